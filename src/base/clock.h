@@ -1,0 +1,12 @@
+/*
+ * The two clocks: monotonic nanoseconds for intervals, unix milliseconds for
+ * what people read. Only the layers that may look at the outside use it.
+ */
+#pragma once
+
+#include "base/base.h"
+
+uint64_t clock_mono_ns(void);
+/* CLOCK_BOOTTIME, the base of a process's start time in /proc/PID/stat. */
+uint64_t clock_boot_ns(void);
+int64_t clock_unix_ms(void);

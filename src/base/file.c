@@ -1,0 +1,139 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int read_whole(int fd, char *buf, size_t cap, size_t *ret_len)
+{
+	size_t len = 0;
+	while (len < cap - 1) {
+		ssize_t n = pread(fd, buf + len, cap - 1 - len, (off_t)len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	buf[len] = '\0';
+	*ret_len = len;
+	return 0;
+}
+
+int file_read_fd(int fd, char *buf, size_t cap, size_t *ret_len)
+{
+	return read_whole(fd, buf, cap, ret_len);
+}
+
+int file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret_len)
+{
+	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return read_whole(fd, buf, cap, ret_len);
+}
+
+int file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t *ret_len)
+{
+	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	size_t cap = 16384, len = 0;
+	cleanup(freep) char *text = malloc(cap);
+	if (!text)
+		return -ENOMEM;
+	for (;;) {
+		if (len + 1 >= cap) {
+			if (len > max)
+				return -EFBIG;
+			char *more = realloc(text, cap * 2);
+			if (!more)
+				return -ENOMEM;
+			text = more;
+			cap *= 2;
+		}
+		ssize_t n = read(fd, text + len, cap - 1 - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	if (len > max)
+		return -EFBIG;
+	text[len] = '\0';
+	*ret_text = take(&text);
+	*ret_len = len;
+	return 0;
+}
+
+int file_write_all(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int file_write_at(int dirfd, const char *path, const char *text)
+{
+	cleanup(closep) int fd = openat(dirfd, path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return file_write_all(fd, text, strlen(text));
+}
+
+int file_replace(const char *path, const void *data, size_t len, mode_t mode)
+{
+	char tmp[PATH_MAX];
+	if (snprintf(tmp, sizeof(tmp), "%s.%ld.new", path, (long)getpid()) >= (int)sizeof(tmp))
+		return -ENAMETOOLONG;
+	cleanup(closep) int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	if (fd < 0)
+		return -errno;
+	int r = file_write_all(fd, data, len);
+	if (r == 0 && fdatasync(fd) < 0)
+		r = -errno;
+	if (r == 0 && rename(tmp, path) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlink(tmp);
+	return r;
+}
+
+int file_mkdirs(const char *path, mode_t mode)
+{
+	char part[PATH_MAX];
+	size_t len = strlen(path);
+	if (len == 0 || len >= sizeof(part))
+		return len == 0 ? -ENOENT : -ENAMETOOLONG;
+	memcpy(part, path, len + 1);
+	for (char *p = part + 1;; p++) {
+		if (*p != '/' && *p != '\0')
+			continue;
+		char keep = *p;
+		*p = '\0';
+		if (mkdir(part, mode) < 0 && errno != EEXIST)
+			return -errno;
+		*p = keep;
+		if (keep == '\0')
+			break;
+	}
+	struct stat st;
+	if (stat(path, &st) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}

@@ -1,0 +1,28 @@
+/*
+ * Small files read and written whole. Kernel files are read with one read()
+ * into memory the caller owns; nothing here allocates except file_slurp.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "base/text.h"
+
+/*
+ * Read a file relative to dirfd (AT_FDCWD allowed) into buf and terminate it.
+ * A file longer than cap-1 is cut; *ret_cut (may be NULL) tells.
+ */
+int must_check file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret_len);
+/* The same from the start of an open descriptor (pread at 0). */
+int must_check file_read_fd(int fd, char *buf, size_t cap, size_t *ret_len);
+/* A whole regular file into malloc'ed memory, at most max bytes (-EFBIG). */
+int must_check file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t *ret_len);
+
+int must_check file_write_at(int dirfd, const char *path, const char *text);
+/* Everything, in the face of short writes and EINTR. */
+int must_check file_write_all(int fd, const void *data, size_t len);
+/* Write beside, fsync, rename: readers see the old or the new file, never half. */
+int must_check file_replace(const char *path, const void *data, size_t len, mode_t mode);
+/* mkdir -p; existing directories are fine. */
+int must_check file_mkdirs(const char *path, mode_t mode);

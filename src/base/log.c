@@ -1,0 +1,41 @@
+#include "base/log.h"
+
+#include <stdarg.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+static enum log_level log_most = LOG_LEVEL_INFO;
+
+void log_set_level(enum log_level most)
+{
+	log_most = most;
+}
+
+static void log_line(enum log_level level, const char *fmt, va_list ap) printf_like(2, 0);
+static void log_line(enum log_level level, const char *fmt, va_list ap)
+{
+	if (level > log_most)
+		return;
+	char text[4096];
+	struct buf b = BUF_ON(text);
+	b.cap--; /* room for the newline */
+	buf_add(&b, "vigil: ");
+	buf_vprintf(&b, fmt, ap);
+	text[b.len] = '\n';
+	ignore(file_write_all(STDERR_FILENO, text, b.len + 1), "there is nowhere left to complain");
+}
+
+#define LOG_FUNCTION(name, level)             \
+	void name(const char *fmt, ...)       \
+	{                                     \
+		va_list ap;                   \
+		va_start(ap, fmt);            \
+		log_line(level, fmt, ap);     \
+		va_end(ap);                   \
+	}
+
+LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)
+LOG_FUNCTION(log_warning, LOG_LEVEL_WARNING)
+LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
+LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)

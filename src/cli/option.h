@@ -1,0 +1,62 @@
+/*
+ * One table of options per command makes the parser, --help, the man page and
+ * the completion, so that they cannot disagree. Precedence of a value: flag,
+ * then environment (VIGIL_<OPTION>), then configuration, then the default.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "base/fault.h"
+
+enum option_type {
+	OPTION_FLAG,     /* --quiet          bool */
+	OPTION_TEXT,     /* --name N         const char * (borrowed from argv or environ) */
+	OPTION_U32,      /* --nproc N        uint32_t */
+	OPTION_SIZE,     /* --memory-limit   uint64_t bytes */
+	OPTION_RATIO,    /* --threshold      double */
+	OPTION_DURATION, /* --backoff        uint64_t ns */
+	OPTION_CHOICE,   /* --policy         int: index into choices */
+	OPTION_LIST,     /* --notify a b or a,b: struct option_list */
+};
+
+struct option_list {
+	const char *item[32];
+	size_t n;
+};
+
+struct option {
+	const char *name;    /* "memory-limit"; "[no-]freeze" gives --freeze and --no-freeze */
+	char letter;         /* 0: none */
+	enum option_type type;
+	const char *arg;     /* "SIZE"; NULL for flags */
+	const char *help;    /* one sentence, lower case, no full stop */
+	size_t offset;       /* of the field in the command's options struct */
+	const char *const *choices; /* NULL-terminated, for OPTION_CHOICE */
+	const char *env;     /* an additional foreign variable that is honoured, e.g. RAY_memory_usage_threshold */
+};
+
+struct command {
+	const char *name;
+	const char *usage;   /* "vigil run [OPTIONS] [--] COMMAND [ARG…]" */
+	const char *summary; /* one line */
+	const char *about;   /* paragraphs for --help and the man page */
+	const char *examples;
+	const struct option *options; /* ends with name NULL */
+	size_t options_size; /* of the options struct */
+	const void *defaults;
+	int (*run)(const void *options, int argc, char **argv); /* what is left after the options */
+	bool stop_at_first_word; /* run, map: the rest is the user's command */
+	int usage_status;    /* exit status for a wrong call: 2, and 125 for run and map */
+};
+
+/*
+ * Fill opts (options_size bytes, already holding the defaults) from the
+ * environment and argv. *ret_rest: index of the first argument left over.
+ * Errors are one sentence with a suggestion for typing mistakes.
+ */
+int must_check option_parse(const struct command *c, int argc, char **argv, void *opts, int *ret_rest,
+			    struct fault *f);
+void option_help(const struct command *c, FILE *to);
+void option_man(const struct command *c, FILE *to);

@@ -1,0 +1,68 @@
+/*
+ * One process, read from /proc/PID (kernel: filesystems/proc.rst).
+ * Reading functions answer WORLD_GONE for a process that ended meanwhile and
+ * WORLD_DENIED for one we may not look at; both are normal.
+ *
+ * Identity: a pid may be reused, so a process is (pid, start_ticks), the
+ * start time in clock ticks since boot, field 22 of stat.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/text.h"
+#include "sense/world.h"
+
+#define PROC_COMM_MAX 32 /* 15 bytes for user tasks; kernel threads show more */
+
+struct proc_id {
+	pid_t pid;
+	uint64_t start_ticks;
+};
+
+struct proc_stat {
+	pid_t pid, ppid, pgrp, session;
+	char state; /* R S D T t Z X I */
+	char comm[PROC_COMM_MAX];
+	uint64_t utime_ticks, stime_ticks, start_ticks;
+	uint32_t threads;
+	uint64_t minor_faults, major_faults;
+	bool kernel_thread; /* PF_KTHREAD in flags */
+};
+int must_check proc_stat_parse(struct span text, struct proc_stat *ret);
+int must_check proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret);
+
+struct proc_statm {
+	uint64_t size_pages, resident_pages, shared_pages;
+};
+int must_check proc_statm_parse(struct span text, struct proc_statm *ret);
+int must_check proc_statm_read(const struct world *w, pid_t pid, struct proc_statm *ret);
+
+struct proc_status {
+	uid_t uid, euid;
+	pid_t ns_pid; /* innermost pid namespace; equal to pid outside one */
+	pid_t tracer;
+	uint64_t rss_bytes, rss_anon_bytes, rss_file_bytes, rss_shmem_bytes;
+	uint64_t swap_bytes, hugetlb_bytes, peak_rss_bytes, locked_bytes;
+	uint64_t cap_effective;
+	bool has_memory; /* kernel threads and zombies have none */
+};
+int must_check proc_status_parse(struct span text, struct proc_status *ret);
+int must_check proc_status_read(const struct world *w, pid_t pid, struct proc_status *ret);
+
+struct proc_rollup {
+	uint64_t rss_bytes, pss_bytes, pss_anon_bytes, pss_file_bytes, pss_shmem_bytes;
+	uint64_t private_bytes; /* USS: Private_Clean + Private_Dirty + Private_Hugetlb */
+	uint64_t shared_bytes, swap_bytes, swap_pss_bytes;
+};
+/* Walks page tables: 20 ms for 2 GiB of small pages. Never on the guard's path. */
+int must_check proc_rollup_parse(struct span text, struct proc_rollup *ret);
+int must_check proc_rollup_read(const struct world *w, pid_t pid, struct proc_rollup *ret);
+
+/* Arguments joined by blanks; "[comm]" if there are none. Cut to cap. */
+int must_check proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap);
+/* environ as it was at exec: NUL-separated, cut to cap; *ret_len without a final NUL. */
+int must_check proc_environ_read(const struct world *w, pid_t pid, char *dst, size_t cap, size_t *ret_len);
+/* Value of NAME in such a block; empty p when absent. Pure. */
+struct span environ_get(struct span block, const char *name);
+int must_check proc_oom_score_adj_read(const struct world *w, pid_t pid, int *ret);

@@ -1,0 +1,28 @@
+/*
+ * The report of an incident, for people and for programs. Pure but for the
+ * stream it writes to.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "model/incident.h"
+
+/* "vigil.incident/1"; owned by the caller. */
+struct js *report_json(const struct incident *i);
+/* The inverse, for reading commands; unknown keys are ignored. -EBADMSG. */
+int must_check report_from_json(const struct js *j, struct incident *ret);
+
+enum report_style { REPORT_PLAIN, REPORT_COLOUR };
+/* What `vigil why` prints: what happened, why, evidence, advice. */
+void report_text(const struct incident *i, enum report_style style, FILE *to);
+/*
+ * What the job's own stderr gets: Ray's wording for a memory kill (node, IP,
+ * ID, task, pid, memory used, used / total (ratio), threshold, reason, top 10
+ * table, what to change), a short paragraph for other deaths.
+ */
+void report_kill_message(const struct incident *i, FILE *to);
+/* "3 ended for memory, 1 died otherwise …", Ray's summary; periodic and at the end. */
+void report_summary(const char *job, const char *node, uint32_t memory_kills, uint32_t other_deaths,
+		    const char *over, FILE *to);
