@@ -1,0 +1,136 @@
+#include "testing.h"
+
+#include "model/role.h"
+
+#define COMPILE_WORKER \
+	"/usr/bin/python3 /v/site-packages/torch/_inductor/compile_worker/__main__.py --kind=fork --workers=32 --parent=9"
+#define FORKSERVER "/usr/bin/python3 -c from multiprocessing.forkserver import main; main(3, 4, ['x'], **{})"
+#define SPAWN "/usr/bin/python3 -c from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=6) --multiprocessing-fork"
+#define TRACKER "/usr/bin/python3 -c from multiprocessing.resource_tracker import main;main(5)"
+
+struct row {
+	const char *comm, *command, *environ; /* environ: blanks stand for NUL */
+	const char *parent_command;           /* NULL: the root */
+	enum role parent_role;
+	int32_t parent_rank;
+	enum role role;
+	int32_t rank, local_rank, world_size;
+};
+
+static const struct row rows[] = {
+	/* plain programs */
+	{"python3", "python3 train.py", "HOME=/h", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	{"train", "./train --fast", "", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	{"bash", "bash -c python3 train.py | tee log", "A=1", NULL, 0, 0, ROLE_SHELL, -1, -1, 0},
+	{"python3", "python3 train.py", "A=1", "bash -c x", ROLE_SHELL, -1, ROLE_MAIN, -1, -1, 0},
+	{"tee", "tee log", "A=1", "bash -c x", ROLE_SHELL, -1, ROLE_HELPER, -1, -1, 0},
+	{"timeout", "timeout 20 python3 train.py", "A=1", NULL, 0, 0, ROLE_SHELL, -1, -1, 0},
+	{"sleep", "sleep 60", "A=1", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	/* ranks */
+	{"python3", "python3 train.py", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=8", "torchrun train.py", ROLE_LAUNCHER, -1,
+	 ROLE_MAIN, 3, 1, 8},
+	{"python3", "python3 train.py", "SLURM_PROCID=5 SLURM_LOCALID=1 SLURM_NTASKS=16", NULL, 0, 0, ROLE_MAIN, 5, 1, 16},
+	{"python3", "python3 t.py", "SLURM_PROCID=1 RANK=9 LOCAL_RANK=1 WORLD_SIZE=16", NULL, 0, 0, ROLE_MAIN, 9, 1, 16},
+	{"a.out", "./a.out", "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0", "mpirun a.out",
+	 ROLE_LAUNCHER, -1, ROLE_MAIN, 2, 0, 4},
+	{"a.out", "./a.out", "PMI_RANK=1 PMI_SIZE=2", "hydra_pmi_proxy --x", ROLE_LAUNCHER, -1, ROLE_MAIN, 1, -1, 2},
+	{"python3", "python3 t.py", "RANK=x SLURM_PROCID=7", NULL, 0, 0, ROLE_MAIN, 7, -1, 0},
+	{"python3", "python3 t.py", "RANK=99999999999999999999", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	{"python3", "python3 t.py", "RANK=-1 WORLD_SIZE=2", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	{"python3", "python3 t.py", "RANK=8 WORLD_SIZE=8", NULL, 0, 0, ROLE_MAIN, 8, -1, 0},
+	{"python3", "python3 t.py", "RANK=1 RANK=2", NULL, 0, 0, ROLE_MAIN, 1, -1, 0},
+	{"python3", "python3 t.py", "RANKS=4 MYRANK=3 RANK", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	/* launchers */
+	{"torchrun", "/usr/bin/python3 /usr/bin/torchrun --nproc 2 train.py", "SLURM_PROCID=1", NULL, 0, 0, ROLE_LAUNCHER,
+	 -1, -1, 0},
+	{"python3", "python3 -m torch.distributed.run --nproc_per_node=2 t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
+	{"pt_elastic", "/v/bin/python /v/bin/torchrun t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
+	{"python3", "python3 -u -m torch.distributed.launch t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
+	{"python3", "/v/bin/python3 /v/bin/accelerate launch t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
+	{"mpirun", "mpirun -n 4 ./a.out", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
+	{"slurmstepd", "slurmstepd: [123.0]", "", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
+	/* a program with such a word among its own arguments is not a launcher */
+	{"python3", "python3 train.py --model big --lr 1 --x 2 --tool torchrun", "A=1", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	/* workers of a rank */
+	{"python3", "python3 train.py", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=8", "python3 train.py", ROLE_MAIN, 3, ROLE_LOADER, 3,
+	 1, 8},
+	{"pt_data_worker", "python3 train.py", "RANK=3", NULL, 0, 0, ROLE_LOADER, 3, -1, 0},
+	{"python3", "python3 train.py", "", "python3 train.py", ROLE_LOADER, 2, ROLE_LOADER, 2, -1, 0},
+	{"python3", SPAWN, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_LOADER, 0, -1, 0},
+	{"python3", FORKSERVER, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_HELPER, 0, -1, 0},
+	{"python3", FORKSERVER, "RANK=0", FORKSERVER, ROLE_HELPER, 0, ROLE_LOADER, 0, -1, 0},
+	{"python3", TRACKER, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_HELPER, 0, -1, 0},
+	{"python3", COMPILE_WORKER, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_COMPILER, 0, -1, 0},
+	{"python3", COMPILE_WORKER, "RANK=0", COMPILE_WORKER, ROLE_COMPILER, 0, ROLE_COMPILER, 0, -1, 0},
+	{"cc1plus", "/usr/libexec/gcc/cc1plus -O2 x.cpp", "RANK=0", "g++ x.cpp", ROLE_COMPILER, 0, ROLE_COMPILER, 0, -1, 0},
+	{"ptxas", "ptxas -o x", "RANK=0", COMPILE_WORKER, ROLE_COMPILER, 0, ROLE_COMPILER, 0, -1, 0},
+	{"git", "git rev-parse HEAD", "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_HELPER, 0, -1, 0},
+	{"nvidia-smi", "nvidia-smi -q", "A=1", "python3 train.py", ROLE_MAIN, -1, ROLE_HELPER, -1, -1, 0},
+	/* a script that starts its own ranks */
+	{"python3", "python3 worker.py", "RANK=1", "python3 start.py", ROLE_MAIN, -1, ROLE_MAIN, 1, -1, 0},
+	{"python3", "python3 tool.py", "RANK=1", "python3 train.py", ROLE_MAIN, 1, ROLE_HELPER, 1, -1, 0},
+	/* Ray */
+	{"ray::train", "ray::train()", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
+	{"ray::IDLE", "ray::IDLE", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
+	{"ray::train", "ray::train()", "A=1", "ray::train()", ROLE_RAY_WORKER, -1, ROLE_LOADER, -1, -1, 0},
+	{"python", "python /v/ray/_private/workers/default_worker.py --node", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1,
+	 ROLE_RAY_WORKER, -1, -1, 0},
+	{"raylet", "/v/ray/core/src/ray/raylet/raylet --port=0", "A=1", NULL, 0, 0, ROLE_RAY_SYSTEM, -1, -1, 0},
+	{"gcs_server", "/v/ray/core/src/ray/gcs/gcs_server --p", "A=1", NULL, 0, 0, ROLE_RAY_SYSTEM, -1, -1, 0},
+	{"python", "python -u /v/ray/dashboard/dashboard.py --host", "A=1", NULL, 0, 0, ROLE_RAY_SYSTEM, -1, -1, 0},
+	{"ray::Dashboard", "ray::DashboardAgent", "A=1", "raylet", ROLE_RAY_SYSTEM, -1, ROLE_RAY_SYSTEM, -1, -1, 0},
+	/* nothing to go by */
+	{"kthreadd", "[kthreadd]", "", NULL, 0, 0, ROLE_OTHER, -1, -1, 0},
+	{"python3", "", "", "python3 t.py", ROLE_MAIN, 4, ROLE_OTHER, 4, -1, 0},
+};
+
+static struct role_info judge_row(const struct row *r)
+{
+	char block[512];
+	size_t n = strlen(r->environ);
+	assert_true(n < sizeof(block));
+	for (size_t i = 0; i < n; i++)
+		block[i] = r->environ[i] == ' ' ? '\0' : r->environ[i];
+	struct role_info parent = {.rank = r->parent_rank, .local_rank = NO_RANK, .role = r->parent_role};
+	struct role_input in = {
+		.comm = span_of(r->comm),
+		.command = span_of(r->command),
+		.environ = {block, n},
+		.parent = r->parent_command ? &parent : NULL,
+		.parent_command = span_of(r->parent_command ? r->parent_command : ""),
+	};
+	struct role_info got;
+	role_of(&in, &got);
+	return got;
+}
+
+static void each_process_is_recognised_from_what_it_shows(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct role_info got = judge_row(&rows[i]);
+		if (got.role != rows[i].role || got.rank != rows[i].rank || got.local_rank != rows[i].local_rank ||
+		    got.world_size != rows[i].world_size)
+			fail_msg("row %zu (%s): got %s rank %d local %d of %d, expected %s rank %d local %d of %d", i,
+				 rows[i].command, role_name(got.role), got.rank, got.local_rank, got.world_size,
+				 role_name(rows[i].role), rows[i].rank, rows[i].local_rank, rows[i].world_size);
+	}
+}
+
+static void names_and_roles_map_to_each_other(void **state)
+{
+	(void)state;
+	for (int r = 0; r < ROLE_MAX; r++)
+		assert_int_equal(role_of_name(role_name((enum role)r)), r);
+	assert_int_equal(role_of_name("nobody"), ROLE_OTHER);
+	assert_string_equal(role_name(ROLE_MAX), "other");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_process_is_recognised_from_what_it_shows),
+		cmocka_unit_test(names_and_roles_map_to_each_other),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
