@@ -9,7 +9,7 @@
 #include "base/file.h"
 
 /* The brake moves in steps: each write costs a walk over the group's counters. */
-static const uint64_t brake_step_bytes = 4 * MIB;
+static const uint64_t brake_step_bytes = 1 * MIB;
 
 static int write_fd(int fd, const char *text)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <termios.h>
 
 #include "base/file.h"
@@ -132,6 +133,7 @@ int launch(const struct launch *l, struct launched *ret, int *ret_errno)
 	int e;
 	ssize_t n = read(status_fd, &e, sizeof(e)); /* end of file: exec worked */
 	if (n == (ssize_t)sizeof(e)) {
+		(void)waitpid(pid, NULL, 0);
 		*ret_errno = e;
 		return exec_condition(e);
 	}

@@ -77,7 +77,7 @@ struct unit_known {
 	uint32_t seen;        /* sweep number: stale places are reused */
 };
 
-#define UNIT_KNOWN_MAX 32768 /* power of two */
+#define UNIT_KNOWN_MAX 16384 /* power of two; also the most processes of a sweep */
 
 struct unit_memory {
 	struct unit_known known[UNIT_KNOWN_MAX];
