@@ -1,20 +1,23 @@
 #include "model/ledger.h"
 
 /*
- * Half of the pages read more than once count as needed: taking more of them
- * back makes the job read its files again and again (refaults).
+ * Of these pages every second one counts as gone for good: pages read more
+ * than once (without them the job reads its files again and again) and pages
+ * not yet on the disk (they can go, but only as fast as it writes). Counting
+ * unwritten pages as used altogether would be wrong: a group on v1 fills up
+ * with them from a mere copy of a large file, and the kernel kills nobody.
  */
-#define ACTIVE_SHARE 2
+#define SLOW_SHARE 2
 
 uint64_t ledger_group_reclaimable(const struct cgroup_memory *m)
 {
 	if (!m->has_stat)
 		return 0;
-	const uint64_t unwritten = add_cap(m->dirty_bytes, m->writeback_bytes);
-	uint64_t lists = add_cap(m->inactive_file_bytes, m->active_file_bytes / ACTIVE_SHARE);
+	const uint64_t slow = add_cap(m->active_file_bytes, add_cap(m->dirty_bytes, m->writeback_bytes));
+	const uint64_t lists = add_cap(m->inactive_file_bytes, m->active_file_bytes);
 	/* `file` includes shared memory, which has nowhere to go without swap. */
-	uint64_t files = sub_floor(m->file_bytes, m->shmem_bytes);
-	uint64_t sum = add_cap(sub_floor(MIN(lists, files), unwritten), m->slab_reclaimable_bytes);
+	const uint64_t files = MIN(lists, sub_floor(m->file_bytes, m->shmem_bytes));
+	const uint64_t sum = add_cap(files - MIN(slow, files) / SLOW_SHARE, m->slab_reclaimable_bytes);
 	return MIN(sum, sub_floor(m->current_bytes, m->low_bytes));
 }
 
