@@ -30,11 +30,16 @@ void keeper_open(struct keeper *k, const char *state_dir, const char *job_id)
 	if (r < 0) {
 		complain(k, "anything", r);
 		k->job_dir[0] = '\0';
-		return;
 	}
+}
+
+void keeper_open_store(struct keeper *k)
+{
+	if (k->job_dir[0] == '\0')
+		return;
 	char note[256] = "";
 	struct fault f = {0};
-	r = store_open(state_dir, STORE_WRITE, &k->store, note, &f);
+	int r = store_open(k->state_dir, STORE_WRITE, &k->store, note, &f);
 	if (note[0])
 		log_warning("%s", note);
 	if (r != 0) {

@@ -21,8 +21,10 @@ struct keeper {
 	uint32_t incidents;
 };
 
-/* Never fails: a state directory that cannot be used is said on stderr once. */
+/* Directories only: quick. Never fails: a state directory that cannot be used is said on stderr once. */
 void keeper_open(struct keeper *k, const char *state_dir, const char *job_id);
+/* The store: some milliseconds, so after the job has been started. */
+void keeper_open_store(struct keeper *k);
 void keeper_close(struct keeper *k);
 void keeper_job(struct keeper *k, const struct job *j);
 void keeper_process(struct keeper *k, const struct job_process *p);

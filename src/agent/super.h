@@ -68,6 +68,8 @@ struct super {
 
 /* super_attempt.c: starting and ending the ranks of one attempt */
 int super_attempt_start(struct super *s, int *ret_status);
+/* Into the store, once it is open. */
+void super_rank_record(struct super *s, struct rank *r);
 void super_attempt_signal(struct super *s, int signal);
 void super_end_others(struct super *s, const char *why);
 /* Descendants that are left when all ranks have ended. */

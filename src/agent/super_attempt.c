@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -75,7 +76,7 @@ static void poll_add(struct super *s, int fd, uint64_t key)
 		log_debug("epoll: %s", strerror(errno));
 }
 
-static void rank_record(struct super *s, struct rank *r)
+void super_rank_record(struct super *s, struct rank *r)
 {
 	struct proc_stat st;
 	r->row = (struct job_process){.attempt = s->job.attempt, .pid = r->proc.pid, .ppid = getpid(),
@@ -115,8 +116,8 @@ static int rank_start(struct super *s, uint32_t i)
 	}
 	r->running = true;
 	r->started_unix_ms = s->w->unix_ms();
-	tee_open(&r->out, r->proc.out_fd, STDOUT_FILENO, -1);
-	tee_open(&r->err, r->proc.err_fd, STDERR_FILENO, -1);
+	tee_open(&r->out, r->proc.out_fd, STDOUT_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "out"));
+	tee_open(&r->err, r->proc.err_fd, STDERR_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "err"));
 	poll_add(s, r->proc.out_fd, (uint64_t)(i * 2 + 100));
 	poll_add(s, r->proc.err_fd, (uint64_t)(i * 2 + 101));
 	return 0;
