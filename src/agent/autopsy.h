@@ -36,3 +36,5 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 void autopsy_watch_signals(struct autopsy *a, int *ret_iter_link_fd);
 struct autopsy *autopsy_free(struct autopsy *a);
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);
+/* The largest shared-memory files and who holds them, for a memory report. */
+void autopsy_shm(const struct world *w, struct incident *in);
