@@ -56,6 +56,11 @@ static void unit_name(const struct unit *u, char *dst, size_t cap)
 		(void)text_format(dst, cap, "%s", u->comm);
 }
 
+static uint64_t shm_job_bytes(const struct hand *h)
+{
+	return h->shm->now.job_bytes[h->units->unit[h->choice.order[0]].job];
+}
+
 static void write_victim(struct hand *h, struct incident *in)
 {
 	const struct unit *u = &h->units->unit[h->choice.order[0]];
@@ -69,6 +74,8 @@ static void write_victim(struct hand *h, struct incident *in)
 	in->victim.own_bytes = u->own_bytes;
 	in->victim.rss_bytes = u->rss_bytes;
 	in->victim.shared_bytes = sub_floor(u->rss_bytes, u->own_bytes);
+	in->memory.shm_bytes = h->eye->meminfo.bytes[MEMINFO_SHMEM];
+	in->memory.job_bytes = shm_job_bytes(h);
 	in->victim.swap_bytes = u->swap_bytes;
 }
 
@@ -94,7 +101,9 @@ struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const 
 	write_trigger(h, in, l, step);
 	write_victim(h, in);
 	TEXT_COPY(in->policy.name, victim_policy_name(shm->policy));
-	victim_explain(h->units, shm->policy, &h->choice, 0, in->policy.reason, sizeof(in->policy.reason));
+	char why[160];
+	victim_explain(h->units, shm->policy, &h->choice, 0, why, sizeof(why));
+	TEXT_FORMAT(in->policy.reason, "it was %s", why);
 	if (h->choice.n > h->choice.n_chosen)
 		unit_name(&h->units->unit[h->choice.order[h->choice.n_chosen]], in->policy.next,
 			  sizeof(in->policy.next));
@@ -115,7 +124,7 @@ static void write_candidates(struct hand *h, struct incident *in)
 		c->pid = u->pid;
 		c->rank = u->rank;
 		c->processes = u->processes;
-		c->own_bytes = u->own_bytes;
+		c->own_bytes = unit_weight(u);
 		c->growth_bytes_per_s = u->growth_bytes_per_s;
 		c->chosen = i < h->choice.n_chosen;
 		c->retriable = u->retriable;

@@ -81,6 +81,28 @@ static void read_group_pids(struct hand *h, struct unit_extra *extra)
 	}
 }
 
+/*
+ * statm does not tell shared memory from mapped files. Where it matters (much
+ * is shared, on a machine that is filling up), status is read for the few that
+ * share most.
+ */
+static void tell_shared_apart(struct hand *h)
+{
+	uint64_t worth = h->eye->meminfo.bytes[MEMINFO_TOTAL] / 64;
+	size_t left = 64;
+	for (size_t i = 0; i < h->tasks->n && left > 0; i++) {
+		struct task_row *row = &h->tasks->rows[i];
+		struct proc_status st;
+		if (row->rss_file_bytes < worth)
+			continue;
+		left--;
+		if (proc_status_read(h->w, row->pid, &st) != 0 || !st.has_memory)
+			continue;
+		row->rss_file_bytes = st.rss_file_bytes;
+		row->rss_shmem_bytes = st.rss_shmem_bytes;
+	}
+}
+
 int hand_sweep(struct hand *h, size_t budget)
 {
 	static struct role_reader reader;
@@ -92,6 +114,8 @@ int hand_sweep(struct hand *h, size_t budget)
 	for (size_t j = 0; j < h->n_jobs; j++)
 		jobs[j] = h->jobs[j].unit;
 	read_group_pids(h, extra);
+	if (h->tasks->source == TASKS_PROC)
+		tell_shared_apart(h);
 	reader.h = h;
 	h->swept_ns = h->w->mono_ns();
 	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->swept_ns, read_role, &reader, budget, h->units);

@@ -32,27 +32,27 @@ static void cause(struct incident *in)
 {
 	struct buf b = BUF_ON(in->cause.text);
 	char own[16], rest[16], rate[16];
-	double share = in->memory.used_bytes
-			       ? (double)in->victim.own_bytes / (double)in->memory.used_bytes : 0;
+	uint64_t held = MAX(in->victim.own_bytes, in->memory.job_bytes);
+	double share = in->memory.used_bytes ? (double)held / (double)in->memory.used_bytes : 0;
 	bool leaking = in->memory.growth_bytes_per_s > (int64_t)MIB;
-	size_format(in->victim.own_bytes, own);
-	size_format(sub_floor(in->memory.used_bytes, in->victim.own_bytes), rest);
+	size_format(held, own);
+	size_format(sub_floor(in->memory.used_bytes, held), rest);
 	in->cause.confidence = CONFIDENCE_HIGH;
 	if (share >= 0.5) {
 		TEXT_COPY(in->cause.id, "job_outgrew_memory");
-		buf_printf(&b, "%s and its workers held %s, %.0f %% of what was in use in %s.", in->victim.name, own,
+		buf_printf(&b, "The job held %s, %.0f %% of what was in use in %s.", own,
 			   share * 100, in->memory.level);
 	} else {
 		TEXT_COPY(in->cause.id, "memory_crowded");
-		buf_printf(&b, "%s held %s; the other %s in %s belonged to others (see the table).", in->victim.name, own,
-			   rest, in->memory.level);
+		buf_printf(&b, "The job held %s; the other %s in %s belonged to others (see the table).", own, rest,
+			   in->memory.level);
 	}
 	if (leaking)
 		buf_printf(&b, " Memory was filling by %s/s.",
 			   size_format((uint64_t)in->memory.growth_bytes_per_s, rate));
 	uint64_t loader_bytes;
 	uint32_t loaders = loaders_of(in, &loader_bytes);
-	if (loaders > 0 && loader_bytes > in->victim.own_bytes / 2)
+	if (loaders > 0 && loader_bytes > held / 2)
 		buf_printf(&b, " %u loader workers held %s of it.", loaders, size_format(loader_bytes, own));
 }
 
@@ -69,7 +69,8 @@ static void advise(struct incident *in, uint32_t nproc)
 			incident_advice_add(in, "fewer workers (num_workers=%u) or a smaller prefetch_factor need less",
 					    loaders / 2);
 	}
-	incident_advice_add(in, "give it more memory: this attempt needs more than %s", size_format(in->victim.own_bytes, need));
+	incident_advice_add(in, "give it more memory: this attempt needs more than %s",
+			    size_format(MAX(in->victim.own_bytes, in->memory.job_bytes), need));
 	if (nproc > 1)
 		incident_advice_add(in, "run fewer ranks on this node than %u, each needs about %s", nproc,
 				    size_format(in->victim.own_bytes, need));
@@ -78,8 +79,6 @@ static void advise(struct incident *in, uint32_t nproc)
 	if (in->memory.shm_bytes > in->memory.total_bytes / 10)
 		incident_advice_add(in, "%s lie in shared memory (/dev/shm): vigil mem names their owners",
 				    size_format(in->memory.shm_bytes, shm));
-	incident_advice_add(in, "the threshold is --memory-threshold %.3g; 0 switches the guard off and leaves the choice "
-			    "to the kernel", in->memory.threshold_ratio);
 }
 
 void advice_memory_kill(struct incident *in, uint32_t nproc)

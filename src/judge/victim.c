@@ -24,8 +24,8 @@ static int by_policy(const struct unit *a, const struct unit *b, enum victim_pol
 {
 	switch (policy) {
 	case POLICY_LARGEST:
-		if (a->own_bytes != b->own_bytes)
-			return a->own_bytes > b->own_bytes ? -1 : 1;
+		if (unit_weight(a) != unit_weight(b))
+			return unit_weight(a) > unit_weight(b) ? -1 : 1;
 		break;
 	case POLICY_FASTEST:
 		if (a->growth_bytes_per_s != b->growth_bytes_per_s)
@@ -44,7 +44,7 @@ static int by_policy(const struct unit *a, const struct unit *b, enum victim_pol
 
 static int compare(const struct unit *a, const struct unit *b, enum victim_policy policy, uint64_t worthwhile)
 {
-	bool small_a = a->own_bytes < worthwhile, small_b = b->own_bytes < worthwhile;
+	bool small_a = unit_weight(a) < worthwhile, small_b = unit_weight(b) < worthwhile;
 	if (a->launcher != b->launcher)
 		return a->launcher ? 1 : -1;
 	if (small_a != small_b)
@@ -78,7 +78,7 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 		if (units->unit[i].protected_)
 			continue;
 		ret->order[ret->n++] = (uint16_t)i;
-		biggest = MAX(biggest, units->unit[i].own_bytes);
+		biggest = MAX(biggest, unit_weight(&units->unit[i]));
 	}
 	if (ret->n == 0)
 		return;
@@ -89,7 +89,7 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 		const struct unit *u = &units->unit[ret->order[ret->n_chosen]];
 		if (ret->n_chosen > 0 && (ret->freed_bytes >= deficit_bytes || u->launcher))
 			break;
-		ret->freed_bytes += u->own_bytes;
+		ret->freed_bytes += unit_weight(u);
 		ret->n_chosen++;
 	}
 	const struct unit *first = &units->unit[ret->order[0]];
@@ -97,37 +97,42 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 	ret->last_of_group = policy == POLICY_GROUP && first->group_size == 1;
 }
 
+static void explain_place(struct buf *b, const struct unit *u, enum victim_policy policy, bool first)
+{
+	char size[16];
+	switch (policy) {
+	case POLICY_LARGEST:
+		buf_printf(b, "%s, with %s", first ? "the largest" : "smaller", size_format(unit_weight(u), size));
+		break;
+	case POLICY_FASTEST:
+		buf_printf(b, "%s, by %s/s", first ? "the fastest growing" : "slower growing",
+			   size_format((uint64_t)MAX(u->growth_bytes_per_s, 0), size));
+		break;
+	case POLICY_GROUP:
+		buf_printf(b, "%s of its group of %u", first ? "the newest" : "an older one", u->group_size);
+		break;
+	case POLICY_NEWEST:
+	case POLICY_MAX:
+		buf_add(b, first ? "the most recently started" : "started earlier");
+		break;
+	}
+}
+
 void victim_explain(const struct unit_table *units, enum victim_policy policy, const struct victim_choice *c, size_t p,
 		    char *dst, size_t cap)
 {
 	const struct unit *u = &units->unit[c->order[p]];
 	struct buf b = {.text = dst, .cap = cap};
-	buf_reset(&b);
 	char size[16];
-	if (u->launcher) {
+	buf_reset(&b);
+	if (c->n == 1)
+		buf_printf(&b, "the only candidate, with %s", size_format(unit_weight(u), size));
+	else if (u->launcher)
 		buf_add(&b, "only starts others: ended when nothing else is left");
-		return;
-	}
-	if (c->n == 1) {
-		buf_printf(&b, "the only candidate, holding %s of its own", size_format(u->own_bytes, size));
-		return;
-	}
-	buf_add(&b, u->retriable ? "retriable, " : "not retriable, ");
-	switch (policy) {
-	case POLICY_LARGEST:
-		buf_printf(&b, "holds %s of its own", size_format(u->own_bytes, size));
-		break;
-	case POLICY_FASTEST:
-		buf_printf(&b, "grows by %s/s", size_format((uint64_t)MAX(u->growth_bytes_per_s, 0), size));
-		break;
-	case POLICY_GROUP:
-		buf_printf(&b, "in a group of %u, started %s", u->group_size, p == 0 ? "last" : "earlier");
-		break;
-	case POLICY_NEWEST:
-	case POLICY_MAX:
-		buf_printf(&b, "started %s", p == 0 ? "last" : "earlier");
-		break;
-	}
+	else
+		explain_place(&b, u, policy, p == 0);
+	if (c->n > 1 && u->retriable)
+		buf_add(&b, ", and can be retried");
 }
 
 const char *victim_policy_name(enum victim_policy p)

@@ -143,6 +143,7 @@ struct incident {
 		bool valid;
 		uint64_t used_bytes, total_bytes, available_bytes, kernel_used_bytes, reclaimable_bytes;
 		uint64_t swap_total_bytes, swap_free_bytes, shm_bytes;
+		uint64_t job_bytes; /* what the whole job held, shared memory and kernel memory included; 0 unknown */
 		double ratio, threshold_ratio;
 		enum memory_scope scope;
 		char level[200];     /* which group or machine ran out */

@@ -158,6 +158,7 @@ static void unit_add(struct build *b, uint32_t row_index, int32_t unit, const st
 	u->own_bytes += task_own_bytes(row);
 	u->rss_bytes += task_rss_bytes(row);
 	u->swap_bytes += row->swap_bytes;
+	u->shmem_bytes = MAX(u->shmem_bytes, row->rss_shmem_bytes);
 	u->growth_bytes_per_s += k->growth_bytes_per_s;
 	if (t->n_members >= UNIT_MEMBERS_MAX) {
 		t->n_dropped++;

@@ -46,9 +46,16 @@ struct unit {
 	bool retriable, protected_;
 	uint32_t processes;
 	uint64_t own_bytes, rss_bytes, swap_bytes;
+	uint64_t shmem_bytes; /* the most shared memory that one of its processes maps, where the sweep tells it */
 	int64_t growth_bytes_per_s;
 	char comm[16];
 };
+
+/* What ending the unit is expected to free: shared memory goes with its last user. */
+static inline uint64_t unit_weight(const struct unit *u)
+{
+	return u->own_bytes + u->shmem_bytes;
+}
 
 /* A process that belongs to a unit: row index in the sweep. */
 struct unit_member {
