@@ -88,12 +88,12 @@ static void read_group_pids(struct hand *h, struct unit_extra *extra)
  */
 static void tell_shared_apart(struct hand *h)
 {
-	uint64_t worth = h->eye->meminfo.bytes[MEMINFO_TOTAL] / 64;
+	uint64_t worth = MIN(h->shm->now.total_bytes, h->eye->meminfo.bytes[MEMINFO_TOTAL]) / 64;
 	size_t left = 64;
 	for (size_t i = 0; i < h->tasks->n && left > 0; i++) {
 		struct task_row *row = &h->tasks->rows[i];
 		struct proc_status st;
-		if (row->rss_file_bytes < worth)
+		if (row->rss_file_bytes < MAX(worth, MIB))
 			continue;
 		left--;
 		if (proc_status_read(h->w, row->pid, &st) != 0 || !st.has_memory)

@@ -48,9 +48,15 @@ void keeper_open_store(struct keeper *k)
 	}
 }
 
+void keeper_share_store(struct keeper *k, const struct keeper *owner)
+{
+	k->store = owner->store;
+	k->borrowed = true;
+}
+
 void keeper_close(struct keeper *k)
 {
-	k->store = store_close(k->store);
+	k->store = k->borrowed ? NULL : store_close(k->store);
 }
 
 void keeper_job(struct keeper *k, const struct job *j)

@@ -17,6 +17,7 @@ struct keeper {
 	char state_dir[200];
 	char job_dir[256];
 	struct store *store;  /* NULL: not kept */
+	bool borrowed;        /* the store belongs to another keeper */
 	bool complained;
 	uint32_t incidents;
 };
@@ -25,6 +26,8 @@ struct keeper {
 void keeper_open(struct keeper *k, const char *state_dir, const char *job_id);
 /* The store: some milliseconds, so after the job has been started. */
 void keeper_open_store(struct keeper *k);
+/* Keep into a store that is open already. */
+void keeper_share_store(struct keeper *k, const struct keeper *owner);
 void keeper_close(struct keeper *k);
 void keeper_job(struct keeper *k, const struct job *j);
 void keeper_process(struct keeper *k, const struct job_process *p);

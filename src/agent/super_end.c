@@ -1,50 +1,28 @@
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "agent/autopsy.h"
-#include "agent/node.h"
+#include "agent/caseend.h"
 #include "agent/super.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/units.h"
-#include "judge/advice.h"
 #include "tell/report.h"
 
 /* A kill's numbers are complete within milliseconds; a stuck victim may take seconds. */
 static const uint64_t case_wait_ns = 4 * NS_PER_S;
-
-static void incident_common(struct super *s, struct incident *in)
-{
-	TEXT_COPY(in->job, s->job.id);
-	TEXT_COPY(in->node, s->job.node);
-	node_ip(in->node_ip, sizeof(in->node_ip));
-	in->attempt = s->job.attempt;
-	TEXT_FORMAT(in->log_dir, "%s/attempt-%u", s->keeper.job_dir, s->job.attempt);
-}
 
 static struct guard_case *case_of(struct super *s, uint32_t number)
 {
 	return &s->guard.shm->cases[(number - 1) % GUARD_CASES];
 }
 
-/* Put what the guard found so far on disk, while the victim is frozen. */
-static void save_skeleton(struct super *s, struct guard_case *c)
+static struct caseend super_caseend(struct super *s)
 {
-	static struct incident copy;
-	copy = c->incident;
-	incident_common(s, &copy);
-	keeper_incident_id(&s->keeper, s->job.id, copy.id, sizeof(copy.id));
-	TEXT_COPY(c->incident.id, copy.id);
-	TEXT_FORMAT(copy.summary, "vigil is about to end %s (pid %d) for memory", copy.victim.name,
-		    (int)copy.victim.pid);
-	keeper_skeleton(&s->keeper, &copy);
-	atomic_store(&c->saved, 1);
-	guardproc_wake(&s->guard);
+	return (struct caseend){.w = s->w, .keeper = &s->keeper, .job = &s->job, .nproc = s->nproc,
+				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max};
 }
 
 void super_guard_cases(struct super *s)
@@ -60,7 +38,9 @@ void super_guard_cases(struct super *s)
 		}
 		if (phase == CASE_DECIDED && s->saved_case != c->number) {
 			s->saved_case = c->number;
-			save_skeleton(s, c);
+			struct caseend end = super_caseend(s);
+			caseend_skeleton(&end, c);
+			guardproc_wake(&s->guard);
 		}
 		if (phase == CASE_CANCELLED) {
 			s->cases_seen++;
@@ -82,70 +62,16 @@ void super_guard_cases(struct super *s)
 	}
 }
 
-static void retry_fill(struct incident *in, const struct super *s, const struct retry_decision *d)
-{
-	if (!d)
-		return;
-	in->retry.valid = true;
-	in->retry.attempt = s->job.attempt;
-	in->retry.max = s->spec->retry.max;
-	in->retry.next = d->next;
-	in->retry.delay_ms = d->delay_ns / NS_PER_MS;
-	TEXT_COPY(in->retry.reason, d->reason);
-}
-
-static void show(struct super *s, const struct incident *in)
-{
-	char path[512], *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
-	if (!f)
-		return;
-	report_kill_message(in, f);
-	keeper_report_path(&s->keeper, in->id, path, sizeof(path));
-	if (path[0])
-		(void)fprintf(f, "vigil: the full report: %s   (or: vigil why %s)\n", path, in->id);
-	if (fclose(f) == 0)
-		ignore(file_write_all(STDERR_FILENO, text, len), "nowhere left to complain");
-	/* the job's own log gets it too: that is where people look first */
-	for (uint32_t i = 0; i < s->nproc; i++) {
-		int fd = -1;
-		char log[400];
-		TEXT_FORMAT(log, "%s/rank-%u.err", in->log_dir, i);
-		if (in->victim.rank == NO_RANK || in->victim.rank == (int32_t)i)
-			fd = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		ignore(file_write_all(fd, text, len), "it is in the report");
-		close(fd);
-	}
-	free(text);
-}
-
 void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry)
 {
-	static struct incident in;
-	in = c->incident;
-	incident_common(s, &in);
-	if (in.id[0] == '\0')
-		keeper_incident_id(&s->keeper, s->job.id, in.id, sizeof(in.id));
-	for (uint32_t i = 0; i < s->nproc; i++) {
-		const struct rank *r = &s->rank[i];
-		if (r->proc.pid != in.victim.pid || r->running)
-			continue;
-		in.victim.has_exit_code = WIFEXITED(r->wait_status);
-		in.victim.exit_code = WEXITSTATUS(r->wait_status);
-		in.victim.signal = WIFSIGNALED(r->wait_status) ? WTERMSIG(r->wait_status) : 0;
-	}
-	if (!in.victim.has_exit_code && in.victim.signal == 0)
-		in.victim.signal = SIGKILL;
-	retry_fill(&in, s, retry);
-	autopsy_shm(s->w, &in);
-	advice_memory_kill(&in, s->job.nproc);
-	keeper_incident(&s->keeper, &in);
-	TEXT_COPY(s->job.last_incident, in.id);
-	keeper_event(&s->keeper, &s->job, "memory_kill", in.id, "%s", in.summary);
-	show(s, &in);
+	struct caseend end = super_caseend(s);
+	end.retry = retry;
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].proc.pid == c->incident.victim.pid && !s->rank[i].running) {
+			end.has_status = true;
+			end.wait_status = s->rank[i].wait_status;
+		}
+	caseend_finish(&end, c);
 	s->pending = NULL;
 }
 
@@ -183,7 +109,6 @@ static void autopsy_rank(struct super *s, const struct rank *r, struct incident 
 		.own_bytes = s->guard.shm->now.job_bytes[0], .cgroup = s->job.cgroup,
 	};
 	autopsy_of(s->autopsy, &who, in);
-	incident_common(s, in);
 }
 
 static void attempt_record(struct super *s, enum incident_kind kind)
@@ -209,8 +134,10 @@ static void next_attempt(struct super *s, const struct retry_decision *d)
 
 static void other_death(struct super *s, const struct rank *r, struct incident *in)
 {
+	struct caseend end = super_caseend(s);
 	memset(in, 0, sizeof(*in));
 	autopsy_rank(s, r, in);
+	caseend_common(&end, in);
 	keeper_incident_id(&s->keeper, s->job.id, in->id, sizeof(in->id));
 }
 
@@ -246,12 +173,14 @@ void super_attempt_ended(struct super *s)
 	} else {
 		s->job.other_deaths++;
 		s->period_others++;
-		retry_fill(&in, s, &d);
+		struct caseend end = super_caseend(s);
+		end.retry = &d;
+		caseend_retry(&end, &in);
 		keeper_incident(&s->keeper, &in);
 		TEXT_COPY(s->job.last_incident, in.id);
 		keeper_event(&s->keeper, &s->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
 		if (!s->spec->quiet && !s->stopping)
-			show(s, &in);
+			caseend_show(&end, &in);
 	}
 	s->phase = SUPER_OVER;
 	if (d.next == RETRY_RETRY)

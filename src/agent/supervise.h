@@ -1,8 +1,7 @@
 /*
  * Runs a job and keeps watch over it: starts its ranks, passes their output
  * on, keeps the guard alive, finds out why an attempt died, retries it.
- * This is `vigil run`, whole; `vigil watch` is the same for a job that
- * somebody else started.
+ * This is `vigil run`, whole. Jobs that somebody else started: agent/adopt.
  */
 #pragma once
 
@@ -31,18 +30,3 @@ struct run_spec {
 
 /* The exit status of `vigil run`. */
 int supervise_run(const struct run_spec *s, const struct world *w);
-
-struct watch_spec {
-	const char *name;         /* NULL: from the process or group */
-	const char *state_dir;
-	pid_t pid;                /* 0: by group */
-	const char *cgroup;       /* relative to world->cgroup_fd; NULL: by pid */
-	double threshold_ratio;
-	bool has_min_free;
-	uint64_t min_free_bytes, limit_bytes, grace_ns;
-	enum victim_policy policy;
-	bool freeze, protect, quiet, json;
-};
-
-/* Until the job ends or we are told to stop: 0; 4 no such process or group. */
-int supervise_watch(const struct watch_spec *s, const struct world *w);
