@@ -35,7 +35,8 @@ lint: ## the gates: layers, purity, sizes, words; then clang-tidy
 	@tools/setup build test lint
 	@CC=gcc tools/configure $(BUILD)
 	@meson test -C $(BUILD) --suite lint --print-errorlogs
-	@tools/tidy $(BUILD)
+	@CC=clang tools/configure build-asan -Db_sanitize=address,undefined -Db_lundef=false
+	@tools/tidy build-asan
 
 format: ## clang-format the C files that differ from main
 	@tools/setup lint
