@@ -120,6 +120,17 @@ class Vigil:
         assert report["schema"] == "vigil.incident/1"
         return report
 
+    def strays(self):
+        """Whatever was started with this state folder, even if it has left its parents."""
+        mark, found = str(self.state), []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get("VIGIL_STATE_DIR") == mark:
+                    found.append(process.pid)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                pass
+        return found
+
     def end(self):
         for process in self.started:
             end_tree(process.pid)
@@ -127,6 +138,8 @@ class Vigil:
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream:
                     stream.close()
+        for pid in self.strays():
+            end_tree(pid)
 
 
 @pytest.fixture(scope="session")
