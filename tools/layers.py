@@ -26,7 +26,7 @@ ALLOWED = {
 
 # Header prefix: the library it belongs to. One .c of src/ includes each.
 FOREIGN = {
-    "sqlite3": "sqlite3", "jansson": "jansson", "cyaml/": "libcyaml", "microhttpd": "libmicrohttpd",
+    "sqlite3": "sqlite3", "jansson": "jansson", "cyaml/": "libcyaml", "yaml.h": "libyaml", "microhttpd": "libmicrohttpd",
     "curl/": "libcurl", "hs/": "hyperscan", "hs.h": "hyperscan", "zlib": "zlib", "zstd": "zstd",
     "libelf": "libelf", "gelf": "libelf", "elfutils/": "libdw", "hwloc": "hwloc", "ncurses": "ncurses",
     "nats": "libnats", "slurm/": "slurm", "bpf/": "libbpf", "cmocka": "cmocka",

@@ -18,6 +18,8 @@ OPENER = "agent/world_open.c"
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # A string that could be handed to open(): the path is all of it, possibly with printf fields.
 KERNEL_PATH = re.compile(r"^/(?:proc|sys)(?:/[^\s:,;()]*)?$")
+# Compared with what the kernel writes, never opened.
+COMPARED = {("sense/cgroup_place.c", "/sys/fs/cgroup")}
 MARKS = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 # Folders that everybody has, so naming them says nothing about this machine.
 COMMON = {"/", "/home", "/root", "/tmp", "/usr", "/usr/src", "/opt", "/srv", "/var", "/var/tmp", "/src", "/build"}
@@ -46,7 +48,7 @@ def check_source(root, path):
         return
     for number, line in enumerate(without_comments(text).splitlines(), 1):
         for literal in STRING.findall(line):
-            if KERNEL_PATH.match(literal):
+            if KERNEL_PATH.match(literal) and (name, literal) not in COMPARED:
                 yield f'src/{name}:{number}: "{literal}": readers go through struct world; only {OPENER} opens'
 
 
