@@ -8,6 +8,9 @@
 #include "cli/nearest.h"
 
 const struct command *const commands[] = {
+	&command_run,
+	&command_watch,
+	&command_agent,
 	&command_config,
 	&command_help,
 	&command_version,
