@@ -5,6 +5,7 @@
 # Arguments: slugs to run (default: all of this machine's part, see $PART: swap, noswap, guards).
 . "$(dirname "$0")/lib.sh"
 out=${VM_OUT:?}
+echo -1000 > /proc/self/oom_score_adj # the recorder must live; each death starts at 0 again
 only=" $* "
 
 read_kmsg='
@@ -26,7 +27,7 @@ death()
 	echo "recording $slug" > /dev/kmsg
 	cursor=$(journalctl -n 1 -o export --no-pager | sed -n 's/^__CURSOR=//p')
 	vm_before=$(oom_kill_counter)
-	state=$($3 2>&1)
+	state=$(echo 0 > /proc/self/oom_score_adj; $3 2>&1) # bash says here what it saw killed
 	journalctl --sync
 	python3 -c "$read_kmsg" > "$out/$slug.kmsg"
 	journalctl --after-cursor="$cursor" -o json --no-pager > "$out/$slug.journal.jsonl"
