@@ -8,6 +8,10 @@
  * is full or the directory cannot be written, calls return the error and the
  * caller goes on: the store is never a reason to stop guarding.
  *
+ * Damage that shows only later is repaired by the write that meets it (see
+ * store_take_note); a reader that meets it leaves a mark, and the next vigil
+ * that writes looks the whole file over. One thread at a time.
+ *
  * Strings and structs passed in are copied. Row callbacks return 0 to go on.
  */
 #pragma once
@@ -18,15 +22,24 @@
 
 struct store;
 
+/* The database inside the state directory; its -wal changes with every write. */
+#define STORE_FILE "vigil.db"
+
 enum store_mode { STORE_READ, STORE_WRITE };
 enum {
 	STORE_NONE = 1, /* no such job, incident or database */
 	STORE_STOPPED = 2, /* a callback asked to stop */
 };
 
-/* state_dir must exist. note (may be NULL) gets a sentence when something was repaired. */
+/*
+ * state_dir must exist. note gets a sentence when something was repaired, else
+ * it is made empty. STORE_NONE: STORE_READ and there is no database yet.
+ * -EBADMSG: damaged (STORE_READ only); -EPROTONOSUPPORT: of a newer vigil.
+ */
 int must_check store_open(const char *state_dir, enum store_mode mode, struct store **ret, char note[static 256],
 			  struct fault *f);
+/* What was repaired since it was last asked, copied; false: nothing. */
+bool store_take_note(struct store *s, char note[static 256]);
 struct store *store_close(struct store *s);
 static inline void store_closep(struct store **s)
 {
@@ -52,6 +65,8 @@ int must_check store_each_note(struct store *s, const char *job, store_note_fn *
 
 /* name: an id, a job's name (its newest), or "last". STORE_NONE. */
 int must_check store_find_job(struct store *s, const char *name, struct job *ret);
+/* The newest job that had a process of this pid. STORE_NONE. */
+int must_check store_find_job_of_pid(struct store *s, pid_t pid, struct job *ret);
 typedef int store_job_fn(void *ctx, const struct job *j);
 /* Newest first. limit 0: all. */
 int must_check store_each_job(struct store *s, size_t limit, store_job_fn *fn, void *ctx);

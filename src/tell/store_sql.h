@@ -1,0 +1,46 @@
+/*
+ * The words the store speaks: the schema, its migrations, and which struct
+ * field is which column. Plain data, no database in here. Told to people in
+ * docs/formats/store.md.
+ */
+#pragma once
+
+#include "base/base.h"
+#include "base/buf.h"
+
+#define STORE_APPLICATION_ID 0x5669676c /* "Vigl", PRAGMA application_id */
+#define STORE_SCHEMA 1                  /* PRAGMA user_version */
+
+/* SQL that takes a database from schema n to n + 1, for n from 0. */
+extern const char *const store_migrations[STORE_SCHEMA];
+
+enum column_type {
+	COLUMN_TEXT,
+	COLUMN_BOOL,
+	COLUMN_I32,
+	COLUMN_U32,
+	COLUMN_I64,
+	COLUMN_U64,   /* capped at 2^63 - 1, the largest integer SQLite keeps */
+	COLUMN_STATE, /* enum job_state, kept by name */
+};
+
+struct column {
+	const char *name;
+	enum column_type type;
+	size_t offset, size;
+	size_t valid; /* offset of the bool that says whether there is a value; 0: always */
+	bool key;
+};
+
+struct table {
+	const char *name;
+	const struct column *columns;
+	size_t n;
+};
+
+extern const struct table store_job_table, store_process_table, store_event_table;
+
+/* "INSERT … ON CONFLICT(keys) DO UPDATE …", one parameter a column in order. */
+void store_sql_put(const struct table *t, struct buf *b);
+/* "SELECT columns FROM table ", in order. */
+void store_sql_select(const struct table *t, struct buf *b);
