@@ -34,7 +34,11 @@ struct ledger {
 	uint64_t oom_kills; /* sum of the kernel's counters at the innermost group */
 };
 
-/* What the kernel can take back from a group without swapping. */
+/*
+ * What the kernel can take back from a group without swapping: clean cache
+ * and slab in full, cache in steady use or still to be written by half,
+ * shared memory and what memory.low protects not at all.
+ */
 uint64_t ledger_group_reclaimable(const struct cgroup_memory *m);
 /* The node level. arc_bytes: ZFS cache that can shrink, 0 without ZFS. */
 struct ledger_level ledger_node_level(const struct meminfo *m, uint64_t arc_bytes);

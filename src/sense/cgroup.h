@@ -4,7 +4,8 @@
  * Sources: kernel admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
  *
  * Paths are relative to world->cgroup_fd and contain the hierarchy
- * ("memory/a/b" on v1, "a/b" or "unified/a/b" on v2), without a leading '/'.
+ * ("memory/a/b" on v1, "a/b" or "unified/a/b" on v2), without a leading '/';
+ * "." is the top itself (a v2 container sees its own group there).
  * All sizes in bytes; CGROUP_NO_LIMIT when there is no limit.
  */
 #pragma once
@@ -40,6 +41,7 @@ struct cgroup_memory {
 	uint64_t max_bytes;     /* hard limit of this group alone */
 	uint64_t high_bytes;    /* v2 throttle limit; CGROUP_NO_LIMIT on v1 */
 	uint64_t low_bytes;     /* protection (v2); 0 on v1 */
+	uint64_t hierarchy_max_bytes; /* v1, full reading: smallest limit of this group and all above, seen or not; 0 unknown */
 	uint64_t swap_bytes;
 	uint64_t swap_max_bytes;
 	uint64_t anon_bytes, file_bytes, shmem_bytes;
@@ -47,7 +49,7 @@ struct cgroup_memory {
 	uint64_t dirty_bytes, writeback_bytes;
 	uint64_t slab_reclaimable_bytes, unevictable_bytes;
 	uint64_t oom_kills;    /* processes killed in this subtree by an OOM killer */
-	uint64_t max_events;   /* v2 memory.events max; v1 failcnt */
+	uint64_t max_events;   /* v2 memory.events max; v1 failcnt, of this group alone */
 	uint64_t high_events;  /* v2 memory.events high */
 	uint64_t oom_kills_local; /* v2 memory.events.local; else equal to oom_kills */
 	bool has_stat, has_events;
@@ -69,18 +71,23 @@ struct cgroup {
 	enum cgroup_version version;
 	char path[CGROUP_PATH_MAX];
 	int dir_fd, current_fd, stat_fd, events_fd, events_local_fd, max_fd, high_fd, low_fd, swap_fd, swap_max_fd;
+	/* -1: this kernel has no such file. v1: events is memory.oom_control, events_local is memory.failcnt. */
 };
 
-/* WORLD_GONE, WORLD_DENIED. */
+/* WORLD_GONE, WORLD_DENIED; WORLD_ABSENT: a group whose memory is not counted (the v2 root). */
 int must_check cgroup_open(const struct world *w, enum cgroup_version v, const char *path, struct cgroup *ret);
 void cgroup_close(struct cgroup *g);
-/* Quick: current, limits. Full adds stat and events. WORLD_GONE when the group was removed. */
+/*
+ * Quick: current, limits, protection; swap_bytes and what is below it stay 0.
+ * Full adds stat, swap and events. WORLD_GONE when the group was removed.
+ */
 int must_check cgroup_read_usage(const struct cgroup *g, struct cgroup_memory *ret);
 int must_check cgroup_read_full(const struct cgroup *g, struct cgroup_memory *ret);
 
 /*
  * The group of `place` and every visible ancestor, innermost first. Ancestors
  * without a limit are left out, except the innermost, which is always there.
+ * WORLD_ABSENT when no group on the way counts memory.
  */
 struct cgroup_chain {
 	struct cgroup level[CGROUP_MAX_LEVELS];

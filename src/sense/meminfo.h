@@ -4,6 +4,8 @@
  * field the file held. Absurd numbers (lxcfs lets SwapFree underflow to 1.8e19
  * kB; Available above Total) are clamped and marked in `clamped`, never an
  * error: a guard that exits on a strange number leaves the machine unguarded.
+ * A number below zero becomes 0, one above its total becomes the total. An
+ * estimated MemAvailable is marked as well: it is not what the file said.
  */
 #pragma once
 
@@ -37,7 +39,7 @@ struct meminfo {
 	uint32_t clamped;
 };
 
-/* -EBADMSG if there is no MemTotal. MemAvailable is estimated when absent (kernels before 3.14). */
+/* -EBADMSG if there is no MemTotal above 0. MemAvailable is estimated when absent (kernels before 3.14). */
 int must_check meminfo_parse(struct span text, struct meminfo *ret);
 /* fd: /proc/meminfo kept open by the caller; one pread, no allocation. */
 int must_check meminfo_read(int fd, struct meminfo *ret);

@@ -1,0 +1,106 @@
+#include "testing.h"
+#include "world_fixture.h"
+
+#include "sense/tasks.h"
+
+static void a_recorded_machine_lists_the_processes_that_have_memory(void **state)
+{
+	(void)state;
+	struct world w = fixture_world("hybrid-v1");
+	struct tasks t;
+	assert_int_equal(tasks_init(&t, 16, -1), 0);
+	assert_int_equal(tasks_scan(&t, &w), 0);
+	assert_int_equal(t.source, TASKS_PROC);
+	assert_int_equal(t.n, 4);
+	assert_int_equal(t.dropped, 0);
+	for (size_t i = 1; i < t.n; i++)
+		assert_true(t.rows[i - 1].pid < t.rows[i].pid);
+	const struct task_row *r = tasks_find(&t, 4242);
+	assert_non_null(r);
+	assert_string_equal(r->comm, "python (train) ");
+	assert_int_equal(r->ppid, 1);
+	assert_int_equal(r->start_ticks, 88123);
+	assert_int_equal(r->cpu_ticks, 300);
+	assert_true(task_own_bytes(r) == (76800 - 2560) * UINT64_C(4096));
+	assert_true(task_rss_bytes(r) == 76800 * UINT64_C(4096));
+	assert_false(r->has_adj);
+	assert_false(r->has_split);
+	assert_null(tasks_find(&t, 2));
+	assert_null(tasks_find(&t, 10001));
+	tasks_done(&t);
+	fixture_close(&w);
+}
+
+static void rows_that_do_not_fit_are_counted(void **state)
+{
+	(void)state;
+	struct world w = fixture_world("hybrid-v1");
+	struct tasks t;
+	assert_int_equal(tasks_init(&t, 3, -1), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tasks_scan(&t, &w), 0);
+		assert_int_equal(t.n, 3);
+		assert_int_equal(t.dropped, 1);
+	}
+	tasks_done(&t);
+	fixture_close(&w);
+}
+
+static void a_world_without_processes_is_absent(void **state)
+{
+	(void)state;
+	struct world w = {.proc_fd = -1, .recorded = true};
+	struct tasks t;
+	assert_int_equal(tasks_init(&t, 0, -1), -EINVAL);
+	assert_int_equal(tasks_init(&t, 3, -1), 0);
+	assert_int_equal(tasks_scan(&t, &w), WORLD_ABSENT);
+	assert_int_equal(t.n, 0);
+	tasks_done(&t);
+}
+
+static void a_dead_iterator_is_made_good_from_proc(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct tasks t;
+	int not_a_link = dup(w.proc_fd);
+	assert_int_equal(tasks_init(&t, 65536, not_a_link), 0);
+	assert_int_equal(t.source, TASKS_BPF);
+	assert_int_equal(tasks_scan(&t, &w), 0);
+	assert_int_equal(t.source, TASKS_PROC);
+	assert_non_null(tasks_find(&t, getpid()));
+	tasks_done(&t);
+	close(not_a_link);
+	fixture_close(&w);
+}
+
+/* Scans overlap with the life of others, so this looks only at ourselves. */
+static void this_process_is_seen_as_proc_shows_it(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct tasks t;
+	struct proc_stat s;
+	assert_int_equal(tasks_init(&t, 65536, -1), 0);
+	assert_int_equal(tasks_scan(&t, &w), 0);
+	assert_int_equal(proc_stat_read(&w, getpid(), &s), 0);
+	const struct task_row *r = tasks_find(&t, getpid());
+	assert_non_null(r);
+	assert_int_equal(r->start_ticks, s.start_ticks);
+	assert_int_equal(r->ppid, getppid());
+	assert_true(task_rss_bytes(r) > 0);
+	tasks_done(&t);
+	fixture_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_recorded_machine_lists_the_processes_that_have_memory),
+		cmocka_unit_test(rows_that_do_not_fit_are_counted),
+		cmocka_unit_test(a_world_without_processes_is_absent),
+		cmocka_unit_test(a_dead_iterator_is_made_good_from_proc),
+		cmocka_unit_test(this_process_is_seen_as_proc_shows_it),
+	};
+	return cmocka_run_group_tests_name("sense/tasks", tests, NULL, NULL);
+}
