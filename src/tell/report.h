@@ -1,6 +1,11 @@
 /*
  * The report of an incident, for people and for programs. Pure but for the
- * stream it writes to.
+ * stream it writes to. Text from outside loses its control characters.
+ *
+ * What the wording expects of an incident: summary and cause.text are whole
+ * sentences; policy.reason and policy.next are clauses without a full stop
+ * ("it was the most recently started worker"); retry.attempt counts the
+ * retries already used; evidence of kind "not_read" is listed apart.
  */
 #pragma once
 

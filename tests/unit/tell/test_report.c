@@ -1,0 +1,212 @@
+#include "testing.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "tell/report.h"
+
+/*
+ * Golden files: tests/fixtures/reports/NAME.json with what it must look like
+ * as NAME.txt and NAME.kill. VIGIL_GOLDEN=write makes them anew: look at the
+ * difference before you keep it.
+ */
+static const char *const golden[] = {"memory_kill", "kernel_oom", "crash", "nothing_known", "hostile"};
+
+static struct js *load(const char *name)
+{
+	char path[512];
+	TEXT_FORMAT(path, "%s/reports/%s.json", FIXTURES, name);
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	assert_int_equal(file_slurp(AT_FDCWD, path, 1 << 20, &text, &len), 0);
+	struct js *j = NULL;
+	assert_int_equal(js_parse(text, len, &j, NULL), 0);
+	return j;
+}
+
+static void load_incident(const char *name, struct incident *ret)
+{
+	cleanup(js_freep) struct js *j = load(name);
+	assert_int_equal(report_from_json(j, ret), 0);
+}
+
+static void compare(const char *name, const char *suffix, const char *got, size_t len)
+{
+	char path[512];
+	TEXT_FORMAT(path, "%s/reports/%s.%s", FIXTURES, name, suffix);
+	const char *mode = getenv("VIGIL_GOLDEN");
+	if (mode && strcmp(mode, "write") == 0)
+		assert_int_equal(file_replace(path, got, len, 0644), 0);
+	cleanup(freep) char *want = NULL;
+	size_t want_len;
+	assert_int_equal(file_slurp(AT_FDCWD, path, 1 << 20, &want, &want_len), 0);
+	assert_string_equal(got, want);
+}
+
+static void the_text_report_looks_as_it_should(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < ARRAY_SIZE(golden); n++) {
+		struct incident i;
+		load_incident(golden[n], &i);
+		cleanup(freep) char *text = NULL;
+		size_t len;
+		FILE *to = open_memstream(&text, &len);
+		report_text(&i, REPORT_PLAIN, to);
+		fclose(to);
+		compare(golden[n], "txt", text, len);
+		assert_null(strchr(text, '\033'));
+	}
+}
+
+static void the_kill_message_looks_as_it_should(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < ARRAY_SIZE(golden); n++) {
+		struct incident i;
+		load_incident(golden[n], &i);
+		cleanup(freep) char *text = NULL;
+		size_t len;
+		FILE *to = open_memstream(&text, &len);
+		report_kill_message(&i, to);
+		fclose(to);
+		compare(golden[n], "kill", text, len);
+		assert_null(strchr(text, '\033'));
+	}
+}
+
+static void what_people_search_for_is_in_the_kill_message(void **state)
+{
+	(void)state;
+	static const char *const phrases[] = {
+		"Task was killed due to the node running low on memory.\n",
+		"Memory on the node (IP: 10.0.62.231, ID: trainer-3) where the task (task ID: digits-7f3a/rank-1, "
+		"name=python3, pid=11362, memory used=1.25GB) was running was 27.71GB / 28.80GB (0.962273), which exceeds "
+		"the memory usage threshold of 0.95.",
+		"vigil killed this worker (ID: digits-7f3a/rank-1/attempt-0) because it was the most recently started",
+		"use `vigil why digits-7f3a-1`",
+		"`vigil logs digits-7f3a --rank 1`",
+		"Top 10 memory users:\nPID\tMEM(GB)\tCOMMAND\n10728\t8.47\tpython3 train.py\n",
+		"--memory-threshold",
+		"VIGIL_MEMORY_THRESHOLD",
+	};
+	struct incident i;
+	load_incident("memory_kill", &i);
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	report_kill_message(&i, to);
+	fclose(to);
+	for (size_t n = 0; n < ARRAY_SIZE(phrases); n++) {
+		if (!strstr(text, phrases[n]))
+			print_message("missing: %s\n", phrases[n]);
+		assert_non_null(strstr(text, phrases[n]));
+	}
+}
+
+static void the_report_survives_json_and_back(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < ARRAY_SIZE(golden); n++) {
+		struct incident i, again;
+		cleanup(js_freep) struct js *first = load(golden[n]);
+		assert_int_equal(report_from_json(first, &i), 0);
+		cleanup(js_freep) struct js *second = report_json(&i);
+		cleanup(freep) char *text = js_text(second, 0);
+		assert_int_equal(report_from_json(second, &again), 0);
+		assert_memory_equal(&i, &again, sizeof(i));
+		if (strcmp(golden[n], "hostile") == 0)
+			continue; /* out-of-range numbers come back changed */
+		cleanup(freep) char *want = js_text(first, 0);
+		assert_string_equal(text, want);
+	}
+}
+
+static void what_is_not_known_is_absent(void **state)
+{
+	(void)state;
+	struct incident i = {.kind = INCIDENT_CRASH, .victim = {.rank = NO_RANK}};
+	cleanup(js_freep) struct js *j = report_json(&i);
+	cleanup(freep) char *text = js_text(j, 0);
+	assert_string_equal(text, "{\"schema\": \"vigil.incident/1\", \"attempt\": 0, \"kind\": \"crash\", "
+				  "\"killer\": \"unknown\"}");
+}
+
+static void a_report_of_another_kind_is_refused(void **state)
+{
+	(void)state;
+	struct incident i;
+	cleanup(js_freep) struct js *j = NULL;
+	assert_int_equal(js_parse("{\"schema\": \"vigil.job/1\"}", 25, &j, NULL), 0);
+	assert_int_equal(report_from_json(j, &i), -EBADMSG);
+	assert_int_equal(report_from_json(NULL, &i), -EBADMSG);
+}
+
+static void more_than_fits_is_cut(void **state)
+{
+	(void)state;
+	char text[20000];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	buf_add(&b, "{\"schema\": \"vigil.incident/1\", \"evidence\": [{}");
+	for (int n = 0; n < 200; n++)
+		buf_add(&b, ",{\"kind\": \"log\", \"text\": 7}");
+	buf_add(&b, "], \"top\": [1,2,3,4,5,6,7,8,9,10,11,12], \"culprit_ranks\": {}}");
+	assert_false(b.cut);
+	cleanup(js_freep) struct js *j = NULL;
+	assert_int_equal(js_parse(text, b.len, &j, NULL), 0);
+	struct incident i;
+	assert_int_equal(report_from_json(j, &i), 0);
+	assert_int_equal(i.n_evidence, INCIDENT_EVIDENCE);
+	assert_int_equal(i.n_top, INCIDENT_TOP);
+	assert_int_equal(i.n_culprits, 0);
+}
+
+static void colours_come_only_when_asked_for(void **state)
+{
+	(void)state;
+	struct incident i;
+	load_incident("memory_kill", &i);
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	report_text(&i, REPORT_COLOUR, to);
+	fclose(to);
+	assert_non_null(strstr(text, "\033[31m"));
+}
+
+static void the_summary_counts_both_kinds_of_death(void **state)
+{
+	(void)state;
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	report_summary("digits", "trainer-3", 3, 1, "the last 10 minutes", to);
+	fclose(to);
+	assert_non_null(strstr(text, "3 workers killed due to memory pressure (OOM), 1 worker died for other reasons at "
+				     "node (ID: trainer-3) over the last 10 minutes."));
+	assert_non_null(strstr(text, "`vigil why digits`"));
+	assert_non_null(strstr(text, "VIGIL_MEMORY_THRESHOLD"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_text_report_looks_as_it_should),
+		cmocka_unit_test(the_kill_message_looks_as_it_should),
+		cmocka_unit_test(what_people_search_for_is_in_the_kill_message),
+		cmocka_unit_test(the_report_survives_json_and_back),
+		cmocka_unit_test(what_is_not_known_is_absent),
+		cmocka_unit_test(a_report_of_another_kind_is_refused),
+		cmocka_unit_test(more_than_fits_is_cut),
+		cmocka_unit_test(colours_come_only_when_asked_for),
+		cmocka_unit_test(the_summary_counts_both_kinds_of_death),
+	};
+	setenv("TZ", "UTC", 1);
+	tzset();
+	return cmocka_run_group_tests_name("tell/report", tests, NULL, NULL);
+}
