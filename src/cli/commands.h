@@ -1,9 +1,37 @@
-/* The commands of vigil, one file each (cli/<name>.c). */
+/*
+ * The commands of vigil, one file each (cli/<name>.c). To add one: a line here,
+ * a line in the table of cli/main.c, a line in cli/meson.build.
+ */
 #pragma once
 
 #include "cli/option.h"
 
+extern const struct command command_config;
+extern const struct command command_help;
 extern const struct command command_version;
 
 /* In the order that `vigil help` shows them; ends with NULL. */
 extern const struct command *const commands[];
+
+/* NULL if there is none of that name. */
+const struct command *command_find(const char *name);
+/* "unknown command …; did you mean …" */
+void command_unknown(const char *name);
+
+/* The exit statuses of commands that only read. */
+enum {
+	EXIT_PROBLEM = 1,
+	EXIT_USAGE = 2,
+	EXIT_DENIED = 3,
+	EXIT_ABSENT = 4,
+	EXIT_ENGINE = 5,
+};
+
+/* Options that many commands share. */
+#define OPTION_STATE(st)                                                                                    \
+	{.name = "state", .type = OPTION_TEXT, .arg = "DIR", .help = "directory of the store and the logs", \
+	 .offset = offsetof(struct st, state), .env = "VIGIL_STATE"}
+#define OPTION_JSON(st)                                                              \
+	{.name = "json", .type = OPTION_FLAG, .help = "print JSON, one object a line", \
+	 .offset = offsetof(struct st, json)}
+#define OPTION_END {.name = NULL}

@@ -1,38 +1,113 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "cli/commands.h"
-
-static int version_run(const void *options, int argc, char **argv)
-{
-	(void)options;
-	(void)argc;
-	(void)argv;
-	printf("vigil %s\n", VIGIL_VERSION);
-	return 0;
-}
-
-static const struct option version_options[] = {{.name = NULL}};
-
-const struct command command_version = {
-	.name = "version",
-	.usage = "vigil version",
-	.summary = "print the version",
-	.options = version_options,
-	.run = version_run,
-	.usage_status = 2,
-};
+#include "cli/config.h"
+#include "cli/nearest.h"
 
 const struct command *const commands[] = {
+	&command_config,
+	&command_help,
 	&command_version,
 	NULL,
 };
 
+const struct command *command_find(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
+	return NULL;
+}
+
+void command_unknown(const char *name)
+{
+	struct nearest n = {.typed = name};
+	for (size_t i = 0; commands[i]; i++)
+		nearest_offer(&n, commands[i]->name);
+	if (n.best)
+		log_error("unknown command '%s'; did you mean 'vigil %s'?", name, n.best);
+	else
+		log_error("unknown command '%s'; 'vigil help' lists the commands, 'vigil run -- %s' starts a job", name, name);
+}
+
+/*
+ * Commands that act stop at a configuration they cannot read: they would act
+ * otherwise than told. Commands that read go on: a typing mistake must not
+ * hide a report.
+ */
+static int configure(const struct command *c, void *opts)
+{
+	static struct config config; /* kept until the end: options point into it */
+	static char note[256];
+	bool strict = config_is_section(c->name);
+	struct fault f = {.text = ""};
+	if (!strict && !option_find(c, "state"))
+		return 0;
+	int r = config_load(&config, note, &f);
+	if (r == 0)
+		r = strict ? config_check(&config, commands, &f) : 0;
+	if (r == 0)
+		r = config_apply(&config, c, opts, &f);
+	if (note[0] && strict)
+		log_warning("%s", note);
+	if (r == 0)
+		return 0;
+	if (strict)
+		log_error("%s", f.text);
+	else
+		log_warning("%s; the configuration is left aside", f.text);
+	return strict ? r : 0;
+}
+
+static int command_run(const struct command *c, int argc, char **argv)
+{
+	struct fault f = {.text = ""};
+	cleanup(freep) void *opts = calloc(1, c->options_size ? c->options_size : 1);
+	int rest = 0;
+	if (!opts) {
+		log_error("no memory to start");
+		return c->usage_status;
+	}
+	if (c->defaults)
+		memcpy(opts, c->defaults, c->options_size);
+	if (configure(c, opts) < 0)
+		return c->usage_status;
+	int r = option_parse(c, argc, argv, opts, &rest, &f);
+	if (r == OPTION_HELP) {
+		option_help(c, stdout);
+		return 0;
+	}
+	if (r < 0) {
+		log_error("%s", f.text);
+		return c->usage_status;
+	}
+	return c->run(opts, argc - rest, argv + rest);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc >= 2 && strcmp(argv[1], "version") == 0)
-		return version_run(NULL, 0, NULL);
-	log_error("no command given; try 'vigil help'");
-	return 2;
+	const char *name = argc >= 2 ? argv[1] : NULL;
+	if (!name) {
+		log_error("no command given; 'vigil run -- COMMAND' starts a job, 'vigil help' lists the commands");
+		return EXIT_USAGE;
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		name = "help";
+	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		name = "version";
+	const struct command *c = command_find(name);
+	if (!c) {
+		command_unknown(name);
+		return EXIT_USAGE;
+	}
+	int status = command_run(c, argc - 2, argv + 2);
+	/* Output that could not be written is a failure that scripts must see; a closed pipe is none. */
+	if ((fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
+		log_error("cannot write the output: %s", strerror(errno));
+		return EXIT_PROBLEM;
+	}
+	return status;
 }

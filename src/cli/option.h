@@ -31,10 +31,14 @@ struct option {
 	char letter;         /* 0: none */
 	enum option_type type;
 	const char *arg;     /* "SIZE"; NULL for flags */
-	const char *help;    /* one sentence, lower case, no full stop */
+	const char *help;    /* one sentence, lower case, no full stop; NULL: not shown */
 	size_t offset;       /* of the field in the command's options struct */
 	const char *const *choices; /* NULL-terminated, for OPTION_CHOICE */
-	const char *env;     /* an additional foreign variable that is honoured, e.g. RAY_memory_usage_threshold */
+	/*
+	 * An additional foreign variable that is honoured, e.g. RAY_memory_usage_threshold. "NAME:unit" gives
+	 * plain numbers a unit: "MA_HANG_DETECT_TIME:m".
+	 */
+	const char *env;
 };
 
 struct command {
@@ -51,6 +55,10 @@ struct command {
 	int usage_status;    /* exit status for a wrong call: 2, and 125 for run and map */
 };
 
+enum {
+	OPTION_HELP = 1, /* --help or -h was asked for */
+};
+
 /*
  * Fill opts (options_size bytes, already holding the defaults) from the
  * environment and argv. *ret_rest: index of the first argument left over.
@@ -60,3 +68,24 @@ int must_check option_parse(const struct command *c, int argc, char **argv, void
 			    struct fault *f);
 void option_help(const struct command *c, FILE *to);
 void option_man(const struct command *c, FILE *to);
+/* Completion for bash, over all commands. */
+void option_completion(const struct command *const *commands, FILE *to);
+
+/* The name without "[no-]". */
+const char *option_name(const struct option *o);
+/* By its name; NULL if there is none. */
+const struct option *option_find(const struct command *c, const char *name);
+/* The option whose name is most like a misspelt one; NULL if none is near. */
+const char *option_nearest(const struct command *c, const char *name);
+/* "VIGIL_MEMORY_LIMIT" */
+char *option_variable(const struct option *o, char dst[static 64]);
+/* The variable that gives the option its value now, and the value; NULL if none does. */
+const char *option_environment(const struct option *o, char name[static 64]);
+/*
+ * Set one option from text, which is borrowed. where begins the error's
+ * sentence: "--memory-limit", "VIGIL_NPROC", "vigil.yaml:3:5: nproc".
+ * Lists are replaced.
+ */
+int must_check option_set(const struct option *o, const char *value, const char *where, void *opts, struct fault *f);
+/* The value as one would type it; "" when there is none. */
+void option_format(const struct option *o, const void *opts, char *dst, size_t cap);

@@ -38,6 +38,7 @@ static const char *const killer_names[KILLER_MAX] = {
 	[KILLER_SLURM] = "slurm",
 	[KILLER_KUBERNETES] = "kubernetes",
 	[KILLER_SIGNAL] = "signal",
+	[KILLER_OOMD] = "oomd",
 };
 
 static size_t name_index(const char *const *names, size_t n, const char *name, size_t fallback)

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "sense/facts.h" /* enum killer, NO_RANK */
 
 enum incident_kind {
 	INCIDENT_NONE,
@@ -33,22 +34,6 @@ enum incident_kind {
 	INCIDENT_KIND_MAX,
 };
 
-enum killer {
-	KILLER_UNKNOWN,
-	KILLER_NONE,
-	KILLER_VIGIL,
-	KILLER_KERNEL,
-	KILLER_CGROUP,
-	KILLER_SYSTEMD_OOMD,
-	KILLER_EARLYOOM,
-	KILLER_NOHANG,
-	KILLER_RAY,
-	KILLER_SLURM,
-	KILLER_KUBERNETES,
-	KILLER_SIGNAL,
-	KILLER_MAX,
-};
-
 enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 enum incident_retry { RETRY_NONE, RETRY_RETRY, RETRY_GIVE_UP };
 enum memory_scope { MEMORY_SCOPE_NONE, MEMORY_SCOPE_NODE, MEMORY_SCOPE_CONTAINER, MEMORY_SCOPE_JOB };
@@ -61,7 +46,6 @@ enum memory_scope { MEMORY_SCOPE_NONE, MEMORY_SCOPE_NODE, MEMORY_SCOPE_CONTAINER
 #define INCIDENT_GROWERS 5
 #define INCIDENT_CULPRITS 64
 #define INCIDENT_SHM 8
-#define NO_RANK (-1)
 
 struct incident_evidence {
 	char kind[24];   /* "kmsg", "cgroup", "journal", "signal", "wait_status", "log", "ledger", "not_read" … */
@@ -143,6 +127,7 @@ struct incident {
 		bool valid;
 		uint64_t used_bytes, total_bytes, available_bytes, kernel_used_bytes, reclaimable_bytes;
 		uint64_t swap_total_bytes, swap_free_bytes, shm_bytes;
+		uint64_t job_bytes; /* what the whole job held, shared memory and kernel memory included; 0 unknown */
 		double ratio, threshold_ratio;
 		enum memory_scope scope;
 		char level[200];     /* which group or machine ran out */

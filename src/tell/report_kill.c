@@ -85,29 +85,31 @@ static void print_top(const struct incident *i, FILE *to)
 	fputc('\n', to);
 }
 
-static void print_retry(const struct incident *i, FILE *to)
-{
-	char delay[24];
-	if (!i->retry.valid)
-		return;
-	const char *reason = i->retry.reason;
-	if (i->retry.next == RETRY_RETRY)
-		fprintf(to, "Retry %u of %u starts in %s.\n", i->retry.attempt + 1, i->retry.max,
-			duration_format(MIN(i->retry.delay_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, delay));
-	else if (i->retry.next == RETRY_GIVE_UP)
-		fprintf(to, "No retry is left (%u of %u)%s%s.\n", i->retry.attempt, i->retry.max, reason[0] ? ": " : "",
-			reason);
-	else
-		fprintf(to, "It is not retried%s%s.\n", reason[0] ? ": " : "; --retries N would",
-			reason[0] ? reason : "");
-}
-
 /* A paragraph without control characters and without wrapping: it is meant to be searched. */
 static void print_line(const char *text, FILE *to)
 {
 	char clean[3072];
 	paper_clean(text, clean, sizeof(clean));
 	fprintf(to, "%s\n", clean);
+}
+
+static void print_retry(const struct incident *i, FILE *to)
+{
+	char delay[24], text[512];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	if (!i->retry.valid)
+		return;
+	const char *reason = i->retry.reason;
+	if (i->retry.next == RETRY_RETRY)
+		buf_printf(&b, "Retry %u of %u starts in %s.", i->retry.attempt + 1, i->retry.max,
+			   duration_format(MIN(i->retry.delay_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, delay));
+	else if (i->retry.next == RETRY_GIVE_UP)
+		buf_printf(&b, "No retry is left (%u of %u)%s%s.", i->retry.attempt, i->retry.max, reason[0] ? ": " : "",
+			   reason);
+	else
+		buf_printf(&b, "It is not retried%s%s.", reason[0] ? ": " : "; --retries N would", reason);
+	print_line(text, to);
 }
 
 static void memory_message(const struct incident *i, FILE *to)
@@ -148,8 +150,11 @@ static void death_message(const struct incident *i, FILE *to)
 		buf_printf(&b, "vigil: what to do: %s", i->cause.advice[0]);
 		print_line(text, to);
 	}
-	if (i->id[0])
-		fprintf(to, "vigil: the whole report: vigil why %s\n", i->id);
+	if (i->id[0]) {
+		buf_reset(&b);
+		buf_printf(&b, "vigil: the whole report: vigil why %s", i->id);
+		print_line(text, to);
+	}
 }
 
 void report_kill_message(const struct incident *i, FILE *to)

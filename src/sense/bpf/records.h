@@ -25,7 +25,9 @@ struct bpf_signal_record {
 	int signal, code; /* code: si_code */
 	int target, target_inner; /* process, in the first and in its innermost pid namespace */
 	int sender, sender_inner;
-	unsigned sender_uid;
+	unsigned sender_uid; /* and what follows of the sender: whoever was running, if the kernel sent it */
 	unsigned from_kernel;
+	unsigned lost; /* signals so far that found the ring full */
+	unsigned pad;
 	char sender_comm[BPF_COMM_MAX];
 };

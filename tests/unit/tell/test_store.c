@@ -584,6 +584,7 @@ static void a_disk_that_is_full_at_the_start_is_named(void **state)
 	(void)state;
 	assert_int_equal(in_child(open_on_full_disk), 0);
 	cleanup(store_closep) struct store *s = open_ok(STORE_WRITE);
+	assert_int_equal(put_job(s, "later", "x", 1), 0);
 }
 
 static void opening_and_creating_is_quick(void **state)

@@ -1,0 +1,72 @@
+# Thin over meson: what to type, nothing else. `make` shows this list.
+SHELL := /bin/bash
+PYTHON := /usr/bin/python3
+export PATH := /usr/bin:$(PATH)
+BUILD := build
+SECONDS_EACH := 30
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+build: ## build/vigil
+	@tools/setup build test
+	@CC=gcc tools/configure $(BUILD)
+	@ninja -C $(BUILD) --quiet
+
+demo: ## install what is missing, build, watch vigil save a training run
+	@tools/setup build demo
+	@CC=gcc tools/configure build-demo -Dtests=false -Dbuildtype=release >/dev/null
+	@ninja -C build-demo --quiet
+	@VIGIL=build-demo/src/cli/vigil tools/demo
+
+test: ## install what is missing, build, run every test
+	@tools/setup build demo test vm
+	@$(PYTHON) tools/run-tests
+
+test-frameworks: ## the tests with real frameworks (large packages)
+	@tools/setup build demo test frameworks
+	@$(PYTHON) tools/run-tests --frameworks
+
+asan: ## unit tests and fuzz corpora under ASan and UBSan, built with clang
+	@tools/setup build test
+	@$(PYTHON) tools/run-tests --only asan
+
+lint: ## the gates: layers, purity, sizes, words; then clang-tidy
+	@tools/setup build test lint
+	@CC=gcc tools/configure $(BUILD)
+	@meson test -C $(BUILD) --suite lint --print-errorlogs
+	@CC=clang tools/configure build-asan -Db_sanitize=address,undefined -Db_lundef=false
+	@tools/tidy build-asan
+
+format: ## clang-format the C files that differ from main
+	@tools/setup lint
+	@git diff --name-only --diff-filter=d $$(git merge-base HEAD main) -- '*.c' '*.h' | xargs -r clang-format -i
+
+fuzz: ## fuzz each driver for SECONDS_EACH (30)
+	@tools/setup build test
+	@tools/fuzz $(SECONDS_EACH)
+
+cover: ## line and branch coverage by layer
+	@tools/setup build test cover
+	@CC=gcc tools/configure build-cover -Db_coverage=true
+	@ninja -C build-cover --quiet
+	@meson test -C build-cover --suite unit --quiet
+	@gcovr --root . --filter src/ --exclude-unreachable-branches build-cover
+
+bench: ## measure against the peers (bench/run)
+	@tools/setup build demo test
+	@test -x bench/run || { echo 'bench/run is not there' >&2; exit 1; }
+	@CC=gcc tools/configure build-demo -Dtests=false -Dbuildtype=release >/dev/null
+	@ninja -C build-demo --quiet
+	@VIGIL=$(CURDIR)/build-demo/src/cli/vigil bench/run
+
+install: ## install under DESTDIR and prefix (meson)
+	@tools/setup build
+	@CC=gcc tools/configure build-release -Dtests=false -Dbuildtype=release --prefix=/usr
+	@ninja -C build-release --quiet
+	@meson install -C build-release
+
+clean: ## remove what was built
+	@rm -rf build build-*/ .pytest_cache
+
+.PHONY: help build demo test test-frameworks asan lint format fuzz cover bench install clean

@@ -1,0 +1,240 @@
+#include "act/jobgroup.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+/* The brake moves in steps: each write costs a walk over the group's counters. */
+static const uint64_t brake_step_bytes = 1 * MIB;
+
+static int write_fd(int fd, const char *text)
+{
+	if (fd < 0)
+		return WORLD_ABSENT;
+	size_t len = strlen(text);
+	ssize_t n = pwrite(fd, text, len, 0);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == len ? 0 : -EIO;
+}
+
+static int dir_open(const struct world *w, const char *path)
+{
+	return openat(w->cgroup_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int child_make(const struct world *w, const char *parent, const char *id, char dst[static CGROUP_PATH_MAX])
+{
+	if (parent[0] == '\0')
+		return -ENOENT;
+	if (text_format(dst, CGROUP_PATH_MAX, "%s/vigil-%s", parent, id) >= CGROUP_PATH_MAX)
+		return -ENAMETOOLONG;
+	if (mkdirat(w->cgroup_fd, dst, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	return dir_open(w, dst);
+}
+
+static int make_v1(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
+{
+	int fd = child_make(w, ours->memory, id, g->memory);
+	if (fd < 0)
+		return fd;
+	g->memory_fd = fd;
+	g->brake_fd = openat(fd, "memory.limit_in_bytes", O_RDWR | O_CLOEXEC);
+	/* children count into their parent, so that its limits still hold */
+	fd = child_make(w, ours->freezer, id, g->freezer);
+	if (fd >= 0) {
+		g->freezer_fd = fd;
+		g->freeze_fd = openat(fd, "freezer.state", O_RDWR | O_CLOEXEC);
+	}
+	g->version = CGROUP_V1;
+	return 0;
+}
+
+/* v2 allows controllers only below groups without processes: move ourselves to a leaf first. */
+static int leaf_for_us(const struct world *w, const struct cgroup_place *ours, const char *id)
+{
+	char leaf[CGROUP_PATH_MAX];
+	if (text_format(leaf, sizeof(leaf), "%s/vigil-%s-keeper/cgroup.procs", ours->memory, id) >= (int)sizeof(leaf))
+		return -ENAMETOOLONG;
+	char *end = strrchr(leaf, '/');
+	*end = '\0';
+	if (mkdirat(w->cgroup_fd, leaf, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	*end = '/';
+	return file_write_at(w->cgroup_fd, leaf, "0");
+}
+
+static void leave_leaf(const struct world *w, const struct cgroup_place *ours, const char *id)
+{
+	char path[CGROUP_PATH_MAX + 32];
+	(void)snprintf(path, sizeof(path), "%s/cgroup.procs", ours->memory);
+	ignore(file_write_at(w->cgroup_fd, path, "0"), "we stay in the leaf, which is harmless");
+	(void)snprintf(path, sizeof(path), "%s/vigil-%s-keeper", ours->memory, id);
+	(void)unlinkat(w->cgroup_fd, path, AT_REMOVEDIR);
+}
+
+static int enable_memory(const struct world *w, const char *group)
+{
+	char path[CGROUP_PATH_MAX + 32];
+	(void)snprintf(path, sizeof(path), "%s/cgroup.subtree_control", group);
+	return file_write_at(w->cgroup_fd, path, "+memory");
+}
+
+static int make_v2_below(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
+{
+	int r = enable_memory(w, ours->memory);
+	if (r == -EBUSY || r == -ENOTSUP) {
+		r = leaf_for_us(w, ours, id);
+		if (r < 0)
+			return r;
+		g->moved_ourselves = true;
+		r = enable_memory(w, ours->memory);
+		if (r < 0)
+			leave_leaf(w, ours, id);
+	}
+	return r < 0 ? r : child_make(w, ours->memory, id, g->memory);
+}
+
+/* A sibling of our own group, where the parent already gives memory to its children. */
+static int make_v2_beside(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
+{
+	char parent[CGROUP_PATH_MAX];
+	TEXT_COPY(parent, ours->memory);
+	char *slash = strrchr(parent, '/');
+	if (!slash)
+		return -ENOENT;
+	*slash = '\0';
+	return child_make(w, parent, id, g->memory);
+}
+
+static int make_v2(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
+{
+	int fd = make_v2_below(w, ours, id, g);
+	if (fd < 0) {
+		g->moved_ourselves = false;
+		fd = make_v2_beside(w, ours, id, g);
+	}
+	if (fd < 0)
+		return fd;
+	g->memory_fd = g->freezer_fd = fd;
+	TEXT_COPY(g->freezer, g->memory);
+	g->brake_fd = openat(fd, "memory.high", O_RDWR | O_CLOEXEC);
+	g->freeze_fd = openat(fd, "cgroup.freeze", O_RDWR | O_CLOEXEC);
+	g->kill_fd = openat(fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+	g->version = CGROUP_V2;
+	if (g->brake_fd >= 0)
+		return 0;
+	int r = -errno; /* no memory controller here: a group without use */
+	(void)unlinkat(w->cgroup_fd, g->memory, AT_REMOVEDIR);
+	jobgroup_close(g);
+	return r;
+}
+
+int jobgroup_make(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *ret,
+		  char why[static 160])
+{
+	struct jobgroup g = JOBGROUP_NONE;
+	int r = -ENOENT;
+	if (w->cgroup_fd >= 0 && ours->memory_version == CGROUP_V1)
+		r = make_v1(w, ours, id, &g);
+	else if (w->cgroup_fd >= 0 && ours->memory_version == CGROUP_V2)
+		r = make_v2(w, ours, id, &g);
+	if (r == 0) {
+		(void)text_format(g.name, sizeof(g.name), "%s/vigil-%s", ours->name[1] ? ours->name : "", id);
+		*ret = g;
+		return 0;
+	}
+	jobgroup_close(&g);
+	(void)text_format(why, 160, "no control group for the job: %s (%s)",
+			  ours->memory[0] ? ours->memory : "no memory controller is visible", strerror(-r));
+	return r == -EACCES || r == -EPERM || r == -EROFS ? WORLD_DENIED : WORLD_ABSENT;
+}
+
+int jobgroup_enter(const struct jobgroup *g)
+{
+	int r = file_write_at(g->memory_fd, "cgroup.procs", "0");
+	if (r == 0 && g->version == CGROUP_V1 && g->freezer_fd >= 0)
+		ignore(file_write_at(g->freezer_fd, "cgroup.procs", "0"), "SIGSTOP does where the freezer cannot");
+	return r;
+}
+
+int jobgroup_brake(struct jobgroup *g, uint64_t bytes)
+{
+	if (g->version == CGROUP_NONE)
+		return WORLD_ABSENT;
+	bytes = MIN(bytes, g->limit_bytes);
+	uint64_t apart = bytes > g->brake_bytes ? bytes - g->brake_bytes : g->brake_bytes - bytes;
+	if (g->brake_bytes != 0 && apart < brake_step_bytes)
+		return 0;
+	char text[32];
+	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
+	int r = write_fd(g->brake_fd, text);
+	if (r == 0 && g->version == CGROUP_V1 && g->brake_bytes == 0)
+		r = file_write_at(g->memory_fd, "memory.oom_control", "1");
+	if (r == 0)
+		g->brake_bytes = bytes;
+	return r;
+}
+
+int jobgroup_unbrake(struct jobgroup *g)
+{
+	if (g->version == CGROUP_NONE || g->brake_bytes == 0)
+		return 0;
+	int r = write_fd(g->brake_fd, g->version == CGROUP_V2 ? "max" : "-1");
+	if (g->version == CGROUP_V1) {
+		int o = file_write_at(g->memory_fd, "memory.oom_control", "0");
+		r = r < 0 ? r : o;
+	}
+	g->brake_bytes = 0;
+	return r;
+}
+
+int jobgroup_freeze(const struct jobgroup *g)
+{
+	return write_fd(g->freeze_fd, g->version == CGROUP_V2 ? "1" : "FROZEN");
+}
+
+int jobgroup_thaw(const struct jobgroup *g)
+{
+	return write_fd(g->freeze_fd, g->version == CGROUP_V2 ? "0" : "THAWED");
+}
+
+int jobgroup_kill(const struct jobgroup *g)
+{
+	return g->kill_fd >= 0 ? write_fd(g->kill_fd, "1") : WORLD_ABSENT;
+}
+
+static int remove_one(const struct world *w, const char *path)
+{
+	if (path[0] == '\0' || unlinkat(w->cgroup_fd, path, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 0;
+	return -errno;
+}
+
+int jobgroup_remove(const struct world *w, struct jobgroup *g)
+{
+	if (g->version == CGROUP_NONE)
+		return 0;
+	int r = remove_one(w, g->memory);
+	if (g->version == CGROUP_V1) {
+		int f = remove_one(w, g->freezer);
+		r = r < 0 ? r : f;
+	}
+	return r;
+}
+
+void jobgroup_close(struct jobgroup *g)
+{
+	closep(&g->brake_fd);
+	closep(&g->freeze_fd);
+	closep(&g->kill_fd);
+	if (g->freezer_fd != g->memory_fd)
+		closep(&g->freezer_fd);
+	closep(&g->memory_fd);
+	*g = JOBGROUP_NONE;
+}

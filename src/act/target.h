@@ -1,0 +1,30 @@
+/*
+ * A process about to be acted on. Its identity (pid + start time) is checked
+ * again after a pidfd is held, so that no signal ever reaches a process that
+ * merely reuses the number. No allocation. Source: pidfd_open(2),
+ * pidfd_send_signal(2), process_mrelease(2).
+ */
+#pragma once
+
+#include "base/base.h"
+#include "sense/proc.h"
+
+struct target {
+	struct proc_id id;
+	uint64_t own_bytes;
+	int pidfd;     /* -1: not held (the signal then goes by checked pid) */
+	bool gone;     /* ended, or was never ours */
+	bool denied;   /* we may not signal it */
+};
+
+/* hold: keep a pidfd (to wait for the end and to reap). WORLD_GONE when it is somebody else by now. */
+int must_check target_open(const struct world *w, struct target *t, bool hold);
+void target_close(struct target *t);
+/* WORLD_GONE, WORLD_DENIED. */
+int must_check target_signal(const struct world *w, struct target *t, int signal);
+/* Let a dying process run: normal priority up to ours, so that its exit is not starved. */
+void target_boost(const struct target *t);
+/* Take a dying process's memory away now. 0; WORLD_GONE: already gone; -errno (EINVAL: memory is shared with a live one). */
+int must_check target_reap(const struct target *t);
+/* Has it ended (pidfd readable)? */
+bool target_ended(const struct target *t);

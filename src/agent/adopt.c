@@ -1,0 +1,446 @@
+#include "agent/adopt.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+
+#include "agent/autopsy.h"
+#include "agent/caseend.h"
+#include "agent/guardproc.h"
+#include "agent/node.h"
+#include "agent/sdnotify.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "sense/proc.h"
+#include "tell/report.h"
+
+/* A service looks for new jobs this often; a watched group is checked for life at the same time. */
+static const int rescan_ms = 5000;
+static const int watch_ms = 1000;
+
+struct adopted {
+	bool active;
+	struct job job;
+	struct keeper keeper;
+	struct autopsy *autopsy;
+	struct proc_id id;       /* pid 0: by group */
+	int pidfd;
+	char cgroup[CGROUP_PATH_MAX];
+	char group_name[256];
+	uint32_t kills;
+	uint64_t own_bytes;
+};
+
+struct adopt {
+	const struct adopt_spec *spec;
+	const struct world *w;
+	struct keeper keeper;    /* owns the store */
+	struct guardproc guard;
+	struct adopted job[UNIT_JOBS_MAX];
+	uint32_t n;
+	uint32_t cases_seen, saved_case;
+	int signal_fd;
+	uint32_t guard_deaths;
+	bool stop;
+};
+
+static void describe(struct adopt *a, struct adopted *j, const char *name, const char *command)
+{
+	TEXT_COPY(j->job.name, name);
+	node_job_id(name, j->job.id, sizeof(j->job.id));
+	TEXT_COPY(j->job.command, command);
+	node_name(j->job.node, sizeof(j->job.node));
+	node_user(j->job.user, sizeof(j->job.user));
+	j->job.uid = getuid();
+	j->job.adopted = true;
+	j->job.pid = j->id.pid;
+	j->job.state = JOB_RUNNING;
+	j->job.started_unix_ms = a->w->unix_ms();
+	j->job.supervisor_pid = getpid();
+	struct proc_stat st;
+	if (proc_stat_read(a->w, getpid(), &st) == 0)
+		j->job.supervisor_start_ticks = st.start_ticks;
+}
+
+static void guard_tell(struct adopt *a, uint32_t i)
+{
+	struct adopted *j = &a->job[i];
+	struct guard_shm *shm = a->guard.shm;
+	guardproc_jobs_begin(&a->guard);
+	struct guard_job *g = &shm->jobs[i];
+	*g = (struct guard_job){.group = JOBGROUP_NONE, .limit_bytes = a->spec->limit_bytes};
+	TEXT_COPY(g->id, j->job.id);
+	TEXT_COPY(g->name, j->job.name);
+	TEXT_COPY(g->adopted_cgroup, j->cgroup);
+	g->unit = (struct unit_job){.active = j->active};
+	if (j->id.pid) {
+		g->unit.roots[0] = j->id.pid;
+		g->unit.ranks[0] = NO_RANK;
+		g->unit.n_roots = 1;
+	}
+	/* never ourselves, should we live in the watched group */
+	g->unit.not_ours[0] = getpid();
+	g->unit.not_ours[1] = a->guard.pid;
+	g->unit.not_ours[2] = getppid();
+	g->unit.n_not_ours = 3;
+	shm->n_jobs = MAX(shm->n_jobs, i + 1);
+	guardproc_jobs_end(&a->guard);
+}
+
+static bool known(const struct adopt *a, pid_t pid, const char *cgroup)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active && ((pid && a->job[i].id.pid == pid) || (cgroup && strcmp(a->job[i].cgroup, cgroup) == 0)))
+			return true;
+	return false;
+}
+
+static struct adopted *slot(struct adopt *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!a->job[i].active)
+			return &a->job[i];
+	return a->n < UNIT_JOBS_MAX ? &a->job[a->n++] : NULL;
+}
+
+static void begin(struct adopt *a, struct adopted *j, const char *name, const char *command)
+{
+	struct cgroup_place place = {0};
+	j->active = true;
+	describe(a, j, name, command);
+	keeper_open(&j->keeper, a->spec->state_dir, j->job.id);
+	keeper_share_store(&j->keeper, &a->keeper);
+	TEXT_COPY(j->job.log_dir, j->keeper.job_dir);
+	if (cgroup_place_read(a->w, j->id.pid, &place) == 0)
+		TEXT_COPY(j->group_name, place.name);
+	if (j->cgroup[0])
+		TEXT_COPY(j->job.cgroup, j->cgroup);
+	j->autopsy = autopsy_new(a->w, &place, j->group_name);
+	guard_tell(a, (uint32_t)(j - a->job));
+	keeper_job(&j->keeper, &j->job);
+	keeper_event(&j->keeper, &j->job, "job_adopted", NULL, "%s", command);
+	if (!a->spec->quiet)
+		log_info("watching %s (job %s)", command, j->job.id);
+}
+
+static int adopt_pid(struct adopt *a, pid_t pid, const char *name)
+{
+	struct proc_stat st;
+	char command[512];
+	int r = proc_stat_read(a->w, pid, &st);
+	if (r != 0 || st.state == 'Z')
+		return r < 0 ? r : WORLD_GONE;
+	struct adopted *j = slot(a);
+	if (!j)
+		return -ENOSPC;
+	*j = (struct adopted){.id = {pid, st.start_ticks}, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
+	if (kill(pid, 0) < 0 && errno == EPERM)
+		log_warning("pid %d belongs to another user: vigil can watch and report, but may not end it", (int)pid);
+	if (proc_command_read(a->w, pid, command, sizeof(command)) != 0)
+		TEXT_COPY(command, st.comm);
+	begin(a, j, name ? name : st.comm, command);
+	return 0;
+}
+
+static int adopt_cgroup(struct adopt *a, const char *path, const char *name)
+{
+	struct stat st;
+	while (*path == '/')
+		path++;
+	if (a->w->cgroup_fd < 0 || fstatat(a->w->cgroup_fd, path, &st, 0) < 0 || !S_ISDIR(st.st_mode))
+		return WORLD_GONE;
+	struct adopted *j = slot(a);
+	if (!j)
+		return -ENOSPC;
+	*j = (struct adopted){.pidfd = -1};
+	TEXT_COPY(j->cgroup, path);
+	const char *last = strrchr(path, '/');
+	char command[CGROUP_PATH_MAX + 16];
+	TEXT_FORMAT(command, "control group %s", path);
+	begin(a, j, name ? name : last ? last + 1 : path, command);
+	return 0;
+}
+
+/* The outermost process whose command line has the text; ourselves never. */
+static void adopt_matching(struct adopt *a, const char *text)
+{
+	static struct tasks t;
+	static char command[4096], above[4096];
+	if (t.rows == NULL && tasks_init(&t, UNIT_KNOWN_MAX, -1) < 0)
+		return;
+	if (tasks_scan(&t, a->w) < 0)
+		return;
+	for (size_t i = 0; i < t.n; i++) {
+		pid_t pid = t.rows[i].pid, parent = t.rows[i].ppid;
+		if (pid == getpid() || pid == a->guard.pid || known(a, pid, NULL))
+			continue;
+		if (proc_command_read(a->w, pid, command, sizeof(command)) != 0 || !strstr(command, text))
+			continue;
+		bool inner = proc_command_read(a->w, parent, above, sizeof(above)) == 0 && strstr(above, text);
+		if (!inner && !strstr(command, "vigil"))
+			ignore(adopt_pid(a, pid, NULL), "gone again");
+	}
+}
+
+static int adopt_target(struct adopt *a, const struct adopt_target *t)
+{
+	switch (t->kind) {
+	case ADOPT_PID:
+		return known(a, t->pid, NULL) ? 0 : adopt_pid(a, t->pid, a->spec->name);
+	case ADOPT_CGROUP:
+		return known(a, 0, t->text) ? 0 : adopt_cgroup(a, t->text, a->spec->name);
+	case ADOPT_COMMAND:
+		adopt_matching(a, t->text);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static struct caseend end_of(struct adopt *a, struct adopted *j)
+{
+	return (struct caseend){.w = a->w, .keeper = &j->keeper, .job = &j->job, .quiet = a->spec->quiet};
+}
+
+static void guard_cases(struct adopt *a)
+{
+	struct guard_shm *shm = a->guard.shm;
+	uint32_t begun = atomic_load(&shm->cases_n);
+	while (a->cases_seen < begun) {
+		struct guard_case *c = &shm->cases[a->cases_seen % GUARD_CASES];
+		uint32_t phase = atomic_load(&c->phase);
+		if (c->number != a->cases_seen + 1 || phase == CASE_CANCELLED) {
+			a->cases_seen++;
+			continue;
+		}
+		struct adopted *j = &a->job[c->job];
+		struct caseend end = end_of(a, j);
+		if (phase == CASE_DECIDED && a->saved_case != c->number) {
+			a->saved_case = c->number;
+			caseend_skeleton(&end, c);
+			guardproc_wake(&a->guard);
+		}
+		if (phase != CASE_DONE && a->guard.pidfd >= 0)
+			return;
+		a->cases_seen++;
+		j->kills++;
+		j->job.memory_kills++;
+		caseend_finish(&end, c);
+		keeper_job(&j->keeper, &j->job);
+	}
+}
+
+static void job_died(struct adopt *a, struct adopted *j)
+{
+	static struct incident in;
+	memset(&in, 0, sizeof(in));
+	struct autopsy_subject who = {
+		.job = j->job.id, .pid = j->id.pid, .rank = NO_RANK, .start_ticks = j->id.start_ticks,
+		.name = j->job.name, .command = j->job.command, .start_unix_ms = j->job.started_unix_ms,
+		.end_unix_ms = a->w->unix_ms(), .own_bytes = j->own_bytes, .cgroup = j->group_name,
+	};
+	struct caseend end = end_of(a, j);
+	autopsy_of(j->autopsy, &who, &in);
+	caseend_common(&end, &in);
+	if (in.killer == KILLER_UNKNOWN || in.killer == KILLER_NONE)
+		return; /* not our child: without its exit status an ordinary end looks like any other */
+	j->job.other_deaths++;
+	keeper_incident_id(&j->keeper, j->job.id, in.id, sizeof(in.id));
+	keeper_incident(&j->keeper, &in);
+	TEXT_COPY(j->job.last_incident, in.id);
+	keeper_event(&j->keeper, &j->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
+	caseend_show(&end, &in);
+}
+
+static void job_ended(struct adopt *a, struct adopted *j)
+{
+	uint32_t i = (uint32_t)(j - a->job);
+	/* the kill's numbers may still be on their way */
+	for (int n = 0; n < 40 && a->cases_seen < atomic_load(&a->guard.shm->cases_n); n++) {
+		struct pollfd p = {.fd = a->guard.from_guard_fd, .events = POLLIN};
+		(void)poll(&p, 1, 50);
+		guard_cases(a);
+	}
+	if (j->id.pid && j->kills == 0)
+		job_died(a, j);
+	j->active = false;
+	j->job.state = j->job.memory_kills + j->job.other_deaths > 0 ? JOB_FAILED : JOB_DONE;
+	j->job.ended_unix_ms = a->w->unix_ms();
+	j->job.peak_bytes = a->guard.shm->now.job_peak_bytes[i];
+	j->job.pid = 0;
+	guard_tell(a, i);
+	keeper_job(&j->keeper, &j->job);
+	keeper_event(&j->keeper, &j->job, "job_end", j->job.last_incident, "the watched %s is gone",
+		     j->id.pid ? "process" : "group");
+	if (!a->spec->quiet)
+		log_info("%s has ended", j->job.id);
+	closep(&j->pidfd);
+	j->pidfd = -1;
+	j->autopsy = autopsy_free(j->autopsy);
+}
+
+static bool still_alive(struct adopt *a, struct adopted *j)
+{
+	if (j->id.pid) {
+		struct proc_stat st;
+		j->own_bytes = MAX(j->own_bytes, a->guard.shm->now.job_bytes[j - a->job]);
+		return proc_stat_read(a->w, j->id.pid, &st) == 0 && st.start_ticks == j->id.start_ticks &&
+		       st.state != 'Z' && st.state != 'X';
+	}
+	pid_t one[4];
+	size_t n = 0;
+	if (cgroup_pids(a->w, j->cgroup, one, ARRAY_SIZE(one), &n) != 0)
+		return false;
+	return true; /* an empty group may fill again; a removed one is gone */
+}
+
+static int guard_begin(struct adopt *a, struct guard_shm *shm)
+{
+	const struct adopt_spec *s = a->spec;
+	shm->settings.threshold_ratio = s->threshold_ratio;
+	shm->settings.has_min_free = s->has_min_free;
+	shm->settings.min_free_bytes = s->min_free_bytes;
+	shm->settings.grace_ns = s->grace_ns;
+	shm->policy = s->policy;
+	shm->freeze = s->freeze;
+	return guardproc_start(&a->guard, shm, a->w);
+}
+
+static void guard_revive(struct adopt *a)
+{
+	int status;
+	if (waitpid(a->guard.pid, &status, WNOHANG) != a->guard.pid)
+		return;
+	struct guard_shm *shm = a->guard.shm;
+	log_warning("the guard process died; what it knew is kept and it is started again");
+	closep(&a->guard.pidfd);
+	closep(&a->guard.to_guard_fd);
+	closep(&a->guard.from_guard_fd);
+	a->guard.pidfd = -1;
+	guard_cases(a);
+	if (++a->guard_deaths > 20 || guard_begin(a, shm) < 0) {
+		log_error("the guard cannot be kept alive");
+		a->stop = true;
+		return;
+	}
+	for (uint32_t i = 0; i < a->n; i++)
+		guard_tell(a, i);
+}
+
+static bool any_active(const struct adopt *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active)
+			return true;
+	return false;
+}
+
+static void wait_for_something(struct adopt *a)
+{
+	struct pollfd p[3 + UNIT_JOBS_MAX];
+	size_t n = 0;
+	uint64_t count;
+	p[n++] = (struct pollfd){.fd = a->signal_fd, .events = POLLIN};
+	p[n++] = (struct pollfd){.fd = a->guard.from_guard_fd, .events = POLLIN};
+	p[n++] = (struct pollfd){.fd = a->guard.pidfd, .events = POLLIN};
+	bool by_group = false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (!a->job[i].active)
+			continue;
+		if (a->job[i].pidfd >= 0)
+			p[n++] = (struct pollfd){.fd = a->job[i].pidfd, .events = POLLIN};
+		else
+			by_group = true;
+	}
+	if (poll(p, n, by_group ? watch_ms : rescan_ms) <= 0)
+		return;
+	struct signalfd_siginfo si;
+	while (read(a->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		a->stop |= si.ssi_signo != SIGCHLD;
+	if (p[1].revents & POLLIN)
+		ignore(read(a->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
+	if (p[2].revents & POLLIN)
+		guard_revive(a);
+}
+
+static int first_adoption(struct adopt *a)
+{
+	for (size_t i = 0; i < a->spec->n_targets; i++) {
+		const struct adopt_target *t = &a->spec->target[i];
+		int r = adopt_target(a, t);
+		if (r == 0 || (a->spec->service && r > 0))
+			continue;
+		if (t->kind == ADOPT_PID)
+			log_error("there is no process %d to watch", (int)t->pid);
+		else
+			log_error("there is no control group '%s' below the cgroup mount; give its path as in "
+				  "/sys/fs/cgroup without that prefix", t->text);
+		return 4;
+	}
+	return 0;
+}
+
+static void rescan(struct adopt *a)
+{
+	for (size_t i = 0; i < a->spec->n_targets; i++)
+		ignore(adopt_target(a, &a->spec->target[i]), "it may come later");
+}
+
+static void leave(struct adopt *a)
+{
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct adopted *j = &a->job[i];
+		if (!j->active)
+			continue;
+		j->job.state = JOB_LOST;
+		j->job.ended_unix_ms = a->w->unix_ms();
+		keeper_event(&j->keeper, &j->job, "unwatched", NULL, "vigil was told to stop watching; the job goes on");
+		keeper_job(&j->keeper, &j->job);
+		j->autopsy = autopsy_free(j->autopsy);
+	}
+}
+
+int adopt_run(const struct adopt_spec *spec, const struct world *w)
+{
+	static struct adopt adopt;
+	struct adopt *a = &adopt;
+	sigset_t set;
+	*a = (struct adopt){.spec = spec, .w = w};
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigaddset(&set, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	a->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	struct guard_shm *shm = guardproc_shm_new();
+	if (a->signal_fd < 0 || !shm || guard_begin(a, shm) < 0) {
+		log_error("cannot start the guard: %s", strerror(errno));
+		return 125;
+	}
+	keeper_open(&a->keeper, spec->state_dir, "agent");
+	keeper_open_store(&a->keeper);
+	int status = first_adoption(a);
+	sd_notify_ready();
+	while (status == 0 && !a->stop && (spec->service || any_active(a))) {
+		wait_for_something(a);
+		guard_cases(a);
+		for (uint32_t i = 0; i < a->n; i++)
+			if (a->job[i].active && !still_alive(a, &a->job[i]))
+				job_ended(a, &a->job[i]);
+		if (spec->service)
+			rescan(a);
+		sd_notify_alive();
+	}
+	leave(a);
+	guardproc_stop(&a->guard);
+	keeper_close(&a->keeper);
+	return status;
+}

@@ -1,0 +1,40 @@
+/*
+ * Finds out why a process of a job died: takes the counters at the start,
+ * gathers the facts after a death (agent/gather), has them judged
+ * (judge/postmortem) and returns an incident without id and retry.
+ */
+#pragma once
+
+#include "model/incident.h"
+#include "sense/cgroup.h"
+#include "sense/world.h"
+
+struct autopsy;
+
+struct autopsy_subject {
+	const char *job;
+	uint32_t attempt;
+	pid_t pid;
+	int32_t rank;
+	uint64_t start_ticks;
+	const char *name, *command;
+	bool has_status;
+	int wait_status;
+	int64_t start_unix_ms, end_unix_ms;
+	bool stopping;
+	int stop_signal;
+	bool ended_with_peer;
+	int32_t peer_rank;
+	const char *log_out, *log_err; /* paths; NULL: none */
+	uint64_t own_bytes;            /* last known; 0 unknown */
+	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
+};
+
+/* Cheap: opens the sources and notes the counters. NULL on lack of memory. */
+struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place, const char *group);
+/* Start watching who sends signals (BPF, about 25 ms): call when the job has lived a little. Also gives the task iterator. */
+void autopsy_watch_signals(struct autopsy *a, int *ret_iter_link_fd);
+struct autopsy *autopsy_free(struct autopsy *a);
+void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);
+/* The largest shared-memory files and who holds them, for a memory report. */
+void autopsy_shm(const struct world *w, struct incident *in);

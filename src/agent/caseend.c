@@ -1,0 +1,99 @@
+#include "agent/caseend.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "agent/autopsy.h"
+#include "agent/node.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "judge/advice.h"
+#include "tell/report.h"
+
+void caseend_common(const struct caseend *e, struct incident *in)
+{
+	TEXT_COPY(in->job, e->job->id);
+	TEXT_COPY(in->node, e->job->node);
+	node_ip(in->node_ip, sizeof(in->node_ip));
+	in->attempt = e->job->attempt;
+	if (e->nproc > 0)
+		TEXT_FORMAT(in->log_dir, "%s/attempt-%u", e->keeper->job_dir, e->job->attempt);
+}
+
+void caseend_retry(const struct caseend *e, struct incident *in)
+{
+	if (!e->retry)
+		return;
+	in->retry.valid = true;
+	in->retry.attempt = e->job->attempt;
+	in->retry.max = e->retry_max;
+	in->retry.next = e->retry->next;
+	in->retry.delay_ms = e->retry->delay_ns / NS_PER_MS;
+	TEXT_COPY(in->retry.reason, e->retry->reason);
+}
+
+void caseend_skeleton(const struct caseend *e, struct guard_case *c)
+{
+	static struct incident copy;
+	copy = c->incident;
+	caseend_common(e, &copy);
+	keeper_incident_id(e->keeper, e->job->id, copy.id, sizeof(copy.id));
+	TEXT_COPY(c->incident.id, copy.id);
+	TEXT_FORMAT(copy.summary, "vigil is about to end %s (pid %d) for memory", copy.victim.name,
+		    (int)copy.victim.pid);
+	keeper_skeleton(e->keeper, &copy);
+	atomic_store(&c->saved, 1);
+}
+
+static void append_to_log(const char *dir, uint32_t rank, const char *text, size_t len)
+{
+	char path[400];
+	TEXT_FORMAT(path, "%s/rank-%u.err", dir, rank);
+	cleanup(closep) int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd >= 0)
+		ignore(file_write_all(fd, text, len), "it is in the report");
+}
+
+void caseend_show(const struct caseend *e, const struct incident *in)
+{
+	char path[512];
+	cleanup(freep) char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	if (!f)
+		return;
+	report_kill_message(in, f);
+	keeper_report_path(e->keeper, in->id, path, sizeof(path));
+	if (path[0])
+		(void)fprintf(f, "vigil: the full report: %s\n", path);
+	if (fclose(f) != 0)
+		return;
+	ignore(file_write_all(STDERR_FILENO, text, len), "nowhere left to complain");
+	for (uint32_t i = 0; i < e->nproc; i++)
+		if (in->victim.rank == NO_RANK || in->victim.rank == (int32_t)i)
+			append_to_log(in->log_dir, i, text, len);
+}
+
+void caseend_finish(const struct caseend *e, struct guard_case *c)
+{
+	static struct incident in;
+	in = c->incident;
+	caseend_common(e, &in);
+	if (in.id[0] == '\0')
+		keeper_incident_id(e->keeper, e->job->id, in.id, sizeof(in.id));
+	in.victim.has_exit_code = e->has_status && WIFEXITED(e->wait_status);
+	in.victim.exit_code = in.victim.has_exit_code ? WEXITSTATUS(e->wait_status) : 0;
+	in.victim.signal = e->has_status && WIFSIGNALED(e->wait_status) ? WTERMSIG(e->wait_status) : 0;
+	if (!e->has_status)
+		in.victim.signal = SIGKILL;
+	caseend_retry(e, &in);
+	autopsy_shm(e->w, &in);
+	advice_memory_kill(&in, e->job->nproc);
+	keeper_incident(e->keeper, &in);
+	TEXT_COPY(e->job->last_incident, in.id);
+	keeper_event(e->keeper, e->job, "memory_kill", in.id, "%s", in.summary);
+	caseend_show(e, &in);
+}

@@ -1,0 +1,32 @@
+/*
+ * Ends a case of the guard: adds what the guard itself could not know (names,
+ * the retry, shared memory, advice), keeps the report and shows it, also in
+ * the job's own log, because that is where people look first.
+ */
+#pragma once
+
+#include "agent/guardshm.h"
+#include "agent/keeper.h"
+#include "judge/retry.h"
+#include "sense/world.h"
+
+struct caseend {
+	const struct world *w;
+	struct keeper *keeper;
+	struct job *job;
+	uint32_t nproc;          /* ranks whose logs we keep; 0: none (adopted) */
+	bool quiet;
+	const struct retry_decision *retry; /* NULL: not decided, or not ours to retry */
+	uint32_t retry_max;
+	bool has_status;         /* of the victim */
+	int wait_status;
+};
+
+/* Node, address, log directory. */
+void caseend_common(const struct caseend *e, struct incident *in);
+void caseend_retry(const struct caseend *e, struct incident *in);
+/* What the guard found so far goes to disk while the victim is frozen. */
+void caseend_skeleton(const struct caseend *e, struct guard_case *c);
+void caseend_finish(const struct caseend *e, struct guard_case *c);
+/* The message on stderr and in the ranks' logs. */
+void caseend_show(const struct caseend *e, const struct incident *in);

@@ -1,0 +1,15 @@
+/*
+ * Writes what the guard knows into the case at hand, in the shared mapping.
+ * Allocates nothing; what needs names, logs or a disk is added by the
+ * supervisor (agent/caseend).
+ */
+#pragma once
+
+#include "agent/hand.h"
+
+/* Opens the next case: trigger, victim, policy. Before the kill, so kept short. */
+struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const struct guard_step *step);
+/* Tables and history: top users, candidates, growers. */
+void casefile_describe(struct hand *h);
+/* The numbers that only the end gives: freed bytes and times. */
+void casefile_finish(struct hand *h);

@@ -1,0 +1,419 @@
+#include "agent/guardproc.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "agent/eye.h"
+#include "agent/hand.h"
+#include "agent/lock.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+/* Candidates are swept this often while memory is near its limit, and while it is far. */
+static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
+static const uint64_t sweep_far_ns = 10 * NS_PER_S;
+/* Orphaned jobs get this long between SIGTERM and SIGKILL. */
+static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
+
+enum { WAKE_COMMAND, WAKE_SUPERVISOR };
+
+struct guard {
+	const struct world *w;
+	struct guard_shm *shm;
+	struct eye eye;
+	struct hand hand;
+	struct tasks tasks;
+	struct unit_memory known;
+	struct unit_table units;
+	struct reaper reaper;
+	struct guard_memory memory;
+	struct guard_job jobs[UNIT_JOBS_MAX];
+	size_t n_jobs;
+	uint32_t jobs_seq;
+	uint64_t job_used[UNIT_JOBS_MAX];
+	int epoll_fd, command_fd, supervisor_fd;
+	uint64_t last_history_ns;
+	bool orphaned;
+};
+
+static guardproc_orphan_fn *on_orphan;
+
+void guardproc_on_orphan(guardproc_orphan_fn *fn)
+{
+	on_orphan = fn;
+}
+
+struct guard_shm *guardproc_shm_new(void)
+{
+	void *p = mmap(NULL, sizeof(struct guard_shm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	struct guard_shm *shm = p;
+	shm->iter_link_fd = -1;
+	shm->supervisor = getpid();
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	shm->settings = (struct guard_settings){
+		.threshold_ratio = 0.95,
+		.reaction_ns = 10 * NS_PER_MS,
+		/* one core fills at most about 5 GB/s with huge pages */
+		.fastest_bytes_per_s = MIN(MAX((uint64_t)cpus, 2) * 5, 40) * GIB,
+		.grace_ns = 2 * NS_PER_S,
+	};
+	shm->freeze = true;
+	return shm;
+}
+
+static void note(struct guard_shm *shm, const char *text)
+{
+	if (shm->n_notes < ARRAY_SIZE(shm->notes))
+		TEXT_COPY(shm->notes[shm->n_notes++], text);
+}
+
+/* The guard must run when nobody else can: high priority, locked, out of the kernel's sight. */
+static void privileges(struct guard *g)
+{
+	struct sched_param p = {.sched_priority = 1};
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p) < 0 && setpriority(PRIO_PROCESS, 0, -20) < 0)
+		note(g->shm, "normal priority (no CAP_SYS_NICE): reaction may be slower under CPU load");
+	if (file_write_at(g->w->proc_fd, "self/oom_score_adj", "-900") < 0)
+		note(g->shm, "the kernel may pick the guard itself (no CAP_SYS_RESOURCE): its memory is tiny");
+	struct rlimit r;
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
+		r.rlim_cur = r.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &r);
+	}
+	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
+	(void)prctl(PR_SET_NAME, "vigil-guard");
+}
+
+static void jobs_copy(struct guard *g)
+{
+	struct guard_shm *shm = g->shm;
+	for (int tries = 0; tries < 1000; tries++) {
+		uint32_t before = atomic_load(&shm->jobs_seq);
+		if (before & 1) {
+			(void)sched_yield();
+			continue;
+		}
+		if (before == g->jobs_seq)
+			return;
+		size_t n = MIN(shm->n_jobs, (uint32_t)UNIT_JOBS_MAX);
+		struct guard_job old;
+		for (size_t j = 0; j < n; j++) {
+			old = g->jobs[j];
+			g->jobs[j] = shm->jobs[j];
+			if (j < g->n_jobs) /* the guard's own view of the brake is the true one */
+				g->jobs[j].group.brake_bytes = old.group.brake_bytes;
+		}
+		if (atomic_load(&shm->jobs_seq) != before)
+			continue;
+		for (size_t j = 0; j < n; j++)
+			if (g->jobs[j].unit.active)
+				eye_add_job(&g->eye, &g->jobs[j], j);
+		g->n_jobs = g->hand.n_jobs = n;
+		g->jobs_seq = before;
+		return;
+	}
+}
+
+static uint64_t job_group_bytes(const struct guard *g, size_t j)
+{
+	for (size_t i = 0; i < g->eye.n_groups; i++) {
+		const struct eye_group *e = &g->eye.group[i];
+		if (e->own && e->job == j && e->readable)
+			return sub_floor(e->last.current_bytes, ledger_group_reclaimable(&e->last));
+	}
+	return g->job_used[j];
+}
+
+static void remember(struct guard *g, const struct ledger *l, const struct guard_step *step)
+{
+	struct guard_shm *shm = g->shm;
+	if (l->n == 0)
+		return;
+	size_t tight = ledger_tightest(l);
+	uint64_t all = 0;
+	shm->now.used_bytes = l->level[tight].used_bytes;
+	shm->now.total_bytes = l->level[tight].total_bytes;
+	shm->now.state = step->state;
+	for (size_t j = 0; j < g->n_jobs; j++) {
+		uint64_t bytes = job_group_bytes(g, j);
+		shm->now.job_bytes[j] = bytes;
+		shm->now.job_peak_bytes[j] = MAX(shm->now.job_peak_bytes[j], bytes);
+		all += bytes;
+	}
+	if (l->mono_ns - g->last_history_ns < 500 * NS_PER_MS && g->last_history_ns != 0)
+		return;
+	g->last_history_ns = l->mono_ns;
+	uint32_t n = atomic_load(&shm->history_n);
+	shm->history[n % GUARD_HISTORY] = (struct guard_sample){
+		.time_unix_ms = g->w->unix_ms(),
+		.used_bytes = shm->now.used_bytes,
+		.total_bytes = shm->now.total_bytes,
+		.job_bytes = all,
+	};
+	atomic_store(&shm->history_n, n + 1);
+}
+
+/* Keep each job's brake between its threshold and the limit of the tightest level above it. */
+static void brake(struct guard *g, const struct ledger *l)
+{
+	for (size_t i = 0; i < g->eye.n_groups; i++) {
+		struct eye_group *e = &g->eye.group[i];
+		if (!e->own || !e->readable || !g->jobs[e->job].unit.active)
+			continue;
+		uint64_t room = UINT64_MAX;
+		for (size_t k = 0; k < l->n; k++) {
+			if (!(g->eye.jobs_of[k] >> e->job & 1))
+				continue;
+			uint64_t threshold = guard_threshold(&g->shm->settings, l->level[k].total_bytes);
+			uint64_t mark = threshold + sub_floor(l->level[k].total_bytes, threshold) / 2;
+			room = MIN(room, sub_floor(mark, l->level[k].used_bytes));
+		}
+		if (room == UINT64_MAX)
+			continue;
+		uint64_t bytes = add_cap(e->last.current_bytes, MAX(room, MIB));
+		ignore(jobgroup_brake(&g->jobs[e->job].group, bytes), "watching works without a brake");
+	}
+}
+
+static bool limit_without_group(const struct guard *g)
+{
+	for (size_t j = 0; j < g->n_jobs; j++)
+		if (g->jobs[j].unit.active && !g->jobs[j].has_group && g->jobs[j].limit_bytes != CGROUP_NO_LIMIT)
+			return true;
+	return false;
+}
+
+/* The supervisor loads the BPF iterator while the job is already running; its descriptor is fetched from there. */
+static void fetch_iterator(struct guard *g)
+{
+	if (g->tasks.iter_link_fd >= 0 || g->shm->iter_link_fd < 0 || g->supervisor_fd < 0)
+		return;
+	int fd = (int)syscall(SYS_pidfd_getfd, g->supervisor_fd, g->shm->iter_link_fd, 0);
+	g->shm->iter_link_fd = -1; /* one try */
+	if (fd < 0)
+		return;
+	g->tasks.iter_link_fd = fd;
+	g->tasks.source = TASKS_BPF;
+}
+
+static void sweep_if_due(struct guard *g, enum guard_state state)
+{
+	uint64_t now = g->w->mono_ns(), age = now - g->hand.swept_ns;
+	bool always = limit_without_group(g);
+	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : sweep_far_ns;
+	if (g->hand.phase != HAND_IDLE || (g->hand.swept_ns != 0 && age < period))
+		return;
+	fetch_iterator(g);
+	if (hand_sweep(&g->hand, 64) < 0)
+		return;
+	for (size_t j = 0; j < g->n_jobs; j++)
+		g->job_used[j] = hand_job_bytes(&g->hand, j);
+}
+
+/* One look; returns how long to wait for the next. */
+static uint64_t look(struct guard *g)
+{
+	struct ledger l;
+	uint32_t covered;
+	struct guard_step step;
+	uint64_t next = NS_PER_S;
+	jobs_copy(g);
+	if (g->n_jobs == 0)
+		return NS_PER_S;
+	if (limit_without_group(g))
+		sweep_if_due(g, GUARD_WARN);
+	if (eye_look(&g->eye, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
+		return 100 * NS_PER_MS;
+	guard_judge(&g->memory, &g->shm->settings, &l, covered, &step);
+	if (l.n > 0)
+		hand_step(&g->hand, &l, &step, &next);
+	if (g->hand.phase == HAND_IDLE && step.state < GUARD_ACT && g->shm->settings.threshold_ratio > 0)
+		brake(g, &l);
+	sweep_if_due(g, step.state);
+	remember(g, &l, &step);
+	atomic_store(&g->shm->beat_ns, l.mono_ns);
+	if (limit_without_group(g))
+		next = MAX(next, 5 * NS_PER_MS);
+	return next;
+}
+
+static void end_orphans(struct guard *g)
+{
+	struct hand *h = &g->hand;
+	for (int round = 0; round < 2; round++) {
+		if (hand_sweep(h, 64) < 0)
+			return;
+		uint64_t until = g->w->mono_ns() + orphan_grace_ns;
+		for (size_t i = 0; i < g->units.n_members; i++) {
+			const struct unit_member *m = &g->units.member[i];
+			const struct guard_job *job = &g->jobs[g->units.unit[m->unit].job];
+			if (!job->unit.reaper)
+				continue; /* adopted: not ours to end */
+			const struct task_row *row = &g->tasks.rows[m->row];
+			struct target t = {.id = {row->pid, row->start_ticks}, .pidfd = -1};
+			ignore(target_signal(g->w, &t, round == 0 ? SIGTERM : SIGKILL), "gone is fine");
+		}
+		while (round == 0 && g->units.n_members > 0 && g->w->mono_ns() < until) {
+			struct timespec pause = {.tv_nsec = 50 * 1000000L};
+			(void)nanosleep(&pause, NULL);
+			if (hand_sweep(h, 0) < 0)
+				return;
+		}
+	}
+}
+
+static void orphan(struct guard *g)
+{
+	size_t members = g->units.n_members;
+	g->hand.orphaned = true;
+	end_orphans(g);
+	hand_let_go(&g->hand);
+	for (size_t j = 0; j < g->n_jobs && on_orphan; j++)
+		if (g->jobs[j].unit.active)
+			on_orphan(g->shm, j, members);
+}
+
+static bool take_events(struct guard *g, uint64_t wait_ns)
+{
+	struct epoll_event ev[16];
+	struct timespec t = {.tv_sec = (time_t)(wait_ns / NS_PER_S), .tv_nsec = (long)(wait_ns % NS_PER_S)};
+	int n = epoll_pwait2(g->epoll_fd, ev, ARRAY_SIZE(ev), &t, NULL);
+	if (n < 0 && errno == ENOSYS) /* kernels before 5.11 */
+		n = epoll_wait(g->epoll_fd, ev, ARRAY_SIZE(ev), (int)((wait_ns + NS_PER_MS - 1) / NS_PER_MS));
+	for (int i = 0; i < n; i++) {
+		uint64_t count;
+		if (ev[i].data.u32 >= EYE_EVENT_BASE)
+			eye_event_take(&g->eye, ev[i].data.u32 - EYE_EVENT_BASE);
+		else if (ev[i].data.u32 == WAKE_COMMAND)
+			ignore(read(g->command_fd, &count, sizeof(count)), "only the wake-up counts");
+		else
+			g->orphaned = true;
+	}
+	return !g->orphaned;
+}
+
+static int watch_fd(struct guard *g, int fd, uint32_t what)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = what};
+	return epoll_ctl(g->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
+static int prepare(struct guard *g, struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd)
+{
+	g->w = w;
+	g->shm = shm;
+	g->command_fd = command_fd;
+	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (g->epoll_fd < 0)
+		return -errno;
+	int r = eye_open(&g->eye, w, g->epoll_fd);
+	if (r == 0)
+		r = tasks_init(&g->tasks, UNIT_KNOWN_MAX, -1);
+	if (r == 0)
+		r = reaper_start(&g->reaper);
+	if (r < 0)
+		return r;
+	g->supervisor_fd = (int)syscall(SYS_pidfd_open, shm->supervisor, 0);
+	r = watch_fd(g, command_fd, WAKE_COMMAND);
+	if (r == 0 && g->supervisor_fd >= 0)
+		r = watch_fd(g, g->supervisor_fd, WAKE_SUPERVISOR);
+	g->hand = (struct hand){.w = w, .shm = shm, .eye = &g->eye, .tasks = &g->tasks, .known = &g->known,
+				.units = &g->units, .reaper = &g->reaper, .kick_fd = kick_fd, .jobs = g->jobs};
+	return r;
+}
+
+_Noreturn static void guard_main(struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd)
+{
+	static struct guard g; /* too large for the stack; zero pages cost nothing until used */
+	static const int quiet[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH};
+	(void)setsid();
+	for (size_t i = 0; i < ARRAY_SIZE(quiet); i++)
+		(void)signal(quiet[i], SIG_IGN);
+	sigset_t none;
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	int r = prepare(&g, shm, w, command_fd, kick_fd);
+	if (r < 0)
+		_exit(1);
+	privileges(&g);
+	shm->locked = lock_own_memory(shm, sizeof(*shm), g.tasks.rows, g.tasks.cap * sizeof(*g.tasks.rows));
+	if (!shm->locked)
+		note(shm, "memory is not locked (RLIMIT_MEMLOCK): the guard may be paged out");
+	if (shm->settings.threshold_ratio > 0)
+		eye_watch_pressure(&g.eye);
+	atomic_store(&shm->ready, 1);
+	while (!atomic_load(&shm->stop)) {
+		uint64_t wait = look(&g);
+		if (!take_events(&g, wait)) {
+			if (!atomic_load(&shm->stop))
+				orphan(&g);
+			break;
+		}
+	}
+	hand_let_go(&g.hand);
+	_exit(0);
+}
+
+int guardproc_start(struct guardproc *g, struct guard_shm *shm, const struct world *w)
+{
+	int to = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), from = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (to < 0 || from < 0)
+		return -errno;
+	atomic_store(&shm->stop, 0);
+	atomic_store(&shm->ready, 0);
+	pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		guard_main(shm, w, to, from);
+	*g = (struct guardproc){.pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .to_guard_fd = to,
+				.from_guard_fd = from, .shm = shm};
+	return 0;
+}
+
+void guardproc_jobs_begin(struct guardproc *g)
+{
+	atomic_fetch_add(&g->shm->jobs_seq, 1);
+}
+
+void guardproc_jobs_end(struct guardproc *g)
+{
+	atomic_fetch_add(&g->shm->jobs_seq, 1);
+	guardproc_wake(g);
+}
+
+void guardproc_wake(struct guardproc *g)
+{
+	uint64_t one = 1;
+	ignore(write(g->to_guard_fd, &one, sizeof(one)), "a full eventfd wakes as well");
+}
+
+void guardproc_stop(struct guardproc *g)
+{
+	if (g->pid <= 0)
+		return;
+	atomic_store(&g->shm->stop, 1);
+	guardproc_wake(g);
+	struct pollfd p = {.fd = g->pidfd, .events = POLLIN};
+	if (g->pidfd < 0 || poll(&p, 1, 200) <= 0)
+		(void)kill(g->pid, SIGKILL);
+	(void)waitpid(g->pid, NULL, 0);
+	closep(&g->pidfd);
+	closep(&g->to_guard_fd);
+	closep(&g->from_guard_fd);
+	g->pid = 0;
+}

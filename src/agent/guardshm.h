@@ -1,0 +1,86 @@
+/*
+ * What the guard and its supervisor share: one locked anonymous mapping.
+ * The supervisor writes the settings and the jobs; the guard writes its cases
+ * and its history. Whoever survives the other can read everything the other
+ * knew: this is the ring that is replayed into a report when the guard itself
+ * is killed.
+ *
+ * Each side wakes the other by an eventfd. Jobs are changed under a sequence
+ * number that is odd while they are being written.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "act/jobgroup.h"
+#include "judge/guard.h"
+#include "judge/victim.h"
+#include "model/incident.h"
+#include "model/unit.h"
+
+#define GUARD_CASES 4
+#define GUARD_CASE_PIDS 256
+#define GUARD_HISTORY 512
+
+struct guard_job {
+	char id[64];
+	char name[64];
+	char adopted_cgroup[CGROUP_PATH_MAX]; /* watch --cgroup: everything in there; relative to world->cgroup_fd */
+	uint32_t attempt;
+	struct unit_job unit;
+	bool has_group;
+	struct jobgroup group;    /* descriptors are valid in both: the guard is a fork */
+	uint64_t limit_bytes;     /* --memory-limit; CGROUP_NO_LIMIT */
+};
+
+enum case_phase {
+	CASE_EMPTY,
+	CASE_DECIDED, /* victims chosen, frozen if freezing is on; skeleton wanted on disk */
+	CASE_KILLED,  /* signals sent */
+	CASE_DONE,    /* memory is back, numbers complete */
+	CASE_CANCELLED, /* the memory came back by itself; everything was thawed */
+};
+
+struct guard_case {
+	_Atomic uint32_t phase;
+	_Atomic uint32_t saved;   /* the supervisor has the skeleton on disk */
+	uint32_t number;          /* counts from 1 */
+	uint16_t job;             /* index of guard_job; its id is in incident.job */
+	uint32_t n_pids;
+	pid_t pids[GUARD_CASE_PIDS]; /* the victims, largest first */
+	struct incident incident;
+};
+
+struct guard_sample {
+	int64_t time_unix_ms;
+	uint64_t used_bytes, total_bytes, job_bytes;
+};
+
+struct guard_shm {
+	/* supervisor -> guard */
+	struct guard_settings settings;
+	enum victim_policy policy;
+	bool freeze;
+	pid_t supervisor;
+	int iter_link_fd;         /* BPF task iterator, as numbered in the supervisor; -1: none to fetch */
+	_Atomic uint32_t jobs_seq;
+	uint32_t n_jobs;
+	struct guard_job jobs[UNIT_JOBS_MAX];
+	_Atomic uint32_t stop;    /* leave quietly */
+	/* guard -> supervisor */
+	_Atomic uint64_t beat_ns; /* last time round the loop */
+	_Atomic uint32_t ready;
+	_Atomic uint32_t history_n;
+	struct guard_sample history[GUARD_HISTORY];
+	_Atomic uint32_t cases_n; /* cases begun so far */
+	struct guard_case cases[GUARD_CASES];
+	struct {
+		uint64_t used_bytes, total_bytes; /* of the tightest level, last look */
+		uint64_t job_bytes[UNIT_JOBS_MAX], job_peak_bytes[UNIT_JOBS_MAX];
+		enum guard_state state;
+		char level[200];
+	} now;
+	char notes[8][200];       /* what is degraded, for doctor and the start-up line */
+	uint32_t n_notes;
+	bool locked;              /* memory is locked */
+};

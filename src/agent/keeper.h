@@ -1,0 +1,45 @@
+/*
+ * Keeps what happens to a job: the store, the log directories, the incident
+ * files. A full or broken disk is said once and never stops the job or the
+ * guard: what cannot be kept is still shown.
+ *
+ *   <state>/vigil.db
+ *   <state>/jobs/<id>/attempt-<n>/rank-<r>.out .err
+ *   <state>/jobs/<id>/incidents/<incident>.json .txt
+ */
+#pragma once
+
+#include "model/incident.h"
+#include "model/job.h"
+#include "tell/store.h"
+
+struct keeper {
+	char state_dir[200];
+	char job_dir[256];
+	struct store *store;  /* NULL: not kept */
+	bool borrowed;        /* the store belongs to another keeper */
+	bool complained;
+	uint32_t incidents;
+};
+
+/* Directories only: quick. Never fails: a state directory that cannot be used is said on stderr once. */
+void keeper_open(struct keeper *k, const char *state_dir, const char *job_id);
+/* The store: some milliseconds, so after the job has been started. */
+void keeper_open_store(struct keeper *k);
+/* Keep into a store that is open already. */
+void keeper_share_store(struct keeper *k, const struct keeper *owner);
+void keeper_close(struct keeper *k);
+void keeper_job(struct keeper *k, const struct job *j);
+void keeper_process(struct keeper *k, const struct job_process *p);
+void keeper_event(struct keeper *k, const struct job *j, const char *kind, const char *incident, const char *fmt, ...)
+	printf_like(5, 6);
+/* The next incident's id: "<job>.<n>". */
+void keeper_incident_id(struct keeper *k, const char *job_id, char *dst, size_t cap);
+/* Quick and early: the JSON file only, no fsync, so that it lies there before the kill. */
+void keeper_skeleton(struct keeper *k, const struct incident *i);
+/* Store, JSON and text. */
+void keeper_incident(struct keeper *k, const struct incident *i);
+/* Path of the text report; "" if it could not be written. */
+void keeper_report_path(const struct keeper *k, const char *incident_id, char *dst, size_t cap);
+/* A log file for appending; -1 when it cannot be made (said once). */
+int keeper_log_open(struct keeper *k, uint32_t attempt, int32_t rank, const char *suffix);

@@ -1,0 +1,12 @@
+/*
+ * Locks what the guard touches, and only that: the program, libc, the stack
+ * and the given tables. Everything else that happens to be mapped (SQLite,
+ * systemd's library) is never touched by the guard; locking it all would
+ * cost several times the memory and exceed an ordinary RLIMIT_MEMLOCK.
+ */
+#pragma once
+
+#include "base/base.h"
+
+/* True when everything asked for is locked. Pages are locked as they are touched. */
+bool lock_own_memory(void *a, size_t a_len, void *b, size_t b_len);

@@ -1,0 +1,85 @@
+/* The inside of agent/supervise: shared by its files, by nobody else. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "act/launch.h"
+#include "agent/guardproc.h"
+#include "agent/keeper.h"
+#include "agent/supervise.h"
+#include "agent/tee.h"
+#include "model/job.h"
+
+#define SUPER_RANKS UNIT_ROOTS_MAX
+#define SUPER_ATTEMPTS 256
+
+struct rank {
+	int32_t rank;
+	struct launched proc;
+	uint64_t start_ticks;
+	int64_t started_unix_ms, ended_unix_ms;
+	bool running;
+	bool ended_by_us;      /* because another rank failed, or leftovers were cleared */
+	int wait_status;
+	struct tee out, err;
+	struct job_process row;
+};
+
+enum super_phase { SUPER_RUNNING, SUPER_ENDING, SUPER_LINGERING, SUPER_WAITING, SUPER_OVER };
+
+struct super {
+	const struct run_spec *spec;
+	const struct world *w;
+	struct job job;
+	struct keeper keeper;
+	struct guardproc guard;
+	struct jobgroup group;
+	struct cgroup_place place;
+	struct autopsy *autopsy;       /* counters at the start, sources opened (agent/autopsy) */
+	struct rank rank[SUPER_RANKS];
+	uint32_t nproc;
+	struct retry_attempt attempt[SUPER_ATTEMPTS];
+	uint32_t n_attempts;           /* attempts that have ended */
+	uint64_t attempt_start_ns;
+	enum super_phase phase;
+	int first_failed;              /* index of the rank that failed first; -1 */
+	bool stopping;                 /* the user asked us to end */
+	int stop_signal;
+	uint32_t interrupts;
+	uint64_t deadline_ns;          /* of the phase: SIGKILL, or the next attempt */
+	bool killed_hard;
+	uint32_t cases_seen;           /* cases finished or cancelled */
+	uint32_t saved_case;           /* number of the last case whose skeleton is on disk */
+	struct guard_case *pending;    /* a finished kill that waits for the attempt's end */
+	uint64_t pending_since_ns;
+	uint32_t attempt_kills;        /* memory kills in this attempt */
+	uint32_t period_kills, period_others;
+	uint64_t next_summary_ns;
+	uint64_t bpf_at_ns;            /* load BPF then; 0: done */
+	int epoll_fd, signal_fd, timer_fd;
+	sigset_t old_mask;
+	int exit_status;
+	bool said_lingering;
+	uint64_t lingering_since_ns;
+	uint32_t guard_deaths;
+	int master_port;
+};
+
+/* super_attempt.c: starting and ending the ranks of one attempt */
+int super_attempt_start(struct super *s, int *ret_status);
+/* Into the store, once it is open. */
+void super_rank_record(struct super *s, struct rank *r);
+void super_attempt_signal(struct super *s, int signal);
+void super_end_others(struct super *s, const char *why);
+/* Descendants that are left when all ranks have ended. */
+size_t super_leftovers(struct super *s, pid_t *pids, size_t cap);
+void super_rank_ended(struct super *s, struct rank *r, int wait_status);
+
+/* super_end.c: what an attempt's end means */
+void super_attempt_ended(struct super *s);
+/* A case of the guard moved on. */
+void super_guard_cases(struct super *s);
+void super_guard_died(struct super *s);
+void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry);
+void super_summary(struct super *s, const char *over);

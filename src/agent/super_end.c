@@ -1,0 +1,209 @@
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "agent/autopsy.h"
+#include "agent/caseend.h"
+#include "agent/super.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "tell/report.h"
+
+/* A kill's numbers are complete within milliseconds; a stuck victim may take seconds. */
+static const uint64_t case_wait_ns = 4 * NS_PER_S;
+
+static struct guard_case *case_of(struct super *s, uint32_t number)
+{
+	return &s->guard.shm->cases[(number - 1) % GUARD_CASES];
+}
+
+static struct caseend super_caseend(struct super *s)
+{
+	return (struct caseend){.w = s->w, .keeper = &s->keeper, .job = &s->job, .nproc = s->nproc,
+				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max};
+}
+
+void super_guard_cases(struct super *s)
+{
+	uint32_t begun = atomic_load(&s->guard.shm->cases_n);
+	while (s->cases_seen < begun) {
+		struct guard_case *c = case_of(s, s->cases_seen + 1);
+		uint32_t phase = atomic_load(&c->phase);
+		bool guard_gone = s->guard.pidfd < 0;
+		if (c->number != s->cases_seen + 1) { /* overtaken: the ring went round */
+			s->cases_seen++;
+			continue;
+		}
+		if (phase == CASE_DECIDED && s->saved_case != c->number) {
+			s->saved_case = c->number;
+			struct caseend end = super_caseend(s);
+			caseend_skeleton(&end, c);
+			guardproc_wake(&s->guard);
+		}
+		if (phase == CASE_CANCELLED) {
+			s->cases_seen++;
+			keeper_event(&s->keeper, &s->job, "hold_fire", NULL,
+				     "over the threshold for a moment; memory came back by itself, nobody was ended");
+			continue;
+		}
+		if (phase != CASE_DONE && !(guard_gone && phase != CASE_EMPTY))
+			return;
+		s->cases_seen++;
+		s->attempt_kills++;
+		s->job.memory_kills++;
+		s->period_kills++;
+		s->pending = c;
+		s->pending_since_ns = s->w->mono_ns();
+		if (guard_gone)
+			incident_evidence_add(&c->incident, "guard", "shared ring", s->w->unix_ms(),
+					      "the guard died in the middle of this; replayed from what it left");
+	}
+}
+
+void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry)
+{
+	struct caseend end = super_caseend(s);
+	end.retry = retry;
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].proc.pid == c->incident.victim.pid && !s->rank[i].running) {
+			end.has_status = true;
+			end.wait_status = s->rank[i].wait_status;
+		}
+	caseend_finish(&end, c);
+	s->pending = NULL;
+}
+
+static void wait_for_case(struct super *s)
+{
+	uint64_t until = s->w->mono_ns() + case_wait_ns;
+	while (s->cases_seen < atomic_load(&s->guard.shm->cases_n) && s->w->mono_ns() < until && s->guard.pid > 0) {
+		struct pollfd p[2] = {{.fd = s->guard.from_guard_fd, .events = POLLIN},
+				      {.fd = s->guard.pidfd, .events = POLLIN}};
+		uint64_t count;
+		if (poll(p, 2, 50) > 0 && (p[0].revents & POLLIN))
+			ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
+		super_guard_cases(s);
+		if (p[1].revents & POLLIN)
+			return;
+	}
+}
+
+static int status_of(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static void autopsy_rank(struct super *s, const struct rank *r, struct incident *in)
+{
+	char out[400], err[400];
+	TEXT_FORMAT(out, "%s/attempt-%u/rank-%d.out", s->keeper.job_dir, s->job.attempt, r->rank);
+	TEXT_FORMAT(err, "%s/attempt-%u/rank-%d.err", s->keeper.job_dir, s->job.attempt, r->rank);
+	struct autopsy_subject who = {
+		.job = s->job.id, .attempt = s->job.attempt, .pid = r->proc.pid,
+		.rank = s->spec->nproc ? r->rank : NO_RANK, .start_ticks = r->start_ticks, .name = r->row.name,
+		.command = s->job.command, .has_status = true, .wait_status = r->wait_status,
+		.start_unix_ms = r->started_unix_ms, .end_unix_ms = r->ended_unix_ms, .stopping = s->stopping,
+		.stop_signal = s->stop_signal, .log_out = out, .log_err = err,
+		.own_bytes = s->guard.shm->now.job_bytes[0], .cgroup = s->job.cgroup,
+	};
+	autopsy_of(s->autopsy, &who, in);
+}
+
+static void attempt_record(struct super *s, enum incident_kind kind)
+{
+	struct retry_attempt *a = &s->attempt[MIN(s->n_attempts, (uint32_t)SUPER_ATTEMPTS - 1)];
+	const struct rank *r = &s->rank[MAX(s->first_failed, 0)];
+	*a = (struct retry_attempt){.kind = kind, .lived_ns = s->w->mono_ns() - s->attempt_start_ns,
+				    .peak_bytes = s->guard.shm->now.job_peak_bytes[0], .stopping = s->stopping};
+	a->has_last_line = tee_last_line_hash(&r->out, &a->last_line_hash) ||
+			   tee_last_line_hash(&r->err, &a->last_line_hash);
+	s->n_attempts = MIN(s->n_attempts + 1, (uint32_t)SUPER_ATTEMPTS);
+}
+
+static void next_attempt(struct super *s, const struct retry_decision *d)
+{
+	s->phase = SUPER_WAITING;
+	s->job.state = JOB_WAITING;
+	s->deadline_ns = s->w->mono_ns() + d->delay_ns;
+	keeper_event(&s->keeper, &s->job, "retry", s->job.last_incident, "%s", d->reason);
+	if (!s->spec->quiet)
+		log_info("retrying: %s", d->reason);
+}
+
+static void other_death(struct super *s, const struct rank *r, struct incident *in)
+{
+	struct caseend end = super_caseend(s);
+	memset(in, 0, sizeof(*in));
+	autopsy_rank(s, r, in);
+	caseend_common(&end, in);
+	keeper_incident_id(&s->keeper, s->job.id, in->id, sizeof(in->id));
+}
+
+void super_attempt_ended(struct super *s)
+{
+	static struct incident in;
+	struct retry_decision d;
+	wait_for_case(s);
+	const struct rank *r = &s->rank[MAX(s->first_failed, 0)];
+	bool failed = s->first_failed >= 0;
+	bool for_memory = failed && s->attempt_kills > 0 && !s->stopping;
+	s->exit_status = failed ? status_of(r->wait_status) : 0;
+	struct guard_job *g = &s->guard.shm->jobs[0];
+	guardproc_jobs_begin(&s->guard);
+	g->unit.active = false;
+	guardproc_jobs_end(&s->guard);
+
+	if (!failed) {
+		attempt_record(s, INCIDENT_CLEAN_EXIT);
+		if (s->pending)
+			super_finish_case(s, s->pending, NULL);
+		s->phase = SUPER_OVER;
+		return;
+	}
+	if (!for_memory)
+		other_death(s, r, &in);
+	attempt_record(s, for_memory ? INCIDENT_MEMORY_KILL : in.kind);
+	retry_decide(&s->spec->retry, s->attempt, s->n_attempts, &d);
+	if (for_memory) {
+		if (s->pending)
+			super_finish_case(s, s->pending, &d);
+		s->exit_status = 137;
+	} else {
+		s->job.other_deaths++;
+		s->period_others++;
+		struct caseend end = super_caseend(s);
+		end.retry = &d;
+		caseend_retry(&end, &in);
+		keeper_incident(&s->keeper, &in);
+		TEXT_COPY(s->job.last_incident, in.id);
+		keeper_event(&s->keeper, &s->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
+		if (!s->spec->quiet && !s->stopping)
+			caseend_show(&end, &in);
+	}
+	s->phase = SUPER_OVER;
+	if (d.next == RETRY_RETRY)
+		next_attempt(s, &d);
+	else if (d.next == RETRY_GIVE_UP && !s->spec->quiet)
+		log_info("giving up: %s", d.reason);
+}
+
+void super_summary(struct super *s, const char *over)
+{
+	bool final = strcmp(over, "in all") == 0;
+	uint32_t kills = final ? s->job.memory_kills : s->period_kills;
+	uint32_t others = final ? s->job.other_deaths : s->period_others;
+	if (kills + others == 0)
+		return;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	if (!f)
+		return;
+	report_summary(s->job.id, s->job.node, kills, others, over, f);
+	if (fclose(f) == 0 && !s->spec->quiet)
+		ignore(file_write_all(STDERR_FILENO, text, len), "nowhere left to complain");
+	free(text);
+	s->period_kills = s->period_others = 0;
+}

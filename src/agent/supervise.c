@@ -1,0 +1,439 @@
+#include "agent/supervise.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "agent/autopsy.h"
+#include "agent/node.h"
+#include "agent/super.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "tell/report.h"
+
+enum { KEY_SIGNAL = 1, KEY_GUARD, KEY_GUARD_DIED };
+
+/* BPF is loaded when the job has shown that it lives: a short job never pays for it. */
+static const uint64_t bpf_delay_ns = 300 * NS_PER_MS;
+/* Processes left behind by the main process are announced after this long. */
+static const uint64_t linger_say_ns = 1 * NS_PER_S;
+
+static void job_describe(struct super *s)
+{
+	const struct run_spec *spec = s->spec;
+	struct job *j = &s->job;
+	const char *base = spec->argv[0];
+	const char *slash = strrchr(base, '/');
+	/* `python train.py` is the job "train", not "python" */
+	for (size_t i = 1; spec->argv[i] && strstr(base, "python"); i++) {
+		size_t len = strlen(spec->argv[i]);
+		if (len > 3 && strcmp(spec->argv[i] + len - 3, ".py") == 0) {
+			base = spec->argv[i];
+			slash = strrchr(base, '/');
+			break;
+		}
+	}
+	TEXT_COPY(j->name, spec->name ? spec->name : slash ? slash + 1 : base);
+	char *dot = strrchr(j->name, '.');
+	if (!spec->name && dot && strcmp(dot, ".py") == 0)
+		*dot = '\0';
+	node_job_id(j->name, j->id, sizeof(j->id));
+	struct buf b = BUF_ON(j->command);
+	for (size_t i = 0; spec->argv[i]; i++)
+		buf_printf(&b, "%s%s", i ? " " : "", spec->argv[i]);
+	if (!getcwd(j->cwd, sizeof(j->cwd)))
+		j->cwd[0] = '\0';
+	node_name(j->node, sizeof(j->node));
+	node_user(j->user, sizeof(j->user));
+	j->uid = getuid();
+	j->nproc = s->nproc;
+	j->max_retries = spec->retry.max;
+	j->state = JOB_STARTING;
+	j->started_unix_ms = s->w->unix_ms();
+	j->supervisor_pid = getpid();
+	struct proc_stat st;
+	if (proc_stat_read(s->w, getpid(), &st) == 0)
+		j->supervisor_start_ticks = st.start_ticks;
+}
+
+static int signals_take(struct super *s)
+{
+	sigset_t set;
+	(void)sigemptyset(&set);
+	static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2};
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		(void)sigaddset(&set, taken[i]);
+	if (sigprocmask(SIG_BLOCK, &set, &s->old_mask) < 0)
+		return -errno;
+	(void)signal(SIGPIPE, SIG_IGN);
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signal_fd < 0 ? -errno : 0;
+}
+
+static void poll_add(struct super *s, int fd, uint64_t key)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = key};
+	if (fd >= 0)
+		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static void guard_settings(struct super *s, struct guard_shm *shm)
+{
+	const struct run_spec *spec = s->spec;
+	shm->settings.threshold_ratio = spec->threshold_ratio;
+	shm->settings.has_min_free = spec->has_min_free;
+	shm->settings.min_free_bytes = spec->min_free_bytes;
+	shm->settings.grace_ns = spec->grace_ns;
+	shm->policy = spec->policy;
+	shm->freeze = spec->freeze;
+	shm->n_jobs = 1;
+	struct guard_job *g = &shm->jobs[0];
+	TEXT_COPY(g->id, s->job.id);
+	TEXT_COPY(g->name, s->job.name);
+	g->has_group = s->group.version != CGROUP_NONE;
+	g->group = s->group;
+	g->limit_bytes = spec->limit_bytes;
+	g->unit = (struct unit_job){.retriable = spec->retry.max > 0, .reaper = getpid()};
+}
+
+static int guard_begin(struct super *s, struct guard_shm *shm)
+{
+	int r = guardproc_start(&s->guard, shm, s->w);
+	if (r < 0)
+		return r;
+	struct unit_job *u = &shm->jobs[0].unit;
+	u->not_ours[0] = s->guard.pid;
+	u->n_not_ours = 1;
+	poll_add(s, s->guard.from_guard_fd, KEY_GUARD);
+	poll_add(s, s->guard.pidfd, KEY_GUARD_DIED);
+	return 0;
+}
+
+void super_guard_died(struct super *s)
+{
+	int status = 0;
+	(void)waitpid(s->guard.pid, &status, 0);
+	s->guard_deaths++;
+	char how[80];
+	if (WIFSIGNALED(status))
+		TEXT_FORMAT(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		TEXT_FORMAT(how, "exit status %d", WEXITSTATUS(status));
+	log_warning("the guard process died (%s); what it knew is kept and it is started again", how);
+	keeper_event(&s->keeper, &s->job, "guard_died", NULL, "the guard process %d died: %s", (int)s->guard.pid, how);
+	closep(&s->guard.pidfd);
+	closep(&s->guard.to_guard_fd);
+	closep(&s->guard.from_guard_fd);
+	ignore(jobgroup_unbrake(&s->group), "a braked group without a guard would stand still");
+	ignore(jobgroup_thaw(&s->group), "so would a frozen one");
+	struct guard_shm *shm = s->guard.shm;
+	super_guard_cases(s);
+	struct timespec pause = {.tv_nsec = s->guard_deaths > 3 ? 500000000L : 0};
+	(void)nanosleep(&pause, NULL);
+	if (s->guard_deaths > 20 || guard_begin(s, shm) < 0) {
+		log_error("the guard cannot be kept alive; the job goes on unguarded");
+		s->guard.pid = 0;
+		return;
+	}
+	guardproc_jobs_begin(&s->guard);
+	guardproc_jobs_end(&s->guard);
+}
+
+static struct rank *rank_by_pid(struct super *s, pid_t pid)
+{
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].running && s->rank[i].proc.pid == pid)
+			return &s->rank[i];
+	return NULL;
+}
+
+static void children_reap(struct super *s)
+{
+	for (;;) {
+		siginfo_t si = {.si_pid = 0};
+		if (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) < 0 || si.si_pid == 0)
+			return;
+		if (si.si_pid == s->guard.pid) {
+			super_guard_died(s);
+			continue;
+		}
+		int status;
+		if (waitpid(si.si_pid, &status, 0) < 0)
+			return;
+		struct rank *r = rank_by_pid(s, si.si_pid);
+		if (r)
+			super_rank_ended(s, r, status);
+	}
+}
+
+static void forward(struct super *s, const struct signalfd_siginfo *si)
+{
+	int sig = (int)si->ssi_signo;
+	bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
+	if (ends) {
+		s->stopping = true;
+		s->stop_signal = sig;
+		s->interrupts++;
+		keeper_event(&s->keeper, &s->job, "signal", NULL, "%s from pid %u, passed on to the job", strsignal(sig),
+			     si->ssi_pid);
+	}
+	/* a signal typed at the terminal has reached the whole foreground group already */
+	bool from_terminal = si->ssi_code == SI_KERNEL;
+	if (!from_terminal)
+		super_attempt_signal(s, sig);
+	if (s->phase == SUPER_WAITING && ends)
+		s->phase = SUPER_OVER;
+	if (s->phase == SUPER_LINGERING && ends)
+		super_end_others(s, "you asked vigil to end");
+	if (ends && s->interrupts >= 3) {
+		log_warning("third request to end: the job is killed now");
+		super_attempt_signal(s, SIGKILL);
+		ignore(jobgroup_kill(&s->group), "where there is no group, the signal did it");
+	}
+}
+
+static void signals_read(struct super *s)
+{
+	struct signalfd_siginfo si;
+	while (read(s->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+		if (si.ssi_signo == SIGCHLD)
+			continue; /* reaped below, whatever arrived */
+		if (si.ssi_signo == SIGWINCH) {
+			for (uint32_t i = 0; i < s->nproc; i++)
+				if (s->rank[i].running)
+					launch_resize(&s->rank[i].proc);
+			continue;
+		}
+		forward(s, &si);
+	}
+	children_reap(s);
+}
+
+static bool any_running(const struct super *s)
+{
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].running)
+			return true;
+	return false;
+}
+
+/* All ranks have ended; what of processes they left behind? */
+static void after_ranks(struct super *s)
+{
+	pid_t pids[256];
+	size_t left = super_leftovers(s, pids, ARRAY_SIZE(pids));
+	if (left == 0) {
+		super_attempt_ended(s);
+		return;
+	}
+	uint64_t now = s->w->mono_ns();
+	if (s->phase == SUPER_RUNNING) {
+		if (s->first_failed >= 0) {
+			super_end_others(s, "its main process failed");
+			return;
+		}
+		s->phase = SUPER_LINGERING;
+		s->lingering_since_ns = now;
+	}
+	if (s->phase == SUPER_LINGERING && !s->said_lingering && now - s->lingering_since_ns > linger_say_ns) {
+		s->said_lingering = true;
+		log_info("the main process has ended (exit status 0) but %zu process%s of the job still run%s "
+			 "(first: pid %d); vigil keeps watch until they end, Ctrl-C ends them",
+			 left, left == 1 ? "" : "es", left == 1 ? "s" : "", (int)pids[0]);
+	}
+	if (s->phase == SUPER_ENDING && now >= s->deadline_ns) {
+		ignore(jobgroup_kill(&s->group), "each is signalled as well");
+		for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
+			(void)kill(pids[i], SIGKILL);
+	}
+}
+
+static void ending_deadline(struct super *s)
+{
+	if (s->phase != SUPER_ENDING || s->killed_hard || s->w->mono_ns() < s->deadline_ns)
+		return;
+	s->killed_hard = true;
+	super_attempt_signal(s, SIGKILL);
+}
+
+static void *bpf_main(void *arg)
+{
+	struct super *s = arg;
+	int fd = -1;
+	autopsy_watch_signals(s->autopsy, &fd);
+	s->guard.shm->iter_link_fd = fd;
+	return NULL;
+}
+
+static void timers(struct super *s)
+{
+	uint64_t now = s->w->mono_ns();
+	if (s->bpf_at_ns && now >= s->bpf_at_ns) {
+		s->bpf_at_ns = 0;
+		pthread_t t;
+		if (pthread_create(&t, NULL, bpf_main, s) == 0)
+			(void)pthread_detach(t);
+	}
+	if (s->phase == SUPER_WAITING && now >= s->deadline_ns) {
+		int status;
+		s->job.attempt++;
+		if (super_attempt_start(s, &status) != 0) {
+			s->exit_status = status;
+			s->phase = SUPER_OVER;
+			return;
+		}
+		keeper_event(&s->keeper, &s->job, "attempt_start", NULL, "attempt %u of at most %u", s->job.attempt,
+			     s->job.max_retries);
+		keeper_job(&s->keeper, &s->job);
+	}
+	ending_deadline(s);
+	if (s->next_summary_ns && now >= s->next_summary_ns) {
+		s->next_summary_ns = now + s->spec->summary_ns;
+		super_summary(s, "over the last time period");
+	}
+	if (s->pending && s->phase == SUPER_RUNNING && now - s->pending_since_ns > 2 * NS_PER_S)
+		super_finish_case(s, s->pending, NULL); /* the job lives on without its victim */
+}
+
+static int wait_ms(const struct super *s)
+{
+	uint64_t now = s->w->mono_ns(), next = UINT64_MAX;
+	if (s->bpf_at_ns)
+		next = MIN(next, s->bpf_at_ns);
+	if (s->phase == SUPER_WAITING || s->phase == SUPER_ENDING)
+		next = MIN(next, s->deadline_ns);
+	if (s->next_summary_ns && s->period_kills + s->period_others > 0)
+		next = MIN(next, s->next_summary_ns);
+	if (s->phase == SUPER_LINGERING || s->pending || (s->phase == SUPER_ENDING && !any_running(s)))
+		next = MIN(next, now + 100 * NS_PER_MS);
+	if (next == UINT64_MAX)
+		return -1;
+	return next <= now ? 0 : (int)MIN((next - now + NS_PER_MS - 1) / NS_PER_MS, 3600000);
+}
+
+static void pump(struct super *s, uint64_t key)
+{
+	struct rank *r = &s->rank[(key - 100) / 2];
+	struct tee *t = (key & 1) ? &r->err : &r->out;
+	if (!tee_pump(t))
+		return;
+	if (t->log_failed) {
+		t->log_failed = false;
+		log_warning("cannot keep the output of rank %d (%s); it is still shown, but no longer logged", r->rank,
+			    strerror(t->log_errno));
+		keeper_event(&s->keeper, &s->job, "log_failed", NULL, "rank %d: %s", r->rank, strerror(t->log_errno));
+	}
+}
+
+static void loop(struct super *s)
+{
+	while (s->phase != SUPER_OVER) {
+		struct epoll_event ev[32];
+		int n = epoll_wait(s->epoll_fd, ev, ARRAY_SIZE(ev), wait_ms(s));
+		for (int i = 0; i < n; i++) {
+			uint64_t key = ev[i].data.u64, count;
+			if (key >= 100) {
+				pump(s, key);
+			} else if (key == KEY_SIGNAL) {
+				signals_read(s);
+			} else if (key == KEY_GUARD) {
+				ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
+				super_guard_cases(s);
+			} else if (key == KEY_GUARD_DIED) {
+				children_reap(s);
+			}
+		}
+		timers(s);
+		bool attempt_over = s->phase == SUPER_RUNNING || s->phase == SUPER_ENDING || s->phase == SUPER_LINGERING;
+		if (attempt_over && !any_running(s))
+			after_ranks(s);
+	}
+}
+
+static void announce(struct super *s)
+{
+	if (s->spec->quiet)
+		return;
+	const struct guard_shm *shm = s->guard.shm;
+	for (uint32_t i = 0; i < shm->n_notes; i++)
+		log_debug("%s", shm->notes[i]);
+}
+
+static int finish(struct super *s)
+{
+	struct job *j = &s->job;
+	guardproc_stop(&s->guard);
+	j->peak_bytes = s->guard.shm->now.job_peak_bytes[0];
+	j->state = s->exit_status == 0 ? JOB_DONE : JOB_FAILED;
+	j->has_exit = true;
+	j->exit_status = s->exit_status;
+	j->ended_unix_ms = s->w->unix_ms();
+	j->pid = 0;
+	if (j->memory_kills + j->other_deaths > 0)
+		super_summary(s, "in all");
+	keeper_job(&s->keeper, j);
+	keeper_event(&s->keeper, j, "job_end", NULL, "exit status %d", s->exit_status);
+	ignore(jobgroup_unbrake(&s->group), "the group is removed next");
+	if (jobgroup_remove(s->w, &s->group) < 0)
+		log_debug("the job's group still holds processes");
+	keeper_close(&s->keeper);
+	return s->exit_status;
+}
+
+int supervise_run(const struct run_spec *spec, const struct world *w)
+{
+	static struct super super; /* large: many ranks */
+	struct super *s = &super;
+	*s = (struct super){.spec = spec, .w = w, .nproc = MAX(spec->nproc, 1), .first_failed = -1, .exit_status = 125};
+	char why[160] = "";
+	s->group = JOBGROUP_NONE;
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->nproc > SUPER_RANKS || s->epoll_fd < 0 || signals_take(s) < 0) {
+		log_error("cannot start: %s", s->nproc > SUPER_RANKS ? "more than 64 ranks on one node" : strerror(errno));
+		return 125;
+	}
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	job_describe(s);
+	keeper_open(&s->keeper, spec->state_dir, s->job.id);
+	TEXT_COPY(s->job.log_dir, s->keeper.job_dir);
+	if (cgroup_place_read(w, 0, &s->place) == 0 && jobgroup_make(w, &s->place, s->job.id, &s->group, why) != 0)
+		log_debug("%s", why);
+	s->group.limit_bytes = spec->limit_bytes;
+	TEXT_COPY(s->job.cgroup, s->group.name);
+	struct guard_shm *shm = guardproc_shm_new();
+	if (!shm)
+		return 125;
+	guard_settings(s, shm);
+	if (guard_begin(s, shm) < 0) {
+		log_error("cannot start the guard: %s", strerror(errno));
+		return 125;
+	}
+	poll_add(s, s->signal_fd, KEY_SIGNAL);
+	s->autopsy = autopsy_new(w, &s->place, s->group.name);
+	int status = 0;
+	int r = super_attempt_start(s, &status);
+	keeper_open_store(&s->keeper);
+	if (r != 0) {
+		s->exit_status = status;
+		return finish(s);
+	}
+	keeper_job(&s->keeper, &s->job);
+	keeper_event(&s->keeper, &s->job, "job_start", NULL, "%s", s->job.command);
+	for (uint32_t i = 0; i < s->nproc; i++)
+		super_rank_record(s, &s->rank[i]);
+	s->bpf_at_ns = w->mono_ns() + bpf_delay_ns;
+	s->next_summary_ns = spec->summary_ns ? w->mono_ns() + spec->summary_ns : 0;
+	announce(s);
+	loop(s);
+	s->autopsy = autopsy_free(s->autopsy);
+	return finish(s);
+}

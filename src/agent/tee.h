@@ -1,0 +1,32 @@
+/*
+ * One output channel of a rank: what the job writes goes on to vigil's own
+ * stdout or stderr unchanged, and into the rank's log. A log that cannot be
+ * written (disk full) stops being written, said once; the passing on goes on.
+ * A reader of ours that went away (closed pipe) closes the job's end as well,
+ * so that the job sees what it would have seen without vigil.
+ */
+#pragma once
+
+#include "base/base.h"
+
+#define TEE_LAST_LINE 256
+
+struct tee {
+	int from_fd;   /* the job's output, non-blocking; -1 when closed */
+	int to_fd;     /* borrowed: STDOUT_FILENO or STDERR_FILENO; -1 when nobody reads */
+	int log_fd;    /* -1: not kept */
+	uint64_t bytes;
+	bool log_failed; /* set when writing the log failed; the caller says so */
+	int log_errno;
+	char last[TEE_LAST_LINE]; /* the last line that was not empty, so far */
+	size_t last_len;
+	char line[TEE_LAST_LINE];
+	size_t line_len;
+};
+
+void tee_open(struct tee *t, int from_fd, int to_fd, int log_fd);
+/* Move what is there. False at the end of the job's output. */
+bool tee_pump(struct tee *t);
+void tee_close(struct tee *t);
+/* Hash of the last line, digits included; false when nothing was printed. */
+bool tee_last_line_hash(const struct tee *t, uint64_t *ret);

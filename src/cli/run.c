@@ -1,0 +1,123 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/supervise.h"
+#include "agent/world_open.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/guard_options.h"
+#include "cli/state.h"
+
+struct run_options {
+	struct guard_options guard;
+	uint32_t nproc;
+	uint32_t retries;
+	struct option_list retry_on;
+	uint64_t backoff;
+	uint64_t summary_every;
+};
+
+/* The indices are enum victim_policy. */
+const char *const policy_choices[] = {"group", "newest", "largest", "fastest", NULL};
+
+#define NO_BACKOFF UINT64_MAX
+
+static const struct run_options defaults = {
+	.guard = GUARD_DEFAULTS,
+	.retry_on = {.item = {"memory"}, .n = 1},
+	.backoff = NO_BACKOFF,
+	.summary_every = 60 * NS_PER_S,
+};
+
+static const struct option options[] = {
+	GUARD_OPTIONS(struct run_options),
+	{.name = "nproc", .type = OPTION_U32, .arg = "N", .help = "start N ranks on this node, with torchrun's variables",
+	 .offset = offsetof(struct run_options, nproc)},
+	{.name = "retries", .type = OPTION_U32, .arg = "N", .help = "start the job again at most N times",
+	 .offset = offsetof(struct run_options, retries)},
+	{.name = "retry-on", .type = OPTION_LIST, .arg = "KIND,…", .help = "after which deaths: memory, crash, hang, any",
+	 .offset = offsetof(struct run_options, retry_on)},
+	{.name = "backoff", .type = OPTION_DURATION, .arg = "S", .help = "wait before the first retry; doubles up to a minute",
+	 .offset = offsetof(struct run_options, backoff)},
+	{.name = "summary-every", .type = OPTION_DURATION, .arg = "TIME", .help = "how often kills are summed up; 0 never",
+	 .offset = offsetof(struct run_options, summary_every)},
+	{.name = NULL},
+};
+
+static int retry_kinds(const struct option_list *l, struct retry_settings *ret)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		bool *kind = strcmp(l->item[i], "memory") == 0 ? &ret->on_memory :
+			     strcmp(l->item[i], "crash") == 0  ? &ret->on_crash :
+			     strcmp(l->item[i], "hang") == 0   ? &ret->on_hang :
+			     strcmp(l->item[i], "any") == 0    ? &ret->on_any : NULL;
+		if (!kind) {
+			log_error("--retry-on '%s' is not a kind of death; use memory, crash, hang or any", l->item[i]);
+			return -EINVAL;
+		}
+		*kind = true;
+	}
+	return 0;
+}
+
+static int run(const void *opts, int argc, char **argv)
+{
+	const struct run_options *o = opts;
+	struct run_spec spec = {
+		.argv = argv,
+		.name = o->guard.name,
+		.nproc = o->nproc,
+		.retry = {.max = o->retries, .has_backoff = o->backoff != NO_BACKOFF, .backoff_ns = o->backoff},
+		.threshold_ratio = o->guard.memory_threshold,
+		.has_min_free = o->guard.min_free > 0,
+		.min_free_bytes = o->guard.min_free,
+		.limit_bytes = o->guard.memory_limit ? o->guard.memory_limit : CGROUP_NO_LIMIT,
+		.grace_ns = o->guard.grace,
+		.policy = (enum victim_policy)o->guard.policy,
+		.freeze = o->guard.freeze,
+		.protect = o->guard.protect,
+		.quiet = o->guard.quiet,
+		.json = o->guard.json,
+		.summary_ns = o->summary_every,
+	};
+	struct fault f = {0};
+	struct world w;
+	char state[256];
+	if (argc == 0) {
+		log_error("what is to be run? Give a command: vigil run -- python train.py");
+		return 125;
+	}
+	if (retry_kinds(&o->retry_on, &spec.retry) < 0)
+		return 125;
+	/* Ray's switch: no refresh, no monitor */
+	const char *refresh = getenv("RAY_memory_monitor_refresh_ms");
+	if (refresh && strcmp(refresh, "0") == 0)
+		spec.threshold_ratio = 0;
+	if (state_dir(o->guard.state, state, sizeof(state), &f) < 0 || world_open(NULL, &w, &f) < 0) {
+		log_error("%s", f.text);
+		return 125;
+	}
+	spec.state_dir = state;
+	return supervise_run(&spec, &w);
+}
+
+const struct command command_run = {
+	.name = "run",
+	.usage = "vigil run [OPTIONS] [--] COMMAND [ARG…]",
+	.summary = "start a job and keep watch over it",
+	.about = "Starts COMMAND and keeps watch over it: acts before memory runs out (freezes the growing process, ends "
+		 "the right one, reports who held what), starts it again if asked to, and says why it died when it dies. "
+		 "Output passes through unchanged and is kept per rank.\n\n"
+		 "The exit status is the job's own; 128+N if it died of signal N; 137 if it was ended for memory and no "
+		 "retry was left; 125 if vigil was called wrongly or failed; 126 if COMMAND cannot be executed; 127 if it "
+		 "was not found.",
+	.examples = "vigil run -- python train.py\n"
+		    "vigil run --retries 3 --name resnet -- python train.py --resume\n"
+		    "vigil run --nproc 4 --memory-limit 64G -- python train.py\n",
+	.options = options,
+	.options_size = sizeof(struct run_options),
+	.defaults = &defaults,
+	.run = run,
+	.stop_at_first_word = true,
+	.usage_status = 125,
+};

@@ -1,0 +1,23 @@
+#include <stdio.h>
+
+#include "cli/commands.h"
+
+static int version_run(const void *options, int argc, char **argv)
+{
+	(void)options;
+	(void)argc;
+	(void)argv;
+	printf("vigil %s\n", VIGIL_VERSION);
+	return 0;
+}
+
+static const struct option version_options[] = {OPTION_END};
+
+const struct command command_version = {
+	.name = "version",
+	.usage = "vigil version",
+	.summary = "print the version",
+	.options = version_options,
+	.run = version_run,
+	.usage_status = EXIT_USAGE,
+};

@@ -1,0 +1,160 @@
+#include <string.h>
+
+#include "agent/adopt.h"
+#include "agent/world_open.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/guard_options.h"
+#include "cli/state.h"
+
+struct watch_options {
+	struct guard_options guard;
+	uint32_t pid;
+	const char *cgroup;
+	bool ray;
+};
+
+static const struct watch_options watch_defaults = {.guard = GUARD_DEFAULTS};
+
+static const struct option watch_table[] = {
+	{.name = "pid", .letter = 'p', .type = OPTION_U32, .arg = "PID", .help = "this process and its descendants",
+	 .offset = offsetof(struct watch_options, pid)},
+	{.name = "cgroup", .type = OPTION_TEXT, .arg = "GROUP", .help = "every process of this control group",
+	 .offset = offsetof(struct watch_options, cgroup)},
+	{.name = "ray", .type = OPTION_FLAG, .help = "the Ray workers of this node",
+	 .offset = offsetof(struct watch_options, ray)},
+	GUARD_OPTIONS(struct watch_options),
+	{.name = NULL},
+};
+
+struct agent_options {
+	struct guard_options guard;
+	struct option_list cgroup;
+	struct option_list command;
+	bool ray;
+};
+
+static const struct agent_options agent_defaults = {.guard = GUARD_DEFAULTS};
+
+static const struct option agent_table[] = {
+	{.name = "cgroup", .type = OPTION_LIST, .arg = "GROUP,…", .help = "guard these control groups",
+	 .offset = offsetof(struct agent_options, cgroup)},
+	{.name = "command", .type = OPTION_LIST, .arg = "TEXT,…", .help = "guard processes whose command line has this text",
+	 .offset = offsetof(struct agent_options, command)},
+	{.name = "ray", .type = OPTION_FLAG, .help = "guard the Ray workers of this node",
+	 .offset = offsetof(struct agent_options, ray)},
+	GUARD_OPTIONS(struct agent_options),
+	{.name = NULL},
+};
+
+/* Every Ray worker descends from its node's raylet. */
+static const struct adopt_target ray_target = {.kind = ADOPT_COMMAND, .text = "raylet/raylet"};
+
+static const char *below_mount(const char *cgroup)
+{
+	static const char mount[] = "/sys/fs/cgroup/";
+	return strncmp(cgroup, mount, sizeof(mount) - 1) == 0 ? cgroup + sizeof(mount) - 1 : cgroup;
+}
+
+static int adopt(const struct guard_options *g, const struct adopt_target *targets, size_t n, bool service)
+{
+	struct adopt_spec spec = {
+		.target = targets,
+		.n_targets = n,
+		.service = service,
+		.name = g->name,
+		.threshold_ratio = g->memory_threshold,
+		.has_min_free = g->min_free > 0,
+		.min_free_bytes = g->min_free,
+		.limit_bytes = g->memory_limit ? g->memory_limit : CGROUP_NO_LIMIT,
+		.grace_ns = g->grace,
+		.policy = (enum victim_policy)g->policy,
+		.freeze = g->freeze,
+		.protect = g->protect,
+		.quiet = g->quiet,
+		.json = g->json,
+	};
+	struct fault f = {0};
+	struct world w;
+	char state[256];
+	if (state_dir(g->state, state, sizeof(state), &f) < 0 || world_open(NULL, &w, &f) < 0) {
+		log_error("%s", f.text);
+		return 2;
+	}
+	spec.state_dir = state;
+	return adopt_run(&spec, &w);
+}
+
+static int watch_run(const void *opts, int argc, char **argv)
+{
+	const struct watch_options *o = opts;
+	struct adopt_target t;
+	if (argc > 0) {
+		log_error("'%s': watch takes options only; did you mean --pid %s?", argv[0], argv[0]);
+		return 2;
+	}
+	if ((o->pid != 0) + (o->cgroup != NULL) + o->ray != 1) {
+		log_error("say what to watch with one of --pid PID, --cgroup GROUP or --ray");
+		return 2;
+	}
+	if (o->pid)
+		t = (struct adopt_target){.kind = ADOPT_PID, .pid = (pid_t)o->pid};
+	else if (o->cgroup)
+		t = (struct adopt_target){.kind = ADOPT_CGROUP, .text = below_mount(o->cgroup)};
+	else
+		t = ray_target;
+	return adopt(&o->guard, &t, 1, o->ray);
+}
+
+static int agent_run(const void *opts, int argc, char **argv)
+{
+	const struct agent_options *o = opts;
+	struct adopt_target t[ARRAY_SIZE(o->cgroup.item) * 2 + 1];
+	size_t n = 0;
+	if (argc > 0) {
+		log_error("'%s': the agent takes options only", argv[0]);
+		return 2;
+	}
+	for (size_t i = 0; i < o->cgroup.n; i++)
+		t[n++] = (struct adopt_target){.kind = ADOPT_CGROUP, .text = below_mount(o->cgroup.item[i])};
+	for (size_t i = 0; i < o->command.n; i++)
+		t[n++] = (struct adopt_target){.kind = ADOPT_COMMAND, .text = o->command.item[i]};
+	if (o->ray)
+		t[n++] = ray_target;
+	if (n == 0)
+		log_warning("nothing to guard is named yet: set cgroup, command or ray in the section 'agent:' of "
+			    "vigil.yaml, or on the command line");
+	return adopt(&o->guard, t, n, true);
+}
+
+const struct command command_watch = {
+	.name = "watch",
+	.usage = "vigil watch --pid PID | --cgroup GROUP | --ray [OPTIONS]",
+	.summary = "keep watch over a job that is already running",
+	.about = "The same guard as `vigil run`, for processes that somebody else started. Ctrl-C stops watching; the job "
+		 "goes on. The exit status and output of somebody else's child cannot be had, and are not made up.",
+	.examples = "vigil watch --pid 4242\n"
+		    "vigil watch --cgroup system.slice/train.service --memory-threshold 0.9\n",
+	.options = watch_table,
+	.options_size = sizeof(struct watch_options),
+	.defaults = &watch_defaults,
+	.run = watch_run,
+	.usage_status = 2,
+};
+
+const struct command command_agent = {
+	.name = "agent",
+	.usage = "vigil agent [OPTIONS]",
+	.summary = "keep watch over the jobs of this machine, as a service",
+	.about = "Adopts every process or control group that its settings name, now and later, and guards them as `vigil "
+		 "run` would. Started by the unit vigil-agent.service; settings are in the section agent: of "
+		 "/etc/vigil/vigil.yaml.",
+	.examples = "vigil agent --ray\n"
+		    "vigil agent --command train.py --policy largest\n",
+	.options = agent_table,
+	.options_size = sizeof(struct agent_options),
+	.defaults = &agent_defaults,
+	.run = agent_run,
+	.usage_status = 2,
+};

@@ -1,0 +1,89 @@
+#include "judge/advice.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/units.h"
+
+static uint32_t loaders_of(const struct incident *in, uint64_t *ret_bytes)
+{
+	uint32_t n = 0;
+	*ret_bytes = 0;
+	for (size_t i = 0; i < in->n_top; i++) {
+		if (strcmp(in->top[i].role, "loader") != 0)
+			continue;
+		n++;
+		*ret_bytes += in->top[i].own_bytes;
+	}
+	return n;
+}
+
+static void summary(struct incident *in)
+{
+	char own[16], used[16], total[16];
+	TEXT_FORMAT(in->summary, "vigil ended %s (pid %d, %s of its own) because %s of %s were in use (%.1f %%, threshold %.1f %%)",
+		    in->victim.name, (int)in->victim.pid, size_format(in->victim.own_bytes, own),
+		    size_format(in->memory.used_bytes, used), size_format(in->memory.total_bytes, total),
+		    in->memory.ratio * 100, in->memory.threshold_ratio * 100);
+}
+
+/* Is the victim most of what is in use, or did it merely come last? */
+static void cause(struct incident *in)
+{
+	struct buf b = BUF_ON(in->cause.text);
+	char own[16], rest[16], rate[16];
+	uint64_t held = MAX(in->victim.own_bytes, in->memory.job_bytes);
+	double share = in->memory.used_bytes ? (double)held / (double)in->memory.used_bytes : 0;
+	bool leaking = in->memory.growth_bytes_per_s > (int64_t)MIB;
+	size_format(held, own);
+	size_format(sub_floor(in->memory.used_bytes, held), rest);
+	in->cause.confidence = CONFIDENCE_HIGH;
+	if (share >= 0.5) {
+		TEXT_COPY(in->cause.id, "job_outgrew_memory");
+		buf_printf(&b, "The job held %s, %.0f %% of what was in use in %s.", own,
+			   share * 100, in->memory.level);
+	} else {
+		TEXT_COPY(in->cause.id, "memory_crowded");
+		buf_printf(&b, "The job held %s; the other %s in %s belonged to others (see the table).", own, rest,
+			   in->memory.level);
+	}
+	if (leaking)
+		buf_printf(&b, " Memory was filling by %s/s.",
+			   size_format((uint64_t)in->memory.growth_bytes_per_s, rate));
+	uint64_t loader_bytes;
+	uint32_t loaders = loaders_of(in, &loader_bytes);
+	if (loaders > 0 && loader_bytes > held / 2)
+		buf_printf(&b, " %u loader workers held %s of it.", loaders, size_format(loader_bytes, own));
+}
+
+static void advise(struct incident *in, uint32_t nproc)
+{
+	char need[16], shm[16];
+	uint64_t loader_bytes;
+	uint32_t loaders = loaders_of(in, &loader_bytes);
+	if (loaders > 0 && loader_bytes > in->victim.own_bytes / 2) {
+		incident_advice_add(in, "look into the data loader first: each of its %u workers held about %s; what it "
+				    "keeps between batches (caches, lists of tensors) is kept once per worker", loaders,
+				    size_format(loader_bytes / loaders, need));
+		if (loaders > 1)
+			incident_advice_add(in, "fewer workers (num_workers=%u) or a smaller prefetch_factor need less",
+					    loaders / 2);
+	}
+	incident_advice_add(in, "give it more memory: this attempt needs more than %s",
+			    size_format(MAX(in->victim.own_bytes, in->memory.job_bytes), need));
+	if (nproc > 1)
+		incident_advice_add(in, "run fewer ranks on this node than %u, each needs about %s", nproc,
+				    size_format(in->victim.own_bytes, need));
+	else
+		incident_advice_add(in, "or make it need less: a smaller batch, fewer parallel tasks");
+	if (in->memory.shm_bytes > in->memory.total_bytes / 10)
+		incident_advice_add(in, "%s lie in shared memory (/dev/shm): vigil mem names their owners",
+				    size_format(in->memory.shm_bytes, shm));
+}
+
+void advice_memory_kill(struct incident *in, uint32_t nproc)
+{
+	summary(in);
+	cause(in);
+	advise(in, nproc);
+}

@@ -1,0 +1,96 @@
+/*
+ * The parts of the kernel's structures that our programs look at. Members are
+ * found by name when a program is loaded (CO-RE), so their order here, and
+ * what is left out, do not matter; nothing has to be generated from the kernel
+ * of the machine that builds. A name with three underscores stands for the
+ * structure named before them, in one of several shapes.
+ */
+#pragma once
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+
+#define NULL ((void *)0)
+#define PF_KTHREAD 0x00200000
+
+enum bpf_map_type { BPF_MAP_TYPE_RINGBUF = 27 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* level + 1 of them */
+};
+
+struct signal_struct {
+	short oom_score_adj;
+};
+
+struct task_struct {
+	int pid, tgid;
+	unsigned int flags;
+	char comm[16];
+	__u64 utime, stime;
+	__u64 start_boottime;
+	struct task_struct *real_parent, *group_leader;
+	struct mm_struct *mm;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+};
+
+struct kernel_siginfo {
+	int si_code;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+/* Memory counters before Linux 6.2: a structure of atomics. */
+struct atomic_long___single {
+	long long counter;
+};
+
+struct mm_rss_stat___single {
+	struct atomic_long___single count[4];
+};
+
+struct mm_struct___single {
+	struct mm_rss_stat___single rss_stat;
+};
+
+/* From 6.2 on: counters with a part on each processor; `count` is their common part. */
+struct percpu_counter {
+	__s64 count;
+};
+
+struct mm_struct___percpu {
+	struct percpu_counter rss_stat[4];
+};
+
+#pragma clang attribute pop
+
+/* Order of the counters, in both shapes. */
+enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES };

@@ -1,0 +1,67 @@
+/*
+ * All processes in a few reads: one record (records.h) for each process that
+ * has memory. sense/tasks.c reads them.
+ */
+#include "kernel_types.h"
+#include "pidns.h"
+#include "records.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+static __always_inline void counters_take(struct bpf_task_record *r, struct mm_struct *mm)
+{
+	struct mm_struct___single *single = (void *)mm;
+	struct mm_struct___percpu *percpu = (void *)mm;
+	if (bpf_core_field_exists(single->rss_stat.count)) {
+		r->file_pages = single->rss_stat.count[MM_FILEPAGES].counter;
+		r->anon_pages = single->rss_stat.count[MM_ANONPAGES].counter;
+		r->swap_pages = single->rss_stat.count[MM_SWAPENTS].counter;
+		r->shmem_pages = single->rss_stat.count[MM_SHMEMPAGES].counter;
+	} else {
+		r->file_pages = percpu->rss_stat[MM_FILEPAGES].count;
+		r->anon_pages = percpu->rss_stat[MM_ANONPAGES].count;
+		r->swap_pages = percpu->rss_stat[MM_SWAPENTS].count;
+		r->shmem_pages = percpu->rss_stat[MM_SHMEMPAGES].count;
+	}
+}
+
+/* The iterator walks the reader's pid namespace; its numbers are the ones the reader can use. */
+static __always_inline void numbers_take(struct bpf_task_record *r, struct task_struct *t)
+{
+	struct task_struct *reader = (void *)bpf_get_current_task();
+	struct pid *own = BPF_CORE_READ(reader, thread_pid);
+	unsigned int level = BPF_CORE_READ(own, level);
+	if (level == 0) {
+		r->pid = t->tgid;
+		r->ppid = t->real_parent->tgid;
+		return;
+	}
+	if (level > PIDNS_MAX_LEVEL)
+		return;
+	struct upid *u = pidns_upid(own, level);
+	struct pid_namespace *ns = BPF_CORE_READ(u, ns);
+	r->pid = pidns_number(t->thread_pid, level, ns);
+	r->ppid = pidns_number(BPF_CORE_READ(t, real_parent, group_leader, thread_pid), level, ns);
+}
+
+SEC("iter/task")
+int taskiter(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	if (!t || t->pid != t->tgid || t->flags & PF_KTHREAD)
+		return 0;
+	struct mm_struct *mm = t->mm;
+	if (!mm)
+		return 0;
+	struct bpf_task_record r = {
+		.start_boot_ns = t->start_boottime,
+		.utime_ns = t->utime,
+		.stime_ns = t->stime,
+		.oom_score_adj = t->signal->oom_score_adj,
+	};
+	numbers_take(&r, t);
+	counters_take(&r, mm);
+	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), t->comm);
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}

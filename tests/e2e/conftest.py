@@ -1,0 +1,294 @@
+"""What the end-to-end tests stand on: the built binary, a state folder, small machines, waiting with a deadline.
+
+Nothing here sleeps for a fixed time to let something happen: wait_for() looks until it is so or the
+deadline has passed. Everything started is ended with the test, whatever the test's result.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORKLOADS = ROOT / "tests/workloads"
+# What a scheduler or a launcher around the tests may have set, and what would change vigil's mind.
+FOREIGN = ("VIGIL_", "RAY_", "SLURM_", "OMPI_", "MA_HANG", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE",
+           "MASTER_", "RESTART_COUNT", "XDG_STATE_HOME", "NOTIFY_SOCKET")
+
+
+def wait_for(predicate, deadline_s=20, what=None):
+    """The predicate's value as soon as it is true; fails the test after the deadline."""
+    end = time.monotonic() + deadline_s
+    while True:
+        value = predicate()
+        if value:
+            return value
+        if time.monotonic() > end:
+            pytest.fail(f"waited {deadline_s} s for {what or getattr(predicate, '__name__', predicate)}")
+        time.sleep(0.01)
+
+
+def workload(name, *args):
+    """The command of a test program."""
+    return [sys.executable, "-u", str(WORKLOADS / f"{name}.py"), *map(str, args)]
+
+
+def end_tree(pid):
+    """A process, its session and all that descends from it."""
+    try:
+        top = psutil.Process(pid)
+        doomed = [*top.children(recursive=True), top]
+    except psutil.NoSuchProcess:
+        doomed = []
+    for process in doomed:
+        try:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+        except psutil.NoSuchProcess:
+            pass
+    psutil.wait_procs(doomed, timeout=10)
+
+
+class Result:
+    def __init__(self, args, status, out, err):
+        self.args, self.status, self.out, self.err = args, status, out, err
+
+    @property
+    def text(self):
+        return self.err.decode(errors="replace")
+
+    def json(self):
+        return json.loads(self.out)
+
+    def __repr__(self):
+        return f"status {self.status}\nstdout {self.out[-2000:]!r}\nstderr {self.err[-4000:].decode(errors='replace')}"
+
+
+class Vigil:
+    """vigil("run", "--", ...) runs to the end; vigil.start(...) gives the running process."""
+
+    def __init__(self, binary, state):
+        self.binary, self.state = binary, state
+        self.started = []
+
+    def environment(self, extra=None):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
+        env.update(VIGIL_STATE_DIR=str(self.state), PYTHONDONTWRITEBYTECODE="1")
+        env.update({k: str(v) for k, v in (extra or {}).items()})
+        return env
+
+    def start(self, *args, env=None, box=None, prefix=(), **popen):
+        popen.setdefault("stdin", subprocess.DEVNULL)
+        popen.setdefault("stdout", subprocess.PIPE)
+        popen.setdefault("stderr", subprocess.PIPE)
+        popen.setdefault("start_new_session", True)
+        command = [*map(str, prefix), str(popen.pop("binary", self.binary)), *map(str, args)]
+        process = subprocess.Popen(command, env=self.environment(env), preexec_fn=box.enter if box else None, **popen)
+        self.started.append(process)
+        return process
+
+    def __call__(self, *args, timeout=60, input=None, **kwargs):
+        if input is not None:
+            kwargs["stdin"] = subprocess.PIPE
+        process = self.start(*args, **kwargs)
+        return self.finish(process, timeout, input)
+
+    def finish(self, process, timeout=60, input=None):
+        try:
+            out, err = process.communicate(input, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            end_tree(process.pid)
+            out, err = process.communicate()
+            pytest.fail(f"{process.args} did not end within {timeout} s\n{Result(process.args, None, out, err)}")
+        return Result(process.args, process.returncode, out or b"", err or b"")
+
+    def log(self, rank=0, stream="out", attempt=0):
+        """The kept output of the only job in the state folder."""
+        found = list(self.state.glob(f"jobs/*/attempt-{attempt}/rank-{rank}.{stream}"))
+        assert len(found) == 1, f"expected one kept log, found {found}"
+        return found[0]
+
+    def why(self, what="last"):
+        result = self("why", what, "--json")
+        assert result.status == 0, result
+        report = result.json()
+        assert report["schema"] == "vigil.incident/1"
+        return report
+
+    def strays(self):
+        """Whatever was started with this state folder, even if it has left its parents."""
+        mark, found = str(self.state), []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get("VIGIL_STATE_DIR") == mark:
+                    found.append(process.pid)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                pass
+        return found
+
+    def end(self):
+        for process in self.started:
+            end_tree(process.pid)
+            process.wait(10)
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+        for pid in self.strays():
+            end_tree(pid)
+
+
+@pytest.fixture(scope="session")
+def binary():
+    path = pathlib.Path(os.environ.get("VIGIL") or ROOT / "build/src/cli/vigil").resolve()
+    assert path.exists(), f"{path} is not built; run 'make build' or set VIGIL"
+    return path
+
+
+@pytest.fixture
+def state(tmp_path):
+    path = tmp_path / "state"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def vigil(binary, state):
+    v = Vigil(binary, state)
+    yield v
+    v.end()
+
+
+class Box:
+    """A memory control group with a limit; what enters it believes in a small machine."""
+
+    def __init__(self, path, version, limit_bytes):
+        self.path, self.version, self.limit_bytes = path, version, limit_bytes
+
+    def enter(self):
+        """In the child, before it becomes the command."""
+        with open(self.path / "cgroup.procs", "w") as f:
+            f.write("0")
+
+    def _number(self, file, key):
+        for line in (self.path / file).read_text().splitlines():
+            name, _, value = line.partition(" ")
+            if name == key:
+                return int(value)
+        return 0
+
+    def kernel_kills(self):
+        return self._number("memory.events" if self.version == 2 else "memory.oom_control", "oom_kill")
+
+    def groups(self):
+        """This one and what vigil made below it, deepest first."""
+        inner = [pathlib.Path(d) for d, _, _ in os.walk(self.path, topdown=False)]
+        return inner or [self.path]
+
+    def pids(self):
+        found = []
+        for group in self.groups():
+            try:
+                found += [int(p) for p in (group / "cgroup.procs").read_text().split()]
+            except OSError:
+                pass
+        return found
+
+    def _empty(self):
+        for pid in self.pids():
+            try:
+                os.kill(pid, signal.SIGCONT)
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        return not self.pids()
+
+    def remove(self):
+        wait_for(self._empty, 10, f"the processes in {self.path} to end")
+        for group in self.groups():
+            if group.exists():
+                wait_for(lambda g=group: self._rmdir(g), 10, f"{group} to be removable")
+
+    @staticmethod
+    def _rmdir(group):
+        try:
+            group.rmdir()
+            return True
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+
+
+def memory_groups():
+    """(folder to make groups in, version), or (None, why not)."""
+    v1 = pathlib.Path("/sys/fs/cgroup/memory")
+    v2 = pathlib.Path("/sys/fs/cgroup")
+    if (v2 / "cgroup.controllers").exists():
+        if "memory" not in (v2 / "cgroup.subtree_control").read_text().split():
+            try:
+                (v2 / "cgroup.subtree_control").write_text("+memory")
+            except OSError as e:
+                return None, f"the memory controller cannot be switched on in {v2}: {e.strerror}"
+        return (v2, 2) if os.access(v2, os.W_OK) else (None, f"{v2} is not writable")
+    if v1.is_dir():
+        return (v1, 1) if os.access(v1, os.W_OK) else (None, f"{v1} is not writable")
+    return None, "no memory control groups are mounted"
+
+
+@pytest.fixture
+def small_machine():
+    """small_machine(256) makes a group of 256 MiB; pass it as vigil(..., box=it)."""
+    boxes = []
+
+    def make(mib):
+        base, version = memory_groups()
+        if base is None:
+            pytest.skip(version)
+        path = base / f"vigil-test-{os.getpid()}-{len(boxes)}"
+        limit = mib * 1024 * 1024
+        try:
+            path.mkdir()
+            boxes.append(Box(path, version, limit))
+            (path / ("memory.max" if version == 2 else "memory.limit_in_bytes")).write_text(str(limit))
+        except OSError as e:
+            pytest.skip(f"no control group of its own: {path}: {e.strerror}")
+        for swap, value in (("memory.swap.max", "0"), ("memory.memsw.limit_in_bytes", str(limit))):
+            if (path / swap).exists():
+                (path / swap).write_text(value)
+        return boxes[-1]
+
+    yield make
+    for box in boxes:
+        box.remove()
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    """tiny_disk(64) mounts 64 KiB of tmpfs and gives its path."""
+    mounted = []
+
+    def make(kib):
+        path = tmp_path / f"disk-{len(mounted)}"
+        path.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", path], capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"cannot mount a tmpfs here: {done.stderr.strip()}")
+        mounted.append(path)
+        return path
+
+    yield make
+    for path in mounted:
+        subprocess.run(["umount", "--lazy", path], check=True)
+
+
+@pytest.fixture
+def as_nobody(tmp_path_factory, binary):
+    """The words before a command that take root's rights away; nothing where we have none."""
+    if os.geteuid() != 0:
+        return []
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]

@@ -1,0 +1,131 @@
+"""`vigil run` and memory: the right process ends before the kernel picks one, and the report says why."""
+import os
+import signal
+
+import psutil
+import pytest
+
+from conftest import wait_for, workload
+
+MIB = 1 << 20
+
+
+def test_a_job_that_fits_is_left_alone(vigil, small_machine):
+    box = small_machine(256)
+    result = vigil("run", "--", *workload("hog", 64, "--hold", 1), box=box)
+    assert result.status == 0, result
+    assert box.kernel_kills() == 0
+
+
+def test_a_hog_is_ended_before_the_kernel_does_it(vigil, small_machine):
+    box = small_machine(256)
+    result = vigil("run", "--", *workload("hog", 2000), box=box)
+    assert result.status == 137, result
+    assert box.kernel_kills() == 0, "the kernel's killer did not get its turn"
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
+    assert report["memory"]["scope"] == "container"
+    assert report["memory"]["total_bytes"] == box.limit_bytes
+    assert 0.5 < report["memory"]["ratio"] <= 1.01
+    assert report["victim"]["own_bytes"] > 64 * MIB
+    assert report["id"] in result.text, "the report is named on stderr"
+
+
+def test_the_kill_message_carries_what_people_know_from_ray(vigil, small_machine):
+    result = vigil("run", "--", *workload("hog", 2000), box=small_machine(256))
+    assert result.status == 137, result
+    for word in ("hog.py", "GB", "0.95", "PID"):
+        assert word.lower() in result.text.lower(), word
+
+
+def test_a_job_that_ignores_sigterm_is_ended_too(vigil, small_machine):
+    box = small_machine(256)
+    assert vigil("run", "--", *workload("hog", 2000, "--ignore-term"), box=box).status == 137
+    assert box.kernel_kills() == 0
+
+
+def test_the_retry_after_a_memory_kill_finishes(vigil, small_machine):
+    result = vigil("run", "--retries", "2", "--backoff", "10ms", "--",
+                   *workload("hog", 2000, "--first-attempt-only"), box=small_machine(256))
+    assert result.status == 0, result
+    assert b"nothing taken" in result.out
+    report = vigil.why()
+    assert report["retry"]["next"] == "retry"
+    assert report["retry"]["max"] == 2
+
+
+def test_the_jobs_own_limit_is_kept(vigil):
+    result = vigil("run", "--memory-limit", "128M", "--", *workload("hog", 2000, "--rate", 200))
+    assert result.status == 137, result
+    report = vigil.why()
+    assert report["memory"]["scope"] == "job"
+    assert report["victim"]["own_bytes"] < 256 * MIB
+
+
+def test_threshold_zero_switches_the_guard_off(vigil, small_machine):
+    box = small_machine(128)
+    result = vigil("run", "--memory-threshold", "0", "--", *workload("hog", 1000), box=box)
+    assert result.status == 128 + signal.SIGKILL, result
+    assert box.kernel_kills() >= 1
+    report = vigil.why()
+    assert report["kind"] in ("cgroup_oom", "kernel_oom")
+    assert report["killer"] in ("cgroup", "kernel")
+
+
+def test_page_cache_is_no_reason_to_kill(vigil, small_machine, tmp_path):
+    box = small_machine(256)
+    file = tmp_path / "data"
+    with open(file, "wb") as f:
+        for _ in range(512):
+            f.write(os.urandom(MIB))
+    read = "import sys\nfor _ in range(2):\n  with open(sys.argv[1], 'rb') as f:\n    while f.read(1 << 20): pass"
+    result = vigil("run", "--", "/usr/bin/python3", "-c", read, file, box=box, timeout=120)
+    assert result.status == 0, result
+    assert box.kernel_kills() == 0
+
+
+def test_the_growing_loader_is_found_behind_a_larger_trainer(vigil, small_machine):
+    result = vigil("run", "--retries", "1", "--backoff", "10ms", "--",
+                   *workload("leaky_loader", "--fixed-after-restart", "--trainer-mib", 64), box=small_machine(384))
+    assert result.status == 0, result
+    assert b"trained" in result.out
+    report = vigil.why()
+    assert report["kind"] == "memory_kill"
+    assert len(report["top"]) >= 3
+
+
+def test_a_job_that_forks_away_is_still_watched(vigil, tmp_path):
+    pidfile = tmp_path / "pid"
+    result = vigil("run", "--memory-limit", "128M", "--", *workload("double_fork", 1000, 200, pidfile), timeout=60)
+    daemon = int(pidfile.read_text())
+    assert not psutil.pid_exists(daemon), "what forked away is ended, not forgotten"
+    report = vigil.why()
+    assert (report["kind"], report["victim"]["pid"]) == ("memory_kill", daemon), result
+
+
+def test_a_job_that_changes_its_name_is_still_ended(vigil):
+    result = vigil("run", "--memory-limit", "96M", "--", *workload("renamer", 1000, 200))
+    assert result.status == 137, result
+    assert vigil.why()["kind"] == "memory_kill"
+
+
+@pytest.mark.parametrize("mib", [100, 118, 122, 126])
+def test_a_job_that_ends_in_the_middle_of_the_decision_ends_well(vigil, small_machine, mib):
+    """Right at the limit either outcome is right; a hang, a crash of vigil or another status is not."""
+    box = small_machine(128)
+    result = vigil("run", "--", *workload("hog", mib), box=box, timeout=30)
+    assert result.status in (0, 137), result
+
+
+def test_only_the_rank_that_grows_is_named(vigil, tmp_path):
+    code = ("import os, runpy, sys, time; sys.argv = ['hog.py', '1000' if os.environ['RANK'] == '1' else '8',"
+            " '--rate', '150', '--hold', '60']; runpy.run_path(%r, run_name='__main__')" % workload("hog")[2])
+    result = vigil("run", "--nproc", "3", "--memory-limit", "256M", "--", "/usr/bin/python3", "-u", "-c", code)
+    assert result.status == 137, result
+    assert vigil.why()["victim"]["rank"] == 1
+
+
+def test_nothing_of_a_job_is_left_frozen_or_running(vigil, small_machine):
+    box = small_machine(192)
+    assert vigil("run", "--", *workload("leaky_loader", "--leak-mib-per-s", 300), box=box).status == 137
+    wait_for(lambda: not box.pids(), 10, "all processes of the job to be gone")

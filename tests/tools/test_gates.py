@@ -1,0 +1,172 @@
+"""Each gate passes on this tree and fails, by name and place, on a small bad one."""
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def gate(name, *args):
+    done = subprocess.run([sys.executable, str(ROOT / "tools" / f"{name}.py"), *map(str, args)],
+                          text=True, capture_output=True, timeout=60)
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def tree(folder, **files):
+    """tree(tmp, src__judge__a_c="...") writes src/judge/a.c."""
+    for key, text in files.items():
+        stem, suffix = key.replace("__", "/").rsplit("_", 1)
+        path = folder / f"{stem}.{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+# --- layers
+
+@pytest.mark.parametrize("where, include, complaint", [
+    ("src__judge__a_c", '#include "sense/proc.h"', "judge may not include"),
+    ("src__judge__a_c", '#include "base/base.h"\n#include "act/kill.h"', "src/judge/a.c:2"),
+    ("src__base__a_c", '#include "model/job.h"', "base may not include"),
+    ("src__sense__a_h", '#include "model/job.h"', "sense may not include"),
+    ("src__tell__a_c", '#include "sense/proc.h"', "tell may not include"),
+    ("src__act__a_c", '#include "judge/guard.h"', "act may not include"),
+    ("src__agent__a_c", '#include "cli/option.h"', "agent may not include"),
+    ("src__base__a_c", '#include "text.h"', "does not say its layer"),
+    ("src__base__a_c", '#include <unheard_of.h>', "belongs to no library"),
+    ("src__base__a_h", '#include <jansson.h>', "in a header"),
+    ("src__extra__a_c", '#include <stdio.h>', "there is no layer 'extra'"),
+])
+def test_layers_refuses(tmp_path, where, include, complaint):
+    status, out = gate("layers", "--root", tree(tmp_path, **{where: include + "\n"}))
+    assert status == 1
+    assert complaint in out
+
+
+def test_layers_refuses_a_second_user_of_a_library(tmp_path):
+    tree(tmp_path, src__tell__a_c="#include <sqlite3.h>\n")
+    assert gate("layers", "--root", tmp_path) == (0, "\n")
+    tree(tmp_path, src__tell__b_c="#include <sqlite3.h>\n")
+    status, out = gate("layers", "--root", tmp_path)
+    assert status == 1
+    assert "sqlite3 is included by 2 files" in out
+
+
+def test_layers_takes_reasoned_exceptions_and_refuses_stale_ones(tmp_path):
+    tree(tmp_path, src__judge__a_c='#include "sense/proc.h"\n',
+         tools__layers_ini="[allow]\njudge/a.c = sense/proc.h: the type of a sample\n")
+    assert gate("layers", "--root", tmp_path) == (0, "\n")
+    tree(tmp_path, src__judge__a_c='#include "base/base.h"\n')
+    status, out = gate("layers", "--root", tmp_path)
+    assert status == 1
+    assert "no longer needed" in out
+    tree(tmp_path, tools__layers_ini="[allow]\njudge/a.c = sense/proc.h\n")
+    assert "expected 'file = header: reason'" in gate("layers", "--root", tmp_path)[1]
+
+
+# --- purity
+
+def archive(folder, layer, **sources):
+    objects = []
+    for name, text in sources.items():
+        source = folder / f"{name}.c"
+        source.write_text(text)
+        objects.append(folder / f"{name}.c.o")
+        subprocess.run(["gcc", "-O0", "-c", source, "-o", objects[-1]], check=True)
+    path = folder / f"lib{layer}.a"
+    path.unlink(missing_ok=True)
+    subprocess.run(["ar", "rcsT", path, *objects], check=True)
+    return f"{layer}={path}"
+
+
+BASE = {"text": "int text_len(const char *s) { return s[0] != 0; }",
+        "clock": "#include <time.h>\nlong clock_now(void) { return time(0); }"}
+
+
+def pure(folder, judge, model=None):
+    args = [archive(folder, "base", **BASE), archive(folder, "model", **(model or {"job": "int job_n;"})),
+            archive(folder, "judge", **judge)]
+    return gate("pure", *(part for a in args for part in ("--archive", a)))
+
+
+def test_pure_takes_computation(tmp_path):
+    judge = {"guard": "#include <string.h>\nint text_len(const char *);\n"
+                      "int guard(const char *s) { return (int)strlen(s) + text_len(s); }"}
+    assert pure(tmp_path, judge) == (0, "\n")
+
+
+@pytest.mark.parametrize("body, symbol", [
+    ("#include <time.h>\nlong f(void) { struct timespec t; clock_gettime(0, &t); return t.tv_sec; }", "clock_gettime"),
+    ("#include <unistd.h>\nint f(void) { return (int)getpid(); }", "getpid"),
+    ("#include <stdio.h>\nint f(void) { return puts(\"a\"); }", "puts"),
+    ("#include <stdio.h>\nvoid *f(void) { return fopen(\"a\", \"r\"); }", "fopen"),
+    ("long clock_now(void);\nlong f(void) { return clock_now(); }", "clock_now"),
+    ("#include <stdlib.h>\nchar *f(void) { return getenv(\"A\"); }", "getenv"),
+])
+def test_pure_refuses(tmp_path, body, symbol):
+    status, out = pure(tmp_path, {"cause": body})
+    assert status == 1
+    assert f"judge/cause.c uses {symbol}" in out
+
+
+def test_pure_refuses_allocation_on_the_guard_path_only(tmp_path):
+    allocates = "#include <stdlib.h>\nvoid *job_copy(void) { return malloc(3); }"
+    assert pure(tmp_path, {"cause": allocates.replace("job_copy", "f")}) == (0, "\n")
+    status, out = pure(tmp_path, {"victim": allocates.replace("job_copy", "f")})
+    assert status == 1 and "judge/victim.c uses malloc" in out
+    # Not directly, but through another object.
+    guard = {"guard": "void *job_copy(void);\nvoid *guard(void) { return job_copy(); }"}
+    status, out = pure(tmp_path, guard, {"job": allocates})
+    assert status == 1 and "model/job.c uses malloc" in out
+
+
+# --- sizes
+
+def test_sizes_takes_what_fits_and_refuses_what_does_not(tmp_path):
+    body = "int f(void)\n{\n" + "\t;\n" * 96 + "\treturn 0;\n}\n"
+    assert gate("sizes", "--root", tree(tmp_path, src__base__a_c=body)) == (0, "\n")
+    tree(tmp_path, src__base__a_c=body.replace("\treturn", "\t;\n\treturn"))
+    status, out = gate("sizes", "--root", tmp_path)
+    assert status == 1
+    assert "src/base/a.c:1: f has 101 lines" in out
+
+
+@pytest.mark.parametrize("where, lines, complaint", [
+    ("src__base__a_c", 901, "901 lines, at most 900"),
+    ("tests__e2e__test_a_py", 901, "901 lines, at most 900"),
+    ("src__base__a_h", 201, "201 lines, at most 200"),
+])
+def test_sizes_refuses_long_files(tmp_path, where, lines, complaint):
+    status, out = gate("sizes", "--root", tree(tmp_path, **{where: "\n" * lines}))
+    assert status == 1
+    assert complaint in out
+
+
+# --- words
+
+@pytest.mark.parametrize("line, complaint", [
+    ('int fd = open("/proc/self/stat", 0);', '"/proc/self/stat"'),
+    ('text_format(p, n, "/proc/%d/statm", pid);', '"/proc/%d/statm"'),
+    ('open("/sys/fs/cgroup", 0);', '"/sys/fs/cgroup"'),
+    ("/* TODO later */", "TODO"),
+    ("int a; // FIXME", "FIXME"),
+])
+def test_words_refuses(tmp_path, line, complaint):
+    status, out = gate("words", "--root", tree(tmp_path, src__sense__a_c="int x;\n" + line + "\n"))
+    assert status == 1
+    assert "src/sense/a.c:2" in out and complaint in out
+
+
+def test_words_takes_comments_messages_and_the_opener(tmp_path):
+    tree(tmp_path, src__agent__world_open_c='int f = open("/proc", 0);\n',
+         src__sense__a_c='/* "/proc/self" is read by */\nconst char *m = "cannot read /proc/meminfo: %s";\n')
+    assert gate("words", "--root", tmp_path) == (0, "\n")
+
+
+def test_words_refuses_the_path_of_this_machine(tmp_path):
+    status, out = gate("words", "--root", tree(tmp_path, docs__a_md=f"see {tmp_path}/build\n"))
+    assert status == 1
+    assert "docs/a.md: names this machine's path" in out

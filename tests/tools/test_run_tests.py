@@ -1,0 +1,46 @@
+"""The sum at the end of `make test` counts what happened and forgets nothing."""
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def load():
+    loader = importlib.machinery.SourceFileLoader("run_tests", str(ROOT / "tools/run-tests"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_tests", loader))
+    loader.exec_module(module)
+    return module
+
+
+def tally(tmp_path, *tests):
+    log = tmp_path / "testlog.json"
+    log.write_text("".join(json.dumps({"name": "t", "returncode": 0, **t}) + "\n" for t in tests))
+    return load().tally_meson(log)
+
+
+def test_subtests_are_counted_one_by_one(tmp_path):
+    t = tally(tmp_path, {"result": "FAIL", "stdout": "1..4\nok 1 - a\nnot ok 2 - b\nok 3 # SKIP no root\nnot ok 4 # SKIP c\n"})
+    assert (t.passed, t.failed, len(t.skipped)) == (1, ["t: b"], 2)
+    assert "no root" in t.skipped[0]
+
+
+def test_a_program_without_subtests_is_one(tmp_path):
+    t = tally(tmp_path, {"result": "OK", "stdout": "hello\n"}, {"result": "TIMEOUT"}, {"result": "SKIP", "stdout": "no cgroup\n"})
+    assert (t.passed, t.failed, t.skipped) == (1, ["t: timeout, exit status 0"], ["t (no cgroup)"])
+
+
+def test_a_crash_after_good_subtests_is_a_failure(tmp_path):
+    t = tally(tmp_path, {"result": "ERROR", "returncode": -11, "stdout": "1..2\nok 1 - a\n"})
+    assert (t.passed, t.failed) == (1, ["t: error, exit status -11"])
+
+
+def test_pytest_results_are_read(tmp_path):
+    xml = tmp_path / "r.xml"
+    xml.write_text('<testsuites><testsuite><testcase classname="m" name="a"/>'
+                   '<testcase classname="m" name="b"><failure/></testcase>'
+                   '<testcase classname="m" name="c"><error/></testcase>'
+                   '<testcase classname="m" name="d"><skipped message="no qemu"/></testcase></testsuite></testsuites>')
+    t = load().tally_pytest(xml, "e2e")
+    assert (t.passed, t.failed, t.skipped) == (1, ["m::b", "m::c"], ["m::d (no qemu)"])

@@ -1,0 +1,335 @@
+/*
+ * Every recorded death under fixtures/deaths: its raw texts go through the
+ * real parsers of sense, the facts through postmortem(), and the verdict is
+ * compared with what the file expects. The format is in its README.md.
+ */
+#include "testing.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/signame.h"
+#include "base/text.h"
+#include "judge/postmortem.h"
+#include "sense/deathlog.h"
+#include "sense/killerlog.h"
+#include "sense/oomlog.h"
+
+#define MAX_WORDS 24
+
+struct scene {
+	struct death d;
+	struct kernel_kill kills[32];
+	struct killer_line lines[32];
+	struct log_hint hints[32];
+	struct signal_sent signals[8];
+	struct death_kin kin[16];
+	struct oomlog oom;
+	struct killerlog journal;
+	struct killerlog logged;
+	struct killer_line logged_lines[16];
+	int64_t offset_ms;
+	char kind[32], killer[24], cause[48], confidence[12];
+	struct span must[MAX_WORDS], must_not[MAX_WORDS];
+	size_t n_must, n_must_not;
+	int64_t culprit, victim;
+	bool has_culprit, has_victim;
+};
+
+static int64_t number(struct span s)
+{
+	int64_t v = 0;
+	if (span_i64(span_trim(s), &v) < 0)
+		fail_msg("not a number: %.*s", (int)s.len, s.p);
+	return v;
+}
+
+static uint64_t word_number(struct span *s)
+{
+	struct span w;
+	if (!span_word(s, &w))
+		fail_msg("a number is missing");
+	return (uint64_t)number(w);
+}
+
+static void status_set(struct scene *s, struct span v)
+{
+	struct span how;
+	s->d.has_status = true;
+	assert_true(span_word(&v, &how));
+	if (span_eq(how, "exit"))
+		s->d.wait_status = (int)number(v) << 8;
+	else if (span_eq(how, "signal"))
+		s->d.wait_status = signame_parse(v);
+	else
+		s->d.has_status = false;
+}
+
+static void group_add(struct scene *s, struct span v)
+{
+	struct group_counters *g = &s->d.groups[s->d.n_groups++];
+	struct span w;
+	assert_true(span_word(&v, &w));
+	span_copy(w, g->group, sizeof(g->group));
+	g->valid = true;
+	g->oom_kills_before = word_number(&v);
+	g->oom_kills_after = word_number(&v);
+	g->max_events_before = word_number(&v);
+	g->max_events_after = word_number(&v);
+	g->limit_bytes = word_number(&v);
+}
+
+/* SIGKILL PID UID COMM UNIX_MS [COMMAND…]; pid 0 is the kernel */
+static void signal_add(struct scene *s, struct span v)
+{
+	struct signal_sent *g = &s->signals[s->d.n_signals++];
+	struct span w;
+	assert_true(span_word(&v, &w));
+	g->signal = signame_parse(w);
+	g->target = s->d.pid;
+	g->sender = (pid_t)word_number(&v);
+	g->from_kernel = g->sender == 0;
+	g->sender_uid = (uid_t)word_number(&v);
+	assert_true(span_word(&v, &w));
+	span_copy(w, g->sender_comm, sizeof(g->sender_comm));
+	g->time_unix_ms = (int64_t)word_number(&v);
+	span_copy(span_trim(v), g->sender_command, sizeof(g->sender_command));
+}
+
+static void kin_add(struct scene *s, struct span v)
+{
+	struct death_kin *k = &s->kin[s->d.n_kin++];
+	struct span w;
+	k->pid = (pid_t)word_number(&v);
+	k->rank = (int32_t)word_number(&v);
+	assert_true(span_word(&v, &w));
+	span_copy(w, k->role, sizeof(k->role));
+	span_copy(span_trim(v), k->name, sizeof(k->name));
+}
+
+static bool field_of_death(struct scene *s, struct span key, struct span v)
+{
+	struct death *d = &s->d;
+	if (span_eq(key, "pid"))
+		d->pid = (pid_t)number(v);
+	else if (span_eq(key, "rank"))
+		d->rank = (int32_t)number(v);
+	else if (span_eq(key, "name"))
+		span_copy(v, d->name, sizeof(d->name));
+	else if (span_eq(key, "cgroup"))
+		span_copy(v, d->cgroup, sizeof(d->cgroup));
+	else if (span_eq(key, "namespaced"))
+		d->pid_namespaced = span_eq(v, "yes");
+	else if (span_eq(key, "status"))
+		status_set(s, v);
+	else if (span_eq(key, "start"))
+		d->start_unix_ms = number(v);
+	else if (span_eq(key, "end"))
+		d->end_unix_ms = number(v);
+	else if (span_eq(key, "stopping"))
+		d->stopping = (d->stop_signal = signame_parse(v)) != 0;
+	else if (span_eq(key, "ended_with_peer"))
+		d->ended_with_peer = (d->peer_rank = (int32_t)number(v), true);
+	else
+		return false;
+	return true;
+}
+
+static bool field_of_surroundings(struct scene *s, struct span key, struct span v)
+{
+	struct death *d = &s->d;
+	if (span_eq(key, "shm")) {
+		d->has_shm = true;
+		d->shm_free_bytes = word_number(&v);
+		d->shm_total_bytes = word_number(&v);
+	} else if (span_eq(key, "vmstat")) {
+		d->has_vmstat = true;
+		d->vmstat_oom_before = word_number(&v);
+		d->vmstat_oom_after = word_number(&v);
+	} else if (span_eq(key, "group")) {
+		group_add(s, v);
+	} else if (span_eq(key, "signal")) {
+		signal_add(s, v);
+	} else if (span_eq(key, "kin")) {
+		kin_add(s, v);
+	} else if (span_eq(key, "core_pattern")) {
+		span_copy(v, d->core_pattern, sizeof(d->core_pattern));
+	} else if (span_eq(key, "core_file")) {
+		span_copy(v, d->core_file, sizeof(d->core_file));
+	} else if (span_eq(key, "core_dumped")) {
+		d->core_dumped = true;
+		d->wait_status |= 0x80;
+	} else if (span_eq(key, "core_limit")) {
+		d->has_core_limit = true;
+		d->core_limit_bytes = (uint64_t)number(v);
+	} else if (span_eq(key, "blind")) {
+		span_copy(v, d->blind[d->n_blind], sizeof(d->blind[0]));
+		d->n_blind++;
+	} else if (span_eq(key, "offset")) {
+		s->offset_ms = number(v);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool field_of_expectation(struct scene *s, struct span key, struct span v)
+{
+	if (span_eq(key, "kind"))
+		span_copy(v, s->kind, sizeof(s->kind));
+	else if (span_eq(key, "killer"))
+		span_copy(v, s->killer, sizeof(s->killer));
+	else if (span_eq(key, "cause"))
+		span_copy(v, s->cause, sizeof(s->cause));
+	else if (span_eq(key, "confidence"))
+		span_copy(v, s->confidence, sizeof(s->confidence));
+	else if (span_eq(key, "must"))
+		s->must[s->n_must++] = v;
+	else if (span_eq(key, "must_not"))
+		s->must_not[s->n_must_not++] = v;
+	else if (span_eq(key, "culprit"))
+		s->has_culprit = (s->culprit = number(v), true);
+	else if (span_eq(key, "victim"))
+		s->has_victim = (s->victim = number(v), true);
+	else
+		return span_eq(key, "title");
+	return true;
+}
+
+static void section_feed(struct scene *s, struct span name, struct span text)
+{
+	struct deathlog log = {.hints = s->hints, .cap = ARRAY_SIZE(s->hints), .n = s->d.n_hints, .killers = &s->logged};
+	char source[64];
+	if (span_eq(name, "kmsg") || span_eq(name, "dmesg")) {
+		oomlog_text(&s->oom, text, s->offset_ms);
+		/* programs write into the kernel's log too */
+		s->journal.source = "kmsg";
+		killerlog_text(&s->journal, text, s->offset_ms);
+	} else if (span_eq(name, "journal")) {
+		s->journal.source = "journal";
+		killerlog_text(&s->journal, text, s->offset_ms);
+	} else if (span_starts(name, "log")) {
+		span_copy(name, source, sizeof(source));
+		deathlog_parse(&log, text, source, s->d.rank);
+		s->d.n_hints = log.n;
+	} else {
+		fail_msg("unknown section %.*s", (int)name.len, name.p);
+	}
+}
+
+static void scene_read(struct scene *s, struct span text)
+{
+	struct span line, section = {NULL, 0}, name = {NULL, 0};
+	while (span_line(&text, &line)) {
+		if (span_starts(line, "=== ")) {
+			if (name.p)
+				section_feed(s, name, (struct span){section.p, (size_t)(line.p - section.p)});
+			name = span_trim(span_after(line, "=== "));
+			section = (struct span){line.p + line.len + 1, 0};
+			continue;
+		}
+		if (name.p || line.len == 0 || line.p[0] == '#')
+			continue;
+		struct span key = span_before(line, ":"), v = span_trim(span_after(line, ":"));
+		if (!field_of_expectation(s, key, v) && !field_of_death(s, key, v) && !field_of_surroundings(s, key, v))
+			fail_msg("unknown key %.*s", (int)key.len, key.p);
+	}
+	if (name.p)
+		section_feed(s, name, (struct span){section.p, (size_t)(text.p - section.p)});
+}
+
+static void everything_said(const struct incident *i, struct buf *b)
+{
+	buf_printf(b, "%s\n%s\n%s\n%s\n", i->summary, i->cause.text, i->killer_text, i->memory.level);
+	for (size_t a = 0; a < i->cause.n_advice; a++)
+		buf_printf(b, "%s\n", i->cause.advice[a]);
+	for (size_t e = 0; e < i->n_evidence; e++)
+		buf_printf(b, "%s|%s|%s\n", i->evidence[e].kind, i->evidence[e].source, i->evidence[e].text);
+}
+
+static void verdict_check(const struct scene *s, const struct incident *i)
+{
+	static char said[65536];
+	struct buf b = BUF_ON(said);
+	buf_reset(&b);
+	everything_said(i, &b);
+	if (strcmp(s->kind, incident_kind_name(i->kind)) != 0 || strcmp(s->killer, killer_name(i->killer)) != 0 ||
+	    strcmp(s->cause, i->cause.id) != 0 || strcmp(s->confidence, confidence_name(i->cause.confidence)) != 0)
+		fail_msg("got %s / %s / %s / %s, expected %s / %s / %s / %s\n%s", incident_kind_name(i->kind),
+			 killer_name(i->killer), i->cause.id, confidence_name(i->cause.confidence), s->kind, s->killer, s->cause,
+			 s->confidence, said);
+	for (size_t m = 0; m < s->n_must; m++)
+		if (!memmem(said, b.len, s->must[m].p, s->must[m].len))
+			fail_msg("\"%.*s\" is not said in:\n%s", (int)s->must[m].len, s->must[m].p, said);
+	for (size_t m = 0; m < s->n_must_not; m++)
+		if (memmem(said, b.len, s->must_not[m].p, s->must_not[m].len))
+			fail_msg("\"%.*s\" must not be said in:\n%s", (int)s->must_not[m].len, s->must_not[m].p, said);
+	if (s->has_culprit)
+		assert_true(i->n_culprits > 0 && i->culprit_ranks[0] == s->culprit);
+	if (s->has_victim)
+		assert_int_equal(i->victim.pid, s->victim);
+	assert_true(i->summary[0] != '\0' && i->cause.id[0] != '\0');
+	assert_true(strlen(i->summary) < sizeof(i->summary) - 1);
+	for (size_t e = 0; e < i->n_evidence; e++)
+		assert_true(i->evidence[e].kind[0] != '\0');
+}
+
+static void the_recorded_death_gets_its_expected_verdict(void **state)
+{
+	static struct scene s;
+	static struct incident i;
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	char path[512];
+	memset(&s, 0, sizeof(s));
+	s.d.rank = NO_RANK;
+	TEXT_FORMAT(path, "%s/deaths/%s", FIXTURES, (const char *)*state);
+	assert_int_equal(file_slurp(AT_FDCWD, path, 4 * MIB, &text, &len), 0);
+	oomlog_init(&s.oom, 4096, s.kills, ARRAY_SIZE(s.kills));
+	killerlog_init(&s.journal, "journal", s.lines, ARRAY_SIZE(s.lines) - ARRAY_SIZE(s.logged_lines));
+	killerlog_init(&s.logged, "log", s.logged_lines, ARRAY_SIZE(s.logged_lines));
+	scene_read(&s, (struct span){text, len});
+	memcpy(s.lines + s.journal.n, s.logged_lines, s.logged.n * sizeof(s.lines[0]));
+	s.d.kernel_kills = s.kills;
+	s.d.n_kernel_kills = s.oom.n;
+	s.d.killer_lines = s.lines;
+	s.d.n_killer_lines = s.journal.n + s.logged.n;
+	s.d.hints = s.hints;
+	s.d.signals = s.signals;
+	s.d.kin = s.kin;
+	postmortem(&s.d, &i);
+	verdict_check(&s, &i);
+}
+
+static int is_death(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+	return n > 6 && strcmp(e->d_name + n - 6, ".death") == 0;
+}
+
+int main(void)
+{
+	struct dirent **names;
+	int n = scandir(FIXTURES "/deaths", &names, is_death, alphasort);
+	if (n < 60) {
+		(void)fprintf(stderr, "only %d recorded deaths found; there must be at least 60\n", n);
+		return 1;
+	}
+	struct CMUnitTest *tests = calloc((size_t)n, sizeof(*tests));
+	if (!tests)
+		return 1;
+	for (int t = 0; t < n; t++)
+		tests[t] = (struct CMUnitTest){.name = names[t]->d_name,
+					       .test_func = the_recorded_death_gets_its_expected_verdict,
+					       .initial_state = names[t]->d_name};
+	int failed = _cmocka_run_group_tests("judge/deaths", tests, (size_t)n, NULL, NULL);
+	for (int t = 0; t < n; t++)
+		free(names[t]);
+	free(names);
+	free(tests);
+	return failed;
+}
