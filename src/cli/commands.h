@@ -6,9 +6,12 @@
 
 #include "cli/option.h"
 
+extern const struct command command_agent;
 extern const struct command command_config;
 extern const struct command command_help;
+extern const struct command command_run;
 extern const struct command command_version;
+extern const struct command command_watch;
 
 /* In the order that `vigil help` shows them; ends with NULL. */
 extern const struct command *const commands[];

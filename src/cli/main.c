@@ -8,6 +8,9 @@
 #include "cli/nearest.h"
 
 const struct command *const commands[] = {
+	&command_run,
+	&command_watch,
+	&command_agent,
 	&command_config,
 	&command_help,
 	&command_version,
@@ -62,7 +65,7 @@ static int configure(const struct command *c, void *opts)
 	return strict ? r : 0;
 }
 
-static int command_run(const struct command *c, int argc, char **argv)
+static int command_call(const struct command *c, int argc, char **argv)
 {
 	struct fault f = {.text = ""};
 	cleanup(freep) void *opts = calloc(1, c->options_size ? c->options_size : 1);
@@ -103,7 +106,7 @@ int main(int argc, char **argv)
 		command_unknown(name);
 		return EXIT_USAGE;
 	}
-	int status = command_run(c, argc - 2, argv + 2);
+	int status = command_call(c, argc - 2, argv + 2);
 	/* Output that could not be written is a failure that scripts must see; a closed pipe is none. */
 	if ((fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
 		log_error("cannot write the output: %s", strerror(errno));
