@@ -99,10 +99,17 @@ static int group_look(const struct world *w, const struct cgroup_place *place, c
 	struct stat st;
 	if (path[0] == '\0' || w->cgroup_fd < 0 || fstatat(w->cgroup_fd, path, &st, 0) != 0)
 		return 0;
+	char events[CGROUP_PATH_MAX + 32];
+	TEXT_FORMAT(events, "%s/cgroup.events", path);
+	/* Only the top of the whole tree lacks this file; what is written there would be for everybody. */
+	if (faccessat(w->cgroup_fd, events, F_OK, 0) != 0)
+		return 0;
 	o->has_group = true;
 	o->group_owner = st.st_uid;
 	TEXT_COPY(o->group_path, path);
-	TEXT_COPY(o->group_name, place->name);
+	/* On a hybrid layout the name in place is that of the v1 group. */
+	const char *below = strchr(path, '/');
+	TEXT_COPY(o->group_name, place->memory_version == CGROUP_V2 ? place->name : below ? below : "/");
 	cleanup(freep) pid_t *pids = malloc(PIDS_CAP * sizeof(*pids));
 	size_t found = 0;
 	if (!pids)
@@ -310,6 +317,11 @@ static void group_apply(const struct world *w, const struct cgroup_place *place,
 			TEXT_FORMAT(keep[i]->why_not, "the group is not the job's own: %zu other processes live in it", o->n_others);
 		else
 			memory_keep(w, o, files[i], worth_keeping(w, o->group_path), want->dry_run, keep[i]);
+	}
+	if (!o->has_group) {
+		const char why[] = "the job is in the top group of all, or its group cannot be seen from here";
+		TEXT_COPY(o->avoid.why_not, want->avoid ? why : "");
+		TEXT_COPY(o->omit.why_not, want->omit ? why : "");
 	}
 	if (o->has_group && want->avoid)
 		preference_set(w, o, "oomd_avoid", want->dry_run, &o->avoid);

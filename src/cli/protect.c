@@ -81,8 +81,8 @@ static int show(const struct shield *s, const struct protect_options *o, const c
 	};
 	value_take(&view, "memory.low", true, &s->outcome.low);
 	value_take(&view, "memory.min", true, &s->outcome.min);
-	value_take(&view, "systemd-oomd avoid", false, &s->outcome.avoid);
-	value_take(&view, "systemd-oomd omit", false, &s->outcome.omit);
+	value_take(&view, "oomd avoid", false, &s->outcome.avoid);
+	value_take(&view, "oomd omit", false, &s->outcome.omit);
 	if (o->json) {
 		struct js *j = shield_json(&view);
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");

@@ -42,16 +42,13 @@ void findings_text(const struct findings *all, bool colour, FILE *to)
 		fprintf(to, "%-9s", severity_name(f->severity));
 		paper_ink(&p, INK_PLAIN);
 		paper_text(&p, 9, "%s [%s]", f->text, f->id);
-		fputc('\n', to);
 		for (size_t k = 0; k < f->n_evidence; k++) {
 			fputs("           seen: ", to);
 			paper_text(&p, 17, "%s", f->evidence[k]);
-			fputc('\n', to);
 		}
 		for (size_t k = 0; k < f->n_advice; k++) {
 			fputs("           do:   ", to);
 			paper_text(&p, 17, "%s", f->advice[k]);
-			fputc('\n', to);
 		}
 	}
 	if (all->dropped)

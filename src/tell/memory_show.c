@@ -171,7 +171,6 @@ static void processes_text(const struct paper *p, const struct footprint *f)
 	paper_text(p, 0, "%zu processes hold %s of their own. own = RSS - shared: private pages are what ending a process gives back; "
 			 "shared pages stay for whoever else maps them, or in /dev/shm.",
 		   f->n_all, size_format(f->own_bytes, own));
-	fputc('\n', p->to);
 	if (f->n < f->n_all)
 		fprintf(p->to, "%zu smaller processes are not shown; --all shows them.\n", f->n_all - f->n);
 	if (f->pss_late)
@@ -231,7 +230,7 @@ static void shm_text(const struct paper *p, const struct footprint *f)
 		fprintf(p->to, "%zu smaller ones are not shown; --all shows them.\n", f->n_shm_all - f->n_shm);
 	if (f->n_orphans)
 		paper_text(p, 0, "%zu of them (%s) are held by nobody%s: they fill memory until somebody removes them (rm for files, ipcrm -m "
-				 "for System V).\n",
+				 "for System V).",
 			   f->n_orphans, size_format(f->orphan_bytes, orphans),
 			   f->owners_denied || f->owners_unscanned || f->owners_hidden ? " that could be seen" : "");
 	if (f->owners_denied)

@@ -51,7 +51,6 @@ static void value_text(const struct paper *p, const struct shield_show_value *v,
 			    size_format(v->before, before));
 	else
 		paper_value(p, v->name, "%s by %s%s", dry_run ? "would be set" : "set", v->how, v->before ? " (was set before)" : "");
-	fputc('\n', p->to);
 }
 
 #define SHOWN 12
@@ -62,13 +61,11 @@ void shield_text(const struct shield_show *s, bool colour, FILE *to)
 	fprintf(to, "%s: %s, level %s\n\n", s->dry_run ? "what protecting would do" : "protection", s->subject, s->level);
 	paper_value(&p, "oom_score_adj", "%s %d for %zu of %zu processes%s", s->dry_run ? "would be" : "at or below", s->wanted_adj,
 		    s->n_done, s->n_processes, s->n_raised ? "; helpers were raised instead" : "");
-	fputc('\n', to);
 	for (size_t i = 0; i < s->n_processes && i < SHOWN; i++) {
 		const struct shield_show_process *one = &s->process[i];
 		char label[24];
 		snprintf(label, sizeof(label), "  %d", one->pid);
 		paper_value(&p, label, "%d, was %d: %s", one->after, one->before, one->result);
-		fputc('\n', to);
 	}
 	if (s->n_processes > SHOWN)
 		fprintf(to, "    %zu more processes; --json lists all\n", s->n_processes - SHOWN);
@@ -77,7 +74,6 @@ void shield_text(const struct shield_show *s, bool colour, FILE *to)
 	if (s->missing[0]) {
 		paper_heading(&p, "missing privilege");
 		paper_text(&p, 0, "%s", s->missing);
-		fputc('\n', to);
 	}
 	if (s->notes_lost)
 		fprintf(to, "%zu old values could not be stored; --restore will not find them.\n", s->notes_lost);
