@@ -8,7 +8,10 @@
 
 extern const struct command command_agent;
 extern const struct command command_config;
+extern const struct command command_doctor;
 extern const struct command command_help;
+extern const struct command command_mem;
+extern const struct command command_protect;
 extern const struct command command_run;
 extern const struct command command_version;
 extern const struct command command_watch;
