@@ -48,6 +48,7 @@ struct adopt {
 	uint32_t cases_seen, saved_case;
 	int signal_fd;
 	uint32_t guard_deaths;
+	bool has_iterator; /* the guard was given a BPF iterator, or there is none to be had */
 	bool stop;
 };
 
@@ -122,7 +123,15 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 		TEXT_COPY(j->group_name, place.name);
 	if (j->cgroup[0])
 		TEXT_COPY(j->job.cgroup, j->cgroup);
-	j->autopsy = autopsy_new(a->w, &place, j->group_name);
+	j->autopsy = autopsy_new(a->w, &place);
+	int link = -1;
+	if (j->autopsy)
+		autopsy_watch_signals(j->autopsy, &link);
+	if (a->has_iterator)
+		closep(&link);
+	else if (link >= 0)
+		a->guard.shm->iter_link_fd = link;
+	a->has_iterator = true;
 	guard_tell(a, (uint32_t)(j - a->job));
 	keeper_job(&j->keeper, &j->job);
 	keeper_event(&j->keeper, &j->job, "job_adopted", NULL, "%s", command);
@@ -432,6 +441,8 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	while (status == 0 && !a->stop && (spec->service || any_active(a))) {
 		wait_for_something(a);
 		guard_cases(a);
+		for (uint32_t i = 0; i < a->n; i++)
+			autopsy_signals_take(a->job[i].active ? a->job[i].autopsy : NULL);
 		for (uint32_t i = 0; i < a->n; i++)
 			if (a->job[i].active && !still_alive(a, &a->job[i]))
 				job_ended(a, &a->job[i]);

@@ -68,7 +68,7 @@ static int configure(const struct command *c, void *opts)
 	return strict ? r : 0;
 }
 
-static int command_call(const struct command *c, int argc, char **argv)
+static int call(const struct command *c, int argc, char **argv)
 {
 	struct fault f = {.text = ""};
 	cleanup(freep) void *opts = calloc(1, c->options_size ? c->options_size : 1);
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 		command_unknown(name);
 		return EXIT_USAGE;
 	}
-	int status = command_call(c, argc - 2, argv + 2);
+	int status = call(c, argc - 2, argv + 2);
 	/* Output that could not be written is a failure that scripts must see; a closed pipe is none. */
 	if ((fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
 		log_error("cannot write the output: %s", strerror(errno));

@@ -156,6 +156,8 @@ int option_set(const struct option *o, const char *value, const char *where, voi
 static void format_unit(uint64_t v, const uint64_t *factors, const char *const *units, size_t n, char *dst, size_t cap)
 {
 	size_t i = 0;
+	if (v == UINT64_MAX) /* stands for "not given" */
+		return;
 	while (i + 1 < n && (v == 0 || v % factors[i] != 0))
 		i++;
 	(void)text_format(dst, cap, "%llu%s", (unsigned long long)(v / factors[i]), units[i]);

@@ -26,11 +26,11 @@ static void spell(const struct option *o, struct buf *b)
 	if (o->letter)
 		buf_printf(b, "-%c, ", o->letter);
 	buf_printf(b, "--%s%s", is_foldable(o) ? "[no-]" : "", option_name(o));
-	if (o->arg)
-		buf_printf(b, " %s", o->arg);
-	else if (o->type == OPTION_CHOICE)
+	if (o->type == OPTION_CHOICE)
 		for (int i = 0; o->choices[i]; i++)
 			buf_printf(b, "%s%s", i ? "|" : " ", o->choices[i]);
+	else if (o->arg)
+		buf_printf(b, " %s", o->arg);
 }
 
 /* Flags that are off and texts that are empty have no default worth a word. */
@@ -44,6 +44,16 @@ static bool default_of(const struct command *c, const struct option *o, char *ds
 	if (o->type == OPTION_CHOICE)
 		return true;
 	return dst[0] != '\0' && strcmp(dst, "0") != 0 && strcmp(dst, "0us") != 0;
+}
+
+/* Paragraphs; a line break that the text has of itself stays. */
+static void print_paragraphs(const struct paper *p, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		paper_text(p, 0, "%.*s", (int)n, text);
+		text += n + (text[n] == '\n');
+	}
 }
 
 /* Text with its own line breaks, each line shown as it is, indented. */
@@ -94,12 +104,13 @@ void option_help(const struct command *c, FILE *to)
 	fprintf(to, "  -h, --help                  show this text\n");
 	if (c->about) {
 		fputc('\n', to);
-		print_block(c->about, "", to);
+		print_paragraphs(&p, c->about);
 	}
-	fputs("\nEvery option can also be set in the environment: ", to);
-	paper_text(&p, 0, "--some-option is VIGIL_SOME_OPTION (--state: VIGIL_STATE_DIR).");
-	fputs("\nExit status: ", to);
-	paper_text(&p, 0, "%s", exit_statuses(c));
+	fputc('\n', to);
+	paper_text(&p, 0, "Every option can also be set in the environment: --some-option is VIGIL_SOME_OPTION (--state: "
+			  "VIGIL_STATE_DIR).");
+	fputc('\n', to);
+	paper_text(&p, 0, "Exit status: %s", exit_statuses(c));
 }
 
 /* roff: a minus that is a minus, no backslash that is a command, no control line by accident. */

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/guard_options.h"
 #include "cli/state.h"
+#include "sense/cgroup.h"
 
 struct watch_options {
 	struct guard_options guard;
