@@ -144,8 +144,6 @@ static void describe(const struct autopsy *a, const struct autopsy_subject *who,
 	d->wait_status = who->wait_status;
 	d->start_unix_ms = who->start_unix_ms;
 	d->end_unix_ms = who->end_unix_ms;
-	d->has_memory = who->own_bytes > 0;
-	d->own_bytes = who->own_bytes;
 	d->stopping = who->stopping;
 	d->stop_signal = who->stop_signal;
 	d->ended_with_peer = who->ended_with_peer;

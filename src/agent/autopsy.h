@@ -26,7 +26,6 @@ struct autopsy_subject {
 	bool ended_with_peer;
 	int32_t peer_rank;
 	const char *log_out, *log_err; /* paths; NULL: none */
-	uint64_t own_bytes;            /* last known; 0 unknown */
 	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
 };
 

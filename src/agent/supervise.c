@@ -13,6 +13,7 @@
 
 #include "agent/autopsy.h"
 #include "agent/node.h"
+#include "agent/orphan.h"
 #include "agent/shield.h"
 #include "agent/super.h"
 #include "base/buf.h"
@@ -383,7 +384,7 @@ static void super_protect(struct super *s)
 		log_warning("oom_score_adj of %zu processes may not be lowered (CAP_SYS_RESOURCE in the first user namespace "
 			    "is missing): the kernel may still pick the job; vigil acts before it does", sh.outcome.n_refused);
 	for (size_t i = 0; i < sh.threats.n; i++)
-		keeper_event(&s->keeper, &s->job, "threat", NULL, "%s", sh.threats.item[i].text);
+		keeper_event(&s->keeper, &s->job, "threat", NULL, "%s", sh.threats.row[i].text);
 	keeper_event(&s->keeper, &s->job, "protect", NULL, "%zu of %zu processes protected; %zu things can still end the job",
 		     sh.outcome.n_done, sh.outcome.n, sh.threats.n);
 	if (!s->spec->quiet)
@@ -445,6 +446,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	if (!shm)
 		return 125;
 	guard_settings(s, shm);
+	orphan_prepare(spec->state_dir);
 	if (guard_begin(s, shm) < 0) {
 		log_error("cannot start the guard: %s", strerror(errno));
 		return 125;

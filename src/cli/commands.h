@@ -12,9 +12,16 @@ extern const struct command command_doctor;
 extern const struct command command_help;
 extern const struct command command_mem;
 extern const struct command command_protect;
+extern const struct command command_events;
+extern const struct command command_help;
+extern const struct command command_jobs;
+extern const struct command command_logs;
+extern const struct command command_ps;
 extern const struct command command_run;
+extern const struct command command_show;
 extern const struct command command_version;
 extern const struct command command_watch;
+extern const struct command command_why;
 
 /* In the order that `vigil help` shows them; ends with NULL. */
 extern const struct command *const commands[];

@@ -10,6 +10,12 @@
 const struct command *const commands[] = {
 	&command_run,
 	&command_watch,
+	&command_why,
+	&command_jobs,
+	&command_ps,
+	&command_show,
+	&command_events,
+	&command_logs,
 	&command_agent,
 	&command_mem,
 	&command_protect,

@@ -28,6 +28,6 @@ void report_text(const struct incident *i, enum report_style style, FILE *to);
  * table, what to change), a short paragraph for other deaths.
  */
 void report_kill_message(const struct incident *i, FILE *to);
-/* "3 ended for memory, 1 died otherwise …", Ray's summary; periodic and at the end. */
+/* "3 workers killed due to memory pressure (OOM), 1 …", Ray's summary. over: "the last 10 minutes" or "in all". */
 void report_summary(const char *job, const char *node, uint32_t memory_kills, uint32_t other_deaths,
 		    const char *over, FILE *to);

@@ -175,8 +175,8 @@ void report_summary(const char *job, const char *node, uint32_t memory_kills, ui
 		   memory_kills, memory_kills == 1 ? "" : "s", other_deaths, other_deaths == 1 ? "" : "s");
 	if (node && node[0])
 		buf_printf(&b, " at node (ID: %s)", node);
-	buf_printf(&b, " over %s. To see more information about them, use `vigil why %s` and `vigil events %s`.", over,
-		   job, job);
+	buf_printf(&b, " %s%s. To see more information about them, use `vigil why %s` and `vigil events %s`.",
+		   strncmp(over, "in ", 3) == 0 ? "" : "over ", over, job, job);
 	print_line(text, to);
 	if (memory_kills > 0)
 		fputs("vigil: Consider giving the node more memory or reducing parallelism (fewer ranks, fewer loader "

@@ -191,6 +191,13 @@ static void the_summary_counts_both_kinds_of_death(void **state)
 				     "node (ID: trainer-3) over the last 10 minutes."));
 	assert_non_null(strstr(text, "`vigil why digits`"));
 	assert_non_null(strstr(text, "VIGIL_MEMORY_THRESHOLD"));
+	free(text);
+	text = NULL;
+	to = open_memstream(&text, &len);
+	report_summary("digits", "", 0, 0, "in all", to);
+	fclose(to);
+	assert_non_null(strstr(text, "0 workers died for other reasons in all."));
+	assert_null(strstr(text, "Consider"));
 }
 
 int main(void)

@@ -1,0 +1,188 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/follow.h"
+#include "cli/view.h"
+#include "tell/job_json.h"
+
+struct events_options {
+	bool follow;
+	uint32_t tail;
+	bool json;
+	const char *state;
+};
+
+#define TAIL_ALL UINT32_MAX
+
+static const struct events_options defaults = {.tail = TAIL_ALL};
+
+static const struct option options[] = {
+	{.name = "follow", .letter = 'f', .type = OPTION_FLAG, .help = "go on with what happens from now on",
+	 .offset = offsetof(struct events_options, follow)},
+	{.name = "tail", .letter = 'n', .type = OPTION_U32, .arg = "N", .help = "begin with the last N events only",
+	 .offset = offsetof(struct events_options, tail)},
+	OPTION_JSON(events_options),
+	OPTION_STATE(events_options),
+	OPTION_END,
+};
+
+struct list {
+	struct view *view;
+	const struct events_options *options;
+	const char *job;   /* its id; NULL: all */
+	uint64_t last_seq; /* shown or skipped so far */
+	uint64_t skip;     /* of the first round, for --tail */
+};
+
+static enum paper_ink kind_ink(const char *kind)
+{
+	static const char *const bad[] = {"kill", "oom", "crash", "error", "hang", "died", "failed", "full", "lost"};
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (strstr(kind, bad[i]))
+			return INK_RED;
+	return strncmp(kind, "retry", 5) == 0 || strncmp(kind, "hold", 4) == 0 ? INK_YELLOW : INK_PLAIN;
+}
+
+static int count_event(void *ctx, const struct job_event *e)
+{
+	(void)e;
+	++*(uint64_t *)ctx;
+	return 0;
+}
+
+static int show_event(void *ctx, const struct job_event *e)
+{
+	struct list *l = ctx;
+	const struct paper *p = &l->view->paper;
+	char when[24];
+	l->last_seq = e->seq;
+	if (l->skip > 0) {
+		l->skip--;
+		return 0;
+	}
+	if (l->options->json) {
+		cleanup(js_freep) struct js *o = event_json(e);
+		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
+		return 0;
+	}
+	paper_ink(p, INK_DIM);
+	fprintf(p->to, "%s  ", time_format(e->time_unix_ms, when));
+	paper_ink(p, INK_PLAIN);
+	paper_cell(p, e->job, 20);
+	fprintf(p->to, " %3u  ", e->attempt);
+	paper_ink(p, kind_ink(e->kind));
+	paper_cell(p, e->kind, 15);
+	paper_ink(p, INK_PLAIN);
+	fputs("  ", p->to);
+	paper_cut(p, e->text, view_rest(l->view, 64));
+	if (e->incident[0] && l->view->paper.width == 0) {
+		fputs("  ", p->to);
+		paper_cut(p, e->incident, 64);
+	}
+	fputc('\n', p->to);
+	return 0;
+}
+
+static int show_new(struct list *l)
+{
+	if (!l->view->store)
+		return 0;
+	int r = store_each_event(l->view->store, l->job, l->last_seq, show_event, l);
+	l->skip = 0;
+	(void)fflush(stdout);
+	return r < 0 ? view_failed(l->view, r, "the events") : 0;
+}
+
+static int skip_to_tail(struct list *l)
+{
+	uint64_t n = 0;
+	if (l->options->tail == TAIL_ALL || !l->view->store)
+		return 0;
+	int r = store_each_event(l->view->store, l->job, 0, count_event, &n);
+	l->skip = sub_floor(n, l->options->tail);
+	return r < 0 ? view_failed(l->view, r, "the events") : 0;
+}
+
+/* A store that was made or replaced while we look: its numbers begin anew. */
+static int open_again(struct list *l)
+{
+	view_done(l->view);
+	l->last_seq = 0;
+	return view_open(l->options->state, l->view);
+}
+
+/* Until the job has ended; without a job until somebody stops us. */
+static int follow(struct list *l, struct job *j)
+{
+	cleanup(follow_done) struct follow f = {.inotify_fd = -1, .pid_fd = -1};
+	int r = follow_open(l->view->state, &f);
+	if (r < 0) {
+		log_error("cannot watch the state directory %s: %s", l->view->state, strerror(-r));
+		return r == -ENOENT ? EXIT_ABSENT : EXIT_PROBLEM;
+	}
+	if (j)
+		follow_process(&f, j->supervisor_pid);
+	for (int status = 0; status == 0;) {
+		bool live = !j || view_is_live(j);
+		status = show_new(l);
+		if (status != 0 || !live)
+			return status;
+		unsigned what = 0;
+		if ((r = follow_wait(&f, &what)) < 0) {
+			log_error("cannot wait for events: %s", strerror(-r));
+			return EXIT_PROBLEM;
+		}
+		if (what & FOLLOW_NO_READER)
+			return 0;
+		if (what & FOLLOW_NEW_STORE)
+			status = open_again(l);
+		if (status == 0 && j && l->view->store)
+			status = view_job(l->view, l->job, j);
+	}
+	return EXIT_PROBLEM;
+}
+
+static int events_run(const void *opts, int argc, char **argv)
+{
+	const struct events_options *o = opts;
+	cleanup(view_done) struct view v = {.store = NULL};
+	struct job j;
+	int status = view_words("events", argc, argv, 1);
+	if (status == 0)
+		status = view_open(o->state, &v);
+	if (status == 0 && argc == 1)
+		status = view_job(&v, argv[0], &j);
+	if (status != 0)
+		return status;
+	struct list l = {.view = &v, .options = o, .job = argc == 1 ? j.id : NULL};
+	status = skip_to_tail(&l);
+	if (status != 0)
+		return status;
+	if (o->follow) {
+		char id[sizeof(j.id)] = ""; /* j is read anew, its id must stay */
+		if (argc == 1)
+			memcpy(id, j.id, sizeof(id));
+		l.job = argc == 1 ? id : NULL;
+		return follow(&l, argc == 1 ? &j : NULL);
+	}
+	if (!v.store && !o->json)
+		log_info("%s", v.none);
+	return show_new(&l);
+}
+
+const struct command command_events = {
+	.name = "events",
+	.usage = "vigil events [JOB|PID|last] [--follow] [--tail N] [--json]",
+	.summary = "list what happened, oldest first",
+	.about = "With --follow and a job it ends when the job ends; without a job it goes on until it is stopped.",
+	.examples = "vigil events last\n"
+		    "vigil events --follow --tail 0 --json",
+	.options = options,
+	.options_size = sizeof(struct events_options),
+	.defaults = &defaults,
+	.run = events_run,
+	.usage_status = EXIT_USAGE,
+};

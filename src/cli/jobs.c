@@ -1,0 +1,127 @@
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/view.h"
+#include "tell/job_json.h"
+
+struct jobs_options {
+	uint32_t limit;
+	bool running;
+	bool json;
+	const char *state;
+};
+
+static const struct jobs_options defaults = {.limit = 50};
+
+static const struct option options[] = {
+	{.name = "limit", .letter = 'n', .type = OPTION_U32, .arg = "N", .help = "show the newest N; 0 shows all",
+	 .offset = offsetof(struct jobs_options, limit)},
+	{.name = "running", .letter = 'r', .type = OPTION_FLAG, .help = "show only jobs that run",
+	 .offset = offsetof(struct jobs_options, running)},
+	OPTION_JSON(jobs_options),
+	OPTION_STATE(jobs_options),
+	OPTION_END,
+};
+
+struct list {
+	const struct view *view;
+	const struct jobs_options *options;
+	int64_t now_unix_ms;
+	size_t shown;
+};
+
+static enum paper_ink state_ink(enum job_state s)
+{
+	switch (s) {
+	case JOB_RUNNING:
+	case JOB_DONE:
+		return INK_GREEN;
+	case JOB_FAILED:
+	case JOB_LOST:
+		return INK_RED;
+	default:
+		return INK_YELLOW;
+	}
+}
+
+static void print_row(const struct list *l, const struct job *j)
+{
+	const struct paper *p = &l->view->paper;
+	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-";
+	if (j->has_exit)
+		(void)snprintf(exit, sizeof(exit), "%d", j->exit_status);
+	if (j->peak_bytes > 0)
+		(void)size_format(j->peak_bytes, peak);
+	if (j->memory_kills + j->other_deaths > 0)
+		(void)snprintf(kills, sizeof(kills), "%u+%u", j->memory_kills, j->other_deaths);
+	if (l->shown == 0) {
+		paper_ink(p, INK_DIM);
+		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s  %s\n", "JOB", "STATE", "EXIT", "STARTED", "RAN", "TRY",
+			"PEAK", "MEM+OTH", "COMMAND");
+		paper_ink(p, INK_PLAIN);
+	}
+	paper_cell(p, j->id, 20);
+	fputc(' ', p->to);
+	paper_ink(p, state_ink(j->state));
+	paper_cell(p, job_state_name(j->state), 8);
+	paper_ink(p, INK_PLAIN);
+	fprintf(p->to, " %4s %19s %11s %3u %8s %8s  ", exit, time_format(j->started_unix_ms, when),
+		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills);
+	paper_cut(p, j->command, view_rest(l->view, 90));
+	fputc('\n', p->to);
+}
+
+static int show(void *ctx, const struct job *stored)
+{
+	struct list *l = ctx;
+	struct job j = *stored;
+	view_refresh(l->view, &j);
+	if (l->options->running && !view_is_live(&j))
+		return 0;
+	if (l->options->limit > 0 && l->shown >= l->options->limit)
+		return 1;
+	if (l->options->json) {
+		cleanup(js_freep) struct js *o = job_json(&j);
+		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
+	} else {
+		print_row(l, &j);
+	}
+	l->shown++;
+	return 0;
+}
+
+static int jobs_run(const void *opts, int argc, char **argv)
+{
+	const struct jobs_options *o = opts;
+	cleanup(view_done) struct view v = {.store = NULL};
+	int status = view_words("jobs", argc, argv, 0);
+	if (status == 0)
+		status = view_open(o->state, &v);
+	if (status != 0)
+		return status;
+	struct list l = {.view = &v, .options = o, .now_unix_ms = clock_unix_ms()};
+	int r = v.store ? store_each_job(v.store, 0, show, &l) : 0;
+	if (r < 0)
+		return view_failed(&v, r, "the jobs");
+	if (l.shown == 0 && !o->json)
+		log_info("%s", v.store && o->running ? "no job is running" : v.store ? "no job is recorded" : v.none);
+	return 0;
+}
+
+const struct command command_jobs = {
+	.name = "jobs",
+	.usage = "vigil jobs [--running] [-n N] [--json]",
+	.summary = "list the jobs, newest first",
+	.about = "MEM+OTH counts the processes that were ended for memory and those that died otherwise. A job is lost "
+		 "when the vigil in charge of it is gone without saying how the job ended.\n",
+	.examples = "vigil jobs\n"
+		    "vigil jobs --running --json",
+	.options = options,
+	.options_size = sizeof(struct jobs_options),
+	.defaults = &defaults,
+	.run = jobs_run,
+	.usage_status = EXIT_USAGE,
+};

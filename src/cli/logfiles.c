@@ -1,0 +1,191 @@
+#include "cli/logfiles.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+
+/* A line longer than this is shown in pieces. */
+#define LONGEST_LINE ((size_t)1 << 16)
+
+int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)
+{
+	DIR *d = opendir(log_dir);
+	if (!d)
+		return -errno;
+	uint64_t newest = 0, n;
+	bool any = false;
+	for (struct dirent *e; (e = readdir(d));) {
+		struct span number = span_after(span_of(e->d_name), "attempt-");
+		if (!number.p || number.p != e->d_name + strlen("attempt-") || span_u64(number, &n) < 0 || n > UINT32_MAX)
+			continue;
+		newest = any ? MAX(newest, n) : n;
+		any = true;
+	}
+	closedir(d);
+	if (!any)
+		return -ENOENT;
+	*ret_attempt = (uint32_t)newest;
+	return 0;
+}
+
+/* "rank-3.err" */
+static bool name_parse(const char *name, int32_t *ret_rank, bool *ret_err)
+{
+	struct span s = span_of(name);
+	int64_t rank;
+	if (!span_starts(s, "rank-"))
+		return false;
+	s = (struct span){s.p + 5, s.len - 5};
+	bool out = s.len > 4 && memcmp(s.p + s.len - 4, ".out", 4) == 0;
+	bool err = s.len > 4 && memcmp(s.p + s.len - 4, ".err", 4) == 0;
+	s.len -= 4;
+	if ((!out && !err) || span_i64(s, &rank) < 0 || rank < 0 || rank > INT32_MAX)
+		return false;
+	*ret_rank = (int32_t)rank;
+	*ret_err = err;
+	return true;
+}
+
+static bool is_open(const struct logfiles *l, int32_t rank, bool err)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->files[i].rank == rank && l->files[i].err == err)
+			return true;
+	return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct logfile *x = a, *y = b;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (int)x->err - (int)y->err;
+}
+
+static int add(struct logfiles *l, int dirfd, const char *name, int32_t rank, bool err)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	struct logfile *more = reallocarray(l->files, l->n + 1, sizeof(*more));
+	if (!more) {
+		close(fd);
+		return -ENOMEM;
+	}
+	l->files = more;
+	l->files[l->n++] = (struct logfile){.rank = rank, .err = err, .fd = fd};
+	return 0;
+}
+
+int logfiles_open(struct logfiles *l, const char *log_dir, uint32_t attempt, int32_t rank, unsigned streams)
+{
+	TEXT_FORMAT(l->dir, "%s/attempt-%u", log_dir, attempt);
+	l->attempt = attempt;
+	DIR *d = opendir(l->dir);
+	if (!d)
+		return -errno;
+	int r = 0;
+	for (struct dirent *e; r == 0 && (e = readdir(d));) {
+		int32_t its_rank;
+		bool err;
+		if (!name_parse(e->d_name, &its_rank, &err) || (rank >= 0 && its_rank != rank) ||
+		    !(streams & (err ? LOGFILES_ERR : LOGFILES_OUT)) || is_open(l, its_rank, err))
+			continue;
+		r = add(l, dirfd(d), e->d_name, its_rank, err);
+	}
+	closedir(d);
+	if (r == 0 && l->n > 0)
+		qsort(l->files, l->n, sizeof(*l->files), compare);
+	return r;
+}
+
+void logfiles_done(struct logfiles *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		closep(&l->files[i].fd);
+		free(l->files[i].partial);
+	}
+	free(l->files);
+	*l = (struct logfiles){.files = NULL};
+}
+
+int logfiles_tail(struct logfile *f, uint64_t lines)
+{
+	char block[8192];
+	struct stat st;
+	if (fstat(f->fd, &st) < 0)
+		return -errno;
+	uint64_t end = (uint64_t)st.st_size, seen = 0;
+	f->at = end;
+	if (lines == 0)
+		return 0;
+	for (uint64_t from = end; from > 0;) {
+		size_t n = (size_t)MIN(from, (uint64_t)sizeof(block));
+		from -= n;
+		ssize_t got = pread(f->fd, block, n, (off_t)from);
+		if (got < 0)
+			return -errno;
+		for (size_t i = (size_t)got; i-- > 0;) {
+			/* the newline at the very end closes the last line, it does not begin one */
+			if (block[i] != '\n' || from + i + 1 == end || ++seen < lines)
+				continue;
+			f->at = from + i + 1;
+			return 0;
+		}
+	}
+	f->at = 0;
+	return 0;
+}
+
+/* Length of the line at p, its end included; 0: it has not ended. A progress bar's redrawing is a line, too. */
+static size_t line_length(const char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (p[i] == '\n')
+			return i + 1;
+		if (p[i] == '\r' && i > 0)
+			return i + 1 < len && p[i + 1] == '\n' ? i + 2 : i + 1;
+	}
+	return 0;
+}
+
+/* Whole lines of what came; the rest waits in partial. */
+static int hand_out(struct logfile *f, size_t len, bool all, logfiles_fn *fn, void *ctx)
+{
+	size_t done = 0;
+	while (done < len) {
+		size_t n = all ? 0 : line_length(f->partial + done, len - done);
+		bool full = done == 0 && len >= LONGEST_LINE;
+		if (n == 0 && !all && !full)
+			break;
+		if (n == 0)
+			n = len - done;
+		if (fn(ctx, f, f->partial + done, n) != 0)
+			return -ECANCELED;
+		done += n;
+	}
+	memmove(f->partial, f->partial + done, len - done);
+	f->n_partial = len - done;
+	return 0;
+}
+
+int logfiles_read(struct logfile *f, bool raw, bool last, logfiles_fn *fn, void *ctx)
+{
+	if (!f->partial && !(f->partial = malloc(LONGEST_LINE)))
+		return -ENOMEM;
+	for (;;) {
+		ssize_t n = pread(f->fd, f->partial + f->n_partial, LONGEST_LINE - f->n_partial, (off_t)f->at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		f->at += (uint64_t)n;
+		int r = hand_out(f, f->n_partial + (size_t)n, raw || (last && n == 0), fn, ctx);
+		if (r < 0 || n == 0)
+			return r;
+	}
+}

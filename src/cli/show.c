@@ -1,0 +1,202 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/view.h"
+#include "model/incident.h"
+#include "tell/job_json.h"
+
+struct show_options {
+	bool json;
+	const char *state;
+};
+
+static const struct option options[] = {
+	OPTION_JSON(show_options),
+	OPTION_STATE(show_options),
+	OPTION_END,
+};
+
+static void print_times(const struct view *v, const struct job *j)
+{
+	const struct paper *p = &v->paper;
+	char started[24], ended[24], ran[24];
+	paper_value(p, "started", "%s", time_format(j->started_unix_ms, started));
+	if (j->ended_unix_ms > 0)
+		paper_value(p, "ended", "%s, after %s", time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
+	else if (j->state != JOB_LOST)
+		paper_value(p, "running for", "%s", view_ran(j, clock_unix_ms(), ran));
+	if (j->state == JOB_LOST)
+		paper_value(p, "lost", "the vigil in charge (pid %ld) is gone and did not say how the job ended; "
+				       "'vigil why %s' shows what is known",
+			    (long)j->supervisor_pid, j->id);
+	if (j->has_exit)
+		paper_value(p, "exit status", "%d", j->exit_status);
+}
+
+static void print_job(const struct view *v, const struct job *j)
+{
+	const struct paper *p = &v->paper;
+	char peak[16];
+	paper_ink(p, INK_BOLD);
+	fprintf(p->to, "%s", j->id);
+	paper_ink(p, INK_PLAIN);
+	fprintf(p->to, "  %s\n\n", job_state_name(j->state));
+	paper_value(p, "command", "%s", j->command);
+	if (j->cwd[0])
+		paper_value(p, "in", "%s", j->cwd);
+	if (j->node[0])
+		paper_value(p, "on", "%s%s%s", j->node, j->user[0] ? ", user " : "", j->user);
+	print_times(v, j);
+	if (j->pid > 0 && view_is_live(j))
+		paper_value(p, "main process", "%ld", (long)j->pid);
+	if (j->supervisor_pid > 0 && view_is_live(j))
+		paper_value(p, "watched by", "pid %ld%s", (long)j->supervisor_pid, j->adopted ? " (adopted)" : "");
+	if (j->nproc > 1)
+		paper_value(p, "ranks", "%u", j->nproc);
+	paper_value(p, "attempt", "%u of at most %u", j->attempt, j->max_retries);
+	paper_value(p, "deaths", "%u for memory, %u otherwise", j->memory_kills, j->other_deaths);
+	if (j->peak_bytes > 0)
+		paper_value(p, "most memory", "%s", size_format(j->peak_bytes, peak));
+	if (j->cgroup[0])
+		paper_value(p, "control group", "%s", j->cgroup);
+	if (j->log_dir[0])
+		paper_value(p, "logs", "%s", j->log_dir);
+}
+
+struct part {
+	const struct view *view;
+	struct js *json; /* NULL: print */
+	size_t shown;
+};
+
+static int show_process(void *ctx, const struct job_process *stored)
+{
+	struct part *l = ctx;
+	struct job_process p = *stored;
+	bool live = view_process_now(l->view, &p);
+	if (l->json) {
+		struct js *o = process_json(&p);
+		js_put_bool(o, "running", live);
+		js_add(l->json, o);
+		return 0;
+	}
+	const struct paper *out = &l->view->paper;
+	char own[16], exit[24], rank[12] = "-";
+	if (l->shown++ == 0) {
+		paper_heading(out, "Processes");
+		fprintf(out->to, "  %3s %4s %-8s %8s %10s %-8s  %s\n", "TRY", "RANK", "ROLE", "PID", "OWN", "STATE", "COMMAND");
+	}
+	if (p.rank != NO_RANK)
+		TEXT_FORMAT(rank, "%d", p.rank);
+	fprintf(out->to, "  %3u %4s ", p.attempt, rank);
+	paper_cell(out, p.role[0] ? p.role : "-", 8);
+	fprintf(out->to, " %8ld %10s %-8s  ", (long)p.pid, p.rss_bytes ? size_format(p.own_bytes, own) : "-",
+		live ? "running" : p.has_status ? view_exit(true, p.wait_status, exit) : "gone");
+	paper_cut(out, p.command[0] ? p.command : p.name, view_rest(l->view, 52));
+	fputc('\n', out->to);
+	return 0;
+}
+
+static int show_event(void *ctx, const struct job_event *e)
+{
+	struct part *l = ctx;
+	if (l->json) {
+		js_add(l->json, event_json(e));
+		return 0;
+	}
+	const struct paper *out = &l->view->paper;
+	char when[24];
+	if (l->shown++ == 0)
+		paper_heading(out, "Events");
+	fprintf(out->to, "  %s  ", time_format(e->time_unix_ms, when));
+	paper_cell(out, e->kind, 15);
+	fputs("  ", out->to);
+	paper_cut(out, e->text, view_rest(l->view, 38));
+	fputc('\n', out->to);
+	return 0;
+}
+
+static int show_incident(void *ctx, const char *id, const char *text)
+{
+	struct part *l = ctx;
+	cleanup(js_freep) struct js *j = NULL;
+	if (js_parse(text, strlen(text), &j, NULL) < 0)
+		return 0; /* 'vigil why' says more about it */
+	if (l->json) {
+		js_add(l->json, take(&j));
+		return 0;
+	}
+	const struct paper *out = &l->view->paper;
+	if (l->shown++ == 0)
+		paper_heading(out, "Incidents");
+	fputs("  ", out->to);
+	paper_cell(out, id, 24);
+	fputc(' ', out->to);
+	paper_cell(out, js_get_text(j, "kind", "?"), 16);
+	fputc(' ', out->to);
+	paper_cut(out, js_get_text(j, "summary", ""), view_rest(l->view, 44));
+	fputc('\n', out->to);
+	return 0;
+}
+
+/* One object: the job with its processes, events and incidents inside. */
+static int show_json(const struct view *v, const struct job *j)
+{
+	cleanup(js_freep) struct js *o = job_json(j);
+	struct part processes = {v, js_array(), 0}, events = {v, js_array(), 0}, incidents = {v, js_array(), 0};
+	int r = store_each_process(v->store, j->id, show_process, &processes);
+	if (r == 0)
+		r = store_each_event(v->store, j->id, 0, show_event, &events);
+	if (r == 0)
+		r = store_each_incident(v->store, j->id, show_incident, &incidents);
+	js_put(o, "processes", processes.json);
+	js_put(o, "events", events.json);
+	js_put(o, "incidents", incidents.json);
+	if (r < 0)
+		return view_failed(v, r, "the job");
+	ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
+	return 0;
+}
+
+static int show_text(const struct view *v, const struct job *j)
+{
+	struct part processes = {.view = v}, events = {.view = v}, incidents = {.view = v};
+	print_job(v, j);
+	int r = store_each_process(v->store, j->id, show_process, &processes);
+	if (r == 0)
+		r = store_each_event(v->store, j->id, 0, show_event, &events);
+	if (r == 0)
+		r = store_each_incident(v->store, j->id, show_incident, &incidents);
+	return r < 0 ? view_failed(v, r, "the job") : 0;
+}
+
+static int show_run(const void *opts, int argc, char **argv)
+{
+	const struct show_options *o = opts;
+	cleanup(view_done) struct view v = {.store = NULL};
+	struct job j;
+	int status = view_words("show", argc, argv, 1);
+	if (status == 0)
+		status = view_open(o->state, &v);
+	if (status == 0)
+		status = view_job(&v, argc == 1 ? argv[0] : NULL, &j);
+	if (status != 0)
+		return status;
+	return o->json ? show_json(&v, &j) : show_text(&v, &j);
+}
+
+const struct command command_show = {
+	.name = "show",
+	.usage = "vigil show [JOB|PID|last] [--json]",
+	.summary = "show all that is known about a job",
+	.examples = "vigil show last\n"
+		    "vigil show digits --json",
+	.options = options,
+	.options_size = sizeof(struct show_options),
+	.run = show_run,
+	.usage_status = EXIT_USAGE,
+};

@@ -1,0 +1,211 @@
+#include "cli/view.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+#include "agent/world_open.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/nearest.h"
+#include "cli/state.h"
+#include "sense/proc.h"
+
+static struct paper terminal(void)
+{
+	struct paper p = {.to = stdout};
+	struct winsize size;
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	if (!isatty(STDOUT_FILENO))
+		return p;
+	p.width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+	p.colour = (!no_color || !*no_color) && term && strcmp(term, "dumb") != 0;
+	return p;
+}
+
+static int status_of(int r)
+{
+	switch (r) {
+	case -EACCES:
+	case -EPERM:
+		return EXIT_DENIED;
+	case STORE_NONE:
+	case -ENOENT:
+		return EXIT_ABSENT;
+	default:
+		return EXIT_PROBLEM;
+	}
+}
+
+int view_failed(const struct view *v, int r, const char *what)
+{
+	if (r == -EBADMSG)
+		log_error("cannot read %s: the store in %s is damaged; the next 'vigil run' moves it aside", what, v->state);
+	else
+		log_error("cannot read %s from the store in %s: %s", what, v->state, strerror(r < 0 ? -r : EIO));
+	return status_of(r);
+}
+
+int view_open(const char *state, struct view *ret)
+{
+	struct view v = {.paper = terminal()};
+	struct fault f = {.text = ""};
+	char note[256];
+	int r = state_dir(state, v.state, sizeof(v.state), &f);
+	if (r == 0)
+		r = store_open(v.state, STORE_READ, &v.store, note, &f);
+	if (r == STORE_NONE) {
+		TEXT_COPY(v.none, f.text);
+	} else if (r < 0) {
+		log_error("%s", f.text);
+		return status_of(r);
+	}
+	v.has_world = world_open(NULL, &v.world, &f) == 0;
+	*ret = v;
+	return 0;
+}
+
+void view_done(struct view *v)
+{
+	v->store = store_close(v->store);
+	if (v->has_world)
+		world_close(&v->world);
+	v->has_world = false;
+}
+
+bool view_is_live(const struct job *j)
+{
+	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
+}
+
+/* The same pid and the same start: the same process. */
+static bool is_running(const struct view *v, pid_t pid, uint64_t start_ticks)
+{
+	struct proc_stat st;
+	int r = proc_stat_read(&v->world, pid, &st);
+	if (r == WORLD_DENIED)
+		return true; /* there is one, and we may not look */
+	return r == 0 && st.start_ticks == start_ticks && st.state != 'Z' && st.state != 'X';
+}
+
+void view_refresh(const struct view *v, struct job *j)
+{
+	char here[80] = "";
+	if (!view_is_live(j) || !v->has_world || j->supervisor_pid <= 0)
+		return;
+	/* a home directory may be shared with other machines, whose processes we do not see */
+	if (gethostname(here, sizeof(here) - 1) == 0 && j->node[0] && strcmp(here, j->node) != 0)
+		return;
+	if (!is_running(v, j->supervisor_pid, j->supervisor_start_ticks))
+		j->state = JOB_LOST;
+}
+
+bool view_process_now(const struct view *v, struct job_process *p)
+{
+	struct proc_status s;
+	if (!v->has_world || p->ended_unix_ms > 0 || !is_running(v, p->pid, p->start_ticks))
+		return false;
+	if (proc_status_read(&v->world, p->pid, &s) == 0 && s.has_memory) {
+		p->rss_bytes = s.rss_bytes;
+		p->shared_bytes = add_cap(s.rss_file_bytes, s.rss_shmem_bytes);
+		p->own_bytes = sub_floor(s.rss_bytes, p->shared_bytes);
+		p->swap_bytes = s.swap_bytes;
+		p->peak_own_bytes = MAX(p->peak_own_bytes, p->own_bytes);
+	}
+	return true;
+}
+
+static int offer_job(void *ctx, const struct job *j)
+{
+	static char kept[64]; /* the nearest name must outlive the row */
+	struct nearest *n = ctx;
+	const char *before = n->best;
+	nearest_offer(n, j->name);
+	if (n->best == before)
+		nearest_offer(n, j->id);
+	if (n->best != before) {
+		TEXT_COPY(kept, n->best);
+		n->best = kept;
+	}
+	return 0;
+}
+
+static int no_such_job(const struct view *v, const char *text)
+{
+	struct nearest n = {.typed = text};
+	uint64_t pid;
+	if (strcmp(text, "last") == 0) {
+		log_error("no job has been recorded in %s yet; start one with 'vigil run -- COMMAND'", v->state);
+	} else if (span_u64(span_of(text), &pid) == 0) {
+		log_error("no job in %s has or had a process %s, or that name; 'vigil jobs' lists the jobs", v->state, text);
+	} else {
+		int r = store_each_job(v->store, 1000, offer_job, &n);
+		if (r == 0 && n.best)
+			log_error("no job '%s' in %s; did you mean '%s'?", text, v->state, n.best);
+		else
+			log_error("no job '%s' in %s; 'vigil jobs' lists the jobs", text, v->state);
+	}
+	return EXIT_ABSENT;
+}
+
+int view_job(const struct view *v, const char *text, struct job *ret)
+{
+	struct job j;
+	uint64_t pid;
+	if (!v->store) {
+		log_error("%s", v->none);
+		return EXIT_ABSENT;
+	}
+	const char *name = text ? text : "last";
+	int r = store_find_job(v->store, name, &j);
+	if (r == STORE_NONE && span_u64(span_of(name), &pid) == 0 && pid <= INT32_MAX)
+		r = store_find_job_of_pid(v->store, (pid_t)pid, &j);
+	if (r == STORE_NONE)
+		return no_such_job(v, name);
+	if (r < 0)
+		return view_failed(v, r, "the job");
+	view_refresh(v, &j);
+	*ret = j;
+	return 0;
+}
+
+size_t view_rest(const struct view *v, size_t used)
+{
+	if (v->paper.width == 0)
+		return VIEW_UNCUT;
+	return v->paper.width > used + 8 ? v->paper.width - used : 8;
+}
+
+char *view_ran(const struct job *j, int64_t now_unix_ms, char dst[static 24])
+{
+	int64_t end = j->ended_unix_ms > 0 ? j->ended_unix_ms : now_unix_ms;
+	if (j->started_unix_ms <= 0 || end < j->started_unix_ms || (j->state == JOB_LOST && j->ended_unix_ms <= 0))
+		return text_copy(dst, 24, "-"); /* nobody was there to see a lost job end */
+	return duration_format((uint64_t)(end - j->started_unix_ms) * NS_PER_MS, dst);
+}
+
+char *view_exit(bool known, int32_t wait_status, char dst[static 24])
+{
+	text_copy(dst, 24, "-");
+	if (known && WIFEXITED(wait_status))
+		(void)text_format(dst, 24, "exit %d", WEXITSTATUS(wait_status));
+	else if (known && WIFSIGNALED(wait_status)) {
+		const char *name = sigabbrev_np(WTERMSIG(wait_status));
+		(void)text_format(dst, 24, name ? "SIG%s" : "signal %.0s%d", name ? name : "", WTERMSIG(wait_status));
+	}
+	return dst;
+}
+
+int view_words(const char *command, int argc, char **argv, int most)
+{
+	if (argc <= most)
+		return 0;
+	log_error("vigil %s: '%s' is one word too many; 'vigil %s --help' shows how it is called", command, argv[most],
+		  command);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,265 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/view.h"
+#include "tell/report.h"
+
+struct why_options {
+	bool all;
+	bool json;
+	const char *state;
+};
+
+static const struct option options[] = {
+	{.name = "all", .letter = 'a', .type = OPTION_FLAG, .help = "every incident of the job, oldest first",
+	 .offset = offsetof(struct why_options, all)},
+	OPTION_JSON(why_options),
+	OPTION_STATE(why_options),
+	OPTION_END,
+};
+
+struct why {
+	struct view *view;
+	const struct why_options *options;
+	size_t shown;
+	bool broken;
+};
+
+/* JSON goes out as it came in, on one line: it may carry more than this program knows. */
+static int print_report(struct why *w, const char *text)
+{
+	cleanup(js_freep) struct js *j = NULL;
+	struct incident i;
+	if (js_parse(text, strlen(text), &j, NULL) < 0 || report_from_json(j, &i) < 0) {
+		log_error("a stored report cannot be read back; its file may still be whole: %s/jobs/*/incidents",
+			  w->view->state);
+		w->broken = true;
+		return EXIT_PROBLEM;
+	}
+	if (w->options->json) {
+		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
+	} else {
+		if (w->shown > 0)
+			fputs("\n────────\n\n", stdout);
+		report_text(&i, w->view->paper.colour ? REPORT_COLOUR : REPORT_PLAIN, stdout);
+	}
+	w->shown++;
+	return 0;
+}
+
+static void print_made(struct why *w, const struct incident *i)
+{
+	cleanup(js_freep) struct js *j = report_json(i);
+	cleanup(freep) char *text = js_text(j, 0);
+	if (text)
+		ignore(print_report(w, text), "what we wrote ourselves can be read");
+}
+
+/* The end of a job about which no incident was written, told in the same form. */
+static struct incident incident_of(const struct job *j)
+{
+	struct incident i = {.attempt = j->attempt, .victim = {.rank = NO_RANK}, .time_unix_ms = j->ended_unix_ms};
+	TEXT_COPY(i.job, j->id);
+	TEXT_COPY(i.node, j->node);
+	TEXT_COPY(i.log_dir, j->log_dir);
+	return i;
+}
+
+static void explain_done(struct why *w, const struct job *j)
+{
+	struct incident i = incident_of(j);
+	char ran[24];
+	i.kind = INCIDENT_CLEAN_EXIT;
+	i.killer = KILLER_NONE;
+	TEXT_FORMAT(i.summary, "Job %s ended as it should, with exit status 0 after %s.", j->id, view_ran(j, 0, ran));
+	print_made(w, &i);
+}
+
+static void explain_failed(struct why *w, const struct job *j)
+{
+	struct incident i = incident_of(j);
+	i.kind = INCIDENT_ERROR_EXIT;
+	i.killer = KILLER_UNKNOWN;
+	if (j->has_exit) {
+		i.victim.valid = i.victim.has_exit_code = true;
+		i.victim.exit_code = j->exit_status;
+		TEXT_FORMAT(i.summary, "Job %s ended with exit status %d; no report was written about it.", j->id,
+			    j->exit_status);
+	} else {
+		TEXT_FORMAT(i.summary, "Job %s failed; no report was written about it.", j->id);
+	}
+	incident_advice_add(&i, "Read what it printed last: vigil logs %s --tail 50", j->id);
+	print_made(w, &i);
+}
+
+/* The vigil in charge vanished: say what is known, and guess nothing. */
+static void explain_lost(struct why *w, const struct job *j)
+{
+	struct incident i = incident_of(j);
+	int64_t boot_unix_ms = clock_unix_ms() - (int64_t)(clock_boot_ns() / NS_PER_MS);
+	bool restarted = j->started_unix_ms > 0 && j->started_unix_ms < boot_unix_ms;
+	char when[24];
+	i.kind = INCIDENT_KILLED_BY;
+	i.killer = KILLER_UNKNOWN;
+	TEXT_COPY(i.cause.id, restarted ? "machine_restarted" : "supervisor_lost");
+	i.cause.confidence = restarted ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+	TEXT_FORMAT(i.summary, "Job %s is lost: the vigil in charge of it (pid %ld) is gone and did not say how the job ended.",
+		    j->id, (long)j->supervisor_pid);
+	if (restarted) {
+		TEXT_FORMAT(i.cause.text, "The machine was started at %s, after the job: it was restarted or lost power while "
+					  "the job ran.",
+			    time_format(boot_unix_ms, when));
+		incident_evidence_add(&i, "clock", "CLOCK_BOOTTIME", boot_unix_ms, "the machine was started");
+		incident_advice_add(&i, "Look at the end of the previous boot's journal: journalctl -b -1 -e");
+	} else {
+		TEXT_FORMAT(i.cause.text, "Vigil itself was ended, most likely by SIGKILL, which no program can answer. The job's "
+					  "processes may have been ended with it or may still run: vigil ps %s",
+			    j->id);
+		incident_advice_add(&i, "Look for what ended it: journalctl -k --since '%s'",
+				    time_format(j->started_unix_ms, when));
+	}
+	incident_advice_add(&i, "Read what the job printed last: vigil logs %s --tail 50", j->id);
+	print_made(w, &i);
+}
+
+static int print_process(void *ctx, const struct job_process *stored)
+{
+	struct why *w = ctx;
+	struct job_process p = *stored;
+	char own[16];
+	if (!view_process_now(w->view, &p))
+		return 0;
+	printf("  pid %-8ld ", (long)p.pid);
+	if (p.rank != NO_RANK)
+		printf("rank %-4d ", p.rank);
+	printf("%10s own  ", size_format(p.own_bytes, own));
+	paper_cut(&w->view->paper, p.command[0] ? p.command : p.name, 60);
+	putchar('\n');
+	return 0;
+}
+
+/* Nothing has happened yet: that is the answer. */
+static int explain_live(struct why *w, const struct job *j)
+{
+	char ran[24];
+	if (w->options->json) {
+		log_error("job %s is %s and nothing has happened to it so far; there is no report", j->id,
+			  job_state_name(j->state));
+		return EXIT_ABSENT;
+	}
+	printf("Job %s is %s, for %s, attempt %u; nothing has happened to it so far.\n\n", j->id, job_state_name(j->state),
+	       view_ran(j, clock_unix_ms(), ran), j->attempt);
+	int r = store_each_process(w->view->store, j->id, print_process, w);
+	printf("\n  vigil ps %s  ·  vigil events %s  ·  vigil logs %s --follow\n", j->id, j->id, j->id);
+	return r < 0 ? view_failed(w->view, r, "its processes") : 0;
+}
+
+static int explain_job(struct why *w, const struct job *j)
+{
+	switch (j->state) {
+	case JOB_DONE:
+		explain_done(w, j);
+		return 0;
+	case JOB_LOST:
+		explain_lost(w, j);
+		return 0;
+	case JOB_STARTING:
+	case JOB_RUNNING:
+	case JOB_WAITING:
+		return explain_live(w, j);
+	default:
+		explain_failed(w, j);
+		return 0;
+	}
+}
+
+static int print_each(void *ctx, const char *id, const char *json)
+{
+	(void)id;
+	ignore(print_report(ctx, json), "the next one may be whole");
+	return 0;
+}
+
+static int why_job(struct why *w, const struct job *j)
+{
+	cleanup(freep) char *json = NULL;
+	int r = w->options->all ? store_each_incident(w->view->store, j->id, print_each, w) :
+				  store_find_incident(w->view->store, j->id, &json);
+	if (r < 0)
+		return view_failed(w->view, r, "the report");
+	if (w->shown > 0)
+		return w->broken ? EXIT_PROBLEM : 0;
+	/* that the job was lost is newer than whatever happened before */
+	if (!json || j->state == JOB_LOST) {
+		int status = explain_job(w, j);
+		if (json && !w->options->json)
+			printf("\nEarlier in this job: vigil why %s\n", j->last_incident);
+		return status;
+	}
+	int status = print_report(w, json);
+	if (view_is_live(j) && !w->options->json)
+		printf("\nJob %s goes on: it is %s, attempt %u.\n", j->id, job_state_name(j->state), j->attempt);
+	else if (j->state == JOB_DONE && !w->options->json)
+		printf("\nAfter that job %s went on and ended as it should, in attempt %u.\n", j->id, j->attempt);
+	return status;
+}
+
+/* An incident's id, or the pid of a process that was ended and is not a job's main one. */
+static int why_incident(struct why *w, const char *what, bool *ret_found)
+{
+	cleanup(freep) char *json = NULL;
+	struct job j;
+	*ret_found = false;
+	if (!w->view->store || strcmp(what, "last") == 0)
+		return 0;
+	int r = store_find_job(w->view->store, what, &j);
+	if (r == 0)
+		return 0; /* a job of that name: its state matters, too */
+	if (r == STORE_NONE)
+		r = store_find_incident(w->view->store, what, &json);
+	if (r < 0)
+		return view_failed(w->view, r, "the report");
+	if (r == STORE_NONE)
+		return 0;
+	*ret_found = true;
+	return print_report(w, json);
+}
+
+static int why_run(const void *opts, int argc, char **argv)
+{
+	const struct why_options *o = opts;
+	cleanup(view_done) struct view v = {.store = NULL};
+	struct why w = {.view = &v, .options = o};
+	const char *what = argc == 1 ? argv[0] : "last";
+	struct job j;
+	bool found = false;
+	int status = view_words("why", argc, argv, 1);
+	if (status == 0)
+		status = view_open(o->state, &v);
+	if (status == 0)
+		status = why_incident(&w, what, &found);
+	if (status != 0 || found)
+		return status;
+	status = view_job(&v, what, &j);
+	return status != 0 ? status : why_job(&w, &j);
+}
+
+const struct command command_why = {
+	.name = "why",
+	.usage = "vigil why [JOB|INCIDENT|PID|last] [--all] [--json]",
+	.summary = "say what happened to a job, why, and what to do",
+	.about = "Without a name it is about the last job. A job that runs is said to run; one that ended well, too.",
+	.examples = "vigil why\n"
+		    "vigil why digits --all\n"
+		    "vigil why 4242 --json",
+	.options = options,
+	.options_size = sizeof(struct why_options),
+	.run = why_run,
+	.usage_status = EXIT_USAGE,
+};
