@@ -2,6 +2,7 @@
 #
 #   guard_free NAME      share of memory left at which this guard's own rule acts
 #   guard_standing NAME  command of a guard that runs on its own ("" if it runs per trial)
+#   guard_start NAME LOG start that one in the box (if there is one); GUARD_PID is then its process
 #   guard_wrap NAME      words that go before the job's command (vigil run)
 #   guard_attach NAME    command that is told {pid} (vigil watch)
 #   guard_missing NAME   why it cannot take part; nothing if it can
@@ -27,9 +28,25 @@ guard_standing()
 	esac
 }
 
+guard_start()
+{
+	local command
+	command=$(guard_standing "$1")
+	(
+		[ -z "${BOX_CGROUP:-}" ] || echo 0 > "$BOX_CGROUP/cgroup.procs"
+		exec bash -c "exec $command"
+	) >> "$2" 2>&1 &
+	GUARD_PID=$!
+	echo -1000 > /proc/$GUARD_PID/oom_score_adj 2>/dev/null # where permitted, as their units do
+	read -rt 3 <> <(:) || :                                 # none of them says when it is ready
+}
+
 guard_wrap()
 {
-	[ "$1" != run ] || echo "$VIGIL run $VIGIL_RUN_FLAGS --"
+	case $1 in
+	run) echo "$VIGIL run $VIGIL_RUN_FLAGS --";;
+	oomd) echo "systemd-run -q --scope --slice=hog.slice";; # systemd-oomd acts on units, so the hog has to be one
+	esac
 }
 
 guard_attach()
@@ -41,6 +58,12 @@ guard_missing()
 {
 	case $1 in
 	none|ray) ;;
+	oomd)
+		if [ ! -d /run/systemd/system ] || [ -n "${BOX_CGROUP:-}" ]; then
+			echo "systemd-oomd watches units of systemd on cgroup v2: only in the throw-away machine"
+		elif ! systemctl is-active -q systemd-oomd; then
+			echo "systemd-oomd does not run"
+		fi;;
 	earlyoom|nohang) command -v "$1" >/dev/null || echo "$1 is not installed";;
 	run|watch)
 		if [ -z "$VIGIL" ]; then
