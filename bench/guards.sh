@@ -9,6 +9,12 @@
 VIGIL=${VIGIL:-}
 VIGIL_RUN_FLAGS=${VIGIL_RUN_FLAGS:---quiet --retries 0 --memory-threshold 0.95}
 VIGIL_WATCH_FLAGS=${VIGIL_WATCH_FLAGS:---quiet --memory-threshold 0.95}
+PEERS=${VIGIL_PEERS:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/vigil-peers} # bench/peers.sh
+peer() { command -v "${1##*/}" || { [ -x "$PEERS/$1" ] && echo "$PEERS/$1"; }; }
+EARLYOOM=$(peer usr/bin/earlyoom)
+NOHANG=$(peer usr/sbin/nohang)
+NOHANG_CONFIG=/etc/nohang/nohang.conf
+[ -e $NOHANG_CONFIG ] || NOHANG_CONFIG=$PEERS$NOHANG_CONFIG
 ALL_GUARDS="none earlyoom nohang ray run watch"
 
 guard_free()
@@ -22,8 +28,8 @@ guard_free()
 guard_standing()
 {
 	case $1 in
-	earlyoom) echo "earlyoom -r 3600";;
-	nohang) echo "nohang --monitor --config /etc/nohang/nohang.conf";;
+	earlyoom) echo "$EARLYOOM -r 3600";;
+	nohang) echo "$NOHANG --monitor --config $NOHANG_CONFIG";;
 	ray) echo "$BENCH_BIN/rayloop ${BOX_CGROUP:+--memcg $BOX_CGROUP} hog";;
 	esac
 }
@@ -64,7 +70,8 @@ guard_missing()
 		elif ! systemctl is-active -q systemd-oomd; then
 			echo "systemd-oomd does not run"
 		fi;;
-	earlyoom|nohang) command -v "$1" >/dev/null || echo "$1 is not installed";;
+	earlyoom) [ -n "$EARLYOOM" ] || echo "earlyoom is not here (bench/peers.sh fetches it)";;
+	nohang) [ -n "$NOHANG" ] || echo "nohang is not here (bench/peers.sh fetches it)";;
 	run|watch)
 		if [ -z "$VIGIL" ]; then
 			echo "no vigil binary (set VIGIL=path)"
