@@ -102,10 +102,10 @@ def boot(out, swap_mib, scenarios):
     for name in ("hog", "race"):
         shutil.copy2(ROOT / "build/bench" / name, programs)
     shutil.copy2(vigil_path(), programs / "vigil")
-    command = [HERE / "run-in-vm.sh", "--mem", "768", "--swap", str(swap_mib), "--timeout", "240", "--out", out / "seen",
+    command = [HERE / "run-in-vm.sh", "--mem", "768", "--swap", str(swap_mib), "--timeout", "480", "--out", out / "seen",
                "--share", f"{programs}:/b:ro", "--share", f"{HERE}:/t:ro", "--env", "VIGIL=/b/vigil",
                "--", "bash", "/t/guest/run-scenarios.sh", *scenarios]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=400,
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=600,
                           stdin=subprocess.DEVNULL)
     text = done.stdout + done.stderr
     print(text, file=sys.stderr)
