@@ -45,7 +45,7 @@ explain()
 {
 	"$VIGIL" why last --json > "$OUT/why.json" 2> "$OUT/why.err"
 	fact why.status $?
-	"$VIGIL" why last > "$OUT/why.txt" 2>> "$OUT/why.err"
+	"$VIGIL" why last > "$OUT/why.txt" 2>> "$OUT/why.err" || : # judged outside
 }
 
 # hog_pid PAGE: the process that the hog published there (bench/src/page.h: four 32-bit words, a 64-bit one, then pids)

@@ -8,7 +8,6 @@ wait_for 20 hog_ready $page
 pid=$(hog_pid $page)
 group=$(sed -n 's/^0:://p' "/proc/$pid/cgroup")
 fact group "$group"
-fact vigil.group "$(sed -n 's/^0:://p' "/proc/$vigil/cgroup")"
 for f in memory.high memory.max cgroup.freeze; do
 	fact $f "$(cat "/sys/fs/cgroup$group/$f")"
 done

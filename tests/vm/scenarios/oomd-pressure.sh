@@ -8,7 +8,7 @@ for delegate in yes no; do
 	mkdir -p "$OUT"
 	ordinary systemd-run --quiet --wait --unit=victim-$delegate --slice=press.slice -p Delegate=$delegate \
 		-E VIGIL_STATE_DIR="$VIGIL_STATE_DIR" -p StandardError=file:"$OUT/run.err" \
-		"$VIGIL" run --quiet --memory-threshold 0 -- "$BIN/hog" --max 500M --hold 60s
+		"$VIGIL" run --quiet --memory-threshold 0 -- "$BIN/hog" --max 300M --hold 60s
 	fact run.status $?
 	fact result "$(systemctl show -P Result victim-$delegate)"
 	explain

@@ -2,7 +2,7 @@
 oomd_conf 'SwapUsedLimit=40%'
 systemctl set-property --runtime swapt.slice ManagedOOMSwap=kill
 ordinary systemd-run --quiet --wait --unit=swapv --slice=swapt.slice -p Delegate=yes -E VIGIL_STATE_DIR="$VIGIL_STATE_DIR" \
-	-p StandardError=file:"$OUT/run.err" "$VIGIL" run --quiet --memory-threshold 0 -- "$BIN/hog" --max 1000M --hold 60s
+	-p StandardError=file:"$OUT/run.err" "$VIGIL" run --quiet --memory-threshold 0 -- "$BIN/hog" --max 600M --hold 60s
 fact run.status $?
 explain
 journalctl -b -u systemd-oomd -u swapv -o cat --no-pager > "$OUT/journal"

@@ -1,7 +1,7 @@
 # --protect: the job stands at -900, can be seen to, and the kernel passes it over for a smaller process.
 page=/run/protect.page
 make_page $page
-ordinary "$VIGIL" run --quiet --protect --memory-threshold 0 -- "$BIN/hog" --prefill 300M --page $page --max 1M --hold 60s \
+ordinary "$VIGIL" run --quiet --protect --memory-threshold 0 -- "$BIN/hog" --prefill 150M --page $page --max 1M --hold 60s \
 	> "$OUT/run.out" 2> "$OUT/run.err" &
 vigil=$!
 wait_for 30 hog_ready $page
