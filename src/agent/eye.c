@@ -189,7 +189,8 @@ static void look_at_group(struct eye *e, size_t gi, const struct guard_job *jobs
 		level_add(e, l, ledger_group_level(&m, LEDGER_JOB, node), g->jobs & active, (int16_t)gi);
 		return;
 	}
-	if (MIN(g->last.max_bytes, g->last.high_bytes) >= node)
+	/* equal is not enough to pass it over: lxcfs shows the limit as the total, but counts shared memory as cache */
+	if (MIN(g->last.max_bytes, g->last.high_bytes) > node)
 		return;
 	arm(e, gi, s);
 	uint64_t threshold = guard_threshold(s, g->last.max_bytes);
