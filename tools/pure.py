@@ -15,7 +15,7 @@ import sys
 
 # Functions of libc that compute and nothing else.
 PURE = set("""
-memcpy memmove memset memcmp memchr memrchr memmem mempcpy
+memcpy memmove memset memcmp bcmp memchr memrchr memmem mempcpy
 strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strrchr strchrnul strstr strcasestr strspn strcspn strpbrk
 stpcpy stpncpy snprintf vsnprintf bsearch abs labs llabs
 floor ceil round lround llround trunc fabs fmin fmax sqrt pow exp exp2 log log2 log10 log1p expm1 fmod frexp ldexp

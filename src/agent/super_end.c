@@ -191,11 +191,11 @@ void super_attempt_ended(struct super *s)
 
 void super_summary(struct super *s, const char *over)
 {
-	bool final = strcmp(over, "in all") == 0;
+	bool final = strcmp(over, "the whole run") == 0;
 	uint32_t kills = final ? s->job.memory_kills : s->period_kills;
 	uint32_t others = final ? s->job.other_deaths : s->period_others;
-	if (kills + others == 0)
-		return;
+	if (kills == 0 && others < 2)
+		return; /* a single ordinary death has been told already */
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);

@@ -298,7 +298,7 @@ static void timers(struct super *s)
 	ending_deadline(s);
 	if (s->next_summary_ns && now >= s->next_summary_ns) {
 		s->next_summary_ns = now + s->spec->summary_ns;
-		super_summary(s, "over the last time period");
+		super_summary(s, "the last time period");
 	}
 	if (s->pending && s->phase == SUPER_RUNNING && now - s->pending_since_ns > 2 * NS_PER_S)
 		super_finish_case(s, s->pending, NULL); /* the job lives on without its victim */
@@ -379,7 +379,7 @@ static int finish(struct super *s)
 	j->ended_unix_ms = s->w->unix_ms();
 	j->pid = 0;
 	if (j->memory_kills + j->other_deaths > 0)
-		super_summary(s, "in all");
+		super_summary(s, "the whole run");
 	keeper_job(&s->keeper, j);
 	keeper_event(&s->keeper, j, "job_end", NULL, "exit status %d", s->exit_status);
 	ignore(jobgroup_unbrake(&s->group), "the group is removed next");

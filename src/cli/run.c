@@ -20,12 +20,11 @@ struct run_options {
 /* The indices are enum victim_policy. */
 const char *const policy_choices[] = {"group", "newest", "largest", "fastest", NULL};
 
-#define NO_BACKOFF UINT64_MAX
 
 static const struct run_options defaults = {
 	.guard = GUARD_DEFAULTS,
 	.retry_on = {.item = {"memory"}, .n = 1},
-	.backoff = NO_BACKOFF,
+	.backoff = 1 * NS_PER_S,
 	.summary_every = 60 * NS_PER_S,
 };
 
@@ -67,7 +66,7 @@ static int run(const void *opts, int argc, char **argv)
 		.argv = argv,
 		.name = o->guard.name,
 		.nproc = o->nproc,
-		.retry = {.max = o->retries, .has_backoff = o->backoff != NO_BACKOFF, .backoff_ns = o->backoff},
+		.retry = {.max = o->retries, .backoff_ns = o->backoff},
 		.threshold_ratio = o->guard.memory_threshold,
 		.has_min_free = o->guard.min_free > 0,
 		.min_free_bytes = o->guard.min_free,

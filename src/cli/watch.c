@@ -4,6 +4,7 @@
 #include "agent/world_open.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "sense/cgroup.h"
 #include "cli/commands.h"
 #include "cli/guard_options.h"
 #include "cli/state.h"

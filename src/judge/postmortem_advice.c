@@ -21,7 +21,7 @@ static const struct {
 void pm_advise_limit(struct pm *p, const char *group, uint64_t limit_bytes)
 {
 	const char *how = "raise its limit";
-	char limit[16], guard[16];
+	char limit[16];
 	for (size_t m = 0; m < ARRAY_SIZE(managers); m++)
 		if (strstr(group, managers[m].in_path)) {
 			how = managers[m].how;
@@ -33,8 +33,8 @@ void pm_advise_limit(struct pm *p, const char *group, uint64_t limit_bytes)
 	}
 	incident_advice_add(p->i, "Give %s more than its %s: %s.", group[0] ? group : "the group",
 			    size_format(limit_bytes, limit), how);
-	incident_advice_add(p->i, "vigil run --memory-limit %s lets vigil act before the kernel does, and retry.",
-			    size_format(limit_bytes / 100 * 95, guard));
+	incident_advice_add(p->i, "vigil run --memory-limit %lluM lets vigil act before the kernel does, and retry.",
+			    (unsigned long long)(limit_bytes / 100 * 95 / MIB));
 }
 
 void pm_advise_less_memory(struct pm *p)

@@ -109,6 +109,11 @@ bool pm_crash(struct pm *p)
 		pm_text(p, "Python said: %s", fatal->text);
 	if (e->told == SIGBUS)
 		shm_evidence(p);
+	for (size_t n = 0; n < p->d->n_killer_lines; n++) {
+		const struct killer_line *l = &p->d->killer_lines[n];
+		if (strcmp(l->action, "fault") == 0 && l->pid == p->d->pid && pm_time_fits(p->d, l->time_unix_ms, 60000))
+			incident_evidence_add(p->i, "kmsg", "kernel log", l->time_unix_ms, "%s", l->line);
+	}
 	pm_advise_core(p);
 	return true;
 }

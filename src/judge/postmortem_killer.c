@@ -22,6 +22,7 @@ static const char *daemon_words(enum killer k)
 	case KILLER_SLURM: return "Slurm";
 	case KILLER_KUBERNETES: return "Kubernetes";
 	case KILLER_KERNEL: return "the kernel's OOM killer";
+	case KILLER_SIGNAL: return "systemd";
 	default: return "another program";
 	}
 }
@@ -41,7 +42,8 @@ static enum incident_kind kind_of(enum killer k)
 
 static void line_evidence(struct pm *p, const struct killer_line *l)
 {
-	incident_evidence_add(p->i, "journal", l->source, l->time_unix_ms, "%s", l->line);
+	bool system = strcmp(l->source, "journal") == 0 || strcmp(l->source, "kmsg") == 0;
+	incident_evidence_add(p->i, system ? l->source : "log", l->source, l->time_unix_ms, "%s", l->line);
 }
 
 static void memory_from(struct pm *p, const struct killer_line *l)
@@ -129,6 +131,43 @@ static bool ray_driver(const struct pm *p)
 	return h && strstr(h->text, "OutOfMemoryError") && strstr(h->text, "ray");
 }
 
+static const struct killer_line *unit_line(const struct pm *p, const char *unit, const char *action)
+{
+	for (size_t n = 0; n < p->d->n_killer_lines; n++) {
+		const struct killer_line *l = &p->d->killer_lines[n];
+		if (action_is(l, action) && strcmp(l->group, unit) == 0 && pm_time_fits(p->d, l->time_unix_ms, 120000))
+			return l;
+	}
+	return NULL;
+}
+
+/* PID 1 says that it sent the signal. */
+static bool systemd_verdict(struct pm *p, const struct killer_line *l)
+{
+	const struct killer_line *late = unit_line(p, l->group, "stop_timeout"), *oom = unit_line(p, l->group, "unit");
+	const struct killer_line *oomd = unit_line(p, l->group, "kill"), *over = unit_line(p, l->group, "runtime_limit");
+	bool asked = strcmp(l->name, "client request") == 0;
+	char who[PM_WHO];
+	if (oomd && oomd->killer == KILLER_SYSTEMD_OOMD)
+		return false; /* it ended the whole unit; PID 1 only swept up */
+	const char *id = oom ? "systemd_oom_policy" : over ? "systemd_runtime_limit" : late ? "systemd_stop_timeout" :
+			 asked ? "systemctl_kill" : "systemd_stop";
+	const char *why = oom ? "another process of the unit had been killed by an OOM killer (OOMPolicy=stop)" :
+			  over ? "the unit reached its RuntimeMaxSec=" :
+			  late ? "the unit was being stopped and did not end in time (TimeoutStopSec=)" :
+			  asked ? "somebody asked for it (systemctl kill)" : "the unit was being stopped";
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, id, CONFIDENCE_HIGH);
+	pm_killer_text(p, "systemd (PID 1), unit %s", l->group);
+	pm_summary(p, "%s was ended by systemd with %s: %s.", pm_who(p->d, who), signame(l->signal) ? signame(l->signal) : "a signal",
+		   why);
+	line_evidence(p, l);
+	if (oom || over || late)
+		line_evidence(p, oom ? oom : over ? over : late);
+	if (oom)
+		pm_advise_less_memory(p);
+	return true;
+}
+
 bool pm_killer_by_pid(struct pm *p)
 {
 	const struct death *d = p->d;
@@ -141,6 +180,8 @@ bool pm_killer_by_pid(struct pm *p)
 		bool same = l->pid == d->pid && (!d->pid_namespaced || by_log) &&
 			    (!e->known || e->told == l->signal || e->told == SIGKILL || e->told == SIGTERM);
 		bool worker = !same && e->failed && (pm_kin(d, l->pid) || (l->killer == KILLER_RAY && ray_driver(p)));
+		if (same && l->killer == KILLER_SIGNAL && systemd_verdict(p, l))
+			return true;
 		if ((!same && !worker) || l->killer == KILLER_SIGNAL)
 			continue;
 		daemon_verdict(p, l, worker);
@@ -312,6 +353,7 @@ static bool scheduler_verdict(struct pm *p, const struct killer_line *l)
 		{"cancel", "cancelled", "was cancelled (scancel, or another step of the job failed)"},
 		{"time_limit", "time_limit", "ran into its time limit"},
 		{"preempt", "preempted", "was preempted by another job"},
+		{"runtime_limit", "runtime_limit", "reached the unit's RuntimeMaxSec="},
 		{"evict", "evicted", "was evicted: the node was low on memory"},
 	};
 	char who[PM_WHO], id[48];
@@ -319,7 +361,7 @@ static bool scheduler_verdict(struct pm *p, const struct killer_line *l)
 	for (size_t a = 0; a < ARRAY_SIZE(acts); a++) {
 		if (!action_is(l, acts[a].action))
 			continue;
-		TEXT_FORMAT(id, "%s_%s", killer_name(l->killer), acts[a].id);
+		TEXT_FORMAT(id, "%s_%s", l->killer == KILLER_SIGNAL ? "systemd" : killer_name(l->killer), acts[a].id);
 		pm_verdict(p, INCIDENT_KILLED_BY, l->killer, id, CONFIDENCE_HIGH);
 		pm_killer_text(p, "%s%s%s", daemon_words(l->killer), l->name[0] ? ", " : "", l->name);
 		pm_summary(p, "%s was ended by %s: %s %s.", who, daemon_words(l->killer), l->name[0] ? l->name : "it", acts[a].words);
@@ -351,6 +393,8 @@ static int group_fit(const struct pm *p, const struct killer_line *l)
 	const struct ending *e = &p->end;
 	if (!pm_time_fits(d, l->time_unix_ms, 60000) || l->pid != 0 || action_is(l, "summary") || action_is(l, "exit"))
 		return 0;
+	if (action_is(l, "runtime_limit") && (e->killed || e->told == SIGTERM))
+		return pm_unit_covers(l->group, d->cgroup) ? 3 : 0;
 	bool soft = action_is(l, "cancel") || action_is(l, "time_limit") || action_is(l, "preempt") || action_is(l, "evict");
 	if (soft)
 		return e->killed || e->told == SIGTERM || e->told == SIGINT ? 2 : 0;

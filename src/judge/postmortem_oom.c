@@ -129,6 +129,17 @@ static void where_words(const struct kernel_kill *k, char *dst, size_t cap)
 	buf_add(&b, " was reached");
 }
 
+/* The processes of the table together hold less than half of what the group is charged for. */
+static bool outside_processes(const struct kernel_kill *k)
+{
+	uint64_t sum = 0;
+	if (k->usage_bytes == 0 || k->n_tasks == 0 || k->n_tasks_all > KERNEL_KILL_TASKS)
+		return false;
+	for (size_t t = 0; t < k->n_tasks; t++)
+		sum = add_cap(sum, k->tasks[t].rss_bytes);
+	return sum < k->usage_bytes / 2;
+}
+
 static void kernel_text(struct pm *p, const struct kernel_kill *k, enum match m)
 {
 	const struct death *d = p->d;
@@ -152,6 +163,9 @@ static void kernel_text(struct pm *p, const struct kernel_kill *k, enum match m)
 		pm_text(p, "Its oom_score_adj of %d made it a preferred victim.", k->oom_score_adj);
 	if (k->reap_failed)
 		pm_text(p, "The kernel could not take its memory back at once (the oom_reaper failed).");
+	if (outside_processes(k))
+		pm_text(p, "Most of the group's memory was not in its processes: shared memory or files in a tmpfs (/dev/shm), which "
+			   "killing does not free.");
 	if (m == MATCH_LIKELY)
 		pm_text(p, "Inside this container pids differ from the kernel's; name and moment match, not the pid.");
 	if (m == MATCH_PID && k->time_unix_ms == 0)
@@ -298,7 +312,7 @@ void pm_neighbours(struct pm *p)
 	size_t told = 0;
 	for (size_t n = 0; n < p->d->n_kernel_kills && told < 4; n++) {
 		const struct kernel_kill *k = &p->d->kernel_kills[n];
-		if (match_of(p, k) != MATCH_NONE || k->pid == p->i->victim.pid)
+		if (match_of(p, k) != MATCH_NONE)
 			continue;
 		bool ours = k->pid == p->d->pid;
 		incident_evidence_add(p->i, "neighbour", "kernel log", k->time_unix_ms, "%s: %s",

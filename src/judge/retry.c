@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/units.h"
 
-static const uint64_t delay_first_ns = 1 * NS_PER_S;
 static const uint64_t delay_most_ns = 60 * NS_PER_S;
 
 bool retry_is_memory(enum incident_kind k)
@@ -75,10 +74,10 @@ void retry_decide(const struct retry_settings *s, const struct retry_attempt *hi
 			    size_format(last->peak_bytes, size), duration_format(last->lived_ns, age), size);
 	} else {
 		d.next = RETRY_RETRY;
-		d.delay_ns = s->has_backoff ? s->backoff_ns : delay_first_ns;
+		d.delay_ns = s->backoff_ns;
 		for (size_t i = 1; i < n && d.delay_ns < delay_most_ns; i++)
 			d.delay_ns *= 2;
-		d.delay_ns = MIN(d.delay_ns, MAX(delay_most_ns, s->has_backoff ? s->backoff_ns : 0));
+		d.delay_ns = MIN(d.delay_ns, MAX(delay_most_ns, s->backoff_ns));
 		char delay[24];
 		TEXT_FORMAT(d.reason, "attempt %zu of %u retries, in %s", n, s->max, duration_format(d.delay_ns, delay));
 	}

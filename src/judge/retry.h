@@ -14,7 +14,6 @@
 struct retry_settings {
 	uint32_t max;          /* --retries */
 	bool on_memory, on_crash, on_hang, on_any;
-	bool has_backoff;
 	uint64_t backoff_ns;   /* first delay; doubles up to a minute */
 };
 

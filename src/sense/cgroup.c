@@ -13,10 +13,10 @@
 #define CGROUP_V1_NO_LIMIT UINT64_C(0x7fffffffffff0000)
 
 struct stat_key {
-	const char *name;
+	struct span name;
 	size_t offset; /* into struct cgroup_memory */
 };
-#define KEY(text, field) {text, offsetof(struct cgroup_memory, field)}
+#define KEY(text, field) {{(text), sizeof(text) - 1}, offsetof(struct cgroup_memory, field)}
 
 static const struct stat_key v1_keys[] = {
 	KEY("cache", file_bytes),
@@ -59,7 +59,7 @@ static bool key_value(struct span line, struct span *ret_key, uint64_t *ret)
 static void key_store(struct cgroup_memory *m, const struct stat_key *keys, size_t n, struct span name, uint64_t v)
 {
 	for (size_t i = 0; i < n; i++)
-		if (span_eq(name, keys[i].name))
+		if (name.len == keys[i].name.len && memcmp(name.p, keys[i].name.p, name.len) == 0)
 			memcpy((char *)m + keys[i].offset, &v, sizeof(v));
 }
 

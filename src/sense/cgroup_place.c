@@ -73,6 +73,15 @@ static bool list_has(struct span list, const char *name)
 	return false;
 }
 
+/* ".." as a whole component: no group is called that, and following it would lead out of the tree. */
+static bool has_dotdot(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "..")) != NULL; p += 2)
+		if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == '\0'))
+			return true;
+	return false;
+}
+
 /* A later mount lies over an earlier one, so the last one found wins. */
 static void mount_take(struct mount *m, struct span root, struct span dir)
 {
@@ -82,8 +91,13 @@ static void mount_take(struct mount *m, struct span root, struct span dir)
 		return;
 	if (strncmp(full, CGROUP_TOP, top) != 0 || (full[top] != '/' && full[top] != '\0'))
 		return;
+	const char *dir_below = full + top;
+	while (*dir_below == '/')
+		dir_below++;
+	if (has_dotdot(dir_below))
+		return;
 	m->found = true;
-	(void)text_copy(m->dir, sizeof(m->dir), full + top + (full[top] == '/'));
+	(void)text_copy(m->dir, sizeof(m->dir), dir_below);
 	(void)text_copy(m->root, sizeof(m->root), group);
 }
 
@@ -127,7 +141,7 @@ static const char *below_root(const struct mount *m, const char *group)
 	while (*rest == '/')
 		rest++;
 	/* "/../other": a group outside our cgroup namespace. */
-	return strncmp(rest, "..", 2) == 0 ? "" : rest;
+	return has_dotdot(rest) ? "" : rest;
 }
 
 static void place_join(const struct mount *m, const char *group, struct place_path *ret)

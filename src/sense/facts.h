@@ -81,6 +81,8 @@ struct killer_line {
 	 * "unit_result" PID 1: Result=oom-kill, which does not tell the two apart
 	 * "step_oom"    Slurm's or Kubernetes' count of kernel kills in its group
 	 * "cancel" "time_limit" "preempt" "evict"  ended by the scheduler
+	 * "stop_timeout" "runtime_limit"  why PID 1 ends a unit
+	 * "fault"       the kernel's line about a crash
 	 * "exit"        a supervisor reports how a process ended
 	 * "summary"     a count over a period, naming nobody
 	 */

@@ -79,7 +79,7 @@ bool killer_earlyoom_line(struct span text, struct killer_line *l)
 	if (span_starts(text, low)) {
 		TEXT_COPY(l->action, "low_memory");
 		l->signal = signame_parse(span_before(span_after(text, low), " limits"));
-		struct span mem = span_after(text, " mem");
+		struct span mem = span_after(text, " limits: mem");
 		return mem.p && killer_number(span_trim(mem), &l->value_ratio);
 	}
 	struct span at = span_after(text, " to process ");
@@ -124,12 +124,37 @@ bool killer_meta_line(struct span text, struct killer_line *l)
 	return true;
 }
 
+/* "python3[619]: segfault at 0 ip …", "traps: a.out[7] trap divide error ip:…" */
+bool killer_fault_line(struct span text, struct killer_line *l)
+{
+	static const char *const words[] = {"segfault at ", "general protection", "trap invalid opcode", "trap divide error",
+					    "trap int3"};
+	struct span t = span_starts(text, "traps: ") ? span_after(text, "traps: ") : text;
+	struct span pid = span_after(t, "["), rest = span_after(pid, "]");
+	if (!rest.p || !killer_pid(pid, &l->pid))
+		return false;
+	rest = span_trim(rest.len > 0 && rest.p[0] == ':' ? (struct span){rest.p + 1, rest.len - 1} : rest);
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (span_starts(rest, words[w])) {
+			l->killer = KILLER_NONE;
+			TEXT_COPY(l->action, "fault");
+			span_copy(span_before(t, "["), l->name, sizeof(l->name));
+			return true;
+		}
+	return false;
+}
+
 bool killer_nohang_line(struct killerlog *k, struct span text, struct killer_line *l)
 {
-	struct span pid = span_after(text, "PID: "), name = span_after(text, ", Name: ");
-	if (span_starts(text, "PID: ") && name.p && span_has(name, ", badness: ")) {
+	struct span pid = span_after(text, "PID:"), name = span_after(text, ", Name: ");
+	if (!name.p)
+		name = span_after(text, ", name: "); /* 0.2 */
+	if (span_starts(text, "PID:") && name.p && (span_has(name, ", badness: ") || span_has(name, ", state: "))) {
+		const char *end = span_find(name, ", badness: ");
+		if (!end)
+			end = span_find(name, ", state: ");
 		if (killer_pid(pid, &k->nohang_pid))
-			span_copy(span_before(name, ", badness: "), k->nohang_name, sizeof(k->nohang_name));
+			span_copy((struct span){name.p, (size_t)(end - name.p)}, k->nohang_name, sizeof(k->nohang_name));
 		return false;
 	}
 	if (!span_starts(text, "Sending SIG") || !span_has(text, " to the victim"))
@@ -171,6 +196,7 @@ static const struct {
 	{killer_earlyoom_line, {"earlyoom"}},
 	{killer_meta_line, {"oomd", "kernel"}},
 	{killer_slurm_line, {"slurmstepd", "slurmd", "srun", "slurmctld"}},
+	{killer_fault_line, {"kernel"}},
 	{killer_kube_line, {"kubelet", "containerd", "dockerd", "crio", "k3s", "rke2"}},
 };
 

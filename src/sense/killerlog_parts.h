@@ -18,6 +18,7 @@ uint64_t killer_gb(struct span s);
 bool killer_oomd_line(struct span text, struct killer_line *l);
 bool killer_unit_line(struct span text, struct killer_line *l);
 bool killer_earlyoom_line(struct span text, struct killer_line *l);
+bool killer_fault_line(struct span text, struct killer_line *l);
 bool killer_meta_line(struct span text, struct killer_line *l);
 bool killer_slurm_line(struct span text, struct killer_line *l);
 bool killer_kube_line(struct span text, struct killer_line *l);

@@ -67,6 +67,31 @@ static const struct {
 	{"systemd-oomd killed some process(es) in this unit.", KILLER_SYSTEMD_OOMD, "kill"},
 };
 
+/* PID 1 sends the signal itself, or tells why it is going to. */
+static bool unit_signal(struct span tail, struct killer_line *l)
+{
+	l->killer = KILLER_SIGNAL;
+	if (span_starts(tail, "State '") && span_has(tail, "' timed out. Killing.")) {
+		TEXT_COPY(l->action, "stop_timeout");
+		return true;
+	}
+	if (span_has(tail, " reached runtime time limit. Stopping.")) {
+		TEXT_COPY(l->action, "runtime_limit");
+		return true;
+	}
+	TEXT_COPY(l->action, "kill");
+	struct span sig = span_after(tail, " with signal "), pid = span_after(tail, "Killing process ");
+	if (span_starts(tail, "Sent signal ")) { /* systemctl kill */
+		sig = span_after(tail, "Sent signal ");
+		pid = span_after(sig, " process ");
+		l->signal = signame_parse(span_before(sig, " "));
+		TEXT_COPY(l->name, "client request");
+	} else if (span_starts(tail, "Killing process ") && sig.p) {
+		l->signal = signame_parse(span_before(sig, "."));
+	}
+	return l->signal != 0 && killer_pid(pid, &l->pid);
+}
+
 /* "<unit>: <what happened>" by PID 1 or a user manager. */
 bool killer_unit_line(struct span text, struct killer_line *l)
 {
@@ -93,14 +118,7 @@ bool killer_unit_line(struct span text, struct killer_line *l)
 		TEXT_COPY(l->action, "kill");
 		return true;
 	}
-	struct span sig = span_after(tail, " with signal ");
-	if (!span_starts(tail, "Killing process ") || !sig.p || !killer_pid(span_after(tail, "Killing process "), &l->pid))
-		return false;
-	l->killer = KILLER_SIGNAL;
-	TEXT_COPY(l->name, "systemd");
-	TEXT_COPY(l->action, "kill");
-	l->signal = signame_parse(span_before(sig, "."));
-	return l->signal != 0;
+	return unit_signal(tail, l);
 }
 
 /* "*** JOB 7 ON n1 CANCELLED AT 2023-12-05T07:16:01 DUE TO TIME LIMIT ***" */

@@ -9,38 +9,39 @@
 #define MEMINFO_PLAUSIBLE_BYTES (UINT64_C(1) << 56)
 
 /* The kernel's names, in the kernel's order: the parser relies on it for speed only. */
-static const char *const field_names[MEMINFO_MAX] = {
-	[MEMINFO_TOTAL] = "MemTotal",
-	[MEMINFO_FREE] = "MemFree",
-	[MEMINFO_AVAILABLE] = "MemAvailable",
-	[MEMINFO_BUFFERS] = "Buffers",
-	[MEMINFO_CACHED] = "Cached",
-	[MEMINFO_SWAP_CACHED] = "SwapCached",
-	[MEMINFO_ACTIVE_FILE] = "Active(file)",
-	[MEMINFO_INACTIVE_FILE] = "Inactive(file)",
-	[MEMINFO_UNEVICTABLE] = "Unevictable",
-	[MEMINFO_MLOCKED] = "Mlocked",
-	[MEMINFO_SWAP_TOTAL] = "SwapTotal",
-	[MEMINFO_SWAP_FREE] = "SwapFree",
-	[MEMINFO_DIRTY] = "Dirty",
-	[MEMINFO_WRITEBACK] = "Writeback",
-	[MEMINFO_ANON] = "AnonPages",
-	[MEMINFO_SHMEM] = "Shmem",
-	[MEMINFO_SLAB_RECLAIMABLE] = "SReclaimable",
-	[MEMINFO_HUGETLB] = "Hugetlb",
+#define NAME(text) {(text), sizeof(text) - 1}
+static const struct span field_names[MEMINFO_MAX] = {
+	[MEMINFO_TOTAL] = NAME("MemTotal"),
+	[MEMINFO_FREE] = NAME("MemFree"),
+	[MEMINFO_AVAILABLE] = NAME("MemAvailable"),
+	[MEMINFO_BUFFERS] = NAME("Buffers"),
+	[MEMINFO_CACHED] = NAME("Cached"),
+	[MEMINFO_SWAP_CACHED] = NAME("SwapCached"),
+	[MEMINFO_ACTIVE_FILE] = NAME("Active(file)"),
+	[MEMINFO_INACTIVE_FILE] = NAME("Inactive(file)"),
+	[MEMINFO_UNEVICTABLE] = NAME("Unevictable"),
+	[MEMINFO_MLOCKED] = NAME("Mlocked"),
+	[MEMINFO_SWAP_TOTAL] = NAME("SwapTotal"),
+	[MEMINFO_SWAP_FREE] = NAME("SwapFree"),
+	[MEMINFO_DIRTY] = NAME("Dirty"),
+	[MEMINFO_WRITEBACK] = NAME("Writeback"),
+	[MEMINFO_ANON] = NAME("AnonPages"),
+	[MEMINFO_SHMEM] = NAME("Shmem"),
+	[MEMINFO_SLAB_RECLAIMABLE] = NAME("SReclaimable"),
+	[MEMINFO_HUGETLB] = NAME("Hugetlb"),
 };
 
 const char *meminfo_field_name(enum meminfo_field f)
 {
-	return f < MEMINFO_MAX ? field_names[f] : "unknown";
+	return f < MEMINFO_MAX ? field_names[f].p : "unknown";
 }
 
 /* Index of a name, looked for from `from` on, since lines come in the table's order. */
 static size_t field_index(struct span name, size_t from)
 {
 	for (size_t i = 0; i < MEMINFO_MAX; i++) {
-		size_t f = (from + i) % MEMINFO_MAX;
-		if (span_eq(name, field_names[f]))
+		size_t f = from + i < MEMINFO_MAX ? from + i : from + i - MEMINFO_MAX;
+		if (name.len == field_names[f].len && memcmp(name.p, field_names[f].p, name.len) == 0)
 			return f;
 	}
 	return MEMINFO_MAX;

@@ -2,8 +2,8 @@
  * Who sends signals that end processes: one record (records.h) for each such
  * signal goes into a ring. sense/sigwatch.c reads it.
  */
-#include "kernel_types.h"
-#include "pidns.h"
+#include "kernel_types.bpf.h"
+#include "pidns.bpf.h"
 #include "records.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -2,8 +2,8 @@
  * All processes in a few reads: one record (records.h) for each process that
  * has memory. sense/tasks.c reads them.
  */
-#include "kernel_types.h"
-#include "pidns.h"
+#include "kernel_types.bpf.h"
+#include "pidns.bpf.h"
 #include "records.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -103,6 +103,20 @@ static void mounts_elsewhere_and_broken_lines_are_passed_over(void **state)
 	assert_int_equal(cgroup_place_parse(SPAN(""), mounts, &p), WORLD_ABSENT);
 }
 
+static void names_never_lead_out_of_the_tree(void **state)
+{
+	(void)state;
+	struct cgroup_place p;
+	struct span mounts = SPAN("6 4 0:2 / /sys/fs/cgroup//u rw - cgroup2 cgroup2 rw\n");
+	assert_int_equal(cgroup_place_parse(SPAN("0::/a/../../../etc\n"), mounts, &p), 0);
+	assert_string_equal(p.unified, "u");
+	assert_int_equal(cgroup_place_parse(SPAN("0::/a..b/..c\n"), mounts, &p), 0);
+	assert_string_equal(p.unified, "u/a..b/..c");
+	mounts = SPAN("6 4 0:2 / /sys/fs/cgroup/../u rw - cgroup2 cgroup2 rw\n");
+	assert_int_equal(cgroup_place_parse(SPAN("0::/a\n"), mounts, &p), 0);
+	assert_string_equal(p.unified, "");
+}
+
 static void limits_are_numbers_or_none(void **state)
 {
 	(void)state;
@@ -249,6 +263,7 @@ int main(void)
 		cmocka_unit_test(the_root_of_a_container_mount_is_taken_off),
 		cmocka_unit_test(memory_of_v1_that_is_not_mounted_here_is_not_looked_for_in_v2),
 		cmocka_unit_test(mounts_elsewhere_and_broken_lines_are_passed_over),
+		cmocka_unit_test(names_never_lead_out_of_the_tree),
 		cmocka_unit_test(limits_are_numbers_or_none),
 		cmocka_unit_test(a_v1_group_counts_the_groups_below_it),
 		cmocka_unit_test(a_v2_group_tells_its_events_apart),

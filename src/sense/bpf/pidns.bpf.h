@@ -1,4 +1,4 @@
-/* Process numbers as a given pid namespace shows them. For programs that include kernel_types.h. */
+/* Process numbers as a given pid namespace shows them. For programs that include kernel_types.bpf.h. */
 #pragma once
 
 #include <bpf/bpf_core_read.h>

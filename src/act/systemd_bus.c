@@ -1,0 +1,225 @@
+#include "act/systemd_bus.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+
+#define CALL_USEC (2 * 1000000)
+
+/* The few functions used, under their own types; loaded at the first call, then kept. */
+static struct {
+	bool tried, loaded;
+	__typeof__(sd_bus_open_user) *open_user;
+	__typeof__(sd_bus_open_system) *open_system;
+	__typeof__(sd_bus_set_method_call_timeout) *set_method_call_timeout;
+	__typeof__(sd_bus_flush_close_unref) *flush_close_unref;
+	__typeof__(sd_bus_call_method) *call_method;
+	__typeof__(sd_bus_message_read) *message_read;
+	__typeof__(sd_bus_message_unref) *message_unref;
+	__typeof__(sd_bus_error_free) *error_free;
+	__typeof__(sd_bus_error_has_name) *error_has_name;
+	__typeof__(sd_bus_get_property_string) *get_property_string;
+	__typeof__(sd_bus_get_property_trivial) *get_property_trivial;
+} bus;
+
+static bool bus_load(void)
+{
+	const struct {
+		const char *name;
+		void *slot;
+	} wanted[] = {
+		{"sd_bus_open_user", &bus.open_user},
+		{"sd_bus_open_system", &bus.open_system},
+		{"sd_bus_set_method_call_timeout", &bus.set_method_call_timeout},
+		{"sd_bus_flush_close_unref", &bus.flush_close_unref},
+		{"sd_bus_call_method", &bus.call_method},
+		{"sd_bus_message_read", &bus.message_read},
+		{"sd_bus_message_unref", &bus.message_unref},
+		{"sd_bus_error_free", &bus.error_free},
+		{"sd_bus_error_has_name", &bus.error_has_name},
+		{"sd_bus_get_property_string", &bus.get_property_string},
+		{"sd_bus_get_property_trivial", &bus.get_property_trivial},
+	};
+	if (bus.tried)
+		return bus.loaded;
+	bus.tried = true;
+	void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		void *f = dlsym(library, wanted[i].name);
+		if (!f)
+			return false;
+		memcpy(wanted[i].slot, &f, sizeof(f)); /* ISO C has no cast from object to function pointer */
+	}
+	bus.loaded = true;
+	return true;
+}
+
+static const char service[] = "org.freedesktop.systemd1";
+static const char manager_path[] = "/org/freedesktop/systemd1";
+static const char manager_interface[] = "org.freedesktop.systemd1.Manager";
+
+static int bus_condition(int r)
+{
+	switch (-r) {
+	case EACCES:
+	case EPERM:
+		return WORLD_DENIED;
+	case ENOENT:
+	case ENOMEDIUM:
+	case ECONNREFUSED:
+	case ENOTCONN:
+	case ENOTDIR:
+	case EHOSTDOWN:
+	case EBADR:
+	case ENXIO:
+		return WORLD_ABSENT;
+	default:
+		return r;
+	}
+}
+
+static int bus_open(enum systemd_manager m, sd_bus **ret)
+{
+	sd_bus *conn = NULL;
+	if (!bus_load())
+		return WORLD_ABSENT;
+	int r = m == SYSTEMD_USER ? bus.open_user(&conn) : bus.open_system(&conn);
+	if (r < 0)
+		return bus_condition(r);
+	r = bus.set_method_call_timeout(conn, CALL_USEC);
+	if (r < 0) {
+		bus.flush_close_unref(conn);
+		return r;
+	}
+	*ret = conn;
+	return 0;
+}
+
+static int unit_path(sd_bus *conn, const char *unit, char **ret)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus_message *reply = NULL;
+	const char *path;
+	int r = bus.call_method(conn, service, manager_path, manager_interface, "GetUnit", &error, &reply, "s", unit);
+	if (r >= 0)
+		r = bus.message_read(reply, "o", &path);
+	if (r >= 0) {
+		*ret = strdup(path);
+		r = *ret ? 0 : -ENOMEM;
+	}
+	if (r < 0 && bus.error_has_name(&error, "org.freedesktop.systemd1.NoSuchUnit"))
+		r = -ENOENT;
+	bus.message_unref(reply);
+	bus.error_free(&error);
+	return r;
+}
+
+/* Properties of resource control belong to the unit's type. */
+static const char *interface_of(const char *unit)
+{
+	static const struct {
+		const char *suffix, *interface;
+	} types[] = {
+		{".service", "org.freedesktop.systemd1.Service"},
+		{".scope", "org.freedesktop.systemd1.Scope"},
+		{".slice", "org.freedesktop.systemd1.Slice"},
+	};
+	size_t n = strlen(unit);
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		size_t k = strlen(types[i].suffix);
+		if (n > k && strcmp(unit + n - k, types[i].suffix) == 0)
+			return types[i].interface;
+	}
+	return NULL;
+}
+
+/* *ret_is: whether the property has that value; false when this systemd lacks the property. */
+static int text_property_is(sd_bus *conn, const char *path, const char *interface, const char *name, const char *value,
+			    bool *ret_is)
+{
+	char *text = NULL;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = bus.get_property_string(conn, service, path, interface, name, &error, &text);
+	bus.error_free(&error);
+	*ret_is = r >= 0 && strcmp(text, value) == 0;
+	free(text);
+	return r == -ENOMEM || r == -ETIMEDOUT ? r : 0;
+}
+
+static int oomd_read(sd_bus *conn, const char *path, const char *interface, struct systemd_unit_oomd *o)
+{
+	uint32_t limit = 0;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r = text_property_is(conn, path, interface, "ManagedOOMSwap", "kill", &o->swap_kill);
+	if (r == 0)
+		r = text_property_is(conn, path, interface, "ManagedOOMMemoryPressure", "kill", &o->pressure_kill);
+	if (r == 0)
+		r = text_property_is(conn, path, interface, "ManagedOOMPreference", "avoid", &o->avoid);
+	if (r == 0)
+		r = text_property_is(conn, path, interface, "ManagedOOMPreference", "omit", &o->omit);
+	/* A share of UINT32_MAX. */
+	if (r == 0 && bus.get_property_trivial(conn, service, path, interface, "ManagedOOMMemoryPressureLimit", &error, 'u',
+						  &limit) >= 0)
+		o->pressure_limit_ratio = (double)limit / (double)UINT32_MAX;
+	bus.error_free(&error);
+	return r;
+}
+
+int systemd_bus_unit_oomd(enum systemd_manager m, const char *unit, struct systemd_unit_oomd *ret)
+{
+	sd_bus *conn = NULL;
+	cleanup(freep) char *path = NULL;
+	struct systemd_unit_oomd o = {.swap_kill = false};
+	const char *interface = interface_of(unit);
+	if (!interface)
+		return WORLD_ABSENT;
+	int r = bus_open(m, &conn);
+	if (r)
+		return r;
+	r = unit_path(conn, unit, &path);
+	if (r == 0)
+		r = oomd_read(conn, path, interface, &o);
+	bus.flush_close_unref(conn);
+	if (r == 0)
+		*ret = o;
+	return bus_condition(r);
+}
+
+static int set_property(enum systemd_manager m, const char *unit, const char *name, const char *text, uint64_t number)
+{
+	sd_bus *conn = NULL;
+	if (!interface_of(unit))
+		return WORLD_ABSENT;
+	int r = bus_open(m, &conn);
+	if (r)
+		return r;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	const bool runtime = true;
+	if (text)
+		r = bus.call_method(conn, service, manager_path, manager_interface, "SetUnitProperties", &error, NULL,
+				       "sba(sv)", unit, runtime, 1, name, "s", text);
+	else
+		r = bus.call_method(conn, service, manager_path, manager_interface, "SetUnitProperties", &error, NULL,
+				       "sba(sv)", unit, runtime, 1, name, "t", number);
+	if (r < 0 && (bus.error_has_name(&error, "org.freedesktop.systemd1.NoSuchUnit") ||
+		      bus.error_has_name(&error, SD_BUS_ERROR_PROPERTY_READ_ONLY)))
+		r = -ENOENT;
+	if (r < 0 && bus.error_has_name(&error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED))
+		r = -EACCES;
+	bus.error_free(&error);
+	bus.flush_close_unref(conn);
+	return r < 0 ? bus_condition(r) : 0;
+}
+
+int systemd_bus_set_preference(enum systemd_manager m, const char *unit, enum systemd_preference p)
+{
+	static const char *const names[] = {"none", "avoid", "omit"};
+	return set_property(m, unit, "ManagedOOMPreference", names[MIN((size_t)p, ARRAY_SIZE(names) - 1)], 0);
+}
+
+int systemd_bus_set_memory(enum systemd_manager m, const char *unit, const char *property, uint64_t bytes)
+{
+	return set_property(m, unit, property, NULL, bytes);
+}

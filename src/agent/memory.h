@@ -1,0 +1,22 @@
+/*
+ * Gathers what `vigil mem` shows, of the node or of one job, from the live
+ * machine: a sweep over all processes, exact numbers for those shown,
+ * proportional sizes for the largest few, and the shared memory with its
+ * holders. Bounded time: about 0.1 s with 2,000 processes, 2 s at most beyond that.
+ */
+#pragma once
+
+#include "agent/members.h"
+#include "base/fault.h"
+#include "model/footprint.h"
+
+struct memory_want {
+	const struct members_want *members; /* NULL: the whole node */
+	const char *subject; /* for the heading; "" for the node */
+	bool all;            /* every process and every piece of shared memory */
+};
+
+enum { MEMORY_NO_PROCESS = 4 }; /* nothing of the job is alive */
+
+int must_check memory_gather(const struct world *w, const struct memory_want *want, struct footprint *ret,
+			     struct fault *f);

@@ -1,0 +1,93 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/memory.h"
+#include "agent/world_open.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/state.h"
+#include "cli/subject.h"
+#include "tell/memory_show.h"
+
+struct mem_options {
+	const char *state;
+	bool all;
+	bool json;
+};
+
+static const struct option mem_options[] = {
+	{.name = "all", .letter = 'a', .type = OPTION_FLAG, .help = "show every process and every piece of shared memory",
+	 .offset = offsetof(struct mem_options, all)},
+	OPTION_STATE(mem_options),
+	OPTION_JSON(mem_options),
+	OPTION_END,
+};
+
+static int show(const struct world *w, const struct mem_options *o, const struct subject *s)
+{
+	const struct members_want members = {
+		.job_id = s && s->is_job ? s->job.id : NULL,
+		.root = s ? s->pid : 0,
+		.group = s && s->is_job ? s->job.cgroup : NULL,
+	};
+	const struct memory_want want = {.members = s ? &members : NULL, .subject = s ? s->text : "", .all = o->all};
+	struct footprint p;
+	struct fault f = {.text = ""};
+	int r = memory_gather(w, &want, &p, &f);
+	if (r) {
+		log_error("%s", f.text);
+		return r == MEMORY_NO_PROCESS ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
+	}
+	if (o->json) {
+		struct js *j = memory_json(&p);
+		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
+		js_free(j);
+	} else {
+		memory_text(&p, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+	}
+	footprint_done(&p);
+	return 0;
+}
+
+static int mem_run(const void *options, int argc, char **argv)
+{
+	const struct mem_options *o = options;
+	/* Static: a thread that reads proportional sizes may outlive this function. */
+	static struct world w;
+	struct subject s;
+	struct fault f = {.text = ""};
+	char state[256];
+	if (argc > 1) {
+		log_error("one JOB or PID is expected, not %d; see 'vigil help mem'", argc);
+		return EXIT_USAGE;
+	}
+	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, state, sizeof(state), &f) < 0) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	if (argc == 0)
+		return show(&w, o, NULL);
+	int r = subject_find(&w, state, argv[0], &s, &f);
+	if (r) {
+		log_error("%s", f.text);
+		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
+	}
+	return show(&w, o, &s);
+}
+
+const struct command command_mem = {
+	.name = "mem",
+	.usage = "vigil mem [OPTIONS] [JOB|PID]",
+	.summary = "who holds the memory: by process, rank and shared file",
+	.about = "Shows how much memory there is at each level that can run out (node, container, job), what each process "
+		 "holds, and the shared memory with its holders. Without JOB or PID: of the whole node.\n"
+		 "\n"
+		 "OWN is RSS minus shared: the private pages, which are what ending the process gives back. Shared pages stay "
+		 "for whoever else maps them; files in /dev/shm stay until they are removed, and those that nobody holds are "
+		 "marked ORPHAN.",
+	.examples = "vigil mem\nvigil mem last --json\nvigil mem 4711 --all",
+	.options = mem_options,
+	.options_size = sizeof(struct mem_options),
+	.run = mem_run,
+	.usage_status = EXIT_USAGE,
+};

@@ -1,0 +1,207 @@
+#include "testing.h"
+
+#include <stdio.h>
+
+#include "model/incident.h"
+#include "model/unit.h"
+
+static struct task_row rows[4096];
+static struct tasks tasks = {.rows = rows, .cap = ARRAY_SIZE(rows), .iter_link_fd = -1};
+static struct unit_memory memory;
+static struct unit_table table;
+static struct unit_job jobs[2];
+
+static enum role wanted_role[4096];
+static int32_t wanted_rank[4096];
+
+static int fresh(void **state)
+{
+	(void)state;
+	tasks.n = 0;
+	memset(&memory, 0, sizeof(memory));
+	memset(jobs, 0, sizeof(jobs));
+	for (size_t i = 0; i < ARRAY_SIZE(wanted_role); i++) {
+		wanted_role[i] = ROLE_MAIN;
+		wanted_rank[i] = NO_RANK;
+	}
+	return 0;
+}
+
+static void proc_add(pid_t pid, pid_t ppid, uint64_t own_mib)
+{
+	struct task_row *r = &rows[tasks.n++];
+	*r = (struct task_row){.pid = pid, .ppid = ppid, .start_ticks = (uint64_t)pid,
+			       .rss_anon_bytes = own_mib * MIB};
+	snprintf(r->comm, sizeof(r->comm), "p%d", (int)pid);
+}
+
+static void role_table(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+{
+	(void)ctx;
+	(void)parent;
+	ret->role = wanted_role[row->pid];
+	ret->rank = wanted_rank[row->pid];
+}
+
+static void build(uint64_t now_ns)
+{
+	unit_build(&memory, &tasks, jobs, 2, NULL, now_ns, role_table, NULL, 1000, &table);
+}
+
+static const struct unit *unit_of(pid_t pid)
+{
+	for (size_t i = 0; i < table.n_members; i++)
+		if (rows[table.member[i].row].pid == pid)
+			return &table.unit[table.member[i].unit];
+	return NULL;
+}
+
+static void loader_workers_fall_with_their_rank(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {100}, .ranks = {3}, .n_roots = 1};
+	proc_add(1, 0, 5);
+	proc_add(100, 1, 1000);
+	proc_add(101, 100, 300);
+	proc_add(102, 100, 300);
+	proc_add(103, 102, 10);
+	wanted_role[101] = wanted_role[102] = ROLE_LOADER;
+	build(NS_PER_S);
+	assert_int_equal(table.n, 1);
+	assert_int_equal(table.unit[0].processes, 4);
+	assert_true(table.unit[0].own_bytes == 1610 * MIB);
+	assert_int_equal(table.unit[0].rank, 3);
+	assert_null(unit_of(1));
+}
+
+static void children_of_a_shell_stand_alone_and_the_shell_is_a_launcher(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, 2);
+	proc_add(11, 10, 500);
+	proc_add(12, 10, 600);
+	wanted_role[10] = ROLE_SHELL;
+	build(NS_PER_S);
+	assert_int_equal(table.n, 3);
+	assert_true(unit_of(10)->launcher);
+	assert_false(unit_of(11)->launcher);
+	assert_ptr_not_equal(unit_of(11), unit_of(12));
+	assert_int_equal(unit_of(11)->group_size, 2);
+}
+
+static void ranks_under_a_launcher_are_units_with_their_rank(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, 50);
+	wanted_role[10] = ROLE_LAUNCHER;
+	for (pid_t p = 11; p < 19; p++) {
+		proc_add(p, 10, 100);
+		wanted_rank[p] = p - 11;
+	}
+	build(NS_PER_S);
+	assert_int_equal(table.n, 9);
+	assert_int_equal(unit_of(18)->rank, 7);
+}
+
+static void ray_workers_are_units_of_their_own(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, 50);
+	proc_add(11, 10, 100);
+	proc_add(12, 10, 100);
+	wanted_role[10] = ROLE_RAY_SYSTEM;
+	wanted_role[11] = wanted_role[12] = ROLE_RAY_WORKER;
+	build(NS_PER_S);
+	assert_int_equal(table.n, 3);
+	assert_int_equal(unit_of(12)->role, ROLE_RAY_WORKER);
+}
+
+static void a_double_fork_is_found_at_its_reaper(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {100}, .ranks = {NO_RANK}, .n_roots = 1, .reaper = 50,
+				    .not_ours = {51}, .n_not_ours = 1};
+	proc_add(50, 1, 5);
+	proc_add(51, 50, 3);   /* the guard */
+	proc_add(100, 50, 10); /* the job's main process */
+	proc_add(130, 50, 99); /* its grandchild, orphaned */
+	proc_add(131, 130, 1);
+	build(NS_PER_S);
+	assert_null(unit_of(50));
+	assert_null(unit_of(51));
+	assert_non_null(unit_of(130));
+	assert_ptr_equal(unit_of(130), unit_of(131));
+}
+
+static void jobs_are_kept_apart(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	jobs[1] = (struct unit_job){.active = true, .roots = {20}, .ranks = {NO_RANK}, .n_roots = 1, .retriable = true};
+	proc_add(10, 1, 1);
+	proc_add(20, 1, 2);
+	proc_add(21, 20, 3);
+	build(NS_PER_S);
+	assert_int_equal(unit_of(21)->job, 1);
+	assert_true(unit_of(21)->retriable);
+	assert_false(unit_of(10)->retriable);
+}
+
+static void growth_is_measured_between_sweeps(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, 100);
+	build(NS_PER_S);
+	rows[0].rss_anon_bytes = 150 * MIB;
+	build(NS_PER_S + NS_PER_S / 2);
+	assert_true(table.unit[0].growth_bytes_per_s == (int64_t)(100 * MIB));
+	rows[0].start_ticks = 777; /* the pid was reused */
+	build(2 * NS_PER_S);
+	assert_int_equal(table.n, 1);
+	assert_true(table.unit[0].start_ticks == 777);
+}
+
+static void circles_and_strangers_in_the_parent_chain_end_the_walk(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {99}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 11, 1);
+	proc_add(11, 10, 1);
+	proc_add(12, 12, 1);
+	proc_add(13, 4000, 1);
+	build(NS_PER_S);
+	assert_int_equal(table.n, 0);
+}
+
+static void three_thousand_processes_and_a_deep_chain_are_placed(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	for (pid_t p = 10; p < 3010; p++)
+		proc_add(p, p - 1, 1);
+	for (pid_t p = 11; p < 3010; p++)
+		wanted_role[p] = ROLE_LOADER;
+	build(NS_PER_S);
+	assert_int_equal(table.n, 1);
+	assert_int_equal(table.unit[0].processes, 3000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(loader_workers_fall_with_their_rank, fresh),
+		cmocka_unit_test_setup(children_of_a_shell_stand_alone_and_the_shell_is_a_launcher, fresh),
+		cmocka_unit_test_setup(ranks_under_a_launcher_are_units_with_their_rank, fresh),
+		cmocka_unit_test_setup(ray_workers_are_units_of_their_own, fresh),
+		cmocka_unit_test_setup(a_double_fork_is_found_at_its_reaper, fresh),
+		cmocka_unit_test_setup(jobs_are_kept_apart, fresh),
+		cmocka_unit_test_setup(growth_is_measured_between_sweeps, fresh),
+		cmocka_unit_test_setup(circles_and_strangers_in_the_parent_chain_end_the_walk, fresh),
+		cmocka_unit_test_setup(three_thousand_processes_and_a_deep_chain_are_placed, fresh),
+	};
+	return cmocka_run_group_tests_name("model/unit", tests, NULL, NULL);
+}
