@@ -251,22 +251,32 @@ static int connect(struct store *s, int flags)
 }
 
 /* Is it ours, and of which schema? A file of another program is damage, too. */
-static int check_version(struct store *s, int64_t *ret_version)
+static int judge_version(struct store *s, int64_t *ret_version)
 {
-	int64_t application;
+	int64_t application, tables;
 	int r = pragma_int(s, "PRAGMA user_version", ret_version);
 	if (r == 0)
 		r = pragma_int(s, "PRAGMA application_id", &application);
+	if (r == 0)
+		r = pragma_int(s, "SELECT count(*) FROM sqlite_master", &tables);
 	if (r < 0)
 		return r;
-	if (application == 0 && *ret_version == 0) { /* made, but its maker did not come further */
-		int64_t tables;
-		r = pragma_int(s, "SELECT count(*) FROM sqlite_master", &tables);
-		return r == 0 && tables > 0 ? -EBADMSG : r;
-	}
+	if (application == 0 && *ret_version == 0 && tables == 0)
+		return 0; /* made, but its maker has not come further */
 	if (application != STORE_APPLICATION_ID || *ret_version < 1)
 		return -EBADMSG;
 	return *ret_version > STORE_SCHEMA ? -EPROTONOSUPPORT : 0;
+}
+
+/* In one transaction: another vigil may be making the tables just now. */
+static int check_version(struct store *s, int64_t *ret_version)
+{
+	int r = exec(s, "BEGIN");
+	if (r < 0)
+		return r;
+	r = judge_version(s, ret_version);
+	int end = exec(s, "COMMIT");
+	return r != 0 ? r : end;
 }
 
 static off_t file_bytes(const struct store *s, const char *suffix)
