@@ -144,6 +144,20 @@ static int limit_write(const struct world *w, const char *group, const char *fil
 	return file_write_at(w->cgroup_fd, path, text);
 }
 
+/* Through systemd where it is a unit, because a reload of systemd would write the unit's own value again. */
+static int limit_set(const struct world *w, const char *group, const char *group_name, const char *file, uint64_t bytes)
+{
+	char unit[128];
+	bool user;
+	uint64_t now;
+	if (protect_unit_of(group_name, unit, sizeof(unit), &user) &&
+	    systemd_bus_set_memory(user ? SYSTEMD_USER : SYSTEMD_SYSTEM, unit,
+				   strcmp(file, "memory.low") == 0 ? "MemoryLow" : "MemoryMin", bytes) == 0 &&
+	    limit_read(w, group, file, &now) == 0 && now / 4096 == bytes / 4096)
+		return 0;
+	return limit_write(w, group, file, bytes);
+}
+
 /* What the group uses and cannot simply read again from disk: that is worth keeping. */
 static uint64_t worth_keeping(const struct world *w, const char *group)
 {
@@ -178,14 +192,7 @@ static void memory_keep(const struct world *w, const struct protect_outcome *o, 
 		v->after = MAX(v->before, bytes);
 		return;
 	}
-	r = limit_write(w, o->group_path, file, bytes);
-	char unit[128];
-	bool user;
-	if (r && protect_unit_of(o->group_name, unit, sizeof(unit), &user)) {
-		int s = systemd_bus_set_memory(user ? SYSTEMD_USER : SYSTEMD_SYSTEM, unit,
-					       strcmp(file, "memory.low") == 0 ? "MemoryLow" : "MemoryMin", bytes);
-		r = s == 0 ? 0 : r;
-	}
+	r = limit_set(w, o->group_path, o->group_name, file, bytes);
 	if (r) {
 		value_refused(v, -r, "writing it needs ownership of the group (a delegated unit) or root");
 		return;
@@ -248,27 +255,31 @@ static bool xattr_get(int fd, const char *name)
 	return n > 0 && (value[0] == '1' || value[0] == 'y' || value[0] == 't');
 }
 
-static int preference_write(const struct world *w, const char *path, const char *group_name, const char *name, bool on,
-			    char how[static 96])
+/* What the unit's property must say for these attributes; omit is the stronger. */
+static enum systemd_preference preference_of(bool avoid, bool omit)
+{
+	return omit ? SYSTEMD_OMIT : avoid ? SYSTEMD_AVOID : SYSTEMD_NONE;
+}
+
+/*
+ * Both the attribute and the property: systemd-oomd reads the attribute, which
+ * systemd 252 does not write when the property of a running unit changes, but
+ * does write anew from the property when the unit is reloaded.
+ */
+static int preference_write(int fd, const char *group_name, const char *name, bool on, char how[static 96])
 {
 	char unit[128], attribute[48];
 	bool user;
-	/* By property first: systemd writes the attribute anew whenever the unit changes. */
-	if (protect_unit_of(group_name, unit, sizeof(unit), &user)) {
-		enum systemd_preference p = !on ? SYSTEMD_NONE : strcmp(name, "oomd_omit") == 0 ? SYSTEMD_OMIT : SYSTEMD_AVOID;
-		if (systemd_bus_set_preference(user ? SYSTEMD_USER : SYSTEMD_SYSTEM, unit, p) == 0) {
-			text_format(how, 96, "ManagedOOMPreference of %.60s", unit);
-			return 0;
-		}
-	}
 	TEXT_FORMAT(attribute, "user.%s", name);
+	int r = on ? fsetxattr(fd, attribute, "1", 1, 0) : fremovexattr(fd, attribute);
+	r = r == 0 || errno == ENODATA ? 0 : -errno;
 	text_format(how, 96, "attribute %s", attribute);
-	cleanup(closep) int fd = openat(w->cgroup_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (on)
-		return fsetxattr(fd, attribute, "1", 1, 0) == 0 ? 0 : -errno;
-	return fremovexattr(fd, attribute) == 0 || errno == ENODATA ? 0 : -errno;
+	if (!protect_unit_of(group_name, unit, sizeof(unit), &user))
+		return r;
+	enum systemd_preference p = preference_of(xattr_get(fd, "user.oomd_avoid"), xattr_get(fd, "user.oomd_omit"));
+	if (systemd_bus_set_preference(user ? SYSTEMD_USER : SYSTEMD_SYSTEM, unit, p) == 0)
+		text_format(how, 96, "attribute %s and ManagedOOMPreference of %.40s", attribute, unit);
+	return r;
 }
 
 static void preference_set(const struct world *w, const struct protect_outcome *o, const char *name, bool dry_run,
@@ -290,13 +301,13 @@ static void preference_set(const struct world *w, const struct protect_outcome *
 		v->done = true;
 		return;
 	}
-	int r = preference_write(w, o->group_path, o->group_name, name, true, v->how);
+	int r = preference_write(fd, o->group_name, name, true, v->how);
 	v->after = xattr_get(fd, attribute);
 	v->done = v->after != 0;
 	if (!v->done && r == -EOPNOTSUPP)
 		value_refused(v, -r, "this kernel keeps no user attributes on control groups (5.7 does)");
 	else if (!v->done)
-		value_refused(v, r ? -r : EINVAL, "setting it needs ownership of the group, or root");
+		value_refused(v, r ? -r : EIO, "setting it needs ownership of the group, or root");
 }
 
 static void group_apply(const struct world *w, const struct cgroup_place *place, const struct protect_request *want,
@@ -371,15 +382,18 @@ int protect_restore_adj(const struct world *w, struct proc_id id, int adj)
 	return world_condition(adj_write(w, id.pid, adj));
 }
 
-int protect_restore_memory(const struct world *w, const char *group_path, const char *file, uint64_t bytes)
+int protect_restore_memory(const struct world *w, const char *group_path, const char *group_name, const char *file,
+			   uint64_t bytes)
 {
-	return world_condition(limit_write(w, group_path, file, bytes));
+	return world_condition(limit_set(w, group_path, group_name, file, bytes));
 }
 
 int protect_restore_preference(const struct world *w, const char *group_path, const char *group_name, const char *name,
 			       bool on)
 {
 	char how[96];
-	int r = preference_write(w, group_path, group_name, name, on, how);
-	return r < 0 ? world_condition(r) : r;
+	cleanup(closep) int fd = openat(w->cgroup_fd, group_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return world_condition(-errno);
+	return world_condition(preference_write(fd, group_name, name, on, how));
 }

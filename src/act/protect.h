@@ -75,7 +75,8 @@ void protect_outcome_done(struct protect_outcome *o);
 /* Put values back. WORLD_GONE, WORLD_DENIED, WORLD_ABSENT. */
 int must_check protect_restore_adj(const struct world *w, struct proc_id id, int adj);
 /* file: "memory.low" or "memory.min". */
-int must_check protect_restore_memory(const struct world *w, const char *group_path, const char *file, uint64_t bytes);
+int must_check protect_restore_memory(const struct world *w, const char *group_path, const char *group_name,
+				      const char *file, uint64_t bytes);
 /* name: "oomd_avoid" or "oomd_omit". */
 int must_check protect_restore_preference(const struct world *w, const char *group_path, const char *group_name,
 					  const char *name, bool on);

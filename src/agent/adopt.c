@@ -14,6 +14,7 @@
 #include "agent/caseend.h"
 #include "agent/guardproc.h"
 #include "agent/node.h"
+#include "agent/orphan.h"
 #include "agent/sdnotify.h"
 #include "base/buf.h"
 #include "base/log.h"
@@ -35,7 +36,6 @@ struct adopted {
 	char cgroup[CGROUP_PATH_MAX];
 	char group_name[256];
 	uint32_t kills;
-	uint64_t own_bytes;
 };
 
 struct adopt {
@@ -48,6 +48,7 @@ struct adopt {
 	uint32_t cases_seen, saved_case;
 	int signal_fd;
 	uint32_t guard_deaths;
+	bool has_iterator; /* the guard was given a BPF iterator, or there is none to be had */
 	bool stop;
 };
 
@@ -122,7 +123,15 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 		TEXT_COPY(j->group_name, place.name);
 	if (j->cgroup[0])
 		TEXT_COPY(j->job.cgroup, j->cgroup);
-	j->autopsy = autopsy_new(a->w, &place, j->group_name);
+	j->autopsy = autopsy_new(a->w, &place);
+	int link = -1;
+	if (j->autopsy)
+		autopsy_watch_signals(j->autopsy, &link);
+	if (a->has_iterator)
+		closep(&link);
+	else if (link >= 0)
+		a->guard.shm->iter_link_fd = link;
+	a->has_iterator = true;
 	guard_tell(a, (uint32_t)(j - a->job));
 	keeper_job(&j->keeper, &j->job);
 	keeper_event(&j->keeper, &j->job, "job_adopted", NULL, "%s", command);
@@ -243,7 +252,7 @@ static void job_died(struct adopt *a, struct adopted *j)
 	struct autopsy_subject who = {
 		.job = j->job.id, .pid = j->id.pid, .rank = NO_RANK, .start_ticks = j->id.start_ticks,
 		.name = j->job.name, .command = j->job.command, .start_unix_ms = j->job.started_unix_ms,
-		.end_unix_ms = a->w->unix_ms(), .own_bytes = j->own_bytes, .cgroup = j->group_name,
+		.end_unix_ms = a->w->unix_ms(), .cgroup = j->group_name,
 	};
 	struct caseend end = end_of(a, j);
 	autopsy_of(j->autopsy, &who, &in);
@@ -289,7 +298,6 @@ static bool still_alive(struct adopt *a, struct adopted *j)
 {
 	if (j->id.pid) {
 		struct proc_stat st;
-		j->own_bytes = MAX(j->own_bytes, a->guard.shm->now.job_bytes[j - a->job]);
 		return proc_stat_read(a->w, j->id.pid, &st) == 0 && st.start_ticks == j->id.start_ticks &&
 		       st.state != 'Z' && st.state != 'X';
 	}
@@ -421,6 +429,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	(void)signal(SIGPIPE, SIG_IGN);
 	a->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	struct guard_shm *shm = guardproc_shm_new();
+	orphan_prepare(spec->state_dir);
 	if (a->signal_fd < 0 || !shm || guard_begin(a, shm) < 0) {
 		log_error("cannot start the guard: %s", strerror(errno));
 		return 125;
@@ -432,6 +441,8 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	while (status == 0 && !a->stop && (spec->service || any_active(a))) {
 		wait_for_something(a);
 		guard_cases(a);
+		for (uint32_t i = 0; i < a->n; i++)
+			autopsy_signals_take(a->job[i].active ? a->job[i].autopsy : NULL);
 		for (uint32_t i = 0; i < a->n; i++)
 			if (a->job[i].active && !still_alive(a, &a->job[i]))
 				job_ended(a, &a->job[i]);

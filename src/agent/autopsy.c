@@ -1,44 +1,193 @@
 #include "agent/autopsy.h"
 
-#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include "agent/gather.h"
+#include "agent/node.h"
+#include "base/buf.h"
+#include "base/text.h"
+#include "sense/bpfload.h"
+#include "sense/proc.h"
+#include "sense/shm.h"
+#include "sense/sigwatch.h"
+
+/* The kernel's fixed inode of the first pid namespace (PROC_PID_INIT_INO). */
+#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+
+/* A memory report may wait this long for the owners of shared memory. */
+static const uint64_t shm_budget_ns = 100 * NS_PER_MS;
 
 struct autopsy {
 	const struct world *w;
+	struct gather *gather;
+	bool first_namespace;  /* our pids are the machine's */
+	char blind[200];       /* why signals are not seen */
+	struct bpf_sigwatch_fds fds;
+	struct sigwatch watch;
+	_Atomic bool watching; /* set by the loading thread, read by ours */
+	_Atomic bool blind_set;
+	bool told;             /* gather knows about it */
 };
 
-struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place, const char *group)
+struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place)
 {
-	(void)place;
-	(void)group;
+	char ns[64] = "";
 	struct autopsy *a = calloc(1, sizeof(*a));
-	if (a)
-		a->w = w;
+	if (!a)
+		return NULL;
+	a->w = w;
+	a->gather = gather_new(w, place);
+	if (!a->gather) {
+		free(a);
+		return NULL;
+	}
+	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
+	a->first_namespace = n > 0 && strcmp(ns, FIRST_PID_NAMESPACE) == 0;
+	gather_signals_blind(a->gather, "the job ended before they were watched");
 	return a;
 }
 
 void autopsy_watch_signals(struct autopsy *a, int *ret_iter_link_fd)
 {
-	(void)a;
+	char why[160];
 	*ret_iter_link_fd = -1;
+	ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)), "the guard reads /proc where BPF is not to be had");
+	if (bpf_sigwatch_load(&a->fds, a->blind, sizeof(a->blind)) != 0) {
+		atomic_store(&a->blind_set, true);
+		return;
+	}
+	if (sigwatch_open(a->fds.ring_fd, a->fds.ring_bytes, &a->watch) != 0) {
+		TEXT_COPY(a->blind, "the ring of signals could not be mapped");
+		atomic_store(&a->blind_set, true);
+		return;
+	}
+	atomic_store(&a->watching, true);
+}
+
+int autopsy_signals_fd(const struct autopsy *a)
+{
+	return a && atomic_load(&a->watching) ? a->fds.ring_fd : -1;
+}
+
+static void signal_keep(struct autopsy *a, const struct sigwatch_event *e)
+{
+	struct signal_sent s = {
+		.signal = e->signal,
+		.target = a->first_namespace ? e->target : e->target_inner,
+		.target_start_ticks = e->target_start_ticks,
+		.sender = e->from_kernel ? 0 : a->first_namespace ? e->sender : e->sender_inner,
+		.sender_uid = e->sender_uid,
+		.from_kernel = e->from_kernel,
+		.time_unix_ms = e->time_unix_ms,
+	};
+	TEXT_COPY(s.sender_comm, e->sender_comm);
+	if (!e->from_kernel && proc_command_read(a->w, s.sender, s.sender_command, sizeof(s.sender_command)) != 0)
+		s.sender_command[0] = '\0'; /* it has ended: its name has to do */
+	gather_signal(a->gather, &s);
+}
+
+void autopsy_signals_take(struct autopsy *a)
+{
+	struct sigwatch_event events[64];
+	size_t n = 0;
+	if (!a)
+		return;
+	if (!a->told && atomic_load(&a->watching)) {
+		gather_signals_blind(a->gather, NULL);
+		a->told = true;
+	}
+	if (!a->told && atomic_load(&a->blind_set)) {
+		gather_signals_blind(a->gather, a->blind);
+		a->told = true;
+	}
+	if (!atomic_load(&a->watching))
+		return;
+	do {
+		if (sigwatch_read(&a->watch, a->w, events, ARRAY_SIZE(events), &n) < 0)
+			return;
+		for (size_t i = 0; i < n; i++)
+			signal_keep(a, &events[i]);
+	} while (n == ARRAY_SIZE(events));
 }
 
 struct autopsy *autopsy_free(struct autopsy *a)
 {
+	if (!a)
+		return NULL;
+	if (atomic_load(&a->watching)) {
+		sigwatch_close(&a->watch);
+		closep(&a->fds.link_fd);
+		closep(&a->fds.ring_fd);
+	}
+	gather_free(a->gather);
 	free(a);
 	return NULL;
 }
 
+static void describe(const struct autopsy *a, const struct autopsy_subject *who, struct death *d)
+{
+	struct rlimit core;
+	TEXT_COPY(d->job, who->job);
+	node_name(d->node, sizeof(d->node));
+	d->attempt = who->attempt;
+	d->pid = who->pid;
+	d->rank = who->rank;
+	TEXT_COPY(d->name, who->name);
+	TEXT_COPY(d->command, who->command);
+	TEXT_COPY(d->cgroup, who->cgroup ? who->cgroup : "");
+	d->pid_namespaced = !a->first_namespace;
+	d->has_status = who->has_status;
+	d->wait_status = who->wait_status;
+	d->start_unix_ms = who->start_unix_ms;
+	d->end_unix_ms = who->end_unix_ms;
+	d->stopping = who->stopping;
+	d->stop_signal = who->stop_signal;
+	d->ended_with_peer = who->ended_with_peer;
+	d->peer_rank = who->peer_rank;
+	if (getrlimit(RLIMIT_CORE, &core) == 0) {
+		d->has_core_limit = true;
+		d->core_limit_bytes = core.rlim_cur == RLIM_INFINITY ? UINT64_MAX : core.rlim_cur;
+	}
+}
+
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret)
 {
-	(void)a;
-	ret->kind = WIFSIGNALED(who->wait_status) ? INCIDENT_KILLED_BY : INCIDENT_ERROR_EXIT;
-	ret->time_unix_ms = who->end_unix_ms;
+	static struct death d; /* large */
+	memset(&d, 0, sizeof(d));
+	describe(a, who, &d);
+	autopsy_signals_take(a);
+	gather_death(a->gather, &(struct gather_logs){.out = who->log_out, .err = who->log_err}, &d);
+	postmortem(&d, ret);
+}
+
+static void owners_of(const struct shm_ledger *l, const struct shm_item *item, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	for (uint32_t i = 0; i < item->n_owners && i < 8; i++)
+		buf_printf(&b, "%s%d", i ? ", " : "", (int)l->owners[item->first_owner + i].pid);
+	if (item->n_owners > 8)
+		buf_printf(&b, " and %u more", item->n_owners - 8);
 }
 
 void autopsy_shm(const struct world *w, struct incident *in)
 {
-	(void)w;
-	(void)in;
+	struct shm_ledger l;
+	if (shm_read(w, NULL, 0, shm_budget_ns, &l) < 0)
+		return;
+	for (size_t i = 0; i < l.n && in->n_shm < INCIDENT_SHM; i++) {
+		const struct shm_item *item = &l.items[i];
+		if (!item->has_bytes || item->bytes < MIB)
+			continue;
+		struct incident_shm *s = &in->shm[in->n_shm++];
+		shm_item_path(item, s->path, sizeof(s->path));
+		s->bytes = item->bytes;
+		s->orphan = item->orphan && shm_complete(&l);
+		owners_of(&l, item, s->owners, sizeof(s->owners));
+	}
+	shm_done(&l);
 }

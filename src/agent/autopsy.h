@@ -26,14 +26,20 @@ struct autopsy_subject {
 	bool ended_with_peer;
 	int32_t peer_rank;
 	const char *log_out, *log_err; /* paths; NULL: none */
-	uint64_t own_bytes;            /* last known; 0 unknown */
 	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
 };
 
 /* Cheap: opens the sources and notes the counters. NULL on lack of memory. */
-struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place, const char *group);
-/* Start watching who sends signals (BPF, about 25 ms): call when the job has lived a little. Also gives the task iterator. */
+struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place);
+/*
+ * Start watching who sends signals, by BPF. Takes about 25 ms, so it may be
+ * called in a thread of its own once the job has lived a little; everything
+ * else is called by one thread. Also gives the task iterator, -1 without.
+ */
 void autopsy_watch_signals(struct autopsy *a, int *ret_iter_link_fd);
+/* Readable when signals were seen; -1 while they are not watched. */
+int autopsy_signals_fd(const struct autopsy *a);
+void autopsy_signals_take(struct autopsy *a);
 struct autopsy *autopsy_free(struct autopsy *a);
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);
 /* The largest shared-memory files and who holds them, for a memory report. */

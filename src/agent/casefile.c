@@ -79,6 +79,25 @@ static void write_victim(struct hand *h, struct incident *in)
 	in->victim.swap_bytes = u->swap_bytes;
 }
 
+/* A dead process has no command line any more: those of the largest victims are read before. */
+static void read_commands(struct hand *h)
+{
+	for (size_t i = 0; i < HAND_COMMANDS; i++) {
+		struct hand_command *c = &h->command[i];
+		c->pid = i < h->n_targets ? h->target[i].id.pid : 0;
+		if (c->pid && proc_command_read(h->w, c->pid, c->text, sizeof(c->text)) != 0)
+			c->pid = 0;
+	}
+}
+
+static const char *command_read_before(const struct hand *h, pid_t pid)
+{
+	for (size_t i = 0; i < HAND_COMMANDS; i++)
+		if (h->command[i].pid == pid)
+			return h->command[i].text;
+	return NULL;
+}
+
 struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const struct guard_step *step)
 {
 	struct guard_shm *shm = h->shm;
@@ -98,6 +117,7 @@ struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const 
 	in->time_unix_ms = h->w->unix_ms();
 	in->attempt = h->jobs[c->job].attempt;
 	TEXT_COPY(in->job, h->jobs[c->job].id);
+	read_commands(h);
 	write_trigger(h, in, l, step);
 	write_victim(h, in);
 	TEXT_COPY(in->policy.name, victim_policy_name(shm->policy));
@@ -155,7 +175,10 @@ static void write_top_row(struct hand *h, uint32_t row_index, struct incident_pr
 	if (m)
 		TEXT_COPY(p->role, role_name(h->units->unit[m->unit].pid == row->pid ? h->units->unit[m->unit].role
 										   : ROLE_LOADER));
-	if (proc_command_read(h->w, row->pid, p->command, sizeof(p->command)) != 0 || p->command[0] == '\0')
+	const char *before = command_read_before(h, row->pid);
+	if (before)
+		TEXT_COPY(p->command, before);
+	else if (proc_command_read(h->w, row->pid, p->command, sizeof(p->command)) != 0 || p->command[0] == '\0')
 		TEXT_COPY(p->command, row->comm);
 }
 

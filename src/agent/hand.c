@@ -88,7 +88,10 @@ static void read_group_pids(struct hand *h, struct unit_extra *extra)
  */
 static void tell_shared_apart(struct hand *h)
 {
-	uint64_t worth = MIN(h->shm->now.total_bytes, h->eye->meminfo.bytes[MEMINFO_TOTAL]) / 64;
+	uint64_t worth = MIN(h->shm->now.total_bytes, h->eye->meminfo.bytes[MEMINFO_TOTAL]);
+	for (size_t j = 0; j < h->n_jobs; j++)
+		worth = MIN(worth, h->jobs[j].limit_bytes);
+	worth /= 64;
 	size_t left = 64;
 	for (size_t i = 0; i < h->tasks->n && left > 0; i++) {
 		struct task_row *row = &h->tasks->rows[i];
@@ -127,7 +130,7 @@ uint64_t hand_job_bytes(const struct hand *h, size_t j)
 	uint64_t own = 0;
 	for (size_t i = 0; i < h->units->n; i++)
 		if (h->units->unit[i].job == j)
-			own += h->units->unit[i].own_bytes;
+			own += unit_weight(&h->units->unit[i]);
 	return own;
 }
 

@@ -15,9 +15,16 @@
 #include "agent/guardshm.h"
 
 #define HAND_TARGETS 8192
+#define HAND_COMMANDS 4
 #define HAND_HELD 512 /* of these a pidfd is kept: the largest ones */
 
 enum hand_phase { HAND_IDLE, HAND_ASKED, HAND_FROZEN, HAND_KILLING, HAND_SETTLING };
+
+/* A command line read while its process still had one. */
+struct hand_command {
+	pid_t pid;
+	char text[200];
+};
 
 struct hand {
 	const struct world *w;
@@ -37,6 +44,7 @@ struct hand {
 	struct victim_choice choice;
 	struct target target[HAND_TARGETS];
 	size_t n_targets, n_held;
+	struct hand_command command[HAND_COMMANDS]; /* of the largest targets */
 	struct target frozen[HAND_TARGETS]; /* stopped with SIGSTOP, maybe not victims */
 	size_t n_frozen;
 	uint64_t group_frozen;     /* bit per job frozen by its group */

@@ -2,7 +2,8 @@
  * Gathers what `vigil mem` shows, of the node or of one job, from the live
  * machine: a sweep over all processes, exact numbers for those shown,
  * proportional sizes for the largest few, and the shared memory with its
- * holders. Bounded time: about 0.1 s with 2,000 processes, 2 s at most beyond that.
+ * holders. Measured: 35 ms with 40 processes, 0.45 s with 2,000; proportional
+ * sizes and holders are cut off after 1.5 s together.
  */
 #pragma once
 

@@ -316,7 +316,7 @@ static int note_restore(const struct restore *r, struct note *n)
 	*first = *second = '\0';
 	int result = -EBADMSG;
 	if (strcmp(n->key, "memory.low") == 0 || strcmp(n->key, "memory.min") == 0)
-		result = protect_restore_memory(r->w, first + 1, n->key,
+		result = protect_restore_memory(r->w, first + 1, second + 1, n->key,
 						n->value == INT64_MAX ? CGROUP_NO_LIMIT : (uint64_t)n->value);
 	else if (strcmp(n->key, "oomd_avoid") == 0 || strcmp(n->key, "oomd_omit") == 0)
 		result = protect_restore_preference(r->w, first + 1, second + 1, n->key, n->value != 0);

@@ -57,6 +57,10 @@ struct super {
 	uint32_t period_kills, period_others;
 	uint64_t next_summary_ns;
 	uint64_t bpf_at_ns;            /* load BPF then; 0: done */
+	_Atomic bool bpf_done;         /* the loading thread has finished */
+	bool bpf_polled;               /* its signals are polled */
+	bool bpf_started;
+	pthread_t bpf_thread;
 	int epoll_fd, signal_fd, timer_fd;
 	sigset_t old_mask;
 	int exit_status;

@@ -106,7 +106,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, struct incident 
 		.command = s->job.command, .has_status = true, .wait_status = r->wait_status,
 		.start_unix_ms = r->started_unix_ms, .end_unix_ms = r->ended_unix_ms, .stopping = s->stopping,
 		.stop_signal = s->stop_signal, .log_out = out, .log_err = err,
-		.own_bytes = s->guard.shm->now.job_bytes[0], .cgroup = s->job.cgroup,
+		.cgroup = s->job.cgroup,
 	};
 	autopsy_of(s->autopsy, &who, in);
 }

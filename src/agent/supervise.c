@@ -13,6 +13,8 @@
 
 #include "agent/autopsy.h"
 #include "agent/node.h"
+#include "agent/orphan.h"
+#include "agent/shield.h"
 #include "agent/super.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -20,7 +22,7 @@
 #include "base/units.h"
 #include "tell/report.h"
 
-enum { KEY_SIGNAL = 1, KEY_GUARD, KEY_GUARD_DIED };
+enum { KEY_SIGNAL = 1, KEY_GUARD, KEY_GUARD_DIED, KEY_SENDERS };
 
 /* BPF is loaded when the job has shown that it lives: a short job never pays for it. */
 static const uint64_t bpf_delay_ns = 300 * NS_PER_MS;
@@ -271,6 +273,7 @@ static void *bpf_main(void *arg)
 	int fd = -1;
 	autopsy_watch_signals(s->autopsy, &fd);
 	s->guard.shm->iter_link_fd = fd;
+	atomic_store(&s->bpf_done, true);
 	return NULL;
 }
 
@@ -279,9 +282,11 @@ static void timers(struct super *s)
 	uint64_t now = s->w->mono_ns();
 	if (s->bpf_at_ns && now >= s->bpf_at_ns) {
 		s->bpf_at_ns = 0;
-		pthread_t t;
-		if (pthread_create(&t, NULL, bpf_main, s) == 0)
-			(void)pthread_detach(t);
+		s->bpf_started = pthread_create(&s->bpf_thread, NULL, bpf_main, s) == 0;
+	}
+	if (!s->bpf_polled && atomic_load(&s->bpf_done)) {
+		s->bpf_polled = true;
+		poll_add(s, autopsy_signals_fd(s->autopsy), KEY_SENDERS);
 	}
 	if (s->phase == SUPER_WAITING && now >= s->deadline_ns) {
 		int status;
@@ -313,6 +318,8 @@ static int wait_ms(const struct super *s)
 		next = MIN(next, s->deadline_ns);
 	if (s->next_summary_ns && s->period_kills + s->period_others > 0)
 		next = MIN(next, s->next_summary_ns);
+	if (s->bpf_started && !s->bpf_polled)
+		next = MIN(next, now + 50 * NS_PER_MS);
 	if (s->phase == SUPER_LINGERING || s->pending || (s->phase == SUPER_ENDING && !any_running(s)))
 		next = MIN(next, now + 100 * NS_PER_MS);
 	if (next == UINT64_MAX)
@@ -348,6 +355,8 @@ static void loop(struct super *s)
 			} else if (key == KEY_GUARD) {
 				ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
 				super_guard_cases(s);
+			} else if (key == KEY_SENDERS) {
+				autopsy_signals_take(s->autopsy);
 			} else if (key == KEY_GUARD_DIED) {
 				children_reap(s);
 			}
@@ -357,6 +366,30 @@ static void loop(struct super *s)
 		if (attempt_over && !any_running(s))
 			after_ranks(s);
 	}
+}
+
+/* --protect: what `vigil protect JOB` does, once the main processes are there; children inherit it. */
+static void super_protect(struct super *s)
+{
+	static struct shield sh; /* large */
+	const struct members_want members = {.job_id = s->job.id, .root = s->rank[0].proc.pid, .group = s->job.cgroup};
+	const struct shield_want want = {.members = &members, .subject = s->job.name, .key = s->job.id,
+					 .level = PROTECT_NORMAL};
+	struct fault f = {.text = ""};
+	if (shield_apply(s->w, &want, s->keeper.store, &sh, &f) != 0) {
+		log_warning("the job could not be protected: %s", f.text);
+		return;
+	}
+	if (sh.outcome.n_refused > 0)
+		log_warning("oom_score_adj of %zu processes may not be lowered (CAP_SYS_RESOURCE in the first user namespace "
+			    "is missing): the kernel may still pick the job; vigil acts before it does", sh.outcome.n_refused);
+	for (size_t i = 0; i < sh.threats.n; i++)
+		keeper_event(&s->keeper, &s->job, "threat", NULL, "%s", sh.threats.row[i].text);
+	keeper_event(&s->keeper, &s->job, "protect", NULL, "%zu of %zu processes protected; %zu things can still end the job",
+		     sh.outcome.n_done, sh.outcome.n, sh.threats.n);
+	if (!s->spec->quiet)
+		log_info("protected; %zu things can still end the job (vigil protect %s lists them)", sh.threats.n, s->job.id);
+	shield_done(&sh);
 }
 
 static void announce(struct super *s)
@@ -413,12 +446,18 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	if (!shm)
 		return 125;
 	guard_settings(s, shm);
+	orphan_prepare(spec->state_dir);
 	if (guard_begin(s, shm) < 0) {
 		log_error("cannot start the guard: %s", strerror(errno));
 		return 125;
 	}
 	poll_add(s, s->signal_fd, KEY_SIGNAL);
-	s->autopsy = autopsy_new(w, &s->place, s->group.name);
+	struct cgroup_place place = s->place;
+	if (s->group.version != CGROUP_NONE) {
+		TEXT_COPY(place.memory, s->group.memory);
+		TEXT_COPY(place.name, s->group.name);
+	}
+	s->autopsy = autopsy_new(w, &place);
 	int status = 0;
 	int r = super_attempt_start(s, &status);
 	keeper_open_store(&s->keeper);
@@ -428,12 +467,16 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	}
 	keeper_job(&s->keeper, &s->job);
 	keeper_event(&s->keeper, &s->job, "job_start", NULL, "%s", s->job.command);
+	if (spec->protect)
+		super_protect(s);
 	for (uint32_t i = 0; i < s->nproc; i++)
 		super_rank_record(s, &s->rank[i]);
 	s->bpf_at_ns = w->mono_ns() + bpf_delay_ns;
 	s->next_summary_ns = spec->summary_ns ? w->mono_ns() + spec->summary_ns : 0;
 	announce(s);
 	loop(s);
+	if (s->bpf_started)
+		(void)pthread_join(s->bpf_thread, NULL);
 	s->autopsy = autopsy_free(s->autopsy);
 	return finish(s);
 }

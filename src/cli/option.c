@@ -180,7 +180,8 @@ void option_format(const struct option *o, const void *opts, char *dst, size_t c
 		buf_add(&b, *(const char *const *)v ? *(const char *const *)v : "");
 		break;
 	case OPTION_U32:
-		buf_printf(&b, "%u", *(const uint32_t *)v);
+		if (*(const uint32_t *)v != UINT32_MAX) /* not given */
+			buf_printf(&b, "%u", *(const uint32_t *)v);
 		break;
 	case OPTION_SIZE:
 		format_unit(*(const uint64_t *)v, sizes, size_units, ARRAY_SIZE(sizes), dst, cap);

@@ -23,6 +23,7 @@ const char *const policy_choices[] = {"group", "newest", "largest", "fastest", N
 
 static const struct run_options defaults = {
 	.guard = GUARD_DEFAULTS,
+	.nproc = UINT32_MAX, /* not given: one process, no rank */
 	.retry_on = {.item = {"memory"}, .n = 1},
 	.backoff = 1 * NS_PER_S,
 	.summary_every = 60 * NS_PER_S,
@@ -65,7 +66,7 @@ static int run(const void *opts, int argc, char **argv)
 	struct run_spec spec = {
 		.argv = argv,
 		.name = o->guard.name,
-		.nproc = o->nproc,
+		.nproc = o->nproc == UINT32_MAX ? 0 : o->nproc,
 		.retry = {.max = o->retries, .backoff_ns = o->backoff},
 		.threshold_ratio = o->guard.memory_threshold,
 		.has_min_free = o->guard.min_free > 0,
@@ -83,7 +84,11 @@ static int run(const void *opts, int argc, char **argv)
 	struct world w;
 	char state[256];
 	if (argc == 0) {
-		log_error("what is to be run? Give a command: vigil run -- python train.py");
+		log_error("no command to run; for example: vigil run -- python train.py");
+		return 125;
+	}
+	if (o->nproc == 0) {
+		log_error("--nproc 0: at least one rank is needed; leave the option out to run COMMAND as it is");
 		return 125;
 	}
 	if (retry_kinds(&o->retry_on, &spec.retry) < 0)

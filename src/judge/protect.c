@@ -166,7 +166,9 @@ static void protection_findings(const struct protect_facts *p, struct findings *
 					"may be swapped out or slowed",
 					size_format(p->low_bytes, low), size_format(p->effective_low_bytes, effective));
 	finding_evidence(f, "least is granted by %s", p->low_stopped_at);
-	finding_advice(f, "set memory.low of that group too, or mount cgroup2 with memory_recursiveprot");
+	finding_advice(f, "set memory.low of that group to as much or more (systemctl set-property --runtime %s MemoryLow=%llu)",
+		       strrchr(p->low_stopped_at, '/') ? strrchr(p->low_stopped_at, '/') + 1 : p->low_stopped_at,
+		       (unsigned long long)p->low_bytes);
 }
 
 static void other_threats(const struct protect_facts *p, struct findings *all)

@@ -51,6 +51,9 @@ static int compare(const struct unit *a, const struct unit *b, enum victim_polic
 		return small_a ? 1 : -1;
 	if (a->retriable != b->retriable)
 		return a->retriable ? -1 : 1;
+	/* ranks of one job fall together whichever goes: take the one that holds most, and name the right one */
+	if (a->job == b->job && a->rank != NO_RANK && b->rank != NO_RANK)
+		return by_policy(a, b, POLICY_LARGEST);
 	return by_policy(a, b, policy);
 }
 
@@ -125,12 +128,13 @@ void victim_explain(const struct unit_table *units, enum victim_policy policy, c
 	struct buf b = {.text = dst, .cap = cap};
 	char size[16];
 	buf_reset(&b);
+	bool rank_of_many = u->rank != NO_RANK && c->n > 1;
 	if (c->n == 1)
 		buf_printf(&b, "the only candidate, with %s", size_format(unit_weight(u), size));
 	else if (u->launcher)
 		buf_add(&b, "only starts others: ended when nothing else is left");
 	else
-		explain_place(&b, u, policy, p == 0);
+		explain_place(&b, u, rank_of_many ? POLICY_LARGEST : policy, p == 0);
 	if (c->n > 1 && u->retriable)
 		buf_add(&b, ", and can be retried");
 }

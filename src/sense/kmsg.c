@@ -1,6 +1,9 @@
 #include "sense/kmsg.h"
 
+#include <fcntl.h>
 #include <string.h>
+
+#include "base/buf.h"
 
 /* A number up to the byte `end`, taken off the front of s together with it. */
 static bool number_until(struct span *s, char end, uint64_t *ret)
@@ -71,19 +74,39 @@ int64_t kmsg_unix_offset_ms(const struct world *w)
 	return w->unix_ms() - (int64_t)(w->mono_ns() / NS_PER_MS);
 }
 
+static int reopen(const struct world *w)
+{
+	char path[40];
+	if (w->recorded)
+		return -1;
+	TEXT_FORMAT(path, "self/fd/%d", w->kmsg_fd);
+	return openat(w->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
 int kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret)
 {
 	if (w->kmsg_fd < 0)
 		return WORLD_ABSENT;
+	cleanup(closep) int own = reopen(w);
+	int fd = own >= 0 ? own : w->kmsg_fd;
 	/* SEEK_DATA would stop at the last `dmesg --clear`, which hides kills that still are in the ring */
-	if (lseek(w->kmsg_fd, 0, from == KMSG_FROM_END ? SEEK_END : SEEK_SET) < 0)
+	if (lseek(fd, 0, from == KMSG_FROM_END ? SEEK_END : SEEK_SET) < 0)
 		return errno == EPERM || errno == EACCES ? WORLD_DENIED : -errno;
-	ret->fd = w->kmsg_fd;
+	ret->owned = own >= 0;
+	ret->fd = ret->owned ? take_fd(&own) : fd;
 	ret->next_seq = 0;
 	ret->lost = 0;
 	ret->len = 0;
 	ret->whole_reads = !w->recorded;
 	return 0;
+}
+
+void kmsg_close(struct kmsg *k)
+{
+	if (k->owned)
+		closep(&k->fd);
+	k->fd = -1;
+	k->owned = false;
 }
 
 int kmsg_seek(struct kmsg *k, uint64_t seq)

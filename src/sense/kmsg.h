@@ -3,9 +3,10 @@
  * records "prio,seq,usec,flags[,…];text" with continuation lines that start
  * with a blank, one record a read().
  *
- * There is one position in a world's kmsg descriptor, so there is one struct
- * kmsg for a world. The descriptor is borrowed. Nothing here allocates and
- * nothing blocks. A recorded world's kmsg is an ordinary file of records.
+ * Each struct kmsg reads at a position of its own: it opens the world's
+ * descriptor anew. Where that is refused (and for a recorded world, whose kmsg
+ * is an ordinary file of records) it borrows the world's, with its one
+ * position. Nothing here allocates and nothing blocks.
  *
  * Times: the kernel's log clock runs with CLOCK_MONOTONIC (neither counts
  * suspend), so the unix time of a record is its microseconds plus today's
@@ -39,7 +40,8 @@ static inline int64_t kmsg_unix_ms(const struct kmsg_record *r, int64_t offset_m
 }
 
 struct kmsg {
-	int fd;            /* borrowed from the world */
+	int fd;
+	bool owned;        /* fd is ours; else the world's */
 	uint64_t next_seq; /* records below are skipped */
 	uint64_t lost;     /* records the ring dropped before they were read */
 	size_t len;        /* unread bytes in buf (recorded worlds only) */
@@ -51,6 +53,7 @@ enum kmsg_from { KMSG_FROM_END, KMSG_FROM_START };
 
 /* WORLD_ABSENT (no kmsg), WORLD_DENIED (it answers EPERM: CAP_SYSLOG is missing). */
 int must_check kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret);
+void kmsg_close(struct kmsg *k);
 /* Go back to the first record that is still there whose number is at least seq. */
 int must_check kmsg_seek(struct kmsg *k, uint64_t seq);
 

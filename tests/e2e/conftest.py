@@ -163,11 +163,19 @@ def vigil(binary, state):
     v.end()
 
 
+def machine_kills():
+    for line in pathlib.Path("/proc/vmstat").read_text().splitlines():
+        if line.startswith("oom_kill "):
+            return int(line.split()[1])
+    return 0
+
+
 class Box:
     """A memory control group with a limit; what enters it believes in a small machine."""
 
     def __init__(self, path, version, limit_bytes):
         self.path, self.version, self.limit_bytes = path, version, limit_bytes
+        self.kills_before = machine_kills()
 
     def enter(self):
         """In the child, before it becomes the command."""
@@ -182,7 +190,11 @@ class Box:
         return 0
 
     def kernel_kills(self):
-        return self._number("memory.events" if self.version == 2 else "memory.oom_control", "oom_kill")
+        """How often the kernel's killer came. Version 1 counts each group alone, and vigil's own group for the
+        job is gone after it, so there only the machine's count is left; other programs may add to it."""
+        if self.version == 2:
+            return self._number("memory.events", "oom_kill")
+        return machine_kills() - self.kills_before
 
     def groups(self):
         """This one and what vigil made below it, deepest first."""

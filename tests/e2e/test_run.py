@@ -96,7 +96,7 @@ def test_a_file_that_is_no_program_gives_126(vigil, tmp_path):
     (["--policy", "unluckiest", "--", "true"], "unluckiest"),
     (["--retry-on", "sundays", "--", "true"], "sundays"),
     (["--memory-limit"], "memory-limit"),
-    ([], "COMMAND"),
+    ([], "ommand"),
 ])
 def test_a_wrong_call_gives_125_and_one_clear_sentence(vigil, args, named):
     result = vigil("run", *args)

@@ -62,6 +62,11 @@ def test_the_jobs_own_limit_is_kept(vigil):
     assert report["victim"]["own_bytes"] < 256 * MIB
 
 
+def test_shared_memory_counts_for_the_job(vigil):
+    result = vigil("run", "--memory-limit", "128M", "--", *workload("hog", 1000, "--rate", 200, "--shared"))
+    assert result.status == 137, result
+
+
 def test_threshold_zero_switches_the_guard_off(vigil, small_machine):
     box = small_machine(128)
     result = vigil("run", "--memory-threshold", "0", "--", *workload("hog", 1000), box=box)

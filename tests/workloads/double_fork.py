@@ -21,7 +21,7 @@ if os.fork() == 0:
     pidfile.with_suffix(".new").rename(pidfile)
     blocks, start = [], time.monotonic()
     while len(blocks) < mib:
-        blocks.append(mmap.mmap(-1, 1 << 20))
+        blocks.append(mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
         for page in range(0, 1 << 20, mmap.PAGESIZE):
             blocks[-1][page] = 1
         time.sleep(max(0, len(blocks) / rate - (time.monotonic() - start)))

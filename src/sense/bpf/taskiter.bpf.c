@@ -8,20 +8,21 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+/* By helper, not by direct loads: the verifier of 6.1 does not follow atomic_long_t through its typedef. */
 static __always_inline void counters_take(struct bpf_task_record *r, struct mm_struct *mm)
 {
 	struct mm_struct___single *single = (void *)mm;
 	struct mm_struct___percpu *percpu = (void *)mm;
 	if (bpf_core_field_exists(single->rss_stat.count)) {
-		r->file_pages = single->rss_stat.count[MM_FILEPAGES].counter;
-		r->anon_pages = single->rss_stat.count[MM_ANONPAGES].counter;
-		r->swap_pages = single->rss_stat.count[MM_SWAPENTS].counter;
-		r->shmem_pages = single->rss_stat.count[MM_SHMEMPAGES].counter;
+		r->file_pages = BPF_CORE_READ(single, rss_stat.count[MM_FILEPAGES].counter);
+		r->anon_pages = BPF_CORE_READ(single, rss_stat.count[MM_ANONPAGES].counter);
+		r->swap_pages = BPF_CORE_READ(single, rss_stat.count[MM_SWAPENTS].counter);
+		r->shmem_pages = BPF_CORE_READ(single, rss_stat.count[MM_SHMEMPAGES].counter);
 	} else {
-		r->file_pages = percpu->rss_stat[MM_FILEPAGES].count;
-		r->anon_pages = percpu->rss_stat[MM_ANONPAGES].count;
-		r->swap_pages = percpu->rss_stat[MM_SWAPENTS].count;
-		r->shmem_pages = percpu->rss_stat[MM_SHMEMPAGES].count;
+		r->file_pages = BPF_CORE_READ(percpu, rss_stat[MM_FILEPAGES].count);
+		r->anon_pages = BPF_CORE_READ(percpu, rss_stat[MM_ANONPAGES].count);
+		r->swap_pages = BPF_CORE_READ(percpu, rss_stat[MM_SWAPENTS].count);
+		r->shmem_pages = BPF_CORE_READ(percpu, rss_stat[MM_SHMEMPAGES].count);
 	}
 }
 

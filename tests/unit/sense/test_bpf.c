@@ -13,12 +13,18 @@
 #include "sense/sigwatch.h"
 #include "sense/tasks.h"
 
-/* Whatever is not possible here is said, and skipped; never passed over in silence. */
+/*
+ * Whatever is not possible here is said, and skipped; never passed over in
+ * silence. On a machine that is known to allow it, VIGIL_NEED_BPF=1 makes a
+ * refusal a failure.
+ */
 #define NEED(call)                                                  \
 	do {                                                        \
 		char why_[200] = "";                                \
 		int r_ = call(why_, sizeof(why_));                  \
 		if (r_ == WORLD_ABSENT || r_ == WORLD_DENIED) {     \
+			if (getenv("VIGIL_NEED_BPF"))               \
+				fail_msg("%s", why_);               \
 			print_message("skipped: %s\n", why_);       \
 			skip();                                     \
 		}                                                   \

@@ -1,0 +1,154 @@
+#include "testing.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "sense/deathlog.h"
+
+static struct log_hint hints[16];
+static struct killer_line said[8];
+
+static size_t fed(struct span text)
+{
+	struct killerlog k;
+	killerlog_init(&k, "log", said, ARRAY_SIZE(said));
+	struct deathlog d = {.hints = hints, .cap = ARRAY_SIZE(hints), .killers = &k};
+	deathlog_parse(&d, text, "rank 0 stderr", NO_RANK);
+	return d.n;
+}
+
+static const struct log_hint *hint(const char *id, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(hints[i].id, id) == 0)
+			return &hints[i];
+	fail_msg("no hint %s among %zu", id, n);
+	return NULL;
+}
+
+static void a_worker_s_pid_and_signal_are_taken(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("RuntimeError: DataLoader worker (pid 4321) is killed by signal: Killed. \n"
+			    "RuntimeError: DataLoader worker (pid(s) 17, 18) exited unexpectedly\n"));
+	assert_int_equal(hint("dataloader_killed", n)->pid, 4321);
+	assert_int_equal(hint("dataloader_killed", n)->signal, SIGKILL);
+	assert_int_equal(hint("dataloader_exited", n)->pid, 17);
+	n = fed(SPAN("DataLoader worker (pid 9) is killed by signal: Bus error. It is possible that"));
+	assert_int_equal(hint("dataloader_bus_error", n)->signal, SIGBUS);
+}
+
+static void the_last_line_of_the_last_traceback_counts(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nKeyError: 1\n"
+			    "a: b\n"
+			    "10%|##\rTraceback (most recent call last):\r\n  File \"b\", line 2\n\n    x()\nm.sub.MyError: z\nafter: this\n"));
+	assert_int_equal(n, 1);
+	assert_string_equal(hint("python_traceback", n)->text, "m.sub.MyError: z");
+}
+
+static void ranks_in_front_of_lines_are_told_apart(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("[rank1]: Traceback (most recent call last):\n[rank0]: Traceback (most recent call last):\n"
+			    "[rank1]:   File \"a\"\n[rank0]:   File \"a\"\n[rank0]: ValueError: zero\n"));
+	assert_int_equal(hint("python_traceback", n)->rank, 0);
+}
+
+static void torchrun_s_root_cause_is_taken_apart(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("Failures:\n[1]:\n  rank      : 3 (local_rank: 3)\n  exitcode  : 1 (pid: 12)\n"
+			    "Root Cause (first observed failure):\n[0]:\n  rank      : 5 (local_rank: 1)\n  exitcode  : -11 (pid: 2630)\n"
+			    "  traceback : Signal 11 (SIGSEGV) received by PID 2630\n====\n"));
+	const struct log_hint *h = hint("torchrun_failure", n);
+	assert_int_equal(h->rank, 5);
+	assert_int_equal(h->pid, 2630);
+	assert_int_equal(h->signal, SIGSEGV);
+	assert_int_equal(h->exit_code, -11);
+	n = fed(SPAN("Root Cause (first observed failure):\n  rank : 5\n  exitcode  : 1 (pid: 7"));
+	assert_int_equal(hint("torchrun_failure", n)->exit_code, 1); /* cut off at its end */
+}
+
+static void sizes_in_messages_become_bytes(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.5 GiB for an array with shape (1,)\n"
+			    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0\n"));
+	assert_true(hint("numpy_memory_error", n)->bytes == 7 * GIB + 5 * (GIB / 10));
+	assert_int_equal(hint("cuda_oom", n)->bytes, 20 * MIB);
+}
+
+static void only_slurm_and_ray_are_believed_in_a_job_s_own_output(void **state)
+{
+	(void)state;
+	struct killerlog k;
+	killerlog_init(&k, "log", said, ARRAY_SIZE(said));
+	struct deathlog d = {.hints = hints, .cap = ARRAY_SIZE(hints), .killers = &k};
+	deathlog_parse(&d, SPAN("Killed /a due to memory pressure for /a being 57.97% > 50.00% for > 20s with reclaim activity\n"
+				"sending SIGKILL to process 7 uid 0 \"x\": badness 1, VmRSS 5 MiB\n"
+				"slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some\n"),
+		       "rank 2 stderr", 2);
+	assert_int_equal(k.n, 1);
+	assert_int_equal(said[0].killer, KILLER_SLURM);
+	assert_string_equal(said[0].source, "rank 2 stderr");
+}
+
+static void ordinary_words_are_no_hint(void **state)
+{
+	(void)state;
+	assert_int_equal(fed(SPAN("Killed 3 stale workers\nloss: 0.1\nKilledness\nerror: line 3: 7 items\nSaved to /dev/shm\n"
+				  "Traceback (most recent call last):\n  File \"x\"\n")),
+			 0);
+}
+
+static void binary_garbage_is_survived(void **state)
+{
+	(void)state;
+	char junk[4096];
+	for (size_t i = 0; i < sizeof(junk); i++)
+		junk[i] = (char)(i * 31 + i / 7);
+	(void)fed((struct span){junk, sizeof(junk)});
+	assert_int_equal(fed(SPAN("\xff\xfe\0\0[rank\xff]: MemoryError\0Killed\n\0\n")), 0);
+}
+
+static void of_a_huge_file_only_the_tail_is_read(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/vigil-tail-XXXXXX";
+	static char buf[DEATHLOG_TAIL];
+	struct span tail;
+	cleanup(closep) int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)10 * 1024 * 1024 * 1024), 0); /* sparse */
+	assert_true(lseek(fd, 0, SEEK_END) > 0);
+	assert_int_equal(file_write_all(fd, "\nMemoryError\n", 13), 0);
+	assert_int_equal(deathlog_tail(AT_FDCWD, path, buf, sizeof(buf), &tail), 0);
+	assert_int_equal(tail.len, DEATHLOG_TAIL);
+	assert_memory_equal(tail.p + tail.len - 13, "\nMemoryError\n", 13);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(deathlog_tail(AT_FDCWD, path, buf, sizeof(buf), &tail), -EINVAL);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(deathlog_tail(AT_FDCWD, path, buf, sizeof(buf), &tail), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_worker_s_pid_and_signal_are_taken),
+		cmocka_unit_test(the_last_line_of_the_last_traceback_counts),
+		cmocka_unit_test(ranks_in_front_of_lines_are_told_apart),
+		cmocka_unit_test(torchrun_s_root_cause_is_taken_apart),
+		cmocka_unit_test(sizes_in_messages_become_bytes),
+		cmocka_unit_test(only_slurm_and_ray_are_believed_in_a_job_s_own_output),
+		cmocka_unit_test(ordinary_words_are_no_hint),
+		cmocka_unit_test(binary_garbage_is_survived),
+		cmocka_unit_test(of_a_huge_file_only_the_tail_is_read),
+	};
+	return cmocka_run_group_tests_name("sense/deathlog", tests, NULL, NULL);
+}
