@@ -55,12 +55,11 @@ cover: ## line and branch coverage by layer
 	@meson test -C build-cover --suite unit --quiet
 	@gcovr --root . --filter src/ --exclude-unreachable-branches build-cover
 
-bench: ## measure against the peers (bench/run)
-	@tools/setup build demo test
-	@test -x bench/run || { echo 'bench/run is not there' >&2; exit 1; }
-	@CC=gcc tools/configure build-release $(RELEASE) >/dev/null
-	@ninja -C build-release --quiet
-	@VIGIL=$(CURDIR)/build-release/src/cli/vigil bench/run
+bench: ## measure against the peers, ten minutes (bench/run.sh)
+	@tools/setup build demo test bench
+	@CC=gcc tools/configure build-bench -Dbuildtype=debugoptimized -Dwerror=false >/dev/null
+	@ninja -C build-bench --quiet
+	@VIGIL=$(CURDIR)/build-bench/src/cli/vigil BENCH_BIN=$(CURDIR)/build-bench/bench bench/run.sh --out build-bench/results
 
 install: ## install under DESTDIR and prefix (meson)
 	@tools/setup build

@@ -8,7 +8,8 @@
 #
 # --whole: no limit and the real meminfo, only the process namespace (to measure what idling costs on this machine).
 # --lxcfs: an lxcfs that runs already; without it one is started for this box. Needs root, FUSE and lxcfs.
-# Inside, BOX_CGROUP names the group.
+# Inside, BOX_CGROUP names the group. COMMAND itself stays outside the limit; what is to live under it joins the group
+# (echo 0 > $BOX_CGROUP/cgroup.procs). BENCH_BIN: where boxinit is (default: build/bench).
 set -u
 mem=1024 lxcfs="" whole=0
 
@@ -24,7 +25,7 @@ while [ $# -gt 0 ]; do
 	--lxcfs) lxcfs=$2; shift 2;;
 	--whole) whole=1; shift;;
 	--) shift; break;;
-	-h|--help) sed -n '2,12p' "$0" | sed 's/^# \{0,1\}//'; exit 0;;
+	-h|--help) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//'; exit 0;;
 	*) die "unknown option $1";;
 	esac
 done
@@ -70,13 +71,16 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 
 export BOX_CGROUP=$group
+outside=$(dirname "$group")/cgroup.procs
+[ -e /sys/fs/cgroup/cgroup.controllers ] || outside=$(dirname "$group")$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)/cgroup.procs
+[ -w "$outside" ] || outside=$(dirname "$group")/cgroup.procs
 (
 	echo 0 > "$group/cgroup.procs"
 	exec unshare -m -p -f --kill-child --mount-proc bash -c '
-		lxcfs=$1
-		shift
+		lxcfs=$1 boxinit=$2 outside=$3
+		shift 3
 		for f in meminfo swaps stat uptime; do
 			mount --bind "$lxcfs/proc/$f" "/proc/$f" || { [ $f != meminfo ] || exit 2; }
 		done
-		exec "$@"' box "$lxcfs" "$@"
+		exec "$boxinit" "$outside" "$@"' box "$lxcfs" "${BENCH_BIN:-$here/../build/bench}/boxinit" "$outside" "$@"
 )

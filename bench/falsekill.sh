@@ -26,7 +26,6 @@ done
 [ $inside = 1 ] || exec "$here/box.sh" --mem "$mem" -- "$0" --inside ${args[@]+"${args[@]}"}
 . "$here/guards.sh"
 
-pause() { read -rt "$1" <> <(:) || :; }
 work=$(mktemp -d)
 export VIGIL_STATE_DIR=$work/state
 standing=
@@ -56,11 +55,9 @@ for guard in $guards; do
 		echo "{\"guard\":\"$guard\",\"not_measured\":\"$why\"}"
 		continue
 	fi
-	command=$(guard_standing "$guard")
-	if [ -n "$command" ]; then
-		bash -c "exec $command" > "$work/$guard.log" 2>&1 &
-		standing=$!
-		pause 3
+	if [ -n "$(guard_standing "$guard")" ]; then
+		guard_start "$guard" "$work/$guard.log"
+		standing=$GUARD_PID
 	fi
 	for way in read mmap dirty; do
 		killed=0 kernel=0 unmeasured=0

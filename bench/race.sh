@@ -70,15 +70,11 @@ export VIGIL_STATE_DIR=$work/state
 # A guard that died (some abort on numbers they do not expect) is started again and the trial says so.
 start_standing()
 {
-	local command
-	command=$(guard_standing "$1")
-	[ -n "$command" ] || return 0
+	[ -n "$(guard_standing "$1")" ] || return 0
 	[ -n "$standing" ] && kill -0 "$standing" 2>/dev/null && return 0
 	[ -z "$standing" ] || restarts=$((restarts + 1))
-	bash -c "exec $command" >> "$work/$1.log" 2>&1 &
-	standing=$!
-	echo -1000 > /proc/$standing/oom_score_adj 2>/dev/null # where permitted, as their units do
-	pause 3 # none of them says when it is ready
+	guard_start "$1" "$work/$1.log"
+	standing=$GUARD_PID
 }
 
 hog_arguments()

@@ -87,7 +87,6 @@ start_guard() # NAME
 {
 	case $1 in
 	oomd)
-		systemctl start systemd-oomd || return
 		root[oomd]=$(systemctl show -P MainPID systemd-oomd)
 		return;;
 	run) $(guard_wrap run) sleep $((secs * 10)) > "$work/run.log" 2>&1 &;;
@@ -112,8 +111,10 @@ for n in $sizes; do
 		pause 0.1
 	done
 	for g in $guards; do
-		why=
-		[ "$g" = oomd ] || why=$(guard_missing "$g")
+		case $g in
+		none|ray) continue;; # nothing to measure, and a stand-in whose cost says nothing about Ray
+		esac
+		why=$(guard_missing "$g")
 		if [ -n "$why" ]; then
 			echo "{\"guard\":\"$g\",\"idlers\":$n,\"not_measured\":\"$why\"}"
 		else

@@ -49,7 +49,7 @@ struct trial {
 	pid_t child, guard; /* what race started itself */
 	int pidfd[PAGE_PIDS];
 	uint32_t n_open, n_dead;
-	uint64_t go_ns, crossed_ns, first_death_ns, last_death_ns, last_read_ns, max_gap_ns, min_available_bytes, recover_ns;
+	uint64_t go_ns, crossed_ns, grew_ns, touched_bytes, first_death_ns, last_death_ns, last_read_ns, max_gap_ns, min_available_bytes, recover_ns;
 	uint64_t kills_before, kills_vmstat_before;
 	bool timed_out, has_status;
 	int status;
@@ -83,7 +83,15 @@ static void become_ordinary(void)
 	ignore(file_write_at(AT_FDCWD, "/proc/self/oom_score_adj", "0"), "best effort");
 }
 
-static pid_t start(char *const *argv, bool quiet)
+static int join_group(void)
+{
+	cleanup(closep) int d = open(arg.memcg, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return d < 0 ? -errno : file_write_at(d, "cgroup.procs", "0");
+}
+
+/* Into the group whose memory is measured; race itself stays outside, where the killer cannot reach it. */
+static pid_t start(char *const *argv)
 {
 	pid_t p = fork();
 
@@ -91,11 +99,9 @@ static pid_t start(char *const *argv, bool quiet)
 		return p;
 	setpgid(0, 0);
 	become_ordinary();
-	if (quiet) {
-		int fd = open("/dev/null", O_RDWR);
-
-		dup2(fd, STDOUT_FILENO);
-	}
+	if (arg.memcg && join_group() < 0)
+		_exit(126);
+	dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout carries the result and nothing else */
 	execvp(argv[0], argv);
 	_exit(127);
 }
@@ -109,7 +115,7 @@ static pid_t start_guard(pid_t hog)
 	snprintf(pid, sizeof(pid), "%d", hog);
 	snprintf(command, sizeof(command), "exec %.*s%s%s", at ? (int)(at - arg.guard) : (int)strlen(arg.guard), arg.guard,
 	         at ? pid : "", at ? at + strlen("{pid}") : "");
-	return start(argv, true);
+	return start(argv);
 }
 
 /* Opens pidfds for processes published since the last call. */
@@ -184,8 +190,14 @@ static void look(struct trial *t, struct meter *m, uint64_t threshold_bytes)
 {
 	uint64_t bytes = 0, now = clock_mono_ns();
 
+	uint64_t touched = atomic_load(&t->page->touched_bytes);
+
 	t->max_gap_ns = MAX(t->max_gap_ns, now - t->last_read_ns);
 	t->last_read_ns = now;
+	if (touched != t->touched_bytes) {
+		t->touched_bytes = touched;
+		t->grew_ns = now;
+	}
 	if (meter_available(m, &bytes) < 0)
 		return;
 	t->min_available_bytes = MIN(t->min_available_bytes, bytes);
@@ -273,6 +285,8 @@ static void print_result(struct trial *t, struct meter *m, double wait_ms)
 	put_ms("cross_ms", t->crossed_ns != 0, t->go_ns, t->crossed_ns);
 	put_ms("cross_to_death_ms", t->crossed_ns && t->first_death_ns, t->crossed_ns, t->first_death_ns);
 	put_ms("cross_to_last_death_ms", t->crossed_ns && t->last_death_ns, t->crossed_ns, t->last_death_ns);
+	/* the hog's last progress seen: it may have been frozen, or have stood in a full group, long before it died */
+	put_ms("cross_to_stop_ms", t->crossed_ns && t->grew_ns > t->crossed_ns, t->crossed_ns, t->grew_ns);
 	put_ms("recover_ms", t->recover_ns != 0, 0, t->recover_ns);
 	put_ms("max_gap_ms", true, 0, t->max_gap_ns);
 	if (t->has_status)
@@ -292,7 +306,7 @@ static int run(struct trial *t, struct meter *m, int argc, char **argv)
 	if (r < 0)
 		return r;
 	t->kills_before = meter_kills_counted(m);
-	t->child = start(hog_argv, true);
+	t->child = start(hog_argv);
 	if (t->child < 0)
 		return -errno;
 	t->last_read_ns = arg.timeout_ns;

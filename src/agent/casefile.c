@@ -71,9 +71,11 @@ static void write_victim(struct hand *h, struct incident *in)
 	if (proc_command_read(h->w, u->pid, in->victim.command, sizeof(in->victim.command)) != 0)
 		TEXT_COPY(in->victim.command, u->comm);
 	in->victim.has_memory = true;
-	in->victim.own_bytes = u->own_bytes;
+	/* a forked child counts its parent's untouched pages as its own: the sum may exceed what there is */
+	in->victim.own_bytes = MIN(u->own_bytes, in->memory.used_bytes);
 	in->victim.rss_bytes = u->rss_bytes;
 	in->victim.shared_bytes = sub_floor(u->rss_bytes, u->own_bytes);
+	in->victim.rss_bytes = in->victim.own_bytes + in->victim.shared_bytes;
 	in->memory.shm_bytes = h->eye->meminfo.bytes[MEMINFO_SHMEM];
 	in->memory.job_bytes = shm_job_bytes(h);
 	in->victim.swap_bytes = u->swap_bytes;

@@ -184,6 +184,7 @@ static void look_at_group(struct eye *e, size_t gi, const struct guard_job *jobs
 		struct cgroup_memory m = g->last;
 		m.max_bytes = jobs[g->job].limit_bytes;
 		m.high_bytes = CGROUP_NO_LIMIT;
+		m.hierarchy_max_bytes = 0;
 		*covered |= UINT32_C(1) << l->n;
 		level_add(e, l, ledger_group_level(&m, LEDGER_JOB, node), g->jobs & active, (int16_t)gi);
 		return;

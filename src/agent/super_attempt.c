@@ -185,7 +185,7 @@ void super_end_others(struct super *s, const char *why)
 		(void)kill(pids[i], SIGTERM);
 	if (n + left > 0) {
 		keeper_event(&s->keeper, &s->job, "end_others", NULL, "%zu more processes are ended: %s", n + left, why);
-		if (!s->spec->quiet)
+		if (!s->spec->quiet && (n > 0 || s->stopping))
 			log_info("ending %zu more process%s of the job: %s", n + left, n + left == 1 ? "" : "es", why);
 	}
 	s->phase = SUPER_ENDING;

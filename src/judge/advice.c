@@ -18,6 +18,13 @@ static uint32_t loaders_of(const struct incident *in, uint64_t *ret_bytes)
 	return n;
 }
 
+/* The group's count is exact; the sum over processes counts pages that forks share once for each. */
+static uint64_t held_bytes(const struct incident *in)
+{
+	uint64_t held = in->memory.job_bytes ? in->memory.job_bytes : in->victim.own_bytes;
+	return MIN(held, in->memory.used_bytes);
+}
+
 static void summary(struct incident *in)
 {
 	char own[16], used[16], total[16];
@@ -32,7 +39,7 @@ static void cause(struct incident *in)
 {
 	struct buf b = BUF_ON(in->cause.text);
 	char own[16], rest[16], rate[16];
-	uint64_t held = MAX(in->victim.own_bytes, in->memory.job_bytes);
+	uint64_t held = held_bytes(in);
 	double share = in->memory.used_bytes ? (double)held / (double)in->memory.used_bytes : 0;
 	bool leaking = in->memory.growth_bytes_per_s > (int64_t)MIB;
 	size_format(held, own);
@@ -70,7 +77,7 @@ static void advise(struct incident *in, uint32_t nproc)
 					    loaders / 2);
 	}
 	incident_advice_add(in, "give it more memory: this attempt needs more than %s",
-			    size_format(MAX(in->victim.own_bytes, in->memory.job_bytes), need));
+			    size_format(held_bytes(in), need));
 	if (nproc > 1)
 		incident_advice_add(in, "run fewer ranks on this node than %u, each needs about %s", nproc,
 				    size_format(in->victim.own_bytes, need));

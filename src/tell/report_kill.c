@@ -142,8 +142,11 @@ static void death_message(const struct incident *i, FILE *to)
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);
 	buf_printf(&b, "vigil: %s", i->summary[0] ? i->summary : "a process of the job died, and nothing more is known.");
-	if (i->cause.text[0] && strcmp(i->cause.text, i->summary) != 0)
-		buf_printf(&b, " %s", i->cause.text);
+	/* the cause often begins by saying the summary again */
+	size_t said = strlen(i->summary);
+	bool again = said > 0 && strncmp(i->cause.text, i->summary, said) == 0;
+	if (i->cause.text[again ? said : 0] != '\0')
+		buf_printf(&b, "%s%s", again ? "" : " ", i->cause.text + (again ? said : 0));
 	print_line(text, to);
 	if (i->cause.n_advice > 0) {
 		buf_reset(&b);

@@ -203,7 +203,7 @@ J
 used=$(du -sm --apparent-size "$r" | cut -f1)
 [ $((used + 512)) -lt "$size" ] || size=$((used + 1024))
 mke2fs -q -t ext4 -O ^has_journal -m 0 -U $uuid -E lazy_itable_init=0,nodiscard,hash_seed=$uuid -d "$r" \
-	-F "$out/root.ext4.new" "${size}M"
+	-F "$out/root.ext4.new" "${size}M" > /dev/null
 
 # --- initramfs -----------------------------------------------------------------
 i=$work/initramfs

@@ -73,7 +73,7 @@ static void check_word(struct span w, const struct guard_step *step, const char 
 
 static void look(struct scenario *s, struct span rest, const char *where)
 {
-	struct span at, used, word, state;
+	struct span at = {0}, used = {0}, word, state = {0};
 	struct ledger l = {.n = 1};
 	struct guard_step step;
 	bool whole = span_word(&rest, &at) && span_word(&rest, &word) && span_word(&rest, &used) &&

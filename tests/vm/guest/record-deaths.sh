@@ -124,7 +124,7 @@ memcg_adj()
 
 # --- the whole machine ------------------------------------------------------------
 global() { hog --hold 0; status; }
-global_many() { hog --way fork --eater 64M --max 8G; status; }
+global_many() { hog --way fork --eater 64M --max 1400M; status; }
 global_allocating()
 {
 	echo 1 > /proc/sys/vm/oom_kill_allocating_task

@@ -1,0 +1,17 @@
+# systemd-oomd ends a unit of a slice for memory pressure. In the first run vigil may divide its unit, so it outlives its
+# job; in the second it may not and goes down with it: the report is made afterwards.
+oomd_conf 'DefaultMemoryPressureDurationSec=2s\nSwapUsedLimit=95%'
+systemctl set-property --runtime press.slice ManagedOOMMemoryPressure=kill ManagedOOMMemoryPressureLimit=10% MemoryHigh=120M
+state=$VIGIL_STATE_DIR out=$OUT
+for delegate in yes no; do
+	export VIGIL_STATE_DIR=$state-$delegate OUT=$out/$delegate
+	mkdir -p "$OUT"
+	ordinary systemd-run --quiet --wait --unit=victim-$delegate --slice=press.slice -p Delegate=$delegate \
+		-E VIGIL_STATE_DIR="$VIGIL_STATE_DIR" -p StandardError=file:"$OUT/run.err" \
+		"$VIGIL" run --quiet --memory-threshold 0 -- "$BIN/hog" --max 300M --hold 60s
+	fact run.status $?
+	fact result "$(systemctl show -P Result victim-$delegate)"
+	explain
+	journalctl -b -u systemd-oomd -u victim-$delegate -o cat --no-pager > "$OUT/journal"
+done
+systemctl stop press.slice systemd-oomd systemd-oomd.socket

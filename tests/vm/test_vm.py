@@ -1,0 +1,227 @@
+"""What only a real machine can show: its own killer, control groups v2, systemd-oomd, swap, negative oom_score_adj.
+
+Two throw-away machines are booted, one without and one with swap; each runs its scenarios (scenarios/*.sh) one after
+another and leaves what it saw, and the tests judge that. Booting takes 10 to 30 s, so a machine is booted once a session.
+Needs root (the image's files have owners), qemu and about 1 GiB; otherwise every test is skipped with the reason.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+TOOLS = ("qemu-system-x86_64", "mmdebstrap", "mke2fs", "busybox", "cpio", "zstd", "depmod")
+
+PLAIN = ["psi", "killed-by", "memory-high", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom"]
+SWAP = ["oomd-pressure", "swap", "oomd-swap"]
+
+
+def why_not():
+    if os.geteuid() != 0:
+        return "not root: the machine's image is built and shared with its files' owners"
+    if os.uname().machine != "x86_64":
+        return f"the throw-away machine is x86_64, this one is {os.uname().machine}"
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    missing = [t for t in TOOLS if not shutil.which(t, path=path)]
+    return f"{', '.join(missing)} missing; run {HERE.name}/build-image.sh --deps" if missing else None
+
+
+def vigil_path():
+    return pathlib.Path(os.environ.get("VIGIL") or ROOT / "build/src/cli/vigil").resolve()
+
+
+@pytest.fixture(scope="session")
+def image():
+    reason = why_not()
+    if reason:
+        pytest.skip(reason)
+    if not vigil_path().exists():
+        pytest.fail(f"{vigil_path()} is not built; run 'make build' or set VIGIL")
+    built = subprocess.run([HERE / "build-image.sh"], capture_output=True, text=True, timeout=900)
+    if built.returncode and "cannot download" in built.stderr:
+        pytest.skip("no image and no package source to build one from: " + built.stderr.strip().splitlines()[-1])
+    assert built.returncode == 0, built.stderr
+
+
+class Seen:
+    """What one scenario left behind."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def fact(self, name):
+        file = self.path / name
+        assert file.exists(), f"the scenario did not get as far as '{name}'\n{self}"
+        return file.read_text().strip()
+
+    def number(self, name):
+        return int(self.fact(name))
+
+    def json(self, name):
+        text = self.fact(name)
+        assert text, f"{name} is empty\n{self}"
+        return json.loads(text)
+
+    def why(self):
+        report = self.json("why.json")
+        assert report["schema"] == "vigil.incident/1"
+        return report
+
+    def text_of(self, report):
+        """Everything a reader of the report gets to see."""
+        return json.dumps(report, ensure_ascii=False) + (self.path / "why.txt").read_text(errors="replace")
+
+    def __str__(self):
+        parts = []
+        for file in sorted(self.path.rglob("*")):
+            if file.is_file() and file.stat().st_size:
+                parts.append(f"--- {file.relative_to(self.path)}\n{file.read_text(errors='replace')[-1500:]}")
+        return "\n".join(parts) or f"nothing in {self.path}"
+
+
+class Machine:
+    def __init__(self, out, status, text):
+        self.out, self.status, self.text = out, status, text
+
+    def seen(self, scenario):
+        path = self.out / scenario
+        assert path.exists(), f"{scenario} was not reached: the machine ended with status {self.status}\n{self.text}"
+        seen = Seen(path)
+        assert (path / "status").exists() and seen.number("status") == 0, f"{scenario} did not run to its end\n{seen}"
+        return seen
+
+
+def boot(out, swap_mib, scenarios):
+    programs = out / "bin"
+    programs.mkdir(parents=True)
+    for name in ("hog", "race"):
+        shutil.copy2(ROOT / "build/bench" / name, programs)
+    shutil.copy2(vigil_path(), programs / "vigil")
+    command = [HERE / "run-in-vm.sh", "--mem", "512", "--swap", str(swap_mib), "--timeout", "480", "--out", out / "seen",
+               "--share", f"{programs}:/b:ro", "--share", f"{HERE}:/t:ro", "--env", "VIGIL=/b/vigil",
+               "--", "bash", "/t/guest/run-scenarios.sh", *scenarios]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=600,
+                          stdin=subprocess.DEVNULL)
+    text = done.stdout + done.stderr
+    print(text, file=sys.stderr)
+    return Machine(out / "seen", done.returncode, text[-3000:])
+
+
+@pytest.fixture(scope="session")
+def plain(image, tmp_path_factory):
+    return boot(tmp_path_factory.mktemp("plain") / "vm", 0, PLAIN)
+
+
+@pytest.fixture(scope="session")
+def with_swap(image, tmp_path_factory):
+    return boot(tmp_path_factory.mktemp("swap") / "vm", 256, SWAP)
+
+
+def races(seen):
+    found = [seen.json(f"race.{n + 1}.json") for n in range(seen.number("races"))]
+    assert found
+    return found
+
+
+def test_a_kill_by_the_kernel_for_the_whole_machine_is_named(plain):
+    seen = plain.seen("global-oom")
+    assert seen.number("run.status") == 137, seen
+    assert seen.number("kills.after") > seen.number("kills.before"), f"the kernel was to kill\n{seen}"
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("kernel_oom", "kernel"), seen
+    assert report["victim"]["signal"] == 9
+    assert f"Killed process {report['victim']['pid']} (hog)" in seen.text_of(report), "the kernel's own words are the evidence"
+
+
+def test_a_kill_at_the_limit_of_a_scope_is_told_from_a_full_machine(plain):
+    seen = plain.seen("cgroup-limit")
+    assert seen.number("run.status") == 137, seen
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("cgroup_oom", "cgroup"), seen
+    assert "limited.scope" in seen.text_of(report), f"the group whose limit was hit is named\n{seen}"
+
+
+def test_vigil_wins_against_the_real_global_killer(plain):
+    seen = plain.seen("race-global")
+    for race in races(seen):
+        assert race["won"] and race["died"], seen
+    assert seen.number("kills.after") == seen.number("kills.before"), seen
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), seen
+    assert report["memory"]["scope"] == "node", seen
+
+
+def test_vigil_wins_inside_a_v2_group_with_a_limit(plain):
+    seen = plain.seen("race-cgroup")
+    for race in races(seen):
+        assert race["won"] and race["died"], seen
+    assert "oom_kill 0" in seen.fact("events").splitlines(), seen
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), seen
+    assert report["memory"]["scope"] == "container", seen
+    assert report["memory"]["total_bytes"] == 256 << 20, seen
+
+
+def test_the_jobs_group_gets_a_memory_high_below_the_limit(plain):
+    seen = plain.seen("memory-high")
+    assert seen.fact("group").startswith("/system.slice/high.scope/"), f"the job has a group of its own in the scope\n{seen}"
+    high = seen.fact("memory.high")
+    assert high.isdigit(), f"memory.high is a number\n{seen}"
+    assert (64 << 20) < int(high) < (300 << 20), seen
+
+
+def test_a_protected_job_is_passed_over_by_the_kernel(plain):
+    seen = plain.seen("protect")
+    assert seen.number("adj") == -900, seen
+    assert seen.number("other.status") == 137, seen
+    assert seen.fact("alive") == "yes", seen
+    assert "-900" in (seen.path / "run.err").read_text() + seen.fact("protect.json"), f"what was set is read back and shown\n{seen}"
+
+
+def test_the_sender_of_a_kill_9_is_named_where_bpf_is_permitted(plain):
+    seen = plain.seen("killed-by")
+    assert seen.number("run.status") == 137, seen
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("killed_by", "signal"), seen
+    text = seen.text_of(report)
+    assert "python3" in text and seen.fact("sender") in text, seen
+
+
+def test_pressure_triggers_with_short_windows_are_accepted_and_reported(plain):
+    seen = plain.seen("psi")
+    assert seen.fact("half-second") == "accepted", seen
+    findings = seen.json("doctor.json")
+    assert findings["schema"] == "vigil.findings/1"
+    pressure = [f for f in findings["findings"] if "psi" in f["id"] or "pressure" in f["text"].lower()]
+    assert not any(f["severity"] in ("warning", "error") for f in pressure), f"nothing is wrong with pressure here\n{seen}"
+
+
+@pytest.mark.parametrize("delegate", ["yes", "no"])
+def test_a_kill_by_systemd_oomd_for_pressure_is_explained(with_swap, delegate):
+    seen = Seen(with_swap.seen("oomd-pressure").path / delegate)
+    assert "due to memory pressure" in seen.fact("journal"), f"systemd-oomd was to kill\n{seen}"
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("systemd_oomd", "systemd-oomd"), seen
+    assert "pressure" in report["cause"]["text"].lower(), f"its percentage is pressure, not use, and that is said\n{seen}"
+
+
+def test_a_kill_by_systemd_oomd_for_swap_is_explained(with_swap):
+    seen = with_swap.seen("oomd-swap")
+    assert "swap used" in seen.fact("journal"), f"systemd-oomd was to kill\n{seen}"
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("systemd_oomd", "systemd-oomd"), seen
+    assert "swap" in report["cause"]["text"].lower(), seen
+
+
+def test_on_a_machine_with_swap_vigil_acts_before_the_kernel(with_swap):
+    seen = with_swap.seen("swap")
+    assert seen.number("run.status") == 137, seen
+    assert seen.number("kills.after") == seen.number("kills.before"), seen
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), seen
+    assert seen.number("swap.total") > 0
