@@ -9,13 +9,12 @@
 extern const struct command command_agent;
 extern const struct command command_config;
 extern const struct command command_doctor;
-extern const struct command command_help;
-extern const struct command command_mem;
-extern const struct command command_protect;
 extern const struct command command_events;
 extern const struct command command_help;
 extern const struct command command_jobs;
 extern const struct command command_logs;
+extern const struct command command_mem;
+extern const struct command command_protect;
 extern const struct command command_ps;
 extern const struct command command_run;
 extern const struct command command_show;

@@ -137,7 +137,8 @@ static int follow(struct list *l, struct job *j)
 		}
 		if (what & FOLLOW_NO_READER)
 			return 0;
-		if (what & FOLLOW_NEW_STORE)
+		/* a new file is first empty: until its tables are there, every change is a reason to look again */
+		if ((what & FOLLOW_NEW_STORE) || ((what & FOLLOW_STORE) && !l->view->store))
 			status = open_again(l);
 		if (status == 0 && j && l->view->store)
 			status = view_job(l->view, l->job, j);

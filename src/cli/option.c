@@ -103,10 +103,29 @@ static int set_choice(const struct option *o, const char *value, const char *whe
 	return fault_set(f, -EINVAL, "%s: '%s' is not one of %s", where, value, all);
 }
 
-/* "a,b" adds two items. The copy lives as long as the program, as arguments do. */
+/* Copies that live as long as the program, as arguments and the environment do. */
+struct kept {
+	struct kept *next;
+	char text[];
+};
+static struct kept *all_kept;
+
+static char *keep(const char *text, const char *tail)
+{
+	size_t size = strlen(text) + strlen(tail) + 1;
+	struct kept *k = malloc(sizeof(*k) + size);
+	if (!k)
+		return NULL;
+	(void)text_format(k->text, size, "%s%s", text, tail);
+	k->next = all_kept;
+	all_kept = k;
+	return k->text;
+}
+
+/* "a,b" adds two items. */
 static int add_items(struct option_list *list, const char *value, const char *where, struct fault *f)
 {
-	char *copy = strdup(value);
+	char *copy = keep(value, "");
 	if (!copy)
 		return fault_set(f, -ENOMEM, "no memory for the arguments");
 	char *rest = copy;
@@ -230,8 +249,7 @@ const char *option_environment(const struct option *o, char name[static 64])
 	uint64_t plain;
 	if (*unit == '\0' || span_u64(span_of(value), &plain) < 0)
 		return value;
-	char *with_unit = NULL; /* lives as long as the program, as the environment does */
-	return asprintf(&with_unit, "%s%s", value, unit) < 0 ? NULL : with_unit;
+	return keep(value, unit);
 }
 
 static int set_from_environment(const struct command *c, void *opts, struct fault *f)

@@ -13,10 +13,11 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "tell/store_fault.h"
 #include "tell/store_sql.h"
 
 /* How long a write waits for another vigil's write. */
-#define BUSY_MS 5000
+#define BUSY_MS (STORE_BUSY_S * 1000)
 /* Pages of write-ahead log before they move into the database: recovery at open stays below a millisecond. */
 #define CHECKPOINT_PAGES 256
 
@@ -251,22 +252,32 @@ static int connect(struct store *s, int flags)
 }
 
 /* Is it ours, and of which schema? A file of another program is damage, too. */
-static int check_version(struct store *s, int64_t *ret_version)
+static int judge_version(struct store *s, int64_t *ret_version)
 {
-	int64_t application;
+	int64_t application, tables;
 	int r = pragma_int(s, "PRAGMA user_version", ret_version);
 	if (r == 0)
 		r = pragma_int(s, "PRAGMA application_id", &application);
+	if (r == 0)
+		r = pragma_int(s, "SELECT count(*) FROM sqlite_master", &tables);
 	if (r < 0)
 		return r;
-	if (application == 0 && *ret_version == 0) { /* made, but its maker did not come further */
-		int64_t tables;
-		r = pragma_int(s, "SELECT count(*) FROM sqlite_master", &tables);
-		return r == 0 && tables > 0 ? -EBADMSG : r;
-	}
+	if (application == 0 && *ret_version == 0 && tables == 0)
+		return 0; /* made, but its maker has not come further */
 	if (application != STORE_APPLICATION_ID || *ret_version < 1)
 		return -EBADMSG;
 	return *ret_version > STORE_SCHEMA ? -EPROTONOSUPPORT : 0;
+}
+
+/* In one transaction: another vigil may be making the tables just now. */
+static int check_version(struct store *s, int64_t *ret_version)
+{
+	int r = exec(s, "BEGIN");
+	if (r < 0)
+		return r;
+	r = judge_version(s, ret_version);
+	int end = exec(s, "COMMIT");
+	return r != 0 ? r : end;
 }
 
 static off_t file_bytes(const struct store *s, const char *suffix)
@@ -427,51 +438,6 @@ static int open_to_read(struct store *s)
 	return r == 0 ? exec(s, "PRAGMA query_only=1") : r;
 }
 
-static int explain(const struct store *s, const char *dir, int r, struct fault *f)
-{
-	const char *db = s->path;
-	switch (r) {
-	case STORE_NONE:
-		return fault_set(f, r, "no job has been recorded in %s yet; start one with 'vigil run -- COMMAND'", dir);
-	case -EPROTONOSUPPORT:
-		return fault_set(f, r, "%s was written by a newer vigil; use that version, or another --state directory", db);
-	case -EPROTOTYPE:
-		return fault_set(f, r, "%s was written by an older vigil; any 'vigil run' brings it up to date", db);
-	case -EBADMSG:
-		return fault_set(f, r, "%s is damaged; the next 'vigil run' moves it aside and starts a new one ('sqlite3 %s "
-				       ".recover' shows what is left)", db, db);
-	case -ENOSPC:
-	case -EFBIG:
-	case -EDQUOT:
-		return fault_set(f, r, "no room to write %s (%s); free some space or choose another --state directory", db,
-				 strerror(-r));
-	case -EACCES:
-	case -EPERM:
-	case -EROFS:
-		return fault_set(f, r, "may not %s %s (%s); choose a directory of your own with --state",
-				 s->mode == STORE_READ ? "read" : "write", db, strerror(-r));
-	case -EBUSY:
-		return fault_set(f, r, "%s is being written by another program for more than %d s; try again", db,
-				 BUSY_MS / 1000);
-	default:
-		return fault_set(f, r, "cannot open the store %s: %s", db, strerror(-r));
-	}
-}
-
-/* SQLite's own words for these are vague, so look before it does. */
-static int check_directory(const char *dir, enum store_mode mode, struct fault *f)
-{
-	struct stat st;
-	if (stat(dir, &st) < 0)
-		return fault_set(f, -errno, "cannot reach the state directory %s: %s", dir, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		return fault_set(f, -ENOTDIR, "the state directory %s is not a directory", dir);
-	if (access(dir, mode == STORE_WRITE ? W_OK | X_OK : X_OK) < 0)
-		return fault_set(f, -errno, "may not %s the state directory %s (%s); choose another with --state",
-				 mode == STORE_WRITE ? "write to" : "enter", dir, strerror(errno));
-	return 0;
-}
-
 int store_open(const char *state_dir, enum store_mode mode, struct store **ret, char note[static 256],
 	       struct fault *f)
 {
@@ -482,12 +448,12 @@ int store_open(const char *state_dir, enum store_mode mode, struct store **ret, 
 	s->mode = mode;
 	if (text_format(s->path, sizeof(s->path), "%s/" STORE_FILE, state_dir) >= (int)sizeof(s->path))
 		return fault_set(f, -ENAMETOOLONG, "the state directory's path is too long: %s", state_dir);
-	int r = check_directory(state_dir, mode, f);
+	int r = store_check_directory(state_dir, mode, f);
 	if (r < 0)
-		return mode == STORE_READ && r == -ENOENT ? explain(s, state_dir, STORE_NONE, f) : r;
+		return mode == STORE_READ && r == -ENOENT ? store_explain(s->path, state_dir, mode, STORE_NONE, f) : r;
 	r = mode == STORE_READ ? open_to_read(s) : open_to_write(s);
 	if (r != 0)
-		return explain(s, state_dir, r, f);
+		return store_explain(s->path, state_dir, mode, r, f);
 	(void)store_take_note(s, note);
 	*ret = take(&s);
 	return 0;
