@@ -49,6 +49,7 @@ if [ $inside = 0 ]; then
 	for limit in $limits; do
 		"$here/box.sh" --mem "$limit" --lxcfs "$LXCFS_DIR" -- "$here/race.sh" --inside -n "$n" --guards "$guards" \
 			--huge "$huges" --modes "$modes" --gap "$gap" --limits "$limit" | tee -a "$results"
+		[ "${PIPESTATUS[0]}" = 0 ] || echo "race: the box of $limit MiB ended before its last trial" >&2
 	done
 	/usr/bin/python3 "$here/summary.py" race "$results"
 	exit
@@ -65,6 +66,7 @@ stop_standing()
 	standing=
 }
 trap 'stop_standing; rm -rf "$work"' EXIT
+trap : TERM # a guard that kills once too often may pick this shell; its children start with the default again
 export VIGIL_STATE_DIR=$work/state
 
 # A guard that died (some abort on numbers they do not expect) is started again and the trial says so.

@@ -235,6 +235,13 @@ static const struct killer_line *scheduler_line(const struct pm *p, enum killer 
 	return NULL;
 }
 
+static void sender_evidence(struct pm *p, const struct signal_sent *s, const char *name)
+{
+	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s to pid %d from %s, pid %d, uid %u%s%s",
+			      name ? name : "signal", (int)s->target, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+			      s->sender_command[0] ? ", command " : "", s->sender_command);
+}
+
 bool pm_sender(struct pm *p)
 {
 	const struct signal_sent *s = signal_find(p);
@@ -260,6 +267,10 @@ bool pm_sender(struct pm *p)
 	const struct killer_line *why = k == KILLER_SIGNAL ? NULL : scheduler_line(p, k);
 	if (why && k == KILLER_SLURM)
 		return false; /* its own line says more: cancelled, time limit */
+	if (k == KILLER_SYSTEMD_OOMD && pm_killer_by_group(p)) {
+		sender_evidence(p, s, name); /* its own line says more: pressure or swap, and how much */
+		return true;
+	}
 	pm_verdict(p, kind_of(k), k, k == KILLER_SIGNAL ? "signal_sent" : "signal_sent_by_daemon", CONFIDENCE_HIGH);
 	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
 		       s->sender_command[0] ? ": " : "", s->sender_command);
@@ -267,9 +278,7 @@ bool pm_sender(struct pm *p)
 		   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
 	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain%s.",
 		p->end.signal ? "" : "; the exit status repeats it");
-	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s to pid %d from %s, pid %d, uid %u%s%s",
-			      name ? name : "signal", (int)s->target, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
-			      s->sender_command[0] ? ", command " : "", s->sender_command);
+	sender_evidence(p, s, name);
 	if (why)
 		line_evidence(p, why);
 	if (strcmp(s->sender_comm, "systemd") == 0)
