@@ -1,0 +1,90 @@
+"""What the tests of the guard share: fast hogs, the guard's own process, the traces a job may leave."""
+import os
+import pathlib
+import signal
+
+import psutil
+import pytest
+
+from conftest import wait_for
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def hog(binary):
+    """hog("--way", "shm") is the command of bench/hog, which fills memory as fast as the machine can."""
+    path = binary.parents[2] / "bench/hog"
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return lambda *args: [str(path), *map(str, args)]
+
+
+@pytest.fixture
+def guardtrap(binary, tmp_path):
+    """Environment that loads tests/e2e/native/guardtrap.c into vigil: guardtrap("die")."""
+    path = binary.parents[2] / "tests/e2e/native/guardtrap.so"
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return lambda what="": {"LD_PRELOAD": path, "GUARDTRAP_DO": what, "GUARDTRAP_ONCE": tmp_path / "once",
+                            "GUARDTRAP_LOG": tmp_path / "allocations"}
+
+
+def guard_of(vigil_process, besides=None):
+    """The pid of the guard, as soon as it goes by its name; besides: one that is dead or dying."""
+    def look():
+        for child in psutil.Process(vigil_process.pid).children():
+            try:
+                if child.name() == "vigil-guard" and child.pid != besides and child.status() != psutil.STATUS_ZOMBIE:
+                    return child.pid
+            except psutil.NoSuchProcess:
+                pass
+        return None
+    return wait_for(look, 20, "the guard")
+
+
+def job_ids(vigil):
+    return [p.name for p in vigil.state.glob("jobs/*")]
+
+
+def groups_left(vigil):
+    """Control groups that vigil made for jobs of this state folder and that are still there."""
+    names = {f"vigil-{job}" for job in job_ids(vigil)}
+    return [os.path.join(d, s) for d, subs, _ in os.walk("/sys/fs/cgroup") for s in subs if s in names]
+
+
+def no_trace(vigil, box=None):
+    """Every process of the job is gone, and so are the groups made for it."""
+    if box:
+        wait_for(lambda: not box.pids(), 15, f"the processes in {box.path} to be gone")
+    wait_for(lambda: not vigil.strays(), 15, "every process with this state folder to be gone")
+    wait_for(lambda: not groups_left(vigil), 5, f"no control group to be left; left are {groups_left(vigil)}")
+
+
+def states_of(pids):
+    found = {}
+    for pid in pids:
+        try:
+            found[pid] = psutil.Process(pid).status()
+        except psutil.NoSuchProcess:
+            pass
+    return found
+
+
+def memory_group(pid):
+    """The folder of a process's memory group."""
+    for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        number, controllers, path = line.split(":", 2)
+        if "memory" in controllers.split(","):
+            return pathlib.Path("/sys/fs/cgroup/memory" + path)
+        if number == "0" and not controllers and os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
+            return pathlib.Path("/sys/fs/cgroup" + path)
+    return None
+
+
+def kill_tree_later(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
