@@ -139,6 +139,9 @@ static void describe(const struct autopsy *a, const struct autopsy_subject *who,
 	TEXT_COPY(d->name, who->name);
 	TEXT_COPY(d->command, who->command);
 	TEXT_COPY(d->cgroup, who->cgroup ? who->cgroup : "");
+	d->own_group = who->own_group;
+	d->kin = who->kin;
+	d->n_kin = who->n_kin;
 	d->pid_namespaced = !a->first_namespace;
 	d->has_status = who->has_status;
 	d->wait_status = who->wait_status;

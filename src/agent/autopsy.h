@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "judge/postmortem.h"
 #include "model/incident.h"
 #include "sense/cgroup.h"
 #include "sense/world.h"
@@ -27,6 +28,9 @@ struct autopsy_subject {
 	int32_t peer_rank;
 	const char *log_out, *log_err; /* paths; NULL: none */
 	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
+	bool own_group;                /* made for this job alone */
+	const struct death_kin *kin;   /* processes that were the job's when last seen */
+	size_t n_kin;
 };
 
 /* Cheap: opens the sources and notes the counters. NULL on lack of memory. */

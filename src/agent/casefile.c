@@ -175,8 +175,7 @@ static void write_top_row(struct hand *h, uint32_t row_index, struct incident_pr
 		.swap_bytes = row->swap_bytes,
 	};
 	if (m)
-		TEXT_COPY(p->role, role_name(h->units->unit[m->unit].pid == row->pid ? h->units->unit[m->unit].role
-										   : ROLE_LOADER));
+		TEXT_COPY(p->role, role_name((enum role)m->role));
 	const char *before = command_read_before(h, row->pid);
 	if (before)
 		TEXT_COPY(p->command, before);

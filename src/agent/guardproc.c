@@ -44,7 +44,7 @@ struct guard {
 	uint32_t jobs_seq;
 	uint64_t job_used[UNIT_JOBS_MAX];
 	int epoll_fd, command_fd, supervisor_fd;
-	uint64_t last_history_ns;
+	uint64_t last_history_ns, born_ns;
 	bool orphaned;
 };
 
@@ -214,7 +214,9 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 {
 	uint64_t now = g->w->mono_ns(), age = now - g->hand.swept_ns;
 	bool always = limit_without_group(g);
-	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : sweep_far_ns;
+	/* a young job changes fast, an old one hardly */
+	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, (now - g->born_ns) / 2));
+	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
 	if (g->hand.phase != HAND_IDLE || (g->hand.swept_ns != 0 && age < period))
 		return;
 	fetch_iterator(g);
@@ -315,6 +317,7 @@ static int watch_fd(struct guard *g, int fd, uint32_t what)
 static int prepare(struct guard *g, struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd)
 {
 	g->w = w;
+	g->born_ns = w->mono_ns();
 	g->shm = shm;
 	g->command_fd = command_fd;
 	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -33,6 +33,21 @@ struct guard_job {
 	uint64_t limit_bytes;     /* --memory-limit; CGROUP_NO_LIMIT */
 };
 
+/*
+ * Who was of which job when last seen, by pid: kept after the process is gone,
+ * so that a death of it can still be told from a stranger's.
+ */
+#define GUARD_KIN 2048 /* power of two */
+
+struct guard_kin {
+	pid_t pid;
+	uint16_t job;
+	uint32_t attempt;
+	int32_t rank;
+	char role[16];
+	char name[16];
+};
+
 enum case_phase {
 	CASE_EMPTY,
 	CASE_DECIDED, /* victims chosen, frozen if freezing is on; skeleton wanted on disk */
@@ -72,6 +87,7 @@ struct guard_shm {
 	_Atomic uint32_t ready;
 	_Atomic uint32_t history_n;
 	struct guard_sample history[GUARD_HISTORY];
+	struct guard_kin kin[GUARD_KIN]; /* place: pid modulo GUARD_KIN */
 	_Atomic uint32_t cases_n; /* cases begun so far */
 	struct guard_case cases[GUARD_CASES];
 	struct {

@@ -106,6 +106,21 @@ static void tell_shared_apart(struct hand *h)
 	}
 }
 
+static void remember_kin(struct hand *h)
+{
+	for (size_t i = 0; i < h->units->n_members; i++) {
+		const struct unit *u = &h->units->unit[h->units->member[i].unit];
+		const struct task_row *row = &h->tasks->rows[h->units->member[i].row];
+		struct guard_kin *k = &h->shm->kin[(size_t)row->pid & (GUARD_KIN - 1)];
+		k->pid = row->pid;
+		k->job = u->job;
+		k->attempt = h->jobs[u->job].attempt;
+		k->rank = u->rank;
+		TEXT_COPY(k->role, role_name((enum role)h->units->member[i].role));
+		TEXT_COPY(k->name, row->comm);
+	}
+}
+
 int hand_sweep(struct hand *h, size_t budget)
 {
 	static struct role_reader reader;
@@ -122,6 +137,7 @@ int hand_sweep(struct hand *h, size_t budget)
 	reader.h = h;
 	h->swept_ns = h->w->mono_ns();
 	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->swept_ns, read_role, &reader, budget, h->units);
+	remember_kin(h);
 	return 0;
 }
 

@@ -95,11 +95,27 @@ static int status_of(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+static size_t kin_of(const struct super *s, struct death_kin *kin, size_t cap)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < GUARD_KIN && n < cap; i++) {
+		const struct guard_kin *k = &s->guard.shm->kin[i];
+		if (k->pid == 0 || k->job != 0 || k->attempt != s->job.attempt)
+			continue;
+		kin[n] = (struct death_kin){.pid = k->pid, .rank = k->rank};
+		TEXT_COPY(kin[n].role, k->role);
+		TEXT_COPY(kin[n].name, k->name);
+		n++;
+	}
+	return n;
+}
+
 static void autopsy_rank(struct super *s, const struct rank *r, struct incident *in)
 {
 	char out[400], err[400];
 	TEXT_FORMAT(out, "%s/attempt-%u/rank-%d.out", s->keeper.job_dir, s->job.attempt, r->rank);
 	TEXT_FORMAT(err, "%s/attempt-%u/rank-%d.err", s->keeper.job_dir, s->job.attempt, r->rank);
+	static struct death_kin kin[GUARD_KIN];
 	struct autopsy_subject who = {
 		.job = s->job.id, .attempt = s->job.attempt, .pid = r->proc.pid,
 		.rank = s->spec->nproc ? r->rank : NO_RANK, .start_ticks = r->start_ticks, .name = r->row.name,
@@ -107,6 +123,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, struct incident 
 		.start_unix_ms = r->started_unix_ms, .end_unix_ms = r->ended_unix_ms, .stopping = s->stopping,
 		.stop_signal = s->stop_signal, .log_out = out, .log_err = err,
 		.cgroup = s->job.cgroup,
+		.own_group = s->group.version != CGROUP_NONE, .kin = kin, .n_kin = kin_of(s, kin, GUARD_KIN),
 	};
 	autopsy_of(s->autopsy, &who, in);
 }

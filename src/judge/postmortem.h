@@ -39,6 +39,7 @@ struct death {
 	char name[64];
 	char command[200];
 	char cgroup[256];          /* the process's group as the kernel names it, "/a/b"; "" unknown */
+	bool own_group;            /* that group was made for this job alone: whoever died in it was of the job */
 	bool pid_namespaced;       /* our pids are not those of the kernel's log */
 	/* how, as wait(2) says; when not our child, has_status is false */
 	bool has_status;

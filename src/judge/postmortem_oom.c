@@ -21,10 +21,25 @@ static bool named_in_log(const struct death *d, pid_t pid)
 	return false;
 }
 
+/* The last part of a group's name: the kernel may see more of the path than we do. */
+static const char *leaf(const char *group)
+{
+	const char *slash = strrchr(group, '/');
+	return slash ? slash + 1 : group;
+}
+
+static bool in_own_group(const struct death *d, const struct kernel_kill *k)
+{
+	return d->own_group && d->cgroup[0] && k->task_memcg[0] && strcmp(leaf(d->cgroup), leaf(k->task_memcg)) == 0;
+}
+
 static enum match match_of(const struct pm *p, const struct kernel_kill *k)
 {
 	const struct death *d = p->d;
 	const int64_t kin_ms = 120000, likely_ms = 15000;
+	bool main_itself = !d->pid_namespaced && k->pid == d->pid;
+	if (!main_itself && p->end.failed && in_own_group(d, k))
+		return MATCH_KIN;
 	if (!d->pid_namespaced) {
 		if (k->pid == d->pid)
 			return p->end.killed && pm_time_fits(d, k->time_unix_ms, -1) ? MATCH_PID : MATCH_NONE;

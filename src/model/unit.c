@@ -164,7 +164,8 @@ static void unit_add(struct build *b, uint32_t row_index, int32_t unit, const st
 		t->n_dropped++;
 		return;
 	}
-	t->member[t->n_members++] = (struct unit_member){.row = row_index, .unit = (uint16_t)unit};
+	t->member[t->n_members++] = (struct unit_member){.row = row_index, .unit = (uint16_t)unit,
+							   .role = (uint8_t)k->role.role};
 }
 
 /* Place one row, its parent's place being known. */

@@ -61,6 +61,7 @@ static inline uint64_t unit_weight(const struct unit *u)
 struct unit_member {
 	uint32_t row;
 	uint16_t unit;
+	uint8_t role; /* enum role of the process itself */
 };
 
 struct unit_table {
