@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "judge/advice.h"
+#include "sense/proc.h"
 #include "tell/report.h"
 
 void caseend_common(const struct caseend *e, struct incident *in)
@@ -35,6 +36,25 @@ void caseend_retry(const struct caseend *e, struct incident *in)
 	TEXT_COPY(in->retry.reason, e->retry->reason);
 }
 
+/* Walking page tables takes about 20 ms per GiB of small pages: a frozen victim may cost a fraction of that. */
+static const uint64_t pss_frozen_bytes = 256 * MIB;
+static const uint64_t pss_alive_bytes = 2 * GIB;
+
+/* Proportional sizes of the top rows that are still there, the largest first, as far as `worth` bytes of them go. */
+static void read_pss(const struct world *w, struct incident *in, uint64_t worth)
+{
+	for (size_t i = 0; i < in->n_top; i++) {
+		struct incident_process *p = &in->top[i];
+		struct proc_rollup r;
+		if (p->has_pss || p->rss_bytes > worth || proc_rollup_read(w, p->pid, &r) != 0)
+			continue;
+		worth -= p->rss_bytes;
+		p->has_pss = true;
+		p->pss_bytes = r.pss_bytes;
+		p->private_bytes = r.private_bytes;
+	}
+}
+
 void caseend_skeleton(const struct caseend *e, struct guard_case *c)
 {
 	static struct incident copy;
@@ -45,6 +65,7 @@ void caseend_skeleton(const struct caseend *e, struct guard_case *c)
 	TEXT_FORMAT(copy.summary, "vigil is about to end %s (pid %d) for memory", copy.victim.name,
 		    (int)copy.victim.pid);
 	keeper_skeleton(e->keeper, &copy);
+	read_pss(e->w, &c->incident, pss_frozen_bytes);
 	atomic_store(&c->saved, 1);
 }
 
@@ -90,6 +111,7 @@ void caseend_finish(const struct caseend *e, struct guard_case *c)
 	if (!e->has_status)
 		in.victim.signal = SIGKILL;
 	caseend_retry(e, &in);
+	read_pss(e->w, &in, pss_alive_bytes);
 	autopsy_shm(e->w, &in);
 	advice_memory_kill(&in, e->job->nproc);
 	keeper_incident(e->keeper, &in);

@@ -253,7 +253,30 @@ static void write_method(struct hand *h, struct incident *in)
 	buf_add(&b, h->n_held > 0 && h->target[0].pidfd >= 0 ? "SIGKILL by pidfd" : "SIGKILL by checked pid");
 }
 
-void casefile_describe(struct hand *h)
+/* Every level above the job, not only the one that ran out; and what no killing can free. */
+static void write_levels(struct hand *h, struct incident *in, const struct ledger *l)
+{
+	const struct meminfo *m = &h->eye->meminfo;
+	char name[200], used[16], total[16], huge[16], locked[16];
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ledger_level *v = &l->level[i];
+		eye_level_name(h->eye, l, i, name, sizeof(name));
+		incident_evidence_add(in, "ledger", "memory of each level", in->time_unix_ms, "%s: %s of %s in use (%.1f %%)", name,
+				      size_format(v->used_bytes, used), size_format(v->total_bytes, total),
+				      ledger_ratio(v) * 100);
+	}
+	if (m->bytes[MEMINFO_HUGETLB] + m->bytes[MEMINFO_MLOCKED] > 64 * MIB)
+		incident_evidence_add(in, "ledger", "meminfo", in->time_unix_ms,
+				      "%s lie in the pool of huge pages and %s are locked: ending processes frees neither pool nor pins",
+				      size_format(m->bytes[MEMINFO_HUGETLB], huge), size_format(m->bytes[MEMINFO_MLOCKED], locked));
+	for (uint32_t i = 0; i < h->shm->n_notes; i++)
+		incident_evidence_add(in, "not_read", "guard", 0, "%s", h->shm->notes[i]);
+	if (h->tasks->source == TASKS_PROC)
+		incident_evidence_add(in, "not_read", "BPF", 0,
+				      "no BPF task iterator: processes were read one by one from the process table");
+}
+
+void casefile_describe(struct hand *h, const struct ledger *l)
 {
 	struct incident *in = &h->now->incident;
 	write_candidates(h, in);
@@ -261,6 +284,7 @@ void casefile_describe(struct hand *h)
 	write_growers(h, in);
 	write_history(h, in);
 	write_method(h, in);
+	write_levels(h, in, l);
 	if (h->eye->clamps)
 		incident_evidence_add(in, "ledger", "meminfo", 0,
 				      "the kernel's numbers were absurd %llu times and were clamped",

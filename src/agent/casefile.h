@@ -10,6 +10,6 @@
 /* Opens the next case: trigger, victim, policy. Before the kill, so kept short. */
 struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const struct guard_step *step);
 /* Tables and history: top users, candidates, growers. */
-void casefile_describe(struct hand *h);
+void casefile_describe(struct hand *h, const struct ledger *l);
 /* The numbers that only the end gives: freed bytes and times. */
 void casefile_finish(struct hand *h);

@@ -483,7 +483,7 @@ static void step_settling(struct hand *h, const struct ledger *l)
 static void begin_courteously(struct hand *h, const struct ledger *l)
 {
 	send_all(h, SIGTERM);
-	casefile_describe(h);
+	casefile_describe(h, l);
 	h->now->incident.action.notice_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
 	h->used_at_kill = h->used_least = used_at(h, l);
 	h->deadline_ns = l->mono_ns + h->shm->settings.grace_ns;
@@ -517,12 +517,12 @@ static void step_idle(struct hand *h, const struct ledger *l, const struct guard
 	}
 	if (step->state == GUARD_EMERGENCY || !freeze) {
 		go_killing(h, l);
-		casefile_describe(h);
+		casefile_describe(h, l);
 		return;
 	}
 	stop_victims(h);
 	offer_to_kernel(h);
-	casefile_describe(h);
+	casefile_describe(h, l);
 	phase_publish(h, CASE_DECIDED);
 	h->deadline_ns = h->w->mono_ns() + save_budget_ns;
 	h->phase = HAND_FROZEN;

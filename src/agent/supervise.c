@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "tell/report.h"
+#include "tell/job_json.h"
 
 enum { KEY_SIGNAL = 1, KEY_GUARD, KEY_GUARD_DIED, KEY_SENDERS };
 
@@ -419,6 +419,10 @@ static int finish(struct super *s)
 	if (jobgroup_remove(s->w, &s->group) < 0)
 		log_debug("the job's group still holds processes");
 	keeper_close(&s->keeper);
+	if (s->spec->json) {
+		cleanup(js_freep) struct js *object = job_json(j);
+		ignore(js_write(object, stderr, 0), "nowhere left to complain");
+	}
 	return s->exit_status;
 }
 

@@ -59,6 +59,8 @@ struct incident_process {
 	int32_t rank; /* NO_RANK */
 	char role[16];
 	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
+	bool has_pss;
+	uint64_t pss_bytes, private_bytes; /* its fair share of what it maps; what it maps alone (USS) */
 	uint64_t start_unix_ms;
 	char command[200];
 };

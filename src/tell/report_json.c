@@ -157,6 +157,10 @@ static void put_top(struct js *o, const struct incident *i)
 		js_put_u64(row, "rss_bytes", p->rss_bytes);
 		js_put_u64(row, "shared_bytes", p->shared_bytes);
 		put_u64_if(row, "swap_bytes", p->swap_bytes);
+		if (p->has_pss) {
+			js_put_u64(row, "pss_bytes", p->pss_bytes);
+			js_put_u64(row, "private_bytes", p->private_bytes);
+		}
 		put_u64_if(row, "start_unix_ms", p->start_unix_ms);
 		js_put_text(row, "command", p->command);
 		js_add(top, row);
@@ -400,6 +404,9 @@ static void get_top(const struct js *top, struct incident *i)
 		p->rss_bytes = get_u64(row, "rss_bytes");
 		p->shared_bytes = get_u64(row, "shared_bytes");
 		p->swap_bytes = get_u64(row, "swap_bytes");
+		p->has_pss = js_get(row, "pss_bytes") != NULL;
+		p->pss_bytes = get_u64(row, "pss_bytes");
+		p->private_bytes = get_u64(row, "private_bytes");
 		p->start_unix_ms = get_u64(row, "start_unix_ms");
 		GET_TEXT(p->command, row, "command");
 	}

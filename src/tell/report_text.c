@@ -312,16 +312,18 @@ static void print_top(const struct paper *p, const struct incident *i)
 		return;
 	paper_heading(p, "Top %zu memory users (own = resident less shared)", i->n_top);
 	paper_ink(p, INK_DIM);
-	fprintf(p->to, "  %8s %4s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "COMMAND");
+	fprintf(p->to, "  %8s %4s %10s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "PSS", "COMMAND");
 	paper_ink(p, INK_PLAIN);
 	for (size_t n = 0; n < i->n_top; n++) {
 		const struct incident_process *t = &i->top[n];
-		char rank[12] = "-", own[16], rss[16], shared[16];
+		char rank[12] = "-", own[16], rss[16], shared[16], pss[16] = "-";
 		if (t->rank != NO_RANK)
 			TEXT_FORMAT(rank, "%d", t->rank);
-		fprintf(p->to, "  %8ld %4s %10s %10s %10s  ", (long)t->pid, rank, size_format(t->own_bytes, own),
-			size_format(t->rss_bytes, rss), size_format(t->shared_bytes, shared));
-		paper_cut(p, t->command, PAPER_WIDTH - 50);
+		if (t->has_pss)
+			size_format(t->pss_bytes, pss);
+		fprintf(p->to, "  %8ld %4s %10s %10s %10s %10s  ", (long)t->pid, rank, size_format(t->own_bytes, own),
+			size_format(t->rss_bytes, rss), size_format(t->shared_bytes, shared), pss);
+		paper_cut(p, t->command, PAPER_WIDTH - 61);
 		fputc('\n', p->to);
 	}
 }
