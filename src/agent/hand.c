@@ -164,17 +164,29 @@ static bool single_job(uint64_t mask, size_t *ret_job)
 	return true;
 }
 
+/* Written down before it is done, so that nothing stays stopped should the guard die in between. */
+static void stop_one(struct hand *h, struct target *t)
+{
+	struct guard_shm *shm = h->shm;
+	uint32_t n = atomic_load(&shm->n_frozen);
+	if (n >= GUARD_FROZEN)
+		return;
+	shm->frozen[n] = *t;
+	shm->frozen[n].pidfd = -1; /* whoever gave it owns the descriptor */
+	atomic_store(&shm->n_frozen, n + 1);
+	if (target_signal(h->w, t, SIGSTOP) != 0)
+		atomic_store(&shm->n_frozen, n);
+}
+
 static void freeze_unit(struct hand *h, size_t u)
 {
 	const struct unit_table *t = h->units;
-	for (size_t i = 0; i < t->n_members && h->n_frozen < HAND_TARGETS; i++) {
+	for (size_t i = 0; i < t->n_members; i++) {
 		if (t->member[i].unit != u)
 			continue;
 		const struct task_row *row = &h->tasks->rows[t->member[i].row];
-		struct target *f = &h->frozen[h->n_frozen];
-		*f = (struct target){.id = {row->pid, row->start_ticks}, .pidfd = -1};
-		if (target_signal(h->w, f, SIGSTOP) == 0)
-			h->n_frozen++;
+		struct target f = {.id = {row->pid, row->start_ticks}, .pidfd = -1};
+		stop_one(h, &f);
 	}
 }
 
@@ -187,8 +199,8 @@ static void freeze_unit(struct hand *h, size_t u)
 static void freeze_first(struct hand *h, size_t level)
 {
 	size_t job;
-	h->n_frozen = 0;
 	h->group_frozen = 0;
+	atomic_store(&h->shm->n_frozen, 0);
 	if (!h->shm->freeze)
 		return;
 	if (single_job(jobs_below(h, level), &job) && h->jobs[job].has_group &&
@@ -223,10 +235,11 @@ static void thaw(struct hand *h, bool everything)
 		if (h->group_frozen >> j & 1)
 			ignore(jobgroup_thaw(&h->jobs[j].group), "a removed group needs no thawing");
 	h->group_frozen = 0;
-	for (size_t i = 0; i < h->n_frozen; i++)
-		if (everything || !is_victim(h, h->frozen[i].id.pid))
-			ignore(target_signal(h->w, &h->frozen[i], SIGCONT), "gone is fine");
-	h->n_frozen = 0;
+	uint32_t n = atomic_load(&h->shm->n_frozen);
+	for (size_t i = 0; i < n; i++)
+		if (everything || !is_victim(h, h->shm->frozen[i].id.pid))
+			ignore(target_signal(h->w, &h->shm->frozen[i], SIGCONT), "gone is fine");
+	atomic_store(&h->shm->n_frozen, 0);
 }
 
 void hand_let_go(struct hand *h)
@@ -298,14 +311,11 @@ static void stop_victims(struct hand *h)
 		return;
 	for (size_t i = 0; i < h->n_targets; i++) {
 		bool already = false;
-		for (size_t k = 0; k < h->n_frozen && !already; k++)
-			already = h->frozen[k].id.pid == h->target[i].id.pid;
-		if (already || h->target[i].gone || h->n_frozen >= HAND_TARGETS)
-			continue;
-		if (target_signal(h->w, &h->target[i], SIGSTOP) == 0) {
-			h->frozen[h->n_frozen] = h->target[i];
-			h->frozen[h->n_frozen++].pidfd = -1; /* the target owns the descriptor */
-		}
+		uint32_t n = atomic_load(&h->shm->n_frozen);
+		for (size_t k = 0; k < n && !already; k++)
+			already = h->shm->frozen[k].id.pid == h->target[i].id.pid;
+		if (!already && !h->target[i].gone)
+			stop_one(h, &h->target[i]);
 	}
 }
 
@@ -493,7 +503,7 @@ static void begin_courteously(struct hand *h, const struct ledger *l)
 
 static void step_idle(struct hand *h, const struct ledger *l, const struct guard_step *step)
 {
-	if (h->group_frozen || h->n_frozen > 0)
+	if (h->group_frozen || atomic_load(&h->shm->n_frozen) > 0)
 		thaw(h, true); /* the end of a pulse */
 	if (step->state < GUARD_ACT)
 		return;
@@ -547,6 +557,6 @@ void hand_step(struct hand *h, const struct ledger *l, const struct guard_step *
 		step_settling(h, l);
 		break;
 	}
-	bool pulsing = h->group_frozen || h->n_frozen > 0;
+	bool pulsing = h->group_frozen || atomic_load(&h->shm->n_frozen) > 0;
 	*ret_next_ns = h->phase == HAND_IDLE && !pulsing ? step->next_ns : acting_look_ns;
 }

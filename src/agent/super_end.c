@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "agent/autopsy.h"
+#include "agent/bequest.h"
 #include "agent/caseend.h"
 #include "agent/super.h"
 #include "base/buf.h"
@@ -56,9 +57,8 @@ void super_guard_cases(struct super *s)
 		s->period_kills++;
 		s->pending = c;
 		s->pending_since_ns = s->w->mono_ns();
-		if (guard_gone)
-			incident_evidence_add(&c->incident, "guard", "shared ring", s->w->unix_ms(),
-					      "the guard died in the middle of this; replayed from what it left");
+		if (phase != CASE_DONE)
+			bequest_note(s->w, c);
 	}
 }
 
@@ -86,7 +86,7 @@ static void wait_for_case(struct super *s)
 			ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
 		super_guard_cases(s);
 		if (p[1].revents & POLLIN)
-			return;
+			super_guard_died(s);
 	}
 }
 
