@@ -244,9 +244,12 @@ static void write_history(struct hand *h, struct incident *in)
 	}
 }
 
-static void write_method(struct hand *h, struct incident *in)
+void casefile_method(struct hand *h)
 {
+	struct incident *in = &h->now->incident;
 	struct buf b = BUF_ON(in->action.method);
+	if (h->asked)
+		buf_add(&b, "SIGTERM, then at the deadline ");
 	if (h->shm->freeze && h->group_frozen)
 		buf_add(&b, "freezer, ");
 	else if (h->shm->freeze && atomic_load(&h->shm->n_frozen) > 0)
@@ -261,7 +264,7 @@ void casefile_describe(struct hand *h)
 	write_top(h, in);
 	write_growers(h, in);
 	write_history(h, in);
-	write_method(h, in);
+	casefile_method(h);
 	if (h->eye->clamps)
 		incident_evidence_add(in, "ledger", "meminfo", 0,
 				      "the kernel's numbers were absurd %llu times and were clamped",

@@ -58,6 +58,7 @@ enum case_phase {
 	CASE_KILLED,  /* signals sent */
 	CASE_DONE,    /* memory is back, numbers complete */
 	CASE_CANCELLED, /* the memory came back by itself; everything was thawed */
+	CASE_TOO_LATE, /* the victims had ended by themselves before a signal hit them */
 };
 
 struct guard_case {

@@ -348,6 +348,7 @@ static bool begin(struct hand *h, const struct ledger *l, const struct guard_ste
 		return false;
 	}
 	targets_collect(h);
+	h->asked = false;
 	h->now = casefile_begin(h, l, step);
 	struct incident *in = &h->now->incident;
 	in->action.freeze_us = (frozen_ns - h->crossing_ns) / NS_PER_US;
@@ -355,15 +356,28 @@ static bool begin(struct hand *h, const struct ledger *l, const struct guard_ste
 	return true;
 }
 
-static void send_all(struct hand *h, int signal)
+/* How many were still there to be hit; gone ones are marked so. */
+static size_t send_all(struct hand *h, int signal)
 {
+	size_t hit = 0;
 	for (size_t i = 0; i < h->n_targets; i++)
-		ignore(target_signal(h->w, &h->target[i], signal), "gone ones are marked so");
+		hit += target_signal(h->w, &h->target[i], signal) != WORLD_GONE;
+	return hit;
 }
 
 static uint64_t used_at(const struct hand *h, const struct ledger *l)
 {
 	return l->level[MIN(h->level, l->n - 1)].used_bytes;
+}
+
+/* Nobody was ended: everything as before. */
+static void drop(struct hand *h, enum case_phase why)
+{
+	thaw(h, true);
+	targets_close(h);
+	phase_publish(h, why);
+	h->phase = HAND_IDLE;
+	h->swept_ns = 0;
 }
 
 static bool whole_job_chosen(const struct hand *h, size_t job)
@@ -384,7 +398,10 @@ static void go_killing(struct hand *h, const struct ledger *l)
 	size_t job = h->now->job;
 	if (h->jobs[job].has_group && whole_job_chosen(h, job))
 		ignore(jobgroup_kill(&h->jobs[job].group), "each process is signalled as well");
-	send_all(h, SIGKILL);
+	if (send_all(h, SIGKILL) == 0) {
+		drop(h, CASE_TOO_LATE);
+		return;
+	}
 	h->killed_ns = h->w->mono_ns();
 	/* a v1 freezer holds even dying processes; stopped ones die as they are */
 	thaw(h, false);
@@ -402,14 +419,6 @@ static void go_killing(struct hand *h, const struct ledger *l)
 	h->phase = HAND_KILLING;
 	h->deadline_ns = h->killed_ns + stuck_ns;
 	phase_publish(h, CASE_KILLED);
-}
-
-static void cancel(struct hand *h)
-{
-	thaw(h, true);
-	targets_close(h);
-	phase_publish(h, CASE_CANCELLED);
-	h->phase = HAND_IDLE;
 }
 
 static void finish(struct hand *h)
@@ -441,6 +450,7 @@ static void step_asked(struct hand *h, const struct ledger *l, const struct guar
 	bool relieved = step->state < GUARD_ACT;
 	if (all_ended(h)) {
 		h->killed_ns = h->w->mono_ns();
+		h->now->incident.action.dead_us = (h->killed_ns - h->crossing_ns) / NS_PER_US;
 		h->phase = HAND_SETTLING;
 		h->still = 0;
 		return;
@@ -450,6 +460,7 @@ static void step_asked(struct hand *h, const struct ledger *l, const struct guar
 	if (step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns) {
 		stop_victims(h);
 		h->now->incident.action.freeze_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
+		casefile_method(h);
 		go_killing(h, l);
 	}
 }
@@ -458,7 +469,7 @@ static void step_frozen(struct hand *h, const struct ledger *l, const struct gua
 {
 	bool saved = atomic_load(&h->now->saved) != 0;
 	if (step->state < GUARD_ACT) {
-		cancel(h); /* somebody else's memory came back meanwhile */
+		drop(h, CASE_CANCELLED); /* somebody else's memory came back meanwhile */
 		return;
 	}
 	if (saved || step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns)
@@ -492,8 +503,10 @@ static void step_settling(struct hand *h, const struct ledger *l)
 
 static void begin_courteously(struct hand *h, const struct ledger *l)
 {
-	send_all(h, SIGTERM);
+	(void)send_all(h, SIGTERM); /* who is gone is seen at the next look */
+	h->asked = true;
 	casefile_describe(h);
+	TEXT_COPY(h->now->incident.action.method, "SIGTERM");
 	h->now->incident.action.notice_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
 	h->used_at_kill = h->used_least = used_at(h, l);
 	h->deadline_ns = l->mono_ns + h->shm->settings.grace_ns;

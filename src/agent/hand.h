@@ -50,6 +50,7 @@ struct hand {
 	uint64_t used_at_kill, used_least;
 	uint32_t still, reaped_before;
 	size_t level;
+	bool asked;                /* of the case at hand: SIGTERM was sent first */
 	uint64_t complained_ns;    /* last time it said that there is nobody to end */
 };
 

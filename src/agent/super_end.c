@@ -43,10 +43,14 @@ void super_guard_cases(struct super *s)
 			caseend_skeleton(&end, c);
 			guardproc_wake(&s->guard);
 		}
-		if (phase == CASE_CANCELLED) {
+		if (phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
 			s->cases_seen++;
-			keeper_event(&s->keeper, &s->job, "hold_fire", NULL,
-				     "over the threshold for a moment; memory came back by itself, nobody was ended");
+			keeper_skeleton_drop(&s->keeper, c->incident.id);
+			keeper_event(&s->keeper, &s->job, "hold_fire", NULL, "%s",
+				     phase == CASE_TOO_LATE
+					     ? "over the threshold; who was to be ended had already ended by itself"
+					     : "over the threshold for a moment; memory came back by itself, nobody was "
+					       "ended");
 			continue;
 		}
 		if (phase != CASE_DONE && !(guard_gone && phase != CASE_EMPTY))
@@ -55,6 +59,8 @@ void super_guard_cases(struct super *s)
 		s->attempt_kills++;
 		s->job.memory_kills++;
 		s->period_kills++;
+		if (s->pending && s->pending != c)
+			super_finish_case(s, s->pending, NULL); /* its attempt outlived it */
 		s->pending = c;
 		s->pending_since_ns = s->w->mono_ns();
 		if (phase != CASE_DONE)
