@@ -183,7 +183,8 @@ int jobgroup_brake(struct jobgroup *g, uint64_t bytes)
 
 int jobgroup_unbrake(struct jobgroup *g)
 {
-	if (g->version == CGROUP_NONE || g->brake_bytes == 0)
+	/* whether it is braked only the guard knows, and the guard may be dead: write in any case */
+	if (g->version == CGROUP_NONE)
 		return 0;
 	int r = write_fd(g->brake_fd, g->version == CGROUP_V2 ? "max" : "-1");
 	if (g->version == CGROUP_V1) {

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 
 #include "agent/autopsy.h"
+#include "agent/bequest.h"
 #include "agent/caseend.h"
 #include "agent/guardproc.h"
 #include "agent/node.h"
@@ -34,7 +35,7 @@ struct adopted {
 	struct proc_id id;       /* pid 0: by group */
 	int pidfd;
 	char cgroup[CGROUP_PATH_MAX];
-	char group_name[256];
+	struct cgroup_place place;
 	uint32_t kills;
 };
 
@@ -80,6 +81,7 @@ static void guard_tell(struct adopt *a, uint32_t i)
 	TEXT_COPY(g->id, j->job.id);
 	TEXT_COPY(g->name, j->job.name);
 	TEXT_COPY(g->adopted_cgroup, j->cgroup);
+	g->place = j->place;
 	g->unit = (struct unit_job){.active = j->active};
 	if (j->id.pid) {
 		g->unit.roots[0] = j->id.pid;
@@ -113,17 +115,16 @@ static struct adopted *slot(struct adopt *a)
 
 static void begin(struct adopt *a, struct adopted *j, const char *name, const char *command)
 {
-	struct cgroup_place place = {0};
 	j->active = true;
 	describe(a, j, name, command);
 	keeper_open(&j->keeper, a->spec->state_dir, j->job.id);
 	keeper_share_store(&j->keeper, &a->keeper);
 	TEXT_COPY(j->job.log_dir, j->keeper.job_dir);
-	if (cgroup_place_read(a->w, j->id.pid, &place) == 0)
-		TEXT_COPY(j->group_name, place.name);
+	if (cgroup_place_read(a->w, j->id.pid, &j->place) != 0)
+		j->place = (struct cgroup_place){0};
 	if (j->cgroup[0])
 		TEXT_COPY(j->job.cgroup, j->cgroup);
-	j->autopsy = autopsy_new(a->w, &place);
+	j->autopsy = autopsy_new(a->w, &j->place);
 	int link = -1;
 	if (j->autopsy)
 		autopsy_watch_signals(j->autopsy, &link);
@@ -224,8 +225,10 @@ static void guard_cases(struct adopt *a)
 	while (a->cases_seen < begun) {
 		struct guard_case *c = &shm->cases[a->cases_seen % GUARD_CASES];
 		uint32_t phase = atomic_load(&c->phase);
-		if (c->number != a->cases_seen + 1 || phase == CASE_CANCELLED) {
+		if (c->number != a->cases_seen + 1 || phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
 			a->cases_seen++;
+			if (c->number == a->cases_seen)
+				keeper_skeleton_drop(&a->job[c->job].keeper, c->incident.id);
 			continue;
 		}
 		struct adopted *j = &a->job[c->job];
@@ -237,6 +240,8 @@ static void guard_cases(struct adopt *a)
 		}
 		if (phase != CASE_DONE && a->guard.pidfd >= 0)
 			return;
+		if (phase != CASE_DONE)
+			bequest_note(a->w, c);
 		a->cases_seen++;
 		j->kills++;
 		j->job.memory_kills++;
@@ -252,7 +257,7 @@ static void job_died(struct adopt *a, struct adopted *j)
 	struct autopsy_subject who = {
 		.job = j->job.id, .pid = j->id.pid, .rank = NO_RANK, .start_ticks = j->id.start_ticks,
 		.name = j->job.name, .command = j->job.command, .start_unix_ms = j->job.started_unix_ms,
-		.end_unix_ms = a->w->unix_ms(), .cgroup = j->group_name,
+		.end_unix_ms = a->w->unix_ms(), .cgroup = j->place.name,
 	};
 	struct caseend end = end_of(a, j);
 	autopsy_of(j->autopsy, &who, &in);
@@ -273,7 +278,9 @@ static void job_ended(struct adopt *a, struct adopted *j)
 	/* the kill's numbers may still be on their way */
 	for (int n = 0; n < 40 && a->cases_seen < atomic_load(&a->guard.shm->cases_n); n++) {
 		struct pollfd p = {.fd = a->guard.from_guard_fd, .events = POLLIN};
-		(void)poll(&p, 1, 50);
+		uint64_t count;
+		if (poll(&p, 1, 50) > 0)
+			ignore(read(a->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
 		guard_cases(a);
 	}
 	if (j->id.pid && j->kills == 0)
@@ -327,10 +334,8 @@ static void guard_revive(struct adopt *a)
 		return;
 	struct guard_shm *shm = a->guard.shm;
 	log_warning("the guard process died; what it knew is kept and it is started again");
-	closep(&a->guard.pidfd);
-	closep(&a->guard.to_guard_fd);
-	closep(&a->guard.from_guard_fd);
-	a->guard.pidfd = -1;
+	guardproc_forget(&a->guard);
+	bequest_wind_up(a->w, shm);
 	guard_cases(a);
 	if (++a->guard_deaths > 20 || guard_begin(a, shm) < 0) {
 		log_error("the guard cannot be kept alive");

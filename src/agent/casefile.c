@@ -110,9 +110,9 @@ struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const 
 	memset(&c->incident, 0, sizeof(c->incident));
 	c->number = number;
 	c->job = h->units->unit[h->choice.order[0]].job;
-	c->n_pids = (uint32_t)MIN(h->n_targets, (size_t)GUARD_CASE_PIDS);
-	for (size_t i = 0; i < c->n_pids; i++)
-		c->pids[i] = h->target[i].id.pid;
+	c->n_victims = (uint32_t)MIN(h->n_targets, (size_t)GUARD_CASE_PIDS);
+	for (size_t i = 0; i < c->n_victims; i++)
+		c->victim[i] = h->target[i].id;
 	struct incident *in = &c->incident;
 	in->kind = INCIDENT_MEMORY_KILL;
 	in->killer = KILLER_VIGIL;
@@ -131,6 +131,7 @@ struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const 
 			  sizeof(in->policy.next));
 	in->action.valid = true;
 	in->action.processes_ended = (uint32_t)h->n_targets;
+	atomic_store(&c->phase, CASE_BEGUN);
 	atomic_store(&shm->cases_n, number);
 	return c;
 }
@@ -243,12 +244,15 @@ static void write_history(struct hand *h, struct incident *in)
 	}
 }
 
-static void write_method(struct hand *h, struct incident *in)
+void casefile_method(struct hand *h)
 {
+	struct incident *in = &h->now->incident;
 	struct buf b = BUF_ON(in->action.method);
+	if (h->asked)
+		buf_add(&b, "SIGTERM, then at the deadline ");
 	if (h->shm->freeze && h->group_frozen)
 		buf_add(&b, "freezer, ");
-	else if (h->shm->freeze && h->n_frozen > 0)
+	else if (h->shm->freeze && atomic_load(&h->shm->n_frozen) > 0)
 		buf_add(&b, "SIGSTOP, ");
 	buf_add(&b, h->n_held > 0 && h->target[0].pidfd >= 0 ? "SIGKILL by pidfd" : "SIGKILL by checked pid");
 }
@@ -283,7 +287,7 @@ void casefile_describe(struct hand *h, const struct ledger *l)
 	write_top(h, in);
 	write_growers(h, in);
 	write_history(h, in);
-	write_method(h, in);
+	casefile_method(h);
 	write_levels(h, in, l);
 	if (h->eye->clamps)
 		incident_evidence_add(in, "ledger", "meminfo", 0,

@@ -11,5 +11,7 @@
 struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const struct guard_step *step);
 /* Tables and history: top users, candidates, growers. */
 void casefile_describe(struct hand *h, const struct ledger *l);
+/* How the victims are ended, in words. */
+void casefile_method(struct hand *h);
 /* The numbers that only the end gives: freed bytes and times. */
 void casefile_finish(struct hand *h);

@@ -120,11 +120,10 @@ static void group_add(struct eye *e, struct cgroup *g, size_t job, bool own)
 		ignore(v1_event(e, at, "memory.oom_control", EYE_OOM, NULL), "the timer finds it too");
 }
 
-static void chain_add(struct eye *e, pid_t pid, size_t job)
+static void chain_add(struct eye *e, const struct cgroup_place *place, size_t job)
 {
-	struct cgroup_place place;
 	struct cgroup_chain chain;
-	if (cgroup_place_read(e->w, pid, &place) != 0 || cgroup_chain_open(e->w, &place, &chain) != 0)
+	if (cgroup_chain_open(e->w, place, &chain) != 0)
 		return;
 	for (size_t i = 0; i < chain.n; i++)
 		group_add(e, &chain.level[i], job, false);
@@ -132,14 +131,12 @@ static void chain_add(struct eye *e, pid_t pid, size_t job)
 
 void eye_add_job(struct eye *e, const struct guard_job *job, size_t j)
 {
-	pid_t start_from = job->unit.reaper ? 0 : job->unit.n_roots ? job->unit.roots[0] : 0;
-	chain_add(e, start_from, j);
+	chain_add(e, &job->place, j);
 	struct cgroup g;
 	if (job->has_group && cgroup_open(e->w, job->group.version, job->group.memory, &g) == 0)
 		group_add(e, &g, j, true);
 	if (job->adopted_cgroup[0]) {
-		struct cgroup_place p;
-		enum cgroup_version v = cgroup_place_read(e->w, 0, &p) == 0 ? p.memory_version : CGROUP_V2;
+		enum cgroup_version v = job->place.memory_version;
 		if (cgroup_open(e->w, v, job->adopted_cgroup, &g) == 0)
 			group_add(e, &g, j, false);
 	}

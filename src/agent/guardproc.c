@@ -278,12 +278,24 @@ static void end_orphans(struct guard *g)
 	}
 }
 
+/* Nobody else is left to remove what was made for the jobs. */
+static void remove_groups(struct guard *g)
+{
+	uint64_t until = g->w->mono_ns() + NS_PER_S;
+	for (size_t j = 0; j < g->n_jobs; j++) {
+		struct timespec pause = {.tv_nsec = 10 * 1000000L};
+		while (g->jobs[j].has_group && jobgroup_remove(g->w, &g->jobs[j].group) == -EBUSY && g->w->mono_ns() < until)
+			(void)nanosleep(&pause, NULL);
+	}
+}
+
 static void orphan(struct guard *g)
 {
 	size_t members = g->units.n_members;
 	g->hand.orphaned = true;
+	hand_let_go(&g->hand); /* who is frozen can neither save its work nor die */
 	end_orphans(g);
-	hand_let_go(&g->hand);
+	remove_groups(g);
 	for (size_t j = 0; j < g->n_jobs && on_orphan; j++)
 		if (g->jobs[j].unit.active)
 			on_orphan(g->shm, j, members);
@@ -405,6 +417,15 @@ void guardproc_wake(struct guardproc *g)
 	ignore(write(g->to_guard_fd, &one, sizeof(one)), "a full eventfd wakes as well");
 }
 
+void guardproc_forget(struct guardproc *g)
+{
+	closep(&g->pidfd);
+	closep(&g->to_guard_fd);
+	closep(&g->from_guard_fd);
+	g->pidfd = g->to_guard_fd = g->from_guard_fd = -1;
+	g->pid = 0;
+}
+
 void guardproc_stop(struct guardproc *g)
 {
 	if (g->pid <= 0)
@@ -415,8 +436,5 @@ void guardproc_stop(struct guardproc *g)
 	if (g->pidfd < 0 || poll(&p, 1, 200) <= 0)
 		(void)kill(g->pid, SIGKILL);
 	(void)waitpid(g->pid, NULL, 0);
-	closep(&g->pidfd);
-	closep(&g->to_guard_fd);
-	closep(&g->from_guard_fd);
-	g->pid = 0;
+	guardproc_forget(g);
 }

@@ -13,19 +13,22 @@
 #include <stdatomic.h>
 
 #include "act/jobgroup.h"
+#include "act/target.h"
 #include "judge/guard.h"
 #include "judge/victim.h"
 #include "model/incident.h"
 #include "model/unit.h"
 
 #define GUARD_CASES 4
-#define GUARD_CASE_PIDS 256
+#define GUARD_CASE_PIDS 1024
+#define GUARD_FROZEN 8192
 #define GUARD_HISTORY 512
 
 struct guard_job {
 	char id[64];
 	char name[64];
 	char adopted_cgroup[CGROUP_PATH_MAX]; /* watch --cgroup: everything in there; relative to world->cgroup_fd */
+	struct cgroup_place place; /* whose limits hold for it: ours, or those of the adopted process */
 	uint32_t attempt;
 	struct unit_job unit;
 	bool has_group;
@@ -50,10 +53,12 @@ struct guard_kin {
 
 enum case_phase {
 	CASE_EMPTY,
-	CASE_DECIDED, /* victims chosen, frozen if freezing is on; skeleton wanted on disk */
+	CASE_BEGUN,   /* victims chosen; signals may be on their way */
+	CASE_DECIDED, /* frozen if freezing is on; skeleton wanted on disk */
 	CASE_KILLED,  /* signals sent */
 	CASE_DONE,    /* memory is back, numbers complete */
 	CASE_CANCELLED, /* the memory came back by itself; everything was thawed */
+	CASE_TOO_LATE, /* the victims had ended by themselves before a signal hit them */
 };
 
 struct guard_case {
@@ -61,8 +66,8 @@ struct guard_case {
 	_Atomic uint32_t saved;   /* the supervisor has the skeleton on disk */
 	uint32_t number;          /* counts from 1 */
 	uint16_t job;             /* index of guard_job; its id is in incident.job */
-	uint32_t n_pids;
-	pid_t pids[GUARD_CASE_PIDS]; /* the victims, largest first */
+	uint32_t n_victims;
+	struct proc_id victim[GUARD_CASE_PIDS]; /* largest first */
 	struct incident incident;
 };
 
@@ -90,6 +95,9 @@ struct guard_shm {
 	struct guard_kin kin[GUARD_KIN]; /* place: pid modulo GUARD_KIN */
 	_Atomic uint32_t cases_n; /* cases begun so far */
 	struct guard_case cases[GUARD_CASES];
+	/* stopped with SIGSTOP, victims or not: whoever survives the guard continues them */
+	struct target frozen[GUARD_FROZEN];
+	_Atomic uint32_t n_frozen;
 	struct {
 		uint64_t used_bytes, total_bytes; /* of the tightest level, last look */
 		uint64_t job_bytes[UNIT_JOBS_MAX], job_peak_bytes[UNIT_JOBS_MAX];

@@ -164,17 +164,29 @@ static bool single_job(uint64_t mask, size_t *ret_job)
 	return true;
 }
 
+/* Written down before it is done, so that nothing stays stopped should the guard die in between. */
+static void stop_one(struct hand *h, struct target *t)
+{
+	struct guard_shm *shm = h->shm;
+	uint32_t n = atomic_load(&shm->n_frozen);
+	if (n >= GUARD_FROZEN)
+		return;
+	shm->frozen[n] = *t;
+	shm->frozen[n].pidfd = -1; /* whoever gave it owns the descriptor */
+	atomic_store(&shm->n_frozen, n + 1);
+	if (target_signal(h->w, t, SIGSTOP) != 0)
+		atomic_store(&shm->n_frozen, n);
+}
+
 static void freeze_unit(struct hand *h, size_t u)
 {
 	const struct unit_table *t = h->units;
-	for (size_t i = 0; i < t->n_members && h->n_frozen < HAND_TARGETS; i++) {
+	for (size_t i = 0; i < t->n_members; i++) {
 		if (t->member[i].unit != u)
 			continue;
 		const struct task_row *row = &h->tasks->rows[t->member[i].row];
-		struct target *f = &h->frozen[h->n_frozen];
-		*f = (struct target){.id = {row->pid, row->start_ticks}, .pidfd = -1};
-		if (target_signal(h->w, f, SIGSTOP) == 0)
-			h->n_frozen++;
+		struct target f = {.id = {row->pid, row->start_ticks}, .pidfd = -1};
+		stop_one(h, &f);
 	}
 }
 
@@ -187,8 +199,8 @@ static void freeze_unit(struct hand *h, size_t u)
 static void freeze_first(struct hand *h, size_t level)
 {
 	size_t job;
-	h->n_frozen = 0;
 	h->group_frozen = 0;
+	atomic_store(&h->shm->n_frozen, 0);
 	if (!h->shm->freeze)
 		return;
 	if (single_job(jobs_below(h, level), &job) && h->jobs[job].has_group &&
@@ -223,10 +235,11 @@ static void thaw(struct hand *h, bool everything)
 		if (h->group_frozen >> j & 1)
 			ignore(jobgroup_thaw(&h->jobs[j].group), "a removed group needs no thawing");
 	h->group_frozen = 0;
-	for (size_t i = 0; i < h->n_frozen; i++)
-		if (everything || !is_victim(h, h->frozen[i].id.pid))
-			ignore(target_signal(h->w, &h->frozen[i], SIGCONT), "gone is fine");
-	h->n_frozen = 0;
+	uint32_t n = atomic_load(&h->shm->n_frozen);
+	for (size_t i = 0; i < n; i++)
+		if (everything || !is_victim(h, h->shm->frozen[i].id.pid))
+			ignore(target_signal(h->w, &h->shm->frozen[i], SIGCONT), "gone is fine");
+	atomic_store(&h->shm->n_frozen, 0);
 }
 
 void hand_let_go(struct hand *h)
@@ -298,14 +311,11 @@ static void stop_victims(struct hand *h)
 		return;
 	for (size_t i = 0; i < h->n_targets; i++) {
 		bool already = false;
-		for (size_t k = 0; k < h->n_frozen && !already; k++)
-			already = h->frozen[k].id.pid == h->target[i].id.pid;
-		if (already || h->target[i].gone || h->n_frozen >= HAND_TARGETS)
-			continue;
-		if (target_signal(h->w, &h->target[i], SIGSTOP) == 0) {
-			h->frozen[h->n_frozen] = h->target[i];
-			h->frozen[h->n_frozen++].pidfd = -1; /* the target owns the descriptor */
-		}
+		uint32_t n = atomic_load(&h->shm->n_frozen);
+		for (size_t k = 0; k < n && !already; k++)
+			already = h->shm->frozen[k].id.pid == h->target[i].id.pid;
+		if (!already && !h->target[i].gone)
+			stop_one(h, &h->target[i]);
 	}
 }
 
@@ -338,6 +348,7 @@ static bool begin(struct hand *h, const struct ledger *l, const struct guard_ste
 		return false;
 	}
 	targets_collect(h);
+	h->asked = false;
 	h->now = casefile_begin(h, l, step);
 	struct incident *in = &h->now->incident;
 	in->action.freeze_us = (frozen_ns - h->crossing_ns) / NS_PER_US;
@@ -345,15 +356,28 @@ static bool begin(struct hand *h, const struct ledger *l, const struct guard_ste
 	return true;
 }
 
-static void send_all(struct hand *h, int signal)
+/* How many were still there to be hit; gone ones are marked so. */
+static size_t send_all(struct hand *h, int signal)
 {
+	size_t hit = 0;
 	for (size_t i = 0; i < h->n_targets; i++)
-		ignore(target_signal(h->w, &h->target[i], signal), "gone ones are marked so");
+		hit += target_signal(h->w, &h->target[i], signal) != WORLD_GONE;
+	return hit;
 }
 
 static uint64_t used_at(const struct hand *h, const struct ledger *l)
 {
 	return l->level[MIN(h->level, l->n - 1)].used_bytes;
+}
+
+/* Nobody was ended: everything as before. */
+static void drop(struct hand *h, enum case_phase why)
+{
+	thaw(h, true);
+	targets_close(h);
+	phase_publish(h, why);
+	h->phase = HAND_IDLE;
+	h->swept_ns = 0;
 }
 
 static bool whole_job_chosen(const struct hand *h, size_t job)
@@ -374,7 +398,10 @@ static void go_killing(struct hand *h, const struct ledger *l)
 	size_t job = h->now->job;
 	if (h->jobs[job].has_group && whole_job_chosen(h, job))
 		ignore(jobgroup_kill(&h->jobs[job].group), "each process is signalled as well");
-	send_all(h, SIGKILL);
+	if (send_all(h, SIGKILL) == 0) {
+		drop(h, CASE_TOO_LATE);
+		return;
+	}
 	h->killed_ns = h->w->mono_ns();
 	/* a v1 freezer holds even dying processes; stopped ones die as they are */
 	thaw(h, false);
@@ -392,14 +419,6 @@ static void go_killing(struct hand *h, const struct ledger *l)
 	h->phase = HAND_KILLING;
 	h->deadline_ns = h->killed_ns + stuck_ns;
 	phase_publish(h, CASE_KILLED);
-}
-
-static void cancel(struct hand *h)
-{
-	thaw(h, true);
-	targets_close(h);
-	phase_publish(h, CASE_CANCELLED);
-	h->phase = HAND_IDLE;
 }
 
 static void finish(struct hand *h)
@@ -431,6 +450,7 @@ static void step_asked(struct hand *h, const struct ledger *l, const struct guar
 	bool relieved = step->state < GUARD_ACT;
 	if (all_ended(h)) {
 		h->killed_ns = h->w->mono_ns();
+		h->now->incident.action.dead_us = (h->killed_ns - h->crossing_ns) / NS_PER_US;
 		h->phase = HAND_SETTLING;
 		h->still = 0;
 		return;
@@ -440,6 +460,7 @@ static void step_asked(struct hand *h, const struct ledger *l, const struct guar
 	if (step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns) {
 		stop_victims(h);
 		h->now->incident.action.freeze_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
+		casefile_method(h);
 		go_killing(h, l);
 	}
 }
@@ -448,7 +469,7 @@ static void step_frozen(struct hand *h, const struct ledger *l, const struct gua
 {
 	bool saved = atomic_load(&h->now->saved) != 0;
 	if (step->state < GUARD_ACT) {
-		cancel(h); /* somebody else's memory came back meanwhile */
+		drop(h, CASE_CANCELLED); /* somebody else's memory came back meanwhile */
 		return;
 	}
 	if (saved || step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns)
@@ -482,8 +503,10 @@ static void step_settling(struct hand *h, const struct ledger *l)
 
 static void begin_courteously(struct hand *h, const struct ledger *l)
 {
-	send_all(h, SIGTERM);
+	(void)send_all(h, SIGTERM); /* who is gone is seen at the next look */
+	h->asked = true;
 	casefile_describe(h, l);
+	TEXT_COPY(h->now->incident.action.method, "SIGTERM");
 	h->now->incident.action.notice_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
 	h->used_at_kill = h->used_least = used_at(h, l);
 	h->deadline_ns = l->mono_ns + h->shm->settings.grace_ns;
@@ -493,7 +516,7 @@ static void begin_courteously(struct hand *h, const struct ledger *l)
 
 static void step_idle(struct hand *h, const struct ledger *l, const struct guard_step *step)
 {
-	if (h->group_frozen || h->n_frozen > 0)
+	if (h->group_frozen || atomic_load(&h->shm->n_frozen) > 0)
 		thaw(h, true); /* the end of a pulse */
 	if (step->state < GUARD_ACT)
 		return;
@@ -547,6 +570,6 @@ void hand_step(struct hand *h, const struct ledger *l, const struct guard_step *
 		step_settling(h, l);
 		break;
 	}
-	bool pulsing = h->group_frozen || h->n_frozen > 0;
+	bool pulsing = h->group_frozen || atomic_load(&h->shm->n_frozen) > 0;
 	*ret_next_ns = h->phase == HAND_IDLE && !pulsing ? step->next_ns : acting_look_ns;
 }

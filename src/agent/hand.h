@@ -14,7 +14,7 @@
 #include "agent/eye.h"
 #include "agent/guardshm.h"
 
-#define HAND_TARGETS 8192
+#define HAND_TARGETS GUARD_FROZEN
 #define HAND_COMMANDS 4
 #define HAND_HELD 512 /* of these a pidfd is kept: the largest ones */
 
@@ -45,13 +45,12 @@ struct hand {
 	struct target target[HAND_TARGETS];
 	size_t n_targets, n_held;
 	struct hand_command command[HAND_COMMANDS]; /* of the largest targets */
-	struct target frozen[HAND_TARGETS]; /* stopped with SIGSTOP, maybe not victims */
-	size_t n_frozen;
 	uint64_t group_frozen;     /* bit per job frozen by its group */
 	uint64_t crossing_ns, deadline_ns, killed_ns, swept_ns;
 	uint64_t used_at_kill, used_least;
 	uint32_t still, reaped_before;
 	size_t level;
+	bool asked;                /* of the case at hand: SIGTERM was sent first */
 	uint64_t complained_ns;    /* last time it said that there is nobody to end */
 };
 

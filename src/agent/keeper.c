@@ -123,6 +123,13 @@ void keeper_skeleton(struct keeper *k, const struct incident *i)
 		ignore(file_write_all(fd, text, strlen(text)), "the full report follows");
 }
 
+void keeper_skeleton_drop(struct keeper *k, const char *id)
+{
+	char path[PATH_MAX];
+	if (id[0] && incident_path(k, id, "json", path) == 0)
+		(void)unlink(path);
+}
+
 static int write_text(const struct incident *i, const char *path)
 {
 	char *text = NULL;

@@ -37,6 +37,8 @@ void keeper_event(struct keeper *k, const struct job *j, const char *kind, const
 void keeper_incident_id(struct keeper *k, const char *job_id, char *dst, size_t cap);
 /* Quick and early: the JSON file only, no fsync, so that it lies there before the kill. */
 void keeper_skeleton(struct keeper *k, const struct incident *i);
+/* The case came to nothing: no report follows. */
+void keeper_skeleton_drop(struct keeper *k, const char *id);
 /* Store, JSON and text. */
 void keeper_incident(struct keeper *k, const struct incident *i);
 /* Path of the text report; "" if it could not be written. */

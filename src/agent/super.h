@@ -61,6 +61,7 @@ struct super {
 	bool bpf_polled;               /* its signals are polled */
 	bool bpf_started;
 	pthread_t bpf_thread;
+	int iter_link_fd;              /* the BPF iterator, for each new guard; -1 */
 	int epoll_fd, signal_fd, timer_fd;
 	sigset_t old_mask;
 	int exit_status;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "agent/autopsy.h"
+#include "agent/bequest.h"
 #include "agent/caseend.h"
 #include "agent/super.h"
 #include "base/buf.h"
@@ -42,10 +43,14 @@ void super_guard_cases(struct super *s)
 			caseend_skeleton(&end, c);
 			guardproc_wake(&s->guard);
 		}
-		if (phase == CASE_CANCELLED) {
+		if (phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
 			s->cases_seen++;
-			keeper_event(&s->keeper, &s->job, "hold_fire", NULL,
-				     "over the threshold for a moment; memory came back by itself, nobody was ended");
+			keeper_skeleton_drop(&s->keeper, c->incident.id);
+			keeper_event(&s->keeper, &s->job, "hold_fire", NULL, "%s",
+				     phase == CASE_TOO_LATE
+					     ? "over the threshold; who was to be ended had already ended by itself"
+					     : "over the threshold for a moment; memory came back by itself, nobody was "
+					       "ended");
 			continue;
 		}
 		if (phase != CASE_DONE && !(guard_gone && phase != CASE_EMPTY))
@@ -54,11 +59,12 @@ void super_guard_cases(struct super *s)
 		s->attempt_kills++;
 		s->job.memory_kills++;
 		s->period_kills++;
+		if (s->pending && s->pending != c)
+			super_finish_case(s, s->pending, NULL); /* its attempt outlived it */
 		s->pending = c;
 		s->pending_since_ns = s->w->mono_ns();
-		if (guard_gone)
-			incident_evidence_add(&c->incident, "guard", "shared ring", s->w->unix_ms(),
-					      "the guard died in the middle of this; replayed from what it left");
+		if (phase != CASE_DONE)
+			bequest_note(s->w, c);
 	}
 }
 
@@ -86,7 +92,7 @@ static void wait_for_case(struct super *s)
 			ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
 		super_guard_cases(s);
 		if (p[1].revents & POLLIN)
-			return;
+			super_guard_died(s);
 	}
 }
 

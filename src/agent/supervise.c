@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "agent/autopsy.h"
+#include "agent/bequest.h"
 #include "agent/node.h"
 #include "agent/orphan.h"
 #include "agent/shield.h"
@@ -104,6 +105,7 @@ static void guard_settings(struct super *s, struct guard_shm *shm)
 	g->has_group = s->group.version != CGROUP_NONE;
 	g->group = s->group;
 	g->limit_bytes = spec->limit_bytes;
+	g->place = s->place;
 	g->unit = (struct unit_job){.retriable = spec->retry.max > 0, .reaper = getpid()};
 }
 
@@ -132,12 +134,9 @@ void super_guard_died(struct super *s)
 		TEXT_FORMAT(how, "exit status %d", WEXITSTATUS(status));
 	log_warning("the guard process died (%s); what it knew is kept and it is started again", how);
 	keeper_event(&s->keeper, &s->job, "guard_died", NULL, "the guard process %d died: %s", (int)s->guard.pid, how);
-	closep(&s->guard.pidfd);
-	closep(&s->guard.to_guard_fd);
-	closep(&s->guard.from_guard_fd);
-	ignore(jobgroup_unbrake(&s->group), "a braked group without a guard would stand still");
-	ignore(jobgroup_thaw(&s->group), "so would a frozen one");
 	struct guard_shm *shm = s->guard.shm;
+	guardproc_forget(&s->guard);
+	bequest_wind_up(s->w, shm);
 	super_guard_cases(s);
 	struct timespec pause = {.tv_nsec = s->guard_deaths > 3 ? 500000000L : 0};
 	(void)nanosleep(&pause, NULL);
@@ -146,6 +145,7 @@ void super_guard_died(struct super *s)
 		s->guard.pid = 0;
 		return;
 	}
+	shm->iter_link_fd = s->iter_link_fd;
 	guardproc_jobs_begin(&s->guard);
 	guardproc_jobs_end(&s->guard);
 }
@@ -272,7 +272,7 @@ static void *bpf_main(void *arg)
 	struct super *s = arg;
 	int fd = -1;
 	autopsy_watch_signals(s->autopsy, &fd);
-	s->guard.shm->iter_link_fd = fd;
+	s->iter_link_fd = s->guard.shm->iter_link_fd = fd;
 	atomic_store(&s->bpf_done, true);
 	return NULL;
 }
@@ -430,7 +430,8 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 {
 	static struct super super; /* large: many ranks */
 	struct super *s = &super;
-	*s = (struct super){.spec = spec, .w = w, .nproc = MAX(spec->nproc, 1), .first_failed = -1, .exit_status = 125};
+	*s = (struct super){.spec = spec, .w = w, .nproc = MAX(spec->nproc, 1), .first_failed = -1, .exit_status = 125,
+			     .iter_link_fd = -1};
 	char why[160] = "";
 	s->group = JOBGROUP_NONE;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -1,12 +1,15 @@
 """What the tests of the guard share: fast hogs, the guard's own process, the traces a job may leave."""
 import os
 import pathlib
+import shutil
 import signal
+import sys
+import tempfile
 
 import psutil
 import pytest
 
-from conftest import wait_for
+from conftest import WORKLOADS, wait_for
 
 MIB = 1 << 20
 
@@ -88,3 +91,38 @@ def kill_tree_later(pids):
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+
+@pytest.fixture
+def nobodys_vigil(vigil, as_nobody):
+    """vigil and the test programs where somebody without rights can reach them."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="vigil-nobody-"))
+    folder.chmod(0o755)
+    shutil.copy(vigil.binary, folder / "vigil")
+    shutil.copytree(WORKLOADS, folder / "workloads", ignore=shutil.ignore_patterns("__pycache__"))
+    vigil.state = folder / "state"
+    vigil.state.mkdir()
+    if as_nobody:
+        os.chown(vigil.state, 65534, 65534)
+    vigil.binary, vigil.folder = folder / "vigil", folder
+    yield vigil
+    vigil.end()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def nobodys_hog_run(nobodys_vigil, as_nobody):
+    """(vigil, run): run(OPTIONS…) runs a hog without any right, so without a control group of its own."""
+    v = nobodys_vigil
+
+    def run(*options, hog=("400", "--rate", "100"), env=None, **kwargs):
+        env = dict(env or {})
+        if "LD_PRELOAD" in env:
+            shutil.copy(env["LD_PRELOAD"], v.folder / "trap.so")
+            scratch = v.folder / "scratch"
+            scratch.mkdir(exist_ok=True)
+            scratch.chmod(0o777)
+            env.update(LD_PRELOAD=v.folder / "trap.so", GUARDTRAP_ONCE=scratch / "once", GUARDTRAP_LOG=scratch / "allocations")
+        command = [sys.executable, str(v.folder / "workloads/hog.py"), *hog]
+        return v("run", *options, "--", *command, prefix=as_nobody, cwd=v.folder, env=env, **kwargs)
+    return v, run

@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from conftest import wait_for, workload
-from guardkit import MIB, groups_left, guard_of, guardtrap, hog, job_ids, memory_group, no_trace, states_of  # noqa: F401
+from guardkit import (MIB, groups_left, guard_of, guardtrap, hog, job_ids, memory_group, no_trace,  # noqa: F401
+                      nobodys_hog_run, nobodys_vigil, states_of)
 
 PYTHON = "/usr/bin/python3"
 
@@ -93,3 +94,325 @@ def test_a_job_of_many_processes_ends_whole(vigil, small_machine, count):
     assert report["action"]["processes_ended"] == count + 1
     assert "stuck" not in json.dumps(report), "the dead are not called stuck"
     no_trace(vigil, box)
+
+
+# --- the guard itself dies
+
+def stop_calmly(vigil, process):
+    process.send_signal(signal.SIGTERM)
+    return vigil.finish(process, 30)
+
+
+def test_a_guard_that_is_killed_is_replaced_and_guards_on(vigil, small_machine, tmp_path):
+    box = small_machine(256)
+    go = tmp_path / "go"
+    wait = ("import os, runpy, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)\n"
+            "sys.argv = ['hog.py', '2000', '--rate', '400']; runpy.run_path(%r, run_name='__main__')" % workload("hog")[2])
+    process = vigil.start("run", "--", PYTHON, "-u", "-c", wait, go, box=box)
+    first = guard_of(process)
+    os.kill(first, signal.SIGKILL)
+    second = guard_of(process, besides=first)
+    assert second != first
+    go.touch()
+    result = vigil.finish(process, 60)
+    assert result.status == 137, result
+    assert result.text.count("the guard process died") == 1, "said, and once"
+    assert box.kernel_kills() == 0
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
+    no_trace(vigil, box)
+
+
+@pytest.mark.parametrize("freeze", ["--freeze", "--no-freeze"])
+def test_a_guard_killed_before_it_kills_leaves_nothing_frozen_and_its_case_is_told(vigil, small_machine, guardtrap, freeze):
+    box = small_machine(256)
+    result = vigil("run", freeze, "--", *workload("hog", 2000, "--rate", 300), box=box, env=guardtrap("die"))
+    assert result.status == 137, result
+    assert result.text.count("the guard process died") == 1
+    assert box.kernel_kills() == 0
+    assert vigil.why()["killer"] == "vigil"
+    events = vigil("events", job_ids(vigil)[0], "--json").out.decode()
+    assert "guard_died" in events
+    assert "replayed" in json.dumps(vigil.why()), "the report says what it is made of"
+    assert vigil("jobs", "--json").json()["memory_kills"] == 1
+    no_trace(vigil, box)
+
+
+def test_a_guard_killed_after_it_killed_is_replayed_into_the_report(vigil, small_machine, guardtrap):
+    box = small_machine(256)
+    result = vigil("run", "--", *workload("hog", 2000, "--rate", 300), box=box, env=guardtrap("die-after"))
+    assert result.status == 137, result
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
+    assert report["victim"]["own_bytes"] > 64 * MIB
+    assert "replayed" in json.dumps(report)
+    no_trace(vigil, box)
+
+
+def test_what_a_dying_guard_had_stopped_by_signal_goes_on(nobodys_hog_run, guardtrap):
+    """Without a group of its own the job's processes are stopped one by one, and must be continued one by one."""
+    vigil, run = nobodys_hog_run
+    result = run("--memory-limit", "128M", env=guardtrap("die"))
+    assert result.status == 137, result
+    assert result.text.count("the guard process died") == 1
+    assert vigil.why()["killer"] == "vigil"
+
+
+def test_a_vigil_that_is_killed_takes_its_job_along_and_says_so(vigil, small_machine):
+    box = small_machine(256)
+    process = vigil.start("run", "--", "/bin/sh", "-c", "sleep 300 & sleep 300 & echo ready; wait", box=box)
+    wait_for(lambda: len(box.pids()) >= 5, 20, "the job to run")
+    guard_of(process)
+    wait_for(lambda: vigil("jobs", "--json").out, 20, "the job to be stored")
+    process.kill()
+    process.wait(10)
+    no_trace(vigil, box)
+    report = vigil.why()
+    assert report["cause"]["id"] == "supervisor_killed"
+    assert report["victim"]["pid"] == process.pid
+
+
+def test_a_vigil_that_is_killed_while_memory_is_short_leaves_nothing_frozen(vigil, small_machine):
+    box = small_machine(128)
+    process = vigil.start("run", "--", *workload("hog", 110, "--hold", 300, "--ignore-term"), box=box)
+    wait_for(lambda: process.stdout.readline().startswith(b"ready"), 20)
+    process.kill()
+    process.wait(10)
+    no_trace(vigil, box)
+
+
+# --- the decision path allocates nothing
+
+def test_from_waiting_to_the_kill_the_guard_allocates_nothing(vigil, small_machine, guardtrap, tmp_path):
+    box = small_machine(256)
+    result = vigil("run", "--retries", "1", "--backoff", "10ms", "--", *workload("hog", 2000, "--rate", 400), box=box,
+                   env=guardtrap())
+    assert result.status == 137, result
+    lines = (tmp_path / "allocations").read_text().splitlines()
+    assert [line.split()[0] for line in lines] == ["armed"], "the trap was set, and nothing fell into it"
+    assert vigil.why()["kind"] == "memory_kill"
+
+
+def test_the_trap_that_counts_allocations_works(binary, guardtrap, tmp_path):
+    """A program of our guard's name that does allocate is caught, so that an empty list means something."""
+    code = ("import ctypes, select; ctypes.CDLL(None).prctl(15, b'vigil-guard', 0, 0, 0)\n"
+            "import ctypes as c; l = c.CDLL(None); l.epoll_pwait2(-1, None, 0, None, None); l.malloc(4321)")
+    subprocess.run([PYTHON, "-c", code], env={**os.environ, **{k: str(v) for k, v in guardtrap().items()}}, check=True)
+    lines = (tmp_path / "allocations").read_text().splitlines()
+    assert lines[0].startswith("armed") and "malloc 4321" in lines
+
+
+# --- courtesy
+
+SAVER = """
+import mmap, os, signal, sys, time
+where, stubborn = sys.argv[1], len(sys.argv) > 2
+def save(number, frame):
+    with open(where, "w") as f:
+        f.write(f"saved after {len(blocks)} MiB")
+    if not stubborn:
+        os._exit(143)
+signal.signal(signal.SIGTERM, save)
+blocks = []
+while True:
+    blocks.append(mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    for page in range(0, 1 << 20, 4096):
+        blocks[-1][page] = 1
+    time.sleep(0.001 if len(blocks) < 435 else 0.12)
+"""
+
+
+def test_a_job_that_grows_slowly_gets_time_to_save_its_work(vigil, small_machine, tmp_path):
+    box, saved = small_machine(512), tmp_path / "saved"
+    began = time.monotonic()
+    result = vigil("run", "--grace", "1s", "--memory-threshold", "0.9", "--", PYTHON, "-c", SAVER, saved, box=box)
+    assert result.status == 137, result
+    assert saved.read_text().startswith("saved after"), "it was asked first"
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
+    assert "SIGTERM" in json.dumps(report["action"]), "the report says how it was ended"
+    assert time.monotonic() - began < 30
+    assert box.kernel_kills() == 0
+
+
+def test_a_job_that_saves_and_goes_on_is_killed_at_the_deadline(vigil, small_machine, tmp_path):
+    box, saved = small_machine(512), tmp_path / "saved"
+    result = vigil("run", "--grace", "1s", "--memory-threshold", "0.9", "--", PYTHON, "-c", SAVER, saved, "stubborn", box=box)
+    assert result.status == 137, result
+    assert saved.exists()
+    assert box.kernel_kills() == 0
+    assert vigil.why()["killer"] == "vigil"
+
+
+def test_without_courtesy_nobody_is_asked(vigil, small_machine, tmp_path):
+    box, saved = small_machine(512), tmp_path / "saved"
+    result = vigil("run", "--grace", "0", "--memory-threshold", "0.9", "--", PYTHON, "-c", SAVER, saved, box=box)
+    assert result.status == 137, result
+    assert not saved.exists()
+
+
+# --- whom it takes
+
+WORKERS = """
+for worker in "largest 200 0" "middle 60 0" "fastest 20 60" "newest 70 0"; do
+    set -- $worker
+    {python} -u -c '{code}' $2 $3 &
+    echo $1 $!
+    sleep 0.1 # start times are counted in hundredths
+done
+wait
+"""
+WORKER = ("import mmap, sys, time; take, rate = int(sys.argv[1]), float(sys.argv[2]); b = []\n"
+          "def eat():\n"
+          "    b.append(mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))\n"
+          "    for p in range(0, 1 << 20, 4096): b[-1][p] = 1\n"
+          "for _ in range(take): eat()\n"
+          "while True:\n"
+          "    if rate: eat(); time.sleep(1 / rate)\n"
+          "    else: time.sleep(1)\n")
+
+
+@pytest.mark.parametrize("policy, expected", [("largest", "largest"), ("fastest", "fastest"), ("newest", "newest"),
+                                              ("group", "newest")])
+def test_the_policy_decides_which_independent_worker_goes(vigil, small_machine, policy, expected):
+    box = small_machine(512)
+    process = vigil.start("run", "--policy", policy, "--grace", "0", "--", "/bin/sh", "-c",
+                          WORKERS.format(python=PYTHON, code=WORKER), box=box)
+    pids = {}
+    while len(pids) < 4:
+        name, pid = process.stdout.readline().split()
+        pids[name.decode()] = int(pid)
+    incident = wait_for(lambda: vigil("why", job_ids(vigil)[0] + ".1", "--json").out, 60, "the first report")
+    report = json.loads(incident)
+    assert report["victim"]["pid"] == pids[expected], (pids, report["candidates"])
+    assert report["policy"]["name"] == policy
+    gone = wait_for(lambda: [name for name, pid in pids.items() if pid not in states_of([pid])
+                             or states_of([pid])[pid] == psutil.STATUS_ZOMBIE], 10)
+    assert expected in gone and "middle" not in gone
+    assert all(s != psutil.STATUS_STOPPED for s in states_of(pids.values()).values()), "and none stays stopped"
+    assert box.kernel_kills() == 0
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process, 30)
+    no_trace(vigil, box)
+
+
+# --- limits and attempts
+
+def test_a_limit_is_kept_without_a_group_of_its_own(nobodys_hog_run):
+    vigil, run = nobodys_hog_run
+    result = run("--memory-limit", "128M", hog=("1000", "--rate", "200"))
+    assert result.status == 137, result
+    report = vigil.why()
+    assert report["memory"]["scope"] == "job"
+    assert report["victim"]["own_bytes"] < 160 * MIB
+
+
+def test_retries_wait_longer_each_time_and_keep_their_logs_apart(vigil):
+    code = ("import os, runpy, sys, time; n = int(os.environ['RESTART_COUNT']); print('attempt', n, time.time_ns(), flush=True)\n"
+            "sys.argv = ['hog.py', '400', '--rate', '200']\nif n < 2: runpy.run_path(%r, run_name='__main__')" % workload("hog")[2])
+    began = time.monotonic()
+    result = vigil("run", "--memory-limit", "96M", "--retries", "3", "--backoff", "300ms", "--", PYTHON, "-u", "-c", code)
+    took = time.monotonic() - began
+    assert result.status == 0, result
+    starts = []
+    for attempt in range(3):
+        kept = vigil.log(attempt=attempt).read_text().split()
+        assert kept[:2] == ["attempt", str(attempt)]
+        starts.append(int(kept[2]))
+    events = [json.loads(line) for line in vigil("events", job_ids(vigil)[0], "--json").out.splitlines()]
+    retries = [e for e in events if e["kind"] == "retry"]
+    assert len(retries) == 2 and "0.3 s" in retries[0]["text"] + retries[0].get("reason", "") or "300" in retries[0]["text"]
+    assert took > 0.3 + 0.6, "the second wait is twice the first"
+
+
+def test_two_attempts_that_die_alike_are_the_last(vigil):
+    code = ("import runpy, sys; print('step 7', flush=True); sys.argv = ['hog.py', '400', '--rate', '200']\n"
+            "runpy.run_path(%r, run_name='__main__')" % workload("hog")[2])
+    result = vigil("run", "--memory-limit", "96M", "--retries", "5", "--backoff", "10ms", "--", PYTHON, "-u", "-c", code)
+    assert result.status == 137, result
+    assert "giving up" in result.text
+    assert vigil("jobs", "--json").json()["attempt"] == 1, "the second was the last"
+    assert vigil.why()["retry"]["next"] == "give_up"
+
+
+# --- jobs that make it hard
+
+def test_a_victim_that_ends_by_itself_is_not_said_to_have_been_killed(nobodys_hog_run, guardtrap):
+    """Between the choice and the signal somebody else ended it: no signal hits anybody else, and the report says so."""
+    vigil, run = nobodys_hog_run
+    result = run("--memory-limit", "128M", "--no-freeze", env=guardtrap("too-late"))
+    assert result.status == 128 + signal.SIGKILL, result
+    events = vigil("events", job_ids(vigil)[0], "--json").out.decode()
+    assert "had already ended by itself" in events
+    report = vigil.why()
+    assert (report["kind"], report["killer"] == "vigil") == ("killed_by", False), report
+    assert vigil("jobs", "--json").json()["memory_kills"] == 0
+
+
+DAEMON = """
+import ctypes, mmap, os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+alive, held = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork(): os._exit(0)
+    libc = ctypes.CDLL(None)
+    libc.prctl(15, b"kworker/0:1", 0, 0, 0)
+    os.execv(sys.executable, ["[kworker/0:1]", "-c", {hog!r}])
+os.close(held); os.wait(); os.read(alive, 1)
+"""
+INNER = """
+import mmap, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+b = []
+while True:
+    b.append(mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    for p in range(0, 1 << 20, 4096): b[-1][p] = 1
+    time.sleep(0.004)
+"""
+
+
+def test_a_daemon_in_disguise_that_ignores_sigterm_is_found_and_ended(vigil, small_machine):
+    box = small_machine(256)
+    result = vigil("run", "--", PYTHON, "-c", DAEMON.format(hog=INNER), box=box)
+    assert box.kernel_kills() == 0
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), result
+    assert "kworker" in json.dumps(report["victim"])
+    no_trace(vigil, box)
+
+
+def test_a_job_that_is_stopped_when_memory_runs_out_ends_and_is_not_continued(vigil, small_machine, tmp_path):
+    """The stopped trainer holds the memory, another process of the machine takes the rest."""
+    box = small_machine(256)
+    process = vigil.start("run", "--", *workload("hog", 150, "--hold", 300), box=box)
+    wait_for(lambda: process.stdout.readline().startswith(b"ready"), 20)
+    job = next(c for c in psutil.Process(process.pid).children() if c.name() != "vigil-guard")
+    job.send_signal(signal.SIGSTOP)
+    other = subprocess.Popen(workload("hog", 95, "--hold", 300), preexec_fn=box.enter, stdout=subprocess.PIPE)
+    try:
+        result = vigil.finish(process, 60)
+        assert result.status == 137, result
+        assert other.poll() is None, "only the job is vigil's to end"
+        assert vigil.why()["kind"] == "memory_kill"
+        assert box.kernel_kills() == 0
+    finally:
+        other.kill()
+        other.wait()
+        other.stdout.close()
+    no_trace(vigil, box)
+
+
+def test_a_job_that_stops_itself_for_good_reason_stays_stopped(vigil, small_machine):
+    """A pulse of the guard must not continue what somebody else has stopped."""
+    box = small_machine(256)
+    process = vigil.start("run", "--", *workload("hog", 100, "--hold", 300), box=box)
+    wait_for(lambda: process.stdout.readline().startswith(b"ready"), 20)
+    job = next(c for c in psutil.Process(process.pid).children() if c.name() != "vigil-guard")
+    job.send_signal(signal.SIGSTOP)
+    wait_for(lambda: job.status() == psutil.STATUS_STOPPED, 5)
+    os.kill(guard_of(process), signal.SIGKILL)
+    guard_of(process)
+    assert job.status() == psutil.STATUS_STOPPED
+    job.kill()
+    vigil.finish(process, 30)
