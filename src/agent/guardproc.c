@@ -98,6 +98,14 @@ static void privileges(struct guard *g)
 	(void)prctl(PR_SET_NAME, "vigil-guard");
 }
 
+/* A guard that was started anew is a child of the job's reaper before the supervisor has told it so. */
+static void exclude_ourselves(struct unit_job *u)
+{
+	size_t last = MIN(u->n_not_ours, ARRAY_SIZE(u->not_ours) - 1);
+	u->not_ours[last] = getpid();
+	u->n_not_ours = last + 1;
+}
+
 static void jobs_copy(struct guard *g)
 {
 	struct guard_shm *shm = g->shm;
@@ -116,6 +124,7 @@ static void jobs_copy(struct guard *g)
 			g->jobs[j] = shm->jobs[j];
 			if (j < g->n_jobs) /* the guard's own view of the brake is the true one */
 				g->jobs[j].group.brake_bytes = old.group.brake_bytes;
+			exclude_ourselves(&g->jobs[j].unit);
 		}
 		if (atomic_load(&shm->jobs_seq) != before)
 			continue;
