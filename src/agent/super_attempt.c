@@ -81,11 +81,9 @@ void super_rank_record(struct super *s, struct rank *r)
 	struct proc_stat st;
 	r->row = (struct job_process){.attempt = s->job.attempt, .pid = r->proc.pid, .ppid = getpid(),
 				      .rank = s->spec->nproc ? r->rank : NO_RANK,
-				      .started_unix_ms = r->started_unix_ms};
-	if (proc_stat_read(s->w, r->proc.pid, &st) == 0) {
-		r->start_ticks = r->row.start_ticks = st.start_ticks;
+				      .start_ticks = r->start_ticks, .started_unix_ms = r->started_unix_ms};
+	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
 		TEXT_COPY(r->row.name, st.comm);
-	}
 	TEXT_COPY(r->row.job, s->job.id);
 	TEXT_COPY(r->row.role, "main");
 	TEXT_COPY(r->row.command, s->job.command);
@@ -115,6 +113,9 @@ static int rank_start(struct super *s, uint32_t i)
 		return 125;
 	}
 	r->running = true;
+	struct proc_stat st;
+	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
+		r->start_ticks = st.start_ticks;
 	r->started_unix_ms = s->w->unix_ms();
 	tee_open(&r->out, r->proc.out_fd, STDOUT_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "out"));
 	tee_open(&r->err, r->proc.err_fd, STDERR_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "err"));
@@ -133,6 +134,7 @@ static void tell_guard(struct super *s)
 	g->unit.n_roots = s->nproc;
 	for (uint32_t i = 0; i < s->nproc; i++) {
 		g->unit.roots[i] = s->rank[i].proc.pid;
+		g->unit.root_start_ticks[i] = s->rank[i].start_ticks;
 		g->unit.ranks[i] = s->spec->nproc ? s->rank[i].rank : NO_RANK;
 	}
 	guardproc_jobs_end(&s->guard);
