@@ -145,7 +145,7 @@ int super_attempt_start(struct super *s, int *ret_status)
 	s->first_failed = -1;
 	s->attempt_kills = 0;
 	s->pending = NULL;
-	s->killed_hard = s->said_lingering = false;
+	s->killed_hard = s->said_lingering = s->asked_leftovers = false;
 	s->master_port = s->spec->nproc ? free_port() : 0;
 	s->attempt_start_ns = s->w->mono_ns();
 	for (uint32_t i = 0; i < s->nproc; i++) {
@@ -183,6 +183,7 @@ void super_end_others(struct super *s, const char *why)
 	}
 	super_attempt_signal(s, SIGTERM);
 	size_t left = n == 0 ? super_leftovers(s, pids, ARRAY_SIZE(pids)) : 0;
+	s->asked_leftovers = n == 0;
 	for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
 		(void)kill(pids[i], SIGTERM);
 	if (n + left > 0) {
