@@ -90,6 +90,13 @@ void super_rank_record(struct super *s, struct rank *r)
 	keeper_process(&s->keeper, &r->row);
 }
 
+/* The store takes some milliseconds to open, and the first child about as long to enter its group. */
+static void open_store(void *ctx)
+{
+	struct super *s = ctx;
+	keeper_open_store(&s->keeper);
+}
+
 static int rank_start(struct super *s, uint32_t i)
 {
 	struct rank *r = &s->rank[i];
@@ -97,6 +104,10 @@ static int rank_start(struct super *s, uint32_t i)
 	rank_environment(s, i, &env);
 	struct launch l = {.argv = s->spec->argv, .env = env.item, .n_env = env.n, .group = &s->group,
 			   .mask = s->old_mask, .keep_stdin = i == 0};
+	if (i == 0 && s->job.attempt == 0) {
+		l.meanwhile = open_store;
+		l.meanwhile_ctx = s;
+	}
 	int e = 0;
 	*r = (struct rank){.rank = (int32_t)i, .proc = {.pidfd = -1, .out_fd = -1, .err_fd = -1}};
 	int c = launch(&l, &r->proc, &e);

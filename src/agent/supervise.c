@@ -478,7 +478,6 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	s->autopsy = autopsy_new(w, &place);
 	int status = 0;
 	int r = super_attempt_start(s, &status);
-	keeper_open_store(&s->keeper);
 	if (r != 0) {
 		s->exit_status = status;
 		return finish(s);
