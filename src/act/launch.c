@@ -130,6 +130,8 @@ int launch(const struct launch *l, struct launched *ret, int *ret_errno)
 	cleanup(closep) int status_fd = status[0];
 	if (pid < 0)
 		return -fork_errno;
+	if (l->meanwhile)
+		l->meanwhile(l->meanwhile_ctx);
 	int e;
 	ssize_t n = read(status_fd, &e, sizeof(e)); /* end of file: exec worked */
 	if (n == (ssize_t)sizeof(e)) {

@@ -21,6 +21,8 @@ struct launch {
 	const struct jobgroup *group; /* NULL: none */
 	sigset_t mask;             /* the mask the child starts with */
 	bool keep_stdin;           /* the first rank reads our stdin; the others /dev/null */
+	void (*meanwhile)(void *ctx); /* our own work while the child enters its group, up to 20 ms on v1; NULL: none */
+	void *meanwhile_ctx;
 };
 
 struct launched {

@@ -85,6 +85,7 @@ static void guard_tell(struct adopt *a, uint32_t i)
 	g->unit = (struct unit_job){.active = j->active};
 	if (j->id.pid) {
 		g->unit.roots[0] = j->id.pid;
+		g->unit.root_start_ticks[0] = j->id.start_ticks;
 		g->unit.ranks[0] = NO_RANK;
 		g->unit.n_roots = 1;
 	}

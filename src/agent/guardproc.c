@@ -24,6 +24,8 @@
 /* Candidates are swept this often while memory is near its limit, and while it is far. */
 static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
 static const uint64_t sweep_far_ns = 10 * NS_PER_S;
+/* What only a job that lives on is worth: the first sweep, and a pressure trigger, which the kernel takes 10 ms to close. */
+static const uint64_t settle_ns = 500 * NS_PER_MS;
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */
 static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
 
@@ -45,7 +47,7 @@ struct guard {
 	uint64_t job_used[UNIT_JOBS_MAX];
 	int epoll_fd, command_fd, supervisor_fd;
 	uint64_t last_history_ns, born_ns;
-	bool orphaned;
+	bool orphaned, settled;
 };
 
 static guardproc_orphan_fn *on_orphan;
@@ -98,6 +100,14 @@ static void privileges(struct guard *g)
 	(void)prctl(PR_SET_NAME, "vigil-guard");
 }
 
+/* A guard that was started anew is a child of the job's reaper before the supervisor has told it so. */
+static void exclude_ourselves(struct unit_job *u)
+{
+	size_t last = MIN(u->n_not_ours, ARRAY_SIZE(u->not_ours) - 1);
+	u->not_ours[last] = getpid();
+	u->n_not_ours = last + 1;
+}
+
 static void jobs_copy(struct guard *g)
 {
 	struct guard_shm *shm = g->shm;
@@ -116,6 +126,7 @@ static void jobs_copy(struct guard *g)
 			g->jobs[j] = shm->jobs[j];
 			if (j < g->n_jobs) /* the guard's own view of the brake is the true one */
 				g->jobs[j].group.brake_bytes = old.group.brake_bytes;
+			exclude_ourselves(&g->jobs[j].unit);
 		}
 		if (atomic_load(&shm->jobs_seq) != before)
 			continue;
@@ -219,6 +230,8 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
 	if (g->hand.phase != HAND_IDLE || (g->hand.swept_ns != 0 && age < period))
 		return;
+	if (!g->settled && !always && state < GUARD_WARN)
+		return;
 	fetch_iterator(g);
 	if (hand_sweep(&g->hand, 64) < 0)
 		return;
@@ -226,9 +239,19 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 		g->job_used[j] = hand_job_bytes(&g->hand, j);
 }
 
+static void settle_if_due(struct guard *g)
+{
+	if (g->settled || g->w->mono_ns() - g->born_ns < settle_ns)
+		return;
+	g->settled = true;
+	if (g->shm->settings.threshold_ratio > 0)
+		eye_watch_pressure(&g->eye);
+}
+
 /* One look; returns how long to wait for the next. */
 static uint64_t look(struct guard *g)
 {
+	settle_if_due(g);
 	struct ledger l;
 	uint32_t covered;
 	struct guard_step step;
@@ -250,7 +273,7 @@ static uint64_t look(struct guard *g)
 	atomic_store(&g->shm->beat_ns, l.mono_ns);
 	if (limit_without_group(g))
 		next = MAX(next, 5 * NS_PER_MS);
-	return next;
+	return g->settled ? next : MIN(next, settle_ns);
 }
 
 static void end_orphans(struct guard *g)
@@ -368,8 +391,6 @@ _Noreturn static void guard_main(struct guard_shm *shm, const struct world *w, i
 	shm->locked = lock_own_memory(shm, sizeof(*shm), g.tasks.rows, g.tasks.cap * sizeof(*g.tasks.rows));
 	if (!shm->locked)
 		note(shm, "memory is not locked (RLIMIT_MEMLOCK): the guard may be paged out");
-	if (shm->settings.threshold_ratio > 0)
-		eye_watch_pressure(&g.eye);
 	atomic_store(&shm->ready, 1);
 	while (!atomic_load(&shm->stop)) {
 		uint64_t wait = look(&g);

@@ -54,6 +54,8 @@ struct super {
 	struct guard_case *pending;    /* a finished kill that waits for the attempt's end */
 	uint64_t pending_since_ns;
 	uint32_t attempt_kills;        /* memory kills in this attempt */
+	uint64_t last_kill_ns;
+	pid_t last_victim;
 	uint32_t period_kills, period_others;
 	uint64_t next_summary_ns;
 	uint64_t bpf_at_ns;            /* load BPF then; 0: done */
@@ -66,6 +68,7 @@ struct super {
 	sigset_t old_mask;
 	int exit_status;
 	bool said_lingering;
+	bool asked_leftovers;          /* what the ranks left behind has had its SIGTERM */
 	uint64_t lingering_since_ns;
 	uint32_t guard_deaths;
 	int master_port;

@@ -81,15 +81,20 @@ void super_rank_record(struct super *s, struct rank *r)
 	struct proc_stat st;
 	r->row = (struct job_process){.attempt = s->job.attempt, .pid = r->proc.pid, .ppid = getpid(),
 				      .rank = s->spec->nproc ? r->rank : NO_RANK,
-				      .started_unix_ms = r->started_unix_ms};
-	if (proc_stat_read(s->w, r->proc.pid, &st) == 0) {
-		r->start_ticks = r->row.start_ticks = st.start_ticks;
+				      .start_ticks = r->start_ticks, .started_unix_ms = r->started_unix_ms};
+	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
 		TEXT_COPY(r->row.name, st.comm);
-	}
 	TEXT_COPY(r->row.job, s->job.id);
 	TEXT_COPY(r->row.role, "main");
 	TEXT_COPY(r->row.command, s->job.command);
 	keeper_process(&s->keeper, &r->row);
+}
+
+/* The store takes some milliseconds to open, and the first child about as long to enter its group. */
+static void open_store(void *ctx)
+{
+	struct super *s = ctx;
+	keeper_open_store(&s->keeper);
 }
 
 static int rank_start(struct super *s, uint32_t i)
@@ -99,6 +104,10 @@ static int rank_start(struct super *s, uint32_t i)
 	rank_environment(s, i, &env);
 	struct launch l = {.argv = s->spec->argv, .env = env.item, .n_env = env.n, .group = &s->group,
 			   .mask = s->old_mask, .keep_stdin = i == 0};
+	if (i == 0 && s->job.attempt == 0) {
+		l.meanwhile = open_store;
+		l.meanwhile_ctx = s;
+	}
 	int e = 0;
 	*r = (struct rank){.rank = (int32_t)i, .proc = {.pidfd = -1, .out_fd = -1, .err_fd = -1}};
 	int c = launch(&l, &r->proc, &e);
@@ -115,6 +124,9 @@ static int rank_start(struct super *s, uint32_t i)
 		return 125;
 	}
 	r->running = true;
+	struct proc_stat st;
+	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
+		r->start_ticks = st.start_ticks;
 	r->started_unix_ms = s->w->unix_ms();
 	tee_open(&r->out, r->proc.out_fd, STDOUT_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "out"));
 	tee_open(&r->err, r->proc.err_fd, STDERR_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "err"));
@@ -133,6 +145,7 @@ static void tell_guard(struct super *s)
 	g->unit.n_roots = s->nproc;
 	for (uint32_t i = 0; i < s->nproc; i++) {
 		g->unit.roots[i] = s->rank[i].proc.pid;
+		g->unit.root_start_ticks[i] = s->rank[i].start_ticks;
 		g->unit.ranks[i] = s->spec->nproc ? s->rank[i].rank : NO_RANK;
 	}
 	guardproc_jobs_end(&s->guard);
@@ -143,7 +156,7 @@ int super_attempt_start(struct super *s, int *ret_status)
 	s->first_failed = -1;
 	s->attempt_kills = 0;
 	s->pending = NULL;
-	s->killed_hard = s->said_lingering = false;
+	s->killed_hard = s->said_lingering = s->asked_leftovers = false;
 	s->master_port = s->spec->nproc ? free_port() : 0;
 	s->attempt_start_ns = s->w->mono_ns();
 	for (uint32_t i = 0; i < s->nproc; i++) {
@@ -181,6 +194,7 @@ void super_end_others(struct super *s, const char *why)
 	}
 	super_attempt_signal(s, SIGTERM);
 	size_t left = n == 0 ? super_leftovers(s, pids, ARRAY_SIZE(pids)) : 0;
+	s->asked_leftovers = n == 0;
 	for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
 		(void)kill(pids[i], SIGTERM);
 	if (n + left > 0) {

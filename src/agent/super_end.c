@@ -15,6 +15,11 @@
 /* A kill's numbers are complete within milliseconds; a stuck victim may take seconds. */
 static const uint64_t case_wait_ns = 4 * NS_PER_S;
 
+/* A job that fails this long after a memory kill fails because of it. */
+static const uint64_t consequence_ns = 60 * NS_PER_S;
+/* Somebody outside the job may hold its output open; nobody waits for that for long. */
+static const uint64_t output_wait_ns = 500 * NS_PER_MS;
+
 static struct guard_case *case_of(struct super *s, uint32_t number)
 {
 	return &s->guard.shm->cases[(number - 1) % GUARD_CASES];
@@ -60,9 +65,10 @@ void super_guard_cases(struct super *s)
 		s->job.memory_kills++;
 		s->period_kills++;
 		if (s->pending && s->pending != c)
-			super_finish_case(s, s->pending, NULL); /* its attempt outlived it */
+			super_finish_case(s, s->pending, NULL); /* one was not enough */
 		s->pending = c;
-		s->pending_since_ns = s->w->mono_ns();
+		s->pending_since_ns = s->last_kill_ns = s->w->mono_ns();
+		s->last_victim = c->incident.victim.pid;
 		if (phase != CASE_DONE)
 			bequest_note(s->w, c);
 	}
@@ -155,6 +161,24 @@ static void next_attempt(struct super *s, const struct retry_decision *d)
 		log_info("retrying: %s", d->reason);
 }
 
+/* Launchers take a while to notice that one of theirs is gone; much later it died of something else. */
+static bool died_for_memory(const struct super *s, const struct rank *r)
+{
+	if (s->first_failed < 0 || s->attempt_kills == 0 || s->stopping)
+		return false;
+	return r->proc.pid == s->last_victim || s->w->mono_ns() - s->last_kill_ns < consequence_ns;
+}
+
+/* Nobody writes any more, but what was written may still be on its way, on a terminal above all. */
+static void outputs_end(struct super *s)
+{
+	uint64_t until = s->w->mono_ns() + output_wait_ns;
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		tee_finish(&s->rank[i].out, s->w->mono_ns, until);
+		tee_finish(&s->rank[i].err, s->w->mono_ns, until);
+	}
+}
+
 static void other_death(struct super *s, const struct rank *r, struct incident *in)
 {
 	struct caseend end = super_caseend(s);
@@ -168,10 +192,11 @@ void super_attempt_ended(struct super *s)
 {
 	static struct incident in;
 	struct retry_decision d;
+	outputs_end(s);
 	wait_for_case(s);
 	const struct rank *r = &s->rank[MAX(s->first_failed, 0)];
 	bool failed = s->first_failed >= 0;
-	bool for_memory = failed && s->attempt_kills > 0 && !s->stopping;
+	bool for_memory = died_for_memory(s, r);
 	s->exit_status = failed ? status_of(r->wait_status) : 0;
 	struct guard_job *g = &s->guard.shm->jobs[0];
 	guardproc_jobs_begin(&s->guard);
@@ -205,6 +230,8 @@ void super_attempt_ended(struct super *s)
 		if (!s->spec->quiet && !s->stopping)
 			caseend_show(&end, &in);
 	}
+	if (s->pending)
+		super_finish_case(s, s->pending, NULL); /* it ended for another reason since */
 	s->phase = SUPER_OVER;
 	if (d.next == RETRY_RETRY)
 		next_attempt(s, &d);

@@ -200,6 +200,10 @@ static void forward(struct super *s, const struct signalfd_siginfo *si)
 		log_warning("third request to end: the job is killed now");
 		super_attempt_signal(s, SIGKILL);
 		ignore(jobgroup_kill(&s->group), "where there is no group, the signal did it");
+		if (s->phase != SUPER_OVER) {
+			s->phase = SUPER_ENDING; /* what they leave behind is not waited for either */
+			s->deadline_ns = s->w->mono_ns();
+		}
 	}
 }
 
@@ -252,6 +256,11 @@ static void after_ranks(struct super *s)
 			 "(first: pid %d); vigil keeps watch until they end, Ctrl-C ends them",
 			 left, left == 1 ? "" : "es", left == 1 ? "s" : "", (int)pids[0]);
 	}
+	if (s->phase == SUPER_ENDING && !s->asked_leftovers) {
+		s->asked_leftovers = true;
+		for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
+			(void)kill(pids[i], SIGTERM);
+	}
 	if (s->phase == SUPER_ENDING && now >= s->deadline_ns) {
 		ignore(jobgroup_kill(&s->group), "each is signalled as well");
 		for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
@@ -296,6 +305,8 @@ static void timers(struct super *s)
 			s->phase = SUPER_OVER;
 			return;
 		}
+		for (uint32_t i = 0; i < s->nproc; i++)
+			super_rank_record(s, &s->rank[i]);
 		keeper_event(&s->keeper, &s->job, "attempt_start", NULL, "attempt %u of at most %u", s->job.attempt,
 			     s->job.max_retries);
 		keeper_job(&s->keeper, &s->job);
@@ -314,13 +325,16 @@ static int wait_ms(const struct super *s)
 	uint64_t now = s->w->mono_ns(), next = UINT64_MAX;
 	if (s->bpf_at_ns)
 		next = MIN(next, s->bpf_at_ns);
-	if (s->phase == SUPER_WAITING || s->phase == SUPER_ENDING)
+	/* past its deadline everything has been killed: what is left wakes us when it ends, if it ever does */
+	bool overdue = s->phase == SUPER_ENDING && now >= s->deadline_ns;
+	if (s->phase == SUPER_WAITING || (s->phase == SUPER_ENDING && !overdue))
 		next = MIN(next, s->deadline_ns);
 	if (s->next_summary_ns && s->period_kills + s->period_others > 0)
 		next = MIN(next, s->next_summary_ns);
 	if (s->bpf_started && !s->bpf_polled)
 		next = MIN(next, now + 50 * NS_PER_MS);
-	if (s->phase == SUPER_LINGERING || s->pending || (s->phase == SUPER_ENDING && !any_running(s)))
+	bool unsaid = s->phase == SUPER_LINGERING && !s->said_lingering;
+	if (unsaid || s->pending || (overdue && !any_running(s)))
 		next = MIN(next, now + 100 * NS_PER_MS);
 	if (next == UINT64_MAX)
 		return -1;
@@ -465,7 +479,6 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	s->autopsy = autopsy_new(w, &place);
 	int status = 0;
 	int r = super_attempt_start(s, &status);
-	keeper_open_store(&s->keeper);
 	if (r != 0) {
 		s->exit_status = status;
 		return finish(s);

@@ -77,11 +77,22 @@ bool tee_pump(struct tee *t)
 	return true;
 }
 
+void tee_finish(struct tee *t, uint64_t (*mono_ns)(void), uint64_t until_ns)
+{
+	while (t->from_fd >= 0) {
+		uint64_t now = mono_ns();
+		struct pollfd p = {.fd = t->from_fd, .events = POLLIN};
+		int ms = now < until_ns ? (int)((until_ns - now) / NS_PER_MS) : 0;
+		if (poll(&p, 1, ms) <= 0 || !tee_pump(t))
+			break;
+	}
+	tee_close(t);
+}
+
 void tee_close(struct tee *t)
 {
 	closep(&t->from_fd);
 	closep(&t->log_fd);
-	t->from_fd = t->log_fd = -1;
 }
 
 bool tee_last_line_hash(const struct tee *t, uint64_t *ret)

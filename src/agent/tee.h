@@ -27,6 +27,8 @@ struct tee {
 void tee_open(struct tee *t, int from_fd, int to_fd, int log_fd);
 /* Move what is there. False at the end of the job's output. */
 bool tee_pump(struct tee *t);
+/* The last writer has ended: move what is still on its way, at most until then, and close. */
+void tee_finish(struct tee *t, uint64_t (*mono_ns)(void), uint64_t until_ns);
 void tee_close(struct tee *t);
 /* Hash of the last line, digits included; false when nothing was printed. */
 bool tee_last_line_hash(const struct tee *t, uint64_t *ret);

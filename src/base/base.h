@@ -66,6 +66,7 @@ static inline void closep(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1; /* its number belongs to somebody else from now on */
 }
 
 /* a - b, but never below zero: kernel counters are read at different instants. */

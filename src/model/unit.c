@@ -100,7 +100,8 @@ static bool job_root(const struct build *b, const struct task_row *row, bool par
 		*ret_job = j;
 		*ret_rank = NO_RANK;
 		for (size_t i = 0; i < job->n_roots; i++) {
-			if (job->roots[i] != row->pid)
+			uint64_t start = job->root_start_ticks[i];
+			if (job->roots[i] != row->pid || (start != 0 && start != row->start_ticks))
 				continue;
 			*ret_rank = job->ranks[i];
 			return true;

@@ -27,6 +27,7 @@ struct unit_job {
 	bool protected_;      /* never a victim */
 	bool retriable;       /* a death costs a retry, not the job */
 	pid_t roots[UNIT_ROOTS_MAX]; /* main processes (ranks), started by us or adopted */
+	uint64_t root_start_ticks[UNIT_ROOTS_MAX]; /* a rank may end early and its pid go to a stranger; 0: not known */
 	int32_t ranks[UNIT_ROOTS_MAX];
 	size_t n_roots;
 	pid_t reaper;         /* its children, but for `not_ours`, belong to the job (double forks end up there); 0: none */

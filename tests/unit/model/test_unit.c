@@ -136,6 +136,20 @@ static void a_double_fork_is_found_at_its_reaper(void **state)
 	assert_ptr_equal(unit_of(130), unit_of(131));
 }
 
+static void a_stranger_with_an_ended_ranks_pid_is_left_alone(void **state)
+{
+	(void)state;
+	proc_add(10, 1, 100);
+	proc_add(20, 1, 100);
+	proc_add(21, 20, 100);
+	jobs[0] = (struct unit_job){.active = true, .roots = {10, 20}, .root_start_ticks = {10, 19},
+				    .ranks = {0, 1}, .n_roots = 2};
+	build(NS_PER_S);
+	assert_non_null(unit_of(10));
+	assert_null(unit_of(20));
+	assert_null(unit_of(21));
+}
+
 static void jobs_are_kept_apart(void **state)
 {
 	(void)state;
@@ -198,6 +212,7 @@ int main(void)
 		cmocka_unit_test_setup(ranks_under_a_launcher_are_units_with_their_rank, fresh),
 		cmocka_unit_test_setup(ray_workers_are_units_of_their_own, fresh),
 		cmocka_unit_test_setup(a_double_fork_is_found_at_its_reaper, fresh),
+		cmocka_unit_test_setup(a_stranger_with_an_ended_ranks_pid_is_left_alone, fresh),
 		cmocka_unit_test_setup(jobs_are_kept_apart, fresh),
 		cmocka_unit_test_setup(growth_is_measured_between_sweeps, fresh),
 		cmocka_unit_test_setup(circles_and_strangers_in_the_parent_chain_end_the_walk, fresh),

@@ -1,0 +1,66 @@
+"""`vigil run` at the end of a job: nothing of its output is lost, nothing of it is left, no case is forgotten."""
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import psutil
+
+from conftest import wait_for
+
+
+def test_all_output_comes_through_a_terminal(vigil):
+    for _ in range(5):
+        ours, theirs = pty.openpty()
+        process = vigil.start("run", "--quiet", "--", "seq", "30000", stdout=theirs, stderr=subprocess.DEVNULL)
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the terminal's last writer is gone
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(ours)
+        assert process.wait(20) == 0
+        assert text.replace(b"\r\n", b"\n").split() == [b"%d" % i for i in range(1, 30001)]
+
+
+def test_what_a_process_left_behind_writes_last_is_not_lost(vigil):
+    result = vigil("run", "--quiet", "--", "sh", "-c", "(sleep 0.3; seq 20000) & exit 0")
+    assert result.status == 0
+    assert result.out.split()[-1] == b"20000"
+    assert vigil.log().read_bytes() == result.out
+
+
+def test_children_of_ended_ranks_are_asked_before_they_are_killed(vigil, tmp_path):
+    script = ("if [ $RANK = 1 ]; then while [ ! -e ready ]; do sleep 0.05; done; exit 7; fi;"
+              " sh -c 'trap \"echo asked > asked; exit\" TERM; touch ready; while :; do sleep 0.05; done' & wait")
+    began = time.monotonic()
+    result = vigil("run", "--nproc", "2", "--", "sh", "-c", script, cwd=tmp_path)
+    assert result.status == 7, result
+    assert (tmp_path / "asked").read_text() == "asked\n"
+    assert time.monotonic() - began < 8, "nobody waited for SIGKILL"
+
+
+def test_the_third_request_ends_what_ignores_the_others(vigil, tmp_path):
+    process = vigil.start("run", "--", "sh", "-c",
+                          "(trap '' INT TERM; touch up; exec sleep 300) & wait", cwd=tmp_path)
+    wait_for((tmp_path / "up").exists)
+    left = [p for p in psutil.Process(process.pid).children(recursive=True) if p.name() == "sleep"]
+    for _ in range(3):
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+    process.wait(5)
+    wait_for(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in left))
+
+
+def test_the_processes_of_every_attempt_are_kept(vigil):
+    vigil("run", "--name", "again", "--retries", "1", "--retry-on", "crash", "--backoff", "0", "--", "sh", "-c", "exit 3")
+    rows = [json.loads(line) for line in vigil("ps", "last", "--json").out.splitlines()]
+    assert sorted(r["attempt"] for r in rows) == [0, 1]
+    assert all(r["pid"] > 1 and r["name"] for r in rows), rows

@@ -1,0 +1,187 @@
+#include "testing.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "agent/guardproc.h"
+#include "agent/hand.h"
+#include "base/clock.h"
+#include "world_fixture.h"
+
+/* A guard's hand on real children of this test, under a ledger that the test makes up. */
+struct bench {
+	struct world w;
+	struct guard_shm *shm;
+	struct eye eye;
+	struct tasks tasks;
+	struct unit_memory *known;
+	struct unit_table *units;
+	struct reaper reaper;
+	struct guard_job job[1];
+	struct hand *hand;
+	pid_t child[2];
+};
+
+enum child_kind { CHILD_ENDS, CHILD_IGNORES_TERM };
+
+static pid_t child_start(enum child_kind kind)
+{
+	int ready[2];
+	char c;
+	assert_int_equal(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)signal(SIGTERM, kind == CHILD_IGNORES_TERM ? SIG_IGN : SIG_DFL);
+		if (write(ready[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			(void)pause();
+	}
+	assert_true(pid > 0);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+/* Waits at most 5 s for one change of the child's state. */
+static int child_change(pid_t pid, int what)
+{
+	int status = 0;
+	for (int i = 0; i < 5000; i++) {
+		if (waitpid(pid, &status, what | WNOHANG) == pid)
+			return status;
+		struct timespec t = {.tv_nsec = 1000000};
+		(void)nanosleep(&t, NULL);
+	}
+	fail_msg("process %d did not change its state within 5 s", (int)pid);
+	return status;
+}
+
+static char state_of(const struct bench *b, pid_t pid)
+{
+	struct proc_stat st;
+	return proc_stat_read(&b->w, pid, &st) == 0 ? st.state : '-';
+}
+
+static void *zeroed(size_t size)
+{
+	void *p = calloc(1, size);
+	assert_non_null(p);
+	return p;
+}
+
+static int bench_open(void **state)
+{
+	struct bench *b = zeroed(sizeof(*b));
+	b->w = live_world();
+	b->shm = guardproc_shm_new();
+	assert_non_null(b->shm);
+	b->known = zeroed(sizeof(*b->known));
+	b->units = zeroed(sizeof(*b->units));
+	b->hand = zeroed(sizeof(*b->hand));
+	assert_int_equal(tasks_init(&b->tasks, UNIT_KNOWN_MAX, -1), 0);
+	assert_int_equal(reaper_start(&b->reaper), 0);
+	assert_int_equal(eye_open(&b->eye, &b->w, epoll_create1(EPOLL_CLOEXEC)), 0);
+	b->eye.jobs_of[0] = 1;
+	b->eye.group_of[0] = -1;
+	b->child[0] = child_start(CHILD_ENDS);
+	b->child[1] = child_start(CHILD_IGNORES_TERM);
+	b->job[0] = (struct guard_job){.id = "test-1", .group = JOBGROUP_NONE, .limit_bytes = CGROUP_NO_LIMIT};
+	b->job[0].unit = (struct unit_job){.active = true, .roots = {b->child[0]}, .ranks = {NO_RANK}, .n_roots = 1};
+	*b->hand = (struct hand){.w = &b->w, .shm = b->shm, .eye = &b->eye, .tasks = &b->tasks, .known = b->known,
+				 .units = b->units, .reaper = &b->reaper, .kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
+				 .jobs = b->job, .n_jobs = 1};
+	*state = b;
+	return 0;
+}
+
+static int bench_close(void **state)
+{
+	struct bench *b = *state;
+	for (size_t i = 0; i < ARRAY_SIZE(b->child); i++) {
+		(void)kill(b->child[i], SIGKILL);
+		(void)waitpid(b->child[i], NULL, 0);
+	}
+	tasks_done(&b->tasks);
+	closep(&b->eye.epoll_fd);
+	eye_close(&b->eye);
+	(void)munmap(b->shm, sizeof(*b->shm));
+	free(b->known);
+	free(b->units);
+	free(b->hand);
+	/* the reaper's threads go on waiting in it, so it stays */
+	return 0;
+}
+
+static struct ledger ledger_of(uint64_t used_bytes)
+{
+	return (struct ledger){
+		.mono_ns = clock_mono_ns(),
+		.n = 1,
+		.level[0] = {.scope = LEDGER_NODE, .total_bytes = 100 * GIB, .used_bytes = used_bytes,
+			     .available_bytes = 100 * GIB - used_bytes},
+	};
+}
+
+/* One look at a machine in this state; returns when the hand wants the next. */
+static uint64_t look(struct bench *b, enum guard_state state)
+{
+	struct ledger l = ledger_of(state >= GUARD_ACT ? 96 * GIB : 50 * GIB);
+	struct guard_step step = {.state = state, .threshold_bytes = 95 * GIB, .time_to_limit_ns = UINT64_MAX,
+				  .deficit_bytes = state >= GUARD_ACT ? GIB : 0, .next_ns = NS_PER_MS};
+	uint64_t next = 0;
+	hand_step(b->hand, &l, &step, &next);
+	return next;
+}
+
+static void look_until_idle(struct bench *b, enum guard_state state)
+{
+	for (int i = 0; i < 5000 && b->hand->phase != HAND_IDLE; i++) {
+		(void)look(b, state);
+		struct timespec t = {.tv_nsec = 1000000};
+		(void)nanosleep(&t, NULL);
+	}
+	assert_int_equal(b->hand->phase, HAND_IDLE);
+}
+
+static void memory_that_comes_back_by_itself_lets_everybody_go_on(void **state)
+{
+	struct bench *b = *state;
+	(void)look(b, GUARD_ACT);
+	assert_true(WIFSTOPPED(child_change(b->child[0], WUNTRACED)));
+	(void)look(b, GUARD_OK);
+	assert_true(WIFCONTINUED(child_change(b->child[0], WCONTINUED)));
+	assert_int_equal(b->hand->phase, HAND_IDLE);
+	assert_int_equal(atomic_load(&b->shm->cases[0].phase), CASE_CANCELLED);
+}
+
+static void the_victim_ends_and_nobody_else(void **state)
+{
+	struct bench *b = *state;
+	(void)look(b, GUARD_ACT);
+	atomic_store(&b->shm->cases[0].saved, 1);
+	(void)look(b, GUARD_ACT);
+	assert_int_equal(WTERMSIG(child_change(b->child[0], 0)), SIGKILL);
+	look_until_idle(b, GUARD_OK);
+	assert_int_equal(atomic_load(&b->shm->cases[0].phase), CASE_DONE);
+	assert_int_equal(state_of(b, b->child[1]), 'S');
+	b->child[0] = b->child[1];
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(memory_that_comes_back_by_itself_lets_everybody_go_on, bench_open,
+						bench_close),
+		cmocka_unit_test_setup_teardown(the_victim_ends_and_nobody_else, bench_open, bench_close),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
