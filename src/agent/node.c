@@ -32,8 +32,13 @@ void node_ip(char *dst, size_t cap)
 void node_user(char *dst, size_t cap)
 {
 	const char *user = getenv("USER");
-	if (user && *user)
+	if (user && *user) {
 		(void)text_copy(dst, cap, user);
+		return;
+	}
+	const struct passwd *p = getpwuid(getuid());
+	if (p)
+		(void)text_copy(dst, cap, p->pw_name);
 	else
 		(void)text_format(dst, cap, "%u", (unsigned)getuid());
 }

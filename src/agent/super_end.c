@@ -179,12 +179,25 @@ static void outputs_end(struct super *s)
 	}
 }
 
+/* What people look for first, next to what proves something. */
+static void last_words(const struct rank *r, struct incident *in)
+{
+	const struct tee *t = r->err.last_len + r->err.line_len > 0 ? &r->err : &r->out;
+	const struct span said = t->line_len ? (struct span){t->line, t->line_len} : (struct span){t->last, t->last_len};
+	char text[TEE_LAST_LINE];
+	if (said.len == 0)
+		return;
+	span_copy(said, text, sizeof(text));
+	incident_evidence_add(in, "log", t == &r->err ? "stderr" : "stdout", r->ended_unix_ms, "its last line: %s", text);
+}
+
 static void other_death(struct super *s, const struct rank *r, struct incident *in)
 {
 	struct caseend end = super_caseend(s);
 	memset(in, 0, sizeof(*in));
 	autopsy_rank(s, r, in);
 	caseend_common(&end, in);
+	last_words(r, in);
 	keeper_incident_id(&s->keeper, s->job.id, in->id, sizeof(in->id));
 }
 
