@@ -82,12 +82,12 @@ int target_reap(const struct target *t)
 	return -EAGAIN;
 }
 
-bool target_ended(const struct target *t)
+bool target_ended(const struct world *w, const struct target *t)
 {
 	if (t->gone)
 		return true;
 	if (t->pidfd < 0)
-		return kill(t->id.pid, 0) < 0 && errno == ESRCH;
+		return !same_process(w, &t->id);
 	struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
 	return poll(&p, 1, 0) > 0;
 }

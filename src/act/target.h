@@ -26,5 +26,5 @@ int must_check target_signal(const struct world *w, struct target *t, int signal
 void target_boost(const struct target *t);
 /* Take a dying process's memory away now. 0; WORLD_GONE: already gone; -errno (EINVAL: memory is shared with a live one). */
 int must_check target_reap(const struct target *t);
-/* Has it ended (pidfd readable)? */
-bool target_ended(const struct target *t);
+/* Has it ended? A zombie that its parent leaves unreaped has. */
+bool target_ended(const struct world *w, const struct target *t);

@@ -42,6 +42,8 @@ struct guard {
 	struct reaper reaper;
 	struct guard_memory memory;
 	struct guard_job jobs[UNIT_JOBS_MAX];
+	char seen_id[UNIT_JOBS_MAX][64]; /* whose groups are open */
+	uint64_t levels_id;              /* of which levels `memory` tells */
 	size_t n_jobs;
 	uint32_t jobs_seq;
 	uint64_t job_used[UNIT_JOBS_MAX];
@@ -108,6 +110,17 @@ static void exclude_ourselves(struct unit_job *u)
 	u->n_not_ours = last + 1;
 }
 
+/* A place may hold another job by now: the first one's groups must not speak for the second. */
+static void eye_take_job(struct guard *g, size_t j)
+{
+	const struct guard_job *job = &g->jobs[j];
+	if (!job->unit.active || strcmp(g->seen_id[j], job->id) != 0)
+		eye_drop_job(&g->eye, j);
+	TEXT_COPY(g->seen_id[j], job->id);
+	if (job->unit.active)
+		eye_add_job(&g->eye, job, j);
+}
+
 static void jobs_copy(struct guard *g)
 {
 	struct guard_shm *shm = g->shm;
@@ -131,8 +144,7 @@ static void jobs_copy(struct guard *g)
 		if (atomic_load(&shm->jobs_seq) != before)
 			continue;
 		for (size_t j = 0; j < n; j++)
-			if (g->jobs[j].unit.active)
-				eye_add_job(&g->eye, &g->jobs[j], j);
+			eye_take_job(g, j);
 		g->n_jobs = g->hand.n_jobs = n;
 		g->jobs_seq = before;
 		return;
@@ -263,6 +275,9 @@ static uint64_t look(struct guard *g)
 		sweep_if_due(g, GUARD_WARN);
 	if (eye_look(&g->eye, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
 		return 100 * NS_PER_MS;
+	if (g->eye.levels_id != g->levels_id)
+		g->memory = (struct guard_memory){.n = 0}; /* what was remembered was of other levels */
+	g->levels_id = g->eye.levels_id;
 	guard_judge(&g->memory, &g->shm->settings, &l, covered, &step);
 	if (l.n > 0)
 		hand_step(&g->hand, &l, &step, &next);
@@ -283,6 +298,7 @@ static void end_orphans(struct guard *g)
 		if (hand_sweep(h, 64) < 0)
 			return;
 		uint64_t until = g->w->mono_ns() + orphan_grace_ns;
+		size_t ours = 0;
 		for (size_t i = 0; i < g->units.n_members; i++) {
 			const struct unit_member *m = &g->units.member[i];
 			const struct guard_job *job = &g->jobs[g->units.unit[m->unit].job];
@@ -290,9 +306,10 @@ static void end_orphans(struct guard *g)
 				continue; /* adopted: not ours to end */
 			const struct task_row *row = &g->tasks.rows[m->row];
 			struct target t = {.id = {row->pid, row->start_ticks}, .pidfd = -1};
+			ours++;
 			ignore(target_signal(g->w, &t, round == 0 ? SIGTERM : SIGKILL), "gone is fine");
 		}
-		while (round == 0 && g->units.n_members > 0 && g->w->mono_ns() < until) {
+		while (round == 0 && ours > 0 && g->units.n_members > 0 && g->w->mono_ns() < until) {
 			struct timespec pause = {.tv_nsec = 50 * 1000000L};
 			(void)nanosleep(&pause, NULL);
 			if (hand_sweep(h, 0) < 0)

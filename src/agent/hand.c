@@ -437,7 +437,7 @@ static bool all_ended(struct hand *h)
 		struct target *t = &h->target[i];
 		if (t->gone)
 			continue;
-		if (target_ended(t))
+		if (target_ended(h->w, t))
 			t->gone = true;
 		else
 			ended = false;

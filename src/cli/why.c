@@ -77,6 +77,13 @@ static void explain_done(struct why *w, const struct job *j)
 	char ran[24];
 	i.kind = INCIDENT_CLEAN_EXIT;
 	i.killer = KILLER_NONE;
+	if (!j->has_exit) { /* adopted: somebody else's child */
+		i.kind = INCIDENT_NONE;
+		TEXT_FORMAT(i.summary, "Job %s has ended after %s. Nothing was seen that ended it; its exit status is known only "
+			    "to its parent, because vigil did not start it.", j->id, view_ran(j, 0, ran));
+		print_made(w, &i);
+		return;
+	}
 	TEXT_FORMAT(i.summary, "Job %s ended as it should, with exit status 0 after %s.", j->id, view_ran(j, 0, ran));
 	print_made(w, &i);
 }
@@ -102,6 +109,13 @@ static void explain_failed(struct why *w, const struct job *j)
 static void explain_lost(struct why *w, const struct job *j)
 {
 	struct incident i = incident_of(j);
+	if (j->ended_unix_ms > 0) { /* said by the one who watched */
+		TEXT_FORMAT(i.summary, "Vigil was told to stop watching job %s; what became of it since is not known.", j->id);
+		i.kind = INCIDENT_NONE;
+		i.killer = KILLER_NONE;
+		print_made(w, &i);
+		return;
+	}
 	int64_t boot_unix_ms = clock_unix_ms() - (int64_t)(clock_boot_ns() / NS_PER_MS);
 	bool restarted = j->started_unix_ms > 0 && j->started_unix_ms < boot_unix_ms;
 	char when[24];
@@ -196,7 +210,7 @@ static int why_job(struct why *w, const struct job *j)
 	if (w->shown > 0)
 		return w->broken ? EXIT_PROBLEM : 0;
 	/* that the job was lost is newer than whatever happened before */
-	if (!json || j->state == JOB_LOST) {
+	if (!json || (j->state == JOB_LOST && j->ended_unix_ms <= 0)) {
 		int status = explain_job(w, j);
 		if (json && !w->options->json)
 			printf("\nEarlier in this job: vigil why %s\n", j->last_incident);

@@ -123,8 +123,13 @@ bool pm_blind(const struct death *d, const char *source)
 static struct ending ending_of(const struct death *d)
 {
 	struct ending e = {.known = d->has_status, .killed = true, .failed = true};
-	if (!d->has_status)
+	if (!d->has_status) {
+		/* whoever gets a SIGKILL ends of it; of no other signal that can be said */
+		for (size_t k = 0; k < d->n_signals; k++)
+			if (d->signals[k].target == d->pid && d->signals[k].signal == SIGKILL)
+				e.signal = e.told = SIGKILL;
 		return e;
+	}
 	if (WIFEXITED(d->wait_status)) {
 		e.exited = true;
 		e.code = WEXITSTATUS(d->wait_status);

@@ -105,6 +105,22 @@ static void ranks_under_a_launcher_are_units_with_their_rank(void **state)
 	assert_int_equal(unit_of(18)->rank, 7);
 }
 
+static void the_guard_of_another_vigil_is_no_victim_but_who_borrows_its_name_is(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {100}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(1, 0, 5);
+	proc_add(100, 1, 3);
+	proc_add(101, 100, 8);
+	proc_add(102, 100, 900);
+	snprintf(rows[2].comm, sizeof(rows[2].comm), "vigil-guard");
+	snprintf(rows[3].comm, sizeof(rows[3].comm), "vigil-guard");
+	wanted_role[100] = ROLE_LAUNCHER;
+	build(NS_PER_S);
+	assert_true(unit_of(101)->protected_);
+	assert_false(unit_of(102)->protected_);
+}
+
 static void ray_workers_are_units_of_their_own(void **state)
 {
 	(void)state;
@@ -211,6 +227,7 @@ int main(void)
 		cmocka_unit_test_setup(children_of_a_shell_stand_alone_and_the_shell_is_a_launcher, fresh),
 		cmocka_unit_test_setup(ranks_under_a_launcher_are_units_with_their_rank, fresh),
 		cmocka_unit_test_setup(ray_workers_are_units_of_their_own, fresh),
+		cmocka_unit_test_setup(the_guard_of_another_vigil_is_no_victim_but_who_borrows_its_name_is, fresh),
 		cmocka_unit_test_setup(a_double_fork_is_found_at_its_reaper, fresh),
 		cmocka_unit_test_setup(a_stranger_with_an_ended_ranks_pid_is_left_alone, fresh),
 		cmocka_unit_test_setup(jobs_are_kept_apart, fresh),
