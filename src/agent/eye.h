@@ -19,7 +19,7 @@
 enum eye_event_kind { EYE_THRESHOLD, EYE_OOM, EYE_EVENTS_FILE, EYE_PSI };
 
 struct eye_event {
-	int fd;
+	int fd; /* -1: a free place */
 	enum eye_event_kind kind;
 	int16_t group; /* index of the group, -1: none */
 };
@@ -57,7 +57,7 @@ void eye_watch_pressure(struct eye *e);
 void eye_close(struct eye *e);
 /* Open the groups of job j: of its main process (adopted) or of ourselves (started here). */
 void eye_add_job(struct eye *e, const struct guard_job *job, size_t j);
-/* Where a job's processes were found gone: its groups are dropped on the next look. */
+/* The job is over: groups that no other job lies below are closed, and their places free. */
 void eye_drop_job(struct eye *e, size_t j);
 /* limits: bytes used by jobs that have a limit and no group of their own, by job. */
 int must_check eye_look(struct eye *e, const struct guard_job *jobs, size_t n_jobs, const uint64_t *job_used,
