@@ -90,8 +90,10 @@ static int make_v2_below(const struct world *w, const struct cgroup_place *ours,
 	int r = enable_memory(w, ours->memory);
 	if (r == -EBUSY || r == -ENOTSUP) {
 		r = leaf_for_us(w, ours, id);
-		if (r < 0)
+		if (r < 0) {
+			leave_leaf(w, ours, id);
 			return r;
+		}
 		g->moved_ourselves = true;
 		r = enable_memory(w, ours->memory);
 		if (r < 0)
@@ -100,16 +102,47 @@ static int make_v2_below(const struct world *w, const struct cgroup_place *ours,
 	return r < 0 ? r : child_make(w, ours->memory, id, g->memory);
 }
 
+/*
+ * Who leaves our group leaves what it is limited to. Numbers of processes are
+ * left out: systemd limits them by default, everywhere.
+ */
+static bool bears_limits(const struct world *w, const char *group)
+{
+	static const struct {
+		const char *file, *unlimited;
+	} limits[] = {
+		{"memory.max", "max"}, {"memory.high", "max"}, {"memory.swap.max", "max"}, {"cpu.max", "max"},
+		{"cpuset.cpus", ""},   {"cpuset.mems", ""},    {"io.max", ""},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		char path[CGROUP_PATH_MAX + 32], text[64];
+		size_t len;
+		(void)snprintf(path, sizeof(path), "%s/%s", group, limits[i].file);
+		if (file_read_at(w->cgroup_fd, path, text, sizeof(text), &len) < 0)
+			continue; /* this controller does not reach here */
+		struct span value = span_trim((struct span){text, len});
+		bool none = limits[i].unlimited[0] ? span_starts(value, limits[i].unlimited) : value.len == 0;
+		if (!none)
+			return true;
+	}
+	return false;
+}
+
 /* A sibling of our own group, where the parent already gives memory to its children. */
 static int make_v2_beside(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
 {
 	char parent[CGROUP_PATH_MAX];
 	TEXT_COPY(parent, ours->memory);
 	char *slash = strrchr(parent, '/');
-	if (!slash)
+	if (!slash || bears_limits(w, ours->memory))
 		return -ENOENT;
 	*slash = '\0';
-	return child_make(w, parent, id, g->memory);
+	int fd = child_make(w, parent, id, g->memory);
+	const char *last = strrchr(ours->name, '/');
+	if (fd >= 0)
+		(void)text_format(g->name, sizeof(g->name), "%.*s/vigil-%s",
+				  last ? (int)(last - ours->name) : 0, ours->name, id);
+	return fd;
 }
 
 static int make_v2(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
@@ -145,7 +178,8 @@ int jobgroup_make(const struct world *w, const struct cgroup_place *ours, const 
 	else if (w->cgroup_fd >= 0 && ours->memory_version == CGROUP_V2)
 		r = make_v2(w, ours, id, &g);
 	if (r == 0) {
-		(void)text_format(g.name, sizeof(g.name), "%s/vigil-%s", ours->name[1] ? ours->name : "", id);
+		if (g.name[0] == '\0') /* below our own */
+			(void)text_format(g.name, sizeof(g.name), "%s/vigil-%s", ours->name[1] ? ours->name : "", id);
 		*ret = g;
 		return 0;
 	}
@@ -173,9 +207,11 @@ int jobgroup_brake(struct jobgroup *g, uint64_t bytes)
 		return 0;
 	char text[32];
 	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
-	int r = write_fd(g->brake_fd, text);
-	if (r == 0 && g->version == CGROUP_V1 && g->brake_bytes == 0)
+	int r = 0;
+	if (g->version == CGROUP_V1 && g->brake_bytes == 0) /* first: a brake must never wake the kernel's killer */
 		r = file_write_at(g->memory_fd, "memory.oom_control", "1");
+	if (r == 0)
+		r = write_fd(g->brake_fd, text);
 	if (r == 0)
 		g->brake_bytes = bytes;
 	return r;
@@ -217,6 +253,23 @@ static int remove_one(const struct world *w, const char *path)
 	return -errno;
 }
 
+/* Undo leaf_for_us: nobody can be started in a group that hands memory to its children. */
+static void move_back(const struct world *w, const struct jobgroup *g)
+{
+	char parent[CGROUP_PATH_MAX], path[CGROUP_PATH_MAX + 32];
+	TEXT_COPY(parent, g->memory);
+	char *slash = strrchr(parent, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	(void)snprintf(path, sizeof(path), "%s/cgroup.subtree_control", parent);
+	ignore(file_write_at(w->cgroup_fd, path, "-memory"), "refused while another job of ours needs it");
+	(void)snprintf(path, sizeof(path), "%s/cgroup.procs", parent);
+	ignore(file_write_at(w->cgroup_fd, path, "0"), "then we stay in the leaf, which is harmless");
+	(void)snprintf(path, sizeof(path), "%s-keeper", g->memory);
+	(void)unlinkat(w->cgroup_fd, path, AT_REMOVEDIR);
+}
+
 int jobgroup_remove(const struct world *w, struct jobgroup *g)
 {
 	if (g->version == CGROUP_NONE)
@@ -226,6 +279,8 @@ int jobgroup_remove(const struct world *w, struct jobgroup *g)
 		int f = remove_one(w, g->freezer);
 		r = r < 0 ? r : f;
 	}
+	if (r == 0 && g->moved_ourselves)
+		move_back(w, g);
 	return r;
 }
 

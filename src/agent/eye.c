@@ -28,8 +28,8 @@ static bool event_add(struct eye *e, int fd, enum eye_event_kind kind, int16_t g
 	struct epoll_event ev = {.events = mask, .data.u32 = EYE_EVENT_BASE + (uint32_t)at};
 	if (epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
 		return false;
-	e->event[at] = (struct eye_event){.fd = fd, .kind = kind, .group = group};
 	e->n_events = MAX(e->n_events, at + 1);
+	e->event[at] = (struct eye_event){.fd = fd, .kind = kind, .group = group};
 	return true;
 }
 
@@ -46,8 +46,7 @@ void eye_close(struct eye *e)
 {
 	closep(&e->meminfo_fd);
 	for (size_t i = 0; i < e->n_groups; i++)
-		if (e->group[i].open)
-			cgroup_close(&e->group[i].g);
+		cgroup_close(&e->group[i].g);
 	for (size_t i = 0; i < e->n_events; i++)
 		closep(&e->event[i].fd);
 	e->n_groups = e->n_events = 0;
@@ -102,27 +101,25 @@ static void arm(struct eye *e, size_t gi, const struct guard_settings *s)
 static size_t group_find(const struct eye *e, const char *path)
 {
 	for (size_t i = 0; i < e->n_groups; i++)
-		if (e->group[i].open && strcmp(e->group[i].g.path, path) == 0)
+		if (e->group[i].jobs != 0 && strcmp(e->group[i].g.path, path) == 0)
 			return i;
 	return SIZE_MAX;
 }
 
 static void group_add(struct eye *e, struct cgroup *g, size_t job, bool own)
 {
-	size_t at = group_find(e, g->path);
-	size_t spare = 0;
-	while (spare < e->n_groups && e->group[spare].open)
-		spare++;
-	if (at != SIZE_MAX || spare >= EYE_GROUPS) {
-		if (at != SIZE_MAX)
-			e->group[at].jobs |= UINT64_C(1) << job;
+	size_t known = group_find(e, g->path), at = 0;
+	while (at < e->n_groups && e->group[at].jobs != 0)
+		at++;
+	if (known != SIZE_MAX || at >= EYE_GROUPS) {
+		if (known != SIZE_MAX)
+			e->group[known].jobs |= UINT64_C(1) << job;
 		cgroup_close(g);
 		return;
 	}
-	at = spare;
 	e->n_groups = MAX(e->n_groups, at + 1);
 	e->group[at] = (struct eye_group){.g = *g, .jobs = UINT64_C(1) << job, .own = own, .job = (uint16_t)job,
-					  .readable = true, .open = true, .serial = ++e->serial};
+					  .readable = true};
 	if (g->version == CGROUP_V2)
 		v2_event(e, at);
 	else if (own)
@@ -151,24 +148,23 @@ void eye_add_job(struct eye *e, const struct guard_job *job, size_t j)
 	}
 }
 
-static void group_close(struct eye *e, size_t gi)
+static void group_drop(struct eye *e, size_t gi)
 {
-	for (size_t i = 0; i < e->n_events; i++) {
-		if (e->event[i].fd < 0 || e->event[i].group != (int16_t)gi)
-			continue;
-		closep(&e->event[i].fd); /* leaves the epoll set by itself */
-		e->event[i].fd = -1;
-	}
 	cgroup_close(&e->group[gi].g);
-	e->group[gi] = (struct eye_group){.open = false};
+	e->group[gi] = (struct eye_group){.g = e->group[gi].g};
+	for (size_t i = 0; i < e->n_events; i++)
+		if (e->event[i].group == (int16_t)gi)
+			closep(&e->event[i].fd);
 }
 
 void eye_drop_job(struct eye *e, size_t j)
 {
 	for (size_t i = 0; i < e->n_groups; i++) {
+		if (!(e->group[i].jobs >> j & 1))
+			continue;
 		e->group[i].jobs &= ~(UINT64_C(1) << j);
-		if (e->group[i].open && e->group[i].jobs == 0)
-			group_close(e, i);
+		if (e->group[i].jobs == 0)
+			group_drop(e, i);
 	}
 }
 
@@ -176,8 +172,6 @@ static void level_add(struct eye *e, struct ledger *l, struct ledger_level v, ui
 {
 	if (l->n >= LEDGER_MAX_LEVELS || jobs == 0)
 		return;
-	uint64_t who = group >= 0 ? e->group[group].serial : (uint64_t)v.scope << 32 | jobs;
-	e->levels_id = (e->levels_id + who + 1) * UINT64_C(0x9E3779B97F4A7C15);
 	e->jobs_of[l->n] = jobs;
 	e->group_of[l->n] = group;
 	l->level[l->n++] = v;
@@ -196,8 +190,8 @@ static void look_at_group(struct eye *e, size_t gi, const struct guard_job *jobs
 			  uint32_t *covered, const struct guard_settings *s)
 {
 	struct eye_group *g = &e->group[gi];
-	if (!g->open)
-		return;
+	if (g->jobs == 0)
+		return; /* a free place */
 	g->readable = cgroup_read_full(&g->g, &g->last) == 0;
 	if (!g->readable || (g->jobs & active) == 0)
 		return;
@@ -240,7 +234,6 @@ int eye_look(struct eye *e, const struct guard_job *jobs, size_t n_jobs, const u
 	ret->oom_kills = 0;
 	*ret_covered = 0;
 	uint64_t active = jobs_active(jobs, n_jobs);
-	e->levels_id = 0;
 	level_add(e, ret, ledger_node_level(&e->meminfo, 0), active, -1);
 	for (size_t i = 0; i < e->n_groups; i++)
 		look_at_group(e, i, jobs, active, ret, ret_covered, s);
@@ -254,16 +247,16 @@ int eye_look(struct eye *e, const struct guard_job *jobs, size_t n_jobs, const u
 
 void eye_event_take(struct eye *e, uint32_t index)
 {
-	if (index >= e->n_events || e->event[index].fd < 0)
+	if (index >= e->n_events)
 		return;
-	const struct eye_event *ev = &e->event[index];
+	struct eye_event *ev = &e->event[index];
 	uint64_t count;
 	char text[512];
 	size_t len;
 	if (ev->kind == EYE_THRESHOLD || ev->kind == EYE_OOM)
 		ignore(read(ev->fd, &count, sizeof(count)), "only the wake-up counts");
-	else if (ev->kind == EYE_EVENTS_FILE)
-		ignore(file_read_fd(ev->fd, text, sizeof(text), &len), "reading re-arms the poll");
+	else if (ev->kind == EYE_EVENTS_FILE && file_read_fd(ev->fd, text, sizeof(text), &len) < 0)
+		closep(&ev->fd); /* reading re-arms the poll; a removed group would wake us for ever */
 }
 
 void eye_level_name(const struct eye *e, const struct ledger *l, size_t level, char *dst, size_t cap)

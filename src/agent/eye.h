@@ -19,7 +19,7 @@
 enum eye_event_kind { EYE_THRESHOLD, EYE_OOM, EYE_EVENTS_FILE, EYE_PSI };
 
 struct eye_event {
-	int fd;        /* -1: a free place */
+	int fd; /* -1: a free place */
 	enum eye_event_kind kind;
 	int16_t group; /* index of the group, -1: none */
 };
@@ -33,8 +33,6 @@ struct eye_group {
 	uint64_t armed_limit_bytes;
 	struct cgroup_memory last;
 	bool readable;
-	bool open;              /* a free place is taken by the next group */
-	uint32_t serial;        /* which group of all that had this place */
 };
 
 struct eye {
@@ -48,8 +46,6 @@ struct eye {
 	int epoll_fd;           /* borrowed: events are added there, data.u32 = EYE_EVENT_BASE + index */
 	uint64_t jobs_of[LEDGER_MAX_LEVELS]; /* bit per job, by ledger level, after eye_look */
 	int16_t group_of[LEDGER_MAX_LEVELS]; /* -1: no group */
-	uint64_t levels_id;     /* changes whenever a level becomes another one: rates begin anew */
-	uint32_t serial;
 	uint64_t clamps;        /* absurd numbers met */
 };
 
@@ -61,7 +57,7 @@ void eye_watch_pressure(struct eye *e);
 void eye_close(struct eye *e);
 /* Open the groups of job j: of its main process (adopted) or of ourselves (started here). */
 void eye_add_job(struct eye *e, const struct guard_job *job, size_t j);
-/* Job j is over: groups that no other job is in are closed, and their places are free. */
+/* The job is over: groups that no other job lies below are closed, and their places free. */
 void eye_drop_job(struct eye *e, size_t j);
 /* limits: bytes used by jobs that have a limit and no group of their own, by job. */
 int must_check eye_look(struct eye *e, const struct guard_job *jobs, size_t n_jobs, const uint64_t *job_used,

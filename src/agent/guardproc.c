@@ -42,8 +42,8 @@ struct guard {
 	struct reaper reaper;
 	struct guard_memory memory;
 	struct guard_job jobs[UNIT_JOBS_MAX];
-	char seen_id[UNIT_JOBS_MAX][64]; /* whose groups are open */
-	uint64_t levels_id;              /* of which levels `memory` tells */
+	char shown[UNIT_JOBS_MAX][64]; /* ids of the jobs whose groups the eye has open */
+	uint64_t levels;               /* which levels the memory's points are of */
 	size_t n_jobs;
 	uint32_t jobs_seq;
 	uint64_t job_used[UNIT_JOBS_MAX];
@@ -110,15 +110,18 @@ static void exclude_ourselves(struct unit_job *u)
 	u->n_not_ours = last + 1;
 }
 
-/* A place may hold another job by now: the first one's groups must not speak for the second. */
-static void eye_take_job(struct guard *g, size_t j)
+/* The eye looks at the groups of the jobs there are; those of a job whose place another one has taken are closed. */
+static void show_jobs(struct guard *g, size_t n)
 {
-	const struct guard_job *job = &g->jobs[j];
-	if (!job->unit.active || strcmp(g->seen_id[j], job->id) != 0)
-		eye_drop_job(&g->eye, j);
-	TEXT_COPY(g->seen_id[j], job->id);
-	if (job->unit.active)
-		eye_add_job(&g->eye, job, j);
+	for (size_t j = 0; j < n; j++) {
+		const struct guard_job *job = &g->jobs[j];
+		bool over = !job->unit.active && !job->unit.reaper;
+		if (over || strcmp(g->shown[j], job->id) != 0)
+			eye_drop_job(&g->eye, j);
+		if (job->unit.active)
+			eye_add_job(&g->eye, job, j);
+		TEXT_COPY(g->shown[j], job->id);
+	}
 }
 
 static void jobs_copy(struct guard *g)
@@ -143,8 +146,7 @@ static void jobs_copy(struct guard *g)
 		}
 		if (atomic_load(&shm->jobs_seq) != before)
 			continue;
-		for (size_t j = 0; j < n; j++)
-			eye_take_job(g, j);
+		show_jobs(g, n);
 		g->n_jobs = g->hand.n_jobs = n;
 		g->jobs_seq = before;
 		return;
@@ -251,6 +253,17 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 		g->job_used[j] = hand_job_bytes(&g->hand, j);
 }
 
+/* Points of other levels would look like a sudden rise: when the set of levels changes, rates begin anew. */
+static void forget_other_levels(struct guard *g, const struct ledger *l)
+{
+	uint64_t levels = l->n;
+	for (size_t i = 0; i < l->n; i++)
+		levels = (levels * 31 + (uint64_t)(g->eye.group_of[i] + 1)) * 31 + g->eye.jobs_of[i];
+	if (levels != g->levels)
+		g->memory.n = 0;
+	g->levels = levels;
+}
+
 static void settle_if_due(struct guard *g)
 {
 	if (g->settled || g->w->mono_ns() - g->born_ns < settle_ns)
@@ -275,9 +288,7 @@ static uint64_t look(struct guard *g)
 		sweep_if_due(g, GUARD_WARN);
 	if (eye_look(&g->eye, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
 		return 100 * NS_PER_MS;
-	if (g->eye.levels_id != g->levels_id)
-		g->memory = (struct guard_memory){.n = 0}; /* what was remembered was of other levels */
-	g->levels_id = g->eye.levels_id;
+	forget_other_levels(g, &l);
 	guard_judge(&g->memory, &g->shm->settings, &l, covered, &step);
 	if (l.n > 0)
 		hand_step(&g->hand, &l, &step, &next);

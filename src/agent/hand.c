@@ -13,6 +13,7 @@ static const uint64_t save_budget_ns = 10 * NS_PER_MS;
 /* After this long without dying, a victim counts as stuck (D state) and is reported so. */
 static const uint64_t stuck_ns = 2 * NS_PER_S;
 static const uint64_t acting_look_ns = 1 * NS_PER_MS;
+static const uint64_t nobody_look_ns = 100 * NS_PER_MS;
 
 static void kick(struct hand *h)
 {
@@ -249,13 +250,36 @@ void hand_let_go(struct hand *h)
 		ignore(jobgroup_unbrake(&h->jobs[j].group), "the group may be gone");
 }
 
+static bool is_undying(const struct hand *h, const struct unit *u)
+{
+	for (size_t i = 0; i < MIN(h->n_undying, (size_t)HAND_UNDYING); i++)
+		if (h->undying[i].pid == u->pid && h->undying[i].start_ticks == u->start_ticks)
+			return true;
+	return false;
+}
+
+/* Who cannot relieve the level, or did not die of the last SIGKILL, is no candidate. */
 static void protect_the_uninvolved(struct hand *h, uint64_t below)
 {
 	for (size_t i = 0; i < h->units->n; i++) {
 		struct unit *u = &h->units->unit[i];
-		if (!(below >> u->job & 1))
+		if (!(below >> u->job & 1) || is_undying(h, u))
 			u->protected_ = true;
 	}
+}
+
+/* The table is a ring: the oldest ones have most likely gone by then. */
+static size_t note_undying(struct hand *h)
+{
+	size_t denied = 0;
+	for (size_t i = 0; i < h->n_targets; i++) {
+		const struct target *t = &h->target[i];
+		if (t->gone)
+			continue;
+		denied += t->denied;
+		h->undying[h->n_undying++ % HAND_UNDYING] = t->id;
+	}
+	return denied;
 }
 
 static int by_own_bytes(const struct target *a, const struct target *b)
@@ -483,9 +507,13 @@ static void step_killing(struct hand *h, const struct ledger *l)
 		h->phase = HAND_SETTLING;
 		h->still = 0;
 	} else if (l->mono_ns >= h->deadline_ns) {
-		incident_evidence_add(&h->now->incident, "action", "pidfd", h->w->unix_ms(),
-				      "a victim has not died %u s after SIGKILL: it is stuck in the kernel (D state: "
-				      "network storage or a driver)", (unsigned)(stuck_ns / NS_PER_S));
+		if (note_undying(h) > 0)
+			incident_evidence_add(&h->now->incident, "action", "pidfd", h->w->unix_ms(),
+					      "vigil may not end a victim: it belongs to another user");
+		else
+			incident_evidence_add(&h->now->incident, "action", "pidfd", h->w->unix_ms(),
+					      "a victim has not died %u s after SIGKILL: it is stuck in the kernel (D "
+					      "state: network storage or a driver)", (unsigned)(stuck_ns / NS_PER_S));
 		h->phase = HAND_SETTLING;
 		h->still = 0;
 	}
@@ -518,6 +546,7 @@ static void step_idle(struct hand *h, const struct ledger *l, const struct guard
 {
 	if (h->group_frozen || atomic_load(&h->shm->n_frozen) > 0)
 		thaw(h, true); /* the end of a pulse */
+	h->nobody = false;
 	if (step->state < GUARD_ACT)
 		return;
 	if (step->early) {
@@ -532,6 +561,7 @@ static void step_idle(struct hand *h, const struct ledger *l, const struct guard
 		h->shm->freeze = false; /* a frozen process cannot save its work */
 	bool begun = begin(h, l, step);
 	h->shm->freeze = freeze;
+	h->nobody = !begun;
 	if (!begun)
 		return;
 	if (courteous) {
@@ -572,4 +602,6 @@ void hand_step(struct hand *h, const struct ledger *l, const struct guard_step *
 	}
 	bool pulsing = h->group_frozen || atomic_load(&h->shm->n_frozen) > 0;
 	*ret_next_ns = h->phase == HAND_IDLE && !pulsing ? step->next_ns : acting_look_ns;
+	if (h->phase == HAND_IDLE && h->nobody)
+		*ret_next_ns = MAX(*ret_next_ns, nobody_look_ns); /* nothing to be done: not a thousand times a second */
 }

@@ -16,6 +16,7 @@
 
 #define HAND_TARGETS GUARD_FROZEN
 #define HAND_COMMANDS 4
+#define HAND_UNDYING 64
 #define HAND_HELD 512 /* of these a pidfd is kept: the largest ones */
 
 enum hand_phase { HAND_IDLE, HAND_ASKED, HAND_FROZEN, HAND_KILLING, HAND_SETTLING };
@@ -51,7 +52,9 @@ struct hand {
 	uint32_t still, reaped_before;
 	size_t level;
 	bool asked;                /* of the case at hand: SIGTERM was sent first */
-	uint64_t complained_ns;    /* last time it said that there is nobody to end */
+	struct proc_id undying[HAND_UNDYING]; /* SIGKILL did nothing to them: stuck, or not ours to end */
+	size_t n_undying;
+	bool nobody;               /* the last look found nobody to end */
 };
 
 /* Look at all processes again and group them. budget: how many unknown ones may be read up on. */

@@ -223,6 +223,8 @@ void super_attempt_ended(struct super *s)
 		s->phase = SUPER_OVER;
 		return;
 	}
+	if (!for_memory && s->pending)
+		super_finish_case(s, s->pending, NULL); /* it ended for another reason since */
 	if (!for_memory)
 		other_death(s, r, &in);
 	attempt_record(s, for_memory ? INCIDENT_MEMORY_KILL : in.kind);
@@ -243,8 +245,6 @@ void super_attempt_ended(struct super *s)
 		if (!s->spec->quiet && !s->stopping)
 			caseend_show(&end, &in);
 	}
-	if (s->pending)
-		super_finish_case(s, s->pending, NULL); /* it ended for another reason since */
 	s->phase = SUPER_OVER;
 	if (d.next == RETRY_RETRY)
 		next_attempt(s, &d);

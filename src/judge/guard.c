@@ -5,7 +5,7 @@ static const uint64_t look_min_ns = 1 * NS_PER_MS;
 /* Nor less often while a level fills up beyond three quarters … */
 static const uint64_t look_near_ns = 250 * NS_PER_MS;
 /* … or at all: the job's own footprint wants a point in its history now and then. */
-static const uint64_t look_far_ns = 1 * NS_PER_S;
+static const uint64_t look_far_ns = 2 * NS_PER_S;
 static const uint64_t look_covered_ns = 2 * NS_PER_S;
 /* The guard warns when the threshold would be reached within this time. */
 static const uint64_t warn_ahead_ns = 2 * NS_PER_S;

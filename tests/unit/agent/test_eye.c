@@ -1,70 +1,125 @@
 #include "testing.h"
-#include "world_fixture.h"
 
+#include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 
 #include "agent/eye.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "world_fixture.h"
 
-static struct guard_job jobs[1];
-static const struct guard_settings settings = {.threshold_ratio = 0.95, .reaction_ns = 10 * NS_PER_MS,
-					       .fastest_bytes_per_s = GIB};
+/* Adopted jobs come and go; each has a v2 group of plain files with a limit of its own. */
+static struct world w;
+static char root[] = "/tmp/vigil-eye-XXXXXX";
+static struct guard_job jobs[2];
+static struct eye eye;
 
-static void absurd_numbers_of_the_kernel_are_clamped_counted_and_guarded_on(void **state)
+static void group_make(const char *name)
 {
-	(void)state;
-	struct world w = fixture_world("lxcfs-underflow");
-	struct eye e;
-	struct ledger l;
-	uint32_t covered;
-	uint64_t job_used[1] = {0};
-	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	jobs[0] = (struct guard_job){.group = JOBGROUP_NONE, .limit_bytes = CGROUP_NO_LIMIT, .unit = {.active = true}};
-	assert_int_equal(eye_open(&e, &w, epoll_fd), 0);
-	eye_add_job(&e, &jobs[0], 0);
-	for (uint64_t look = 1; look <= 2; look++) {
-		assert_int_equal(eye_look(&e, jobs, 1, job_used, &l, &covered, &settings), 0);
-		assert_int_equal(e.clamps, look);
-		assert_int_equal(l.n, 1);
-		assert_int_equal(l.level[0].scope, LEDGER_NODE);
-		assert_int_equal(l.level[0].total_bytes, GIB);
-		assert_true(l.level[0].used_bytes <= GIB);
-		assert_true(l.level[0].available_bytes <= GIB);
-		assert_int_equal(l.level[0].swap_free_bytes, 0);
+	static const char *const files[][2] = {{"memory.current", "1000000\n"}, {"memory.max", "2000000\n"}};
+	assert_int_equal(mkdirat(w.cgroup_fd, name, 0755), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char path[64];
+		TEXT_FORMAT(path, "%s/%s", name, files[i][0]);
+		int fd = openat(w.cgroup_fd, path, O_WRONLY | O_CREAT, 0644);
+		assert_int_equal(file_write_all(fd, files[i][1], strlen(files[i][1])), 0);
+		close(fd);
 	}
-	eye_close(&e);
-	close(epoll_fd);
-	fixture_close(&w);
 }
 
-static void a_level_that_becomes_another_one_is_noticed(void **state)
+static void group_remove(const char *name)
 {
-	(void)state;
-	struct world w = fixture_world("lxcfs-underflow");
-	struct eye e;
+	char path[64];
+	TEXT_FORMAT(path, "%s/memory.current", name);
+	(void)unlinkat(w.cgroup_fd, path, 0);
+	TEXT_FORMAT(path, "%s/memory.max", name);
+	(void)unlinkat(w.cgroup_fd, path, 0);
+	assert_int_equal(unlinkat(w.cgroup_fd, name, AT_REMOVEDIR), 0);
+}
+
+static void job_adopt(size_t j, const char *group)
+{
+	jobs[j] = (struct guard_job){.group = JOBGROUP_NONE, .limit_bytes = CGROUP_NO_LIMIT, .unit.active = true};
+	jobs[j].place.memory_version = CGROUP_V2;
+	TEXT_COPY(jobs[j].adopted_cgroup, group);
+	eye_add_job(&eye, &jobs[j], j);
+}
+
+static bool sees_group_of(size_t j)
+{
 	struct ledger l;
 	uint32_t covered;
-	uint64_t job_used[1] = {5 * MIB};
-	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	jobs[0] = (struct guard_job){.group = JOBGROUP_NONE, .limit_bytes = CGROUP_NO_LIMIT, .unit = {.active = true}};
-	assert_int_equal(eye_open(&e, &w, epoll_fd), 0);
-	assert_int_equal(eye_look(&e, jobs, 1, job_used, &l, &covered, &settings), 0);
-	uint64_t before = e.levels_id;
-	assert_int_equal(eye_look(&e, jobs, 1, job_used, &l, &covered, &settings), 0);
-	assert_int_equal(e.levels_id, before);
-	jobs[0].limit_bytes = 64 * MIB;
-	assert_int_equal(eye_look(&e, jobs, 1, job_used, &l, &covered, &settings), 0);
-	assert_int_equal(l.n, 2);
-	assert_int_not_equal(e.levels_id, before);
-	eye_close(&e);
-	close(epoll_fd);
+	const struct guard_settings s = {.threshold_ratio = 0.95};
+	const uint64_t used[2] = {0};
+	assert_int_equal(eye_look(&eye, jobs, 2, used, &l, &covered, &s), 0);
+	for (size_t i = 0; i < l.n; i++)
+		if (eye.group_of[i] >= 0 && (eye.jobs_of[i] >> j & 1) &&
+		    strcmp(eye.group[eye.group_of[i]].g.path, jobs[j].adopted_cgroup) == 0)
+			return true;
+	return false;
+}
+
+static void many_jobs_after_another_are_all_seen(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3 * EYE_GROUPS; i++) {
+		char name[32];
+		TEXT_FORMAT(name, "job%d", i);
+		group_make(name);
+		job_adopt(0, name);
+		assert_true(sees_group_of(0));
+		eye_drop_job(&eye, 0);
+		group_remove(name);
+	}
+}
+
+static void a_job_is_not_taken_for_its_predecessor(void **state)
+{
+	(void)state;
+	group_make("first");
+	group_make("second");
+	job_adopt(0, "first");
+	job_adopt(1, "first");
+	eye_drop_job(&eye, 0);
+	job_adopt(0, "second");
+	assert_true(sees_group_of(0));
+	assert_true(sees_group_of(1));
+	for (size_t i = 0; i < eye.n_groups; i++)
+		if (strcmp(eye.group[i].g.path, "first") == 0)
+			assert_int_equal(eye.group[i].jobs, 2);
+	eye_drop_job(&eye, 0);
+	eye_drop_job(&eye, 1);
+	group_remove("first");
+	group_remove("second");
+}
+
+static int before(void **state)
+{
+	(void)state;
+	w = live_world();
+	close(w.cgroup_fd);
+	if (!mkdtemp(root))
+		return -1;
+	w.cgroup_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return eye_open(&eye, &w, epoll_create1(EPOLL_CLOEXEC));
+}
+
+static int after(void **state)
+{
+	(void)state;
+	closep(&eye.epoll_fd);
+	eye_close(&eye);
 	fixture_close(&w);
+	return rmdir(root);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(absurd_numbers_of_the_kernel_are_clamped_counted_and_guarded_on),
-		cmocka_unit_test(a_level_that_becomes_another_one_is_noticed),
+		cmocka_unit_test(many_jobs_after_another_are_all_seen),
+		cmocka_unit_test(a_job_is_not_taken_for_its_predecessor),
 	};
-	return cmocka_run_group_tests_name("agent/eye", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/eye", tests, before, after);
 }

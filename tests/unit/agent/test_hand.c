@@ -176,11 +176,85 @@ static void the_victim_ends_and_nobody_else(void **state)
 	b->child[0] = b->child[1];
 }
 
+static void what_survived_sigkill_is_not_chosen_again(void **state)
+{
+	struct bench *b = *state;
+	struct proc_stat st;
+	assert_int_equal(proc_stat_read(&b->w, b->child[0], &st), 0);
+	b->hand->undying[0] = (struct proc_id){b->child[0], st.start_ticks};
+	b->hand->n_undying = 1;
+	uint64_t next = look(b, GUARD_EMERGENCY);
+	assert_int_equal(b->hand->phase, HAND_IDLE);
+	assert_int_equal(atomic_load(&b->shm->cases_n), 0);
+	assert_true(next >= 50 * NS_PER_MS);
+	assert_int_equal(state_of(b, b->child[0]), 'S');
+}
+
+static void an_asked_victim_that_ends_is_not_killed(void **state)
+{
+	struct bench *b = *state;
+	b->shm->settings.grace_ns = 2 * NS_PER_S;
+	struct ledger l = ledger_of(96 * GIB);
+	struct guard_step step = {.state = GUARD_ACT, .threshold_bytes = 95 * GIB, .deficit_bytes = GIB,
+				  .time_to_limit_ns = 60 * NS_PER_S};
+	uint64_t next;
+	hand_step(b->hand, &l, &step, &next);
+	assert_int_equal(b->hand->phase, HAND_ASKED);
+	assert_int_equal(WTERMSIG(child_change(b->child[0], 0)), SIGTERM);
+	look_until_idle(b, GUARD_OK);
+	assert_int_equal(atomic_load(&b->shm->cases[0].phase), CASE_DONE);
+	b->child[0] = b->child[1];
+}
+
+static void an_asked_victim_that_stays_is_killed_after_the_grace(void **state)
+{
+	struct bench *b = *state;
+	struct proc_stat st;
+	b->shm->settings.grace_ns = 20 * NS_PER_MS;
+	b->job[0].unit.roots[0] = b->child[1];
+	assert_int_equal(proc_stat_read(&b->w, b->child[1], &st), 0);
+	struct ledger l = ledger_of(96 * GIB);
+	struct guard_step step = {.state = GUARD_ACT, .threshold_bytes = 95 * GIB, .deficit_bytes = GIB,
+				  .time_to_limit_ns = 60 * NS_PER_S};
+	uint64_t next, began = clock_mono_ns();
+	for (int i = 0; i < 1000 && b->hand->phase != HAND_KILLING; i++) {
+		l.mono_ns = clock_mono_ns();
+		hand_step(b->hand, &l, &step, &next);
+		struct timespec t = {.tv_nsec = 1000000};
+		(void)nanosleep(&t, NULL);
+	}
+	assert_int_equal(WTERMSIG(child_change(b->child[1], 0)), SIGKILL);
+	assert_true(clock_mono_ns() - began >= 20 * NS_PER_MS);
+	look_until_idle(b, GUARD_OK);
+	b->child[1] = b->child[0];
+}
+
+static void a_pulse_holds_for_one_look_and_opens_no_case(void **state)
+{
+	struct bench *b = *state;
+	struct ledger l = ledger_of(94 * GIB);
+	struct guard_step step = {.state = GUARD_ACT, .early = true, .threshold_bytes = 95 * GIB, .deficit_bytes = GIB,
+				  .time_to_limit_ns = UINT64_MAX, .next_ns = 250 * NS_PER_MS};
+	uint64_t next;
+	assert_int_equal(hand_sweep(b->hand, 64), 0);
+	hand_step(b->hand, &l, &step, &next);
+	assert_true(WIFSTOPPED(child_change(b->child[0], WUNTRACED)));
+	assert_true(next <= NS_PER_MS);
+	(void)look(b, GUARD_WARN);
+	assert_true(WIFCONTINUED(child_change(b->child[0], WCONTINUED)));
+	assert_int_equal(atomic_load(&b->shm->cases_n), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(memory_that_comes_back_by_itself_lets_everybody_go_on, bench_open,
 						bench_close),
+		cmocka_unit_test_setup_teardown(what_survived_sigkill_is_not_chosen_again, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(an_asked_victim_that_ends_is_not_killed, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(an_asked_victim_that_stays_is_killed_after_the_grace, bench_open,
+						bench_close),
+		cmocka_unit_test_setup_teardown(a_pulse_holds_for_one_look_and_opens_no_case, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(the_victim_ends_and_nobody_else, bench_open, bench_close),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
