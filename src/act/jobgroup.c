@@ -27,30 +27,35 @@ static int dir_open(const struct world *w, const char *path)
 	return openat(w->cgroup_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int child_make(const struct world *w, const char *parent, const char *id, char dst[static CGROUP_PATH_MAX])
+/* id's group below parent: its path, and its name as /proc/PID/cgroup will say it. */
+static int child_make(const struct world *w, const char *parent, const char *parent_name, const char *id,
+		      char path[static CGROUP_PATH_MAX], char name[static CGROUP_PATH_MAX])
 {
 	if (parent[0] == '\0')
 		return -ENOENT;
-	if (text_format(dst, CGROUP_PATH_MAX, "%s/vigil-%s", parent, id) >= CGROUP_PATH_MAX)
+	if (text_format(path, CGROUP_PATH_MAX, "%s/vigil-%s", parent, id) >= CGROUP_PATH_MAX)
 		return -ENAMETOOLONG;
-	if (mkdirat(w->cgroup_fd, dst, 0755) < 0 && errno != EEXIST)
+	if (mkdirat(w->cgroup_fd, path, 0755) < 0 && errno != EEXIST)
 		return -errno;
-	return dir_open(w, dst);
+	(void)text_format(name, CGROUP_PATH_MAX, "%s/vigil-%s", parent_name[0] && parent_name[1] ? parent_name : "", id);
+	return 0;
 }
 
 static int make_v1(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
 {
-	int fd = child_make(w, ours->memory, id, g->memory);
-	if (fd < 0)
-		return fd;
-	g->memory_fd = fd;
-	g->brake_fd = openat(fd, "memory.limit_in_bytes", O_RDWR | O_CLOEXEC);
+	char freezer_name[CGROUP_PATH_MAX];
+	int r = child_make(w, ours->memory, ours->name, id, g->memory, g->name);
+	if (r < 0)
+		return r;
+	g->memory_fd = dir_open(w, g->memory);
+	if (g->memory_fd < 0)
+		return -errno;
+	g->brake_fd = openat(g->memory_fd, "memory.limit_in_bytes", O_RDWR | O_CLOEXEC);
 	/* children count into their parent, so that its limits still hold */
-	fd = child_make(w, ours->freezer, id, g->freezer);
-	if (fd >= 0) {
-		g->freezer_fd = fd;
-		g->freeze_fd = openat(fd, "freezer.state", O_RDWR | O_CLOEXEC);
-	}
+	if (child_make(w, ours->freezer, ours->name, id, g->freezer, freezer_name) == 0)
+		g->freezer_fd = dir_open(w, g->freezer);
+	if (g->freezer_fd >= 0)
+		g->freeze_fd = openat(g->freezer_fd, "freezer.state", O_RDWR | O_CLOEXEC);
 	g->version = CGROUP_V1;
 	return 0;
 }
@@ -99,73 +104,72 @@ static int make_v2_below(const struct world *w, const struct cgroup_place *ours,
 		if (r < 0)
 			leave_leaf(w, ours, id);
 	}
-	return r < 0 ? r : child_make(w, ours->memory, id, g->memory);
+	return r < 0 ? r : child_make(w, ours->memory, ours->name, id, g->memory, g->name);
 }
 
-/*
- * Who leaves our group leaves what it is limited to. Numbers of processes are
- * left out: systemd limits them by default, everywhere.
- */
-static bool bears_limits(const struct world *w, const char *group)
+static void path_up(char *path)
 {
-	static const struct {
-		const char *file, *unlimited;
-	} limits[] = {
-		{"memory.max", "max"}, {"memory.high", "max"}, {"memory.swap.max", "max"}, {"cpu.max", "max"},
-		{"cpuset.cpus", ""},   {"cpuset.mems", ""},    {"io.max", ""},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		char path[CGROUP_PATH_MAX + 32], text[64];
-		size_t len;
-		(void)snprintf(path, sizeof(path), "%s/%s", group, limits[i].file);
-		if (file_read_at(w->cgroup_fd, path, text, sizeof(text), &len) < 0)
-			continue; /* this controller does not reach here */
-		struct span value = span_trim((struct span){text, len});
-		bool none = limits[i].unlimited[0] ? span_starts(value, limits[i].unlimited) : value.len == 0;
-		if (!none)
-			return true;
-	}
-	return false;
+	char *slash = strrchr(path, '/');
+	if (slash)
+		*slash = '\0';
 }
 
 /* A sibling of our own group, where the parent already gives memory to its children. */
 static int make_v2_beside(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
 {
-	char parent[CGROUP_PATH_MAX];
-	TEXT_COPY(parent, ours->memory);
-	char *slash = strrchr(parent, '/');
-	if (!slash || bears_limits(w, ours->memory))
+	struct cgroup_place parent = *ours;
+	if (!strchr(ours->memory, '/'))
 		return -ENOENT;
-	*slash = '\0';
-	int fd = child_make(w, parent, id, g->memory);
-	const char *last = strrchr(ours->name, '/');
-	if (fd >= 0)
-		(void)text_format(g->name, sizeof(g->name), "%.*s/vigil-%s",
-				  last ? (int)(last - ours->name) : 0, ours->name, id);
-	return fd;
+	path_up(parent.memory);
+	path_up(parent.name);
+	return child_make(w, parent.memory, parent.name, id, g->memory, g->name);
 }
 
-static int make_v2(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g)
+/* Why in this order: docs/decisions/0009-where-the-jobs-group-lives.md */
+static int place_v2(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g,
+		    char why[static 160])
 {
-	int fd = make_v2_below(w, ours, id, g);
-	if (fd < 0) {
-		g->moved_ourselves = false;
-		fd = make_v2_beside(w, ours, id, g);
+	bool systemds = jobscope_kept_by_systemd(w, ours), bare = jobscope_bare(w, ours);
+	int r = systemds ? -EPERM : make_v2_below(w, ours, id, g);
+	if (r < 0 && bare) {
+		int s = jobscope_make(w, ours, id, &g->scope, g->memory, g->name);
+		if (s == 0)
+			return 0;
+		(void)text_format(why, 160, "systemd makes no scope for the job: %s",
+				  s == WORLD_DENIED ? "not permitted"
+				  : s > 0	    ? "it does not answer, or is not asked from here"
+						    : strerror(-s));
 	}
-	if (fd < 0)
-		return fd;
-	g->memory_fd = g->freezer_fd = fd;
-	TEXT_COPY(g->freezer, g->memory);
-	g->brake_fd = openat(fd, "memory.high", O_RDWR | O_CLOEXEC);
+	if (systemds)
+		r = make_v2_below(w, ours, id, g);
+	if (r < 0 && bare) {
+		g->moved_ourselves = false;
+		r = make_v2_beside(w, ours, id, g);
+	}
+	return r;
+}
+
+static int make_v2(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g,
+		   char why[static 160])
+{
+	int r = place_v2(w, ours, id, g, why);
+	if (r < 0)
+		return r;
+	int fd = dir_open(w, g->memory);
+	if (fd >= 0) {
+		g->memory_fd = g->freezer_fd = fd;
+		TEXT_COPY(g->freezer, g->memory);
+		g->brake_fd = openat(fd, "memory.high", O_RDWR | O_CLOEXEC);
+	}
+	if (g->brake_fd < 0) { /* no memory controller here: a group without use */
+		r = -errno;
+		(void)unlinkat(w->cgroup_fd, g->memory, AT_REMOVEDIR);
+		return r;
+	}
 	g->freeze_fd = openat(fd, "cgroup.freeze", O_RDWR | O_CLOEXEC);
 	g->kill_fd = openat(fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
 	g->version = CGROUP_V2;
-	if (g->brake_fd >= 0)
-		return 0;
-	int r = -errno; /* no memory controller here: a group without use */
-	(void)unlinkat(w->cgroup_fd, g->memory, AT_REMOVEDIR);
-	jobgroup_close(g);
-	return r;
+	return 0;
 }
 
 int jobgroup_make(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *ret,
@@ -173,13 +177,12 @@ int jobgroup_make(const struct world *w, const struct cgroup_place *ours, const 
 {
 	struct jobgroup g = JOBGROUP_NONE;
 	int r = -ENOENT;
+	why[0] = '\0';
 	if (w->cgroup_fd >= 0 && ours->memory_version == CGROUP_V1)
 		r = make_v1(w, ours, id, &g);
 	else if (w->cgroup_fd >= 0 && ours->memory_version == CGROUP_V2)
-		r = make_v2(w, ours, id, &g);
+		r = make_v2(w, ours, id, &g, why);
 	if (r == 0) {
-		if (g.name[0] == '\0') /* below our own */
-			(void)text_format(g.name, sizeof(g.name), "%s/vigil-%s", ours->name[1] ? ours->name : "", id);
 		*ret = g;
 		return 0;
 	}
@@ -192,6 +195,8 @@ int jobgroup_make(const struct world *w, const struct cgroup_place *ours, const 
 int jobgroup_enter(const struct jobgroup *g)
 {
 	int r = file_write_at(g->memory_fd, "cgroup.procs", "0");
+	if ((r == -EACCES || r == -EPERM) && g->scope.holder > 0) /* the scope is not below what is ours to write in */
+		r = jobscope_enter(&g->scope);
 	if (r == 0 && g->version == CGROUP_V1 && g->freezer_fd >= 0)
 		ignore(file_write_at(g->freezer_fd, "cgroup.procs", "0"), "SIGSTOP does where the freezer cannot");
 	return r;
@@ -281,11 +286,13 @@ int jobgroup_remove(const struct world *w, struct jobgroup *g)
 	}
 	if (r == 0 && g->moved_ourselves)
 		move_back(w, g);
+	jobscope_end(&g->scope);
 	return r;
 }
 
 void jobgroup_close(struct jobgroup *g)
 {
+	jobscope_end(&g->scope);
 	closep(&g->brake_fd);
 	closep(&g->freeze_fd);
 	closep(&g->kill_fd);

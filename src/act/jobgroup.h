@@ -6,11 +6,14 @@
  * off (the allocator sleeps until there is room).
  * Sources: kernel cgroup-v2.rst, cgroup-v1/memory.rst, freezer-subsystem.rst.
  *
- * Made as a child of our own group. Where that is not allowed, jobgroup_make
- * answers WORLD_DENIED or WORLD_ABSENT and vigil works by watching.
+ * Made as a child of our own group where that group is ours to divide; else as
+ * a scope that systemd makes (act/jobscope); else beside our own group. Where
+ * none is allowed, jobgroup_make answers WORLD_DENIED or WORLD_ABSENT and vigil
+ * works by watching. A group is left only where it sets nothing for the job.
  */
 #pragma once
 
+#include "act/jobscope.h"
 #include "base/base.h"
 #include "sense/cgroup.h"
 
@@ -24,15 +27,16 @@ struct jobgroup {
 	int freeze_fd;                 /* cgroup.freeze, or freezer.state */
 	int kill_fd;                   /* cgroup.kill (v2, 5.14); -1 without */
 	bool moved_ourselves;          /* v2: vigil sits in a sibling leaf now */
+	struct jobscope scope;         /* v2: made by systemd, kept up by a process of ours */
 	uint64_t brake_bytes;          /* as last written */
 	uint64_t limit_bytes;          /* the user's --memory-limit; CGROUP_NO_LIMIT */
 };
 
 #define JOBGROUP_NONE                                                                          \
 	((struct jobgroup){.memory_fd = -1, .freezer_fd = -1, .brake_fd = -1, .freeze_fd = -1, \
-			   .kill_fd = -1, .limit_bytes = CGROUP_NO_LIMIT})
+			   .kill_fd = -1, .scope = JOBSCOPE_NONE, .limit_bytes = CGROUP_NO_LIMIT})
 
-/* why (>= 160 bytes) says what was missing. id becomes part of the group's name. */
+/* why (>= 160 bytes) says what was missing, or why the group is where it is; "" when there is nothing to say. id becomes part of the group's name. */
 int must_check jobgroup_make(const struct world *w, const struct cgroup_place *ours, const char *id,
 			     struct jobgroup *ret, char why[static 160]);
 /* Between fork and exec: move the calling process in. */
@@ -44,6 +48,6 @@ int must_check jobgroup_freeze(const struct jobgroup *g);
 int must_check jobgroup_thaw(const struct jobgroup *g);
 /* All of the group at once (v2). WORLD_ABSENT where the kernel cannot. */
 int must_check jobgroup_kill(const struct jobgroup *g);
-/* Remove the group; fine when it is gone. -EBUSY while processes are in it. */
+/* Remove the group; fine when it is gone. -EBUSY while processes are in it: systemd then collects its scope later. */
 int must_check jobgroup_remove(const struct world *w, struct jobgroup *g);
 void jobgroup_close(struct jobgroup *g);

@@ -4,7 +4,10 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
-#define CALL_USEC (2 * 1000000)
+#include "base/clock.h"
+
+static const uint64_t call_usec = 2 * 1000000;
+static const uint64_t scope_usec = 300 * 1000; /* the start of a job waits for it */
 
 /* The few functions used, under their own types; loaded at the first call, then kept. */
 static struct {
@@ -12,8 +15,16 @@ static struct {
 	__typeof__(sd_bus_open_user) *open_user;
 	__typeof__(sd_bus_open_system) *open_system;
 	__typeof__(sd_bus_set_method_call_timeout) *set_method_call_timeout;
-	__typeof__(sd_bus_flush_close_unref) *flush_close_unref;
+	__typeof__(sd_bus_close_unref) *close_unref;
+	__typeof__(sd_bus_is_ready) *is_ready;
+	__typeof__(sd_bus_process) *process;
+	__typeof__(sd_bus_wait) *wait;
 	__typeof__(sd_bus_call_method) *call_method;
+	__typeof__(sd_bus_call) *call;
+	__typeof__(sd_bus_message_new_method_call) *message_new_method_call;
+	__typeof__(sd_bus_message_append) *message_append;
+	__typeof__(sd_bus_message_open_container) *message_open_container;
+	__typeof__(sd_bus_message_close_container) *message_close_container;
 	__typeof__(sd_bus_message_read) *message_read;
 	__typeof__(sd_bus_message_unref) *message_unref;
 	__typeof__(sd_bus_error_free) *error_free;
@@ -31,8 +42,16 @@ static bool bus_load(void)
 		{"sd_bus_open_user", &bus.open_user},
 		{"sd_bus_open_system", &bus.open_system},
 		{"sd_bus_set_method_call_timeout", &bus.set_method_call_timeout},
-		{"sd_bus_flush_close_unref", &bus.flush_close_unref},
+		{"sd_bus_close_unref", &bus.close_unref},
+		{"sd_bus_is_ready", &bus.is_ready},
+		{"sd_bus_process", &bus.process},
+		{"sd_bus_wait", &bus.wait},
 		{"sd_bus_call_method", &bus.call_method},
+		{"sd_bus_call", &bus.call},
+		{"sd_bus_message_new_method_call", &bus.message_new_method_call},
+		{"sd_bus_message_append", &bus.message_append},
+		{"sd_bus_message_open_container", &bus.message_open_container},
+		{"sd_bus_message_close_container", &bus.message_close_container},
 		{"sd_bus_message_read", &bus.message_read},
 		{"sd_bus_message_unref", &bus.message_unref},
 		{"sd_bus_error_free", &bus.error_free},
@@ -74,13 +93,36 @@ static int bus_condition(int r)
 	case EHOSTDOWN:
 	case EBADR:
 	case ENXIO:
+	case EHOSTUNREACH: /* the bus knows no such service */
+	case ETIMEDOUT:
 		return WORLD_ABSENT;
 	default:
 		return r;
 	}
 }
 
-static int bus_open(enum systemd_manager m, sd_bus **ret)
+/* The timeout of a call does not cover the first words with the bus, which may last 90 s. */
+static int bus_greet(sd_bus *conn, uint64_t usec)
+{
+	uint64_t until = clock_mono_ns() + usec * NS_PER_US;
+	for (;;) {
+		int r = bus.is_ready(conn);
+		if (r != 0)
+			return r < 0 ? r : 0;
+		r = bus.process(conn, NULL);
+		if (r < 0)
+			return r;
+		uint64_t left = sub_floor(until, clock_mono_ns()) / NS_PER_US;
+		if (left == 0)
+			return -ETIMEDOUT;
+		if (r == 0)
+			r = bus.wait(conn, left);
+		if (r < 0 && r != -EINTR)
+			return r;
+	}
+}
+
+static int bus_open(enum systemd_manager m, uint64_t usec, sd_bus **ret)
 {
 	sd_bus *conn = NULL;
 	if (!bus_load())
@@ -88,10 +130,12 @@ static int bus_open(enum systemd_manager m, sd_bus **ret)
 	int r = m == SYSTEMD_USER ? bus.open_user(&conn) : bus.open_system(&conn);
 	if (r < 0)
 		return bus_condition(r);
-	r = bus.set_method_call_timeout(conn, CALL_USEC);
+	r = bus.set_method_call_timeout(conn, usec);
+	if (r >= 0)
+		r = bus_greet(conn, usec);
 	if (r < 0) {
-		bus.flush_close_unref(conn);
-		return r;
+		bus.close_unref(conn);
+		return bus_condition(r);
 	}
 	*ret = conn;
 	return 0;
@@ -175,13 +219,13 @@ int systemd_bus_unit_oomd(enum systemd_manager m, const char *unit, struct syste
 	const char *interface = interface_of(unit);
 	if (!interface)
 		return WORLD_ABSENT;
-	int r = bus_open(m, &conn);
+	int r = bus_open(m, call_usec, &conn);
 	if (r)
 		return r;
 	r = unit_path(conn, unit, &path);
 	if (r == 0)
 		r = oomd_read(conn, path, interface, &o);
-	bus.flush_close_unref(conn);
+	bus.close_unref(conn);
 	if (r == 0)
 		*ret = o;
 	return bus_condition(r);
@@ -192,7 +236,7 @@ static int set_property(enum systemd_manager m, const char *unit, const char *na
 	sd_bus *conn = NULL;
 	if (!interface_of(unit))
 		return WORLD_ABSENT;
-	int r = bus_open(m, &conn);
+	int r = bus_open(m, call_usec, &conn);
 	if (r)
 		return r;
 	sd_bus_error error = SD_BUS_ERROR_NULL;
@@ -209,7 +253,7 @@ static int set_property(enum systemd_manager m, const char *unit, const char *na
 	if (r < 0 && bus.error_has_name(&error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED))
 		r = -EACCES;
 	bus.error_free(&error);
-	bus.flush_close_unref(conn);
+	bus.close_unref(conn);
 	return r < 0 ? bus_condition(r) : 0;
 }
 
@@ -222,4 +266,71 @@ int systemd_bus_set_preference(enum systemd_manager m, const char *unit, enum sy
 int systemd_bus_set_memory(enum systemd_manager m, const char *unit, const char *property, uint64_t bytes)
 {
 	return set_property(m, unit, property, NULL, bytes);
+}
+
+bool systemd_bus_here(void)
+{
+	return access("/run/systemd/system", F_OK) == 0; /* sd_booted(3), without loading the library */
+}
+
+/* What may come back when the manager says no; all of it means that there will be no scope. */
+static int scope_condition(const sd_bus_error *error, int r)
+{
+	if (bus.error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED) ||
+	    bus.error_has_name(error, SD_BUS_ERROR_ACCESS_DENIED))
+		return WORLD_DENIED;
+	return r < 0 ? bus_condition(r) : 0;
+}
+
+int systemd_bus_make_scope(enum systemd_manager m, const struct systemd_scope *s)
+{
+	sd_bus *conn = NULL;
+	int r = bus_open(m, scope_usec, &conn);
+	if (r)
+		return r;
+	/*
+	 * Before= the unit it is bound to: what comes first at the start goes last at the stop, so that vigil is asked to
+	 * end before its job is, and a unit that is still starting does not hold the scope up.
+	 */
+	const char *bound = s->bound_to;
+	const char *const dependency[] = {"BindsTo", "Before"};
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus_message *msg = NULL;
+	r = bus.message_new_method_call(conn, &msg, service, manager_path, manager_interface, "StartTransientUnit");
+	if (r >= 0)
+		r = bus.message_append(msg, "ss", s->unit, "fail");
+	if (r >= 0)
+		r = bus.message_open_container(msg, 'a', "(sv)");
+	if (r >= 0)
+		r = bus.message_append(msg, "(sv)(sv)(sv)(sv)(sv)(sv)", "PIDs", "au", 1, (uint32_t)s->pid, "Delegate", "b", 1,
+				       "CollectMode", "s", "inactive-or-failed", "Description", "s", s->description, "Slice",
+				       "s", s->slice, "TasksMax", "t", s->tasks_max);
+	for (int i = 0; bound && i < 2 && r >= 0; i++)
+		r = bus.message_append(msg, "(sv)", dependency[i], "as", 1, bound);
+	if (r >= 0)
+		r = bus.message_close_container(msg);
+	if (r >= 0)
+		r = bus.message_append(msg, "a(sa(sv))", 0);
+	if (r >= 0)
+		r = bus.call(conn, msg, 0, &error, NULL);
+	r = scope_condition(&error, r);
+	bus.message_unref(msg);
+	bus.error_free(&error);
+	bus.close_unref(conn);
+	return r;
+}
+
+int systemd_bus_attach(enum systemd_manager m, const char *unit, const char *below, pid_t pid)
+{
+	sd_bus *conn = NULL;
+	int r = bus_open(m, scope_usec, &conn);
+	if (r)
+		return r;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	r = bus.call_method(conn, service, manager_path, manager_interface, "AttachProcessesToUnit", &error, NULL, "ssau",
+			    unit, below, 1, (uint32_t)pid);
+	r = scope_condition(&error, r);
+	bus.error_free(&error);
+	bus.close_unref(conn);
+	return r;
 }

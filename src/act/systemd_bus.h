@@ -1,11 +1,12 @@
 /*
  * A few words with systemd over D-Bus: what systemd-oomd is told about a unit,
- * and how to tell it otherwise. The only user of sd-bus. libsystemd is loaded
+ * how to tell it otherwise, and a scope for a job. The only user of sd-bus. libsystemd is loaded
  * at the first call, because linking it adds 0.5 to 0.8 ms (seven libraries) to
  * every start of the program.
  * Sources: org.freedesktop.systemd1(5), systemd.resource-control(5).
  *
- * Calls wait 2 s at most. WORLD_ABSENT: no systemd or no bus here, or no such
+ * Calls wait 2 s at most, those about scopes 300 ms: a job waits for them.
+ * WORLD_ABSENT: no systemd or no bus here, or no such
  * unit; WORLD_DENIED: polkit said no.
  */
 #pragma once
@@ -27,3 +28,19 @@ enum systemd_preference { SYSTEMD_NONE, SYSTEMD_AVOID, SYSTEMD_OMIT };
 int must_check systemd_bus_set_preference(enum systemd_manager m, const char *unit, enum systemd_preference p);
 /* bytes UINT64_MAX is infinity. property: "MemoryLow" or "MemoryMin". */
 int must_check systemd_bus_set_memory(enum systemd_manager m, const char *unit, const char *property, uint64_t bytes);
+
+/* Is systemd the init here, as it says itself? Without the bus, so it costs one look at a folder. */
+bool systemd_bus_here(void);
+
+struct systemd_scope {
+	const char *unit;        /* ends in ".scope" */
+	const char *description;
+	const char *slice;
+	const char *bound_to;    /* the unit whose end is the scope's end too; NULL: none */
+	pid_t pid;               /* its first process */
+	uint64_t tasks_max;      /* UINT64_MAX: no limit */
+};
+/* Asks for the scope; it is there a moment after the answer. */
+int must_check systemd_bus_make_scope(enum systemd_manager m, const struct systemd_scope *s);
+/* Let the manager move a process into a group below its unit, where we may not ourselves. below: "/job". */
+int must_check systemd_bus_attach(enum systemd_manager m, const char *unit, const char *below, pid_t pid);

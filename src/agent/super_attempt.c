@@ -206,7 +206,7 @@ void super_end_others(struct super *s, const char *why)
 	s->deadline_ns = s->w->mono_ns() + end_grace_ns;
 }
 
-/* Everything that descends from us, but for the guard: double forks end up as our children. */
+/* Everything that descends from us, but for the guard and the scope's holder: double forks end up as our children. */
 size_t super_leftovers(struct super *s, pid_t *pids, size_t cap)
 {
 	char text[8192], path[64];
@@ -218,7 +218,7 @@ size_t super_leftovers(struct super *s, pid_t *pids, size_t cap)
 	while (span_word(&rest, &word)) {
 		uint64_t pid;
 		struct proc_stat st;
-		if (span_u64(word, &pid) < 0 || (pid_t)pid == s->guard.pid)
+		if (span_u64(word, &pid) < 0 || (pid_t)pid == s->guard.pid || (pid_t)pid == s->group.scope.holder)
 			continue;
 		if (proc_stat_read(s->w, (pid_t)pid, &st) != 0 || st.state == 'Z')
 			continue;

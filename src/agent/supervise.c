@@ -106,6 +106,10 @@ static void guard_settings(struct super *s, struct guard_shm *shm)
 	g->group = s->group;
 	g->limit_bytes = spec->limit_bytes;
 	g->place = s->place;
+	if (s->group.scope.holder > 0) { /* a scope stands elsewhere than we do, and so do the limits above it */
+		TEXT_COPY(g->place.memory, s->group.memory);
+		*strrchr(g->place.memory, '/') = '\0';
+	}
 	g->unit = (struct unit_job){.retriable = spec->retry.max > 0, .reaper = getpid()};
 }
 
@@ -117,6 +121,8 @@ static int guard_begin(struct super *s, struct guard_shm *shm)
 	struct unit_job *u = &shm->jobs[0].unit;
 	u->not_ours[0] = s->guard.pid;
 	u->n_not_ours = 1;
+	if (s->group.scope.holder > 0)
+		u->not_ours[u->n_not_ours++] = s->group.scope.holder;
 	poll_add(s, s->guard.from_guard_fd, KEY_GUARD);
 	poll_add(s, s->guard.pidfd, KEY_GUARD_DIED);
 	return 0;
@@ -171,6 +177,10 @@ static void children_reap(struct super *s)
 		int status;
 		if (waitpid(si.si_pid, &status, 0) < 0)
 			return;
+		if (si.si_pid == s->group.scope.holder) { /* somebody ended the scope; its job is told of as any other */
+			jobscope_holder_died(&s->group.scope);
+			continue;
+		}
 		struct rank *r = rank_by_pid(s, si.si_pid);
 		if (r)
 			super_rank_ended(s, r, status);
@@ -457,7 +467,9 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	job_describe(s);
 	keeper_open(&s->keeper, spec->state_dir, s->job.id);
 	TEXT_COPY(s->job.log_dir, s->keeper.job_dir);
-	if (cgroup_place_read(w, 0, &s->place) == 0 && jobgroup_make(w, &s->place, s->job.id, &s->group, why) != 0)
+	if (cgroup_place_read(w, 0, &s->place) == 0)
+		ignore(jobgroup_make(w, &s->place, s->job.id, &s->group, why), "watching works without a group");
+	if (why[0])
 		log_debug("%s", why);
 	s->group.limit_bytes = spec->limit_bytes;
 	TEXT_COPY(s->job.cgroup, s->group.name);

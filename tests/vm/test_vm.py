@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TOOLS = ("qemu-system-x86_64", "mmdebstrap", "mke2fs", "busybox", "cpio", "zstd", "depmod")
 
-PLAIN = ["psi", "killed-by", "memory-high", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom"]
+PLAIN = ["psi", "killed-by", "memory-high", "scope", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom"]
 SWAP = ["oomd-pressure", "swap", "oomd-swap"]
 
 
@@ -173,6 +173,51 @@ def test_the_jobs_group_gets_a_memory_high_below_the_limit(plain):
     high = seen.fact("memory.high")
     assert high.isdigit(), f"memory.high is a number\n{seen}"
     assert (64 << 20) < int(high) < (300 << 20), seen
+
+
+HELD = [("held", "/tight.slice/vigil-"),
+        ("user", "/user.slice/user-1000.slice/user@1000.service/app.slice/vigil-"),
+        ("session", "/user.slice/user-1000.slice/user@1000.service/app.slice/vigil-")]
+
+
+def scope_part(plain, part):
+    return Seen(plain.seen("scope").path / part)
+
+
+@pytest.mark.parametrize("part, begin", HELD)
+def test_systemd_makes_a_scope_for_the_job_where_vigils_own_group_is_systemds(plain, part, begin):
+    seen = scope_part(plain, part)
+    group = seen.fact("group")
+    assert group.startswith(begin) and group.endswith(".scope/job"), f"beside vigil, in the same slice\n{seen}"
+    unit = dict(line.split("=", 1) for line in seen.fact("unit").splitlines() if "=" in line)
+    assert unit["Delegate"] == "yes" and unit["ControlGroup"] == group.removesuffix("/job"), seen
+    assert unit["BindsTo"].startswith("plain-") or part == "session", f"ends with vigil's own unit\n{seen}"
+    assert seen.fact("memory.high").isdigit(), f"the brake is set in the job's group\n{seen}"
+    assert seen.fact("holder") == "vigil-holder", seen
+    assert seen.number("run.status") == 137, seen
+
+
+@pytest.mark.parametrize("part", ["held", "grown", "crashed", "user", "session"])
+def test_no_scope_is_left_when_the_job_or_vigil_has_gone(plain, part):
+    seen = scope_part(plain, part)
+    assert seen.fact("leftover") == "", seen
+    if part == "crashed":
+        assert seen.fact("all-gone") == "yes", f"the holder and the job go with vigil\n{seen}"
+
+
+def test_a_job_in_a_scope_is_ended_before_the_limit_of_its_slice_is_hit(plain):
+    seen = scope_part(plain, "grown")
+    assert seen.number("run.status") == 137, seen
+    assert {"max 0", "oom_kill 0"} <= set(seen.fact("events").splitlines()), seen
+    report = seen.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), seen
+    assert report["memory"]["total_bytes"] == 256 << 20, seen
+    assert "tight.slice" in seen.text_of(report), seen
+
+
+def test_a_job_is_not_taken_out_of_a_group_that_limits_it(plain):
+    seen = scope_part(plain, "limited")
+    assert seen.fact("group").startswith("/tight.slice/limited-scope.scope/"), seen
 
 
 def test_a_protected_job_is_passed_over_by_the_kernel(plain):
