@@ -195,7 +195,8 @@ static void adopt_matching(struct adopt *a, const char *text)
 		if (proc_command_read(a->w, pid, command, sizeof(command)) != 0 || !strstr(command, text))
 			continue;
 		bool inner = proc_command_read(a->w, parent, above, sizeof(above)) == 0 && strstr(above, text);
-		if (!inner && !strstr(command, "vigil"))
+		bool ours = strncmp(t.rows[i].comm, "vigil", 5) == 0; /* the text stands in our own command line too */
+		if (!inner && !ours)
 			ignore(adopt_pid(a, pid, NULL), "gone again");
 	}
 }

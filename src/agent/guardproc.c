@@ -23,7 +23,7 @@
 
 /* Candidates are swept this often while memory is near its limit, and while it is far. */
 static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
-static const uint64_t sweep_far_ns = 10 * NS_PER_S;
+static const uint64_t sweep_far_ns = 60 * NS_PER_S;
 /* What only a job that lives on is worth: the first sweep, and a pressure trigger, which the kernel takes 10 ms to close. */
 static const uint64_t settle_ns = 500 * NS_PER_MS;
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */

@@ -135,11 +135,36 @@ static int rank_start(struct super *s, uint32_t i)
 	return 0;
 }
 
+/*
+ * A job that could not enter its group (a limit on processes, a rule of the
+ * container) must not be believed to be in it: freezing would stop nobody.
+ */
+static bool entered_group(const struct super *s)
+{
+	pid_t pids[SUPER_RANKS * 4];
+	size_t n = 0;
+	struct proc_stat st;
+	if (s->group.version == CGROUP_NONE)
+		return false;
+	if (cgroup_pids(s->w, s->group.memory, pids, ARRAY_SIZE(pids), &n) != 0)
+		return false;
+	for (size_t i = 0; i < MIN(n, ARRAY_SIZE(pids)); i++)
+		if (pids[i] == s->rank[0].proc.pid)
+			return true;
+	/* one that has ended already is in no group, and needs none */
+	bool over = proc_stat_read(s->w, s->rank[0].proc.pid, &st) != 0 || st.state == 'Z';
+	return over || n > ARRAY_SIZE(pids);
+}
+
 /* The guard must know the ranks before they grow; the disk comes after that. */
 static void tell_guard(struct super *s)
 {
 	struct guard_job *g = &s->guard.shm->jobs[0];
+	bool in_group = entered_group(s);
+	if (!in_group && s->group.version != CGROUP_NONE)
+		log_warning("the job did not enter the control group made for it; vigil works by watching alone");
 	guardproc_jobs_begin(&s->guard);
+	g->has_group = in_group;
 	g->attempt = s->job.attempt;
 	g->unit.active = true;
 	g->unit.n_roots = s->nproc;

@@ -21,6 +21,9 @@ struct run_options {
 const char *const policy_choices[] = {"group", "newest", "largest", "fastest", NULL};
 
 
+/* One attempt less than agent/supervise remembers. */
+#define RETRIES_MAX 255u
+
 static const struct run_options defaults = {
 	.guard = GUARD_DEFAULTS,
 	.nproc = UINT32_MAX, /* not given: one process, no rank */
@@ -85,6 +88,10 @@ static int run(const void *opts, int argc, char **argv)
 	char state[256];
 	if (argc == 0) {
 		log_error("no command to run; for example: vigil run -- python train.py");
+		return 125;
+	}
+	if (o->retries > RETRIES_MAX) {
+		log_error("--retries %u: at most %u are kept count of", o->retries, RETRIES_MAX);
 		return 125;
 	}
 	if (o->nproc == 0) {

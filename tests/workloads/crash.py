@@ -7,6 +7,7 @@ import ctypes
 import mmap
 import os
 import resource
+import signal
 import sys
 
 how, rest = sys.argv[1], sys.argv[2:]
@@ -15,6 +16,8 @@ print("ready", flush=True)
 if how == "exit":
     sys.exit(int(rest[0]))
 if how == "signal":
+    if int(rest[0]) not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(int(rest[0]), signal.SIG_DFL)  # whoever started the tests may have it ignored (nohup)
     os.kill(os.getpid(), int(rest[0]))
 if how == "segv":
     ctypes.string_at(0)
