@@ -292,7 +292,8 @@ def test_the_policy_decides_which_independent_worker_goes(vigil, small_machine, 
     assert report["policy"]["name"] == policy
     gone = wait_for(lambda: [name for name, pid in pids.items() if pid not in states_of([pid])
                              or states_of([pid])[pid] == psutil.STATUS_ZOMBIE], 10)
-    assert expected in gone and "middle" not in gone
+    told = [json.loads(p.read_text())["candidates"] for p in sorted(vigil.state.glob("jobs/*/incidents/*.json"))]
+    assert expected in gone and "middle" not in gone, (pids, told)
     assert all(s != psutil.STATUS_STOPPED for s in states_of(pids.values()).values()), "and none stays stopped"
     assert box.kernel_kills() == 0
     process.send_signal(signal.SIGTERM)
