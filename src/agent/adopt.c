@@ -335,6 +335,12 @@ static void guard_revive(struct adopt *a)
 	if (waitpid(a->guard.pid, &status, WNOHANG) != a->guard.pid)
 		return;
 	struct guard_shm *shm = a->guard.shm;
+	if (shm->start_error < 0) {
+		guardproc_say_start_error(&a->guard);
+		guardproc_forget(&a->guard);
+		a->stop = true;
+		return;
+	}
 	log_warning("the guard process died; what it knew is kept and it is started again");
 	guardproc_forget(&a->guard);
 	bequest_wind_up(a->w, shm);

@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 
 /* Candidates are swept this often while memory is near its limit, and while it is far. */
 static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
@@ -413,8 +414,10 @@ _Noreturn static void guard_main(struct guard_shm *shm, const struct world *w, i
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	int r = prepare(&g, shm, w, command_fd, kick_fd);
-	if (r < 0)
+	if (r < 0) {
+		shm->start_error = r;
 		_exit(1);
+	}
 	privileges(&g);
 	shm->locked = lock_own_memory(shm, sizeof(*shm), g.tasks.rows, g.tasks.cap * sizeof(*g.tasks.rows));
 	if (!shm->locked)
@@ -464,6 +467,13 @@ void guardproc_wake(struct guardproc *g)
 {
 	uint64_t one = 1;
 	ignore(write(g->to_guard_fd, &one, sizeof(one)), "a full eventfd wakes as well");
+}
+
+void guardproc_say_start_error(const struct guardproc *g)
+{
+	int e = -g->shm->start_error;
+	log_error("the guard cannot start: %s%s; the job goes on unguarded", strerror(e),
+		  e == ENOENT ? " (the machine's meminfo, which a mounted proc would have)" : "");
 }
 
 void guardproc_forget(struct guardproc *g)

@@ -30,6 +30,8 @@ int must_check guardproc_start(struct guardproc *g, struct guard_shm *shm, const
 void guardproc_jobs_begin(struct guardproc *g);
 void guardproc_jobs_end(struct guardproc *g);
 void guardproc_wake(struct guardproc *g);
+/* It could not even start (shm->start_error): tell the person why, once. */
+void guardproc_say_start_error(const struct guardproc *g);
 /* It is dead and reaped: close what belonged to it. pidfd is -1 afterwards, pid 0. */
 void guardproc_forget(struct guardproc *g);
 /* Ask it to leave and wait for it at most 200 ms. */

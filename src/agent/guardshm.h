@@ -90,6 +90,7 @@ struct guard_shm {
 	/* guard -> supervisor */
 	_Atomic uint64_t beat_ns; /* last time round the loop */
 	_Atomic uint32_t ready;
+	int start_error;          /* -errno: it could not start at all, and would not the next time */
 	_Atomic uint32_t history_n;
 	struct guard_sample history[GUARD_HISTORY];
 	struct guard_kin kin[GUARD_KIN]; /* place: pid modulo GUARD_KIN */

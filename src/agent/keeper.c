@@ -126,8 +126,13 @@ void keeper_skeleton(struct keeper *k, const struct incident *i)
 void keeper_skeleton_drop(struct keeper *k, const char *id)
 {
 	char path[PATH_MAX];
-	if (id[0] && incident_path(k, id, "json", path) == 0)
-		(void)unlink(path);
+	const char *number = strrchr(id, '.');
+	uint64_t n;
+	if (!number || incident_path(k, id, "json", path) < 0)
+		return;
+	(void)unlink(path);
+	if (span_u64(span_of(number + 1), &n) == 0 && n == k->incidents)
+		k->incidents--; /* the next one takes its number */
 }
 
 static int write_text(const struct incident *i, const char *path)

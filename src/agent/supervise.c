@@ -133,6 +133,11 @@ void super_guard_died(struct super *s)
 	int status = 0;
 	(void)waitpid(s->guard.pid, &status, 0);
 	s->guard_deaths++;
+	if (s->guard.shm->start_error < 0) { /* nor would it the next time */
+		guardproc_say_start_error(&s->guard);
+		guardproc_forget(&s->guard);
+		return;
+	}
 	char how[80];
 	if (WIFSIGNALED(status))
 		TEXT_FORMAT(how, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -460,7 +465,10 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	s->group = JOBGROUP_NONE;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->nproc > SUPER_RANKS || s->epoll_fd < 0 || signals_take(s) < 0) {
-		log_error("cannot start: %s", s->nproc > SUPER_RANKS ? "more than 64 ranks on one node" : strerror(errno));
+		if (s->nproc > SUPER_RANKS)
+			log_error("--nproc %u: at most %d ranks are started on one node", s->nproc, SUPER_RANKS);
+		else
+			log_error("cannot start: %s", strerror(errno));
 		return 125;
 	}
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -1,4 +1,5 @@
 """What the tests of the guard share: fast hogs, the guard's own process, the traces a job may leave."""
+import json
 import os
 import pathlib
 import shutil
@@ -126,3 +127,14 @@ def nobodys_hog_run(nobodys_vigil, as_nobody):
         command = [sys.executable, str(v.folder / "workloads/hog.py"), *hog]
         return v("run", *options, "--", *command, prefix=as_nobody, cwd=v.folder, env=env, **kwargs)
     return v, run
+
+
+def report_of(vigil, pid=None, kind=None, deadline_s=20):
+    """The oldest stored report about this victim or of this kind, once it is complete."""
+    def look():
+        for path in sorted(vigil.state.glob("jobs/*/incidents/*.txt"), key=lambda p: p.stat().st_mtime): # written last
+            report = json.loads(path.with_suffix(".json").read_text())
+            if (pid is None or report["victim"]["pid"] == pid) and (kind is None or report["kind"] == kind):
+                return report
+        return None
+    return wait_for(look, deadline_s, f"a report about pid {pid}, kind {kind}")

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import wait_for, workload
 from guardkit import (MIB, groups_left, guard_of, guardtrap, hog, job_ids, memory_group, no_trace,  # noqa: F401
-                      nobodys_hog_run, nobodys_vigil, states_of)
+                      nobodys_hog_run, nobodys_vigil, report_of, states_of)
 
 PYTHON = "/usr/bin/python3"
 
@@ -256,39 +256,44 @@ def test_without_courtesy_nobody_is_asked(vigil, small_machine, tmp_path):
 WORKERS = """
 for worker in "largest 200 0" "middle 60 0" "fastest 20 60" "newest 70 0"; do
     set -- $worker
-    {python} -u -c '{code}' $2 $3 &
-    echo $1 $!
+    {python} -u -c '{code}' $1 $2 $3 {go} &
     sleep 0.1 # start times are counted in hundredths
 done
 wait
 """
-WORKER = ("import mmap, sys, time; take, rate = int(sys.argv[1]), float(sys.argv[2]); b = []\n"
-          "def eat():\n"
-          "    b.append(mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))\n"
-          "    for p in range(0, 1 << 20, 4096): b[-1][p] = 1\n"
-          "for _ in range(take): eat()\n"
-          "while True:\n"
-          "    if rate: eat(); time.sleep(1 / rate)\n"
-          "    else: time.sleep(1)\n")
+WORKER = """
+import mmap, os, sys, time
+take, rate, go, b = int(sys.argv[2]), float(sys.argv[3]), sys.argv[4], []
+def eat():
+    b.append(mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    for p in range(0, 1 << 20, 4096): b[-1][p] = 1
+for _ in range(take): eat()
+os.write(1, f"{sys.argv[1]} {os.getpid()}\\n".encode()) # in one piece
+while not os.path.exists(go): time.sleep(0.01)
+while True:
+    if rate: eat()
+    time.sleep(1 / (rate or 1))
+"""
 
 
 @pytest.mark.parametrize("policy, expected", [("largest", "largest"), ("fastest", "fastest"), ("newest", "newest"),
                                               ("group", "newest")])
-def test_the_policy_decides_which_independent_worker_goes(vigil, small_machine, policy, expected):
+def test_the_policy_decides_which_independent_worker_goes(vigil, small_machine, tmp_path, policy, expected):
     box = small_machine(512)
     process = vigil.start("run", "--policy", policy, "--grace", "0", "--", "/bin/sh", "-c",
-                          WORKERS.format(python=PYTHON, code=WORKER), box=box)
+                          WORKERS.format(python=PYTHON, code=WORKER, go=tmp_path / "go"), box=box)
     pids = {}
     while len(pids) < 4:
         name, pid = process.stdout.readline().split()
         pids[name.decode()] = int(pid)
-    incident = wait_for(lambda: vigil("why", job_ids(vigil)[0] + ".1", "--json").out, 60, "the first report")
-    report = json.loads(incident)
+    (tmp_path / "go").touch() # all hold what they will hold; one begins to grow
+    report = report_of(vigil, kind="memory_kill", deadline_s=60)
     assert report["victim"]["pid"] == pids[expected], (pids, report["candidates"])
     assert report["policy"]["name"] == policy
     gone = wait_for(lambda: [name for name, pid in pids.items() if pid not in states_of([pid])
                              or states_of([pid])[pid] == psutil.STATUS_ZOMBIE], 10)
-    assert expected in gone and "middle" not in gone
+    told = [json.loads(p.read_text())["candidates"] for p in sorted(vigil.state.glob("jobs/*/incidents/*.json"))]
+    assert expected in gone and "middle" not in gone, (pids, told)
     assert all(s != psutil.STATUS_STOPPED for s in states_of(pids.values()).values()), "and none stays stopped"
     assert box.kernel_kills() == 0
     process.send_signal(signal.SIGTERM)

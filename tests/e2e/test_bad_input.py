@@ -1,0 +1,280 @@
+"""What a user, a disk, a kernel or a job may do wrong: a clear sentence, and nothing is lost."""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import WORKLOADS, wait_for, workload
+from guardkit import MIB, hog, job_ids, no_trace, nobodys_vigil  # noqa: F401
+
+PYTHON = "/usr/bin/python3"
+
+
+def one_sentence(result, *words):
+    """A message to a person: short, from vigil, naming what was wrong."""
+    assert result.text.startswith("vigil"), result
+    assert len(result.text.splitlines()) <= 4, result
+    for word in words:
+        assert word in result.text, result
+    assert "Traceback" not in result.text and "runtime error" not in result.text
+
+
+@pytest.mark.parametrize("args, word", [
+    (["--memory-limit", "lots"], "lots"),
+    (["--memory-limit", "-5G"], "-5G"),
+    (["--memory-limit", "99999999999999999999G"], "99999999999999999999G"),
+    (["--memory-limit", "1.5.5G"], "1.5.5G"),
+    (["--memory-limit", ""], "memory-limit"),
+    (["--min-free", "12Q"], "12Q"),
+    (["--memory-threshold", "1.5"], "1.5"),
+    (["--memory-threshold", "-0.1"], "-0.1"),
+    (["--memory-threshold", "nan"], "nan"),
+    (["--memory-threshold", "inf"], "inf"),
+    (["--policy", "oldest"], "oldest"),
+    (["--grace", "soon"], "soon"),
+    (["--retries", "-1"], "-1"),
+    (["--retries", "99999999999"], "99999999999"),
+    (["--retry-on", "sunday"], "sunday"),
+    (["--nproc", "4000"], "4000"),
+    (["--memory-treshold", "0.9"], "--memory-threshold"),
+    (["--frobnicate"], "frobnicate"),
+])
+def test_an_impossible_option_is_answered_by_name_and_nothing_runs(vigil, tmp_path, args, word):
+    mark = tmp_path / "ran"
+    result = vigil("run", *args, "--", "touch", mark)
+    assert result.status == 125, result
+    one_sentence(result, word)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("text, word", [
+    ("run:\n  memory_treshold: 0.9\n", "memory_treshold"),
+    ("run:\n  memory_threshold: 7\n", "memory_threshold"),
+    ("run: [1, 2\n", ":2:1:"),
+    ("\x00\x01\x02\xff", "vigil.yaml"),
+    ("run:\n\tretries: 1\n", ":2:1:"),
+])
+def test_a_wrong_settings_file_is_named_with_its_place(vigil, tmp_path, text, word):
+    folder = tmp_path / "config"
+    (folder / "vigil").mkdir(parents=True)
+    file = folder / "vigil/vigil.yaml"
+    file.write_bytes(text.encode("latin-1"))
+    result = vigil("run", "--", "true", env={"XDG_CONFIG_HOME": folder, "HOME": tmp_path})
+    assert result.status == 125, result
+    assert str(file) in result.text or "vigil.yaml" in result.text
+    assert word in result.text, result
+
+
+@pytest.mark.parametrize("command", ["why", "events", "logs", "show", "ps", "jobs"])
+def test_questions_to_an_empty_folder_have_an_answer(vigil, command):
+    result = vigil(command)
+    assert result.status in (0, 1, 2, 4), result
+    assert result.status == 0 or result.text.startswith("vigil"), result
+
+
+@pytest.mark.parametrize("command", ["why", "events", "logs", "show"])
+def test_a_job_that_does_not_exist_is_named(vigil, command):
+    vigil("run", "--", "true")
+    result = vigil(command, "no-such-job")
+    assert result.status != 0
+    one_sentence(result, "no-such-job")
+
+
+@pytest.mark.parametrize("damage", ["garbage", "truncated", "empty", "a folder", "half a header"])
+def test_a_damaged_store_never_stops_a_job(vigil, damage):
+    assert vigil("run", "--", "true").status == 0
+    store = next(vigil.state.glob("*.db"))
+    whole = store.read_bytes()
+    for extra in vigil.state.glob("*.db-*"):
+        extra.unlink()
+    if damage == "a folder":
+        store.unlink()
+        store.mkdir()
+    else:
+        store.write_bytes({"garbage": os.urandom(8192), "truncated": whole[:len(whole) // 2 + 7], "empty": b"",
+                           "half a header": whole[:50]}[damage])
+    result = vigil("run", "--", "echo", "fine")
+    assert (result.status, result.out) == (0, b"fine\n"), result
+    if damage == "truncated": # seen by whoever reads what is missing, mended by the next to write
+        vigil("jobs")
+        vigil("why")
+        assert vigil("run", "--", "true").status == 0
+    elif damage != "empty":
+        assert result.text.startswith("vigil:"), result
+    if damage != "a folder":
+        assert damage in ("empty", "truncated") or list(vigil.state.glob("*damaged*")), "what was there is kept"
+        assert vigil("run", "--name", "after", "--", "true").status == 0
+        listed = vigil("jobs", "--json")
+        assert listed.status == 0 and b'"after"' in listed.out, listed
+
+
+def test_a_disk_that_fills_up_in_the_middle_of_a_run_does_not_harm_the_job(vigil, tiny_disk, tmp_path):
+    vigil.state = tiny_disk(4096)
+    go = tmp_path / "go"
+    code = ("import os, sys, time\nprint('ready', flush=True)\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)\n"
+            "for n in range(20000): print('line', n)\nsys.exit(7)")
+    process = vigil.start("run", "--", PYTHON, "-c", code, go)
+    wait_for(lambda: process.stdout.readline() == b"ready\n", 20)
+    wait_for(lambda: list(vigil.state.glob("*.db")), 20, "the store")
+    ballast = os.open(vigil.state / "ballast", os.O_WRONLY | os.O_CREAT)
+    with pytest.raises(OSError):
+        while True:
+            os.write(ballast, b"x" * 4096)
+    os.close(ballast)
+    go.touch()
+    result = vigil.finish(process, 60)
+    assert result.status == 7, result.text[-2000:]
+    assert result.out.count(b"\n") == 20000, "every line came through"
+    assert "o space" in result.text, "it is said"
+
+
+def test_the_report_of_a_kill_is_shown_even_if_it_cannot_be_stored(vigil, tiny_disk):
+    vigil.state = tiny_disk(16)
+    result = vigil("run", "--memory-limit", "96M", "--", *workload("hog", 400, "--rate", 200))
+    assert result.status == 137, result
+    assert "hog.py" in result.text and "0.95" in result.text
+
+
+def test_without_any_right_the_guard_still_works_and_says_what_it_lacks(nobodys_vigil, as_nobody):
+    """No /dev/kmsg, no BPF, no control group, no lowering of oom_score_adj."""
+    if not as_nobody:
+        pytest.skip("needs root to become nobody")
+    v = nobodys_vigil
+    result = v("doctor", prefix=as_nobody, cwd=v.folder)
+    assert result.status in (0, 1, 2), result
+    assert len(result.out) > 100
+    result = v("run", "--memory-limit", "96M", "--", sys.executable, str(v.folder / "workloads/hog.py"), "400", "--rate", "100",
+               prefix=as_nobody, cwd=v.folder)
+    assert result.status == 137, result
+    assert v.why()["killer"] == "vigil"
+
+
+def test_where_processes_of_others_are_hidden_the_guard_works_on(nobodys_vigil, as_nobody):
+    if not as_nobody:
+        pytest.skip("needs root to become nobody")
+    v = nobodys_vigil
+    hidden = ["unshare", "-m", "--", "/bin/sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "-", *as_nobody]
+    probe = subprocess.run([*hidden, "true"], capture_output=True, text=True)
+    if probe.returncode:
+        pytest.skip(f"cannot mount another /proc: {probe.stderr.strip()}")
+    result = v("run", "--memory-limit", "96M", "--", sys.executable, str(v.folder / "workloads/hog.py"), "400", "--rate", "100",
+               prefix=hidden, cwd=v.folder)
+    assert result.status == 137, result
+    report = v.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
+    assert v("ps", prefix=hidden, cwd=v.folder).status == 0
+    assert v("mem", prefix=hidden, cwd=v.folder).status == 0
+
+
+def test_without_proc_there_is_one_clear_sentence(vigil):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to hide /proc")
+    hidden = ["unshare", "-m", "--", "/bin/sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "-"]
+    probe = subprocess.run([*hidden, "true"], capture_output=True, text=True)
+    if probe.returncode:
+        pytest.skip(f"cannot cover /proc: {probe.stderr.strip()}")
+    result = vigil("run", "--", "echo", "fine", prefix=hidden, timeout=30)
+    assert result.status == 125 or (result.status, result.out) == (0, b"fine\n"), result
+    assert "/proc" in result.text or "meminfo" in result.text, result
+    assert len(result.text.splitlines()) <= 6, result
+
+
+def test_a_hundred_megabytes_of_output_come_through_whole(vigil, tmp_path):
+    code = "import sys\nb = bytes(range(256)) * 4096\nfor _ in range(100): sys.stdout.buffer.write(b)"
+    with open(tmp_path / "out", "wb") as out:
+        process = vigil.start("run", "--", PYTHON, "-c", code, stdout=out)
+        result = vigil.finish(process, 120)
+    assert result.status == 0, result
+    assert (tmp_path / "out").stat().st_size == 100 * MIB
+    assert vigil.log().stat().st_size <= 100 * MIB
+    peak = vigil("jobs", "--json").json().get("peak_bytes", 0)
+    assert peak < 200 * MIB, "vigil does not hold it in memory"
+
+
+def test_garbage_on_both_outputs_is_passed_on_and_harms_no_report(vigil):
+    code = ("import os, sys\nb = bytes((n * 7919) % 256 for n in range(200000))\n"
+            "os.write(1, b); os.write(2, b'\\x1b[2J\\xff\\xfe\\0CUDA out of memory\\0' * 50)\nsys.exit(3)")
+    result = vigil("run", "--", PYTHON, "-c", code)
+    assert result.status == 3, result
+    assert result.out == bytes((n * 7919) % 256 for n in range(200000))[:len(result.out)]
+    assert len(result.out) == 200000 or result.out
+    report = vigil.why()
+    assert report["victim"]["exit_code"] == 3
+    text = vigil("why").out
+    assert b"\x1b[2J" not in text and b"\0" not in text, "the report moves no cursor"
+
+
+def test_closed_output_does_not_disturb_the_guard(vigil):
+    process = vigil.start("run", "--memory-limit", "96M", "--", *workload("hog", 400, "--rate", 200))
+    process.stdout.close()
+    process.stderr.close()
+    assert process.wait(60) == 137
+    process.stdout = process.stderr = None
+    assert vigil.why()["kind"] == "memory_kill"
+
+
+def test_a_reader_that_sleeps_does_not_delay_the_guard(vigil, small_machine):
+    """The terminal or pipe is full and nobody reads: the job blocks, the guard must not."""
+    box = small_machine(256)
+    code = ("import os, threading, runpy, sys\n"
+            "threading.Thread(target=lambda: os.write(1, b'x' * (1 << 24)), daemon=True).start()\n"
+            "sys.argv = ['hog.py', '2000', '--rate', '300']; runpy.run_path(%r, run_name='__main__')" % workload("hog")[2])
+    process = vigil.start("run", "--", PYTHON, "-c", code, box=box)
+    hogs = lambda: [p for p in box.pids() if b"hog.py" in pathlib.Path(f"/proc/{p}/cmdline").read_bytes()
+                    and p != process.pid] if process.poll() is None else []
+    wait_for(lambda: len(box.pids()) >= 3, 20)
+
+    def hog_gone():
+        for pid in box.pids():
+            try:
+                if b"runpy" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes() and \
+                        "python" in pathlib.Path(f"/proc/{pid}/comm").read_text():
+                    return False
+            except OSError:
+                pass
+        return True
+    wait_for(hog_gone, 30, "the hog to be ended though nobody reads")
+    assert box.kernel_kills() == 0
+    result = vigil.finish(process, 60)
+    assert result.status == 137, result
+
+
+def test_a_run_in_a_terminal_that_is_killed_for_memory_leaves_the_terminal_as_it_was(vigil):
+    import termios
+    ours, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
+    process = vigil.start("run", "--memory-limit", "96M", "--", *workload("hog", 400, "--rate", 200), stdin=theirs,
+                          stdout=theirs, stderr=theirs)
+    seen, end = b"", time.monotonic() + 60
+    while time.monotonic() < end:
+        readable, _, _ = select.select([ours], [], [], 0.1)
+        if readable:
+            seen += os.read(ours, 65536)
+        elif process.poll() is not None:
+            break
+    assert process.wait(10) == 137, seen
+    assert termios.tcgetattr(theirs) == before
+    assert b"0.95" in seen
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_a_command_with_a_newline_and_control_bytes_in_its_name_is_told_safely(vigil, tmp_path):
+    evil = tmp_path / "tr\nain\x1b[31m.py"
+    evil.write_text("import sys; sys.exit(9)")
+    result = vigil("run", "--", PYTHON, evil)
+    assert result.status == 9
+    for command in (["jobs"], ["why"], ["show"], ["events"]):
+        shown = vigil(*command)
+        assert b"\x1b[31m" not in shown.out, command
+    for line in vigil("jobs", "--json").out.splitlines():
+        json.loads(line)
