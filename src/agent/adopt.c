@@ -179,6 +179,23 @@ static int adopt_cgroup(struct adopt *a, const char *path, const char *name)
 	return 0;
 }
 
+/*
+ * Does the command run vigil, itself or through sudo and its like? A folder of that name means nothing: a program may
+ * well be installed below one.
+ */
+static bool runs_vigil(const char *command)
+{
+	struct span rest = span_of(command), word;
+	for (size_t i = 0; i < 4 && span_word(&rest, &word); i++) {
+		size_t at = word.len;
+		while (at > 0 && word.p[at - 1] != '/')
+			at--;
+		if (span_eq((struct span){word.p + at, word.len - at}, "vigil"))
+			return true;
+	}
+	return false;
+}
+
 /* The outermost process whose command line has the text; ourselves never. */
 static void adopt_matching(struct adopt *a, const char *text)
 {
@@ -195,8 +212,7 @@ static void adopt_matching(struct adopt *a, const char *text)
 		if (proc_command_read(a->w, pid, command, sizeof(command)) != 0 || !strstr(command, text))
 			continue;
 		bool inner = proc_command_read(a->w, parent, above, sizeof(above)) == 0 && strstr(above, text);
-		bool ours = strncmp(t.rows[i].comm, "vigil", 5) == 0; /* the text stands in our own command line too */
-		if (!inner && !ours)
+		if (!inner && !runs_vigil(command))
 			ignore(adopt_pid(a, pid, NULL), "gone again");
 	}
 }

@@ -51,9 +51,17 @@ static struct unit_known *known_find(struct unit_memory *mem, const struct task_
 static void known_update(struct build *b, const struct task_row *row, struct unit_known *k, bool fresh,
 			 const struct role_info *parent)
 {
-	if (fresh && b->role && b->budget > 0) {
+	if (b->role && b->budget > 0 && (fresh || strcmp(k->comm, row->comm) != 0)) {
+		struct role_info was = k->role;
 		b->budget--;
 		b->role(b->role_ctx, row, parent, &k->role);
+		TEXT_COPY(k->comm, row->comm);
+		/* a new title may have been written over the environment that told the rank */
+		if (k->role.rank == NO_RANK && k->role.role != ROLE_LAUNCHER) {
+			k->role.rank = was.rank;
+			k->role.local_rank = was.local_rank;
+			k->role.world_size = was.world_size;
+		}
 	}
 	if (k->seen == b->mem->sweep)
 		return;
@@ -125,6 +133,8 @@ static bool stands_alone(const struct role_info *child, const struct role_info *
 {
 	if (child->role == ROLE_RAY_WORKER)
 		return true;
+	if (child->role == ROLE_RAY_SYSTEM && parent->role == ROLE_RAY_SYSTEM)
+		return false; /* the raylet ends itself when one of its agents is gone */
 	if (starts_others(parent->role))
 		return true;
 	return child->role == ROLE_MAIN && child->rank != NO_RANK && child->rank != parent->rank;
@@ -145,6 +155,8 @@ static int32_t unit_new(struct build *b, size_t job, const struct task_row *row,
 		.role = k->role.role,
 		.retriable = b->jobs[job].retriable,
 		.protected_ = b->jobs[job].protected_,
+		/* the node dies with any of Ray's daemons, also with those that start nobody */
+		.launcher = k->role.role == ROLE_RAY_SYSTEM,
 	};
 	TEXT_COPY(u->comm, row->comm);
 	/* another vigil's guard frees nothing and keeps its job alive; who only borrows the name grows beyond it */

@@ -3,7 +3,7 @@
  * die together. A rank and its loader workers are one unit: ending a worker
  * alone would only break its rank. A shell or launcher is no part of the
  * units it started, and is ended only when nothing else is left. A Ray worker
- * is a unit of its own.
+ * is a unit of its own; Ray's daemons go last, and the raylet's agents with it.
  *
  * Built from a sweep of all tasks. No allocation: tables have fixed places,
  * processes beyond them join their parent's unit uncounted (n_dropped).
@@ -75,12 +75,13 @@ struct unit_table {
 
 /*
  * What is known of each process, remembered between sweeps so that its
- * environment is read once. Found by (pid, start_ticks).
+ * environment is read once for each name. Found by (pid, start_ticks).
  */
 struct unit_known {
 	pid_t pid;
 	uint64_t start_ticks;
 	struct role_info role;
+	char comm[16];        /* when the role was read: exec and a new title change it, and then it is read again */
 	uint64_t last_own_bytes, last_mono_ns;
 	int64_t growth_bytes_per_s;
 	uint32_t seen;        /* sweep number: stale places are reused */
@@ -95,7 +96,7 @@ struct unit_memory {
 	uint64_t last_sweep_ns;
 };
 
-/* Asks for the role of a process not seen before; may leave it ROLE_OTHER. Called at most `budget` times a sweep. */
+/* Asks for the role of a process not seen before, or under another name; may leave it ROLE_OTHER. Called at most `budget` times a sweep. */
 typedef void unit_role_fn(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret);
 
 /* extra: pids known to be in job i's own cgroup, sorted; may be empty. */

@@ -135,6 +135,57 @@ static void ray_workers_are_units_of_their_own(void **state)
 	assert_int_equal(unit_of(12)->role, ROLE_RAY_WORKER);
 }
 
+static void rays_daemons_go_last_and_its_agents_with_the_raylet(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10, 20}, .ranks = {NO_RANK, NO_RANK}, .n_roots = 2};
+	proc_add(10, 1, 50); /* the raylet */
+	proc_add(11, 10, 40); /* an agent of its own */
+	proc_add(12, 10, 1000);
+	proc_add(20, 1, 50); /* the gcs, which starts nobody */
+	wanted_role[10] = wanted_role[11] = wanted_role[20] = ROLE_RAY_SYSTEM;
+	wanted_role[12] = ROLE_RAY_WORKER;
+	build(NS_PER_S);
+	assert_int_equal(table.n, 3);
+	assert_ptr_equal(unit_of(11), unit_of(10));
+	assert_true(unit_of(10)->launcher);
+	assert_true(unit_of(20)->launcher);
+	assert_false(unit_of(12)->launcher);
+}
+
+static void a_process_seen_before_its_exec_is_judged_again_after_it(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, 50);
+	proc_add(11, 10, 50);
+	wanted_role[10] = wanted_role[11] = ROLE_RAY_SYSTEM;
+	build(NS_PER_S);
+	assert_ptr_equal(unit_of(11), unit_of(10));
+	wanted_role[11] = ROLE_RAY_WORKER;
+	build(2 * NS_PER_S);
+	assert_ptr_equal(unit_of(11), unit_of(10)); /* same name: not read again */
+	snprintf(rows[1].comm, sizeof(rows[1].comm), "ray::leak");
+	build(3 * NS_PER_S);
+	assert_ptr_not_equal(unit_of(11), unit_of(10));
+	assert_int_equal(unit_of(11)->role, ROLE_RAY_WORKER);
+}
+
+static void a_rank_that_hides_its_environment_behind_a_title_keeps_its_number(void **state)
+{
+	(void)state;
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, 10);
+	proc_add(11, 10, 100);
+	wanted_role[10] = ROLE_LAUNCHER;
+	wanted_rank[11] = 3;
+	build(NS_PER_S);
+	wanted_rank[11] = NO_RANK;
+	snprintf(rows[1].comm, sizeof(rows[1].comm), "trainer 3");
+	build(2 * NS_PER_S);
+	assert_int_equal(unit_of(11)->rank, 3);
+}
+
 static void a_double_fork_is_found_at_its_reaper(void **state)
 {
 	(void)state;
@@ -228,6 +279,9 @@ int main(void)
 		cmocka_unit_test_setup(ranks_under_a_launcher_are_units_with_their_rank, fresh),
 		cmocka_unit_test_setup(ray_workers_are_units_of_their_own, fresh),
 		cmocka_unit_test_setup(the_guard_of_another_vigil_is_no_victim_but_who_borrows_its_name_is, fresh),
+		cmocka_unit_test_setup(rays_daemons_go_last_and_its_agents_with_the_raylet, fresh),
+		cmocka_unit_test_setup(a_process_seen_before_its_exec_is_judged_again_after_it, fresh),
+		cmocka_unit_test_setup(a_rank_that_hides_its_environment_behind_a_title_keeps_its_number, fresh),
 		cmocka_unit_test_setup(a_double_fork_is_found_at_its_reaper, fresh),
 		cmocka_unit_test_setup(a_stranger_with_an_ended_ranks_pid_is_left_alone, fresh),
 		cmocka_unit_test_setup(jobs_are_kept_apart, fresh),
