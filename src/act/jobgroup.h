@@ -36,7 +36,10 @@ struct jobgroup {
 	((struct jobgroup){.memory_fd = -1, .freezer_fd = -1, .brake_fd = -1, .freeze_fd = -1, \
 			   .kill_fd = -1, .scope = JOBSCOPE_NONE, .limit_bytes = CGROUP_NO_LIMIT})
 
-/* why (>= 160 bytes) says what was missing, or why the group is where it is; "" when there is nothing to say. id becomes part of the group's name. */
+/*
+ * why (>= 160 bytes) says what was missing, or why systemd made no scope; "" when there is nothing to say. id becomes
+ * part of the group's name.
+ */
 int must_check jobgroup_make(const struct world *w, const struct cgroup_place *ours, const char *id,
 			     struct jobgroup *ret, char why[static 160]);
 /* Between fork and exec: move the calling process in. */

@@ -137,7 +137,8 @@ static int make_group(const struct world *w, const char *scope, const char *leaf
 }
 
 /* Inside the scope: no group may have both processes and controllers below it. */
-static int divide(const struct world *w, const struct cgroup_place *scope, pid_t holder, char path[static CGROUP_PATH_MAX])
+static int divide(const struct world *w, const struct cgroup_place *scope, pid_t holder,
+		  char path[static CGROUP_PATH_MAX])
 {
 	char file[CGROUP_PATH_MAX + 32], pid[16];
 	int r = make_group(w, scope->memory, "keeper", path);

@@ -1,5 +1,5 @@
-# systemd-oomd ends a unit of a slice for memory pressure. In the first run vigil may divide its unit, so it outlives its
-# job; in the second it may not and goes down with it: the report is made afterwards.
+# systemd-oomd ends a unit of a slice for memory pressure. In the first run vigil may divide its unit; in the second
+# the unit is systemd's alone, and vigil asks for a scope in the same slice. Either way vigil outlives its job.
 oomd_conf 'DefaultMemoryPressureDurationSec=2s\nSwapUsedLimit=95%'
 systemctl set-property --runtime press.slice ManagedOOMMemoryPressure=kill ManagedOOMMemoryPressureLimit=10% MemoryHigh=120M
 state=$VIGIL_STATE_DIR out=$OUT
