@@ -14,6 +14,7 @@
 #include "agent/bequest.h"
 #include "agent/caseend.h"
 #include "agent/guardproc.h"
+#include "agent/jobshield.h"
 #include "agent/node.h"
 #include "agent/orphan.h"
 #include "agent/sdnotify.h"
@@ -21,7 +22,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "sense/proc.h"
-#include "tell/report.h"
+#include "tell/job_json.h"
 
 /* A service looks for new jobs this often; a watched group is checked for life at the same time. */
 static const int rescan_ms = 5000;
@@ -137,6 +138,8 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 	guard_tell(a, (uint32_t)(j - a->job));
 	keeper_job(&j->keeper, &j->job);
 	keeper_event(&j->keeper, &j->job, "job_adopted", NULL, "%s", command);
+	if (a->spec->protect)
+		jobshield_apply(a->w, &j->keeper, &j->job, a->spec->quiet);
 	if (!a->spec->quiet)
 		log_info("watching %s (job %s)", command, j->job.id);
 }
@@ -314,6 +317,10 @@ static void job_ended(struct adopt *a, struct adopted *j)
 		     j->id.pid ? "process" : "group");
 	if (!a->spec->quiet)
 		log_info("%s has ended", j->job.id);
+	if (a->spec->json) {
+		cleanup(js_freep) struct js *object = job_json(&j->job);
+		ignore(js_write(object, stderr, 0), "nowhere left to complain");
+	}
 	closep(&j->pidfd);
 	j->pidfd = -1;
 	j->autopsy = autopsy_free(j->autopsy);

@@ -15,7 +15,7 @@
 #include "agent/bequest.h"
 #include "agent/node.h"
 #include "agent/orphan.h"
-#include "agent/shield.h"
+#include "agent/jobshield.h"
 #include "agent/super.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -397,30 +397,6 @@ static void loop(struct super *s)
 	}
 }
 
-/* --protect: what `vigil protect JOB` does, once the main processes are there; children inherit it. */
-static void super_protect(struct super *s)
-{
-	static struct shield sh; /* large */
-	const struct members_want members = {.job_id = s->job.id, .root = s->rank[0].proc.pid, .group = s->job.cgroup};
-	const struct shield_want want = {.members = &members, .subject = s->job.name, .key = s->job.id,
-					 .level = PROTECT_NORMAL};
-	struct fault f = {.text = ""};
-	if (shield_apply(s->w, &want, s->keeper.store, &sh, &f) != 0) {
-		log_warning("the job could not be protected: %s", f.text);
-		return;
-	}
-	if (sh.outcome.n_refused > 0)
-		log_warning("oom_score_adj of %zu processes may not be lowered (CAP_SYS_RESOURCE in the first user namespace "
-			    "is missing): the kernel may still pick the job; vigil acts before it does", sh.outcome.n_refused);
-	for (size_t i = 0; i < sh.threats.n; i++)
-		keeper_event(&s->keeper, &s->job, "threat", NULL, "%s", sh.threats.row[i].text);
-	keeper_event(&s->keeper, &s->job, "protect", NULL, "%zu of %zu processes protected; %zu things can still end the job",
-		     sh.outcome.n_done, sh.outcome.n, sh.threats.n);
-	if (!s->spec->quiet)
-		log_info("protected; %zu things can still end the job (vigil protect %s lists them)", sh.threats.n, s->job.id);
-	shield_done(&sh);
-}
-
 static void announce(struct super *s)
 {
 	if (s->spec->quiet)
@@ -506,7 +482,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	keeper_job(&s->keeper, &s->job);
 	keeper_event(&s->keeper, &s->job, "job_start", NULL, "%s", s->job.command);
 	if (spec->protect)
-		super_protect(s);
+		jobshield_apply(w, &s->keeper, &s->job, spec->quiet);
 	for (uint32_t i = 0; i < s->nproc; i++)
 		super_rank_record(s, &s->rank[i]);
 	s->bpf_at_ns = w->mono_ns() + bpf_delay_ns;
