@@ -16,4 +16,4 @@ fi
 VIGIL_STATE_DIR=$(mktemp -d)
 export VIGIL_STATE_DIR
 trap 'rm -rf "$VIGIL_STATE_DIR"' EXIT
-"$BENCH_BIN/release" "$@" --way guard -- "$VIGIL" run --quiet --retries 0 --memory-threshold 0.5 -- "$BENCH_BIN/hog"
+"$BENCH_BIN/release" "$@" --way guard -- "$VIGIL" run --quiet --retries 0 --grace 0 --memory-threshold 0.5 -- "$BENCH_BIN/hog"
