@@ -1,0 +1,114 @@
+"""A real Ray: under `vigil run`, with its own memory monitor, and adopted by `vigil watch --ray`."""
+import json
+import pathlib
+import re
+
+import psutil
+import pytest
+
+from conftest import wait_for
+
+SCRIPT = str(pathlib.Path(__file__).with_name("ray_train.py"))
+GIB = 1 << 30
+
+
+@pytest.fixture
+def train(vigil, ray, tmp_path):
+    """train(*ARGS_OF_THE_SCRIPT, options=OPTIONS_OF_VIGIL): the job's Result."""
+    def run(*args, options=(), box=None):
+        return vigil("run", *options, "--", ray.python, "-u", SCRIPT, tmp_path, *args, prefix=ray.prefix, env=ray.env,
+                     box=box, timeout=150)
+    return run
+
+
+def ended(report):
+    return {c["name"] for c in report["candidates"] if c["chosen"]}
+
+
+def alive_nodes(result):
+    return json.loads(re.search(rb'^(\{"alive": .*\})$', result.out, re.M)[1])["alive"]
+
+
+def test_the_leaking_task_is_ended_and_ray_runs_it_again(train, vigil, small_machine):
+    box = small_machine(2048)
+    result = train("--leak", "first", "--retries", 1, options=("--policy", "largest"), box=box)
+    assert result.status == 0, result
+    assert b"leak 1" in result.out, "Ray's own retry"
+    assert b"steady 0" in result.out and b"steady 1" in result.out, "the other tasks ran through"
+    assert alive_nodes(result) == [True], "raylet and gcs live on"
+    assert box.kernel_kills() == 0
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
+    assert report["victim"]["command"] == "ray::leak"
+    assert ended(report) == {"ray::leak"} and report["action"]["processes_ended"] == 1
+    roles = {p["command"]: p.get("role") for p in report["top"]}
+    assert roles["ray::leak"] == "ray_worker"
+    assert report["log_dir"]
+
+
+def test_rays_agents_outlive_its_only_worker(train, vigil, small_machine):
+    """The default policy looks at groups, and the agents are more than one worker; the raylet dies with an agent."""
+    box = small_machine(2048)
+    result = train("--leak", "always", "--retries", 0, "--steady", 0, box=box)
+    assert b"the driver was told: WorkerCrashedError" in result.out, result
+    assert alive_nodes(result) == [True]
+    assert box.kernel_kills() == 0
+    report = vigil.why()
+    assert ended(report) == {"ray::leak"}
+    others = [c["name"] for c in report["candidates"] if not c["chosen"]]
+    assert others and all("starts others" in c["why"] for c in report["candidates"] if not c["chosen"])
+
+
+def test_a_task_that_ray_ends_for_memory_is_not_blamed_on_anybody_else(train, vigil):
+    memory = psutil.virtual_memory()
+    if memory.available < 6 * GIB:
+        pytest.skip(f"Ray's monitor counts the whole machine's memory, and only {memory.available >> 20} MiB of it are free")
+    ratio = (memory.total - memory.available + 2.5 * GIB) / memory.total
+    result = train("--leak", "always", "--steady", 0, "--ray-monitor", ratio)
+    assert result.status == 1, result
+    assert b"OutOfMemoryError" in result.err
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("other_oom_daemon", "ray")
+    assert report["cause"]["id"] == "ray_kill_worker"
+    assert "leak" in report["summary"] and report["victim"]["name"] == "leak"
+    assert report["memory"]["scope"] == "node" and abs(report["memory"]["ratio"] - ratio) < 0.05
+    events = vigil("events", report["job"], "--json").out.decode()
+    assert '"other_oom_daemon"' in events
+
+
+def raylets():
+    return [p for p in psutil.process_iter(["name"]) if p.info["name"] == "raylet"]
+
+
+@pytest.fixture
+def head(ray, small_machine):
+    """A Ray node started by somebody else: (box, its raylet)."""
+    if raylets():
+        pytest.skip("this machine already runs a Ray node, which vigil watch --ray would adopt as well")
+    box = small_machine(2048)
+    off = {"RAY_memory_monitor_refresh_ms": "0"}
+    started = ray("start", "--head", "--node-ip-address=127.0.0.2", "--port=6399", "--num-cpus=1", "--disable-usage-stats",
+                  f"--object-store-memory={80 << 20}", "--include-dashboard=false", env=off, box=box)
+    assert started.returncode == 0, started.stdout + started.stderr
+    # Its processes end with the box, by their ids: `ray stop` would look for names on the whole machine.
+    yield box, next(p for p in raylets() if p.pid in box.pids())
+
+
+def test_a_running_ray_node_is_watched_and_its_leaking_worker_ended(vigil, ray, head, tmp_path):
+    box, raylet = head
+    watch = vigil.start("watch", "--ray", box=box)
+    job = wait_for(lambda: next(iter(vigil("jobs", "--json").out.splitlines()), None), 20, "the raylet to be adopted")
+    job = json.loads(job)
+    assert job["adopted"] and job["pid"] == raylet.pid
+    driver = vigil.start("-u", SCRIPT, tmp_path, "--leak", "first", "--retries", 1, "--steady", 0,
+                         "--address", "127.0.0.2:6399", binary=ray.python, env=ray.env, box=box, prefix=ray.prefix)
+    result = vigil.finish(driver, 120)
+    assert result.status == 0 and b"leak 1" in result.out, result
+    assert alive_nodes(result) == [True]
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
+    assert report["victim"]["command"] == "ray::leak" and ended(report) == {"ray::leak"}
+    assert report["victim"]["pid"] == int((tmp_path / "attempt-0").read_text())
+    assert raylet.is_running() and box.kernel_kills() == 0
+    watch.terminate()
+    assert vigil.finish(watch, 20).status == 0
