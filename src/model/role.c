@@ -179,6 +179,8 @@ static const char *const compilers[] = {
 	"cicc", "ptxas", "fatbinary", "nvlink", "cudafe++", "ninja", "hipcc", "triton-llvm-opt", NULL,
 };
 static const char *const ray_daemons[] = {"raylet", "gcs_server", "plasma_store", "plasma_store_server", NULL};
+/* Ray's agents carry titles like tasks do; a task may well begin with the same word. */
+static const char *const ray_agents[] = {"ray::DashboardAgent", "ray::RuntimeEnvAgent", NULL};
 static const char *const ray_scripts[] = {
 	"/ray/dashboard/", "/ray/_private/log_monitor.py", "/ray/autoscaler/_private/monitor.py",
 	"/ray/_private/runtime_env/agent/", "ray.util.client.server", NULL,
@@ -192,9 +194,7 @@ static const char *const utilities[] = {
 static bool ray_role(const struct role_input *in, enum role *ret)
 {
 	if (span_starts(in->command, "ray::") || span_starts(in->comm, "ray::")) {
-		/* Ray's agents carry titles as well. */
-		bool agent = span_starts(in->command, "ray::Dashboard") || span_starts(in->command, "ray::RuntimeEnvAgent");
-		*ret = agent ? ROLE_RAY_SYSTEM : ROLE_RAY_WORKER;
+		*ret = in_list(command_word(in->command, 0), ray_agents) ? ROLE_RAY_SYSTEM : ROLE_RAY_WORKER;
 		return true;
 	}
 	if (in_list(in->comm, ray_daemons) || in_list(command_word(in->command, 0), ray_daemons)) {

@@ -79,6 +79,17 @@ static const struct row rows[] = {
 	{"gcs_server", "/v/ray/core/src/ray/gcs/gcs_server --p", "A=1", NULL, 0, 0, ROLE_RAY_SYSTEM, -1, -1, 0},
 	{"python", "python -u /v/ray/dashboard/dashboard.py --host", "A=1", NULL, 0, 0, ROLE_RAY_SYSTEM, -1, -1, 0},
 	{"ray::Dashboard", "ray::DashboardAgent", "A=1", "raylet", ROLE_RAY_SYSTEM, -1, ROLE_RAY_SYSTEM, -1, -1, 0},
+	/* Ray 2.60 */
+	{"ray::DashboardS", "ray::DashboardStats.go", "A=1", "raylet", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
+	{"ray::RuntimeEnv", "ray::RuntimeEnvAgent", "A=1", "raylet", ROLE_RAY_SYSTEM, -1, ROLE_RAY_SYSTEM, -1, -1, 0},
+	{"ray::Act.go", "ray::Act.go", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
+	{"ray::Act", "ray::Act", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
+	{"python", "/v/bin/python -u /v/ray/autoscaler/_private/monitor.py --logs-dir=/t", "A=1", "python t.py", ROLE_MAIN, -1,
+	 ROLE_RAY_SYSTEM, -1, -1, 0},
+	{"python", "/v/bin/python -u /v/ray/_private/log_monitor.py --session-dir=/t", "A=1", "python t.py", ROLE_MAIN, -1,
+	 ROLE_RAY_SYSTEM, -1, -1, 0},
+	{"python", "/v/bin/python /v/ray/dashboard/dashboard.py --host=::1", "A=1", "python t.py", ROLE_MAIN, -1,
+	 ROLE_RAY_SYSTEM, -1, -1, 0},
 	/* nothing to go by */
 	{"kthreadd", "[kthreadd]", "", NULL, 0, 0, ROLE_OTHER, -1, -1, 0},
 	{"python3", "", "", "python3 t.py", ROLE_MAIN, 4, ROLE_OTHER, 4, -1, 0},
