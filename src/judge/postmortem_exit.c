@@ -255,6 +255,15 @@ static bool memory_words(struct pm *p)
 	return false;
 }
 
+/* Ray's exceptions that say no more than that another process was lost. */
+static bool ray_lost_worker(const struct log_hint *h)
+{
+	return strstr(h->text, "ray.exceptions.WorkerCrashedError") || strstr(h->text, "ray.exceptions.LocalRayletDiedError");
+}
+
+static const char ray_words[] =
+	"A Ray worker died under it; Ray does not know why: SIGKILL by an OOM killer, ray stop, or a crash.";
+
 static bool exception_verdict(struct pm *p)
 {
 	const struct log_hint *h = last_error(p->d);
@@ -268,6 +277,11 @@ static bool exception_verdict(struct pm *p)
 			   p->end.exited && p->end.code == 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
 		pm_text(p, "The last line of its traceback is: %s", h->text);
+		if (ray_lost_worker(h)) {
+			TEXT_COPY(p->i->cause.id, "ray_worker_died");
+			p->i->cause.confidence = CONFIDENCE_LOW;
+			pm_text(p, "%s", ray_words);
+		}
 		return true;
 	}
 	if (!stop)
@@ -383,7 +397,7 @@ void pm_leftover(struct pm *p)
 			   e->code == 126 || e->code == 127 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 		pm_summary(p, "%s ended by itself with exit status %d%s.", who, e->code, words);
 		pm_text(p, "%s",
-			ray ? "A Ray worker died under it; Ray does not know why: SIGKILL by an OOM killer, ray stop, or a crash." :
+			ray ? ray_words :
 			      "It gave no reason that is known; look at the last lines of its output.");
 	}
 }

@@ -1,7 +1,7 @@
 /*
  * Recognises what other killers and supervisors write when they end a
  * process: systemd-oomd (252's wording and 260's), PID 1, earlyoom, nohang,
- * Meta's oomd, Ray (to 2.55, and 2.56's blocks), Slurm, the kubelet and
+ * Meta's oomd, Ray (to 2.55, and the blocks of 2.56 to 2.60), Slurm, the kubelet and
  * container run-times. A line that is not exactly one of theirs is nobody's.
  *
  * Some reports take several lines, so lines are fed in order into a state.
@@ -22,7 +22,7 @@ struct killerlog {
 	char nohang_name[32];
 	bool ray_block;
 	uint64_t ray_used_bytes, ray_total_bytes;
-	double ray_ratio;
+	double ray_ratio, ray_limit_ratio;
 };
 
 void killerlog_init(struct killerlog *k, const char *source, struct killer_line *out, size_t cap);

@@ -47,7 +47,17 @@ static bool ray_selected(const struct killerlog *k, struct span one, struct kill
 	l->memory_used_bytes = k->ray_used_bytes;
 	l->memory_total_bytes = k->ray_total_bytes;
 	l->value_ratio = k->ray_ratio;
+	l->limit_ratio = k->ray_limit_ratio;
 	return true;
+}
+
+/* "OOM kill reason: Memory usage 4824023040B exceeded threshold of 4797952000B (19.0% of 25276514304B limit)" */
+static void ray_reason(struct killerlog *k, struct span text)
+{
+	struct span limit = span_after(span_after(text, "OOM kill reason: "), " exceeded threshold of ");
+	struct span share = span_after(limit, "B (");
+	if (k->ray_block && share.p && span_has(share, "% of "))
+		ignore(killer_number(share, &k->ray_limit_ratio), "0 stands for absent");
 }
 
 static bool ray_summary(struct span text, struct killer_line *l)
@@ -82,7 +92,9 @@ size_t killer_ray_lines(struct killerlog *k, struct span text, struct killer_lin
 			k->ray_used_bytes = k->ray_total_bytes = 0;
 			k->ray_ratio = 0;
 		}
+		k->ray_limit_ratio = 0; /* of an earlier block */
 	}
+	ray_reason(k, text);
 	/* raylet's own log joins the block's lines by ';', so several may stand here */
 	struct span rest = span_after(text, "Selected to kill: (");
 	while (k->ray_block && rest.p && n < cap) {
