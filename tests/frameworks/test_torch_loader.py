@@ -26,5 +26,6 @@ def test_a_leaking_data_set_is_ended_and_the_retry_finishes(vigil, tmp_path):
     assert result.out.count(b"step 0 ") == 2 and b"trained" in result.out
     report = vigil.why()
     assert (report["kind"], report["killer"]) == ("memory_kill", "vigil")
-    loader = max(report["top"], key=lambda p: p["own_bytes"])
-    assert "torch_train.py" in loader["command"]
+    # The list is of the whole machine, on which others may hold more.
+    own = [p["own_bytes"] for p in report["top"] if str(tmp_path) in p["command"]]
+    assert own and max(own) > 500 << 20, report["top"]
