@@ -27,6 +27,8 @@ static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
 static const uint64_t sweep_far_ns = 60 * NS_PER_S;
 /* What only a job that lives on is worth: the first sweep, and a pressure trigger, which the kernel takes 10 ms to close. */
 static const uint64_t settle_ns = 500 * NS_PER_MS;
+/* … but never so often that sweeps of a crowded machine cost more than 1/6000 of a core (10 ms a minute). */
+#define SWEEP_SHARE 6000
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */
 static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
 
@@ -241,7 +243,8 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 	uint64_t now = g->w->mono_ns(), age = now - g->hand.swept_ns;
 	bool always = limit_without_group(g);
 	/* a young job changes fast, an old one hardly */
-	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, (now - g->born_ns) / 2));
+	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
+	far = MAX(far, g->hand.sweep_cost_ns * SWEEP_SHARE);
 	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
 	if (g->hand.phase != HAND_IDLE || (g->hand.swept_ns != 0 && age < period))
 		return;

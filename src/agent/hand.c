@@ -127,6 +127,7 @@ int hand_sweep(struct hand *h, size_t budget)
 	static struct role_reader reader;
 	static struct unit_extra extra[UNIT_JOBS_MAX];
 	static struct unit_job jobs[UNIT_JOBS_MAX];
+	uint64_t began_ns = h->w->mono_ns();
 	int r = tasks_scan(h->tasks, h->w);
 	if (r < 0)
 		return r;
@@ -139,6 +140,7 @@ int hand_sweep(struct hand *h, size_t budget)
 	h->swept_ns = h->w->mono_ns();
 	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->swept_ns, read_role, &reader, budget, h->units);
 	remember_kin(h);
+	h->sweep_cost_ns = h->w->mono_ns() - began_ns;
 	return 0;
 }
 

@@ -48,6 +48,7 @@ struct hand {
 	struct hand_command command[HAND_COMMANDS]; /* of the largest targets */
 	uint64_t group_frozen;     /* bit per job frozen by its group */
 	uint64_t crossing_ns, deadline_ns, killed_ns, swept_ns;
+	uint64_t sweep_cost_ns;    /* what the last sweep took */
 	uint64_t used_at_kill, used_least;
 	uint32_t still, reaped_before;
 	size_t level;

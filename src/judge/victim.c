@@ -85,8 +85,8 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 	}
 	if (ret->n == 0)
 		return;
-	/* worth ending: a quarter of what is needed, or, where nobody has that, half of the biggest */
-	uint64_t worthwhile = MIN(deficit_bytes / 4, biggest / 2);
+	/* worth ending: covers what is needed by itself, or, where nobody does, half of what the biggest holds */
+	uint64_t worthwhile = MIN(deficit_bytes, biggest / 2);
 	sort_units(units, policy, worthwhile, ret);
 	while (ret->n_chosen < ret->n) {
 		const struct unit *u = &units->unit[ret->order[ret->n_chosen]];

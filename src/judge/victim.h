@@ -5,8 +5,8 @@
  * leaving a broken half behind (model/unit). Candidates are ranked by the
  * policy; units are then taken from the top until what they free covers the
  * deficit. Retriable units come first under every policy, protected ones
- * never. A unit that would free next to nothing is passed over as long as
- * another one would free more.
+ * never. A unit that would not free enough by itself is passed over as long as
+ * another one would, so that the innocent are not ended for being new.
  */
 #pragma once
 
