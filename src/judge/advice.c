@@ -5,17 +5,27 @@
 #include "base/buf.h"
 #include "base/units.h"
 
-static uint32_t loaders_of(const struct incident *in, uint64_t *ret_bytes)
+struct loaders {
+	uint32_t n;
+	uint64_t bytes;
+	const struct incident_process *largest;
+};
+
+static struct loaders loaders_of(const struct incident *in)
 {
-	uint32_t n = 0;
-	*ret_bytes = 0;
+	struct loaders l = {.n = 0};
 	for (size_t i = 0; i < in->n_top; i++) {
-		if (strcmp(in->top[i].role, "loader") != 0)
+		const struct incident_process *p = &in->top[i];
+		if (strcmp(p->role, "loader") != 0)
 			continue;
-		n++;
-		*ret_bytes += in->top[i].own_bytes;
+		l.n++;
+		l.bytes += p->own_bytes;
+		if (!l.largest || p->own_bytes > l.largest->own_bytes)
+			l.largest = p;
 	}
-	return n;
+	/* forks share pages that each of them counts */
+	l.bytes = MIN(l.bytes, in->victim.own_bytes);
+	return l;
 }
 
 /* The group's count is exact; the sum over processes counts pages that forks share once for each. */
@@ -57,24 +67,22 @@ static void cause(struct incident *in)
 	if (leaking)
 		buf_printf(&b, " Memory was filling by %s/s.",
 			   size_format((uint64_t)in->memory.growth_bytes_per_s, rate));
-	uint64_t loader_bytes;
-	uint32_t loaders = loaders_of(in, &loader_bytes);
-	if (loaders > 0 && loader_bytes > held / 2)
-		buf_printf(&b, " %u loader workers held %s of it.", loaders, size_format(loader_bytes, own));
+	struct loaders l = loaders_of(in);
+	if (l.n > 0 && l.bytes > in->victim.own_bytes / 2)
+		buf_printf(&b, " %u loader worker%s held %s of it, the largest (pid %d) %s.", l.n, l.n == 1 ? "" : "s",
+			   size_format(l.bytes, rest), (int)l.largest->pid, size_format(l.largest->own_bytes, own));
 }
 
 static void advise(struct incident *in, uint32_t nproc)
 {
 	char need[16], shm[16];
-	uint64_t loader_bytes;
-	uint32_t loaders = loaders_of(in, &loader_bytes);
-	if (loaders > 0 && loader_bytes > in->victim.own_bytes / 2) {
-		incident_advice_add(in, "look into the data loader first: each of its %u workers held about %s; what it "
-				    "keeps between batches (caches, lists of tensors) is kept once per worker", loaders,
-				    size_format(loader_bytes / loaders, need));
-		if (loaders > 1)
-			incident_advice_add(in, "fewer workers (num_workers=%u) or a smaller prefetch_factor need less",
-					    loaders / 2);
+	struct loaders l = loaders_of(in);
+	if (l.n > 0 && l.bytes > in->victim.own_bytes / 2) {
+		incident_advice_add(in, "look into the data loader first: its largest worker held %s; what a worker keeps "
+				    "between batches (caches, lists of tensors) is kept once per worker",
+				    size_format(l.largest->own_bytes, need));
+		if (l.n > 1)
+			incident_advice_add(in, "fewer workers (num_workers=%u) or a smaller prefetch_factor need less", l.n / 2);
 	}
 	incident_advice_add(in, "give it more memory: this attempt needs more than %s",
 			    size_format(held_bytes(in), need));
