@@ -74,6 +74,9 @@ struct super {
 	int master_port;
 };
 
+/* Wake for fd, with this key; -1 is passed over. */
+void super_poll_add(struct super *s, int fd, uint64_t key);
+
 /* super_attempt.c: starting and ending the ranks of one attempt */
 int super_attempt_start(struct super *s, int *ret_status);
 /* Into the store, once it is open. */

@@ -69,7 +69,7 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 		env_add(e, "MASTER_PORT=%d", s->master_port);
 }
 
-static void poll_add(struct super *s, int fd, uint64_t key)
+void super_poll_add(struct super *s, int fd, uint64_t key)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = key};
 	if (fd >= 0 && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
@@ -130,8 +130,8 @@ static int rank_start(struct super *s, uint32_t i)
 	r->started_unix_ms = s->w->unix_ms();
 	tee_open(&r->out, r->proc.out_fd, STDOUT_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "out"));
 	tee_open(&r->err, r->proc.err_fd, STDERR_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "err"));
-	poll_add(s, r->proc.out_fd, (uint64_t)(i * 2 + 100));
-	poll_add(s, r->proc.err_fd, (uint64_t)(i * 2 + 101));
+	super_poll_add(s, r->proc.out_fd, (uint64_t)(i * 2 + 100));
+	super_poll_add(s, r->proc.err_fd, (uint64_t)(i * 2 + 101));
 	return 0;
 }
 

@@ -82,13 +82,6 @@ static int signals_take(struct super *s)
 	return s->signal_fd < 0 ? -errno : 0;
 }
 
-static void poll_add(struct super *s, int fd, uint64_t key)
-{
-	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = key};
-	if (fd >= 0)
-		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
-}
-
 static void guard_settings(struct super *s, struct guard_shm *shm)
 {
 	const struct run_spec *spec = s->spec;
@@ -123,8 +116,8 @@ static int guard_begin(struct super *s, struct guard_shm *shm)
 	u->n_not_ours = 1;
 	if (s->group.scope.holder > 0)
 		u->not_ours[u->n_not_ours++] = s->group.scope.holder;
-	poll_add(s, s->guard.from_guard_fd, KEY_GUARD);
-	poll_add(s, s->guard.pidfd, KEY_GUARD_DIED);
+	super_poll_add(s, s->guard.from_guard_fd, KEY_GUARD);
+	super_poll_add(s, s->guard.pidfd, KEY_GUARD_DIED);
 	return 0;
 }
 
@@ -310,7 +303,7 @@ static void timers(struct super *s)
 	}
 	if (!s->bpf_polled && atomic_load(&s->bpf_done)) {
 		s->bpf_polled = true;
-		poll_add(s, autopsy_signals_fd(s->autopsy), KEY_SENDERS);
+		super_poll_add(s, autopsy_signals_fd(s->autopsy), KEY_SENDERS);
 	}
 	if (s->phase == SUPER_WAITING && now >= s->deadline_ns) {
 		int status;
@@ -466,7 +459,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		log_error("cannot start the guard: %s", strerror(errno));
 		return 125;
 	}
-	poll_add(s, s->signal_fd, KEY_SIGNAL);
+	super_poll_add(s, s->signal_fd, KEY_SIGNAL);
 	struct cgroup_place place = s->place;
 	if (s->group.version != CGROUP_NONE) {
 		TEXT_COPY(place.memory, s->group.memory);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int read_whole(int fd, char *buf, size_t cap, size_t *ret_len)
+int file_read_from(int fd, uint64_t from, char *buf, size_t cap, size_t *ret_len)
 {
 	size_t len = 0;
-	while (len < cap - 1) {
-		ssize_t n = pread(fd, buf + len, cap - 1 - len, (off_t)len);
+	while (len < cap) {
+		ssize_t n = pread(fd, buf + len, cap - len, (off_t)(from + len));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -19,14 +19,19 @@ static int read_whole(int fd, char *buf, size_t cap, size_t *ret_len)
 			break;
 		len += (size_t)n;
 	}
-	buf[len] = '\0';
 	*ret_len = len;
 	return 0;
 }
 
 int file_read_fd(int fd, char *buf, size_t cap, size_t *ret_len)
 {
-	return read_whole(fd, buf, cap, ret_len);
+	size_t len = 0;
+	int r = file_read_from(fd, 0, buf, cap - 1, &len);
+	if (r < 0)
+		return r;
+	buf[len] = '\0';
+	*ret_len = len;
+	return 0;
 }
 
 int file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret_len)
@@ -34,7 +39,7 @@ int file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret
 	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	return read_whole(fd, buf, cap, ret_len);
+	return file_read_fd(fd, buf, cap, ret_len);
 }
 
 int file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t *ret_len)

@@ -11,11 +11,13 @@
 
 /*
  * Read a file relative to dirfd (AT_FDCWD allowed) into buf and terminate it.
- * A file longer than cap-1 is cut; *ret_cut (may be NULL) tells.
+ * A file longer than cap-1 is cut.
  */
 int must_check file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret_len);
 /* The same from the start of an open descriptor (pread at 0). */
 int must_check file_read_fd(int fd, char *buf, size_t cap, size_t *ret_len);
+/* Up to cap bytes from an offset on, not terminated; fewer only at the end of the file. */
+int must_check file_read_from(int fd, uint64_t from, char *buf, size_t cap, size_t *ret_len);
 /* A whole regular file into malloc'ed memory, at most max bytes (-EFBIG). */
 int must_check file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t *ret_len);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/buf.h"
 #include "base/signame.h"
 
@@ -336,17 +337,10 @@ int deathlog_tail(int dirfd, const char *path, char *buf, size_t cap, struct spa
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
 	size_t want = MIN(cap, (size_t)DEATHLOG_TAIL), len = 0;
-	off_t from = st.st_size > (off_t)want ? st.st_size - (off_t)want : 0;
-	while (len < want) {
-		ssize_t n = pread(fd, buf + len, want - len, from + (off_t)len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
+	uint64_t from = sub_floor((uint64_t)st.st_size, want);
+	int r = file_read_from(fd, from, buf, want, &len);
+	if (r < 0)
+		return r;
 	*ret_tail = (struct span){buf, len};
 	return 0;
 }
