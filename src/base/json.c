@@ -136,6 +136,18 @@ const struct js *js_get(const struct js *obj, const char *key)
 	return out(json_object_get(in(obj), key));
 }
 
+int js_each(const struct js *obj, int (*fn)(void *ctx, const char *key, const struct js *value), void *ctx)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach(in(obj), key, value)
+	{
+		int r = fn(ctx, key, out(value));
+		if (r)
+			return r;
+	}
+	return 0;
+}
 const char *js_as_text(const struct js *j, const char *fallback)
 {
 	const char *s = json_string_value(in(j));
@@ -177,4 +189,9 @@ size_t js_len(const struct js *arr)
 const struct js *js_at(const struct js *arr, size_t i)
 {
 	return out(json_array_get(in(arr), i));
+}
+
+bool js_as_bool(const struct js *j, bool fallback)
+{
+	return json_is_boolean(in(j)) ? json_boolean_value(in(j)) : fallback;
 }

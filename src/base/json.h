@@ -49,5 +49,8 @@ double js_get_double(const struct js *obj, const char *key, double fallback);
 bool js_get_bool(const struct js *obj, const char *key, bool fallback);
 size_t js_len(const struct js *arr);
 const struct js *js_at(const struct js *arr, size_t i);
+/* Each key of an object with its value, in their order; ends early when fn gives non-zero, which is returned. */
+int js_each(const struct js *obj, int (*fn)(void *ctx, const char *key, const struct js *value), void *ctx);
 const char *js_as_text(const struct js *j, const char *fallback);
 int64_t js_as_i64(const struct js *j, int64_t fallback);
+bool js_as_bool(const struct js *j, bool fallback);

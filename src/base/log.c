@@ -12,6 +12,23 @@ void log_set_level(enum log_level most)
 	log_most = most;
 }
 
+static log_sink_fn *log_sink;
+static void *log_sink_ctx;
+
+void log_set_sink(log_sink_fn *sink, void *ctx)
+{
+	log_sink = sink;
+	log_sink_ctx = ctx;
+}
+
+void log_text(const char *text, size_t len)
+{
+	if (log_sink)
+		log_sink(log_sink_ctx, text, len);
+	else
+		ignore(file_write_all(STDERR_FILENO, text, len), "there is nowhere left to complain");
+}
+
 static void log_line(enum log_level level, const char *fmt, va_list ap) printf_like(2, 0);
 static void log_line(enum log_level level, const char *fmt, va_list ap)
 {
@@ -23,7 +40,7 @@ static void log_line(enum log_level level, const char *fmt, va_list ap)
 	buf_add(&b, "vigil: ");
 	buf_vprintf(&b, fmt, ap);
 	text[b.len] = '\n';
-	ignore(file_write_all(STDERR_FILENO, text, b.len + 1), "there is nowhere left to complain");
+	log_text(text, b.len + 1);
 }
 
 #define LOG_FUNCTION(name, level)             \

@@ -10,6 +10,15 @@
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 void log_set_level(enum log_level most);
+
+/*
+ * Text of several lines, as it is. A sink takes all talk instead of stderr, in
+ * order; NULL: stderr again. One thread at a time.
+ */
+void log_text(const char *text, size_t len);
+typedef void log_sink_fn(void *ctx, const char *text, size_t len);
+void log_set_sink(log_sink_fn *sink, void *ctx);
+
 void log_error(const char *fmt, ...) printf_like(1, 2);
 void log_warning(const char *fmt, ...) printf_like(1, 2);
 void log_info(const char *fmt, ...) printf_like(1, 2);

@@ -148,8 +148,9 @@ char *time_format(int64_t unix_ms, char dst[static 24])
 	time_t t = (time_t)(unix_ms / 1000);
 	struct tm tm;
 	dst[0] = '\0';
-	if (localtime_r(&t, &tm))
-		(void)strftime(dst, 24, "%Y-%m-%d %H:%M:%S", &tm);
+	/* a year of ten digits does not fit, and then what is in dst is anything */
+	if (!localtime_r(&t, &tm) || strftime(dst, 24, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		dst[0] = '\0';
 	return dst;
 }
 
@@ -158,8 +159,8 @@ char *time_format_utc(int64_t unix_ms, char dst[static 32])
 	time_t t = (time_t)(unix_ms / 1000);
 	struct tm tm;
 	char day[24] = "";
-	if (gmtime_r(&t, &tm))
-		(void)strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+	if (!gmtime_r(&t, &tm) || strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+		day[0] = '\0';
 	(void)snprintf(dst, 32, "%s.%03dZ", day, (int)(unix_ms % 1000));
 	return dst;
 }

@@ -1,0 +1,82 @@
+#include "base/gzip.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#define GZIP_WINDOW (15 + 16) /* 32 KiB window; + 16 asks zlib for gzip's header */
+
+struct gzip {
+	z_stream z;
+	FILE *to;
+	unsigned char out[16384];
+};
+
+int gzip_open(FILE *to, struct gzip **ret)
+{
+	struct gzip *g = calloc(1, sizeof(*g));
+	if (!g)
+		return -ENOMEM;
+	g->to = to;
+	if (deflateInit2(&g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(g);
+		return -ENOMEM;
+	}
+	*ret = g;
+	return 0;
+}
+
+static int deflate_some(struct gzip *g, int flush)
+{
+	for (bool more = true; more;) {
+		g->z.next_out = g->out;
+		g->z.avail_out = sizeof(g->out);
+		int z = deflate(&g->z, flush);
+		if (z == Z_STREAM_ERROR)
+			return -EIO;
+		size_t n = sizeof(g->out) - g->z.avail_out;
+		errno = 0;
+		if (n > 0 && fwrite(g->out, 1, n, g->to) != n)
+			return errno > 0 ? -errno : -EIO;
+		more = flush == Z_FINISH ? z != Z_STREAM_END : g->z.avail_out == 0;
+	}
+	return 0;
+}
+
+int gzip_write(struct gzip *g, const void *data, size_t len)
+{
+	/* zlib's pointer lacks the const, and its lengths are unsigned int */
+	union {
+		const void *ours;
+		unsigned char *theirs;
+	} in = {.ours = data};
+	while (len > 0) {
+		g->z.next_in = in.theirs;
+		g->z.avail_in = (unsigned int)MIN(len, (size_t)GIB);
+		size_t piece = g->z.avail_in;
+		int r = deflate_some(g, Z_NO_FLUSH);
+		if (r < 0)
+			return r;
+		in.theirs += piece;
+		len -= piece;
+	}
+	return 0;
+}
+
+int gzip_finish(struct gzip *g)
+{
+	int r = deflate_some(g, Z_FINISH);
+	if (r < 0)
+		return r;
+	errno = 0;
+	if (fflush(g->to) != 0)
+		return errno > 0 ? -errno : -EIO;
+	return 0;
+}
+
+struct gzip *gzip_free(struct gzip *g)
+{
+	if (g)
+		deflateEnd(&g->z);
+	free(g);
+	return NULL;
+}

@@ -1,0 +1,22 @@
+/*
+ * A gzip file written piece by piece to a stream (RFC 1952). The only user of
+ * zlib. No name and no time are put in: equal data gives equal files.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/base.h"
+
+struct gzip;
+/* to is borrowed. -ENOMEM. */
+int must_check gzip_open(FILE *to, struct gzip **ret);
+/* -errno of the stream. */
+int must_check gzip_write(struct gzip *g, const void *data, size_t len);
+/* The trailer, and everything handed to the kernel. */
+int must_check gzip_finish(struct gzip *g);
+struct gzip *gzip_free(struct gzip *g);
+static inline void gzip_freep(struct gzip **g)
+{
+	*g = gzip_free(*g);
+}
