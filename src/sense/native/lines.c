@@ -1,0 +1,139 @@
+#include "sense/native/lines.h"
+
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* The few functions used, under their own types. libelf's are found through libdw, which needs it. */
+struct libdw {
+	void *library;
+	__typeof__(elf_version) *elf_version;
+	__typeof__(elf_begin) *elf_begin;
+	__typeof__(elf_end) *elf_end;
+	__typeof__(dwarf_begin_elf) *begin_elf;
+	__typeof__(dwarf_end) *end;
+	__typeof__(dwarf_addrdie) *addrdie;
+	__typeof__(dwarf_nextcu) *nextcu;
+	__typeof__(dwarf_offdie) *offdie;
+	__typeof__(dwarf_haspc) *haspc;
+	__typeof__(dwarf_getsrc_die) *getsrc_die;
+	__typeof__(dwarf_linesrc) *linesrc;
+	__typeof__(dwarf_lineno) *lineno;
+	__typeof__(dwarf_attr) *attr;
+	__typeof__(dwarf_formstring) *formstring;
+};
+
+struct lines {
+	const struct libdw *api;
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;
+};
+
+static bool api_find(struct libdw *d)
+{
+	const struct {
+		const char *name;
+		void *slot;
+	} wanted[] = {
+		{"elf_version", &d->elf_version}, {"elf_begin", &d->elf_begin},
+		{"elf_end", &d->elf_end},	  {"dwarf_begin_elf", &d->begin_elf},
+		{"dwarf_end", &d->end},		  {"dwarf_addrdie", &d->addrdie},
+		{"dwarf_nextcu", &d->nextcu},	  {"dwarf_offdie", &d->offdie},
+		{"dwarf_haspc", &d->haspc},	  {"dwarf_getsrc_die", &d->getsrc_die},
+		{"dwarf_linesrc", &d->linesrc},	  {"dwarf_lineno", &d->lineno},
+		{"dwarf_attr", &d->attr},	  {"dwarf_formstring", &d->formstring},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		void *f = dlsym(d->library, wanted[i].name);
+		if (!f)
+			return false;
+		memcpy(wanted[i].slot, &f, sizeof(f)); /* ISO C has no cast from object to function pointer */
+	}
+	return d->elf_version(EV_CURRENT) != EV_NONE;
+}
+
+struct libdw *libdw_load(void)
+{
+	struct libdw *d = calloc(1, sizeof(*d));
+	if (!d)
+		return NULL;
+	/* It stays: it and what it pulls in have thread-local data, and unloading such libraries is asking for trouble. */
+	d->library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	return d->library && api_find(d) ? d : libdw_free(d);
+}
+
+struct libdw *libdw_free(struct libdw *d)
+{
+	if (d && d->library)
+		dlclose(d->library);
+	free(d);
+	return NULL;
+}
+
+struct lines *lines_open(const struct libdw *d, int fd)
+{
+	struct lines *l = calloc(1, sizeof(*l));
+	if (!l) {
+		closep(&fd);
+		return NULL;
+	}
+	*l = (struct lines){.api = d, .fd = fd};
+	/* Not ELF_C_READ_MMAP: a file that is cut short while we look must not be able to end us. */
+	l->elf = d->elf_begin(fd, ELF_C_READ, NULL);
+	if (l->elf)
+		l->dwarf = d->begin_elf(l->elf, DWARF_C_READ, NULL);
+	return l->dwarf ? l : lines_free(l);
+}
+
+struct lines *lines_free(struct lines *l)
+{
+	if (!l)
+		return NULL;
+	if (l->dwarf)
+		l->api->end(l->dwarf);
+	if (l->elf)
+		l->api->elf_end(l->elf);
+	closep(&l->fd);
+	free(l);
+	return NULL;
+}
+
+/* The compilation unit of an address: by .debug_aranges, which clang does not write, else by asking each. */
+static bool unit_at(struct lines *l, uint64_t vaddr, Dwarf_Die *ret)
+{
+	const struct libdw *d = l->api;
+	if (d->addrdie(l->dwarf, vaddr, ret))
+		return true;
+	Dwarf_Off at = 0, next;
+	size_t header;
+	while (d->nextcu(l->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
+		if (next <= at)
+			return false;
+		if (d->offdie(l->dwarf, at + header, ret) && d->haspc(ret, vaddr) == 1)
+			return true;
+		at = next;
+	}
+	return false;
+}
+
+bool lines_find(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_t *ret_line)
+{
+	const struct libdw *d = l->api;
+	Dwarf_Die unit;
+	Dwarf_Attribute attr;
+	int line = 0;
+	if (!unit_at(l, vaddr, &unit))
+		return false;
+	Dwarf_Line *row = d->getsrc_die(&unit, vaddr);
+	const char *path = row ? d->linesrc(row, NULL, NULL) : NULL;
+	if (!path || d->lineno(row, &line) != 0 || line <= 0)
+		return false;
+	const char *folder = path[0] == '/' ? NULL : d->formstring(d->attr(&unit, DW_AT_comp_dir, &attr));
+	text_format(file, cap, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
+	*ret_line = (uint32_t)line;
+	return true;
+}

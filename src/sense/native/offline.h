@@ -1,0 +1,39 @@
+/*
+ * Names of native addresses of a process that may be gone: by file and offset
+ * in it, as a heap profile keeps them, not by reading the process. The file
+ * is looked for as the process sees it while it lives, else as we see it, and
+ * is only believed if it is the one that was mapped: the same inode, or not
+ * changed since the process began (an overlay shows other inodes).
+ *
+ * Files are read once for all processes. Not locked: one thread.
+ */
+#pragma once
+
+#include "sense/native/unwind.h"
+
+struct offline_place {
+	const char *path; /* absolute; as the process had it in its maps */
+	uint64_t inode;
+	uint64_t offset; /* of the instruction in the file */
+	int64_t since_unix_ns; /* the process had it mapped from then on at the latest */
+};
+
+struct offline;
+/* world is borrowed. NULL: no memory. */
+struct offline *offline_new(const struct world *w);
+struct offline *offline_free(struct offline *o);
+static inline void offline_freep(struct offline **o)
+{
+	*o = offline_free(*o);
+}
+/*
+ * pid: the process while it lives, 0 when it is gone. Without the file, or
+ * without a name there, the kind is NATIVE_UNKNOWN and the name "0x…", the
+ * file's own address or offset. Texts live as long as o; module is the file's
+ * base name.
+ */
+void offline_symbol(struct offline *o, pid_t pid, const struct offline_place *place, struct native_symbol *ret);
+/* Files that were asked for and are not there (any more), or are others by now. */
+size_t offline_missing(const struct offline *o);
+/* The first of them, "" none. */
+const char *offline_missing_first(const struct offline *o);

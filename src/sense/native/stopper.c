@@ -1,0 +1,479 @@
+#include "sense/native/stopper.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+/* Room for `during`; a default stack would be locked whole in a process that locks its memory. */
+#define THREAD_STACK_BYTES (512 * 1024)
+/* How long the kernel may take to end our thread and with it the tracing. */
+#define LET_GO_NS (20 * NS_PER_MS)
+/* New threads have new stacks; reading the mappings of a large process takes a millisecond. */
+#define MAPS_AGAIN_NS (100 * NS_PER_MS)
+
+#if defined(__x86_64__)
+/* A leaf may keep values below its stack pointer (System V ABI 3.2.2). */
+#define RED_ZONE_BYTES 128
+#define REG_SP 7
+#define REG_PC 16
+static const uint8_t arguments[6] = {5, 4, 1, 10, 8, 9}; /* of system calls: rdi rsi rdx r10 r8 r9 */
+#else
+#define RED_ZONE_BYTES 0
+#define REG_SP 31
+#define REG_PC 32
+static const uint8_t arguments[6] = {0, 1, 2, 3, 4, 5};
+#endif
+
+struct take_job {
+	pid_t tid;
+	struct unwind_regs *regs;
+	struct unwind_stack *stack;
+	void (*during)(void *ctx);
+	void *ctx;
+	int result;
+};
+
+struct stopper {
+	const struct world *world; /* borrowed */
+	pid_t pid;
+	struct remote *remote; /* borrowed */
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* of job, quit */
+	pthread_cond_t wanted, done;
+	struct take_job *job; /* NULL: nothing to do */
+	bool quit;
+	atomic_bool standing; /* the thread wanted has stopped: it will not be long */
+	atomic_int thread_tid;
+	struct stopper_stats stats;
+	struct maps maps; /* to know where stacks end; may be old */
+	bool maps_lack; /* a stack was in none of them */
+	uint64_t maps_again_ns;
+};
+
+/* --- what both ways share --- */
+
+/* From the stack pointer to the end of the stack (or of what is mapped), or as much of it as fits. */
+static int stack_copy(struct remote *r, uint64_t sp, uint64_t end, struct unwind_stack *ret)
+{
+	size_t n = 0;
+	for (uint64_t below = RED_ZONE_BYTES;; below = 0) {
+		uint64_t from = sp - MIN(sp, below);
+		size_t len = MIN(sizeof(ret->bytes), end - from);
+		struct iovec into = {ret->bytes, len};
+		// NOLINTNEXTLINE(performance-no-int-to-ptr): an address of theirs, not ours
+		struct iovec theirs = {(void *)(uintptr_t)from, len};
+		int e = remote_readv(r, &into, 1, &theirs, 1, &n);
+		if (e)
+			return e;
+		ret->sp = from;
+		ret->n_bytes = n;
+		/* The red zone may be the last thing before the guard page. */
+		if (n > 0 || below == 0)
+			return 0;
+	}
+}
+
+/* One line of the thread's status. WORLD_GONE. */
+static int status_field(const struct world *w, pid_t pid, pid_t tid, const char *key, struct span *ret, char *text,
+			size_t cap)
+{
+	char path[64];
+	size_t len;
+	TEXT_FORMAT(path, "%d/task/%d/status", pid, tid);
+	int r = file_read_at(w->proc_fd, path, text, cap, &len);
+	if (r < 0)
+		return WORLD_GONE;
+	return text_field((struct span){text, len}, key, ret) < 0 ? WORLD_GONE : 0;
+}
+
+static bool is_gone(const struct stopper *s, pid_t tid)
+{
+	char text[4096];
+	struct span state;
+	return status_field(s->world, s->pid, tid, "State:", &state, text, sizeof(text)) != 0 ||
+	       span_starts(state, "Z") || span_starts(state, "X");
+}
+
+static pid_t tracer_of(const struct stopper *s, pid_t tid)
+{
+	char text[4096];
+	struct span tracer;
+	uint64_t v;
+	if (status_field(s->world, s->pid, tid, "TracerPid:", &tracer, text, sizeof(text)) != 0 ||
+	    span_u64_prefix(tracer, &v) < 0)
+		return 0;
+	return (pid_t)v;
+}
+
+/* --- the stopper's own thread --- */
+
+static int regs_read(pid_t tid, struct unwind_regs *ret)
+{
+	struct user_regs_struct u;
+	struct iovec io = {&u, sizeof(u)};
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &io) < 0)
+		return errno == ESRCH ? WORLD_GONE : -errno;
+	if (io.iov_len != sizeof(u))
+		return STOPPER_FOREIGN;
+	*ret = (struct unwind_regs){.valid = 0};
+#if defined(__x86_64__)
+	const unsigned long long in_order[] = {u.rax, u.rdx, u.rcx, u.rbx, u.rsi, u.rdi, u.rbp, u.rsp, u.r8,
+					       u.r9,  u.r10, u.r11, u.r12, u.r13, u.r14, u.r15, u.rip};
+	for (size_t i = 0; i < ARRAY_SIZE(in_order); i++)
+		ret->reg[i] = in_order[i];
+	ret->valid = (UINT64_C(1) << ARRAY_SIZE(in_order)) - 1;
+#else
+	for (size_t i = 0; i < 31; i++)
+		ret->reg[i] = u.regs[i];
+	ret->reg[REG_SP] = u.sp;
+	ret->reg[REG_PC] = u.pc;
+	ret->valid = UNWIND_ALL_VALID;
+#endif
+	return 0;
+}
+
+static int seize(const struct stopper *s, pid_t tid)
+{
+	/* Another process may have got the number of a thread that ended. */
+	if (syscall(SYS_tgkill, s->pid, tid, 0) < 0 && errno == ESRCH)
+		return WORLD_GONE;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0)
+		return 0;
+	int e = errno;
+	if (e == ESRCH || is_gone(s, tid))
+		return WORLD_GONE;
+	if (e != EPERM && e != EACCES && e != EBUSY)
+		return -e;
+	return tracer_of(s, tid) != 0 ? STOPPER_BUSY : WORLD_DENIED;
+}
+
+/* The only place where the thread may be ended from outside. */
+static int wait_stop(pid_t tid, siginfo_t *ret)
+{
+	int r, old, e;
+	*ret = (siginfo_t){.si_status = 0};
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
+	/* Not WEXITED: if it is a child of this very process, its end is somebody else's to hear of. */
+	do {
+		r = waitid(P_PID, (id_t)tid, ret, WSTOPPED | __WALL | __WNOTHREAD);
+		e = errno;
+	} while (r < 0 && e == EINTR);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	return r < 0 ? WORLD_GONE : 0;
+}
+
+/* Lets it go. In a group stop this leaves it stopped; the signal it was about to get it gets. */
+static void let_go(pid_t tid, int status)
+{
+	int signal = status >> 8 == 0 ? status & 0x7f : 0;
+	ignore(ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)(unsigned)signal),
+	       "killed meanwhile: nothing to let go");
+}
+
+static void pause_count(struct stopper *s, uint64_t since_ns)
+{
+	uint64_t ns = clock_mono_ns() - since_ns;
+	s->stats.stops++;
+	s->stats.pause_ns_sum += ns;
+	s->stats.pause_ns_max = MAX(s->stats.pause_ns_max, ns);
+}
+
+/* A thread's stack is often followed by something else, which would cost time to copy while the thread stands. */
+static uint64_t stack_end(struct stopper *s, uint64_t sp)
+{
+	const struct map_row *row = maps_find(&s->maps, sp);
+	s->maps_lack |= !row;
+	return row ? row->end : UINT64_MAX;
+}
+
+/* While nothing stands still. */
+static void maps_renew(struct stopper *s)
+{
+	struct maps m;
+	uint64_t now_ns = clock_mono_ns();
+	if (!s->maps_lack || now_ns < s->maps_again_ns)
+		return;
+	s->maps_lack = false;
+	s->maps_again_ns = now_ns + MAPS_AGAIN_NS;
+	if (maps_read(s->world, s->pid, &m) != 0)
+		return;
+	maps_done(&s->maps);
+	s->maps = m;
+}
+
+static int job_do(struct stopper *s, struct take_job *job)
+{
+	siginfo_t info;
+	int r = seize(s, job->tid);
+	if (r)
+		return r;
+	uint64_t start_ns = clock_mono_ns();
+	if (ptrace(PTRACE_INTERRUPT, job->tid, NULL, NULL) < 0)
+		return WORLD_GONE;
+	r = wait_stop(job->tid, &info);
+	if (r)
+		return r;
+	atomic_store(&s->standing, true);
+	r = regs_read(job->tid, job->regs);
+	if (r == 0)
+		r = stack_copy(s->remote, job->regs->reg[REG_SP], stack_end(s, job->regs->reg[REG_SP]), job->stack);
+	if (r == 0 && job->during)
+		job->during(job->ctx);
+	let_go(job->tid, info.si_status);
+	pause_count(s, start_ns);
+	return r;
+}
+
+static void *thread_main(void *arg)
+{
+	struct stopper *s = arg;
+	int old;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	atomic_store(&s->thread_tid, (int)gettid());
+	pthread_mutex_lock(&s->lock);
+	while (!s->quit) {
+		if (!s->job) {
+			pthread_cond_wait(&s->wanted, &s->lock);
+			continue;
+		}
+		struct take_job *job = s->job;
+		pthread_mutex_unlock(&s->lock);
+		int r = job_do(s, job);
+		pthread_mutex_lock(&s->lock);
+		job->result = r;
+		s->job = NULL;
+		pthread_cond_signal(&s->done);
+		/* Seized, but it never stopped: only our end lets go of it. */
+		if (r == WORLD_GONE)
+			break;
+	}
+	s->quit = true;
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* --- the caller --- */
+
+static int thread_start(struct stopper *s)
+{
+	sigset_t all, old;
+	pthread_attr_t attr;
+	int r = pthread_attr_init(&attr);
+	if (r)
+		return -r;
+	r = pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	s->quit = false;
+	if (r == 0)
+		r = pthread_create(&s->thread, &attr, thread_main, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	s->has_thread = r == 0;
+	return -r;
+}
+
+static void thread_end(struct stopper *s)
+{
+	if (!s->has_thread)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->quit = true;
+	pthread_cond_signal(&s->wanted);
+	pthread_mutex_unlock(&s->lock);
+	pthread_cancel(s->thread);
+	pthread_join(s->thread, NULL);
+	s->has_thread = false;
+	s->job = NULL;
+}
+
+/* A thread counts as joined a little before the kernel has made it let go. */
+static void await_let_go(const struct stopper *s, pid_t tid)
+{
+	uint64_t end_ns = clock_mono_ns() + LET_GO_NS;
+	while (tracer_of(s, tid) == atomic_load(&s->thread_tid) && clock_mono_ns() < end_ns)
+		sched_yield();
+}
+
+static struct timespec instant_of(uint64_t mono_ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(mono_ns / NS_PER_S), .tv_nsec = (long)(mono_ns % NS_PER_S)};
+}
+
+/* false: the deadline came first. It is for the stop only: what happens while the thread stands is waited for. */
+static bool job_await(struct stopper *s, uint64_t end_ns)
+{
+	struct timespec end = instant_of(end_ns);
+	pthread_mutex_lock(&s->lock);
+	while (s->job) {
+		if (atomic_load(&s->standing))
+			pthread_cond_wait(&s->done, &s->lock);
+		else if (pthread_cond_timedwait(&s->done, &s->lock, &end) == ETIMEDOUT && !atomic_load(&s->standing))
+			break;
+	}
+	bool in_time = !s->job;
+	pthread_mutex_unlock(&s->lock);
+	return in_time;
+}
+
+int stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwind_regs *ret_regs,
+		 struct unwind_stack *ret_stack, void (*during)(void *ctx), void *ctx)
+{
+	/* On our stack: when the deadline comes first the thread is joined before we return. */
+	struct take_job job = {tid, ret_regs, ret_stack, during, ctx, STOPPER_STUCK};
+	int r = s->has_thread ? 0 : thread_start(s);
+	if (r < 0)
+		return r;
+	uint64_t end_ns = clock_mono_ns() + deadline_us * NS_PER_US;
+	atomic_store(&s->standing, false);
+	pthread_mutex_lock(&s->lock);
+	s->job = &job;
+	pthread_cond_signal(&s->wanted);
+	pthread_mutex_unlock(&s->lock);
+	if (job_await(s, end_ns) && job.result != WORLD_GONE) {
+		maps_renew(s);
+		return job.result;
+	}
+	thread_end(s);
+	await_let_go(s, tid);
+	if (job.result == STOPPER_STUCK && is_gone(s, tid))
+		return WORLD_GONE;
+	s->stats.stuck += job.result == STOPPER_STUCK;
+	return job.result;
+}
+
+struct stopper *stopper_new(const struct world *w, pid_t pid, struct remote *r)
+{
+	pthread_condattr_t attr;
+	struct stopper *s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	s->world = w;
+	s->pid = pid;
+	s->remote = r;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wanted, NULL);
+	pthread_cond_init(&s->done, &attr);
+	pthread_condattr_destroy(&attr);
+	return s;
+}
+
+struct stopper *stopper_free(struct stopper *s)
+{
+	if (!s)
+		return NULL;
+	thread_end(s);
+	pthread_cond_destroy(&s->wanted);
+	pthread_cond_destroy(&s->done);
+	pthread_mutex_destroy(&s->lock);
+	maps_done(&s->maps);
+	free(s);
+	return NULL;
+}
+
+struct stopper_stats stopper_stats(const struct stopper *s)
+{
+	return s->stats;
+}
+
+/* --- without stopping --- */
+
+static int hex_word(struct span *rest, uint64_t *ret)
+{
+	struct span word;
+	uint64_t v = 0;
+	if (!span_word(rest, &word) || !span_starts(word, "0x") || word.len < 3 || word.len > 18)
+		return -EINVAL;
+	for (size_t i = 2; i < word.len; i++) {
+		char c = word.p[i];
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+			return -EINVAL;
+		v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	*ret = v;
+	return 0;
+}
+
+/* "NR 6 arguments SP PC", "-1 SP PC" (waits outside of a system call: a page fault), "running". */
+static int syscall_parse(struct span text, struct unwind_regs *ret)
+{
+	struct span rest = text, nr;
+	struct unwind_regs regs = {.valid = UINT64_C(1) << REG_SP | UINT64_C(1) << REG_PC};
+	if (!span_word(&rest, &nr) || span_eq(nr, "running"))
+		return STOPPER_RUNNING;
+	/* Arguments are still in their registers; vfork keeps its return address in one. */
+	for (size_t i = 0; i < ARRAY_SIZE(arguments) && !span_eq(nr, "-1"); i++) {
+		if (hex_word(&rest, &regs.reg[arguments[i]]) < 0)
+			return STOPPER_RUNNING;
+		regs.valid |= UINT64_C(1) << arguments[i];
+	}
+	if (hex_word(&rest, &regs.reg[REG_SP]) < 0 || hex_word(&rest, &regs.reg[REG_PC]) < 0)
+		return STOPPER_RUNNING;
+	*ret = regs;
+	return 0;
+}
+
+int stopper_blocked(const struct world *w, pid_t pid, pid_t tid, struct remote *r, struct unwind_regs *ret_regs,
+		    struct unwind_stack *ret_stack, void (*during)(void *ctx), void *ctx)
+{
+	char path[64], before[256], after[256];
+	size_t len;
+	struct unwind_regs regs;
+	TEXT_FORMAT(path, "%d/task/%d/syscall", pid, tid);
+	cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		int e = -errno;
+		TEXT_FORMAT(path, "%d/task/%d", pid, tid);
+		return e == -ENOENT && faccessat(w->proc_fd, path, F_OK, 0) == 0 ? WORLD_ABSENT : world_condition(e);
+	}
+	int e = file_read_fd(fd, before, sizeof(before), &len);
+	if (e < 0)
+		return world_condition(e);
+	e = syscall_parse((struct span){before, len}, &regs);
+	if (e)
+		return e;
+	e = stack_copy(r, regs.reg[REG_SP], UINT64_MAX, ret_stack);
+	if (e)
+		return e;
+	if (during)
+		during(ctx);
+	e = file_read_fd(fd, after, sizeof(after), &len);
+	if (e < 0)
+		return world_condition(e);
+	if (strcmp(before, after) != 0)
+		return STOPPER_RUNNING;
+	*ret_regs = regs;
+	return 0;
+}
+
+bool stopper_would_fail(int64_t syscall)
+{
+	/* Of sockets' calls only those with a timeout, which does not show from outside. */
+	static const int64_t failing[] = {
+		SYS_epoll_pwait,  SYS_epoll_pwait2,  SYS_semop,		 SYS_semtimedop, SYS_rt_sigtimedwait,
+		SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter, SYS_accept,	 SYS_accept4,
+		SYS_connect,	  SYS_recvfrom,	     SYS_recvmsg,	 SYS_recvmmsg,	 SYS_sendto,
+		SYS_sendmsg,	  SYS_sendmmsg,
+#ifdef SYS_epoll_wait /* not on newer machines, which have epoll_pwait only */
+		SYS_epoll_wait,
+#endif
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(failing); i++)
+		if (failing[i] == syscall)
+			return true;
+	return false;
+}

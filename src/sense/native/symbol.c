@@ -1,0 +1,176 @@
+#include <string.h>
+
+#include "base/buf.h"
+#include "sense/native/debugfile.h"
+#include "sense/native/ehframe.h"
+#include "sense/native/native_parts.h"
+
+static const char loop_name[] = "_PyEval_EvalFrameDefault";
+
+/* Larger tables than any CPython has are not looked through for its names. */
+#define PYTHON_TABLE_MAX (2 * MIB)
+
+bool native_defines_python(const struct elf *e)
+{
+	struct elf_symbol found;
+	const Elf64_Shdr *full = elf_section(e, ".symtab");
+	if (full && full->sh_size > PYTHON_TABLE_MAX)
+		return false;
+	return elf_find_symbol(e, "_PyRuntime", &found) == 0 || elf_find_symbol(e, loop_name, &found) == 0;
+}
+
+static void symbols_load(struct native *p, const struct native_spot *s)
+{
+	struct native_file *f = s->file;
+	struct elf debug = {.fd = -1};
+	f->tried_symbols = true;
+	/* What has its full table does not need another file for it. */
+	bool stripped = !elf_section(&f->elf, ".symtab");
+	bool has_debug = stripped && s->row->path[0] == '/' &&
+			 debugfile_open(p->world, p->remote->pid, &f->elf, s->row->path, &debug) == 0;
+	if (symtab_load(&f->elf, has_debug ? &debug : NULL, &f->symbols) != 0)
+		f->symbols = NULL;
+	elf_done(&debug);
+	f->is_python = native_defines_python(&f->elf);
+	if (f->is_python)
+		evalparts_find(&f->elf, f->symbols, &f->eval);
+}
+
+/* The loop, its parts under other names (.cold, .constprop.0), and the loop as 3.14's chain of tail calls. */
+bool native_is_eval_loop(const char *name)
+{
+	size_t len = sizeof(loop_name) - 1;
+	if (strncmp(name, "_TAIL_CALL_", 11) == 0)
+		return true;
+	return strncmp(name, loop_name, len) == 0 && (name[len] == '\0' || name[len] == '.' || name[len] == '@');
+}
+
+static bool in_eval_part(const struct native_file *f, uint64_t vaddr, uint64_t *ret_start)
+{
+	for (size_t i = 0; i < f->eval.n; i++)
+		if (vaddr >= f->eval.part[i].start && vaddr < f->eval.part[i].end) {
+			*ret_start = f->eval.part[i].start;
+			return true;
+		}
+	return false;
+}
+
+static bool file_symbol(struct native *p, const struct native_spot *s, struct native_symbol *ret)
+{
+	struct native_file *f = s->file;
+	const char *name;
+	uint64_t start;
+	ret->module = f->module;
+	if (!f->tried_symbols && native_file_open(p, s))
+		symbols_load(p, s);
+	if (f->symbols && symtab_find(f->symbols, s->vaddr, &name, &start)) {
+		ret->kind = f->is_python && native_is_eval_loop(name) ? NATIVE_EVAL_LOOP : NATIVE_FUNCTION;
+		ret->name = names_readable(p->files->names, name);
+	} else if (in_eval_part(f, s->vaddr, &start)) {
+		ret->kind = NATIVE_EVAL_LOOP;
+		ret->name = "_PyEval_EvalFrameDefault.cold";
+	} else {
+		return false;
+	}
+	ret->offset = s->vaddr - start;
+	return true;
+}
+
+static bool jit_symbol(struct native *p, uint64_t addr, struct native_symbol *ret)
+{
+	const char *name;
+	uint64_t start;
+	/* A map that grows has new lines for code that is new, and for code that took the place of other code. */
+	ignore(perfmap_refresh(&p->perfmap, p->world, p->remote->pid), "without a map there are no such names");
+	if (!perfmap_find(&p->perfmap, addr, &name, &start))
+		return false;
+	ret->kind = strncmp(name, "py::", 4) == 0 ? NATIVE_TRAMPOLINE : NATIVE_JIT;
+	ret->name = names_keep(p->files->names, name);
+	ret->offset = addr - start;
+	return true;
+}
+
+static const char *row_module(struct native *p, const struct map_row *row)
+{
+	const char *slash = row ? strrchr(row->path, '/') : NULL;
+	return row && row->path[0] ? names_keep(p->files->names, slash ? slash + 1 : row->path) : "";
+}
+
+/* Where the nameless function begins, so that all places in it count as one. */
+static bool nameless_start(struct native *p, const struct native_spot *s, uint64_t *ret)
+{
+	struct ehtable *t = native_eh(p, s);
+	const struct eh_row *row;
+	if (!t || ehtable_row(t, s->vaddr, &row) != 0 || row->start > s->vaddr)
+		return false;
+	*ret = row->start;
+	return true;
+}
+
+void native_symbol(struct native *p, uint64_t pc, bool exact, struct native_symbol *ret)
+{
+	uint64_t back = exact || pc == 0 ? 0 : 1;
+	struct native_spot s;
+	char text[24];
+	*ret = (struct native_symbol){.kind = NATIVE_UNKNOWN, .module = "", .file = ""};
+	native_spot_at(p, pc - back, &s);
+	if (!s.file)
+		ret->module = row_module(p, s.row);
+	if (s.file ? file_symbol(p, &s, ret) : s.row && jit_symbol(p, pc - back, ret)) {
+		ret->offset += back;
+		return;
+	}
+	uint64_t shown = (s.file ? s.vaddr : pc - back) + back, start;
+	if (s.file && nameless_start(p, &s, &start)) {
+		ret->offset = shown - start;
+		shown = start;
+	}
+	TEXT_FORMAT(text, "0x%llx", (unsigned long long)shown);
+	ret->name = names_keep(p->files->names, text);
+}
+
+static void lines_load(struct native *p, const struct native_spot *s)
+{
+	struct native_file *f = s->file;
+	struct elf debug = {.fd = -1};
+	f->tried_lines = true;
+	if (elf_section(&f->elf, ".debug_line") || elf_section(&f->elf, ".zdebug_line")) {
+		f->lines = lines_open(p->files->libdw, dup(f->elf.fd));
+		return;
+	}
+	if (s->row->path[0] == '/' && debugfile_open(p->world, p->remote->pid, &f->elf, s->row->path, &debug) == 0)
+		f->lines = lines_open(p->files->libdw, take_fd(&debug.fd));
+	elf_done(&debug);
+}
+
+void native_line(struct native *p, uint64_t pc, bool exact, struct native_symbol *ret)
+{
+	struct native_spot s;
+	char file[4096];
+	uint32_t line;
+	struct natives *n = p->files;
+	uint64_t back = exact || pc == 0 ? 0 : 1;
+	native_symbol(p, pc, exact, ret);
+	native_spot_at(p, pc - back, &s);
+	if (!n->tried_libdw) {
+		n->tried_libdw = true;
+		n->libdw = libdw_load();
+	}
+	if (!n->libdw || !s.file)
+		return;
+	if (!s.file->tried_lines && native_file_open(p, &s))
+		lines_load(p, &s);
+	if (!s.file->lines || !lines_find(s.file->lines, s.vaddr, file, sizeof(file), &line))
+		return;
+	ret->file = names_keep(n->names, file);
+	ret->line = line;
+}
+
+bool native_debug_advice(struct native *p, uint64_t pc, char *dst, size_t cap)
+{
+	struct native_spot s;
+	native_spot_at(p, pc, &s);
+	if (!s.file || s.file->lines || elf_section(&s.file->elf, ".symtab"))
+		return false;
+	return debugfile_advice(&s.file->elf, s.file->module, dst, cap);
+}

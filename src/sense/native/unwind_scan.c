@@ -1,0 +1,153 @@
+#include <string.h>
+
+#include "sense/native/unwind_parts.h"
+
+/* Hand-written kernels of BLAS libraries have buffers of 32 KiB on their stacks. */
+#define SCAN_BYTES (48 * KIB)
+/* Where a function takes its room on the stack, if it does. */
+#define PROLOGUE_BYTES 64
+/* Words that look like return addresses and are followed. */
+#define SCAN_TRIES 32
+/* What it gives back to its caller a function keeps within so much of where it returns to. */
+#define SCAN_SAVED_BYTES UINT64_C(160)
+
+#if defined(__x86_64__)
+static void note_copy(struct prologue *p, unsigned x86_reg)
+{
+	/* as DWARF numbers them */
+	static const uint8_t dwarf[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+	if (p->n_copies < PROLOGUE_COPIES && dwarf[x86_reg] != REG_SP) {
+		p->copy[p->n_copies].reg = dwarf[x86_reg];
+		p->copy[p->n_copies++].room = p->room;
+	}
+}
+
+/* Bytes of the instruction at c (8 are there) if it is one of those that matter; 0. */
+static size_t prologue_step(struct prologue *p, const uint8_t *c)
+{
+	int32_t by = (int8_t)c[3];
+	size_t len = 4;
+	if (c[0] == 0x48 && c[1] == 0x81) {
+		memcpy(&by, c + 3, sizeof(by));
+		len = 7;
+	}
+	if (c[0] == 0x48 && (c[1] == 0x81 || c[1] == 0x83) && c[2] == 0xec && by > 0 && !p->aligns) {
+		p->room += (uint64_t)by;
+		p->takes = true;
+		return len;
+	}
+	if (c[0] == 0x48 && (c[1] == 0x81 || c[1] == 0x83) && c[2] == 0xe4) {
+		p->aligns = true;
+		return len;
+	}
+	if ((c[0] == 0x48 || c[0] == 0x49) && c[1] == 0x89 && (c[2] & 0xf8) == 0xe0 && !p->aligns) {
+		note_copy(p, (c[2] & 7u) + (c[0] == 0x49 ? 8u : 0u)); /* mov %rsp,%reg */
+		return 3;
+	}
+	return 0;
+}
+#endif
+
+/* Reads the code from the function's start up to pc. Not an instruction decoder: what it finds has to be proved. */
+bool prologue_read(const struct walk *w, uint64_t function, uint64_t pc, struct prologue *ret)
+{
+	*ret = (struct prologue){.room = 0};
+#if defined(__x86_64__)
+	uint8_t code[PROLOGUE_BYTES + 8] = {0};
+	size_t n = (size_t)MIN(pc - function, (uint64_t)PROLOGUE_BYTES), i = 0;
+	if (n < 4 || remote_read(native_remote(w->native), function, code, n) != 0)
+		return false;
+	for (; i < n && ((code[i] & 0xf8) == 0x50 || (code[i] == 0x41 && (code[i + 1] & 0xf8) == 0x50)); i++) {
+		i += code[i] == 0x41;
+		ret->room += 8;
+	}
+	while (i < n) {
+		size_t len = prologue_step(ret, code + i);
+		i += len ? len : 1;
+	}
+#else
+	(void)w;
+	(void)function;
+	(void)pc;
+#endif
+	return ret->takes;
+}
+
+/* As if the innermost function had returned to pc, which was at `at`. */
+static int walk_from(struct walk *w, size_t n, uint64_t pc, uint64_t at, const uint64_t *fp)
+{
+	w->trace->n = n;
+	w->trace->frame[n - 1].cfa = w->floor = at + 8;
+	w->now.valid = 0;
+	set(&w->now, REG_PC, pc);
+	set(&w->now, REG_SP, at + 8);
+	if (fp)
+		set(&w->now, REG_FP, *fp);
+	w->by_pointer = w->exact = false;
+	return unwind_on(w);
+}
+
+/* Its caller hangs on the frame pointer, which it may have kept, or put next to where it returns to. */
+static int walk_with_pointer(struct walk *w, const struct unwind_regs *innermost, size_t n, uint64_t pc, uint64_t at)
+{
+	const uint64_t lowest = MAX(innermost->reg[REG_SP], at - MIN(at, SCAN_SAVED_BYTES));
+	uint64_t fp = innermost->reg[REG_FP];
+	if (known(innermost, REG_FP) && fp > at && walk_from(w, n, pc, at, &fp) == UNWIND_COMPLETE)
+		return UNWIND_COMPLETE;
+	for (uint64_t saved = at - 8; saved >= lowest; saved -= 8) {
+		if (!unwind_load(w, saved, &fp) || fp % 8 != 0 || fp <= at || fp - at > MIB)
+			continue;
+		if (walk_from(w, n, pc, at, &fp) == UNWIND_COMPLETE)
+			return UNWIND_COMPLETE;
+	}
+	return UNWIND_NO_INFO;
+}
+
+/* Is what lies at `at` where the innermost function returns to? Behind a call, and the walk from there is complete. */
+static bool returns_at(struct walk *w, const struct unwind_regs *innermost, size_t n, uint64_t at)
+{
+	uint64_t pc;
+	if (!unwind_load(w, at, &pc) || pc < PAGE_BYTES || pc >> 47 != 0)
+		return false;
+	w->now.reg[REG_PC] = innermost->reg[REG_PC]; /* unwind_call_of compares with it */
+	if (unwind_call_of(w, pc) == CALL_NONE)
+		return false;
+	w->tries++;
+	return walk_from(w, n, pc, at, NULL) == UNWIND_COMPLETE ||
+	       walk_with_pointer(w, innermost, n, pc, at) == UNWIND_COMPLETE;
+}
+
+/*
+ * The innermost function has no call frame information, or one that says
+ * nothing of the room it took on the stack: hand-written code. Where it
+ * returns to follows from the code at its start; else it is the word nearest
+ * to the stack pointer that is behind a call, and from which the walk reaches
+ * the thread's first function. What became of the registers that the function
+ * must give back is not known.
+ */
+int unwind_scan(struct walk *w, const struct prologue *p)
+{
+	const struct unwind_regs innermost = w->now;
+	const size_t n = w->trace->n;
+	const uint64_t sp = innermost.reg[REG_SP], end = sp + SCAN_BYTES;
+	bool found = false;
+	if (w->scanned || !known(&innermost, REG_SP) || end < sp || RETURN_ON_STACK == 0)
+		return UNWIND_NO_INFO;
+	w->scanned = true;
+	for (size_t i = 0; i < p->n_copies && !found; i++) {
+		uint64_t at = innermost.reg[p->copy[i].reg] + p->copy[i].room;
+		found = known(&innermost, p->copy[i].reg) && at % 8 == 0 && at >= sp && at - sp < MIB &&
+			returns_at(w, &innermost, n, at);
+	}
+	if (!found && !p->aligns)
+		found = returns_at(w, &innermost, n, sp + p->room);
+	for (uint64_t at = (sp + 7) & ~UINT64_C(7); !found && at < end && w->tries < SCAN_TRIES; at += 8)
+		found = returns_at(w, &innermost, n, at);
+	if (found)
+		return UNWIND_COMPLETE;
+	w->trace->n = n;
+	w->now = innermost; /* what it says is all there is */
+	w->exact = true;
+	w->floor = sp;
+	return UNWIND_NO_INFO;
+}
