@@ -1,0 +1,193 @@
+/*
+ * The inside of pystack: shared by its files, by nobody else.
+ *
+ * Each thread has a plan: which pieces of memory its stack is expected in. A
+ * picture is one execution of the plan, in one system call, in this order:
+ *
+ *	outer   hot: the data stack
+ *	first   frames elsewhere (loose), then the newest pieces of the data stack
+ *	middle  the rest of the stack
+ *	pins    the pointer to the newest frame, the thread state
+ *	second  the pieces of `first`: data stack, then loose
+ *	third   hot: the data stack (before 3.11: the loose frames)
+ *
+ * What is the same in `first` and `second` has not changed in between, so the
+ * stack found from the pins was there at the instant of the pins. A frame
+ * of the data stack that loose ones lead to must stand from `outer` to `third`,
+ * longer than they do: else they may be those of another call from the same
+ * place. Where a frame differs, the frame below it was running at some instant
+ * in between, and the stack up to there is that instant's.
+ */
+#pragma once
+
+#include "sense/python/pyload.h"
+#include "sense/python/pystack.h"
+
+#define PLAN_CHUNKS 96 /* pieces of the data stack; 16 KiB each, unless a frame is huge */
+#define PLAN_BYTES_MAX (2 * MIB) /* of one picture */
+#define PLAN_LOOSE_MAX (PYSTACK_FRAMES + 512) /* frames outside of the data stack */
+#define PLAN_CFRAMES 32 /* 3.11: every generator that runs has one */
+#define CHUNK_HEAD_BYTES 24 /* struct _stack_chunk before data[] */
+#define STATE_AFTER_LASTI 12 /* 3.8, 3.9: f_executing; 3.10: f_state; f_lineno and f_iblock are between */
+#define SEEN_MAX (PYSTACK_FRAMES * 2) /* a shim for each frame at most */
+#define NOT_COPIED UINT32_MAX
+#define FRAME_BYTES_MAX 512 /* of a frame, the part that is looked at */
+#define LISTED_BYTES_MAX 512 /* of a thread state, what the list is made of */
+#define THREAD_BYTES_MAX 4096 /* the same of a thread state */
+
+enum {
+	PICTURE_SHORT = 40, /* a piece is not mapped any longer; the plan has been corrected */
+	WALK_UNKNOWN = 41, /* the chain leads to memory that is not in the picture */
+	WALK_TORN = 42,
+};
+
+struct chunk {
+	uint64_t addr, previous;
+	uint32_t used_bytes; /* expected, head included */
+	uint32_t size_bytes;
+	uint32_t first_from; /* the first copy begins here */
+	uint32_t copied_bytes; /* both copies end here */
+	uint32_t outer, first, second, third; /* where the copies are in the picture */
+};
+
+/* A frame that is not on the data stack: of a generator, of the C stack (3.12+), or any frame before 3.11. */
+struct loose {
+	uint64_t addr;
+	uint32_t first, second, third; /* where its bytes from frame_lo on are in the picture */
+	uint32_t used_round; /* the last round whose stack had it */
+	uint32_t walk; /* the last walk that met it: a second time is a cycle */
+};
+
+struct plan {
+	uint64_t tstate, interp;
+	uint64_t thread_id; /* another one means another thread */
+	uint64_t cframes[PLAN_CFRAMES]; /* newest first; 3.11, 3.12 */
+	uint32_t cframe_rounds[PLAN_CFRAMES]; /* when they were last the thread's */
+	size_t n_cframes;
+	struct chunk ghost; /* a newest piece that has gone and may come again; addr 0: none */
+	struct chunk chunks[PLAN_CHUNKS]; /* newest first */
+	size_t n_chunks;
+	bool more_chunks; /* older ones than fit */
+	struct loose *loose; /* in the order of the last stack, innermost first; then spares */
+	uint32_t ghost_below_bytes; /* of the piece below it, while it was there */
+	size_t n_loose, cap_loose;
+	uint32_t *slots; /* hash of loose by address: index + 1 */
+	size_t n_slots;
+	uint32_t round; /* counts samples */
+	uint32_t walk;
+	uint64_t usual_ns; /* for a picture */
+	uint64_t outermost; /* code of the outermost frame of the last stack; 0: none */
+	size_t usual_pieces; /* of the picture that usual_ns began with */
+	uint32_t peak_bytes, peak_next_bytes; /* most used of the newest chunk lately */
+	uint32_t hot_until; /* up to this round everything is copied, and the innermost part three times */
+	bool built, built_hot;
+	bool known; /* chunks have been looked up and still hold */
+	bool no_extra;
+	struct iovec *from;
+	uint8_t *kinds;
+	uint32_t *which;
+	size_t n_from, cap_from;
+	size_t bytes;
+	uint32_t thread_at, cframe_at[PLAN_CFRAMES], gil_at, collecting_at; /* in the picture */
+};
+
+/* What the pins said. */
+struct pins {
+	uint64_t frame; /* newest frame; 0: no Python code */
+	uint64_t base_frame; /* 3.15 */
+	uint64_t chunk, chunk_top;
+	bool bad_cframe; /* it is not one of the plan's */
+};
+
+struct seen {
+	uint64_t addr, previous, code, instr;
+	const char *other; /* the same frame in the other copy, from frame_lo on; NULL: copied once */
+	const char *third, *outer;
+	uint32_t tlbc;
+	uint8_t flags; /* PYFRAME_* */
+	bool shim; /* a frame of the interpreter itself (3.12+): proved like others, not shown */
+	bool fresh; /* came after the first copies: may still be in the making */
+	bool changed; /* running in one of the copies only */
+};
+
+struct interp {
+	uint64_t addr, id, gil; /* gil: address of its state; 0: not known */
+	uint64_t next, threads_head, tlbc_generation, code_generation;
+};
+
+struct listed { /* per thread-list entry: what has to be the same for the list to hold */
+	uint64_t next, thread_id;
+	int64_t native_id;
+	uint32_t interp;
+};
+
+struct tlbc {
+	uint64_t code, base;
+	uint32_t index;
+};
+#define TLBC_SLOTS 1024
+
+struct pystacks {
+	const struct world *world;
+	const struct pyrt *rt;
+	struct remote *r;
+	struct pycodes *codes;
+	struct pystack_stats stats;
+
+	/* Ranges of the structures that are looked at. */
+	uint32_t thread_lo, thread_hi, listed_lo, listed_hi, frame_lo, frame_hi;
+	uint32_t gil_lo, gil_bytes; /* of the GIL's state; 0 bytes: the thread state says it, or there is none */
+	bool usable; /* offsets are there and small */
+	bool has_chunks, has_cframe, has_shims, has_tlbc;
+	uint32_t first_loose; /* how many of the innermost loose frames are copied twice */
+
+	struct interp *interps;
+	size_t n_interps;
+	struct pythread *threads;
+	struct listed *listed;
+	size_t n_threads, cap_threads;
+	int32_t tid_offset; /* in the C library's struct pthread; -1: not found yet */
+
+	struct plan **plans; /* sorted by tstate */
+	size_t n_plans;
+
+	char *picture;
+	size_t picture_cap;
+	struct seen *seen; /* SEEN_MAX */
+	size_t n_seen, n_shims;
+	size_t innermost_loose; /* in seen: frames below it have to stand for longer */
+	bool seen_cut;
+	struct pyframe *frames; /* PYSTACK_FRAMES */
+	uint64_t *chain; /* PLAN_LOOSE_MAX: loose frames of the stack that is being learnt */
+	size_t n_chain;
+	struct tlbc *tlbc; /* free-threaded only */
+};
+
+/* pystack_plan.c */
+/* Finds the pieces of the data stack; forgets what was expected before. PYSTACK_STALE, WORLD_GONE. */
+int must_check plan_look_up(struct pystacks *s, struct plan *p);
+/* One picture. PICTURE_SHORT, PYSTACK_STALE, WORLD_GONE. */
+int must_check plan_take(struct pystacks *s, struct plan *p, struct pins *ret);
+/* A frame was at so many bytes in a piece of the data stack: the next picture is to have it. */
+void plan_reach(const struct pystacks *s, struct plan *p, size_t chunk, uint32_t at);
+/* Puts addr at the end of the list of loose frames. -ENOMEM; -E2BIG: too many. */
+int must_check plan_add_loose(struct plan *p, uint64_t addr);
+struct loose *plan_find_loose(const struct plan *p, uint64_t addr);
+int must_check plan_index_loose(struct plan *p);
+struct plan *plan_free(struct plan *p);
+
+/* pystack_walk.c */
+/* The chain in the second copies, or early in the first ones, into s->seen. WALK_UNKNOWN, WALK_TORN. */
+int must_check walk_picture(struct pystacks *s, struct plan *p, const struct pins *pins, bool early);
+/* Follows the chain, reading what is not in the picture, to learn which loose frames there are. */
+int must_check walk_learn(struct pystacks *s, struct plan *p, const struct pins *pins);
+/* From which frame of s->seen on the stack was there at one instant; false: unknown. early: as it was walked. */
+bool walk_prove(struct pystacks *s, bool early, size_t *ret_first);
+
+/* Before 3.11, where frames that have returned lead nowhere: a stack that ends in one that ran between the copies. */
+bool walk_ran(struct pystacks *s, struct plan *p, size_t *ret_first);
+
+/* pystack_threads.c */
+/* Is the list still right? One scatter. */
+bool threads_same(struct pystacks *s);
+int must_check threads_list(struct pystacks *s);

@@ -1,0 +1,597 @@
+#include <limits.h>
+#include <string.h>
+
+#include "sense/python/pystack_parts.h"
+
+static void *remote_ptr(uint64_t addr)
+{
+	return (void *)(uintptr_t)addr; // NOLINT(performance-no-int-to-ptr): theirs, not ours
+}
+
+/* Copied beyond the end that was last seen: the next calls go there. */
+#define SLACK_BYTES 384
+/* A stack that is larger is copied twice in its innermost part only. */
+#define TWICE_BYTES 4096
+/* Frames of the heap that are closer than this are copied as one piece: a piece costs as much as 2 KiB of bytes. */
+#define GAP_BYTES 2048
+#define RUN_BYTES_MAX 65536
+/* How long the most used size of a chunk is remembered, in samples. */
+#define PEAK_ROUNDS 64
+
+enum piece_kind { PIECE_CHUNK, PIECE_LOOSE, PIECE_CFRAME, PIECE_THREAD, PIECE_EXTRA };
+
+struct plan *plan_free(struct plan *p)
+{
+	if (!p)
+		return NULL;
+	free(p->loose);
+	free(p->slots);
+	free(p->from);
+	free(p->kinds);
+	free(p->which);
+	free(p);
+	return NULL;
+}
+
+/* Loose frames ------------------------------------------------------------ */
+
+int plan_add_loose(struct plan *p, uint64_t addr)
+{
+	if (p->n_loose >= PLAN_LOOSE_MAX)
+		return -E2BIG;
+	if (p->n_loose == p->cap_loose) {
+		size_t cap = p->cap_loose ? p->cap_loose * 2 : 16;
+		struct loose *more = realloc(p->loose, cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		p->loose = more;
+		p->cap_loose = cap;
+	}
+	p->loose[p->n_loose++] = (struct loose){
+		.addr = addr, .first = NOT_COPIED, .second = NOT_COPIED, .third = NOT_COPIED, .used_round = p->round};
+	p->built = false;
+	return 0;
+}
+
+static size_t slot_of(const struct plan *p, uint64_t addr)
+{
+	return (size_t)((addr >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (p->n_slots - 1);
+}
+
+int plan_index_loose(struct plan *p)
+{
+	size_t want = 16;
+	while (want < p->n_loose * 2)
+		want *= 2;
+	if (want > p->n_slots) {
+		uint32_t *more = calloc(want, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		free(p->slots);
+		p->slots = more;
+		p->n_slots = want;
+	} else {
+		memset(p->slots, 0, p->n_slots * sizeof(*p->slots));
+	}
+	for (size_t i = 0; i < p->n_loose; i++) {
+		size_t at = slot_of(p, p->loose[i].addr);
+		while (p->slots[at])
+			at = (at + 1) & (p->n_slots - 1);
+		p->slots[at] = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+struct loose *plan_find_loose(const struct plan *p, uint64_t addr)
+{
+	if (p->n_slots == 0)
+		return NULL;
+	for (size_t at = slot_of(p, addr); p->slots[at]; at = (at + 1) & (p->n_slots - 1))
+		if (p->loose[p->slots[at] - 1].addr == addr)
+			return &p->loose[p->slots[at] - 1];
+	return NULL;
+}
+
+/* Building ---------------------------------------------------------------- */
+
+enum copy { OUTER, FIRST, SECOND, THIRD };
+
+static int piece_add(struct plan *p, enum piece_kind kind, uint32_t which, uint64_t addr, size_t len, uint32_t *ret_at)
+{
+	if (p->n_from == p->cap_from) {
+		size_t cap = p->cap_from ? p->cap_from * 2 : 32;
+		struct iovec *from = realloc(p->from, cap * sizeof(*from));
+		if (!from)
+			return -ENOMEM;
+		p->from = from;
+		uint8_t *kinds = realloc(p->kinds, cap);
+		if (!kinds)
+			return -ENOMEM;
+		p->kinds = kinds;
+		uint32_t *whiches = realloc(p->which, cap * sizeof(*whiches));
+		if (!whiches)
+			return -ENOMEM;
+		p->which = whiches;
+		p->cap_from = cap;
+	}
+	p->from[p->n_from] = (struct iovec){remote_ptr(addr), len};
+	p->kinds[p->n_from] = (uint8_t)kind;
+	p->which[p->n_from++] = which;
+	*ret_at = (uint32_t)p->bytes;
+	p->bytes += len;
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct loose *x = *(const struct loose *const *)a, *y = *(const struct loose *const *)b;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Neighbours as one piece. Every page that it touches holds a part of a frame: the gap is less than one. */
+static int loose_add(const struct pystacks *s, struct plan *p, struct loose **sorted, size_t n, enum copy copy)
+{
+	for (size_t i = 0; i < n;) {
+		uint64_t start = sorted[i]->addr + s->frame_lo, end = sorted[i]->addr + s->frame_hi;
+		size_t past = i + 1;
+		for (; past < n; past++) {
+			uint64_t lo = sorted[past]->addr + s->frame_lo, hi = sorted[past]->addr + s->frame_hi;
+			if ((lo > end && lo - end > GAP_BYTES) || hi - start > RUN_BYTES_MAX)
+				break;
+			end = hi;
+		}
+		uint32_t at;
+		int e = piece_add(p, PIECE_LOOSE, 0, start, end - start, &at);
+		if (e)
+			return e;
+		for (; i < past; i++) {
+			uint32_t here = at + (uint32_t)(sorted[i]->addr + s->frame_lo - start);
+			*(copy == FIRST	   ? &sorted[i]->first
+			  : copy == SECOND ? &sorted[i]->second
+					   : &sorted[i]->third) = here;
+		}
+	}
+	return 0;
+}
+
+/* Loose frames [from, to) of the list. */
+static int loose_group(const struct pystacks *s, struct plan *p, size_t from, size_t to, enum copy copy)
+{
+	if (from >= to)
+		return 0;
+	cleanup(freep) struct loose **sorted = malloc((to - from) * sizeof(struct loose *));
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = from; i < to; i++)
+		sorted[i - from] = &p->loose[i];
+	qsort(sorted, to - from, sizeof(struct loose *), by_address);
+	return loose_add(s, p, sorted, to - from, copy);
+}
+
+static uint32_t newest_bytes(const struct plan *p)
+{
+	const struct chunk *c = &p->chunks[0];
+	uint32_t want = MAX(MAX(c->used_bytes, p->peak_bytes), p->peak_next_bytes) + SLACK_BYTES;
+	return MIN((want + 63) & ~UINT32_C(63), c->size_bytes);
+}
+
+/* The newest piece of the data stack and, while little of it is used, the one before. */
+static size_t chunks_twice(const struct plan *p, bool hot)
+{
+	return p->n_chunks > 1 && (hot || p->chunks[0].used_bytes < TWICE_BYTES / 2) ? 2 : MIN(p->n_chunks, 1);
+}
+
+static int chunks_first(struct plan *p, bool hot)
+{
+	size_t n = chunks_twice(p, hot);
+	for (size_t i = n; i-- > 0;) {
+		struct chunk *c = &p->chunks[i];
+		uint32_t len = c->copied_bytes;
+		c->first_from = !hot && c->used_bytes > TWICE_BYTES ? (c->used_bytes - TWICE_BYTES) & ~UINT32_C(7) : 0;
+		int e = piece_add(p, PIECE_CHUNK, (uint32_t)i, c->addr + c->first_from, len - c->first_from, &c->first);
+		if (e)
+			return e;
+	}
+	return 0;
+}
+
+static int chunks_whole(struct plan *p, size_t from, size_t to, enum copy copy)
+{
+	for (size_t i = to; i-- > from;) {
+		struct chunk *c = &p->chunks[i];
+		uint32_t *at = copy == OUTER ? &c->outer : copy == SECOND ? &c->second : &c->third;
+		int e = piece_add(p, PIECE_CHUNK, (uint32_t)i, c->addr, c->copied_bytes, at);
+		if (e)
+			return e;
+	}
+	return 0;
+}
+
+/* The C frames lie on one stack, a few hundred bytes apart: neighbours are one piece. */
+static int cframes_add(const struct pystacks *s, struct plan *p)
+{
+	const uint64_t offset = s->rt->off.thread.cframe_current;
+	size_t kept = 0, order[PLAN_CFRAMES];
+	for (size_t i = 0; i < p->n_cframes; i++) {
+		if (i > 0 && p->round - p->cframe_rounds[i] > PEAK_ROUNDS)
+			continue;
+		p->cframes[kept] = p->cframes[i];
+		p->cframe_rounds[kept] = p->cframe_rounds[i];
+		size_t at = kept++;
+		for (; at > 0 && p->cframes[order[at - 1]] > p->cframes[kept - 1]; at--)
+			order[at] = order[at - 1];
+		order[at] = kept - 1;
+	}
+	p->n_cframes = kept;
+	for (size_t i = 0; i < kept;) {
+		uint64_t start = p->cframes[order[i]] + offset, end = start + 8;
+		size_t past = i + 1;
+		for (; past < kept && p->cframes[order[past]] + offset - end <= GAP_BYTES; past++)
+			end = p->cframes[order[past]] + offset + 8;
+		uint32_t at;
+		int e = piece_add(p, PIECE_CFRAME, (uint32_t)order[i], start, end - start, &at);
+		if (e)
+			return e;
+		for (; i < past; i++)
+			p->cframe_at[order[i]] = at + (uint32_t)(p->cframes[order[i]] + offset - start);
+	}
+	return 0;
+}
+
+static int pins_add(const struct pystacks *s, struct plan *p)
+{
+	int e = s->has_cframe ? cframes_add(s, p) : 0;
+	if (e)
+		return e;
+	return piece_add(p, PIECE_THREAD, 0, p->tstate + s->thread_lo, s->thread_hi - s->thread_lo, &p->thread_at);
+}
+
+/* Who has the GIL, and whether garbage is collected: nice to know, so last, where a fault costs only itself. */
+static int extra_add(const struct pystacks *s, struct plan *p, uint64_t gil)
+{
+	const struct pyoffsets *o = &s->rt->off;
+	uint64_t one = 0, two = 0, one_bytes = 8;
+	p->gil_at = p->collecting_at = NOT_COPIED;
+	if (p->no_extra)
+		return 0;
+	if (o->runtime.gilstate_current != PYOFF_NONE && s->rt->minor <= 11)
+		one = s->rt->runtime + o->runtime.gilstate_current;
+	else if (gil && s->gil_bytes) {
+		one = gil + s->gil_lo;
+		one_bytes = s->gil_bytes;
+	}
+	if (o->runtime.gc_collecting != PYOFF_NONE)
+		two = s->rt->runtime + o->runtime.gc_collecting;
+	else if (o->interp.gc_collecting != PYOFF_NONE)
+		two = p->interp + o->interp.gc_collecting;
+	/* Often both are in one structure: then they are one piece. */
+	uint64_t start = MIN(one, two), end = MAX(one + one_bytes, two + 4);
+	uint32_t at;
+	if (one && two && end - start <= GAP_BYTES) {
+		int e = piece_add(p, PIECE_EXTRA, 0, start, end - start, &at);
+		p->gil_at = at + (uint32_t)(one - start);
+		p->collecting_at = at + (uint32_t)(two - start);
+		return e;
+	}
+	int e = one ? piece_add(p, PIECE_EXTRA, 0, one, one_bytes, &p->gil_at) : 0;
+	return e == 0 && two ? piece_add(p, PIECE_EXTRA, 0, two, 4, &p->collecting_at) : e;
+}
+
+static uint64_t gil_of(const struct pystacks *s, const struct plan *p)
+{
+	for (size_t i = 0; i < s->n_interps; i++)
+		if (s->interps[i].addr == p->interp)
+			return s->interps[i].gil;
+	return 0;
+}
+
+static int plan_build(struct pystacks *s, struct plan *p, bool hot)
+{
+	p->n_from = 0;
+	p->bytes = 0;
+	for (size_t i = 0; i < p->n_loose; i++)
+		p->loose[i].first = p->loose[i].second = p->loose[i].third = NOT_COPIED;
+	for (size_t i = 0; i < p->n_chunks; i++) {
+		p->chunks[i].outer = p->chunks[i].first = p->chunks[i].second = p->chunks[i].third = NOT_COPIED;
+		p->chunks[i].copied_bytes = i == 0 ? newest_bytes(p) : p->chunks[i].used_bytes;
+	}
+	size_t n_first = hot ? p->n_loose : MIN(p->n_loose, s->first_loose), n_twice = chunks_twice(p, hot);
+	int e = hot && p->n_loose ? chunks_whole(p, 0, n_twice, OUTER) : 0;
+	if (e == 0)
+		e = loose_group(s, p, 0, n_first, FIRST);
+	if (e == 0)
+		e = chunks_first(p, hot);
+	if (e == 0)
+		e = chunks_whole(p, n_twice, p->n_chunks, SECOND);
+	if (e == 0)
+		e = loose_group(s, p, n_first, p->n_loose, SECOND);
+	if (e == 0)
+		e = pins_add(s, p);
+	if (e == 0)
+		e = chunks_whole(p, 0, n_twice, SECOND);
+	if (e == 0)
+		e = loose_group(s, p, 0, n_first, SECOND);
+	if (e == 0 && hot)
+		e = s->has_chunks ? chunks_whole(p, 0, n_twice, THIRD) : loose_group(s, p, 0, n_first, THIRD);
+	if (e == 0)
+		e = extra_add(s, p, gil_of(s, p));
+	if (e == 0)
+		e = plan_index_loose(p);
+	if (e)
+		return e;
+	p->built = true;
+	p->built_hot = hot;
+	return 0;
+}
+
+/* Taking ------------------------------------------------------------------ */
+
+static int pins_of_thread(const struct pystacks *s, const struct plan *p, const char *thread, struct pins *ret)
+{
+	const struct pyoffsets *o = &s->rt->off;
+	const char *t = thread - s->thread_lo;
+	*ret = (struct pins){};
+	if (load_u64(t + o->thread.interp) != p->interp || load_u64(t + o->thread.thread_id) != p->thread_id)
+		return PYSTACK_STALE;
+	if (s->has_chunks) {
+		ret->chunk = load_u64(t + o->thread.datastack_chunk);
+		ret->chunk_top = load_u64(t + o->thread.datastack_chunk + 8);
+	}
+	if (o->thread.base_frame != PYOFF_NONE)
+		ret->base_frame = load_u64(t + o->thread.base_frame);
+	if (!s->has_cframe)
+		ret->frame = load_u64(t + o->thread.frame);
+	return 0;
+}
+
+/* The C frame that the thread state points to; a new one is expected from now on. */
+static bool cframe_known(struct plan *p, uint64_t cframe, size_t *ret_index)
+{
+	for (size_t i = 0; i < p->n_cframes; i++) {
+		if (p->cframes[i] == cframe) {
+			p->cframe_rounds[i] = p->round;
+			*ret_index = i;
+			return true;
+		}
+	}
+	size_t n = MIN(p->n_cframes, (size_t)PLAN_CFRAMES - 1);
+	memmove(&p->cframes[1], &p->cframes[0], n * sizeof(p->cframes[0]));
+	memmove(&p->cframe_rounds[1], &p->cframe_rounds[0], n * sizeof(p->cframe_rounds[0]));
+	p->cframes[0] = cframe;
+	p->cframe_rounds[0] = p->round;
+	p->n_cframes = n + 1;
+	p->built = false;
+	return false;
+}
+
+/* Something is not mapped: take it out of the plan. */
+static int plan_correct(const struct pystacks *s, struct plan *p, size_t got)
+{
+	size_t i = 0;
+	for (; i + 1 < p->n_from && got >= p->from[i].iov_len; i++)
+		got -= p->from[i].iov_len;
+	uint64_t start = (uint64_t)(uintptr_t)p->from[i].iov_base, end = start + p->from[i].iov_len;
+	size_t kept = 0;
+	p->built = false;
+	switch ((enum piece_kind)p->kinds[i]) {
+	case PIECE_CHUNK:
+		if (p->which[i] > 0 || p->n_chunks == 1) {
+			p->known = false;
+			break;
+		}
+		/* The newest one comes and goes when a thread calls and returns where one ends. */
+		p->ghost = p->chunks[0];
+		p->ghost_below_bytes = p->chunks[1].used_bytes;
+		p->n_chunks--;
+		memmove(&p->chunks[0], &p->chunks[1], p->n_chunks * sizeof(p->chunks[0]));
+		break;
+	case PIECE_LOOSE:
+		for (size_t k = 0; k < p->n_loose; k++)
+			if (p->loose[k].addr + s->frame_lo < start || p->loose[k].addr + s->frame_lo >= end)
+				p->loose[kept++] = p->loose[k];
+		p->n_loose = kept;
+		break;
+	case PIECE_CFRAME:
+		p->n_cframes = 0;
+		break;
+	case PIECE_THREAD:
+		return PYSTACK_STALE;
+	case PIECE_EXTRA:
+		p->no_extra = true;
+		break;
+	}
+	return PICTURE_SHORT;
+}
+
+static int pieces_read(struct pystacks *s, struct plan *p)
+{
+	if (p->bytes > s->picture_cap) {
+		size_t cap = p->bytes + p->bytes / 2;
+		char *more = realloc(s->picture, cap);
+		if (!more)
+			return -ENOMEM;
+		s->picture = more;
+		s->picture_cap = cap;
+	}
+	size_t done = 0;
+	for (size_t i = 0; i < p->n_from;) {
+		size_t n = MIN(p->n_from - i, (size_t)IOV_MAX), want = 0, got = 0;
+		for (size_t k = 0; k < n; k++)
+			want += p->from[i + k].iov_len;
+		struct iovec into = {s->picture + done, want};
+		int e = remote_readv(s->r, &into, 1, &p->from[i], n, &got);
+		if (e)
+			return e;
+		done += got;
+		if (got < want)
+			return plan_correct(s, p, done);
+		i += n;
+	}
+	return 0;
+}
+
+/* The thread has gone on to a new piece of its data stack. One that it had before is taken to be as it was. */
+static void newest_follow(struct plan *p, const struct pins *pins)
+{
+	for (size_t i = 0; i < p->n_chunks; i++) {
+		if (p->chunks[i].addr == pins->chunk)
+			return;
+	}
+	p->built = false;
+	if (p->ghost.addr != pins->chunk || p->n_chunks == 0 || p->n_chunks == PLAN_CHUNKS ||
+	    p->ghost.previous != p->chunks[0].addr) {
+		p->known = false;
+		return;
+	}
+	p->chunks[0].used_bytes = p->ghost_below_bytes;
+	memmove(&p->chunks[1], &p->chunks[0], p->n_chunks * sizeof(p->chunks[0]));
+	p->chunks[0] = p->ghost;
+	p->n_chunks++;
+}
+
+/* Remembers how far the newest piece of the data stack is used. */
+static void peaks_note(struct plan *p, const struct pins *pins)
+{
+	struct chunk *c = &p->chunks[0];
+	if (p->n_chunks == 0 || pins->chunk != c->addr || pins->chunk_top < c->addr)
+		return;
+	uint64_t used = pins->chunk_top - c->addr;
+	if (used > c->size_bytes)
+		return;
+	uint32_t before = newest_bytes(p);
+	if (p->round % PEAK_ROUNDS == 0) {
+		p->peak_bytes = p->peak_next_bytes;
+		p->peak_next_bytes = 0;
+	}
+	c->used_bytes = (uint32_t)used;
+	p->peak_next_bytes = MAX(p->peak_next_bytes, c->used_bytes);
+	/* Built anew when it has grown, or has shrunk by so much that copying it costs. */
+	uint32_t want = newest_bytes(p);
+	if (want > before || want + 2048 < before)
+		p->built = false;
+}
+
+void plan_reach(const struct pystacks *s, struct plan *p, size_t chunk, uint32_t at)
+{
+	uint32_t need = (uint32_t)MIN((uint64_t)at + s->frame_hi, (uint64_t)p->chunks[chunk].size_bytes);
+	if (chunk > 0)
+		p->chunks[chunk].used_bytes = MAX(p->chunks[chunk].used_bytes, need);
+	else
+		p->peak_next_bytes = MAX(p->peak_next_bytes, need);
+	p->built = false;
+}
+
+int plan_take(struct pystacks *s, struct plan *p, struct pins *ret)
+{
+	bool hot = p->round < p->hot_until;
+	if (!p->built || p->built_hot != hot) {
+		int e = plan_build(s, p, hot);
+		if (e)
+			return e;
+	}
+	int e = pieces_read(s, p);
+	if (e)
+		return e;
+	const char *thread = s->picture + p->thread_at;
+	e = pins_of_thread(s, p, thread, ret);
+	if (e)
+		return e;
+	if (s->has_cframe) {
+		uint64_t cframe = load_u64(thread + s->rt->off.thread.cframe - s->thread_lo);
+		size_t i = 0;
+		if (cframe == 0)
+			ret->frame = 0;
+		else if (cframe_known(p, cframe, &i))
+			ret->frame = load_u64(s->picture + p->cframe_at[i]);
+		else
+			ret->bad_cframe = true;
+	}
+	if (s->has_chunks && ret->frame)
+		newest_follow(p, ret);
+	peaks_note(p, ret);
+	return 0;
+}
+
+/* Looking up -------------------------------------------------------------- */
+
+/* Of the bytes that are used: `top` of the thread state for the newest piece, of the piece itself for older ones. */
+static bool chunk_read(struct pystacks *s, uint64_t addr, struct chunk *ret, uint64_t *ret_top, int *ret_error)
+{
+	char head[CHUNK_HEAD_BYTES];
+	*ret_error = remote_read(s->r, addr, head, sizeof(head));
+	if (*ret_error)
+		return false;
+	uint64_t size = load_u64(head + 8);
+	if (size <= CHUNK_HEAD_BYTES || size > GIB)
+		return false;
+	*ret = (struct chunk){.addr = addr,
+			      .previous = load_u64(head),
+			      .size_bytes = (uint32_t)size,
+			      .outer = NOT_COPIED,
+			      .first = NOT_COPIED,
+			      .second = NOT_COPIED,
+			      .third = NOT_COPIED};
+	*ret_top = load_u64(head + 16);
+	return true;
+}
+
+static int chunks_look_up(struct pystacks *s, struct plan *p, const struct pins *pins)
+{
+	uint64_t addr = pins->chunk;
+	size_t total = 0;
+	p->n_chunks = 0;
+	p->ghost = (struct chunk){};
+	p->more_chunks = false;
+	while (addr) {
+		struct chunk c;
+		uint64_t top, used;
+		int e;
+		if (!chunk_read(s, addr, &c, &top, &e))
+			return e == WORLD_GONE || e == WORLD_DENIED || e < 0 ? e : 0;
+		if (p->n_chunks == 0)
+			used = sub_floor(pins->chunk_top, addr);
+		else
+			used = top < c.size_bytes ? CHUNK_HEAD_BYTES + top * 8 : c.size_bytes;
+		if (used < CHUNK_HEAD_BYTES || used > c.size_bytes)
+			used = MIN(c.size_bytes, UINT32_C(16384));
+		if (p->n_chunks == PLAN_CHUNKS || total + used > PLAN_BYTES_MAX / 2) {
+			p->more_chunks = true;
+			break;
+		}
+		c.used_bytes = (uint32_t)used;
+		total += used;
+		p->chunks[p->n_chunks++] = c;
+		addr = c.previous;
+	}
+	return 0;
+}
+
+int plan_look_up(struct pystacks *s, struct plan *p)
+{
+	char thread[THREAD_BYTES_MAX];
+	struct pins pins;
+	int e = remote_read(s->r, p->tstate + s->thread_lo, thread, s->thread_hi - s->thread_lo);
+	if (e)
+		return e == REMOTE_FAULT ? PYSTACK_STALE : e;
+	e = pins_of_thread(s, p, thread, &pins);
+	if (e)
+		return e;
+	if (s->has_cframe) {
+		uint64_t cframe = load_u64(thread + s->rt->off.thread.cframe - s->thread_lo);
+		size_t i;
+		if (cframe)
+			cframe_known(p, cframe, &i);
+	}
+	p->built = false;
+	if (s->has_chunks) {
+		uint64_t newest = p->n_chunks ? p->chunks[0].addr : 0;
+		e = chunks_look_up(s, p, &pins);
+		if (e)
+			return e;
+		/* How deep it goes is not seen at one instant. */
+		if (p->n_chunks == 0 || p->chunks[0].addr != newest)
+			p->peak_bytes = p->peak_next_bytes = 0;
+	}
+	p->known = true;
+	return 0;
+}

@@ -1,0 +1,457 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "sense/python/pystack_parts.h"
+
+static void *remote_ptr(uint64_t addr)
+{
+	return (void *)(uintptr_t)addr; // NOLINT(performance-no-int-to-ptr): theirs, not ours
+}
+
+#define THREADS_MAX 100000
+#define INTERPS_MAX 1024
+#define LIST_TRIES 3
+/* struct pthread of glibc 2.36 on x86-64 keeps its tid here; checked against the kernel's list, searched for otherwise. */
+#define GLIBC_TID_OFFSET 720
+#define PTHREAD_BYTES 1024
+#define BATCH 256
+
+/* Is it still the same? ---------------------------------------------------- */
+
+/* Pieces of memory, and the words in them that must be what they were. */
+struct check {
+	struct pystacks *s;
+	struct iovec from[BATCH];
+	char bytes[BATCH * LISTED_BYTES_MAX];
+	size_t n, len;
+	int32_t what[BATCH]; /* of a thread: its index; else -1 - 4 * interpreter - word */
+};
+
+static bool word_same(struct pystacks *s, struct interp *in, int word, uint64_t now)
+{
+	switch (word) {
+	case 0:
+		return now == in->next;
+	case 1:
+		return now == in->threads_head;
+	case 2: /* copies of bytecode were made: what is known of them may be of others now */
+		if (now != in->tlbc_generation && s->tlbc)
+			memset(s->tlbc, 0, TLBC_SLOTS * sizeof(*s->tlbc));
+		in->tlbc_generation = now;
+		return true;
+	default: /* code objects have gone: their addresses may be others' */
+		if (now != in->code_generation)
+			pycodes_recheck(s->codes);
+		in->code_generation = now;
+		return true;
+	}
+}
+
+static bool thread_same(const struct pystacks *s, const struct listed *l, const char *bytes)
+{
+	const struct pyoffsets *o = &s->rt->off;
+	const char *t = bytes - s->listed_lo;
+	return load_u64(t + o->thread.next) == l->next && load_u64(t + o->thread.thread_id) == l->thread_id &&
+	       load_u64(t + o->thread.interp) == s->interps[l->interp].addr &&
+	       (o->thread.native_thread_id == PYOFF_NONE ||
+		(int64_t)load_u64(t + o->thread.native_thread_id) == l->native_id);
+}
+
+static bool check_flush(struct check *c)
+{
+	struct iovec into = {c->bytes, c->len};
+	size_t got = 0;
+	if (c->n == 0)
+		return true;
+	if (remote_readv(c->s->r, &into, 1, c->from, c->n, &got) != 0 || got != c->len)
+		return false;
+	const char *at = c->bytes;
+	bool same = true;
+	for (size_t i = 0; i < c->n && same; at += c->from[i].iov_len, i++) {
+		if (c->what[i] >= 0) {
+			same = thread_same(c->s, &c->s->listed[c->what[i]], at);
+			continue;
+		}
+		int32_t word = -1 - c->what[i];
+		same = word_same(c->s, &c->s->interps[word / 4], word % 4, load_u64(at));
+	}
+	c->n = c->len = 0;
+	return same;
+}
+
+static bool check_add(struct check *c, uint64_t addr, size_t len, int32_t what)
+{
+	if (c->n == BATCH && !check_flush(c))
+		return false;
+	c->from[c->n] = (struct iovec){remote_ptr(addr), len};
+	c->what[c->n++] = what;
+	c->len += len;
+	return true;
+}
+
+bool threads_same(struct pystacks *s)
+{
+	const struct pyoffsets *o = &s->rt->off;
+	if (s->n_threads == 0)
+		return false;
+	cleanup(freep) struct check *c = malloc(sizeof(*c));
+	if (!c)
+		return false;
+	c->s = s;
+	c->n = c->len = 0;
+	bool ok = true;
+	for (size_t i = 0; i < s->n_interps && ok; i++) {
+		const uint64_t words[4] = {o->interp.next, o->interp.threads_head, o->interp.tlbc_generation,
+					   o->interp.code_generation};
+		for (int k = 0; k < 4 && ok; k++)
+			if (words[k] != PYOFF_NONE)
+				ok = check_add(c, s->interps[i].addr + words[k], 8, -1 - ((int32_t)i * 4 + k));
+	}
+	for (size_t i = 0; i < s->n_threads && ok; i++)
+		ok = check_add(c, s->threads[i].tstate + s->listed_lo, s->listed_hi - s->listed_lo, (int32_t)i);
+	uint64_t head;
+	return ok && check_flush(c) && remote_u64(s->r, s->rt->runtime + o->runtime.interpreters_head, &head) == 0 &&
+	       head == s->interps[0].addr;
+}
+
+/* Listing ----------------------------------------------------------------- */
+
+static int thread_add(struct pystacks *s, uint64_t tstate, const struct listed *l)
+{
+	if (s->n_threads == s->cap_threads) {
+		size_t cap = s->cap_threads ? s->cap_threads * 2 : 16;
+		struct pythread *threads = realloc(s->threads, cap * sizeof(*threads));
+		if (!threads)
+			return -ENOMEM;
+		s->threads = threads;
+		struct listed *listed = realloc(s->listed, cap * sizeof(*listed));
+		if (!listed)
+			return -ENOMEM;
+		s->listed = listed;
+		s->cap_threads = cap;
+	}
+	s->listed[s->n_threads] = *l;
+	s->threads[s->n_threads++] = (struct pythread){.tstate = tstate, .interp_id = s->interps[l->interp].id};
+	return 0;
+}
+
+/* Brent's way to notice a circle: an earlier address is kept, and replaced at each power of two. */
+struct circle {
+	uint64_t mark;
+	size_t steps, next;
+};
+
+static bool circle_step(struct circle *c, uint64_t addr)
+{
+	if (addr == c->mark)
+		return true;
+	if (c->steps++ == c->next) {
+		c->mark = addr;
+		c->next = c->next * 2 + 1;
+	}
+	return false;
+}
+
+static int interp_threads(struct pystacks *s, size_t index)
+{
+	const struct pyoffsets *o = &s->rt->off;
+	char bytes[LISTED_BYTES_MAX];
+	struct circle circle = {};
+	uint64_t before = 0;
+	for (uint64_t addr = s->interps[index].threads_head; addr;) {
+		if (circle_step(&circle, addr) || s->n_threads == THREADS_MAX)
+			return REMOTE_FAULT;
+		int e = remote_read(s->r, addr + s->listed_lo, bytes, s->listed_hi - s->listed_lo);
+		if (e)
+			return e;
+		const char *t = bytes - s->listed_lo;
+		/* One that is being taken out leads into memory that is free by now. */
+		if (load_u64(t + o->thread.interp) != s->interps[index].addr || load_u64(t + o->thread.prev) != before)
+			return REMOTE_FAULT;
+		struct listed l = {.next = load_u64(t + o->thread.next),
+				   .thread_id = load_u64(t + o->thread.thread_id),
+				   .interp = (uint32_t)index};
+		if (o->thread.native_thread_id != PYOFF_NONE)
+			l.native_id = (int64_t)load_u64(t + o->thread.native_thread_id);
+		e = thread_add(s, addr, &l);
+		if (e)
+			return e;
+		before = addr;
+		addr = l.next;
+	}
+	return 0;
+}
+
+static int interp_word(struct pystacks *s, uint64_t addr, uint64_t offset, uint64_t *ret)
+{
+	*ret = 0;
+	return offset == PYOFF_NONE ? 0 : remote_u64(s->r, addr + offset, ret);
+}
+
+static int interp_read(struct pystacks *s, uint64_t addr, struct interp *ret)
+{
+	const struct pyoffsets *o = &s->rt->off;
+	*ret = (struct interp){.addr = addr};
+	int e = interp_word(s, addr, o->interp.next, &ret->next);
+	if (e == 0)
+		e = interp_word(s, addr, o->interp.id, &ret->id);
+	if (e == 0)
+		e = interp_word(s, addr, o->interp.threads_head, &ret->threads_head);
+	if (e == 0)
+		e = interp_word(s, addr, o->interp.gil, &ret->gil);
+	if (e == 0)
+		e = interp_word(s, addr, o->interp.tlbc_generation, &ret->tlbc_generation);
+	if (e == 0)
+		e = interp_word(s, addr, o->interp.code_generation, &ret->code_generation);
+	return e;
+}
+
+static int list_once(struct pystacks *s)
+{
+	struct circle circle = {};
+	uint64_t addr;
+	s->n_threads = s->n_interps = 0;
+	int e = remote_u64(s->r, s->rt->runtime + s->rt->off.runtime.interpreters_head, &addr);
+	if (e)
+		return e;
+	while (addr) {
+		if (circle_step(&circle, addr) || s->n_interps == INTERPS_MAX)
+			return REMOTE_FAULT;
+		struct interp *more = realloc(s->interps, (s->n_interps + 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->interps = more;
+		e = interp_read(s, addr, &s->interps[s->n_interps]);
+		if (e)
+			return e;
+		s->n_interps++;
+		e = interp_threads(s, s->n_interps - 1);
+		if (e)
+			return e;
+		addr = s->interps[s->n_interps - 1].next;
+	}
+	return s->n_threads ? 0 : PYRT_NOT_YET;
+}
+
+/* Kernel thread ids -------------------------------------------------------- */
+
+struct kernel_task {
+	pid_t inner, outer; /* as the process numbers it, and as our /proc does */
+	bool taken;
+};
+
+struct kernel_tasks {
+	struct kernel_task *items; /* sorted by inner */
+	size_t n;
+};
+
+static void kernel_tasks_done(struct kernel_tasks *k)
+{
+	free(k->items);
+}
+
+/* The last number of "NSpid:", and whether it is not the only one. */
+static bool inner_id(int dir_fd, const char *path, pid_t *ret)
+{
+	char text[4096];
+	size_t len;
+	struct span value, word;
+	uint64_t id = 0;
+	bool other = false;
+	if (file_read_at(dir_fd, path, text, sizeof(text), &len) ||
+	    text_field((struct span){text, len}, "NSpid", &value))
+		return false;
+	for (int i = 0; span_word(&value, &word); i++) {
+		if (span_u64(word, &id) || id > INT32_MAX)
+			return false;
+		other |= i > 0;
+	}
+	*ret = (pid_t)id;
+	return other;
+}
+
+static int by_inner(const void *a, const void *b)
+{
+	pid_t x = ((const struct kernel_task *)a)->inner, y = ((const struct kernel_task *)b)->inner;
+	return x < y ? -1 : x > y;
+}
+
+static void dir_closep(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+static int kernel_tasks_read(const struct world *w, pid_t pid, struct kernel_tasks *ret)
+{
+	char path[64];
+	pid_t inner;
+	TEXT_FORMAT(path, "%d/status", pid);
+	bool other = inner_id(w->proc_fd, path, &inner);
+	TEXT_FORMAT(path, "%d/task", pid);
+	cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return world_condition(-errno);
+	cleanup(dir_closep) DIR *d = fdopendir(fd);
+	if (!d)
+		return -errno;
+	int dir_fd = take_fd(&fd); /* closed with d */
+	size_t cap = 0;
+	for (const struct dirent *entry; (entry = readdir(d)) && ret->n < THREADS_MAX;) {
+		uint64_t id;
+		if (span_u64(span_of(entry->d_name), &id) || id > INT32_MAX)
+			continue;
+		if (ret->n == cap) {
+			cap = cap ? cap * 2 : 64;
+			struct kernel_task *more = realloc(ret->items, cap * sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			ret->items = more;
+		}
+		struct kernel_task *k = &ret->items[ret->n++];
+		*k = (struct kernel_task){.inner = (pid_t)id, .outer = (pid_t)id};
+		TEXT_FORMAT(path, "%s/status", entry->d_name);
+		if (other && inner_id(dir_fd, path, &inner))
+			k->inner = inner;
+	}
+	if (ret->n)
+		qsort(ret->items, ret->n, sizeof(*ret->items), by_inner);
+	return 0;
+}
+
+static struct kernel_task *task_of(const struct kernel_tasks *k, int64_t inner)
+{
+	struct kernel_task key = {.inner = (pid_t)inner};
+	if (inner <= 0 || inner > INT32_MAX || k->n == 0)
+		return NULL;
+	struct kernel_task *t = bsearch(&key, k->items, k->n, sizeof(key), by_inner);
+	return t && !t->taken ? t : NULL;
+}
+
+static pid_t task_take(struct kernel_task *t)
+{
+	t->taken = true;
+	return t->outer;
+}
+
+/* Would this offset into struct pthread give each thread that is still without one a thread id of its own? */
+static bool offset_fits(struct pystacks *s, const struct kernel_tasks *k, size_t offset)
+{
+	bool fits = true;
+	size_t n = 0;
+	cleanup(freep) struct kernel_task **found = calloc(s->n_threads, sizeof(struct kernel_task *));
+	if (!found)
+		return false;
+	for (size_t i = 0; i < s->n_threads && fits; i++) {
+		int32_t id = 0;
+		if (s->threads[i].tid)
+			continue;
+		fits = remote_read(s->r, s->listed[i].thread_id + offset, &id, sizeof(id)) == 0;
+		struct kernel_task *t = fits ? task_of(k, id) : NULL;
+		fits = t != NULL;
+		if (t) {
+			t->taken = true;
+			found[n++] = t;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		found[i]->taken = false;
+	return fits;
+}
+
+static void offset_find(struct pystacks *s, const struct kernel_tasks *k)
+{
+	if (s->tid_offset >= 0 && offset_fits(s, k, (size_t)s->tid_offset))
+		return;
+	s->tid_offset = -1;
+	if (offset_fits(s, k, GLIBC_TID_OFFSET)) {
+		s->tid_offset = GLIBC_TID_OFFSET;
+		return;
+	}
+	for (size_t offset = 0; offset < PTHREAD_BYTES && s->tid_offset < 0; offset += 4)
+		if (offset_fits(s, k, offset))
+			s->tid_offset = (int32_t)offset;
+}
+
+static void tids_find(struct pystacks *s)
+{
+	cleanup(kernel_tasks_done) struct kernel_tasks k = {};
+	size_t missing = 0;
+	if (s->world->recorded || kernel_tasks_read(s->world, s->r->pid, &k))
+		return;
+	/*
+	 * A thread that runs code of a sub-interpreter has two states, and in 3.12 the sub-interpreter's says that it is
+	 * of the thread that made the interpreter. So the main interpreter's, which are right, come first.
+	 */
+	for (int others = 0; others < 2; others++) {
+		for (size_t i = 0; i < s->n_threads; i++) {
+			if ((s->threads[i].interp_id != 0) != (others != 0))
+				continue;
+			struct kernel_task *t = task_of(&k, s->listed[i].native_id);
+			s->threads[i].tid = t ? task_take(t) : 0;
+			missing += t == NULL;
+		}
+	}
+	/* Before 3.11, and in children of fork() whose state still has the parent's numbers. */
+	if (missing)
+		offset_find(s, &k);
+	for (size_t i = 0; i < s->n_threads && missing && s->tid_offset >= 0; i++) {
+		int32_t id = 0;
+		if (s->threads[i].tid)
+			continue;
+		struct kernel_task *t = NULL;
+		if (remote_read(s->r, s->listed[i].thread_id + (uint64_t)s->tid_offset, &id, sizeof(id)) == 0)
+			t = task_of(&k, id);
+		s->threads[i].tid = t ? task_take(t) : 0;
+	}
+	if (k.n == 1 && s->n_threads == 1)
+		s->threads[0].tid = k.items[0].outer;
+}
+
+/* Plans of threads that are no more. */
+static int by_tstate(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static int plans_sweep(struct pystacks *s)
+{
+	size_t kept = 0;
+	cleanup(freep) struct sweep {
+		uint64_t tstate;
+		size_t index;
+	} *sorted = malloc(s->n_threads * sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_threads; i++)
+		sorted[i] = (struct sweep){s->threads[i].tstate, i};
+	qsort(sorted, s->n_threads, sizeof(*sorted), by_tstate);
+	for (size_t i = 0; i < s->n_plans; i++) {
+		struct plan *p = s->plans[i];
+		struct sweep *hit = bsearch(&p->tstate, sorted, s->n_threads, sizeof(*sorted), by_tstate);
+		const struct listed *l = hit ? &s->listed[hit->index] : NULL;
+		if (l && l->thread_id == p->thread_id && s->interps[l->interp].addr == p->interp)
+			s->plans[kept++] = p;
+		else
+			plan_free(p);
+	}
+	s->n_plans = kept;
+	return 0;
+}
+
+int threads_list(struct pystacks *s)
+{
+	int e = REMOTE_FAULT;
+	for (int try = 0; try < LIST_TRIES && e == REMOTE_FAULT; try++)
+		e = list_once(s);
+	if (e) {
+		s->n_threads = 0;
+		return e;
+	}
+	tids_find(s);
+	return plans_sweep(s);
+}

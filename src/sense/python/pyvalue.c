@@ -1,0 +1,456 @@
+#include "sense/python/pyvalue.h"
+
+#include <string.h>
+
+#include "sense/python/pystr.h"
+
+#define READS_MAX 4000
+
+/* Bits of tp_flags: which built-in type a type is, or inherits from. */
+#define IS_INT (UINT64_C(1) << 24)
+#define IS_LIST (UINT64_C(1) << 25)
+#define IS_TUPLE (UINT64_C(1) << 26)
+#define IS_BYTES (UINT64_C(1) << 27)
+#define IS_STR (UINT64_C(1) << 28)
+#define IS_DICT (UINT64_C(1) << 29)
+#define IS_TYPE (UINT64_C(1) << 31)
+
+void pyvalues_init(const struct pyrt *rt, struct remote *r, struct pyvalues *ret)
+{
+	*ret = (struct pyvalues){.rt = rt, .remote = r, .reads_left = READS_MAX};
+}
+
+static int get(struct pyvalues *v, uint64_t addr, void *into, size_t len)
+{
+	if (v->reads_left == 0)
+		return REMOTE_FAULT;
+	v->reads_left--;
+	return len ? remote_read(v->remote, addr, into, len) : 0;
+}
+
+static int get_u64(struct pyvalues *v, uint64_t addr, uint64_t *ret)
+{
+	return get(v, addr, ret, sizeof(*ret));
+}
+
+/* Where the fields of an object begin, behind its reference count and type. */
+static uint64_t body(const struct pyvalues *v)
+{
+	return v->rt->off.object.type + 8;
+}
+
+int pyvalue_type(struct pyvalues *v, uint64_t addr, struct pytype *ret)
+{
+	const struct pyoffsets *o = &v->rt->off;
+	struct pytype t = {};
+	uint64_t name = 0;
+	int e = get_u64(v, addr + o->object.type, &t.addr);
+	if (e)
+		return e;
+	for (size_t i = 0; i < ARRAY_SIZE(v->types); i++)
+		if (t.addr && v->types[i].addr == t.addr) {
+			*ret = v->types[i];
+			return 0;
+		}
+	e = get_u64(v, t.addr + o->type.flags, &t.flags);
+	if (e == 0)
+		e = get_u64(v, t.addr + o->type.name, &name);
+	if (e == 0)
+		e = remote_text(v->remote, name, t.name, sizeof(t.name));
+	if (e)
+		return e;
+	span_copy(span_of(t.name), t.name, sizeof(t.name));
+	if (!t.name[0])
+		return REMOTE_FAULT;
+	v->types[v->next_type++ % ARRAY_SIZE(v->types)] = t;
+	*ret = t;
+	return 0;
+}
+
+static void unreadable(uint64_t addr, struct buf *to)
+{
+	buf_printf(to, "<unreadable at 0x%llx>", (unsigned long long)addr);
+}
+
+static void plain(const struct pytype *t, uint64_t addr, struct buf *to)
+{
+	buf_printf(to, "<%s at 0x%llx>", t->name, (unsigned long long)addr);
+}
+
+/* Digits of 30 bits, the lowest first. *ret_digits is 0 for zero. */
+static int int_read(struct pyvalues *v, uint64_t addr, bool *ret_negative, uint64_t *ret_n, uint32_t digits[3],
+		    uint32_t *ret_top)
+{
+	const struct pyoffsets *o = &v->rt->off;
+	uint64_t tag = 0;
+	int e = get_u64(v, addr + o->integer.tag, &tag);
+	if (e)
+		return e;
+	uint64_t n = v->rt->minor >= 12 ? tag >> 3 : (int64_t)tag < 0 ? -tag : tag;
+	*ret_negative = v->rt->minor >= 12 ? (tag & 3) == 2 : (int64_t)tag < 0;
+	if (v->rt->minor >= 12 && (tag & 3) == 1)
+		n = 0;
+	if (n > UINT32_MAX)
+		return REMOTE_FAULT;
+	*ret_n = n;
+	e = n ? get(v, addr + o->integer.digit, digits, MIN(n, 3) * sizeof(*digits)) : 0;
+	if (e == 0 && n > 3)
+		e = get(v, addr + o->integer.digit + (n - 1) * sizeof(*ret_top), ret_top, sizeof(*ret_top));
+	else if (e == 0 && n > 0)
+		*ret_top = digits[n - 1];
+	return e;
+}
+
+static int int_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, struct buf *to)
+{
+	bool negative = false;
+	uint32_t digits[3] = {}, top = 0;
+	uint64_t n = 0;
+	int e = int_read(v, addr, &negative, &n, digits, &top);
+	if (e)
+		return e;
+	if (strcmp(t->name, "bool") == 0) {
+		buf_add(to, n ? "True" : "False");
+		return 0;
+	}
+	unsigned __int128 value = (unsigned __int128)digits[2] << 60 | (uint64_t)digits[1] << 30 | digits[0];
+	bool own = strcmp(t->name, "int") != 0; /* an enum, a named constant */
+	if (own)
+		buf_printf(to, "%s(", t->name);
+	if (n <= 3 && value < UINT64_C(10000000000000000000))
+		buf_printf(to, "%s%llu", negative ? "-" : "", (unsigned long long)value);
+	else
+		buf_printf(to, "%sint of %llu bits", negative ? "negative " : "",
+			   (unsigned long long)((n - 1) * 30 + (top ? 32 - (unsigned)__builtin_clz(top) : 0)));
+	if (own)
+		buf_add(to, ")");
+	return 0;
+}
+
+static int float_write(struct pyvalues *v, uint64_t addr, struct buf *to)
+{
+	double x = 0;
+	int e = get(v, addr + v->rt->off.real.value, &x, sizeof(x));
+	if (e == 0)
+		pytext_float(x, to);
+	return e;
+}
+
+static int str_write(struct pyvalues *v, uint64_t addr, struct buf *to)
+{
+	cleanup(freep) uint32_t *chars = NULL;
+	size_t n = 0;
+	uint64_t length = 0;
+	if (v->reads_left == 0)
+		return REMOTE_FAULT;
+	v->reads_left--;
+	int e = pystr_chars(v->rt, v->remote, addr, PYVALUE_CHARS, &chars, &n, &length);
+	if (e == 0)
+		pytext_repr(chars, n, false, length > n, to);
+	return e == PYCODE_GARBAGE ? REMOTE_FAULT : e;
+}
+
+static int bytes_write(struct pyvalues *v, uint64_t addr, struct buf *to)
+{
+	unsigned char bytes[PYVALUE_CHARS];
+	uint32_t chars[PYVALUE_CHARS];
+	uint64_t len = 0;
+	int e = get_u64(v, addr + v->rt->off.bytes.size, &len);
+	if (e)
+		return e;
+	size_t n = (size_t)MIN(len, sizeof(bytes));
+	e = get(v, addr + v->rt->off.bytes.value, bytes, n);
+	if (e)
+		return e;
+	for (size_t i = 0; i < n; i++)
+		chars[i] = bytes[i];
+	pytext_repr(chars, n, true, len > n, to);
+	return 0;
+}
+
+static int nested(struct pyvalues *v, uint64_t addr, unsigned depth, struct buf *to);
+
+static void more_add(uint64_t left, struct buf *to)
+{
+	if (left > 0)
+		buf_printf(to, ", ... %llu more", (unsigned long long)left);
+}
+
+/* list and tuple, and what inherits from them. */
+static int sequence_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, unsigned depth, struct buf *to)
+{
+	const struct pyoffsets *o = &v->rt->off;
+	bool list = t->flags & IS_LIST, own = strcmp(t->name, list ? "list" : "tuple") != 0;
+	uint64_t n = 0, items = addr + o->tuple.item, item[PYVALUE_ITEMS];
+	int e = get_u64(v, addr + (list ? o->list.size : o->tuple.size), &n);
+	if (e == 0 && list)
+		e = get_u64(v, addr + o->list.item, &items);
+	if (e)
+		return e;
+	size_t shown = (size_t)MIN(n, PYVALUE_ITEMS);
+	e = get(v, items, item, shown * sizeof(*item));
+	if (e)
+		return e;
+	buf_printf(to, "%s%s", own ? t->name : "", list ? own ? "([" : "[" : "(");
+	for (size_t i = 0; i < shown && e == 0; i++) {
+		buf_add(to, i ? ", " : "");
+		e = nested(v, item[i], depth, to);
+	}
+	more_add(n - shown, to);
+	buf_add(to, list ? own ? "])" : "]" : n == 1 && !own ? ",)" : ")");
+	return e;
+}
+
+/* The table of keys: where its entries are, how many, and of which size. */
+struct keys {
+	uint64_t entries, n, row_bytes, key_at;
+};
+
+static int keys_read(struct pyvalues *v, uint64_t addr, struct keys *ret)
+{
+	unsigned char raw[40];
+	uint64_t index_bytes;
+	struct keys k = {};
+	int e = get(v, addr, raw, v->rt->minor >= 11 ? 32 : 40);
+	if (e)
+		return e;
+	if (v->rt->minor >= 11) {
+		bool general = raw[10] == 0;
+		if (raw[9] > 40 || raw[10] > 2)
+			return REMOTE_FAULT;
+		memcpy(&k.n, raw + 24, sizeof(k.n));
+		index_bytes = UINT64_C(1) << raw[9];
+		k.entries = addr + 32 + index_bytes;
+		k.row_bytes = general ? 24 : 16;
+		k.key_at = general ? 8 : 0;
+	} else {
+		uint64_t size = 0;
+		memcpy(&size, raw + 8, sizeof(size));
+		memcpy(&k.n, raw + 32, sizeof(k.n));
+		if (size > UINT64_C(1) << 40)
+			return REMOTE_FAULT;
+		index_bytes = size <= 0xff	   ? size
+			      : size <= 0xffff	   ? size * 2
+			      : size <= UINT32_MAX ? size * 4
+						   : size * 8;
+		k = (struct keys){.entries = addr + 40 + index_bytes, .n = k.n, .row_bytes = 24, .key_at = 8};
+	}
+	*ret = k;
+	return 0;
+}
+
+/* More entries than are shown: some of them may have been deleted. */
+#define ENTRIES_READ 64
+
+static int dict_items(struct pyvalues *v, const struct keys *k, uint64_t values, uint64_t used, unsigned depth,
+		      struct buf *to)
+{
+	unsigned char rows[ENTRIES_READ * 24];
+	uint64_t split[ENTRIES_READ], shown = 0;
+	size_t n = (size_t)MIN(k->n, ENTRIES_READ);
+	int e = get(v, k->entries, rows, n * k->row_bytes);
+	if (e == 0 && values)
+		e = get(v, values + (v->rt->minor >= 13 ? 8 : 0), split, n * sizeof(*split));
+	for (size_t i = 0; i < n && e == 0 && shown < PYVALUE_ITEMS; i++) {
+		uint64_t key, value;
+		memcpy(&key, rows + i * k->row_bytes + k->key_at, sizeof(key));
+		memcpy(&value, rows + i * k->row_bytes + k->key_at + 8, sizeof(value));
+		value = values ? split[i] : value;
+		if (!key || !value)
+			continue;
+		buf_add(to, shown++ ? ", " : "");
+		e = nested(v, key, depth, to);
+		buf_add(to, ": ");
+		if (e == 0)
+			e = nested(v, value, depth, to);
+	}
+	more_add(sub_floor(used, shown), to);
+	return e;
+}
+
+static int dict_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, unsigned depth, struct buf *to)
+{
+	const struct pyoffsets *o = &v->rt->off;
+	uint64_t used = 0, keys = 0, values = 0;
+	bool own = strcmp(t->name, "dict") != 0;
+	struct keys k;
+	int e = get_u64(v, addr + body(v), &used);
+	if (e == 0)
+		e = get_u64(v, addr + o->dict.keys, &keys);
+	if (e == 0)
+		e = get_u64(v, addr + o->dict.values, &values);
+	if (e == 0)
+		e = keys_read(v, keys, &k);
+	if (e)
+		return e;
+	buf_printf(to, "%s%s{", own ? t->name : "", own ? "(" : "");
+	e = used ? dict_items(v, &k, values, used, depth, to) : 0;
+	buf_add(to, own ? "})" : "}");
+	return e;
+}
+
+#define SET_ROWS 256
+
+static int set_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, unsigned depth, struct buf *to)
+{
+	const struct pyoffsets *o = &v->rt->off;
+	uint64_t used = 0, table = 0, mask = 0, rows[SET_ROWS][2], shown = 0;
+	bool own = strcmp(t->name, "set") != 0;
+	int e = get_u64(v, addr + o->set.used, &used);
+	if (e == 0)
+		e = get_u64(v, addr + o->set.mask, &mask);
+	if (e == 0)
+		e = get_u64(v, addr + o->set.table, &table);
+	size_t n = (size_t)MIN(mask, SET_ROWS - 1) + 1;
+	if (e == 0)
+		e = get(v, table, rows, n * sizeof(rows[0]));
+	if (e)
+		return e;
+	if (used == 0) {
+		buf_printf(to, "%s()", t->name);
+		return 0;
+	}
+	buf_printf(to, "%s%s{", own ? t->name : "", own ? "(" : "");
+	for (size_t i = 0; i < n && e == 0 && shown < MIN(used, PYVALUE_ITEMS); i++) {
+		if (!rows[i][0] || rows[i][1] == UINT64_MAX) /* free, or deleted */
+			continue;
+		buf_add(to, shown++ ? ", " : "");
+		e = nested(v, rows[i][0], depth, to);
+	}
+	more_add(sub_floor(used, shown), to);
+	buf_add(to, own ? "})" : "}");
+	return e;
+}
+
+static const char *dtype_of(char c)
+{
+	static const struct {
+		char c;
+		const char *name;
+	} names[] = {
+		{'?', "bool"},	    {'b', "int8"},	 {'B', "uint8"},       {'h', "int16"},	 {'H', "uint16"},
+		{'i', "int32"},	    {'I', "uint32"},	 {'l', "int64"},       {'L', "uint64"},	 {'q', "int64"},
+		{'Q', "uint64"},    {'e', "float16"},	 {'f', "float32"},     {'d', "float64"}, {'g', "longdouble"},
+		{'F', "complex64"}, {'D', "complex128"}, {'O', "object"},      {'S', "bytes"},	 {'U', "str"},
+		{'V', "void"},	    {'M', "datetime64"}, {'m', "timedelta64"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].c == c)
+			return names[i].name;
+	return NULL;
+}
+
+/* PyArrayObject: data, nd (int), dimensions*, strides*, base, descr; a descr begins with typeobj, kind, type. */
+static int array_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, struct buf *to)
+{
+	uint64_t fields[6], shape[32];
+	char kind[2];
+	int e = get(v, addr + body(v), fields, sizeof(fields));
+	if (e)
+		return e;
+	uint32_t nd = (uint32_t)fields[1];
+	if (nd > ARRAY_SIZE(shape) || (nd && get(v, fields[2], shape, nd * sizeof(*shape)) != 0) ||
+	    get(v, fields[5] + body(v) + 8, kind, sizeof(kind)) != 0) {
+		plain(t, addr, to);
+		return 0;
+	}
+	buf_printf(to, "<%s shape (", t->name);
+	for (uint32_t i = 0; i < nd; i++)
+		buf_printf(to, "%s%lld", i ? ", " : "", (long long)shape[i]);
+	buf_printf(to, "%s)", nd == 1 ? "," : "");
+	const char *dtype = dtype_of(kind[1]);
+	if (dtype)
+		buf_printf(to, " dtype %s", dtype);
+	buf_add(to, ">");
+	return 0;
+}
+
+static int class_write(struct pyvalues *v, uint64_t addr, struct buf *to)
+{
+	char name[64];
+	uint64_t at = 0;
+	int e = get_u64(v, addr + v->rt->off.type.name, &at);
+	if (e == 0)
+		e = remote_text(v->remote, at, name, sizeof(name));
+	if (e)
+		return e;
+	span_copy(span_of(name), name, sizeof(name));
+	buf_printf(to, "<class '%s'>", name);
+	return 0;
+}
+
+/* Values without anything inside. *ret_known: it was one of them. */
+static int simple_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, struct buf *to, bool *ret_known)
+{
+	static const char *const alone[][2] = {
+		{"NoneType", "None"}, {"ellipsis", "Ellipsis"}, {"NotImplementedType", "NotImplemented"}};
+	*ret_known = true;
+	for (size_t i = 0; i < ARRAY_SIZE(alone); i++)
+		if (strcmp(t->name, alone[i][0]) == 0) {
+			buf_add(to, alone[i][1]);
+			return 0;
+		}
+	if (t->flags & IS_INT)
+		return int_write(v, t, addr, to);
+	if (t->flags & IS_STR)
+		return str_write(v, addr, to);
+	if (t->flags & IS_BYTES)
+		return bytes_write(v, addr, to);
+	if (t->flags & IS_TYPE)
+		return class_write(v, addr, to);
+	if (strcmp(t->name, "float") == 0)
+		return float_write(v, addr, to);
+	if (strcmp(t->name, "numpy.ndarray") == 0)
+		return array_write(v, t, addr, to);
+	*ret_known = false;
+	return 0;
+}
+
+static int container_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, unsigned depth, struct buf *to)
+{
+	bool set = strcmp(t->name, "set") == 0 || strcmp(t->name, "frozenset") == 0;
+	if (!(t->flags & (IS_LIST | IS_TUPLE | IS_DICT)) && !set && strcmp(t->name, "frozendict") != 0) {
+		plain(t, addr, to);
+		return 0;
+	}
+	for (unsigned i = 0; i < depth; i++)
+		if (v->within[i] == addr) {
+			buf_add(to, "...");
+			return 0;
+		}
+	if (depth >= PYVALUE_DEPTH) {
+		buf_printf(to, "<%s>", t->name);
+		return 0;
+	}
+	v->within[depth] = addr;
+	if (t->flags & (IS_LIST | IS_TUPLE))
+		return sequence_write(v, t, addr, depth + 1, to);
+	return set ? set_write(v, t, addr, depth + 1, to) : dict_write(v, t, addr, depth + 1, to);
+}
+
+static int nested(struct pyvalues *v, uint64_t addr, unsigned depth, struct buf *to)
+{
+	struct pytype t;
+	bool known = false;
+	if (to->cut)
+		return 0; /* what is shown is full */
+	if (!addr) {
+		buf_add(to, "<NULL>");
+		return 0;
+	}
+	int e = addr & 7 ? REMOTE_FAULT : pyvalue_type(v, addr, &t);
+	if (e == 0)
+		e = simple_write(v, &t, addr, to, &known);
+	if (e == 0 && !known)
+		e = container_write(v, &t, addr, depth, to);
+	if (e == REMOTE_FAULT) {
+		unreadable(addr, to);
+		e = 0;
+	}
+	return e;
+}
+
+int pyvalue_write(struct pyvalues *v, uint64_t addr, struct buf *to)
+{
+	return nested(v, addr, 0, to);
+}
