@@ -1,0 +1,13 @@
+/*
+ * Whose process a driver's process number is. Drivers know the numbers of the
+ * outermost pid namespace. On the host they are ours; inside a container only
+ * a process that can be seen to hold the driver's device open is taken for
+ * the one that is meant, for an equal number may be somebody else.
+ */
+#pragma once
+
+#include "sense/gpu/gpu.h"
+#include "sense/world.h"
+
+/* Fills in pid of every process. True when numbers are those of another namespace. */
+bool gpupid_fill(const struct world *w, struct gpu_set *set);
