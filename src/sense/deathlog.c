@@ -41,6 +41,7 @@ static const struct pattern patterns[] = {
 	{"cuda_oom", {"CUDA out of memory", NULL}, NULL, NULL, "Tried to allocate "},
 	{"cuda_oom", {"HIP out of memory", NULL}, NULL, NULL, "Tried to allocate "},
 	{"cuda_oom", {"NPU out of memory", NULL}, NULL, NULL, "Tried to allocate "},
+	{"cuda_oom", {"XPU out of memory", NULL}, NULL, NULL, "Tried to allocate "},
 	{"cuda_oom", {"torch.OutOfMemoryError", NULL}, NULL, NULL, "Tried to allocate "},
 	{"cuda_oom", {"CUDA error: out of memory", NULL}, NULL, NULL, NULL},
 	{"cuda_oom", {"CUBLAS_STATUS_ALLOC_FAILED", NULL}, NULL, NULL, NULL},
@@ -120,11 +121,32 @@ static int signal_at(struct span s)
 	return signame_parse(s);
 }
 
-static void hint_add(struct deathlog *d, const struct log_hint *h)
+/* One message among several: the numbers of the last one count, and whether tensors grew from one to the next. */
+static void gpu_join(const struct log_hint *before, struct log_hint *h)
 {
+	if (!before->has_gpu)
+		return;
+	struct gpuoom now = h->gpu;
+	bool has = h->has_gpu;
+	h->has_gpu = true;
+	h->gpu = has ? now : before->gpu;
+	h->gpu_messages = before->gpu_messages;
+	h->gpu_first_allocated_bytes = before->gpu_first_allocated_bytes;
+	h->gpu_fell = before->gpu_fell;
+	/* the same message is often written twice: by whoever caught it and in the traceback */
+	if (!has || (now.allocated.bytes == before->gpu.allocated.bytes && now.tried.bytes == before->gpu.tried.bytes))
+		return;
+	h->gpu_messages++;
+	h->gpu_fell |= now.allocated.bytes < before->gpu.allocated.bytes;
+}
+
+static void hint_add(struct deathlog *d, const struct log_hint *add)
+{
+	struct log_hint join = *add, *h = &join;
 	for (size_t i = 0; i < d->n; i++)
 		if (strcmp(d->hints[i].id, h->id) == 0 && strcmp(d->hints[i].source, h->source) == 0 &&
 		    d->hints[i].rank == h->rank && d->hints[i].pid == h->pid) {
+			gpu_join(&d->hints[i], h);
 			d->hints[i] = *h;
 			return;
 		}
@@ -159,6 +181,13 @@ static bool shell_killed(struct reading *r, struct span line, int32_t rank)
 	return true;
 }
 
+static void gpu_numbers(struct log_hint *h, struct span line)
+{
+	h->has_gpu = gpuoom_parse(line, &h->gpu) && h->gpu.total.valid;
+	h->gpu_messages = h->has_gpu ? 1 : 0;
+	h->gpu_first_allocated_bytes = h->has_gpu ? h->gpu.allocated.bytes : 0;
+}
+
 static void match_patterns(struct reading *r, struct span line, int32_t rank)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
@@ -172,6 +201,8 @@ static void match_patterns(struct reading *r, struct span line, int32_t rank)
 			h.signal = signal_at(span_after(line, p->signal_after));
 		if (p->size_after)
 			h.bytes = size_at(span_after(line, p->size_after));
+		if (strcmp(p->id, "cuda_oom") == 0)
+			gpu_numbers(&h, line);
 		struct span code = span_after(line, "(exitcode: ");
 		int64_t v;
 		if (code.p && span_i64(span_before(code, ")"), &v) == 0 && v > -256 && v < 256) {

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "sense/gpuoom.h"
 
 enum killer {
 	KILLER_UNKNOWN,
@@ -128,6 +129,11 @@ struct log_hint {
 	int32_t exit_code;
 	int32_t rank;              /* named in the message; NO_RANK */
 	uint64_t bytes;            /* a size named in the message; 0 none */
+	bool has_gpu;
+	struct gpuoom gpu;         /* cuda_oom: all numbers of the last message that has more than the size */
+	uint32_t gpu_messages;     /* …how many of them there were */
+	uint64_t gpu_first_allocated_bytes; /* …and what the first one said */
+	bool gpu_fell;             /* a later one had less in tensors than the one before */
 };
 
 /* OOM counters of one group, at the job's start and after the death. */

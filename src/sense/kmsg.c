@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 
@@ -192,4 +193,19 @@ int kmsg_drain(struct kmsg *k, size_t max, kmsg_fn *fn, void *data, size_t *ret_
 	}
 	*ret_n = n;
 	return 0;
+}
+
+void kmsg_line_format(const struct kmsg_record *r, int64_t offset_ms, char *dst, size_t cap)
+{
+	int64_t ms = kmsg_unix_ms(r, offset_ms);
+	time_t s = (time_t)(ms / 1000);
+	struct tm tm;
+	char text[1024];
+	text[kmsg_unescape(r->text, text, sizeof(text) - 1)] = '\0';
+	if (ms < 0 || !gmtime_r(&s, &tm)) {
+		(void)text_format(dst, cap, "kernel: %s", text);
+		return;
+	}
+	(void)text_format(dst, cap, "%04d-%02d-%02dT%02d:%02d:%02d.%03d+00:00 kernel: %s", tm.tm_year + 1900, tm.tm_mon + 1,
+			  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000), text);
 }

@@ -39,6 +39,9 @@ static inline int64_t kmsg_unix_ms(const struct kmsg_record *r, int64_t offset_m
 	return (int64_t)(r->mono_us / 1000) + offset_ms;
 }
 
+/* "2026-11-20T10:04:41.123+00:00 kernel: text", as journalctl -o short-iso writes it: for those who want times. Pure. */
+void kmsg_line_format(const struct kmsg_record *r, int64_t offset_ms, char *dst, size_t cap);
+
 struct kmsg {
 	int fd;
 	bool owned;        /* fd is ours; else the world's */

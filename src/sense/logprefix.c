@@ -10,7 +10,7 @@ static void span_drop(struct span *s, size_t n)
 	s->len -= n;
 }
 
-static bool digits(struct span s, size_t at, size_t n, int64_t *ret)
+bool logprefix_digits(struct span s, size_t at, size_t n, int64_t *ret)
 {
 	uint64_t v;
 	if (at + n > s.len || span_u64((struct span){s.p + at, n}, &v) < 0)
@@ -19,8 +19,7 @@ static bool digits(struct span s, size_t at, size_t n, int64_t *ret)
 	return true;
 }
 
-/* Days since 1970-01-01 of a date in the Gregorian calendar. */
-static int64_t days_of(int64_t y, int64_t m, int64_t d)
+int64_t logprefix_days(int64_t y, int64_t m, int64_t d)
 {
 	y -= m <= 2;
 	int64_t era = (y >= 0 ? y : y - 399) / 400, yoe = y - era * 400;
@@ -32,9 +31,9 @@ static int64_t days_of(int64_t y, int64_t m, int64_t d)
 static bool iso_time(struct span w, int64_t *ret_unix_ms)
 {
 	int64_t y, mo, d, h, mi, s, ms = 0, zh = 0, zm = 0;
-	if (w.len < 20 || w.p[4] != '-' || w.p[10] != 'T' || w.p[13] != ':' || !digits(w, 0, 4, &y) ||
-	    !digits(w, 5, 2, &mo) || !digits(w, 8, 2, &d) || !digits(w, 11, 2, &h) || !digits(w, 14, 2, &mi) ||
-	    !digits(w, 17, 2, &s) || mo < 1 || mo > 12 || d < 1 || d > 31)
+	if (w.len < 20 || w.p[4] != '-' || w.p[10] != 'T' || w.p[13] != ':' || !logprefix_digits(w, 0, 4, &y) ||
+	    !logprefix_digits(w, 5, 2, &mo) || !logprefix_digits(w, 8, 2, &d) || !logprefix_digits(w, 11, 2, &h) ||
+	    !logprefix_digits(w, 14, 2, &mi) || !logprefix_digits(w, 17, 2, &s) || mo < 1 || mo > 12 || d < 1 || d > 31)
 		return false;
 	size_t at = 19;
 	if (w.p[at] == '.' || w.p[at] == ',') {
@@ -49,10 +48,10 @@ static bool iso_time(struct span w, int64_t *ret_unix_ms)
 		return false;
 	if (sign != 0) {
 		bool colon = at + 3 < w.len && w.p[at + 3] == ':';
-		if (!digits(w, at + 1, 2, &zh) || !digits(w, at + (colon ? 4 : 3), 2, &zm))
+		if (!logprefix_digits(w, at + 1, 2, &zh) || !logprefix_digits(w, at + (colon ? 4 : 3), 2, &zm))
 			return false;
 	}
-	int64_t secs = days_of(y, mo, d) * 86400 + h * 3600 + mi * 60 + s - sign * (zh * 3600 + zm * 60);
+	int64_t secs = logprefix_days(y, mo, d) * 86400 + h * 3600 + mi * 60 + s - sign * (zh * 3600 + zm * 60);
 	*ret_unix_ms = secs * 1000 + ms;
 	return true;
 }
@@ -180,7 +179,8 @@ void logprefix_parse(struct span line, struct logprefix *ret)
 	} else {
 		syslog_head(&r.text, &r);
 		if (r.ident.p && span_eq(r.ident, "kernel"))
-			ignore(bracket_time(&r.text, &r), "some syslog daemons keep the kernel's own time, others do not");
+			ignore(bracket_time(&r.text, &r),
+			       "some syslog daemons keep the kernel's own time, others do not");
 	}
 	*ret = r;
 }

@@ -22,3 +22,8 @@ struct logprefix {
 
 /* A line with no known prefix comes back whole as text. */
 void logprefix_parse(struct span line, struct logprefix *ret);
+
+/* What dates are made of, for other readers of log lines: n digits of s from `at` on; false: not so many, or others. */
+bool logprefix_digits(struct span s, size_t at, size_t n, int64_t *ret);
+/* Days since 1970-01-01 of a date in the Gregorian calendar. */
+int64_t logprefix_days(int64_t y, int64_t m, int64_t d);

@@ -70,14 +70,17 @@ int proc_stat_parse(struct span text, struct proc_stat *ret)
 {
 	struct proc_stat s = {};
 	struct span rest;
-	uint64_t flags, threads;
+	uint64_t flags, threads, reaped_user, reaped_system;
 	/* The words between these are of no use here; the numbers are how many to pass over. */
 	if (text.len == 0 || stat_head_parse(text, &s, &rest) < 0 || words_pid(&rest, &s.ppid) < 0 ||
 	    words_pid(&rest, &s.pgrp) < 0 || words_pid(&rest, &s.session) < 0 || words_u64(&rest, 2, &flags) < 0 ||
-	    words_u64(&rest, 0, &s.minor_faults) < 0 || words_u64(&rest, 1, &s.major_faults) < 0 ||
-	    words_u64(&rest, 1, &s.utime_ticks) < 0 || words_u64(&rest, 0, &s.stime_ticks) < 0 ||
-	    words_u64(&rest, 4, &threads) < 0 || words_u64(&rest, 1, &s.start_ticks) < 0)
+	    words_u64(&rest, 0, &s.minor_faults) < 0 || words_u64(&rest, 0, &s.reaped_faults) < 0 ||
+	    words_u64(&rest, 0, &s.major_faults) < 0 || words_u64(&rest, 1, &s.utime_ticks) < 0 ||
+	    words_u64(&rest, 0, &s.stime_ticks) < 0 || words_u64(&rest, 0, &reaped_user) < 0 ||
+	    words_u64(&rest, 0, &reaped_system) < 0 || words_u64(&rest, 2, &threads) < 0 ||
+	    words_u64(&rest, 1, &s.start_ticks) < 0)
 		return -EBADMSG;
+	s.reaped_ticks = add_cap(reaped_user, reaped_system);
 	s.threads = (uint32_t)MIN(threads, UINT32_MAX);
 	s.kernel_thread = flags & PF_KTHREAD;
 	*ret = s;
@@ -90,6 +93,24 @@ int proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret)
 	size_t len;
 	int r = pid_file_read(w, pid, "stat", text, sizeof(text), &len);
 	return r != 0 ? r : proc_stat_parse((struct span){text, len}, ret);
+}
+
+int proc_io_parse(struct span text, struct proc_io *ret)
+{
+	struct proc_io v;
+	if (text_field_u64(text, "rchar", &v.read_call_bytes) < 0 || text_field_u64(text, "wchar", &v.write_call_bytes) < 0 ||
+	    text_field_u64(text, "read_bytes", &v.read_bytes) < 0 || text_field_u64(text, "write_bytes", &v.written_bytes) < 0)
+		return -EBADMSG;
+	*ret = v;
+	return 0;
+}
+
+int proc_io_read(const struct world *w, pid_t pid, struct proc_io *ret)
+{
+	char text[512];
+	size_t len;
+	int r = pid_file_read(w, pid, "io", text, sizeof(text), &len);
+	return r != 0 ? r : proc_io_parse((struct span){text, len}, ret);
 }
 
 int proc_statm_parse(struct span text, struct proc_statm *ret)
@@ -249,6 +270,24 @@ int proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 			text[i] = ' ';
 	span_copy((struct span){text, len}, dst, cap);
 	return 0;
+}
+
+int proc_auxv_read(const struct world *w, pid_t pid, uint64_t type, uint64_t *ret)
+{
+	char text[1024];
+	size_t len;
+	int r = pid_file_read(w, pid, "auxv", text, sizeof(text), &len);
+	if (r != 0)
+		return r;
+	for (size_t at = 0; at + 16 <= len; at += 16) {
+		uint64_t pair[2];
+		memcpy(pair, text + at, sizeof(pair));
+		if (pair[0] == type) {
+			*ret = pair[1];
+			return 0;
+		}
+	}
+	return WORLD_ABSENT;
 }
 
 int proc_environ_read(const struct world *w, pid_t pid, char *dst, size_t cap, size_t *ret_len)

@@ -27,10 +27,19 @@ struct proc_stat {
 	uint64_t utime_ticks, stime_ticks, start_ticks;
 	uint32_t threads;
 	uint64_t minor_faults, major_faults;
+	uint64_t reaped_ticks, reaped_faults; /* CPU time and minor faults of the children it waited for, and of theirs */
 	bool kernel_thread; /* PF_KTHREAD in flags */
 };
 int must_check proc_stat_parse(struct span text, struct proc_stat *ret);
 int must_check proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret);
+
+/* IO of the process, its ended threads and the children it waited for; reading it takes the rights of a tracer. */
+struct proc_io {
+	uint64_t read_call_bytes, write_call_bytes; /* rchar, wchar: through calls, cache and pipes included */
+	uint64_t read_bytes, written_bytes;         /* from and towards disks */
+};
+int must_check proc_io_parse(struct span text, struct proc_io *ret);
+int must_check proc_io_read(const struct world *w, pid_t pid, struct proc_io *ret);
 
 struct proc_statm {
 	uint64_t size_pages, resident_pages, shared_pages;
@@ -61,6 +70,11 @@ int must_check proc_rollup_read(const struct world *w, pid_t pid, struct proc_ro
 
 /* Arguments joined by blanks; "[comm]" if there are none. Cut to cap. */
 int must_check proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap);
+/*
+ * One value of the auxiliary vector that the kernel gave the program (getauxval(3)) of a 64-bit process; reading it takes
+ * the rights of a tracer. WORLD_ABSENT: it has none of that type.
+ */
+int must_check proc_auxv_read(const struct world *w, pid_t pid, uint64_t type, uint64_t *ret);
 /* environ as it was at exec: NUL-separated, cut to cap; *ret_len without a final NUL. */
 int must_check proc_environ_read(const struct world *w, pid_t pid, char *dst, size_t cap, size_t *ret_len);
 /* Value of NAME in such a block; empty p when absent. Pure. */

@@ -1,0 +1,50 @@
+/*
+ * What stands behind a descriptor of another process: file and where it is
+ * mounted from, pipe and who holds the other end, socket and its peer,
+ * device. From the links in /proc/PID/fd (kernel: filesystems/proc.rst).
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/text.h"
+#include "sense/world.h"
+
+enum fd_kind {
+	FD_OTHER,
+	FD_FILE,
+	FD_PIPE,
+	FD_SOCKET,
+	FD_TTY,
+	FD_GPU, /* device of an accelerator */
+	FD_EPOLL,
+	FD_EVENT,
+	FD_TIMER,
+	FD_SIGNAL,
+	FD_PIDFD,
+	FD_INOTIFY,
+	FD_USERFAULT,
+};
+
+struct fd_link {
+	enum fd_kind kind;
+	uint64_t inode; /* of pipes and sockets; 0 */
+};
+
+/* The text of a link in /proc/PID/fd. Pure. */
+struct fd_link fd_link_parse(struct span link);
+/* The line of /proc/PID/mountinfo with that mount id. -ENOENT. Pure. */
+int must_check mountinfo_find(struct span text, uint64_t mount_id, struct span *ret_type, struct span *ret_source);
+/* Whether a file system's type is one that other machines or programs serve: nfs4, lustre, fuse.x, … Pure. */
+bool mount_is_remote(struct span type);
+
+/* One readlink. WORLD_GONE (also: no such descriptor), WORLD_DENIED. */
+int must_check fd_link_read(const struct world *w, pid_t pid, int fd, struct fd_link *ret, char *link, size_t cap);
+/*
+ * The same for people: "/data/x on nfs4 server:/export", "socket tcp …",
+ * "pipe, other end: pid 812 (python)". Who holds the other end of a pipe is
+ * searched for at most pipe_budget_ns (0: not at all).
+ */
+#define FDTARGET_PIPE_BUDGET_NS (10 * NS_PER_MS)
+int must_check fdtarget_read(const struct world *w, pid_t pid, int fd, uint64_t pipe_budget_ns, struct fd_link *ret,
+			     char *dst, size_t cap);

@@ -1,0 +1,35 @@
+/*
+ * How much of given addresses of a process lies in memory: /proc/PID/pagemap
+ * (kernel: admin-guide/mm/pagemap.rst), one 64-bit word a page. Bit 63: in
+ * memory, bit 62: in swap, bit 61: of a file or shared. The numbers of frames
+ * are hidden from most of us and not needed.
+ *
+ * The process is not touched. Large ranges are looked at in even steps, so
+ * that the time does not grow with the size of the process: what was seen
+ * stands for the rest.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "sense/world.h"
+
+struct pagemap_range {
+	uint64_t addr, bytes; /* in: where */
+	uint64_t pages; /* out: pages that the range touches */
+	uint64_t seen; /* of these looked at; 0: none, nothing is known */
+	uint64_t present, swapped, shared; /* of those seen; shared: present ones of files or shared memory */
+};
+
+/* Adds n words to the counts of a range. */
+void pagemap_count(const uint64_t *words, size_t n, struct pagemap_range *to);
+/* Bytes of the range that lie in memory, by the share of those seen. */
+uint64_t pagemap_present_bytes(const struct pagemap_range *r);
+
+/*
+ * Fills the ranges in the order given until the budget is used up (0: none);
+ * the others keep seen 0. *ret_done: how many were looked at. WORLD_GONE,
+ * WORLD_DENIED, WORLD_ABSENT (a recorded machine).
+ */
+int must_check pagemap_read(const struct world *w, pid_t pid, struct pagemap_range *ranges, size_t n,
+			    uint64_t budget_ns, size_t *ret_done);

@@ -1,0 +1,32 @@
+/*
+ * One line of /proc/PID/net/{tcp,udp,unix}, and the search of an inode in
+ * them: what a socket is connected to, as the network namespace of its
+ * process sees it (kernel: networking/proc_net_tcp.rst). The tables are text
+ * and as long as the machine has sockets, so a search is bounded.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "sense/world.h"
+
+enum {
+	SOCK_NONE = 7, /* not in that table: another family, or closed meanwhile */
+};
+
+struct sock_line {
+	uint64_t inode;
+	bool v6;
+	uint8_t local[16], remote[16]; /* network order; the first 4 bytes for IPv4 */
+	uint16_t local_port, remote_port;
+	uint32_t state; /* TCP_ESTABLISHED… of netinet/tcp.h */
+};
+
+/* A line of tcp, tcp6, udp or udp6. -EBADMSG (also for the heading). Pure. */
+int must_check sock_line_parse(struct span line, struct sock_line *ret);
+/* A line of unix: inode and path, "" without one. -EBADMSG. Pure. */
+int must_check sock_unix_parse(struct span line, uint64_t *ret_inode, struct span *ret_path);
+/* "tcp 10.0.0.3:4000 -> 10.0.0.7:29500 (established)". */
+void sock_line_format(const struct sock_line *l, const char *protocol, char *dst, size_t cap);
+
+/* "tcp …", "udp …", "unix /run/x" for the inode of a socket of pid. SOCK_NONE, and the conditions of world.h. */
+int must_check socktable_find(const struct world *w, pid_t pid, uint64_t inode, char *dst, size_t cap);
