@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 enum severity {
-	SEVERITY_NOTE,    /* good to know; vigil makes do */
+	SEVERITY_NOTE, /* good to know; vigil makes do */
 	SEVERITY_WARNING, /* will hurt sooner or later */
 	SEVERITY_PROBLEM, /* hurts now */
 };

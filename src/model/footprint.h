@@ -27,12 +27,14 @@ struct footprint_row {
 	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
 	enum footprint_pss pss;
 	uint64_t pss_bytes;
+	bool has_gpu;
+	uint64_t gpu_bytes; /* on all devices */
 };
 
 #define FOOTPRINT_OWNERS 16
 struct footprint_shm {
 	char path[224];
-	const char *kind;  /* static */
+	const char *kind; /* static */
 	const char *maker; /* static; NULL unknown */
 	bool has_bytes;
 	uint64_t bytes, mapped_bytes;
@@ -54,9 +56,9 @@ struct footprint {
 	bool has_shm;
 	uint64_t shm_bytes, shm_total_bytes, shm_free_bytes;
 	struct footprint_row *rows; /* largest own bytes first; owned */
-	size_t n, n_all;     /* shown and found */
+	size_t n, n_all; /* shown and found */
 	uint64_t own_bytes, rss_bytes, swap_bytes; /* of all found */
-	size_t n_denied;     /* processes whose environment we may not read */
+	size_t n_denied; /* processes whose environment we may not read */
 	struct footprint_shm *shm; /* largest first; owned */
 	size_t n_shm, n_shm_all;
 	uint64_t orphan_bytes; /* on the whole node */

@@ -48,7 +48,7 @@ enum memory_scope { MEMORY_SCOPE_NONE, MEMORY_SCOPE_NODE, MEMORY_SCOPE_CONTAINER
 #define INCIDENT_SHM 8
 
 struct incident_evidence {
-	char kind[24];   /* "kmsg", "cgroup", "journal", "signal", "wait_status", "log", "ledger", "not_read" … */
+	char kind[24]; /* "kmsg", "cgroup", "journal", "signal", "wait_status", "log", "ledger", "not_read" … */
 	char text[360];
 	char source[96]; /* file or interface it was read from */
 	int64_t time_unix_ms; /* 0: unknown */
@@ -132,7 +132,7 @@ struct incident {
 		uint64_t job_bytes; /* what the whole job held, shared memory and kernel memory included; 0 unknown */
 		double ratio, threshold_ratio;
 		enum memory_scope scope;
-		char level[200];     /* which group or machine ran out */
+		char level[200]; /* which group or machine ran out */
 		char threshold[200]; /* how the threshold came about */
 		bool has_rate;
 		int64_t growth_bytes_per_s;
@@ -153,11 +153,11 @@ struct incident {
 	struct {
 		bool valid;
 		uint64_t freed_bytes;
-		uint64_t notice_us;  /* threshold crossing read -> first signal or freeze */
+		uint64_t notice_us; /* threshold crossing read -> first signal or freeze */
 		uint64_t freeze_us, kill_us, dead_us, freed_us; /* since the crossing was read */
 		uint32_t processes_ended;
-		uint32_t reaped;     /* process_mrelease that worked */
-		char method[120];    /* "cgroup.freeze + cgroup.kill + process_mrelease" */
+		uint32_t reaped; /* process_mrelease that worked */
+		char method[120]; /* "cgroup.freeze + cgroup.kill + process_mrelease" */
 	} action;
 	struct incident_process top[INCIDENT_TOP];
 	size_t n_top;
@@ -176,13 +176,13 @@ struct incident {
 	char log_dir[256];
 };
 
-const char *incident_kind_name(enum incident_kind k);   /* "memory_kill" */
-enum incident_kind incident_kind_of(const char *name);  /* INCIDENT_NONE if unknown */
+const char *incident_kind_name(enum incident_kind k); /* "memory_kill" */
+enum incident_kind incident_kind_of(const char *name); /* INCIDENT_NONE if unknown */
 const char *killer_name(enum killer k);
-enum killer killer_of(const char *name);                /* KILLER_UNKNOWN if unknown */
+enum killer killer_of(const char *name); /* KILLER_UNKNOWN if unknown */
 const char *confidence_name(enum confidence c);
 const char *retry_name(enum incident_retry r);
-const char *memory_scope_name(enum memory_scope s);     /* NULL for none */
+const char *memory_scope_name(enum memory_scope s); /* NULL for none */
 
 /* Appends; counts what no longer fits. */
 void incident_evidence_add(struct incident *i, const char *kind, const char *source, int64_t time_unix_ms,

@@ -14,13 +14,14 @@
 
 enum ledger_scope { LEDGER_NODE, LEDGER_CONTAINER, LEDGER_JOB };
 
-#define LEDGER_MAX_LEVELS (CGROUP_MAX_LEVELS + 2)
+/* The node, the groups that a guard of many jobs watches, and one more; a set of levels fits 32 bits. */
+#define LEDGER_MAX_LEVELS 32
 
 struct ledger_level {
 	enum ledger_scope scope;
 	uint16_t source; /* index of the chain level for containers */
 	uint64_t total_bytes;
-	uint64_t used_bytes;        /* total - available */
+	uint64_t used_bytes; /* total - available */
 	uint64_t available_bytes;
 	uint64_t kernel_used_bytes; /* as the kernel counts, cache included */
 	uint64_t reclaimable_bytes;

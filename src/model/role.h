@@ -16,15 +16,15 @@
 #include "model/incident.h" /* NO_RANK */
 
 enum role {
-	ROLE_OTHER,      /* nothing known: kernel thread, zombie, unreadable */
-	ROLE_MAIN,       /* the program itself: a rank, or the whole job */
-	ROLE_LOADER,     /* serves its parent: data loader worker, multiprocessing child */
-	ROLE_COMPILER,   /* torch inductor worker, cc, nvcc, ptxas … */
-	ROLE_LAUNCHER,   /* starts ranks and waits: torchrun, mpirun, srun, accelerate … */
+	ROLE_OTHER, /* nothing known: kernel thread, zombie, unreadable */
+	ROLE_MAIN, /* the program itself: a rank, or the whole job */
+	ROLE_LOADER, /* serves its parent: data loader worker, multiprocessing child */
+	ROLE_COMPILER, /* torch inductor worker, cc, nvcc, ptxas … */
+	ROLE_LAUNCHER, /* starts ranks and waits: torchrun, mpirun, srun, accelerate … */
 	ROLE_RAY_WORKER, /* a Ray task, actor or idle worker */
 	ROLE_RAY_SYSTEM, /* raylet, gcs_server, dashboard … */
-	ROLE_HELPER,     /* resource tracker, fork server, other programs that the job called */
-	ROLE_SHELL,      /* a shell or a wrapper such as timeout, sudo, tini */
+	ROLE_HELPER, /* resource tracker, fork server, other programs that the job called */
+	ROLE_SHELL, /* a shell or a wrapper such as timeout, sudo, tini */
 	ROLE_MAX,
 };
 

@@ -24,26 +24,26 @@
 /* A job as the guard sees it. */
 struct unit_job {
 	bool active;
-	bool protected_;      /* never a victim */
-	bool retriable;       /* a death costs a retry, not the job */
+	bool protected_; /* never a victim */
+	bool retriable; /* a death costs a retry, not the job */
 	pid_t roots[UNIT_ROOTS_MAX]; /* main processes (ranks), started by us or adopted */
 	uint64_t root_start_ticks[UNIT_ROOTS_MAX]; /* a rank may end early and its pid go to a stranger; 0: not known */
 	int32_t ranks[UNIT_ROOTS_MAX];
 	size_t n_roots;
-	pid_t reaper;         /* its children, but for `not_ours`, belong to the job (double forks end up there); 0: none */
+	pid_t reaper; /* its children, but for `not_ours`, belong to the job (double forks end up there); 0: none */
 	pid_t not_ours[8];
 	size_t n_not_ours;
 };
 
 struct unit {
 	uint16_t job;
-	uint16_t group;       /* units of one group are alike: same job and role */
+	uint16_t group; /* units of one group are alike: same job and role */
 	uint16_t group_size;
-	pid_t pid;            /* the unit's main process */
+	pid_t pid; /* the unit's main process */
 	uint64_t start_ticks;
-	int32_t rank;         /* NO_RANK */
+	int32_t rank; /* NO_RANK */
 	enum role role;
-	bool launcher;        /* shell or launcher: ended last */
+	bool launcher; /* shell or launcher: ended last */
 	bool retriable, protected_;
 	uint32_t processes;
 	uint64_t own_bytes, rss_bytes, swap_bytes;
@@ -81,10 +81,10 @@ struct unit_known {
 	pid_t pid;
 	uint64_t start_ticks;
 	struct role_info role;
-	char comm[16];        /* when the role was read: exec and a new title change it, and then it is read again */
+	char comm[16]; /* when the role was read: exec and a new title change it, and then it is read again */
 	uint64_t last_own_bytes, last_mono_ns;
 	int64_t growth_bytes_per_s;
-	uint32_t seen;        /* sweep number: stale places are reused */
+	uint32_t seen; /* sweep number: stale places are reused */
 };
 
 #define UNIT_KNOWN_MAX 16384 /* power of two; also the most processes of a sweep */

@@ -1,0 +1,8 @@
+/* The inside of model/heapset: shared by its files, by nobody else. */
+#pragma once
+
+#include "model/heapset.h"
+#include "model/stackset_parts.h"
+
+const struct stackset *heapset_tree(const struct heapset *h);
+uint32_t heapset_root(const struct heapset *h);
