@@ -267,6 +267,7 @@ void postmortem(const struct death *d, struct incident *ret)
 		decided = proofs[k](&p);
 	if (!decided)
 		pm_leftover(&p);
+	pm_rules(&p);
 	hints_evidence(&p);
 	pm_neighbours(&p);
 	if (ret->killer == KILLER_UNKNOWN || ret->cause.confidence == CONFIDENCE_LOW)

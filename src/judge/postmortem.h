@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
+#include "model/cause.h"
 #include "model/incident.h"
 
 /* Another process of the job: its worker, rank or descendant, as last seen. */
@@ -77,6 +78,7 @@ struct death {
 	size_t n_hints;
 	const struct death_kin *kin;
 	size_t n_kin;
+	struct cause_verdict rules; /* what the cause book says of its log; may be invalid */
 	/*
 	 * What could not be looked at, and why: "kmsg: not permitted (CAP_SYSLOG)".
 	 * The word before the colon is one of kmsg, journal, cgroup, vmstat,

@@ -5,6 +5,7 @@
 
 #include "base/signame.h"
 #include "base/units.h"
+#include "judge/gpuoom.h"
 #include "judge/postmortem_parts.h"
 
 static bool shm_nearly_full(const struct death *d)
@@ -293,6 +294,28 @@ static bool exception_verdict(struct pm *p)
 	return true;
 }
 
+/* What the device's memory went to is said apart: that it was used up is certain, why is as sure as the numbers make it. */
+static bool gpu_verdict(struct pm *p, const struct log_hint *gpu, const struct log_hint *err)
+{
+	struct gpuoom_verdict v;
+	bool last = !err || strstr(err->text, "out of memory") || strstr(err->text, "OutOfMemory") ||
+		    strstr(err->text, "ALLOC_FAILED") || strstr(err->text, "RESOURCE_EXHAUSTED");
+	enum confidence ended_it = last ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+	gpuoom_judge(gpu, &v);
+	hint_verdict(p, gpu, INCIDENT_GPU_OOM, gpuoom_cause_id(v.cause),
+		     v.cause ? MIN(ended_it, v.confidence) : ended_it,
+		     v.cause ? v.words : "failed because the accelerator's memory was used up.");
+	if (v.cause)
+		pm_text(p, "%s", v.text);
+	for (size_t i = 0; i < v.n_advice; i++)
+		incident_advice_add(p->i, "%s", v.advice[i]);
+	if (!v.cause)
+		pm_advise_gpu(p, gpu);
+	else if (v.cause != GPUOOM_OTHER_PROCESS)
+		incident_advice_add(p->i, "vigil gpus shows whether another process holds memory on the device.");
+	return true;
+}
+
 /* The process ended by itself with an error (or says so); its last words decide. */
 bool pm_log(struct pm *p)
 {
@@ -302,14 +325,8 @@ bool pm_log(struct pm *p)
 	if (e->told == SIGKILL || !e->known)
 		return false;
 	const struct log_hint *gpu = pm_hint(p->d, "cuda_oom"), *err = last_error(p->d);
-	if (gpu && e->exited) {
-		bool last = !err || strstr(err->text, "out of memory") || strstr(err->text, "OutOfMemory") ||
-			    strstr(err->text, "ALLOC_FAILED") || strstr(err->text, "RESOURCE_EXHAUSTED");
-		hint_verdict(p, gpu, INCIDENT_GPU_OOM, "gpu_out_of_memory", last ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
-			     "failed because the accelerator's memory was used up.");
-		pm_advise_gpu(p, gpu);
-		return true;
-	}
+	if (gpu && e->exited)
+		return gpu_verdict(p, gpu, err);
 	if (!e->exited)
 		return e->signal == SIGABRT ? false : e->signal == SIGINT && exception_verdict(p);
 	if (dataloader_verdict(p) || torchrun_verdict(p) || peer_verdict(p) || memory_words(p) || exception_verdict(p))

@@ -57,6 +57,7 @@ bool pm_crash(struct pm *p);
 void pm_leftover(struct pm *p);
 
 /* Things worth saying whatever the verdict */
+void pm_rules(struct pm *p);
 void pm_status_evidence(struct pm *p);
 void pm_neighbours(struct pm *p);
 void pm_looked_at(struct pm *p);

@@ -1,0 +1,270 @@
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang_parts.h"
+
+/* Steps are missed after this, or after three usual gaps between them. */
+static const uint64_t step_least_ns = 10 * NS_PER_S;
+static const double step_gaps = 3;
+/* Silence: without steps that could be missed, and once a rank has ended. */
+static const uint64_t silence_ns = 20 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
+/* A rank whose steps stay behind while others go on. */
+static const uint64_t lonely_least_ns = 60 * NS_PER_S;
+static const double lonely_gaps = 10;
+static const uint32_t want_dumps = 3;
+static const uint64_t want_gap_ns = 2 * NS_PER_S;
+
+/* Longer than silence takes to be one. */
+static const uint64_t recover_ns = 40 * NS_PER_S;
+static const uint64_t again_benign_ns = 30 * NS_PER_S, again_most_ns = 10 * 60 * NS_PER_S;
+/* Stragglers are looked for once steps run, and then now and then. */
+static const uint64_t shares_first_steps = 10, shares_every_ns = 10 * 60 * NS_PER_S;
+static const uint32_t share_samples = 250;
+static const uint64_t share_least_ns = 5 * NS_PER_S, share_most_ns = 20 * NS_PER_S;
+static const uint64_t told_again_ns = 30 * 60 * NS_PER_S;
+
+const char *hang_state_name(enum hang_state s)
+{
+	static const char *const names[] = {"well", "benign", "suspect", "hung"};
+	return names[MIN((size_t)s, ARRAY_SIZE(names) - 1)];
+}
+
+const char *hang_kind_name(enum hang_kind k)
+{
+	static const char *const names[] = {"none", "hang", "straggler", "slowdown"};
+	return names[MIN((size_t)k, ARRAY_SIZE(names) - 1)];
+}
+
+uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns)
+{
+	return given_ns ? given_ns : usual_ns;
+}
+
+static uint64_t times(double gap_ns, double n)
+{
+	return gap_ns * n >= 1e18 ? UINT64_MAX / 2 : (uint64_t)(gap_ns * n);
+}
+
+static size_t live_ranks(const struct pulses *p, bool *ret_ended)
+{
+	size_t n = 0;
+	*ret_ended = false;
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->rank[i].serves)
+			continue;
+		n += !p->rank[i].seen.exited;
+		*ret_ended |= p->rank[i].seen.exited;
+	}
+	return n;
+}
+
+/* Latest life of a rank other than processor time, which a wait can spend as well. */
+static uint64_t alive_without_cpu_ns(const struct pulse *l)
+{
+	uint64_t alive = l->first_ns;
+	for (size_t i = PULSE_READ; i <= PULSE_NET_RECEIVED; i++)
+		if (l->trace[i].known)
+			alive = MAX(alive, l->trace[i].moved_ns);
+	return l->gpu_known ? MAX(alive, l->gpu_alive_ns) : alive;
+}
+
+/*
+ * Since when nothing but the log moves. Processor time alone is life where it
+ * cannot be a wait for others that spins: in a job of one.
+ */
+static uint64_t silent_since(const struct pulses *p, size_t live)
+{
+	uint64_t since = MAX(p->first_ns, p->step_ns);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct pulse *l = &p->rank[i];
+		if (l->serves || l->seen.exited)
+			continue;
+		since = MAX(since, live > 1 ? alive_without_cpu_ns(l) : pulse_alive_ns(l));
+	}
+	return p->rdma.known ? MAX(since, p->rdma.moved_ns) : since;
+}
+
+const struct pulse *hang_lonely(const struct pulses *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct pulse *l = &p->rank[i];
+		if (l->serves || l->seen.exited || !l->stepping || !p->has_gap)
+			continue;
+		uint64_t limit = MAX(lonely_least_ns, times(p->gap_ns, lonely_gaps));
+		bool done = l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
+		if (!done && p->now_ns - l->step_ns > limit && p->now_ns - pulse_alive_ns(l) > lonely_least_ns &&
+		    p->now_ns - p->step_ns < limit)
+			return l;
+	}
+	return NULL;
+}
+
+static bool step_missed(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
+{
+	char stood[24], usual[24];
+	uint64_t limit = MAX(s->has_after ? s->after_ns : step_least_ns, times(p->gap_ns, step_gaps));
+	if (!p->progress_known || !p->has_gap || p->now_ns - p->step_ns < limit)
+		return false;
+	text_format(text, cap, "no step for %s (usual: one in %s)", duration_format(p->now_ns - p->step_ns, stood),
+		    duration_format((uint64_t)p->gap_ns, usual));
+	return true;
+}
+
+uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
+{
+	char stood[24];
+	bool ended;
+	size_t live = live_ranks(p, &ended);
+	text_copy(text, cap, "");
+	if (live == 0)
+		return 0;
+	if (step_missed(s, p, text, cap))
+		return p->step_ns;
+	uint64_t since = silent_since(p, live), limit = ended ? silence_after_end_ns : silence_ns;
+	if (s->has_after) /* who gives a time means it, be it short or long */
+		limit = s->after_ns;
+	if (p->now_ns - since >= limit) {
+		text_format(text, cap, "nothing but the log and processor time moved for %s",
+			    duration_format(p->now_ns - since, stood));
+		return since;
+	}
+	const struct pulse *l = hang_lonely(p);
+	if (l && (!s->has_after || p->now_ns - l->step_ns >= s->after_ns)) {
+		text_format(text, cap, "rank %d has made no step for %s, others have", l->rank,
+			    duration_format(p->now_ns - l->step_ns, stood));
+		return l->step_ns;
+	}
+	return 0;
+}
+
+static void ask_shares(struct hang_mind *m, const struct pulses *p, struct hang_step *ret)
+{
+	uint64_t twenty = times(p->step_time_ns, 20), length = MAX(share_least_ns, MIN(twenty, share_most_ns));
+	ret->sample_gap_ns = length / share_samples;
+	ret->samples = share_samples;
+	m->shares_asked = true;
+	m->asked_ns = p->now_ns;
+	m->shares_steps = p->n_steps;
+}
+
+/* While all is well: is one rank slower than the others, or the job than it was? */
+static void look_at_pace(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p,
+			 struct hang_step *ret)
+{
+	struct hang_pace pace;
+	bool ended, due = false;
+	if (m->asked_ns)
+		return;
+	if (!s->no_straggler && p->has_ranks && live_ranks(p, &ended) > 1 && p->has_step_time &&
+	    p->n_steps >= shares_first_steps)
+		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns;
+	bool slow = hang_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
+		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > told_again_ns);
+	if (!due && !slow)
+		return;
+	if (slow)
+		ret->want |= HANG_WANT_BOOK;
+	if (p->has_ranks && !s->no_straggler)
+		ret->want |= HANG_WANT_SHARES;
+	if (ret->want)
+		ask_shares(m, p, ret);
+}
+
+/* It stood, and moves: at once if that is a step, else when it has gone on for a while. A flush is no recovery. */
+static bool recovers(struct hang_mind *m, const struct pulses *p)
+{
+	if (m->state != HANG_HUNG || p->step_ns > m->hung_step_ns)
+		return true;
+	if (m->moves_ns == 0)
+		m->moves_ns = p->now_ns;
+	return p->now_ns - m->moves_ns >= recover_ns;
+}
+
+static void moves(struct hang_mind *m, struct hang_step *ret)
+{
+	ret->resolved = m->state == HANG_HUNG;
+	m->moves_ns = 0;
+	/* evidence that is under way is still to be told of */
+	m->state = HANG_WELL;
+	m->since_ns = 0;
+	m->again_ns = 0;
+	m->rounds = 0;
+	m->text[0] = '\0';
+}
+
+void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret)
+{
+	char text[sizeof(ret->text)];
+	*ret = (struct hang_step){.state = HANG_WELL};
+	uint64_t since = s->rule == HANG_RULE_IO_GPU ? hang_io_gpu(m, s, p, text, sizeof(text))
+						     : hang_since(s, p, text, sizeof(text));
+	if (since == 0 && !recovers(m, p)) {
+		ret->state = HANG_HUNG;
+		ret->since_ns = m->since_ns;
+		TEXT_COPY(ret->text, m->text);
+		return;
+	}
+	if (since == 0) {
+		moves(m, ret);
+		look_at_pace(m, s, p, ret);
+		return;
+	}
+	m->moves_ns = 0;
+	m->since_ns = since;
+	ret->since_ns = since;
+	ret->state = m->state == HANG_WELL ? HANG_SUSPECT : m->state;
+	TEXT_COPY(ret->text, m->state != HANG_WELL && m->text[0] ? m->text : text);
+	if (m->state == HANG_HUNG || m->asked_ns || p->now_ns < m->again_ns)
+		return;
+	m->asked_ns = p->now_ns;
+	m->shares_asked = false;
+	if (m->state == HANG_WELL)
+		m->state = HANG_SUSPECT;
+	ret->want = HANG_WANT_STACKS | HANG_WANT_BOOK | HANG_WANT_ENVIRONMENT;
+	if (p->has_ranks && p->n > 1)
+		ret->want |= HANG_WANT_COLLECTIVE;
+	ret->dumps = want_dumps;
+	ret->gap_ns = want_gap_ns;
+}
+
+/* Later and later: what was found nothing wrong with is looked at less often. */
+static uint64_t patience_ns(const struct hang_mind *m)
+{
+	uint64_t wait = again_benign_ns << MIN(m->rounds, 5);
+	return MIN(wait, again_most_ns);
+}
+
+static void told_pace(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p)
+{
+	bool again = v->again_ns > 0 && !m->shares_again;
+	m->shares_ns = again ? 0 : p->now_ns;
+	m->shares_again = again;
+	m->shares_asked = false;
+	if (v->kind == HANG_SLOWDOWN) {
+		m->slowdown_ns = p->now_ns;
+		m->slowdown_steps = p->n_steps;
+	} else if (v->kind == HANG_STRAGGLER) {
+		m->straggler_ns = p->now_ns;
+		m->straggler_rank = v->n_culprits > 0 ? v->culprits[0] : NO_RANK;
+		if (v->ratio > 0)
+			m->slowdown_ns = p->now_ns;
+	}
+}
+
+void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p)
+{
+	m->asked_ns = 0;
+	if (m->shares_asked) {
+		told_pace(m, v, p);
+		return;
+	}
+	if (m->since_ns == 0) /* it moved meanwhile */
+		return;
+	TEXT_COPY(m->text, v->text);
+	m->hung_step_ns = p->step_ns;
+	uint64_t patience = patience_ns(m);
+	m->again_ns = p->now_ns + (v->again_ns ? MIN(v->again_ns, patience) : patience);
+	m->state = v->kind == HANG_HANG ? HANG_HUNG : v->benign ? HANG_BENIGN : HANG_SUSPECT;
+	if (v->again_ns == 0 || v->again_ns > patience)
+		m->rounds++;
+}

@@ -1,0 +1,166 @@
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang_parts.h"
+
+/* How long nothing may have moved before a verdict of each strength. */
+static const uint64_t certain_ns = 10 * NS_PER_S;
+static const uint64_t firm_stepping_ns = 25 * NS_PER_S, firm_ns = 45 * NS_PER_S;
+static const uint64_t vague_stepping_ns = 60 * NS_PER_S, vague_ns = 2 * 60 * NS_PER_S;
+static const uint64_t vague_first_ns = 5 * 60 * NS_PER_S;
+static const double firm_gaps = 3, vague_gaps = 5;
+
+static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
+{
+	double gap = w->stepping ? w->p->gap_ns : 0;
+	uint64_t need = certain_ns;
+	if (proof == HANG_FIRM)
+		need = w->stepping ? MAX(firm_stepping_ns, (uint64_t)(gap * firm_gaps)) : firm_ns;
+	else if (proof == HANG_VAGUE)
+		need = w->stepping     ? MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps))
+		       : w->first_step ? vague_first_ns
+				       : vague_ns;
+	/* who gives a time means it */
+	return w->s->has_after ? MAX(w->s->after_ns, (uint64_t)(gap * firm_gaps)) : need;
+}
+
+bool hang_old_enough(struct hang_work *w, enum hang_proof proof)
+{
+	uint64_t need = needed_ns(w, proof);
+	if (w->standstill_ns >= need || w->s->rule == HANG_RULE_IO_GPU)
+		return true;
+	w->v->kind = HANG_NONE;
+	w->v->id[0] = '\0';
+	w->v->n_culprits = w->v->n_advice = w->v->n_evidence = 0;
+	w->v->again_ns = MAX(need - w->standstill_ns, NS_PER_S);
+	TEXT_COPY(w->v->text, "it stands still, but not for long enough to be sure");
+	return false;
+}
+
+bool hang_gpu_works(const struct hang_work *w, int32_t rank)
+{
+	const struct pulse *l = pulse_find(w->p, rank);
+	return l && l->gpu_known && w->p->now_ns - l->gpu_alive_ns < 5 * NS_PER_S;
+}
+
+/* In a job of many a wait for the device is a wait for the others, unless the device does real work. */
+bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	if (activity_waits_for_ranks(r->activity.kind))
+		return true;
+	bool device = r->activity.kind == ACTIVITY_GPU_SYNC || r->activity.kind == ACTIVITY_BACKWARD;
+	return w->many && device && !hang_gpu_works(w, r->rank);
+}
+
+bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	/* A side thread that counts or prints is not the program. */
+	const double side_thread_cores = 0.2;
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	bool runs = r->acting && r->acting->wait.kind == WAIT_RUNNING;
+	if (r->compared && !r->idle && (runs || !r->unchanged || r->cores >= side_thread_cores))
+		return true;
+	if (!r->compared && l && pulse_moves(w->p, l, PULSE_CPU))
+		return true;
+	return l && (pulse_reads(w->p, l) || pulse_writes(w->p, l) || hang_gpu_works(w, r->rank));
+}
+
+const struct stackgroup_rank *hang_culprit(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->n_blocking; i++)
+		if (!w->benign[i])
+			return &w->g.rank[w->blocking[i]];
+	return NULL;
+}
+
+static bool rank_exited(const struct hang_work *w, int32_t rank)
+{
+	const struct pulse *l = pulse_find(w->p, rank);
+	return l && l->seen.exited;
+}
+
+static void work_make(struct hang_work *w)
+{
+	w->standstill_ns = sub_floor(w->p->now_ns, w->m->since_ns);
+	w->stepping = w->p->progress_known && w->p->has_gap;
+	w->first_step = !w->stepping && w->p->job_age_ns < hang_time(w->s->first_step_ns, HANG_FIRST_STEP_NS);
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		n += !w->p->rank[i].serves;
+	w->many = n > 1;
+	w->lonely = hang_lonely(w->p);
+	w->has_stacks = w->c->n_dumps > 0;
+	if (!w->has_stacks)
+		return;
+	stackgroups_make(w->c->dumps, MIN(w->c->n_dumps, HANG_DUMPS), &w->g);
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		if (hang_waits(w, r) || rank_exited(w, r->rank) || (w->lonely && r->rank != w->lonely->rank))
+			continue;
+		if (r->has_stack || r->activity.kind != ACTIVITY_UNKNOWN ||
+		    (r->main && r->main->wait.kind == WAIT_DISK))
+			w->blocking[w->n_blocking++] = i;
+		else
+			w->unseen[w->n_unseen++] = r->rank;
+	}
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (!l->serves && !l->seen.exited && !stackgroups_find(&w->g, l->rank) &&
+		    w->n_unseen < STACKGROUP_RANKS)
+			w->unseen[w->n_unseen++] = l->rank;
+	}
+}
+
+static bool moved_meanwhile(struct hang_work *w)
+{
+	char text[200];
+	if (w->s->rule == HANG_RULE_IO_GPU)
+		return false;
+	uint64_t since = hang_since(w->s, w->p, text, sizeof(text));
+	if (w->m->since_ns > 0 && since > 0 && since <= w->m->since_ns + NS_PER_S)
+		return false;
+	TEXT_COPY(w->v->text, "it moves again");
+	return true;
+}
+
+static bool by_stacks(struct hang_work *w)
+{
+	static bool (*const parts[])(struct hang_work * w) = {
+		hang_lock_proofs, hang_benign, hang_collective_says, hang_gil,
+		hang_disk,	  hang_busy,   hang_one_stands,	     hang_all_wait,
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i](w))
+			return true;
+	return false;
+}
+
+void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
+		struct hang_verdict *ret)
+{
+	struct hang_work w = {.s = s, .m = m, .c = c, .p = c->pulses, .v = ret};
+	*ret = (struct hang_verdict){.kind = HANG_NONE};
+	if (m->shares_asked) {
+		hang_pace_judge(&w);
+		return;
+	}
+	if (m->since_ns == 0 || moved_meanwhile(&w))
+		return;
+	work_make(&w);
+	ret->standstill_ns = w.standstill_ns;
+	hang_groups(&w);
+	bool decided = hang_stopped(&w) || hang_dead(&w) || hang_not_started(&w) ||
+		       (w.has_stacks ? by_stacks(&w) : hang_collective_says(&w) || hang_by_counters(&w));
+	if (!decided)
+		hang_unknown(&w);
+	if (s->rule == HANG_RULE_IO_GPU)
+		hang_io_gpu_judge(&w);
+	if (ret->kind == HANG_NONE)
+		return;
+	if (ret->text[0] >= 'a' && ret->text[0] <= 'z')
+		ret->text[0] = (char)(ret->text[0] - 'a' + 'A');
+	hang_collective_joins(&w);
+	hang_book_joins(&w);
+	hang_advise_for(&w, ret->id);
+	hang_looked_at(&w);
+}

@@ -1,0 +1,398 @@
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "judge/hang_parts.h"
+
+/* How a process ended, in words. */
+static void ending(const struct pulse *l, char *dst, size_t cap)
+{
+	int status = l->seen.wait_status;
+	if (!l->seen.has_status)
+		text_format(dst, cap, "has ended");
+	else if (WIFEXITED(status))
+		text_format(dst, cap, "has ended with exit code %d", WEXITSTATUS(status));
+	else
+		text_format(dst, cap, "was ended by signal %d", WTERMSIG(status));
+}
+
+static bool ended_well(const struct pulse *l)
+{
+	if (l->seen.has_status)
+		return WIFEXITED(l->seen.wait_status) && WEXITSTATUS(l->seen.wait_status) == 0;
+	return l->seen.has_progress && l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
+}
+
+/* Of the ranks that live: how many wait for others, and how many are at their end. */
+static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_ending, size_t *ret_all)
+{
+	*ret_waiting = *ret_ending = *ret_all = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct pulse *l = pulse_find(w->p, r->rank);
+		if (l && l->seen.exited)
+			continue;
+		++*ret_all;
+		*ret_waiting += hang_waits(w, r);
+		*ret_ending += r->activity.kind == ACTIVITY_UPLOAD || r->activity.kind == ACTIVITY_EXIT ||
+			       r->activity.kind == ACTIVITY_JOIN;
+	}
+}
+
+static void progress_of_ends(struct hang_work *w)
+{
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (l->serves || !l->seen.has_progress || !l->seen.progress.has_step)
+			continue;
+		hang_evidence(w, "progress", "log", "rank %d: epoch %.6g, step %llu%s", l->rank, l->seen.progress.epoch,
+			      (unsigned long long)l->seen.progress.step, l->seen.exited ? ", ended" : "");
+	}
+}
+
+/* A rank that has ended while others wait for it. */
+bool hang_dead(struct hang_work *w)
+{
+	const struct pulse *bad = NULL, *good = NULL;
+	size_t waiting, at_end, all;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (l->serves || !l->seen.exited)
+			continue;
+		if (ended_well(l) && !good)
+			good = l;
+		else if (!ended_well(l) && (!bad || l->exited_ns < bad->exited_ns))
+			bad = l;
+	}
+	if (!bad && !good)
+		return false;
+	living(w, &waiting, &at_end, &all);
+	if (!bad && w->n_blocking > 0 && waiting > 0) /* they may wait for one that is here */
+		return false;
+	if (w->has_stacks && waiting == 0) {
+		if (bad || all == 0 || at_end < all)
+			return false;
+		w->v->benign = true;
+		TEXT_COPY(w->v->id, "end");
+		hang_says(w, "the end: some ranks have finished, the rest are about to");
+		return true;
+	}
+	if (!hang_old_enough(w, w->has_stacks ? HANG_CERTAIN : HANG_FIRM))
+		return true;
+	char ranks[200], how[64], stood[24];
+	const struct pulse *one = bad ? bad : good;
+	hang_is(w, bad ? "dead_rank" : "uneven_last_epoch",
+		w->has_stacks && one->seen.has_status ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (!l->serves && l->seen.exited && (bad ? l == bad || (!ended_well(l)) : true))
+			hang_accuse(w, l->rank);
+	}
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	ending(one, how, sizeof(how));
+	hang_says(w, "%s %s, %s ago; the job lives on, the other ranks wait for %s.", ranks, how,
+		  duration_format(w->p->now_ns - one->exited_ns, stood), w->v->n_culprits == 1 ? "it" : "them");
+	if (!bad)
+		hang_says(w, "It had fewer batches than they have: the data are split unevenly.");
+	progress_of_ends(w);
+	return true;
+}
+
+/* ---- never started ---- */
+
+static const struct hang_environment *environment_of(const struct hang_work *w, int32_t rank)
+{
+	for (size_t i = 0; i < w->c->n_environment; i++)
+		if (w->c->environment[i].rank == rank && w->c->environment[i].readable)
+			return &w->c->environment[i];
+	return NULL;
+}
+
+static bool number(const char *text, uint64_t *ret)
+{
+	return *text && span_u64(span_of(text), ret) == 0;
+}
+
+/* Two ranks whose variables contradict each other. */
+static bool contradiction(struct hang_work *w)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} alike[] = {
+		{"MASTER_ADDR", offsetof(struct hang_environment, master_addr)},
+		{"MASTER_PORT", offsetof(struct hang_environment, master_port)},
+		{"WORLD_SIZE", offsetof(struct hang_environment, world_text)},
+	};
+	const struct hang_environment *first = NULL;
+	for (size_t i = 0; i < w->c->n_environment; i++) {
+		const struct hang_environment *e = &w->c->environment[i];
+		if (!e->readable)
+			continue;
+		if (!first)
+			first = e;
+		for (size_t k = 0; k < ARRAY_SIZE(alike); k++) {
+			const char *a = (const char *)first + alike[k].at, *b = (const char *)e + alike[k].at;
+			if (strcmp(a, b) == 0)
+				continue;
+			hang_is(w, "rendezvous_mismatch", CONFIDENCE_HIGH);
+			hang_accuse(w, e->rank);
+			hang_says(w, "The ranks cannot meet: rank %d has %s=%s, rank %d has %s=%s.", first->rank,
+				  alike[k].name, *a ? a : "(not set)", e->rank, alike[k].name, *b ? b : "(not set)");
+			return true;
+		}
+		for (size_t k = 0; k < i; k++) {
+			const struct hang_environment *o = &w->c->environment[k];
+			if (!o->readable || !*e->rank_text || strcmp(o->rank_text, e->rank_text) != 0)
+				continue;
+			hang_is(w, "rendezvous_mismatch", CONFIDENCE_HIGH);
+			hang_accuse(w, e->rank);
+			hang_says(w, "The ranks cannot meet: two processes both have RANK=%s.", e->rank_text);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* How many ranks must be on this node; 0 unknown. */
+static uint64_t expected(const struct hang_work *w, const struct hang_environment *e, bool *ret_whole)
+{
+	uint64_t world = 0, local = 0;
+	bool has_world = number(e->world_text, &world), has_local = number(e->local_world_text, &local);
+	*ret_whole = has_world && (has_local ? local == world : !w->c->no_local_launch);
+	return has_local ? local : *ret_whole ? world : 0;
+}
+
+/* A rank that is not there, or whose variables keep the others from meeting it. Only before the first step. */
+bool hang_not_started(struct hang_work *w)
+{
+	const struct hang_environment *e = NULL;
+	uint64_t seen = 0;
+	bool whole;
+	if (w->stepping || (w->has_stacks && w->g.n_waiting == 0))
+		return false;
+	for (size_t i = 0; i < w->p->n; i++) {
+		seen += !w->p->rank[i].serves && w->p->rank[i].rank != NO_RANK;
+		if (!e)
+			e = environment_of(w, w->p->rank[i].rank);
+	}
+	if (!e)
+		return false;
+	uint64_t want = expected(w, e, &whole);
+	if (want <= seen || want > 4096) {
+		if (!contradiction(w))
+			return false;
+		hang_old_enough(w, HANG_CERTAIN);
+		return true;
+	}
+	if (!hang_old_enough(w, HANG_CERTAIN))
+		return true;
+	hang_is(w, "rank_not_started", w->has_stacks ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	for (int32_t r = 0; whole && r < (int32_t)want; r++)
+		if (!pulse_find(w->p, r))
+			hang_accuse(w, r);
+	char ranks[200];
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	hang_says(w, "%llu of %llu ranks were started here; %s%s missing, and the others wait for %s.",
+		  (unsigned long long)seen, (unsigned long long)want, whole ? ranks : "some",
+		  w->v->n_culprits == 1 ? " is" : " are", w->v->n_culprits == 1 ? "it" : "them");
+	return true;
+}
+
+/* ---- locks ---- */
+
+static const struct dump_process *process_of(const struct stackdump *d, pid_t pid)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->processes[i].pid == pid)
+			return &d->processes[i];
+	return NULL;
+}
+
+static const struct dump_thread *thread_of(const struct stackdump *d, pid_t pid, pid_t tid)
+{
+	const struct dump_process *p = process_of(d, pid);
+	for (size_t i = 0; p && i < p->n_threads; i++)
+		if (p->threads[i].tid == tid)
+			return &p->threads[i];
+	return NULL;
+}
+
+static const struct stackdump *newest(const struct hang_work *w)
+{
+	return w->c->dumps[MIN(w->c->n_dumps, HANG_DUMPS) - 1];
+}
+
+/* Its state was the same at each look. */
+static bool all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind)
+{
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *t = thread_of(w->c->dumps[i], pid, tid);
+		if (!t || t->wait.kind != kind)
+			return false;
+	}
+	return true;
+}
+
+static void who_is(const struct dump_process *p, char *dst, size_t cap)
+{
+	if (p->rank == NO_RANK)
+		text_format(dst, cap, "process %d (%s)", (int)p->pid, p->name);
+	else
+		text_format(dst, cap, "%s %d of rank %d", p->role[0] ? p->role : "process", (int)p->pid, p->rank);
+}
+
+static void place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst,
+		  size_t cap)
+{
+	struct stackgroup_rank r = {.rank = p->rank, .process = p, .main = t, .acting = t};
+	activity_of(t, &r.activity);
+	/* The line of the source belongs to the rank's main thread. */
+	if (!t->main || p->pid != (pulse_find(w->p, p->rank) ? pulse_find(w->p, p->rank)->seen.pid : p->pid))
+		r.rank = INT32_MIN;
+	hang_doing(w, &r, dst, cap);
+}
+
+static bool fork_lock(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	const struct dump_process *parent = process_of(newest(w), p->ppid);
+	const struct dump_thread *owner = thread_of(newest(w), p->ppid, t->wait.owner);
+	bool forked = parent && (owner || strcmp(p->role, "loader") == 0 || strcmp(parent->name, p->name) == 0);
+	char who[120], at[300];
+	if (!forked)
+		return false;
+	hang_is(w, "fork_lock", owner && w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	hang_accuse(w, p->rank);
+	who_is(p, who, sizeof(who));
+	place(w, p, t, at, sizeof(at));
+	hang_says(w,
+		  "%s waits for ever for a lock (%s): its owner is thread %d%s%s%s, which does not exist in this "
+		  "process.",
+		  who, at, (int)t->wait.owner, owner ? " of the parent (" : "", owner ? owner->name : "",
+		  owner ? ")" : "");
+	hang_says(w, "The lock was held by that thread at the moment of the fork.");
+	hang_evidence(w, "lock", "system call and memory of the thread", "thread %d: %s", (int)t->tid, t->wait.text);
+	return true;
+}
+
+static bool openmp_fork(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	struct activity_found found;
+	const struct dump_process *parent = process_of(newest(w), p->ppid);
+	char who[120];
+	activity_of(t, &found);
+	if (found.kind != ACTIVITY_OPENMP || p->n_threads != 1 || !parent)
+		return false;
+	hang_is(w, "openmp_fork", CONFIDENCE_HIGH);
+	hang_accuse(w, p->rank);
+	who_is(p, who, sizeof(who));
+	hang_says(w,
+		  "%s waits for the threads of an OpenMP team that were not copied when it was forked: it has one "
+		  "thread, and "
+		  "stands in %s.",
+		  who, found.frame && found.frame->module ? found.frame->module : "OpenMP");
+	return true;
+}
+
+/* Proved by a thread itself, whatever the others do. */
+bool hang_lock_proofs(struct hang_work *w)
+{
+	const struct stackdump *d = newest(w);
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++) {
+			const struct dump_process *p = &d->processes[i];
+			const struct dump_thread *t = &p->threads[k];
+			if (t->wait.kind != WAIT_LOCK || !all_along(w, p->pid, t->tid, WAIT_LOCK))
+				continue;
+			if ((t->wait.owner_gone && fork_lock(w, p, t)) || openmp_fork(w, p, t)) {
+				hang_old_enough(w, HANG_CERTAIN);
+				return true;
+			}
+		}
+	return false;
+}
+
+/* One thread has the interpreter's lock at every look, stands where it stood, and others want it. */
+bool hang_gil(struct hang_work *w)
+{
+	const struct stackdump *d = newest(w);
+	for (size_t i = 0; i < d->n && w->c->n_dumps > 1; i++) {
+		const struct dump_process *p = &d->processes[i];
+		const struct dump_thread *holder = NULL;
+		size_t waiting = 0;
+		for (size_t k = 0; k < p->n_threads; k++) {
+			if (p->threads[k].gil == DUMP_GIL_HOLDS)
+				holder = &p->threads[k];
+			waiting += p->threads[k].gil == DUMP_GIL_WAITS;
+		}
+		bool still = holder && waiting > 0;
+		for (size_t k = 0; still && k < MIN(w->c->n_dumps, HANG_DUMPS); k++) {
+			const struct dump_thread *t = thread_of(w->c->dumps[k], p->pid, holder->tid);
+			still = t && t->gil == DUMP_GIL_HOLDS && stackgroup_key(t) == stackgroup_key(holder);
+		}
+		bool blocked = still && holder->wait.kind != WAIT_RUNNING && holder->wait.kind != WAIT_STOPPED;
+		bool native = still && holder->n_frames > 0 && holder->frames[0].kind == FRAME_NATIVE &&
+			      (!holder->frames[0].module || !strstr(holder->frames[0].module, "python"));
+		if (!blocked && !native)
+			continue;
+		if (!hang_old_enough(w, HANG_FIRM))
+			return true;
+		char who[120], at[300];
+		hang_is(w, "gil_held", blocked ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		hang_accuse(w, p->rank);
+		who_is(p, who, sizeof(who));
+		place(w, p, holder, at, sizeof(at));
+		hang_says(w,
+			  "In %s, thread %d (%s) holds Python's interpreter lock in native code and does not give it "
+			  "back: %s; %s. "
+			  "%zu thread%s of the process wait%s for it.",
+			  who, (int)holder->tid, holder->name, at, blocked ? holder->wait.text : "it runs", waiting,
+			  waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
+		return true;
+	}
+	return false;
+}
+
+static bool of_blocking(const struct hang_work *w, int32_t rank)
+{
+	for (size_t i = 0; i < w->n_blocking; i++)
+		if (w->g.rank[w->blocking[i]].rank == rank && !w->benign[i])
+			return true;
+	return false;
+}
+
+/* State D at every look, in the same function of the kernel. */
+bool hang_disk(struct hang_work *w)
+{
+	const struct stackdump *d = newest(w);
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++) {
+			const struct dump_process *p = &d->processes[i];
+			const struct dump_thread *t = &p->threads[k];
+			const struct dump_thread *first = thread_of(w->c->dumps[0], p->pid, t->tid);
+			const struct pulse *l = pulse_find(w->p, p->rank);
+			if (t->wait.kind != WAIT_DISK || !of_blocking(w, p->rank) ||
+			    !all_along(w, p->pid, t->tid, WAIT_DISK) || !first ||
+			    strcmp(first->wait.wchan, t->wait.wchan) != 0)
+				continue;
+			if (l && (pulse_moves(w->p, l, PULSE_DISK_READ) || pulse_moves(w->p, l, PULSE_DISK_WRITTEN)))
+				continue;
+			if (!hang_old_enough(w, HANG_FIRM))
+				return true;
+			char who[120], at[300];
+			hang_is(w, "storage_stall", w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+			hang_accuse(w, p->rank);
+			who_is(p, who, sizeof(who));
+			place(w, p, t, at, sizeof(at));
+			hang_says(w,
+				  "%s is in uninterruptible sleep (state D) in the kernel%s%s%s%s, %s: the storage "
+				  "does not answer.",
+				  who, t->wait.wchan[0] ? ", in " : "", t->wait.wchan, t->wait.target[0] ? ", on " : "",
+				  t->wait.target, at);
+			hang_evidence(w, "wait", "wchan of the thread", "thread %d: state D, %s", (int)t->tid,
+				      t->wait.text[0] ? t->wait.text : t->wait.wchan);
+			return true;
+		}
+	return false;
+}
