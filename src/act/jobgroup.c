@@ -37,7 +37,8 @@ static int child_make(const struct world *w, const char *parent, const char *par
 		return -ENAMETOOLONG;
 	if (mkdirat(w->cgroup_fd, path, 0755) < 0 && errno != EEXIST)
 		return -errno;
-	(void)text_format(name, CGROUP_PATH_MAX, "%s/vigil-%s", parent_name[0] && parent_name[1] ? parent_name : "", id);
+	(void)text_format(name, CGROUP_PATH_MAX, "%s/vigil-%s", parent_name[0] && parent_name[1] ? parent_name : "",
+			  id);
 	return 0;
 }
 

@@ -47,9 +47,9 @@ bool jobscope_kept_by_systemd(const struct world *w, const struct cgroup_place *
 static const struct {
 	const char *file, *neutral;
 } settings[] = {
-	{"memory.max", "max"},   {"memory.high", "max"}, {"memory.swap.max", "max"}, {"memory.swap.high", "max"},
-	{"memory.low", "0\n"},   {"memory.min", "0\n"},  {"memory.oom.group", "0"},  {"cpu.max", "max"},
-	{"cpu.weight", "100\n"}, {"cpuset.cpus", "\n"},  {"cpuset.mems", "\n"},      {"io.max", "\n"},
+	{"memory.max", "max"},	 {"memory.high", "max"}, {"memory.swap.max", "max"}, {"memory.swap.high", "max"},
+	{"memory.low", "0\n"},	 {"memory.min", "0\n"},	 {"memory.oom.group", "0"},  {"cpu.max", "max"},
+	{"cpu.weight", "100\n"}, {"cpuset.cpus", "\n"},	 {"cpuset.mems", "\n"},	     {"io.max", "\n"},
 };
 
 bool jobscope_bare(const struct world *w, const struct cgroup_place *ours)
@@ -189,8 +189,12 @@ int jobscope_make(const struct world *w, const struct cgroup_place *ours, const 
 		return -errno;
 	if (s.holder == 0)
 		holder_main(self);
-	const struct systemd_scope want = {.unit = s.unit, .description = description, .slice = spot.slice,
-					   .bound_to = spot.bound_to, .pid = s.holder, .tasks_max = tasks_max(w, ours)};
+	const struct systemd_scope want = {.unit = s.unit,
+					   .description = description,
+					   .slice = spot.slice,
+					   .bound_to = spot.bound_to,
+					   .pid = s.holder,
+					   .tasks_max = tasks_max(w, ours)};
 	int r = systemd_bus_make_scope(s.manager, &want);
 	if (r == 0)
 		r = await_move(w, &s, &scope);

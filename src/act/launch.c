@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 
+#include "act/oomadj.h"
 #include "base/file.h"
 
 extern char **environ;
@@ -85,8 +86,13 @@ static char **environment(const struct launch *l)
 }
 
 _Noreturn static void child_main(const struct launch *l, const struct channel *out, const struct channel *err,
-				 char **env, int status_fd)
+				 char **env, int status_fd, pid_t parent)
 {
+	if (l->announce)
+		l->announce(l->ctx);
+	oomadj_restore();
+	if (getppid() != parent) /* who was not announced when its parent died must not live on unwatched */
+		_exit(127);
 	if (l->group && l->group->version != CGROUP_NONE)
 		ignore(jobgroup_enter(l->group), "watching still works; the supervisor checks");
 	if (!l->keep_stdin) {
@@ -122,16 +128,16 @@ int launch(const struct launch *l, struct launched *ret, int *ret_errno)
 		return r;
 	if (pipe2(status, O_CLOEXEC) < 0)
 		return -errno;
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 	if (pid == 0)
-		child_main(l, &out, &err, env, status[1]);
+		child_main(l, &out, &err, env, status[1], parent);
 	int fork_errno = errno;
 	close(status[1]);
 	cleanup(closep) int status_fd = status[0];
 	if (pid < 0)
 		return -fork_errno;
 	if (l->meanwhile)
-		l->meanwhile(l->meanwhile_ctx);
+		l->meanwhile(l->ctx);
 	int e;
 	ssize_t n = read(status_fd, &e, sizeof(e)); /* end of file: exec worked */
 	if (n == (ssize_t)sizeof(e)) {

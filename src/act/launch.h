@@ -22,7 +22,9 @@ struct launch {
 	sigset_t mask;             /* the mask the child starts with */
 	bool keep_stdin;           /* the first rank reads our stdin; the others /dev/null */
 	void (*meanwhile)(void *ctx); /* our own work while the child enters its group, up to 20 ms on v1; NULL: none */
-	void *meanwhile_ctx;
+	/* The child's first act, for whoever has to know of it even if we die now: system calls only; NULL: none. */
+	void (*announce)(void *ctx);
+	void *ctx; /* of both */
 };
 
 struct launched {

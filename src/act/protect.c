@@ -172,7 +172,8 @@ static uint64_t worth_keeping(const struct world *w, const char *group)
 
 static void value_refused(struct protect_value *v, int error, const char *need)
 {
-	TEXT_FORMAT(v->why_not, "%s: %s", error == ENOENT ? "this kernel or group has no such file" : strerror(error), need);
+	TEXT_FORMAT(v->why_not, "%s: %s", error == ENOENT ? "this kernel or group has no such file" : strerror(error),
+		    need);
 }
 
 static void memory_keep(const struct world *w, const struct protect_outcome *o, const char *file, uint64_t bytes,
@@ -182,7 +183,9 @@ static void memory_keep(const struct world *w, const struct protect_outcome *o, 
 	TEXT_COPY(v->how, file);
 	int r = limit_read(w, o->group_path, file, &v->before);
 	if (r) {
-		value_refused(v, -r, "memory is kept by control groups of version 2, below the root, with the memory controller on");
+		value_refused(
+			v, -r,
+			"memory is kept by control groups of version 2, below the root, with the memory controller on");
 		return;
 	}
 	v->has_before = true;
@@ -321,11 +324,13 @@ static void group_apply(const struct world *w, const struct cgroup_place *place,
 			continue;
 		TEXT_COPY(keep[i]->how, files[i]);
 		if (place->memory_version != CGROUP_V2)
-			TEXT_COPY(keep[i]->why_not, "memory is counted by control groups of version 1, which cannot keep memory for a group");
+			TEXT_COPY(keep[i]->why_not, "memory is counted by control groups of version 1, which cannot "
+						    "keep memory for a group");
 		else if (!o->has_group)
 			TEXT_COPY(keep[i]->why_not, "the job's group cannot be seen from here");
 		else if (o->group_shared)
-			TEXT_FORMAT(keep[i]->why_not, "the group is not the job's own: %zu other processes live in it", o->n_others);
+			TEXT_FORMAT(keep[i]->why_not, "the group is not the job's own: %zu other processes live in it",
+				    o->n_others);
 		else
 			memory_keep(w, o, files[i], worth_keeping(w, o->group_path), want->dry_run, keep[i]);
 	}
@@ -349,8 +354,8 @@ void protect_outcome_done(struct protect_outcome *o)
 	o->n = 0;
 }
 
-int protect_apply(const struct world *w, const struct protect_target *targets, size_t n, const struct cgroup_place *place,
-		  const struct protect_request *want, struct protect_outcome *ret)
+int protect_apply(const struct world *w, const struct protect_target *targets, size_t n,
+		  const struct cgroup_place *place, const struct protect_request *want, struct protect_outcome *ret)
 {
 	struct protect_outcome o = {.n = n};
 	o.row = calloc(n ? n : 1, sizeof(*o.row));
@@ -360,7 +365,8 @@ int protect_apply(const struct world *w, const struct protect_target *targets, s
 		row_apply(w, &targets[i], want, &o.row[i]);
 		enum protect_result result = o.row[i].result;
 		o.n_done += result == PROTECT_DONE || result == PROTECT_ALREADY ? 1 : 0;
-		o.n_refused += result == PROTECT_REFUSED || result == PROTECT_PARTLY || result == PROTECT_RAISED ? 1 : 0;
+		o.n_refused +=
+			result == PROTECT_REFUSED || result == PROTECT_PARTLY || result == PROTECT_RAISED ? 1 : 0;
 		o.n_raised += result == PROTECT_RAISED ? 1 : 0;
 	}
 	if (place) {

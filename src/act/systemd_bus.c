@@ -204,8 +204,8 @@ static int oomd_read(sd_bus *conn, const char *path, const char *interface, stru
 	if (r == 0)
 		r = text_property_is(conn, path, interface, "ManagedOOMPreference", "omit", &o->omit);
 	/* A share of UINT32_MAX. */
-	if (r == 0 && bus.get_property_trivial(conn, service, path, interface, "ManagedOOMMemoryPressureLimit", &error, 'u',
-						  &limit) >= 0)
+	if (r == 0 && bus.get_property_trivial(conn, service, path, interface, "ManagedOOMMemoryPressureLimit", &error,
+					       'u', &limit) >= 0)
 		o->pressure_limit_ratio = (double)limit / (double)UINT32_MAX;
 	bus.error_free(&error);
 	return r;
@@ -243,10 +243,10 @@ static int set_property(enum systemd_manager m, const char *unit, const char *na
 	const bool runtime = true;
 	if (text)
 		r = bus.call_method(conn, service, manager_path, manager_interface, "SetUnitProperties", &error, NULL,
-				       "sba(sv)", unit, runtime, 1, name, "s", text);
+				    "sba(sv)", unit, runtime, 1, name, "s", text);
 	else
 		r = bus.call_method(conn, service, manager_path, manager_interface, "SetUnitProperties", &error, NULL,
-				       "sba(sv)", unit, runtime, 1, name, "t", number);
+				    "sba(sv)", unit, runtime, 1, name, "t", number);
 	if (r < 0 && (bus.error_has_name(&error, "org.freedesktop.systemd1.NoSuchUnit") ||
 		      bus.error_has_name(&error, SD_BUS_ERROR_PROPERTY_READ_ONLY)))
 		r = -ENOENT;
@@ -302,9 +302,9 @@ int systemd_bus_make_scope(enum systemd_manager m, const struct systemd_scope *s
 	if (r >= 0)
 		r = bus.message_open_container(msg, 'a', "(sv)");
 	if (r >= 0)
-		r = bus.message_append(msg, "(sv)(sv)(sv)(sv)(sv)(sv)", "PIDs", "au", 1, (uint32_t)s->pid, "Delegate", "b", 1,
-				       "CollectMode", "s", "inactive-or-failed", "Description", "s", s->description, "Slice",
-				       "s", s->slice, "TasksMax", "t", s->tasks_max);
+		r = bus.message_append(msg, "(sv)(sv)(sv)(sv)(sv)(sv)", "PIDs", "au", 1, (uint32_t)s->pid, "Delegate",
+				       "b", 1, "CollectMode", "s", "inactive-or-failed", "Description", "s",
+				       s->description, "Slice", "s", s->slice, "TasksMax", "t", s->tasks_max);
 	for (int i = 0; bound && i < 2 && r >= 0; i++)
 		r = bus.message_append(msg, "(sv)", dependency[i], "as", 1, bound);
 	if (r >= 0)
@@ -327,8 +327,8 @@ int systemd_bus_attach(enum systemd_manager m, const char *unit, const char *bel
 	if (r)
 		return r;
 	sd_bus_error error = SD_BUS_ERROR_NULL;
-	r = bus.call_method(conn, service, manager_path, manager_interface, "AttachProcessesToUnit", &error, NULL, "ssau",
-			    unit, below, 1, (uint32_t)pid);
+	r = bus.call_method(conn, service, manager_path, manager_interface, "AttachProcessesToUnit", &error, NULL,
+			    "ssau", unit, below, 1, (uint32_t)pid);
 	r = scope_condition(&error, r);
 	bus.error_free(&error);
 	bus.close_unref(conn);

@@ -1,0 +1,15 @@
+/*
+ * Vigil's own oom_score_adj (kernel: filesystems/proc.rst, 3.1). Between the
+ * kernel's kill at a group's limit and the return of the memory, whoever
+ * touches a new page asks for a second victim, and then only vigil is left.
+ * -1000 is the one value with which it waits instead. What vigil starts for
+ * others gets back what vigil itself was given.
+ */
+#pragma once
+
+#include "sense/world.h"
+
+/* Lowers our own to -1000, and remembers the world and what it was. -EACCES: no CAP_SYS_RESOURCE. */
+int must_check oomadj_exempt_self(const struct world *w);
+/* In a forked child, before exec: the old value again. System calls only; nothing happened, nothing is done. */
+void oomadj_restore(void);
