@@ -62,6 +62,8 @@ static struct js *process_json(const struct footprint_row *r)
 	if (r->pss == PSS_KNOWN)
 		js_put_u64(j, "pss_bytes", r->pss_bytes);
 	js_put_u64(j, "swap_bytes", r->swap_bytes);
+	if (r->has_gpu)
+		js_put_u64(j, "gpu_bytes", r->gpu_bytes);
 	js_put_text(j, "command", r->command[0] ? r->command : r->comm);
 	return j;
 }

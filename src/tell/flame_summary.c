@@ -1,0 +1,45 @@
+#include "tell/flame_parts.h"
+
+#include "base/units.h"
+
+/* A line is only there if it has something to say: people read this after every recording. */
+void flame_summary(const struct stackset *s, FILE *to)
+{
+	const struct stackset_meta *m = stackset_meta_of(s);
+	char a[24], b[24];
+	size_t n_lanes;
+	const struct stack_lane *lanes = stackset_lanes(s, &n_lanes);
+	const char *one = n_lanes > 0 && lanes[0].tid ? "thread" : "process",
+		   *more = n_lanes > 0 && lanes[0].tid ? "s" : "es";
+	(void)fprintf(to, "%llu stacks of %zu %s%s", (unsigned long long)m->samples, n_lanes, one,
+		      n_lanes == 1 ? "" : more);
+	if (m->duration_ns > 0)
+		(void)fprintf(to, " in %s", duration_format(m->duration_ns, a));
+	if (m->rate_hz > 0)
+		(void)fprintf(to, ", %.4g of %.4g times a second", m->rate_got_hz, m->rate_hz);
+	(void)fprintf(to, "%s\n", m->interrupted ? " (ended early)" : "");
+	uint64_t tried = add_cap(m->samples, m->dropped);
+	if (m->rate_hz > 0 && tried > 0)
+		(void)fprintf(
+			to, "%llu dropped (%.2g %%), %llu kept without proof that they are of one instant, %llu late\n",
+			(unsigned long long)m->dropped, 100.0 * (double)m->dropped / (double)tried,
+			(unsigned long long)m->unproved, (unsigned long long)m->late);
+	if (m->has_wrong_ratio)
+		(void)fprintf(to, "at most %.2g %% of those shown may be wrong (read while the thread moved on)\n",
+			      100 * m->wrong_ratio);
+	else if (m->rate_hz > 0)
+		(void)fputs("too few were read to tell how many may be wrong\n", to);
+	if (m->native)
+		(void)fprintf(to,
+			      "native and Python frames matched in %llu stacks, attached by best guess in %llu, "
+			      "without native "
+			      "frames %llu\n",
+			      (unsigned long long)m->merged, (unsigned long long)m->approximate,
+			      (unsigned long long)m->native_missing);
+	if (m->pauses > 0)
+		(void)fprintf(to, "threads were paused %llu times, at most %s, %s in all\n",
+			      (unsigned long long)m->pauses, duration_format(m->pause_ns_max, a),
+			      duration_format(m->pause_ns_sum, b));
+	else if (m->rate_hz > 0)
+		(void)fputs("nothing was paused\n", to);
+}

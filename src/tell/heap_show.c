@@ -1,0 +1,432 @@
+#include "tell/heap_show.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/units.h"
+
+#define PATH_FRAMES 256
+/* Below so many samples the interval is visibly lopsided. */
+#define EVEN_SAMPLES 20
+
+static uint64_t whole(double bytes)
+{
+	return bytes > 0 ? (uint64_t)fmin(bytes + 0.5, 9e18) : 0;
+}
+
+static char *size(double bytes, char dst[static 16])
+{
+	return size_format(whole(bytes), dst);
+}
+
+static double share(double part, double all)
+{
+	return all > 0 ? part / all : 0;
+}
+
+static char *error_text(const struct heap_amount *a, char dst[static 40])
+{
+	char low[16], high[16];
+	const struct heap_interval in = heap_amount_interval(a);
+	double half = fmax(in.high - a->bytes, a->bytes - in.low);
+	dst[0] = '\0';
+	if (half < a->bytes / 1000 || half < 1)
+		text_copy(dst, 40, "exact");
+	else if (a->samples >= EVEN_SAMPLES)
+		text_format(dst, 40, "\xc2\xb1 %s", size(half, high));
+	else
+		text_format(dst, 40, "%s to %s", size(in.low, low), size(in.high, high));
+	return dst;
+}
+
+char *heap_amount_text(const struct heap_amount *a, char dst[static 64])
+{
+	char bytes[16], error[40];
+	error_text(a, error);
+	bool range = error[0] != '\xc2';
+	if (strcmp(error, "exact") == 0)
+		text_format(dst, 64, "%s", size(a->bytes, bytes));
+	else
+		text_format(dst, 64, range ? "%s (%s)" : "%s %s", size(a->bytes, bytes), error);
+	return dst;
+}
+
+/* ---- head and foot ------------------------------------------------------------------------------------------ */
+
+static void put_sampling(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+{
+	size_t n, shown = 0, running = 0, killed = 0;
+	double seconds = 0;
+	uint64_t rate = 0;
+	char each[16], time[24];
+	const struct heapset_process *all = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!heapset_wants(&want->part, &all[i]))
+			continue;
+		shown++;
+		running += all[i].running;
+		killed += all[i].killed;
+		seconds = fmax(seconds, all[i].seconds);
+		rate = MAX(rate, all[i].rate_bytes);
+	}
+	(void)fprintf(p->to, "%s: %zu process%s", want->title, shown, shown == 1 ? "" : "es");
+	if (running && running < shown)
+		(void)fprintf(p->to, ", %zu of them running", running);
+	else if (shown)
+		(void)fprintf(p->to, running ? ", running" : killed == shown ? ", killed" : ", ended");
+	if (rate > 0)
+		(void)fprintf(p->to, "; sampled each %s on average, for %s", size((double)rate, each),
+			      duration_format((uint64_t)(seconds * 1e9), time));
+	(void)fputs("\n", p->to);
+}
+
+static void put_totals(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+{
+	char peak[64], live[64], total[16], at[24];
+	struct heap_amount sum_peak = {.bytes = 0}, sum_live = {.bytes = 0};
+	double requested = 0, peak_at = 0;
+	size_t n, shown = 0;
+	const struct heapset_process *all = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!heapset_wants(&want->part, &all[i]))
+			continue;
+		heap_amount_add(&sum_peak, &all[i].peak);
+		heap_amount_add(&sum_live, &all[i].live);
+		requested += (double)all[i].requested_bytes;
+		peak_at = all[i].peak_at_s;
+		shown++;
+	}
+	(void)fprintf(p->to, "live %s, peak %s", heap_amount_text(&sum_live, live), heap_amount_text(&sum_peak, peak));
+	if (shown == 1)
+		(void)fprintf(p->to, " after %s", duration_format((uint64_t)(fmax(peak_at, 0) * 1e9), at));
+	else
+		(void)fputs(" (the peaks of all, each at its own time)", p->to);
+	(void)fprintf(p->to, "; %s asked for in all\n", size(requested, total));
+}
+
+static double seconds_of(const struct heapset *h, const struct heap_show_want *want)
+{
+	size_t n;
+	double seconds = 0;
+	const struct heapset_process *all = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++)
+		if (heapset_wants(&want->part, &all[i]))
+			seconds = fmax(seconds, all[i].seconds);
+	return seconds;
+}
+
+static void put_growth(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+{
+	char text[64], each[16];
+	const struct heap_amount all = heapset_total(h, &want->part);
+	(void)fprintf(p->to,
+		      "memory touched for the first time: %s, %s/s; what was given back meanwhile is not subtracted\n",
+		      heap_amount_text(&all, text), size(share(all.bytes, seconds_of(h, want)), each));
+}
+
+static void put_torch(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+{
+	size_t n;
+	char a[16], b[16], c[16], d[16];
+	const struct heapset_process *all = heapset_processes(h, &n);
+	(void)fprintf(p->to, "%s: PyTorch memory snapshot\n", want->title);
+	for (size_t i = 0; i < n; i++) {
+		if (!heapset_wants(&want->part, &all[i]))
+			continue;
+		uint64_t idle = sub_floor(all[i].reserved_bytes, all[i].allocated_bytes);
+		(void)fprintf(p->to,
+			      "device %d: %s reserved in %llu segments, %s in use, %s free in %llu pieces (the largest "
+			      "%s): %.0f %% of "
+			      "what is free is in smaller pieces\n",
+			      all[i].device, size_format(all[i].reserved_bytes, a), (unsigned long long)all[i].segments,
+			      size_format(all[i].allocated_bytes, b), size_format(idle, c),
+			      (unsigned long long)all[i].free_blocks, size_format(all[i].largest_free_bytes, d),
+			      100 * share((double)sub_floor(idle, all[i].largest_free_bytes), (double)idle));
+		if (all[i].note[0])
+			(void)fprintf(p->to, "%s\n", all[i].note);
+	}
+}
+
+/* What the kernel counts, and what of it the profile explains. */
+static void put_ladder(const struct heapset_process *s, const struct paper *p)
+{
+	char rss[16], anon[16], file[16], shmem[16], swap[16], seen[16], rest[16];
+	const struct heapset_ladder *l = &s->ladder;
+	if (!l->valid)
+		return;
+	(void)fprintf(p->to, "pid %d: RSS %s = anonymous %s + files %s + shared %s", (int)s->pid,
+		      size_format(l->rss_bytes, rss), size_format(l->anon_bytes, anon),
+		      size_format(l->file_bytes, file), size_format(l->shmem_bytes, shmem));
+	if (l->swap_bytes)
+		(void)fprintf(p->to, "; %s in swap", size_format(l->swap_bytes, swap));
+	(void)fputs("\n", p->to);
+	if (!(s->seen.bytes > 0))
+		return;
+	double resident = s->resident_bytes * share(s->live.bytes, s->seen.bytes);
+	double unattributed = fmax((double)l->anon_bytes - resident, 0);
+	(void)fprintf(p->to,
+		      "  anonymous %s = %s of the stacks above + %s unattributed (%.0f %%): room that the allocator "
+		      "keeps, thread stacks, "
+		      "what was there before the profile\n",
+		      anon, size(resident, seen), size(unattributed, rest),
+		      100 * share(unattributed, (double)l->anon_bytes));
+}
+
+/* The same of many: file pages that several map would be counted several times, so only what is their own. */
+static void put_ladders(const struct heapset *h, const struct heap_show_want *want, size_t count, const struct paper *p)
+{
+	size_t n;
+	char anon[16], seen[16], rest[16];
+	double all_anon = 0, resident = 0;
+	const struct heapset_process *all = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!heapset_wants(&want->part, &all[i]) || !all[i].ladder.valid || !(all[i].seen.bytes > 0))
+			continue;
+		all_anon += (double)all[i].ladder.anon_bytes;
+		resident += all[i].resident_bytes * share(all[i].live.bytes, all[i].seen.bytes);
+	}
+	if (!(all_anon > 0))
+		return;
+	double unattributed = fmax(all_anon - resident, 0);
+	(void)fprintf(
+		p->to,
+		"anonymous memory of %zu running processes: %s = %s of the stacks above + %s unattributed (%.0f %%): "
+		"room that "
+		"the allocator keeps, thread stacks, what was there before the profile or was inherited by fork\n",
+		count, size(all_anon, anon), size(resident, seen), size(unattributed, rest),
+		100 * share(unattributed, all_anon));
+}
+
+static void put_foot(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+{
+	size_t n, ladders = 0, notes = 0;
+	char lost[16];
+	uint64_t lost_bytes = 0, lost_samples = 0;
+	const char *why = "";
+	const struct heapset_process *all = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!heapset_wants(&want->part, &all[i]))
+			continue;
+		ladders += all[i].ladder.valid;
+		if (all[i].lost_samples > 0 && !why[0])
+			why = all[i].lost_why;
+		lost_bytes = add_cap(lost_bytes, all[i].lost_bytes);
+		lost_samples = add_cap(lost_samples, all[i].lost_samples);
+		if (all[i].note[0] && all[i].device < 0 && notes++ == 0)
+			(void)fprintf(p->to, "pid %d: %s\n", (int)all[i].pid, all[i].note);
+		if (all[i].peak_torn)
+			(void)fprintf(
+				p->to,
+				"pid %d: the peak was renewed while it was read, its stacks may be of two moments\n",
+				(int)all[i].pid);
+	}
+	for (size_t i = 0; i < n && ladders <= 2; i++)
+		if (heapset_wants(&want->part, &all[i]))
+			put_ladder(&all[i], p);
+	if (ladders > 2)
+		put_ladders(h, want, ladders, p);
+	if (lost_samples > 0)
+		(void)fprintf(p->to, "not in the table: %s in %llu samples (%s)\n", size_format(lost_bytes, lost),
+			      (unsigned long long)lost_samples, why);
+	for (size_t i = 0; i < want->n_remarks; i++)
+		(void)fprintf(p->to, "%s\n", want->remarks[i]);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------- */
+
+/* The time by which half of what was freed had gone. */
+static char *lifetime_text(const struct heapset_figures *f, char dst[static 24])
+{
+	double all = 0, sum = 0;
+	uint64_t limit_ms = 1;
+	for (size_t i = 0; i < HEAPSET_LIFETIMES; i++)
+		all += f->lifetime_bytes[i];
+	text_copy(dst, 24, "-");
+	for (size_t i = 0; i < HEAPSET_LIFETIMES && all > 0; i++, limit_ms *= 4) {
+		sum += f->lifetime_bytes[i];
+		if (sum < all / 2)
+			continue;
+		char time[24];
+		bool last = i == HEAPSET_LIFETIMES - 1;
+		text_format(dst, 24, last ? "> %s" : "< %s",
+			    duration_format((last ? limit_ms / 4 : limit_ms) * NS_PER_MS, time));
+		break;
+	}
+	return dst;
+}
+
+static void put_resident(const struct heapset_row *row, const struct paper *p)
+{
+	char text[16];
+	if (row->f.seen.bytes > 0)
+		(void)fprintf(p->to, " %10s",
+			      size(row->f.resident_bytes * share(row->f.live.bytes, row->f.seen.bytes), text));
+	else
+		(void)fprintf(p->to, " %10s", "-");
+}
+
+static void put_columns(const struct heapset_row *row, const struct heap_show_want *want, double all, double seconds,
+			const struct paper *p)
+{
+	char a[16], error[40], more[24];
+	double objects = row->amount.objects;
+	(void)fprintf(p->to, "%10s  ", size(row->amount.bytes, a));
+	paper_cell(p, error_text(&row->amount, error), 22);
+	(void)fprintf(p->to, " %5.1f %%", 100 * share(row->amount.bytes, all));
+	switch (want->part.what) {
+	case HEAPSET_PEAK:
+		(void)fprintf(p->to, " %10s", size(row->f.live.bytes, a));
+		put_resident(row, p);
+		break;
+	case HEAPSET_LIVE:
+		put_resident(row, p);
+		(void)fprintf(p->to, " %9.0f", objects);
+		break;
+	case HEAPSET_LEAKS:
+		(void)fprintf(p->to, " %10s/h %5.2f", size(row->f.leak.bytes_per_s * 3600, a), row->f.leak.score);
+		break;
+	case HEAPSET_WHAT_MAX:
+	case HEAPSET_TEMPORARY:
+		(void)fprintf(p->to, " %9.0f %9s", objects, lifetime_text(&row->f, more));
+		break;
+	case HEAPSET_GROWTH:
+		(void)fprintf(p->to, " %10s/s", size(share(row->amount.bytes, seconds), a));
+		break;
+	}
+}
+
+static void put_head(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+{
+	static const char *const heads[] = {
+		[HEAPSET_PEAK] = "  AT PEAK   95 % INTERVAL            SHARE   LIVE NOW  IN MEMORY  STACK",
+		[HEAPSET_LIVE] = "     LIVE   95 % INTERVAL            SHARE  IN MEMORY   OBJECTS  STACK",
+		[HEAPSET_LEAKS] = "     KEPT   95 % INTERVAL            SHARE       GROWTH SCORE  STACK",
+		[HEAPSET_TEMPORARY] = "BRIEF (1s)  95 % INTERVAL            SHARE   OBJECTS HALF GONE  STACK",
+		[HEAPSET_GROWTH] = "    GROWN   95 % INTERVAL            SHARE         RATE  STACK",
+	};
+	(void)fputs("\n", p->to);
+	paper_ink(p, INK_BOLD);
+	if (want->compare)
+		(void)fputs("    BEFORE        NOW     CHANGE  SURE  STACK", p->to);
+	else if (heapset_source_of(h) == HEAPSET_TORCH)
+		(void)fputs("    IN USE   SHARE    BLOCKS  STACK", p->to);
+	else
+		(void)fputs(heads[want->part.what], p->to);
+	paper_ink(p, INK_PLAIN);
+	(void)fputs("\n", p->to);
+}
+
+/* Of what no sample was seen there may still have been some: three times the distance of samples, 19 times of 20. */
+static double unseen(const struct heapset *h)
+{
+	size_t n;
+	uint64_t rate = 0;
+	const struct heapset_process *all = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++)
+		rate = MAX(rate, all[i].rate_bytes);
+	return 3.0 * (double)rate;
+}
+
+static void put_change(const struct heapset *h, const struct heapset_row *row, const struct paper *p)
+{
+	char a[16], b[16], c[16];
+	double change = row->amount.bytes - row->before.bytes;
+	double sigma = sqrt(fmax(row->amount.variance, 0) + fmax(row->before.variance, 0));
+	double doubt = fmax(1.96 * sigma, row->amount.bytes > 0 && row->before.bytes > 0 ? 0 : unseen(h));
+	(void)fprintf(p->to, "%10s %10s %c%9s  %s", size(row->before.bytes, a), size(row->amount.bytes, b),
+		      change < 0 ? '-' : '+', size(fabs(change), c), fabs(change) > doubt ? "yes " : "no  ");
+}
+
+static void put_row(const struct heapset *h, const struct heapset_row *row, const struct heap_show_want *want,
+		    double all, const struct paper *p)
+{
+	char headline[400], a[16];
+	const struct frame *path[PATH_FRAMES];
+	if (want->compare)
+		put_change(h, row, p);
+	else if (heapset_source_of(h) == HEAPSET_TORCH)
+		(void)fprintf(p->to, "%10s %5.1f %% %9.0f", size(row->amount.bytes, a),
+			      100 * share(row->amount.bytes, all), row->amount.objects);
+	else
+		put_columns(row, want, all, seconds_of(h, want), p);
+	(void)fputs("  ", p->to);
+	heapset_headline(h, row->node, headline, sizeof(headline));
+	paper_cut(p, headline, 200);
+	if (row->processes > 1)
+		(void)fprintf(p->to, " (%u processes)", row->processes);
+	(void)fputs("\n", p->to);
+	size_t n = heapset_path(h, row->node, path, MIN(want->frames, (size_t)PATH_FRAMES));
+	for (size_t i = 0; i < n; i++) {
+		char label[400];
+		frame_label(path[i], label, sizeof(label));
+		(void)fputs("               ", p->to);
+		paper_cut(p, label, 200);
+		(void)fputs("\n", p->to);
+	}
+}
+
+static const char *nothing_words(const struct heap_show_want *want)
+{
+	if (want->part.has_rank)
+		return "nothing of that rank";
+	switch (want->part.what) {
+	case HEAPSET_LEAKS:
+		return "nothing grew steadily: no stack whose memory was kept grew in each part of the time (a leak "
+		       "needs some "
+		       "minutes to show)";
+	case HEAPSET_TEMPORARY:
+		return "nothing lived for less than a second";
+	case HEAPSET_GROWTH:
+		return "nothing grew: hardly any memory was touched for the first time";
+	case HEAPSET_PEAK:
+	case HEAPSET_LIVE:
+	case HEAPSET_WHAT_MAX:
+		break;
+	}
+	return "nothing that was sampled is alive";
+}
+
+static int rows_get(const struct heapset *h, const struct heap_show_want *want, struct heapset_row **ret, size_t *ret_n)
+{
+	return want->compare ? heapset_compare(h, &want->before, &want->part, ret, ret_n)
+			     : heapset_rows(h, &want->part, ret, ret_n);
+}
+
+int heap_table(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+{
+	cleanup(freep) struct heapset_row *rows = NULL;
+	size_t n = 0;
+	char rest[16];
+	int r = rows_get(h, want, &rows, &n);
+	if (r == 0 && want->frames == 0)
+		r = heapset_rows_by_line(h, rows, &n);
+	if (r < 0)
+		return r;
+	double all = heapset_total(h, &want->part).bytes, left = 0;
+	if (heapset_source_of(h) == HEAPSET_TORCH) {
+		put_torch(h, want, p);
+	} else {
+		put_sampling(h, want, p);
+		if (heapset_source_of(h) == HEAPSET_FAULTS)
+			put_growth(h, want, p);
+		else
+			put_totals(h, want, p);
+	}
+	if (want->compare)
+		(void)fprintf(p->to, "compared with %s\n", want->before_title ? want->before_title : "another");
+	size_t shown = want->limit ? MIN(n, want->limit) : n;
+	if (n == 0)
+		(void)fprintf(p->to, "\n%s\n", nothing_words(want));
+	else
+		put_head(h, want, p);
+	for (size_t i = 0; i < shown; i++)
+		put_row(h, &rows[i], want, all, p);
+	for (size_t i = shown; i < n; i++)
+		left += rows[i].amount.bytes;
+	if (shown < n)
+		(void)fprintf(p->to, "%10s  in %zu further lines (--limit 0 shows all)\n", size(left, rest), n - shown);
+	(void)fputs("\n", p->to);
+	put_foot(h, want, p);
+	return ferror(p->to) ? -EIO : 0;
+}

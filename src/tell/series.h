@@ -1,0 +1,88 @@
+/*
+ * The series file of a job: what its ranks and its node used over time, and
+ * which processes came and went. Appended to while the job runs, one write a
+ * look, so that it is worth reading however vigil ended. Format:
+ * docs/formats/series.md.
+ *
+ * The file never grows beyond its bound: when it is full, samples are thinned
+ * to an even distance that makes half of it free, and of the processes that
+ * ended those that lived shortest go. So the whole run keeps its shape and the
+ * time since keeps its detail. All counters in a sample are sums since the job
+ * began: what is dropped makes a rate coarser, never wrong.
+ *
+ * Reading trusts nothing: each record carries a checksum, and bytes that are
+ * no record (torn, overwritten, garbage) are passed over and counted.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "base/text.h"
+
+#define SERIES_FILE "series"
+#define SERIES_LANES 65
+#define SERIES_MAX_BYTES (4 * MIB)
+
+struct series_lane {
+	int32_t rank; /* NO_RANK: processes without one */
+	bool has_io;
+	uint32_t processes; /* at most 65535 are told */
+	uint64_t cpu_ns; /* sum */
+	uint64_t own_bytes, rss_bytes;
+	uint64_t read_bytes, written_bytes, read_call_bytes, write_call_bytes; /* sums */
+};
+
+struct series_sample {
+	int64_t time_unix_ms;
+	uint64_t mono_ns; /* CLOCK_MONOTONIC: what rates are computed with */
+	uint32_t attempt;
+	uint64_t node_used_bytes, node_total_bytes; /* 0: not known */
+	uint64_t job_bytes; /* of the job's control group, shared memory included; 0: not known */
+	uint32_t n_lanes;
+	struct series_lane lane[SERIES_LANES];
+};
+
+/* Told when it was first seen, when its name changed, and when it was seen to be gone. */
+struct series_process {
+	pid_t pid, ppid;
+	uint64_t start_ticks;
+	int32_t rank;
+	uint32_t attempt;
+	int64_t started_unix_ms;
+	int64_t ended_unix_ms; /* 0: it lived when this was written */
+	char role[16];
+	char name[32];
+};
+
+struct series_writer;
+
+/* A new file, replacing an old one. */
+int must_check series_create(const char *path, size_t max_bytes, struct series_writer **ret);
+struct series_writer *series_close(struct series_writer *w);
+/* Added to what the next flush writes. */
+int must_check series_add_sample(struct series_writer *w, const struct series_sample *s);
+int must_check series_add_process(struct series_writer *w, const struct series_process *p);
+/* One write; makes room first when the file is full. What could not be written is dropped, the file stays sound. */
+int must_check series_flush(struct series_writer *w);
+
+enum series_kind { SERIES_SAMPLE = 1, SERIES_PROCESS = 2 };
+
+struct series_record {
+	enum series_kind kind;
+	union {
+		struct series_sample sample;
+		struct series_process process;
+	};
+};
+
+struct series_reader {
+	struct span rest;
+	uint64_t skipped_bytes; /* that were no record */
+	uint64_t budget; /* bytes that may still be checked in vain */
+};
+
+/* text: a whole file, borrowed. -EBADMSG: it does not begin as one. Pure. */
+int must_check series_reader_init(struct series_reader *r, struct span text);
+/* False at the end. */
+bool series_next(struct series_reader *r, struct series_record *ret);
