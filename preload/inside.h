@@ -1,0 +1,161 @@
+/*
+ * What the parts of libvigil_heap.so know of each other.
+ *
+ * All of it runs inside somebody else's process, in the middle of its malloc.
+ * So: no allocation, no lock that can wait, no libc function that has one,
+ * no GIL, errno stays as it was, few hundred bytes of stack but for the
+ * unwinder. State that several threads write is changed by atomic steps only;
+ * a thread that is stopped anywhere in here stops nobody else.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "preload/fast.h"
+#include "preload/heapregion.h"
+
+/* How far a thread that samples nothing goes before it looks at the rate again. */
+#define DORMANT_STEP_BYTES (1u << 20)
+/* A thread of a process that will never have a region. */
+#define NEVER (UINT64_MAX / 2)
+
+/* The process ------------------------------------------------------------ */
+
+struct process {
+	struct heap_header *region; /* NULL: none yet */
+	int32_t pid; /* whose region it is */
+	bool begun; /* our constructor has run: all of it can be used */
+	uint32_t off; /* enum heap_why: there will never be one */
+	uint32_t making; /* a thread makes the region just now */
+	uint32_t env_rate;
+	uint64_t seed; /* 0: by the clock. Else the same program has the same samples */
+	uint32_t n_threads; /* that have begun, with a seed */
+	uint8_t objects;
+	bool forked, attached;
+	int32_t parent_pid;
+	uint64_t parent_start_ticks, start_ticks;
+	uintptr_t allocator_ip; /* of the real malloc */
+	bool allocator_is_libc;
+	char allocator[256];
+	char dir[512];
+};
+
+extern HIDDEN struct process heap_process;
+
+/* region.c */
+HIDDEN void process_begin(void); /* environment; once */
+/* Is this process the one that the state belongs to? A child of fork is made the owner first; false: vfork, or off. */
+HIDDEN bool process_mine(void);
+/* The region, made now if need be; NULL: there is none, or another thread makes it at this moment. */
+HIDDEN struct heap_header *region_get(void);
+/* May these bytes of the region be written? Reserves them when not yet done. */
+HIDDEN bool region_reserve(struct heap_header *h, uint64_t at, uint64_t len);
+/* Has reserving failed? */
+HIDDEN bool region_full(void);
+HIDDEN void *region_row(struct heap_header *h, const struct heap_table *t, uint64_t i);
+/* Room for n rows of a table that is filled in order; false: full. */
+HIDDEN bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64_t *ret_at);
+HIDDEN void process_why(uint32_t why, int error);
+/* Loaded into a running program: begin in this directory (a region that there is goes on, with this rate), and end. */
+/* prepared: see heapattach.h; true: that file is in use now. */
+HIDDEN bool process_attach(const char *dir, uint64_t rate, uint32_t prepared);
+HIDDEN void process_detach(void);
+
+/* patch.c: calls of files that were loaded before us. */
+HIDDEN bool patch_late(void); /* we are in nobody's search order */
+HIDDEN void *patch_real(const char *name); /* the function that the program calls by this name */
+HIDDEN void patch_sampled(void); /* new files, if there are any */
+HIDDEN void patch_closing(bool begins);
+
+/* Reading a file of the kernel without stdio: 0 and *ret_len, or -1. What is beyond size is left out. */
+HIDDEN int small_file(const char *path, char *buf, size_t size, size_t *ret_len);
+HIDDEN const char *text_u64(const char *p, unsigned base, uint64_t *ret);
+HIDDEN char *put_text(char *at, const char *end, const char *text);
+HIDDEN char *put_u64(char *at, const char *end, uint64_t v);
+
+/* live.c ------------------------------------------------------------------ */
+
+/* A live sample, taken out of the table. */
+struct taken {
+	uint64_t ptr;
+	struct heap_live row;
+};
+
+HIDDEN void filter_clear(void);
+HIDDEN void filter_add(const void *p, unsigned n);
+HIDDEN bool live_insert(struct heap_header *h, uint64_t ptr, const struct heap_live *row);
+/* Takes out the sample at p, if there is one. sum: of its stack and of all it is subtracted from. */
+HIDDEN bool live_take(const void *p, struct taken *ret);
+/* Back again: it was not freed after all. */
+HIDDEN void live_restore(const struct taken *t);
+/* What is left of a mapping of which a part was unmapped. */
+HIDDEN void live_restore_part(const struct taken *t, uint64_t ptr, uint64_t size);
+
+/* sampler.c --------------------------------------------------------------- */
+
+/* A return address, and where on the stack it is: below sp. sp 0: not known. */
+struct place {
+	uint64_t sp, ip;
+};
+
+/* To where the function that this is in returns. */
+#define PLACE_HERE() ((struct place){(uintptr_t)__builtin_dwarf_cfa(), (uintptr_t)__builtin_return_address(0)})
+
+/* An allocation that used up the thread's gap. from: of the call of the allocation function. Preserves errno. */
+HIDDEN void sample_slow(void *p, size_t n, unsigned domain, struct place from);
+HIDDEN void sum_add(struct heap_sum *s, const struct heap_live *row);
+HIDDEN void sum_subtract(struct heap_sum *s, const struct heap_live *row);
+/* w of Z bytes at rate R. */
+HIDDEN uint64_t sample_weight(uint64_t size, uint32_t rate);
+HIDDEN uint64_t sample_gap(uint64_t *random, uint32_t rate);
+HIDDEN uint64_t coarse_ns(void);
+/* Takes a picture of what lives, if it is more than ever. */
+HIDDEN void peak_try(struct heap_header *h, uint64_t now);
+
+/* stack.c ----------------------------------------------------------------- */
+
+struct frames {
+	uint64_t native[HEAP_FRAMES_MAX], python[HEAP_FRAMES_MAX];
+	uint16_t n_native, n_python;
+	uint8_t flags;
+};
+
+/* Where frame n of a walk goes in an array of HEAP_FRAMES_MAX, and the order put right when there were more. */
+HIDDEN uint32_t frames_place(uint32_t n);
+HIDDEN void frames_straighten(uint64_t *frames, uint32_t n);
+/* The row of this thread's stack, the outermost frames of which begin at from; a reserved one when there is no room. *ret_lost: enum heap_lost + 1, or 0. */
+HIDDEN uint32_t stack_intern(struct heap_header *h, unsigned domain, uint32_t tid, const struct place *from,
+			     unsigned *ret_lost);
+HIDDEN void unwind_prewarm(void);
+
+/* modules.c: the executable mappings, as the region has them. */
+/* ret_known: all of the addresses are in one. */
+HIDDEN uint32_t modules_epoch(struct heap_header *h, const struct frames *f, bool *ret_known);
+/* Is it still this epoch, as far as is known? */
+HIDDEN bool modules_same(const struct heap_header *h, uint32_t epoch);
+HIDDEN void modules_forget(void);
+/* Are both addresses in one loaded object? */
+HIDDEN bool modules_same_file(uint64_t a, uint64_t b);
+HIDDEN void modules_dirty(void);
+
+/* python.c ---------------------------------------------------------------- */
+
+HIDDEN void python_begin(void); /* looks for it; once, when locks of the loader may be taken */
+/* Is this the address of code in the file that Python's object allocator is in, as far as that is known? */
+HIDDEN bool python_is_home(uint64_t ip);
+HIDDEN void python_describe(struct heap_header *h);
+HIDDEN void python_frames(struct heap_header *h, struct frames *f);
+/* pyobjects.c: puts a counter in front of Python's object allocators. */
+HIDDEN void pyobjects_begin(bool free_threaded);
+
+/* mappings.c: mmap, munmap, mremap -------------------------------------------- */
+HIDDEN void mappings_clear(void);
+HIDDEN void mappings_begin(void);
+
+/* hooks.c */
+HIDDEN void *real_function(const char *name);
+HIDDEN void hooks_late(void);
+HIDDEN void hooks_remark(void); /* after the filter was cleared */

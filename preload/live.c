@@ -1,0 +1,155 @@
+/*
+ * The live samples: two arrays in the region, found by address. A slot is
+ * looked for in a window behind the address's hash, so that neither a full
+ * table nor one full of freed slots makes anything slow.
+ */
+#include "preload/inside.h"
+
+#define WINDOW 48u
+
+uint8_t heap_filter[FILTER_SIZE];
+
+void filter_clear(void)
+{
+	__builtin_memset(heap_filter, 0, sizeof(heap_filter));
+}
+
+void filter_add(const void *p, unsigned n)
+{
+	uint8_t *c = &heap_filter[filter_index(p)], old = load_relaxed(c);
+	uint8_t new;
+	do
+		new = old + n > UINT8_MAX ? UINT8_MAX : (uint8_t)(old + n);
+	while (!__atomic_compare_exchange_n(c, &old, new, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+/* One that has once been full no longer knows how many there were, so it stays. */
+static void filter_subtract(const void *p)
+{
+	uint8_t *c = &heap_filter[filter_index(p)], old = load_relaxed(c);
+	while (old != 0 && old != UINT8_MAX &&
+	       !__atomic_compare_exchange_n(c, &old, (uint8_t)(old - 1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+static uint64_t *slots(struct heap_header *h)
+{
+	return (uint64_t *)((char *)h + h->table.live_ptr.at);
+}
+
+static uint32_t first_slot(const struct heap_header *h, uint64_t ptr)
+{
+	return (uint32_t)((ptr >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (h->table.live_ptr.n - 1);
+}
+
+static bool slot_claim(struct heap_header *h, uint64_t ptr, uint32_t *ret)
+{
+	uint64_t *p = slots(h);
+	uint32_t mask = h->table.live_ptr.n - 1, i = first_slot(h, ptr);
+	for (uint32_t k = 0; k < WINDOW; k++, i = (i + 1) & mask) {
+		if (!region_row(h, &h->table.live_ptr, i))
+			return false;
+		uint64_t old = load_relaxed(&p[i]);
+		if ((old == HEAP_SLOT_EMPTY || old == HEAP_SLOT_FREED) &&
+		    __atomic_compare_exchange_n(&p[i], &old, (uint64_t)HEAP_SLOT_WRITING, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool live_insert(struct heap_header *h, uint64_t ptr, const struct heap_live *row)
+{
+	uint32_t i;
+	if (!slot_claim(h, ptr, &i))
+		return false;
+	struct heap_live *l = region_row(h, &h->table.live, i);
+	if (!l) {
+		store_release(&slots(h)[i], (uint64_t)HEAP_SLOT_FREED);
+		return false;
+	}
+	*l = *row;
+	filter_add((const void *)(uintptr_t)ptr, 1); // NOLINT(performance-no-int-to-ptr): only its bits
+	store_release(&slots(h)[i], ptr);
+	return true;
+}
+
+static struct heap_sum *live_sum(struct heap_header *h, uint32_t stack)
+{
+	struct heap_stack *s = (struct heap_stack *)((char *)h + h->table.stacks.at) + stack;
+	return &s->live;
+}
+
+static unsigned lifetime_class(uint64_t born_ns, uint64_t now_ns)
+{
+	uint64_t ms = now_ns > born_ns ? (now_ns - born_ns) / 1000000u : 0;
+	unsigned k = 0;
+	for (; ms && k < HEAP_LIFETIMES - 1; ms >>= 2)
+		k++;
+	return k;
+}
+
+bool live_take(const void *ptr, struct taken *ret)
+{
+	struct heap_header *h = load_acquire(&heap_process.region);
+	if (!h)
+		return false;
+	uint64_t *p = slots(h), want = (uintptr_t)ptr;
+	uint32_t mask = h->table.live_ptr.n - 1, i = first_slot(h, want);
+	for (uint32_t k = 0; k < WINDOW; k++, i = (i + 1) & mask) {
+		uint64_t at = load_acquire(&p[i]);
+		if (at == HEAP_SLOT_EMPTY)
+			return false;
+		if (at != want)
+			continue;
+		if (!process_mine() || h != heap_process.region)
+			return false; /* a child sees the parent's region until it has its own */
+		struct heap_live *l = (struct heap_live *)((char *)h + h->table.live.at) + i;
+		*ret = (struct taken){.ptr = want, .row = *l};
+		if (!__atomic_compare_exchange_n(&p[i], &at, (uint64_t)HEAP_SLOT_FREED, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
+			return false;
+		filter_subtract(ptr);
+		uint64_t now = coarse_ns();
+		peak_try(h, now); /* what it was before it falls */
+		sum_subtract(live_sum(h, ret->row.stack), &ret->row);
+		sum_subtract(&h->live, &ret->row);
+		struct heap_stack *s = (struct heap_stack *)((char *)h + h->table.stacks.at) + ret->row.stack;
+		add_relaxed(&s->freed_bytes[lifetime_class(ret->row.born_mono_ns, now)], ret->row.weight);
+		add_relaxed(&h->frees, 1u);
+		store_relaxed(&h->last_mono_ns, now);
+		return true;
+	}
+	return false;
+}
+
+/* Live again, in the sums too; what live_take() added to the freed is taken back. */
+static void live_again(const struct taken *t, uint64_t ptr, const struct heap_live *row)
+{
+	struct heap_header *h = heap_process.region;
+	struct heap_stack *s = (struct heap_stack *)((char *)h + h->table.stacks.at) + row->stack;
+	if (!live_insert(h, ptr, row)) {
+		add_relaxed(&h->lost[region_full() ? HEAP_LOST_NO_SPACE : HEAP_LOST_LIVE_FULL], 1u);
+		add_relaxed(&h->lost_bytes, row->weight);
+		return;
+	}
+	sum_add(&s->live, row);
+	sum_add(&h->live, row);
+	sub_relaxed(&s->freed_bytes[lifetime_class(t->row.born_mono_ns, coarse_ns())], row->weight);
+	sub_relaxed(&h->frees, 1u);
+}
+
+void live_restore(const struct taken *t)
+{
+	live_again(t, t->ptr, &t->row);
+}
+
+void live_restore_part(const struct taken *t, uint64_t ptr, uint64_t size)
+{
+	struct heap_live row = t->row;
+	row.weight = (uint64_t)((double)row.weight * (double)size / (double)row.size);
+	row.size = size;
+	live_again(t, ptr, &row);
+}
