@@ -14,11 +14,15 @@
 #include "agent/bequest.h"
 #include "agent/caseend.h"
 #include "agent/guardproc.h"
+#include "agent/hangend.h"
+#include "agent/hangproc.h"
 #include "agent/jobshield.h"
 #include "agent/node.h"
 #include "agent/orphan.h"
+#include "agent/sampler.h"
 #include "agent/sdnotify.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "sense/proc.h"
@@ -27,30 +31,38 @@
 /* A service looks for new jobs this often; a watched group is checked for life at the same time. */
 static const int rescan_ms = 5000;
 static const int watch_ms = 1000;
+/* A job that hangs and is to be ended gets this long between SIGTERM and SIGKILL. */
+static const uint64_t hang_grace_ns = 10 * NS_PER_S;
 
 struct adopted {
 	bool active;
 	struct job job;
 	struct keeper keeper;
 	struct autopsy *autopsy;
+	struct sampler *sampler; /* NULL: nothing is sampled */
 	struct proc_id id;       /* pid 0: by group */
 	int pidfd;
 	char cgroup[CGROUP_PATH_MAX];
 	struct cgroup_place place;
 	uint32_t kills;
+	struct incident *hang; /* the last one of kind hang; NULL: none */
+	uint64_t hard_ns; /* it is being ended: by SIGKILL from then on; 0: it is not */
 };
 
 struct adopt {
 	const struct adopt_spec *spec;
 	const struct world *w;
 	struct keeper keeper;    /* owns the store */
+	struct notifier notifier;
 	struct guardproc guard;
+	struct hangproc hang;
 	struct adopted job[UNIT_JOBS_MAX];
 	uint32_t n;
 	uint32_t cases_seen, saved_case;
 	int signal_fd;
 	uint32_t guard_deaths;
 	bool has_iterator; /* the guard was given a BPF iterator, or there is none to be had */
+	uint64_t rescan_ns;
 	bool stop;
 };
 
@@ -94,9 +106,34 @@ static void guard_tell(struct adopt *a, uint32_t i)
 	g->unit.not_ours[0] = getpid();
 	g->unit.not_ours[1] = a->guard.pid;
 	g->unit.not_ours[2] = getppid();
-	g->unit.n_not_ours = 3;
+	g->unit.not_ours[3] = a->hang.pid;
+	g->unit.n_not_ours = a->hang.pid ? 4 : 3;
 	shm->n_jobs = MAX(shm->n_jobs, i + 1);
 	guardproc_jobs_end(&a->guard);
+}
+
+/* An adopted job may be old: how long it runs is not known, and its output goes where it always went. */
+static void hang_tell(struct adopt *a, uint32_t i)
+{
+	struct adopted *j = &a->job[i];
+	if (!a->hang.shm)
+		return;
+	hangproc_jobs_begin(&a->hang);
+	struct hang_job *h = &a->hang.shm->job[i];
+	*h = (struct hang_job){.active = j->active, .root = j->id.pid, .root_is_ours = true};
+	const pid_t helpers[] = {getpid(), a->guard.pid, a->notifier.deliverer, a->hang.pid};
+	memcpy(h->not_ours, helpers, sizeof(helpers));
+	TEXT_COPY(h->id, j->job.id);
+	TEXT_COPY(h->cgroup, j->cgroup);
+	TEXT_COPY(h->freezer, j->cgroup);
+	if (j->id.pid) {
+		h->n_ranks = 1;
+		h->rank[0] = (struct hang_rank){.pid = j->id.pid, .start_ticks = j->id.start_ticks, .rank = NO_RANK};
+	}
+	a->hang.shm->n_jobs = MAX(a->hang.shm->n_jobs, i + 1);
+	hangproc_jobs_end(&a->hang);
+	if (j->active)
+		hangproc_want(&a->hang, NS_PER_S);
 }
 
 static bool known(const struct adopt *a, pid_t pid, const char *cgroup)
@@ -121,6 +158,7 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 	describe(a, j, name, command);
 	keeper_open(&j->keeper, a->spec->state_dir, j->job.id);
 	keeper_share_store(&j->keeper, &a->keeper);
+	j->keeper.notifier = &a->notifier;
 	TEXT_COPY(j->job.log_dir, j->keeper.job_dir);
 	if (cgroup_place_read(a->w, j->id.pid, &j->place) != 0)
 		j->place = (struct cgroup_place){0};
@@ -136,6 +174,8 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 		a->guard.shm->iter_link_fd = link;
 	a->has_iterator = true;
 	guard_tell(a, (uint32_t)(j - a->job));
+	hang_tell(a, (uint32_t)(j - a->job));
+	j->sampler = sampler_new(a->w, j->keeper.job_dir, clock_boot_ns());
 	keeper_job(&j->keeper, &j->job);
 	keeper_event(&j->keeper, &j->job, "job_adopted", NULL, "%s", command);
 	if (a->spec->protect)
@@ -210,7 +250,7 @@ static void adopt_matching(struct adopt *a, const char *text)
 		return;
 	for (size_t i = 0; i < t.n; i++) {
 		pid_t pid = t.rows[i].pid, parent = t.rows[i].ppid;
-		if (pid == getpid() || pid == a->guard.pid || known(a, pid, NULL))
+		if (pid == getpid() || pid == a->guard.pid || pid == a->hang.pid || known(a, pid, NULL))
 			continue;
 		if (proc_command_read(a->w, pid, command, sizeof(command)) != 0 || !strstr(command, text))
 			continue;
@@ -271,6 +311,100 @@ static void guard_cases(struct adopt *a)
 	}
 }
 
+/* Each process by its identity: nobody else's is met. */
+static void processes_signal(struct adopt *a, struct adopted *j, int signal)
+{
+	static struct jobpids pids;
+	const struct jobpids_want want = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL,
+					  .not_ours = {getpid(), a->guard.pid, a->notifier.deliverer, a->hang.pid}};
+	pids.n = 0;
+	jobpids_find(&pids, a->w, &want, true);
+	for (size_t i = 0; i < pids.n; i++) {
+		struct proc_stat st;
+		if (proc_stat_read(a->w, pids.pid[i], &st) != 0)
+			continue;
+		struct target t = {.id = {pids.pid[i], st.start_ticks}, .pidfd = -1};
+		if (target_open(a->w, &t, true) == 0)
+			ignore(target_signal(a->w, &t, signal), "it has ended, or belongs to somebody else");
+		target_close(&t);
+	}
+}
+
+static void hang_incident_take(struct adopt *a, struct adopted *j, const struct hang_message *m)
+{
+	bool ends = m->verdict.kind == HANG_HANG && a->spec->on_hang == ON_HANG_KILL;
+	struct hangend e = {.w = a->w, .keeper = &j->keeper, .job = &j->job, .quiet = a->spec->quiet,
+			    .next = ends ? "The job is ended now, because --on-hang kill was given." : ""};
+	struct incident *in = malloc(sizeof(*in));
+	if (!in)
+		return;
+	hangend_incident(&e, m, in);
+	if (m->verdict.kind != HANG_HANG) {
+		free(in);
+		return;
+	}
+	free(j->hang);
+	j->hang = in;
+	if (!ends)
+		return;
+	keeper_event(&j->keeper, &j->job, "hang_kill", in->id, "the job hangs and is ended (--on-hang kill)");
+	j->kills++; /* its end needs no further explanation */
+	j->job.other_deaths++;
+	processes_signal(a, j, SIGTERM);
+	processes_signal(a, j, SIGCONT);
+	j->hard_ns = a->w->mono_ns() + hang_grace_ns;
+}
+
+static void hang_messages(struct adopt *a)
+{
+	const struct hang_message *m;
+	while ((m = hangproc_message(&a->hang))) {
+		struct adopted *j = m->job < a->n && a->job[m->job].active ? &a->job[m->job] : NULL;
+		struct hangend e = {.w = a->w, .quiet = a->spec->quiet, .next = ""};
+		if (j) {
+			e.keeper = &j->keeper;
+			e.job = &j->job;
+		}
+		if (j && m->kind == HANG_SAYS_INCIDENT)
+			hang_incident_take(a, j, m);
+		else if (j && m->kind == HANG_SAYS_RESOLVED && j->hang)
+			hangend_resolved(&e, m, j->hang);
+		else if (j && m->kind == HANG_SAYS_BENIGN)
+			hangend_benign(&e, m);
+		hangproc_taken(&a->hang);
+	}
+}
+
+/* Which processes are none of the job's has changed. */
+static void hang_changed(struct adopt *a)
+{
+	for (uint32_t i = 0; i < a->n; i++) {
+		guard_tell(a, i);
+		hang_tell(a, i);
+	}
+}
+
+static void hang_tick(struct adopt *a)
+{
+	int status = 0;
+	char how[200];
+	hang_messages(a);
+	if (a->hang.pid > 0 && waitpid(a->hang.pid, &status, WNOHANG) == a->hang.pid &&
+	    hangproc_reaped(&a->hang, a->hang.pid, status, how)) {
+		log_warning("%s", how);
+		hang_changed(a);
+	}
+	if (hangproc_tick(&a->hang))
+		hang_changed(a);
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct adopted *j = &a->job[i];
+		if (!j->active || j->hard_ns == 0 || a->w->mono_ns() < j->hard_ns)
+			continue;
+		j->hard_ns = 0;
+		processes_signal(a, j, SIGKILL);
+	}
+}
+
 static void job_died(struct adopt *a, struct adopted *j)
 {
 	static struct incident in;
@@ -279,6 +413,7 @@ static void job_died(struct adopt *a, struct adopted *j)
 		.job = j->job.id, .pid = j->id.pid, .rank = NO_RANK, .start_ticks = j->id.start_ticks,
 		.name = j->job.name, .command = j->job.command, .start_unix_ms = j->job.started_unix_ms,
 		.end_unix_ms = a->w->unix_ms(), .cgroup = j->place.name,
+		.rules = a->spec->rules,
 	};
 	struct caseend end = end_of(a, j);
 	autopsy_of(j->autopsy, &who, &in);
@@ -291,6 +426,35 @@ static void job_died(struct adopt *a, struct adopted *j)
 	TEXT_COPY(j->job.last_incident, in.id);
 	keeper_event(&j->keeper, &j->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
 	caseend_show(&end, &in);
+}
+
+static void sample(struct adopt *a, struct adopted *j)
+{
+	const struct guard_shm *shm = a->guard.shm;
+	const struct sampler_want want = {
+		.pids = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL,
+			 .not_ours = {getpid(), a->guard.pid, a->notifier.deliverer, a->hang.pid}},
+		.node_used_bytes = shm->now.node_used_bytes, .node_total_bytes = shm->now.node_total_bytes,
+		.job_bytes = shm->now.job_bytes[j - a->job],
+	};
+	int r = sampler_look(j->sampler, &want);
+	if (r < 0)
+		log_warning("cannot keep samples for the timeline in %s: %s", j->keeper.job_dir, strerror(-r));
+}
+
+static void samples_due(struct adopt *a)
+{
+	uint64_t now = a->w->mono_ns();
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active && a->job[i].sampler && now >= sampler_due_ns(a->job[i].sampler))
+			sample(a, &a->job[i]);
+}
+
+static void sample_last(struct adopt *a, struct adopted *j)
+{
+	if (j->sampler)
+		sample(a, j);
+	j->sampler = sampler_free(j->sampler);
 }
 
 static void job_ended(struct adopt *a, struct adopted *j)
@@ -306,12 +470,15 @@ static void job_ended(struct adopt *a, struct adopted *j)
 	}
 	if (j->id.pid && j->kills == 0)
 		job_died(a, j);
+	sample_last(a, j);
+	free(take(&j->hang));
 	j->active = false;
 	j->job.state = j->job.memory_kills + j->job.other_deaths > 0 ? JOB_FAILED : JOB_DONE;
 	j->job.ended_unix_ms = a->w->unix_ms();
 	j->job.peak_bytes = a->guard.shm->now.job_peak_bytes[i];
 	j->job.pid = 0;
 	guard_tell(a, i);
+	hang_tell(a, i);
 	keeper_job(&j->keeper, &j->job);
 	keeper_event(&j->keeper, &j->job, "job_end", j->job.last_incident, "the watched %s is gone",
 		     j->id.pid ? "process" : "group");
@@ -387,13 +554,15 @@ static bool any_active(const struct adopt *a)
 
 static void wait_for_something(struct adopt *a)
 {
-	struct pollfd p[3 + UNIT_JOBS_MAX];
+	struct pollfd p[4 + UNIT_JOBS_MAX];
 	size_t n = 0;
 	uint64_t count;
 	p[n++] = (struct pollfd){.fd = a->signal_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->guard.from_guard_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->guard.pidfd, .events = POLLIN};
+	p[n++] = (struct pollfd){.fd = a->hang.from_fd, .events = POLLIN}; /* -1 is passed over */
 	bool by_group = false;
+	uint64_t now = a->w->mono_ns(), due = hangproc_due_ns(&a->hang);
 	for (uint32_t i = 0; i < a->n; i++) {
 		if (!a->job[i].active)
 			continue;
@@ -401,8 +570,13 @@ static void wait_for_something(struct adopt *a)
 			p[n++] = (struct pollfd){.fd = a->job[i].pidfd, .events = POLLIN};
 		else
 			by_group = true;
+		if (a->job[i].hard_ns)
+			due = MIN(due, a->job[i].hard_ns);
+		if (a->job[i].sampler)
+			due = MIN(due, sampler_due_ns(a->job[i].sampler));
 	}
-	if (poll(p, n, by_group ? watch_ms : rescan_ms) <= 0)
+	uint64_t sample_ms = due == UINT64_MAX ? UINT64_MAX : (sub_floor(due, now) + NS_PER_MS - 1) / NS_PER_MS;
+	if (poll(p, n, (int)MIN((uint64_t)(by_group ? watch_ms : rescan_ms), sample_ms)) <= 0)
 		return;
 	struct signalfd_siginfo si;
 	while (read(a->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
@@ -411,6 +585,8 @@ static void wait_for_something(struct adopt *a)
 		ignore(read(a->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
 	if (p[2].revents & POLLIN)
 		guard_revive(a);
+	if (p[3].revents & POLLIN)
+		ignore(read(a->hang.from_fd, &count, sizeof(count)), "only the wake-up counts");
 }
 
 static int first_adoption(struct adopt *a)
@@ -432,6 +608,7 @@ static int first_adoption(struct adopt *a)
 
 static void rescan(struct adopt *a)
 {
+	a->rescan_ns = a->w->mono_ns() + (uint64_t)rescan_ms * NS_PER_MS;
 	for (size_t i = 0; i < a->spec->n_targets; i++)
 		ignore(adopt_target(a, &a->spec->target[i]), "it may come later");
 }
@@ -442,11 +619,13 @@ static void leave(struct adopt *a)
 		struct adopted *j = &a->job[i];
 		if (!j->active)
 			continue;
+		sample_last(a, j);
 		j->job.state = JOB_LOST;
 		j->job.ended_unix_ms = a->w->unix_ms();
 		keeper_event(&j->keeper, &j->job, "unwatched", NULL, "vigil was told to stop watching; the job goes on");
 		keeper_job(&j->keeper, &j->job);
 		j->autopsy = autopsy_free(j->autopsy);
+		free(take(&j->hang));
 	}
 }
 
@@ -465,11 +644,14 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	(void)signal(SIGPIPE, SIG_IGN);
 	a->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	struct guard_shm *shm = guardproc_shm_new();
-	orphan_prepare(spec->state_dir);
+	notifier_open(&a->notifier, w, spec->state_dir, spec->channels);
+	orphan_prepare(spec->state_dir, &a->notifier);
 	if (a->signal_fd < 0 || !shm || guard_begin(a, shm) < 0) {
 		log_error("cannot start the guard: %s", strerror(errno));
 		return 125;
 	}
+	if (hangproc_open(&a->hang, w, spec->hang, spec->rules) < 0)
+		log_warning("hangs are not looked for: %s", strerror(errno));
 	keeper_open(&a->keeper, spec->state_dir, "agent");
 	keeper_open_store(&a->keeper);
 	int status = first_adoption(a);
@@ -482,12 +664,17 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 		for (uint32_t i = 0; i < a->n; i++)
 			if (a->job[i].active && !still_alive(a, &a->job[i]))
 				job_ended(a, &a->job[i]);
-		if (spec->service)
+		samples_due(a);
+		hang_tick(a);
+		(void)notifier_tick(&a->notifier);
+		if (spec->service && w->mono_ns() >= a->rescan_ns)
 			rescan(a);
 		sd_notify_alive();
 	}
 	leave(a);
+	hangproc_close(&a->hang);
 	guardproc_stop(&a->guard);
 	keeper_close(&a->keeper);
+	notifier_close(&a->notifier);
 	return status;
 }

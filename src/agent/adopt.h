@@ -7,7 +7,9 @@
 #pragma once
 
 #include "base/base.h"
+#include "agent/supervise.h"
 #include "judge/victim.h"
+#include "model/channel.h"
 #include "sense/world.h"
 
 enum adopt_kind { ADOPT_PID, ADOPT_CGROUP, ADOPT_COMMAND };
@@ -24,11 +26,15 @@ struct adopt_spec {
 	bool service;     /* agent: stay when nothing matches, look for new matches, notify systemd */
 	const char *name; /* of a single job; NULL: from the process or group */
 	const char *state_dir;
+	const char *rules; /* the user's files of rules, with ',' between; NULL none */
+	const struct channels *channels; /* that are told of incidents; NULL: none */
 	double threshold_ratio;
 	bool has_min_free;
 	uint64_t min_free_bytes, limit_bytes, grace_ns;
 	enum victim_policy policy;
 	bool freeze, protect, quiet, json;
+	const struct hang_settings *hang; /* NULL: nobody looks for hangs */
+	enum on_hang on_hang; /* report or kill: what somebody else started cannot be started again */
 };
 
 /* Exit status: 0 the job ended or we were told to stop; 3 not permitted; 4 no such process or group. */

@@ -163,7 +163,7 @@ void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct inc
 	memset(&d, 0, sizeof(d));
 	describe(a, who, &d);
 	autopsy_signals_take(a);
-	gather_death(a->gather, &(struct gather_logs){.out = who->log_out, .err = who->log_err}, &d);
+	gather_death(a->gather, &(struct gather_logs){.out = who->log_out, .err = who->log_err, .rules = who->rules}, &d);
 	postmortem(&d, ret);
 }
 

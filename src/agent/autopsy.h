@@ -27,6 +27,7 @@ struct autopsy_subject {
 	bool ended_with_peer;
 	int32_t peer_rank;
 	const char *log_out, *log_err; /* paths; NULL: none */
+	const char *rules;             /* the user's files of rules, with ',' between; NULL */
 	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
 	bool own_group;                /* made for this job alone */
 	const struct death_kin *kin;   /* processes that were the job's when last seen */

@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 
 #include "agent/autopsy.h"
+#include "agent/heapcase.h"
 #include "agent/node.h"
+#include "agent/snapshot.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "judge/advice.h"
 #include "sense/proc.h"
 #include "tell/report.h"
@@ -40,6 +43,18 @@ void caseend_retry(const struct caseend *e, struct incident *in)
 static const uint64_t pss_frozen_bytes = 256 * MIB;
 static const uint64_t pss_alive_bytes = 2 * GIB;
 
+/* Stacks are read while the victim stands still; the guard waits 50 ms in all, skeleton included. */
+static const uint64_t stacks_budget_ns = 35 * NS_PER_MS;
+#define CASE_STACK_PIDS 64
+
+static int32_t rank_of(const struct guard_case *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->incident.n_top; i++)
+		if (c->incident.top[i].pid == pid)
+			return c->incident.top[i].rank;
+	return c->incident.victim.rank;
+}
+
 /* Proportional sizes of the top rows that are still there, the largest first, as far as `worth` bytes of them go. */
 static void read_pss(const struct world *w, struct incident *in, uint64_t worth)
 {
@@ -55,6 +70,23 @@ static void read_pss(const struct world *w, struct incident *in, uint64_t worth)
 	}
 }
 
+/* What the victims are doing, the largest first. They stand still, or soon run again: the budget is the guard's. */
+static bool victim_stacks(const struct caseend *e, const struct guard_case *c)
+{
+	pid_t pids[CASE_STACK_PIDS];
+	struct stackdump d;
+	struct fault f = {.text = ""};
+	struct snapshot_want want = {.pids = pids, .frozen = c->frozen, .budget_ns = stacks_budget_ns};
+	for (; want.n_pids < MIN((size_t)c->n_victims, ARRAY_SIZE(pids)); want.n_pids++)
+		pids[want.n_pids] = c->victim[want.n_pids].pid;
+	if (snapshot_take(e->w, &want, &d, &f) != 0)
+		return false;
+	for (size_t i = 0; i < d.n; i++)
+		d.processes[i].rank = rank_of(c, d.processes[i].pid);
+	keeper_stacks(e->keeper, c->incident.id, &d);
+	return true;
+}
+
 void caseend_skeleton(const struct caseend *e, struct guard_case *c)
 {
 	static struct incident copy;
@@ -65,8 +97,12 @@ void caseend_skeleton(const struct caseend *e, struct guard_case *c)
 	TEXT_FORMAT(copy.summary, "vigil is about to end %s (pid %d) for memory", copy.victim.name,
 		    (int)copy.victim.pid);
 	keeper_skeleton(e->keeper, &copy);
+	atomic_store(&c->saved, CASE_SAVED_SKELETON);
+	bool stacks = victim_stacks(e, c);
 	read_pss(e->w, &c->incident, pss_frozen_bytes);
-	atomic_store(&c->saved, 1);
+	atomic_store(&c->saved, CASE_SAVED_ALL);
+	if (stacks)
+		keeper_skeleton(e->keeper, &copy);
 }
 
 static void append_to_log(const char *dir, uint32_t rank, const char *text, size_t len)
@@ -92,7 +128,7 @@ void caseend_show(const struct caseend *e, const struct incident *in)
 		(void)fprintf(f, "vigil: the full report: %s\n", path);
 	if (fclose(f) != 0)
 		return;
-	ignore(file_write_all(STDERR_FILENO, text, len), "nowhere left to complain");
+	log_text(text, len);
 	for (uint32_t i = 0; i < e->nproc; i++)
 		if (in->victim.rank == NO_RANK || in->victim.rank == (int32_t)i)
 			append_to_log(in->log_dir, i, text, len);
@@ -114,6 +150,8 @@ void caseend_finish(const struct caseend *e, struct guard_case *c)
 	read_pss(e->w, &in, pss_alive_bytes);
 	autopsy_shm(e->w, &in);
 	advice_memory_kill(&in, e->job->nproc);
+	if (e->heap_folder && e->heap_folder[0] && c->n_victims)
+		keeper_heap(e->keeper, in.id, heapcase_json(e->w, e->heap_folder, &c->victim[0], in.victim.name));
 	keeper_incident(e->keeper, &in);
 	TEXT_COPY(e->job->last_incident, in.id);
 	keeper_event(e->keeper, e->job, "memory_kill", in.id, "%s", in.summary);

@@ -18,6 +18,7 @@ struct caseend {
 	bool quiet;
 	const struct retry_decision *retry; /* NULL: not decided, or not ours to retry */
 	uint32_t retry_max;
+	const char *heap_folder; /* of the attempt's heap profiles; NULL or "": none */
 	bool has_status;         /* of the victim */
 	int wait_status;
 };

@@ -106,7 +106,8 @@ struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const 
 	uint32_t number = atomic_load(&shm->cases_n) + 1;
 	struct guard_case *c = &shm->cases[(number - 1) % GUARD_CASES];
 	atomic_store(&c->phase, CASE_EMPTY);
-	atomic_store(&c->saved, 0);
+	atomic_store(&c->saved, CASE_SAVED_NOT);
+	c->frozen = false;
 	memset(&c->incident, 0, sizeof(c->incident));
 	c->number = number;
 	c->job = h->units->unit[h->choice.order[0]].job;

@@ -114,6 +114,8 @@ static void group_add(struct eye *e, struct cgroup *g, size_t job, bool own)
 	if (known != SIZE_MAX || at >= EYE_GROUPS) {
 		if (known != SIZE_MAX)
 			e->group[known].jobs |= UINT64_C(1) << job;
+		else
+			e->unwatched++;
 		cgroup_close(g);
 		return;
 	}

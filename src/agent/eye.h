@@ -13,8 +13,8 @@
 #include "model/ledger.h"
 #include "sense/tasks.h"
 
-#define EYE_GROUPS 12
-#define EYE_EVENTS 32
+#define EYE_GROUPS (LEDGER_MAX_LEVELS - 2)
+#define EYE_EVENTS 96
 
 enum eye_event_kind { EYE_THRESHOLD, EYE_OOM, EYE_EVENTS_FILE, EYE_PSI };
 
@@ -47,6 +47,7 @@ struct eye {
 	uint64_t jobs_of[LEDGER_MAX_LEVELS]; /* bit per job, by ledger level, after eye_look */
 	int16_t group_of[LEDGER_MAX_LEVELS]; /* -1: no group */
 	uint64_t clamps;        /* absurd numbers met */
+	uint64_t unwatched;     /* limited groups for which there was no place */
 };
 
 #define EYE_EVENT_BASE 1000

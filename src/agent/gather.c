@@ -1,6 +1,7 @@
 #include "agent/gather.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -11,8 +12,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "agent/node.h"
+#include "agent/rulefiles.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "judge/causes.h"
+#include "sense/corefile.h"
 #include "sense/deathlog.h"
 #include "sense/journal.h"
 #include "sense/kmsg.h"
@@ -26,6 +31,9 @@
 #define MAX_SIGNALS 64
 
 /* What the child reads, in memory that both see; a part counts when its _done is set. */
+/* systemd-coredump(8) */
+#define SYSTEMD_CORES "/var/lib/systemd/coredump"
+
 struct slow {
 	struct log_hint hints[MAX_HINTS];
 	size_t n_hints;
@@ -34,7 +42,9 @@ struct slow {
 	char log_why[2][120];
 	int journal_result;
 	char journal_why[120];
-	bool logs_done, journal_done;
+	bool logs_done, rules_done, journal_done, core_done;
+	char core_file[256];
+	struct cause_verdict rules;
 	char tail[DEATHLOG_TAIL];
 };
 
@@ -269,6 +279,78 @@ static void logs_read(struct slow *s, const struct gather_logs *logs, const stru
 	__atomic_store_n(&s->logs_done, true, __ATOMIC_RELEASE);
 }
 
+/* Where the pattern puts it, in the folder that we and so the job were started in, or where systemd keeps it. */
+static void core_find(struct slow *s, const struct world *w, const struct death *d)
+{
+	char text[16], cwd[PATH_MAX], exe[PATH_MAX], host[80];
+	size_t len;
+	if (!d->core_dumped)
+		return;
+	node_name(host, sizeof(host));
+	TEXT_COPY(exe, d->command); /* of the program only its name is needed, and what it was called as tells it */
+	exe[strcspn(exe, " ")] = '\0';
+	struct corefile_facts f = {
+		.pid = d->pid,
+		.uid = getuid(),
+		.gid = getgid(),
+		.signal = WTERMSIG(d->wait_status),
+		.start_unix_ms = d->start_unix_ms,
+		.end_unix_ms = d->end_unix_ms,
+		.comm = d->name,
+		.exe = exe,
+		.host = host,
+		.cwd = getcwd(cwd, sizeof(cwd)),
+	};
+	f.uses_pid = file_read_at(w->proc_fd, "sys/kernel/core_uses_pid", text, sizeof(text), &len) == 0 && text[0] == '1';
+	int r = strstr(d->core_pattern, "systemd-coredump") ?
+			corefile_find_kept(SYSTEMD_CORES, &f, s->core_file, sizeof(s->core_file)) :
+			corefile_find(d->core_pattern, &f, s->core_file, sizeof(s->core_file));
+	__atomic_store_n(&s->core_done, r == 0, __ATOMIC_RELEASE);
+}
+
+static void rule_matched(void *data, const struct rule_match *m)
+{
+	ignore(cause_set_add(data, m), "without memory there is one match less");
+}
+
+static void environment_facts(struct cause_set *set)
+{
+	static const char *const names[] = {"NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT"};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *value = getenv(names[i]); /* ours, which the job inherited */
+		if (value)
+			ignore(cause_set_fact(set, names[i], value), "there is room for two");
+	}
+}
+
+static int book_load(const struct world *w, const struct gather_logs *logs, struct rulebook *b)
+{
+	struct fault f = {.text = ""};
+	int r = rulefiles_own(w, b, &f);
+	return r == 0 ? rulefiles_add_list(b, logs->rules, &f) : r;
+}
+
+/* Searches the ends of the logs with the cause book. No library is loaded for so little text. */
+static void rules_read(struct slow *s, const struct world *w, const struct gather_logs *logs, const struct death *d)
+{
+	const char *paths[] = {logs->out, logs->err};
+	struct rulebook book = {.rules = NULL};
+	struct cause_set set = {.groups = NULL};
+	struct rulescan *scan = NULL;
+	struct span tail;
+	int r = book_load(w, logs, &book);
+	if (r == 0)
+		r = rulescan_new(&book, LITERAL_OWN, rule_matched, &set, &scan);
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && r == 0; i++)
+		if (paths[i] && deathlog_tail(AT_FDCWD, paths[i], s->tail, sizeof(s->tail), &tail) == 0)
+			r = rulescan_text(scan, RULE_LOG, i == 0 ? "stdout" : "stderr", d->rank, tail);
+	environment_facts(&set);
+	if (r != 0 || causes_judge(&set, &s->rules) != 0)
+		s->rules.valid = false;
+	/* the process ends soon, and what the book holds with it */
+	__atomic_store_n(&s->rules_done, true, __ATOMIC_RELEASE);
+}
+
 /* A killer may write its line a moment after the kill, so a SIGKILL without any line is asked for again. */
 static void journal_read(struct slow *s, const struct world *w, const struct death *d, bool ask_again, uint64_t deadline_ns)
 {
@@ -321,6 +403,8 @@ static void child_wait(const struct world *w, pid_t pid, uint64_t deadline_ns)
 static void slow_take(struct gather *g, struct death *d)
 {
 	struct slow *s = g->slow;
+	if (__atomic_load_n(&s->core_done, __ATOMIC_ACQUIRE))
+		TEXT_COPY(d->core_file, s->core_file);
 	if (__atomic_load_n(&s->logs_done, __ATOMIC_ACQUIRE)) {
 		d->n_hints = MIN(s->n_hints, (size_t)MAX_HINTS);
 		memcpy(g->hints, s->hints, d->n_hints * sizeof(s->hints[0]));
@@ -330,6 +414,8 @@ static void slow_take(struct gather *g, struct death *d)
 	} else {
 		blind_add(d, "log", "reading took too long");
 	}
+	if (__atomic_load_n(&s->rules_done, __ATOMIC_ACQUIRE))
+		d->rules = s->rules;
 	size_t n = MIN(__atomic_load_n(&s->n_lines, __ATOMIC_ACQUIRE), (size_t)MAX_LINES);
 	memcpy(g->lines, s->lines, n * sizeof(s->lines[0]));
 	if (!__atomic_load_n(&s->journal_done, __ATOMIC_ACQUIRE))
@@ -354,6 +440,8 @@ static void slow_gather(struct gather *g, const struct gather_logs *logs, struct
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		logs_read(s, logs, d);
+		core_find(s, g->w, d);
+		rules_read(s, g->w, logs, d);
 		journal_read(s, g->w, d, ask_again, deadline_ns);
 		_exit(0);
 	}
@@ -366,6 +454,7 @@ void gather_death(struct gather *g, const struct gather_logs *logs, struct death
 {
 	uint64_t deadline_ns = g->w->mono_ns() + GATHER_MS * NS_PER_MS;
 	d->n_groups = d->n_blind = d->n_hints = d->n_killer_lines = 0;
+	d->rules.valid = false;
 	kernel_gather(g, d);
 	counters_gather(g, d);
 	around_gather(g, d);

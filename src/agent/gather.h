@@ -39,6 +39,7 @@ void gather_signals_blind(struct gather *g, const char *why);
 
 struct gather_logs {
 	const char *out, *err; /* paths of the kept output; NULL: none */
+	const char *rules;     /* the user's files of rules, with ',' between; NULL: only vigil's */
 };
 
 /*

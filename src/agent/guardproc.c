@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "act/oomadj.h"
 #include "agent/eye.h"
 #include "agent/hand.h"
 #include "agent/lock.h"
@@ -45,6 +46,7 @@ struct guard {
 	struct reaper reaper;
 	struct guard_memory memory;
 	struct guard_job jobs[UNIT_JOBS_MAX];
+	bool said_unwatched;
 	char shown[UNIT_JOBS_MAX][64]; /* ids of the jobs whose groups the eye has open */
 	uint64_t levels;               /* which levels the memory's points are of */
 	size_t n_jobs;
@@ -94,7 +96,7 @@ static void privileges(struct guard *g)
 	struct sched_param p = {.sched_priority = 1};
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p) < 0 && setpriority(PRIO_PROCESS, 0, -20) < 0)
 		note(g->shm, "normal priority (no CAP_SYS_NICE): reaction may be slower under CPU load");
-	if (file_write_at(g->w->proc_fd, "self/oom_score_adj", "-900") < 0)
+	if (oomadj_exempt_self(g->w) < 0)
 		note(g->shm, "the kernel may pick the guard itself (no CAP_SYS_RESOURCE): its memory is tiny");
 	struct rlimit r;
 	if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
@@ -124,6 +126,11 @@ static void show_jobs(struct guard *g, size_t n)
 		if (job->unit.active)
 			eye_add_job(&g->eye, job, j);
 		TEXT_COPY(g->shown[j], job->id);
+	}
+	if (g->eye.unwatched > 0 && !g->said_unwatched) {
+		g->said_unwatched = true;
+		note(g->shm, "more limited groups than one guard watches: those of the jobs that came last are not watched as "
+			     "groups, only the machine is");
 	}
 }
 
@@ -175,7 +182,16 @@ static void remember(struct guard *g, const struct ledger *l, const struct guard
 	uint64_t all = 0;
 	shm->now.used_bytes = l->level[tight].used_bytes;
 	shm->now.total_bytes = l->level[tight].total_bytes;
+	enum guard_state before = shm->now.state;
 	shm->now.state = step->state;
+	if (before < GUARD_WARN && step->state >= GUARD_WARN) { /* it copies the heap profiles, if there are any */
+		const uint64_t one = 1;
+		ignore(write(g->hand.kick_fd, &one, sizeof(one)), "a full eventfd wakes as well");
+	}
+	if (l->level[0].scope == LEDGER_NODE) {
+		shm->now.node_used_bytes = l->level[0].used_bytes;
+		shm->now.node_total_bytes = l->level[0].total_bytes;
+	}
 	for (size_t j = 0; j < g->n_jobs; j++) {
 		uint64_t bytes = job_group_bytes(g, j);
 		shm->now.job_bytes[j] = bytes;
@@ -344,9 +360,32 @@ static void remove_groups(struct guard *g)
 	}
 }
 
+/* The supervisor died while it was starting ranks: what it has not told yet is the job's all the same. */
+static size_t adopt_newborn(struct guard *g)
+{
+	size_t n = MIN(atomic_load(&g->shm->n_newborn), (uint32_t)UNIT_ROOTS_MAX);
+	struct unit_job *u = &g->jobs[0].unit;
+	if (n == 0 || u->active)
+		return 0;
+	if (g->n_jobs == 0) { /* nothing has been told at all */
+		g->jobs[0] = g->shm->jobs[0];
+		exclude_ourselves(u);
+		g->n_jobs = g->hand.n_jobs = 1;
+	}
+	u->active = true;
+	u->n_roots = n;
+	for (size_t i = 0; i < n; i++) {
+		u->roots[i] = g->shm->newborn[i].pid;
+		u->root_start_ticks[i] = g->shm->newborn[i].start_ticks;
+		u->ranks[i] = NO_RANK;
+	}
+	return n;
+}
+
 static void orphan(struct guard *g)
 {
-	size_t members = g->units.n_members;
+	jobs_copy(g);
+	size_t newborn = adopt_newborn(g), members = MAX(g->units.n_members, newborn);
 	g->hand.orphaned = true;
 	hand_let_go(&g->hand); /* who is frozen can neither save its work nor die */
 	end_orphans(g);
@@ -399,6 +438,7 @@ static int prepare(struct guard *g, struct guard_shm *shm, const struct world *w
 		return r;
 	g->supervisor_fd = (int)syscall(SYS_pidfd_open, shm->supervisor, 0);
 	r = watch_fd(g, command_fd, WAKE_COMMAND);
+	g->orphaned = getppid() != shm->supervisor; /* it is gone already */
 	if (r == 0 && g->supervisor_fd >= 0)
 		r = watch_fd(g, g->supervisor_fd, WAKE_SUPERVISOR);
 	g->hand = (struct hand){.w = w, .shm = shm, .eye = &g->eye, .tasks = &g->tasks, .known = &g->known,
@@ -428,7 +468,7 @@ _Noreturn static void guard_main(struct guard_shm *shm, const struct world *w, i
 	atomic_store(&shm->ready, 1);
 	while (!atomic_load(&shm->stop)) {
 		uint64_t wait = look(&g);
-		if (!take_events(&g, wait)) {
+		if (!take_events(&g, g.orphaned ? 0 : wait)) {
 			if (!atomic_load(&shm->stop))
 				orphan(&g);
 			break;
@@ -448,8 +488,10 @@ int guardproc_start(struct guardproc *g, struct guard_shm *shm, const struct wor
 	pid_t pid = fork();
 	if (pid < 0)
 		return -errno;
-	if (pid == 0)
+	if (pid == 0) {
+		log_set_sink(NULL, NULL); /* the supervisor's output is not ours to keep */
 		guard_main(shm, w, to, from);
+	}
 	*g = (struct guardproc){.pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .to_guard_fd = to,
 				.from_guard_fd = from, .shm = shm};
 	return 0;

@@ -61,9 +61,12 @@ enum case_phase {
 	CASE_TOO_LATE, /* the victims had ended by themselves before a signal hit them */
 };
 
+enum { CASE_SAVED_NOT, CASE_SAVED_SKELETON /* on disk */, CASE_SAVED_ALL /* stacks too: nothing to wait for */ };
+
 struct guard_case {
 	_Atomic uint32_t phase;
-	_Atomic uint32_t saved;   /* the supervisor has the skeleton on disk */
+	_Atomic uint32_t saved;   /* CASE_SAVED_… : how far the supervisor is */
+	bool frozen;              /* the victims stand still while the phase is CASE_DECIDED */
 	uint32_t number;          /* counts from 1 */
 	uint16_t job;             /* index of guard_job; its id is in incident.job */
 	uint32_t n_victims;
@@ -86,6 +89,9 @@ struct guard_shm {
 	_Atomic uint32_t jobs_seq;
 	uint32_t n_jobs;
 	struct guard_job jobs[UNIT_JOBS_MAX];
+	/* Ranks of job 0 that are being started: no part of jobs yet, but not to be left behind if the supervisor dies now. */
+	struct proc_id newborn[UNIT_ROOTS_MAX];
+	_Atomic uint32_t n_newborn;
 	_Atomic uint32_t stop;    /* leave quietly */
 	/* guard -> supervisor */
 	_Atomic uint64_t beat_ns; /* last time round the loop */
@@ -101,6 +107,7 @@ struct guard_shm {
 	_Atomic uint32_t n_frozen;
 	struct {
 		uint64_t used_bytes, total_bytes; /* of the tightest level, last look */
+		uint64_t node_used_bytes, node_total_bytes;
 		uint64_t job_bytes[UNIT_JOBS_MAX], job_peak_bytes[UNIT_JOBS_MAX];
 		enum guard_state state;
 		char level[200];

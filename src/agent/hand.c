@@ -10,6 +10,8 @@
 
 /* The report's skeleton gets this long to reach the disk while the victim is frozen. */
 static const uint64_t save_budget_ns = 10 * NS_PER_MS;
+/* …and, once it is there, the stacks of the victim this long in all. */
+static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
 /* After this long without dying, a victim counts as stuck (D state) and is reported so. */
 static const uint64_t stuck_ns = 2 * NS_PER_S;
 static const uint64_t acting_look_ns = 1 * NS_PER_MS;
@@ -491,14 +493,29 @@ static void step_asked(struct hand *h, const struct ledger *l, const struct guar
 	}
 }
 
+/*
+ * Nearly nothing is left. If that is all the victims' doing, they stand still and there is time to see what they were at;
+ * if it goes on without them, there is none.
+ */
+static bool still_filling(struct hand *h, const struct ledger *l, const struct guard_step *step)
+{
+	const struct ledger_level *v = &l->level[MIN(h->level, l->n - 1)];
+	if (h->used_frozen == 0)
+		h->used_frozen = v->used_bytes;
+	uint64_t noise = MAX(MIB, sub_floor(v->total_bytes, step->threshold_bytes) / 16);
+	return v->available_bytes < 2 * MIB || v->used_bytes > h->used_frozen + noise;
+}
+
 static void step_frozen(struct hand *h, const struct ledger *l, const struct guard_step *step)
 {
-	bool saved = atomic_load(&h->now->saved) != 0;
+	uint32_t saved = atomic_load(&h->now->saved);
+	uint64_t deadline_ns = h->deadline_ns + (saved == CASE_SAVED_SKELETON ? stacks_budget_ns - save_budget_ns : 0);
 	if (step->state < GUARD_ACT) {
 		drop(h, CASE_CANCELLED); /* somebody else's memory came back meanwhile */
 		return;
 	}
-	if (saved || step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns)
+	bool urgent = step->state == GUARD_EMERGENCY && still_filling(h, l, step);
+	if (saved == CASE_SAVED_ALL || urgent || l->mono_ns >= deadline_ns)
 		go_killing(h, l);
 }
 
@@ -570,7 +587,7 @@ static void step_idle(struct hand *h, const struct ledger *l, const struct guard
 		begin_courteously(h, l);
 		return;
 	}
-	if (step->state == GUARD_EMERGENCY || !freeze) {
+	if (!freeze) {
 		go_killing(h, l);
 		casefile_describe(h, l);
 		return;
@@ -578,6 +595,8 @@ static void step_idle(struct hand *h, const struct ledger *l, const struct guard
 	stop_victims(h);
 	offer_to_kernel(h);
 	casefile_describe(h, l);
+	h->now->frozen = true;
+	h->used_frozen = 0;
 	phase_publish(h, CASE_DECIDED);
 	h->deadline_ns = h->w->mono_ns() + save_budget_ns;
 	h->phase = HAND_FROZEN;

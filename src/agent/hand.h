@@ -50,6 +50,7 @@ struct hand {
 	uint64_t crossing_ns, deadline_ns, killed_ns, swept_ns;
 	uint64_t sweep_cost_ns;    /* what the last sweep took */
 	uint64_t used_at_kill, used_least;
+	uint64_t used_frozen;      /* at the first look after the victims were frozen; 0: not looked yet */
 	uint32_t still, reaped_before;
 	size_t level;
 	bool asked;                /* of the case at hand: SIGTERM was sent first */

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "tell/report.h"
+#include "tell/stack_show.h"
 
 static void complain(struct keeper *k, const char *what, int r)
 {
@@ -57,6 +58,12 @@ void keeper_share_store(struct keeper *k, const struct keeper *owner)
 void keeper_close(struct keeper *k)
 {
 	k->store = k->borrowed ? NULL : store_close(k->store);
+	stackdump_done(&k->stacks);
+	k->stacks_of[0] = '\0';
+	keeper_heap(k, "", NULL);
+	free(take(&k->hang_stacks));
+	free(take(&k->hang_json));
+	k->hang_of[0] = '\0';
 }
 
 void keeper_job(struct keeper *k, const struct job *j)
@@ -111,10 +118,86 @@ static int incident_path(const struct keeper *k, const char *id, const char *suf
 	return r;
 }
 
+void keeper_stacks(struct keeper *k, const char *incident_id, struct stackdump *d)
+{
+	stackdump_done(&k->stacks);
+	k->stacks = *d;
+	*d = (struct stackdump){.n = 0};
+	TEXT_COPY(k->stacks_of, incident_id);
+}
+
+void keeper_heap(struct keeper *k, const char *incident_id, struct js *heap)
+{
+	js_freep(&k->heap);
+	k->heap = heap;
+	TEXT_COPY(k->heap_of, heap ? incident_id : "");
+}
+
+void keeper_hang(struct keeper *k, const char *incident_id, struct span stacks, const char *hang)
+{
+	free(k->hang_stacks);
+	free(k->hang_json);
+	k->hang_stacks = stacks.len ? strndup(stacks.p, stacks.len) : NULL;
+	k->hang_json = hang ? strdup(hang) : NULL;
+	TEXT_COPY(k->hang_of, incident_id);
+}
+
+void keeper_hang_resolved(struct keeper *k, const char *incident_id, int64_t time_unix_ms)
+{
+	struct fault f;
+	cleanup(js_freep) struct js *j = NULL;
+	if (strcmp(k->hang_of, incident_id) != 0 || !k->hang_json ||
+	    js_parse(k->hang_json, strlen(k->hang_json), &j, &f) != 0)
+		return;
+	js_put_bool(j, "resolved", true);
+	js_put_i64(j, "resolved_unix_ms", time_unix_ms);
+	char *text = js_text(j, 0);
+	if (!text)
+		return;
+	free(k->hang_json);
+	k->hang_json = text;
+}
+
+static void put_parsed(struct js *o, const char *key, const char *text)
+{
+	struct fault f;
+	struct js *value;
+	if (text && js_parse(text, strlen(text), &value, &f) == 0)
+		js_put(o, key, value);
+}
+
+static bool has_stacks(const struct keeper *k, const struct incident *i)
+{
+	return k->stacks_of[0] && strcmp(k->stacks_of, i->id) == 0;
+}
+
+static void heap_put(struct js *j, const struct js *heap)
+{
+	struct fault f = {.text = ""};
+	struct js *copy = NULL;
+	cleanup(freep) char *text = js_text(heap, 0);
+	if (text && js_parse(text, strlen(text), &copy, &f) == 0)
+		js_put(j, "heap", copy);
+}
+
+static struct js *incident_json(const struct keeper *k, const struct incident *i)
+{
+	struct js *j = report_json(i);
+	if (has_stacks(k, i))
+		js_put(j, "stacks", stack_incident_json(&k->stacks));
+	if (k->heap_of[0] && strcmp(k->heap_of, i->id) == 0) /* parsed anew: an object has one owner */
+		heap_put(j, k->heap);
+	if (k->hang_of[0] && strcmp(k->hang_of, i->id) == 0) {
+		put_parsed(j, "hang", k->hang_json);
+		put_parsed(j, "stacks", k->hang_stacks);
+	}
+	return j;
+}
+
 void keeper_skeleton(struct keeper *k, const struct incident *i)
 {
 	char path[PATH_MAX];
-	cleanup(js_freep) struct js *j = report_json(i);
+	cleanup(js_freep) struct js *j = incident_json(k, i);
 	cleanup(freep) char *text = js_text(j, 0);
 	if (!text || incident_path(k, i->id, "json", path) < 0)
 		return;
@@ -135,7 +218,7 @@ void keeper_skeleton_drop(struct keeper *k, const char *id)
 		k->incidents--; /* the next one takes its number */
 }
 
-static int write_text(const struct incident *i, const char *path)
+static int write_text(const struct incident *i, const struct js *all, const char *path)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -143,6 +226,9 @@ static int write_text(const struct incident *i, const char *path)
 	if (!f)
 		return -errno;
 	report_text(i, REPORT_PLAIN, f);
+	report_hang_text(js_get(all, "hang"), REPORT_PLAIN, f);
+	report_heap_text(js_get(all, "heap"), REPORT_PLAIN, f);
+	report_stacks_text(js_get(all, "hang") ? NULL : js_get(all, "stacks"), REPORT_PLAIN, f);
 	int r = fclose(f) == 0 ? file_replace(path, text, len, 0644) : -EIO;
 	free(text);
 	return r;
@@ -151,7 +237,7 @@ static int write_text(const struct incident *i, const char *path)
 void keeper_incident(struct keeper *k, const struct incident *i)
 {
 	char path[PATH_MAX];
-	cleanup(js_freep) struct js *j = report_json(i);
+	cleanup(js_freep) struct js *j = incident_json(k, i);
 	cleanup(freep) char *text = js_text(j, 0);
 	if (!text)
 		return;
@@ -159,9 +245,10 @@ void keeper_incident(struct keeper *k, const struct incident *i)
 	if (r == 0)
 		r = file_replace(path, text, strlen(text), 0644);
 	if (r == 0 && (r = incident_path(k, i->id, "txt", path)) == 0)
-		r = write_text(i, path);
+		r = write_text(i, j, path);
 	if (r < 0 && k->job_dir[0])
 		complain(k, "the report", r);
+	notifier_incident(k->notifier, i);
 	if (!k->store)
 		return;
 	r = store_put_incident(k->store, i->id, i->job, i->attempt, incident_kind_name(i->kind), i->time_unix_ms,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "agent/gpus.h"
 #include "agent/pss.h"
 #include "base/buf.h"
 #include "sense/cgroup.h"
@@ -208,7 +209,10 @@ static int gather(const struct world *w, const struct memory_want *want, struct 
 		  struct fault *fault)
 {
 	bool in_job = want->members != NULL;
+	struct gpus_memory gpus;
+	gpus_memory_ask(w, &gpus);
 	int r = members_part(w, want, t, f, fault);
+	gpus_memory_collect(&gpus, w, f->rows, r == 0 ? f->n : 0);
 	if (r)
 		return r;
 	r = levels_read(w, in_job ? f->rows[0].pid : 0, f, fault);

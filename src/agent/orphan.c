@@ -10,9 +10,11 @@
 #include "base/units.h"
 
 static const char *kept_in;
+static struct notifier *told;
 
-void orphan_prepare(const char *state_dir)
+void orphan_prepare(const char *state_dir, struct notifier *notifier)
 {
+	told = notifier;
 	kept_in = state_dir;
 	guardproc_on_orphan(orphan_report);
 }
@@ -61,6 +63,7 @@ void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
 	describe(shm, g, job, ended, &in);
 	keeper_open(&k, kept_in, g->id);
 	keeper_open_store(&k);
+	k.notifier = told;
 	uint32_t n = 0;
 	if (k.store && store_count_incidents(k.store, g->id, &n) == 0)
 		k.incidents = n;
@@ -76,4 +79,6 @@ void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
 		keeper_event(&k, &row, "vigil_killed", in.id, "%s", in.summary);
 	}
 	keeper_close(&k);
+	if (told)
+		(void)notifier_tick(told);
 }

@@ -6,8 +6,9 @@
 #pragma once
 
 #include "agent/guardproc.h"
+#include "agent/notifier.h"
 
 /* state_dir is borrowed for the process's life. */
-void orphan_prepare(const char *state_dir);
+void orphan_prepare(const char *state_dir, struct notifier *notifier);
 /* A guardproc_orphan_fn. */
 void orphan_report(const struct guard_shm *shm, size_t job, size_t ended);

@@ -5,14 +5,21 @@
 #include <stdatomic.h>
 
 #include "act/launch.h"
+#include "agent/callrun.h"
 #include "agent/guardproc.h"
+#include "agent/heaprun.h"
+#include "agent/hangproc.h"
 #include "agent/keeper.h"
+#include "agent/outlet.h"
+#include "agent/sampler.h"
 #include "agent/supervise.h"
 #include "agent/tee.h"
 #include "model/job.h"
 
 #define SUPER_RANKS UNIT_ROOTS_MAX
 #define SUPER_ATTEMPTS 256
+/* What woke us; from 100 on the output of the ranks. */
+enum { SUPER_KEY_OUT = 10, SUPER_KEY_ERR = 11 };
 
 struct rank {
 	int32_t rank;
@@ -33,12 +40,23 @@ struct super {
 	const struct world *w;
 	struct job job;
 	struct keeper keeper;
+	struct notifier notifier;
+	uint64_t started_boot_ns;
+	struct sampler *sampler;       /* NULL: nothing is sampled */
+	struct callrun calls;
+	struct heaprun heap;
 	struct guardproc guard;
+	struct hangproc hang;
+	bool hung;                     /* this attempt is being ended because it hangs */
+	struct incident hang_incident; /* the last hang of this attempt; id empty: none */
 	struct jobgroup group;
 	struct cgroup_place place;
 	struct autopsy *autopsy;       /* counters at the start, sources opened (agent/autopsy) */
 	struct rank rank[SUPER_RANKS];
 	uint32_t nproc;
+	struct outlet out, err;        /* our stdout and stderr */
+	struct outlet *err_to;         /* &out where both are one */
+	bool out_polled, err_polled;
 	struct retry_attempt attempt[SUPER_ATTEMPTS];
 	uint32_t n_attempts;           /* attempts that have ended */
 	uint64_t attempt_start_ns;
@@ -86,6 +104,36 @@ void super_end_others(struct super *s, const char *why);
 /* Descendants that are left when all ranks have ended. */
 size_t super_leftovers(struct super *s, pid_t *pids, size_t cap);
 void super_rank_ended(struct super *s, struct rank *r, int wait_status);
+
+/* The guard shall not take our helpers for the job's processes. */
+void super_not_ours(struct super *s);
+
+/* super_output.c: our own stdout and stderr, and their readers */
+void super_output_open(struct super *s);
+/* Wait for what can move: the job's output while there is room for it, our readers while something is kept for them. */
+void super_output_poll(struct super *s);
+/* Our reader can take more. */
+void super_output_push(struct super *s, struct outlet *o);
+/* The job is over: until all is read, or a request to end comes. */
+void super_output_end(struct super *s);
+
+/* super_sample.c: what the ranks use, for the timeline */
+void super_sample_begin(struct super *s);
+void super_sample(struct super *s);
+/* A rank has ended and is not reaped yet: its last numbers. */
+void super_sample_last(struct super *s);
+void super_sample_end(struct super *s);
+
+/* super_hang.c: the hang watcher, and what follows from what it says */
+int must_check super_hang_open(struct super *s);
+/* It is to know the ranks as they are now. */
+void super_hang_jobs(struct super *s);
+/* Starts it when it is time to; true if it was. */
+bool super_hang_tick(struct super *s);
+void super_hang_messages(struct super *s);
+void super_hang_died(struct super *s, const char *how);
+/* What becomes of a job that was ended as hung, into its report. */
+void super_hang_retry(struct super *s, const struct retry_decision *d);
 
 /* super_end.c: what an attempt's end means */
 void super_attempt_ended(struct super *s);

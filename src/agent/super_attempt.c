@@ -30,7 +30,7 @@ static int free_port(void)
 	return ntohs(a.sin_port);
 }
 
-#define ENV_MAX 12
+#define ENV_MAX 18
 
 struct rank_env {
 	char text[ENV_MAX][160];
@@ -55,6 +55,17 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 	env_add(e, "VIGIL_JOB_ID=%s", s->job.id);
 	env_add(e, "VIGIL_ATTEMPT=%u", s->job.attempt);
 	env_add(e, "RESTART_COUNT=%u", s->job.attempt);
+	if (s->calls.python_path && s->calls.dir[0]) {
+		e->item[e->n++] = s->calls.python_path;
+		e->item[e->n++] = s->calls.dir;
+	}
+	if (s->heap.preload && s->heap.dir[0]) {
+		e->item[e->n++] = s->heap.preload;
+		e->item[e->n++] = s->heap.dir;
+		e->item[e->n++] = s->heap.rate;
+		if (s->heap.objects[0])
+			e->item[e->n++] = s->heap.objects;
+	}
 	if (s->spec->nproc == 0)
 		return;
 	env_add(e, "RANK=%u", i);
@@ -97,17 +108,29 @@ static void open_store(void *ctx)
 	keeper_open_store(&s->keeper);
 }
 
+/* In the child: the guard, which shares this memory, knows of it before anybody can be killed. */
+static void announce_child(void *ctx)
+{
+	struct super *s = ctx;
+	struct guard_shm *shm = s->guard.shm;
+	uint32_t n = atomic_load(&shm->n_newborn);
+	struct proc_stat st;
+	if (n < ARRAY_SIZE(shm->newborn) && proc_stat_read(s->w, getpid(), &st) == 0) {
+		shm->newborn[n] = (struct proc_id){st.pid, st.start_ticks};
+		atomic_store(&shm->n_newborn, n + 1);
+	}
+}
+
 static int rank_start(struct super *s, uint32_t i)
 {
 	struct rank *r = &s->rank[i];
 	struct rank_env env;
 	rank_environment(s, i, &env);
 	struct launch l = {.argv = s->spec->argv, .env = env.item, .n_env = env.n, .group = &s->group,
-			   .mask = s->old_mask, .keep_stdin = i == 0};
-	if (i == 0 && s->job.attempt == 0) {
+			   .mask = s->old_mask, .keep_stdin = i == 0,
+			   .announce = announce_child, .ctx = s};
+	if (i == 0 && s->job.attempt == 0)
 		l.meanwhile = open_store;
-		l.meanwhile_ctx = s;
-	}
 	int e = 0;
 	*r = (struct rank){.rank = (int32_t)i, .proc = {.pidfd = -1, .out_fd = -1, .err_fd = -1}};
 	int c = launch(&l, &r->proc, &e);
@@ -128,10 +151,9 @@ static int rank_start(struct super *s, uint32_t i)
 	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
 		r->start_ticks = st.start_ticks;
 	r->started_unix_ms = s->w->unix_ms();
-	tee_open(&r->out, r->proc.out_fd, STDOUT_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "out"));
-	tee_open(&r->err, r->proc.err_fd, STDERR_FILENO, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "err"));
-	super_poll_add(s, r->proc.out_fd, (uint64_t)(i * 2 + 100));
-	super_poll_add(s, r->proc.err_fd, (uint64_t)(i * 2 + 101));
+	tee_open(&r->out, r->proc.out_fd, &s->out, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "out"));
+	tee_open(&r->err, r->proc.err_fd, s->err_to, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "err"));
+	super_output_poll(s);
 	return 0;
 }
 
@@ -174,6 +196,7 @@ static void tell_guard(struct super *s)
 		g->unit.ranks[i] = s->spec->nproc ? s->rank[i].rank : NO_RANK;
 	}
 	guardproc_jobs_end(&s->guard);
+	atomic_store(&s->guard.shm->n_newborn, 0);
 }
 
 int super_attempt_start(struct super *s, int *ret_status)
@@ -181,9 +204,16 @@ int super_attempt_start(struct super *s, int *ret_status)
 	s->first_failed = -1;
 	s->attempt_kills = 0;
 	s->pending = NULL;
+	atomic_store(&s->guard.shm->n_newborn, 0);
 	s->killed_hard = s->said_lingering = s->asked_leftovers = false;
 	s->master_port = s->spec->nproc ? free_port() : 0;
 	s->attempt_start_ns = s->w->mono_ns();
+	int kept = s->calls.python_path ? callrun_attempt(&s->calls, &s->keeper, s->job.attempt) : 0;
+	if (kept < 0)
+		log_warning("calls are not counted: no folder for them in %s: %s", s->spec->state_dir, strerror(-kept));
+	kept = s->heap.preload ? heaprun_attempt(&s->heap, &s->keeper, s->job.attempt) : 0;
+	if (kept < 0)
+		log_warning("no heap profile: no folder for it in %s: %s", s->spec->state_dir, strerror(-kept));
 	for (uint32_t i = 0; i < s->nproc; i++) {
 		int status = rank_start(s, i);
 		if (status != 0) {
@@ -195,6 +225,9 @@ int super_attempt_start(struct super *s, int *ret_status)
 	}
 	tell_guard(s);
 	s->phase = SUPER_RUNNING;
+	s->hung = false;
+	s->hang_incident.id[0] = '\0';
+	super_hang_jobs(s);
 	s->job.state = JOB_RUNNING;
 	s->job.pid = s->rank[0].proc.pid;
 	return 0;
@@ -231,7 +264,7 @@ void super_end_others(struct super *s, const char *why)
 	s->deadline_ns = s->w->mono_ns() + end_grace_ns;
 }
 
-/* Everything that descends from us, but for the guard and the scope's holder: double forks end up as our children. */
+/* Everything that descends from us, but for our helpers: double forks end up as our children. */
 size_t super_leftovers(struct super *s, pid_t *pids, size_t cap)
 {
 	char text[8192], path[64];
@@ -243,7 +276,8 @@ size_t super_leftovers(struct super *s, pid_t *pids, size_t cap)
 	while (span_word(&rest, &word)) {
 		uint64_t pid;
 		struct proc_stat st;
-		if (span_u64(word, &pid) < 0 || (pid_t)pid == s->guard.pid || (pid_t)pid == s->group.scope.holder)
+		if (span_u64(word, &pid) < 0 || (pid_t)pid == s->guard.pid || (pid_t)pid == s->group.scope.holder ||
+		    (pid_t)pid == s->notifier.deliverer || (pid_t)pid == s->hang.pid)
 			continue;
 		if (proc_stat_read(s->w, (pid_t)pid, &st) != 0 || st.state == 'Z')
 			continue;
@@ -282,4 +316,5 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
 		super_end_others(s, "a rank failed, and the others cannot go on without it");
 	keeper_process(&s->keeper, &r->row);
+	super_hang_jobs(s);
 }

@@ -1,4 +1,5 @@
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -6,6 +7,7 @@
 #include "agent/autopsy.h"
 #include "agent/bequest.h"
 #include "agent/caseend.h"
+#include "agent/heapcase.h"
 #include "agent/super.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -28,7 +30,7 @@ static struct guard_case *case_of(struct super *s, uint32_t number)
 static struct caseend super_caseend(struct super *s)
 {
 	return (struct caseend){.w = s->w, .keeper = &s->keeper, .job = &s->job, .nproc = s->nproc,
-				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max};
+				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max, .heap_folder = s->heap.folder};
 }
 
 void super_guard_cases(struct super *s)
@@ -133,7 +135,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, struct incident 
 		.rank = s->spec->nproc ? r->rank : NO_RANK, .start_ticks = r->start_ticks, .name = r->row.name,
 		.command = s->job.command, .has_status = true, .wait_status = r->wait_status,
 		.start_unix_ms = r->started_unix_ms, .end_unix_ms = r->ended_unix_ms, .stopping = s->stopping,
-		.stop_signal = s->stop_signal, .log_out = out, .log_err = err,
+		.stop_signal = s->stop_signal, .log_out = out, .log_err = err, .rules = s->spec->rules,
 		.cgroup = s->job.cgroup,
 		.own_group = s->group.version != CGROUP_NONE, .kin = kin, .n_kin = kin_of(s, kin, GUARD_KIN),
 	};
@@ -199,6 +201,30 @@ static void other_death(struct super *s, const struct rank *r, struct incident *
 	caseend_common(&end, in);
 	last_words(r, in);
 	keeper_incident_id(&s->keeper, s->job.id, in->id, sizeof(in->id));
+	const struct proc_id victim = {r->proc.pid, r->start_ticks};
+	if (s->heap.folder[0])
+		keeper_heap(&s->keeper, in->id, heapcase_json(s->w, s->heap.folder, &victim, r->row.name));
+}
+
+/* Its report was written before it was ended; only what follows is new. */
+static void hung_attempt_ended(struct super *s)
+{
+	struct retry_settings settings = s->spec->retry;
+	struct retry_decision d;
+	settings.on_hang |= s->spec->on_hang == ON_HANG_RESTART;
+	attempt_record(s, INCIDENT_HANG);
+	if (s->pending)
+		super_finish_case(s, s->pending, NULL);
+	retry_decide(&settings, s->attempt, s->n_attempts, &d);
+	s->exit_status = 124;
+	s->job.other_deaths++;
+	s->period_others++;
+	super_hang_retry(s, &d);
+	s->phase = SUPER_OVER;
+	if (d.next == RETRY_RETRY)
+		next_attempt(s, &d);
+	else if (d.next == RETRY_GIVE_UP && !s->spec->quiet)
+		log_info("giving up: %s", d.reason);
 }
 
 void super_attempt_ended(struct super *s)
@@ -215,7 +241,12 @@ void super_attempt_ended(struct super *s)
 	guardproc_jobs_begin(&s->guard);
 	g->unit.active = false;
 	guardproc_jobs_end(&s->guard);
-
+	super_hang_messages(s);
+	super_hang_jobs(s);
+	if (s->hung) {
+		hung_attempt_ended(s);
+		return;
+	}
 	if (!failed) {
 		attempt_record(s, INCIDENT_CLEAN_EXIT);
 		if (s->pending)
@@ -239,6 +270,9 @@ void super_attempt_ended(struct super *s)
 		struct caseend end = super_caseend(s);
 		end.retry = &d;
 		caseend_retry(&end, &in);
+		/* who pressed Ctrl-C knows */
+		bool by_hand = s->stopping && (s->stop_signal == SIGINT || s->stop_signal == SIGQUIT);
+		s->keeper.notifier = by_hand ? NULL : &s->notifier;
 		keeper_incident(&s->keeper, &in);
 		TEXT_COPY(s->job.last_incident, in.id);
 		keeper_event(&s->keeper, &s->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
@@ -266,7 +300,7 @@ void super_summary(struct super *s, const char *over)
 		return;
 	report_summary(s->job.id, s->job.node, kills, others, over, f);
 	if (fclose(f) == 0 && !s->spec->quiet)
-		ignore(file_write_all(STDERR_FILENO, text, len), "nowhere left to complain");
+		log_text(text, len);
 	free(text);
 	s->period_kills = s->period_others = 0;
 }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "act/oomadj.h"
 #include "agent/autopsy.h"
 #include "agent/bequest.h"
 #include "agent/node.h"
@@ -23,7 +24,7 @@
 #include "base/units.h"
 #include "tell/job_json.h"
 
-enum { KEY_SIGNAL = 1, KEY_GUARD, KEY_GUARD_DIED, KEY_SENDERS };
+enum { KEY_SIGNAL = 1, KEY_GUARD, KEY_GUARD_DIED, KEY_SENDERS, KEY_HANG };
 
 /* BPF is loaded when the job has shown that it lives: a short job never pays for it. */
 static const uint64_t bpf_delay_ns = 300 * NS_PER_MS;
@@ -106,16 +107,23 @@ static void guard_settings(struct super *s, struct guard_shm *shm)
 	g->unit = (struct unit_job){.retriable = spec->retry.max > 0, .reaper = getpid()};
 }
 
+void super_not_ours(struct super *s)
+{
+	struct unit_job *u = &s->guard.shm->jobs[0].unit;
+	const pid_t helpers[] = {s->guard.pid, s->group.scope.holder, s->notifier.deliverer, s->hang.pid};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
+		if (helpers[i] > 0)
+			u->not_ours[n++] = helpers[i];
+	u->n_not_ours = n;
+}
+
 static int guard_begin(struct super *s, struct guard_shm *shm)
 {
 	int r = guardproc_start(&s->guard, shm, s->w);
 	if (r < 0)
 		return r;
-	struct unit_job *u = &shm->jobs[0].unit;
-	u->not_ours[0] = s->guard.pid;
-	u->n_not_ours = 1;
-	if (s->group.scope.holder > 0)
-		u->not_ours[u->n_not_ours++] = s->group.scope.holder;
+	super_not_ours(s);
 	super_poll_add(s, s->guard.from_guard_fd, KEY_GUARD);
 	super_poll_add(s, s->guard.pidfd, KEY_GUARD_DIED);
 	return 0;
@@ -173,12 +181,20 @@ static void children_reap(struct super *s)
 			continue;
 		}
 		int status;
+		if (rank_by_pid(s, si.si_pid))
+			super_sample_last(s);
 		if (waitpid(si.si_pid, &status, 0) < 0)
 			return;
 		if (si.si_pid == s->group.scope.holder) { /* somebody ended the scope; its job is told of as any other */
 			jobscope_holder_died(&s->group.scope);
 			continue;
 		}
+		char how[200];
+		if (hangproc_reaped(&s->hang, si.si_pid, status, how)) {
+			super_hang_died(s, how);
+			continue;
+		}
+		notifier_reaped(&s->notifier, si.si_pid);
 		struct rank *r = rank_by_pid(s, si.si_pid);
 		if (r)
 			super_rank_ended(s, r, status);
@@ -294,6 +310,18 @@ static void *bpf_main(void *arg)
 	return NULL;
 }
 
+static void helpers_due(struct super *s)
+{
+	bool changed = notifier_tick(&s->notifier);
+	if (super_hang_tick(s) || changed)
+		super_hang_jobs(s);
+	else
+		return;
+	guardproc_jobs_begin(&s->guard);
+	super_not_ours(s);
+	guardproc_jobs_end(&s->guard);
+}
+
 static void timers(struct super *s)
 {
 	uint64_t now = s->w->mono_ns();
@@ -319,6 +347,11 @@ static void timers(struct super *s)
 			     s->job.max_retries);
 		keeper_job(&s->keeper, &s->job);
 	}
+	if (s->sampler && now >= sampler_due_ns(s->sampler))
+		super_sample(s);
+	if (now >= heaprun_due_ns(&s->heap))
+		heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
+	helpers_due(s);
 	ending_deadline(s);
 	if (s->next_summary_ns && now >= s->next_summary_ns) {
 		s->next_summary_ns = now + s->spec->summary_ns;
@@ -333,6 +366,12 @@ static int wait_ms(const struct super *s)
 	uint64_t now = s->w->mono_ns(), next = UINT64_MAX;
 	if (s->bpf_at_ns)
 		next = MIN(next, s->bpf_at_ns);
+	if (s->sampler)
+		next = MIN(next, sampler_due_ns(s->sampler));
+	next = MIN(next, heaprun_due_ns(&s->heap));
+	next = MIN(next, notifier_due_ns(&s->notifier));
+	if (s->phase != SUPER_WAITING && (!s->bpf_started || atomic_load(&s->bpf_done)))
+		next = MIN(next, hangproc_due_ns(&s->hang));
 	/* past its deadline everything has been killed: what is left wakes us when it ends, if it ever does */
 	bool overdue = s->phase == SUPER_ENDING && now >= s->deadline_ns;
 	if (s->phase == SUPER_WAITING || (s->phase == SUPER_ENDING && !overdue))
@@ -376,7 +415,16 @@ static void loop(struct super *s)
 				signals_read(s);
 			} else if (key == KEY_GUARD) {
 				ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
+				if (s->guard.shm->now.state >= GUARD_WARN)
+					heaprun_copy(&s->heap, s->w);
 				super_guard_cases(s);
+			} else if (key == KEY_HANG) {
+				ignore(read(s->hang.from_fd, &count, sizeof(count)), "only the wake-up counts");
+				super_hang_messages(s);
+			} else if (key == SUPER_KEY_OUT) {
+				super_output_push(s, &s->out);
+			} else if (key == SUPER_KEY_ERR) {
+				super_output_push(s, &s->err);
 			} else if (key == KEY_SENDERS) {
 				autopsy_signals_take(s->autopsy);
 			} else if (key == KEY_GUARD_DIED) {
@@ -387,6 +435,7 @@ static void loop(struct super *s)
 		bool attempt_over = s->phase == SUPER_RUNNING || s->phase == SUPER_ENDING || s->phase == SUPER_LINGERING;
 		if (attempt_over && !any_running(s))
 			after_ranks(s);
+		super_output_poll(s);
 	}
 }
 
@@ -402,6 +451,9 @@ static void announce(struct super *s)
 static int finish(struct super *s)
 {
 	struct job *j = &s->job;
+	super_sample_end(s);
+	super_hang_messages(s);
+	hangproc_close(&s->hang);
 	guardproc_stop(&s->guard);
 	j->peak_bytes = s->guard.shm->now.job_peak_bytes[0];
 	j->state = s->exit_status == 0 ? JOB_DONE : JOB_FAILED;
@@ -417,10 +469,21 @@ static int finish(struct super *s)
 	if (jobgroup_remove(s->w, &s->group) < 0)
 		log_debug("the job's group still holds processes");
 	keeper_close(&s->keeper);
+	if (j->state == JOB_DONE)
+		notifier_well(&s->notifier, j->id);
+	notifier_close(&s->notifier);
+	callrun_done(&s->calls);
+	heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
+	heaprun_done(&s->heap);
 	if (s->spec->json) {
 		cleanup(js_freep) struct js *object = job_json(j);
-		ignore(js_write(object, stderr, 0), "nowhere left to complain");
+		cleanup(freep) char *text = js_text(object, 0);
+		if (text) {
+			log_text(text, strlen(text));
+			log_text("\n", 1);
+		}
 	}
+	super_output_end(s);
 	return s->exit_status;
 }
 
@@ -440,10 +503,23 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 			log_error("cannot start: %s", strerror(errno));
 		return 125;
 	}
+	struct fault f = {.text = ""};
+	if (spec->calls && callrun_prepare(w, &s->calls, &f) < 0) {
+		log_error("%s", f.text);
+		return 125;
+	}
+	const struct heaprun_want heap = {.rate_bytes = spec->heap_rate_bytes, .objects = spec->heap_objects};
+	if (spec->heap && heaprun_prepare(w, &heap, &s->heap, &f) < 0) {
+		log_error("%s", f.text);
+		return 125;
+	}
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	job_describe(s);
 	keeper_open(&s->keeper, spec->state_dir, s->job.id);
 	TEXT_COPY(s->job.log_dir, s->keeper.job_dir);
+	ignore(oomadj_exempt_self(w), "the guard notes it for vigil doctor");
+	notifier_open(&s->notifier, w, spec->state_dir, spec->channels);
+	s->keeper.notifier = &s->notifier;
 	if (cgroup_place_read(w, 0, &s->place) == 0)
 		ignore(jobgroup_make(w, &s->place, s->job.id, &s->group, why), "watching works without a group");
 	if (why[0])
@@ -454,11 +530,14 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	if (!shm)
 		return 125;
 	guard_settings(s, shm);
-	orphan_prepare(spec->state_dir);
+	orphan_prepare(spec->state_dir, &s->notifier);
 	if (guard_begin(s, shm) < 0) {
 		log_error("cannot start the guard: %s", strerror(errno));
 		return 125;
 	}
+	if (super_hang_open(s) < 0)
+		log_warning("hangs are not looked for: %s", strerror(errno));
+	super_poll_add(s, s->hang.from_fd, KEY_HANG);
 	super_poll_add(s, s->signal_fd, KEY_SIGNAL);
 	struct cgroup_place place = s->place;
 	if (s->group.version != CGROUP_NONE) {
@@ -466,7 +545,9 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		TEXT_COPY(place.name, s->group.name);
 	}
 	s->autopsy = autopsy_new(w, &place);
+	super_output_open(s);
 	int status = 0;
+	s->started_boot_ns = clock_boot_ns();
 	int r = super_attempt_start(s, &status);
 	if (r != 0) {
 		s->exit_status = status;
@@ -478,6 +559,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		jobshield_apply(w, &s->keeper, &s->job, spec->quiet);
 	for (uint32_t i = 0; i < s->nproc; i++)
 		super_rank_record(s, &s->rank[i]);
+	super_sample_begin(s);
 	s->bpf_at_ns = w->mono_ns() + bpf_delay_ns;
 	s->next_summary_ns = spec->summary_ns ? w->mono_ns() + spec->summary_ns : 0;
 	announce(s);

@@ -6,16 +6,21 @@
 #pragma once
 
 #include "judge/guard.h"
+#include "judge/hang.h"
 #include "judge/retry.h"
 #include "judge/victim.h"
+#include "model/channel.h"
 #include "base/base.h"
 #include "sense/cgroup.h"
 #include "sense/world.h"
+
+enum on_hang { ON_HANG_REPORT, ON_HANG_KILL, ON_HANG_RESTART };
 
 struct run_spec {
 	char *const *argv;        /* NULL-terminated command */
 	const char *name;         /* NULL: from the command */
 	const char *state_dir;
+	const struct channels *channels; /* that are told of incidents; NULL: none */
 	uint32_t nproc;
 	struct retry_settings retry;
 	double threshold_ratio;
@@ -25,6 +30,13 @@ struct run_spec {
 	uint64_t grace_ns;
 	enum victim_policy policy;
 	bool freeze, protect, quiet, json;
+	const char *rules;        /* the user's files of rules, with ',' between; NULL none */
+	bool calls;               /* each Python process counts its calls */
+	bool heap;                /* each process leaves a heap profile */
+	uint64_t heap_rate_bytes; /* mean distance of samples; 0: dormant */
+	bool heap_objects;
+	const struct hang_settings *hang; /* NULL: nobody looks for hangs */
+	enum on_hang on_hang;
 	uint64_t summary_ns;      /* how often kills are summed up on stderr */
 };
 

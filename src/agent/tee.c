@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 
-void tee_open(struct tee *t, int from_fd, int to_fd, int log_fd)
+void tee_open(struct tee *t, int from_fd, struct outlet *to, int log_fd)
 {
-	*t = (struct tee){.from_fd = from_fd, .to_fd = to_fd, .log_fd = log_fd};
+	*t = (struct tee){.from_fd = from_fd, .to = to, .log_fd = log_fd};
 }
 
 static void remember_line(struct tee *t, const char *p, size_t n)
@@ -26,31 +26,9 @@ static void remember_line(struct tee *t, const char *p, size_t n)
 	}
 }
 
-/* Our own reader may be slow: wait for it as the job itself would have. */
-static bool pass_on(struct tee *t, const char *p, size_t n)
-{
-	while (n > 0) {
-		ssize_t w = write(t->to_fd, p, n);
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w < 0 && errno == EAGAIN) {
-			struct pollfd ready = {.fd = t->to_fd, .events = POLLOUT};
-			(void)poll(&ready, 1, -1);
-			continue;
-		}
-		if (w < 0)
-			return false;
-		p += w;
-		n -= (size_t)w;
-	}
-	return true;
-}
-
-bool tee_pump(struct tee *t)
+static bool move(struct tee *t)
 {
 	static char chunk[65536];
-	if (t->from_fd < 0)
-		return false;
 	ssize_t n = read(t->from_fd, chunk, sizeof(chunk));
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return true;
@@ -69,12 +47,18 @@ bool tee_pump(struct tee *t)
 			t->log_fd = -1;
 		}
 	}
-	if (t->to_fd >= 0 && !pass_on(t, chunk, (size_t)n)) {
-		t->to_fd = -1;
+	if (outlet_put(t->to, chunk, (size_t)n) != 0) {
 		tee_close(t);
 		return false;
 	}
 	return true;
+}
+
+bool tee_pump(struct tee *t)
+{
+	if (t->from_fd < 0)
+		return false;
+	return outlet_is_full(t->to) || move(t);
 }
 
 void tee_finish(struct tee *t, uint64_t (*mono_ns)(void), uint64_t until_ns)
@@ -83,7 +67,7 @@ void tee_finish(struct tee *t, uint64_t (*mono_ns)(void), uint64_t until_ns)
 		uint64_t now = mono_ns();
 		struct pollfd p = {.fd = t->from_fd, .events = POLLIN};
 		int ms = now < until_ns ? (int)((until_ns - now) / NS_PER_MS) : 0;
-		if (poll(&p, 1, ms) <= 0 || !tee_pump(t))
+		if (poll(&p, 1, ms) <= 0 || !move(t))
 			break;
 	}
 	tee_close(t);

@@ -7,13 +7,15 @@
  */
 #pragma once
 
+#include "agent/outlet.h"
 #include "base/base.h"
 
 #define TEE_LAST_LINE 256
 
 struct tee {
 	int from_fd;   /* the job's output, non-blocking; -1 when closed */
-	int to_fd;     /* borrowed: STDOUT_FILENO or STDERR_FILENO; -1 when nobody reads */
+	struct outlet *to; /* borrowed; others write there too */
+	bool polled;   /* for the owner: from_fd is waited for */
 	int log_fd;    /* -1: not kept */
 	uint64_t bytes;
 	bool log_failed; /* set when writing the log failed; the caller says so */
@@ -24,10 +26,13 @@ struct tee {
 	size_t line_len;
 };
 
-void tee_open(struct tee *t, int from_fd, int to_fd, int log_fd);
-/* Move what is there. False at the end of the job's output. */
+void tee_open(struct tee *t, int from_fd, struct outlet *to, int log_fd);
+/* Move what is there, nothing while the outlet is full. False at the end of the job's output. */
 bool tee_pump(struct tee *t);
-/* The last writer has ended: move what is still on its way, at most until then, and close. */
+/*
+ * The last writer has ended: move what is still on its way, at most until then, and close. A full outlet takes it too:
+ * a pipe holds little.
+ */
 void tee_finish(struct tee *t, uint64_t (*mono_ns)(void), uint64_t until_ns);
 void tee_close(struct tee *t);
 /* Hash of the last line, digits included; false when nothing was printed. */

@@ -1,0 +1,152 @@
+#include "agent/hangdevices.h"
+
+#include <string.h>
+
+#include "agent/gpus.h"
+#include "sense/gpu/gpupid.h"
+
+static const uint64_t calm_ns = 10 * NS_PER_S, anxious_ns = 2 * NS_PER_S;
+/* A driver that takes longer is late: what it had said by then counts. */
+static const struct gpuprobe_limits limits = {.call_ns = NS_PER_S, .total_ns = 2 * NS_PER_S};
+
+static void ports_read(struct hangdevices *d, const struct world *w)
+{
+	d->has_rdma = ibports_read(w, getenv("VIGIL_RDMA_EXCLUDE"), d->port, IBPORT_MAX, &d->n_ports) == 0;
+}
+
+void hangdevices_open(struct hangdevices *d, const struct world *w)
+{
+	*d = (struct hangdevices){.n_probes = 0};
+	d->n_probes = gpus_probes_init(w, limits, d->probe, HANGDEVICES_BACKENDS);
+	if (d->n_probes) {
+		d->set = calloc(1, sizeof(*d->set));
+		d->fresh = calloc(1, sizeof(*d->fresh));
+	}
+	ports_read(d, w);
+}
+
+void hangdevices_close(struct hangdevices *d)
+{
+	for (size_t i = 0; i < d->n_probes; i++)
+		gpuprobe_stop(&d->probe[i]);
+	free(d->set);
+	free(d->fresh);
+	*d = (struct hangdevices){.n_probes = 0};
+}
+
+static void sample(struct hangdevices *d, const struct world *w)
+{
+	bool asked[HANGDEVICES_BACKENDS];
+	memset(d->fresh, 0, sizeof(*d->fresh));
+	for (size_t i = 0; i < d->n_probes; i++)
+		asked[i] = gpuprobe_ask(&d->probe[i]) == 0;
+	for (size_t i = 0; i < d->n_probes; i++)
+		if (asked[i])
+			gpuprobe_collect(&d->probe[i], d->fresh);
+	ignore(gpupid_fill(w, d->fresh), "processes of other namespaces have pid 0");
+	struct gpu_set *old = d->set;
+	d->set = d->fresh;
+	d->fresh = old;
+}
+
+void hangdevices_look(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns)
+{
+	/* from calm to not calm: at once, not after the long pause */
+	uint64_t due = d->sampled_ns + (calm ? calm_ns : anxious_ns);
+	if (d->sampled_ns && now_ns < due)
+		return;
+	d->sampled_ns = now_ns;
+	if (d->n_probes && d->set && d->fresh)
+		sample(d, w);
+	if (d->has_rdma)
+		ports_read(d, w);
+}
+
+void hangdevices_ports(const struct hangdevices *d, struct pulse_look *look)
+{
+	for (size_t i = 0; d->has_rdma && i < d->n_ports; i++) {
+		const struct ibport *p = &d->port[i];
+		if (ibport_has(p, IB_XMIT_BYTES) && ibport_has(p, IB_RECV_BYTES)) {
+			look->has_rdma = true;
+			look->rdma_words += (p->value[IB_XMIT_BYTES] + p->value[IB_RECV_BYTES]) / 4;
+		}
+		if (ibport_has(p, IB_XMIT_WAIT)) {
+			look->has_rdma_wait = true;
+			look->rdma_wait += p->value[IB_XMIT_WAIT];
+		}
+	}
+}
+
+static int pid_order(const void *a, const void *b)
+{
+	return *(const pid_t *)a < *(const pid_t *)b ? -1 : *(const pid_t *)a > *(const pid_t *)b;
+}
+
+static bool is_on(const struct gpu_sample *g, const pid_t *pids, size_t n)
+{
+	for (uint32_t i = 0; i < g->n_processes; i++)
+		if (g->process[i].pid && bsearch(&g->process[i].pid, pids, n, sizeof(*pids), pid_order))
+			return true;
+	return false;
+}
+
+/* The job's sums become means at the end; clocks are the lowest, reasons are or-ed. */
+struct mean {
+	double sum[PULSE_GPU_VALUES];
+	uint32_t n[PULSE_GPU_VALUES];
+};
+
+static void mean_add(struct mean *m, const struct gpu_sample *g)
+{
+	static const struct {
+		enum gpu_value from;
+		enum pulse_gpu_value to;
+		double unit;
+	} rows[] = {
+		{GPU_BUSY, PULSE_GPU_BUSY, 1},	     {GPU_MEMORY_BUSY, PULSE_GPU_MEMORY_BUSY, 1},
+		{GPU_POWER, PULSE_GPU_POWER, 1e-3},  {GPU_POWER_LIMIT, PULSE_GPU_POWER_LIMIT, 1e-3},
+		{GPU_SM_CLOCK, PULSE_GPU_CLOCK, 1},  {GPU_SM_CLOCK_MAX, PULSE_GPU_CLOCK_MAX, 1},
+		{GPU_REASONS, PULSE_GPU_REASONS, 1},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		enum pulse_gpu_value to = rows[i].to;
+		if (!gpu_has(g, rows[i].from))
+			continue;
+		double v = (double)g->value[rows[i].from] * rows[i].unit;
+		if (to == PULSE_GPU_CLOCK)
+			m->sum[to] = m->n[to] ? MIN(m->sum[to], v) : v;
+		else if (to == PULSE_GPU_REASONS)
+			m->sum[to] = (double)((uint64_t)m->sum[to] | g->value[rows[i].from]);
+		else
+			m->sum[to] += v;
+		m->n[to]++;
+	}
+}
+
+void hangdevices_fill(const struct hangdevices *d, const pid_t *pids, size_t n, struct pulse_seen *seen)
+{
+	struct mean m = {.n = {0}};
+	uint64_t energy = 0;
+	bool has_energy = false;
+	for (uint32_t i = 0; d->set && i < d->set->n; i++) {
+		const struct gpu_sample *g = &d->set->gpu[i];
+		if (!is_on(g, pids, n))
+			continue;
+		mean_add(&m, g);
+		if (gpu_has(g, GPU_ENERGY)) {
+			energy += g->value[GPU_ENERGY];
+			has_energy = true;
+		}
+	}
+	for (size_t v = 0; v < PULSE_GPU_VALUES; v++) {
+		if (m.n[v] == 0)
+			continue;
+		bool whole = v == PULSE_GPU_CLOCK || v == PULSE_GPU_REASONS;
+		seen->gpu_has |= 1u << v;
+		seen->gpu[v] = whole ? m.sum[v] : m.sum[v] / m.n[v];
+	}
+	if (has_energy) {
+		seen->has |= 1u << PULSE_GPU_ENERGY;
+		seen->count[PULSE_GPU_ENERGY] = energy;
+	}
+}

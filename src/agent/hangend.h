@@ -1,0 +1,27 @@
+/*
+ * What an owner (agent/supervise, agent/adopt) does with a message of the hang
+ * watcher: stores the incident with its stacks and its groups, tells who is to
+ * be told, prints the report. An incident of kind hang that is over keeps its
+ * id and is marked as resolved.
+ */
+#pragma once
+
+#include "agent/hangshm.h"
+#include "agent/keeper.h"
+
+struct hangend {
+	const struct world *w;
+	struct keeper *keeper;
+	struct job *job;
+	bool quiet;
+	uint32_t nproc; /* ranks whose logs are kept apart */
+	const char *next; /* what will be done now, one clause for people; "" nothing */
+};
+
+/* One hang, straggler or slowdown of a job that may still change: *in is what was stored. */
+void hangend_incident(const struct hangend *e, const struct hang_message *m, struct incident *in);
+/* The incident in its new state (a retry was decided); nobody is told again. */
+void hangend_update(const struct hangend *e, const struct incident *in);
+/* It moves again. */
+void hangend_resolved(const struct hangend *e, const struct hang_message *m, const struct incident *in);
+void hangend_benign(const struct hangend *e, const struct hang_message *m);

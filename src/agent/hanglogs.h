@@ -1,0 +1,28 @@
+/*
+ * Follows the output that the supervisor keeps of each rank, and learns from
+ * it how far each rank is. One file may carry the lines of many ranks (a
+ * launcher's): lines that say whose they are go to that rank.
+ *
+ * A look reads what is new, at most the last 128 KiB a file: a job that writes
+ * more a second than anybody can read shall not cost more. What is passed over
+ * is counted as bytes, not as lines.
+ */
+#pragma once
+
+#include "agent/hangshm.h"
+#include "model/pulse.h"
+
+struct hanglogs;
+
+struct hanglogs *hanglogs_new(void); /* NULL without memory */
+struct hanglogs *hanglogs_free(struct hanglogs *l);
+/* dir: the attempt's; ranks: whose files there are (n 0: rank-0 is the job itself). Forgets what it followed before. */
+void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, size_t n);
+void hanglogs_look(struct hanglogs *l, uint64_t now_ns);
+/*
+ * What is known of a lane's own output: log signs and progress of *seen. alone: the rank of a job's only main process,
+ * whose output is that of the job; NO_RANK: there is none such.
+ */
+void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct pulse_seen *seen);
+/* Bytes of output of the process whose lane this is, 0 if not known: what it wrote there is no sign of work. */
+uint64_t hanglogs_bytes(const struct hanglogs *l, int32_t alone, int32_t rank);

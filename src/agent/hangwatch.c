@@ -1,0 +1,318 @@
+#include "agent/hangwatch.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "agent/hangdevices.h"
+#include "agent/hanggather.h"
+#include "agent/world_open.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+static const uint64_t look_ns = NS_PER_S;
+/*
+ * Looks become rarer where one costs more than this part of its period, never rarer than each 30 s. With what the process
+ * does beside them it stays below 0.2 % of a core.
+ */
+static const double share = 0.0015;
+static const uint64_t rarest_ns = 30 * NS_PER_S;
+/* What of it may be spent on reading threads: saved up to a burst for a suspicion of a job with very many. */
+static const double thread_share = 0.0005;
+static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
+#define FDS_MOST 4096
+
+struct watched {
+	bool active;
+	char id[64];
+	uint32_t attempt;
+	struct hangeye eye;
+	struct pulses pulses;
+	struct hang_mind mind;
+	struct hanggather gather;
+	int64_t since_unix_ms;
+	uint64_t due_ns, cost_ns; /* the next look; what a calm one costs */
+	bool calm;
+	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when it was suspected */
+	bool told; /* an incident of kind hang stands */
+	char benign[240]; /* the last one that was told */
+};
+
+struct watch {
+	struct hang_shm *shm;
+	int wake_fd;
+	struct world w;
+	struct vitals *vitals;
+	struct hangdevices devices;
+	struct hang_job job[HANG_JOBS];
+	size_t n_jobs;
+	uint32_t jobs_seq;
+	struct watched *watched[HANG_JOBS]; /* NULL: none yet */
+	uint64_t thread_ns, thread_at_ns; /* saved up time, and when it was counted */
+	uint64_t round_ns; /* the next one of vitals */
+};
+
+/* The process -------------------------------------------------------------- */
+
+static void descriptors_close(int keep)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd <= 2 && null >= 0; fd++)
+		(void)dup2(null, fd);
+	/* the job's pipes and terminals above all: their other ends must see when the supervisor lets go */
+	if (keep > 3)
+		(void)syscall(SYS_close_range, 3, keep - 1, 0);
+	(void)syscall(SYS_close_range, MAX(keep + 1, 3), ~0u, 0);
+}
+
+static bool begin(struct watch *k)
+{
+	struct fault f = {.text = ""};
+	struct rlimit files;
+	(void)prctl(PR_SET_NAME, "vigil-hang");
+	log_set_sink(NULL, NULL);
+	descriptors_close(k->wake_fd);
+	(void)setpriority(PRIO_PROCESS, 0, 5); /* the job's work goes first */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (world_open(NULL, &k->w, &f) < 0)
+		return false;
+	k->vitals = vitals_new(
+		&k->w, getrlimit(RLIMIT_NOFILE, &files) == 0 ? MIN((size_t)files.rlim_cur / 2, (size_t)FDS_MOST) : 256);
+	hangdevices_open(&k->devices, &k->w);
+	k->jobs_seq = UINT32_MAX;
+	return k->vitals != NULL;
+}
+
+static void jobs_copy(struct watch *k)
+{
+	struct hang_shm *shm = k->shm;
+	for (int tries = 0; tries < 100; tries++) {
+		uint32_t before = atomic_load(&shm->jobs_seq);
+		if (before == k->jobs_seq)
+			return;
+		if (!(before & 1)) {
+			size_t n = MIN(shm->n_jobs, (uint32_t)HANG_JOBS);
+			memcpy(k->job, shm->job, n * sizeof(k->job[0]));
+			if (atomic_load(&shm->jobs_seq) == before) {
+				k->n_jobs = n;
+				k->jobs_seq = before;
+				return;
+			}
+		}
+		(void)poll(NULL, 0, 1);
+	}
+}
+
+/* Messages ----------------------------------------------------------------- */
+
+/* NULL while the owner has not taken the ones before: it is busy, and will. */
+static struct hang_message *message(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind)
+{
+	uint32_t sent = atomic_load(&k->shm->sent);
+	if (sent - atomic_load(&k->shm->taken) >= HANG_MESSAGES)
+		return NULL;
+	struct hang_message *m = &k->shm->message[sent % HANG_MESSAGES];
+	m->kind = kind;
+	m->job = (uint32_t)index;
+	m->attempt = j->attempt;
+	m->time_unix_ms = k->w.unix_ms();
+	m->text[0] = '\0';
+	m->stacks_len = 0;
+	return m;
+}
+
+static void message_send(struct watch *k)
+{
+	uint64_t one = 1;
+	atomic_fetch_add(&k->shm->sent, 1);
+	ignore(write(k->wake_fd, &one, sizeof(one)), "the owner looks now and then as well");
+}
+
+static bool tell_incident(struct watch *k, struct watched *j, size_t index, const struct hang_verdict *v)
+{
+	struct hang_message *m = message(k, j, index, HANG_SAYS_INCIDENT);
+	if (!m)
+		return false;
+	memset(&m->incident, 0, sizeof(m->incident));
+	m->verdict = *v;
+	hang_incident(v, &j->gather.hcase, &m->incident);
+	m->stacks_len = hanggather_stacks(&j->gather, m->stacks, sizeof(m->stacks));
+	m->suspected_ns = j->suspected_ns;
+	m->judged_ns = v->standstill_ns;
+	message_send(k);
+	j->told |= v->kind == HANG_HANG;
+	return true;
+}
+
+static void tell_line(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind,
+		      const char *text)
+{
+	struct hang_message *m = message(k, j, index, kind);
+	if (!m)
+		return;
+	TEXT_COPY(m->text, text);
+	message_send(k);
+}
+
+/* One job ------------------------------------------------------------------ */
+
+static void judge(struct watch *k, struct watched *j, size_t index)
+{
+	static struct hang_verdict v;
+	struct hang_case *c = &j->gather.hcase;
+	c->pulses = &j->pulses;
+	memset(&v, 0, sizeof(v));
+	hang_judge(&k->shm->settings, &j->mind, c, &v);
+	/* the owner is told first: what could not be sent must be asked for again */
+	bool sent = v.kind == HANG_NONE || v.known_already || tell_incident(k, j, index, &v);
+	if (sent)
+		hang_told(&j->mind, &v, &j->pulses);
+	if (v.kind == HANG_NONE && v.benign && strcmp(j->benign, v.text) != 0) {
+		TEXT_COPY(j->benign, v.text);
+		tell_line(k, j, index, HANG_SAYS_BENIGN, v.text);
+	}
+	if (sent)
+		hanggather_end(&j->gather);
+	else
+		j->gather.next_ns = k->w.mono_ns() + look_ns;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec
+								: 0;
+}
+
+static void threads_save_up(struct watch *k, uint64_t now_ns)
+{
+	uint64_t gap = k->thread_at_ns ? now_ns - k->thread_at_ns : 0;
+	k->thread_at_ns = now_ns;
+	k->thread_ns = MIN(k->thread_ns + (uint64_t)((double)gap * thread_share), thread_burst_ns);
+}
+
+static void look(struct watch *k, struct watched *j, size_t index)
+{
+	static struct pulse_look seen;
+	struct hang_step step;
+	uint64_t began = own_cpu_ns(), now_ns = k->w.mono_ns();
+	threads_save_up(k, now_ns);
+	/* a suspicion is worth more than a calm hour: there, threads are always read */
+	uint64_t plenty = NS_PER_S, *thread_ns = j->calm ? &k->thread_ns : &plenty;
+	hangdevices_look(&k->devices, &k->w, j->calm, now_ns);
+	hangeye_look(&j->eye, &k->w, &k->job[index], j->calm, thread_ns, &k->devices, &seen);
+	pulse_look_at(&j->pulses, &seen);
+	hang_look(&j->mind, &k->shm->settings, &j->pulses, &step);
+	atomic_fetch_add(&k->shm->looks, 1);
+	if (step.resolved && j->told) {
+		j->told = false;
+		tell_line(k, j, index, HANG_SAYS_RESOLVED, step.text);
+	}
+	if (step.state == HANG_WELL)
+		j->benign[0] = '\0';
+	bool calm = step.state == HANG_WELL;
+	if (step.want && !j->gather.busy) {
+		j->suspected_ns = step.since_ns ? sub_floor(now_ns, step.since_ns) : 0;
+		hanggather_begin(&j->gather, &step, now_ns);
+	}
+	uint64_t cost = own_cpu_ns() - began;
+	if (j->calm && calm) {
+		j->cost_ns = j->cost_ns ? (j->cost_ns * 7 + cost) / 8 : cost;
+		uint64_t fair = (uint64_t)((double)j->cost_ns * (double)k->n_jobs / share);
+		j->due_ns = now_ns + MIN(MAX(fair, look_ns), rarest_ns);
+	} else {
+		j->due_ns = now_ns + look_ns;
+	}
+	j->calm = calm;
+}
+
+static void watched_begin(struct watch *k, struct watched *j, const struct hang_job *job)
+{
+	hanggather_end(&j->gather);
+	memset(&j->pulses, 0, sizeof(j->pulses));
+	memset(&j->mind, 0, sizeof(j->mind));
+	j->active = true;
+	j->attempt = job->attempt;
+	TEXT_COPY(j->id, job->id);
+	uint64_t now_ns = k->w.mono_ns();
+	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;
+	j->since_unix_ms = k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS);
+	j->due_ns = now_ns;
+	j->cost_ns = j->suspected_ns = 0;
+	j->calm = true;
+	j->told = false;
+	j->benign[0] = '\0';
+	hangeye_begin(&j->eye, job);
+}
+
+static struct watched *watched_of(struct watch *k, size_t i)
+{
+	const struct hang_job *job = &k->job[i];
+	struct watched *j = k->watched[i];
+	if (!job->active) {
+		if (j && j->active) {
+			hanggather_end(&j->gather);
+			j->active = false;
+		}
+		return NULL;
+	}
+	if (!j) {
+		j = calloc(1, sizeof(*j));
+		if (!j || !hangeye_init(&j->eye, k->vitals)) {
+			free(j);
+			return NULL;
+		}
+		k->watched[i] = j;
+	}
+	if (!j->active || strcmp(j->id, job->id) != 0 || j->attempt != job->attempt)
+		watched_begin(k, j, job);
+	return j;
+}
+
+/* When the next thing is due. */
+static uint64_t round_of(struct watch *k)
+{
+	uint64_t next = k->w.mono_ns() + look_ns;
+	jobs_copy(k);
+	if (k->w.mono_ns() >= k->round_ns) { /* whose files were not read since the last round is gone */
+		k->round_ns = k->w.mono_ns() + 2 * rarest_ns;
+		vitals_round(k->vitals);
+	}
+	for (size_t i = 0; i < k->n_jobs; i++) {
+		struct watched *j = watched_of(k, i);
+		if (!j)
+			continue;
+		if (k->w.mono_ns() >= j->due_ns)
+			look(k, j, i);
+		if (j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye, k->shm->rules, j->since_unix_ms))
+			judge(k, j, i);
+		next = MIN(next, j->due_ns);
+		if (j->gather.busy)
+			next = MIN(next, j->gather.next_ns);
+	}
+	atomic_store(&k->shm->cpu_ns, own_cpu_ns());
+	return next;
+}
+
+void hangwatch_main(struct hang_shm *shm, int wake_fd)
+{
+	static struct watch watch; /* large */
+	struct watch *k = &watch;
+	*k = (struct watch){.shm = shm, .wake_fd = wake_fd};
+	if (!begin(k))
+		return;
+	for (;;) {
+		uint64_t next = round_of(k), now = k->w.mono_ns();
+		if (next > now)
+			(void)poll(NULL, 0, (int)((next - now) / NS_PER_MS) + 1);
+	}
+}

@@ -1,0 +1,359 @@
+#include "agent/lens.h"
+
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/buf.h"
+#include "judge/access.h"
+#include "model/stackmerge.h"
+#include "sense/maps.h"
+#include "sense/proc.h"
+
+/* A thread on a processor stops in microseconds, one that wants a processor as soon as it gets one. */
+#define PATIENCE_US 20000
+#define PATIENCE_MIN_US 2000
+#define PATIENCE_ONCE_US 200000
+/* One that waits in the kernel stops at once, or is stuck there. */
+#define STOP_WAITING_US 2000
+/* Of a process that becomes one program after the other the last one is looked at. */
+#define OPEN_TRIES 3
+
+/* The room one merge needs; one for the program, because looks are taken one after the other. */
+struct desk {
+	struct unwind_regs regs;
+	struct unwind_stack stack;
+	struct unwind_trace trace;
+	struct merge_native native[UNWIND_FRAMES];
+	struct merge_python python[PYSTACK_FRAMES];
+	struct merge_item item[UNWIND_FRAMES + PYSTACK_FRAMES];
+	struct lens_frame frame[UNWIND_FRAMES + PYSTACK_FRAMES];
+};
+static struct desk desk;
+
+static void python_close(struct lens *l)
+{
+	struct lens_totals now;
+	lens_count(l, &now);
+	l->before.python = now.python;
+	l->stacks = pystacks_free(l->stacks);
+	l->codes = pycodes_free(l->codes);
+	l->has_python = false;
+}
+
+/* 0, or WORLD_GONE and WORLD_DENIED; anything else becomes a note. */
+static int python_open(struct lens *l, struct fault *f)
+{
+	struct maps m = {.n = 0};
+	l->python_later = false;
+	l->note[0] = '\0';
+	int r = maps_read(l->w, l->pid, &m);
+	if (r)
+		return r;
+	struct fault why = {.text = ""};
+	r = m.n ? pyrt_find(l->w, &l->remote, &m, &l->rt, &why) : PYRT_NONE;
+	maps_done(&m);
+	if (r == WORLD_GONE || r == WORLD_DENIED || r < 0) {
+		if (f)
+			*f = why;
+		return r;
+	}
+	if (r != 0) {
+		l->python_later = r == PYRT_NOT_YET || r == PYRT_NONE;
+		if (r != PYRT_NONE)
+			TEXT_COPY(l->note, why.text);
+		return 0;
+	}
+	l->codes = pycodes_new(&l->rt, &l->remote);
+	l->stacks = l->codes ? pystacks_new(l->w, &l->rt, &l->remote, l->codes) : NULL;
+	if (!l->stacks) {
+		python_close(l);
+		return -ENOMEM;
+	}
+	l->has_python = true;
+	return 0;
+}
+
+static void explain(const struct world *w, pid_t pid, struct fault *f)
+{
+	struct access_facts a;
+	if (access_read(w, pid, &a) == 0)
+		access_explain(&a, f);
+	else
+		(void)fault_set(f, 0, "process %d may not be looked into, and why could not be found out", (int)pid);
+}
+
+static void native_close(struct lens *l)
+{
+	struct lens_totals now;
+	lens_count(l, &now);
+	l->before.pauses = now.pauses;
+	l->stopper = stopper_free(l->stopper);
+	l->native = native_free(l->native);
+}
+
+static int native_open(struct lens *l)
+{
+	if (!l->want.natives || (l->want.native_without_python && l->has_python))
+		return 0;
+	l->native = native_new(l->want.natives, l->w, &l->remote);
+	l->stopper = l->native ? stopper_new(l->w, l->pid, &l->remote) : NULL;
+	return l->stopper ? 0 : -ENOMEM;
+}
+
+static void mark_read(struct lens *l)
+{
+	l->has_mark = proc_auxv_read(l->w, l->pid, AT_RANDOM, &l->mark_addr) == 0 &&
+		      remote_u64(&l->remote, l->mark_addr, &l->mark) == 0;
+}
+
+bool lens_changed(struct lens *l)
+{
+	uint64_t now = 0;
+	return l->has_mark && (remote_u64(&l->remote, l->mark_addr, &now) != 0 || now != l->mark);
+}
+
+void lens_count(const struct lens *l, struct lens_totals *ret)
+{
+	*ret = l->before;
+	if (l->stacks) {
+		struct pystack_stats s = pystacks_stats(l->stacks);
+		ret->python.samples += s.samples;
+		ret->python.dropped += s.dropped;
+		ret->python.unproved += s.unproved;
+		ret->python.retries += s.retries;
+		ret->python.walks += s.walks;
+		ret->python.shortened += s.shortened;
+	}
+	if (l->stopper) {
+		struct stopper_stats s = stopper_stats(l->stopper);
+		ret->pauses.stops += s.stops;
+		ret->pauses.stuck += s.stuck;
+		ret->pauses.pause_ns_sum += s.pause_ns_sum;
+		ret->pauses.pause_ns_max = MAX(ret->pauses.pause_ns_max, s.pause_ns_max);
+	}
+}
+
+enum lens_still lens_still_of(enum wait_kind kind, int64_t syscall)
+{
+	if (kind == WAIT_STOPPED)
+		return LENS_STOPPED;
+	if (kind == WAIT_RUNNING)
+		return LENS_RUNS;
+	return stopper_would_fail(syscall) ? LENS_TOUCHY : LENS_WAITS;
+}
+
+/* Has it a stack at all? 0, WORLD_GONE, or WORLD_DENIED with the reason. */
+static int stack_possible(const struct world *w, pid_t pid, struct proc_stat *ret, struct fault *f)
+{
+	int r = proc_stat_read(w, pid, ret);
+	if (r)
+		return r;
+	const struct proc_stat st = *ret;
+	if (st.kernel_thread || st.state == 'Z' || st.state == 'X') {
+		fault_set(
+			f, 0,
+			st.kernel_thread
+				? "process %d (%s) is a thread of the kernel: it has no stack of its own to show"
+				: "process %d (%s) has ended and waits for its parent to notice: it has no stack left",
+			(int)pid, st.comm);
+		return WORLD_DENIED;
+	}
+	return 0;
+}
+
+int lens_why_none(const struct world *w, pid_t root, struct fault *f)
+{
+	struct proc_stat st;
+	if (root > 0 && stack_possible(w, root, &st, f) == WORLD_DENIED)
+		return WORLD_DENIED;
+	(void)fault_set(f, 0, "nothing of it is running any more");
+	return WORLD_GONE;
+}
+
+int lens_open(const struct world *w, pid_t pid, const struct lens_want *want, struct lens **ret, struct fault *f)
+{
+	struct proc_stat st;
+	int r = stack_possible(w, pid, &st, f);
+	if (r)
+		return r;
+	cleanup(lens_closep) struct lens *l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->w = w;
+	l->pid = pid;
+	l->start_ticks = st.start_ticks;
+	l->want = *want;
+	l->patience_us = want->patient ? PATIENCE_ONCE_US : PATIENCE_US;
+	remote_open(w, pid, &l->remote);
+	mark_read(l);
+	r = python_open(l, f);
+	if (r == 0)
+		r = native_open(l);
+	for (int tries = 1; r == 0 && tries < OPEN_TRIES && lens_changed(l); tries++)
+		lens_again(l);
+	if (r == WORLD_DENIED)
+		explain(w, pid, f);
+	if (r)
+		return r;
+	*ret = take(&l);
+	return 0;
+}
+
+struct lens *lens_close(struct lens *l)
+{
+	if (!l)
+		return NULL;
+	python_close(l);
+	native_close(l);
+	remote_done(&l->remote);
+	free(l);
+	return NULL;
+}
+
+void lens_again(struct lens *l)
+{
+	python_close(l);
+	native_close(l);
+	remote_done(&l->remote); /* an open file of the memory stays with the old one */
+	mark_read(l);
+	ignore(python_open(l, NULL), "it is as it was: without Python");
+	ignore(native_open(l), "then without native frames");
+}
+
+struct during {
+	struct lens *lens;
+	const struct pythread *thread;
+	bool stopped;
+	struct lens_look *look;
+};
+
+static void read_python(struct lens *l, const struct pythread *t, bool stopped, struct lens_look *ret)
+{
+	if (!t || !l->stacks)
+		return;
+	ret->python_result = pystacks_read(l->stacks, t, stopped, &ret->python);
+	ret->has_python = ret->python_result == 0;
+	if (!ret->has_python)
+		ret->python.n = 0;
+}
+
+static void meanwhile(void *ctx)
+{
+	struct during *d = ctx;
+	read_python(d->lens, d->thread, d->stopped, d->look);
+}
+
+/* A thread that waits is not touched: most do, and some system calls would fail. */
+static int look_from_outside(struct lens *l, pid_t tid, const struct pythread *thread, enum lens_still still,
+			     struct lens_look *ret)
+{
+	struct during d = {l, thread, still >= LENS_STOPPED, ret};
+	int r = stopper_blocked(l->w, l->pid, tid, &l->remote, &desk.regs, &desk.stack, meanwhile, &d);
+	if (r == 0) {
+		native_unwind(l->native, &desk.regs, &desk.stack, &desk.trace);
+		ret->native = &desk.trace;
+	}
+	return r;
+}
+
+static int look_stopped(struct lens *l, pid_t tid, const struct pythread *thread, uint64_t patience_us,
+			struct lens_look *ret)
+{
+	struct during d = {l, thread, true, ret};
+	int r = stopper_take(l->stopper, tid, patience_us, &desk.regs, &desk.stack, meanwhile, &d);
+	if (r == 0) {
+		native_unwind(l->native, &desk.regs, &desk.stack, &desk.trace);
+		ret->native = &desk.trace;
+	}
+	/* Processes that get no processor for long must not hold up the others for ever. */
+	if (r == STOPPER_STUCK)
+		l->patience_us = MAX(l->patience_us / 2, (uint64_t)PATIENCE_MIN_US);
+	else
+		l->patience_us = l->want.patient ? PATIENCE_ONCE_US : PATIENCE_US;
+	return r;
+}
+
+/* Registers, stack and Python frames of the same instant. */
+static int look_native(struct lens *l, pid_t tid, const struct pythread *thread, enum lens_still still,
+		       struct lens_look *ret)
+{
+	int waits = still == LENS_RUNS ? STOPPER_RUNNING : look_from_outside(l, tid, thread, still, ret);
+	if (waits == WORLD_GONE)
+		return waits;
+	bool whole = waits == 0 && (desk.trace.end == UNWIND_COMPLETE || desk.trace.end == UNWIND_TOO_DEEP);
+	if (whole || still == LENS_FROZEN || (waits == 0 && still == LENS_TOUCHY))
+		return waits;
+	int r = look_stopped(l, tid, thread, waits == 0 ? STOP_WAITING_US : l->patience_us, ret);
+	/* What was seen from outside is less, but something. */
+	return waits == 0 && r != WORLD_GONE ? 0 : r;
+}
+
+int lens_look(struct lens *l, pid_t tid, const struct pythread *thread, enum lens_still still, struct lens_look *ret)
+{
+	*ret = (struct lens_look){.python_result = 0};
+	if (l->stopper && tid > 0) {
+		ret->native_result = look_native(l, tid, thread, still, ret);
+		if (ret->native_result == WORLD_GONE)
+			return WORLD_GONE;
+	}
+	if (!ret->has_python)
+		read_python(l, thread, still >= LENS_STOPPED, ret);
+	return ret->python_result == WORLD_GONE ? WORLD_GONE : 0;
+}
+
+static size_t inputs(struct lens *l, const struct lens_look *look)
+{
+	size_t n = look->native ? look->native->n : 0;
+	for (size_t i = 0; i < n; i++) {
+		struct native_symbol s;
+		native_symbol(l->native, look->native->frame[i].pc, look->native->frame[i].exact, &s);
+		desk.native[i] = (struct merge_native){.eval_loop = s.kind == NATIVE_EVAL_LOOP,
+						       .trampoline = s.kind == NATIVE_TRAMPOLINE};
+	}
+	for (size_t i = 0; i < look->python.n; i++)
+		desk.python[i].entry = look->python.frames[i].flags & PYFRAME_ENTRY;
+	return n;
+}
+
+int lens_merge(struct lens *l, const struct lens_look *look, const struct lens_frame **ret, size_t *ret_n,
+	       bool *ret_approximate)
+{
+	size_t n_native = inputs(l, look);
+	struct merge_result m = stackmerge(desk.native, n_native, desk.python, look->python.n,
+					   l->has_python && l->rt.minor <= 10, desk.item);
+	for (size_t i = 0; i < m.n; i++) {
+		const struct merge_item *it = &desk.item[i];
+		desk.frame[i] = (struct lens_frame){
+			.python = it->python,
+			.py = it->python ? &look->python.frames[it->index] : NULL,
+			.native = it->python ? NULL : &look->native->frame[it->index],
+		};
+	}
+	*ret = desk.frame;
+	*ret_n = m.n;
+	/* A stack of one kind only cannot be out of step with the other, nor one of which the outer part is not kept. */
+	*ret_approximate = m.approximate && look->native && look->python.n > 0 && look->native->end != UNWIND_TOO_DEEP;
+	return 0;
+}
+
+void lens_frame_text(struct lens *l, const struct lens_frame *f, bool lines, struct frame *ret)
+{
+	if (f->python) {
+		const struct pycode *c = f->py->known;
+		*ret = (struct frame){.kind = FRAME_PYTHON,
+				      .name = c->name,
+				      .file = c->file,
+				      .module = "",
+				      .line = pycode_line(&l->rt, c, f->py->instr)};
+		return;
+	}
+	struct native_symbol s;
+	native_symbol(l->native, f->native->pc, f->native->exact, &s);
+	if (lines)
+		native_line(l->native, f->native->pc, f->native->exact, &s);
+	*ret = (struct frame){.kind = FRAME_NATIVE,
+			      .name = s.name,
+			      .file = s.file ? s.file : "",
+			      .module = s.module ? s.module : "",
+			      .line = (int32_t)MIN(s.line, (uint32_t)INT32_MAX)};
+}
