@@ -7,17 +7,26 @@
 #include "cli/option.h"
 
 extern const struct command command_agent;
+extern const struct command command_calls;
+extern const struct command command_collectives;
 extern const struct command command_config;
 extern const struct command command_doctor;
 extern const struct command command_events;
+extern const struct command command_flame;
+extern const struct command command_heap;
+extern const struct command command_gpus;
 extern const struct command command_help;
 extern const struct command command_jobs;
 extern const struct command command_logs;
 extern const struct command command_mem;
+extern const struct command command_notify;
 extern const struct command command_protect;
 extern const struct command command_ps;
+extern const struct command command_rules;
 extern const struct command command_run;
 extern const struct command command_show;
+extern const struct command command_timeline;
+extern const struct command command_stack;
 extern const struct command command_version;
 extern const struct command command_watch;
 extern const struct command command_why;

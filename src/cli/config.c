@@ -9,9 +9,11 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "cli/config_notify.h"
 #include "cli/nearest.h"
 
 #define LARGEST_FILE (1 << 20)
+#define LARGEST_CHANNELS 64
 
 /* Commands that act; a reading command takes flags and the environment only. */
 static const char *const sections[] = {"run", "map", "watch", "agent", "hub"};
@@ -73,7 +75,7 @@ static bool is_scalar(const yaml_node_t *n)
 	return n && n->type == YAML_SCALAR_NODE && strlen(scalar(n)) == n->data.scalar.length;
 }
 
-static int join_list(const struct reader *r, const yaml_node_t *list, char *dst, size_t cap)
+static int join_list(const struct reader *r, const yaml_node_t *list, char separator, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
 	buf_reset(&b);
@@ -81,7 +83,11 @@ static int join_list(const struct reader *r, const yaml_node_t *list, char *dst,
 		const yaml_node_t *item = yaml_document_get_node(r->document, *i);
 		if (!is_scalar(item))
 			return wrong(r, item ? item : list, "a list may hold plain values only");
-		buf_printf(&b, "%s%s", b.len ? "," : "", scalar(item));
+		if (strchr(scalar(item), '\x1f'))
+			return wrong(r, item, "a control character is in the value");
+		if (i != list->data.sequence.items.start)
+			buf_add_n(&b, &separator, 1);
+		buf_add(&b, scalar(item));
 	}
 	return b.cut ? wrong(r, list, "the list is too long") : 0;
 }
@@ -89,10 +95,11 @@ static int join_list(const struct reader *r, const yaml_node_t *list, char *dst,
 static int add_entry(const struct reader *r, const char *section, const yaml_node_t *key, const yaml_node_t *value)
 {
 	struct config *c = r->config;
-	char joined[2048];
+	char joined[4096];
 	const char *text = joined;
 	if (value->type == YAML_SEQUENCE_NODE) {
-		int e = join_list(r, value, joined, sizeof(joined));
+		/* a channel's list may hold arguments, with commas in them */
+		int e = join_list(r, value, strncmp(section, "notify/", 7) == 0 ? '\x1f' : ',', joined, sizeof(joined));
 		if (e < 0)
 			return e;
 	} else if (is_scalar(value)) {
@@ -122,6 +129,33 @@ static int add_entry(const struct reader *r, const char *section, const yaml_nod
 	return 0;
 }
 
+/* "notify:" is a list of mappings: each becomes a section of its own. */
+static int read_mapping(const struct reader *r, const char *section, const yaml_node_t *map);
+static int read_channels(const struct reader *r, const yaml_node_t *key, const yaml_node_t *list)
+{
+	size_t n = 0;
+	if (is_scalar(list) && !*scalar(list))
+		return 0;
+	if (list->type != YAML_SEQUENCE_NODE)
+		return wrong(r, key, "a list of channels was expected here: '- name: …'");
+	for (yaml_node_item_t *i = list->data.sequence.items.start; i < list->data.sequence.items.top; i++) {
+		const yaml_node_t *item = yaml_document_get_node(r->document, *i);
+		char section[32];
+		TEXT_FORMAT(section, "notify/%zu", n++);
+		if (!item || item->type != YAML_MAPPING_NODE || n > LARGEST_CHANNELS)
+			return wrong(r, item ? item : list,
+				     n > LARGEST_CHANNELS
+					     ? "too many channels"
+					     : "a channel was expected here: a mapping with name and kind");
+		if (item->data.mapping.pairs.start == item->data.mapping.pairs.top)
+			return wrong(r, item, "this channel has neither name nor kind");
+		int e = read_mapping(r, section, item);
+		if (e < 0)
+			return e;
+	}
+	return 0;
+}
+
 /* section NULL: the top of the file. A section in a section is refused, so that aliases cannot make a circle. */
 static int read_mapping(const struct reader *r, const char *section, const yaml_node_t *map)
 {
@@ -131,7 +165,9 @@ static int read_mapping(const struct reader *r, const char *section, const yaml_
 		if (!is_scalar(key) || !value)
 			return wrong(r, key ? key : map, "the name of an option was expected here");
 		int e = 0;
-		if (!section && value->type == YAML_MAPPING_NODE)
+		if (!section && strcmp(scalar(key), "notify") == 0)
+			e = read_channels(r, key, value);
+		else if (!section && value->type == YAML_MAPPING_NODE)
 			e = read_mapping(r, scalar(key), value);
 		else if (!section && config_is_section(scalar(key)) && is_scalar(value) && !*scalar(value))
 			continue; /* "run:" with nothing below */
@@ -247,6 +283,11 @@ static enum config_kind kind_of(const struct config *c, const struct config_entr
 	return CONFIG_NAMED;
 }
 
+bool config_is_project(const struct config *c, const struct config_entry *e)
+{
+	return kind_of(c, e) == CONFIG_PROJECT;
+}
+
 static const struct command *command_of(const struct command *const *commands, const char *name)
 {
 	for (size_t i = 0; commands[i]; i++)
@@ -264,6 +305,8 @@ static int unknown_section(const struct config_entry *e, const char *name, const
 		if (command_of(commands, sections[i]))
 			nearest_offer(&n, sections[i]);
 	nearest_offer(&n, "state");
+	nearest_offer(&n, "notify");
+	nearest_offer(&n, "rules");
 	if (n.best)
 		TEXT_FORMAT(text, "unknown section '%.60s'; did you mean '%s'?", name, n.best);
 	else
@@ -300,12 +343,19 @@ static int check_entry(const struct config *c, const struct config_entry *e, con
 		       struct fault *f)
 {
 	bool top = e->section[0] == '\0';
-	bool project = kind_of(c, e) == CONFIG_PROJECT;
+	bool project = config_is_project(c, e);
 	const char *name = top ? e->key : e->section;
+	if (top && strcmp(e->key, "rules") == 0)
+		return 0; /* read when they are used */
 	if (top && strcmp(e->key, "state") == 0)
 		return project ? entry_fault(e, f, "a project's vigil.yaml may not choose the state directory; put it into "
 						   "your own configuration") :
 				 0;
+	if (config_is_notify(e))
+		return !project ? 0
+				: entry_fault(e, f,
+					      "a project's vigil.yaml may not say whom to notify; put it into your "
+					      "own configuration");
 	const struct command *command = config_is_section(name) ? command_of(commands, name) : NULL;
 	if (!command)
 		return unknown_section(e, name, commands, f);
@@ -331,7 +381,8 @@ int config_check(const struct config *c, const struct command *const *commands, 
 		if (e < 0)
 			return e;
 	}
-	return 0;
+	cleanup(freep) struct channels *scratch = calloc(1, sizeof(*scratch));
+	return scratch ? config_channels(c, scratch, f) : fault_set(f, -ENOMEM, "no memory to check the configuration");
 }
 
 const struct config_entry *config_find(const struct config *c, const char *section, const char *key)
@@ -339,7 +390,7 @@ const struct config_entry *config_find(const struct config *c, const char *secti
 	const struct config_entry *best = NULL;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct config_entry *e = &c->entries[i];
-		bool common = e->section[0] == '\0' && strcmp(key, "state") == 0;
+		bool common = e->section[0] == '\0' && (strcmp(key, "state") == 0 || strcmp(key, "rules") == 0);
 		bool own = strcmp(e->section, section) == 0 && config_is_section(section);
 		if ((common || own) && strcmp(e->key, key) == 0)
 			best = e;

@@ -1,7 +1,8 @@
 /*
  * Configuration files: YAML with a section for each command that can be
  * configured ("run:", "agent:" …) whose keys are the command's option names,
- * and "state:" at the top for every command. Described in man vigil-config.
+ * and "state:" and "rules:" at the top for every command. Described in man
+ * vigil-config.
  * The only user of libyaml.
  *
  * Files, later ones win: /etc/vigil/vigil.yaml, the user's
@@ -54,5 +55,7 @@ int must_check config_check(const struct config *c, const struct command *const 
 int must_check config_apply(const struct config *c, const struct command *command, void *opts, struct fault *f);
 /* The entry that an option gets its value from; NULL if none. */
 const struct config_entry *config_find(const struct config *c, const char *section, const char *key);
+/* Does it come from a project's file, which is trusted least? */
+bool config_is_project(const struct config *c, const struct config_entry *e);
 /* Can this command be configured? */
 bool config_is_section(const char *name);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/config.h"
+#include "cli/config_notify.h"
 
 struct config_options {
 	bool origin;
@@ -34,6 +35,9 @@ static int check(const char *file)
 		log_error("%s", f.text);
 		return r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	}
+	cleanup(freep) struct channels *all = calloc(1, sizeof(*all));
+	if (all && config_channels(&c, all, &f) == 0)
+		config_channels_files(all, log_warning);
 	if (c.n_files == 0)
 		puts("no configuration file is in use; defaults apply");
 	for (size_t i = 0; i < c.n_files; i++)
@@ -111,6 +115,17 @@ static int show_command(const struct config *c, const struct command *command, c
 	return r;
 }
 
+static int show_channels(const struct config *c, const struct config_options *o, struct fault *f)
+{
+	cleanup(freep) struct channels *all = calloc(1, sizeof(*all));
+	if (!all)
+		return fault_set(f, -ENOMEM, "no memory to show the configuration");
+	int r = config_channels(c, all, f);
+	if (r == 0 && !o->json) /* as JSON: 'vigil notify list --json' */
+		config_channels_show(all);
+	return r;
+}
+
 static int show(const struct config_options *o)
 {
 	cleanup(config_done) struct config c = {.entries = NULL};
@@ -125,6 +140,8 @@ static int show(const struct config_options *o)
 	for (size_t i = 0; commands[i] && r == 0; i++)
 		if (config_is_section(commands[i]->name))
 			r = show_command(&c, commands[i], o, &section, &f);
+	if (r == 0)
+		r = show_channels(&c, o, &f);
 	if (r < 0)
 		log_error("%s", f.text);
 	return r < 0 ? EXIT_PROBLEM : 0;
@@ -151,8 +168,9 @@ const struct command command_config = {
 		 "VIGIL_CONFIG names one file that replaces the three.\n"
 		 "\n"
 		 "A file has a section for each command that acts, with the names of its options as keys, and may have\n"
-		 "'state: DIR' at the top. A project's file may only have the sections run and map, must belong to you or\n"
-		 "root, and must not be writable by everybody; otherwise it is not used.",
+		 "'state: DIR' and 'notify:', the list of channels of vigil notify, at the top. A project's file may only\n"
+		 "have the sections run and map, must belong to you or root, and must not be writable by everybody;\n"
+		 "otherwise it is not used.",
 	.examples = "vigil config check            # the files in use\n"
 		    "vigil config check my.yaml    # one file, before it is put in place\n"
 		    "vigil config show --origin",

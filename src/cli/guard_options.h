@@ -14,6 +14,7 @@ struct guard_options {
 	bool protect;
 	bool quiet;
 	bool json;
+	struct option_list notify;
 	const char *state;
 	const char *name;
 };
@@ -40,6 +41,9 @@ extern const char *const policy_choices[];
 	 .offset = offsetof(S, guard.grace)},                                                                          \
 	{.name = "protect", .type = OPTION_FLAG, .help = "keep the kernel's and systemd's killers away from the job",  \
 	 .offset = offsetof(S, guard.protect)},                                                                        \
+	{.name = "notify", .type = OPTION_LIST, .arg = "NAME,…",                                                       \
+	 .help = "tell these channels of the configuration what happens, instead of its default ones; none for none",  \
+	 .offset = offsetof(S, guard.notify)},                                                                         \
 	{.name = "state", .type = OPTION_TEXT, .arg = "DIR", .help = "where jobs, logs and reports are kept",          \
 	 .offset = offsetof(S, guard.state)},                                                                          \
 	{.name = "quiet", .letter = 'q', .type = OPTION_FLAG, .help = "say only what went wrong",                      \

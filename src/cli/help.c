@@ -26,7 +26,7 @@ static void overview(void)
 	      "Commands:\n",
 	      stdout);
 	for (size_t i = 0; commands[i]; i++)
-		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+		printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\n'vigil help COMMAND' or 'vigil COMMAND --help' tells more; the manual is vigil(1).\n", stdout);
 }
 

@@ -16,10 +16,19 @@ const struct command *const commands[] = {
 	&command_show,
 	&command_events,
 	&command_logs,
+	&command_timeline,
 	&command_agent,
 	&command_mem,
+	&command_collectives,
+	&command_gpus,
+	&command_calls,
+	&command_stack,
+	&command_flame,
+	&command_heap,
 	&command_protect,
+	&command_rules,
 	&command_doctor,
+	&command_notify,
 	&command_config,
 	&command_help,
 	&command_version,
@@ -56,7 +65,7 @@ static int configure(const struct command *c, void *opts)
 	static char note[256];
 	bool strict = config_is_section(c->name);
 	struct fault f = {.text = ""};
-	if (!strict && !option_find(c, "state"))
+	if (!strict && !option_find(c, "state") && !option_find(c, "rules"))
 		return 0;
 	int r = config_load(&config, note, &f);
 	if (r == 0)

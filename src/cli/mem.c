@@ -1,13 +1,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/heapwho.h"
 #include "agent/memory.h"
 #include "agent/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/state.h"
 #include "cli/subject.h"
+#include "tell/heap_show.h"
 #include "tell/memory_show.h"
+#include "tell/report.h"
 
 struct mem_options {
 	const char *state;
@@ -23,7 +26,21 @@ static const struct option mem_options[] = {
 	OPTION_END,
 };
 
-static int show(const struct world *w, const struct mem_options *o, const struct subject *s)
+/* What its heap profile says, if it leaves one; a job without is nothing to talk about here. */
+static struct js *heap_of(const struct world *w, const char *state, const struct subject *s)
+{
+	const struct heapwho_want want = {.state = state, .resident_ns = 100 * NS_PER_MS};
+	const struct heap_show_want part = {.part = {.what = HEAPSET_LIVE, .lines = true}, .limit = 5};
+	struct heapwho_loaded l = {.set = NULL};
+	struct fault f;
+	if ((s->is_job ? heapwho_job(w, &s->job, &want, &l, &f) : heapwho_pid(w, s->pid, &want, &l, &f)) != 0)
+		return NULL;
+	struct js *j = heap_incident_json(l.set, &part, "");
+	heapset_free(l.set);
+	return j;
+}
+
+static int show(const struct world *w, const struct mem_options *o, const char *state, const struct subject *s)
 {
 	const struct members_want members = {
 		.job_id = s && s->is_job ? s->job.id : NULL,
@@ -38,13 +55,19 @@ static int show(const struct world *w, const struct mem_options *o, const struct
 		log_error("%s", f.text);
 		return r == MEMORY_NO_PROCESS ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	}
+	bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	struct js *heap = s ? heap_of(w, state, s) : NULL;
 	if (o->json) {
 		struct js *j = memory_json(&p);
+		if (heap)
+			js_put(j, "heap", take(&heap));
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else {
-		memory_text(&p, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+		memory_text(&p, colour, stdout);
+		report_heap_text(heap, colour ? REPORT_COLOUR : REPORT_PLAIN, stdout);
 	}
+	js_free(heap);
 	footprint_done(&p);
 	return 0;
 }
@@ -66,13 +89,13 @@ static int mem_run(const void *options, int argc, char **argv)
 		return EXIT_PROBLEM;
 	}
 	if (argc == 0)
-		return show(&w, o, NULL);
+		return show(&w, o, state, NULL);
 	int r = subject_find(&w, state, argv[0], &s, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	}
-	return show(&w, o, &s);
+	return show(&w, o, state, &s);
 }
 
 const struct command command_mem = {

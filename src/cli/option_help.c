@@ -42,7 +42,7 @@ static bool default_of(const struct command *c, const struct option *o, char *ds
 	if (o->type == OPTION_FLAG)
 		return strcmp(dst, "yes") == 0;
 	if (o->type == OPTION_CHOICE)
-		return true;
+		return dst[0] != '\0';
 	return dst[0] != '\0' && strcmp(dst, "0") != 0 && strcmp(dst, "0us") != 0;
 }
 

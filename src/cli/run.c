@@ -1,11 +1,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/rulefiles.h"
 #include "agent/supervise.h"
 #include "agent/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/config_notify.h"
 #include "cli/guard_options.h"
+#include "cli/hang_options.h"
 #include "cli/state.h"
 
 struct run_options {
@@ -15,6 +18,11 @@ struct run_options {
 	struct option_list retry_on;
 	uint64_t backoff;
 	uint64_t summary_every;
+	bool calls;
+	bool heap, heap_dormant, heap_objects;
+	uint64_t heap_rate;
+	const char *rules;
+	struct hang_options hang;
 };
 
 /* The indices are enum victim_policy. */
@@ -30,6 +38,8 @@ static const struct run_options defaults = {
 	.retry_on = {.item = {"memory"}, .n = 1},
 	.backoff = 1 * NS_PER_S,
 	.summary_every = 60 * NS_PER_S,
+	.heap_rate = 512 * KIB,
+	.hang = HANG_DEFAULTS,
 };
 
 static const struct option options[] = {
@@ -44,6 +54,20 @@ static const struct option options[] = {
 	 .offset = offsetof(struct run_options, backoff)},
 	{.name = "summary-every", .type = OPTION_DURATION, .arg = "TIME", .help = "how often kills are summed up; 0 never",
 	 .offset = offsetof(struct run_options, summary_every)},
+	{.name = "calls", .type = OPTION_FLAG, .help = "count calls with cProfile in each Python process; see vigil calls",
+	 .offset = offsetof(struct run_options, calls)},
+	{.name = "heap", .type = OPTION_FLAG, .help = "sample who allocates memory, in each process; see vigil heap",
+	 .offset = offsetof(struct run_options, heap)},
+	{.name = "heap-rate", .type = OPTION_SIZE, .arg = "SIZE", .help = "one sample for each SIZE of memory that is asked for",
+	 .offset = offsetof(struct run_options, heap_rate)},
+	{.name = "heap-objects", .type = OPTION_FLAG, .help = "with --heap: count Python's objects, not the arenas they lie in",
+	 .offset = offsetof(struct run_options, heap_objects)},
+	{.name = "heap-dormant", .type = OPTION_FLAG,
+	 .help = "be ready to sample memory, but begin when vigil heap JOB --start says so",
+	 .offset = offsetof(struct run_options, heap_dormant)},
+	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
+	 .offset = offsetof(struct run_options, rules)},
+	HANG_OPTIONS(struct run_options),
 	{.name = NULL},
 };
 
@@ -81,8 +105,14 @@ static int run(const void *opts, int argc, char **argv)
 		.protect = o->guard.protect,
 		.quiet = o->guard.quiet,
 		.json = o->guard.json,
+		.calls = o->calls,
+		.heap = o->heap || o->heap_dormant,
+		.heap_rate_bytes = o->heap ? o->heap_rate : 0,
+		.heap_objects = o->heap_objects,
+		.rules = o->rules,
 		.summary_ns = o->summary_every,
 	};
+	struct hang_settings hang;
 	struct fault f = {0};
 	struct world w;
 	char state[256];
@@ -100,6 +130,12 @@ static int run(const void *opts, int argc, char **argv)
 	}
 	if (retry_kinds(&o->retry_on, &spec.retry) < 0)
 		return 125;
+	if (o->hang.on_hang == ON_HANG_RESTART && o->retries == 0) {
+		log_error("--on-hang restart starts the job again as often as --retries N allows, and N is 0; add --retries 1 or more");
+		return 125;
+	}
+	spec.hang = hang_settings_of(&o->hang, &hang) ? &hang : NULL;
+	spec.on_hang = (enum on_hang)o->hang.on_hang;
 	/* Ray's switch: no refresh, no monitor */
 	const char *refresh = getenv("RAY_memory_monitor_refresh_ms");
 	if (refresh && strcmp(refresh, "0") == 0)
@@ -108,6 +144,17 @@ static int run(const void *opts, int argc, char **argv)
 		log_error("%s", f.text);
 		return 125;
 	}
+	/* a rule that cannot be read would be missed only when the job has died */
+	if (o->rules && rulefiles_try(&w, o->rules, &f) < 0) {
+		log_error("%s; nothing was started ('vigil rules check FILE' tells the same)", f.text);
+		return 125;
+	}
+	static struct channels *channels; /* until the end */
+	if (config_channels_chosen(&o->guard.notify, &channels, &f) < 0) {
+		log_error("%s", f.text);
+		return 125;
+	}
+	spec.channels = channels;
 	spec.state_dir = state;
 	return supervise_run(&spec, &w);
 }
@@ -120,7 +167,7 @@ const struct command command_run = {
 		 "the right one, reports who held what), starts it again if asked to, and says why it died when it dies. "
 		 "Output passes through unchanged and is kept per rank.\n\n"
 		 "The exit status is the job's own; 128+N if it died of signal N; 137 if it was ended for memory and no "
-		 "retry was left; 125 if vigil was called wrongly or failed; 126 if COMMAND cannot be executed; 127 if it "
+		 "retry was left; 124 if it was ended as hung (--on-hang kill or restart); 125 if vigil was called wrongly or failed; 126 if COMMAND cannot be executed; 127 if it "
 		 "was not found.",
 	.examples = "vigil run -- python train.py\n"
 		    "vigil run --retries 3 --name resnet -- python train.py --resume\n"

@@ -1,12 +1,15 @@
 #include <string.h>
 
 #include "agent/adopt.h"
+#include "agent/rulefiles.h"
 #include "agent/world_open.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "sense/cgroup.h"
 #include "cli/commands.h"
+#include "cli/config_notify.h"
 #include "cli/guard_options.h"
+#include "cli/hang_options.h"
 #include "cli/state.h"
 #include "sense/cgroup.h"
 
@@ -14,10 +17,12 @@ struct watch_options {
 	struct guard_options guard;
 	uint32_t pid;
 	const char *cgroup;
+	const char *rules;
 	bool ray;
+	struct hang_options hang;
 };
 
-static const struct watch_options watch_defaults = {.guard = GUARD_DEFAULTS};
+static const struct watch_options watch_defaults = {.guard = GUARD_DEFAULTS, .hang = HANG_DEFAULTS};
 
 static const struct option watch_table[] = {
 	{.name = "pid", .letter = 'p', .type = OPTION_U32, .arg = "PID", .help = "this process and its descendants",
@@ -26,7 +31,10 @@ static const struct option watch_table[] = {
 	 .offset = offsetof(struct watch_options, cgroup)},
 	{.name = "ray", .type = OPTION_FLAG, .help = "the Ray workers of this node",
 	 .offset = offsetof(struct watch_options, ray)},
+	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
+	 .offset = offsetof(struct watch_options, rules)},
 	GUARD_OPTIONS(struct watch_options),
+	HANG_OPTIONS(struct watch_options),
 	{.name = NULL},
 };
 
@@ -34,10 +42,12 @@ struct agent_options {
 	struct guard_options guard;
 	struct option_list cgroup;
 	struct option_list command;
+	const char *rules;
 	bool ray;
+	struct hang_options hang;
 };
 
-static const struct agent_options agent_defaults = {.guard = GUARD_DEFAULTS};
+static const struct agent_options agent_defaults = {.guard = GUARD_DEFAULTS, .hang = HANG_DEFAULTS};
 
 static const struct option agent_table[] = {
 	{.name = "cgroup", .type = OPTION_LIST, .arg = "GROUP,…", .help = "guard these control groups",
@@ -46,7 +56,10 @@ static const struct option agent_table[] = {
 	 .offset = offsetof(struct agent_options, command)},
 	{.name = "ray", .type = OPTION_FLAG, .help = "guard the Ray workers of this node",
 	 .offset = offsetof(struct agent_options, ray)},
+	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
+	 .offset = offsetof(struct agent_options, rules)},
 	GUARD_OPTIONS(struct agent_options),
+	HANG_OPTIONS(struct agent_options),
 	{.name = NULL},
 };
 
@@ -59,8 +72,14 @@ static const char *below_mount(const char *cgroup)
 	return strncmp(cgroup, mount, sizeof(mount) - 1) == 0 ? cgroup + sizeof(mount) - 1 : cgroup;
 }
 
-static int adopt(const struct guard_options *g, const struct adopt_target *targets, size_t n, bool service)
+static int adopt(const struct guard_options *g, const struct hang_options *hang, const char *rules,
+		 const struct adopt_target *targets, size_t n, bool service)
 {
+	struct hang_settings settings;
+	if (hang->on_hang == ON_HANG_RESTART) {
+		log_error("--on-hang restart: vigil did not start this job and cannot start it again; use report or kill");
+		return 2;
+	}
 	struct adopt_spec spec = {
 		.target = targets,
 		.n_targets = n,
@@ -76,14 +95,24 @@ static int adopt(const struct guard_options *g, const struct adopt_target *targe
 		.protect = g->protect,
 		.quiet = g->quiet,
 		.json = g->json,
+		.rules = rules,
+		.hang = hang_settings_of(hang, &settings) ? &settings : NULL,
+		.on_hang = (enum on_hang)hang->on_hang,
 	};
 	struct fault f = {0};
 	struct world w;
 	char state[256];
-	if (state_dir(g->state, state, sizeof(state), &f) < 0 || world_open(NULL, &w, &f) < 0) {
+	static struct channels *channels; /* until the end */
+	if (state_dir(g->state, state, sizeof(state), &f) < 0 || config_channels_chosen(&g->notify, &channels, &f) < 0 ||
+	    world_open(NULL, &w, &f) < 0) {
 		log_error("%s", f.text);
 		return 2;
 	}
+	if (rules && rulefiles_try(&w, rules, &f) < 0) {
+		log_error("%s; nothing is watched ('vigil rules check FILE' tells the same)", f.text);
+		return 2;
+	}
+	spec.channels = channels;
 	spec.state_dir = state;
 	return adopt_run(&spec, &w);
 }
@@ -106,7 +135,7 @@ static int watch_run(const void *opts, int argc, char **argv)
 		t = (struct adopt_target){.kind = ADOPT_CGROUP, .text = below_mount(o->cgroup)};
 	else
 		t = ray_target;
-	return adopt(&o->guard, &t, 1, o->ray);
+	return adopt(&o->guard, &o->hang, o->rules, &t, 1, o->ray);
 }
 
 static int agent_run(const void *opts, int argc, char **argv)
@@ -127,7 +156,7 @@ static int agent_run(const void *opts, int argc, char **argv)
 	if (n == 0)
 		log_warning("nothing to guard is named yet: set cgroup, command or ray in the section 'agent:' of "
 			    "vigil.yaml, or on the command line");
-	return adopt(&o->guard, t, n, true);
+	return adopt(&o->guard, &o->hang, o->rules, t, n, true);
 }
 
 const struct command command_watch = {

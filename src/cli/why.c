@@ -47,7 +47,11 @@ static int print_report(struct why *w, const char *text)
 	} else {
 		if (w->shown > 0)
 			fputs("\n────────\n\n", stdout);
-		report_text(&i, w->view->paper.colour ? REPORT_COLOUR : REPORT_PLAIN, stdout);
+		enum report_style style = w->view->paper.colour ? REPORT_COLOUR : REPORT_PLAIN;
+		report_text(&i, style, stdout);
+		report_hang_text(js_get(j, "hang"), style, stdout);
+		report_heap_text(js_get(j, "heap"), style, stdout);
+		report_stacks_text(js_get(j, "hang") ? NULL : js_get(j, "stacks"), style, stdout);
 	}
 	w->shown++;
 	return 0;

@@ -1,0 +1,33 @@
+/* The options that `run`, `watch` and `agent` share about hangs. */
+#pragma once
+
+#include "agent/supervise.h"
+#include "cli/option.h"
+
+#define HANG_AFTER_BY_EVIDENCE UINT64_MAX /* not given */
+
+struct hang_options {
+	uint64_t after;
+	int rule; /* enum hang_rule */
+	int on_hang; /* enum on_hang */
+};
+
+extern const char *const hang_rule_choices[];
+extern const char *const on_hang_choices[];
+
+/* False: hangs are not to be looked for. */
+bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret);
+
+/* Rows for an option table whose struct S holds a struct hang_options named `hang`. */
+#define HANG_OPTIONS(S)                                                                                                \
+	{.name = "hang-after", .type = OPTION_DURATION, .arg = "TIME",                                                 \
+	 .help = "call it a hang when nothing has moved for this long, instead of by what is usual for the job; 0 never", \
+	 .offset = offsetof(S, hang.after), .env = "MA_HANG_DETECT_TIME:m"},                                           \
+	{.name = "hang-rule", .type = OPTION_CHOICE, .arg = "RULE",                                                    \
+	 .help = "evidence: stacks, steps and counters of all ranks; io-gpu: no IO, then an unchanging GPU load",      \
+	 .choices = hang_rule_choices, .offset = offsetof(S, hang.rule)},                                              \
+	{.name = "on-hang", .type = OPTION_CHOICE, .arg = "DO",                                                        \
+	 .help = "report it, kill the job (exit status 124), or restart it as --retries allows",                       \
+	 .choices = on_hang_choices, .offset = offsetof(S, hang.on_hang)}
+
+#define HANG_DEFAULTS {.after = HANG_AFTER_BY_EVIDENCE}

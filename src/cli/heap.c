@@ -1,0 +1,484 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/heapwho.h"
+#include "agent/world_open.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/heap_growth.h"
+#include "cli/heap_switch.h"
+#include "cli/recording.h"
+#include "cli/state.h"
+#include "cli/subject.h"
+#include "tell/flame.h"
+#include "tell/heap_show.h"
+
+/* Looking at pages of what lives: enough for some ten thousand blocks. */
+#define RESIDENT_NS (300 * NS_PER_MS)
+#define ROWS_ON_TERMINAL 30
+#define REMARKS 8
+
+enum heap_format { HEAP_TABLE, HEAP_HTML, HEAP_SVG, HEAP_FOLDED, HEAP_PPROF, HEAP_JSON };
+enum { BY_JOB, BY_RANK, BY_PROCESS };
+#define NOT_GIVEN UINT32_MAX
+
+struct heap_options {
+	const char *state;
+	int what, format, by;
+	const char *output, *rank, *against;
+	uint32_t limit, frames, attempt;
+	uint64_t duration_ns;
+	bool warn, functions, json;
+	struct heap_switch change;
+};
+
+static const struct heap_options defaults = {.what = -1,
+					     .format = -1,
+					     .by = BY_JOB,
+					     .limit = NOT_GIVEN,
+					     .attempt = NOT_GIVEN,
+					     .duration_ns = 5 * NS_PER_S,
+					     .change = HEAP_SWITCH_DEFAULTS};
+
+static const char *const what_choices[] = {"peak", "live", "leaks", "temporary", "growth", NULL};
+static const char *const format_choices[] = {"table", "html", "svg", "folded", "pprof", "json", NULL};
+static const char *const format_suffix[] = {"txt", "html", "svg", "folded", "pb.gz", "json"};
+static const char *const by_choices[] = {"job", "rank", "process", NULL};
+
+static const struct option heap_options[] = {
+	{.name = "what",
+	 .letter = 'w',
+	 .type = OPTION_CHOICE,
+	 .arg = "WHAT",
+	 .choices = what_choices,
+	 .help = "what was there at the peak, what lives, what leaks, what lived for less than a second; live while "
+		 "the job runs, else peak; growth: where memory is touched for the first time, without a profile",
+	 .offset = offsetof(struct heap_options, what)},
+	{.name = "duration",
+	 .letter = 'd',
+	 .type = OPTION_DURATION,
+	 .arg = "SECONDS",
+	 .help = "with --what growth: watch for so long",
+	 .offset = offsetof(struct heap_options, duration_ns)},
+	{.name = "format",
+	 .letter = 'f',
+	 .type = OPTION_CHOICE,
+	 .arg = "FORMAT",
+	 .choices = format_choices,
+	 .help = "table, html, svg, folded, pprof or json; by the name of -o, else a table",
+	 .offset = offsetof(struct heap_options, format)},
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "where to write; '-' is stdout",
+	 .offset = offsetof(struct heap_options, output)},
+	{.name = "rank",
+	 .type = OPTION_TEXT,
+	 .arg = "R",
+	 .help = "only this rank and its workers",
+	 .offset = offsetof(struct heap_options, rank)},
+	{.name = "by",
+	 .type = OPTION_CHOICE,
+	 .arg = "WHAT",
+	 .choices = by_choices,
+	 .help = "first level of a picture: the job as one, or apart by rank or process",
+	 .offset = offsetof(struct heap_options, by)},
+	{.name = "diff",
+	 .type = OPTION_TEXT,
+	 .arg = "BEFORE|RANK",
+	 .help = "what is more or less than in another file, job or process, or than in another rank",
+	 .offset = offsetof(struct heap_options, against)},
+	{.name = "limit",
+	 .letter = 'n',
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "so many stacks of a table or of json; 0: all (30 on a terminal, else all)",
+	 .offset = offsetof(struct heap_options, limit)},
+	{.name = "frames",
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "below each line of the table the innermost N frames",
+	 .offset = offsetof(struct heap_options, frames)},
+	{.name = "functions",
+	 .type = OPTION_FLAG,
+	 .help = "pictures: one frame a function, whatever its line",
+	 .offset = offsetof(struct heap_options, functions)},
+	{.name = "attempt",
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "of attempt N, counted from 0, instead of the newest",
+	 .offset = offsetof(struct heap_options, attempt)},
+	{.name = "warn",
+	 .type = OPTION_FLAG,
+	 .help = "the copies that were made when memory got short",
+	 .offset = offsetof(struct heap_options, warn)},
+	HEAP_SWITCH_OPTIONS(struct heap_options),
+	OPTION_STATE(heap_options),
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .help = "the same as --format json",
+	 .offset = offsetof(struct heap_options, json)},
+	OPTION_END,
+};
+
+/* What is shown, and the names that belong to it. */
+struct showing {
+	const struct heap_options *o;
+	struct world *w;
+	char state[256];
+	struct heapset *set;
+	char title[256], before_title[256], key[96];
+	bool running;
+	char remarks[REMARKS][300];
+	size_t n_remarks;
+};
+
+static void showing_done(struct showing *s)
+{
+	s->set = heapset_free(s->set);
+}
+
+static enum heap_format format_of(const struct heap_options *o)
+{
+	if (o->json)
+		return HEAP_JSON;
+	if (o->format >= 0)
+		return (enum heap_format)o->format;
+	size_t len = o->output ? strlen(o->output) : 0;
+	for (int i = 0; format_choices[i] && o->output; i++) {
+		size_t n = strlen(format_suffix[i]);
+		if (len > n && o->output[len - n - 1] == '.' && strcmp(o->output + len - n, format_suffix[i]) == 0)
+			return (enum heap_format)i;
+	}
+	return HEAP_TABLE;
+}
+
+static int rank_parse(const char *text, int32_t *ret, struct fault *f)
+{
+	int64_t v;
+	if (span_i64(span_of(text), &v) < 0 || v < 0 || v > INT32_MAX)
+		return fault_set(f, -EINVAL, "'%s' is no rank; expected a number from 0 on", text);
+	*ret = (int32_t)v;
+	return 0;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+static int status_of(int r)
+{
+	switch (r) {
+	case 0:
+		return 0;
+	case SUBJECT_NONE:
+	case HEAPREAD_NONE:
+	case -ENOENT:
+	case WORLD_GONE:
+		return EXIT_ABSENT;
+	case -EACCES:
+	case -EPERM:
+	case WORLD_DENIED:
+		return EXIT_DENIED;
+	default:
+		return EXIT_PROBLEM;
+	}
+}
+
+static void remember(struct showing *s, const struct heapwho_loaded *l)
+{
+	for (size_t i = 0; i < l->n_remarks && s->n_remarks < REMARKS; i++)
+		TEXT_COPY(s->remarks[s->n_remarks++], l->remarks[i]);
+}
+
+/* Without a profile: the page faults of what runs, from now on. */
+static int watch(struct showing *s, const char *what, struct fault *f)
+{
+	struct stat st;
+	struct subject subject;
+	if (s->o->warn || s->o->attempt != NOT_GIVEN)
+		return fault_set(f, -EINVAL,
+				 "--what growth watches what runs: --warn and --attempt are about the past");
+	if (s->o->duration_ns < GROWTH_SHORTEST_NS || s->o->duration_ns > GROWTH_LONGEST_NS)
+		return fault_set(f, -EINVAL, "--duration: expected 0.1 seconds to 24 hours");
+	int r = subject_find(s->w, s->state, what, &subject, f);
+	if (r && stat(what, &st) == 0)
+		return fault_set(f, -EINVAL, "%s is a file: --what growth takes a JOB or PID that runs", what);
+	if (r)
+		return r;
+	TEXT_COPY(s->title, subject.text);
+	TEXT_COPY(s->key, subject.key);
+	r = heap_growth_load(s->w, &subject, s->o->duration_ns, &s->set, s->remarks[0], f);
+	s->n_remarks = r == 0 && s->remarks[0][0];
+	return r;
+}
+
+/* A file, a folder, a job or a process. *ret is the caller's. */
+static int load(struct showing *s, const char *what, struct heapset **ret, char *title, size_t cap_title,
+		struct fault *f)
+{
+	struct stat st;
+	struct subject subject;
+	const struct heapwho_want want = {
+		.state = s->state,
+		.resident_ns = RESIDENT_NS,
+		.has_attempt = s->o->attempt != NOT_GIVEN,
+		.attempt = s->o->attempt,
+		.warn = s->o->warn,
+	};
+	struct heapwho_loaded loaded = {.set = NULL};
+	int r;
+	if (stat(what, &st) == 0) {
+		r = heapwho_path(s->w, what, &want, &loaded, f);
+		text_copy(title, cap_title, what);
+		TEXT_COPY(s->key, "file");
+	} else {
+		r = subject_find(s->w, s->state, what, &subject, f);
+		if (r)
+			return r;
+		r = subject.is_job ? heapwho_job(s->w, &subject.job, &want, &loaded, f)
+				   : heapwho_pid(s->w, subject.pid, &want, &loaded, f);
+		text_copy(title, cap_title, subject.text);
+		TEXT_COPY(s->key, subject.key);
+	}
+	if (r)
+		return r;
+	remember(s, &loaded);
+	*ret = loaded.set;
+	return 0;
+}
+
+/* Another rank of the same job, else another file, job or process, which is merged in as the other side. */
+static int load_other(struct showing *s, struct heapset_want *before, struct fault *f)
+{
+	struct stat st;
+	struct heapset *other = NULL;
+	if (stat(s->o->against, &st) != 0 && rank_parse(s->o->against, &before->rank, f) == 0) {
+		before->has_rank = true;
+		TEXT_FORMAT(s->before_title, "rank %d", before->rank);
+		return 0;
+	}
+	if (s->o->what == HEAPSET_GROWTH)
+		return fault_set(f, -EINVAL,
+				 "--diff %s: growth is compared between ranks only; expected the number of one",
+				 s->o->against);
+	f->text[0] = '\0';
+	int r = load(s, s->o->against, &other, s->before_title, sizeof(s->before_title), f);
+	if (r == 0)
+		r = heapset_merge(s->set, other, 1);
+	heapset_free(other);
+	before->has_side = true;
+	before->side = 1;
+	return r;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+static int picture(const struct showing *s, const struct heapset_want *part, enum heap_format format,
+		   struct stackset **ret)
+{
+	static const enum stack_lanes lanes[] = {
+		[BY_JOB] = LANES_ALL, [BY_RANK] = LANES_RANK, [BY_PROCESS] = LANES_PROCESS};
+	cleanup(stackset_freep) struct stackset *all = NULL;
+	struct heapset_want want = *part;
+	bool only_idle;
+	/* pages and pprof keep processes apart by themselves */
+	bool whole = format == HEAP_HTML || format == HEAP_PPROF;
+	want.by = whole ? LANES_PROCESS : lanes[s->o->by];
+	int r = heapset_view(s->set, &want, &all);
+	if (r < 0)
+		return r;
+	TEXT_FORMAT(stackset_meta(all)->title, "Memory (%s) of %s", heapset_what_name(part->what), s->title);
+	if (whole || want.by == LANES_ALL) {
+		*ret = take(&all);
+		return 0;
+	}
+	const struct stack_want view = {.idle = true, .lanes = want.by, .lines = true};
+	return stackset_view(all, &view, ret, &only_idle);
+}
+
+static int write_picture(const struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
+			 struct fault *f)
+{
+	static const enum flame_format flames[] = {[HEAP_HTML] = FLAME_HTML,
+						   [HEAP_SVG] = FLAME_SVG,
+						   [HEAP_FOLDED] = FLAME_FOLDED,
+						   [HEAP_PPROF] = FLAME_PPROF};
+	cleanup(stackset_freep) struct stackset *now = NULL;
+	cleanup(stackset_freep) struct stackset *before = NULL;
+	int r = picture(s, &want->part, want->compare ? HEAP_SVG : format, &now);
+	if (r == 0 && want->compare)
+		r = picture(s, &want->before, HEAP_SVG, &before);
+	if (r < 0)
+		return r;
+	r = want->compare ? flame_diff_write(before, now, flames[format], to) : flame_write(now, flames[format], to);
+	return r == -ENOTSUP
+		       ? fault_set(f, r, "differences are written as a table, html, svg, folded or json, not as %s",
+				   format_choices[format])
+		       : r;
+}
+
+static int write_to(struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
+		    struct fault *f)
+{
+	if (format == HEAP_JSON) {
+		cleanup(js_freep) struct js *j = heap_json(s->set, want);
+		return j ? js_write(j, to, 0) : -ENOMEM;
+	}
+	if (format != HEAP_TABLE)
+		return write_picture(s, want, format, to, f);
+	const struct paper paper = {.to = to, .colour = to == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+	return heap_table(s->set, want, &paper);
+}
+
+static int write_out(struct showing *s, const struct heap_show_want *want)
+{
+	struct fault f = {.text = ""}, ignored = {.text = ""};
+	struct recording_out out;
+	enum heap_format format = format_of(s->o);
+	bool text = format == HEAP_TABLE || format == HEAP_FOLDED || s->o->json;
+	int r = recording_out_open(s->o->output, "vigil-heap", s->key, format_suffix[format], text, &out, &f);
+	if (r == 0) {
+		r = write_to(s, want, format, out.to, &f);
+		int e = recording_out_close(&out, r == 0, r ? &ignored : &f);
+		if (r && !f.text[0])
+			fault_set(&f, r, "cannot write %s: %s", out.path[0] ? out.path : "the output",
+				  strerror(r < 0 ? -r : EIO));
+		r = r ? r : e;
+	}
+	if (r) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	if (out.path[0])
+		log_info("written to %s", out.path);
+	for (size_t i = 0; format != HEAP_TABLE && format != HEAP_JSON && i < s->n_remarks; i++)
+		log_warning("%s", s->remarks[i]);
+	return 0;
+}
+
+static bool any_runs(const struct heapset *h)
+{
+	size_t n;
+	const struct heapset_process *p = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++)
+		if (p[i].running)
+			return true;
+	return false;
+}
+
+static int prepare(struct showing *s, struct heap_show_want *want, struct fault *f)
+{
+	const struct heap_options *o = s->o;
+	enum heapset_what fallback =
+		any_runs(s->set) || heapset_source_of(s->set) == HEAPSET_TORCH || o->warn ? HEAPSET_LIVE : HEAPSET_PEAK;
+	*want = (struct heap_show_want){
+		.part = {.what = o->what >= 0 ? (enum heapset_what)o->what : fallback, .lines = !o->functions},
+		.limit = o->limit != NOT_GIVEN				   ? o->limit
+			 : isatty(STDOUT_FILENO) && !o->output && !o->json ? ROWS_ON_TERMINAL
+									   : 0,
+		.frames = o->frames,
+		.title = s->title,
+		.before_title = s->before_title,
+		.remarks = s->remarks,
+	};
+	int r = o->rank ? rank_parse(o->rank, &want->part.rank, f) : 0;
+	want->part.has_rank = o->rank != NULL;
+	if (r == 0 && o->against) {
+		want->compare = true;
+		want->part.has_side = true;
+		want->before = want->part;
+		r = load_other(s, &want->before, f);
+	}
+	want->n_remarks = s->n_remarks;
+	return r;
+}
+
+static int change(const struct showing *s, const char *what)
+{
+	struct subject subject;
+	struct fault f = {.text = ""};
+	int r = subject_find(s->w, s->state, what, &subject, &f);
+	if (r) {
+		log_error("%s", f.text);
+		return status_of(r);
+	}
+	return heap_switch_run(s->w, s->state, &subject, &s->o->change);
+}
+
+static int heap_run(const void *options, int argc, char **argv)
+{
+	struct world w;
+	cleanup(showing_done) struct showing s = {.o = options, .w = &w};
+	struct heap_show_want want;
+	struct fault f = {.text = ""};
+	if (argc != 1) {
+		log_error("one JOB, PID or FILE is expected, not %d; see 'vigil help heap'", argc);
+		return EXIT_USAGE;
+	}
+	if (world_open(NULL, &w, &f) < 0 || state_dir(s.o->state, s.state, sizeof(s.state), &f) < 0) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	if (heap_switch_wanted(&s.o->change))
+		return change(&s, argv[0]);
+	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, argv[0], &f)
+					    : load(&s, argv[0], &s.set, s.title, sizeof(s.title), &f);
+	char key[sizeof(s.key)];
+	TEXT_COPY(key, s.key);
+	if (r == 0)
+		r = prepare(&s, &want, &f);
+	TEXT_COPY(s.key, key);
+	if (r) {
+		if (!f.text[0])
+			fault_set(&f, r, "%s: %s", argv[0], strerror(r < 0 ? -r : EIO));
+		log_error("%s", f.text);
+		return r == -EINVAL ? EXIT_USAGE : status_of(r);
+	}
+	return write_out(&s, &want);
+}
+
+const struct command command_heap = {
+	.name = "heap",
+	.usage = "vigil heap [OPTIONS] JOB|PID|FILE",
+	.summary = "who asked for the memory: by stack, from a heap profile",
+	.about = "Shows which lines of a program asked for the memory that it holds, held at its highest moment, keeps "
+		 "ever more of, "
+		 "or takes and gives back again and again: Python and native code, all ranks and workers. Needs a heap "
+		 "profile: "
+		 "start the job with 'vigil run --heap'. The profile can be read while the job runs, and after it was "
+		 "killed.\n"
+		 "\n"
+		 "Only some blocks are seen (one in each 512 KiB on average), each stands for others that were not: so "
+		 "each number "
+		 "has an interval, in which the truth lies 19 times of 20. 'In memory' is what of it takes up memory "
+		 "at this moment: "
+		 "what was asked for and never touched takes none. Below the table stands how much of the process's "
+		 "memory the "
+		 "stacks explain.\n"
+		 "\n"
+		 "A process that was started without it gets the sampler by --attach: it then sees what is asked for "
+		 "from that "
+		 "moment on. Where nothing can be loaded (a static program, musl, a container's filter), --what growth "
+		 "shows where memory grows by page faults: the process is not changed and not stopped, what is given "
+		 "back "
+		 "is not seen, and it takes the right to watch (CAP_PERFMON, or the same user and "
+		 "kernel.perf_event_paranoid of at most 2).\n"
+		 "\n"
+		 "FILE may also be a memory snapshot of PyTorch (torch.cuda.memory._dump_snapshot): then it is the "
+		 "device's memory, "
+		 "exact, with how it is broken into pieces.",
+	.examples =
+		"vigil heap last\nvigil heap last --what leaks --frames 12\nvigil heap train --rank 0 --diff 3\nvigil "
+		"heap last -o heap.html\n"
+		"vigil heap 4711 --what temporary\nvigil heap 4711 --what growth -d 10s\nvigil heap now.heap --diff "
+		"before.heap\nvigil heap snapshot.pickle",
+	.options = heap_options,
+	.options_size = sizeof(struct heap_options),
+	.defaults = &defaults,
+	.run = heap_run,
+	.usage_status = EXIT_USAGE,
+};

@@ -1,0 +1,131 @@
+#include "cli/heap_switch.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "act/inject.h"
+#include "agent/heapattach.h"
+#include "agent/heaprun.h"
+#include "agent/members.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "cli/commands.h"
+
+#define PROCESSES_MAX 8192
+
+bool heap_switch_wanted(const struct heap_switch *o)
+{
+	return o->attach || o->detach || o->start || o->stop;
+}
+
+/* The folder of a job's newest attempt; of a process, what its environment says. "" none. */
+static void folder_of(const struct world *w, const struct subject *s, char *dst, size_t cap)
+{
+	static char environ_text[256 * 1024];
+	size_t len;
+	dst[0] = '\0';
+	if (s->is_job) {
+		(void)text_format(dst, cap, "%s/attempt-%u/heap", s->job.log_dir, s->job.attempt);
+		return;
+	}
+	if (proc_environ_read(w, s->pid, environ_text, sizeof(environ_text), &len) != 0)
+		return;
+	struct span dir = environ_get((struct span){environ_text, len}, "VIGIL_HEAP_DIR");
+	if (dir.p)
+		span_copy(dir, dst, cap);
+}
+
+static int switch_rate(const struct world *w, const struct subject *s, const struct heap_switch *o)
+{
+	char folder[400];
+	struct stat st;
+	size_t n = 0;
+	folder_of(w, s, folder, sizeof(folder));
+	if (!folder[0] || stat(folder, &st) < 0) {
+		log_error("%s was not started with --heap or --heap-dormant, so there is nothing to switch: 'vigil "
+			  "heap %s "
+			  "--attach' loads the sampler into what runs",
+			  s->text, s->is_job ? s->job.id : s->key);
+		return EXIT_ABSENT;
+	}
+	int r = heaprun_switch(folder, o->stop ? 0 : o->rate, &n);
+	if (r < 0) {
+		log_error("%s: sampling cannot be switched in %s: %s", s->text, folder, strerror(-r));
+		return r == -EACCES || r == -EPERM ? EXIT_DENIED : EXIT_PROBLEM;
+	}
+	char size[16];
+	const char *whom = n == 1 ? "process" : "processes";
+	if (o->stop)
+		log_info("%s: sampling is off; %zu %s told", s->text, n, whom);
+	else
+		log_info("%s: one sample each %s; %zu %s told, others see it when they allocate", s->text,
+			 size_format(o->rate, size), n, whom);
+	return 0;
+}
+
+static int exit_of(int r)
+{
+	return r == 0 ? 0 : r == WORLD_DENIED ? EXIT_DENIED : r == WORLD_GONE ? EXIT_ABSENT : EXIT_PROBLEM;
+}
+
+static int one(const struct world *w, const char *state, const char *folder, pid_t pid, const struct heap_switch *o)
+{
+	const struct heapattach_want want = {.state = state, .folder = folder, .rate_bytes = o->rate};
+	struct heapattach_result got;
+	struct fault f = {.text = ""};
+	int r = o->attach ? heapattach(w, pid, &want, &got, &f) : heapdetach(w, pid, &got, &f);
+	if (r) {
+		log_error("%s", f.text);
+		return exit_of(r);
+	}
+	double ms = (double)got.stopped_ns / 1e6;
+	if (o->attach)
+		log_info("process %d: sampling; one thread stood still for %.1f ms; the profile is in %s", (int)pid, ms,
+			 got.folder);
+	else
+		log_info("process %d: sampling has ended, %u places in %u files are its own again", (int)pid, got.slots,
+			 got.files);
+	return 0;
+}
+
+static int each(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *o)
+{
+	char folder[400];
+	struct tasks tasks = {.n = 0};
+	struct members m = {.n = 0};
+	const struct members_want want = {.job_id = s->job.id, .root = s->pid, .group = s->job.cgroup};
+	int status = 0, r = tasks_init(&tasks, PROCESSES_MAX, -1);
+	folder_of(w, s, folder, sizeof(folder));
+	if (r == 0)
+		r = tasks_scan(&tasks, w);
+	if (r == 0)
+		r = members_read(w, &tasks, &want, &m);
+	for (size_t i = 0; r == 0 && i < m.n; i++) {
+		int e = one(w, state, folder, m.row[i].task->pid, o);
+		status = status ? status : e;
+	}
+	if (r == 0 && m.n == 0) {
+		log_error("%s has no running process", s->text);
+		status = EXIT_ABSENT;
+	}
+	members_done(&m);
+	tasks_done(&tasks);
+	return r ? EXIT_PROBLEM : status;
+}
+
+int heap_switch_run(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *o)
+{
+	if (o->attach + o->detach + o->start + o->stop != 1) {
+		log_error("one of --attach, --detach, --start and --stop is expected, not several");
+		return EXIT_USAGE;
+	}
+	if (o->rate < 4 * KIB || o->rate > 16 * MIB) {
+		log_error("--rate: expected 4 KiB to 16 MiB; 512K is right for most programs");
+		return EXIT_USAGE;
+	}
+	if (o->start || o->stop)
+		return switch_rate(w, s, o);
+	return s->is_job ? each(w, state, s, o) : one(w, state, NULL, s->pid, o);
+}

@@ -1,0 +1,146 @@
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/snapshot.h"
+#include "agent/world_open.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/state.h"
+#include "cli/subject.h"
+#include "tell/stack_show.h"
+
+struct stack_options {
+	const char *state;
+	int threads;
+	bool native;
+	bool locals;
+	bool json;
+};
+
+enum { THREADS_PYTHON, THREADS_ALL };
+
+static const char *const thread_choices[] = {"python", "all", NULL};
+
+static const struct option stack_options[] = {
+	{.name = "native",
+	 .letter = 'n',
+	 .type = OPTION_FLAG,
+	 .help = "native frames too, put together with Python's; stops each thread for some microseconds",
+	 .offset = offsetof(struct stack_options, native)},
+	{.name = "locals",
+	 .letter = 'l',
+	 .type = OPTION_FLAG,
+	 .help = "what the local variables of Python frames hold",
+	 .offset = offsetof(struct stack_options, locals)},
+	{.name = "threads",
+	 .letter = 't',
+	 .type = OPTION_CHOICE,
+	 .arg = "WHICH",
+	 .choices = thread_choices,
+	 .help = "python: those that run Python code, equal ones once; all: each thread by itself",
+	 .offset = offsetof(struct stack_options, threads)},
+	OPTION_STATE(stack_options),
+	OPTION_JSON(stack_options),
+	OPTION_END,
+};
+
+static volatile bool stop;
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	stop = true;
+}
+
+static void show(const struct stack_options *o, const struct stackdump *d)
+{
+	if (o->json) {
+		struct js *j = stack_json(d);
+		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
+		js_free(j);
+		return;
+	}
+	const struct stack_show how = {
+		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+		.all_threads = o->threads == THREADS_ALL,
+		.locals = o->locals,
+	};
+	stack_text(d, &how, stdout);
+}
+
+static int take_and_show(const struct world *w, const struct stack_options *o, const struct subject *s)
+{
+	const struct members_want members = {
+		.job_id = s->is_job ? s->job.id : NULL,
+		.root = s->pid,
+		.group = s->is_job ? s->job.cgroup : NULL,
+	};
+	const struct snapshot_want want = {
+		.members = &members,
+		.native = o->native,
+		.lines = true,
+		.locals = o->locals,
+		.stop = &stop,
+	};
+	struct stackdump d;
+	struct fault f = {.text = ""};
+	const struct sigaction action = {.sa_handler = on_interrupt};
+	(void)sigaction(SIGINT, &action, NULL);
+	int r = snapshot_take(w, &want, &d, &f);
+	if (r) {
+		log_error("%s: %s", s->text, f.text);
+		return r == SNAPSHOT_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
+	}
+	show(o, &d);
+	stackdump_done(&d);
+	return 0;
+}
+
+static int stack_run(const void *options, int argc, char **argv)
+{
+	const struct stack_options *o = options;
+	struct world w;
+	struct subject s;
+	struct fault f = {.text = ""};
+	char state[256];
+	if (argc != 1) {
+		log_error("one JOB or PID is expected, not %d; 'vigil stack last' shows the newest job, see 'vigil "
+			  "help stack'",
+			  argc);
+		return EXIT_USAGE;
+	}
+	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, state, sizeof(state), &f) < 0) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	int r = subject_find(&w, state, argv[0], &s, &f);
+	if (r) {
+		log_error("%s", f.text);
+		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
+	}
+	return take_and_show(&w, o, &s);
+}
+
+const struct command command_stack = {
+	.name = "stack",
+	.usage = "vigil stack [OPTIONS] JOB|PID",
+	.summary = "what every thread of a job is doing at this moment",
+	.about = "Prints the stack of each thread of each process of a job, or of a process and its descendants: "
+		 "innermost frame "
+		 "first, with what a waiting thread waits for. Nothing is changed in the job, and Python frames are "
+		 "read "
+		 "without stopping it. CPython 3.8 to 3.15 is understood; programs that are not Python show native "
+		 "frames.\n"
+		 "\n"
+		 "Jobs started by `vigil run` can always be looked into by the user who started them. For others the "
+		 "rules of "
+		 "ptrace(2) hold; when they forbid it, the message says which rule and what to do.",
+	.examples = "vigil stack last\nvigil stack 4711 --native\nvigil stack train --locals --threads all\n"
+		    "vigil stack last --json | jq '.processes[].threads[0].frames[0]'",
+	.options = stack_options,
+	.options_size = sizeof(struct stack_options),
+	.run = stack_run,
+	.usage_status = EXIT_USAGE,
+};

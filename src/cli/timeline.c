@@ -1,0 +1,135 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/view.h"
+#include "tell/series.h"
+#include "tell/timeline.h"
+
+struct timeline_options {
+	const char *output;
+	bool json;
+	const char *state;
+};
+
+static const struct option options[] = {
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_TEXT,
+	 .arg = "FILE",
+	 .help = "write to FILE; - is stdout",
+	 .offset = offsetof(struct timeline_options, output)},
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .help = "accepted as everywhere; the timeline is JSON anyway",
+	 .offset = offsetof(struct timeline_options, json)},
+	OPTION_STATE(timeline_options),
+	OPTION_END,
+};
+
+/* Room is made a little late when a write fails, never at twice the bound. */
+#define SERIES_READ_MAX (2 * SERIES_MAX_BYTES + MIB)
+
+/* Without it there are no counters and no workers; that is said, and is no failure. */
+static char *series_read(const struct job *j, size_t *ret_len)
+{
+	char path[320];
+	char *text = NULL;
+	*ret_len = 0;
+	if (!j->log_dir[0])
+		return NULL;
+	TEXT_FORMAT(path, "%s/%s", j->log_dir, SERIES_FILE);
+	int r = file_slurp(AT_FDCWD, path, SERIES_READ_MAX, &text, ret_len);
+	if (r == 0)
+		return text;
+	*ret_len = 0;
+	if (r != -ENOENT)
+		log_warning("cannot read %s (%s); the timeline has no counters", path, strerror(-r));
+	return NULL;
+}
+
+static int write_to(const struct view *v, const struct job *j, FILE *to)
+{
+	size_t len;
+	cleanup(freep) char *series = series_read(j, &len);
+	const struct timeline_want want = {.store = v->store,
+					   .job = j,
+					   .series = {series, len},
+					   .now_unix_ms = clock_unix_ms(),
+					   .running = view_is_live(j)};
+	int r = timeline_write(&want, to);
+	return r < 0 ? view_failed(v, r, "the timeline") : 0;
+}
+
+static int write_file(const struct view *v, const struct job *j, const char *path, bool chosen)
+{
+	struct stat st;
+	FILE *to = fopen(path, "we");
+	if (!to) {
+		log_error("cannot write the timeline to %s: %s", path, strerror(errno));
+		return EXIT_PROBLEM;
+	}
+	bool regular = fstat(fileno(to), &st) == 0 && S_ISREG(st.st_mode);
+	int status = write_to(v, j, to);
+	errno = 0;
+	bool bad = ferror(to) != 0;
+	int error = fclose(to) == 0 && !bad ? 0 : errno ? errno : EIO;
+	if (error && status == 0) {
+		log_error("cannot write the timeline to %s: %s", path, strerror(error));
+		status = EXIT_PROBLEM;
+	}
+	if (status != 0 && regular)
+		(void)unlink(path); /* half a trace opens nowhere */
+	if (status == 0 && (!chosen || isatty(STDERR_FILENO)))
+		log_info("the timeline is in %s; open it in https://ui.perfetto.dev or chrome://tracing", path);
+	return status;
+}
+
+static int timeline_run(const void *opts, int argc, char **argv)
+{
+	const struct timeline_options *o = opts;
+	cleanup(view_done) struct view v = {.store = NULL};
+	struct job j;
+	char path[100];
+	int status = view_words("timeline", argc, argv, 1);
+	if (status == 0)
+		status = view_open(o->state, &v);
+	if (status == 0)
+		status = view_job(&v, argc == 1 ? argv[0] : NULL, &j);
+	if (status != 0)
+		return status;
+	bool to_stdout = o->output ? strcmp(o->output, "-") == 0 : !isatty(STDOUT_FILENO);
+	if (to_stdout)
+		return write_to(&v, &j, stdout); /* main looks at stdout in the end */
+	TEXT_FORMAT(path, "vigil-timeline-%s.json", j.id);
+	return write_file(&v, &j, o->output && *o->output ? o->output : path, o->output != NULL);
+}
+
+const struct command command_timeline = {
+	.name = "timeline",
+	.usage = "vigil timeline [JOB|PID|last] [-o FILE]",
+	.summary = "write a job's timeline as a Chrome trace",
+	.about = "Attempts, events, kills and freezes, the processes of each rank, and counters of CPU, memory and IO, "
+		 "as "
+		 "Chrome trace JSON, which https://ui.perfetto.dev and chrome://tracing open. Without -o it goes to "
+		 "stdout; "
+		 "where stdout is a terminal it goes to vigil-timeline-JOB.json in the current directory. A running "
+		 "job's "
+		 "timeline ends now, that of a lost job where its vigil was last heard of.\n\n"
+		 "Ranks are lanes. CPU is in cores, disk is what was read from and written to disks, IO calls count "
+		 "the cache "
+		 "and pipes as well. Samples are taken every second in the first minute and every five seconds later, less "
+		 "often where looking costs more; those of long runs are thinned.",
+	.examples = "vigil timeline last -o run.json\n"
+		    "vigil timeline digits | gzip > digits.json.gz",
+	.options = options,
+	.options_size = sizeof(struct timeline_options),
+	.run = timeline_run,
+	.usage_status = EXIT_USAGE,
+};
