@@ -38,6 +38,10 @@ def tree(folder, **files):
     ("src__base__a_c", '#include "text.h"', "does not say its layer"),
     ("src__base__a_c", '#include <unheard_of.h>', "belongs to no library"),
     ("src__base__a_h", '#include <jansson.h>', "in a header"),
+    ("src__judge__a_c", '#include "preload/heapregion.h"', "judge may not include"),
+    ("src__sense__a_c", '#include "preload/hooks.h"', "sense may not include"),
+    ("preload__a_c", '#include "base/text.h"', "preload/a.c:1"),
+    ("preload__a_c", '#include <zlib.h>', "uses libc only"),
     ("src__extra__a_c", '#include <stdio.h>', "there is no layer 'extra'"),
 ])
 def test_layers_refuses(tmp_path, where, include, complaint):

@@ -13,7 +13,7 @@
 /* Adopted jobs come and go; each has a v2 group of plain files with a limit of its own. */
 static struct world w;
 static char root[] = "/tmp/vigil-eye-XXXXXX";
-static struct guard_job jobs[2];
+static struct guard_job jobs[EYE_GROUPS + 2];
 static struct eye eye;
 
 static void group_make(const char *name)
@@ -75,6 +75,26 @@ static void many_jobs_after_another_are_all_seen(void **state)
 	}
 }
 
+static void groups_beyond_what_can_be_watched_are_counted(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < EYE_GROUPS + 2; i++) {
+		char name[32];
+		TEXT_FORMAT(name, "many%zu", i);
+		group_make(name);
+		job_adopt(i, name);
+	}
+	assert_true(sees_group_of(0));
+	assert_true(eye.unwatched >= 2);
+	for (size_t i = 0; i < EYE_GROUPS + 2; i++) {
+		char name[32];
+		TEXT_FORMAT(name, "many%zu", i);
+		eye_drop_job(&eye, i);
+		group_remove(name);
+	}
+	eye.unwatched = 0;
+}
+
 static void a_job_is_not_taken_for_its_predecessor(void **state)
 {
 	(void)state;
@@ -119,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_jobs_after_another_are_all_seen),
+		cmocka_unit_test(groups_beyond_what_can_be_watched_are_counted),
 		cmocka_unit_test(a_job_is_not_taken_for_its_predecessor),
 	};
 	return cmocka_run_group_tests_name("agent/eye", tests, before, after);

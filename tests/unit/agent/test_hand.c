@@ -167,7 +167,7 @@ static void the_victim_ends_and_nobody_else(void **state)
 {
 	struct bench *b = *state;
 	(void)look(b, GUARD_ACT);
-	atomic_store(&b->shm->cases[0].saved, 1);
+	atomic_store(&b->shm->cases[0].saved, CASE_SAVED_ALL);
 	(void)look(b, GUARD_ACT);
 	assert_int_equal(WTERMSIG(child_change(b->child[0], 0)), SIGKILL);
 	look_until_idle(b, GUARD_OK);

@@ -71,6 +71,18 @@ static void sizes_ratios_and_times_parse_as_people_write_them(void **state)
 	assert_int_equal(duration_parse("5 parsecs", &ns, &f), -EINVAL);
 }
 
+static void times_that_no_calendar_has_are_written_as_nothing(void **state)
+{
+	char local[24], utc[32];
+	(void)state;
+	memset(local, 'x', sizeof(local));
+	memset(utc, 'x', sizeof(utc));
+	assert_string_equal(time_format(INT64_MAX, local), "");
+	assert_int_equal(time_format_utc(INT64_MAX, utc)[0], '.');
+	assert_int_equal(strlen(time_format(0, local)), 19);
+	assert_string_equal(time_format_utc(1700000000123, utc), "2023-11-14T22:13:20.123Z");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -78,6 +90,7 @@ int main(void)
 		cmocka_unit_test(numbers_that_do_not_fit_are_refused),
 		cmocka_unit_test(fields_are_found_by_their_whole_name),
 		cmocka_unit_test(sizes_ratios_and_times_parse_as_people_write_them),
+		cmocka_unit_test(times_that_no_calendar_has_are_written_as_nothing),
 	};
 	return cmocka_run_group_tests_name("base/text", tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "sense/deathlog.h"
 
@@ -83,6 +84,29 @@ static void sizes_in_messages_become_bytes(void **state)
 	assert_int_equal(hint("cuda_oom", n)->bytes, 20 * MIB);
 }
 
+static void several_gpu_messages_tell_whether_tensors_grew(void **state)
+{
+	(void)state;
+	static const char form[] = "CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 8.00 GiB total capacity; %u.00 GiB already "
+				   "allocated; 4.88 MiB free; 7.50 GiB reserved in total by PyTorch)\n";
+	static const unsigned allocated[] = {5, 5, 6, 7};
+	char text[2000] = "";
+	struct buf b = {.text = text, .cap = sizeof(text)};
+	for (size_t i = 0; i < ARRAY_SIZE(allocated); i++)
+		buf_printf(&b, form, allocated[i]);
+	buf_add(&b, "torch.OutOfMemoryError: CUDA error: out of memory\n");
+	size_t n = fed(span_of(text));
+	const struct log_hint *h = hint("cuda_oom", n);
+	assert_true(h->has_gpu && !h->gpu_fell);
+	/* the second is the first once more */
+	assert_int_equal(h->gpu_messages, 3);
+	assert_int_equal(h->gpu_first_allocated_bytes, 5 * GIB);
+	assert_int_equal(h->gpu.allocated.bytes, 7 * GIB);
+	buf_printf(&b, form, 4U);
+	n = fed(span_of(text));
+	assert_true(hint("cuda_oom", n)->gpu_fell);
+}
+
 static void only_slurm_and_ray_are_believed_in_a_job_s_own_output(void **state)
 {
 	(void)state;
@@ -140,6 +164,7 @@ static void of_a_huge_file_only_the_tail_is_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(several_gpu_messages_tell_whether_tensors_grew),
 		cmocka_unit_test(a_worker_s_pid_and_signal_are_taken),
 		cmocka_unit_test(the_last_line_of_the_last_traceback_counts),
 		cmocka_unit_test(ranks_in_front_of_lines_are_told_apart),

@@ -111,6 +111,20 @@ static void commands_are_readable_and_cut(void **state)
 	fixture_close(&w);
 }
 
+static void a_value_of_the_auxiliary_vector_is_found_by_its_type(void **state)
+{
+	(void)state;
+	struct world w = fixture_world("hybrid-v1");
+	uint64_t value = 7;
+	assert_int_equal(proc_auxv_read(&w, 4242, 25, &value), 0);
+	assert_true(value == UINT64_C(0x7ffd12345679));
+	value = 7;
+	assert_int_equal(proc_auxv_read(&w, 4242, 4096, &value), WORLD_ABSENT); /* a value, not a type */
+	assert_int_equal(proc_auxv_read(&w, 999999, 25, &value), WORLD_GONE);
+	assert_int_equal(value, 7);
+	fixture_close(&w);
+}
+
 static void the_environment_is_searched_by_whole_names(void **state)
 {
 	(void)state;
@@ -170,6 +184,7 @@ int main(void)
 		cmocka_unit_test(status_gives_memory_and_the_innermost_pid),
 		cmocka_unit_test(the_rollup_adds_up_what_is_private),
 		cmocka_unit_test(commands_are_readable_and_cut),
+		cmocka_unit_test(a_value_of_the_auxiliary_vector_is_found_by_its_type),
 		cmocka_unit_test(the_environment_is_searched_by_whole_names),
 		cmocka_unit_test(the_score_adjustment_is_read),
 		cmocka_unit_test(this_process_reads_itself),

@@ -1,0 +1,25 @@
+#include <assert.h>
+#include <string.h>
+
+#include "tell/series.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct series_reader r;
+	static struct series_record rec;
+	const struct span text = {(const char *)data, size};
+	if (series_reader_init(&r, text) < 0)
+		return 0;
+	while (series_next(&r, &rec)) {
+		assert(r.rest.p > text.p && r.rest.p + r.rest.len == text.p + text.len);
+		if (rec.kind == SERIES_SAMPLE)
+			assert(rec.sample.n_lanes <= SERIES_LANES);
+		else
+			assert(memchr(rec.process.name, '\0', sizeof(rec.process.name)) &&
+			       memchr(rec.process.role, '\0', sizeof(rec.process.role)));
+	}
+	assert(r.rest.len == 0 && r.skipped_bytes <= size);
+	return 0;
+}

@@ -1,0 +1,118 @@
+/* What is gathered for `vigil gpus`, with a recorded kernel log. */
+#include "testing.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "agent/gpus.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+static struct world world;
+static char log_path[64], script_path[64];
+
+static int begin(void **state)
+{
+	(void)state;
+	TEXT_FORMAT(log_path, "/tmp/vigil-test-kmsg-%d", getpid());
+	TEXT_FORMAT(script_path, "/tmp/vigil-test-gpus-%d", getpid());
+	world = (struct world){.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+			       .sys_fd = -1,
+			       .cgroup_fd = -1,
+			       .shm_fd = -1,
+			       .kmsg_fd = -1,
+			       .recorded = true,
+			       .page_bytes = 4096,
+			       .ticks_per_s = 100,
+			       .mono_ns = clock_mono_ns,
+			       .unix_ms = clock_unix_ms};
+	return setenv("FAKE_NVML", script_path, 1) | setenv("VIGIL_NVML_PATH", FAKE_GPU "/fake_nvml.so", 1) |
+	       setenv("VIGIL_DCMI_PATH", "/nowhere/libdcmi.so", 1);
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	return unlink(log_path) | unlink(script_path);
+}
+
+static struct gpuview *gathered(const char *script, const char *log, const struct members_want *members)
+{
+	struct gpuview *v = calloc(1, sizeof(*v));
+	const struct gpus_want want = {.members = members, .subject = "", .call_ns = 10 * NS_PER_S};
+	struct fault f = {.text = ""};
+	assert_non_null(v);
+	assert_int_equal(file_replace(script_path, script, strlen(script), 0600), 0);
+	assert_int_equal(file_replace(log_path, log, strlen(log), 0600), 0);
+	world.kmsg_fd = open(log_path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(gpus_gather(&world, &want, v, &f), 0);
+	closep(&world.kmsg_fd);
+	return v;
+}
+
+static void xids_of_the_kernel_log_are_incidents(void **state)
+{
+	(void)state;
+	struct gpuview *v =
+		gathered("",
+			 "6,1,100,-;usb 1-1: new device\n"
+			 "3,2,1000000,-;NVRM: Xid (PCI:0000:17:00): 45, pid=7, name=a, Ch 00000010\n"
+			 "3,3,2000000,-;NVRM: Xid (PCI:0000:17:00): 79, pid=7, name=a, GPU has fallen off the bus.\n"
+			 "14,4,2000001,-;NVRM: Xid (PCI:0000:99:00): 79, forged by a program\n",
+			 NULL);
+	assert_false(v->kernel_log_denied);
+	assert_int_equal(v->n_xids, 2);
+	assert_int_equal(v->xid[1].number, 79);
+	assert_int_equal(v->xid[1].time_unix_ms - v->xid[0].time_unix_ms, 1000);
+	assert_true(v->xid[1].cause && !v->xid[0].cause && v->xid[0].incident == v->xid[1].incident);
+	assert_int_equal(v->set.n_drivers, 3);
+	free(v);
+}
+
+static void a_job_gets_its_devices_and_the_strangers_on_them(void **state)
+{
+	(void)state;
+	char script[512];
+	TEXT_FORMAT(script,
+		    "device 0 name a\ndevice 1 name b\nprocess 0 compute %d 5\nprocess 1 compute %d 7\nprocess 1 "
+		    "compute %d 9\n",
+		    getppid(), getpid(), getppid());
+	const struct members_want me = {.root = getpid()};
+	struct gpuview *v = gathered(script, "", &me);
+	assert_int_equal(v->set.n, 1);
+	assert_string_equal(v->set.gpu[0].name, "b");
+	assert_int_equal(v->set.gpu[0].n_processes, 2);
+	assert_int_equal(v->set.gpu[0].process[0].pid, getpid());
+	assert_true(v->who[0][0].known && v->who[0][1].known && v->who[0][1].command[0]);
+	assert_false(v->n_not_used);
+	free(v);
+	v = gathered("device 0 name a\n", "", &me);
+	assert_true(v->n_not_used && v->set.n == 0);
+	free(v);
+}
+
+static void memory_is_summed_by_process(void **state)
+{
+	(void)state;
+	char script[256];
+	struct gpus_memory m;
+	struct footprint_row rows[2] = {{.pid = getpid()}, {.pid = getppid()}};
+	TEXT_FORMAT(script, "device 0 name a\ndevice 1 name b\nprocess 0 compute %d 5\nprocess 1 compute %d 7\n",
+		    getpid(), getpid());
+	assert_int_equal(file_replace(script_path, script, strlen(script), 0600), 0);
+	gpus_memory_ask(&world, &m);
+	gpus_memory_collect(&m, &world, rows, 2);
+	assert_true(rows[0].has_gpu && rows[0].gpu_bytes == 12);
+	assert_false(rows[1].has_gpu);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(xids_of_the_kernel_log_are_incidents),
+		cmocka_unit_test(a_job_gets_its_devices_and_the_strangers_on_them),
+		cmocka_unit_test(memory_is_summed_by_process),
+	};
+	return cmocka_run_group_tests(tests, begin, finish);
+}

@@ -1,0 +1,127 @@
+#include "testing.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/hanglogs.h"
+#include "base/buf.h"
+#include "base/file.h"
+
+static char dir[64];
+
+static void append(const char *name, const char *text)
+{
+	char path[128];
+	TEXT_FORMAT(path, "%s/%s", dir, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
+	close(fd);
+}
+
+static int folder_make(void **state)
+{
+	(void)state;
+	TEXT_COPY(dir, "/tmp/vigil-hanglogs-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int folder_drop(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"rank-0.out", "rank-0.err", "rank-1.out"};
+	char path[128];
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		TEXT_FORMAT(path, "%s/%s", dir, names[i]);
+		(void)unlink(path);
+	}
+	return rmdir(dir);
+}
+
+static struct pulse_seen seen_of(struct hanglogs *l, int32_t alone, int32_t rank)
+{
+	struct pulse_seen s = {.rank = rank};
+	hanglogs_fill(l, alone, &s);
+	return s;
+}
+
+static void each_rank_has_its_own_steps(void **state)
+{
+	(void)state;
+	const int32_t ranks[] = {0, 1};
+	struct hanglogs *l = hanglogs_new();
+	hanglogs_begin(l, dir, ranks, 2);
+	hanglogs_look(l, NS_PER_S); /* no files yet */
+	append("rank-0.out", "step 3/10\nstep 4/10\nstep 5/");
+	append("rank-1.out", "step 7/10\n");
+	hanglogs_look(l, 2 * NS_PER_S);
+	struct pulse_seen s = seen_of(l, NO_RANK, 0);
+	assert_true(s.has_progress && s.progress.has_step);
+	assert_int_equal(s.progress.step, 4);
+	assert_int_equal(s.count[PULSE_LOG_LINES], 2);
+	assert_int_equal(s.count[PULSE_LOG_BYTES], 27);
+	assert_int_equal(seen_of(l, NO_RANK, 1).progress.step, 7);
+	append("rank-0.out", "10\n");
+	hanglogs_look(l, 3 * NS_PER_S);
+	s = seen_of(l, NO_RANK, 0);
+	assert_int_equal(s.progress.step, 5);
+	assert_int_equal(s.progress.last_step_ns, 3 * NS_PER_S);
+	assert_int_equal(hanglogs_bytes(l, NO_RANK, 0), 30);
+	hanglogs_free(l);
+}
+
+static void lines_of_a_launcher_go_to_the_rank_they_name(void **state)
+{
+	(void)state;
+	struct hanglogs *l = hanglogs_new();
+	hanglogs_begin(l, dir, NULL, 0);
+	append("rank-0.err", "[rank2]: step 8/10\n[rank0]: step 9/10\n");
+	hanglogs_look(l, NS_PER_S);
+	assert_int_equal(seen_of(l, NO_RANK, 2).progress.step, 8);
+	assert_int_equal(seen_of(l, NO_RANK, 0).progress.step, 9);
+	assert_int_equal(seen_of(l, NO_RANK, 2).has, 0); /* the bytes are the launcher's */
+	hanglogs_free(l);
+}
+
+static void the_output_of_a_job_of_one_is_that_of_its_rank(void **state)
+{
+	(void)state;
+	struct hanglogs *l = hanglogs_new();
+	hanglogs_begin(l, dir, NULL, 0);
+	append("rank-0.err", "step 2/10\n");
+	hanglogs_look(l, NS_PER_S);
+	assert_false(seen_of(l, NO_RANK, 5).has_progress);
+	assert_int_equal(seen_of(l, 5, 5).progress.step, 2);
+	assert_true(hanglogs_bytes(l, 5, 5) > 0);
+	hanglogs_free(l);
+}
+
+static void a_flood_is_passed_over_and_counted(void **state)
+{
+	(void)state;
+	struct hanglogs *l = hanglogs_new();
+	hanglogs_begin(l, dir, NULL, 0);
+	char block[4097];
+	memset(block, 'x', sizeof(block) - 1);
+	block[4096] = '\0';
+	for (int i = 0; i < 100; i++)
+		append("rank-0.out", block);
+	append("rank-0.out", "\nstep 77/100\n");
+	hanglogs_look(l, NS_PER_S);
+	assert_int_equal(hanglogs_bytes(l, NO_RANK, NO_RANK), 100 * 4096 + 13);
+	assert_int_equal(seen_of(l, NO_RANK, NO_RANK).progress.step, 77);
+	hanglogs_free(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_rank_has_its_own_steps, folder_make, folder_drop),
+		cmocka_unit_test_setup_teardown(lines_of_a_launcher_go_to_the_rank_they_name, folder_make, folder_drop),
+		cmocka_unit_test_setup_teardown(the_output_of_a_job_of_one_is_that_of_its_rank, folder_make,
+						folder_drop),
+		cmocka_unit_test_setup_teardown(a_flood_is_passed_over_and_counted, folder_make, folder_drop),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,443 @@
+/* What scenarios do not show well: chance, numbers, limits. tests/scenarios/hang has the causes. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "judge/hang.h"
+#include "judge/hang_parts.h"
+
+static uint64_t seed = 1;
+
+static double chance(void)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (double)(seed >> 33) / (double)(UINT64_C(1) << 31);
+}
+
+/* ---- pace ---- */
+
+/* Steps of one second give or take spread; the last slow ones take ratio longer. */
+static struct pulses *paced(size_t n, size_t slow, double spread, double ratio)
+{
+	struct pulses *p = calloc(1, sizeof(*p));
+	assert_non_null(p);
+	for (size_t i = 0; i < n; i++) {
+		double s = 1 + spread * (chance() + chance() + chance() - 1.5);
+		p->step_s[p->n_step_times++ % PULSE_STEPS] = (float)(i + slow >= n ? s * (1 + ratio) : s);
+	}
+	return p;
+}
+
+static void a_quarter_slower_is_found_within_sixteen_steps(void **state)
+{
+	(void)state;
+	size_t found = 0;
+	for (int i = 0; i < 300; i++) {
+		struct hang_pace pace;
+		struct pulses *p = paced(120, 16, 0.1, 0.25);
+		found += hang_slower(p, 0.20, &pace) && pace.ratio > 0.15 && pace.ratio < 0.35;
+		free(p);
+	}
+	assert_true(found >= 290);
+}
+
+static void noise_is_no_slowdown(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		struct hang_pace pace;
+		struct pulses *p = paced(60 + (size_t)i % 300, 0, 0.2, 0);
+		if (hang_slower(p, 0.20, &pace))
+			fail_msg("run %d: %.0f %% slower by chance", i, pace.ratio * 100);
+		free(p);
+	}
+}
+
+static void a_few_slow_steps_are_none_and_few_steps_say_nothing(void **state)
+{
+	(void)state;
+	struct hang_pace pace;
+	struct pulses *p = paced(120, 6, 0.05, 3);
+	assert_false(hang_slower(p, 0.20, &pace));
+	free(p);
+	p = paced(40, 16, 0, 1);
+	assert_false(hang_slower(p, 0.20, &pace));
+	free(p);
+}
+
+/* ---- stragglers ---- */
+
+static void sampled(struct waitshare *w, int32_t ranks, int32_t slow, double wait, double ratio, uint32_t looks)
+{
+	*w = (struct waitshare){.looks = looks};
+	for (int32_t r = 0; r < ranks; r++) {
+		struct waitshare_rank *x = &w->rank[w->n++];
+		/* a step lasts as long as its slowest rank, and the exchange itself takes `wait` of it */
+		double share = ratio <= 0 || r == slow ? wait : wait + (1 - wait) * ratio / (1 + ratio);
+		*x = (struct waitshare_rank){.rank = r, .n = looks};
+		for (uint32_t i = 0; i < looks; i++)
+			x->ranks += chance() < share;
+		x->running = looks - x->ranks;
+	}
+}
+
+/* The same as it is seen in time: a look every 40 ms at steps of about 0.3 s, whose ends are spent waiting. */
+static void timed(struct waitshare *w, int32_t ranks, int32_t slow, double wait, double ratio)
+{
+	double ends = 0, works[WAITSHARE_RANKS] = {0}, began = 0;
+	*w = (struct waitshare){.looks = 250, .n = (size_t)ranks};
+	for (int32_t r = 0; r < ranks; r++)
+		w->rank[r] = (struct waitshare_rank){.rank = r, .n = 250};
+	for (int i = 0; i < 250; i++) {
+		double t = i * 0.04 + 0.02 * chance();
+		while (t >= ends) {
+			double longest = 0;
+			began = ends;
+			for (int32_t r = 0; r < ranks; r++) {
+				works[r] = 0.27 * (1 + 0.01 * (chance() - 0.5)) * (r == slow ? 1 + ratio : 1);
+				longest = MAX(longest, works[r]);
+			}
+			ends = began + longest * (1 + wait);
+		}
+		for (int32_t r = 0; r < ranks; r++)
+			w->rank[r].ranks += t - began > works[r];
+	}
+}
+
+static bool straggles(const struct waitshare *w, struct hang_verdict *v)
+{
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct hang_mind m = {.shares_asked = true};
+	struct pulses *p = calloc(1, sizeof(*p));
+	assert_non_null(p);
+	struct hang_case c = {.pulses = p, .shares = w};
+	hang_judge(&s, &m, &c, v);
+	free(p);
+	return v->kind == HANG_STRAGGLER;
+}
+
+/* 10 % slower, from the 250 looks that are asked for; a wrong rank is never named. */
+static void the_slow_rank_of_eight_is_named_and_no_other(void **state)
+{
+	(void)state;
+	struct waitshare *w = calloc(1, sizeof(*w));
+	struct hang_verdict *v = calloc(1, sizeof(*v));
+	size_t named[2] = {0, 0}, rounds[1] = {0};
+	static const double ratios[2] = {0.10, 0.20};
+	for (int k = 0; k < 2; k++)
+		for (int i = 0; i < 300; i++) {
+			int32_t slow = i % 8;
+			sampled(w, 8, slow, 0.03, ratios[k], 250);
+			if (!straggles(w, v))
+				continue;
+			assert_int_equal(v->n_culprits, 1);
+			assert_int_equal(v->culprits[0], slow);
+			named[k]++;
+		}
+	print_message("[          ] 10 %% slower: %zu of 300 named; 20 %%: %zu\n", named[0], named[1]);
+	assert_true(named[0] >= 210); /* looks that fall by pure chance, the worst case */
+	assert_true(named[1] >= 299);
+	named[0] = 0;
+	for (int i = 0; i < 300; i++) {
+		int32_t slow = i % 8;
+		timed(w, 8, slow, 0.03, 0.10);
+		bool first = straggles(w, v);
+		rounds[0] += first;
+		if (!first && v->again_ns > 0) {
+			timed(w, 8, slow, 0.03, 0.10);
+			first = straggles(w, v);
+		}
+		if (!first)
+			continue;
+		assert_int_equal(v->culprits[0], slow);
+		assert_true(v->ratio > 0.05 && v->ratio < 0.16);
+		named[0]++;
+	}
+	print_message("[          ] 10 %% slower, in time: %zu of 300 named in 34 steps, %zu in 68\n", rounds[0],
+		      named[0]);
+	assert_true(rounds[0] >= 270 && named[0] >= 297);
+	free(w);
+	free(v);
+}
+
+static void equal_ranks_have_no_straggler(void **state)
+{
+	(void)state;
+	struct waitshare *w = calloc(1, sizeof(*w));
+	struct hang_verdict *v = calloc(1, sizeof(*v));
+	size_t wrong = 0;
+	for (int i = 0; i < 3000; i++) {
+		sampled(w, 2 + i % 63, 0, 0.02 + 0.3 * chance(), 0, 250);
+		wrong += straggles(w, v);
+	}
+	print_message("[          ] named by chance: %zu of 3000\n", wrong);
+	assert_true(wrong <= 15);
+	free(w);
+	free(v);
+}
+
+/* ---- hangs ---- */
+
+#define C10D "/usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py"
+
+struct jam {
+	struct pulses p;
+	struct pulse_look look;
+	struct dump_frame in[2], out[1];
+	struct dump_thread threads[3][PULSE_RANKS];
+	struct dump_process processes[3][PULSE_RANKS];
+	struct stackdump dumps[3];
+	struct hang_mind mind;
+	struct hang_case c;
+	struct hang_verdict v;
+};
+
+static char *literal(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+/* n ranks train for a minute; then all but `odd` wait in all_reduce. */
+static struct jam *jam_new(int32_t n, int32_t odd)
+{
+	struct jam *j = calloc(1, sizeof(*j));
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct hang_step step;
+	assert_non_null(j);
+	j->look.now_ns = 1000 * NS_PER_S;
+	for (int t = 0; t < 90; t++) {
+		j->look.now_ns += NS_PER_S;
+		j->look.job_age_ns += NS_PER_S;
+		j->look.n = 0;
+		for (int32_t r = 0; r < n; r++) {
+			struct pulse_seen *x = &j->look.rank[j->look.n++];
+			x->rank = r;
+			x->state = 'S';
+			x->has = 1u << PULSE_CPU;
+			x->has_progress = x->progress.has_step = true;
+			if (t >= 60)
+				continue;
+			x->count[PULSE_CPU] += NS_PER_S;
+			x->progress.step++;
+			x->progress.last_step_ns = j->look.now_ns;
+		}
+		pulse_look_at(&j->p, &j->look);
+		struct hang_settings quiet = s;
+		quiet.no_straggler = true;
+		hang_look(&j->mind, &quiet, &j->p, &step);
+	}
+	j->in[0] = (struct dump_frame){.name = literal("all_reduce"), .file = literal(C10D), .line = 1};
+	j->in[1] = (struct dump_frame){.name = literal("step"), .file = literal("/job/train.py"), .line = 40};
+	j->out[0] = (struct dump_frame){.name = literal("load"), .file = literal("/job/data.py"), .line = 7};
+	for (int d = 0; d < 3; d++) {
+		for (int32_t r = 0; r < n; r++) {
+			bool is = r == odd;
+			j->threads[d][r] = (struct dump_thread){.tid = 100 + r,
+								.main = true,
+								.has_python = true,
+								.frames = is ? j->out : j->in,
+								.n_frames = is ? 1 : 2,
+								.wait.kind = is ? WAIT_LOCK : WAIT_SOCKET};
+			j->processes[d][r] = (struct dump_process){.pid = 100 + r,
+								   .rank = r,
+								   .role = "main",
+								   .threads = &j->threads[d][r],
+								   .n_threads = 1};
+		}
+		j->dumps[d] =
+			(struct stackdump){.captured_unix_ms = d * 2000, .processes = j->processes[d], .n = (size_t)n};
+		j->c.dumps[d] = &j->dumps[d];
+	}
+	j->c.n_dumps = 3;
+	j->c.pulses = &j->p;
+	return j;
+}
+
+static void the_rank_that_is_missing_is_named_in_300_of_300(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	for (int i = 0; i < 300; i++) {
+		int32_t n = 2 + (int32_t)(chance() * 62.99), odd = (int32_t)(chance() * n);
+		struct jam *j = jam_new(n, odd);
+		hang_judge(&s, &j->mind, &j->c, &j->v);
+		if (j->v.kind != HANG_HANG || j->v.n_culprits != 1 || j->v.culprits[0] != odd)
+			fail_msg("%d of %d: %s, %zu culprits: %s", odd, n, j->v.id, j->v.n_culprits, j->v.text);
+		assert_string_equal(j->v.id, "missing_rank");
+		assert_int_equal(j->v.confidence, CONFIDENCE_HIGH);
+		free(j);
+	}
+}
+
+/* A rank fewer in the dumps, whichever it is: never a wrong one at high confidence. */
+static void with_one_dump_missing_nobody_is_accused_for_sure(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	for (int32_t gone = 0; gone < 8; gone++) {
+		struct jam *j = jam_new(8, 5);
+		for (int d = 0; d < 3; d++) {
+			j->dumps[d].n--;
+			j->processes[d][gone] = j->processes[d][7];
+		}
+		hang_judge(&s, &j->mind, &j->c, &j->v);
+		assert_true(j->v.confidence < CONFIDENCE_HIGH);
+		if (gone != 5 && gone != 7) {
+			assert_int_equal(j->v.n_culprits, 1);
+			assert_int_equal(j->v.culprits[0], 5);
+		}
+		free(j);
+	}
+}
+
+static void the_rank_whose_dump_is_missing_is_the_suspect_when_all_others_wait(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 7);
+	for (int d = 0; d < 3; d++)
+		j->dumps[d].n--;
+	hang_judge(&s, &j->mind, &j->c, &j->v);
+	assert_string_equal(j->v.id, "missing_rank");
+	assert_int_equal(j->v.n_culprits, 1);
+	assert_int_equal(j->v.culprits[0], 7);
+	assert_int_equal(j->v.confidence, CONFIDENCE_LOW);
+	free(j);
+}
+
+static void the_same_evidence_gives_the_same_verdict(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	struct hang_verdict *again = calloc(1, sizeof(*again));
+	hang_judge(&s, &j->mind, &j->c, &j->v);
+	hang_judge(&s, &j->mind, &j->c, again);
+	assert_memory_equal(&j->v, again, sizeof(*again));
+	free(again);
+	free(j);
+}
+
+static void the_incident_holds_what_the_verdict_says(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	struct incident *in = calloc(1, sizeof(*in));
+	j->c.now_unix_ms = 1234;
+	hang_judge(&s, &j->mind, &j->c, &j->v);
+	hang_incident(&j->v, &j->c, in);
+	assert_int_equal(in->kind, INCIDENT_HANG);
+	assert_int_equal(in->time_unix_ms, 1234);
+	assert_string_equal(in->cause.id, "missing_rank");
+	assert_int_equal(in->n_culprits, 1);
+	assert_int_equal(in->culprit_ranks[0], 3);
+	assert_non_null(strstr(in->summary, "held up by rank 3"));
+	assert_true(in->cause.n_advice > 0 && in->n_evidence >= 2);
+	free(in);
+	free(j);
+}
+
+static void what_moves_while_evidence_is_gathered_is_no_hang(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	j->look.now_ns += NS_PER_S;
+	j->look.rank[5].progress.step++;
+	j->look.rank[5].progress.last_step_ns = j->look.now_ns;
+	pulse_look_at(&j->p, &j->look);
+	hang_judge(&s, &j->mind, &j->c, &j->v);
+	assert_int_equal(j->v.kind, HANG_NONE);
+	assert_false(j->v.benign);
+	assert_string_equal(j->v.text, "it moves again");
+	free(j);
+}
+
+static void ranks_are_written_as_ranges(void **state)
+{
+	(void)state;
+	char text[60];
+	static const int32_t r[] = {0, 1, 2, 5, 7, 8};
+	hang_ranks_text(r, 6, text, sizeof(text));
+	assert_string_equal(text, "ranks 0-2, 5 and 7 and 8");
+	hang_ranks_text(r, 1, text, sizeof(text));
+	assert_string_equal(text, "rank 0");
+	hang_ranks_text(r, 2, text, sizeof(text));
+	assert_string_equal(text, "ranks 0 and 1");
+}
+
+static void every_cause_has_its_advice(void **state)
+{
+	(void)state;
+	static const char *const ids[] = {
+		"dead_rank",
+		"uneven_last_epoch",
+		"rank_not_started",
+		"rendezvous_mismatch",
+		"rendezvous",
+		"store_lost",
+		"rank_stopped",
+		"rank_traced",
+		"fork_lock",
+		"openmp_fork",
+		"gil_held",
+		"storage_stall",
+		"loader_worker_dead",
+		"loader_stuck",
+		"data_copy_stuck",
+		"download_stuck",
+		"checkpoint_stuck",
+		"tensorboard_remote",
+		"sync_batch_norm",
+		"missing_rank",
+		"mismatched_collective",
+		"p2p_wait",
+		"equal_count_stall",
+		"rank_finishing",
+		"rank_sleeps",
+		"poll_loop",
+		"lock_wait",
+		"waits_for_process",
+		"spin",
+		"busy_without_steps",
+		"gpu_stuck",
+		"network_wait",
+		"hang_unknown",
+	};
+	struct hang_verdict *v = calloc(1, sizeof(*v));
+	struct hang_work *w = calloc(1, sizeof(*w));
+	w->v = v;
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		v->n_advice = 0;
+		hang_advise_for(w, ids[i]);
+		if (v->n_advice == 0)
+			fail_msg("no advice for %s", ids[i]);
+		for (size_t k = 0; k < v->n_advice; k++)
+			if (strlen(v->advice[k]) + 1 >= sizeof(v->advice[k]))
+				fail_msg("advice %zu for %s is cut", k, ids[i]);
+	}
+	free(v);
+	free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_quarter_slower_is_found_within_sixteen_steps),
+		cmocka_unit_test(noise_is_no_slowdown),
+		cmocka_unit_test(a_few_slow_steps_are_none_and_few_steps_say_nothing),
+		cmocka_unit_test(the_slow_rank_of_eight_is_named_and_no_other),
+		cmocka_unit_test(equal_ranks_have_no_straggler),
+		cmocka_unit_test(the_rank_that_is_missing_is_named_in_300_of_300),
+		cmocka_unit_test(with_one_dump_missing_nobody_is_accused_for_sure),
+		cmocka_unit_test(the_rank_whose_dump_is_missing_is_the_suspect_when_all_others_wait),
+		cmocka_unit_test(the_same_evidence_gives_the_same_verdict),
+		cmocka_unit_test(the_incident_holds_what_the_verdict_says),
+		cmocka_unit_test(what_moves_while_evidence_is_gathered_is_no_hang),
+		cmocka_unit_test(ranks_are_written_as_ranges),
+		cmocka_unit_test(every_cause_has_its_advice),
+	};
+	return cmocka_run_group_tests_name("judge/hang", tests, NULL, NULL);
+}

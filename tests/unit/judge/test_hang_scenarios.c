@@ -1,0 +1,846 @@
+/* Runs the hang judge over the text scenarios in tests/scenarios/hang (their README says what the lines mean). */
+#include "testing.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "judge/hang.h"
+
+#define RANKS 64
+#define BLOCKS 160
+#define FRAMES 12
+
+struct rates {
+	double count[PULSE_SIGNS]; /* per second */
+	uint32_t has;
+	double sum[PULSE_SIGNS];
+	double burst[PULSE_SIGNS]; /* added every burst_s */
+	uint64_t step_ns; /* 0: none is made */
+	uint64_t next_ns;
+	struct pulse_seen seen;
+};
+
+struct block {
+	int32_t from, to, loader; /* loader 0: the main process */
+	char thread[16];
+	struct dump_thread t;
+	struct dump_frame frame[FRAMES];
+	char role[16], name[32];
+	double cores;
+	bool moves, alternates;
+};
+
+struct scenario {
+	struct hang_settings settings;
+	struct hang_mind mind;
+	struct pulses pulses;
+	struct pulse_look look;
+	struct rates rank[RANKS + 1]; /* 0: what has no rank */
+	int32_t n_ranks; /* 0: a job without ranks */
+	uint64_t now_ns, begin_ns, mark_ns;
+	struct block block[BLOCKS];
+	size_t n_blocks;
+	bool no_stacks;
+	struct hang_environment environment[RANKS];
+	size_t n_environment;
+	struct hang_source source[RANKS];
+	size_t n_source;
+	struct cause_verdict book;
+	struct hang_collective collective;
+	struct waitshare shares;
+	char blind[120];
+	bool no_local_launch;
+	uint64_t retransmits_per_s;
+	/* what came of it since the mark */
+	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
+	struct hang_step asked, step;
+	uint64_t suspect_ns, verdict_ns;
+	struct hang_verdict verdict, told; /* the last of any kind; the last alarm */
+	size_t alarms, looks, checks, judged, resolved;
+};
+
+/* ---- words ---- */
+
+static struct span next(struct span *rest, const char *where)
+{
+	struct span w;
+	if (!span_word(rest, &w))
+		fail_msg("%s: a word is missing at the end", where);
+	return w;
+}
+
+static const char *text_of(struct span w)
+{
+	static char ring[8][256];
+	static size_t at;
+	char *t = ring[at++ % 8];
+	span_copy(w, t, sizeof(ring[0]));
+	return t;
+}
+
+static uint64_t duration_of(struct span w, const char *where)
+{
+	uint64_t ns = 0;
+	struct fault f = {.text = ""};
+	if (duration_parse(text_of(w), &ns, &f) < 0)
+		fail_msg("%s: %s", where, f.text);
+	return ns;
+}
+
+static uint64_t size_of(struct span w, const char *where)
+{
+	uint64_t bytes = 0;
+	struct fault f = {.text = ""};
+	if (size_parse(text_of(w), &bytes, &f) < 0)
+		fail_msg("%s: %s", where, f.text);
+	return bytes;
+}
+
+static double real_of(struct span w)
+{
+	return strtod(text_of(w), NULL);
+}
+
+static int32_t int_of(struct span w)
+{
+	return (int32_t)strtol(text_of(w), NULL, 10);
+}
+
+/* "*", "3", "0-2", "job" */
+static void set_of(const struct scenario *s, struct span w, int32_t *from, int32_t *to)
+{
+	if (span_eq(w, "job")) {
+		*from = *to = NO_RANK;
+	} else if (span_eq(w, "*")) {
+		*from = s->n_ranks ? 0 : NO_RANK;
+		*to = s->n_ranks - 1;
+	} else {
+		struct span first = span_before(w, "-");
+		*from = *to = int_of(first);
+		if (first.len < w.len)
+			*to = int_of((struct span){w.p + first.len + 1, w.len - first.len - 1});
+	}
+}
+
+/* ---- the job ---- */
+
+static const struct {
+	const char *name;
+	enum pulse_sign sign;
+	double unit;
+	bool size;
+} signs[] = {
+	{"cpu", PULSE_CPU, 1e9, false},		{"runwait", PULSE_RUN_WAIT, 1e9, false},
+	{"read", PULSE_READ, 1, true},		{"written", PULSE_WRITTEN, 1, true},
+	{"diskread", PULSE_DISK_READ, 1, true}, {"diskwritten", PULSE_DISK_WRITTEN, 1, true},
+	{"sent", PULSE_NET_SENT, 1, true},	{"received", PULSE_NET_RECEIVED, 1, true},
+	{"log", PULSE_LOG_LINES, 1, false},	{"io", PULSE_IO_ALL, 1, true},
+};
+
+static const struct {
+	const char *name;
+	enum pulse_gpu_value value;
+} gpus[] = {
+	{"gpu", PULSE_GPU_BUSY},	  {"mem", PULSE_GPU_MEMORY_BUSY}, {"power", PULSE_GPU_POWER},
+	{"limit", PULSE_GPU_POWER_LIMIT}, {"clock", PULSE_GPU_CLOCK},	  {"maxclock", PULSE_GPU_CLOCK_MAX},
+	{"reasons", PULSE_GPU_REASONS},
+};
+
+static bool sign_set(struct rates *r, struct span key, struct span *rest, const char *where)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+		if (span_eq(key, signs[i].name)) {
+			struct span v = next(rest, where);
+			r->count[signs[i].sign] =
+				signs[i].size ? (double)size_of(v, where) : real_of(v) * signs[i].unit;
+			r->has |= 1u << signs[i].sign;
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(gpus); i++)
+		if (span_eq(key, gpus[i].name)) {
+			r->seen.gpu[gpus[i].value] = real_of(next(rest, where));
+			r->seen.gpu_has |= 1u << gpus[i].value;
+			return true;
+		}
+	return false;
+}
+
+static void steps_set(struct scenario *s, struct rates *r, struct span v, const char *where)
+{
+	r->step_ns = span_eq(v, "none") ? 0 : duration_of(v, where);
+	r->next_ns = s->now_ns + r->step_ns;
+	r->seen.has_progress = r->seen.progress.has_step = true;
+}
+
+static void ended(struct rates *r, bool has_status, int status)
+{
+	r->seen.exited = true;
+	r->seen.has_status = has_status;
+	r->seen.wait_status = status;
+	r->seen.processes = 0;
+	r->seen.n_gone++;
+	r->step_ns = 0;
+}
+
+static void rank_word(struct scenario *s, struct rates *r, struct span key, struct span *rest, const char *where)
+{
+	if (sign_set(r, key, rest, where))
+		return;
+	if (span_eq(key, "step"))
+		steps_set(s, r, next(rest, where), where);
+	else if (span_eq(key, "at-step"))
+		r->seen.progress.step = (uint64_t)int_of(next(rest, where));
+	else if (span_eq(key, "total"))
+		r->seen.progress.total = (uint64_t)int_of(next(rest, where)), r->seen.progress.has_total = true;
+	else if (span_eq(key, "epoch"))
+		r->seen.progress.epoch = real_of(next(rest, where)),
+		r->seen.progress.has_epoch = r->seen.has_progress = true;
+	else if (span_eq(key, "nan"))
+		r->seen.progress.loss_broken = true, r->seen.progress.loss_broken_step = r->seen.progress.step;
+	else if (span_eq(key, "state"))
+		r->seen.state = next(rest, where).p[0];
+	else if (span_eq(key, "tracer"))
+		r->seen.tracer = int_of(next(rest, where));
+	else if (span_eq(key, "frozen"))
+		r->seen.frozen = int_of(next(rest, where)) != 0;
+	else if (span_eq(key, "exit"))
+		ended(r, true, int_of(next(rest, where)) << 8);
+	else if (span_eq(key, "signal"))
+		ended(r, true, int_of(next(rest, where)));
+	else if (span_eq(key, "gone"))
+		ended(r, false, 0);
+	else if (span_eq(key, "compilers"))
+		r->seen.n_compilers = (uint32_t)int_of(next(rest, where));
+	else if (span_eq(key, "burst")) /* every 15 s */
+		r->burst[PULSE_WRITTEN] = (double)size_of(next(rest, where), where);
+	else if (span_eq(key, "lost-loader")) {
+		r->seen.last_gone.pid = int_of(next(rest, where));
+		TEXT_COPY(r->seen.last_gone.role, "loader");
+		TEXT_COPY(r->seen.last_gone.name, "pt_data_worker");
+		r->seen.last_gone.has_status = true;
+		r->seen.last_gone.wait_status = 9;
+	} else
+		fail_msg("%s: unknown sign '%.*s'", where, (int)key.len, key.p);
+}
+
+static void rank_line(struct scenario *s, struct span rest, const char *where)
+{
+	int32_t from, to;
+	set_of(s, next(&rest, where), &from, &to);
+	for (int32_t r = from; r <= to; r++) {
+		struct span words = rest, key;
+		while (span_word(&words, &key))
+			rank_word(s, &s->rank[r + 1], key, &words, where);
+	}
+}
+
+/* ---- stacks ---- */
+
+static enum wait_kind wait_of(struct span w, const char *where)
+{
+	static const struct {
+		const char *name;
+		enum wait_kind kind;
+	} kinds[] = {
+		{"running", WAIT_RUNNING}, {"lock", WAIT_LOCK}, {"sleep", WAIT_SLEEP},	 {"poll", WAIT_POLL},
+		{"file", WAIT_FILE},	   {"pipe", WAIT_PIPE}, {"socket", WAIT_SOCKET}, {"tty", WAIT_TTY},
+		{"child", WAIT_CHILD},	   {"disk", WAIT_DISK}, {"gpu", WAIT_GPU},	 {"stopped", WAIT_STOPPED},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (span_eq(w, kinds[i].name))
+			return kinds[i].kind;
+	fail_msg("%s: unknown wait", where);
+	return WAIT_UNKNOWN;
+}
+
+static void stack_word(struct block *b, struct span key, struct span *rest, const char *where)
+{
+	if (span_eq(key, "wait")) {
+		struct span kind = next(rest, where);
+		b->t.wait.kind = wait_of(kind, where);
+		span_copy(kind, b->t.wait_kind, sizeof(b->t.wait_kind));
+		b->t.wait.state = b->t.wait.kind == WAIT_RUNNING ? 'R' : b->t.wait.kind == WAIT_DISK ? 'D' : 'S';
+	} else if (span_eq(key, "syscall")) {
+		b->t.wait.has_syscall = true;
+		span_copy(next(rest, where), b->t.syscall, sizeof(b->t.syscall));
+	} else if (span_eq(key, "wchan"))
+		span_copy(next(rest, where), b->t.wait.wchan, sizeof(b->t.wait.wchan));
+	else if (span_eq(key, "target"))
+		span_copy(next(rest, where), b->t.wait.target, sizeof(b->t.wait.target));
+	else if (span_eq(key, "owner"))
+		b->t.wait.owner = int_of(next(rest, where));
+	else if (span_eq(key, "owner-gone"))
+		b->t.wait.owner_gone = true;
+	else if (span_eq(key, "gil"))
+		b->t.gil = span_eq(next(rest, where), "holds") ? DUMP_GIL_HOLDS : DUMP_GIL_WAITS;
+	else if (span_eq(key, "tid"))
+		b->t.tid = int_of(next(rest, where));
+	else if (span_eq(key, "loader"))
+		b->loader = int_of(next(rest, where));
+	else if (span_eq(key, "thread"))
+		span_copy(next(rest, where), b->thread, sizeof(b->thread));
+	else if (span_eq(key, "cores"))
+		b->cores = real_of(next(rest, where));
+	else if (span_eq(key, "moves"))
+		b->moves = true;
+	else if (span_eq(key, "alternates"))
+		b->alternates = true;
+	else
+		fail_msg("%s: unknown word '%.*s'", where, (int)key.len, key.p);
+}
+
+static void stack_line(struct scenario *s, struct span rest, const char *where)
+{
+	struct span key;
+	assert_true(s->n_blocks < BLOCKS);
+	struct block *b = &s->block[s->n_blocks++];
+	*b = (struct block){.t.has_python = false};
+	set_of(s, next(&rest, where), &b->from, &b->to);
+	while (span_word(&rest, &key))
+		stack_word(b, key, &rest, where);
+	if (b->loader)
+		TEXT_COPY(b->role, "loader");
+	else
+		TEXT_COPY(b->role, "main");
+	b->t.main = !b->thread[0];
+}
+
+/* "py NAME FILE LINE" or "native NAME MODULE": of the last stack */
+static void frame_line(struct scenario *s, struct span kind, struct span rest, const char *where)
+{
+	if (s->n_blocks == 0)
+		fail_msg("%s: a frame without a stack", where);
+	struct block *b = &s->block[s->n_blocks - 1];
+	assert_true(b->t.n_frames < FRAMES);
+	struct dump_frame *f = &b->frame[b->t.n_frames++];
+	struct span name = next(&rest, where), file = next(&rest, where);
+	f->name = strndup(name.p, name.len);
+	if (span_eq(kind, "py")) {
+		f->kind = FRAME_PYTHON;
+		f->file = strndup(file.p, file.len);
+		if (span_starts(file, "<frozen:")) /* a blank would end the word */
+			f->file[7] = ' ';
+		f->line = int_of(next(&rest, where));
+		b->t.has_python = true;
+	} else {
+		f->kind = FRAME_NATIVE;
+		f->module = strndup(file.p, file.len);
+	}
+}
+
+static void blocks_clear(struct scenario *s)
+{
+	for (size_t i = 0; i < s->n_blocks; i++)
+		for (size_t k = 0; k < s->block[i].t.n_frames; k++)
+			dump_frame_done(&s->block[i].frame[k]);
+	s->n_blocks = 0;
+}
+
+static pid_t pid_of(int32_t rank, int32_t loader)
+{
+	return 1000 + (rank + 1) * 100 + loader;
+}
+
+static struct dump_process *process_at(struct stackdump *d, int32_t rank, const struct block *b)
+{
+	pid_t pid = pid_of(rank, b->loader);
+	for (size_t i = 0; i < d->n; i++)
+		if (d->processes[i].pid == pid)
+			return &d->processes[i];
+	d->processes = realloc(d->processes, (d->n + 1) * sizeof(*d->processes));
+	assert_non_null(d->processes);
+	struct dump_process *p = &d->processes[d->n++];
+	*p = (struct dump_process){.pid = pid, .ppid = b->loader ? pid_of(rank, 0) : 1, .rank = rank, .state = 'S'};
+	TEXT_COPY(p->role, b->role);
+	TEXT_COPY(p->name, "python");
+	return p;
+}
+
+/* number: which of the dumps; it counts on what changes between them. */
+static void thread_add(struct dump_process *p, const struct block *b, int number)
+{
+	p->threads = realloc(p->threads, (p->n_threads + 1) * sizeof(*p->threads));
+	assert_non_null(p->threads);
+	struct dump_thread *t = &p->threads[p->n_threads];
+	*t = b->t;
+	if (t->tid == 0)
+		t->tid = p->pid + (pid_t)p->n_threads * 10;
+	TEXT_COPY(t->name, b->thread[0] ? b->thread : "python");
+	t->wait.user_ticks = (uint64_t)(b->cores * 100 * 2 * number);
+	TEXT_FORMAT(t->wait.text, "%s%s%s", b->t.wait_kind, b->t.wait.wchan[0] ? " in " : "", b->t.wait.wchan);
+	t->frames = calloc(t->n_frames ? t->n_frames : 1, sizeof(*t->frames));
+	assert_non_null(t->frames);
+	for (size_t i = 0; i < t->n_frames; i++) {
+		t->frames[i] = b->frame[i];
+		t->frames[i].name = strdup(b->frame[i].name);
+		t->frames[i].file = b->frame[i].file ? strdup(b->frame[i].file) : NULL;
+		t->frames[i].module = b->frame[i].module ? strdup(b->frame[i].module) : NULL;
+	}
+	if (t->n_frames > 0 && b->moves)
+		t->frames[0].line += 7 * number;
+	if (t->n_frames > 0 && b->alternates)
+		t->frames[0].line += number % 2;
+	if (t->n_frames > 0 && b->moves) {
+		free(t->frames[0].name);
+		char name[32];
+		TEXT_FORMAT(name, "f%d", number);
+		t->frames[0].name = strdup(name);
+	}
+	p->n_threads++;
+}
+
+static void dump_make(const struct scenario *s, int number, struct stackdump *ret)
+{
+	*ret = (struct stackdump){.captured_unix_ms = 1700000000000 + number * 2000};
+	for (int32_t r = NO_RANK; r < s->n_ranks; r++)
+		for (size_t i = 0; i < s->n_blocks; i++)
+			if (r >= s->block[i].from && r <= s->block[i].to && !s->rank[r + 1].seen.exited)
+				thread_add(process_at(ret, r, &s->block[i]), &s->block[i], number);
+}
+
+/* ---- time ---- */
+
+static void rates_step(struct scenario *s, struct rates *r, uint64_t dt_ns)
+{
+	double dt = (double)dt_ns / 1e9;
+	for (size_t i = 0; i < PULSE_SIGNS; i++) {
+		r->sum[i] += r->seen.exited ? 0 : r->count[i] * dt;
+		if (r->burst[i] > 0 && s->now_ns / NS_PER_S % 15 == 0)
+			r->sum[i] += r->burst[i];
+		r->seen.count[i] = (uint64_t)r->sum[i];
+	}
+	r->seen.has = r->has;
+	while (r->step_ns > 0 && r->next_ns <= s->now_ns) {
+		r->seen.progress.step++;
+		r->seen.progress.n_lines++;
+		r->seen.progress.last_step_ns = r->next_ns;
+		r->next_ns += r->step_ns;
+	}
+}
+
+static void look_make(struct scenario *s, uint64_t dt_ns)
+{
+	s->look.now_ns = s->now_ns;
+	s->look.job_age_ns = s->now_ns - s->begin_ns;
+	s->look.has_retransmits = true;
+	s->look.retransmits += s->retransmits_per_s * dt_ns / NS_PER_S;
+	s->look.n = 0;
+	for (int32_t r = s->n_ranks ? 0 : NO_RANK; r < MAX(s->n_ranks, 0); r++) {
+		struct rates *x = &s->rank[r + 1];
+		rates_step(s, x, dt_ns);
+		x->seen.rank = r;
+		x->seen.pid = pid_of(r, 0);
+		s->look.rank[s->look.n++] = x->seen;
+		if (r == NO_RANK)
+			break;
+	}
+}
+
+static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_case *c)
+{
+	*c = (struct hang_case){.now_unix_ms = 1700000000000,
+				.pulses = &s->pulses,
+				.environment = s->environment,
+				.n_environment = s->n_environment,
+				.source = s->source,
+				.n_source = s->n_source,
+				.no_local_launch = s->no_local_launch};
+	if (s->asked.want & HANG_WANT_STACKS && !s->no_stacks)
+		for (size_t i = 0; i < s->asked.dumps; i++) {
+			dump_make(s, (int)i, &dumps[i]);
+			c->dumps[c->n_dumps++] = &dumps[i];
+		}
+	if (s->asked.want & HANG_WANT_BOOK)
+		c->book = &s->book;
+	if (s->asked.want & HANG_WANT_COLLECTIVE)
+		c->collective = &s->collective;
+	if (s->asked.want & HANG_WANT_SHARES) {
+		for (size_t i = 0; i < s->shares.n; i++)
+			assert_true(s->asked.samples >= 40);
+		c->shares = &s->shares;
+	}
+	if (s->blind[0])
+		TEXT_COPY(c->blind[c->n_blind++], s->blind);
+}
+
+static void judge(struct scenario *s, const char *where)
+{
+	struct stackdump dumps[HANG_DUMPS] = {{.n = 0}};
+	struct hang_case c;
+	struct incident *in = calloc(1, sizeof(*in));
+	assert_non_null(in);
+	case_make(s, dumps, &c);
+	hang_judge(&s->settings, &s->mind, &c, &s->verdict);
+	hang_told(&s->mind, &s->verdict, &s->pulses);
+	s->judged++;
+	if (s->verdict.kind != HANG_NONE && !s->verdict.known_already) {
+		s->told = s->verdict;
+		s->alarms++;
+		if (s->verdict_ns == 0)
+			s->verdict_ns = s->now_ns;
+		hang_incident(&s->verdict, &c, in);
+		if (!in->summary[0] || !in->cause.text[0] || in->n_evidence == 0 ||
+		    (in->cause.n_advice == 0 && s->verdict.kind == HANG_HANG))
+			fail_msg("%s: the incident '%s' is not complete: %zu advice, %zu evidence", where,
+				 s->verdict.id, in->cause.n_advice, in->n_evidence);
+	}
+	for (size_t i = 0; i < HANG_DUMPS; i++)
+		stackdump_done(&dumps[i]);
+	free(in);
+}
+
+static void look(struct scenario *s, const char *where)
+{
+	s->now_ns += NS_PER_S;
+	look_make(s, NS_PER_S);
+	pulse_look_at(&s->pulses, &s->look);
+	hang_look(&s->mind, &s->settings, &s->pulses, &s->step);
+	s->looks++;
+	s->resolved += s->step.resolved;
+	if (s->step.state != HANG_WELL && s->suspect_ns == 0)
+		s->suspect_ns = s->now_ns;
+	if (s->step.want) {
+		assert_int_equal(s->due_ns, 0); /* not asked for twice */
+		s->asked = s->step;
+		s->due_ns = s->now_ns + (s->step.dumps ? (s->step.dumps - 1) * s->step.gap_ns : 0) +
+			    s->step.samples * s->step.sample_gap_ns;
+	}
+	if (s->due_ns != 0 && s->now_ns >= s->due_ns) {
+		s->due_ns = 0;
+		judge(s, where);
+	}
+}
+
+static void mark(struct scenario *s)
+{
+	s->mark_ns = s->now_ns;
+	s->suspect_ns = s->verdict_ns = 0;
+	s->alarms = s->judged = s->resolved = 0;
+	s->told = (struct hang_verdict){.kind = HANG_NONE};
+}
+
+/* ---- what is expected ---- */
+
+static void fail_verdict(const struct hang_verdict *v, const char *where, const char *what, struct span w)
+{
+	char ranks[100];
+	struct buf b = BUF_ON(ranks);
+	buf_reset(&b);
+	for (size_t i = 0; i < v->n_culprits; i++)
+		buf_printf(&b, " %d", v->culprits[i]);
+	fail_msg("%s: %s '%.*s'; judged %s%s '%s' (%s), culprits%s: %s", where, what, (int)w.len, w.p,
+		 hang_kind_name(v->kind), v->benign ? " benign" : "", v->id, confidence_name(v->confidence), ranks,
+		 v->text);
+}
+
+static void check_culprits(const struct hang_verdict *v, struct span w, const char *where)
+{
+	char text[200];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	for (size_t i = 0; i < v->n_culprits; i++)
+		buf_printf(&b, "%s%d", i ? "," : "", v->culprits[i]);
+	if (!span_eq(w, v->n_culprits ? text : "none"))
+		fail_verdict(v, where, "expected culprits", w);
+}
+
+static bool evidence_has(const struct hang_verdict *v, const char *what)
+{
+	for (size_t i = 0; i < v->n_evidence; i++)
+		if (strstr(v->evidence[i].text, what))
+			return true;
+	for (size_t i = 0; i < v->n_advice; i++)
+		if (strstr(v->advice[i], what))
+			return true;
+	return false;
+}
+
+/* id confidence C culprits 3,4 within T split S says TEXT… */
+static void check_verdict(struct scenario *s, const struct hang_verdict *v, struct span rest, const char *where)
+{
+	struct span w;
+	while (span_word(&rest, &w)) {
+		if (span_eq(w, "id")) {
+			w = next(&rest, where);
+			if (!span_eq(w, v->id))
+				fail_verdict(v, where, "expected", w);
+		} else if (span_eq(w, "confidence")) {
+			w = next(&rest, where);
+			if (!span_eq(w, confidence_name(v->confidence)))
+				fail_verdict(v, where, "expected confidence", w);
+		} else if (span_eq(w, "culprits")) {
+			check_culprits(v, next(&rest, where), where);
+		} else if (span_eq(w, "split")) {
+			w = next(&rest, where);
+			if (!span_eq(w, v->split))
+				fail_verdict(v, where, "expected split", w);
+		} else if (span_eq(w, "within")) {
+			w = next(&rest, where);
+			if (s->verdict_ns == 0 || s->verdict_ns - s->mark_ns > duration_of(w, where))
+				fail_verdict(v, where, "too late for", w);
+		} else if (span_eq(w, "says")) {
+			if (!strstr(v->text, text_of(span_trim(rest))))
+				fail_verdict(v, where, "it does not say", rest);
+			return;
+		} else if (span_eq(w, "shows")) {
+			if (!evidence_has(v, text_of(span_trim(rest))))
+				fail_verdict(v, where, "neither evidence nor advice has", rest);
+			return;
+		} else {
+			fail_msg("%s: unknown expectation '%.*s'", where, (int)w.len, w.p);
+		}
+	}
+}
+
+static void expect(struct scenario *s, struct span rest, const char *where)
+{
+	struct span w = next(&rest, where);
+	s->checks++;
+	if (span_eq(w, "hang") || span_eq(w, "straggler") || span_eq(w, "slowdown")) {
+		if (!span_eq(w, hang_kind_name(s->told.kind)))
+			fail_verdict(s->alarms ? &s->told : &s->verdict, where, "expected", w);
+		check_verdict(s, &s->told, rest, where);
+	} else if (span_eq(w, "benign")) {
+		if (s->alarms > 0 || !s->verdict.benign || s->step.state != HANG_BENIGN)
+			fail_verdict(s->alarms ? &s->told : &s->verdict, where, "expected", w);
+		check_verdict(s, &s->verdict, rest, where);
+	} else if (span_eq(w, "quiet")) { /* suspected or not, nothing was told */
+		if (s->alarms > 0)
+			fail_verdict(&s->told, where, "expected", w);
+	} else if (span_eq(w, "well")) {
+		if (s->alarms > 0 || s->step.state != HANG_WELL)
+			fail_verdict(s->alarms ? &s->told : &s->verdict, where, "expected", w);
+	} else if (span_eq(w, "unasked")) { /* not even evidence was gathered */
+		if (s->judged > 0 || s->due_ns)
+			fail_verdict(&s->verdict, where, "expected", w);
+	} else if (span_eq(w, "suspicion")) {
+		w = next(&rest, where);
+		if (s->suspect_ns == 0 || s->suspect_ns - s->mark_ns > duration_of(next(&rest, where), where))
+			fail_msg("%s: no suspicion in time (%s)", where, s->step.text);
+	} else if (span_eq(w, "resolved")) {
+		assert_int_equal(s->resolved, 1);
+	} else if (span_eq(w, "judged")) { /* so often was evidence gathered */
+		if (s->judged != (size_t)int_of(next(&rest, where)))
+			fail_msg("%s: judged %zu times", where, s->judged);
+	} else if (span_eq(w, "alarms")) {
+		if (s->alarms != (size_t)int_of(next(&rest, where)))
+			fail_msg("%s: %zu alarms", where, s->alarms);
+	} else {
+		fail_msg("%s: unknown expectation '%.*s'", where, (int)w.len, w.p);
+	}
+}
+
+/* ---- lines ---- */
+
+static void environment_line(struct scenario *s, struct span rest, const char *where)
+{
+	struct hang_environment *e = &s->environment[s->n_environment++];
+	struct span w;
+	*e = (struct hang_environment){.rank = int_of(next(&rest, where)), .readable = true};
+	while (span_word(&rest, &w)) {
+		struct span v = span_after(w, "=");
+		if (span_starts(w, "RANK="))
+			span_copy(v, e->rank_text, sizeof(e->rank_text));
+		else if (span_starts(w, "WORLD_SIZE="))
+			span_copy(v, e->world_text, sizeof(e->world_text));
+		else if (span_starts(w, "LOCAL_WORLD_SIZE="))
+			span_copy(v, e->local_world_text, sizeof(e->local_world_text));
+		else if (span_starts(w, "MASTER_ADDR="))
+			span_copy(v, e->master_addr, sizeof(e->master_addr));
+		else if (span_starts(w, "MASTER_PORT="))
+			span_copy(v, e->master_port, sizeof(e->master_port));
+		else
+			fail_msg("%s: unknown variable", where);
+	}
+}
+
+static enum confidence confidence_read(struct span w)
+{
+	return span_eq(w, "high") ? CONFIDENCE_HIGH : span_eq(w, "medium") ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
+}
+
+/* book ID ROLE CONFIDENCE CULPRIT|- TEXT */
+static void book_line(struct scenario *s, struct span rest, const char *where)
+{
+	struct cause_verdict *b = &s->book;
+	*b = (struct cause_verdict){.valid = true};
+	span_copy(next(&rest, where), b->id, sizeof(b->id));
+	struct span w = next(&rest, where);
+	b->role = span_eq(w, "root") ? RULE_ROOT : span_eq(w, "cascade") ? RULE_CASCADE : RULE_CONFIRMATION;
+	b->confidence = (enum rule_confidence)confidence_read(next(&rest, where));
+	w = next(&rest, where);
+	if (!span_eq(w, "-"))
+		b->culprits[b->n_culprits++] = int_of(w);
+	span_copy(span_trim(rest), b->text, sizeof(b->text));
+	TEXT_COPY(b->advice[b->n_advice++], "what the book advises");
+}
+
+/* collective KIND CONFIDENCE CULPRIT|- TEXT */
+static void collective_line(struct scenario *s, struct span rest, const char *where)
+{
+	static const char *const kinds[] = {"none", "missing", "mismatch", "equal", "p2p", "dead", "init", "uneven", "cycle"};
+	struct hang_collective *c = &s->collective;
+	struct span w = next(&rest, where);
+	*c = (struct hang_collective){.valid = true, .source = "NCCL RAS"};
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (span_eq(w, kinds[i]))
+			c->kind = (enum hang_collective_kind)i;
+	c->confidence = confidence_read(next(&rest, where));
+	w = next(&rest, where);
+	if (!span_eq(w, "-"))
+		c->culprits[c->n_culprits++] = int_of(w);
+	span_copy(span_trim(rest), c->text, sizeof(c->text));
+}
+
+/* share SET LOOKS ranks N loader N running N sleeping N gpu N */
+static void share_line(struct scenario *s, struct span rest, const char *where)
+{
+	int32_t from, to;
+	struct waitshare_rank r = {.rank = 0};
+	struct span w;
+	set_of(s, next(&rest, where), &from, &to);
+	r.n = (uint32_t)int_of(next(&rest, where));
+	while (span_word(&rest, &w)) {
+		uint32_t n = (uint32_t)int_of(next(&rest, where));
+		*(span_eq(w, "ranks")	   ? &r.ranks
+		  : span_eq(w, "loader")   ? &r.loader
+		  : span_eq(w, "running")  ? &r.running
+		  : span_eq(w, "sleeping") ? &r.sleeping
+		  : span_eq(w, "gpu")	   ? &r.gpu
+					   : &r.other) = n;
+	}
+	for (r.rank = from; r.rank <= to; r.rank++)
+		s->shares.rank[s->shares.n++] = r;
+}
+
+static void setting_line(struct scenario *s, struct span key, struct span rest, const char *where)
+{
+	struct span v = next(&rest, where);
+	if (span_eq(key, "rule"))
+		s->settings.rule = span_eq(v, "io-gpu") ? HANG_RULE_IO_GPU : HANG_RULE_EVIDENCE;
+	else if (span_eq(key, "after"))
+		s->settings.after_ns = duration_of(v, where), s->settings.has_after = true;
+	else if (span_eq(key, "util-window"))
+		s->settings.util_window_ns = duration_of(v, where);
+	else if (span_eq(key, "sleep"))
+		s->settings.sleep_ns = duration_of(v, where);
+	else if (span_eq(key, "checkpoint"))
+		s->settings.checkpoint_ns = duration_of(v, where);
+	else if (span_eq(key, "ranks"))
+		s->n_ranks = int_of(v);
+	else
+		fail_msg("%s: unknown line", where);
+}
+
+static void line(struct scenario *s, struct span text, const char *where)
+{
+	struct span key, rest = span_before(text, "#");
+	if (!span_word(&rest, &key))
+		return;
+	if (span_eq(key, "rank"))
+		rank_line(s, rest, where);
+	else if (span_eq(key, "stack"))
+		stack_line(s, rest, where);
+	else if (span_eq(key, "py") || span_eq(key, "native"))
+		frame_line(s, key, rest, where);
+	else if (span_eq(key, "stacks")) { /* stacks none: from here on others */
+		s->no_stacks = span_eq(next(&rest, where), "denied");
+		blocks_clear(s);
+	} else if (span_eq(key, "run")) {
+		uint64_t until = s->now_ns + duration_of(next(&rest, where), where);
+		while (s->now_ns < until)
+			look(s, where);
+	} else if (span_eq(key, "mark"))
+		mark(s);
+	else if (span_eq(key, "expect"))
+		expect(s, rest, where);
+	else if (span_eq(key, "environment"))
+		environment_line(s, rest, where);
+	else if (span_eq(key, "source")) {
+		struct hang_source *x = &s->source[s->n_source++];
+		*x = (struct hang_source){.rank = int_of(next(&rest, where))};
+		span_copy(span_trim(rest), x->line, sizeof(x->line));
+	} else if (span_eq(key, "book"))
+		book_line(s, rest, where);
+	else if (span_eq(key, "collective"))
+		collective_line(s, rest, where);
+	else if (span_eq(key, "share"))
+		share_line(s, rest, where);
+	else if (span_eq(key, "blind"))
+		span_copy(span_trim(rest), s->blind, sizeof(s->blind));
+	else if (span_eq(key, "retransmits"))
+		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
+	else if (span_eq(key, "other-nodes"))
+		s->no_local_launch = true;
+	else
+		setting_line(s, key, rest, where);
+}
+
+static struct scenario *scenario_new(void)
+{
+	struct scenario *s = calloc(1, sizeof(*s));
+	assert_non_null(s);
+	s->now_ns = s->begin_ns = 1000 * NS_PER_S;
+	for (size_t i = 0; i < ARRAY_SIZE(s->rank); i++) {
+		s->rank[i].seen.state = 'S';
+		s->rank[i].seen.processes = 1;
+		s->rank[i].has = 1u << PULSE_CPU;
+	}
+	return s;
+}
+
+static void run_file(const char *name)
+{
+	char path[512], where[300];
+	char *text;
+	size_t len;
+	struct scenario *s = scenario_new();
+	TEXT_FORMAT(path, "%s/hang/%s", SCENARIOS, name);
+	assert_int_equal(file_slurp(AT_FDCWD, path, 1 << 20, &text, &len), 0);
+	struct span rest = {text, len}, l;
+	for (int n = 1; span_line(&rest, &l); n++) {
+		TEXT_FORMAT(where, "%s:%d", name, n);
+		line(s, l, where);
+	}
+	if (s->looks == 0 || s->checks == 0)
+		fail_msg("%s: no looks, or nothing expected", name);
+	blocks_clear(s);
+	free(s);
+	free(text);
+}
+
+static void every_scenario_is_judged_as_expected(void **state)
+{
+	(void)state;
+	size_t files = 0;
+	DIR *d = opendir(SCENARIOS "/hang");
+	assert_non_null(d);
+	for (struct dirent *e; (e = readdir(d)) != NULL;) {
+		size_t len = strlen(e->d_name);
+		if (len < 5 || strcmp(e->d_name + len - 4, ".txt") != 0)
+			continue;
+		run_file(e->d_name);
+		files++;
+	}
+	closedir(d);
+	assert_true(files >= 40);
+}
+
+/* One file only: test_judge_hang_scenarios NAME. */
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		run_file(argv[1]);
+		return 0;
+	}
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_scenario_is_judged_as_expected),
+	};
+	return cmocka_run_group_tests_name("judge/hang_scenarios", tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+#include "testing.h"
+
+#include <math.h>
+
+#include "base/buf.h"
+#include "sense/progress.h"
+
+static const struct {
+	const char *line;
+	enum progress_form form;
+	int32_t rank;
+	double epoch; /* -1 none */
+	int64_t step, total;
+	double rate, loss; /* -1 none */
+} lines[] = {
+	{"train:  8%|##        | 151/1909 [00:46<07:57,  3.68it/s, loss=0.25]", PROGRESS_TQDM, -1, -1, 151, 1909, 3.68,
+	 0.25},
+	{"100%|##########| 20/20 [04:00<00:00, 12.5s/it]", PROGRESS_TQDM, -1, -1, 20, 20, 0.08, -1},
+	{"[rank2]: Epoch 3:  45%|####5     | 450/1000 [01:00<01:13, 7.50it/s, loss=1.5, v_num=0]", PROGRESS_LIGHTNING,
+	 2, 3, 450, 1000, 7.5, 1.5},
+	{"{'loss': 2.125, 'grad_norm': 1.5, 'learning_rate': 5e-05, 'epoch': 0.5}", PROGRESS_TRAINER, -1, 0.5, -1, -1,
+	 -1, 2.125},
+	{" [2026-11-20 10:04:41] iteration      100/   24000 | consumed samples:        25600 | elapsed time per "
+	 "iteration (ms): "
+	 "250.0 | learning rate: 1.5E-04 | lm loss: 1.05E+01 | loss scale: 1.0 |",
+	 PROGRESS_MEGATRON, -1, -1, 100, 24000, 4, 10.5},
+	{"[titan] 2026-11-20 10:04:41,123 - root - INFO - step: 10  loss:  7.5  memory:  3.1GiB(3.9%)  tps: 2,345  "
+	 "mfu: 40%",
+	 PROGRESS_TORCHTITAN, -1, -1, 10, -1, -1, 7.5},
+	{"steps: 20 loss: 6.5000 iter time (s): 0.500 samples/sec: 12.3", PROGRESS_DEEPSPEED, -1, -1, 20, -1, 2, 6.5},
+	{" 120/1875 [=>............................] - ETA: 5s - loss: 0.5000 - accuracy: 0.9", PROGRESS_KERAS, -1, -1,
+	 120, 1875, -1, 0.5},
+	{"Rank:2 Epoch:[48][20384/all] loss: nan", PROGRESS_BRACKETS, 2, 48, 20384, -1, -1, NAN},
+	{"Epoch: [3][ 120/1875] Time 0.1 Loss 0.5", PROGRESS_BRACKETS, -1, 3, 120, 1875, -1, -1},
+	{"[1,3]<stdout>:epoch 2 step 120/400 loss=0.75", PROGRESS_WORDS, 3, 2, 120, 400, -1, 0.75},
+	{"(RayTrainWorker pid=71, ip=10.0.0.2) iter: 17, loss: -inf", PROGRESS_WORDS, -1, -1, 17, -1, -1, -INFINITY},
+	{"3: global_step=7", PROGRESS_WORDS, 3, -1, 7, -1, -1, -1},
+	{"\tEpoch 12/90", PROGRESS_WORDS, -1, 12, -1, -1, -1, -1},
+};
+
+static void each_known_format_is_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct progress_line r;
+		if (progress_parse(span_of(lines[i].line), NULL, &r) != 0)
+			fail_msg("nothing in %s", lines[i].line);
+		bool loss = isnan(lines[i].loss) || lines[i].loss != -1;
+		if (r.form != lines[i].form || r.rank != lines[i].rank || r.has_epoch != (lines[i].epoch >= 0) ||
+		    r.has_step != (lines[i].step >= 0) || r.has_total != (lines[i].total >= 0) ||
+		    r.has_rate != (lines[i].rate >= 0) || r.has_loss != loss)
+			fail_msg("%s: form %s rank %d, %d%d%d%d%d", lines[i].line, progress_form_name(r.form), r.rank,
+				 r.has_epoch, r.has_step, r.has_total, r.has_rate, r.has_loss);
+		if ((r.has_epoch && r.epoch != lines[i].epoch) || (r.has_step && r.step != (uint64_t)lines[i].step) ||
+		    (r.has_total && r.total != (uint64_t)lines[i].total) ||
+		    (r.has_rate && fabs(r.rate_per_s - lines[i].rate) > 1e-9))
+			fail_msg("%s: %g %llu %llu %g", lines[i].line, r.epoch, (unsigned long long)r.step,
+				 (unsigned long long)r.total, r.rate_per_s);
+		if (loss && isnan(lines[i].loss))
+			assert_true(isnan(r.loss));
+		else if (loss && isinf(lines[i].loss))
+			assert_true(isinf(r.loss) && r.loss < 0);
+		else if (loss)
+			assert_true(fabs(r.loss - lines[i].loss) < 1e-9);
+	}
+}
+
+static void other_lines_tell_nothing(void **state)
+{
+	(void)state;
+	static const char *const others[] = {
+		"",
+		"hello",
+		"loss of the connection",
+		"saved to step/12",
+		"the third step 3rd of it",
+		"batch size: 32x4",
+		"0.5/1.0",
+		"2026-11-20 10:04:41 INFO started",
+		"steps: many",
+		"losses: 12",
+		"checkpoint 12/30 [=",
+		"lr 0.1",
+		"stepping 4",
+	};
+	struct progress_line r;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (progress_parse(span_of(others[i]), NULL, &r) != PROGRESS_NONE)
+			fail_msg("%s: %s", others[i], progress_form_name(r.form));
+}
+
+static void a_user_s_pattern_goes_first(void **state)
+{
+	(void)state;
+	struct pattern step, loss;
+	char why[160];
+	size_t at;
+	assert_int_equal(pattern_init(&step, span_of("pass \\d+ of it (\\d+)"), why, &at), 0);
+	assert_int_equal(pattern_init(&loss, span_of("err=([^ ]+)"), why, &at), 0);
+	struct progress_patterns user = {.step = &step, .loss = &loss};
+	struct progress_line r;
+	assert_int_equal(progress_parse(span_of("pass 3 of it 41 err=NaN step 9"), &user, &r), 0);
+	assert_int_equal(r.form, PROGRESS_USER);
+	assert_int_equal(r.step, 41);
+	assert_true(r.has_loss && isnan(r.loss));
+	assert_int_equal(progress_parse(span_of("step 9"), &user, &r), 0);
+	assert_int_equal(r.form, PROGRESS_WORDS);
+	pattern_done(&step);
+	pattern_done(&loss);
+}
+
+static void the_usual_time_of_a_step_is_learned(void **state)
+{
+	(void)state;
+	struct progress p;
+	char line[100];
+	double median, mad;
+	uint64_t now = NS_PER_S;
+	progress_init(&p, NULL);
+	assert_int_equal(progress_period(&p, &median, &mad), PROGRESS_NONE);
+	for (int step = 0; step < 200; step += 2) {
+		/* one pause for a checkpoint must not move it; cut in the middle, ended by \r */
+		now += step == 100 ? 500 * NS_PER_S : step % 4 ? 2100 * NS_PER_MS : 1900 * NS_PER_MS;
+		int n = text_format(line, sizeof(line), "  5%%|#  | %d/999 [00:46<07:57,  3.68it/s]\r", step);
+		progress_feed(&p, line, 11, now);
+		progress_feed(&p, line + 11, (size_t)n - 11, now);
+		progress_feed(&p, "a line in between\n", 18, now);
+	}
+	assert_int_equal(progress_period(&p, &median, &mad), 0);
+	assert_true(fabs(median - 1e9) < 0.06e9);
+	assert_true(mad < 0.11e9);
+	assert_int_equal(p.last.step, 198);
+	assert_int_equal(p.n_lines, 100);
+}
+
+static void a_broken_loss_is_remembered_with_its_step(void **state)
+{
+	(void)state;
+	struct progress p;
+	progress_init(&p, NULL);
+	const char *text = "step 1 loss=1.0\nstep 2 loss=nan\nstep 3 loss=nan\n";
+	progress_feed(&p, text, strlen(text), 5);
+	assert_true(p.loss_broken);
+	assert_int_equal(p.loss_broken_step, 2);
+}
+
+static void a_line_without_end_costs_no_memory(void **state)
+{
+	(void)state;
+	struct progress p;
+	char block[4096];
+	memset(block, 'x', sizeof(block));
+	progress_init(&p, NULL);
+	for (int i = 0; i < 100; i++)
+		progress_feed(&p, block, sizeof(block), 1);
+	progress_feed(&p, " step 5\nstep 6\n", 15, 2);
+	assert_int_equal(p.n_lines, 1);
+	assert_int_equal(p.last.step, 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_known_format_is_read),
+		cmocka_unit_test(other_lines_tell_nothing),
+		cmocka_unit_test(a_user_s_pattern_goes_first),
+		cmocka_unit_test(the_usual_time_of_a_step_is_learned),
+		cmocka_unit_test(a_broken_loss_is_remembered_with_its_step),
+		cmocka_unit_test(a_line_without_end_costs_no_memory),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+#include "testing.h"
+
+#include <stdio.h>
+
+#include "tell/heap_show.h"
+#include "tell/report.h"
+
+static struct heapset *two_lines(void)
+{
+	struct heapset *h = heapset_new(HEAPSET_SAMPLED);
+	const struct frame
+		load = {.kind = FRAME_PYTHON, .name = "load", .file = "/app/loader.py", .module = "", .line = 88},
+		evil = {.kind = FRAME_PYTHON, .name = "a\033[31mb", .file = "/app/x.py", .module = "", .line = 2};
+	struct heapset_process p = {
+		.pid = 812,
+		.rank = 1,
+		.name = "python train.py",
+		.seconds = 60,
+		.rate_bytes = 524288,
+		.device = -1,
+		.running = true,
+		.lost_samples = 3,
+		.lost_bytes = 1 << 20,
+		.lost_why = "no space on the disk",
+		.ladder = {.valid = true, .rss_bytes = 6 * GIB, .anon_bytes = 5 * GIB, .file_bytes = 1 * GIB}};
+	struct heapset_figures big = {.live = {.bytes = 4.0 * (double)GIB,
+					       .objects = 10,
+					       .variance = 1e15,
+					       .chance_bytes = 1e9,
+					       .samples = 900},
+				      .resident_bytes = 2.0 * (double)GIB};
+	struct heapset_figures small = {.live = {.bytes = 524288,
+						 .objects = 100,
+						 .variance = 524288.0 * 524288,
+						 .chance_bytes = 524288,
+						 .samples = 1}};
+	uint32_t id, a, b;
+	assert_non_null(h);
+	big.seen = big.live;
+	big.peak = big.total = big.live;
+	small.peak = small.total = small.live;
+	p.live = big.live;
+	heap_amount_add(&p.live, &small.live);
+	p.seen = big.seen;
+	p.resident_bytes = big.resident_bytes;
+	assert_int_equal(heapset_process_add(h, &p, &id), 0);
+	assert_int_equal(frametab_intern(heapset_frames(h), &load, &a), 0);
+	assert_int_equal(frametab_intern(heapset_frames(h), &evil, &b), 0);
+	assert_int_equal(heapset_add(h, id, &a, 1, &big), 0);
+	assert_int_equal(heapset_add(h, id, &b, 1, &small), 0);
+	return h;
+}
+
+static char *table(const struct heapset *h, const struct heap_show_want *want)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	const struct paper paper = {.to = to};
+	assert_int_equal(heap_table(h, want, &paper), 0);
+	fclose(to);
+	return text;
+}
+
+static void a_table_has_bytes_errors_shares_and_the_ladder(void **state)
+{
+	(void)state;
+	struct heapset *h = two_lines();
+	const struct heap_show_want want = {.part = {.what = HEAPSET_LIVE, .lines = true}, .title = "job t"};
+	char *text = table(h, &want);
+	static const char *const expected[] = {
+		"job t: 1 process, running; sampled each 512 KiB on average, for 1 m 00 s",
+		"4.00 GiB  \xc2\xb1 ",
+		"100.0 %   2.00 GiB",
+		"loader.py:88 load",
+		" 512 KiB  90.4 KiB to 2.83 MiB",
+		"x.py:2 a?[31mb",
+		"pid 812: RSS 6.00 GiB = anonymous 5.00 GiB + files 1.00 GiB + shared 0 B",
+		"3.00 GiB unattributed (60 %)",
+		"not in the table: 1.00 MiB in 3 samples (no space on the disk)"};
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		if (!strstr(text, expected[i]))
+			fail_msg("'%s' is not in:\n%s", expected[i], text);
+	assert_null(strchr(text, '\033'));
+	free(text);
+	heapset_free(h);
+}
+
+static void json_has_what_is_promised(void **state)
+{
+	(void)state;
+	struct heapset *h = two_lines();
+	const struct heap_show_want want = {
+		.part = {.what = HEAPSET_LIVE, .lines = true}, .title = "job t", .limit = 1};
+	struct js *j = heap_json(h, &want);
+	assert_string_equal(js_get_text(j, "schema", ""), "vigil.heap/1");
+	assert_int_equal(js_get_i64(j, "stacks_left_out", 0), 1);
+	const struct js *row = js_at(js_get(j, "stacks"), 0), *process = js_at(js_get(j, "processes"), 0);
+	assert_int_equal(js_get_i64(row, "bytes", 0), 4 * GIB);
+	assert_true(js_get_i64(row, "low_bytes", 0) < (int64_t)(4 * GIB) &&
+		    js_get_i64(row, "high_bytes", 0) > (int64_t)(4 * GIB));
+	assert_int_equal(js_get_i64(row, "resident_bytes", 0), 2 * GIB);
+	assert_string_equal(js_get_text(js_at(js_get(row, "frames"), 0), "file", ""), "/app/loader.py");
+	assert_int_equal(js_get_i64(process, "rank", -1), 1);
+	assert_int_equal(js_get_i64(js_get(process, "memory"), "anon_bytes", 0), 5 * GIB);
+	js_free(j);
+	heapset_free(h);
+}
+
+static void a_report_says_who_asked_for_how_much_of_it(void **state)
+{
+	(void)state;
+	struct heapset *h = two_lines();
+	const struct heap_show_want want = {.part = {.what = HEAPSET_PEAK, .lines = true}};
+	heapset_process_at(h, 0)->peak.bytes = 5.0 * (double)GIB;
+	struct js *j = heap_incident_json(h, &want, "/state/812.heap");
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	report_heap_text(j, REPORT_PLAIN, to);
+	report_heap_text(NULL, REPORT_PLAIN, to);
+	fclose(to);
+	assert_non_null(strstr(text, "4.00 GiB of 5.00 GiB in its heap at the peak came from loader.py:88 load"));
+	assert_non_null(strstr(text, "vigil heap /state/812.heap"));
+	/* what is a hundredth of it stays in the JSON */
+	assert_null(strstr(text, "x.py"));
+	assert_int_equal(js_len(js_get(j, "top")), 2);
+	free(text);
+	js_free(j);
+	heapset_free(h);
+}
+
+static void nothing_is_said_to_be_nothing(void **state)
+{
+	(void)state;
+	struct heapset *h = two_lines();
+	for (int what = 0; what < HEAPSET_WHAT_MAX; what++) {
+		struct heap_show_want want = {.part = {.what = (enum heapset_what)what, .has_rank = true, .rank = 9},
+					      .title = "t"};
+		char *text = table(h, &want);
+		assert_non_null(strstr(text, "nothing of that rank"));
+		free(text);
+	}
+	const struct heap_show_want leaks = {.part = {.what = HEAPSET_LEAKS}, .title = "t"};
+	char *text = table(h, &leaks);
+	assert_non_null(strstr(text, "nothing grew steadily"));
+	free(text);
+	heapset_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_table_has_bytes_errors_shares_and_the_ladder),
+		cmocka_unit_test(json_has_what_is_promised),
+		cmocka_unit_test(a_report_says_who_asked_for_how_much_of_it),
+		cmocka_unit_test(nothing_is_said_to_be_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
