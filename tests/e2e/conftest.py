@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))  # pythons.py
 WORKLOADS = ROOT / "tests/workloads"
 # What a scheduler or a launcher around the tests may have set, and what would change vigil's mind.
 FOREIGN = ("VIGIL_", "RAY_", "SLURM_", "OMPI_", "MA_HANG", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE",

@@ -172,9 +172,24 @@ def test_a_vigil_that_is_killed_takes_its_job_along_and_says_so(vigil, small_mac
     assert report["victim"]["pid"] == process.pid
 
 
+@pytest.mark.parametrize("ms", [0, 1, 2, 3, 4, 6, 8, 10, 14, 20])
+def test_a_vigil_that_is_killed_while_it_starts_leaves_nobody_behind(vigil, ms):
+    mark = f"{100 + ms}.{os.getpid()}"
+    process = vigil.start("run", "--nproc", 3, "--", "sleep", mark)
+    end = time.monotonic() + ms / 1000
+    while time.monotonic() < end:
+        pass
+    process.kill()
+    # Who is left is ended by the guard, which first has to find out.
+    def left():
+        return [p for p in psutil.process_iter(["cmdline", "name"])
+                if mark in (p.info["cmdline"] or []) or p.info["name"] == "vigil-guard" and p.ppid() == process.pid]
+    wait_for(lambda: not left(), 20, "the end of all ranks")
+
+
 def test_a_vigil_that_is_killed_while_memory_is_short_leaves_nothing_frozen(vigil, small_machine):
     box = small_machine(128)
-    process = vigil.start("run", "--", *workload("hog", 110, "--hold", 300, "--ignore-term"), box=box)
+    process = vigil.start("run", "--", *workload("hog", 104, "--hold", 300, "--ignore-term"), box=box)
     wait_for(lambda: process.stdout.readline().startswith(b"ready"), 20)
     process.kill()
     process.wait(10)

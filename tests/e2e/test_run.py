@@ -441,3 +441,18 @@ def test_twenty_jobs_one_after_the_other_have_twenty_names(vigil):
     for _ in range(20):
         assert vigil("run", "--name", "same", "--", "true").status == 0
     assert len(list(vigil.state.glob("jobs/*"))) == 20
+
+
+def test_a_core_is_told_with_its_place(vigil, tmp_path):
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern.startswith("|"):
+        pytest.skip(f"cores are handed to a program here: {pattern}")
+    command = f"cd {tmp_path} && ulimit -c unlimited && exec {vigil.binary} run -- /usr/bin/python3 -c 'import os; os.abort()'"
+    done = subprocess.run(["sh", "-c", command], env=vigil.environment(), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 128 + signal.SIGABRT, done
+    report = vigil.why()
+    assert report["kind"] == "crash"
+    cores = [p for p in tmp_path.iterdir() if p.name.startswith("core")]
+    if not cores:
+        pytest.skip(f"the kernel wrote no core here (core_pattern is {pattern})")
+    assert any(str(cores[0]) in advice for advice in report["cause"]["advice"]), report

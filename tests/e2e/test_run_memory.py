@@ -38,6 +38,21 @@ def test_the_kill_message_carries_what_people_know_from_ray(vigil, small_machine
         assert word.lower() in result.text.lower(), word
 
 
+def test_the_report_shows_what_the_victim_was_doing(vigil, small_machine):
+    box = small_machine(512)
+    result = vigil("run", "--", *workload("leaky_loader"), box=box, timeout=90)
+    assert result.status == 137, result
+    report = vigil.why()
+    mine = [s for s in report["stacks"] if s["pid"] == report["victim"]["pid"]]
+    names = [f["name"] for s in mine for f in s["frames"]]
+    assert names, report["stacks"]
+    leak = [f for s in report["stacks"] for f in s["frames"] if f["name"] == "load"]
+    assert leak and leak[0]["file"].endswith("leaky_loader.py") and leak[0]["line"] > 0, report["stacks"]
+    assert report["action"]["kill_us"] - report["action"]["freeze_us"] < 60_000, report["action"]
+    text = vigil("why").out.decode()
+    assert "What it was doing" in text and "load (" in text, text
+
+
 def test_a_job_that_ignores_sigterm_is_ended_too(vigil, small_machine):
     box = small_machine(256)
     assert vigil("run", "--", *workload("hog", 2000, "--ignore-term"), box=box).status == 137

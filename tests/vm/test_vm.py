@@ -7,6 +7,7 @@ Needs root (the image's files have owners), qemu and about 1 GiB; otherwise ever
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -144,6 +145,9 @@ def test_a_kill_at_the_limit_of_a_scope_is_told_from_a_full_machine(plain):
     report = seen.why()
     assert (report["kind"], report["killer"]) == ("cgroup_oom", "cgroup"), seen
     assert "limited.scope" in seen.text_of(report), f"the group whose limit was hit is named\n{seen}"
+    # Until the memory is back, vigil is all that is left in the group: it must not be the second victim.
+    assert not re.search(r"Killed process \d+ \(vigil", seen.fact("dmesg")), seen
+    assert seen.number("child.adj") == 0, seen
 
 
 def test_vigil_wins_against_the_real_global_killer(plain):

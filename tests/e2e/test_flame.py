@@ -1,0 +1,179 @@
+"""vigil flame: recordings of real programs in every form, and what may go wrong meanwhile."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import pythons
+from conftest import WORKLOADS, end_tree, wait_for, workload
+
+PYTHONS = pythons.find()
+FORMATS = ["svg", "html", "folded", "speedscope", "pprof", "json"]
+
+
+@pytest.fixture
+def spin():
+    """A program that spends three quarters of its time in heavy() and one in light(), and says when it has begun."""
+    started = []
+
+    def start(*args, python=None):
+        script = python.place(WORKLOADS / "spin.py") if python else str(WORKLOADS / "spin.py")
+        command = [*(python.argv if python else [sys.executable]), script, *map(str, args)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        started.append(process)
+        assert process.stdout.readline() == b"begun\n"
+        return process
+    yield start
+    for process in started:
+        end_tree(process.pid)
+        process.wait(10)
+        process.stdout.close()
+
+
+def folded(out):
+    rows = {}
+    for line in out.decode().splitlines():
+        stack, count = line.rsplit(" ", 1)
+        rows[stack] = int(count)
+    return rows
+
+
+def share(rows, name):
+    total = sum(rows.values())
+    return sum(n for stack, n in rows.items() if f"{name} (" in stack) / total
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_time_is_where_it_was_spent(vigil, spin, python):
+    process = spin(python=python)
+    result = vigil("flame", process.pid, "-d", 2, "--rate", 200, "--format", "folded")
+    assert result.status == 0, result
+    rows = folded(result.out)
+    assert sum(rows.values()) >= 100, result
+    assert 0.60 < share(rows, "heavy") < 0.90, rows
+    assert share(rows, "heavy") + share(rows, "light") > 0.95, rows
+    assert all(re.search(r"spin\.py:\d+\)", stack) for stack in rows), rows
+    assert "dropped" in result.text and "wrong" in result.text, result
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_form_is_written(vigil, spin, format, tmp_path):
+    process = spin()
+    out = tmp_path / "out"
+    result = vigil("flame", process.pid, "-d", 0.5, "--format", format, "-o", out)
+    assert result.status == 0, result
+    data = out.read_bytes()
+    assert len(data) > 100
+    begin = {"svg": b"<?xml", "html": b"<!DOCTYPE html>", "folded": b"", "speedscope": b"{", "pprof": b"\x1f\x8b", "json": b"{"}
+    assert data.lstrip()[:20].lower().startswith(begin[format].lower()), data[:40]
+    assert not [p for p in tmp_path.iterdir() if "part" in p.name]
+
+
+def test_the_forms_name_of_the_output_decides(vigil, spin, tmp_path):
+    process = spin()
+    assert vigil("flame", process.pid, "-d", 0.2, "-o", tmp_path / "x.speedscope.json").status == 0
+    assert "speedscope" in (tmp_path / "x.speedscope.json").read_text()[:300]
+    assert vigil("flame", process.pid, "-d", 0.2, "-o", tmp_path / "x.json").status == 0
+    assert json.loads((tmp_path / "x.json").read_text())["schema"] == "vigil.flame/1"
+
+
+def test_a_sleeping_job_gives_its_waiting_picture(vigil):
+    process = subprocess.Popen([sys.executable, "-c", "import time\nprint('begun', flush=True)\ntime.sleep(1000)"],
+                               stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"begun\n"
+        wait_for(lambda: open(f"/proc/{process.pid}/stat").read().split(")")[1].split()[0] == "S")
+        rows = folded(vigil("flame", process.pid, "-d", 0.5, "--format", "folded").out)
+        assert any("waiting" in stack for stack in rows), rows
+    finally:
+        end_tree(process.pid)
+        process.wait()
+        process.stdout.close()
+
+
+def test_ctrl_c_keeps_what_was_gathered(vigil, spin, tmp_path):
+    process = spin()
+    recorder = vigil.start("flame", process.pid, "-d", 60, "-o", tmp_path / "out.folded")
+    wait_for(lambda: "vigil" in open(f"/proc/{recorder.pid}/comm").read())
+    # It has begun when its CPU time grows: the recording loop is all it does.
+    wait_for(lambda: sum(map(int, open(f"/proc/{recorder.pid}/stat").read().split()[13:15])) > 2, 20)
+    recorder.send_signal(signal.SIGINT)
+    result = vigil.finish(recorder, 20)
+    assert result.status == 0, result
+    assert folded((tmp_path / "out.folded").read_bytes())
+
+
+def test_a_process_that_ends_meanwhile_ends_the_recording(vigil, spin):
+    process = spin("--seconds", 1)
+    result = vigil("flame", process.pid, "-d", 30, "--format", "folded", timeout=20)
+    assert result.status == 0, result
+    assert share(folded(result.out), "heavy") > 0.5
+
+
+def test_processes_that_are_born_meanwhile_are_seen(vigil):
+    process = subprocess.Popen([sys.executable, "-u", "-c", "import subprocess, sys, time\n"
+                                "print('begun', flush=True)\ntime.sleep(0.5)\n"
+                                f"subprocess.run([sys.executable, {str(WORKLOADS / 'spin.py')!r}, '--seconds', '1.5'])\n"],
+                               stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"begun\n"
+        result = vigil("flame", process.pid, "-d", 3, "--format", "folded")
+        assert share(folded(result.out), "heavy") > 0.4, result
+    finally:
+        end_tree(process.pid)
+        process.wait()
+        process.stdout.close()
+
+
+def test_ranks_can_be_told_apart_and_compared(vigil, tmp_path):
+    run = vigil.start("run", "--nproc", 2, "--name", "pair", "--", *workload("spin", "--by-rank"))
+    begun = b""
+    while begun.count(b"begun") < 2:
+        begun += run.stdout.readline()
+    record = tmp_path / "r.json"
+    assert vigil("flame", "pair", "-d", 2, "-o", record).status == 0
+    rows = folded(vigil("flame", record, "--by", "rank", "--format", "folded").out)
+    assert {stack.split(";")[0].strip("[]") for stack in rows} == {"rank 0", "rank 1"}, rows
+    zero = folded(vigil("flame", record, "--rank", 0, "--format", "folded").out)
+    one = folded(vigil("flame", record, "--rank", 1, "--format", "folded").out)
+    assert share(zero, "heavy") > 0.9 and share(one, "light") > 0.9, (zero, one)
+    diff = vigil("flame", record, "--rank", 0, "--against", 1, "--format", "folded")
+    assert diff.status == 0 and b"heavy" in diff.out and b"light" in diff.out
+    run.send_signal(signal.SIGTERM)
+
+
+def test_native_frames_are_merged(vigil, spin):
+    process = spin("--native")
+    result = vigil("flame", process.pid, "-d", 1, "--native", "--format", "folded")
+    assert result.status == 0, result
+    rows = folded(result.out)
+    assert any("heavy (" in stack and re.search(r"\[lib[a-z0-9_.-]+\]|\[python", stack) for stack in rows), list(rows)[:5]
+
+
+def test_output_that_cannot_be_written_is_one_sentence(vigil, spin, tmp_path):
+    process = spin()
+    result = vigil("flame", process.pid, "-d", 0.2, "-o", tmp_path / "no/such/dir/x.svg")
+    assert result.status == 1 and "cannot write" in result.text, result
+    result = vigil("flame", process.pid, "-d", 0.2, "-f", "svg", "-o", "/dev/full")
+    assert result.status == 1 and "No space" in result.text, result
+
+
+def test_wrong_calls_are_explained(vigil, tmp_path):
+    assert vigil("flame").status == 2
+    assert vigil("flame", os.getpid(), "--rate", 0).status == 2
+    assert vigil("flame", "no-such-job").status == 4
+    damaged = tmp_path / "x.json"
+    damaged.write_text('{"schema": "vigil.flame/1", "frames": 7')
+    result = vigil("flame", damaged)
+    assert result.status == 1 and "x.json" in result.text, result
+
+
+def test_the_jobs_events_remember_that_it_was_looked_at(vigil):
+    run = vigil.start("run", "--name", "seen", "--", *workload("spin"))
+    wait_for(lambda: vigil("flame", "seen", "-d", 0.3, "--format", "folded").status == 0)
+    assert b"profile" in vigil("events", "seen", "--json").out
+    run.send_signal(signal.SIGTERM)

@@ -1,0 +1,252 @@
+"""vigil gpus: on fake driver libraries everywhere, on the real one where there is one."""
+import ctypes
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import wait_for
+
+GIB = 1 << 30
+MACHINE = """
+device 0 name NVIDIA H100 80GB HBM3
+device 0 uuid GPU-aaaa
+device 0 bus 0x17
+device 0 busy 97
+device 0 memory_busy 3
+device 0 memory_total 85899345920
+device 0 memory_used 1073741824
+device 0 power 150000
+device 0 power_limit 700000
+device 0 temperature 64
+device 0 sm_clock 1500
+device 0 sm_clock_max 1980
+device 0 reasons 0x44
+device 1 name NVIDIA H100 80GB HBM3
+device 1 uuid GPU-bbbb
+device 1 bus 0x3d
+device 1 busy 0
+device 1 memory_busy 0
+device 1 memory_total 85899345920
+device 1 memory_used 0
+"""
+
+
+@pytest.fixture
+def fake(binary, tmp_path):
+    """fake(text) writes the machine that the drivers tell of; its .env points vigil at them."""
+    folder = binary.parents[2] / "tests/fake"
+    if not (folder / "fake_nvml.so").exists():
+        pytest.skip(f"{folder}/fake_nvml.so is not built")
+    path = tmp_path / "machine"
+
+    class Fake:
+        env = {"VIGIL_NVML_PATH": folder / "fake_nvml.so", "FAKE_NVML": path,
+               "VIGIL_DCMI_PATH": "/nowhere/libdcmi.so"}
+
+        def __call__(self, *parts):
+            path.write_text("\n".join(parts) + "\n")
+
+    return Fake()
+
+
+def seen(result):
+    assert result.status == 0, result
+    view = result.json()
+    assert view["schema"] == "vigil.gpu/1"
+    return view
+
+
+def host_namespace():
+    return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"
+
+
+@pytest.fixture
+def holder():
+    """A process that a GPU may be said to belong to."""
+    process = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+    yield process
+    process.kill()
+    process.wait()
+    process.stdin.close()
+
+
+def test_a_node_without_gpus_is_no_error(vigil):
+    env = {"VIGIL_NVML_PATH": "/nowhere/libnvidia-ml.so.1", "VIGIL_DCMI_PATH": "/nowhere/libdcmi.so"}
+    view = seen(vigil("gpus", "--json", env=env))
+    nvml = next(d for d in view["drivers"] if d["name"] == "NVML")
+    assert nvml["state"] == "absent" and "/nowhere/libnvidia-ml.so.1" in nvml["text"]
+    assert not [g for g in view["gpus"] if g["vendor"] == "nvidia"]
+    assert view["findings"] == []
+    if not view["gpus"]:
+        text = vigil("gpus", env=env)
+        assert text.status == 0
+        assert b"No GPU here. What was looked at" in text.out and b"/nowhere/libnvidia-ml.so.1" in text.out
+
+
+def test_devices_and_their_processes(vigil, fake, holder):
+    fake(MACHINE, f"process 0 compute {holder.pid} 1000000 88 12", "process 0 compute 4194303 5")
+    view = seen(vigil("gpus", "--json", env=fake.env))
+    first, second = view["gpus"]
+    assert first["name"] == "NVIDIA H100 80GB HBM3" and first["pci"] == "0000:17:00.0"
+    assert (first["busy_ratio"], first["memory_busy_ratio"]) == (0.97, 0.03)
+    assert first["memory_total_bytes"] == 80 * GIB and first["memory_used_bytes"] == GIB
+    assert first["clock_reasons"] == ["sw_power_cap", "hw_thermal"]
+    assert "power_mw" not in second and "energy_mj" not in first, "what is not known is absent"
+    assert second["processes"] == []
+    ours, gone = first["processes"]
+    assert ours["driver_pid"] == holder.pid and ours["memory_bytes"] == 1000000 and ours["sm_ratio"] == 0.88
+    assert gone["driver_pid"] == 4194303 and "pid" not in gone
+    assert view["pids_foreign"] is not host_namespace()
+    if host_namespace():
+        assert ours["pid"] == holder.pid and "sys.stdin.read()" in ours["command"]
+    text = vigil("gpus", env=fake.env).out.decode()
+    assert "97 %" in text and "150/700 W" in text and "sw_power_cap, hw_thermal" in text and str(holder.pid) in text
+
+
+def test_a_jobs_devices_with_rank_and_role(vigil, fake, state):
+    if not host_namespace():
+        pytest.skip("in a container the driver's process numbers are not ours")
+    job = vigil.start("run", "--quiet", "--", sys.executable, "-c", "import os; print(os.getpid(), flush=True); os.read(0, 1)",
+                      stdin=subprocess.PIPE, env={"RANK": "3", "WORLD_SIZE": "4"})
+    pid = int(job.stdout.readline())
+    fake(MACHINE, f"process 1 compute {pid} 2000000", f"process 1 compute {os.getpid()} 7")
+    view = seen(vigil("gpus", "last", "--json", env=fake.env))
+    assert [g["index"] for g in view["gpus"]] == [1], "only where the job is"
+    ours, stranger = view["gpus"][0]["processes"]
+    assert ours["pid"] == pid and ours["rank"] == 3 and ours["role"] == "main" and ours["job"]
+    assert stranger["pid"] == os.getpid() and "job" not in stranger and stranger["command"]
+    by_pid = seen(vigil("gpus", pid, "--json", env=fake.env))
+    assert [g["index"] for g in by_pid["gpus"]] == [1]
+    fake(MACHINE)
+    assert seen(vigil("gpus", "last", "--json", env=fake.env))["gpus"] == []
+    assert b"uses no GPU of this node" in vigil("gpus", "last", env=fake.env).out
+    job.communicate(b"x", timeout=20)
+
+
+@pytest.mark.parametrize("output", ["pipe", "json"])
+def test_a_driver_that_blocks_is_a_finding_and_no_hang(vigil, fake, output):
+    fake(MACHINE, "delay nvmlDeviceGetPowerUsage 60000")
+    begun = time.monotonic()
+    # communicate() also waits for the end of the pipe: the child that is stuck must not hold it open
+    result = vigil("gpus", "--wait", "1s", *(["--json"] if output == "json" else []), env=fake.env, timeout=30)
+    assert time.monotonic() - begun < 20
+    assert result.status == 0
+    if output == "json":
+        (finding,) = result.json()["findings"]
+        assert finding["kind"] == "driver_blocked" and finding["call"] == "nvmlDeviceGetPowerUsage"
+        assert result.json()["gpus"][0]["busy_ratio"] == 0.97, "what came before the call is kept"
+        assert "power_mw" not in result.json()["gpus"][0]
+    else:
+        assert b"NVML has not answered nvmlDeviceGetPowerUsage for 1." in result.out
+
+
+def test_a_driver_that_blocks_as_it_starts(vigil, fake):
+    fake(MACHINE, "delay nvmlInit_v2 60000")
+    result = vigil("gpus", "--wait", "500ms", env=fake.env, timeout=30)
+    assert result.status == 0 and b"nvmlInit_v2" in result.out and b"No GPU could be read here" in result.out
+
+
+def test_no_child_is_left(vigil, fake):
+    fake(MACHINE, "delay nvmlDeviceGetPowerUsage 60000")
+    assert vigil("gpus", "--wait", "200ms", env=fake.env).status == 0
+    wait_for(lambda: not vigil.strays(), 10, "the child that was given up to end")
+
+
+def test_a_library_that_crashes_is_a_finding(vigil, fake):
+    fake(MACHINE, "crash nvmlDeviceGetTemperature")
+    view = seen(vigil("gpus", "--json", env=fake.env))
+    (finding,) = view["findings"]
+    assert finding["kind"] == "driver_crashed" and finding["call"] == "nvmlDeviceGetTemperature" and finding["code"] == 11
+    assert view["gpus"][0]["power_mw"] == 150000
+
+
+@pytest.mark.parametrize("code, kind", [(15, "gpu_lost"), (16, "reset_required"), (18, "driver_mismatch")])
+def test_codes_that_prove_something_are_findings(vigil, fake, code, kind):
+    fake(MACHINE, f"return nvmlDeviceGetUtilizationRates {code} 1")
+    view = seen(vigil("gpus", "--json", env=fake.env))
+    (finding,) = view["findings"]
+    assert (finding["kind"], finding["code"], finding["uuid"]) == (kind, code, "GPU-bbbb")
+    assert [g["lost"] for g in view["gpus"]] == [False, True]
+    assert view["gpus"][0]["busy_ratio"] == 0.97
+
+
+def test_xids_of_the_event_set(vigil, fake):
+    fake(MACHINE, "event 1 8 79")
+    (event,) = seen(vigil("gpus", "--json", env=fake.env))["events"]
+    assert (event["uuid"], event["type"], event["data"]) == ("GPU-bbbb", 8, 79)
+
+
+def test_xids_of_the_kernel_log(vigil, fake):
+    """Written through the log's own device, such lines count as a program's; only the kernel's are believed."""
+    fake(MACHINE)
+    mark = f"{os.getpid():04x}"
+    try:
+        with open("/dev/kmsg", "w") as log:
+            log.write(f"<14>NVRM: Xid (PCI:{mark}:17:00): 79, pid=1, name=x, GPU has fallen off the bus.")
+    except OSError as e:
+        pytest.skip(f"the kernel log cannot be written here: {e.strerror}")
+    view = seen(vigil("gpus", "--json", env=fake.env))
+    assert view["kernel_log_readable"]
+    assert mark not in [x["pci"].split(":")[0] for x in view["xids"]], "anybody could forge an incident"
+
+
+def test_npus(vigil, fake, tmp_path, holder):
+    machine = tmp_path / "npus"
+    machine.write_text(f"device 0 name 910B3\ndevice 0 busy 77\ndevice 0 memory_busy 20\ndevice 0 memory_total_mib 65536\n"
+                       f"device 0 memory_used_mib 1024\nprocess 0 compute {holder.pid} 12345\n")
+    library = fake.env["VIGIL_NVML_PATH"].parent / "fake_dcmi.so"
+    view = seen(vigil("gpus", "--json", env={"VIGIL_NVML_PATH": "/nowhere", "VIGIL_DCMI_PATH": library, "FAKE_DCMI": machine}))
+    npu = next(g for g in view["gpus"] if g["vendor"] == "huawei")
+    assert npu["name"] == "Ascend 910B3" and npu["busy_ratio"] == 0.77 and npu["memory_total_bytes"] == 64 * GIB
+    assert [p["driver_pid"] for p in npu["processes"]] == [holder.pid]
+
+
+def test_mem_tells_gpu_memory_by_process(vigil, fake, holder):
+    if not host_namespace():
+        pytest.skip("in a container the driver's process numbers are not ours")
+    fake(MACHINE, f"process 0 compute {holder.pid} 1000", f"process 1 compute {holder.pid} 234")
+    (row,) = vigil("mem", holder.pid, "--json", env=fake.env).json()["processes"]
+    assert row["gpu_bytes"] == 1234
+    fake(MACHINE, "delay nvmlInit_v2 60000")
+    begun = time.monotonic()
+    (row,) = vigil("mem", holder.pid, "--json", env=fake.env).json()["processes"]
+    assert "gpu_bytes" not in row and time.monotonic() - begun < 15
+
+
+def test_wrong_words_are_refused(vigil):
+    assert vigil("gpus", "a", "b").status == 2
+    assert vigil("gpus", "--wait", "1ms").status == 2
+    assert vigil("gpus", "no-such-job").status == 4
+
+
+def test_run_loads_no_driver(vigil, fake, tmp_path):
+    fake(MACHINE, "crash nvmlInit_v2")
+    trace = tmp_path / "loaded"
+    result = vigil("run", "--", "/bin/true", env={**fake.env, "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": trace})
+    assert result.status == 0
+    loaded = "".join(p.read_text() for p in tmp_path.glob("loaded.*"))
+    assert "libc.so" in loaded, "the linker told what it loads"
+    assert "fake_nvml" not in loaded and "libnvidia-ml" not in loaded and "libdcmi" not in loaded
+
+
+def test_the_real_library_says_what_its_own_tool_says(vigil):
+    try:
+        ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError as e:
+        pytest.skip(f"no NVIDIA driver here: {e}")
+    view = seen(vigil("gpus", "--json"))
+    ask = ["nvidia-smi", "--query-gpu=index,uuid,name,memory.total,power.limit", "--format=csv,noheader,nounits"]
+    smi = subprocess.run(ask, text=True, capture_output=True)
+    if smi.returncode:
+        pytest.skip(f"nvidia-smi does not work here: {smi.stdout}{smi.stderr}")
+    rows = [[w.strip() for w in line.split(",")] for line in smi.stdout.splitlines()]
+    gpus = [g for g in view["gpus"] if g["vendor"] == "nvidia"]
+    assert [(str(g["index"]), g["uuid"], g["name"]) for g in gpus] == [tuple(r[:3]) for r in rows]
+    for gpu, row in zip(gpus, rows):
+        assert abs(gpu["memory_total_bytes"] / (1 << 20) - float(row[3])) <= 1
+        assert abs(gpu["power_limit_mw"] / 1000 - float(row[4])) <= 1
+        assert 0 <= gpu["busy_ratio"] <= 1 and 0 < gpu["temperature_c"] < 120
+    assert view["findings"] == []

@@ -1,0 +1,302 @@
+"""Jobs that hang, and jobs that only look like it: real processes, judged by what `vigil why` says of them.
+
+The detector's clock is set by --hang-after, as a user would. Stacks are taken several times some seconds apart, so a
+verdict needs about that much more.
+"""
+import json
+import os
+import signal
+
+import psutil
+import pytest
+
+from conftest import wait_for, workload
+from ranksim import RasServer, ras_report, world
+
+HELPER = "tests/tool/hanghelper.so"
+RANKS = 3
+
+
+@pytest.fixture
+def hang(vigil, binary):
+    """hang("lock", "--at", 3) runs the job to its end by vigil and gives (result, report)."""
+    helper = binary.parents[2] / HELPER
+
+    def run(what, *args, vigil_args=(), nproc=RANKS, timeout=90):
+        if not helper.exists():
+            pytest.skip(f"{helper} is not built")
+        ranks = ["--nproc", nproc] if nproc else []
+        result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", *ranks, *vigil_args, "--",
+                       *workload("hangs", what, "--at", 40, "--steps", 400, "--helper", helper, *args), timeout=timeout)
+        return result, (vigil.why() if result.status == 124 else None)
+    return run
+
+
+def looks(report):
+    return (report["kind"], report["cause"]["id"], report["culprit_ranks"])
+
+
+# what, the cause that must be named, the ranks that may be named
+CAUSES = {
+    "lock": ("missing_rank", [1]),
+    "stop": ("rank_stopped", [1]),
+    "missing": ("missing_rank", [1]),
+    "gil": (None, [1]),  # before 3.13 Python does not say who waits for its lock
+    "spin": ("spin", [1]),
+    "disk": ("missing_rank", [1]),
+    "fork_lock": ("fork_lock", [1]),
+    "openmp": ("openmp_fork", [1]),
+    "loader": ("loader_stuck", [1]),
+    "exception": ("rank_finishing", [1]),
+}
+
+
+@pytest.mark.parametrize("what", CAUSES)
+def test_the_rank_that_holds_up_the_others_is_named_and_why(hang, what):
+    result, report = hang(what)
+    cause, culprits = CAUSES[what]
+    assert result.status == 124, result
+    assert report["kind"] == "hang"
+    assert report["culprit_ranks"] == culprits, report
+    if cause:
+        assert report["cause"]["id"] == cause, report
+    assert report["cause"]["advice"], report
+    assert {s["rank"] for s in report["stacks"]} >= set(range(RANKS)), "the stacks of all ranks"
+    groups = report["hang"]["groups"]
+    assert sum(g["count"] for g in groups) == RANKS
+    assert f"vigil why {report['id']}" in result.text
+
+
+def test_a_rank_that_ended_early_is_named(hang):
+    result, report = hang("uneven", "--deaf")
+    assert result.status == 124, result
+    assert looks(report) == ("hang", "uneven_last_epoch", [1])
+
+
+def test_a_rank_that_died_unnoticed_is_named(hang):
+    """The launcher waits for rank 0 alone, and rank 0 for a peer that is a zombie."""
+    result, report = hang("killed", "--deaf", "--spawn", RANKS, nproc=None)
+    assert result.status == 124, result
+    assert looks(report) == ("hang", "dead_rank", [1])
+
+
+def test_a_hang_is_found_though_a_logger_writes_each_second(hang):
+    result, report = hang("lock", "--noise")
+    assert result.status == 124, result
+    assert looks(report) == ("hang", "missing_rank", [1])
+
+
+def test_the_report_groups_the_stacks_of_all_ranks(vigil, hang):
+    result, report = hang("lock")
+    assert result.status == 124, result
+    said = vigil("why", report["id"])
+    assert "How the ranks stand" in said.out.decode()
+    assert "Job.lock (hangs.py" in said.out.decode()
+
+
+def test_by_default_a_hang_is_reported_and_the_job_goes_on(vigil):
+    p = vigil.start("run", "--hang-after", "3s", "--nproc", 2, "--", *workload("hangs", "lock", "--at", 5))
+    incident = wait_for(lambda: list(vigil.state.glob("jobs/*/incidents/*.json")), 60, "the report")[0]
+    report = json.loads(wait_for(lambda: incident.read_text(), 5, "its text"))
+    assert report["kind"] == "hang"
+    assert p.poll() is None, "nobody asked vigil to end it"
+    p.send_signal(signal.SIGTERM)
+    p.wait(20)
+
+
+def events(vigil, kind=None):
+    lines = vigil("events", "--json").out.decode().splitlines()
+    found = [json.loads(line) for line in lines]
+    return [e for e in found if kind is None or e["kind"] == kind]
+
+
+def test_a_hang_that_dissolves_is_told_as_resolved(vigil):
+    p = vigil.start("run", "--hang-after", "3s", "--nproc", 2, "--", *workload("hangs", "stop", "--at", 5, "--steps", 30))
+    wait_for(lambda: list(vigil.state.glob("jobs/*/incidents/*.json")), 60, "the report")
+    stopped = [c for c in psutil.Process(p.pid).children(recursive=True) if c.status() == psutil.STATUS_STOPPED]
+    assert stopped
+    for process in stopped:
+        process.send_signal(signal.SIGCONT)
+    assert p.wait(60) == 0
+    assert len(events(vigil, "hang")) == 1, "one hang, one report"
+    resolved = events(vigil, "hang_resolved")
+    assert len(resolved) == 1 and resolved[0]["incident"] == events(vigil, "hang")[0]["incident"]
+    assert vigil.why(resolved[0]["incident"])["hang"]["resolved"] is True
+
+
+def test_a_job_that_hangs_is_started_again_when_asked_to(vigil, tmp_path):
+    once = tmp_path / "once"
+    script = (f"import os,time\nif os.path.exists('{once}'): raise SystemExit(0)\n"
+              f"open('{once}','w').close()\nimport threading\nl=threading.Lock();l.acquire();l.acquire()\n")
+    result = vigil("run", "--hang-after", "3s", "--on-hang", "restart", "--retries", 2, "--backoff", "0", "--",
+                   "python3", "-c", script, timeout=90)
+    assert result.status == 0, result
+    report = vigil.why([e for e in events(vigil, "hang")][0]["incident"])
+    assert report["kind"] == "hang" and report["retry"]["next"] == "retry"
+
+
+def test_restarting_without_retries_is_refused(vigil):
+    result = vigil("run", "--on-hang", "restart", "--", "true")
+    assert result.status == 125 and "--retries" in result.text
+
+
+def test_a_watched_job_is_not_ended_unless_asked(vigil, tmp_path):
+    result = vigil("watch", "--pid", os.getpid(), "--on-hang", "restart")
+    assert result.status == 2 and "cannot start it again" in result.text
+
+
+def test_a_job_that_vigil_did_not_start_is_judged_as_well(vigil):
+    job = vigil.start("run", "--hang-after", "0", "--nproc", 2, "--", *workload("hangs", "lock", "--at", 5))
+    ranks = wait_for(lambda: [c for c in psutil.Process(job.pid).children(recursive=True) if "hangs.py" in
+                              " ".join(c.cmdline())], 20, "the ranks")
+    assert len(ranks) == 2
+    p = vigil.start("watch", "--pid", job.pid, "--hang-after", "3s")
+    wait_for(lambda: events(vigil, "hang"), 60, "the report")
+    assert looks(vigil.why(events(vigil, "hang")[0]["incident"]))[0] == "hang"
+    assert all(r.is_running() for r in ranks)
+    p.terminate()
+    p.wait(20)
+
+
+def test_a_watched_job_is_ended_when_asked(vigil):
+    job = vigil.start("run", "--hang-after", "0", "--nproc", 2, "--", *workload("hangs", "lock", "--at", 5))
+    pids = ranks_of(job, 2)
+    p = vigil.start("watch", "--pid", job.pid, "--hang-after", "3s", "--on-hang", "kill")
+    psutil.wait_procs([psutil.Process(pid) for pid in pids], timeout=60)
+    assert not any(psutil.pid_exists(pid) for pid in pids), "the ranks are ended"
+    assert vigil.why(events(vigil, "hang")[0]["incident"])["kind"] == "hang"
+    p.terminate()
+    p.wait(20)
+
+
+def watcher_of(vigil_process):
+    def look():
+        for child in psutil.Process(vigil_process.pid).children():
+            try:
+                if child.name() == "vigil-hang" and child.status() != psutil.STATUS_ZOMBIE:
+                    return child.pid
+            except psutil.NoSuchProcess:
+                pass
+        return None
+    return wait_for(look, 30, "the watcher")
+
+
+def test_the_death_of_the_watcher_is_said_and_survived(vigil):
+    p = vigil.start("run", "--hang-after", "3s", "--on-hang", "kill", "--nproc", 2, "--", *workload("hangs", "lock", "--at", 5))
+    first = watcher_of(p)
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: events(vigil, "hang_watcher_died"), 20, "the event")
+    assert watcher_of(p) != first
+    result = vigil.finish(p, 90)
+    assert result.status == 124, result
+    assert "watches for hangs died" in result.text
+
+
+def test_nobody_watches_when_told_not_to(vigil):
+    p = vigil.start("run", "--hang-after", "0", "--", "sleep", "30")
+    wait_for(lambda: psutil.Process(p.pid).children(), 20, "the job")
+    with pytest.raises(pytest.fail.Exception):
+        wait_for(lambda: any(c.name() == "vigil-hang" for c in psutil.Process(p.pid).children()), 4)
+    p.terminate()
+    p.wait(20)
+
+
+BENIGN = ("sleep", "checkpoint", "download", "compile", "evaluation", "idle_end")
+
+
+@pytest.mark.parametrize("what", BENIGN)
+def test_what_only_looks_like_a_hang_is_left_alone(vigil, what):
+    result = vigil("run", "--hang-after", "3s", "--on-hang", "kill", "--nproc", 2, "--",
+                   *workload("hangs", what, "--culprit", 0, "--at", 5, "--steps", 10, "--last", 16), timeout=120)
+    assert result.status == 0, result
+    assert not events(vigil, "hang"), result
+
+
+def test_a_long_first_step_is_left_alone(vigil):
+    result = vigil("run", "--hang-after", "3s", "--on-hang", "kill", "--nproc", 2, "--",
+                   *workload("hangs", "work", "--culprit", 0, "--at", 0, "--steps", 5, "--last", 16), timeout=120)
+    assert result.status == 0, result
+    assert not events(vigil, "hang"), result
+
+
+def test_a_job_that_was_stopped_as_a_whole_is_left_alone(vigil):
+    p = vigil.start("run", "--hang-after", "3s", "--on-hang", "kill", "--nproc", 2, "--",
+                    *workload("hangs", "none", "--at", -1, "--steps", 40))
+    watcher_of(p)
+    ranks = [c for c in psutil.Process(p.pid).children(recursive=True) if c.name() != "vigil-hang" and c.name() != "vigil-guard"]
+    for c in ranks:
+        c.suspend()
+    wait_for(lambda: events(vigil, "standstill"), 60, "it to be told as benign")
+    assert not events(vigil, "hang")
+    for c in ranks:
+        c.resume()
+    assert p.wait(60) == 0
+
+
+def test_a_rank_that_is_slower_than_the_others_is_named(vigil):
+    """Three tenths, from its first step on: the job's own pace never changes, so only the comparison of ranks shows it."""
+    p = vigil.start("run", "--nproc", 4, "--", *workload("hangs", "slow", "--culprit", 2, "--at", 1, "--step-s", 0.3,
+                                                         "--steps", 600))
+    wait_for(lambda: events(vigil, "straggler") or p.poll() is not None, 150, "the straggler")
+    report = vigil.why(events(vigil, "straggler")[0]["incident"])
+    assert (report["kind"], report["culprit_ranks"]) == ("straggler", [2]), report
+    p.terminate()
+    p.wait(20)
+
+
+# What the collective library says ---------------------------------------------------------------------------------
+
+def ranks_of(process, n):
+    def look():
+        found = {}
+        for child in psutil.Process(process.pid).children(recursive=True):
+            try:
+                if "hangs.py" in " ".join(child.cmdline()):
+                    found[int(child.environ()["RANK"])] = child.pid
+            except (psutil.NoSuchProcess, KeyError):
+                pass
+        return [found[r] for r in range(n)] if len(found) == n else None
+    return wait_for(look, 30, "the ranks")
+
+
+def test_dumps_of_the_ranks_name_who_all_stand_like(vigil, tmp_path):
+    """All ranks stand in all_reduce in one line; only their dumps, written when they are asked, tell them apart."""
+    for r in world(RANKS):
+        odd = r.rank == 2
+        r.call().call("all_reduce", (7,) if odd else (8,), False).write(tmp_path, name="ready_")
+        os.mkfifo(tmp_path / f"pipe_{r.rank}.pipe")
+        # of another day, and of another cause: must not be believed
+        old = world(RANKS)[r.rank].call()
+        if r.rank != 1:
+            old.call(done=False)
+        os.utime(old.write(tmp_path, name="fr_"), (1e9, 1e9))
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--nproc", RANKS, "--",
+                   *workload("hangs", "size", "--culprit", 2, "--at", 20, "--steps", 400, "--dumps", tmp_path), timeout=90,
+                   env={"TORCH_NCCL_DEBUG_INFO_TEMP_FILE": tmp_path / "fr_",
+                        "TORCH_NCCL_DEBUG_INFO_PIPE_FILE": tmp_path / "pipe_"})
+    assert result.status == 124, result
+    report = vigil.why()
+    assert looks(report) == ("hang", "mismatched_collective", [2]), report
+    assert any(e["kind"] == "collective" for e in report["evidence"]), report
+
+
+@pytest.mark.parametrize("manner,cause,culprits", [("json", "missing_rank", [1]), ("stall", None, [])])
+def test_ras_is_asked_once_the_job_is_old_enough(vigil, tmp_path, manner, cause, culprits):
+    library = tmp_path / "libnccl.so.2.28.9"
+    library.write_bytes(b"x" * 4096)
+    server = RasServer([{}], manner)
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--nproc", RANKS, "--",
+                    *workload("hangs", "size", "--culprit", 2, "--at", 64, "--step-s", 1, "--steps", 400, "--maps", library),
+                    env={"NCCL_RAS_ADDR": server.address})
+    server.answers = [ras_report(ranks_of(p, RANKS), [41, 40, 41])]
+    result = vigil.finish(p, 150)
+    server.close()
+    assert result.status == 124, result
+    report = vigil.why()
+    assert report["kind"] == "hang" and server.commands, report
+    if cause:
+        assert looks(report) == ("hang", cause, culprits), report
+    else:
+        # suspected, then asked for eight seconds at most; what stacks say does not wait for more
+        assert report["hang"]["standstill_ms"] - report["hang"]["suspected_ms"] < 25_000, report
+        assert 1 not in report.get("culprit_ranks", [])

@@ -1,0 +1,115 @@
+"""vigil heap --attach, --detach, --start, --stop and --rate, as a person types them."""
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from conftest import wait_for
+from test_heap_attach import ALLOCATES, LIBRARY, profiles, region
+
+pytestmark = pytest.mark.skipif(not LIBRARY.exists(), reason="a build without the heap library (sanitizers)")
+# Loads its library by dlopen when a line says so: that library's own calls of malloc must be led to the sampler.
+LOADS_LATER = """
+import ctypes, sys, time
+print("ready", flush=True)
+library = ctypes.CDLL(sys.stdin.readline().strip())
+library.takes_and_gives()
+print("loaded", flush=True)
+while True:
+    library.takes_and_gives()
+    bytearray(8192)  # new libraries are looked for when something is sampled
+    time.sleep(0.001)
+"""
+LIBRARY_C = """
+#include <stdlib.h>
+void *volatile kept;
+void takes_and_gives(void)
+{
+	for (int i = 0; i < 64; i++) {
+		kept = malloc(5000);
+		free(kept);
+	}
+}
+"""
+
+
+@pytest.fixture
+def program():
+    running = []
+
+    def begin(text):
+        p = subprocess.Popen(["/usr/bin/python3", "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        running.append(p)
+        assert p.stdout.readline() == b"ready\n"
+        return p
+
+    yield begin
+    for p in running:
+        p.kill()
+        p.wait(timeout=20)
+
+
+def attach(vigil, pid, *options):
+    done = vigil("heap", pid, "--attach", *options)
+    assert done.status == 0, done
+    said = re.search(r"stood still for ([\d.]+) ms; the profile is in (\S+)", done.err.decode())
+    assert said, done
+    return pathlib.Path(said[2])
+
+
+def test_attach_and_detach(vigil, program):
+    p = program(ALLOCATES)
+    folder = attach(vigil, p.pid, "--rate", "64K")
+    file, = folder.glob("*.heap")
+    assert region(file)["whole"] and region(file)["rate"] == 65536 and region(file)["pid"] == p.pid
+    wait_for(lambda: region(file)["samples"] > 20)
+    assert attach(vigil, p.pid, "--rate", "128K") == folder  # a second time: only the rate
+    assert list(folder.glob("*.heap")) == [file] and region(file)["rate"] == 131072
+    wait_for(lambda: any("take_more" in s["text"] for s in vigil("heap", p.pid, "--what", "peak", "--json").json()["stacks"]))
+    done = vigil("heap", p.pid, "--detach")
+    assert done.status == 0 and re.search(rb"sampling has ended, \d+ places in \d+ files are its own again", done.err), done
+    assert region(file)["state"] == 3 and p.poll() is None
+    attach(vigil, p.pid)  # and again: a profile of its own
+    assert len(list(folder.glob("*.heap"))) == 2 and p.poll() is None
+
+
+def test_a_library_that_is_loaded_after_the_attach_is_seen(vigil, program, tmp_path):
+    source, library = tmp_path / "later.c", tmp_path / "liblater.so"
+    source.write_text(LIBRARY_C)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", source, "-o", library], check=True)
+    p = program(LOADS_LATER)
+    folder = attach(vigil, p.pid, "--rate", "16K")
+    assert len(list(folder.glob("*.heap"))) == 1
+    p.stdin.write(f"{library}\n".encode())
+    p.stdin.flush()
+    assert p.stdout.readline() == b"loaded\n"
+    wait_for(lambda: any(f["name"] == "takes_and_gives"
+                         for s in vigil("heap", p.pid, "--what", "temporary", "--json").json()["stacks"] for f in s["frames"]), 15)
+    assert p.poll() is None
+
+
+def test_a_dormant_job_is_started_and_stopped(vigil):
+    job = vigil.start("run", "--heap-dormant", "--", "/usr/bin/python3", "-c", ALLOCATES)
+    file = wait_for(lambda: next(iter(profiles(vigil.state)), None))
+    wait_for(lambda: region(file)["whole"])
+    assert region(file)["rate"] == 0
+    done = vigil("heap", "last", "--start", "--rate", "64K")
+    assert done.status == 0 and b"one sample each 64.0 KiB" in done.err, done
+    assert region(file)["rate"] == 65536
+    wait_for(lambda: region(file)["samples"] > 20)
+    done = vigil("heap", "last", "--stop")
+    assert done.status == 0 and b"sampling is off; 1 process told" in done.err, done
+    assert region(file)["rate"] == 0 and job.poll() is None
+
+
+def test_what_cannot_be_switched_is_said(vigil, program):
+    p = program(ALLOCATES)
+    done = vigil("heap", p.pid, "--start")
+    assert done.status == 4 and b"--attach' loads the sampler" in done.err, done
+    done = vigil("heap", p.pid, "--attach", "--detach")
+    assert done.status == 2 and b"not several" in done.err
+    done = vigil("heap", p.pid, "--attach", "--rate", "1K")
+    assert done.status == 2 and b"--rate: expected 4 KiB to 16 MiB" in done.err
+    done = vigil("heap", 4194300, "--attach")
+    assert done.status == 4, done

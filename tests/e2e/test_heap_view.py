@@ -1,0 +1,216 @@
+"""vigil heap: known patterns of memory, read from the living and the dead, in every form; bad input; bounds."""
+import gzip
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, WORKLOADS, wait_for, workload
+
+sys.path.insert(0, str(ROOT / "tests"))
+import pythons  # noqa: E402
+
+MIB = 1 << 20
+SOURCE = (WORKLOADS / "heap_patterns.py").read_text().splitlines()
+
+
+def line_of(mark):
+    return next(n for n, text in enumerate(SOURCE, 1) if text.endswith("# " + mark))
+
+
+def entry(report, mark):
+    """Bytes and interval of the stacks that end in a line of the workload."""
+    rows = [s for s in report["stacks"]
+            if any(f.get("line") == line_of(mark) and f.get("file", "").endswith("heap_patterns.py") for f in s["frames"])]
+    assert rows, (mark, [s["text"] for s in report["stacks"]])
+    return {key: sum(r.get(key, 0) for r in rows) for key in ("bytes", "low_bytes", "high_bytes", "resident_bytes", "temporary_bytes")}
+
+
+def killed(vigil, *patterns):
+    result = vigil("run", "--heap", "--name", "patterns", "--", *workload("heap_patterns", *patterns, "kill"))
+    assert result.status == 137, result
+    return result
+
+
+@pytest.fixture(autouse=True)
+def library(binary):
+    if not list(binary.parents[2].glob("preload/libvigil_heap.so")):
+        pytest.fail("libvigil_heap.so is not built")
+
+
+def running(vigil, command, *options):
+    process = vigil.start("run", "--heap", *options, "--name", "patterns", "--", *command)
+    ready = wait_for(lambda: process.stdout.readline(), 60, "the workload to be ready").split()
+    assert ready[0] == b"ready"
+    return process, int(ready[1]) if len(ready) > 1 else None
+
+
+def test_of_a_killed_job_the_peak_is_shown_with_intervals_that_hold(vigil):
+    killed(vigil, 128, 0, 0, 0)
+    report = vigil("heap", "last", "--json").json()
+    assert report["schema"] == "vigil.heap/1" and report["what"] == "peak"
+    assert report["processes"][0]["state"] == "killed"
+    keep = entry(report, "KEEP")
+    # four standard deviations: a test must hold for years
+    assert abs(keep["bytes"] - 128 * MIB) < 4 * (keep["high_bytes"] - keep["low_bytes"]) / 3.92
+    assert 32 * MIB > keep["high_bytes"] - keep["low_bytes"] > MIB
+    table = vigil("heap", "last")
+    assert b"heap_patterns.py:%d keep" % line_of("KEEP") in table.out, table
+    assert b"killed" in table.out.splitlines()[0]
+
+
+@pytest.mark.parametrize("python", [p for p in pythons.find() if not p.chroot], ids=str)
+def test_each_python_s_lines_are_right(vigil, python):
+    result = vigil("run", "--heap", "--name", "patterns", "--", *python.argv, WORKLOADS / "heap_patterns.py", 64, 20, 0, 0, "kill",
+                   env=python.env())
+    assert result.status == 137, result
+    report = vigil("heap", "last", "--json").json()
+    keep = entry(report, "KEEP")
+    assert abs(keep["bytes"] - 64 * MIB) < 4 * (keep["high_bytes"] - keep["low_bytes"]) / 3.92
+    frames = next(s["frames"] for s in report["stacks"] if s["text"].startswith(f"heap_patterns.py:{line_of('KEEP')} "))
+    names = [f["name"] for f in frames if f["kind"] == "python"]
+    assert names == ["keep", "<module>"], frames
+    # what runs them stands outside, what they called inside
+    kinds = [f["kind"] for f in frames]
+    assert kinds[0] == "native" and kinds.index("python") > 0
+    assert 50 * MIB < entry(vigil("heap", "last", "--what", "temporary", "--json").json(), "CHURN")["bytes"] < 70 * MIB
+
+
+def test_what_came_and_went_is_temporary_and_not_live(vigil):
+    killed(vigil, 16, 60, 0, 0)
+    brief = entry(vigil("heap", "last", "--what", "temporary", "--json").json(), "CHURN")
+    assert 120 * MIB < brief["bytes"] < 240 * MIB
+    live = vigil("heap", "last", "--what", "live", "--json").json()
+    assert not any(f.get("line") == line_of("CHURN") for s in live["stacks"] for f in s["frames"])
+
+
+def test_a_leak_is_told_from_what_is_kept(vigil):
+    killed(vigil, 64, 0, 60, 13)
+    leaks = vigil("heap", "last", "--what", "leaks", "--json").json()
+    assert [s["text"].split(" ")[0] for s in leaks["stacks"]] == [f"heap_patterns.py:{line_of('LEAK')}"]
+    leak = leaks["stacks"][0]["leak"]
+    assert leak["score"] > 0.5 and 2 * MIB < leak["bytes_per_s"] < 8 * MIB
+
+
+def test_of_a_running_process_it_is_known_what_lies_in_memory(vigil, tmp_path):
+    program = tmp_path / "patterns"
+    subprocess.run(["cc", "-O1", "-g", "-fno-omit-frame-pointer", "-o", program, WORKLOADS / "heap_patterns.c"], check=True)
+    process, _ = running(vigil, [program])
+    report = vigil("heap", "last", "--json").json()
+    rows = {s["text"].split(" ")[0]: s for s in report["stacks"]}
+    small, large = rows["small_blocks"], rows["large_untouched"]
+    assert abs(small["bytes"] - 64 * MIB) < 4 * (small["high_bytes"] - small["low_bytes"]) / 3.92
+    assert abs(large["bytes"] - 32 * MIB) <= MIB
+    assert small["resident_bytes"] > 0.95 * small["bytes"]
+    assert large["resident_bytes"] < 2 * MIB
+    assert "given_back" not in rows
+    memory = report["processes"][0]["memory"]
+    assert memory["rss_bytes"] >= memory["anon_bytes"] > 60 * MIB
+    assert memory["unattributed_bytes"] < 0.25 * memory["anon_bytes"]
+    mem = vigil("mem", "last")
+    assert b"small_blocks" in mem.out, mem
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process)
+    # after its death the same names, without the process
+    text = vigil("heap", "last", "--what", "live", "--frames", "3").out
+    assert b"small_blocks" in text and b"main" in text
+
+
+@pytest.mark.parametrize("form", ["html", "svg", "folded", "pprof", "json", "table"])
+def test_each_form_has_the_same_stacks(vigil, tmp_path, form):
+    killed(vigil, 64, 0, 0, 0)
+    out = tmp_path / f"heap.{form}"
+    result = vigil("heap", "last", "--format", form, "-o", out)
+    assert result.status == 0, result
+    data = out.read_bytes()
+    if form == "pprof":
+        data = gzip.decompress(data)
+        assert b"inuse_space" in data and b"bytes" in data
+    if form == "folded":
+        total = sum(int(line.rsplit(b" ", 1)[1]) for line in data.splitlines())
+        assert 48 * MIB < total < 110 * MIB
+    if form == "html":
+        assert b'"unit":"bytes"' in data and b"http://" not in data.replace(b"http://www.w3.org", b"")
+    assert b"heap_patterns.py" in data and b"keep" in data
+
+
+def test_two_moments_and_two_ranks_are_compared(vigil, tmp_path, state):
+    killed(vigil, 32, 0, 0, 0)
+    (first,) = state.glob("jobs/*/attempt-0/heap/*.heap")
+    before = tmp_path / "before.heap"
+    shutil.copy(first, before)
+    killed(vigil, 96, 0, 0, 0)
+    report = vigil("heap", "last", "--diff", before, "--json").json()
+    top = report["stacks"][0]
+    assert f":{line_of('KEEP')} " in top["text"]
+    assert 40 * MIB < top["bytes"] - top["before"]["bytes"] < 90 * MIB
+    table = vigil("heap", "last", "--diff", before)
+    assert re.search(rb"yes +heap_patterns.py:%d keep" % line_of("KEEP"), table.out), table
+    script = tmp_path / "ranks.py"
+    script.write_text("import os\nkept = [bytearray(1 << 20) for _ in range(40 + 60 * int(os.environ['RANK']))]\nos._exit(0)\n")
+    result = vigil("run", "--heap", "--nproc", "2", "--name", "ranks", "--", "/usr/bin/python3", script)
+    assert result.status == 0, result
+    report = vigil("heap", "last", "--rank", "1", "--diff", "0", "--json").json()
+    assert {p["rank"] for p in report["processes"]} == {0, 1}
+    assert 30 * MIB < report["stacks"][0]["bytes"] - report["stacks"][0]["before"]["bytes"] < 90 * MIB
+
+
+def test_the_report_of_a_gpu_s_end_says_why(vigil, tmp_path):
+    script = tmp_path / "oom.py"
+    script.write_text(
+        "raise RuntimeError('CUDA out of memory. Tried to allocate 1.70 GiB. GPU 0 has a total capacity of 6.00 GiB of which 0 bytes "
+        "is free. Of the allocated memory 2.93 GiB is allocated by PyTorch, and 2.30 GiB is reserved by PyTorch but unallocated.')\n")
+    assert vigil("run", "--", "/usr/bin/python3", script).status == 1
+    report = vigil.why()
+    assert report["kind"] == "gpu_oom" and report["cause"]["id"] == "gpu_fragmentation"
+    assert any("expandable_segments" in a for a in report["cause"]["advice"])
+
+
+def test_a_snapshot_of_pytorch_is_shown(vigil):
+    path = ROOT / "tests/fixtures/torch/two_devices.pickle"
+    report = vigil("heap", path, "--json").json()
+    assert report["source"] == "torch" and [p["device"] for p in report["processes"]] == [0, 1]
+    assert report["stacks"][0]["text"] == "model.py:12 forward" and report["stacks"][0]["bytes"] == 41 * MIB
+    assert b"35 % of what is free is in smaller pieces" in vigil("heap", path).out
+
+
+def bad_inputs(tmp_path, whole):
+    yield "cut", whole[:len(whole) // 2], "shorter than it says"
+    yield "version", whole[:8] + (7).to_bytes(4, "little") + whole[12:], "version 7"
+    yield "other", b"hello, world, this is no profile", "no heap profile"
+    yield "empty", b"", "no heap profile"
+    yield "tables", whole[:24] + b"\xff" * 64 + whole[88:], "damaged"
+
+
+def test_bad_files_get_one_sentence_each(vigil, tmp_path, state):
+    killed(vigil, 16, 0, 0, 0)
+    (good,) = state.glob("jobs/*/attempt-0/heap/*.heap")
+    for name, data, words in bad_inputs(tmp_path, good.read_bytes()):
+        path = tmp_path / f"{name}.heap"
+        path.write_bytes(data)
+        result = vigil("heap", path)
+        assert result.status == 1 and words in result.text and result.out == b"", result
+        assert len(result.text.splitlines()) == 1, result
+    # a copy that was cut is left out, the rest of the job is there
+    shutil.copy(tmp_path / "cut.heap", good.parent / "99999999.5.heap")
+    result = vigil("heap", "last")
+    assert result.status == 0 and b"1 profile could not be read" in result.out, result
+
+
+def test_what_has_no_profile_is_told_what_to_do(vigil):
+    assert vigil("run", "--name", "plain", "--", "true").status == 0
+    result = vigil("heap", "plain")
+    assert result.status == 4 and "vigil run --heap" in result.text, result
+    result = vigil("heap", "nowhere")
+    assert result.status == 4 and "no job" in result.text, result
+    sleeper = vigil.start("run", "--name", "sleeper", "--", "sleep", "60")
+    pid = wait_for(lambda: [json.loads(line)["pid"] for line in vigil("ps", "sleeper", "--json").out.splitlines()], 20, "the job")[0]
+    result = vigil("heap", pid)
+    assert result.status == 4 and "--heap" in result.text, result
+    sleeper.send_signal(signal.SIGTERM)
+    assert vigil("heap").status == 2
+    assert vigil("heap", "plain", "--rank", "x").status in (2, 4)

@@ -1,0 +1,98 @@
+"""Are the Python stacks that are read from outside, from running threads, ones that have been?
+
+tests/workloads/oracle.py knows which stacks it can have; build/tests/tool/pyoracle samples it as fast as it can and
+judges. Every Python that is found runs every kind.
+
+At most 0.01 % may be wrong and 0.5 % dropped, also where target and reader really run beside one another (a crowded machine
+makes them take turns, and everything looks fine). VIGIL_LONG=1 takes 400,000 samples instead of 20,000.
+"""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT, WORKLOADS, end_tree, wait_for
+
+sys.path.insert(0, str(ROOT / "tests"))
+import pythons
+
+LONG = bool(os.environ.get("VIGIL_LONG"))
+SAMPLES = 400_000 if LONG else 20_000
+WRONG_MOST = SAMPLES // 10_000
+DROPPED_MOST = 0.005
+KINDS = ("colour", "shared", "crosser", "generators", "callbacks", "threads")
+PYTHONS = pythons.find()
+
+
+@pytest.fixture(scope="module")
+def pyoracle(binary):
+    path = binary.parents[2] / "tests/tool/pyoracle"
+    assert path.exists(), f"{path} is not built"
+    return path
+
+
+class Oracle:
+    """A running oracle.py; its own end at the end of the test."""
+
+    def __init__(self, python, log, *args):
+        with open(log, "wb") as out:
+            # Inside another root the script is not to be found by its path.
+            with open(WORKLOADS / "oracle.py", "rb") as script:
+                self.process = subprocess.Popen([*python.argv, "-", *map(str, args)], stdin=script, stdout=out,
+                                                stderr=subprocess.STDOUT, start_new_session=True, env=python.env())
+        wait_for(lambda: b"ready" in log.read_bytes() or self.process.poll() is not None, what="the oracle")
+        assert self.process.poll() is None, log.read_text()
+
+    def sample(self, pyoracle, samples, *more):
+        done = subprocess.run([pyoracle, str(self.process.pid), str(samples), *more], capture_output=True, text=True,
+                              timeout=300)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout), done.stderr
+
+    def end(self):
+        end_tree(self.process.pid)
+        self.process.wait(10)
+
+
+@pytest.fixture
+def oracle(tmp_path):
+    started = []
+
+    def start(python, *args):
+        started.append(Oracle(python, tmp_path / f"{len(started)}.log", *args))
+        return started[-1]
+
+    yield start
+    for o in started:
+        o.end()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_no_stack_is_shown_that_cannot_have_been(oracle, pyoracle, python, kind):
+    result, said = oracle(python, kind).sample(pyoracle, SAMPLES)
+    assert result["judged"] and result["moved"] > 3, result
+    assert result["wrong"] <= WRONG_MOST, f"{result}\n{said}"
+    assert result["dropped"] <= result["samples"] * DROPPED_MOST, result
+    # A line belongs to a frame that calls as fast as it can: it may be that of the call before.
+    assert result["wrong_lines"] <= max(20, result["moved"] * 0.05), f"{result}\n{said}"
+    assert result["unproved"] == 0, result
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_a_sleeping_thread_costs_one_call_a_stack_and_drops_none(oracle, pyoracle, python):
+    sleeper = oracle(python, "sleeping", 50)
+    # It says that it is ready just before it falls asleep.
+    wait_for(lambda: sleeper.sample(pyoracle, 100)[0]["depth"] == 52 or None, what="sleep")
+    result, _ = sleeper.sample(pyoracle, 2000)
+    assert result["dropped"] == result["wrong"] == result["shortened"] == 0, result
+    assert result["depth"] == 52, result
+    # Attaching and naming take some calls once; an interrupted picture is taken again.
+    assert result["calls"] < 2000 * 1.2 + 2000, result
+    assert result["cpu_us"] < 200, result
+
+
+def test_there_are_pythons_to_look_at():
+    assert PYTHONS

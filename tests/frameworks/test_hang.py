@@ -1,0 +1,51 @@
+"""Jobs of torch.distributed on gloo that hang, judged by `vigil why`."""
+import pathlib
+import sys
+
+import pytest
+
+HANG = [sys.executable, "-u", str(pathlib.Path(__file__).with_name("torch_hang.py"))]
+RANKS = 3
+
+
+@pytest.fixture(autouse=True)
+def torch_is_there():
+    pytest.importorskip("torch", reason="python3-torch is not installed; tools/setup frameworks does it")
+
+
+def hangs(vigil, what, *args):
+    result = vigil("run", "--hang-after", "6s", "--on-hang", "kill", "--nproc", RANKS, "--", *HANG, what, *args, timeout=180)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert report["kind"] == "hang", report
+    assert {s["rank"] for s in report["stacks"]} >= set(range(RANKS)) - set(report["culprit_ranks"])
+    return report
+
+
+# A group of gloo that meets in different collectives blames nobody when each one waits for another.
+@pytest.mark.parametrize("what, causes", [
+    ("missing", {"missing_rank", "rendezvous", "rank_not_started"}),
+    ("loader", {"loader_stuck"}),
+    ("exception", {"rank_finishing"}),
+])
+def test_the_rank_and_the_cause_are_named(vigil, what, causes):
+    report = hangs(vigil, what, "--culprit", 2)
+    assert report["cause"]["id"] in causes, report
+    assert report["culprit_ranks"] == [2], report
+
+
+def test_ranks_in_different_collectives_are_told_apart(vigil):
+    report = hangs(vigil, "mismatch", "--culprit", 2)
+    assert report["cause"]["id"] in {"mismatched_collective", "missing_rank"}, report
+    if report["cause"]["confidence"] == "high":
+        assert report["culprit_ranks"] == [2], report
+
+
+def test_a_rank_with_less_data_waits_at_the_end(vigil):
+    report = hangs(vigil, "uneven", "--culprit", 2)
+    assert report["cause"]["id"] in {"mismatched_collective", "uneven_last_epoch", "missing_rank"}, report
+
+
+def test_a_healthy_job_is_left_alone(vigil):
+    result = vigil("run", "--hang-after", "6s", "--on-hang", "kill", "--nproc", 2, "--", *HANG, "none", "--steps", 100, timeout=180)
+    assert result.status == 0, result

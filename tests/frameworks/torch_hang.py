@@ -1,0 +1,54 @@
+"""Real torch.distributed jobs on gloo that hang: torch_hang.py WHAT [--culprit R]"""
+import argparse
+import os
+import threading
+import time
+
+import torch
+import torch.distributed as dist
+from torch.utils.data import DataLoader, Dataset
+
+
+class Numbers(Dataset):
+    def __init__(self, n, stuck_at=None):
+        self.n, self.stuck_at = n, stuck_at
+
+    def __len__(self):
+        return self.n
+
+    def __getitem__(self, i):
+        if i == self.stuck_at:
+            lock = threading.Lock()
+            lock.acquire()
+            lock.acquire()
+        return torch.tensor([float(i)])
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("what", choices=("mismatch", "missing", "uneven", "loader", "exception", "none"))
+    p.add_argument("--culprit", type=int, default=1)
+    p.add_argument("--steps", type=int, default=60)
+    args = p.parse_args()
+    rank = int(os.environ["RANK"])
+    mine = rank == args.culprit
+    if args.what == "missing" and mine:
+        threading.Event().wait()
+    dist.init_process_group("gloo")
+    n = args.steps - 20 if args.what == "uneven" and mine else args.steps
+    data = Numbers(n, stuck_at=30 if args.what == "loader" and mine else None)
+    step = 0
+    for batch in DataLoader(data, num_workers=1 if args.what == "loader" else 0):
+        step += 1
+        if args.what == "mismatch" and mine and step == 30:
+            dist.barrier()
+        if args.what == "exception" and mine and step == 30:
+            threading.Thread(target=threading.Event().wait).start()
+            raise RuntimeError("a bad batch")
+        dist.all_reduce(batch)
+        print(f"step {step}/{args.steps}", flush=True)
+        time.sleep(0.1)
+    dist.barrier()
+
+
+main()

@@ -1,0 +1,246 @@
+"""A training job that comes to a standstill: hangs.py WHAT [--culprit R] [--at STEP] [--steps N] [--helper LIB]
+
+Each rank does steps and meets the others after each, by the stand-in for torch.distributed beside this file. At the
+step --at the culprit (all ranks, for some) does WHAT. `--spawn N` starts N ranks as a careless launcher does: waits for
+the first alone. What hangs, hangs for ever; what is benign lasts for --last seconds, then the job goes on to its end.
+"""
+import argparse
+import ctypes
+import http.client
+import mmap
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "standin"))
+import torch.distributed as dist  # noqa: E402
+from torch.serialization import save  # noqa: E402
+from torch.utils.data import DataLoader  # noqa: E402
+
+LIBC = ctypes.PyDLL(None)  # calls hold the interpreter's lock
+
+
+class Job:
+    def __init__(self, args):
+        self.args = args
+        self.rank, self.world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        self.end = None
+
+    # What hangs: the culprit alone does it, the others wait for it ---------------------------------------------
+
+    def lock(self):
+        lock = threading.Lock()
+        lock.acquire()
+        lock.acquire()
+
+    def stop(self):
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def gone(self):
+        os._exit(0)
+
+    def killed(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def gil(self):
+        threading.Thread(target=self.spin, daemon=True, name="wants to run").start()
+        LIBC.pause()
+
+    def spin(self):
+        while True:
+            pass
+
+    def disk(self):
+        ctypes.CDLL(self.args.helper).hang_in_vfork()
+
+    def fork_lock(self):
+        ctypes.CDLL(self.args.helper).hang_lock_over_fork()
+
+    def openmp(self):
+        ctypes.CDLL(self.args.helper).hang_openmp_over_fork()
+
+    def loader(self):
+        silent, self.kept = socket.socketpair()
+        DataLoader(lambda index: silent.recv(1)).get(0)
+
+    def exception(self):
+        threading.Thread(target=threading.Event().wait, name="keeps it alive").start()
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    def mismatch(self):
+        dist.barrier()
+
+    def p2p(self):
+        dist.recv(0 if self.rank else 1)
+
+    # What is benign ------------------------------------------------------------------------------------------------
+
+    def lasting(self):
+        return time.monotonic() < self.end
+
+    def sleep(self):
+        time.sleep(self.args.last)
+
+    def checkpoint(self):
+        with tempfile.NamedTemporaryFile() as f:
+            save(os.urandom(1 << 20), f.name, int(self.args.last / 0.1))
+
+    def download(self):
+        """From a server that is not quick: through http.client, as whoever fetches a model does."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            if os.fork() == 0:
+                client, _ = server.accept()
+                client.recv(1 << 16)
+                client.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+                while self.lasting():
+                    client.sendall(b"x" * 50_000)
+                    time.sleep(0.05)
+                os._exit(0)
+            with urllib.request.urlopen(f"http://127.0.0.1:{server.getsockname()[1]}/model") as answer:
+                while answer.read(1 << 16):
+                    pass
+        os.wait()
+
+    def compile(self):
+        source = "\n".join(f"double f{i}(double x) {{ return x * {i} + f{i - 1}(x); }}" for i in range(1, 3000))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "a.c")
+            path.write_text("static double f0(double x) { return x; }\n" + source)
+            while self.lasting():
+                subprocess.run(["cc", "-O2", "-c", path, "-o", f"{path}.o"], check=True)
+
+    def evaluation(self):
+        n = 0
+        while self.lasting():
+            n += 1
+            print(f"Evaluation: batch {n} accuracy {0.5 + n / 1000:.3f}", flush=True)
+            sum(i * i for i in range(300_000))
+            time.sleep(0.2)
+
+    def idle_end(self):
+        """The training is over for this rank; it sends its results to a server that is not quick, the others have ended."""
+        self.end = time.monotonic() + self.args.last
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            if os.fork() == 0:
+                client, _ = server.accept()
+                while client.recv(20_000):
+                    time.sleep(0.05)
+                os._exit(0)
+            client = http.client.HTTPConnection("127.0.0.1", server.getsockname()[1])
+            client.request("PUT", "/model", body=self.blocks(), encode_chunked=True)
+        client.close()
+        os.wait()
+
+    def blocks(self):
+        while self.lasting():
+            yield bytes(20_000)
+
+    def work(self):
+        """A long first step: busy, and says nothing."""
+        while self.lasting():
+            sum(i * i for i in range(300_000))
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    EARLY = ("missing",)
+    OWN = ("uneven", "size", "slow", "idle_end")  # have their place in the steps, or behind them
+    ALL = ("sleep",)
+
+    def missing(self):
+        """The culprit never comes to the first meeting."""
+        self.lock()
+
+    def trouble(self):
+        self.end = time.monotonic() + self.args.last
+        if self.rank == self.args.culprit or self.args.what in self.ALL:
+            getattr(self, self.args.what)()
+
+    def compute(self, step):
+        """A slow rank: from --at on three tenths more."""
+        slow = self.args.what == "slow" and self.rank == self.args.culprit and step >= self.args.at
+        time.sleep(self.args.step_s * (1.3 if slow else 1))
+
+    def recorder(self):
+        """What PyTorch's thread of the Flight Recorder does: a word through the pipe, and the dump is written."""
+        folder = pathlib.Path(self.args.dumps)
+        with open(folder / f"pipe_{self.rank}.pipe", "rb") as pipe:
+            while pipe.read(1):
+                shutil.copy(folder / f"ready_{self.rank}", folder / f"fr_{self.rank}")
+
+    def steps(self):
+        for step in range(1, self.args.steps + 1):
+            self.compute(step)
+            # one rank comes with another size: on the stack they all stand alike
+            dist.all_reduce(size=7 if (self.args.what, self.rank, step) == ("size", self.args.culprit, self.args.at) else 8)
+            print(f"step {step}/{self.args.steps} loss={1 / step:.3f}", flush=True)
+            if step == self.args.at and self.args.what not in self.OWN:
+                self.trouble()
+            if self.args.what == "uneven" and self.rank == self.args.culprit and step == self.args.at:
+                print("Epoch 1 finished", flush=True)
+                return
+
+    def noise(self):
+        while True:
+            print(f"heartbeat {time.time():.0f} ok", flush=True)
+            time.sleep(1)
+
+    def run(self):
+        if self.args.noise:
+            threading.Thread(target=self.noise, daemon=True, name="logger").start()
+        if self.args.dumps:
+            threading.Thread(target=self.recorder, daemon=True, name="recorder").start()
+        if self.args.maps:
+            with open(self.args.maps, "rb") as f:
+                self.mapped = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+        if self.args.what in self.EARLY and self.rank == self.args.culprit:
+            self.missing()
+        dist.deaf = self.args.deaf
+        dist.init_process_group()
+        if self.args.at == 0:
+            self.trouble()
+        self.steps()
+        if self.args.what == "idle_end" and self.rank == self.args.culprit:
+            self.idle_end()
+
+
+def spawn(args):
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    ranks = []
+    for rank in range(args.spawn):
+        env = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(args.spawn), MASTER_ADDR="127.0.0.1",
+                   MASTER_PORT=str(port))
+        words = [w for i, w in enumerate(sys.argv) if w != "--spawn" and sys.argv[i - 1] != "--spawn"]
+        ranks.append(subprocess.Popen([sys.executable, "-u", *words], env=env))
+    sys.exit(ranks[0].wait())
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("what")
+    p.add_argument("--culprit", type=int, default=1)
+    p.add_argument("--at", type=int, default=10)
+    p.add_argument("--steps", type=int, default=40)
+    p.add_argument("--step-s", type=float, default=0.1)
+    p.add_argument("--last", type=float, default=3600)
+    p.add_argument("--spawn", type=int)
+    p.add_argument("--noise", action="store_true")
+    p.add_argument("--deaf", action="store_true")
+    p.add_argument("--helper")
+    p.add_argument("--dumps", help="folder with ready_N of each rank, which pipe_N.pipe makes fr_N of")
+    p.add_argument("--maps", help="a file to have in memory: vigil knows libraries by their names")
+    args = p.parse_args()
+    if args.spawn:
+        spawn(args)
+    Job(args).run()
+
+
+main()
