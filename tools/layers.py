@@ -13,22 +13,27 @@ import sys
 # layer: what it may include. A name is a whole layer, a path one header.
 ALLOWED = {
     "base": {"base"},
-    "sense": {"base", "sense"},
-    "model": {"base", "sense", "model"},
+    "sense": {"base", "sense", "preload/heapregion.h"},
+    "model": {"base", "sense", "model", "preload/heapregion.h"},
     "judge": {"base", "model", "judge"},
     "act": {"base", "sense", "model", "act", "judge/verdict.h"},
     "tell": {"base", "model", "tell", "judge/verdict.h", "act/outcome.h"},
     "link": {"base", "model", "link"},
-    "agent": {"base", "sense", "model", "judge", "act", "tell", "link", "agent"},
+    "agent": {"base", "sense", "model", "judge", "act", "tell", "link", "agent", "preload/heapregion.h", "preload/heapattach.h"},
     "tui": {"base", "model", "tell", "tui"},
     "cli": {"base", "sense", "model", "judge", "act", "tell", "link", "agent", "tui", "cli"},
 }
+
+# What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at
+# build time is not part of it.
+PRELOAD_TOOLS = {"preload/gen_pytables.c"}
+PRELOAD_MAY = {"unwind.h", "pytables.inc"}  # the compiler's own run-time, linked in; what the tool makes
 
 # Header prefix: the library it belongs to. One .c of src/ includes each.
 FOREIGN = {
     "sqlite3": "sqlite3", "jansson": "jansson", "cyaml/": "libcyaml", "yaml.h": "libyaml", "microhttpd": "libmicrohttpd",
     "curl/": "libcurl", "hs/": "hyperscan", "hs.h": "hyperscan", "zlib": "zlib", "zstd": "zstd",
-    "libelf": "libelf", "gelf": "libelf", "elfutils/": "libdw", "hwloc": "hwloc", "ncurses": "ncurses",
+    "libiberty/": "libiberty", "libelf": "libelf", "gelf": "libelf", "elfutils/": "libdw", "dwarf.h": "libdw", "hwloc": "hwloc", "ncurses": "ncurses",
     "nats": "libnats", "slurm/": "slurm", "bpf/": "libbpf", "cmocka": "cmocka",
     # libsystemd is several libraries in one; each part has its own user.
     "systemd/sd-journal": "sd-journal", "systemd/sd-daemon": "sd-daemon", "systemd/sd-bus": "sd-bus",
@@ -84,6 +89,21 @@ def check_own(name, where, header, allowed_here):
     return f'{where}: {layer} may not include "{header}" (it may include: {may})'
 
 
+def check_preload(root):
+    for path in sorted((root / "preload").rglob("*.[ch]")):
+        name = path.relative_to(root).as_posix()
+        if name in PRELOAD_TOOLS:
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            m = INCLUDE.match(line)
+            if m and m[2] in PRELOAD_MAY:
+                continue
+            if m and m[1] == "<" and not is_system(m[2]):
+                yield f"{name}:{number}: preload/ uses libc only, not <{m[2]}>"
+            elif m and m[1] == '"' and not m[2].startswith("preload/"):
+                yield f'{name}:{number}: preload/ lives in the user\'s process and may not include "{m[2]}"'
+
+
 def check(root):
     allowed_here, problems = exceptions(root / "tools/layers.ini")
     users, used = {}, set()
@@ -115,6 +135,7 @@ def check(root):
                 users.setdefault(library, {}).setdefault(name, where)
             elif not is_system(header):
                 problems.append(f"{where}: <{header}> belongs to no library that tools/layers.py knows; name it there")
+    problems.extend(check_preload(root))
     for library, files in sorted(users.items()):
         extra = [f for f in files if not any(key[0] == f and foreign_library(key[1]) == library for key in allowed_here)]
         if len(extra) > 1:

@@ -32,7 +32,7 @@ COMPILER = re.compile(
 # The objects of base that touch the world; the rest of base is pure.
 BASE_WORLDLY = {"clock", "file", "log", "loop", "random"}
 # Look-ups in a sample that live beside its reader; they touch nothing but their arguments.
-SENSE_PURE = {"tasks_find"}
+SENSE_PURE = {"tasks_find", "rule_extract_name", "gpu_reason_name"}
 GUARD = re.compile(r"^(guard|victim)\w*$")
 CHECKED = ("model", "judge")
 
