@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""First attaches of the heap sampler to fresh programs of each kind: deaths, hangs, and how long a thread stood still.
+
+attach.py [--build BUILD] [--times N] [--seconds S] [KIND ...]: at most N of each kind, as many as fit into S seconds.
+"""
+import argparse
+import importlib.util
+import pathlib
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/e2e")]
+KINDS = ["sleep", "futex", "malloc", "fork", "numpy", "import"]
+
+
+def programs():
+    spec = importlib.util.spec_from_file_location("attach_tests", ROOT / "tests/e2e/test_heap_attach.py")
+    tests = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tests)
+    return tests
+
+
+def lives(process, kind):
+    """It runs on: a program that counts uses processor time, one that waits is still waiting."""
+    def ticks():
+        fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return sum(map(int, fields[11:15]))
+    if kind in ("sleep", "futex"):
+        time.sleep(0.02)
+        return True
+    before, until = ticks(), time.monotonic() + 10
+    while ticks() == before and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    return process.poll() is not None or ticks() > before
+
+
+def once(tests, tool, targets, kind, state):
+    process = subprocess.Popen([str(a) for a in tests.command(targets.parent, kind)], stdout=subprocess.PIPE)
+    try:
+        ready, _, _ = select.select([process.stdout], [], [], 20)
+        assert ready and process.stdout.readline().strip() == b"ready"
+        done = subprocess.run([str(tool), "attach", str(process.pid), state], capture_output=True, text=True, timeout=60)
+        stopped = re.search(r"stopped_us (\d+)", done.stdout)
+        runs = lives(process, kind)
+        return dict(died=process.poll() is not None, hung=not runs, refused=not stopped, said=done.stdout + done.stderr,
+                    ms=int(stopped[1]) / 1000 if stopped else None)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def part(values, share):
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else float("nan")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=ROOT / "build", type=pathlib.Path)
+    parser.add_argument("--times", type=int, default=167)
+    parser.add_argument("--seconds", type=float, default=55)
+    parser.add_argument("kinds", nargs="*")
+    o = parser.parse_args()
+    tests, tool = programs(), o.build.resolve() / "tests/tool/heaptool"
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="vigil-attach-"))
+    got = {kind: [] for kind in o.kinds or KINDS}
+    try:
+        targets = folder / "targets"
+        subprocess.run(["cc", "-O1", "-pthread", "-mavx2", str(ROOT / "tests/workloads/inject/targets.c"), "-o", str(targets)], check=True)
+        until = time.monotonic() + o.seconds
+        for _ in range(o.times):
+            for kind, results in got.items():
+                if time.monotonic() < until:
+                    results.append(once(tests, tool, targets, kind, str(folder / "state")))
+                    shutil.rmtree(folder / "state", ignore_errors=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(f"{'kind':8} {'times':>5} {'deaths':>6} {'hangs':>5} {'refused':>7} {'p50 ms':>7} {'p95 ms':>7} {'max ms':>7}")
+    everything = [r for results in got.values() for r in results]
+    for kind, results in [*got.items(), ("all", everything)]:
+        ms = [r["ms"] for r in results if r["ms"] is not None]
+        print(f"{kind:8} {len(results):5} {sum(r['died'] for r in results):6} {sum(r['hung'] for r in results):5} "
+              f"{sum(r['refused'] for r in results):7} {part(ms, .5):7.2f} {part(ms, .95):7.2f} {part(ms, 1):7.2f}")
+    for text in sorted({re.sub(r"\d+", "N", r["said"].strip()) for r in everything if r["refused"]}):
+        print("refused:", text)
+    return 1 if any(r["died"] or r["hung"] for r in everything) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
