@@ -415,12 +415,9 @@ extern struct heap_status vigil_heap_status;
 EXPORTED int64_t vigil_heap_attach(void *arg, uint64_t bytes);
 EXPORTED int64_t vigil_heap_detach(void *arg, uint64_t bytes);
 
-int64_t vigil_heap_attach(void *arg, uint64_t bytes)
+static int64_t attach(struct heap_attach *a)
 {
-	struct heap_attach *a = arg;
 	struct counts c = {.until_ns = now_ns() + HEAP_ATTACH_BUDGET_NS};
-	if (bytes != sizeof(*a) || a->magic != HEAP_ATTACH_MAGIC)
-		return -EINVAL;
 	a->dir[sizeof(a->dir) - 1] = '\0';
 	a->took = process_attach(a->dir, a->rate_bytes, a->prepared);
 	a->why = vigil_heap_status.why;
@@ -444,16 +441,13 @@ int64_t vigil_heap_attach(void *arg, uint64_t bytes)
 	return 0;
 }
 
-int64_t vigil_heap_detach(void *arg, uint64_t bytes)
+static int64_t detach(struct heap_attach *a)
 {
-	struct heap_attach *a = arg;
 	struct counts c = {.files = 0};
-	if (bytes != sizeof(*a) || a->magic != HEAP_ATTACH_MAGIC)
-		return -EINVAL;
 	if (load_acquire(&is_on)) {
-		store_release(&is_on, 0u);
 		if (!work_begin())
 			return -EBUSY;
+		store_release(&is_on, 0u);
 		walk(false, true, &c);
 		n_done = 0;
 		work_end();
@@ -462,4 +456,26 @@ int64_t vigil_heap_detach(void *arg, uint64_t bytes)
 	a->objects_patched = c.files;
 	a->slots_patched = c.patched;
 	return 0;
+}
+
+/* A call from outside returns to where nobody called from: its stack is not unwound, so nothing in it is sampled. */
+static int64_t called_from_outside(int64_t (*what)(struct heap_attach *), struct heap_attach *a, uint64_t bytes)
+{
+	uintptr_t before = heap_thread.busy_at;
+	if (bytes != sizeof(*a) || a->magic != HEAP_ATTACH_MAGIC)
+		return -EINVAL;
+	heap_thread.busy_at = UINTPTR_MAX;
+	int64_t value = what(a);
+	heap_thread.busy_at = before;
+	return value;
+}
+
+int64_t vigil_heap_attach(void *arg, uint64_t bytes)
+{
+	return called_from_outside(attach, arg, bytes);
+}
+
+int64_t vigil_heap_detach(void *arg, uint64_t bytes)
+{
+	return called_from_outside(detach, arg, bytes);
 }

@@ -217,12 +217,20 @@ INLINE static struct trail *native_frames(struct memo *m, struct frames *f, cons
 	return t;
 }
 
-/* The first unwinding sets things up (tables of registers, the lookup of modules); better now than in a sample. */
+static _Unwind_Reason_Code frame_first(struct _Unwind_Context *c, void *arg)
+{
+	(void)arg;
+	uintptr_t ip = _Unwind_GetIP(c);
+	return ip >= (uintptr_t)__ehdr_start && ip < (uintptr_t)_end ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/*
+ * The first unwinding sets things up (tables of registers, the lookup of modules); better now than in a sample. Not
+ * beyond our own frames: where the call was injected, what it returns to is no caller, and below that lies anything.
+ */
 void unwind_prewarm(void)
 {
-	struct frames f;
-	f.n_native = f.n_python = f.flags = 0;
-	native_frames(NULL, &f, NULL);
+	_Unwind_Backtrace(frame_first, NULL);
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)

@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/signame.h"
 #include "sense/native/stopper.h"
 #include "sense/proc.h"
 #include "sense/threadwait.h"
@@ -54,6 +55,7 @@ struct tracee {
 	uint64_t mask;
 	size_t n_xstate;
 	uint64_t low; /* below here the stack is free */
+	int crashed_by; /* a signal that came of a call of ours; 0 and failed: it did not return in time */
 	uint64_t since_ns;
 	uint8_t xstate[XSTATE_BYTES];
 };
@@ -367,6 +369,7 @@ static int call(struct tracee *t, uint64_t function, uint64_t a, uint64_t b, uin
 		bool crashed =
 			status >> 16 == 0 && (sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE ||
 					      sig == SIGTRAP || sig == SIGSYS || sig == SIGABRT);
+		t->crashed_by = crashed ? sig : 0;
 		if (crashed || late)
 			return INJECT_FAILED;
 		/* Our own interrupt that came late, or a SIGSTOP of somebody: it stops for good when all is over. */
@@ -513,6 +516,22 @@ static int run_symbol(struct tracee *t, const struct job *j)
 
 /* ---- one thread ----------------------------------------------------------------------------------------------- */
 
+/* What went wrong inside, and where: nobody can look later. */
+static int did_not_return(const struct tracee *t, struct fault *f)
+{
+	const struct map_row *row = maps_find(&t->target->maps, t->now.rip);
+	char how[64], place[PATH_BYTES] = "memory of no file";
+	if (t->crashed_by)
+		TEXT_FORMAT(how, "was ended by %s", signame(t->crashed_by));
+	else
+		TEXT_FORMAT(how, "did not return within %u s", (unsigned)(CALL_NS / NS_PER_S));
+	if (row && row->path[0])
+		TEXT_FORMAT(place, "%s+0x%llx", row->path, (unsigned long long)(t->now.rip - row->start + row->offset));
+	return fault_set(f, INJECT_FAILED,
+			 "process %d: loading the library %s, at %s%s; its registers were put back", (int)t->target->pid,
+			 how, place, (int64_t)t->now.orig_rax >= 0 ? ", in a system call" : "");
+}
+
 static int inject_here(struct tracee *t, const struct job *j)
 {
 	/* A handler that ran now would run inside dlopen. What comes of the calls themselves is for us. */
@@ -527,9 +546,7 @@ static int inject_here(struct tracee *t, const struct job *j)
 		return r;
 	int e = state_restore(t);
 	if (r == INJECT_FAILED && !j->f->text[0])
-		fault_set(j->f, r,
-			  "process %d: loading the library did not come to an end; its registers were put back",
-			  (int)t->target->pid);
+		(void)did_not_return(t, j->f);
 	return r ? r : e;
 }
 

@@ -74,6 +74,15 @@ def test_attach_and_detach(vigil, program):
     assert len(list(folder.glob("*.heap"))) == 2 and p.poll() is None
 
 
+def test_attached_again_and_again(vigil, program):
+    """What the injected call returns to is no caller: unwinding it met whatever lay on the stack, one time in three."""
+    p = program(ALLOCATES)
+    for _ in range(10):
+        attach(vigil, p.pid, "--rate", "16K")
+        assert vigil("heap", p.pid, "--detach").status == 0
+    assert p.poll() is None
+
+
 def test_a_library_that_is_loaded_after_the_attach_is_seen(vigil, program, tmp_path):
     source, library = tmp_path / "later.c", tmp_path / "liblater.so"
     source.write_text(LIBRARY_C)
