@@ -1,7 +1,9 @@
 #!/bin/bash
-# CPU time of one Python stack that is read from outside, by depth and version: what is aimed at (at most 5 us at
+# CPU time of one Python stack that is looked at from outside, by depth and version: what is aimed at (at most 5 us at
 # depth 50 from 3.11 on, at most 11 us before). Best of ROUNDS, since the machine's other work only ever adds; names and
-# lines come from the cache. "lines" looks every line up as well; "first" is attach to first stack.
+# lines come from the cache. "still" is of a thread that has not run since the look before, as most have not; "read" reads
+# it all the same; "lines" looks every line up as well; "first" is attach to first stack; the last two columns are what
+# this machine's kernel takes for one read of 8 bytes and of 16 KiB, without which no stack can be read.
 #   stackrate.sh [--samples N=20000] [--rounds N=5] [--depths "20 50 100"] [PYTHON...]    BUILD=folder (build)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +15,7 @@ while [ $# -gt 0 ]; do
 	--samples) samples=$2; shift 2;;
 	--rounds) rounds=$2; shift 2;;
 	--depths) depths=$2; shift 2;;
-	-h|--help) sed -n '2,6p' "$0" | sed 's/^# \{0,1\}//'; exit 0;;
+	-h|--help) sed -n '2,8p' "$0" | sed 's/^# \{0,1\}//'; exit 0;;
 	--*) echo "stackrate: unknown option $1" >&2; exit 2;;
 	*) break;;
 	esac
@@ -28,8 +30,8 @@ import pythons
 for p in pythons.find():
     print(*p.argv)")
 fi
-printf '| %-24s | depth | CPU us | with lines | stacks/s (wall) | first ms (CPU) |\n' Python
-printf '|%s|---:|---:|---:|---:|---:|\n' ---
+printf '| %-24s | depth | still, CPU us | read, CPU us | with lines | stacks/s (wall) | first ms (CPU) | 8 B | 16 KiB |\n' Python
+printf '|%s|---:|---:|---:|---:|---:|---:|---:|---:|\n' ---
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 while read -r -u 3 -a python; do
@@ -43,13 +45,16 @@ while read -r -u 3 -a python; do
 		done
 		for _ in $(seq "$rounds"); do
 			"$build/tests/tool/pyoracle" "$pid" "$samples" bench
+			"$build/tests/tool/pyoracle" "$pid" "$samples" anew
 		done | /usr/bin/python3 -c "
 import json, sys
 runs = [json.loads(line) for line in sys.stdin]
-best = lambda key: min(r[key] for r in runs)
-if runs:
-    print(f'| {runs[0][\"version\"]:24} | {runs[-1][\"depth\"]:.0f} | {best(\"cpu_us\"):.2f} | {best(\"cpu_us_with_lines\"):.2f} |'
-          f' {max(r[\"stacks_per_s\"] for r in runs):.0f} | {best(\"first_cpu_ms\"):.2f} |', flush=True)"
+still, read = runs[::2], runs[1::2]
+best = lambda of, key: min(r[key] for r in of)
+if read:
+    print(f'| {read[0][\"version\"]:24} | {read[-1][\"depth\"]:.0f} | {best(still, \"cpu_us\"):.2f} | {best(read, \"cpu_us\"):.2f} |'
+          f' {best(read, \"cpu_us_with_lines\"):.2f} | {max(r[\"stacks_per_s\"] for r in read):.0f} |'
+          f' {best(runs, \"first_cpu_ms\"):.2f} | {best(runs, \"floor_8_us\"):.2f} | {best(runs, \"floor_16k_us\"):.2f} |', flush=True)"
 		kill -9 "$pid"
 		wait "$pid" 2> /dev/null
 	done

@@ -2,7 +2,8 @@
  * What the parts of libvigil_heap.so know of each other.
  *
  * All of it runs inside somebody else's process, in the middle of its malloc.
- * So: no allocation, no lock that can wait, no libc function that has one,
+ * So: no allocation, no lock that can wait (but for the making of the region,
+ * once, 0.2 s at most), no libc function that has one,
  * no GIL, errno stays as it was, few hundred bytes of stack but for the
  * unwinder. State that several threads write is changed by atomic steps only;
  * a thread that is stopped anywhere in here stops nobody else.

@@ -25,6 +25,9 @@
 #define PIECE_BYTES (64u << 10) /* reserved at a time */
 #define PIECES (HEAP_FILE_BYTES_MAX / PIECE_BYTES)
 #define GENERATIONS 1000
+/* How long a thread waits for another one that makes the region: 0.2 s, once in a process's life. */
+#define MAKING_STEP_NS 100000
+#define MAKING_STEPS 2000u
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -420,6 +423,16 @@ static struct heap_header *region_make(void)
 	return h;
 }
 
+/* Another thread makes it: what is allocated meanwhile would be missing. That thread waits for nobody but the kernel. */
+static struct heap_header *region_wait(void)
+{
+	const struct timespec step = {.tv_nsec = MAKING_STEP_NS};
+	struct process *p = &heap_process;
+	for (uint32_t i = 0; i < MAKING_STEPS && load_acquire(&p->making) && !load_relaxed(&p->off); i++)
+		(void)syscall(SYS_nanosleep, &step, NULL); /* nanosleep() is a place where the thread may be cancelled */
+	return load_acquire(&p->region);
+}
+
 struct heap_header *region_get(void)
 {
 	struct process *p = &heap_process;
@@ -427,8 +440,10 @@ struct heap_header *region_get(void)
 	if (likely(h != NULL))
 		return h;
 	uint32_t none = 0;
-	if (p->off || !__atomic_compare_exchange_n(&p->making, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (p->off)
 		return NULL;
+	if (!__atomic_compare_exchange_n(&p->making, &none, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return region_wait();
 	h = load_acquire(&p->region);
 	if (!h)
 		h = region_make();

@@ -1,9 +1,9 @@
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/keptfds.h"
 #include "sense/proc.h"
 #include "sense/threadwait_parts.h"
 
@@ -11,18 +11,6 @@
 #define WATCH_FDS_MAX 512
 /* A wait that has not changed is believed so many times before its state is read again (it may be stopped). */
 #define WATCH_BELIEVE 16
-
-/* Of all processes together; whoever calls us needs descriptors as well. */
-static size_t kept_fds;
-
-static bool may_keep(void)
-{
-	static size_t most;
-	struct rlimit limit;
-	if (most == 0)
-		most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur / 4 : 64;
-	return kept_fds < most;
-}
 
 struct watched {
 	pid_t tid;
@@ -57,7 +45,7 @@ static void watched_close(struct threadwatch *t, struct watched *e)
 {
 	const size_t n = (size_t)(e->syscall_fd >= 0) + (size_t)(e->stat_fd >= 0);
 	t->n_fds -= n;
-	kept_fds -= n;
+	keptfds_give(n);
 	closep(&e->syscall_fd);
 	closep(&e->stat_fd);
 }
@@ -134,10 +122,9 @@ static int watched_read(struct threadwatch *t, pid_t tid, int *fd, const char *f
 		return world_condition(-errno);
 	buf[n] = '\0';
 	*ret_len = (size_t)n;
-	if (n > 0 && t->n_fds < WATCH_FDS_MAX && may_keep()) {
+	if (n > 0 && t->n_fds < WATCH_FDS_MAX && keptfds_take()) {
 		*fd = take_fd(&opened);
 		t->n_fds++;
-		kept_fds++;
 	}
 	return n > 0 ? 0 : WORLD_GONE;
 }

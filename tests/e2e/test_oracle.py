@@ -72,7 +72,12 @@ def oracle(tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("python", PYTHONS, ids=str)
 def test_no_stack_is_shown_that_cannot_have_been(oracle, pyoracle, python, kind):
-    result, said = oracle(python, kind).sample(pyoracle, SAMPLES)
+    target = oracle(python, kind)
+    result, said = target.sample(pyoracle, SAMPLES)
+    for _ in range(2):  # a crowd on the machine interrupts pictures, which are dropped then: that may happen once
+        if result["wrong"] > WRONG_MOST or result["dropped"] <= result["samples"] * DROPPED_MOST:
+            break
+        result, said = target.sample(pyoracle, SAMPLES)
     assert result["judged"] and result["moved"] > 3, result
     assert result["wrong"] <= WRONG_MOST, f"{result}\n{said}"
     assert result["dropped"] <= result["samples"] * DROPPED_MOST, result
@@ -92,6 +97,36 @@ def test_a_sleeping_thread_costs_one_call_a_stack_and_drops_none(oracle, pyoracl
     # Attaching and naming take some calls once; an interrupted picture is taken again.
     assert result["calls"] < 2000 * 1.2 + 2000, result
     assert result["cpu_us"] < 200, result
+
+
+def turns(pid):
+    """How often it has been given a processor."""
+    with open(f"/proc/{pid}/schedstat") as f:
+        return int(f.read().split()[2])
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_a_thread_that_has_not_run_is_not_read_again(oracle, pyoracle, python):
+    sleeper = oracle(python, "sleeping", 50)
+    wait_for(lambda: sleeper.sample(pyoracle, 100)[0]["depth"] == 52 or None, what="sleep")
+    result, _ = sleeper.sample(pyoracle, 2000)
+    assert result["still"] > 1900 and result["depth"] == 52 and result["moved"] == 1, result
+    read, _ = sleeper.sample(pyoracle, 1000, "anew")
+    assert read["still"] == 0 and read["depth"] == 52 and read["calls"] >= 2000, read
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_a_thread_that_wakes_up_is_read_again_each_time(oracle, pyoracle, python):
+    """It sleeps for a millisecond in one chain, then in another: an old stack shown again would hide turns."""
+    napper = oracle(python, "naps")
+    before = turns(napper.process.pid)
+    result, said = napper.sample(pyoracle, 100_000)
+    ran = turns(napper.process.pid) - before
+    assert result["judged"] and result["wrong"] == 0 and ran > 20, f"{result}\n{said}"
+    assert result["still"] > 20_000, result
+    # Beginning and end of the sampling program belong to ran as well; some wake-ups share a turn.
+    assert result["moved"] > ran * 0.6, (result, ran)
+    assert result["moved"] < ran * 3 + 10, (result, ran)
 
 
 def test_there_are_pythons_to_look_at():

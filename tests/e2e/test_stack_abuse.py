@@ -346,7 +346,8 @@ def test_a_process_killed_in_the_middle_ends_the_recording(vigil, begin, options
         time.sleep(0.02 * turn)  # at another place each time; nothing waits for it
         process.kill()
         result = vigil.finish(recorder, 20)
-        assert result.status in (0, 4), result
+        # 3: it was a zombie already when the recorder looked for it.
+        assert result.status in (0, 4) or (result.status == 3 and b"has ended" in result.err), result
 
 
 def test_what_is_stopped_and_continued_all_the_time_keeps_its_state(vigil, begin):

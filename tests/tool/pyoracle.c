@@ -2,13 +2,15 @@
  * Samples the Python stacks of a process as fast as it can, and says what it
  * cost and, for tests/workloads/oracle.py, how many stacks cannot have been.
  *
- *	pyoracle PID SAMPLES [bench]
+ *	pyoracle PID SAMPLES [bench|anew]
  *
  * One JSON object. bench: nothing is judged, so that the CPU time is that of
  * reading alone; lines are looked up in a second pass of the same length.
+ * anew: the same, and threads that have not run are read as well.
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "agent/world_open.h"
 #include "base/clock.h"
@@ -179,6 +181,27 @@ static int target_open(struct target *t, pid_t pid, struct fault *f)
 	return e;
 }
 
+/* What the kernel takes for one read of so many bytes of this process, at best: the machine's share of the price. */
+static double floor_us(const struct target *t, size_t bytes)
+{
+	static char into[16384];
+	uint64_t from = 0;
+	double best = 1e9;
+	for (size_t i = 0; i < t->maps.n && from == 0; i++)
+		if (strcmp(t->maps.rows[i].path, "[heap]") == 0 && t->maps.rows[i].end - t->maps.rows[i].start >= sizeof(into))
+			from = t->maps.rows[i].start;
+	for (int round = 0; round < 5; round++) {
+		double cpu = cpu_us();
+		for (int i = 0; i < 2000; i++) {
+			struct iovec local = {into, bytes}, remote = {(void *)(uintptr_t)from, bytes}; // NOLINT
+			if (process_vm_readv(t->remote.pid, &local, 1, &remote, 1, 0) < 0)
+				return 0;
+		}
+		best = MIN(best, (cpu_us() - cpu) / 2000);
+	}
+	return best;
+}
+
 static void result_print(const struct target *t, const struct tally *k, double cpu, double lines_cpu, double wall_s)
 {
 	struct pystack_stats s = pystacks_stats(t->stacks);
@@ -186,13 +209,15 @@ static void result_print(const struct target *t, const struct tally *k, double c
 	printf("{\"version\": \"%s\", \"samples\": %llu, \"dropped\": %llu, \"unproved\": %llu, \"wrong\": %llu, "
 	       "\"wrong_lines\": %llu, \"shortened\": %llu, \"retries\": %llu, \"walks\": %llu, \"stale\": %llu, "
 	       "\"empty\": %llu, \"moved\": %llu, \"holds_gil\": %llu, \"judged\": %s, \"depth\": %.1f, \"calls\": "
-	       "%llu, ",
+	       "%llu, \"still\": %llu, ",
 	       t->rt.version_text, (unsigned long long)s.samples, (unsigned long long)s.dropped,
 	       (unsigned long long)s.unproved, (unsigned long long)k->wrong, (unsigned long long)k->wrong_lines,
 	       (unsigned long long)s.shortened, (unsigned long long)s.retries, (unsigned long long)s.walks,
 	       (unsigned long long)k->stale, (unsigned long long)k->empty, (unsigned long long)k->moved,
 	       (unsigned long long)k->holds, k->seen_colours ? "true" : "false",
-	       k->stacks ? (double)k->frames / (double)k->stacks : 0, (unsigned long long)t->remote.calls);
+	       k->stacks ? (double)k->frames / (double)k->stacks : 0, (unsigned long long)t->remote.calls,
+	       (unsigned long long)s.still);
+	printf("\"floor_8_us\": %.2f, \"floor_16k_us\": %.2f, ", floor_us(t, 8), floor_us(t, 16384));
 	printf("\"first_ms\": %.3f, \"first_cpu_ms\": %.3f, \"cpu_us\": %.3f, \"cpu_us_with_lines\": %.3f, "
 	       "\"stacks_per_s\": %.0f}\n",
 	       t->first_us / 1e3, t->first_cpu_us / 1e3, cpu / n, lines_cpu / n, n / wall_s);
@@ -222,12 +247,14 @@ int main(int argc, char **argv)
 	struct fault f = {};
 	uint64_t pid, samples;
 	if (argc < 3 || span_u64(span_of(argv[1]), &pid) || span_u64(span_of(argv[2]), &samples) || pid > INT32_MAX) {
-		fprintf(stderr, "usage: pyoracle PID SAMPLES [bench]\n");
+		fprintf(stderr, "usage: pyoracle PID SAMPLES [bench|anew]\n");
 		return 2;
 	}
 	int e = target_open(&t, (pid_t)pid, &f);
+	if (e == 0 && argc > 3 && strcmp(argv[3], "anew") == 0)
+		pystacks_read_anew(t.stacks);
 	if (e == 0)
-		e = measure(&t, samples, argc > 3 && strcmp(argv[3], "bench") == 0);
+		e = measure(&t, samples, argc > 3);
 	if (e)
 		fprintf(stderr, "pyoracle: %d: %s\n", e, f.text);
 	pystacks_free(t.stacks);

@@ -15,6 +15,7 @@ take turns in a hot loop that does nothing but call and return. Runs on CPython 
     threads     NUMBER (4) threads of the kind colour
     steady      NUMBER (50) frames, the innermost in a loop without calls
     sleeping    NUMBER (50) frames, the innermost asleep
+    naps        two chains of different colours take turns, each sleeps for a millisecond at its end
 """
 import sys
 import threading
@@ -113,6 +114,16 @@ def callback_roots():
     return roots
 
 
+def nap_roots():
+    return [chain(colour, depth, 1, ("sleep(0.001)",)) for colour, depth in list(COLOURS.items())[:2]]
+
+
+def take_turns(roots):
+    while True:
+        for root in roots:
+            root(1)
+
+
 def drive(roots):
     while True:
         for root in roots:
@@ -128,12 +139,12 @@ def main(kind, number):
         chain("red", number or 50, 1, ("ready()", last))(1)
     sys.setrecursionlimit(10000)
     roots = {"colour": colour_roots, "shared": shared_roots, "generators": generator_roots, "threads": colour_roots,
-             "callbacks": callback_roots, "crosser": lambda: crosser_roots(number or 140)}[kind]()
+             "callbacks": callback_roots, "crosser": lambda: crosser_roots(number or 140), "naps": nap_roots}[kind]()
     if kind == "threads":
         for _ in range((number or 4) - 1):
             threading.Thread(target=drive, args=(roots,), daemon=True).start()
     print("ready", flush=True)
-    drive(roots)
+    (take_turns if kind == "naps" else drive)(roots)
 
 
 if __name__ == "__main__":

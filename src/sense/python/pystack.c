@@ -141,6 +141,11 @@ struct pystack_stats pystacks_stats(const struct pystacks *s)
 	return s->stats;
 }
 
+void pystacks_read_anew(struct pystacks *s)
+{
+	s->anew = true;
+}
+
 int pystacks_threads(struct pystacks *s, const struct pythread **ret, size_t *ret_n)
 {
 	if (!s->usable)
@@ -404,6 +409,7 @@ static int plan_make(struct pystacks *s, uint64_t tstate, size_t at, struct plan
 		free(p);
 		return -ENOMEM;
 	}
+	p->still.fd = -1;
 	p->tstate = tstate;
 	p->interp = s->interps[s->listed[i].interp].addr;
 	p->thread_id = s->listed[i].thread_id;
@@ -441,7 +447,13 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 	if (e)
 		return e;
 	p->round++;
-	uint64_t end_ns = 0;
+	if (!stopped && still_same(s, p, t, ret)) {
+		s->stats.samples++;
+		s->stats.still++;
+		return 0;
+	}
+	bool began = !stopped && still_begin(s, p, t);
+	uint64_t end_ns = 0, shortened = s->stats.shortened;
 	for (unsigned try = 0; try < TRIES_MOST; try++) {
 		/* What has been stopped does not change from one picture to the next, once the plan is right. */
 		if (try >= TRIES_LEAST && (stopped || s->world->mono_ns() > end_ns))
@@ -449,6 +461,7 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 		e = read_once(s, p, try, stopped, ret);
 		if (e == 0) {
 			s->stats.samples++;
+			still_end(p, began, s->stats.shortened == shortened, ret);
 			return 0;
 		}
 		if (e != WALK_TORN && e != WALK_UNKNOWN && e != PICTURE_SHORT)

@@ -1,7 +1,9 @@
 /*
  * The Python stacks of a process, read while it runs: never stopped, nothing
  * written into it. One sample of a thread costs one system call, two to four
- * when its stack has just moved to where it was not before.
+ * when its stack has just moved to where it was not before. A thread that the
+ * kernel has not given a processor since its stack was proved is not read at
+ * all: its schedstat says so (pystack_still.c).
  *
  * A stack read from a running thread may be torn, so its innermost part is
  * copied twice, in one call, around the pointer to the newest frame; of a
@@ -70,6 +72,7 @@ struct pystack {
 
 struct pystack_stats {
 	uint64_t samples, dropped, unproved, retries, walks; /* walks: the slow path, frame by frame */
+	uint64_t still; /* of the samples: not read, since the thread had not run since the one before */
 	uint64_t shortened; /* shown up to a frame that was innermost at one instant of the read: more had no proof */
 };
 
@@ -93,4 +96,6 @@ int must_check pystacks_threads(struct pystacks *s, const struct pythread **ret,
  * SIGSTOP), so one picture is enough. n 0: it runs no Python code.
  */
 int must_check pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, struct pystack *ret);
+/* From now on each stack is read, also of a thread that has not run since: for measuring and for tests. */
+void pystacks_read_anew(struct pystacks *s);
 struct pystack_stats pystacks_stats(const struct pystacks *s);

@@ -22,6 +22,7 @@
 
 #include "sense/python/pyload.h"
 #include "sense/python/pystack.h"
+#include "sense/python/pystack_still.h"
 
 #define PLAN_CHUNKS 96 /* pieces of the data stack; 16 KiB each, unless a frame is huge */
 #define PLAN_BYTES_MAX (2 * MIB) /* of one picture */
@@ -59,6 +60,7 @@ struct loose {
 };
 
 struct plan {
+	struct still still;
 	uint64_t tstate, interp;
 	uint64_t thread_id; /* another one means another thread */
 	uint64_t cframes[PLAN_CFRAMES]; /* newest first; 3.11, 3.12 */
@@ -138,6 +140,7 @@ struct pystacks {
 	uint32_t thread_lo, thread_hi, listed_lo, listed_hi, frame_lo, frame_hi;
 	uint32_t gil_lo, gil_bytes; /* of the GIL's state; 0 bytes: the thread state says it, or there is none */
 	bool usable; /* offsets are there and small */
+	bool anew; /* whether a thread has run is not asked */
 	bool has_chunks, has_cframe, has_shims, has_tlbc;
 	uint32_t first_loose; /* how many of the innermost loose frames are copied twice */
 

@@ -24,6 +24,7 @@ struct plan *plan_free(struct plan *p)
 {
 	if (!p)
 		return NULL;
+	still_done(&p->still);
 	free(p->loose);
 	free(p->slots);
 	free(p->from);
