@@ -2,17 +2,19 @@
  * Samples the Python stacks of a process as fast as it can, and says what it
  * cost and, for tests/workloads/oracle.py, how many stacks cannot have been.
  *
- *	pyoracle PID SAMPLES [bench|anew]
+ *	pyoracle PID SAMPLES [bench|anew|check]
  *
  * One JSON object. bench: nothing is judged, so that the CPU time is that of
  * reading alone; lines are looked up in a second pass of the same length.
- * anew: the same, and threads that have not run are read as well.
+ * anew: the same, and threads that have not run are read as well. check: a
+ * stack that was not read again is compared with one that is.
  */
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "agent/world_open.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "sense/python/pystack.h"
@@ -110,7 +112,7 @@ static void stack_note(struct tally *t, const struct pystack *k)
 	t->holds += k->gil == PYGIL_HOLDS || k->gil == PYGIL_FREE_THREADED_RUNS;
 }
 
-enum mode { JUDGE, READ, READ_LINES };
+enum mode { JUDGE, READ, READ_LINES, CHECK };
 
 static int run(const struct pyrt *rt, struct pystacks *s, uint64_t samples, enum mode mode, struct tally *t)
 {
@@ -137,6 +139,57 @@ static int run(const struct pyrt *rt, struct pystacks *s, uint64_t samples, enum
 			t->lines += (uint64_t)pycode_line(rt, k.frames[f].known, k.frames[f].instr);
 	}
 	return 0;
+}
+
+/* There is a second reader, of its own, that always reads. */
+struct pair {
+	struct pystacks *stacks, *anew;
+	pid_t pid;
+	uint64_t compared, unlike;
+};
+
+/* How often the first thread has been given a processor. */
+static uint64_t turns_of(pid_t pid)
+{
+	char path[64], text[128];
+	unsigned long long turns = 0;
+	TEXT_FORMAT(path, "/proc/%d/schedstat", (int)pid);
+	FILE *f = fopen(path, "re");
+	if (f && fgets(text, sizeof(text), f))
+		(void)sscanf(text, "%*u %*u %llu", &turns); // NOLINT(cert-err34-c): the kernel's own number
+	if (f)
+		(void)fclose(f);
+	return turns;
+}
+
+static bool same_stack(const struct pystack *a, const struct pystack *b)
+{
+	bool same = a->n == b->n;
+	for (size_t i = 0; i < a->n && same; i++)
+		same = a->frames[i].addr == b->frames[i].addr && a->frames[i].code == b->frames[i].code &&
+		       a->frames[i].instr == b->frames[i].instr;
+	return same;
+}
+
+/* Nothing is compared unless the thread has not been given a processor meanwhile. */
+static int compare(struct pair *p, uint64_t samples)
+{
+	const struct pythread *threads, *again;
+	size_t n, n_again;
+	int e = pystacks_threads(p->stacks, &threads, &n);
+	if (e == 0)
+		e = pystacks_threads(p->anew, &again, &n_again);
+	for (uint64_t i = 0; i < samples && e == 0; i++) {
+		struct pystack one, two;
+		uint64_t before = turns_of(p->pid), still = pystacks_stats(p->stacks).still;
+		if (pystacks_read(p->stacks, &threads[0], false, &one) != 0 ||
+		    pystacks_stats(p->stacks).still == still ||
+		    pystacks_read(p->anew, &again[0], false, &two) != 0 || turns_of(p->pid) != before)
+			continue;
+		p->compared++;
+		p->unlike += !same_stack(&one, &two);
+	}
+	return e;
 }
 
 struct target {
@@ -241,19 +294,37 @@ static int measure(struct target *t, uint64_t samples, bool bench)
 	return e;
 }
 
+static int check(struct target *t, uint64_t samples)
+{
+	struct pair p = {.stacks = t->stacks, .pid = t->remote.pid};
+	uint64_t turns = turns_of(p.pid);
+	p.anew = pystacks_new(&t->world, &t->rt, &t->remote, t->codes);
+	if (!p.anew)
+		return -ENOMEM;
+	pystacks_read_anew(p.anew);
+	int e = compare(&p, samples);
+	pystacks_free(p.anew);
+	if (e == 0)
+		printf("{\"compared\": %llu, \"unlike\": %llu, \"turns\": %llu}\n", (unsigned long long)p.compared,
+		       (unsigned long long)p.unlike, (unsigned long long)(turns_of(p.pid) - turns));
+	return e;
+}
+
 int main(int argc, char **argv)
 {
 	struct target t = {};
 	struct fault f = {};
 	uint64_t pid, samples;
 	if (argc < 3 || span_u64(span_of(argv[1]), &pid) || span_u64(span_of(argv[2]), &samples) || pid > INT32_MAX) {
-		fprintf(stderr, "usage: pyoracle PID SAMPLES [bench|anew]\n");
+		fprintf(stderr, "usage: pyoracle PID SAMPLES [bench|anew|check]\n");
 		return 2;
 	}
 	int e = target_open(&t, (pid_t)pid, &f);
 	if (e == 0 && argc > 3 && strcmp(argv[3], "anew") == 0)
 		pystacks_read_anew(t.stacks);
-	if (e == 0)
+	if (e == 0 && argc > 3 && strcmp(argv[3], "check") == 0)
+		e = check(&t, samples);
+	else if (e == 0)
 		e = measure(&t, samples, argc > 3);
 	if (e)
 		fprintf(stderr, "pyoracle: %d: %s\n", e, f.text);
