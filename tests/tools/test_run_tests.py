@@ -44,3 +44,31 @@ def test_pytest_results_are_read(tmp_path):
                    '<testcase classname="m" name="d"><skipped message="no qemu"/></testcase></testsuite></testsuites>')
     t = load().tally_pytest(xml, "e2e")
     assert (t.passed, t.failed, t.skipped) == (1, ["m::b", "m::c"], ["m::d (no qemu)"])
+
+
+def test_what_fails_is_run_again_and_passes_only_by_name(monkeypatch):
+    module = load()
+    first, second = module.Tally(), module.Tally()
+    names = [f"tests.tools.test_run_tests::{n}" for n in ("one[a::b]", "two")]
+    first.passed, first.failed = 10, list(names)
+    second.passed, second.failed = 1, [names[1]]
+    asked = []
+    monkeypatch.setattr(module, "pytest_once", lambda label, args, env: (asked.append(args), second)[1])
+    module.again("e2e", first, None)
+    assert asked == [["tests/tools/test_run_tests.py::one[a::b]", "tests/tools/test_run_tests.py::two"]]
+    assert (first.passed, first.failed, first.unsteady) == (11, [names[1]], [names[0]])
+    assert first.line() == "11 passed, 1 failed, 0 skipped, 1 of the passed unsteady"
+
+
+def test_many_failures_and_broken_phases_are_not_run_again(monkeypatch):
+    module = load()
+    monkeypatch.setattr(module, "pytest_once", lambda *_: pytest_must_not_run())
+    for failed in ([f"tests.tools.test_run_tests::t{i}" for i in range(5)], ["e2e: pytest ended with status 2"], []):
+        tally = module.Tally()
+        tally.failed = list(failed)
+        module.again("e2e", tally, None)
+        assert tally.failed == failed and not tally.unsteady
+
+
+def pytest_must_not_run():
+    raise AssertionError("it was run")
