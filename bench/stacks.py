@@ -7,7 +7,7 @@ cost      CPU of the profiler for one stack of 50 frames: (CPU of a long recordi
           the long one - stacks of the short one), so that starting and writing cancel out
 slowdown  how much longer a program with 160 threads takes for fixed work while it is looked at 100 times a second
 first     how long until the first stack is printed, warm, and with the interpreter's file thrown out of the page cache
-kilohertz share of a core for 1,000 looks a second at one process
+kilohertz share of a core for 1,000 looks a second at one process, and for 1,000 wake-ups alone
 
 Prints one JSON object a measurement (appended to --out too) and a table. VIGIL=path of the binary. bench/peers.sh
 fetches the peers; who is not there is printed as not measured, with the reason.
@@ -290,6 +290,10 @@ def kilohertz(python, seconds):
              rate_got=round(stacks / wall))
     each(python, "kilohertz", measure)
     end(target)
+    naps = pathlib.Path(VIGIL).parents[2] / "bench/naps"
+    if naps.exists():
+        share = float(subprocess.run([naps, "1000", str(seconds)], capture_output=True, text=True, check=True).stdout)
+        note(what="kilohertz", who="1,000 wake-ups alone", core_share=round(share, 4))
 
 
 def table():
