@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "agent/forget.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -11,16 +12,21 @@ struct jobs_options {
 	uint32_t limit;
 	bool running;
 	bool json;
+	uint64_t forget_ns; /* UINT64_MAX: none */
 	const char *state;
 };
 
-static const struct jobs_options defaults = {.limit = 50};
+static const struct jobs_options defaults = {.limit = 50, .forget_ns = UINT64_MAX};
 
 static const struct option options[] = {
 	{.name = "limit", .letter = 'n', .type = OPTION_U32, .arg = "N", .help = "show the newest N; 0 shows all",
 	 .offset = offsetof(struct jobs_options, limit)},
 	{.name = "running", .letter = 'r', .type = OPTION_FLAG, .help = "show only jobs that run",
 	 .offset = offsetof(struct jobs_options, running)},
+	{.name = "forget", .type = OPTION_DURATION, .arg = "TIME",
+	 .help = "remove the records, output and profiles of jobs that ended longer ago than this (30d); nothing else "
+		 "does",
+	 .offset = offsetof(struct jobs_options, forget_ns)},
 	OPTION_JSON(jobs_options),
 	OPTION_STATE(jobs_options),
 	OPTION_END,
@@ -93,6 +99,39 @@ static int show(void *ctx, const struct job *stored)
 	return 0;
 }
 
+/* Lost jobs may be forgotten; one of another machine, which cannot be asked, is taken to live. */
+static bool lives(void *ctx, const struct job *stored)
+{
+	struct job j = *stored;
+	view_refresh(ctx, &j);
+	return view_is_live(&j);
+}
+
+static int forget(struct view *v, const struct jobs_options *o)
+{
+	struct forgotten gone;
+	struct fault f = {.text = ""};
+	char note[256], size[16], age[24];
+	v->store = store_close(v->store);
+	int r = store_open(v->state, STORE_WRITE, &v->store, note, &f);
+	if (r == 0 && note[0])
+		log_warning("%s", note);
+	if (r == 0)
+		r = forget_jobs(v->store, v->state, clock_unix_ms() - (int64_t)(o->forget_ns / NS_PER_MS), lives, v, &gone, &f);
+	if (r < 0) {
+		log_error("%s", f.text);
+		return r == -EACCES || r == -EPERM || r == -EROFS ? EXIT_DENIED : EXIT_PROBLEM;
+	}
+	if (o->json)
+		printf("{\"schema\":\"vigil.forgotten/1\",\"jobs\":%zu,\"kept\":%zu,\"profiles\":%zu,\"bytes\":%llu}\n",
+		       gone.jobs, gone.kept, gone.folders, (unsigned long long)gone.bytes);
+	else
+		log_info("%zu job%s that ended more than %s ago forgotten, %zu kept; %s given back", gone.jobs,
+			 gone.jobs == 1 ? "" : "s", duration_format(o->forget_ns, age), gone.kept,
+			 size_format(gone.bytes, size));
+	return 0;
+}
+
 static int jobs_run(const void *opts, int argc, char **argv)
 {
 	const struct jobs_options *o = opts;
@@ -102,6 +141,8 @@ static int jobs_run(const void *opts, int argc, char **argv)
 		status = view_open(o->state, &v);
 	if (status != 0)
 		return status;
+	if (o->forget_ns != UINT64_MAX && v.store)
+		return forget(&v, o);
 	struct list l = {.view = &v, .options = o, .now_unix_ms = clock_unix_ms()};
 	int r = v.store ? store_each_job(v.store, 0, show, &l) : 0;
 	if (r < 0)
@@ -113,12 +154,13 @@ static int jobs_run(const void *opts, int argc, char **argv)
 
 const struct command command_jobs = {
 	.name = "jobs",
-	.usage = "vigil jobs [--running] [-n N] [--json]",
+	.usage = "vigil jobs [--running] [-n N] [--forget TIME] [--json]",
 	.summary = "list the jobs, newest first",
 	.about = "MEM+OTH counts the processes that were ended for memory and those that died otherwise. A job is lost "
 		 "when the vigil in charge of it is gone without saying how the job ended.\n",
 	.examples = "vigil jobs\n"
-		    "vigil jobs --running --json",
+		    "vigil jobs --running --json\n"
+		    "vigil jobs --forget 30d        # what is older is removed from the state directory",
 	.options = options,
 	.options_size = sizeof(struct jobs_options),
 	.defaults = &defaults,

@@ -29,6 +29,11 @@ enum statement {
 	PUT_NOTE,
 	GET_NOTE,
 	DROP_NOTE,
+	FORGET_PROCESSES,
+	FORGET_EVENTS,
+	FORGET_INCIDENTS,
+	FORGET_NOTES,
+	FORGET_JOB,
 	EACH_NOTE,
 	JOB_BY_ID,
 	JOB_BY_NAME,
@@ -66,6 +71,11 @@ static const struct {
 		      "INSERT INTO note(job,key,value) VALUES(?1,?2,?3) ON CONFLICT(job,key) DO UPDATE SET value=?3"},
 	[GET_NOTE] = {NULL, false, "SELECT value FROM note WHERE job=?1 AND key=?2"},
 	[DROP_NOTE] = {NULL, true, "DELETE FROM note WHERE job=?1 AND key=?2"},
+	[FORGET_PROCESSES] = {NULL, true, "DELETE FROM process WHERE job=?1"},
+	[FORGET_EVENTS] = {NULL, true, "DELETE FROM event WHERE job=?1"},
+	[FORGET_INCIDENTS] = {NULL, true, "DELETE FROM incident WHERE job=?1"},
+	[FORGET_NOTES] = {NULL, true, "DELETE FROM note WHERE job=?1"},
+	[FORGET_JOB] = {NULL, true, "DELETE FROM job WHERE id=?1"},
 	[EACH_NOTE] = {NULL, false, "SELECT key,value FROM note WHERE job=?1 ORDER BY key"},
 	[JOB_BY_ID] = {&store_job_table, false, "WHERE id=?1"},
 	[JOB_BY_NAME] = {&store_job_table, false, "WHERE name=?1 " NEWEST_JOB "LIMIT 1"},
@@ -663,6 +673,14 @@ int store_put_note(struct store *s, const char *job, const char *key, const char
 int store_drop_note(struct store *s, const char *job, const char *key)
 {
 	return put(s, put_texts, &(struct put_texts){.id = DROP_NOTE, .text = {job, key}, .n = 2});
+}
+
+int store_forget_job(struct store *s, const char *job)
+{
+	int r = 0;
+	for (int id = FORGET_PROCESSES; r == 0 && id <= FORGET_JOB; id++)
+		r = put(s, put_texts, &(struct put_texts){.id = (enum statement)id, .text = {job}, .n = 1});
+	return r;
 }
 
 /* Start a query; texts may be NULL. */

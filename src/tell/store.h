@@ -63,6 +63,9 @@ int must_check store_drop_note(struct store *s, const char *job, const char *key
 typedef int store_note_fn(void *ctx, const char *key, const char *value);
 int must_check store_each_note(struct store *s, const char *job, store_note_fn *fn, void *ctx);
 
+/* All that the store has of a job; its row goes last, so what was interrupted can be done again. */
+int must_check store_forget_job(struct store *s, const char *job);
+
 /* name: an id, a job's name (its newest), or "last". STORE_NONE. */
 int must_check store_find_job(struct store *s, const char *name, struct job *ret);
 /* The newest job that had a process of this pid. STORE_NONE. */

@@ -1,0 +1,54 @@
+"""vigil jobs --forget: what is old goes, what runs or is young stays."""
+import json
+import os
+import sqlite3
+import time
+
+from conftest import wait_for
+
+
+def folders(vigil):
+    return sorted(p.name for p in (vigil.state / "jobs").iterdir())
+
+
+def age(vigil, job, days):
+    """As if the job had ended so many days ago."""
+    with sqlite3.connect(vigil.state / "vigil.db") as db:
+        db.execute("UPDATE job SET started_unix_ms=?1, ended_unix_ms=?1 WHERE id=?2", (int((time.time() - days * 86400) * 1000), job))
+
+
+def names(vigil):
+    return {json.loads(line)["id"] for line in vigil("jobs", "--json").out.splitlines()}
+
+
+def test_old_jobs_go_with_all_that_they_left(vigil, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("mine")
+    for name in ("old", "young"):
+        assert vigil("run", "--name", name, "--", "sh", "-c", "echo hello; exit 3").status == 3
+    old, young = (next(j for j in names(vigil) if j.startswith(n)) for n in ("old", "young"))
+    os.symlink(outside, vigil.state / "jobs" / old / "link")
+    running = vigil.start("run", "--name", "running", "--", "sleep", "60")
+    live = wait_for(lambda: next((j for j in names(vigil) if j.startswith("running")), None))
+    age(vigil, old, 40)
+    age(vigil, live, 40)
+    profile = vigil.state / "heap" / "pid-1-2"
+    profile.mkdir(parents=True)
+    (profile / "1.2.heap").write_bytes(b"x" * 8192)
+    os.utime(profile, (1e9, 1e9))
+    told = vigil("jobs", "--forget", "30d", "--json").json()
+    assert (told["jobs"], told["kept"], told["profiles"]) == (1, 2, 1) and told["bytes"] >= 8192, told
+    assert names(vigil) == {young, live} and folders(vigil) == sorted([young, live])
+    assert (outside / "kept").read_text() == "mine" and not profile.exists()
+    assert vigil("show", old).status == 4 and vigil("why", old).status == 4
+    assert b"hello" in vigil("logs", young).out and running.poll() is None
+    done = vigil("jobs", "--forget", "0")
+    assert done.status == 0 and b"1 job that ended more than 0" in done.err, done
+    assert names(vigil) == {live}
+
+
+def test_where_nothing_is_nothing_is_forgotten(vigil):
+    assert vigil("jobs", "--forget", "1d").status == 0
+    done = vigil("jobs", "--forget", "soon")
+    assert done.status == 2 and b"--forget" in done.err, done
