@@ -4,6 +4,7 @@
 #include <sys/auxv.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "judge/access.h"
 #include "model/stackmerge.h"
 #include "sense/maps.h"
@@ -46,7 +47,7 @@ static int python_open(struct lens *l, struct fault *f)
 	struct maps m = {.n = 0};
 	l->python_later = false;
 	l->note[0] = '\0';
-	int r = maps_read(l->w, l->pid, &m);
+	int r = maps_read(l->w, l->via, &m);
 	if (r)
 		return r;
 	struct fault why = {.text = ""};
@@ -100,9 +101,19 @@ static int native_open(struct lens *l)
 	return l->stopper ? 0 : -ENOMEM;
 }
 
+bool lens_lost(const struct lens *l)
+{
+	char path[64], text[1024];
+	size_t len;
+	struct proc_stat st;
+	TEXT_FORMAT(path, "%d/task/%d/stat", l->pid, l->via);
+	return file_read_at(l->w->proc_fd, path, text, sizeof(text), &len) != 0 ||
+	       proc_stat_parse((struct span){text, len}, &st) != 0 || st.state == 'Z' || st.state == 'X';
+}
+
 static void mark_read(struct lens *l)
 {
-	l->has_mark = proc_auxv_read(l->w, l->pid, AT_RANDOM, &l->mark_addr) == 0 &&
+	l->has_mark = proc_auxv_read(l->w, l->via, AT_RANDOM, &l->mark_addr) == 0 &&
 		      remote_u64(&l->remote, l->mark_addr, &l->mark) == 0;
 }
 
@@ -149,7 +160,7 @@ static int stack_possible(const struct world *w, pid_t pid, struct proc_stat *re
 	if (r)
 		return r;
 	const struct proc_stat st = *ret;
-	if (st.kernel_thread || st.state == 'Z' || st.state == 'X') {
+	if (st.kernel_thread || proc_is_over(&st)) {
 		fault_set(
 			f, 0,
 			st.kernel_thread
@@ -184,7 +195,10 @@ int lens_open(const struct world *w, pid_t pid, const struct lens_want *want, st
 	l->start_ticks = st.start_ticks;
 	l->want = *want;
 	l->patience_us = want->patient ? PATIENCE_ONCE_US : PATIENCE_US;
-	remote_open(w, pid, &l->remote);
+	l->via = proc_living_thread(w, pid);
+	if (l->via == 0)
+		return WORLD_GONE;
+	remote_open(w, l->via, &l->remote);
 	mark_read(l);
 	r = python_open(l, f);
 	if (r == 0)

@@ -27,6 +27,7 @@ struct lens_totals {
 struct lens {
 	const struct world *w;
 	pid_t pid;
+	pid_t via; /* the thread through which its memory, maps and files are seen: the main one, unless that has ended */
 	uint64_t start_ticks;
 	struct remote remote;
 	bool has_python;
@@ -66,6 +67,8 @@ int lens_why_none(const struct world *w, pid_t root, struct fault *f);
  * gives each program random bytes of its own (AT_RANDOM in getauxval(3)).
  */
 bool lens_changed(struct lens *l);
+/* Has the thread ended through which it is seen? Others may live: it has to be opened anew then. */
+bool lens_lost(const struct lens *l);
 /* Looks for Python again, after an exec or a late start. Frames and texts borrowed so far are gone. */
 void lens_again(struct lens *l);
 /* What was counted since it was opened. */

@@ -61,7 +61,8 @@ static void recording_done(struct recording *r)
 static struct track *track_of(const struct recording *r, pid_t pid, uint64_t start_ticks)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (r->track[i]->lens->pid == pid && r->track[i]->lens->start_ticks == start_ticks)
+		if (r->track[i]->lens->pid == pid && r->track[i]->lens->start_ticks == start_ticks &&
+		    !r->track[i]->gone)
 			return r->track[i];
 	return NULL;
 }

@@ -94,13 +94,15 @@ static int thread_fill(struct snap *s, struct lens *l, const struct pythread *py
 	const struct lens_frame *frames;
 	size_t n = 0;
 	/* Before the look: a stop by ourselves must not show as what it waits for. */
-	int r = threadwait_read(s->w, l->pid, t->tid, &l->remote, true, &t->wait);
+	int r = threadwait_read(s->w, l->via, t->tid, &l->remote, true, &t->wait);
 	if (r == WORLD_GONE)
 		return r;
 	enum lens_still still =
 		s->want->frozen ? LENS_FROZEN : lens_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
 	TEXT_COPY(t->name, t->wait.comm);
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
+	if (t->wait.kind == WAIT_ZOMBIE)
+		return 0;
 	if (t->wait.has_syscall && t->wait.nr >= 0)
 		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
 	r = lens_look(l, t->tid, py, still, &look);
@@ -225,6 +227,10 @@ static int process_fill(struct snap *s, struct dump_process *p)
 	if (l->has_python)
 		TEXT_COPY(p->python, l->rt.version_text);
 	TEXT_COPY(p->note, l->note);
+	if (l->via != l->pid) {
+		TEXT_FORMAT(p->note, "its main thread has ended; the others go on%s%s", l->note[0] ? "; " : "", l->note);
+		ignore(proc_command_read(s->w, l->via, p->command, sizeof(p->command)), "shown without");
+	}
 	r = threads_fill(s, l, p);
 	if (r == 0 && lens_changed(l))
 		TEXT_COPY(p->note, "it became another program while it was looked at: frames may be missing or wrong");

@@ -81,7 +81,7 @@ int track_open(const struct world *w, const struct member *m, const struct lens_
 		return -ENOMEM;
 	int r = lens_open(w, m->task->pid, want, &t->lens, f);
 	if (r == 0) {
-		t->watch = threadwatch_new(w, m->task->pid);
+		t->watch = threadwatch_new(w, t->lens->via);
 		t->idmap_cap = 1024;
 		t->idmap = calloc(t->idmap_cap, sizeof(*t->idmap));
 		r = t->watch && t->idmap ? 0 : -ENOMEM;
@@ -464,7 +464,7 @@ static int round_of(struct track *t, uint64_t now_ns, struct stackset *into, uin
 		if (r == WORLD_GONE) { /* this thread; when it was the last, the listing says so */
 			t->list_ns = 0;
 			t->thread[i].has_last = false;
-			r = 0;
+			r = lens_lost(t->lens) ? WORLD_GONE : 0; /* whoever holds the tracks opens it again */
 		}
 	}
 	return r;

@@ -337,11 +337,14 @@ static pid_t task_take(struct kernel_task *t)
 	return t->outer;
 }
 
-/* Would this offset into struct pthread give each thread that is still without one a thread id of its own? */
+/*
+ * Would this offset into struct pthread give each thread that is still without one a thread id of its own? The kernel
+ * clears the id of a thread that ends; only the main one can have ended and still have a Python state.
+ */
 static bool offset_fits(struct pystacks *s, const struct kernel_tasks *k, size_t offset)
 {
 	bool fits = true;
-	size_t n = 0;
+	size_t n = 0, ended = 0;
 	cleanup(freep) struct kernel_task **found = calloc(s->n_threads, sizeof(struct kernel_task *));
 	if (!found)
 		return false;
@@ -350,6 +353,8 @@ static bool offset_fits(struct pystacks *s, const struct kernel_tasks *k, size_t
 		if (s->threads[i].tid)
 			continue;
 		fits = remote_read(s->r, s->listed[i].thread_id + offset, &id, sizeof(id)) == 0;
+		if (fits && id == 0 && ended++ == 0)
+			continue;
 		struct kernel_task *t = fits ? task_of(k, id) : NULL;
 		fits = t != NULL;
 		if (t) {
@@ -359,7 +364,7 @@ static bool offset_fits(struct pystacks *s, const struct kernel_tasks *k, size_t
 	}
 	for (size_t i = 0; i < n; i++)
 		found[i]->taken = false;
-	return fits;
+	return fits && n > 0;
 }
 
 static void offset_find(struct pystacks *s, const struct kernel_tasks *k)
