@@ -12,7 +12,7 @@
 /* New threads are seen this much later; listing costs a directory. */
 #define LIST_NS (100 * NS_PER_MS)
 /* A function that was freed may be shown in place of one that got its memory for so long. */
-#define RECHECK_NS (250 * NS_PER_MS)
+#define RECHECK_NS (100 * NS_PER_MS)
 #define AGAIN_NS (200 * NS_PER_MS)
 #define AGAIN_MAX_NS (5 * NS_PER_S)
 /* It is another program than the last time. */
