@@ -12,8 +12,7 @@
 static bool same_process(const struct world *w, const struct proc_id *id)
 {
 	struct proc_stat st;
-	return proc_stat_read(w, id->pid, &st) == 0 && st.start_ticks == id->start_ticks && st.state != 'Z' &&
-	       st.state != 'X';
+	return proc_stat_read(w, id->pid, &st) == 0 && st.start_ticks == id->start_ticks && !proc_is_over(&st);
 }
 
 int target_open(const struct world *w, struct target *t, bool hold)

@@ -189,7 +189,7 @@ static int adopt_pid(struct adopt *a, pid_t pid, const char *name)
 	struct proc_stat st;
 	char command[512];
 	int r = proc_stat_read(a->w, pid, &st);
-	if (r != 0 || st.state == 'Z')
+	if (r != 0 || proc_is_over(&st))
 		return r < 0 ? r : WORLD_GONE;
 	struct adopted *j = slot(a);
 	if (!j)
@@ -498,7 +498,7 @@ static bool still_alive(struct adopt *a, struct adopted *j)
 	if (j->id.pid) {
 		struct proc_stat st;
 		return proc_stat_read(a->w, j->id.pid, &st) == 0 && st.start_ticks == j->id.start_ticks &&
-		       st.state != 'Z' && st.state != 'X';
+		       !proc_is_over(&st);
 	}
 	pid_t one[4];
 	size_t n = 0;

@@ -4,6 +4,7 @@
 #include <sys/auxv.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "judge/access.h"
 #include "model/stackmerge.h"
 #include "sense/maps.h"
@@ -17,6 +18,8 @@
 #define STOP_WAITING_US 2000
 /* Of a process that becomes one program after the other the last one is looked at. */
 #define OPEN_TRIES 3
+/* A thread that comes and goes between interpreters. */
+#define JOIN_TRIES 8
 
 /* The room one merge needs; one for the program, because looks are taken one after the other. */
 struct desk {
@@ -27,6 +30,7 @@ struct desk {
 	struct merge_python python[PYSTACK_FRAMES];
 	struct merge_item item[UNWIND_FRAMES + PYSTACK_FRAMES];
 	struct lens_frame frame[UNWIND_FRAMES + PYSTACK_FRAMES];
+	struct pyframe joined[PYSTACK_FRAMES], base[PYSTACK_FRAMES];
 };
 static struct desk desk;
 
@@ -36,6 +40,10 @@ static void python_close(struct lens *l)
 	lens_count(l, &now);
 	l->before.python = now.python;
 	l->stacks = pystacks_free(l->stacks);
+	freep(&l->others);
+	l->others = NULL;
+	l->n_others = 0;
+	l->has_interps = false;
 	l->codes = pycodes_free(l->codes);
 	l->has_python = false;
 }
@@ -46,7 +54,7 @@ static int python_open(struct lens *l, struct fault *f)
 	struct maps m = {.n = 0};
 	l->python_later = false;
 	l->note[0] = '\0';
-	int r = maps_read(l->w, l->pid, &m);
+	int r = maps_read(l->w, l->via, &m);
 	if (r)
 		return r;
 	struct fault why = {.text = ""};
@@ -100,9 +108,19 @@ static int native_open(struct lens *l)
 	return l->stopper ? 0 : -ENOMEM;
 }
 
+bool lens_lost(const struct lens *l)
+{
+	char path[64], text[1024];
+	size_t len;
+	struct proc_stat st;
+	TEXT_FORMAT(path, "%d/task/%d/stat", l->pid, l->via);
+	return file_read_at(l->w->proc_fd, path, text, sizeof(text), &len) != 0 ||
+	       proc_stat_parse((struct span){text, len}, &st) != 0 || st.state == 'Z' || st.state == 'X';
+}
+
 static void mark_read(struct lens *l)
 {
-	l->has_mark = proc_auxv_read(l->w, l->pid, AT_RANDOM, &l->mark_addr) == 0 &&
+	l->has_mark = proc_auxv_read(l->w, l->via, AT_RANDOM, &l->mark_addr) == 0 &&
 		      remote_u64(&l->remote, l->mark_addr, &l->mark) == 0;
 }
 
@@ -149,7 +167,7 @@ static int stack_possible(const struct world *w, pid_t pid, struct proc_stat *re
 	if (r)
 		return r;
 	const struct proc_stat st = *ret;
-	if (st.kernel_thread || st.state == 'Z' || st.state == 'X') {
+	if (st.kernel_thread || proc_is_over(&st)) {
 		fault_set(
 			f, 0,
 			st.kernel_thread
@@ -184,7 +202,10 @@ int lens_open(const struct world *w, pid_t pid, const struct lens_want *want, st
 	l->start_ticks = st.start_ticks;
 	l->want = *want;
 	l->patience_us = want->patient ? PATIENCE_ONCE_US : PATIENCE_US;
-	remote_open(w, pid, &l->remote);
+	l->via = proc_living_thread(w, pid);
+	if (l->via == 0)
+		return WORLD_GONE;
+	remote_open(w, l->via, &l->remote);
 	mark_read(l);
 	r = python_open(l, f);
 	if (r == 0)
@@ -227,11 +248,170 @@ struct during {
 	struct lens_look *look;
 };
 
+static int by_depth(const void *a, const void *b)
+{
+	const struct pythread *x = a, *y = b;
+	if (x->c_stack != y->c_stack)
+		return x->c_stack < y->c_stack ? -1 : 1;
+	return (x->interp_id < y->interp_id) - (x->interp_id > y->interp_id);
+}
+
+int lens_python_threads(struct lens *l, const struct pythread **ret, size_t *ret_n)
+{
+	int r = pystacks_threads(l->stacks, ret, ret_n);
+	l->n_others = 0;
+	l->has_interps = r == 0 && pystacks_interpreters(l->stacks) > 1;
+	for (size_t i = 0; l->has_interps && i < *ret_n; i++)
+		l->n_others += (*ret)[i].interp_id != 0 && (*ret)[i].tid != 0;
+	if (l->n_others == 0)
+		return r;
+	struct pythread *others = realloc(l->others, l->n_others * sizeof(*others));
+	if (!others) {
+		l->n_others = 0;
+		return -ENOMEM;
+	}
+	l->others = others;
+	for (size_t i = 0, k = 0; i < *ret_n; i++)
+		if ((*ret)[i].interp_id != 0 && (*ret)[i].tid != 0)
+			l->others[k++] = (*ret)[i];
+	qsort(l->others, l->n_others, sizeof(*l->others), by_depth);
+	return 0;
+}
+
+const struct pythread *lens_python_thread(const struct pythread *list, size_t n, pid_t tid)
+{
+	const struct pythread *found = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].tid == tid && (!found || list[i].interp_id == 0))
+			found = &list[i];
+	return found;
+}
+
+/* What the thread runs in other interpreters, into desk.joined: the innermost first. */
+static int read_others(struct lens *l, const struct pythread *t, bool stopped, struct lens_look *ret, struct pystack *sum)
+{
+	for (size_t i = 0; i < l->n_others && ret->n_parts < LENS_INTERPS; i++) {
+		struct pystack one;
+		if (l->others[i].tid != t->tid || l->others[i].tstate == t->tstate)
+			continue;
+		int r = pystacks_read(l->stacks, &l->others[i], stopped, &one);
+		if (r)
+			return r;
+		size_t n = MIN(one.n, PYSTACK_FRAMES - sum->n);
+		if (n == 0)
+			continue;
+		memcpy(desk.joined + sum->n, one.frames, n * sizeof(*one.frames));
+		if (sum->n == 0)
+			sum->gil = one.gil;
+		sum->n += n;
+		sum->cut |= one.cut || n < one.n;
+		sum->bracketed &= one.bracketed;
+		sum->collecting |= one.collecting;
+		ret->part[ret->n_parts++] = (struct lens_part){sum->n, l->others[i].interp_id};
+	}
+	return 0;
+}
+
+/* From 3.13 on a state lives as long as what it runs: the list may change while it is read. */
+static int list_again(struct lens *l)
+{
+	const struct pythread *list;
+	size_t n;
+	int r = REMOTE_FAULT;
+	for (int try = 0; try < JOIN_TRIES && r == REMOTE_FAULT; try++)
+		r = lens_python_threads(l, &list, &n);
+	return r;
+}
+
+static bool same_frames(const struct pystack *a, const struct pyframe *b, size_t n)
+{
+	bool same = a->n == n;
+	for (size_t i = 0; same && i < n; i++)
+		same = a->frames[i].addr == b[i].addr && a->frames[i].code == b[i].code && a->frames[i].instr == b[i].instr;
+	return same;
+}
+
+static bool still_runs(const struct lens *l, uint64_t interp_id, pid_t tid)
+{
+	for (size_t i = 0; i < l->n_others; i++)
+		if (l->others[i].interp_id == interp_id && l->others[i].tid == tid)
+			return true;
+	return false;
+}
+
+/* Were base, and who ran what, the same after the inner stacks were read as before? Then they were so in between. */
+static int stood(struct lens *l, const struct pythread *t, const struct lens_look *look, size_t n_base, bool *ret)
+{
+	struct pystack again;
+	int r = pystacks_read(l->stacks, t, false, &again);
+	*ret = r == 0 && same_frames(&again, desk.base, n_base);
+	if (r == 0)
+		r = list_again(l);
+	for (size_t i = 0; r == 0 && i < look->n_parts; i++)
+		*ret &= still_runs(l, look->part[i].interp_id, t->tid);
+	return r;
+}
+
+/*
+ * The states of a thread are read one after the other. While one interpreter runs, what called it stands: so the outer
+ * stack is read before and after the inner ones, and has to be the same.
+ */
+static int read_joined(struct lens *l, const struct pythread *t, bool stopped, struct lens_look *ret)
+{
+	for (int try = 0; try < JOIN_TRIES; try++) {
+		struct pystack base, sum = {.frames = desk.joined, .bracketed = true};
+		bool same = true;
+		ret->n_parts = 0;
+		int r = pystacks_read(l->stacks, t, stopped, &base);
+		if (r)
+			return r;
+		size_t n = base.n;
+		memcpy(desk.base, base.frames, n * sizeof(*desk.base));
+		base.frames = desk.base;
+		r = read_others(l, t, stopped, ret, &sum);
+		if (!stopped && (r == PYSTACK_STALE || r == PYSTACK_TORN)) {
+			same = false;
+			r = list_again(l);
+		} else if (r == 0 && sum.n > 0 && !stopped) {
+			r = stood(l, t, ret, n, &same);
+		}
+		if (r)
+			return r;
+		if (!same)
+			continue;
+		if (sum.n > 0) {
+			size_t fit = MIN(n, PYSTACK_FRAMES - sum.n);
+			memcpy(desk.joined + sum.n, desk.base, fit * sizeof(*desk.base));
+			sum.n += fit;
+			sum.cut |= base.cut || fit < n;
+			sum.bracketed &= base.bracketed;
+			base = sum;
+		}
+		ret->part[ret->n_parts++] = (struct lens_part){base.n, t->interp_id};
+		ret->python = base;
+		return 0;
+	}
+	return PYSTACK_TORN;
+}
+
 static void read_python(struct lens *l, const struct pythread *t, bool stopped, struct lens_look *ret)
 {
 	if (!t || !l->stacks)
 		return;
-	ret->python_result = pystacks_read(l->stacks, t, stopped, &ret->python);
+	bool others = false;
+	if (l->has_interps && !stopped && t->tid)
+		ret->python_result = list_again(l);
+	for (size_t i = 0; i < l->n_others && !others && t->tid; i++)
+		others = l->others[i].tid == t->tid && l->others[i].tstate != t->tstate;
+	if (ret->python_result) {
+		ret->n_parts = 0;
+	} else if (others) {
+		ret->python_result = read_joined(l, t, stopped, ret);
+	} else {
+		ret->python_result = pystacks_read(l->stacks, t, stopped, &ret->python);
+		ret->part[0] = (struct lens_part){ret->python.n, t->interp_id};
+		ret->n_parts = 1;
+	}
 	ret->has_python = ret->python_result == 0;
 	if (!ret->has_python)
 		ret->python.n = 0;
@@ -315,6 +495,15 @@ static size_t inputs(struct lens *l, const struct lens_look *look)
 	return n;
 }
 
+static void part_of(const struct lens_look *look, size_t index, struct lens_frame *ret)
+{
+	size_t k = 0;
+	while (k + 1 < look->n_parts && index >= look->part[k].end)
+		k++;
+	ret->interp_id = look->part[k].interp_id;
+	ret->last_of_interp = index + 1 == look->part[k].end;
+}
+
 int lens_merge(struct lens *l, const struct lens_look *look, const struct lens_frame **ret, size_t *ret_n,
 	       bool *ret_approximate)
 {
@@ -328,6 +517,8 @@ int lens_merge(struct lens *l, const struct lens_look *look, const struct lens_f
 			.py = it->python ? &look->python.frames[it->index] : NULL,
 			.native = it->python ? NULL : &look->native->frame[it->index],
 		};
+		if (it->python)
+			part_of(look, it->index, &desk.frame[i]);
 	}
 	*ret = desk.frame;
 	*ret_n = m.n;

@@ -27,12 +27,16 @@ struct lens_totals {
 struct lens {
 	const struct world *w;
 	pid_t pid;
+	pid_t via; /* the thread through which its memory, maps and files are seen: the main one, unless that has ended */
 	uint64_t start_ticks;
 	struct remote remote;
 	bool has_python;
 	struct pyrt rt;
 	struct pycodes *codes; /* NULL without Python */
 	struct pystacks *stacks; /* NULL without Python */
+	struct pythread *others; /* states of other interpreters whose thread is known, the innermost first; owned */
+	size_t n_others;
+	bool has_interps; /* more than the main one: who runs what is asked anew at each look */
 	bool python_later; /* there may be one soon: it has not started, or the process has not exec'ed yet */
 	struct native *native; /* NULL: not asked for, or denied */
 	struct stopper *stopper; /* NULL: likewise */
@@ -66,14 +70,31 @@ int lens_why_none(const struct world *w, pid_t root, struct fault *f);
  * gives each program random bytes of its own (AT_RANDOM in getauxval(3)).
  */
 bool lens_changed(struct lens *l);
+/* Has the thread ended through which it is seen? Others may live: it has to be opened anew then. */
+bool lens_lost(const struct lens *l);
 /* Looks for Python again, after an exec or a late start. Frames and texts borrowed so far are gone. */
 void lens_again(struct lens *l);
 /* What was counted since it was opened. */
 void lens_count(const struct lens *l, struct lens_totals *ret);
 
+/*
+ * Its Python threads; borrowed until the next call. From then on a look at a thread includes what it runs in other
+ * interpreters. As pystacks_threads.
+ */
+int must_check lens_python_threads(struct lens *l, const struct pythread **ret, size_t *ret_n);
+/* The state to look at a thread by: the main interpreter's, else any; NULL: it has none. */
+const struct pythread *lens_python_thread(const struct pythread *list, size_t n, pid_t tid);
+
+#define LENS_INTERPS 8 /* that one thread is in at the same time; what is beyond is not shown */
+
 /* What one thread was seen doing; frames borrowed until the next look through the same lens. */
 struct lens_look {
 	struct pystack python; /* n 0: none */
+	struct lens_part {
+		size_t end; /* in python.frames */
+		uint64_t interp_id;
+	} part[LENS_INTERPS + 1]; /* whose frames they are, innermost first */
+	size_t n_parts;
 	bool has_python; /* the thread was read as a Python thread */
 	int python_result; /* 0, PYSTACK_*, … */
 	struct unwind_trace *native; /* NULL: not taken */
@@ -98,6 +119,8 @@ int must_check lens_look(struct lens *l, pid_t tid, const struct pythread *threa
 struct lens_frame {
 	bool python;
 	const struct pyframe *py; /* if python */
+	uint64_t interp_id; /* if python; 0: the main interpreter */
+	bool last_of_interp; /* the outermost frame of that interpreter's part */
 	const struct unwind_frame *native; /* else */
 };
 /* *ret_approximate: the two did not quite fit. Borrowed like the look. */

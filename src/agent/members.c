@@ -105,8 +105,14 @@ static void role_fill(struct gather *g, struct member *m, const struct member *p
 	size_t len = 0;
 	struct span block = {"", 0};
 	pid_t pid = m->task->pid;
-	if (proc_environ_read(g->w, pid, g->environ, ENVIRON_CAP, &len) == 0)
-		block = (struct span){g->environ, len};
+	if (proc_environ_read(g->w, pid, g->environ, ENVIRON_CAP, &len) == 0 && len == 0) {
+		pid = proc_living_thread(g->w, pid); /* the main thread has ended by itself */
+		if (pid && proc_environ_read(g->w, pid, g->environ, ENVIRON_CAP, &len) != 0)
+			len = 0;
+	}
+	block.len = len;
+	if (len)
+		block.p = g->environ;
 	ignore(proc_command_read(g->w, pid, m->command, sizeof(m->command)), "gone or hidden: the role is then 'other'");
 	struct span job = environ_get(block, "VIGIL_JOB_ID");
 	if (job.p)

@@ -42,6 +42,7 @@ static void account(struct recording *r, const struct track *t)
 	r->python.unproved += s.python.unproved;
 	r->python.retries += s.python.retries;
 	r->python.walks += s.python.walks;
+	r->python.shortened += s.python.shortened;
 	r->pauses.stops += s.pauses.stops;
 	r->pauses.pause_ns_sum += s.pauses.pause_ns_sum;
 	r->pauses.pause_ns_max = MAX(r->pauses.pause_ns_max, s.pauses.pause_ns_max);
@@ -61,7 +62,8 @@ static void recording_done(struct recording *r)
 static struct track *track_of(const struct recording *r, pid_t pid, uint64_t start_ticks)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (r->track[i]->lens->pid == pid && r->track[i]->lens->start_ticks == start_ticks)
+		if (r->track[i]->lens->pid == pid && r->track[i]->lens->start_ticks == start_ticks &&
+		    !r->track[i]->gone)
 			return r->track[i];
 	return NULL;
 }
@@ -228,18 +230,19 @@ static int loop(struct recording *r)
 #define WRONG_LEAST 30
 
 /*
- * How many of the stacks may be wrong. A thread that moves while it is read is seen to have moved unless it moves twice and
- * comes back to the same frame. How often it moves within one look is measured (retries); moving twice is the square of
- * that over two, coming back not counted. What was kept without such a proof counts in full.
+ * What is kept of a thread that stood still, or was made to, is exact. So is what was read of one that moved, but for a
+ * known small share (stackset.h). A try that failed for another reason counts as a move: the share is never too small.
  */
-static double wrong_ratio(const struct pystack_stats *s)
+static void ratios_fill(const struct recording *r, struct stackset_meta *m)
 {
-	if (s->samples == 0)
-		return 0;
+	const struct pystack_stats *s = &r->python;
+	m->has_wrong_ratio = m->samples >= WRONG_LEAST;
+	if (!m->has_wrong_ratio || s->samples == 0)
+		return;
 	/* Nothing seen in n tries: up to three in n may be, with 95 % confidence. */
-	double moved = (double)MAX(s->retries, UINT64_C(3)) / (double)(s->samples + s->retries);
-	double wrong = moved * moved / 2 + (double)s->unproved / (double)s->samples;
-	return MIN(wrong, 1.0);
+	uint64_t moved = MIN(MAX(s->retries + s->shortened, UINT64_C(3)), s->samples);
+	m->moved_ratio = MIN((double)moved / (double)m->samples, 1.0);
+	m->wrong_ratio = MIN(m->moved_ratio * STACK_WRONG_OF_MOVED + (double)s->unproved / (double)m->samples, 1.0);
 }
 
 static void meta_fill(struct recording *r)
@@ -254,8 +257,8 @@ static void meta_fill(struct recording *r)
 	m->samples = r->tally.samples;
 	m->dropped = r->tally.dropped;
 	m->unproved = r->python.unproved;
-	m->has_wrong_ratio = r->python.samples >= WRONG_LEAST;
-	m->wrong_ratio = wrong_ratio(&r->python);
+	m->shortened = MIN(r->python.shortened, m->samples);
+	ratios_fill(r, m);
 	m->late = r->late;
 	m->merged = r->tally.merged;
 	m->approximate = r->tally.approximate;

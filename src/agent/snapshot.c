@@ -1,5 +1,6 @@
 #include "agent/snapshot.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +53,7 @@ static int frame_add(struct snap *s, struct lens *l, const struct lens_frame *f,
 {
 	struct frame text;
 	lens_frame_text(l, f, s->want->lines, &text);
-	*to = (struct dump_frame){.kind = text.kind, .line = text.line, .name = strdup(text.name)};
+	*to = (struct dump_frame){.kind = text.kind, .line = text.line, .interp_id = f->interp_id, .name = strdup(text.name)};
 	to->file = text.file[0] ? strdup(text.file) : NULL;
 	to->module = text.module[0] ? strdup(text.module) : NULL;
 	if (!to->name || (text.file[0] && !to->file) || (text.module[0] && !to->module))
@@ -88,32 +89,18 @@ static void thread_note(const struct lens *l, const struct lens_look *look, stru
 		TEXT_COPY(t->note, "no native frames: it may not be stopped");
 }
 
-static int thread_fill(struct snap *s, struct lens *l, const struct pythread *py, struct dump_thread *t)
+static int frames_fill(struct snap *s, struct lens *l, const struct lens_look *look, struct dump_thread *t)
 {
-	struct lens_look look;
 	const struct lens_frame *frames;
 	size_t n = 0;
-	/* Before the look: a stop by ourselves must not show as what it waits for. */
-	int r = threadwait_read(s->w, l->pid, t->tid, &l->remote, true, &t->wait);
-	if (r == WORLD_GONE)
-		return r;
-	enum lens_still still =
-		s->want->frozen ? LENS_FROZEN : lens_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
-	TEXT_COPY(t->name, t->wait.comm);
-	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
-	if (t->wait.has_syscall && t->wait.nr >= 0)
-		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
-	r = lens_look(l, t->tid, py, still, &look);
+	int r = lens_merge(l, look, &frames, &n, &t->approximate);
 	if (r)
 		return r;
-	r = lens_merge(l, &look, &frames, &n, &t->approximate);
-	if (r)
-		return r;
-	t->has_python = look.python.n > 0;
-	t->cut = look.python.cut || (look.native && look.native->end == UNWIND_TOO_DEEP);
-	t->gil = gil_of(look.python.gil);
-	thread_note(l, &look, t);
-	if (look.python.n > 0 && !look.python.bracketed && t->wait.kind == WAIT_RUNNING)
+	t->has_python = look->python.n > 0;
+	t->cut = look->python.cut || (look->native && look->native->end == UNWIND_TOO_DEEP);
+	t->gil = gil_of(look->python.gil);
+	thread_note(l, look, t);
+	if (look->python.n > 0 && !look->python.bracketed && t->wait.kind == WAIT_RUNNING)
 		s->d->wrong_possible = true;
 	t->frames = calloc(n ? n : 1, sizeof(*t->frames));
 	if (!t->frames)
@@ -127,12 +114,47 @@ static int thread_fill(struct snap *s, struct lens *l, const struct pythread *py
 	return 0;
 }
 
-static const struct pythread *python_thread(const struct pythread *list, size_t n, pid_t tid)
+static int thread_fill(struct snap *s, struct lens *l, const struct pythread *py, struct dump_thread *t)
 {
-	for (size_t i = 0; i < n; i++)
-		if (list[i].tid == tid)
-			return &list[i];
-	return NULL;
+	struct lens_look look;
+	/* Before the look: a stop by ourselves must not show as what it waits for. */
+	int r = threadwait_read(s->w, l->via, t->tid, &l->remote, true, &t->wait);
+	if (r == WORLD_GONE)
+		return r;
+	enum lens_still still =
+		s->want->frozen ? LENS_FROZEN : lens_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
+	TEXT_COPY(t->name, t->wait.comm);
+	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
+	if (t->wait.kind == WAIT_ZOMBIE)
+		return 0;
+	if (t->wait.has_syscall && t->wait.nr >= 0)
+		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
+	r = lens_look(l, t->tid, py, still, &look);
+	return r ? r : frames_fill(s, l, &look, t);
+}
+
+static void thread_drop(struct dump_process *p)
+{
+	struct dump_thread *t = &p->threads[--p->n_threads];
+	for (size_t k = 0; k < t->n_frames; k++)
+		dump_frame_done(&t->frames[k]);
+	free(t->frames);
+}
+
+/* Code of other interpreters of which CPython does not say in which thread it runs (before 3.10). */
+static int homeless_fill(struct snap *s, struct lens *l, const struct pythread *py, struct dump_process *p)
+{
+	struct lens_look look;
+	int r = lens_look(l, 0, py, s->want->frozen ? LENS_FROZEN : LENS_RUNS, &look);
+	if (r || look.python.n == 0)
+		return r == WORLD_GONE ? 0 : r;
+	struct dump_thread *t = &p->threads[p->n_threads++];
+	*t = (struct dump_thread){.wait = {.nr = -1, .fd = -1}};
+	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
+	r = frames_fill(s, l, &look, t);
+	TEXT_FORMAT(t->note, "it runs interpreter %" PRIu64 "; CPython 3.%u does not tell which thread it is", py->interp_id,
+		    l->rt.minor);
+	return r;
 }
 
 /* A copy: the list of a lens lives until the next call only. */
@@ -142,7 +164,7 @@ static int python_threads(struct lens *l, struct pythread **ret, size_t *ret_n)
 	size_t n = 0;
 	*ret = NULL;
 	*ret_n = 0;
-	if (!l->stacks || pystacks_threads(l->stacks, &list, &n) != 0 || n == 0)
+	if (!l->stacks || lens_python_threads(l, &list, &n) != 0 || n == 0)
 		return 0;
 	*ret = malloc(n * sizeof(**ret));
 	if (!*ret)
@@ -157,6 +179,8 @@ static int by_main_then_tid(const void *a, const void *b)
 	const struct dump_thread *x = a, *y = b;
 	if (x->main != y->main)
 		return x->main ? -1 : 1;
+	if ((x->tid == 0) != (y->tid == 0))
+		return x->tid == 0 ? 1 : -1;
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
@@ -170,7 +194,7 @@ static int threads_fill(struct snap *s, struct lens *l, struct dump_process *p)
 		r = python_threads(l, &py, &n_py);
 	if (r)
 		return r;
-	p->threads = calloc(n ? n : 1, sizeof(*p->threads));
+	p->threads = calloc(n + n_py, sizeof(*p->threads));
 	if (!p->threads)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -180,18 +204,22 @@ static int threads_fill(struct snap *s, struct lens *l, struct dump_process *p)
 		}
 		struct dump_thread *t = &p->threads[p->n_threads];
 		*t = (struct dump_thread){.tid = tids[i], .main = tids[i] == l->pid};
-		r = thread_fill(s, l, python_thread(py, n_py, tids[i]), t);
+		r = thread_fill(s, l, lens_python_thread(py, n_py, tids[i]), t);
 		p->n_threads++;
 		if (s->d->first_ns == 0)
 			s->d->first_ns = s->w->mono_ns() - s->begin_ns;
 		if (r == WORLD_GONE) { /* this thread only, as a rule; the process shows at the next one */
-			for (size_t k = 0; k < t->n_frames; k++)
-				dump_frame_done(&t->frames[k]);
-			free(t->frames);
-			p->n_threads--;
+			thread_drop(p);
 		} else if (r) {
 			return r;
 		}
+	}
+	for (size_t i = 0; i < n_py && !over(s); i++) {
+		if (py[i].tid != 0 || py[i].interp_id == 0)
+			continue;
+		r = homeless_fill(s, l, &py[i], p);
+		if (r)
+			return r;
 	}
 	qsort(p->threads, p->n_threads, sizeof(*p->threads), by_main_then_tid);
 	return 0;
@@ -225,6 +253,10 @@ static int process_fill(struct snap *s, struct dump_process *p)
 	if (l->has_python)
 		TEXT_COPY(p->python, l->rt.version_text);
 	TEXT_COPY(p->note, l->note);
+	if (l->via != l->pid) {
+		TEXT_FORMAT(p->note, "its main thread has ended; the others go on%s%s", l->note[0] ? "; " : "", l->note);
+		ignore(proc_command_read(s->w, l->via, p->command, sizeof(p->command)), "shown without");
+	}
 	r = threads_fill(s, l, p);
 	if (r == 0 && lens_changed(l))
 		TEXT_COPY(p->note, "it became another program while it was looked at: frames may be missing or wrong");

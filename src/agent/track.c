@@ -1,6 +1,7 @@
 #include "agent/track.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,7 +12,7 @@
 /* New threads are seen this much later; listing costs a directory. */
 #define LIST_NS (100 * NS_PER_MS)
 /* A function that was freed may be shown in place of one that got its memory for so long. */
-#define RECHECK_NS (250 * NS_PER_MS)
+#define RECHECK_NS (100 * NS_PER_MS)
 #define AGAIN_NS (200 * NS_PER_MS)
 #define AGAIN_MAX_NS (5 * NS_PER_S)
 /* It is another program than the last time. */
@@ -81,7 +82,7 @@ int track_open(const struct world *w, const struct member *m, const struct lens_
 		return -ENOMEM;
 	int r = lens_open(w, m->task->pid, want, &t->lens, f);
 	if (r == 0) {
-		t->watch = threadwatch_new(w, m->task->pid);
+		t->watch = threadwatch_new(w, t->lens->via);
 		t->idmap_cap = 1024;
 		t->idmap = calloc(t->idmap_cap, sizeof(*t->idmap));
 		r = t->watch && t->idmap ? 0 : -ENOMEM;
@@ -228,11 +229,11 @@ static int threads_list(struct track *t, uint64_t now_ns)
 		pycodes_recheck(t->lens->codes);
 		t->recheck_ns = now_ns;
 	}
-	r = pystacks_threads(t->lens->stacks, &py, &n_py);
+	r = lens_python_threads(t->lens, &py, &n_py);
 	t->broken = r == 0 && n_py > 0 ? 0 : t->broken + 1;
 	for (size_t i = 0; r == 0 && i < n_py; i++) {
 		struct track_thread *th = thread_of(t, py[i].tid);
-		if (!th)
+		if (!th || (th->has_py && py[i].interp_id != 0))
 			continue;
 		th->has_py = true;
 		if (th->py.tstate != py[i].tstate)
@@ -334,6 +335,14 @@ static int leaf_note(struct frametab *frames, enum wait_kind kind, int64_t nr, c
 	return note_id(frames, text, &th->last[th->n_last++]);
 }
 
+/* What another interpreter runs stands apart from what made it run. */
+static int interp_note(struct frametab *frames, uint64_t id, struct track_thread *th)
+{
+	char text[48];
+	TEXT_FORMAT(text, "[interpreter %" PRIu64 "]", id);
+	return note_id(frames, text, &th->last[th->n_last++]);
+}
+
 static int frames_take(struct track *t, struct track_thread *th, const struct lens_look *look, struct stackset *into,
 		       struct track_tally *tally, enum wait_kind kind, int64_t nr)
 {
@@ -343,13 +352,16 @@ static int frames_take(struct track *t, struct track_thread *th, const struct le
 	bool approximate = false;
 	int r = lens_merge(t->lens, look, &f, &n, &approximate);
 	if (r == 0)
-		r = last_reserve(th, n + 2);
+		r = last_reserve(th, n + 2 + look->n_parts);
 	if (r)
 		return r;
 	th->n_last = 0;
 	r = leaf_note(frames, kind, nr, &look->python, th);
-	for (size_t i = 0; r == 0 && i < n; i++)
+	for (size_t i = 0; r == 0 && i < n; i++) {
 		r = id_of(t, frames, &f[i], &th->last[th->n_last++]);
+		if (r == 0 && f[i].python && f[i].interp_id && f[i].last_of_interp)
+			r = interp_note(frames, f[i].interp_id, th);
+	}
 	if (r == 0 && t->lens->stopper && !look->native)
 		tally->native_missing++;
 	if (r == 0 && look->native && look->python.n > 0) {
@@ -464,7 +476,7 @@ static int round_of(struct track *t, uint64_t now_ns, struct stackset *into, uin
 		if (r == WORLD_GONE) { /* this thread; when it was the last, the listing says so */
 			t->list_ns = 0;
 			t->thread[i].has_last = false;
-			r = 0;
+			r = lens_lost(t->lens) ? WORLD_GONE : 0; /* whoever holds the tracks opens it again */
 		}
 	}
 	return r;

@@ -350,8 +350,10 @@ const struct command command_flame = {
 		 "differs: red is more, blue is less.\n"
 		 "\n"
 		 "After each recording stderr says how many stacks were dropped because they could not be read in one "
-		 "piece, and "
-		 "how many may be wrong.",
+		 "piece, how many are shortened (shown up to a frame that stood while those further in came or went), and "
+		 "how many may be wrong at most: put together of two moments, or with a caller on the line of another call. "
+		 "These limits come from how often the threads moved while they were read, and from what programs that "
+		 "know their own stack show of such stacks.",
 	.examples =
 		"vigil flame last\nvigil flame 4711 -d 30 --native -o flame.html\nvigil flame train --idle --by rank\n"
 		"vigil flame last --rank 0 --against 3\nvigil flame before.json --against after.json -o diff.svg",

@@ -90,7 +90,7 @@ static bool is_running(const struct view *v, pid_t pid, uint64_t start_ticks)
 	int r = proc_stat_read(&v->world, pid, &st);
 	if (r == WORLD_DENIED)
 		return true; /* there is one, and we may not look */
-	return r == 0 && st.start_ticks == start_ticks && st.state != 'Z' && st.state != 'X';
+	return r == 0 && st.start_ticks == start_ticks && !proc_is_over(&st);
 }
 
 void view_refresh(const struct view *v, struct job *j)

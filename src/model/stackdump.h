@@ -18,6 +18,7 @@ struct dump_frame {
 	enum frame_kind kind;
 	char *name, *file, *module; /* owned; file and module may be NULL */
 	int32_t line;
+	uint64_t interp_id; /* Python: 0 is the main interpreter */
 	struct dump_local *locals; /* owned */
 	size_t n_locals;
 };
@@ -25,7 +26,7 @@ struct dump_frame {
 enum dump_gil { DUMP_GIL_UNKNOWN, DUMP_GIL_HOLDS, DUMP_GIL_WAITS, DUMP_GIL_NOT };
 
 struct dump_thread {
-	pid_t tid;
+	pid_t tid; /* 0: it is not known which thread it is */
 	char name[32];
 	bool main;
 	struct threadwait wait;

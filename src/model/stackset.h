@@ -55,10 +55,21 @@ struct stackset_meta {
 	uint64_t merged, approximate; /* --native: Python and native matched; attached by best guess */
 	uint64_t native_missing; /* --native: the thread did not stop in time; its Python frames are there */
 	uint64_t pause_ns_max, pause_ns_sum, pauses;
+	uint64_t shortened; /* kept up to a frame that stood; frames further in came or went while they were read */
 	bool has_wrong_ratio;
-	double wrong_ratio; /* upper estimate of torn stacks shown, see docs */
+	double moved_ratio; /* share of those kept in which the thread was seen to move while it was read */
+	double wrong_ratio; /* at most so many of those kept are put together of two moments */
 	bool native, idle, gil_only, interrupted;
 };
+
+/*
+ * What may be wrong of stacks in which the thread moved while it was read, at most. No recording can count that by itself:
+ * these are the limits that tests/e2e/test_oracle.py holds all versions to, with programs that know their own stack
+ * and do nothing but call and return. Stacks put together of two moments, and stacks with a caller on the line of an
+ * earlier or later call.
+ */
+#define STACK_WRONG_OF_MOVED 1e-4
+#define STACK_LINE_OF_MOVED 0.05
 
 struct stackset; /* owns frames, lanes, nodes */
 

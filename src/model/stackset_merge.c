@@ -31,9 +31,11 @@ static void merge_wrong(struct stackset_meta *m, const struct stackset_meta *add
 	double sum = (double)m->samples + (double)add->samples;
 	if (!m->has_wrong_ratio || !add->has_wrong_ratio) {
 		m->has_wrong_ratio = false;
-		m->wrong_ratio = 0;
+		m->wrong_ratio = m->moved_ratio = 0;
 	} else if (sum > 0) {
-		m->wrong_ratio = (m->wrong_ratio * (double)m->samples + add->wrong_ratio * (double)add->samples) / sum;
+		const double a = (double)m->samples / sum, b = (double)add->samples / sum;
+		m->wrong_ratio = m->wrong_ratio * a + add->wrong_ratio * b;
+		m->moved_ratio = m->moved_ratio * a + add->moved_ratio * b;
 	}
 }
 

@@ -214,7 +214,7 @@ int access_read(const struct world *w, pid_t pid, struct access_facts *ret)
 		return 0;
 	}
 	a.kernel_thread = stat.kernel_thread;
-	a.zombie = stat.state == 'Z' || stat.state == 'X';
+	a.zombie = proc_is_over(&stat);
 	read_status(w, &a);
 	read_namespaces(w, &a);
 	if (file_text(w, "sys/kernel/yama/ptrace_scope", text, sizeof(text), &scope) &&

@@ -1,5 +1,8 @@
 #include "sense/proc.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -93,6 +96,41 @@ int proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret)
 	size_t len;
 	int r = pid_file_read(w, pid, "stat", text, sizeof(text), &len);
 	return r != 0 ? r : proc_stat_parse((struct span){text, len}, ret);
+}
+
+static bool thread_lives(int task_fd, const char *name)
+{
+	char path[32], text[PROC_TEXT_MAX];
+	size_t len;
+	struct proc_stat st;
+	uint64_t tid;
+	if (span_u64(span_of(name), &tid) < 0)
+		return false;
+	TEXT_FORMAT(path, "%s/stat", name);
+	return file_read_at(task_fd, path, text, sizeof(text), &len) == 0 &&
+	       proc_stat_parse((struct span){text, len}, &st) == 0 && st.state != 'Z' && st.state != 'X';
+}
+
+pid_t proc_living_thread(const struct world *w, pid_t pid)
+{
+	char path[32], name[16];
+	char entries[1024] __attribute__((aligned(__alignof__(struct dirent64))));
+	if (w->proc_fd < 0)
+		return 0;
+	TEXT_FORMAT(path, "%d/task", pid);
+	cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	TEXT_FORMAT(name, "%d", pid);
+	if (fd < 0 || thread_lives(fd, name))
+		return fd < 0 ? 0 : pid;
+	for (ssize_t got; (got = getdents64(fd, entries, sizeof(entries))) > 0;) {
+		for (size_t at = 0; at < (size_t)got;) {
+			const struct dirent64 *e = (const void *)(entries + at);
+			at += e->d_reclen;
+			if (thread_lives(fd, e->d_name))
+				return (pid_t)strtol(e->d_name, NULL, 10);
+		}
+	}
+	return 0;
 }
 
 int proc_io_parse(struct span text, struct proc_io *ret)

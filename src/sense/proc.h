@@ -30,6 +30,16 @@ struct proc_stat {
 	uint64_t reaped_ticks, reaped_faults; /* CPU time and minor faults of the children it waited for, and of theirs */
 	bool kernel_thread; /* PF_KTHREAD in flags */
 };
+/*
+ * Has it ended? A process whose main thread has ended by itself (pthread_exit in main) is a zombie to the kernel's stat,
+ * but lives as long as its other threads do. Its memory is then seen through one of those only.
+ */
+static inline bool proc_is_over(const struct proc_stat *s)
+{
+	return s->state == 'X' || (s->state == 'Z' && s->threads <= 1);
+}
+/* A thread of pid that lives, as /proc names it: pid itself unless that has ended; 0: none. Allocates nothing. */
+pid_t proc_living_thread(const struct world *w, pid_t pid);
 int must_check proc_stat_parse(struct span text, struct proc_stat *ret);
 int must_check proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret);
 

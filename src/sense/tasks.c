@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/buf.h"
 #include "sense/bpf/records.h"
 
 /* The kernel fills at most 32 KiB a read of an iterator; directories like large reads as well. */
@@ -112,18 +114,37 @@ static uint64_t pages_bytes(uint64_t pages, uint64_t page_bytes)
 	return __builtin_mul_overflow(pages, page_bytes, &bytes) ? UINT64_MAX : bytes;
 }
 
+/*
+ * The main thread may have ended by itself and left its memory to the others. Kernel threads and zombies have one thread;
+ * the number of links of a directory tells it, which is the cheapest look, and no other process comes here.
+ */
+static bool orphan_statm(const struct world *w, const struct pid_dir *d, struct proc_statm *ret)
+{
+	struct stat st;
+	uint64_t pid;
+	char path[32];
+	TEXT_FORMAT(path, "%s/task", d->name);
+	if (fstatat(d->proc_fd, path, &st, 0) < 0 || st.st_nlink <= 3 || span_u64(span_of(d->name), &pid) < 0)
+		return false;
+	pid_t tid = proc_living_thread(w, (pid_t)pid);
+	return tid > 0 && proc_statm_read(w, tid, ret) == 0 && ret->size_pages > 0;
+}
+
 /* A process that ends while it is read is simply not there. */
-static void proc_row(struct tasks *t, const struct pid_dir *d, uint64_t page_bytes)
+static void proc_row(struct tasks *t, const struct world *w, const struct pid_dir *d)
 {
 	char text[1024];
 	struct proc_statm m;
 	struct proc_stat s;
 	ssize_t n = pid_file(d, "/statm", text, sizeof(text));
-	if (n <= 0 || proc_statm_parse((struct span){text, (size_t)n}, &m) < 0 || m.size_pages == 0)
+	if (n <= 0 || proc_statm_parse((struct span){text, (size_t)n}, &m) < 0)
+		return;
+	if (m.size_pages == 0 && !orphan_statm(w, d, &m))
 		return;
 	n = pid_file(d, "/stat", text, sizeof(text));
 	if (n <= 0 || proc_stat_parse((struct span){text, (size_t)n}, &s) < 0 || s.kernel_thread)
 		return;
+	const uint64_t page_bytes = w->page_bytes;
 	struct task_row *row = row_next(t);
 	if (!row)
 		return;
@@ -164,7 +185,7 @@ static int proc_scan(struct tasks *t, const struct world *w)
 			const struct dirent64 *e = (const void *)(t->scratch + at);
 			struct pid_dir d = {.proc_fd = dir_fd, .name = e->d_name};
 			if (is_pid(e->d_name, &d.name_len))
-				proc_row(t, &d, w->page_bytes);
+				proc_row(t, w, &d);
 			at += e->d_reclen;
 		}
 	}

@@ -5,7 +5,8 @@
  * else /proc (stat and statm, 5 to 20 us a process). No allocation after
  * tasks_init; rows beyond cap are dropped and counted.
  *
- * A row is a process that has memory: kernel threads and zombies are left out.
+ * A row is a process that has memory: kernel threads and zombies are left out. One whose main thread has ended by itself is
+ * there under /proc, and not under BPF.
  * Both sources read counters that the kernel keeps apart for each processor
  * and adds up now and then, so a row may be wrong by some hundred KiB on a
  * small machine and by up to 128 MiB on one with 128 processors. Whoever is

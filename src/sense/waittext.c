@@ -368,7 +368,7 @@ void wait_describe(const struct world *w, pid_t pid, pid_t tid, struct remote *r
 		buf_add(&d.text, "running");
 		break;
 	case WAIT_ZOMBIE:
-		buf_add(&d.text, "has ended; its parent has not asked for the exit status yet");
+		buf_add(&d.text, pid == tid ? "has ended; its parent has not asked for the exit status yet" : "has ended");
 		break;
 	case WAIT_LOCK:
 		describe_lock(&d);

@@ -62,6 +62,7 @@ void flame_put_meta(struct sink *k, const struct stackset_meta *m)
 	put_double_if(k, "rate_hz", m->rate_hz);
 	put_double_if(k, "rate_got_hz", m->rate_got_hz);
 	put_u64(k, "dropped", m->dropped);
+	put_u64_if(k, "shortened", m->shortened);
 	put_u64(k, "unproved", m->unproved);
 	put_u64(k, "late", m->late);
 	put_u64_if(k, "merged", m->merged);
@@ -74,6 +75,9 @@ void flame_put_meta(struct sink *k, const struct stackset_meta *m)
 		sink_text(k, ",");
 		put_key(k, "wrong_ratio");
 		sink_double(k, m->wrong_ratio, 12);
+		sink_text(k, ",");
+		put_key(k, "moved_ratio");
+		sink_double(k, m->moved_ratio, 12);
 	}
 	put_bool_if(k, "native", m->native);
 	put_bool_if(k, "idle", m->idle);

@@ -57,6 +57,8 @@ static void read_meta(const struct js *o, struct stackset_meta *m)
 	m->pause_ns_sum = get_u64(o, "pause_ns_sum");
 	m->has_wrong_ratio = js_get(o, "wrong_ratio") != NULL;
 	m->wrong_ratio = get_ratio(o, "wrong_ratio");
+	m->moved_ratio = get_ratio(o, "moved_ratio");
+	m->shortened = get_u64(o, "shortened");
 	m->native = js_get_bool(o, "native", false);
 	m->idle = js_get_bool(o, "idle", false);
 	m->gil_only = js_get_bool(o, "gil_only", false);

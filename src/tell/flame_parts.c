@@ -128,12 +128,13 @@ char *flame_losses(const struct stackset_meta *m, char *dst, size_t cap)
 		buf_add(&b, " (ended early)");
 	if (m->rate_hz > 0) {
 		add_share(&b, "dropped", m->dropped, m->samples + m->dropped);
+		add_share(&b, "shortened", m->shortened, m->samples);
 		add_share(&b, "not proved to be of one instant", m->unproved, m->samples);
 	}
 	if (m->late > 0)
 		buf_printf(&b, "; %llu late", (unsigned long long)m->late);
 	if (m->has_wrong_ratio)
-		buf_printf(&b, "; at most %.3g %% torn", 100 * m->wrong_ratio);
+		buf_printf(&b, "; at most %.3g %% of two moments", 100 * m->wrong_ratio);
 	if (m->native)
 		buf_printf(&b, "; native: %llu matched, %llu approximate", (unsigned long long)m->merged,
 			   (unsigned long long)m->approximate);

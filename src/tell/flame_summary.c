@@ -20,13 +20,18 @@ void flame_summary(const struct stackset *s, FILE *to)
 	(void)fprintf(to, "%s\n", m->interrupted ? " (ended early)" : "");
 	uint64_t tried = add_cap(m->samples, m->dropped);
 	if (m->rate_hz > 0 && tried > 0)
-		(void)fprintf(
-			to, "%llu dropped (%.2g %%), %llu kept without proof that they are of one instant, %llu late\n",
-			(unsigned long long)m->dropped, 100.0 * (double)m->dropped / (double)tried,
-			(unsigned long long)m->unproved, (unsigned long long)m->late);
+		(void)fprintf(to,
+			      "%llu dropped (%.2g %%), %llu shortened (%.2g %%), %llu kept without proof that they are "
+			      "of one instant, %llu late\n",
+			      (unsigned long long)m->dropped, 100.0 * (double)m->dropped / (double)tried,
+			      (unsigned long long)m->shortened,
+			      m->samples ? 100.0 * (double)m->shortened / (double)m->samples : 0,
+			      (unsigned long long)m->unproved, (unsigned long long)m->late);
 	if (m->has_wrong_ratio)
-		(void)fprintf(to, "at most %.2g %% of those shown may be wrong (read while the thread moved on)\n",
-			      100 * m->wrong_ratio);
+		(void)fprintf(to,
+			      "wrong (put together of two moments): at most %.2g %% of those shown; on the line of another "
+			      "call: at most %.2g %%\n",
+			      100 * m->wrong_ratio, 100 * m->moved_ratio * STACK_LINE_OF_MOVED);
 	else if (m->rate_hz > 0)
 		(void)fputs("too few were read to tell how many may be wrong\n", to);
 	if (m->native)

@@ -1,5 +1,6 @@
 #include "tell/stack_show.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -15,14 +16,14 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_frame(const struct dump_frame *a, const struct dump_frame *b)
 {
-	return a->kind == b->kind && a->line == b->line && same_text(a->name, b->name) && same_text(a->file, b->file) &&
+	return a->kind == b->kind && a->line == b->line && a->interp_id == b->interp_id && same_text(a->name, b->name) && same_text(a->file, b->file) &&
 	       same_text(a->module, b->module) && a->n_locals == 0 && b->n_locals == 0;
 }
 
 /* Threads of a pool: the same frames, waiting for the same kind of thing. */
 static bool same_thread(const struct dump_thread *a, const struct dump_thread *b)
 {
-	if (a->main || b->main || a->wait.kind != b->wait.kind || a->n_frames != b->n_frames || a->n_frames == 0 ||
+	if (a->main || b->main || a->tid == 0 || b->tid == 0 || a->wait.kind != b->wait.kind || a->n_frames != b->n_frames || a->n_frames == 0 ||
 	    a->gil != b->gil || !same_text(a->note, b->note))
 		return false;
 	for (size_t i = 0; i < a->n_frames; i++)
@@ -60,6 +61,8 @@ static void frame_text(const struct dump_frame *f, const struct stack_show *how,
 		put(to, f->module);
 		(void)fputc(']', to);
 	}
+	if (f->interp_id)
+		(void)fprintf(to, " [interpreter %" PRIu64 "]", f->interp_id);
 	(void)fputc('\n', to);
 	for (size_t i = 0; i < f->n_locals; i++) {
 		(void)fprintf(to, "          %s", f->locals[i].is_arg ? "argument " : "");
@@ -80,6 +83,12 @@ static void gil_text(const struct dump_thread *t, FILE *to)
 
 static void thread_head(const struct dump_thread *t, const struct stack_show *how, FILE *to)
 {
+	if (t->tid == 0) {
+		(void)fprintf(to, "  %sA thread%s", shade(how, "\033[36m"), shade(how, "\033[0m"));
+		gil_text(t, to);
+		(void)fprintf(to, " (%s)\n", t->note);
+		return;
+	}
 	(void)fprintf(to, "  %sThread %d%s", shade(how, "\033[36m"), (int)t->tid, shade(how, "\033[0m"));
 	(void)fputs(" \"", to);
 	put(to, t->name);
@@ -189,6 +198,8 @@ static struct js *frame_json(const struct dump_frame *f)
 		js_put_i64(j, "line", f->line);
 	js_put_text(j, "kind", frame_kind_name(f->kind));
 	js_put_text_if(j, "module", f->module ? f->module : "");
+	if (f->interp_id)
+		js_put_u64(j, "interpreter", f->interp_id);
 	if (f->n_locals) {
 		struct js *locals = js_array();
 		for (size_t i = 0; i < f->n_locals; i++) {
@@ -248,7 +259,8 @@ static struct js *wait_json(const struct dump_thread *t)
 static struct js *thread_json(const struct dump_thread *t)
 {
 	struct js *j = js_object();
-	js_put_i64(j, "tid", t->tid);
+	if (t->tid)
+		js_put_i64(j, "tid", t->tid);
 	js_put_text_if(j, "name", t->name);
 	js_put_bool(j, "main", t->main);
 	js_put_text(j, "state", state_word(&t->wait));
@@ -321,7 +333,8 @@ struct js *stack_incident_json(const struct stackdump *d)
 			if (p->rank != NO_RANK)
 				js_put_i64(j, "rank", p->rank);
 			js_put_i64(j, "pid", p->pid);
-			js_put_i64(j, "tid", t->tid);
+			if (t->tid)
+				js_put_i64(j, "tid", t->tid);
 			js_put_text(j, "thread", t->name);
 			js_put_text_if(j, "waiting_on", t->wait.kind == WAIT_RUNNING ? "" : t->wait.text);
 			js_put(j, "frames", frames_json(t));

@@ -65,6 +65,8 @@ def test_frames_and_lines_are_those_the_interpreter_tells_itself(vigil, known, p
     wrong = []
     for mode in MODES:
         process, told = known(python, mode)
+        if mode == "leaderless":
+            wait_for(lambda pid=process.pid: open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] == "Z")
         answer = stacks(vigil, process.pid, *(["--native"] if native else []))
         thread = thread_of(answer, told["tid"])
         frames = python_frames(thread)
@@ -156,6 +158,36 @@ def test_a_program_in_c_gives_native_frames(vigil):
         assert thread["wait"]["kind"] == "sleep"
     finally:
         end_tree(process.pid)
+        process.wait()
+
+
+def test_a_process_whose_main_thread_has_ended_is_seen_through_the_others(vigil, binary, tmp_path):
+    """Such a process is a zombie to a careless look, and the memory of its leader is gone."""
+    program = binary.parents[2] / "tests/e2e/native/stacktarget_dynamic"
+    process = subprocess.Popen([program, "headless"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        line = next(line for line in process.stdout if line.startswith("tid "))
+        tid = int(line.split()[1])
+        wait_for(lambda: "pipe" in open(f"/proc/{process.pid}/task/{tid}/wchan").read())
+        answer = stacks(vigil, process.pid)
+        names = [f["name"] for f in thread_of(answer, tid)["frames"]]
+        expected = ["stand", "ready", "level_c", "level_b", "level_a", "headless_first"]
+        assert [n for n in names if n in expected] == expected
+        wait = thread_of(answer, tid)["wait"]
+        assert wait["fd"] == 0 and "pipe" in wait["target"], wait
+        main = thread_of(answer, process.pid)
+        assert main["frames"] == [] and main["wait"]["kind"] == "zombie"
+        assert answer["processes"][0]["name"] == "stacktarget_dyn"
+        text = vigil("stack", process.pid).out.decode()
+        assert "its main thread has ended" in text and "exit status" not in text, text
+        folded = tmp_path / "headless.folded"
+        result = vigil("flame", process.pid, "-d", 0.5, "--native", "--format", "folded", "-o", folded)
+        assert result.status == 0, result
+        assert "level_a" in folded.read_text() and "headless_first" in folded.read_text()
+    finally:
+        end_tree(process.pid)
+        process.stdin.close()
+        process.stdout.close()
         process.wait()
 
 

@@ -87,6 +87,12 @@ def thread():
     t.join()
 
 
+def leaderless():
+    """The main thread ends by itself; the other one goes on."""
+    threading.Thread(target=recursion, args=(5,)).start()
+    ctypes.CDLL(None).pthread_exit(None)
+
+
 def compare(a, b):
     if a == 3:
         hold()
@@ -341,7 +347,7 @@ def far_down():
                 pass
 
 
-MODES = {f.__name__: f for f in (recursion, deep, generator, coroutine, tasks, thread, callback, native_callback, decorated,
+MODES = {f.__name__: f for f in (recursion, deep, generator, coroutine, tasks, thread, leaderless, callback, native_callback, decorated,
                                  anonymous, executed, methods, context, größe, long_lines, far_down)}
 
 if __name__ == "__main__":

@@ -207,7 +207,7 @@ static void maps_renew(struct stopper *s)
 		return;
 	s->maps_lack = false;
 	s->maps_again_ns = now_ns + MAPS_AGAIN_NS;
-	if (maps_read(s->world, s->pid, &m) != 0)
+	if (maps_read(s->world, s->remote->pid, &m) != 0)
 		return;
 	maps_done(&s->maps);
 	s->maps = m;

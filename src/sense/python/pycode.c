@@ -14,10 +14,15 @@
 /* Include/cpython/code.h: set for functions only. */
 #define CO_OPTIMIZED 1U
 
+/* pycodes_recheck() calls: so long code has to be there to be believed, and so long the last change is remembered. */
+#define SETTLED_EPOCHS 8
+#define CHURN_EPOCHS 32
+
 struct slot {
 	uint64_t addr; /* 0: free */
-	uint64_t epoch;
+	uint64_t epoch, born_epoch;
 	struct pycode *code;
+	bool reused; /* it was another one's before */
 };
 
 struct pycodes {
@@ -27,7 +32,7 @@ struct pycodes {
 	size_t n_used, mask; /* slots: mask + 1, a power of two */
 	struct pycode **all; /* by id; owns */
 	size_t n_all, cap_all, bytes;
-	uint64_t epoch;
+	uint64_t epoch, churn_until; /* an epoch: code was seen to be freed and made lately */
 };
 
 /* Objects are 16-byte aligned: the low bits say nothing. */
@@ -83,7 +88,12 @@ static inline struct slot *slot_find(const struct pycodes *c, uint64_t addr)
 	return &c->slots[i];
 }
 
-/* Bodies of modules and classes run once and are freed then; the next one often gets their place. */
+/*
+ * Programs that make functions while they run free them again, and the next one gets their place. From the first time that
+ * this is seen, whoever is there is looked at anew each time, and for a while whoever is new elsewhere.
+ *
+ * Bodies of modules and classes run once and are freed then, so those are too.
+ */
 static bool runs_once(const struct pycode *code)
 {
 	return !(code->flags & CO_OPTIMIZED);
@@ -92,7 +102,8 @@ static bool runs_once(const struct pycode *code)
 const struct pycode *pycodes_peek(const struct pycodes *c, uint64_t addr)
 {
 	const struct slot *s = slot_find(c, addr);
-	return s->addr && s->epoch == c->epoch && !runs_once(s->code) ? s->code : NULL;
+	const bool young = s->born_epoch + SETTLED_EPOCHS > c->epoch && c->epoch < c->churn_until;
+	return s->addr && s->epoch == c->epoch && !s->reused && !young && !runs_once(s->code) ? s->code : NULL;
 }
 
 const struct pycode *pycodes_still(const struct pycodes *c, uint64_t addr)
@@ -333,7 +344,13 @@ static int code_keep(struct pycodes *c, struct pycode *code)
 	}
 	struct slot *s = slot_find(c, code->addr);
 	c->n_used += s->addr == 0;
-	*s = (struct slot){.addr = code->addr, .epoch = c->epoch, .code = code};
+	const bool reused = s->addr != 0;
+	if (reused && c->epoch >= c->churn_until)
+		c->epoch++; /* where one was freed, others were */
+	if (reused)
+		c->churn_until = c->epoch + CHURN_EPOCHS;
+	*s = (struct slot){
+		.addr = code->addr, .epoch = c->epoch, .born_epoch = c->epoch, .code = code, .reused = reused};
 	code->id = (uint32_t)c->n_all;
 	c->all[c->n_all++] = code;
 	c->bytes += weight;

@@ -108,6 +108,7 @@ static void layout_10(struct pyoffsets *o)
 {
 	layout_9(o);
 	o->thread.size = 280;
+	o->thread.c_stack = 48; /* cframe */
 	o->frame.size = o->frame.localsplus = 352;
 	o->frame.instr = 96;
 	o->gen.name = 40;
@@ -132,7 +133,7 @@ static void layout_11(struct pyoffsets *o)
 	o->thread.thread_id = 152;
 	o->thread.native_thread_id = 160;
 	o->thread.datastack_chunk = 296;
-	o->thread.cframe = 56;
+	o->thread.cframe = o->thread.c_stack = 56;
 	o->thread.cframe_current = 8;
 	o->frame.size = o->frame.localsplus = 72;
 	o->frame.previous = 48;

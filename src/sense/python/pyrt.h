@@ -42,6 +42,7 @@ struct pyoffsets {
 		uint64_t frame;      /* <= 3.10: PyFrameObject*; 3.13+: _PyInterpreterFrame* (current_frame) */
 		uint64_t cframe;     /* 3.11, 3.12: _PyCFrame* */
 		uint64_t cframe_current;
+		uint64_t c_stack;    /* 3.10 to 3.12: points into the C stack of the thread that runs it */
 		uint64_t base_frame; /* 3.15: the sentinel every walk ends on */
 		uint64_t datastack_chunk, status, holds_gil, gil_requested;
 	} thread;

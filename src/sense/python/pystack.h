@@ -56,7 +56,8 @@ struct pyframe {
 struct pythread {
 	uint64_t tstate;
 	uint64_t interp_id; /* 0: the main interpreter */
-	pid_t tid; /* as /proc numbers it, also when the process has its own numbers; 0: not found */
+	pid_t tid; /* as /proc numbers it, also when the process has its own numbers; 0: not found, or not sure */
+	uint64_t c_stack; /* an address on the C stack where it runs: the lower, the further in; 0: not known */
 };
 
 enum pygil { PYGIL_UNKNOWN, PYGIL_HOLDS, PYGIL_WAITS, PYGIL_NOT, PYGIL_FREE_THREADED_RUNS };
@@ -86,11 +87,14 @@ static inline void pystacks_freep(struct pystacks **s)
 	*s = pystacks_free(*s);
 }
 /*
+ * All thread states; a thread that runs code of other interpreters has several.
  * All threads that have a Python thread state, of all interpreters; borrowed
  * until the next call. PYRT_NOT_YET, REMOTE_FAULT, WORLD_GONE. Bounded: a list
  * that runs in a circle or past 100,000 threads ends with REMOTE_FAULT.
  */
 int must_check pystacks_threads(struct pystacks *s, const struct pythread **ret, size_t *ret_n);
+/* How many interpreters the last list was of. */
+size_t pystacks_interpreters(const struct pystacks *s);
 /*
  * One thread now. stopped: the caller has stopped it (ptrace, frozen group,
  * SIGSTOP), so one picture is enough. n 0: it runs no Python code.

@@ -19,6 +19,58 @@ static void *remote_ptr(uint64_t addr)
 #define PTHREAD_BYTES 1024
 #define BATCH 256
 
+/* Other interpreters ------------------------------------------------------- */
+
+/*
+ * A thread that runs code of another interpreter has a state for each. Up to 3.12 an interpreter has mostly one state, made
+ * with it by the thread that made it, and whoever runs the interpreter runs on that: its numbers are those of its maker.
+ * But in 3.10 to 3.12 it leads to the C stack. The thread of an address there is the one whose struct pthread is the
+ * nearest above, since the C library puts it at the upper end of a stack; the main thread's stack is above all of them.
+ */
+static void host_by_stack(struct pystacks *s, size_t index)
+{
+	const struct pyoffsets *o = &s->rt->off;
+	struct pythread *t = &s->threads[index];
+	uint64_t address = 0, nearest = UINT64_MAX;
+	t->tid = 0;
+	t->c_stack = 0;
+	/* One that runs nothing leads to a place in the state itself. */
+	if (remote_u64(s->r, t->tstate + o->thread.c_stack, &address) != 0 || address - t->tstate < o->thread.size)
+		return;
+	t->c_stack = address;
+	t->tid = s->r->pid;
+	for (size_t i = 0; i < s->n_threads; i++) {
+		if (s->threads[i].interp_id || s->listed[i].thread_id <= address || s->listed[i].thread_id >= nearest)
+			continue;
+		nearest = s->listed[i].thread_id;
+		t->tid = s->threads[i].tid;
+	}
+	/* A thread that was never in the main interpreter. */
+	if (s->listed[index].thread_id > address && s->listed[index].thread_id < nearest)
+		t->tid = 0;
+}
+
+static void hosts_by_stack(struct pystacks *s)
+{
+	for (size_t i = 0; s->n_interps > 1 && s->rt->off.thread.c_stack != PYOFF_NONE && i < s->n_threads; i++)
+		if (s->threads[i].interp_id)
+			host_by_stack(s, i);
+}
+
+/* The only thread of the main interpreter; 0: there are several. */
+static pid_t only_thread(const struct pystacks *s)
+{
+	pid_t tid = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < s->n_threads; i++) {
+		if (s->threads[i].interp_id)
+			continue;
+		tid = s->threads[i].tid;
+		n++;
+	}
+	return n == 1 ? tid : 0;
+}
+
 /* Is it still the same? ---------------------------------------------------- */
 
 /* Pieces of memory, and the words in them that must be what they were. */
@@ -113,8 +165,11 @@ bool threads_same(struct pystacks *s)
 	for (size_t i = 0; i < s->n_threads && ok; i++)
 		ok = check_add(c, s->threads[i].tstate + s->listed_lo, s->listed_hi - s->listed_lo, (int32_t)i);
 	uint64_t head;
-	return ok && check_flush(c) && remote_u64(s->r, s->rt->runtime + o->runtime.interpreters_head, &head) == 0 &&
-	       head == s->interps[0].addr;
+	ok = ok && check_flush(c) && remote_u64(s->r, s->rt->runtime + o->runtime.interpreters_head, &head) == 0 &&
+	     head == s->interps[0].addr;
+	if (ok)
+		hosts_by_stack(s);
+	return ok;
 }
 
 /* Listing ----------------------------------------------------------------- */
@@ -337,19 +392,24 @@ static pid_t task_take(struct kernel_task *t)
 	return t->outer;
 }
 
-/* Would this offset into struct pthread give each thread that is still without one a thread id of its own? */
+/*
+ * Would this offset into struct pthread give each thread that is still without one a thread id of its own? The kernel
+ * clears the id of a thread that ends; only the main one can have ended and still have a Python state.
+ */
 static bool offset_fits(struct pystacks *s, const struct kernel_tasks *k, size_t offset)
 {
 	bool fits = true;
-	size_t n = 0;
+	size_t n = 0, ended = 0;
 	cleanup(freep) struct kernel_task **found = calloc(s->n_threads, sizeof(struct kernel_task *));
 	if (!found)
 		return false;
 	for (size_t i = 0; i < s->n_threads && fits; i++) {
 		int32_t id = 0;
-		if (s->threads[i].tid)
+		if (s->threads[i].tid || s->threads[i].interp_id)
 			continue;
 		fits = remote_read(s->r, s->listed[i].thread_id + offset, &id, sizeof(id)) == 0;
+		if (fits && id == 0 && ended++ == 0)
+			continue;
 		struct kernel_task *t = fits ? task_of(k, id) : NULL;
 		fits = t != NULL;
 		if (t) {
@@ -359,7 +419,7 @@ static bool offset_fits(struct pystacks *s, const struct kernel_tasks *k, size_t
 	}
 	for (size_t i = 0; i < n; i++)
 		found[i]->taken = false;
-	return fits;
+	return fits && n > 0;
 }
 
 static void offset_find(struct pystacks *s, const struct kernel_tasks *k)
@@ -376,39 +436,52 @@ static void offset_find(struct pystacks *s, const struct kernel_tasks *k)
 			s->tid_offset = (int32_t)offset;
 }
 
+static struct kernel_task *task_by_pthread(struct pystacks *s, const struct kernel_tasks *k, size_t i)
+{
+	int32_t id = 0;
+	return remote_read(s->r, s->listed[i].thread_id + (uint64_t)s->tid_offset, &id, sizeof(id)) == 0 ? task_of(k, id)
+													  : NULL;
+}
+
+/* States of other interpreters; a thread that has one may have another. Where nothing tells, none is named. */
+static void others_find(struct pystacks *s, const struct kernel_tasks *k)
+{
+	for (size_t i = 0; i < s->n_threads; i++) {
+		struct pythread *t = &s->threads[i];
+		if (t->interp_id == 0)
+			continue;
+		t->tid = s->rt->minor < 10 ? only_thread(s) : 0;
+		for (size_t n = 0; s->rt->minor >= 13 && n < k->n && t->tid == 0; n++)
+			if (k->items[n].inner == s->listed[i].native_id)
+				t->tid = k->items[n].outer;
+	}
+	hosts_by_stack(s);
+}
+
 static void tids_find(struct pystacks *s)
 {
 	cleanup(kernel_tasks_done) struct kernel_tasks k = {};
 	size_t missing = 0;
 	if (s->world->recorded || kernel_tasks_read(s->world, s->r->pid, &k))
 		return;
-	/*
-	 * A thread that runs code of a sub-interpreter has two states, and in 3.12 the sub-interpreter's says that it is
-	 * of the thread that made the interpreter. So the main interpreter's, which are right, come first.
-	 */
-	for (int others = 0; others < 2; others++) {
-		for (size_t i = 0; i < s->n_threads; i++) {
-			if ((s->threads[i].interp_id != 0) != (others != 0))
-				continue;
-			struct kernel_task *t = task_of(&k, s->listed[i].native_id);
-			s->threads[i].tid = t ? task_take(t) : 0;
-			missing += t == NULL;
-		}
+	for (size_t i = 0; i < s->n_threads; i++) {
+		if (s->threads[i].interp_id != 0)
+			continue;
+		struct kernel_task *t = task_of(&k, s->listed[i].native_id);
+		s->threads[i].tid = t ? task_take(t) : 0;
+		missing += t == NULL;
 	}
 	/* Before 3.11, and in children of fork() whose state still has the parent's numbers. */
 	if (missing)
 		offset_find(s, &k);
 	for (size_t i = 0; i < s->n_threads && missing && s->tid_offset >= 0; i++) {
-		int32_t id = 0;
-		if (s->threads[i].tid)
-			continue;
-		struct kernel_task *t = NULL;
-		if (remote_read(s->r, s->listed[i].thread_id + (uint64_t)s->tid_offset, &id, sizeof(id)) == 0)
-			t = task_of(&k, id);
-		s->threads[i].tid = t ? task_take(t) : 0;
+		struct kernel_task *t = s->threads[i].interp_id || s->threads[i].tid ? NULL : task_by_pthread(s, &k, i);
+		if (t)
+			s->threads[i].tid = task_take(t);
 	}
 	if (k.n == 1 && s->n_threads == 1)
 		s->threads[0].tid = k.items[0].outer;
+	others_find(s, &k);
 }
 
 /* Plans of threads that are no more. */
@@ -441,6 +514,11 @@ static int plans_sweep(struct pystacks *s)
 	}
 	s->n_plans = kept;
 	return 0;
+}
+
+size_t pystacks_interpreters(const struct pystacks *s)
+{
+	return s->n_interps;
 }
 
 int threads_list(struct pystacks *s)

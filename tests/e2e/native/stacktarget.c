@@ -158,6 +158,29 @@ static far_away void in_thread(void)
 	pthread_join(t, NULL);
 }
 
+/* The thread works on after main has ended by itself; "ready" is said when the kernel shows main as a zombie. */
+static far_away void *headless_first(void *arg)
+{
+	char path[64], text[256] = "";
+	snprintf(path, sizeof(path), "/proc/%d/stat", getpid());
+	do {
+		FILE *f = fopen(path, "r");
+		if (!f || !fgets(text, sizeof(text), f))
+			exit(1);
+		fclose(f);
+	} while (!strstr(text, ") Z "));
+	level_a(0);
+	STAY;
+	return arg;
+}
+
+static far_away void headless(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, headless_first, NULL);
+	pthread_exit(NULL);
+}
+
 static far_away void nowhere(void)
 {
 	void (*volatile call)(void) = NULL;
@@ -285,6 +308,7 @@ static void names(void)
 	NAME(signalled);
 	NAME(thread_first);
 	NAME(in_thread);
+	NAME(headless_first);
 	NAME(nowhere);
 	NAME(forked);
 	NAME(working);
@@ -310,7 +334,7 @@ int main(int argc, char **argv)
 		{"aligned", NULL, to_aligned},	  {"unproven", NULL, changing}, {"sorting", sorting, NULL},
 		{"signal", signalled, NULL},	  {"thread", in_thread, NULL},	{"nowhere", nowhere, NULL},
 		{"vfork", forked, NULL},	  {"working", work_a, NULL},	{"measured", NULL, measured},
-		{"unwindable", unwindable, NULL},
+		{"unwindable", unwindable, NULL}, {"headless", headless, NULL},
 #if defined(__x86_64__)
 		{"lying", to_lying, NULL},
 #endif

@@ -279,6 +279,10 @@ static void an_address_that_is_used_again_gets_a_new_entry_and_the_old_one_stays
 	assert_string_equal(again->name, "other");
 	assert_true(again->id != code->id);
 	assert_string_equal(code->name, "Model.step");
+	assert_null(pycodes_peek(c, 0x5000)); /* looked at anew each time from now on: */
+	put(b + rt.off.code.qualname, 0x1000, 8);
+	assert_int_equal(pycodes_get(c, 0x5000, &again), 0);
+	assert_string_equal(again->name, "Model.step");
 	put(b + rt.off.object.type, 0x7008, 8);
 	pycodes_recheck(c);
 	assert_int_equal(pycodes_get(c, 0x5000, &again), PYCODE_GARBAGE);

@@ -46,6 +46,8 @@ static struct stackset *recording(void)
 	m->dropped = 4;
 	m->has_wrong_ratio = true;
 	m->wrong_ratio = 0.00125;
+	m->moved_ratio = 0.2;
+	m->shortened = 3;
 	return s;
 }
 
@@ -90,6 +92,8 @@ static void json_comes_back_as_it_was(void **state)
 	for (size_t i = 0; i < n; i++)
 		assert_memory_equal(a[i].self_ns, b[i].self_ns, sizeof(a[i].self_ns) + sizeof(a[i].self_samples));
 	assert_int_equal(stackset_meta(again)->dropped, 4);
+	assert_int_equal(stackset_meta(again)->shortened, 3);
+	assert_true(stackset_meta(again)->moved_ratio > 0.19 && stackset_meta(again)->moved_ratio < 0.21);
 	assert_true(stackset_meta(again)->wrong_ratio > 0.00124 && stackset_meta(again)->wrong_ratio < 0.00126);
 	assert_int_equal(stackset_lanes(again, &n)[0].rank, 0);
 	assert_int_equal(stackset_lanes(again, &n)[1].rank, NO_RANK);
@@ -331,8 +335,9 @@ static void the_summary_tells_what_was_lost(void **state)
 	flame_summary(s, to);
 	fclose(to);
 	assert_string_equal(t.p, "6 stacks of 2 threads in 4.0 s, 99.5 of 100 times a second\n"
-				 "4 dropped (40 %), 0 kept without proof that they are of one instant, 0 late\n"
-				 "at most 0.12 % of those shown may be wrong (read while the thread moved on)\nnothing was paused\n");
+				 "4 dropped (40 %), 3 shortened (50 %), 0 kept without proof that they are of one instant, 0 late\n"
+				 "wrong (put together of two moments): at most 0.12 % of those shown; on the line of another call: at "
+				 "most 1 %\nnothing was paused\n");
 	free(t.p);
 }
 
