@@ -144,10 +144,7 @@ void lens_count(const struct lens *l, struct lens_totals *ret)
 	}
 	if (l->stopper) {
 		struct stopper_stats s = stopper_stats(l->stopper);
-		ret->pauses.stops += s.stops;
-		ret->pauses.stuck += s.stuck;
-		ret->pauses.pause_ns_sum += s.pause_ns_sum;
-		ret->pauses.pause_ns_max = MAX(ret->pauses.pause_ns_max, s.pause_ns_max);
+		stopper_stats_add(&ret->pauses, &s);
 	}
 }
 

@@ -43,9 +43,7 @@ static void account(struct recording *r, const struct track *t)
 	r->python.retries += s.python.retries;
 	r->python.walks += s.python.walks;
 	r->python.shortened += s.python.shortened;
-	r->pauses.stops += s.pauses.stops;
-	r->pauses.pause_ns_sum += s.pauses.pause_ns_sum;
-	r->pauses.pause_ns_max = MAX(r->pauses.pause_ns_max, s.pauses.pause_ns_max);
+	stopper_stats_add(&r->pauses, &s.pauses);
 }
 
 static void recording_done(struct recording *r)
@@ -266,6 +264,7 @@ static void meta_fill(struct recording *r)
 	m->pauses = r->pauses.stops;
 	m->pause_ns_max = r->pauses.pause_ns_max;
 	m->pause_ns_sum = r->pauses.pause_ns_sum;
+	m->pause_ns_median = stopper_median_ns(&r->pauses);
 	m->native = r->want->native;
 	m->interrupted = stopped(r);
 }

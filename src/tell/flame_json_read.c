@@ -54,6 +54,7 @@ static void read_meta(const struct js *o, struct stackset_meta *m)
 	m->native_missing = get_u64(o, "native_missing");
 	m->pauses = get_u64(o, "pauses");
 	m->pause_ns_max = get_u64(o, "pause_ns_max");
+	m->pause_ns_median = get_u64(o, "pause_ns_median");
 	m->pause_ns_sum = get_u64(o, "pause_ns_sum");
 	m->has_wrong_ratio = js_get(o, "wrong_ratio") != NULL;
 	m->wrong_ratio = get_ratio(o, "wrong_ratio");

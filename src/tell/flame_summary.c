@@ -6,7 +6,7 @@
 void flame_summary(const struct stackset *s, FILE *to)
 {
 	const struct stackset_meta *m = stackset_meta_of(s);
-	char a[24], b[24];
+	char a[24], b[24], c[24];
 	size_t n_lanes;
 	const struct stack_lane *lanes = stackset_lanes(s, &n_lanes);
 	const char *one = n_lanes > 0 && lanes[0].tid ? "thread" : "process",
@@ -42,9 +42,9 @@ void flame_summary(const struct stackset *s, FILE *to)
 			      (unsigned long long)m->merged, (unsigned long long)m->approximate,
 			      (unsigned long long)m->native_missing);
 	if (m->pauses > 0)
-		(void)fprintf(to, "threads were paused %llu times, at most %s, %s in all\n",
-			      (unsigned long long)m->pauses, duration_format(m->pause_ns_max, a),
-			      duration_format(m->pause_ns_sum, b));
+		(void)fprintf(to, "threads were paused %llu times: half of them at most %s, all at most %s, %s in all\n",
+			      (unsigned long long)m->pauses, duration_format(m->pause_ns_median, c),
+			      duration_format(m->pause_ns_max, a), duration_format(m->pause_ns_sum, b));
 	else if (m->rate_hz > 0)
 		(void)fputs("nothing was paused\n", to);
 }

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -182,9 +183,37 @@ static void let_go(pid_t tid, int status)
 	       "killed meanwhile: nothing to let go");
 }
 
+static unsigned class_of(uint64_t ns)
+{
+	unsigned octave = 63 - (unsigned)__builtin_clzll(ns | 4);
+	return MIN(octave * 4 + (unsigned)(ns >> (octave - 2) & 3), (unsigned)STOPPER_CLASSES - 1);
+}
+
+uint64_t stopper_median_ns(const struct stopper_stats *s)
+{
+	uint64_t seen = 0;
+	for (unsigned i = 0; i < STOPPER_CLASSES && s->stops; i++) {
+		seen += s->lengths[i];
+		if (seen * 2 >= s->stops) /* the end of the class */
+			return i < 8 ? 8 : MIN((uint64_t)(4 + i % 4 + 1) << (i / 4 - 2), s->pause_ns_max);
+	}
+	return s->pause_ns_max;
+}
+
+void stopper_stats_add(struct stopper_stats *to, const struct stopper_stats *s)
+{
+	to->stops += s->stops;
+	to->stuck += s->stuck;
+	to->pause_ns_sum += s->pause_ns_sum;
+	to->pause_ns_max = MAX(to->pause_ns_max, s->pause_ns_max);
+	for (unsigned i = 0; i < STOPPER_CLASSES; i++)
+		to->lengths[i] += s->lengths[i];
+}
+
 static void pause_count(struct stopper *s, uint64_t since_ns)
 {
 	uint64_t ns = clock_mono_ns() - since_ns;
+	s->stats.lengths[class_of(ns)]++;
 	s->stats.stops++;
 	s->stats.pause_ns_sum += ns;
 	s->stats.pause_ns_max = MAX(s->stats.pause_ns_max, ns);
@@ -240,7 +269,11 @@ static void *thread_main(void *arg)
 {
 	struct stopper *s = arg;
 	int old;
+	const struct sched_param first = {.sched_priority = 1};
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	/* Another program's thread stands still while this one works, for microseconds: it must not wait for its turn. */
+	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first) < 0)
+		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
 	atomic_store(&s->thread_tid, (int)gettid());
 	pthread_mutex_lock(&s->lock);
 	while (!s->quit) {

@@ -70,8 +70,15 @@ int must_check stopper_blocked(const struct world *w, pid_t pid, pid_t tid, stru
 /* Whether this call fails with EINTR when its thread is stopped in it, instead of going on (signal(7)). */
 bool stopper_would_fail(int64_t syscall);
 
+/* Lengths, four classes to each doubling: the last one is all from 8 s on. */
+#define STOPPER_CLASSES 132
+
 struct stopper_stats {
 	uint64_t stops, pause_ns_sum, pause_ns_max; /* from PTRACE_INTERRUPT until it was let go, as we see it */
 	uint64_t stuck;
+	uint32_t lengths[STOPPER_CLASSES];
 };
+void stopper_stats_add(struct stopper_stats *to, const struct stopper_stats *s);
+/* Half of the pauses were not longer, to a quarter of it; 0: there was none. */
+uint64_t stopper_median_ns(const struct stopper_stats *s);
 struct stopper_stats stopper_stats(const struct stopper *s);
