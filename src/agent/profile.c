@@ -130,6 +130,12 @@ static void sweep(struct recording *r)
 	r->n = kept;
 }
 
+/* Not one that another one of them started: the process itself, of a job each rank's. */
+static bool is_main(const struct recording *r, const struct member *m)
+{
+	return m->task->pid == r->want->members->root || (r->want->members->job_id && m->who.role == ROLE_MAIN);
+}
+
 static int list(struct recording *r, uint64_t now_ns)
 {
 	struct members m = {.n = 0};
@@ -139,7 +145,7 @@ static int list(struct recording *r, uint64_t now_ns)
 	if (e == 0)
 		e = members_read(r->w, &r->tasks, r->want->members, &m);
 	for (size_t i = 0; e == 0 && i < m.n; i++)
-		if (r->want->children || m.row[i].task->pid == r->want->members->root)
+		if (r->want->children || is_main(r, &m.row[i]))
 			e = member_add(r, &m.row[i]);
 	members_done(&m);
 	if (e == 0)

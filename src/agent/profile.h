@@ -25,7 +25,7 @@ struct profile_want {
 	uint64_t duration_ns;
 	double rate_hz;
 	bool native;
-	bool children; /* all processes of it; false: the root only */
+	bool children; /* all processes of it; false: the root only, of a job the root of each rank */
 	bool threads_apart; /* a lane a thread, not only a process */
 	const volatile bool *stop; /* a person wants no more: what is there is kept */
 	void (*progress)(void *ctx, const struct profile_progress *p); /* ten times a second; may be NULL */

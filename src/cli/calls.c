@@ -44,6 +44,7 @@ static const struct option options[] = {
 	 .choices = sort_choices,
 	 .offset = offsetof(struct calls_options, sort)},
 	{.name = "format",
+	 .letter = 'f',
 	 .type = OPTION_CHOICE,
 	 .arg = "F",
 	 .help = "what to write",
@@ -376,6 +377,10 @@ static int calls_run(const void *opts, int argc, char **argv)
 	}
 	if (argc > 0 && names_file(argv[0]))
 		return show_files(&s, argc, argv);
+	if (argc > 1) {
+		log_error("'%s' is no file: one job, one process or any number of profiles are expected", argv[0]);
+		return EXIT_ABSENT;
+	}
 	int status = view_words("calls", argc, argv, 1);
 	return status == 0 ? show_subject(&s, argc == 1 ? argv[0] : NULL) : status;
 }

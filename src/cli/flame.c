@@ -71,7 +71,7 @@ static const struct option flame_options[] = {
 	 .offset = offsetof(struct flame_options, gil)},
 	{.name = "[no-]children",
 	 .type = OPTION_FLAG,
-	 .help = "also the processes that it started",
+	 .help = "also the processes that it (of a job: each rank) started",
 	 .offset = offsetof(struct flame_options, children)},
 	{.name = "functions",
 	 .type = OPTION_FLAG,
@@ -248,9 +248,9 @@ static int finish(const struct flame_options *o, const struct stackset *s, const
 static int record(const struct world *w, const struct flame_options *o, const struct subject *s, struct stackset **ret)
 {
 	const struct members_want members = {
-		.job_id = s->is_job && o->children ? s->job.id : NULL,
+		.job_id = s->is_job ? s->job.id : NULL,
 		.root = s->pid,
-		.group = s->is_job && o->children ? s->job.cgroup : NULL,
+		.group = s->is_job ? s->job.cgroup : NULL,
 	};
 	const struct recording_want want = {
 		.members = &members,
@@ -324,6 +324,11 @@ static int flame_run(const void *options, int argc, char **argv)
 	if (r) {
 		log_error("%s", f.text);
 		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
+	}
+	r = recording_out_probe(o->output, &f);
+	if (r) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
 	}
 	r = record(&w, o, &s, &set);
 	if (r)

@@ -32,9 +32,9 @@ static void progress(void *ctx, const struct profile_progress *p)
 	for (size_t i = 0; i < 20; i++)
 		bar[i] = i < done ? '#' : '.';
 	bar[20] = '\0';
-	(void)fprintf(stderr, "\rrecording [%s] %.1f of %.1f s, %zu %s, %zu threads, %llu samples ", bar,
+	(void)fprintf(stderr, "\rrecording [%s] %.1f of %.1f s, %zu %s, %zu %s, %llu samples ", bar,
 		      (double)p->elapsed_ns / 1e9, (double)p->duration_ns / 1e9, p->processes,
-		      p->processes == 1 ? "process" : "processes", p->threads, (unsigned long long)p->samples);
+		      p->processes == 1 ? "process" : "processes", p->threads, p->threads == 1 ? "thread" : "threads", (unsigned long long)p->samples);
 	(void)fflush(stderr);
 }
 
@@ -112,6 +112,16 @@ int recording_out_open(const char *path, const char *stem, const char *key, cons
 		TEXT_FORMAT(ret->beside, "%s.part-%d", ret->path, (int)getpid());
 	ret->to = fopen(plain ? ret->beside : ret->path, "we");
 	return ret->to ? 0 : fault_set(f, -errno, "cannot write %s: %s", ret->path, strerror(errno));
+}
+
+int recording_out_probe(const char *path, struct fault *f)
+{
+	struct recording_out out;
+	struct stat st;
+	if (!path || strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+		return 0;
+	int r = recording_out_open(path, "", "", "", false, &out, f);
+	return r ? r : recording_out_close(&out, false, f);
 }
 
 int recording_out_close(struct recording_out *o, bool keep, struct fault *f)

@@ -36,5 +36,7 @@ struct recording_out {
  */
 int must_check recording_out_open(const char *path, const char *stem, const char *key, const char *suffix, bool text,
 				  struct recording_out *ret, struct fault *f);
+/* Can it be written there? Asked before something is recorded for an hour. Leaves nothing behind. */
+int must_check recording_out_probe(const char *path, struct fault *f);
 /* keep false: an older file of that name stays as it was. */
 int must_check recording_out_close(struct recording_out *o, bool keep, struct fault *f);

@@ -47,6 +47,9 @@ static void explain_user(const struct access_facts *a, struct fault *f)
 		TEXT_FORMAT(f->text,
 			    "process %d belongs to user %u, and we are user %u: run vigil as that user or as root",
 			    a->pid, a->uid, a->our_uid);
+	else if (a->uid == a->euid && a->uid == a->suid)
+		TEXT_FORMAT(f->text, "process %d belongs to user %u, and we are user %u: run vigil as root", a->pid, a->uid,
+			    a->our_uid);
 	else
 		TEXT_FORMAT(
 			f->text,

@@ -561,6 +561,11 @@ def test_a_full_disk_costs_the_profile_not_the_job(vigil, tiny_disk):
     assert not list(disk.glob("jobs/*/attempt-0/calls/*.new"))
 
 
+def test_files_that_are_not_there_are_named(vigil, tmp_path):
+    result = vigil("calls", tmp_path / "none.prof", tmp_path / "either.prof", "-f", "table")
+    assert result.status == 4 and "none.prof" in result.text and "word too many" not in result.text, result
+
+
 def test_output_that_cannot_be_written_is_said(vigil):
     assert counted(vigil).status == 0
     result = vigil("calls", "last", "-o", "/proc/no/such.txt")

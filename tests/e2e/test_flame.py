@@ -162,6 +162,30 @@ def test_output_that_cannot_be_written_is_one_sentence(vigil, spin, tmp_path):
     assert result.status == 1 and "No space" in result.text, result
 
 
+def test_output_that_cannot_be_written_is_found_out_before_the_recording(vigil, spin, tmp_path):
+    process = spin()
+    result = vigil("flame", process.pid, "-d", 3600, "-o", tmp_path / "no/such/folder.svg", timeout=20)
+    assert result.status == 1 and "cannot write" in result.text, result
+    kept = tmp_path / "kept.svg"
+    kept.write_text("older")
+    assert vigil("flame", process.pid + 100_000_000, "-o", kept).status == 4
+    assert kept.read_text() == "older" and [f.name for f in tmp_path.iterdir() if f.is_file()] == ["kept.svg"]
+
+
+def test_without_children_a_job_shows_each_rank_and_no_worker(vigil):
+    script = "import os, time\nif not os.fork():\n    while True: time.sleep(0.01)\n\ndef main_of_rank():\n    while True: pass\n\n" \
+             "main_of_rank()\n"
+    job = vigil.start("run", "--name", "pair", "--nproc", 2, "--", sys.executable, "-c", script)
+
+    def lanes(*options):
+        result = vigil("flame", "pair", "-d", 0.3, "--idle", "--by", "process", "--format", "folded", *options)
+        return {stack.split(";")[0] for stack in folded(result.out)} if result.status == 0 else set()
+    wait_for(lambda: len(lanes()) == 4, what="two ranks and a worker of each")
+    found = lanes("--no-children")
+    assert len(found) == 2 and any("rank 0" in lane for lane in found) and any("rank 1" in lane for lane in found), found
+    job.send_signal(signal.SIGTERM)
+
+
 def test_wrong_calls_are_explained(vigil, tmp_path):
     assert vigil("flame").status == 2
     assert vigil("flame", os.getpid(), "--rate", 0).status == 2

@@ -96,11 +96,14 @@ def test_a_recording_shows_them_too(vigil, started, python, tmp_path):
 def test_threads_that_take_turns_in_an_interpreter_are_not_mixed_up(vigil, started, python, tmp_path):
     process, _ = started(python, "swap", stands=False)
     folded = tmp_path / "x.folded"
-    result = vigil("flame", process.pid, "-d", 1, "--rate", 300, "--functions", "--format", "folded", "-o", folded)
-    assert result.status == 0, result
-    inside = [line for line in folded.read_text().splitlines() if "[interpreter 1]" in line and "inner_" in line]
-    for line in inside:
-        outer, _, inner = line.partition("[interpreter 1]")
-        assert "between" not in outer, line
-        assert ("outer_a" in outer) == ("inner_a" in inner) and ("outer_b" in outer) == ("inner_b" in inner), line
-    assert inside or python.version < (3, 10), "3.8 and 3.9 do not say whose they are"
+    for _ in range(5):  # on a crowded machine few looks, and sometimes none, fall where it can be told
+        result = vigil("flame", process.pid, "-d", 1, "--rate", 300, "--functions", "--format", "folded", "-o", folded)
+        assert result.status == 0, result
+        inside = [line for line in folded.read_text().splitlines() if "[interpreter 1]" in line and "inner_" in line]
+        for line in inside:
+            outer, _, inner = line.partition("[interpreter 1]")
+            assert "between" not in outer, line
+            assert ("outer_a" in outer) == ("inner_a" in inner) and ("outer_b" in outer) == ("inner_b" in inner), line
+        if inside or python.version < (3, 10):
+            return
+    raise AssertionError("none was seen; only 3.8 and 3.9 do not say whose they are")
