@@ -60,8 +60,10 @@ HIDDEN void *region_row(struct heap_header *h, const struct heap_table *t, uint6
 HIDDEN bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64_t *ret_at);
 HIDDEN void process_why(uint32_t why, int error);
 /* Loaded into a running program: begin in this directory (a region that there is goes on, with this rate), and end. */
-/* prepared: see heapattach.h; true: that file is in use now. */
-HIDDEN bool process_attach(const char *dir, uint64_t rate, uint32_t prepared);
+/* In two steps, as both take time: the first has nothing to do (false) where all is as it was; prepared: see
+ * heapattach.h; true: that file is in use now. */
+HIDDEN bool process_attach(const char *dir, uint64_t rate);
+HIDDEN bool process_attach_region(uint32_t prepared);
 HIDDEN void process_detach(void);
 
 /* patch.c: calls of files that were loaded before us. */
@@ -157,5 +159,6 @@ HIDDEN void mappings_begin(void);
 
 /* hooks.c */
 HIDDEN void *real_function(const char *name);
+HIDDEN void hooks_known(void); /* the real functions, if they are not known yet */
 HIDDEN void hooks_late(void);
 HIDDEN void hooks_remark(void); /* after the filter was cleared */

@@ -493,11 +493,12 @@ __attribute__((destructor)) static void region_end(void)
 		store_release(&h->state, (uint32_t)HEAP_ENDED);
 }
 
-bool process_attach(const char *dir, uint64_t rate, uint32_t file)
+bool process_attach(const char *dir, uint64_t rate)
 {
 	struct process *p = &heap_process;
 	struct heap_header *h = load_acquire(&p->region);
 	size_t len = strlen(dir);
+	hooks_known();
 	if (h && load_relaxed(&h->state) == HEAP_RUNNING) {
 		store_relaxed(&h->rate_bytes, rate_checked(rate));
 		return false;
@@ -517,9 +518,14 @@ bool process_attach(const char *dir, uint64_t rate, uint32_t file)
 	p->attached = true;
 	p->off = HEAP_FINE;
 	hooks_late();
+	return true;
+}
+
+bool process_attach_region(uint32_t file)
+{
 	prepared = file;
 	prepared_used = false;
-	h = region_get();
+	struct heap_header *h = region_get();
 	bool took = h && prepared_used;
 	prepared = 0;
 	return took;

@@ -36,6 +36,8 @@ struct inject_want {
 	const char *symbol; /* int64_t f(void *arg, uint64_t arg_bytes): called in the program */
 	void *arg; /* copied into the program and back again after the call */
 	size_t arg_bytes; /* at most INJECT_ARG_BYTES */
+	/* The program runs again, and arg has come back: is there more to do in another short stop? NULL: there is not. */
+	bool (*again)(void *arg);
 	uint64_t deadline_ns; /* to find a safe place within; 200 ms is plenty */
 };
 #define INJECT_ARG_BYTES 8192
@@ -43,8 +45,10 @@ struct inject_want {
 struct inject_result {
 	int64_t value; /* what the function returned */
 	pid_t tid; /* the thread that was borrowed */
-	uint64_t stopped_ns; /* how long it did not do its own work, the last time it was stopped */
-	uint32_t tries; /* stops it took to find a safe place */
+	/* The longest time at once that it did not do its own work, and all of them together: from when it may have
+	 * stopped (the last look at which it had not) until it was let go. */
+	uint64_t stopped_ns, stopped_sum_ns;
+	uint32_t tries, calls; /* stops; those in which the function was called */
 	bool was_loaded; /* the library was there already */
 	bool in_memory; /* a copy in memory was loaded: the program does not see the file */
 };

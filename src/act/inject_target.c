@@ -16,6 +16,9 @@
 
 #define TRAP_BYTE 0xcc /* int3 */
 #define TRAP_SEARCH (256 * 1024)
+#define LIBRARY_BYTES_MAX (64 * MIB)
+#define START_LOOKS 50
+#define START_PAUSE_NS (2 * (long)NS_PER_MS)
 /* For __libc_dlopen_mode, in front of glibc 2.34 (its own dlfcn.h: __RTLD_DLOPEN). */
 #define FLAG_DLOPEN 0x80000000u
 
@@ -269,6 +272,24 @@ static const struct map_row *library_row(const struct inject_target *t, const st
 	return NULL;
 }
 
+/* Reading all of it also brings it into memory: the program's loader need not wait for a disk. */
+static void function_find(struct inject_target *t, const struct inject_want *want)
+{
+	cleanup(freep) char *all = NULL;
+	struct elf_symbol s;
+	struct elf e;
+	size_t len;
+	if (file_slurp(AT_FDCWD, want->library, LIBRARY_BYTES_MAX, &all, &len) != 0 || len < sizeof(t->head))
+		return;
+	memcpy(t->head, all, sizeof(t->head));
+	int fd = open(want->library, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || elf_open_fd(fd, &e) != 0)
+		return;
+	if (elf_find_export(&e, want->symbol, &s) == 0 && s.type == STT_FUNC)
+		t->offset = s.value;
+	elf_done(&e);
+}
+
 static int find_library(struct inject_target *t, const struct inject_want *want, struct fault *f)
 {
 	char theirs[PATH_MAX + 32];
@@ -280,6 +301,8 @@ static int find_library(struct inject_target *t, const struct inject_want *want,
 	t->sees_file =
 		fstatat(t->w->proc_fd, theirs, &seen, 0) == 0 && seen.st_dev == st.st_dev && seen.st_ino == st.st_ino;
 	const struct map_row *row = library_row(t, &st);
+	if (!row)
+		function_find(t, want);
 	if (!row || elf_open_map(t->w, t->pid, row, &e) != 0)
 		return 0;
 	t->symbol = address_of(t, &e, row, want->symbol);
@@ -288,6 +311,24 @@ static int find_library(struct inject_target *t, const struct inject_want *want,
 			 : fault_set(f, INJECT_FAILED,
 				     "process %d has another version of vigil's heap library loaded, without %s",
 				     (int)t->pid, want->symbol);
+}
+
+/* A program that has just begun has a loader, and no libc yet. */
+static int maps_begin(struct inject_target *t)
+{
+	const struct timespec pause = {.tv_nsec = START_PAUSE_NS};
+	uint64_t loader = 0;
+	int r = 0;
+	for (int i = 0; i < START_LOOKS; i++) {
+		maps_done(&t->maps);
+		r = maps_read(t->w, t->pid, &t->maps);
+		if (r || row_of(&t->maps, is_libc_itself) || row_of(&t->maps, is_musl))
+			break;
+		if (proc_auxv_read(t->w, t->pid, AT_BASE, &loader) != 0 || loader == 0)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	return r ? r : maps_read(t->w, t->pid, &t->first);
 }
 
 int inject_target_open(const struct world *w, pid_t pid, const struct inject_want *want, struct inject_target *ret,
@@ -303,9 +344,7 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 	if (r == 0)
 		r = remote_read(&ret->remote, ret->mark_addr, ret->mark, sizeof(ret->mark));
 	if (r == 0)
-		r = maps_read(w, pid, &ret->maps);
-	if (r == 0)
-		r = maps_read(w, pid, &ret->first);
+		r = maps_begin(ret);
 	if (r == 0)
 		r = find_libc(ret, &sec, f);
 	if (r == 0)

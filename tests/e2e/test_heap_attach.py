@@ -241,6 +241,48 @@ def test_attach_and_detach_every_python(python, start, tmp_path):
         python.unplace(placed)
 
 
+# 30,000 places that hold one of these functions: more than one short stop can look through.
+MANY_CALLS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define A(x) (void *)malloc, (void *)free, (void *)calloc,
+#define T(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x)
+#define H(x) T(x) T(x) T(x) T(x) T(x) T(x) T(x) T(x) T(x) T(x)
+#define K(x) H(x) H(x) H(x) H(x) H(x) H(x) H(x) H(x) H(x) H(x)
+void *table[] = {K(0) K(1) K(2) K(3) K(4) K(5) K(6) K(7) K(8) K(9)};
+int main(void)
+{
+	puts("ready");
+	fflush(stdout);
+	for (size_t i = 0;; i = (i + 3) % (sizeof(table) / sizeof(*table))) {
+		void *(*take)(size_t) = table[i];
+		void (*give)(void *) = table[i + 1];
+		give(take(100));
+		if (i == 0)
+			usleep(100);
+	}
+}
+"""
+
+
+def test_a_file_with_very_many_calls_takes_several_stops(start, tmp_path):
+    (tmp_path / "many.c").write_text(MANY_CALLS)
+    subprocess.run(["cc", "-O0", "-fPIE", "-pie", tmp_path / "many.c", "-o", tmp_path / "many"], check=True)
+    p = start([tmp_path / "many"])
+    said = tool(HEAP, "attach", p.pid, tmp_path / "state", 65536)
+    assert said.startswith("result 0 "), said
+    longest, total, tries = map(int, re.search(r"stopped_us (\d+) sum_us (\d+) tries (\d+)", said).groups())
+    slots = int(re.search(r"slots (\d+)", said)[1])
+    assert slots > 100 and tries > 2 and total > longest > 0, said  # samples find the rest at the same time
+    folder = pathlib.Path(re.search(r"folder (\S+)", said)[1])
+    file = wait_for(lambda: next(iter(folder.glob("*.heap")), None), what="the profile")
+    wait_for(lambda: region(file)["samples"] > 20, what="samples")
+    said = tool(HEAP, "detach", p.pid, tmp_path / "state")
+    assert int(re.search(r"slots (\d+)", said)[1]) >= 30000
+    assert p.poll() is None
+
+
 WORKERS = """
 import os, time
 pids = []
