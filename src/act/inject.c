@@ -406,6 +406,53 @@ static void warm_up(struct job *j, pid_t tid, bool *ret_lost)
 	}
 }
 
+static int refuse_filter(const struct inject_target *t, const char *call, struct fault *f)
+{
+	if (call)
+		return fault_set(
+			f, INJECT_REFUSED,
+			"process %d has a seccomp filter that may end it for the call %s, which vigil's heap library "
+			"needs: nothing is loaded into it",
+			(int)t->pid, call);
+	return fault_set(
+		f, INJECT_REFUSED,
+		"process %d is the first of its container and has a seccomp filter, and what that forbids cannot be "
+		"read (it takes root, outside of the container): nothing is loaded into it; start it with vigil run "
+		"--heap instead",
+		(int)t->pid);
+}
+
+/* Whatever is known of where filters are from, what they say is better, where it can be read. */
+static int filters_check(struct job *j)
+{
+	static struct tracee tracee;
+	const char *call = NULL;
+	struct tracee *t = &tracee;
+	if (j->target->filters == FILTERS_NONE || j->target->filters == FILTERS_OURS)
+		return 0;
+	*t = (struct tracee){.target = j->target, .tid = j->target->pid, .mem_fd = -1, .result = j->result};
+	int r = tracee_seize(t);
+	if (r == 0)
+		r = tracee_stop(t);
+	if (r)
+		return r == TRY_AGAIN ? INJECT_UNSAFE : r;
+	int said = inject_seccomp_harmless(t->tid, &call);
+	r = tracee_save(t);
+	if (r == 0)
+		r = tracee_restore(t);
+	tracee_let_go(t);
+	if (said == INJECT_REFUSED || (said != 0 && j->target->filters == FILTERS_UNKNOWN))
+		return refuse_filter(j->target, call, j->f);
+	return r;
+}
+
+/* Each thread can have filters of its own. */
+static bool has_same_filters(const struct inject_target *t, pid_t tid)
+{
+	struct inject_seccomp s;
+	return inject_seccomp_read(t->w, t->pid, tid, &s) == 0 && inject_seccomp_same(&s, &t->seccomp);
+}
+
 static bool same_process(const struct inject_target *t)
 {
 	struct proc_stat st;
@@ -428,6 +475,8 @@ static int find_and_inject(struct job *j)
 		for (size_t i = 0; i < MIN(n, 8u); i++) {
 			if (!same_process(j->target))
 				return WORLD_GONE;
+			if (!has_same_filters(j->target, list[i].tid))
+				continue;
 			warm_up(j, list[i].tid, &lost);
 			r = lost ? TRY_AGAIN : try_thread(j, list[i].tid, &lost);
 			bool ended = r == WORLD_GONE && list[i].tid != j->target->pid && same_process(j->target);
@@ -455,6 +504,9 @@ static void *thread_main(void *arg)
 	const struct sched_param first = {.sched_priority = 1};
 	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) != 0)
 		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
+	j->r = filters_check(j);
+	if (j->r)
+		return NULL;
 	do
 		j->r = find_and_inject(j);
 	while (j->r == LOADED || (j->r == 0 && j->want->again && j->want->again(j->want->arg)));

@@ -13,7 +13,8 @@
  *
  * Refused, with one sentence each: what is stopped, frozen, traced or a zombie,
  * threads of the kernel, programs without glibc (static, musl, 32-bit), those
- * with a seccomp filter that vigil has not, and those we have no right to.
+ * with a seccomp filter that is not their container's or that may end them for
+ * what we do, and those we have no right to.
  *
  * Not covered: if vigil itself is killed with SIGKILL in these milliseconds,
  * the program dies too.

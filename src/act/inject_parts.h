@@ -9,6 +9,19 @@
 #define INJECT_ALLOCATORS 16
 #define INJECT_THREADS 4096
 
+/* Of one thread: mode 0 none, 1 strict, 2 filters. */
+struct inject_seccomp {
+	uint64_t mode, filters, ignored_signals;
+};
+
+enum inject_filters {
+	FILTERS_NONE,
+	FILTERS_OURS, /* vigil lives under the same ones */
+	FILTERS_OF_CONTAINER, /* those that its first process has */
+	FILTERS_UNKNOWN, /* it is the first process itself */
+	FILTERS_OWN,
+};
+
 /* What was found in the program before any of its threads was stopped. */
 struct inject_target {
 	const struct world *w;
@@ -27,6 +40,8 @@ struct inject_target {
 	uint64_t offset;
 	uint8_t head[1024];
 	bool sees_file;
+	struct inject_seccomp seccomp; /* of the first thread */
+	enum inject_filters filters;
 	const char *allocator[INJECT_ALLOCATORS]; /* paths of files that bring a malloc of their own */
 	size_t n_allocators;
 	struct natives *natives;
@@ -41,6 +56,20 @@ void inject_target_renew(struct inject_target *t);
 /* Is it the program that was looked at, or has it become another one (execve) with other addresses? */
 bool inject_target_same(struct inject_target *t);
 void inject_target_close(struct inject_target *t);
+
+/* inject_seccomp.c. WORLD_GONE, WORLD_DENIED. */
+int must_check inject_seccomp_read(const struct world *w, pid_t pid, pid_t tid, struct inject_seccomp *ret);
+bool inject_seccomp_same(const struct inject_seccomp *a, const struct inject_seccomp *b);
+enum inject_filters inject_seccomp_whose(const struct world *w, pid_t pid, const struct inject_seccomp *theirs);
+/*
+ * The filters of a thread that stands still, read by ptrace: 0: nothing that
+ * we do can end it. INJECT_REFUSED: *ret_call may. WORLD_ABSENT: the kernel does not
+ * show them (that takes CAP_SYS_ADMIN, and a vigil without filters).
+ */
+int must_check inject_seccomp_harmless(pid_t tid, const char **ret_call);
+struct sock_filter;
+/* inject_filter.c. Is every call that we need allowed, or refused by a number, whatever its arguments? Pure. */
+bool inject_filter_lets(const struct sock_filter *f, size_t n, const char **ret_call);
 
 /* One frame, as far as it matters here. */
 struct inject_frame {

@@ -195,6 +195,63 @@ def test_a_program_with_a_filter_of_its_own_is_left_alone(start):
     assert said.startswith("result 50 ") and "seccomp" in said and p.poll() is None
 
 
+def contained(start, kind, who, command):
+    """A program under seccomp filters in a pid namespace of its own: its number out here."""
+    p = start(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable,
+               WORKLOADS / "inject/contained.py", kind, who, *command])
+
+    def innermost():
+        pid = p.pid
+        while children := pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            pid = int(children[0])
+        return pid
+    return innermost()
+
+
+def namespaces():
+    done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True)
+    return done.returncode == 0
+
+
+in_container = pytest.mark.skipif(os.geteuid() != 0 or not namespaces(), reason="takes root and pid namespaces")
+
+
+@in_container
+@pytest.mark.parametrize("who", ["child", "first"])
+def test_a_containers_own_filter_is_no_hindrance(start, tmp_path, who):
+    pid = contained(start, "usual", who, ["/usr/bin/python3", "-c", ALLOCATES])
+    assert "Seccomp:\t2" in pathlib.Path(f"/proc/{pid}/status").read_text()
+    folder = attach(pid, tmp_path / "state", 65536)
+    file = wait_for(lambda: next(iter(folder.glob("*.heap")), None), what="the profile")
+    wait_for(lambda: region(file)["samples"] > 20, what="samples")
+    assert b"take_more" in region(file)["data"]
+    assert tool(HEAP, "detach", pid, tmp_path / "state").startswith("result 0 ")
+    assert pathlib.Path(f"/proc/{pid}/stat").exists()
+
+
+@in_container
+@pytest.mark.parametrize("kind,who,word", [("usual", "own:usual", "not its container's"), ("none", "own:usual", "not its container's"),
+                                           ("deadly", "child", "for the call mincore"), ("deadly", "first", "for the call mincore"),
+                                           ("by-argument", "child", "for the call mprotect")])
+def test_a_filter_that_may_end_the_program_is_left_alone(targets, start, tmp_path, kind, who, word):
+    pid = contained(start, kind, who, [targets / "targets", "sleep"])
+    said = tool(HEAP, "attach", pid, tmp_path / "state")
+    assert said.startswith("result 50 ") and word in said, said
+    assert pathlib.Path(f"/proc/{pid}/stat").exists()
+
+
+@in_container
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="no setpriv")
+def test_who_cannot_read_filters_goes_by_whose_they_are(targets, start, tmp_path):
+    """CAP_SYS_ADMIN is what reading them takes; CAP_SYS_PTRACE is enough for the rest."""
+    less = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", str(HEAP), "attach"]
+    for who, result in (("child", "result 0 "), ("first", "result 50 ")):
+        pid = contained(start, "usual", who, [targets / "targets", "sleep"])
+        said = tool(*less, pid, tmp_path / "state")
+        assert said.startswith(result), said
+    assert "is the first of its container" in said
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="takes root and setpriv")
 def test_without_the_right_to_trace_it_says_which_is_missing(targets, start, tmp_path):
     p = start([targets / "targets", "sleep"])
