@@ -47,7 +47,8 @@ extern HIDDEN struct process heap_process;
 
 /* region.c */
 HIDDEN void process_begin(void); /* environment; once */
-/* Is this process the one that the state belongs to? A child of fork is made the owner first; false: vfork, or off. */
+/* Is this process the one that the state belongs to? A child of fork is made the owner first; false: off, or another
+ * thread is just at that. */
 HIDDEN bool process_mine(void);
 /* The region, made now if need be; NULL: there is none, or another thread makes it at this moment. */
 HIDDEN struct heap_header *region_get(void);

@@ -220,17 +220,15 @@ static void process_forked(int32_t pid)
 bool process_mine(void)
 {
 	struct process *p = &heap_process;
-	if (p->off)
+	if (p->off || !fork_mark)
 		return false;
-	int32_t pid = (int32_t)syscall(SYS_getpid);
-	if (likely(pid == p->pid))
+	/* A child of vfork borrows the parent's memory, so what it allocates is the parent's. */
+	uint32_t none = load_acquire(fork_mark);
+	if (likely(none == 1))
 		return true;
-	if (!fork_mark || load_acquire(fork_mark) != 0)
-		return false; /* it borrows the parent's memory: vfork */
-	uint32_t none = 0;
-	if (!__atomic_compare_exchange_n(fork_mark, &none, 2u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (none != 0 || !__atomic_compare_exchange_n(fork_mark, &none, 2u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
-	process_forked(pid);
+	process_forked((int32_t)syscall(SYS_getpid));
 	return true;
 }
 

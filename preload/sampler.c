@@ -211,7 +211,7 @@ INLINE static void sample_inside(struct thread *t, void *p, size_t n, unsigned d
 	if (!mine) {
 		if (heap_process.off)
 			t->left = t->gap = NEVER;
-		return; /* of vfork: this is the parent's struct thread, so it stays as it is */
+		return;
 	}
 	if (new || t->pid != heap_process.pid) {
 		thread_begin(t);

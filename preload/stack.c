@@ -23,7 +23,7 @@ extern HIDDEN const char __ehdr_start[], _end[]; /* of this library, by the link
  */
 #define MEMO_FRAMES 128u
 #define MEMOS 64u
-#define TRAILS 8u /* kept for a thread, by where they begin */
+#define TRAILS 32u /* kept for a thread, by where they begin */
 
 struct trail {
 	uint32_t n;
