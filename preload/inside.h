@@ -33,6 +33,7 @@ struct process {
 	uint32_t env_rate;
 	uint64_t seed; /* 0: by the clock. Else the same program has the same samples */
 	uint32_t n_threads; /* that have begun, with a seed */
+	uint64_t missed_bytes, missed_weight, missed_samples; /* while a thread makes the region; it takes them over */
 	uint8_t objects;
 	bool forked, attached;
 	int32_t parent_pid;

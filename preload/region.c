@@ -203,6 +203,7 @@ static void process_forked(int32_t pid)
 	p->parent_start_ticks = p->start_ticks;
 	p->forked = true;
 	p->making = 0;
+	p->missed_bytes = p->missed_weight = p->missed_samples = 0;
 	p->pid = pid;
 	p->start_ticks = 0;
 	memset(reserved, 0, sizeof(reserved));

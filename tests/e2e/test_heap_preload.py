@@ -148,8 +148,11 @@ def test_threads_that_free_what_others_allocated(folder):
     region = only(folder)
     assert region.threads in (16, 17)  # main may have had a sample of its own
     sums_agree(region)
-    found = region.by_native(SYMBOLS, exact)
-    assert abs(deviation(found["thread_allocates"], exact["thread_allocates"][0])) < 4.5
+    found = region.by_native(SYMBOLS, exact)["thread_allocates"]
+    size = exact["thread_allocates"][0]
+    # what was asked for while one of them made the region is not sampled, but counted: nothing is low in silence
+    assert abs(region.requested - size) < 17 << 20
+    assert abs(found.bytes + region.lost_bytes - size) < 4.5 * math.sqrt((512 << 10) * size)
 
 
 def test_64_children_each_have_their_own(folder):
