@@ -4,7 +4,7 @@
     heap.py [--rounds N=5] [--programs a,b] [--tools a,b] [--seconds S=0] [--scale X=1] [--out FILE] [--build DIR]
     heap.py --table FILE...
 
-Without options: everything, both tables; half an hour on a quiet machine (of which memray and tracemalloc take most).
+Without options: everything, both tables (of the time tracemalloc and memray take most).
 
 Each round runs every program once plain and once under each tool, in an order of its own, and takes the CPU time of
 the profiled process (user and system; of heaptrack, whose helpers would be in it, the wall time). Printed, per
