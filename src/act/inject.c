@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -32,6 +33,7 @@
 #define PAUSE_NS 200000
 #define RUN_OUT_NS (10 * NS_PER_MS)
 #define STUCK_NS (2 * NS_PER_S)
+#define TRAP_BIT (UINT64_C(1) << (SIGTRAP - 1))
 #define PATH_BYTES 4096
 
 struct job {
@@ -155,20 +157,39 @@ static uint64_t way_out(struct tracee *t, const struct unwind_trace *trace)
 	return i == 0 || i == trace->n || waits || trace->frame[i].exact ? 0 : trace->frame[i].pc;
 }
 
+static bool trap_pending(const struct tracee *t)
+{
+	char path[64], text[8192], hex[32];
+	struct span pending;
+	size_t len;
+	TEXT_FORMAT(path, "%d/task/%d/status", (int)t->target->pid, (int)t->tid);
+	if (file_read_at(t->target->w->proc_fd, path, text, sizeof(text), &len) < 0 ||
+	    text_field((struct span){text, len}, "SigPnd:", &pending) != 0)
+		return false;
+	span_copy(span_trim(pending), hex, sizeof(hex));
+	return strtoull(hex, NULL, 16) & TRAP_BIT;
+}
+
 /*
  * A program that allocates all the time is hardly ever met elsewhere: so it is
  * let go on until it comes back from malloc. TRY_AGAIN: it did not, soon enough.
  */
-static int run_out(struct tracee *t, uint64_t addr)
+static int run_out(struct tracee *t, uint64_t addr, uint64_t run_out_ns)
 {
+	uint64_t mask = t->mask & ~TRAP_BIT;
 	int status;
-	if (addr == 0 || t->signal || breakpoint(t->tid, addr) != 0)
+	if (addr == 0 || t->signal || t->target->trap_signal != SIGTRAP)
 		return TRY_AGAIN;
+	/* A trap that is blocked would make the kernel forget the program's handler of it (signal(7)). */
+	if (ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(mask), &mask) < 0)
+		return WORLD_GONE;
+	if (breakpoint(t->tid, addr) != 0)
+		return TRY_AGAIN; /* the mask is put back with all else */
 	if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
 		return WORLD_GONE;
 	tracee_stood(t);
 	t->since_ns = clock_mono_ns();
-	int r = tracee_wait(t, t->since_ns + RUN_OUT_NS, &status);
+	int r = tracee_wait(t, t->since_ns + run_out_ns, &status);
 	if (r == TRY_AGAIN) {
 		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) < 0)
 			return WORLD_GONE;
@@ -181,6 +202,18 @@ static int run_out(struct tracee *t, uint64_t addr)
 	if (r)
 		return r;
 	ignore(breakpoint(t->tid, 0), "it was set a moment ago, so it can be cleared");
+	/* It may have come to the breakpoint while it was being stopped: let go with that signal, it would die of it. */
+	if (status >> 16 != 0 && trap_pending(t)) {
+		if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
+			return WORLD_GONE;
+		r = tracee_wait(t, clock_mono_ns() + STUCK_NS, &status);
+		if (r == 0)
+			r = tracee_regs(t);
+		if (r)
+			return r == TRY_AGAIN ? -ETIMEDOUT : r;
+	}
+	if (ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(t->mask), &t->mask) < 0)
+		return WORLD_GONE;
 	bool there = status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP && t->now.rip == addr;
 	if (!there && status >> 16 == 0)
 		t->signal = WSTOPSIG(status);
@@ -270,7 +303,8 @@ static int try_thread(struct job *j, pid_t tid, bool *ret_lost)
 	trace.n = 0;
 	r = mem < 0 ? world_condition(-errno) : place_check(t, &trace);
 	if (r == TRY_AGAIN) {
-		r = ready ? run_out(t, way_out(t, &trace)) : TRY_AGAIN;
+		uint64_t ns = j->want->run_out_ns ? j->want->run_out_ns : RUN_OUT_NS;
+		r = ready ? run_out(t, way_out(t, &trace), ns) : TRY_AGAIN;
 		if (r == 0)
 			r = place_check(t, &trace);
 		else if (r == TRY_AGAIN && tracee_save(t) != 0)

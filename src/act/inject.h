@@ -40,6 +40,7 @@ struct inject_want {
 	/* The program runs again, and arg has come back: is there more to do in another short stop? NULL: there is not. */
 	bool (*again)(void *arg);
 	uint64_t deadline_ns; /* to find a safe place within; 200 ms is plenty */
+	uint64_t run_out_ns; /* how long a thread that is inside malloc is let go on until it returns; 0: 10 ms */
 };
 #define INJECT_ARG_BYTES 8192
 

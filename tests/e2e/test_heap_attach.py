@@ -138,6 +138,14 @@ def test_a_program_goes_on_after_injections(targets, start, kind):
     assert before
 
 
+def test_a_thread_that_leaves_malloc_while_it_is_being_stopped_does_not_die_of_it(targets, start):
+    """It is let go on for 2 us only, so it meets the breakpoint at the very moment it is asked to stop."""
+    p = start([targets / "targets", "malloc"])
+    for line in tool(INJECT, INJECTEE, "injectee_call", p.pid, 150, 20, 2000).splitlines():
+        assert re.match(r"result (0|51) ", line), line
+    assert p.poll() is None
+
+
 def test_a_stopped_program_is_refused_and_stays_stopped(targets, start):
     p = start([targets / "targets", "sleep"])
     p.send_signal(signal.SIGSTOP)
