@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """First attaches of the heap sampler to fresh programs of each kind: deaths, hangs, and how long a thread stood still.
 
+An attach takes several short stops: the longest of each attach is shown, and the median of their sums.
+
 attach.py [--build BUILD] [--times N] [--seconds S] [KIND ...]: at most N of each kind, as many as fit into S seconds.
 """
 import argparse
@@ -46,10 +48,10 @@ def once(tests, tool, targets, kind, state):
         ready, _, _ = select.select([process.stdout], [], [], 20)
         assert ready and process.stdout.readline().strip() == b"ready"
         done = subprocess.run([str(tool), "attach", str(process.pid), state], capture_output=True, text=True, timeout=60)
-        stopped = re.search(r"stopped_us (\d+)", done.stdout)
+        stopped = re.search(r"stopped_us (\d+) sum_us (\d+)", done.stdout)
         runs = lives(process, kind)
         return dict(died=process.poll() is not None, hung=not runs, refused=not stopped, said=done.stdout + done.stderr,
-                    ms=int(stopped[1]) / 1000 if stopped else None)
+                    ms=int(stopped[1]) / 1000 if stopped else None, all_ms=int(stopped[2]) / 1000 if stopped else None)
     finally:
         process.kill()
         process.wait()
@@ -80,12 +82,13 @@ def main():
                     shutil.rmtree(folder / "state", ignore_errors=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"{'kind':8} {'times':>5} {'deaths':>6} {'hangs':>5} {'refused':>7} {'p50 ms':>7} {'p95 ms':>7} {'max ms':>7}")
+    print(f"{'kind':8} {'times':>5} {'deaths':>6} {'hangs':>5} {'refused':>7} {'p50 ms':>7} {'p95 ms':>7} {'max ms':>7} {'sum p50':>7}")
     everything = [r for results in got.values() for r in results]
     for kind, results in [*got.items(), ("all", everything)]:
         ms = [r["ms"] for r in results if r["ms"] is not None]
+        sums = [r["all_ms"] for r in results if r["all_ms"] is not None]
         print(f"{kind:8} {len(results):5} {sum(r['died'] for r in results):6} {sum(r['hung'] for r in results):5} "
-              f"{sum(r['refused'] for r in results):7} {part(ms, .5):7.2f} {part(ms, .95):7.2f} {part(ms, 1):7.2f}")
+              f"{sum(r['refused'] for r in results):7} {part(ms, .5):7.2f} {part(ms, .95):7.2f} {part(ms, 1):7.2f} {part(sums, .5):7.2f}")
     for text in sorted({re.sub(r"\d+", "N", r["said"].strip()) for r in everything if r["refused"]}):
         print("refused:", text)
     return 1 if any(r["died"] or r["hung"] for r in everything) else 0

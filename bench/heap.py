@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """What a heap profile costs: vigil's sampler against memray, heaptrack, tracemalloc and jemalloc's own profiler.
 
-    heap.py [--rounds N=5] [--programs a,b] [--tools a,b] [--seconds S=0] [--out FILE] [--build DIR]
+    heap.py [--rounds N=5] [--programs a,b] [--tools a,b] [--seconds S=0] [--scale X=1] [--out FILE] [--build DIR]
     heap.py --table FILE...
+
+Without options: everything, both tables (of the time tracemalloc and memray take most).
 
 Each round runs every program once plain and once under each tool, in an order of its own, and takes the CPU time of
 the profiled process (user and system; of heaptrack, whose helpers would be in it, the wall time). Printed, per
@@ -10,13 +12,18 @@ program: the median of tool / plain of the same round, and the best of tool / th
 plain once more, with the middle half of its ratios: what differs less than those do is not told apart. `pair` is
 nanoseconds for one malloc(64) and free(). --seconds ends before the run that would pass it, and --out adds the
 rounds to a file, so that much can be measured in slices; --table prints what files have together.
-memray is looked for in $VIGIL_PEERS/heap (bench/peers.sh puts it there); tools that are not here are named.
+The second table is vigil's overhead as a share of a peer's that does the same: (vigil / plain - 1) / (peer / plain - 1),
+medians over the rounds; `<` where vigil's is less than what the control differs by (its quartiles), which then stands for
+it, `?` where the peer's is no more than that. `start` is a Python that does nothing: what of the others is start-up.
+--scale makes the programs shorter or longer. memray is looked for in $VIGIL_PEERS/heap (bench/peers.sh puts it there); tools
+that are not here are named.
 """
 import argparse
 import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import statistics
@@ -30,25 +37,26 @@ PEERS = pathlib.Path(os.environ.get("VIGIL_PEERS") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "vigil-peers")
 JEMALLOC = next(iter(sorted(pathlib.Path("/usr/lib").glob("*-linux-gnu/libjemalloc.so.2"))), None)
 
-SCRIPTS = {
+SCRIPTS = {  # SCALED(n): n times --scale
+    "start": "",
     "numpy": """
 import numpy as np
 a = np.random.default_rng(1).random((300, 300))
-for i in range(300):
+for i in range(SCALED(300)):
     b = a @ a + np.sqrt(a)
     c = np.concatenate([b, a]).astype(np.float32)
 """,
     "loader": """
 import numpy as np
 raw = bytes(range(256)) * 600
-for step in range(400):
+for step in range(SCALED(400)):
     batch = np.stack([np.frombuffer(bytes(bytearray(raw)), dtype=np.uint8).astype(np.float32) / 255 for _ in range(8)])
     batch.mean()
 """,
     "objects": """
 def tree(n):
     return {"left": tree(n - 1), "right": tree(n - 1), "items": [n] * 4} if n else {"leaf": str(n) * 3}
-for i in range(300):
+for i in range(SCALED(300)):
     tree(12)
 """,
     "torch": """
@@ -58,29 +66,36 @@ torch.set_num_threads(1)
 net = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.ReLU(), torch.nn.Linear(512, 10))
 opt = torch.optim.SGD(net.parameters(), lr=0.01)
 x, y = torch.randn(512, 256), torch.randint(0, 10, (512,))
-for i in range(20):
+for i in range(SCALED(20)):
     opt.zero_grad()
     torch.nn.functional.cross_entropy(net(x), y).backward()
     opt.step()
 """,
 }
-C_PROGRAMS = {"storm": ("storm", "8000000"), "work": ("work", "8000000"), "pair": ("pair",)}
+C_PROGRAMS = {"storm": ("storm", 8000000), "work": ("work", 8000000), "pair": ("pair",)}
+# Who is compared with whom.
+SHARES = (("vigil", "memray"), ("vigil", "memray-native"), ("vigil", "heaptrack"), ("vigil", "tracemalloc"),
+          ("vigil-objects", "memray-objects"), ("vigil-objects", "tracemalloc"))
 
 
 class Bench:
-    def __init__(self, build, work):
-        self.work = work
+    def __init__(self, build, work, scale):
+        self.work, self.scale = work, scale
         self.heapload = build / "bench/heapload"
         self.library = build / "preload/libvigil_heap.so"
         peer = PEERS / "heap/bin/python"
         self.python = str(peer) if peer.exists() else "/usr/bin/python3"
         self.has_memray = peer.exists() and subprocess.run([peer, "-c", "import memray"], capture_output=True).returncode == 0
+        wanted = {"numpy": "numpy", "loader": "numpy", "torch": "torch"}
+        self.lacking = {program: module for program, module in wanted.items() if
+                        subprocess.run([self.python, "-c", f"import {module}"], capture_output=True).returncode}
         for name, text in SCRIPTS.items():
+            text = re.sub(r"SCALED\((\d+)\)", lambda m: str(max(1, round(int(m[1]) * scale))), text)
             (work / f"run_{name}.py").write_text(text)
 
     def argv(self, program):
         if program in C_PROGRAMS:
-            return [str(self.heapload), *C_PROGRAMS[program]]
+            return [str(self.heapload), *(str(round(a * self.scale)) if isinstance(a, int) else a for a in C_PROGRAMS[program])]
         return [self.python, str(self.work / f"run_{program}.py")]
 
     def vigil(self, rate="524288", objects="0"):
@@ -167,6 +182,38 @@ def table(rows):
     print("| rounds | " + " | ".join(str(len(rows[p])) for p in programs) + " |")
 
 
+def overhead(rows, tool):
+    of_round = [a / b - 1 for a, b in ratios(rows, tool)]
+    return statistics.median(of_round) if of_round else None
+
+
+def noise(rows):
+    """How far the program is from itself: the larger of the control's quartiles."""
+    of_round = [abs(a / b - 1) for a, b in ratios(rows, "control")]
+    return statistics.quantiles(of_round, n=4)[2] if len(of_round) > 3 else max(of_round, default=0.0)
+
+
+def share(rows, ours, peer):
+    own, other, unsure = overhead(rows, ours), overhead(rows, peer), noise(rows)
+    if own is None or other is None:
+        return "-"
+    if other <= unsure:
+        return "?"
+    return f"< {unsure / other:.2f}" if own <= unsure else f"{own / other:.2f}"
+
+
+def shares(rows):
+    programs = [p for p in rows if p != "pair"]
+    print()
+    print("| vigil's overhead / peer's | " + " | ".join(programs) + " |")
+    print("|---" * (len(programs) + 1) + "|")
+    for ours, peer in SHARES:
+        cells = [share(rows[p], ours, peer) for p in programs]
+        if any(c != "-" for c in cells):
+            print(f"| {ours} / {peer} | " + " | ".join(cells) + " |")
+    print("| overhead that is not told from none | " + " | ".join(f"{noise(rows[p]):.3f}" for p in programs) + " |")
+
+
 def read(files):
     rows = {}
     for file in files:
@@ -179,8 +226,13 @@ def read(files):
 def rounds(bench, args):
     """One round after another; what a round lacks when the time is over is left out of it."""
     rows, begin, longest = {}, time.monotonic(), 0.0
+    programs = [p for p in args.programs.split(",") if p not in bench.lacking]
+    for program in set(args.programs.split(",")) - set(programs):
+        print(f"not measured: {program}, since {bench.python} has no {bench.lacking[program]}", file=sys.stderr)
+    if not bench.has_memray:
+        print("not measured: memray, which bench/peers.sh fetches", file=sys.stderr)
     for _ in range(args.rounds):
-        for program in args.programs.split(","):
+        for program in programs:
             tools, row = args.tools.split(","), {}
             for tool in random.sample(tools, len(tools)):
                 at = time.monotonic()
@@ -197,7 +249,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0)
-    parser.add_argument("--programs", default="storm,work,numpy,loader,objects,torch,pair")
+    parser.add_argument("--programs", default="storm,work,start,numpy,loader,objects,torch,pair")
+    parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--build", type=pathlib.Path, default=TOP / "build")
     parser.add_argument("--out", type=pathlib.Path)
@@ -205,13 +258,15 @@ def main():
     args = parser.parse_args()
     if args.table:
         table(read(args.table))
+        shares(read(args.table))
         return
     with tempfile.TemporaryDirectory(prefix="vigil-heap-", dir=os.environ.get("VIGIL_BENCH_DIR")) as work:
-        rows = rounds(Bench(args.build.resolve(), pathlib.Path(work)), args)
+        rows = rounds(Bench(args.build.resolve(), pathlib.Path(work), args.scale), args)
     if args.out:
         with args.out.open("a") as f:
             print(json.dumps(rows), file=f)
     table(rows)
+    shares(rows)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define HEAP_ATTACH_MAGIC UINT64_C(0x3254544148474956) /* "VIGHATT2" */
+#define HEAP_ATTACH_MAGIC UINT64_C(0x3354544148474956) /* "VIGHATT3" */
 
 /*
  * A thread stands still while the profile begins, and a file system may take
@@ -18,8 +18,8 @@
 #define HEAP_PREPARED_HEAD_BYTES 4096u /* at 0 */
 #define HEAP_PREPARED_AT 0xc0000u
 #define HEAP_PREPARED_LEN 0x10000u
-/* After so long the rest of the files is left to the next call: see `more`. */
-#define HEAP_ATTACH_BUDGET_NS 1000000u
+/* After so long the rest is left to the next call: see `more`. The program gets on between two. */
+#define HEAP_ATTACH_BUDGET_NS 300000u
 
 struct heap_attach {
 	uint64_t magic;
@@ -31,6 +31,7 @@ struct heap_attach {
 	uint32_t slots_left; /* places that lead to another function of that name: not ours to change */
 	int32_t error;       /* errno of why */
 	uint32_t took; /* the prepared file is in use */
-	uint32_t more; /* files are left: call again */
+	uint32_t more; /* something is left: call again */
+	uint32_t on; /* it samples; what is left, if anything, is files, which are also found by samples */
 	char dir[512];       /* as VIGIL_HEAP_DIR, as the process sees it */
 };

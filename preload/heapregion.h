@@ -56,6 +56,7 @@ enum heap_lost {
 	HEAP_LOST_NO_SPACE, /* the file system is full */
 	HEAP_LOST_NESTED, /* inside of the sampler itself, in a signal handler that interrupted it */
 	HEAP_LOST_STACK_FULL, /* counted, in a reserved row: no room for another stack */
+	HEAP_LOST_AT_BEGIN, /* another thread made the region at that moment */
 	HEAP_LOST_REASONS = 8,
 };
 

@@ -344,6 +344,11 @@ static void allocator_name(void)
 	p->allocator_is_libc = other && dladdr(other, &libc) && libc.dli_fbase == info.dli_fbase;
 }
 
+void hooks_known(void)
+{
+	(void)resolve();
+}
+
 /* What the constructor left out, because there was no directory then. */
 void hooks_late(void)
 {
@@ -357,12 +362,9 @@ void hooks_late(void)
 /* Last of the preloaded libraries' and first of the program's: libraries that the program links are loaded by now. */
 __attribute__((constructor)) static void hooks_begin(void)
 {
-	resolve();
-	if (heap_process.off)
+	if (patch_late()) /* nobody calls us yet, and the thread stands still: vigil_heap_attach() does it bit by bit */
 		return;
-	unwind_prewarm();
-	mappings_begin();
-	python_begin();
-	allocator_name();
-	heap_process.begun = true;
+	resolve();
+	if (!heap_process.off)
+		hooks_late();
 }

@@ -34,6 +34,7 @@ struct process {
 	uint32_t env_rate;
 	uint64_t seed; /* 0: by the clock. Else the same program has the same samples */
 	uint32_t n_threads; /* that have begun, with a seed */
+	uint64_t missed_bytes, missed_weight, missed_samples; /* while a thread makes the region; it takes them over */
 	uint8_t objects;
 	bool forked, attached;
 	int32_t parent_pid;
@@ -48,7 +49,8 @@ extern HIDDEN struct process heap_process;
 
 /* region.c */
 HIDDEN void process_begin(void); /* environment; once */
-/* Is this process the one that the state belongs to? A child of fork is made the owner first; false: vfork, or off. */
+/* Is this process the one that the state belongs to? A child of fork is made the owner first; false: off, or another
+ * thread is just at that. */
 HIDDEN bool process_mine(void);
 /* The region, made now if need be; NULL: there is none, or another thread makes it at this moment. */
 HIDDEN struct heap_header *region_get(void);
@@ -61,8 +63,10 @@ HIDDEN void *region_row(struct heap_header *h, const struct heap_table *t, uint6
 HIDDEN bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64_t *ret_at);
 HIDDEN void process_why(uint32_t why, int error);
 /* Loaded into a running program: begin in this directory (a region that there is goes on, with this rate), and end. */
-/* prepared: see heapattach.h; true: that file is in use now. */
-HIDDEN bool process_attach(const char *dir, uint64_t rate, uint32_t prepared);
+/* In two steps, as both take time: the first has nothing to do (false) where all is as it was; prepared: see
+ * heapattach.h; true: that file is in use now. */
+HIDDEN bool process_attach(const char *dir, uint64_t rate);
+HIDDEN bool process_attach_region(uint32_t prepared);
 HIDDEN void process_detach(void);
 
 /* patch.c: calls of files that were loaded before us. */
@@ -158,5 +162,6 @@ HIDDEN void mappings_begin(void);
 
 /* hooks.c */
 HIDDEN void *real_function(const char *name);
+HIDDEN void hooks_known(void); /* the real functions, if they are not known yet */
 HIDDEN void hooks_late(void);
 HIDDEN void hooks_remark(void); /* after the filter was cleared */

@@ -39,6 +39,10 @@
 
 #define FILES_MAX 4096
 #define NAMES_MAX 24
+/* Between two looks at the clock. */
+#define ROWS_AT_ONCE 256
+/* What a sample may take for new files; the next one goes on. */
+#define SAMPLED_NS 200000u
 
 static const char *const names[] = {
 	"malloc",
@@ -69,6 +73,9 @@ static uint32_t at_work; /* one thread at a time; the others go on */
 static uintptr_t done[FILES_MAX]; /* files that have been gone through: where their tables are */
 static uint32_t n_done;
 static uint32_t closing;
+/* Where time was up in the middle of a file: which, and how many of its rows had been gone through. */
+static uintptr_t rest_of;
+static size_t rest_from;
 
 extern const char __ehdr_start HIDDEN;
 extern const char _end HIDDEN;
@@ -81,7 +88,7 @@ struct file {
 	const char *strings;
 	uint64_t strings_bytes;
 	const ElfW(Rela) * rela, *jump;
-	size_t n_rela, n_jump;
+	size_t n_rela, n_jump, n_relative; /* n_relative: of n_rela the first that are of no symbol */
 };
 
 struct counts {
@@ -148,6 +155,9 @@ static bool tables_find(const struct link_map *m, bool first, struct file *f)
 		case DT_RELASZ:
 			rela_bytes = d->d_un.d_val;
 			break;
+		case DT_RELACOUNT:
+			f->n_relative = d->d_un.d_val;
+			break;
 		case DT_JMPREL:
 			f->jump = (const void *)at;
 			break;
@@ -192,7 +202,7 @@ static bool relro_of(const struct file *f, uintptr_t *ret_from, uintptr_t *ret_t
 static int name_index(const char *name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (function[i].ours && strcmp(name, names[i]) == 0)
+		if (name[0] == names[i][0] && name[1] == names[i][1] && function[i].ours && strcmp(name, names[i]) == 0)
 			return (int)i;
 	return -1;
 }
@@ -204,7 +214,7 @@ static uintptr_t *word_of(const struct file *f, const ElfW(Rela) * r, int *ret_i
 	if (symbol == 0 || (type != TYPE_JUMP && type != TYPE_GLOBAL && !(type == TYPE_WORD && r->r_addend == 0)))
 		return NULL;
 	const ElfW(Sym) *s = &f->symbols[symbol];
-	if (s->st_name >= f->strings_bytes)
+	if (s->st_name + 1u >= f->strings_bytes)
 		return NULL;
 	*ret_index = name_index(f->strings + s->st_name);
 	uintptr_t at = f->base + r->r_offset;
@@ -239,32 +249,44 @@ static bool write_word(struct pages *p, uintptr_t *word, uintptr_t value)
 	return true;
 }
 
-static void table_patch(const struct file *f, const ElfW(Rela) * table, size_t n, bool on, struct pages *p,
-			struct counts *c)
+static uint64_t now_ns(void)
 {
-	for (size_t i = 0; i < n; i++) {
-		int which;
-		uintptr_t *word = word_of(f, &table[i], &which);
-		if (!word)
-			continue;
-		uintptr_t now = load_relaxed(word), then = wanted(f, now, which, on);
-		if (now == then)
-			c->left += on && now != function[which].ours;
-		else if (write_word(p, word, then))
-			c->patched++;
-	}
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void file_patch(const struct file *f, bool on, struct counts *c)
+static void row_patch(const struct file *f, const ElfW(Rela) * row, bool on, struct pages *p, struct counts *c)
+{
+	int which;
+	uintptr_t *word = word_of(f, row, &which);
+	if (!word)
+		return;
+	uintptr_t now = load_relaxed(word), then = wanted(f, now, which, on);
+	if (now == then)
+		c->left += on && now != function[which].ours;
+	else if (write_word(p, word, then))
+		c->patched++;
+}
+
+/* From a row on, those of both tables in one count; the row to go on with when time is up. */
+static size_t file_patch(const struct file *f, size_t from, bool on, struct counts *c)
 {
 	struct pages p = {.open = false};
 	uint32_t before = c->patched;
+	size_t skip = f->n_relative < f->n_rela ? f->n_relative : f->n_rela;
+	size_t i = from, n = f->n_jump + f->n_rela - skip;
 	p.has = relro_of(f, &p.from, &p.to);
-	table_patch(f, f->jump, f->n_jump, on, &p, c);
-	table_patch(f, f->rela, f->n_rela, on, &p, c);
+	for (; i < n; i++) {
+		if (i > from && i % ROWS_AT_ONCE == 0 && c->until_ns && now_ns() > c->until_ns)
+			break;
+		row_patch(f, i < f->n_jump ? &f->jump[i] : &f->rela[skip + i - f->n_jump], on, &p, c);
+	}
 	if (p.open)
 		(void)mprotect((void *)p.from, p.to - p.from, PROT_READ);
 	c->files += c->patched > before;
+	c->more |= i < n;
+	return i;
 }
 
 /* The loader has a malloc of its own until it takes the program's, and finds it by itself. */
@@ -284,27 +306,24 @@ static bool was_done(uintptr_t ld)
 	return false;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void walk(bool on, bool all, struct counts *c)
 {
-	bool first = true;
+	bool first = true, began = false;
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next, first = false) {
 		struct file f;
 		uintptr_t ld = (uintptr_t)m->l_ld;
 		if ((!all && was_done(ld)) || is_passed_over(m))
 			continue;
-		if (c->until_ns && c->files > 0 && now_ns() > c->until_ns) {
+		if (c->until_ns && began && now_ns() > c->until_ns) {
 			c->more = true;
 			break;
 		}
+		began = true; /* each call gets on */
 		if (tables_find(m, first, &f))
-			file_patch(&f, on, c);
+			rest_from = file_patch(&f, on && rest_of == ld ? rest_from : 0, on, c);
+		rest_of = c->more ? ld : 0;
+		if (c->more)
+			break;
 		if (on && n_done < FILES_MAX && !was_done(ld))
 			done[n_done++] = ld;
 	}
@@ -324,7 +343,7 @@ static void work_end(void)
 
 void patch_sampled(void)
 {
-	struct counts c = {.files = 0};
+	struct counts c = {.until_ns = now_ns() + SAMPLED_NS};
 	uint32_t n = 0;
 	if (!load_acquire(&is_on) || !work_begin())
 		return;
@@ -336,7 +355,7 @@ void patch_sampled(void)
 		walk(true, false, &c);
 		errno = e;
 	}
-	seen = n;
+	seen = c.more ? 0 : n;
 	work_end();
 }
 
@@ -348,6 +367,7 @@ void patch_closing(bool begins)
 	}
 	/* Another file may come to lie where one was: all are gone through again, which changes nothing in those done. */
 	n_done = 0;
+	rest_of = 0;
 	sub_relaxed(&closing, 1u);
 }
 
@@ -415,15 +435,27 @@ extern struct heap_status vigil_heap_status;
 EXPORTED int64_t vigil_heap_attach(void *arg, uint64_t bytes);
 EXPORTED int64_t vigil_heap_detach(void *arg, uint64_t bytes);
 
+/* Called again and again while it says that there is more: one thread of the program stands still in each call. */
 static int64_t attach(struct heap_attach *a)
 {
+	static bool waits_for_region; /* the first half is done */
 	struct counts c = {.until_ns = now_ns() + HEAP_ATTACH_BUDGET_NS};
 	a->dir[sizeof(a->dir) - 1] = '\0';
-	a->took = process_attach(a->dir, a->rate_bytes, a->prepared);
+	a->objects_patched = a->slots_patched = a->slots_left = a->more = a->took = a->on = 0;
+	if (!waits_for_region) {
+		waits_for_region = process_attach(a->dir, a->rate_bytes);
+		a->more = waits_for_region && now_ns() > c.until_ns;
+		if (a->more)
+			return 0;
+	}
+	if (waits_for_region)
+		a->took = process_attach_region(a->prepared);
+	waits_for_region = false;
 	a->why = vigil_heap_status.why;
 	a->error = vigil_heap_status.error;
 	if (a->why != HEAP_FINE)
 		return -ENODEV;
+	a->on = 1;
 	if (patch_late()) {
 		if (!load_acquire(&is_on))
 			functions_find();
@@ -450,6 +482,7 @@ static int64_t detach(struct heap_attach *a)
 		store_release(&is_on, 0u);
 		walk(false, true, &c);
 		n_done = 0;
+		rest_of = 0;
 		work_end();
 	}
 	process_detach();

@@ -206,6 +206,7 @@ static void process_forked(int32_t pid)
 	p->parent_start_ticks = p->start_ticks;
 	p->forked = true;
 	p->making = 0;
+	p->missed_bytes = p->missed_weight = p->missed_samples = 0;
 	p->pid = pid;
 	p->start_ticks = 0;
 	memset(reserved, 0, sizeof(reserved));
@@ -223,17 +224,15 @@ static void process_forked(int32_t pid)
 bool process_mine(void)
 {
 	struct process *p = &heap_process;
-	if (p->off)
+	if (p->off || !fork_mark)
 		return false;
-	int32_t pid = (int32_t)syscall(SYS_getpid);
-	if (likely(pid == p->pid))
+	/* A child of vfork borrows the parent's memory, so what it allocates is the parent's. */
+	uint32_t none = load_acquire(fork_mark);
+	if (likely(none == 1))
 		return true;
-	if (!fork_mark || load_acquire(fork_mark) != 0)
-		return false; /* it borrows the parent's memory: vfork */
-	uint32_t none = 0;
-	if (!__atomic_compare_exchange_n(fork_mark, &none, 2u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+	if (none != 0 || !__atomic_compare_exchange_n(fork_mark, &none, 2u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
-	process_forked(pid);
+	process_forked((int32_t)syscall(SYS_getpid));
 	return true;
 }
 
@@ -508,11 +507,12 @@ __attribute__((destructor)) static void region_end(void)
 		store_release(&h->state, (uint32_t)HEAP_ENDED);
 }
 
-bool process_attach(const char *dir, uint64_t rate, uint32_t file)
+bool process_attach(const char *dir, uint64_t rate)
 {
 	struct process *p = &heap_process;
 	struct heap_header *h = load_acquire(&p->region);
 	size_t len = strlen(dir);
+	hooks_known();
 	if (h && load_relaxed(&h->state) == HEAP_RUNNING) {
 		store_relaxed(&h->rate_bytes, rate_checked(rate));
 		return false;
@@ -532,9 +532,14 @@ bool process_attach(const char *dir, uint64_t rate, uint32_t file)
 	p->attached = true;
 	p->off = HEAP_FINE;
 	hooks_late();
+	return true;
+}
+
+bool process_attach_region(uint32_t file)
+{
 	prepared = file;
 	prepared_used = false;
-	h = region_get();
+	struct heap_header *h = region_get();
 	bool took = h && prepared_used;
 	prepared = 0;
 	return took;

@@ -200,6 +200,28 @@ INLINE static void sample_take(struct heap_header *h, struct thread *t, void *p,
 	peak_try(h, now);
 }
 
+/* There is no region: for this moment, or for ever. A new gap is as good as the old one was, so only this sample is lost. */
+COLD static void missed(struct thread *t, uint64_t used, size_t n)
+{
+	struct process *p = &heap_process;
+	if (t->rate) {
+		add_relaxed(&p->missed_weight, sample_weight(n, t->rate));
+		add_relaxed(&p->missed_samples, 1u);
+	}
+	add_relaxed(&p->missed_bytes, used);
+	gap_begin(t, t->rate);
+	if (p->off)
+		t->left = t->gap = NEVER;
+}
+
+COLD static void missed_take(struct heap_header *h)
+{
+	struct process *p = &heap_process;
+	add_relaxed(&h->requested_bytes, __atomic_exchange_n(&p->missed_bytes, 0, __ATOMIC_RELAXED));
+	add_relaxed(&h->lost_bytes, __atomic_exchange_n(&p->missed_weight, 0, __ATOMIC_RELAXED));
+	add_relaxed(&h->lost[HEAP_LOST_AT_BEGIN], __atomic_exchange_n(&p->missed_samples, 0, __ATOMIC_RELAXED));
+}
+
 INLINE static void sample_inside(struct thread *t, void *p, size_t n, unsigned domain, const struct place *from)
 {
 	uint64_t used = t->gap - t->left + n;
@@ -211,7 +233,7 @@ INLINE static void sample_inside(struct thread *t, void *p, size_t n, unsigned d
 	if (!mine) {
 		if (heap_process.off)
 			t->left = t->gap = NEVER;
-		return; /* of vfork: this is the parent's struct thread, so it stays as it is */
+		return;
 	}
 	if (new || t->pid != heap_process.pid) {
 		thread_begin(t);
@@ -227,11 +249,11 @@ INLINE static void sample_inside(struct thread *t, void *p, size_t n, unsigned d
 	}
 	struct heap_header *h = region_get();
 	if (!h) {
-		gap_begin(t, 0);
-		if (heap_process.off)
-			t->left = t->gap = NEVER;
+		missed(t, used, n);
 		return;
 	}
+	if (unlikely(load_relaxed(&heap_process.missed_bytes) != 0))
+		missed_take(h);
 	if (t->counted_pid != heap_process.pid) {
 		t->counted_pid = heap_process.pid;
 		add_relaxed(&h->threads, 1u);

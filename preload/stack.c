@@ -23,7 +23,7 @@ extern HIDDEN const char __ehdr_start[], _end[]; /* of this library, by the link
  */
 #define MEMO_FRAMES 128u
 #define MEMOS 64u
-#define TRAILS 8u /* kept for a thread, by where they begin */
+#define TRAILS 32u /* kept for a thread, by where they begin */
 
 struct trail {
 	uint32_t n;
@@ -141,7 +141,10 @@ static struct trail *memo_write(struct memo *m, const struct walk *w)
 		if (!place_true(&w->seen[i]) || (i > 0 && w->seen[i].sp <= w->seen[i - 1].sp))
 			return NULL;
 	}
+	/* Two places for each: the one that was used last stays. */
 	uint32_t which = trail_which(&w->seen[0]);
+	if (m->last == which && m->trails[m->which[which]].n)
+		which ^= 1;
 	struct trail *t = &m->trails[m->spare];
 	t->n = w->n;
 	t->row_of = 0;
@@ -177,8 +180,12 @@ static struct trail *trail_again(struct memo *m, struct frames *f, const struct 
 {
 	uint32_t which = trail_which(from);
 	struct trail *t = &m->trails[m->which[which]];
-	if (t->n == 0 || !trail_true(t, 0, from))
-		return NULL;
+	if (t->n == 0 || !trail_true(t, 0, from)) {
+		which ^= 1;
+		t = &m->trails[m->which[which]];
+		if (t->n == 0 || !trail_true(t, 0, from))
+			return NULL;
+	}
 	m->last = (uint8_t)which;
 	for (uint32_t i = 0; i < t->n; i++)
 		f->native[frames_place(i)] = t->places[i].ip;

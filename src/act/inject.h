@@ -13,7 +13,8 @@
  *
  * Refused, with one sentence each: what is stopped, frozen, traced or a zombie,
  * threads of the kernel, programs without glibc (static, musl, 32-bit), those
- * with a seccomp filter that vigil has not, and those we have no right to.
+ * with a seccomp filter that is not their container's or that may end them for
+ * what we do, and those we have no right to.
  *
  * Not covered: if vigil itself is killed with SIGKILL in these milliseconds,
  * the program dies too.
@@ -36,15 +37,20 @@ struct inject_want {
 	const char *symbol; /* int64_t f(void *arg, uint64_t arg_bytes): called in the program */
 	void *arg; /* copied into the program and back again after the call */
 	size_t arg_bytes; /* at most INJECT_ARG_BYTES */
+	/* The program runs again, and arg has come back: is there more to do in another short stop? NULL: there is not. */
+	bool (*again)(void *arg);
 	uint64_t deadline_ns; /* to find a safe place within; 200 ms is plenty */
+	uint64_t run_out_ns; /* how long a thread that is inside malloc is let go on until it returns; 0: 10 ms */
 };
 #define INJECT_ARG_BYTES 8192
 
 struct inject_result {
 	int64_t value; /* what the function returned */
 	pid_t tid; /* the thread that was borrowed */
-	uint64_t stopped_ns; /* how long it did not do its own work, the last time it was stopped */
-	uint32_t tries; /* stops it took to find a safe place */
+	/* The longest time at once that it did not do its own work, and all of them together: from when it may have
+	 * stopped (the last look at which it had not) until it was let go. */
+	uint64_t stopped_ns, stopped_sum_ns;
+	uint32_t tries, calls; /* stops; those in which the function was called */
 	bool was_loaded; /* the library was there already */
 	bool in_memory; /* a copy in memory was loaded: the program does not see the file */
 };

@@ -16,6 +16,9 @@
 
 #define TRAP_BYTE 0xcc /* int3 */
 #define TRAP_SEARCH (256 * 1024)
+#define LIBRARY_BYTES_MAX (64 * MIB)
+#define START_LOOKS 50
+#define START_PAUSE_NS (2 * (long)NS_PER_MS)
 /* For __libc_dlopen_mode, in front of glibc 2.34 (its own dlfcn.h: __RTLD_DLOPEN). */
 #define FLAG_DLOPEN 0x80000000u
 
@@ -26,31 +29,6 @@ static const char *base_of(const char *path)
 }
 
 /* ---- what is refused ------------------------------------------------------------------------------------------ */
-
-struct seccomp_state {
-	uint64_t mode, filters, ignored_signals;
-};
-
-static int seccomp_read(const struct world *w, pid_t pid, struct seccomp_state *ret)
-{
-	char path[32], text[8192];
-	size_t len;
-	struct span ign;
-	*ret = (struct seccomp_state){.mode = 0};
-	TEXT_FORMAT(path, "%d/status", (int)pid);
-	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
-	if (r < 0)
-		return world_condition(r);
-	struct span all = {text, len};
-	ignore(text_field_u64(all, "Seccomp:", &ret->mode), "kernels without it filter nothing");
-	ignore(text_field_u64(all, "Seccomp_filters:", &ret->filters), "older kernels do not count");
-	if (text_field(all, "SigIgn:", &ign) == 0) {
-		char hex[32];
-		span_copy(span_trim(ign), hex, sizeof(hex));
-		ret->ignored_signals = strtoull(hex, NULL, 16);
-	}
-	return 0;
-}
 
 static int refuse_by_state(const struct proc_stat *st, const struct proc_status *status, pid_t pid, struct fault *f)
 {
@@ -77,17 +55,16 @@ static int refuse_by_state(const struct proc_stat *st, const struct proc_status 
 	return 0;
 }
 
-static int refuse(struct inject_target *t, struct seccomp_state *ret_sec, struct fault *f)
+static int refuse(struct inject_target *t, struct fault *f)
 {
 	struct proc_stat st;
 	struct proc_status status;
-	struct seccomp_state ours;
 	struct threadwait wait;
 	int r = proc_stat_read(t->w, t->pid, &st);
 	if (r == 0)
 		r = proc_status_read(t->w, t->pid, &status);
 	if (r == 0)
-		r = seccomp_read(t->w, t->pid, ret_sec);
+		r = inject_seccomp_read(t->w, t->pid, t->pid, &t->seccomp);
 	if (r)
 		return r == WORLD_GONE ? fault_set(f, r, "process %d has ended", (int)t->pid) : r;
 	t->start_ticks = st.start_ticks;
@@ -100,14 +77,13 @@ static int refuse(struct inject_target *t, struct seccomp_state *ret_sec, struct
 			"process %d (%s) is frozen (its control group stands still), and nothing can be loaded into "
 			"it until it runs",
 			(int)t->pid, st.comm);
-	/* The filter that our container gives both of us lets dlopen pass; what a program gave itself may kill it. */
-	bool same = seccomp_read(t->w, getpid(), &ours) == 0 && ours.mode == ret_sec->mode &&
-		    ours.filters == ret_sec->filters;
-	if (ret_sec->mode != 0 && !same)
+	t->filters = inject_seccomp_whose(t->w, t->pid, &t->seccomp);
+	if (t->filters == FILTERS_OWN)
 		return fault_set(
 			f, INJECT_REFUSED,
-			"process %d (%s) has a seccomp filter that vigil has not: a call it forbids could kill the "
-			"process, so nothing is loaded into it; start it with vigil run --heap instead",
+			"process %d (%s) has a seccomp filter that is not its container's (it gave itself one, or its "
+			"service did): a call it forbids could kill the process, so nothing is loaded into it; start "
+			"it with vigil run --heap instead",
 			(int)t->pid, st.comm);
 	return 0;
 }
@@ -194,7 +170,7 @@ static void find_trap(struct inject_target *t, const struct map_row *row, uint64
 	}
 }
 
-static int find_libc(struct inject_target *t, const struct seccomp_state *sec, struct fault *f)
+static int find_libc(struct inject_target *t, struct fault *f)
 {
 	const struct map_row *row = row_of(&t->maps, is_libc_itself);
 	struct elf e;
@@ -229,8 +205,8 @@ static int find_libc(struct inject_target *t, const struct seccomp_state *sec, s
 	t->memfd_create = address_of(t, &e, row, "memfd_create");
 	t->close = address_of(t, &e, row, "close");
 	elf_done(&e);
-	find_trap(t, row, sec->ignored_signals);
-	if (t->trap_signal == SIGSEGV && (sec->ignored_signals >> (SIGSEGV - 1) & 1))
+	find_trap(t, row, t->seccomp.ignored_signals);
+	if (t->trap_signal == SIGSEGV && (t->seccomp.ignored_signals >> (SIGSEGV - 1) & 1))
 		return fault_set(
 			f, INJECT_REFUSED,
 			"process %d ignores both SIGTRAP and SIGSEGV, one of which is needed to load something into it",
@@ -269,6 +245,24 @@ static const struct map_row *library_row(const struct inject_target *t, const st
 	return NULL;
 }
 
+/* Reading all of it also brings it into memory: the program's loader need not wait for a disk. */
+static void function_find(struct inject_target *t, const struct inject_want *want)
+{
+	cleanup(freep) char *all = NULL;
+	struct elf_symbol s;
+	struct elf e;
+	size_t len;
+	if (file_slurp(AT_FDCWD, want->library, LIBRARY_BYTES_MAX, &all, &len) != 0 || len < sizeof(t->head))
+		return;
+	memcpy(t->head, all, sizeof(t->head));
+	int fd = open(want->library, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || elf_open_fd(fd, &e) != 0)
+		return;
+	if (elf_find_export(&e, want->symbol, &s) == 0 && s.type == STT_FUNC)
+		t->offset = s.value;
+	elf_done(&e);
+}
+
 static int find_library(struct inject_target *t, const struct inject_want *want, struct fault *f)
 {
 	char theirs[PATH_MAX + 32];
@@ -280,6 +274,8 @@ static int find_library(struct inject_target *t, const struct inject_want *want,
 	t->sees_file =
 		fstatat(t->w->proc_fd, theirs, &seen, 0) == 0 && seen.st_dev == st.st_dev && seen.st_ino == st.st_ino;
 	const struct map_row *row = library_row(t, &st);
+	if (!row)
+		function_find(t, want);
 	if (!row || elf_open_map(t->w, t->pid, row, &e) != 0)
 		return 0;
 	t->symbol = address_of(t, &e, row, want->symbol);
@@ -290,24 +286,39 @@ static int find_library(struct inject_target *t, const struct inject_want *want,
 				     (int)t->pid, want->symbol);
 }
 
+/* A program that has just begun has a loader, and no libc yet. */
+static int maps_begin(struct inject_target *t)
+{
+	const struct timespec pause = {.tv_nsec = START_PAUSE_NS};
+	uint64_t loader = 0;
+	int r = 0;
+	for (int i = 0; i < START_LOOKS; i++) {
+		maps_done(&t->maps);
+		r = maps_read(t->w, t->pid, &t->maps);
+		if (r || row_of(&t->maps, is_libc_itself) || row_of(&t->maps, is_musl))
+			break;
+		if (proc_auxv_read(t->w, t->pid, AT_BASE, &loader) != 0 || loader == 0)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	return r ? r : maps_read(t->w, t->pid, &t->first);
+}
+
 int inject_target_open(const struct world *w, pid_t pid, const struct inject_want *want, struct inject_target *ret,
 		       struct fault *f)
 {
-	struct seccomp_state sec;
 	*ret = (struct inject_target){.w = w, .pid = pid};
 	remote_open(w, pid, &ret->remote);
-	int r = refuse(ret, &sec, f);
+	int r = refuse(ret, f);
 	/* First of all: what is read later is of this program, or it shows. */
 	if (r == 0)
 		r = proc_auxv_read(w, pid, AT_RANDOM, &ret->mark_addr);
 	if (r == 0)
 		r = remote_read(&ret->remote, ret->mark_addr, ret->mark, sizeof(ret->mark));
 	if (r == 0)
-		r = maps_read(w, pid, &ret->maps);
+		r = maps_begin(ret);
 	if (r == 0)
-		r = maps_read(w, pid, &ret->first);
-	if (r == 0)
-		r = find_libc(ret, &sec, f);
+		r = find_libc(ret, f);
 	if (r == 0)
 		r = find_library(ret, want, f);
 	for (size_t i = 0; r == 0 && i < ret->first.n; i++)

@@ -15,10 +15,11 @@
 #include "sense/access.h"
 
 #define LIBRARY "libvigil_heap.so"
-#define DEADLINE_NS (200 * NS_PER_MS)
+/* Nobody stands still while a safe place is looked for. */
+#define DEADLINE_NS NS_PER_S
 #define GENERATIONS 1000
 /* Each brings some files on; a program of 4,000 libraries needs some ten. */
-#define CALLS_MAX 200
+#define CALLS_MAX 400
 
 static int library_find(const struct world *w, char dst[static PATH_MAX], struct fault *f)
 {
@@ -174,34 +175,54 @@ static int explain(pid_t pid, const struct heap_attach *a, int64_t value, struct
 			 strerror(a->error > 0 ? a->error : (int)-value), a->dir[0] ? ", in " : "", a->dir);
 }
 
-static int call(const struct world *w, pid_t pid, const char *symbol, struct heap_attach *a,
-		struct heapattach_result *ret, struct fault *f)
+/* What inject_library calls between two calls in the program. */
+struct progress {
+	struct heap_attach block; /* first: this is what the program gets */
+	struct heapattach_result *result;
+	bool took, begun;
+};
+
+static bool go_on(void *arg)
+{
+	struct progress *p = arg;
+	p->result->files += p->block.objects_patched;
+	p->result->slots += p->block.slots_patched;
+	p->took |= p->block.took != 0;
+	p->begun |= p->block.on != 0;
+	return p->block.why == HEAP_FINE && p->block.more && ++p->result->calls < CALLS_MAX;
+}
+
+static int call(const struct world *w, pid_t pid, const char *symbol, struct progress *p, struct fault *f)
 {
 	char library[PATH_MAX];
 	struct inject_result got;
-	struct inject_want want = {
-		.library = library, .symbol = symbol, .arg = a, .arg_bytes = sizeof(*a), .deadline_ns = DEADLINE_NS};
+	struct inject_want want = {.library = library,
+				   .symbol = symbol,
+				   .arg = p,
+				   .arg_bytes = sizeof(p->block),
+				   .again = go_on,
+				   .deadline_ns = DEADLINE_NS};
 	int r = library_find(w, library, f);
-	if (r == 0)
-		r = inject_library(w, pid, &want, &got, f);
+	if (r)
+		return r;
+	r = inject_library(w, pid, &want, &got, f);
+	p->result->was_there = got.was_loaded;
+	p->result->calls = got.calls;
+	p->result->tries = got.tries;
+	p->result->stopped_ns = got.stopped_ns;
+	p->result->stopped_sum_ns = got.stopped_sum_ns;
 	if (r)
 		return denied(w, pid, r, f);
-	if (ret->calls++ == 0)
-		ret->was_there = got.was_loaded;
-	ret->stopped_ns = MAX(ret->stopped_ns, got.stopped_ns);
-	ret->tries += got.tries;
-	ret->files += a->objects_patched;
-	ret->slots += a->slots_patched;
-	return got.value == 0 ? 0 : explain(pid, a, got.value, f);
+	return got.value == 0 ? 0 : explain(pid, &p->block, got.value, f);
 }
 
 int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *want, struct heapattach_result *ret,
 	       struct fault *f)
 {
-	struct heap_attach a = {.magic = HEAP_ATTACH_MAGIC, .rate_bytes = want->rate_bytes};
+	struct progress p = {.block = {.magic = HEAP_ATTACH_MAGIC, .rate_bytes = want->rate_bytes}, .result = ret};
 	char prepared[512];
 	*ret = (struct heapattach_result){.files = 0};
-	int r = folder_make(w, pid, want, &a, ret);
+	int r = folder_make(w, pid, want, &p.block, ret);
 	if (r == WORLD_DENIED || r == -EACCES || r == -EPERM)
 		return denied(w, pid, WORLD_DENIED, f);
 	if (r == WORLD_GONE)
@@ -209,19 +230,12 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 	if (r)
 		return fault_set(f, r, "no folder for the profile of process %d: %s", (int)pid,
 				 strerror(r < 0 ? -r : EIO));
-	prepare(w, pid, ret->folder, &a, prepared, sizeof(prepared));
-	bool took = false, begun = false;
-	do {
-		a.more = 0;
-		r = call(w, pid, "vigil_heap_attach", &a, ret, f);
-		took |= a.took != 0;
-		begun |= r == 0;
-		a.prepared = 0;
-	} while (r == 0 && a.more && ret->calls < CALLS_MAX);
-	/* What is left will be found at the next sample: the profile goes on. */
-	if (r && begun)
+	prepare(w, pid, ret->folder, &p.block, prepared, sizeof(prepared));
+	r = call(w, pid, "vigil_heap_attach", &p, f);
+	/* What is left will be found by samples: the profile goes on. */
+	if (r && p.begun)
 		r = 0;
-	if (prepared[0] && !took)
+	if (prepared[0] && !p.took)
 		(void)unlink(prepared);
 	if (r) /* only where it is empty */
 		(void)rmdir(ret->folder);
@@ -230,7 +244,7 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 
 int heapdetach(const struct world *w, pid_t pid, struct heapattach_result *ret, struct fault *f)
 {
-	struct heap_attach a = {.magic = HEAP_ATTACH_MAGIC};
+	struct progress p = {.block = {.magic = HEAP_ATTACH_MAGIC}, .result = ret};
 	*ret = (struct heapattach_result){.files = 0};
-	return call(w, pid, "vigil_heap_detach", &a, ret, f);
+	return call(w, pid, "vigil_heap_detach", &p, f);
 }

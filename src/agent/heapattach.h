@@ -27,7 +27,7 @@ struct heapattach_result {
 	bool was_there; /* the library had been loaded: nothing was injected but a call */
 	bool own_folder; /* in the process's own /tmp */
 	uint32_t files, slots; /* that were tied to the library */
-	uint64_t stopped_ns; /* the longest time that a thread stood still at once */
+	uint64_t stopped_ns, stopped_sum_ns; /* the longest time that a thread stood still at once, and all together */
 	uint32_t tries, calls; /* stops; those in which something was done */
 };
 

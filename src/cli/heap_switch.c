@@ -82,7 +82,7 @@ static int one(const struct world *w, const char *state, const char *folder, pid
 	}
 	double ms = (double)got.stopped_ns / 1e6;
 	if (o->attach)
-		log_info("process %d: sampling; one thread stood still for %.1f ms; the profile is in %s", (int)pid, ms,
+		log_info("process %d: sampling; one thread stood still for %.1f ms at once; the profile is in %s", (int)pid, ms,
 			 got.folder);
 	else
 		log_info("process %d: sampling has ended, %u places in %u files are its own again", (int)pid, got.slots,

@@ -487,6 +487,8 @@ const char *heapregion_lost_words(enum heap_lost why)
 		return "asked for inside of the sampler or a signal handler";
 	case HEAP_LOST_STACK_FULL:
 		return "no room for another stack";
+	case HEAP_LOST_AT_BEGIN:
+		return "another thread made the profile";
 	case HEAP_LOST_REASONS:
 		break;
 	}

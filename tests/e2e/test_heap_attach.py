@@ -138,6 +138,14 @@ def test_a_program_goes_on_after_injections(targets, start, kind):
     assert before
 
 
+def test_a_thread_that_leaves_malloc_while_it_is_being_stopped_does_not_die_of_it(targets, start):
+    """It is let go on for 2 us only, so it meets the breakpoint at the very moment it is asked to stop."""
+    p = start([targets / "targets", "malloc"])
+    for line in tool(INJECT, INJECTEE, "injectee_call", p.pid, 150, 20, 2000).splitlines():
+        assert re.match(r"result (0|51) ", line), line
+    assert p.poll() is None
+
+
 def test_a_stopped_program_is_refused_and_stays_stopped(targets, start):
     p = start([targets / "targets", "sleep"])
     p.send_signal(signal.SIGSTOP)
@@ -195,6 +203,63 @@ def test_a_program_with_a_filter_of_its_own_is_left_alone(start):
     assert said.startswith("result 50 ") and "seccomp" in said and p.poll() is None
 
 
+def contained(start, kind, who, command):
+    """A program under seccomp filters in a pid namespace of its own: its number out here."""
+    p = start(["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable,
+               WORKLOADS / "inject/contained.py", kind, who, *command])
+
+    def innermost():
+        pid = p.pid
+        while children := pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            pid = int(children[0])
+        return pid
+    return innermost()
+
+
+def namespaces():
+    done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], capture_output=True)
+    return done.returncode == 0
+
+
+in_container = pytest.mark.skipif(os.geteuid() != 0 or not namespaces(), reason="takes root and pid namespaces")
+
+
+@in_container
+@pytest.mark.parametrize("who", ["child", "first"])
+def test_a_containers_own_filter_is_no_hindrance(start, tmp_path, who):
+    pid = contained(start, "usual", who, ["/usr/bin/python3", "-c", ALLOCATES])
+    assert "Seccomp:\t2" in pathlib.Path(f"/proc/{pid}/status").read_text()
+    folder = attach(pid, tmp_path / "state", 65536)
+    file = wait_for(lambda: next(iter(folder.glob("*.heap")), None), what="the profile")
+    wait_for(lambda: region(file)["samples"] > 20, what="samples")
+    assert b"take_more" in region(file)["data"]
+    assert tool(HEAP, "detach", pid, tmp_path / "state").startswith("result 0 ")
+    assert pathlib.Path(f"/proc/{pid}/stat").exists()
+
+
+@in_container
+@pytest.mark.parametrize("kind,who,word", [("usual", "own:usual", "not its container's"), ("none", "own:usual", "not its container's"),
+                                           ("deadly", "child", "for the call mincore"), ("deadly", "first", "for the call mincore"),
+                                           ("by-argument", "child", "for the call mprotect")])
+def test_a_filter_that_may_end_the_program_is_left_alone(targets, start, tmp_path, kind, who, word):
+    pid = contained(start, kind, who, [targets / "targets", "sleep"])
+    said = tool(HEAP, "attach", pid, tmp_path / "state")
+    assert said.startswith("result 50 ") and word in said, said
+    assert pathlib.Path(f"/proc/{pid}/stat").exists()
+
+
+@in_container
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="no setpriv")
+def test_who_cannot_read_filters_goes_by_whose_they_are(targets, start, tmp_path):
+    """CAP_SYS_ADMIN is what reading them takes; CAP_SYS_PTRACE is enough for the rest."""
+    less = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", str(HEAP), "attach"]
+    for who, result in (("child", "result 0 "), ("first", "result 50 ")):
+        pid = contained(start, "usual", who, [targets / "targets", "sleep"])
+        said = tool(*less, pid, tmp_path / "state")
+        assert said.startswith(result), said
+    assert "is the first of its container" in said
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="takes root and setpriv")
 def test_without_the_right_to_trace_it_says_which_is_missing(targets, start, tmp_path):
     p = start([targets / "targets", "sleep"])
@@ -239,6 +304,48 @@ def test_attach_and_detach_every_python(python, start, tmp_path):
         assert p.poll() is None
     finally:
         python.unplace(placed)
+
+
+# 30,000 places that hold one of these functions: more than one short stop can look through.
+MANY_CALLS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define A(x) (void *)malloc, (void *)free, (void *)calloc,
+#define T(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x) A(x)
+#define H(x) T(x) T(x) T(x) T(x) T(x) T(x) T(x) T(x) T(x) T(x)
+#define K(x) H(x) H(x) H(x) H(x) H(x) H(x) H(x) H(x) H(x) H(x)
+void *table[] = {K(0) K(1) K(2) K(3) K(4) K(5) K(6) K(7) K(8) K(9)};
+int main(void)
+{
+	puts("ready");
+	fflush(stdout);
+	for (size_t i = 0;; i = (i + 3) % (sizeof(table) / sizeof(*table))) {
+		void *(*take)(size_t) = table[i];
+		void (*give)(void *) = table[i + 1];
+		give(take(100));
+		if (i == 0)
+			usleep(100);
+	}
+}
+"""
+
+
+def test_a_file_with_very_many_calls_takes_several_stops(start, tmp_path):
+    (tmp_path / "many.c").write_text(MANY_CALLS)
+    subprocess.run(["cc", "-O0", "-fPIE", "-pie", tmp_path / "many.c", "-o", tmp_path / "many"], check=True)
+    p = start([tmp_path / "many"])
+    said = tool(HEAP, "attach", p.pid, tmp_path / "state", 65536)
+    assert said.startswith("result 0 "), said
+    longest, total, tries = map(int, re.search(r"stopped_us (\d+) sum_us (\d+) tries (\d+)", said).groups())
+    slots = int(re.search(r"slots (\d+)", said)[1])
+    assert slots > 100 and tries > 2 and total > longest > 0, said  # samples find the rest at the same time
+    folder = pathlib.Path(re.search(r"folder (\S+)", said)[1])
+    file = wait_for(lambda: next(iter(folder.glob("*.heap")), None), what="the profile")
+    wait_for(lambda: region(file)["samples"] > 20, what="samples")
+    said = tool(HEAP, "detach", p.pid, tmp_path / "state")
+    assert int(re.search(r"slots (\d+)", said)[1]) >= 30000
+    assert p.poll() is None
 
 
 WORKERS = """

@@ -148,8 +148,11 @@ def test_threads_that_free_what_others_allocated(folder):
     region = only(folder)
     assert region.threads in (16, 17)  # main may have had a sample of its own
     sums_agree(region)
-    found = region.by_native(SYMBOLS, exact)
-    assert abs(deviation(found["thread_allocates"], exact["thread_allocates"][0])) < 4.5
+    found = region.by_native(SYMBOLS, exact)["thread_allocates"]
+    size = exact["thread_allocates"][0]
+    # what was asked for while one of them made the region is not sampled, but counted: nothing is low in silence
+    assert abs(region.requested - size) < 17 << 20
+    assert abs(found.bytes + region.lost_bytes - size) < 4.5 * math.sqrt((512 << 10) * size)
 
 
 def test_64_children_each_have_their_own(folder):
@@ -168,12 +171,13 @@ def test_64_children_each_have_their_own(folder):
         assert sums["in_parent"].samples == 0 and sums["in_child"].samples == 8
 
 
-def test_a_child_of_vfork_leaves_the_parents_profile_alone(folder):
+def test_what_a_child_of_vfork_allocates_is_its_parents(folder):
+    """It is the parent's memory: what is not freed there, the parent has."""
     run(folder, PATTERNS, "borrower", VIGIL_HEAP_SEED="1")
     region = only(folder)
     sums_agree(region)
     assert region.by_native(SYMBOLS, ["in_parent"])["in_parent"].samples == 16
-    assert region.total.samples == 16
+    assert region.total.samples == 17 and region.live.samples == 16
 
 
 def test_each_image_after_exec_has_its_own(folder):
@@ -192,6 +196,27 @@ def test_signal_handlers_that_map_memory(folder):
 
 
 # --- killed
+
+def test_after_any_kill_the_five_largest_are_known(folder):
+    rng, names = random.Random(11), [f"rank_{k}" for k in range(1, 6)]
+    exact = dict(zip(names, (mib << 20 for mib in (64, 45, 32, 22, 16))))
+    wrong = []
+    for trial in range(KILLS):
+        # at this rate the nearest two are seven standard deviations apart
+        with subprocess.Popen([str(PATTERNS), "five"], env=environment(folder, VIGIL_HEAP_RATE="16384"), stdout=subprocess.PIPE) as p:
+            assert select.select([p.stdout], [], [], 60)[0]
+            time.sleep(rng.uniform(0, 0.03))  # the instant is what is tried, nothing waits for it
+            p.kill()
+            p.wait()
+        region = only(folder)
+        live = region.by_native(SYMBOLS, names, "live")
+        if sorted(live, key=lambda k: -live[k].bytes) != names:
+            wrong.append((trial, live))
+        for name in names:
+            assert abs(live[name].bytes - exact[name]) < 6 * math.sqrt(16384 * exact[name]) + (1 << 20), (trial, name, live[name])
+        next(iter(regionkit.regions(folder))).unlink()
+    assert not wrong
+
 
 def test_a_kill_at_any_instant_leaves_it_whole(folder):
     rng = random.Random(5)
@@ -452,7 +477,7 @@ def test_without_a_directory_nothing_happens(folder):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
 def test_on_a_full_or_read_only_file_system(folder):
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)], check=True)
     try:
         silent(folder)  # a header fits, not all tables
         region = only(folder)

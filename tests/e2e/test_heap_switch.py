@@ -53,7 +53,7 @@ def program():
 def attach(vigil, pid, *options):
     done = vigil("heap", pid, "--attach", *options)
     assert done.status == 0, done
-    said = re.search(r"stood still for ([\d.]+) ms; the profile is in (\S+)", done.err.decode())
+    said = re.search(r"stood still for ([\d.]+) ms at once; the profile is in (\S+)", done.err.decode())
     assert said, done
     return pathlib.Path(said[2])
 

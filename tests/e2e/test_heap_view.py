@@ -81,9 +81,10 @@ def test_each_python_s_lines_are_right(vigil, python):
 
 
 def test_what_came_and_went_is_temporary_and_not_live(vigil):
-    killed(vigil, 16, 60, 0, 0)
+    n_brief = int(killed(vigil, 16, 60, 0, 0).out.split()[2])
     brief = entry(vigil("heap", "last", "--what", "temporary", "--json").json(), "CHURN")
-    assert 120 * MIB < brief["bytes"] < 240 * MIB
+    # each is a sample but for one in 400, so the number is nearly exact; those the machine held up may be in it or not
+    assert (n_brief - 3) * 3 * MIB < brief["bytes"] < 63 * 3 * MIB
     live = vigil("heap", "last", "--what", "live", "--json").json()
     assert not any(f.get("line") == line_of("CHURN") for s in live["stacks"] for f in s["frames"])
 

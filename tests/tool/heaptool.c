@@ -58,7 +58,8 @@ int main(int argc, char **argv)
 		(void)printf("result %d %s\n", r, f.text);
 		return 1;
 	}
-	(void)printf("result 0 folder %s there %d files %u slots %u stopped_us %llu tries %u\n", got.folder,
-		     got.was_there, got.files, got.slots, (unsigned long long)(got.stopped_ns / 1000), got.tries);
+	(void)printf("result 0 folder %s there %d files %u slots %u stopped_us %llu sum_us %llu tries %u\n", got.folder,
+		     got.was_there, got.files, got.slots, (unsigned long long)(got.stopped_ns / 1000),
+		     (unsigned long long)(got.stopped_sum_ns / 1000), got.tries);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * injecttool LIBRARY SYMBOL PID [TIMES [DEADLINE_MS]]: loads a library into a process by act/inject and calls one
+ * injecttool LIBRARY SYMBOL PID [TIMES [DEADLINE_MS [RUN_OUT_NS]]]: loads a library into a process by act/inject and calls one
  * function with a block of 16 bytes: a counter that it may raise. One line a time: what came of it, how often it was
  * tried, how long the thread stood still.
  */
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	struct world w;
 	int failures = 0;
 	if (argc < 4 || world_open(NULL, &w, &f) < 0) {
-		(void)fprintf(stderr, "usage: injecttool LIBRARY SYMBOL PID [TIMES [DEADLINE_MS]]\n");
+		(void)fprintf(stderr, "usage: injecttool LIBRARY SYMBOL PID [TIMES [DEADLINE_MS [RUN_OUT_NS]]]\n");
 		return 2;
 	}
 	uint64_t times = argc > 4 ? number(argv[4]) : 1;
@@ -38,7 +38,8 @@ int main(int argc, char **argv)
 					   .symbol = argv[2],
 					   .arg = &block,
 					   .arg_bytes = sizeof(block),
-					   .deadline_ns = deadline_ms * NS_PER_MS};
+					   .deadline_ns = deadline_ms * NS_PER_MS,
+					   .run_out_ns = argc > 6 ? number(argv[6]) : 0};
 		struct inject_result got;
 		f.text[0] = '\0';
 		int r = inject_library(&w, (pid_t)number(argv[3]), &want, &got, &f);

@@ -337,6 +337,44 @@ static void *growing(void *arg)
 	return arg;
 }
 
+/* Five sites that keep 64, 45, 32, 22 and 16 MiB, in blocks of other sizes than one might guess from that. */
+#define FIVE(name, size, mib)                                                                                          \
+	static void *name##_kept[((mib) << 20) / (size)];                                                              \
+	static SITE void name(unsigned i)                                                                              \
+	{                                                                                                              \
+		void **at = &name##_kept[i % (sizeof(name##_kept) / sizeof(void *))];                                  \
+		free(*at);                                                                                             \
+		*at = used(malloc(size));                                                                              \
+	}
+FIVE(rank_1, 1000, 64)
+FIVE(rank_2, 30000, 45)
+FIVE(rank_3, 500, 32)
+FIVE(rank_4, 8000, 22)
+FIVE(rank_5, 3000, 16)
+
+/* Each gets as many blocks a turn as keeps them full at the same time. */
+static int five(void)
+{
+	unsigned at[5] = {0};
+	for (unsigned turn = 0; turn < UINT32_MAX; turn++) {
+		for (int i = 0; i < 671; i++)
+			rank_1(at[0]++);
+		for (int i = 0; i < 16; i++)
+			rank_2(at[1]++);
+		for (int i = 0; i < 671; i++)
+			rank_3(at[2]++);
+		for (int i = 0; i < 29; i++)
+			rank_4(at[3]++);
+		for (int i = 0; i < 56; i++)
+			rank_5(at[4]++);
+		if (turn == 110) {
+			puts("warm");
+			fflush(stdout);
+		}
+	}
+	return 0;
+}
+
 static int victim(void)
 {
 	pthread_t t;
@@ -406,12 +444,12 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(void);
 	} all[] = {{"sites", sites},	   {"zero", zero},     {"threads", threads}, {"children", children},
-		   {"borrower", borrower}, {"victim", victim}, {"signals", signals}, {"lines", lines}};
+		   {"borrower", borrower}, {"victim", victim}, {"five", five}, {"signals", signals}, {"lines", lines}};
 	for (size_t i = 0; argc > 1 && i < sizeof(all) / sizeof(all[0]); i++)
 		if (strcmp(argv[1], all[i].name) == 0)
 			return all[i].run();
 	if (argc == 3 && strcmp(argv[1], "again") == 0)
 		return again(argv, (int)strtol(argv[2], NULL, 10));
-	fprintf(stderr, "patterns sites|zero|threads|children|borrower|victim|signals|lines|again N\n");
+	fprintf(stderr, "patterns sites|zero|threads|children|borrower|victim|five|signals|lines|again N\n");
 	return 2;
 }

@@ -15,6 +15,11 @@ void *real_function(const char *name)
 	return NULL;
 }
 
+void hooks_known(void);
+void hooks_known(void)
+{
+}
+
 void hooks_late(void);
 void hooks_late(void)
 {
