@@ -220,7 +220,7 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 	m->shares_asked = false;
 	if (m->state == HANG_WELL)
 		m->state = HANG_SUSPECT;
-	ret->want = HANG_WANT_STACKS | HANG_WANT_BOOK | HANG_WANT_ENVIRONMENT;
+	ret->want = HANG_WANT_STACKS | HANG_WANT_BOOK;
 	if (p->has_ranks && p->n > 1)
 		ret->want |= HANG_WANT_COLLECTIVE;
 	ret->dumps = want_dumps;

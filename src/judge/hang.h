@@ -61,9 +61,8 @@ enum hang_want {
 	HANG_WANT_STACKS = 1, /* step.dumps dumps of all processes, step.gap_ns apart: all threads, waits in detail with
 				 lock owners, Python frames and native ones */
 	HANG_WANT_COLLECTIVE = 2, /* RAS, Flight Recorder, profiler ring */
-	HANG_WANT_BOOK = 4, /* the cause book over logs, kernel log, stacks, environment, counters */
-	HANG_WANT_ENVIRONMENT = 8, /* hang_case.environment */
-	HANG_WANT_SHARES = 16, /* step.samples quick looks into model/waitshare, step.sample_gap_ns apart */
+	HANG_WANT_BOOK = 4, /* the cause book, and environments compared */
+	HANG_WANT_SHARES = 8, /* step.samples quick looks into model/waitshare, step.sample_gap_ns apart */
 };
 
 struct hang_step {
