@@ -37,7 +37,7 @@ CAUSES = {
     "fork_lock": ([], {"fork_lock"}),
     "openmp": ([], {"openmp_fork"}),
     "loader": ([], {"loader_stuck"}),
-    "exception": ([], {"rank_finishing", "cuda_illegal_access"}),
+    "exception": ([], {"rank_finishing", "cuda_illegal_access", "one_rank_failed"}),
     "missing": ([], {"missing_rank"}),
     "gone": (["--deaf"], {"uneven_last_epoch"}),
     "killed": (["--deaf"], {"dead_rank"}),

@@ -26,6 +26,8 @@ static const uint64_t rarest_ns = 30 * NS_PER_S;
 /* What of it may be spent on reading threads: saved up to a burst for a suspicion of a job with very many. */
 static const double thread_share = 0.0005;
 static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
+/* Events of suspicions are no closer than this. */
+static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
 #define FDS_MOST 4096
 
 struct watched {
@@ -40,7 +42,8 @@ struct watched {
 	uint64_t devices_ns; /* the sample of the devices that it has */
 	uint64_t due_ns, cost_ns; /* the next look; what a calm one costs */
 	bool calm;
-	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when it was suspected */
+	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when first suspected; 0: it is not */
+	uint64_t suspect_told_ns; /* when a suspicion was last told; 0 never */
 	bool told; /* an incident of kind hang stands */
 	char benign[240]; /* the last one that was told */
 };
@@ -214,6 +217,22 @@ static void cause_look(struct watch *k, struct watched *j)
 	hangcause_devices(j->cause, &k->devices, j->eye.crew);
 }
 
+/* Once for each standstill, and not for each of many short ones: a suspicion is a look, and no news to anybody. */
+static void suspicion(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+{
+	if (step->state == HANG_WELL || step->since_ns == 0) {
+		j->suspected_ns = 0;
+		return;
+	}
+	if (j->suspected_ns)
+		return;
+	j->suspected_ns = MAX(sub_floor(now_ns, step->since_ns), UINT64_C(1));
+	if (j->suspect_told_ns && now_ns - j->suspect_told_ns < suspect_gap_ns)
+		return;
+	j->suspect_told_ns = now_ns;
+	tell_line(k, j, index, HANG_SAYS_SUSPECT, step->text);
+}
+
 static void look(struct watch *k, struct watched *j, size_t index)
 {
 	static struct pulse_look seen;
@@ -235,8 +254,8 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	if (step.state == HANG_WELL)
 		j->benign[0] = '\0';
 	bool calm = step.state == HANG_WELL;
+	suspicion(k, j, index, &step, now_ns);
 	if (step.want && !j->gather.busy) {
-		j->suspected_ns = step.since_ns ? sub_floor(now_ns, step.since_ns) : 0;
 		hanggather_begin(&j->gather, &step, &j->eye, &j->pulses, j->cause, now_ns);
 	}
 	uint64_t cost = own_cpu_ns() - began;
@@ -261,7 +280,7 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	uint64_t now_ns = k->w.mono_ns();
 	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;
 	j->due_ns = now_ns;
-	j->cost_ns = j->suspected_ns = 0;
+	j->cost_ns = j->suspected_ns = j->suspect_told_ns = 0;
 	j->calm = true;
 	j->told = false;
 	j->benign[0] = '\0';

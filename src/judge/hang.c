@@ -6,8 +6,8 @@
 /* Steps are missed after this, or after three usual gaps between them. */
 static const uint64_t step_least_ns = 10 * NS_PER_S;
 static const double step_gaps = 3;
-/* Silence: without steps that could be missed, and once a rank has ended. */
-static const uint64_t silence_ns = 20 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
+/* Silence: without steps that could be missed, and once a rank has ended. With the look that sees it, 20 s at most. */
+static const uint64_t silence_ns = 18 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
 /* A rank whose steps stay behind while others go on. */
 static const uint64_t lonely_least_ns = 60 * NS_PER_S;
 static const double lonely_gaps = 10;

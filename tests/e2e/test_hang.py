@@ -115,6 +115,15 @@ def test_by_default_a_hang_is_reported_and_the_job_goes_on(vigil):
     p.wait(20)
 
 
+def test_a_suspicion_is_recorded_long_before_the_verdict_is_told(vigil):
+    """Without --hang-after: suspected by the steps that are missing, judged once stacks have stood long enough."""
+    result = vigil("run", "--on-hang", "kill", "--nproc", 2, "--", *workload("hangs", "lock", "--at", 40), timeout=120)
+    assert result.status == 124, result
+    hang, suspected = vigil.why()["hang"], events(vigil, "suspected")
+    assert hang["suspected_ms"] <= 20_000 < hang["standstill_ms"], hang
+    assert len(suspected) == 1 and suspected[0]["text"].startswith("no step for 1"), suspected
+
+
 def events(vigil, kind=None):
     lines = vigil("events", "--json").out.decode().splitlines()
     found = [json.loads(line) for line in lines]
