@@ -253,7 +253,7 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	}
 	if (step.state == HANG_WELL)
 		j->benign[0] = '\0';
-	bool calm = step.state == HANG_WELL;
+	bool calm = step.state == HANG_WELL && !step.closely;
 	suspicion(k, j, index, &step, now_ns);
 	if (step.want && !j->gather.busy) {
 		hanggather_begin(&j->gather, &step, &j->eye, &j->pulses, j->cause, now_ns);

@@ -198,6 +198,7 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 	*ret = (struct hang_step){.state = HANG_WELL};
 	uint64_t since = s->rule == HANG_RULE_IO_GPU ? hang_io_gpu(m, s, p, text, sizeof(text))
 						     : hang_since(s, p, text, sizeof(text));
+	ret->closely = s->rule == HANG_RULE_IO_GPU && m->util_ns != 0; /* the window in which their use is compared */
 	if (since == 0 && !recovers(m, p)) {
 		ret->state = HANG_HUNG;
 		ret->since_ns = m->since_ns;

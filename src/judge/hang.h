@@ -73,6 +73,7 @@ struct hang_step {
 	uint32_t samples;
 	uint64_t sample_gap_ns;
 	uint64_t since_ns; /* since when nothing moves; 0 while well */
+	bool closely; /* devices are wanted as often as while something stands */
 	bool resolved; /* it was hung and moves again: once */
 	char text[200]; /* one line for people: "no step for 31 s (usual: 0.4 s)", "idle by design: …" */
 };
@@ -103,6 +104,7 @@ struct hang_mind {
 	uint64_t util_last_ns;
 	uint8_t util[PULSE_RANKS][HANG_UTILS]; /* percent */
 	uint32_t n_utils;
+	bool util_seen; /* a device's use was known since IO last moved */
 };
 
 void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret);

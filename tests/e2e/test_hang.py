@@ -3,14 +3,18 @@
 The detector's clock is set by --hang-after, as a user would. Stacks are taken several times some seconds apart, so a
 verdict needs about that much more.
 """
+import itertools
 import json
 import os
 import signal
+import subprocess
+import time
 
 import psutil
 import pytest
 
 from conftest import wait_for, workload
+from gpukit import fake  # noqa: F401
 from ranksim import RasServer, ras_report, world
 
 HELPER = "tests/tool/hanghelper.so"
@@ -345,6 +349,57 @@ def test_a_port_that_went_down_is_the_cause(vigil, tmp_path):
     report = vigil.why()
     assert report["cause"]["id"] == "ib_port_down", report
     assert "mlx5_0:1" in report["cause"]["text"], report
+
+
+# The rule of old ------------------------------------------------------------------------------------------------
+
+WINDOW_MS = 60_000
+
+
+@pytest.fixture
+def on_gpus(vigil, fake):
+    """on_gpus(use, words of vigil run…) starts a job whose two ranks stand at step 5, each with a GPU in that much use."""
+    def start(use, *args, **env):
+        fake("device 0 name NVIDIA H100", "device 1 name NVIDIA H100")
+        p = vigil.start("run", "--hang-rule", "io-gpu", *args, "--nproc", 2, "--", *workload("hangs", "lock", "--at", 5),
+                        env={**fake.env, **env})
+        pids = ranks_of(p, 2)
+
+        def set_use(now):
+            """Little power and an idle memory: as devices that only wait for each other."""
+            fake(*(f"device {i} {key} {value}" for i in range(2) for key, value in
+                   (("name", "NVIDIA H100"), ("uuid", f"GPU-{i}"), ("busy", now), ("memory_busy", 0), ("power", 150_000),
+                    ("power_limit", 700_000))),
+                 *(f"process {i} compute {pid} 1000000" for i, pid in enumerate(pids)))
+        set_use(use)
+        return p, set_use
+    return start
+
+
+@pytest.mark.parametrize("args,env,after_ms", [(("--hang-after", "5s"), {}, 5_000), ((), {"MA_HANG_DETECT_TIME": "1"}, 60_000)])
+def test_by_the_rule_of_old_io_stands_and_then_the_use_of_gpus_does(vigil, on_gpus, args, env, after_ms):
+    p, _ = on_gpus(100, "--on-hang", "kill", *args, **env)
+    result = vigil.finish(p, 200)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert after_ms + WINDOW_MS <= report["hang"]["standstill_ms"] <= after_ms + WINDOW_MS + 20_000, report
+    assert "By the rule io-gpu" in report["cause"]["text"] and "variance and median" in report["cause"]["text"]
+    assert report["culprit_ranks"] == [1], "the evidence says who"
+
+
+def test_by_the_rule_of_old_a_use_that_goes_up_and_down_is_no_hang(vigil, on_gpus):
+    p, set_use = on_gpus(40, "--hang-after", "5s")
+    watcher_of(p)
+    ends = time.monotonic() + 5 + WINDOW_MS / 1000 + 20
+    for use in itertools.cycle((95, 40)):
+        if time.monotonic() > ends:
+            break
+        set_use(use)
+        with pytest.raises(subprocess.TimeoutExpired):
+            p.wait(5)
+    assert not events(vigil, "hang") and not events(vigil, "suspected")
+    p.terminate()
+    p.wait(20)
 
 
 # What the ranks' error files say --------------------------------------------------------------------------------

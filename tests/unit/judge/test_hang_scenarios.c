@@ -167,7 +167,11 @@ static bool sign_set(struct rates *r, struct span key, struct span *rest, const 
 		}
 	for (size_t i = 0; i < ARRAY_SIZE(gpus); i++)
 		if (span_eq(key, gpus[i].name)) {
-			r->seen.gpu[gpus[i].value] = real_of(next(rest, where));
+			struct span v = next(rest, where);
+			r->seen.gpu_has &= ~(1u << gpus[i].value);
+			if (span_eq(v, "-"))
+				return true;
+			r->seen.gpu[gpus[i].value] = real_of(v);
 			r->seen.gpu_has |= 1u << gpus[i].value;
 			return true;
 		}
