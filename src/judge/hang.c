@@ -23,18 +23,6 @@ static const uint32_t share_samples = 250;
 static const uint64_t share_least_ns = 5 * NS_PER_S, share_most_ns = 20 * NS_PER_S;
 static const uint64_t told_again_ns = 30 * 60 * NS_PER_S;
 
-const char *hang_state_name(enum hang_state s)
-{
-	static const char *const names[] = {"well", "benign", "suspect", "hung"};
-	return names[MIN((size_t)s, ARRAY_SIZE(names) - 1)];
-}
-
-const char *hang_kind_name(enum hang_kind k)
-{
-	static const char *const names[] = {"none", "hang", "straggler", "slowdown"};
-	return names[MIN((size_t)k, ARRAY_SIZE(names) - 1)];
-}
-
 uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns)
 {
 	return given_ns ? given_ns : usual_ns;

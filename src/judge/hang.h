@@ -119,5 +119,3 @@ void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const 
  * the case's.
  */
 void hang_incident(const struct hang_verdict *v, const struct hang_case *c, struct incident *in);
-const char *hang_state_name(enum hang_state s); /* "suspect" */
-const char *hang_kind_name(enum hang_kind k); /* "straggler" */

@@ -68,6 +68,8 @@ struct scenario {
 	size_t alarms, looks, checks, judged, resolved;
 };
 
+static const char *const kinds_of_verdict[] = {"none", "hang", "straggler", "slowdown"};
+
 /* ---- words ---- */
 
 static struct span next(struct span *rest, const char *where)
@@ -552,7 +554,7 @@ static void fail_verdict(const struct hang_verdict *v, const char *where, const 
 	for (size_t i = 0; i < v->n_culprits; i++)
 		buf_printf(&b, " %d", v->culprits[i]);
 	fail_msg("%s: %s '%.*s'; judged %s%s '%s' (%s), culprits%s: %s", where, what, (int)w.len, w.p,
-		 hang_kind_name(v->kind), v->benign ? " benign" : "", v->id, confidence_name(v->confidence), ranks,
+		 kinds_of_verdict[v->kind], v->benign ? " benign" : "", v->id, confidence_name(v->confidence), ranks,
 		 v->text);
 }
 
@@ -620,7 +622,7 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 	struct span w = next(&rest, where);
 	s->checks++;
 	if (span_eq(w, "hang") || span_eq(w, "straggler") || span_eq(w, "slowdown")) {
-		if (!span_eq(w, hang_kind_name(s->told.kind)))
+		if (!span_eq(w, kinds_of_verdict[s->told.kind]))
 			fail_verdict(s->alarms ? &s->told : &s->verdict, where, "expected", w);
 		check_verdict(s, &s->told, rest, where);
 	} else if (span_eq(w, "benign")) {
