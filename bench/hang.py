@@ -37,7 +37,7 @@ CAUSES = {
     "fork_lock": ([], {"fork_lock"}),
     "openmp": ([], {"openmp_fork"}),
     "loader": ([], {"loader_stuck"}),
-    "exception": ([], {"rank_finishing", "cuda_illegal_access"}),
+    "exception": ([], {"rank_finishing", "cuda_illegal_access", "one_rank_failed"}),
     "missing": ([], {"missing_rank"}),
     "gone": (["--deaf"], {"uneven_last_epoch"}),
     "killed": (["--deaf"], {"dead_rank"}),
@@ -179,9 +179,9 @@ def watcher_of(pid):
 def cost(args):
     state = tempfile.mkdtemp(prefix="vigil-bench-")
     p = subprocess.Popen([VIGIL, "run", "-q", "--nproc", str(args.ranks), "--", sys.executable, "-c", IDLERS, str(args.threads),
-                          str(args.seconds + 15)], env=environment(state), stdout=subprocess.DEVNULL)
+                          str(args.seconds + 40)], env=environment(state), stdout=subprocess.DEVNULL)
     watcher = watcher_of(p.pid)
-    time.sleep(10)  # the first looks learn who is there
+    time.sleep(25)  # the first looks learn who is there, then ranks are compared for stragglers, once in ten minutes
     before, began = run_ns(watcher), time.monotonic()
     time.sleep(args.seconds)
     used = (run_ns(watcher) - before) / 1e9 / (time.monotonic() - began)

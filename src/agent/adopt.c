@@ -371,6 +371,8 @@ static void hang_messages(struct adopt *a)
 			hangend_resolved(&e, m, j->hang);
 		else if (j && m->kind == HANG_SAYS_BENIGN)
 			hangend_benign(&e, m);
+		else if (j && m->kind == HANG_SAYS_SUSPECT)
+			hangend_suspect(&e, m);
 		hangproc_taken(&a->hang);
 	}
 }

@@ -163,7 +163,9 @@ void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct inc
 	memset(&d, 0, sizeof(d));
 	describe(a, who, &d);
 	autopsy_signals_take(a);
-	gather_death(a->gather, &(struct gather_logs){.out = who->log_out, .err = who->log_err, .rules = who->rules}, &d);
+	const struct gather_logs logs = {.out = who->log_out, .err = who->log_err, .rules = who->rules,
+					 .error_dir = who->error_dir, .n_ranks = who->n_ranks};
+	gather_death(a->gather, &logs, &d);
 	postmortem(&d, ret);
 }
 

@@ -28,6 +28,8 @@ struct autopsy_subject {
 	int32_t peer_rank;
 	const char *log_out, *log_err; /* paths; NULL: none */
 	const char *rules;             /* the user's files of rules, with ',' between; NULL */
+	const char *error_dir;         /* of the ranks' error files; NULL: none */
+	uint32_t n_ranks;
 	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
 	bool own_group;                /* made for this job alone */
 	const struct death_kin *kin;   /* processes that were the job's when last seen */

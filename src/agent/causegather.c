@@ -34,12 +34,9 @@ static bool is_ours(const struct causegather *g, pid_t pid, int32_t *rank)
 			*rank = w->ranks[i].rank;
 			return true;
 		}
-	if (w->stacks && stackdump_rank_of(w->stacks, pid, rank))
+	if (g->stacks && stackdump_rank_of(g->stacks, pid, rank))
 		return true;
-	for (size_t i = 0; i < w->n_pids; i++)
-		if (w->pids[i] == pid)
-			return true;
-	return false;
+	return w->knows && w->knows(w->knows_data, pid);
 }
 
 /* The kernel knows processes by the numbers of the outermost namespace. */
@@ -161,6 +158,8 @@ struct causegather *causegather_free(struct causegather *g)
 {
 	if (!g)
 		return NULL;
+	if (g->scan)
+		causeread_stop(g);
 	if (g->kmsg)
 		kmsg_close(g->kmsg);
 	free(g->kmsg);
@@ -195,13 +194,21 @@ static void counters_before(struct causegather *g)
 
 void causegather_baseline(struct causegather *g, pid_t pid)
 {
-	struct causegather_result *ret = calloc(1, sizeof(*ret));
-	g->ret = ret;
-	if (ret)
-		causeread_baseline(g, pid, g->w->mono_ns() + BASELINE_NS);
-	counters_before(g);
+	g->baseline_rank = (struct causegather_rank){.pid = pid, .rank = NO_RANK};
+	g->baseline = (struct causegather_want){.ranks = &g->baseline_rank, .n_ranks = 1};
+	g->want = &g->baseline;
 	g->ret = NULL;
-	free(ret);
+	g->result = 0;
+	causeread_baseline(g, g->w->mono_ns() + BASELINE_NS);
+}
+
+bool causegather_step(struct causegather *g)
+{
+	if (!causeread_step(g))
+		return false;
+	if (!g->ret)
+		counters_before(g);
+	return true;
 }
 
 /* ---- logs */
@@ -257,9 +264,14 @@ static void kernel_record(const struct kmsg_record *r, void *data)
 {
 	struct kernel_lines *k = data;
 	char text[1200];
+	int32_t rank;
 	int64_t when = kmsg_unix_ms(r, k->offset_ms);
 	/* other programs may write there, too, and say what they like */
 	if (r->facility != 0 || (k->g->started_unix_ms > 0 && when < k->g->started_unix_ms - 1000))
+		return;
+	/* a stranger that was killed, crashed or blocked; in a container nobody can say who it is */
+	pid_t subject = kmsg_subject(r->text);
+	if (subject && (!k->g->first_namespace || !is_ours(k->g, subject, &rank)))
 		return;
 	kmsg_line_format(r, k->offset_ms, text, sizeof(text));
 	line_feed(k->g, text);
@@ -302,19 +314,24 @@ static void environs_want(struct causegather *g)
 static void environ_gather(struct causegather *g, struct cause_set *now)
 {
 	struct rankenv_process list[CAUSEGATHER_RANKS];
-	for (size_t i = 0; i < g->n_environs; i++)
-		list[i] = (struct rankenv_process){
+	size_t n = 0;
+	for (size_t i = 0; i < g->n_environs; i++) {
+		/* logs without a process */
+		if (g->want->ranks[i].pid == 0 && g->want->ranks[i].rank == NO_RANK)
+			continue;
+		list[n++] = (struct rankenv_process){
 			.pid = g->want->ranks[i].pid,
 			.environ = {g->environ[i].text, g->environ[i].len},
 			.known_rank = g->want->ranks[i].rank,
 		};
-	rankenv_compare(list, g->n_environs, &g->ret->env);
+	}
+	rankenv_compare(list, n, &g->ret->env);
 	/* ranks that have trained together have found each other, whatever their environments say */
 	struct rankenv told = g->ret->env;
 	told.n_findings = g->has_trained ? 0 : told.n_findings;
 	/* it was so before the first line was written */
 	source_begin(g, RULE_ENV, now, g->started_unix_ms);
-	rankenv_lines(list, g->n_environs, &told, line_feed, g);
+	rankenv_lines(list, n, &told, line_feed, g);
 	source_end(g);
 }
 
@@ -322,7 +339,7 @@ static void environ_gather(struct causegather *g, struct cause_set *now)
 
 static void stacks_gather(struct causegather *g, struct cause_set *now)
 {
-	const struct stackdump *d = g->want->stacks;
+	const struct stackdump *d = g->stacks;
 	cleanup(freep) char *line = malloc(STACKLINE_MAX);
 	if (!line) {
 		g->result = -ENOMEM;
@@ -366,7 +383,7 @@ static void silence(struct causegather *g, const struct stackfacts *stacks)
 	for (size_t i = 0; i < ARRAY_SIZE(talkative); i++)
 		told |= strcmp(g->ret->env.nccl_debug, talkative[i]) == 0;
 	if (!told || g->ret->env.nccl_debug_file || g->ret->env.world_size < 2 || g->started_unix_ms == 0 ||
-	    age_ms < SILENT_MS || (g->want->stacks && !stacks->in_start))
+	    age_ms < SILENT_MS || (g->stacks && !stacks->in_start))
 		return;
 	for (size_t i = 0; i < g->n_logs; i++) {
 		const struct causeread_log *l = &g->log[i];
@@ -432,7 +449,7 @@ static void loaders_tell(struct causegather *g)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t workers = 0;
 	for (size_t i = 0; i < g->want->n_ranks; i++)
-		workers += stackdump_count(g->want->stacks, g->want->ranks[i].rank, "pt_data_worker");
+		workers += stackdump_count(g->stacks, g->want->ranks[i].rank, "pt_data_worker");
 	if (cpus > 0 && workers > (size_t)cpus)
 		line_tell(g, "loader_workers_excess %zu cpus=%ld", workers, cpus);
 }
@@ -440,21 +457,31 @@ static void loaders_tell(struct causegather *g)
 static void errors_gather(struct causegather *g)
 {
 	struct rankerrors *e = calloc(1, sizeof(*e));
-	char text[64];
+	struct rankerror one;
 	if (!e) {
 		g->result = -ENOMEM;
 		return;
 	}
 	for (size_t i = 0; i < g->want->n_ranks; i++) {
 		const struct causegather_rank *r = &g->want->ranks[i];
-		TEXT_FORMAT(text, "its process ended with %d", r->exit_code);
-		if (r->ended && r->exit_code != 0)
-			rankerrors_set(e, r->rank, false, true, text);
+		one = (struct rankerror){.rank = r->rank, .exited = true};
+		TEXT_FORMAT(one.text, "its process ended with %d", r->exit_code);
+		if (r->ended && r->has_exit_code && r->exit_code != 0)
+			rankerrors_set(e, &one);
 	}
 	for (size_t i = 0; i < g->n_logs; i++) {
 		const struct causeread_log *l = &g->log[i];
+		one = (struct rankerror){.rank = l->error_rank, .follows = l->error_follows};
+		TEXT_COPY(one.text, l->error_line);
 		if (l->wanted && l->has_error_line && l->error_rank != NO_RANK)
-			rankerrors_set(e, l->error_rank, l->error_follows, false, l->error_line);
+			rankerrors_set(e, &one);
+	}
+	/* what the rank wrote down itself, with its time, before what was found in its log */
+	for (size_t i = 0; i < g->ret->n_errors; i++) {
+		const struct rank_error *x = &g->ret->errors[i];
+		one = (struct rankerror){.rank = x->rank, .follows = x->follows, .time_unix_ms = x->time_unix_ms};
+		rank_error_text(x, one.text, sizeof(one.text));
+		rankerrors_set(e, &one);
 	}
 	size_t n = MAX(g->want->n_ranks, (size_t)g->ret->env.world_size);
 	rankerrors_line(e, n, g->ret->error, sizeof(g->ret->error));
@@ -465,7 +492,7 @@ static void pace_gather(struct causegather *g)
 {
 	rankpace_revive(&g->pace);
 	for (size_t i = 0; i < g->want->n_ranks; i++)
-		if (g->want->ranks[i].ended)
+		if (g->want->ranks[i].ended && g->want->ranks[i].has_exit_code)
 			rankpace_ended(&g->pace, g->want->ranks[i].rank, g->want->ranks[i].exit_code);
 	/* a rank that prints nothing is there all the same */
 	for (size_t i = 0; i < g->want->n_ranks; i++)
@@ -488,7 +515,7 @@ static void counters_gather(struct causegather *g, struct cause_set *now, const 
 	sockets_tell(g);
 	gpuwatch_lines(g->gpus, line_feed, g);
 	shm_tell(g, now);
-	if (g->want->stacks)
+	if (g->stacks)
 		loaders_tell(g);
 	source_end(g);
 }
@@ -527,14 +554,14 @@ static void verdict_make(struct causegather *g)
 {
 	cleanup(cause_set_done) struct cause_set now = {.groups = NULL};
 	struct stackfacts stacks = {0};
-	if (g->want->stacks)
-		stackfacts_of(g->want->stacks, &stacks);
+	if (g->stacks)
+		stackfacts_of(g->stacks, &stacks);
 	g->has_trained = rankpace_steps(&g->pace);
 	environ_gather(g, &now);
 	facts_gather(g, &now, &stacks);
 	if (g->result == 0)
 		g->result = cause_set_join(&now, &g->kept);
-	if (g->want->stacks)
+	if (g->stacks)
 		stacks_gather(g, &now);
 	errors_gather(g);
 	pace_gather(g);
@@ -544,20 +571,29 @@ static void verdict_make(struct causegather *g)
 		g->ret->verdict.valid = false;
 }
 
-int causegather_take(struct causegather *g, const struct causegather_want *want, struct causegather_result *ret)
+void causegather_begin(struct causegather *g, const struct causegather_want *want, struct causegather_result *ret)
 {
-	uint64_t begin_ns = g->w->mono_ns();
+	causeread_stop(g);
 	memset(ret, 0, sizeof(*ret));
 	g->want = want;
 	g->ret = ret;
 	g->result = 0;
+	g->begin_ns = g->w->mono_ns();
+	for (size_t i = 0; i < CAUSEGATHER_RANKS; i++)
+		g->tcp[i].done = false;
 	logs_want(g);
 	environs_want(g);
-	causeread_all(g, begin_ns + (want->budget_ns ? want->budget_ns : CAUSEGATHER_BUDGET_NS));
+	causeread_begin(g, g->begin_ns + (want->budget_ns ? want->budget_ns : CAUSEGATHER_BUDGET_NS));
+}
+
+int causegather_finish(struct causegather *g, const struct stackdump *stacks)
+{
+	g->stacks = stacks;
 	kernel_gather(g);
 	if (g->result == 0)
 		verdict_make(g);
-	ret->took_ns = g->w->mono_ns() - begin_ns;
+	g->ret->took_ns = g->w->mono_ns() - g->begin_ns;
+	g->stacks = NULL;
 	g->want = NULL;
 	g->ret = NULL;
 	return g->result;

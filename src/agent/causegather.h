@@ -15,6 +15,13 @@
  * of a flood only the end. A log that was replaced or has shrunk is read from
  * its start. One that grows while it is read is no trouble.
  *
+ * Nobody waits for the readers: whoever asks comes again until all is read.
+ *
+ *     causegather_begin(g, &want, &result);
+ *     while (!causegather_step(g))
+ *             do something else for a moment
+ *     causegather_finish(g, stacks);
+ *
  * One for each attempt of a job, used by one thread. Forks; its children are
  * reaped by pid. Times: nanoseconds of the world's clock, unix milliseconds.
  */
@@ -36,18 +43,18 @@ struct causegather;
 struct causegather_rank {
 	pid_t pid; /* its main process; 0 when it has ended */
 	int32_t rank;
-	bool ended;
+	bool ended, has_exit_code;
 	int32_t exit_code; /* of an ended one: as a shell says it */
 	const char *out, *err; /* its kept output; NULL: none, or the same file as another's */
+	const char *error_file; /* agent/errorfiles; NULL: none */
 };
 
 struct causegather_want {
 	const struct causegather_rank *ranks;
 	size_t n_ranks; /* more than CAUSEGATHER_RANKS are left out */
-	const struct stackdump *stacks; /* NULL: none were taken */
-	/* Every process of the job: what the kernel's log says of others is theirs. NULL: those of ranks and stacks. */
-	const pid_t *pids;
-	size_t n_pids;
+	/* Is or was it the job's? What the kernel's log says of others is theirs. NULL: those of ranks and stacks. */
+	bool (*knows)(const void *data, pid_t pid);
+	const void *knows_data;
 	/* What is known beside: "save_without_io", "multi_node", … (docs/formats/rules.md). */
 	const struct cause_fact *facts;
 	size_t n_facts;
@@ -62,6 +69,8 @@ struct causegather_result {
 	struct rankenv env;
 	struct rankpace_finding pace;
 	char error[400]; /* "rank_error 1 ranks=3: …"; "" */
+	struct rank_error errors[CAUSEGATHER_RANKS]; /* what the error files say */
+	size_t n_errors;
 	char blind[CAUSEGATHER_BLIND][200]; /* what could not be looked at, and why */
 	size_t n_blind;
 	uint64_t log_bytes; /* read in this call */
@@ -82,10 +91,16 @@ static inline void causegather_freep(struct causegather **g)
 {
 	*g = causegather_free(*g);
 }
-/* At the job's start, or as soon as it is watched: counters are worth something only against earlier ones. */
+/*
+ * At the job's start, or as soon as it is watched: counters are worth something only against earlier ones. Begins;
+ * causegather_step does it.
+ */
 void causegather_baseline(struct causegather *g, pid_t pid);
-/* Each sample of the devices, whenever there is one. */
+/* Each sample of the devices that the job uses, whenever there is one. */
 void causegather_gpus(struct causegather *g, const struct gpu_set *set);
-/* Negative only without memory. */
-int must_check causegather_take(struct causegather *g, const struct causegather_want *want,
-				struct causegather_result *ret);
+/* want, what it points to, and ret are borrowed until causegather_finish. An unfinished baseline is given up. */
+void causegather_begin(struct causegather *g, const struct causegather_want *want, struct causegather_result *ret);
+/* The next part of what was begun, without waiting. True: all is read, or given up. */
+bool causegather_step(struct causegather *g);
+/* Searches and weighs what was read, and the stacks (NULL: none were taken). Negative only without memory. */
+int must_check causegather_finish(struct causegather *g, const struct stackdump *stacks);

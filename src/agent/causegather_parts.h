@@ -48,12 +48,12 @@ struct causeread_environ {
 };
 
 /* Something that can keep its reader for ever. */
-enum causeread_kind { CAUSEREAD_ENVIRONS, CAUSEREAD_PORTS, CAUSEREAD_TCP, CAUSEREAD_LOG };
+enum causeread_kind { CAUSEREAD_ENVIRONS, CAUSEREAD_PORTS, CAUSEREAD_TCP, CAUSEREAD_LOG, CAUSEREAD_ERROR };
 struct causeread_task {
 	enum causeread_kind kind;
 	uint32_t index; /* of the rank or the log */
 };
-#define CAUSEREAD_TASKS (CAUSEGATHER_RANKS * 4 + 1)
+#define CAUSEREAD_TASKS (CAUSEGATHER_RANKS * 5 + 1)
 
 /* A reader that hangs and where; it is tried again when that process is gone. */
 struct causeread_stuck {
@@ -62,6 +62,17 @@ struct causeread_stuck {
 	char what[160];
 };
 #define CAUSEREAD_STUCK 32
+
+/* A call's tasks and the child that is at them. */
+struct causeread_run {
+	struct causeread_task task[CAUSEREAD_TASKS];
+	uint32_t n, first; /* those before first are over */
+	uint32_t end; /* the child's part: [first, end) */
+	uint64_t deadline_ns;
+	pid_t pid; /* 0: no child */
+	uint64_t beat, beat_ns; /* its last sign of life, and when that was seen */
+	bool busy;
+};
 
 struct causeread_tcp {
 	bool done;
@@ -83,6 +94,8 @@ struct causeread_shared {
 	bool snmp_done;
 	struct tcpwait_counts snmp;
 	struct causeread_tcp tcp[CAUSEGATHER_RANKS];
+	bool has_error[CAUSEGATHER_RANKS];
+	struct rank_error error[CAUSEGATHER_RANKS];
 	size_t environ_len[CAUSEGATHER_RANKS];
 	bool environ_read[CAUSEGATHER_RANKS];
 	char nccl_version[16];
@@ -117,10 +130,15 @@ struct causegather {
 	int kmsg_result;
 	bool first_namespace; /* our numbers of processes are the kernel's */
 	struct causeread_stuck stuck[CAUSEREAD_STUCK];
-	struct causeread_shared *shared; /* NULL between calls */
+	struct causeread_shared *shared; /* NULL when no child is at work */
+	struct causeread_run run;
 	/* of the call in work */
 	const struct causegather_want *want;
-	struct causegather_result *ret;
+	const struct stackdump *stacks;
+	struct causegather_result *ret; /* NULL: a baseline */
+	uint64_t begin_ns;
+	struct causegather_want baseline;
+	struct causegather_rank baseline_rank;
 	struct cause_set *into;
 	enum { CAUSEGATHER_IN_PARENT, CAUSEGATHER_IN_CHILD } side;
 	int64_t event_unix_ms; /* of what is being searched, where lines have no time; 0 */
@@ -128,9 +146,13 @@ struct causegather {
 };
 
 /* Everything that may keep its reader, until the deadline; what was not read is in ret->blind. */
-void causeread_all(struct causegather *g, uint64_t deadline_ns);
+void causeread_begin(struct causegather *g, uint64_t deadline_ns);
 /* Ports and segment counters only. */
-void causeread_baseline(struct causegather *g, pid_t pid, uint64_t deadline_ns);
+void causeread_baseline(struct causegather *g, uint64_t deadline_ns);
+/* Without waiting. True: it is over. */
+bool causeread_step(struct causegather *g);
+/* Gives up what is not read yet. */
+void causeread_stop(struct causegather *g);
 /* In the child: keeps a match for the parent. */
 void causeread_match(struct causegather *g, const struct rule_match *m);
 void causegather_blind(struct causegather_result *r, const char *fmt, ...) printf_like(2, 3);

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 #include "agent/causegather_parts.h"
+#include "agent/errorfiles.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/lasterror.h"
@@ -30,11 +31,13 @@
 #define QUIET_MS 1000
 /* The reader stops by itself at the deadline; one that does not within this is hanging. */
 #define GRACE_NS (200 * NS_PER_MS)
+/* A killed reader is gone within this, or hangs. */
+#define STOP_MS 20
 
 void causegather_blind(struct causegather_result *r, const char *fmt, ...)
 {
 	va_list ap;
-	if (r->n_blind == CAUSEGATHER_BLIND)
+	if (!r || r->n_blind == CAUSEGATHER_BLIND)
 		return;
 	struct buf b = BUF_ON(r->blind[r->n_blind]);
 	buf_reset(&b);
@@ -284,6 +287,12 @@ static void tcp_task(uint32_t index)
 	t->done = tcpwait_read(child.g->w, pid, t->wait, CAUSEREAD_WAITS, &t->n) == 0;
 }
 
+static void error_task(uint32_t index)
+{
+	const struct causegather_rank *r = &child.g->want->ranks[index];
+	child.s->has_error[index] = errorfile_read(r->error_file, r->rank, &child.s->error[index]) == 0;
+}
+
 static void task_run(const struct causeread_task *t)
 {
 	switch (t->kind) {
@@ -300,23 +309,26 @@ static void task_run(const struct causeread_task *t)
 	case CAUSEREAD_LOG:
 		log_task(t->index);
 		break;
+	case CAUSEREAD_ERROR:
+		error_task(t->index);
+		break;
 	}
 }
 
-static void child_run(struct causegather *g, const struct causeread_task *tasks, uint32_t first, uint32_t n,
-		      uint64_t deadline_ns)
+static void child_run(struct causegather *g)
 {
 	struct causeread_shared *s = g->shared;
+	const struct causeread_run *run = &g->run;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	child = (struct reader){.g = g, .s = s, .deadline_ns = deadline_ns, .n_matches = s->n_done_matches};
+	child = (struct reader){.g = g, .s = s, .deadline_ns = run->deadline_ns, .n_matches = s->n_done_matches};
 	g->side = CAUSEGATHER_IN_CHILD;
-	for (uint32_t i = first; i < n && !s->over; i++) {
+	for (uint32_t i = run->first; i < run->end && !s->over; i++) {
 		__atomic_store_n(&s->at, i, __ATOMIC_RELEASE);
 		beat();
-		task_run(&tasks[i]);
+		task_run(&run->task[i]);
 		s->n_done_matches = child.n_matches;
 		__atomic_store_n(&s->done[i], true, __ATOMIC_RELEASE);
-		s->over |= i + 1 < n && g->w->mono_ns() >= deadline_ns;
+		s->over |= i + 1 < run->end && g->w->mono_ns() >= run->deadline_ns;
 	}
 	_exit(0);
 }
@@ -330,26 +342,23 @@ static bool runs(const struct causegather *g, pid_t pid)
 	return proc_stat_read(g->w, pid, &st) == 0 && st.state == 'R';
 }
 
-/* True: it has ended. False: it hangs, and was killed. */
-static bool child_wait(const struct causegather *g, pid_t pid, uint64_t deadline_ns)
+enum child_is { CHILD_WORKS, CHILD_ENDED, CHILD_HANGS };
+
+static enum child_is child_look(struct causegather *g)
 {
-	cleanup(closep) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	uint64_t seen = 0, since_ns = g->w->mono_ns();
-	for (;;) {
-		if (waitpid(pid, NULL, WNOHANG) != 0)
-			return true; /* also when somebody else has reaped it */
-		uint64_t now = g->w->mono_ns(), is = __atomic_load_n(&g->shared->beat, __ATOMIC_ACQUIRE);
-		if (is != seen) {
-			seen = is;
-			since_ns = now;
-		}
-		if (now >= deadline_ns + GRACE_NS || (now - since_ns >= CAUSEREAD_STALL_NS && !runs(g, pid)))
-			break;
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		(void)poll(&p, fd >= 0 ? 1 : 0, fd >= 0 ? 50 : 5);
+	struct causeread_run *run = &g->run;
+	if (waitpid(run->pid, NULL, WNOHANG) != 0)
+		return CHILD_ENDED; /* also when somebody else has reaped it */
+	uint64_t now = g->w->mono_ns(), is = __atomic_load_n(&g->shared->beat, __ATOMIC_ACQUIRE);
+	if (is != run->beat) {
+		run->beat = is;
+		run->beat_ns = now;
 	}
-	(void)kill(pid, SIGKILL);
-	return false;
+	bool stalls = now - run->beat_ns >= CAUSEREAD_STALL_NS && !runs(g, run->pid);
+	if (now < run->deadline_ns + GRACE_NS && !stalls)
+		return CHILD_WORKS;
+	(void)kill(run->pid, SIGKILL);
+	return CHILD_HANGS;
 }
 
 static void task_name(const struct causegather *g, const struct causeread_task *t, char *dst, size_t cap)
@@ -366,6 +375,9 @@ static void task_name(const struct causegather *g, const struct causeread_task *
 		break;
 	case CAUSEREAD_LOG:
 		(void)text_format(dst, cap, "the log %s", g->log[t->index].path);
+		break;
+	case CAUSEREAD_ERROR:
+		(void)text_format(dst, cap, "the error file %s", g->want->ranks[t->index].error_file);
 		break;
 	}
 }
@@ -464,19 +476,25 @@ static void task_keep(struct causegather *g, const struct causeread_task *t)
 					  g->log[t->index].error == -EINVAL ? "it is no ordinary file"
 									    : strerror(-g->log[t->index].error));
 		break;
+	case CAUSEREAD_ERROR:
+		if (s->has_error[t->index])
+			g->ret->errors[g->ret->n_errors++] = s->error[t->index];
+		break;
 	}
 }
 
 /* What the child found, and its memory back. */
-static void shared_take(struct causegather *g, const struct causeread_task *tasks, uint32_t first, uint32_t n)
+static void shared_take(struct causegather *g)
 {
 	struct causeread_shared *s = g->shared;
-	for (uint32_t i = first; i < n; i++)
+	const struct causeread_run *run = &g->run;
+	for (uint32_t i = run->first; i < run->end; i++)
 		if (__atomic_load_n(&s->done[i], __ATOMIC_ACQUIRE))
-			task_keep(g, &tasks[i]);
+			task_keep(g, &run->task[i]);
 	g->pace = s->pace[s->pace_now & 1];
 	TEXT_COPY(g->nccl_version, s->nccl_version);
-	g->ret->log_bytes += s->log_bytes;
+	if (g->ret)
+		g->ret->log_bytes += s->log_bytes;
 	for (uint32_t i = 0; i < MIN(s->n_done_matches, (uint32_t)CAUSEREAD_MATCHES) && g->result == 0; i++) {
 		const struct rule_match *m = &s->match[i];
 		if (m->event == RULE_MATCH)
@@ -487,81 +505,142 @@ static void shared_take(struct causegather *g, const struct causeread_task *task
 	g->shared = NULL;
 }
 
-static void tasks_run(struct causegather *g, const struct causeread_task *tasks, uint32_t n, uint64_t deadline_ns)
+/* The rest cannot be had, or need not. */
+static void run_over(struct causegather *g, const char *why)
 {
-	uint32_t first = 0;
 	char what[600];
-	while (first < n && g->result == 0) {
-		uint32_t at = first;
-		while (at < n && stuck_in(g, &tasks[at], true))
-			at++;
-		/* those behind a hanging one of the same folder are told of, not tried */
-		for (; first < at; first++) {
-			task_name(g, &tasks[first], what, sizeof(what));
-			causegather_blind(g->ret, "%.150s: not read, its reader hangs", what);
-		}
-		/* up to the next that must not be tried */
-		while (at < n && !stuck_in(g, &tasks[at], true))
-			at++;
-		if (first == at)
-			break;
-		if (g->w->mono_ns() >= deadline_ns || shared_make(g) < 0) {
-			task_name(g, &tasks[first], what, sizeof(what));
-			causegather_blind(g->ret, "%.120s and what comes behind: no time was left", what);
-			break;
-		}
-		pid_t pid = fork();
-		if (pid == 0)
-			child_run(g, tasks, first, at, deadline_ns);
-		bool ended = pid < 0 || child_wait(g, pid, deadline_ns);
-		uint32_t stood = MIN(__atomic_load_n(&g->shared->at, __ATOMIC_ACQUIRE), at - 1);
-		bool over = g->shared->over;
-		shared_take(g, tasks, first, at);
-		if (pid < 0) {
-			causegather_blind(g->ret,
-					  "logs, environments and counters: no process could be started to read them");
-			break;
-		}
-		if (!ended) {
-			task_name(g, &tasks[stood], what, sizeof(what));
-			causegather_blind(g->ret, "%.150s: it does not answer", what);
-			stuck_add(g, pid, &tasks[stood]);
-			first = stood + 1;
-		} else if (over) {
-			task_name(g, &tasks[stood], what, sizeof(what));
-			causegather_blind(g->ret, "%.120s and what comes behind: no time was left", what);
-			break;
-		} else {
-			first = at;
-		}
+	if (why) {
+		task_name(g, &g->run.task[g->run.first], what, sizeof(what));
+		causegather_blind(g->ret, "%.120s and what comes behind: %s", what, why);
+	}
+	g->run.busy = false;
+}
+
+/* A child for the next part, up to the first task that must not be tried. False: there is nothing left. */
+static bool part_begin(struct causegather *g)
+{
+	struct causeread_run *run = &g->run;
+	char what[600];
+	/* those behind a hanging one of the same folder are told of, not tried */
+	for (; run->first < run->n && stuck_in(g, &run->task[run->first], true); run->first++) {
+		task_name(g, &run->task[run->first], what, sizeof(what));
+		causegather_blind(g->ret, "%.150s: not read, its reader hangs", what);
+	}
+	for (run->end = run->first; run->end < run->n && !stuck_in(g, &run->task[run->end], true);)
+		run->end++;
+	if (run->first == run->n || g->result != 0) {
+		run_over(g, NULL);
+		return false;
+	}
+	if (g->w->mono_ns() >= run->deadline_ns || shared_make(g) < 0) {
+		run_over(g, "no time was left");
+		return false;
+	}
+	run->beat = 0;
+	run->beat_ns = g->w->mono_ns();
+	pid_t pid = fork();
+	if (pid == 0)
+		child_run(g);
+	if (pid < 0) {
+		shared_take(g);
+		run_over(g, "no process could be started to read it");
+		return false;
+	}
+	run->pid = pid;
+	return true;
+}
+
+static void part_end(struct causegather *g, bool hangs)
+{
+	struct causeread_run *run = &g->run;
+	const struct causeread_shared *s = g->shared;
+	char what[600];
+	uint32_t stood = MIN(__atomic_load_n(&s->at, __ATOMIC_ACQUIRE), run->end - 1);
+	bool over = s->over;
+	pid_t pid = run->pid;
+	run->pid = 0;
+	shared_take(g);
+	if (hangs) {
+		task_name(g, &run->task[stood], what, sizeof(what));
+		causegather_blind(g->ret, "%.150s: it does not answer", what);
+		stuck_add(g, pid, &run->task[stood]);
+		run->first = stood + 1;
+	} else if (over) {
+		run->first = stood;
+		run_over(g, "no time was left");
+	} else {
+		run->first = run->end;
 	}
 }
 
-void causeread_all(struct causegather *g, uint64_t deadline_ns)
+bool causeread_step(struct causegather *g)
 {
-	static struct causeread_task tasks[CAUSEREAD_TASKS];
-	uint32_t n = 0;
+	struct causeread_run *run = &g->run;
+	while (run->busy) {
+		if (run->pid == 0 && !part_begin(g))
+			break;
+		enum child_is is = child_look(g);
+		if (is == CHILD_WORKS)
+			return false;
+		part_end(g, is == CHILD_HANGS);
+	}
+	return true;
+}
+
+void causeread_stop(struct causegather *g)
+{
+	struct causeread_run *run = &g->run;
+	if (run->pid) {
+		cleanup(closep) int fd = (int)syscall(SYS_pidfd_open, run->pid, 0);
+		(void)kill(run->pid, SIGKILL);
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		(void)poll(&p, fd >= 0 ? 1 : 0, STOP_MS);
+		stuck_add(g, run->pid, &run->task[run->first]);
+		run->pid = 0;
+	}
+	if (g->shared)
+		(void)munmap(g->shared, sizeof(*g->shared));
+	g->shared = NULL;
+	run->busy = false;
 	stuck_reap(g);
+}
+
+static void run_begin(struct causegather *g, uint64_t deadline_ns)
+{
+	stuck_reap(g);
+	g->run.n = g->run.first = 0;
+	g->run.deadline_ns = deadline_ns;
+	g->run.busy = true;
+}
+
+static void task_add(struct causegather *g, enum causeread_kind kind, uint32_t index)
+{
+	g->run.task[g->run.n++] = (struct causeread_task){kind, index};
+}
+
+void causeread_begin(struct causegather *g, uint64_t deadline_ns)
+{
+	run_begin(g, deadline_ns);
 	for (uint32_t i = 0; i < g->n_environs; i++)
 		if (g->environ[i].pid && !g->environ[i].tried)
-			tasks[n++] = (struct causeread_task){CAUSEREAD_ENVIRONS, i};
+			task_add(g, CAUSEREAD_ENVIRONS, i);
 	/* logs tell most */
 	for (uint32_t i = 0; i < g->n_logs; i++)
 		if (g->log[i].wanted)
-			tasks[n++] = (struct causeread_task){CAUSEREAD_LOG, i};
-	tasks[n++] = (struct causeread_task){CAUSEREAD_PORTS, 0};
-	for (uint32_t i = 0; i < MIN(g->want->n_ranks, (size_t)CAUSEGATHER_RANKS); i++)
+			task_add(g, CAUSEREAD_LOG, i);
+	task_add(g, CAUSEREAD_PORTS, 0);
+	for (uint32_t i = 0; i < MIN(g->want->n_ranks, (size_t)CAUSEGATHER_RANKS); i++) {
+		if (g->want->ranks[i].error_file)
+			task_add(g, CAUSEREAD_ERROR, i);
 		if (g->want->ranks[i].pid)
-			tasks[n++] = (struct causeread_task){CAUSEREAD_TCP, i};
-	tasks_run(g, tasks, n, deadline_ns);
+			task_add(g, CAUSEREAD_TCP, i);
+	}
 }
 
-void causeread_baseline(struct causegather *g, pid_t pid, uint64_t deadline_ns)
+void causeread_baseline(struct causegather *g, uint64_t deadline_ns)
 {
-	struct causegather_rank rank = {.pid = pid, .rank = NO_RANK};
-	struct causegather_want want = {.ranks = &rank, .n_ranks = 1};
-	struct causeread_task tasks[] = {{CAUSEREAD_PORTS, 0}, {CAUSEREAD_TCP, 0}};
-	g->want = &want;
-	tasks_run(g, tasks, pid > 0 ? 2 : 1, deadline_ns);
-	g->want = NULL;
+	run_begin(g, deadline_ns);
+	task_add(g, CAUSEREAD_PORTS, 0);
+	if (g->want->ranks[0].pid > 0)
+		task_add(g, CAUSEREAD_TCP, 0);
 }

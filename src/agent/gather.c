@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "agent/errorfiles.h"
 #include "agent/node.h"
 #include "agent/rulefiles.h"
 #include "base/buf.h"
@@ -29,6 +30,7 @@
 #define MAX_KMSG_LINES 8
 #define MAX_HINTS 24
 #define MAX_SIGNALS 64
+#define MAX_ERRORS 64
 
 /* What the child reads, in memory that both see; a part counts when its _done is set. */
 /* systemd-coredump(8) */
@@ -42,6 +44,8 @@ struct slow {
 	char log_why[2][120];
 	int journal_result;
 	char journal_why[120];
+	struct rank_error errors[MAX_ERRORS];
+	size_t n_errors;
 	bool logs_done, rules_done, journal_done, core_done;
 	char core_file[256];
 	struct cause_verdict rules;
@@ -58,6 +62,7 @@ struct gather {
 	struct killer_line kernel_lines[MAX_KMSG_LINES];
 	struct killer_line lines[MAX_LINES + MAX_KMSG_LINES];
 	struct log_hint hints[MAX_HINTS];
+	struct rank_error errors[MAX_ERRORS];
 	struct signal_sent signals[MAX_SIGNALS];
 	size_t n_signals;
 	char signals_why[100]; /* "": they are seen */
@@ -279,6 +284,17 @@ static void logs_read(struct slow *s, const struct gather_logs *logs, const stru
 	__atomic_store_n(&s->logs_done, true, __ATOMIC_RELEASE);
 }
 
+/* Each counts when it is whole: the others may be on a disk that stands. */
+static void errors_read(struct slow *s, const struct gather_logs *logs)
+{
+	char path[400];
+	for (uint32_t i = 0; logs->error_dir && i < logs->n_ranks && s->n_errors < MAX_ERRORS; i++) {
+		errorfile_path(logs->error_dir, (int32_t)i, path, sizeof(path));
+		if (errorfile_read(path, (int32_t)i, &s->errors[s->n_errors]) == 0)
+			__atomic_store_n(&s->n_errors, s->n_errors + 1, __ATOMIC_RELEASE);
+	}
+}
+
 /* Where the pattern puts it, in the folder that we and so the job were started in, or where systemd keeps it. */
 static void core_find(struct slow *s, const struct world *w, const struct death *d)
 {
@@ -416,6 +432,9 @@ static void slow_take(struct gather *g, struct death *d)
 	}
 	if (__atomic_load_n(&s->rules_done, __ATOMIC_ACQUIRE))
 		d->rules = s->rules;
+	d->n_errors = MIN(__atomic_load_n(&s->n_errors, __ATOMIC_ACQUIRE), (size_t)MAX_ERRORS);
+	memcpy(g->errors, s->errors, d->n_errors * sizeof(s->errors[0]));
+	d->errors = g->errors;
 	size_t n = MIN(__atomic_load_n(&s->n_lines, __ATOMIC_ACQUIRE), (size_t)MAX_LINES);
 	memcpy(g->lines, s->lines, n * sizeof(s->lines[0]));
 	if (!__atomic_load_n(&s->journal_done, __ATOMIC_ACQUIRE))
@@ -440,6 +459,7 @@ static void slow_gather(struct gather *g, const struct gather_logs *logs, struct
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		logs_read(s, logs, d);
+		errors_read(s, logs);
 		core_find(s, g->w, d);
 		rules_read(s, g->w, logs, d);
 		journal_read(s, g->w, d, ask_again, deadline_ns);
@@ -453,7 +473,7 @@ static void slow_gather(struct gather *g, const struct gather_logs *logs, struct
 void gather_death(struct gather *g, const struct gather_logs *logs, struct death *d)
 {
 	uint64_t deadline_ns = g->w->mono_ns() + GATHER_MS * NS_PER_MS;
-	d->n_groups = d->n_blind = d->n_hints = d->n_killer_lines = 0;
+	d->n_groups = d->n_blind = d->n_hints = d->n_killer_lines = d->n_errors = 0;
 	d->rules.valid = false;
 	kernel_gather(g, d);
 	counters_gather(g, d);

@@ -40,6 +40,8 @@ void gather_signals_blind(struct gather *g, const char *why);
 struct gather_logs {
 	const char *out, *err; /* paths of the kept output; NULL: none */
 	const char *rules;     /* the user's files of rules, with ',' between; NULL: only vigil's */
+	const char *error_dir; /* where ranks write their error files; NULL: nowhere */
+	uint32_t n_ranks;      /* and how many they are */
 };
 
 /*

@@ -25,15 +25,6 @@ void hangdevices_open(struct hangdevices *d, const struct world *w)
 	ports_read(d, w);
 }
 
-void hangdevices_close(struct hangdevices *d)
-{
-	for (size_t i = 0; i < d->n_probes; i++)
-		gpuprobe_stop(&d->probe[i]);
-	free(d->set);
-	free(d->fresh);
-	*d = (struct hangdevices){.n_probes = 0};
-}
-
 static void sample(struct hangdevices *d, const struct world *w)
 {
 	bool asked[HANGDEVICES_BACKENDS];
@@ -88,6 +79,14 @@ static bool is_on(const struct gpu_sample *g, const pid_t *pids, size_t n)
 		if (g->process[i].pid && bsearch(&g->process[i].pid, pids, n, sizeof(*pids), pid_order))
 			return true;
 	return false;
+}
+
+void hangdevices_of(const struct hangdevices *d, const pid_t *pids, size_t n, struct gpu_set *ret)
+{
+	ret->n = ret->n_findings = ret->n_events = ret->n_drivers = 0;
+	for (uint32_t i = 0; d->set && i < d->set->n; i++)
+		if (is_on(&d->set->gpu[i], pids, n))
+			ret->gpu[ret->n++] = d->set->gpu[i];
 }
 
 /* The job's sums become means at the end; clocks are the lowest, reasons are or-ed. */

@@ -19,15 +19,16 @@ struct hangdevices {
 	bool has_rdma;
 	struct ibport port[IBPORT_MAX];
 	size_t n_ports;
-	uint64_t sampled_ns, due_ns;
+	uint64_t sampled_ns; /* 0: never */
 };
 
 /* Call it while the process has one thread. */
 void hangdevices_open(struct hangdevices *d, const struct world *w);
-void hangdevices_close(struct hangdevices *d);
 /* Samples when it is time to. */
 void hangdevices_look(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns);
 /* What the ports have moved, into the look. */
 void hangdevices_ports(const struct hangdevices *d, struct pulse_look *look);
 /* Means over the devices on which one of the pids (sorted) has a context. */
 void hangdevices_fill(const struct hangdevices *d, const pid_t *pids, size_t n, struct pulse_seen *seen);
+/* The samples of those devices alone. */
+void hangdevices_of(const struct hangdevices *d, const pid_t *pids, size_t n, struct gpu_set *ret);

@@ -24,4 +24,5 @@ void hangend_incident(const struct hangend *e, const struct hang_message *m, str
 void hangend_update(const struct hangend *e, const struct incident *in);
 /* It moves again. */
 void hangend_resolved(const struct hangend *e, const struct hang_message *m, const struct incident *in);
+void hangend_suspect(const struct hangend *e, const struct hang_message *m);
 void hangend_benign(const struct hangend *e, const struct hang_message *m);

@@ -11,6 +11,16 @@
 /* Sockets cost a readlink for each descriptor of each process. */
 static const uint64_t sockets_ns = 2 * NS_PER_S;
 
+static void hangeye_done(struct hangeye *e)
+{
+	e->crew = crew_free(e->crew);
+	e->logs = hanglogs_free(e->logs);
+	for (size_t i = 0; i < 2; i++) {
+		free(e->use[i]);
+		e->use[i] = NULL;
+	}
+}
+
 bool hangeye_init(struct hangeye *e, struct vitals *vitals)
 {
 	*e = (struct hangeye){.crew = crew_new(vitals), .logs = hanglogs_new()};
@@ -20,16 +30,6 @@ bool hangeye_init(struct hangeye *e, struct vitals *vitals)
 		return true;
 	hangeye_done(e);
 	return false;
-}
-
-void hangeye_done(struct hangeye *e)
-{
-	e->crew = crew_free(e->crew);
-	e->logs = hanglogs_free(e->logs);
-	for (size_t i = 0; i < 2; i++) {
-		free(e->use[i]);
-		e->use[i] = NULL;
-	}
 }
 
 void hangeye_begin(struct hangeye *e, const struct hang_job *job)

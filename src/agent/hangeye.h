@@ -43,7 +43,6 @@ struct hangeye {
 
 /* False without memory. vitals is shared by all. */
 bool hangeye_init(struct hangeye *e, struct vitals *vitals);
-void hangeye_done(struct hangeye *e);
 /* Another attempt, or another job in its place: what was known is forgotten. */
 void hangeye_begin(struct hangeye *e, const struct hang_job *job);
 /*

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/hangbook.h"
 #include "agent/hangshares.h"
 #include "agent/snapshot.h"
 #include "base/buf.h"
@@ -16,9 +15,9 @@
 
 /* One set of stacks takes no longer; main processes come first. */
 static const uint64_t dump_budget_ns = 6 * NS_PER_S;
-static const uint64_t collective_gap_ns = 200 * NS_PER_MS;
+/* Between two questions to those who read beside us. */
+static const uint64_t ask_gap_ns = 100 * NS_PER_MS;
 #define DUMP_PIDS 512
-#define ENVIRON_CAP (128 * 1024)
 #define SOURCE_MOST (4 * MIB)
 
 static void blind(struct hang_case *c, const char *fmt, ...) printf_like(2, 3);
@@ -32,17 +31,22 @@ static void blind(struct hang_case *c, const char *fmt, ...)
 	va_end(ap);
 }
 
-void hanggather_begin(struct hanggather *g, const struct hang_step *step, uint64_t now_ns)
+void hanggather_begin(struct hanggather *g, const struct hang_step *step, const struct hangeye *e,
+		      const struct pulses *p, struct hangcause *cause, uint64_t now_ns)
 {
 	hanggather_end(g);
 	g->step = *step;
 	g->busy = true;
-	g->next_ns = now_ns;
+	g->next_ns = g->dump_ns = now_ns;
 	g->dumps_over = !(step->want & HANG_WANT_STACKS);
 	if (step->want & HANG_WANT_STACKS)
 		g->natives = natives_new();
 	if (step->want & HANG_WANT_SHARES)
 		g->shares = calloc(1, sizeof(*g->shares));
+	if (step->want & HANG_WANT_BOOK && cause) {
+		g->cause = cause;
+		hangcause_begin(cause, e->crew, &e->job, p);
+	}
 }
 
 void hanggather_end(struct hanggather *g)
@@ -52,7 +56,6 @@ void hanggather_end(struct hanggather *g)
 	hangshares_free(g->sampler);
 	natives_free(g->natives);
 	free(g->shares);
-	free(g->book);
 	struct hangcollective asks = g->asks;
 	hangcollective_end(&asks);
 	memset(g, 0, sizeof(*g));
@@ -163,84 +166,27 @@ static void sources_read(struct hanggather *g, const struct world *w)
 	}
 }
 
-/* Environments --------------------------------------------------------------- */
-
-static void variable_copy(struct span block, const char *const *names, size_t n, char *dst, size_t cap)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct span v = environ_get(block, names[i]);
-		if (v.p && v.len) {
-			span_copy(v, dst, cap);
-			return;
-		}
-	}
-}
-
-#define VARIABLE(block, to, ...)                                                                                       \
-	do {                                                                                                           \
-		static const char *const names_[] = {__VA_ARGS__};                                                     \
-		variable_copy(block, names_, ARRAY_SIZE(names_), to, sizeof(to));                                      \
-	} while (0)
-
-static void environment_of(struct span block, struct hang_environment *e)
-{
-	VARIABLE(block, e->rank_text, "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "HOROVOD_RANK",
-		 "SLURM_PROCID", "RANK_ID");
-	VARIABLE(block, e->world_text, "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "HOROVOD_SIZE", "SLURM_NTASKS",
-		 "RANK_SIZE");
-	VARIABLE(block, e->local_world_text, "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "HOROVOD_LOCAL_SIZE");
-	VARIABLE(block, e->master_addr, "MASTER_ADDR");
-	VARIABLE(block, e->master_port, "MASTER_PORT");
-	VARIABLE(block, e->device_text, "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES",
-		 "DEVICE_ID");
-}
-
-static void environments_read(struct hanggather *g, const struct world *w, const struct hangeye *e)
-{
-	cleanup(freep) char *text = malloc(ENVIRON_CAP);
-	size_t len, unreadable = 0;
-	for (size_t i = 0; text && i < e->crew->n_now && g->n_environment < HANG_RANKS; i++) {
-		const struct crew_member *m = &e->crew->now[i];
-		if (!m->main || m->state == 'Z')
-			continue;
-		struct hang_environment *one = &g->environment[g->n_environment++];
-		*one = (struct hang_environment){.rank = m->who.rank};
-		one->readable = proc_environ_read(w, m->pid, text, ENVIRON_CAP, &len) == 0;
-		unreadable += !one->readable;
-		if (one->readable)
-			environment_of((struct span){text, len}, one);
-	}
-	if (unreadable)
-		blind(&g->hcase, "environment: that of %zu processes may not be read", unreadable);
-}
-
 /* The book, and the collective library ----------------------------------------- */
 
-/*
- * The rules over everything that is text. A further source (stacks, environments, counters as lines) is one more call of
- * hangbook_text here.
- */
-static void book_ask(struct hanggather *g, const struct world *w, const struct hangeye *e, const char *rules,
-		     int64_t since_unix_ms)
+static void book_take(struct hanggather *g, const struct hangeye *e)
 {
 	char why[120];
-	struct hangbook *b = hangbook_open(w, rules, why);
-	if (!b) {
+	const struct stackdump *newest = g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL;
+	if (!g->cause)
+		return;
+	const struct causegather_result *r = hangcause_finish(g->cause, newest, why);
+	if (!r) {
 		blind(&g->hcase, "%s", why);
 		return;
 	}
-	hangbook_logs(b, &e->job);
+	g->hcase.book = &r->verdict;
+	g->hcase.environment = &r->env;
+	g->hcase.errors = r->errors;
+	g->hcase.n_errors = r->n_errors;
 	if (e->job.log_dir[0] == '\0')
 		blind(&g->hcase, "log: vigil does not keep this job's output");
-	int r = hangbook_kernel(b, w, e->crew, since_unix_ms);
-	if (r == WORLD_DENIED)
-		blind(&g->hcase, "kmsg: not permitted (CAP_SYSLOG)");
-	else if (r != 0)
-		blind(&g->hcase, "kmsg: there is no kernel log here");
-	g->book = malloc(sizeof(*g->book));
-	if (g->book)
-		hangbook_judge(b, g->book);
-	hangbook_close(b);
+	for (size_t i = 0; i < r->n_blind; i++)
+		blind(&g->hcase, "%.118s", r->blind[i]);
 }
 
 /* Beside the stacks: it takes some seconds, most of them waiting. False: not all is there yet. */
@@ -266,15 +212,11 @@ static void collective_take(struct hanggather *g)
 
 /* ---------------------------------------------------------------------------- */
 
-static void complete(struct hanggather *g, const struct world *w, const struct hangeye *e, const char *rules,
-		     int64_t since_unix_ms)
+static void complete(struct hanggather *g, const struct world *w, const struct hangeye *e)
 {
-	if (g->step.want & HANG_WANT_ENVIRONMENT)
-		environments_read(g, w, e);
 	if (g->step.want & HANG_WANT_STACKS)
 		sources_read(g, w);
-	if (g->step.want & HANG_WANT_BOOK)
-		book_ask(g, w, e, rules, since_unix_ms);
+	book_take(g, e);
 	if (g->step.want & HANG_WANT_COLLECTIVE)
 		collective_take(g);
 	struct hang_case *c = &g->hcase;
@@ -282,25 +224,28 @@ static void complete(struct hanggather *g, const struct world *w, const struct h
 	for (size_t i = 0; i < g->n_dumps; i++)
 		c->dumps[i] = &g->dump[i];
 	c->n_dumps = g->n_dumps;
-	c->book = g->book;
 	c->collective = g->collective.valid ? &g->collective : NULL;
 	c->shares = g->shares;
-	c->environment = g->environment;
-	c->n_environment = g->n_environment;
 	c->source = g->source;
 	c->n_source = g->n_source;
 }
 
-bool hanggather_step(struct hanggather *g, const struct world *w, const struct hangeye *e, const char *rules,
-		     int64_t since_unix_ms)
+bool hanggather_step(struct hanggather *g, const struct world *w, const struct hangeye *e)
 {
 	uint64_t now_ns = w->mono_ns();
 	if (now_ns < g->next_ns)
 		return false;
 	bool answered = collective_ask(g, w, e);
+	answered &= !g->cause || hangcause_step(g->cause);
+	g->next_ns = now_ns + ask_gap_ns;
 	if (!g->dumps_over) {
-		dump_take(g, w, e);
-		g->next_ns = w->mono_ns() + (g->dumps_over ? 0 : g->step.gap_ns);
+		if (now_ns >= g->dump_ns) {
+			dump_take(g, w, e);
+			g->dump_ns = w->mono_ns() + g->step.gap_ns;
+		}
+		/* those who read are asked between two dumps */
+		if (answered || g->dumps_over)
+			g->next_ns = g->dumps_over ? w->mono_ns() : g->dump_ns;
 		return false;
 	}
 	if (g->shares && g->shares->looks < g->step.samples) {
@@ -314,11 +259,9 @@ bool hanggather_step(struct hanggather *g, const struct world *w, const struct h
 			return false;
 		g->step.samples = 0; /* nobody can be looked at any more */
 	}
-	if (!answered) {
-		g->next_ns = now_ns + collective_gap_ns;
+	if (!answered)
 		return false;
-	}
-	complete(g, w, e, rules, since_unix_ms);
+	complete(g, w, e);
 	return true;
 }
 

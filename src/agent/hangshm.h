@@ -46,6 +46,7 @@ enum hang_message_kind {
 	HANG_SAYS_INCIDENT,
 	HANG_SAYS_RESOLVED, /* what stood moves again */
 	HANG_SAYS_BENIGN, /* stands still, and may: for the events */
+	HANG_SAYS_SUSPECT, /* stands still, and is looked at: for the events */
 };
 
 struct hang_message {

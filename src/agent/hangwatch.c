@@ -26,6 +26,8 @@ static const uint64_t rarest_ns = 30 * NS_PER_S;
 /* What of it may be spent on reading threads: saved up to a burst for a suspicion of a job with very many. */
 static const double thread_share = 0.0005;
 static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
+/* Events of suspicions are no closer than this. */
+static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
 #define FDS_MOST 4096
 
 struct watched {
@@ -36,10 +38,12 @@ struct watched {
 	struct pulses pulses;
 	struct hang_mind mind;
 	struct hanggather gather;
-	int64_t since_unix_ms;
+	struct hangcause *cause; /* of this attempt; NULL without memory */
+	uint64_t devices_ns; /* the sample of the devices that it has */
 	uint64_t due_ns, cost_ns; /* the next look; what a calm one costs */
 	bool calm;
-	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when it was suspected */
+	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when first suspected; 0: it is not */
+	uint64_t suspect_told_ns; /* when a suspicion was last told; 0 never */
 	bool told; /* an incident of kind hang stands */
 	char benign[240]; /* the last one that was told */
 };
@@ -200,6 +204,35 @@ static void threads_save_up(struct watch *k, uint64_t now_ns)
 	k->thread_ns = MIN(k->thread_ns + (uint64_t)((double)gap * thread_share), thread_burst_ns);
 }
 
+/* What the cause book must have seen before anything is suspected. */
+static void cause_look(struct watch *k, struct watched *j)
+{
+	if (!j->cause)
+		return;
+	if (!j->gather.busy)
+		ignore(hangcause_step(j->cause), "the counters' beginning, until it is read");
+	if (k->devices.sampled_ns == j->devices_ns)
+		return;
+	j->devices_ns = k->devices.sampled_ns;
+	hangcause_devices(j->cause, &k->devices, j->eye.crew);
+}
+
+/* Once for each standstill, and not for each of many short ones: a suspicion is a look, and no news to anybody. */
+static void suspicion(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+{
+	if (step->state == HANG_WELL || step->since_ns == 0) {
+		j->suspected_ns = 0;
+		return;
+	}
+	if (j->suspected_ns)
+		return;
+	j->suspected_ns = MAX(sub_floor(now_ns, step->since_ns), UINT64_C(1));
+	if (j->suspect_told_ns && now_ns - j->suspect_told_ns < suspect_gap_ns)
+		return;
+	j->suspect_told_ns = now_ns;
+	tell_line(k, j, index, HANG_SAYS_SUSPECT, step->text);
+}
+
 static void look(struct watch *k, struct watched *j, size_t index)
 {
 	static struct pulse_look seen;
@@ -211,6 +244,7 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	hangdevices_look(&k->devices, &k->w, j->calm, now_ns);
 	hangeye_look(&j->eye, &k->w, &k->job[index], j->calm, thread_ns, &k->devices, &seen);
 	pulse_look_at(&j->pulses, &seen);
+	cause_look(k, j);
 	hang_look(&j->mind, &k->shm->settings, &j->pulses, &step);
 	atomic_fetch_add(&k->shm->looks, 1);
 	if (step.resolved && j->told) {
@@ -219,10 +253,10 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	}
 	if (step.state == HANG_WELL)
 		j->benign[0] = '\0';
-	bool calm = step.state == HANG_WELL;
+	bool calm = step.state == HANG_WELL && !step.closely;
+	suspicion(k, j, index, &step, now_ns);
 	if (step.want && !j->gather.busy) {
-		j->suspected_ns = step.since_ns ? sub_floor(now_ns, step.since_ns) : 0;
-		hanggather_begin(&j->gather, &step, now_ns);
+		hanggather_begin(&j->gather, &step, &j->eye, &j->pulses, j->cause, now_ns);
 	}
 	uint64_t cost = own_cpu_ns() - began;
 	if (j->calm && calm) {
@@ -245,13 +279,15 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	TEXT_COPY(j->id, job->id);
 	uint64_t now_ns = k->w.mono_ns();
 	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;
-	j->since_unix_ms = k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS);
 	j->due_ns = now_ns;
-	j->cost_ns = j->suspected_ns = 0;
+	j->cost_ns = j->suspected_ns = j->suspect_told_ns = 0;
 	j->calm = true;
 	j->told = false;
 	j->benign[0] = '\0';
 	hangeye_begin(&j->eye, job);
+	j->devices_ns = 0;
+	hangcause_free(j->cause);
+	j->cause = hangcause_new(&k->w, k->shm->rules, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
 }
 
 static struct watched *watched_of(struct watch *k, size_t i)
@@ -261,6 +297,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	if (!job->active) {
 		if (j && j->active) {
 			hanggather_end(&j->gather);
+			j->cause = hangcause_free(j->cause);
 			j->active = false;
 		}
 		return NULL;
@@ -293,7 +330,7 @@ static uint64_t round_of(struct watch *k)
 			continue;
 		if (k->w.mono_ns() >= j->due_ns)
 			look(k, j, i);
-		if (j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye, k->shm->rules, j->since_unix_ms))
+		if (j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye))
 			judge(k, j, i);
 		next = MIN(next, j->due_ns);
 		if (j->gather.busy)

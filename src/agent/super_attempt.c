@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "agent/errorfiles.h"
 #include "agent/super.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -30,10 +31,11 @@ static int free_port(void)
 	return ntohs(a.sin_port);
 }
 
-#define ENV_MAX 18
+#define ENV_MAX 20
 
 struct rank_env {
 	char text[ENV_MAX][160];
+	char error_file[420];
 	const char *item[ENV_MAX];
 	size_t n;
 };
@@ -78,6 +80,14 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 		env_add(e, "MASTER_PORT=%s", port);
 	else
 		env_add(e, "MASTER_PORT=%d", s->master_port);
+	/* where PyTorch's error handler writes the exception that ends a rank: who has said where gets it there */
+	if (s->keeper.job_dir[0] && !getenv("TORCHELASTIC_ERROR_FILE")) {
+		char dir[360], path[400];
+		TEXT_FORMAT(dir, "%s/attempt-%u", s->keeper.job_dir, s->job.attempt);
+		errorfile_path(dir, (int32_t)i, path, sizeof(path));
+		TEXT_FORMAT(e->error_file, "TORCHELASTIC_ERROR_FILE=%s", path);
+		e->item[e->n++] = e->error_file;
+	}
 }
 
 void super_poll_add(struct super *s, int fd, uint64_t key)

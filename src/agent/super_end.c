@@ -126,9 +126,10 @@ static size_t kin_of(const struct super *s, struct death_kin *kin, size_t cap)
 
 static void autopsy_rank(struct super *s, const struct rank *r, struct incident *in)
 {
-	char out[400], err[400];
-	TEXT_FORMAT(out, "%s/attempt-%u/rank-%d.out", s->keeper.job_dir, s->job.attempt, r->rank);
-	TEXT_FORMAT(err, "%s/attempt-%u/rank-%d.err", s->keeper.job_dir, s->job.attempt, r->rank);
+	char out[400], err[400], dir[360];
+	TEXT_FORMAT(dir, "%s/attempt-%u", s->keeper.job_dir, s->job.attempt);
+	TEXT_FORMAT(out, "%s/rank-%d.out", dir, r->rank);
+	TEXT_FORMAT(err, "%s/rank-%d.err", dir, r->rank);
 	static struct death_kin kin[GUARD_KIN];
 	struct autopsy_subject who = {
 		.job = s->job.id, .attempt = s->job.attempt, .pid = r->proc.pid,
@@ -136,6 +137,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, struct incident 
 		.command = s->job.command, .has_status = true, .wait_status = r->wait_status,
 		.start_unix_ms = r->started_unix_ms, .end_unix_ms = r->ended_unix_ms, .stopping = s->stopping,
 		.stop_signal = s->stop_signal, .log_out = out, .log_err = err, .rules = s->spec->rules,
+		.error_dir = s->keeper.job_dir[0] ? dir : NULL, .n_ranks = s->spec->nproc ? s->nproc : 0,
 		.cgroup = s->job.cgroup,
 		.own_group = s->group.version != CGROUP_NONE, .kin = kin, .n_kin = kin_of(s, kin, GUARD_KIN),
 	};

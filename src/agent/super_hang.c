@@ -113,6 +113,9 @@ void super_hang_messages(struct super *s)
 		case HANG_SAYS_BENIGN:
 			hangend_benign(&e, m);
 			break;
+		case HANG_SAYS_SUSPECT:
+			hangend_suspect(&e, m);
+			break;
 		}
 		hangproc_taken(&s->hang);
 	}

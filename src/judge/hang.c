@@ -6,8 +6,8 @@
 /* Steps are missed after this, or after three usual gaps between them. */
 static const uint64_t step_least_ns = 10 * NS_PER_S;
 static const double step_gaps = 3;
-/* Silence: without steps that could be missed, and once a rank has ended. */
-static const uint64_t silence_ns = 20 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
+/* Silence: without steps that could be missed, and once a rank has ended. With the look that sees it, 20 s at most. */
+static const uint64_t silence_ns = 18 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
 /* A rank whose steps stay behind while others go on. */
 static const uint64_t lonely_least_ns = 60 * NS_PER_S;
 static const double lonely_gaps = 10;
@@ -22,18 +22,6 @@ static const uint64_t shares_first_steps = 10, shares_every_ns = 10 * 60 * NS_PE
 static const uint32_t share_samples = 250;
 static const uint64_t share_least_ns = 5 * NS_PER_S, share_most_ns = 20 * NS_PER_S;
 static const uint64_t told_again_ns = 30 * 60 * NS_PER_S;
-
-const char *hang_state_name(enum hang_state s)
-{
-	static const char *const names[] = {"well", "benign", "suspect", "hung"};
-	return names[MIN((size_t)s, ARRAY_SIZE(names) - 1)];
-}
-
-const char *hang_kind_name(enum hang_kind k)
-{
-	static const char *const names[] = {"none", "hang", "straggler", "slowdown"};
-	return names[MIN((size_t)k, ARRAY_SIZE(names) - 1)];
-}
 
 uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns)
 {
@@ -198,6 +186,7 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 	*ret = (struct hang_step){.state = HANG_WELL};
 	uint64_t since = s->rule == HANG_RULE_IO_GPU ? hang_io_gpu(m, s, p, text, sizeof(text))
 						     : hang_since(s, p, text, sizeof(text));
+	ret->closely = s->rule == HANG_RULE_IO_GPU && m->util_ns != 0; /* the window in which their use is compared */
 	if (since == 0 && !recovers(m, p)) {
 		ret->state = HANG_HUNG;
 		ret->since_ns = m->since_ns;
@@ -220,7 +209,7 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 	m->shares_asked = false;
 	if (m->state == HANG_WELL)
 		m->state = HANG_SUSPECT;
-	ret->want = HANG_WANT_STACKS | HANG_WANT_BOOK | HANG_WANT_ENVIRONMENT;
+	ret->want = HANG_WANT_STACKS | HANG_WANT_BOOK;
 	if (p->has_ranks && p->n > 1)
 		ret->want |= HANG_WANT_COLLECTIVE;
 	ret->dumps = want_dumps;

@@ -33,7 +33,7 @@ struct hang_settings {
 	enum hang_rule rule;
 	/*
 	 * How long nothing may move. Evidence rule, not given: by evidence (a suspicion after 10 s or 3 usual steps if
-	 * steps are known, else after 20 s of silence). Given: no suspicion before it. io-gpu: [30 min].
+	 * steps are known, else after 18 s of silence). Given: no suspicion before it. io-gpu: [30 min].
 	 */
 	bool has_after;
 	uint64_t after_ns;
@@ -61,9 +61,8 @@ enum hang_want {
 	HANG_WANT_STACKS = 1, /* step.dumps dumps of all processes, step.gap_ns apart: all threads, waits in detail with
 				 lock owners, Python frames and native ones */
 	HANG_WANT_COLLECTIVE = 2, /* RAS, Flight Recorder, profiler ring */
-	HANG_WANT_BOOK = 4, /* the cause book over logs, kernel log, stacks, environment, counters */
-	HANG_WANT_ENVIRONMENT = 8, /* hang_case.environment */
-	HANG_WANT_SHARES = 16, /* step.samples quick looks into model/waitshare, step.sample_gap_ns apart */
+	HANG_WANT_BOOK = 4, /* the cause book, and environments compared */
+	HANG_WANT_SHARES = 8, /* step.samples quick looks into model/waitshare, step.sample_gap_ns apart */
 };
 
 struct hang_step {
@@ -74,6 +73,7 @@ struct hang_step {
 	uint32_t samples;
 	uint64_t sample_gap_ns;
 	uint64_t since_ns; /* since when nothing moves; 0 while well */
+	bool closely; /* devices are wanted as often as while something stands */
 	bool resolved; /* it was hung and moves again: once */
 	char text[200]; /* one line for people: "no step for 31 s (usual: 0.4 s)", "idle by design: …" */
 };
@@ -104,6 +104,7 @@ struct hang_mind {
 	uint64_t util_last_ns;
 	uint8_t util[PULSE_RANKS][HANG_UTILS]; /* percent */
 	uint32_t n_utils;
+	bool util_seen; /* a device's use was known since IO last moved */
 };
 
 void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret);
@@ -118,5 +119,3 @@ void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const 
  * the case's.
  */
 void hang_incident(const struct hang_verdict *v, const struct hang_case *c, struct incident *in);
-const char *hang_state_name(enum hang_state s); /* "suspect" */
-const char *hang_kind_name(enum hang_kind k); /* "straggler" */

@@ -7,6 +7,7 @@
 #include "model/cause.h"
 #include "model/incident.h"
 #include "model/pulse.h"
+#include "model/rankenv.h"
 #include "model/stackgroup.h"
 #include "model/waitshare.h"
 
@@ -42,17 +43,6 @@ struct hang_collective {
 	char source[96]; /* "NCCL RAS, localhost:28028" */
 };
 
-/* Of the environment of a rank's main process. Empty: not set. */
-struct hang_environment {
-	int32_t rank; /* the lane of it: as in the pulses */
-	bool readable;
-	char rank_text[16]; /* RANK, else SLURM_PROCID, OMPI_COMM_WORLD_RANK … as it is there */
-	char world_text[16]; /* WORLD_SIZE … */
-	char local_world_text[16]; /* LOCAL_WORLD_SIZE … */
-	char master_addr[80], master_port[16];
-	char device_text[64]; /* CUDA_VISIBLE_DEVICES or the like */
-};
-
 /* The source line at which a rank stands (activity.user of its acting thread), if the file could be read: optional. */
 struct hang_source {
 	int32_t rank;
@@ -66,13 +56,13 @@ struct hang_case {
 	const struct stackdump *dumps[HANG_DUMPS];
 	size_t n_dumps;
 	const struct cause_verdict *book; /* NULL or invalid: not looked, or nothing found */
+	const struct rank_error *errors; /* exceptions that ranks wrote down; NULL: none */
+	size_t n_errors;
 	const struct hang_collective *collective; /* NULL: not asked */
 	const struct waitshare *shares; /* NULL: not sampled */
-	const struct hang_environment *environment; /* NULL: not read */
-	size_t n_environment;
+	const struct rankenv *environment; /* compared over the ranks; NULL: not read */
 	const struct hang_source *source;
 	size_t n_source;
-	bool no_local_launch; /* ranks of other nodes belong to the job: that one is not here proves nothing */
 	/* What could not be looked at, and why: "stacks: not permitted (CAP_SYS_PTRACE)". Word before the colon: stacks,
 	   threads, collective, log, kmsg, environment, gpu, network. */
 	char blind[HANG_BLIND][120];

@@ -37,6 +37,12 @@ static void window_begin(struct hang_mind *m)
 	m->n_utils = 0;
 }
 
+static void window_begin_at(struct hang_mind *m, uint64_t now_ns)
+{
+	window_begin(m);
+	m->util_ns = now_ns;
+}
+
 static double median_of(const uint8_t *v, size_t n)
 {
 	uint32_t count[256] = {0};
@@ -109,6 +115,7 @@ uint64_t hang_io_gpu(struct hang_mind *m, const struct hang_settings *s, const s
 		m->io_all = sum;
 		m->io_ranks = known + processes;
 		m->io_moved_ns = p->now_ns;
+		m->util_seen = false;
 		window_begin(m);
 		return 0;
 	}
@@ -118,9 +125,16 @@ uint64_t hang_io_gpu(struct hang_mind *m, const struct hang_settings *s, const s
 		return m->io_moved_ns;
 	if (m->util_ns == 0)
 		m->util_ns = p->now_ns;
+	bool known_now = has_devices(p);
+	/* a driver that did not answer just now says nothing: not that there is no device, nor that none works */
+	if (m->util_seen && !known_now)
+		return 0;
+	if (known_now && !m->util_seen)
+		window_begin_at(m, p->now_ns);
+	m->util_seen |= known_now;
 	if (m->n_utils == 0 || p->now_ns - m->util_last_ns >= window / HANG_UTILS)
 		util_take(m, p);
-	if (has_devices(p) && (p->now_ns - m->util_ns < window || m->n_utils < 4))
+	if (known_now && (p->now_ns - m->util_ns < window || m->n_utils < 4))
 		return 0;
 	if (!util_unchanged(m, p)) {
 		window_begin(m);

@@ -43,6 +43,12 @@ bool hang_gpu_works(const struct hang_work *w, int32_t rank)
 	return l && l->gpu_known && w->p->now_ns - l->gpu_alive_ns < 5 * NS_PER_S;
 }
 
+double hang_queues(const struct hang_work *w, int32_t rank)
+{
+	const struct pulse *l = pulse_find(w->p, rank);
+	return l && l->trace[PULSE_RUN_WAIT].known ? l->trace[PULSE_RUN_WAIT].rate / 1e9 : 0;
+}
+
 /* In a job of many a wait for the device is a wait for the others, unless the device does real work. */
 bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r)
 {

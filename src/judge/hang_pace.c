@@ -125,12 +125,6 @@ static bool straggler_of(const struct waitshare *s, double ratio, struct straggl
 	return ret->ratio >= ratio * ratio_slack && diff > needed;
 }
 
-static double run_wait(const struct pulses *p, int32_t rank)
-{
-	const struct pulse *l = pulse_find(p, rank);
-	return l && l->trace[PULSE_RUN_WAIT].known ? l->trace[PULSE_RUN_WAIT].rate / 1e9 : 0;
-}
-
 static double clock_of(const struct pulse *l)
 {
 	return l && l->seen.gpu_has >> PULSE_GPU_CLOCK & 1 ? l->seen.gpu[PULSE_GPU_CLOCK] : 0;
@@ -175,11 +169,11 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
 	const struct pulse *l = pulse_find(w->p, r->rank);
-	double half = (x->others - x->least) / 2, queued = run_wait(w->p, r->rank), queued_others = 0;
+	double half = (x->others - x->least) / 2, queued = hang_queues(w, r->rank), queued_others = 0;
 	size_t n = 0;
 	for (size_t i = 0; i < s->n; i++)
 		if (i != x->at)
-			queued_others += run_wait(w->p, s->rank[i].rank), n++;
+			queued_others += hang_queues(w, s->rank[i].rank), n++;
 	queued_others /= (double)n;
 	if (part(r->loader, r) - median_of(s, x->at, loader_share) > half) {
 		TEXT_COPY(w->v->split, "loader");

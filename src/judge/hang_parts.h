@@ -81,6 +81,7 @@ bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r);
 /* It does something: processor time, bytes, its GPU. */
 bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_gpu_works(const struct hang_work *w, int32_t rank);
+double hang_queues(const struct hang_work *w, int32_t rank); /* share of its time spent ready, without a processor */
 const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the first that may not stand there; NULL */
 
 /* Parts, in order */

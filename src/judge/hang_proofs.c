@@ -101,102 +101,56 @@ bool hang_dead(struct hang_work *w)
 
 /* ---- never started ---- */
 
-static const struct hang_environment *environment_of(const struct hang_work *w, int32_t rank)
+static const struct rankenv_finding *found(const struct hang_work *w, enum rankenv_kind kind)
 {
-	for (size_t i = 0; i < w->c->n_environment; i++)
-		if (w->c->environment[i].rank == rank && w->c->environment[i].readable)
-			return &w->c->environment[i];
+	const struct rankenv *e = w->c->environment;
+	for (size_t i = 0; e && i < e->n_findings; i++)
+		if (e->finding[i].kind == kind)
+			return &e->finding[i];
 	return NULL;
 }
 
-static bool number(const char *text, uint64_t *ret)
-{
-	return *text && span_u64(span_of(text), ret) == 0;
-}
-
-/* Two ranks whose variables contradict each other. */
+/* Ranks whose variables contradict each other. */
 static bool contradiction(struct hang_work *w)
 {
-	static const struct {
-		const char *name;
-		size_t at;
-	} alike[] = {
-		{"MASTER_ADDR", offsetof(struct hang_environment, master_addr)},
-		{"MASTER_PORT", offsetof(struct hang_environment, master_port)},
-		{"WORLD_SIZE", offsetof(struct hang_environment, world_text)},
-	};
-	const struct hang_environment *first = NULL;
-	for (size_t i = 0; i < w->c->n_environment; i++) {
-		const struct hang_environment *e = &w->c->environment[i];
-		if (!e->readable)
-			continue;
-		if (!first)
-			first = e;
-		for (size_t k = 0; k < ARRAY_SIZE(alike); k++) {
-			const char *a = (const char *)first + alike[k].at, *b = (const char *)e + alike[k].at;
-			if (strcmp(a, b) == 0)
-				continue;
-			hang_is(w, "rendezvous_mismatch", CONFIDENCE_HIGH);
-			hang_accuse(w, e->rank);
-			hang_says(w, "The ranks cannot meet: rank %d has %s=%s, rank %d has %s=%s.", first->rank,
-				  alike[k].name, *a ? a : "(not set)", e->rank, alike[k].name, *b ? b : "(not set)");
-			return true;
-		}
-		for (size_t k = 0; k < i; k++) {
-			const struct hang_environment *o = &w->c->environment[k];
-			if (!o->readable || !*e->rank_text || strcmp(o->rank_text, e->rank_text) != 0)
-				continue;
-			hang_is(w, "rendezvous_mismatch", CONFIDENCE_HIGH);
-			hang_accuse(w, e->rank);
-			hang_says(w, "The ranks cannot meet: two processes both have RANK=%s.", e->rank_text);
-			return true;
-		}
-	}
-	return false;
-}
-
-/* How many ranks must be on this node; 0 unknown. */
-static uint64_t expected(const struct hang_work *w, const struct hang_environment *e, bool *ret_whole)
-{
-	uint64_t world = 0, local = 0;
-	bool has_world = number(e->world_text, &world), has_local = number(e->local_world_text, &local);
-	*ret_whole = has_world && (has_local ? local == world : !w->c->no_local_launch);
-	return has_local ? local : *ret_whole ? world : 0;
+	static const enum rankenv_kind kinds[] = {RANKENV_RANK_TWICE,	  RANKENV_RANK_RANGE,
+						  RANKENV_RANK_MISSING,	  RANKENV_WORLD_DIFFERS,
+						  RANKENV_MASTER_MISSING, RANKENV_MASTER_DIFFERS};
+	const struct rankenv_finding *f = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && !f; i++)
+		f = found(w, kinds[i]);
+	if (!f)
+		return false;
+	if (!hang_old_enough(w, HANG_CERTAIN))
+		return true;
+	hang_is(w, "rendezvous_mismatch", CONFIDENCE_HIGH);
+	for (size_t i = 0; i < f->n_ranks; i++)
+		hang_accuse(w, f->ranks[i]);
+	hang_says(w, "The ranks cannot meet: %s: %s.", f->variable, f->text);
+	if (f->n_ranks == 0 && f->n_pids > 0)
+		hang_says(w, "It is pid %d.", (int)f->pids[0]);
+	return true;
 }
 
 /* A rank that is not there, or whose variables keep the others from meeting it. Only before the first step. */
 bool hang_not_started(struct hang_work *w)
 {
-	const struct hang_environment *e = NULL;
-	uint64_t seen = 0;
-	bool whole;
+	char ranks[200];
 	if (w->stepping || (w->has_stacks && w->g.n_waiting == 0))
 		return false;
-	for (size_t i = 0; i < w->p->n; i++) {
-		seen += !w->p->rank[i].serves && w->p->rank[i].rank != NO_RANK;
-		if (!e)
-			e = environment_of(w, w->p->rank[i].rank);
-	}
-	if (!e)
-		return false;
-	uint64_t want = expected(w, e, &whole);
-	if (want <= seen || want > 4096) {
-		if (!contradiction(w))
-			return false;
-		hang_old_enough(w, HANG_CERTAIN);
+	if (contradiction(w))
 		return true;
-	}
+	const struct rankenv_finding *f = found(w, RANKENV_NOT_STARTED);
+	if (!f)
+		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
 		return true;
 	hang_is(w, "rank_not_started", w->has_stacks ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-	for (int32_t r = 0; whole && r < (int32_t)want; r++)
-		if (!pulse_find(w->p, r))
-			hang_accuse(w, r);
-	char ranks[200];
+	for (size_t i = 0; i < f->n_ranks; i++)
+		hang_accuse(w, f->ranks[i]);
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
-	hang_says(w, "%llu of %llu ranks were started here; %s%s missing, and the others wait for %s.",
-		  (unsigned long long)seen, (unsigned long long)want, whole ? ranks : "some",
-		  w->v->n_culprits == 1 ? " is" : " are", w->v->n_culprits == 1 ? "it" : "them");
+	hang_says(w, "%s: %s %s missing, and the others wait for %s.", f->text, ranks,
+		  f->n_ranks == 1 ? "is" : "are", f->n_ranks == 1 ? "it" : "them");
 	return true;
 }
 

@@ -78,7 +78,9 @@ static const struct dump_frame *innermost(const struct dump_thread *t)
 static bool circles(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct dump_frame *top = r->acting ? innermost(r->acting) : NULL;
-	if (!r->compared || !top || r->cores < spin_cores || (top->kind == FRAME_PYTHON && top != r->activity.user))
+	/* what others take of the processor is not its doing */
+	double wants = r->cores + hang_queues(w, r->rank);
+	if (!r->compared || !top || wants < spin_cores || (top->kind == FRAME_PYTHON && top != r->activity.user))
 		return false;
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
 		const struct stackdump *d = w->c->dumps[i];
@@ -364,15 +366,37 @@ static bool same_line(const struct stackgroup_rank *a, const struct stackgroup_r
 	return x->line == y->line && strcmp(x->file ? x->file : "", y->file ? y->file : "") == 0;
 }
 
+static bool alike(const struct stackgroup_rank *a, const struct stackgroup_rank *b)
+{
+	return strcmp(a->activity.op, b->activity.op) == 0 && same_line(a, b);
+}
+
+/* One of the call that most ranks are in, and how many that are: what the library does below it may differ. */
+static const struct stackgroup_rank *most_alike(const struct hang_work *w, size_t *ret_n)
+{
+	const struct stackgroup_rank *first = &w->g.rank[w->g.group[0].first];
+	*ret_n = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < w->g.n; k++)
+			n += alike(&w->g.rank[i], &w->g.rank[k]);
+		if (n > *ret_n)
+			first = &w->g.rank[i];
+		*ret_n = MAX(*ret_n, n);
+	}
+	return first;
+}
+
 static bool mismatched(struct hang_work *w)
 {
 	struct ops o = {.len = 0};
-	const struct stackgroup_rank *first = &w->g.rank[w->g.group[0].first], *other = NULL;
+	const struct stackgroup_rank *other = NULL;
+	size_t n;
 	char a[300], b[300];
+	const struct stackgroup_rank *first = most_alike(w, &n);
 	for (size_t i = 0; i < w->g.n; i++) {
 		o.n[op_of(&o, w->g.rank[i].activity.op)]++;
-		if (!other &&
-		    (strcmp(w->g.rank[i].activity.op, first->activity.op) != 0 || !same_line(first, &w->g.rank[i])))
+		if (!other && !alike(first, &w->g.rank[i]))
 			other = &w->g.rank[i];
 	}
 	if (!other)
@@ -380,13 +404,11 @@ static bool mismatched(struct hang_work *w)
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
 	bool named = o.len > 1;
-	bool clear = w->g.group[0].n * 2 > w->g.n;
+	bool clear = n * 2 > w->g.n;
 	hang_is(w, "mismatched_collective", named && complete(w) && clear ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-	for (size_t i = 0; i < w->g.n; i++) {
-		const struct stackgroup_rank *r = &w->g.rank[i];
-		if (!clear || strcmp(r->activity.op, first->activity.op) != 0 || !same_line(first, r))
-			hang_accuse(w, r->rank);
-	}
+	for (size_t i = 0; i < w->g.n; i++)
+		if (!clear || !alike(first, &w->g.rank[i]))
+			hang_accuse(w, w->g.rank[i].rank);
 	hang_doing(w, first, a, sizeof(a));
 	hang_doing(w, other, b, sizeof(b));
 	hang_says(w, "The ranks wait in different calls: rank %d in %s, rank %d in %s.", first->rank, a, other->rank,

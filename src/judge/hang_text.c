@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "judge/hang_parts.h"
+#include "model/rankerrors.h"
 
 static const size_t stack_lines = 12;
 
@@ -225,8 +226,31 @@ static void counters(struct hang_work *w)
 			      (unsigned long long)l->seen.progress.loss_broken_step);
 }
 
+static void error_shown(struct hang_work *w, const struct rank_error *e)
+{
+	char text[600], when[32];
+	rank_error_text(e, text, sizeof(text));
+	hang_evidence(w, "error_file", e->source, "rank %d at %s: %s", e->rank,
+		      e->time_unix_ms ? time_format_utc(e->time_unix_ms, when) : "an unknown time", text);
+}
+
+static void errors(struct hang_work *w)
+{
+	const size_t most = 4;
+	const struct rank_error *root = rank_error_root(w->c->errors, w->c->n_errors);
+	if (root)
+		error_shown(w, root);
+	for (size_t i = 0, n = 1; i < w->c->n_errors && n < most; i++) {
+		if (&w->c->errors[i] == root)
+			continue;
+		error_shown(w, &w->c->errors[i]);
+		n++;
+	}
+}
+
 void hang_looked_at(struct hang_work *w)
 {
+	errors(w);
 	for (size_t i = 0; i < w->v->n_groups; i++) {
 		const struct hang_group *g = &w->v->group[i];
 		hang_evidence(w, "stacks", "stacks of all ranks", "%s%s: %s%s",

@@ -254,7 +254,8 @@ typedef bool proof(struct pm *p);
 void postmortem(const struct death *d, struct incident *ret)
 {
 	static proof *const proofs[] = {
-		pm_kernel, pm_stop, pm_killer_by_pid, pm_sender, pm_killer_by_group, pm_counters, pm_shm, pm_log, pm_crash,
+		pm_kernel, pm_stop, pm_killer_by_pid, pm_sender, pm_killer_by_group, pm_counters, pm_first_error,
+		pm_shm,    pm_log,  pm_own_error,     pm_crash,
 	};
 	struct pm p = {.d = d, .end = ending_of(d), .i = ret};
 	memset(ret, 0, sizeof(*ret));
@@ -268,6 +269,7 @@ void postmortem(const struct death *d, struct incident *ret)
 	if (!decided)
 		pm_leftover(&p);
 	pm_rules(&p);
+	pm_errors_evidence(&p);
 	hints_evidence(&p);
 	pm_neighbours(&p);
 	if (ret->killer == KILLER_UNKNOWN || ret->cause.confidence == CONFIDENCE_LOW)

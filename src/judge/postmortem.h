@@ -7,7 +7,8 @@
  * a stop that was asked for and a peer's failure; the kernel's kill record
  * (pid and time); a killer's line with its pid; the sender of the signal;
  * systemd-oomd's or PID 1's line about its group or unit, a scheduler's line;
- * OOM counters of the group; the wait status; the log's last lines. What
+ * OOM counters of the group; the exceptions that ranks wrote into their error
+ * files; the wait status; the log's last lines. What
  * could not be read is listed, and a SIGKILL that nothing explains stays
  * "unknown". A kernel kill of another process is a neighbour, never a proof.
  */
@@ -76,6 +77,8 @@ struct death {
 	size_t n_signals;
 	const struct log_hint *hints;
 	size_t n_hints;
+	const struct rank_error *errors; /* of all ranks of the job, this one among them */
+	size_t n_errors;
 	const struct death_kin *kin;
 	size_t n_kin;
 	struct cause_verdict rules; /* what the cause book says of its log; may be invalid */

@@ -136,8 +136,7 @@ static const struct log_hint *last_error(const struct death *d)
 	return pm_hint(d, "python_traceback");
 }
 
-/* Words of the exceptions that a lost peer causes. */
-static bool peerish(const char *text)
+bool pm_peerish(const char *text)
 {
 	static const char *const words[] = {"closed by peer",	"reset by peer", "DistBackendError", "DistNetworkError",
 					    "NCCL",		"gloo",		 "Gloo",	     "remote process exited",
@@ -221,7 +220,7 @@ static bool peer_verdict(struct pm *p)
 		h = pm_hint(p->d, "collective_timeout");
 		id = "collective_timeout";
 	}
-	if (!h || (err && !peerish(err->text)))
+	if (!h || (err && !pm_peerish(err->text)))
 		return false;
 	hint_verdict(p, h, INCIDENT_PEER_LOST, id, CONFIDENCE_MEDIUM,
 		     "failed because a peer it talks to was gone; it is not the cause.");

@@ -41,6 +41,7 @@ bool pm_unit_covers(const char *unit, const char *cgroup);  /* a path component 
 bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms); /* unknown times fit */
 const struct death_kin *pm_kin(const struct death *d, pid_t pid);
 const struct log_hint *pm_hint(const struct death *d, const char *id);
+bool pm_peerish(const char *text); /* an exception that a lost peer causes */
 bool pm_blind(const struct death *d, const char *source);
 uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM counter; 0 also if unknown */
 
@@ -51,8 +52,10 @@ bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
 bool pm_killer_by_group(struct pm *p);
 bool pm_counters(struct pm *p);
+bool pm_first_error(struct pm *p); /* another rank's exception came first */
 bool pm_shm(struct pm *p);
 bool pm_log(struct pm *p);
+bool pm_own_error(struct pm *p); /* its own exception, which its log does not show */
 bool pm_crash(struct pm *p);
 void pm_leftover(struct pm *p);
 
@@ -61,6 +64,7 @@ void pm_rules(struct pm *p);
 void pm_status_evidence(struct pm *p);
 void pm_neighbours(struct pm *p);
 void pm_looked_at(struct pm *p);
+void pm_errors_evidence(struct pm *p);
 
 /* Advice */
 void pm_advise_limit(struct pm *p, const char *group, uint64_t limit_bytes);

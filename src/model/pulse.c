@@ -203,7 +203,8 @@ static struct pulse *lane_of(struct pulses *p, int32_t rank)
 	return &p->rank[at];
 }
 
-uint64_t pulse_count(const struct pulse *p)
+/* How far a rank is, as one number: its step, else its lines of progress. 0 if nothing is known. */
+static uint64_t pulse_count(const struct pulse *p)
 {
 	if (!p->seen.has_progress)
 		return 0;

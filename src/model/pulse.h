@@ -186,8 +186,6 @@ bool pulse_writes(const struct pulses *all, const struct pulse *p);
 bool pulse_reads(const struct pulses *all, const struct pulse *p);
 /* What below is noise: per second. usual: the rate while steps advanced, 0 unknown. */
 double pulse_floor(enum pulse_sign s, double usual);
-/* How far a rank is, as one number: its step, else its lines of progress. 0 if nothing is known. */
-uint64_t pulse_count(const struct pulse *p);
 const char *pulse_sign_name(enum pulse_sign s); /* "cpu" */
 
 /*

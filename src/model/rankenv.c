@@ -37,11 +37,6 @@ static const char *const kind_names[RANKENV_KINDS] = {
 	[RANKENV_NOT_STARTED] = "ranks_not_started", [RANKENV_NCCL_DIFFERS] = "nccl_settings_differ",
 };
 
-const char *rankenv_kind_name(enum rankenv_kind k)
-{
-	return k < RANKENV_KINDS ? kind_names[k] : "unknown";
-}
-
 struct member {
 	const struct rankenv_process *p;
 	const struct family *family; /* NULL: it has no rank */
@@ -525,7 +520,7 @@ void rankenv_line(const struct rankenv_finding *f, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
 	buf_reset(&b);
-	buf_printf(&b, "%s %s ranks=", rankenv_kind_name(f->kind), f->variable);
+	buf_printf(&b, "%s %s ranks=", kind_names[f->kind], f->variable);
 	for (size_t i = 0; i < f->n_ranks; i++)
 		buf_printf(&b, "%s%d", i ? "," : "", f->ranks[i]);
 	if (f->n_pids > 0)

@@ -66,7 +66,6 @@ struct rankenv {
 void rankenv_compare(const struct rankenv_process *p, size_t n, struct rankenv *ret);
 /* Does anything but NCCL's settings contradict? */
 bool rankenv_contradicts(const struct rankenv *e);
-const char *rankenv_kind_name(enum rankenv_kind k);
 /* The line of a finding for the cause book's source env (docs/formats/rules.md), without newline. */
 void rankenv_line(const struct rankenv_finding *f, char *dst, size_t cap);
 

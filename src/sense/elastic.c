@@ -23,16 +23,6 @@ static void innermost(const char *stack, struct elastic_error *ret)
 		    (int)MIN(name.len, (size_t)60), name.p ? name.p : "");
 }
 
-/* "RuntimeError: text", "torch.cuda.OutOfMemoryError: text" */
-static void class_of(struct elastic_error *e)
-{
-	size_t n = strcspn(e->message, ":(");
-	if (n == 0 || n >= sizeof(e->class_name) || memchr(e->message, ' ', n))
-		return;
-	memcpy(e->class_name, e->message, n);
-	e->class_name[n] = '\0';
-}
-
 static void time_of(const struct js *extra, struct elastic_error *e)
 {
 	/* a text in most versions, a number in some */
@@ -61,24 +51,11 @@ int elastic_parse(struct span bytes, struct elastic_error *ret, struct fault *f)
 				 bytes.len);
 	const struct js *extra = js_get(message, "extraInfo");
 	const char *text = js_as_text(message, NULL);
-	span_copy(span_of(text ? text : js_get_text(message, "message", "")), e.message, sizeof(e.message));
+	span_copy(span_before(span_of(text ? text : js_get_text(message, "message", "")), "\n"), e.message,
+		  sizeof(e.message));
 	innermost(js_get_text(extra, "py_callstack", ""), &e);
-	class_of(&e);
 	time_of(extra, &e);
-	int64_t code = js_get_i64(message, "errorCode", js_get_i64(j, "exitcode", INT64_MIN));
-	e.has_exit_code = code >= INT32_MIN && code <= INT32_MAX;
-	e.exit_code = e.has_exit_code ? (int32_t)code : 0;
 	e.cut = m.cut;
 	*ret = e;
 	return 0;
-}
-
-size_t elastic_root(const struct elastic_error *errors, size_t n)
-{
-	size_t first = 0;
-	for (size_t i = 1; i < n; i++)
-		if (errors[i].has_time &&
-		    (!errors[first].has_time || errors[i].time_unix_s < errors[first].time_unix_s))
-			first = i;
-	return first;
 }

@@ -1,9 +1,8 @@
 /*
  * The error file of a rank that torchrun started (TORCHELASTIC_ERROR_FILE):
- * JSON that its error handler writes when the rank's function raises. Of
- * several ranks the one with the smallest time failed first; the others most
- * often failed because of it. Times are unix seconds of the rank's clock, as
- * the file has them; it knows no finer ones.
+ * JSON that its error handler writes when the rank's function raises. Times
+ * are unix seconds of the rank's clock, as the file has them; it knows no
+ * finer ones.
  */
 #pragma once
 
@@ -11,13 +10,10 @@
 #include "base/text.h"
 
 struct elastic_error {
-	char message[512]; /* "RuntimeError: CUDA error: …" */
-	char class_name[96]; /* "RuntimeError"; "" unknown */
+	char message[512]; /* its first line: "RuntimeError: CUDA error: …" */
 	char where[256]; /* the innermost line of its call stack: "train.py:40 (step)"; "" unknown */
 	bool has_time;
 	int64_t time_unix_s;
-	bool has_exit_code;
-	int32_t exit_code; /* torchrun adds it for ranks that died without a word */
 	bool cut; /* the file is not whole */
 };
 enum {
@@ -25,5 +21,3 @@ enum {
 };
 /* 0, ELASTIC_FOREIGN, -ENOMEM. Pure. */
 int must_check elastic_parse(struct span bytes, struct elastic_error *ret, struct fault *f);
-/* Index of the error that came first; those without a time come last. n > 0. */
-size_t elastic_root(const struct elastic_error *errors, size_t n);

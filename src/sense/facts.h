@@ -145,3 +145,13 @@ struct group_counters {
 	bool local;                /* counts this group alone, not its descendants */
 	uint64_t limit_bytes;      /* 0: none or unknown */
 };
+
+/* An exception that ended a rank's function, as the rank wrote it into its error file (sense/elastic). */
+struct rank_error {
+	int32_t rank;
+	bool follows;              /* its words say that the reason is somewhere else */
+	int64_t time_unix_ms;      /* 0 unknown */
+	char text[320];            /* "RuntimeError: boom", its first line */
+	char where[200];           /* "/srv/train.py:40 (step)"; "" unknown */
+	char source[96];           /* "rank-2.error.json" */
+};

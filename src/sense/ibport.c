@@ -34,11 +34,6 @@ static const struct {
 	[IB_CNP_HANDLED] = {"rp_cnp_handled", .hw = true},
 };
 
-const char *ibport_counter_name(enum ibport_counter c)
-{
-	return c < IBPORT_COUNTERS ? counters[c].name : "unknown";
-}
-
 int ibport_state_parse(struct span text, uint32_t *ret)
 {
 	struct span number = span_trim(span_before(text, ":"));

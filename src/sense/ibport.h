@@ -65,5 +65,3 @@ static inline bool ibport_has(const struct ibport *p, enum ibport_counter c)
 {
 	return p->has >> c & 1;
 }
-/* "link_downed", as the kernel's file is called. */
-const char *ibport_counter_name(enum ibport_counter c);

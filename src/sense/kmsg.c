@@ -70,6 +70,38 @@ size_t kmsg_unescape(struct span text, char *dst, size_t cap)
 	return n;
 }
 
+static pid_t number_at(struct span s)
+{
+	uint64_t v;
+	return s.p && span_u64_prefix(s, &v) == 0 && v > 0 && v <= INT32_MAX ? (pid_t)v : 0;
+}
+
+/* "task python:812 blocked", "[python:812]": the number behind the last colon before the mark. */
+static pid_t number_before(struct span line, const char *mark)
+{
+	struct span head = span_before(line, mark);
+	const char *colon = head.len < line.len ? span_rfind(head, ":") : NULL;
+	return colon ? number_at((struct span){colon + 1, (size_t)(head.p + head.len - colon - 1)}) : 0;
+}
+
+pid_t kmsg_subject(struct span line)
+{
+	static const char *const before_number[] = {"Killed process ", ",pid=", " kill process "};
+	for (size_t i = 0; i < ARRAY_SIZE(before_number); i++) {
+		pid_t pid = number_at(span_after(line, before_number[i]));
+		if (pid)
+			return pid;
+	}
+	if (span_has(line, "blocked for more than"))
+		return number_before(line, " blocked for more than");
+	if (span_has(line, "]: segfault at") || span_has(line, "] trap ") || span_has(line, "] general protection")) {
+		struct span head = span_before(line, "]");
+		const char *open = span_rfind(head, "[");
+		return open ? number_at((struct span){open + 1, (size_t)(head.p + head.len - open - 1)}) : 0;
+	}
+	return 0;
+}
+
 int64_t kmsg_unix_offset_ms(const struct world *w)
 {
 	return w->unix_ms() - (int64_t)(w->mono_ns() / NS_PER_MS);

@@ -14,6 +14,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/text.h"
 #include "sense/world.h"
 
@@ -32,6 +34,8 @@ struct kmsg_record {
 int must_check kmsg_parse(struct span raw, struct kmsg_record *ret);
 /* Undo the kernel's \xHH escapes into dst, cut to cap; returns the length. Control bytes become '?'. Pure. */
 size_t kmsg_unescape(struct span text, char *dst, size_t cap);
+/* The process that a line says was killed, crashed or is blocked; 0: none in particular. Pure. */
+pid_t kmsg_subject(struct span line);
 /* What to add to a record's time to get unix milliseconds. */
 int64_t kmsg_unix_offset_ms(const struct world *w);
 static inline int64_t kmsg_unix_ms(const struct kmsg_record *r, int64_t offset_ms)

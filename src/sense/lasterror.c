@@ -31,7 +31,7 @@ static bool is_own(const char *id)
 	return false;
 }
 
-static bool is_consequence(const char *text)
+bool lasterror_follows(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(consequences); i++)
 		if (strstr(text, consequences[i]))
@@ -86,7 +86,7 @@ int lasterror_find(struct span tail, int32_t stream_rank, struct lasterror *ret)
 	if (goes_on((struct span){tail.p + from, tail.len - from}))
 		return LASTERROR_NONE;
 	*ret = (struct lasterror){.rank = last->rank != NO_RANK ? last->rank : stream_rank,
-				  .follows = is_consequence(last->text)};
+				  .follows = lasterror_follows(last->text)};
 	TEXT_COPY(ret->text, last->text);
 	return 0;
 }

@@ -20,3 +20,5 @@ enum {
 };
 
 int must_check lasterror_find(struct span tail, int32_t stream_rank, struct lasterror *ret);
+/* Does an exception's text say that the reason is somewhere else? Pure. */
+bool lasterror_follows(const char *text);

@@ -21,14 +21,6 @@ const char *rule_source_name(enum rule_source s)
 	return sources[s];
 }
 
-enum rule_source rule_source_of(const char *name)
-{
-	size_t i = 0;
-	while (i < RULE_SOURCES && strcmp(sources[i], name) != 0)
-		i++;
-	return (enum rule_source)i;
-}
-
 const char *rule_role_name(enum rule_role r)
 {
 	return roles[r];

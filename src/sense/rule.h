@@ -92,8 +92,6 @@ int must_check rulebook_check(const struct rulebook *b, struct fault *f);
 const struct rule *rulebook_find(const struct rulebook *b, const char *id);
 
 const char *rule_source_name(enum rule_source s);
-/* RULE_SOURCES if there is none of that name. */
-enum rule_source rule_source_of(const char *name);
 const char *rule_role_name(enum rule_role r);
 const char *rule_confidence_name(enum rule_confidence c);
 const char *rule_extract_name(enum rule_extract e);

@@ -160,11 +160,6 @@ struct rulescan *rulescan_free(struct rulescan *s)
 	return NULL;
 }
 
-enum literal_engine rulescan_engine(const struct rulescan *s)
-{
-	return literalset_engine(s->sets[RULE_LOG].set);
-}
-
 /* ---- one line */
 
 typedef uint8_t block16 __attribute__((vector_size(16)));

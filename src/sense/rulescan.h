@@ -74,4 +74,3 @@ int must_check rulescan_end(struct rulescan *s);
 /* Room, fill, end for text in memory. */
 int must_check rulescan_text(struct rulescan *s, enum rule_source source, const char *name, int32_t rank,
 			     struct span text);
-enum literal_engine rulescan_engine(const struct rulescan *s);

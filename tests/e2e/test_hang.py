@@ -3,14 +3,18 @@
 The detector's clock is set by --hang-after, as a user would. Stacks are taken several times some seconds apart, so a
 verdict needs about that much more.
 """
+import itertools
 import json
 import os
 import signal
+import subprocess
+import time
 
 import psutil
 import pytest
 
 from conftest import wait_for, workload
+from gpukit import fake  # noqa: F401
 from ranksim import RasServer, ras_report, world
 
 HELPER = "tests/tool/hanghelper.so"
@@ -29,6 +33,17 @@ def hang(vigil, binary):
         result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", *ranks, *vigil_args, "--",
                        *workload("hangs", what, "--at", 40, "--steps", 400, "--helper", helper, *args), timeout=timeout)
         return result, (vigil.why() if result.status == 124 else None)
+    return run
+
+
+@pytest.fixture
+def judged(vigil):
+    """judged(words of vigil run, words of hangs.py) gives the report of the hang."""
+    def run(vigil_args, *args, env=None):
+        result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", *vigil_args, "--", *workload("hangs", *args),
+                       timeout=90, env=env)
+        assert result.status == 124, result
+        return vigil.why()
     return run
 
 
@@ -102,6 +117,15 @@ def test_by_default_a_hang_is_reported_and_the_job_goes_on(vigil):
     assert p.poll() is None, "nobody asked vigil to end it"
     p.send_signal(signal.SIGTERM)
     p.wait(20)
+
+
+def test_a_suspicion_is_recorded_long_before_the_verdict_is_told(vigil):
+    """Without --hang-after: suspected by the steps that are missing, judged once stacks have stood long enough."""
+    result = vigil("run", "--on-hang", "kill", "--nproc", 2, "--", *workload("hangs", "lock", "--at", 40), timeout=120)
+    assert result.status == 124, result
+    hang, suspected = vigil.why()["hang"], events(vigil, "suspected")
+    assert hang["suspected_ms"] <= 20_000 < hang["standstill_ms"], hang
+    assert len(suspected) == 1 and suspected[0]["text"].startswith("no step for 1"), suspected
 
 
 def events(vigil, kind=None):
@@ -242,6 +266,188 @@ def test_a_rank_that_is_slower_than_the_others_is_named(vigil):
     assert (report["kind"], report["culprit_ranks"]) == ("straggler", [2]), report
     p.terminate()
     p.wait(20)
+
+
+# What the cause book says ----------------------------------------------------------------------------------------
+
+SPAWN = ("none", "--spawn", RANKS)
+
+
+def shown(report):
+    return " ".join(e["text"] for e in report["evidence"]) + report["cause"]["text"]
+
+
+def test_a_rank_that_was_given_twice_is_seen(judged):
+    """The launcher's mistake: no rank 2 ever comes, and two processes say that they are rank 1."""
+    report = judged((), *SPAWN, "--set", "2:RANK=1")
+    assert looks(report) == ("hang", "rendezvous_mismatch", [1]), report
+    assert "RANK: 1 is given to more than one process" in report["cause"]["text"]
+    assert "rank_given_twice" in shown(report), report
+
+
+@pytest.mark.parametrize("odd", [0, 1, 2])
+def test_the_rank_that_was_not_told_where_to_meet_is_named(judged, odd):
+    """Whichever it is: what most ranks have is right."""
+    report = judged((), *SPAWN, "--set", f"{odd}:MASTER_ADDR=")
+    assert looks(report) == ("hang", "rendezvous_mismatch", [odd]), report
+    assert f"unset on {odd}" in report["cause"]["text"]
+
+
+def test_settings_of_nccl_that_differ_are_shown(judged):
+    report = judged((), "mismatch", "--spawn", RANKS, "--at", 1, "--set", "2:NCCL_ALGO=Tree", "--set", "0:NCCL_ALGO=Ring",
+                    "--set", "1:NCCL_ALGO=Ring")
+    assert report["culprit_ranks"] == [1], report
+    assert "different values of NCCL_ALGO" in shown(report), report
+
+
+def test_gpudirect_on_some_machines_only_is_named(judged):
+    nccl = "[0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0"
+    report = judged(("--nproc", RANKS), "size", "--at", 1, "--culprit", 2, "--say", f"0:n0:11:12 {nccl}/GDRDMA", "--say",
+                    f"1:n0:13:14 {nccl}/GDRDMA", "--say", f"2:n1:15:16 {nccl}")
+    assert report["cause"]["id"] == "gdr_mismatch", report
+    assert "n1 does not" in report["cause"]["text"] and report["cause"]["advice"]
+
+
+RULE = """rule licence_server
+    source: stack
+    role: root
+    confidence: medium
+    blame: self
+    all: hangs\\.py;Job\\.licence;hangs\\.py;Job\\.wait_for_licence
+    extract rank: rank=([0-9]+)
+    cause: Rank {rank} waits for a licence.
+    advice: Ask for more licences.
+"""
+
+
+def test_a_rule_about_stacks_names_the_cause(judged, tmp_path):
+    rules = tmp_path / "own.rules"
+    rules.write_text(RULE)
+    report = judged(("--nproc", RANKS, "--rules", rules), "licence", "--at", 20, "--steps", 400)
+    assert looks(report) == ("hang", "licence_server", [1]), report
+    assert "Rank 1 waits for a licence." in report["cause"]["text"]
+    assert "Ask for more licences." in report["cause"]["advice"]
+
+
+def test_a_port_that_went_down_is_the_cause(vigil, tmp_path):
+    """An adapter that is a folder: the port is up when the job begins, and down when it stands."""
+    port = tmp_path / "sys/class/infiniband/mlx5_0/ports/1"
+    (port / "counters").mkdir(parents=True)
+    (port / "state").write_text("4: ACTIVE\n")
+    (port / "phys_state").write_text("5: LinkUp\n")
+    (port / "counters/link_downed").write_text("0\n")
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--nproc", RANKS, "--",
+                    *workload("hangs", "size", "--culprit", 2, "--at", 60, "--steps", 400), env={"VIGIL_SYS_PATH": tmp_path / "sys"})
+    watcher_of(p)
+    ranks_of(p, RANKS)
+    wait_for(lambda: b"step 40/" in b"".join(f.read_bytes() for f in vigil.state.glob("jobs/*/attempt-0/rank-0.out")), 30,
+             "the job to run")
+    (port / "state").write_text("1: DOWN\n")
+    (port / "phys_state").write_text("2: Polling\n")
+    result = vigil.finish(p, 90)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert report["cause"]["id"] == "ib_port_down", report
+    assert "mlx5_0:1" in report["cause"]["text"], report
+
+
+# The rule of old ------------------------------------------------------------------------------------------------
+
+WINDOW_MS = 60_000
+
+
+@pytest.fixture
+def on_gpus(vigil, fake):
+    """on_gpus(use, words of vigil run…) starts a job whose two ranks stand at step 5, each with a GPU in that much use."""
+    def start(use, *args, **env):
+        fake("device 0 name NVIDIA H100", "device 1 name NVIDIA H100")
+        p = vigil.start("run", "--hang-rule", "io-gpu", *args, "--nproc", 2, "--", *workload("hangs", "lock", "--at", 5),
+                        env={**fake.env, **env})
+        pids = ranks_of(p, 2)
+
+        def set_use(now):
+            """Little power and an idle memory: as devices that only wait for each other."""
+            fake(*(f"device {i} {key} {value}" for i in range(2) for key, value in
+                   (("name", "NVIDIA H100"), ("uuid", f"GPU-{i}"), ("busy", now), ("memory_busy", 0), ("power", 150_000),
+                    ("power_limit", 700_000))),
+                 *(f"process {i} compute {pid} 1000000" for i, pid in enumerate(pids)))
+        set_use(use)
+        return p, set_use
+    return start
+
+
+@pytest.mark.parametrize("args,env,after_ms", [(("--hang-after", "5s"), {}, 5_000), ((), {"MA_HANG_DETECT_TIME": "1"}, 60_000)])
+def test_by_the_rule_of_old_io_stands_and_then_the_use_of_gpus_does(vigil, on_gpus, args, env, after_ms):
+    p, _ = on_gpus(100, "--on-hang", "kill", *args, **env)
+    result = vigil.finish(p, 200)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert after_ms + WINDOW_MS <= report["hang"]["standstill_ms"] <= after_ms + WINDOW_MS + 20_000, report
+    assert "By the rule io-gpu" in report["cause"]["text"] and "variance and median" in report["cause"]["text"]
+    assert report["culprit_ranks"] == [1], "the evidence says who"
+
+
+def test_by_the_rule_of_old_a_use_that_goes_up_and_down_is_no_hang(vigil, on_gpus):
+    p, set_use = on_gpus(40, "--hang-after", "5s")
+    watcher_of(p)
+    ends = time.monotonic() + 5 + WINDOW_MS / 1000 + 20
+    for use in itertools.cycle((95, 40)):
+        if time.monotonic() > ends:
+            break
+        set_use(use)
+        with pytest.raises(subprocess.TimeoutExpired):
+            p.wait(5)
+    assert not events(vigil, "hang") and not events(vigil, "suspected")
+    p.terminate()
+    p.wait(20)
+
+
+# What the ranks' error files say --------------------------------------------------------------------------------
+
+def error_shown(report):
+    return [e for e in report["evidence"] if e["kind"] == "error_file"]
+
+
+def test_an_exception_that_only_the_error_file_tells_of_is_the_cause(judged):
+    report = judged(("--nproc", RANKS), "exception", "--at", 20, "--steps", 400, "--record")
+    assert looks(report) == ("hang", "one_rank_failed", [1]), report
+    assert "an illegal memory access" in report["cause"]["text"]
+    first = error_shown(report)[0]
+    assert first["source"] == "rank-1.error.json"
+    assert first["text"].startswith("rank 1 at 20") and "hangs.py" in first["text"] and "(exception)" in first["text"]
+
+
+def test_of_a_cascade_of_deaths_the_first_exception_is_the_root(vigil):
+    """Rank 1 fails; ranks 0 and 2 lose their peer and end, while rank 1 is still about to."""
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "cascade", "--at", 5, "--steps", 400, "--record"),
+                   timeout=90)
+    assert result.status == 1, result
+    report = vigil.why()
+    assert report["victim"]["rank"] != 1, "who ended first is not who failed first"
+    assert (report["kind"], report["cause"]["id"], report["culprit_ranks"]) == ("error_exit", "rank_failed_first", [1]), report
+    assert "a batch of 7 where 8 were expected" in report["summary"]
+    shown = error_shown(report)
+    assert shown[0]["source"] == "rank-1.error.json" and "(cascade)" in shown[0]["text"]
+    assert any("Connection closed by peer" in e["text"] for e in shown[1:]), shown
+    assert shown[0]["time_unix_ms"] <= report["time_unix_ms"]
+    assert "rank 1" in vigil("why", "last").out.decode().lower()
+
+
+def test_its_own_exception_is_found_where_its_output_has_none(vigil):
+    result = vigil("run", "--nproc", 2, "--", *workload("hangs", "exception_ends", "--at", 3, "--culprit", 1, "--record"), timeout=60)
+    assert result.status == 1, result
+    report = vigil.why()
+    assert (report["cause"]["id"], report["victim"]["rank"]) == ("python_exception", 1), report
+    assert "KeyError" in report["summary"] and "hangs.py" in report["cause"]["text"]
+
+
+def test_where_errors_are_written_is_told_to_ranks_unless_the_user_has_said_so(vigil, tmp_path):
+    say = ("python3", "-c", "import os; print(os.environ.get('TORCHELASTIC_ERROR_FILE'))")
+    said = vigil("run", "--nproc", 2, "--", *say).out.decode().split()
+    assert sorted(said) == [str(vigil.log(r).parent / f"rank-{r}.error.json") for r in range(2)]
+    said = vigil("run", "--nproc", 2, "--", *say, env={"TORCHELASTIC_ERROR_FILE": tmp_path / "own"})
+    assert said.out.decode().split() == [str(tmp_path / "own")] * 2
+    assert vigil("run", "--", *say).out.decode().split() == ["None"]
 
 
 # What the collective library says ---------------------------------------------------------------------------------

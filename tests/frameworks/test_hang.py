@@ -26,7 +26,7 @@ def hangs(vigil, what, *args):
 @pytest.mark.parametrize("what, causes", [
     ("missing", {"missing_rank", "rendezvous", "rank_not_started"}),
     ("loader", {"loader_stuck"}),
-    ("exception", {"rank_finishing"}),
+    ("exception", {"one_rank_failed"}),
 ])
 def test_the_rank_and_the_cause_are_named(vigil, what, causes):
     report = hangs(vigil, what, "--culprit", 2)
@@ -44,6 +44,15 @@ def test_ranks_in_different_collectives_are_told_apart(vigil):
 def test_a_rank_with_less_data_waits_at_the_end(vigil):
     report = hangs(vigil, "uneven", "--culprit", 2)
     assert report["cause"]["id"] in {"mismatched_collective", "uneven_last_epoch", "missing_rank"}, report
+
+
+def test_the_error_file_that_pytorch_writes_names_the_first_of_a_cascade(vigil):
+    result = vigil("run", "--nproc", RANKS, "--", *HANG, "error", "--culprit", 2, timeout=120)
+    assert result.status not in (0, 125), result
+    report = vigil.why()
+    shown = [e for e in report["evidence"] if e["kind"] == "error_file"]
+    assert shown[0]["source"] == "rank-2.error.json" and "a bad batch" in shown[0]["text"], report
+    assert report["victim"]["rank"] == 2 or report["culprit_ranks"] == [2], report
 
 
 def test_a_healthy_job_is_left_alone(vigil):

@@ -6,6 +6,7 @@ import time
 
 import torch
 import torch.distributed as dist
+from torch.distributed.elastic.multiprocessing.errors import record
 from torch.utils.data import DataLoader, Dataset
 
 
@@ -24,9 +25,10 @@ class Numbers(Dataset):
         return torch.tensor([float(i)])
 
 
+@record
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("what", choices=("mismatch", "missing", "uneven", "loader", "exception", "none"))
+    p.add_argument("what", choices=("mismatch", "missing", "uneven", "loader", "exception", "error", "none"))
     p.add_argument("--culprit", type=int, default=1)
     p.add_argument("--steps", type=int, default=60)
     args = p.parse_args()
@@ -44,6 +46,8 @@ def main():
             dist.barrier()
         if args.what == "exception" and mine and step == 30:
             threading.Thread(target=threading.Event().wait).start()
+            raise RuntimeError("a bad batch")
+        if args.what == "error" and mine and step == 30:
             raise RuntimeError("a bad batch")
         dist.all_reduce(batch)
         print(f"step {step}/{args.steps}", flush=True)

@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(r.more.len == 0 || r.more.p + r.more.len <= raw.p + raw.len);
 		assert(kmsg_unescape(r.text, text, sizeof(text)) <= r.text.len);
 	}
+	assert(kmsg_subject(raw) >= 0);
 	size_t n = kmsg_unescape(raw, text, sizeof(text));
 	assert(n < sizeof(text) && text[n] == '\0');
 	return 0;

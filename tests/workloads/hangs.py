@@ -5,6 +5,7 @@ step --at the culprit (all ranks, for some) does WHAT. `--spawn N` starts N rank
 the first alone. What hangs, hangs for ever; what is benign lasts for --last seconds, then the job goes on to its end.
 """
 import argparse
+import atexit
 import ctypes
 import http.client
 import mmap
@@ -22,6 +23,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "standin"))
 import torch.distributed as dist  # noqa: E402
+from torch.distributed.elastic.multiprocessing.errors import record  # noqa: E402
 from torch.serialization import save  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
 
@@ -40,6 +42,13 @@ class Job:
         lock = threading.Lock()
         lock.acquire()
         lock.acquire()
+
+    def licence(self):
+        """Stands in something of the user's own, which only a rule of the user's own can name."""
+        self.wait_for_licence(socket.socketpair())
+
+    def wait_for_licence(self, server):
+        server[0].recv(1)
 
     def stop(self):
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -74,6 +83,15 @@ class Job:
     def exception(self):
         threading.Thread(target=threading.Event().wait, name="keeps it alive").start()
         raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    def exception_ends(self):
+        {}["learning_rate"]
+
+    def cascade(self):
+        """Fails, lets go of its peers, and takes a while to end: they end before it does."""
+        atexit.register(time.sleep, 20)
+        atexit.register(dist.leave)
+        raise RuntimeError("a batch of 7 where 8 were expected")
 
     def mismatch(self):
         dist.barrier()
@@ -193,6 +211,8 @@ class Job:
             time.sleep(1)
 
     def run(self):
+        for text in (t.split(":", 1)[1] for t in self.args.say if t.startswith(f"{self.rank}:")):
+            print(text, flush=True)
         if self.args.noise:
             threading.Thread(target=self.noise, daemon=True, name="logger").start()
         if self.args.dumps:
@@ -218,6 +238,8 @@ def spawn(args):
     for rank in range(args.spawn):
         env = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(args.spawn), MASTER_ADDR="127.0.0.1",
                    MASTER_PORT=str(port))
+        for name, value in (s.split(":", 1)[1].split("=", 1) for s in args.set if s.startswith(f"{rank}:")):
+            env.update({name: value}) if value else env.pop(name)
         words = [w for i, w in enumerate(sys.argv) if w != "--spawn" and sys.argv[i - 1] != "--spawn"]
         ranks.append(subprocess.Popen([sys.executable, "-u", *words], env=env))
     sys.exit(ranks[0].wait())
@@ -232,7 +254,10 @@ def main():
     p.add_argument("--step-s", type=float, default=0.1)
     p.add_argument("--last", type=float, default=3600)
     p.add_argument("--spawn", type=int)
+    p.add_argument("--set", action="append", default=[], help="N:NAME=VALUE for the Nth rank of --spawn; no value: unset")
+    p.add_argument("--say", action="append", default=[], help="N:TEXT, printed by rank N before it meets the others")
     p.add_argument("--noise", action="store_true")
+    p.add_argument("--record", action="store_true", help="exceptions go into the rank's error file, and nowhere else")
     p.add_argument("--deaf", action="store_true")
     p.add_argument("--helper")
     p.add_argument("--dumps", help="folder with ready_N of each rank, which pipe_N.pipe makes fr_N of")
@@ -240,6 +265,9 @@ def main():
     args = p.parse_args()
     if args.spawn:
         spawn(args)
+    if args.record:
+        sys.excepthook = lambda *_: None
+        record(Job(args).run)()
     Job(args).run()
 
 

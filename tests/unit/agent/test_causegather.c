@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,20 +43,22 @@ static int64_t test_unix_ms(void)
 	return now_ms;
 }
 
-static void write_text(const char *path, const char *text)
+static void text_put(const char *path, const char *text, int how)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = open(path, O_WRONLY | O_CLOEXEC | how, 0644);
 	assert_true(fd >= 0);
 	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
 	close(fd);
 }
 
+static void write_text(const char *path, const char *text)
+{
+	text_put(path, text, O_CREAT | O_TRUNC);
+}
+
 static void append_text(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	assert_true(fd >= 0);
-	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
-	close(fd);
+	text_put(path, text, O_APPEND);
 }
 
 static void job_begin(struct job *j, size_t n_ranks)
@@ -98,7 +101,10 @@ static void job_ask(struct job *j)
 {
 	if (!j->g)
 		job_make(j);
-	assert_int_equal(causegather_take(j->g, &j->want, j->r), 0);
+	causegather_begin(j->g, &j->want, j->r);
+	while (!causegather_step(j->g))
+		(void)poll(NULL, 0, 5);
+	assert_int_equal(causegather_finish(j->g, j->stacks.n ? &j->stacks : NULL), 0);
 }
 
 static int removed(const char *path, const struct stat *st, int kind, struct FTW *f)
@@ -204,7 +210,6 @@ static struct dump_process *process_add(struct job *j, pid_t pid, int32_t rank, 
 	TEXT_COPY(p->name, name);
 	thread_add(p, frames);
 	d->captured_unix_ms = now_ms;
-	j->want.stacks = d;
 	return p;
 }
 
@@ -398,7 +403,7 @@ static void a_rank_that_ended_badly_is_an_error_too(void **state)
 	(void)state;
 	struct job j;
 	job_begin(&j, 4);
-	j.ranks[3].ended = true;
+	j.ranks[3].ended = j.ranks[3].has_exit_code = true;
 	j.ranks[3].exit_code = 1;
 	job_ask(&j);
 	expect(&j, "one_rank_failed", 1, 3);
@@ -554,7 +559,7 @@ static void ranks_that_are_done_and_ranks_that_wait_for_them(void **state)
 	job_begin(&j, 4);
 	for (size_t i = 0; i < 4; i++)
 		write_text(j.log[i], "Epoch 2 step 98/100 loss 1\nEpoch 2 step 99/100 loss 1\n");
-	j.ranks[0].ended = true;
+	j.ranks[0].ended = j.ranks[0].has_exit_code = true;
 	job_ask(&j);
 	expect(&j, "uneven_last_epoch", 1, 0);
 	assert_int_equal(j.r->pace.kind, RANKPACE_ENDED_EARLY);
@@ -585,6 +590,12 @@ static void a_healthy_job_has_no_cause(void **state)
 
 /* ---- the kernel's log */
 
+static bool knows_78(const void *data, pid_t pid)
+{
+	(void)data;
+	return pid == 78;
+}
+
 static void a_process_of_the_job_in_the_kernel_s_log_confirms(void **state)
 {
 	(void)state;
@@ -595,8 +606,12 @@ static void a_process_of_the_job_in_the_kernel_s_log_confirms(void **state)
 	kernel_says(&j, "3", "INFO: task python:4711 blocked for more than 120 seconds.");
 	job_ask(&j);
 	expect(&j, "task_blocked", 1, 1);
-	assert_int_equal(j.r->verdict.confidence, RULE_MEDIUM);
 	assert_non_null(strstr(j.r->verdict.text, "pid 4711"));
+	/* one that is gone by now */
+	j.want.knows = knows_78;
+	kernel_says(&j, "3", "Out of memory: Killed process 78 (worker) total-vm:1kB, anon-rss:1kB");
+	job_ask(&j);
+	expect(&j, "kernel_oom_kill", 0, 0);
 	job_end(&j);
 }
 
@@ -607,6 +622,7 @@ static void somebody_else_s_process_in_the_kernel_s_log_is_his(void **state)
 	job_begin(&j, 2);
 	process_add(&j, 4711, 1, "python", "train.py:main");
 	kernel_says(&j, "3", "INFO: task backup:77 blocked for more than 120 seconds.");
+	kernel_says(&j, "3", "Out of memory: Killed process 77 (backup) total-vm:1kB, anon-rss:1kB");
 	/* a program can write there what it likes, but not as the kernel */
 	kernel_says(&j, "14", "NVRM: Xid (PCI:0000:05:00): 79, pid=4711, somebody wrote this");
 	job_ask(&j);
@@ -616,6 +632,51 @@ static void somebody_else_s_process_in_the_kernel_s_log_is_his(void **state)
 	job_ask(&j);
 	expect(&j, "xid_firmware", 0, 0);
 	assert_int_equal(j.r->verdict.confidence, RULE_MEDIUM);
+	job_end(&j);
+}
+
+static void nobody_waits_for_a_reader(void **state)
+{
+	(void)state;
+	struct job j;
+	job_begin(&j, 1);
+	job_make(&j);
+	uint64_t before_ns = clock_mono_ns();
+	causegather_baseline(j.g, getpid());
+	/* a second beginning gives up the first, and freeing gives up all */
+	causegather_begin(j.g, &j.want, j.r);
+	ignore(causegather_step(j.g), "whether or not");
+	assert_true(clock_mono_ns() - before_ns < 400 * NS_PER_MS);
+	j.g = causegather_free(j.g);
+	assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+	job_end(&j);
+}
+
+static void counters_are_compared_with_their_beginning(void **state)
+{
+	(void)state;
+	struct job j;
+	char dir[200], path[300];
+	job_begin(&j, 1);
+	TEXT_FORMAT(dir, "%s/class/infiniband/mlx5_0/ports/1/counters", j.dir);
+	for (char *at = dir + strlen(j.dir) + 1; at; at = at ? at + 1 : NULL) {
+		at = strchr(at, '/');
+		TEXT_FORMAT(path, "%.*s", at ? (int)(at - dir) : (int)strlen(dir), dir);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	TEXT_FORMAT(path, "%s/../state", dir);
+	write_text(path, "4: ACTIVE\n");
+	TEXT_FORMAT(path, "%s/link_downed", dir);
+	write_text(path, "3\n");
+	job_make(&j);
+	causegather_baseline(j.g, 0);
+	while (!causegather_step(j.g))
+		(void)poll(NULL, 0, 5);
+	job_ask(&j);
+	assert_false(j.r->verdict.valid);
+	write_text(path, "4\n");
+	job_ask(&j);
+	expect(&j, "ib_link_lost", 0, 0);
 	job_end(&j);
 }
 
@@ -825,6 +886,8 @@ int main(void)
 		cmocka_unit_test(a_healthy_job_has_no_cause),
 		cmocka_unit_test(a_process_of_the_job_in_the_kernel_s_log_confirms),
 		cmocka_unit_test(somebody_else_s_process_in_the_kernel_s_log_is_his),
+		cmocka_unit_test(nobody_waits_for_a_reader),
+		cmocka_unit_test(counters_are_compared_with_their_beginning),
 		cmocka_unit_test(only_what_is_new_is_read),
 		cmocka_unit_test(logs_that_shrink_or_are_replaced_are_read_from_their_start),
 		cmocka_unit_test(ten_gigabytes_and_garbage_are_bounded),

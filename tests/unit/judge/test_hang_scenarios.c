@@ -47,15 +47,18 @@ struct scenario {
 	struct block block[BLOCKS];
 	size_t n_blocks;
 	bool no_stacks;
-	struct hang_environment environment[RANKS];
-	size_t n_environment;
+	struct {
+		char text[300];
+		size_t len;
+	} environment[RANKS]; /* NUL-separated */
+	bool has_environment;
+	struct rankenv compared;
 	struct hang_source source[RANKS];
 	size_t n_source;
 	struct cause_verdict book;
 	struct hang_collective collective;
 	struct waitshare shares;
 	char blind[120];
-	bool no_local_launch;
 	uint64_t retransmits_per_s;
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
@@ -64,6 +67,8 @@ struct scenario {
 	struct hang_verdict verdict, told; /* the last of any kind; the last alarm */
 	size_t alarms, looks, checks, judged, resolved;
 };
+
+static const char *const kinds_of_verdict[] = {"none", "hang", "straggler", "slowdown"};
 
 /* ---- words ---- */
 
@@ -164,7 +169,11 @@ static bool sign_set(struct rates *r, struct span key, struct span *rest, const 
 		}
 	for (size_t i = 0; i < ARRAY_SIZE(gpus); i++)
 		if (span_eq(key, gpus[i].name)) {
-			r->seen.gpu[gpus[i].value] = real_of(next(rest, where));
+			struct span v = next(rest, where);
+			r->seen.gpu_has &= ~(1u << gpus[i].value);
+			if (span_eq(v, "-"))
+				return true;
+			r->seen.gpu[gpus[i].value] = real_of(v);
 			r->seen.gpu_has |= 1u << gpus[i].value;
 			return true;
 		}
@@ -442,20 +451,30 @@ static void look_make(struct scenario *s, uint64_t dt_ns)
 	}
 }
 
+static const struct rankenv *environments_compare(struct scenario *s)
+{
+	struct rankenv_process p[RANKS];
+	for (int32_t r = 0; r < s->n_ranks; r++)
+		p[r] = (struct rankenv_process){.pid = pid_of(r, 0),
+						.environ = {s->environment[r].text, s->environment[r].len},
+						.known_rank = r};
+	rankenv_compare(p, (size_t)s->n_ranks, &s->compared);
+	return &s->compared;
+}
+
 static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_case *c)
 {
 	*c = (struct hang_case){.now_unix_ms = 1700000000000,
 				.pulses = &s->pulses,
-				.environment = s->environment,
-				.n_environment = s->n_environment,
 				.source = s->source,
-				.n_source = s->n_source,
-				.no_local_launch = s->no_local_launch};
+				.n_source = s->n_source};
 	if (s->asked.want & HANG_WANT_STACKS && !s->no_stacks)
 		for (size_t i = 0; i < s->asked.dumps; i++) {
 			dump_make(s, (int)i, &dumps[i]);
 			c->dumps[c->n_dumps++] = &dumps[i];
 		}
+	if (s->has_environment)
+		c->environment = environments_compare(s);
 	if (s->asked.want & HANG_WANT_BOOK)
 		c->book = &s->book;
 	if (s->asked.want & HANG_WANT_COLLECTIVE)
@@ -535,7 +554,7 @@ static void fail_verdict(const struct hang_verdict *v, const char *where, const 
 	for (size_t i = 0; i < v->n_culprits; i++)
 		buf_printf(&b, " %d", v->culprits[i]);
 	fail_msg("%s: %s '%.*s'; judged %s%s '%s' (%s), culprits%s: %s", where, what, (int)w.len, w.p,
-		 hang_kind_name(v->kind), v->benign ? " benign" : "", v->id, confidence_name(v->confidence), ranks,
+		 kinds_of_verdict[v->kind], v->benign ? " benign" : "", v->id, confidence_name(v->confidence), ranks,
 		 v->text);
 }
 
@@ -603,7 +622,7 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 	struct span w = next(&rest, where);
 	s->checks++;
 	if (span_eq(w, "hang") || span_eq(w, "straggler") || span_eq(w, "slowdown")) {
-		if (!span_eq(w, hang_kind_name(s->told.kind)))
+		if (!span_eq(w, kinds_of_verdict[s->told.kind]))
 			fail_verdict(s->alarms ? &s->told : &s->verdict, where, "expected", w);
 		check_verdict(s, &s->told, rest, where);
 	} else if (span_eq(w, "benign")) {
@@ -640,23 +659,16 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 
 static void environment_line(struct scenario *s, struct span rest, const char *where)
 {
-	struct hang_environment *e = &s->environment[s->n_environment++];
+	int32_t rank = int_of(next(&rest, where));
 	struct span w;
-	*e = (struct hang_environment){.rank = int_of(next(&rest, where)), .readable = true};
+	assert_in_range(rank, 0, RANKS - 1);
+	s->has_environment = true;
 	while (span_word(&rest, &w)) {
-		struct span v = span_after(w, "=");
-		if (span_starts(w, "RANK="))
-			span_copy(v, e->rank_text, sizeof(e->rank_text));
-		else if (span_starts(w, "WORLD_SIZE="))
-			span_copy(v, e->world_text, sizeof(e->world_text));
-		else if (span_starts(w, "LOCAL_WORLD_SIZE="))
-			span_copy(v, e->local_world_text, sizeof(e->local_world_text));
-		else if (span_starts(w, "MASTER_ADDR="))
-			span_copy(v, e->master_addr, sizeof(e->master_addr));
-		else if (span_starts(w, "MASTER_PORT="))
-			span_copy(v, e->master_port, sizeof(e->master_port));
-		else
-			fail_msg("%s: unknown variable", where);
+		char *to = s->environment[rank].text + s->environment[rank].len;
+		assert_true(s->environment[rank].len + w.len < sizeof(s->environment[0].text));
+		memcpy(to, w.p, w.len);
+		to[w.len] = '\0';
+		s->environment[rank].len += w.len + 1;
 	}
 }
 
@@ -776,8 +788,6 @@ static void line(struct scenario *s, struct span text, const char *where)
 		span_copy(span_trim(rest), s->blind, sizeof(s->blind));
 	else if (span_eq(key, "retransmits"))
 		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
-	else if (span_eq(key, "other-nodes"))
-		s->no_local_launch = true;
 	else
 		setting_line(s, key, rest, where);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "model/rankerrors.h"
 #include "model/rankpace.h"
 
@@ -161,27 +162,71 @@ static void absurd_numbers_are_survived(void **state)
 	assert_true(f.n_ranks <= RANKPACE_LISTED);
 }
 
+static struct rankerrors e;
+
+static void error_set(int32_t rank, int64_t time_unix_ms, const char *text)
+{
+	struct rankerror one = {.rank = rank, .time_unix_ms = time_unix_ms};
+	one.follows = strstr(text, "closed by peer") != NULL;
+	one.exited = strstr(text, "ended with") != NULL;
+	TEXT_COPY(one.text, text);
+	rankerrors_set(&e, &one);
+}
+
+static void errors_are_told_as(const char *expected, size_t n_ranks)
+{
+	char line[300];
+	rankerrors_line(&e, n_ranks, line, sizeof(line));
+	assert_string_equal(line, expected);
+}
+
 static void errors_of_few_ranks_are_told_and_of_most_are_not(void **state)
 {
 	(void)state;
-	static struct rankerrors e;
-	char line[300];
-	rankerrors_set(&e, 1, true, false, "Connection closed by peer");
-	rankerrors_line(&e, 4, line, sizeof(line));
-	assert_string_equal(line, "");
-	rankerrors_set(&e, 3, false, true, "its process ended with 1");
-	rankerrors_set(&e, 2, false, false, "KeyError: 'x'");
-	rankerrors_line(&e, 4, line, sizeof(line));
-	assert_string_equal(line, "rank_error 2 ranks=3,2: KeyError: 'x'");
-	rankerrors_set(&e, 0, false, false, "KeyError: 'x'");
-	rankerrors_line(&e, 4, line, sizeof(line));
-	assert_string_equal(line, "");
-	rankerrors_set(&e, 0, false, false, "");
-	rankerrors_set(&e, 3, false, false, "");
-	rankerrors_line(&e, 4, line, sizeof(line));
-	assert_string_equal(line, "rank_error 1 ranks=2: KeyError: 'x'");
-	rankerrors_line(&e, 1, line, sizeof(line));
-	assert_string_equal(line, "");
+	e.n = 0;
+	error_set(1, 0, "Connection closed by peer");
+	errors_are_told_as("", 4);
+	error_set(3, 0, "its process ended with 1");
+	error_set(2, 0, "KeyError: 'x'");
+	errors_are_told_as("rank_error 2 ranks=3,2: KeyError: 'x'", 4);
+	error_set(0, 0, "KeyError: 'x'");
+	errors_are_told_as("", 4);
+	error_set(0, 0, "");
+	error_set(3, 0, "");
+	errors_are_told_as("rank_error 1 ranks=2: KeyError: 'x'", 4);
+	errors_are_told_as("", 1);
+}
+
+static void the_first_of_errors_with_a_time_is_the_root(void **state)
+{
+	(void)state;
+	e.n = 0;
+	error_set(0, 2000, "ValueError: a shape that a lost peer left behind");
+	error_set(1, 2100, "ValueError: another");
+	error_set(2, 1000, "RuntimeError: boom");
+	errors_are_told_as("rank_error 1 ranks=2: RuntimeError: boom", 3);
+	/* all the same: nobody's in particular */
+	error_set(0, 1001, "RuntimeError: boom");
+	error_set(1, 1002, "RuntimeError: boom");
+	errors_are_told_as("", 3);
+}
+
+static void who_failed_first_is_the_root_unless_its_words_name_another(void **state)
+{
+	(void)state;
+	const struct rank_error all[] = {
+		{.rank = 0, .time_unix_ms = 5000, .text = "RuntimeError: late"},
+		{.rank = 1, .time_unix_ms = 1000, .follows = true, .text = "Connection closed by peer"},
+		{.rank = 2, .time_unix_ms = 0, .text = "no time"},
+		{.rank = 3, .time_unix_ms = 4000, .text = "RuntimeError: boom", .where = "/srv/train.py:40 (step)"},
+	};
+	char text[200];
+	assert_null(rank_error_root(all, 0));
+	assert_int_equal(rank_error_root(all, 2)->rank, 0);
+	assert_int_equal(rank_error_root(all, 4)->rank, 3);
+	assert_int_equal(rank_error_root(all + 1, 1)->rank, 1);
+	rank_error_text(&all[3], text, sizeof(text));
+	assert_string_equal(text, "RuntimeError: boom, at /srv/train.py:40 (step)");
 }
 
 int main(void)
@@ -195,6 +240,8 @@ int main(void)
 		cmocka_unit_test(who_has_ended_well_leaves_the_others_waiting),
 		cmocka_unit_test(absurd_numbers_are_survived),
 		cmocka_unit_test(errors_of_few_ranks_are_told_and_of_most_are_not),
+		cmocka_unit_test(the_first_of_errors_with_a_time_is_the_root),
+		cmocka_unit_test(who_failed_first_is_the_root_unless_its_words_name_another),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

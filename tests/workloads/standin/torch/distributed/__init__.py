@@ -25,12 +25,15 @@ def _recv_exactly(sock, n):
 def init_process_group(seconds=60):
     global _rank, _world
     _rank, _world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    address = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
+    # what many scripts do when nobody has told them
+    address = (os.environ.get("MASTER_ADDR", "127.0.0.99"), int(os.environ["MASTER_PORT"]))
     if _rank == 0:
         with socket.create_server(address, reuse_port=False) as server:
-            for _ in range(_world - 1):
+            strangers = []
+            while len(_peers) < _world - 1:  # each rank once: one that comes twice is not another one
                 peer, _ = server.accept()
-                _peers[struct.unpack("!i", _recv_exactly(peer, 4))[0]] = peer
+                rank = struct.unpack("!i", _recv_exactly(peer, 4))[0]
+                strangers.append(peer) if rank in _peers else _peers.update({rank: peer})
         return
     end = time.monotonic() + seconds
     while True:
@@ -64,6 +67,11 @@ def _meet(tag, value):
     for peer in _peers.values():
         peer.sendall(tag + struct.pack("!d", total))
     return total
+
+
+def leave():
+    for peer in _peers.values():
+        peer.close()
 
 
 def all_reduce(value=1.0, size=8):
