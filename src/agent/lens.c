@@ -20,6 +20,7 @@
 #define OPEN_TRIES 3
 /* A thread that comes and goes between interpreters. */
 #define JOIN_TRIES 8
+#define LIST_TRIES 8
 
 /* The room one merge needs; one for the program, because looks are taken one after the other. */
 struct desk {
@@ -253,12 +254,16 @@ static int by_depth(const void *a, const void *b)
 	return (x->interp_id < y->interp_id) - (x->interp_id > y->interp_id);
 }
 
-int lens_python_threads(struct lens *l, const struct pythread **ret, size_t *ret_n)
+/* From 3.13 on a state lives as long as what it runs: the list may change while it is read. */
+static int list_python(struct lens *l, int tries, const struct pythread **ret, size_t *ret_n)
 {
-	int r = pystacks_threads(l->stacks, ret, ret_n);
+	int r = REMOTE_FAULT;
+	for (int try = 0; try < tries && r == REMOTE_FAULT; try++)
+		r = pystacks_threads(l->stacks, ret, ret_n);
 	l->n_others = 0;
-	l->has_interps = r == 0 && pystacks_interpreters(l->stacks) > 1;
-	for (size_t i = 0; l->has_interps && i < *ret_n; i++)
+	if (r == 0)
+		l->has_interps = pystacks_interpreters(l->stacks) > 1;
+	for (size_t i = 0; r == 0 && l->has_interps && i < *ret_n; i++)
 		l->n_others += (*ret)[i].interp_id != 0 && (*ret)[i].tid != 0;
 	if (l->n_others == 0)
 		return r;
@@ -273,6 +278,11 @@ int lens_python_threads(struct lens *l, const struct pythread **ret, size_t *ret
 			l->others[k++] = (*ret)[i];
 	qsort(l->others, l->n_others, sizeof(*l->others), by_depth);
 	return 0;
+}
+
+int lens_python_threads(struct lens *l, const struct pythread **ret, size_t *ret_n)
+{
+	return list_python(l, LIST_TRIES, ret, ret_n);
 }
 
 const struct pythread *lens_python_thread(const struct pythread *list, size_t n, pid_t tid)
@@ -309,15 +319,11 @@ static int read_others(struct lens *l, const struct pythread *t, bool stopped, s
 	return 0;
 }
 
-/* From 3.13 on a state lives as long as what it runs: the list may change while it is read. */
-static int list_again(struct lens *l)
+static int list_again(struct lens *l, bool stopped)
 {
 	const struct pythread *list;
 	size_t n;
-	int r = REMOTE_FAULT;
-	for (int try = 0; try < JOIN_TRIES && r == REMOTE_FAULT; try++)
-		r = lens_python_threads(l, &list, &n);
-	return r;
+	return list_python(l, stopped ? 1 : LIST_TRIES, &list, &n);
 }
 
 static bool same_frames(const struct pystack *a, const struct pyframe *b, size_t n)
@@ -343,7 +349,7 @@ static int stood(struct lens *l, const struct pythread *t, const struct lens_loo
 	int r = pystacks_read(l->stacks, t, false, &again);
 	*ret = r == 0 && same_frames(&again, desk.base, n_base);
 	if (r == 0)
-		r = list_again(l);
+		r = list_again(l, false);
 	for (size_t i = 0; r == 0 && i < look->n_parts; i++)
 		*ret &= still_runs(l, look->part[i].interp_id, t->tid);
 	return r;
@@ -368,7 +374,7 @@ static int read_joined(struct lens *l, const struct pythread *t, bool stopped, s
 		r = read_others(l, t, stopped, ret, &sum);
 		if (!stopped && (r == PYSTACK_STALE || r == PYSTACK_TORN)) {
 			same = false;
-			r = list_again(l);
+			r = list_again(l, false);
 		} else if (r == 0 && sum.n > 0 && !stopped) {
 			r = stood(l, t, ret, n, &same);
 		}
@@ -396,8 +402,11 @@ static void read_python(struct lens *l, const struct pythread *t, bool stopped, 
 	if (!t || !l->stacks)
 		return;
 	bool others = false;
-	if (l->has_interps && !stopped && t->tid)
-		ret->python_result = list_again(l);
+	if (l->has_interps && t->tid)
+		ret->python_result = list_again(l, stopped);
+	/* It may have been stopped while it changed the list; then what it runs in other interpreters is not shown. */
+	if (stopped && ret->python_result == REMOTE_FAULT)
+		ret->python_result = 0;
 	for (size_t i = 0; i < l->n_others && !others && t->tid; i++)
 		others = l->others[i].tid == t->tid && l->others[i].tstate != t->tstate;
 	if (ret->python_result) {

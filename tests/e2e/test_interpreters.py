@@ -64,6 +64,16 @@ def test_a_thread_shows_the_other_interpreters_frames_above_those_that_ran_it(vi
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_an_interpreter_in_which_nothing_runs_hides_no_other(vigil, started, python):
+    process, [told] = started(python, "idle")
+    threads = stacks(vigil, process.pid)
+    assert [t["tid"] for t in threads] == [told["tid"]]
+    frames = python_frames(threads[0])
+    assert frames[0][0] == "hold" and frames[1:] == told["stack"], (frames, told)
+    assert not any("interpreter" in f for f in threads[0]["frames"])
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
 def test_interpreters_are_shown_in_the_threads_that_run_them_not_in_the_one_that_made_them(vigil, started, python):
     process, told = started(python, "threads", 2)
     threads = stacks(vigil, process.pid)
@@ -93,11 +103,13 @@ def test_a_recording_shows_them_too(vigil, started, python, tmp_path):
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=str)
-def test_threads_that_take_turns_in_an_interpreter_are_not_mixed_up(vigil, started, python, tmp_path):
+@pytest.mark.parametrize("options", [[], ["--native"]], ids=["python", "native"])
+def test_threads_that_take_turns_in_an_interpreter_are_not_mixed_up(vigil, started, python, options, tmp_path):
     process, _ = started(python, "swap", stands=False)
     folded = tmp_path / "x.folded"
     for _ in range(5):  # on a crowded machine few looks, and sometimes none, fall where it can be told
-        result = vigil("flame", process.pid, "-d", 1, "--rate", 300, "--functions", "--format", "folded", "-o", folded)
+        result = vigil("flame", process.pid, "-d", 1, "--rate", 300, "--functions", "--format", "folded", "-o", folded,
+                       *options)
         assert result.status == 0, result
         inside = [line for line in folded.read_text().splitlines() if "[interpreter 1]" in line and "inner_" in line]
         for line in inside:

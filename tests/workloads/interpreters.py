@@ -1,4 +1,4 @@
-"""Code in several interpreters of one process: interpreters.py own|threads|module|swap. Each place that stands prints a JSON line.
+"""Code in several interpreters of one process: interpreters.py own|idle|threads|module|swap. Each place that stands prints a JSON line.
 
 The line has the thread, the interpreter's number, and the stack by the interpreters' own account, innermost first: the
 callers of hold() in this interpreter, then those of the main one that ran it. Ends when stdin is closed. 3.8 and later.
@@ -55,6 +55,12 @@ except ImportError:
 def own():
     other = create()
     run(other, source(int(other), truth(sys._getframe())))
+
+
+def idle():
+    """The newest interpreter has no thread from 3.13 on, as long as nothing runs in it."""
+    create()
+    deeper(0, [])
 
 
 def of_thread(other):
@@ -115,4 +121,4 @@ def swap():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (own, threads, module, swap)}[sys.argv[1]]()
+    {f.__name__: f for f in (own, idle, threads, module, swap)}[sys.argv[1]]()

@@ -11,6 +11,7 @@
 enum rank { RANK_LIBPYTHON, RANK_EXECUTABLE, RANK_OTHER, RANK_NONE };
 
 /* A process with more files mapped than this is not searched any further. */
+#define CHAIN_MAX 1024 /* interpreters */
 #define FILES_MAX 8192
 /* A runtime at this address is not one; the next candidate is asked. */
 #define NOT_HERE 100
@@ -176,17 +177,30 @@ static int layout_find(struct search *s, struct place *at, uint64_t bias, struct
 	return 0;
 }
 
-/* The head of the chain must lead back to itself; a thread that comes or goes meanwhile is forgiven twice. */
+/*
+ * The first interpreter in the chain that has a thread: one in which nothing runs may have none (3.13+). *ret_thread 0:
+ * there is none. REMOTE_FAULT, and for a chain that does not end.
+ */
+static int chain_thread(struct remote *r, const struct pyrt *rt, uint64_t *ret_interp, uint64_t *ret_thread)
+{
+	const struct pyoffsets *o = &rt->off;
+	*ret_thread = 0;
+	int e = remote_u64(r, rt->runtime + o->runtime.interpreters_head, ret_interp);
+	for (int n = 0; e == 0 && *ret_interp && n < CHAIN_MAX; n++) {
+		e = remote_u64(r, *ret_interp + o->interp.threads_head, ret_thread);
+		if (e || *ret_thread)
+			return e;
+		e = remote_u64(r, *ret_interp + o->interp.next, ret_interp);
+	}
+	return e || *ret_interp == 0 ? e : REMOTE_FAULT;
+}
+
+/* That thread must lead back to its interpreter; one that comes or goes meanwhile is forgiven twice. */
 static int chain_check(struct remote *r, const struct pyrt *rt)
 {
 	for (int tries = 0; tries < 3; tries++) {
 		uint64_t interp = 0, thread = 0, back = 0;
-		int e = remote_u64(r, rt->runtime + rt->off.runtime.interpreters_head, &interp);
-		if (e)
-			return e == REMOTE_FAULT ? NOT_HERE : e;
-		if (!interp)
-			return PYRT_NOT_YET;
-		e = remote_u64(r, interp + rt->off.interp.threads_head, &thread);
+		int e = chain_thread(r, rt, &interp, &thread);
 		if (e == 0 && !thread)
 			return PYRT_NOT_YET;
 		if (e == 0)
