@@ -23,6 +23,8 @@ static const uint64_t look_ns = NS_PER_S;
  */
 static const double share = 0.0015;
 static const uint64_t rarest_ns = 30 * NS_PER_S;
+/* A job that stands still by its own will, as its stacks have said, is looked at so often until it moves. */
+static const uint64_t restful_ns = 5 * NS_PER_S;
 /* What of it may be spent on reading threads: saved up to a burst for a suspicion of a job with very many. */
 static const double thread_share = 0.0005;
 static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
@@ -264,7 +266,8 @@ static void look(struct watch *k, struct watched *j, size_t index)
 		uint64_t fair = (uint64_t)((double)j->cost_ns * (double)k->n_jobs / share);
 		j->due_ns = now_ns + MIN(MAX(fair, look_ns), rarest_ns);
 	} else {
-		j->due_ns = now_ns + look_ns;
+		bool rests = !calm && j->benign[0] && !j->gather.busy;
+		j->due_ns = now_ns + (rests ? restful_ns : look_ns);
 	}
 	j->calm = calm;
 }

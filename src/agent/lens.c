@@ -9,6 +9,7 @@
 #include "model/stackmerge.h"
 #include "sense/maps.h"
 #include "sense/proc.h"
+#include "sense/python/pynames.h"
 
 /* A thread on a processor stops in microseconds, one that wants a processor as soon as it gets one. */
 #define PATIENCE_US 20000
@@ -21,6 +22,7 @@
 /* A thread that comes and goes between interpreters. */
 #define JOIN_TRIES 8
 #define LIST_TRIES 8
+#define NAMES_AGAIN_NS NS_PER_S
 
 /* The room one merge needs; one for the program, because looks are taken one after the other. */
 struct desk {
@@ -44,6 +46,10 @@ static void python_close(struct lens *l)
 	freep(&l->others);
 	l->others = NULL;
 	l->n_others = 0;
+	freep(&l->names);
+	l->names = NULL;
+	l->n_names = 0;
+	l->names_ns = 0;
 	l->has_interps = false;
 	l->codes = pycodes_free(l->codes);
 	l->has_python = false;
@@ -237,6 +243,27 @@ void lens_again(struct lens *l)
 	mark_read(l);
 	ignore(python_open(l, NULL), "it is as it was: without Python");
 	ignore(native_open(l), "then without native frames");
+}
+
+/* A new thread is in Python's list a little after it is in the interpreter's, so who is missing is looked for again. */
+const char *lens_thread_name(struct lens *l, const struct pythread *t)
+{
+	if (!l->stacks || !t || t->interp_id != 0 || t->tid == l->pid)
+		return NULL;
+	for (int again = 0; again < 2; again++) {
+		for (size_t i = 0; i < l->n_names; i++)
+			if (l->names[i].thread_id == t->thread_id)
+				return l->names[i].name;
+		uint64_t now_ns = l->w->mono_ns();
+		if (l->names_ns && now_ns - l->names_ns < NAMES_AGAIN_NS)
+			return NULL;
+		free(l->names);
+		l->names = NULL;
+		l->n_names = 0;
+		l->names_ns = now_ns;
+		ignore(pynames_read(&l->rt, &l->remote, t->interp, &l->names, &l->n_names), "the kernel's names do, too");
+	}
+	return NULL;
 }
 
 struct during {

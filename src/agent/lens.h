@@ -36,6 +36,9 @@ struct lens {
 	struct pystacks *stacks; /* NULL without Python */
 	struct pythread *others; /* states of other interpreters whose thread is known, the innermost first; owned */
 	size_t n_others;
+	struct pyname *names; /* that Python has for its threads, as of names_ns; owned */
+	size_t n_names;
+	uint64_t names_ns; /* 0: not read yet */
 	bool has_interps; /* more than the main one: who runs what is asked anew at each look */
 	bool python_later; /* there may be one soon: it has not started, or the process has not exec'ed yet */
 	struct native *native; /* NULL: not asked for, or denied */
@@ -55,6 +58,8 @@ struct lens {
 int must_check lens_open(const struct world *w, pid_t pid, const struct lens_want *want, struct lens **ret,
 			 struct fault *f);
 struct lens *lens_close(struct lens *l);
+/* What Python calls the thread, where the kernel does not know it; NULL: the kernel's name is as good. Borrowed until the next call. */
+const char *lens_thread_name(struct lens *l, const struct pythread *t);
 static inline void lens_closep(struct lens **l)
 {
 	*l = lens_close(*l);

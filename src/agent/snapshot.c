@@ -123,7 +123,8 @@ static int thread_fill(struct snap *s, struct lens *l, const struct pythread *py
 		return r;
 	enum lens_still still =
 		s->want->frozen ? LENS_FROZEN : lens_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
-	TEXT_COPY(t->name, t->wait.comm);
+	const char *name = lens_thread_name(l, py);
+	TEXT_COPY(t->name, name ? name : t->wait.comm);
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
 	if (t->wait.kind == WAIT_ZOMBIE)
 		return 0;

@@ -297,6 +297,9 @@ static int lane_of(struct track *t, struct track_thread *th, struct stackset *in
 		if (file_read_at(t->lens->w->proc_fd, path, lane.thread, sizeof(lane.thread), &len) == 0 && len > 0 &&
 		    lane.thread[len - 1] == '\n')
 			lane.thread[len - 1] = '\0';
+		const char *name = lens_thread_name(t->lens, th->has_py ? &th->py : NULL);
+		if (name)
+			TEXT_COPY(lane.thread, name);
 	}
 	int r = stackset_lane(into, &lane, &th->lane);
 	th->has_lane = r == 0;

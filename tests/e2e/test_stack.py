@@ -223,3 +223,24 @@ def test_text_is_for_people(vigil, known):
     text = result.out.decode()
     assert f"Process {process.pid}" in text and "hold (" in text and "waiting" not in result.text
     assert text.index("hold (") < text.index("<module> (")
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_threads_have_the_names_that_the_program_gave_them(vigil, python, tmp_path):
+    script = python.place(WORKLOADS / "names.py")
+    process = subprocess.Popen([*python.argv, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               env=python.env(PYTHONDONTWRITEBYTECODE="1"))
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        expected = {"loader-a", "größe", "mine", "with a dict", "pool_0", "pool_1"}
+        names = [t["name"] for t in stacks(vigil, process.pid)["processes"][0]["threads"]]
+        assert set(names[1:]) == expected and names[0].startswith("python"), names
+        folded = tmp_path / "x.folded"
+        assert vigil("flame", process.pid, "-d", 0.2, "--idle", "--by", "thread", "--format", "folded", "-o", folded).status == 0
+        text = folded.read_text()
+        assert all(name in text for name in expected), text
+    finally:
+        process.stdin.close()
+        end_tree(process.pid)
+        process.wait(10)
+        process.stdout.close()

@@ -1,4 +1,5 @@
 #include "pymemory.h"
+#include "sense/python/pynames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,6 +22,11 @@ static void look(const struct pyrt *rt, struct remote *r, uint64_t frame, uint64
 	if (pylocals_read(rt, r, frame, code, &locals) == 0)
 		for (size_t i = 0; i < locals.n; i++)
 			assert(strlen(locals.items[i].value) < 4096 && locals.items[i].name);
+	cleanup(freep) struct pyname *names = NULL;
+	size_t n = 0;
+	if (pynames_read(rt, r, frame, &names, &n) == 0)
+		for (size_t i = 0; i < n; i++)
+			assert(names[i].thread_id && strlen(names[i].name) < sizeof(names[i].name));
 	if (pystr_read(rt, r, frame, 100, &text) == 0)
 		assert(strlen(text) <= 400);
 }

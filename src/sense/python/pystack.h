@@ -56,6 +56,8 @@ struct pyframe {
 struct pythread {
 	uint64_t tstate;
 	uint64_t interp_id; /* 0: the main interpreter */
+	uint64_t interp; /* address of its state */
+	uint64_t thread_id; /* threading.get_ident() */
 	pid_t tid; /* as /proc numbers it, also when the process has its own numbers; 0: not found, or not sure */
 	uint64_t c_stack; /* an address on the C stack where it runs: the lower, the further in; 0: not known */
 };

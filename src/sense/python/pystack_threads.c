@@ -189,7 +189,10 @@ static int thread_add(struct pystacks *s, uint64_t tstate, const struct listed *
 		s->cap_threads = cap;
 	}
 	s->listed[s->n_threads] = *l;
-	s->threads[s->n_threads++] = (struct pythread){.tstate = tstate, .interp_id = s->interps[l->interp].id};
+	s->threads[s->n_threads++] = (struct pythread){.tstate = tstate,
+							  .interp_id = s->interps[l->interp].id,
+							  .interp = s->interps[l->interp].addr,
+							  .thread_id = l->thread_id};
 	return 0;
 }
 

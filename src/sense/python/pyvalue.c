@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sense/python/pydict.h"
 #include "sense/python/pystr.h"
 
 #define READS_MAX 4000
@@ -201,48 +202,10 @@ static int sequence_write(struct pyvalues *v, const struct pytype *t, uint64_t a
 	return e;
 }
 
-/* The table of keys: where its entries are, how many, and of which size. */
-struct keys {
-	uint64_t entries, n, row_bytes, key_at;
-};
-
-static int keys_read(struct pyvalues *v, uint64_t addr, struct keys *ret)
-{
-	unsigned char raw[40];
-	uint64_t index_bytes;
-	struct keys k = {};
-	int e = get(v, addr, raw, v->rt->minor >= 11 ? 32 : 40);
-	if (e)
-		return e;
-	if (v->rt->minor >= 11) {
-		bool general = raw[10] == 0;
-		if (raw[9] > 40 || raw[10] > 2)
-			return REMOTE_FAULT;
-		memcpy(&k.n, raw + 24, sizeof(k.n));
-		index_bytes = UINT64_C(1) << raw[9];
-		k.entries = addr + 32 + index_bytes;
-		k.row_bytes = general ? 24 : 16;
-		k.key_at = general ? 8 : 0;
-	} else {
-		uint64_t size = 0;
-		memcpy(&size, raw + 8, sizeof(size));
-		memcpy(&k.n, raw + 32, sizeof(k.n));
-		if (size > UINT64_C(1) << 40)
-			return REMOTE_FAULT;
-		index_bytes = size <= 0xff	   ? size
-			      : size <= 0xffff	   ? size * 2
-			      : size <= UINT32_MAX ? size * 4
-						   : size * 8;
-		k = (struct keys){.entries = addr + 40 + index_bytes, .n = k.n, .row_bytes = 24, .key_at = 8};
-	}
-	*ret = k;
-	return 0;
-}
-
 /* More entries than are shown: some of them may have been deleted. */
 #define ENTRIES_READ 64
 
-static int dict_items(struct pyvalues *v, const struct keys *k, uint64_t values, uint64_t used, unsigned depth,
+static int dict_items(struct pyvalues *v, const struct pydict_keys *k, uint64_t values, uint64_t used, unsigned depth,
 		      struct buf *to)
 {
 	unsigned char rows[ENTRIES_READ * 24];
@@ -273,14 +236,14 @@ static int dict_write(struct pyvalues *v, const struct pytype *t, uint64_t addr,
 	const struct pyoffsets *o = &v->rt->off;
 	uint64_t used = 0, keys = 0, values = 0;
 	bool own = strcmp(t->name, "dict") != 0;
-	struct keys k;
+	struct pydict_keys k;
 	int e = get_u64(v, addr + body(v), &used);
 	if (e == 0)
 		e = get_u64(v, addr + o->dict.keys, &keys);
 	if (e == 0)
 		e = get_u64(v, addr + o->dict.values, &values);
 	if (e == 0)
-		e = keys_read(v, keys, &k);
+		e = v->reads_left > 0 ? (v->reads_left--, pydict_keys(v->rt, v->remote, keys, &k)) : REMOTE_FAULT;
 	if (e)
 		return e;
 	buf_printf(to, "%s%s{", own ? t->name : "", own ? "(" : "");

@@ -1,0 +1,22 @@
+/*
+ * The names that a Python program has given its threads, read from outside.
+ * From 3.14 on CPython tells them to the kernel; before, they are only in
+ * threading._active, a dict of the threads by their number (Lib/threading.py).
+ */
+#pragma once
+
+#include "sense/python/pyrt.h"
+
+#define PYNAMES_MAX 4096 /* threads */
+
+struct pyname {
+	uint64_t thread_id; /* as in struct pythread */
+	char name[32]; /* UTF-8, cut */
+};
+
+/*
+ * interp: address of the main interpreter's state. *ret is malloc'ed, in no
+ * order; none where the program has not imported threading, or the layout is
+ * not known. What changes while it is read is left out. -ENOMEM, WORLD_GONE, WORLD_DENIED.
+ */
+int must_check pynames_read(const struct pyrt *rt, struct remote *r, uint64_t interp, struct pyname **ret, size_t *ret_n);
