@@ -20,6 +20,7 @@
 #define THREAD_STACK_BYTES (512 * 1024)
 /* How long the kernel may take to end our thread and with it the tracing. */
 #define LET_GO_NS (20 * NS_PER_MS)
+#define SPIN_NS (50 * NS_PER_US)
 /* New threads have new stacks; reading the mappings of a large process takes a millisecond. */
 #define MAPS_AGAIN_NS (100 * NS_PER_MS)
 
@@ -160,10 +161,26 @@ static int seize(const struct stopper *s, pid_t tid)
 	return tracer_of(s, tid) != 0 ? STOPPER_BUSY : WORLD_DENIED;
 }
 
+/* A thread on another processor stops in microseconds: to sleep and be woken takes longer, and it stands meanwhile. */
+static bool stops_at_once(pid_t tid, siginfo_t *ret)
+{
+	uint64_t end_ns = clock_mono_ns() + SPIN_NS;
+	do {
+		*ret = (siginfo_t){.si_status = 0};
+		if (waitid(P_PID, (id_t)tid, ret, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) < 0 && errno != EINTR)
+			return false;
+		if (ret->si_pid == tid)
+			return true;
+	} while (clock_mono_ns() < end_ns);
+	return false;
+}
+
 /* The only place where the thread may be ended from outside. */
 static int wait_stop(pid_t tid, siginfo_t *ret)
 {
 	int r, old, e;
+	if (stops_at_once(tid, ret))
+		return 0;
 	*ret = (siginfo_t){.si_status = 0};
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
 	/* Not WEXITED: if it is a child of this very process, its end is somebody else's to hear of. */
