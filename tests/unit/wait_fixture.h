@@ -46,13 +46,22 @@ static inline int test_teardown(void **state)
 	return 0;
 }
 
+/* In a child: ends with its parent, also with one that has ended already. What lived on would hold our output open. */
+static inline void end_with(pid_t parent)
+{
+	(void)syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (syscall(SYS_getppid) != parent)
+		_exit(0);
+}
+
 /* A process that does one thing and ends with us. */
 static inline pid_t start(void (*body)(void))
 {
+	pid_t self = getpid();
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		end_with(self);
 		body();
 		_exit(0);
 	}
@@ -91,6 +100,17 @@ static inline void assert_text(const struct threadwait *t, const char *needle)
 {
 	if (!strstr(t->text, needle))
 		fail_msg("\"%s\" does not say \"%s\"", t->text, needle);
+}
+
+/* …and says so: on the way there it may wait for something else of that kind, inside pthread_join for one. */
+static inline struct threadwait await_saying(enum wait_kind kind, const char *needle)
+{
+	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
+	struct threadwait t = await_child(kind);
+	while (!strstr(t.text, needle) && clock_mono_ns() < until)
+		t = await_child(kind);
+	assert_text(&t, needle);
+	return t;
 }
 
 static inline void assert_target(const struct threadwait *t, const char *needle)

@@ -8,9 +8,9 @@
  * Pictures for one sample: at least so many, then more for so long. To drop what moves favours what stands still as much
  * as to try again does, and shows less.
  */
-#define TRIES_LEAST 8
+#define TRIES_LEAST 16
 #define TRIES_MOST 100
-#define TRIES_NS (400 * NS_PER_US)
+#define TRIES_NS (600 * NS_PER_US)
 /* From this try on a stack that is proved only in its outer part is taken for what it is: that of an earlier instant. */
 #define TRIES_WHOLE 2
 /* After a stack that had changed while it was read, so many samples are copied as a whole, and three times. */

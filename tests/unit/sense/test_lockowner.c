@@ -141,9 +141,8 @@ static void a_lock_whose_thread_ended_here_is_not_blamed_on_a_fork(void **state)
 {
 	(void)state;
 	start(body_own_thread_ended);
-	struct threadwait t = await_child(WAIT_LOCK);
+	struct threadwait t = await_saying(WAIT_LOCK, "not in this process");
 	assert_false(t.owner_gone);
-	assert_text(&t, "not in this process");
 }
 
 static void body_condition(void)
@@ -210,13 +209,8 @@ static void a_join_names_the_thread_that_is_awaited(void **state)
 {
 	(void)state;
 	start(body_join);
-	struct threadwait t = await_child(WAIT_LOCK);
-	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
-	/* The thread gives itself its name a moment later. */
-	while (!strstr(t.text, "(loader)") && clock_mono_ns() < until)
-		t = await_child(WAIT_LOCK);
+	struct threadwait t = await_saying(WAIT_LOCK, "(loader)"); /* the thread gives itself its name a moment later */
 	assert_text(&t, "pthread_join");
-	assert_text(&t, "(loader)");
 	assert_int_equal(t.owner, 0);
 }
 

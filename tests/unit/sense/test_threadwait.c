@@ -335,9 +335,9 @@ static void polls_name_what_they_poll(void **state)
 
 static void body_wait(void)
 {
-	pid_t pid = fork();
+	pid_t self = getpid(), pid = fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		end_with(self);
 		prctl(PR_SET_NAME, "worker");
 		body_sleep();
 	}
@@ -358,8 +358,7 @@ static void a_parent_names_the_child_it_waits_for(void **state)
 
 static int child_of_vfork(void *arg)
 {
-	(void)arg;
-	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	end_with(*(const pid_t *)arg);
 	body_sleep();
 	return 0;
 }
@@ -368,7 +367,8 @@ static void body_vfork(void)
 {
 	/* vfork(2) itself is refused by compilers and checkers: the same call, spelled out. */
 	static char stack[65536];
-	clone(child_of_vfork, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+	pid_t self = getpid();
+	clone(child_of_vfork, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &self);
 }
 
 static void a_parent_in_vfork_is_not_taken_for_a_disk_wait(void **state)

@@ -1,7 +1,7 @@
 # systemd-oomd ends a unit of a slice for memory pressure. In the first run vigil may divide its unit; in the second
 # the unit is systemd's alone, and vigil asks for a scope in the same slice. Either way vigil outlives its job.
 oomd_conf 'DefaultMemoryPressureDurationSec=2s\nSwapUsedLimit=95%'
-systemctl set-property --runtime press.slice ManagedOOMMemoryPressure=kill ManagedOOMMemoryPressureLimit=10% MemoryHigh=120M
+systemctl set-property --runtime press.slice ManagedOOMMemoryPressure=kill ManagedOOMMemoryPressureLimit=3% MemoryHigh=120M
 state=$VIGIL_STATE_DIR out=$OUT
 for delegate in yes no; do
 	export VIGIL_STATE_DIR=$state-$delegate OUT=$out/$delegate
