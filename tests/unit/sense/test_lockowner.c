@@ -64,9 +64,9 @@ static void *hold_and_end(void *unused_argument)
 
 static void fork_and_lock(void)
 {
-	pid_t inner = fork();
+	pid_t self = getpid(), inner = fork();
 	if (inner == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		end_with(self);
 		pthread_mutex_lock(&mutex);
 		_exit(0);
 	}
