@@ -85,7 +85,10 @@ def test_a_torch_loader_shows_its_workers_by_role(vigil, begin, native):
     assert roles.count("loader") == 2 and roles.count("main") == 1, roles
     for p in result.json()["processes"]:
         for t in p["threads"]:
-            assert t["name"] == pathlib.Path(f"/proc/{p['pid']}/task/{t['tid']}/comm").read_text().strip()
+            told = pathlib.Path(f"/proc/{p['pid']}/task/{t['tid']}/comm").read_text().strip()
+            assert t["name"] == told or re.fullmatch(r"QueueFeederThread|Thread-\d+ \(.+\)", t["name"]), t
+        if p["role"] == "loader" and sys.version_info < (3, 14):  # from then on the kernel knows it, cut
+            assert "QueueFeederThread" in [t["name"] for t in p["threads"]], p
     answer = record(vigil, process.pid, "-d", 3, *options)
     seen = paths(answer)
     loaders = [frames for lane, frames, _ in seen if lane["role"] == "loader"]
