@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/keptfds.h"
 
 /* New threads are seen this much later; listing costs a directory. */
 #define LIST_NS (100 * NS_PER_MS)
@@ -41,21 +41,10 @@ struct idmap_row {
 	uint32_t id;
 };
 
-/* A quarter of what we may open, over all processes. */
-static size_t kept_fds;
-
-static bool may_keep(const struct track *t)
-{
-	static size_t most;
-	struct rlimit limit;
-	if (most == 0)
-		most = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur / 4 : 64;
-	return t->n_threads <= KEPT_FDS && kept_fds < most;
-}
-
 static void thread_done(struct track_thread *t)
 {
-	kept_fds -= t->sched_fd >= 0;
+	if (t->sched_fd >= 0)
+		keptfds_give(1);
 	closep(&t->sched_fd);
 	free(t->last);
 }
@@ -270,10 +259,8 @@ static bool stood_still(struct track *t, struct track_thread *th)
 			return false;
 	}
 	n = pread(fd >= 0 ? fd : th->sched_fd, text, sizeof(text) - 1, 0);
-	if (fd >= 0 && may_keep(t)) {
+	if (fd >= 0 && t->n_threads <= KEPT_FDS && keptfds_take())
 		th->sched_fd = take_fd(&fd);
-		kept_fds++;
-	}
 	if (n <= 0 || !sched_parse((struct span){text, (size_t)n}, now) || now[2] == 0) {
 		th->has_sched = false;
 		return false;

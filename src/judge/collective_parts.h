@@ -12,7 +12,6 @@ struct ranklist {
 };
 void ranklist_add(struct ranklist *l, int32_t rank);
 void ranklist_of(const struct collective_set *s, const collective_bits *b, struct ranklist *ret);
-bool ranklist_has(const struct ranklist *l, int32_t rank);
 /* "rank 3", "ranks 0-2, 5"; "no rank" */
 void buf_ranks(struct buf *b, const struct ranklist *l);
 void buf_bits(struct buf *b, const struct collective_set *s, const collective_bits *bits);

@@ -26,14 +26,6 @@ void ranklist_of(const struct collective_set *s, const collective_bits *b, struc
 			ranklist_add(ret, s->ranks[i].rank);
 }
 
-bool ranklist_has(const struct ranklist *l, int32_t rank)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (l->rank[i] == rank)
-			return true;
-	return false;
-}
-
 void buf_ranks(struct buf *b, const struct ranklist *l)
 {
 	/* a person reads a dozen parts, not five hundred */

@@ -70,11 +70,6 @@ const struct stackset *heapset_tree(const struct heapset *h)
 	return h->tree;
 }
 
-uint32_t heapset_root(const struct heapset *h)
-{
-	return h->root;
-}
-
 int heapset_process_add(struct heapset *h, const struct heapset_process *p, uint32_t *ret)
 {
 	if (h->n_processes == h->cap_processes) {

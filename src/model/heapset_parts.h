@@ -5,4 +5,3 @@
 #include "model/stackset_parts.h"
 
 const struct stackset *heapset_tree(const struct heapset *h);
-uint32_t heapset_root(const struct heapset *h);

@@ -22,9 +22,9 @@ struct picture {
 	size_t n_nodes;
 	double *width; /* of each node with all it carries, in pixels; behind the last one: of everything */
 	uint64_t *a, *b; /* totals of both sides; without a pair only a */
-	uint32_t *todo; /* nodes yet to be drawn, next one last */
-	double *todo_x;
-	size_t n_todo, cap_todo;
+	uint32_t *pending; /* nodes yet to be drawn, next one last */
+	double *pending_x;
+	size_t n_pending, cap_pending;
 	uint32_t deepest;
 	double height;
 	struct label label;
@@ -36,8 +36,8 @@ static void picture_done(struct picture *p)
 	free(p->width);
 	free(p->a);
 	free(p->b);
-	free(p->todo);
-	free(p->todo_x);
+	free(p->pending);
+	free(p->pending_x);
 	label_done(&p->label);
 }
 
@@ -106,54 +106,54 @@ static int by_name(const void *x, const void *y, void *context)
 	return r ? r : a < b ? -1 : 1;
 }
 
-static int todo_add(struct picture *p, uint32_t node)
+static int pending_add(struct picture *p, uint32_t node)
 {
-	if (p->n_todo == p->cap_todo) {
-		size_t cap = p->cap_todo ? p->cap_todo * 2 : 256;
-		uint32_t *todo = reallocarray(p->todo, cap, sizeof(*todo));
-		if (!todo)
+	if (p->n_pending == p->cap_pending) {
+		size_t cap = p->cap_pending ? p->cap_pending * 2 : 256;
+		uint32_t *pending = reallocarray(p->pending, cap, sizeof(*pending));
+		if (!pending)
 			return -ENOMEM;
-		p->todo = todo;
-		double *x = reallocarray(p->todo_x, cap, sizeof(*x));
+		p->pending = pending;
+		double *x = reallocarray(p->pending_x, cap, sizeof(*x));
 		if (!x)
 			return -ENOMEM;
-		p->todo_x = x;
-		p->cap_todo = cap;
+		p->pending_x = x;
+		p->cap_pending = cap;
 	}
-	p->todo[p->n_todo++] = node;
+	p->pending[p->n_pending++] = node;
 	return 0;
 }
 
 /* The visible children of node, which begins at x, in order: the first one on top of the list. */
 static void order_children(struct picture *p, size_t from, double x)
 {
-	qsort_r(p->todo + from, p->n_todo - from, sizeof(*p->todo), by_name, p);
-	for (size_t i = from; i < p->n_todo; i++) {
-		p->todo_x[i] = x;
-		x += p->width[p->todo[i]];
+	qsort_r(p->pending + from, p->n_pending - from, sizeof(*p->pending), by_name, p);
+	for (size_t i = from; i < p->n_pending; i++) {
+		p->pending_x[i] = x;
+		x += p->width[p->pending[i]];
 	}
-	for (size_t lo = from, hi = p->n_todo; lo + 1 < hi; lo++) {
+	for (size_t lo = from, hi = p->n_pending; lo + 1 < hi; lo++) {
 		hi--;
-		uint32_t node = p->todo[lo];
-		double at = p->todo_x[lo];
-		p->todo[lo] = p->todo[hi];
-		p->todo_x[lo] = p->todo_x[hi];
-		p->todo[hi] = node;
-		p->todo_x[hi] = at;
+		uint32_t node = p->pending[lo];
+		double at = p->pending_x[lo];
+		p->pending[lo] = p->pending[hi];
+		p->pending_x[lo] = p->pending_x[hi];
+		p->pending[hi] = node;
+		p->pending_x[hi] = at;
 	}
 }
 
 static int push_children(struct picture *p, uint32_t node, double x)
 {
-	size_t from = p->n_todo;
+	size_t from = p->n_pending;
 	if (!p->nodes[node].first_child)
 		return 0;
 	for (uint32_t c = p->nodes[node].first_child; c; c = p->nodes[c].next_sibling) {
-		int r = p->width[c] >= LEAST_WIDTH ? todo_add(p, c) : 0;
+		int r = p->width[c] >= LEAST_WIDTH ? pending_add(p, c) : 0;
 		if (r < 0)
 			return r;
 	}
-	if (p->n_todo > from)
+	if (p->n_pending > from)
 		order_children(p, from, x);
 	return 0;
 }
@@ -286,9 +286,9 @@ static int put_tree(struct picture *p)
 	for (uint32_t lane = 0; lane < n_lanes; lane++) {
 		uint32_t root = stackset_root(p->s, lane);
 		int r = push_children(p, root, x);
-		while (r == 0 && p->n_todo > 0) {
-			uint32_t node = p->todo[--p->n_todo];
-			double at = p->todo_x[p->n_todo];
+		while (r == 0 && p->n_pending > 0) {
+			uint32_t node = p->pending[--p->n_pending];
+			double at = p->pending_x[p->n_pending];
 			r = put_node(p, node, at, depth_of(p, node));
 			if (r == 0)
 				r = push_children(p, node, at);

@@ -10,11 +10,6 @@
 /* A call found before a return address fits the function it calls if that begins at most this far before. */
 #define FUNCTION_BYTES_MAX UINT64_C(65536)
 
-uint64_t unwind_pc(const struct unwind_regs *r)
-{
-	return r->reg[REG_PC];
-}
-
 uint64_t unwind_sp(const struct unwind_regs *r)
 {
 	return r->reg[REG_SP];

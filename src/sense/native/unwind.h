@@ -27,7 +27,6 @@ struct unwind_regs {
 	uint64_t valid; /* bit n: reg[n] is known */
 };
 #define UNWIND_ALL_VALID ((UINT64_C(1) << 33) - 1)
-uint64_t unwind_pc(const struct unwind_regs *r);
 uint64_t unwind_sp(const struct unwind_regs *r);
 
 struct unwind_stack {
