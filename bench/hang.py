@@ -23,6 +23,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+from ranksim import world  # noqa: E402
 VIGIL = os.environ.get("VIGIL", str(ROOT / "build/src/cli/vigil"))
 HANGS = [sys.executable, "-u", str(ROOT / "tests/workloads/hangs.py")]
 HELPER = ["--helper", str(ROOT / "build/tests/tool/hanghelper.so")]
@@ -43,9 +45,15 @@ CAUSES = {
     "killed": (["--deaf"], {"dead_rank"}),
     "uneven": (["--deaf"], {"uneven_last_epoch"}),
     "noise": (["--noise"], {"missing_rank"}),
+    "mismatch": ([], {"mismatched_collective"}),
+    "p2p": ([], {"mismatched_collective"}),
+    "size": ([], {"mismatched_collective"}),
+    "store": (["--deaf"], {"dead_rank"}),
 }
-SPAWNED = {"killed"}  # by a launcher that does not notice
-BENIGN = ("sleep", "checkpoint", "download", "compile", "evaluation", "work")
+SPAWNED = {"killed", "store"}  # by a launcher that does not notice
+DUMPED = {"size"}  # on their stacks all ranks stand alike: only the dumps of the collective library tell them apart
+FIRST = {"store"}  # of rank 0
+BENIGN = ("sleep", "checkpoint", "download", "compile", "evaluation", "work", "suspend", "debug")
 
 
 def environment(state):
@@ -53,21 +61,35 @@ def environment(state):
     return dict(env, VIGIL_STATE_DIR=str(state), PYTHONDONTWRITEBYTECODE="1")
 
 
-def vigil(state, *args, **kwargs):
-    return subprocess.run([VIGIL, *args], env=environment(state), capture_output=True, text=True, **kwargs)
+def vigil(state, *args, more=None, **kwargs):
+    return subprocess.run([VIGIL, *args], env=dict(environment(state), **(more or {})), capture_output=True, text=True, **kwargs)
+
+
+def dumps(folder, ranks, culprit):
+    """What each rank will write when it is asked: one has come to the last collective with another size."""
+    for r in world(ranks):
+        r.call().call("all_reduce", (7,) if r.rank == culprit else (8,), False).write(folder, name="ready_")
+        os.mkfifo(folder / f"pipe_{r.rank}.pipe")
+    return {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE": str(folder / "fr_"), "TORCH_NCCL_DEBUG_INFO_PIPE_FILE": str(folder / "pipe_")}
 
 
 def one(what, ranks, culprit, extra, vigil_args, timeout):
     state = tempfile.mkdtemp(prefix="vigil-bench-")
     name = "lock" if what == "noise" else what
     command = [*HANGS, name, "--culprit", str(culprit), *HELPER, *extra]
+    more = {}
+    if what in DUMPED:
+        folder = pathlib.Path(state, "dumps")
+        folder.mkdir()
+        more = dumps(folder, ranks, culprit)
+        command += ["--dumps", str(folder)]
     if what in SPAWNED:
         command += ["--spawn", str(ranks)]
         group = []
     else:
         group = ["--nproc", str(ranks)]
     try:
-        run = vigil(state, "run", "-q", "--on-hang", "kill", *group, *vigil_args, "--", *command, timeout=timeout)
+        run = vigil(state, "run", "-q", "--on-hang", "kill", *group, *vigil_args, "--", *command, timeout=timeout, more=more)
         report = vigil(state, "why", "--json")
         return run.returncode, json.loads(report.stdout) if report.returncode == 0 else {}
     except subprocess.TimeoutExpired:
@@ -97,7 +119,7 @@ def causes(args):
     for what in args.only or CAUSES:
         extra, right = CAUSES[what]
         for i in range(args.first, args.first + args.runs):
-            culprit = random.Random(f"{what}{i}").randrange(1, args.ranks)
+            culprit = 0 if what in FIRST else random.Random(f"{what}{i}").randrange(1, args.ranks)
             status, report = one(what, args.ranks, culprit, ["--at", "40", "--steps", "4000", *extra], args.vigil_args, 180)
             cause, hang = report.get("cause", {}), report.get("hang", {})
             row = {"cause": what, "culprit": culprit, "status": status, "kind": report.get("kind"), "id": cause.get("id"),

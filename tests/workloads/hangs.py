@@ -2,7 +2,7 @@
 
 Each rank does steps and meets the others after each, by the stand-in for torch.distributed beside this file. At the
 step --at the culprit (all ranks, for some) does WHAT. `--spawn N` starts N ranks as a careless launcher does: waits for
-the first alone. What hangs, hangs for ever; what is benign lasts for --last seconds, then the job goes on to its end.
+one of them alone. What hangs, hangs for ever; what is benign lasts for --last seconds, then the job goes on to its end.
 """
 import argparse
 import atexit
@@ -59,6 +59,10 @@ class Job:
     def killed(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
+    def store(self):
+        """Rank 0, at which the others ask for each other, is killed: they say so, and ask on."""
+        self.killed()
+
     def gil(self):
         threading.Thread(target=self.spin, daemon=True, name="wants to run").start()
         LIBC.pause()
@@ -98,6 +102,33 @@ class Job:
 
     def p2p(self):
         dist.recv(0 if self.rank else 1)
+
+    def suspend(self):
+        """Ctrl-Z and fg: all of the job is stopped by hand, and goes on later."""
+        self.held(lambda pid: time.sleep(self.args.last), lambda pid: os.kill(pid, signal.SIGCONT),
+                  lambda: os.kill(os.getpid(), signal.SIGSTOP))
+
+    def debug(self):
+        """Somebody looks at one rank with a debugger: it is stopped as long as that lasts."""
+        def hold(pid):
+            attach, detach = 16, 17
+            LIBC.ptrace(attach, pid, 0, 0)
+            os.waitpid(pid, 0x40000000)  # __WALL
+            time.sleep(self.args.last)
+            LIBC.ptrace(detach, pid, 0, 0)
+        LIBC.prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0)  # PR_SET_PTRACER: anybody
+        self.held(hold, lambda pid: None, lambda: time.sleep(0.5))
+
+    def held(self, hold, release, here):
+        """Another process holds this one for a while; it does nothing else itself."""
+        me = os.getpid()
+        child = os.fork()
+        if child == 0:
+            hold(me)
+            release(me)
+            os._exit(0)
+        here()
+        os.waitpid(child, 0)
 
     # What is benign ------------------------------------------------------------------------------------------------
 
@@ -170,7 +201,7 @@ class Job:
 
     EARLY = ("missing",)
     OWN = ("uneven", "size", "slow", "idle_end")  # have their place in the steps, or behind them
-    ALL = ("sleep",)
+    ALL = ("sleep", "suspend")
 
     def missing(self):
         """The culprit never comes to the first meeting."""
@@ -223,6 +254,7 @@ class Job:
         if self.args.what in self.EARLY and self.rank == self.args.culprit:
             self.missing()
         dist.deaf = self.args.deaf
+        dist.store = self.args.what == "store"
         dist.init_process_group()
         if self.args.at == 0:
             self.trouble()
@@ -242,7 +274,7 @@ def spawn(args):
             env.update({name: value}) if value else env.pop(name)
         words = [w for i, w in enumerate(sys.argv) if w != "--spawn" and sys.argv[i - 1] != "--spawn"]
         ranks.append(subprocess.Popen([sys.executable, "-u", *words], env=env))
-    sys.exit(ranks[0].wait())
+    sys.exit(ranks[0 if args.culprit else 1].wait())
 
 
 def main():

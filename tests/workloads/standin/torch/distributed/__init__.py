@@ -8,12 +8,16 @@ import time
 _peers = {}
 _rank, _world = 0, 1
 deaf = False  # as a device-side collective: a peer that is gone is waited for
+store = False  # rank 0 keeps the store as well, and its end is said in the words of PyTorch's
 
 
 def _recv_exactly(sock, n):
     data = b""
     while len(data) < n:
         piece = sock.recv(n - len(data))
+        if not piece and store:
+            print("[W TCPStore.cpp:122] [c10d] recvValue failed on SocketImpl(fd=3): Failed to recv, got 0 bytes. Connection was "
+                  "likely closed. Did the remote server shutdown or crash?", flush=True)
         if not piece and deaf:
             signal.pause()
         if not piece:
