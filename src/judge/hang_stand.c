@@ -405,7 +405,10 @@ static bool mismatched(struct hang_work *w)
 		return true;
 	bool named = o.len > 1;
 	bool clear = n * 2 > w->g.n;
-	hang_is(w, "mismatched_collective", named && complete(w) && clear ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	/* of two who should have sent and received, one is wrong, and it may be the other one */
+	bool paired = first->activity.kind == ACTIVITY_P2P || other->activity.kind == ACTIVITY_P2P;
+	bool sure = named && clear && !paired && complete(w);
+	hang_is(w, "mismatched_collective", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->g.n; i++)
 		if (!clear || !alike(first, &w->g.rank[i]))
 			hang_accuse(w, w->g.rank[i].rank);
@@ -416,6 +419,21 @@ static bool mismatched(struct hang_work *w)
 	if (!clear)
 		hang_says(w, "Neither side is the larger one: which of them is wrong cannot be told.");
 	return true;
+}
+
+/* Are all that neither send nor receive in one call? */
+static bool others_alike(const struct hang_work *w)
+{
+	const struct stackgroup_rank *one = NULL;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		if (r->activity.kind == ACTIVITY_P2P)
+			continue;
+		if (one && !alike(one, r))
+			return false;
+		one = r;
+	}
+	return one != NULL;
 }
 
 static bool p2p(struct hang_work *w)
@@ -430,7 +448,8 @@ static bool p2p(struct hang_work *w)
 		if (!one)
 			one = &w->g.rank[i];
 	}
-	if (n == 0)
+	/* Few of them beside many in one collective: those are not missing in it, these are. */
+	if (n == 0 || (n * 2 < w->g.n && others_alike(w)))
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
