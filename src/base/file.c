@@ -34,6 +34,19 @@ int file_read_fd(int fd, char *buf, size_t cap, size_t *ret_len)
 	return 0;
 }
 
+int file_read_once(int fd, char *buf, size_t cap, size_t *ret_len)
+{
+	ssize_t n;
+	do
+		n = pread(fd, buf, cap - 1, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	*ret_len = (size_t)n;
+	return 0;
+}
+
 int file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret_len)
 {
 	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);

@@ -16,6 +16,11 @@
 int must_check file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret_len);
 /* The same from the start of an open descriptor (pread at 0). */
 int must_check file_read_fd(int fd, char *buf, size_t cap, size_t *ret_len);
+/*
+ * The same for what the kernel shows in one piece (single_open in its sources: numbers of a control group; stat, statm, io
+ * and status of a process): what came and left room is all there is, so its end is not asked for. Not for tables.
+ */
+int must_check file_read_once(int fd, char *buf, size_t cap, size_t *ret_len);
 /* Up to cap bytes from an offset on, not terminated; fewer only at the end of the file. */
 int must_check file_read_from(int fd, uint64_t from, char *buf, size_t cap, size_t *ret_len);
 /* A whole regular file into malloc'ed memory, at most max bytes (-EFBIG). */

@@ -217,7 +217,7 @@ static int number_read(int fd, uint64_t if_absent, uint64_t *ret)
 	*ret = if_absent;
 	if (fd < 0)
 		return 0;
-	int r = file_read_fd(fd, text, sizeof(text), &len);
+	int r = file_read_once(fd, text, sizeof(text), &len);
 	if (r < 0)
 		return world_condition(r);
 	return cgroup_limit_parse((struct span){text, len}, ret);
@@ -264,7 +264,7 @@ static int swap_read(const struct cgroup *g, struct cgroup_memory *m)
 static int text_read(int fd, char *text, size_t cap, struct span *ret)
 {
 	size_t len;
-	int r = file_read_fd(fd, text, cap, &len);
+	int r = file_read_once(fd, text, cap, &len);
 	if (r < 0)
 		return world_condition(r);
 	*ret = (struct span){text, len};

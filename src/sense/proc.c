@@ -14,14 +14,32 @@
 /* status has about 60 lines; stat is one line of at most 52 numbers. */
 #define PROC_TEXT_MAX 4096
 
-static int pid_file_read(const struct world *w, pid_t pid, const char *file, char *buf, size_t cap, size_t *ret_len)
+static int pid_file_open(const struct world *w, pid_t pid, const char *file)
 {
 	char path[64];
+	TEXT_FORMAT(path, "%d/%s", pid, file);
+	int fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* What the kernel shows in one piece. */
+static int pid_file_once(const struct world *w, pid_t pid, const char *file, char *buf, size_t cap, size_t *ret_len)
+{
+	cleanup(closep) int fd = -1;
 	if (w->proc_fd < 0)
 		return WORLD_ABSENT;
-	TEXT_FORMAT(path, "%d/%s", pid, file);
-	int r = file_read_at(w->proc_fd, path, buf, cap, ret_len);
-	return r < 0 ? world_condition(r) : 0;
+	fd = pid_file_open(w, pid, file);
+	return world_condition(fd < 0 ? fd : file_read_once(fd, buf, cap, ret_len));
+}
+
+/* What comes a page at a time. */
+static int pid_file_read(const struct world *w, pid_t pid, const char *file, char *buf, size_t cap, size_t *ret_len)
+{
+	cleanup(closep) int fd = -1;
+	if (w->proc_fd < 0)
+		return WORLD_ABSENT;
+	fd = pid_file_open(w, pid, file);
+	return world_condition(fd < 0 ? fd : file_read_fd(fd, buf, cap, ret_len));
 }
 
 static uint64_t kib_bytes(uint64_t kib)
@@ -94,7 +112,7 @@ int proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret)
 {
 	char text[PROC_TEXT_MAX];
 	size_t len;
-	int r = pid_file_read(w, pid, "stat", text, sizeof(text), &len);
+	int r = pid_file_once(w, pid, "stat", text, sizeof(text), &len);
 	return r != 0 ? r : proc_stat_parse((struct span){text, len}, ret);
 }
 
@@ -147,7 +165,7 @@ int proc_io_read(const struct world *w, pid_t pid, struct proc_io *ret)
 {
 	char text[512];
 	size_t len;
-	int r = pid_file_read(w, pid, "io", text, sizeof(text), &len);
+	int r = pid_file_once(w, pid, "io", text, sizeof(text), &len);
 	return r != 0 ? r : proc_io_parse((struct span){text, len}, ret);
 }
 
@@ -165,7 +183,7 @@ int proc_statm_read(const struct world *w, pid_t pid, struct proc_statm *ret)
 {
 	char text[256];
 	size_t len;
-	int r = pid_file_read(w, pid, "statm", text, sizeof(text), &len);
+	int r = pid_file_once(w, pid, "statm", text, sizeof(text), &len);
 	return r != 0 ? r : proc_statm_parse((struct span){text, len}, ret);
 }
 
@@ -239,7 +257,7 @@ int proc_status_read(const struct world *w, pid_t pid, struct proc_status *ret)
 {
 	char text[PROC_TEXT_MAX];
 	size_t len;
-	int r = pid_file_read(w, pid, "status", text, sizeof(text), &len);
+	int r = pid_file_once(w, pid, "status", text, sizeof(text), &len);
 	return r != 0 ? r : proc_status_parse((struct span){text, len}, ret);
 }
 
@@ -270,7 +288,7 @@ int proc_rollup_read(const struct world *w, pid_t pid, struct proc_rollup *ret)
 {
 	char text[PROC_TEXT_MAX];
 	size_t len;
-	int r = pid_file_read(w, pid, "smaps_rollup", text, sizeof(text), &len);
+	int r = pid_file_once(w, pid, "smaps_rollup", text, sizeof(text), &len);
 	if (r != 0)
 		return r;
 	/* Kernel threads and zombies have the file with nothing in it. */
@@ -281,7 +299,7 @@ static int comm_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 {
 	char name[64];
 	size_t len;
-	int r = pid_file_read(w, pid, "comm", name, sizeof(name), &len);
+	int r = pid_file_once(w, pid, "comm", name, sizeof(name), &len);
 	if (r != 0)
 		return r;
 	char clean[64];
@@ -362,7 +380,7 @@ int proc_oom_score_adj_read(const struct world *w, pid_t pid, int *ret)
 	char text[32];
 	size_t len;
 	int64_t v;
-	int r = pid_file_read(w, pid, "oom_score_adj", text, sizeof(text), &len);
+	int r = pid_file_once(w, pid, "oom_score_adj", text, sizeof(text), &len);
 	if (r != 0)
 		return r;
 	if (span_i64(span_trim((struct span){text, len}), &v) < 0 || v < -1000 || v > 1000)

@@ -149,7 +149,7 @@ static int text_read(struct vitals *v, struct kept *k, size_t file, pid_t pid, p
 	static const char *const names[] = {"stat", "io", "schedstat"};
 	char path[64];
 	if (k && k->fd[file] >= 0)
-		return world_condition(file_read_fd(k->fd[file], buf, cap, ret_len));
+		return world_condition(file_read_once(k->fd[file], buf, cap, ret_len));
 	if (tid)
 		TEXT_FORMAT(path, "%d/task/%d/%s", pid, tid, names[file]);
 	else
@@ -157,7 +157,7 @@ static int text_read(struct vitals *v, struct kept *k, size_t file, pid_t pid, p
 	cleanup(closep) int fd = openat(v->w->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return world_condition(-errno);
-	int r = world_condition(file_read_fd(fd, buf, cap, ret_len));
+	int r = world_condition(file_read_once(fd, buf, cap, ret_len));
 	if (r == 0 && k && v->n_fds < v->most_fds) {
 		k->fd[file] = take_fd(&fd);
 		v->n_fds++;
