@@ -11,6 +11,8 @@
 #include "base/units.h"
 #include "sense/psi.h"
 
+static const uint64_t full_gap_ns = 10 * NS_PER_S;
+
 int eye_open(struct eye *e, const struct world *w, int epoll_fd)
 {
 	*e = (struct eye){.w = w, .epoll_fd = epoll_fd};
@@ -188,13 +190,47 @@ static uint64_t jobs_active(const struct guard_job *jobs, size_t n)
 	return mask;
 }
 
+/* Whatever its use consists of, neither it nor the machine is near an end. job_limit: the user's, of a job's own group. */
+static bool is_far(const struct eye *e, const struct cgroup_memory *m, uint64_t job_limit)
+{
+	uint64_t node = e->meminfo.bytes[MEMINFO_TOTAL];
+	uint64_t limit = MIN(MIN(m->max_bytes, m->high_bytes), MIN(node, job_limit));
+	return m->current_bytes < limit / 2 && e->meminfo.bytes[MEMINFO_AVAILABLE] > node / 4 &&
+	       (m->swap_max_bytes == CGROUP_NO_LIMIT || m->swap_bytes < m->swap_max_bytes / 2);
+}
+
+static bool usage_read(struct eye_group *g)
+{
+	struct cgroup_memory m;
+	if (cgroup_read_usage(&g->g, &m) != 0)
+		return false;
+	g->last.current_bytes = m.current_bytes;
+	g->last.max_bytes = m.max_bytes;
+	g->last.high_bytes = m.high_bytes;
+	g->last.low_bytes = m.low_bytes;
+	return true;
+}
+
+/* Its use and limits; what that use consists of, and events, which cost far more, only near a limit and each ten seconds. */
+static void group_read(struct eye *e, struct eye_group *g, uint64_t job_limit)
+{
+	uint64_t now_ns = e->w->mono_ns();
+	if (g->readable && g->full_ns && now_ns - g->full_ns < full_gap_ns && is_far(e, &g->last, job_limit)) {
+		g->readable = usage_read(g);
+		if (!g->readable || is_far(e, &g->last, job_limit))
+			return;
+	}
+	g->readable = cgroup_read_full(&g->g, &g->last) == 0;
+	g->full_ns = now_ns;
+}
+
 static void look_at_group(struct eye *e, size_t gi, const struct guard_job *jobs, uint64_t active, struct ledger *l,
 			  uint32_t *covered, const struct guard_settings *s)
 {
 	struct eye_group *g = &e->group[gi];
 	if (g->jobs == 0)
 		return; /* a free place */
-	g->readable = cgroup_read_full(&g->g, &g->last) == 0;
+	group_read(e, g, g->own ? jobs[g->job].limit_bytes : CGROUP_NO_LIMIT);
 	if (!g->readable || (g->jobs & active) == 0)
 		return;
 	uint64_t node = e->meminfo.bytes[MEMINFO_TOTAL];
@@ -255,6 +291,8 @@ void eye_event_take(struct eye *e, uint32_t index)
 	uint64_t count;
 	char text[512];
 	size_t len;
+	for (size_t i = 0; i < e->n_groups; i++)
+		e->group[i].full_ns = 0;
 	if (ev->kind == EYE_THRESHOLD || ev->kind == EYE_OOM)
 		ignore(read(ev->fd, &count, sizeof(count)), "only the wake-up counts");
 	else if (ev->kind == EYE_EVENTS_FILE && file_read_fd(ev->fd, text, sizeof(text), &len) < 0)

@@ -32,6 +32,7 @@ struct eye_group {
 	bool armed;             /* v1: usage thresholds are set */
 	uint64_t armed_limit_bytes;
 	struct cgroup_memory last;
+	uint64_t full_ns;       /* when all of it was last read; 0: to be read now */
 	bool readable;
 };
 
