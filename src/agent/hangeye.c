@@ -5,11 +5,12 @@
 #include "agent/hangdevices.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/fdtarget.h"
 #include "sense/proc.h"
 #include "sense/tcpflow.h"
 
-/* Sockets cost a readlink for each descriptor of each process. */
-static const uint64_t sockets_ns = 2 * NS_PER_S;
+/* Sockets cost a readlink for each descriptor of each process, and the kernel a walk through all that there are. */
+static const uint64_t sockets_ns = 2 * NS_PER_S, sockets_rest_ns = 30 * NS_PER_S;
 
 static void hangeye_done(struct hangeye *e)
 {
@@ -164,21 +165,37 @@ static void net_add(struct hangeye *e, const struct crew_member *m, const struct
 	e->net[i].received = sum->received_bytes;
 }
 
+static bool is_asked(const struct world *w, const struct crew_member *m)
+{
+	return (m->main || m->who.role == ROLE_LOADER || m->who.role == ROLE_HELPER) && m->state != 'Z' &&
+	       tcpflow_is_near(w, m->pid);
+}
+
+static bool any_socket(const struct hangeye *e, const struct world *w)
+{
+	for (size_t i = 0; i < e->crew->n_now; i++)
+		if (is_asked(w, &e->crew->now[i]) && fd_any_socket(w, e->crew->now[i].pid))
+			return true;
+	return false;
+}
+
 /* While the job moves nobody asks; then a first reading gives what later ones are compared with. */
-static void sockets_look(struct hangeye *e, const struct world *w, bool calm, uint64_t now_ns)
+static void sockets_look(struct hangeye *e, const struct world *w, enum hangeye_mood mood, uint64_t now_ns)
 {
 	struct tcpflow_table t;
-	if (calm || (e->net_ns && now_ns - e->net_ns < sockets_ns))
+	uint64_t gap_ns = mood == HANGEYE_RESTS ? sockets_rest_ns : sockets_ns;
+	if (mood == HANGEYE_CALM || (e->net_ns && now_ns - e->net_ns < gap_ns))
 		return;
 	e->net_ns = now_ns;
+	if (!any_socket(e, w))
+		return;
 	e->no_net = tcpflow_dump(w, &t) != 0;
 	if (e->no_net)
 		return;
 	for (size_t i = 0; i < e->crew->n_now; i++) {
 		const struct crew_member *m = &e->crew->now[i];
 		struct tcpflow_sum sum;
-		bool asked = m->main || m->who.role == ROLE_LOADER || m->who.role == ROLE_HELPER;
-		if (asked && m->state != 'Z' && tcpflow_is_near(w, m->pid) && tcpflow_of(w, m->pid, &t, &sum) == 0)
+		if (is_asked(w, m) && tcpflow_of(w, m->pid, &t, &sum) == 0)
 			net_add(e, m, &sum);
 	}
 	tcpflow_table_done(&t);
@@ -310,11 +327,11 @@ static void devices_fill(const struct hangeye *e, const struct hangdevices *d, s
 	hangdevices_fill(d, pids, n, s);
 }
 
-void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, bool calm, uint64_t *thread_ns,
-		  const struct hangdevices *devices, struct pulse_look *ret)
+void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, enum hangeye_mood mood,
+		  uint64_t *thread_ns, const struct hangdevices *devices, struct pulse_look *ret)
 {
 	uint64_t now_ns = w->mono_ns();
-	bool first = e->first_ns == 0;
+	bool first = e->first_ns == 0, calm = mood == HANGEYE_CALM;
 	e->job = *job;
 	if (first)
 		e->first_ns = now_ns;
@@ -323,7 +340,7 @@ void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_jo
 	e->alone = alone_of(e, job);
 	lanes_add(e, first);
 	usage_add(e);
-	sockets_look(e, w, calm, now_ns);
+	sockets_look(e, w, mood, now_ns);
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].rank != NO_RANK)
 			ignore(lane_of(e, job->rank[i].rank), "a rank that ended before the first look is a rank");

@@ -41,13 +41,16 @@ struct hangeye {
 	uint64_t first_ns;
 };
 
+/* How the job was at the look before: it moves; it stands still by its own will, as was found; it is suspected. */
+enum hangeye_mood { HANGEYE_CALM, HANGEYE_RESTS, HANGEYE_ANXIOUS };
+
 /* False without memory. vitals is shared by all. */
 bool hangeye_init(struct hangeye *e, struct vitals *vitals);
 /* Another attempt, or another job in its place: what was known is forgotten. */
 void hangeye_begin(struct hangeye *e, const struct hang_job *job);
 /*
- * thread_ns: time that may be spent on threads; what was spent is taken off. calm: the job moves, so sockets are not
- * looked at. devices may be NULL.
+ * thread_ns: time that may be spent on threads; what was spent is taken off. Sockets are not looked at while the job
+ * moves, and seldom while it rests. devices may be NULL.
  */
-void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, bool calm, uint64_t *thread_ns,
-		  const struct hangdevices *devices, struct pulse_look *ret);
+void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, enum hangeye_mood mood,
+		  uint64_t *thread_ns, const struct hangdevices *devices, struct pulse_look *ret);

@@ -1,12 +1,15 @@
 #include "agent/hangproc.h"
 
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "agent/hangwatch.h"
 #include "base/buf.h"
@@ -44,8 +47,10 @@ void hangproc_jobs_begin(struct hangproc *h)
 
 void hangproc_jobs_end(struct hangproc *h)
 {
-	if (h->shm)
-		atomic_fetch_add(&h->shm->jobs_seq, 1);
+	if (!h->shm)
+		return;
+	atomic_fetch_add(&h->shm->jobs_seq, 1);
+	(void)syscall(SYS_futex, &h->shm->jobs_seq, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 void hangproc_want(struct hangproc *h, uint64_t delay_ns)

@@ -1,6 +1,7 @@
 #include "agent/hangwatch.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 #include "base/log.h"
 
 static const uint64_t look_ns = NS_PER_S;
+/* A job that has neither used a processor nor written since the look before. */
+static const uint64_t quiet_ns = 2 * NS_PER_S;
 /*
  * Looks become rarer where one costs more than this part of its period, never rarer than each 30 s. With what the process
  * does beside them it stays below 0.2 % of a core.
@@ -44,6 +47,7 @@ struct watched {
 	uint64_t devices_ns; /* the sample of the devices that it has */
 	uint64_t due_ns, cost_ns; /* the next look; what a calm one costs */
 	bool calm;
+	uint64_t moved; /* sum of what a job that does anything uses: processor time, what it writes */
 	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when first suspected; 0: it is not */
 	uint64_t suspect_told_ns; /* when a suspicion was last told; 0 never */
 	bool told; /* an incident of kind hang stands */
@@ -116,6 +120,13 @@ static void jobs_copy(struct watch *k)
 		}
 		(void)poll(NULL, 0, 1);
 	}
+}
+
+/* Until the list of jobs is another one, or it is time. */
+static void wait_for_jobs(const struct watch *k, uint64_t most_ns)
+{
+	const struct timespec most = {.tv_sec = (time_t)(most_ns / NS_PER_S), .tv_nsec = (long)(most_ns % NS_PER_S)};
+	(void)syscall(SYS_futex, &k->shm->jobs_seq, FUTEX_WAIT, k->jobs_seq, &most, NULL, 0);
 }
 
 /* Messages ----------------------------------------------------------------- */
@@ -235,6 +246,27 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 	tell_line(k, j, index, HANG_SAYS_SUSPECT, step->text);
 }
 
+/* Has it done anything at all since the look before? */
+static bool is_quiet(struct watched *j, const struct pulse_look *seen)
+{
+	uint64_t moved = 0;
+	for (size_t i = 0; i < seen->n; i++)
+		moved += seen->rank[i].count[PULSE_CPU] + seen->rank[i].count[PULSE_IO_ALL];
+	bool same = moved == j->moved;
+	j->moved = moved;
+	return same;
+}
+
+static bool rests(const struct watched *j)
+{
+	return !j->calm && j->benign[0] && !j->gather.busy;
+}
+
+static enum hangeye_mood mood_of(const struct watched *j)
+{
+	return j->calm ? HANGEYE_CALM : rests(j) ? HANGEYE_RESTS : HANGEYE_ANXIOUS;
+}
+
 static void look(struct watch *k, struct watched *j, size_t index)
 {
 	static struct pulse_look seen;
@@ -244,7 +276,8 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	/* a suspicion is worth more than a calm hour: there, threads are always read */
 	uint64_t plenty = NS_PER_S, *thread_ns = j->calm ? &k->thread_ns : &plenty;
 	hangdevices_look(&k->devices, &k->w, j->calm, now_ns);
-	hangeye_look(&j->eye, &k->w, &k->job[index], j->calm, thread_ns, &k->devices, &seen);
+	hangeye_look(&j->eye, &k->w, &k->job[index], mood_of(j), thread_ns, &k->devices, &seen);
+	bool quiet = is_quiet(j, &seen);
 	pulse_look_at(&j->pulses, &seen);
 	cause_look(k, j);
 	hang_look(&j->mind, &k->shm->settings, &j->pulses, &step);
@@ -264,12 +297,11 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	if (j->calm && calm) {
 		j->cost_ns = j->cost_ns ? (j->cost_ns * 7 + cost) / 8 : cost;
 		uint64_t fair = (uint64_t)((double)j->cost_ns * (double)k->n_jobs / share);
-		j->due_ns = now_ns + MIN(MAX(fair, look_ns), rarest_ns);
-	} else {
-		bool rests = !calm && j->benign[0] && !j->gather.busy;
-		j->due_ns = now_ns + (rests ? restful_ns : look_ns);
+		j->due_ns = now_ns + MIN(MAX(fair, quiet ? quiet_ns : look_ns), rarest_ns);
+		return;
 	}
 	j->calm = calm;
+	j->due_ns = now_ns + (rests(j) ? restful_ns : look_ns);
 }
 
 static void watched_begin(struct watch *k, struct watched *j, const struct hang_job *job)
@@ -284,6 +316,7 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;
 	j->due_ns = now_ns;
 	j->cost_ns = j->suspected_ns = j->suspect_told_ns = 0;
+	j->moved = UINT64_MAX; /* the first look has none before it */
 	j->calm = true;
 	j->told = false;
 	j->benign[0] = '\0';
@@ -321,7 +354,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 /* When the next thing is due. */
 static uint64_t round_of(struct watch *k)
 {
-	uint64_t next = k->w.mono_ns() + look_ns;
+	uint64_t next = k->w.mono_ns() + rarest_ns;
 	jobs_copy(k);
 	if (k->w.mono_ns() >= k->round_ns) { /* whose files were not read since the last round is gone */
 		k->round_ns = k->w.mono_ns() + 2 * rarest_ns;
@@ -353,6 +386,6 @@ void hangwatch_main(struct hang_shm *shm, int wake_fd)
 	for (;;) {
 		uint64_t next = round_of(k), now = k->w.mono_ns();
 		if (next > now)
-			(void)poll(NULL, 0, (int)((next - now) / NS_PER_MS) + 1);
+			wait_for_jobs(k, next - now);
 	}
 }

@@ -12,6 +12,7 @@
 
 /* A process with more open files is left after so many of them. */
 #define PIPE_FDS_MAX 1024
+#define ANY_FDS_MAX 4096
 #define MOUNTINFO_MAX (1 * MIB)
 
 /* "pipe:[123]" */
@@ -174,6 +175,24 @@ static DIR *dir_at(int dir_fd, const char *path)
 	if (fd >= 0 && !d)
 		close(fd);
 	return d;
+}
+
+bool fd_any_socket(const struct world *w, pid_t pid)
+{
+	char path[64], link[64];
+	size_t seen = 0;
+	TEXT_FORMAT(path, "%d/fd", (int)pid);
+	cleanup(dirp) DIR *dir = dir_at(w->proc_fd, path);
+	if (!dir)
+		return true;
+	for (const struct dirent *e; (e = readdir(dir));) {
+		ssize_t n = e->d_name[0] == '.' ? 0 : readlinkat(dirfd(dir), e->d_name, link, sizeof(link));
+		if (n > 0 && fd_link_parse((struct span){link, (size_t)n}).kind == FD_SOCKET)
+			return true;
+		if (++seen > ANY_FDS_MAX)
+			return true;
+	}
+	return false;
 }
 
 static bool process_holds(struct pipe_search *s, const char *pid)

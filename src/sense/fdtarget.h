@@ -38,6 +38,11 @@ int must_check mountinfo_find(struct span text, uint64_t mount_id, struct span *
 /* Whether a file system's type is one that other machines or programs serve: nfs4, lustre, fuse.x, … Pure. */
 bool mount_is_remote(struct span type);
 
+/*
+ * Has the process a socket of any kind? Who has none need not be looked for in the kernel's tables of sockets, which are
+ * long. Also true where that cannot be told: it has gone, no right to look, more descriptors than are looked at.
+ */
+bool fd_any_socket(const struct world *w, pid_t pid);
 /* One readlink. WORLD_GONE (also: no such descriptor), WORLD_DENIED. */
 int must_check fd_link_read(const struct world *w, pid_t pid, int fd, struct fd_link *ret, char *link, size_t cap);
 /*

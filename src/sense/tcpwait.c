@@ -147,6 +147,9 @@ int tcpwait_read(const struct world *w, pid_t pid, struct tcpwait *ret, size_t c
 	size_t n = 0;
 	if (w->proc_fd < 0)
 		return WORLD_ABSENT;
+	*ret_n = 0;
+	if (!fd_any_socket(w, pid))
+		return 0;
 	int r = table_read(w, pid, "tcp", ret, cap, &n);
 	if (r == 0)
 		r = table_read(w, pid, "tcp6", ret, cap, &n);

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include <sys/socket.h>
+
+#include "sense/fdtarget.h"
 #include "sense/tcpwait.h"
 
 #define HEAD "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
@@ -50,6 +53,10 @@ static void our_own_process_is_well(void **state)
 	struct tcpwait t[8];
 	struct tcpwait_counts c;
 	size_t n = 99;
+	assert_true(fd_any_socket(&w, 1 << 30));
+	cleanup(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(fd >= 0);
+	assert_true(fd_any_socket(&w, getpid()));
 	assert_int_equal(tcpwait_read(&w, getpid(), t, 8, &n), 0);
 	assert_int_equal(n, 0);
 	assert_int_equal(tcpwait_snmp_read(&w, getpid(), &c), 0);
