@@ -104,7 +104,6 @@ struct pystacks *pystacks_new(const struct world *w, const struct pyrt *rt, stru
 	s->has_cframe = rt->minor == 11 || rt->minor == 12;
 	s->has_shims = rt->minor >= 12;
 	s->has_tlbc = rt->free_threaded && rt->off.frame.tlbc_index != PYOFF_NONE && rt->off.code.tlbc != PYOFF_NONE;
-	s->first_loose = 2;
 	s->usable = ranges_find(s);
 	gil_range_find(s);
 	s->seen = malloc(SEEN_MAX * sizeof(*s->seen));
@@ -256,6 +255,15 @@ static bool frame_began(const struct pystacks *s, const struct pyframe *f)
 							 : f->instr > f->known->code_start);
 }
 
+static void base_note(const struct pystacks *s, struct plan *p, uint64_t addr)
+{
+	uint64_t base = addr && plan_find_loose(p, addr) ? addr : 0;
+	if (base == p->base || s->seen_cut)
+		return;
+	p->base = base;
+	p->built = false;
+}
+
 static int stack_fill(struct pystacks *s, struct plan *p, size_t first, struct pystack *ret)
 {
 	size_t n = 0, last = s->n_seen;
@@ -281,6 +289,8 @@ static int stack_fill(struct pystacks *s, struct plan *p, size_t first, struct p
 	if (n && last < s->n_seen)
 		s->frames[n - 1].flags |= PYFRAME_ENTRY;
 	p->outermost = outermost;
+	/* The outermost frame of all is the interpreter's own: its place is known from here on. */
+	base_note(s, p, last < s->n_seen && last > 0 ? s->seen[s->n_seen - 1].addr : 0);
 	*ret = (struct pystack){
 		.frames = s->frames,
 		.n = n,
@@ -289,6 +299,10 @@ static int stack_fill(struct pystacks *s, struct plan *p, size_t first, struct p
 		.gil = gil_of_picture(s, p),
 		.collecting = p->collecting_at != NOT_COPIED && load_u32(s->picture + p->collecting_at) != 0,
 	};
+	if (ret->gil == PYGIL_HOLDS && !p->has_held) {
+		p->has_held = true;
+		p->built = false;
+	}
 	return 0;
 }
 
@@ -346,6 +360,14 @@ static bool was_slow(struct plan *p, uint64_t took_ns)
 	return ns > usual * 4 + SLOW_NS;
 }
 
+static void stood_note(struct plan *p, bool stood)
+{
+	uint32_t before = p->stood;
+	p->stood = stood ? MIN(before + 1, (uint32_t)STOOD_ROUNDS) : 0;
+	if ((before == STOOD_ROUNDS) != (p->stood == STOOD_ROUNDS))
+		p->built = false;
+}
+
 /* One try. 0; WALK_TORN and PICTURE_SHORT: try again. */
 static int read_once(struct pystacks *s, struct plan *p, unsigned try, bool stopped, struct pystack *ret)
 {
@@ -391,6 +413,7 @@ static int read_once(struct pystacks *s, struct plan *p, unsigned try, bool stop
 	if (is_short && try < TRIES_WHOLE)
 		return WALK_TORN;
 	s->stats.shortened += is_short;
+	stood_note(p, !is_short && first == 0);
 	return 0;
 }
 
@@ -467,6 +490,7 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 		if (e != WALK_TORN && e != WALK_UNKNOWN && e != PICTURE_SHORT)
 			return e;
 		s->stats.retries++;
+		stood_note(p, false);
 		if (try == 0)
 			end_ns = s->world->mono_ns() + TRIES_NS;
 	}

@@ -32,6 +32,7 @@
 #define STATE_AFTER_LASTI 12 /* 3.8, 3.9: f_executing; 3.10: f_state; f_lineno and f_iblock are between */
 #define SEEN_MAX (PYSTACK_FRAMES * 2) /* a shim for each frame at most */
 #define NOT_COPIED UINT32_MAX
+#define STOOD_ROUNDS 32 /* stacks in a row that did not change while they were read: the thread waits */
 #define FRAME_BYTES_MAX 512 /* of a frame, the part that is looked at */
 #define LISTED_BYTES_MAX 512 /* of a thread state, what the list is made of */
 #define THREAD_BYTES_MAX 4096 /* the same of a thread state */
@@ -84,6 +85,10 @@ struct plan {
 	uint32_t hot_until; /* up to this round everything is copied, and the innermost part three times */
 	bool built, built_hot;
 	bool known; /* chunks have been looked up and still hold */
+	bool base_rides; /* the outermost frame is copied with the C frame */
+	bool has_held; /* the GIL, at some time: whether garbage is collected is looked at */
+	uint64_t base; /* outermost of all frames, the interpreter's own on the C stack; 0: none, or the only one */
+	uint32_t stood; /* so many stacks in a row were the same in both copies */
 	bool no_extra;
 	struct iovec *from;
 	uint8_t *kinds;
@@ -142,7 +147,6 @@ struct pystacks {
 	bool usable; /* offsets are there and small */
 	bool anew; /* whether a thread has run is not asked */
 	bool has_chunks, has_cframe, has_shims, has_tlbc;
-	uint32_t first_loose; /* how many of the innermost loose frames are copied twice */
 
 	struct interp *interps;
 	size_t n_interps;

@@ -11,9 +11,9 @@ static void *remote_ptr(uint64_t addr)
 /* Copied beyond the end that was last seen: the next calls go there. */
 #define SLACK_BYTES 384
 /* A stack that is larger is copied twice in its innermost part only. */
-#define TWICE_BYTES 4096
-/* Frames of the heap that are closer than this are copied as one piece: a piece costs as much as 2 KiB of bytes. */
-#define GAP_BYTES 2048
+#define TWICE_BYTES 2048
+/* Frames of the heap that are closer than this are copied as one piece, which costs as much as 4 KiB or more of bytes. */
+#define GAP_BYTES 4095
 #define RUN_BYTES_MAX 65536
 /* How long the most used size of a chunk is remembered, in samples. */
 #define PEAK_ROUNDS 64
@@ -129,6 +129,12 @@ static int by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+/* Before 3.11 all frames are loose. Where the stack has stood whenever it was looked at, one of them is enough. */
+static size_t first_loose(const struct pystacks *s, const struct plan *p)
+{
+	return !s->has_chunks && p->stood >= STOOD_ROUNDS ? 1 : 2;
+}
+
 /* Neighbours as one piece. Every page that it touches holds a part of a frame: the gap is less than one. */
 static int loose_add(const struct pystacks *s, struct plan *p, struct loose **sorted, size_t n, enum copy copy)
 {
@@ -155,18 +161,28 @@ static int loose_add(const struct pystacks *s, struct plan *p, struct loose **so
 	return 0;
 }
 
-/* Loose frames [from, to) of the list. */
-static int loose_group(const struct pystacks *s, struct plan *p, size_t from, size_t to, enum copy copy)
+/* The innermost ones are copied twice, in hot pictures all. The outermost one leads nowhere, and stays as it is. */
+static bool loose_twice(const struct plan *p, size_t i, size_t n_first, bool hot)
 {
-	if (from >= to)
+	return hot || (i < n_first && p->loose[i].addr != p->base);
+}
+
+/* The loose frames that are copied twice, or the others. What has been copied as a part of something else is left out. */
+static int loose_group(const struct pystacks *s, struct plan *p, bool twice, bool hot, enum copy copy)
+{
+	size_t n = 0, n_first = first_loose(s, p);
+	if (p->n_loose == 0)
 		return 0;
-	cleanup(freep) struct loose **sorted = malloc((to - from) * sizeof(struct loose *));
+	cleanup(freep) struct loose **sorted = malloc(p->n_loose * sizeof(struct loose *));
 	if (!sorted)
 		return -ENOMEM;
-	for (size_t i = from; i < to; i++)
-		sorted[i - from] = &p->loose[i];
-	qsort(sorted, to - from, sizeof(struct loose *), by_address);
-	return loose_add(s, p, sorted, to - from, copy);
+	for (size_t i = 0; i < p->n_loose; i++)
+		if (loose_twice(p, i, n_first, hot) == twice && (twice || p->loose[i].addr != p->base || !p->base_rides))
+			sorted[n++] = &p->loose[i];
+	if (n == 0)
+		return 0;
+	qsort(sorted, n, sizeof(struct loose *), by_address);
+	return loose_add(s, p, sorted, n, copy);
 }
 
 static uint32_t newest_bytes(const struct plan *p)
@@ -208,33 +224,52 @@ static int chunks_whole(struct plan *p, size_t from, size_t to, enum copy copy)
 	return 0;
 }
 
-/* The C frames lie on one stack, a few hundred bytes apart: neighbours are one piece. */
-static int cframes_add(const struct pystacks *s, struct plan *p)
+/* Forgets C frames that have not been the thread's for long. */
+static void cframes_keep(struct plan *p)
 {
-	const uint64_t offset = s->rt->off.thread.cframe_current;
-	size_t kept = 0, order[PLAN_CFRAMES];
+	size_t kept = 0;
 	for (size_t i = 0; i < p->n_cframes; i++) {
 		if (i > 0 && p->round - p->cframe_rounds[i] > PEAK_ROUNDS)
 			continue;
 		p->cframes[kept] = p->cframes[i];
-		p->cframe_rounds[kept] = p->cframe_rounds[i];
-		size_t at = kept++;
-		for (; at > 0 && p->cframes[order[at - 1]] > p->cframes[kept - 1]; at--)
-			order[at] = order[at - 1];
-		order[at] = kept - 1;
+		p->cframe_rounds[kept++] = p->cframe_rounds[i];
 	}
 	p->n_cframes = kept;
-	for (size_t i = 0; i < kept;) {
+}
+
+/* The one C frame of a thread lies right below the outermost frame, in the same function's part of the stack. */
+static bool base_rides(const struct pystacks *s, const struct plan *p, bool hot)
+{
+	const struct loose *base = hot || p->n_cframes != 1 ? NULL : plan_find_loose(p, p->base);
+	return base && p->base + s->frame_lo - (p->cframes[0] + s->rt->off.thread.cframe_current) <= GAP_BYTES;
+}
+
+/* The C frames lie on one stack, a few hundred bytes apart: neighbours are one piece. */
+static int cframes_add(const struct pystacks *s, struct plan *p)
+{
+	const uint64_t offset = s->rt->off.thread.cframe_current;
+	size_t n = p->n_cframes, order[PLAN_CFRAMES];
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i;
+		for (; at > 0 && p->cframes[order[at - 1]] > p->cframes[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+	for (size_t i = 0; i < n;) {
 		uint64_t start = p->cframes[order[i]] + offset, end = start + 8;
 		size_t past = i + 1;
-		for (; past < kept && p->cframes[order[past]] + offset - end <= GAP_BYTES; past++)
+		for (; past < n && p->cframes[order[past]] + offset - end <= GAP_BYTES; past++)
 			end = p->cframes[order[past]] + offset + 8;
+		if (p->base_rides)
+			end = p->base + s->frame_hi;
 		uint32_t at;
 		int e = piece_add(p, PIECE_CFRAME, (uint32_t)order[i], start, end - start, &at);
 		if (e)
 			return e;
 		for (; i < past; i++)
 			p->cframe_at[order[i]] = at + (uint32_t)(p->cframes[order[i]] + offset - start);
+		if (p->base_rides)
+			plan_find_loose(p, p->base)->second = at + (uint32_t)(p->base + s->frame_lo - start);
 	}
 	return 0;
 }
@@ -275,7 +310,9 @@ static int extra_add(const struct pystacks *s, struct plan *p, uint64_t gil)
 		return e;
 	}
 	int e = one ? piece_add(p, PIECE_EXTRA, 0, one, one_bytes, &p->gil_at) : 0;
-	return e == 0 && two ? piece_add(p, PIECE_EXTRA, 0, two, 4, &p->collecting_at) : e;
+	/* Only who has the GIL collects: who never has it is not asked. */
+	bool asked = one == 0 || p->has_held;
+	return e == 0 && two && asked ? piece_add(p, PIECE_EXTRA, 0, two, 4, &p->collecting_at) : e;
 }
 
 static uint64_t gil_of(const struct pystacks *s, const struct plan *p)
@@ -296,28 +333,30 @@ static int plan_build(struct pystacks *s, struct plan *p, bool hot)
 		p->chunks[i].outer = p->chunks[i].first = p->chunks[i].second = p->chunks[i].third = NOT_COPIED;
 		p->chunks[i].copied_bytes = i == 0 ? newest_bytes(p) : p->chunks[i].used_bytes;
 	}
-	size_t n_first = hot ? p->n_loose : MIN(p->n_loose, s->first_loose), n_twice = chunks_twice(p, hot);
-	int e = hot && p->n_loose ? chunks_whole(p, 0, n_twice, OUTER) : 0;
+	size_t n_twice = chunks_twice(p, hot);
+	int e = plan_index_loose(p);
+	cframes_keep(p);
+	p->base_rides = e == 0 && s->has_cframe && base_rides(s, p, hot);
+	if (e == 0 && hot && p->n_loose)
+		e = chunks_whole(p, 0, n_twice, OUTER);
 	if (e == 0)
-		e = loose_group(s, p, 0, n_first, FIRST);
+		e = loose_group(s, p, true, hot, FIRST);
 	if (e == 0)
 		e = chunks_first(p, hot);
 	if (e == 0)
 		e = chunks_whole(p, n_twice, p->n_chunks, SECOND);
 	if (e == 0)
-		e = loose_group(s, p, n_first, p->n_loose, SECOND);
+		e = loose_group(s, p, false, hot, SECOND);
 	if (e == 0)
 		e = pins_add(s, p);
 	if (e == 0)
 		e = chunks_whole(p, 0, n_twice, SECOND);
 	if (e == 0)
-		e = loose_group(s, p, 0, n_first, SECOND);
+		e = loose_group(s, p, true, hot, SECOND);
 	if (e == 0 && hot)
-		e = s->has_chunks ? chunks_whole(p, 0, n_twice, THIRD) : loose_group(s, p, 0, n_first, THIRD);
+		e = s->has_chunks ? chunks_whole(p, 0, n_twice, THIRD) : loose_group(s, p, true, hot, THIRD);
 	if (e == 0)
 		e = extra_add(s, p, gil_of(s, p));
-	if (e == 0)
-		e = plan_index_loose(p);
 	if (e)
 		return e;
 	p->built = true;
