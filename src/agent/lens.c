@@ -1,6 +1,7 @@
 #include "agent/lens.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/auxv.h>
 
 #include "base/buf.h"
@@ -319,6 +320,11 @@ const struct pythread *lens_python_thread(const struct pythread *list, size_t n,
 		if (list[i].tid == tid && (!found || list[i].interp_id == 0))
 			found = &list[i];
 	return found;
+}
+
+bool lens_waits_for_gil(const struct lens *l, int64_t syscall, uint64_t argument)
+{
+	return l->stacks && syscall == SYS_futex && pystacks_is_gil(l->stacks, argument);
 }
 
 /* What the thread runs in other interpreters, into desk.joined: the innermost first. */

@@ -113,6 +113,8 @@ enum lens_still {
 	LENS_FROZEN, /* stands still and cannot be made to do anything: a frozen control group */
 };
 enum lens_still lens_still_of(enum wait_kind kind, int64_t syscall);
+/* A thread that waits in this system call, with this first argument: is it the GIL that it waits for? */
+bool lens_waits_for_gil(const struct lens *l, int64_t syscall, uint64_t argument);
 /*
  * thread: its Python state, NULL if it has none. The result is 0 or
  * WORLD_GONE; the parts have their own.

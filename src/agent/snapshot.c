@@ -99,6 +99,9 @@ static int frames_fill(struct snap *s, struct lens *l, const struct lens_look *l
 	t->has_python = look->python.n > 0;
 	t->cut = look->python.cut || (look->native && look->native->end == UNWIND_TOO_DEEP);
 	t->gil = gil_of(look->python.gil);
+	if (t->has_python && t->gil != DUMP_GIL_HOLDS && t->wait.kind == WAIT_LOCK && t->wait.has_syscall &&
+	    lens_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))
+		t->gil = DUMP_GIL_WAITS;
 	thread_note(l, look, t);
 	if (look->python.n > 0 && !look->python.bracketed && t->wait.kind == WAIT_RUNNING)
 		s->d->wrong_possible = true;

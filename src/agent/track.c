@@ -361,11 +361,11 @@ static int frames_take(struct track *t, struct track_thread *th, const struct le
 	return r;
 }
 
-static enum sample_state state_of(enum wait_kind kind, const struct pystack *py)
+static enum sample_state state_of(enum wait_kind kind, bool waits_for_gil, const struct pystack *py)
 {
 	if (kind == WAIT_RUNNING)
 		return SAMPLE_RUNNING;
-	return py->gil == PYGIL_WAITS ? SAMPLE_GIL_WAIT : SAMPLE_IDLE;
+	return py->gil == PYGIL_WAITS || (waits_for_gil && py->gil != PYGIL_HOLDS) ? SAMPLE_GIL_WAIT : SAMPLE_IDLE;
 }
 
 /* Reads the thread anew. *ret_show false: there is nothing of it to count. */
@@ -375,9 +375,10 @@ static int look_again(struct track *t, struct track_thread *th, struct stackset 
 	struct lens_look look;
 	enum wait_kind kind = WAIT_UNKNOWN;
 	int64_t nr = -1;
+	uint64_t argument = 0;
 	*ret_show = false;
 	th->has_last = false;
-	int r = threadwatch_kind(t->watch, th->tid, &kind, &nr);
+	int r = threadwatch_kind(t->watch, th->tid, &kind, &nr, &argument);
 	if (r)
 		return r;
 	if (kind == WAIT_ZOMBIE)
@@ -393,7 +394,8 @@ static int look_again(struct track *t, struct track_thread *th, struct stackset 
 	}
 	if (look.python.n == 0 && !look.native)
 		return 0;
-	th->last_state = state_of(kind, &look.python);
+	bool waits_for_gil = th->has_py && kind == WAIT_LOCK && lens_waits_for_gil(t->lens, nr, argument);
+	th->last_state = state_of(kind, waits_for_gil, &look.python);
 	th->last_blocked = kind != WAIT_RUNNING;
 	th->last_gil = look.python.gil == PYGIL_HOLDS;
 	r = frames_take(t, th, &look, into, tally, kind, nr);

@@ -267,6 +267,17 @@ bool hang_lock_proofs(struct hang_work *w)
 	return false;
 }
 
+/* Who waits for it looks up now and then, so one look of several may find it between two waits. */
+static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_thread *now)
+{
+	bool wants = now->gil == DUMP_GIL_WAITS;
+	for (size_t i = 0; !wants && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *t = thread_of(w->c->dumps[i], pid, now->tid);
+		wants = t && t->gil == DUMP_GIL_WAITS && now->gil != DUMP_GIL_HOLDS;
+	}
+	return wants;
+}
+
 /* One thread has the interpreter's lock at every look, stands where it stood, and others want it. */
 bool hang_gil(struct hang_work *w)
 {
@@ -278,7 +289,7 @@ bool hang_gil(struct hang_work *w)
 		for (size_t k = 0; k < p->n_threads; k++) {
 			if (p->threads[k].gil == DUMP_GIL_HOLDS)
 				holder = &p->threads[k];
-			waiting += p->threads[k].gil == DUMP_GIL_WAITS;
+			waiting += wants_gil(w, p->pid, &p->threads[k]);
 		}
 		bool still = holder && waiting > 0;
 		for (size_t k = 0; still && k < MIN(w->c->n_dumps, HANG_DUMPS); k++) {

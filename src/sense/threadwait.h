@@ -64,8 +64,8 @@ int must_check threadwait_read(const struct world *w, pid_t pid, pid_t tid, stru
 struct threadwatch;
 struct threadwatch *threadwatch_new(const struct world *w, pid_t pid);
 struct threadwatch *threadwatch_free(struct threadwatch *t);
-/* Kind only (running, or why not), one or two preads. WORLD_GONE. */
-int must_check threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr);
+/* Kind only (running, or why not), and the call with its first argument (-1, 0: none), one or two preads. WORLD_GONE. */
+int must_check threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg);
 const char *wait_kind_name(enum wait_kind k); /* "lock" */
 
 /* Thread ids of a process, malloc'ed, ascending. WORLD_GONE. */

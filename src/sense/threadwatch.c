@@ -147,7 +147,7 @@ static int watched_decide(struct threadwatch *t, struct watched *e, struct threa
 	return 0;
 }
 
-static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind *ret, int64_t *ret_nr)
+static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg)
 {
 	char text[512];
 	size_t len;
@@ -164,6 +164,7 @@ static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind
 		e->believed = 0;
 		*ret = WAIT_RUNNING;
 		*ret_nr = -1;
+		*ret_arg = 0;
 		return 0;
 	}
 	/* The wait seen before, interrupted by a stop and gone on: restart_syscall does not say what it restarts. */
@@ -187,16 +188,17 @@ static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind
 	e->believed++;
 	*ret = e->kind;
 	*ret_nr = now.nr;
+	*ret_arg = now.arg[0];
 	return 0;
 }
 
-int threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr)
+int threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg)
 {
 	struct watched *e = watched_find(t, tid);
 	if (!e)
 		return -ENOMEM;
 	const bool kept = e->syscall_fd >= 0 || e->stat_fd >= 0;
-	int r = watched_look(t, e, ret, ret_nr);
+	int r = watched_look(t, e, ret, ret_nr, ret_arg);
 	if (r == 0)
 		return 0;
 	watched_forget(t, tid);
@@ -206,7 +208,7 @@ int threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int6
 	e = watched_find(t, tid);
 	if (!e)
 		return -ENOMEM;
-	r = watched_look(t, e, ret, ret_nr);
+	r = watched_look(t, e, ret, ret_nr, ret_arg);
 	if (r)
 		watched_forget(t, tid);
 	return r;

@@ -95,6 +95,11 @@ static inline void pystacks_freep(struct pystacks **s)
  * that runs in a circle or past 100,000 threads ends with REMOTE_FAULT.
  */
 int must_check pystacks_threads(struct pystacks *s, const struct pythread **ret, size_t *ret_n);
+/*
+ * Is this the address of a word of the interpreter lock? Who waits for it sleeps on one (futex), which is the only way to
+ * tell before 3.15, where the thread state says it. Not for free-threaded ones.
+ */
+bool pystacks_is_gil(const struct pystacks *s, uint64_t address);
 /* How many interpreters the last list was of. */
 size_t pystacks_interpreters(const struct pystacks *s);
 /*

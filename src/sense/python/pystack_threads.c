@@ -519,6 +519,23 @@ static int plans_sweep(struct pystacks *s)
 	return 0;
 }
 
+/* struct _gil_runtime_state: two mutexes, two condition variables and a few words. */
+#define GIL_BYTES 256
+
+bool pystacks_is_gil(const struct pystacks *s, uint64_t address)
+{
+	const uint64_t current = s->rt->off.runtime.gilstate_current;
+	if (s->rt->free_threaded)
+		return false;
+	/* Up to 3.11 it is the last part of what _PyRuntime has before the "gilstate", of which the second word is known. */
+	if (s->rt->minor <= 11)
+		return current != PYOFF_NONE && s->rt->runtime + current - address - 1 < GIL_BYTES;
+	for (size_t i = 0; i < s->n_interps; i++)
+		if (s->interps[i].gil && address - s->interps[i].gil < GIL_BYTES)
+			return true;
+	return false;
+}
+
 size_t pystacks_interpreters(const struct pystacks *s)
 {
 	return s->n_interps;

@@ -522,6 +522,7 @@ static void a_stranger_is_told_that_the_reason_is_closed(void **state)
 	struct threadwait t;
 	enum wait_kind k = WAIT_ZOMBIE;
 	int64_t nr = 7;
+	uint64_t arg = 0;
 	int status;
 	if (geteuid() != 0)
 		skip();
@@ -535,7 +536,7 @@ static void a_stranger_is_told_that_the_reason_is_closed(void **state)
 		    t.has_syscall || !strstr(t.text, "may not see"))
 			_exit(2);
 		struct threadwatch *watch = threadwatch_new(&w, child);
-		if (threadwatch_kind(watch, child, &k, &nr) != 0 || k != WAIT_UNKNOWN || nr != -1)
+		if (threadwatch_kind(watch, child, &k, &nr, &arg) != 0 || k != WAIT_UNKNOWN || nr != -1)
 			_exit(3);
 		_exit(0);
 	}
@@ -563,9 +564,10 @@ static enum wait_kind await_watch(struct threadwatch *watch, pid_t tid, enum wai
 {
 	enum wait_kind k = WAIT_UNKNOWN;
 	int64_t nr;
+	uint64_t arg = 0;
 	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
 	do
-		assert_int_equal(threadwatch_kind(watch, tid, &k, &nr), 0);
+		assert_int_equal(threadwatch_kind(watch, tid, &k, &nr, &arg), 0);
 	while (k != kind && clock_mono_ns() < until);
 	return k;
 }
@@ -578,6 +580,7 @@ static void a_watch_follows_a_thread_through_its_states(void **state)
 	assert_non_null(watch);
 	enum wait_kind k;
 	int64_t nr;
+	uint64_t arg = 0;
 	assert_int_equal(await_watch(watch, child, WAIT_SLEEP), WAIT_SLEEP);
 	kill(child, SIGSTOP);
 	assert_int_equal(await_watch(watch, child, WAIT_STOPPED), WAIT_STOPPED);
@@ -585,8 +588,8 @@ static void a_watch_follows_a_thread_through_its_states(void **state)
 	assert_int_equal(await_watch(watch, child, WAIT_SLEEP), WAIT_SLEEP);
 	pid_t was = child;
 	child_end();
-	assert_int_equal(threadwatch_kind(watch, was, &k, &nr), WORLD_GONE);
-	assert_int_equal(threadwatch_kind(watch, was, &k, &nr), WORLD_GONE);
+	assert_int_equal(threadwatch_kind(watch, was, &k, &nr, &arg), WORLD_GONE);
+	assert_int_equal(threadwatch_kind(watch, was, &k, &nr, &arg), WORLD_GONE);
 	threadwatch_free(watch);
 }
 
@@ -659,9 +662,10 @@ static void looking_is_cheap(void **state)
 	struct threadwatch *watch = threadwatch_new(&w, child);
 	enum wait_kind k;
 	int64_t nr;
+	uint64_t arg = 0;
 	uint64_t from = cpu_ns();
 	for (int i = 0; i < LOOKS; i++)
-		assert_int_equal(threadwatch_kind(watch, child, &k, &nr), 0);
+		assert_int_equal(threadwatch_kind(watch, child, &k, &nr, &arg), 0);
 	const uint64_t watch_ns = (cpu_ns() - from) / LOOKS;
 	from = cpu_ns();
 	for (int i = 0; i < LOOKS; i++)

@@ -1,0 +1,51 @@
+"""Who has the interpreter's lock and who waits for it, in every CPython that has one."""
+import subprocess
+
+import pytest
+
+import pythons
+from conftest import WORKLOADS, end_tree, wait_for
+
+PYTHONS = [p for p in pythons.find() if not p.free_threaded]
+
+
+@pytest.fixture
+def held():
+    """The process of a Python in which one thread holds the lock in C, and another one wants it."""
+    started = []
+
+    def start(python):
+        process = subprocess.Popen([*python.argv, python.place(WORKLOADS / "gil.py")], stdout=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL)
+        started.append(process)
+        assert process.stdout.readline() == b"begun\n"
+        wait_for(lambda: "nanosleep" in open(f"/proc/{process.pid}/wchan").read(), what="the main thread to sleep")
+        return process
+    yield start
+    for process in started:
+        end_tree(process.pid)
+        process.wait(10)
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_the_holder_and_the_waiter_are_told_apart(vigil, held, python):
+    process = held(python)
+
+    def look():
+        """The waiter looks up each 5 ms; then it waits for nothing."""
+        threads = vigil("stack", process.pid, "--json").json()["processes"][0]["threads"]
+        return [(t["tid"] == process.pid, t["holds_gil"], t["waits_for_gil"]) for t in threads]
+    wait_for(lambda: look() == [(True, True, False), (False, False, True)], 10, "one to hold it, the other one to wait")
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_a_flame_graph_shows_the_wait(vigil, held, python):
+    process = held(python)
+    result = vigil("flame", process.pid, "-d", 1, "--idle", "--format", "folded")
+    assert result.status == 0, result
+    rows = dict(line.rsplit(" ", 1) for line in result.out.decode().splitlines())
+    waits = sum(int(n) for stack, n in rows.items() if "wants_it (" in stack and "[waiting for the GIL]" in stack)
+    wants = sum(int(n) for stack, n in rows.items() if "wants_it (" in stack)
+    assert wants >= 50 and waits > 0.8 * wants, result
+    assert not any("<module>" in stack and "[waiting for the GIL]" in stack and "wants_it" not in stack for stack in rows), rows
