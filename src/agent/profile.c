@@ -3,14 +3,19 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/jobpids.h"
 #include "agent/node.h"
 #include "agent/track.h"
 #include "base/buf.h"
 
 #define PROFILE_TASKS 65536
-/* Processes are listed again after this long, and never for more than a fortieth of the time. */
-#define LIST_EVERY_NS (300 * NS_PER_MS)
-#define LIST_SHARE 40
+/*
+ * All processes of the machine are listed again after this long, its root's descendants are asked for more often, and
+ * neither takes more than a two hundredth of the time.
+ */
+#define LIST_EVERY_NS (2 * NS_PER_S)
+#define GLANCE_EVERY_NS (300 * NS_PER_MS)
+#define LIST_SHARE 200
 #define PROGRESS_NS (100 * NS_PER_MS)
 
 struct recording {
@@ -24,7 +29,9 @@ struct recording {
 	struct track_tally tally;
 	struct pystack_stats python; /* of those that have ended */
 	struct stopper_stats pauses;
-	uint64_t begin_ns, next_list_ns, next_progress_ns;
+	struct jobpids *family; /* the root's descendants, as last asked for */
+	uint64_t family_sum;
+	uint64_t begin_ns, next_list_ns, next_glance_ns, next_progress_ns;
 	uint64_t rounds, late;
 	uint64_t random;
 	size_t denied;
@@ -52,6 +59,7 @@ static void recording_done(struct recording *r)
 		track_close(r->track[i]);
 	free(r->track);
 	free(r->refused);
+	free(r->family);
 	tasks_done(&r->tasks);
 	r->natives = natives_free(r->natives);
 	r->set = stackset_free(r->set);
@@ -151,8 +159,37 @@ static int list(struct recording *r, uint64_t now_ns)
 	if (e == 0)
 		sweep(r);
 	uint64_t took_ns = r->w->mono_ns() - now_ns;
-	r->next_list_ns = now_ns + MAX(LIST_EVERY_NS, took_ns * LIST_SHARE);
+	uint64_t every_ns = r->want->members->root ? LIST_EVERY_NS : GLANCE_EVERY_NS;
+	r->next_list_ns = now_ns + MAX(every_ns, took_ns * LIST_SHARE);
 	return e;
+}
+
+/* Has the root children that it had not, or not any more? Without a root, or where the kernel does not tell: no. */
+static bool family_changed(struct recording *r)
+{
+	const struct jobpids_want want = {.root = r->want->members->root, .root_is_ours = true};
+	uint64_t sum = 0;
+	if (want.root == 0 || !r->want->children || !r->family)
+		return false;
+	r->family->n = 0;
+	jobpids_find(r->family, r->w, &want, false);
+	for (size_t i = 0; i < r->family->n; i++)
+		sum = (sum ^ (uint64_t)r->family->pid[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	bool changed = sum != r->family_sum;
+	r->family_sum = sum;
+	return changed;
+}
+
+static bool list_is_due(struct recording *r, uint64_t now_ns)
+{
+	if (now_ns >= r->next_list_ns)
+		return true;
+	if (now_ns < r->next_glance_ns)
+		return false;
+	bool changed = family_changed(r);
+	uint64_t took_ns = r->w->mono_ns() - now_ns;
+	r->next_glance_ns = now_ns + MAX(GLANCE_EVERY_NS, took_ns * LIST_SHARE);
+	return changed;
 }
 
 static void report(struct recording *r, uint64_t now_ns)
@@ -209,7 +246,7 @@ static int loop(struct recording *r)
 	uint64_t end_ns = r->begin_ns + r->want->duration_ns;
 	int e = 0;
 	for (uint64_t now_ns = r->begin_ns; e == 0 && now_ns < end_ns && !stopped(r); now_ns = r->w->mono_ns()) {
-		if (now_ns >= r->next_list_ns)
+		if (list_is_due(r, now_ns))
 			e = list(r, now_ns);
 		if (e || r->n == 0)
 			break;
@@ -280,6 +317,7 @@ int profile_record(const struct world *w, const struct profile_want *want, struc
 	cleanup(recording_done) struct recording r = {.w = w, .want = want, .random = w->mono_ns() | 1};
 	r.set = stackset_new();
 	r.natives = natives_new();
+	r.family = calloc(1, sizeof(*r.family));
 	int e = r.set && r.natives ? tasks_init(&r.tasks, PROFILE_TASKS, -1) : -ENOMEM;
 	if (e == 0) {
 		stackset_meta(r.set)->start_unix_ms = w->unix_ms();
