@@ -296,8 +296,10 @@ static void guard_cases(struct adopt *a)
 		struct caseend end = end_of(a, j);
 		if (phase == CASE_DECIDED && a->saved_case != c->number) {
 			a->saved_case = c->number;
-			caseend_skeleton(&end, c);
+			bool stacks = caseend_skeleton(&end, c);
 			guardproc_wake(&a->guard);
+			if (stacks)
+				caseend_stacks(&end);
 		}
 		if (phase != CASE_DONE && a->guard.pidfd >= 0)
 			return;

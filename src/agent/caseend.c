@@ -39,8 +39,8 @@ void caseend_retry(const struct caseend *e, struct incident *in)
 	TEXT_COPY(in->retry.reason, e->retry->reason);
 }
 
-/* Walking page tables takes about 20 ms per GiB of small pages: a frozen victim may cost a fraction of that. */
-static const uint64_t pss_frozen_bytes = 256 * MIB;
+/* Walking page tables takes about 20 ms per GiB of small pages: a frozen victim may cost a fraction of a millisecond. */
+static const uint64_t pss_frozen_bytes = 32 * MIB;
 static const uint64_t pss_alive_bytes = 2 * GIB;
 
 /* Stacks are read while the victim stands still; the guard waits 50 ms in all, skeleton included. */
@@ -55,12 +55,25 @@ static int32_t rank_of(const struct guard_case *c, pid_t pid)
 	return c->incident.victim.rank;
 }
 
-/* Proportional sizes of the top rows that are still there, the largest first, as far as `worth` bytes of them go. */
-static void read_pss(const struct world *w, struct incident *in, uint64_t worth)
+static bool is_victim(const struct guard_case *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->n_victims; i++)
+		if (c->victim[i].pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * Proportional sizes of the top rows that are still there, the largest first, as far as `worth` bytes of them go. victims:
+ * of this case's only, which are about to end; nobody else is worth the time then. NULL: of all.
+ */
+static void read_pss(const struct world *w, const struct guard_case *victims, struct incident *in, uint64_t worth)
 {
 	for (size_t i = 0; i < in->n_top; i++) {
 		struct incident_process *p = &in->top[i];
 		struct proc_rollup r;
+		if (victims && !is_victim(victims, p->pid))
+			continue;
 		if (p->has_pss || p->rss_bytes > worth || proc_rollup_read(w, p->pid, &r) != 0)
 			continue;
 		worth -= p->rss_bytes;
@@ -87,9 +100,10 @@ static bool victim_stacks(const struct caseend *e, const struct guard_case *c)
 	return true;
 }
 
-void caseend_skeleton(const struct caseend *e, struct guard_case *c)
+static struct incident copy; /* the skeleton; large */
+
+bool caseend_skeleton(const struct caseend *e, struct guard_case *c)
 {
-	static struct incident copy;
 	copy = c->incident;
 	caseend_common(e, &copy);
 	keeper_incident_id(e->keeper, e->job->id, copy.id, sizeof(copy.id));
@@ -99,10 +113,14 @@ void caseend_skeleton(const struct caseend *e, struct guard_case *c)
 	keeper_skeleton(e->keeper, &copy);
 	atomic_store(&c->saved, CASE_SAVED_SKELETON);
 	bool stacks = victim_stacks(e, c);
-	read_pss(e->w, &c->incident, pss_frozen_bytes);
+	read_pss(e->w, c, &c->incident, pss_frozen_bytes);
 	atomic_store(&c->saved, CASE_SAVED_ALL);
-	if (stacks)
-		keeper_skeleton(e->keeper, &copy);
+	return stacks;
+}
+
+void caseend_stacks(const struct caseend *e)
+{
+	keeper_skeleton(e->keeper, &copy);
 }
 
 static void append_to_log(const char *dir, uint32_t rank, const char *text, size_t len)
@@ -147,7 +165,7 @@ void caseend_finish(const struct caseend *e, struct guard_case *c)
 	if (!e->has_status)
 		in.victim.signal = SIGKILL;
 	caseend_retry(e, &in);
-	read_pss(e->w, &in, pss_alive_bytes);
+	read_pss(e->w, NULL, &in, pss_alive_bytes);
 	autopsy_shm(e->w, &in);
 	advice_memory_kill(&in, e->job->nproc);
 	if (e->heap_folder && e->heap_folder[0] && c->n_victims)

@@ -26,8 +26,12 @@ struct caseend {
 /* Node, address, log directory. */
 void caseend_common(const struct caseend *e, struct incident *in);
 void caseend_retry(const struct caseend *e, struct incident *in);
-/* What the guard found so far goes to disk while the victim is frozen. */
-void caseend_skeleton(const struct caseend *e, struct guard_case *c);
+/*
+ * What the guard found so far goes to disk while the victim is frozen, and its stacks are read. True: there are some, which
+ * caseend_stacks adds to what is on disk once the guard has been woken to go on.
+ */
+bool must_check caseend_skeleton(const struct caseend *e, struct guard_case *c);
+void caseend_stacks(const struct caseend *e);
 void caseend_finish(const struct caseend *e, struct guard_case *c);
 /* The message on stderr and in the ranks' logs. */
 void caseend_show(const struct caseend *e, const struct incident *in);

@@ -47,8 +47,10 @@ void super_guard_cases(struct super *s)
 		if (phase == CASE_DECIDED && s->saved_case != c->number) {
 			s->saved_case = c->number;
 			struct caseend end = super_caseend(s);
-			caseend_skeleton(&end, c);
+			bool stacks = caseend_skeleton(&end, c);
 			guardproc_wake(&s->guard);
+			if (stacks)
+				caseend_stacks(&end);
 		}
 		if (phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
 			s->cases_seen++;
