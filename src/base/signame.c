@@ -41,14 +41,6 @@ const char *signame(int sig)
 	return NULL;
 }
 
-const char *signame_words(int sig)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (table[i].sig == sig)
-			return table[i].words;
-	return NULL;
-}
-
 int signame_parse(struct span s)
 {
 	uint64_t n;

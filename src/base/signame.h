@@ -8,7 +8,5 @@
 
 /* "SIGKILL"; "signal 64" style names are not made: NULL for a number without a name. */
 const char *signame(int sig);
-/* What strsignal says in the C locale, "Killed"; NULL if unknown. */
-const char *signame_words(int sig);
 /* 0 if it names no signal. */
 int signame_parse(struct span s);

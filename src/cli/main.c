@@ -111,6 +111,8 @@ static int call(const struct command *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *name = argc >= 2 ? argv[1] : NULL;
+	if (getenv("VIGIL_DEBUG"))
+		log_set_level(LOG_LEVEL_DEBUG);
 	if (!name) {
 		log_error("no command given; 'vigil run -- COMMAND' starts a job, 'vigil help' lists the commands");
 		return EXIT_USAGE;

@@ -142,15 +142,6 @@ void kmsg_close(struct kmsg *k)
 	k->owned = false;
 }
 
-int kmsg_seek(struct kmsg *k, uint64_t seq)
-{
-	if (lseek(k->fd, 0, SEEK_SET) < 0)
-		return -errno;
-	k->next_seq = seq;
-	k->len = 0;
-	return 0;
-}
-
 /* Length of the first record in text: its line and the lines after it that start with a blank. */
 static size_t record_length(struct span text, bool at_end)
 {

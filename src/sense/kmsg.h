@@ -61,8 +61,6 @@ enum kmsg_from { KMSG_FROM_END, KMSG_FROM_START };
 /* WORLD_ABSENT (no kmsg), WORLD_DENIED (it answers EPERM: CAP_SYSLOG is missing). */
 int must_check kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret);
 void kmsg_close(struct kmsg *k);
-/* Go back to the first record that is still there whose number is at least seq. */
-int must_check kmsg_seek(struct kmsg *k, uint64_t seq);
 
 typedef void kmsg_fn(const struct kmsg_record *r, void *data);
 /*

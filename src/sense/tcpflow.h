@@ -2,9 +2,7 @@
  * What TCP connections have moved: bytes that the peer has acknowledged, and
  * bytes that came. This is the progress of gloo, of NCCL over sockets, of
  * downloads and stores, which /proc/PID/io does not count. From sock_diag(7)
- * (netlink, INET_DIAG with tcp_info), for the network namespace that we are in;
- * of a process in another one only queues and states are to be had, from its
- * /proc/PID/net/tcp (kernel: networking/proc_net_tcp.rst).
+ * (netlink, INET_DIAG with tcp_info), for the network namespace that we are in.
  *
  * One dump costs about 2 us a socket of the machine, and finding a process's
  * sockets a readlink for each of its descriptors: not for every second.
@@ -36,13 +34,9 @@ void tcpflow_table_done(struct tcpflow_table *t);
 
 /* Messages of one answer of sock_diag. *ret_done: it was the last. -EBADMSG, -errno of an error message. Pure. */
 int must_check tcpflow_diag_parse(struct span messages, struct tcpflow_table *t, bool *ret_done);
-/* A line of /proc/net/tcp or tcp6. -EBADMSG (also for the heading). Pure. */
-int must_check tcpflow_line_parse(struct span line, struct tcpflow_socket *ret);
 
 /* All of our namespace. WORLD_ABSENT where the kernel or a sandbox has no sock_diag. */
 int must_check tcpflow_dump(const struct world *w, struct tcpflow_table *ret);
-/* All of the namespace of this process, without bytes. The conditions of world.h. */
-int must_check tcpflow_dump_of(const struct world *w, pid_t pid, struct tcpflow_table *ret);
 /* Is the process in our network namespace? False also when that may not be read. */
 bool tcpflow_is_near(const struct world *w, pid_t pid);
 

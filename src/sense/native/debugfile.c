@@ -138,15 +138,3 @@ int debugfile_open(const struct world *w, pid_t pid, const struct elf *e, const 
 		return 0;
 	return try_fetched(w, &wanted, ret) ? 0 : WORLD_ABSENT;
 }
-
-bool debugfile_advice(const struct elf *e, const char *module, char *dst, size_t cap)
-{
-	char id[2 * ELF_BUILD_ID_MAX + 1];
-	const char *servers = getenv("DEBUGINFOD_URLS");
-	if (!servers || !servers[0] || !e->n_build_id)
-		return false;
-	hex_of(e, 0, id, sizeof(id));
-	text_format(dst, cap, "%s has no debug information here; `debuginfod-find debuginfo %s` fetches it", module,
-		    id);
-	return true;
-}

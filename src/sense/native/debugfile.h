@@ -12,8 +12,3 @@
 
 /* path: where the file itself lies, as the process sees it. WORLD_ABSENT: there is none. */
 int must_check debugfile_open(const struct world *w, pid_t pid, const struct elf *e, const char *path, struct elf *ret);
-/*
- * When there is none and this machine names debuginfod servers: one sentence
- * on how a person gets it.
- */
-bool debugfile_advice(const struct elf *e, const char *module, char *dst, size_t cap);

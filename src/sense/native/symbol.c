@@ -165,12 +165,3 @@ void native_line(struct native *p, uint64_t pc, bool exact, struct native_symbol
 	ret->file = names_keep(n->names, file);
 	ret->line = line;
 }
-
-bool native_debug_advice(struct native *p, uint64_t pc, char *dst, size_t cap)
-{
-	struct native_spot s;
-	native_spot_at(p, pc, &s);
-	if (!s.file || s.file->lines || elf_section(&s.file->elf, ".symtab"))
-		return false;
-	return debugfile_advice(&s.file->elf, s.file->module, dst, cap);
-}

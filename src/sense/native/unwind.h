@@ -120,5 +120,3 @@ struct native_symbol {
 void native_symbol(struct native *p, uint64_t pc, bool exact, struct native_symbol *ret);
 /* Adds file and line from DWARF (libdw, loaded when first asked). Slow: only for what is shown. */
 void native_line(struct native *p, uint64_t pc, bool exact, struct native_symbol *ret);
-/* How a person gets the names or lines that are missing for this address, if this machine knows a debuginfod server. */
-bool native_debug_advice(struct native *p, uint64_t pc, char *dst, size_t cap);

@@ -152,14 +152,14 @@ static void links_that_lead_elsewhere_are_not_followed(void **state)
 	place_done(&p);
 }
 
-static void what_was_fetched_before_is_found_and_fetching_is_only_advised(void **state)
+static void what_was_fetched_before_is_found(void **state)
 {
 	(void)state;
 	struct place p = place_new();
 	struct made file, debug;
-	struct elf found, e;
+	struct elf found;
 	size_t len = 0;
-	char dir[64], text[256];
+	char dir[64];
 	make(&debug, true, true, 0);
 	make(&file, false, true, 0);
 	file.image.section[1].len = 1; /* no link */
@@ -174,15 +174,6 @@ static void what_was_fetched_before_is_found_and_fetching_is_only_advised(void *
 	assert_int_equal(open_debug(&p, &file, &found), 0);
 	elf_done(&found);
 	unsetenv("DEBUGINFOD_CACHE_PATH");
-	assert_int_equal(elf_open_fd(image_fd(&file.image), &e), 0);
-	unsetenv("DEBUGINFOD_URLS");
-	assert_false(debugfile_advice(&e, "lib.so", text, sizeof(text)));
-	setenv("DEBUGINFOD_URLS", "https://example.invalid", 1);
-	assert_true(debugfile_advice(&e, "lib.so", text, sizeof(text)));
-	assert_string_equal(text,
-			    "lib.so has no debug information here; `debuginfod-find debuginfo deadbeef` fetches it");
-	unsetenv("DEBUGINFOD_URLS");
-	elf_done(&e);
 	unlink(p.debug);
 	rmdir(dir);
 	place_done(&p);
@@ -220,7 +211,7 @@ int main(void)
 		cmocka_unit_test(the_linked_file_is_taken_by_its_checksum_only),
 		cmocka_unit_test(a_build_id_must_be_the_same_on_both_sides),
 		cmocka_unit_test(links_that_lead_elsewhere_are_not_followed),
-		cmocka_unit_test(what_was_fetched_before_is_found_and_fetching_is_only_advised),
+		cmocka_unit_test(what_was_fetched_before_is_found),
 		cmocka_unit_test(only_regular_files_below_a_root_are_opened),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
