@@ -31,6 +31,9 @@ static struct loaders loaders_of(const struct incident *in)
 /* The group's count is exact; the sum over processes counts pages that forks share once for each. */
 static uint64_t held_bytes(const struct incident *in)
 {
+	/* The job's own limit counts nothing else. */
+	if (in->memory.scope == MEMORY_SCOPE_JOB)
+		return in->memory.used_bytes;
 	/* What the job held is of the last look, which a program that grows fast has left far behind: not less than one of it. */
 	uint64_t held = MAX(in->memory.job_bytes, in->victim.own_bytes);
 	return MIN(held, in->memory.used_bytes);

@@ -29,20 +29,27 @@ bool pm_shm(struct pm *p)
 	if (!h)
 		h = pm_hint(d, "shm_no_space");
 	bool bus = p->end.told == SIGBUS, full = shm_nearly_full(d);
+	/* Most of it is free: what was told of the dead alone may have been freed with them, or it never was full. */
+	bool doubtful = d->has_shm && !full && d->shm_total_bytes > 64 * MIB && d->shm_free_bytes > d->shm_total_bytes / 2;
 	if (!p->end.failed || !p->end.known || (!h && !(bus && full)))
 		return false;
 	char who[PM_WHO], size[16], free_words[16];
 	pm_who(d, who);
 	const bool docker_default = d->has_shm && d->shm_total_bytes <= 64 * MIB;
 	pm_verdict(p, INCIDENT_SHM_FULL, KILLER_NONE, "shm_full",
-		   h && (full || docker_default) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-	pm_summary(p, "%s %s because /dev/shm was full%s%s.", who, bus ? "got a bus error" : "failed",
+		   doubtful			? CONFIDENCE_LOW
+		   : h && (full || docker_default) ? CONFIDENCE_HIGH
+						   : CONFIDENCE_MEDIUM);
+	pm_summary(p, "%s %s %s /dev/shm was full%s%s.", who, bus ? "got a bus error" : "failed", doubtful ? "perhaps because" : "because",
 		   d->has_shm ? ": it holds " : "", d->has_shm ? size_format(d->shm_total_bytes, size) : "");
 	pm_text(p, "%s", p->i->summary);
 	if (d->has_shm)
 		pm_text(p, "After the death %s were free; what the dead processes alone had mapped is free again by then.",
 			size_format(d->shm_free_bytes, free_words));
 	shm_evidence(p);
+	if (doubtful)
+		incident_advice_add(p->i, "A bus error has other causes, too: a file that was cut short while it was mapped, network "
+					  "storage that went away, bad memory (the kernel's log says so).");
 	pm_advise_shm(p);
 	return true;
 }
@@ -83,6 +90,26 @@ static bool abort_reason(struct pm *p)
 	return true;
 }
 
+bool pm_is_crash(int signal)
+{
+	for (size_t c = 0; c < ARRAY_SIZE(crashes); c++)
+		if (crashes[c].signal == signal)
+			return true;
+	return false;
+}
+
+/* A fault's signal that it sent itself, kill -SEGV or raise(): then nothing was touched. abort() does so by design. */
+static bool sent_itself(const struct death *d, int signal)
+{
+	for (size_t n = 0; n < d->n_signals && signal != SIGABRT; n++) {
+		const struct signal_sent *s = &d->signals[n];
+		if (s->target == d->pid && s->sender == d->pid && s->signal == signal && !s->from_kernel &&
+		    pm_time_fits(d, s->time_unix_ms, 60000))
+			return true;
+	}
+	return false;
+}
+
 bool pm_crash(struct pm *p)
 {
 	const struct ending *e = &p->end;
@@ -101,7 +128,13 @@ bool pm_crash(struct pm *p)
 	if (!e->signal)
 		TEXT_FORMAT(id, "exit_%d", e->code);
 	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, id, e->signal ? CONFIDENCE_HIGH : seen ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
-	pm_summary(p, "%s crashed with %s: it %s.", pm_who(p->d, who), signame(e->told), crashes[c].words);
+	if (sent_itself(p->d, e->told))
+		pm_summary(p, "%s ended by %s, which it sent itself: no fault was seen.", pm_who(p->d, who), signame(e->told));
+	else if (e->signal || seen)
+		pm_summary(p, "%s crashed with %s: it %s.", pm_who(p->d, who), signame(e->told), crashes[c].words);
+	else
+		pm_summary(p, "%s ended with exit status %d, which may stand for %s.", pm_who(p->d, who), e->code, signame(e->told));
+	pm_text(p, "%s", p->i->summary);
 	if (!e->signal)
 		pm_text(p, "Exit status %d is 128+%d: a shell or a container run-time reports so that its child died of %s, but any "
 			   "program may exit with that number.",

@@ -246,9 +246,16 @@ bool pm_sender(struct pm *p)
 {
 	const struct signal_sent *s = signal_find(p);
 	char who[PM_WHO];
-	if (!s || s->sender == p->d->pid)
+	const char *name = s ? signame(s->signal) : NULL;
+	if (!s || (s->sender == p->d->pid && pm_is_crash(s->signal)))
 		return false; /* its own abort() is a crash */
-	const char *name = signame(s->signal);
+	if (s->sender == p->d->pid && !s->from_kernel) {
+		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "signal_sent", CONFIDENCE_HIGH);
+		pm_killer_text(p, "the process itself, pid %d", (int)s->sender);
+		pm_summary(p, "%s ended itself: it sent itself %s.", pm_who(p->d, who), name ? name : "a signal");
+		sender_evidence(p, s, name);
+		return true;
+	}
 	if (s->from_kernel) {
 		incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s came from the kernel itself",
 				      name ? name : "the signal");

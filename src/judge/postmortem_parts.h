@@ -57,6 +57,7 @@ bool pm_shm(struct pm *p);
 bool pm_log(struct pm *p);
 bool pm_own_error(struct pm *p); /* its own exception, which its log does not show */
 bool pm_crash(struct pm *p);
+bool pm_is_crash(int signal); /* one by which programs crash */
 void pm_leftover(struct pm *p);
 
 /* Things worth saying whatever the verdict */

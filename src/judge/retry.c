@@ -49,10 +49,20 @@ static void say(struct retry_decision *d, enum incident_retry next, const char *
 	TEXT_COPY(d->reason, text);
 }
 
+/* Deaths for memory are counted apart from others, so that neither uses up the other's retries. */
+static size_t deaths_alike(const struct retry_attempt *history, size_t n)
+{
+	size_t alike = 0;
+	for (size_t i = 0; i < n; i++)
+		alike += retry_is_memory(history[i].kind) == retry_is_memory(history[n - 1].kind);
+	return alike;
+}
+
 void retry_decide(const struct retry_settings *s, const struct retry_attempt *history, size_t n,
 		  struct retry_decision *ret)
 {
 	const struct retry_attempt *last = &history[n - 1];
+	size_t deaths = deaths_alike(history, n);
 	struct retry_decision d = {.next = RETRY_NONE};
 	if (last->kind == INCIDENT_CLEAN_EXIT) {
 		say(&d, RETRY_NONE, "the job ended well");
@@ -62,7 +72,7 @@ void retry_decide(const struct retry_settings *s, const struct retry_attempt *hi
 		say(&d, RETRY_NONE, "no retries were asked for (--retries)");
 	} else if (!covered(s, last->kind)) {
 		TEXT_FORMAT(d.reason, "--retry-on does not cover a death of kind %s", incident_kind_name(last->kind));
-	} else if (n > s->max) {
+	} else if (deaths > s->max) {
 		d.next = RETRY_GIVE_UP;
 		TEXT_FORMAT(d.reason, "all %u retries are used up", s->max);
 	} else if (n >= 2 && no_progress(&history[n - 2], last)) {
@@ -75,11 +85,11 @@ void retry_decide(const struct retry_settings *s, const struct retry_attempt *hi
 	} else {
 		d.next = RETRY_RETRY;
 		d.delay_ns = s->backoff_ns;
-		for (size_t i = 1; i < n && d.delay_ns < delay_most_ns; i++)
+		for (size_t i = 1; i < deaths && d.delay_ns < delay_most_ns; i++)
 			d.delay_ns *= 2;
 		d.delay_ns = MIN(d.delay_ns, MAX(delay_most_ns, s->backoff_ns));
 		char delay[24];
-		TEXT_FORMAT(d.reason, "attempt %zu of %u retries, in %s", n, s->max, duration_format(d.delay_ns, delay));
+		TEXT_FORMAT(d.reason, "attempt %zu of %u retries, in %s", deaths, s->max, duration_format(d.delay_ns, delay));
 	}
 	*ret = d;
 }

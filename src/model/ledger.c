@@ -66,12 +66,12 @@ struct ledger_level ledger_group_level(const struct cgroup_memory *m, enum ledge
 
 struct ledger_level ledger_job_level(uint64_t used_bytes, uint64_t limit_bytes)
 {
-	const uint64_t used = MIN(used_bytes, limit_bytes);
+	/* it may have gone beyond it between two looks, and that is said */
 	return (struct ledger_level){
 		.scope = LEDGER_JOB,
 		.total_bytes = limit_bytes,
-		.used_bytes = used,
-		.available_bytes = limit_bytes - used,
+		.used_bytes = used_bytes,
+		.available_bytes = sub_floor(limit_bytes, used_bytes),
 		.kernel_used_bytes = used_bytes,
 	};
 }

@@ -27,6 +27,20 @@ static void a_memory_death_is_retried_with_growing_delays(void **state)
 	assert_int_equal(d.next, RETRY_GIVE_UP);
 }
 
+static void deaths_for_memory_are_counted_apart(void **state)
+{
+	(void)state;
+	struct retry_attempt crash = {.kind = INCIDENT_CRASH};
+	struct retry_attempt h[] = {crash, killed(10, GIB, 1), crash};
+	struct retry_settings one = {.max = 1, .on_any = true, .backoff_ns = NS_PER_S};
+	struct retry_decision d;
+	retry_decide(&one, h, 2, &d);
+	assert_int_equal(d.next, RETRY_RETRY);
+	assert_true(d.delay_ns == NS_PER_S);
+	retry_decide(&one, h, 3, &d);
+	assert_int_equal(d.next, RETRY_GIVE_UP);
+}
+
 static void the_same_death_twice_is_given_up_with_the_bytes_it_needs(void **state)
 {
 	(void)state;
@@ -104,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_memory_death_is_retried_with_growing_delays),
+		cmocka_unit_test(deaths_for_memory_are_counted_apart),
 		cmocka_unit_test(the_same_death_twice_is_given_up_with_the_bytes_it_needs),
 		cmocka_unit_test(progress_or_silence_is_no_reason_to_give_up),
 		cmocka_unit_test(only_the_named_kinds_are_retried),
