@@ -286,10 +286,12 @@ static void guard_cases(struct adopt *a)
 	while (a->cases_seen < begun) {
 		struct guard_case *c = &shm->cases[a->cases_seen % GUARD_CASES];
 		uint32_t phase = atomic_load(&c->phase);
-		if (c->number != a->cases_seen + 1 || phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
+		if (c->number != a->cases_seen + 1 || phase == CASE_CANCELLED || phase == CASE_TOO_LATE || phase == CASE_DENIED) {
 			a->cases_seen++;
 			if (c->number == a->cases_seen)
 				keeper_skeleton_drop(&a->job[c->job].keeper, c->incident.id);
+			if (c->number == a->cases_seen && phase == CASE_DENIED)
+				caseend_denied(&a->job[c->job].keeper, &a->job[c->job].job, c);
 			continue;
 		}
 		struct adopted *j = &a->job[c->job];

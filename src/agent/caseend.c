@@ -152,6 +152,16 @@ void caseend_show(const struct caseend *e, const struct incident *in)
 			append_to_log(in->log_dir, i, text, len);
 }
 
+void caseend_denied(struct keeper *k, const struct job *job, const struct guard_case *c)
+{
+	const char *name = c->incident.victim.name;
+	int pid = (int)c->incident.victim.pid;
+	log_warning("memory is over the threshold, but %s (pid %d) belongs to another user: vigil may not end it. Run vigil as "
+		    "that user, or as root",
+		    name, pid);
+	keeper_event(k, job, "hold_fire", NULL, "over the threshold, but %s (pid %d) belongs to another user: not ended", name, pid);
+}
+
 void caseend_finish(const struct caseend *e, struct guard_case *c)
 {
 	static struct incident in;

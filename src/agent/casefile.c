@@ -230,7 +230,7 @@ static void write_history(struct hand *h, struct incident *in)
 {
 	const struct guard_shm *shm = h->shm;
 	uint32_t end = atomic_load(&shm->history_n), n = MIN(end, (uint32_t)GUARD_HISTORY);
-	int64_t now = in->time_unix_ms, last = INT64_MIN;
+	int64_t now = in->time_unix_ms, last = now - 120000;
 	in->n_history = 0;
 	for (uint32_t i = end - n; i < end && in->n_history < INCIDENT_HISTORY; i++) {
 		const struct guard_sample *s = &shm->history[i % GUARD_HISTORY];

@@ -59,6 +59,7 @@ enum case_phase {
 	CASE_DONE,    /* memory is back, numbers complete */
 	CASE_CANCELLED, /* the memory came back by itself; everything was thawed */
 	CASE_TOO_LATE, /* the victims had ended by themselves before a signal hit them */
+	CASE_DENIED, /* we may not send them signals: nobody was ended */
 };
 
 enum { CASE_SAVED_NOT, CASE_SAVED_SKELETON /* on disk */, CASE_SAVED_ALL /* stacks too: nothing to wait for */ };

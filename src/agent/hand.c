@@ -408,6 +408,14 @@ static void drop(struct hand *h, enum case_phase why)
 	h->swept_ns = 0;
 }
 
+static bool all_denied(const struct hand *h)
+{
+	for (size_t i = 0; i < h->n_targets; i++)
+		if (!h->target[i].gone && !h->target[i].denied)
+			return false;
+	return true;
+}
+
 static bool whole_job_chosen(const struct hand *h, size_t job)
 {
 	size_t of_job = 0, chosen = 0;
@@ -428,6 +436,12 @@ static void go_killing(struct hand *h, const struct ledger *l)
 		ignore(jobgroup_kill(&h->jobs[job].group), "each process is signalled as well");
 	if (send_all(h, SIGKILL) == 0) {
 		drop(h, CASE_TOO_LATE);
+		return;
+	}
+	if (all_denied(h)) {
+		ignore(note_undying(h), "all of them; they are not chosen again");
+		casefile_describe(h, l);
+		drop(h, CASE_DENIED);
 		return;
 	}
 	h->killed_ns = h->w->mono_ns();
@@ -589,7 +603,8 @@ static void step_idle(struct hand *h, const struct ledger *l, const struct guard
 	}
 	if (!freeze) {
 		go_killing(h, l);
-		casefile_describe(h, l);
+		if (h->phase == HAND_KILLING)
+			casefile_describe(h, l);
 		return;
 	}
 	stop_victims(h);

@@ -115,6 +115,15 @@ static void user_name(uid_t uid, char *dst, size_t cap)
 		text_format(dst, cap, "%u", uid);
 }
 
+/*
+ * Who sees but a part of the processes cannot call a file held by nobody, with the advice to remove it. The administrator
+ * sees all but what a security module hides.
+ */
+static bool orphans_certain(const struct shm_ledger *l)
+{
+	return shm_complete(l) || geteuid() == 0;
+}
+
 static void shm_fill(const struct shm_ledger *l, const struct shm_item *it, struct footprint_shm *row)
 {
 	*row = (struct footprint_shm){
@@ -128,7 +137,7 @@ static void shm_fill(const struct shm_ledger *l, const struct shm_item *it, stru
 		.since_unix_ms = it->since_unix_ms,
 		.maker_pid = it->maker_pid,
 		.maker_gone = it->maker_gone,
-		.orphan = it->orphan,
+		.orphan = it->orphan && orphans_certain(l),
 		.n_owners = it->n_owners,
 	};
 	shm_item_path(it, row->path, sizeof(row->path));
@@ -154,7 +163,7 @@ static int shm_rows(const struct shm_ledger *l, bool in_job, bool all, struct fo
 		return -ENOMEM;
 	for (size_t i = 0; i < l->n; i++) {
 		const struct shm_item *it = &l->items[i];
-		f->n_orphans += it->orphan ? 1 : 0;
+		f->n_orphans += it->orphan && orphans_certain(l) ? 1 : 0;
 		/* A job's view shows what it holds, and what nobody holds: that may be its predecessor's. */
 		if (in_job && !it->orphan && !shm_of_rows(l, it, f))
 			continue;
@@ -176,7 +185,7 @@ static int shm_part(const struct world *w, bool in_job, bool all, struct footpri
 	int r = shm_read(w, first, in_job ? f->n : 0, SHM_BUDGET_NS, &l);
 	if (r)
 		return r;
-	f->orphan_bytes = l.orphan_bytes;
+	f->orphan_bytes = orphans_certain(&l) ? l.orphan_bytes : 0;
 	f->owners_denied = l.n_denied;
 	f->owners_unscanned = l.n_unscanned;
 	f->owners_hidden = l.hidden;

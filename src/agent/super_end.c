@@ -52,6 +52,12 @@ void super_guard_cases(struct super *s)
 			if (stacks)
 				caseend_stacks(&end);
 		}
+		if (phase == CASE_DENIED) {
+			s->cases_seen++;
+			keeper_skeleton_drop(&s->keeper, c->incident.id);
+			caseend_denied(&s->keeper, &s->job, c);
+			continue;
+		}
 		if (phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
 			s->cases_seen++;
 			keeper_skeleton_drop(&s->keeper, c->incident.id);

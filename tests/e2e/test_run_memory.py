@@ -77,6 +77,24 @@ def test_the_jobs_own_limit_is_kept(vigil):
     assert report["victim"]["own_bytes"] < 256 * MIB
 
 
+def test_the_report_has_the_last_minute_of_the_ledger(vigil):
+    result = vigil("run", "--memory-limit", "150M", "--", *workload("hog", 400, "--rate", 40))
+    assert result.status == 137, result
+    history = vigil.why()["history"]
+    assert len(history) >= 2 and all(h["age_ms"] <= 60_000 for h in history), history
+    assert history[-1]["job_bytes"] > history[0]["job_bytes"], history
+
+
+def test_the_limit_of_several_ranks_is_held_by_all_of_them(vigil):
+    """One rank is ended; what was held, and what is needed, is what all of them had."""
+    result = vigil("run", "--nproc", 2, "--memory-limit", "200M", "--", *workload("hog", 300, "--rate", 60))
+    assert result.status != 0, result
+    report = vigil.why()
+    held = report["memory"]["used_bytes"]
+    assert held > 180 * MIB, report["memory"]
+    assert "100 %" in report["cause"]["text"], report["cause"]
+
+
 def test_shared_memory_counts_for_the_job(vigil):
     result = vigil("run", "--memory-limit", "128M", "--", *workload("hog", 1000, "--rate", 200, "--shared"))
     assert result.status == 137, result

@@ -121,6 +121,18 @@ def test_the_process_of_somebody_else_is_watched_and_it_is_said_what_cannot_be(n
     assert job.poll() is None
 
 
+def test_who_may_not_end_the_process_says_so_and_reports_no_kill(nobodys_vigil, as_nobody, others):
+    if not as_nobody:
+        pytest.skip("needs root to become nobody")
+    job = others(workload("hog", 200, "--rate", 40, "--hold", 2))
+    watch = waiting(nobodys_vigil, "watch", "--pid", job.pid, "--memory-limit", "100M", prefix=as_nobody, word=b"another user")
+    assert job.wait(30) == 0
+    result = nobodys_vigil.finish(watch, 30)
+    kinds = [json.loads(line)["kind"] for line in nobodys_vigil("events", "--json", prefix=as_nobody).out.splitlines()]
+    assert "hold_fire" in kinds and "memory_kill" not in kinds, kinds
+    assert "may not end it" in result.text and "killed this worker" not in result.text, result
+
+
 def test_an_absent_process_gives_status_4(vigil, others):
     job = others(["true"])
     job.wait()
