@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -120,6 +121,13 @@ static int run(const void *opts, int argc, char **argv)
 		log_error("no command to run; for example: vigil run -- python train.py");
 		return 125;
 	}
+	if (o->guard.memory_limit && o->guard.memory_limit < MIB) {
+		log_error("--memory-limit %" PRIu64 " bytes: no program fits into that; expected at least 1M, as in --memory-limit 4G",
+			  o->guard.memory_limit);
+		return 125;
+	}
+	if (o->guard.memory_limit && o->guard.memory_threshold == 0)
+		log_warning("--memory-limit is not kept: --memory-threshold 0 switches the guard off");
 	if (o->retries > RETRIES_MAX) {
 		log_error("--retries %u: at most %u are kept count of", o->retries, RETRIES_MAX);
 		return 125;
