@@ -111,6 +111,12 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 /* Call it exactly once for each step that wanted something. */
 void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p);
 /* c->pulses is the newest state, after the evidence was gathered. */
+/*
+ * Can the quick looks (HANG_WANT_SHARES) be judged yet? A hang that begins among them makes the rank that holds up the
+ * others look slow: it is waited for steps after the last look, as long as they are not missed. c->pulses may be the
+ * newest state; a case without looks is ripe.
+ */
+bool hang_ripe(const struct hang_case *c);
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret);
 /*

@@ -92,7 +92,7 @@ struct hang_verdict {
 	int32_t culprits[HANG_CULPRITS];
 	size_t n_culprits;
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
-	char split[24]; /* straggler, slowdown: "compute", "host", "loader", "network", "gpu"; "" unknown */
+	char split[24]; /* straggler, slowdown: "compute", "host", "loader", "network", "gpu", "sleep", "wait"; "" unknown */
 	char advice[HANG_ADVICE][320];
 	size_t n_advice;
 	struct {

@@ -531,6 +531,12 @@ static void look(struct scenario *s, const char *where)
 			    s->step.samples * s->step.sample_gap_ns;
 	}
 	if (s->due_ns != 0 && s->now_ns >= s->due_ns) {
+		if (s->shares.last_ns < s->due_ns)
+			s->shares.last_ns = s->now_ns;
+		const struct hang_case so_far = {.pulses = &s->pulses,
+						 .shares = s->asked.want & HANG_WANT_SHARES ? &s->shares : NULL};
+		if (!hang_ripe(&so_far))
+			return;
 		s->due_ns = 0;
 		judge(s, where);
 	}
