@@ -183,6 +183,7 @@ static void moves(struct hang_mind *m, struct hang_step *ret)
 	m->again_ns = 0;
 	m->rounds = 0;
 	m->text[0] = '\0';
+	m->sleep_until_ns = m->sleep_ns = 0;
 }
 
 void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret)
@@ -255,6 +256,9 @@ void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct p
 	if (m->since_ns == 0) /* it moved meanwhile */
 		return;
 	TEXT_COPY(m->text, v->text);
+	m->sleep_rank = v->sleep_rank;
+	m->sleep_until_ns = v->sleep_until_ns;
+	m->sleep_ns = v->sleep_ns;
 	m->hung_step_ns = p->step_ns;
 	uint64_t patience = patience_ns(m);
 	m->again_ns = p->now_ns + (v->again_ns ? MIN(v->again_ns, patience) : patience);

@@ -90,6 +90,8 @@ struct hang_mind {
 	uint64_t moves_ns; /* hung, but something moves since then; 0: nothing does */
 	uint64_t hung_step_ns; /* the last step at the last verdict */
 	char text[200]; /* of the last verdict */
+	int32_t sleep_rank; /* struct hang_verdict's, of the last verdict of this standstill */
+	uint64_t sleep_until_ns, sleep_ns;
 	uint64_t shares_ns; /* stragglers were last sampled for */
 	uint64_t shares_steps;
 	bool shares_asked, shares_again; /* again: the last round was not clear, and is repeated once */

@@ -72,8 +72,15 @@ const char *hang_who(int32_t rank, char dst[static HANG_WHO]);
 void hang_ranks_text(const int32_t *ranks, size_t n, char *dst, size_t cap);
 /* What a rank does, with its line; with the text of the line where that is known. */
 void hang_doing(const struct hang_work *w, const struct stackgroup_rank *r, char *dst, size_t cap);
-/* The number in sleep(N) of the line at which it stands; 0 unknown. */
+/*
+ * How long it sleeps at a time, at most: by the system call, by a sleep that was made again since a look before, or by
+ * the number in sleep(N) of the line at which it stands. 0 unknown.
+ */
 uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_rank *r);
+/* The second of these: what it knows now and what was known before. */
+uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
+/* A short sleep that was made again and again, for longer than is excused: a loop that waits for something. */
+bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
 /* The usual advice of a cause. */
 void hang_advise_for(struct hang_work *w, const char *id);
 

@@ -114,7 +114,8 @@ bool hang_busy(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = NULL;
 	for (size_t i = 0; i < w->n_blocking && !r; i++)
-		if (!w->benign[i] && hang_works(w, &w->g.rank[w->blocking[i]]))
+		if (!w->benign[i] && !hang_polls(w, &w->g.rank[w->blocking[i]]) &&
+		    hang_works(w, &w->g.rank[w->blocking[i]]))
 			r = &w->g.rank[w->blocking[i]];
 	if (!r)
 		return false;
@@ -257,7 +258,7 @@ bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
 	enum confidence c = CONFIDENCE_MEDIUM;
-	char who[HANG_WHO], doing[300];
+	char who[HANG_WHO], doing[300], slept[24];
 	if (!r || !r->has_stack)
 		return false;
 	bool loader = r->activity.kind == ACTIVITY_LOADER_WAIT;
@@ -283,6 +284,9 @@ bool hang_one_stands(struct hang_work *w)
 				  r->acting->wait.text);
 		}
 		lock_says(w, r);
+		if (id && strcmp(id, "poll_loop") == 0)
+			hang_says(w, "It sleeps for at most %s at a time, again and again: a loop that waits for something.",
+				  duration_format(hang_sleep_ns_of(w, r), slept));
 	}
 	accuse_all(w);
 	say_who_waits(w);
