@@ -121,6 +121,8 @@ void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct p
 bool hang_ripe(const struct hang_case *c);
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret);
+/* Sure enough to end a job for. What is told with low confidence is told, and nothing else. */
+bool hang_may_end(const struct hang_verdict *v);
 /*
  * Kind, time, summary, cause, culprits, advice and evidence of an incident;
  * id, job, node, attempt and whatever else are the caller's. `now_unix_ms` is
