@@ -51,6 +51,15 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 	return most == 0 ? after : after == 0 ? most : MIN(most, after);
 }
 
+/* A server without visitors. Where a rank waits for others, or steps were made, somebody should have come. */
+static bool serves(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct dump_thread *t = r->acting;
+	bool plain = r->activity.kind == ACTIVITY_UNKNOWN || r->activity.kind == ACTIVITY_LOCK;
+	return plain && t && t->wait.listens && (t->wait.kind == WAIT_POLL || t->wait.kind == WAIT_SOCKET) &&
+	       !w->stepping && w->n_blocking == w->g.n;
+}
+
 /* What may take long without a step, and under which condition. */
 static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r, struct excuse *ret)
 {
@@ -92,7 +101,9 @@ static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r
 	default:
 		break;
 	}
-	if (f->also_evaluate || f->kind == ACTIVITY_EVALUATE)
+	if (serves(w, r))
+		*ret = (struct excuse){"server", 0, false};
+	else if (f->also_evaluate || f->kind == ACTIVITY_EVALUATE)
 		*ret = (struct excuse){"evaluation", hang_time(s->evaluation_ns, HANG_EVALUATION_NS), true};
 	else if (f->also_checkpoint)
 		*ret = (struct excuse){"checkpoint", checkpoint, true};
@@ -125,6 +136,7 @@ static const char *phrase(const char *id)
 		{"debugger", "a debugger looks at it"},
 		{"sleep", "idle by design"},
 		{"input", "it waits for input"},
+		{"server", "idle by design, it waits for visitors"},
 		{"checkpoint", "a checkpoint is being written or read"},
 		{"download", "data are being fetched"},
 		{"data_copy", "data are being copied"},

@@ -155,8 +155,10 @@ static void add_fd(struct describe *d, struct buf *to, int fd, const char *separ
 	char target[160];
 	struct fd_link l;
 	buf_printf(to, "%sfd %d", separator, fd);
-	if (fdtarget_read(d->w, d->pid, fd, 0, &l, target, sizeof(target)) == 0)
+	if (fdtarget_read(d->w, d->pid, fd, 0, &l, target, sizeof(target)) == 0) {
 		buf_printf(to, " %s", target);
+		d->t->listens |= l.listens;
+	}
 }
 
 static void describe_pollfds(struct describe *d, struct buf *target)
@@ -342,10 +344,9 @@ static void path_target(struct describe *d)
 static void describe_fd(struct describe *d)
 {
 	struct fd_link l;
-	if (d->t->fd >= 0)
-		ignore(fdtarget_read(d->w, d->pid, d->t->fd, FDTARGET_PIPE_BUDGET_NS, &l, d->t->target,
-				     sizeof(d->t->target)),
-		       "left empty");
+	if (d->t->fd >= 0 && fdtarget_read(d->w, d->pid, d->t->fd, FDTARGET_PIPE_BUDGET_NS, &l, d->t->target,
+					   sizeof(d->t->target)) == 0)
+		d->t->listens = l.listens;
 	if (d->t->has_syscall && d->t->nr >= 0) {
 		if (call_shape(d->t->nr) == CALL_FILE)
 			path_target(d);

@@ -170,6 +170,14 @@ def test_a_job_is_not_ended_for_a_verdict_that_is_unsure(vigil):
     p.wait(20)
 
 
+def test_a_server_without_visitors_is_left_alone(vigil):
+    p = vigil.start("run", "--hang-after", "3s", "--on-hang", "kill", "--", "python3", "-m", "http.server", "--bind", "127.0.0.1", "0")
+    wait_for(lambda: events(vigil, "standstill") or events(vigil, "hang"), 60, "it to be told as benign")
+    assert not events(vigil, "hang")
+    p.terminate()
+    p.wait(20)
+
+
 def test_restarting_without_retries_is_refused(vigil):
     result = vigil("run", "--on-hang", "restart", "--", "true")
     assert result.status == 125 and "--retries" in result.text

@@ -303,6 +303,8 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		b->alternates = true;
 	else if (span_eq(key, "sleeps"))
 		b->t.wait.sleep_ns = duration_of(next(rest, where), where);
+	else if (span_eq(key, "listens"))
+		b->t.wait.listens = true;
 	else if (span_eq(key, "naps"))
 		b->naps_ns = duration_of(next(rest, where), where);
 	else if (span_eq(key, "asleep"))

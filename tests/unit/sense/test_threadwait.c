@@ -281,6 +281,7 @@ static void a_socket_names_its_peer(void **state)
 	assert_target(&t, "socket tcp 127.0.0.1:");
 	assert_target(&t, expected);
 	assert_text(&t, "recvfrom on socket tcp");
+	assert_false(t.listens);
 }
 
 static void body_unix(void)
@@ -302,6 +303,22 @@ static void a_unix_socket_says_its_name(void **state)
 	TEXT_FORMAT(expected, "socket unix @vigil-test-%d", child);
 	assert_target(&t, expected);
 	assert_text(&t, "accept");
+	assert_true(t.listens);
+}
+
+static void body_server(void)
+{
+	struct pollfd fds[2] = {{.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN}, {.fd = listener_open(), .events = POLLIN}};
+	poll(fds, 2, -1);
+}
+
+static void a_server_waits_for_connections(void **state)
+{
+	(void)state;
+	start(body_server);
+	struct threadwait t = await_child(WAIT_POLL);
+	assert_true(t.listens);
+	assert_text(&t, "(listening)");
 }
 
 static void body_poll(void)
@@ -717,6 +734,7 @@ int main(void)
 		LIVE(a_pipe_of_ones_own_is_not_blamed_on_others),
 		LIVE(a_socket_names_its_peer),
 		LIVE(a_unix_socket_says_its_name),
+		LIVE(a_server_waits_for_connections),
 		LIVE(polls_name_what_they_poll),
 		LIVE(a_parent_names_the_child_it_waits_for),
 		LIVE(a_parent_in_vfork_is_not_taken_for_a_disk_wait),
