@@ -211,6 +211,8 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 	else if (span_eq(key, "epoch"))
 		r->seen.progress.epoch = real_of(next(rest, where)),
 		r->seen.progress.has_epoch = r->seen.has_progress = true;
+	else if (span_eq(key, "epoch-over"))
+		r->seen.progress.epoch_ended = true;
 	else if (span_eq(key, "nan"))
 		r->seen.progress.loss_broken = true, r->seen.progress.loss_broken_step = r->seen.progress.step;
 	else if (span_eq(key, "state"))
