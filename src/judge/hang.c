@@ -103,6 +103,28 @@ static bool step_missed(const struct hang_settings *s, const struct pulses *p, c
 	return true;
 }
 
+/* Of all ranks: has it moved since then? */
+static bool sign_moved(const struct pulses *p, enum pulse_sign sign, uint64_t since_ns)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct pulse_trace *t = &p->rank[i].trace[sign];
+		if (!p->rank[i].serves && t->known && t->ever_moved && t->moved_ns > since_ns)
+			return true;
+	}
+	return false;
+}
+
+/* What does not count as life, but moved all the same. */
+static const char *what_moved(const struct pulses *p, uint64_t since_ns)
+{
+	bool log = sign_moved(p, PULSE_LOG_BYTES, since_ns) || sign_moved(p, PULSE_LOG_LINES, since_ns);
+	bool cpu = sign_moved(p, PULSE_CPU, since_ns);
+	return log && cpu ? "nothing but the log and processor time"
+	       : log	  ? "nothing but the log"
+	       : cpu	  ? "nothing but processor time"
+			  : "nothing";
+}
+
 uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
 {
 	char stood[24];
@@ -117,7 +139,7 @@ uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char 
 	if (s->has_after) /* who gives a time means it, be it short or long */
 		limit = s->after_ns;
 	if (p->now_ns - since >= limit) {
-		text_format(text, cap, "nothing but the log and processor time moved for %s",
+		text_format(text, cap, "%s moved for %s", what_moved(p, since),
 			    duration_format(p->now_ns - since, stood));
 		return since;
 	}

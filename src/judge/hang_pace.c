@@ -196,7 +196,7 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 			    "look at what else runs on its cores: pinning of ranks, OMP_NUM_THREADS, loaders' workers");
 	} else if (part(r->sleeping, r) - median_of(s, x->at, sleep_share) > half) {
 		TEXT_COPY(w->v->split, "sleep");
-		hang_says(w, "It sleeps (time.sleep) %.0f %% of its time.", part(r->sleeping, r) * 100);
+		hang_says(w, "It sleeps %.0f %% of its time.", part(r->sleeping, r) * 100);
 	} else if (part(r->other, r) - median_of(s, x->at, other_share) > half) {
 		TEXT_COPY(w->v->split, "wait");
 		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits for something "
@@ -354,7 +354,7 @@ static void slowdown_split(struct hang_work *w)
 			"look at the links: port_xmit_wait and error counters in /sys/class/infiniband, retransmits in "
 			"`nstat`");
 	} else {
-		hang_advise(w, "`vigil timeline` and `vigil flame --diff` show what takes longer than before");
+		hang_advise(w, "`vigil timeline` shows since when, `vigil flame` against a recording of before (--against) what takes longer");
 	}
 }
 
