@@ -31,10 +31,11 @@ static bool works_beside(const struct hang_work *w, const struct stackgroup_rank
 static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	uint64_t said = hang_sleep_ns_of(w, r);
+	bool waited_for = w->many && w->n_blocking < w->g.n;
 	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
 	    (!w->stepping && w->n_blocking == w->g.n))
 		return 0;
-	return MAX(said * sleep_times, w->many ? 0 : hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
+	return MAX(said * sleep_times, waited_for ? 0 : hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
 }
 
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
@@ -46,7 +47,8 @@ bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 /* Asleep: for ever where all are, for a while where others wait, and not at all in a loop of short ones. */
 static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	uint64_t most = w->many && w->n_blocking < w->g.n ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
+	bool waited_for = w->many && w->n_blocking < w->g.n;
+	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
 	uint64_t after = polls_after_ns(w, r);
 	return most == 0 ? after : after == 0 ? most : MIN(most, after);
 }
