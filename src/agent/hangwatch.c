@@ -208,7 +208,7 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 static void judge_ripe(struct watch *k, struct watched *j, size_t index)
 {
 	j->gather.hcase.pulses = &j->pulses;
-	if (hang_ripe(&j->gather.hcase))
+	if (hang_ripe(&k->shm->settings, &j->gather.hcase))
 		judge(k, j, index);
 	else /* the next look may know more */
 		j->gather.next_ns = MAX(j->due_ns, k->w.mono_ns() + ripe_gap_ns);

@@ -87,15 +87,15 @@ const struct pulse *hang_lonely(const struct pulses *p)
 	return NULL;
 }
 
-uint64_t hang_missed_ns(const struct pulses *p)
+uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p)
 {
-	return MAX(step_least_ns, times(p->gap_ns, step_gaps));
+	return MAX(s->has_after ? s->after_ns : step_least_ns, times(p->gap_ns, step_gaps));
 }
 
 static bool step_missed(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
 {
 	char stood[24], usual[24];
-	uint64_t limit = s->has_after ? MAX(s->after_ns, times(p->gap_ns, step_gaps)) : hang_missed_ns(p);
+	uint64_t limit = hang_missed_ns(s, p);
 	if (!p->progress_known || !p->has_gap || p->now_ns - p->step_ns < limit)
 		return false;
 	text_format(text, cap, "no step for %s (usual: one in %s)", duration_format(p->now_ns - p->step_ns, stood),

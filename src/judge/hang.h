@@ -118,7 +118,7 @@ void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct p
  * others look slow: it is waited for steps after the last look, as long as they are not missed. c->pulses may be the
  * newest state; a case without looks is ripe.
  */
-bool hang_ripe(const struct hang_case *c);
+bool hang_ripe(const struct hang_settings *s, const struct hang_case *c);
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret);
 /* Sure enough to end a job for. What is told with low confidence is told, and nothing else. */

@@ -260,12 +260,12 @@ static bool stepped(const struct hang_work *w)
 	       !paused(w);
 }
 
-bool hang_ripe(const struct hang_case *c)
+bool hang_ripe(const struct hang_settings *s, const struct hang_case *c)
 {
 	const struct pulses *p = c->pulses;
 	if (!c->shares || !p->has_step_time || stepped_since(p, c->shares->last_ns))
 		return true;
-	return p->now_ns - p->step_ns >= hang_missed_ns(p) || p->now_ns > c->shares->last_ns + after_most_ns;
+	return p->now_ns - p->step_ns >= hang_missed_ns(s, p) || p->now_ns > c->shares->last_ns + after_most_ns;
 }
 
 static bool shares_judge(struct hang_work *w)

@@ -52,7 +52,7 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 /* Since when the job stands; 0: it does not. text: why that is believed. */
 uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap);
 /* A step is missed after this. */
-uint64_t hang_missed_ns(const struct pulses *p);
+uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p);
 /* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
 const struct pulse *hang_lonely(const struct pulses *p);
 /* The same by the rule io-gpu; keeps its windows in the mind. */
