@@ -18,6 +18,8 @@ struct hangend {
 	const char *next; /* what will be done now, one clause for people; "" nothing */
 };
 
+#define HANGEND_UNSURE "The job is left alone: for a verdict of low confidence --on-hang ends nothing."
+
 /* One hang, straggler or slowdown of a job that may still change: *in is what was stored. */
 void hangend_incident(const struct hangend *e, const struct hang_message *m, struct incident *in);
 /* The incident in its new state (a retry was decided); nobody is told again. */

@@ -189,6 +189,7 @@ void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct pulse_seen *s
 		.total = p->last.total,
 		.last_step_ns = p->has_step_time ? p->last_step_ns : 0,
 		.n_lines = p->n_lines,
+		.epoch_ended = p->epoch_ended,
 		.loss_broken = p->loss_broken,
 		.loss_broken_step = p->loss_broken_step,
 	};

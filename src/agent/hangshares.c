@@ -124,5 +124,6 @@ void hangshares_look(struct hangshares *s, struct waitshare *to)
 	}
 	for (size_t i = 0; i < n; i++)
 		free(k->thread[i].frames);
-	to->took_ns += s->w->mono_ns() - began;
+	to->last_ns = s->w->mono_ns();
+	to->took_ns += to->last_ns - began;
 }

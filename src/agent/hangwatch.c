@@ -18,6 +18,8 @@
 #include "base/log.h"
 
 static const uint64_t look_ns = NS_PER_S;
+/* Looks that are to be judged are waited with until steps have passed after them. */
+static const uint64_t ripe_gap_ns = NS_PER_S / 5;
 /* A job that has neither used a processor nor written since the look before. */
 static const uint64_t quiet_ns = 2 * NS_PER_S;
 /*
@@ -203,6 +205,15 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 		j->gather.next_ns = k->w.mono_ns() + look_ns;
 }
 
+static void judge_ripe(struct watch *k, struct watched *j, size_t index)
+{
+	j->gather.hcase.pulses = &j->pulses;
+	if (hang_ripe(&k->shm->settings, &j->gather.hcase))
+		judge(k, j, index);
+	else /* the next look may know more */
+		j->gather.next_ns = MAX(j->due_ns, k->w.mono_ns() + ripe_gap_ns);
+}
+
 static uint64_t own_cpu_ns(void)
 {
 	struct timespec t;
@@ -367,7 +378,7 @@ static uint64_t round_of(struct watch *k)
 		if (k->w.mono_ns() >= j->due_ns)
 			look(k, j, i);
 		if (j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye))
-			judge(k, j, i);
+			judge_ripe(k, j, i);
 		next = MIN(next, j->due_ns);
 		if (j->gather.busy)
 			next = MIN(next, j->gather.next_ns);

@@ -84,8 +84,11 @@ static void incident_take(struct super *s, const struct hang_message *m)
 	struct hangend e = end_of(s);
 	static struct incident in; /* large */
 	bool of_now = m->attempt == s->job.attempt && s->phase == SUPER_RUNNING;
-	bool ends = of_now && m->verdict.kind == HANG_HANG && s->spec->on_hang != ON_HANG_REPORT && !s->stopping;
-	if (ends)
+	bool asked = of_now && m->verdict.kind == HANG_HANG && s->spec->on_hang != ON_HANG_REPORT && !s->stopping;
+	bool ends = asked && hang_may_end(&m->verdict);
+	if (asked && !ends)
+		e.next = HANGEND_UNSURE;
+	else if (ends)
 		e.next = s->spec->on_hang == ON_HANG_KILL
 				 ? "The job is ended now, because --on-hang kill was given."
 				 : "The job is ended now and started again, because --on-hang restart "

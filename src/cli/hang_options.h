@@ -27,7 +27,8 @@ bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret);
 	 .help = "evidence: stacks, steps and counters of all ranks; io-gpu: no IO, then an unchanging GPU load",      \
 	 .choices = hang_rule_choices, .offset = offsetof(S, hang.rule)},                                              \
 	{.name = "on-hang", .type = OPTION_CHOICE, .arg = "DO",                                                        \
-	 .help = "report it, kill the job (exit status 124), or restart it as --retries allows",                       \
+	 .help = "report it, kill the job (exit status 124), or restart it as --retries allows; what is told with "     \
+		 "low confidence is reported only",                                                                    \
 	 .choices = on_hang_choices, .offset = offsetof(S, hang.on_hang)}
 
 #define HANG_DEFAULTS {.after = HANG_AFTER_BY_EVIDENCE}

@@ -87,15 +87,42 @@ const struct pulse *hang_lonely(const struct pulses *p)
 	return NULL;
 }
 
+uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p)
+{
+	return MAX(s->has_after ? s->after_ns : step_least_ns, times(p->gap_ns, step_gaps));
+}
+
 static bool step_missed(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
 {
 	char stood[24], usual[24];
-	uint64_t limit = MAX(s->has_after ? s->after_ns : step_least_ns, times(p->gap_ns, step_gaps));
+	uint64_t limit = hang_missed_ns(s, p);
 	if (!p->progress_known || !p->has_gap || p->now_ns - p->step_ns < limit)
 		return false;
 	text_format(text, cap, "no step for %s (usual: one in %s)", duration_format(p->now_ns - p->step_ns, stood),
 		    duration_format((uint64_t)p->gap_ns, usual));
 	return true;
+}
+
+/* Of all ranks: has it moved since then? */
+static bool sign_moved(const struct pulses *p, enum pulse_sign sign, uint64_t since_ns)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct pulse_trace *t = &p->rank[i].trace[sign];
+		if (!p->rank[i].serves && t->known && t->ever_moved && t->moved_ns > since_ns)
+			return true;
+	}
+	return false;
+}
+
+/* What does not count as life, but moved all the same. */
+static const char *what_moved(const struct pulses *p, uint64_t since_ns)
+{
+	bool log = sign_moved(p, PULSE_LOG_BYTES, since_ns) || sign_moved(p, PULSE_LOG_LINES, since_ns);
+	bool cpu = sign_moved(p, PULSE_CPU, since_ns);
+	return log && cpu ? "nothing but the log and processor time"
+	       : log	  ? "nothing but the log"
+	       : cpu	  ? "nothing but processor time"
+			  : "nothing";
 }
 
 uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
@@ -112,7 +139,7 @@ uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char 
 	if (s->has_after) /* who gives a time means it, be it short or long */
 		limit = s->after_ns;
 	if (p->now_ns - since >= limit) {
-		text_format(text, cap, "nothing but the log and processor time moved for %s",
+		text_format(text, cap, "%s moved for %s", what_moved(p, since),
 			    duration_format(p->now_ns - since, stood));
 		return since;
 	}
@@ -178,6 +205,7 @@ static void moves(struct hang_mind *m, struct hang_step *ret)
 	m->again_ns = 0;
 	m->rounds = 0;
 	m->text[0] = '\0';
+	m->sleep_until_ns = m->sleep_ns = 0;
 }
 
 void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret)
@@ -250,6 +278,9 @@ void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct p
 	if (m->since_ns == 0) /* it moved meanwhile */
 		return;
 	TEXT_COPY(m->text, v->text);
+	m->sleep_rank = v->sleep_rank;
+	m->sleep_until_ns = v->sleep_until_ns;
+	m->sleep_ns = v->sleep_ns;
 	m->hung_step_ns = p->step_ns;
 	uint64_t patience = patience_ns(m);
 	m->again_ns = p->now_ns + (v->again_ns ? MIN(v->again_ns, patience) : patience);

@@ -90,6 +90,8 @@ struct hang_mind {
 	uint64_t moves_ns; /* hung, but something moves since then; 0: nothing does */
 	uint64_t hung_step_ns; /* the last step at the last verdict */
 	char text[200]; /* of the last verdict */
+	int32_t sleep_rank; /* struct hang_verdict's, of the last verdict of this standstill */
+	uint64_t sleep_until_ns, sleep_ns;
 	uint64_t shares_ns; /* stragglers were last sampled for */
 	uint64_t shares_steps;
 	bool shares_asked, shares_again; /* again: the last round was not clear, and is repeated once */
@@ -111,8 +113,16 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 /* Call it exactly once for each step that wanted something. */
 void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p);
 /* c->pulses is the newest state, after the evidence was gathered. */
+/*
+ * Can the quick looks (HANG_WANT_SHARES) be judged yet? A hang that begins among them makes the rank that holds up the
+ * others look slow: it is waited for steps after the last look, as long as they are not missed. c->pulses may be the
+ * newest state; a case without looks is ripe.
+ */
+bool hang_ripe(const struct hang_settings *s, const struct hang_case *c);
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret);
+/* Sure enough to end a job for. What is told with low confidence is told, and nothing else. */
+bool hang_may_end(const struct hang_verdict *v);
 /*
  * Kind, time, summary, cause, culprits, advice and evidence of an incident;
  * id, job, node, attempt and whatever else are the caller's. `now_unix_ms` is

@@ -15,6 +15,53 @@ struct excuse {
 	bool must_work;
 };
 
+/* Something of it works meanwhile, be it a process that it waits for. */
+static bool works_beside(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const double beside_cores = 0.2;
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	return r->cores >= beside_cores ||
+	       (l && (pulse_reads(w->p, l) || pulse_writes(w->p, l) || hang_gpu_works(w, r->rank)));
+}
+
+/*
+ * After this a short sleep that goes on is no sleep, but a loop that waits for something; 0: never. Where nobody waits
+ * for it and no step was ever made it may be what the program is for.
+ */
+static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	uint64_t said = hang_sleep_ns_of(w, r);
+	bool waited_for = w->many && w->n_blocking < w->g.n;
+	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
+	    (!w->stepping && w->n_blocking == w->g.n))
+		return 0;
+	return MAX(said * sleep_times, waited_for ? 0 : hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
+}
+
+bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	uint64_t after = polls_after_ns(w, r);
+	return after > 0 && w->standstill_ns > after;
+}
+
+/* Asleep: for ever where all are, for a while where others wait, and not at all in a loop of short ones. */
+static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	bool waited_for = w->many && w->n_blocking < w->g.n;
+	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
+	uint64_t after = polls_after_ns(w, r);
+	return most == 0 ? after : after == 0 ? most : MIN(most, after);
+}
+
+/* A server without visitors. Where a rank waits for others, or steps were made, somebody should have come. */
+static bool serves(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct dump_thread *t = r->acting;
+	bool plain = r->activity.kind == ACTIVITY_UNKNOWN || r->activity.kind == ACTIVITY_LOCK;
+	return plain && t && t->wait.listens && (t->wait.kind == WAIT_POLL || t->wait.kind == WAIT_SOCKET) &&
+	       !w->stepping && w->n_blocking == w->g.n;
+}
+
 /* What may take long without a step, and under which condition. */
 static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r, struct excuse *ret)
 {
@@ -30,8 +77,7 @@ static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r
 		*ret = (struct excuse){"debugger", 0, false};
 		return true;
 	case ACTIVITY_SLEEP:
-		*ret = (struct excuse){
-			"sleep", w->many && w->n_blocking < w->g.n ? hang_time(s->sleep_ns, HANG_SLEEP_NS) : 0, false};
+		*ret = (struct excuse){"sleep", sleep_most_ns(w, r), false};
 		return true;
 	case ACTIVITY_INPUT:
 		*ret = (struct excuse){"input", w->many ? hang_time(s->sleep_ns, HANG_SLEEP_NS) : 0, false};
@@ -57,7 +103,9 @@ static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r
 	default:
 		break;
 	}
-	if (f->also_evaluate || f->kind == ACTIVITY_EVALUATE)
+	if (serves(w, r))
+		*ret = (struct excuse){"server", 0, false};
+	else if (f->also_evaluate || f->kind == ACTIVITY_EVALUATE)
 		*ret = (struct excuse){"evaluation", hang_time(s->evaluation_ns, HANG_EVALUATION_NS), true};
 	else if (f->also_checkpoint)
 		*ret = (struct excuse){"checkpoint", checkpoint, true};
@@ -70,14 +118,6 @@ static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r
 	return true;
 }
 
-/* A short sleep that has lasted many times its length is a loop. */
-static bool polls(const struct hang_work *w, const struct stackgroup_rank *r)
-{
-	uint64_t said = hang_sleep_ns_of(w, r);
-	return r->activity.kind == ACTIVITY_SLEEP && said > 0 && said < 60 * NS_PER_S &&
-	       w->standstill_ns > MAX(said * sleep_times, w->many ? 0 : hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
-}
-
 static bool excused(const struct hang_work *w, const struct stackgroup_rank *r, struct excuse *ret)
 {
 	const struct pulse *l = pulse_find(w->p, r->rank);
@@ -85,7 +125,7 @@ static bool excused(const struct hang_work *w, const struct stackgroup_rank *r, 
 		*ret = (struct excuse){"debugger", w->many ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0, false};
 		return ret->most_ns == 0 || w->standstill_ns < ret->most_ns;
 	}
-	if (!excuse_of(w, r, ret) || polls(w, r))
+	if (!excuse_of(w, r, ret))
 		return false;
 	if (ret->must_work && !hang_works(w, r))
 		return false;
@@ -98,6 +138,7 @@ static const char *phrase(const char *id)
 		{"debugger", "a debugger looks at it"},
 		{"sleep", "idle by design"},
 		{"input", "it waits for input"},
+		{"server", "idle by design, it waits for visitors"},
 		{"checkpoint", "a checkpoint is being written or read"},
 		{"download", "data are being fetched"},
 		{"data_copy", "data are being copied"},
@@ -126,13 +167,19 @@ static void benign_is(struct hang_work *w, const char *id, uint64_t most_ns)
 bool hang_benign(struct hang_work *w)
 {
 	struct excuse first = {.id = NULL}, e;
+	uint64_t soonest = UINT64_MAX; /* the first excuse to end */
+	bool works = false;
 	const struct stackgroup_rank *who = NULL;
 	size_t n = 0;
 	for (size_t i = 0; i < w->n_blocking; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
 		w->benign[i] = excused(w, r, &e);
 		n += w->benign[i];
-		if (w->benign[i] && !first.id) {
+		if (!w->benign[i])
+			continue;
+		soonest = e.most_ns ? MIN(soonest, e.most_ns) : soonest;
+		works |= e.must_work;
+		if (!first.id) {
 			first = e;
 			who = r;
 		}
@@ -140,9 +187,9 @@ bool hang_benign(struct hang_work *w)
 	if (n == 0 || n < w->n_blocking)
 		return false;
 	char doing[300], rank[HANG_WHO];
-	benign_is(w, first.id, first.most_ns);
+	benign_is(w, first.id, soonest == UINT64_MAX ? 0 : soonest);
 	/* What is excused by working has to go on doing so. */
-	if (first.must_work)
+	if (works)
 		w->v->again_ns = MIN(w->v->again_ns, work_again_ns);
 	hang_doing(w, who, doing, sizeof(doing));
 	hang_says(w, "%s: ", phrase(first.id));

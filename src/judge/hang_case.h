@@ -91,8 +91,11 @@ struct hang_verdict {
 	uint64_t again_ns; /* HANG_NONE: when to ask again, from now; 0: when the mind thinks so */
 	int32_t culprits[HANG_CULPRITS];
 	size_t n_culprits;
+	/* Of the first rank that sleeps: until when, and how long it does so at a time as far as that is known; 0: not. */
+	int32_t sleep_rank;
+	uint64_t sleep_until_ns, sleep_ns;
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
-	char split[24]; /* straggler, slowdown: "compute", "host", "loader", "network", "gpu"; "" unknown */
+	char split[24]; /* straggler, slowdown: "compute", "host", "loader", "network", "gpu", "sleep", "wait"; "" unknown */
 	char advice[HANG_ADVICE][320];
 	size_t n_advice;
 	struct {

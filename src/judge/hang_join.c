@@ -117,10 +117,15 @@ void hang_book_joins(struct hang_work *w)
 	for (size_t i = 0; i < b->n_advice; i++)
 		hang_advise(w, "%s", b->advice[i]);
 	hang_says(w, "The cause book says: %s", b->text);
-	if (w->v->n_culprits == 0)
-		for (size_t i = 0; i < b->n_culprits; i++)
-			hang_accuse(w, b->culprits[i]);
-	hang_evidence(w, "verdict", "", "before the cause book was asked: %s", w->v->id);
+	char ranks[200];
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	hang_evidence(w, "verdict", "", "before the cause book was asked: %s%s%s", w->v->id,
+		      w->v->n_culprits ? " of " : "", w->v->n_culprits ? ranks : "");
+	/* Who is named belongs to why: of several that stand there one has failed, the rest may wait for it unseen. */
+	if (b->n_culprits > 0)
+		w->v->n_culprits = 0;
+	for (size_t i = 0; i < b->n_culprits; i++)
+		hang_accuse(w, b->culprits[i]);
 	TEXT_COPY(w->v->id, b->id);
 	if (w->v->confidence == CONFIDENCE_LOW)
 		w->v->confidence = CONFIDENCE_MEDIUM;

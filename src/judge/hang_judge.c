@@ -117,6 +117,20 @@ static void work_make(struct hang_work *w)
 	}
 }
 
+/* For the next verdict, which sees whether it is still the same sleep. */
+static void sleep_keep(struct hang_work *w)
+{
+	for (size_t i = 0; i < w->n_blocking; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
+		if (r->activity.kind != ACTIVITY_SLEEP || !r->acting || r->acting->wait.sleep_until_ns == 0)
+			continue;
+		w->v->sleep_rank = r->rank;
+		w->v->sleep_until_ns = r->acting->wait.sleep_until_ns;
+		w->v->sleep_ns = hang_sleep_made_again(w, r);
+		return;
+	}
+}
+
 static bool moved_meanwhile(struct hang_work *w)
 {
 	char text[200];
@@ -141,6 +155,11 @@ static bool by_stacks(struct hang_work *w)
 	return false;
 }
 
+bool hang_may_end(const struct hang_verdict *v)
+{
+	return v->kind == HANG_HANG && v->confidence > CONFIDENCE_LOW;
+}
+
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret)
 {
@@ -155,6 +174,7 @@ void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const 
 	work_make(&w);
 	ret->standstill_ns = w.standstill_ns;
 	hang_groups(&w);
+	sleep_keep(&w);
 	bool decided = hang_stopped(&w) || hang_dead(&w) || hang_not_started(&w) ||
 		       (w.has_stacks ? by_stacks(&w) : hang_collective_says(&w) || hang_by_counters(&w));
 	if (!decided)

@@ -16,8 +16,10 @@ static const double ratio_slack = 0.7;
 static const double clock_ratio = 0.9;
 /* Steps that must have passed while the looks were taken: shares of one long wait say nothing of a pace. */
 static const uint64_t steps_least = 5;
-static const double stood_gaps = 2;
-static const uint64_t stood_least_ns = 2 * NS_PER_S;
+/* A step that took so many times as long as the others, and so much of the time of the looks longer: a pause. */
+static const double pause_times = 1.5, pause_ratio = 0.1;
+/* So long steps after the looks are waited for. */
+static const uint64_t after_most_ns = 60 * NS_PER_S;
 
 static void sort(double *v, size_t n)
 {
@@ -78,6 +80,11 @@ static double loader_share(const struct waitshare_rank *r)
 static double sleep_share(const struct waitshare_rank *r)
 {
 	return part(r->sleeping, r);
+}
+
+static double other_share(const struct waitshare_rank *r)
+{
+	return part(r->other, r);
 }
 
 struct straggler {
@@ -189,7 +196,14 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 			    "look at what else runs on its cores: pinning of ranks, OMP_NUM_THREADS, loaders' workers");
 	} else if (part(r->sleeping, r) - median_of(s, x->at, sleep_share) > half) {
 		TEXT_COPY(w->v->split, "sleep");
-		hang_says(w, "It sleeps (time.sleep) %.0f %% of its time.", part(r->sleeping, r) * 100);
+		hang_says(w, "It sleeps %.0f %% of its time.", part(r->sleeping, r) * 100);
+	} else if (part(r->other, r) - median_of(s, x->at, other_share) > half) {
+		TEXT_COPY(w->v->split, "wait");
+		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits for something "
+			     "of its own, a file or a lock.",
+			  part(r->other, r) * 100);
+		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
+		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
 	} else {
 		TEXT_COPY(w->v->split, "compute");
 		hang_says(w, "It spends that time computing.");
@@ -199,15 +213,59 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 	}
 }
 
-/* The job went on stepping all through the looks; one that stopped meanwhile may be about to hang. */
+/*
+ * Steps were seen to pass twice since then. One sight is not enough: what is read first may have been made before,
+ * and only then has the job stopped.
+ */
+static bool stepped_since(const struct pulses *p, uint64_t since_ns)
+{
+	if (p->n_gaps == 0)
+		return false;
+	double gap_ns = (double)p->gap_s[(p->n_gaps - 1) % PULSE_GAPS] * 1e9;
+	return (double)sub_floor(p->step_count_ns, since_ns) > gap_ns;
+}
+
+/* One that stands still for a while, as for a checkpoint, makes slow whom the others wait for. */
+static bool paused(const struct hang_work *w)
+{
+	const struct pulses *p = w->p;
+	uint64_t began_ns = w->m->asked_ns;
+	double length_s = (double)sub_floor(w->c->shares->last_ns, began_ns) / 1e9, at_s = (double)p->step_count_ns / 1e9;
+	double usual_s = p->step_time_ns / 1e9, times_s[PULSE_GAPS];
+	size_t n = 0;
+	for (; n < MIN(p->n_step_times, MIN(p->n_gaps, PULSE_GAPS)) && at_s * 1e9 > (double)began_ns; n++) {
+		at_s -= (double)p->gap_s[(p->n_gaps - 1 - n) % PULSE_GAPS];
+		times_s[n] = (double)p->step_s[(p->n_step_times - 1 - n) % PULSE_STEPS];
+	}
+	if (n > 0) {
+		sort(times_s, n);
+		usual_s = MAX(usual_s, times_s[n / 2]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		double gap_s = (double)p->gap_s[(p->n_gaps - 1 - i) % PULSE_GAPS];
+		double step_s = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS];
+		if (step_s > usual_s * pause_times && gap_s * (1 - usual_s / step_s) > length_s * pause_ratio)
+			return true;
+	}
+	return false;
+}
+
+/* The job went on stepping all through the looks and after them; one that stopped meanwhile may be about to hang. */
 static bool stepped(const struct hang_work *w)
 {
 	const struct pulses *p = w->p;
-	uint64_t stood_ns = sub_floor(p->now_ns, p->step_ns),
-		 gap_ns = p->has_gap ? (uint64_t)(p->gap_ns * stood_gaps) : 0;
 	if (!p->has_step_time)
 		return true;
-	return sub_floor(p->n_steps, w->m->shares_steps) >= steps_least && stood_ns <= MAX(gap_ns, stood_least_ns);
+	return sub_floor(p->n_steps, w->m->shares_steps) >= steps_least && stepped_since(p, w->c->shares->last_ns) &&
+	       !paused(w);
+}
+
+bool hang_ripe(const struct hang_settings *s, const struct hang_case *c)
+{
+	const struct pulses *p = c->pulses;
+	if (!c->shares || !p->has_step_time || stepped_since(p, c->shares->last_ns))
+		return true;
+	return p->now_ns - p->step_ns >= hang_missed_ns(s, p) || p->now_ns > c->shares->last_ns + after_most_ns;
 }
 
 static bool shares_judge(struct hang_work *w)
@@ -296,7 +354,7 @@ static void slowdown_split(struct hang_work *w)
 			"look at the links: port_xmit_wait and error counters in /sys/class/infiniband, retransmits in "
 			"`nstat`");
 	} else {
-		hang_advise(w, "`vigil timeline` and `vigil flame --diff` show what takes longer than before");
+		hang_advise(w, "`vigil timeline` shows since when, `vigil flame` against a recording of before (--against) what takes longer");
 	}
 }
 

@@ -51,6 +51,8 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 
 /* Since when the job stands; 0: it does not. text: why that is believed. */
 uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap);
+/* A step is missed after this. */
+uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p);
 /* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
 const struct pulse *hang_lonely(const struct pulses *p);
 /* The same by the rule io-gpu; keeps its windows in the mind. */
@@ -70,8 +72,15 @@ const char *hang_who(int32_t rank, char dst[static HANG_WHO]);
 void hang_ranks_text(const int32_t *ranks, size_t n, char *dst, size_t cap);
 /* What a rank does, with its line; with the text of the line where that is known. */
 void hang_doing(const struct hang_work *w, const struct stackgroup_rank *r, char *dst, size_t cap);
-/* The number in sleep(N) of the line at which it stands; 0 unknown. */
+/*
+ * How long it sleeps at a time, at most: by the system call, by a sleep that was made again since a look before, or by
+ * the number in sleep(N) of the line at which it stands. 0 unknown.
+ */
 uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_rank *r);
+/* The second of these: what it knows now and what was known before. */
+uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
+/* A short sleep that was made again and again, for longer than is excused: a loop that waits for something. */
+bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
 /* The usual advice of a cause. */
 void hang_advise_for(struct hang_work *w, const char *id);
 

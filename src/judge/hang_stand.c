@@ -114,7 +114,8 @@ bool hang_busy(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = NULL;
 	for (size_t i = 0; i < w->n_blocking && !r; i++)
-		if (!w->benign[i] && hang_works(w, &w->g.rank[w->blocking[i]]))
+		if (!w->benign[i] && !hang_polls(w, &w->g.rank[w->blocking[i]]) &&
+		    hang_works(w, &w->g.rank[w->blocking[i]]))
 			r = &w->g.rank[w->blocking[i]];
 	if (!r)
 		return false;
@@ -257,7 +258,7 @@ bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
 	enum confidence c = CONFIDENCE_MEDIUM;
-	char who[HANG_WHO], doing[300];
+	char who[HANG_WHO], doing[300], slept[24];
 	if (!r || !r->has_stack)
 		return false;
 	bool loader = r->activity.kind == ACTIVITY_LOADER_WAIT;
@@ -283,6 +284,9 @@ bool hang_one_stands(struct hang_work *w)
 				  r->acting->wait.text);
 		}
 		lock_says(w, r);
+		if (id && strcmp(id, "poll_loop") == 0)
+			hang_says(w, "It sleeps for at most %s at a time, again and again: a loop that waits for something.",
+				  duration_format(hang_sleep_ns_of(w, r), slept));
 	}
 	accuse_all(w);
 	say_who_waits(w);
@@ -385,6 +389,54 @@ static const struct stackgroup_rank *most_alike(const struct hang_work *w, size_
 		*ret_n = MAX(*ret_n, n);
 	}
 	return first;
+}
+
+/* It has printed the end of its epoch, or has made the last of its steps, which are not as many as somebody else's. */
+static bool epoch_over(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	if (!l || !l->seen.has_progress)
+		return false;
+	const struct pulse_progress *x = &l->seen.progress;
+	if (x->epoch_ended)
+		return true;
+	bool last = x->has_step && x->has_total && x->step + 1 >= x->total, differs = false;
+	for (size_t i = 0; last && i < w->p->n; i++) {
+		const struct pulse_progress *y = &w->p->rank[i].seen.progress;
+		differs |= !w->p->rank[i].serves && w->p->rank[i].seen.has_progress && y->has_total && y->total > x->total;
+	}
+	return differs;
+}
+
+/* Some have come to the end of their epoch and call what comes after it, the others are still in the midst of theirs. */
+static bool epoch_over_for_some(struct hang_work *w)
+{
+	const struct stackgroup_rank *over = NULL, *amid = NULL;
+	size_t n_over = 0;
+	char a[300], b[300];
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i], **of = epoch_over(w, r) ? &over : &amid;
+		const struct pulse *l = pulse_find(w->p, r->rank);
+		n_over += of == &over;
+		/* each side is in one call, and who is amid an epoch has made steps */
+		if ((*of && !alike(*of, r)) || (of == &amid && !(l && l->stepping)))
+			return false;
+		*of = *of ? *of : r;
+	}
+	if (!over || !amid || alike(over, amid))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "uneven_last_epoch", CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->g.n; i++)
+		if (epoch_over(w, &w->g.rank[i]) == (n_over * 2 <= w->g.n))
+			hang_accuse(w, w->g.rank[i].rank);
+	hang_doing(w, over, a, sizeof(a));
+	hang_doing(w, amid, b, sizeof(b));
+	hang_says(w, "Rank %d has come to the end of its epoch and waits in %s, rank %d is still within its own, in %s.",
+		  over->rank, a, amid->rank, b);
+	hang_says(w, "They have had different numbers of batches: the data are split unevenly.");
+	return true;
 }
 
 static bool mismatched(struct hang_work *w)
@@ -533,7 +585,7 @@ bool hang_all_wait(struct hang_work *w)
 		}
 	if (w->n_unseen > 0)
 		return w->n_unseen * 2 < w->g.n && one_unseen(w);
-	return uneven(w) || p2p(w) || store(w) || mismatched(w) || stalled(w);
+	return uneven(w) || p2p(w) || store(w) || epoch_over_for_some(w) || mismatched(w) || stalled(w);
 }
 
 /* ---- without stacks, and without an idea ---- */

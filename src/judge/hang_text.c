@@ -123,7 +123,36 @@ void hang_doing(const struct hang_work *w, const struct stackgroup_rank *r, char
 		buf_add(&b, "at a place that could not be read");
 }
 
-uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_rank *r)
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Sleeps until a time: if that is another one than before, it has slept for no longer than they are apart. */
+uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct threadwait *now = &r->acting->wait;
+	uint64_t most = UINT64_MAX;
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct stackdump *d = w->c->dumps[i];
+		for (size_t k = 0; k < d->n; k++)
+			for (size_t t = 0; d->processes[k].pid == r->process->pid && t < d->processes[k].n_threads; t++) {
+				const struct dump_thread *before = &d->processes[k].threads[t];
+				uint64_t until = before->tid == r->acting->tid ? before->wait.sleep_until_ns : 0;
+				if (until && until != now->sleep_until_ns)
+					most = MIN(most, apart(until, now->sleep_until_ns));
+			}
+	}
+	if (w->m->sleep_until_ns && w->m->sleep_rank == r->rank) {
+		if (w->m->sleep_until_ns != now->sleep_until_ns)
+			most = MIN(most, apart(w->m->sleep_until_ns, now->sleep_until_ns));
+		if (w->m->sleep_ns)
+			most = MIN(most, w->m->sleep_ns);
+	}
+	return most == UINT64_MAX ? 0 : MAX(most, now->sleep_left_ns);
+}
+
+static uint64_t sleep_written(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const char *line = r->activity.user ? source_line(w, r->rank) : "";
 	const char *at = strstr(line, "sleep(");
@@ -144,6 +173,15 @@ uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_ran
 	}
 	s /= unit;
 	return any && *at == ')' && s < 1e9 ? (uint64_t)(s * 1e9) : 0;
+}
+
+uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct threadwait *now = r->acting ? &r->acting->wait : NULL;
+	if (now && now->sleep_ns)
+		return now->sleep_ns;
+	uint64_t again = now && now->sleep_until_ns ? hang_sleep_made_again(w, r) : 0;
+	return again ? again : sleep_written(w, r);
 }
 
 void hang_groups(struct hang_work *w)

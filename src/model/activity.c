@@ -331,7 +331,7 @@ static void by_wait(const struct dump_thread *t, struct activity_found *ret)
 {
 	if (sleeps(t)) {
 		ret->kind = ACTIVITY_SLEEP;
-		ret->op = "time.sleep";
+		ret->op = t->has_python ? "time.sleep" : "a sleep";
 		return;
 	}
 	switch (t->wait.kind) {

@@ -64,6 +64,7 @@ struct pulse_progress {
 	uint64_t step, total;
 	uint64_t last_step_ns; /* when the step last grew; 0: never */
 	uint64_t n_lines; /* lines of progress so far */
+	bool epoch_ended; /* it has printed the end of an epoch, and no step since */
 	bool loss_broken; /* NaN or infinite */
 	uint64_t loss_broken_step;
 };

@@ -26,6 +26,7 @@ struct waitshare {
 	size_t n;
 	uint32_t looks;
 	uint64_t took_ns; /* all the looks together; filled by the owner */
+	uint64_t last_ns; /* when the last look was over; filled by the owner */
 };
 
 /* One look: the dump may hold main threads alone, without detail of waits. Ranks beyond 64 are left out. */

@@ -321,7 +321,7 @@ int fdtarget_read(const struct world *w, pid_t pid, int fd, uint64_t pipe_budget
 	buf_reset(&b);
 	if (l.kind == FD_SOCKET) {
 		buf_add(&b, "socket");
-		if (socktable_find(w, pid, l.inode, text, sizeof(text)) == 0)
+		if (socktable_find(w, pid, l.inode, &l.listens, text, sizeof(text)) == 0)
 			buf_printf(&b, " %s", text);
 	} else if (l.kind == FD_PIPE) {
 		pipe_add(w, pid, fd, link, pipe_budget_ns, &b);

@@ -29,6 +29,7 @@ enum fd_kind {
 struct fd_link {
 	enum fd_kind kind;
 	uint64_t inode; /* of pipes and sockets; 0 */
+	bool listens; /* a socket that waits for connections; only fdtarget_read says so */
 };
 
 /* The text of a link in /proc/PID/fd. Pure. */

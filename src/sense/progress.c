@@ -358,6 +358,33 @@ int progress_parse(struct span line, const struct progress_patterns *user, struc
 	return PROGRESS_NONE;
 }
 
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool has_word(struct span s, const char *word)
+{
+	size_t n = strlen(word);
+	for (size_t i = 0; i + n <= s.len; i++)
+		if (strncasecmp(s.p + i, word, n) == 0 && (i == 0 || !is_letter(s.p[i - 1])) &&
+		    (i + n == s.len || !is_letter(s.p[i + n])))
+			return true;
+	return false;
+}
+
+bool progress_ends_epoch(struct span line)
+{
+	static const char *const words[] = {"done", "end", "ended", "finished", "complete", "completed"};
+	const size_t longest = 200; /* longer ones are prose */
+	if (line.len > longest || !has_word(line, "epoch"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (has_word(line, words[i]))
+			return true;
+	return false;
+}
+
 /* ---- over time */
 
 void progress_init(struct progress *p, const struct progress_patterns *user)
@@ -379,12 +406,14 @@ static void step_seen(struct progress *p, const struct progress_line *l, uint64_
 	if (!same || l->step != p->last.step) {
 		p->last_step_ns = now_ns;
 		p->has_step_time = true;
+		p->epoch_ended = false;
 	}
 }
 
 static void line_done(struct progress *p, uint64_t now_ns)
 {
 	struct progress_line l;
+	bool ends = !p->too_long && progress_ends_epoch((struct span){p->line, p->len});
 	if (!p->too_long && p->len > 0 && progress_parse((struct span){p->line, p->len}, p->user, &l) == 0) {
 		step_seen(p, &l, now_ns);
 		if (l.has_loss && !isfinite(l.loss) && !p->loss_broken) {
@@ -402,7 +431,9 @@ static void line_done(struct progress *p, uint64_t now_ns)
 		}
 		p->any = true;
 		p->n_lines++;
+		ends &= !l.has_step; /* a bar that says "done" at its last step is one of steps */
 	}
+	p->epoch_ended |= ends;
 	p->len = 0;
 	p->too_long = false;
 }

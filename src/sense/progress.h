@@ -45,6 +45,8 @@ struct progress_patterns {
 	const struct pattern *epoch, *step, *total, *loss;
 };
 
+/* "epoch 3 done", "Finished epoch", "end of epoch 2": by one whole word beside "epoch". */
+bool progress_ends_epoch(struct span line);
 /* One line without its newline. user may be NULL. */
 int must_check progress_parse(struct span line, const struct progress_patterns *user, struct progress_line *ret);
 
@@ -64,6 +66,7 @@ struct progress {
 	double period_ns[PROGRESS_PERIODS]; /* a step's time, newest at (n - 1) % PROGRESS_PERIODS */
 	uint64_t n_periods;
 	uint64_t n_lines; /* of progress */
+	bool epoch_ended; /* the end of an epoch was printed, and no step since */
 	bool loss_broken; /* it was NaN or infinite */
 	uint64_t loss_broken_step;
 };

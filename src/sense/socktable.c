@@ -138,8 +138,20 @@ void sock_line_format(const struct sock_line *l, const char *protocol, char *dst
 		buf_printf(&b, " (%s)", tcp_state(l->state));
 }
 
+/* The fourth word of a line of unix has a bit for sockets that listen (kernel: SO_ACCEPTCON). */
+static bool unix_listens(struct span line)
+{
+	const uint32_t accepts = 1u << 16;
+	struct span word = {NULL, 0};
+	uint32_t flags;
+	for (int i = 0; i < 4; i++)
+		if (!span_word(&line, &word))
+			return false;
+	return hex_u32(word, &flags) == 0 && flags & accepts;
+}
+
 /* True when the line is the one searched: then dst is filled. */
-static bool line_take(const char *protocol, struct span line, uint64_t inode, char *dst, size_t cap)
+static bool line_take(const char *protocol, struct span line, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
 {
 	struct sock_line l;
 	struct span path;
@@ -151,15 +163,17 @@ static bool line_take(const char *protocol, struct span line, uint64_t inode, ch
 		if (path.p)
 			span_copy(path, name, sizeof(name));
 		(void)text_format(dst, cap, "unix%s%s", name[0] ? " " : "", name);
+		*ret_listens = unix_listens(line);
 		return true;
 	}
 	if (sock_line_parse(line, &l) < 0 || l.inode != inode)
 		return false;
 	sock_line_format(&l, protocol, dst, cap);
+	*ret_listens = strcmp(protocol, "tcp") == 0 && l.state == TCP_LISTEN;
 	return true;
 }
 
-static int table_search(int fd, const char *protocol, uint64_t inode, char *dst, size_t cap)
+static int table_search(int fd, const char *protocol, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
 {
 	char text[8192];
 	size_t kept = 0;
@@ -177,7 +191,7 @@ static int table_search(int fd, const char *protocol, uint64_t inode, char *dst,
 		size_t whole = last ? (size_t)(last - text) + 1 : 0;
 		struct span rest = {text, whole}, line;
 		while (span_line(&rest, &line))
-			if (line_take(protocol, line, inode, dst, cap))
+			if (line_take(protocol, line, inode, ret_listens, dst, cap))
 				return 0;
 		if (whole == 0 && len == sizeof(text))
 			whole = len; /* no line is that long: this is no table */
@@ -187,7 +201,7 @@ static int table_search(int fd, const char *protocol, uint64_t inode, char *dst,
 	return SOCK_NONE;
 }
 
-int socktable_find(const struct world *w, pid_t pid, uint64_t inode, char *dst, size_t cap)
+int socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
 {
 	static const struct {
 		const char *file, *protocol;
@@ -205,7 +219,7 @@ int socktable_find(const struct world *w, pid_t pid, uint64_t inode, char *dst, 
 				result = e;
 			continue; /* a kernel without that family */
 		}
-		int r = table_search(fd, tables[i].protocol, inode, dst, cap);
+		int r = table_search(fd, tables[i].protocol, inode, ret_listens, dst, cap);
 		if (r == 0)
 			return 0;
 		if (r < 0)

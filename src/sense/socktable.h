@@ -28,5 +28,8 @@ int must_check sock_unix_parse(struct span line, uint64_t *ret_inode, struct spa
 /* "tcp 10.0.0.3:4000 -> 10.0.0.7:29500 (established)". */
 void sock_line_format(const struct sock_line *l, const char *protocol, char *dst, size_t cap);
 
-/* "tcp …", "udp …", "unix /run/x" for the inode of a socket of pid. SOCK_NONE, and the conditions of world.h. */
-int must_check socktable_find(const struct world *w, pid_t pid, uint64_t inode, char *dst, size_t cap);
+/*
+ * "tcp …", "udp …", "unix /run/x" for the inode of a socket of pid, and whether it waits for connections. SOCK_NONE, and
+ * the conditions of world.h.
+ */
+int must_check socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst, size_t cap);

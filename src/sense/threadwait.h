@@ -44,7 +44,13 @@ struct threadwait {
 	pid_t owner;          /* WAIT_LOCK: thread that holds it; 0 unknown */
 	bool owner_gone;      /* …and no such thread lives in this process: inherited over fork */
 	int fd;               /* -1: none */
+	bool listens;         /* with detail: it waits for connections to come, on a socket that listens */
 	char target[200];     /* of fd: path, "socket tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "pipe to pid 812 (python)" */
+	/*
+	 * With detail, of a thread that sleeps: for how long in all (0: not known, as it sleeps until a time), or until when
+	 * on a clock that never stands still, and how long from now. Another until_ns at a later look is another sleep.
+	 */
+	uint64_t sleep_ns, sleep_until_ns, sleep_left_ns;
 	uint64_t user_ticks, system_ticks; /* CPU time used so far: a running thread is told from a mere R by its change */
 	char text[256];       /* one line for people: "futex, held by thread 812 (loader)" */
 };

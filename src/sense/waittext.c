@@ -95,6 +95,8 @@ static void add_time_left(struct describe *d, const struct timespec *until)
 	else if (d->t->arg[0] == CLOCK_REALTIME)
 		now_ns = (uint64_t)d->w->unix_ms() * NS_PER_MS;
 	const uint64_t until_ns = s >= UINT64_MAX / NS_PER_S - 1 ? 0 : s * NS_PER_S + (uint64_t)until->tv_nsec;
+	d->t->sleep_until_ns = until_ns;
+	d->t->sleep_left_ns = now_ns ? sub_floor(until_ns, now_ns) : 0;
 	if (now_ns == 0 || until_ns <= now_ns)
 		buf_add(&d->text, "sleeping until a set time");
 	else
@@ -120,10 +122,30 @@ static void describe_sleep(struct describe *d)
 		add_time_left(d, &ts);
 		return;
 	}
-	if (s >= UINT64_MAX / NS_PER_S - 1)
+	if (s >= UINT64_MAX / NS_PER_S - 1) {
 		buf_printf(&d->text, "sleeping %llu s", (unsigned long long)s);
-	else
-		buf_printf(&d->text, "sleeping %s", duration_format(s * NS_PER_S + (uint64_t)ts.tv_nsec, duration));
+		return;
+	}
+	d->t->sleep_ns = s * NS_PER_S + (uint64_t)ts.tv_nsec;
+	buf_printf(&d->text, "sleeping %s", duration_format(d->t->sleep_ns, duration));
+}
+
+/* A wait for no descriptor is a sleep. What select was given is left in its place until it returns. */
+static void sleep_of_poll(struct describe *d)
+{
+	struct timespec ts;
+	struct timeval tv;
+	const uint64_t *arg = d->t->arg;
+	const bool select = call_is(d, "select"), pselect = call_is(d, "pselect6"), ppoll = call_is(d, "ppoll");
+	if (call_is(d, "poll") && arg[1] == 0 && (int)arg[2] > 0)
+		d->t->sleep_ns = arg[2] * NS_PER_MS;
+	else if (select && arg[0] == 0 && arg[4] && far_read(d, arg[4], &tv, sizeof(tv)) && tv.tv_sec >= 0 &&
+		 tv.tv_sec < INT32_MAX && tv.tv_usec >= 0)
+		d->t->sleep_ns = (uint64_t)tv.tv_sec * NS_PER_S + (uint64_t)tv.tv_usec * 1000;
+	else if (((pselect && arg[0] == 0 && arg[4]) || (ppoll && arg[1] == 0 && arg[2])) &&
+		 far_read(d, arg[pselect ? 4 : 2], &ts, sizeof(ts)) && ts.tv_sec >= 0 && ts.tv_sec < INT32_MAX &&
+		 ts.tv_nsec >= 0)
+		d->t->sleep_ns = (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
 /* Poll ------------------------------------------------------------------------- */
@@ -133,8 +155,10 @@ static void add_fd(struct describe *d, struct buf *to, int fd, const char *separ
 	char target[160];
 	struct fd_link l;
 	buf_printf(to, "%sfd %d", separator, fd);
-	if (fdtarget_read(d->w, d->pid, fd, 0, &l, target, sizeof(target)) == 0)
+	if (fdtarget_read(d->w, d->pid, fd, 0, &l, target, sizeof(target)) == 0) {
 		buf_printf(to, " %s", target);
+		d->t->listens |= l.listens;
+	}
 }
 
 static void describe_pollfds(struct describe *d, struct buf *target)
@@ -203,6 +227,7 @@ static void describe_epoll(struct describe *d, struct buf *target)
 static void describe_poll(struct describe *d)
 {
 	struct buf target = BUF_ON(d->t->target);
+	sleep_of_poll(d);
 	if (call_is(d, "poll") || call_is(d, "ppoll"))
 		describe_pollfds(d, &target);
 	else if (call_is(d, "select") || call_is(d, "pselect6"))
@@ -319,10 +344,9 @@ static void path_target(struct describe *d)
 static void describe_fd(struct describe *d)
 {
 	struct fd_link l;
-	if (d->t->fd >= 0)
-		ignore(fdtarget_read(d->w, d->pid, d->t->fd, FDTARGET_PIPE_BUDGET_NS, &l, d->t->target,
-				     sizeof(d->t->target)),
-		       "left empty");
+	if (d->t->fd >= 0 && fdtarget_read(d->w, d->pid, d->t->fd, FDTARGET_PIPE_BUDGET_NS, &l, d->t->target,
+					   sizeof(d->t->target)) == 0)
+		d->t->listens = l.listens;
 	if (d->t->has_syscall && d->t->nr >= 0) {
 		if (call_shape(d->t->nr) == CALL_FILE)
 			path_target(d);

@@ -159,6 +159,25 @@ def test_a_job_that_hangs_is_started_again_when_asked_to(vigil, tmp_path):
     assert report["kind"] == "hang" and report["retry"]["next"] == "retry"
 
 
+def test_a_job_is_not_ended_for_a_verdict_that_is_unsure(vigil):
+    p = vigil.start("run", "--hang-after", "3s", "--on-hang", "kill", "--", "python3", "-c", "import signal; signal.pause()")
+    wait_for(lambda: events(vigil, "hang") or p.poll() is not None, 60, "the report")
+    report = vigil.why(events(vigil, "hang")[0]["incident"])
+    assert report["cause"]["confidence"] == "low", report
+    with pytest.raises(subprocess.TimeoutExpired):
+        p.wait(3)
+    p.terminate()
+    p.wait(20)
+
+
+def test_a_server_without_visitors_is_left_alone(vigil):
+    p = vigil.start("run", "--hang-after", "3s", "--on-hang", "kill", "--", "python3", "-m", "http.server", "--bind", "127.0.0.1", "0")
+    wait_for(lambda: events(vigil, "standstill") or events(vigil, "hang"), 60, "it to be told as benign")
+    assert not events(vigil, "hang")
+    p.terminate()
+    p.wait(20)
+
+
 def test_restarting_without_retries_is_refused(vigil):
     result = vigil("run", "--on-hang", "restart", "--", "true")
     assert result.status == 125 and "--retries" in result.text

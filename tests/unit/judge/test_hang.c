@@ -355,6 +355,45 @@ static void what_moves_while_evidence_is_gathered_is_no_hang(void **state)
 	free(j);
 }
 
+/* Two ranks without steps work for 20 s and stand for 25: what the suspicion says of what still moves. */
+static void stands(uint64_t log_lines, uint64_t cpu_ns, const char *says)
+{
+	struct pulses *p = calloc(1, sizeof(*p));
+	struct pulse_look *look = calloc(1, sizeof(*look));
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	char text[200];
+	assert_non_null(p);
+	assert_non_null(look);
+	look->now_ns = 1000 * NS_PER_S;
+	look->n = 2;
+	for (int t = 0; t < 45; t++) {
+		look->now_ns += NS_PER_S;
+		for (int32_t r = 0; r < 2; r++) {
+			struct pulse_seen *x = &look->rank[r];
+			x->rank = r;
+			x->has = 1u << PULSE_CPU | 1u << PULSE_READ | 1u << PULSE_LOG_LINES;
+			x->count[PULSE_CPU] += t < 20 ? NS_PER_S : cpu_ns;
+			x->count[PULSE_READ] += t < 20 ? 1000000 : 0;
+			x->count[PULSE_LOG_LINES] += t < 20 ? 1 : log_lines;
+		}
+		pulse_look_at(p, look);
+	}
+	assert_true(hang_since(&s, p, text, sizeof(text)) > 0);
+	if (strncmp(text, says, strlen(says)) != 0)
+		fail_msg("it says '%s', not '%s'", text, says);
+	free(look);
+	free(p);
+}
+
+static void a_suspicion_says_what_still_moves(void **state)
+{
+	(void)state;
+	stands(0, 0, "nothing moved for ");
+	stands(1, 0, "nothing but the log moved for ");
+	stands(0, NS_PER_S, "nothing but processor time moved for ");
+	stands(1, NS_PER_S, "nothing but the log and processor time moved for ");
+}
+
 static void ranks_are_written_as_ranges(void **state)
 {
 	(void)state;
@@ -436,6 +475,7 @@ int main(void)
 		cmocka_unit_test(the_same_evidence_gives_the_same_verdict),
 		cmocka_unit_test(the_incident_holds_what_the_verdict_says),
 		cmocka_unit_test(what_moves_while_evidence_is_gathered_is_no_hang),
+		cmocka_unit_test(a_suspicion_says_what_still_moves),
 		cmocka_unit_test(ranks_are_written_as_ranges),
 		cmocka_unit_test(every_cause_has_its_advice),
 	};

@@ -34,6 +34,7 @@ struct block {
 	char role[16], name[32];
 	double cores;
 	bool moves, alternates;
+	uint64_t naps_ns, asleep_ns; /* sleeps so long again and again; once, since the mark */
 };
 
 struct scenario {
@@ -210,6 +211,8 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 	else if (span_eq(key, "epoch"))
 		r->seen.progress.epoch = real_of(next(rest, where)),
 		r->seen.progress.has_epoch = r->seen.has_progress = true;
+	else if (span_eq(key, "epoch-over"))
+		r->seen.progress.epoch_ended = true;
 	else if (span_eq(key, "nan"))
 		r->seen.progress.loss_broken = true, r->seen.progress.loss_broken_step = r->seen.progress.step;
 	else if (span_eq(key, "state"))
@@ -300,6 +303,14 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		b->moves = true;
 	else if (span_eq(key, "alternates"))
 		b->alternates = true;
+	else if (span_eq(key, "sleeps"))
+		b->t.wait.sleep_ns = duration_of(next(rest, where), where);
+	else if (span_eq(key, "listens"))
+		b->t.wait.listens = true;
+	else if (span_eq(key, "naps"))
+		b->naps_ns = duration_of(next(rest, where), where);
+	else if (span_eq(key, "asleep"))
+		b->asleep_ns = duration_of(next(rest, where), where);
 	else
 		fail_msg("%s: unknown word '%.*s'", where, (int)key.len, key.p);
 }
@@ -372,8 +383,9 @@ static struct dump_process *process_at(struct stackdump *d, int32_t rank, const 
 }
 
 /* number: which of the dumps; it counts on what changes between them. */
-static void thread_add(struct dump_process *p, const struct block *b, int number)
+static void thread_add(const struct scenario *s, struct dump_process *p, const struct block *b, int number)
 {
+	uint64_t at_ns = s->now_ns - (uint64_t)(2 - number) * 2 * NS_PER_S;
 	p->threads = realloc(p->threads, (p->n_threads + 1) * sizeof(*p->threads));
 	assert_non_null(p->threads);
 	struct dump_thread *t = &p->threads[p->n_threads];
@@ -382,6 +394,11 @@ static void thread_add(struct dump_process *p, const struct block *b, int number
 		t->tid = p->pid + (pid_t)p->n_threads * 10;
 	TEXT_COPY(t->name, b->thread[0] ? b->thread : "python");
 	t->wait.user_ticks = (uint64_t)(b->cores * 100 * 2 * number);
+	if (b->naps_ns)
+		t->wait.sleep_until_ns = (at_ns / b->naps_ns + 1) * b->naps_ns;
+	else if (b->asleep_ns)
+		t->wait.sleep_until_ns = s->mark_ns + b->asleep_ns;
+	t->wait.sleep_left_ns = t->wait.sleep_until_ns > at_ns ? t->wait.sleep_until_ns - at_ns : 0;
 	TEXT_FORMAT(t->wait.text, "%s%s%s", b->t.wait_kind, b->t.wait.wchan[0] ? " in " : "", b->t.wait.wchan);
 	t->frames = calloc(t->n_frames ? t->n_frames : 1, sizeof(*t->frames));
 	assert_non_null(t->frames);
@@ -410,7 +427,7 @@ static void dump_make(const struct scenario *s, int number, struct stackdump *re
 	for (int32_t r = NO_RANK; r < s->n_ranks; r++)
 		for (size_t i = 0; i < s->n_blocks; i++)
 			if (r >= s->block[i].from && r <= s->block[i].to && !s->rank[r + 1].seen.exited)
-				thread_add(process_at(ret, r, &s->block[i]), &s->block[i], number);
+				thread_add(s, process_at(ret, r, &s->block[i]), &s->block[i], number);
 }
 
 /* ---- time ---- */
@@ -531,6 +548,12 @@ static void look(struct scenario *s, const char *where)
 			    s->step.samples * s->step.sample_gap_ns;
 	}
 	if (s->due_ns != 0 && s->now_ns >= s->due_ns) {
+		if (s->shares.last_ns < s->due_ns)
+			s->shares.last_ns = s->now_ns;
+		const struct hang_case so_far = {.pulses = &s->pulses,
+						 .shares = s->asked.want & HANG_WANT_SHARES ? &s->shares : NULL};
+		if (!hang_ripe(&s->settings, &so_far))
+			return;
 		s->due_ns = 0;
 		judge(s, where);
 	}

@@ -158,6 +158,26 @@ static void a_line_without_end_costs_no_memory(void **state)
 	assert_int_equal(p.last.step, 6);
 }
 
+static void the_end_of_an_epoch_is_read_until_the_next_step(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {"epoch done", "Epoch 3 finished in 20 s", "=== End of epoch 2 ===",
+					   "[rank1]: Completed epoch: 4"};
+	static const char *const others[] = {"epoch 3", "all done", "epochs done: 2", "pending epoch", "Epoch [3][44/all] loss=0.5"};
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		assert_true(progress_ends_epoch(span_of(ends[i])));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(progress_ends_epoch(span_of(others[i])));
+	struct progress p;
+	progress_init(&p, NULL);
+	const char *text = "Epoch [3][44/all] loss=0.5\nepoch 3 done\n";
+	progress_feed(&p, text, strlen(text), 1);
+	assert_true(p.epoch_ended);
+	text = "Epoch [4][0/all] loss=0.5\n";
+	progress_feed(&p, text, strlen(text), 2);
+	assert_false(p.epoch_ended);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +187,7 @@ int main(void)
 		cmocka_unit_test(the_usual_time_of_a_step_is_learned),
 		cmocka_unit_test(a_broken_loss_is_remembered_with_its_step),
 		cmocka_unit_test(a_line_without_end_costs_no_memory),
+		cmocka_unit_test(the_end_of_an_epoch_is_read_until_the_next_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

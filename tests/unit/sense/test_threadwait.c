@@ -150,6 +150,8 @@ static void a_sleeping_thread_says_how_long(void **state)
 	start(body_sleep);
 	struct threadwait t = await_child(WAIT_SLEEP);
 	assert_text(&t, "sleeping 1 h 00 m");
+	assert_int_equal(t.sleep_ns, 3600 * NS_PER_S);
+	assert_int_equal(t.sleep_until_ns, 0);
 	assert_int_equal(t.state, 'S');
 	assert_string_equal(t.comm, "test_sense_thre");
 }
@@ -169,6 +171,22 @@ static void a_thread_that_sleeps_until_a_time_says_how_long_is_left(void **state
 	struct threadwait t = await_child(WAIT_SLEEP);
 	assert_text(&t, "sleeping, 1 h 59 m");
 	assert_text(&t, " left");
+	assert_in_range(t.sleep_left_ns, 7100 * NS_PER_S, 7200 * NS_PER_S);
+	assert_true(t.sleep_until_ns > t.sleep_left_ns);
+	assert_int_equal(t.sleep_ns, 0);
+}
+
+static void body_sleep_by_select(void)
+{
+	select(0, NULL, NULL, NULL, &(struct timeval){.tv_sec = 90, .tv_usec = 500});
+}
+
+static void a_select_on_nothing_says_how_long(void **state)
+{
+	(void)state;
+	start(body_sleep_by_select);
+	struct threadwait t = await_child(WAIT_POLL);
+	assert_in_range(t.sleep_ns, 90 * NS_PER_S, 91 * NS_PER_S);
 }
 
 static void body_spin(void)
@@ -263,6 +281,7 @@ static void a_socket_names_its_peer(void **state)
 	assert_target(&t, "socket tcp 127.0.0.1:");
 	assert_target(&t, expected);
 	assert_text(&t, "recvfrom on socket tcp");
+	assert_false(t.listens);
 }
 
 static void body_unix(void)
@@ -284,6 +303,22 @@ static void a_unix_socket_says_its_name(void **state)
 	TEXT_FORMAT(expected, "socket unix @vigil-test-%d", child);
 	assert_target(&t, expected);
 	assert_text(&t, "accept");
+	assert_true(t.listens);
+}
+
+static void body_server(void)
+{
+	struct pollfd fds[2] = {{.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN}, {.fd = listener_open(), .events = POLLIN}};
+	poll(fds, 2, -1);
+}
+
+static void a_server_waits_for_connections(void **state)
+{
+	(void)state;
+	start(body_server);
+	struct threadwait t = await_child(WAIT_POLL);
+	assert_true(t.listens);
+	assert_text(&t, "(listening)");
 }
 
 static void body_poll(void)
@@ -693,11 +728,13 @@ int main(void)
 		cmocka_unit_test(only_what_looks_to_the_last_word_like_a_mutex_is_one),
 		LIVE(a_sleeping_thread_says_how_long),
 		LIVE(a_thread_that_sleeps_until_a_time_says_how_long_is_left),
+		LIVE(a_select_on_nothing_says_how_long),
 		LIVE(a_busy_thread_runs),
 		LIVE(a_pipe_names_who_holds_the_other_end),
 		LIVE(a_pipe_of_ones_own_is_not_blamed_on_others),
 		LIVE(a_socket_names_its_peer),
 		LIVE(a_unix_socket_says_its_name),
+		LIVE(a_server_waits_for_connections),
 		LIVE(polls_name_what_they_poll),
 		LIVE(a_parent_names_the_child_it_waits_for),
 		LIVE(a_parent_in_vfork_is_not_taken_for_a_disk_wait),
