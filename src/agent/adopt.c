@@ -337,7 +337,7 @@ static void processes_signal(struct adopt *a, struct adopted *j, int signal)
 static void hang_incident_take(struct adopt *a, struct adopted *j, const struct hang_message *m)
 {
 	bool asked = m->verdict.kind == HANG_HANG && a->spec->on_hang == ON_HANG_KILL;
-	bool ends = asked && hang_may_end(&m->verdict);
+	bool ends = asked && hang_may_end(&a->hang.shm->settings, &m->verdict);
 	struct hangend e = {.w = a->w, .keeper = &j->keeper, .job = &j->job, .quiet = a->spec->quiet,
 			    .next = ends	? "The job is ended now, because --on-hang kill was given."
 				    : asked ? HANGEND_UNSURE

@@ -85,7 +85,7 @@ static void incident_take(struct super *s, const struct hang_message *m)
 	static struct incident in; /* large */
 	bool of_now = m->attempt == s->job.attempt && s->phase == SUPER_RUNNING;
 	bool asked = of_now && m->verdict.kind == HANG_HANG && s->spec->on_hang != ON_HANG_REPORT && !s->stopping;
-	bool ends = asked && hang_may_end(&m->verdict);
+	bool ends = asked && hang_may_end(&s->hang.shm->settings, &m->verdict);
 	if (asked && !ends)
 		e.next = HANGEND_UNSURE;
 	else if (ends)

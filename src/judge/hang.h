@@ -112,17 +112,20 @@ struct hang_mind {
 void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret);
 /* Call it exactly once for each step that wanted something. */
 void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p);
-/* c->pulses is the newest state, after the evidence was gathered. */
 /*
  * Can the quick looks (HANG_WANT_SHARES) be judged yet? A hang that begins among them makes the rank that holds up the
  * others look slow: it is waited for steps after the last look, as long as they are not missed. c->pulses may be the
  * newest state; a case without looks is ripe.
  */
 bool hang_ripe(const struct hang_settings *s, const struct hang_case *c);
+/* c->pulses is the newest state, after the evidence was gathered. */
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret);
-/* Sure enough to end a job for. What is told with low confidence is told, and nothing else. */
-bool hang_may_end(const struct hang_verdict *v);
+/*
+ * Sure enough to end a job for? What is told with low confidence is told, and nothing else; but who asks for the rule
+ * io-gpu asks for what it does, evidence or not.
+ */
+bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v);
 /*
  * Kind, time, summary, cause, culprits, advice and evidence of an incident;
  * id, job, node, attempt and whatever else are the caller's. `now_unix_ms` is

@@ -155,9 +155,9 @@ static bool by_stacks(struct hang_work *w)
 	return false;
 }
 
-bool hang_may_end(const struct hang_verdict *v)
+bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
 {
-	return v->kind == HANG_HANG && v->confidence > CONFIDENCE_LOW;
+	return v->kind == HANG_HANG && (v->confidence > CONFIDENCE_LOW || s->rule == HANG_RULE_IO_GPU);
 }
 
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,

@@ -178,6 +178,13 @@ def test_a_server_without_visitors_is_left_alone(vigil):
     p.wait(20)
 
 
+def test_who_asks_for_the_old_rule_gets_what_it_does(vigil):
+    """It takes a sleep for a hang, and ends it: --on-hang kill is meant."""
+    result = vigil("run", "--hang-rule", "io-gpu", "--hang-after", "4s", "--on-hang", "kill", "--", "sleep", 60, timeout=50)
+    assert result.status == 124, result
+    assert vigil.why()["cause"]["confidence"] == "low"
+
+
 def test_restarting_without_retries_is_refused(vigil):
     result = vigil("run", "--on-hang", "restart", "--", "true")
     assert result.status == 125 and "--retries" in result.text
