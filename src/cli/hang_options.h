@@ -20,12 +20,14 @@ bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret);
 
 /* Rows for an option table whose struct S holds a struct hang_options named `hang`. */
 #define HANG_OPTIONS(S)                                                                                                \
-	{.name = "hang-after", .type = OPTION_DURATION, .arg = "TIME",                                                 \
-	 .help = "call it a hang when nothing has moved for this long, instead of by what is usual for the job; 0 never", \
-	 .offset = offsetof(S, hang.after), .env = "MA_HANG_DETECT_TIME:m"},                                           \
 	{.name = "hang-rule", .type = OPTION_CHOICE, .arg = "RULE",                                                    \
 	 .help = "evidence: stacks, steps and counters of all ranks; io-gpu: no IO, then an unchanging GPU load",      \
 	 .choices = hang_rule_choices, .offset = offsetof(S, hang.rule)},                                              \
+	{.name = "hang-after", .type = OPTION_DURATION, .arg = "TIME",                                                 \
+	 .help = "call it a hang when nothing has moved for this long, instead of by what is usual for the job; 0 never; " \
+		 "with --hang-rule io-gpu the minutes in MA_HANG_DETECT_TIME count, too, else 30m",                    \
+	 .offset = offsetof(S, hang.after), .env = "MA_HANG_DETECT_TIME:m", .env_if = HANG_RULE_IO_GPU,                \
+	 .env_if_offset = offsetof(S, hang.rule)},                                                                     \
 	{.name = "on-hang", .type = OPTION_CHOICE, .arg = "DO",                                                        \
 	 .help = "report it, kill the job (exit status 124), or restart it as --retries allows",                       \
 	 .choices = on_hang_choices, .offset = offsetof(S, hang.on_hang)}

@@ -234,30 +234,47 @@ static void foreign_name(const struct option *o, char dst[static 64], const char
 		*colon = '\0';
 }
 
-const char *option_environment(const struct option *o, char name[static 64])
+static bool foreign_counts(const struct option *o, const void *opts)
+{
+	return o->env && (!o->env_if || *(const int *)((const char *)opts + o->env_if_offset) == o->env_if);
+}
+
+const char *option_environment(const struct option *o, const void *opts, char name[static 64])
 {
 	const char *value = getenv(option_variable(o, name));
 	if (value && *value)
 		return value;
-	if (!o->env)
+	if (!foreign_counts(o, opts))
 		return NULL;
 	const char *unit;
 	foreign_name(o, name, &unit);
 	value = getenv(name);
 	if (!value || !*value)
 		return NULL;
-	uint64_t plain;
-	if (*unit == '\0' || span_u64(span_of(value), &plain) < 0)
-		return value;
-	return keep(value, unit);
+	return value[strspn(value, "0123456789.")] == '\0' ? keep(value, unit) : value;
 }
 
-static int set_from_environment(const struct command *c, void *opts, struct fault *f)
+int option_set_environment(const struct option *o, const char *value, const char *name, void *opts, struct fault *f)
+{
+	char own[64];
+	int r = option_set(o, value, name, opts, f);
+	if (r < 0 || !o->env_if || o->type != OPTION_DURATION || *(const uint64_t *)field(o, opts) > 0 ||
+	    strcmp(name, option_variable(o, own)) == 0)
+		return r;
+	return fault_set(f, -EINVAL, "%s: '%s' is no time to wait; unset it, or switch it off with --%s 0", name, getenv(name),
+			 option_name(o));
+}
+
+/* given: which options have been given as flags; NULL before they are read, when no condition can be looked at. */
+static int set_from_environment(const struct command *c, const bool *given, void *opts, struct fault *f)
 {
 	for (const struct option *o = c->options; o && o->name; o++) {
 		char name[64];
-		const char *value = option_environment(o, name);
-		int r = value ? option_set(o, value, name, opts, f) : 0;
+		size_t index = (size_t)(o - c->options);
+		if ((o->env_if != 0) != (given != NULL) || (given && index < MAX_OPTIONS && given[index]))
+			continue;
+		const char *value = option_environment(o, opts, name);
+		int r = value ? option_set_environment(o, value, name, opts, f) : 0;
 		if (r < 0)
 			return r;
 	}
@@ -369,7 +386,7 @@ static int parse_letters(struct parse *p, const char *text)
 int option_parse(const struct command *c, int argc, char **argv, void *opts, int *ret_rest, struct fault *f)
 {
 	struct parse p = {.c = c, .argc = argc, .argv = argv, .opts = opts, .f = f};
-	int r = set_from_environment(c, opts, f);
+	int r = set_from_environment(c, NULL, opts, f);
 	int kept = 0; /* words among the options move to the front of the rest */
 	for (p.at = 0; p.at < argc && r == 0; p.at++) {
 		char *text = argv[p.at];
@@ -387,6 +404,8 @@ int option_parse(const struct command *c, int argc, char **argv, void *opts, int
 			argv[kept++] = text;
 		}
 	}
+	if (r == 0)
+		r = set_from_environment(c, p.seen, opts, f);
 	if (r != 0)
 		return r;
 	/* words seen so far sit at 0 … kept-1; bring them right before what is left */

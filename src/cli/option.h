@@ -39,6 +39,9 @@ struct option {
 	 * plain numbers a unit: "MA_HANG_DETECT_TIME:m".
 	 */
 	const char *env;
+	/* env counts only while the OPTION_CHOICE at env_if_offset, a row above, is at this index; 0: always. */
+	int env_if;
+	size_t env_if_offset;
 };
 
 struct command {
@@ -79,8 +82,14 @@ const struct option *option_find(const struct command *c, const char *name);
 const char *option_nearest(const struct command *c, const char *name);
 /* "VIGIL_MEMORY_LIMIT" */
 char *option_variable(const struct option *o, char dst[static 64]);
-/* The variable that gives the option its value now, and the value; NULL if none does. */
-const char *option_environment(const struct option *o, char name[static 64]);
+/*
+ * The variable that gives the option its value now, and the value; NULL if none does. opts, with the choices of the rows
+ * above, says whether a foreign variable with a condition counts.
+ */
+const char *option_environment(const struct option *o, const void *opts, char name[static 64]);
+/* Set it from that variable. As option_set, but a foreign variable with a condition may not say 0. */
+int must_check option_set_environment(const struct option *o, const char *value, const char *name, void *opts,
+				      struct fault *f);
 /*
  * Set one option from text, which is borrowed. where begins the error's
  * sentence: "--memory-limit", "VIGIL_NPROC", "vigil.yaml:3:5: nproc".
