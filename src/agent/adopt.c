@@ -375,6 +375,8 @@ static void hang_messages(struct adopt *a)
 			hangend_benign(&e, m);
 		else if (j && m->kind == HANG_SAYS_SUSPECT)
 			hangend_suspect(&e, m);
+		else if (j && m->kind == HANG_SAYS_LOSS)
+			hangend_loss(&e, m);
 		hangproc_taken(&a->hang);
 	}
 }
@@ -656,6 +658,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	}
 	if (hangproc_open(&a->hang, w, spec->hang, spec->rules) < 0)
 		log_warning("hangs are not looked for: %s", strerror(errno));
+	hangproc_progress(&a->hang, spec->progress, spec->n_progress);
 	keeper_open(&a->keeper, spec->state_dir, "agent");
 	keeper_open_store(&a->keeper);
 	int status = first_adoption(a);

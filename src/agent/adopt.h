@@ -34,6 +34,8 @@ struct adopt_spec {
 	enum victim_policy policy;
 	bool freeze, protect, quiet, json;
 	const struct hang_settings *hang; /* NULL: nobody looks for hangs */
+	const char *const *progress; /* patterns of progress, checked */
+	size_t n_progress;
 	enum on_hang on_hang; /* report or kill: what somebody else started cannot be started again */
 };
 

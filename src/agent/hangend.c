@@ -131,3 +131,10 @@ void hangend_suspect(const struct hangend *e, const struct hang_message *m)
 	if (!e->quiet)
 		log_debug("%s: looked at closely: %s", e->job->id, m->text);
 }
+
+void hangend_loss(const struct hangend *e, const struct hang_message *m)
+{
+	keeper_event(e->keeper, e->job, "loss_broken", NULL, "%s", m->text);
+	if (!e->quiet)
+		log_debug("%s: %s", e->job->id, m->text);
+}

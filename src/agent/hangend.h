@@ -24,5 +24,7 @@ void hangend_incident(const struct hangend *e, const struct hang_message *m, str
 void hangend_update(const struct hangend *e, const struct incident *in);
 /* It moves again. */
 void hangend_resolved(const struct hangend *e, const struct hang_message *m, const struct incident *in);
+/* A loss that is no number stops nothing: an event, and no incident. */
+void hangend_loss(const struct hangend *e, const struct hang_message *m);
 void hangend_suspect(const struct hangend *e, const struct hang_message *m);
 void hangend_benign(const struct hangend *e, const struct hang_message *m);

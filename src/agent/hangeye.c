@@ -22,9 +22,9 @@ static void hangeye_done(struct hangeye *e)
 	}
 }
 
-bool hangeye_init(struct hangeye *e, struct vitals *vitals)
+bool hangeye_init(struct hangeye *e, struct vitals *vitals, const struct progress_patterns *user)
 {
-	*e = (struct hangeye){.crew = crew_new(vitals), .logs = hanglogs_new()};
+	*e = (struct hangeye){.crew = crew_new(vitals), .logs = hanglogs_new(user)};
 	for (size_t i = 0; i < 2; i++)
 		e->use[i] = calloc(JOBPIDS_MAX, sizeof(*e->use[i]));
 	if (e->crew && e->logs && e->use[0] && e->use[1])

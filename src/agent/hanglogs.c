@@ -30,6 +30,7 @@ struct follow {
 };
 
 struct hanglogs {
+	const struct progress_patterns *user; /* borrowed; may be NULL */
 	char dir[320];
 	struct lane lane[LANES];
 	size_t n;
@@ -38,9 +39,12 @@ struct hanglogs {
 	char block[64 * 1024];
 };
 
-struct hanglogs *hanglogs_new(void)
+struct hanglogs *hanglogs_new(const struct progress_patterns *user)
 {
-	return calloc(1, sizeof(struct hanglogs));
+	struct hanglogs *l = calloc(1, sizeof(*l));
+	if (l)
+		l->user = user;
+	return l;
 }
 
 static void close_all(struct hanglogs *l)
@@ -67,7 +71,7 @@ static size_t lane_of(struct hanglogs *l, int32_t rank)
 	if (l->n == LANES)
 		return SIZE_MAX;
 	l->lane[l->n] = (struct lane){.rank = rank};
-	progress_init(&l->lane[l->n].progress, NULL);
+	progress_init(&l->lane[l->n].progress, l->user);
 	return l->n++;
 }
 

@@ -14,7 +14,8 @@
 
 struct hanglogs;
 
-struct hanglogs *hanglogs_new(void); /* NULL without memory */
+/* NULL without memory. user: what progress looks like beside the known forms, borrowed; may be NULL. */
+struct hanglogs *hanglogs_new(const struct progress_patterns *user);
 struct hanglogs *hanglogs_free(struct hanglogs *l);
 /* dir: the attempt's; ranks: whose files there are (n 0: rank-0 is the job itself). Forgets what it followed before. */
 void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, size_t n);

@@ -3,6 +3,7 @@
 
 #include "agent/supervise.h"
 #include "cli/option.h"
+#include "sense/progresspattern.h"
 
 #define HANG_AFTER_BY_EVIDENCE UINT64_MAX /* not given */
 
@@ -10,11 +11,14 @@ struct hang_options {
 	uint64_t after;
 	int rule; /* enum hang_rule */
 	int on_hang; /* enum on_hang */
+	struct option_list progress;
 };
 
 extern const char *const hang_rule_choices[];
 extern const char *const on_hang_choices[];
 
+/* Can a pattern of progress be used? */
+int hang_progress_check(const char *item, struct fault *f);
 /* False: hangs are not to be looked for. */
 bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret);
 
@@ -30,6 +34,10 @@ bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret);
 	 .env_if_offset = offsetof(S, hang.rule)},                                                                     \
 	{.name = "on-hang", .type = OPTION_CHOICE, .arg = "DO",                                                        \
 	 .help = "report it, kill the job (exit status 124), or restart it as --retries allows",                       \
-	 .choices = on_hang_choices, .offset = offsetof(S, hang.on_hang)}
+	 .choices = on_hang_choices, .offset = offsetof(S, hang.on_hang)},                                             \
+	{.name = "progress-pattern", .type = OPTION_LIST, .arg = "REGEX",                                              \
+	 .help = "what progress looks like in the job's output, with (?<step>…), (?<total>…), (?<epoch>…), (?<loss>…) as " \
+		 "its named parts, beside the forms that are known; may be given several times",                        \
+	 .whole = true, .most = PROGRESS_PATTERNS, .check = hang_progress_check, .offset = offsetof(S, hang.progress)}
 
 #define HANG_DEFAULTS {.after = HANG_AFTER_BY_EVIDENCE}

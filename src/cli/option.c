@@ -122,27 +122,34 @@ static char *keep(const char *text, const char *tail)
 	return k->text;
 }
 
-/* "a,b" adds two items. */
-static int add_items(struct option_list *list, const char *value, const char *where, struct fault *f)
-{
-	char *copy = keep(value, "");
-	if (!copy)
-		return fault_set(f, -ENOMEM, "no memory for the arguments");
-	char *rest = copy;
-	for (char *item; (item = strsep(&rest, ","));) {
-		if (*item == '\0')
-			continue;
-		if (list->n == ARRAY_SIZE(list->item))
-			return fault_set(f, -E2BIG, "%s: more than %zu values; %zu is the most", where, list->n, list->n);
-		list->item[list->n++] = item;
-	}
-	return 0;
-}
-
 /* The units' own messages begin with the value; put the place before it. */
 static int placed(int r, const char *where, const struct fault *inner, struct fault *f)
 {
 	return r < 0 ? fault_set(f, r, "%s: %s", where, inner->text) : 0;
+}
+
+/* "a,b" adds two items. */
+static int add_items(const struct option *o, void *opts, const char *value, const char *where, struct fault *f)
+{
+	const char separator[] = {o->whole ? OPTION_ITEM_END : ',', '\0'};
+	struct option_list *list = field(o, opts);
+	size_t most = o->most ? o->most : ARRAY_SIZE(list->item);
+	char *copy = keep(value, "");
+	if (!copy)
+		return fault_set(f, -ENOMEM, "no memory for the arguments");
+	char *rest = copy;
+	for (char *item; (item = strsep(&rest, separator));) {
+		struct fault inner = {.text = ""};
+		if (*item == '\0')
+			continue;
+		if (list->n == most)
+			return fault_set(f, -E2BIG, "%s: more than %zu values; %zu is the most", where, list->n, list->n);
+		int r = o->check ? placed(o->check(item, &inner), where, &inner, f) : 0;
+		if (r < 0)
+			return r;
+		list->item[list->n++] = item;
+	}
+	return 0;
 }
 
 int option_set(const struct option *o, const char *value, const char *where, void *opts, struct fault *f)
@@ -166,7 +173,7 @@ int option_set(const struct option *o, const char *value, const char *where, voi
 		return set_choice(o, value, where, opts, f);
 	case OPTION_LIST:
 		((struct option_list *)field(o, opts))->n = 0;
-		return add_items(field(o, opts), value, where, f);
+		return add_items(o, opts, value, where, f);
 	}
 	return fault_set(f, -EINVAL, "%s: an option of unknown type", where);
 }
@@ -307,7 +314,7 @@ static int set_given(struct parse *p, const struct option *o, const char *value,
 	if (index < MAX_OPTIONS)
 		p->seen[index] = true;
 	if (again && o->type == OPTION_LIST)
-		return add_items(field(o, p->opts), value, where, p->f);
+		return add_items(o, p->opts, value, where, p->f);
 	return option_set(o, value, where, p->opts, p->f);
 }
 

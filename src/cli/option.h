@@ -18,8 +18,11 @@ enum option_type {
 	OPTION_RATIO,    /* --threshold      double */
 	OPTION_DURATION, /* --backoff        uint64_t ns */
 	OPTION_CHOICE,   /* --policy         int: index into choices */
-	OPTION_LIST,     /* --notify a b or a,b: struct option_list */
+	OPTION_LIST,     /* --notify a b or a,b: struct option_list; not parted where a row says `whole` */
 };
+
+/* Between the items of a list that is `whole`, where one text has to carry them all. */
+#define OPTION_ITEM_END '\x1f'
 
 struct option_list {
 	const char *item[32];
@@ -42,6 +45,10 @@ struct option {
 	/* env counts only while the OPTION_CHOICE at env_if_offset, a row above, is at this index; 0: always. */
 	int env_if;
 	size_t env_if_offset;
+	/* Of lists: an item is whatever it is, with commas; at most so many, 0: as many as a list holds; is one fine? */
+	bool whole;
+	size_t most;
+	int (*check)(const char *item, struct fault *f);
 };
 
 struct command {

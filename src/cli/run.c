@@ -135,6 +135,8 @@ static int run(const void *opts, int argc, char **argv)
 		return 125;
 	}
 	spec.hang = hang_settings_of(&o->hang, &hang) ? &hang : NULL;
+	spec.progress = o->hang.progress.item;
+	spec.n_progress = o->hang.progress.n;
 	spec.on_hang = (enum on_hang)o->hang.on_hang;
 	/* Ray's switch: no refresh, no monitor */
 	const char *refresh = getenv("RAY_memory_monitor_refresh_ms");

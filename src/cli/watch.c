@@ -97,6 +97,8 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 		.json = g->json,
 		.rules = rules,
 		.hang = hang_settings_of(hang, &settings) ? &settings : NULL,
+		.progress = hang->progress.item,
+		.n_progress = hang->progress.n,
 		.on_hang = (enum on_hang)hang->on_hang,
 	};
 	struct fault f = {0};

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import psutil
@@ -257,6 +258,43 @@ def test_a_job_that_was_stopped_as_a_whole_is_left_alone(vigil):
     for c in ranks:
         c.resume()
     assert p.wait(60) == 0
+
+
+# rank 1's loss is NaN from step 12 on, of both attempts
+NAN = """if 1:
+    import os, sys, time
+    for i in range(60):
+        loss = "nan" if i >= 12 and os.environ["RANK"] == "1" else "0.5"
+        print(f"[train] it={i} of 1000 | L={loss}", flush=True)
+        time.sleep(0.1)
+    sys.exit(os.environ.get("VIGIL_ATTEMPT", "1") == "1")
+"""
+PATTERN = r"it=(?<step>\d{1,9}) of (?<total>\d+) \| L=(?<loss>[^ ]+)"
+
+
+@pytest.mark.parametrize("by", ["flag", "file"])
+def test_a_loss_that_a_user_s_pattern_finds_broken_is_an_event(vigil, tmp_path, by):
+    args, env = ["--progress-pattern", "never (?<epoch>x)", "--progress-pattern", PATTERN], {}
+    if by == "file":
+        (tmp_path / "v.yaml").write_text(f"run:\n  progress-pattern:\n    - 'never (?<epoch>x)'\n    - '{PATTERN}'\n")
+        args, env = [], {"VIGIL_CONFIG": str(tmp_path / "v.yaml")}
+    result = vigil("run", *args, "--nproc", 2, "--retries", 1, "--retry-on", "any", "--backoff", "0", "--",
+                   sys.executable, "-c", NAN, env=env)
+    told = events(vigil, "loss_broken")
+    assert [e["text"] for e in told] == ["rank 1: the loss became NaN or infinite at step 12; that alone stops nothing"], result
+
+
+@pytest.mark.parametrize("pattern,says", [
+    ("it=[0-9]+", "--progress-pattern: 'it=[0-9]+', character 1: no part is named; at least one of (?<step>…)"),
+    ("it=(?<stp>x)", "--progress-pattern: 'it=(?<stp>x)', character 4: a named part is (?<step>…)"),
+    ("(?<step>x)" + 400 * "y", "the pattern is longer than 383 bytes"),
+])
+def test_a_pattern_of_progress_that_cannot_be_used_is_refused(vigil, pattern, says):
+    result = vigil("run", "--progress-pattern", pattern, "--", "true")
+    assert result.status == 125 and says in result.text, result
+    many = [word for _ in range(9) for word in ("--progress-pattern", "(?<step>x)")]
+    result = vigil("run", *many, "--", "true")
+    assert result.status == 125 and "--progress-pattern: more than 8 values; 8 is the most" in result.text, result
 
 
 def test_a_rank_that_is_slower_than_the_others_is_named(vigil):
