@@ -197,17 +197,28 @@ static int facts_set(struct test *t)
 	return 0;
 }
 
+static int status_of(int r)
+{
+	return r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : r == -EISDIR ? EXIT_USAGE : EXIT_PROBLEM;
+}
+
 static int test_files(struct test *t, struct rulescan *scan, int argc, char **argv)
 {
 	struct cause_verdict v = {.valid = false};
-	int status = 0;
+	int status = 0, read = 0;
 	for (int i = 0; i < argc; i++) {
 		int r = scan_file(t, scan, argv[i]);
+		read += r == 0;
 		if (r == 0)
 			continue;
-		log_error("%s: %s", argv[i], strerror(r < 0 ? -r : EIO));
-		status = r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
+		if (r == -EISDIR)
+			log_error("%s: this is a folder; files were expected, for example %s/*.log", argv[i], argv[i]);
+		else
+			log_error("%s: %s", argv[i], strerror(r < 0 ? -r : EIO));
+		status = status_of(r);
 	}
+	if (read == 0) /* a verdict on nothing would be none */
+		return status;
 	for (size_t i = 0; i < t->book->n && !t->o->json; i++)
 		if (t->shown[i] > SHOWN_EACH)
 			printf("%s: %llu more places\n", t->book->rules[i].id,
@@ -281,7 +292,7 @@ static int check(int argc, char **argv, const struct world *w)
 			continue;
 		}
 		log_error("%s", f.text);
-		status = r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
+		status = status_of(r);
 	}
 	return status;
 }
