@@ -5,6 +5,7 @@
 /* The indices are enum hang_rule and enum on_hang. */
 const char *const hang_rule_choices[] = {"evidence", "io-gpu", NULL};
 const char *const on_hang_choices[] = {"report", "kill", "restart", NULL};
+const char *const on_adopted_hang_choices[] = {"report", "kill", NULL};
 
 bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret)
 {

@@ -97,10 +97,11 @@ static int set_choice(const struct option *o, const char *value, const char *whe
 		buf_printf(&b, "%s%s", i ? ", " : "", o->choices[i]);
 		nearest_offer(&n, o->choices[i]);
 	}
+	const char *why = o->choices_why ? o->choices_why : "";
 	if (n.best)
-		return fault_set(f, -EINVAL, "%s: '%s' is not known; did you mean %s? (one of %s)", where, value, n.best,
-				 all);
-	return fault_set(f, -EINVAL, "%s: '%s' is not one of %s", where, value, all);
+		return fault_set(f, -EINVAL, "%s: '%s' is not known; did you mean %s? (one of %s)%s%s", where, value, n.best,
+				 all, *why ? "; " : "", why);
+	return fault_set(f, -EINVAL, "%s: '%s' is not one of %s%s%s", where, value, all, *why ? "; " : "", why);
 }
 
 /* Copies that live as long as the program, as arguments and the environment do. */

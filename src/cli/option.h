@@ -37,6 +37,7 @@ struct option {
 	const char *help;    /* one sentence, lower case, no full stop; NULL: not shown */
 	size_t offset;       /* of the field in the command's options struct */
 	const char *const *choices; /* NULL-terminated, for OPTION_CHOICE */
+	const char *choices_why; /* a clause: why another command's choice is none here; may be NULL */
 	/*
 	 * An additional foreign variable that is honoured, e.g. RAY_memory_usage_threshold. "NAME:unit" gives
 	 * plain numbers a unit: "MA_HANG_DETECT_TIME:m".

@@ -67,7 +67,7 @@ static const struct option options[] = {
 	 .offset = offsetof(struct run_options, heap_dormant)},
 	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct run_options, rules)},
-	HANG_OPTIONS(struct run_options),
+	HANG_OPTIONS(struct run_options, on_hang_choices, ON_HANG_HELP, NULL),
 	{.name = NULL},
 };
 

@@ -34,7 +34,8 @@ static const struct option watch_table[] = {
 	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct watch_options, rules)},
 	GUARD_OPTIONS(struct watch_options),
-	HANG_OPTIONS(struct watch_options),
+	HANG_OPTIONS(struct watch_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP,
+		     ON_ADOPTED_HANG_WHY),
 	{.name = NULL},
 };
 
@@ -59,7 +60,8 @@ static const struct option agent_table[] = {
 	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct agent_options, rules)},
 	GUARD_OPTIONS(struct agent_options),
-	HANG_OPTIONS(struct agent_options),
+	HANG_OPTIONS(struct agent_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP,
+		     ON_ADOPTED_HANG_WHY),
 	{.name = NULL},
 };
 
@@ -76,10 +78,6 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 		 const struct adopt_target *targets, size_t n, bool service)
 {
 	struct hang_settings settings;
-	if (hang->on_hang == ON_HANG_RESTART) {
-		log_error("--on-hang restart: vigil did not start this job and cannot start it again; use report or kill");
-		return 2;
-	}
 	struct adopt_spec spec = {
 		.target = targets,
 		.n_targets = n,

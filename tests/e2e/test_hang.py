@@ -168,6 +168,9 @@ def test_restarting_without_retries_is_refused(vigil):
 def test_a_watched_job_is_not_ended_unless_asked(vigil, tmp_path):
     result = vigil("watch", "--pid", os.getpid(), "--on-hang", "restart")
     assert result.status == 2 and "cannot start it again" in result.text
+    for command in ("watch", "agent"):
+        assert b"restart it" not in vigil("help", command).out, "what is refused is not offered"
+    assert b"report|kill|restart" in vigil("help", "run").out
 
 
 def test_a_job_that_vigil_did_not_start_is_judged_as_well(vigil):
