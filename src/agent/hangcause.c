@@ -12,7 +12,7 @@
 struct hangcause {
 	const struct world *w;
 	struct causegather *g; /* NULL: the rules cannot be read */
-	char why[120]; /* and why not */
+	char why[HANGCAUSE_WHY]; /* and why not */
 	const struct crew *crew;
 	struct causegather_rank rank[CAUSEGATHER_RANKS];
 	size_t n;
@@ -34,7 +34,7 @@ struct hangcause *hangcause_new(const struct world *w, const char *rules, const 
 	h->w = w;
 	int r = causegather_new(w, rules[0] ? rules : NULL, getenv("VIGIL_RDMA_EXCLUDE"), started_unix_ms, &h->g, &f);
 	if (r < 0)
-		TEXT_FORMAT(h->why, "log: the cause book cannot be used: %.70s", f.text[0] ? f.text : strerror(-r));
+		TEXT_FORMAT(h->why, "log: no cause book: %s", f.text[0] ? f.text : strerror(-r));
 	else
 		causegather_baseline(h->g, job->n_ranks ? job->rank[0].pid : job->root);
 	return h;
@@ -202,10 +202,10 @@ bool hangcause_step(struct hangcause *h)
 }
 
 const struct causegather_result *hangcause_finish(struct hangcause *h, const struct stackdump *stacks,
-						  char why[static 120])
+						  char why[static HANGCAUSE_WHY])
 {
 	if (h->g && causegather_finish(h->g, stacks) == 0)
 		return &h->result;
-	(void)text_format(why, 120, "%s", h->g ? "log: the cause book could not be asked: no memory" : h->why);
+	(void)text_format(why, HANGCAUSE_WHY, "%s", h->g ? "log: the cause book could not be asked: no memory" : h->why);
 	return NULL;
 }

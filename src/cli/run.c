@@ -147,6 +147,8 @@ static int run(const void *opts, int argc, char **argv)
 		return 125;
 	}
 	/* a rule that cannot be read would be missed only when the job has died */
+	if (!o->rules && rulefiles_there(&w, &f) < 0)
+		log_warning("%s; without them causes that stand in logs are not named", f.text);
 	if (o->rules && rulefiles_try(&w, o->rules, &f) < 0) {
 		log_error("%s; nothing was started ('vigil rules check FILE' tells the same)", f.text);
 		return 125;

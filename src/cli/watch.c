@@ -108,6 +108,8 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 		log_error("%s", f.text);
 		return 2;
 	}
+	if (!rules && rulefiles_there(&w, &f) < 0)
+		log_warning("%s; without them causes that stand in logs are not named", f.text);
 	if (rules && rulefiles_try(&w, rules, &f) < 0) {
 		log_error("%s; nothing is watched ('vigil rules check FILE' tells the same)", f.text);
 		return 2;
