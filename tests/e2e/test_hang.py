@@ -256,8 +256,10 @@ def test_a_job_that_was_stopped_as_a_whole_is_left_alone(vigil):
     ranks = [c for c in psutil.Process(p.pid).children(recursive=True) if c.name() != "vigil-hang" and c.name() != "vigil-guard"]
     for c in ranks:
         c.suspend()
-    wait_for(lambda: events(vigil, "standstill"), 60, "it to be told as benign")
+    (why,) = wait_for(lambda: events(vigil, "standstill"), 60, "it to be told as benign")
     assert not events(vigil, "hang")
+    text = vigil("why").out.decode()
+    assert "no incident so far" in text and why["text"] in text and "nothing has happened" not in text, text
     for c in ranks:
         c.resume()
     assert p.wait(60) == 0
