@@ -72,6 +72,15 @@ def test_the_time_out_of_infiniband_is_computed(vigil, tmp_path):
     assert b"4.096 us x 2^22 x 7 = 120 s" in result.out and b"confidence high" in result.out, result
 
 
+def test_nccl_s_version_in_the_log_says_what_it_takes_by_itself(vigil, tmp_path):
+    log = tmp_path / "log"
+    log.write_text("h:61:61 [0] NCCL INFO NCCL version 2.19.3+cuda12.1\n"
+                   "NET/IB: Got completion from peer n2<1> with status=12 opcode=1 len=0 vendor err 129 hca mlx5_0\n")
+    assert b"4.096 us x 2^18 x 7" in vigil("rules", "test", log, "--fact", "ib_ack_timeouts").out
+    result = vigil("rules", "test", log, "--fact", "ib_ack_timeouts,NCCL_VERSION=2.24.1")
+    assert b"4.096 us x 2^20 x 7" in result.out, "who says it knows better"
+
+
 def test_own_rules_come_from_the_flag_and_the_configuration(vigil, tmp_path):
     rules, log, config = tmp_path / "own.rules", tmp_path / "log", tmp_path / "vigil.yaml"
     rules.write_text(RULE)
