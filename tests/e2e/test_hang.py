@@ -147,6 +147,9 @@ def test_a_hang_that_dissolves_is_told_as_resolved(vigil):
     resolved = events(vigil, "hang_resolved")
     assert len(resolved) == 1 and resolved[0]["incident"] == events(vigil, "hang")[0]["incident"]
     assert vigil.why(resolved[0]["incident"])["hang"]["resolved"] is True
+    (kept,) = vigil.state.glob("jobs/*/incidents/*.txt")
+    for text in (vigil("why", resolved[0]["incident"]).out.decode(), kept.read_text()):
+        assert text.startswith("hung, and moves again"), text
 
 
 def test_a_job_that_hangs_is_started_again_when_asked_to(vigil, tmp_path):
