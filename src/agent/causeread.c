@@ -149,8 +149,10 @@ static int32_t rank_within(struct span line)
 	return NO_RANK;
 }
 
-static void pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t len)
+/* True: there were lines of progress, of whomever. */
+static bool pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t len)
 {
+	bool any = false;
 	struct ansi ansi = {.state = 0};
 	len = ansi_strip(&ansi, text, len);
 	for (size_t at = 0; at < len;) {
@@ -163,9 +165,11 @@ static void pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t le
 			if (p.rank == NO_RANK && rank == NO_RANK)
 				p.rank = rank_within(line);
 			rankpace_line(pace, &p, rank, end - at + 1);
+			any = true;
 		}
 		at = end + 1;
 	}
+	return any;
 }
 
 /* Positions and the last error, out of the end of what is new. */
@@ -188,11 +192,11 @@ static void recent_read(struct causeread_log *l, int fd, uint64_t from, struct r
 	uint64_t before = 0, after = 0;
 	for (size_t i = 0; i < pace->n; i++)
 		before += pace->of[i].n_lines;
-	pace_feed(pace, l->rank, text, len);
+	bool any = pace_feed(pace, l->rank, text, len);
 	for (size_t i = 0; i < pace->n; i++)
 		after += pace->of[i].n_lines;
 	/* it went on: the error was no end */
-	if (found != 0 && after > before)
+	if (found != 0 && (after > before || (any && l->error_rank == NO_RANK)))
 		l->has_error_line = false;
 }
 

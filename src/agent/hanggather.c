@@ -179,6 +179,7 @@ static void book_take(struct hanggather *g, const struct hangeye *e)
 		blind(&g->hcase, "%s", why);
 		return;
 	}
+	g->book = r;
 	g->hcase.book = &r->verdict;
 	g->hcase.environment = &r->env;
 	g->hcase.errors = r->errors;

@@ -173,6 +173,11 @@ static bool tell_incident(struct watch *k, struct watched *j, size_t index, cons
 	memset(&m->incident, 0, sizeof(m->incident));
 	m->verdict = *v;
 	hang_incident(v, &j->gather.hcase, &m->incident);
+	/* who it was is not known, so it accuses nobody */
+	if (j->gather.book && j->gather.book->nobodys_error[0])
+		incident_evidence_add(&m->incident, "log", j->gather.book->nobodys_source, 0,
+				      "the output ends with an error of a process that its lines do not name: %s",
+				      j->gather.book->nobodys_error);
 	m->stacks_len = hanggather_stacks(&j->gather, m->stacks, sizeof(m->stacks));
 	m->suspected_ns = j->suspected_ns;
 	m->judged_ns = v->standstill_ns;

@@ -268,6 +268,30 @@ def test_a_job_that_was_stopped_as_a_whole_is_left_alone(vigil):
     assert p.wait(60) == 0
 
 
+# It starts its ranks itself, with one stderr for all; rank 1 fails, and its other thread keeps it alive.
+LAUNCHER = """if 1:
+    import os, subprocess, sys, threading, time
+    if "RANK" in os.environ:
+        threading.Thread(target=lambda: time.sleep(600) if os.environ["RANK"] == "1" else None).start()
+        if os.environ["RANK"] == "1":
+            raise RuntimeError("expected 8 samples")
+        lock = threading.Lock()
+        lock.acquire()
+        lock.acquire()
+    me = ["python3", "-c", os.environ["ME"]]
+    ranks = [subprocess.Popen(me, env={**os.environ, "RANK": str(i), "WORLD_SIZE": "2"}) for i in range(2)]
+    sys.exit(max([p.wait() for p in ranks]))
+"""
+
+
+def test_an_error_that_no_rank_is_known_for_is_evidence(vigil):
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", LAUNCHER,
+                   env={"ME": LAUNCHER}, timeout=150)
+    assert result.status == 124, result
+    (said,) = [e["text"] for e in vigil.why()["evidence"] if "expected 8 samples" in e["text"]]
+    assert "lines do not name: RuntimeError: expected 8 samples" in said
+
+
 # rank 1's loss is NaN from step 12 on, of both attempts
 NAN = """if 1:
     import os, sys, time
