@@ -16,6 +16,7 @@ import pytest
 
 from conftest import wait_for, workload
 from gpukit import fake  # noqa: F401
+from guardkit import nobodys_vigil  # noqa: F401
 from ranksim import RasServer, ras_report, world
 
 HELPER = "tests/tool/hanghelper.so"
@@ -189,6 +190,17 @@ def test_a_job_that_vigil_did_not_start_is_judged_as_well(vigil):
     assert all(r.is_running() for r in ranks)
     p.terminate()
     p.wait(20)
+
+
+def test_watching_another_user_s_job_says_at_once_what_will_be_missed(nobodys_vigil, as_nobody):
+    if not as_nobody:
+        pytest.skip("needs root")
+    with subprocess.Popen(["sleep", "60"]) as job:
+        p = nobodys_vigil.start("watch", "--pid", job.pid, prefix=as_nobody, cwd=nobodys_vigil.folder)
+        time.sleep(2)
+        job.kill()
+        result = nobodys_vigil.finish(p, 30)
+    assert "may neither end it nor see its stacks" in result.text, result
 
 
 def test_a_watched_job_is_ended_when_asked(vigil):
