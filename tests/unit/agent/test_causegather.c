@@ -249,24 +249,6 @@ static void copy_to_an_object_store_that_stands(void **state)
 	job_end(&j);
 }
 
-static void an_error_in_an_output_that_ranks_share_is_nobody_s(void **state)
-{
-	(void)state;
-	struct job j;
-	job_begin(&j, 2);
-	append_text(j.log[0], "Traceback (most recent call last):\n  File \"t.py\", line 3, in step\n"
-			      "RuntimeError: expected 8 samples\n");
-	j.ranks[1].err = j.log[0];
-	job_ask(&j);
-	assert_string_equal(j.r->error, "");
-	assert_non_null(strstr(j.r->nobodys_error, "RuntimeError: expected 8 samples"));
-	assert_string_equal(j.r->nobodys_source, "stderr");
-	append_text(j.log[0], "step 7/10 loss 0.3\n");
-	job_ask(&j);
-	assert_string_equal(j.r->nobodys_error, "");
-	job_end(&j);
-}
-
 static void a_copy_from_nfs_in_the_kernel(void **state)
 {
 	(void)state;
@@ -884,7 +866,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copy_to_an_object_store_that_stands),
-		cmocka_unit_test(an_error_in_an_output_that_ranks_share_is_nobody_s),
 		cmocka_unit_test(a_copy_from_nfs_in_the_kernel),
 		cmocka_unit_test(nothing_of_nccl_and_a_rank_given_twice),
 		cmocka_unit_test(a_rank_without_master_and_one_without_rank),
