@@ -128,6 +128,7 @@ static void hang_tell(struct adopt *a, uint32_t i)
 	TEXT_COPY(h->freezer, j->cgroup);
 	if (j->id.pid) {
 		h->n_ranks = 1;
+		ownlog_find(a->w, &j->id, h->own_log);
 		h->rank[0] = (struct hang_rank){.pid = j->id.pid, .start_ticks = j->id.start_ticks, .rank = NO_RANK};
 	}
 	a->hang.shm->n_jobs = MAX(a->hang.shm->n_jobs, i + 1);

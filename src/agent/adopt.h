@@ -1,7 +1,7 @@
 /*
  * Watches over jobs that somebody else started: `vigil watch` for one,
  * `vigil agent` for all that match. Same guard, same reports; what cannot be
- * had from outside (the exit status of somebody else's child, its output) is
+ * had from outside (the exit status of somebody else's child, output that goes to no file) is
  * not made up.
  */
 #pragma once

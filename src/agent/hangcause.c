@@ -144,8 +144,22 @@ static struct causegather_rank *writer_of(struct hangcause *h, const struct hang
 	return rank_add(h, 0, rank);
 }
 
+/* What a job that somebody else started writes into. */
+static void own_logs_add(struct hangcause *h, const struct hang_job *job)
+{
+	struct causegather_rank *r = job->own_log[0][0] || job->own_log[1][0] ? writer_of(h, job, NO_RANK) : NULL;
+	for (size_t i = 0; r && i < 2; i++) {
+		if (!job->own_log[i][0] || h->n_paths == ARRAY_SIZE(h->path))
+			continue;
+		char *path = h->path[h->n_paths++];
+		text_copy(path, sizeof(h->path[0]), job->own_log[i]);
+		*(i == 0 ? &r->out : &r->err) = path;
+	}
+}
+
 static void logs_add(struct hangcause *h, const struct hang_job *job)
 {
+	own_logs_add(h, job);
 	for (size_t i = 0; job->log_dir[0] && i < job->n_ranks; i++) {
 		struct causegather_rank *r = writer_of(h, job, job->rank[i].rank);
 		if (!r)

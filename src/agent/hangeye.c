@@ -45,6 +45,8 @@ void hangeye_begin(struct hangeye *e, const struct hang_job *job)
 		if (job->rank[i].rank != NO_RANK)
 			ranks[n++] = job->rank[i].rank;
 	hanglogs_begin(e->logs, job->log_dir, ranks, n);
+	for (size_t i = 0; i < ARRAY_SIZE(job->own_log); i++)
+		hanglogs_follow(e->logs, job->own_log[i]);
 }
 
 /* Lanes -------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "agent/ownlog.h"
 #include "judge/hang.h"
 #include "model/unit.h"
 #include "sense/cgroup.h"
@@ -41,6 +42,7 @@ struct hang_job {
 	struct hang_rank rank[HANG_RANKS]; /* main processes that the owner started */
 	size_t n_ranks;
 	char log_dir[320]; /* the attempt's: rank-N.out and .err; "" none are kept */
+	char own_log[2][OWNLOG_PATH]; /* none are kept, but its main process writes into these; "" */
 };
 
 enum hang_message_kind {

@@ -43,6 +43,12 @@ int world_open(const char *dir, struct world *ret, struct fault *f)
 	return 0;
 }
 
+char *world_fd_path(pid_t pid, int fd, char dst[static 32])
+{
+	(void)text_format(dst, 32, "/proc/%d/fd/%d", (int)pid, fd);
+	return dst;
+}
+
 void world_close(struct world *w)
 {
 	int *fds[] = {&w->proc_fd, &w->sys_fd, &w->cgroup_fd, &w->shm_fd, &w->kmsg_fd};

@@ -166,7 +166,8 @@ const struct command command_watch = {
 	.usage = "vigil watch --pid PID | --cgroup GROUP | --ray [OPTIONS]",
 	.summary = "keep watch over a job that is already running",
 	.about = "The same guard as `vigil run`, for processes that somebody else started. Ctrl-C stops watching; the job "
-		 "goes on. The exit status and output of somebody else's child cannot be had, and are not made up.",
+		 "goes on. The exit status of somebody else's child cannot be had, and is not made up; its output is read "
+		 "where it goes to local files of this run.",
 	.examples = "vigil watch --pid 4242\n"
 		    "vigil watch --cgroup system.slice/train.service --memory-threshold 0.9\n",
 	.options = watch_table,

@@ -192,6 +192,37 @@ def test_a_job_that_vigil_did_not_start_is_judged_as_well(vigil):
     p.wait(20)
 
 
+# Somebody else's: its output goes where its shell sends it.
+STRANGER = """if 1:
+    import sys, threading, time
+    for i in range(60):
+        print(f"step {i}/1000 loss 0.5", flush=True)
+        time.sleep(0.1)
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    raise RuntimeError("expected 8 samples")
+"""
+
+
+@pytest.mark.parametrize("mode,found", [("w", True), ("a", True), ("old", False)])
+def test_a_watched_job_s_own_files_are_its_log(vigil, tmp_path, mode, found):
+    log = tmp_path / "log"
+    if mode == "old":
+        log.write_text("step 9/1000\n")
+        time.sleep(6)
+    with open(log, "w" if mode == "w" else "a") as out, \
+            subprocess.Popen([sys.executable, "-c", STRANGER], stdout=out, stderr=out) as job:
+        try:
+            p = vigil.start("watch", "--pid", job.pid, "--hang-after", "3s")
+            wait_for(lambda: events(vigil, "hang"), 90, "the report")
+            evidence = [e["text"] for e in vigil.why(events(vigil, "hang")[0]["incident"])["evidence"]]
+        finally:
+            job.kill()
+        vigil.finish(p, 30)
+    assert any("expected 8 samples" in text for text in evidence) == found, evidence
+    assert any("does not keep this job's output" in text for text in evidence) != found, evidence
+    assert any("step 59" in text for text in evidence) == found, evidence
+
+
 def test_watching_another_user_s_job_says_at_once_what_will_be_missed(nobodys_vigil, as_nobody):
     if not as_nobody:
         pytest.skip("needs root")
