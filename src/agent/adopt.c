@@ -128,6 +128,7 @@ static void hang_tell(struct adopt *a, uint32_t i)
 	TEXT_COPY(h->freezer, j->cgroup);
 	if (j->id.pid) {
 		h->n_ranks = 1;
+		ownlog_find(a->w, &j->id, h->own_log);
 		h->rank[0] = (struct hang_rank){.pid = j->id.pid, .start_ticks = j->id.start_ticks, .rank = NO_RANK};
 	}
 	a->hang.shm->n_jobs = MAX(a->hang.shm->n_jobs, i + 1);
@@ -184,6 +185,24 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 		log_info("watching %s (job %s)", command, j->job.id);
 }
 
+/* What will be missed of a process that is not ours is said at once, not in the first report. */
+static void may_not_say(const struct world *w, pid_t pid)
+{
+	char path[32];
+	TEXT_FORMAT(path, "%d/mem", (int)pid); /* asks for what reading stacks needs */
+	cleanup(closep) int memory = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	bool unseen = memory < 0 && (errno == EACCES || errno == EPERM);
+	bool kept = kill(pid, 0) < 0 && errno == EPERM;
+	if (unseen && kept)
+		log_warning("pid %d belongs to another user: vigil can watch and report, but may neither end it nor see its "
+			    "stacks, which tell why it hangs; be its user, or root", (int)pid);
+	else if (unseen)
+		log_warning("vigil may not see the stacks of pid %d, which tell why it hangs; `vigil stack %d` says what is "
+			    "missing", (int)pid, (int)pid);
+	else if (kept)
+		log_warning("pid %d belongs to another user: vigil can watch and report, but may not end it", (int)pid);
+}
+
 static int adopt_pid(struct adopt *a, pid_t pid, const char *name)
 {
 	struct proc_stat st;
@@ -195,8 +214,7 @@ static int adopt_pid(struct adopt *a, pid_t pid, const char *name)
 	if (!j)
 		return -ENOSPC;
 	*j = (struct adopted){.id = {pid, st.start_ticks}, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
-	if (kill(pid, 0) < 0 && errno == EPERM)
-		log_warning("pid %d belongs to another user: vigil can watch and report, but may not end it", (int)pid);
+	may_not_say(a->w, pid);
 	if (proc_command_read(a->w, pid, command, sizeof(command)) != 0)
 		TEXT_COPY(command, st.comm);
 	begin(a, j, name ? name : st.comm, command);
@@ -380,6 +398,8 @@ static void hang_messages(struct adopt *a)
 			hangend_benign(&e, m);
 		else if (j && m->kind == HANG_SAYS_SUSPECT)
 			hangend_suspect(&e, m);
+		else if (j && m->kind == HANG_SAYS_LOSS)
+			hangend_loss(&e, m);
 		hangproc_taken(&a->hang);
 	}
 }
@@ -661,6 +681,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	}
 	if (hangproc_open(&a->hang, w, spec->hang, spec->rules) < 0)
 		log_warning("hangs are not looked for: %s", strerror(errno));
+	hangproc_progress(&a->hang, spec->progress, spec->n_progress);
 	keeper_open(&a->keeper, spec->state_dir, "agent");
 	keeper_open_store(&a->keeper);
 	int status = first_adoption(a);

@@ -1,7 +1,7 @@
 /*
  * Watches over jobs that somebody else started: `vigil watch` for one,
  * `vigil agent` for all that match. Same guard, same reports; what cannot be
- * had from outside (the exit status of somebody else's child, its output) is
+ * had from outside (the exit status of somebody else's child, output that goes to no file) is
  * not made up.
  */
 #pragma once
@@ -34,6 +34,8 @@ struct adopt_spec {
 	enum victim_policy policy;
 	bool freeze, protect, quiet, json;
 	const struct hang_settings *hang; /* NULL: nobody looks for hangs */
+	const char *const *progress; /* patterns of progress, checked */
+	size_t n_progress;
 	enum on_hang on_hang; /* report or kill: what somebody else started cannot be started again */
 };
 

@@ -473,8 +473,14 @@ static void errors_gather(struct causegather *g)
 		const struct causeread_log *l = &g->log[i];
 		one = (struct rankerror){.rank = l->error_rank, .follows = l->error_follows};
 		TEXT_COPY(one.text, l->error_line);
-		if (l->wanted && l->has_error_line && l->error_rank != NO_RANK)
+		if (!l->wanted || !l->has_error_line)
+			continue;
+		if (l->error_rank != NO_RANK) {
 			rankerrors_set(e, &one);
+		} else if (!l->error_follows && !g->ret->nobodys_error[0]) {
+			TEXT_COPY(g->ret->nobodys_error, l->error_line);
+			TEXT_COPY(g->ret->nobodys_source, l->label);
+		}
 	}
 	/* what the rank wrote down itself, with its time, before what was found in its log */
 	for (size_t i = 0; i < g->ret->n_errors; i++) {

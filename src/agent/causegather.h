@@ -69,6 +69,8 @@ struct causegather_result {
 	struct rankenv env;
 	struct rankpace_finding pace;
 	char error[400]; /* "rank_error 1 ranks=3: …"; "" */
+	/* an output that several ranks share ends with an error, of whom its lines do not say; "" */
+	char nobodys_error[200], nobodys_source[32];
 	struct rank_error errors[CAUSEGATHER_RANKS]; /* what the error files say */
 	size_t n_errors;
 	char blind[CAUSEGATHER_BLIND][200]; /* what could not be looked at, and why */

@@ -22,6 +22,7 @@
 #include "agent/errorfiles.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/ncclversion.h"
 #include "sense/lasterror.h"
 #include "sense/proc.h"
 
@@ -82,18 +83,6 @@ static bool has_words(const char *p, size_t n, const char *words)
 	return memmem(p, n, words, strlen(words)) != NULL;
 }
 
-/* "NCCL version 2.19.3+cuda12.3" */
-static void version_find(const char *p, size_t n)
-{
-	struct span after = span_after((struct span){p, n}, "NCCL version 2.");
-	if (child.s->nccl_version[0] || !after.p)
-		return;
-	size_t len = 0;
-	while (len < after.len && len < 8 && ((after.p[len] >= '0' && after.p[len] <= '9') || after.p[len] == '.'))
-		len++;
-	TEXT_FORMAT(child.s->nccl_version, "2.%.*s", (int)len, after.p);
-}
-
 /* Bytes up to the end of the last whole line, and how many lines that are. */
 static size_t whole_lines(const char *p, size_t n, uint64_t *lines)
 {
@@ -128,8 +117,8 @@ static int part_read(struct causeread_log *l, int fd, uint64_t from, uint64_t to
 		if (r < 0 || n == 0)
 			break;
 		l->has_nccl = l->has_nccl || has_words(room, n, "NCCL INFO") || has_words(room, n, "NCCL WARN");
-		if (l->has_nccl)
-			version_find(room, n);
+		if (l->has_nccl && !child.s->nccl_version[0])
+			(void)nccl_version_find((struct span){room, n}, child.s->nccl_version);
 		size_t whole = whole_lines(room, n, &lines);
 		at += n;
 		child.s->log_bytes += n;
@@ -160,8 +149,10 @@ static int32_t rank_within(struct span line)
 	return NO_RANK;
 }
 
-static void pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t len)
+/* True: there were lines of progress, of whomever. */
+static bool pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t len)
 {
+	bool any = false;
 	struct ansi ansi = {.state = 0};
 	len = ansi_strip(&ansi, text, len);
 	for (size_t at = 0; at < len;) {
@@ -174,9 +165,11 @@ static void pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t le
 			if (p.rank == NO_RANK && rank == NO_RANK)
 				p.rank = rank_within(line);
 			rankpace_line(pace, &p, rank, end - at + 1);
+			any = true;
 		}
 		at = end + 1;
 	}
+	return any;
 }
 
 /* Positions and the last error, out of the end of what is new. */
@@ -199,11 +192,11 @@ static void recent_read(struct causeread_log *l, int fd, uint64_t from, struct r
 	uint64_t before = 0, after = 0;
 	for (size_t i = 0; i < pace->n; i++)
 		before += pace->of[i].n_lines;
-	pace_feed(pace, l->rank, text, len);
+	bool any = pace_feed(pace, l->rank, text, len);
 	for (size_t i = 0; i < pace->n; i++)
 		after += pace->of[i].n_lines;
 	/* it went on: the error was no end */
-	if (found != 0 && after > before)
+	if (found != 0 && (after > before || (any && l->error_rank == NO_RANK)))
 		l->has_error_line = false;
 }
 

@@ -12,7 +12,7 @@
 struct hangcause {
 	const struct world *w;
 	struct causegather *g; /* NULL: the rules cannot be read */
-	char why[120]; /* and why not */
+	char why[HANGCAUSE_WHY]; /* and why not */
 	const struct crew *crew;
 	struct causegather_rank rank[CAUSEGATHER_RANKS];
 	size_t n;
@@ -34,7 +34,7 @@ struct hangcause *hangcause_new(const struct world *w, const char *rules, const 
 	h->w = w;
 	int r = causegather_new(w, rules[0] ? rules : NULL, getenv("VIGIL_RDMA_EXCLUDE"), started_unix_ms, &h->g, &f);
 	if (r < 0)
-		TEXT_FORMAT(h->why, "log: the cause book cannot be used: %.70s", f.text[0] ? f.text : strerror(-r));
+		TEXT_FORMAT(h->why, "log: no cause book: %s", f.text[0] ? f.text : strerror(-r));
 	else
 		causegather_baseline(h->g, job->n_ranks ? job->rank[0].pid : job->root);
 	return h;
@@ -144,8 +144,22 @@ static struct causegather_rank *writer_of(struct hangcause *h, const struct hang
 	return rank_add(h, 0, rank);
 }
 
+/* What a job that somebody else started writes into. */
+static void own_logs_add(struct hangcause *h, const struct hang_job *job)
+{
+	struct causegather_rank *r = job->own_log[0][0] || job->own_log[1][0] ? writer_of(h, job, NO_RANK) : NULL;
+	for (size_t i = 0; r && i < 2; i++) {
+		if (!job->own_log[i][0] || h->n_paths == ARRAY_SIZE(h->path))
+			continue;
+		char *path = h->path[h->n_paths++];
+		text_copy(path, sizeof(h->path[0]), job->own_log[i]);
+		*(i == 0 ? &r->out : &r->err) = path;
+	}
+}
+
 static void logs_add(struct hangcause *h, const struct hang_job *job)
 {
+	own_logs_add(h, job);
 	for (size_t i = 0; job->log_dir[0] && i < job->n_ranks; i++) {
 		struct causegather_rank *r = writer_of(h, job, job->rank[i].rank);
 		if (!r)
@@ -202,10 +216,10 @@ bool hangcause_step(struct hangcause *h)
 }
 
 const struct causegather_result *hangcause_finish(struct hangcause *h, const struct stackdump *stacks,
-						  char why[static 120])
+						  char why[static HANGCAUSE_WHY])
 {
 	if (h->g && causegather_finish(h->g, stacks) == 0)
 		return &h->result;
-	(void)text_format(why, 120, "%s", h->g ? "log: the cause book could not be asked: no memory" : h->why);
+	(void)text_format(why, HANGCAUSE_WHY, "%s", h->g ? "log: the cause book could not be asked: no memory" : h->why);
 	return NULL;
 }

@@ -14,6 +14,8 @@
 #include "agent/hangdevices.h"
 #include "model/pulse.h"
 
+#define HANGCAUSE_WHY 200
+
 struct hangcause;
 
 /* NULL without memory. rules: the user's files, with ',' between; job: as it begins. */
@@ -28,4 +30,4 @@ void hangcause_begin(struct hangcause *h, const struct crew *crew, const struct 
 bool hangcause_step(struct hangcause *h);
 /* Borrowed until the next beginning; NULL with a sentence in why: there is none. stacks NULL: none were taken. */
 const struct causegather_result *hangcause_finish(struct hangcause *h, const struct stackdump *stacks,
-						  char why[static 120]);
+						  char why[static HANGCAUSE_WHY]);

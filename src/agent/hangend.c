@@ -107,8 +107,9 @@ void hangend_update(const struct hangend *e, const struct incident *in)
 	e->keeper->notifier = told;
 }
 
-void hangend_resolved(const struct hangend *e, const struct hang_message *m, const struct incident *in)
+void hangend_resolved(const struct hangend *e, const struct hang_message *m, struct incident *in)
 {
+	in->hang_over = true;
 	keeper_hang_resolved(e->keeper, in->id, m->time_unix_ms);
 	hangend_update(e, in);
 	keeper_event(e->keeper, e->job, "hang_resolved", in->id, "%s", m->text[0] ? m->text : "it moves again");
@@ -130,4 +131,11 @@ void hangend_suspect(const struct hangend *e, const struct hang_message *m)
 	keeper_event(e->keeper, e->job, "suspected", NULL, "%s", m->text);
 	if (!e->quiet)
 		log_debug("%s: looked at closely: %s", e->job->id, m->text);
+}
+
+void hangend_loss(const struct hangend *e, const struct hang_message *m)
+{
+	keeper_event(e->keeper, e->job, "loss_broken", NULL, "%s", m->text);
+	if (!e->quiet)
+		log_debug("%s: %s", e->job->id, m->text);
 }

@@ -25,6 +25,8 @@ void hangend_incident(const struct hangend *e, const struct hang_message *m, str
 /* The incident in its new state (a retry was decided); nobody is told again. */
 void hangend_update(const struct hangend *e, const struct incident *in);
 /* It moves again. */
-void hangend_resolved(const struct hangend *e, const struct hang_message *m, const struct incident *in);
+void hangend_resolved(const struct hangend *e, const struct hang_message *m, struct incident *in);
+/* A loss that is no number stops nothing: an event, and no incident. */
+void hangend_loss(const struct hangend *e, const struct hang_message *m);
 void hangend_suspect(const struct hangend *e, const struct hang_message *m);
 void hangend_benign(const struct hangend *e, const struct hang_message *m);

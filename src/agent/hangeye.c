@@ -22,9 +22,9 @@ static void hangeye_done(struct hangeye *e)
 	}
 }
 
-bool hangeye_init(struct hangeye *e, struct vitals *vitals)
+bool hangeye_init(struct hangeye *e, struct vitals *vitals, const struct progress_patterns *user)
 {
-	*e = (struct hangeye){.crew = crew_new(vitals), .logs = hanglogs_new()};
+	*e = (struct hangeye){.crew = crew_new(vitals), .logs = hanglogs_new(user)};
 	for (size_t i = 0; i < 2; i++)
 		e->use[i] = calloc(JOBPIDS_MAX, sizeof(*e->use[i]));
 	if (e->crew && e->logs && e->use[0] && e->use[1])
@@ -45,6 +45,8 @@ void hangeye_begin(struct hangeye *e, const struct hang_job *job)
 		if (job->rank[i].rank != NO_RANK)
 			ranks[n++] = job->rank[i].rank;
 	hanglogs_begin(e->logs, job->log_dir, ranks, n);
+	for (size_t i = 0; i < ARRAY_SIZE(job->own_log); i++)
+		hanglogs_follow(e->logs, job->own_log[i]);
 }
 
 /* Lanes -------------------------------------------------------------------- */

@@ -44,8 +44,8 @@ struct hangeye {
 /* How the job was at the look before: it moves; it stands still by its own will, as was found; it is suspected. */
 enum hangeye_mood { HANGEYE_CALM, HANGEYE_RESTS, HANGEYE_ANXIOUS };
 
-/* False without memory. vitals is shared by all. */
-bool hangeye_init(struct hangeye *e, struct vitals *vitals);
+/* False without memory. vitals is shared by all; so are the user's patterns of progress, which may be NULL. */
+bool hangeye_init(struct hangeye *e, struct vitals *vitals, const struct progress_patterns *user);
 /* Another attempt, or another job in its place: what was known is forgotten. */
 void hangeye_begin(struct hangeye *e, const struct hang_job *job);
 /*

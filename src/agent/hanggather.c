@@ -170,7 +170,7 @@ static void sources_read(struct hanggather *g, const struct world *w)
 
 static void book_take(struct hanggather *g, const struct hangeye *e)
 {
-	char why[120];
+	char why[HANGCAUSE_WHY];
 	const struct stackdump *newest = g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL;
 	if (!g->cause)
 		return;
@@ -179,14 +179,15 @@ static void book_take(struct hanggather *g, const struct hangeye *e)
 		blind(&g->hcase, "%s", why);
 		return;
 	}
+	g->book = r;
 	g->hcase.book = &r->verdict;
 	g->hcase.environment = &r->env;
 	g->hcase.errors = r->errors;
 	g->hcase.n_errors = r->n_errors;
-	if (e->job.log_dir[0] == '\0')
+	if (e->job.log_dir[0] == '\0' && !e->job.own_log[0][0] && !e->job.own_log[1][0])
 		blind(&g->hcase, "log: vigil does not keep this job's output");
 	for (size_t i = 0; i < r->n_blind; i++)
-		blind(&g->hcase, "%.118s", r->blind[i]);
+		blind(&g->hcase, "%s", r->blind[i]);
 }
 
 /* Beside the stacks: it takes some seconds, most of them waiting. False: not all is there yet. */

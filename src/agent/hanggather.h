@@ -28,6 +28,7 @@ struct hanggather {
 	struct hang_collective collective;
 	struct hang_source source[HANG_RANKS];
 	size_t n_source;
+	const struct causegather_result *book; /* borrowed; NULL: it was not asked, or had no answer */
 	struct hang_case hcase;
 };
 

@@ -23,13 +23,15 @@ struct lane {
 struct follow {
 	int fd; /* -1: not there yet */
 	char name[40];
+	bool foreign; /* name is a path, of a file that vigil does not keep */
 	size_t lane;
-	uint64_t at;
+	uint64_t at, known; /* known: what was there before we looked, and is not counted */
 	char line[LINE_MOST]; /* not ended yet */
 	size_t len;
 };
 
 struct hanglogs {
+	const struct progress_patterns *user; /* borrowed; may be NULL */
 	char dir[320];
 	struct lane lane[LANES];
 	size_t n;
@@ -38,9 +40,12 @@ struct hanglogs {
 	char block[64 * 1024];
 };
 
-struct hanglogs *hanglogs_new(void)
+struct hanglogs *hanglogs_new(const struct progress_patterns *user)
 {
-	return calloc(1, sizeof(struct hanglogs));
+	struct hanglogs *l = calloc(1, sizeof(*l));
+	if (l)
+		l->user = user;
+	return l;
 }
 
 static void close_all(struct hanglogs *l)
@@ -67,7 +72,7 @@ static size_t lane_of(struct hanglogs *l, int32_t rank)
 	if (l->n == LANES)
 		return SIZE_MAX;
 	l->lane[l->n] = (struct lane){.rank = rank};
-	progress_init(&l->lane[l->n].progress, NULL);
+	progress_init(&l->lane[l->n].progress, l->user);
 	return l->n++;
 }
 
@@ -91,6 +96,33 @@ void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, s
 			TEXT_FORMAT(f->name, "rank-%d.%s", MAX(ranks[i], 0), ends[k]);
 		}
 	}
+}
+
+void hanglogs_follow(struct hanglogs *l, const char *path)
+{
+	size_t lane = path[0] && l->n_files < ARRAY_SIZE(l->file) ? lane_of(l, NO_RANK) : SIZE_MAX;
+	if (lane == SIZE_MAX)
+		return;
+	struct follow *f = &l->file[l->n_files++];
+	l->lane[lane].own_file = true;
+	*f = (struct follow){.fd = -1, .lane = lane, .foreign = true};
+	TEXT_COPY(f->name, path);
+}
+
+/* What it holds by now is read from its end, and is nothing that was written while we looked. */
+static void foreign_open(struct follow *f)
+{
+	struct stat st;
+	f->fd = open(f->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (f->fd < 0)
+		return;
+	if (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		closep(&f->fd);
+		f->fd = -1;
+		return;
+	}
+	f->known = (uint64_t)st.st_size;
+	f->at = sub_floor(f->known, LOOK_MOST);
 }
 
 /* Lines of another rank go to that rank; a launcher's output is nobody's progress. */
@@ -128,14 +160,16 @@ static void file_look(struct hanglogs *l, struct follow *f, uint64_t now_ns)
 {
 	char path[400];
 	struct stat st;
-	if (f->fd < 0) {
+	if (f->fd < 0 && f->foreign) {
+		foreign_open(f);
+	} else if (f->fd < 0) {
 		TEXT_FORMAT(path, "%s/%s", l->dir, f->name);
 		f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	}
 	if (f->fd < 0 || fstat(f->fd, &st) < 0 || (uint64_t)st.st_size <= f->at)
 		return;
 	uint64_t end = (uint64_t)st.st_size;
-	l->lane[f->lane].bytes += end - f->at;
+	l->lane[f->lane].bytes += end - MIN(MAX(f->at, f->known), end);
 	if (end - f->at > LOOK_MOST) {
 		f->at = end - LOOK_MOST;
 		f->len = 0;

@@ -14,10 +14,13 @@
 
 struct hanglogs;
 
-struct hanglogs *hanglogs_new(void); /* NULL without memory */
+/* NULL without memory. user: what progress looks like beside the known forms, borrowed; may be NULL. */
+struct hanglogs *hanglogs_new(const struct progress_patterns *user);
 struct hanglogs *hanglogs_free(struct hanglogs *l);
 /* dir: the attempt's; ranks: whose files there are (n 0: rank-0 is the job itself). Forgets what it followed before. */
 void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, size_t n);
+/* One more file, of the job itself, that vigil does not keep: its end is read, and what comes. */
+void hanglogs_follow(struct hanglogs *l, const char *path);
 void hanglogs_look(struct hanglogs *l, uint64_t now_ns);
 /*
  * What is known of a lane's own output: log signs and progress of *seen. alone: the rank of a job's only main process,

@@ -19,6 +19,15 @@
 #define DEATHS_MOST 8
 static const uint64_t revive_ns = 2 * NS_PER_S;
 
+void hangproc_progress(struct hangproc *h, const char *const *patterns, size_t n)
+{
+	if (!h->shm)
+		return;
+	h->shm->n_progress = (uint32_t)MIN(n, (size_t)PROGRESS_PATTERNS);
+	for (size_t i = 0; i < h->shm->n_progress; i++)
+		TEXT_COPY(h->shm->progress[i], patterns[i]);
+}
+
 int hangproc_open(struct hangproc *h, const struct world *w, const struct hang_settings *settings, const char *rules)
 {
 	*h = (struct hangproc){.w = w, .from_fd = -1, .due_ns = UINT64_MAX};

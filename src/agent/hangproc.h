@@ -21,6 +21,8 @@ struct hangproc {
 /* -errno; with settings NULL nothing is watched, and all below do nothing. */
 int must_check hangproc_open(struct hangproc *h, const struct world *w, const struct hang_settings *settings,
 			     const char *rules);
+/* The user's patterns of progress, which have been checked; before anything is started. */
+void hangproc_progress(struct hangproc *h, const char *const *patterns, size_t n);
 /* Change jobs between the two. */
 void hangproc_jobs_begin(struct hangproc *h);
 void hangproc_jobs_end(struct hangproc *h);

@@ -9,9 +9,11 @@
 
 #include <stdatomic.h>
 
+#include "agent/ownlog.h"
 #include "judge/hang.h"
 #include "model/unit.h"
 #include "sense/cgroup.h"
+#include "sense/progresspattern.h"
 
 #define HANG_JOBS UNIT_JOBS_MAX
 #define HANG_RANKS 64
@@ -40,6 +42,7 @@ struct hang_job {
 	struct hang_rank rank[HANG_RANKS]; /* main processes that the owner started */
 	size_t n_ranks;
 	char log_dir[320]; /* the attempt's: rank-N.out and .err; "" none are kept */
+	char own_log[2][OWNLOG_PATH]; /* none are kept, but its main process writes into these; "" */
 };
 
 enum hang_message_kind {
@@ -47,6 +50,7 @@ enum hang_message_kind {
 	HANG_SAYS_RESOLVED, /* what stood moves again */
 	HANG_SAYS_BENIGN, /* stands still, and may: for the events */
 	HANG_SAYS_SUSPECT, /* stands still, and is looked at: for the events */
+	HANG_SAYS_LOSS, /* a rank's loss is no number any more: for the events */
 };
 
 struct hang_message {
@@ -65,6 +69,8 @@ struct hang_shm {
 	/* owner -> watcher */
 	struct hang_settings settings;
 	char rules[512]; /* the user's files of rules, with ',' between */
+	char progress[PROGRESS_PATTERNS][PROGRESS_PATTERN_TEXT]; /* the user's, checked */
+	uint32_t n_progress;
 	_Atomic uint32_t jobs_seq;
 	uint32_t n_jobs;
 	struct hang_job job[HANG_JOBS];
@@ -73,4 +79,10 @@ struct hang_shm {
 	struct hang_message message[HANG_MESSAGES];
 	_Atomic uint64_t cpu_ns; /* what the watcher has used, for who wants to know its cost */
 	_Atomic uint64_t looks;
+	/* the watcher's own, here so that another one that takes its place says nothing twice */
+	struct {
+		char id[64];
+		int32_t rank[PULSE_RANKS];
+		uint32_t n;
+	} loss_told[HANG_JOBS];
 };

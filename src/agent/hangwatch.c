@@ -62,6 +62,7 @@ struct watch {
 	struct world w;
 	struct vitals *vitals;
 	struct hangdevices devices;
+	struct progress_patterns progress; /* the user's */
 	struct hang_job job[HANG_JOBS];
 	size_t n_jobs;
 	uint32_t jobs_seq;
@@ -83,6 +84,15 @@ static void descriptors_close(int keep)
 	(void)syscall(SYS_close_range, MAX(keep + 1, 3), ~0u, 0);
 }
 
+static void patterns_begin(struct watch *k)
+{
+	struct progress_patterns *all = &k->progress;
+	char why[160];
+	size_t at;
+	for (size_t i = 0; i < MIN(k->shm->n_progress, (uint32_t)PROGRESS_PATTERNS); i++)
+		all->n += progress_pattern_init(&all->each[all->n], span_of(k->shm->progress[i]), why, &at) == 0;
+}
+
 static bool begin(struct watch *k)
 {
 	struct fault f = {.text = ""};
@@ -101,6 +111,7 @@ static bool begin(struct watch *k)
 		&k->w, getrlimit(RLIMIT_NOFILE, &files) == 0 ? MIN((size_t)files.rlim_cur / 2, (size_t)FDS_MOST) : 256);
 	hangdevices_open(&k->devices, &k->w);
 	k->jobs_seq = UINT32_MAX;
+	patterns_begin(k);
 	return k->vitals != NULL;
 }
 
@@ -164,6 +175,11 @@ static bool tell_incident(struct watch *k, struct watched *j, size_t index, cons
 	memset(&m->incident, 0, sizeof(m->incident));
 	m->verdict = *v;
 	hang_incident(v, &j->gather.hcase, &m->incident);
+	/* who it was is not known, so it accuses nobody */
+	if (j->gather.book && j->gather.book->nobodys_error[0])
+		incident_evidence_add(&m->incident, "log", j->gather.book->nobodys_source, 0,
+				      "the output ends with an error of a process that its lines do not name: %s",
+				      j->gather.book->nobodys_error);
 	m->stacks_len = hanggather_stacks(&j->gather, m->stacks, sizeof(m->stacks));
 	m->suspected_ns = j->suspected_ns;
 	m->judged_ns = v->standstill_ns;
@@ -172,14 +188,15 @@ static bool tell_incident(struct watch *k, struct watched *j, size_t index, cons
 	return true;
 }
 
-static void tell_line(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind,
+static bool tell_line(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind,
 		      const char *text)
 {
 	struct hang_message *m = message(k, j, index, kind);
 	if (!m)
-		return;
+		return false;
 	TEXT_COPY(m->text, text);
 	message_send(k);
+	return true;
 }
 
 /* One job ------------------------------------------------------------------ */
@@ -257,6 +274,34 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 	tell_line(k, j, index, HANG_SAYS_SUSPECT, step->text);
 }
 
+/* A loss that is no number is told once for a job and rank: in the same state it stays. */
+static void loss_look(struct watch *k, struct watched *j, size_t index, const struct pulse_look *seen)
+{
+	uint32_t *n = &k->shm->loss_told[index].n;
+	int32_t *told = k->shm->loss_told[index].rank;
+	if (strcmp(k->shm->loss_told[index].id, j->id) != 0) {
+		TEXT_COPY(k->shm->loss_told[index].id, j->id);
+		*n = 0;
+	}
+	for (size_t i = 0; i < seen->n; i++) {
+		const struct pulse_seen *s = &seen->rank[i];
+		char who[32] = "", at[48] = "", text[160];
+		uint32_t t = 0;
+		while (t < *n && told[t] != s->rank)
+			t++;
+		if (!s->has_progress || !s->progress.loss_broken || t < *n || *n == PULSE_RANKS)
+			continue;
+		if (s->rank != NO_RANK)
+			TEXT_FORMAT(who, "rank %d: ", s->rank);
+		if (s->progress.has_step)
+			TEXT_FORMAT(at, " at step %llu", (unsigned long long)s->progress.loss_broken_step);
+		TEXT_FORMAT(text, "%sthe loss became NaN or infinite%s; that alone stops nothing", who, at);
+		if (!tell_line(k, j, index, HANG_SAYS_LOSS, text))
+			return;
+		told[(*n)++] = s->rank;
+	}
+}
+
 /* Has it done anything at all since the look before? */
 static bool is_quiet(struct watched *j, const struct pulse_look *seen)
 {
@@ -290,6 +335,7 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	hangeye_look(&j->eye, &k->w, &k->job[index], mood_of(j), thread_ns, &k->devices, &seen);
 	bool quiet = is_quiet(j, &seen);
 	pulse_look_at(&j->pulses, &seen);
+	loss_look(k, j, index, &seen);
 	cause_look(k, j);
 	hang_look(&j->mind, &k->shm->settings, &j->pulses, &step);
 	atomic_fetch_add(&k->shm->looks, 1);
@@ -351,7 +397,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	}
 	if (!j) {
 		j = calloc(1, sizeof(*j));
-		if (!j || !hangeye_init(&j->eye, k->vitals)) {
+		if (!j || !hangeye_init(&j->eye, k->vitals, &k->progress)) {
 			free(j);
 			return NULL;
 		}

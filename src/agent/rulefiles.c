@@ -32,16 +32,31 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int rulefiles_own(const struct world *w, struct rulebook *b, struct fault *f)
+static int own_find(const struct world *w, char dir[static PATH_MAX], struct fault *f)
 {
-	char dir[PATH_MAX], looked[PATH_MAX], path[PATH_MAX];
-	char *names[MOST_FILES];
-	size_t n = 0;
+	char looked[PATH_MAX];
 	int r = datadir_find(w, "rules", "rules", "kernel.rules", dir, looked);
 	if (r < 0)
 		return fault_set(f, r,
 				 "vigil's own rules are not in %s; set VIGIL_DATA_DIR to the folder that holds rules/",
 				 looked);
+	return 0;
+}
+
+int rulefiles_there(const struct world *w, struct fault *f)
+{
+	char dir[PATH_MAX];
+	return own_find(w, dir, f);
+}
+
+int rulefiles_own(const struct world *w, struct rulebook *b, struct fault *f)
+{
+	char dir[PATH_MAX], path[PATH_MAX];
+	char *names[MOST_FILES];
+	size_t n = 0;
+	int r = own_find(w, dir, f);
+	if (r < 0)
+		return r;
 	cleanup(closedirp) DIR *d = opendir(dir);
 	if (!d)
 		return fault_set(f, -errno, "cannot read %s: %s", dir, strerror(errno));

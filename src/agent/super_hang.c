@@ -20,7 +20,9 @@ static struct hangend end_of(const struct super *s)
 
 int super_hang_open(struct super *s)
 {
-	return hangproc_open(&s->hang, s->w, s->spec->hang, s->spec->rules);
+	int r = hangproc_open(&s->hang, s->w, s->spec->hang, s->spec->rules);
+	hangproc_progress(&s->hang, s->spec->progress, s->spec->n_progress);
+	return r;
 }
 
 /* The ranks as they are now. */
@@ -118,6 +120,9 @@ void super_hang_messages(struct super *s)
 			break;
 		case HANG_SAYS_SUSPECT:
 			hangend_suspect(&e, m);
+			break;
+		case HANG_SAYS_LOSS:
+			hangend_loss(&e, m);
 			break;
 		}
 		hangproc_taken(&s->hang);

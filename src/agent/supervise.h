@@ -36,6 +36,8 @@ struct run_spec {
 	uint64_t heap_rate_bytes; /* mean distance of samples; 0: dormant */
 	bool heap_objects;
 	const struct hang_settings *hang; /* NULL: nobody looks for hangs */
+	const char *const *progress; /* patterns of progress, checked */
+	size_t n_progress;
 	enum on_hang on_hang;
 	uint64_t summary_ns;      /* how often kills are summed up on stderr */
 };

@@ -38,8 +38,15 @@ int world_open(const char *dir, struct world *ret, struct fault *f)
 	w.cgroup_fd = part_open(w.root, dir ? "/cgroup" : "/sys/fs/cgroup", folder);
 	w.shm_fd = part_open(w.root, "/dev/shm", folder);
 	w.kmsg_fd = part_open(w.root, dir ? "/kmsg" : "/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	w.kmsg_denied = w.kmsg_fd < 0 && (errno == EPERM || errno == EACCES);
 	*ret = w;
 	return 0;
+}
+
+char *world_fd_path(pid_t pid, int fd, char dst[static 32])
+{
+	(void)text_format(dst, 32, "/proc/%d/fd/%d", (int)pid, fd);
+	return dst;
 }
 
 void world_close(struct world *w)

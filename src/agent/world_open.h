@@ -10,4 +10,6 @@
 
 /* dir NULL: the live machine. Absent parts are -1, not an error; no /proc is (-ENOENT). */
 int must_check world_open(const char *dir, struct world *ret, struct fault *f);
+/* For those who read logs by their paths: the file behind a descriptor of a process of the living world. */
+char *world_fd_path(pid_t pid, int fd, char dst[static 32]);
 void world_close(struct world *w);

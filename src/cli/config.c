@@ -98,8 +98,9 @@ static int add_entry(const struct reader *r, const char *section, const yaml_nod
 	char joined[4096];
 	const char *text = joined;
 	if (value->type == YAML_SEQUENCE_NODE) {
-		/* a channel's list may hold arguments, with commas in them */
-		int e = join_list(r, value, strncmp(section, "notify/", 7) == 0 ? '\x1f' : ',', joined, sizeof(joined));
+		/* a channel's arguments and patterns may have commas in them */
+		bool whole = strncmp(section, "notify/", 7) == 0 || strcmp(scalar(key), "progress-pattern") == 0;
+		int e = join_list(r, value, whole ? OPTION_ITEM_END : ',', joined, sizeof(joined));
 		if (e < 0)
 			return e;
 	} else if (is_scalar(value)) {

@@ -82,9 +82,9 @@ static int value_of(const struct config *c, const struct command *command, const
 		    struct value *ret, struct fault *f)
 {
 	char variable[64];
-	const char *from_env = option_environment(o, variable);
+	const char *from_env = option_environment(o, opts, variable);
 	const struct config_entry *e = config_find(c, command->name, option_name(o));
-	int r = from_env ? option_set(o, from_env, variable, opts, f) : 0;
+	int r = from_env ? option_set_environment(o, from_env, variable, opts, f) : 0;
 	if (from_env)
 		TEXT_FORMAT(ret->origin, "environment: %s", variable);
 	else if (e)

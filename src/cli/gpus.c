@@ -53,7 +53,7 @@ static int show(const struct world *w, const struct gpus_options *o, const struc
 	} else {
 		gpu_text(v, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
 	}
-	return 0;
+	return v->set.n_findings ? EXIT_PROBLEM : 0;
 }
 
 static int gpus_run(const void *options, int argc, char **argv)
@@ -99,9 +99,9 @@ const struct command command_gpus = {
 		 "ever, too: then "
 		 "MEMBUSY is near 0 and the power low.\n"
 		 "\n"
-		 "Drivers are asked in processes of their own. One that does not answer is a finding; vigil goes on. "
-		 "Without a GPU "
-		 "the command says what it looked at; that is no error.",
+		 "Drivers are asked in processes of their own. One that does not answer is a finding; vigil goes on, and "
+		 "the exit "
+		 "status is 1. Without a GPU the command says what it looked at; that is no error.",
 	.examples = "vigil gpus\nvigil gpus last --json\nvigil gpus 4711 --wait 1s",
 	.options = gpus_options,
 	.options_size = sizeof(struct gpus_options),

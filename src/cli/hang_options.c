@@ -1,8 +1,11 @@
 #include "cli/hang_options.h"
 
+#include "base/text.h"
+
 /* The indices are enum hang_rule and enum on_hang. */
 const char *const hang_rule_choices[] = {"evidence", "io-gpu", NULL};
 const char *const on_hang_choices[] = {"report", "kill", "restart", NULL};
+const char *const on_adopted_hang_choices[] = {"report", "kill", NULL};
 
 bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret)
 {
@@ -12,4 +15,16 @@ bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret)
 		ret->after_ns = o->after;
 	}
 	return o->after != 0;
+}
+
+int hang_progress_check(const char *item, struct fault *f)
+{
+	struct progress_pattern p;
+	char why[160] = "no memory";
+	size_t at = 0;
+	int r = progress_pattern_init(&p, span_of(item), why, &at);
+	if (r < 0)
+		return fault_set(f, r, "'%.80s', character %zu: %s", item, at + 1, why);
+	progress_pattern_done(&p);
+	return 0;
 }

@@ -97,10 +97,11 @@ static int set_choice(const struct option *o, const char *value, const char *whe
 		buf_printf(&b, "%s%s", i ? ", " : "", o->choices[i]);
 		nearest_offer(&n, o->choices[i]);
 	}
+	const char *why = o->choices_why ? o->choices_why : "";
 	if (n.best)
-		return fault_set(f, -EINVAL, "%s: '%s' is not known; did you mean %s? (one of %s)", where, value, n.best,
-				 all);
-	return fault_set(f, -EINVAL, "%s: '%s' is not one of %s", where, value, all);
+		return fault_set(f, -EINVAL, "%s: '%s' is not known; did you mean %s? (one of %s)%s%s", where, value, n.best,
+				 all, *why ? "; " : "", why);
+	return fault_set(f, -EINVAL, "%s: '%s' is not one of %s%s%s", where, value, all, *why ? "; " : "", why);
 }
 
 /* Copies that live as long as the program, as arguments and the environment do. */
@@ -122,27 +123,34 @@ static char *keep(const char *text, const char *tail)
 	return k->text;
 }
 
-/* "a,b" adds two items. */
-static int add_items(struct option_list *list, const char *value, const char *where, struct fault *f)
-{
-	char *copy = keep(value, "");
-	if (!copy)
-		return fault_set(f, -ENOMEM, "no memory for the arguments");
-	char *rest = copy;
-	for (char *item; (item = strsep(&rest, ","));) {
-		if (*item == '\0')
-			continue;
-		if (list->n == ARRAY_SIZE(list->item))
-			return fault_set(f, -E2BIG, "%s: more than %zu values; %zu is the most", where, list->n, list->n);
-		list->item[list->n++] = item;
-	}
-	return 0;
-}
-
 /* The units' own messages begin with the value; put the place before it. */
 static int placed(int r, const char *where, const struct fault *inner, struct fault *f)
 {
 	return r < 0 ? fault_set(f, r, "%s: %s", where, inner->text) : 0;
+}
+
+/* "a,b" adds two items. */
+static int add_items(const struct option *o, void *opts, const char *value, const char *where, struct fault *f)
+{
+	const char separator[] = {o->whole ? OPTION_ITEM_END : ',', '\0'};
+	struct option_list *list = field(o, opts);
+	size_t most = o->most ? o->most : ARRAY_SIZE(list->item);
+	char *copy = keep(value, "");
+	if (!copy)
+		return fault_set(f, -ENOMEM, "no memory for the arguments");
+	char *rest = copy;
+	for (char *item; (item = strsep(&rest, separator));) {
+		struct fault inner = {.text = ""};
+		if (*item == '\0')
+			continue;
+		if (list->n == most)
+			return fault_set(f, -E2BIG, "%s: more than %zu values; %zu is the most", where, list->n, list->n);
+		int r = o->check ? placed(o->check(item, &inner), where, &inner, f) : 0;
+		if (r < 0)
+			return r;
+		list->item[list->n++] = item;
+	}
+	return 0;
 }
 
 int option_set(const struct option *o, const char *value, const char *where, void *opts, struct fault *f)
@@ -166,7 +174,7 @@ int option_set(const struct option *o, const char *value, const char *where, voi
 		return set_choice(o, value, where, opts, f);
 	case OPTION_LIST:
 		((struct option_list *)field(o, opts))->n = 0;
-		return add_items(field(o, opts), value, where, f);
+		return add_items(o, opts, value, where, f);
 	}
 	return fault_set(f, -EINVAL, "%s: an option of unknown type", where);
 }
@@ -234,30 +242,47 @@ static void foreign_name(const struct option *o, char dst[static 64], const char
 		*colon = '\0';
 }
 
-const char *option_environment(const struct option *o, char name[static 64])
+static bool foreign_counts(const struct option *o, const void *opts)
+{
+	return o->env && (!o->env_if || *(const int *)((const char *)opts + o->env_if_offset) == o->env_if);
+}
+
+const char *option_environment(const struct option *o, const void *opts, char name[static 64])
 {
 	const char *value = getenv(option_variable(o, name));
 	if (value && *value)
 		return value;
-	if (!o->env)
+	if (!foreign_counts(o, opts))
 		return NULL;
 	const char *unit;
 	foreign_name(o, name, &unit);
 	value = getenv(name);
 	if (!value || !*value)
 		return NULL;
-	uint64_t plain;
-	if (*unit == '\0' || span_u64(span_of(value), &plain) < 0)
-		return value;
-	return keep(value, unit);
+	return value[strspn(value, "0123456789.")] == '\0' ? keep(value, unit) : value;
 }
 
-static int set_from_environment(const struct command *c, void *opts, struct fault *f)
+int option_set_environment(const struct option *o, const char *value, const char *name, void *opts, struct fault *f)
+{
+	char own[64];
+	int r = option_set(o, value, name, opts, f);
+	if (r < 0 || !o->env_if || o->type != OPTION_DURATION || *(const uint64_t *)field(o, opts) > 0 ||
+	    strcmp(name, option_variable(o, own)) == 0)
+		return r;
+	return fault_set(f, -EINVAL, "%s: '%s' is no time to wait; unset it, or switch it off with --%s 0", name, getenv(name),
+			 option_name(o));
+}
+
+/* given: which options have been given as flags; NULL before they are read, when no condition can be looked at. */
+static int set_from_environment(const struct command *c, const bool *given, void *opts, struct fault *f)
 {
 	for (const struct option *o = c->options; o && o->name; o++) {
 		char name[64];
-		const char *value = option_environment(o, name);
-		int r = value ? option_set(o, value, name, opts, f) : 0;
+		size_t index = (size_t)(o - c->options);
+		if ((o->env_if != 0) != (given != NULL) || (given && index < MAX_OPTIONS && given[index]))
+			continue;
+		const char *value = option_environment(o, opts, name);
+		int r = value ? option_set_environment(o, value, name, opts, f) : 0;
 		if (r < 0)
 			return r;
 	}
@@ -290,7 +315,7 @@ static int set_given(struct parse *p, const struct option *o, const char *value,
 	if (index < MAX_OPTIONS)
 		p->seen[index] = true;
 	if (again && o->type == OPTION_LIST)
-		return add_items(field(o, p->opts), value, where, p->f);
+		return add_items(o, p->opts, value, where, p->f);
 	return option_set(o, value, where, p->opts, p->f);
 }
 
@@ -369,7 +394,7 @@ static int parse_letters(struct parse *p, const char *text)
 int option_parse(const struct command *c, int argc, char **argv, void *opts, int *ret_rest, struct fault *f)
 {
 	struct parse p = {.c = c, .argc = argc, .argv = argv, .opts = opts, .f = f};
-	int r = set_from_environment(c, opts, f);
+	int r = set_from_environment(c, NULL, opts, f);
 	int kept = 0; /* words among the options move to the front of the rest */
 	for (p.at = 0; p.at < argc && r == 0; p.at++) {
 		char *text = argv[p.at];
@@ -387,6 +412,8 @@ int option_parse(const struct command *c, int argc, char **argv, void *opts, int
 			argv[kept++] = text;
 		}
 	}
+	if (r == 0)
+		r = set_from_environment(c, p.seen, opts, f);
 	if (r != 0)
 		return r;
 	/* words seen so far sit at 0 … kept-1; bring them right before what is left */

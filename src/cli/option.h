@@ -18,8 +18,11 @@ enum option_type {
 	OPTION_RATIO,    /* --threshold      double */
 	OPTION_DURATION, /* --backoff        uint64_t ns */
 	OPTION_CHOICE,   /* --policy         int: index into choices */
-	OPTION_LIST,     /* --notify a b or a,b: struct option_list */
+	OPTION_LIST,     /* --notify a b or a,b: struct option_list; not parted where a row says `whole` */
 };
+
+/* Between the items of a list that is `whole`, where one text has to carry them all. */
+#define OPTION_ITEM_END '\x1f'
 
 struct option_list {
 	const char *item[32];
@@ -34,11 +37,19 @@ struct option {
 	const char *help;    /* one sentence, lower case, no full stop; NULL: not shown */
 	size_t offset;       /* of the field in the command's options struct */
 	const char *const *choices; /* NULL-terminated, for OPTION_CHOICE */
+	const char *choices_why; /* a clause: why another command's choice is none here; may be NULL */
 	/*
 	 * An additional foreign variable that is honoured, e.g. RAY_memory_usage_threshold. "NAME:unit" gives
 	 * plain numbers a unit: "MA_HANG_DETECT_TIME:m".
 	 */
 	const char *env;
+	/* env counts only while the OPTION_CHOICE at env_if_offset, a row above, is at this index; 0: always. */
+	int env_if;
+	size_t env_if_offset;
+	/* Of lists: an item is whatever it is, with commas; at most so many, 0: as many as a list holds; is one fine? */
+	bool whole;
+	size_t most;
+	int (*check)(const char *item, struct fault *f);
 };
 
 struct command {
@@ -79,8 +90,14 @@ const struct option *option_find(const struct command *c, const char *name);
 const char *option_nearest(const struct command *c, const char *name);
 /* "VIGIL_MEMORY_LIMIT" */
 char *option_variable(const struct option *o, char dst[static 64]);
-/* The variable that gives the option its value now, and the value; NULL if none does. */
-const char *option_environment(const struct option *o, char name[static 64]);
+/*
+ * The variable that gives the option its value now, and the value; NULL if none does. opts, with the choices of the rows
+ * above, says whether a foreign variable with a condition counts.
+ */
+const char *option_environment(const struct option *o, const void *opts, char name[static 64]);
+/* Set it from that variable. As option_set, but a foreign variable with a condition may not say 0. */
+int must_check option_set_environment(const struct option *o, const char *value, const char *name, void *opts,
+				      struct fault *f);
 /*
  * Set one option from text, which is borrowed. where begins the error's
  * sentence: "--memory-limit", "VIGIL_NPROC", "vigil.yaml:3:5: nproc".

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "judge/causes.h"
+#include "sense/ncclversion.h"
 
 /* Each place is shown so often; all are counted. */
 #define SHOWN_EACH 20
@@ -59,6 +60,7 @@ struct test {
 	const struct rulebook *book;
 	struct cause_set set;
 	uint64_t *shown; /* [rule] */
+	char nccl_version[16]; /* as the files say it; "" */
 	int result;
 };
 
@@ -127,6 +129,9 @@ static int scan_file(struct test *t, struct rulescan *scan, const char *path)
 			r = n < 0 ? -errno : rulescan_end(scan);
 			break;
 		}
+		/* as a living job's logs are read: the time-out of InfiniBand depends on it */
+		if (t->o->source == RULE_LOG && !t->nccl_version[0])
+			(void)nccl_version_find((struct span){at, (size_t)n}, t->nccl_version);
 		r = rulescan_filled(scan, (size_t)n);
 	}
 	return r < 0 ? r : t->result;
@@ -197,21 +202,35 @@ static int facts_set(struct test *t)
 	return 0;
 }
 
+static int status_of(int r)
+{
+	return r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : r == -EISDIR ? EXIT_USAGE : EXIT_PROBLEM;
+}
+
 static int test_files(struct test *t, struct rulescan *scan, int argc, char **argv)
 {
 	struct cause_verdict v = {.valid = false};
-	int status = 0;
+	int status = 0, read = 0;
 	for (int i = 0; i < argc; i++) {
 		int r = scan_file(t, scan, argv[i]);
+		read += r == 0;
 		if (r == 0)
 			continue;
-		log_error("%s: %s", argv[i], strerror(r < 0 ? -r : EIO));
-		status = r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
+		if (r == -EISDIR)
+			log_error("%s: this is a folder; files were expected, for example %s/*.log", argv[i], argv[i]);
+		else
+			log_error("%s: %s", argv[i], strerror(r < 0 ? -r : EIO));
+		status = status_of(r);
 	}
+	if (read == 0) /* a verdict on nothing would be none */
+		return status;
 	for (size_t i = 0; i < t->book->n && !t->o->json; i++)
 		if (t->shown[i] > SHOWN_EACH)
 			printf("%s: %llu more places\n", t->book->rules[i].id,
 			       (unsigned long long)(t->shown[i] - SHOWN_EACH));
+	if (t->nccl_version[0] && !cause_set_find_fact(&t->set, "NCCL_VERSION") &&
+	    !cause_set_fact(&t->set, "NCCL_VERSION", t->nccl_version))
+		log_warning("NCCL's version %s is left out: there are too many facts", t->nccl_version);
 	if (causes_judge(&t->set, &v) == CAUSES_NONE)
 		v.valid = false;
 	if (t->o->json)
@@ -281,7 +300,7 @@ static int check(int argc, char **argv, const struct world *w)
 			continue;
 		}
 		log_error("%s", f.text);
-		status = r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
+		status = status_of(r);
 	}
 	return status;
 }

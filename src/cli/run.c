@@ -68,7 +68,7 @@ static const struct option options[] = {
 	 .offset = offsetof(struct run_options, heap_dormant)},
 	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct run_options, rules)},
-	HANG_OPTIONS(struct run_options),
+	HANG_OPTIONS(struct run_options, on_hang_choices, ON_HANG_HELP, NULL),
 	{.name = NULL},
 };
 
@@ -143,6 +143,8 @@ static int run(const void *opts, int argc, char **argv)
 		return 125;
 	}
 	spec.hang = hang_settings_of(&o->hang, &hang) ? &hang : NULL;
+	spec.progress = o->hang.progress.item;
+	spec.n_progress = o->hang.progress.n;
 	spec.on_hang = (enum on_hang)o->hang.on_hang;
 	/* Ray's switch: no refresh, no monitor */
 	const char *refresh = getenv("RAY_memory_monitor_refresh_ms");
@@ -153,6 +155,8 @@ static int run(const void *opts, int argc, char **argv)
 		return 125;
 	}
 	/* a rule that cannot be read would be missed only when the job has died */
+	if (!o->rules && rulefiles_there(&w, &f) < 0)
+		log_warning("%s; without them causes that stand in logs are not named", f.text);
 	if (o->rules && rulefiles_try(&w, o->rules, &f) < 0) {
 		log_error("%s; nothing was started ('vigil rules check FILE' tells the same)", f.text);
 		return 125;

@@ -34,7 +34,8 @@ static const struct option watch_table[] = {
 	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct watch_options, rules)},
 	GUARD_OPTIONS(struct watch_options),
-	HANG_OPTIONS(struct watch_options),
+	HANG_OPTIONS(struct watch_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP,
+		     ON_ADOPTED_HANG_WHY),
 	{.name = NULL},
 };
 
@@ -59,7 +60,8 @@ static const struct option agent_table[] = {
 	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct agent_options, rules)},
 	GUARD_OPTIONS(struct agent_options),
-	HANG_OPTIONS(struct agent_options),
+	HANG_OPTIONS(struct agent_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP,
+		     ON_ADOPTED_HANG_WHY),
 	{.name = NULL},
 };
 
@@ -76,10 +78,6 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 		 const struct adopt_target *targets, size_t n, bool service)
 {
 	struct hang_settings settings;
-	if (hang->on_hang == ON_HANG_RESTART) {
-		log_error("--on-hang restart: vigil did not start this job and cannot start it again; use report or kill");
-		return 2;
-	}
 	struct adopt_spec spec = {
 		.target = targets,
 		.n_targets = n,
@@ -97,6 +95,8 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 		.json = g->json,
 		.rules = rules,
 		.hang = hang_settings_of(hang, &settings) ? &settings : NULL,
+		.progress = hang->progress.item,
+		.n_progress = hang->progress.n,
 		.on_hang = (enum on_hang)hang->on_hang,
 	};
 	struct fault f = {0};
@@ -108,6 +108,8 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 		log_error("%s", f.text);
 		return 2;
 	}
+	if (!rules && rulefiles_there(&w, &f) < 0)
+		log_warning("%s; without them causes that stand in logs are not named", f.text);
 	if (rules && rulefiles_try(&w, rules, &f) < 0) {
 		log_error("%s; nothing is watched ('vigil rules check FILE' tells the same)", f.text);
 		return 2;
@@ -164,7 +166,8 @@ const struct command command_watch = {
 	.usage = "vigil watch --pid PID | --cgroup GROUP | --ray [OPTIONS]",
 	.summary = "keep watch over a job that is already running",
 	.about = "The same guard as `vigil run`, for processes that somebody else started. Ctrl-C stops watching; the job "
-		 "goes on. The exit status and output of somebody else's child cannot be had, and are not made up.",
+		 "goes on. The exit status of somebody else's child cannot be had, and is not made up; its output is read "
+		 "where it goes to local files of this run.",
 	.examples = "vigil watch --pid 4242\n"
 		    "vigil watch --cgroup system.slice/train.service --memory-threshold 0.9\n",
 	.options = watch_table,

@@ -162,18 +162,58 @@ static int print_process(void *ctx, const struct job_process *stored)
 	return 0;
 }
 
-/* Nothing has happened yet: that is the answer. */
+/* The last things that were told of a job, beside that it was begun. */
+#define TOLD_MOST 5
+struct told {
+	struct job_event last[TOLD_MOST];
+	size_t n; /* all there were */
+};
+
+static int told_take(void *ctx, const struct job_event *e)
+{
+	static const char *const begins[] = {"job_start", "attempt_start", "job_adopted", "protect"};
+	struct told *t = ctx;
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (strcmp(e->kind, begins[i]) == 0)
+			return 0;
+	t->last[t->n++ % TOLD_MOST] = *e;
+	return 0;
+}
+
+static void told_print(const struct why *w, const struct told *t)
+{
+	const struct paper *p = &w->view->paper;
+	for (size_t i = t->n - MIN(t->n, (size_t)TOLD_MOST); i < t->n; i++) {
+		const struct job_event *e = &t->last[i % TOLD_MOST];
+		char when[24];
+		printf("  %s  ", time_format(e->time_unix_ms, when));
+		paper_cell(p, e->kind, 15);
+		fputs("  ", stdout);
+		paper_cut(p, e->text, view_rest(w->view, 38));
+		putchar('\n');
+	}
+	putchar('\n');
+}
+
+/* Often nothing has happened yet: that is the answer. */
 static int explain_live(struct why *w, const struct job *j)
 {
+	static struct told told; /* large */
 	char ran[24];
+	told.n = 0;
+	int r = store_each_event(w->view->store, j->id, 0, told_take, &told);
+	if (r < 0)
+		return view_failed(w->view, r, "the events");
+	const char *what = told.n ? "there was no incident so far" : "nothing has happened to it so far";
 	if (w->options->json) {
-		log_error("job %s is %s and nothing has happened to it so far; there is no report", j->id,
-			  job_state_name(j->state));
+		log_error("job %s is %s and %s; there is no report", j->id, job_state_name(j->state), what);
 		return EXIT_ABSENT;
 	}
-	printf("Job %s is %s, for %s, attempt %u; nothing has happened to it so far.\n\n", j->id, job_state_name(j->state),
-	       view_ran(j, clock_unix_ms(), ran), j->attempt);
-	int r = store_each_process(w->view->store, j->id, print_process, w);
+	printf("Job %s is %s, for %s, attempt %u; %s%s\n\n", j->id, job_state_name(j->state),
+	       view_ran(j, clock_unix_ms(), ran), j->attempt, what, told.n ? ". What was told of it last:" : ".");
+	if (told.n)
+		told_print(w, &told);
+	r = store_each_process(w->view->store, j->id, print_process, w);
 	printf("\n  vigil ps %s  ·  vigil events %s  ·  vigil logs %s --follow\n", j->id, j->id, j->id);
 	return r < 0 ? view_failed(w->view, r, "its processes") : 0;
 }

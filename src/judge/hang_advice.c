@@ -2,6 +2,8 @@
 
 #include "judge/hang_parts.h"
 
+#define UNSEEN "hang_unknown without stacks"
+
 /* What to do about each cause, most useful first. What needs a number is said where the number is known. */
 static const struct {
 	const char *id;
@@ -129,10 +131,16 @@ static const struct {
 	{"hang_unknown",
 	 {"look at the stacks above; `vigil stack JOB --native` takes them again",
 	  "set NCCL_DEBUG=WARN and TORCH_FR_BUFFER_SIZE=2000 so that more is known next time"}},
+	{UNSEEN,
+	 {"let vigil read the stacks: as the user of the job, or as root (CAP_SYS_PTRACE); `vigil doctor` says what is "
+	  "missing",
+	  "set NCCL_DEBUG=WARN and TORCH_FR_BUFFER_SIZE=2000 so that more is known next time"}},
 };
 
 void hang_advise_for(struct hang_work *w, const char *id)
 {
+	if (!w->has_stacks && strcmp(id, "hang_unknown") == 0)
+		id = UNSEEN;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		for (size_t k = 0; strcmp(rows[i].id, id) == 0 && k < ARRAY_SIZE(rows[i].advice) && rows[i].advice[k];
 		     k++)

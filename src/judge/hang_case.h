@@ -65,7 +65,7 @@ struct hang_case {
 	size_t n_source;
 	/* What could not be looked at, and why: "stacks: not permitted (CAP_SYS_PTRACE)". Word before the colon: stacks,
 	   threads, collective, log, kmsg, environment, gpu, network. */
-	char blind[HANG_BLIND][120];
+	char blind[HANG_BLIND][240];
 	size_t n_blind;
 };
 

@@ -100,6 +100,7 @@ struct incident {
 	char id[64], job[64], node[80], node_ip[48];
 	uint32_t attempt;
 	enum incident_kind kind;
+	bool hang_over; /* what hung moves again; in JSON "hang".resolved */
 	int64_t time_unix_ms;
 	char summary[400];
 	struct {

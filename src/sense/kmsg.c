@@ -119,7 +119,7 @@ static int reopen(const struct world *w)
 int kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret)
 {
 	if (w->kmsg_fd < 0)
-		return WORLD_ABSENT;
+		return w->kmsg_denied ? WORLD_DENIED : WORLD_ABSENT;
 	cleanup(closep) int own = reopen(w);
 	int fd = own >= 0 ? own : w->kmsg_fd;
 	/* SEEK_DATA would stop at the last `dmesg --clear`, which hides kills that still are in the ring */

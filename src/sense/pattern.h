@@ -17,7 +17,7 @@
 
 #define PATTERN_TEXT 320
 #define PATTERN_LITERAL 48
-#define PATTERN_GROUPS 4
+#define PATTERN_GROUPS 8
 
 struct pattern {
 	char text[PATTERN_TEXT];

@@ -314,27 +314,38 @@ static bool words(struct span s, struct progress_line *r)
 	return true;
 }
 
-static bool user_number(const struct pattern *p, struct span s, double *ret)
+static bool user_number(const struct progress_pattern *p, enum progress_part part, const struct span *groups, double *ret)
 {
-	struct span groups[PATTERN_GROUPS];
-	return p && pattern_match(p, s, groups) && groups[1].p && number(groups[1], ret);
+	struct span s = p->group[part] ? groups[p->group[part]] : (struct span){NULL, 0};
+	return s.p && number(s, ret);
+}
+
+static bool user_count(const struct progress_pattern *p, enum progress_part part, const struct span *groups,
+		       uint64_t *ret)
+{
+	double v;
+	if (!user_number(p, part, groups, &v) || !(v >= 0 && v < 1e18))
+		return false;
+	*ret = (uint64_t)v;
+	return true;
 }
 
 static bool user_line(struct span s, const struct progress_patterns *u, struct progress_line *r)
 {
-	double v;
-	r->has_epoch = user_number(u->epoch, s, &r->epoch);
-	r->has_loss = user_number(u->loss, s, &r->loss);
-	if (user_number(u->step, s, &v) && v >= 0 && v < 1e18) {
-		r->has_step = true;
-		r->step = (uint64_t)v;
+	struct span groups[PATTERN_GROUPS];
+	for (size_t i = 0; i < u->n; i++) {
+		const struct progress_pattern *p = &u->each[i];
+		if (!pattern_match(&p->pattern, s, groups))
+			continue;
+		r->has_epoch = user_number(p, PROGRESS_EPOCH, groups, &r->epoch);
+		r->has_loss = user_number(p, PROGRESS_LOSS, groups, &r->loss);
+		r->has_step = user_count(p, PROGRESS_STEP, groups, &r->step);
+		r->has_total = user_count(p, PROGRESS_TOTAL, groups, &r->total);
+		r->form = PROGRESS_USER;
+		if (r->has_epoch || r->has_step || r->has_loss)
+			return true;
 	}
-	if (user_number(u->total, s, &v) && v >= 0 && v < 1e18) {
-		r->has_total = true;
-		r->total = (uint64_t)v;
-	}
-	r->form = PROGRESS_USER;
-	return r->has_epoch || r->has_step || r->has_loss;
+	return false;
 }
 
 int progress_parse(struct span line, const struct progress_patterns *user, struct progress_line *ret)
@@ -344,7 +355,8 @@ int progress_parse(struct span line, const struct progress_patterns *user, struc
 	struct logline l;
 	logline_parse(line, &l);
 	struct progress_line r = {.rank = l.rank};
-	if (user && user_line(l.text, user, &r)) {
+	/* what looks like a launcher's mark may be a part of the user's pattern */
+	if (user && (user_line(l.text, user, &r) || (l.text.len < line.len && user_line(line, user, &r)))) {
 		*ret = r;
 		return 0;
 	}

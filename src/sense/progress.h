@@ -1,7 +1,7 @@
 /*
  * How far a training job is, from what it prints: tqdm, Hugging Face Trainer,
  * Lightning, Megatron, torchtitan, DeepSpeed, Keras, "Epoch:[48][20384/all]",
- * words like "step 120", and a user's own pattern. From the times at which
+ * words like "step 120", and a user's own patterns. From the times at which
  * steps were seen the usual time of a step is learned.
  *
  * Pure and incremental: bytes and the time of their arrival in, state out.
@@ -10,7 +10,7 @@
 #pragma once
 
 #include "sense/logline.h"
-#include "sense/pattern.h"
+#include "sense/progresspattern.h"
 
 enum progress_form {
 	PROGRESS_NOTHING,
@@ -38,11 +38,6 @@ struct progress_line {
 
 enum {
 	PROGRESS_NONE = 1, /* the line tells nothing about progress */
-};
-
-/* Own patterns: the first group of each that is there is the number. */
-struct progress_patterns {
-	const struct pattern *epoch, *step, *total, *loss;
 };
 
 /* "epoch 3 done", "Finished epoch", "end of epoch 2": by one whole word beside "epoch". */

@@ -200,6 +200,39 @@ static int need_add(struct reader *r, struct span value)
 	return 0;
 }
 
+/* Braces that hold anything but a name are text of their own. */
+static bool is_place(struct span name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (!((name.p[i] >= 'a' && name.p[i] <= 'z') || (i > 0 && (name.p[i] == '_' || (name.p[i] >= '0' && name.p[i] <= '9')))))
+			return false;
+	return name.len > 0;
+}
+
+static bool place_known(struct span name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(extracts); i++)
+		if (span_eq(name, extracts[i]))
+			return true;
+	return span_eq(name, "ib_timeout") || span_eq(name, "ib_timeout_22");
+}
+
+static int places_check(const struct reader *r, struct span value)
+{
+	for (size_t i = 0; i < value.len; i++) {
+		struct span rest = {value.p + i + 1, value.len - i - 1}, name = span_before(rest, "}");
+		if (value.p[i] != '{' || name.len == rest.len || !is_place(name) || place_known(name))
+			continue;
+		char why[200];
+		TEXT_FORMAT(why,
+			    "nothing is ever put in for '{%.*s}'; there are rank, peer, pid, gpu, hca, seq, host, nranks, "
+			    "ranks, what, comm, ib_timeout and ib_timeout_22",
+			    (int)MIN(name.len, (size_t)40), name.p);
+		return wrong(r, value.p + i, why);
+	}
+	return 0;
+}
+
 static int text_set(const struct reader *r, struct span value, char *dst, size_t cap)
 {
 	if (value.len >= cap) {
@@ -208,7 +241,7 @@ static int text_set(const struct reader *r, struct span value, char *dst, size_t
 		return wrong(r, value.p + cap - 1, why);
 	}
 	span_copy(value, dst, cap);
-	return 0;
+	return places_check(r, value);
 }
 
 enum {

@@ -23,6 +23,7 @@ struct world {
 	int cgroup_fd; /* /sys/fs/cgroup */
 	int shm_fd;    /* /dev/shm */
 	int kmsg_fd;   /* /dev/kmsg, O_NONBLOCK, positioned by its reader */
+	bool kmsg_denied; /* it is there, and we may not open it */
 	bool recorded; /* a recorded tree: no live-only calls (pidfd, BPF, journal) */
 	char root[256];      /* "" for the live machine; else the recorded tree */
 	uint64_t page_bytes;

@@ -477,6 +477,7 @@ int report_from_json(const struct js *o, struct incident *ret)
 	GET_TEXT(i->job, o, "job");
 	i->attempt = get_u32(o, "attempt");
 	i->kind = incident_kind_of(js_get_text(o, "kind", ""));
+	i->hang_over = js_get_bool(js_get(o, "hang"), "resolved", false);
 	i->time_unix_ms = js_get_i64(o, "time_unix_ms", 0);
 	GET_TEXT(i->node, o, "node");
 	GET_TEXT(i->node_ip, o, "node_ip");

@@ -28,6 +28,8 @@ static const char *headline(const struct incident *i)
 		[INCIDENT_PEER_LOST] = "lost a peer",
 		[INCIDENT_CLEAN_EXIT] = "ended as it should",
 	};
+	if (i->kind == INCIDENT_HANG && i->hang_over)
+		return "hung, and moves again";
 	if (i->kind == INCIDENT_KILLED_BY && i->killer == KILLER_UNKNOWN)
 		return "killed; by whom is not known";
 	return titles[i->kind < INCIDENT_KIND_MAX ? i->kind : INCIDENT_NONE];

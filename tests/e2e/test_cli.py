@@ -103,6 +103,19 @@ def test_flag_beats_environment_beats_project_beats_user(here):
     assert result.status == 125 and "--retries: 'nonsense'" in result.text
 
 
+def test_the_time_of_the_rule_of_old_is_that_rules_alone(here):
+    def after(minutes, **env):
+        env["MA_HANG_DETECT_TIME"] = minutes
+        got = settings(here("config", "show", "--json", env=env))[("run", "hang-after")]
+        return got["value"], got["origin"]
+    assert after("30") == ("", "default")
+    assert after("1.5", VIGIL_HANG_RULE="io-gpu") == ("90s", "environment: MA_HANG_DETECT_TIME")
+    assert after("30", VIGIL_HANG_RULE="io-gpu", VIGIL_HANG_AFTER="5m") == ("5m", "environment: VIGIL_HANG_AFTER")
+    assert here("run", "--", "true", env={"MA_HANG_DETECT_TIME": "0"}).status == 0
+    result = here("run", "--hang-rule", "io-gpu", "--", "true", env={"MA_HANG_DETECT_TIME": "0"})
+    assert result.status == 125 and b"MA_HANG_DETECT_TIME: '0' is no time to wait" in result.err
+
+
 def test_the_configuration_reaches_the_job(here, vigil):
     here.project.write_text("run:\n  name: fromfile\n")
     assert here("run", "--", "true").status == 0

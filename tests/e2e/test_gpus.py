@@ -12,8 +12,8 @@ from gpukit import MACHINE, fake  # noqa: F401
 
 GIB = 1 << 30
 
-def seen(result):
-    assert result.status == 0, result
+def seen(result, status=0):
+    assert result.status == status, result
     view = result.json()
     assert view["schema"] == "vigil.gpu/1"
     return view
@@ -93,7 +93,7 @@ def test_a_driver_that_blocks_is_a_finding_and_no_hang(vigil, fake, output):
     # communicate() also waits for the end of the pipe: the child that is stuck must not hold it open
     result = vigil("gpus", "--wait", "1s", *(["--json"] if output == "json" else []), env=fake.env, timeout=30)
     assert time.monotonic() - begun < 20
-    assert result.status == 0
+    assert result.status == 1
     if output == "json":
         (finding,) = result.json()["findings"]
         assert finding["kind"] == "driver_blocked" and finding["call"] == "nvmlDeviceGetPowerUsage"
@@ -106,18 +106,18 @@ def test_a_driver_that_blocks_is_a_finding_and_no_hang(vigil, fake, output):
 def test_a_driver_that_blocks_as_it_starts(vigil, fake):
     fake(MACHINE, "delay nvmlInit_v2 60000")
     result = vigil("gpus", "--wait", "500ms", env=fake.env, timeout=30)
-    assert result.status == 0 and b"nvmlInit_v2" in result.out and b"No GPU could be read here" in result.out
+    assert result.status == 1 and b"nvmlInit_v2" in result.out and b"No GPU could be read here" in result.out
 
 
 def test_no_child_is_left(vigil, fake):
     fake(MACHINE, "delay nvmlDeviceGetPowerUsage 60000")
-    assert vigil("gpus", "--wait", "200ms", env=fake.env).status == 0
+    assert vigil("gpus", "--wait", "200ms", env=fake.env).status == 1
     wait_for(lambda: not vigil.strays(), 10, "the child that was given up to end")
 
 
 def test_a_library_that_crashes_is_a_finding(vigil, fake):
     fake(MACHINE, "crash nvmlDeviceGetTemperature")
-    view = seen(vigil("gpus", "--json", env=fake.env))
+    view = seen(vigil("gpus", "--json", env=fake.env), 1)
     (finding,) = view["findings"]
     assert finding["kind"] == "driver_crashed" and finding["call"] == "nvmlDeviceGetTemperature" and finding["code"] == 11
     assert view["gpus"][0]["power_mw"] == 150000
@@ -126,7 +126,7 @@ def test_a_library_that_crashes_is_a_finding(vigil, fake):
 @pytest.mark.parametrize("code, kind", [(15, "gpu_lost"), (16, "reset_required"), (18, "driver_mismatch")])
 def test_codes_that_prove_something_are_findings(vigil, fake, code, kind):
     fake(MACHINE, f"return nvmlDeviceGetUtilizationRates {code} 1")
-    view = seen(vigil("gpus", "--json", env=fake.env))
+    view = seen(vigil("gpus", "--json", env=fake.env), 1)
     (finding,) = view["findings"]
     assert (finding["kind"], finding["code"], finding["uuid"]) == (kind, code, "GPU-bbbb")
     assert [g["lost"] for g in view["gpus"]] == [False, True]

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import psutil
@@ -15,6 +16,7 @@ import pytest
 
 from conftest import wait_for, workload
 from gpukit import fake  # noqa: F401
+from guardkit import nobodys_vigil  # noqa: F401
 from ranksim import RasServer, ras_report, world
 
 HELPER = "tests/tool/hanghelper.so"
@@ -146,6 +148,9 @@ def test_a_hang_that_dissolves_is_told_as_resolved(vigil):
     resolved = events(vigil, "hang_resolved")
     assert len(resolved) == 1 and resolved[0]["incident"] == events(vigil, "hang")[0]["incident"]
     assert vigil.why(resolved[0]["incident"])["hang"]["resolved"] is True
+    (kept,) = vigil.state.glob("jobs/*/incidents/*.txt")
+    for text in (vigil("why", resolved[0]["incident"]).out.decode(), kept.read_text()):
+        assert text.startswith("hung, and moves again"), text
 
 
 def test_a_job_that_hangs_is_started_again_when_asked_to(vigil, tmp_path):
@@ -193,6 +198,9 @@ def test_restarting_without_retries_is_refused(vigil):
 def test_a_watched_job_is_not_ended_unless_asked(vigil, tmp_path):
     result = vigil("watch", "--pid", os.getpid(), "--on-hang", "restart")
     assert result.status == 2 and "cannot start it again" in result.text
+    for command in ("watch", "agent"):
+        assert b"restart it" not in vigil("help", command).out, "what is refused is not offered"
+    assert b"report|kill|restart" in vigil("help", "run").out
 
 
 def test_a_job_that_vigil_did_not_start_is_judged_as_well(vigil):
@@ -208,6 +216,48 @@ def test_a_job_that_vigil_did_not_start_is_judged_as_well(vigil):
     assert all(r.is_running() for r in ranks)
     p.terminate()
     p.wait(20)
+
+
+# Somebody else's: its output goes where its shell sends it.
+STRANGER = """if 1:
+    import sys, threading, time
+    for i in range(60):
+        print(f"step {i}/1000 loss 0.5", flush=True)
+        time.sleep(0.1)
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    raise RuntimeError("expected 8 samples")
+"""
+
+
+@pytest.mark.parametrize("mode,found", [("w", True), ("a", True), ("old", False)])
+def test_a_watched_job_s_own_files_are_its_log(vigil, tmp_path, mode, found):
+    log = tmp_path / "log"
+    if mode == "old":
+        log.write_text("step 9/1000\n")
+        time.sleep(6)
+    with open(log, "w" if mode == "w" else "a") as out, \
+            subprocess.Popen([sys.executable, "-c", STRANGER], stdout=out, stderr=out) as job:
+        try:
+            p = vigil.start("watch", "--pid", job.pid, "--hang-after", "3s")
+            wait_for(lambda: events(vigil, "hang"), 90, "the report")
+            evidence = [e["text"] for e in vigil.why(events(vigil, "hang")[0]["incident"])["evidence"]]
+        finally:
+            job.kill()
+        vigil.finish(p, 30)
+    assert any("expected 8 samples" in text for text in evidence) == found, evidence
+    assert any("does not keep this job's output" in text for text in evidence) != found, evidence
+    assert any("step 59" in text for text in evidence) == found, evidence
+
+
+def test_watching_another_user_s_job_says_at_once_what_will_be_missed(nobodys_vigil, as_nobody):
+    if not as_nobody:
+        pytest.skip("needs root")
+    with subprocess.Popen(["sleep", "60"]) as job:
+        p = nobodys_vigil.start("watch", "--pid", job.pid, prefix=as_nobody, cwd=nobodys_vigil.folder)
+        time.sleep(2)
+        job.kill()
+        result = nobodys_vigil.finish(p, 30)
+    assert "may neither end it nor see its stacks" in result.text, result
 
 
 def test_a_watched_job_is_ended_when_asked(vigil):
@@ -278,11 +328,74 @@ def test_a_job_that_was_stopped_as_a_whole_is_left_alone(vigil):
     ranks = [c for c in psutil.Process(p.pid).children(recursive=True) if c.name() != "vigil-hang" and c.name() != "vigil-guard"]
     for c in ranks:
         c.suspend()
-    wait_for(lambda: events(vigil, "standstill"), 60, "it to be told as benign")
+    (why,) = wait_for(lambda: events(vigil, "standstill"), 60, "it to be told as benign")
     assert not events(vigil, "hang")
+    text = vigil("why").out.decode()
+    assert "no incident so far" in text and why["text"] in text and "nothing has happened" not in text, text
     for c in ranks:
         c.resume()
     assert p.wait(60) == 0
+
+
+# It starts its ranks itself, with one stderr for all; rank 1 fails, and its other thread keeps it alive.
+LAUNCHER = """if 1:
+    import os, subprocess, sys, threading, time
+    if "RANK" in os.environ:
+        threading.Thread(target=lambda: time.sleep(600) if os.environ["RANK"] == "1" else None).start()
+        if os.environ["RANK"] == "1":
+            raise RuntimeError("expected 8 samples")
+        lock = threading.Lock()
+        lock.acquire()
+        lock.acquire()
+    me = ["python3", "-c", os.environ["ME"]]
+    ranks = [subprocess.Popen(me, env={**os.environ, "RANK": str(i), "WORLD_SIZE": "2"}) for i in range(2)]
+    sys.exit(max([p.wait() for p in ranks]))
+"""
+
+
+def test_an_error_that_no_rank_is_known_for_is_evidence(vigil):
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", LAUNCHER,
+                   env={"ME": LAUNCHER}, timeout=150)
+    assert result.status == 124, result
+    (said,) = [e["text"] for e in vigil.why()["evidence"] if "expected 8 samples" in e["text"]]
+    assert "lines do not name: RuntimeError: expected 8 samples" in said
+
+
+# rank 1's loss is NaN from step 12 on, of both attempts
+NAN = """if 1:
+    import os, sys, time
+    for i in range(60):
+        loss = "nan" if i >= 12 and os.environ["RANK"] == "1" else "0.5"
+        print(f"[train] it={i} of 1000 | L={loss}", flush=True)
+        time.sleep(0.1)
+    sys.exit(os.environ.get("VIGIL_ATTEMPT", "1") == "1")
+"""
+PATTERN = r"it=(?<step>\d{1,9}) of (?<total>\d+) \| L=(?<loss>[^ ]+)"
+
+
+@pytest.mark.parametrize("by", ["flag", "file"])
+def test_a_loss_that_a_user_s_pattern_finds_broken_is_an_event(vigil, tmp_path, by):
+    args, env = ["--progress-pattern", "never (?<epoch>x)", "--progress-pattern", PATTERN], {}
+    if by == "file":
+        (tmp_path / "v.yaml").write_text(f"run:\n  progress-pattern:\n    - 'never (?<epoch>x)'\n    - '{PATTERN}'\n")
+        args, env = [], {"VIGIL_CONFIG": str(tmp_path / "v.yaml")}
+    result = vigil("run", *args, "--nproc", 2, "--retries", 1, "--retry-on", "any", "--backoff", "0", "--",
+                   sys.executable, "-c", NAN, env=env)
+    told = events(vigil, "loss_broken")
+    assert [e["text"] for e in told] == ["rank 1: the loss became NaN or infinite at step 12; that alone stops nothing"], result
+
+
+@pytest.mark.parametrize("pattern,says", [
+    ("it=[0-9]+", "--progress-pattern: 'it=[0-9]+', character 1: no part is named; at least one of (?<step>…)"),
+    ("it=(?<stp>x)", "--progress-pattern: 'it=(?<stp>x)', character 4: a named part is (?<step>…)"),
+    ("(?<step>x)" + 400 * "y", "the pattern is longer than 383 bytes"),
+])
+def test_a_pattern_of_progress_that_cannot_be_used_is_refused(vigil, pattern, says):
+    result = vigil("run", "--progress-pattern", pattern, "--", "true")
+    assert result.status == 125 and says in result.text, result
+    many = [word for _ in range(9) for word in ("--progress-pattern", "(?<step>x)")]
+    result = vigil("run", *many, "--", "true")
+    assert result.status == 125 and "--progress-pattern: more than 8 values; 8 is the most" in result.text, result
 
 
 def test_a_rank_that_is_slower_than_the_others_is_named(vigil):

@@ -72,6 +72,15 @@ def test_the_time_out_of_infiniband_is_computed(vigil, tmp_path):
     assert b"4.096 us x 2^22 x 7 = 120 s" in result.out and b"confidence high" in result.out, result
 
 
+def test_nccl_s_version_in_the_log_says_what_it_takes_by_itself(vigil, tmp_path):
+    log = tmp_path / "log"
+    log.write_text("h:61:61 [0] NCCL INFO NCCL version 2.19.3+cuda12.1\n"
+                   "NET/IB: Got completion from peer n2<1> with status=12 opcode=1 len=0 vendor err 129 hca mlx5_0\n")
+    assert b"4.096 us x 2^18 x 7" in vigil("rules", "test", log, "--fact", "ib_ack_timeouts").out
+    result = vigil("rules", "test", log, "--fact", "ib_ack_timeouts,NCCL_VERSION=2.24.1")
+    assert b"4.096 us x 2^20 x 7" in result.out, "who says it knows better"
+
+
 def test_own_rules_come_from_the_flag_and_the_configuration(vigil, tmp_path):
     rules, log, config = tmp_path / "own.rules", tmp_path / "log", tmp_path / "vigil.yaml"
     rules.write_text(RULE)
@@ -89,6 +98,8 @@ def test_own_rules_come_from_the_flag_and_the_configuration(vigil, tmp_path):
     (RULE.replace("    cause:", "    case:"), "8:5", "expected one of"),
     ("nothing\n", "1:1", "expected 'rule NAME' or 'key: value'"),
     (RULE.replace("flux capacitor", "[0-9]+"), "1:1", "4 plain characters"),
+    (RULE.replace("unit {rank} is", "{unit} {a b} is"), "8:34", "'{unit}'"),
+    (RULE.replace("Fill it.", "Fill {what} and {ib_timeout_23}."), "9:29", "'{ib_timeout_23}'"),
     (RULE + "    need: raise rule nowhere\n", "1:1", "nowhere"),
 ])
 def test_a_mistake_has_its_line_and_column(vigil, tmp_path, broken, place, words):
@@ -99,8 +110,14 @@ def test_a_mistake_has_its_line_and_column(vigil, tmp_path, broken, place, words
 
 
 def test_files_that_cannot_be_read_are_named(vigil, tmp_path):
-    assert vigil("rules", "test", tmp_path / "absent").status == 4
-    assert vigil("rules", "test", tmp_path).status == 1
+    absent = vigil("rules", "test", tmp_path / "absent")
+    assert absent.status == 4 and b"verdict" not in absent.out, absent
+    folder = vigil("rules", "test", tmp_path)
+    assert folder.status == 2 and "this is a folder" in folder.text and b"verdict" not in folder.out, folder
+    assert vigil("rules", "check", tmp_path).status == 2
+    (tmp_path / "log").write_text("nothing\n")
+    some = vigil("rules", "test", tmp_path / "absent", tmp_path / "log")
+    assert some.status == 4 and b"verdict: none" in some.out, "what could be read is judged"
     assert vigil("rules", "check", tmp_path / "absent").status == 4
     assert vigil("rules").status == 2
 
@@ -147,3 +164,11 @@ def test_wrong_rules_stop_watch_and_agent(vigil, tmp_path):
     for words in (("watch", "--pid", "1"), ("agent", "--command", "nobody-is-called-so")):
         result = vigil(*words, "--rules", rules)
         assert result.status == 2 and f"{rules}:2:1: " in result.text and "nothing is watched" in result.text, result
+
+
+def test_a_job_without_the_cause_book_is_told_so_at_its_start(vigil, tmp_path):
+    """It was found out only from the report of a hang, which cut the reason off."""
+    result = vigil("run", "--", "true", env={"VIGIL_DATA_DIR": tmp_path})
+    assert result.status == 0
+    assert f"vigil's own rules are not in {tmp_path}/rules; set VIGIL_DATA_DIR" in result.text, result
+    assert "own rules" not in vigil("run", "--", "true").text

@@ -50,7 +50,7 @@ static void each_rank_has_its_own_steps(void **state)
 {
 	(void)state;
 	const int32_t ranks[] = {0, 1};
-	struct hanglogs *l = hanglogs_new();
+	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, ranks, 2);
 	hanglogs_look(l, NS_PER_S); /* no files yet */
 	append("rank-0.out", "step 3/10\nstep 4/10\nstep 5/");
@@ -74,7 +74,7 @@ static void each_rank_has_its_own_steps(void **state)
 static void lines_of_a_launcher_go_to_the_rank_they_name(void **state)
 {
 	(void)state;
-	struct hanglogs *l = hanglogs_new();
+	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.err", "[rank2]: step 8/10\n[rank0]: step 9/10\n");
 	hanglogs_look(l, NS_PER_S);
@@ -87,7 +87,7 @@ static void lines_of_a_launcher_go_to_the_rank_they_name(void **state)
 static void the_output_of_a_job_of_one_is_that_of_its_rank(void **state)
 {
 	(void)state;
-	struct hanglogs *l = hanglogs_new();
+	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.err", "step 2/10\n");
 	hanglogs_look(l, NS_PER_S);
@@ -100,7 +100,7 @@ static void the_output_of_a_job_of_one_is_that_of_its_rank(void **state)
 static void a_flood_is_passed_over_and_counted(void **state)
 {
 	(void)state;
-	struct hanglogs *l = hanglogs_new();
+	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, NULL, 0);
 	char block[4097];
 	memset(block, 'x', sizeof(block) - 1);
@@ -114,6 +114,27 @@ static void a_flood_is_passed_over_and_counted(void **state)
 	hanglogs_free(l);
 }
 
+static void a_user_says_what_a_step_looks_like(void **state)
+{
+	(void)state;
+	static struct progress_patterns user;
+	char why[160];
+	size_t at;
+	assert_int_equal(progress_pattern_init(&user.each[0],
+					       span_of("it=(?<step>\\d+) of (?<total>\\d+) \\| L=(?<loss>[^ ]+)"), why, &at),
+			 0);
+	user.n = 1;
+	struct hanglogs *l = hanglogs_new(&user);
+	hanglogs_begin(l, dir, NULL, 0);
+	append("rank-0.out", "[train] it=11 of 1000 | L=0.5\n[train] it=12 of 1000 | L=nan\n");
+	hanglogs_look(l, NS_PER_S);
+	struct pulse_seen s = seen_of(l, NO_RANK, NO_RANK);
+	assert_true(s.has_progress && s.progress.step == 12 && s.progress.total == 1000);
+	assert_true(s.progress.loss_broken && s.progress.loss_broken_step == 12);
+	hanglogs_free(l);
+	progress_pattern_done(&user.each[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +142,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lines_of_a_launcher_go_to_the_rank_they_name, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(the_output_of_a_job_of_one_is_that_of_its_rank, folder_make,
 						folder_drop),
+		cmocka_unit_test_setup_teardown(a_user_says_what_a_step_looks_like, folder_make, folder_drop),
 		cmocka_unit_test_setup_teardown(a_flood_is_passed_over_and_counted, folder_make, folder_drop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

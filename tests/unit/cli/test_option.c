@@ -13,7 +13,7 @@ struct opts {
 	bool quiet, freeze;
 	const char *name;
 	uint32_t nproc;
-	uint64_t limit, backoff, hang;
+	uint64_t limit, backoff, hang, old;
 	double threshold;
 	int policy;
 	struct option_list notify;
@@ -31,6 +31,8 @@ static const struct option table[] = {
 	{.name = "hang-after", .type = OPTION_DURATION, .arg = "TIME", .help = "hang", .offset = offsetof(struct opts, hang),
 	 .env = "MA_HANG_DETECT_TIME:m"},
 	{.name = "policy", .type = OPTION_CHOICE, .help = "whom", .offset = offsetof(struct opts, policy), .choices = policies},
+	{.name = "old-after", .type = OPTION_DURATION, .arg = "TIME", .help = "old", .offset = offsetof(struct opts, old),
+	 .env = "MA_OLD_TIME:m", .env_if = LARGEST, .env_if_offset = offsetof(struct opts, policy)},
 	{.name = "notify", .type = OPTION_LIST, .arg = "NAME", .help = "whom to tell", .offset = offsetof(struct opts, notify)},
 	{.name = "secret", .type = OPTION_FLAG, .offset = offsetof(struct opts, quiet)},
 	{.name = NULL},
@@ -234,6 +236,30 @@ static void foreign_variables_are_honoured_after_our_own(void **state)
 	unsetenv("VIGIL_MEMORY_THRESHOLD");
 }
 
+static void a_foreign_variable_may_depend_on_a_choice(void **state)
+{
+	(void)state;
+	char name[64];
+	setenv("MA_OLD_TIME", "1.5", 1);
+	assert_int_equal(parse(&run_command, "--policy newest x"), 0);
+	assert_true(got.old == 0);
+	assert_null(option_environment(option_find(&run_command, "old-after"), &got, name));
+	assert_int_equal(parse(&run_command, "x"), 0);
+	assert_true(got.old == 90 * NS_PER_S);
+	assert_string_equal(option_environment(option_find(&run_command, "old-after"), &got, name), "1.5m");
+	assert_int_equal(parse(&run_command, "--old-after 5s x"), 0);
+	assert_true(got.old == 5 * NS_PER_S);
+	setenv("MA_OLD_TIME", "0", 1);
+	assert_int_equal(parse(&run_command, "--policy newest x"), 0);
+	expect_fault("x",
+		     "MA_OLD_TIME: '0' is no time to wait; unset it, or switch it off with --old-after 0");
+	setenv("VIGIL_OLD_AFTER", "0", 1);
+	assert_int_equal(parse(&run_command, "x"), 0);
+	assert_true(got.old == 0);
+	unsetenv("VIGIL_OLD_AFTER");
+	unsetenv("MA_OLD_TIME");
+}
+
 static void help_is_asked_for_by_flag_but_not_in_the_users_command(void **state)
 {
 	(void)state;
@@ -322,6 +348,7 @@ int main(void)
 		cmocka_unit_test(lists_grow_by_repetition_and_by_commas),
 		cmocka_unit_test(the_environment_comes_after_the_flags),
 		cmocka_unit_test(foreign_variables_are_honoured_after_our_own),
+		cmocka_unit_test(a_foreign_variable_may_depend_on_a_choice),
 		cmocka_unit_test(help_is_asked_for_by_flag_but_not_in_the_users_command),
 		cmocka_unit_test(values_are_shown_as_they_are_typed),
 		cmocka_unit_test(help_and_manual_come_from_the_table),

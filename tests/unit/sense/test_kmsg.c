@@ -87,6 +87,16 @@ static void a_recorded_log_is_read_across_buffer_ends(void **state)
 	close(w.kmsg_fd);
 }
 
+static void a_log_that_we_may_not_open_is_not_absent(void **state)
+{
+	(void)state;
+	struct world w = {.kmsg_fd = -1, .kmsg_denied = true};
+	struct kmsg k;
+	assert_int_equal(kmsg_open(&w, KMSG_FROM_START, &k), WORLD_DENIED);
+	w.kmsg_denied = false;
+	assert_int_equal(kmsg_open(&w, KMSG_FROM_START, &k), WORLD_ABSENT);
+}
+
 static void garbage_between_records_is_passed_over(void **state)
 {
 	(void)state;
@@ -171,6 +181,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_record_is_refused),
 		cmocka_unit_test(escapes_are_undone_and_control_bytes_hidden),
 		cmocka_unit_test(a_recorded_log_is_read_across_buffer_ends),
+		cmocka_unit_test(a_log_that_we_may_not_open_is_not_absent),
 		cmocka_unit_test(garbage_between_records_is_passed_over),
 		cmocka_unit_test(no_kernel_log_is_a_condition),
 		cmocka_unit_test(the_live_log_gives_back_what_is_written_into_it),

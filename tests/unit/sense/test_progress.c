@@ -92,21 +92,57 @@ static void other_lines_tell_nothing(void **state)
 static void a_user_s_pattern_goes_first(void **state)
 {
 	(void)state;
-	struct pattern step, loss;
+	static struct progress_patterns user;
+	static const char *const texts[] = {"pass \\d+ of it (?<step>\\d+) err=(?P<loss>[^ ]+)",
+					    "(never|\\[train\\] it=)(?<step>[(0-9]+) of (?<total>\\d+) \\| L=(?<loss>[^ ]+)"};
 	char why[160];
 	size_t at;
-	assert_int_equal(pattern_init(&step, span_of("pass \\d+ of it (\\d+)"), why, &at), 0);
-	assert_int_equal(pattern_init(&loss, span_of("err=([^ ]+)"), why, &at), 0);
-	struct progress_patterns user = {.step = &step, .loss = &loss};
+	for (user.n = 0; user.n < ARRAY_SIZE(texts); user.n++)
+		assert_int_equal(progress_pattern_init(&user.each[user.n], span_of(texts[user.n]), why, &at), 0);
 	struct progress_line r;
 	assert_int_equal(progress_parse(span_of("pass 3 of it 41 err=NaN step 9"), &user, &r), 0);
 	assert_int_equal(r.form, PROGRESS_USER);
 	assert_int_equal(r.step, 41);
-	assert_true(r.has_loss && isnan(r.loss));
+	assert_true(r.has_loss && isnan(r.loss) && !r.has_total);
+	assert_int_equal(progress_parse(span_of("[train] it=12 of 1000 | L=nan"), &user, &r), 0);
+	assert_true(r.form == PROGRESS_USER && r.step == 12 && r.has_total && r.total == 1000 && isnan(r.loss));
+	assert_int_equal(progress_parse(span_of("[rank3]: [train] it=13 of 1000 | L=0.5"), &user, &r), 0);
+	assert_true(r.rank == 3 && r.step == 13 && r.loss == 0.5);
 	assert_int_equal(progress_parse(span_of("step 9"), &user, &r), 0);
 	assert_int_equal(r.form, PROGRESS_WORDS);
-	pattern_done(&step);
-	pattern_done(&loss);
+	for (size_t i = 0; i < user.n; i++)
+		progress_pattern_done(&user.each[i]);
+}
+
+static void a_wrong_pattern_of_progress_is_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *why;
+		size_t at;
+	} cases[] = {
+		{"it=(\\d+)", "no part is named; at least one of (?<step>…), (?<epoch>…) and (?<loss>…) is needed", 0},
+		{"of (?<total>\\d+)", "no part is named; at least one of (?<step>…), (?<epoch>…) and (?<loss>…) is needed", 0},
+		{"it=(?<stp>\\d+)", "a named part is (?<step>…), (?<total>…), (?<epoch>…) or (?<loss>…)", 3},
+		{"it=(?<step", "a named part is (?<step>…), (?<total>…), (?<epoch>…) or (?<loss>…)", 3},
+		{"(?<step>a)(?<step>b)", "this part is named twice; each of step, total, epoch and loss may stand once", 10},
+		{"()()()()()()()(?<step>a)", "too many groups stand before this part; at most 7 in all are kept", 14},
+		{"it=(?<step>\\d+", "( without )", 14},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct progress_pattern p;
+		char why[160] = "";
+		size_t at = 999;
+		assert_int_equal(progress_pattern_init(&p, span_of(cases[i].text), why, &at), -EINVAL);
+		assert_string_equal(why, cases[i].why);
+		assert_int_equal(at, cases[i].at);
+	}
+	char text[PROGRESS_PATTERN_TEXT + 8] = "(?<step>x)", why[160];
+	struct progress_pattern p;
+	size_t at;
+	memset(text + 10, 'y', sizeof(text) - 11);
+	assert_int_equal(progress_pattern_init(&p, span_of(text), why, &at), -EINVAL);
+	assert_string_equal(why, "the pattern is longer than 383 bytes");
 }
 
 static void the_usual_time_of_a_step_is_learned(void **state)
@@ -184,6 +220,7 @@ int main(void)
 		cmocka_unit_test(each_known_format_is_read),
 		cmocka_unit_test(other_lines_tell_nothing),
 		cmocka_unit_test(a_user_s_pattern_goes_first),
+		cmocka_unit_test(a_wrong_pattern_of_progress_is_refused),
 		cmocka_unit_test(the_usual_time_of_a_step_is_learned),
 		cmocka_unit_test(a_broken_loss_is_remembered_with_its_step),
 		cmocka_unit_test(a_line_without_end_costs_no_memory),
