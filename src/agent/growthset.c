@@ -29,7 +29,7 @@ static int processes_add(struct heapset *h, const struct stackset *s)
 	for (size_t i = 0; i < n; i++) {
 		struct heapset_process p = {.pid = lanes[i].pid,
 					    .rank = lanes[i].rank,
-					    .running = true,
+					    .life = HEAPSET_RUNNING,
 					    .begun_unix_ms = m->start_unix_ms,
 					    .seconds = (double)m->duration_ns / 1e9,
 					    .rate_bytes = m->period_bytes,

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "agent/heapfolder.h"
 #include "agent/heapnames.h"
 #include "base/buf.h"
+#include "sense/maps.h"
 #include "sense/pagemap.h"
 #include "sense/proc.h"
 
@@ -26,6 +28,7 @@ struct heapread {
 	char first_failed[300];
 	size_t off[OFF_REASONS];
 	uint64_t skipped_rows;
+	bool any_runs; /* of the folder that is read: what others held has gone */
 };
 
 /* What is known of one stack before it is named. */
@@ -43,6 +46,7 @@ struct reading {
 	struct heapset_process p;
 	struct row *rows; /* one for each stack of r */
 	bool alive;
+	bool earlier; /* a later file of the same process is there */
 	pid_t pid; /* as we number it */
 	double seconds;
 };
@@ -107,6 +111,43 @@ static void command_of(const struct heap_header *h, char *dst, size_t cap)
 			dst[i] = '?';
 }
 
+/* After exec a process runs that has no longer mapped this region. Where nobody may look it counts as mapped. */
+static bool is_mapped(const struct reading *rd)
+{
+	const struct heap_header *h = &rd->r.header;
+	struct maps maps;
+	char generation[16] = "", name[80];
+	bool found = false;
+	if (h->generation)
+		TEXT_FORMAT(generation, ".%u", h->generation);
+	TEXT_FORMAT(name, "%d.%llu%s.heap", h->pid, (unsigned long long)h->start_ticks, generation);
+	if (maps_read(rd->h->w, rd->pid, &maps) != 0)
+		return true;
+	for (size_t i = 0; i < maps.n && !found; i++) {
+		const char *slash = strrchr(maps.rows[i].path, '/');
+		found = slash && strcmp(slash + 1, name) == 0;
+	}
+	maps_done(&maps);
+	return found;
+}
+
+static enum heapset_life life_of(const struct reading *rd, const struct heapread_who *who)
+{
+	const struct heap_header *h = &rd->r.header;
+	bool runs_on = runs(rd->h->w, rd->pid, h->start_ticks);
+	if (h->state == HEAP_DETACHED && runs_on)
+		return HEAPSET_DETACHED;
+	if (h->state != HEAP_RUNNING)
+		return HEAPSET_ENDED;
+	if (rd->earlier || (runs_on && !is_mapped(rd)))
+		return HEAPSET_REPLACED;
+	if (runs_on)
+		return HEAPSET_RUNNING;
+	if (!who || !who->has_status)
+		return HEAPSET_GONE;
+	return WIFSIGNALED(who->wait_status) ? HEAPSET_KILLED : HEAPSET_ENDED;
+}
+
 static void describe(struct reading *rd, const char *path)
 {
 	const struct heap_header *h = &rd->r.header;
@@ -114,7 +155,9 @@ static void describe(struct reading *rd, const char *path)
 	const struct heapread_who *who = who_of(rd->h, h->pid, h->start_ticks);
 	*p = (struct heapset_process){.pid = h->pid, .rank = NO_RANK, .rate_bytes = h->rate_bytes};
 	rd->pid = who && who->pid ? who->pid : h->pid;
-	rd->alive = h->state == HEAP_RUNNING && runs(rd->h->w, rd->pid, h->start_ticks);
+	p->life = life_of(rd, who);
+	p->earlier = rd->earlier;
+	rd->alive = p->life == HEAPSET_RUNNING;
 	p->pid = rd->alive ? rd->pid : h->pid;
 	command_of(h, p->name, sizeof(p->name));
 	if (who) {
@@ -122,8 +165,6 @@ static void describe(struct reading *rd, const char *path)
 		TEXT_COPY(p->role, who->role);
 	}
 	TEXT_COPY(p->file, path);
-	p->running = rd->alive;
-	p->killed = !rd->alive && h->state == HEAP_RUNNING;
 	p->begun_unix_ms = (int64_t)(MIN(h->begun_unix_ns, (uint64_t)INT64_MAX) / NS_PER_MS);
 	uint64_t end_ns = MAX(h->last_mono_ns, rd->alive ? rd->h->w->mono_ns() : 0);
 	rd->seconds = p->seconds = (double)sub_floor(end_ns, h->begun_mono_ns) / 1e9;
@@ -150,7 +191,7 @@ static void describe(struct reading *rd, const char *path)
 	else if (h->lost[HEAP_LOST_STACK_FULL] > 0)
 		TEXT_FORMAT(p->note, "%llu samples have no stack: it had no room for more different ones",
 			    (unsigned long long)h->lost[HEAP_LOST_STACK_FULL]);
-	else if (h->rate_bytes == 0)
+	else if (h->rate_bytes == 0 && rd->alive)
 		TEXT_COPY(p->note, "it is switched off: nothing is sampled until it is switched on");
 }
 
@@ -209,6 +250,18 @@ static void leak_judge(const struct reading *rd, struct row *row)
 	row->f.leak = heap_leak_of(points, HEAP_LEAK_POINTS);
 }
 
+/* What lived at its end went with it. */
+static void live_drop(struct reading *rd)
+{
+	const struct heap_amount none = {.bytes = 0};
+	rd->p.live = none;
+	for (size_t i = 0; i < rd->r.n_stacks; i++) {
+		rd->rows[i].f.live = none;
+		rd->rows[i].f.leak = (struct heap_leak){.valid = false};
+		rd->rows[i].f.old_bytes = 0;
+	}
+}
+
 static int rows_make(struct reading *rd)
 {
 	rd->rows = calloc(rd->r.n_stacks + 1, sizeof(*rd->rows));
@@ -231,6 +284,8 @@ static int rows_make(struct reading *rd)
 		rd->p.peak = rd->p.live;
 		rd->p.peak_at_s = (double)sub_floor(rd->r.header.last_mono_ns, rd->r.header.begun_mono_ns) / 1e9;
 	}
+	if (rd->earlier || (rd->h->any_runs && !rd->alive))
+		live_drop(rd);
 	return 0;
 }
 
@@ -369,9 +424,9 @@ static int condition_of(int r, const char *path, struct fault *f)
 	return fault_set(f, r == HEAPREGION_VERSION ? HEAPREAD_VERSION : HEAPREAD_DAMAGED, "%s: %s", path, why);
 }
 
-static int read_one(struct heapread *h, int dirfd, const char *name, const char *path, struct fault *f)
+static int read_one(struct heapread *h, int dirfd, const char *name, const char *path, bool earlier, struct fault *f)
 {
-	cleanup(reading_done) struct reading rd = {.h = h};
+	cleanup(reading_done) struct reading rd = {.h = h, .earlier = earlier};
 	int r = heapregion_read(dirfd, name, &rd.r, f);
 	if (r)
 		return condition_of(r, path, f);
@@ -391,7 +446,8 @@ static int read_one(struct heapread *h, int dirfd, const char *name, const char 
 int heapread_file(struct heapread *h, const char *path, struct fault *f)
 {
 	h->n_files = 1;
-	return read_one(h, AT_FDCWD, path, path, f);
+	h->any_runs = false;
+	return read_one(h, AT_FDCWD, path, path, false, f);
 }
 
 /* ---- a folder ----------------------------------------------------------------------------------------------- */
@@ -404,6 +460,13 @@ static bool is_wanted(const struct heapread *h, const struct heapfile *file, pid
 		return true;
 	const struct heapread_who *who = who_of(h, file->pid, file->start_ticks);
 	return who ? who->pid == only_pid : file->pid == only_pid && file->alive;
+}
+
+static bool is_running(const struct heapread *h, const struct heapfile *file)
+{
+	const struct heapread_who *who = who_of(h, file->pid, file->start_ticks);
+	return file->newest && file->state == HEAP_RUNNING &&
+	       runs(h->w, who && who->pid ? who->pid : file->pid, file->start_ticks);
 }
 
 static void off_note(struct heapread *h, const struct heapfile *file)
@@ -437,8 +500,12 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 	if (r < 0)
 		return fault_set(f, r, "the folder of heap profiles %s cannot be read: %s", dir, strerror(-r));
 	h->n_files = 0;
+	h->any_runs = false;
 	for (size_t i = 0; i < folder.n; i++) {
-		h->n_files += is_wanted(h, &folder.file[i], only_pid);
+		if (is_wanted(h, &folder.file[i], only_pid)) {
+			h->n_files++;
+			h->any_runs |= is_running(h, &folder.file[i]);
+		}
 		if (folder.file[i].is_off)
 			off_note(h, &folder.file[i]);
 	}
@@ -449,7 +516,7 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 		if (!is_wanted(h, &folder.file[i], only_pid))
 			continue;
 		TEXT_FORMAT(path, "%s/%s", dir, folder.file[i].name);
-		int e = read_one(h, folder.fd, folder.file[i].name, path, &why);
+		int e = read_one(h, folder.fd, folder.file[i].name, path, !folder.file[i].newest, &why);
 		if (e == -ENOMEM) {
 			heapfolder_done(&folder);
 			*f = why;

@@ -72,7 +72,11 @@ static void who_living(const struct world *w, const struct members_want *want, s
 
 static int who_dead(void *ctx, const struct job_process *p)
 {
-	struct heapread_who one = {.inner_pid = p->pid, .start_ticks = p->start_ticks, .rank = p->rank};
+	struct heapread_who one = {.inner_pid = p->pid,
+				   .start_ticks = p->start_ticks,
+				   .rank = p->rank,
+				   .has_status = p->has_status,
+				   .wait_status = p->wait_status};
 	TEXT_COPY(one.role, p->role);
 	TEXT_COPY(one.name, p->command);
 	who_add(ctx, &one);

@@ -365,7 +365,7 @@ static bool any_runs(const struct heapset *h)
 	size_t n;
 	const struct heapset_process *p = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++)
-		if (p[i].running)
+		if (p[i].life == HEAPSET_RUNNING)
 			return true;
 	return false;
 }

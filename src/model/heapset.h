@@ -29,6 +29,18 @@ struct heapset_ladder { /* what the kernel says of the same process */
 	uint64_t rss_bytes, anon_bytes, file_bytes, shmem_bytes, swap_bytes;
 };
 
+/* What became of a process, or of the image of it that the profile is about. */
+enum heapset_life {
+	HEAPSET_ENDED,
+	HEAPSET_RUNNING,
+	HEAPSET_KILLED, /* by a signal, as its parent saw it */
+	HEAPSET_GONE, /* without a word: killed, or by _exit, or by exec of what leaves no profile */
+	HEAPSET_REPLACED, /* the process runs another program since: exec */
+	HEAPSET_DETACHED, /* the process runs, its profile does not go on */
+	HEAPSET_LIFE_MAX
+};
+const char *heapset_life_name(enum heapset_life l); /* "ended" */
+
 struct heapset_process {
 	pid_t pid;
 	int32_t rank; /* NO_RANK */
@@ -36,7 +48,8 @@ struct heapset_process {
 	char role[16];
 	char name[96]; /* "python train.py" */
 	char file[256]; /* where it was read from */
-	bool running, killed; /* killed: it is gone and did not end by itself */
+	enum heapset_life life;
+	bool earlier; /* a later profile of the same process is there too */
 	int64_t begun_unix_ms; /* the profile began */
 	double seconds; /* …and lasted */
 	double peak_at_s; /* since it began */

@@ -99,7 +99,9 @@ static struct js *process_js(const struct heapset_process *p, enum heapset_sourc
 		put_torch(o, p);
 		return o;
 	}
-	js_put_text(o, "state", p->running ? "running" : p->killed ? "killed" : "ended");
+	js_put_text(o, "state", heapset_life_name(p->life));
+	if (p->earlier)
+		js_put_bool(o, "earlier", true);
 	if (p->begun_unix_ms > 0)
 		js_put_i64(o, "begun_unix_ms", p->begun_unix_ms);
 	js_put_double(o, "seconds", p->seconds);

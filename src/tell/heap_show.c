@@ -54,9 +54,23 @@ char *heap_amount_text(const struct heap_amount *a, char dst[static 64])
 
 /* ---- head and foot ------------------------------------------------------------------------------------------ */
 
+/* What became of `n` processes, none of which runs. */
+static const char *end_words(const size_t *lives, size_t n)
+{
+	if (lives[HEAPSET_DETACHED] == n)
+		return ", detached: nothing is sampled any more";
+	if (lives[HEAPSET_KILLED] == n)
+		return ", killed";
+	if (lives[HEAPSET_REPLACED] == n)
+		return ", of a program that was replaced by exec";
+	if (lives[HEAPSET_GONE] == n)
+		return ", ended without leaving word";
+	return ", ended";
+}
+
 static void put_sampling(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
-	size_t n, shown = 0, running = 0, killed = 0;
+	size_t n, shown = 0, earlier = 0, lives[HEAPSET_LIFE_MAX] = {0};
 	double seconds = 0;
 	uint64_t rate = 0;
 	char each[16], time[24];
@@ -64,20 +78,28 @@ static void put_sampling(const struct heapset *h, const struct heap_show_want *w
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
-		shown++;
-		running += all[i].running;
-		killed += all[i].killed;
+		earlier += all[i].earlier;
+		shown += !all[i].earlier;
+		lives[all[i].life] += !all[i].earlier;
 		seconds = fmax(seconds, all[i].seconds);
 		rate = MAX(rate, all[i].rate_bytes);
 	}
+	size_t running = lives[HEAPSET_RUNNING];
 	(void)fprintf(p->to, "%s: %zu process%s", want->title, shown, shown == 1 ? "" : "es");
 	if (running && running < shown)
 		(void)fprintf(p->to, ", %zu of them running", running);
 	else if (shown)
-		(void)fprintf(p->to, running ? ", running" : killed == shown ? ", killed" : ", ended");
+		(void)fputs(running ? ", running" : end_words(lives, shown), p->to);
+	if (running < shown && lives[HEAPSET_KILLED] && lives[HEAPSET_KILLED] < shown)
+		(void)fprintf(p->to, ", %zu of them killed", lives[HEAPSET_KILLED]);
 	if (rate > 0)
 		(void)fprintf(p->to, "; sampled each %s on average, for %s", size((double)rate, each),
 			      duration_format((uint64_t)(seconds * 1e9), time));
+	if (earlier > 0)
+		(void)fprintf(p->to,
+			      "; %zu earlier profile%s of the same process%s, from before exec or a detach: nothing of "
+			      "%s is live",
+			      earlier, earlier == 1 ? "" : "s", shown == 1 ? "" : "es", earlier == 1 ? "it" : "them");
 	(void)fputs("\n", p->to);
 }
 

@@ -70,8 +70,16 @@ def test_attach_and_detach(vigil, program):
     done = vigil("heap", p.pid, "--detach")
     assert done.status == 0 and re.search(rb"sampling has ended, \d+ places in \d+ files are its own again", done.err), done
     assert region(file)["state"] == 3 and p.poll() is None
-    attach(vigil, p.pid)  # and again: a profile of its own
+    report = vigil("heap", p.pid, "--json").json()
+    assert [one["state"] for one in report["processes"]] == ["detached"]
+    assert b"detached: nothing is sampled any more" in vigil("heap", p.pid).out
+    attach(vigil, p.pid, "--rate", "16K")  # and again: a profile of its own
     assert len(list(folder.glob("*.heap"))) == 2 and p.poll() is None
+    wait_for(lambda: any(region(f)["samples"] > 20 and region(f)["rate"] == 16384 for f in folder.glob("*.heap")))
+    table = vigil("heap", p.pid).out
+    assert b"1 process, running;" in table and b"1 earlier profile" in table and b"switched off" not in table, table
+    report = vigil("heap", p.pid, "--json").json()
+    assert [(one["state"], one["live"]["bytes"] > 0) for one in report["processes"]] == [("detached", False), ("running", True)]
 
 
 def test_attached_again_and_again(vigil, program):

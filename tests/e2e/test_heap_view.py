@@ -121,6 +121,63 @@ def test_of_a_running_process_it_is_known_what_lies_in_memory(vigil, tmp_path):
     assert b"small_blocks" in text and b"main" in text
 
 
+EXECS = """
+import os, sys, time
+if sys.argv[1] == "first":
+    kept = [bytes(1 << 20) for _ in range(100)]
+    os.execv(sys.executable, [sys.executable, __file__, "second"])
+later = [bytes(1 << 20) for _ in range(50)]
+print("ready", os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+def test_of_a_process_that_called_exec_only_the_newest_image_lives(vigil, tmp_path):
+    script = tmp_path / "execs.py"
+    script.write_text(EXECS)
+    process, pid = running(vigil, ["/usr/bin/python3", script, "first"])
+    for subject in ("last", pid):
+        report = vigil("heap", subject, "--json").json()
+        assert [(p["state"], p.get("earlier", False)) for p in report["processes"]] == [("replaced", True), ("running", False)]
+        assert not any("execs.py:4" in s["text"] for s in report["stacks"]), report["stacks"]
+        assert 35 * MIB < report["total"]["bytes"] < 75 * MIB
+    head = vigil("heap", "last").out
+    assert b"1 process, running;" in head and b"1 earlier profile" in head and head.count(b"RSS") == 1, head
+    mem = vigil("mem", "last").out
+    assert b"execs.py:6" in mem and b"execs.py:4" not in mem, mem
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process)
+
+
+def test_the_image_before_exec_into_what_leaves_no_profile_does_not_live(vigil, tmp_path):
+    script = tmp_path / "away.py"
+    script.write_text("import os\nkept = [bytes(1 << 20) for _ in range(100)]\nprint('ready', os.getpid(), flush=True)\n"
+                      "os.execv('/bin/sleep', ['sleep', '60'])\n")
+    process, _ = running(vigil, ["/usr/bin/python3", script])
+    states = wait_for(lambda: [s for s in [[p["state"] for p in vigil("heap", "last", "--json").json()["processes"]]]
+                               if s != ["running"]], 20, "the exec")
+    assert states == [["replaced"]]
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process)
+
+
+def test_a_process_that_left_no_word_is_not_called_killed(vigil, tmp_path):
+    script = tmp_path / "silent.py"
+    script.write_text("import os, sys\nkept = [bytes(1 << 20) for _ in range(20)]\n"
+                      "if sys.argv[1] == 'child' and os.fork() == 0:\n    more = [bytes(1 << 20) for _ in range(20)]\n    os._exit(0)\n"
+                      "if sys.argv[1] == 'child':\n    os.wait()\nos._exit(3)\n")
+    result = vigil("run", "--heap", "--name", "silent", "--", "/usr/bin/python3", script, "alone")
+    assert result.status == 3, result
+    report = vigil("heap", "last", "--json").json()
+    assert [p["state"] for p in report["processes"]] == ["ended"]
+    vigil("run", "--heap", "--name", "silent", "--", "/usr/bin/python3", script, "child")
+    report = vigil("heap", "last", "--json").json()
+    assert sorted(p["state"] for p in report["processes"]) == ["ended", "gone"]
+    assert b"killed" not in vigil("heap", "last").out
+    (file,) = [p["file"] for p in report["processes"] if p["state"] == "gone"]
+    assert b"1 process, ended without leaving word" in vigil("heap", file).out
+
+
 @pytest.mark.parametrize("form", ["html", "svg", "folded", "pprof", "json", "table"])
 def test_each_form_has_the_same_stacks(vigil, tmp_path, form):
     killed(vigil, 64, 0, 0, 0)

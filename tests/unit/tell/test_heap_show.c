@@ -18,7 +18,7 @@ static struct heapset *two_lines(void)
 		.seconds = 60,
 		.rate_bytes = 524288,
 		.device = -1,
-		.running = true,
+		.life = HEAPSET_RUNNING,
 		.lost_samples = 3,
 		.lost_bytes = 1 << 20,
 		.lost_why = "no space on the disk",
