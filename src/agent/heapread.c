@@ -17,6 +17,8 @@
 /* A leak needs time to show, and a clock that is coarse. */
 #define LEAK_SECONDS 10.0
 #define OFF_REASONS 16
+/* The library renews the peak when so much more lives (docs/formats/heap.md). */
+#define PEAK_STEP 1.05
 
 struct heapread {
 	const struct world *w;
@@ -203,6 +205,7 @@ static struct heap_amount amount_of(const struct heapregion_sum *s)
 				    .objects = (double)s->objects,
 				    .variance = s->variance,
 				    .chance_bytes = s->chance_bytes,
+				    .lean = s->lean,
 				    .samples = s->samples};
 }
 
@@ -277,6 +280,7 @@ static int rows_make(struct reading *rd)
 	rd->p.live = amount_of(&rd->r.all_live);
 	rd->p.total = amount_of(&rd->r.all_total);
 	rd->p.peak = amount_of(&rd->r.all_peak);
+	double most = rd->p.peak.bytes * PEAK_STEP;
 	/* the peak is renewed in steps: more than it lives by now, so this is the peak */
 	if (rd->p.live.bytes > rd->p.peak.bytes) {
 		for (size_t i = 0; i < rd->r.n_stacks; i++)
@@ -284,6 +288,9 @@ static int rows_make(struct reading *rd)
 		rd->p.peak = rd->p.live;
 		rd->p.peak_at_s = (double)sub_floor(rd->r.header.last_mono_ns, rd->r.header.begun_mono_ns) / 1e9;
 	}
+	/* what was never freed was never more */
+	if (rd->r.header.frees > 0)
+		rd->p.peak.above_bytes = fmax(most - rd->p.peak.bytes, 0);
 	if (rd->earlier || (rd->h->any_runs && !rd->alive))
 		live_drop(rd);
 	return 0;

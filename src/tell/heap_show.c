@@ -7,7 +7,7 @@
 #include "base/units.h"
 
 #define PATH_FRAMES 256
-/* Below so many samples the interval is visibly lopsided. */
+/* Below so many samples the interval is visibly lopsided; with more it may be, where they weigh differently. */
 #define EVEN_SAMPLES 20
 
 static uint64_t whole(double bytes)
@@ -29,11 +29,11 @@ static char *error_text(const struct heap_amount *a, char dst[static 40])
 {
 	char low[16], high[16];
 	const struct heap_interval in = heap_amount_interval(a);
-	double half = fmax(in.high - a->bytes, a->bytes - in.low);
+	double up = in.high - a->bytes, down = a->bytes - in.low, half = fmax(up, down);
 	dst[0] = '\0';
 	if (half < a->bytes / 1000 || half < 1)
 		text_copy(dst, 40, "exact");
-	else if (a->samples >= EVEN_SAMPLES)
+	else if (a->samples >= EVEN_SAMPLES && fmin(up, down) > half / 2)
 		text_format(dst, 40, "\xc2\xb1 %s", size(half, high));
 	else
 		text_format(dst, 40, "%s to %s", size(in.low, low), size(in.high, high));
@@ -125,6 +125,8 @@ static void put_totals(const struct heapset *h, const struct heap_show_want *wan
 	else
 		(void)fputs(" (the peaks of all, each at its own time)", p->to);
 	(void)fprintf(p->to, "; %s asked for in all\n", size(requested, total));
+	if (want->part.what == HEAPSET_PEAK && sum_peak.above_bytes > 0)
+		(void)fputs("the stacks are those of a moment when no more than 5 % was missing to the peak\n", p->to);
 }
 
 static double seconds_of(const struct heapset *h, const struct heap_show_want *want)

@@ -121,6 +121,20 @@ def test_of_a_running_process_it_is_known_what_lies_in_memory(vigil, tmp_path):
     assert b"small_blocks" in text and b"main" in text
 
 
+def test_large_blocks_are_exact_at_the_peak_and_alive(vigil, tmp_path):
+    script = tmp_path / "large.py"
+    script.write_text("import os, time\nkept = [bytes(8 << 20) for _ in range(24)]\nbrief = bytes(64 << 10)\ndel brief\n"
+                      "print('ready', os.getpid(), flush=True)\ntime.sleep(60)\n")
+    process, _ = running(vigil, ["/usr/bin/python3", script])
+    for what in ("live", "peak"):
+        row = vigil("heap", "last", "--what", what, "--json").json()["stacks"][0]
+        assert "large.py:2" in row["text"] and abs(row["bytes"] - 192 * MIB) < 1024 * 1024, row
+        assert row["high_bytes"] - row["low_bytes"] < MIB / 4, row
+        assert re.search(rb"192 MiB +exact .*large.py:2", vigil("heap", "last", "--what", what).out)
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process)
+
+
 EXECS = """
 import os, sys, time
 if sys.argv[1] == "first":

@@ -86,6 +86,21 @@ static void a_table_has_bytes_errors_shares_and_the_ladder(void **state)
 	heapset_free(h);
 }
 
+static void an_interval_of_two_kinds_is_no_plus_and_minus(void **state)
+{
+	(void)state;
+	char text[64];
+	/* much that is exact and a little that is not: the doubt is upward */
+	const struct heap_amount lopsided = {.bytes = 200.0 * (double)MIB,
+					     .variance = 1e12,
+					     .chance_bytes = 1e6,
+					     .lean = 1e12,
+					     .samples = 400};
+	assert_string_equal(heap_amount_text(&lopsided, text), "200 MiB (199 MiB to 204 MiB)");
+	const struct heap_amount stepped = {.bytes = 200.0 * (double)MIB, .above_bytes = 10.0 * (double)MIB};
+	assert_string_equal(heap_amount_text(&stepped, text), "200 MiB (200 MiB to 210 MiB)");
+}
+
 static void json_has_what_is_promised(void **state)
 {
 	(void)state;
@@ -152,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_has_bytes_errors_shares_and_the_ladder),
+		cmocka_unit_test(an_interval_of_two_kinds_is_no_plus_and_minus),
 		cmocka_unit_test(json_has_what_is_promised),
 		cmocka_unit_test(a_report_says_who_asked_for_how_much_of_it),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
