@@ -385,6 +385,11 @@ static int prepare(struct showing *s, struct heap_show_want *want, struct fault 
 		.before_title = s->before_title,
 		.remarks = s->remarks,
 	};
+	if (heapset_source_of(s->set) == HEAPSET_TORCH && want->part.what != HEAPSET_LIVE)
+		return fault_set(f, -EINVAL,
+				 "%s is a PyTorch memory snapshot: it tells what was in use at its moment. --what %s "
+				 "takes a heap profile, of 'vigil run --heap'",
+				 s->title, heapset_what_name(want->part.what));
 	int r = o->rank ? rank_parse(o->rank, &want->part.rank, f) : 0;
 	want->part.has_rank = o->rank != NULL;
 	if (r == 0 && o->against) {

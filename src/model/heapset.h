@@ -67,6 +67,7 @@ struct heapset_process {
 	char note[200]; /* "no Python frames: …" */
 	/* HEAPSET_TORCH: the device's memory as PyTorch's allocator held it */
 	int32_t device;
+	bool cut; /* the snapshot ends in the middle: the figures are of what came before */
 	uint64_t reserved_bytes, allocated_bytes, largest_free_bytes, free_blocks, segments;
 };
 

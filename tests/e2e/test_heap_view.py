@@ -250,6 +250,25 @@ def test_a_snapshot_of_pytorch_is_shown(vigil):
     assert b"35 % of what is free is in smaller pieces" in vigil("heap", path).out
 
 
+def test_a_snapshot_says_nothing_of_what_it_has_not(vigil, tmp_path):
+    path = ROOT / "tests/fixtures/torch/two_devices.pickle"
+    for what in ("peak", "leaks", "temporary"):
+        result = vigil("heap", path, "--what", what)
+        assert result.status == 2 and "PyTorch memory snapshot" in result.text and result.out == b"", result
+        assert len(result.text.splitlines()) == 1, result
+    assert vigil("heap", path, "--what", "live").status == 0
+    cut = tmp_path / "cut.pickle"
+    whole = path.read_bytes()
+    for size in range(40, len(whole), 97):
+        cut.write_bytes(whole[:size])
+        result = vigil("heap", cut)
+        assert b"pieces" not in result.out, result
+        if result.status:
+            assert result.status == 1 and "cut off" in result.text and len(result.text.splitlines()) == 1, (size, result)
+        else:
+            assert b"not whole" in result.out and b"MiB in use in the part" in result.out, (size, result)
+
+
 def bad_inputs(tmp_path, whole):
     yield "cut", whole[:len(whole) // 2], "shorter than it says"
     yield "version", whole[:8] + (7).to_bytes(4, "little") + whole[12:], "version 7"
