@@ -158,6 +158,11 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
+		if (all[i].cut) { /* a segment without its blocks looks like one that is all free */
+			(void)fprintf(p->to, "device %d: %s in use in the part of the snapshot that is there\n",
+				      all[i].device, size_format(all[i].allocated_bytes, a));
+			continue;
+		}
 		uint64_t idle = sub_floor(all[i].reserved_bytes, all[i].allocated_bytes);
 		(void)fprintf(p->to,
 			      "device %d: %s reserved in %llu segments, %s in use, %s free in %llu pieces (the largest "

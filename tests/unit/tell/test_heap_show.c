@@ -135,7 +135,7 @@ static void a_report_says_who_asked_for_how_much_of_it(void **state)
 	report_heap_text(j, REPORT_PLAIN, to);
 	report_heap_text(NULL, REPORT_PLAIN, to);
 	fclose(to);
-	assert_non_null(strstr(text, "4.00 GiB of 5.00 GiB in its heap at the peak came from loader.py:88 load"));
+	assert_non_null(strstr(text, "4.00 GiB of 5.00 GiB in the heap of process 812 at its peak came from loader.py:88 load"));
 	assert_non_null(strstr(text, "vigil heap /state/812.heap"));
 	/* what is a hundredth of it stays in the JSON */
 	assert_null(strstr(text, "x.py"));
