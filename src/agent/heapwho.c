@@ -136,8 +136,18 @@ static int newest_attempt(const char *dir, uint32_t most, uint32_t *ret)
 			*ret = a - 1;
 			return 0;
 		}
+		if (errno == EACCES)
+			return -EACCES;
 	}
 	return HEAPREAD_NONE;
+}
+
+static int denied(const struct job *j, struct fault *f)
+{
+	return fault_set(f, WORLD_DENIED,
+			 "the heap profiles of job %s may be read by whoever started it, and by root: run vigil as one "
+			 "of them",
+			 j->id);
 }
 
 int heapwho_job(const struct world *w, const struct job *j, const struct heapwho_want *want, struct heapwho_loaded *ret,
@@ -149,7 +159,10 @@ int heapwho_job(const struct world *w, const struct job *j, const struct heapwho
 	struct stat st;
 	uint32_t attempt = want->attempt;
 	TEXT_FORMAT(dir, "%s/jobs/%s", want->state, j->id);
-	if (!want->has_attempt && newest_attempt(dir, j->attempt, &attempt) != 0)
+	int r = want->has_attempt ? 0 : newest_attempt(dir, j->attempt, &attempt);
+	if (r < 0)
+		return denied(j, f);
+	if (r)
 		return fault_set(f, HEAPREAD_NONE,
 				 "job %s has no heap profile: it was not started with --heap. Start it with 'vigil run "
 				 "--heap -- %.200s'",
@@ -157,6 +170,8 @@ int heapwho_job(const struct world *w, const struct job *j, const struct heapwho
 	if (text_format(path, sizeof(path), "%s/attempt-%u/heap%s", dir, attempt, want->warn ? "/warn" : "") >=
 	    (int)sizeof(path))
 		return -ENAMETOOLONG;
+	if (stat(path, &st) < 0 && errno == EACCES)
+		return denied(j, f);
 	if (stat(path, &st) < 0)
 		return fault_set(f, errno == ENOENT ? HEAPREAD_NONE : -errno,
 				 want->warn
@@ -164,7 +179,7 @@ int heapwho_job(const struct world *w, const struct job *j, const struct heapwho
 					 : "attempt %u of job %s has no heap profile: it was not started with --heap",
 				 attempt, j->id);
 	who_of_job(w, j, want, &who);
-	int r = loading_open(w, &who, want, &l);
+	r = loading_open(w, &who, want, &l);
 	if (r == 0)
 		r = heapread_folder(l.reader, AT_FDCWD, path, 0, f);
 	if (r == 0)

@@ -230,13 +230,16 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 		.warn = s->o->warn,
 	};
 	struct heapwho_loaded loaded = {.set = NULL};
+	struct fault none = {.text = ""};
 	int r;
-	if (stat(what, &st) == 0) {
+	/* a file that happens to have the name of a job is meant when it is written with its folder */
+	bool named = !strchr(what, '/') && subject_find(s->w, s->state, what, &subject, &none) == 0;
+	if (!named && stat(what, &st) == 0) {
 		r = heapwho_path(s->w, what, &want, &loaded, f);
 		text_copy(title, cap_title, what);
 		TEXT_COPY(s->key, "file");
 	} else {
-		r = subject_find(s->w, s->state, what, &subject, f);
+		r = named ? 0 : subject_find(s->w, s->state, what, &subject, f);
 		if (r)
 			return r;
 		r = subject.is_job ? heapwho_job(s->w, &subject.job, &want, &loaded, f)
@@ -251,15 +254,32 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 	return 0;
 }
 
+/* HEAPREAD_NONE: no process of that rank is there. */
+static int rank_check(const struct showing *s, int32_t rank, struct fault *f)
+{
+	size_t n;
+	int32_t highest = NO_RANK;
+	const struct heapset_process *p = heapset_processes(s->set, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].rank == rank)
+			return 0;
+		if (p[i].rank != NO_RANK && (highest == NO_RANK || p[i].rank > highest))
+			highest = p[i].rank;
+	}
+	if (highest == NO_RANK)
+		return fault_set(f, HEAPREAD_NONE, "%s has no ranks, so none of number %d", s->title, rank);
+	return fault_set(f, HEAPREAD_NONE, "%s has no profile of rank %d; the highest rank of which there is one is %d",
+			 s->title, rank, highest);
+}
+
 /* Another rank of the same job, else another file, job or process, which is merged in as the other side. */
 static int load_other(struct showing *s, struct heapset_want *before, struct fault *f)
 {
-	struct stat st;
 	struct heapset *other = NULL;
-	if (stat(s->o->against, &st) != 0 && rank_parse(s->o->against, &before->rank, f) == 0) {
+	if (rank_parse(s->o->against, &before->rank, f) == 0) {
 		before->has_rank = true;
 		TEXT_FORMAT(s->before_title, "rank %d", before->rank);
-		return 0;
+		return rank_check(s, before->rank, f);
 	}
 	if (s->o->what == HEAPSET_GROWTH)
 		return fault_set(f, -EINVAL,
@@ -392,6 +412,8 @@ static int prepare(struct showing *s, struct heap_show_want *want, struct fault 
 				 s->title, heapset_what_name(want->part.what));
 	int r = o->rank ? rank_parse(o->rank, &want->part.rank, f) : 0;
 	want->part.has_rank = o->rank != NULL;
+	if (r == 0 && o->rank)
+		r = rank_check(s, want->part.rank, f);
 	if (r == 0 && o->against) {
 		want->compare = true;
 		want->part.has_side = true;
@@ -430,6 +452,10 @@ static int heap_run(const void *options, int argc, char **argv)
 	}
 	if (heap_switch_wanted(&s.o->change))
 		return change(&s, argv[0]);
+	if (s.o->change.rate != UINT64_MAX) {
+		log_error("--rate is for --attach and --start: a profile that is shown has the rate it was made with");
+		return EXIT_USAGE;
+	}
 	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, argv[0], &f)
 					    : load(&s, argv[0], &s.set, s.title, sizeof(s.title), &f);
 	char key[sizeof(s.key)];

@@ -115,8 +115,11 @@ static int each(const struct world *w, const char *state, const struct subject *
 	return r ? EXIT_PROBLEM : status;
 }
 
-int heap_switch_run(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *o)
+int heap_switch_run(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *asked)
 {
+	struct heap_switch with_rate = *asked, *o = &with_rate;
+	if (o->rate == UINT64_MAX)
+		o->rate = 512 * KIB;
 	if (o->attach + o->detach + o->start + o->stop != 1) {
 		log_error("one of --attach, --detach, --start and --stop is expected, not several");
 		return EXIT_USAGE;

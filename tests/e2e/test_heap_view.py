@@ -1,11 +1,13 @@
 """vigil heap: known patterns of memory, read from the living and the dead, in every form; bad input; bounds."""
 import gzip
 import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -305,3 +307,51 @@ def test_what_has_no_profile_is_told_what_to_do(vigil):
     sleeper.send_signal(signal.SIGTERM)
     assert vigil("heap").status == 2
     assert vigil("heap", "plain", "--rank", "x").status in (2, 4)
+
+
+RANKS = "import os\nkept = [bytearray(1 << 20) for _ in range(20)]\n"
+
+
+def test_a_rank_that_is_not_there_is_no_empty_answer(vigil, tmp_path):
+    script = tmp_path / "ranks.py"
+    script.write_text(RANKS)
+    assert vigil("run", "--heap", "--nproc", "2", "--name", "ranks", "--", "/usr/bin/python3", script).status == 0
+    assert vigil("heap", "ranks", "--rank", "1", "--diff", "0").status == 0
+    for options in (("--rank", "3"), ("--diff", "99"), ("--rank", "1", "--diff", "2")):
+        result = vigil("heap", "ranks", *options)
+        assert result.status == 4 and result.out == b"" and "highest rank" in result.text, (options, result)
+    assert vigil("run", "--heap", "--name", "single", "--", "/usr/bin/python3", script).status == 0
+    result = vigil("heap", "single", "--diff", "7")
+    assert result.status == 4 and "rank" in result.text and result.out == b"", result
+
+
+def test_options_that_would_do_nothing_are_refused(vigil):
+    for options in (("--heap-objects",), ("--heap-rate", "64K")):
+        result = vigil("run", *options, "--", "true")
+        assert result.status == 125 and "add --heap" in result.text, result
+    assert vigil("run", "--heap", "--heap-rate", "64K", "--", "true").status == 0
+    result = vigil("heap", "last", "--rate", "64K")
+    assert result.status == 2 and "--attach" in result.text, result
+
+
+def test_a_file_of_a_jobs_name_does_not_hide_the_job(vigil, tmp_path):
+    script = tmp_path / "pat"
+    script.write_text(RANKS)
+    assert vigil("run", "--heap", "--name", "pat", "--", "/usr/bin/python3", script).status == 0
+    result = vigil("heap", "pat", cwd=tmp_path)
+    assert result.status == 0 and b"job pat" in result.out, result
+    result = vigil("heap", "./pat", cwd=tmp_path)
+    assert result.status == 1 and "no heap profile" in result.text, result
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_profiles_of_another_user_are_said_to_be_his(vigil, as_nobody):
+    folder = tempfile.mkdtemp(dir="/tmp", prefix="vigil-heap-test-")
+    try:
+        os.chmod(folder, 0o755)
+        done = vigil("run", "--state", folder, "--heap", "--name", "theirs", "--", "/usr/bin/python3", "-c", "x = bytes(9 << 20)")
+        assert done.status == 0, done
+        result = vigil("heap", "--state", folder, "theirs", prefix=as_nobody)
+        assert result.status == 3 and "whoever started it" in result.text, result
+    finally:
+        shutil.rmtree(folder)
