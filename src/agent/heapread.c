@@ -17,8 +17,16 @@
 /* A leak needs time to show, and a clock that is coarse. */
 #define LEAK_SECONDS 10.0
 #define OFF_REASONS 16
+#define GENERATIONS 8 /* of workers that have workers */
 /* The library renews the peak when so much more lives (docs/formats/heap.md). */
 #define PEAK_STEP 1.05
+
+/* For its children: they are of the same rank. */
+struct read_process {
+	uint32_t index; /* in the set */
+	int32_t pid, ppid; /* as they number themselves */
+	uint64_t start_ticks, parent_start_ticks; /* the latter 0: not known */
+};
 
 struct heapread {
 	const struct world *w;
@@ -30,6 +38,7 @@ struct heapread {
 	char first_failed[300];
 	size_t off[OFF_REASONS];
 	uint64_t skipped_rows;
+	struct read_process *read; /* owned; n_read of them */
 	bool any_runs; /* of the folder that is read: what others held has gone */
 };
 
@@ -76,6 +85,7 @@ struct heapread *heapread_free(struct heapread *h)
 	if (!h)
 		return NULL;
 	heapnames_free(h->names);
+	free(h->read);
 	free(h);
 	return NULL;
 }
@@ -402,6 +412,20 @@ static int put_small(struct reading *rd, uint32_t process, size_t from, size_t t
 	return r < 0 ? r : heapset_add(rd->h->set, process, &id, 1, &all);
 }
 
+static int remember(struct heapread *h, const struct heap_header *header, uint32_t process)
+{
+	struct read_process *more = reallocarray(h->read, h->n_read + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	h->read = more;
+	h->read[h->n_read] = (struct read_process){.index = process,
+						   .pid = header->pid,
+						   .ppid = header->ppid,
+						   .start_ticks = header->start_ticks,
+						   .parent_start_ticks = header->parent_start_ticks};
+	return 0;
+}
+
 static int put_all(struct reading *rd)
 {
 	size_t n = 0, most = MAX(rd->h->want.most_stacks / rd->h->n_files, (size_t)STACKS_LEAST);
@@ -412,6 +436,8 @@ static int put_all(struct reading *rd)
 	rd->p.stacks = (uint32_t)n;
 	rd->p.small_stacks = (uint32_t)(n - named);
 	int r = heapset_process_add(rd->h->set, &rd->p, &process);
+	if (r == 0)
+		r = remember(rd->h, &rd->r.header, process);
 	if (r == 0)
 		r = heapnames_begin(rd->h->names, &rd->r, rd->alive ? rd->pid : 0);
 	for (size_t i = 0; i < named && r == 0; i++)
@@ -499,6 +525,45 @@ static int nothing(const struct heapread *h, const char *dir, int first, struct 
 			 dir);
 }
 
+/* Its parent was not younger, and had that start if it is known: numbers are used again. */
+static bool is_parent(const struct read_process *child, int32_t pid, uint64_t start_ticks)
+{
+	return pid == child->ppid && (child->parent_start_ticks ? start_ticks == child->parent_start_ticks
+								: start_ticks <= child->start_ticks);
+}
+
+static int32_t rank_of_parent(const struct heapread *h, const struct read_process *child)
+{
+	for (size_t i = 0; i < h->want.n_who; i++)
+		if (h->want.who[i].rank != NO_RANK &&
+		    is_parent(child, h->want.who[i].inner_pid, h->want.who[i].start_ticks))
+			return h->want.who[i].rank;
+	for (size_t i = 0; i < h->n_read; i++) {
+		const struct read_process *p = &h->read[i];
+		int32_t rank = heapset_process_at(h->set, p->index)->rank;
+		if (rank != NO_RANK && is_parent(child, p->pid, p->start_ticks))
+			return rank;
+	}
+	return NO_RANK;
+}
+
+/* Of what has ended only the ranks' main processes are known to others; their workers are known by their parents. */
+static void ranks_inherit(struct heapread *h)
+{
+	bool any = h->want.n_who > 0;
+	for (int generation = 0; any && generation < GENERATIONS; generation++) {
+		any = false;
+		for (size_t i = 0; i < h->n_read; i++) {
+			struct heapset_process *p = heapset_process_at(h->set, h->read[i].index);
+			if (p->rank == NO_RANK)
+				p->rank = rank_of_parent(h, &h->read[i]);
+			else
+				continue;
+			any |= p->rank != NO_RANK;
+		}
+	}
+}
+
 int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f)
 {
 	struct heapfolder folder;
@@ -536,6 +601,7 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 		}
 	}
 	heapfolder_done(&folder);
+	ranks_inherit(h);
 	return h->n_read > before ? 0 : nothing(h, dir, first, f);
 }
 

@@ -355,3 +355,31 @@ def test_profiles_of_another_user_are_said_to_be_his(vigil, as_nobody):
         assert result.status == 3 and "whoever started it" in result.text, result
     finally:
         shutil.rmtree(folder)
+
+
+WORKERS = """
+import multiprocessing, os, time
+def works(seconds):
+    kept = [bytearray(1 << 20) for _ in range(20)]
+    time.sleep(seconds)
+def stands_between():
+    inner = multiprocessing.Process(target=works, args=(0.5,))
+    inner.start()
+    inner.join()
+if __name__ == "__main__":
+    kept = [bytearray(1 << 20) for _ in range(20)]
+    workers = [multiprocessing.get_context(how).Process(target=works, args=(0.5,)) for how in ("fork", "spawn")]
+    workers.append(multiprocessing.Process(target=stands_between))
+    [w.start() for w in workers]
+    [w.join() for w in workers]
+"""
+
+
+def test_workers_have_their_ranks_after_the_end(vigil, tmp_path):
+    script = tmp_path / "workers.py"
+    script.write_text(WORKERS)
+    assert vigil("run", "--heap", "--nproc", "2", "--name", "workers", "--", "/usr/bin/python3", script).status == 0
+    for rank in (0, 1):
+        report = vigil("heap", "workers", "--rank", rank, "--json").json()
+        large = [p for p in report["processes"] if p["peak"]["bytes"] > 12 * MIB]
+        assert len(large) == 4, [(p["pid"], p["name"], p.get("rank")) for p in vigil("heap", "workers", "--json").json()["processes"]]
