@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "agent/heapfolder.h"
@@ -58,6 +59,7 @@ struct reading {
 	struct row *rows; /* one for each stack of r */
 	bool alive;
 	bool earlier; /* a later file of the same process is there */
+	uint64_t inode;
 	pid_t pid; /* as we number it */
 	double seconds;
 };
@@ -123,27 +125,39 @@ static void command_of(const struct heap_header *h, char *dst, size_t cap)
 			dst[i] = '?';
 }
 
-/* After exec a process runs that has no longer mapped this region. Where nobody may look it counts as mapped. */
-static bool is_mapped(const struct reading *rd)
+enum mapped { MAPPED_NOT, MAPPED_COPIED, MAPPED };
+
+/*
+ * Whether the process writes to this region: after exec it has none of that name mapped, and one beside that is mapped
+ * is its copy. Where nobody may look it counts as mapped.
+ */
+static enum mapped mapped_as(const struct world *w, pid_t pid, const char *name, uint64_t inode, const char *path)
+{
+	struct maps maps;
+	enum mapped m = MAPPED_NOT;
+	if (maps_read(w, pid, &maps) != 0)
+		return MAPPED;
+	for (size_t i = 0; i < maps.n && m != MAPPED; i++) {
+		const struct map_row *row = &maps.rows[i];
+		const char *slash = strrchr(row->path, '/');
+		if (slash && strcmp(slash + 1, name) == 0)
+			m = row->inode == inode || strcmp(row->path, path) == 0 ? MAPPED : MAPPED_COPIED;
+	}
+	maps_done(&maps);
+	return m;
+}
+
+static enum mapped is_mapped(const struct reading *rd, const char *path)
 {
 	const struct heap_header *h = &rd->r.header;
-	struct maps maps;
 	char generation[16] = "", name[80];
-	bool found = false;
 	if (h->generation)
 		TEXT_FORMAT(generation, ".%u", h->generation);
 	TEXT_FORMAT(name, "%d.%llu%s.heap", h->pid, (unsigned long long)h->start_ticks, generation);
-	if (maps_read(rd->h->w, rd->pid, &maps) != 0)
-		return true;
-	for (size_t i = 0; i < maps.n && !found; i++) {
-		const char *slash = strrchr(maps.rows[i].path, '/');
-		found = slash && strcmp(slash + 1, name) == 0;
-	}
-	maps_done(&maps);
-	return found;
+	return mapped_as(rd->h->w, rd->pid, name, rd->inode, path);
 }
 
-static enum heapset_life life_of(const struct reading *rd, const struct heapread_who *who)
+static enum heapset_life life_of(const struct reading *rd, const struct heapread_who *who, const char *path)
 {
 	const struct heap_header *h = &rd->r.header;
 	bool runs_on = runs(rd->h->w, rd->pid, h->start_ticks);
@@ -151,10 +165,11 @@ static enum heapset_life life_of(const struct reading *rd, const struct heapread
 		return HEAPSET_DETACHED;
 	if (h->state != HEAP_RUNNING)
 		return HEAPSET_ENDED;
-	if (rd->earlier || (runs_on && !is_mapped(rd)))
+	enum mapped mapped = runs_on && !rd->earlier ? is_mapped(rd, path) : MAPPED_NOT;
+	if (rd->earlier || (runs_on && mapped == MAPPED_NOT))
 		return HEAPSET_REPLACED;
 	if (runs_on)
-		return HEAPSET_RUNNING;
+		return mapped == MAPPED ? HEAPSET_RUNNING : HEAPSET_SAVED;
 	if (!who || !who->has_status)
 		return HEAPSET_GONE;
 	return WIFSIGNALED(who->wait_status) ? HEAPSET_KILLED : HEAPSET_ENDED;
@@ -167,7 +182,7 @@ static void describe(struct reading *rd, const char *path)
 	const struct heapread_who *who = who_of(rd->h, h->pid, h->start_ticks);
 	*p = (struct heapset_process){.pid = h->pid, .rank = NO_RANK, .rate_bytes = h->rate_bytes};
 	rd->pid = who && who->pid ? who->pid : h->pid;
-	p->life = life_of(rd, who);
+	p->life = life_of(rd, who, path);
 	p->earlier = rd->earlier;
 	rd->alive = p->life == HEAPSET_RUNNING;
 	p->pid = rd->alive ? rd->pid : h->pid;
@@ -463,6 +478,8 @@ static int read_one(struct heapread *h, int dirfd, const char *name, const char 
 	int r = heapregion_read(dirfd, name, &rd.r, f);
 	if (r)
 		return condition_of(r, path, f);
+	struct stat st;
+	rd.inode = fstatat(dirfd, name, &st, 0) == 0 ? st.st_ino : 0;
 	describe(&rd, path);
 	r = rows_make(&rd);
 	if (r == 0)
@@ -495,11 +512,18 @@ static bool is_wanted(const struct heapread *h, const struct heapfile *file, pid
 	return who ? who->pid == only_pid : file->pid == only_pid && file->alive;
 }
 
-static bool is_running(const struct heapread *h, const struct heapfile *file)
+static bool is_running(const struct heapread *h, const struct heapfolder *folder, const struct heapfile *file,
+		       const char *dir)
 {
 	const struct heapread_who *who = who_of(h, file->pid, file->start_ticks);
-	return file->newest && file->state == HEAP_RUNNING &&
-	       runs(h->w, who && who->pid ? who->pid : file->pid, file->start_ticks);
+	pid_t pid = who && who->pid ? who->pid : file->pid;
+	char path[512];
+	struct stat st;
+	if (!file->newest || file->state != HEAP_RUNNING || !runs(h->w, pid, file->start_ticks) ||
+	    fstatat(folder->fd, file->name, &st, 0) < 0)
+		return false;
+	TEXT_FORMAT(path, "%s/%s", dir, file->name);
+	return mapped_as(h->w, pid, file->name, st.st_ino, path) == MAPPED;
 }
 
 static void off_note(struct heapread *h, const struct heapfile *file)
@@ -576,7 +600,7 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 	for (size_t i = 0; i < folder.n; i++) {
 		if (is_wanted(h, &folder.file[i], only_pid)) {
 			h->n_files++;
-			h->any_runs |= is_running(h, &folder.file[i]);
+			h->any_runs = h->any_runs || is_running(h, &folder, &folder.file[i], dir);
 		}
 		if (folder.file[i].is_off)
 			off_note(h, &folder.file[i]);

@@ -211,10 +211,11 @@ static int copy_sparse(int from, int to)
 	return 0;
 }
 
-static int copy_file(int dir, int to_dir, const char *name)
+int heaprun_save(int dir, const char *name, int to_dir, const char *to_name)
 {
-	char beside[HEAPFOLDER_NAME + 8];
-	TEXT_FORMAT(beside, "%s.new", name);
+	char beside[PATH_MAX];
+	if (text_format(beside, sizeof(beside), "%s.new", to_name) >= (int)sizeof(beside))
+		return -ENAMETOOLONG;
 	cleanup(closep) int from = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (from < 0 || to < 0)
@@ -224,7 +225,7 @@ static int copy_file(int dir, int to_dir, const char *name)
 		(void)unlinkat(to_dir, beside, 0);
 		return r;
 	}
-	return renameat(to_dir, beside, to_dir, name) < 0 ? -errno : 0;
+	return renameat(to_dir, beside, to_dir, to_name) < 0 ? -errno : 0;
 }
 
 static int by_live(const void *a, const void *b)
@@ -252,7 +253,7 @@ void heaprun_copy(struct heaprun *h, const struct world *w)
 		for (size_t i = 0; i < old.n; i++) /* of an earlier alarm that came to nothing */
 			(void)unlinkat(old.fd, old.file[i].name, 0);
 		for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
-			ignore(copy_file(all.fd, old.fd, running[i]->name), "the file itself is still there");
+			ignore(heaprun_save(all.fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
 		heapfolder_done(&old);
 	}
 	heapfolder_done(&all);

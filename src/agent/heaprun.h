@@ -58,5 +58,7 @@ void heaprun_done(struct heaprun *h);
  * short, if there is one. WORLD_GONE: it has none.
  */
 int must_check heaprun_find(const char *folder, pid_t pid, uint64_t start_ticks, bool copy, char *dst, size_t cap);
+/* A copy of a profile as it is now, for later. dir and to_dir as of openat(2). -errno. */
+int must_check heaprun_save(int dir, const char *name, int to_dir, const char *to_name);
 /* Switches all processes that have the library to a rate, those that come later as well; 0 off. -errno. */
 int must_check heaprun_switch(const char *folder, uint64_t rate_bytes, size_t *ret_regions);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/heap_growth.h"
+#include "cli/heap_save.h"
 #include "cli/heap_switch.h"
 #include "cli/recording.h"
 #include "cli/state.h"
@@ -75,7 +76,7 @@ static const struct option heap_options[] = {
 	 .letter = 'o',
 	 .type = OPTION_TEXT,
 	 .arg = "FILE",
-	 .help = "where to write; '-' is stdout",
+	 .help = "where to write; '-' is stdout; NAME.heap: the profiles themselves as they are now, for --diff",
 	 .offset = offsetof(struct heap_options, output)},
 	{.name = "rank",
 	 .type = OPTION_TEXT,
@@ -354,11 +355,32 @@ static int write_to(struct showing *s, const struct heap_show_want *want, enum h
 	return heap_table(s->set, want, &paper);
 }
 
+static bool is_profile(const struct heap_options *o)
+{
+	size_t len = o->output ? strlen(o->output) : 0;
+	return o->format < 0 && !o->json && len > 5 && strcmp(o->output + len - 5, ".heap") == 0;
+}
+
+static int save(const struct showing *s, const struct heapset_want *part)
+{
+	struct fault f = {.text = ""};
+	size_t n = 0;
+	if (heap_save(s->set, part, s->o->output, &n, &f) != 0) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	log_info("%zu profile%s as of now in %s; 'vigil heap %s --diff %s' tells what changed since", n,
+		 n == 1 ? "" : "s", s->o->output, s->key, s->o->output);
+	return 0;
+}
+
 static int write_out(struct showing *s, const struct heap_show_want *want)
 {
 	struct fault f = {.text = ""}, ignored = {.text = ""};
 	struct recording_out out;
 	enum heap_format format = format_of(s->o);
+	if (is_profile(s->o))
+		return save(s, &want->part);
 	bool text = format == HEAP_TABLE || format == HEAP_FOLDED || s->o->json;
 	int r = recording_out_open(s->o->output, "vigil-heap", s->key, format_suffix[format], text, &out, &f);
 	if (r == 0) {
@@ -385,7 +407,7 @@ static bool any_runs(const struct heapset *h)
 	size_t n;
 	const struct heapset_process *p = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++)
-		if (p[i].life == HEAPSET_RUNNING)
+		if (p[i].life == HEAPSET_RUNNING || p[i].life == HEAPSET_SAVED)
 			return true;
 	return false;
 }

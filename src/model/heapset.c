@@ -32,7 +32,8 @@ const char *heapset_life_name(enum heapset_life l)
 {
 	static const char *const names[] = {[HEAPSET_ENDED] = "ended",	     [HEAPSET_RUNNING] = "running",
 					    [HEAPSET_KILLED] = "killed",     [HEAPSET_GONE] = "gone",
-					    [HEAPSET_REPLACED] = "replaced", [HEAPSET_DETACHED] = "detached"};
+					    [HEAPSET_REPLACED] = "replaced", [HEAPSET_DETACHED] = "detached",
+					    [HEAPSET_SAVED] = "saved"};
 	return l < HEAPSET_LIFE_MAX ? names[l] : "gone";
 }
 

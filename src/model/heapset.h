@@ -36,6 +36,7 @@ enum heapset_life {
 	HEAPSET_KILLED, /* by a signal, as its parent saw it */
 	HEAPSET_GONE, /* without a word: killed, or by _exit, or by exec of what leaves no profile */
 	HEAPSET_REPLACED, /* the process runs another program since: exec */
+	HEAPSET_SAVED, /* it runs, and this is a copy, of a moment before */
 	HEAPSET_DETACHED, /* the process runs, its profile does not go on */
 	HEAPSET_LIFE_MAX
 };

@@ -59,6 +59,8 @@ static const char *end_words(const size_t *lives, size_t n)
 {
 	if (lives[HEAPSET_DETACHED] == n)
 		return ", detached: nothing is sampled any more";
+	if (lives[HEAPSET_SAVED] == n)
+		return ", a copy of a moment before";
 	if (lives[HEAPSET_KILLED] == n)
 		return ", killed";
 	if (lives[HEAPSET_REPLACED] == n)

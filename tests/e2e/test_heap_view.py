@@ -383,3 +383,28 @@ def test_workers_have_their_ranks_after_the_end(vigil, tmp_path):
         report = vigil("heap", "workers", "--rank", rank, "--json").json()
         large = [p for p in report["processes"] if p["peak"]["bytes"] > 12 * MIB]
         assert len(large) == 4, [(p["pid"], p["name"], p.get("rank")) for p in vigil("heap", "workers", "--json").json()["processes"]]
+
+
+def test_a_moment_is_saved_and_compared_with(vigil, tmp_path):
+    script = tmp_path / "steps.py"
+    script.write_text("import os, sys\nkept = [bytes(1 << 20) for _ in range(40)]\nprint('ready', os.getpid(), flush=True)\n"
+                      "sys.stdin.readline()\nmore = [bytes(1 << 20) for _ in range(60)]\nprint('more', flush=True)\nsys.stdin.readline()\n")
+    process = vigil.start("run", "--heap", "--name", "steps", "--", "/usr/bin/python3", script, stdin=subprocess.PIPE)
+    pid = int(wait_for(lambda: process.stdout.readline(), 60, "the workload").split()[1])
+    before = tmp_path / "before.heap"
+    result = vigil("heap", "steps", "-o", before)
+    assert result.status == 0 and "--diff" in result.text, result
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+    assert wait_for(lambda: process.stdout.readline(), 60, "more").strip() == b"more"
+    report = vigil("heap", pid, "--diff", before, "--json").json()
+    top = report["stacks"][0]
+    assert "steps.py:5" in top["text"] and top["bytes"] > 40 * MIB and top["before"]["bytes"] == 0, top
+    assert [p["state"] for p in report["processes"]] == ["running", "saved"], report["processes"]
+    assert b"a copy of a moment before" in vigil("heap", before).out
+    # of several processes it is a folder
+    process.communicate(b"\n", timeout=60)
+    script.write_text(RANKS)
+    assert vigil("run", "--heap", "--nproc", "2", "--name", "two", "--", "/usr/bin/python3", script).status == 0
+    assert vigil("heap", "two", "-o", tmp_path / "two.heap").status == 0
+    assert len(vigil("heap", tmp_path / "two.heap", "--json").json()["processes"]) == 2
