@@ -629,6 +629,14 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 	return h->n_read > before ? 0 : nothing(h, dir, first, f);
 }
 
+bool heapread_is_empty(const struct heapread *h)
+{
+	size_t off = 0;
+	for (size_t i = 0; i < OFF_REASONS; i++)
+		off += h->off[i];
+	return h->n_read + h->n_failed + off == 0;
+}
+
 size_t heapread_remarks(const struct heapread *h, char remarks[][300], size_t cap)
 {
 	const char *missing;

@@ -57,5 +57,7 @@ int must_check heapread_file(struct heapread *h, const char *path, struct fault 
  * only_pid: 0, or this process's alone, as we number it.
  */
 int must_check heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f);
+/* After HEAPREAD_NONE: no process left a word, not even on why it has no profile. */
+bool heapread_is_empty(const struct heapread *h);
 /* Sentences on what is missing or in doubt, for people: files that were replaced, profiles that could not be read. */
 size_t heapread_remarks(const struct heapread *h, char remarks[][300], size_t cap);

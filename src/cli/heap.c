@@ -217,6 +217,19 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 	return r;
 }
 
+/* The number of a process that was attached to and has ended; f is changed only if there is a profile. */
+static int load_dead(struct showing *s, const char *what, const struct heapwho_want *want, struct heapwho_loaded *ret,
+		     char *title, size_t cap_title, struct fault *f)
+{
+	uint64_t pid;
+	if (span_u64(span_of(what), &pid) < 0 || pid == 0 || pid > INT32_MAX)
+		return HEAPREAD_NONE;
+	int r = heapwho_dead(s->w, (pid_t)pid, want, ret, f);
+	(void)text_format(title, cap_title, "process %s", what);
+	TEXT_FORMAT(s->key, "pid-%s", what);
+	return r;
+}
+
 /* A file, a folder, a job or a process. *ret is the caller's. */
 static int load(struct showing *s, const char *what, struct heapset **ret, char *title, size_t cap_title,
 		struct fault *f)
@@ -241,6 +254,11 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 		TEXT_COPY(s->key, "file");
 	} else {
 		r = named ? 0 : subject_find(s->w, s->state, what, &subject, f);
+		if (r == SUBJECT_NONE && load_dead(s, what, &want, &loaded, title, cap_title, f) == 0) {
+			remember(s, &loaded);
+			*ret = loaded.set;
+			return 0;
+		}
 		if (r)
 			return r;
 		r = subject.is_job ? heapwho_job(s->w, &subject.job, &want, &loaded, f)

@@ -56,4 +56,9 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 		(void)fputs("  ", p->to);
 		paper_text(p, 2, "More: vigil heap %s", file);
 	}
+	const char *before = js_get_text(heap, "before", "");
+	if (before[0]) {
+		(void)fputs("  ", p->to);
+		paper_text(p, 2, "As it was when memory got short: vigil heap %s --what live", before);
+	}
 }

@@ -61,7 +61,9 @@ def test_the_report_of_vigils_kill_has_the_stack_that_grew_and_a_copy_of_before(
     assert 0.3 * live_of(whole) < live_of(copy) <= live_of(whole)
     shown = vigil("heap", copy, "--what", "live")
     assert shown.status == 0 and b"grow_here" in shown.out, shown
-    assert b"grow_here" in vigil("why", "last").out
+    said = vigil("why", "last").out
+    assert report["heap"]["before"] == str(copy)
+    assert b"grow_here" in said and b"whenmemorygotshort:vigilheap" in b"".join(said.split()), said
 
 
 def test_a_job_that_only_comes_near_its_limit_has_a_copy_and_lives(vigil, script):

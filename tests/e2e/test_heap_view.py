@@ -244,6 +244,21 @@ def test_the_report_of_a_gpu_s_end_says_why(vigil, tmp_path):
     assert any("expandable_segments" in a for a in report["cause"]["advice"])
 
 
+def test_the_log_line_of_a_gpu_s_end_is_a_sentence(vigil, tmp_path):
+    script = tmp_path / "oom.py"
+    script.write_text(
+        "raise RuntimeError('HIP out of memory. Tried to allocate 1.70 GiB. GPU 0 has a total capacity of 6.00 GiB of which 0 bytes "
+        "is free. Including non-PyTorch memory, this process has 5.30 GiB memory in use. Of the allocated memory 2.93 GiB is allocated "
+        "by PyTorch, and 2.30 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+        "something else, which is a long sentence that nobody needs to the end of it')\n")
+    assert vigil("run", "--", "/usr/bin/python3", script).status == 1
+    report = vigil.why()
+    assert report["kind"] == "gpu_oom" and report["cause"]["id"] == "gpu_fragmentation"
+    assert re.search(r"\w … [A-Z]", report["cause"]["text"]), report["cause"]["text"]
+    assert any("PYTORCH_HIP_ALLOC_CONF" in a for a in report["cause"]["advice"])
+    assert not any("CUDA" in a for a in report["cause"]["advice"])
+
+
 def test_a_snapshot_of_pytorch_is_shown(vigil):
     path = ROOT / "tests/fixtures/torch/two_devices.pickle"
     report = vigil("heap", path, "--json").json()
