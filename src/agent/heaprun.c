@@ -18,6 +18,7 @@
 #define LIBRARY "libvigil_heap.so"
 #define TIDY_NS (2 * NS_PER_S)
 #define COPY_NS (10 * NS_PER_S)
+#define COPY_AGAIN_NS (500 * NS_PER_MS) /* if much more lives by then */
 /* At such a moment a copy must be small: a few files of some MiB each. */
 #define COPY_FILES 4
 #define OFF_FILES 256
@@ -122,7 +123,7 @@ int heaprun_attempt(struct heaprun *h, const struct keeper *k, uint32_t attempt)
 	}
 	TEXT_COPY(h->folder, whole);
 	h->next_tidy_ns = clock_mono_ns() + TIDY_NS;
-	h->last_copy_ns = 0;
+	h->last_copy_ns = h->last_look_ns = 0;
 	return 0;
 }
 
@@ -238,15 +239,24 @@ void heaprun_copy(struct heaprun *h, const struct world *w)
 {
 	char dir[PATH_MAX];
 	struct heapfolder all, old;
-	uint64_t now_ns = clock_mono_ns();
+	uint64_t now_ns = clock_mono_ns(), live_bytes = 0;
 	size_t n = 0;
-	if (h->folder[0] == '\0' || (h->last_copy_ns && now_ns - h->last_copy_ns < COPY_NS))
+	if (h->folder[0] == '\0' || (h->last_look_ns && now_ns - h->last_look_ns < COPY_AGAIN_NS))
 		return;
-	h->last_copy_ns = now_ns;
+	h->last_look_ns = now_ns;
 	TEXT_FORMAT(dir, "%s/warn", h->folder);
 	if ((mkdir(dir, 0700) < 0 && errno != EEXIST) || heapfolder_read(w, h->folder, &all) < 0)
 		return;
 	cleanup(freep) const struct heapfile **running = chosen(&all, is_running, &n);
+	for (size_t i = 0; running && i < n; i++)
+		live_bytes = add_cap(live_bytes, running[i]->live_bytes);
+	/* a burst at the beginning looks like the end: by half more since then is another moment */
+	if (h->last_copy_ns && now_ns - h->last_copy_ns < COPY_NS && live_bytes / 3 * 2 < h->copy_live_bytes) {
+		heapfolder_done(&all);
+		return;
+	}
+	h->last_copy_ns = now_ns;
+	h->copy_live_bytes = live_bytes;
 	if (running && n)
 		qsort(running, n, sizeof(const struct heapfile *), by_live);
 	if (running && heapfolder_read(NULL, dir, &old) == 0) {
