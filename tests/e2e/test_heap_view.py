@@ -423,3 +423,40 @@ def test_a_moment_is_saved_and_compared_with(vigil, tmp_path):
     assert vigil("run", "--heap", "--nproc", "2", "--name", "two", "--", "/usr/bin/python3", script).status == 0
     assert vigil("heap", "two", "-o", tmp_path / "two.heap").status == 0
     assert len(vigil("heap", tmp_path / "two.heap", "--json").json()["processes"]) == 2
+
+
+NUMPY = """
+import numpy, os
+kept = [numpy.ones(1 << 17) for _ in range(64)]
+for _ in range(30):
+    brief = numpy.zeros(1 << 19)
+    brief[:] = 1
+del brief
+small = [numpy.empty(200) for _ in range(20000)]
+whole = numpy.concatenate(kept)
+os._exit(0)
+"""
+
+
+def test_numpy_s_arrays_are_counted(vigil, tmp_path):
+    """Blocks of 64 R are all seen, so these are equalities; the small ones are estimates that hold."""
+    if subprocess.run(["/usr/bin/python3", "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no numpy")
+    script = tmp_path / "arrays.py"
+    script.write_text(NUMPY)
+    assert vigil("run", "--heap", "--heap-rate", "16K", "--name", "arrays", "--", "/usr/bin/python3", script).status == 0
+    views = {what: vigil("heap", "arrays", "--what", what, "--json").json()["stacks"] for what in ("live", "peak", "temporary")}
+
+    def of(what, line, most=1 << 30):
+        rows = [s for s in views[what] if s["text"].startswith(f"arrays.py:{line} ") and s["bytes"] > MIB / 2]
+        assert rows and all("-> numpy" in s["text"] for s in rows), (what, line, [s["text"] for s in views[what]][:9])
+        return {key: sum(r[key] for r in rows) for key in ("bytes", "low_bytes", "high_bytes", "objects")}
+
+    kept, whole, small, brief = of("live", 3), of("live", 9), of("live", 8), of("temporary", 5)
+    assert abs(kept["bytes"] - 64 * MIB) < 8192 and kept["objects"] == 64, kept
+    assert abs(whole["bytes"] - 64 * MIB) < 8192 and whole["objects"] == 1, whole
+    assert kept["high_bytes"] - kept["low_bytes"] < MIB / 8
+    assert abs(of("peak", 3)["bytes"] - 64 * MIB) < 8192
+    assert abs(brief["bytes"] - 30 * 4 * MIB) < 16384 and brief["objects"] == 30, brief
+    truth = 20000 * 1600
+    assert abs(small["bytes"] - truth) < 2 * (small["high_bytes"] - small["low_bytes"]) and 17000 < small["objects"] < 23000, small
