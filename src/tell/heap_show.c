@@ -319,7 +319,11 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 		break;
 	case HEAPSET_WHAT_MAX:
 	case HEAPSET_TEMPORARY:
-		(void)fprintf(p->to, " %9.0f %9s", objects, lifetime_text(&row->f, more));
+		/* of a part of a mapping, or of a block that was moved, there is no whole one */
+		if (objects < 0.5)
+			(void)fprintf(p->to, " %9s %9s", "-", lifetime_text(&row->f, more));
+		else
+			(void)fprintf(p->to, " %9.0f %9s", objects, lifetime_text(&row->f, more));
 		break;
 	case HEAPSET_GROWTH:
 		(void)fprintf(p->to, " %10s/s", size(share(row->amount.bytes, seconds), a));

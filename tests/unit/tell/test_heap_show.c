@@ -145,6 +145,25 @@ static void a_report_says_who_asked_for_how_much_of_it(void **state)
 	heapset_free(h);
 }
 
+/* Of a block that was moved, or of a part of a mapping, bytes came and went, and no whole one. */
+static void no_whole_object_is_not_none(void **state)
+{
+	(void)state;
+	struct heapset *h = heapset_new(HEAPSET_SAMPLED);
+	const struct frame at = {.kind = FRAME_PYTHON, .name = "moved", .file = "/app/x.py", .module = "", .line = 2};
+	const struct heapset_process p = {.pid = 812, .rank = NO_RANK, .device = -1};
+	const struct heapset_figures f = {.total = {.bytes = 4.0 * (double)MIB, .samples = 1}, .temporary_share = 1};
+	const struct heap_show_want want = {.part = {.what = HEAPSET_TEMPORARY, .lines = true}, .title = "t"};
+	uint32_t process, id;
+	assert_int_equal(heapset_process_add(h, &p, &process), 0);
+	assert_int_equal(frametab_intern(heapset_frames(h), &at, &id), 0);
+	assert_int_equal(heapset_add(h, process, &id, 1, &f), 0);
+	char *text = table(h, &want);
+	assert_non_null(strstr(text, "100.0 %         -         -  x.py:2 moved"));
+	free(text);
+	heapset_free(h);
+}
+
 static void nothing_is_said_to_be_nothing(void **state)
 {
 	(void)state;
@@ -170,6 +189,7 @@ int main(void)
 		cmocka_unit_test(an_interval_of_two_kinds_is_no_plus_and_minus),
 		cmocka_unit_test(json_has_what_is_promised),
 		cmocka_unit_test(a_report_says_who_asked_for_how_much_of_it),
+		cmocka_unit_test(no_whole_object_is_not_none),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
