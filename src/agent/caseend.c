@@ -179,7 +179,9 @@ void caseend_finish(const struct caseend *e, struct guard_case *c)
 	autopsy_shm(e->w, &in);
 	advice_memory_kill(&in, e->job->nproc);
 	if (e->heap_folder && e->heap_folder[0] && c->n_victims)
-		keeper_heap(e->keeper, in.id, heapcase_json(e->w, e->heap_folder, &c->victim[0], in.victim.name));
+		keeper_heap(e->keeper, in.id, heapcase_json(e->w, e->heap_folder, c->victim,
+							    MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS),
+							    in.victim.name));
 	keeper_incident(e->keeper, &in);
 	TEXT_COPY(e->job->last_incident, in.id);
 	keeper_event(e->keeper, e->job, "memory_kill", in.id, "%s", in.summary);

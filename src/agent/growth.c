@@ -17,6 +17,7 @@
 #define THREADS_MAX 1024
 #define LIST_NS (100 * NS_PER_MS)
 #define FRAMES_MAX 512
+#define CALLERS_BYTES 2048 /* of the stack, to tell whether a thread is still where it was */
 
 /* One process. */
 struct watched {
@@ -118,7 +119,31 @@ static const struct pythread *python_of(const struct watched *p, pid_t tid)
 	return NULL;
 }
 
-static int sample_add(struct growth *g, const struct watched *p, const struct perffault_sample *s)
+/*
+ * Whether the thread has left what it was in when it touched the page: then
+ * Python's frames, read after that, are of another moment. It is still in there
+ * if it runs, or waits at that very place, and the frames of its callers are as
+ * they were.
+ */
+static bool has_gone_on(const struct growth *g, struct watched *p, const struct perffault_sample *s,
+			const struct unwind_trace *trace)
+{
+	static uint8_t now[CALLERS_BYTES];
+	struct threadwait t;
+	if (!s->regs.valid || trace->n == 0 || trace->frame[0].cfa < s->stack.sp + sizeof(uint64_t))
+		return true;
+	size_t from = (size_t)(trace->frame[0].cfa - sizeof(uint64_t) - s->stack.sp); /* its return address */
+	if (from >= s->stack.n_bytes)
+		return true;
+	size_t len = MIN(s->stack.n_bytes - from, sizeof(now));
+	if (threadwait_read(g->w, p->pid, s->tid, NULL, false, &t) != 0 ||
+	    (t.has_syscall && (t.sp != s->stack.sp || t.pc != trace->frame[0].pc)))
+		return true;
+	return remote_read(&p->lens->remote, s->stack.sp + from, now, len) != 0 ||
+	       memcmp(now, s->stack.bytes + from, len) != 0;
+}
+
+static int sample_add(struct growth *g, struct watched *p, const struct perffault_sample *s)
 {
 	static struct unwind_trace trace;
 	struct lens_look look = {.python_result = 0};
@@ -131,21 +156,28 @@ static int sample_add(struct growth *g, const struct watched *p, const struct pe
 	if (python)
 		look.python_result = pystacks_read(p->lens->stacks, python, false, &look.python);
 	look.has_python = python && look.python_result == 0;
-	if (!look.has_python)
-		look.python.n = 0;
 	if (s->regs.valid) {
 		native_unwind(p->lens->native, &s->regs, &s->stack, &trace);
 		look.native = &trace;
 	}
+	bool late = python && (!look.has_python || has_gone_on(g, p, s, &trace));
+	if (late || !look.has_python)
+		look.python.n = 0;
+	look.has_python &= !late;
 	int r = lens_merge(p->lens, &look, &frames, &n, &approximate);
 	if (r)
 		return r;
 	g->approximate += approximate;
-	n = MIN(n, (size_t)FRAMES_MAX);
+	n = MIN(n, (size_t)FRAMES_MAX - 1);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct frame f;
 		lens_frame_text(p->lens, &frames[i], false, &f);
 		r = frametab_intern(stackset_frames(g->set), &f, &ids[i]);
+	}
+	if (r == 0 && late) {
+		const struct frame f = {.kind = FRAME_NOTE, .name = "[Python had gone on]", .file = "", .module = ""};
+		r = frametab_intern(stackset_frames(g->set), &f, &ids[n++]);
+		stackset_meta(g->set)->shortened++;
 	}
 	return r ? r : stackset_add(g->set, p->lane, ids, n, SAMPLE_RUNNING, false, PERFFAULT_PERIOD * g->page_bytes);
 }

@@ -4,7 +4,8 @@
  * and they are never stopped. What was given back meanwhile is not subtracted.
  *
  * The native stack is that of the fault itself; Python's frames are read some
- * microseconds later, and put in only where the two fit together.
+ * microseconds later. Where the thread has gone on by then they are left out: a note stands for them, and meta->shortened
+ * counts such samples.
  */
 #pragma once
 

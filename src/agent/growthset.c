@@ -29,7 +29,7 @@ static int processes_add(struct heapset *h, const struct stackset *s)
 	for (size_t i = 0; i < n; i++) {
 		struct heapset_process p = {.pid = lanes[i].pid,
 					    .rank = lanes[i].rank,
-					    .running = true,
+					    .life = HEAPSET_RUNNING,
 					    .begun_unix_ms = m->start_unix_ms,
 					    .seconds = (double)m->duration_ns / 1e9,
 					    .rate_bytes = m->period_bytes,
@@ -102,6 +102,16 @@ static int who_read(const struct world *w, const struct members_want *want, stru
 	return r;
 }
 
+static uint64_t samples_of(const struct stackset *s)
+{
+	size_t n;
+	uint64_t sum = 0;
+	const struct stack_node *nodes = stackset_nodes(s, &n);
+	for (size_t i = 0; i < n; i++)
+		sum += nodes[i].self_samples[SAMPLE_RUNNING];
+	return sum;
+}
+
 int growthset_record(const struct world *w, const struct growthset_want *want, struct heapset **ret,
 		     char remark[static 300], struct fault *f)
 {
@@ -118,11 +128,16 @@ int growthset_record(const struct world *w, const struct growthset_want *want, s
 	r = growth_record(w, &record, &s, f);
 	if (r)
 		return r;
-	uint64_t dropped = stackset_meta_of(s)->dropped;
+	uint64_t dropped = stackset_meta_of(s)->dropped, late = stackset_meta_of(s)->shortened;
 	if (all > record.n_who)
 		(void)text_format(remark, 300, "only %zu of %zu processes were watched", record.n_who, all);
 	else if (dropped > 0)
 		(void)text_format(remark, 300, "%llu samples came too fast and were dropped: all figures are too low",
 				  (unsigned long long)dropped);
+	else if (late > 0)
+		(void)text_format(remark, 300,
+				  "of %llu of %llu samples the line of Python is not known: the thread had gone on before "
+				  "it could be read",
+				  (unsigned long long)late, (unsigned long long)samples_of(s));
 	return growthset_of(s, ret);
 }

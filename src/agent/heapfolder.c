@@ -52,6 +52,7 @@ static void header_read(int dir, struct heapfile *f)
 	f->disk_bytes = (uint64_t)st.st_blocks * 512;
 	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) || h.magic != HEAP_MAGIC)
 		return;
+	f->state = h.state;
 	f->live_bytes = h.live.bytes > UINT64_MAX / 2 ? 0 : h.live.bytes; /* a moment below 0 */
 	f->peak_bytes = MAX(f->live_bytes, h.peak_bytes[h.peak_which & 1]);
 }
@@ -66,13 +67,23 @@ static int by_process(const void *a, const void *b)
 	return x->generation < y->generation ? -1 : x->generation > y->generation;
 }
 
+/* In the order of by_process: what is behind it of the same process is of a later image. */
+static bool is_newest(const struct heapfolder *h, size_t i)
+{
+	const struct heapfile *f = &h->file[i];
+	for (size_t k = i + 1; k < h->n && h->file[k].pid == f->pid && h->file[k].start_ticks == f->start_ticks; k++)
+		if (!h->file[k].is_off && !f->is_off)
+			return false;
+	return true;
+}
+
 static void alive_mark(const struct world *w, struct heapfolder *h)
 {
-	for (size_t i = 0; w && i < h->n; i++) {
-		struct heapfile *f = &h->file[i], *next = f + 1;
+	for (size_t i = 0; i < h->n; i++) {
+		struct heapfile *f = &h->file[i];
 		struct proc_stat st;
-		bool older = i + 1 < h->n && next->pid == f->pid && next->start_ticks == f->start_ticks && !f->is_off;
-		f->alive = !older && proc_stat_read(w, f->pid, &st) == 0 && st.start_ticks == f->start_ticks &&
+		f->newest = is_newest(h, i);
+		f->alive = w && f->newest && proc_stat_read(w, f->pid, &st) == 0 && st.start_ticks == f->start_ticks &&
 			   st.state != 'Z' && st.state != 'X';
 	}
 }

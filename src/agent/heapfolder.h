@@ -18,9 +18,11 @@ struct heapfile {
 	pid_t pid;
 	uint64_t start_ticks;
 	uint32_t generation; /* 0, and one more for each exec */
-	bool alive; /* the process runs, and this is its youngest image */
+	bool newest; /* no file of a later image of the same process, or of a later attach, is there */
+	bool alive; /* the process runs, and this is its newest one */
 	bool is_off; /* empty: says why there is no profile */
 	uint64_t disk_bytes;
+	uint32_t state; /* enum heap_state, of the header; 0 while there is none */
 	uint64_t live_bytes, peak_bytes; /* estimates, of the header; 0 while there is none */
 };
 

@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "agent/heapfolder.h"
 #include "agent/heapnames.h"
 #include "base/buf.h"
+#include "sense/maps.h"
 #include "sense/pagemap.h"
 #include "sense/proc.h"
 
@@ -15,6 +18,16 @@
 /* A leak needs time to show, and a clock that is coarse. */
 #define LEAK_SECONDS 10.0
 #define OFF_REASONS 16
+#define GENERATIONS 8 /* of workers that have workers */
+/* The library renews the peak when so much more lives (docs/formats/heap.md). */
+#define PEAK_STEP 1.05
+
+/* For its children: they are of the same rank. */
+struct read_process {
+	uint32_t index; /* in the set */
+	int32_t pid, ppid; /* as they number themselves */
+	uint64_t start_ticks, parent_start_ticks; /* the latter 0: not known */
+};
 
 struct heapread {
 	const struct world *w;
@@ -26,6 +39,8 @@ struct heapread {
 	char first_failed[300];
 	size_t off[OFF_REASONS];
 	uint64_t skipped_rows;
+	struct read_process *read; /* owned; n_read of them */
+	bool any_runs; /* of the folder that is read: what others held has gone */
 };
 
 /* What is known of one stack before it is named. */
@@ -43,6 +58,8 @@ struct reading {
 	struct heapset_process p;
 	struct row *rows; /* one for each stack of r */
 	bool alive;
+	bool earlier; /* a later file of the same process is there */
+	uint64_t inode;
 	pid_t pid; /* as we number it */
 	double seconds;
 };
@@ -70,6 +87,7 @@ struct heapread *heapread_free(struct heapread *h)
 	if (!h)
 		return NULL;
 	heapnames_free(h->names);
+	free(h->read);
 	free(h);
 	return NULL;
 }
@@ -107,6 +125,56 @@ static void command_of(const struct heap_header *h, char *dst, size_t cap)
 			dst[i] = '?';
 }
 
+enum mapped { MAPPED_NOT, MAPPED_COPIED, MAPPED };
+
+/*
+ * Whether the process writes to this region: after exec it has none of that name mapped, and one beside that is mapped
+ * is its copy. Where nobody may look it counts as mapped.
+ */
+static enum mapped mapped_as(const struct world *w, pid_t pid, const char *name, uint64_t inode, const char *path)
+{
+	struct maps maps;
+	enum mapped m = MAPPED_NOT;
+	if (maps_read(w, pid, &maps) != 0)
+		return MAPPED;
+	for (size_t i = 0; i < maps.n && m != MAPPED; i++) {
+		const struct map_row *row = &maps.rows[i];
+		const char *slash = strrchr(row->path, '/');
+		if (slash && strcmp(slash + 1, name) == 0)
+			m = row->inode == inode || strcmp(row->path, path) == 0 ? MAPPED : MAPPED_COPIED;
+	}
+	maps_done(&maps);
+	return m;
+}
+
+static enum mapped is_mapped(const struct reading *rd, const char *path)
+{
+	const struct heap_header *h = &rd->r.header;
+	char generation[16] = "", name[80];
+	if (h->generation)
+		TEXT_FORMAT(generation, ".%u", h->generation);
+	TEXT_FORMAT(name, "%d.%llu%s.heap", h->pid, (unsigned long long)h->start_ticks, generation);
+	return mapped_as(rd->h->w, rd->pid, name, rd->inode, path);
+}
+
+static enum heapset_life life_of(const struct reading *rd, const struct heapread_who *who, const char *path)
+{
+	const struct heap_header *h = &rd->r.header;
+	bool runs_on = runs(rd->h->w, rd->pid, h->start_ticks);
+	if (h->state == HEAP_DETACHED && runs_on)
+		return HEAPSET_DETACHED;
+	if (h->state != HEAP_RUNNING)
+		return HEAPSET_ENDED;
+	enum mapped mapped = runs_on && !rd->earlier ? is_mapped(rd, path) : MAPPED_NOT;
+	if (rd->earlier || (runs_on && mapped == MAPPED_NOT))
+		return HEAPSET_REPLACED;
+	if (runs_on)
+		return mapped == MAPPED ? HEAPSET_RUNNING : HEAPSET_SAVED;
+	if (!who || !who->has_status)
+		return HEAPSET_GONE;
+	return WIFSIGNALED(who->wait_status) ? HEAPSET_KILLED : HEAPSET_ENDED;
+}
+
 static void describe(struct reading *rd, const char *path)
 {
 	const struct heap_header *h = &rd->r.header;
@@ -114,7 +182,9 @@ static void describe(struct reading *rd, const char *path)
 	const struct heapread_who *who = who_of(rd->h, h->pid, h->start_ticks);
 	*p = (struct heapset_process){.pid = h->pid, .rank = NO_RANK, .rate_bytes = h->rate_bytes};
 	rd->pid = who && who->pid ? who->pid : h->pid;
-	rd->alive = h->state == HEAP_RUNNING && runs(rd->h->w, rd->pid, h->start_ticks);
+	p->life = life_of(rd, who, path);
+	p->earlier = rd->earlier;
+	rd->alive = p->life == HEAPSET_RUNNING;
 	p->pid = rd->alive ? rd->pid : h->pid;
 	command_of(h, p->name, sizeof(p->name));
 	if (who) {
@@ -122,8 +192,6 @@ static void describe(struct reading *rd, const char *path)
 		TEXT_COPY(p->role, who->role);
 	}
 	TEXT_COPY(p->file, path);
-	p->running = rd->alive;
-	p->killed = !rd->alive && h->state == HEAP_RUNNING;
 	p->begun_unix_ms = (int64_t)(MIN(h->begun_unix_ns, (uint64_t)INT64_MAX) / NS_PER_MS);
 	uint64_t end_ns = MAX(h->last_mono_ns, rd->alive ? rd->h->w->mono_ns() : 0);
 	rd->seconds = p->seconds = (double)sub_floor(end_ns, h->begun_mono_ns) / 1e9;
@@ -150,7 +218,7 @@ static void describe(struct reading *rd, const char *path)
 	else if (h->lost[HEAP_LOST_STACK_FULL] > 0)
 		TEXT_FORMAT(p->note, "%llu samples have no stack: it had no room for more different ones",
 			    (unsigned long long)h->lost[HEAP_LOST_STACK_FULL]);
-	else if (h->rate_bytes == 0)
+	else if (h->rate_bytes == 0 && rd->alive)
 		TEXT_COPY(p->note, "it is switched off: nothing is sampled until it is switched on");
 }
 
@@ -162,6 +230,7 @@ static struct heap_amount amount_of(const struct heapregion_sum *s)
 				    .objects = (double)s->objects,
 				    .variance = s->variance,
 				    .chance_bytes = s->chance_bytes,
+				    .lean = s->lean,
 				    .samples = s->samples};
 }
 
@@ -209,6 +278,18 @@ static void leak_judge(const struct reading *rd, struct row *row)
 	row->f.leak = heap_leak_of(points, HEAP_LEAK_POINTS);
 }
 
+/* What lived at its end went with it. */
+static void live_drop(struct reading *rd)
+{
+	const struct heap_amount none = {.bytes = 0};
+	rd->p.live = none;
+	for (size_t i = 0; i < rd->r.n_stacks; i++) {
+		rd->rows[i].f.live = none;
+		rd->rows[i].f.leak = (struct heap_leak){.valid = false};
+		rd->rows[i].f.old_bytes = 0;
+	}
+}
+
 static int rows_make(struct reading *rd)
 {
 	rd->rows = calloc(rd->r.n_stacks + 1, sizeof(*rd->rows));
@@ -224,6 +305,7 @@ static int rows_make(struct reading *rd)
 	rd->p.live = amount_of(&rd->r.all_live);
 	rd->p.total = amount_of(&rd->r.all_total);
 	rd->p.peak = amount_of(&rd->r.all_peak);
+	double most = rd->p.peak.bytes * PEAK_STEP;
 	/* the peak is renewed in steps: more than it lives by now, so this is the peak */
 	if (rd->p.live.bytes > rd->p.peak.bytes) {
 		for (size_t i = 0; i < rd->r.n_stacks; i++)
@@ -231,6 +313,11 @@ static int rows_make(struct reading *rd)
 		rd->p.peak = rd->p.live;
 		rd->p.peak_at_s = (double)sub_floor(rd->r.header.last_mono_ns, rd->r.header.begun_mono_ns) / 1e9;
 	}
+	/* what was never freed was never more */
+	if (rd->r.header.frees > 0)
+		rd->p.peak.above_bytes = fmax(most - rd->p.peak.bytes, 0);
+	if (rd->earlier || (rd->h->any_runs && !rd->alive))
+		live_drop(rd);
 	return 0;
 }
 
@@ -340,6 +427,20 @@ static int put_small(struct reading *rd, uint32_t process, size_t from, size_t t
 	return r < 0 ? r : heapset_add(rd->h->set, process, &id, 1, &all);
 }
 
+static int remember(struct heapread *h, const struct heap_header *header, uint32_t process)
+{
+	struct read_process *more = reallocarray(h->read, h->n_read + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	h->read = more;
+	h->read[h->n_read] = (struct read_process){.index = process,
+						   .pid = header->pid,
+						   .ppid = header->ppid,
+						   .start_ticks = header->start_ticks,
+						   .parent_start_ticks = header->parent_start_ticks};
+	return 0;
+}
+
 static int put_all(struct reading *rd)
 {
 	size_t n = 0, most = MAX(rd->h->want.most_stacks / rd->h->n_files, (size_t)STACKS_LEAST);
@@ -350,6 +451,8 @@ static int put_all(struct reading *rd)
 	rd->p.stacks = (uint32_t)n;
 	rd->p.small_stacks = (uint32_t)(n - named);
 	int r = heapset_process_add(rd->h->set, &rd->p, &process);
+	if (r == 0)
+		r = remember(rd->h, &rd->r.header, process);
 	if (r == 0)
 		r = heapnames_begin(rd->h->names, &rd->r, rd->alive ? rd->pid : 0);
 	for (size_t i = 0; i < named && r == 0; i++)
@@ -369,12 +472,14 @@ static int condition_of(int r, const char *path, struct fault *f)
 	return fault_set(f, r == HEAPREGION_VERSION ? HEAPREAD_VERSION : HEAPREAD_DAMAGED, "%s: %s", path, why);
 }
 
-static int read_one(struct heapread *h, int dirfd, const char *name, const char *path, struct fault *f)
+static int read_one(struct heapread *h, int dirfd, const char *name, const char *path, bool earlier, struct fault *f)
 {
-	cleanup(reading_done) struct reading rd = {.h = h};
+	cleanup(reading_done) struct reading rd = {.h = h, .earlier = earlier};
 	int r = heapregion_read(dirfd, name, &rd.r, f);
 	if (r)
 		return condition_of(r, path, f);
+	struct stat st;
+	rd.inode = fstatat(dirfd, name, &st, 0) == 0 ? st.st_ino : 0;
 	describe(&rd, path);
 	r = rows_make(&rd);
 	if (r == 0)
@@ -391,7 +496,8 @@ static int read_one(struct heapread *h, int dirfd, const char *name, const char 
 int heapread_file(struct heapread *h, const char *path, struct fault *f)
 {
 	h->n_files = 1;
-	return read_one(h, AT_FDCWD, path, path, f);
+	h->any_runs = false;
+	return read_one(h, AT_FDCWD, path, path, false, f);
 }
 
 /* ---- a folder ----------------------------------------------------------------------------------------------- */
@@ -404,6 +510,20 @@ static bool is_wanted(const struct heapread *h, const struct heapfile *file, pid
 		return true;
 	const struct heapread_who *who = who_of(h, file->pid, file->start_ticks);
 	return who ? who->pid == only_pid : file->pid == only_pid && file->alive;
+}
+
+static bool is_running(const struct heapread *h, const struct heapfolder *folder, const struct heapfile *file,
+		       const char *dir)
+{
+	const struct heapread_who *who = who_of(h, file->pid, file->start_ticks);
+	pid_t pid = who && who->pid ? who->pid : file->pid;
+	char path[512];
+	struct stat st;
+	if (!file->newest || file->state != HEAP_RUNNING || !runs(h->w, pid, file->start_ticks) ||
+	    fstatat(folder->fd, file->name, &st, 0) < 0)
+		return false;
+	TEXT_FORMAT(path, "%s/%s", dir, file->name);
+	return mapped_as(h->w, pid, file->name, st.st_ino, path) == MAPPED;
 }
 
 static void off_note(struct heapread *h, const struct heapfile *file)
@@ -429,6 +549,45 @@ static int nothing(const struct heapread *h, const char *dir, int first, struct 
 			 dir);
 }
 
+/* Its parent was not younger, and had that start if it is known: numbers are used again. */
+static bool is_parent(const struct read_process *child, int32_t pid, uint64_t start_ticks)
+{
+	return pid == child->ppid && (child->parent_start_ticks ? start_ticks == child->parent_start_ticks
+								: start_ticks <= child->start_ticks);
+}
+
+static int32_t rank_of_parent(const struct heapread *h, const struct read_process *child)
+{
+	for (size_t i = 0; i < h->want.n_who; i++)
+		if (h->want.who[i].rank != NO_RANK &&
+		    is_parent(child, h->want.who[i].inner_pid, h->want.who[i].start_ticks))
+			return h->want.who[i].rank;
+	for (size_t i = 0; i < h->n_read; i++) {
+		const struct read_process *p = &h->read[i];
+		int32_t rank = heapset_process_at(h->set, p->index)->rank;
+		if (rank != NO_RANK && is_parent(child, p->pid, p->start_ticks))
+			return rank;
+	}
+	return NO_RANK;
+}
+
+/* Of what has ended only the ranks' main processes are known to others; their workers are known by their parents. */
+static void ranks_inherit(struct heapread *h)
+{
+	bool any = h->want.n_who > 0;
+	for (int generation = 0; any && generation < GENERATIONS; generation++) {
+		any = false;
+		for (size_t i = 0; i < h->n_read; i++) {
+			struct heapset_process *p = heapset_process_at(h->set, h->read[i].index);
+			if (p->rank == NO_RANK)
+				p->rank = rank_of_parent(h, &h->read[i]);
+			else
+				continue;
+			any |= p->rank != NO_RANK;
+		}
+	}
+}
+
 int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f)
 {
 	struct heapfolder folder;
@@ -437,8 +596,12 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 	if (r < 0)
 		return fault_set(f, r, "the folder of heap profiles %s cannot be read: %s", dir, strerror(-r));
 	h->n_files = 0;
+	h->any_runs = false;
 	for (size_t i = 0; i < folder.n; i++) {
-		h->n_files += is_wanted(h, &folder.file[i], only_pid);
+		if (is_wanted(h, &folder.file[i], only_pid)) {
+			h->n_files++;
+			h->any_runs = h->any_runs || is_running(h, &folder, &folder.file[i], dir);
+		}
 		if (folder.file[i].is_off)
 			off_note(h, &folder.file[i]);
 	}
@@ -449,7 +612,7 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 		if (!is_wanted(h, &folder.file[i], only_pid))
 			continue;
 		TEXT_FORMAT(path, "%s/%s", dir, folder.file[i].name);
-		int e = read_one(h, folder.fd, folder.file[i].name, path, &why);
+		int e = read_one(h, folder.fd, folder.file[i].name, path, !folder.file[i].newest, &why);
 		if (e == -ENOMEM) {
 			heapfolder_done(&folder);
 			*f = why;
@@ -462,7 +625,16 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 		}
 	}
 	heapfolder_done(&folder);
+	ranks_inherit(h);
 	return h->n_read > before ? 0 : nothing(h, dir, first, f);
+}
+
+bool heapread_is_empty(const struct heapread *h)
+{
+	size_t off = 0;
+	for (size_t i = 0; i < OFF_REASONS; i++)
+		off += h->off[i];
+	return h->n_read + h->n_failed + off == 0;
 }
 
 size_t heapread_remarks(const struct heapread *h, char remarks[][300], size_t cap)

@@ -2,7 +2,9 @@
  * Heap profiles read into a model/heapset: one file, or the folder of an
  * attempt of a job with the profiles of all its processes, dead and alive. Of
  * processes that run, also what the kernel says of their memory, and which of
- * the sampled blocks lie in it.
+ * the sampled blocks lie in it. Only the newest image of a process can live;
+ * what an earlier one held went with it and is no live figure, nor is, beside
+ * processes that run, what those held that have ended.
  *
  * Bounded: of each process the largest stacks are named one by one and the
  * rest stands in one line, more of it the more processes there are; looking
@@ -23,6 +25,8 @@ struct heapread_who {
 	int32_t rank; /* NO_RANK */
 	char role[16];
 	char name[96];
+	bool has_status;
+	int32_t wait_status; /* as wait(2) gives it, of what has ended */
 };
 
 struct heapread_want {
@@ -53,5 +57,7 @@ int must_check heapread_file(struct heapread *h, const char *path, struct fault 
  * only_pid: 0, or this process's alone, as we number it.
  */
 int must_check heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f);
+/* After HEAPREAD_NONE: no process left a word, not even on why it has no profile. */
+bool heapread_is_empty(const struct heapread *h);
 /* Sentences on what is missing or in doubt, for people: files that were replaced, profiles that could not be read. */
 size_t heapread_remarks(const struct heapread *h, char remarks[][300], size_t cap);

@@ -18,6 +18,7 @@
 #define LIBRARY "libvigil_heap.so"
 #define TIDY_NS (2 * NS_PER_S)
 #define COPY_NS (10 * NS_PER_S)
+#define COPY_AGAIN_NS (500 * NS_PER_MS) /* if much more lives by then */
 /* At such a moment a copy must be small: a few files of some MiB each. */
 #define COPY_FILES 4
 #define OFF_FILES 256
@@ -122,7 +123,7 @@ int heaprun_attempt(struct heaprun *h, const struct keeper *k, uint32_t attempt)
 	}
 	TEXT_COPY(h->folder, whole);
 	h->next_tidy_ns = clock_mono_ns() + TIDY_NS;
-	h->last_copy_ns = 0;
+	h->last_copy_ns = h->last_look_ns = 0;
 	return 0;
 }
 
@@ -211,10 +212,11 @@ static int copy_sparse(int from, int to)
 	return 0;
 }
 
-static int copy_file(int dir, int to_dir, const char *name)
+int heaprun_save(int dir, const char *name, int to_dir, const char *to_name)
 {
-	char beside[HEAPFOLDER_NAME + 8];
-	TEXT_FORMAT(beside, "%s.new", name);
+	char beside[PATH_MAX];
+	if (text_format(beside, sizeof(beside), "%s.new", to_name) >= (int)sizeof(beside))
+		return -ENAMETOOLONG;
 	cleanup(closep) int from = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (from < 0 || to < 0)
@@ -224,7 +226,7 @@ static int copy_file(int dir, int to_dir, const char *name)
 		(void)unlinkat(to_dir, beside, 0);
 		return r;
 	}
-	return renameat(to_dir, beside, to_dir, name) < 0 ? -errno : 0;
+	return renameat(to_dir, beside, to_dir, to_name) < 0 ? -errno : 0;
 }
 
 static int by_live(const void *a, const void *b)
@@ -237,22 +239,31 @@ void heaprun_copy(struct heaprun *h, const struct world *w)
 {
 	char dir[PATH_MAX];
 	struct heapfolder all, old;
-	uint64_t now_ns = clock_mono_ns();
+	uint64_t now_ns = clock_mono_ns(), live_bytes = 0;
 	size_t n = 0;
-	if (h->folder[0] == '\0' || (h->last_copy_ns && now_ns - h->last_copy_ns < COPY_NS))
+	if (h->folder[0] == '\0' || (h->last_look_ns && now_ns - h->last_look_ns < COPY_AGAIN_NS))
 		return;
-	h->last_copy_ns = now_ns;
+	h->last_look_ns = now_ns;
 	TEXT_FORMAT(dir, "%s/warn", h->folder);
 	if ((mkdir(dir, 0700) < 0 && errno != EEXIST) || heapfolder_read(w, h->folder, &all) < 0)
 		return;
 	cleanup(freep) const struct heapfile **running = chosen(&all, is_running, &n);
+	for (size_t i = 0; running && i < n; i++)
+		live_bytes = add_cap(live_bytes, running[i]->live_bytes);
+	/* a burst at the beginning looks like the end: by half more since then is another moment */
+	if (h->last_copy_ns && now_ns - h->last_copy_ns < COPY_NS && live_bytes / 3 * 2 < h->copy_live_bytes) {
+		heapfolder_done(&all);
+		return;
+	}
+	h->last_copy_ns = now_ns;
+	h->copy_live_bytes = live_bytes;
 	if (running && n)
 		qsort(running, n, sizeof(const struct heapfile *), by_live);
 	if (running && heapfolder_read(NULL, dir, &old) == 0) {
 		for (size_t i = 0; i < old.n; i++) /* of an earlier alarm that came to nothing */
 			(void)unlinkat(old.fd, old.file[i].name, 0);
 		for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
-			ignore(copy_file(all.fd, old.fd, running[i]->name), "the file itself is still there");
+			ignore(heaprun_save(all.fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
 		heapfolder_done(&old);
 	}
 	heapfolder_done(&all);

@@ -29,7 +29,8 @@ struct heaprun {
 	char objects[32]; /* "VIGIL_HEAP_OBJECTS=1" or "" */
 	char folder[400]; /* as in dir */
 	uint64_t next_tidy_ns;
-	uint64_t last_copy_ns; /* 0: never */
+	uint64_t last_copy_ns, last_look_ns; /* 0: never */
+	uint64_t copy_live_bytes; /* what lived at the last copy */
 };
 
 struct heaprun_want {
@@ -48,7 +49,8 @@ uint64_t heaprun_due_ns(const struct heaprun *h);
 void heaprun_tidy(struct heaprun *h, const struct world *w, uint64_t budget_bytes);
 /*
  * Memory gets short: copies the profiles of the few processes with most live
- * bytes, so that a report shows the moment before. At most every ten seconds.
+ * bytes, so that a report shows the moment before. At most every ten seconds,
+ * unless by half more lives than at the last time.
  */
 void heaprun_copy(struct heaprun *h, const struct world *w);
 void heaprun_done(struct heaprun *h);
@@ -58,5 +60,7 @@ void heaprun_done(struct heaprun *h);
  * short, if there is one. WORLD_GONE: it has none.
  */
 int must_check heaprun_find(const char *folder, pid_t pid, uint64_t start_ticks, bool copy, char *dst, size_t cap);
+/* A copy of a profile as it is now, for later. dir and to_dir as of openat(2). -errno. */
+int must_check heaprun_save(int dir, const char *name, int to_dir, const char *to_name);
 /* Switches all processes that have the library to a rate, those that come later as well; 0 off. -errno. */
 int must_check heaprun_switch(const char *folder, uint64_t rate_bytes, size_t *ret_regions);

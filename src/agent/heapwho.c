@@ -1,19 +1,23 @@
 #include "agent/heapwho.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/heapfolder.h"
 #include "agent/members.h"
 #include "agent/torchsnap.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/maps.h"
 #include "tell/store.h"
 
 #define TASKS_MAX 65536
 #define ENVIRON_MAX (128 * 1024)
+#define GENERATIONS 8
 
 struct who {
 	struct heapread_who *row; /* owned */
@@ -72,7 +76,11 @@ static void who_living(const struct world *w, const struct members_want *want, s
 
 static int who_dead(void *ctx, const struct job_process *p)
 {
-	struct heapread_who one = {.inner_pid = p->pid, .start_ticks = p->start_ticks, .rank = p->rank};
+	struct heapread_who one = {.inner_pid = p->pid,
+				   .start_ticks = p->start_ticks,
+				   .rank = p->rank,
+				   .has_status = p->has_status,
+				   .wait_status = p->wait_status};
 	TEXT_COPY(one.role, p->role);
 	TEXT_COPY(one.name, p->command);
 	who_add(ctx, &one);
@@ -132,8 +140,18 @@ static int newest_attempt(const char *dir, uint32_t most, uint32_t *ret)
 			*ret = a - 1;
 			return 0;
 		}
+		if (errno == EACCES)
+			return -EACCES;
 	}
 	return HEAPREAD_NONE;
+}
+
+static int denied(const struct job *j, struct fault *f)
+{
+	return fault_set(f, WORLD_DENIED,
+			 "the heap profiles of job %s may be read by whoever started it, and by root: run vigil as one "
+			 "of them",
+			 j->id);
 }
 
 int heapwho_job(const struct world *w, const struct job *j, const struct heapwho_want *want, struct heapwho_loaded *ret,
@@ -145,7 +163,15 @@ int heapwho_job(const struct world *w, const struct job *j, const struct heapwho
 	struct stat st;
 	uint32_t attempt = want->attempt;
 	TEXT_FORMAT(dir, "%s/jobs/%s", want->state, j->id);
-	if (!want->has_attempt && newest_attempt(dir, j->attempt, &attempt) != 0)
+	int r = want->has_attempt ? 0 : newest_attempt(dir, j->attempt, &attempt);
+	if (r < 0)
+		return denied(j, f);
+	if (r && j->ended_unix_ms == 0)
+		return fault_set(f, HEAPREAD_NONE,
+				 "job %s has no heap profile: it was not started with --heap. 'vigil heap %s --attach' "
+				 "begins one now in what runs; 'vigil run --heap -- %.160s' from the start",
+				 j->id, j->id, j->command);
+	if (r)
 		return fault_set(f, HEAPREAD_NONE,
 				 "job %s has no heap profile: it was not started with --heap. Start it with 'vigil run "
 				 "--heap -- %.200s'",
@@ -153,6 +179,8 @@ int heapwho_job(const struct world *w, const struct job *j, const struct heapwho
 	if (text_format(path, sizeof(path), "%s/attempt-%u/heap%s", dir, attempt, want->warn ? "/warn" : "") >=
 	    (int)sizeof(path))
 		return -ENAMETOOLONG;
+	if (stat(path, &st) < 0 && errno == EACCES)
+		return denied(j, f);
 	if (stat(path, &st) < 0)
 		return fault_set(f, errno == ENOENT ? HEAPREAD_NONE : -errno,
 				 want->warn
@@ -160,15 +188,20 @@ int heapwho_job(const struct world *w, const struct job *j, const struct heapwho
 					 : "attempt %u of job %s has no heap profile: it was not started with --heap",
 				 attempt, j->id);
 	who_of_job(w, j, want, &who);
-	int r = loading_open(w, &who, want, &l);
+	r = loading_open(w, &who, want, &l);
 	if (r == 0)
 		r = heapread_folder(l.reader, AT_FDCWD, path, 0, f);
+	if (r == HEAPREAD_NONE && !want->warn && j->ended_unix_ms > 0 && heapread_is_empty(l.reader))
+		return fault_set(f, r,
+				 "job %s has ended, and none of its processes left a heap profile: each had asked for "
+				 "less than about a MiB, or is a program that the library cannot be loaded into (a "
+				 "static one, or of musl); --what growth sees those while they run",
+				 j->id);
 	if (r == 0)
 		loaded(&l, ret);
 	return r;
 }
 
-/* The folder as the process was told. */
 /* Where agent/heapattach puts the profile of a process that was started without one. */
 static bool attached_folder(const struct world *w, pid_t pid, const char *state, char *dst, size_t cap)
 {
@@ -186,6 +219,49 @@ static bool attached_folder(const struct world *w, pid_t pid, const char *state,
 	return fstatat(w->proc_fd, theirs, &st, 0) == 0;
 }
 
+/* Whether a profile of pid lies in dir, as we number it and by its own number. */
+static bool has_profile(const struct world *w, pid_t pid, const char *dir)
+{
+	struct proc_stat p;
+	struct heapfolder all;
+	bool has = false;
+	pid_t inner = inner_pid(w, pid);
+	if (proc_stat_read(w, pid, &p) != 0 || heapfolder_read(NULL, dir, &all) < 0)
+		return false;
+	for (size_t i = 0; i < all.n; i++)
+		has |= all.file[i].pid == inner && all.file[i].start_ticks == p.start_ticks;
+	heapfolder_done(&all);
+	return has;
+}
+
+/* A child that was forked after its parent was attached leaves its profile where the parent does. */
+static bool parents_folder(const struct world *w, pid_t pid, const char *state, char *dst, size_t cap)
+{
+	struct proc_stat p;
+	pid_t up = pid;
+	for (int i = 0; i < GENERATIONS && proc_stat_read(w, up, &p) == 0 && p.ppid > 1; i++) {
+		up = p.ppid;
+		if (attached_folder(w, up, state, dst, cap) && has_profile(w, pid, dst))
+			return true;
+	}
+	return false;
+}
+
+/* Without a loader nothing can be loaded. Where nobody may look it counts as having one. */
+static bool has_loader(const struct world *w, pid_t pid)
+{
+	struct maps maps;
+	bool found = false;
+	if (maps_read(w, pid, &maps) != 0)
+		return true;
+	for (size_t i = 0; i < maps.n && !found; i++) {
+		const char *slash = strrchr(maps.rows[i].path, '/');
+		found = slash && strncmp(slash, "/ld", 3) == 0;
+	}
+	maps_done(&maps);
+	return found;
+}
+
 static int folder_of(const struct world *w, pid_t pid, const char *state, char *dst, size_t cap, struct fault *f)
 {
 	cleanup(freep) char *block = malloc(ENVIRON_MAX);
@@ -201,8 +277,14 @@ static int folder_of(const struct world *w, pid_t pid, const char *state, char *
 	if (r)
 		return fault_set(f, HEAPREAD_NONE, "process %d has ended", (int)pid);
 	struct span dir = environ_get((struct span){block, len}, "VIGIL_HEAP_DIR");
-	if ((!dir.p || dir.len == 0) && attached_folder(w, pid, state, dst, cap))
+	if ((!dir.p || dir.len == 0) &&
+	    (attached_folder(w, pid, state, dst, cap) || parents_folder(w, pid, state, dst, cap)))
 		return 0;
+	if ((!dir.p || dir.len == 0) && !has_loader(w, pid))
+		return fault_set(f, HEAPREAD_NONE,
+				 "process %d is a static program: it leaves no heap profile, and no library can be "
+				 "loaded into it. 'vigil heap %d --what growth' shows where its memory grows",
+				 (int)pid, (int)pid);
 	if (!dir.p || dir.len == 0)
 		return fault_set(
 			f, HEAPREAD_NONE,
@@ -259,6 +341,33 @@ int heapwho_pid(const struct world *w, pid_t pid, const struct heapwho_want *wan
 		return r ? r : fault_set(f, HEAPREAD_NONE, "process %d has ended", (int)pid);
 	loaded(&l, ret);
 	return 0;
+}
+
+/* STATE/heap/pid-PID-START: of several processes of that number the last one. */
+static int attached_dead(pid_t pid, const char *state, char *dst, size_t cap)
+{
+	char dir[PATH_MAX], prefix[32];
+	uint64_t start, last = 0;
+	TEXT_FORMAT(dir, "%s/heap", state);
+	TEXT_FORMAT(prefix, "pid-%d-", (int)pid);
+	DIR *d = opendir(dir);
+	if (!d)
+		return -errno;
+	for (const struct dirent *e; (e = readdir(d));)
+		if (span_starts(span_of(e->d_name), prefix) && span_u64(span_of(e->d_name + strlen(prefix)), &start) == 0)
+			last = MAX(last, start);
+	(void)closedir(d);
+	(void)text_format(dst, cap, "%s/%s%llu", dir, prefix, (unsigned long long)last);
+	return last ? 0 : HEAPREAD_NONE;
+}
+
+int heapwho_dead(const struct world *w, pid_t pid, const struct heapwho_want *want, struct heapwho_loaded *ret,
+		 struct fault *f)
+{
+	char dir[PATH_MAX];
+	if (attached_dead(pid, want->state, dir, sizeof(dir)) != 0)
+		return HEAPREAD_NONE;
+	return heapwho_path(w, dir, want, ret, f);
 }
 
 static int of_file(const struct world *w, const char *path, const struct heapwho_want *want, struct heapwho_loaded *ret,

@@ -31,5 +31,8 @@ int must_check heapwho_job(const struct world *w, const struct job *j, const str
 			   struct heapwho_loaded *ret, struct fault *f);
 int must_check heapwho_pid(const struct world *w, pid_t pid, const struct heapwho_want *want,
 			   struct heapwho_loaded *ret, struct fault *f);
+/* Of one that was attached to and has ended. HEAPREAD_NONE without a fault: there is nothing of that number. */
+int must_check heapwho_dead(const struct world *w, pid_t pid, const struct heapwho_want *want,
+			    struct heapwho_loaded *ret, struct fault *f);
 int must_check heapwho_path(const struct world *w, const char *path, const struct heapwho_want *want,
 			    struct heapwho_loaded *ret, struct fault *f);

@@ -213,7 +213,7 @@ static void other_death(struct super *s, const struct rank *r, struct incident *
 	keeper_incident_id(&s->keeper, s->job.id, in->id, sizeof(in->id));
 	const struct proc_id victim = {r->proc.pid, r->start_ticks};
 	if (s->heap.folder[0])
-		keeper_heap(&s->keeper, in->id, heapcase_json(s->w, s->heap.folder, &victim, r->row.name));
+		keeper_heap(&s->keeper, in->id, heapcase_json(s->w, s->heap.folder, &victim, 1, r->row.name));
 }
 
 /* Its report was written before it was ended; only what follows is new. */

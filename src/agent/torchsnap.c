@@ -207,6 +207,17 @@ int torchsnap_parse(const struct pickle *p, struct heapset **ret, char remarks[]
 	return 0;
 }
 
+/* False: nothing came before the cut. */
+static bool cut_mark(struct heapset *set)
+{
+	size_t n, n_sites;
+	(void)heapset_processes(set, &n);
+	(void)heapset_sites(set, &n_sites);
+	for (size_t i = 0; i < n; i++)
+		heapset_process_at(set, (uint32_t)i)->cut = true;
+	return n_sites > 0;
+}
+
 int torchsnap_read(const char *path, struct heapset **ret, char remarks[][300], size_t cap, size_t *ret_n,
 		   struct fault *f)
 {
@@ -222,11 +233,18 @@ int torchsnap_read(const char *path, struct heapset **ret, char remarks[][300], 
 		return e;
 	if (e == PICKLE_FOREIGN)
 		return fault_set(f, -EBADMSG, "%s: %s", path, why.text);
-	r = torchsnap_parse(p, ret, remarks, cap, ret_n, &why);
-	if (r == -EBADMSG)
+	const struct fault cut = why;
+	cleanup(heapset_freep) struct heapset *set = NULL;
+	r = torchsnap_parse(p, &set, remarks, cap, ret_n, &why);
+	if (r < 0 && r != -EBADMSG)
+		return r;
+	if (e && (r < 0 || !cut_mark(set)))
+		return fault_set(f, -EBADMSG, "%s is cut off before anything that is in use: %s", path, cut.text);
+	if (r < 0)
 		return fault_set(f, r, "%s: %s", path, why.text);
-	if (r == 0 && e && *ret_n < cap)
+	*ret = take(&set);
+	if (e && *ret_n < cap)
 		text_format(remarks[(*ret_n)++], 300, "the snapshot is not whole: %.200s; what came before is shown",
-			    why.text);
-	return r;
+			    cut.text);
+	return 0;
 }

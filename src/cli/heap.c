@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/heap_growth.h"
+#include "cli/heap_save.h"
 #include "cli/heap_switch.h"
 #include "cli/recording.h"
 #include "cli/state.h"
@@ -75,7 +76,7 @@ static const struct option heap_options[] = {
 	 .letter = 'o',
 	 .type = OPTION_TEXT,
 	 .arg = "FILE",
-	 .help = "where to write; '-' is stdout",
+	 .help = "where to write; '-' is stdout; NAME.heap: the profiles themselves as they are now, for --diff",
 	 .offset = offsetof(struct heap_options, output)},
 	{.name = "rank",
 	 .type = OPTION_TEXT,
@@ -216,6 +217,19 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 	return r;
 }
 
+/* The number of a process that was attached to and has ended; f is changed only if there is a profile. */
+static int load_dead(struct showing *s, const char *what, const struct heapwho_want *want, struct heapwho_loaded *ret,
+		     char *title, size_t cap_title, struct fault *f)
+{
+	uint64_t pid;
+	if (span_u64(span_of(what), &pid) < 0 || pid == 0 || pid > INT32_MAX)
+		return HEAPREAD_NONE;
+	int r = heapwho_dead(s->w, (pid_t)pid, want, ret, f);
+	(void)text_format(title, cap_title, "process %s", what);
+	TEXT_FORMAT(s->key, "pid-%s", what);
+	return r;
+}
+
 /* A file, a folder, a job or a process. *ret is the caller's. */
 static int load(struct showing *s, const char *what, struct heapset **ret, char *title, size_t cap_title,
 		struct fault *f)
@@ -230,13 +244,21 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 		.warn = s->o->warn,
 	};
 	struct heapwho_loaded loaded = {.set = NULL};
+	struct fault none = {.text = ""};
 	int r;
-	if (stat(what, &st) == 0) {
+	/* a file that happens to have the name of a job is meant when it is written with its folder */
+	bool named = !strchr(what, '/') && subject_find(s->w, s->state, what, &subject, &none) == 0;
+	if (!named && stat(what, &st) == 0) {
 		r = heapwho_path(s->w, what, &want, &loaded, f);
 		text_copy(title, cap_title, what);
 		TEXT_COPY(s->key, "file");
 	} else {
-		r = subject_find(s->w, s->state, what, &subject, f);
+		r = named ? 0 : subject_find(s->w, s->state, what, &subject, f);
+		if (r == SUBJECT_NONE && load_dead(s, what, &want, &loaded, title, cap_title, f) == 0) {
+			remember(s, &loaded);
+			*ret = loaded.set;
+			return 0;
+		}
 		if (r)
 			return r;
 		r = subject.is_job ? heapwho_job(s->w, &subject.job, &want, &loaded, f)
@@ -251,15 +273,32 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 	return 0;
 }
 
+/* HEAPREAD_NONE: no process of that rank is there. */
+static int rank_check(const struct showing *s, int32_t rank, struct fault *f)
+{
+	size_t n;
+	int32_t highest = NO_RANK;
+	const struct heapset_process *p = heapset_processes(s->set, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].rank == rank)
+			return 0;
+		if (p[i].rank != NO_RANK && (highest == NO_RANK || p[i].rank > highest))
+			highest = p[i].rank;
+	}
+	if (highest == NO_RANK)
+		return fault_set(f, HEAPREAD_NONE, "%s has no ranks, so none of number %d", s->title, rank);
+	return fault_set(f, HEAPREAD_NONE, "%s has no profile of rank %d; the highest rank of which there is one is %d",
+			 s->title, rank, highest);
+}
+
 /* Another rank of the same job, else another file, job or process, which is merged in as the other side. */
 static int load_other(struct showing *s, struct heapset_want *before, struct fault *f)
 {
-	struct stat st;
 	struct heapset *other = NULL;
-	if (stat(s->o->against, &st) != 0 && rank_parse(s->o->against, &before->rank, f) == 0) {
+	if (rank_parse(s->o->against, &before->rank, f) == 0) {
 		before->has_rank = true;
 		TEXT_FORMAT(s->before_title, "rank %d", before->rank);
-		return 0;
+		return rank_check(s, before->rank, f);
 	}
 	if (s->o->what == HEAPSET_GROWTH)
 		return fault_set(f, -EINVAL,
@@ -334,11 +373,32 @@ static int write_to(struct showing *s, const struct heap_show_want *want, enum h
 	return heap_table(s->set, want, &paper);
 }
 
+static bool is_profile(const struct heap_options *o)
+{
+	size_t len = o->output ? strlen(o->output) : 0;
+	return o->format < 0 && !o->json && len > 5 && strcmp(o->output + len - 5, ".heap") == 0;
+}
+
+static int save(const struct showing *s, const struct heapset_want *part)
+{
+	struct fault f = {.text = ""};
+	size_t n = 0;
+	if (heap_save(s->set, part, s->o->output, &n, &f) != 0) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	log_info("%zu profile%s as of now in %s; 'vigil heap %s --diff %s' tells what changed since", n,
+		 n == 1 ? "" : "s", s->o->output, s->key, s->o->output);
+	return 0;
+}
+
 static int write_out(struct showing *s, const struct heap_show_want *want)
 {
 	struct fault f = {.text = ""}, ignored = {.text = ""};
 	struct recording_out out;
 	enum heap_format format = format_of(s->o);
+	if (is_profile(s->o))
+		return save(s, &want->part);
 	bool text = format == HEAP_TABLE || format == HEAP_FOLDED || s->o->json;
 	int r = recording_out_open(s->o->output, "vigil-heap", s->key, format_suffix[format], text, &out, &f);
 	if (r == 0) {
@@ -365,7 +425,7 @@ static bool any_runs(const struct heapset *h)
 	size_t n;
 	const struct heapset_process *p = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++)
-		if (p[i].running)
+		if (p[i].life == HEAPSET_RUNNING || p[i].life == HEAPSET_SAVED)
 			return true;
 	return false;
 }
@@ -385,8 +445,15 @@ static int prepare(struct showing *s, struct heap_show_want *want, struct fault 
 		.before_title = s->before_title,
 		.remarks = s->remarks,
 	};
+	if (heapset_source_of(s->set) == HEAPSET_TORCH && want->part.what != HEAPSET_LIVE)
+		return fault_set(f, -EINVAL,
+				 "%s is a PyTorch memory snapshot: it tells what was in use at its moment. --what %s "
+				 "takes a heap profile, of 'vigil run --heap'",
+				 s->title, heapset_what_name(want->part.what));
 	int r = o->rank ? rank_parse(o->rank, &want->part.rank, f) : 0;
 	want->part.has_rank = o->rank != NULL;
+	if (r == 0 && o->rank)
+		r = rank_check(s, want->part.rank, f);
 	if (r == 0 && o->against) {
 		want->compare = true;
 		want->part.has_side = true;
@@ -425,6 +492,10 @@ static int heap_run(const void *options, int argc, char **argv)
 	}
 	if (heap_switch_wanted(&s.o->change))
 		return change(&s, argv[0]);
+	if (s.o->change.rate != UINT64_MAX) {
+		log_error("--rate is for --attach and --start: a profile that is shown has the rate it was made with");
+		return EXIT_USAGE;
+	}
 	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, argv[0], &f)
 					    : load(&s, argv[0], &s.set, s.title, sizeof(s.title), &f);
 	char key[sizeof(s.key)];

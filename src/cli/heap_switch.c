@@ -85,8 +85,10 @@ static int one(const struct world *w, const char *state, const char *folder, pid
 		log_info("process %d: sampling; one thread stood still for %.1f ms at once; the profile is in %s", (int)pid, ms,
 			 got.folder);
 	else
-		log_info("process %d: sampling has ended, %u places in %u files are its own again", (int)pid, got.slots,
-			 got.files);
+		log_info("process %d: sampling has ended, %u places in %u files are its own again; the library and the "
+			 "profile stay mapped, unused, until it ends, and children that it has forked meanwhile are "
+			 "sampled on: each is detached by its own number",
+			 (int)pid, got.slots, got.files);
 	return 0;
 }
 
@@ -115,8 +117,11 @@ static int each(const struct world *w, const char *state, const struct subject *
 	return r ? EXIT_PROBLEM : status;
 }
 
-int heap_switch_run(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *o)
+int heap_switch_run(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *asked)
 {
+	struct heap_switch with_rate = *asked, *o = &with_rate;
+	if (o->rate == UINT64_MAX)
+		o->rate = 512 * KIB;
 	if (o->attach + o->detach + o->start + o->stop != 1) {
 		log_error("one of --attach, --detach, --start and --stop is expected, not several");
 		return EXIT_USAGE;

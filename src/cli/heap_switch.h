@@ -15,7 +15,7 @@ struct heap_switch {
 
 #define HEAP_SWITCH_DEFAULTS                                                                                           \
 	{                                                                                                              \
-		.rate = 512 * KIB                                                                                      \
+		.rate = UINT64_MAX /* not given */                                                                                      \
 	}
 /* Rows for an option table whose struct S holds a struct heap_switch named `change`. */
 #define HEAP_SWITCH_OPTIONS(S)                                                                                         \

@@ -39,7 +39,7 @@ static const struct run_options defaults = {
 	.retry_on = {.item = {"memory"}, .n = 1},
 	.backoff = 1 * NS_PER_S,
 	.summary_every = 60 * NS_PER_S,
-	.heap_rate = 512 * KIB,
+	.heap_rate = UINT64_MAX, /* not given */
 	.hang = HANG_DEFAULTS,
 };
 
@@ -108,7 +108,7 @@ static int run(const void *opts, int argc, char **argv)
 		.json = o->guard.json,
 		.calls = o->calls,
 		.heap = o->heap || o->heap_dormant,
-		.heap_rate_bytes = o->heap ? o->heap_rate : 0,
+		.heap_rate_bytes = !o->heap ? 0 : o->heap_rate == UINT64_MAX ? 512 * KIB : o->heap_rate,
 		.heap_objects = o->heap_objects,
 		.rules = o->rules,
 		.summary_ns = o->summary_every,
@@ -130,6 +130,10 @@ static int run(const void *opts, int argc, char **argv)
 		log_warning("--memory-limit is not kept: --memory-threshold 0 switches the guard off");
 	if (o->retries > RETRIES_MAX) {
 		log_error("--retries %u: at most %u are kept count of", o->retries, RETRIES_MAX);
+		return 125;
+	}
+	if (!o->heap && !o->heap_dormant && (o->heap_objects || o->heap_rate != UINT64_MAX)) {
+		log_error("--heap-objects and --heap-rate say how memory is sampled, and nothing samples it: add --heap");
 		return 125;
 	}
 	if (o->nproc == 0) {

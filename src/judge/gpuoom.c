@@ -127,9 +127,13 @@ static bool in_pieces(const struct numbers *n, struct gpuoom_verdict *v)
 	     "tensors).",
 	     size(n->idle, a), alone ? "" : ", with what was free on the device", size(g->tried.bytes, b),
 	     size(g->allocated.bytes, c));
-	advise(v, "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (before PyTorch 2.2: max_split_size_mb:128, or "
-		  "the largest "
-		  "size that still fails).");
+	if (strcmp(g->kind, "HIP") == 0)
+		advise(v, "Set PYTORCH_HIP_ALLOC_CONF=garbage_collection_threshold:0.8,max_split_size_mb:128 (or the "
+			  "largest size that still fails); expandable segments are not everywhere on ROCm.");
+	else
+		advise(v, "Set PYTORCH_%s_ALLOC_CONF=expandable_segments:True (before PyTorch 2.2: "
+			  "max_split_size_mb:128, or the largest size that still fails).",
+		       strcmp(g->kind, "NPU") == 0 ? "NPU" : "CUDA");
 	advise(v, "Shapes that change from step to step cause it: pad batches to a few sizes, and allocate large "
 		  "buffers first.");
 	return true;

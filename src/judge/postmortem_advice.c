@@ -114,8 +114,9 @@ void pm_advise_gpu(struct pm *p, const struct log_hint *h)
 	else
 		incident_advice_add(p->i, "Make the batch, the sequence or the model's share on this device smaller.");
 	if (strstr(h->text, "reserved"))
-		incident_advice_add(p->i, "If much is reserved but unallocated it is fragmentation: "
-					  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.");
+		incident_advice_add(p->i, "If much is reserved but unallocated it is fragmentation: %s.",
+				    strstr(h->text, "HIP") ? "PYTORCH_HIP_ALLOC_CONF=max_split_size_mb:128"
+							   : "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
 	incident_advice_add(p->i, "vigil gpus shows whether another process holds memory on the device.");
 }
 

@@ -152,13 +152,27 @@ bool pm_crash(struct pm *p)
 	return true;
 }
 
+/* As a sentence of its own: it is cut where there was no room, or ends as its program ended it. */
+static void pm_log_line(struct pm *p, const struct log_hint *h)
+{
+	size_t len = strlen(h->text);
+	bool cut = len + 1 >= sizeof(h->text);
+	if (cut) /* back to a whole word */
+		while (len > 0 && h->text[len - 1] != ' ')
+			len--;
+	while (len > 0 && h->text[len - 1] == ' ')
+		len--;
+	bool ends = len > 0 && strchr(".!?", h->text[len - 1]);
+	pm_text(p, "Its log says: %.*s%s", (int)len, h->text, cut ? " …" : ends ? "" : ".");
+}
+
 static bool hint_verdict(struct pm *p, const struct log_hint *h, enum incident_kind kind, const char *id, enum confidence c,
 			 const char *words)
 {
 	char who[PM_WHO];
 	pm_verdict(p, kind, KILLER_NONE, id, c);
 	pm_summary(p, "%s %s", pm_who(p->d, who), words);
-	pm_text(p, "Its log says: %s", h->text);
+	pm_log_line(p, h);
 	if (h->rank != NO_RANK && h->rank != p->d->rank)
 		pm_culprit(p, h->rank);
 	return true;

@@ -28,6 +28,15 @@ const char *heapset_what_name(enum heapset_what w)
 	return w < HEAPSET_WHAT_MAX ? names[w] : "live";
 }
 
+const char *heapset_life_name(enum heapset_life l)
+{
+	static const char *const names[] = {[HEAPSET_ENDED] = "ended",	     [HEAPSET_RUNNING] = "running",
+					    [HEAPSET_KILLED] = "killed",     [HEAPSET_GONE] = "gone",
+					    [HEAPSET_REPLACED] = "replaced", [HEAPSET_DETACHED] = "detached",
+					    [HEAPSET_SAVED] = "saved"};
+	return l < HEAPSET_LIFE_MAX ? names[l] : "gone";
+}
+
 struct heapset *heapset_new(enum heapset_source source)
 {
 	const struct stack_lane all = {.rank = NO_RANK};

@@ -29,6 +29,19 @@ struct heapset_ladder { /* what the kernel says of the same process */
 	uint64_t rss_bytes, anon_bytes, file_bytes, shmem_bytes, swap_bytes;
 };
 
+/* What became of a process, or of the image of it that the profile is about. */
+enum heapset_life {
+	HEAPSET_ENDED,
+	HEAPSET_RUNNING,
+	HEAPSET_KILLED, /* by a signal, as its parent saw it */
+	HEAPSET_GONE, /* without a word: killed, or by _exit, or by exec of what leaves no profile */
+	HEAPSET_REPLACED, /* the process runs another program since: exec */
+	HEAPSET_SAVED, /* it runs, and this is a copy, of a moment before */
+	HEAPSET_DETACHED, /* the process runs, its profile does not go on */
+	HEAPSET_LIFE_MAX
+};
+const char *heapset_life_name(enum heapset_life l); /* "ended" */
+
 struct heapset_process {
 	pid_t pid;
 	int32_t rank; /* NO_RANK */
@@ -36,7 +49,8 @@ struct heapset_process {
 	char role[16];
 	char name[96]; /* "python train.py" */
 	char file[256]; /* where it was read from */
-	bool running, killed; /* killed: it is gone and did not end by itself */
+	enum heapset_life life;
+	bool earlier; /* a later profile of the same process is there too */
 	int64_t begun_unix_ms; /* the profile began */
 	double seconds; /* …and lasted */
 	double peak_at_s; /* since it began */
@@ -54,6 +68,7 @@ struct heapset_process {
 	char note[200]; /* "no Python frames: …" */
 	/* HEAPSET_TORCH: the device's memory as PyTorch's allocator held it */
 	int32_t device;
+	bool cut; /* the snapshot ends in the middle: the figures are of what came before */
 	uint64_t reserved_bytes, allocated_bytes, largest_free_bytes, free_blocks, segments;
 };
 

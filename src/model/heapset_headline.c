@@ -109,6 +109,8 @@ void heapset_headline(const struct heapset *h, uint32_t node, char *dst, size_t 
 		if (n > 0) {
 			frame_label(path[at < n ? at : 0], label, sizeof(label));
 			buf_add(&b, label);
+			if (n > 1 && path[n - 1]->kind == FRAME_NOTE)
+				buf_printf(&b, " %s", path[n - 1]->name);
 		} else {
 			buf_add(&b, "[no stack]");
 		}

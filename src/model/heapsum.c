@@ -13,6 +13,8 @@ void heap_amount_add(struct heap_amount *to, const struct heap_amount *a)
 	to->objects += a->objects;
 	to->variance += a->variance;
 	to->chance_bytes = known ? to->chance_bytes + a->chance_bytes : -1;
+	to->lean += a->lean;
+	to->above_bytes += a->above_bytes;
 	to->samples = add_cap(to->samples, a->samples);
 }
 
@@ -25,6 +27,8 @@ struct heap_amount heap_amount_part(const struct heap_amount *a, double share)
 		/* the samples that make it up are fewer by that share, each weighs the same */
 		.variance = a->variance * s,
 		.chance_bytes = a->chance_bytes < 0 ? -1 : a->chance_bytes * s,
+		.lean = a->lean * s,
+		.above_bytes = a->above_bytes * s,
 		.samples = (uint64_t)((double)a->samples * s + 0.5),
 	};
 }
@@ -38,11 +42,13 @@ struct heap_interval heap_amount_interval(const struct heap_amount *a)
 {
 	double chance = a->chance_bytes >= 0 ? MIN(a->chance_bytes, a->bytes) : a->bytes;
 	if (!(a->variance > 0) || !(chance > 0))
-		return (struct heap_interval){a->bytes, a->bytes};
-	double weight = a->variance / chance, n = chance / weight;
-	double middle = n + Z95 * Z95 / 2, half = Z95 * sqrt(n + Z95 * Z95 / 4);
-	double exact = a->bytes - chance;
-	return (struct heap_interval){exact + weight * fmax(middle - half, 0), exact + weight * (middle + half)};
+		return (struct heap_interval){a->bytes, a->bytes + a->above_bytes};
+	double whole = a->variance / chance, weight = a->lean > 0 ? MIN(a->lean / chance, whole) : whole;
+	double shift = weight * Z95 * Z95 / 2;
+	double half = Z95 * sqrt(a->variance + weight * weight * Z95 * Z95 / 4);
+	/* what was seen is there */
+	return (struct heap_interval){fmax(a->bytes + shift - half, a->bytes - chance),
+				      a->bytes + shift + half + a->above_bytes};
 }
 
 static double slope(const struct heap_point *p, size_t n)

@@ -4,9 +4,11 @@
  * A block of Z bytes is sampled with the chance p = 1 - exp(-Z / R) and then
  * stands for w = Z / p bytes: sums of w are unbiased, with the variance
  * sum of w (w - Z). What chance had no part in (blocks much larger than R)
- * is exact. The interval treats the rest as a count of n = u^2 / variance
- * samples of equal weight, u = sum of w (1 - p), with the score interval of
- * a Poisson count: with few samples it is lopsided, as it should be.
+ * is exact. The interval is the score interval of a count of which each was
+ * seen with the chance p: with few samples it is lopsided, as it should be.
+ * How much, is told by the mean of w (1 - p) over what chance had a part in
+ * (sum of w^2 (1 - p)^2 over u = sum of w (1 - p)): a whole weight for small
+ * blocks, nothing for those that are as good as never missed.
  */
 #pragma once
 
@@ -16,6 +18,8 @@ struct heap_amount {
 	double bytes, objects; /* estimates */
 	double variance; /* of bytes; square bytes */
 	double chance_bytes; /* u above; below 0: not known, all of bytes is taken */
+	double lean; /* sum of w^2 (1 - p)^2; 0: not known, chance had all of each */
+	double above_bytes; /* what was not met exactly may be so much more: a peak is renewed in steps */
 	uint64_t samples;
 };
 

@@ -152,6 +152,7 @@ static void sum_add(struct heapregion_sum *to, const struct heapregion_sum *s)
 	to->objects = add_cap(to->objects, s->objects);
 	to->samples = add_cap(to->samples, s->samples);
 	to->variance += s->variance;
+	to->lean += s->lean;
 	to->chance_bytes = to->chance_bytes < 0 || s->chance_bytes < 0 ? -1 : to->chance_bytes + s->chance_bytes;
 }
 
@@ -224,6 +225,7 @@ static void live_add(struct heapregion_stack *s, const struct heap_live *l)
 		.objects = l->size > 0 ? (uint64_t)(1 / MAX(p, 1e-9) + 0.5) : 1,
 		.variance = weight * (double)sub_floor(l->weight, l->size),
 		.chance_bytes = weight * (1 - p),
+		.lean = weight * (1 - p) * weight * (1 - p),
 		.samples = 1,
 	};
 	sum_add(&s->live, &one);

@@ -33,6 +33,7 @@ struct heapregion_sum {
 	uint64_t bytes, objects; /* estimates */
 	double variance; /* of bytes, square bytes */
 	double chance_bytes; /* the part of bytes that chance could have left out: sum of w (1 - p); <0: not known */
+	double lean; /* sum of w^2 (1 - p)^2; 0: not known */
 	uint64_t samples;
 };
 

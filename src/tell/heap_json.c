@@ -75,8 +75,12 @@ static void put_ladder(struct js *o, const struct heapset_process *p)
 static void put_torch(struct js *o, const struct heapset_process *p)
 {
 	js_put_i64(o, "device", p->device);
-	js_put_u64(o, "reserved_bytes", p->reserved_bytes);
 	js_put_u64(o, "allocated_bytes", p->allocated_bytes);
+	if (p->cut) { /* the rest would be of a part */
+		js_put_bool(o, "cut", true);
+		return;
+	}
+	js_put_u64(o, "reserved_bytes", p->reserved_bytes);
 	js_put_u64(o, "largest_free_bytes", p->largest_free_bytes);
 	js_put_u64(o, "free_blocks", p->free_blocks);
 	js_put_u64(o, "segments", p->segments);
@@ -99,7 +103,9 @@ static struct js *process_js(const struct heapset_process *p, enum heapset_sourc
 		put_torch(o, p);
 		return o;
 	}
-	js_put_text(o, "state", p->running ? "running" : p->killed ? "killed" : "ended");
+	js_put_text(o, "state", heapset_life_name(p->life));
+	if (p->earlier)
+		js_put_bool(o, "earlier", true);
 	if (p->begun_unix_ms > 0)
 		js_put_i64(o, "begun_unix_ms", p->begun_unix_ms);
 	js_put_double(o, "seconds", p->seconds);
@@ -231,7 +237,8 @@ struct js *heap_json(const struct heapset *h, const struct heap_show_want *want)
 struct js *heap_incident_json(const struct heapset *h, const struct heap_show_want *want, const char *file)
 {
 	cleanup(freep) struct heapset_row *rows = NULL;
-	size_t n = 0;
+	size_t n = 0, n_processes;
+	const struct heapset_process *all = heapset_processes(h, &n_processes);
 	if (heapset_rows(h, &want->part, &rows, &n) < 0 || heapset_rows_by_line(h, rows, &n) < 0)
 		return NULL;
 	struct js *o = js_object(), *top = js_array();
@@ -239,6 +246,9 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 	js_put_text_if(o, "file", file);
 	js_put_text(o, "what", heapset_what_name(want->part.what));
 	put_size(o, "bytes", total.bytes);
+	js_put_u64(o, "processes", n_processes);
+	if (n_processes == 1 && all[0].pid > 0)
+		js_put_i64(o, "pid", all[0].pid);
 	for (size_t i = 0; i < MIN(n, want->limit ? want->limit : (size_t)INCIDENT_TOP_STACKS); i++) {
 		char headline[400];
 		const struct heap_interval in = heap_amount_interval(&rows[i].amount);

@@ -7,7 +7,7 @@
 #include "base/units.h"
 
 #define PATH_FRAMES 256
-/* Below so many samples the interval is visibly lopsided. */
+/* Below so many samples the interval is visibly lopsided; with more it may be, where they weigh differently. */
 #define EVEN_SAMPLES 20
 
 static uint64_t whole(double bytes)
@@ -29,11 +29,11 @@ static char *error_text(const struct heap_amount *a, char dst[static 40])
 {
 	char low[16], high[16];
 	const struct heap_interval in = heap_amount_interval(a);
-	double half = fmax(in.high - a->bytes, a->bytes - in.low);
+	double up = in.high - a->bytes, down = a->bytes - in.low, half = fmax(up, down);
 	dst[0] = '\0';
 	if (half < a->bytes / 1000 || half < 1)
 		text_copy(dst, 40, "exact");
-	else if (a->samples >= EVEN_SAMPLES)
+	else if (a->samples >= EVEN_SAMPLES && fmin(up, down) > half / 2)
 		text_format(dst, 40, "\xc2\xb1 %s", size(half, high));
 	else
 		text_format(dst, 40, "%s to %s", size(in.low, low), size(in.high, high));
@@ -54,9 +54,25 @@ char *heap_amount_text(const struct heap_amount *a, char dst[static 64])
 
 /* ---- head and foot ------------------------------------------------------------------------------------------ */
 
+/* What became of `n` processes, none of which runs. */
+static const char *end_words(const size_t *lives, size_t n)
+{
+	if (lives[HEAPSET_DETACHED] == n)
+		return ", detached: nothing is sampled any more";
+	if (lives[HEAPSET_SAVED] == n)
+		return ", a copy of a moment before";
+	if (lives[HEAPSET_KILLED] == n)
+		return ", killed";
+	if (lives[HEAPSET_REPLACED] == n)
+		return ", of a program that was replaced by exec";
+	if (lives[HEAPSET_GONE] == n)
+		return ", ended without leaving word";
+	return ", ended";
+}
+
 static void put_sampling(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
-	size_t n, shown = 0, running = 0, killed = 0;
+	size_t n, shown = 0, earlier = 0, lives[HEAPSET_LIFE_MAX] = {0};
 	double seconds = 0;
 	uint64_t rate = 0;
 	char each[16], time[24];
@@ -64,20 +80,28 @@ static void put_sampling(const struct heapset *h, const struct heap_show_want *w
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
-		shown++;
-		running += all[i].running;
-		killed += all[i].killed;
+		earlier += all[i].earlier;
+		shown += !all[i].earlier;
+		lives[all[i].life] += !all[i].earlier;
 		seconds = fmax(seconds, all[i].seconds);
 		rate = MAX(rate, all[i].rate_bytes);
 	}
+	size_t running = lives[HEAPSET_RUNNING];
 	(void)fprintf(p->to, "%s: %zu process%s", want->title, shown, shown == 1 ? "" : "es");
 	if (running && running < shown)
 		(void)fprintf(p->to, ", %zu of them running", running);
 	else if (shown)
-		(void)fprintf(p->to, running ? ", running" : killed == shown ? ", killed" : ", ended");
+		(void)fputs(running ? ", running" : end_words(lives, shown), p->to);
+	if (running < shown && lives[HEAPSET_KILLED] && lives[HEAPSET_KILLED] < shown)
+		(void)fprintf(p->to, ", %zu of them killed", lives[HEAPSET_KILLED]);
 	if (rate > 0)
 		(void)fprintf(p->to, "; sampled each %s on average, for %s", size((double)rate, each),
 			      duration_format((uint64_t)(seconds * 1e9), time));
+	if (earlier > 0)
+		(void)fprintf(p->to,
+			      "; %zu earlier profile%s of the same process%s, from before exec or a detach: nothing of "
+			      "%s is live",
+			      earlier, earlier == 1 ? "" : "s", shown == 1 ? "" : "es", earlier == 1 ? "it" : "them");
 	(void)fputs("\n", p->to);
 }
 
@@ -103,6 +127,8 @@ static void put_totals(const struct heapset *h, const struct heap_show_want *wan
 	else
 		(void)fputs(" (the peaks of all, each at its own time)", p->to);
 	(void)fprintf(p->to, "; %s asked for in all\n", size(requested, total));
+	if (want->part.what == HEAPSET_PEAK && sum_peak.above_bytes > 0)
+		(void)fputs("the stacks are those of a moment when no more than 5 % was missing to the peak\n", p->to);
 }
 
 static double seconds_of(const struct heapset *h, const struct heap_show_want *want)
@@ -134,6 +160,11 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
+		if (all[i].cut) { /* a segment without its blocks looks like one that is all free */
+			(void)fprintf(p->to, "device %d: %s in use in the part of the snapshot that is there\n",
+				      all[i].device, size_format(all[i].allocated_bytes, a));
+			continue;
+		}
 		uint64_t idle = sub_floor(all[i].reserved_bytes, all[i].allocated_bytes);
 		(void)fprintf(p->to,
 			      "device %d: %s reserved in %llu segments, %s in use, %s free in %llu pieces (the largest "
@@ -288,7 +319,11 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 		break;
 	case HEAPSET_WHAT_MAX:
 	case HEAPSET_TEMPORARY:
-		(void)fprintf(p->to, " %9.0f %9s", objects, lifetime_text(&row->f, more));
+		/* of a part of a mapping, or of a block that was moved, there is no whole one */
+		if (objects < 0.5)
+			(void)fprintf(p->to, " %9s %9s", "-", lifetime_text(&row->f, more));
+		else
+			(void)fprintf(p->to, " %9.0f %9s", objects, lifetime_text(&row->f, more));
 		break;
 	case HEAPSET_GROWTH:
 		(void)fprintf(p->to, " %10s/s", size(share(row->amount.bytes, seconds), a));

@@ -178,7 +178,9 @@ static void processes_text(const struct paper *p, const struct footprint *f)
 	if (f->pss_late)
 		fprintf(p->to, "PSS of %zu processes was not ready in time.\n", f->pss_late);
 	if (f->n_denied && f->subject[0])
-		fprintf(p->to, "%zu processes belong to other users and could not be asked for their job.\n", f->n_denied);
+		fprintf(p->to, "%zu process%s could not be asked for %s job: we may not look into %s.\n", f->n_denied,
+			f->n_denied == 1 ? "" : "es", f->n_denied == 1 ? "its" : "their",
+			f->n_denied == 1 ? "it" : "them");
 }
 
 static void owners_format(const struct footprint_shm *s, char *dst, size_t cap)

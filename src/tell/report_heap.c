@@ -1,8 +1,27 @@
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/units.h"
 #include "tell/paper.h"
 #include "tell/report.h"
+
+/* "in the heaps of 3 of 4 processes at their peaks" */
+static void whose_text(const struct js *heap, char dst[static 120])
+{
+	bool live = strcmp(js_get_text(heap, "what", ""), "live") == 0;
+	int64_t n = js_get_i64(heap, "processes", 1), pid = js_get_i64(heap, "pid", 0);
+	int64_t of = MAX(js_get_i64(heap, "ended_processes", n), n);
+	char who[64] = "its heap", more[48] = "";
+	if (of > n)
+		text_format(more, sizeof(more), n == 1 ? " (one of %lld that were ended)" : " of %lld that were ended",
+			    (long long)of);
+	if (n > 1)
+		text_format(who, sizeof(who), "the heaps of %lld processes", (long long)n);
+	else if (pid > 0)
+		text_format(who, sizeof(who), "the heap of process %lld", (long long)pid);
+	text_format(dst, 120, "%s %s%s%s", live ? "that lived in" : "in", who, more,
+		    live ? "" : n > 1 ? " at their peaks" : " at its peak");
+}
 
 void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 {
@@ -10,9 +29,10 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 	const struct js *top = js_get(heap, "top");
 	char all[16], size[16], grown[16];
 	uint64_t bytes = (uint64_t)MAX(js_get_i64(heap, "bytes", 0), (int64_t)0);
+	char whose[120];
 	if (js_len(top) == 0)
 		return;
-	bool live = strcmp(js_get_text(heap, "what", ""), "live") == 0;
+	whose_text(heap, whose);
 	paper_heading(p, "Who asked for its memory");
 	for (size_t i = 0; i < js_len(top); i++) {
 		const struct js *one = js_at(top, i);
@@ -24,8 +44,7 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 		(void)fputs("  ", p->to);
 		if (i == 0)
 			paper_text(p, 2, "%s of %s %s came from %s%s", size_format(part, size), size_format(bytes, all),
-				   live ? "that lived in its heap" : "in its heap at the peak",
-				   js_get_text(one, "text", "?"), growth > 0 ? ", and grew steadily" : "");
+				   whose, js_get_text(one, "text", "?"), growth > 0 ? ", and grew steadily" : "");
 		else
 			paper_text(p, 2, "%s from %s%s", size_format(part, size), js_get_text(one, "text", "?"),
 				   growth > 0 ? ", and grew steadily" : "");
@@ -36,5 +55,10 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 	if (file[0]) {
 		(void)fputs("  ", p->to);
 		paper_text(p, 2, "More: vigil heap %s", file);
+	}
+	const char *before = js_get_text(heap, "before", "");
+	if (before[0]) {
+		(void)fputs("  ", p->to);
+		paper_text(p, 2, "As it was when memory got short: vigil heap %s --what live", before);
 	}
 }

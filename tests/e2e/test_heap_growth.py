@@ -24,7 +24,7 @@ def touches_nothing(empty):
 
 def main():
     kept, empty = [], []
-    print("ready", os.getpid(), flush=True)
+    os.write(1, b"ready %d\\n" % os.getpid())  # whole, where two ranks share a pipe
     while True:
         keeps(kept)
         touches_nothing(empty)
@@ -82,6 +82,41 @@ def test_the_line_that_touches_memory_is_named(vigil, pid):
     assert "libvigil" not in pathlib.Path(f"/proc/{pid}/maps").read_text()
 
 
+SLEEPS = """
+import os, time
+kept = []
+def grow():
+    kept.append(bytearray(500000))
+print("ready", os.getpid(), flush=True)
+while True:
+    grow()
+    time.sleep(0.02)
+    if len(kept) > 200:
+        kept.clear()
+"""
+
+
+def test_a_line_that_only_sleeps_is_not_named(vigil, tmp_path):
+    """Python's frames are read when the fault is over: by then the thread often sleeps, and that line touched nothing."""
+    script = tmp_path / "sleeps.py"
+    script.write_text(SLEEPS)
+    p = subprocess.Popen(["/usr/bin/python3", script], stdout=subprocess.PIPE)
+    try:
+        assert p.stdout.readline().startswith(b"ready")
+        report = vigil("heap", p.pid, "--what", "growth", "-d", "3s", "--json").json()
+    finally:
+        p.kill()
+        p.wait(timeout=20)
+    total = report["total"]["bytes"]
+    assert total > 20 * MIB
+    sleeping = sum(s["bytes"] for s in report["stacks"] if any(f.get("line") == 9 for f in s["frames"]) and
+                   not any(f["name"] == "grow" for f in s["frames"]))
+    assert sleeping < 0.05 * total, report["stacks"]
+    late = sum(s["bytes"] for s in report["stacks"] if "[Python had gone on]" in [f["name"] for f in s["frames"]])
+    assert late + grown(report, "grow") > 0.9 * total, report["stacks"]
+    assert not late or "had gone on" in report["remarks"][0], report
+
+
 def test_it_has_the_forms_of_the_other_views(vigil, pid, tmp_path):
     table = vigil("heap", pid, "--what", "growth", "-d", "1s").out.decode()
     assert "memory touched for the first time" in table and re.search(r"/s  grows.py:\d+ keeps", table), table
@@ -111,7 +146,7 @@ def test_ranks_of_a_job_are_told_apart(vigil, script, tmp_path):
 
 def test_ctrl_c_shows_what_was_seen(vigil, pid):
     watching = vigil.start("heap", pid, "--what", "growth", "-d", "10m", "--json")
-    wait_for(lambda: any("perf_event" in os.readlink(f) for f in pathlib.Path(f"/proc/{watching.pid}/fd").iterdir()), 60)
+    wait_for(lambda: any("perf_event" in os.path.realpath(f) for f in pathlib.Path(f"/proc/{watching.pid}/fd").iterdir()), 60)
     watching.send_signal(signal.SIGINT)
     out, _ = watching.communicate(timeout=60)
     assert b'"growth"' in out and watching.returncode == 0

@@ -61,7 +61,9 @@ def test_the_report_of_vigils_kill_has_the_stack_that_grew_and_a_copy_of_before(
     assert 0.3 * live_of(whole) < live_of(copy) <= live_of(whole)
     shown = vigil("heap", copy, "--what", "live")
     assert shown.status == 0 and b"grow_here" in shown.out, shown
-    assert b"grow_here" in vigil("why", "last").out
+    said = vigil("why", "last").out
+    assert report["heap"]["before"] == str(copy)
+    assert b"grow_here" in said and b"whenmemorygotshort:vigilheap" in b"".join(said.split()), said
 
 
 def test_a_job_that_only_comes_near_its_limit_has_a_copy_and_lives(vigil, script):
@@ -158,3 +160,28 @@ def test_64_workers_each_have_a_profile_and_are_shown_as_one(vigil, tmp_path):
     vigil.finish(running)
     after = vigil("heap", "last", "--json").json()
     assert len(after["processes"]) > 10, "the ones with the highest peaks are kept"
+
+
+CROWD = """
+import os, time
+for k in range(3):
+    if os.fork() == 0:
+        break
+kept = []
+while True:
+    kept.append(bytes(b"x" * (1 << 20)))
+    time.sleep(0.02)
+"""
+
+
+def test_the_report_of_a_unit_of_several_processes_has_the_sum_of_them(vigil, tmp_path):
+    path = tmp_path / "crowd.py"
+    path.write_text(CROWD)
+    result = vigil("run", "--heap", "--memory-limit", "320M", "--", "/usr/bin/python3", path)
+    assert result.status == 137, result
+    heap = vigil.why()["heap"]
+    assert heap["processes"] == 4 and heap["ended_processes"] >= 4 and "pid" not in heap, heap
+    assert 180 * MIB < heap["bytes"] < 400 * MIB and "crowd.py:8" in heap["top"][0]["text"], heap
+    said = vigil("why", "last").out
+    assert b"in the heaps of 4 processes at their peaks came from crowd.py:8" in b" ".join(said.split()), said
+    assert b"4 processes" in vigil("heap", heap["file"]).out

@@ -401,6 +401,14 @@ def test_with_another_allocator(folder, name, order):
     exact = told(run(folder, PATTERNS, "sites", VIGIL_HEAP_SEED="1", **{order: str(other)}).stdout)
     if order == "before":
         # Its malloc is found first: nothing comes through ours, and its own mappings are what is seen.
+        region = only(folder)
+        seen = {s.domain: 0 for s in region.stacks.values()}
+        for s in region.stacks.values():
+            seen[s.domain] += s.total.bytes
+        assert {domain for domain, size in seen.items() if size} == {"mmap"}, seen
+        # what it mapped holds what the sites kept, in pieces of its own
+        kept = sum(size for site, (size, _) in exact.items() if site != "site_brief")
+        assert 0.5 * kept < seen["mmap"] < 2 * kept, (seen, exact)
         return
     region = only(folder)
     sums_agree(region)

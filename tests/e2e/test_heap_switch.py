@@ -1,6 +1,8 @@
 """vigil heap --attach, --detach, --start, --stop and --rate, as a person types them."""
+import os
 import pathlib
 import re
+import signal
 import subprocess
 
 import pytest
@@ -70,8 +72,16 @@ def test_attach_and_detach(vigil, program):
     done = vigil("heap", p.pid, "--detach")
     assert done.status == 0 and re.search(rb"sampling has ended, \d+ places in \d+ files are its own again", done.err), done
     assert region(file)["state"] == 3 and p.poll() is None
-    attach(vigil, p.pid)  # and again: a profile of its own
+    report = vigil("heap", p.pid, "--json").json()
+    assert [one["state"] for one in report["processes"]] == ["detached"]
+    assert b"detached: nothing is sampled any more" in vigil("heap", p.pid).out
+    attach(vigil, p.pid, "--rate", "16K")  # and again: a profile of its own
     assert len(list(folder.glob("*.heap"))) == 2 and p.poll() is None
+    wait_for(lambda: any(region(f)["samples"] > 20 and region(f)["rate"] == 16384 for f in folder.glob("*.heap")))
+    table = vigil("heap", p.pid).out
+    assert b"1 process, running;" in table and b"1 earlier profile" in table and b"switched off" not in table, table
+    report = vigil("heap", p.pid, "--json").json()
+    assert [(one["state"], one["live"]["bytes"] > 0) for one in report["processes"]] == [("detached", False), ("running", True)]
 
 
 def test_attached_again_and_again(vigil, program):
@@ -122,3 +132,56 @@ def test_what_cannot_be_switched_is_said(vigil, program):
     assert done.status == 2 and b"--rate: expected 4 KiB to 16 MiB" in done.err
     done = vigil("heap", 4194300, "--attach")
     assert done.status == 4, done
+
+
+FORKS = """
+import os, sys, time
+print("ready", flush=True)
+sys.stdin.readline()
+child = os.fork()
+kept = []
+if child:
+    print("child", child, flush=True)
+while True:
+    kept = [bytes(1 << 20) for _ in range(30)]
+    time.sleep(0.05)
+"""
+
+
+def test_what_an_attached_process_left_is_found_by_its_number_and_its_childs(vigil, program):
+    p = program(FORKS)
+    attach(vigil, p.pid, "--rate", "64K")
+    p.stdin.write(b"\n")
+    p.stdin.flush()
+    child = int(p.stdout.readline().split()[1])
+    report = wait_for(lambda: (lambda r: r.status == 0 and r.json())(vigil("heap", child, "--json")), 20, "the child's profile")
+    assert [one["pid"] for one in report["processes"]] == [child]
+    done = vigil("heap", p.pid, "--detach")
+    assert b"stay mapped" in done.err and b"forked meanwhile" in done.err, done
+    for pid in (child, p.pid):
+        os.kill(pid, signal.SIGKILL)
+    p.wait(timeout=20)
+    result = vigil("heap", p.pid)
+    assert result.status == 0 and b"process %d: 2 processes" % p.pid in result.out, result
+
+
+def test_what_cannot_have_a_profile_is_said_to_be_so(vigil, tmp_path):
+    source, static = tmp_path / "st.c", tmp_path / "st"
+    source.write_text("#include <stdlib.h>\n#include <unistd.h>\nint main(int n, char **v) { void *volatile p = malloc(4 << 20); "
+                      "(void)p; (void)v; if (n > 1) sleep(60); return 0; }\n")
+    subprocess.run(["cc", "-O1", "-static", "-o", static, source], check=True)
+    assert vigil("run", "--heap", "--name", "st", "--", static).status == 0
+    result = vigil("heap", "st")
+    assert result.status == 4 and "has ended" in result.text and "(yet)" not in result.text, result
+    running = subprocess.Popen([static, "wait"])
+    try:
+        result = wait_for(lambda: (lambda r: "static" in r.text and r)(vigil("heap", running.pid)), 20)
+        assert result.status == 4 and "--what growth" in result.text and "--attach" not in result.text, result
+    finally:
+        running.kill()
+        running.wait(timeout=20)
+    job = vigil.start("run", "--name", "plain", "--", "sleep", "60")
+    result = wait_for(lambda: (lambda r: "no heap profile" in r.text and r)(vigil("heap", "plain")), 20)
+    assert result.status == 4 and "--attach" in result.text, result
+    job.send_signal(signal.SIGTERM)
+    vigil.finish(job)

@@ -1,11 +1,13 @@
 """vigil heap: known patterns of memory, read from the living and the dead, in every form; bad input; bounds."""
 import gzip
 import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -121,6 +123,77 @@ def test_of_a_running_process_it_is_known_what_lies_in_memory(vigil, tmp_path):
     assert b"small_blocks" in text and b"main" in text
 
 
+def test_large_blocks_are_exact_at_the_peak_and_alive(vigil, tmp_path):
+    script = tmp_path / "large.py"
+    script.write_text("import os, time\nkept = [bytes(8 << 20) for _ in range(24)]\nbrief = bytes(64 << 10)\ndel brief\n"
+                      "print('ready', os.getpid(), flush=True)\ntime.sleep(60)\n")
+    process, _ = running(vigil, ["/usr/bin/python3", script])
+    for what in ("live", "peak"):
+        row = vigil("heap", "last", "--what", what, "--json").json()["stacks"][0]
+        assert "large.py:2" in row["text"] and abs(row["bytes"] - 192 * MIB) < 1024 * 1024, row
+        assert row["high_bytes"] - row["low_bytes"] < MIB / 4, row
+        assert re.search(rb"192 MiB +exact .*large.py:2", vigil("heap", "last", "--what", what).out)
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process)
+
+
+EXECS = """
+import os, sys, time
+if sys.argv[1] == "first":
+    kept = [bytes(1 << 20) for _ in range(100)]
+    os.execv(sys.executable, [sys.executable, __file__, "second"])
+later = [bytes(1 << 20) for _ in range(50)]
+print("ready", os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+def test_of_a_process_that_called_exec_only_the_newest_image_lives(vigil, tmp_path):
+    script = tmp_path / "execs.py"
+    script.write_text(EXECS)
+    process, pid = running(vigil, ["/usr/bin/python3", script, "first"])
+    for subject in ("last", pid):
+        report = vigil("heap", subject, "--json").json()
+        assert [(p["state"], p.get("earlier", False)) for p in report["processes"]] == [("replaced", True), ("running", False)]
+        assert not any("execs.py:4" in s["text"] for s in report["stacks"]), report["stacks"]
+        assert 35 * MIB < report["total"]["bytes"] < 75 * MIB
+    head = vigil("heap", "last").out
+    assert b"1 process, running;" in head and b"1 earlier profile" in head and head.count(b"RSS") == 1, head
+    mem = vigil("mem", "last").out
+    assert b"execs.py:6" in mem and b"execs.py:4" not in mem, mem
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process)
+
+
+def test_the_image_before_exec_into_what_leaves_no_profile_does_not_live(vigil, tmp_path):
+    script = tmp_path / "away.py"
+    script.write_text("import os\nkept = [bytes(1 << 20) for _ in range(100)]\nprint('ready', os.getpid(), flush=True)\n"
+                      "os.execv('/bin/sleep', ['sleep', '60'])\n")
+    process, _ = running(vigil, ["/usr/bin/python3", script])
+    states = wait_for(lambda: [s for s in [[p["state"] for p in vigil("heap", "last", "--json").json()["processes"]]]
+                               if s != ["running"]], 20, "the exec")
+    assert states == [["replaced"]]
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process)
+
+
+def test_a_process_that_left_no_word_is_not_called_killed(vigil, tmp_path):
+    script = tmp_path / "silent.py"
+    script.write_text("import os, sys\nkept = [bytes(1 << 20) for _ in range(20)]\n"
+                      "if sys.argv[1] == 'child' and os.fork() == 0:\n    more = [bytes(1 << 20) for _ in range(20)]\n    os._exit(0)\n"
+                      "if sys.argv[1] == 'child':\n    os.wait()\nos._exit(3)\n")
+    result = vigil("run", "--heap", "--name", "silent", "--", "/usr/bin/python3", script, "alone")
+    assert result.status == 3, result
+    report = vigil("heap", "last", "--json").json()
+    assert [p["state"] for p in report["processes"]] == ["ended"]
+    vigil("run", "--heap", "--name", "silent", "--", "/usr/bin/python3", script, "child")
+    report = vigil("heap", "last", "--json").json()
+    assert sorted(p["state"] for p in report["processes"]) == ["ended", "gone"]
+    assert b"killed" not in vigil("heap", "last").out
+    (file,) = [p["file"] for p in report["processes"] if p["state"] == "gone"]
+    assert b"1 process, ended without leaving word" in vigil("heap", file).out
+
+
 @pytest.mark.parametrize("form", ["html", "svg", "folded", "pprof", "json", "table"])
 def test_each_form_has_the_same_stacks(vigil, tmp_path, form):
     killed(vigil, 64, 0, 0, 0)
@@ -171,12 +244,46 @@ def test_the_report_of_a_gpu_s_end_says_why(vigil, tmp_path):
     assert any("expandable_segments" in a for a in report["cause"]["advice"])
 
 
+def test_the_log_line_of_a_gpu_s_end_is_a_sentence(vigil, tmp_path):
+    script = tmp_path / "oom.py"
+    script.write_text(
+        "raise RuntimeError('HIP out of memory. Tried to allocate 1.70 GiB. GPU 0 has a total capacity of 6.00 GiB of which 0 bytes "
+        "is free. Including non-PyTorch memory, this process has 5.30 GiB memory in use. Of the allocated memory 2.93 GiB is allocated "
+        "by PyTorch, and 2.30 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+        "something else, which is a long sentence that nobody needs to the end of it')\n")
+    assert vigil("run", "--", "/usr/bin/python3", script).status == 1
+    report = vigil.why()
+    assert report["kind"] == "gpu_oom" and report["cause"]["id"] == "gpu_fragmentation"
+    assert re.search(r"\w … [A-Z]", report["cause"]["text"]), report["cause"]["text"]
+    assert any("PYTORCH_HIP_ALLOC_CONF" in a for a in report["cause"]["advice"])
+    assert not any("CUDA" in a for a in report["cause"]["advice"])
+
+
 def test_a_snapshot_of_pytorch_is_shown(vigil):
     path = ROOT / "tests/fixtures/torch/two_devices.pickle"
     report = vigil("heap", path, "--json").json()
     assert report["source"] == "torch" and [p["device"] for p in report["processes"]] == [0, 1]
     assert report["stacks"][0]["text"] == "model.py:12 forward" and report["stacks"][0]["bytes"] == 41 * MIB
     assert b"35 % of what is free is in smaller pieces" in vigil("heap", path).out
+
+
+def test_a_snapshot_says_nothing_of_what_it_has_not(vigil, tmp_path):
+    path = ROOT / "tests/fixtures/torch/two_devices.pickle"
+    for what in ("peak", "leaks", "temporary"):
+        result = vigil("heap", path, "--what", what)
+        assert result.status == 2 and "PyTorch memory snapshot" in result.text and result.out == b"", result
+        assert len(result.text.splitlines()) == 1, result
+    assert vigil("heap", path, "--what", "live").status == 0
+    cut = tmp_path / "cut.pickle"
+    whole = path.read_bytes()
+    for size in range(40, len(whole), 97):
+        cut.write_bytes(whole[:size])
+        result = vigil("heap", cut)
+        assert b"pieces" not in result.out, result
+        if result.status:
+            assert result.status == 1 and "cut off" in result.text and len(result.text.splitlines()) == 1, (size, result)
+        else:
+            assert b"not whole" in result.out and b"MiB in use in the part" in result.out, (size, result)
 
 
 def bad_inputs(tmp_path, whole):
@@ -215,3 +322,141 @@ def test_what_has_no_profile_is_told_what_to_do(vigil):
     sleeper.send_signal(signal.SIGTERM)
     assert vigil("heap").status == 2
     assert vigil("heap", "plain", "--rank", "x").status in (2, 4)
+
+
+RANKS = "import os\nkept = [bytearray(1 << 20) for _ in range(20)]\n"
+
+
+def test_a_rank_that_is_not_there_is_no_empty_answer(vigil, tmp_path):
+    script = tmp_path / "ranks.py"
+    script.write_text(RANKS)
+    assert vigil("run", "--heap", "--nproc", "2", "--name", "ranks", "--", "/usr/bin/python3", script).status == 0
+    assert vigil("heap", "ranks", "--rank", "1", "--diff", "0").status == 0
+    for options in (("--rank", "3"), ("--diff", "99"), ("--rank", "1", "--diff", "2")):
+        result = vigil("heap", "ranks", *options)
+        assert result.status == 4 and result.out == b"" and "highest rank" in result.text, (options, result)
+    assert vigil("run", "--heap", "--name", "single", "--", "/usr/bin/python3", script).status == 0
+    result = vigil("heap", "single", "--diff", "7")
+    assert result.status == 4 and "rank" in result.text and result.out == b"", result
+
+
+def test_options_that_would_do_nothing_are_refused(vigil):
+    for options in (("--heap-objects",), ("--heap-rate", "64K")):
+        result = vigil("run", *options, "--", "true")
+        assert result.status == 125 and "add --heap" in result.text, result
+    assert vigil("run", "--heap", "--heap-rate", "64K", "--", "true").status == 0
+    result = vigil("heap", "last", "--rate", "64K")
+    assert result.status == 2 and "--attach" in result.text, result
+
+
+def test_a_file_of_a_jobs_name_does_not_hide_the_job(vigil, tmp_path):
+    script = tmp_path / "pat"
+    script.write_text(RANKS)
+    assert vigil("run", "--heap", "--name", "pat", "--", "/usr/bin/python3", script).status == 0
+    result = vigil("heap", "pat", cwd=tmp_path)
+    assert result.status == 0 and b"job pat" in result.out, result
+    result = vigil("heap", "./pat", cwd=tmp_path)
+    assert result.status == 1 and "no heap profile" in result.text, result
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_profiles_of_another_user_are_said_to_be_his(vigil, as_nobody):
+    folder = tempfile.mkdtemp(dir="/tmp", prefix="vigil-heap-test-")
+    try:
+        os.chmod(folder, 0o755)
+        done = vigil("run", "--state", folder, "--heap", "--name", "theirs", "--", "/usr/bin/python3", "-c", "x = bytes(9 << 20)")
+        assert done.status == 0, done
+        result = vigil("heap", "--state", folder, "theirs", prefix=as_nobody)
+        assert result.status == 3 and "whoever started it" in result.text, result
+    finally:
+        shutil.rmtree(folder)
+
+
+WORKERS = """
+import multiprocessing, os, time
+def works(seconds):
+    kept = [bytearray(1 << 20) for _ in range(20)]
+    time.sleep(seconds)
+def stands_between():
+    inner = multiprocessing.Process(target=works, args=(0.5,))
+    inner.start()
+    inner.join()
+if __name__ == "__main__":
+    kept = [bytearray(1 << 20) for _ in range(20)]
+    workers = [multiprocessing.get_context(how).Process(target=works, args=(0.5,)) for how in ("fork", "spawn")]
+    workers.append(multiprocessing.Process(target=stands_between))
+    [w.start() for w in workers]
+    [w.join() for w in workers]
+"""
+
+
+def test_workers_have_their_ranks_after_the_end(vigil, tmp_path):
+    script = tmp_path / "workers.py"
+    script.write_text(WORKERS)
+    assert vigil("run", "--heap", "--nproc", "2", "--name", "workers", "--", "/usr/bin/python3", script).status == 0
+    for rank in (0, 1):
+        report = vigil("heap", "workers", "--rank", rank, "--json").json()
+        large = [p for p in report["processes"] if p["peak"]["bytes"] > 12 * MIB]
+        assert len(large) == 4, [(p["pid"], p["name"], p.get("rank")) for p in vigil("heap", "workers", "--json").json()["processes"]]
+
+
+def test_a_moment_is_saved_and_compared_with(vigil, tmp_path):
+    script = tmp_path / "steps.py"
+    script.write_text("import os, sys\nkept = [bytes(1 << 20) for _ in range(40)]\nprint('ready', os.getpid(), flush=True)\n"
+                      "sys.stdin.readline()\nmore = [bytes(1 << 20) for _ in range(60)]\nprint('more', flush=True)\nsys.stdin.readline()\n")
+    process = vigil.start("run", "--heap", "--name", "steps", "--", "/usr/bin/python3", script, stdin=subprocess.PIPE)
+    pid = int(wait_for(lambda: process.stdout.readline(), 60, "the workload").split()[1])
+    before = tmp_path / "before.heap"
+    result = vigil("heap", "steps", "-o", before)
+    assert result.status == 0 and "--diff" in result.text, result
+    process.stdin.write(b"\n")
+    process.stdin.flush()
+    assert wait_for(lambda: process.stdout.readline(), 60, "more").strip() == b"more"
+    report = vigil("heap", pid, "--diff", before, "--json").json()
+    top = report["stacks"][0]
+    assert "steps.py:5" in top["text"] and top["bytes"] > 40 * MIB and top["before"]["bytes"] == 0, top
+    assert [p["state"] for p in report["processes"]] == ["running", "saved"], report["processes"]
+    assert b"a copy of a moment before" in vigil("heap", before).out
+    # of several processes it is a folder
+    process.communicate(b"\n", timeout=60)
+    script.write_text(RANKS)
+    assert vigil("run", "--heap", "--nproc", "2", "--name", "two", "--", "/usr/bin/python3", script).status == 0
+    assert vigil("heap", "two", "-o", tmp_path / "two.heap").status == 0
+    assert len(vigil("heap", tmp_path / "two.heap", "--json").json()["processes"]) == 2
+
+
+NUMPY = """
+import numpy, os
+kept = [numpy.ones(1 << 17) for _ in range(64)]
+for _ in range(30):
+    brief = numpy.zeros(1 << 19)
+    brief[:] = 1
+del brief
+small = [numpy.empty(200) for _ in range(20000)]
+whole = numpy.concatenate(kept)
+os._exit(0)
+"""
+
+
+def test_numpy_s_arrays_are_counted(vigil, tmp_path):
+    """Blocks of 64 R are all seen, so these are equalities; the small ones are estimates that hold."""
+    if subprocess.run(["/usr/bin/python3", "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no numpy")
+    script = tmp_path / "arrays.py"
+    script.write_text(NUMPY)
+    assert vigil("run", "--heap", "--heap-rate", "16K", "--name", "arrays", "--", "/usr/bin/python3", script).status == 0
+    views = {what: vigil("heap", "arrays", "--what", what, "--json").json()["stacks"] for what in ("live", "peak", "temporary")}
+
+    def of(what, line, most=1 << 30):
+        rows = [s for s in views[what] if s["text"].startswith(f"arrays.py:{line} ") and s["bytes"] > MIB / 2]
+        assert rows and all("-> numpy" in s["text"] for s in rows), (what, line, [s["text"] for s in views[what]][:9])
+        return {key: sum(r[key] for r in rows) for key in ("bytes", "low_bytes", "high_bytes", "objects")}
+
+    kept, whole, small, brief = of("live", 3), of("live", 9), of("live", 8), of("temporary", 5)
+    assert abs(kept["bytes"] - 64 * MIB) < 8192 and kept["objects"] == 64, kept
+    assert abs(whole["bytes"] - 64 * MIB) < 8192 and whole["objects"] == 1, whole
+    assert kept["high_bytes"] - kept["low_bytes"] < MIB / 8
+    assert abs(of("peak", 3)["bytes"] - 64 * MIB) < 8192
+    assert abs(brief["bytes"] - 30 * 4 * MIB) < 16384 and brief["objects"] == 30, brief
+    truth = 20000 * 1600
+    assert abs(small["bytes"] - truth) < 2 * (small["high_bytes"] - small["low_bytes"]) and 17000 < small["objects"] < 23000, small

@@ -96,7 +96,7 @@ static void stacks_get_their_lines_and_their_figures(void **state)
 	size_t n, n_processes;
 	const struct heapset_process *p = heapset_processes(h, &n_processes);
 	assert_int_equal(n_processes, 1);
-	assert_true(p->killed && !p->running);
+	assert_int_equal(p->life, HEAPSET_GONE);
 	assert_string_equal(p->name, "python3 train.py");
 	assert_int_equal(p->stacks, 3);
 	assert_int_equal(heapset_rows(h, &live, &rows, &n), 0);
@@ -212,6 +212,42 @@ static void a_folder_with_one_damaged_file_gives_the_others(void **state)
 	assert_non_null(strstr(f.text, "version 2"));
 }
 
+static void what_an_earlier_image_held_is_not_alive(void **state)
+{
+	(void)state;
+	struct fault f;
+	char sub[100], path[200];
+	const struct heapread_who who[] = {
+		{.inner_pid = 2147480, .start_ticks = 5, .rank = NO_RANK, .has_status = true, .wait_status = 9}};
+	const struct heapread_want want = {.who = who, .n_who = 1};
+	TEXT_FORMAT(sub, "%s/exec", folder);
+	assert_int_equal(mkdir(sub, 0700), 0);
+	training(2147480);
+	image.header.start_ticks = 5;
+	TEXT_FORMAT(path, "%s/2147480.5.heap", sub);
+	assert_int_equal(file_replace(path, &image, IMAGE_BYTES, 0600), 0);
+	image_init(&image, 2147480);
+	image.header.start_ticks = 5;
+	image.header.generation = 1;
+	const uint64_t native[] = {0x10100};
+	image_live(&image, image_stack(&image, native, 1, NULL, 0), 0x100000, 1 << 20, 1 << 20, 2000000000);
+	TEXT_FORMAT(path, "%s/2147480.5.1.heap", sub);
+	assert_int_equal(file_replace(path, &image, IMAGE_BYTES, 0600), 0);
+	struct heapset *h = read_all(sub, &want, 0, &f);
+	size_t n;
+	const struct heapset_process *p = heapset_processes(h, &n);
+	assert_int_equal(n, 2);
+	assert_true(p[0].earlier && p[0].life == HEAPSET_REPLACED && p[0].live.bytes == 0 && p[0].peak.bytes > 1e8);
+	assert_true(!p[1].earlier && p[1].life == HEAPSET_KILLED);
+	const struct heapset_want live = {.what = HEAPSET_LIVE};
+	struct heapset_row *rows;
+	assert_true(heapset_total(h, &live).bytes == 1 << 20);
+	assert_int_equal(heapset_rows(h, &live, &rows, &n), 0);
+	assert_int_equal(n, 1);
+	free(rows);
+	heapset_free(h);
+}
+
 static void an_incident_gets_its_sentence(void **state)
 {
 	(void)state;
@@ -240,6 +276,7 @@ int main(void)
 		cmocka_unit_test(ranks_come_from_whoever_knows_them),
 		cmocka_unit_test(a_live_set_above_the_last_peak_is_the_peak),
 		cmocka_unit_test(a_folder_with_one_damaged_file_gives_the_others),
+		cmocka_unit_test(what_an_earlier_image_held_is_not_alive),
 		cmocka_unit_test(an_incident_gets_its_sentence),
 	};
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

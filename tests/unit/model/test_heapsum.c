@@ -35,6 +35,7 @@ static void blocks(uint64_t n, double z, double lives, double *truth, struct hea
 						.objects = 1 / p,
 						.variance = w * (w - z),
 						.chance_bytes = w * (1 - p),
+						.lean = w * (1 - p) * w * (1 - p),
 						.samples = 1};
 		heap_amount_add(a, &one);
 	}
@@ -126,6 +127,28 @@ static void what_is_exact_has_no_width(void **unused_state)
 	assert_true(in.low == exact.bytes && in.high == exact.bytes);
 }
 
+/* 24 blocks of 8 MiB, of which one is missed in ten million: the same with and without knowing what is chance. */
+static void what_is_as_good_as_never_missed_is_exact(void **unused_state)
+{
+	(void)unused_state;
+	const double z = 8 * 1048576.0, w = z + 1;
+	struct heap_amount sum = {.bytes = 24 * w, .variance = 24 * w, .chance_bytes = -1, .samples = 24}, live = sum;
+	live.chance_bytes = 24;
+	live.lean = 24;
+	struct heap_interval a = heap_amount_interval(&sum), b = heap_amount_interval(&live);
+	assert_true(a.high - sum.bytes < 1e-2 * z && sum.bytes - a.low < 1e-2 * z);
+	assert_true(b.high - sum.bytes < 1e-2 * z && sum.bytes - b.low < 1e-2 * z);
+	live.above_bytes = z;
+	assert_true(heap_amount_interval(&live).high > live.bytes + z);
+	/* beside it what is small keeps its own width */
+	const struct heap_amount one = {
+		.bytes = rate, .variance = rate * rate, .chance_bytes = rate, .lean = rate * rate, .samples = 1};
+	heap_amount_add(&live, &one);
+	live.above_bytes = 0;
+	b = heap_amount_interval(&live);
+	assert_true(b.high > live.bytes + 4 * rate && b.high < live.bytes + 6 * rate);
+}
+
 static void one_sample_is_a_wide_guess_upward(void **unused_state)
 {
 	(void)unused_state;
@@ -180,6 +203,7 @@ int main(void)
 		cmocka_unit_test(the_interval_covers_the_truth_as_often_as_it_says),
 		cmocka_unit_test(without_knowing_what_is_chance_it_still_holds),
 		cmocka_unit_test(what_is_exact_has_no_width),
+		cmocka_unit_test(what_is_as_good_as_never_missed_is_exact),
 		cmocka_unit_test(one_sample_is_a_wide_guess_upward),
 		cmocka_unit_test(parts_keep_their_error),
 		cmocka_unit_test(steady_growth_is_a_leak_and_a_step_is_none),

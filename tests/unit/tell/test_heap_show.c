@@ -18,7 +18,7 @@ static struct heapset *two_lines(void)
 		.seconds = 60,
 		.rate_bytes = 524288,
 		.device = -1,
-		.running = true,
+		.life = HEAPSET_RUNNING,
 		.lost_samples = 3,
 		.lost_bytes = 1 << 20,
 		.lost_why = "no space on the disk",
@@ -86,6 +86,21 @@ static void a_table_has_bytes_errors_shares_and_the_ladder(void **state)
 	heapset_free(h);
 }
 
+static void an_interval_of_two_kinds_is_no_plus_and_minus(void **state)
+{
+	(void)state;
+	char text[64];
+	/* much that is exact and a little that is not: the doubt is upward */
+	const struct heap_amount lopsided = {.bytes = 200.0 * (double)MIB,
+					     .variance = 1e12,
+					     .chance_bytes = 1e6,
+					     .lean = 1e12,
+					     .samples = 400};
+	assert_string_equal(heap_amount_text(&lopsided, text), "200 MiB (199 MiB to 204 MiB)");
+	const struct heap_amount stepped = {.bytes = 200.0 * (double)MIB, .above_bytes = 10.0 * (double)MIB};
+	assert_string_equal(heap_amount_text(&stepped, text), "200 MiB (200 MiB to 210 MiB)");
+}
+
 static void json_has_what_is_promised(void **state)
 {
 	(void)state;
@@ -120,13 +135,32 @@ static void a_report_says_who_asked_for_how_much_of_it(void **state)
 	report_heap_text(j, REPORT_PLAIN, to);
 	report_heap_text(NULL, REPORT_PLAIN, to);
 	fclose(to);
-	assert_non_null(strstr(text, "4.00 GiB of 5.00 GiB in its heap at the peak came from loader.py:88 load"));
+	assert_non_null(strstr(text, "4.00 GiB of 5.00 GiB in the heap of process 812 at its peak came from loader.py:88 load"));
 	assert_non_null(strstr(text, "vigil heap /state/812.heap"));
 	/* what is a hundredth of it stays in the JSON */
 	assert_null(strstr(text, "x.py"));
 	assert_int_equal(js_len(js_get(j, "top")), 2);
 	free(text);
 	js_free(j);
+	heapset_free(h);
+}
+
+/* Of a block that was moved, or of a part of a mapping, bytes came and went, and no whole one. */
+static void no_whole_object_is_not_none(void **state)
+{
+	(void)state;
+	struct heapset *h = heapset_new(HEAPSET_SAMPLED);
+	const struct frame at = {.kind = FRAME_PYTHON, .name = "moved", .file = "/app/x.py", .module = "", .line = 2};
+	const struct heapset_process p = {.pid = 812, .rank = NO_RANK, .device = -1};
+	const struct heapset_figures f = {.total = {.bytes = 4.0 * (double)MIB, .samples = 1}, .temporary_share = 1};
+	const struct heap_show_want want = {.part = {.what = HEAPSET_TEMPORARY, .lines = true}, .title = "t"};
+	uint32_t process, id;
+	assert_int_equal(heapset_process_add(h, &p, &process), 0);
+	assert_int_equal(frametab_intern(heapset_frames(h), &at, &id), 0);
+	assert_int_equal(heapset_add(h, process, &id, 1, &f), 0);
+	char *text = table(h, &want);
+	assert_non_null(strstr(text, "100.0 %         -         -  x.py:2 moved"));
+	free(text);
 	heapset_free(h);
 }
 
@@ -152,8 +186,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_has_bytes_errors_shares_and_the_ladder),
+		cmocka_unit_test(an_interval_of_two_kinds_is_no_plus_and_minus),
 		cmocka_unit_test(json_has_what_is_promised),
 		cmocka_unit_test(a_report_says_who_asked_for_how_much_of_it),
+		cmocka_unit_test(no_whole_object_is_not_none),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

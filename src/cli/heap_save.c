@@ -1,0 +1,46 @@
+#include "cli/heap_save.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/heaprun.h"
+#include "base/buf.h"
+
+static bool is_wanted(const struct heapset_want *want, const struct heapset_process *p)
+{
+	return heapset_wants(want, p) && p->side == 0 && p->file[0];
+}
+
+static int save_one(const struct heapset_process *p, int dir, const char *name, struct fault *f)
+{
+	int r = heaprun_save(AT_FDCWD, p->file, dir, name);
+	return r < 0 ? fault_set(f, r, "%s cannot be copied: %s", p->file, strerror(-r)) : 0;
+}
+
+int heap_save(const struct heapset *h, const struct heapset_want *want, const char *to, size_t *ret_n, struct fault *f)
+{
+	size_t n, wanted = 0;
+	const struct heapset_process *last = NULL, *all = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++)
+		if (is_wanted(want, &all[i])) {
+			wanted++;
+			last = &all[i];
+		}
+	if (!last || heapset_source_of(h) != HEAPSET_SAMPLED)
+		return fault_set(f, -EINVAL, "%s: only heap profiles are copied; other answers are written as json", to);
+	*ret_n = wanted;
+	if (wanted == 1)
+		return save_one(last, AT_FDCWD, to, f);
+	if (mkdir(to, 0700) < 0)
+		return fault_set(f, -errno, "a folder for %zu profiles cannot be made: %s: %s", wanted, to,
+				 strerror(errno));
+	cleanup(closep) int dir = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = dir < 0 ? fault_set(f, -errno, "%s cannot be opened: %s", to, strerror(errno)) : 0;
+	for (size_t i = 0; i < n && r == 0; i++) {
+		const char *slash = strrchr(all[i].file, '/');
+		if (is_wanted(want, &all[i]))
+			r = save_one(&all[i], dir, slash ? slash + 1 : all[i].file, f);
+	}
+	return r;
+}
