@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "agent/casefile.h"
 #include "base/buf.h"
@@ -305,21 +304,6 @@ static void targets_sort(struct hand *h)
 		}
 }
 
-/*
- * A child of the supervisor that still is this very program: one of vigil's own that has not been announced yet, or a rank
- * in the instant before it becomes the job's program. Neither holds anything.
- */
-static bool is_of_vigil(const struct hand *h, const struct task_row *row)
-{
-	char path[32];
-	struct stat its, own;
-	if (row->ppid != h->shm->supervisor)
-		return false;
-	TEXT_FORMAT(path, "%d/exe", (int)row->pid);
-	return fstatat(h->w->proc_fd, path, &its, 0) == 0 && fstatat(h->w->proc_fd, "self/exe", &own, 0) == 0 &&
-	       its.st_ino == own.st_ino && its.st_dev == own.st_dev;
-}
-
 /* All processes of the chosen units, the largest first. */
 static void targets_collect(struct hand *h)
 {
@@ -333,8 +317,6 @@ static void targets_collect(struct hand *h)
 		if (!chosen[m->unit])
 			continue;
 		const struct task_row *row = &h->tasks->rows[m->row];
-		if (is_of_vigil(h, row))
-			continue;
 		h->target[h->n_targets++] = (struct target){
 			.id = {row->pid, row->start_ticks}, .own_bytes = task_own_bytes(row), .pidfd = -1};
 	}
@@ -394,10 +376,6 @@ static bool begin(struct hand *h, const struct ledger *l, const struct guard_ste
 		return false;
 	}
 	targets_collect(h);
-	if (h->n_targets == 0) {
-		thaw(h, true);
-		return false;
-	}
 	h->asked = false;
 	h->now = casefile_begin(h, l, step);
 	struct incident *in = &h->now->incident;
