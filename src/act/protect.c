@@ -37,24 +37,11 @@ static int adj_lower_partly(const struct world *w, struct protect_row *row)
 	return -EACCES;
 }
 
-static int adj_lower_try(const struct world *w)
-{
-	int own = 0;
-	int r = proc_oom_score_adj_read(w, getpid(), &own);
-	if (r != 0 || own <= -1000)
-		return 0;
-	r = adj_write(w, getpid(), own - 1);
-	if (r == 0)
-		r = adj_write(w, getpid(), own);
-	return r;
-}
-
 static void adj_settle(const struct world *w, const struct protect_target *t, const struct protect_request *want,
 		       struct protect_row *row)
 {
-	/* what would be refused is refused for ourselves as well: tried there, by one, and put back */
-	int r = want->dry_run ? (want->oom_score_adj < row->before ? adj_lower_try(w) : 0)
-			      : adj_write(w, row->id.pid, want->oom_score_adj);
+	bool refused = want->cannot_lower && want->oom_score_adj < row->before;
+	int r = !want->dry_run ? adj_write(w, row->id.pid, want->oom_score_adj) : refused ? -EACCES : 0;
 	if (r == 0) {
 		row->result = PROTECT_DONE;
 	} else if (r == -ENOENT || r == -ESRCH) {

@@ -19,6 +19,7 @@ struct protect_request {
 	bool avoid, omit;   /* systemd-oomd's preference */
 	bool raise_helpers; /* where lowering is refused, raise the expendable instead */
 	bool dry_run;       /* look, write nothing */
+	bool cannot_lower;  /* of a dry run: oom_score_adj may not be lowered here, as the caller has tried */
 };
 
 struct protect_target {

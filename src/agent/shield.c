@@ -220,9 +220,6 @@ static void judge_threats(const struct world *w, const struct shield_want *want,
 	f->level = want->level;
 	f->machine = &s->probe;
 	facts_adj(&s->outcome, want->dry_run, s->wish.oom_score_adj, f);
-	/* Whether lowering is possible at all can be told without touching the job. */
-	if (want->dry_run && s->probe.lower_adj != PROBE_YES && f->adj_highest > s->wish.oom_score_adj)
-		f->n_adj_refused = f->n_processes;
 	facts_group(&s->outcome, f);
 	if (s->outcome.n > 0)
 		facts_limits(w, s->outcome.row[0].id.pid, s->probe.meminfo.bytes[MEMINFO_TOTAL], f);
@@ -246,6 +243,7 @@ static int shield_run(const struct world *w, const struct shield_want *want, str
 	struct protect_request request = {
 		.oom_score_adj = s->wish.oom_score_adj, .low = s->wish.low, .min = s->wish.min, .avoid = s->wish.avoid,
 		.omit = s->wish.omit, .raise_helpers = true, .dry_run = want->dry_run,
+		.cannot_lower = s->probe.lower_adj != PROBE_YES,
 	};
 	size_t fresh = 1;
 	for (int i = 0; i < ROUNDS && fresh > 0; i++) {

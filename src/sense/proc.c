@@ -14,32 +14,29 @@
 /* status has about 60 lines; stat is one line of at most 52 numbers. */
 #define PROC_TEXT_MAX 4096
 
-static int pid_file_open(const struct world *w, pid_t pid, const char *file)
+typedef int file_reader(int fd, char *buf, size_t cap, size_t *ret_len);
+
+static int pid_file_by(file_reader *read, const struct world *w, pid_t pid, const char *file, char *buf, size_t cap,
+		       size_t *ret_len)
 {
 	char path[64];
+	if (w->proc_fd < 0)
+		return WORLD_ABSENT;
 	TEXT_FORMAT(path, "%d/%s", pid, file);
-	int fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	return world_condition(fd < 0 ? -errno : read(fd, buf, cap, ret_len));
 }
 
 /* What the kernel shows in one piece. */
 static int pid_file_once(const struct world *w, pid_t pid, const char *file, char *buf, size_t cap, size_t *ret_len)
 {
-	cleanup(closep) int fd = -1;
-	if (w->proc_fd < 0)
-		return WORLD_ABSENT;
-	fd = pid_file_open(w, pid, file);
-	return world_condition(fd < 0 ? fd : file_read_once(fd, buf, cap, ret_len));
+	return pid_file_by(file_read_once, w, pid, file, buf, cap, ret_len);
 }
 
 /* What comes a page at a time. */
 static int pid_file_read(const struct world *w, pid_t pid, const char *file, char *buf, size_t cap, size_t *ret_len)
 {
-	cleanup(closep) int fd = -1;
-	if (w->proc_fd < 0)
-		return WORLD_ABSENT;
-	fd = pid_file_open(w, pid, file);
-	return world_condition(fd < 0 ? fd : file_read_fd(fd, buf, cap, ret_len));
+	return pid_file_by(file_read_fd, w, pid, file, buf, cap, ret_len);
 }
 
 static uint64_t kib_bytes(uint64_t kib)
