@@ -85,6 +85,8 @@ static int python_open(struct lens *l, struct fault *f)
 		python_close(l);
 		return -ENOMEM;
 	}
+	if (l->has_mark)
+		pystacks_mark(l->stacks, l->mark_addr, l->mark);
 	l->has_python = true;
 	return 0;
 }
@@ -136,6 +138,21 @@ bool lens_changed(struct lens *l)
 {
 	uint64_t now = 0;
 	return l->has_mark && (remote_u64(&l->remote, l->mark_addr, &now) != 0 || now != l->mark);
+}
+
+bool lens_ask_changed(struct lens *l)
+{
+	/* With native frames the maps are needed first. */
+	if (!l->has_mark || !l->stacks || l->stopper)
+		return false;
+	pystacks_ask_mark(l->stacks);
+	return true;
+}
+
+bool lens_found_changed(struct lens *l, const struct lens_look *look)
+{
+	return look->python_result == PYSTACK_OTHER ||
+	       (l->stacks && pystacks_mark_is_open(l->stacks) && lens_changed(l));
 }
 
 void lens_count(const struct lens *l, struct lens_totals *ret)

@@ -75,6 +75,13 @@ int lens_why_none(const struct world *w, pid_t root, struct fault *f);
  * gives each program random bytes of its own (AT_RANDOM in getauxval(3)).
  */
 bool lens_changed(struct lens *l);
+/*
+ * The same without a read of its own: the next look at a Python thread takes those bytes along, and lens_found_changed
+ * then tells. false: such a look could not.
+ */
+bool lens_ask_changed(struct lens *l);
+struct lens_look;
+bool lens_found_changed(struct lens *l, const struct lens_look *look);
 /* Has the thread ended through which it is seen? Others may live: it has to be opened anew then. */
 bool lens_lost(const struct lens *l);
 /* Looks for Python again, after an exec or a late start. Frames and texts borrowed so far are gone. */

@@ -386,6 +386,9 @@ static int look_again(struct track *t, struct track_thread *th, struct stackset 
 	r = lens_look(t->lens, th->tid, th->has_py ? &th->py : NULL, lens_still_of(kind, nr), &look);
 	if (r)
 		return r;
+	if (!t->checked && lens_found_changed(t->lens, &look))
+		return ANEW;
+	t->checked = true;
 	if (look.python_result == PYSTACK_STALE)
 		t->list_ns = 0;
 	if (look.python_result != 0) {
@@ -411,9 +414,9 @@ static int thread_sample(struct track *t, struct track_thread *th, struct stacks
 		return 0;
 	int r = 0;
 	bool still = stood_still(t, th);
-	if (!still && !t->checked && lens_changed(t->lens))
+	bool asked = still || t->checked || (th->has_py && lens_ask_changed(t->lens));
+	if (!asked && lens_changed(t->lens))
 		return ANEW;
-	t->checked |= !still;
 	if (!still)
 		r = look_again(t, th, into, tally, &show);
 	if (r || !show)

@@ -17,7 +17,7 @@ from conftest import WORKLOADS, end_tree, wait_for
 PYTHONS = pythons.find()
 PYTHON = sys.executable
 SPIN = "def spin():\n    while True:\n        pass\nprint('begun', flush=True)\nspin()\n"
-SLEEP = "def rest():\n    time.sleep(1000)\nimport time\nprint('begun', flush=True)\nrest()\n"
+SLEEP = "def rest():\n    print('begun', flush=True)\n    time.sleep(1000)\nimport time\nrest()\n"
 
 
 @pytest.fixture
@@ -281,8 +281,9 @@ def test_trampolines_are_not_shown_beside_the_frames_that_they_are_of(vigil, beg
 
 @as_root
 def test_ones_own_job_takes_no_privilege_and_a_foreign_one_says_which(vigil, as_nobody, tmp_path):
-    tmp_path.parent.chmod(0o755)
-    tmp_path.parent.parent.chmod(0o755)
+    for folder in tmp_path.parents:
+        if folder.stat().st_mode & 0o005 != 0o005:
+            folder.chmod(0o755)
     for folder in (tmp_path, vigil.state):
         folder.chmod(0o777)
     script = tmp_path / "own.py"

@@ -140,6 +140,22 @@ struct pystack_stats pystacks_stats(const struct pystacks *s)
 	return s->stats;
 }
 
+void pystacks_mark(struct pystacks *s, uint64_t addr, uint64_t value)
+{
+	s->mark_addr = addr;
+	s->mark = value;
+}
+
+void pystacks_ask_mark(struct pystacks *s)
+{
+	s->mark_open = s->mark_addr != 0;
+}
+
+bool pystacks_mark_is_open(const struct pystacks *s)
+{
+	return s->mark_open;
+}
+
 void pystacks_read_anew(struct pystacks *s)
 {
 	s->anew = true;

@@ -36,6 +36,7 @@
 enum {
 	PYSTACK_TORN = 30, /* no consistent picture in many tries; counted as dropped */
 	PYSTACK_STALE = 31, /* the thread has ended, or the list of threads has changed: list them again */
+	PYSTACK_OTHER = 32, /* pystacks_ask_mark only: it is another program by now */
 };
 
 #define PYSTACK_FRAMES 4096 /* deeper stacks keep the innermost ones and are marked as cut */
@@ -107,6 +108,14 @@ size_t pystacks_interpreters(const struct pystacks *s);
  * SIGSTOP), so one picture is enough. n 0: it runs no Python code.
  */
 int must_check pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, struct pystack *ret);
+/*
+ * A word of the process that is another one in another program. Before the first read, if at all. Once asked for, the next
+ * picture has it, in the same system call: it is then proved, or PYSTACK_OTHER. It stays open while no picture was taken,
+ * for want of need (a thread that stood still) or in vain.
+ */
+void pystacks_mark(struct pystacks *s, uint64_t addr, uint64_t value);
+void pystacks_ask_mark(struct pystacks *s);
+bool pystacks_mark_is_open(const struct pystacks *s);
 /* From now on each stack is read, also of a thread that has not run since: for measuring and for tests. */
 void pystacks_read_anew(struct pystacks *s);
 struct pystack_stats pystacks_stats(const struct pystacks *s);

@@ -95,7 +95,7 @@ struct plan {
 	uint32_t *which;
 	size_t n_from, cap_from;
 	size_t bytes;
-	uint32_t thread_at, cframe_at[PLAN_CFRAMES], gil_at, collecting_at; /* in the picture */
+	uint32_t thread_at, cframe_at[PLAN_CFRAMES], gil_at, collecting_at, mark_at; /* in the picture */
 };
 
 /* What the pins said. */
@@ -144,8 +144,8 @@ struct pystacks {
 	/* Ranges of the structures that are looked at. */
 	uint32_t thread_lo, thread_hi, listed_lo, listed_hi, frame_lo, frame_hi;
 	uint32_t gil_lo, gil_bytes; /* of the GIL's state; 0 bytes: the thread state says it, or there is none */
-	bool usable; /* offsets are there and small */
-	bool anew; /* whether a thread has run is not asked */
+	bool usable, anew, mark_open; /* offsets are there and small; turns are not asked for; the next picture has the mark */
+	uint64_t mark_addr, mark; /* pystacks_mark; 0: none */
 	bool has_chunks, has_cframe, has_shims, has_tlbc;
 
 	struct interp *interps;

@@ -18,7 +18,7 @@ static void *remote_ptr(uint64_t addr)
 /* How long the most used size of a chunk is remembered, in samples. */
 #define PEAK_ROUNDS 64
 
-enum piece_kind { PIECE_CHUNK, PIECE_LOOSE, PIECE_CFRAME, PIECE_THREAD, PIECE_EXTRA };
+enum piece_kind { PIECE_CHUNK, PIECE_LOOSE, PIECE_CFRAME, PIECE_THREAD, PIECE_EXTRA, PIECE_MARK };
 
 struct plan *plan_free(struct plan *p)
 {
@@ -357,6 +357,9 @@ static int plan_build(struct pystacks *s, struct plan *p, bool hot)
 		e = s->has_chunks ? chunks_whole(p, 0, n_twice, THIRD) : loose_group(s, p, true, hot, THIRD);
 	if (e == 0)
 		e = extra_add(s, p, gil_of(s, p));
+	/* Last of all: left out of the pictures that need not have it. */
+	if (e == 0 && s->mark_addr)
+		e = piece_add(p, PIECE_MARK, 0, s->mark_addr, sizeof(s->mark), &p->mark_at);
 	if (e)
 		return e;
 	p->built = true;
@@ -439,6 +442,8 @@ static int plan_correct(const struct pystacks *s, struct plan *p, size_t got)
 	case PIECE_EXTRA:
 		p->no_extra = true;
 		break;
+	case PIECE_MARK:
+		return PYSTACK_OTHER;
 	}
 	return PICTURE_SHORT;
 }
@@ -453,9 +458,9 @@ static int pieces_read(struct pystacks *s, struct plan *p)
 		s->picture = more;
 		s->picture_cap = cap;
 	}
-	size_t done = 0;
-	for (size_t i = 0; i < p->n_from;) {
-		size_t n = MIN(p->n_from - i, (size_t)IOV_MAX), want = 0, got = 0;
+	size_t done = 0, n_from = p->n_from - (s->mark_addr && !s->mark_open);
+	for (size_t i = 0; i < n_from;) {
+		size_t n = MIN(n_from - i, (size_t)IOV_MAX), want = 0, got = 0;
 		for (size_t k = 0; k < n; k++)
 			want += p->from[i + k].iov_len;
 		struct iovec into = {s->picture + done, want};
@@ -532,6 +537,9 @@ int plan_take(struct pystacks *s, struct plan *p, struct pins *ret)
 	int e = pieces_read(s, p);
 	if (e)
 		return e;
+	if (s->mark_open && load_u64(s->picture + p->mark_at) != s->mark)
+		return PYSTACK_OTHER;
+	s->mark_open = false;
 	const char *thread = s->picture + p->thread_at;
 	e = pins_of_thread(s, p, thread, ret);
 	if (e)

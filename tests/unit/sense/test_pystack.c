@@ -460,6 +460,36 @@ static void thread_that_comes_or_ends_is_noticed(void **state)
 	fake_free(f);
 }
 
+/* Its mark is read along, and only when it is asked for. */
+static void another_program_is_noticed_in_the_same_read(void **state)
+{
+	(void)state;
+	struct fake *f = fake_new(11, 4);
+	const struct pythread *threads;
+	struct pystack k;
+	size_t n;
+	put(f, HEAP, 77);
+	pystacks_mark(f->stacks, HEAP, 77);
+	assert_int_equal(read_first(f, &k), 0);
+	assert_int_equal(pystacks_threads(f->stacks, &threads, &n), 0);
+	pystacks_ask_mark(f->stacks);
+	uint64_t before = f->reads;
+	assert_int_equal(pystacks_read(f->stacks, &threads[0], false, &k), 0);
+	assert_int_equal(f->reads - before, 1);
+	assert_false(pystacks_mark_is_open(f->stacks));
+	put(f, HEAP, 78);
+	assert_int_equal(pystacks_read(f->stacks, &threads[0], false, &k), 0); /* not asked for */
+	pystacks_ask_mark(f->stacks);
+	assert_int_equal(pystacks_read(f->stacks, &threads[0], false, &k), PYSTACK_OTHER);
+	assert_true(pystacks_mark_is_open(f->stacks));
+	fake_free(f);
+	f = fake_new(11, 4);
+	pystacks_mark(f->stacks, BASE + SIZE, 77); /* not mapped any more */
+	pystacks_ask_mark(f->stacks);
+	assert_int_equal(read_first(f, &k), PYSTACK_OTHER);
+	fake_free(f);
+}
+
 static void no_interpreter_is_not_yet(void **state)
 {
 	(void)state;
@@ -553,6 +583,7 @@ int main(void)
 		cmocka_unit_test(stack_that_grows_and_shrinks_is_expected_deep),
 		cmocka_unit_test(thread_list_in_a_circle_ends),
 		cmocka_unit_test(thread_that_comes_or_ends_is_noticed),
+		cmocka_unit_test(another_program_is_noticed_in_the_same_read),
 		cmocka_unit_test(no_interpreter_is_not_yet),
 		cmocka_unit_test(process_that_ends_is_gone),
 		cmocka_unit_test(holder_is_known),
