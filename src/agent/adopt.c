@@ -673,6 +673,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	(void)signal(SIGPIPE, SIG_IGN);
 	a->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	struct guard_shm *shm = guardproc_shm_new();
+	ownfork_tell(shm ? &shm->own : NULL);
 	notifier_open(&a->notifier, w, spec->state_dir, spec->channels);
 	orphan_prepare(spec->state_dir, &a->notifier);
 	if (a->signal_fd < 0 || !shm || guard_begin(a, shm) < 0) {

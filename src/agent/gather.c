@@ -14,6 +14,7 @@
 
 #include "agent/errorfiles.h"
 #include "agent/node.h"
+#include "agent/ownfork.h"
 #include "agent/rulefiles.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -455,7 +456,7 @@ static void slow_gather(struct gather *g, const struct gather_logs *logs, struct
 	bool ask_again = killed && !kernel_named(d) && !d->stopping && !d->ended_with_peer;
 	struct slow *s = g->slow;
 	memset(s, 0, offsetof(struct slow, tail));
-	pid_t pid = fork();
+	pid_t pid = ownfork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		logs_read(s, logs, d);
@@ -467,6 +468,7 @@ static void slow_gather(struct gather *g, const struct gather_logs *logs, struct
 	}
 	if (pid > 0)
 		child_wait(g->w, pid, deadline_ns);
+	ownfork_over(pid);
 	slow_take(g, d);
 }
 

@@ -14,6 +14,7 @@
 
 #include "act/jobgroup.h"
 #include "act/target.h"
+#include "agent/ownfork.h"
 #include "judge/guard.h"
 #include "judge/victim.h"
 #include "model/incident.h"
@@ -93,6 +94,7 @@ struct guard_shm {
 	/* Ranks of job 0 that are being started: no part of jobs yet, but not to be left behind if the supervisor dies now. */
 	struct proc_id newborn[UNIT_ROOTS_MAX];
 	_Atomic uint32_t n_newborn;
+	struct ownforks own;      /* the supervisor's, beside the job */
 	_Atomic uint32_t stop;    /* leave quietly */
 	/* guard -> supervisor */
 	_Atomic uint64_t beat_ns; /* last time round the loop */

@@ -133,8 +133,12 @@ int hand_sweep(struct hand *h, size_t budget)
 	int r = tasks_scan(h->tasks, h->w);
 	if (r < 0)
 		return r;
-	for (size_t j = 0; j < h->n_jobs; j++)
-		jobs[j] = h->jobs[j].unit;
+	for (size_t j = 0; j < h->n_jobs; j++) {
+		struct unit_job *u = &jobs[j];
+		*u = h->jobs[j].unit;
+		u->n_not_ours += ownforks_find(&h->shm->own, h->tasks, h->shm->supervisor, u->not_ours + u->n_not_ours,
+					       ARRAY_SIZE(u->not_ours) - u->n_not_ours);
+	}
 	read_group_pids(h, extra);
 	if (h->tasks->source == TASKS_PROC)
 		tell_shared_apart(h);

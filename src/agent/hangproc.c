@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/hangwatch.h"
+#include "agent/ownfork.h"
 #include "base/buf.h"
 #include "base/clock.h"
 
@@ -79,7 +80,7 @@ bool hangproc_tick(struct hangproc *h)
 		return false;
 	h->due_ns = UINT64_MAX;
 	pid_t owner = getpid();
-	pid_t pid = fork();
+	pid_t pid = ownfork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != owner)
@@ -99,6 +100,7 @@ bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[st
 {
 	if (pid <= 0 || h->pid != pid)
 		return false;
+	ownfork_over(pid);
 	h->pid = 0;
 	h->deaths++;
 	char what[100];

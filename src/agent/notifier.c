@@ -9,6 +9,7 @@
 
 #include "act/oomadj.h"
 #include "agent/node.h"
+#include "agent/ownfork.h"
 #include "base/buf.h"
 #include "base/log.h"
 
@@ -131,7 +132,7 @@ static void start(struct notifier *n)
 	if (n->program_fd < 0 || spool_lock(&n->spool, "", &fd) != 0)
 		return; /* whoever has the lock looks once more after giving it back */
 	closep(&fd);
-	pid_t pid = fork();
+	pid_t pid = ownfork();
 	if (pid == 0)
 		become_deliverer(n);
 	if (pid > 0) {
@@ -146,6 +147,7 @@ void notifier_reaped(struct notifier *n, pid_t pid)
 {
 	if (!n || pid <= 0 || n->deliverer != pid)
 		return;
+	ownfork_over(pid);
 	n->deliverer = 0;
 	n->changed = true;
 }

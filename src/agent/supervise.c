@@ -530,6 +530,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	if (!shm)
 		return 125;
 	guard_settings(s, shm);
+	ownfork_tell(&shm->own);
 	orphan_prepare(spec->state_dir, &s->notifier);
 	if (guard_begin(s, shm) < 0) {
 		log_error("cannot start the guard: %s", strerror(errno));

@@ -20,6 +20,7 @@
 #define UNIT_MEMBERS_MAX 16384
 #define UNIT_JOBS_MAX 64
 #define UNIT_ROOTS_MAX 64
+#define UNIT_NOT_OURS 32
 
 /* A job as the guard sees it. */
 struct unit_job {
@@ -31,7 +32,7 @@ struct unit_job {
 	int32_t ranks[UNIT_ROOTS_MAX];
 	size_t n_roots;
 	pid_t reaper; /* its children, but for `not_ours`, belong to the job (double forks end up there); 0: none */
-	pid_t not_ours[8];
+	pid_t not_ours[UNIT_NOT_OURS];
 	size_t n_not_ours;
 };
 

@@ -245,6 +245,41 @@ static void a_pulse_holds_for_one_look_and_opens_no_case(void **state)
 	assert_int_equal(atomic_load(&b->shm->cases_n), 0);
 }
 
+static bool is_the_jobs(const struct bench *b, pid_t pid)
+{
+	for (size_t i = 0; i < b->units->n_members; i++)
+		if (b->tasks.rows[b->units->member[i].row].pid == pid)
+			return true;
+	return false;
+}
+
+/* What vigil forks for itself is never the job's: not when it was just born, and not later. */
+static void ones_own_forks_are_nobodys_victims(void **state)
+{
+	struct bench *b = *state;
+	b->job[0].unit = (struct unit_job){.active = true, .reaper = getpid()};
+	b->shm->own.since_ticks = 1; /* under way: of whoever was born to us since then it is not known whose it is */
+	assert_int_equal(hand_sweep(b->hand, 64), 0);
+	assert_false(is_the_jobs(b, b->child[0]));
+	b->shm->own.since_ticks = 0;
+	ownfork_tell(&b->shm->own);
+	pid_t pid = ownfork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			(void)pause();
+	}
+	assert_int_equal(hand_sweep(b->hand, 64), 0);
+	assert_true(is_the_jobs(b, b->child[0]));
+	assert_false(is_the_jobs(b, pid));
+	assert_int_equal(b->shm->own.since_ticks, 0);
+	(void)kill(pid, SIGKILL);
+	(void)child_change(pid, 0);
+	ownfork_over(pid);
+	assert_int_equal(b->shm->own.pid[0], 0);
+	ownfork_tell(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +290,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_asked_victim_that_stays_is_killed_after_the_grace, bench_open,
 						bench_close),
 		cmocka_unit_test_setup_teardown(a_pulse_holds_for_one_look_and_opens_no_case, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(ones_own_forks_are_nobodys_victims, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(the_victim_ends_and_nobody_else, bench_open, bench_close),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
