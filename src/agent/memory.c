@@ -19,29 +19,69 @@
 #define PSS_BUDGET_NS (NS_PER_S)
 #define SHM_BUDGET_NS (NS_PER_S / 2)
 
-static void chain_levels(const struct world *w, pid_t pid, uint64_t total_cap, struct footprint *f)
+/* A group that vigil made for the job: its limit is the guard's brake, not one that somebody set. */
+static bool is_own_group(const struct job *job, const char *path)
 {
+	size_t len = strlen(path), tail = job ? strlen(job->cgroup) : 0;
+	return tail > 1 && !job->adopted && len >= tail && strcmp(path + len - tail, job->cgroup) == 0;
+}
+
+static void level_add(struct footprint *f, const struct ledger_level *level, size_t source, const char *name)
+{
+	if (f->ledger.n == LEDGER_MAX_LEVELS)
+		return;
+	f->ledger.level[f->ledger.n] = *level;
+	f->ledger.level[f->ledger.n].source = (uint16_t)source;
+	TEXT_COPY(f->level_name[f->ledger.n], name);
+	f->ledger.n++;
+}
+
+/* One job, against its own limit. group: what its own group counts; NULL: it has none. */
+static void job_level(const struct job *job, const struct cgroup_memory *group, struct footprint *f)
+{
+	if (!job || f->n_jobs == 0)
+		return;
+	struct footprint_job *row = &f->job[0];
+	uint64_t used = add_cap(row->own_bytes, row->shmem_bytes);
+	if (group)
+		used = sub_floor(group->current_bytes, ledger_group_reclaimable(group));
+	struct ledger_level level = ledger_job_level(used, job->limit_bytes);
+	level.reclaimable_bytes = group ? ledger_group_reclaimable(group) : 0;
+	if (job->limit_bytes > 0)
+		level_add(f, &level, 0, job->id);
+}
+
+static void chain_levels(const struct world *w, pid_t pid, const struct job *job, uint64_t total_cap, struct footprint *f)
+{
+	struct cgroup_memory own;
+	bool has_own = false;
 	struct cgroup_place place;
 	struct cgroup_chain chain = {.n = 0};
-	if (cgroup_place_read(w, pid, &place) != 0 || cgroup_chain_open(w, &place, &chain) != 0)
+	if (cgroup_place_read(w, pid, &place) != 0 || cgroup_chain_open(w, &place, &chain) != 0) {
+		job_level(job, NULL, f);
 		return;
-	for (size_t i = 0; i < chain.n && f->ledger.n < LEDGER_MAX_LEVELS; i++) {
+	}
+	for (size_t i = 0; i < chain.n; i++) {
 		struct cgroup_memory m;
 		if (cgroup_read_full(&chain.level[i], &m) != 0)
 			continue;
 		if (i == 0)
 			f->ledger.oom_kills = m.oom_kills;
+		if (is_own_group(job, chain.level[i].path)) {
+			own = m;
+			has_own = true;
+			continue;
+		}
 		if (m.max_bytes == CGROUP_NO_LIMIT && m.high_bytes == CGROUP_NO_LIMIT)
 			continue; /* the node's own numbers say more */
-		f->ledger.level[f->ledger.n] = ledger_group_level(&m, LEDGER_CONTAINER, total_cap);
-		f->ledger.level[f->ledger.n].source = (uint16_t)i;
-		TEXT_COPY(f->level_name[f->ledger.n], chain.level[i].path);
-		f->ledger.n++;
+		const struct ledger_level level = ledger_group_level(&m, LEDGER_CONTAINER, total_cap);
+		level_add(f, &level, i, chain.level[i].path);
 	}
+	job_level(job, has_own ? &own : NULL, f);
 	cgroup_chain_close(&chain);
 }
 
-static int levels_read(const struct world *w, pid_t pid, struct footprint *f, struct fault *fault)
+static int levels_read(const struct world *w, pid_t pid, const struct job *job, struct footprint *f, struct fault *fault)
 {
 	cleanup(closep) int fd = openat(w->proc_fd, "meminfo", O_RDONLY | O_CLOEXEC);
 	struct meminfo m;
@@ -54,7 +94,7 @@ static int levels_read(const struct world *w, pid_t pid, struct footprint *f, st
 	f->ledger.n = 1;
 	f->has_shm = meminfo_has(&m, MEMINFO_SHMEM);
 	f->shm_bytes = m.bytes[MEMINFO_SHMEM];
-	chain_levels(w, pid, m.bytes[MEMINFO_TOTAL], f);
+	chain_levels(w, pid, job, m.bytes[MEMINFO_TOTAL], f);
 	return 0;
 }
 
@@ -82,6 +122,7 @@ static bool row_fill(const struct world *w, const struct member *m, bool in_job,
 		row->own_bytes = s.rss_anon_bytes;
 		row->rss_bytes = s.rss_bytes;
 		row->shared_bytes = s.rss_file_bytes + s.rss_shmem_bytes;
+		row->shmem_bytes = s.rss_shmem_bytes;
 		row->swap_bytes = s.swap_bytes;
 	} else {
 		row->own_bytes = task_own_bytes(m->task);
@@ -92,16 +133,23 @@ static bool row_fill(const struct world *w, const struct member *m, bool in_job,
 	return true;
 }
 
-static int rows_read(const struct world *w, const struct members *m, bool in_job, struct footprint *f)
+static int rows_read(const struct world *w, const struct members *m, const struct memory_want *want, struct footprint *f)
 {
 	f->rows = calloc(m->n ? m->n : 1, sizeof(*f->rows));
 	if (!f->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->n; i++)
-		f->n += row_fill(w, &m->row[i], in_job, &f->rows[f->n]) ? 1 : 0;
+		f->n += row_fill(w, &m->row[i], want->members != NULL, &f->rows[f->n]) ? 1 : 0;
+	/* A job that was asked for is known to be its processes', also where we may not read their environment. */
+	for (size_t i = 0; i < f->n && want->members && want->members->job_id; i++)
+		TEXT_COPY(f->rows[i].job, want->members->job_id);
 	f->n_all = f->n;
 	f->n_denied = m->n_denied;
 	footprint_settle(f);
+	for (size_t i = 0; i < f->n_jobs; i++)
+		for (size_t k = 0; k < want->n_jobs; k++)
+			if (strcmp(f->job[i].id, want->jobs[k].id) == 0)
+				f->job[i].limit_bytes = want->jobs[k].limit_bytes;
 	return 0;
 }
 
@@ -205,7 +253,7 @@ static int members_part(const struct world *w, const struct memory_want *want, s
 		r = members_read(w, t, want->members, &m);
 	if (r)
 		return fault_set(fault, r < 0 ? r : -ENOENT, "cannot list the processes: %s", r < 0 ? strerror(-r) : "no /proc");
-	r = rows_read(w, &m, want->members != NULL, f);
+	r = rows_read(w, &m, want, f);
 	members_done(&m);
 	if (r)
 		return fault_set(fault, r, "out of memory");
@@ -224,7 +272,8 @@ static int gather(const struct world *w, const struct memory_want *want, struct 
 	gpus_memory_collect(&gpus, w, f->rows, r == 0 ? f->n : 0);
 	if (r)
 		return r;
-	r = levels_read(w, in_job ? f->rows[0].pid : 0, f, fault);
+	const struct job *job = in_job && want->members->job_id && want->n_jobs ? want->jobs : NULL;
+	r = levels_read(w, in_job ? f->rows[0].pid : 0, job, f, fault);
 	if (r)
 		return r;
 	r = shm_part(w, in_job, want->all, f);

@@ -10,10 +10,13 @@
 #include "agent/members.h"
 #include "base/fault.h"
 #include "model/footprint.h"
+#include "model/job.h"
 
 struct memory_want {
 	const struct members_want *members; /* NULL: the whole node */
 	const char *subject; /* for the heading; "" for the node */
+	const struct job *jobs; /* that are known to run, for their limits; of one job, that one first */
+	size_t n_jobs;
 	bool all;            /* every process and every piece of shared memory */
 };
 

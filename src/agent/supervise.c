@@ -525,6 +525,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	if (why[0])
 		log_debug("%s", why);
 	s->group.limit_bytes = spec->limit_bytes;
+	s->job.limit_bytes = spec->limit_bytes == CGROUP_NO_LIMIT ? 0 : spec->limit_bytes;
 	TEXT_COPY(s->job.cgroup, s->group.name);
 	struct guard_shm *shm = guardproc_shm_new();
 	if (!shm)

@@ -11,6 +11,7 @@
 #include "tell/heap_show.h"
 #include "tell/memory_show.h"
 #include "tell/report.h"
+#include "tell/store.h"
 
 struct mem_options {
 	const char *state;
@@ -40,6 +41,30 @@ static struct js *heap_of(const struct world *w, const char *state, const struct
 	return j;
 }
 
+/* Jobs that have not ended, as the store knows them. */
+struct known {
+	struct job job[FOOTPRINT_JOBS];
+	size_t n;
+};
+
+static int known_add(void *ctx, const struct job *j)
+{
+	struct known *k = ctx;
+	if (j->ended_unix_ms == 0 && k->n < ARRAY_SIZE(k->job))
+		k->job[k->n++] = *j;
+	return 0;
+}
+
+/* Their limits are nice to have: without a store, or one that may not be read, they are not shown. */
+static void known_read(const char *state, struct known *k)
+{
+	cleanup(store_closep) struct store *store = NULL;
+	char note[256];
+	struct fault f;
+	if (store_open(state, STORE_READ, &store, note, &f) == 0)
+		ignore(store_each_job(store, 0, known_add, k), "what was read until then is shown");
+}
+
 static int show(const struct world *w, const struct mem_options *o, const char *state, const struct subject *s)
 {
 	const struct members_want members = {
@@ -47,7 +72,15 @@ static int show(const struct world *w, const struct mem_options *o, const char *
 		.root = s ? s->pid : 0,
 		.group = s && s->is_job ? s->job.cgroup : NULL,
 	};
-	const struct memory_want want = {.members = s ? &members : NULL, .subject = s ? s->text : "", .all = o->all};
+	cleanup(freep) struct known *known = calloc(1, sizeof(*known));
+	if (!known)
+		return EXIT_PROBLEM;
+	if (s && s->is_job)
+		(void)known_add(known, &s->job);
+	else if (!s)
+		known_read(state, known);
+	const struct memory_want want = {.members = s ? &members : NULL, .subject = s ? s->text : "",
+					 .jobs = known->job, .n_jobs = known->n, .all = o->all};
 	struct footprint p;
 	struct fault f = {.text = ""};
 	int r = memory_gather(w, &want, &p, &f);

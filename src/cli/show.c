@@ -61,6 +61,8 @@ static void print_job(const struct view *v, const struct job *j)
 	paper_value(p, "deaths", "%u for memory, %u otherwise", j->memory_kills, j->other_deaths);
 	if (j->peak_bytes > 0)
 		paper_value(p, "most memory", "%s", size_format(j->peak_bytes, peak));
+	if (j->limit_bytes > 0)
+		paper_value(p, "memory limit", "%s", size_format(j->limit_bytes, peak));
 	if (j->cgroup[0])
 		paper_value(p, "control group", "%s", j->cgroup);
 	if (j->log_dir[0])

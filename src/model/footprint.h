@@ -25,11 +25,22 @@ struct footprint_row {
 	char comm[32];
 	char command[512];
 	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
+	uint64_t shmem_bytes; /* of shared_bytes, what is no file on a disk */
 	enum footprint_pss pss;
 	uint64_t pss_bytes;
 	bool has_gpu;
 	uint64_t gpu_bytes; /* on all devices */
 };
+
+/* One job that has processes here. */
+struct footprint_job {
+	char id[64];
+	size_t processes;
+	uint64_t own_bytes, swap_bytes;
+	uint64_t shmem_bytes; /* shared memory: the most that one of its processes has */
+	uint64_t limit_bytes; /* --memory-limit; 0: none, or not known */
+};
+#define FOOTPRINT_JOBS 64 /* more are not listed apart */
 
 #define FOOTPRINT_OWNERS 16
 struct footprint_shm {
@@ -58,6 +69,8 @@ struct footprint {
 	struct footprint_row *rows; /* largest own bytes first; owned */
 	size_t n, n_all; /* shown and found */
 	uint64_t own_bytes, rss_bytes, swap_bytes; /* of all found */
+	struct footprint_job job[FOOTPRINT_JOBS]; /* largest first */
+	size_t n_jobs;
 	size_t n_denied; /* processes whose environment we may not read */
 	struct footprint_shm *shm; /* largest first; owned */
 	size_t n_shm, n_shm_all;
@@ -69,5 +82,5 @@ struct footprint {
 };
 
 void footprint_done(struct footprint *f);
-/* Sorts rows, largest own bytes first, and adds them up. */
+/* Sorts rows, largest own bytes first, and adds them up, of everything and by job. */
 void footprint_settle(struct footprint *f);

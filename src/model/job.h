@@ -39,6 +39,7 @@ struct job {
 	bool has_exit;
 	int32_t exit_status; /* what `vigil run` exits with */
 	uint64_t peak_bytes; /* most memory the job held */
+	uint64_t limit_bytes; /* --memory-limit; 0: none */
 	uint32_t memory_kills, other_deaths;
 	char last_incident[64];
 	char log_dir[256];

@@ -42,6 +42,7 @@ struct js *job_json(const struct job *j)
 	if (j->has_exit)
 		js_put_i64(o, "exit_status", j->exit_status);
 	put_bytes_if(o, "peak_bytes", j->peak_bytes);
+	put_bytes_if(o, "limit_bytes", j->limit_bytes);
 	js_put_u64(o, "memory_kills", j->memory_kills);
 	js_put_u64(o, "other_deaths", j->other_deaths);
 	js_put_text_if(o, "last_incident", j->last_incident);

@@ -93,15 +93,32 @@ static struct js *shm_json(const struct footprint_shm *s)
 	return j;
 }
 
+static struct js *job_json(const struct footprint_job *job)
+{
+	struct js *j = js_object();
+	js_put_text(j, "job", job->id);
+	js_put_u64(j, "processes", job->processes);
+	js_put_u64(j, "own_bytes", job->own_bytes);
+	js_put_u64(j, "shmem_bytes", job->shmem_bytes);
+	js_put_u64(j, "swap_bytes", job->swap_bytes);
+	if (job->limit_bytes)
+		js_put_u64(j, "limit_bytes", job->limit_bytes);
+	return j;
+}
+
 struct js *memory_json(const struct footprint *f)
 {
 	struct js *j = js_object(), *levels = js_array(), *processes = js_array(), *shm = js_array(), *sum = js_object();
+	struct js *jobs = js_array();
 	js_put_text(j, "schema", "vigil.memory/1");
 	js_put_text_if(j, "subject", f->subject);
 	js_put(j, "node", node_json(f));
 	for (size_t i = 0; i < f->ledger.n; i++)
 		js_add(levels, level_json(f, i));
 	js_put(j, "levels", levels);
+	for (size_t i = 0; i < f->n_jobs; i++)
+		js_add(jobs, job_json(&f->job[i]));
+	js_put(j, "jobs", jobs);
 	for (size_t i = 0; i < f->n; i++)
 		js_add(processes, process_json(&f->rows[i]));
 	js_put(j, "processes", processes);
@@ -135,6 +152,12 @@ static void levels_text(const struct paper *p, const struct footprint *f)
 		else
 			paper_value(p, label, "%s — %s", line, f->level_name[i]);
 	}
+	if (f->subject[0] && f->n_jobs == 1 && f->job[0].limit_bytes == 0) {
+		char held[16];
+		paper_value(p, "job", "%s held by %zu process%s; no limit of its own",
+			    size_format(add_cap(f->job[0].own_bytes, f->job[0].shmem_bytes), held), f->job[0].processes,
+			    f->job[0].processes == 1 ? "" : "es");
+	}
 	if (!f->has_shm)
 		return;
 	char shm[16], total[16], left[16];
@@ -145,7 +168,31 @@ static void levels_text(const struct paper *p, const struct footprint *f)
 		paper_value(p, "shared", "%s in shared memory", size_format(f->shm_bytes, shm));
 }
 
-static void process_line(const struct paper *p, const struct footprint_row *r)
+static void jobs_text(const struct paper *p, const struct footprint *f)
+{
+	if (f->subject[0] || f->n_jobs == 0)
+		return;
+	paper_heading(p, "jobs");
+	fprintf(p->to, "  %-24s %9s %11s %11s %11s %11s\n", "JOB", "PROCESSES", "OWN", "SHM", "SWAP", "LIMIT");
+	for (size_t i = 0; i < f->n_jobs; i++) {
+		const struct footprint_job *j = &f->job[i];
+		char own[16], shm[16], swap[16], limit[16];
+		fputs("  ", p->to);
+		paper_cell(p, j->id, 24);
+		fprintf(p->to, " %9zu %11s %11s %11s %11s\n", j->processes, size_format(j->own_bytes, own),
+			j->shmem_bytes ? size_format(j->shmem_bytes, shm) : "-",
+			j->swap_bytes ? size_format(j->swap_bytes, swap) : "-",
+			j->limit_bytes ? size_format(j->limit_bytes, limit) : "-");
+	}
+}
+
+/* Of the whole node: whose each process is. */
+static bool names_jobs(const struct footprint *f)
+{
+	return !f->subject[0] && f->n_jobs > 0;
+}
+
+static void process_line(const struct paper *p, const struct footprint *f, const struct footprint_row *r)
 {
 	char own[16], rss[16], shared[16], pss[16], swap[16], rank[16] = "-";
 	if (r->who.rank != NO_RANK)
@@ -157,6 +204,10 @@ static void process_line(const struct paper *p, const struct footprint_row *r)
 	fprintf(p->to, "  %8d %5s %-10s %11s %11s %11s %11s %11s  ", r->pid, rank, r->has_role ? role_name(r->who.role) : "-",
 		size_format(r->own_bytes, own), size_format(r->rss_bytes, rss), size_format(r->shared_bytes, shared), pss_text,
 		r->swap_bytes ? size_format(r->swap_bytes, swap) : "-");
+	if (names_jobs(f)) {
+		paper_cell(p, r->job[0] ? r->job : "-", 16);
+		fputc(' ', p->to);
+	}
 	paper_cut(p, r->command[0] ? r->command : r->comm, 60);
 	fputc('\n', p->to);
 }
@@ -165,10 +216,10 @@ static void processes_text(const struct paper *p, const struct footprint *f)
 {
 	char own[16];
 	paper_heading(p, "processes");
-	fprintf(p->to, "  %8s %5s %-10s %11s %11s %11s %11s %11s  %s\n", "PID", "RANK", "ROLE", "OWN", "RSS", "SHARED", "PSS", "SWAP",
-		"COMMAND");
+	fprintf(p->to, "  %8s %5s %-10s %11s %11s %11s %11s %11s  %s%s\n", "PID", "RANK", "ROLE", "OWN", "RSS", "SHARED", "PSS", "SWAP",
+		names_jobs(f) ? "JOB              " : "", "COMMAND");
 	for (size_t i = 0; i < f->n; i++)
-		process_line(p, &f->rows[i]);
+		process_line(p, f, &f->rows[i]);
 	fputc('\n', p->to);
 	paper_text(p, 0, "%zu processes hold %s of their own. own = RSS - shared: private pages are what ending a process gives back; "
 			 "shared pages stay for whoever else maps them, or in /dev/shm.",
@@ -253,6 +304,7 @@ void memory_text(const struct footprint *f, bool colour, FILE *to)
 	else
 		fprintf(to, "memory of %s\n\n", f->node);
 	levels_text(&p, f);
+	jobs_text(&p, f);
 	processes_text(&p, f);
 	shm_text(&p, f);
 }

@@ -443,8 +443,10 @@ static int open_to_read(struct store *s)
 	int r = connect(s, SQLITE_OPEN_READWRITE); /* falls back to read-only by itself */
 	if (r == 0)
 		r = check_version(s, &version);
-	if (r == 0 && version < STORE_SCHEMA)
-		return version == 0 ? STORE_NONE : -EPROTOTYPE;
+	if (r == 0 && version == 0)
+		return STORE_NONE;
+	if (r == 0 && version < STORE_SCHEMA && migrate(s) < 0)
+		return -EPROTOTYPE; /* not ours to write */
 	return r == 0 ? exec(s, "PRAGMA query_only=1") : r;
 }
 

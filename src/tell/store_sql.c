@@ -33,6 +33,7 @@ const char *const store_migrations[STORE_SCHEMA] = {
 	"CREATE INDEX incident_by_time ON incident(time_unix_ms);"
 	"CREATE TABLE note("
 	" job TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(job, key)) WITHOUT ROWID;",
+	"ALTER TABLE job ADD COLUMN limit_bytes INTEGER NOT NULL DEFAULT 0;",
 };
 
 #define FIELD(st, f, t) {.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f)}
@@ -67,6 +68,7 @@ static const struct column job_columns[] = {
 	FIELD(job, last_incident, COLUMN_TEXT),
 	FIELD(job, log_dir, COLUMN_TEXT),
 	FIELD(job, cgroup, COLUMN_TEXT),
+	FIELD(job, limit_bytes, COLUMN_U64),
 };
 const struct table store_job_table = {"job", job_columns, ARRAY_SIZE(job_columns)};
 

@@ -111,6 +111,25 @@ def test_the_whole_node_lists_the_largest_first(vigil, job):
     assert view["sum"]["processes"] == len(own)
 
 
+def test_jobs_are_levels_of_their_own_with_their_own_limit(vigil):
+    holds = [sys.executable, "-c", HOLDER.replace("sys.stdin.read()", "import time; time.sleep(600)")]
+    limited = vigil.start("run", "--quiet", "--name", "limited", "--memory-limit", "500MiB", "--", *holds)
+    free = vigil.start("run", "--quiet", "--name", "free", "--", *holds)
+    assert limited.stdout.readline() == b"ready\n" and free.stdout.readline() == b"ready\n"
+    jobs = {j["job"].split("-")[0]: j for j in vigil("mem", "--json").json()["jobs"]}
+    assert jobs["limited"]["limit_bytes"] == 500 << 20 and "limit_bytes" not in jobs["free"]
+    assert jobs["limited"]["processes"] == 1 and 64 << 20 <= jobs["limited"]["own_bytes"] < 100 << 20
+    levels = vigil("mem", "limited", "--json").json()["levels"]
+    (level,) = [x for x in levels if x["scope"] == "job"]
+    assert level["total_bytes"] == 500 << 20 and 60 << 20 <= level["used_bytes"] < 120 << 20
+    # Where the job has a group of its own, what the guard set there is no limit that somebody else gave.
+    assert not [x for x in levels if x["scope"] == "container" and "limited" in x["name"]]
+    assert not [x for x in vigil("mem", "free", "--json").json()["levels"] if x["scope"] == "job"]
+    text = vigil("mem").out
+    assert b"LIMIT" in text and b"500 MiB" in text
+    assert b"no limit of its own" in vigil("mem", "free").out
+
+
 def test_members_of_a_job_are_found_by_environment_and_named_by_rank(vigil, job):
     one = job(HOLDER, env={"VIGIL_JOB_ID": "train-1", "RANK": "3", "WORLD_SIZE": "8"})
     view = vigil("mem", one.pid, "--json").json()

@@ -491,25 +491,47 @@ static void a_store_moved_away_under_a_writer_is_started_anew(void **state)
 	assert_int_equal(store_find_job(r, "b", &got), 0);
 }
 
-static void a_newer_schema_is_left_alone(void **state)
+static void sql(const char *statement)
 {
-	(void)state;
-	struct store *s = open_ok(STORE_WRITE);
-	s = store_close(s);
 	char path[128];
 	TEXT_FORMAT(path, "%s/vigil.db", dir);
 	pid_t p = fork();
 	if (p == 0) {
-		execlp("sqlite3", "sqlite3", path, "PRAGMA user_version=77", (char *)NULL);
+		execlp("sqlite3", "sqlite3", path, statement, (char *)NULL);
 		_exit(127);
 	}
 	int status;
 	assert_int_equal(waitpid(p, &status, 0), p);
 	assert_int_equal(status, 0);
+}
+
+static void a_newer_schema_is_left_alone(void **state)
+{
+	(void)state;
+	struct store *s = open_ok(STORE_WRITE);
+	s = store_close(s);
+	sql("PRAGMA user_version=77");
 	assert_int_equal(store_open(dir, STORE_WRITE, &s, note, &fault), -EPROTONOSUPPORT);
 	assert_non_null(strstr(fault.text, "newer vigil"));
 	assert_int_equal(store_open(dir, STORE_READ, &s, note, &fault), -EPROTONOSUPPORT);
 	assert_int_equal(files_like("vigil.db.damaged-"), 0);
+}
+
+/* Jobs written by the first vigil there was are read by this one, whichever way it opens the store. */
+static void an_older_schema_is_brought_up_to_date(void **state)
+{
+	(void)state;
+	for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+		struct store *s = open_ok(STORE_WRITE);
+		assert_int_equal(put_job(s, mode == STORE_READ ? "a" : "b", "x", 1), 0);
+		s = store_close(s);
+		sql("ALTER TABLE job DROP COLUMN limit_bytes; PRAGMA user_version=1");
+		s = open_ok(mode);
+		struct job got;
+		assert_int_equal(store_find_job(s, mode == STORE_READ ? "a" : "b", &got), 0);
+		assert_int_equal(got.limit_bytes, 0);
+		s = store_close(s);
+	}
 }
 
 static int in_child(int (*fn)(void))
@@ -633,6 +655,7 @@ int main(void)
 		STORE_TEST(a_reader_that_meets_damage_leaves_a_mark_for_the_next_writer),
 		STORE_TEST(a_store_moved_away_under_a_writer_is_started_anew),
 		STORE_TEST(a_newer_schema_is_left_alone),
+		STORE_TEST(an_older_schema_is_brought_up_to_date),
 		STORE_TEST(a_directory_that_may_not_be_written_is_named),
 		STORE_TEST(a_full_disk_is_an_error_and_not_damage),
 		STORE_TEST(a_disk_that_is_full_at_the_start_is_named),
