@@ -31,6 +31,7 @@ struct about {
 	bool told;
 	uint32_t attempt;
 	int64_t started_unix_ms;
+	struct sampler_memory memory;
 	char comm[PROC_COMM_MAX];
 };
 
@@ -101,6 +102,19 @@ static size_t index_of(const struct table *t, pid_t pid)
 	return SIZE_MAX;
 }
 
+bool sampler_recall(const struct sampler *s, pid_t pid, uint64_t start_ticks, struct sampler_memory *ret)
+{
+	const struct table *tables[] = {s->now, s->was};
+	for (size_t k = 0; k < ARRAY_SIZE(tables); k++) {
+		size_t i = index_of(tables[k], pid);
+		if (i == SIZE_MAX || tables[k]->use[i].start_ticks != start_ticks || tables[k]->about[i].memory.rss_bytes == 0)
+			continue;
+		*ret = tables[k]->about[i].memory;
+		return true;
+	}
+	return false;
+}
+
 static const struct about *same_before(const struct sampler *s, const struct usage_process *p)
 {
 	size_t i = index_of(s->was, p->pid);
@@ -139,6 +153,9 @@ static bool process_read(struct sampler *s, pid_t pid, struct usage_process *p, 
 	}
 	const struct about *before = same_before(s, p);
 	*about = before ? *before : (struct about){.who = {.rank = NO_RANK, .local_rank = NO_RANK}};
+	if (p->rss_bytes > 0) /* one that has ended has none any more */
+		about->memory = (struct sampler_memory){.own_bytes = p->own_bytes, .rss_bytes = p->rss_bytes,
+							.peak_own_bytes = MAX(about->memory.peak_own_bytes, p->own_bytes)};
 	if (before && strcmp(before->comm, st.comm) == 0)
 		return true;
 	TEXT_COPY(about->comm, st.comm);

@@ -36,5 +36,11 @@ struct sampler *sampler_free(struct sampler *s);
 uint64_t sampler_due_ns(const struct sampler *s);
 /* Look now. The first error of the file is returned, once; what could not be kept is lost, looking goes on. */
 int must_check sampler_look(struct sampler *s, const struct sampler_want *want);
+struct sampler_memory {
+	uint64_t own_bytes, rss_bytes; /* at the last look at which it had any */
+	uint64_t peak_own_bytes; /* the most that a look saw */
+};
+/* Of one of its processes, alive or just ended. false: it was never seen to have any. */
+bool sampler_recall(const struct sampler *s, pid_t pid, uint64_t start_ticks, struct sampler_memory *ret);
 /* A process is about to be forgotten by the kernel: look, unless that was done just now or never. */
 int must_check sampler_look_before_end(struct sampler *s, const struct sampler_want *want);

@@ -318,6 +318,13 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	r->row.has_status = true;
 	r->row.wait_status = wait_status;
 	r->row.ended_unix_ms = r->ended_unix_ms;
+	struct sampler_memory m;
+	if (s->sampler && sampler_recall(s->sampler, r->proc.pid, r->start_ticks, &m)) {
+		r->row.own_bytes = m.own_bytes;
+		r->row.rss_bytes = m.rss_bytes;
+		r->row.shared_bytes = sub_floor(m.rss_bytes, m.own_bytes);
+		r->row.peak_own_bytes = m.peak_own_bytes;
+	}
 	closep(&r->proc.pidfd);
 	r->proc.pidfd = -1;
 	bool failed = !(WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0);

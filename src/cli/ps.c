@@ -1,5 +1,7 @@
 #include <stdio.h>
 
+#include "agent/members.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -21,12 +23,27 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
+#define STORED_MOST 256 /* processes of one job that the store knows: its ranks, of each attempt */
+#define TASKS_CAP 65536
+
 struct list {
 	const struct view *view;
 	const struct ps_options *options;
 	bool all;
 	size_t shown;
+	/* The live machine, listed once. */
+	struct tasks tasks;
+	bool listed;
+	/* Of the job at hand: what has been shown of it from the store. */
+	struct proc_id stored[STORED_MOST];
+	size_t n_stored;
 };
+
+static void list_done(struct list *l)
+{
+	if (l->listed)
+		tasks_done(&l->tasks);
+}
 
 static void print_row(struct list *l, const struct job_process *p, bool live)
 {
@@ -52,22 +69,79 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 	fputc('\n', out->to);
 }
 
+static void show_row(struct list *l, const struct job_process *p, bool live)
+{
+	if (l->options->json) {
+		cleanup(js_freep) struct js *o = process_json(p);
+		js_put_bool(o, "running", live);
+		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
+	} else {
+		print_row(l, p, live);
+	}
+	l->shown++;
+}
+
 static int show_process(void *ctx, const struct job_process *stored)
 {
 	struct list *l = ctx;
 	struct job_process p = *stored;
 	bool live = view_process_now(l->view, &p);
-	if (!live && !l->all)
-		return 0;
-	if (l->options->json) {
-		cleanup(js_freep) struct js *o = process_json(&p);
-		js_put_bool(o, "running", live);
-		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
-	} else {
-		print_row(l, &p, live);
-	}
-	l->shown++;
+	if (live && l->n_stored < STORED_MOST)
+		l->stored[l->n_stored++] = (struct proc_id){p.pid, p.start_ticks};
+	if (live || l->all)
+		show_row(l, &p, live);
 	return 0;
+}
+
+static bool is_stored(const struct list *l, const struct task_row *t)
+{
+	for (size_t i = 0; i < l->n_stored; i++)
+		if (l->stored[i].pid == t->pid && l->stored[i].start_ticks == t->start_ticks)
+			return true;
+	return false;
+}
+
+/* Workers and whatever else the ranks started, by what the machine says now: the store knows the ranks only. */
+static int show_members(struct list *l, const struct job *j)
+{
+	const struct world *w = &l->view->world;
+	const struct members_want want = {.job_id = j->id, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
+	struct members m;
+	if (!l->view->has_world || !view_is_live(j))
+		return 0;
+	if (!l->listed) {
+		int r = tasks_init(&l->tasks, TASKS_CAP, -1);
+		l->listed = r == 0;
+		if (r == 0)
+			r = tasks_scan(&l->tasks, w);
+		if (r)
+			return r;
+	}
+	int r = members_read(w, &l->tasks, &want, &m);
+	if (r)
+		return r;
+	for (size_t i = 0; i < m.n; i++) {
+		const struct member *x = &m.row[i];
+		if (is_stored(l, x->task))
+			continue;
+		struct job_process p = {.attempt = j->attempt, .pid = x->task->pid, .ppid = x->task->ppid,
+					.start_ticks = x->task->start_ticks, .rank = x->who.rank};
+		TEXT_COPY(p.job, j->id);
+		TEXT_COPY(p.role, role_name(x->who.role));
+		TEXT_COPY(p.name, x->task->comm);
+		TEXT_COPY(p.command, x->command);
+		if (view_process_now(l->view, &p))
+			show_row(l, &p, true);
+	}
+	members_done(&m);
+	return 0;
+}
+
+static int show_processes(struct list *l, const struct job *j)
+{
+	l->n_stored = 0;
+	int r = store_each_process(l->view->store, j->id, show_process, l);
+	return r < 0 ? r : show_members(l, j);
 }
 
 static int show_job(void *ctx, const struct job *stored)
@@ -77,7 +151,7 @@ static int show_job(void *ctx, const struct job *stored)
 	view_refresh(l->view, &j);
 	if (!l->options->all && !view_is_live(&j) && j.state != JOB_LOST)
 		return 0;
-	int r = store_each_process(l->view->store, j.id, show_process, l);
+	int r = show_processes(l, &j);
 	if (r < 0)
 		ignore(view_failed(l->view, r, "the processes"), "the other jobs can still be shown");
 	return 0;
@@ -90,7 +164,7 @@ static int one_job(struct list *l, const char *name)
 	if (status != 0)
 		return status;
 	l->all = l->options->all || (!view_is_live(&j) && j.state != JOB_LOST);
-	int r = store_each_process(l->view->store, j.id, show_process, l);
+	int r = show_processes(l, &j);
 	if (r < 0)
 		return view_failed(l->view, r, "the processes");
 	if (l->shown == 0 && !l->options->json)
@@ -107,7 +181,7 @@ static int ps_run(const void *opts, int argc, char **argv)
 		status = view_open(o->state, &v);
 	if (status != 0)
 		return status;
-	struct list l = {.view = &v, .options = o, .all = o->all};
+	cleanup(list_done) struct list l = {.view = &v, .options = o, .all = o->all};
 	if (argc == 1)
 		return one_job(&l, argv[0]);
 	int r = v.store ? store_each_job(v.store, 0, show_job, &l) : 0;
@@ -123,7 +197,8 @@ const struct command command_ps = {
 	.usage = "vigil ps [JOB|PID|last] [--all] [--json]",
 	.summary = "list the processes of running jobs with their memory",
 	.about = "OWN is what ending the process would free: its resident memory less what it shares. Numbers of running "
-		 "processes are read as the command runs; those of ended ones are the last that were seen.",
+		 "processes are read as the command runs; those of ended ones are the last that were seen. Of a job that has ended "
+		 "its main processes are listed, of one that runs all.",
 	.examples = "vigil ps\n"
 		    "vigil ps last --all",
 	.options = options,

@@ -115,7 +115,8 @@ bool view_process_now(const struct view *v, struct job_process *p)
 		p->shared_bytes = add_cap(s.rss_file_bytes, s.rss_shmem_bytes);
 		p->own_bytes = sub_floor(s.rss_bytes, p->shared_bytes);
 		p->swap_bytes = s.swap_bytes;
-		p->peak_own_bytes = MAX(p->peak_own_bytes, p->own_bytes);
+		if (p->peak_own_bytes > 0) /* else nobody has been looking, and now is no peak */
+			p->peak_own_bytes = MAX(p->peak_own_bytes, p->own_bytes);
 	}
 	return true;
 }

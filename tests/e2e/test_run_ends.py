@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
 
 import psutil
@@ -57,6 +58,30 @@ def test_the_third_request_ends_what_ignores_the_others(vigil, tmp_path):
         time.sleep(0.2)
     process.wait(5)
     wait_for(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in left))
+
+
+HOLDS = ("import os, sys, time\nblock = bytearray(64 << 20)\nfor i in range(0, len(block), 4096):\n    block[i] = 1\n"
+         "pid = os.fork()\nif pid == 0:\n    time.sleep(600)\nprint('ready', flush=True)\nsys.stdin.readline()\n"
+         "os.kill(pid, 9)\nos.wait()\n")
+
+
+def test_ps_lists_workers_while_they_run_and_what_ended_ranks_held(vigil):
+    job = vigil.start("run", "--name", "held", "--quiet", "--", sys.executable, "-c", HOLDS, stdin=subprocess.PIPE)
+    assert job.stdout.readline() == b"ready\n"
+    rows = [json.loads(line) for line in vigil("ps", "held", "--json").out.splitlines()]
+    assert len(rows) == 2, rows
+    main = next(r for r in rows if r["role"] == "main")
+    worker = next(r for r in rows if r is not main)
+    assert worker["ppid"] == main["pid"] and worker["running"] and worker["own_bytes"] >= 64 << 20
+    looks = lambda: sum(p.stat().st_size for p in vigil.state.glob(f"jobs/{main['job']}/series*"))
+    before = looks()
+    wait_for(lambda: looks() > before)
+    job.stdin.write(b"end\n")
+    job.stdin.close()
+    assert job.wait(20) == 0
+    (row,) = [json.loads(line) for line in vigil("ps", "last", "--all", "--json").out.splitlines()]
+    assert row["pid"] == main["pid"] and not row["running"]
+    assert 64 << 20 <= row["peak_own_bytes"] < 100 << 20 and row["own_bytes"] > 0, row
 
 
 def test_the_processes_of_every_attempt_are_kept(vigil):
