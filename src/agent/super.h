@@ -72,6 +72,7 @@ struct super {
 	struct guard_case *pending;    /* a finished kill that waits for the attempt's end */
 	uint64_t pending_since_ns;
 	uint32_t attempt_kills;        /* memory kills in this attempt */
+	bool rest_killed;              /* …of what had forked away, after all ranks had ended well: it was the job */
 	uint64_t last_kill_ns;
 	pid_t last_victim;
 	uint32_t period_kills, period_others;

@@ -213,6 +213,7 @@ int super_attempt_start(struct super *s, int *ret_status)
 {
 	s->first_failed = -1;
 	s->attempt_kills = 0;
+	s->rest_killed = false;
 	s->pending = NULL;
 	atomic_store(&s->guard.shm->n_newborn, 0);
 	s->killed_hard = s->said_lingering = s->asked_leftovers = false;

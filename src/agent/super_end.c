@@ -33,6 +33,15 @@ static struct caseend super_caseend(struct super *s)
 				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max, .heap_folder = s->heap.folder};
 }
 
+/* Have all ranks ended, and well? Then who is left is what they forked away. */
+static bool only_rest(const struct super *s)
+{
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].running)
+			return false;
+	return s->first_failed < 0;
+}
+
 void super_guard_cases(struct super *s)
 {
 	uint32_t begun = atomic_load(&s->guard.shm->cases_n);
@@ -77,6 +86,7 @@ void super_guard_cases(struct super *s)
 		if (s->pending && s->pending != c)
 			super_finish_case(s, s->pending, NULL); /* one was not enough */
 		s->pending = c;
+		s->rest_killed |= only_rest(s);
 		s->pending_since_ns = s->last_kill_ns = s->w->mono_ns();
 		s->last_victim = c->incident.victim.pid;
 		if (phase != CASE_DONE)
@@ -244,8 +254,8 @@ void super_attempt_ended(struct super *s)
 	outputs_end(s);
 	wait_for_case(s);
 	const struct rank *r = &s->rank[MAX(s->first_failed, 0)];
-	bool failed = s->first_failed >= 0;
-	bool for_memory = died_for_memory(s, r);
+	bool failed = s->first_failed >= 0 || s->rest_killed;
+	bool for_memory = s->rest_killed || died_for_memory(s, r);
 	s->exit_status = failed ? status_of(r->wait_status) : 0;
 	struct guard_job *g = &s->guard.shm->jobs[0];
 	guardproc_jobs_begin(&s->guard);

@@ -1,4 +1,5 @@
 """`vigil run` and memory: the right process ends before the kernel picks one, and the report says why."""
+import json
 import os
 import signal
 
@@ -139,6 +140,16 @@ def test_a_job_that_forks_away_is_still_watched(vigil, tmp_path):
     assert not psutil.pid_exists(daemon), "what forked away is ended, not forgotten"
     report = vigil.why()
     assert (report["kind"], report["victim"]["pid"]) == ("memory_kill", daemon), result
+    assert result.status == 0, "the main process lived on and ended well: what it says counts"
+
+
+def test_a_job_that_left_its_main_process_behind_is_started_again(vigil, tmp_path):
+    result = vigil("run", "--memory-limit", "128M", "--retries", "1", "--backoff", "10ms", "--",
+                   *workload("double_fork", 1000, 200, tmp_path / "pid", "leave"), timeout=60)
+    assert result.status == 137, result
+    assert vigil.why()["retry"]["next"] == "give_up"
+    rows = [json.loads(line) for line in vigil("ps", "last", "--all", "--json").out.splitlines()]
+    assert sorted(r["attempt"] for r in rows) == [0, 1], rows
 
 
 def test_a_job_that_changes_its_name_is_still_ended(vigil):

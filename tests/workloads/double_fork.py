@@ -1,8 +1,9 @@
 """Leaves its parent behind the way daemons do, then takes MIB of memory at RATE MiB/s.
 
-double_fork.py MIB RATE PIDFILE
+double_fork.py MIB RATE PIDFILE [leave]
 
-The first process waits for the daemon to end and then exits 0, so that the job lives as long as it does.
+The first process waits for the daemon to end and then exits 0, so that the job lives as long as it does; with `leave` it
+ends at once, as daemons' parents do.
 """
 import mmap
 import os
@@ -29,4 +30,5 @@ if os.fork() == 0:
     os._exit(0)
 os.close(held_by_daemon)
 os.wait()
-os.read(alive, 1)  # end of file when the daemon is gone
+if "leave" not in sys.argv:
+    os.read(alive, 1)  # end of file when the daemon is gone
