@@ -375,6 +375,12 @@ static int check_entry(const struct config *c, const struct config_entry *e, con
 	return scratch ? set_entry(e, o, scratch, f) : fault_set(f, -ENOMEM, "no memory to check %s", e->file);
 }
 
+static int check_channels(const struct config *c, struct fault *f)
+{
+	cleanup(freep) struct channels *scratch = calloc(1, sizeof(*scratch));
+	return scratch ? config_channels(c, scratch, f) : fault_set(f, -ENOMEM, "no memory to check the configuration");
+}
+
 int config_check(const struct config *c, const struct command *const *commands, struct fault *f)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -382,8 +388,21 @@ int config_check(const struct config *c, const struct command *const *commands, 
 		if (e < 0)
 			return e;
 	}
-	cleanup(freep) struct channels *scratch = calloc(1, sizeof(*scratch));
-	return scratch ? config_channels(c, scratch, f) : fault_set(f, -ENOMEM, "no memory to check the configuration");
+	return check_channels(c, f);
+}
+
+size_t config_check_all(const struct config *c, const struct command *const *commands, void (*tell)(const struct fault *f))
+{
+	size_t n = 0;
+	for (size_t i = 0; i <= c->n; i++) {
+		struct fault f = {.text = ""};
+		int e = i < c->n ? check_entry(c, &c->entries[i], commands, &f) : check_channels(c, &f);
+		if (e >= 0)
+			continue;
+		tell(&f);
+		n++;
+	}
+	return n;
 }
 
 const struct config_entry *config_find(const struct config *c, const char *section, const char *key)

@@ -51,6 +51,8 @@ int must_check config_load(struct config *c, char note[static 256], struct fault
 
 /* Every section, key and value fits the commands. Errors read FILE:LINE:COLUMN: … */
 int must_check config_check(const struct config *c, const struct command *const *commands, struct fault *f);
+/* The same of all of them: tell is called with each mistake. Returns how many there are. */
+size_t config_check_all(const struct config *c, const struct command *const *commands, void (*tell)(const struct fault *f));
 /* Set what the configuration says about this command. */
 int must_check config_apply(const struct config *c, const struct command *command, void *opts, struct fault *f);
 /* The entry that an option gets its value from; NULL if none. */

@@ -21,16 +21,21 @@ static const struct option config_options[] = {
 	OPTION_END,
 };
 
+static void tell_mistake(const struct fault *f)
+{
+	log_error("%s", f->text);
+}
+
 static int check(const char *file)
 {
 	cleanup(config_done) struct config c = {.entries = NULL};
 	struct fault f = {.text = ""};
 	char note[256] = "";
 	int r = file ? config_add_file(&c, file, CONFIG_NAMED, &f) : config_load(&c, note, &f);
-	if (r == 0)
-		r = config_check(&c, commands, &f);
 	if (note[0])
 		log_warning("%s", note);
+	if (r == 0 && config_check_all(&c, commands, tell_mistake) > 0)
+		return EXIT_PROBLEM;
 	if (r < 0) {
 		log_error("%s", f.text);
 		return r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;

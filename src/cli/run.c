@@ -152,7 +152,11 @@ static int run(const void *opts, int argc, char **argv)
 	spec.on_hang = (enum on_hang)o->hang.on_hang;
 	/* Ray's switch: no refresh, no monitor */
 	const char *refresh = getenv("RAY_memory_monitor_refresh_ms");
-	if (refresh && strcmp(refresh, "0") == 0)
+	uint64_t refresh_ms;
+	if (refresh && span_u64(span_of(refresh), &refresh_ms) < 0)
+		log_warning("RAY_memory_monitor_refresh_ms=%s is no number of milliseconds: it is passed over, the guard is on "
+			    "(0 switches it off)", refresh);
+	else if (refresh && refresh_ms == 0)
 		spec.threshold_ratio = 0;
 	if (state_dir(o->guard.state, state, sizeof(state), &f) < 0 || world_open(NULL, &w, &f) < 0) {
 		log_error("%s", f.text);

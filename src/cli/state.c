@@ -1,6 +1,22 @@
 #include "cli/state.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "base/buf.h"
+
+/*
+ * Without a home, as users without a name in containers are: below /tmp, where anybody may have put something of that name.
+ */
+static int nobodys_dir(char *dst, size_t cap)
+{
+	struct stat st;
+	int n = text_format(dst, cap, "/tmp/vigil-%u", (unsigned)geteuid());
+	if (mkdir(dst, 0700) < 0 && errno != EEXIST)
+		return -1;
+	bool own = lstat(dst, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 0022) == 0;
+	return own ? n : -1;
+}
 
 int state_dir(const char *given, char *dst, size_t cap, struct fault *f)
 {
@@ -17,8 +33,11 @@ int state_dir(const char *given, char *dst, size_t cap, struct fault *f)
 	else if (home && *home)
 		n = text_format(dst, cap, "%s/.local/state/vigil", home);
 	else
-		return fault_set(f, -ENOENT, "nowhere to keep jobs and reports: HOME is not set; use --state DIR");
-	if (n < 0 || (size_t)n >= cap)
+		n = nobodys_dir(dst, cap);
+	if (n < 0)
+		return fault_set(f, -ENOENT, "nowhere to keep jobs and reports: HOME is not set, and %s cannot be used (it must be "
+					     "a directory of your own that nobody else may write to); use --state DIR", dst);
+	if ((size_t)n >= cap)
 		return fault_set(f, -ENAMETOOLONG, "the state directory's path is longer than %zu bytes", cap - 1);
 	return 0;
 }

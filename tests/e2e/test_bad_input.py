@@ -279,3 +279,42 @@ def test_a_command_with_a_newline_and_control_bytes_in_its_name_is_told_safely(v
         assert b"\x1b[31m" not in shown.out, command
     for line in vigil("jobs", "--json").out.splitlines():
         json.loads(line)
+
+
+def test_every_mistake_of_a_settings_file_is_told_at_once(vigil, tmp_path):
+    file = tmp_path / "vigil.yaml"
+    file.write_text("memory_treshold: 0.9\nrun:\n  retries: many\n  grace: 5s\nnotify:\n  - name: a\n")
+    result = vigil("config", "check", file)
+    assert result.status == 1
+    said = result.text.splitlines()
+    assert [f"{file}:{at}:" in line for at, line in zip(("1:1", "3:3", "6:5"), said, strict=True)] == [True] * 3, result
+
+
+def test_a_switch_of_ray_that_is_no_number_is_told_and_passed_over(vigil):
+    result = vigil("run", "--", "true", env={"RAY_memory_monitor_refresh_ms": "abc"})
+    assert result.status == 0 and "RAY_memory_monitor_refresh_ms=abc" in result.text
+    assert "RAY" not in vigil("run", "--", "true", env={"RAY_memory_monitor_refresh_ms": "250"}).text
+
+
+def test_who_has_no_home_is_served_all_the_same(vigil, as_nobody):
+    """As users are whose number a container made up. What somebody else has put there is not written to."""
+    if not as_nobody:
+        pytest.skip("changing to another user needs root")
+    folder = pathlib.Path("/tmp/vigil-65534")
+    shutil.rmtree(folder, ignore_errors=True)
+
+    def run(*args):
+        command = ["env", "-i", "PATH=/usr/bin:/bin", *as_nobody, vigil.binary, *args]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/")
+
+    try:
+        assert run("run", "--quiet", "--", "false").returncode == 1
+        assert (folder.stat().st_uid, folder.stat().st_mode & 0o777) == (65534, 0o700)
+        assert "false" in run("why").stdout
+        shutil.rmtree(folder)
+        folder.mkdir()
+        refused = run("run", "--", "true")
+        assert refused.returncode == 125 and str(folder) in refused.stderr and "--state" in refused.stderr
+        assert not list(folder.iterdir())
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
