@@ -270,6 +270,20 @@ static void counter_evidence(struct pm *p)
 				      (unsigned long long)p->d->vmstat_oom_after);
 }
 
+/* The limit was hit, so the group held all of it then; how full the whole machine is says nothing. */
+static void memory_full(struct pm *p, const struct group_counters *c)
+{
+	struct incident *i = p->i;
+	if (!c || c->limit_bytes == 0)
+		return;
+	memset(&i->memory, 0, sizeof(i->memory));
+	i->memory.valid = true;
+	i->memory.total_bytes = i->memory.used_bytes = c->limit_bytes;
+	i->memory.ratio = 1;
+	i->memory.scope = MEMORY_SCOPE_CONTAINER;
+	TEXT_COPY(i->memory.level, c->group);
+}
+
 /* Nothing but the machine's own count moved, and the kernel's log is closed to us. */
 static bool machine_counter(struct pm *p)
 {
@@ -316,6 +330,7 @@ bool pm_counters(struct pm *p)
 	pm_text(p, "Only counters say so: the kernel log %s.",
 		pm_blind(d, "kmsg") ? "cannot be read here" : "holds no record of this pid (it may have been overwritten)");
 	counter_evidence(p);
+	memory_full(p, limit);
 	if (limit)
 		pm_advise_limit(p, limit->group, limit->limit_bytes);
 	pm_advise_less_memory(p);

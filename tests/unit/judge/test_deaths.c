@@ -245,6 +245,9 @@ static void scene_read(struct scene *s, struct span text)
 static void everything_said(const struct incident *i, struct buf *b)
 {
 	buf_printf(b, "%s\n%s\n%s\n%s\n", i->summary, i->cause.text, i->killer_text, i->memory.level);
+	if (i->memory.valid)
+		buf_printf(b, "memory: %llu of %llu\n", (unsigned long long)i->memory.used_bytes,
+			   (unsigned long long)i->memory.total_bytes);
 	for (size_t a = 0; a < i->cause.n_advice; a++)
 		buf_printf(b, "%s\n", i->cause.advice[a]);
 	for (size_t e = 0; e < i->n_evidence; e++)
