@@ -168,7 +168,7 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 	j->autopsy = autopsy_new(a->w, &j->place);
 	int link = -1;
 	if (j->autopsy)
-		autopsy_watch_signals(j->autopsy, &link);
+		autopsy_watch_signals(j->autopsy, 0, &link);
 	if (a->has_iterator)
 		closep(&link);
 	else if (link >= 0)

@@ -51,12 +51,12 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 	return a;
 }
 
-void autopsy_watch_signals(struct autopsy *a, int *ret_iter_link_fd)
+void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd)
 {
 	char why[160];
 	*ret_iter_link_fd = -1;
 	ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)), "the guard reads /proc where BPF is not to be had");
-	if (bpf_sigwatch_load(&a->fds, a->blind, sizeof(a->blind)) != 0) {
+	if (bpf_sigwatch_load(below, &a->fds, a->blind, sizeof(a->blind)) != 0) {
 		atomic_store(&a->blind_set, true);
 		return;
 	}

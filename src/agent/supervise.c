@@ -304,7 +304,7 @@ static void *bpf_main(void *arg)
 {
 	struct super *s = arg;
 	int fd = -1;
-	autopsy_watch_signals(s->autopsy, &fd);
+	autopsy_watch_signals(s->autopsy, getpid(), &fd);
 	s->iter_link_fd = s->guard.shm->iter_link_fd = fd;
 	atomic_store(&s->bpf_done, true);
 	return NULL;

@@ -294,6 +294,38 @@ bool pm_sender(struct pm *p)
 	return true;
 }
 
+/* A process sent it, and the log of the rank that failed says that the worker died of it. */
+static const struct signal_sent *worker_signal_find(const struct pm *p, const struct log_hint *h)
+{
+	for (size_t n = p->d->n_signals; n-- > 0;) {
+		const struct signal_sent *s = &p->d->signals[n];
+		if (s->target == h->pid && s->signal == h->signal && !s->from_kernel && s->sender != h->pid &&
+		    pm_time_fits(p->d, s->time_unix_ms, 120000))
+			return s;
+	}
+	return NULL;
+}
+
+bool pm_worker_sender(struct pm *p)
+{
+	const struct log_hint *h = pm_hint(p->d, "dataloader_killed");
+	const struct signal_sent *s = h && h->pid > 0 && !p->end.killed && p->end.failed ? worker_signal_find(p, h) : NULL;
+	if (!s)
+		return false;
+	char who[PM_WHO];
+	const char *name = signame(s->signal);
+	enum killer k = sender_killer(s->sender_comm);
+	pm_verdict(p, kind_of(k), k, "worker_signal_sent", CONFIDENCE_HIGH);
+	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+		       s->sender_command[0] ? ": " : "", s->sender_command);
+	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended by %s, sent by %s (pid %d, uid %u).",
+		   pm_who(p->d, who), (int)h->pid, name ? name : "a signal", s->sender_comm, (int)s->sender,
+		   (unsigned)s->sender_uid);
+	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
+	sender_evidence(p, s, name);
+	return true;
+}
+
 static void oomd_verdict(struct pm *p, const struct killer_line *l)
 {
 	char who[PM_WHO], one[16], two[16], three[16];

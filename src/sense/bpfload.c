@@ -107,13 +107,14 @@ static void sigwatch_freep(struct sigwatch_bpf **skel)
 	sigwatch_bpf__destroy(*skel);
 }
 
-static int sigwatch_load(struct bpf_sigwatch_fds *ret)
+static int sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret)
 {
 	cleanup(closep) int ring_fd = -1;
 	int link_fd = -1;
 	cleanup(sigwatch_freep) struct sigwatch_bpf *skel = sigwatch_bpf__open();
 	if (!skel)
 		return -errno;
+	skel->rodata->below = below;
 	int r = sigwatch_bpf__load(skel);
 	if (r == 0)
 		r = fd_keep(bpf_map__fd(skel->maps.ring), &ring_fd);
@@ -129,10 +130,10 @@ static int sigwatch_load(struct bpf_sigwatch_fds *ret)
 	return 0;
 }
 
-int bpf_sigwatch_load(struct bpf_sigwatch_fds *ret, char *why, size_t cap)
+int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap)
 {
 	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
 	(void)libbpf_set_print(no_talk);
-	int r = sigwatch_load(ret);
+	int r = sigwatch_load(below, ret);
 	return r < 0 ? condition_of(r, "seeing who sends signals", why, cap) : 0;
 }

@@ -24,5 +24,8 @@ struct bpf_sigwatch_fds {
 	size_t ring_bytes;
 };
 
-/* A watch over signals that end processes. Both descriptors are the caller's, close-on-exec. */
-int must_check bpf_sigwatch_load(struct bpf_sigwatch_fds *ret, char *why, size_t cap);
+/*
+ * A watch over signals that end processes: descendants of `below`, as that process calls itself; 0: everybody's. Both descriptors are
+ * the caller's, close-on-exec.
+ */
+int must_check bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap);

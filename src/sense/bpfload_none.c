@@ -15,8 +15,9 @@ int bpf_tasks_load(int *ret_iter_link_fd, char *why, size_t cap)
 	return absent(why, cap);
 }
 
-int bpf_sigwatch_load(struct bpf_sigwatch_fds *ret, char *why, size_t cap)
+int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap)
 {
+	(void)below;
 	(void)ret;
 	return absent(why, cap);
 }

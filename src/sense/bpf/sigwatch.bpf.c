@@ -17,6 +17,26 @@ struct {
 /* Signals that did not fit; the next one that does tells the number. */
 static unsigned int lost;
 
+/* Watched are the descendants of the process that calls itself this; 0: everybody. */
+const volatile int below = 0;
+
+/* A job's processes are started by one another, at most so deep; who was left behind is the supervisor's child. */
+#define DEPTH_MAX 32
+
+static __always_inline int is_below(struct task_struct *t)
+{
+	for (int i = 0; i < DEPTH_MAX && t; i++) {
+		struct task_struct *parent = BPF_CORE_READ(t, real_parent);
+		if (parent == t)
+			return 0;
+		t = parent;
+		/* The same number in another namespace is no harm: it is one more record. */
+		if (t && pidns_innermost(BPF_CORE_READ(t, group_leader, thread_pid)) == below)
+			return 1;
+	}
+	return 0;
+}
+
 /* HUP INT QUIT ILL ABRT BUS FPE KILL SEGV TERM XCPU: those that end a job. Job control is left out. */
 #define WATCHED (1U << 1 | 1U << 2 | 1U << 3 | 1U << 4 | 1U << 6 | 1U << 7 | 1U << 8 | 1U << 9 | 1U << 11 | 1U << 15 | \
 		 1U << 24)
@@ -47,6 +67,8 @@ int sigwatch(__u64 *args)
 	struct task_struct *target = (void *)args[2];
 	struct task_struct *sender = (void *)bpf_get_current_task();
 	struct task_struct *leader = BPF_CORE_READ(target, group_leader);
+	if (below && !is_below(leader))
+		return 0;
 	struct bpf_signal_record *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r) {
 		__sync_fetch_and_add(&lost, 1);

@@ -154,6 +154,10 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		group_add(s, v);
 	} else if (span_eq(key, "signal")) {
 		signal_add(s, v);
+	} else if (span_eq(key, "worker_signal")) {
+		pid_t worker = (pid_t)word_number(&v);
+		signal_add(s, v);
+		s->signals[s->d.n_signals - 1].target = worker;
 	} else if (span_eq(key, "kin")) {
 		kin_add(s, v);
 	} else if (span_eq(key, "core_pattern")) {

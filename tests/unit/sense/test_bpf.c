@@ -41,7 +41,7 @@ static int load_tasks(char *why, size_t cap)
 
 static int load_watch(char *why, size_t cap)
 {
-	return watch_fds.ring_fd >= 0 ? 0 : bpf_sigwatch_load(&watch_fds, why, cap);
+	return watch_fds.ring_fd >= 0 ? 0 : bpf_sigwatch_load(0, &watch_fds, why, cap);
 }
 
 /* A child that stays until it is killed; returns once it is really there. */
@@ -293,6 +293,53 @@ static void the_kernel_is_told_apart_from_people(void **state)
 	fixture_close(&w);
 }
 
+/* Of everybody's signals only those to descendants of one process are told, however far down, and whoever sends them. */
+static void a_watch_over_one_process_sees_its_descendants_only(void **state)
+{
+	(void)state;
+	NEED(load_watch);
+	struct world w = live_world();
+	struct bpf_sigwatch_fds fds;
+	struct sigwatch s;
+	struct sigwatch_event e = {.target = 0};
+	char why[200];
+	int out[2];
+	pid_t grandchild;
+	assert_int_equal(pipe(out), 0);
+	pid_t root = fork();
+	if (root == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		grandchild = fork();
+		if (grandchild == 0)
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		else if (write(out[1], &grandchild, sizeof(grandchild)) < 0)
+			_exit(1);
+		for (;;)
+			(void)pause();
+	}
+	assert_int_equal(read(out[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
+	assert_int_equal(bpf_sigwatch_load(root, &fds, why, sizeof(why)), 0);
+	assert_int_equal(sigwatch_open(fds.ring_fd, fds.ring_bytes, &s), 0);
+	pid_t stranger = child_new(NULL);
+	child_end(stranger);
+	assert_int_equal(kill(grandchild, SIGKILL), 0);
+	uint64_t deadline = clock_mono_ns() + 10 * NS_PER_S;
+	for (size_t n = 0; n == 0 && clock_mono_ns() < deadline;) {
+		struct pollfd p = {.fd = s.ring_fd, .events = POLLIN};
+		(void)poll(&p, 1, 100);
+		assert_int_equal(sigwatch_read(&s, &w, &e, 1, &n), 0);
+	}
+	assert_int_equal(e.target, grandchild); /* the first that was told of at all */
+	assert_int_equal(e.sender, getpid());
+	sigwatch_close(&s);
+	close(fds.link_fd);
+	close(fds.ring_fd);
+	child_end(root);
+	close(out[0]);
+	close(out[1]);
+	fixture_close(&w);
+}
+
 /* Stop and continue go by unseen: the next thing seen of this child is its end. */
 static void job_control_is_not_watched(void **state)
 {
@@ -388,7 +435,7 @@ static void being_refused_is_a_condition_with_a_reason(void **state)
 		if ((r != WORLD_DENIED && r != WORLD_ABSENT) || why[0] == '\0' || fd != -1)
 			_exit(1);
 		why[0] = '\0';
-		r = bpf_sigwatch_load(&f, why, sizeof(why));
+		r = bpf_sigwatch_load(0, &f, why, sizeof(why));
 		_exit((r != WORLD_DENIED && r != WORLD_ABSENT) || why[0] == '\0' ? 2 : 0);
 	}
 	close(err[1]);
@@ -420,6 +467,7 @@ int main(void)
 		cmocka_unit_test(the_sender_of_a_kill_is_named),
 		cmocka_unit_test(the_kernel_is_told_apart_from_people),
 		cmocka_unit_test(job_control_is_not_watched),
+		cmocka_unit_test(a_watch_over_one_process_sees_its_descendants_only),
 		cmocka_unit_test(signals_that_find_the_ring_full_are_counted),
 		cmocka_unit_test(what_is_no_ring_is_refused),
 		cmocka_unit_test(being_refused_is_a_condition_with_a_reason),
