@@ -1,9 +1,11 @@
 """vigil run --calls, and vigil calls: exact counts from every Python here, whatever way its processes end."""
 import json
 import marshal
+import os
 import pathlib
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -570,6 +572,35 @@ def test_output_that_cannot_be_written_is_said(vigil):
     assert counted(vigil).status == 0
     result = vigil("calls", "last", "-o", "/proc/no/such.txt")
     assert result.status == 1 and "cannot write /proc/no/such.txt" in result.text
+
+
+@pytest.mark.parametrize("args", [["last"], ["PID", "-d", 0.2], ["last", "-f", "pstats"]], ids=str)
+def test_a_device_is_written_into_and_never_replaced(vigil, tmp_path, args):
+    full = tmp_path / "full"
+    try:
+        os.mknod(full, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
+        full.open("wb").close()
+    except OSError as e:
+        pytest.skip(f"no device can be made here: {e}")
+    assert counted(vigil).status == 0
+    idle = vigil.start("run", "--", sys.executable, "-c", "import time; time.sleep(60)") if "PID" in args else None
+    if idle:
+        wait_for(lambda: json.loads(vigil("jobs", "--json").out.splitlines()[0])["state"] == "running")
+    result = vigil("calls", *["last" if a == "PID" else a for a in args], "-o", full)
+    assert stat.S_ISCHR(full.stat().st_mode), result
+    assert result.status == 1 and "No space left" in result.text, result
+    assert [f.name for f in tmp_path.iterdir() if f.name.startswith("full")] == ["full"]
+
+
+def test_where_it_goes_is_asked_before_the_sampling(vigil, tmp_path):
+    result = vigil("calls", os.getpid(), "-d", 3600, "-o", tmp_path / "no/such/folder.txt", timeout=20)
+    assert result.status == 1 and "cannot write" in result.text, result
+
+
+def test_a_minus_is_stdout(vigil):
+    assert counted(vigil).status == 0
+    result = vigil("calls", "last", "-o", "-")
+    assert result.status == 0 and b"function calls" in result.out, result
 
 
 def test_vigil_says_when_its_own_files_are_missing(vigil, tmp_path):
