@@ -111,8 +111,9 @@ struct stack_want {
 /*
  * A new set holding what is wanted, lanes turned into first-level note frames
  * ("rank 0", "rank 0 loader 812") of one lane. A recording in which nothing
- * ran (or held the GIL, if that is wanted) gives its waiting picture instead,
- * and *ret_only_idle says so: never an empty answer for a job that is there.
+ * held the GIL, if that is wanted, gives what ran (its gil_only is false then),
+ * and one in which nothing ran its waiting picture, of which *ret_only_idle
+ * says so: never an empty answer for a job that is there.
  * Samples that held the GIL are counted by their share of the time.
  */
 int must_check stackset_view(const struct stackset *s, const struct stack_want *want, struct stackset **ret,
