@@ -20,23 +20,6 @@ SPIN = "def spin():\n    while True:\n        pass\nprint('begun', flush=True)\n
 SLEEP = "def rest():\n    time.sleep(1000)\nimport time\nprint('begun', flush=True)\nrest()\n"
 
 
-@pytest.fixture
-def begin():
-    """begin(command): the process, which has printed its first line; ended with the test."""
-    started = []
-
-    def start(command, **popen):
-        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **popen)
-        started.append(process)
-        assert process.stdout.readline() == b"begun\n"
-        return process
-    yield start
-    for process in started:
-        end_tree(process.pid)
-        process.wait(10)
-        process.stdout.close()
-
-
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
     """compiled(source, *flags, suffix): a program of that source."""
@@ -182,12 +165,8 @@ def test_a_program_that_execs_all_the_time_gives_no_mixed_stacks(vigil, begin, t
 
 @pytest.mark.parametrize("python", PYTHONS, ids=str)
 def test_memory_of_code_that_was_freed_does_not_lend_its_name(vigil, begin, python):
-    placed = python.place(WORKLOADS / "once.py")
-    try:
-        process = begin([*python.argv, placed], env=python.env())
-        rows = flame(vigil, process.pid, "-d", 1, "--rate", 300)
-    finally:
-        python.unplace(placed)
+    process = begin(WORKLOADS / "once.py", python=python)
+    rows = flame(vigil, process.pid, "-d", 1, "--rate", 300)
     seen = collections.Counter()
     for stack, n in rows.items():
         for module, function in re.findall(r"<module> \(module_(\d+)\.py:\d+\);function_(\d+) ", stack):
