@@ -304,6 +304,7 @@ static void meta_fill(struct recording *r)
 	m->merged = r->tally.merged;
 	m->approximate = r->tally.approximate;
 	m->native_missing = r->tally.native_missing;
+	m->incomplete = r->tally.incomplete;
 	m->pauses = r->pauses.stops;
 	m->pause_ns_max = r->pauses.pause_ns_max;
 	m->pause_ns_sum = r->pauses.pause_ns_sum;

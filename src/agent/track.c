@@ -354,6 +354,7 @@ static int frames_take(struct track *t, struct track_thread *th, const struct le
 	}
 	if (r == 0 && t->lens->stopper && !look->native)
 		tally->native_missing++;
+	tally->incomplete += r == 0 && lens_is_incomplete(look);
 	if (r == 0 && look->native && look->python.n > 0) {
 		tally->merged += !approximate;
 		tally->approximate += approximate;

@@ -31,7 +31,7 @@ struct track {
 };
 
 struct track_tally {
-	uint64_t dropped, merged, approximate, native_missing;
+	uint64_t dropped, merged, approximate, native_missing, incomplete;
 	uint64_t samples;
 };
 

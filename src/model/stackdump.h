@@ -36,6 +36,7 @@ struct dump_thread {
 	bool has_python; /* it runs Python code */
 	bool approximate; /* Python and native frames put together by best guess */
 	bool cut; /* deeper than what is kept */
+	bool incomplete; /* native frames further out were not found */
 	char note[160]; /* why there are no frames, or only some; "" */
 	struct dump_frame *frames; /* innermost first; owned */
 	size_t n_frames;

@@ -54,6 +54,7 @@ struct stackset_meta {
 	uint64_t late; /* wake-ups that came more than a period late */
 	uint64_t merged, approximate; /* --native: Python and native matched; attached by best guess */
 	uint64_t native_missing; /* --native: the thread did not stop in time; its Python frames are there */
+	uint64_t incomplete; /* native frames further out were not found */
 	uint64_t pause_ns_max, pause_ns_median, pause_ns_sum, pauses; /* median 0: not known */
 	uint64_t shortened; /* kept up to a frame that stood; frames further in came or went while they were read */
 	bool has_wrong_ratio;

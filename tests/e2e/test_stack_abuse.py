@@ -22,14 +22,14 @@ SLEEP = "def rest():\n    time.sleep(1000)\nimport time\nprint('begun', flush=Tr
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """compiled(source, *flags, suffix): a program of that source."""
+    """compiled(source, *flags, suffix, compiler): a program of that source."""
     folder = tmp_path_factory.mktemp("compiled")
 
-    def make(source, *flags, suffix=".c"):
-        compiler = shutil.which("g++" if suffix == ".cpp" else "gcc")
+    def make(source, *flags, suffix=".c", compiler="gcc"):
+        compiler = shutil.which("g++" if suffix == ".cpp" else compiler)
         if not compiler:
             pytest.skip("no compiler here")
-        path = folder / f"program{abs(hash((source, flags)))}{suffix}"
+        path = folder / f"program{abs(hash((source, flags, compiler)))}{suffix}"
         path.write_text(source)
         subprocess.run([compiler, "-O1", *flags, "-o", path.with_suffix(""), path, "-lpthread"], check=True)
         return path.with_suffix("")
@@ -95,6 +95,59 @@ def test_a_call_that_would_fail_is_not_interrupted(vigil, begin, compiled, flags
     unharmed(process.pid)
     process.terminate()
     assert process.stdout.readline() == b"0\n"
+
+
+BY_POINTER = r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+typedef int (*step)(int, int);
+static volatile step first, second, third;
+__attribute__((noinline)) static int use(char *p) { return p[0]; }
+__attribute__((noinline)) int innermost(int e, int n) { struct epoll_event ev[4]; char room[200]; memset(room, n, sizeof room);
+	return epoll_wait(e, ev, 4, -1) + use(room); }
+__attribute__((noinline)) int plain(int e, int n) { return third(e, n) + 1; }
+__attribute__((noinline)) int wide(int e, int n) { char room[3000]; memset(room, n, sizeof room); return second(e, n) + use(room); }
+int main(void) { third = innermost; second = plain; first = wide;
+	int e = epoll_create1(0); puts("begun"); fflush(stdout); return first(e, 1) + 1; }
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_frame_pointers_of_a_thread_that_is_not_stopped_are_found(vigil, begin, compiled, compiler, level):
+    program = compiled(BY_POINTER, level, "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", compiler=compiler)
+    process = begin([program])
+    wait_for(lambda: state_of(process.pid) == "S")
+    result = vigil("stack", process.pid, "--native", "--json")
+    found = names(result)
+    assert [n for n in found if n in ("innermost", "plain", "wide", "main")] == ["innermost", "plain", "wide", "main"], found
+    assert found[0] == "epoll_wait" and found[-1] in ("_start", "__libc_start_main"), found
+    assert "incomplete" not in result.json()["processes"][0]["threads"][0], result
+
+
+SILENT = r"""
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static volatile char seen;
+__attribute__((noinline)) static void inner(int n) { char room[400]; memset(room, n, sizeof room); sleep(1000); seen = room[n]; }
+__attribute__((noinline)) static void outer(int n) { char room[400]; memset(room, n, sizeof room); inner(n); seen = room[n]; }
+int main(void) { puts("begun"); fflush(stdout); outer(3); return 0; }
+"""
+
+
+def test_a_stack_that_ends_too_early_says_so(vigil, begin, compiled):
+    process = begin([compiled(SILENT, "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")])
+    wait_for(lambda: state_of(process.pid) == "S")
+    result = vigil("stack", process.pid, "--json")
+    if "main" in names(result):
+        pytest.skip("this compiler leaves enough to find all frames")
+    assert result.json()["processes"][0]["threads"][0]["incomplete"] is True, result
+    assert b"were not found" in vigil("stack", process.pid).out
+    record = vigil("flame", process.pid, "-d", 0.3, "-f", "json")
+    assert record.json()["meta"]["incomplete"] > 0 and "no native frames further out" in record.text, record
 
 
 def test_what_only_waits_is_not_paused(vigil, begin):
