@@ -127,6 +127,75 @@ def test_frame_pointers_of_a_thread_that_is_not_stopped_are_found(vigil, begin, 
     assert "incomplete" not in result.json()["processes"][0]["threads"][0], result
 
 
+INLINED = r"""
+#line 7 "inlined.h"
+extern int pause(void);
+static inline __attribute__((always_inline)) int waits(void) { return pause(); }
+static inline __attribute__((always_inline)) int between(void) {
+	return waits() + 1;
+}
+#line 20 "program.c"
+#include <stdio.h>
+__attribute__((noinline)) int keeper(void) {
+	return between() + 1;
+}
+int main(void) {
+	puts("begun"); fflush(stdout);
+	return keeper() + 1;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler,version", [("gcc", 4), ("gcc", 5), ("clang", 5)])
+def test_a_line_is_one_of_the_function_that_is_named(vigil, begin, compiled, compiler, version):
+    process = begin([compiled(INLINED, "-O2", f"-gdwarf-{version}", compiler=compiler)])
+    wait_for(lambda: state_of(process.pid) == "S")
+    result = vigil("stack", process.pid, "--json")
+    lines = {f["name"]: (pathlib.Path(f.get("file", "")).name, f.get("line"))
+             for f in result.json()["processes"][0]["threads"][0]["frames"]}
+    assert lines["keeper"] == ("program.c", 22) and lines["main"] == ("program.c", 26), lines
+
+
+RUST = """use std::sync::{mpsc, Arc, Mutex};
+#[inline(never)]
+fn spin(n: u64) -> u64 {
+    let mut x = n;
+    loop { x = std::hint::black_box(x.wrapping_mul(6364136223846793005).rotate_left(7)); if x == 42 { return x; } }
+}
+fn main() {
+    let lock = Arc::new(Mutex::new(0)); let held = lock.lock().unwrap(); let other = lock.clone();
+    std::thread::Builder::new().name("locker".into()).spawn(move || { let _x = other.lock().unwrap(); }).unwrap();
+    let (_tx, rx) = mpsc::channel::<u32>();
+    std::thread::Builder::new().name("receiver".into()).spawn(move || { rx.recv().ok(); }).unwrap();
+    println!("begun");
+    println!("{}", spin(3));
+    drop(held);
+}
+"""
+
+
+def test_a_program_in_rust(vigil, begin, tmp_path):
+    if not shutil.which("rustc"):
+        pytest.skip("no Rust compiler here")
+    source = tmp_path / "program.rs"
+    source.write_text(RUST)
+    subprocess.run(["rustc", "-O", "-g", "-o", tmp_path / "program", source], check=True)
+    process = begin([tmp_path / "program"])
+    wait_for(lambda: all(state_of(t) == "S" for t in map(int, os.listdir(f"/proc/{process.pid}/task")) if t != process.pid))
+    threads = {t["name"]: t for t in vigil("stack", process.pid, "--json").json()["processes"][0]["threads"]}
+    shown = {name: [f["name"] for f in t["frames"]] for name, t in threads.items()}
+    main = shown.pop("program")
+    assert any(re.search(r"spin$", n) for n in main) and "main" in main, main
+    spin = next(f for f in threads["program"]["frames"] if f["name"].endswith("spin"))
+    assert (pathlib.Path(spin["file"]).name, spin["line"]) == ("program.rs", 5), spin
+    assert set(shown) == {"locker", "receiver"}, shown
+    for name, what in (("locker", "Mutex"), ("receiver", "recv")):
+        assert any(what in n for n in shown[name]) and any("start_thread" in n for n in shown[name]), shown
+        assert threads[name]["waiting_on"].startswith("futex") and "incomplete" not in threads[name], threads[name]
+    record = vigil("flame", process.pid, "-d", 0.5, "--format", "json").json()["meta"]
+    assert record["pauses"] < record["samples"] / 2, record
+
+
 SILENT = r"""
 #include <stdio.h>
 #include <string.h>
