@@ -282,6 +282,63 @@ def test_a_killed_process_loses_little(python, runner, sig):
     assert done.notes[0]["complete"] is False
 
 
+KILLED_AT_ONCE = """
+import multiprocessing, os, signal
+def work(kill):
+    if kill: os.kill(os.getpid(), signal.SIGKILL)
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    for kill in True, False, True:
+        w = context.Process(target=work, args=(kill,)); w.start(); w.join()
+"""
+
+
+@countable
+def test_a_worker_killed_at_once_is_not_forgotten(python, runner):
+    run = runner(python)
+    done = run(KILLED_AT_ONCE)
+    assert done.status == 0 and not done.err, done
+    begun = [json.loads(p.read_text()) for p in run.calls.glob("*.begun")]
+    assert [(n["role"], n["complete"]) for n in begun] == [("fork", False)] * 2, (begun, done)
+    assert len(done.notes) == 2 and all(n["complete"] for n in done.notes), done
+
+
+def test_what_was_killed_at_once_is_told(vigil):
+    assert counted(vigil, script=KILLED_AT_ONCE).status == 0
+    result = vigil("calls", "last")
+    assert result.status == 0 and "2 processes left no profile" in result.text, result
+    processes = vigil("calls", "last", "--json").json()["processes"]
+    assert len(processes) == 4 and sum(p["complete"] for p in processes) == 2, processes
+
+
+BECOMES = """
+import os, sys
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+def first():
+    fib(10)
+    try:
+        os.execv("/no/such/program", ["x"])
+    except FileNotFoundError:
+        fib(10)
+    os.environ["SECOND"] = "1"
+    os.execvp(sys.executable, [sys.executable, *sys.argv])
+def second():
+    fib(11)
+second() if "SECOND" in os.environ else first()
+"""
+
+
+@countable
+def test_what_was_counted_before_exec_is_kept(python, runner):
+    done = runner(python)(BECOMES)
+    assert done.status == 0 and not done.err, done
+    assert done.calls("first") == (0, 0) and done.calls("second") == (1, 1), done # the first never returned
+    assert done.calls("fib") == (3, 177 * 2 + 287), done
+    assert sorted(n["complete"] for n in done.notes) == [False, True], done
+    assert not any(name in str(profile) for profile in done.profiles for name in ("vigil_calls", "_execv_after")), done
+
+
 @countable
 def test_a_handler_of_the_program_is_its_own(python, runner):
     run = runner(python)
