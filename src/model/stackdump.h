@@ -27,7 +27,7 @@ enum dump_gil { DUMP_GIL_UNKNOWN, DUMP_GIL_HOLDS, DUMP_GIL_WAITS, DUMP_GIL_NOT }
 
 struct dump_thread {
 	pid_t tid; /* 0: it is not known which thread it is */
-	char name[32];
+	char name[64];
 	bool main;
 	struct threadwait wait;
 	char wait_kind[16]; /* wait.kind in a word: "lock" */

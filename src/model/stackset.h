@@ -23,7 +23,7 @@ struct stack_lane {
 	int32_t rank; /* NO_RANK (-1) */
 	char role[16]; /* "main", "loader", "" */
 	char process[64]; /* "python train.py" */
-	char thread[32]; /* "MainThread", "pt_autograd_0" */
+	char thread[64]; /* "MainThread", "pt_autograd_0" */
 };
 
 struct stack_node {
