@@ -14,6 +14,7 @@
 #include "model/incident.h" /* NO_RANK */
 #include "sense/proc.h"
 #include "tell/calls_show.h"
+#include "tell/flame.h"
 
 enum calls_format { CALLS_TABLE, CALLS_HTML, CALLS_JSON, CALLS_PSTATS };
 
@@ -286,7 +287,9 @@ static int show_samples(struct showing *s, const struct view *v, const struct su
 		log_error("cannot make a table of the samples: %s", strerror(-r));
 		return EXIT_PROBLEM;
 	}
-	return show(s);
+	r = show(s);
+	flame_summary(set, stderr);
+	return r;
 }
 
 /* Only what a process itself left, when the job was named by it. */

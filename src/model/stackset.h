@@ -61,6 +61,7 @@ struct stackset_meta {
 	double moved_ratio; /* share of those kept in which the thread was seen to move while it was read */
 	double wrong_ratio; /* at most so many of those kept are put together of two moments */
 	bool native, idle, gil_only, interrupted;
+	char missing[700]; /* a sentence or two: what is not shown and why; "" */
 };
 
 /*

@@ -66,6 +66,8 @@ static void merge_meta(struct stackset_meta *m, const struct stackset_meta *add)
 	m->pause_ns_sum += add->pause_ns_sum;
 	m->pauses += add->pauses;
 	m->native |= add->native;
+	if (!m->missing[0])
+		TEXT_COPY(m->missing, add->missing);
 	m->idle |= add->idle;
 	m->gil_only &= add->gil_only;
 	m->interrupted |= add->interrupted;

@@ -85,6 +85,7 @@ void flame_put_meta(struct sink *k, const struct stackset_meta *m)
 	put_bool_if(k, "idle", m->idle);
 	put_bool_if(k, "gil_only", m->gil_only);
 	put_bool_if(k, "interrupted", m->interrupted);
+	put_text_if(k, "missing", m->missing);
 }
 
 void flame_put_lanes(struct sink *k, const struct stackset *s)

@@ -13,6 +13,7 @@ import pytest
 
 import pythons
 from conftest import WORKLOADS, end_tree, wait_for
+from guardkit import nobodys_vigil  # noqa: F401
 
 PYTHONS = pythons.find()
 PYTHON = sys.executable
@@ -219,6 +220,34 @@ def test_a_stack_that_ends_too_early_says_so(vigil, begin, compiled):
     assert record.json()["meta"]["incomplete"] > 0 and "no native frames further out" in record.text, record
 
 
+def test_what_is_no_cpython_is_named(vigil, begin, tmp_path):
+    other = tmp_path / "pypy3.9"
+    shutil.copyfile(shutil.which("sh"), other)
+    other.chmod(0o755)
+    process = begin([other, "-c", "echo begun; read line; while true; do :; done"])
+    stack = vigil("stack", process.pid)
+    assert b"is PyPy, not CPython" in stack.out and b"_start" in stack.out or b"__libc_start_main" in stack.out, stack
+    flame = vigil("flame", process.pid, "-d", 0.2, "-f", "json")
+    assert "is PyPy, not CPython" in flame.text and "is PyPy" in flame.json()["meta"]["missing"], flame
+    calls = vigil("calls", process.pid, "-d", 0.2)
+    assert calls.status == 0 and "is PyPy, not CPython" in calls.text, calls
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root")
+def test_a_child_that_may_not_be_looked_into_is_told_of(nobodys_vigil, begin, as_nobody):
+    vigil = nobodys_vigil
+    script = "import os, sys\nif len(sys.argv) > 1:\n    if os.fork() == 0:\n        os.setuid(65533)\n        " \
+             "os.execv('/bin/sleep', ['sleep', '1000'])\n    os.setgid(65534), os.setuid(65534)\n" \
+             "    os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])\n"
+    process = begin(["/usr/bin/python3", "-c", script, SPIN])
+    wait_for(lambda: any((task := pathlib.Path(f"/proc/{p}")).joinpath("comm").read_text() == "sleep\n" for p in
+                         pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()))
+    for command in (["stack"], ["flame", "-d", 0.2, "-f", "folded"], ["calls", "-d", 0.2]):
+        result = vigil(*command, process.pid, prefix=as_nobody, cwd=vigil.folder)
+        assert result.status == 0 and b"spin" in result.out, result
+        assert "user 65533" in result.text + result.out.decode(), result
+
+
 def test_what_only_waits_is_not_paused(vigil, begin):
     process = begin([PYTHON, "-c", SLEEP])
     wait_for(lambda: state_of(process.pid) == "S")
@@ -381,12 +410,9 @@ def test_trampolines_are_not_shown_beside_the_frames_that_they_are_of(vigil, beg
 
 
 @as_root
-def test_ones_own_job_takes_no_privilege_and_a_foreign_one_says_which(vigil, as_nobody, tmp_path):
-    tmp_path.parent.chmod(0o755)
-    tmp_path.parent.parent.chmod(0o755)
-    for folder in (tmp_path, vigil.state):
-        folder.chmod(0o777)
-    script = tmp_path / "own.py"
+def test_ones_own_job_takes_no_privilege_and_a_foreign_one_says_which(nobodys_vigil, as_nobody):
+    vigil = nobodys_vigil
+    script = vigil.folder / "own.py"
     script.write_text(SLEEP)
     nobody = [*as_nobody, "--bounding-set=-all"]
     run = vigil.start("run", "--", PYTHON, script, prefix=nobody)
