@@ -4,9 +4,10 @@ Loaded by the sitecustomize.py beside it when VIGIL_CALLS_DIR is set; that folde
 
     rank-R.pid-P.start-T.prof    what cProfile's dump_stats writes
     rank-R.pid-P.start-T.json    who the process was, on one line
+    rank-R.pid-P.start-T.begun   the same until there is a profile: what is left of one that was killed before
 
-The profile is written when the process ends (also by os._exit), and again and again while it runs, so that a process
-that is killed loses little. Nothing here prints, raises into the program, installs a signal handler
+The profile is written when the process ends (also by os._exit) or becomes another program, and again and again while
+it runs, so that a process that is killed loses little. Nothing here prints, raises into the program, installs a signal handler
 or leaves a trace in sys.path; what this file itself did is taken out of the numbers.
 
 The writer is a thread that produces no profiling events, since one stack is kept for all threads from CPython 3.12 on:
@@ -28,7 +29,8 @@ try:
 except ImportError:
     _get_native_id = None
 
-FIRST_WAIT_S = 0.2
+# Workers may live shortly: a pool that is left ends its own by a signal.
+FIRST_WAITS_S = 0.05, 0.1, 0.2
 LEAST_WAIT_S = 0.5
 MOST_WAIT_S = 60.0
 # Writing costs at most this share of the time.
@@ -38,6 +40,7 @@ RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"
 
 _Profiler = _lsprof.Profiler
 _exit = os._exit
+_execv, _execve = os.execv, os.execve
 _mine = __file__
 
 
@@ -137,6 +140,7 @@ class _State:
         self.folder = os.environ.get("VIGIL_CALLS_DIR", "")
         self.pid = os.getpid()
         self.stem = None
+        self.begun = None    # the file that says so
         self.profiler = None
         self.thread = 0      # that was enabled in
         self.enabled = self.finished = self.mixed = False
@@ -237,12 +241,30 @@ def _saw_threads(s, stats):
     return len(sys._current_frames()) > (2 if s.stop is not None else 1)
 
 
-def _write(s, complete):
-    if not s.busy.acquire(complete, 5 if complete else -1):
+def _announce(s):
+    """Before anything is counted. The rank may be another one later: a worker sets it itself."""
+    s.begun = os.path.join(s.folder, "rank-%s.pid-%d.start-%d.begun" % (_rank(), s.pid, s.start_ms))
+    if not _put(s.begun, _who(s, False).encode()):
+        s.begun = None
+
+
+def _announced(s):
+    path, s.begun = s.begun, None
+    if path is not None:
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+
+
+def _write(s, complete, wait=False):
+    if not s.busy.acquire(complete or wait, 5 if complete or wait else -1):
         return  # the other thread that writes has the same numbers
     try:
         stats = _stats(s)
         if not stats and not s.aside:
+            if complete:
+                _announced(s)
             return  # forked, and gone at once
         if NEW and not s.mixed:
             s.mixed = _saw_threads(s, stats)
@@ -250,14 +272,15 @@ def _write(s, complete):
             s.stem = os.path.join(s.folder, "rank-%s.pid-%d.start-%d" % (_rank(), s.pid, s.start_ms))
         if stats and not _put(s.stem + ".prof", marshal.dumps(stats)):
             return
-        _put(s.stem + ".json", _who(s, complete).encode())
+        if _put(s.stem + ".json", _who(s, complete).encode()):
+            _announced(s)
     finally:
         s.busy.release()
 
 
-def _write_quietly(s, complete):
+def _write_quietly(s, complete, wait=False):
     try:
-        _write(s, complete)
+        _write(s, complete, wait)
     except Exception:
         pass
 
@@ -267,11 +290,13 @@ def _write_quietly(s, complete):
 
 def _writer(s, stop):
     """Write until the lock can be had, which is the sign to end."""
-    wait = FIRST_WAIT_S
+    first = list(FIRST_WAITS_S)
+    wait = first.pop(0)
     while not stop.acquire(True, wait):
         began = time.thread_time()
         _write_quietly(s, False)
-        wait = min(max((time.thread_time() - began) / SHARE, LEAST_WAIT_S), MOST_WAIT_S)
+        least = first.pop(0) if first else LEAST_WAIT_S
+        wait = min(max((time.thread_time() - began) / SHARE, least), MOST_WAIT_S)
 
 
 def _trigger():
@@ -426,9 +451,28 @@ def _exit_after(*args, **kwargs):
     _exit(*args, **kwargs)
 
 
-_exit_after.__name__ = _exit_after.__qualname__ = "_exit"
-_exit_after.__doc__ = _exit.__doc__
-_exit_after.__module__ = _exit.__module__
+def _execv_after(*args, **kwargs):
+    s = _state
+    if s is not None and s.enabled:
+        _write_quietly(s, False, True)
+    return _execv(*args, **kwargs)
+
+
+def _execve_after(*args, **kwargs):
+    s = _state
+    if s is not None and s.enabled:
+        _write_quietly(s, False, True)
+    return _execve(*args, **kwargs)
+
+
+def _pass_for(ours, theirs):
+    ours.__name__ = ours.__qualname__ = theirs.__name__
+    ours.__doc__ = theirs.__doc__
+    ours.__module__ = theirs.__module__
+
+
+for _ours, _their in ((_exit_after, _exit), (_execv_after, _execv), (_execve_after, _execve)):
+    _pass_for(_ours, _their)
 
 
 def _before_fork():
@@ -505,6 +549,7 @@ def _after_fork_in_child():
         s.parent = old  # its tables are the parent's memory: freeing them would copy it
         s.aside = old.aside
         if not old.aside and not old.finished:
+            _announce(s)
             _writer_start(s)
             _enable(s)
     except Exception:
@@ -522,6 +567,7 @@ def begin():
                             after_in_child=_after_fork_in_child)
         atexit.register(_finish)
         os._exit = _exit_after
+        os.execv, os.execve = _execv_after, _execve_after
         if sys.version_info < (3, 15) and not getattr(sys, "_is_gil_enabled", lambda: True)():
             s.aside = "cProfile of this free-threaded CPython cannot be used beside threads; 3.15 and later can"
             _write_quietly(s, False)
@@ -529,6 +575,7 @@ def begin():
         _lsprof.Profiler = _Theirs
         if NEW:
             _watch_tools()
+        _announce(s)
         _writer_start(s)
         _enable(s)
     except Exception:

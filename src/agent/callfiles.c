@@ -58,13 +58,13 @@ static void command_join(const struct js *argv, char *dst, size_t cap)
 		buf_printf(&b, "%s%s", i ? " " : "", js_as_text(js_at(argv, i), "?"));
 }
 
-/* What the plugin wrote beside the profile. A note that cannot be read leaves what the name says. */
-static void note_read(struct call_source *s)
+/* What the plugin wrote beside the profile (".json", ".begun"). A note that cannot be read leaves what the name says. */
+static void note_read(struct call_source *s, const char *suffix)
 {
 	char path[sizeof(s->path)], text[NOTE_MAX];
 	size_t len, stem = strlen(s->path) - strlen(".prof");
 	cleanup(js_freep) struct js *j = NULL;
-	TEXT_FORMAT(path, "%.*s.json", (int)stem, s->path);
+	TEXT_FORMAT(path, "%.*s%s", (int)stem, s->path, suffix);
 	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || file_read_fd(fd, text, sizeof(text), &len) < 0 || js_parse(text, len, &j, NULL) < 0)
 		return;
@@ -101,20 +101,20 @@ int callfiles_add_file(struct call_sources *s, const char *path)
 	TEXT_COPY(one.path, path);
 	name_parse(slash ? slash + 1 : path, &one);
 	if (ends_with(path, ".prof"))
-		note_read(&one);
+		note_read(&one, ".json");
 	return source_add(s, &one);
 }
 
-/* A note without a profile: a process that had a reason to leave none. */
-static int note_add(struct call_sources *s, const char *path)
+/* A note without a profile: a process that had a reason to leave none, or that was gone before it could. */
+static int note_add(struct call_sources *s, const char *path, const char *suffix)
 {
 	struct call_source one = {.rank = NO_RANK};
 	const char *slash = strrchr(path, '/');
-	TEXT_FORMAT(one.path, "%.*s.prof", (int)(strlen(path) - strlen(".json")), path);
+	TEXT_FORMAT(one.path, "%.*s.prof", (int)(strlen(path) - strlen(suffix)), path);
 	if (exists(one.path))
 		return 0;
 	name_parse(slash ? slash + 1 : path, &one);
-	note_read(&one);
+	note_read(&one, suffix);
 	return one.has_note ? source_add(s, &one) : 0;
 }
 
@@ -132,7 +132,9 @@ int callfiles_add_dir(struct call_sources *s, const char *dir)
 		if (ends_with(e->d_name, ".prof"))
 			r = callfiles_add_file(s, path);
 		else if (ends_with(e->d_name, ".json"))
-			r = note_add(s, path);
+			r = note_add(s, path, ".json");
+		else if (ends_with(e->d_name, ".begun"))
+			r = note_add(s, path, ".begun");
 	}
 	closedir(d);
 	return r;

@@ -519,9 +519,14 @@ static int look_native(struct lens *l, pid_t tid, const struct pythread *thread,
 	bool whole = waits == 0 && (desk.trace.end == UNWIND_COMPLETE || desk.trace.end == UNWIND_TOO_DEEP);
 	if (whole || still == LENS_FROZEN || (waits == 0 && still == LENS_TOUCHY))
 		return waits;
-	int r = look_stopped(l, tid, thread, waits == 0 ? STOP_WAITING_US : l->patience_us, ret);
+	int r = look_stopped(l, tid, thread, waits == 0 && !l->want.patient ? STOP_WAITING_US : l->patience_us, ret);
 	/* What was seen from outside is less, but something. */
 	return waits == 0 && r != WORLD_GONE ? 0 : r;
+}
+
+bool lens_is_incomplete(const struct lens_look *look)
+{
+	return look->native && look->native->end != UNWIND_COMPLETE && look->native->end != UNWIND_TOO_DEEP;
 }
 
 int lens_look(struct lens *l, pid_t tid, const struct pythread *thread, enum lens_still still, struct lens_look *ret)

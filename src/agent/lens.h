@@ -112,6 +112,8 @@ struct lens_look {
 	struct unwind_trace *native; /* NULL: not taken */
 	int native_result; /* 0, STOPPER_*, WORLD_*, 0 */
 };
+/* Native frames end where no way further out was found, before the thread's first function. */
+bool lens_is_incomplete(const struct lens_look *look);
 enum lens_still {
 	LENS_RUNS,    /* or nothing is known */
 	LENS_WAITS,   /* in a system call, for now */

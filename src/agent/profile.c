@@ -37,11 +37,31 @@ struct recording {
 	size_t denied;
 	pid_t *refused; /* not asked again */
 	size_t n_refused;
+	char missing[500]; /* why less of a process is shown than could be; "" */
+	size_t n_missing; /* processes of which there is something to say */
 	struct fault first_denied;
 };
 
+/* Of the first process that has something to say. */
+static void missing_note(struct recording *r, const struct track *t)
+{
+	const struct lens *l = t->lens;
+	if (!l->note[0] && !t->homeless)
+		return;
+	if (r->n_missing++ > 0)
+		return;
+	if (l->note[0])
+		TEXT_FORMAT(r->missing, "process %d: %s", l->pid, l->note);
+	else
+		TEXT_FORMAT(r->missing,
+			    "process %d: what runs in other interpreters, because CPython 3.%u does not tell which thread runs it; "
+			    "'vigil stack' has it",
+			    l->pid, l->rt.minor);
+}
+
 static void account(struct recording *r, const struct track *t)
 {
+	missing_note(r, t);
 	struct lens_totals s;
 	lens_count(t->lens, &s);
 	r->python.samples += s.python.samples;
@@ -286,6 +306,18 @@ static void ratios_fill(const struct recording *r, struct stackset_meta *m)
 	m->wrong_ratio = MIN(m->moved_ratio * STACK_WRONG_OF_MOVED + (double)s->unproved / (double)m->samples, 1.0);
 }
 
+static void missing_fill(const struct recording *r, struct stackset_meta *m)
+{
+	struct buf b = {.text = m->missing, .cap = sizeof(m->missing)};
+	buf_reset(&b);
+	if (r->denied)
+		buf_printf(&b, "%zu process%s: %s", r->denied, r->denied == 1 ? "" : "es", r->first_denied.text);
+	if (r->n_missing)
+		buf_printf(&b, "%s%s", b.len ? "; " : "", r->missing);
+	if (r->n_missing > 1)
+		buf_printf(&b, " (and %zu more)", r->n_missing - 1);
+}
+
 static void meta_fill(struct recording *r)
 {
 	struct stackset_meta *m = stackset_meta(r->set);
@@ -304,12 +336,14 @@ static void meta_fill(struct recording *r)
 	m->merged = r->tally.merged;
 	m->approximate = r->tally.approximate;
 	m->native_missing = r->tally.native_missing;
+	m->incomplete = r->tally.incomplete;
 	m->pauses = r->pauses.stops;
 	m->pause_ns_max = r->pauses.pause_ns_max;
 	m->pause_ns_sum = r->pauses.pause_ns_sum;
 	m->pause_ns_median = stopper_median_ns(&r->pauses);
 	m->native = r->want->native;
 	m->interrupted = stopped(r);
+	missing_fill(r, m);
 }
 
 int profile_record(const struct world *w, const struct profile_want *want, struct stackset **ret, struct fault *f)

@@ -98,6 +98,7 @@ static int frames_fill(struct snap *s, struct lens *l, const struct lens_look *l
 		return r;
 	t->has_python = look->python.n > 0;
 	t->cut = look->python.cut || (look->native && look->native->end == UNWIND_TOO_DEEP);
+	t->incomplete = lens_is_incomplete(look);
 	t->gil = gil_of(look->python.gil);
 	if (t->has_python && t->gil != DUMP_GIL_HOLDS && t->wait.kind == WAIT_LOCK && t->wait.has_syscall &&
 	    lens_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))

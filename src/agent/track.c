@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -222,6 +223,7 @@ static int threads_list(struct track *t, uint64_t now_ns)
 	t->broken = r == 0 && n_py > 0 ? 0 : t->broken + 1;
 	for (size_t i = 0; r == 0 && i < n_py; i++) {
 		struct track_thread *th = thread_of(t, py[i].tid);
+		t->homeless |= py[i].tid == 0 && py[i].interp_id != 0 && t->lens->rt.minor < 10;
 		if (!th || (th->has_py && py[i].interp_id != 0))
 			continue;
 		th->has_py = true;
@@ -307,13 +309,25 @@ static int last_reserve(struct track_thread *th, size_t n)
 	return 0;
 }
 
+static bool is_select(int64_t nr)
+{
+#ifdef SYS_select
+	return nr == SYS_select;
+#else
+	(void)nr;
+	return false;
+#endif
+}
+
 /* The innermost line of a stack that is no code: what the thread waits for, or what the interpreter is at. */
-static int leaf_note(struct frametab *frames, enum wait_kind kind, int64_t nr, const struct pystack *py,
+static int leaf_note(struct frametab *frames, enum wait_kind kind, int64_t nr, uint64_t argument, const struct pystack *py,
 		     struct track_thread *th)
 {
 	char text[96];
 	if (th->last_state == SAMPLE_GIL_WAIT)
 		TEXT_COPY(text, "[waiting for the GIL]");
+	else if (th->last_state == SAMPLE_IDLE && kind == WAIT_POLL && argument == 0 && (nr == SYS_pselect6 || is_select(nr)))
+		TEXT_FORMAT(text, "[waiting: sleep, %s]", syscall_name(nr)); /* of no descriptor: time.sleep up to 3.10 */
 	else if (th->last_state == SAMPLE_IDLE && nr >= 0)
 		TEXT_FORMAT(text, "[waiting: %s, %s]", wait_kind_name(kind), syscall_name(nr));
 	else if (th->last_state == SAMPLE_IDLE)
@@ -334,7 +348,7 @@ static int interp_note(struct frametab *frames, uint64_t id, struct track_thread
 }
 
 static int frames_take(struct track *t, struct track_thread *th, const struct lens_look *look, struct stackset *into,
-		       struct track_tally *tally, enum wait_kind kind, int64_t nr)
+		       struct track_tally *tally, enum wait_kind kind, int64_t nr, uint64_t argument)
 {
 	const struct lens_frame *f;
 	struct frametab *frames = stackset_frames(into);
@@ -346,7 +360,7 @@ static int frames_take(struct track *t, struct track_thread *th, const struct le
 	if (r)
 		return r;
 	th->n_last = 0;
-	r = leaf_note(frames, kind, nr, &look->python, th);
+	r = leaf_note(frames, kind, nr, argument, &look->python, th);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		r = id_of(t, frames, &f[i], &th->last[th->n_last++]);
 		if (r == 0 && f[i].python && f[i].interp_id && f[i].last_of_interp)
@@ -354,6 +368,7 @@ static int frames_take(struct track *t, struct track_thread *th, const struct le
 	}
 	if (r == 0 && t->lens->stopper && !look->native)
 		tally->native_missing++;
+	tally->incomplete += r == 0 && lens_is_incomplete(look);
 	if (r == 0 && look->native && look->python.n > 0) {
 		tally->merged += !approximate;
 		tally->approximate += approximate;
@@ -401,7 +416,7 @@ static int look_again(struct track *t, struct track_thread *th, struct stackset 
 	th->last_state = state_of(kind, waits_for_gil, &look.python);
 	th->last_blocked = kind != WAIT_RUNNING;
 	th->last_gil = look.python.gil == PYGIL_HOLDS;
-	r = frames_take(t, th, &look, into, tally, kind, nr);
+	r = frames_take(t, th, &look, into, tally, kind, nr, argument);
 	*ret_show = th->has_last = r == 0;
 	return r;
 }

@@ -25,13 +25,14 @@ struct track {
 	uint64_t again_ns, again_wait_ns; /* when Python is looked for again, while there is none; and after that */
 	bool checked; /* in this round: it is still the same program */
 	uint32_t broken; /* rounds in a row without a readable Python thread: it has exec'ed, or ends */
+	bool homeless; /* code of other interpreters of which CPython does not say which thread runs it was left out */
 	bool all_threads; /* also those that never run Python */
 	bool gone;
 	bool seen; /* mark of the last listing of processes */
 };
 
 struct track_tally {
-	uint64_t dropped, merged, approximate, native_missing;
+	uint64_t dropped, merged, approximate, native_missing, incomplete;
 	uint64_t samples;
 };
 

@@ -4,7 +4,6 @@
 
 #include "agent/callfiles.h"
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -15,6 +14,7 @@
 #include "model/incident.h" /* NO_RANK */
 #include "sense/proc.h"
 #include "tell/calls_show.h"
+#include "tell/flame.h"
 
 enum calls_format { CALLS_TABLE, CALLS_HTML, CALLS_JSON, CALLS_PSTATS };
 
@@ -190,30 +190,34 @@ static int write_all(struct showing *s, FILE *to)
 	return r == 0 && n == 0 ? CALLFILES_NOTHING : r;
 }
 
-static int write_file(struct showing *s, const char *path)
+/* A file is there as a whole or not at all, and what is no plain file (a device, a pipe) is written into. */
+static int write_out(struct showing *s)
 {
-	cleanup(freep) char *text = NULL;
-	size_t len = 0;
-	FILE *to = open_memstream(&text, &len);
-	if (!to)
-		return -errno;
-	int r = write_all(s, to);
-	if (fclose(to) != 0 && r == 0)
-		r = -ENOMEM;
-	if (r == 0 && (r = file_replace(path, text, len, 0644)) < 0) {
-		log_error("cannot write %s: %s", path, strerror(-r));
-		return EXIT_PROBLEM;
+	struct recording_out out;
+	struct fault f = {.text = ""};
+	int r = recording_out_open(s->options->output, "", "", "", true, &out, &f);
+	if (r == 0) {
+		r = write_all(s, out.to);
+		if (!out.path[0]) /* main looks at stdout in the end */
+			return r;
+		int e = recording_out_close(&out, r == 0, &f);
+		if (r == CALLFILES_NOTHING)
+			return r;
+		r = e ? e : r;
 	}
-	return r;
+	if (!f.text[0])
+		return r;
+	log_error("%s", f.text);
+	return -EIO;
 }
 
 static int show(struct showing *s)
 {
 	callfiles_sort(&s->sources);
-	int r = s->options->output ? write_file(s, s->options->output) : write_all(s, stdout);
-	if (r == CALLFILES_NOTHING && !s->options->output)
+	int r = write_out(s);
+	if (r == CALLFILES_NOTHING)
 		return nothing_read(s);
-	if (r < 0 && r != -EIO) /* main looks at stdout in the end */
+	if (r < 0 && r != -EIO) /* that has been said, or main looks at stdout in the end */
 		log_error("cannot show the calls: %s", strerror(-r));
 	return r == 0 ? 0 : EXIT_PROBLEM;
 }
@@ -283,7 +287,9 @@ static int show_samples(struct showing *s, const struct view *v, const struct su
 		log_error("cannot make a table of the samples: %s", strerror(-r));
 		return EXIT_PROBLEM;
 	}
-	return show(s);
+	r = show(s);
+	flame_summary(set, stderr);
+	return r;
 }
 
 /* Only what a process itself left, when the job was named by it. */
@@ -374,6 +380,11 @@ static int calls_run(const void *opts, int argc, char **argv)
 		log_error("--per-rank gives several tables; for --format %s name one rank with --rank R",
 			  format_choices[s.format]);
 		return EXIT_USAGE;
+	}
+	struct fault f = {.text = ""};
+	if (recording_out_probe(o->output, &f) != 0) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
 	}
 	if (argc > 0 && names_file(argv[0]))
 		return show_files(&s, argc, argv);

@@ -15,6 +15,7 @@
 #include "cli/recording.h"
 #include "cli/state.h"
 #include "cli/subject.h"
+#include "model/incident.h" /* NO_RANK */
 #include "tell/flame.h"
 
 struct flame_options {
@@ -145,44 +146,17 @@ static int rank_parse(const char *text, int32_t *ret, struct fault *f)
 
 /* ---- what is to be shown ------------------------------------------------------------------------------------ */
 
-static int want_of(const struct flame_options *o, struct stack_want *ret, struct fault *f)
-{
-	*ret = (struct stack_want){
-		.idle = o->idle, .gil = o->gil, .lanes = (enum stack_lanes)o->by, .lines = !o->functions};
-	if (o->rank) {
-		ret->has_rank = true;
-		return rank_parse(o->rank, &ret->rank, f);
-	}
-	return 0;
-}
+/* What the options ask for: found out before anything is recorded. */
+struct chosen {
+	struct stack_want want;
+	struct stackset *against; /* owned; NULL: nothing, or another rank of the same recording */
+	bool against_rank;
+	int32_t other_rank;
+};
 
-static int view(const struct stackset *s, const struct stack_want *want, struct stackset **ret, struct fault *f)
+static void chosen_done(struct chosen *c)
 {
-	bool only_idle = false;
-	int r = stackset_view(s, want, ret, &only_idle);
-	if (r)
-		return fault_set(f, r, "the picture could not be made: %s", strerror(-r));
-	if (only_idle)
-		log_info("nothing ran meanwhile: the picture shows what the threads waited for");
-	return 0;
-}
-
-/* The other side of a difference: a file, or another rank of the same recording. */
-static int other_side(const struct flame_options *o, const struct stackset *s, const struct stack_want *want,
-		      struct stackset **ret, struct fault *f)
-{
-	struct stack_want other = *want;
-	struct stat st;
-	if (stat(o->against, &st) != 0 && rank_parse(o->against, &other.rank, f) == 0) {
-		other.has_rank = true;
-		return view(s, &other, ret, f);
-	}
-	cleanup(stackset_freep) struct stackset *file = NULL;
-	f->text[0] = '\0';
-	int r = recording_load(o->against, &file, f);
-	if (r == 0 && o->rank)
-		other = *want;
-	return r ? r : view(file, &other, ret, f);
+	c->against = stackset_free(c->against);
 }
 
 static bool takes_all(enum flame_format format)
@@ -190,35 +164,104 @@ static bool takes_all(enum flame_format format)
 	return format == FLAME_JSON || format == FLAME_SPEEDSCOPE || format == FLAME_PPROF || format == FLAME_HTML;
 }
 
-static int write_to(const struct flame_options *o, const struct stackset *s, FILE *to, struct fault *f)
+static int choose_against(const struct flame_options *o, struct chosen *ret, struct fault *f)
+{
+	enum flame_format format = format_of(o);
+	struct stat st;
+	if (format == FLAME_SPEEDSCOPE || format == FLAME_PPROF)
+		return fault_set(f, EXIT_USAGE, "differences are written as svg, html, folded or json, not as %s", format_choices[format]);
+	if (strcmp(o->against, "-") != 0 && stat(o->against, &st) != 0) {
+		int error = errno;
+		ret->against_rank = rank_parse(o->against, &ret->other_rank, f) == 0;
+		return ret->against_rank ? 0
+					 : fault_set(f, error == EACCES ? EXIT_DENIED : EXIT_ABSENT,
+						     "--against %s: it is no rank, and no recording can be read there: %s", o->against,
+						     strerror(error));
+	}
+	return recording_load(o->against, &ret->against, f) ? EXIT_PROBLEM : 0;
+}
+
+/* 0, or an exit status with the fault. */
+static int choose(const struct flame_options *o, struct chosen *ret, struct fault *f)
+{
+	ret->want = (struct stack_want){
+		.idle = o->idle, .gil = o->gil, .lanes = (enum stack_lanes)o->by, .lines = !o->functions};
+	if (o->rank && rank_parse(o->rank, &ret->want.rank, f) != 0)
+		return EXIT_USAGE;
+	ret->want.has_rank = o->rank != NULL;
+	return o->against ? choose_against(o, ret, f) : 0;
+}
+
+/* A rank that is not there has no empty picture: it is a mistake, and which ranks there are helps. */
+static int rank_check(const struct stackset *s, int32_t rank, struct fault *f)
+{
+	size_t n;
+	const struct stack_lane *lanes = stackset_lanes(s, &n);
+	int32_t low = INT32_MAX, high = -1;
+	for (size_t i = 0; i < n; i++) {
+		if (lanes[i].rank == rank)
+			return 0;
+		if (lanes[i].rank == NO_RANK)
+			continue;
+		low = MIN(low, lanes[i].rank);
+		high = MAX(high, lanes[i].rank);
+	}
+	if (high < 0)
+		return fault_set(f, -ENOENT, "there is no rank %d: no process that was recorded has a rank", rank);
+	if (low == high)
+		return fault_set(f, -ENOENT, "there is no rank %d in the recording, only rank %d", rank, low);
+	return fault_set(f, -ENOENT, "there is no rank %d in the recording, which has ranks from %d to %d", rank, low, high);
+}
+
+static int view(const struct stackset *s, const struct stack_want *want, struct stackset **ret, struct fault *f)
+{
+	bool only_idle = false;
+	int r = want->has_rank ? rank_check(s, want->rank, f) : 0;
+	if (r)
+		return r;
+	r = stackset_view(s, want, ret, &only_idle);
+	if (r)
+		return fault_set(f, r, "the picture could not be made: %s", strerror(-r));
+	if (want->gil && !stackset_meta_of(*ret)->gil_only)
+		log_info("nothing was seen to hold the GIL: the picture shows what %s",
+			 only_idle ? "the threads waited for" : "ran without it");
+	else if (only_idle)
+		log_info("nothing ran meanwhile: the picture shows what the threads waited for");
+	return 0;
+}
+
+/* The other side of a difference: a file, or another rank of the same recording. */
+static int other_side(const struct chosen *c, const struct stackset *s, struct stackset **ret, struct fault *f)
+{
+	struct stack_want other = c->want;
+	if (c->against_rank) {
+		other.rank = c->other_rank;
+		other.has_rank = true;
+	}
+	return view(c->against_rank ? s : c->against, &other, ret, f);
+}
+
+static int write_to(const struct flame_options *o, const struct chosen *c, const struct stackset *s, FILE *to,
+		    struct fault *f)
 {
 	enum flame_format format = format_of(o);
 	cleanup(stackset_freep) struct stackset *shown = NULL;
 	cleanup(stackset_freep) struct stackset *other = NULL;
-	struct stack_want want;
-	int r = want_of(o, &want, f);
-	if (r)
-		return r;
+	int r = 0;
 	if (o->against) {
-		r = view(s, &want, &shown, f);
+		r = view(s, &c->want, &shown, f);
 		if (r == 0)
-			r = other_side(o, s, &want, &other, f);
-		if (r)
-			return r;
-		r = flame_diff_write(other, shown, format, to);
-		return r == -ENOTSUP
-			       ? fault_set(f, r, "differences are written as svg, html, folded or json, not as %s",
-					   format_choices[format])
-			       : r;
+			r = other_side(c, s, &other, f);
+		return r ? r : flame_diff_write(other, shown, format, to);
 	}
 	/* Asked for a part, or in a form that shows one picture: the part; else everything, and the reader chooses. */
 	bool part = o->rank || o->gil || o->functions || !takes_all(format);
 	if (part)
-		r = view(s, &want, &shown, f);
+		r = view(s, &c->want, &shown, f);
 	return r ? r : flame_write(part ? shown : s, format, to);
 }
 
-static int finish(const struct flame_options *o, const struct stackset *s, const char *key)
+static int finish(const struct flame_options *o, const struct chosen *c, const struct stackset *s, const char *key)
 {
 	struct fault f = {.text = ""};
 	struct recording_out out;
@@ -227,7 +270,7 @@ static int finish(const struct flame_options *o, const struct stackset *s, const
 				   format == FLAME_FOLDED || o->json, &out, &f);
 	if (r == 0) {
 		struct fault ignored = {.text = ""};
-		r = write_to(o, s, out.to, &f);
+		r = write_to(o, c, s, out.to, &f);
 		int e = recording_out_close(&out, r == 0, r ? &ignored : &f);
 		if (r && !f.text[0])
 			fault_set(&f, r, "cannot write %s: %s", out.path[0] ? out.path : "the output",
@@ -270,7 +313,7 @@ static int record(const struct world *w, const struct flame_options *o, const st
 	return r == PROFILE_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
 }
 
-static int of_file(const struct flame_options *o, const char *path)
+static int of_file(const struct flame_options *o, const struct chosen *c, const char *path)
 {
 	cleanup(stackset_freep) struct stackset *s = NULL;
 	struct fault f = {.text = ""};
@@ -279,7 +322,7 @@ static int of_file(const struct flame_options *o, const char *path)
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
 	}
-	return finish(o, s, "file");
+	return finish(o, c, s, "file");
 }
 
 static int check(const struct flame_options *o)
@@ -303,6 +346,7 @@ static int flame_run(const void *options, int argc, char **argv)
 	struct subject s;
 	struct stat st;
 	struct fault f = {.text = ""};
+	cleanup(chosen_done) struct chosen c = {.against = NULL};
 	char state[256];
 	if (argc != 1) {
 		log_error(
@@ -314,8 +358,13 @@ static int flame_run(const void *options, int argc, char **argv)
 	int r = check(o);
 	if (r)
 		return r;
+	r = choose(o, &c, &f);
+	if (r) {
+		log_error("%s", f.text);
+		return r;
+	}
 	if (stat(argv[0], &st) == 0 && S_ISREG(st.st_mode))
-		return of_file(o, argv[0]);
+		return of_file(o, &c, argv[0]);
 	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, state, sizeof(state), &f) < 0) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
@@ -333,7 +382,7 @@ static int flame_run(const void *options, int argc, char **argv)
 	r = record(&w, o, &s, &set);
 	if (r)
 		return r;
-	r = finish(o, set, s.key);
+	r = finish(o, &c, set, s.key);
 	flame_summary(set, stderr);
 	return r;
 }

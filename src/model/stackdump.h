@@ -27,7 +27,7 @@ enum dump_gil { DUMP_GIL_UNKNOWN, DUMP_GIL_HOLDS, DUMP_GIL_WAITS, DUMP_GIL_NOT }
 
 struct dump_thread {
 	pid_t tid; /* 0: it is not known which thread it is */
-	char name[32];
+	char name[64];
 	bool main;
 	struct threadwait wait;
 	char wait_kind[16]; /* wait.kind in a word: "lock" */
@@ -36,6 +36,7 @@ struct dump_thread {
 	bool has_python; /* it runs Python code */
 	bool approximate; /* Python and native frames put together by best guess */
 	bool cut; /* deeper than what is kept */
+	bool incomplete; /* native frames further out were not found */
 	char note[160]; /* why there are no frames, or only some; "" */
 	struct dump_frame *frames; /* innermost first; owned */
 	size_t n_frames;

@@ -23,7 +23,7 @@ struct stack_lane {
 	int32_t rank; /* NO_RANK (-1) */
 	char role[16]; /* "main", "loader", "" */
 	char process[64]; /* "python train.py" */
-	char thread[32]; /* "MainThread", "pt_autograd_0" */
+	char thread[64]; /* "MainThread", "pt_autograd_0" */
 };
 
 struct stack_node {
@@ -54,12 +54,14 @@ struct stackset_meta {
 	uint64_t late; /* wake-ups that came more than a period late */
 	uint64_t merged, approximate; /* --native: Python and native matched; attached by best guess */
 	uint64_t native_missing; /* --native: the thread did not stop in time; its Python frames are there */
+	uint64_t incomplete; /* native frames further out were not found */
 	uint64_t pause_ns_max, pause_ns_median, pause_ns_sum, pauses; /* median 0: not known */
 	uint64_t shortened; /* kept up to a frame that stood; frames further in came or went while they were read */
 	bool has_wrong_ratio;
 	double moved_ratio; /* share of those kept in which the thread was seen to move while it was read */
 	double wrong_ratio; /* at most so many of those kept are put together of two moments */
 	bool native, idle, gil_only, interrupted;
+	char missing[700]; /* a sentence or two: what is not shown and why; "" */
 };
 
 /*
@@ -111,8 +113,9 @@ struct stack_want {
 /*
  * A new set holding what is wanted, lanes turned into first-level note frames
  * ("rank 0", "rank 0 loader 812") of one lane. A recording in which nothing
- * ran (or held the GIL, if that is wanted) gives its waiting picture instead,
- * and *ret_only_idle says so: never an empty answer for a job that is there.
+ * held the GIL, if that is wanted, gives what ran (its gil_only is false then),
+ * and one in which nothing ran its waiting picture, of which *ret_only_idle
+ * says so: never an empty answer for a job that is there.
  * Samples that held the GIL are counted by their share of the time.
  */
 int must_check stackset_view(const struct stackset *s, const struct stack_want *want, struct stackset **ret,

@@ -60,11 +60,14 @@ static void merge_meta(struct stackset_meta *m, const struct stackset_meta *add)
 	m->merged += add->merged;
 	m->approximate += add->approximate;
 	m->native_missing += add->native_missing;
+	m->incomplete += add->incomplete;
 	m->pause_ns_max = MAX(m->pause_ns_max, add->pause_ns_max);
 	m->pause_ns_median = MAX(m->pause_ns_median, add->pause_ns_median); /* half of both are not longer */
 	m->pause_ns_sum += add->pause_ns_sum;
 	m->pauses += add->pauses;
 	m->native |= add->native;
+	if (!m->missing[0])
+		TEXT_COPY(m->missing, add->missing);
 	m->idle |= add->idle;
 	m->gil_only &= add->gil_only;
 	m->interrupted |= add->interrupted;

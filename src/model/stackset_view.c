@@ -166,8 +166,12 @@ int stackset_view(const struct stackset *s, const struct stack_want *want, struc
 	if (r < 0)
 		return r;
 	bool only_idle = false;
-	if (!mark(&v) && (v.gil || !v.idle)) {
+	bool any = mark(&v);
+	if (!any && v.gil) {
 		v.gil = false;
+		any = mark(&v);
+	}
+	if (!any && !v.idle) {
 		v.idle = true;
 		only_idle = mark(&v);
 	}

@@ -148,6 +148,23 @@ static void sleep_of_poll(struct describe *d)
 		d->t->sleep_ns = (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+static bool polls_nothing(const struct describe *d)
+{
+	if (call_is(d, "select") || call_is(d, "pselect6"))
+		return d->t->arg[0] == 0;
+	return (call_is(d, "poll") || call_is(d, "ppoll")) && d->t->arg[1] == 0;
+}
+
+/* time.sleep up to Python 3.10. */
+static void describe_poll_of_nothing(struct describe *d)
+{
+	char duration[24];
+	if (d->t->sleep_ns > 0)
+		buf_printf(&d->text, "sleeping %s", duration_format(d->t->sleep_ns, duration));
+	else
+		buf_printf(&d->text, "%s of no descriptor: a signal ends it, or its time", syscall_name(d->t->nr));
+}
+
 /* Poll ------------------------------------------------------------------------- */
 
 static void add_fd(struct describe *d, struct buf *to, int fd, const char *separator)
@@ -228,6 +245,10 @@ static void describe_poll(struct describe *d)
 {
 	struct buf target = BUF_ON(d->t->target);
 	sleep_of_poll(d);
+	if (polls_nothing(d)) {
+		describe_poll_of_nothing(d);
+		return;
+	}
 	if (call_is(d, "poll") || call_is(d, "ppoll"))
 		describe_pollfds(d, &target);
 	else if (call_is(d, "select") || call_is(d, "pselect6"))

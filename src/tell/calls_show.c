@@ -141,10 +141,12 @@ static void remark(char (*ret)[400], size_t cap, size_t *n, const char *fmt, ...
 
 size_t calls_remarks(const struct calls *c, const struct call_sources *s, char (*ret)[400], size_t cap)
 {
-	size_t n = 0, unfinished = 0, mixed = 0;
+	size_t n = 0, unfinished = 0, mixed = 0, profiles = 0, lost = 0;
 	for (size_t i = 0; s && i < s->n; i++) {
 		const struct call_source *one = &s->items[i];
 		unfinished += one->has_note && one->has_profile && !one->complete;
+		profiles += one->has_profile;
+		lost += one->has_note && !one->has_profile && !one->aside[0];
 		mixed += one->threads_mixed;
 		if (one->fault[0])
 			remark(ret, cap, &n, "%s is left out: %s", one->path, one->fault);
@@ -157,7 +159,12 @@ size_t calls_remarks(const struct calls *c, const struct call_sources *s, char (
 		       "%zu of %zu profiles were not written as their process ended: it still runs, or it was killed; "
 		       "calls that had not "
 		       "returned when they were last written are not in them",
-		       unfinished, s->n);
+		       unfinished, profiles);
+	if (lost)
+		remark(ret, cap, &n,
+		       "%zu process%s left no profile: killed, or another program, before the first one was written, "
+		       "0.05 s after %s start as a rule; --json names %s",
+		       lost, lost == 1 ? "" : "es", lost == 1 ? "its" : "their", lost == 1 ? "it" : "them");
 	if (mixed)
 		remark(ret, cap, &n,
 		       "in %zu process%s several threads shared cProfile's one stack (CPython 3.12 and later): numbers "

@@ -68,6 +68,7 @@ void flame_put_meta(struct sink *k, const struct stackset_meta *m)
 	put_u64_if(k, "merged", m->merged);
 	put_u64_if(k, "approximate", m->approximate);
 	put_u64_if(k, "native_missing", m->native_missing);
+	put_u64_if(k, "incomplete", m->incomplete);
 	put_u64_if(k, "pauses", m->pauses);
 	put_u64_if(k, "pause_ns_max", m->pause_ns_max);
 	put_u64_if(k, "pause_ns_median", m->pause_ns_median);
@@ -84,6 +85,7 @@ void flame_put_meta(struct sink *k, const struct stackset_meta *m)
 	put_bool_if(k, "idle", m->idle);
 	put_bool_if(k, "gil_only", m->gil_only);
 	put_bool_if(k, "interrupted", m->interrupted);
+	put_text_if(k, "missing", m->missing);
 }
 
 void flame_put_lanes(struct sink *k, const struct stackset *s)

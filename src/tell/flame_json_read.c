@@ -52,6 +52,7 @@ static void read_meta(const struct js *o, struct stackset_meta *m)
 	m->merged = get_u64(o, "merged");
 	m->approximate = get_u64(o, "approximate");
 	m->native_missing = get_u64(o, "native_missing");
+	m->incomplete = get_u64(o, "incomplete");
 	m->pauses = get_u64(o, "pauses");
 	m->pause_ns_max = get_u64(o, "pause_ns_max");
 	m->pause_ns_median = get_u64(o, "pause_ns_median");
@@ -62,6 +63,7 @@ static void read_meta(const struct js *o, struct stackset_meta *m)
 	m->shortened = get_u64(o, "shortened");
 	m->native = js_get_bool(o, "native", false);
 	m->idle = js_get_bool(o, "idle", false);
+	TEXT_COPY(m->missing, js_get_text(o, "missing", ""));
 	m->gil_only = js_get_bool(o, "gil_only", false);
 	m->interrupted = js_get_bool(o, "interrupted", false);
 }

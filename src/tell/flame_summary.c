@@ -41,6 +41,11 @@ void flame_summary(const struct stackset *s, FILE *to)
 			      "frames %llu\n",
 			      (unsigned long long)m->merged, (unsigned long long)m->approximate,
 			      (unsigned long long)m->native_missing);
+	if (m->missing[0])
+		(void)fprintf(to, "less is shown than could be: %s\n", m->missing);
+	if (m->incomplete > 0)
+		(void)fprintf(to, "%llu looks found no native frames further out than some function that does not tell its caller\n",
+			      (unsigned long long)m->incomplete);
 	if (m->pauses > 0)
 		(void)fprintf(to, "threads were paused %llu times: half of them at most %s, all at most %s, %s in all\n",
 			      (unsigned long long)m->pauses, duration_format(m->pause_ns_median, c),

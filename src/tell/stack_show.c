@@ -129,6 +129,8 @@ static void thread_text(const struct dump_process *p, size_t i, bool *done, cons
 		frame_text(&t->frames[k], how, to);
 	if (t->cut)
 		(void)fputs("      … (deeper than what is kept)\n", to);
+	else if (t->incomplete)
+		(void)fputs("      … (native frames further out were not found)\n", to);
 	if (t->n_frames == 0 && !t->note[0])
 		(void)fputs("      (no frames)\n", to);
 }
@@ -276,6 +278,8 @@ static struct js *thread_json(const struct dump_thread *t)
 		js_put_bool(j, "approximate", true);
 	if (t->cut)
 		js_put_bool(j, "cut", true);
+	if (t->incomplete)
+		js_put_bool(j, "incomplete", true);
 	js_put_text_if(j, "note", t->note);
 	js_put(j, "frames", frames_json(t));
 	return j;

@@ -143,6 +143,33 @@ class Vigil:
             end_tree(pid)
 
 
+@pytest.fixture
+def begin():
+    """begin(command): the process, which has printed "begun" as its first line; ended with the test.
+
+    begin(script, *args, python=p) runs a script under one of tests/pythons.py, in its own root if it has one.
+    """
+    started = []
+
+    def start(*command, python=None, **popen):
+        if python:
+            command = [*python.argv, python.place(command[0]), *command[1:]]
+            popen.setdefault("env", python.env(PYTHONDONTWRITEBYTECODE="1"))
+        elif len(command) == 1 and isinstance(command[0], (list, tuple)):
+            command = command[0]
+        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **popen)
+        started.append((process, python, command))
+        assert process.stdout.readline() == b"begun\n"
+        return process
+    yield start
+    for process, python, command in started:
+        end_tree(process.pid)
+        process.wait(10)
+        process.stdout.close()
+        if python:
+            python.unplace(command[len(python.argv)])
+
+
 @pytest.fixture(scope="session")
 def binary():
     path = pathlib.Path(os.environ.get("VIGIL") or ROOT / "build/src/cli/vigil").resolve()

@@ -1,9 +1,11 @@
 """vigil run --calls, and vigil calls: exact counts from every Python here, whatever way its processes end."""
 import json
 import marshal
+import os
 import pathlib
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -278,6 +280,63 @@ def test_a_killed_process_loses_little(python, runner, sig):
     assert done.status == -sig
     assert done.calls("fib") == (2, 2 * 1973), done
     assert done.notes[0]["complete"] is False
+
+
+KILLED_AT_ONCE = """
+import multiprocessing, os, signal
+def work(kill):
+    if kill: os.kill(os.getpid(), signal.SIGKILL)
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    for kill in True, False, True:
+        w = context.Process(target=work, args=(kill,)); w.start(); w.join()
+"""
+
+
+@countable
+def test_a_worker_killed_at_once_is_not_forgotten(python, runner):
+    run = runner(python)
+    done = run(KILLED_AT_ONCE)
+    assert done.status == 0 and not done.err, done
+    begun = [json.loads(p.read_text()) for p in run.calls.glob("*.begun")]
+    assert [(n["role"], n["complete"]) for n in begun] == [("fork", False)] * 2, (begun, done)
+    assert len(done.notes) == 2 and all(n["complete"] for n in done.notes), done
+
+
+def test_what_was_killed_at_once_is_told(vigil):
+    assert counted(vigil, script=KILLED_AT_ONCE).status == 0
+    result = vigil("calls", "last")
+    assert result.status == 0 and "2 processes left no profile" in result.text, result
+    processes = vigil("calls", "last", "--json").json()["processes"]
+    assert len(processes) == 4 and sum(p["complete"] for p in processes) == 2, processes
+
+
+BECOMES = """
+import os, sys
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+def first():
+    fib(10)
+    try:
+        os.execv("/no/such/program", ["x"])
+    except FileNotFoundError:
+        fib(10)
+    os.environ["SECOND"] = "1"
+    os.execvp(sys.executable, [sys.executable, *sys.argv])
+def second():
+    fib(11)
+second() if "SECOND" in os.environ else first()
+"""
+
+
+@countable
+def test_what_was_counted_before_exec_is_kept(python, runner):
+    done = runner(python)(BECOMES)
+    assert done.status == 0 and not done.err, done
+    assert done.calls("first") == (0, 0) and done.calls("second") == (1, 1), done # the first never returned
+    assert done.calls("fib") == (3, 177 * 2 + 287), done
+    assert sorted(n["complete"] for n in done.notes) == [False, True], done
+    assert not any(name in str(profile) for profile in done.profiles for name in ("vigil_calls", "_execv_after")), done
 
 
 @countable
@@ -570,6 +629,35 @@ def test_output_that_cannot_be_written_is_said(vigil):
     assert counted(vigil).status == 0
     result = vigil("calls", "last", "-o", "/proc/no/such.txt")
     assert result.status == 1 and "cannot write /proc/no/such.txt" in result.text
+
+
+@pytest.mark.parametrize("args", [["last"], ["PID", "-d", 0.2], ["last", "-f", "pstats"]], ids=str)
+def test_a_device_is_written_into_and_never_replaced(vigil, tmp_path, args):
+    full = tmp_path / "full"
+    try:
+        os.mknod(full, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
+        full.open("wb").close()
+    except OSError as e:
+        pytest.skip(f"no device can be made here: {e}")
+    assert counted(vigil).status == 0
+    idle = vigil.start("run", "--", sys.executable, "-c", "import time; time.sleep(60)") if "PID" in args else None
+    if idle:
+        wait_for(lambda: json.loads(vigil("jobs", "--json").out.splitlines()[0])["state"] == "running")
+    result = vigil("calls", *["last" if a == "PID" else a for a in args], "-o", full)
+    assert stat.S_ISCHR(full.stat().st_mode), result
+    assert result.status == 1 and "No space left" in result.text, result
+    assert [f.name for f in tmp_path.iterdir() if f.name.startswith("full")] == ["full"]
+
+
+def test_where_it_goes_is_asked_before_the_sampling(vigil, tmp_path):
+    result = vigil("calls", os.getpid(), "-d", 3600, "-o", tmp_path / "no/such/folder.txt", timeout=20)
+    assert result.status == 1 and "cannot write" in result.text, result
+
+
+def test_a_minus_is_stdout(vigil):
+    assert counted(vigil).status == 0
+    result = vigil("calls", "last", "-o", "-")
+    assert result.status == 0 and b"function calls" in result.out, result
 
 
 def test_vigil_says_when_its_own_files_are_missing(vigil, tmp_path):

@@ -3,35 +3,24 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 
 import pytest
 
 import pythons
-from conftest import WORKLOADS, end_tree, wait_for, workload
+from conftest import WORKLOADS, wait_for, workload
 
 PYTHONS = pythons.find()
 FORMATS = ["svg", "html", "folded", "speedscope", "pprof", "json"]
 
 
 @pytest.fixture
-def spin():
+def spin(begin):
     """A program that spends three quarters of its time in heavy() and one in light(), and says when it has begun."""
-    started = []
-
     def start(*args, python=None):
-        script = python.place(WORKLOADS / "spin.py") if python else str(WORKLOADS / "spin.py")
-        command = [*(python.argv if python else [sys.executable]), script, *map(str, args)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        started.append(process)
-        assert process.stdout.readline() == b"begun\n"
-        return process
-    yield start
-    for process in started:
-        end_tree(process.pid)
-        process.wait(10)
-        process.stdout.close()
+        script = WORKLOADS / "spin.py"
+        return begin(script, *args, python=python) if python else begin(sys.executable, script, *args)
+    return start
 
 
 def folded(out):
@@ -81,18 +70,11 @@ def test_the_forms_name_of_the_output_decides(vigil, spin, tmp_path):
     assert json.loads((tmp_path / "x.json").read_text())["schema"] == "vigil.flame/1"
 
 
-def test_a_sleeping_job_gives_its_waiting_picture(vigil):
-    process = subprocess.Popen([sys.executable, "-c", "import time\nprint('begun', flush=True)\ntime.sleep(1000)"],
-                               stdout=subprocess.PIPE)
-    try:
-        assert process.stdout.readline() == b"begun\n"
-        wait_for(lambda: open(f"/proc/{process.pid}/stat").read().split(")")[1].split()[0] == "S")
-        rows = folded(vigil("flame", process.pid, "-d", 0.5, "--format", "folded").out)
-        assert any("waiting" in stack for stack in rows), rows
-    finally:
-        end_tree(process.pid)
-        process.wait()
-        process.stdout.close()
+def test_a_sleeping_job_gives_its_waiting_picture(vigil, begin):
+    process = begin(sys.executable, "-c", "import time\nprint('begun', flush=True)\ntime.sleep(1000)")
+    wait_for(lambda: open(f"/proc/{process.pid}/stat").read().split(")")[1].split()[0] == "S")
+    rows = folded(vigil("flame", process.pid, "-d", 0.5, "--format", "folded").out)
+    assert any("waiting" in stack for stack in rows), rows
 
 
 def test_ctrl_c_keeps_what_was_gathered(vigil, spin, tmp_path):
@@ -114,19 +96,11 @@ def test_a_process_that_ends_meanwhile_ends_the_recording(vigil, spin):
     assert share(folded(result.out), "heavy") > 0.5
 
 
-def test_processes_that_are_born_meanwhile_are_seen(vigil):
-    process = subprocess.Popen([sys.executable, "-u", "-c", "import subprocess, sys, time\n"
-                                "print('begun', flush=True)\ntime.sleep(0.5)\n"
-                                f"subprocess.run([sys.executable, {str(WORKLOADS / 'spin.py')!r}, '--seconds', '1.5'])\n"],
-                               stdout=subprocess.PIPE)
-    try:
-        assert process.stdout.readline() == b"begun\n"
-        result = vigil("flame", process.pid, "-d", 3, "--format", "folded")
-        assert share(folded(result.out), "heavy") > 0.4, result
-    finally:
-        end_tree(process.pid)
-        process.wait()
-        process.stdout.close()
+def test_processes_that_are_born_meanwhile_are_seen(vigil, begin):
+    process = begin(sys.executable, "-u", "-c", "import subprocess, sys, time\nprint('begun', flush=True)\ntime.sleep(0.5)\n"
+                    f"subprocess.run([sys.executable, {str(WORKLOADS / 'spin.py')!r}, '--seconds', '1.5'])\n")
+    result = vigil("flame", process.pid, "-d", 3, "--format", "folded")
+    assert share(folded(result.out), "heavy") > 0.4, result
 
 
 def test_ranks_can_be_told_apart_and_compared(vigil, tmp_path):
@@ -144,6 +118,47 @@ def test_ranks_can_be_told_apart_and_compared(vigil, tmp_path):
     diff = vigil("flame", record, "--rank", 0, "--against", 1, "--format", "folded")
     assert diff.status == 0 and b"heavy" in diff.out and b"light" in diff.out
     run.send_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("how", [["--rank", "x"], ["--rank", -1], ["--against", "NOFILE"], ["--against", "KEPT", "-f", "pprof"]], ids=str)
+def test_what_cannot_be_shown_is_found_out_before_the_recording(vigil, spin, tmp_path, how):
+    kept = tmp_path / "kept.folded"
+    kept.write_text("a;b 3\n")
+    words = {"NOFILE": tmp_path / "no-such-file", "KEPT": kept}
+    result = vigil("flame", spin().pid, "-d", 3600, *[words.get(word, word) for word in how], timeout=20)
+    assert result.status in (2, 4) and not result.out, result
+    assert re.search("is no rank|are written as", result.text), result
+
+
+@pytest.mark.parametrize("how", [["--rank", 7], ["--against", 7], ["--rank", 7, "--against", 0]], ids=str)
+def test_a_rank_that_is_not_there_is_no_empty_picture(vigil, spin, tmp_path, how):
+    result = vigil("flame", spin().pid, "-d", 0.1, "-f", "folded", "-o", tmp_path / "x.folded", *how)
+    assert result.status == 1 and "no rank 7" in result.text and "has a rank" in result.text, result
+    assert not (tmp_path / "x.folded").exists()
+
+
+def test_ranks_that_are_there_are_named(vigil, tmp_path):
+    record = tmp_path / "r.json"
+    run = vigil.start("run", "--nproc", 2, "--name", "pair", "--", *workload("spin"))
+    begun = b""
+    while begun.count(b"begun") < 2:
+        begun += run.stdout.readline()
+    assert vigil("flame", "pair", "-d", 0.2, "-o", record).status == 0
+    result = vigil("flame", record, "--rank", 2, "-f", "folded")
+    assert result.status == 1 and "ranks from 0 to 1" in result.text and not result.out, result
+    run.send_signal(signal.SIGTERM)
+
+
+def test_when_nothing_holds_the_gil_what_runs_is_shown(vigil, begin):
+    script = "import threading, zlib\ndef without_it():\n    data = bytes(1 << 26)\n    print('begun', flush=True)\n" \
+             "    while True:\n        zlib.crc32(data)\n" \
+             "def rests():\n    threading.Event().wait()\n" \
+             "threading.Thread(target=rests, daemon=True).start()\nwithout_it()\n"
+    record = vigil("flame", begin(sys.executable, "-c", script).pid, "-d", 0.5, "-f", "folded", "--gil")
+    rows = folded(record.out)
+    assert record.status == 0 and share(rows, "without_it") > 0.9, record
+    if "nothing was seen to hold the GIL" in record.text: # else the short moment between two calls was met
+        assert "what ran without it" in record.text and "nothing ran" not in record.text, record
 
 
 def test_native_frames_are_merged(vigil, spin):

@@ -1,31 +1,20 @@
 """Who has the interpreter's lock and who waits for it, in every CPython that has one."""
-import subprocess
-
 import pytest
 
 import pythons
-from conftest import WORKLOADS, end_tree, wait_for
+from conftest import WORKLOADS, wait_for
 
 PYTHONS = [p for p in pythons.find() if not p.free_threaded]
 
 
 @pytest.fixture
-def held():
+def held(begin):
     """The process of a Python in which one thread holds the lock in C, and another one wants it."""
-    started = []
-
     def start(python):
-        process = subprocess.Popen([*python.argv, python.place(WORKLOADS / "gil.py")], stdout=subprocess.PIPE,
-                                   stdin=subprocess.DEVNULL)
-        started.append(process)
-        assert process.stdout.readline() == b"begun\n"
+        process = begin(WORKLOADS / "gil.py", python=python)
         wait_for(lambda: "nanosleep" in open(f"/proc/{process.pid}/wchan").read(), what="the main thread to sleep")
         return process
-    yield start
-    for process in started:
-        end_tree(process.pid)
-        process.wait(10)
-        process.stdout.close()
+    return start
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=str)

@@ -158,7 +158,7 @@ def test_a_program_that_only_has_the_name_of_another_python_is_named(tmp_path, p
         finally:
             process.kill()
             process.communicate(timeout=20)
-        assert seen["result"] == "none" and said in seen["text"]
+        assert seen["result"] == "unknown" and said in seen["text"]
 
 
 # The shapes below are made from the system's Python, one program with everything in it.

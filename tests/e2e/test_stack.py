@@ -232,7 +232,8 @@ def test_threads_have_the_names_that_the_program_gave_them(vigil, python, tmp_pa
                                env=python.env(PYTHONDONTWRITEBYTECODE="1"))
     try:
         assert process.stdout.readline() == b"ready\n"
-        expected = {"loader-a", "größe", "mine", "with a dict", "pool_0", "pool_1"}
+        expected = {"a-loader-with-a-name-that-is-far-longer-than-the-kernel-keeps", "größe-的工人的工人的工人", "mine",
+                    "with a dict", "pool_0", "pool_1"}
         names = [t["name"] for t in stacks(vigil, process.pid)["processes"][0]["threads"]]
         assert set(names[1:]) == expected and names[0].startswith("python"), names
         folded = tmp_path / "x.folded"

@@ -13,6 +13,7 @@ import pytest
 
 import pythons
 from conftest import WORKLOADS, end_tree, wait_for
+from guardkit import nobodys_vigil  # noqa: F401
 
 PYTHONS = pythons.find()
 PYTHON = sys.executable
@@ -20,33 +21,16 @@ SPIN = "def spin():\n    while True:\n        pass\nprint('begun', flush=True)\n
 SLEEP = "def rest():\n    print('begun', flush=True)\n    time.sleep(1000)\nimport time\nrest()\n"
 
 
-@pytest.fixture
-def begin():
-    """begin(command): the process, which has printed its first line; ended with the test."""
-    started = []
-
-    def start(command, **popen):
-        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **popen)
-        started.append(process)
-        assert process.stdout.readline() == b"begun\n"
-        return process
-    yield start
-    for process in started:
-        end_tree(process.pid)
-        process.wait(10)
-        process.stdout.close()
-
-
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """compiled(source, *flags, suffix): a program of that source."""
+    """compiled(source, *flags, suffix, compiler): a program of that source."""
     folder = tmp_path_factory.mktemp("compiled")
 
-    def make(source, *flags, suffix=".c"):
-        compiler = shutil.which("g++" if suffix == ".cpp" else "gcc")
+    def make(source, *flags, suffix=".c", compiler="gcc"):
+        compiler = shutil.which("g++" if suffix == ".cpp" else compiler)
         if not compiler:
             pytest.skip("no compiler here")
-        path = folder / f"program{abs(hash((source, flags)))}{suffix}"
+        path = folder / f"program{abs(hash((source, flags, compiler)))}{suffix}"
         path.write_text(source)
         subprocess.run([compiler, "-O1", *flags, "-o", path.with_suffix(""), path, "-lpthread"], check=True)
         return path.with_suffix("")
@@ -112,6 +96,156 @@ def test_a_call_that_would_fail_is_not_interrupted(vigil, begin, compiled, flags
     unharmed(process.pid)
     process.terminate()
     assert process.stdout.readline() == b"0\n"
+
+
+BY_POINTER = r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+typedef int (*step)(int, int);
+static volatile step first, second, third;
+__attribute__((noinline)) static int use(char *p) { return p[0]; }
+__attribute__((noinline)) int innermost(int e, int n) { struct epoll_event ev[4]; char room[200]; memset(room, n, sizeof room);
+	return epoll_wait(e, ev, 4, -1) + use(room); }
+__attribute__((noinline)) int plain(int e, int n) { return third(e, n) + 1; }
+__attribute__((noinline)) int wide(int e, int n) { char room[3000]; memset(room, n, sizeof room); return second(e, n) + use(room); }
+int main(void) { third = innermost; second = plain; first = wide;
+	int e = epoll_create1(0); puts("begun"); fflush(stdout); return first(e, 1) + 1; }
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_frame_pointers_of_a_thread_that_is_not_stopped_are_found(vigil, begin, compiled, compiler, level):
+    program = compiled(BY_POINTER, level, "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", compiler=compiler)
+    process = begin([program])
+    wait_for(lambda: state_of(process.pid) == "S")
+    result = vigil("stack", process.pid, "--native", "--json")
+    found = names(result)
+    assert [n for n in found if n in ("innermost", "plain", "wide", "main")] == ["innermost", "plain", "wide", "main"], found
+    assert found[0] == "epoll_wait" and found[-1] in ("_start", "__libc_start_main"), found
+    assert "incomplete" not in result.json()["processes"][0]["threads"][0], result
+
+
+INLINED = r"""
+#line 7 "inlined.h"
+extern int pause(void);
+static inline __attribute__((always_inline)) int waits(void) { return pause(); }
+static inline __attribute__((always_inline)) int between(void) {
+	return waits() + 1;
+}
+#line 20 "program.c"
+#include <stdio.h>
+__attribute__((noinline)) int keeper(void) {
+	return between() + 1;
+}
+int main(void) {
+	puts("begun"); fflush(stdout);
+	return keeper() + 1;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler,version", [("gcc", 4), ("gcc", 5), ("clang", 5)])
+def test_a_line_is_one_of_the_function_that_is_named(vigil, begin, compiled, compiler, version):
+    process = begin([compiled(INLINED, "-O2", f"-gdwarf-{version}", compiler=compiler)])
+    wait_for(lambda: state_of(process.pid) == "S")
+    result = vigil("stack", process.pid, "--json")
+    lines = {f["name"]: (pathlib.Path(f.get("file", "")).name, f.get("line"))
+             for f in result.json()["processes"][0]["threads"][0]["frames"]}
+    assert lines["keeper"] == ("program.c", 22) and lines["main"] == ("program.c", 26), lines
+
+
+RUST = """use std::sync::{mpsc, Arc, Mutex};
+#[inline(never)]
+fn spin(n: u64) -> u64 {
+    let mut x = n;
+    loop { x = std::hint::black_box(x.wrapping_mul(6364136223846793005).rotate_left(7)); if x == 42 { return x; } }
+}
+fn main() {
+    let lock = Arc::new(Mutex::new(0)); let held = lock.lock().unwrap(); let other = lock.clone();
+    std::thread::Builder::new().name("locker".into()).spawn(move || { let _x = other.lock().unwrap(); }).unwrap();
+    let (_tx, rx) = mpsc::channel::<u32>();
+    std::thread::Builder::new().name("receiver".into()).spawn(move || { rx.recv().ok(); }).unwrap();
+    println!("begun");
+    println!("{}", spin(3));
+    drop(held);
+}
+"""
+
+
+def test_a_program_in_rust(vigil, begin, tmp_path):
+    if not shutil.which("rustc"):
+        pytest.skip("no Rust compiler here")
+    source = tmp_path / "program.rs"
+    source.write_text(RUST)
+    subprocess.run(["rustc", "-O", "-g", "-o", tmp_path / "program", source], check=True)
+    process = begin([tmp_path / "program"])
+    wait_for(lambda: all(state_of(t) == "S" for t in map(int, os.listdir(f"/proc/{process.pid}/task")) if t != process.pid))
+    threads = {t["name"]: t for t in vigil("stack", process.pid, "--json").json()["processes"][0]["threads"]}
+    shown = {name: [f["name"] for f in t["frames"]] for name, t in threads.items()}
+    main = shown.pop("program")
+    assert any(re.search(r"spin$", n) for n in main) and "main" in main, main
+    spin = next(f for f in threads["program"]["frames"] if f["name"].endswith("spin"))
+    assert (pathlib.Path(spin["file"]).name, spin["line"]) == ("program.rs", 5), spin
+    assert set(shown) == {"locker", "receiver"}, shown
+    for name, what in (("locker", "Mutex"), ("receiver", "recv")):
+        assert any(what in n for n in shown[name]) and any("start_thread" in n for n in shown[name]), shown
+        assert threads[name]["waiting_on"].startswith("futex") and "incomplete" not in threads[name], threads[name]
+    record = vigil("flame", process.pid, "-d", 0.5, "--format", "json").json()["meta"]
+    assert record["pauses"] < record["samples"] / 2, record
+
+
+SILENT = r"""
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static volatile char seen;
+__attribute__((noinline)) static void inner(int n) { char room[400]; memset(room, n, sizeof room); sleep(1000); seen = room[n]; }
+__attribute__((noinline)) static void outer(int n) { char room[400]; memset(room, n, sizeof room); inner(n); seen = room[n]; }
+int main(void) { puts("begun"); fflush(stdout); outer(3); return 0; }
+"""
+
+
+def test_a_stack_that_ends_too_early_says_so(vigil, begin, compiled):
+    process = begin([compiled(SILENT, "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables")])
+    wait_for(lambda: state_of(process.pid) == "S")
+    result = vigil("stack", process.pid, "--json")
+    if "main" in names(result):
+        pytest.skip("this compiler leaves enough to find all frames")
+    assert result.json()["processes"][0]["threads"][0]["incomplete"] is True, result
+    assert b"were not found" in vigil("stack", process.pid).out
+    record = vigil("flame", process.pid, "-d", 0.3, "-f", "json")
+    assert record.json()["meta"]["incomplete"] > 0 and "no native frames further out" in record.text, record
+
+
+def test_what_is_no_cpython_is_named(vigil, begin, tmp_path):
+    other = tmp_path / "pypy3.9"
+    shutil.copyfile(shutil.which("sh"), other)
+    other.chmod(0o755)
+    process = begin([other, "-c", "echo begun; read line; while true; do :; done"])
+    stack = vigil("stack", process.pid)
+    assert b"is PyPy, not CPython" in stack.out and b"_start" in stack.out or b"__libc_start_main" in stack.out, stack
+    flame = vigil("flame", process.pid, "-d", 0.2, "-f", "json")
+    assert "is PyPy, not CPython" in flame.text and "is PyPy" in flame.json()["meta"]["missing"], flame
+    calls = vigil("calls", process.pid, "-d", 0.2)
+    assert calls.status == 0 and "is PyPy, not CPython" in calls.text, calls
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root")
+def test_a_child_that_may_not_be_looked_into_is_told_of(nobodys_vigil, begin, as_nobody):
+    vigil = nobodys_vigil
+    script = "import os, sys\nif len(sys.argv) > 1:\n    if os.fork() == 0:\n        os.setuid(65533)\n        " \
+             "os.execv('/bin/sleep', ['sleep', '1000'])\n    os.setgid(65534), os.setuid(65534)\n" \
+             "    os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])\n"
+    process = begin(["/usr/bin/python3", "-c", script, SPIN])
+    wait_for(lambda: any((task := pathlib.Path(f"/proc/{p}")).joinpath("comm").read_text() == "sleep\n" for p in
+                         pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()))
+    for command in (["stack"], ["flame", "-d", 0.2, "-f", "folded"], ["calls", "-d", 0.2]):
+        result = vigil(*command, process.pid, prefix=as_nobody, cwd=vigil.folder)
+        assert result.status == 0 and b"spin" in result.out, result
+        assert "user 65533" in result.text + result.out.decode(), result
 
 
 def test_what_only_waits_is_not_paused(vigil, begin):
@@ -182,12 +316,8 @@ def test_a_program_that_execs_all_the_time_gives_no_mixed_stacks(vigil, begin, t
 
 @pytest.mark.parametrize("python", PYTHONS, ids=str)
 def test_memory_of_code_that_was_freed_does_not_lend_its_name(vigil, begin, python):
-    placed = python.place(WORKLOADS / "once.py")
-    try:
-        process = begin([*python.argv, placed], env=python.env())
-        rows = flame(vigil, process.pid, "-d", 1, "--rate", 300)
-    finally:
-        python.unplace(placed)
+    process = begin(WORKLOADS / "once.py", python=python)
+    rows = flame(vigil, process.pid, "-d", 1, "--rate", 300)
     seen = collections.Counter()
     for stack, n in rows.items():
         for module, function in re.findall(r"<module> \(module_(\d+)\.py:\d+\);function_(\d+) ", stack):
@@ -280,13 +410,9 @@ def test_trampolines_are_not_shown_beside_the_frames_that_they_are_of(vigil, beg
 
 
 @as_root
-def test_ones_own_job_takes_no_privilege_and_a_foreign_one_says_which(vigil, as_nobody, tmp_path):
-    for folder in tmp_path.parents:
-        if folder.stat().st_mode & 0o005 != 0o005:
-            folder.chmod(0o755)
-    for folder in (tmp_path, vigil.state):
-        folder.chmod(0o777)
-    script = tmp_path / "own.py"
+def test_ones_own_job_takes_no_privilege_and_a_foreign_one_says_which(nobodys_vigil, as_nobody):
+    vigil = nobodys_vigil
+    script = vigil.folder / "own.py"
     script.write_text(SLEEP)
     nobody = [*as_nobody, "--bounding-set=-all"]
     run = vigil.start("run", "--", PYTHON, script, prefix=nobody)

@@ -13,7 +13,7 @@ _spec = importlib.util.spec_from_file_location("e2e_fixtures", _path)
 _fixtures = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_fixtures)
 
-binary, state, vigil = _fixtures.binary, _fixtures.state, _fixtures.vigil
+binary, state, vigil, begin = _fixtures.binary, _fixtures.state, _fixtures.vigil, _fixtures.begin
 small_machine, wait_for, end_tree = _fixtures.small_machine, _fixtures.wait_for, _fixtures.end_tree
 VENV = _fixtures.ROOT / ".venv-frameworks/bin"
 

@@ -1,31 +1,18 @@
 """vigil stack and vigil flame on real frameworks: the user's functions, the libraries below them, the workers by role."""
 import pathlib
 import re
-import subprocess
 import sys
 
 import pytest
 
-from conftest import end_tree, wait_for
+from conftest import wait_for
 
 HERE = pathlib.Path(__file__).parent
 
 
 @pytest.fixture
-def begin():
-    started = []
-
-    def start(script, *args):
-        process = subprocess.Popen([sys.executable, "-u", HERE / script, *args], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE)
-        started.append(process)
-        assert process.stdout.readline() == b"begun\n"
-        return process
-    yield start
-    for process in started:
-        end_tree(process.pid)
-        process.wait(10)
-        process.stdout.close()
+def program(begin):
+    return lambda script, *args: begin(sys.executable, "-u", HERE / script, *args)
 
 
 def unharmed(pid):
@@ -62,9 +49,9 @@ def merged_well(answer):
     assert meta["dropped"] <= meta["samples"] / 100, meta
 
 
-def test_numpys_library_is_below_the_line_that_calls_it(vigil, begin):
+def test_numpys_library_is_below_the_line_that_calls_it(vigil, program):
     pytest.importorskip("numpy", reason="numpy is not installed; tools/setup frameworks does it")
-    process = begin("look_numpy.py")
+    process = program("look_numpy.py")
     answer = record(vigil, process.pid, "-d", 3, "--native")
     merged_well(answer)
     below = [[f.get("module", "") for f in frames if f["kind"] == "native"]
@@ -75,9 +62,9 @@ def test_numpys_library_is_below_the_line_that_calls_it(vigil, begin):
 
 
 @pytest.mark.parametrize("native", [False, True], ids=["python", "native"])
-def test_a_torch_loader_shows_its_workers_by_role(vigil, begin, native):
+def test_a_torch_loader_shows_its_workers_by_role(vigil, program, native):
     pytest.importorskip("torch", reason="python3-torch is not installed; tools/setup frameworks does it")
-    process = begin("look_torch.py")
+    process = program("look_torch.py")
     options = ["--native"] if native else []
     result = vigil("stack", process.pid, "--json", "--threads", "all", *options)
     assert result.status == 0, result

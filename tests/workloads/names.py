@@ -4,7 +4,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-NAMES = ["loader-a", "größe", "mine", "with a dict", "pool_0", "pool_1"]
+NAMES = ["a-loader-with-a-name-that-is-far-longer-than-the-kernel-keeps", "größe-的工人的工人的工人", "mine", "with a dict", "pool_0", "pool_1"]
 end = threading.Event()
 
 

@@ -41,6 +41,10 @@ struct signal_struct {
 	short oom_score_adj;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
 struct task_struct {
 	int pid, tgid;
 	unsigned int flags;
@@ -51,6 +55,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	struct list_head thread_node;
 };
 
 struct kernel_siginfo {

@@ -32,6 +32,7 @@ static __always_inline void numbers_take(struct bpf_task_record *r, struct task_
 	struct task_struct *reader = (void *)bpf_get_current_task();
 	struct pid *own = BPF_CORE_READ(reader, thread_pid);
 	unsigned int level = BPF_CORE_READ(own, level);
+	struct task_struct *leader = t->group_leader;
 	if (level == 0) {
 		r->pid = t->tgid;
 		r->ppid = t->real_parent->tgid;
@@ -41,28 +42,42 @@ static __always_inline void numbers_take(struct bpf_task_record *r, struct task_
 		return;
 	struct upid *u = pidns_upid(own, level);
 	struct pid_namespace *ns = BPF_CORE_READ(u, ns);
-	r->pid = pidns_number(t->thread_pid, level, ns);
+	r->pid = pidns_number(BPF_CORE_READ(leader, thread_pid), level, ns);
 	r->ppid = pidns_number(BPF_CORE_READ(t, real_parent, group_leader, thread_pid), level, ns);
+}
+
+/*
+ * A process is told by its main thread, by the next one where that has ended by itself: the others go on, and have the
+ * memory.
+ */
+static __always_inline int is_the_one(struct task_struct *t)
+{
+	if (t->pid == t->tgid)
+		return 1;
+	struct task_struct *leader = t->group_leader;
+	void *node = (void *)t + bpf_core_field_offset(struct task_struct, thread_node);
+	return !BPF_CORE_READ(leader, mm) && (void *)BPF_CORE_READ(leader, thread_node.next) == node;
 }
 
 SEC("iter/task")
 int taskiter(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
-	if (!t || t->pid != t->tgid || t->flags & PF_KTHREAD)
+	if (!t || t->flags & PF_KTHREAD || !is_the_one(t))
 		return 0;
 	struct mm_struct *mm = t->mm;
 	if (!mm)
 		return 0;
+	struct task_struct *leader = t->group_leader;
 	struct bpf_task_record r = {
-		.start_boot_ns = t->start_boottime,
+		.start_boot_ns = BPF_CORE_READ(leader, start_boottime),
 		.utime_ns = t->utime,
 		.stime_ns = t->stime,
 		.oom_score_adj = t->signal->oom_score_adj,
 	};
 	numbers_take(&r, t);
 	counters_take(&r, mm);
-	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), t->comm);
+	BPF_CORE_READ_STR_INTO(&r.comm, leader, comm);
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 	return 0;
 }

@@ -7,6 +7,8 @@
 
 #include "base/buf.h"
 
+#define NESTING_MAX 64 /* of scopes within scopes */
+
 /* The few functions used, under their own types. libelf's are found through libdw, which needs it. */
 struct libdw {
 	void *library;
@@ -24,6 +26,12 @@ struct libdw {
 	__typeof__(dwarf_lineno) *lineno;
 	__typeof__(dwarf_attr) *attr;
 	__typeof__(dwarf_formstring) *formstring;
+	__typeof__(dwarf_formudata) *formudata;
+	__typeof__(dwarf_child) *child;
+	__typeof__(dwarf_siblingof) *siblingof;
+	__typeof__(dwarf_tag) *tag;
+	__typeof__(dwarf_getsrcfiles) *getsrcfiles;
+	__typeof__(dwarf_filesrc) *filesrc;
 };
 
 struct lines {
@@ -46,6 +54,9 @@ static bool api_find(struct libdw *d)
 		{"dwarf_haspc", &d->haspc},	  {"dwarf_getsrc_die", &d->getsrc_die},
 		{"dwarf_linesrc", &d->linesrc},	  {"dwarf_lineno", &d->lineno},
 		{"dwarf_attr", &d->attr},	  {"dwarf_formstring", &d->formstring},
+		{"dwarf_formudata", &d->formudata}, {"dwarf_child", &d->child},
+		{"dwarf_tag", &d->tag},		  {"dwarf_siblingof", &d->siblingof},
+		{"dwarf_filesrc", &d->filesrc},	  {"dwarf_getsrcfiles", &d->getsrcfiles},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		void *f = dlsym(d->library, wanted[i].name);
@@ -120,6 +131,84 @@ static bool unit_at(struct lines *l, uint64_t vaddr, Dwarf_Die *ret)
 	return false;
 }
 
+static bool number(const struct libdw *d, Dwarf_Die *die, unsigned name, uint64_t *ret)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word v;
+	if (!d->attr(die, name, &attr) || d->formudata(&attr, &v) != 0)
+		return false;
+	*ret = v;
+	return true;
+}
+
+enum nesting { NEST_NOT, NEST_CODE, NEST_NAMES };
+
+static enum nesting nesting_of(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return NEST_CODE;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_enumeration_type:
+		return NEST_NAMES; /* Rust's and D's functions are in them, C++'s are not */
+	default:
+		return NEST_NOT;
+	}
+}
+
+/*
+ * The outermost function that was put into another one at the address, below a part of a unit. dwarf_getscopes(3)
+ * does not look into namespaces. True: the function is found; *ret_inlined says whether *ret is one put into it.
+ */
+static bool outermost_inlined(const struct libdw *d, Dwarf_Die *in, uint64_t vaddr, unsigned depth, Dwarf_Die *ret,
+			      bool *ret_inlined)
+{
+	Dwarf_Die child;
+	if (depth > NESTING_MAX || d->child(in, &child) != 0)
+		return false;
+	do {
+		int tag = d->tag(&child);
+		enum nesting kind = nesting_of(tag);
+		if (kind == NEST_NAMES && outermost_inlined(d, &child, vaddr, depth + 1, ret, ret_inlined))
+			return true;
+		if (kind != NEST_CODE || d->haspc(&child, vaddr) != 1)
+			continue;
+		*ret_inlined = tag == DW_TAG_inlined_subroutine;
+		if (*ret_inlined)
+			*ret = child;
+		else if (!outermost_inlined(d, &child, vaddr, depth + 1, ret, ret_inlined))
+			*ret_inlined = false;
+		return true;
+	} while (d->siblingof(&child, &child) == 0);
+	return false;
+}
+
+/*
+ * The address may be in functions that were put into the one that has the symbol: the line of the symbol's own function
+ * is where it calls the outermost of them. What the line table says is a line of the innermost, often in a header.
+ */
+static const char *own_line(const struct libdw *d, Dwarf_Die *unit, uint64_t vaddr, int *ret_line)
+{
+	Dwarf_Die inlined;
+	Dwarf_Files *files;
+	size_t n_files;
+	uint64_t line, file;
+	bool is_inlined = false;
+	if (!outermost_inlined(d, unit, vaddr, 0, &inlined, &is_inlined) || !is_inlined ||
+	    !number(d, &inlined, DW_AT_call_line, &line) || !number(d, &inlined, DW_AT_call_file, &file) || line == 0 ||
+	    line > INT32_MAX || d->getsrcfiles(unit, &files, &n_files) != 0 || file >= n_files)
+		return NULL;
+	*ret_line = (int)line;
+	return d->filesrc(files, (size_t)file, NULL, NULL);
+}
+
 bool lines_find(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_t *ret_line)
 {
 	const struct libdw *d = l->api;
@@ -132,6 +221,8 @@ bool lines_find(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_
 	const char *path = row ? d->linesrc(row, NULL, NULL) : NULL;
 	if (!path || d->lineno(row, &line) != 0 || line <= 0)
 		return false;
+	const char *own = own_line(d, &unit, vaddr, &line);
+	path = own ? own : path;
 	const char *folder = path[0] == '/' ? NULL : d->formstring(d->attr(&unit, DW_AT_comp_dir, &attr));
 	text_format(file, cap, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
 	*ret_line = (uint32_t)line;

@@ -195,6 +195,16 @@ static bool pointer_prove(struct rules *x, bool realigned, uint64_t *ret_return_
 	return found != 0;
 }
 
+/* What the function has put on the stack by pushing: its return address and registers, down to the lowest. */
+static uint64_t saved_bytes(const struct eh_row *row)
+{
+	int64_t lowest = 0;
+	for (size_t i = 0; i < row->n; i++)
+		if (row->what[i].rule.kind == EH_OFFSET)
+			lowest = MIN(lowest, (int64_t)row->what[i].rule.value);
+	return (uint64_t)-lowest;
+}
+
 static int cfa_of(struct rules *x, const struct eh_row *row)
 {
 	struct unwind_regs *now = &x->w->now;
@@ -207,7 +217,8 @@ static int cfa_of(struct rules *x, const struct eh_row *row)
 		return evaluate(x, &row->cfa, NULL, &x->cfa);
 	}
 	if (!known(now, row->cfa.reg)) {
-		if (row->cfa.reg != REG_FP || !pointer_prove(x, false, &return_at))
+		if (row->cfa.reg != REG_FP || (!unwind_frame_by_code(x->w, x->function, saved_bytes(row), &return_at) &&
+					       !pointer_prove(x, false, &return_at)))
 			return UNWIND_NO_INFO;
 		set(now, REG_FP, return_at + 8 - (uint64_t)(int64_t)row->cfa.value);
 	}

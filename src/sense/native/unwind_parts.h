@@ -77,6 +77,13 @@ struct prologue {
 /* Reads the code from the function's start up to pc. False: it takes no room by sub. */
 bool prologue_read(const struct walk *w, uint64_t function, uint64_t pc, struct prologue *ret);
 /*
+ * The frame of a function hangs on the frame pointer, which is not known. How
+ * far below it the stack pointer is follows from what the function saved
+ * (saved_bytes, return address included, by its information) and from the room that the code at its start took. True
+ * if a return address is where that leads to: *ret_return_at.
+ */
+bool unwind_frame_by_code(struct walk *w, uint64_t function, uint64_t saved_bytes, uint64_t *ret_return_at);
+/*
  * The innermost function has no call frame information, or one that says
  * nothing of the room it took on the stack. UNWIND_COMPLETE with the whole
  * trace, or UNWIND_NO_INFO and the walk as it was.

@@ -73,6 +73,62 @@ bool prologue_read(const struct walk *w, uint64_t function, uint64_t pc, struct 
 	return ret->takes;
 }
 
+#if defined(__x86_64__)
+/* The first `sub $n,%rsp`; 0: there is none. False if the stack pointer is then changed by what only running tells. */
+static bool room_taken(const uint8_t *code, size_t n, uint64_t *ret)
+{
+	*ret = 0;
+	for (size_t i = 0; i + 7 <= n; i++) {
+		struct prologue p = {.room = 0};
+		size_t len = prologue_step(&p, code + i);
+		if (p.aligns)
+			return false;
+		if (code[i] == 0x48 && code[i + 1] == 0x29 && (code[i + 2] & 0xc7) == 0xc4) /* sub %reg,%rsp */
+			return false;
+		if (p.takes && *ret == 0)
+			*ret = p.room;
+		i += len ? len - 1 : 0;
+	}
+	return true;
+}
+
+static bool is_return_at(struct walk *w, uint64_t at)
+{
+	uint64_t pc;
+	return at % 8 == 0 && unwind_load(w, at, &pc) && unwind_call_of(w, pc) != CALL_NONE;
+}
+
+bool unwind_frame_by_code(struct walk *w, uint64_t function, uint64_t saved_bytes, uint64_t *ret_return_at)
+{
+	uint8_t code[PROLOGUE_BYTES + 8] = {0};
+	uint64_t room, sp = w->now.reg[REG_SP], pc = w->now.reg[REG_PC];
+	size_t n = pc > function ? (size_t)MIN(pc - function, (uint64_t)sizeof(code)) : 0;
+	if (!known(&w->now, REG_SP) || n < 4 || saved_bytes < 16 ||
+	    remote_read(native_remote(w->native), function, code, n) != 0 || !room_taken(code, n, &room))
+		return false;
+	uint64_t at = sp + room + saved_bytes - 8;
+	bool found = is_return_at(w, at);
+	/* "push %rax" makes room for one word and is not told of. Only one of the two may be. */
+	if (room == 0 && is_return_at(w, at + 8)) {
+		if (found)
+			return false;
+		at += 8;
+		found = true;
+	}
+	*ret_return_at = at;
+	return found;
+}
+#else
+bool unwind_frame_by_code(struct walk *w, uint64_t function, uint64_t saved_bytes, uint64_t *ret_return_at)
+{
+	(void)w;
+	(void)function;
+	(void)saved_bytes;
+	(void)ret_return_at;
+	return false;
+}
+#endif
+
 /* As if the innermost function had returned to pc, which was at `at`. */
 static int walk_from(struct walk *w, size_t n, uint64_t pc, uint64_t at, const uint64_t *fp)
 {

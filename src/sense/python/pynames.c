@@ -98,6 +98,8 @@ static int value_of(struct reader *x, uint64_t dict, const char *key, uint64_t *
 /* PyHeapTypeObject.ht_cached_keys: which attribute is at which place in the instances that have no dict of their own. */
 static uint64_t shared_keys_at(const struct pyrt *rt)
 {
+	if (rt->minor >= 15)
+		return rt->off.type.cached_keys;
 	return rt->minor == 11 ? 872 : 880;
 }
 
@@ -209,7 +211,7 @@ int pynames_read(const struct pyrt *rt, struct remote *r, uint64_t interp, struc
 	size_t n = 0, found = 0;
 	*ret = NULL;
 	*ret_n = 0;
-	if (rt->minor >= 14 || rt->free_threaded || rt->off.interp.modules == PYOFF_NONE)
+	if (rt->free_threaded || rt->off.interp.modules == PYOFF_NONE)
 		return 0;
 	int e = active_find(&x, interp, &active);
 	if (e == 0 && active)

@@ -1,7 +1,8 @@
 /*
  * The names that a Python program has given its threads, read from outside.
- * From 3.14 on CPython tells them to the kernel; before, they are only in
- * threading._active, a dict of the threads by their number (Lib/threading.py).
+ * They are in threading._active, a dict of the threads by their number
+ * (Lib/threading.py). From 3.14 on CPython tells them to the kernel as well,
+ * which keeps 15 bytes.
  */
 #pragma once
 
@@ -11,7 +12,7 @@
 
 struct pyname {
 	uint64_t thread_id; /* as in struct pythread */
-	char name[32]; /* UTF-8, cut */
+	char name[64]; /* UTF-8, cut */
 };
 
 /*

@@ -302,7 +302,7 @@ static const struct step steps[] = {
 	TO(type.basicsize, 15, 0),
 	TO(type.dictoffset, 15, 0),
 	SKIP("heaptype", 15, STEP_SIZE),
-	SKIP("heaptype.cached_keys", 15, 0),
+	TO(type.cached_keys, 15, 0),
 
 	SKIP("tuple", 13, STEP_SIZE),
 	TO(tuple.item, 13, 0),

@@ -281,9 +281,9 @@ static void named_answer(struct search *s, const struct place *at)
 	unsigned major = 0, minor = 0;
 	struct fault f = {};
 	if (strstr(name, "pypy"))
-		answer(s, fault_set(&f, PYRT_NONE, "%.200s is PyPy, not CPython", at->row->path), &f);
+		answer(s, fault_set(&f, PYRT_UNKNOWN, "%.200s is PyPy, not CPython", at->row->path), &f);
 	else if (strstr(name, "graalpy") || strncmp(name, "libpythonvm", 11) == 0)
-		answer(s, fault_set(&f, PYRT_NONE, "%.200s is GraalPy, not CPython", at->row->path), &f);
+		answer(s, fault_set(&f, PYRT_UNKNOWN, "%.200s is GraalPy, not CPython", at->row->path), &f);
 	else if (name_version(at->row->path, &major, &minor, &abi) && (major < 3 || minor < 8))
 		answer(s,
 		       fault_set(&f, PYRT_UNKNOWN, "Python %u.%u is older than 3.8, the oldest that can be read", major,

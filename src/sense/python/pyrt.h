@@ -57,7 +57,7 @@ struct pyoffsets {
 		uint64_t tlbc;       /* free-threaded: per-thread copies of the bytecode */
 	} code;
 	struct { uint64_t type; uint64_t refcnt; } object;
-	struct { uint64_t size, name, flags, basicsize, dictoffset; } type;
+	struct { uint64_t size, name, flags, basicsize, dictoffset, cached_keys; } type; /* the last: 3.15 and later only */
 	struct { uint64_t item, size; } tuple, list;
 	struct { uint64_t size, value; } bytes;
 	struct { uint64_t state, length, ascii, compact, data; } str; /* ascii, compact: where characters begin */

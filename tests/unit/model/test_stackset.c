@@ -203,6 +203,9 @@ static void a_recording_in_which_nothing_ran_shows_what_it_waits_for(void **stat
 		    "MainThread 8 of pid 7;wait (train.py) 1 10\n");
 	expect_view(s, (struct stack_want){.gil = true}, true, "wait (train.py) 1 10\n");
 	expect_view(s, (struct stack_want){.idle = true}, false, "wait (train.py) 1 10\n");
+	/* what runs without the GIL is not hidden by what waits */
+	ADD(s, l, SAMPLE_RUNNING, false, 20, py(s, "crunch", 3));
+	expect_view(s, (struct stack_want){.gil = true}, false, "crunch (train.py) 1 20\n");
 	cleanup(stackset_freep) struct stackset *empty = stackset_new();
 	expect_view(empty, (struct stack_want){0}, false, "");
 }

@@ -2,6 +2,7 @@
 #include "world_fixture.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -125,6 +126,51 @@ static void the_iterator_agrees_with_proc(void **state)
 	assert_close(task_rss_bytes(b), task_rss_bytes(p));
 	tasks_done(&bpf);
 	tasks_done(&proc);
+	child_end(child);
+	fixture_close(&w);
+}
+
+static void *keep_memory(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* The process goes on, and so does its memory; the threads are one process, not three. */
+static void a_process_whose_main_thread_has_ended_is_seen(void **state)
+{
+	(void)state;
+	NEED(load_tasks);
+	struct world w = live_world();
+	struct tasks bpf;
+	struct proc_stat s;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		pthread_t t;
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fill_memory();
+		if (pthread_create(&t, NULL, keep_memory, NULL) != 0 || pthread_create(&t, NULL, keep_memory, NULL) != 0)
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	uint64_t deadline = clock_mono_ns() + 10 * NS_PER_S;
+	do
+		assert_int_equal(proc_stat_read(&w, child, &s), 0);
+	while (s.state != 'Z' && clock_mono_ns() < deadline);
+	assert_int_equal(tasks_init(&bpf, 65536, iter_fd), 0);
+	assert_int_equal(tasks_scan(&bpf, &w), 0);
+	size_t rows = 0;
+	for (size_t i = 0; i < bpf.n; i++)
+		rows += bpf.rows[i].pid == child;
+	assert_int_equal(rows, 1);
+	const struct task_row *b = tasks_find(&bpf, child);
+	assert_true(b->start_ticks == s.start_ticks);
+	assert_int_equal(b->ppid, getpid());
+	assert_string_equal(b->comm, "has (memory)");
+	assert_true(b->rss_anon_bytes >= 90 * MIB);
+	tasks_done(&bpf);
 	child_end(child);
 	fixture_close(&w);
 }
@@ -461,6 +507,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_iterator_agrees_with_proc),
+		cmocka_unit_test(a_process_whose_main_thread_has_ended_is_seen),
 		cmocka_unit_test(the_iterator_sees_the_same_processes_as_proc),
 		cmocka_unit_test(rows_beyond_the_room_are_counted_by_the_iterator_too),
 		cmocka_unit_test(a_reader_in_a_pid_namespace_gets_its_own_numbers),

@@ -173,15 +173,17 @@ static void what_lowers_the_trust_is_said(void **state)
 		{.path = "b.prof", .pid = 2, .has_profile = true, .has_note = true},
 		{.path = "c.prof", .pid = 3, .has_profile = true, .fault = "cut off"},
 		{.path = "d.prof", .pid = 4, .has_note = true, .complete = true, .aside = "uses cProfile itself"},
+		{.path = "e.prof", .pid = 5, .has_note = true},
 	};
-	const struct call_sources all = {s, 4, 4};
+	const struct call_sources all = {s, 5, 5};
 	char text[8][400];
 	size_t n = calls_remarks(NULL, &all, text, ARRAY_SIZE(text));
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 5);
 	assert_non_null(strstr(text[0], "c.prof is left out: cut off"));
 	assert_non_null(strstr(text[1], "uses cProfile itself"));
-	assert_non_null(strstr(text[2], "1 of 4"));
-	assert_non_null(strstr(text[3], "threads"));
+	assert_non_null(strstr(text[2], "1 of 3"));
+	assert_non_null(strstr(text[3], "1 process left no profile"));
+	assert_non_null(strstr(text[4], "threads"));
 	assert_int_equal(calls_remarks(NULL, &all, text, 2), 2);
 }
 
