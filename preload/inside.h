@@ -87,6 +87,7 @@ HIDDEN char *put_u64(char *at, const char *end, uint64_t v);
 struct taken {
 	uint64_t ptr;
 	struct heap_live row;
+	uint64_t at_ns; /* coarse clock */
 };
 
 HIDDEN void filter_clear(void);

@@ -57,6 +57,7 @@ struct reading {
 	struct heapregion r;
 	struct heapset_process p;
 	struct row *rows; /* one for each stack of r */
+	uint64_t end_mono_ns; /* until when it tells */
 	bool alive;
 	bool earlier; /* a later file of the same process is there */
 	uint64_t inode;
@@ -194,6 +195,7 @@ static void describe(struct reading *rd, const char *path)
 	TEXT_COPY(p->file, path);
 	p->begun_unix_ms = (int64_t)(MIN(h->begun_unix_ns, (uint64_t)INT64_MAX) / NS_PER_MS);
 	uint64_t end_ns = MAX(h->last_mono_ns, rd->alive ? rd->h->w->mono_ns() : 0);
+	rd->end_mono_ns = end_ns;
 	rd->seconds = p->seconds = (double)sub_floor(end_ns, h->begun_mono_ns) / 1e9;
 	p->peak_at_s = (double)sub_floor(rd->r.peak_mono_ns, h->begun_mono_ns) / 1e9;
 	p->requested_bytes = h->requested_bytes;
@@ -234,8 +236,23 @@ static struct heap_amount amount_of(const struct heapregion_sum *s)
 				    .samples = s->samples};
 }
 
+/* Two classes for each of the writer's; one that does not keep the halves apart has all in the later one. */
+static void lives_of(const struct heapregion_stack *s, struct heap_lives *l)
+{
+	double middle_byte_s = 0;
+	for (size_t k = 0; k < HEAPSET_LIFETIMES; k++) {
+		double late = (double)(s->freed_bytes[k] - s->freed_early_bytes[k]);
+		l->freed_bytes[2 * k] += (double)s->freed_early_bytes[k];
+		l->freed_bytes[2 * k + 1] += late;
+		l->coarse |= !s->has_lived && late > 0;
+		middle_byte_s += late * heap_life_from_s(2 * k + 1);
+	}
+	l->freed_byte_s = s->has_lived ? s->lived_byte_s : middle_byte_s;
+}
+
 static void figures_of(const struct heapregion_stack *s, struct heapset_figures *f)
 {
+	lives_of(s, &f->lives);
 	double brief = 0;
 	f->live = amount_of(&s->live);
 	f->total = amount_of(&s->total);
@@ -246,6 +263,27 @@ static void figures_of(const struct heapregion_stack *s, struct heapset_figures 
 	}
 	if (f->total.bytes > 0)
 		f->temporary_share = MIN(brief / f->total.bytes, 1.0);
+}
+
+/* What lives, by its age; and all that was held, over time. */
+static void lives_add(struct reading *rd)
+{
+	for (size_t i = 0; i < rd->r.n_live; i++) {
+		const struct heapregion_live *l = &rd->r.live[i];
+		struct heap_lives *lives = &rd->rows[l->stack].f.lives;
+		double age_s = (double)sub_floor(rd->end_mono_ns, l->born_mono_ns) / 1e9;
+		lives->alive_bytes[heap_life_class(age_s)] += (double)l->weight;
+		lives->alive_byte_s += (double)l->weight * age_s;
+		lives->oldest_s = fmax(lives->oldest_s, age_s);
+	}
+	for (size_t i = 0; i < rd->r.n_stacks; i++) {
+		struct heapset_figures *f = &rd->rows[i].f;
+		f->held = (struct heap_amount){.bytes = f->lives.freed_byte_s + f->lives.alive_byte_s,
+					       .objects = f->total.objects,
+					       .variance = f->total.variance * heap_lives_mean_square(&f->lives),
+					       .chance_bytes = -1,
+					       .samples = f->total.samples};
+	}
 }
 
 /* What lives of each stack by the time it came, without the youngest tenth. */
@@ -299,6 +337,7 @@ static int rows_make(struct reading *rd)
 		rd->rows[i].stack = (uint32_t)i;
 		figures_of(&rd->r.stacks[i], &rd->rows[i].f);
 	}
+	lives_add(rd);
 	ages_add(rd);
 	for (size_t i = 0; i < rd->r.n_stacks; i++)
 		leak_judge(rd, &rd->rows[i]);
@@ -392,7 +431,8 @@ static void rows_sort(struct reading *rd)
 	for (size_t i = 0; i < rd->r.n_stacks; i++) {
 		const struct heapset_figures *f = &rd->rows[i].f;
 		double brief = f->total.bytes * f->temporary_share;
-		rd->rows[i].worth = fmax(fmax(f->live.bytes, f->peak.bytes), brief);
+		double held = rd->seconds > 0 ? f->held.bytes / rd->seconds : 0;
+		rd->rows[i].worth = fmax(fmax(f->live.bytes, f->peak.bytes), fmax(brief, held));
 	}
 	if (rd->r.n_stacks > 0)
 		qsort(rd->rows, rd->r.n_stacks, sizeof(*rd->rows), by_worth);

@@ -1,6 +1,7 @@
 #include "model/heapset.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -24,7 +25,8 @@ const char *heapset_what_name(enum heapset_what w)
 					    [HEAPSET_LIVE] = "live",
 					    [HEAPSET_LEAKS] = "leaks",
 					    [HEAPSET_TEMPORARY] = "temporary",
-					    [HEAPSET_GROWTH] = "growth"};
+					    [HEAPSET_GROWTH] = "growth",
+					    [HEAPSET_LIFETIME] = "lifetime"};
 	return w < HEAPSET_WHAT_MAX ? names[w] : "live";
 }
 
@@ -124,6 +126,8 @@ void heapset_figures_add(struct heapset_figures *to, const struct heapset_figure
 	heap_amount_add(&to->seen, &f->seen);
 	for (size_t i = 0; i < HEAPSET_LIFETIMES; i++)
 		to->lifetime_bytes[i] += f->lifetime_bytes[i];
+	heap_lives_add(&to->lives, &f->lives);
+	heap_amount_add(&to->held, &f->held);
 	to->resident_bytes += f->resident_bytes;
 	to->old_bytes += f->old_bytes;
 	to->leak.valid |= f->leak.valid;
@@ -239,6 +243,8 @@ struct heap_amount heapset_amount(const struct heapset_figures *f, enum heapset_
 		return f->peak;
 	case HEAPSET_GROWTH:
 		return f->total;
+	case HEAPSET_LIFETIME:
+		return f->held;
 	case HEAPSET_TEMPORARY:
 		return heap_amount_part(&f->total, f->temporary_share);
 	case HEAPSET_LEAKS:
@@ -254,9 +260,32 @@ struct heap_amount heapset_amount(const struct heapset_figures *f, enum heapset_
 	return f->live;
 }
 
+double heapset_span_s(const struct heapset *h, const struct heapset_want *want)
+{
+	double first = 0, last = 0;
+	bool any = false;
+	for (size_t i = 0; i < h->n_processes; i++) {
+		const struct heapset_process *p = &h->processes[i];
+		if (!heapset_wants(want, p))
+			continue;
+		double begun = (double)p->begun_unix_ms / 1000;
+		first = any ? fmin(first, begun) : begun;
+		last = any ? fmax(last, begun + p->seconds) : begun + p->seconds;
+		any = true;
+	}
+	return last - first;
+}
+
+double heapset_scale(const struct heapset *h, const struct heapset_want *want)
+{
+	double span_s = want->what == HEAPSET_LIFETIME ? heapset_span_s(h, want) : 1;
+	return span_s > 0 ? 1 / span_s : 0;
+}
+
 struct heap_amount heapset_total(const struct heapset *h, const struct heapset_want *want)
 {
 	struct heap_amount sum = {.bytes = 0};
+	double scale = heapset_scale(h, want);
 	for (size_t i = 0; i < h->n_processes; i++) {
 		const struct heapset_process *p = &h->processes[i];
 		if (!heapset_wants(want, p))
@@ -274,5 +303,7 @@ struct heap_amount heapset_total(const struct heapset *h, const struct heapset_w
 		const struct heap_amount a = heapset_amount(&h->sites[i].f, want->what);
 		heap_amount_add(&sum, &a);
 	}
+	if (want->what == HEAPSET_LIFETIME)
+		sum = heap_amount_times(&sum, scale);
 	return sum;
 }

@@ -12,13 +12,23 @@
 
 #include <sys/types.h>
 
+#include "model/heaplife.h"
 #include "model/heapsum.h"
 #include "model/stackset.h"
 
 #define HEAPSET_LIFETIMES 12 /* [0] < 1 ms, [k] < 4^k ms, [11] all longer */
 #define HEAPSET_SHORT 6 /* rows below this one lived less than 1.024 s: temporary */
 
-enum heapset_what { HEAPSET_PEAK, HEAPSET_LIVE, HEAPSET_LEAKS, HEAPSET_TEMPORARY, HEAPSET_GROWTH, HEAPSET_WHAT_MAX };
+/* LIFETIME: what was held on average over the time of the profile, and how long it lived. */
+enum heapset_what {
+	HEAPSET_PEAK,
+	HEAPSET_LIVE,
+	HEAPSET_LEAKS,
+	HEAPSET_TEMPORARY,
+	HEAPSET_GROWTH,
+	HEAPSET_LIFETIME,
+	HEAPSET_WHAT_MAX
+};
 const char *heapset_what_name(enum heapset_what w); /* "peak" */
 
 /* HEAPSET_FAULTS: memory that was touched for the first time (agent/growth); `total` has it, an object is a page. */
@@ -76,6 +86,8 @@ struct heapset_figures {
 	struct heap_amount live, total, peak;
 	double temporary_share; /* of total: what lived less than a second */
 	double lifetime_bytes[HEAPSET_LIFETIMES]; /* freed, by how long it had lived */
+	struct heap_lives lives; /* the same, and what lives; what lived when its process ended lives */
+	struct heap_amount held; /* byte-seconds: bytes times the time for which they lived, so far */
 	struct heap_amount seen; /* as of the process */
 	double resident_bytes;
 	struct heap_leak leak;
@@ -127,7 +139,7 @@ struct heapset_want {
 	bool lines; /* false: frames of one function are one, whatever the line */
 };
 bool heapset_wants(const struct heapset_want *want, const struct heapset_process *p);
-/* What the figures say of the part that is wanted. Leaks: 0 of what does not grow steadily. */
+/* What the figures say of the part that is wanted. Leaks: 0 of what does not grow steadily. Lifetime: byte-seconds. */
 struct heap_amount heapset_amount(const struct heapset_figures *f, enum heapset_what what);
 
 /* One line of a table: the same stack of all processes wanted. */
@@ -149,6 +161,9 @@ int must_check heapset_rows_by_line(const struct heapset *h, struct heapset_row 
 /* The same of two parts: largest difference first. */
 int must_check heapset_compare(const struct heapset *h, const struct heapset_want *before,
 			       const struct heapset_want *now, struct heapset_row **ret, size_t *ret_n);
+/* From the first begin to the last end of the profiles that are wanted. Lifetimes' byte-seconds over this are the bytes
+ * that were held on average, which is what rows, totals and views have. */
+double heapset_span_s(const struct heapset *h, const struct heapset_want *want);
 /* All that is wanted, together: figures of processes, not of stacks, so that what has no stack is in it. */
 struct heap_amount heapset_total(const struct heapset *h, const struct heapset_want *want);
 /* A recording of bytes instead of time, for tell/flame. Self values are bytes, samples are objects. */

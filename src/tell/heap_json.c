@@ -152,6 +152,52 @@ static void put_lifetimes(struct js *o, const struct heapset_figures *f)
 		js_free(list);
 }
 
+static void put_life(struct js *o, const char *key, struct heap_life l)
+{
+	char name[40];
+	if (!l.known)
+		return;
+	TEXT_FORMAT(name, "%s_s", key);
+	js_put_double(o, name, l.seconds);
+	TEXT_FORMAT(name, "%s_at_least", key);
+	if (l.at_least)
+		js_put_bool(o, name, true);
+	TEXT_FORMAT(name, "%s_below_s", key);
+	if (l.below_s > 0)
+		js_put_double(o, name, l.below_s);
+}
+
+/* Quantiles and mean, and what they were made of. */
+static struct js *lives_js(const struct heap_lives *l)
+{
+	struct js *o = js_object(), *classes = js_array();
+	double freed = 0, alive = 0;
+	for (size_t j = 0; j < HEAP_LIFE_CLASSES; j++) {
+		freed += l->freed_bytes[j];
+		alive += l->alive_bytes[j];
+		if (!(l->freed_bytes[j] + l->alive_bytes[j] >= 1))
+			continue;
+		struct js *one = js_object();
+		js_put_double(one, "from_s", heap_life_from_s(j));
+		if (j + 1 < HEAP_LIFE_CLASSES)
+			js_put_double(one, "below_s", heap_life_from_s(j + 1));
+		put_size(one, "freed_bytes", l->freed_bytes[j]);
+		put_size(one, "alive_bytes", l->alive_bytes[j]);
+		js_add(classes, one);
+	}
+	put_size(o, "freed_bytes", freed);
+	put_size(o, "alive_bytes", alive);
+	put_life(o, "mean", heap_lives_mean(l));
+	put_life(o, "half_gone", heap_lives_gone(l, 0.5));
+	put_life(o, "most_gone", heap_lives_gone(l, 0.9));
+	if (freed > 0)
+		js_put_double(o, "mean_freed_s", l->freed_byte_s / freed);
+	if (l->coarse)
+		js_put_bool(o, "coarse", true);
+	js_put(o, "classes", classes);
+	return o;
+}
+
 static struct js *row_js(const struct heapset *h, const struct heapset_row *row, const struct heap_show_want *want,
 			 double all)
 {
@@ -179,6 +225,8 @@ static struct js *row_js(const struct heapset *h, const struct heapset_row *row,
 			js_put(o, "leak", leak);
 		}
 		put_lifetimes(o, &row->f);
+		if (want->part.what == HEAPSET_LIFETIME)
+			js_put(o, "lifetime", lives_js(&row->f.lives));
 	}
 	js_put(o, "frames", frames_js(h, row->node, PATH_FRAMES));
 	return o;
@@ -213,6 +261,8 @@ struct js *heap_json(const struct heapset *h, const struct heap_show_want *want)
 	js_put_text(o, "what", heapset_what_name(want->part.what));
 	js_put_text(o, "source", source_name(heapset_source_of(h)));
 	js_put(o, "total", amount_js(&total));
+	if (want->part.what == HEAPSET_LIFETIME)
+		js_put_double(o, "held_over_s", heapset_span_s(h, &want->part));
 	for (size_t i = 0; i < n_processes; i++)
 		if (heapset_wants(&want->part, &all[i]) || (want->compare && heapset_wants(&want->before, &all[i])))
 			js_add(list, process_js(&all[i], heapset_source_of(h)));

@@ -131,6 +131,31 @@ static void put_totals(const struct heapset *h, const struct heap_show_want *wan
 		(void)fputs("the stacks are those of a moment when no more than 5 % was missing to the peak\n", p->to);
 }
 
+static void put_held(const struct heapset *h, const struct heap_show_want *want, const struct heapset_row *rows, size_t n,
+		     const struct paper *p)
+{
+	char text[64], time[24];
+	const struct heap_amount all = heapset_total(h, &want->part);
+	bool coarse = false;
+	double alive = 0, total = 0;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < HEAP_LIFE_CLASSES; j++)
+			alive += rows[i].f.lives.alive_bytes[j];
+		coarse |= rows[i].f.lives.coarse;
+		total += rows[i].f.total.bytes;
+	}
+	(void)fprintf(p->to, "held on average over %s: %s, which is what each stack asked for times how long it lived\n",
+		      duration_format((uint64_t)(heapset_span_s(h, &want->part) * 1e9), time),
+		      heap_amount_text(&all, text));
+	if (share(alive, total) >= 0.005)
+		(void)fprintf(p->to,
+			      "%.0f %% of what was asked for was not freed until now, or not before its process ended: of "
+			      "that only is known that it lived longer, which '>' says\n",
+			      100 * fmin(share(alive, total), 1));
+	if (coarse)
+		(void)fputs("an older library made this profile: times may be wrong by half of them\n", p->to);
+}
+
 static double seconds_of(const struct heapset *h, const struct heap_show_want *want)
 {
 	size_t n;
@@ -297,6 +322,30 @@ static void put_resident(const struct heapset_row *row, const struct paper *p)
 		(void)fprintf(p->to, " %10s", "-");
 }
 
+static const char *life_text(struct heap_life l, char dst[static 24])
+{
+	char time[24];
+	if (!l.known)
+		return text_copy(dst, 24, "-"), dst;
+	/* the sampler's clock has steps, and its classes ends */
+	bool below = !l.at_least && (l.below_s > 0 || l.seconds < HEAP_LIFE_STEP_S);
+	double seconds = below ? fmax(l.below_s, HEAP_LIFE_STEP_S) : l.seconds;
+	text_format(dst, 24, "%s%s", l.at_least ? "> " : below ? "< " : "",
+		    duration_format((uint64_t)(seconds * 1e9), time));
+	return dst;
+}
+
+static void put_lives(const struct heapset_figures *f, const struct paper *p)
+{
+	char asked[16], mean[24], half[24], most[24];
+	double alive = 0;
+	for (size_t i = 0; i < HEAP_LIFE_CLASSES; i++)
+		alive += f->lives.alive_bytes[i];
+	(void)fprintf(p->to, " %10s %10s %10s %11s %4.0f %%", size(f->total.bytes, asked),
+		      life_text(heap_lives_mean(&f->lives), mean), life_text(heap_lives_gone(&f->lives, 0.5), half),
+		      life_text(heap_lives_gone(&f->lives, 0.9), most), 100 * fmin(share(alive, f->total.bytes), 1));
+}
+
 static void put_columns(const struct heapset_row *row, const struct heap_show_want *want, double all, double seconds,
 			const struct paper *p)
 {
@@ -328,6 +377,9 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 	case HEAPSET_GROWTH:
 		(void)fprintf(p->to, " %10s/s", size(share(row->amount.bytes, seconds), a));
 		break;
+	case HEAPSET_LIFETIME:
+		put_lives(&row->f, p);
+		break;
 	}
 }
 
@@ -339,6 +391,8 @@ static void put_head(const struct heapset *h, const struct heap_show_want *want,
 		[HEAPSET_LEAKS] = "     KEPT   95 % INTERVAL            SHARE       GROWTH SCORE  STACK",
 		[HEAPSET_TEMPORARY] = "BRIEF (1s)  95 % INTERVAL            SHARE   OBJECTS HALF GONE  STACK",
 		[HEAPSET_GROWTH] = "    GROWN   95 % INTERVAL            SHARE         RATE  STACK",
+		[HEAPSET_LIFETIME] = "     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 % "
+				     "GONE  ALIVE  STACK",
 	};
 	(void)fputs("\n", p->to);
 	paper_ink(p, INK_BOLD);
@@ -414,6 +468,8 @@ static const char *nothing_words(const struct heap_show_want *want)
 		return "nothing lived for less than a second";
 	case HEAPSET_GROWTH:
 		return "nothing grew: hardly any memory was touched for the first time";
+	case HEAPSET_LIFETIME:
+		return "nothing was sampled";
 	case HEAPSET_PEAK:
 	case HEAPSET_LIVE:
 	case HEAPSET_WHAT_MAX:
@@ -447,6 +503,8 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 			put_growth(h, want, p);
 		else
 			put_totals(h, want, p);
+		if (want->part.what == HEAPSET_LIFETIME)
+			put_held(h, want, rows, n, p);
 	}
 	if (want->compare)
 		(void)fprintf(p->to, "compared with %s\n", want->before_title ? want->before_title : "another");

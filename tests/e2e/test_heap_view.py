@@ -91,6 +91,79 @@ def test_what_came_and_went_is_temporary_and_not_live(vigil):
     assert not any(f.get("line") == line_of("CHURN") for s in live["stacks"] for f in s["frames"])
 
 
+LIVES = """
+import collections, time
+queues = {0.05: collections.deque(), 0.6: collections.deque()}
+kept = []
+lived = {"SHORT": [0.0, 0], "LONG": [0.0, 0]}
+def short():
+    return bytearray(300000)  # SHORT
+def long():
+    return bytearray(300000)  # LONG
+def keep():
+    return bytearray(300000)  # KEPT
+def take(make, seconds, name):
+    block = make()
+    queues[seconds].append((time.monotonic(), block, name))
+begin = time.monotonic()
+end = begin + 3
+while time.monotonic() < end:
+    take(short, 0.05, "SHORT")
+    take(long, 0.6, "LONG")
+    if len(kept) < 400:
+        kept.append(keep())
+    for seconds, queue in queues.items():
+        while queue and queue[0][0] + seconds <= time.monotonic():
+            born, block, name = queue.popleft()
+            lived[name][0] += time.monotonic() - born
+            lived[name][1] += 1
+            del block
+    time.sleep(0.002)
+for queue in queues.values():  # what came too late to have lived its time is told, too
+    while queue:
+        born, block, name = queue.popleft()
+        lived[name][0] += time.monotonic() - born
+        lived[name][1] += 1
+        del block
+print(*(f"{name} {total / n} {n}" for name, (total, n) in lived.items()), len(kept), flush=True)
+import os, signal
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_how_long_blocks_of_each_line_live(vigil, tmp_path):
+    """What the program measured of itself, and what lives to the end is not taken for short-lived."""
+    script = tmp_path / "lives.py"
+    script.write_text(LIVES)
+    ran = vigil("run", "--heap", "--heap-rate", "128K", "--", "/usr/bin/python3", script)
+    _, short_s, n_short, _, long_s, n_long, n_kept = ran.out.split()
+    report = vigil("heap", "last", "--what", "lifetime", "--json").json()
+    lines = {mark: next(n for n, text in enumerate(LIVES.splitlines(), 1) if text.endswith("# " + mark))
+             for mark in ("SHORT", "LONG", "KEPT")}
+    rows = {mark: next(s for s in report["stacks"] if s["text"].startswith(f"lives.py:{line} ")) for mark, line in lines.items()}
+    for mark, seconds, n in (("SHORT", float(short_s), int(n_short)), ("LONG", float(long_s), int(n_long))):
+        life, row = rows[mark]["lifetime"], rows[mark]
+        assert abs(life["mean_s"] / seconds - 1) < 0.15, (mark, life, seconds)
+        assert life["alive_bytes"] == 0 and life["mean_freed_s"] == life["mean_s"] and "mean_at_least" not in life
+        assert life["half_gone_s"] < life["half_gone_below_s"] <= life["most_gone_below_s"] < 4 * seconds
+        # bytes times seconds, over the time that was seen
+        held = seconds * n * 300000 / report["held_over_s"]
+        assert row["low_bytes"] * 0.9 < held < row["high_bytes"] * 1.1, (mark, held, row)
+    kept = rows["KEPT"]["lifetime"]
+    assert kept["half_gone_at_least"] and kept["mean_at_least"] and kept["freed_bytes"] == 0 and kept["half_gone_s"] > 1.5, kept
+    text = vigil("heap", "last", "--what", "lifetime").out.decode()
+    assert re.search(rf"> \d.* 100 %  lives.py:{lines['KEPT']} keep", text) and "held on average over 3" in text
+    assert "was not freed until now, or not before its process ended" in text
+    folded = vigil("heap", "last", "--what", "lifetime", "--format", "folded").out.decode()
+    pictured = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
+    assert abs(pictured - report["total"]["bytes"]) < 1000
+    for form in ("html", "svg", "pprof"):
+        made = tmp_path / f"lives.{form}"
+        vigil("heap", "last", "--what", "lifetime", "--format", form, "-o", made)
+        assert made.stat().st_size > 500
+    assert vigil("heap", "last", "--what", "lifetime", "--diff", "last").status == 0
+
+
 def test_a_leak_is_told_from_what_is_kept(vigil):
     killed(vigil, 64, 0, 60, 13)
     leaks = vigil("heap", "last", "--what", "leaks", "--json").json()
