@@ -68,6 +68,7 @@ HIDDEN void process_why(uint32_t why, int error);
 HIDDEN bool process_attach(const char *dir, uint64_t rate);
 HIDDEN bool process_attach_region(uint32_t prepared);
 HIDDEN void process_detach(void);
+HIDDEN void region_end(void); /* the process ends now, and on its own account */
 
 /* patch.c: calls of files that were loaded before us. */
 HIDDEN bool patch_late(void); /* we are in nobody's search order */

@@ -500,11 +500,14 @@ bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64
 	return true;
 }
 
-__attribute__((destructor)) static void region_end(void)
+/* A child of vfork, and one of fork that has no region yet, has its parent's at hand. */
+__attribute__((destructor)) void region_end(void)
 {
 	struct heap_header *h = heap_process.region;
-	if (h && heap_process.pid == (int32_t)syscall(SYS_getpid))
-		store_release(&h->state, (uint32_t)HEAP_ENDED);
+	if (!h || heap_process.pid != (int32_t)syscall(SYS_getpid) || load_relaxed(&h->state) != HEAP_RUNNING)
+		return;
+	store_relaxed(&h->last_mono_ns, coarse_ns());
+	store_release(&h->state, (uint32_t)HEAP_ENDED);
 }
 
 bool process_attach(const char *dir, uint64_t rate)

@@ -176,6 +176,20 @@ static enum heapset_life life_of(const struct reading *rd, const struct heapread
 	return WIFSIGNALED(who->wait_status) ? HEAPSET_KILLED : HEAPSET_ENDED;
 }
 
+/* When its memory had gone. */
+static void end_of(const struct reading *rd, const struct heapread_who *who, struct heapset_process *p)
+{
+	const struct heap_header *h = &rd->r.header;
+	if (p->life == HEAPSET_RUNNING || p->life == HEAPSET_SAVED || p->life == HEAPSET_DETACHED)
+		return;
+	/* older libraries did not write down when they ended, nor does one that was detached before */
+	if (h->state == HEAP_ENDED && h->table.stacks.item_bytes >= sizeof(struct heap_stack))
+		p->ended_unix_ms = p->begun_unix_ms + (int64_t)(p->seconds * 1000) + 1;
+	else if (who && who->ended_unix_ms > 0)
+		p->ended_unix_ms = who->ended_unix_ms;
+	p->end_unknown = p->ended_unix_ms == 0;
+}
+
 static void describe(struct reading *rd, const char *path)
 {
 	const struct heap_header *h = &rd->r.header;
@@ -197,6 +211,7 @@ static void describe(struct reading *rd, const char *path)
 	uint64_t end_ns = MAX(h->last_mono_ns, rd->alive ? rd->h->w->mono_ns() : 0);
 	rd->end_mono_ns = end_ns;
 	rd->seconds = p->seconds = (double)sub_floor(end_ns, h->begun_mono_ns) / 1e9;
+	end_of(rd, who, p);
 	p->peak_at_s = (double)sub_floor(rd->r.peak_mono_ns, h->begun_mono_ns) / 1e9;
 	p->requested_bytes = h->requested_bytes;
 	p->peak_torn = rd->r.peak_torn;
@@ -628,6 +643,20 @@ static void ranks_inherit(struct heapread *h)
 	}
 }
 
+/* Exec gives all memory back: the next image of the same process begins later than that. */
+static void images_end(struct heapread *h)
+{
+	for (size_t i = 0; i + 1 < h->n_read; i++) {
+		struct heapset_process *p = heapset_process_at(h->set, h->read[i].index);
+		const struct heapset_process *next = heapset_process_at(h->set, h->read[i + 1].index);
+		if (!p->earlier || h->read[i].pid != h->read[i + 1].pid ||
+		    h->read[i].start_ticks != h->read[i + 1].start_ticks)
+			continue;
+		p->ended_unix_ms = next->begun_unix_ms;
+		p->end_unknown = false;
+	}
+}
+
 int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f)
 {
 	struct heapfolder folder;
@@ -666,6 +695,7 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 	}
 	heapfolder_done(&folder);
 	ranks_inherit(h);
+	images_end(h);
 	return h->n_read > before ? 0 : nothing(h, dir, first, f);
 }
 

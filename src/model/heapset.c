@@ -286,9 +286,10 @@ struct heap_amount heapset_total(const struct heapset *h, const struct heapset_w
 {
 	struct heap_amount sum = {.bytes = 0};
 	double scale = heapset_scale(h, want);
-	for (size_t i = 0; i < h->n_processes; i++) {
+	cleanup(freep) bool *in = heapset_chosen(h, want);
+	for (size_t i = 0; in && i < h->n_processes; i++) {
 		const struct heapset_process *p = &h->processes[i];
-		if (!heapset_wants(want, p))
+		if (!in[i])
 			continue;
 		if (want->what == HEAPSET_PEAK)
 			heap_amount_add(&sum, &p->peak);

@@ -63,6 +63,8 @@ struct heapset_process {
 	bool earlier; /* a later profile of the same process is there too */
 	int64_t begun_unix_ms; /* the profile began */
 	double seconds; /* …and lasted */
+	int64_t ended_unix_ms; /* its memory went then, or before; 0: it lives, or nobody knows */
+	bool end_unknown; /* it does not live, and nobody knows since when */
 	double peak_at_s; /* since it began */
 	uint64_t rate_bytes; /* 0: dormant */
 	uint64_t requested_bytes; /* exact, of all that was asked for */
@@ -161,10 +163,30 @@ int must_check heapset_rows_by_line(const struct heapset *h, struct heapset_row 
 /* The same of two parts: largest difference first. */
 int must_check heapset_compare(const struct heapset *h, const struct heapset_want *before,
 			       const struct heapset_want *now, struct heapset_row **ret, size_t *ret_n);
+/*
+ * The peak of several processes. What each held when is not kept, only its own
+ * peak and when it lived. So no more was held at any moment than the peaks of
+ * those that lived then; the largest such sum is what the peak is taken for,
+ * and at least the largest of them was held alone. A process whose end nobody
+ * knows counts as if it lived on.
+ */
+struct heapset_together {
+	bool *in; /* malloc'ed; of each process whether it is wanted and lived at that moment */
+	size_t n, apart; /* so many are in; so many are wanted and were not there then */
+	size_t ends_unknown; /* of those in */
+	double least_bytes; /* the largest peak of one of them */
+	bool stepped; /* one of them may have held some more than its peak says */
+};
+int must_check heapset_together(const struct heapset *h, const struct heapset_want *want, struct heapset_together *ret);
+static inline void heapset_together_done(struct heapset_together *t)
+{
+	free(t->in);
+}
 /* From the first begin to the last end of the profiles that are wanted. Lifetimes' byte-seconds over this are the bytes
  * that were held on average, which is what rows, totals and views have. */
 double heapset_span_s(const struct heapset *h, const struct heapset_want *want);
-/* All that is wanted, together: figures of processes, not of stacks, so that what has no stack is in it. */
+/* All that is wanted, together: figures of processes, not of stacks, so that what has no stack is in it. Of peaks those
+ * of processes that lived at the same time, as in rows and views. */
 struct heap_amount heapset_total(const struct heapset *h, const struct heapset_want *want);
 /* A recording of bytes instead of time, for tell/flame. Self values are bytes, samples are objects. */
 int must_check heapset_view(const struct heapset *h, const struct heapset_want *want, struct stackset **ret);

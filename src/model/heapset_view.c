@@ -25,20 +25,20 @@ static bool nothing(const struct heapset_row *r)
 static int rows_of(const struct heapset *h, const struct heapset_want *now, const struct heapset_want *before,
 		   struct heapset_row **ret, size_t *ret_n)
 {
-	size_t n_nodes, n_sites, n_processes, n = 0;
+	size_t n_nodes, n_sites, n = 0;
 	(void)stackset_nodes(heapset_tree(h), &n_nodes);
 	const struct heapset_site *sites = heapset_sites(h, &n_sites);
-	const struct heapset_process *processes = heapset_processes(h, &n_processes);
 	/* node: its row + 1 */
 	cleanup(freep) uint32_t *row_of = calloc(n_nodes + 1, sizeof(*row_of));
 	cleanup(freep) struct heapset_row *rows = calloc(n_sites + 1, sizeof(*rows));
-	if (!row_of || !rows)
+	cleanup(freep) bool *in_now = heapset_chosen(h, now);
+	cleanup(freep) bool *in_before = before ? heapset_chosen(h, before) : NULL;
+	if (!row_of || !rows || !in_now || (before && !in_before))
 		return -ENOMEM;
 	double scale = heapset_scale(h, now), scale_before = before ? heapset_scale(h, before) : 1;
 	for (size_t i = 0; i < n_sites; i++) {
 		const struct heapset_site *s = &sites[i];
-		const struct heapset_process *p = &processes[s->process];
-		bool is_now = heapset_wants(now, p), was = before && heapset_wants(before, p);
+		bool is_now = in_now[s->process], was = before && in_before[s->process];
 		if (!is_now && !was)
 			continue;
 		if (!row_of[s->node]) {
@@ -264,12 +264,13 @@ int heapset_view(const struct heapset *h, const struct heapset_want *want, struc
 	p.frames = calloc(n_frames + 1, sizeof(*p.frames));
 	p.map = calloc(p.n_nodes + 1, sizeof(*p.map));
 	p.to = stackset_new();
-	if (!p.frames || !p.map || !p.to)
+	cleanup(freep) bool *in = heapset_chosen(h, want);
+	if (!p.frames || !p.map || !p.to || !in)
 		return -ENOMEM;
 	/* a picture of nothing has a lane as well */
 	int r = want->by == LANES_ALL ? stackset_lane(p.to, &all, &lane) : 0;
 	for (size_t i = 0; i < n_sites && r == 0; i++)
-		if (heapset_wants(want, &processes[sites[i].process]))
+		if (in[sites[i].process])
 			r = put_site(&p, &sites[i], &processes[sites[i].process]);
 	if (r < 0)
 		return r;

@@ -109,6 +109,8 @@ static struct js *process_js(const struct heapset_process *p, enum heapset_sourc
 	if (p->begun_unix_ms > 0)
 		js_put_i64(o, "begun_unix_ms", p->begun_unix_ms);
 	js_put_double(o, "seconds", p->seconds);
+	if (p->ended_unix_ms > 0)
+		js_put_i64(o, "ended_unix_ms", p->ended_unix_ms);
 	js_put_u64(o, "rate_bytes", p->rate_bytes);
 	if (source == HEAPSET_SAMPLED) {
 		js_put_double(o, "peak_at_s", p->peak_at_s);
@@ -245,12 +247,27 @@ static const char *source_name(enum heapset_source s)
 	return "sampled";
 }
 
+static struct js *together_js(const struct heapset_together *t)
+{
+	struct js *o = js_object();
+	js_put_u64(o, "processes", t->n);
+	put_size(o, "at_least_bytes", t->least_bytes);
+	if (t->apart)
+		js_put_u64(o, "at_other_times", t->apart);
+	if (t->ends_unknown)
+		js_put_u64(o, "ends_unknown", t->ends_unknown);
+	return o;
+}
+
 struct js *heap_json(const struct heapset *h, const struct heap_show_want *want)
 {
+	cleanup(heapset_together_done) struct heapset_together together = {.in = NULL};
 	cleanup(freep) struct heapset_row *rows = NULL;
 	size_t n = 0, n_processes;
 	int r = want->compare ? heapset_compare(h, &want->before, &want->part, &rows, &n)
 			      : heapset_rows(h, &want->part, &rows, &n);
+	if (r == 0)
+		r = heapset_together(h, &want->part, &together);
 	if (r < 0)
 		return NULL;
 	struct js *o = js_object(), *list = js_array(), *stacks = js_array(), *remarks = js_array();
@@ -261,6 +278,8 @@ struct js *heap_json(const struct heapset *h, const struct heap_show_want *want)
 	js_put_text(o, "what", heapset_what_name(want->part.what));
 	js_put_text(o, "source", source_name(heapset_source_of(h)));
 	js_put(o, "total", amount_js(&total));
+	if (want->part.what == HEAPSET_PEAK)
+		js_put(o, "together", together_js(&together));
 	if (want->part.what == HEAPSET_LIFETIME)
 		js_put_double(o, "held_over_s", heapset_span_s(h, &want->part));
 	for (size_t i = 0; i < n_processes; i++)

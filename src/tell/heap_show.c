@@ -105,30 +105,50 @@ static void put_sampling(const struct heapset *h, const struct heap_show_want *w
 	(void)fputs("\n", p->to);
 }
 
-static void put_totals(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+/* What is known of the peak of several. */
+static void put_together(const struct heapset_together *t, const struct paper *p)
+{
+	char least[16];
+	if (t->n > 1)
+		(void)fprintf(p->to,
+			      "the peak is that of %zu processes that lived at the same time, each at its own highest "
+			      "moment, so it was at most that, and at least %s (the largest of them)\n",
+			      t->n, size(t->least_bytes, least));
+	if (t->apart > 0)
+		(void)fprintf(p->to, "%zu more lived at other times and %s not in it\n", t->apart,
+			      t->apart == 1 ? "is" : "are");
+	if (t->n > 1 && t->ends_unknown > 0)
+		(void)fprintf(p->to, "when %zu of them ended is not known: they count as if they had lived on\n",
+			      t->ends_unknown);
+}
+
+static void put_totals(const struct heapset *h, const struct heap_show_want *want, const struct heapset_together *t,
+		       const struct paper *p)
 {
 	char peak[64], live[64], total[16], at[24];
 	struct heap_amount sum_peak = {.bytes = 0}, sum_live = {.bytes = 0};
 	double requested = 0, peak_at = 0;
-	size_t n, shown = 0;
+	size_t n;
 	const struct heapset_process *all = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
-		heap_amount_add(&sum_peak, &all[i].peak);
 		heap_amount_add(&sum_live, &all[i].live);
 		requested += (double)all[i].requested_bytes;
+		if (!t->in[i])
+			continue;
+		heap_amount_add(&sum_peak, &all[i].peak);
 		peak_at = all[i].peak_at_s;
-		shown++;
 	}
-	(void)fprintf(p->to, "live %s, peak %s", heap_amount_text(&sum_live, live), heap_amount_text(&sum_peak, peak));
-	if (shown == 1)
+	(void)fprintf(p->to, "live %s, peak %s%s", heap_amount_text(&sum_live, live), t->n > 1 ? "at most " : "",
+		      heap_amount_text(&sum_peak, peak));
+	if (t->n == 1)
 		(void)fprintf(p->to, " after %s", duration_format((uint64_t)(fmax(peak_at, 0) * 1e9), at));
-	else
-		(void)fputs(" (the peaks of all, each at its own time)", p->to);
 	(void)fprintf(p->to, "; %s asked for in all\n", size(requested, total));
-	if (want->part.what == HEAPSET_PEAK && sum_peak.above_bytes > 0)
-		(void)fputs("the stacks are those of a moment when no more than 5 % was missing to the peak\n", p->to);
+	put_together(t, p);
+	if (want->part.what == HEAPSET_PEAK && t->stepped)
+		(void)fprintf(p->to, "the stacks are those of a moment when no more than 5 %% was missing to %s peak\n",
+			      t->n > 1 ? "each" : "the");
 }
 
 static void put_held(const struct heapset *h, const struct heap_show_want *want, const struct heapset_row *rows, size_t n,
@@ -346,13 +366,23 @@ static void put_lives(const struct heapset_figures *f, const struct paper *p)
 		      life_text(heap_lives_gone(&f->lives, 0.9), most), 100 * fmin(share(alive, f->total.bytes), 1));
 }
 
+/* What is exact of a moment is not for that exact of the peak. */
+static const char *row_error(const struct heapset_row *row, const struct heap_show_want *want,
+			     const struct heapset_together *t, char dst[static 40])
+{
+	error_text(&row->amount, dst);
+	if (want->part.what != HEAPSET_PEAK || strcmp(dst, "exact") != 0)
+		return dst;
+	return t->n > 1 ? "at each one's peak" : t->stepped ? "at that moment" : dst;
+}
+
 static void put_columns(const struct heapset_row *row, const struct heap_show_want *want, double all, double seconds,
-			const struct paper *p)
+			const struct heapset_together *t, const struct paper *p)
 {
 	char a[16], error[40], more[24];
 	double objects = row->amount.objects;
 	(void)fprintf(p->to, "%10s  ", size(row->amount.bytes, a));
-	paper_cell(p, error_text(&row->amount, error), 22);
+	paper_cell(p, row_error(row, want, t, error), 22);
 	(void)fprintf(p->to, " %5.1f %%", 100 * share(row->amount.bytes, all));
 	switch (want->part.what) {
 	case HEAPSET_PEAK:
@@ -428,7 +458,7 @@ static void put_change(const struct heapset *h, const struct heapset_row *row, c
 }
 
 static void put_row(const struct heapset *h, const struct heapset_row *row, const struct heap_show_want *want,
-		    double all, const struct paper *p)
+		    double all, const struct heapset_together *t, const struct paper *p)
 {
 	char headline[400], a[16];
 	const struct frame *path[PATH_FRAMES];
@@ -438,7 +468,7 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 		(void)fprintf(p->to, "%10s %5.1f %% %9.0f", size(row->amount.bytes, a),
 			      100 * share(row->amount.bytes, all), row->amount.objects);
 	else
-		put_columns(row, want, all, seconds_of(h, want), p);
+		put_columns(row, want, all, seconds_of(h, want), t, p);
 	(void)fputs("  ", p->to);
 	heapset_headline(h, row->node, headline, sizeof(headline));
 	paper_cut(p, headline, 200);
@@ -487,9 +517,12 @@ static int rows_get(const struct heapset *h, const struct heap_show_want *want, 
 int heap_table(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
 	cleanup(freep) struct heapset_row *rows = NULL;
+	cleanup(heapset_together_done) struct heapset_together together = {.in = NULL};
 	size_t n = 0;
 	char rest[16];
-	int r = rows_get(h, want, &rows, &n);
+	int r = heapset_together(h, &want->part, &together);
+	if (r == 0)
+		r = rows_get(h, want, &rows, &n);
 	if (r == 0 && want->frames == 0)
 		r = heapset_rows_by_line(h, rows, &n);
 	if (r < 0)
@@ -502,7 +535,7 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 		if (heapset_source_of(h) == HEAPSET_FAULTS)
 			put_growth(h, want, p);
 		else
-			put_totals(h, want, p);
+			put_totals(h, want, &together, p);
 		if (want->part.what == HEAPSET_LIFETIME)
 			put_held(h, want, rows, n, p);
 	}
@@ -514,7 +547,7 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 	else
 		put_head(h, want, p);
 	for (size_t i = 0; i < shown; i++)
-		put_row(h, &rows[i], want, all, p);
+		put_row(h, &rows[i], want, all, &together, p);
 	for (size_t i = shown; i < n; i++)
 		left += rows[i].amount.bytes;
 	if (shown < n)
