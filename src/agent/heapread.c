@@ -8,6 +8,7 @@
 
 #include "agent/heapfolder.h"
 #include "agent/heapnames.h"
+#include "agent/heapresident.h"
 #include "base/buf.h"
 #include "sense/maps.h"
 #include "sense/pagemap.h"
@@ -35,6 +36,9 @@ struct heapread {
 	struct heapread_want want;
 	struct heapnames *names;
 	size_t n_files; /* that share the budgets */
+	size_t n_profiles; /* in the folder that is read, wanted or not */
+	uint64_t shares_ns; /* spent on who shares what */
+	struct heapresident *resident;
 	size_t n_read, n_failed, n_approximate, n_stacks;
 	char first_failed[300];
 	size_t off[OFF_REASONS];
@@ -61,6 +65,7 @@ struct reading {
 	bool alive;
 	bool earlier; /* a later file of the same process is there */
 	uint64_t inode;
+	int dir; /* that it lies in; borrowed; AT_FDCWD: a file by itself */
 	pid_t pid; /* as we number it */
 	double seconds;
 };
@@ -80,7 +85,8 @@ struct heapread *heapread_new(const struct world *w, struct heapset *into, const
 	h->names = heapnames_new(w, heapset_frames(into));
 	if (h->want.most_stacks == 0)
 		h->want.most_stacks = STACKS_MOST;
-	return h->names ? h : heapread_free(h);
+	h->resident = heapresident_new(w);
+	return h->names && h->resident ? h : heapread_free(h);
 }
 
 struct heapread *heapread_free(struct heapread *h)
@@ -88,6 +94,7 @@ struct heapread *heapread_free(struct heapread *h)
 	if (!h)
 		return NULL;
 	heapnames_free(h->names);
+	heapresident_free(h->resident);
 	free(h->read);
 	free(h);
 	return NULL;
@@ -383,7 +390,7 @@ static int by_weight(const void *x, const void *y)
 	return a->weight > b->weight ? -1 : a->weight < b->weight;
 }
 
-static void resident_count(struct reading *rd, const struct pagemap_range *ranges, size_t n)
+static void resident_count(struct reading *rd, const struct pagemap_range *ranges, size_t n, double part)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct heapregion_live *l = &rd->r.live[i];
@@ -394,11 +401,36 @@ static void resident_count(struct reading *rd, const struct pagemap_range *range
 			continue;
 		heap_amount_add(&f->seen, &seen);
 		f->resident_bytes += weight * (double)ranges[i].present / (double)ranges[i].seen;
+		double own = (double)ranges[i].exclusive, others = (double)(ranges[i].present - ranges[i].exclusive);
+		rd->p.shares.own_bytes += weight * (own + others * part) / (double)ranges[i].seen;
 	}
 	for (size_t i = 0; i < rd->r.n_stacks; i++) {
 		heap_amount_add(&rd->p.seen, &rd->rows[i].f.seen);
 		rd->p.resident_bytes += rd->rows[i].f.resident_bytes;
 	}
+}
+
+/* Its part of the pages that it may share, and what it has of those that forked it. */
+static int shares_read(struct reading *rd, uint64_t budget_ns, double *ret_part)
+{
+	struct heapread *h = rd->h;
+	struct heapresident_inherited in = {.resident_bytes = 0};
+	/* a folder with one profile has nobody to share with that is known; and walking page tables takes time */
+	if (!rd->p.ladder.valid || rd->dir == AT_FDCWD || h->n_profiles < 2 || h->shares_ns > h->want.resident_ns)
+		return 0;
+	uint64_t begun_ns = h->w->mono_ns();
+	struct heapresident_shares s = heapresident_shares(h->w, rd->pid, rd->p.ladder.anon_bytes);
+	int r = s.valid ? heapresident_inherited(h->resident, rd->dir, &rd->r, rd->pid, budget_ns, &in) : 0;
+	h->shares_ns += sub_floor(h->w->mono_ns(), begun_ns);
+	if (r < 0 || !s.valid)
+		return r;
+	rd->p.shares = (struct heapset_shares){
+		.valid = true,
+		.pss_anon_bytes = s.pss_anon_bytes,
+		.inherited_bytes = in.own_bytes + (in.resident_bytes - in.own_bytes) * s.part,
+	};
+	*ret_part = s.part;
+	return 0;
 }
 
 static int resident_read(struct reading *rd)
@@ -414,8 +446,13 @@ static int resident_read(struct reading *rd)
 						       .file_bytes = st.rss_file_bytes,
 						       .shmem_bytes = st.rss_shmem_bytes,
 						       .swap_bytes = st.swap_bytes};
-	if (rd->h->want.resident_ns == 0 || n == 0)
+	if (rd->h->want.resident_ns == 0)
 		return 0;
+	uint64_t budget_ns = MAX(rd->h->want.resident_ns / rd->h->n_files, NS_PER_MS);
+	double part = 1;
+	int r = shares_read(rd, budget_ns, &part);
+	if (r < 0 || n == 0)
+		return r;
 	/* the heaviest first: they are seen if the budget does not last */
 	qsort(rd->r.live, n, sizeof(*rd->r.live), by_weight);
 	cleanup(freep) struct pagemap_range *ranges = calloc(n, sizeof(*ranges));
@@ -423,10 +460,9 @@ static int resident_read(struct reading *rd)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		ranges[i] = (struct pagemap_range){.addr = rd->r.live[i].addr, .bytes = MAX(rd->r.live[i].size, 1)};
-	uint64_t budget_ns = MAX(rd->h->want.resident_ns / rd->h->n_files, NS_PER_MS);
 	if (pagemap_read(rd->h->w, rd->pid, ranges, n, budget_ns, &done) != 0)
 		return 0; /* we may not, or it ended: then it is not known, and not shown */
-	resident_count(rd, ranges, done);
+	resident_count(rd, ranges, done, part);
 	return 0;
 }
 
@@ -529,7 +565,7 @@ static int condition_of(int r, const char *path, struct fault *f)
 
 static int read_one(struct heapread *h, int dirfd, const char *name, const char *path, bool earlier, struct fault *f)
 {
-	cleanup(reading_done) struct reading rd = {.h = h, .earlier = earlier};
+	cleanup(reading_done) struct reading rd = {.h = h, .earlier = earlier, .dir = dirfd};
 	int r = heapregion_read(dirfd, name, &rd.r, f);
 	if (r)
 		return condition_of(r, path, f);
@@ -666,7 +702,9 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 		return fault_set(f, r, "the folder of heap profiles %s cannot be read: %s", dir, strerror(-r));
 	h->n_files = 0;
 	h->any_runs = false;
+	h->n_profiles = 0;
 	for (size_t i = 0; i < folder.n; i++) {
+		h->n_profiles += !folder.file[i].is_off;
 		if (is_wanted(h, &folder.file[i], only_pid)) {
 			h->n_files++;
 			h->any_runs = h->any_runs || is_running(h, &folder, &folder.file[i], dir);

@@ -39,6 +39,18 @@ struct heapset_ladder { /* what the kernel says of the same process */
 	uint64_t rss_bytes, anon_bytes, file_bytes, shmem_bytes, swap_bytes;
 };
 
+/*
+ * Of a process that may share pages with those that it was forked from or has
+ * forked: its part of each page. What is explained of it, and of its family
+ * together, is a part of pss_anon_bytes.
+ */
+struct heapset_shares {
+	bool valid;
+	uint64_t pss_anon_bytes;
+	double own_bytes; /* its part of its own stacks' pages, of the blocks in `seen` */
+	double inherited_bytes; /* …of the pages that its ancestors' stacks explain */
+};
+
 /* What became of a process, or of the image of it that the profile is about. */
 enum heapset_life {
 	HEAPSET_ENDED,
@@ -71,6 +83,7 @@ struct heapset_process {
 	struct heap_amount live, total, peak; /* of all its stacks */
 	struct heap_amount seen; /* the part of live of which it is known whether it lies in memory */
 	double resident_bytes; /* …and does */
+	struct heapset_shares shares;
 	uint64_t lost_samples, lost_bytes; /* not among the stacks */
 	char lost_why[64];
 	uint64_t skipped_rows; /* torn, unpublished or contradictory */
@@ -95,6 +108,14 @@ struct heapset_figures {
 	struct heap_leak leak;
 	double old_bytes; /* of live, without the youngest: what a leak is made of */
 };
+
+/* Anonymous memory of a process that runs, and what explains it. */
+struct heapset_explained {
+	bool valid;
+	double whole_bytes; /* all of it; where pages are shared, its part of each */
+	double own_bytes, inherited_bytes, rest_bytes; /* its stacks', those of the processes that forked it, neither */
+};
+struct heapset_explained heapset_explained(const struct heapset_process *p);
 
 /* The sum; leak: the sum of slopes, the largest score. */
 void heapset_figures_add(struct heapset_figures *to, const struct heapset_figures *f);
@@ -163,25 +184,6 @@ int must_check heapset_rows_by_line(const struct heapset *h, struct heapset_row 
 /* The same of two parts: largest difference first. */
 int must_check heapset_compare(const struct heapset *h, const struct heapset_want *before,
 			       const struct heapset_want *now, struct heapset_row **ret, size_t *ret_n);
-/*
- * The peak of several processes. What each held when is not kept, only its own
- * peak and when it lived. So no more was held at any moment than the peaks of
- * those that lived then; the largest such sum is what the peak is taken for,
- * and at least the largest of them was held alone. A process whose end nobody
- * knows counts as if it lived on.
- */
-struct heapset_together {
-	bool *in; /* malloc'ed; of each process whether it is wanted and lived at that moment */
-	size_t n, apart; /* so many are in; so many are wanted and were not there then */
-	size_t ends_unknown; /* of those in */
-	double least_bytes; /* the largest peak of one of them */
-	bool stepped; /* one of them may have held some more than its peak says */
-};
-int must_check heapset_together(const struct heapset *h, const struct heapset_want *want, struct heapset_together *ret);
-static inline void heapset_together_done(struct heapset_together *t)
-{
-	free(t->in);
-}
 /* From the first begin to the last end of the profiles that are wanted. Lifetimes' byte-seconds over this are the bytes
  * that were held on average, which is what rows, totals and views have. */
 double heapset_span_s(const struct heapset *h, const struct heapset_want *want);

@@ -1,4 +1,5 @@
-#include <stdlib.h>
+#include "model/heapset_together.h"
+
 #include <string.h>
 
 #include "model/heapset_parts.h"

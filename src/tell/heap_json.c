@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "model/heapset_together.h"
 #include "tell/heap_show.h"
 
 #define PATH_FRAMES 256
@@ -64,10 +65,13 @@ static void put_ladder(struct js *o, const struct heapset_process *p)
 	js_put_u64(l, "file_bytes", p->ladder.file_bytes);
 	js_put_u64(l, "shmem_bytes", p->ladder.shmem_bytes);
 	js_put_u64(l, "swap_bytes", p->ladder.swap_bytes);
-	if (p->seen.bytes > 0) {
-		double resident = p->resident_bytes * p->live.bytes / p->seen.bytes;
-		put_size(l, "attributed_bytes", resident);
-		put_size(l, "unattributed_bytes", fmax((double)p->ladder.anon_bytes - resident, 0));
+	const struct heapset_explained e = heapset_explained(p);
+	if (p->shares.valid)
+		js_put_u64(l, "pss_anon_bytes", p->shares.pss_anon_bytes);
+	if (e.valid) {
+		put_size(l, "attributed_bytes", e.own_bytes);
+		put_size_if(l, "inherited_bytes", e.inherited_bytes);
+		put_size(l, "unattributed_bytes", e.rest_bytes);
 	}
 	js_put(o, "memory", l);
 }

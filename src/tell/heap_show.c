@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "model/heapset_together.h"
 
 #define PATH_FRAMES 256
 /* Below so many samples the interval is visibly lopsided; with more it may be, where they weigh differently. */
@@ -224,6 +225,20 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 	}
 }
 
+#define NOT_EXPLAINED "room that the allocator keeps, thread stacks, what was there before the profile"
+
+/* Each page of several counts once among all that have it. */
+static void put_family(const struct heapset_explained *e, const struct paper *p)
+{
+	char whole[16], own[16], inherited[16], rest[16];
+	(void)fprintf(p->to,
+		      "%s with shared pages counted once among those that have them = %s of the stacks above + %s asked "
+		      "for by a process before it forked these + %s unattributed (%.0f %%): " NOT_EXPLAINED
+		      ", or that process has freed\n",
+		      size(e->whole_bytes, whole), size(e->own_bytes, own), size(e->inherited_bytes, inherited),
+		      size(e->rest_bytes, rest), 100 * share(e->rest_bytes, e->whole_bytes));
+}
+
 /* What the kernel counts, and what of it the profile explains. */
 static void put_ladder(const struct heapset_process *s, const struct paper *p)
 {
@@ -237,41 +252,53 @@ static void put_ladder(const struct heapset_process *s, const struct paper *p)
 	if (l->swap_bytes)
 		(void)fprintf(p->to, "; %s in swap", size_format(l->swap_bytes, swap));
 	(void)fputs("\n", p->to);
-	if (!(s->seen.bytes > 0))
+	const struct heapset_explained e = heapset_explained(s);
+	if (!e.valid)
 		return;
-	double resident = s->resident_bytes * share(s->live.bytes, s->seen.bytes);
-	double unattributed = fmax((double)l->anon_bytes - resident, 0);
+	if (e.whole_bytes < (double)l->anon_bytes - 4096 || e.inherited_bytes >= 4096) {
+		(void)fprintf(p->to, "  anonymous %s, ", anon);
+		put_family(&e, p);
+		return;
+	}
+	double resident = e.own_bytes, unattributed = e.rest_bytes;
 	(void)fprintf(p->to,
-		      "  anonymous %s = %s of the stacks above + %s unattributed (%.0f %%): room that the allocator "
-		      "keeps, thread stacks, "
-		      "what was there before the profile\n",
+		      "  anonymous %s = %s of the stacks above + %s unattributed (%.0f %%): " NOT_EXPLAINED "\n",
 		      anon, size(resident, seen), size(unattributed, rest),
 		      100 * share(unattributed, (double)l->anon_bytes));
 }
 
 /* The same of many: file pages that several map would be counted several times, so only what is their own. */
-static void put_ladders(const struct heapset *h, const struct heap_show_want *want, size_t count, const struct paper *p)
+static void put_ladders(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
-	size_t n;
+	size_t n, count = 0, shares = 0;
 	char anon[16], seen[16], rest[16];
-	double all_anon = 0, resident = 0;
+	double all_anon = 0;
+	struct heapset_explained sum = {.valid = true};
 	const struct heapset_process *all = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++) {
-		if (!heapset_wants(&want->part, &all[i]) || !all[i].ladder.valid || !(all[i].seen.bytes > 0))
+		const struct heapset_explained e = heapset_explained(&all[i]);
+		if (!heapset_wants(&want->part, &all[i]) || !e.valid)
 			continue;
+		count++;
+		shares += all[i].shares.valid;
 		all_anon += (double)all[i].ladder.anon_bytes;
-		resident += all[i].resident_bytes * share(all[i].live.bytes, all[i].seen.bytes);
+		sum.whole_bytes += e.whole_bytes;
+		sum.own_bytes += e.own_bytes;
+		sum.inherited_bytes += e.inherited_bytes;
+		sum.rest_bytes += e.rest_bytes;
 	}
 	if (!(all_anon > 0))
 		return;
-	double unattributed = fmax(all_anon - resident, 0);
-	(void)fprintf(
-		p->to,
-		"anonymous memory of %zu running processes: %s = %s of the stacks above + %s unattributed (%.0f %%): "
-		"room that "
-		"the allocator keeps, thread stacks, what was there before the profile or was inherited by fork\n",
-		count, size(all_anon, anon), size(resident, seen), size(unattributed, rest),
-		100 * share(unattributed, all_anon));
+	(void)fprintf(p->to, "anonymous memory of %zu running processes: ", count);
+	if (shares == count) {
+		put_family(&sum, p);
+		return;
+	}
+	(void)fprintf(p->to,
+		      "%s = %s of the stacks above + %s unattributed (%.0f %%): " NOT_EXPLAINED
+		      " or was inherited by fork; pages that several have are counted in each\n",
+		      size(all_anon, anon), size(sum.own_bytes, seen), size(sum.rest_bytes, rest),
+		      100 * share(sum.rest_bytes, all_anon));
 }
 
 static void put_foot(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
@@ -301,7 +328,7 @@ static void put_foot(const struct heapset *h, const struct heap_show_want *want,
 		if (heapset_wants(&want->part, &all[i]))
 			put_ladder(&all[i], p);
 	if (ladders > 2)
-		put_ladders(h, want, ladders, p);
+		put_ladders(h, want, p);
 	if (lost_samples > 0)
 		(void)fprintf(p->to, "not in the table: %s in %llu samples (%s)\n", size_format(lost_bytes, lost),
 			      (unsigned long long)lost_samples, why);

@@ -133,6 +133,59 @@ def test_the_peak_of_a_job_is_of_those_that_lived_together(vigil, tmp_path, how,
     assert "exact" not in line, line
 
 
+FAMILY = """
+import os, signal
+kept = [bytearray(b"x" * (1 << 20)) for _ in range(96)]  # ANCESTOR
+small = [bytearray(1000) for _ in range(30000)]
+def worker(i):
+    mine = [bytearray(b"y" * (1 << 20)) for _ in range(16)]  # MINE
+    for block in kept[:24]:  # a quarter is written to, so each worker has pages of its own there
+        for at in range(0, len(block), 4096):
+            block[at] = 1
+    if i == 0 and os.fork() == 0:
+        later = [bytearray(b"z" * (1 << 20)) for _ in range(8)]
+        os.write(1, b"ready\\n")
+        signal.pause()
+    os.write(1, b"ready\\n")
+    signal.pause()
+for i in range(7):
+    if os.fork() == 0:
+        worker(i)
+signal.pause()
+"""
+
+
+def test_pages_that_forked_workers_share_are_explained_once(vigil, tmp_path):
+    """Eight workers, one of them a worker's: 160 MiB of the first one's memory, a part of it written to since."""
+    script = tmp_path / "family.py"
+    script.write_text(FAMILY)
+    process = vigil.start("run", "--heap", "--", "/usr/bin/python3", script)
+    for _ in range(8):
+        assert wait_for(lambda: process.stdout.readline(), 60, "a worker to be ready").strip() == b"ready"
+    report = vigil("heap", "last", "--what", "live", "--json").json()
+    memory = {p["pid"]: p["memory"] for p in report["processes"]}
+    assert len(memory) == 9, report["processes"]
+    whole = sum(m["pss_anon_bytes"] for m in memory.values())
+    counted_in_each = sum(m["anon_bytes"] for m in memory.values())
+    # 96 once, 8 times 24 and 16 more, 8, small ones and what Python is
+    assert 96 + 8 * 24 + 8 * 16 < whole / MIB < 96 + 8 * 24 + 8 * 16 + 160 and counted_in_each > 2 * whole, (whole, counted_in_each)
+    rest = sum(m["unattributed_bytes"] for m in memory.values())
+    assert rest < 0.2 * whole, memory
+    for m in memory.values():
+        assert abs(m["attributed_bytes"] + m.get("inherited_bytes", 0) + m["unattributed_bytes"] - m["pss_anon_bytes"]) < 0.1 * whole / 9 + 4 * MIB, m
+    inherits = [m for m in memory.values() if m.get("inherited_bytes", 0) > 24 * MIB]
+    assert len(inherits) == 8 and "inherited_bytes" not in memory[min(memory)], memory
+    text = vigil("heap", "last").out.decode()
+    assert "asked for by a process before it forked these" in text and "anonymous memory of 9 running processes" in text, text
+    # of a worker by itself, what it has of those that forked it is found in their profiles
+    youngest = max(memory)
+    alone, = vigil("heap", str(youngest), "--json").json()["processes"]
+    assert alone["memory"]["unattributed_bytes"] < 0.4 * alone["memory"]["pss_anon_bytes"], alone
+    assert alone["memory"]["inherited_bytes"] > 24 * MIB, alone
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process)
+
+
 LIVES = """
 import collections, time
 queues = {0.05: collections.deque(), 0.6: collections.deque()}
@@ -569,7 +622,7 @@ def test_numpy_s_arrays_are_counted(vigil, tmp_path):
     views = {what: vigil("heap", "arrays", "--what", what, "--json").json()["stacks"] for what in ("live", "peak", "temporary")}
 
     def of(what, line, most=1 << 30):
-        rows = [s for s in views[what] if s["text"].startswith(f"arrays.py:{line} ") and s["bytes"] > MIB / 2]
+        rows = [s for s in views[what] if s["text"].startswith(f"arrays.py:{line} ") and s["bytes"] > 2 * MIB]  # of the arrays, not of their shapes
         assert rows and all("-> numpy" in s["text"] for s in rows), (what, line, [s["text"] for s in views[what]][:9])
         return {key: sum(r[key] for r in rows) for key in ("bytes", "low_bytes", "high_bytes", "objects")}
 
