@@ -433,6 +433,27 @@ static int shares_read(struct reading *rd, uint64_t budget_ns, double *ret_part)
 	return 0;
 }
 
+/* Of what does not run any more, as it was when memory got short. */
+static void resident_noted(struct reading *rd, const char *path)
+{
+	cleanup(heapshare_done) struct heapshare noted = {.row = NULL};
+	/* beside processes that run nothing of it is shown */
+	if (rd->alive || rd->earlier || rd->h->any_runs || heapresident_noted(path, &noted) != 0)
+		return;
+	rd->p.seen_unix_ms = noted.time_unix_ms;
+	for (size_t i = 0; i < rd->r.n_stacks; i++) {
+		const struct heapshare_row *row = heapshare_find(&noted, rd->r.stacks[i].row);
+		struct heapset_figures *f = &rd->rows[i].f;
+		if (!row)
+			continue;
+		const struct heap_amount seen = {.bytes = (double)row->seen_bytes};
+		f->seen = seen;
+		f->resident_bytes = (double)row->resident_bytes;
+		heap_amount_add(&rd->p.seen, &f->seen);
+		rd->p.resident_bytes += f->resident_bytes;
+	}
+}
+
 static int resident_read(struct reading *rd)
 {
 	size_t n = rd->r.n_live, done = 0;
@@ -575,6 +596,8 @@ static int read_one(struct heapread *h, int dirfd, const char *name, const char 
 	r = rows_make(&rd);
 	if (r == 0)
 		r = resident_read(&rd);
+	if (r == 0)
+		resident_noted(&rd, path);
 	if (r == 0) {
 		rows_sort(&rd);
 		r = put_all(&rd);

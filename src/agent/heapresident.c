@@ -1,14 +1,18 @@
 #include "agent/heapresident.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "sense/pagemap.h"
 #include "sense/proc.h"
 
 #define ANCESTORS 8 /* that are remembered; and as many generations are gone up */
+#define SHARE_BYTES_MAX (4 * MIB)
 #define IMAGES 16 /* of one process, one for each exec */
 
 struct ancestor {
@@ -226,4 +230,89 @@ int heapresident_inherited(struct heapresident *h, int dir, const struct heapreg
 	}
 	*ret = sum;
 	return 0;
+}
+
+/* ---- when memory gets short --------------------------------------------------------------------------------- */
+
+static int by_stack(const void *x, const void *y)
+{
+	const struct heapshare_row *a = x, *b = y;
+	return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+/* Of each stack of which something was seen. */
+static int rows_of(const struct heapregion *r, const struct pagemap_range *range, size_t done, struct heapshare *ret)
+{
+	size_t kept = 0;
+	ret->row = calloc(r->n_stacks + 1, sizeof(*ret->row));
+	if (!ret->row)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_stacks; i++)
+		ret->row[i].stack = r->stacks[i].row;
+	for (size_t i = 0; i < done; i++) {
+		struct heapshare_row *row = &ret->row[r->live[i].stack];
+		if (range[i].seen == 0)
+			continue;
+		row->seen_bytes += r->live[i].weight;
+		row->resident_bytes +=
+			(uint64_t)((double)r->live[i].weight * (double)range[i].present / (double)range[i].seen);
+	}
+	for (size_t i = 0; i < r->n_stacks; i++)
+		if (ret->row[i].seen_bytes > 0)
+			ret->row[kept++] = ret->row[i];
+	ret->n = kept;
+	if (kept > 0)
+		qsort(ret->row, kept, sizeof(*ret->row), by_stack);
+	return 0;
+}
+
+static int share_write(const struct heapshare *s, int dir, const char *name)
+{
+	char file[160];
+	cleanup(freep) char *text = NULL;
+	size_t len = 0;
+	TEXT_FORMAT(file, "%s" HEAPRESIDENT_SUFFIX, name);
+	int r = heapshare_format(s, &text, &len);
+	if (r < 0)
+		return r;
+	cleanup(closep) int fd = openat(dir, file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? -errno : file_write_all(fd, text, len);
+}
+
+int heapresident_note(const struct world *w, pid_t pid, int dir, const char *name, uint64_t budget_ns)
+{
+	struct heapregion r;
+	struct fault f;
+	cleanup(heapshare_done) struct heapshare s = {.time_unix_ms = w->unix_ms()};
+	size_t done = 0;
+	int e = heapregion_read(dir, name, &r, &f);
+	if (e)
+		return e < 0 ? e : WORLD_GONE;
+	cleanup(freep) struct pagemap_range *range = calloc(r.n_live + 1, sizeof(*range));
+	e = range ? 0 : -ENOMEM;
+	if (e == 0 && r.n_live > 0)
+		qsort(r.live, r.n_live, sizeof(*r.live), by_weight);
+	for (size_t i = 0; e == 0 && i < r.n_live; i++)
+		range[i] = (struct pagemap_range){.addr = r.live[i].addr, .bytes = MAX(r.live[i].size, 1)};
+	if (e == 0)
+		e = pagemap_read(w, pid, range, r.n_live, budget_ns, &done);
+	if (e == 0)
+		e = rows_of(&r, range, done, &s);
+	heapregion_done(&r);
+	return e ? e : share_write(&s, dir, name);
+}
+
+int heapresident_noted(const char *path, struct heapshare *ret)
+{
+	char beside[PATH_MAX], below[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	cleanup(freep) char *text = NULL;
+	size_t len = 0;
+	int n = slash ? (int)(slash - path) + 1 : 0;
+	TEXT_FORMAT(beside, "%s" HEAPRESIDENT_SUFFIX, path);
+	TEXT_FORMAT(below, "%.*swarn/%s" HEAPRESIDENT_SUFFIX, n, path, slash ? slash + 1 : path);
+	if (file_slurp(AT_FDCWD, beside, SHARE_BYTES_MAX, &text, &len) != 0 &&
+	    file_slurp(AT_FDCWD, below, SHARE_BYTES_MAX, &text, &len) != 0)
+		return WORLD_GONE;
+	return heapshare_parse((struct span){text, len}, ret) == 0 ? 0 : WORLD_GONE;
 }

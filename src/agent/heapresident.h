@@ -12,6 +12,7 @@
 #pragma once
 
 #include "sense/heapregion.h"
+#include "sense/heapshare.h"
 #include "sense/world.h"
 
 struct heapresident; /* remembers ancestors, which many have in common */
@@ -26,6 +27,16 @@ struct heapresident_shares {
 };
 /* Walks page tables: 20 ms for 2 GiB. anon_bytes: as its status says. */
 struct heapresident_shares heapresident_shares(const struct world *w, pid_t pid, uint64_t anon_bytes);
+
+/* Beside a copy NAME of a profile: what of its blocks lay in memory then. sense/heapshare */
+#define HEAPRESIDENT_SUFFIX ".share"
+/*
+ * Looks at the pages of the blocks that the copy `name` in dir has, of a process that runs, and writes what it saw beside
+ * it. pid: as we number it; WORLD_GONE: it does not run. -errno.
+ */
+int must_check heapresident_note(const struct world *w, pid_t pid, int dir, const char *name, uint64_t budget_ns);
+/* What was noted beside the profile at path, or beside its copy of when memory got short. WORLD_GONE: nothing was. */
+int must_check heapresident_noted(const char *path, struct heapshare *ret);
 
 struct heapresident_inherited {
 	double resident_bytes; /* of ancestors' blocks, estimated, in this process */

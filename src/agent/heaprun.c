@@ -10,10 +10,12 @@
 
 #include "agent/datadir.h"
 #include "agent/heapfolder.h"
+#include "agent/heapresident.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "preload/heapregion.h"
+#include "sense/proc.h"
 
 #define LIBRARY "libvigil_heap.so"
 #define TIDY_NS (2 * NS_PER_S)
@@ -21,6 +23,7 @@
 #define COPY_AGAIN_NS (500 * NS_PER_MS) /* if much more lives by then */
 /* At such a moment a copy must be small: a few files of some MiB each. */
 #define COPY_FILES 4
+#define COPY_LOOK_NS (10 * NS_PER_MS) /* for the pages of each */
 #define OFF_FILES 256
 
 /* ---- starting -------------------------------------------------------------------------------------------------- */
@@ -229,6 +232,14 @@ int heaprun_save(int dir, const char *name, int to_dir, const char *to_name)
 	return renameat(to_dir, beside, to_dir, to_name) < 0 ? -errno : 0;
 }
 
+/* What lies in memory of the process that a copy is of. In a container it may number itself otherwise: then nothing. */
+static void copy_note(const struct world *w, const struct heapfile *f, int dir)
+{
+	struct proc_stat st;
+	if (proc_stat_read(w, f->pid, &st) == 0 && st.start_ticks == f->start_ticks)
+		ignore(heapresident_note(w, f->pid, dir, f->name, COPY_LOOK_NS), "reports then have no share of it");
+}
+
 static int by_live(const void *a, const void *b)
 {
 	const struct heapfile *x = *(const struct heapfile *const *)a, *y = *(const struct heapfile *const *)b;
@@ -260,10 +271,16 @@ void heaprun_copy(struct heaprun *h, const struct world *w)
 	if (running && n)
 		qsort(running, n, sizeof(const struct heapfile *), by_live);
 	if (running && heapfolder_read(NULL, dir, &old) == 0) {
-		for (size_t i = 0; i < old.n; i++) /* of an earlier alarm that came to nothing */
+		for (size_t i = 0; i < old.n; i++) { /* of an earlier alarm that came to nothing */
+			char share[HEAPFOLDER_NAME + sizeof(HEAPRESIDENT_SUFFIX)];
+			TEXT_FORMAT(share, "%s" HEAPRESIDENT_SUFFIX, old.file[i].name);
 			(void)unlinkat(old.fd, old.file[i].name, 0);
+			(void)unlinkat(old.fd, share, 0);
+		}
 		for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
 			ignore(heaprun_save(all.fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
+		for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
+			copy_note(w, running[i], old.fd);
 		heapfolder_done(&old);
 	}
 	heapfolder_done(&all);

@@ -21,12 +21,7 @@
 
 /* LIFETIME: what was held on average over the time of the profile, and how long it lived. */
 enum heapset_what {
-	HEAPSET_PEAK,
-	HEAPSET_LIVE,
-	HEAPSET_LEAKS,
-	HEAPSET_TEMPORARY,
-	HEAPSET_GROWTH,
-	HEAPSET_LIFETIME,
+	HEAPSET_PEAK, HEAPSET_LIVE, HEAPSET_LEAKS, HEAPSET_TEMPORARY, HEAPSET_GROWTH, HEAPSET_LIFETIME,
 	HEAPSET_WHAT_MAX
 };
 const char *heapset_what_name(enum heapset_what w); /* "peak" */
@@ -82,6 +77,7 @@ struct heapset_process {
 	uint64_t requested_bytes; /* exact, of all that was asked for */
 	struct heap_amount live, total, peak; /* of all its stacks */
 	struct heap_amount seen; /* the part of live of which it is known whether it lies in memory */
+	int64_t seen_unix_ms; /* as it was then, when memory got short: it does not run any more; 0: now */
 	double resident_bytes; /* …and does */
 	struct heapset_shares shares;
 	uint64_t lost_samples, lost_bytes; /* not among the stacks */

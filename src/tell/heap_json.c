@@ -76,6 +76,14 @@ static void put_ladder(struct js *o, const struct heapset_process *p)
 	js_put(o, "memory", l);
 }
 
+static void put_seen(struct js *o, const struct heapset_process *p)
+{
+	if (p->seen_unix_ms > 0)
+		js_put_i64(o, "resident_unix_ms", p->seen_unix_ms);
+	if (p->seen_unix_ms > 0 && p->seen.bytes > 0)
+		put_size(o, "resident_bytes", p->resident_bytes * p->live.bytes / p->seen.bytes);
+}
+
 static void put_torch(struct js *o, const struct heapset_process *p)
 {
 	js_put_i64(o, "device", p->device);
@@ -136,6 +144,7 @@ static struct js *process_js(const struct heapset_process *p, enum heapset_sourc
 	if (p->peak_torn)
 		js_put_bool(o, "peak_torn", true);
 	put_ladder(o, p);
+	put_seen(o, p);
 	return o;
 }
 
@@ -314,6 +323,8 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 	const struct heapset_process *all = heapset_processes(h, &n_processes);
 	if (heapset_rows(h, &want->part, &rows, &n) < 0 || heapset_rows_by_line(h, rows, &n) < 0)
 		return NULL;
+	int64_t seen_unix_ms = 0;
+	double resident = 0;
 	struct js *o = js_object(), *top = js_array();
 	const struct heap_amount total = heapset_total(h, &want->part);
 	js_put_text_if(o, "file", file);
@@ -322,6 +333,15 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 	js_put_u64(o, "processes", n_processes);
 	if (n_processes == 1 && all[0].pid > 0)
 		js_put_i64(o, "pid", all[0].pid);
+	for (size_t i = 0; i < n_processes; i++) {
+		seen_unix_ms = MAX(seen_unix_ms, all[i].seen_unix_ms);
+		/* blocks of which nothing was seen are like the rest of their process */
+		resident += all[i].seen.bytes > 0 ? all[i].peak.bytes * all[i].resident_bytes / all[i].seen.bytes : 0;
+	}
+	if (seen_unix_ms > 0 && want->part.what == HEAPSET_PEAK) {
+		js_put_i64(o, "resident_unix_ms", seen_unix_ms);
+		put_size(o, "resident_bytes", resident);
+	}
 	for (size_t i = 0; i < MIN(n, want->limit ? want->limit : (size_t)INCIDENT_TOP_STACKS); i++) {
 		char headline[400];
 		const struct heap_interval in = heap_amount_interval(&rows[i].amount);
@@ -332,7 +352,7 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 		put_size(one, "high_bytes", in.high);
 		if (rows[i].f.seen.bytes > 0)
 			put_size(one, "resident_bytes",
-				 rows[i].f.resident_bytes * rows[i].f.live.bytes / rows[i].f.seen.bytes);
+				 rows[i].amount.bytes * rows[i].f.resident_bytes / rows[i].f.seen.bytes);
 		if (heapset_amount(&rows[i].f, HEAPSET_LEAKS).bytes > 0)
 			js_put_double(one, "growth_bytes_per_s", rows[i].f.leak.bytes_per_s);
 		js_put_text(one, "text", headline);

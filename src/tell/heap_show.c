@@ -307,11 +307,13 @@ static void put_foot(const struct heapset *h, const struct heap_show_want *want,
 	char lost[16];
 	uint64_t lost_bytes = 0, lost_samples = 0;
 	const char *why = "";
+	bool noted = false;
 	const struct heapset_process *all = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
 		ladders += all[i].ladder.valid;
+		noted |= all[i].seen_unix_ms > 0 && (want->part.what == HEAPSET_PEAK || want->part.what == HEAPSET_LIVE);
 		if (all[i].lost_samples > 0 && !why[0])
 			why = all[i].lost_why;
 		lost_bytes = add_cap(lost_bytes, all[i].lost_bytes);
@@ -329,6 +331,8 @@ static void put_foot(const struct heapset *h, const struct heap_show_want *want,
 			put_ladder(&all[i], p);
 	if (ladders > 2)
 		put_ladders(h, want, p);
+	if (noted)
+		(void)fputs("in memory: the share of it that was when memory got short\n", p->to);
 	if (lost_samples > 0)
 		(void)fprintf(p->to, "not in the table: %s in %llu samples (%s)\n", size_format(lost_bytes, lost),
 			      (unsigned long long)lost_samples, why);
