@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """First attaches of the heap sampler to fresh programs of each kind: deaths, hangs, and how long a thread stood still.
 
-An attach takes several short stops: the longest of each attach is shown, and the median of their sums.
+An attach takes several short stops: the longest of each attach is shown, and the median of their sums. A program that is
+stopped is to be refused, to stay stopped, and to run on when it is continued: then it is attached to, and that is timed.
 
 attach.py [--build BUILD] [--times N] [--seconds S] [KIND ...]: at most N of each kind, as many as fit into S seconds.
 """
 import argparse
 import importlib.util
+import os
 import pathlib
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,7 +21,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/e2e")]
-KINDS = ["sleep", "futex", "malloc", "fork", "numpy", "import"]
+KINDS = ["sleep", "futex", "malloc", "fork", "numpy", "import", "stopped"]
 
 
 def programs():
@@ -42,12 +45,32 @@ def lives(process, kind):
     return process.poll() is not None or ticks() > before
 
 
+def stands(process):
+    return pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def refused_while_stopped(process, attach):
+    process.send_signal(signal.SIGSTOP)
+    until = time.monotonic() + 10
+    while not stands(process) and time.monotonic() < until:
+        time.sleep(0.001)
+    said = attach().stdout
+    assert "is stopped" in said and stands(process), said
+    process.send_signal(signal.SIGCONT)
+
+
 def once(tests, tool, targets, kind, state):
-    process = subprocess.Popen([str(a) for a in tests.command(targets.parent, kind)], stdout=subprocess.PIPE)
+    command = tests.command(targets.parent, "malloc" if kind == "stopped" else kind)
+    process = subprocess.Popen([str(a) for a in command], stdout=subprocess.PIPE)
+
+    def attach():
+        return subprocess.run([str(tool), "attach", str(process.pid), state], capture_output=True, text=True, timeout=60)
     try:
         ready, _, _ = select.select([process.stdout], [], [], 20)
         assert ready and process.stdout.readline().strip() == b"ready"
-        done = subprocess.run([str(tool), "attach", str(process.pid), state], capture_output=True, text=True, timeout=60)
+        if kind == "stopped":
+            refused_while_stopped(process, attach)
+        done = attach()
         stopped = re.search(r"stopped_us (\d+) sum_us (\d+)", done.stdout)
         runs = lives(process, kind)
         return dict(died=process.poll() is not None, hung=not runs, refused=not stopped, said=done.stdout + done.stderr,
@@ -69,6 +92,7 @@ def main():
     parser.add_argument("kinds", nargs="*")
     o = parser.parse_args()
     tests, tool = programs(), o.build.resolve() / "tests/tool/heaptool"
+    os.environ.setdefault("VIGIL_DATA_DIR", str(o.build.resolve() / "preload"))
     folder = pathlib.Path(tempfile.mkdtemp(prefix="vigil-attach-"))
     got = {kind: [] for kind in o.kinds or KINDS}
     try:

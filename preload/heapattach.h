@@ -14,7 +14,7 @@
  * tens of milliseconds to make a file and to give it its first blocks. So vigil
  * does that before: a file of this size, with room where the first rows go.
  */
-#define HEAP_PREPARED_BYTES 13897728u
+#define HEAP_PREPARED_BYTES 15994880u
 #define HEAP_PREPARED_HEAD_BYTES 4096u /* at 0 */
 #define HEAP_PREPARED_AT 0xc0000u
 #define HEAP_PREPARED_LEN 0x10000u

@@ -160,6 +160,10 @@ struct heap_stack {
 	uint32_t tid; /* the thread that was seen first with it */
 	struct heap_sum live, total, peak[2];
 	uint64_t freed_bytes[HEAP_LIFETIMES]; /* what was freed, by how long it had lived */
+	/* What version 1 began with ends here: a row of 256 bytes has none of the rest. */
+	uint64_t freed_early_bytes[HEAP_LIFETIMES]; /* the part of freed_bytes[k] that lived less than half of 4^k ms */
+	uint64_t lived_kib_ms; /* what was freed, times how long it had lived: KiB times ms */
+	uint64_t later[3]; /* 0 */
 };
 
 /* More than HEAP_FRAMES_MAX: some are missing after the HEAP_FRAMES_INNER innermost ones. BROKEN: missing at the end. */

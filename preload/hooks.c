@@ -9,7 +9,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/inside.h"
@@ -331,6 +333,19 @@ EXPORTED int dlclose(void *handle)
 	patch_closing(false);
 	modules_dirty();
 	return r;
+}
+
+/* How children of multiprocessing end: no destructor is run. libc's own is this call and nothing else. */
+EXPORTED __attribute__((noreturn)) void _exit(int status)
+{
+	region_end();
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+EXPORTED __attribute__((noreturn)) void _Exit(int status)
+{
+	_exit(status);
 }
 
 static void allocator_name(void)

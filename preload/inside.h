@@ -68,6 +68,7 @@ HIDDEN void process_why(uint32_t why, int error);
 HIDDEN bool process_attach(const char *dir, uint64_t rate);
 HIDDEN bool process_attach_region(uint32_t prepared);
 HIDDEN void process_detach(void);
+HIDDEN void region_end(void); /* the process ends now, and on its own account */
 
 /* patch.c: calls of files that were loaded before us. */
 HIDDEN bool patch_late(void); /* we are in nobody's search order */
@@ -87,6 +88,7 @@ HIDDEN char *put_u64(char *at, const char *end, uint64_t v);
 struct taken {
 	uint64_t ptr;
 	struct heap_live row;
+	uint64_t at_ns; /* coarse clock */
 };
 
 HIDDEN void filter_clear(void);

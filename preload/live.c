@@ -83,19 +83,23 @@ bool live_insert(struct heap_header *h, uint64_t ptr, const struct heap_live *ro
 	return true;
 }
 
-static struct heap_sum *live_sum(struct heap_header *h, uint32_t stack)
+static struct heap_stack *stack_row(struct heap_header *h, uint32_t stack)
 {
-	struct heap_stack *s = (struct heap_stack *)((char *)h + h->table.stacks.at) + stack;
-	return &s->live;
+	/* rows are of this library's making, so of this size */
+	return (struct heap_stack *)((char *)h + h->table.stacks.at) + stack;
 }
 
-static unsigned lifetime_class(uint64_t born_ns, uint64_t now_ns)
+/* What was freed at that time, by how long it had lived; sign UINT64_MAX: it was not freed after all. */
+static void lifetime_count(struct heap_stack *s, const struct heap_live *row, uint64_t at_ns, uint64_t sign)
 {
-	uint64_t ms = now_ns > born_ns ? (now_ns - born_ns) / 1000000u : 0;
+	uint64_t lived_ns = at_ns > row->born_mono_ns ? at_ns - row->born_mono_ns : 0;
 	unsigned k = 0;
-	for (; ms && k < HEAP_LIFETIMES - 1; ms >>= 2)
+	for (uint64_t ms = lived_ns / 1000000u; ms && k < HEAP_LIFETIMES - 1; ms >>= 2)
 		k++;
-	return k;
+	add_relaxed(&s->freed_bytes[k], sign * row->weight);
+	if (lived_ns < (UINT64_C(500000) << 2 * k))
+		add_relaxed(&s->freed_early_bytes[k], sign * row->weight);
+	add_relaxed(&s->lived_kib_ms, sign * (uint64_t)((double)row->weight / 1024 * ((double)lived_ns / 1e6) + 0.5));
 }
 
 bool live_take(const void *ptr, struct taken *ret)
@@ -115,17 +119,16 @@ bool live_take(const void *ptr, struct taken *ret)
 		if (!process_mine() || h != heap_process.region)
 			return false; /* a child sees the parent's region until it has its own */
 		struct heap_live *l = (struct heap_live *)((char *)h + h->table.live.at) + i;
-		*ret = (struct taken){.ptr = want, .row = *l};
+		*ret = (struct taken){.ptr = want, .row = *l, .at_ns = coarse_ns()};
 		if (!__atomic_compare_exchange_n(&p[i], &at, (uint64_t)HEAP_SLOT_FREED, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_RELAXED))
 			return false;
 		filter_subtract(ptr);
-		uint64_t now = coarse_ns();
+		uint64_t now = ret->at_ns;
 		peak_try(h, now); /* what it was before it falls */
-		sum_subtract(live_sum(h, ret->row.stack), &ret->row);
+		sum_subtract(&stack_row(h, ret->row.stack)->live, &ret->row);
 		sum_subtract(&h->live, &ret->row);
-		struct heap_stack *s = (struct heap_stack *)((char *)h + h->table.stacks.at) + ret->row.stack;
-		add_relaxed(&s->freed_bytes[lifetime_class(ret->row.born_mono_ns, now)], ret->row.weight);
+		lifetime_count(stack_row(h, ret->row.stack), &ret->row, now, 1);
 		add_relaxed(&h->frees, 1u);
 		store_relaxed(&h->last_mono_ns, now);
 		return true;
@@ -137,7 +140,7 @@ bool live_take(const void *ptr, struct taken *ret)
 static void live_again(const struct taken *t, uint64_t ptr, const struct heap_live *row)
 {
 	struct heap_header *h = heap_process.region;
-	struct heap_stack *s = (struct heap_stack *)((char *)h + h->table.stacks.at) + row->stack;
+	struct heap_stack *s = stack_row(h, row->stack);
 	if (!live_insert(h, ptr, row)) {
 		add_relaxed(&h->lost[region_full() ? HEAP_LOST_NO_SPACE : HEAP_LOST_LIVE_FULL], 1u);
 		add_relaxed(&h->lost_bytes, row->weight);
@@ -145,7 +148,7 @@ static void live_again(const struct taken *t, uint64_t ptr, const struct heap_li
 	}
 	sum_add(&s->live, row);
 	sum_add(&h->live, row);
-	sub_relaxed(&s->freed_bytes[lifetime_class(t->row.born_mono_ns, coarse_ns())], row->weight);
+	lifetime_count(s, row, t->at_ns, UINT64_MAX);
 	sub_relaxed(&h->frees, 1u);
 }
 

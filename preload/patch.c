@@ -63,6 +63,8 @@ static const char *const names[] = {
 	"munmap",
 	"mremap",
 	"dlclose",
+	"_exit",
+	"_Exit",
 };
 
 static struct {

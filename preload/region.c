@@ -12,7 +12,7 @@
 #include "preload/heapattach.h"
 #include "preload/inside.h"
 
-/* Tables of a region. 13.3 MiB of addresses; only what is touched takes space. */
+/* Tables of a region. 15.3 MiB of addresses; only what is touched takes space. */
 #define N_STACK_INDEX 32768u
 #define N_STACKS 16384u
 #define N_FRAMES (512u << 10)
@@ -34,7 +34,7 @@
 #endif
 
 _Static_assert(sizeof(struct heap_header) == 2080 && sizeof(struct heap_header) <= HEADER_ROOM, "docs/formats/heap.md");
-_Static_assert(sizeof(struct heap_stack) == 256 && sizeof(struct heap_live) == 32, "docs/formats/heap.md");
+_Static_assert(sizeof(struct heap_stack) == 384 && sizeof(struct heap_live) == 32, "docs/formats/heap.md");
 _Static_assert(sizeof(struct heap_code) == 64 && sizeof(struct heap_module) == 64, "docs/formats/heap.md");
 #define STACKS_AT (HEADER_ROOM + N_STACK_INDEX * 4u + N_MODULES * 64u + N_LIVE * 8u)
 _Static_assert(HEADER_ROOM == HEAP_PREPARED_HEAD_BYTES && STACKS_AT / PIECE_BYTES * PIECE_BYTES == HEAP_PREPARED_AT &&
@@ -500,11 +500,14 @@ bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64
 	return true;
 }
 
-__attribute__((destructor)) static void region_end(void)
+/* A child of vfork, and one of fork that has no region yet, has its parent's at hand. */
+__attribute__((destructor)) void region_end(void)
 {
 	struct heap_header *h = heap_process.region;
-	if (h && heap_process.pid == (int32_t)syscall(SYS_getpid))
-		store_release(&h->state, (uint32_t)HEAP_ENDED);
+	if (!h || heap_process.pid != (int32_t)syscall(SYS_getpid) || load_relaxed(&h->state) != HEAP_RUNNING)
+		return;
+	store_relaxed(&h->last_mono_ns, coarse_ns());
+	store_release(&h->state, (uint32_t)HEAP_ENDED);
 }
 
 bool process_attach(const char *dir, uint64_t rate)

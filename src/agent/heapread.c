@@ -8,6 +8,7 @@
 
 #include "agent/heapfolder.h"
 #include "agent/heapnames.h"
+#include "agent/heapresident.h"
 #include "base/buf.h"
 #include "sense/maps.h"
 #include "sense/pagemap.h"
@@ -35,6 +36,9 @@ struct heapread {
 	struct heapread_want want;
 	struct heapnames *names;
 	size_t n_files; /* that share the budgets */
+	size_t n_profiles; /* in the folder that is read, wanted or not */
+	uint64_t shares_ns; /* spent on who shares what */
+	struct heapresident *resident;
 	size_t n_read, n_failed, n_approximate, n_stacks;
 	char first_failed[300];
 	size_t off[OFF_REASONS];
@@ -57,9 +61,11 @@ struct reading {
 	struct heapregion r;
 	struct heapset_process p;
 	struct row *rows; /* one for each stack of r */
+	uint64_t end_mono_ns; /* until when it tells */
 	bool alive;
 	bool earlier; /* a later file of the same process is there */
 	uint64_t inode;
+	int dir; /* that it lies in; borrowed; AT_FDCWD: a file by itself */
 	pid_t pid; /* as we number it */
 	double seconds;
 };
@@ -79,7 +85,8 @@ struct heapread *heapread_new(const struct world *w, struct heapset *into, const
 	h->names = heapnames_new(w, heapset_frames(into));
 	if (h->want.most_stacks == 0)
 		h->want.most_stacks = STACKS_MOST;
-	return h->names ? h : heapread_free(h);
+	h->resident = heapresident_new(w);
+	return h->names && h->resident ? h : heapread_free(h);
 }
 
 struct heapread *heapread_free(struct heapread *h)
@@ -87,6 +94,7 @@ struct heapread *heapread_free(struct heapread *h)
 	if (!h)
 		return NULL;
 	heapnames_free(h->names);
+	heapresident_free(h->resident);
 	free(h->read);
 	free(h);
 	return NULL;
@@ -175,6 +183,20 @@ static enum heapset_life life_of(const struct reading *rd, const struct heapread
 	return WIFSIGNALED(who->wait_status) ? HEAPSET_KILLED : HEAPSET_ENDED;
 }
 
+/* When its memory had gone. */
+static void end_of(const struct reading *rd, const struct heapread_who *who, struct heapset_process *p)
+{
+	const struct heap_header *h = &rd->r.header;
+	if (p->life == HEAPSET_RUNNING || p->life == HEAPSET_SAVED || p->life == HEAPSET_DETACHED)
+		return;
+	/* older libraries did not write down when they ended, nor does one that was detached before */
+	if (h->state == HEAP_ENDED && h->table.stacks.item_bytes >= sizeof(struct heap_stack))
+		p->ended_unix_ms = p->begun_unix_ms + (int64_t)(p->seconds * 1000) + 1;
+	else if (who && who->ended_unix_ms > 0)
+		p->ended_unix_ms = who->ended_unix_ms;
+	p->end_unknown = p->ended_unix_ms == 0;
+}
+
 static void describe(struct reading *rd, const char *path)
 {
 	const struct heap_header *h = &rd->r.header;
@@ -194,7 +216,9 @@ static void describe(struct reading *rd, const char *path)
 	TEXT_COPY(p->file, path);
 	p->begun_unix_ms = (int64_t)(MIN(h->begun_unix_ns, (uint64_t)INT64_MAX) / NS_PER_MS);
 	uint64_t end_ns = MAX(h->last_mono_ns, rd->alive ? rd->h->w->mono_ns() : 0);
+	rd->end_mono_ns = end_ns;
 	rd->seconds = p->seconds = (double)sub_floor(end_ns, h->begun_mono_ns) / 1e9;
+	end_of(rd, who, p);
 	p->peak_at_s = (double)sub_floor(rd->r.peak_mono_ns, h->begun_mono_ns) / 1e9;
 	p->requested_bytes = h->requested_bytes;
 	p->peak_torn = rd->r.peak_torn;
@@ -234,8 +258,23 @@ static struct heap_amount amount_of(const struct heapregion_sum *s)
 				    .samples = s->samples};
 }
 
+/* Two classes for each of the writer's; one that does not keep the halves apart has all in the later one. */
+static void lives_of(const struct heapregion_stack *s, struct heap_lives *l)
+{
+	double middle_byte_s = 0;
+	for (size_t k = 0; k < HEAPSET_LIFETIMES; k++) {
+		double late = (double)(s->freed_bytes[k] - s->freed_early_bytes[k]);
+		l->freed_bytes[2 * k] += (double)s->freed_early_bytes[k];
+		l->freed_bytes[2 * k + 1] += late;
+		l->coarse |= !s->has_lived && late > 0;
+		middle_byte_s += late * heap_life_from_s(2 * k + 1);
+	}
+	l->freed_byte_s = s->has_lived ? s->lived_byte_s : middle_byte_s;
+}
+
 static void figures_of(const struct heapregion_stack *s, struct heapset_figures *f)
 {
+	lives_of(s, &f->lives);
 	double brief = 0;
 	f->live = amount_of(&s->live);
 	f->total = amount_of(&s->total);
@@ -246,6 +285,27 @@ static void figures_of(const struct heapregion_stack *s, struct heapset_figures 
 	}
 	if (f->total.bytes > 0)
 		f->temporary_share = MIN(brief / f->total.bytes, 1.0);
+}
+
+/* What lives, by its age; and all that was held, over time. */
+static void lives_add(struct reading *rd)
+{
+	for (size_t i = 0; i < rd->r.n_live; i++) {
+		const struct heapregion_live *l = &rd->r.live[i];
+		struct heap_lives *lives = &rd->rows[l->stack].f.lives;
+		double age_s = (double)sub_floor(rd->end_mono_ns, l->born_mono_ns) / 1e9;
+		lives->alive_bytes[heap_life_class(age_s)] += (double)l->weight;
+		lives->alive_byte_s += (double)l->weight * age_s;
+		lives->oldest_s = fmax(lives->oldest_s, age_s);
+	}
+	for (size_t i = 0; i < rd->r.n_stacks; i++) {
+		struct heapset_figures *f = &rd->rows[i].f;
+		f->held = (struct heap_amount){.bytes = f->lives.freed_byte_s + f->lives.alive_byte_s,
+					       .objects = f->total.objects,
+					       .variance = f->total.variance * heap_lives_mean_square(&f->lives),
+					       .chance_bytes = -1,
+					       .samples = f->total.samples};
+	}
 }
 
 /* What lives of each stack by the time it came, without the youngest tenth. */
@@ -299,6 +359,7 @@ static int rows_make(struct reading *rd)
 		rd->rows[i].stack = (uint32_t)i;
 		figures_of(&rd->r.stacks[i], &rd->rows[i].f);
 	}
+	lives_add(rd);
 	ages_add(rd);
 	for (size_t i = 0; i < rd->r.n_stacks; i++)
 		leak_judge(rd, &rd->rows[i]);
@@ -329,7 +390,7 @@ static int by_weight(const void *x, const void *y)
 	return a->weight > b->weight ? -1 : a->weight < b->weight;
 }
 
-static void resident_count(struct reading *rd, const struct pagemap_range *ranges, size_t n)
+static void resident_count(struct reading *rd, const struct pagemap_range *ranges, size_t n, double part)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct heapregion_live *l = &rd->r.live[i];
@@ -340,10 +401,56 @@ static void resident_count(struct reading *rd, const struct pagemap_range *range
 			continue;
 		heap_amount_add(&f->seen, &seen);
 		f->resident_bytes += weight * (double)ranges[i].present / (double)ranges[i].seen;
+		double own = (double)ranges[i].exclusive, others = (double)(ranges[i].present - ranges[i].exclusive);
+		rd->p.shares.own_bytes += weight * (own + others * part) / (double)ranges[i].seen;
 	}
 	for (size_t i = 0; i < rd->r.n_stacks; i++) {
 		heap_amount_add(&rd->p.seen, &rd->rows[i].f.seen);
 		rd->p.resident_bytes += rd->rows[i].f.resident_bytes;
+	}
+}
+
+/* Its part of the pages that it may share, and what it has of those that forked it. */
+static int shares_read(struct reading *rd, uint64_t budget_ns, double *ret_part)
+{
+	struct heapread *h = rd->h;
+	struct heapresident_inherited in = {.resident_bytes = 0};
+	/* a folder with one profile has nobody to share with that is known; and walking page tables takes time */
+	if (!rd->p.ladder.valid || rd->dir == AT_FDCWD || h->n_profiles < 2 || h->shares_ns > h->want.resident_ns)
+		return 0;
+	uint64_t begun_ns = h->w->mono_ns();
+	struct heapresident_shares s = heapresident_shares(h->w, rd->pid, rd->p.ladder.anon_bytes);
+	int r = s.valid ? heapresident_inherited(h->resident, rd->dir, &rd->r, rd->pid, budget_ns, &in) : 0;
+	h->shares_ns += sub_floor(h->w->mono_ns(), begun_ns);
+	if (r < 0 || !s.valid)
+		return r;
+	rd->p.shares = (struct heapset_shares){
+		.valid = true,
+		.pss_anon_bytes = s.pss_anon_bytes,
+		.inherited_bytes = in.own_bytes + (in.resident_bytes - in.own_bytes) * s.part,
+	};
+	*ret_part = s.part;
+	return 0;
+}
+
+/* Of what does not run any more, as it was when memory got short. */
+static void resident_noted(struct reading *rd, const char *path)
+{
+	cleanup(heapshare_done) struct heapshare noted = {.row = NULL};
+	/* beside processes that run nothing of it is shown */
+	if (rd->alive || rd->earlier || rd->h->any_runs || heapresident_noted(path, &noted) != 0)
+		return;
+	rd->p.seen_unix_ms = noted.time_unix_ms;
+	for (size_t i = 0; i < rd->r.n_stacks; i++) {
+		const struct heapshare_row *row = heapshare_find(&noted, rd->r.stacks[i].row);
+		struct heapset_figures *f = &rd->rows[i].f;
+		if (!row)
+			continue;
+		const struct heap_amount seen = {.bytes = (double)row->seen_bytes};
+		f->seen = seen;
+		f->resident_bytes = (double)row->resident_bytes;
+		heap_amount_add(&rd->p.seen, &f->seen);
+		rd->p.resident_bytes += f->resident_bytes;
 	}
 }
 
@@ -360,8 +467,13 @@ static int resident_read(struct reading *rd)
 						       .file_bytes = st.rss_file_bytes,
 						       .shmem_bytes = st.rss_shmem_bytes,
 						       .swap_bytes = st.swap_bytes};
-	if (rd->h->want.resident_ns == 0 || n == 0)
+	if (rd->h->want.resident_ns == 0)
 		return 0;
+	uint64_t budget_ns = MAX(rd->h->want.resident_ns / rd->h->n_files, NS_PER_MS);
+	double part = 1;
+	int r = shares_read(rd, budget_ns, &part);
+	if (r < 0 || n == 0)
+		return r;
 	/* the heaviest first: they are seen if the budget does not last */
 	qsort(rd->r.live, n, sizeof(*rd->r.live), by_weight);
 	cleanup(freep) struct pagemap_range *ranges = calloc(n, sizeof(*ranges));
@@ -369,10 +481,9 @@ static int resident_read(struct reading *rd)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		ranges[i] = (struct pagemap_range){.addr = rd->r.live[i].addr, .bytes = MAX(rd->r.live[i].size, 1)};
-	uint64_t budget_ns = MAX(rd->h->want.resident_ns / rd->h->n_files, NS_PER_MS);
 	if (pagemap_read(rd->h->w, rd->pid, ranges, n, budget_ns, &done) != 0)
 		return 0; /* we may not, or it ended: then it is not known, and not shown */
-	resident_count(rd, ranges, done);
+	resident_count(rd, ranges, done, part);
 	return 0;
 }
 
@@ -392,7 +503,8 @@ static void rows_sort(struct reading *rd)
 	for (size_t i = 0; i < rd->r.n_stacks; i++) {
 		const struct heapset_figures *f = &rd->rows[i].f;
 		double brief = f->total.bytes * f->temporary_share;
-		rd->rows[i].worth = fmax(fmax(f->live.bytes, f->peak.bytes), brief);
+		double held = rd->seconds > 0 ? f->held.bytes / rd->seconds : 0;
+		rd->rows[i].worth = fmax(fmax(f->live.bytes, f->peak.bytes), fmax(brief, held));
 	}
 	if (rd->r.n_stacks > 0)
 		qsort(rd->rows, rd->r.n_stacks, sizeof(*rd->rows), by_worth);
@@ -474,7 +586,7 @@ static int condition_of(int r, const char *path, struct fault *f)
 
 static int read_one(struct heapread *h, int dirfd, const char *name, const char *path, bool earlier, struct fault *f)
 {
-	cleanup(reading_done) struct reading rd = {.h = h, .earlier = earlier};
+	cleanup(reading_done) struct reading rd = {.h = h, .earlier = earlier, .dir = dirfd};
 	int r = heapregion_read(dirfd, name, &rd.r, f);
 	if (r)
 		return condition_of(r, path, f);
@@ -484,6 +596,8 @@ static int read_one(struct heapread *h, int dirfd, const char *name, const char 
 	r = rows_make(&rd);
 	if (r == 0)
 		r = resident_read(&rd);
+	if (r == 0)
+		resident_noted(&rd, path);
 	if (r == 0) {
 		rows_sort(&rd);
 		r = put_all(&rd);
@@ -588,6 +702,20 @@ static void ranks_inherit(struct heapread *h)
 	}
 }
 
+/* Exec gives all memory back: the next image of the same process begins later than that. */
+static void images_end(struct heapread *h)
+{
+	for (size_t i = 0; i + 1 < h->n_read; i++) {
+		struct heapset_process *p = heapset_process_at(h->set, h->read[i].index);
+		const struct heapset_process *next = heapset_process_at(h->set, h->read[i + 1].index);
+		if (!p->earlier || h->read[i].pid != h->read[i + 1].pid ||
+		    h->read[i].start_ticks != h->read[i + 1].start_ticks)
+			continue;
+		p->ended_unix_ms = next->begun_unix_ms;
+		p->end_unknown = false;
+	}
+}
+
 int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f)
 {
 	struct heapfolder folder;
@@ -597,7 +725,9 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 		return fault_set(f, r, "the folder of heap profiles %s cannot be read: %s", dir, strerror(-r));
 	h->n_files = 0;
 	h->any_runs = false;
+	h->n_profiles = 0;
 	for (size_t i = 0; i < folder.n; i++) {
+		h->n_profiles += !folder.file[i].is_off;
 		if (is_wanted(h, &folder.file[i], only_pid)) {
 			h->n_files++;
 			h->any_runs = h->any_runs || is_running(h, &folder, &folder.file[i], dir);
@@ -626,6 +756,7 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 	}
 	heapfolder_done(&folder);
 	ranks_inherit(h);
+	images_end(h);
 	return h->n_read > before ? 0 : nothing(h, dir, first, f);
 }
 

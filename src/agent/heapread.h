@@ -27,6 +27,7 @@ struct heapread_who {
 	char name[96];
 	bool has_status;
 	int32_t wait_status; /* as wait(2) gives it, of what has ended */
+	int64_t ended_unix_ms; /* 0: not known */
 };
 
 struct heapread_want {

@@ -9,11 +9,14 @@
 #include <sys/vfs.h>
 
 #include "agent/datadir.h"
+#include "agent/heapfit.h"
 #include "agent/heapfolder.h"
+#include "agent/heapresident.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "preload/heapregion.h"
+#include "sense/heapregion.h"
+#include "sense/proc.h"
 
 #define LIBRARY "libvigil_heap.so"
 #define TIDY_NS (2 * NS_PER_S)
@@ -21,6 +24,7 @@
 #define COPY_AGAIN_NS (500 * NS_PER_MS) /* if much more lives by then */
 /* At such a moment a copy must be small: a few files of some MiB each. */
 #define COPY_FILES 4
+#define COPY_LOOK_NS (10 * NS_PER_MS) /* for the pages of each */
 #define OFF_FILES 256
 
 /* ---- starting -------------------------------------------------------------------------------------------------- */
@@ -62,6 +66,11 @@ int heaprun_prepare(const struct world *w, const struct heaprun_want *want, stru
 	TEXT_FORMAT(h->rate, "VIGIL_HEAP_RATE=%llu", (unsigned long long)want->rate_bytes);
 	if (want->objects)
 		TEXT_COPY(h->objects, "VIGIL_HEAP_OBJECTS=1");
+	enum heapfit fit = heapfit_of(want->program, looked, sizeof(looked));
+	if (fit != HEAPFIT_FINE)
+		TEXT_FORMAT(h->unfit, "%.200s leaves no heap profile: %s", looked, heapfit_words(fit));
+	if (fit == HEAPFIT_OTHER_LIBC)
+		return 0;
 	r = preload_make(library, &h->preload);
 	return r < 0 ? fault_set(f, r, "no memory to start") : 0;
 }
@@ -125,6 +134,31 @@ int heaprun_attempt(struct heaprun *h, const struct keeper *k, uint32_t attempt)
 	h->next_tidy_ns = clock_mono_ns() + TIDY_NS;
 	h->last_copy_ns = h->last_look_ns = 0;
 	return 0;
+}
+
+void heaprun_nothing(const struct heaprun *h, char *dst, size_t cap)
+{
+	struct heapfolder all;
+	uint64_t why = 0;
+	size_t n_off = 0;
+	bool any = false;
+	dst[0] = '\0';
+	/* that it cannot be was said in the beginning */
+	if (h->folder[0] == '\0' || h->unfit[0] || heapfolder_read(NULL, h->folder, &all) < 0)
+		return;
+	for (size_t i = 0; i < all.n; i++) {
+		any |= !all.file[i].is_off;
+		struct span text = span_after(span_of(all.file[i].name), ".off-");
+		n_off += all.file[i].is_off && text.p && span_u64(text, &why) == 0;
+	}
+	heapfolder_done(&all);
+	if (!any && n_off > 0)
+		(void)text_format(dst, cap, "no heap profile was left: %zu process%s could not have one: %s", n_off,
+				  n_off == 1 ? "" : "es", heapregion_why_words((enum heap_why)why));
+	else if (!any)
+		(void)text_format(dst, cap,
+				  "no heap profile was left: each process had asked for less than about a MiB, or is one "
+				  "that takes no library (a static program, set-user-ID, another C library)");
 }
 
 void heaprun_done(struct heaprun *h)
@@ -229,6 +263,14 @@ int heaprun_save(int dir, const char *name, int to_dir, const char *to_name)
 	return renameat(to_dir, beside, to_dir, to_name) < 0 ? -errno : 0;
 }
 
+/* What lies in memory of the process that a copy is of. In a container it may number itself otherwise: then nothing. */
+static void copy_note(const struct world *w, const struct heapfile *f, int dir)
+{
+	struct proc_stat st;
+	if (proc_stat_read(w, f->pid, &st) == 0 && st.start_ticks == f->start_ticks)
+		ignore(heapresident_note(w, f->pid, dir, f->name, COPY_LOOK_NS), "reports then have no share of it");
+}
+
 static int by_live(const void *a, const void *b)
 {
 	const struct heapfile *x = *(const struct heapfile *const *)a, *y = *(const struct heapfile *const *)b;
@@ -260,10 +302,16 @@ void heaprun_copy(struct heaprun *h, const struct world *w)
 	if (running && n)
 		qsort(running, n, sizeof(const struct heapfile *), by_live);
 	if (running && heapfolder_read(NULL, dir, &old) == 0) {
-		for (size_t i = 0; i < old.n; i++) /* of an earlier alarm that came to nothing */
+		for (size_t i = 0; i < old.n; i++) { /* of an earlier alarm that came to nothing */
+			char share[HEAPFOLDER_NAME + sizeof(HEAPRESIDENT_SUFFIX)];
+			TEXT_FORMAT(share, "%s" HEAPRESIDENT_SUFFIX, old.file[i].name);
 			(void)unlinkat(old.fd, old.file[i].name, 0);
+			(void)unlinkat(old.fd, share, 0);
+		}
 		for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
 			ignore(heaprun_save(all.fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
+		for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
+			copy_note(w, running[i], old.fd);
 		heapfolder_done(&old);
 	}
 	heapfolder_done(&all);

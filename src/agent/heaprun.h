@@ -26,6 +26,7 @@ struct heaprun {
 	char *preload; /* "LD_PRELOAD=<library>:<what it was>"; owned; NULL: no heap profile */
 	char dir[448]; /* "VIGIL_HEAP_DIR=<folder of the attempt>"; "" when it cannot be made */
 	char rate[48]; /* "VIGIL_HEAP_RATE=…" */
+	char unfit[600]; /* a sentence, "" where the program takes the library */
 	char objects[32]; /* "VIGIL_HEAP_OBJECTS=1" or "" */
 	char folder[400]; /* as in dir */
 	uint64_t next_tidy_ns;
@@ -34,11 +35,15 @@ struct heaprun {
 };
 
 struct heaprun_want {
+	const char *program; /* as execvp takes it */
 	uint64_t rate_bytes; /* 0: dormant until it is switched on */
 	bool objects; /* Python's objects one by one */
 };
 
-/* Finds the library. -ENOENT, -EINVAL with a fault. */
+/*
+ * Finds the library. -ENOENT, -EINVAL with a fault. A program that it cannot get into is told of in h->unfit; one that it
+ * would keep from starting is started without (h->preload stays NULL).
+ */
 int must_check heaprun_prepare(const struct world *w, const struct heaprun_want *want, struct heaprun *h,
 			       struct fault *f);
 /* Makes the folder of an attempt. -errno: nothing will be kept; the job runs all the same. */
@@ -53,6 +58,8 @@ void heaprun_tidy(struct heaprun *h, const struct world *w, uint64_t budget_byte
  * unless by half more lives than at the last time.
  */
 void heaprun_copy(struct heaprun *h, const struct world *w);
+/* When all has ended: a sentence if no process of the last attempt has left a profile, else "". */
+void heaprun_nothing(const struct heaprun *h, char *dst, size_t cap);
 void heaprun_done(struct heaprun *h);
 
 /*

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/maps.h"
+#include "tell/series.h"
 #include "tell/store.h"
 
 #define TASKS_MAX 65536
@@ -80,15 +81,51 @@ static int who_dead(void *ctx, const struct job_process *p)
 				   .start_ticks = p->start_ticks,
 				   .rank = p->rank,
 				   .has_status = p->has_status,
-				   .wait_status = p->wait_status};
+				   .wait_status = p->wait_status,
+				   .ended_unix_ms = p->ended_unix_ms};
 	TEXT_COPY(one.role, p->role);
 	TEXT_COPY(one.name, p->command);
 	who_add(ctx, &one);
 	return 0;
 }
 
+/* When workers ended is known from the series only; the store has the ranks' main processes. */
+static void who_ended(const char *dir, struct who *to)
+{
+	char path[PATH_MAX];
+	cleanup(freep) char *text = NULL;
+	size_t len = 0, n_known = to->n;
+	struct series_reader reader;
+	struct series_record record;
+	TEXT_FORMAT(path, "%s/%s", dir, SERIES_FILE);
+	if (file_slurp(AT_FDCWD, path, SERIES_MAX_BYTES, &text, &len) != 0 ||
+	    series_reader_init(&reader, (struct span){text, len}) != 0)
+		return;
+	while (series_next(&reader, &record)) {
+		const struct series_process *p = &record.process;
+		struct heapread_who *known = NULL;
+		if (record.kind != SERIES_PROCESS || p->ended_unix_ms == 0)
+			continue;
+		for (size_t i = 0; i < n_known && !known; i++)
+			if (to->row[i].inner_pid == p->pid && to->row[i].start_ticks == p->start_ticks)
+				known = &to->row[i];
+		if (known && known->ended_unix_ms == 0 && known->pid == 0)
+			known->ended_unix_ms = p->ended_unix_ms;
+		if (known)
+			continue;
+		struct heapread_who one = {.inner_pid = p->pid,
+					   .start_ticks = p->start_ticks,
+					   .rank = p->rank,
+					   .ended_unix_ms = p->ended_unix_ms};
+		TEXT_COPY(one.role, p->role);
+		TEXT_COPY(one.name, p->name);
+		who_add(to, &one);
+	}
+}
+
 /* Those that live come first: they are found first. */
-static void who_of_job(const struct world *w, const struct job *j, const struct heapwho_want *want, struct who *to)
+static void who_of_job(const struct world *w, const struct job *j, const struct heapwho_want *want, const char *dir,
+		       struct who *to)
 {
 	const struct members_want members = {.job_id = j->id, .root = j->pid, .group = j->cgroup};
 	struct store *s = NULL;
@@ -99,6 +136,7 @@ static void who_of_job(const struct world *w, const struct job *j, const struct 
 		return;
 	ignore(store_each_process(s, j->id, who_dead, to), "without it processes are shown without their ranks");
 	store_close(s);
+	who_ended(dir, to);
 }
 
 /* ---- loading ------------------------------------------------------------------------------------------------ */
@@ -187,7 +225,7 @@ int heapwho_job(const struct world *w, const struct job *j, const struct heapwho
 					 ? "attempt %u of job %s has no copies: memory never got short"
 					 : "attempt %u of job %s has no heap profile: it was not started with --heap",
 				 attempt, j->id);
-	who_of_job(w, j, want, &who);
+	who_of_job(w, j, want, dir, &who);
 	r = loading_open(w, &who, want, &l);
 	if (r == 0)
 		r = heapread_folder(l.reader, AT_FDCWD, path, 0, f);

@@ -448,6 +448,17 @@ static void announce(struct super *s)
 		log_debug("%s", shm->notes[i]);
 }
 
+static void heap_end(struct super *s)
+{
+	char nothing[400];
+	heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
+	heaprun_nothing(&s->heap, nothing, sizeof(nothing));
+	/* what was not started has nothing to leave */
+	if (nothing[0] && !s->spec->quiet && s->spec->heap_rate_bytes > 0 && s->exit_status < 126)
+		log_info("%s", nothing);
+	heaprun_done(&s->heap);
+}
+
 static int finish(struct super *s)
 {
 	struct job *j = &s->job;
@@ -473,8 +484,7 @@ static int finish(struct super *s)
 		notifier_well(&s->notifier, j->id);
 	notifier_close(&s->notifier);
 	callrun_done(&s->calls);
-	heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
-	heaprun_done(&s->heap);
+	heap_end(s);
 	if (s->spec->json) {
 		cleanup(js_freep) struct js *object = job_json(j);
 		cleanup(freep) char *text = js_text(object, 0);
@@ -508,11 +518,13 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		log_error("%s", f.text);
 		return 125;
 	}
-	const struct heaprun_want heap = {.rate_bytes = spec->heap_rate_bytes, .objects = spec->heap_objects};
+	const struct heaprun_want heap = {.program = spec->argv[0], .rate_bytes = spec->heap_rate_bytes, .objects = spec->heap_objects};
 	if (spec->heap && heaprun_prepare(w, &heap, &s->heap, &f) < 0) {
 		log_error("%s", f.text);
 		return 125;
 	}
+	if (s->heap.unfit[0])
+		log_warning("%s", s->heap.unfit);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	job_describe(s);
 	keeper_open(&s->keeper, spec->state_dir, s->job.id);

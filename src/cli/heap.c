@@ -45,7 +45,7 @@ static const struct heap_options defaults = {.what = -1,
 					     .duration_ns = 5 * NS_PER_S,
 					     .change = HEAP_SWITCH_DEFAULTS};
 
-static const char *const what_choices[] = {"peak", "live", "leaks", "temporary", "growth", NULL};
+static const char *const what_choices[] = {"peak", "live", "leaks", "temporary", "growth", "lifetime", NULL};
 static const char *const format_choices[] = {"table", "html", "svg", "folded", "pprof", "json", NULL};
 static const char *const format_suffix[] = {"txt", "html", "svg", "folded", "pb.gz", "json"};
 static const char *const by_choices[] = {"job", "rank", "process", NULL};
@@ -57,7 +57,8 @@ static const struct option heap_options[] = {
 	 .arg = "WHAT",
 	 .choices = what_choices,
 	 .help = "what was there at the peak, what lives, what leaks, what lived for less than a second; live while "
-		 "the job runs, else peak; growth: where memory is touched for the first time, without a profile",
+		 "the job runs, else peak; lifetime: how long blocks live, and what was held on average; growth: where "
+		 "memory is touched for the first time, without a profile",
 	 .offset = offsetof(struct heap_options, what)},
 	{.name = "duration",
 	 .letter = 'd',
@@ -545,7 +546,7 @@ const struct command command_heap = {
 	.examples =
 		"vigil heap last\nvigil heap last --what leaks --frames 12\nvigil heap train --rank 0 --diff 3\nvigil "
 		"heap last -o heap.html\n"
-		"vigil heap 4711 --what temporary\nvigil heap 4711 --what growth -d 10s\nvigil heap now.heap --diff "
+		"vigil heap last --what lifetime\nvigil heap 4711 --what temporary\nvigil heap 4711 --what growth -d 10s\nvigil heap now.heap --diff "
 		"before.heap\nvigil heap snapshot.pickle",
 	.options = heap_options,
 	.options_size = sizeof(struct heap_options),

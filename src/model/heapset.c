@@ -1,6 +1,7 @@
 #include "model/heapset.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -24,7 +25,8 @@ const char *heapset_what_name(enum heapset_what w)
 					    [HEAPSET_LIVE] = "live",
 					    [HEAPSET_LEAKS] = "leaks",
 					    [HEAPSET_TEMPORARY] = "temporary",
-					    [HEAPSET_GROWTH] = "growth"};
+					    [HEAPSET_GROWTH] = "growth",
+					    [HEAPSET_LIFETIME] = "lifetime"};
 	return w < HEAPSET_WHAT_MAX ? names[w] : "live";
 }
 
@@ -112,6 +114,20 @@ const struct heapset_site *heapset_sites(const struct heapset *h, size_t *ret_n)
 	return h->sites;
 }
 
+struct heapset_explained heapset_explained(const struct heapset_process *p)
+{
+	struct heapset_explained e = {.valid = p->ladder.valid && (p->shares.valid || p->seen.bytes > 0)};
+	if (!e.valid)
+		return e;
+	/* what there was no time to look at is like the rest */
+	double like = p->seen.bytes > 0 ? p->live.bytes / p->seen.bytes : 0;
+	e.whole_bytes = (double)(p->shares.valid ? p->shares.pss_anon_bytes : p->ladder.anon_bytes);
+	e.own_bytes = like * (p->shares.valid ? p->shares.own_bytes : p->resident_bytes);
+	e.inherited_bytes = p->shares.valid ? p->shares.inherited_bytes : 0;
+	e.rest_bytes = fmax(e.whole_bytes - e.own_bytes - e.inherited_bytes, 0);
+	return e;
+}
+
 void heapset_figures_add(struct heapset_figures *to, const struct heapset_figures *f)
 {
 	double total = to->total.bytes + f->total.bytes;
@@ -124,6 +140,8 @@ void heapset_figures_add(struct heapset_figures *to, const struct heapset_figure
 	heap_amount_add(&to->seen, &f->seen);
 	for (size_t i = 0; i < HEAPSET_LIFETIMES; i++)
 		to->lifetime_bytes[i] += f->lifetime_bytes[i];
+	heap_lives_add(&to->lives, &f->lives);
+	heap_amount_add(&to->held, &f->held);
 	to->resident_bytes += f->resident_bytes;
 	to->old_bytes += f->old_bytes;
 	to->leak.valid |= f->leak.valid;
@@ -239,6 +257,8 @@ struct heap_amount heapset_amount(const struct heapset_figures *f, enum heapset_
 		return f->peak;
 	case HEAPSET_GROWTH:
 		return f->total;
+	case HEAPSET_LIFETIME:
+		return f->held;
 	case HEAPSET_TEMPORARY:
 		return heap_amount_part(&f->total, f->temporary_share);
 	case HEAPSET_LEAKS:
@@ -254,12 +274,36 @@ struct heap_amount heapset_amount(const struct heapset_figures *f, enum heapset_
 	return f->live;
 }
 
-struct heap_amount heapset_total(const struct heapset *h, const struct heapset_want *want)
+double heapset_span_s(const struct heapset *h, const struct heapset_want *want)
 {
-	struct heap_amount sum = {.bytes = 0};
+	double first = 0, last = 0;
+	bool any = false;
 	for (size_t i = 0; i < h->n_processes; i++) {
 		const struct heapset_process *p = &h->processes[i];
 		if (!heapset_wants(want, p))
+			continue;
+		double begun = (double)p->begun_unix_ms / 1000;
+		first = any ? fmin(first, begun) : begun;
+		last = any ? fmax(last, begun + p->seconds) : begun + p->seconds;
+		any = true;
+	}
+	return last - first;
+}
+
+double heapset_scale(const struct heapset *h, const struct heapset_want *want)
+{
+	double span_s = want->what == HEAPSET_LIFETIME ? heapset_span_s(h, want) : 1;
+	return span_s > 0 ? 1 / span_s : 0;
+}
+
+struct heap_amount heapset_total(const struct heapset *h, const struct heapset_want *want)
+{
+	struct heap_amount sum = {.bytes = 0};
+	double scale = heapset_scale(h, want);
+	cleanup(freep) bool *in = heapset_chosen(h, want);
+	for (size_t i = 0; in && i < h->n_processes; i++) {
+		const struct heapset_process *p = &h->processes[i];
+		if (!in[i])
 			continue;
 		if (want->what == HEAPSET_PEAK)
 			heap_amount_add(&sum, &p->peak);
@@ -274,5 +318,7 @@ struct heap_amount heapset_total(const struct heapset *h, const struct heapset_w
 		const struct heap_amount a = heapset_amount(&h->sites[i].f, want->what);
 		heap_amount_add(&sum, &a);
 	}
+	if (want->what == HEAPSET_LIFETIME)
+		sum = heap_amount_times(&sum, scale);
 	return sum;
 }

@@ -12,13 +12,18 @@
 
 #include <sys/types.h>
 
+#include "model/heaplife.h"
 #include "model/heapsum.h"
 #include "model/stackset.h"
 
 #define HEAPSET_LIFETIMES 12 /* [0] < 1 ms, [k] < 4^k ms, [11] all longer */
 #define HEAPSET_SHORT 6 /* rows below this one lived less than 1.024 s: temporary */
 
-enum heapset_what { HEAPSET_PEAK, HEAPSET_LIVE, HEAPSET_LEAKS, HEAPSET_TEMPORARY, HEAPSET_GROWTH, HEAPSET_WHAT_MAX };
+/* LIFETIME: what was held on average over the time of the profile, and how long it lived. */
+enum heapset_what {
+	HEAPSET_PEAK, HEAPSET_LIVE, HEAPSET_LEAKS, HEAPSET_TEMPORARY, HEAPSET_GROWTH, HEAPSET_LIFETIME,
+	HEAPSET_WHAT_MAX
+};
 const char *heapset_what_name(enum heapset_what w); /* "peak" */
 
 /* HEAPSET_FAULTS: memory that was touched for the first time (agent/growth); `total` has it, an object is a page. */
@@ -27,6 +32,18 @@ enum heapset_source { HEAPSET_SAMPLED, HEAPSET_TORCH, HEAPSET_FAULTS };
 struct heapset_ladder { /* what the kernel says of the same process */
 	bool valid;
 	uint64_t rss_bytes, anon_bytes, file_bytes, shmem_bytes, swap_bytes;
+};
+
+/*
+ * Of a process that may share pages with those that it was forked from or has
+ * forked: its part of each page. What is explained of it, and of its family
+ * together, is a part of pss_anon_bytes.
+ */
+struct heapset_shares {
+	bool valid;
+	uint64_t pss_anon_bytes;
+	double own_bytes; /* its part of its own stacks' pages, of the blocks in `seen` */
+	double inherited_bytes; /* …of the pages that its ancestors' stacks explain */
 };
 
 /* What became of a process, or of the image of it that the profile is about. */
@@ -53,12 +70,16 @@ struct heapset_process {
 	bool earlier; /* a later profile of the same process is there too */
 	int64_t begun_unix_ms; /* the profile began */
 	double seconds; /* …and lasted */
+	int64_t ended_unix_ms; /* its memory went then, or before; 0: it lives, or nobody knows */
+	bool end_unknown; /* it does not live, and nobody knows since when */
 	double peak_at_s; /* since it began */
 	uint64_t rate_bytes; /* 0: dormant */
 	uint64_t requested_bytes; /* exact, of all that was asked for */
 	struct heap_amount live, total, peak; /* of all its stacks */
 	struct heap_amount seen; /* the part of live of which it is known whether it lies in memory */
+	int64_t seen_unix_ms; /* as it was then, when memory got short: it does not run any more; 0: now */
 	double resident_bytes; /* …and does */
+	struct heapset_shares shares;
 	uint64_t lost_samples, lost_bytes; /* not among the stacks */
 	char lost_why[64];
 	uint64_t skipped_rows; /* torn, unpublished or contradictory */
@@ -76,11 +97,21 @@ struct heapset_figures {
 	struct heap_amount live, total, peak;
 	double temporary_share; /* of total: what lived less than a second */
 	double lifetime_bytes[HEAPSET_LIFETIMES]; /* freed, by how long it had lived */
+	struct heap_lives lives; /* the same, and what lives; what lived when its process ended lives */
+	struct heap_amount held; /* byte-seconds: bytes times the time for which they lived, so far */
 	struct heap_amount seen; /* as of the process */
 	double resident_bytes;
 	struct heap_leak leak;
 	double old_bytes; /* of live, without the youngest: what a leak is made of */
 };
+
+/* Anonymous memory of a process that runs, and what explains it. */
+struct heapset_explained {
+	bool valid;
+	double whole_bytes; /* all of it; where pages are shared, its part of each */
+	double own_bytes, inherited_bytes, rest_bytes; /* its stacks', those of the processes that forked it, neither */
+};
+struct heapset_explained heapset_explained(const struct heapset_process *p);
 
 /* The sum; leak: the sum of slopes, the largest score. */
 void heapset_figures_add(struct heapset_figures *to, const struct heapset_figures *f);
@@ -127,7 +158,7 @@ struct heapset_want {
 	bool lines; /* false: frames of one function are one, whatever the line */
 };
 bool heapset_wants(const struct heapset_want *want, const struct heapset_process *p);
-/* What the figures say of the part that is wanted. Leaks: 0 of what does not grow steadily. */
+/* What the figures say of the part that is wanted. Leaks: 0 of what does not grow steadily. Lifetime: byte-seconds. */
 struct heap_amount heapset_amount(const struct heapset_figures *f, enum heapset_what what);
 
 /* One line of a table: the same stack of all processes wanted. */
@@ -149,7 +180,11 @@ int must_check heapset_rows_by_line(const struct heapset *h, struct heapset_row 
 /* The same of two parts: largest difference first. */
 int must_check heapset_compare(const struct heapset *h, const struct heapset_want *before,
 			       const struct heapset_want *now, struct heapset_row **ret, size_t *ret_n);
-/* All that is wanted, together: figures of processes, not of stacks, so that what has no stack is in it. */
+/* From the first begin to the last end of the profiles that are wanted. Lifetimes' byte-seconds over this are the bytes
+ * that were held on average, which is what rows, totals and views have. */
+double heapset_span_s(const struct heapset *h, const struct heapset_want *want);
+/* All that is wanted, together: figures of processes, not of stacks, so that what has no stack is in it. Of peaks those
+ * of processes that lived at the same time, as in rows and views. */
 struct heap_amount heapset_total(const struct heapset *h, const struct heapset_want *want);
 /* A recording of bytes instead of time, for tell/flame. Self values are bytes, samples are objects. */
 int must_check heapset_view(const struct heapset *h, const struct heapset_want *want, struct stackset **ret);

@@ -25,19 +25,20 @@ static bool nothing(const struct heapset_row *r)
 static int rows_of(const struct heapset *h, const struct heapset_want *now, const struct heapset_want *before,
 		   struct heapset_row **ret, size_t *ret_n)
 {
-	size_t n_nodes, n_sites, n_processes, n = 0;
+	size_t n_nodes, n_sites, n = 0;
 	(void)stackset_nodes(heapset_tree(h), &n_nodes);
 	const struct heapset_site *sites = heapset_sites(h, &n_sites);
-	const struct heapset_process *processes = heapset_processes(h, &n_processes);
 	/* node: its row + 1 */
 	cleanup(freep) uint32_t *row_of = calloc(n_nodes + 1, sizeof(*row_of));
 	cleanup(freep) struct heapset_row *rows = calloc(n_sites + 1, sizeof(*rows));
-	if (!row_of || !rows)
+	cleanup(freep) bool *in_now = heapset_chosen(h, now);
+	cleanup(freep) bool *in_before = before ? heapset_chosen(h, before) : NULL;
+	if (!row_of || !rows || !in_now || (before && !in_before))
 		return -ENOMEM;
+	double scale = heapset_scale(h, now), scale_before = before ? heapset_scale(h, before) : 1;
 	for (size_t i = 0; i < n_sites; i++) {
 		const struct heapset_site *s = &sites[i];
-		const struct heapset_process *p = &processes[s->process];
-		bool is_now = heapset_wants(now, p), was = before && heapset_wants(before, p);
+		bool is_now = in_now[s->process], was = before && in_before[s->process];
 		if (!is_now && !was)
 			continue;
 		if (!row_of[s->node]) {
@@ -46,11 +47,12 @@ static int rows_of(const struct heapset *h, const struct heapset_want *now, cons
 		}
 		struct heapset_row *row = &rows[row_of[s->node] - 1];
 		const struct heap_amount a = heapset_amount(&s->f, now->what);
+		const struct heap_amount is = heap_amount_times(&a, scale), had = heap_amount_times(&a, scale_before);
 		if (was)
-			heap_amount_add(&row->before, &a);
+			heap_amount_add(&row->before, &had);
 		if (!is_now)
 			continue;
-		heap_amount_add(&row->amount, &a);
+		heap_amount_add(&row->amount, &is);
 		heapset_figures_add(&row->f, &s->f);
 		row->processes++;
 	}
@@ -126,6 +128,7 @@ int heapset_rows_by_line(const struct heapset *h, struct heapset_row *rows, size
 struct picture {
 	const struct heapset *h;
 	const struct heapset_want *want;
+	double scale;
 	const struct stack_node *nodes;
 	size_t n_nodes;
 	struct stackset *to;
@@ -206,7 +209,7 @@ static int put_site(struct picture *p, const struct heapset_site *s, const struc
 {
 	struct stack_lane lane;
 	uint32_t id, node;
-	const struct heap_amount a = heapset_amount(&s->f, p->want->what);
+	const struct heap_amount raw = heapset_amount(&s->f, p->want->what), a = heap_amount_times(&raw, p->scale);
 	if (!(a.bytes >= 1))
 		return 0;
 	lane_of(p->want, process, &lane);
@@ -247,7 +250,7 @@ static void meta_of(const struct heapset *h, const struct heapset_want *want, st
 
 int heapset_view(const struct heapset *h, const struct heapset_want *want, struct stackset **ret)
 {
-	cleanup(picture_done) struct picture p = {.h = h, .want = want};
+	cleanup(picture_done) struct picture p = {.h = h, .want = want, .scale = heapset_scale(h, want)};
 	size_t n_sites, n_processes;
 	const struct heapset_site *sites = heapset_sites(h, &n_sites);
 	const struct heapset_process *processes = heapset_processes(h, &n_processes);
@@ -261,12 +264,13 @@ int heapset_view(const struct heapset *h, const struct heapset_want *want, struc
 	p.frames = calloc(n_frames + 1, sizeof(*p.frames));
 	p.map = calloc(p.n_nodes + 1, sizeof(*p.map));
 	p.to = stackset_new();
-	if (!p.frames || !p.map || !p.to)
+	cleanup(freep) bool *in = heapset_chosen(h, want);
+	if (!p.frames || !p.map || !p.to || !in)
 		return -ENOMEM;
 	/* a picture of nothing has a lane as well */
 	int r = want->by == LANES_ALL ? stackset_lane(p.to, &all, &lane) : 0;
 	for (size_t i = 0; i < n_sites && r == 0; i++)
-		if (heapset_wants(want, &processes[sites[i].process]))
+		if (in[sites[i].process])
 			r = put_site(&p, &sites[i], &processes[sites[i].process]);
 	if (r < 0)
 		return r;

@@ -33,6 +33,17 @@ struct heap_amount heap_amount_part(const struct heap_amount *a, double share)
 	};
 }
 
+struct heap_amount heap_amount_times(const struct heap_amount *a, double factor)
+{
+	struct heap_amount r = *a;
+	r.bytes *= factor;
+	r.variance *= factor * factor;
+	r.chance_bytes *= r.chance_bytes < 0 ? 1 : factor;
+	r.lean *= factor * factor;
+	r.above_bytes *= factor;
+	return r;
+}
+
 double heap_amount_sigma(const struct heap_amount *a)
 {
 	return a->variance > 0 ? sqrt(a->variance) : 0;

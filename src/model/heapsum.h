@@ -30,6 +30,8 @@ struct heap_interval {
 void heap_amount_add(struct heap_amount *to, const struct heap_amount *a);
 /* A part of it, like all of it: share from 0 to 1. */
 struct heap_amount heap_amount_part(const struct heap_amount *a, double share);
+/* Each block of it so many times as large. */
+struct heap_amount heap_amount_times(const struct heap_amount *a, double factor);
 double heap_amount_sigma(const struct heap_amount *a);
 /* Covers the truth 19 times of 20. */
 struct heap_interval heap_amount_interval(const struct heap_amount *a);

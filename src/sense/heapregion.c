@@ -12,7 +12,7 @@
 /* Looks at a process whose peak is renewed again and again. */
 #define LOOKS 3
 
-/* Tables in the header's order, with the least a row must have. */
+/* Tables in the header's order, with the least a row must have: what version 1 began with. */
 enum table { T_STACK_INDEX, T_STACKS, T_FRAMES, T_LIVE_PTR, T_LIVE, T_CODES, T_MODULES, T_BYTES, TABLES };
 static const struct {
 	const char *name;
@@ -159,8 +159,9 @@ static void sum_add(struct heapregion_sum *to, const struct heapregion_sum *s)
 /* One row; false: it is not there or not to be believed. */
 static bool stack_row(struct parser *p, uint32_t i, struct heapregion_stack *ret)
 {
-	struct heap_stack s;
-	memcpy(&s, row(p, T_STACKS, i), sizeof(s));
+	struct heap_stack s = {.state = HEAP_ROW_EMPTY};
+	size_t len = MIN(sizeof(s), (size_t)p->table[T_STACKS].item_bytes);
+	memcpy(&s, row(p, T_STACKS, i), len);
 	uint32_t n_frames = p->table[T_FRAMES].n;
 	if (i >= HEAP_STACKS_RESERVED && s.state != HEAP_ROW_READY) {
 		p->ret->skipped.unpublished += s.state == HEAP_ROW_WRITING;
@@ -188,9 +189,13 @@ static bool stack_row(struct parser *p, uint32_t i, struct heapregion_stack *ret
 					 .module_epoch = s.module_epoch,
 					 .tid = s.tid,
 					 .total = sum_of(&s.total),
-					 .peak = sum_of(&s.peak[p->ret->header.peak_which & 1])};
-	for (size_t k = 0; k < HEAP_LIFETIMES; k++)
+					 .peak = sum_of(&s.peak[p->ret->header.peak_which & 1]),
+					 .has_lived = len == sizeof(s),
+					 .lived_byte_s = (double)sane(s.lived_kib_ms) * 1024 / 1000};
+	for (size_t k = 0; k < HEAP_LIFETIMES; k++) {
 		ret->freed_bytes[k] = sane(s.freed_bytes[k]);
+		ret->freed_early_bytes[k] = MIN(sane(s.freed_early_bytes[k]), ret->freed_bytes[k]);
+	}
 	return true;
 }
 

@@ -45,6 +45,9 @@ struct heapregion_stack {
 	uint32_t module_epoch, tid;
 	struct heapregion_sum live, total, peak;
 	uint64_t freed_bytes[HEAP_LIFETIMES];
+	bool has_lived; /* a writer that keeps the two that follow; else they are 0 */
+	uint64_t freed_early_bytes[HEAP_LIFETIMES]; /* of freed_bytes[k], no more than that */
+	double lived_byte_s; /* what was freed, times how long it had lived */
 };
 
 struct heapregion_live {

@@ -8,6 +8,7 @@
 #define PRESENT (UINT64_C(1) << 63)
 #define SWAPPED (UINT64_C(1) << 62)
 #define SHARED (UINT64_C(1) << 61)
+#define EXCLUSIVE (UINT64_C(1) << 56)
 
 /* Words read at once, and how many pieces of a large range are read: 16,384 pages cost 2 ms. */
 #define PIECE 512
@@ -21,6 +22,7 @@ void pagemap_count(const uint64_t *words, size_t n, struct pagemap_range *to)
 		bool present = words[i] & PRESENT;
 		to->present += present;
 		to->shared += present && (words[i] & SHARED);
+		to->exclusive += present && (words[i] & EXCLUSIVE);
 		to->swapped += !present && (words[i] & SWAPPED);
 	}
 	to->seen += n;
@@ -48,7 +50,7 @@ static int piece(int fd, uint64_t first_page, size_t n, struct pagemap_range *r)
 
 static int range(int fd, uint64_t page_bytes, struct pagemap_range *r)
 {
-	r->pages = r->seen = r->present = r->swapped = r->shared = 0;
+	r->pages = r->seen = r->present = r->swapped = r->shared = r->exclusive = 0;
 	if (r->bytes == 0 || r->addr > UINT64_MAX - r->bytes)
 		return 0;
 	uint64_t first = r->addr / page_bytes, end = (r->addr + r->bytes - 1) / page_bytes + 1;

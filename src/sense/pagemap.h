@@ -1,7 +1,8 @@
 /*
  * How much of given addresses of a process lies in memory: /proc/PID/pagemap
  * (kernel: admin-guide/mm/pagemap.rst), one 64-bit word a page. Bit 63: in
- * memory, bit 62: in swap, bit 61: of a file or shared. The numbers of frames
+ * memory, bit 62: in swap, bit 61: of a file or shared, bit 56: nobody else
+ * has it. The numbers of frames
  * are hidden from most of us and not needed.
  *
  * The process is not touched. Large ranges are looked at in even steps, so
@@ -19,6 +20,7 @@ struct pagemap_range {
 	uint64_t pages; /* out: pages that the range touches */
 	uint64_t seen; /* of these looked at; 0: none, nothing is known */
 	uint64_t present, swapped, shared; /* of those seen; shared: present ones of files or shared memory */
+	uint64_t exclusive; /* present ones that no other process has */
 };
 
 /* Adds n words to the counts of a range. */

@@ -268,6 +268,7 @@ int proc_rollup_parse(struct span text, struct proc_rollup *ret)
 	(void)kib_field(text, "Pss_Shmem", &v.pss_shmem_bytes);
 	(void)kib_field(text, "Swap", &v.swap_bytes);
 	(void)kib_field(text, "SwapPss", &v.swap_pss_bytes);
+	(void)kib_field(text, "Shared_Dirty", &v.shared_dirty_bytes);
 	static const char *const own[] = {"Private_Clean", "Private_Dirty", "Private_Hugetlb"};
 	static const char *const shared[] = {"Shared_Clean", "Shared_Dirty", "Shared_Hugetlb"};
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {

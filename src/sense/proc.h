@@ -73,6 +73,7 @@ struct proc_rollup {
 	uint64_t rss_bytes, pss_bytes, pss_anon_bytes, pss_file_bytes, pss_shmem_bytes;
 	uint64_t private_bytes; /* USS: Private_Clean + Private_Dirty + Private_Hugetlb */
 	uint64_t shared_bytes, swap_bytes, swap_pss_bytes;
+	uint64_t shared_dirty_bytes; /* of shared_bytes */
 };
 /* Walks page tables: 20 ms for 2 GiB of small pages. Never on the guard's path. */
 int must_check proc_rollup_parse(struct span text, struct proc_rollup *ret);

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "model/heapset_together.h"
 #include "tell/heap_show.h"
 
 #define PATH_FRAMES 256
@@ -64,12 +65,23 @@ static void put_ladder(struct js *o, const struct heapset_process *p)
 	js_put_u64(l, "file_bytes", p->ladder.file_bytes);
 	js_put_u64(l, "shmem_bytes", p->ladder.shmem_bytes);
 	js_put_u64(l, "swap_bytes", p->ladder.swap_bytes);
-	if (p->seen.bytes > 0) {
-		double resident = p->resident_bytes * p->live.bytes / p->seen.bytes;
-		put_size(l, "attributed_bytes", resident);
-		put_size(l, "unattributed_bytes", fmax((double)p->ladder.anon_bytes - resident, 0));
+	const struct heapset_explained e = heapset_explained(p);
+	if (p->shares.valid)
+		js_put_u64(l, "pss_anon_bytes", p->shares.pss_anon_bytes);
+	if (e.valid) {
+		put_size(l, "attributed_bytes", e.own_bytes);
+		put_size_if(l, "inherited_bytes", e.inherited_bytes);
+		put_size(l, "unattributed_bytes", e.rest_bytes);
 	}
 	js_put(o, "memory", l);
+}
+
+static void put_seen(struct js *o, const struct heapset_process *p)
+{
+	if (p->seen_unix_ms > 0)
+		js_put_i64(o, "resident_unix_ms", p->seen_unix_ms);
+	if (p->seen_unix_ms > 0 && p->seen.bytes > 0)
+		put_size(o, "resident_bytes", p->resident_bytes * p->live.bytes / p->seen.bytes);
 }
 
 static void put_torch(struct js *o, const struct heapset_process *p)
@@ -109,6 +121,8 @@ static struct js *process_js(const struct heapset_process *p, enum heapset_sourc
 	if (p->begun_unix_ms > 0)
 		js_put_i64(o, "begun_unix_ms", p->begun_unix_ms);
 	js_put_double(o, "seconds", p->seconds);
+	if (p->ended_unix_ms > 0)
+		js_put_i64(o, "ended_unix_ms", p->ended_unix_ms);
 	js_put_u64(o, "rate_bytes", p->rate_bytes);
 	if (source == HEAPSET_SAMPLED) {
 		js_put_double(o, "peak_at_s", p->peak_at_s);
@@ -130,6 +144,7 @@ static struct js *process_js(const struct heapset_process *p, enum heapset_sourc
 	if (p->peak_torn)
 		js_put_bool(o, "peak_torn", true);
 	put_ladder(o, p);
+	put_seen(o, p);
 	return o;
 }
 
@@ -150,6 +165,52 @@ static void put_lifetimes(struct js *o, const struct heapset_figures *f)
 		js_put(o, "freed", list);
 	else
 		js_free(list);
+}
+
+static void put_life(struct js *o, const char *key, struct heap_life l)
+{
+	char name[40];
+	if (!l.known)
+		return;
+	TEXT_FORMAT(name, "%s_s", key);
+	js_put_double(o, name, l.seconds);
+	TEXT_FORMAT(name, "%s_at_least", key);
+	if (l.at_least)
+		js_put_bool(o, name, true);
+	TEXT_FORMAT(name, "%s_below_s", key);
+	if (l.below_s > 0)
+		js_put_double(o, name, l.below_s);
+}
+
+/* Quantiles and mean, and what they were made of. */
+static struct js *lives_js(const struct heap_lives *l)
+{
+	struct js *o = js_object(), *classes = js_array();
+	double freed = 0, alive = 0;
+	for (size_t j = 0; j < HEAP_LIFE_CLASSES; j++) {
+		freed += l->freed_bytes[j];
+		alive += l->alive_bytes[j];
+		if (!(l->freed_bytes[j] + l->alive_bytes[j] >= 1))
+			continue;
+		struct js *one = js_object();
+		js_put_double(one, "from_s", heap_life_from_s(j));
+		if (j + 1 < HEAP_LIFE_CLASSES)
+			js_put_double(one, "below_s", heap_life_from_s(j + 1));
+		put_size(one, "freed_bytes", l->freed_bytes[j]);
+		put_size(one, "alive_bytes", l->alive_bytes[j]);
+		js_add(classes, one);
+	}
+	put_size(o, "freed_bytes", freed);
+	put_size(o, "alive_bytes", alive);
+	put_life(o, "mean", heap_lives_mean(l));
+	put_life(o, "half_gone", heap_lives_gone(l, 0.5));
+	put_life(o, "most_gone", heap_lives_gone(l, 0.9));
+	if (freed > 0)
+		js_put_double(o, "mean_freed_s", l->freed_byte_s / freed);
+	if (l->coarse)
+		js_put_bool(o, "coarse", true);
+	js_put(o, "classes", classes);
+	return o;
 }
 
 static struct js *row_js(const struct heapset *h, const struct heapset_row *row, const struct heap_show_want *want,
@@ -179,6 +240,8 @@ static struct js *row_js(const struct heapset *h, const struct heapset_row *row,
 			js_put(o, "leak", leak);
 		}
 		put_lifetimes(o, &row->f);
+		if (want->part.what == HEAPSET_LIFETIME)
+			js_put(o, "lifetime", lives_js(&row->f.lives));
 	}
 	js_put(o, "frames", frames_js(h, row->node, PATH_FRAMES));
 	return o;
@@ -197,12 +260,27 @@ static const char *source_name(enum heapset_source s)
 	return "sampled";
 }
 
+static struct js *together_js(const struct heapset_together *t)
+{
+	struct js *o = js_object();
+	js_put_u64(o, "processes", t->n);
+	put_size(o, "at_least_bytes", t->least_bytes);
+	if (t->apart)
+		js_put_u64(o, "at_other_times", t->apart);
+	if (t->ends_unknown)
+		js_put_u64(o, "ends_unknown", t->ends_unknown);
+	return o;
+}
+
 struct js *heap_json(const struct heapset *h, const struct heap_show_want *want)
 {
+	cleanup(heapset_together_done) struct heapset_together together = {.in = NULL};
 	cleanup(freep) struct heapset_row *rows = NULL;
 	size_t n = 0, n_processes;
 	int r = want->compare ? heapset_compare(h, &want->before, &want->part, &rows, &n)
 			      : heapset_rows(h, &want->part, &rows, &n);
+	if (r == 0)
+		r = heapset_together(h, &want->part, &together);
 	if (r < 0)
 		return NULL;
 	struct js *o = js_object(), *list = js_array(), *stacks = js_array(), *remarks = js_array();
@@ -213,6 +291,10 @@ struct js *heap_json(const struct heapset *h, const struct heap_show_want *want)
 	js_put_text(o, "what", heapset_what_name(want->part.what));
 	js_put_text(o, "source", source_name(heapset_source_of(h)));
 	js_put(o, "total", amount_js(&total));
+	if (want->part.what == HEAPSET_PEAK)
+		js_put(o, "together", together_js(&together));
+	if (want->part.what == HEAPSET_LIFETIME)
+		js_put_double(o, "held_over_s", heapset_span_s(h, &want->part));
 	for (size_t i = 0; i < n_processes; i++)
 		if (heapset_wants(&want->part, &all[i]) || (want->compare && heapset_wants(&want->before, &all[i])))
 			js_add(list, process_js(&all[i], heapset_source_of(h)));
@@ -241,6 +323,8 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 	const struct heapset_process *all = heapset_processes(h, &n_processes);
 	if (heapset_rows(h, &want->part, &rows, &n) < 0 || heapset_rows_by_line(h, rows, &n) < 0)
 		return NULL;
+	int64_t seen_unix_ms = 0;
+	double resident = 0;
 	struct js *o = js_object(), *top = js_array();
 	const struct heap_amount total = heapset_total(h, &want->part);
 	js_put_text_if(o, "file", file);
@@ -249,6 +333,15 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 	js_put_u64(o, "processes", n_processes);
 	if (n_processes == 1 && all[0].pid > 0)
 		js_put_i64(o, "pid", all[0].pid);
+	for (size_t i = 0; i < n_processes; i++) {
+		seen_unix_ms = MAX(seen_unix_ms, all[i].seen_unix_ms);
+		/* blocks of which nothing was seen are like the rest of their process */
+		resident += all[i].seen.bytes > 0 ? all[i].peak.bytes * all[i].resident_bytes / all[i].seen.bytes : 0;
+	}
+	if (seen_unix_ms > 0 && want->part.what == HEAPSET_PEAK) {
+		js_put_i64(o, "resident_unix_ms", seen_unix_ms);
+		put_size(o, "resident_bytes", resident);
+	}
 	for (size_t i = 0; i < MIN(n, want->limit ? want->limit : (size_t)INCIDENT_TOP_STACKS); i++) {
 		char headline[400];
 		const struct heap_interval in = heap_amount_interval(&rows[i].amount);
@@ -259,7 +352,7 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 		put_size(one, "high_bytes", in.high);
 		if (rows[i].f.seen.bytes > 0)
 			put_size(one, "resident_bytes",
-				 rows[i].f.resident_bytes * rows[i].f.live.bytes / rows[i].f.seen.bytes);
+				 rows[i].amount.bytes * rows[i].f.resident_bytes / rows[i].f.seen.bytes);
 		if (heapset_amount(&rows[i].f, HEAPSET_LEAKS).bytes > 0)
 			js_put_double(one, "growth_bytes_per_s", rows[i].f.leak.bytes_per_s);
 		js_put_text(one, "text", headline);

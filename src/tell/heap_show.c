@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "model/heapset_together.h"
 
 #define PATH_FRAMES 256
 /* Below so many samples the interval is visibly lopsided; with more it may be, where they weigh differently. */
@@ -105,30 +106,75 @@ static void put_sampling(const struct heapset *h, const struct heap_show_want *w
 	(void)fputs("\n", p->to);
 }
 
-static void put_totals(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+/* What is known of the peak of several. */
+static void put_together(const struct heapset_together *t, const struct paper *p)
+{
+	char least[16];
+	if (t->n > 1)
+		(void)fprintf(p->to,
+			      "the peak is that of %zu processes that lived at the same time, each at its own highest "
+			      "moment, so it was at most that, and at least %s (the largest of them)\n",
+			      t->n, size(t->least_bytes, least));
+	if (t->apart > 0)
+		(void)fprintf(p->to, "%zu more lived at other times and %s not in it\n", t->apart,
+			      t->apart == 1 ? "is" : "are");
+	if (t->n > 1 && t->ends_unknown > 0)
+		(void)fprintf(p->to, "when %zu of them ended is not known: they count as if they had lived on\n",
+			      t->ends_unknown);
+}
+
+static void put_totals(const struct heapset *h, const struct heap_show_want *want, const struct heapset_together *t,
+		       const struct paper *p)
 {
 	char peak[64], live[64], total[16], at[24];
 	struct heap_amount sum_peak = {.bytes = 0}, sum_live = {.bytes = 0};
 	double requested = 0, peak_at = 0;
-	size_t n, shown = 0;
+	size_t n;
 	const struct heapset_process *all = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
-		heap_amount_add(&sum_peak, &all[i].peak);
 		heap_amount_add(&sum_live, &all[i].live);
 		requested += (double)all[i].requested_bytes;
+		if (!t->in[i])
+			continue;
+		heap_amount_add(&sum_peak, &all[i].peak);
 		peak_at = all[i].peak_at_s;
-		shown++;
 	}
-	(void)fprintf(p->to, "live %s, peak %s", heap_amount_text(&sum_live, live), heap_amount_text(&sum_peak, peak));
-	if (shown == 1)
+	(void)fprintf(p->to, "live %s, peak %s%s", heap_amount_text(&sum_live, live), t->n > 1 ? "at most " : "",
+		      heap_amount_text(&sum_peak, peak));
+	if (t->n == 1)
 		(void)fprintf(p->to, " after %s", duration_format((uint64_t)(fmax(peak_at, 0) * 1e9), at));
-	else
-		(void)fputs(" (the peaks of all, each at its own time)", p->to);
 	(void)fprintf(p->to, "; %s asked for in all\n", size(requested, total));
-	if (want->part.what == HEAPSET_PEAK && sum_peak.above_bytes > 0)
-		(void)fputs("the stacks are those of a moment when no more than 5 % was missing to the peak\n", p->to);
+	put_together(t, p);
+	if (want->part.what == HEAPSET_PEAK && t->stepped)
+		(void)fprintf(p->to, "the stacks are those of a moment when no more than 5 %% was missing to %s peak\n",
+			      t->n > 1 ? "each" : "the");
+}
+
+static void put_held(const struct heapset *h, const struct heap_show_want *want, const struct heapset_row *rows, size_t n,
+		     const struct paper *p)
+{
+	char text[64], time[24];
+	const struct heap_amount all = heapset_total(h, &want->part);
+	bool coarse = false;
+	double alive = 0, total = 0;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < HEAP_LIFE_CLASSES; j++)
+			alive += rows[i].f.lives.alive_bytes[j];
+		coarse |= rows[i].f.lives.coarse;
+		total += rows[i].f.total.bytes;
+	}
+	(void)fprintf(p->to, "held on average over %s: %s, which is what each stack asked for times how long it lived\n",
+		      duration_format((uint64_t)(heapset_span_s(h, &want->part) * 1e9), time),
+		      heap_amount_text(&all, text));
+	if (share(alive, total) >= 0.005)
+		(void)fprintf(p->to,
+			      "%.0f %% of what was asked for was not freed until now, or not before its process ended: of "
+			      "that only is known that it lived longer, which '>' says\n",
+			      100 * fmin(share(alive, total), 1));
+	if (coarse)
+		(void)fputs("an older library made this profile: times may be wrong by half of them\n", p->to);
 }
 
 static double seconds_of(const struct heapset *h, const struct heap_show_want *want)
@@ -179,6 +225,20 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 	}
 }
 
+#define NOT_EXPLAINED "room that the allocator keeps, thread stacks, what was there before the profile"
+
+/* Each page of several counts once among all that have it. */
+static void put_family(const struct heapset_explained *e, const struct paper *p)
+{
+	char whole[16], own[16], inherited[16], rest[16];
+	(void)fprintf(p->to,
+		      "%s with shared pages counted once among those that have them = %s of the stacks above + %s asked "
+		      "for by a process before it forked these + %s unattributed (%.0f %%): " NOT_EXPLAINED
+		      ", or that process has freed\n",
+		      size(e->whole_bytes, whole), size(e->own_bytes, own), size(e->inherited_bytes, inherited),
+		      size(e->rest_bytes, rest), 100 * share(e->rest_bytes, e->whole_bytes));
+}
+
 /* What the kernel counts, and what of it the profile explains. */
 static void put_ladder(const struct heapset_process *s, const struct paper *p)
 {
@@ -192,41 +252,53 @@ static void put_ladder(const struct heapset_process *s, const struct paper *p)
 	if (l->swap_bytes)
 		(void)fprintf(p->to, "; %s in swap", size_format(l->swap_bytes, swap));
 	(void)fputs("\n", p->to);
-	if (!(s->seen.bytes > 0))
+	const struct heapset_explained e = heapset_explained(s);
+	if (!e.valid)
 		return;
-	double resident = s->resident_bytes * share(s->live.bytes, s->seen.bytes);
-	double unattributed = fmax((double)l->anon_bytes - resident, 0);
+	if (e.whole_bytes < (double)l->anon_bytes - 4096 || e.inherited_bytes >= 4096) {
+		(void)fprintf(p->to, "  anonymous %s, ", anon);
+		put_family(&e, p);
+		return;
+	}
+	double resident = e.own_bytes, unattributed = e.rest_bytes;
 	(void)fprintf(p->to,
-		      "  anonymous %s = %s of the stacks above + %s unattributed (%.0f %%): room that the allocator "
-		      "keeps, thread stacks, "
-		      "what was there before the profile\n",
+		      "  anonymous %s = %s of the stacks above + %s unattributed (%.0f %%): " NOT_EXPLAINED "\n",
 		      anon, size(resident, seen), size(unattributed, rest),
 		      100 * share(unattributed, (double)l->anon_bytes));
 }
 
 /* The same of many: file pages that several map would be counted several times, so only what is their own. */
-static void put_ladders(const struct heapset *h, const struct heap_show_want *want, size_t count, const struct paper *p)
+static void put_ladders(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
-	size_t n;
+	size_t n, count = 0, shares = 0;
 	char anon[16], seen[16], rest[16];
-	double all_anon = 0, resident = 0;
+	double all_anon = 0;
+	struct heapset_explained sum = {.valid = true};
 	const struct heapset_process *all = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++) {
-		if (!heapset_wants(&want->part, &all[i]) || !all[i].ladder.valid || !(all[i].seen.bytes > 0))
+		const struct heapset_explained e = heapset_explained(&all[i]);
+		if (!heapset_wants(&want->part, &all[i]) || !e.valid)
 			continue;
+		count++;
+		shares += all[i].shares.valid;
 		all_anon += (double)all[i].ladder.anon_bytes;
-		resident += all[i].resident_bytes * share(all[i].live.bytes, all[i].seen.bytes);
+		sum.whole_bytes += e.whole_bytes;
+		sum.own_bytes += e.own_bytes;
+		sum.inherited_bytes += e.inherited_bytes;
+		sum.rest_bytes += e.rest_bytes;
 	}
 	if (!(all_anon > 0))
 		return;
-	double unattributed = fmax(all_anon - resident, 0);
-	(void)fprintf(
-		p->to,
-		"anonymous memory of %zu running processes: %s = %s of the stacks above + %s unattributed (%.0f %%): "
-		"room that "
-		"the allocator keeps, thread stacks, what was there before the profile or was inherited by fork\n",
-		count, size(all_anon, anon), size(resident, seen), size(unattributed, rest),
-		100 * share(unattributed, all_anon));
+	(void)fprintf(p->to, "anonymous memory of %zu running processes: ", count);
+	if (shares == count) {
+		put_family(&sum, p);
+		return;
+	}
+	(void)fprintf(p->to,
+		      "%s = %s of the stacks above + %s unattributed (%.0f %%): " NOT_EXPLAINED
+		      " or was inherited by fork; pages that several have are counted in each\n",
+		      size(all_anon, anon), size(sum.own_bytes, seen), size(sum.rest_bytes, rest),
+		      100 * share(sum.rest_bytes, all_anon));
 }
 
 static void put_foot(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
@@ -235,11 +307,13 @@ static void put_foot(const struct heapset *h, const struct heap_show_want *want,
 	char lost[16];
 	uint64_t lost_bytes = 0, lost_samples = 0;
 	const char *why = "";
+	bool noted = false;
 	const struct heapset_process *all = heapset_processes(h, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
 		ladders += all[i].ladder.valid;
+		noted |= all[i].seen_unix_ms > 0 && (want->part.what == HEAPSET_PEAK || want->part.what == HEAPSET_LIVE);
 		if (all[i].lost_samples > 0 && !why[0])
 			why = all[i].lost_why;
 		lost_bytes = add_cap(lost_bytes, all[i].lost_bytes);
@@ -256,7 +330,9 @@ static void put_foot(const struct heapset *h, const struct heap_show_want *want,
 		if (heapset_wants(&want->part, &all[i]))
 			put_ladder(&all[i], p);
 	if (ladders > 2)
-		put_ladders(h, want, ladders, p);
+		put_ladders(h, want, p);
+	if (noted)
+		(void)fputs("in memory: the share of it that was when memory got short\n", p->to);
 	if (lost_samples > 0)
 		(void)fprintf(p->to, "not in the table: %s in %llu samples (%s)\n", size_format(lost_bytes, lost),
 			      (unsigned long long)lost_samples, why);
@@ -297,13 +373,47 @@ static void put_resident(const struct heapset_row *row, const struct paper *p)
 		(void)fprintf(p->to, " %10s", "-");
 }
 
+static const char *life_text(struct heap_life l, char dst[static 24])
+{
+	char time[24];
+	if (!l.known)
+		return text_copy(dst, 24, "-"), dst;
+	/* the sampler's clock has steps, and its classes ends */
+	bool below = !l.at_least && (l.below_s > 0 || l.seconds < HEAP_LIFE_STEP_S);
+	double seconds = below ? fmax(l.below_s, HEAP_LIFE_STEP_S) : l.seconds;
+	text_format(dst, 24, "%s%s", l.at_least ? "> " : below ? "< " : "",
+		    duration_format((uint64_t)(seconds * 1e9), time));
+	return dst;
+}
+
+static void put_lives(const struct heapset_figures *f, const struct paper *p)
+{
+	char asked[16], mean[24], half[24], most[24];
+	double alive = 0;
+	for (size_t i = 0; i < HEAP_LIFE_CLASSES; i++)
+		alive += f->lives.alive_bytes[i];
+	(void)fprintf(p->to, " %10s %10s %10s %11s %4.0f %%", size(f->total.bytes, asked),
+		      life_text(heap_lives_mean(&f->lives), mean), life_text(heap_lives_gone(&f->lives, 0.5), half),
+		      life_text(heap_lives_gone(&f->lives, 0.9), most), 100 * fmin(share(alive, f->total.bytes), 1));
+}
+
+/* What is exact of a moment is not for that exact of the peak. */
+static const char *row_error(const struct heapset_row *row, const struct heap_show_want *want,
+			     const struct heapset_together *t, char dst[static 40])
+{
+	error_text(&row->amount, dst);
+	if (want->part.what != HEAPSET_PEAK || strcmp(dst, "exact") != 0)
+		return dst;
+	return t->n > 1 ? "at each one's peak" : t->stepped ? "at that moment" : dst;
+}
+
 static void put_columns(const struct heapset_row *row, const struct heap_show_want *want, double all, double seconds,
-			const struct paper *p)
+			const struct heapset_together *t, const struct paper *p)
 {
 	char a[16], error[40], more[24];
 	double objects = row->amount.objects;
 	(void)fprintf(p->to, "%10s  ", size(row->amount.bytes, a));
-	paper_cell(p, error_text(&row->amount, error), 22);
+	paper_cell(p, row_error(row, want, t, error), 22);
 	(void)fprintf(p->to, " %5.1f %%", 100 * share(row->amount.bytes, all));
 	switch (want->part.what) {
 	case HEAPSET_PEAK:
@@ -328,6 +438,9 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 	case HEAPSET_GROWTH:
 		(void)fprintf(p->to, " %10s/s", size(share(row->amount.bytes, seconds), a));
 		break;
+	case HEAPSET_LIFETIME:
+		put_lives(&row->f, p);
+		break;
 	}
 }
 
@@ -339,6 +452,8 @@ static void put_head(const struct heapset *h, const struct heap_show_want *want,
 		[HEAPSET_LEAKS] = "     KEPT   95 % INTERVAL            SHARE       GROWTH SCORE  STACK",
 		[HEAPSET_TEMPORARY] = "BRIEF (1s)  95 % INTERVAL            SHARE   OBJECTS HALF GONE  STACK",
 		[HEAPSET_GROWTH] = "    GROWN   95 % INTERVAL            SHARE         RATE  STACK",
+		[HEAPSET_LIFETIME] = "     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 % "
+				     "GONE  ALIVE  STACK",
 	};
 	(void)fputs("\n", p->to);
 	paper_ink(p, INK_BOLD);
@@ -374,7 +489,7 @@ static void put_change(const struct heapset *h, const struct heapset_row *row, c
 }
 
 static void put_row(const struct heapset *h, const struct heapset_row *row, const struct heap_show_want *want,
-		    double all, const struct paper *p)
+		    double all, const struct heapset_together *t, const struct paper *p)
 {
 	char headline[400], a[16];
 	const struct frame *path[PATH_FRAMES];
@@ -384,7 +499,7 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 		(void)fprintf(p->to, "%10s %5.1f %% %9.0f", size(row->amount.bytes, a),
 			      100 * share(row->amount.bytes, all), row->amount.objects);
 	else
-		put_columns(row, want, all, seconds_of(h, want), p);
+		put_columns(row, want, all, seconds_of(h, want), t, p);
 	(void)fputs("  ", p->to);
 	heapset_headline(h, row->node, headline, sizeof(headline));
 	paper_cut(p, headline, 200);
@@ -414,6 +529,8 @@ static const char *nothing_words(const struct heap_show_want *want)
 		return "nothing lived for less than a second";
 	case HEAPSET_GROWTH:
 		return "nothing grew: hardly any memory was touched for the first time";
+	case HEAPSET_LIFETIME:
+		return "nothing was sampled";
 	case HEAPSET_PEAK:
 	case HEAPSET_LIVE:
 	case HEAPSET_WHAT_MAX:
@@ -431,9 +548,12 @@ static int rows_get(const struct heapset *h, const struct heap_show_want *want, 
 int heap_table(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
 	cleanup(freep) struct heapset_row *rows = NULL;
+	cleanup(heapset_together_done) struct heapset_together together = {.in = NULL};
 	size_t n = 0;
 	char rest[16];
-	int r = rows_get(h, want, &rows, &n);
+	int r = heapset_together(h, &want->part, &together);
+	if (r == 0)
+		r = rows_get(h, want, &rows, &n);
 	if (r == 0 && want->frames == 0)
 		r = heapset_rows_by_line(h, rows, &n);
 	if (r < 0)
@@ -446,7 +566,9 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 		if (heapset_source_of(h) == HEAPSET_FAULTS)
 			put_growth(h, want, p);
 		else
-			put_totals(h, want, p);
+			put_totals(h, want, &together, p);
+		if (want->part.what == HEAPSET_LIFETIME)
+			put_held(h, want, rows, n, p);
 	}
 	if (want->compare)
 		(void)fprintf(p->to, "compared with %s\n", want->before_title ? want->before_title : "another");
@@ -456,7 +578,7 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 	else
 		put_head(h, want, p);
 	for (size_t i = 0; i < shown; i++)
-		put_row(h, &rows[i], want, all, p);
+		put_row(h, &rows[i], want, all, &together, p);
 	for (size_t i = shown; i < n; i++)
 		left += rows[i].amount.bytes;
 	if (shown < n)

@@ -23,13 +23,25 @@ static void whose_text(const struct js *heap, char dst[static 120])
 		    live ? "" : n > 1 ? " at their peaks" : " at its peak");
 }
 
+/* What was asked for and never touched takes none. */
+static void in_memory_text(const struct js *heap, const struct js *one, char dst[static 80])
+{
+	int64_t bytes = js_get_i64(one, "resident_bytes", -1), all = js_get_i64(one, "bytes", 0);
+	char size[16];
+	dst[0] = '\0';
+	if (js_get_i64(heap, "resident_unix_ms", 0) > 0 && bytes >= 0 && bytes > all - all / 50)
+		text_copy(dst, 80, "; all of it took up memory");
+	else if (js_get_i64(heap, "resident_unix_ms", 0) > 0 && bytes >= 0)
+		text_format(dst, 80, "; about %s of it took up memory", size_format((uint64_t)bytes, size));
+}
+
 void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 {
 	const struct paper paper = {.to = to, .colour = style == REPORT_COLOUR}, *p = &paper;
 	const struct js *top = js_get(heap, "top");
 	char all[16], size[16], grown[16];
 	uint64_t bytes = (uint64_t)MAX(js_get_i64(heap, "bytes", 0), (int64_t)0);
-	char whose[120];
+	char whose[120], memory[80];
 	if (js_len(top) == 0)
 		return;
 	whose_text(heap, whose);
@@ -42,12 +54,14 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 		if (i > 0 && part < bytes / 100)
 			break;
 		(void)fputs("  ", p->to);
+		in_memory_text(heap, one, memory);
 		if (i == 0)
-			paper_text(p, 2, "%s of %s %s came from %s%s", size_format(part, size), size_format(bytes, all),
-				   whose, js_get_text(one, "text", "?"), growth > 0 ? ", and grew steadily" : "");
+			paper_text(p, 2, "%s of %s %s came from %s%s%s", size_format(part, size),
+				   size_format(bytes, all), whose, js_get_text(one, "text", "?"),
+				   growth > 0 ? ", and grew steadily" : "", memory);
 		else
-			paper_text(p, 2, "%s from %s%s", size_format(part, size), js_get_text(one, "text", "?"),
-				   growth > 0 ? ", and grew steadily" : "");
+			paper_text(p, 2, "%s from %s%s%s", size_format(part, size), js_get_text(one, "text", "?"),
+				   growth > 0 ? ", and grew steadily" : "", memory);
 		if (growth > 0)
 			(void)fprintf(p->to, "    by %s an hour\n", size_format((uint64_t)(growth * 3600), grown));
 	}

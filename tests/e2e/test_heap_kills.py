@@ -66,6 +66,40 @@ def test_the_report_of_vigils_kill_has_the_stack_that_grew_and_a_copy_of_before(
     assert b"grow_here" in said and b"whenmemorygotshort:vigilheap" in b"".join(said.split()), said
 
 
+HALF = """
+import mmap, sys, time
+def untouched():
+    return bytes(200 << 20)  # calloc of so much is memory that nobody has touched
+def grow_here(kept):
+    block = bytearray(1 << 20)
+    block[::4096] = b"x" * 256
+    kept.append(block)
+kept, limit, rate = [untouched()], int(sys.argv[1]), float(sys.argv[2])
+begun = time.monotonic()
+while len(kept) < limit:
+    grow_here(kept)
+    time.sleep(max(0, len(kept) / rate - (time.monotonic() - begun)))
+"""
+
+
+def test_the_report_of_a_kill_tells_what_of_it_took_up_memory(vigil, tmp_path):
+    """200 MiB are asked for and not touched: most of what was asked for, nothing of what was full."""
+    script = tmp_path / "half.py"
+    script.write_text(HALF)
+    result = vigil("run", "--heap", "--memory-limit", "192M", "--", "/usr/bin/python3", script, 1000, 40)
+    assert result.status == 137, result
+    heap = vigil.why()["heap"]
+    at = {line: next(t for t in heap["top"] if t["text"].startswith(f"half.py:{line} ")) for line in (4, 6)}
+    assert at[4]["bytes"] > 190 * MIB and at[4]["resident_bytes"] < 10 * MIB, at[4]
+    assert at[6]["bytes"] > 100 * MIB and at[6]["resident_bytes"] > 0.9 * at[6]["bytes"], at[6]
+    assert 0.3 * heap["bytes"] < heap["resident_bytes"] < 0.7 * heap["bytes"] and heap["resident_unix_ms"] > 0, heap
+    said = b" ".join(vigil("why", "last").out.split())
+    assert b"untouched; about 0 B of it took up memory" in said or b"KiB of it took up memory" in said, said
+    assert b"all of it took up memory" in said or b"MiB of it took up memory" in said, said
+    shown = vigil("heap", "last", "--what", "live").out
+    assert b"the share of it that was when memory got short" in shown, shown
+
+
 def test_a_job_that_only_comes_near_its_limit_has_a_copy_and_lives(vigil, script):
     running = vigil.start("run", "--heap", "--memory-limit", "256M", "--", "/usr/bin/python3", script, 225, 400)
     copy = wait_for(lambda: next(iter(profiles(vigil, "heap/warn")), None), 60, "the copy")

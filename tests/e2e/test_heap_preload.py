@@ -485,7 +485,7 @@ def test_without_a_directory_nothing_happens(folder):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
 def test_on_a_full_or_read_only_file_system(folder):
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(folder)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=384k", "tmpfs", str(folder)], check=True)
     try:
         silent(folder)  # a header fits, not all tables
         region = only(folder)

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 
@@ -185,3 +186,50 @@ def test_what_cannot_have_a_profile_is_said_to_be_so(vigil, tmp_path):
     assert result.status == 4 and "--attach" in result.text, result
     job.send_signal(signal.SIGTERM)
     vigil.finish(job)
+
+
+TAKES = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	for (int i = 0; i < 40; i++)
+		memset(malloc(1 << 20), 1, 1 << 20);
+	puts("done");
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("kind, word", [("dynamic", None), ("static", "a static program"), ("script", "a static program"),
+                                        ("musl", "no program of glibc"), ("setuid", "gets other rights"), ("tiny", None)])
+def test_a_program_that_cannot_have_a_profile_is_told_in_one_sentence(vigil, tmp_path, kind, word):
+    """It runs as without --heap, and what is said is said once; where there is a profile nothing is."""
+    source, program = tmp_path / "takes.c", tmp_path / "takes"
+    source.write_text(TAKES)
+    compiler = ["musl-gcc"] if kind == "musl" else ["cc", "-static"] if kind in ("static", "script") else ["cc"]
+    if not shutil.which(compiler[0]):
+        pytest.skip(f"no {compiler[0]}")
+    subprocess.run([*compiler, source, "-o", program], check=True)
+    if kind == "setuid":
+        if os.geteuid() != 0:
+            pytest.skip("takes another user's file")
+        os.chown(program, 65534, 65534)
+        program.chmod(0o4755)
+    if kind == "script":
+        (tmp_path / "script").write_text(f"#! {program} --option\n")
+        (tmp_path / "script").chmod(0o755)
+    argv = [tmp_path / "script"] if kind == "script" else ["true"] if kind == "tiny" else [program]
+    done = vigil("run", "--heap", "--", *argv)
+    assert done.status == 0 and done.out == (b"" if kind == "tiny" else b"done\n"), done
+    said = [line for line in done.err.decode().splitlines() if "heap profile" in line]
+    if word:
+        assert len(said) == 1 and word in said[0] and str(program) in said[0], done
+    elif kind == "tiny":
+        assert len(said) == 1 and "no heap profile was left" in said[0], done
+    else:
+        assert said == [], done
+        assert vigil("heap", "last").status == 0
+    quiet = vigil("run", "--heap", "--quiet", "--", "true")
+    assert b"heap profile" not in quiet.err, quiet

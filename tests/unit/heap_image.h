@@ -153,6 +153,9 @@ static inline void image_freed(struct heap_image *m, uint32_t stack, uint64_t si
 	for (uint64_t limit = 1; k + 1 < HEAP_LIFETIMES && lived_ms >= limit; limit *= 4)
 		k++;
 	m->stacks[stack].freed_bytes[k] += weight;
+	if (lived_ms < UINT64_C(1) << 2 * k >> 1)
+		m->stacks[stack].freed_early_bytes[k] += weight;
+	m->stacks[stack].lived_kib_ms += weight / 1024 * lived_ms;
 	image_sum(&m->stacks[stack].total, size, weight, 1);
 	image_sum(&m->header.total, size, weight, 1);
 	m->header.samples++;

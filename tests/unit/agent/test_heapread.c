@@ -1,6 +1,7 @@
 #include "world_fixture.h"
 
 #include <ftw.h>
+#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -123,6 +124,35 @@ static void stacks_get_their_lines_and_their_figures(void **state)
 	assert_true(brief > 525999 && brief < 526001);
 	assert_int_equal(heapset_path(h, rows[2].node, path, 16), 2);
 	assert_string_equal(path[1]->name, "[not readable further]");
+	free(rows);
+	heapset_free(h);
+}
+
+/* 100 s were seen: of the first stack one MiB more lives each second. */
+static void lives_are_told_and_what_was_held(void **state)
+{
+	(void)state;
+	struct fault f;
+	const struct heapread_want want = {.n_who = 0};
+	training(2147483);
+	struct heapset *h = read_all(file_write("2147483.77.heap", IMAGE_BYTES), &want, 0, &f);
+	const struct heapset_want lives = {.what = HEAPSET_LIFETIME, .lines = true};
+	struct heapset_row *rows;
+	size_t n;
+	assert_int_equal(heapset_rows(h, &lives, &rows, &n), 0);
+	assert_int_equal(n, 3);
+	double span = heapset_span_s(h, &lives);
+	assert_true(fabs(span - 100) < 0.01);
+	assert_true(fabs(rows[0].amount.bytes - 1212121.0 * 50.5) < 1e4);
+	assert_true(heap_lives_gone(&rows[0].f.lives, 0.5).at_least);
+	assert_true(fabs(rows[0].f.lives.oldest_s - 100) < 0.01);
+	/* five MiB for all but half a second, and what was freed after 3 ms and 5 s */
+	double held = ((5 << 20) * 99.5 + 525312 * 5.003) / 100;
+	assert_true(fabs(rows[1].amount.bytes - held) < 10);
+	assert_true(rows[1].f.lives.freed_bytes[heap_life_class(0.003)] == 526000);
+	assert_true(rows[1].f.lives.freed_bytes[heap_life_class(5)] == 526000);
+	assert_true(fabs(heapset_total(h, &lives).bytes - rows[0].amount.bytes - rows[1].amount.bytes -
+			 rows[2].amount.bytes) < 1);
 	free(rows);
 	heapset_free(h);
 }
@@ -272,6 +302,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_get_their_lines_and_their_figures),
+		cmocka_unit_test(lives_are_told_and_what_was_held),
 		cmocka_unit_test(small_stacks_are_put_together_and_nothing_is_lost),
 		cmocka_unit_test(ranks_come_from_whoever_knows_them),
 		cmocka_unit_test(a_live_set_above_the_last_peak_is_the_peak),

@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "model/heapset.h"
+#include "model/heapset_together.h"
 
 static uint32_t frame(struct heapset *h, enum frame_kind kind, const char *name, const char *place, int32_t line)
 {
@@ -242,6 +242,61 @@ static void a_headline_names_the_program_s_line_and_the_library(void **state)
 	heapset_free(h);
 }
 
+static void lived(struct heapset *h, uint32_t process, int64_t from_ms, int64_t to_ms, double peak)
+{
+	struct heapset_process *p = heapset_process_at(h, process);
+	p->begun_unix_ms = from_ms;
+	p->ended_unix_ms = to_ms;
+	p->peak = (struct heap_amount){.bytes = peak};
+}
+
+static void peaks_count_of_those_that_lived_together(void **state)
+{
+	(void)state;
+	struct heapset *h = heapset_new(HEAPSET_SAMPLED);
+	const struct heapset_want want = {.what = HEAPSET_PEAK, .lines = true};
+	struct heapset_together t;
+	struct heapset_row *rows;
+	size_t n;
+	uint32_t id[5], malloc_id = frame(h, FRAME_NATIVE, "malloc", "libc.so.6", 0);
+	for (int i = 0; i < 5; i++) {
+		id[i] = process(h, 100 + i, i);
+		add(h, id[i], (const uint32_t[]){malloc_id}, 1, figures(0, 1 << i, 1 << i));
+	}
+	/* 0 all the time; 1 and 2 one after the other, on the same millisecond; 3 with 2; 4 alone, and largest */
+	lived(h, id[0], 1000, 9000, 10);
+	lived(h, id[1], 2000, 3000, 30);
+	lived(h, id[2], 3000, 6000, 25);
+	lived(h, id[3], 4000, 5000, 7);
+	lived(h, id[4], 9000, 9500, 41);
+	assert_int_equal(heapset_together(h, &want, &t), 0);
+	assert_true(t.n == 3 && t.apart == 2 && t.in[0] && !t.in[1] && t.in[2] && t.in[3] && !t.in[4]);
+	assert_true(t.least_bytes == 25 && t.ends_unknown == 0);
+	heapset_together_done(&t);
+	assert_true(heapset_total(h, &want).bytes == 42);
+	assert_int_equal(heapset_rows(h, &want, &rows, &n), 0);
+	assert_true(n == 1 && rows[0].processes == 3 && rows[0].amount.bytes == 1 + 4 + 8);
+	free(rows);
+	/* nobody knows when 1 ended: it may have been there when 2 and 3 were */
+	lived(h, id[1], 2000, 0, 30);
+	heapset_process_at(h, id[1])->end_unknown = true;
+	assert_int_equal(heapset_together(h, &want, &t), 0);
+	assert_true(t.n == 4 && t.apart == 1 && t.ends_unknown == 1 && t.least_bytes == 30);
+	heapset_together_done(&t);
+	assert_true(heapset_total(h, &want).bytes == 72);
+	const struct heapset_want rank = {.what = HEAPSET_PEAK, .has_rank = true, .rank = 3}, none = {.has_rank = true, .rank = 9};
+	assert_true(heapset_total(h, &rank).bytes == 7);
+	assert_int_equal(heapset_together(h, &none, &t), 0);
+	assert_true(t.n == 0 && t.apart == 0);
+	heapset_together_done(&t);
+	/* what lives now is no matter of that */
+	const struct heapset_want live = {.what = HEAPSET_TEMPORARY};
+	assert_int_equal(heapset_rows(h, &live, &rows, &n), 0);
+	assert_true(n == 1 && rows[0].processes == 5);
+	free(rows);
+	heapset_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +308,7 @@ int main(void)
 		cmocka_unit_test(a_picture_has_bytes_for_time_and_loses_none),
 		cmocka_unit_test(only_steady_growth_beyond_chance_is_a_leak),
 		cmocka_unit_test(a_headline_names_the_program_s_line_and_the_library),
+		cmocka_unit_test(peaks_count_of_those_that_lived_together),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <math.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "preload/inside.h"
@@ -135,6 +136,40 @@ static void sums_come_back_to_nothing(void **state)
 		assert_int_equal(heap_filter[i], 0);
 }
 
+/* What was not freed after all has left no life behind. */
+static void lives_are_counted_and_taken_back(void **state)
+{
+	(void)state;
+	struct heap_header *h = begun();
+	struct taken t;
+	struct heap_stack *s = region_row(h, &h->table.stacks, 0), before = *s;
+	const struct heap_live row = {
+		.size = 1 << 20, .weight = 3 << 20, .born_mono_ns = coarse_ns() - UINT64_C(3000000000), .stack = 0};
+	sum_add(&s->live, &row);
+	sum_add(&h->live, &row);
+	assert_true(live_insert(h, (uintptr_t)address(1), &row));
+	for (int i = 0; i < 2; i++) {
+		assert_true(live_take(address(1), &t));
+		for (size_t k = 0; k < HEAP_LIFETIMES; k++) {
+			assert_int_equal(s->freed_bytes[k] - before.freed_bytes[k], k == 6 ? row.weight : 0);
+			assert_int_equal(s->freed_early_bytes[k], before.freed_early_bytes[k]);
+		}
+		uint64_t lived_ms = (s->lived_kib_ms - before.lived_kib_ms) / (row.weight / 1024);
+		assert_true(lived_ms >= 2999 && lived_ms < 4000);
+		if (i == 0)
+			live_restore(&t);
+		assert_true(i || memcmp(s->freed_bytes, before.freed_bytes, sizeof(before.freed_bytes)) == 0);
+		assert_true(i || s->lived_kib_ms == before.lived_kib_ms);
+	}
+	/* 1.5 s are in the earlier half of up to four */
+	struct heap_live younger = row;
+	younger.born_mono_ns += UINT64_C(1500000000);
+	sum_add(&s->live, &younger);
+	sum_add(&h->live, &younger);
+	assert_true(live_insert(h, (uintptr_t)address(1), &younger) && live_take(address(1), &t));
+	assert_int_equal(s->freed_early_bytes[6] - before.freed_early_bytes[6], row.weight);
+}
+
 static void a_full_table_loses_what_it_says(void **state)
 {
 	(void)state;
@@ -193,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_weight_is_size_by_chance),	   cmocka_unit_test(gaps_are_exponential),
 		cmocka_unit_test(of_a_deep_stack_both_ends_stay),  cmocka_unit_test(sums_come_back_to_nothing),
+		cmocka_unit_test(lives_are_counted_and_taken_back),
 		cmocka_unit_test(a_full_table_loses_what_it_says), cmocka_unit_test(a_child_has_a_region_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "sense/pagemap.h"
 
@@ -16,6 +17,11 @@ static void words_are_counted_by_their_bits(void **state)
 	assert_int_equal(r.swapped, 1);
 	assert_int_equal(r.shared, 1);
 	assert_int_equal(pagemap_present_bytes(&r), 2 * 4096);
+	/* of those present the ones that nobody else has */
+	const uint64_t own[] = {UINT64_C(1) << 63 | UINT64_C(1) << 56, UINT64_C(1) << 56, UINT64_C(1) << 63};
+	assert_int_equal(r.exclusive, 0);
+	pagemap_count(own, ARRAY_SIZE(own), &r);
+	assert_int_equal(r.exclusive, 1);
 }
 
 static void nothing_seen_is_nothing_known(void **state)
@@ -51,6 +57,41 @@ static void touched_pages_are_found_and_others_are_not(void **state)
 	assert_int_equal(r[3].pages, 1);
 	assert_int_equal(pagemap_present_bytes(&r[3]), 1);
 	munmap(p, n * page);
+	fixture_close(&w);
+}
+
+static void after_a_fork_pages_are_shared_until_they_are_written(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	size_t page = (size_t)w.page_bytes, n = 64, done = 0;
+	int go[2], wrote[2];
+	char c = 0;
+	char *p = mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(p != MAP_FAILED && pipe(go) == 0 && pipe(wrote) == 0);
+	assert_int_equal(madvise(p, n * page, MADV_NOHUGEPAGE), 0);
+	for (size_t i = 0; i < n; i++)
+		p[i * page] = 1;
+	pid_t child = fork();
+	if (child == 0) {
+		for (size_t i = 0; i < n / 4; i++)
+			p[i * page] = 2;
+		_exit(write(wrote[1], "x", 1) == 1 && read(go[0], &c, 1) == 1 ? 0 : 1);
+	}
+	assert_int_equal(read(wrote[0], &c, 1), 1);
+	struct pagemap_range r = {.addr = (uintptr_t)p, .bytes = n * page};
+	assert_int_equal(pagemap_read(&w, child, &r, 1, 0, &done), 0);
+	assert_int_equal(r.present, n);
+	assert_int_equal(r.exclusive, n / 4);
+	assert_int_equal(write(go[1], "x", 1), 1);
+	int status = 1;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	munmap(p, n * page);
+	for (int i = 0; i < 2; i++) {
+		close(go[i]);
+		close(wrote[i]);
+	}
 	fixture_close(&w);
 }
 
@@ -117,6 +158,7 @@ int main(void)
 		cmocka_unit_test(words_are_counted_by_their_bits),
 		cmocka_unit_test(nothing_seen_is_nothing_known),
 		cmocka_unit_test(touched_pages_are_found_and_others_are_not),
+		cmocka_unit_test(after_a_fork_pages_are_shared_until_they_are_written),
 		cmocka_unit_test(a_large_range_is_looked_at_in_parts),
 		cmocka_unit_test(a_budget_ends_the_look_and_says_where),
 		cmocka_unit_test(a_process_that_is_gone_is_said_to_be),
