@@ -263,6 +263,7 @@ static void after_ranks(struct super *s)
 	size_t left = super_leftovers(s, pids, ARRAY_SIZE(pids));
 	if (left == 0) {
 		super_attempt_ended(s);
+		ncclrun_keep(&s->nccl);
 		return;
 	}
 	uint64_t now = s->w->mono_ns();
@@ -473,6 +474,7 @@ static int finish(struct super *s)
 		notifier_well(&s->notifier, j->id);
 	notifier_close(&s->notifier);
 	callrun_done(&s->calls);
+	ncclrun_keep(&s->nccl);
 	heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
 	heaprun_done(&s->heap);
 	if (s->spec->json) {
@@ -513,6 +515,14 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		log_error("%s", f.text);
 		return 125;
 	}
+	if (spec->collectives && ncclrun_prepare(w, &s->nccl, &f) < 0) {
+		log_error("%s", f.text);
+		return 125;
+	}
+	if (s->nccl.users_own)
+		log_warning("--collectives: NCCL_PROFILER_PLUGIN is set to %s, which stays: NCCL loads one plugin, and "
+			    "vigil's records nothing",
+			    getenv("NCCL_PROFILER_PLUGIN"));
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	job_describe(s);
 	keeper_open(&s->keeper, spec->state_dir, s->job.id);
