@@ -385,15 +385,16 @@ static int read_ring(const struct world *w, struct collectives *c, const struct 
 	struct proc_status status;
 	char path[576];
 	int e = NCCLRING_NONE;
-	if (l->ring[0] && l->root_fd >= 0) {
+	if (l->root_fd >= 0 && proc_status_read(w, l->pid, &status) == 0) {
 		const char *name;
 		cleanup(closep) int folder = -1;
-		TEXT_FORMAT(path, "%s%d", l->ring, (int)l->pid);
+		/* as the process sees its files, and its number */
+		if (l->ring[0])
+			TEXT_FORMAT(path, "%s%d", l->ring, (int)status.ns_pid);
+		else
+			TEXT_FORMAT(path, "/dev/shm/vigil-nccl-%u.%d", (unsigned)status.uid, (int)status.ns_pid);
 		if (place_open(l, path, &folder, &name))
 			e = ncclring_read(folder, name, &ring, &f);
-	} else if (w->shm_fd >= 0 && proc_status_read(w, l->pid, &status) == 0) {
-		TEXT_FORMAT(path, "vigil-nccl-%u.%d", (unsigned)status.uid, (int)l->pid);
-		e = ncclring_read(w->shm_fd, path, &ring, &f);
 	}
 	if (e == -ENOMEM)
 		return e;

@@ -51,24 +51,35 @@ int datadir_find(const struct world *w, const char *name, const char *source, co
 	return in_build_tree(program) && has(dst, probe) ? 0 : -ENOENT;
 }
 
-int datadir_library(const struct world *w, const char *file, char dst[static PATH_MAX],
+/* Distributions put libraries of several machines side by side: lib/x86_64-linux-gnu. */
+static const char *const library_dirs[] = {VIGIL_LIBDIR, "lib"};
+
+int datadir_library(const struct world *w, const char *file, const char *built, char dst[static PATH_MAX],
 		    char ret_looked[static PATH_MAX])
 {
-	char program[PATH_MAX];
+	char program[PATH_MAX], path[PATH_MAX];
 	const char *data = getenv("VIGIL_DATA_DIR");
 	if (data && *data && has(data, file)) {
 		text_copy(ret_looked, PATH_MAX, data);
-		(void)text_format(program, sizeof(program), "%s/%s", data, file);
-		return realpath(program, dst) ? 0 : -errno;
-	}
-	(void)text_copy(ret_looked, PATH_MAX, "lib/vigil");
-	if (program_dir(w, program) < 0)
-		return -ENOENT;
-	if (text_format(ret_looked, PATH_MAX, "%s/../lib/vigil", program) < PATH_MAX && has(ret_looked, file)) {
-		char path[PATH_MAX];
-		(void)text_format(path, sizeof(path), "%s/%s", ret_looked, file);
+		(void)text_format(path, sizeof(path), "%s/%s", data, file);
 		return realpath(path, dst) ? 0 : -errno;
 	}
-	(void)text_format(dst, PATH_MAX, VIGIL_BUILD_ROOT "/preload/%s", file);
-	return in_build_tree(program) && has(VIGIL_BUILD_ROOT "/preload", file) ? 0 : -ENOENT;
+	(void)text_copy(ret_looked, PATH_MAX, VIGIL_LIBDIR "/vigil");
+	if (program_dir(w, program) < 0)
+		return -ENOENT;
+	for (size_t i = 0; i < ARRAY_SIZE(library_dirs); i++) {
+		char dir[PATH_MAX];
+		if (text_format(dir, sizeof(dir), "%s/../%s/vigil", program, library_dirs[i]) >= PATH_MAX)
+			continue;
+		if (i == 0)
+			text_copy(ret_looked, PATH_MAX, dir);
+		if (!has(dir, file))
+			continue;
+		(void)text_format(path, sizeof(path), "%s/%s", dir, file);
+		return realpath(path, dst) ? 0 : -errno;
+	}
+	if (text_format(path, sizeof(path), VIGIL_BUILD_ROOT "/%s", built) >= PATH_MAX)
+		return -ENOENT;
+	(void)text_format(dst, PATH_MAX, "%s/%s", path, file);
+	return in_build_tree(program) && has(path, file) ? 0 : -ENOENT;
 }

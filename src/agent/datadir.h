@@ -18,8 +18,9 @@
 int must_check datadir_find(const struct world *w, const char *name, const char *source, const char *probe,
 			    char dst[static PATH_MAX], char ret_looked[static PATH_MAX]);
 /*
- * A library of ours that other programs load: VIGIL_DATA_DIR/FILE, lib/vigil/FILE beside the program's folder, or where
- * it was built. The whole path. -ENOENT, and *ret_looked.
+ * A library of ours that other programs load: VIGIL_DATA_DIR/FILE, vigil/FILE in the folder of libraries it was installed
+ * with (or lib) beside the program's folder, or where it was built (the build folder's `built`). The whole path. -ENOENT,
+ * and *ret_looked.
  */
-int must_check datadir_library(const struct world *w, const char *file, char dst[static PATH_MAX],
+int must_check datadir_library(const struct world *w, const char *file, const char *built, char dst[static PATH_MAX],
 			       char ret_looked[static PATH_MAX]);

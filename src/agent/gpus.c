@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/gpuholders.h"
 #include "base/buf.h"
 #include "sense/gpu/gpupid.h"
 #include "sense/kmsg.h"
@@ -113,6 +114,30 @@ static void devices_keep(struct gpuview *v)
 	v->set.n = n;
 }
 
+/* A worker that was forked has open what its parent had: it says nothing. */
+static bool may_hold(const struct member *m)
+{
+	return m->who.role != ROLE_LOADER && m->who.role != ROLE_COMPILER;
+}
+
+/* Where drivers do not tell whose a device is, those that have it open. */
+static void holders_add(const struct world *w, const struct members *m, bool pids_foreign, struct gpu_set *set)
+{
+	uint32_t unsettled = gpuclaim_unsettled(set, pids_foreign);
+	static struct gpuholder one; /* large */
+	for (size_t i = 0; unsettled && i < m->n; i++) {
+		pid_t pid = m->row[i].task->pid;
+		struct gpuclaim_rank rank = {.pids = &pid, .n = 1};
+		if (!may_hold(&m->row[i]))
+			continue;
+		gpuholders_look(NULL, w, &pid, 1, &rank, &one);
+		struct gpuclaim c = gpuclaim_of(set, unsettled, &rank);
+		for (uint32_t k = 0; c.by != GPU_BY_DRIVER && k < set->n; k++)
+			if (c.devices >> k & unsettled >> k & 1)
+				ignore(gpu_process_found(&set->gpu[k], pid, c.by), "one too many is counted");
+	}
+}
+
 static int processes_join(const struct world *w, const struct gpus_want *want, struct gpuview *v)
 {
 	struct tasks t;
@@ -121,6 +146,12 @@ static int processes_join(const struct world *w, const struct gpus_want *want, s
 	if (r)
 		return r;
 	r = tasks_scan(&t, w);
+	if (r == 0 && gpuclaim_unsettled(&v->set, v->pids_foreign)) {
+		r = members_read(w, &t, NULL, &m);
+		if (r == 0)
+			holders_add(w, &m, v->pids_foreign, &v->set);
+		members_done(&m);
+	}
 	if (r == 0)
 		r = members_read(w, &t, want->members, &m);
 	if (r == 0) {

@@ -48,12 +48,12 @@ struct hangcause *hangcause_free(struct hangcause *h)
 	return NULL;
 }
 
-void hangcause_devices(struct hangcause *h, const struct hangdevices *d, const struct crew *crew)
+void hangcause_devices(struct hangcause *h, const struct hangdevices *d, uint32_t devices)
 {
 	static struct gpu_set own; /* large */
 	if (!h->g || !d->set)
 		return;
-	hangdevices_of(d, crew->pids.pid, crew->pids.n, &own);
+	hangdevices_of(d, devices, &own);
 	causegather_gpus(h->g, &own);
 }
 

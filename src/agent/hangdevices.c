@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/gpus.h"
+#include "base/buf.h"
 #include "sense/gpu/gpupid.h"
 
 static const uint64_t calm_ns = 10 * NS_PER_S, anxious_ns = 2 * NS_PER_S;
@@ -21,6 +22,7 @@ void hangdevices_open(struct hangdevices *d, const struct world *w)
 	if (d->n_probes) {
 		d->set = calloc(1, sizeof(*d->set));
 		d->fresh = calloc(1, sizeof(*d->fresh));
+		d->holders = calloc(1, sizeof(*d->holders));
 	}
 	ports_read(d, w);
 }
@@ -34,7 +36,7 @@ static void sample(struct hangdevices *d, const struct world *w)
 	for (size_t i = 0; i < d->n_probes; i++)
 		if (asked[i])
 			gpuprobe_collect(&d->probe[i], d->fresh);
-	ignore(gpupid_fill(w, d->fresh), "processes of other namespaces have pid 0");
+	d->pids_foreign = gpupid_fill(w, d->fresh);
 	struct gpu_set *old = d->set;
 	d->set = d->fresh;
 	d->fresh = old;
@@ -68,24 +70,27 @@ void hangdevices_ports(const struct hangdevices *d, struct pulse_look *look)
 	}
 }
 
-static int pid_order(const void *a, const void *b)
+struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n,
+				  const pid_t *own, size_t n_own)
 {
-	return *(const pid_t *)a < *(const pid_t *)b ? -1 : *(const pid_t *)a > *(const pid_t *)b;
+	struct gpuclaim_rank rank = {.pids = pids, .n = n};
+	struct gpuclaim c = {.devices = 0};
+	if (!d->set)
+		return c;
+	c = gpuclaim_by_driver(d->set, &rank);
+	uint32_t unsettled = gpuclaim_unsettled(d->set, d->pids_foreign);
+	if (c.devices || !d->holders)
+		return c;
+	if (unsettled)
+		gpuholders_look(d->holders, w, own, n_own, &rank, NULL);
+	return gpuclaim_of(d->set, unsettled, &rank);
 }
 
-static bool is_on(const struct gpu_sample *g, const pid_t *pids, size_t n)
-{
-	for (uint32_t i = 0; i < g->n_processes; i++)
-		if (g->process[i].pid && bsearch(&g->process[i].pid, pids, n, sizeof(*pids), pid_order))
-			return true;
-	return false;
-}
-
-void hangdevices_of(const struct hangdevices *d, const pid_t *pids, size_t n, struct gpu_set *ret)
+void hangdevices_of(const struct hangdevices *d, uint32_t devices, struct gpu_set *ret)
 {
 	ret->n = ret->n_findings = ret->n_events = ret->n_drivers = 0;
 	for (uint32_t i = 0; d->set && i < d->set->n; i++)
-		if (is_on(&d->set->gpu[i], pids, n))
+		if (devices >> i & 1)
 			ret->gpu[ret->n++] = d->set->gpu[i];
 }
 
@@ -122,21 +127,24 @@ static void mean_add(struct mean *m, const struct gpu_sample *g)
 	}
 }
 
-void hangdevices_fill(const struct hangdevices *d, const pid_t *pids, size_t n, struct pulse_seen *seen)
+void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct pulse_seen *seen)
 {
+	struct buf which = BUF_ON(seen->gpu_which);
 	struct mean m = {.n = {0}};
 	uint64_t energy = 0;
 	bool has_energy = false;
 	for (uint32_t i = 0; d->set && i < d->set->n; i++) {
 		const struct gpu_sample *g = &d->set->gpu[i];
-		if (!is_on(g, pids, n))
+		if (!(claim.devices >> i & 1))
 			continue;
 		mean_add(&m, g);
+		buf_printf(&which, "%s%u", which.len ? "," : "", g->index);
 		if (gpu_has(g, GPU_ENERGY)) {
 			energy += g->value[GPU_ENERGY];
 			has_energy = true;
 		}
 	}
+	seen->gpu_by = claim.by;
 	for (size_t v = 0; v < PULSE_GPU_VALUES; v++) {
 		if (m.n[v] == 0)
 			continue;

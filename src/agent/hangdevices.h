@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "agent/gpuholders.h"
 #include "model/pulse.h"
 #include "sense/gpu/gpuprobe.h"
 #include "sense/ibport.h"
@@ -16,6 +17,8 @@ struct hangdevices {
 	struct gpuprobe probe[HANGDEVICES_BACKENDS];
 	size_t n_probes;
 	struct gpu_set *set, *fresh; /* the newest sample; NULL until there is one */
+	bool pids_foreign; /* the drivers' numbers of processes are not ours */
+	struct gpuholders *holders; /* NULL without a driver */
 	bool has_rdma;
 	struct ibport port[IBPORT_MAX];
 	size_t n_ports;
@@ -28,7 +31,13 @@ void hangdevices_open(struct hangdevices *d, const struct world *w);
 void hangdevices_look(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns);
 /* What the ports have moved, into the look. */
 void hangdevices_ports(const struct hangdevices *d, struct pulse_look *look);
-/* Means over the devices on which one of the pids (sorted) has a context. */
-void hangdevices_fill(const struct hangdevices *d, const pid_t *pids, size_t n, struct pulse_seen *seen);
-/* The samples of those devices alone. */
-void hangdevices_of(const struct hangdevices *d, const pid_t *pids, size_t n, struct gpu_set *ret);
+/*
+ * Which devices are a rank's. pids: its processes, sorted; the first n_own of `own` are those that open devices
+ * themselves (a loader has open what it was forked with).
+ */
+struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n,
+				  const pid_t *own, size_t n_own);
+/* Means over those devices. */
+void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct pulse_seen *seen);
+/* The samples of the devices alone whose bit is set. */
+void hangdevices_of(const struct hangdevices *d, uint32_t devices, struct gpu_set *ret);

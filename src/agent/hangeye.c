@@ -317,20 +317,27 @@ static void others_fill(const struct hangeye *e, size_t at, struct pulse_seen *s
 	TEXT_COPY(s->last_gone.name, g->name);
 }
 
-static void devices_fill(const struct hangeye *e, const struct hangdevices *d, struct pulse_seen *s)
+static void devices_fill(struct hangeye *e, const struct world *w, struct hangdevices *d, struct pulse_seen *s)
 {
-	pid_t pids[512];
-	size_t n = 0;
+	pid_t pids[512], own[64];
+	size_t n = 0, n_own = 0;
 	if (!d || !d->n_probes)
 		return;
-	for (size_t i = 0; i < e->crew->n_now && n < ARRAY_SIZE(pids); i++)
-		if (e->crew->now[i].who.rank == s->rank)
-			pids[n++] = e->crew->now[i].pid; /* they are sorted */
-	hangdevices_fill(d, pids, n, s);
+	for (size_t i = 0; i < e->crew->n_now && n < ARRAY_SIZE(pids); i++) {
+		const struct crew_member *m = &e->crew->now[i];
+		if (m->who.rank != s->rank)
+			continue;
+		pids[n++] = m->pid; /* they are sorted */
+		if (m->who.role != ROLE_LOADER && m->who.role != ROLE_COMPILER && n_own < ARRAY_SIZE(own))
+			own[n_own++] = m->pid;
+	}
+	struct gpuclaim claim = hangdevices_claim(d, w, pids, n, own, n_own);
+	hangdevices_fill(d, claim, s);
+	e->gpus |= claim.devices;
 }
 
 void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, enum hangeye_mood mood,
-		  uint64_t *thread_ns, const struct hangdevices *devices, struct pulse_look *ret)
+		  uint64_t *thread_ns, struct hangdevices *devices, struct pulse_look *ret)
 {
 	uint64_t now_ns = w->mono_ns();
 	bool first = e->first_ns == 0, calm = mood == HANGEYE_CALM;
@@ -350,6 +357,7 @@ void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_jo
 	ret->now_ns = now_ns;
 	ret->job_age_ns = sub_floor(now_ns, job->started_ns ? job->started_ns : e->first_ns);
 	bool frozen = !calm && is_frozen(w, job);
+	e->gpus = 0;
 	for (size_t i = 0; i < e->n_lanes; i++) {
 		struct pulse_seen *s = &ret->rank[ret->n++];
 		s->rank = e->lane[i].rank;
@@ -361,7 +369,7 @@ void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_jo
 		hanglogs_fill(e->logs, e->alone, s);
 		main_fill(e, w, i, calm, frozen, s);
 		others_fill(e, i, s);
-		devices_fill(e, devices, s);
+		devices_fill(e, w, devices, s);
 	}
 	if (devices)
 		hangdevices_ports(devices, ret);

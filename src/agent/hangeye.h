@@ -37,6 +37,7 @@ struct hangeye {
 	} net[HANG_RANKS * 4]; /* of its main processes and loaders, when sockets were last read */
 	size_t n_net;
 	uint64_t net_ns;
+	uint32_t gpus; /* devices of all its ranks as of the last look: bits of hangdevices_claim */
 	bool no_net; /* sockets cannot be asked here */
 	uint64_t first_ns;
 };
@@ -53,4 +54,4 @@ void hangeye_begin(struct hangeye *e, const struct hang_job *job);
  * moves, and seldom while it rests. devices may be NULL.
  */
 void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, enum hangeye_mood mood,
-		  uint64_t *thread_ns, const struct hangdevices *devices, struct pulse_look *ret);
+		  uint64_t *thread_ns, struct hangdevices *devices, struct pulse_look *ret);

@@ -24,7 +24,7 @@
 static int library_find(const struct world *w, char dst[static PATH_MAX], struct fault *f)
 {
 	char looked[PATH_MAX];
-	int r = datadir_library(w, LIBRARY, dst, looked);
+	int r = datadir_library(w, LIBRARY, "preload", dst, looked);
 	return r < 0 ? fault_set(f, r,
 				 "nothing can be loaded: %s is not in %s; set VIGIL_DATA_DIR to the folder that has it",
 				 LIBRARY, looked)

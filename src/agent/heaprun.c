@@ -51,7 +51,7 @@ int heaprun_prepare(const struct world *w, const struct heaprun_want *want, stru
 	char library[PATH_MAX], looked[PATH_MAX];
 	if (want->rate_bytes && (want->rate_bytes < HEAP_RATE_MIN || want->rate_bytes > HEAP_RATE_MAX))
 		return fault_set(f, -EINVAL, "--heap-rate: expected 4 KiB to 16 MiB; 512K is right for most programs");
-	int r = datadir_library(w, LIBRARY, library, looked);
+	int r = datadir_library(w, LIBRARY, "preload", library, looked);
 	if (r < 0)
 		return fault_set(
 			f, r,

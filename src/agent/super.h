@@ -8,6 +8,7 @@
 #include "agent/callrun.h"
 #include "agent/guardproc.h"
 #include "agent/heaprun.h"
+#include "agent/ncclrun.h"
 #include "agent/hangproc.h"
 #include "agent/keeper.h"
 #include "agent/outlet.h"
@@ -45,6 +46,7 @@ struct super {
 	struct sampler *sampler;       /* NULL: nothing is sampled */
 	struct callrun calls;
 	struct heaprun heap;
+	struct ncclrun nccl;
 	struct guardproc guard;
 	struct hangproc hang;
 	bool hung;                     /* this attempt is being ended because it hangs */

@@ -68,6 +68,11 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 		if (s->heap.objects[0])
 			e->item[e->n++] = s->heap.objects;
 	}
+	if (s->nccl.ring[0]) {
+		e->item[e->n++] = s->nccl.ring;
+		if (s->nccl.plugin[0])
+			e->item[e->n++] = s->nccl.plugin;
+	}
 	if (s->spec->nproc == 0)
 		return;
 	env_add(e, "RANK=%u", i);
@@ -225,6 +230,9 @@ int super_attempt_start(struct super *s, int *ret_status)
 	kept = s->heap.preload ? heaprun_attempt(&s->heap, &s->keeper, s->job.attempt) : 0;
 	if (kept < 0)
 		log_warning("no heap profile: no folder for it in %s: %s", s->spec->state_dir, strerror(-kept));
+	kept = s->nccl.on && !s->nccl.users_own ? ncclrun_attempt(&s->nccl, &s->keeper, s->job.attempt) : 0;
+	if (kept < 0)
+		log_warning("NCCL's calls are not recorded: no folder for them: %s", strerror(-kept));
 	for (uint32_t i = 0; i < s->nproc; i++) {
 		int status = rank_start(s, i);
 		if (status != 0) {

@@ -263,6 +263,7 @@ static void after_ranks(struct super *s)
 	size_t left = super_leftovers(s, pids, ARRAY_SIZE(pids));
 	if (left == 0) {
 		super_attempt_ended(s);
+		ncclrun_keep(&s->nccl);
 		return;
 	}
 	uint64_t now = s->w->mono_ns();
@@ -484,6 +485,7 @@ static int finish(struct super *s)
 		notifier_well(&s->notifier, j->id);
 	notifier_close(&s->notifier);
 	callrun_done(&s->calls);
+	ncclrun_keep(&s->nccl);
 	heap_end(s);
 	if (s->spec->json) {
 		cleanup(js_freep) struct js *object = job_json(j);
@@ -525,6 +527,14 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	}
 	if (s->heap.unfit[0])
 		log_warning("%s", s->heap.unfit);
+	if (spec->collectives && ncclrun_prepare(w, &s->nccl, &f) < 0) {
+		log_error("%s", f.text);
+		return 125;
+	}
+	if (s->nccl.users_own)
+		log_warning("--collectives: NCCL_PROFILER_PLUGIN is set to %s, which stays: NCCL loads one plugin, and "
+			    "vigil's records nothing",
+			    getenv("NCCL_PROFILER_PLUGIN"));
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	job_describe(s);
 	keeper_open(&s->keeper, spec->state_dir, s->job.id);

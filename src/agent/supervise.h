@@ -35,6 +35,7 @@ struct run_spec {
 	bool heap;                /* each process leaves a heap profile */
 	uint64_t heap_rate_bytes; /* mean distance of samples; 0: dormant */
 	bool heap_objects;
+	bool collectives;         /* NCCL loads the plugin that records its calls */
 	const struct hang_settings *hang; /* NULL: nobody looks for hangs */
 	const char *const *progress; /* patterns of progress, checked */
 	size_t n_progress;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "agent/collectives.h"
+#include "agent/ncclrun.h"
 #include "agent/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
@@ -100,6 +101,25 @@ static int of_job(const struct world *w, const struct collectives_options *o, co
 	return show(o, &c, s->text);
 }
 
+/* A job that has ended, and of which rings were kept. */
+static bool rings_kept(const struct subject *s, char *dst, size_t cap)
+{
+	if (!s->is_job || s->job.ended_unix_ms == 0 || !s->job.log_dir[0])
+		return false;
+	ncclrun_kept(s->job.log_dir, s->job.attempt, dst, cap);
+	return access(dst, R_OK) == 0;
+}
+
+static int of_ended(const struct collectives_options *o, const struct subject *s, char *folder)
+{
+	cleanup(collectives_done) struct collectives c = {.set = NULL};
+	if (collectives_of_files(&folder, 1, &c) != 0) {
+		log_error("out of memory");
+		return EXIT_PROBLEM;
+	}
+	return show(o, &c, s->text);
+}
+
 static bool all_are_files(int argc, char **argv)
 {
 	struct stat st;
@@ -116,7 +136,7 @@ static int collectives_run(const void *options, int argc, char **argv)
 	struct subject s;
 	struct fault f = {.text = ""};
 	struct ncclras_address address;
-	char state[256];
+	char state[256], folder[320];
 	/* a rank that closes its pipe must not end vigil */
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (argc == 0) {
@@ -142,7 +162,7 @@ static int collectives_run(const void *options, int argc, char **argv)
 	if (r)
 		log_error("%s", f.text);
 	else
-		status = of_job(&w, o, &s);
+		status = rings_kept(&s, folder, sizeof(folder)) ? of_ended(o, &s, folder) : of_job(&w, o, &s);
 	world_close(&w);
 	return status;
 }
@@ -161,7 +181,8 @@ const struct command command_collectives = {
 		 "in the "
 		 "number of the rank. Rings of vigil's NCCL plugin and saved reports of ncclras are read as well.\n"
 		 "\n"
-		 "With JOB or PID: the dumps and rings of its ranks on this machine, and NCCL's RAS. RAS is asked only "
+		 "With JOB or PID: the dumps and rings of its ranks on this machine, and NCCL's RAS. Rings are there of a "
+		 "job that was started with 'vigil run --collectives', also when it has ended. RAS is asked only "
 		 "where "
 		 "that is safe: of NCCL 2.28.9 and later, and not in a job's first minute. --dump asks the ranks for "
 		 "new dumps "

@@ -99,6 +99,12 @@ const struct command command_gpus = {
 		 "ever, too: then "
 		 "MEMBUSY is near 0 and the power low.\n"
 		 "\n"
+		 "In a container most drivers name processes by the host's numbers. There a device counts as a process's "
+		 "when "
+		 "it has the device file mapped, or else open (of several, those that CUDA_VISIBLE_DEVICES names); the "
+		 "list "
+		 "says so.\n"
+		 "\n"
 		 "Drivers are asked in processes of their own. One that does not answer is a finding; vigil goes on, and "
 		 "the exit "
 		 "status is 1. Without a GPU the command says what it looked at; that is no error.",

@@ -21,6 +21,7 @@ struct run_options {
 	uint64_t summary_every;
 	bool calls;
 	bool heap, heap_dormant, heap_objects;
+	bool collectives;
 	uint64_t heap_rate;
 	const char *rules;
 	struct hang_options hang;
@@ -66,6 +67,9 @@ static const struct option options[] = {
 	{.name = "heap-dormant", .type = OPTION_FLAG,
 	 .help = "be ready to sample memory, but begin when vigil heap JOB --start says so",
 	 .offset = offsetof(struct run_options, heap_dormant)},
+	{.name = "collectives", .type = OPTION_FLAG,
+	 .help = "have NCCL load vigil's plugin, which records its calls; see vigil collectives",
+	 .offset = offsetof(struct run_options, collectives)},
 	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct run_options, rules)},
 	HANG_OPTIONS(struct run_options, on_hang_choices, ON_HANG_HELP, NULL),
@@ -110,6 +114,7 @@ static int run(const void *opts, int argc, char **argv)
 		.heap = o->heap || o->heap_dormant,
 		.heap_rate_bytes = !o->heap ? 0 : o->heap_rate == UINT64_MAX ? 512 * KIB : o->heap_rate,
 		.heap_objects = o->heap_objects,
+		.collectives = o->collectives,
 		.rules = o->rules,
 		.summary_ns = o->summary_every,
 	};

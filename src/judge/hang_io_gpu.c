@@ -103,6 +103,15 @@ static bool has_devices(const struct pulses *p)
 	return false;
 }
 
+/* Are some taken for the job's by device files alone? */
+static bool by_files(const struct pulses *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->rank[i].seen.gpu_has >> PULSE_GPU_BUSY & 1 && p->rank[i].seen.gpu_by != GPU_BY_DRIVER)
+			return true;
+	return false;
+}
+
 uint64_t hang_io_gpu(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
 {
 	uint32_t known, processes;
@@ -160,9 +169,10 @@ void hang_io_gpu_judge(struct hang_work *w)
 	} else {
 		w->v->text[0] = '\0';
 	}
-	hang_says(w, "By the rule io-gpu: the IO of no process has changed for %s, %s.", stood,
+	hang_says(w, "By the rule io-gpu: the IO of no process has changed for %s, %s%s.", stood,
 		  has_devices(w->p) ? "and variance and median of the GPUs' use say that it does not change either"
-				    : "and there is no GPU whose use could");
+				    : "and there is no GPU whose use could",
+		  by_files(w->p) ? " (which GPUs are the job's is known by their device files)" : "");
 	if (benign)
 		hang_says(w, "That rule cannot tell it, but the evidence says that it may stand still (%s).", was);
 	else if (*was)

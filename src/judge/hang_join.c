@@ -45,13 +45,24 @@ static const char *id_of(enum hang_collective_kind k, bool had_steps)
 	}
 }
 
+static const char *collective_id(const struct hang_work *w)
+{
+	const struct hang_collective *c = w->c->collective;
+	return c && c->valid ? id_of(c->kind, w->stepping) : NULL;
+}
+
 /* Counters of the library itself: they see what stacks do not, which rank has not entered. */
 bool hang_collective_says(struct hang_work *w)
 {
-	const struct hang_collective *c = w->c->collective;
-	const char *id = c && c->valid ? id_of(c->kind, w->stepping) : NULL;
 	/* A rank that is seen to stand outside of every wait is the better witness; hang_collective_joins compares them. */
-	if (!id || hang_culprit(w))
+	return collective_id(w) && !hang_culprit(w) && hang_collective_alone(w);
+}
+
+bool hang_collective_alone(struct hang_work *w)
+{
+	const struct hang_collective *c = w->c->collective;
+	const char *id = collective_id(w);
+	if (!id)
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;

@@ -177,7 +177,8 @@ void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const 
 	sleep_keep(&w);
 	bool decided = hang_stopped(&w) || hang_dead(&w) || hang_not_started(&w) ||
 		       (w.has_stacks ? by_stacks(&w) : hang_collective_says(&w) || hang_by_counters(&w));
-	if (!decided)
+	/* stacks that say nothing do not contradict it either */
+	if (!decided && !hang_collective_alone(&w))
 		hang_unknown(&w);
 	if (s->rule == HANG_RULE_IO_GPU)
 		hang_io_gpu_judge(&w);

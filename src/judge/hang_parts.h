@@ -108,6 +108,8 @@ bool hang_by_counters(struct hang_work *w); /* without stacks */
 void hang_unknown(struct hang_work *w);
 /* What logs and the collective library add to a verdict, or are instead of one. */
 bool hang_collective_says(struct hang_work *w);
+/* The same where stacks have said nothing: whoever stands outside of the waits is then no better witness. */
+bool hang_collective_alone(struct hang_work *w);
 void hang_collective_joins(struct hang_work *w);
 void hang_book_joins(struct hang_work *w);
 /* Always */

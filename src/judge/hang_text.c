@@ -202,6 +202,28 @@ void hang_groups(struct hang_work *w)
 	}
 }
 
+/* "GPU 3 97 % busy at 150 W", and by what it is the rank's where no driver says so. */
+static void gpu_counters(const struct pulse *l, struct buf *b)
+{
+	static const char *const by[GPU_BYS] = {
+		[GPU_BY_MAPPED] = " (its device file is mapped by the rank; the driver does not name the process)",
+		[GPU_BY_VISIBLE] = " (its device file is open, and CUDA_VISIBLE_DEVICES names it; the driver does not "
+				   "name the process)",
+		[GPU_BY_OPEN] = " (its device file is open, which does not prove that it is used; the driver does not "
+				"name the process)",
+	};
+	const struct pulse_seen *s = &l->seen;
+	if (!(s->gpu_has & (1u << PULSE_GPU_BUSY | 1u << PULSE_GPU_POWER)))
+		return;
+	buf_printf(b, "%sGPU%s%s", b->len ? ", " : "", s->gpu_which[0] ? " " : "", s->gpu_which);
+	if (s->gpu_has >> PULSE_GPU_BUSY & 1)
+		buf_printf(b, " %.0f %% busy", s->gpu[PULSE_GPU_BUSY]);
+	if (s->gpu_has >> PULSE_GPU_POWER & 1)
+		buf_printf(b, " at %.0f W%s", s->gpu[PULSE_GPU_POWER], l->gpu_spins ? " (it only spins)" : "");
+	if (by[s->gpu_by])
+		buf_add(b, by[s->gpu_by]);
+}
+
 static void counters_of(struct hang_work *w, const struct pulse *l)
 {
 	char who[HANG_WHO], text[300], size[16];
@@ -217,10 +239,7 @@ static void counters_of(struct hang_work *w, const struct pulse *l)
 				   size_format((uint64_t)l->trace[bytes[i]].rate, size));
 	if (l->trace[PULSE_LOG_LINES].known && l->trace[PULSE_LOG_LINES].rate > 0)
 		buf_printf(&b, "%slog %.1f lines/s", b.len ? ", " : "", l->trace[PULSE_LOG_LINES].rate);
-	if (l->seen.gpu_has >> PULSE_GPU_BUSY & 1)
-		buf_printf(&b, "%sGPU %.0f %% busy", b.len ? ", " : "", l->seen.gpu[PULSE_GPU_BUSY]);
-	if (l->seen.gpu_has >> PULSE_GPU_POWER & 1)
-		buf_printf(&b, " at %.0f W%s", l->seen.gpu[PULSE_GPU_POWER], l->gpu_spins ? " (it only spins)" : "");
+	gpu_counters(l, &b);
 	if (l->seen.has_progress && l->seen.progress.has_epoch)
 		buf_printf(&b, "%sepoch %.6g", b.len ? ", " : "", l->seen.progress.epoch);
 	if (l->seen.has_progress && l->seen.progress.has_step)

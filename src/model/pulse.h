@@ -76,6 +76,8 @@ struct pulse_seen {
 	uint64_t count[PULSE_SIGNS];
 	uint32_t gpu_has; /* 1u << PULSE_GPU_…; 0 if it holds no device */
 	double gpu[PULSE_GPU_VALUES];
+	char gpu_which[24]; /* their indices: "0,3"; cut when there are many */
+	enum gpu_by gpu_by; /* how they are known to be the rank's */
 	bool has_progress;
 	struct pulse_progress progress;
 	uint32_t processes; /* alive now; a zombie is not */

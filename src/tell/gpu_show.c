@@ -24,7 +24,9 @@ static struct js *process_json(const struct gpu_process *p, const struct gpu_who
 	struct js *j = js_object();
 	if (p->pid)
 		js_put_i64(j, "pid", p->pid);
-	js_put_i64(j, "driver_pid", p->driver_pid);
+	if (p->driver_pid)
+		js_put_i64(j, "driver_pid", p->driver_pid);
+	js_put_text(j, "by", gpu_by_name(p->by));
 	js_put_text_if(j, "job", w->job);
 	if (w->known && w->who.rank != NO_RANK)
 		js_put_i64(j, "rank", w->who.rank);
@@ -68,7 +70,7 @@ static struct js *device_json(const struct gpuview *v, uint32_t i)
 		js_put_text(j, "recovery", gpu_recovery_name(g->value[GPU_RECOVERY]));
 	for (uint32_t k = 0; k < g->n_processes; k++)
 		js_add(processes, process_json(&g->process[k], &v->who[i][k]));
-	if (g->has_processes)
+	if (g->has_processes || g->n_processes)
 		js_put(j, "processes", processes);
 	else
 		js_free(processes);
@@ -250,8 +252,14 @@ static void process_text(const struct paper *p, const struct gpu_process *one, c
 		buf_printf(&b, "rank %d ", w->who.rank);
 	if (w->has_role)
 		buf_add(&b, role_name(w->who.role));
-	fprintf(p->to, "       %s %-8d %10s  ", one->pid ? "pid" : "foreign pid", one->driver_pid,
+	static const char *const by[GPU_BYS] = {[GPU_BY_MAPPED] = "has it mapped  ",
+						[GPU_BY_VISIBLE] = "has it open and visible  ",
+						[GPU_BY_OPEN] = "has it open  "};
+	fprintf(p->to, "       %s %-8d %10s  ", one->pid ? "pid" : "foreign pid",
+		one->driver_pid ? one->driver_pid : one->pid,
 		one->has_memory ? size_format(one->memory_bytes, memory) : "-");
+	if (by[one->by])
+		fputs(by[one->by], p->to);
 	if (one->has_sm)
 		fprintf(p->to, "SM %3u %%  ", one->sm_percent);
 	paper_cut(p, what, 60);
@@ -352,9 +360,10 @@ void gpu_text(const struct gpuview *v, bool colour, FILE *to)
 			fprintf(to, "and %u more devices\n", v->set.n_dropped);
 		if (v->pids_foreign)
 			paper_text(&p, 0,
-				   "vigil runs in a container: drivers tell the host's process numbers. Those marked "
-				   "foreign could "
-				   "not be brought together with a process here.");
+				   "vigil runs in a container: most drivers tell the host's process numbers. Those "
+				   "marked foreign could not be brought together with a process here; instead, who "
+				   "has a device's file mapped or open is shown. CUDA opens devices that it does not "
+				   "use, too.");
 	}
 	if (v->set.n_findings)
 		paper_heading(&p, "findings");

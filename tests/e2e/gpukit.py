@@ -1,4 +1,7 @@
-"""Driver libraries that tell of whatever machine a test writes down."""
+"""Driver libraries that tell of whatever machine a test writes down, and containers with device files."""
+import shlex
+import subprocess
+
 import pytest
 
 MACHINE = """
@@ -44,3 +47,20 @@ def fake(binary, tmp_path):
             new.rename(path)
 
     return Fake()
+
+
+@pytest.fixture
+def container(tmp_path):
+    """container("nvidia4", …): a command's prefix: a pid namespace, and a /dev with these files (a page each)."""
+    def make(*devices):
+        dev = shlex.quote(str(tmp_path / "dev"))
+        lines = ["set -e", f"mkdir -p {dev}", f"mount -t tmpfs none {dev}", f"cd {dev}", "mkdir shm pts",
+                 "ln -s /proc/self/fd fd", "for f in null zero full random urandom tty; do touch $f; mount --bind /dev/$f $f; done",
+                 "mount --rbind /dev/shm shm", "mount --rbind /dev/pts pts"]
+        lines += [f"head -c 4096 /dev/zero > {d}" for d in devices]
+        box = ("unshare", "-pfm", "--mount-proc", "--kill-child", "sh", "-c",
+               "; ".join([*lines, f"cd /; mount --rbind {dev} /dev", 'exec "$@"']), "-")
+        if subprocess.run([*box, "true"], capture_output=True).returncode:
+            pytest.skip("no pid and mount namespaces of its own here")
+        return box
+    return make

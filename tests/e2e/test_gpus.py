@@ -5,12 +5,14 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 from conftest import wait_for
-from gpukit import MACHINE, fake  # noqa: F401
+from gpukit import MACHINE, container, fake  # noqa: F401
 
 GIB = 1 << 30
+
 
 def seen(result, status=0):
     assert result.status == status, result
@@ -84,6 +86,42 @@ def test_a_jobs_devices_with_rank_and_role(vigil, fake, state):
     assert seen(vigil("gpus", "last", "--json", env=fake.env))["gpus"] == []
     assert b"uses no GPU of this node" in vigil("gpus", "last", env=fake.env).out
     job.communicate(b"x", timeout=20)
+
+
+HOLD = """if 1:
+    import mmap, os, sys, time
+    kept = [open(f"/dev/nvidia{n}", "rb") for n in (6, 7)]
+    used = mmap.mmap(kept[int(os.environ["RANK"])].fileno(), 0, prot=mmap.PROT_READ) if "map" in sys.argv else None
+    os.write(1, f"{os.environ['RANK']} {os.getpid()}\\n".encode())
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how,devices,by", [
+    ("open", [[0, 1], [0, 1]], "open"), ("map", [[0], [1]], "mapped"), ("visible", [[1], [1]], "visible")])
+def test_in_a_container_devices_belong_to_who_has_them_open(vigil, fake, container, how, devices, by):
+    """The driver names numbers of the host; what the ranks have of device files says which devices are the job's."""
+    box = container("nvidia6", "nvidia7", "nvidiactl")
+    env = {**fake.env, **({"CUDA_VISIBLE_DEVICES": "1"} if how == "visible" else {})}
+    fake(MACHINE)
+    job = vigil.start("run", "--quiet", "--nproc", 2, "--", sys.executable, "-c", HOLD, how, prefix=box, env=env)
+    pids = dict(tuple(map(int, job.stdout.readline().split())) for _ in range(2))
+    fake(MACHINE, "device 0 minor 6", "device 1 minor 7", "process 0 compute 4194301 9", "process 1 compute 4194302 9")
+    inside = ("nsenter", "-p", "-m", "-t", psutil.Process(job.pid).children()[0].pid, "--")
+    view = seen(vigil("gpus", "last", "--json", env=env, prefix=inside))
+    assert view["pids_foreign"]
+    found = {pids[r]: [g["index"] for g in view["gpus"] for p in g["processes"] if p.get("pid") == pids[r]] for r in pids}
+    assert [found[pids[r]] for r in (0, 1)] == devices, view
+    ours = [p for g in view["gpus"] for p in g["processes"] if "pid" in p]
+    assert {p["by"] for p in ours} == {by} and {p["rank"] for p in ours} == {0, 1} and all("driver_pid" not in p for p in ours)
+    foreign = [p for g in view["gpus"] for p in g["processes"] if "pid" not in p]
+    assert foreign and all(p["driver_pid"] > 4194300 and p["by"] == "driver" for p in foreign)
+    text = vigil("gpus", "last", env=env, prefix=inside).out.decode()
+    assert {"open": "has it open", "mapped": "has it mapped", "visible": "open and visible"}[by] in text
+    # a driver that translates its numbers is believed, and open files then say nothing
+    fake(MACHINE, "device 0 minor 6", "device 1 minor 7", f"process 1 compute {pids[0]} 9")
+    view = seen(vigil("gpus", "last", "--json", env=env, prefix=inside))
+    assert [(g["index"], [(p["pid"], p["by"]) for p in g["processes"]]) for g in view["gpus"]] == [(1, [(pids[0], "driver")])]
 
 
 @pytest.mark.parametrize("output", ["pipe", "json"])

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from conftest import wait_for, workload
-from gpukit import fake  # noqa: F401
+from gpukit import container, fake  # noqa: F401
 from guardkit import nobodys_vigil  # noqa: F401
 from ranksim import RasServer, ras_report, world
 
@@ -541,6 +541,60 @@ def test_by_the_rule_of_old_a_use_that_goes_up_and_down_is_no_hang(vigil, on_gpu
     assert not events(vigil, "hang") and not events(vigil, "suspected")
     p.terminate()
     p.wait(20)
+
+
+# In a container the driver names numbers of the host ---------------------------------------------------------------
+
+def boxed_devices(use, busy=0):
+    return [f"device {i} {key} {value}" for i in range(2) for key, value in
+            (("name", "NVIDIA H100"), ("uuid", f"GPU-{i}"), ("minor", 6 + i), ("busy", use), ("memory_busy", busy),
+             ("power", 150_000 if busy == 0 else 600_000), ("power_limit", 700_000))] + [
+        f"process {i} compute {4194300 + i} 1000000" for i in range(2)]
+
+
+def test_by_the_rule_of_old_devices_that_ranks_have_open_are_the_jobs(vigil, fake, container):
+    fake(*boxed_devices(100))
+    p = vigil.start("run", "--hang-rule", "io-gpu", "--hang-after", "5s", "--on-hang", "kill", "--nproc", 2, "--",
+                    *workload("hangs", "lock", "--at", 5, "--open", "/dev/nvidia6", "--open", "/dev/nvidia7"), env=fake.env,
+                    prefix=container("nvidia6", "nvidia7"))
+    result = vigil.finish(p, 200)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert 5_000 + WINDOW_MS <= report["hang"]["standstill_ms"] <= 5_000 + WINDOW_MS + 20_000, report
+    assert "variance and median" in report["cause"]["text"] and "by their device files" in report["cause"]["text"], report
+
+
+def test_by_the_rule_of_old_a_container_whose_devices_work_is_no_hang(vigil, fake, container):
+    fake(*boxed_devices(40, 30))
+    p = vigil.start("run", "--hang-rule", "io-gpu", "--hang-after", "5s", "--on-hang", "kill", "--nproc", 2, "--",
+                    *workload("hangs", "lock", "--at", 5, "--open", "/dev/nvidiaRANK"), env=fake.env,
+                    prefix=container("nvidia0", "nvidia1"))
+    ranks_of(p, 2)
+    ends = time.monotonic() + 5 + WINDOW_MS / 1000 + 20
+    for use in itertools.cycle((95, 40)):
+        if time.monotonic() > ends:
+            break
+        fake(*(line.replace("minor 6", "minor 0").replace("minor 7", "minor 1") for line in boxed_devices(use, 30)))
+        with pytest.raises(subprocess.TimeoutExpired):
+            p.wait(5)
+    assert not events(vigil, "hang")
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_the_evidence_says_by_what_a_device_is_the_ranks(vigil, fake, container, mapped):
+    fake(*boxed_devices(100))
+    words = ["--maps", "/dev/nvidiaRANK"] if mapped else []
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--nproc", 2, "--",
+                    *workload("hangs", "lock", "--at", 5, "--open", "/dev/nvidia0", "--open", "/dev/nvidia1", *words),
+                    env=fake.env, prefix=container("nvidia0", "nvidia1"))
+    fake(*(line.replace("minor 6", "minor 0").replace("minor 7", "minor 1") for line in boxed_devices(100)))
+    result = vigil.finish(p, 90)
+    assert result.status == 124, result
+    counters = {e["text"].split(":")[0]: e["text"] for e in vigil.why()["evidence"] if e["kind"] == "counters"}
+    for rank in (0, 1):
+        which = f"GPU {rank} " if mapped else "GPU 0,1 "
+        assert which + "100 % busy at 150 W (it only spins)" in counters[f"rank {rank}"], counters
+        assert ("is mapped by the rank" if mapped else "does not prove that it is used") in counters[f"rank {rank}"], counters
 
 
 # What the ranks' error files say --------------------------------------------------------------------------------

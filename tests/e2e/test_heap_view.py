@@ -634,3 +634,18 @@ def test_numpy_s_arrays_are_counted(vigil, tmp_path):
     assert abs(brief["bytes"] - 30 * 4 * MIB) < 16384 and brief["objects"] == 30, brief
     truth = 20000 * 1600
     assert abs(small["bytes"] - truth) < 2 * (small["high_bytes"] - small["low_bytes"]) and 17000 < small["objects"] < 23000, small
+
+
+def test_an_installed_vigil_finds_its_library(vigil, binary, tmp_path):
+    """Beside the program, in the folder of libraries that the build was set up for (lib/x86_64-linux-gnu), and in lib."""
+    built = binary.parents[2]
+    libdir = next(o["value"] for o in json.loads((built / "meson-info/intro-buildoptions.json").read_text()) if o["name"] == "libdir")
+    for folder in {libdir, "lib"}:
+        root = tmp_path / folder.replace("/", "-")
+        (root / folder / "vigil").mkdir(parents=True)
+        (root / "bin").mkdir()
+        shutil.copy(binary, root / "bin/vigil")
+        away = vigil("run", "--heap", "--", "/bin/true", binary=root / "bin/vigil")
+        assert away.status == 125 and "libvigil_heap.so is not in" in away.text and libdir in away.text, away
+        shutil.copy(built / "preload/libvigil_heap.so", root / folder / "vigil")
+        assert vigil("run", "--heap", "--", "/bin/true", binary=root / "bin/vigil").status == 0

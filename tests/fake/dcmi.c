@@ -124,3 +124,19 @@ EXPORT int dcmi_get_device_resource_info(int card, int chip, struct dcmi_process
 	}
 	return 0;
 }
+
+EXPORT int dcmi_get_device_logic_id(int *logic, int card, int chip);
+EXPORT int dcmi_get_device_logic_id(int *logic, int card, int chip)
+{
+	ENTER(card);
+	(void)chip;
+	*logic = device_of(card);
+	return 0;
+}
+
+EXPORT int dcmi_get_device_phyid_from_logicid(uint32_t logic, uint32_t *ret);
+EXPORT int dcmi_get_device_phyid_from_logicid(uint32_t logic, uint32_t *ret)
+{
+	ENTER(-1);
+	return u32_of(2 * (int)logic + 3, "physical", ret);
+}

@@ -248,8 +248,9 @@ class Job:
             threading.Thread(target=self.noise, daemon=True, name="logger").start()
         if self.args.dumps:
             threading.Thread(target=self.recorder, daemon=True, name="recorder").start()
+        self.opened = [open(path.replace("RANK", str(self.rank)), "rb") for path in self.args.open]
         if self.args.maps:
-            with open(self.args.maps, "rb") as f:
+            with open(self.args.maps.replace("RANK", str(self.rank)), "rb") as f:
                 self.mapped = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
         if self.args.what in self.EARLY and self.rank == self.args.culprit:
             self.missing()
@@ -293,7 +294,8 @@ def main():
     p.add_argument("--deaf", action="store_true")
     p.add_argument("--helper")
     p.add_argument("--dumps", help="folder with ready_N of each rank, which pipe_N.pipe makes fr_N of")
-    p.add_argument("--maps", help="a file to have in memory: vigil knows libraries by their names")
+    p.add_argument("--maps", help="a file to have in memory: vigil knows libraries by their names; RANK: the rank's number")
+    p.add_argument("--open", action="append", default=[], help="a file to have open; RANK: the rank's number")
     args = p.parse_args()
     if args.spawn:
         spawn(args)

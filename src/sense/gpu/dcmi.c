@@ -28,7 +28,8 @@
 	F(clock, (int, int, int, uint32_t *), "dcmi_get_device_frequency")                                             \
 	F(health, (int, int, uint32_t *), "dcmi_get_device_health")                                                    \
 	F(processes, (int, int, struct dcmi_process *, int *), "dcmi_get_device_resource_info")                        \
-	F(logic_id, (int *, int, int), "dcmi_get_device_logic_id")
+	F(logic_id, (int *, int, int), "dcmi_get_device_logic_id")                                                     \
+	F(physical_id, (uint32_t, uint32_t *), "dcmi_get_device_phyid_from_logicid")
 
 struct device {
 	int card, chip; /* cards have numbers of their own, with gaps */
@@ -206,8 +207,11 @@ static void device_read(struct dcmi *d, uint32_t i, struct gpu_set *out)
 	g->vendor = GPU_HUAWEI;
 	g->index = i;
 	out->n++; /* from here on it is seen, with what it has by then */
-	if (CALL(d, logic_id, &logic, at->card, at->chip) == 0 && logic >= 0)
+	if (CALL(d, logic_id, &logic, at->card, at->chip) == 0 && logic >= 0) {
 		g->index = (uint32_t)logic;
+		/* device files have the physical number, which a container's logical one may differ from */
+		g->has_number = CALL(d, physical_id, g->index, &g->number) == 0;
+	}
 	if (CALL(d, chip, at->card, at->chip, &chip) == 0)
 		TEXT_FORMAT(g->name, "%.32s %.32s", chip.type, chip.name);
 	TEXT_FORMAT(g->uuid, "npu card %d chip %d", at->card, at->chip);

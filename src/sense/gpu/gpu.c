@@ -62,6 +62,15 @@ const char *gpu_vendor_name(enum gpu_vendor v)
 	return (size_t)v < ARRAY_SIZE(names) ? names[v] : "other";
 }
 
+const char *gpu_by_name(enum gpu_by by)
+{
+	static const char *const names[GPU_BYS] = {[GPU_BY_DRIVER] = "driver",
+						   [GPU_BY_MAPPED] = "mapped",
+						   [GPU_BY_VISIBLE] = "visible",
+						   [GPU_BY_OPEN] = "open"};
+	return (size_t)by < ARRAY_SIZE(names) ? names[by] : "open";
+}
+
 const char *gpu_trouble_name(enum gpu_trouble t)
 {
 	static const char *const names[] = {
@@ -100,6 +109,16 @@ struct gpu_process *gpu_process_at(struct gpu_sample *g, pid_t driver_pid)
 	struct gpu_process *p = &g->process[g->n_processes++];
 	*p = (struct gpu_process){.driver_pid = driver_pid};
 	return p;
+}
+
+bool gpu_process_found(struct gpu_sample *g, pid_t pid, enum gpu_by by)
+{
+	if (g->n_processes == GPU_PROCESSES) {
+		g->n_processes_dropped++;
+		return false;
+	}
+	g->process[g->n_processes++] = (struct gpu_process){.pid = pid, .by = by};
+	return true;
 }
 
 struct gpu_finding *gpu_finding_add(struct gpu_set *s, enum gpu_trouble t, const char *call, const char *uuid,

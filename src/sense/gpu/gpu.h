@@ -21,6 +21,15 @@
 #define GPU_EVENTS 32
 #define GPU_DRIVERS 4
 
+/* By what a process was found to be on a device, from strong to weak. */
+enum gpu_by {
+	GPU_BY_DRIVER, /* the driver's list of processes names it, or its files tell of its work there */
+	GPU_BY_MAPPED, /* it has mapped the device file */
+	GPU_BY_VISIBLE, /* of the device files that it has open, one that its environment lets it see */
+	GPU_BY_OPEN, /* it has the device file open */
+	GPU_BYS,
+};
+
 enum gpu_vendor { GPU_NVIDIA, GPU_HUAWEI, GPU_AMD, GPU_INTEL, GPU_OTHER };
 
 enum gpu_value {
@@ -66,18 +75,21 @@ enum gpu_value {
 #define GPU_REASON_POWER_BRAKE 0x80u
 
 struct gpu_process {
-	pid_t driver_pid; /* as the driver says: that of the outermost namespace */
+	pid_t driver_pid; /* as the driver says: that of the outermost namespace; 0: it does not name it */
 	pid_t pid; /* ours; 0: not known in our namespace */
 	uint64_t memory_bytes;
 	uint32_t sm_percent, memory_percent;
 	uint32_t instance; /* of a divided GPU */
 	uint64_t busy_ns; /* engines, from the kernel's files; counts up */
 	bool has_memory, has_sm, has_instance, has_busy_ns;
+	enum gpu_by by;
 };
 
 struct gpu_sample {
 	enum gpu_vendor vendor;
 	uint32_t index; /* as the driver counts */
+	bool has_number;
+	uint32_t number; /* in the name of its device file; see sense/gpu/gpuheld.h */
 	char uuid[96], name[96], pci[32];
 	uint64_t has;
 	uint64_t value[GPU_VALUES];
@@ -145,6 +157,8 @@ struct gpu_value_name {
 };
 const struct gpu_value_name *gpu_value_name(enum gpu_value v);
 const char *gpu_vendor_name(enum gpu_vendor v);
+/* "driver", "mapped", "visible", "open" */
+const char *gpu_by_name(enum gpu_by by);
 const char *gpu_trouble_name(enum gpu_trouble t);
 const char *gpu_recovery_name(uint64_t action);
 /* The name of one reason bit ("hw_thermal"); NULL if it has none. */
@@ -152,6 +166,8 @@ const char *gpu_reason_name(uint32_t bit);
 
 /* The process with this driver pid, made if need be; NULL when there is no room, which is counted. */
 struct gpu_process *gpu_process_at(struct gpu_sample *g, pid_t driver_pid);
+/* One that the driver does not name; false when there is no room, which is counted. */
+bool gpu_process_found(struct gpu_sample *g, pid_t pid, enum gpu_by by);
 struct gpu_finding *gpu_finding_add(struct gpu_set *s, enum gpu_trouble t, const char *call, const char *uuid,
 				    const char *fmt, ...) printf_like(5, 6);
 /* Everything of more behind what set has. */

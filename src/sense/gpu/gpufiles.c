@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/gpu/drmfd.h"
+#include "sense/gpu/gpuheld.h"
 #include "sense/gpu/gpuprobe.h"
 
 #define CLIENTS_MAX 1024
@@ -153,6 +154,22 @@ static bool vendor_take(struct files *f, const char *dir, struct gpu_sample *g)
 	return span_eq(s, "0x1002") || span_eq(s, "0x8086");
 }
 
+/* Beside cardN stands the device file that programs compute through. */
+static void number_of_render(struct files *f, const char *dir, struct gpu_sample *g)
+{
+	char path[320];
+	uint64_t n;
+	TEXT_FORMAT(path, "%s/drm", dir);
+	cleanup(closedirp) DIR *d = folder_open(f->w->sys_fd, path);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (strncmp(e->d_name, "renderD", 7) != 0 || span_u64(span_of(e->d_name + 7), &n) < 0 ||
+		    n < GPUHELD_RENDER_FIRST || n >= GPUHELD_RENDER_FIRST + GPUHELD_NUMBERS)
+			continue;
+		g->has_number = true;
+		g->number = (uint32_t)(n - GPUHELD_RENDER_FIRST);
+	}
+}
+
 static void card_read(struct files *f, const char *card, struct gpu_set *out)
 {
 	char dir[128];
@@ -166,6 +183,7 @@ static void card_read(struct files *f, const char *card, struct gpu_set *out)
 	}
 	g.index = (uint32_t)strtoul(card + 4, NULL, 10);
 	g.has_processes = true;
+	number_of_render(f, dir, &g);
 	name_take(f, dir, g.vendor == GPU_AMD ? "AMD GPU" : "Intel GPU", &g);
 	number_take(f, dir, "gpu_busy_percent", 1, GPU_BUSY, &g);
 	number_take(f, dir, "mem_busy_percent", 1, GPU_MEMORY_BUSY, &g);
@@ -246,7 +264,11 @@ static void client_take(struct files *f, pid_t pid, const struct drmfd *d, struc
 	engines_add(&f->card[at], d);
 	if (!p)
 		return;
+	if (p->pid == 0)
+		p->by = GPU_BY_OPEN;
 	p->pid = pid; /* of our own namespace: it was found in our /proc */
+	if (d->memory_bytes)
+		p->by = GPU_BY_DRIVER;
 	if (d->has_memory) {
 		p->memory_bytes = add_cap(p->memory_bytes, d->memory_bytes);
 		p->has_memory = true;
@@ -254,6 +276,8 @@ static void client_take(struct files *f, pid_t pid, const struct drmfd *d, struc
 	for (size_t i = 0; i < d->n_engines; i++) {
 		p->busy_ns = add_cap(p->busy_ns, d->engine[i].busy_ns);
 		p->has_busy_ns = p->has_busy_ns || d->engine[i].busy_ns > 0;
+		if (d->engine[i].busy_ns || d->engine[i].cycles)
+			p->by = GPU_BY_DRIVER;
 	}
 }
 
@@ -333,6 +357,7 @@ static void kfd_process(struct files *f, pid_t pid, const char *dir, struct gpu_
 			continue;
 		p->memory_bytes = MAX(p->memory_bytes, bytes); /* what fdinfo counts is partly the same memory */
 		p->has_memory = true;
+		p->by = GPU_BY_DRIVER;
 	}
 }
 

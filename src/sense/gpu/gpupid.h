@@ -1,8 +1,9 @@
 /*
  * Whose process a driver's process number is. Drivers know the numbers of the
- * outermost pid namespace. On the host they are ours; inside a container only
- * a process that can be seen to hold the driver's device open is taken for
- * the one that is meant, for an equal number may be somebody else.
+ * outermost pid namespace; newer ones of NVIDIA translate them to that of who
+ * asks. On the host they are ours; inside a container only a process that can
+ * be seen to hold that very device open is taken for the one that is meant,
+ * for an equal number may be somebody else.
  */
 #pragma once
 

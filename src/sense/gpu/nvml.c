@@ -24,6 +24,7 @@
 	F(driver_version, (char *, uint32_t), "nvmlSystemGetDriverVersion")                                            \
 	F(name, (nvml_device, char *, uint32_t), "nvmlDeviceGetName")                                                  \
 	F(uuid, (nvml_device, char *, uint32_t), "nvmlDeviceGetUUID")                                                  \
+	F(minor, (nvml_device, uint32_t *), "nvmlDeviceGetMinorNumber")                                                \
 	F(pci, (nvml_device, struct nvml_pci *), "nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2")                 \
 	F(utilization, (nvml_device, struct nvml_utilization *), "nvmlDeviceGetUtilizationRates")                      \
 	F(memory_v2, (nvml_device, struct nvml_memory_v2 *), "nvmlDeviceGetMemoryInfo_v2")                             \
@@ -61,6 +62,8 @@
 struct device {
 	nvml_device handle;
 	uint32_t index;
+	bool has_number;
+	uint32_t number;
 	char uuid[96], name[96], pci[32];
 	uint64_t lost_until_ns;
 	uint64_t use_seen_us;
@@ -201,6 +204,7 @@ static void devices_find(struct nvml *nv, struct gpu_set *out)
 		}
 		ignore(CALL(nv, name, d->handle, d->name, sizeof(d->name)), "empty then");
 		ignore(CALL(nv, uuid, d->handle, d->uuid, sizeof(d->uuid)), "empty then");
+		d->has_number = CALL(nv, minor, d->handle, &d->number) == NVML_OK;
 		if (CALL(nv, pci, d->handle, &pci) == NVML_OK)
 			TEXT_FORMAT(d->pci, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
 		d->name[sizeof(d->name) - 1] = d->uuid[sizeof(d->uuid) - 1] = '\0';
@@ -531,6 +535,8 @@ static void device_read(struct nvml *nv, struct device *d, struct gpu_set *out)
 	memset(g, 0, sizeof(*g));
 	g->vendor = GPU_NVIDIA;
 	g->index = d->index;
+	g->has_number = d->has_number;
+	g->number = d->number;
 	TEXT_COPY(g->uuid, d->uuid);
 	TEXT_COPY(g->name, d->name);
 	TEXT_COPY(g->pci, d->pci);

@@ -62,7 +62,7 @@ static struct gpuprobe once(const struct gpuprobe_limits *limits)
 }
 
 #define H100                                                                                                           \
-	"device 0 name NVIDIA H100 80GB HBM3\ndevice 0 uuid GPU-aaaa\ndevice 0 bus 0x17\n"                             \
+	"device 0 name NVIDIA H100 80GB HBM3\ndevice 0 uuid GPU-aaaa\ndevice 0 bus 0x17\ndevice 0 minor 5\n"            \
 	"device 0 busy 97 40\ndevice 0 memory_busy 33\ndevice 0 memory_total 85899345920\n"                            \
 	"device 0 memory_used 1073741824\ndevice 0 memory_reserved 536870912\ndevice 0 power 150000\n"                 \
 	"device 0 power_limit 700000\ndevice 0 energy 123456789012\ndevice 0 temperature 64\n"                         \
@@ -85,6 +85,7 @@ static void nvml_values_arrive_with_their_units(void **state)
 	assert_string_equal(g->name, "NVIDIA H100 80GB HBM3");
 	assert_string_equal(g->uuid, "GPU-aaaa");
 	assert_string_equal(g->pci, "0000:17:00.0");
+	assert_true(g->has_number && g->number == 5); /* /dev/nvidia5, though the first that is seen */
 	const struct {
 		enum gpu_value v;
 		uint64_t is;
@@ -373,6 +374,7 @@ static void amd_world(void)
 	put(AMD_CARD "vendor", "0x1002\n");
 	put(AMD_CARD "uevent", "DRIVER=amdgpu\nPCI_ID=1002:74A1\nPCI_SLOT_NAME=0000:03:00.0\n");
 	put(AMD_CARD "gpu_busy_percent", "41\n");
+	put(AMD_CARD "drm/renderD129/dev", "226:129\n");
 	put(AMD_CARD "mem_info_vram_total", "17163091968\n");
 	put(AMD_CARD "mem_info_vram_used", "1048576\n");
 	put(AMD_CARD "hwmon/hwmon3/power1_average", "97000000\n");
@@ -394,6 +396,10 @@ static void amd_world(void)
 	put_device_fd("51", "9",
 		      "drm-driver:\txe\ndrm-pdev:\t0000:00:02.0\ndrm-client-id:\t5\n"
 		      "drm-cycles-ccs:\t500\ndrm-total-cycles-ccs:\t1000\ndrm-resident-vram0:\t1 MiB\n");
+	/* who looks at all devices works with none of them */
+	put_device_fd("52", "4",
+		      "drm-driver:\txe\ndrm-pdev:\t0000:00:02.0\ndrm-client-id:\t6\n"
+		      "drm-cycles-ccs:\t0\ndrm-total-cycles-ccs:\t1000\ndrm-resident-vram0:\t0\n");
 }
 
 static void files_of_the_kernel_tell_of_amd_and_intel(void **state)
@@ -424,15 +430,20 @@ static void files_of_the_kernel_tell_of_amd_and_intel(void **state)
 	assert_int_equal(amd->value[GPU_ECC_UNCORRECTED], 1);
 	assert_int_equal(amd->value[GPU_ECC_CORRECTED], 20);
 	assert_false(gpu_has(amd, GPU_MEMORY_BUSY) || gpu_has(amd, GPU_POWER_LIMIT));
+	assert_true(amd->has_number && amd->number == 1); /* renderD129 */
+	assert_false(intel->has_number);
 	assert_int_equal(amd->n_processes, 2); /* of the client one process, and that of KFD */
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < 2; i++)
 		sum += amd->process[i].memory_bytes;
 	assert_int_equal(sum, 8 * KIB + 5000000);
 	assert_int_equal(intel->vendor, GPU_INTEL);
-	assert_int_equal(intel->n_processes, 1);
-	assert_int_equal(intel->process[0].pid, 51);
-	assert_int_equal(intel->process[0].memory_bytes, MIB);
+	assert_int_equal(intel->n_processes, 2);
+	const struct gpu_process *works = &intel->process[intel->process[0].pid == 51 ? 0 : 1];
+	const struct gpu_process *looks = &intel->process[intel->process[0].pid == 51 ? 1 : 0];
+	assert_true(works->pid == 51 && works->by == GPU_BY_DRIVER);
+	assert_int_equal(works->memory_bytes, MIB);
+	assert_true(looks->pid == 52 && looks->by == GPU_BY_OPEN);
 	assert_true(gpu_has(intel, GPU_BUSY) && intel->value[GPU_BUSY] == 0); /* nothing moved between two looks */
 	closep(&w.proc_fd);
 	closep(&w.sys_fd);
@@ -473,7 +484,7 @@ static void npus_are_read_by_their_cards_numbers(void **state)
 			 0);
 	script("device 0 name 910B3\ndevice 0 busy 77 5\ndevice 0 memory_busy 20\ndevice 0 memory_total_mib 65536\n"
 	       "device 0 memory_used_mib 1024\ndevice 0 power_tenths 2753\ndevice 0 temperature 48\ndevice 0 health 2\n"
-	       "device 1 busy 255\nprocess 0 compute 600 12345\nprocess 1 compute 601 9\n");
+	       "device 0 physical 6\ndevice 1 busy 255\nprocess 0 compute 600 12345\nprocess 1 compute 601 9\n");
 	struct world still = world;
 	still.mono_ns = standing_clock;
 	struct gpuprobe p;
@@ -483,6 +494,9 @@ static void npus_are_read_by_their_cards_numbers(void **state)
 	assert_int_equal(set.n, 2);
 	assert_int_equal(set.n_findings, 0);
 	assert_int_equal(g->vendor, GPU_HUAWEI);
+	assert_true(g->has_number); /* /dev/davinci6, though logically the first */
+	assert_int_equal(g->number, 6);
+	assert_false(set.gpu[1].has_number);
 	assert_string_equal(g->name, "Ascend 910B3");
 	assert_int_equal(g->value[GPU_BUSY], 77);
 	assert_int_equal(g->value[GPU_MEMORY_BUSY], 20);

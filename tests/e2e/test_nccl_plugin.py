@@ -1,0 +1,121 @@
+"""vigil run --collectives: NCCL, played by a program, loads the plugin that the environment names."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import wait_for
+
+RANKS = 4
+
+
+@pytest.fixture
+def player(binary):
+    path = binary.parents[2] / "tests/tool/ncclplay"
+    if not path.exists():
+        pytest.skip(f"{path} is not built")
+    return path
+
+
+def missing(view, status, culprit, number):
+    assert (view["kind"], view["culprit_ranks"], view["confidence"], view["number"]) == ("missing", [culprit], "high", number), view
+    assert any(e["source"] == "NCCL profiler ring" for e in view["evidence"]), view
+    assert status == 1
+
+
+def rings(vigil):
+    return sorted(vigil.state.glob("jobs/*/attempt-*/nccl/ring.*"))
+
+
+def shared_folders():
+    return set(pathlib.Path("/dev/shm").glob("vigil-nccl-*"))
+
+
+def test_the_rank_that_did_not_join_is_named_by_the_rings(vigil, player):
+    before = shared_folders()
+    p = vigil.start("run", "--collectives", "--hang-after", "4s", "--on-hang", "kill", "--nproc", RANKS, "--", player, "--culprit",
+                    2, "--at", 40)
+
+    def asked():
+        r = vigil("collectives", "last", "--json")
+        return r if r.status == 1 and r.json()["kind"] == "missing" else None
+    r = wait_for(asked, 60, "the hang to be in the rings")
+    missing(r.json(), r.status, 2, 41)
+    result = vigil.finish(p, 90)
+    assert result.status == 124 and result.out.count(b"plugin /") == RANKS and b"version 6" in result.out, result
+    report = vigil.why()
+    assert (report["cause"]["id"], report["culprit_ranks"], report["cause"]["confidence"]) == ("missing_rank", [2], "high"), report
+    assert "all_reduce number 41" in report["cause"]["text"]
+    # it has ended: its rings are in the state directory, and shared memory is as it was
+    assert len(rings(vigil)) == RANKS and shared_folders() == before
+    assert sum(f.stat().st_blocks * 512 for f in rings(vigil)) < RANKS * 200_000, "empty slots take no room"
+    r = vigil("collectives", "last", "--json")
+    missing(r.json(), r.status, 2, 41)
+
+
+def test_without_the_option_nothing_is_loaded(vigil, player):
+    result = vigil("run", "--nproc", 2, "--", player, "--at", 2, "--end")
+    assert result.status == 0 and result.out.count(b"plugin none") == 2, result
+    assert not rings(vigil)
+
+
+def test_the_users_own_plugin_stays(vigil, player):
+    env = {"NCCL_PROFILER_PLUGIN": "inspector"}
+    result = vigil("run", "--collectives", "--nproc", 2, "--", sys.executable, "-c",
+                   "import os; print(os.environ['NCCL_PROFILER_PLUGIN'], os.environ.get('VIGIL_NCCL_RING'))", env=env)
+    assert result.status == 0 and result.out.count(b"inspector None") == 2, result
+    assert "NCCL_PROFILER_PLUGIN is set to inspector, which stays" in result.text
+
+
+def test_the_plugin_named_by_the_user_gets_a_place(vigil, player, binary):
+    env = {"NCCL_PROFILER_PLUGIN": binary.parents[2] / "plugins/nccl/libvigil-nccl.so"}
+    result = vigil("run", "--collectives", "--", player, "--at", 2, "--end", env=env)
+    assert result.status == 0 and b"plugin /" in result.out, result
+    assert len(rings(vigil)) == 1 and "stays" not in result.text
+
+
+def test_a_switch_of_the_environment_and_of_the_configuration(vigil, player, tmp_path):
+    result = vigil("run", "--", player, "--at", 2, "--end", env={"VIGIL_COLLECTIVES": "1"})
+    assert result.status == 0 and len(rings(vigil)) == 1, result
+    config = tmp_path / "vigil.yaml"
+    config.write_text("run:\n  collectives: true\n")
+    result = vigil("run", "--", player, "--at", 2, "--end", env={"VIGIL_CONFIG": config})
+    assert result.status == 0 and len(rings(vigil)) == 2, result
+
+
+def test_each_attempt_keeps_its_own(vigil, player, tmp_path):
+    """A second attempt's rings are what `collectives JOB` reads; those of the first stay beside them."""
+    script = f'test -e {tmp_path}/again && exec "$0" --at 3 --end; touch {tmp_path}/again; "$0" --at 2 --end; exit 7'
+    result = vigil("run", "--collectives", "--retries", 1, "--retry-on", "any", "--backoff", "10ms", "--nproc", 1, "--", "sh", "-c",
+                   script, player)
+    assert result.status == 0, result
+    assert [f.parents[1].name for f in rings(vigil)] == ["attempt-0", "attempt-1"]
+    r = vigil("collectives", "last", "--json")
+    assert r.status == 0 and r.json()["kind"] == "none", r
+
+
+def test_a_job_without_nccl_leaves_nothing(vigil):
+    before = shared_folders()
+    result = vigil("run", "--collectives", "--", "/bin/true")
+    assert result.status == 0 and not list(vigil.state.glob("jobs/*/attempt-0/nccl")) and shared_folders() == before
+    assert vigil("run", "--collectives", "--", "/no/such/program").status == 127 and shared_folders() == before
+
+
+def test_an_installed_vigil_finds_it(vigil, binary, player, tmp_path):
+    """Beside the program, in the folder of libraries that the build was set up for, and in plain lib."""
+    built = binary.parents[2]
+    libdir = next(o["value"] for o in json.loads((built / "meson-info/intro-buildoptions.json").read_text()) if o["name"] == "libdir")
+    for folder in {libdir, "lib"}:
+        root = tmp_path / folder.replace("/", "-")
+        (root / folder / "vigil").mkdir(parents=True)
+        (root / "bin").mkdir()
+        shutil.copy(binary, root / "bin/vigil")
+        away = vigil("run", "--collectives", "--", player, "--at", 1, "--end", binary=root / "bin/vigil")
+        assert away.status == 125 and "libvigil-nccl.so is not in" in away.text and libdir in away.text, away
+        shutil.copy(built / "plugins/nccl/libvigil-nccl.so", root / folder / "vigil")
+        found = vigil("run", "--collectives", "--", player, "--at", 1, "--end", binary=root / "bin/vigil")
+        assert found.status == 0 and str(root).encode() in found.out, found
