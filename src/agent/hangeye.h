@@ -39,6 +39,8 @@ struct hangeye {
 	uint64_t net_ns;
 	bool no_net; /* sockets cannot be asked here */
 	uint64_t first_ns;
+	uint64_t timeout_ns; /* of the job's framework; 0 unknown */
+	pid_t timeout_of; /* the main process that was asked for it; 0: none yet */
 };
 
 /* How the job was at the look before: it moves; it stands still by its own will, as was found; it is suspected. */

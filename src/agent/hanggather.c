@@ -152,6 +152,7 @@ static void sources_read(struct hanggather *g, const struct world *w)
 {
 	static struct stackgroups groups; /* large */
 	const struct stackdump *newest = g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL;
+	g->n_source = 0;
 	if (!newest)
 		return;
 	stackgroups_make(&newest, 1, &groups);
@@ -213,22 +214,36 @@ static void collective_take(struct hanggather *g)
 
 /* ---------------------------------------------------------------------------- */
 
-static void complete(struct hanggather *g, const struct world *w, const struct hangeye *e)
+static void stacks_put(struct hanggather *g, const struct world *w, struct hang_case *c)
 {
 	if (g->step.want & HANG_WANT_STACKS)
 		sources_read(g, w);
-	book_take(g, e);
-	if (g->step.want & HANG_WANT_COLLECTIVE)
-		collective_take(g);
-	struct hang_case *c = &g->hcase;
 	c->now_unix_ms = w->unix_ms();
 	for (size_t i = 0; i < g->n_dumps; i++)
 		c->dumps[i] = &g->dump[i];
 	c->n_dumps = g->n_dumps;
-	c->collective = g->collective.valid ? &g->collective : NULL;
-	c->shares = g->shares;
 	c->source = g->source;
 	c->n_source = g->n_source;
+}
+
+bool hanggather_glance(struct hanggather *g, const struct world *w, struct hang_case *ret)
+{
+	if (!g->busy || g->n_dumps == 0)
+		return false;
+	*ret = g->hcase;
+	stacks_put(g, w, ret);
+	return true;
+}
+
+static void complete(struct hanggather *g, const struct world *w, const struct hangeye *e)
+{
+	struct hang_case *c = &g->hcase;
+	stacks_put(g, w, c);
+	book_take(g, e);
+	if (g->step.want & HANG_WANT_COLLECTIVE)
+		collective_take(g);
+	c->collective = g->collective.valid ? &g->collective : NULL;
+	c->shares = g->shares;
 }
 
 bool hanggather_step(struct hanggather *g, const struct world *w, const struct hangeye *e)

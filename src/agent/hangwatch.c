@@ -35,6 +35,8 @@ static const double thread_share = 0.0005;
 static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
 /* Events of suspicions are no closer than this. */
 static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
+/* First looks of one job are no closer than this, and forgotten when it has moved for as long. */
+static const uint64_t glance_gap_ns = 60 * NS_PER_S;
 #define FDS_MOST 4096
 
 struct watched {
@@ -53,6 +55,10 @@ struct watched {
 	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when first suspected; 0: it is not */
 	uint64_t suspect_told_ns; /* when a suspicion was last told; 0 never */
 	bool told; /* an incident of kind hang stands */
+	uint64_t glance_ns; /* when its first look was last sent; 0: none, or it was taken back */
+	uint64_t well_ns; /* since when nothing is suspected; 0: something is */
+	bool glanced; /* at the evidence that is being gathered */
+	char suspicion[200]; /* for which it is */
 	char benign[240]; /* the last one that was told */
 };
 
@@ -258,6 +264,47 @@ static void cause_look(struct watch *k, struct watched *j)
 	hangcause_devices(j->cause, &k->devices, j->eye.crew);
 }
 
+/*
+ * The first stacks of a suspicion go to the owner at once: a framework's own time-out may end the ranks before there is a
+ * verdict. The first of several rounds stays for a while: later ones may find them ending.
+ */
+static void glance(struct watch *k, struct watched *j, size_t index)
+{
+	static struct hang_verdict v;
+	static struct hang_case c; /* large, both */
+	uint64_t now_ns = k->w.mono_ns();
+	if (j->glanced || !(j->gather.step.want & HANG_WANT_STACKS) || !hanggather_glance(&j->gather, &k->w, &c))
+		return;
+	j->glanced = true;
+	if (j->glance_ns && now_ns - j->glance_ns < glance_gap_ns)
+		return;
+	c.pulses = &j->pulses;
+	hang_glance(&k->shm->settings, &j->mind, &c, &v);
+	struct hang_message *m = v.benign || j->mind.since_ns == 0 ? NULL : message(k, j, index, HANG_SAYS_GLANCE);
+	if (!m)
+		return;
+	TEXT_COPY(m->text, j->suspicion);
+	m->verdict = v;
+	m->stacks_len = hanggather_stacks(&j->gather, m->stacks, sizeof(m->stacks));
+	m->suspected_ns = j->suspected_ns;
+	m->judged_ns = v.standstill_ns;
+	message_send(k);
+	j->glance_ns = now_ns;
+}
+
+/* Ranks that die move once more, so only steps, or a while of life, take a suspicion back. */
+static void glance_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+{
+	bool well = step->state == HANG_WELL;
+	if (!well)
+		j->well_ns = 0;
+	else if (j->well_ns == 0)
+		j->well_ns = now_ns;
+	if (j->glance_ns && well && (j->pulses.step_ns > j->glance_ns || now_ns - j->well_ns >= glance_gap_ns) &&
+	    tell_line(k, j, index, HANG_SAYS_MOVES, ""))
+		j->glance_ns = 0;
+}
+
 /* Once for each standstill, and not for each of many short ones: a suspicion is a look, and no news to anybody. */
 static void suspicion(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
@@ -347,7 +394,10 @@ static void look(struct watch *k, struct watched *j, size_t index)
 		j->benign[0] = '\0';
 	bool calm = step.state == HANG_WELL && !step.closely;
 	suspicion(k, j, index, &step, now_ns);
+	glance_look(k, j, index, &step, now_ns);
 	if (step.want && !j->gather.busy) {
+		j->glanced = false;
+		TEXT_COPY(j->suspicion, step.text);
 		hanggather_begin(&j->gather, &step, &j->eye, &j->pulses, j->cause, now_ns);
 	}
 	uint64_t cost = own_cpu_ns() - began;
@@ -376,6 +426,7 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	j->moved = UINT64_MAX; /* the first look has none before it */
 	j->calm = true;
 	j->told = false;
+	j->glance_ns = j->well_ns = 0;
 	j->benign[0] = '\0';
 	hangeye_begin(&j->eye, job);
 	j->devices_ns = 0;
@@ -423,7 +474,10 @@ static uint64_t round_of(struct watch *k)
 			continue;
 		if (k->w.mono_ns() >= j->due_ns)
 			look(k, j, i);
-		if (j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye))
+		bool over = j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye);
+		if (j->gather.busy)
+			glance(k, j, i);
+		if (over)
 			judge_ripe(k, j, i);
 		next = MIN(next, j->due_ns);
 		if (j->gather.busy)

@@ -8,6 +8,8 @@ static const uint64_t step_least_ns = 10 * NS_PER_S;
 static const double step_gaps = 3;
 /* Silence: without steps that could be missed, and once a rank has ended. With the look that sees it, 20 s at most. */
 static const uint64_t silence_ns = 18 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
+/* A framework that ends its ranks after a while: at this part of it there is a look, with time left to take it. */
+static const uint64_t timeout_part = 3, timeout_least_ns = 4 * NS_PER_S;
 /* A rank whose steps stay behind while others go on. */
 static const uint64_t lonely_least_ns = 60 * NS_PER_S;
 static const double lonely_gaps = 10;
@@ -87,9 +89,15 @@ const struct pulse *hang_lonely(const struct pulses *p)
 	return NULL;
 }
 
+/* Suspected in time for a framework that ends its ranks early: it says no more than that they are looked at. */
+static uint64_t early_ns(const struct pulses *p, uint64_t usual_ns)
+{
+	return p->timeout_ns > 0 ? MIN(usual_ns, MAX(p->timeout_ns / timeout_part, timeout_least_ns)) : usual_ns;
+}
+
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p)
 {
-	return MAX(s->has_after ? s->after_ns : step_least_ns, times(p->gap_ns, step_gaps));
+	return MAX(s->has_after ? s->after_ns : early_ns(p, step_least_ns), times(p->gap_ns, step_gaps));
 }
 
 static bool step_missed(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
@@ -135,7 +143,7 @@ uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char 
 		return 0;
 	if (step_missed(s, p, text, cap))
 		return p->step_ns;
-	uint64_t since = silent_since(p, live), limit = ended ? silence_after_end_ns : silence_ns;
+	uint64_t since = silent_since(p, live), limit = early_ns(p, ended ? silence_after_end_ns : silence_ns);
 	if (s->has_after) /* who gives a time means it, be it short or long */
 		limit = s->after_ns;
 	if (p->now_ns - since >= limit) {

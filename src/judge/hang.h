@@ -122,6 +122,19 @@ bool hang_ripe(const struct hang_settings *s, const struct hang_case *c);
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret);
 /*
+ * The first of the stacks, before anything is proved: what hang_judge would say if the job stood long enough, with groups
+ * and evidence even where that is nothing. Not to be told: it is kept for the report of a job that ends before its verdict.
+ */
+void hang_glance(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
+		 struct hang_verdict *ret);
+/* Was it a time-out that ended the job of this report, by what its output and error files say? */
+bool hang_timed_out(const struct incident *in);
+/*
+ * The report of a job that ended while it was suspected to hang, or shortly after: what the glance saw becomes evidence;
+ * where a time-out ended the job, the cause as well. why: the suspicion; before_ns: how long before the end it was.
+ */
+void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t before_ns, struct incident *in);
+/*
  * Sure enough to end a job for? What is told with low confidence is told, and nothing else; but who asks for the rule
  * io-gpu asks for what it does, evidence or not.
  */

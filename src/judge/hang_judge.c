@@ -160,6 +160,28 @@ bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
 	return v->kind == HANG_HANG && (v->confidence > CONFIDENCE_LOW || s->rule == HANG_RULE_IO_GPU);
 }
 
+static void judge_stand(struct hang_work *w)
+{
+	struct hang_verdict *v = w->v;
+	work_make(w);
+	v->standstill_ns = w->standstill_ns;
+	hang_groups(w);
+	sleep_keep(w);
+	bool decided = hang_stopped(w) || hang_dead(w) || hang_not_started(w) ||
+		       (w->has_stacks ? by_stacks(w) : hang_collective_says(w) || hang_by_counters(w));
+	if (!decided)
+		hang_unknown(w);
+	if (w->s->rule == HANG_RULE_IO_GPU)
+		hang_io_gpu_judge(w);
+	if (v->kind == HANG_NONE)
+		return;
+	if (v->text[0] >= 'a' && v->text[0] <= 'z')
+		v->text[0] = (char)(v->text[0] - 'a' + 'A');
+	hang_collective_joins(w);
+	hang_book_joins(w);
+	hang_advise_for(w, v->id);
+}
+
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret)
 {
@@ -171,22 +193,24 @@ void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const 
 	}
 	if (m->since_ns == 0 || moved_meanwhile(&w))
 		return;
-	work_make(&w);
-	ret->standstill_ns = w.standstill_ns;
-	hang_groups(&w);
-	sleep_keep(&w);
-	bool decided = hang_stopped(&w) || hang_dead(&w) || hang_not_started(&w) ||
-		       (w.has_stacks ? by_stacks(&w) : hang_collective_says(&w) || hang_by_counters(&w));
-	if (!decided)
-		hang_unknown(&w);
-	if (s->rule == HANG_RULE_IO_GPU)
-		hang_io_gpu_judge(&w);
-	if (ret->kind == HANG_NONE)
+	judge_stand(&w);
+	if (ret->kind != HANG_NONE)
+		hang_looked_at(&w);
+}
+
+void hang_glance(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
+		 struct hang_verdict *ret)
+{
+	/* how long it has stood is what the glance does not wait for */
+	struct hang_settings at_once = *s;
+	struct hang_work w = {.s = &at_once, .m = m, .c = c, .p = c->pulses, .v = ret};
+	*ret = (struct hang_verdict){.kind = HANG_NONE};
+	at_once.rule = HANG_RULE_EVIDENCE;
+	at_once.has_after = true;
+	at_once.after_ns = 0;
+	if (m->since_ns == 0 || m->shares_asked)
 		return;
-	if (ret->text[0] >= 'a' && ret->text[0] <= 'z')
-		ret->text[0] = (char)(ret->text[0] - 'a' + 'A');
-	hang_collective_joins(&w);
-	hang_book_joins(&w);
-	hang_advise_for(&w, ret->id);
-	hang_looked_at(&w);
+	judge_stand(&w);
+	if (!ret->benign)
+		hang_looked_at(&w);
 }

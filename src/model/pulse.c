@@ -332,6 +332,7 @@ void pulse_look_at(struct pulses *p, const struct pulse_look *look)
 {
 	p->now_ns = look->now_ns;
 	p->job_age_ns = look->job_age_ns;
+	p->timeout_ns = look->timeout_ns;
 	if (p->first_ns == 0)
 		p->first_ns = look->now_ns;
 	p->n_dropped = 0;

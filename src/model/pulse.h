@@ -99,6 +99,7 @@ struct pulse_seen {
 struct pulse_look {
 	uint64_t now_ns;
 	uint64_t job_age_ns; /* since the attempt was started */
+	uint64_t timeout_ns; /* after which the job's framework ends its ranks, as far as it says so; 0 unknown */
 	bool has_rdma;
 	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node */
 	bool has_rdma_wait;
@@ -150,6 +151,7 @@ struct pulse {
 /* All of a job's. About 180 KiB: on the heap, zeroed at the start of each attempt. */
 struct pulses {
 	uint64_t now_ns, job_age_ns, first_ns;
+	uint64_t timeout_ns; /* of the last look */
 	struct pulse rank[PULSE_RANKS]; /* by rank; what has none comes first */
 	size_t n;
 	bool has_ranks; /* some have a rank */

@@ -190,6 +190,34 @@ def test_who_asks_for_the_old_rule_gets_what_it_does(vigil):
     assert vigil.why()["cause"]["confidence"] == "low"
 
 
+@pytest.mark.parametrize("seconds,args", [(20, ()), (12, ()), (15, ("--quiet",))])
+def test_what_was_seen_before_a_time_out_of_the_framework_is_in_the_report(vigil, seconds, args):
+    """With its own times vigil would judge after 25 s and more; the ranks end before that."""
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", seconds,
+                                                            *args), timeout=120)
+    assert result.status == 1, result
+    assert not events(vigil, "hang") and len(events(vigil, "suspected")) == 1, result
+    report = vigil.why()
+    assert (report["kind"], report["cause"]["id"], report["culprit_ranks"]) == ("error_exit", "missing_rank", [1]), report
+    assert report["cause"]["confidence"] != "high" and "Timed out waiting" in report["cause"]["text"], report
+    assert {s["rank"] for s in report["stacks"]} == set(range(RANKS)), "the stacks of all ranks"
+    assert sum(g["count"] for g in report["hang"]["groups"]) == RANKS
+    kinds = {e["kind"] for e in report["evidence"]}
+    assert {"suspicion", "counters", "stacks"} <= kinds and (args or "log_of_others" in kinds), report["evidence"]
+    assert "Job.lock (hangs.py" in vigil("why", "last").out.decode()
+
+
+def test_a_suspicion_that_was_over_is_not_in_the_report_of_a_later_end(vigil):
+    """It stood for 12 s, made steps again, and failed for a reason of its own."""
+    script = ("import time\nfor i in range(200):\n print(f'step {i}/1000', flush=True)\n"
+              " time.sleep(12.5 if i == 60 else 0.1)\nraise TimeoutError('the licence server timed out')")
+    result = vigil("run", "--", "python3", "-c", script, timeout=120)
+    assert result.status == 1, result
+    report = vigil.why()
+    assert events(vigil, "suspected") and report["cause"]["id"] == "python_exception", report
+    assert "hang" not in report and not [e for e in report["evidence"] if e["kind"] == "suspicion"], report
+
+
 def test_restarting_without_retries_is_refused(vigil):
     result = vigil("run", "--on-hang", "restart", "--", "true")
     assert result.status == 125 and "--retries" in result.text

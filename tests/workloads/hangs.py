@@ -229,7 +229,8 @@ class Job:
             self.compute(step)
             # one rank comes with another size: on the stack they all stand alike
             dist.all_reduce(size=7 if (self.args.what, self.rank, step) == ("size", self.args.culprit, self.args.at) else 8)
-            print(f"step {step}/{self.args.steps} loss={1 / step:.3f}", flush=True)
+            if not self.args.quiet:
+                print(f"step {step}/{self.args.steps} loss={1 / step:.3f}", flush=True)
             if step == self.args.at and self.args.what not in self.OWN:
                 self.trouble()
             if self.args.what == "uneven" and self.rank == self.args.culprit and step == self.args.at:
@@ -254,6 +255,7 @@ class Job:
         if self.args.what in self.EARLY and self.rank == self.args.culprit:
             self.missing()
         dist.deaf = self.args.deaf
+        dist.timeout_s = self.args.ddp_timeout
         dist.store = self.args.what == "store"
         dist.init_process_group()
         if self.args.at == 0:
@@ -288,6 +290,8 @@ def main():
     p.add_argument("--spawn", type=int)
     p.add_argument("--set", action="append", default=[], help="N:NAME=VALUE for the Nth rank of --spawn; no value: unset")
     p.add_argument("--say", action="append", default=[], help="N:TEXT, printed by rank N before it meets the others")
+    p.add_argument("--ddp-timeout", type=float, help="seconds after which a rank that waits for the others fails")
+    p.add_argument("--quiet", action="store_true", help="print no steps")
     p.add_argument("--noise", action="store_true")
     p.add_argument("--record", action="store_true", help="exceptions go into the rank's error file, and nowhere else")
     p.add_argument("--deaf", action="store_true")

@@ -339,6 +339,126 @@ static void the_incident_holds_what_the_verdict_says(void **state)
 	free(j);
 }
 
+static void a_glance_names_who_is_missing_and_is_less_sure(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	j->c.n_dumps = 1;
+	/* a minute after the end of its wait a verdict would be told; 5 s after it there is only this */
+	j->mind.since_ns = j->p.now_ns - 5 * NS_PER_S;
+	hang_glance(&s, &j->mind, &j->c, &j->v);
+	assert_string_equal(j->v.id, "missing_rank");
+	assert_true(j->v.confidence < CONFIDENCE_HIGH && j->v.n_groups == 2 && j->v.n_evidence >= 2);
+	assert_true(j->v.n_culprits == 1 && j->v.culprits[0] == 3);
+	hang_judge(&s, &j->mind, &j->c, &j->v);
+	assert_int_equal(j->v.kind, HANG_NONE);
+	free(j);
+}
+
+static void ended_by(struct incident *in, const char *last_line)
+{
+	*in = (struct incident){.kind = INCIDENT_ERROR_EXIT, .n_culprits = 0};
+	TEXT_COPY(in->summary, "rank 0 ended with a Python exception");
+	TEXT_COPY(in->cause.id, "python_exception");
+	in->cause.confidence = CONFIDENCE_HIGH;
+	incident_evidence_add(in, "log", "stderr", 0, "its last line: %s", last_line);
+	incident_advice_add(in, "look at it");
+}
+
+static void a_time_out_in_a_suspicion_has_the_hang_as_its_cause(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	struct incident *in = calloc(1, sizeof(*in));
+	j->c.n_dumps = 1;
+	hang_glance(&s, &j->mind, &j->c, &j->v);
+	ended_by(in, "RuntimeError: Timed out waiting 20000ms for recv operation to complete");
+	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
+	assert_string_equal(in->cause.id, "missing_rank");
+	assert_int_equal(in->cause.confidence, CONFIDENCE_MEDIUM);
+	assert_true(in->n_culprits == 1 && in->culprit_ranks[0] == 3);
+	assert_string_equal(in->summary,
+			    "rank 0 ended with a Python exception. It hung before: rank 3 held up the others (missing_rank).");
+	assert_string_equal(in->cause.advice[in->cause.n_advice - 1], "look at it");
+	assert_non_null(strstr(in->evidence[1].text, "9.0 s before its end it was suspected to hang: no step for 11 s"));
+	free(in);
+	free(j);
+}
+
+/* Another error, a verdict that is none, a kind that no time-out makes: what was seen is shown, and that is all. */
+static void another_end_keeps_its_cause(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	struct incident *in = calloc(1, sizeof(*in));
+	j->c.n_dumps = 1;
+	hang_glance(&s, &j->mind, &j->c, &j->v);
+	ended_by(in, "KeyError: 'lr'");
+	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
+	assert_string_equal(in->cause.id, "python_exception");
+	assert_true(in->n_culprits == 0 && in->n_evidence > 3);
+	ended_by(in, "the watchdog ended it");
+	in->kind = INCIDENT_KERNEL_OOM;
+	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
+	assert_string_equal(in->cause.id, "python_exception");
+	ended_by(in, "the watchdog ended it");
+	j->v.kind = HANG_NONE;
+	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
+	assert_string_equal(in->cause.id, "python_exception");
+	free(in);
+	free(j);
+}
+
+/* Two ranks step each second until the 60th one; suspected after so long. */
+static uint64_t suspected_after(const struct hang_settings *s, uint64_t timeout_ns, bool steps)
+{
+	struct pulses *p = calloc(1, sizeof(*p));
+	struct pulse_look *look = calloc(1, sizeof(*look));
+	char text[200];
+	uint64_t stands_ns = 0;
+	assert_true(p && look);
+	look->now_ns = 1000 * NS_PER_S;
+	look->n = 2;
+	look->timeout_ns = timeout_ns;
+	for (int t = 0; t < 200 && stands_ns == 0; t++) {
+		look->now_ns += NS_PER_S;
+		for (int32_t r = 0; r < 2; r++) {
+			struct pulse_seen *x = &look->rank[r];
+			x->rank = r;
+			x->has = 1u << PULSE_CPU | 1u << PULSE_READ;
+			x->count[PULSE_READ] += t < 60 ? 1000000 : 0;
+			x->has_progress = x->progress.has_step = steps;
+			if (t >= 60)
+				continue;
+			x->progress.step++;
+			x->progress.last_step_ns = look->now_ns;
+		}
+		pulse_look_at(p, look);
+		if (hang_since(s, p, text, sizeof(text)) > 0)
+			stands_ns = look->now_ns - 1060 * NS_PER_S;
+	}
+	free(look);
+	free(p);
+	return stands_ns;
+}
+
+static void a_short_time_out_of_the_framework_is_looked_at_in_time(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE}, given = {.has_after = true, .after_ns = 30 * NS_PER_S};
+	assert_int_equal(suspected_after(&s, 0, true), 10 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, true), 5 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 3 * NS_PER_S, true), 4 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 600 * NS_PER_S, true), 10 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 0, false), 18 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, false), 5 * NS_PER_S);
+	/* who gives a time means it */
+	assert_int_equal(suspected_after(&given, 15 * NS_PER_S, true), 30 * NS_PER_S);
+}
+
 static void what_moves_while_evidence_is_gathered_is_no_hang(void **state)
 {
 	(void)state;
@@ -474,6 +594,10 @@ int main(void)
 		cmocka_unit_test(the_rank_whose_dump_is_missing_is_the_suspect_when_all_others_wait),
 		cmocka_unit_test(the_same_evidence_gives_the_same_verdict),
 		cmocka_unit_test(the_incident_holds_what_the_verdict_says),
+		cmocka_unit_test(a_glance_names_who_is_missing_and_is_less_sure),
+		cmocka_unit_test(a_time_out_in_a_suspicion_has_the_hang_as_its_cause),
+		cmocka_unit_test(another_end_keeps_its_cause),
+		cmocka_unit_test(a_short_time_out_of_the_framework_is_looked_at_in_time),
 		cmocka_unit_test(what_moves_while_evidence_is_gathered_is_no_hang),
 		cmocka_unit_test(a_suspicion_says_what_still_moves),
 		cmocka_unit_test(ranks_are_written_as_ranges),
