@@ -91,12 +91,23 @@ static void names_fill(const struct crew *c, struct stackdump *d)
 	}
 }
 
+/* Who waits for a lock that somebody has is told with its line, which costs too much for all others. */
+static bool locks_have_owners(const struct stackdump *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++)
+			if (d->processes[i].threads[k].wait.owner != 0)
+				return true;
+	return false;
+}
+
 static void dump_take(struct hanggather *g, const struct world *w, const struct hangeye *e)
 {
 	static pid_t pids[DUMP_PIDS];
 	struct fault f = {.text = ""};
 	struct snapshot_want want = {.pids = pids, .native = true, .natives = g->natives, .budget_ns = dump_budget_ns};
 	want.n_pids = pids_choose(e->crew, pids, ARRAY_SIZE(pids));
+	want.lines = g->n_dumps > 0 && locks_have_owners(&g->dump[g->n_dumps - 1]);
 	int r = snapshot_take(w, &want, &g->dump[g->n_dumps], &f);
 	if (r != 0) {
 		blind(&g->hcase, g->n_dumps ? "stacks: they could not be taken again: %s" : "stacks: %s",

@@ -93,12 +93,24 @@ bool hang_gpu_works(const struct hang_work *w, int32_t rank);
 double hang_queues(const struct hang_work *w, int32_t rank); /* share of its time spent ready, without a processor */
 const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the first that may not stand there; NULL */
 
+/* Processes and threads of the dumps; NULL: not in there. */
+const struct stackdump *hang_newest(const struct hang_work *w);
+const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid);
+const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid);
+/* It waited so at each look. */
+bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind);
+/* "loader 812 of rank 3" */
+void hang_process_who(const struct dump_process *p, char *dst, size_t cap);
+/* What a thread does, with its line: "a lock at train.py:40 in step", "in take at queue.c:20". */
+void hang_place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst, size_t cap);
+
 /* Parts, in order */
 bool hang_stopped(struct hang_work *w);
 bool hang_dead(struct hang_work *w);
 bool hang_not_started(struct hang_work *w);
-bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP */
+bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait for each other */
 bool hang_benign(struct hang_work *w);
+bool hang_python_locks(struct hang_work *w); /* the same where locks have no owners */
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);
 bool hang_busy(struct hang_work *w); /* works, but no step */

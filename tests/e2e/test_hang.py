@@ -6,6 +6,7 @@ verdict needs about that much more.
 import itertools
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from conftest import wait_for, workload
 from gpukit import fake  # noqa: F401
 from guardkit import nobodys_vigil  # noqa: F401
 from ranksim import RasServer, ras_report, world
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 HELPER = "tests/tool/hanghelper.so"
 RANKS = 3
@@ -63,6 +66,8 @@ CAUSES = {
     "disk": ("missing_rank", [1]),
     "fork_lock": ("fork_lock", [1]),
     "openmp": ("openmp_fork", [1]),
+    "python_fork_lock": ("python_fork_lock", [1]),
+    "deadlock": ("deadlock", [1]),
     "loader": ("loader_stuck", [1]),
     "exception": ("rank_finishing", [1]),
 }
@@ -82,6 +87,39 @@ def test_the_rank_that_holds_up_the_others_is_named_and_why(hang, what):
     groups = report["hang"]["groups"]
     assert sum(g["count"] for g in groups) == RANKS
     assert f"vigil why {report['id']}" in result.text
+
+
+def line_of(path, mark):
+    return next(i for i, line in enumerate(path.read_text().splitlines(), 1) if mark in line)
+
+
+def test_the_line_of_a_lock_held_over_a_fork_is_told(hang):
+    """Whatever the child uses it for: here it is a lock of Python's, which has no owner that could be read."""
+    result, report = hang("python_fork_lock")
+    line = line_of(ROOT / "tests/workloads/hangs.py", "def use(self, lock)") + 1
+    assert result.status == 124, result
+    assert f"hangs.py:{line} in Job.use" in report["cause"]["text"], report
+    assert "spawn" in " ".join(report["cause"]["advice"])
+
+
+def test_both_places_of_a_deadlock_of_python_s_threads_are_told(hang):
+    result, report = hang("deadlock")
+    source = ROOT / "tests/workloads/hangs.py"
+    assert result.status == 124, result
+    for mark in ("b.acquire()", "a.acquire()"):
+        assert f"hangs.py:{line_of(source, mark)}" in report["cause"]["text"], report
+    assert report["cause"]["confidence"] == "medium", "Python's locks have no owners"
+
+
+@pytest.mark.parametrize("args,marks,says", [((), ("MOVE", "AUDIT"), "each other's locks"), (("once",), ("TWICE",), "holds itself")])
+def test_threads_of_c_that_wait_for_each_other_are_named_with_their_lines(vigil, binary, args, marks, says):
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", binary.parents[2] / "tests/tool/deadlock", *args,
+                   timeout=90)
+    assert result.status == 124, result
+    cause = vigil.why()["cause"]
+    assert (cause["id"], cause["confidence"]) == ("deadlock", "high") and says in cause["text"], cause
+    for mark in marks:
+        assert f"deadlock.c:{line_of(ROOT / 'tests/tool/deadlock.c', mark)}" in cause["text"], cause
 
 
 def test_a_rank_that_ended_early_is_named(hang):

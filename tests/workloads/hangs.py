@@ -77,6 +77,51 @@ class Job:
     def fork_lock(self):
         ctypes.CDLL(self.args.helper).hang_lock_over_fork()
 
+    def held_over_fork(self, lock):
+        """Another thread has the lock at the moment of the fork, and lets go of it in the parent alone."""
+        has, may_go = threading.Event(), threading.Event()
+
+        def holder():
+            with lock:
+                has.set()
+                may_go.wait()
+            threading.Event().wait()
+        threading.Thread(target=holder, name="holder", daemon=True).start()
+        has.wait()
+        child = os.fork()
+        if child == 0:
+            LIBC.prctl(1, signal.SIGKILL)
+            self.use(lock)
+            os._exit(0)
+        may_go.set()
+        os.waitpid(child, 0)
+
+    def use(self, lock):
+        with lock:
+            pass
+
+    def python_fork_lock(self):
+        self.held_over_fork(threading.Lock())
+
+    def deadlock(self):
+        """Two threads take two locks in opposite order."""
+        a, b, both = threading.Lock(), threading.Lock(), threading.Barrier(2)
+
+        def move():
+            with a:
+                both.wait()
+                b.acquire()
+
+        def audit():
+            with b:
+                both.wait()
+                a.acquire()
+        threads = [threading.Thread(target=f) for f in (move, audit)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+
     def openmp(self):
         ctypes.CDLL(self.args.helper).hang_openmp_over_fork()
 

@@ -540,6 +540,8 @@ static void every_cause_has_its_advice(void **state)
 		"rank_stopped",
 		"rank_traced",
 		"fork_lock",
+		"python_fork_lock",
+		"deadlock",
 		"openmp_fork",
 		"gil_held",
 		"storage_stall",

@@ -287,6 +287,16 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		span_copy(next(rest, where), b->t.wait.target, sizeof(b->t.wait.target));
 	else if (span_eq(key, "owner"))
 		b->t.wait.owner = int_of(next(rest, where));
+	else if (span_eq(key, "futex")) { /* without a limit, of this process alone, at this address */
+		b->t.wait.kind = WAIT_LOCK;
+		b->t.wait.state = 'S';
+		TEXT_COPY(b->t.wait_kind, "lock");
+		b->t.wait.has_syscall = true;
+		TEXT_COPY(b->t.syscall, "futex");
+		b->t.wait.arg[0] = (uint64_t)int_of(next(rest, where));
+		b->t.wait.arg[1] = 0x189;
+	} else if (span_eq(key, "timed"))
+		b->t.wait.arg[3] = 1;
 	else if (span_eq(key, "owner-gone"))
 		b->t.wait.owner_gone = true;
 	else if (span_eq(key, "gil"))
@@ -379,6 +389,7 @@ static struct dump_process *process_at(struct stackdump *d, int32_t rank, const 
 	*p = (struct dump_process){.pid = pid, .ppid = b->loader ? pid_of(rank, 0) : 1, .rank = rank, .state = 'S'};
 	TEXT_COPY(p->role, b->role);
 	TEXT_COPY(p->name, "python");
+	TEXT_COPY(p->python, "3.11.2");
 	return p;
 }
 
