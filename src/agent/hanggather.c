@@ -196,6 +196,7 @@ static void book_take(struct hanggather *g, const struct hangeye *e)
 	g->hcase.environment = &r->env;
 	g->hcase.errors = r->errors;
 	g->hcase.n_errors = r->n_errors;
+	g->hcase.nobodys_error = r->nobodys_error;
 	if (e->job.log_dir[0] == '\0' && !e->job.own_log[0][0] && !e->job.own_log[1][0])
 		blind(&g->hcase, "log: vigil does not keep this job's output");
 	for (size_t i = 0; i < r->n_blind; i++)

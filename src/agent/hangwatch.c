@@ -431,7 +431,7 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	hangeye_begin(&j->eye, job);
 	j->devices_ns = 0;
 	hangcause_free(j->cause);
-	j->cause = hangcause_new(&k->w, k->shm->rules, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
+	j->cause = hangcause_new(&k->w, k->shm->rules, &k->progress, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
 }
 
 static struct watched *watched_of(struct watch *k, size_t i)

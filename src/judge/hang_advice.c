@@ -115,6 +115,10 @@ static const struct {
 	  "make "
 	  "them daemons, or end with os._exit after an error",
 	  "look for an exception in that rank's log"}},
+	{"one_rank_failed",
+	 {"repair what the error says, and start the ranks with a launcher that ends all when one fails (torchrun, vigil run --nproc)",
+	  "let each rank write into an output of its own (vigil run --nproc, torchrun --redirects 3 or --tee 3): then its errors "
+	  "carry its name"}},
 	{"rank_sleeps",
 	 {"the named rank sleeps while the others wait for it: is the wait meant, and does what it waits for "
 	  "still come?"}},

@@ -58,6 +58,7 @@ struct hang_case {
 	const struct cause_verdict *book; /* NULL or invalid: not looked, or nothing found */
 	const struct rank_error *errors; /* exceptions that ranks wrote down; NULL: none */
 	size_t n_errors;
+	const char *nobodys_error; /* the output that ranks share ends with it, and does not say whose it is; NULL or "": none */
 	const struct hang_collective *collective; /* NULL: not asked */
 	const struct waitshare *shares; /* NULL: not sampled */
 	const struct rankenv *environment; /* compared over the ranks; NULL: not read */

@@ -147,7 +147,7 @@ static bool by_stacks(struct hang_work *w)
 {
 	static bool (*const parts[])(struct hang_work * w) = {
 		hang_lock_proofs, hang_benign, hang_python_locks, hang_collective_says, hang_gil,
-		hang_disk,	  hang_busy,   hang_one_stands,	  hang_all_wait,
+		hang_disk,	  hang_busy,   hang_shared_error, hang_one_stands, hang_all_wait,
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i](w))

@@ -114,6 +114,7 @@ bool hang_python_locks(struct hang_work *w); /* the same where locks have no own
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);
 bool hang_busy(struct hang_work *w); /* works, but no step */
+bool hang_shared_error(struct hang_work *w); /* of one that is at its end, in an output without names */
 bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
 bool hang_all_wait(struct hang_work *w);
 bool hang_by_counters(struct hang_work *w); /* without stacks */

@@ -254,6 +254,37 @@ static const char *id_of(const struct hang_work *w, const struct stackgroup_rank
 	return NULL;
 }
 
+/*
+ * Ranks that share one output, as a launcher's do: it ends with an error, and its lines do not say whose it is. Where one rank
+ * alone is at its end while the others are not, it is that one's.
+ */
+bool hang_shared_error(struct hang_work *w)
+{
+	const struct stackgroup_rank *one = NULL;
+	char doing[300];
+	size_t n = 0;
+	if (!w->c->nobodys_error || !w->c->nobodys_error[0] || w->g.n < 2)
+		return false;
+	for (size_t i = 0; i < w->g.n; i++) {
+		if (w->g.rank[i].activity.kind != ACTIVITY_EXIT)
+			continue;
+		one = &w->g.rank[i];
+		n++;
+	}
+	if (n != 1 || !one->has_stack || one->rank == NO_RANK || (one->compared && !one->unchanged))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "one_rank_failed", CONFIDENCE_MEDIUM);
+	hang_accuse(w, one->rank);
+	hang_doing(w, one, doing, sizeof(doing));
+	hang_says(w, "The output that the ranks share ends with an error: %s.", w->c->nobodys_error);
+	hang_says(w, "Its lines do not say whose it is, but rank %d alone is at its end and does not get there: %s.", one->rank,
+		  doing);
+	say_who_waits(w);
+	return true;
+}
+
 bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);

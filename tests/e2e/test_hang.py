@@ -423,8 +423,25 @@ def test_an_error_that_no_rank_is_known_for_is_evidence(vigil):
     result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", LAUNCHER,
                    env={"ME": LAUNCHER}, timeout=150)
     assert result.status == 124, result
-    (said,) = [e["text"] for e in vigil.why()["evidence"] if "expected 8 samples" in e["text"]]
-    assert "lines do not name: RuntimeError: expected 8 samples" in said
+    report = vigil.why()
+    said = [e["text"] for e in report["evidence"] if "expected 8 samples" in e["text"]]
+    assert any("lines do not name: RuntimeError: expected 8 samples" in text for text in said), report
+    assert any("2 ranks share it" in e["text"] for e in report["evidence"] if e["kind"] == "not_read"), report
+    # rank 1 alone is at its end
+    assert looks(report) == ("hang", "one_rank_failed", [1]), report
+
+
+def test_an_error_whose_lines_name_a_rank_is_that_rank_s(vigil):
+    """As PyTorch 2.3 and later and torchrun --tee write it: of all who share one stderr, also before another's last word."""
+    script = LAUNCHER.replace('raise RuntimeError("expected 8 samples")',
+                              'print("[rank1]: Traceback (most recent call last):\\n[rank1]:   File \\"t.py\\", line 1, in f\\n'
+                              '[rank1]: RuntimeError: expected 8 samples", file=sys.stderr, flush=True); sys.exit(1)')
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", script, env={"ME": script},
+                   timeout=150)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert report["culprit_ranks"] == [1] and report["cause"]["id"] == "one_rank_failed", report
+    assert "expected 8 samples" in shown(report) and not any("2 ranks share it" in e["text"] for e in report["evidence"])
 
 
 # rank 1's loss is NaN from step 12 on, of both attempts
@@ -449,6 +466,28 @@ def test_a_loss_that_a_user_s_pattern_finds_broken_is_an_event(vigil, tmp_path, 
                    sys.executable, "-c", NAN, env=env)
     told = events(vigil, "loss_broken")
     assert [e["text"] for e in told] == ["rank 1: the loss became NaN or infinite at step 12; that alone stops nothing"], result
+
+
+# rank 1 is far behind the others when they stand
+APART = """if 1:
+    import os, threading, time
+    ahead = 0 if os.environ["RANK"] == "1" else 5000
+    for i in range(60):
+        print(f"[train] it={i + ahead} of 100000 | L=0.5", flush=True)
+        time.sleep(0.1)
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+"""
+
+
+@pytest.mark.parametrize("args,found", [(("--progress-pattern", PATTERN), True), ((), False)])
+def test_the_cause_book_compares_ranks_by_the_user_s_pattern(vigil, args, found):
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", *args, "--nproc", 3, "--", sys.executable, "-c", APART,
+                   timeout=120)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert ("Ranks stand at different epochs or steps" in shown(report)) == found, report
 
 
 @pytest.mark.parametrize("pattern,says", [

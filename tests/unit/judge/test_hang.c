@@ -557,6 +557,7 @@ static void every_cause_has_its_advice(void **state)
 		"p2p_wait",
 		"equal_count_stall",
 		"rank_finishing",
+		"one_rank_failed",
 		"rank_sleeps",
 		"poll_loop",
 		"lock_wait",

@@ -59,7 +59,7 @@ struct scenario {
 	struct cause_verdict book;
 	struct hang_collective collective;
 	struct waitshare shares;
-	char blind[120];
+	char blind[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
@@ -512,6 +512,7 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 			assert_true(s->asked.samples >= 40);
 		c->shares = &s->shares;
 	}
+	c->nobodys_error = s->nobodys_error;
 	if (s->blind[0])
 		TEXT_COPY(c->blind[c->n_blind++], s->blind);
 }
@@ -818,6 +819,8 @@ static void line(struct scenario *s, struct span text, const char *where)
 		collective_line(s, rest, where);
 	else if (span_eq(key, "share"))
 		share_line(s, rest, where);
+	else if (span_eq(key, "nobodys-error"))
+		span_copy(span_trim(rest), s->nobodys_error, sizeof(s->nobodys_error));
 	else if (span_eq(key, "blind"))
 		span_copy(span_trim(rest), s->blind, sizeof(s->blind));
 	else if (span_eq(key, "retransmits"))
