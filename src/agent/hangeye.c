@@ -361,7 +361,7 @@ void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_jo
 	if (first)
 		e->first_ns = now_ns;
 	crew_look(e->crew, w, job, now_ns, thread_ns);
-	hanglogs_look(e->logs, now_ns);
+	hanglogs_look(e->logs, now_ns, w->unix_ms());
 	e->alone = alone_of(e, job);
 	lanes_add(e, first);
 	usage_add(e);

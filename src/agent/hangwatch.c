@@ -16,6 +16,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "sense/remote.h"
+#include "sense/threadwait.h"
 
 static const uint64_t look_ns = NS_PER_S;
 /* Looks that are to be judged are waited with until steps have passed after them. */
@@ -370,6 +372,20 @@ static enum hangeye_mood mood_of(const struct watched *j)
 	return j->calm ? HANGEYE_CALM : rests(j) ? HANGEYE_RESTS : HANGEYE_ANXIOUS;
 }
 
+/* Half a minute of sleep and a question, again and again: stacks some seconds apart see one sleep of it. */
+static void sleep_look(struct watch *k, struct watched *j)
+{
+	const struct crew_member *m = j->mind.sleep_until_ns ? crew_main(j->eye.crew, j->mind.sleep_rank) : NULL;
+	struct threadwait t;
+	struct remote r;
+	if (!m || j->mind.state == HANG_WELL || j->gather.busy)
+		return;
+	remote_open(&k->w, m->pid, &r);
+	if (threadwait_read(&k->w, m->pid, j->mind.sleep_tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP)
+		hang_slept(&j->mind, t.sleep_until_ns);
+	remote_done(&r);
+}
+
 static void look(struct watch *k, struct watched *j, size_t index)
 {
 	static struct pulse_look seen;
@@ -384,6 +400,7 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	pulse_look_at(&j->pulses, &seen);
 	loss_look(k, j, index, &seen);
 	cause_look(k, j);
+	sleep_look(k, j);
 	hang_look(&j->mind, &k->shm->settings, &j->pulses, &step);
 	atomic_fetch_add(&k->shm->looks, 1);
 	if (step.resolved && j->told) {

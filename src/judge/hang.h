@@ -91,6 +91,7 @@ struct hang_mind {
 	uint64_t hung_step_ns; /* the last step at the last verdict */
 	char text[200]; /* of the last verdict */
 	int32_t sleep_rank; /* struct hang_verdict's, of the last verdict of this standstill */
+	pid_t sleep_tid;
 	uint64_t sleep_until_ns, sleep_ns;
 	uint64_t shares_ns; /* stragglers were last sampled for */
 	uint64_t shares_steps;
@@ -112,6 +113,11 @@ struct hang_mind {
 void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret);
 /* Call it exactly once for each step that wanted something. */
 void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p);
+/*
+ * Between two verdicts, while m->sleep_until_ns is set: thread m->sleep_tid sleeps until then. Another time than before is
+ * another sleep, and the time between them how long it sleeps. Call it every few seconds.
+ */
+void hang_slept(struct hang_mind *m, uint64_t until_ns);
 /*
  * Can the quick looks (HANG_WANT_SHARES) be judged yet? A hang that begins among them makes the rank that holds up the
  * others look slow: it is waited for steps after the last look, as long as they are not missed. c->pulses may be the

@@ -85,11 +85,20 @@ static bool rank_exited(const struct hang_work *w, int32_t rank)
 	return l && l->seen.exited;
 }
 
-static void work_make(struct hang_work *w)
+/* Suspected for its silence alone? And has it printed for so long that this is no slow beginning? */
+static void hushed_make(struct hang_work *w, const struct hang_settings *s)
+{
+	w->hushed = hang_hushed(s, w->p, &w->usual_line_s) > 0;
+	for (size_t i = 0; w->hushed && i < w->p->n; i++)
+		w->first_step &= !cadence_is_old(&w->p->rank[i].log);
+}
+
+static void work_make(struct hang_work *w, const struct hang_settings *asked)
 {
 	w->standstill_ns = sub_floor(w->p->now_ns, w->m->since_ns);
 	w->stepping = w->p->progress_known && w->p->has_gap;
 	w->first_step = !w->stepping && w->p->job_age_ns < hang_time(w->s->first_step_ns, HANG_FIRST_STEP_NS);
+	hushed_make(w, asked);
 	size_t n = 0;
 	for (size_t i = 0; i < w->p->n; i++)
 		n += !w->p->rank[i].serves;
@@ -125,6 +134,7 @@ static void sleep_keep(struct hang_work *w)
 		if (r->activity.kind != ACTIVITY_SLEEP || !r->acting || r->acting->wait.sleep_until_ns == 0)
 			continue;
 		w->v->sleep_rank = r->rank;
+		w->v->sleep_tid = r->acting->tid;
 		w->v->sleep_until_ns = r->acting->wait.sleep_until_ns;
 		w->v->sleep_ns = hang_sleep_made_again(w, r);
 		return;
@@ -149,10 +159,17 @@ static bool by_stacks(struct hang_work *w)
 		hang_lock_proofs, hang_benign, hang_python_locks, hang_collective_says, hang_gil,
 		hang_disk,	  hang_busy,   hang_shared_error, hang_one_stands, hang_all_wait,
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+	/* what moves is no standstill: only what is proved by itself counts, and what has long been silent */
+	static bool (*const hushed[])(struct hang_work * w) = {
+		hang_lock_proofs, hang_benign, hang_gil, hang_disk, hang_hush,
+	};
+	for (size_t i = 0; !w->hushed && i < ARRAY_SIZE(parts); i++)
 		if (parts[i](w))
 			return true;
-	return false;
+	for (size_t i = 0; w->hushed && i < ARRAY_SIZE(hushed); i++)
+		if (hushed[i](w))
+			return true;
+	return w->hushed;
 }
 
 bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
@@ -160,10 +177,11 @@ bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
 	return v->kind == HANG_HANG && (v->confidence > CONFIDENCE_LOW || s->rule == HANG_RULE_IO_GPU);
 }
 
-static void judge_stand(struct hang_work *w)
+/* asked: the settings by which it was suspected. */
+static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 {
 	struct hang_verdict *v = w->v;
-	work_make(w);
+	work_make(w, asked);
 	v->standstill_ns = w->standstill_ns;
 	hang_groups(w);
 	sleep_keep(w);
@@ -193,7 +211,7 @@ void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const 
 	}
 	if (m->since_ns == 0 || moved_meanwhile(&w))
 		return;
-	judge_stand(&w);
+	judge_stand(&w, s);
 	if (ret->kind != HANG_NONE)
 		hang_looked_at(&w);
 }
@@ -210,7 +228,7 @@ void hang_glance(const struct hang_settings *s, const struct hang_mind *m, const
 	at_once.after_ns = 0;
 	if (m->since_ns == 0 || m->shares_asked)
 		return;
-	judge_stand(&w);
+	judge_stand(&w, s);
 	if (!ret->benign)
 		hang_looked_at(&w);
 }

@@ -26,6 +26,8 @@ struct hang_work {
 	bool first_step; /* none was seen, and the job is young */
 	bool many; /* more than one rank */
 	const struct pulse *lonely; /* it alone stands, while the others step on; NULL */
+	bool hushed; /* something moves: only the log, which was regular, does not */
+	double usual_line_s;
 	uint64_t standstill_ns;
 	/* Ranks that do not wait for others, as indexes into g.rank. */
 	size_t blocking[STACKGROUP_RANKS];
@@ -51,6 +53,8 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 
 /* Since when the job stands; 0: it does not. text: why that is believed. */
 uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap);
+/* Since when the log, which was regular, is silent, while other signs move: hang_since goes by nothing else. 0: not so. */
+uint64_t hang_hushed(const struct hang_settings *s, const struct pulses *p, double *ret_usual_s);
 /* A step is missed after this. */
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p);
 /* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
@@ -114,6 +118,7 @@ bool hang_python_locks(struct hang_work *w); /* the same where locks have no own
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);
 bool hang_busy(struct hang_work *w); /* works, but no step */
+bool hang_hush(struct hang_work *w); /* works, but prints no more */
 bool hang_shared_error(struct hang_work *w); /* of one that is at its end, in an output without names */
 bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
 bool hang_all_wait(struct hang_work *w);

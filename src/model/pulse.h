@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#include "base/base.h"
+#include "model/cadence.h"
 #include "sense/facts.h" /* NO_RANK */
 #include "sense/gpu/gpu.h" /* GPU_REASON_* */
 
@@ -63,6 +63,7 @@ struct pulse_progress {
 	double epoch;
 	uint64_t step, total;
 	uint64_t last_step_ns; /* when the step last grew; 0: never */
+	uint64_t last_step_slack_ns; /* it may have been so much earlier */
 	uint64_t n_lines; /* lines of progress so far */
 	bool epoch_ended; /* it has printed the end of an epoch, and no step since */
 	bool loss_broken; /* NaN or infinite */
@@ -127,8 +128,7 @@ struct pulse_trace {
 	uint64_t n_at, last_ns, busy_ns;
 };
 
-/* What is believed of one rank. */
-struct pulse {
+struct pulse { /* what is believed of one rank */
 	int32_t rank;
 	bool serves; /* no rank of its own while others have one: its life says nothing about the job */
 	uint64_t first_ns; /* first seen */
@@ -141,6 +141,7 @@ struct pulse {
 	bool gpu_known, gpu_spins; /* busy, but with a power and memory activity that no work has */
 	bool has_usual_power;
 	double usual_power; /* watts, while steps advanced */
+	struct cadence log; /* of its lines */
 	bool stepping; /* its own step was seen to grow at least once */
 	uint64_t step_ns; /* when it last grew */
 };
@@ -164,16 +165,15 @@ struct pulses {
 	uint64_t n_step_times;
 	bool has_step_time; /* 3 and more were seen */
 	double step_time_ns, step_mad_ns; /* median and median absolute deviation of the last 64 */
-	/*
-	 * Time between two sights of new steps. Longer than a step where only some are printed, or where the output is kept
-	 * back and comes in lumps: it is by this that a standstill is measured.
-	 */
+	/* Time between two sights of new steps, which may come in lumps: by this a standstill is measured. */
 	float gap_s[PULSE_GAPS];
 	uint64_t n_gaps;
 	bool has_gap; /* 3 and more */
 	double gap_ns; /* median of the last 32 */
+	float sight_s[PULSE_GAPS]; /* a step's time in each of those gaps, as near as it could be seen; 0 not known */
 	/* private: of step_rank */
 	uint64_t step_count, step_count_ns;
+	uint64_t timed_count, timed_ns, timed_slack_ns; /* where the step time that is being measured begins */
 	size_t n_dropped; /* ranks beyond 64, in the last look */
 	struct pulse_trace rdma, rdma_wait, retransmits;
 };

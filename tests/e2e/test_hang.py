@@ -89,6 +89,13 @@ def test_the_rank_that_holds_up_the_others_is_named_and_why(hang, what):
     assert f"vigil why {report['id']}" in result.text
 
 
+def test_a_loop_that_asks_every_half_minute_is_found(hang):
+    result, report = hang("poll", "--gap", 32, timeout=240)
+    assert result.status == 124, result
+    assert looks(report) == ("hang", "poll_loop", [1]), report
+    assert "sleeps for at most 32.0 s at a time" in report["cause"]["text"], report
+
+
 def line_of(path, mark):
     return next(i for i, line in enumerate(path.read_text().splitlines(), 1) if mark in line)
 
@@ -510,6 +517,52 @@ def test_a_rank_that_is_slower_than_the_others_is_named(vigil):
     wait_for(lambda: events(vigil, "straggler") or p.poll() is not None, 150, "the straggler")
     report = vigil.why(events(vigil, "straggler")[0]["incident"])
     assert (report["kind"], report["culprit_ranks"]) == ("straggler", [2]), report
+    p.terminate()
+    p.wait(20)
+
+
+# It prints a line now and then, and no steps; then it is silent, and works.
+SILENT = """if 1:
+    import time
+
+    def go_round(seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            pass
+
+    def evaluate(seconds):
+        go_round(seconds)
+
+    for i in range(150):
+        go_round(0.1)
+        print("batch done, all is well", flush=True)
+        time.sleep(0.4)
+
+    WHAT(100)
+"""
+
+
+@pytest.mark.parametrize("what,hangs", [("go_round", True), ("evaluate", False)])
+def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_never_ended(vigil, what, hangs):
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", SILENT.replace("WHAT", what))
+    result = vigil.finish(p, 240)
+    assert result.status == 0, result
+    assert any("no line for" in e["text"] for e in events(vigil, "suspected")), events(vigil)
+    found = events(vigil, "hang")
+    assert bool(found) == hangs, found
+    if hangs:
+        report = vigil.why(found[0]["incident"])
+        assert (report["cause"]["id"], report["cause"]["confidence"]) == ("spin", "low"), report
+        assert "in go_round" in report["cause"]["text"] and "prints no steps" in report["cause"]["text"], report
+
+
+def test_a_slowdown_of_short_steps_has_its_real_figure(vigil):
+    """Steps of 0.2 s and then 0.3, of which vigil sees some at a time."""
+    script = "import time\nfor i in range(4000):\n print(f'step {i}/4000', flush=True)\n time.sleep(0.2 if i < 300 else 0.3)"
+    p = vigil.start("run", "--", sys.executable, "-c", script)
+    wait_for(lambda: events(vigil, "slowdown") or p.poll() is not None, 150, "the slowdown")
+    report = vigil.why(events(vigil, "slowdown")[0]["incident"])
+    assert 0.42 < report["hang"]["slower_ratio"] < 0.58, report
     p.terminate()
     p.wait(20)
 

@@ -50,6 +50,12 @@ class Job:
     def wait_for_licence(self, server):
         server[0].recv(1)
 
+    def poll(self):
+        """Asks for something that never comes, some time apart that only a variable says."""
+        gap = self.args.gap
+        while not os.path.exists("/nonexistent/go"):
+            time.sleep(gap)
+
     def stop(self):
         os.kill(os.getpid(), signal.SIGSTOP)
 
@@ -331,6 +337,7 @@ def main():
     p.add_argument("--at", type=int, default=10)
     p.add_argument("--steps", type=int, default=40)
     p.add_argument("--step-s", type=float, default=0.1)
+    p.add_argument("--gap", type=float, default=32)
     p.add_argument("--last", type=float, default=3600)
     p.add_argument("--spawn", type=int)
     p.add_argument("--set", action="append", default=[], help="N:NAME=VALUE for the Nth rank of --spawn; no value: unset")

@@ -66,6 +66,56 @@ static void a_few_slow_steps_are_none_and_few_steps_say_nothing(void **state)
 	free(p);
 }
 
+/* What pulses make of so many seconds of steps of one length and of another behind them, looked at each second. */
+static double slower_by(double before_s, double now_s, double length_s, bool exact)
+{
+	struct pulses *p = calloc(1, sizeof(*p));
+	struct pulse_look *look = calloc(1, sizeof(*look));
+	struct hang_pace pace;
+	double ratio = 0, next = before_s, last = 0;
+	assert_true(p && look);
+	look->n = 1;
+	struct pulse_seen *x = &look->rank[0];
+	*x = (struct pulse_seen){.rank = 0, .has_progress = true, .progress.has_step = true};
+	for (double t = 1; t < 2 * length_s; t += 1) {
+		bool any = false;
+		for (; next <= t; next += next < length_s ? before_s : now_s, any = true) {
+			x->progress.step++;
+			last = next;
+		}
+		look->now_ns = (uint64_t)((1000 + t) * 1e9);
+		if (any) {
+			x->progress.last_step_ns = exact ? (uint64_t)((1000 + last) * 1e9) : look->now_ns;
+			x->progress.last_step_slack_ns = exact ? 0 : NS_PER_S;
+		}
+		pulse_look_at(p, look);
+		if (ratio <= 0 && hang_slower(p, 0.20, &pace))
+			ratio = pace.ratio;
+	}
+	free(look);
+	free(p);
+	return ratio;
+}
+
+static void a_slowdown_s_figure_is_right_though_looks_are_a_second_apart(void **state)
+{
+	(void)state;
+	static const struct {
+		double before_s, now_s;
+	} jobs[] = {{0.2, 0.26}, {0.2, 0.3}, {0.23, 0.3}, {0.5, 0.65}, {1.1, 1.4}, {0.9, 1.2}, {2.1, 2.8}};
+	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
+		double is = jobs[i].now_s / jobs[i].before_s - 1;
+		double exact = slower_by(jobs[i].before_s, jobs[i].now_s, 120, true);
+		double seen = slower_by(jobs[i].before_s, jobs[i].now_s, 900, false);
+		if (exact < is - 0.03 || exact > is + 0.03)
+			fail_msg("%.2f s become %.2f: %.3f where times are known", jobs[i].before_s, jobs[i].now_s, exact);
+		if (seen < is - 0.1 || seen > is + 0.1)
+			fail_msg("%.2f s become %.2f: %.3f where they are not", jobs[i].before_s, jobs[i].now_s, seen);
+		if (slower_by(jobs[i].before_s, jobs[i].before_s, 900, false) > 0)
+			fail_msg("%.2f s are a slowdown", jobs[i].before_s);
+	}
+}
+
 /* ---- stragglers ---- */
 
 static void sampled(struct waitshare *w, int32_t ranks, int32_t slow, double wait, double ratio, uint32_t looks)
@@ -589,6 +639,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_quarter_slower_is_found_within_sixteen_steps),
 		cmocka_unit_test(noise_is_no_slowdown),
+		cmocka_unit_test(a_slowdown_s_figure_is_right_though_looks_are_a_second_apart),
 		cmocka_unit_test(a_few_slow_steps_are_none_and_few_steps_say_nothing),
 		cmocka_unit_test(the_slow_rank_of_eight_is_named_and_no_other),
 		cmocka_unit_test(equal_ranks_have_no_straggler),

@@ -288,13 +288,10 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 	else if (span_eq(key, "owner"))
 		b->t.wait.owner = int_of(next(rest, where));
 	else if (span_eq(key, "futex")) { /* without a limit, of this process alone, at this address */
-		b->t.wait.kind = WAIT_LOCK;
-		b->t.wait.state = 'S';
-		TEXT_COPY(b->t.wait_kind, "lock");
-		b->t.wait.has_syscall = true;
-		TEXT_COPY(b->t.syscall, "futex");
+		b->t.wait = (struct threadwait){.kind = WAIT_LOCK, .state = 'S', .has_syscall = true, .arg[1] = 0x189};
 		b->t.wait.arg[0] = (uint64_t)int_of(next(rest, where));
-		b->t.wait.arg[1] = 0x189;
+		TEXT_COPY(b->t.wait_kind, "lock");
+		TEXT_COPY(b->t.syscall, "futex");
 	} else if (span_eq(key, "timed"))
 		b->t.wait.arg[3] = 1;
 	else if (span_eq(key, "owner-gone"))
@@ -517,6 +514,14 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 		TEXT_COPY(c->blind[c->n_blind++], s->blind);
 }
 
+/* What the agent sees of who sleeps, at each look. */
+static void sleep_look(struct scenario *s)
+{
+	for (const struct block *b = s->block; b < s->block + s->n_blocks && s->mind.sleep_until_ns; b++)
+		if (b->from <= s->mind.sleep_rank && s->mind.sleep_rank <= b->to && b->naps_ns && s->mind.state != HANG_WELL)
+			hang_slept(&s->mind, (s->now_ns / b->naps_ns + 1) * b->naps_ns);
+}
+
 static void judge(struct scenario *s, const char *where)
 {
 	struct stackdump dumps[HANG_DUMPS] = {{.n = 0}};
@@ -548,6 +553,7 @@ static void look(struct scenario *s, const char *where)
 	s->now_ns += NS_PER_S;
 	look_make(s, NS_PER_S);
 	pulse_look_at(&s->pulses, &s->look);
+	sleep_look(s);
 	hang_look(&s->mind, &s->settings, &s->pulses, &s->step);
 	s->looks++;
 	s->resolved += s->step.resolved;
