@@ -154,6 +154,11 @@ int causegather_new(const struct world *w, const char *rules, const char *ib_exc
 	return 0;
 }
 
+void causegather_progress(struct causegather *g, const struct progress_patterns *user)
+{
+	g->progress = user;
+}
+
 struct causegather *causegather_free(struct causegather *g)
 {
 	if (!g)
@@ -454,6 +459,27 @@ static void loaders_tell(struct causegather *g)
 		line_tell(g, "loader_workers_excess %zu cpus=%ld", workers, cpus);
 }
 
+static void log_errors(struct causegather *g, const struct causeread_log *l, struct rankerrors *e)
+{
+	struct rankerror one;
+	size_t ranks = 0;
+	for (size_t i = 0; i < g->want->n_ranks; i++)
+		ranks += g->want->ranks[i].rank != NO_RANK;
+	for (size_t i = 0; i < l->n_last_errors; i++) {
+		const struct lasterror *x = &l->last_error[i];
+		one = (struct rankerror){.rank = x->rank, .follows = x->follows};
+		TEXT_COPY(one.text, x->text);
+		if (x->rank != NO_RANK) {
+			rankerrors_set(e, &one);
+		} else if (!x->follows && !g->ret->nobodys_error[0]) {
+			TEXT_COPY(g->ret->nobodys_error, x->text);
+			TEXT_COPY(g->ret->nobodys_source, l->label);
+		}
+	}
+	if (l->rank == NO_RANK && ranks > 1 && l->size > 0 && !l->names_ranks)
+		causegather_blind(g->ret, "%s: %zu ranks share it, and its lines do not say whose they are", l->label, ranks);
+}
+
 static void errors_gather(struct causegather *g)
 {
 	struct rankerrors *e = calloc(1, sizeof(*e));
@@ -469,19 +495,9 @@ static void errors_gather(struct causegather *g)
 		if (r->ended && r->has_exit_code && r->exit_code != 0)
 			rankerrors_set(e, &one);
 	}
-	for (size_t i = 0; i < g->n_logs; i++) {
-		const struct causeread_log *l = &g->log[i];
-		one = (struct rankerror){.rank = l->error_rank, .follows = l->error_follows};
-		TEXT_COPY(one.text, l->error_line);
-		if (!l->wanted || !l->has_error_line)
-			continue;
-		if (l->error_rank != NO_RANK) {
-			rankerrors_set(e, &one);
-		} else if (!l->error_follows && !g->ret->nobodys_error[0]) {
-			TEXT_COPY(g->ret->nobodys_error, l->error_line);
-			TEXT_COPY(g->ret->nobodys_source, l->label);
-		}
-	}
+	for (size_t i = 0; i < g->n_logs; i++)
+		if (g->log[i].wanted)
+			log_errors(g, &g->log[i], e);
 	/* what the rank wrote down itself, with its time, before what was found in its log */
 	for (size_t i = 0; i < g->ret->n_errors; i++) {
 		const struct rank_error *x = &g->ret->errors[i];

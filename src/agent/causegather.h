@@ -69,7 +69,7 @@ struct causegather_result {
 	struct rankenv env;
 	struct rankpace_finding pace;
 	char error[400]; /* "rank_error 1 ranks=3: …"; "" */
-	/* an output that several ranks share ends with an error, of whom its lines do not say; "" */
+	/* an output that several ranks share ends with an error of which its lines do not say whose it is; "" */
 	char nobodys_error[200], nobodys_source[32];
 	struct rank_error errors[CAUSEGATHER_RANKS]; /* what the error files say */
 	size_t n_errors;
@@ -88,6 +88,8 @@ struct causegather_result {
  */
 int must_check causegather_new(const struct world *w, const char *rules, const char *ib_exclude,
 			       int64_t started_unix_ms, struct causegather **ret, struct fault *f);
+/* The user's patterns of progress, by which positions of ranks are read as well. Borrowed. */
+void causegather_progress(struct causegather *g, const struct progress_patterns *user);
 struct causegather *causegather_free(struct causegather *g);
 static inline void causegather_freep(struct causegather **g)
 {

@@ -7,6 +7,7 @@
 #include "agent/causegather.h"
 #include "model/rankerrors.h"
 #include "sense/ibport.h"
+#include "sense/lasterror.h"
 #include "sense/rulescan.h"
 #include "sense/tcpwait.h"
 
@@ -22,6 +23,8 @@
 #define CAUSEREAD_TAIL (4 * MIB)
 #define CAUSEREAD_NEW (64 * MIB)
 
+#define CAUSEREAD_ERRORS 8
+
 struct causeread_log {
 	char path[512];
 	char label[32]; /* "rank 3 stderr" */
@@ -34,10 +37,9 @@ struct causeread_log {
 	bool skipped; /* something was never read */
 	bool has_nccl; /* NCCL wrote into it */
 	int error; /* of the last try; 0 */
-	bool has_error_line; /* lasterror is valid */
-	bool error_follows;
-	int32_t error_rank;
-	char error_line[200];
+	bool names_ranks; /* some of its lines say whose they are */
+	struct lasterror last_error[CAUSEREAD_ERRORS]; /* of each rank that writes into it */
+	size_t n_last_errors;
 };
 
 struct causeread_environ {
@@ -107,6 +109,7 @@ struct causeread_shared {
 
 struct causegather {
 	const struct world *w;
+	const struct progress_patterns *progress; /* the user's; may be NULL */
 	struct rulebook book;
 	struct rulescan *scan;
 	char ib_exclude[200];

@@ -150,7 +150,7 @@ static int32_t rank_within(struct span line)
 }
 
 /* True: there were lines of progress, of whomever. */
-static bool pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t len)
+static bool pace_feed(struct rankpace *pace, int32_t rank, const struct progress_patterns *user, char *text, size_t len)
 {
 	bool any = false;
 	struct ansi ansi = {.state = 0};
@@ -161,7 +161,7 @@ static bool pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t le
 		while (end < len && text[end] != '\n' && text[end] != '\r')
 			end++;
 		struct span line = {text + at, end - at};
-		if (line.len > 0 && progress_parse(line, NULL, &p) == 0) {
+		if (line.len > 0 && progress_parse(line, user, &p) == 0) {
 			if (p.rank == NO_RANK && rank == NO_RANK)
 				p.rank = rank_within(line);
 			rankpace_line(pace, &p, rank, end - at + 1);
@@ -172,32 +172,56 @@ static bool pace_feed(struct rankpace *pace, int32_t rank, char *text, size_t le
 	return any;
 }
 
-/* Positions and the last error, out of the end of what is new. */
+static void error_drop(struct causeread_log *l, size_t at)
+{
+	l->n_last_errors--;
+	memmove(&l->last_error[at], &l->last_error[at + 1], (l->n_last_errors - at) * sizeof(l->last_error[0]));
+}
+
+static void error_keep(struct causeread_log *l, const struct lasterror *e)
+{
+	size_t at = 0;
+	while (at < l->n_last_errors && l->last_error[at].rank != e->rank)
+		at++;
+	if (at == CAUSEREAD_ERRORS)
+		return;
+	l->n_last_errors = MAX(l->n_last_errors, at + 1);
+	l->last_error[at] = *e;
+}
+
+static uint64_t pace_lines(const struct rankpace *pace, int32_t rank)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < pace->n; i++)
+		n += rank == NO_RANK || pace->of[i].rank == rank ? pace->of[i].n_lines : 0;
+	return n;
+}
+
+/* Positions and the last errors, out of the end of what is new. */
 static void recent_read(struct causeread_log *l, int fd, uint64_t from, struct rankpace *pace)
 {
-	static char text[RECENT];
+	static char text[RECENT], scratch[RECENT];
+	static struct rankpace before; /* large */
+	struct lasterror found[CAUSEREAD_ERRORS];
 	size_t len;
-	struct lasterror e;
+	bool named;
 	uint64_t at = l->offset > RECENT ? MAX(from, l->offset - RECENT) : from;
 	if (l->offset <= at || file_read_from(fd, at, text, (size_t)MIN(l->offset - at, (uint64_t)RECENT), &len) < 0)
 		return;
 	beat();
-	int found = lasterror_find((struct span){text, len}, l->rank, &e);
-	if (found == 0) {
-		l->has_error_line = true;
-		l->error_follows = e.follows;
-		l->error_rank = e.rank;
-		TEXT_COPY(l->error_line, e.text);
+	size_t n = lasterror_each((struct span){text, len}, l->rank, child.g->progress, scratch, found,
+				  ARRAY_SIZE(found), &named);
+	l->names_ranks |= named;
+	before = *pace;
+	bool any = pace_feed(pace, l->rank, child.g->progress, text, len);
+	/* who went on has had no end; steps that name nobody may be those of whoever wrote an error that does not, either */
+	for (size_t i = l->n_last_errors; i-- > 0;) {
+		int32_t rank = l->last_error[i].rank;
+		if (pace_lines(pace, rank) > pace_lines(&before, rank) || (any && rank == NO_RANK))
+			error_drop(l, i);
 	}
-	uint64_t before = 0, after = 0;
-	for (size_t i = 0; i < pace->n; i++)
-		before += pace->of[i].n_lines;
-	bool any = pace_feed(pace, l->rank, text, len);
-	for (size_t i = 0; i < pace->n; i++)
-		after += pace->of[i].n_lines;
-	/* it went on: the error was no end */
-	if (found != 0 && (after > before || (any && l->error_rank == NO_RANK)))
-		l->has_error_line = false;
+	for (size_t i = 0; i < n; i++)
+		error_keep(l, &found[i]);
 }
 
 /* Where to read on, by what is known of the file. */
@@ -210,7 +234,8 @@ static void log_place(struct causeread_log *l, const struct stat *st)
 	l->dev = st->st_dev;
 	l->ino = st->st_ino;
 	l->offset = l->lines = l->size = 0;
-	l->skipped = l->has_nccl = l->has_error_line = false;
+	l->skipped = l->has_nccl = l->names_ranks = false;
+	l->n_last_errors = 0;
 }
 
 /* The byte behind the first end of a line from `at` on, so that no half line is taken for a whole one. */

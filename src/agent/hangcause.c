@@ -24,8 +24,8 @@ struct hangcause {
 	struct causegather_result result;
 };
 
-struct hangcause *hangcause_new(const struct world *w, const char *rules, const struct hang_job *job,
-				int64_t started_unix_ms)
+struct hangcause *hangcause_new(const struct world *w, const char *rules, const struct progress_patterns *progress,
+				const struct hang_job *job, int64_t started_unix_ms)
 {
 	struct fault f = {.text = ""};
 	struct hangcause *h = calloc(1, sizeof(*h));
@@ -35,7 +35,9 @@ struct hangcause *hangcause_new(const struct world *w, const char *rules, const 
 	int r = causegather_new(w, rules[0] ? rules : NULL, getenv("VIGIL_RDMA_EXCLUDE"), started_unix_ms, &h->g, &f);
 	if (r < 0)
 		TEXT_FORMAT(h->why, "log: no cause book: %s", f.text[0] ? f.text : strerror(-r));
-	else
+	if (h->g)
+		causegather_progress(h->g, progress);
+	if (h->g)
 		causegather_baseline(h->g, job->n_ranks ? job->rank[0].pid : job->root);
 	return h;
 }

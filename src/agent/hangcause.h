@@ -19,7 +19,8 @@
 struct hangcause;
 
 /* NULL without memory. rules: the user's files, with ',' between; job: as it begins. */
-struct hangcause *hangcause_new(const struct world *w, const char *rules, const struct hang_job *job,
+struct hangcause *hangcause_new(const struct world *w, const char *rules, const struct progress_patterns *progress,
+				const struct hang_job *job,
 				int64_t started_unix_ms);
 struct hangcause *hangcause_free(struct hangcause *h);
 /* A sample of the devices was taken: those that the job uses are followed (bits as of hangdevices_claim). */

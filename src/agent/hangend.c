@@ -44,7 +44,7 @@ static struct js *hang_json(const struct hang_message *m)
 	js_put_u64(o, "standstill_ms", v->standstill_ns / NS_PER_MS);
 	if (m->suspected_ns)
 		js_put_u64(o, "suspected_ms", m->suspected_ns / NS_PER_MS);
-	if (v->kind != HANG_HANG) {
+	if (v->kind == HANG_STRAGGLER || v->kind == HANG_SLOWDOWN) {
 		js_put_double(o, "slower_ratio", v->ratio);
 		js_put_text_if(o, "split", v->split);
 	}
@@ -97,6 +97,13 @@ void hangend_incident(const struct hangend *e, const struct hang_message *m, str
 	keeper_event(e->keeper, e->job, incident_kind_name(in->kind), in->id, "%s", in->summary);
 	keeper_job(e->keeper, e->job);
 	show(e, in);
+}
+
+void hangend_glance(const struct hangend *e, const struct hang_message *m, const char *incident_id)
+{
+	cleanup(js_freep) struct js *hang = hang_json(m);
+	cleanup(freep) char *text = js_text(hang, 0);
+	keeper_hang(e->keeper, incident_id, (struct span){m->stacks, MIN(m->stacks_len, sizeof(m->stacks))}, text);
 }
 
 void hangend_update(const struct hangend *e, const struct incident *in)

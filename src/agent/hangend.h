@@ -24,6 +24,8 @@ struct hangend {
 void hangend_incident(const struct hangend *e, const struct hang_message *m, struct incident *in);
 /* The incident in its new state (a retry was decided); nobody is told again. */
 void hangend_update(const struct hangend *e, const struct incident *in);
+/* What the first look at a suspicion saw, for the report of its job's end, which is about to be stored under this id. */
+void hangend_glance(const struct hangend *e, const struct hang_message *m, const char *incident_id);
 /* It moves again. */
 void hangend_resolved(const struct hangend *e, const struct hang_message *m, struct incident *in);
 /* A loss that is no number stops nothing: an event, and no incident. */

@@ -6,9 +6,12 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/fdtarget.h"
+#include "sense/frametimeout.h"
 #include "sense/proc.h"
 #include "sense/tcpflow.h"
 
+/* What a rank's program was started with is asked when its launcher has become it. */
+static const uint64_t timeout_after_ns = 3 * NS_PER_S;
 /* Sockets cost a readlink for each descriptor of each process, and the kernel a walk through all that there are. */
 static const uint64_t sockets_ns = 2 * NS_PER_S, sockets_rest_ns = 30 * NS_PER_S;
 
@@ -40,7 +43,8 @@ void hangeye_begin(struct hangeye *e, const struct hang_job *job)
 	crew_forget(e->crew);
 	e->usage = (struct usage){.n = 0};
 	e->n_use[0] = e->n_use[1] = e->n_lanes = e->n_net = 0;
-	e->net_ns = e->first_ns = 0;
+	e->net_ns = e->first_ns = e->timeout_ns = 0;
+	e->timeout_of = 0;
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].rank != NO_RANK)
 			ranks[n++] = job->rank[i].rank;
@@ -336,6 +340,25 @@ static void devices_fill(struct hangeye *e, const struct world *w, struct hangde
 	e->gpus |= claim.devices;
 }
 
+/* Asked once of the first rank's program, when it has become what it is. */
+static void timeout_look(struct hangeye *e, const struct world *w, uint64_t now_ns)
+{
+	static char environ[256 * 1024], command[16 * 1024];
+	const struct crew_member *m = NULL;
+	size_t len = 0;
+	for (size_t i = 0; i < e->crew->n_now && !m; i++)
+		if (e->crew->now[i].main && e->crew->now[i].state != 'Z')
+			m = &e->crew->now[i];
+	if (e->timeout_of || !m || now_ns - e->first_ns < timeout_after_ns)
+		return;
+	e->timeout_of = m->pid;
+	if (proc_environ_read(w, m->pid, environ, sizeof(environ), &len) != 0)
+		len = 0;
+	if (proc_command_read(w, m->pid, command, sizeof(command)) != 0)
+		command[0] = '\0';
+	e->timeout_ns = frametimeout_find((struct span){environ, len}, span_of(command));
+}
+
 void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, enum hangeye_mood mood,
 		  uint64_t *thread_ns, struct hangdevices *devices, struct pulse_look *ret)
 {
@@ -345,7 +368,7 @@ void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_jo
 	if (first)
 		e->first_ns = now_ns;
 	crew_look(e->crew, w, job, now_ns, thread_ns);
-	hanglogs_look(e->logs, now_ns);
+	hanglogs_look(e->logs, now_ns, w->unix_ms());
 	e->alone = alone_of(e, job);
 	lanes_add(e, first);
 	usage_add(e);
@@ -356,6 +379,8 @@ void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_jo
 	memset(ret, 0, sizeof(*ret));
 	ret->now_ns = now_ns;
 	ret->job_age_ns = sub_floor(now_ns, job->started_ns ? job->started_ns : e->first_ns);
+	timeout_look(e, w, now_ns);
+	ret->timeout_ns = e->timeout_ns;
 	bool frozen = !calm && is_frozen(w, job);
 	e->gpus = 0;
 	for (size_t i = 0; i < e->n_lanes; i++) {

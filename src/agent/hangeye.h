@@ -40,6 +40,8 @@ struct hangeye {
 	uint32_t gpus; /* devices of all its ranks as of the last look: bits of hangdevices_claim */
 	bool no_net; /* sockets cannot be asked here */
 	uint64_t first_ns;
+	uint64_t timeout_ns; /* of the job's framework; 0 unknown */
+	pid_t timeout_of; /* the main process that was asked for it; 0: none yet */
 };
 
 /* How the job was at the look before: it moves; it stands still by its own will, as was found; it is suspected. */

@@ -91,12 +91,23 @@ static void names_fill(const struct crew *c, struct stackdump *d)
 	}
 }
 
+/* Who waits for a lock that somebody has is told with its line, which costs too much for all others. */
+static bool locks_have_owners(const struct stackdump *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++)
+			if (d->processes[i].threads[k].wait.owner != 0)
+				return true;
+	return false;
+}
+
 static void dump_take(struct hanggather *g, const struct world *w, const struct hangeye *e)
 {
 	static pid_t pids[DUMP_PIDS];
 	struct fault f = {.text = ""};
 	struct snapshot_want want = {.pids = pids, .native = true, .natives = g->natives, .budget_ns = dump_budget_ns};
 	want.n_pids = pids_choose(e->crew, pids, ARRAY_SIZE(pids));
+	want.lines = g->n_dumps > 0 && locks_have_owners(&g->dump[g->n_dumps - 1]);
 	int r = snapshot_take(w, &want, &g->dump[g->n_dumps], &f);
 	if (r != 0) {
 		blind(&g->hcase, g->n_dumps ? "stacks: they could not be taken again: %s" : "stacks: %s",
@@ -152,6 +163,7 @@ static void sources_read(struct hanggather *g, const struct world *w)
 {
 	static struct stackgroups groups; /* large */
 	const struct stackdump *newest = g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL;
+	g->n_source = 0;
 	if (!newest)
 		return;
 	stackgroups_make(&newest, 1, &groups);
@@ -184,6 +196,7 @@ static void book_take(struct hanggather *g, const struct hangeye *e)
 	g->hcase.environment = &r->env;
 	g->hcase.errors = r->errors;
 	g->hcase.n_errors = r->n_errors;
+	g->hcase.nobodys_error = r->nobodys_error;
 	if (e->job.log_dir[0] == '\0' && !e->job.own_log[0][0] && !e->job.own_log[1][0])
 		blind(&g->hcase, "log: vigil does not keep this job's output");
 	for (size_t i = 0; i < r->n_blind; i++)
@@ -213,22 +226,36 @@ static void collective_take(struct hanggather *g)
 
 /* ---------------------------------------------------------------------------- */
 
-static void complete(struct hanggather *g, const struct world *w, const struct hangeye *e)
+static void stacks_put(struct hanggather *g, const struct world *w, struct hang_case *c)
 {
 	if (g->step.want & HANG_WANT_STACKS)
 		sources_read(g, w);
-	book_take(g, e);
-	if (g->step.want & HANG_WANT_COLLECTIVE)
-		collective_take(g);
-	struct hang_case *c = &g->hcase;
 	c->now_unix_ms = w->unix_ms();
 	for (size_t i = 0; i < g->n_dumps; i++)
 		c->dumps[i] = &g->dump[i];
 	c->n_dumps = g->n_dumps;
-	c->collective = g->collective.valid ? &g->collective : NULL;
-	c->shares = g->shares;
 	c->source = g->source;
 	c->n_source = g->n_source;
+}
+
+bool hanggather_glance(struct hanggather *g, const struct world *w, struct hang_case *ret)
+{
+	if (!g->busy || g->n_dumps == 0)
+		return false;
+	*ret = g->hcase;
+	stacks_put(g, w, ret);
+	return true;
+}
+
+static void complete(struct hanggather *g, const struct world *w, const struct hangeye *e)
+{
+	struct hang_case *c = &g->hcase;
+	stacks_put(g, w, c);
+	book_take(g, e);
+	if (g->step.want & HANG_WANT_COLLECTIVE)
+		collective_take(g);
+	c->collective = g->collective.valid ? &g->collective : NULL;
+	c->shares = g->shares;
 }
 
 bool hanggather_step(struct hanggather *g, const struct world *w, const struct hangeye *e)

@@ -37,6 +37,8 @@ void hanggather_begin(struct hanggather *g, const struct hang_step *step, const 
 		      const struct pulses *p, struct hangcause *cause, uint64_t now_ns);
 /* The next part, if it is due. True when all is there: g->hcase is then complete but for its pulses. */
 bool hanggather_step(struct hanggather *g, const struct world *w, const struct hangeye *e);
+/* What is there by now, as a case without its pulses. False: no stacks yet. Borrows from g. */
+bool hanggather_glance(struct hanggather *g, const struct world *w, struct hang_case *ret);
 void hanggather_end(struct hanggather *g);
 /* The newest dump as JSON, in at most cap bytes: all main threads, then others as far as they go; 0: there is none. */
 size_t hanggather_stacks(const struct hanggather *g, char *dst, size_t cap);

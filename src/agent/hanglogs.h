@@ -21,7 +21,11 @@ struct hanglogs *hanglogs_free(struct hanglogs *l);
 void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, size_t n);
 /* One more file, of the job itself, that vigil does not keep: its end is read, and what comes. */
 void hanglogs_follow(struct hanglogs *l, const char *path);
-void hanglogs_look(struct hanglogs *l, uint64_t now_ns);
+/*
+ * When a step was made is known to the millisecond where its line is the last that was written into its file, or says the time
+ * itself; else only that it was since the look before. unix_ms: the wall's clock, now.
+ */
+void hanglogs_look(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms);
 /*
  * What is known of a lane's own output: log signs and progress of *seen. alone: the rank of a job's only main process,
  * whose output is that of the job; NO_RANK: there is none such.

@@ -16,6 +16,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "sense/remote.h"
+#include "sense/threadwait.h"
 
 static const uint64_t look_ns = NS_PER_S;
 /* Looks that are to be judged are waited with until steps have passed after them. */
@@ -35,6 +37,8 @@ static const double thread_share = 0.0005;
 static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
 /* Events of suspicions are no closer than this. */
 static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
+/* First looks of one job are no closer than this, and forgotten when it has moved for as long. */
+static const uint64_t glance_gap_ns = 60 * NS_PER_S;
 #define FDS_MOST 4096
 
 struct watched {
@@ -53,6 +57,10 @@ struct watched {
 	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when first suspected; 0: it is not */
 	uint64_t suspect_told_ns; /* when a suspicion was last told; 0 never */
 	bool told; /* an incident of kind hang stands */
+	uint64_t glance_ns; /* when its first look was last sent; 0: none, or it was taken back */
+	uint64_t well_ns; /* since when nothing is suspected; 0: something is */
+	bool glanced; /* at the evidence that is being gathered */
+	char suspicion[200]; /* for which it is */
 	char benign[240]; /* the last one that was told */
 };
 
@@ -258,6 +266,47 @@ static void cause_look(struct watch *k, struct watched *j)
 	hangcause_devices(j->cause, &k->devices, j->eye.gpus);
 }
 
+/*
+ * The first stacks of a suspicion go to the owner at once: a framework's own time-out may end the ranks before there is a
+ * verdict. The first of several rounds stays for a while: later ones may find them ending.
+ */
+static void glance(struct watch *k, struct watched *j, size_t index)
+{
+	static struct hang_verdict v;
+	static struct hang_case c; /* large, both */
+	uint64_t now_ns = k->w.mono_ns();
+	if (j->glanced || !(j->gather.step.want & HANG_WANT_STACKS) || !hanggather_glance(&j->gather, &k->w, &c))
+		return;
+	j->glanced = true;
+	if (j->glance_ns && now_ns - j->glance_ns < glance_gap_ns)
+		return;
+	c.pulses = &j->pulses;
+	hang_glance(&k->shm->settings, &j->mind, &c, &v);
+	struct hang_message *m = v.benign || j->mind.since_ns == 0 ? NULL : message(k, j, index, HANG_SAYS_GLANCE);
+	if (!m)
+		return;
+	TEXT_COPY(m->text, j->suspicion);
+	m->verdict = v;
+	m->stacks_len = hanggather_stacks(&j->gather, m->stacks, sizeof(m->stacks));
+	m->suspected_ns = j->suspected_ns;
+	m->judged_ns = v.standstill_ns;
+	message_send(k);
+	j->glance_ns = now_ns;
+}
+
+/* Ranks that die move once more, so only steps, or a while of life, take a suspicion back. */
+static void glance_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+{
+	bool well = step->state == HANG_WELL;
+	if (!well)
+		j->well_ns = 0;
+	else if (j->well_ns == 0)
+		j->well_ns = now_ns;
+	if (j->glance_ns && well && (j->pulses.step_ns > j->glance_ns || now_ns - j->well_ns >= glance_gap_ns) &&
+	    tell_line(k, j, index, HANG_SAYS_MOVES, ""))
+		j->glance_ns = 0;
+}
+
 /* Once for each standstill, and not for each of many short ones: a suspicion is a look, and no news to anybody. */
 static void suspicion(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
@@ -323,6 +372,20 @@ static enum hangeye_mood mood_of(const struct watched *j)
 	return j->calm ? HANGEYE_CALM : rests(j) ? HANGEYE_RESTS : HANGEYE_ANXIOUS;
 }
 
+/* Half a minute of sleep and a question, again and again: stacks some seconds apart see one sleep of it. */
+static void sleep_look(struct watch *k, struct watched *j)
+{
+	const struct crew_member *m = j->mind.sleep_until_ns ? crew_main(j->eye.crew, j->mind.sleep_rank) : NULL;
+	struct threadwait t;
+	struct remote r;
+	if (!m || j->mind.state == HANG_WELL || j->gather.busy)
+		return;
+	remote_open(&k->w, m->pid, &r);
+	if (threadwait_read(&k->w, m->pid, j->mind.sleep_tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP)
+		hang_slept(&j->mind, t.sleep_until_ns);
+	remote_done(&r);
+}
+
 static void look(struct watch *k, struct watched *j, size_t index)
 {
 	static struct pulse_look seen;
@@ -337,6 +400,7 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	pulse_look_at(&j->pulses, &seen);
 	loss_look(k, j, index, &seen);
 	cause_look(k, j);
+	sleep_look(k, j);
 	hang_look(&j->mind, &k->shm->settings, &j->pulses, &step);
 	atomic_fetch_add(&k->shm->looks, 1);
 	if (step.resolved && j->told) {
@@ -347,7 +411,10 @@ static void look(struct watch *k, struct watched *j, size_t index)
 		j->benign[0] = '\0';
 	bool calm = step.state == HANG_WELL && !step.closely;
 	suspicion(k, j, index, &step, now_ns);
+	glance_look(k, j, index, &step, now_ns);
 	if (step.want && !j->gather.busy) {
+		j->glanced = false;
+		TEXT_COPY(j->suspicion, step.text);
 		hanggather_begin(&j->gather, &step, &j->eye, &j->pulses, j->cause, now_ns);
 	}
 	uint64_t cost = own_cpu_ns() - began;
@@ -376,11 +443,12 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	j->moved = UINT64_MAX; /* the first look has none before it */
 	j->calm = true;
 	j->told = false;
+	j->glance_ns = j->well_ns = 0;
 	j->benign[0] = '\0';
 	hangeye_begin(&j->eye, job);
 	j->devices_ns = 0;
 	hangcause_free(j->cause);
-	j->cause = hangcause_new(&k->w, k->shm->rules, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
+	j->cause = hangcause_new(&k->w, k->shm->rules, &k->progress, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
 }
 
 static struct watched *watched_of(struct watch *k, size_t i)
@@ -423,7 +491,10 @@ static uint64_t round_of(struct watch *k)
 			continue;
 		if (k->w.mono_ns() >= j->due_ns)
 			look(k, j, i);
-		if (j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye))
+		bool over = j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye);
+		if (j->gather.busy)
+			glance(k, j, i);
+		if (over)
 			judge_ripe(k, j, i);
 		next = MIN(next, j->due_ns);
 		if (j->gather.busy)

@@ -51,6 +51,8 @@ struct super {
 	struct hangproc hang;
 	bool hung;                     /* this attempt is being ended because it hangs */
 	struct incident hang_incident; /* the last hang of this attempt; id empty: none */
+	struct hang_message *glance;   /* the first look at this attempt's last suspicion; NULL: none. Owned */
+	uint64_t glance_ns;            /* when it came */
 	struct jobgroup group;
 	struct cgroup_place place;
 	struct autopsy *autopsy;       /* counters at the start, sources opened (agent/autopsy) */
@@ -135,6 +137,9 @@ void super_hang_jobs(struct super *s);
 bool super_hang_tick(struct super *s);
 void super_hang_messages(struct super *s);
 void super_hang_died(struct super *s, const char *how);
+/* Into the report of an end in the midst of a suspicion: what the first look saw. */
+void super_hang_ended(struct super *s, struct incident *in);
+void super_hang_forget(struct super *s);
 /* What becomes of a job that was ended as hung, into its report. */
 void super_hang_retry(struct super *s, const struct retry_decision *d);
 

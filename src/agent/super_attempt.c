@@ -246,6 +246,7 @@ int super_attempt_start(struct super *s, int *ret_status)
 	s->phase = SUPER_RUNNING;
 	s->hung = false;
 	s->hang_incident.id[0] = '\0';
+	super_hang_forget(s);
 	super_hang_jobs(s);
 	s->job.state = JOB_RUNNING;
 	s->job.pid = s->rank[0].proc.pid;

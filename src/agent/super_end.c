@@ -221,6 +221,7 @@ static void other_death(struct super *s, const struct rank *r, struct incident *
 	caseend_common(&end, in);
 	last_words(r, in);
 	keeper_incident_id(&s->keeper, s->job.id, in->id, sizeof(in->id));
+	super_hang_ended(s, in);
 	const struct proc_id victim = {r->proc.pid, r->start_ticks};
 	if (s->heap.folder[0])
 		keeper_heap(&s->keeper, in->id, heapcase_json(s->w, s->heap.folder, &victim, 1, r->row.name));

@@ -102,6 +102,53 @@ static void incident_take(struct super *s, const struct hang_message *m)
 		end_hung(s, &in);
 }
 
+void super_hang_forget(struct super *s)
+{
+	free(s->glance);
+	s->glance = NULL;
+}
+
+static void glance_keep(struct super *s, const struct hang_message *m)
+{
+	size_t size = offsetof(struct hang_message, stacks) + MIN(m->stacks_len, sizeof(m->stacks));
+	super_hang_forget(s);
+	if (m->attempt != s->job.attempt)
+		return;
+	s->glance = malloc(size);
+	if (!s->glance)
+		return;
+	memcpy(s->glance, m, size);
+	s->glance_ns = s->w->mono_ns();
+}
+
+/* The ranks' last words, beside the one whose end is reported. */
+static void last_words_add(const struct super *s, struct incident *in)
+{
+	const uint32_t most = 8;
+	char text[TEE_LAST_LINE];
+	for (uint32_t i = 0; s->spec->nproc && i < MIN(s->nproc, most); i++) {
+		const struct rank *r = &s->rank[i];
+		const struct tee *t = r->err.last_len + r->err.line_len > 0 ? &r->err : &r->out;
+		if (i == (uint32_t)MAX(s->first_failed, 0) || t->last_len + t->line_len == 0)
+			continue;
+		span_copy(t->line_len ? (struct span){t->line, t->line_len} : (struct span){t->last, t->last_len}, text,
+			  sizeof(text));
+		incident_evidence_add(in, "log_of_others", t == &r->err ? "stderr" : "stdout", r->ended_unix_ms,
+				      "the last line of rank %d: %s", r->rank, text);
+	}
+}
+
+void super_hang_ended(struct super *s, struct incident *in)
+{
+	const struct hang_message *m = s->glance;
+	if (!m || s->stopping)
+		return;
+	struct hangend e = end_of(s);
+	hang_ended(&m->verdict, m->text, s->w->mono_ns() - s->glance_ns, in);
+	last_words_add(s, in);
+	hangend_glance(&e, m, in->id);
+}
+
 void super_hang_messages(struct super *s)
 {
 	const struct hang_message *m;
@@ -120,6 +167,12 @@ void super_hang_messages(struct super *s)
 			break;
 		case HANG_SAYS_SUSPECT:
 			hangend_suspect(&e, m);
+			break;
+		case HANG_SAYS_GLANCE:
+			glance_keep(s, m);
+			break;
+		case HANG_SAYS_MOVES:
+			super_hang_forget(s);
 			break;
 		case HANG_SAYS_LOSS:
 			hangend_loss(&e, m);

@@ -465,6 +465,7 @@ static int finish(struct super *s)
 	struct job *j = &s->job;
 	super_sample_end(s);
 	super_hang_messages(s);
+	super_hang_forget(s);
 	hangproc_close(&s->hang);
 	guardproc_stop(&s->guard);
 	j->peak_bytes = s->guard.shm->now.job_peak_bytes[0];

@@ -8,6 +8,8 @@ static const uint64_t step_least_ns = 10 * NS_PER_S;
 static const double step_gaps = 3;
 /* Silence: without steps that could be missed, and once a rank has ended. With the look that sees it, 20 s at most. */
 static const uint64_t silence_ns = 18 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
+/* A framework that ends its ranks after a while: at this part of it there is a look, with time left to take it. */
+static const uint64_t timeout_part = 3, timeout_least_ns = 4 * NS_PER_S;
 /* A rank whose steps stay behind while others go on. */
 static const uint64_t lonely_least_ns = 60 * NS_PER_S;
 static const double lonely_gaps = 10;
@@ -87,9 +89,15 @@ const struct pulse *hang_lonely(const struct pulses *p)
 	return NULL;
 }
 
+/* Suspected in time for a framework that ends its ranks early: it says no more than that they are looked at. */
+static uint64_t early_ns(const struct pulses *p, uint64_t usual_ns)
+{
+	return p->timeout_ns > 0 ? MIN(usual_ns, MAX(p->timeout_ns / timeout_part, timeout_least_ns)) : usual_ns;
+}
+
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p)
 {
-	return MAX(s->has_after ? s->after_ns : step_least_ns, times(p->gap_ns, step_gaps));
+	return MAX(s->has_after ? s->after_ns : early_ns(p, step_least_ns), times(p->gap_ns, step_gaps));
 }
 
 static bool step_missed(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
@@ -125,7 +133,32 @@ static const char *what_moved(const struct pulses *p, uint64_t since_ns)
 			  : "nothing";
 }
 
-uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
+/*
+ * Where no steps are known: who has printed regularly prints no more, for much longer than ever. Something moves all the same,
+ * so this asks for a look, and for no more. 0: not so.
+ */
+static uint64_t hushed_since(const struct hang_settings *s, const struct pulses *p, double *ret_usual_s)
+{
+	uint64_t last_ns = 0;
+	double usual_s, missed_s, most_s = 0;
+	if (s->rule != HANG_RULE_EVIDENCE || (p->progress_known && p->has_gap))
+		return 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct pulse *l = &p->rank[i];
+		if (l->seen.exited)
+			continue;
+		last_ns = MAX(last_ns, l->log.last_ns);
+		if (!cadence_known(&l->log, &usual_s, &missed_s) || missed_s < most_s)
+			continue;
+		most_s = missed_s;
+		*ret_usual_s = usual_s;
+	}
+	uint64_t limit = MAX((uint64_t)(most_s * 1e9), s->has_after ? s->after_ns : 0);
+	return most_s > 0 && p->now_ns - last_ns >= limit ? last_ns : 0;
+}
+
+/* By steps, and by whatever is life. */
+static uint64_t stands_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
 {
 	char stood[24];
 	bool ended;
@@ -135,7 +168,7 @@ uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char 
 		return 0;
 	if (step_missed(s, p, text, cap))
 		return p->step_ns;
-	uint64_t since = silent_since(p, live), limit = ended ? silence_after_end_ns : silence_ns;
+	uint64_t since = silent_since(p, live), limit = early_ns(p, ended ? silence_after_end_ns : silence_ns);
 	if (s->has_after) /* who gives a time means it, be it short or long */
 		limit = s->after_ns;
 	if (p->now_ns - since >= limit) {
@@ -150,6 +183,28 @@ uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char 
 		return l->step_ns;
 	}
 	return 0;
+}
+
+uint64_t hang_hushed(const struct hang_settings *s, const struct pulses *p, double *ret_usual_s)
+{
+	char text[200];
+	bool ended;
+	*ret_usual_s = 0;
+	return live_ranks(p, &ended) > 0 && stands_since(s, p, text, sizeof(text)) == 0 ? hushed_since(s, p, ret_usual_s) : 0;
+}
+
+uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
+{
+	char stood[24], usual[24];
+	double usual_s;
+	uint64_t since = stands_since(s, p, text, cap);
+	if (since)
+		return since;
+	uint64_t hushed = hang_hushed(s, p, &usual_s);
+	if (hushed)
+		text_format(text, cap, "no line for %s (usual: one in %s), and no steps are known",
+			    duration_format(p->now_ns - hushed, stood), duration_format((uint64_t)(usual_s * 1e9), usual));
+	return hushed;
 }
 
 static void ask_shares(struct hang_mind *m, const struct pulses *p, struct hang_step *ret)
@@ -268,6 +323,15 @@ static void told_pace(struct hang_mind *m, const struct hang_verdict *v, const s
 	}
 }
 
+void hang_slept(struct hang_mind *m, uint64_t until_ns)
+{
+	if (until_ns == 0 || m->sleep_until_ns == 0 || until_ns <= m->sleep_until_ns)
+		return;
+	uint64_t apart = until_ns - m->sleep_until_ns;
+	m->sleep_ns = m->sleep_ns ? MIN(m->sleep_ns, apart) : apart;
+	m->sleep_until_ns = until_ns;
+}
+
 void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p)
 {
 	m->asked_ns = 0;
@@ -279,6 +343,7 @@ void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct p
 		return;
 	TEXT_COPY(m->text, v->text);
 	m->sleep_rank = v->sleep_rank;
+	m->sleep_tid = v->sleep_tid;
 	m->sleep_until_ns = v->sleep_until_ns;
 	m->sleep_ns = v->sleep_ns;
 	m->hung_step_ns = p->step_ns;

@@ -91,6 +91,7 @@ struct hang_mind {
 	uint64_t hung_step_ns; /* the last step at the last verdict */
 	char text[200]; /* of the last verdict */
 	int32_t sleep_rank; /* struct hang_verdict's, of the last verdict of this standstill */
+	pid_t sleep_tid;
 	uint64_t sleep_until_ns, sleep_ns;
 	uint64_t shares_ns; /* stragglers were last sampled for */
 	uint64_t shares_steps;
@@ -113,6 +114,11 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 /* Call it exactly once for each step that wanted something. */
 void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p);
 /*
+ * Between two verdicts, while m->sleep_until_ns is set: thread m->sleep_tid sleeps until then. Another time than before is
+ * another sleep, and the time between them how long it sleeps. Call it every few seconds.
+ */
+void hang_slept(struct hang_mind *m, uint64_t until_ns);
+/*
  * Can the quick looks (HANG_WANT_SHARES) be judged yet? A hang that begins among them makes the rank that holds up the
  * others look slow: it is waited for steps after the last look, as long as they are not missed. c->pulses may be the
  * newest state; a case without looks is ripe.
@@ -121,6 +127,19 @@ bool hang_ripe(const struct hang_settings *s, const struct hang_case *c);
 /* c->pulses is the newest state, after the evidence was gathered. */
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret);
+/*
+ * The first of the stacks, before anything is proved: what hang_judge would say if the job stood long enough, with groups
+ * and evidence even where that is nothing. Not to be told: it is kept for the report of a job that ends before its verdict.
+ */
+void hang_glance(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
+		 struct hang_verdict *ret);
+/* Was it a time-out that ended the job of this report, by what its output and error files say? */
+bool hang_timed_out(const struct incident *in);
+/*
+ * The report of a job that ended while it was suspected to hang, or shortly after: what the glance saw becomes evidence;
+ * where a time-out ended the job, the cause as well. why: the suspicion; before_ns: how long before the end it was.
+ */
+void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t before_ns, struct incident *in);
 /*
  * Sure enough to end a job for? What is told with low confidence is told, and nothing else; but who asks for the rule
  * io-gpu asks for what it does, evidence or not.

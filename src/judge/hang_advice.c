@@ -37,6 +37,14 @@ static const struct {
 	{"fork_lock",
 	 {"start workers by spawn or forkserver (multiprocessing_context='spawn'), so that they inherit no locks",
 	  "or make the lock, its threads and its library's state after the fork, in worker_init_fn"}},
+	{"python_fork_lock",
+	 {"start workers by spawn or forkserver (multiprocessing_context='spawn', multiprocessing.set_start_method('spawn'))",
+	  "or fork before the first thread is started, or make the lock anew in the child: os.register_at_fork(after_in_child=…)"}},
+	{"deadlock",
+	 {"take the locks in the same order everywhere, or take one lock for both",
+	  "take the second one with a time limit (lock.acquire(timeout=…), pthread_mutex_timedlock) and let go of the first where it "
+	  "fails",
+	  "ThreadSanitizer (-fsanitize=thread) or valgrind --tool=helgrind names wrong orders before they hang"}},
 	{"openmp_fork",
 	 {"set OMP_NUM_THREADS=1 (or torch.set_num_threads(1), cv2.setNumThreads(0)) in the workers",
 	  "or start them by spawn or forkserver: GNU's OpenMP does not survive a fork"}},
@@ -107,6 +115,10 @@ static const struct {
 	  "make "
 	  "them daemons, or end with os._exit after an error",
 	  "look for an exception in that rank's log"}},
+	{"one_rank_failed",
+	 {"repair what the error says, and start the ranks with a launcher that ends all when one fails (torchrun, vigil run --nproc)",
+	  "let each rank write into an output of its own (vigil run --nproc, torchrun --redirects 3 or --tee 3): then its errors "
+	  "carry its name"}},
 	{"rank_sleeps",
 	 {"the named rank sleeps while the others wait for it: is the wait meant, and does what it waits for "
 	  "still come?"}},

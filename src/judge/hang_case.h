@@ -58,6 +58,7 @@ struct hang_case {
 	const struct cause_verdict *book; /* NULL or invalid: not looked, or nothing found */
 	const struct rank_error *errors; /* exceptions that ranks wrote down; NULL: none */
 	size_t n_errors;
+	const char *nobodys_error; /* the output that ranks share ends with it, and does not say whose it is; NULL or "": none */
 	const struct hang_collective *collective; /* NULL: not asked */
 	const struct waitshare *shares; /* NULL: not sampled */
 	const struct rankenv *environment; /* compared over the ranks; NULL: not read */
@@ -93,6 +94,7 @@ struct hang_verdict {
 	size_t n_culprits;
 	/* Of the first rank that sleeps: until when, and how long it does so at a time as far as that is known; 0: not. */
 	int32_t sleep_rank;
+	pid_t sleep_tid;
 	uint64_t sleep_until_ns, sleep_ns;
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
 	char split[24]; /* straggler, slowdown: "compute", "host", "loader", "network", "gpu", "sleep", "wait"; "" unknown */

@@ -85,11 +85,20 @@ static bool rank_exited(const struct hang_work *w, int32_t rank)
 	return l && l->seen.exited;
 }
 
-static void work_make(struct hang_work *w)
+/* Suspected for its silence alone? And has it printed for so long that this is no slow beginning? */
+static void hushed_make(struct hang_work *w, const struct hang_settings *s)
+{
+	w->hushed = hang_hushed(s, w->p, &w->usual_line_s) > 0;
+	for (size_t i = 0; w->hushed && i < w->p->n; i++)
+		w->first_step &= !cadence_is_old(&w->p->rank[i].log);
+}
+
+static void work_make(struct hang_work *w, const struct hang_settings *asked)
 {
 	w->standstill_ns = sub_floor(w->p->now_ns, w->m->since_ns);
 	w->stepping = w->p->progress_known && w->p->has_gap;
 	w->first_step = !w->stepping && w->p->job_age_ns < hang_time(w->s->first_step_ns, HANG_FIRST_STEP_NS);
+	hushed_make(w, asked);
 	size_t n = 0;
 	for (size_t i = 0; i < w->p->n; i++)
 		n += !w->p->rank[i].serves;
@@ -125,6 +134,7 @@ static void sleep_keep(struct hang_work *w)
 		if (r->activity.kind != ACTIVITY_SLEEP || !r->acting || r->acting->wait.sleep_until_ns == 0)
 			continue;
 		w->v->sleep_rank = r->rank;
+		w->v->sleep_tid = r->acting->tid;
 		w->v->sleep_until_ns = r->acting->wait.sleep_until_ns;
 		w->v->sleep_ns = hang_sleep_made_again(w, r);
 		return;
@@ -146,18 +156,49 @@ static bool moved_meanwhile(struct hang_work *w)
 static bool by_stacks(struct hang_work *w)
 {
 	static bool (*const parts[])(struct hang_work * w) = {
-		hang_lock_proofs, hang_benign, hang_collective_says, hang_gil,
-		hang_disk,	  hang_busy,   hang_one_stands,	     hang_all_wait,
+		hang_lock_proofs, hang_benign, hang_python_locks, hang_collective_says, hang_gil,
+		hang_disk,	  hang_busy,   hang_shared_error, hang_one_stands, hang_all_wait,
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+	/* what moves is no standstill: only what is proved by itself counts, and what has long been silent */
+	static bool (*const hushed[])(struct hang_work * w) = {
+		hang_lock_proofs, hang_benign, hang_gil, hang_disk, hang_hush,
+	};
+	for (size_t i = 0; !w->hushed && i < ARRAY_SIZE(parts); i++)
 		if (parts[i](w))
 			return true;
-	return false;
+	for (size_t i = 0; w->hushed && i < ARRAY_SIZE(hushed); i++)
+		if (hushed[i](w))
+			return true;
+	return w->hushed;
 }
 
 bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
 {
 	return v->kind == HANG_HANG && (v->confidence > CONFIDENCE_LOW || s->rule == HANG_RULE_IO_GPU);
+}
+
+/* asked: the settings by which it was suspected. */
+static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
+{
+	struct hang_verdict *v = w->v;
+	work_make(w, asked);
+	v->standstill_ns = w->standstill_ns;
+	hang_groups(w);
+	sleep_keep(w);
+	bool decided = hang_stopped(w) || hang_dead(w) || hang_not_started(w) ||
+		       (w->has_stacks ? by_stacks(w) : hang_collective_says(w) || hang_by_counters(w));
+	/* stacks that say nothing do not contradict it either */
+	if (!decided && !hang_collective_alone(w))
+		hang_unknown(w);
+	if (w->s->rule == HANG_RULE_IO_GPU)
+		hang_io_gpu_judge(w);
+	if (v->kind == HANG_NONE)
+		return;
+	if (v->text[0] >= 'a' && v->text[0] <= 'z')
+		v->text[0] = (char)(v->text[0] - 'a' + 'A');
+	hang_collective_joins(w);
+	hang_book_joins(w);
+	hang_advise_for(w, v->id);
 }
 
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
@@ -171,23 +212,24 @@ void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const 
 	}
 	if (m->since_ns == 0 || moved_meanwhile(&w))
 		return;
-	work_make(&w);
-	ret->standstill_ns = w.standstill_ns;
-	hang_groups(&w);
-	sleep_keep(&w);
-	bool decided = hang_stopped(&w) || hang_dead(&w) || hang_not_started(&w) ||
-		       (w.has_stacks ? by_stacks(&w) : hang_collective_says(&w) || hang_by_counters(&w));
-	/* stacks that say nothing do not contradict it either */
-	if (!decided && !hang_collective_alone(&w))
-		hang_unknown(&w);
-	if (s->rule == HANG_RULE_IO_GPU)
-		hang_io_gpu_judge(&w);
-	if (ret->kind == HANG_NONE)
+	judge_stand(&w, s);
+	if (ret->kind != HANG_NONE)
+		hang_looked_at(&w);
+}
+
+void hang_glance(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
+		 struct hang_verdict *ret)
+{
+	/* how long it has stood is what the glance does not wait for */
+	struct hang_settings at_once = *s;
+	struct hang_work w = {.s = &at_once, .m = m, .c = c, .p = c->pulses, .v = ret};
+	*ret = (struct hang_verdict){.kind = HANG_NONE};
+	at_once.rule = HANG_RULE_EVIDENCE;
+	at_once.has_after = true;
+	at_once.after_ns = 0;
+	if (m->since_ns == 0 || m->shares_asked)
 		return;
-	if (ret->text[0] >= 'a' && ret->text[0] <= 'z')
-		ret->text[0] = (char)(ret->text[0] - 'a' + 'A');
-	hang_collective_joins(&w);
-	hang_book_joins(&w);
-	hang_advise_for(&w, ret->id);
-	hang_looked_at(&w);
+	judge_stand(&w, s);
+	if (!ret->benign)
+		hang_looked_at(&w);
 }

@@ -4,10 +4,9 @@
 #include "base/units.h"
 #include "judge/hang_parts.h"
 
-/* Steps on both sides of a change: fewer say nothing. */
+/* Measured step times on both sides of a change, a look and more apart: fewer say nothing. */
 #define RECENT 16
 #define BEFORE_LEAST 32
-static const double recent_least_s = 10;
 /* A rank is named by chance in so many of the samplings of equal ranks. */
 static const double chance = 0.003;
 static const uint32_t looks_least = 40;
@@ -35,12 +34,12 @@ static void sort(double *v, size_t n)
 /* The last steps against all those before that are remembered: medians, and quarters that must not overlap. */
 bool hang_slower(const struct pulses *p, double ratio, struct hang_pace *ret)
 {
-	double before[PULSE_STEPS], recent[RECENT], sum = 0;
+	double before[PULSE_STEPS], recent[RECENT];
 	size_t n = (size_t)MIN(p->n_step_times, PULSE_STEPS);
 	if (n < RECENT + BEFORE_LEAST)
 		return false;
 	for (size_t i = 0; i < RECENT; i++)
-		recent[i] = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS], sum += recent[i];
+		recent[i] = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS];
 	for (size_t i = RECENT; i < n; i++)
 		before[i - RECENT] = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS];
 	size_t m = n - RECENT;
@@ -48,7 +47,7 @@ bool hang_slower(const struct pulses *p, double ratio, struct hang_pace *ret)
 	sort(before, m);
 	ret->base_s = before[m / 2];
 	ret->now_s = recent[RECENT / 2];
-	if (ret->base_s <= 0 || sum < MIN(recent_least_s, ret->now_s * RECENT))
+	if (ret->base_s <= 0)
 		return false;
 	ret->ratio = ret->now_s / ret->base_s - 1;
 	return ret->ratio >= ratio && recent[RECENT / 4] > before[m * 3 / 4];
@@ -233,9 +232,9 @@ static bool paused(const struct hang_work *w)
 	double length_s = (double)sub_floor(w->c->shares->last_ns, began_ns) / 1e9, at_s = (double)p->step_count_ns / 1e9;
 	double usual_s = p->step_time_ns / 1e9, times_s[PULSE_GAPS];
 	size_t n = 0;
-	for (; n < MIN(p->n_step_times, MIN(p->n_gaps, PULSE_GAPS)) && at_s * 1e9 > (double)began_ns; n++) {
+	for (; n < MIN(p->n_gaps, PULSE_GAPS) && at_s * 1e9 > (double)began_ns; n++) {
 		at_s -= (double)p->gap_s[(p->n_gaps - 1 - n) % PULSE_GAPS];
-		times_s[n] = (double)p->step_s[(p->n_step_times - 1 - n) % PULSE_STEPS];
+		times_s[n] = (double)p->sight_s[(p->n_gaps - 1 - n) % PULSE_GAPS];
 	}
 	if (n > 0) {
 		sort(times_s, n);
@@ -243,7 +242,7 @@ static bool paused(const struct hang_work *w)
 	}
 	for (size_t i = 0; i < n; i++) {
 		double gap_s = (double)p->gap_s[(p->n_gaps - 1 - i) % PULSE_GAPS];
-		double step_s = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS];
+		double step_s = (double)p->sight_s[(p->n_gaps - 1 - i) % PULSE_GAPS];
 		if (step_s > usual_s * pause_times && gap_s * (1 - usual_s / step_s) > length_s * pause_ratio)
 			return true;
 	}

@@ -26,6 +26,8 @@ struct hang_work {
 	bool first_step; /* none was seen, and the job is young */
 	bool many; /* more than one rank */
 	const struct pulse *lonely; /* it alone stands, while the others step on; NULL */
+	bool hushed; /* something moves: only the log, which was regular, does not */
+	double usual_line_s;
 	uint64_t standstill_ns;
 	/* Ranks that do not wait for others, as indexes into g.rank. */
 	size_t blocking[STACKGROUP_RANKS];
@@ -51,6 +53,8 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 
 /* Since when the job stands; 0: it does not. text: why that is believed. */
 uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap);
+/* Since when the log, which was regular, is silent, while other signs move: hang_since goes by nothing else. 0: not so. */
+uint64_t hang_hushed(const struct hang_settings *s, const struct pulses *p, double *ret_usual_s);
 /* A step is missed after this. */
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p);
 /* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
@@ -93,15 +97,29 @@ bool hang_gpu_works(const struct hang_work *w, int32_t rank);
 double hang_queues(const struct hang_work *w, int32_t rank); /* share of its time spent ready, without a processor */
 const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the first that may not stand there; NULL */
 
+/* Processes and threads of the dumps; NULL: not in there. */
+const struct stackdump *hang_newest(const struct hang_work *w);
+const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid);
+const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid);
+/* It waited so at each look. */
+bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind);
+/* "loader 812 of rank 3" */
+void hang_process_who(const struct dump_process *p, char *dst, size_t cap);
+/* What a thread does, with its line: "a lock at train.py:40 in step", "in take at queue.c:20". */
+void hang_place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst, size_t cap);
+
 /* Parts, in order */
 bool hang_stopped(struct hang_work *w);
 bool hang_dead(struct hang_work *w);
 bool hang_not_started(struct hang_work *w);
-bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP */
+bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait for each other */
 bool hang_benign(struct hang_work *w);
+bool hang_python_locks(struct hang_work *w); /* the same where locks have no owners */
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);
 bool hang_busy(struct hang_work *w); /* works, but no step */
+bool hang_hush(struct hang_work *w); /* works, but prints no more */
+bool hang_shared_error(struct hang_work *w); /* of one that is at its end, in an output without names */
 bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
 bool hang_all_wait(struct hang_work *w);
 bool hang_by_counters(struct hang_work *w); /* without stacks */

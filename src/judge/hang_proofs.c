@@ -154,125 +154,14 @@ bool hang_not_started(struct hang_work *w)
 	return true;
 }
 
-/* ---- locks ---- */
-
-static const struct dump_process *process_of(const struct stackdump *d, pid_t pid)
-{
-	for (size_t i = 0; i < d->n; i++)
-		if (d->processes[i].pid == pid)
-			return &d->processes[i];
-	return NULL;
-}
-
-static const struct dump_thread *thread_of(const struct stackdump *d, pid_t pid, pid_t tid)
-{
-	const struct dump_process *p = process_of(d, pid);
-	for (size_t i = 0; p && i < p->n_threads; i++)
-		if (p->threads[i].tid == tid)
-			return &p->threads[i];
-	return NULL;
-}
-
-static const struct stackdump *newest(const struct hang_work *w)
-{
-	return w->c->dumps[MIN(w->c->n_dumps, HANG_DUMPS) - 1];
-}
-
-/* Its state was the same at each look. */
-static bool all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind)
-{
-	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct dump_thread *t = thread_of(w->c->dumps[i], pid, tid);
-		if (!t || t->wait.kind != kind)
-			return false;
-	}
-	return true;
-}
-
-static void who_is(const struct dump_process *p, char *dst, size_t cap)
-{
-	if (p->rank == NO_RANK)
-		text_format(dst, cap, "process %d (%s)", (int)p->pid, p->name);
-	else
-		text_format(dst, cap, "%s %d of rank %d", p->role[0] ? p->role : "process", (int)p->pid, p->rank);
-}
-
-static void place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst,
-		  size_t cap)
-{
-	struct stackgroup_rank r = {.rank = p->rank, .process = p, .main = t, .acting = t};
-	activity_of(t, &r.activity);
-	/* The line of the source belongs to the rank's main thread. */
-	if (!t->main || p->pid != (pulse_find(w->p, p->rank) ? pulse_find(w->p, p->rank)->seen.pid : p->pid))
-		r.rank = INT32_MIN;
-	hang_doing(w, &r, dst, cap);
-}
-
-static bool fork_lock(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
-{
-	const struct dump_process *parent = process_of(newest(w), p->ppid);
-	const struct dump_thread *owner = thread_of(newest(w), p->ppid, t->wait.owner);
-	bool forked = parent && (owner || strcmp(p->role, "loader") == 0 || strcmp(parent->name, p->name) == 0);
-	char who[120], at[300];
-	if (!forked)
-		return false;
-	hang_is(w, "fork_lock", owner && w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-	hang_accuse(w, p->rank);
-	who_is(p, who, sizeof(who));
-	place(w, p, t, at, sizeof(at));
-	hang_says(w,
-		  "%s waits for ever for a lock (%s): its owner is thread %d%s%s%s, which does not exist in this "
-		  "process.",
-		  who, at, (int)t->wait.owner, owner ? " of the parent (" : "", owner ? owner->name : "",
-		  owner ? ")" : "");
-	hang_says(w, "The lock was held by that thread at the moment of the fork.");
-	hang_evidence(w, "lock", "system call and memory of the thread", "thread %d: %s", (int)t->tid, t->wait.text);
-	return true;
-}
-
-static bool openmp_fork(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
-{
-	struct activity_found found;
-	const struct dump_process *parent = process_of(newest(w), p->ppid);
-	char who[120];
-	activity_of(t, &found);
-	if (found.kind != ACTIVITY_OPENMP || p->n_threads != 1 || !parent)
-		return false;
-	hang_is(w, "openmp_fork", CONFIDENCE_HIGH);
-	hang_accuse(w, p->rank);
-	who_is(p, who, sizeof(who));
-	hang_says(w,
-		  "%s waits for the threads of an OpenMP team that were not copied when it was forked: it has one "
-		  "thread, and "
-		  "stands in %s.",
-		  who, found.frame && found.frame->module ? found.frame->module : "OpenMP");
-	return true;
-}
-
-/* Proved by a thread itself, whatever the others do. */
-bool hang_lock_proofs(struct hang_work *w)
-{
-	const struct stackdump *d = newest(w);
-	for (size_t i = 0; i < d->n; i++)
-		for (size_t k = 0; k < d->processes[i].n_threads; k++) {
-			const struct dump_process *p = &d->processes[i];
-			const struct dump_thread *t = &p->threads[k];
-			if (t->wait.kind != WAIT_LOCK || !all_along(w, p->pid, t->tid, WAIT_LOCK))
-				continue;
-			if ((t->wait.owner_gone && fork_lock(w, p, t)) || openmp_fork(w, p, t)) {
-				hang_old_enough(w, HANG_CERTAIN);
-				return true;
-			}
-		}
-	return false;
-}
+/* ---- the interpreter's lock, and the disk ---- */
 
 /* Who waits for it looks up now and then, so one look of several may find it between two waits. */
 static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_thread *now)
 {
 	bool wants = now->gil == DUMP_GIL_WAITS;
 	for (size_t i = 0; !wants && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
-		const struct dump_thread *t = thread_of(w->c->dumps[i], pid, now->tid);
+		const struct dump_thread *t = hang_thread_in(w->c->dumps[i], pid, now->tid);
 		wants = t && t->gil == DUMP_GIL_WAITS && now->gil != DUMP_GIL_HOLDS;
 	}
 	return wants;
@@ -281,7 +170,7 @@ static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_th
 /* One thread has the interpreter's lock at every look, stands where it stood, and others want it. */
 bool hang_gil(struct hang_work *w)
 {
-	const struct stackdump *d = newest(w);
+	const struct stackdump *d = hang_newest(w);
 	for (size_t i = 0; i < d->n && w->c->n_dumps > 1; i++) {
 		const struct dump_process *p = &d->processes[i];
 		const struct dump_thread *holder = NULL;
@@ -293,7 +182,7 @@ bool hang_gil(struct hang_work *w)
 		}
 		bool still = holder && waiting > 0;
 		for (size_t k = 0; still && k < MIN(w->c->n_dumps, HANG_DUMPS); k++) {
-			const struct dump_thread *t = thread_of(w->c->dumps[k], p->pid, holder->tid);
+			const struct dump_thread *t = hang_thread_in(w->c->dumps[k], p->pid, holder->tid);
 			still = t && t->gil == DUMP_GIL_HOLDS && stackgroup_key(t) == stackgroup_key(holder);
 		}
 		bool blocked = still && holder->wait.kind != WAIT_RUNNING && holder->wait.kind != WAIT_STOPPED;
@@ -306,8 +195,8 @@ bool hang_gil(struct hang_work *w)
 		char who[120], at[300];
 		hang_is(w, "gil_held", blocked ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		hang_accuse(w, p->rank);
-		who_is(p, who, sizeof(who));
-		place(w, p, holder, at, sizeof(at));
+		hang_process_who(p, who, sizeof(who));
+		hang_place(w, p, holder, at, sizeof(at));
 		hang_says(w,
 			  "In %s, thread %d (%s) holds Python's interpreter lock in native code and does not give it "
 			  "back: %s; %s. "
@@ -330,15 +219,15 @@ static bool of_blocking(const struct hang_work *w, int32_t rank)
 /* State D at every look, in the same function of the kernel. */
 bool hang_disk(struct hang_work *w)
 {
-	const struct stackdump *d = newest(w);
+	const struct stackdump *d = hang_newest(w);
 	for (size_t i = 0; i < d->n; i++)
 		for (size_t k = 0; k < d->processes[i].n_threads; k++) {
 			const struct dump_process *p = &d->processes[i];
 			const struct dump_thread *t = &p->threads[k];
-			const struct dump_thread *first = thread_of(w->c->dumps[0], p->pid, t->tid);
+			const struct dump_thread *first = hang_thread_in(w->c->dumps[0], p->pid, t->tid);
 			const struct pulse *l = pulse_find(w->p, p->rank);
 			if (t->wait.kind != WAIT_DISK || !of_blocking(w, p->rank) ||
-			    !all_along(w, p->pid, t->tid, WAIT_DISK) || !first ||
+			    !hang_all_along(w, p->pid, t->tid, WAIT_DISK) || !first ||
 			    strcmp(first->wait.wchan, t->wait.wchan) != 0)
 				continue;
 			if (l && (pulse_moves(w->p, l, PULSE_DISK_READ) || pulse_moves(w->p, l, PULSE_DISK_WRITTEN)))
@@ -348,8 +237,8 @@ bool hang_disk(struct hang_work *w)
 			char who[120], at[300];
 			hang_is(w, "storage_stall", w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 			hang_accuse(w, p->rank);
-			who_is(p, who, sizeof(who));
-			place(w, p, t, at, sizeof(at));
+			hang_process_who(p, who, sizeof(who));
+			hang_place(w, p, t, at, sizeof(at));
 			hang_says(w,
 				  "%s is in uninterruptible sleep (state D) in the kernel%s%s%s%s, %s: the storage "
 				  "does not answer.",

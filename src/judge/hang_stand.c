@@ -8,6 +8,10 @@ static const uint64_t spin_ns = 45 * NS_PER_S, busy_ns = 5 * 60 * NS_PER_S;
 static const uint64_t gpu_busy_ns = 30 * 60 * NS_PER_S, busy_again_ns = 30 * NS_PER_S;
 static const double spin_gaps = 20, busy_gaps = 30;
 static const double spin_cores = 0.8;
+/* The same by the silence of a log alone. */
+static const uint64_t hush_spin_ns = 3 * 60 * NS_PER_S, hush_busy_ns = 15 * 60 * NS_PER_S;
+static const uint64_t hush_again_ns = 60 * NS_PER_S;
+static const double hush_spin_lines = 30, hush_busy_lines = 60;
 
 /* ---- those who wait ---- */
 
@@ -136,6 +140,46 @@ bool hang_busy(struct hang_work *w)
 	return true;
 }
 
+static uint64_t hush_needed_ns(const struct hang_work *w, uint64_t least_ns, double lines)
+{
+	return MAX(w->s->has_after ? w->s->after_ns : least_ns, (uint64_t)(w->usual_line_s * lines * 1e9));
+}
+
+/*
+ * A job that prints no steps, but printed: it works, and is silent for many times as long as ever. A phase of its own may do
+ * so, too, so this is told as what it is, and nobody is ended for it.
+ */
+bool hang_hush(struct hang_work *w)
+{
+	const struct stackgroup_rank *r = NULL;
+	char who[HANG_WHO], doing[300], stood[24], usual[24];
+	for (size_t i = 0; i < w->n_blocking && !r; i++)
+		if (!w->benign[i] && hang_works(w, &w->g.rank[w->blocking[i]]))
+			r = &w->g.rank[w->blocking[i]];
+	if (!r)
+		return false;
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	bool still = l && !pulse_reads(w->p, l) && !pulse_writes(w->p, l) && !hang_gpu_works(w, r->rank);
+	uint64_t spin_after = hush_needed_ns(w, hush_spin_ns, hush_spin_lines);
+	uint64_t busy_after = hush_needed_ns(w, hush_busy_ns, hush_busy_lines);
+	bool spins = circles(w, r) && w->standstill_ns >= spin_after;
+	if (!spins && !(still && w->standstill_ns >= busy_after)) {
+		uint64_t next = w->standstill_ns < spin_after ? spin_after : busy_after;
+		w->v->again_ns = MAX(MIN(sub_floor(next, w->standstill_ns), hush_again_ns), NS_PER_S);
+		return false;
+	}
+	hang_is(w, spins ? "spin" : "busy_without_steps", CONFIDENCE_LOW);
+	accuse_all(w);
+	hang_doing(w, r, doing, sizeof(doing));
+	hang_says(w, "%s uses %.1f cores but has printed nothing for %s, where a line came every %s: %s.",
+		  hang_who(r->rank, who), r->cores, duration_format(w->standstill_ns, stood),
+		  duration_format((uint64_t)(w->usual_line_s * 1e9), usual), doing);
+	if (spins)
+		hang_says(w, "It is in the same function at each look.");
+	hang_says(w, "It prints no steps, so a phase that says nothing would look the same.");
+	return true;
+}
+
 /* ---- one stands ---- */
 
 static bool idle_worker(const struct dump_process *p)
@@ -252,6 +296,37 @@ static const char *id_of(const struct hang_work *w, const struct stackgroup_rank
 	if (!a_waiting(w) && r->acting && (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE))
 		return r->acting->wait.kind == WAIT_SOCKET ? "network_wait" : "waits_for_process";
 	return NULL;
+}
+
+/*
+ * Ranks that share one output, as a launcher's do: it ends with an error, and its lines do not say whose it is. Where one rank
+ * alone is at its end while the others are not, it is that one's.
+ */
+bool hang_shared_error(struct hang_work *w)
+{
+	const struct stackgroup_rank *one = NULL;
+	char doing[300];
+	size_t n = 0;
+	if (!w->c->nobodys_error || !w->c->nobodys_error[0] || w->g.n < 2)
+		return false;
+	for (size_t i = 0; i < w->g.n; i++) {
+		if (w->g.rank[i].activity.kind != ACTIVITY_EXIT)
+			continue;
+		one = &w->g.rank[i];
+		n++;
+	}
+	if (n != 1 || !one->has_stack || one->rank == NO_RANK || (one->compared && !one->unchanged))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "one_rank_failed", CONFIDENCE_MEDIUM);
+	hang_accuse(w, one->rank);
+	hang_doing(w, one, doing, sizeof(doing));
+	hang_says(w, "The output that the ranks share ends with an error: %s.", w->c->nobodys_error);
+	hang_says(w, "Its lines do not say whose it is, but rank %d alone is at its end and does not get there: %s.", one->rank,
+		  doing);
+	say_who_waits(w);
+	return true;
 }
 
 bool hang_one_stands(struct hang_work *w)

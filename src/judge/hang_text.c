@@ -226,7 +226,7 @@ static void gpu_counters(const struct pulse *l, struct buf *b)
 
 static void counters_of(struct hang_work *w, const struct pulse *l)
 {
-	char who[HANG_WHO], text[300], size[16];
+	char who[HANG_WHO], text[300], size[16], ago[24], usual[24];
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);
 	if (l->trace[PULSE_CPU].known)
@@ -239,6 +239,11 @@ static void counters_of(struct hang_work *w, const struct pulse *l)
 				   size_format((uint64_t)l->trace[bytes[i]].rate, size));
 	if (l->trace[PULSE_LOG_LINES].known && l->trace[PULSE_LOG_LINES].rate > 0)
 		buf_printf(&b, "%slog %.1f lines/s", b.len ? ", " : "", l->trace[PULSE_LOG_LINES].rate);
+	double usual_s, missed_s;
+	if (cadence_known(&l->log, &usual_s, &missed_s))
+		buf_printf(&b, "%sits last line %s ago (usual: one in %s)", b.len ? ", " : "",
+			   duration_format(w->p->now_ns - l->log.last_ns, ago),
+			   duration_format((uint64_t)(usual_s * 1e9), usual));
 	gpu_counters(l, &b);
 	if (l->seen.has_progress && l->seen.progress.has_epoch)
 		buf_printf(&b, "%sepoch %.6g", b.len ? ", " : "", l->seen.progress.epoch);

@@ -11,6 +11,8 @@ static const double burst_times = 8;
 static const double usual_share = 0.03;
 /* Of what is usual, each look that saw steps advance changes this much. */
 static const double usual_weight = 0.05;
+/* A step time is measured over so many times what its ends may be wrong by. */
+static const double slack_times = 5;
 static const uint64_t lately_ns = 5 * NS_PER_S;
 
 /* A GPU that is busy all the time, but … */
@@ -239,6 +241,8 @@ static void lane_step(struct pulses *all, const struct pulse_seen *s)
 	for (size_t i = 0; i < PULSE_SIGNS; i++)
 		trace_step(&p->trace[i], s->has >> i & 1, s->count[i],
 			   pulse_floor((enum pulse_sign)i, p->trace[i].has_usual ? p->trace[i].usual : 0), all->now_ns);
+	if (!first && p->trace[PULSE_LOG_LINES].known && s->count[PULSE_LOG_LINES] > before.count[PULSE_LOG_LINES])
+		cadence_lines(&p->log, all->now_ns);
 	if (!first && (before.n_come != s->n_come || before.n_gone != s->n_gone || before.processes != s->processes))
 		p->changed_ns = all->now_ns;
 	if (before.state != s->state)
@@ -261,6 +265,13 @@ static void median_and_mad(const float *ring, size_t cap, uint64_t n, size_t mos
 	*ret_mad = median(v, k) * 1e9;
 }
 
+static void timed_begin(struct pulses *p, uint64_t count, uint64_t at_ns, uint64_t slack_ns)
+{
+	p->timed_count = count;
+	p->timed_ns = at_ns;
+	p->timed_slack_ns = slack_ns;
+}
+
 /* The rank whose steps are timed: the first that prints them, as long as it goes on. */
 static const struct pulse *timed_rank(struct pulses *p)
 {
@@ -280,9 +291,30 @@ static const struct pulse *timed_rank(struct pulses *p)
 		p->step_rank = best->rank;
 		p->step_count = pulse_count(best);
 		p->step_count_ns = best->step_ns;
+		timed_begin(p, p->step_count, p->step_count_ns, best->seen.progress.last_step_slack_ns);
 		return best;
 	}
 	return now;
+}
+
+/*
+ * Steps over the time that they took. Where it is known only that a step was made since the look before, it is measured
+ * over so many looks that this does not matter.
+ */
+static void step_measure(struct pulses *p, uint64_t count, uint64_t at_ns, uint64_t slack_ns)
+{
+	if (count <= p->timed_count || at_ns <= p->timed_ns) { /* a new epoch */
+		timed_begin(p, count, at_ns, slack_ns);
+		return;
+	}
+	double dt = (double)(at_ns - p->timed_ns);
+	if (dt < (double)(slack_ns + p->timed_slack_ns) * slack_times) {
+		if (slack_ns < p->timed_slack_ns) /* a better place to begin */
+			timed_begin(p, count, at_ns, slack_ns);
+		return;
+	}
+	p->step_s[p->n_step_times++ % PULSE_STEPS] = (float)(dt / 1e9 / (double)(count - p->timed_count));
+	timed_begin(p, count, at_ns, slack_ns);
 }
 
 static void times_step(struct pulses *p)
@@ -298,11 +330,10 @@ static void times_step(struct pulses *p)
 	uint64_t steps = sub_floor(count, p->step_count);
 	p->step_count = count;
 	p->step_count_ns = l->step_ns;
+	p->sight_s[p->n_gaps % PULSE_GAPS] = steps > 0 ? (float)(dt / (double)steps) : 0;
 	p->gap_s[p->n_gaps++ % PULSE_GAPS] = (float)dt;
-	if (steps > 0) { /* else: a new epoch */
-		p->step_s[p->n_step_times++ % PULSE_STEPS] = (float)(dt / (double)steps);
-		p->n_steps += steps;
-	}
+	p->n_steps += steps;
+	step_measure(p, count, l->step_ns, l->seen.progress.last_step_slack_ns);
 	double mad;
 	p->has_gap = p->n_gaps >= 3;
 	median_and_mad(p->gap_s, PULSE_GAPS, p->n_gaps, PULSE_GAPS, &p->gap_ns, &mad);
@@ -332,6 +363,7 @@ void pulse_look_at(struct pulses *p, const struct pulse_look *look)
 {
 	p->now_ns = look->now_ns;
 	p->job_age_ns = look->job_age_ns;
+	p->timeout_ns = look->timeout_ns;
 	if (p->first_ns == 0)
 		p->first_ns = look->now_ns;
 	p->n_dropped = 0;

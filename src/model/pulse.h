@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#include "base/base.h"
+#include "model/cadence.h"
 #include "sense/facts.h" /* NO_RANK */
 #include "sense/gpu/gpu.h" /* GPU_REASON_* */
 
@@ -63,6 +63,7 @@ struct pulse_progress {
 	double epoch;
 	uint64_t step, total;
 	uint64_t last_step_ns; /* when the step last grew; 0: never */
+	uint64_t last_step_slack_ns; /* it may have been so much earlier */
 	uint64_t n_lines; /* lines of progress so far */
 	bool epoch_ended; /* it has printed the end of an epoch, and no step since */
 	bool loss_broken; /* NaN or infinite */
@@ -101,6 +102,7 @@ struct pulse_seen {
 struct pulse_look {
 	uint64_t now_ns;
 	uint64_t job_age_ns; /* since the attempt was started */
+	uint64_t timeout_ns; /* after which the job's framework ends its ranks, as far as it says so; 0 unknown */
 	bool has_rdma;
 	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node */
 	bool has_rdma_wait;
@@ -128,8 +130,7 @@ struct pulse_trace {
 	uint64_t n_at, last_ns, busy_ns;
 };
 
-/* What is believed of one rank. */
-struct pulse {
+struct pulse { /* what is believed of one rank */
 	int32_t rank;
 	bool serves; /* no rank of its own while others have one: its life says nothing about the job */
 	uint64_t first_ns; /* first seen */
@@ -142,6 +143,7 @@ struct pulse {
 	bool gpu_known, gpu_spins; /* busy, but with a power and memory activity that no work has */
 	bool has_usual_power;
 	double usual_power; /* watts, while steps advanced */
+	struct cadence log; /* of its lines */
 	bool stepping; /* its own step was seen to grow at least once */
 	uint64_t step_ns; /* when it last grew */
 };
@@ -152,6 +154,7 @@ struct pulse {
 /* All of a job's. About 180 KiB: on the heap, zeroed at the start of each attempt. */
 struct pulses {
 	uint64_t now_ns, job_age_ns, first_ns;
+	uint64_t timeout_ns; /* of the last look */
 	struct pulse rank[PULSE_RANKS]; /* by rank; what has none comes first */
 	size_t n;
 	bool has_ranks; /* some have a rank */
@@ -164,16 +167,15 @@ struct pulses {
 	uint64_t n_step_times;
 	bool has_step_time; /* 3 and more were seen */
 	double step_time_ns, step_mad_ns; /* median and median absolute deviation of the last 64 */
-	/*
-	 * Time between two sights of new steps. Longer than a step where only some are printed, or where the output is kept
-	 * back and comes in lumps: it is by this that a standstill is measured.
-	 */
+	/* Time between two sights of new steps, which may come in lumps: by this a standstill is measured. */
 	float gap_s[PULSE_GAPS];
 	uint64_t n_gaps;
 	bool has_gap; /* 3 and more */
 	double gap_ns; /* median of the last 32 */
+	float sight_s[PULSE_GAPS]; /* a step's time in each of those gaps, as near as it could be seen; 0 not known */
 	/* private: of step_rank */
 	uint64_t step_count, step_count_ns;
+	uint64_t timed_count, timed_ns, timed_slack_ns; /* where the step time that is being measured begins */
 	size_t n_dropped; /* ranks beyond 64, in the last look */
 	struct pulse_trace rdma, rdma_wait, retransmits;
 };

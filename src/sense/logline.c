@@ -91,8 +91,8 @@ static void time_find(struct span s, struct logline *r)
 			continue;
 		if (y < 1970 || mo < 1 || mo > 12 || d < 1 || d > 31)
 			continue;
-		if (i + 23 <= s.len && (s.p[i + 19] == '.' || s.p[i + 19] == ',') &&
-		    !logprefix_digits(s, i + 20, 3, &ms))
+		r->has_ms = i + 23 <= s.len && (s.p[i + 19] == '.' || s.p[i + 19] == ',') && logprefix_digits(s, i + 20, 3, &ms);
+		if (!r->has_ms)
 			ms = 0;
 		r->has_time = true;
 		r->time_unix_ms = (logprefix_days(y, mo, d) * 86400 + h * 3600 + mi * 60 + sec) * 1000 + ms;

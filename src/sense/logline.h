@@ -16,6 +16,7 @@ struct logline {
 	uint64_t pid; /* 0 unknown */
 	bool has_time;
 	int64_t time_unix_ms; /* a time without a zone is taken as UTC */
+	bool has_ms; /* and it is no whole second that was cut */
 };
 
 void logline_parse(struct span line, struct logline *ret);

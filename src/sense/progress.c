@@ -417,6 +417,7 @@ static void step_seen(struct progress *p, const struct progress_line *l, uint64_
 	}
 	if (!same || l->step != p->last.step) {
 		p->last_step_ns = now_ns;
+		p->n_steps++;
 		p->has_step_time = true;
 		p->epoch_ended = false;
 	}

@@ -61,6 +61,7 @@ struct progress {
 	double period_ns[PROGRESS_PERIODS]; /* a step's time, newest at (n - 1) % PROGRESS_PERIODS */
 	uint64_t n_periods;
 	uint64_t n_lines; /* of progress */
+	uint64_t n_steps; /* of those, lines with another step than before */
 	bool epoch_ended; /* the end of an epoch was printed, and no step since */
 	bool loss_broken; /* it was NaN or infinite */
 	uint64_t loss_broken_step;

@@ -6,6 +6,7 @@ verdict needs about that much more.
 import itertools
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from conftest import wait_for, workload
 from gpukit import container, fake  # noqa: F401
 from guardkit import nobodys_vigil  # noqa: F401
 from ranksim import RasServer, ras_report, world
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 HELPER = "tests/tool/hanghelper.so"
 RANKS = 3
@@ -63,6 +66,8 @@ CAUSES = {
     "disk": ("missing_rank", [1]),
     "fork_lock": ("fork_lock", [1]),
     "openmp": ("openmp_fork", [1]),
+    "python_fork_lock": ("python_fork_lock", [1]),
+    "deadlock": ("deadlock", [1]),
     "loader": ("loader_stuck", [1]),
     "exception": ("rank_finishing", [1]),
 }
@@ -82,6 +87,46 @@ def test_the_rank_that_holds_up_the_others_is_named_and_why(hang, what):
     groups = report["hang"]["groups"]
     assert sum(g["count"] for g in groups) == RANKS
     assert f"vigil why {report['id']}" in result.text
+
+
+def test_a_loop_that_asks_every_half_minute_is_found(hang):
+    result, report = hang("poll", "--gap", 32, timeout=240)
+    assert result.status == 124, result
+    assert looks(report) == ("hang", "poll_loop", [1]), report
+    assert "sleeps for at most 32.0 s at a time" in report["cause"]["text"], report
+
+
+def line_of(path, mark):
+    return next(i for i, line in enumerate(path.read_text().splitlines(), 1) if mark in line)
+
+
+def test_the_line_of_a_lock_held_over_a_fork_is_told(hang):
+    """Whatever the child uses it for: here it is a lock of Python's, which has no owner that could be read."""
+    result, report = hang("python_fork_lock")
+    line = line_of(ROOT / "tests/workloads/hangs.py", "def use(self, lock)") + 1
+    assert result.status == 124, result
+    assert f"hangs.py:{line} in Job.use" in report["cause"]["text"], report
+    assert "spawn" in " ".join(report["cause"]["advice"])
+
+
+def test_both_places_of_a_deadlock_of_python_s_threads_are_told(hang):
+    result, report = hang("deadlock")
+    source = ROOT / "tests/workloads/hangs.py"
+    assert result.status == 124, result
+    for mark in ("b.acquire()", "a.acquire()"):
+        assert f"hangs.py:{line_of(source, mark)}" in report["cause"]["text"], report
+    assert report["cause"]["confidence"] == "medium", "Python's locks have no owners"
+
+
+@pytest.mark.parametrize("args,marks,says", [((), ("MOVE", "AUDIT"), "each other's locks"), (("once",), ("TWICE",), "holds itself")])
+def test_threads_of_c_that_wait_for_each_other_are_named_with_their_lines(vigil, binary, args, marks, says):
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", binary.parents[2] / "tests/tool/deadlock", *args,
+                   timeout=90)
+    assert result.status == 124, result
+    cause = vigil.why()["cause"]
+    assert (cause["id"], cause["confidence"]) == ("deadlock", "high") and says in cause["text"], cause
+    for mark in marks:
+        assert f"deadlock.c:{line_of(ROOT / 'tests/tool/deadlock.c', mark)}" in cause["text"], cause
 
 
 def test_a_rank_that_ended_early_is_named(hang):
@@ -188,6 +233,34 @@ def test_who_asks_for_the_old_rule_gets_what_it_does(vigil):
     result = vigil("run", "--hang-rule", "io-gpu", "--hang-after", "4s", "--on-hang", "kill", "--", "sleep", 60, timeout=50)
     assert result.status == 124, result
     assert vigil.why()["cause"]["confidence"] == "low"
+
+
+@pytest.mark.parametrize("seconds,args", [(20, ()), (12, ()), (15, ("--quiet",))])
+def test_what_was_seen_before_a_time_out_of_the_framework_is_in_the_report(vigil, seconds, args):
+    """With its own times vigil would judge after 25 s and more; the ranks end before that."""
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", seconds,
+                                                            *args), timeout=120)
+    assert result.status == 1, result
+    assert not events(vigil, "hang") and len(events(vigil, "suspected")) == 1, result
+    report = vigil.why()
+    assert (report["kind"], report["cause"]["id"], report["culprit_ranks"]) == ("error_exit", "missing_rank", [1]), report
+    assert report["cause"]["confidence"] != "high" and "Timed out waiting" in report["cause"]["text"], report
+    assert {s["rank"] for s in report["stacks"]} == set(range(RANKS)), "the stacks of all ranks"
+    assert sum(g["count"] for g in report["hang"]["groups"]) == RANKS
+    kinds = {e["kind"] for e in report["evidence"]}
+    assert {"suspicion", "counters", "stacks"} <= kinds and (args or "log_of_others" in kinds), report["evidence"]
+    assert "Job.lock (hangs.py" in vigil("why", "last").out.decode()
+
+
+def test_a_suspicion_that_was_over_is_not_in_the_report_of_a_later_end(vigil):
+    """It stood for 12 s, made steps again, and failed for a reason of its own."""
+    script = ("import time\nfor i in range(200):\n print(f'step {i}/1000', flush=True)\n"
+              " time.sleep(12.5 if i == 60 else 0.1)\nraise TimeoutError('the licence server timed out')")
+    result = vigil("run", "--", "python3", "-c", script, timeout=120)
+    assert result.status == 1, result
+    report = vigil.why()
+    assert events(vigil, "suspected") and report["cause"]["id"] == "python_exception", report
+    assert "hang" not in report and not [e for e in report["evidence"] if e["kind"] == "suspicion"], report
 
 
 def test_restarting_without_retries_is_refused(vigil):
@@ -357,8 +430,25 @@ def test_an_error_that_no_rank_is_known_for_is_evidence(vigil):
     result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", LAUNCHER,
                    env={"ME": LAUNCHER}, timeout=150)
     assert result.status == 124, result
-    (said,) = [e["text"] for e in vigil.why()["evidence"] if "expected 8 samples" in e["text"]]
-    assert "lines do not name: RuntimeError: expected 8 samples" in said
+    report = vigil.why()
+    said = [e["text"] for e in report["evidence"] if "expected 8 samples" in e["text"]]
+    assert any("lines do not name: RuntimeError: expected 8 samples" in text for text in said), report
+    assert any("2 ranks share it" in e["text"] for e in report["evidence"] if e["kind"] == "not_read"), report
+    # rank 1 alone is at its end
+    assert looks(report) == ("hang", "one_rank_failed", [1]), report
+
+
+def test_an_error_whose_lines_name_a_rank_is_that_rank_s(vigil):
+    """As PyTorch 2.3 and later and torchrun --tee write it: of all who share one stderr, also before another's last word."""
+    script = LAUNCHER.replace('raise RuntimeError("expected 8 samples")',
+                              'print("[rank1]: Traceback (most recent call last):\\n[rank1]:   File \\"t.py\\", line 1, in f\\n'
+                              '[rank1]: RuntimeError: expected 8 samples", file=sys.stderr, flush=True); sys.exit(1)')
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", script, env={"ME": script},
+                   timeout=150)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert report["culprit_ranks"] == [1] and report["cause"]["id"] == "one_rank_failed", report
+    assert "expected 8 samples" in shown(report) and not any("2 ranks share it" in e["text"] for e in report["evidence"])
 
 
 # rank 1's loss is NaN from step 12 on, of both attempts
@@ -385,6 +475,28 @@ def test_a_loss_that_a_user_s_pattern_finds_broken_is_an_event(vigil, tmp_path, 
     assert [e["text"] for e in told] == ["rank 1: the loss became NaN or infinite at step 12; that alone stops nothing"], result
 
 
+# rank 1 is far behind the others when they stand
+APART = """if 1:
+    import os, threading, time
+    ahead = 0 if os.environ["RANK"] == "1" else 5000
+    for i in range(60):
+        print(f"[train] it={i + ahead} of 100000 | L=0.5", flush=True)
+        time.sleep(0.1)
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+"""
+
+
+@pytest.mark.parametrize("args,found", [(("--progress-pattern", PATTERN), True), ((), False)])
+def test_the_cause_book_compares_ranks_by_the_user_s_pattern(vigil, args, found):
+    result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", *args, "--nproc", 3, "--", sys.executable, "-c", APART,
+                   timeout=120)
+    assert result.status == 124, result
+    report = vigil.why()
+    assert ("Ranks stand at different epochs or steps" in shown(report)) == found, report
+
+
 @pytest.mark.parametrize("pattern,says", [
     ("it=[0-9]+", "--progress-pattern: 'it=[0-9]+', character 1: no part is named; at least one of (?<step>…)"),
     ("it=(?<stp>x)", "--progress-pattern: 'it=(?<stp>x)', character 4: a named part is (?<step>…)"),
@@ -405,6 +517,52 @@ def test_a_rank_that_is_slower_than_the_others_is_named(vigil):
     wait_for(lambda: events(vigil, "straggler") or p.poll() is not None, 150, "the straggler")
     report = vigil.why(events(vigil, "straggler")[0]["incident"])
     assert (report["kind"], report["culprit_ranks"]) == ("straggler", [2]), report
+    p.terminate()
+    p.wait(20)
+
+
+# It prints a line now and then, and no steps; then it is silent, and works.
+SILENT = """if 1:
+    import time
+
+    def go_round(seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            pass
+
+    def evaluate(seconds):
+        go_round(seconds)
+
+    for i in range(150):
+        go_round(0.1)
+        print("batch done, all is well", flush=True)
+        time.sleep(0.4)
+
+    WHAT(100)
+"""
+
+
+@pytest.mark.parametrize("what,hangs", [("go_round", True), ("evaluate", False)])
+def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_never_ended(vigil, what, hangs):
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", SILENT.replace("WHAT", what))
+    result = vigil.finish(p, 240)
+    assert result.status == 0, result
+    assert any("no line for" in e["text"] for e in events(vigil, "suspected")), events(vigil)
+    found = events(vigil, "hang")
+    assert bool(found) == hangs, found
+    if hangs:
+        report = vigil.why(found[0]["incident"])
+        assert (report["cause"]["id"], report["cause"]["confidence"]) == ("spin", "low"), report
+        assert "in go_round" in report["cause"]["text"] and "prints no steps" in report["cause"]["text"], report
+
+
+def test_a_slowdown_of_short_steps_has_its_real_figure(vigil):
+    """Steps of 0.2 s and then 0.3, of which vigil sees some at a time."""
+    script = "import time\nfor i in range(4000):\n print(f'step {i}/4000', flush=True)\n time.sleep(0.2 if i < 300 else 0.3)"
+    p = vigil.start("run", "--", sys.executable, "-c", script)
+    wait_for(lambda: events(vigil, "slowdown") or p.poll() is not None, 150, "the slowdown")
+    report = vigil.why(events(vigil, "slowdown")[0]["incident"])
+    assert 0.42 < report["hang"]["slower_ratio"] < 0.58, report
     p.terminate()
     p.wait(20)
 

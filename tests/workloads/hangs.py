@@ -50,6 +50,12 @@ class Job:
     def wait_for_licence(self, server):
         server[0].recv(1)
 
+    def poll(self):
+        """Asks for something that never comes, some time apart that only a variable says."""
+        gap = self.args.gap
+        while not os.path.exists("/nonexistent/go"):
+            time.sleep(gap)
+
     def stop(self):
         os.kill(os.getpid(), signal.SIGSTOP)
 
@@ -76,6 +82,51 @@ class Job:
 
     def fork_lock(self):
         ctypes.CDLL(self.args.helper).hang_lock_over_fork()
+
+    def held_over_fork(self, lock):
+        """Another thread has the lock at the moment of the fork, and lets go of it in the parent alone."""
+        has, may_go = threading.Event(), threading.Event()
+
+        def holder():
+            with lock:
+                has.set()
+                may_go.wait()
+            threading.Event().wait()
+        threading.Thread(target=holder, name="holder", daemon=True).start()
+        has.wait()
+        child = os.fork()
+        if child == 0:
+            LIBC.prctl(1, signal.SIGKILL)
+            self.use(lock)
+            os._exit(0)
+        may_go.set()
+        os.waitpid(child, 0)
+
+    def use(self, lock):
+        with lock:
+            pass
+
+    def python_fork_lock(self):
+        self.held_over_fork(threading.Lock())
+
+    def deadlock(self):
+        """Two threads take two locks in opposite order."""
+        a, b, both = threading.Lock(), threading.Lock(), threading.Barrier(2)
+
+        def move():
+            with a:
+                both.wait()
+                b.acquire()
+
+        def audit():
+            with b:
+                both.wait()
+                a.acquire()
+        threads = [threading.Thread(target=f) for f in (move, audit)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
 
     def openmp(self):
         ctypes.CDLL(self.args.helper).hang_openmp_over_fork()
@@ -229,7 +280,8 @@ class Job:
             self.compute(step)
             # one rank comes with another size: on the stack they all stand alike
             dist.all_reduce(size=7 if (self.args.what, self.rank, step) == ("size", self.args.culprit, self.args.at) else 8)
-            print(f"step {step}/{self.args.steps} loss={1 / step:.3f}", flush=True)
+            if not self.args.quiet:
+                print(f"step {step}/{self.args.steps} loss={1 / step:.3f}", flush=True)
             if step == self.args.at and self.args.what not in self.OWN:
                 self.trouble()
             if self.args.what == "uneven" and self.rank == self.args.culprit and step == self.args.at:
@@ -255,6 +307,7 @@ class Job:
         if self.args.what in self.EARLY and self.rank == self.args.culprit:
             self.missing()
         dist.deaf = self.args.deaf
+        dist.timeout_s = self.args.ddp_timeout
         dist.store = self.args.what == "store"
         dist.init_process_group()
         if self.args.at == 0:
@@ -285,10 +338,13 @@ def main():
     p.add_argument("--at", type=int, default=10)
     p.add_argument("--steps", type=int, default=40)
     p.add_argument("--step-s", type=float, default=0.1)
+    p.add_argument("--gap", type=float, default=32)
     p.add_argument("--last", type=float, default=3600)
     p.add_argument("--spawn", type=int)
     p.add_argument("--set", action="append", default=[], help="N:NAME=VALUE for the Nth rank of --spawn; no value: unset")
     p.add_argument("--say", action="append", default=[], help="N:TEXT, printed by rank N before it meets the others")
+    p.add_argument("--ddp-timeout", type=float, help="seconds after which a rank that waits for the others fails")
+    p.add_argument("--quiet", action="store_true", help="print no steps")
     p.add_argument("--noise", action="store_true")
     p.add_argument("--record", action="store_true", help="exceptions go into the rank's error file, and nowhere else")
     p.add_argument("--deaf", action="store_true")

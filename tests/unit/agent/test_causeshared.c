@@ -25,6 +25,25 @@ static void ask(struct causegather *g, const struct causegather_want *want, stru
 	assert_int_equal(causegather_finish(g, NULL), 0);
 }
 
+static bool is_blind(const struct causegather_result *r)
+{
+	for (size_t i = 0; i < r->n_blind; i++)
+		if (strstr(r->blind[i], "2 ranks share it, and its lines do not say whose they are"))
+			return true;
+	return false;
+}
+
+static struct progress_patterns user = {.n = 1};
+
+/* From here on the user's own words for a step are known. */
+static void progress_read(struct causegather *g)
+{
+	char why[160];
+	size_t at;
+	assert_int_equal(progress_pattern_init(&user.each[0], SPAN("it=(?<step>[0-9]+) of"), why, &at), 0);
+	causegather_progress(g, &user);
+}
+
 static void an_error_in_an_output_that_ranks_share_is_nobody_s(void **state)
 {
 	(void)state;
@@ -46,9 +65,22 @@ static void an_error_in_an_output_that_ranks_share_is_nobody_s(void **state)
 	assert_string_equal(r->error, "");
 	assert_non_null(strstr(r->nobodys_error, "RuntimeError: expected 8 samples"));
 	assert_string_equal(r->nobodys_source, "stderr");
+	assert_true(is_blind(r));
 	/* it was caught: steps come behind it */
 	ask(g, &want, r, "step 7/10 loss 0.3\n");
 	assert_string_equal(r->nobodys_error, "");
+	/* lines that name ranks are read as theirs, also where another rank has the last word */
+	ask(g, &want, r, "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"t.py\", line 3, in step\n"
+			 "[rank1]: RuntimeError: expected 8 samples\n[rank0]: Traceback (most recent call last):\n"
+			 "[rank0]: RuntimeError: Connection closed by peer\n");
+	assert_non_null(strstr(r->error, "ranks=1: RuntimeError: expected 8 samples"));
+	assert_false(is_blind(r));
+	ask(g, &want, r, "[rank0]: it=7 of 10\n[rank1]: it=7 of 10\n");
+	assert_non_null(strstr(r->error, "ranks=1"));
+	progress_read(g);
+	ask(g, &want, r, "[rank0]: it=8 of 10\n[rank1]: it=900 of 1000\n");
+	assert_string_equal(r->error, "");
+	assert_int_equal(r->pace.kind, RANKPACE_STEPS);
 	(void)unlink(path);
 	closep(&w.proc_fd);
 }

@@ -66,6 +66,56 @@ static void a_few_slow_steps_are_none_and_few_steps_say_nothing(void **state)
 	free(p);
 }
 
+/* What pulses make of so many seconds of steps of one length and of another behind them, looked at each second. */
+static double slower_by(double before_s, double now_s, double length_s, bool exact)
+{
+	struct pulses *p = calloc(1, sizeof(*p));
+	struct pulse_look *look = calloc(1, sizeof(*look));
+	struct hang_pace pace;
+	double ratio = 0, next = before_s, last = 0;
+	assert_true(p && look);
+	look->n = 1;
+	struct pulse_seen *x = &look->rank[0];
+	*x = (struct pulse_seen){.rank = 0, .has_progress = true, .progress.has_step = true};
+	for (double t = 1; t < 2 * length_s; t += 1) {
+		bool any = false;
+		for (; next <= t; next += next < length_s ? before_s : now_s, any = true) {
+			x->progress.step++;
+			last = next;
+		}
+		look->now_ns = (uint64_t)((1000 + t) * 1e9);
+		if (any) {
+			x->progress.last_step_ns = exact ? (uint64_t)((1000 + last) * 1e9) : look->now_ns;
+			x->progress.last_step_slack_ns = exact ? 0 : NS_PER_S;
+		}
+		pulse_look_at(p, look);
+		if (ratio <= 0 && hang_slower(p, 0.20, &pace))
+			ratio = pace.ratio;
+	}
+	free(look);
+	free(p);
+	return ratio;
+}
+
+static void a_slowdown_s_figure_is_right_though_looks_are_a_second_apart(void **state)
+{
+	(void)state;
+	static const struct {
+		double before_s, now_s;
+	} jobs[] = {{0.2, 0.26}, {0.2, 0.3}, {0.23, 0.3}, {0.5, 0.65}, {1.1, 1.4}, {0.9, 1.2}, {2.1, 2.8}};
+	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++) {
+		double is = jobs[i].now_s / jobs[i].before_s - 1;
+		double exact = slower_by(jobs[i].before_s, jobs[i].now_s, 120, true);
+		double seen = slower_by(jobs[i].before_s, jobs[i].now_s, 900, false);
+		if (exact < is - 0.03 || exact > is + 0.03)
+			fail_msg("%.2f s become %.2f: %.3f where times are known", jobs[i].before_s, jobs[i].now_s, exact);
+		if (seen < is - 0.1 || seen > is + 0.1)
+			fail_msg("%.2f s become %.2f: %.3f where they are not", jobs[i].before_s, jobs[i].now_s, seen);
+		if (slower_by(jobs[i].before_s, jobs[i].before_s, 900, false) > 0)
+			fail_msg("%.2f s are a slowdown", jobs[i].before_s);
+	}
+}
+
 /* ---- stragglers ---- */
 
 static void sampled(struct waitshare *w, int32_t ranks, int32_t slow, double wait, double ratio, uint32_t looks)
@@ -339,6 +389,126 @@ static void the_incident_holds_what_the_verdict_says(void **state)
 	free(j);
 }
 
+static void a_glance_names_who_is_missing_and_is_less_sure(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	j->c.n_dumps = 1;
+	/* a minute after the end of its wait a verdict would be told; 5 s after it there is only this */
+	j->mind.since_ns = j->p.now_ns - 5 * NS_PER_S;
+	hang_glance(&s, &j->mind, &j->c, &j->v);
+	assert_string_equal(j->v.id, "missing_rank");
+	assert_true(j->v.confidence < CONFIDENCE_HIGH && j->v.n_groups == 2 && j->v.n_evidence >= 2);
+	assert_true(j->v.n_culprits == 1 && j->v.culprits[0] == 3);
+	hang_judge(&s, &j->mind, &j->c, &j->v);
+	assert_int_equal(j->v.kind, HANG_NONE);
+	free(j);
+}
+
+static void ended_by(struct incident *in, const char *last_line)
+{
+	*in = (struct incident){.kind = INCIDENT_ERROR_EXIT, .n_culprits = 0};
+	TEXT_COPY(in->summary, "rank 0 ended with a Python exception");
+	TEXT_COPY(in->cause.id, "python_exception");
+	in->cause.confidence = CONFIDENCE_HIGH;
+	incident_evidence_add(in, "log", "stderr", 0, "its last line: %s", last_line);
+	incident_advice_add(in, "look at it");
+}
+
+static void a_time_out_in_a_suspicion_has_the_hang_as_its_cause(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	struct incident *in = calloc(1, sizeof(*in));
+	j->c.n_dumps = 1;
+	hang_glance(&s, &j->mind, &j->c, &j->v);
+	ended_by(in, "RuntimeError: Timed out waiting 20000ms for recv operation to complete");
+	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
+	assert_string_equal(in->cause.id, "missing_rank");
+	assert_int_equal(in->cause.confidence, CONFIDENCE_MEDIUM);
+	assert_true(in->n_culprits == 1 && in->culprit_ranks[0] == 3);
+	assert_string_equal(in->summary,
+			    "rank 0 ended with a Python exception. It hung before: rank 3 held up the others (missing_rank).");
+	assert_string_equal(in->cause.advice[in->cause.n_advice - 1], "look at it");
+	assert_non_null(strstr(in->evidence[1].text, "9.0 s before its end it was suspected to hang: no step for 11 s"));
+	free(in);
+	free(j);
+}
+
+/* Another error, a verdict that is none, a kind that no time-out makes: what was seen is shown, and that is all. */
+static void another_end_keeps_its_cause(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
+	struct jam *j = jam_new(8, 3);
+	struct incident *in = calloc(1, sizeof(*in));
+	j->c.n_dumps = 1;
+	hang_glance(&s, &j->mind, &j->c, &j->v);
+	ended_by(in, "KeyError: 'lr'");
+	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
+	assert_string_equal(in->cause.id, "python_exception");
+	assert_true(in->n_culprits == 0 && in->n_evidence > 3);
+	ended_by(in, "the watchdog ended it");
+	in->kind = INCIDENT_KERNEL_OOM;
+	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
+	assert_string_equal(in->cause.id, "python_exception");
+	ended_by(in, "the watchdog ended it");
+	j->v.kind = HANG_NONE;
+	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
+	assert_string_equal(in->cause.id, "python_exception");
+	free(in);
+	free(j);
+}
+
+/* Two ranks step each second until the 60th one; suspected after so long. */
+static uint64_t suspected_after(const struct hang_settings *s, uint64_t timeout_ns, bool steps)
+{
+	struct pulses *p = calloc(1, sizeof(*p));
+	struct pulse_look *look = calloc(1, sizeof(*look));
+	char text[200];
+	uint64_t stands_ns = 0;
+	assert_true(p && look);
+	look->now_ns = 1000 * NS_PER_S;
+	look->n = 2;
+	look->timeout_ns = timeout_ns;
+	for (int t = 0; t < 200 && stands_ns == 0; t++) {
+		look->now_ns += NS_PER_S;
+		for (int32_t r = 0; r < 2; r++) {
+			struct pulse_seen *x = &look->rank[r];
+			x->rank = r;
+			x->has = 1u << PULSE_CPU | 1u << PULSE_READ;
+			x->count[PULSE_READ] += t < 60 ? 1000000 : 0;
+			x->has_progress = x->progress.has_step = steps;
+			if (t >= 60)
+				continue;
+			x->progress.step++;
+			x->progress.last_step_ns = look->now_ns;
+		}
+		pulse_look_at(p, look);
+		if (hang_since(s, p, text, sizeof(text)) > 0)
+			stands_ns = look->now_ns - 1060 * NS_PER_S;
+	}
+	free(look);
+	free(p);
+	return stands_ns;
+}
+
+static void a_short_time_out_of_the_framework_is_looked_at_in_time(void **state)
+{
+	(void)state;
+	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE}, given = {.has_after = true, .after_ns = 30 * NS_PER_S};
+	assert_int_equal(suspected_after(&s, 0, true), 10 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, true), 5 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 3 * NS_PER_S, true), 4 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 600 * NS_PER_S, true), 10 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 0, false), 18 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, false), 5 * NS_PER_S);
+	/* who gives a time means it */
+	assert_int_equal(suspected_after(&given, 15 * NS_PER_S, true), 30 * NS_PER_S);
+}
+
 static void what_moves_while_evidence_is_gathered_is_no_hang(void **state)
 {
 	(void)state;
@@ -420,6 +590,8 @@ static void every_cause_has_its_advice(void **state)
 		"rank_stopped",
 		"rank_traced",
 		"fork_lock",
+		"python_fork_lock",
+		"deadlock",
 		"openmp_fork",
 		"gil_held",
 		"storage_stall",
@@ -435,6 +607,7 @@ static void every_cause_has_its_advice(void **state)
 		"p2p_wait",
 		"equal_count_stall",
 		"rank_finishing",
+		"one_rank_failed",
 		"rank_sleeps",
 		"poll_loop",
 		"lock_wait",
@@ -466,6 +639,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_quarter_slower_is_found_within_sixteen_steps),
 		cmocka_unit_test(noise_is_no_slowdown),
+		cmocka_unit_test(a_slowdown_s_figure_is_right_though_looks_are_a_second_apart),
 		cmocka_unit_test(a_few_slow_steps_are_none_and_few_steps_say_nothing),
 		cmocka_unit_test(the_slow_rank_of_eight_is_named_and_no_other),
 		cmocka_unit_test(equal_ranks_have_no_straggler),
@@ -474,6 +648,10 @@ int main(void)
 		cmocka_unit_test(the_rank_whose_dump_is_missing_is_the_suspect_when_all_others_wait),
 		cmocka_unit_test(the_same_evidence_gives_the_same_verdict),
 		cmocka_unit_test(the_incident_holds_what_the_verdict_says),
+		cmocka_unit_test(a_glance_names_who_is_missing_and_is_less_sure),
+		cmocka_unit_test(a_time_out_in_a_suspicion_has_the_hang_as_its_cause),
+		cmocka_unit_test(another_end_keeps_its_cause),
+		cmocka_unit_test(a_short_time_out_of_the_framework_is_looked_at_in_time),
 		cmocka_unit_test(what_moves_while_evidence_is_gathered_is_no_hang),
 		cmocka_unit_test(a_suspicion_says_what_still_moves),
 		cmocka_unit_test(ranks_are_written_as_ranges),

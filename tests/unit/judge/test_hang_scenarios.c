@@ -59,7 +59,7 @@ struct scenario {
 	struct cause_verdict book;
 	struct hang_collective collective;
 	struct waitshare shares;
-	char blind[120];
+	char blind[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
@@ -287,6 +287,13 @@ static void stack_word(struct block *b, struct span key, struct span *rest, cons
 		span_copy(next(rest, where), b->t.wait.target, sizeof(b->t.wait.target));
 	else if (span_eq(key, "owner"))
 		b->t.wait.owner = int_of(next(rest, where));
+	else if (span_eq(key, "futex")) { /* without a limit, of this process alone, at this address */
+		b->t.wait = (struct threadwait){.kind = WAIT_LOCK, .state = 'S', .has_syscall = true, .arg[1] = 0x189};
+		b->t.wait.arg[0] = (uint64_t)int_of(next(rest, where));
+		TEXT_COPY(b->t.wait_kind, "lock");
+		TEXT_COPY(b->t.syscall, "futex");
+	} else if (span_eq(key, "timed"))
+		b->t.wait.arg[3] = 1;
 	else if (span_eq(key, "owner-gone"))
 		b->t.wait.owner_gone = true;
 	else if (span_eq(key, "gil"))
@@ -379,6 +386,7 @@ static struct dump_process *process_at(struct stackdump *d, int32_t rank, const 
 	*p = (struct dump_process){.pid = pid, .ppid = b->loader ? pid_of(rank, 0) : 1, .rank = rank, .state = 'S'};
 	TEXT_COPY(p->role, b->role);
 	TEXT_COPY(p->name, "python");
+	TEXT_COPY(p->python, "3.11.2");
 	return p;
 }
 
@@ -501,8 +509,17 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 			assert_true(s->asked.samples >= 40);
 		c->shares = &s->shares;
 	}
+	c->nobodys_error = s->nobodys_error;
 	if (s->blind[0])
 		TEXT_COPY(c->blind[c->n_blind++], s->blind);
+}
+
+/* What the agent sees of who sleeps, at each look. */
+static void sleep_look(struct scenario *s)
+{
+	for (const struct block *b = s->block; b < s->block + s->n_blocks && s->mind.sleep_until_ns; b++)
+		if (b->from <= s->mind.sleep_rank && s->mind.sleep_rank <= b->to && b->naps_ns && s->mind.state != HANG_WELL)
+			hang_slept(&s->mind, (s->now_ns / b->naps_ns + 1) * b->naps_ns);
 }
 
 static void judge(struct scenario *s, const char *where)
@@ -536,6 +553,7 @@ static void look(struct scenario *s, const char *where)
 	s->now_ns += NS_PER_S;
 	look_make(s, NS_PER_S);
 	pulse_look_at(&s->pulses, &s->look);
+	sleep_look(s);
 	hang_look(&s->mind, &s->settings, &s->pulses, &s->step);
 	s->looks++;
 	s->resolved += s->step.resolved;
@@ -807,6 +825,8 @@ static void line(struct scenario *s, struct span text, const char *where)
 		collective_line(s, rest, where);
 	else if (span_eq(key, "share"))
 		share_line(s, rest, where);
+	else if (span_eq(key, "nobodys-error"))
+		span_copy(span_trim(rest), s->nobodys_error, sizeof(s->nobodys_error));
 	else if (span_eq(key, "blind"))
 		span_copy(span_trim(rest), s->blind, sizeof(s->blind));
 	else if (span_eq(key, "retransmits"))

@@ -187,6 +187,43 @@ static void the_time_of_a_step_is_learned_although_looks_are_slower(void **state
 	free(b);
 }
 
+/* Steps of so long, looked at each second or so; exact: their times are known, else only that they were made since. */
+static double learned_s(double step_s, bool exact)
+{
+	struct bench *b = bench_new(1);
+	double t = 0;
+	uint64_t zero_ns = b->look.now_ns;
+	for (int i = 0; i < 240; i++) {
+		double before = t;
+		t += 1.0 + (i % 7) * 0.004;
+		uint64_t count = (uint64_t)(t / step_s);
+		b->look.now_ns = zero_ns + (uint64_t)(before * 1e9);
+		if (count > (uint64_t)(before / step_s)) {
+			double at = exact ? (double)count * step_s : t;
+			steps(b, 0, count, zero_ns + (uint64_t)(at * 1e9));
+			b->look.rank[0].progress.last_step_slack_ns = exact ? 0 : (uint64_t)((t - before) * 1e9);
+		}
+		b->look.now_ns = zero_ns + (uint64_t)(t * 1e9) - NS_PER_S;
+		look(b);
+	}
+	double learned = b->p.has_step_time ? b->p.step_time_ns / 1e9 : 0;
+	free(b);
+	return learned;
+}
+
+static void a_step_s_time_is_no_multiple_of_looks(void **state)
+{
+	(void)state;
+	static const double times[] = {0.2, 0.23, 0.26, 0.37, 0.65, 0.9, 1.1, 1.4, 2.6};
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		double exact = learned_s(times[i], true), seen = learned_s(times[i], false);
+		if (exact < times[i] * 0.99 || exact > times[i] * 1.01)
+			fail_msg("%.2f s are %.3f where times are known", times[i], exact);
+		if (seen < times[i] * 0.93 || seen > times[i] * 1.07)
+			fail_msg("%.2f s are %.3f where they are not", times[i], seen);
+	}
+}
+
 static void what_is_usual_is_learned_while_steps_advance(void **state)
 {
 	(void)state;
@@ -332,6 +369,7 @@ int main(void)
 		cmocka_unit_test(what_is_noise_grows_with_what_is_usual),
 		cmocka_unit_test(a_gpu_lives_when_it_works_not_when_it_spins_or_idles),
 		cmocka_unit_test(the_time_of_a_step_is_learned_although_looks_are_slower),
+		cmocka_unit_test(a_step_s_time_is_no_multiple_of_looks),
 		cmocka_unit_test(what_is_usual_is_learned_while_steps_advance),
 		cmocka_unit_test(another_rank_is_timed_when_the_first_falls_silent),
 		cmocka_unit_test(output_in_lumps_makes_long_gaps_and_true_step_times),

@@ -8,13 +8,19 @@ import time
 _peers = {}
 _rank, _world = 0, 1
 deaf = False  # as a device-side collective: a peer that is gone is waited for
+timeout_s = None  # as gloo's: who waits longer than this for its peers fails
 store = False  # rank 0 keeps the store as well, and its end is said in the words of PyTorch's
 
 
 def _recv_exactly(sock, n):
     data = b""
     while len(data) < n:
-        piece = sock.recv(n - len(data))
+        sock.settimeout(timeout_s)
+        try:
+            piece = sock.recv(n - len(data))
+        except TimeoutError:
+            raise RuntimeError(f"[../gloo/transport/tcp/unbound_buffer.cc:84] Timed out waiting {timeout_s * 1000:.0f}ms for recv "
+                               "operation to complete") from None
         if not piece and store:
             print("[W TCPStore.cpp:122] [c10d] recvValue failed on SocketImpl(fd=3): Failed to recv, got 0 bytes. Connection was "
                   "likely closed. Did the remote server shutdown or crash?", flush=True)
