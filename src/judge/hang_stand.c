@@ -75,7 +75,9 @@ static const struct dump_frame *innermost(const struct dump_thread *t)
 		if (t->has_python && f->module && !strstr(f->module, "python") && strncmp(f->module, "libc.so", 7) != 0)
 			return NULL;
 	}
-	return t->n_frames > 0 && !t->has_python ? &t->frames[0] : NULL;
+	/* of a program without Python its own functions alone: a library that computes for long is work */
+	bool own = t->n_frames > 0 && !t->has_python && t->frames[0].module && !strstr(t->frames[0].module, ".so");
+	return own ? &t->frames[0] : NULL;
 }
 
 /* In each look the same function of the program itself was on top: it goes round and calls nothing of weight. */
@@ -108,7 +110,9 @@ static bool busy_is(struct hang_work *w, const struct stackgroup_rank *r, const 
 	hang_says(w, "%s uses %.1f cores but has made no step for %s: %s.", hang_who(r->rank, who), r->cores,
 		  duration_format(w->standstill_ns, stood), doing);
 	if (strcmp(id, "spin") == 0)
-		hang_says(w, "It is in the same function at each look: it goes round there without an end.");
+		hang_says(w, "It is in the same function at each look: %s.",
+			  c == CONFIDENCE_LOW ? "it goes round there without an end, or computes for long"
+					      : "it goes round there without an end");
 	say_who_waits(w);
 	return true;
 }
@@ -127,7 +131,8 @@ bool hang_busy(struct hang_work *w)
 	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
 	if (missed && circles(w, r) && (double)w->standstill_ns >= MAX((double)spin_ns, gap * spin_gaps))
-		return busy_is(w, r, "spin", CONFIDENCE_MEDIUM);
+		/* compiled code may well compute for long in one function, Python hardly does */
+		return busy_is(w, r, "spin", r->acting->has_python ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	if (w->stepping && w->standstill_ns >= most)
 		return busy_is(w, r, "busy_without_steps", CONFIDENCE_LOW);
 	char doing[300], who[HANG_WHO];

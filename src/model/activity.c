@@ -225,6 +225,14 @@ static const struct row native_rows[] = {
 	{ACTIVITY_COMPILE, WORK, NULL, "libnvrtc", "NVRTC"},
 	{ACTIVITY_COMPILE, WORK, NULL, "libnvptxcompiler", "ptxas"},
 	{ACTIVITY_COMPILE, WORK, "llvm::PassManager", NULL, "LLVM"},
+	/* outlines: by the function's bare name, for pieces of these words are in many */
+	{ACTIVITY_EVALUATE, OUTER, "evaluate", NULL, NULL},
+	{ACTIVITY_EVALUATE, OUTER, "evaluation", NULL, NULL},
+	{ACTIVITY_EVALUATE, OUTER, "validate", NULL, NULL},
+	{ACTIVITY_EVALUATE, OUTER, "validation", NULL, NULL},
+	{ACTIVITY_CHECKPOINT, OUTER, "save_checkpoint", NULL, NULL},
+	{ACTIVITY_CHECKPOINT, OUTER, "write_checkpoint", NULL, NULL},
+	{ACTIVITY_CHECKPOINT, OUTER, "load_checkpoint", NULL, NULL},
 };
 
 const char *activity_name(enum activity a)
@@ -272,8 +280,20 @@ static bool python_fits(const struct row *r, const struct dump_frame *f)
 	return name_fits(r->name, bare(f->name)) && (!r->file || (f->file && ends_with_file(f->file, r->file)));
 }
 
+/* "evaluate" of "Trainer::evaluate(Batch const&)"; templates and operators are cut anywhere, and fit no row. */
+static struct span native_bare(const char *name)
+{
+	struct span s = {name, strcspn(name, "(<")};
+	for (size_t i = s.len; i-- > 0;)
+		if (s.p[i] == ':')
+			return (struct span){s.p + i + 1, s.len - i - 1};
+	return s;
+}
+
 static bool native_fits(const struct row *r, const struct dump_frame *f)
 {
+	if (r->strength == OUTER)
+		return span_eq(native_bare(f->name), r->name);
 	return (!r->name || strstr(f->name, r->name)) && (!r->file || (f->module && strstr(f->module, r->file)));
 }
 

@@ -255,6 +255,12 @@ static bool named_role(const struct role_input *in, enum role *ret)
 	return true;
 }
 
+/* A rank that the parent started by the same words: a fork would have the parent's environment, and its number. */
+static bool started_as_rank(const struct role_input *in, const struct role_info *info)
+{
+	return in->parent && in->parent->role == ROLE_MAIN && info->rank != NO_RANK && info->rank != in->parent->rank;
+}
+
 /* A child that did not change its command line is a fork of its parent, doing part of its work. */
 static enum role forked_role(enum role parent)
 {
@@ -312,7 +318,7 @@ static enum role decide(const struct role_input *in, const struct role_info *inf
 	}
 	if (python_role(in, &role))
 		return role;
-	if (same_command_as_parent(in))
+	if (same_command_as_parent(in) && !started_as_rank(in, info))
 		return forked_role(in->parent->role);
 	if (named_role(in, &role))
 		return role;

@@ -50,7 +50,7 @@ def main():
         if args.what == "error" and mine and step == 30:
             raise RuntimeError("a bad batch")
         dist.all_reduce(batch)
-        print(f"step {step}/{args.steps}", flush=True)
+        print(f"step {step}/{n}", flush=True)
         time.sleep(0.1)
     dist.barrier()
 

@@ -54,6 +54,11 @@ static const struct row rows[] = {
 	/* workers of a rank */
 	{"python3", "python3 train.py", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=8", "python3 train.py", ROLE_MAIN, 3, ROLE_LOADER, 3,
 	 1, 8},
+	/* a program that starts itself again for each rank; a fork keeps the environment of its parent */
+	{"python3", "python3 train.py", "RANK=1 WORLD_SIZE=4", "python3 train.py", ROLE_MAIN, -1, ROLE_MAIN, 1, -1, 4},
+	{"python3", "python3 train.py", "RANK=1 WORLD_SIZE=4", "python3 train.py", ROLE_MAIN, 0, ROLE_MAIN, 1, -1, 4},
+	{"python3", "python3 train.py", "A=1", "python3 train.py", ROLE_MAIN, -1, ROLE_LOADER, -1, -1, 0},
+	{"mpirun", "mpirun -n 4 ./a.out", "SLURM_PROCID=1", "mpirun -n 4 ./a.out", ROLE_LAUNCHER, -1, ROLE_HELPER, 1, -1, 0},
 	{"pt_data_worker", "python3 train.py", "RANK=3", NULL, 0, 0, ROLE_LOADER, 3, -1, 0},
 	{"python3", "python3 train.py", "", "python3 train.py", ROLE_LOADER, 2, ROLE_LOADER, 2, -1, 0},
 	{"python3", SPAWN, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_LOADER, 0, -1, 0},
