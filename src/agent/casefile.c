@@ -208,20 +208,24 @@ static void write_top(struct hand *h, struct incident *in)
 static void write_growers(struct hand *h, struct incident *in)
 {
 	in->n_growers = 0;
-	for (size_t i = 0; i < h->units->n; i++) {
-		const struct unit *u = &h->units->unit[i];
+	for (size_t i = 0; i < h->units->n_members; i++) {
+		const struct unit_member *m = &h->units->member[i];
+		const struct task_row *row = &h->tasks->rows[m->row];
+		int64_t growth = unit_growth(h->known, row);
 		size_t at = in->n_growers;
-		while (at > 0 && u->growth_bytes_per_s > in->growers[at - 1].growth_bytes_per_s)
+		while (at > 0 && growth > in->growers[at - 1].growth_bytes_per_s)
 			at--;
-		if (at >= INCIDENT_GROWERS || u->growth_bytes_per_s <= 0)
+		if (at >= INCIDENT_GROWERS || growth <= 0)
 			continue;
 		in->n_growers = MIN(in->n_growers + 1, (size_t)INCIDENT_GROWERS);
 		memmove(&in->growers[at + 1], &in->growers[at], (in->n_growers - 1 - at) * sizeof(in->growers[0]));
 		struct incident_grower *g = &in->growers[at];
-		g->pid = u->pid;
-		unit_name(u, g->name, sizeof(g->name));
-		g->own_bytes = u->own_bytes;
-		g->growth_bytes_per_s = u->growth_bytes_per_s;
+		g->pid = row->pid;
+		g->rank = h->units->unit[m->unit].rank;
+		TEXT_COPY(g->role, role_name((enum role)m->role));
+		TEXT_COPY(g->name, row->comm);
+		g->own_bytes = task_own_bytes(row);
+		g->growth_bytes_per_s = growth;
 	}
 }
 

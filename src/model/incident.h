@@ -91,6 +91,8 @@ struct incident_sample {
 
 struct incident_grower {
 	pid_t pid;
+	int32_t rank; /* NO_RANK */
+	char role[16];
 	char name[64];
 	uint64_t own_bytes;
 	int64_t growth_bytes_per_s;

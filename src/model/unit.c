@@ -48,6 +48,17 @@ static struct unit_known *known_find(struct unit_memory *mem, const struct task_
 	return spare;
 }
 
+int64_t unit_growth(const struct unit_memory *mem, const struct task_row *row)
+{
+	uint32_t h = ((uint32_t)row->pid * UINT32_C(2654435761)) & (UNIT_KNOWN_MAX - 1);
+	for (uint32_t i = 0; i < PROBES_MAX; i++) {
+		const struct unit_known *k = &mem->known[(h + i) & (UNIT_KNOWN_MAX - 1)];
+		if (k->pid == row->pid && k->start_ticks == row->start_ticks && k->seen != 0)
+			return k->growth_bytes_per_s;
+	}
+	return 0;
+}
+
 static void known_update(struct build *b, const struct task_row *row, struct unit_known *k, bool fresh,
 			 const struct role_info *parent)
 {

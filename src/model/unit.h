@@ -106,6 +106,9 @@ struct unit_extra {
 	size_t n;
 };
 
+/* How fast a process grew up to the last sweep; 0 also where that is not known. */
+int64_t unit_growth(const struct unit_memory *mem, const struct task_row *row);
+
 void unit_build(struct unit_memory *mem, const struct tasks *tasks, const struct unit_job *jobs, size_t n_jobs,
 		const struct unit_extra *extra, uint64_t mono_ns, unit_role_fn *role, void *role_ctx, size_t budget,
 		struct unit_table *ret);

@@ -205,6 +205,9 @@ static void put_history(struct js *o, const struct incident *i)
 		struct js *row = js_object();
 		js_put_i64(row, "pid", i->growers[n].pid);
 		js_put_text_if(row, "name", i->growers[n].name);
+		js_put_text_if(row, "role", i->growers[n].role);
+		if (i->growers[n].rank != NO_RANK)
+			js_put_i64(row, "rank", i->growers[n].rank);
 		js_put_u64(row, "own_bytes", i->growers[n].own_bytes);
 		js_put_i64(row, "growth_bytes_per_s", i->growers[n].growth_bytes_per_s);
 		js_add(growers, row);

@@ -263,6 +263,10 @@ static void print_history(const struct paper *p, const struct incident *i)
 			growth_format(i->growers[n].growth_bytes_per_s, rate),
 			size_format(i->growers[n].own_bytes, own));
 		paper_cut(p, i->growers[n].name, 50);
+		if (i->growers[n].role[0])
+			fprintf(p->to, ", %s", i->growers[n].role);
+		if (i->growers[n].rank != NO_RANK)
+			fprintf(p->to, " of rank %d", i->growers[n].rank);
 		fputc('\n', p->to);
 	}
 }
