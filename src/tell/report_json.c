@@ -444,7 +444,9 @@ static void get_history(const struct js *o, struct incident *i)
 	for (size_t n = 0; n < MIN(js_len(growers), (size_t)INCIDENT_GROWERS); n++) {
 		struct incident_grower *g = &i->growers[i->n_growers++];
 		g->pid = get_i32(js_at(growers, n), "pid", 0);
+		g->rank = get_i32(js_at(growers, n), "rank", NO_RANK);
 		GET_TEXT(g->name, js_at(growers, n), "name");
+		GET_TEXT(g->role, js_at(growers, n), "role");
 		g->own_bytes = get_u64(js_at(growers, n), "own_bytes");
 		g->growth_bytes_per_s = js_get_i64(js_at(growers, n), "growth_bytes_per_s", 0);
 	}
