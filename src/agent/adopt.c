@@ -262,7 +262,7 @@ static void adopt_matching(struct adopt *a, const char *text)
 {
 	static struct tasks t;
 	static char command[4096], above[4096];
-	if (t.rows == NULL && (tasks_init(&t, UNIT_KNOWN_MAX, -1) < 0 || tasks_keep(&t) < 0))
+	if (t.rows == NULL && tasks_init(&t, UNIT_KNOWN_MAX, -1) < 0)
 		return;
 	if (tasks_scan(&t, a->w) < 0)
 		return;

@@ -433,8 +433,6 @@ static int prepare(struct guard *g, struct guard_shm *shm, const struct world *w
 	if (r == 0)
 		r = tasks_init(&g->tasks, UNIT_KNOWN_MAX, -1);
 	if (r == 0)
-		r = tasks_keep(&g->tasks);
-	if (r == 0)
 		r = reaper_start(&g->reaper);
 	if (r < 0)
 		return r;

@@ -9,62 +9,12 @@
 
 #include "base/buf.h"
 #include "sense/bpf/records.h"
-#include "sense/keptfds.h"
 
 /* The kernel fills at most 32 KiB a read of an iterator; directories like large reads as well. */
 #define TASKS_SCRATCH_BYTES (64 * KIB)
 
 /* An iterator that passed over a great many threads in vain answers EAGAIN; a few of those are normal. */
 #define TASKS_RETRIES 64
-
-/* The two files of one process. A process whose place is another's in this sweep is opened each time. */
-enum task_file { FILE_STATM, FILE_STAT, FILES };
-struct task_files {
-	pid_t pid; /* 0: free */
-	int fd[FILES]; /* -1: not open */
-	uint32_t sweep; /* the last one that used it */
-};
-#define KEPT_PLACES 4096 /* power of two */
-
-static void files_close(struct tasks *t, struct task_files *f)
-{
-	for (size_t i = 0; f->pid && i < FILES; i++)
-		if (f->fd[i] >= 0) {
-			keptfds_give(1);
-			closep(&f->fd[i]);
-		}
-	t->n_places -= f->pid != 0;
-	*f = (struct task_files){.pid = 0};
-}
-
-int tasks_keep(struct tasks *t)
-{
-	t->kept = calloc(KEPT_PLACES, sizeof(*t->kept));
-	return t->kept ? 0 : -ENOMEM;
-}
-
-static struct task_files *files_of(struct tasks *t, pid_t pid)
-{
-	struct task_files *f = t->kept ? &t->kept[(size_t)pid & (KEPT_PLACES - 1)] : NULL;
-	if (f && f->pid != pid) {
-		if (f->pid && f->sweep == t->sweep)
-			return NULL;
-		files_close(t, f);
-		*f = (struct task_files){.pid = pid, .fd = {-1, -1}};
-		t->n_places++;
-	}
-	if (f)
-		f->sweep = t->sweep;
-	return f;
-}
-
-/* Of those that are no more. */
-static void files_sweep(struct tasks *t)
-{
-	for (size_t i = 0; t->n_places > 0 && i < KEPT_PLACES; i++)
-		if (t->kept[i].pid && t->kept[i].sweep != t->sweep)
-			files_close(t, &t->kept[i]);
-}
 
 int tasks_init(struct tasks *t, size_t cap, int iter_link_fd)
 {
@@ -87,9 +37,6 @@ int tasks_init(struct tasks *t, size_t cap, int iter_link_fd)
 
 void tasks_done(struct tasks *t)
 {
-	t->sweep++;
-	files_sweep(t);
-	free(t->kept);
 	free(t->rows);
 	free(t->scratch);
 	*t = (struct tasks){.iter_link_fd = -1};
@@ -143,25 +90,14 @@ struct pid_dir {
 	int proc_fd;
 	const char *name;
 	size_t name_len;
-	struct task_files *files; /* NULL: not kept */
 };
 
-static ssize_t pid_file(const struct pid_dir *d, enum task_file which, char *buf, size_t cap)
+static ssize_t pid_file(const struct pid_dir *d, const char *file, char *buf, size_t cap)
 {
-	static const char *const names[] = {[FILE_STATM] = "/statm", [FILE_STAT] = "/stat"};
 	char path[64];
-	int *kept = d->files ? &d->files->fd[which] : NULL;
-	if (kept && *kept >= 0) {
-		ssize_t n = pread(*kept, buf, cap, 0);
-		if (n > 0)
-			return n;
-		keptfds_give(1); /* it has ended; another one may have its number by now */
-		closep(kept);
-		*kept = -1;
-	}
-	size_t file_len = strlen(names[which]);
+	size_t file_len = strlen(file);
 	memcpy(path, d->name, d->name_len);
-	memcpy(path + d->name_len, names[which], file_len + 1);
+	memcpy(path + d->name_len, file, file_len + 1);
 	cleanup(closep) int fd = openat(d->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
@@ -169,8 +105,6 @@ static ssize_t pid_file(const struct pid_dir *d, enum task_file which, char *buf
 	do
 		n = read(fd, buf, cap);
 	while (n < 0 && errno == EINTR);
-	if (n > 0 && kept && keptfds_take())
-		*kept = take_fd(&fd);
 	return n;
 }
 
@@ -202,12 +136,12 @@ static void proc_row(struct tasks *t, const struct world *w, const struct pid_di
 	char text[1024];
 	struct proc_statm m;
 	struct proc_stat s;
-	ssize_t n = pid_file(d, FILE_STATM, text, sizeof(text));
+	ssize_t n = pid_file(d, "/statm", text, sizeof(text));
 	if (n <= 0 || proc_statm_parse((struct span){text, (size_t)n}, &m) < 0)
 		return;
 	if (m.size_pages == 0 && !orphan_statm(w, d, &m))
 		return;
-	n = pid_file(d, FILE_STAT, text, sizeof(text));
+	n = pid_file(d, "/stat", text, sizeof(text));
 	if (n <= 0 || proc_stat_parse((struct span){text, (size_t)n}, &s) < 0 || s.kernel_thread)
 		return;
 	const uint64_t page_bytes = w->page_bytes;
@@ -224,15 +158,13 @@ static void proc_row(struct tasks *t, const struct world *w, const struct pid_di
 	row->comm[sizeof(row->comm) - 1] = '\0';
 }
 
-/* 0: it is none. */
-static pid_t pid_of(const char *name, size_t *ret_len)
+static bool is_pid(const char *name, size_t *ret_len)
 {
-	uint64_t pid = 0;
 	size_t n = 0;
-	for (; n <= 10 && name[n] >= '0' && name[n] <= '9'; n++)
-		pid = pid * 10 + (uint64_t)(name[n] - '0');
+	while (name[n] >= '0' && name[n] <= '9')
+		n++;
 	*ret_len = n;
-	return n > 0 && n <= 10 && name[n] == '\0' && pid <= INT32_MAX ? (pid_t)pid : 0;
+	return n > 0 && n <= 10 && name[n] == '\0';
 }
 
 static int proc_scan(struct tasks *t, const struct world *w)
@@ -243,23 +175,17 @@ static int proc_scan(struct tasks *t, const struct world *w)
 	cleanup(closep) int dir_fd = openat(w->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0)
 		return -errno;
-	t->sweep++;
 	for (;;) {
 		ssize_t got = getdents64(dir_fd, t->scratch, t->scratch_cap);
 		if (got < 0)
 			return -errno;
-		if (got == 0) {
-			files_sweep(t);
+		if (got == 0)
 			return 0;
-		}
 		for (size_t at = 0; at < (size_t)got;) {
 			const struct dirent64 *e = (const void *)(t->scratch + at);
 			struct pid_dir d = {.proc_fd = dir_fd, .name = e->d_name};
-			pid_t pid = pid_of(e->d_name, &d.name_len);
-			if (pid) {
-				d.files = files_of(t, pid);
+			if (is_pid(e->d_name, &d.name_len))
 				proc_row(t, w, &d);
-			}
 			at += e->d_reclen;
 		}
 	}
@@ -356,9 +282,7 @@ int tasks_scan(struct tasks *t, const struct world *w)
 	rows_clear(t);
 	if (t->iter_link_fd >= 0 && !w->recorded) {
 		t->source = TASKS_BPF;
-		t->sweep++;
 		r = bpf_scan(t, w);
-		files_sweep(t);
 	}
 	if (r < 0) {
 		rows_clear(t);

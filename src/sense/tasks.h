@@ -2,9 +2,8 @@
  * All processes of the machine in one sweep: who is whose child, and how much
  * memory each holds. This is the guard's view, so it is made to be cheap and
  * steady: a BPF task iterator when its descriptor is given (0.4 us a process),
- * else /proc (stat and statm, 8 to 20 us a process; a third less with the
- * files kept open). No allocation after tasks_init and tasks_keep; rows beyond
- * cap are dropped and counted.
+ * else /proc (stat and statm, 5 to 20 us a process). No allocation after
+ * tasks_init; rows beyond cap are dropped and counted.
  *
  * A row is a process that has memory: kernel threads and zombies are left out. One whose main thread has ended by itself is
  * there under /proc, and not under BPF.
@@ -51,16 +50,11 @@ struct tasks {
 	size_t dropped; /* rows that did not fit in the last scan */
 	char *scratch;  /* read buffer */
 	size_t scratch_cap;
-	struct task_files *kept; /* places for open files; NULL: none are kept */
-	size_t n_places; /* of them in use */
-	uint32_t sweep;
 };
 
 /* Allocates for cap rows once. iter_link_fd -1: read /proc. */
 int must_check tasks_init(struct tasks *t, size_t cap, int iter_link_fd);
 void tasks_done(struct tasks *t);
-/* For who sweeps again and again: files of /proc stay open from one sweep to the next, as many as keptfds allows. */
-int must_check tasks_keep(struct tasks *t);
 /* WORLD_ABSENT without any source. On failure there are no rows. */
 int must_check tasks_scan(struct tasks *t, const struct world *w);
 /* Row of a pid, by binary search; NULL if absent. */

@@ -1,8 +1,4 @@
 #include "testing.h"
-
-#include <dirent.h>
-#include <sys/wait.h>
-
 #include "world_fixture.h"
 
 #include "sense/tasks.h"
@@ -97,59 +93,6 @@ static void this_process_is_seen_as_proc_shows_it(void **state)
 	fixture_close(&w);
 }
 
-static size_t open_files(void)
-{
-	size_t n = 0;
-	DIR *d = opendir("/proc/self/fd");
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
-/* Kept files say what files opened anew say, of those that ended nothing, and are closed when their process has ended. */
-static void kept_files_follow_their_processes(void **state)
-{
-	(void)state;
-	struct world w = live_world();
-	struct tasks t, anew;
-	int hold[2];
-	char c;
-	assert_int_equal(pipe(hold), 0);
-	assert_int_equal(tasks_init(&t, 65536, -1), 0);
-	assert_int_equal(tasks_keep(&t), 0);
-	assert_int_equal(tasks_init(&anew, 65536, -1), 0);
-	assert_int_equal(tasks_scan(&t, &w), 0);
-	pid_t child = fork();
-	if (child == 0) {
-		close(hold[1]);
-		_exit(read(hold[0], &c, 1) < 0);
-	}
-	for (int round = 0; round < 3; round++) {
-		assert_int_equal(tasks_scan(&t, &w), 0);
-		assert_int_equal(tasks_scan(&anew, &w), 0);
-		const struct task_row *kept = tasks_find(&t, child), *fresh = tasks_find(&anew, child);
-		assert_non_null(kept);
-		assert_non_null(fresh);
-		assert_int_equal(kept->ppid, getpid());
-		assert_int_equal(kept->start_ticks, fresh->start_ticks);
-		assert_int_equal(kept->rss_anon_bytes, fresh->rss_anon_bytes);
-		assert_string_equal(kept->comm, fresh->comm);
-	}
-	size_t many = open_files();
-	assert_true(t.n_places >= 2);
-	close(hold[1]);
-	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_int_equal(tasks_scan(&t, &w), 0);
-	assert_null(tasks_find(&t, child));
-	tasks_done(&t);
-	assert_true(open_files() + 4 <= many); /* two of us, two of the child */
-	tasks_done(&anew);
-	close(hold[0]);
-	fixture_close(&w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,7 +101,6 @@ int main(void)
 		cmocka_unit_test(a_world_without_processes_is_absent),
 		cmocka_unit_test(a_dead_iterator_is_made_good_from_proc),
 		cmocka_unit_test(this_process_is_seen_as_proc_shows_it),
-		cmocka_unit_test(kept_files_follow_their_processes),
 	};
 	return cmocka_run_group_tests_name("sense/tasks", tests, NULL, NULL);
 }
