@@ -121,8 +121,31 @@ static void memory_from(struct pm *p, const struct kernel_kill *k)
 	TEXT_COPY(i->memory.level, k->memcg ? k->oom_memcg : "the machine");
 }
 
+/* The innermost level whose limit was hit. Hits are counted upwards on v2, so the innermost is the one. */
+static const struct group_counters *limit_hit(const struct death *d)
+{
+	for (size_t g = 0; g < d->n_groups; g++)
+		if (d->groups[g].valid && d->groups[g].max_events_after > d->groups[g].max_events_before)
+			return &d->groups[g];
+	return NULL;
+}
+
+/* The limit was hit, so the group held all of it then; how full the whole machine is says nothing. */
+static void memory_full(struct pm *p, const struct group_counters *c)
+{
+	struct incident *i = p->i;
+	if (!c || c->limit_bytes == 0)
+		return;
+	memset(&i->memory, 0, sizeof(i->memory));
+	i->memory.valid = true;
+	i->memory.total_bytes = i->memory.used_bytes = c->limit_bytes;
+	i->memory.ratio = 1;
+	i->memory.scope = MEMORY_SCOPE_CONTAINER;
+	TEXT_COPY(i->memory.level, c->group);
+}
+
 /* "reached the memory limit of /a (64.00 MiB)" or "the machine ran out of memory" */
-static void where_words(const struct kernel_kill *k, char *dst, size_t cap)
+static void where_words(const struct kernel_kill *k, const struct group_counters *hit, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
 	char limit[16];
@@ -134,13 +157,14 @@ static void where_words(const struct kernel_kill *k, char *dst, size_t cap)
 									      "the machine ran out of memory");
 		return;
 	}
-	if (!k->oom_memcg[0]) {
+	if (!k->oom_memcg[0] && !hit) {
 		buf_add(&b, "a memory limit of its control group or of one above was reached");
 		return;
 	}
-	buf_printf(&b, "the memory limit of %s", k->oom_memcg);
-	if (k->limit_bytes > 0)
-		buf_printf(&b, " (%s)", size_format(k->limit_bytes, limit));
+	uint64_t limit_bytes = hit ? hit->limit_bytes : k->limit_bytes;
+	buf_printf(&b, "the memory limit of %s", hit ? hit->group : k->oom_memcg);
+	if (limit_bytes > 0)
+		buf_printf(&b, " (%s)", size_format(limit_bytes, limit));
 	buf_add(&b, " was reached");
 }
 
@@ -155,7 +179,7 @@ static bool outside_processes(const struct kernel_kill *k)
 	return sum < k->usage_bytes / 2;
 }
 
-static void kernel_text(struct pm *p, const struct kernel_kill *k, enum match m)
+static void kernel_text(struct pm *p, const struct kernel_kill *k, const struct group_counters *hit, enum match m)
 {
 	const struct death *d = p->d;
 	if (k->memcg && k->oom_memcg[0] && d->cgroup[0] && pm_group_covers(k->oom_memcg, d->cgroup))
@@ -163,7 +187,9 @@ static void kernel_text(struct pm *p, const struct kernel_kill *k, enum match m)
 			strcmp(k->oom_memcg, d->cgroup) == 0 ? "the process's own group" : "a group above the process's own, ",
 			strcmp(k->oom_memcg, d->cgroup) == 0 ? "" : d->cgroup);
 	if (k->memcg && !k->oom_memcg[0])
-		pm_text(p, "The kernel's report was cut to this one line (it prints at most ten in 5 s), so it does not say whose limit.");
+		pm_text(p, "The kernel's report was cut to this one line (it prints at most ten in 5 s), so it does not say whose "
+			   "limit%s.",
+			hit ? "; that is from the groups' own counters" : "");
 	if (k->group_kill)
 		pm_text(p, "memory.oom.group is set, so the kernel ended every process of the group.");
 	if (k->allocating_task)
@@ -208,8 +234,9 @@ bool pm_kernel(struct pm *p)
 	if (!k)
 		return false;
 	char who[PM_WHO], where[400], size[16], worker[80];
+	const struct group_counters *hit = k->memcg && !k->oom_memcg[0] ? limit_hit(p->d) : NULL;
 	pm_who(p->d, who);
-	where_words(k, where, sizeof(where));
+	where_words(k, hit, where, sizeof(where));
 	TEXT_FORMAT(worker, "%s (pid %d)", k->comm, (int)k->pid);
 	pm_verdict(p, k->memcg ? INCIDENT_CGROUP_OOM : INCIDENT_KERNEL_OOM, k->memcg ? KILLER_CGROUP : KILLER_KERNEL,
 		   k->memcg ? (m == MATCH_KIN ? "cgroup_oom_worker" : "cgroup_oom") :
@@ -224,12 +251,13 @@ bool pm_kernel(struct pm *p)
 	else
 		pm_summary(p, "%s was killed by the kernel: %s%s.", who, where, held);
 	pm_text(p, "%s", p->i->summary);
-	kernel_text(p, k, m);
+	kernel_text(p, k, hit, m);
 	victim_from(p, k, m);
 	memory_from(p, k);
+	memory_full(p, hit);
 	record_evidence(p, k);
 	if (k->memcg)
-		pm_advise_limit(p, k->oom_memcg, k->limit_bytes);
+		pm_advise_limit(p, hit ? hit->group : k->oom_memcg, hit ? hit->limit_bytes : k->limit_bytes);
 	pm_advise_less_memory(p);
 	return true;
 }
@@ -242,15 +270,6 @@ static uint64_t neighbours_in_group(const struct death *d)
 		if (d->kernel_kills[k].task_memcg[0] && strcmp(d->kernel_kills[k].task_memcg, d->cgroup) == 0)
 			n++;
 	return n;
-}
-
-/* The innermost level whose limit was hit. Hits are counted upwards on v2, so the innermost is the one. */
-static const struct group_counters *limit_hit(const struct death *d)
-{
-	for (size_t g = 0; g < d->n_groups; g++)
-		if (d->groups[g].valid && d->groups[g].max_events_after > d->groups[g].max_events_before)
-			return &d->groups[g];
-	return NULL;
 }
 
 static void counter_evidence(struct pm *p)
@@ -268,20 +287,6 @@ static void counter_evidence(struct pm *p)
 		incident_evidence_add(p->i, "vmstat", "vmstat oom_kill", 0, "kernel OOM kills on the machine: %llu -> %llu",
 				      (unsigned long long)p->d->vmstat_oom_before,
 				      (unsigned long long)p->d->vmstat_oom_after);
-}
-
-/* The limit was hit, so the group held all of it then; how full the whole machine is says nothing. */
-static void memory_full(struct pm *p, const struct group_counters *c)
-{
-	struct incident *i = p->i;
-	if (!c || c->limit_bytes == 0)
-		return;
-	memset(&i->memory, 0, sizeof(i->memory));
-	i->memory.valid = true;
-	i->memory.total_bytes = i->memory.used_bytes = c->limit_bytes;
-	i->memory.ratio = 1;
-	i->memory.scope = MEMORY_SCOPE_CONTAINER;
-	TEXT_COPY(i->memory.level, c->group);
 }
 
 /* Nothing but the machine's own count moved, and the kernel's log is closed to us. */
