@@ -164,26 +164,6 @@ static bool is_main(const struct recording *r, const struct member *m)
 	return m->task->pid == r->want->members->root || (r->want->members->job_id && m->who.role == ROLE_MAIN);
 }
 
-static int list(struct recording *r, uint64_t now_ns)
-{
-	struct members m = {.n = 0};
-	for (size_t i = 0; i < r->n; i++)
-		r->track[i]->seen = false;
-	int e = tasks_scan(&r->tasks, r->w);
-	if (e == 0)
-		e = members_read(r->w, &r->tasks, r->want->members, &m);
-	for (size_t i = 0; e == 0 && i < m.n; i++)
-		if (r->want->children || is_main(r, &m.row[i]))
-			e = member_add(r, &m.row[i]);
-	members_done(&m);
-	if (e == 0)
-		sweep(r);
-	uint64_t took_ns = r->w->mono_ns() - now_ns;
-	uint64_t every_ns = r->want->members->root ? LIST_EVERY_NS : GLANCE_EVERY_NS;
-	r->next_list_ns = now_ns + MAX(every_ns, took_ns * LIST_SHARE);
-	return e;
-}
-
 /* Has the root children that it had not, or not any more? Without a root, or where the kernel does not tell: no. */
 static bool family_changed(struct recording *r)
 {
@@ -198,6 +178,28 @@ static bool family_changed(struct recording *r)
 	bool changed = sum != r->family_sum;
 	r->family_sum = sum;
 	return changed;
+}
+
+static int list(struct recording *r, uint64_t now_ns)
+{
+	struct members m = {.n = 0};
+	for (size_t i = 0; i < r->n; i++)
+		r->track[i]->seen = false;
+	int e = tasks_scan(&r->tasks, r->w);
+	if (e == 0)
+		e = members_read(r->w, &r->tasks, r->want->members, &m);
+	for (size_t i = 0; e == 0 && i < m.n; i++)
+		if (r->want->children || is_main(r, &m.row[i]))
+			e = member_add(r, &m.row[i]);
+	members_done(&m);
+	if (e == 0)
+		sweep(r);
+	if (r->rounds == 0)
+		(void)family_changed(r); /* what the next glance compares with */
+	uint64_t took_ns = r->w->mono_ns() - now_ns;
+	uint64_t every_ns = r->want->members->root ? LIST_EVERY_NS : GLANCE_EVERY_NS;
+	r->next_list_ns = now_ns + MAX(every_ns, took_ns * LIST_SHARE);
+	return e;
 }
 
 static bool list_is_due(struct recording *r, uint64_t now_ns)
