@@ -252,6 +252,23 @@ def test_what_was_seen_before_a_time_out_of_the_framework_is_in_the_report(vigil
     assert "Job.lock (hangs.py" in vigil("why", "last").out.decode()
 
 
+def test_where_ranks_stood_that_a_short_time_out_ended_is_in_the_report(vigil):
+    """Before anything could be suspected; what the rank says that gave up is what makes vigil look before it ends the others."""
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", 2),
+                   timeout=120)
+    assert result.status == 1 and not events(vigil, "suspected"), result
+    report = vigil.why()
+    stood = [e["text"] for e in report["evidence"] if e["kind"] == "stacks"]
+    assert any(text.startswith("rank 1: a lock at hangs.py:") for text in stood), report
+    assert 1 in {s["rank"] for s in report["stacks"]} and "Job.lock" in str(report["stacks"]), report
+
+
+def test_ranks_are_not_looked_at_when_one_fails_by_itself(vigil):
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "exception_ends", "--at", 10, "--steps", 400), timeout=60)
+    assert result.status == 1, result
+    assert "stacks" not in vigil.why()
+
+
 def test_a_suspicion_that_was_over_is_not_in_the_report_of_a_later_end(vigil):
     """It stood for 12 s, made steps again, and failed for a reason of its own."""
     script = ("import time\nfor i in range(200):\n print(f'step {i}/1000', flush=True)\n"
@@ -543,8 +560,10 @@ SILENT = """if 1:
 
 
 @pytest.mark.parametrize("what,hangs", [("go_round", True), ("evaluate", False)])
-def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_never_ended(vigil, what, hangs):
-    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", SILENT.replace("WHAT", what))
+def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_never_ended(vigil, tmp_path, what, hangs):
+    script = tmp_path / "job.py"
+    script.write_text(SILENT.replace("WHAT", what))
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, script)
     result = vigil.finish(p, 240)
     assert result.status == 0, result
     assert any("no line for" in e["text"] for e in events(vigil, "suspected")), events(vigil)
