@@ -67,6 +67,7 @@ CAUSES = {
     "fork_lock": ("fork_lock", [1]),
     "openmp": ("openmp_fork", [1]),
     "python_fork_lock": ("python_fork_lock", [1]),
+    "queue_fork_lock": ("python_fork_lock", [1]),
     "deadlock": ("deadlock", [1]),
     "loader": ("loader_stuck", [1]),
     "exception": ("rank_finishing", [1]),

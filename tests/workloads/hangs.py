@@ -11,6 +11,7 @@ import http.client
 import mmap
 import os
 import pathlib
+import queue
 import shutil
 import signal
 import socket
@@ -83,7 +84,7 @@ class Job:
     def fork_lock(self):
         ctypes.CDLL(self.args.helper).hang_lock_over_fork()
 
-    def held_over_fork(self, lock):
+    def held_over_fork(self, lock, use):
         """Another thread has the lock at the moment of the fork, and lets go of it in the parent alone."""
         has, may_go = threading.Event(), threading.Event()
 
@@ -97,7 +98,7 @@ class Job:
         child = os.fork()
         if child == 0:
             LIBC.prctl(1, signal.SIGKILL)
-            self.use(lock)
+            use(lock)
             os._exit(0)
         may_go.set()
         os.waitpid(child, 0)
@@ -107,7 +108,12 @@ class Job:
             pass
 
     def python_fork_lock(self):
-        self.held_over_fork(threading.Lock())
+        self.held_over_fork(threading.Lock(), self.use)
+
+    def queue_fork_lock(self):
+        """The lock is one of Python's library: what a child puts into a queue that it inherited."""
+        q = queue.Queue()
+        self.held_over_fork(q.mutex, lambda _: q.put(1))
 
     def deadlock(self):
         """Two threads take two locks in opposite order."""
