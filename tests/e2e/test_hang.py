@@ -253,6 +253,15 @@ def test_what_was_seen_before_a_time_out_of_the_framework_is_in_the_report(vigil
     assert "Job.lock (hangs.py" in vigil("why", "last").out.decode()
 
 
+def test_what_was_seen_before_a_watchdog_aborted_a_rank_is_in_the_report(vigil):
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", 15,
+                                                            "--watchdog"), timeout=120)
+    assert result.status == 128 + signal.SIGABRT, result
+    report = vigil.why()
+    assert (report["kind"], report["cause"]["id"], report["culprit_ranks"]) == ("peer_lost", "missing_rank", [1]), report
+    assert {s["rank"] for s in report["stacks"]} == set(range(RANKS)), report
+
+
 def test_where_ranks_stood_that_a_short_time_out_ended_is_in_the_report(vigil):
     """Before anything could be suspected; what the rank says that gave up is what makes vigil look before it ends the others."""
     result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", 2),

@@ -312,7 +312,7 @@ class Job:
         if self.args.what in self.EARLY and self.rank == self.args.culprit:
             self.missing()
         dist.deaf = self.args.deaf
-        dist.timeout_s = self.args.ddp_timeout
+        dist.timeout_s, dist.watchdog = self.args.ddp_timeout, self.args.watchdog
         dist.store = self.args.what == "store"
         dist.init_process_group()
         if self.args.at == 0:
@@ -349,6 +349,7 @@ def main():
     p.add_argument("--set", action="append", default=[], help="N:NAME=VALUE for the Nth rank of --spawn; no value: unset")
     p.add_argument("--say", action="append", default=[], help="N:TEXT, printed by rank N before it meets the others")
     p.add_argument("--ddp-timeout", type=float, help="seconds after which a rank that waits for the others fails")
+    p.add_argument("--watchdog", action="store_true", help="and does so as NCCL's watchdog does")
     p.add_argument("--quiet", action="store_true", help="print no steps")
     p.add_argument("--noise", action="store_true")
     p.add_argument("--record", action="store_true", help="exceptions go into the rank's error file, and nowhere else")
