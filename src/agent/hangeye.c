@@ -343,7 +343,7 @@ static void devices_fill(struct hangeye *e, const struct world *w, struct hangde
 /* Asked once of the first rank's program, when it has become what it is. */
 static void timeout_look(struct hangeye *e, const struct world *w, uint64_t now_ns)
 {
-	static char environ[256 * 1024], command[16 * 1024];
+	static char variables[256 * 1024], command[16 * 1024];
 	const struct crew_member *m = NULL;
 	size_t len = 0;
 	for (size_t i = 0; i < e->crew->n_now && !m; i++)
@@ -352,11 +352,11 @@ static void timeout_look(struct hangeye *e, const struct world *w, uint64_t now_
 	if (e->timeout_of || !m || now_ns - e->first_ns < timeout_after_ns)
 		return;
 	e->timeout_of = m->pid;
-	if (proc_environ_read(w, m->pid, environ, sizeof(environ), &len) != 0)
+	if (proc_environ_read(w, m->pid, variables, sizeof(variables), &len) != 0)
 		len = 0;
 	if (proc_command_read(w, m->pid, command, sizeof(command)) != 0)
 		command[0] = '\0';
-	e->timeout_ns = frametimeout_find((struct span){environ, len}, span_of(command));
+	e->timeout_ns = frametimeout_find((struct span){variables, len}, span_of(command));
 }
 
 void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, enum hangeye_mood mood,

@@ -53,6 +53,7 @@ struct super {
 	struct incident hang_incident; /* the last hang of this attempt; id empty: none */
 	struct hang_message *glance;   /* the first look at this attempt's last suspicion; NULL: none. Owned */
 	uint64_t glance_ns;            /* when it came */
+	struct stackdump last_look;    /* of the ranks that were about to be ended; n 0: none */
 	struct jobgroup group;
 	struct cgroup_place place;
 	struct autopsy *autopsy;       /* counters at the start, sources opened (agent/autopsy) */
@@ -137,6 +138,8 @@ void super_hang_jobs(struct super *s);
 bool super_hang_tick(struct super *s);
 void super_hang_messages(struct super *s);
 void super_hang_died(struct super *s, const char *how);
+/* A rank has failed, the others are about to be ended: if it has waited for too long, where they stand. */
+void super_hang_last_look(struct super *s, const struct rank *failed);
 /* Into the report of an end in the midst of a suspicion: what the first look saw. */
 void super_hang_ended(struct super *s, struct incident *in);
 void super_hang_forget(struct super *s);

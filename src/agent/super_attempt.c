@@ -341,6 +341,8 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	if (failed && s->first_failed < 0 && !r->ended_by_us)
 		s->first_failed = (int)(r - s->rank);
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
+		super_hang_last_look(s, r);
+	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
 		super_end_others(s, "a rank failed, and the others cannot go on without it");
 	keeper_process(&s->keeper, &r->row);
 	super_hang_jobs(s);

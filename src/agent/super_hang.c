@@ -2,11 +2,14 @@
 #include <string.h>
 
 #include "agent/hangend.h"
+#include "agent/snapshot.h"
 #include "agent/super.h"
 #include "base/log.h"
 
 /* A job that ends before this never pays for the watcher. */
 static const uint64_t delay_ns = 1500 * NS_PER_MS;
+/* Ranks that are to be ended are kept waiting no longer. */
+static const uint64_t last_look_ns = 500 * NS_PER_MS;
 
 static struct hangend end_of(const struct super *s)
 {
@@ -106,6 +109,36 @@ void super_hang_forget(struct super *s)
 {
 	free(s->glance);
 	s->glance = NULL;
+	stackdump_done(&s->last_look);
+}
+
+static void last_line(const struct rank *r, char *dst, size_t cap)
+{
+	const struct tee *t = r->err.last_len + r->err.line_len > 0 ? &r->err : &r->out;
+	span_copy(t->line_len ? (struct span){t->line, t->line_len} : (struct span){t->last, t->last_len}, dst, cap);
+}
+
+void super_hang_last_look(struct super *s, const struct rank *failed)
+{
+	char text[TEE_LAST_LINE];
+	pid_t pids[SUPER_RANKS];
+	struct fault f = {.text = ""};
+	struct snapshot_want want = {.pids = pids, .native = true, .budget_ns = last_look_ns};
+	last_line(failed, text, sizeof(text));
+	if (!s->hang.shm || s->glance || s->stopping || !hang_says_time_out(text))
+		return;
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].running)
+			pids[want.n_pids++] = s->rank[i].proc.pid;
+	stackdump_done(&s->last_look);
+	if (want.n_pids == 0 || snapshot_take(s->w, &want, &s->last_look, &f) != 0)
+		return;
+	for (size_t i = 0; i < s->last_look.n; i++)
+		for (uint32_t k = 0; k < s->nproc; k++)
+			if (s->rank[k].proc.pid == s->last_look.processes[i].pid) {
+				s->last_look.processes[i].rank = s->rank[k].rank;
+				TEXT_COPY(s->last_look.processes[i].role, "main");
+			}
 }
 
 static void glance_keep(struct super *s, const struct hang_message *m)
@@ -128,20 +161,23 @@ static void last_words_add(const struct super *s, struct incident *in)
 	char text[TEE_LAST_LINE];
 	for (uint32_t i = 0; s->spec->nproc && i < MIN(s->nproc, most); i++) {
 		const struct rank *r = &s->rank[i];
-		const struct tee *t = r->err.last_len + r->err.line_len > 0 ? &r->err : &r->out;
-		if (i == (uint32_t)MAX(s->first_failed, 0) || t->last_len + t->line_len == 0)
-			continue;
-		span_copy(t->line_len ? (struct span){t->line, t->line_len} : (struct span){t->last, t->last_len}, text,
-			  sizeof(text));
-		incident_evidence_add(in, "log_of_others", t == &r->err ? "stderr" : "stdout", r->ended_unix_ms,
-				      "the last line of rank %d: %s", r->rank, text);
+		last_line(r, text, sizeof(text));
+		if (i != (uint32_t)MAX(s->first_failed, 0) && text[0])
+			incident_evidence_add(in, "log_of_others", "", r->ended_unix_ms, "the last line of rank %d: %s", r->rank,
+					      text);
 	}
 }
 
 void super_hang_ended(struct super *s, struct incident *in)
 {
 	const struct hang_message *m = s->glance;
-	if (!m || s->stopping)
+	if (s->stopping)
+		return;
+	if (!m && s->last_look.n > 0) {
+		hang_last_look(&s->last_look, in);
+		keeper_stacks(&s->keeper, in->id, &s->last_look);
+	}
+	if (!m)
 		return;
 	struct hangend e = end_of(s);
 	hang_ended(&m->verdict, m->text, s->w->mono_ns() - s->glance_ns, in);

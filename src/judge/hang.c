@@ -143,11 +143,14 @@ static uint64_t hushed_since(const struct hang_settings *s, const struct pulses 
 	double usual_s, missed_s, most_s = 0;
 	if (s->rule != HANG_RULE_EVIDENCE || (p->progress_known && p->has_gap))
 		return 0;
+	for (size_t i = 0; i < p->n; i++)
+		last_ns = p->rank[i].seen.exited ? last_ns : MAX(last_ns, p->rank[i].log.last_ns);
+	if (p->now_ns - last_ns < CADENCE_LEAST_NS) /* as a rule, and then nothing has to be sorted */
+		return 0;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct pulse *l = &p->rank[i];
 		if (l->seen.exited)
 			continue;
-		last_ns = MAX(last_ns, l->log.last_ns);
 		if (!cadence_known(&l->log, &usual_s, &missed_s) || missed_s < most_s)
 			continue;
 		most_s = missed_s;

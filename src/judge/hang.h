@@ -135,6 +135,13 @@ void hang_glance(const struct hang_settings *s, const struct hang_mind *m, const
 		 struct hang_verdict *ret);
 /* Was it a time-out that ended the job of this report, by what its output and error files say? */
 bool hang_timed_out(const struct incident *in);
+/* Do these words say that somebody has waited for too long? */
+bool hang_says_time_out(const char *text);
+/*
+ * Nothing was suspected yet when a rank gave up waiting: where the others stood right before they were ended, into the
+ * evidence. Who of them it waited for is left to the reader: it is one look.
+ */
+void hang_last_look(const struct stackdump *d, struct incident *in);
 /*
  * The report of a job that ended while it was suspected to hang, or shortly after: what the glance saw becomes evidence;
  * where a time-out ended the job, the cause as well. why: the suspicion; before_ns: how long before the end it was.

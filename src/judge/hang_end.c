@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "judge/hang_parts.h"
 
-static bool says_time_out(const char *text)
+bool hang_says_time_out(const char *text)
 {
 	static const char *const words[] = {"timed out", "timeout", "time-out", "time out", "watchdog"};
 	struct span s = span_of(text);
@@ -24,11 +24,11 @@ bool hang_timed_out(const struct incident *in)
 {
 	if (in->kind != INCIDENT_ERROR_EXIT && in->kind != INCIDENT_CRASH && in->kind != INCIDENT_PEER_LOST)
 		return false;
-	if (says_time_out(in->summary) || says_time_out(in->cause.text))
+	if (hang_says_time_out(in->summary) || hang_says_time_out(in->cause.text))
 		return true;
 	for (size_t i = 0; i < in->n_evidence; i++) {
 		const struct incident_evidence *e = &in->evidence[i];
-		if ((strcmp(e->kind, "log") == 0 || strcmp(e->kind, "error_file") == 0) && says_time_out(e->text))
+		if ((strcmp(e->kind, "log") == 0 || strcmp(e->kind, "error_file") == 0) && hang_says_time_out(e->text))
 			return true;
 	}
 	return false;
@@ -85,4 +85,21 @@ void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t bef
 	for (size_t i = 0; i < glance->n_evidence; i++)
 		incident_evidence_add(in, glance->evidence[i].kind, glance->evidence[i].source, 0, "%s",
 				      glance->evidence[i].text);
+}
+
+void hang_last_look(const struct stackdump *d, struct incident *in)
+{
+	char text[300];
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_process *p = &d->processes[i];
+		struct activity_found f;
+		if (p->rank == NO_RANK || p->n_threads == 0)
+			continue;
+		activity_of(&p->threads[0], &f);
+		activity_text(&f, text, sizeof(text));
+		incident_evidence_add(in, "stacks", "stacks, when the first rank had ended", d->captured_unix_ms,
+				      "rank %d: %s%s", p->rank,
+				      text[0] ? text : "at a place that could not be named",
+				      activity_waits_for_ranks(f.kind) ? "; it waits for other ranks" : "");
+	}
 }

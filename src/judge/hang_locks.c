@@ -137,6 +137,13 @@ struct holder {
 	const struct dump_thread *t;
 };
 
+/* It has not run between these looks: the same wait, and no other one like it. */
+static bool same_wait(const struct dump_thread *a, const struct dump_thread *b)
+{
+	return a->wait.kind == WAIT_LOCK && a->wait.owner == b->wait.owner && a->wait.user_ticks == b->wait.user_ticks &&
+	       a->wait.system_ticks == b->wait.system_ticks;
+}
+
 /* The thread that has what t waits for, as at every look; none: it is not known, or it changed. */
 static struct holder holder_of(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
@@ -145,7 +152,7 @@ static struct holder holder_of(const struct hang_work *w, const struct dump_proc
 		return (struct holder){NULL, NULL};
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
 		const struct dump_thread *before = hang_thread_in(w->c->dumps[i], p->pid, t->tid);
-		if (!before || before->wait.kind != WAIT_LOCK || before->wait.owner != t->wait.owner)
+		if (!before || !same_wait(before, t))
 			return (struct holder){NULL, NULL};
 	}
 	/* a lock in shared memory may be another process's */
@@ -237,10 +244,18 @@ static const struct dump_frame *python_frame(const struct dump_thread *t)
 	return NULL;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), k = strlen(end);
+	return n >= k && strcmp(text + n - k, end) == 0;
+}
+
 static bool in_file(const struct dump_frame *f, const char *end)
 {
-	size_t n = f && f->file ? strlen(f->file) : 0, k = strlen(end);
-	return n >= k && strcmp(f->file + n - k, end) == 0 && (n == k || f->file[n - k - 1] == '/');
+	if (!f || !f->file || !ends_with(f->file, end))
+		return false;
+	size_t rest = strlen(f->file) - strlen(end);
+	return rest == 0 || f->file[rest - 1] == '/';
 }
 
 /* It waits for somebody's word, not for a lock: joins, conditions, queues, pools. */
@@ -251,6 +266,9 @@ static bool waits_by_library(const struct dump_thread *t)
 					    "multiprocessing/synchronize.py", "multiprocessing/popen_fork.py",
 					    "subprocess.py", "selectors.py", "concurrent/futures/process.py"};
 	const struct dump_frame *f = python_frame(t);
+	/* `with condition:`, as a queue's put does, takes the lock of it */
+	if (f && in_file(f, "threading.py") && ends_with(f->name, "__enter__"))
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (in_file(f, files[i]))
 			return true;

@@ -145,11 +145,6 @@ bool hang_busy(struct hang_work *w)
 	return true;
 }
 
-static uint64_t hush_needed_ns(const struct hang_work *w, uint64_t least_ns, double lines)
-{
-	return MAX(w->s->has_after ? w->s->after_ns : least_ns, (uint64_t)(w->usual_line_s * lines * 1e9));
-}
-
 /*
  * A job that prints no steps, but printed: it works, and is silent for many times as long as ever. A phase of its own may do
  * so, too, so this is told as what it is, and nobody is ended for it.
@@ -165,8 +160,9 @@ bool hang_hush(struct hang_work *w)
 		return false;
 	const struct pulse *l = pulse_find(w->p, r->rank);
 	bool still = l && !pulse_reads(w->p, l) && !pulse_writes(w->p, l) && !hang_gpu_works(w, r->rank);
-	uint64_t spin_after = hush_needed_ns(w, hush_spin_ns, hush_spin_lines);
-	uint64_t busy_after = hush_needed_ns(w, hush_busy_ns, hush_busy_lines);
+	uint64_t asked = w->s->has_after ? w->s->after_ns : hush_spin_ns;
+	uint64_t spin_after = MAX(asked, (uint64_t)(w->usual_line_s * hush_spin_lines * 1e9));
+	uint64_t busy_after = MAX(MAX(asked, hush_busy_ns), (uint64_t)(w->usual_line_s * hush_busy_lines * 1e9));
 	bool spins = circles(w, r) && w->standstill_ns >= spin_after;
 	if (!spins && !(still && w->standstill_ns >= busy_after)) {
 		uint64_t next = w->standstill_ns < spin_after ? spin_after : busy_after;

@@ -7,7 +7,7 @@ static const uint64_t gaps_least = 24, gaps_old = 60;
 /* Nine of ten are no longer than so many usual ones, and what looks a second apart cannot tell. */
 static const double regular_times = 3, look_s = 1.5;
 /* Silent for so long, so many usual times, and so many times as long as ever before. */
-static const double missed_least_s = 60, missed_times = 20, missed_most = 4;
+static const double missed_times = 20, missed_most = 4;
 
 void cadence_lines(struct cadence *c, uint64_t now_ns)
 {
@@ -37,7 +37,7 @@ bool cadence_known(const struct cadence *c, double *ret_usual_s, double *ret_mis
 	if (long_one > usual * regular_times + look_s)
 		return false;
 	*ret_usual_s = usual;
-	*ret_missed_s = MAX(missed_least_s, MAX(usual * missed_times, (double)c->most_s * missed_most));
+	*ret_missed_s = MAX((double)(CADENCE_LEAST_NS / NS_PER_S), MAX(usual * missed_times, (double)c->most_s * missed_most));
 	return true;
 }
 

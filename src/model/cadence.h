@@ -10,6 +10,8 @@
 #include "base/base.h"
 
 #define CADENCE_GAPS 64
+/* No silence is missed before. */
+#define CADENCE_LEAST_NS (60 * NS_PER_S)
 
 struct cadence {
 	float gap_s[CADENCE_GAPS]; /* between two looks that saw new lines, newest at (n_gaps - 1) % CADENCE_GAPS */

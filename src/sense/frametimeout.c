@@ -59,15 +59,15 @@ static bool same_flag(struct span word, const char *flag)
 	return true;
 }
 
-uint64_t frametimeout_find(struct span environ, struct span command)
+uint64_t frametimeout_find(struct span environment, struct span command)
 {
 	uint64_t shortest = 0;
-	while (environ.len > 0) {
-		const char *end = memchr(environ.p, '\0', environ.len);
-		size_t n = end ? (size_t)(end - environ.p) : environ.len;
-		variable((struct span){environ.p, n}, &shortest);
-		n = MIN(n + 1, environ.len);
-		environ = (struct span){environ.p + n, environ.len - n};
+	while (environment.len > 0) {
+		const char *end = memchr(environment.p, '\0', environment.len);
+		size_t n = end ? (size_t)(end - environment.p) : environment.len;
+		variable((struct span){environment.p, n}, &shortest);
+		n = MIN(n + 1, environment.len);
+		environment = (struct span){environment.p + n, environment.len - n};
 	}
 	for (struct span word; span_word(&command, &word);) {
 		struct span name = span_before(word, "="), value = {word.p + name.len, word.len - name.len};

@@ -11,5 +11,5 @@
 
 #include "base/text.h"
 
-/* environ: NUL-separated; command: words with blanks between. The shortest; 0: none is named. */
-uint64_t frametimeout_find(struct span environ, struct span command);
+/* environment: NUL-separated; command: words with blanks between. The shortest; 0: none is named. */
+uint64_t frametimeout_find(struct span environment, struct span command);

@@ -67,6 +67,7 @@ CAUSES = {
     "fork_lock": ("fork_lock", [1]),
     "openmp": ("openmp_fork", [1]),
     "python_fork_lock": ("python_fork_lock", [1]),
+    "queue_fork_lock": ("python_fork_lock", [1]),
     "deadlock": ("deadlock", [1]),
     "loader": ("loader_stuck", [1]),
     "exception": ("rank_finishing", [1]),
@@ -250,6 +251,32 @@ def test_what_was_seen_before_a_time_out_of_the_framework_is_in_the_report(vigil
     kinds = {e["kind"] for e in report["evidence"]}
     assert {"suspicion", "counters", "stacks"} <= kinds and (args or "log_of_others" in kinds), report["evidence"]
     assert "Job.lock (hangs.py" in vigil("why", "last").out.decode()
+
+
+def test_what_was_seen_before_a_watchdog_aborted_a_rank_is_in_the_report(vigil):
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", 15,
+                                                            "--watchdog"), timeout=120)
+    assert result.status == 128 + signal.SIGABRT, result
+    report = vigil.why()
+    assert (report["kind"], report["cause"]["id"], report["culprit_ranks"]) == ("peer_lost", "missing_rank", [1]), report
+    assert {s["rank"] for s in report["stacks"]} == set(range(RANKS)), report
+
+
+def test_where_ranks_stood_that_a_short_time_out_ended_is_in_the_report(vigil):
+    """Before anything could be suspected; what the rank says that gave up is what makes vigil look before it ends the others."""
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", 2),
+                   timeout=120)
+    assert result.status == 1 and not events(vigil, "suspected"), result
+    report = vigil.why()
+    stood = [e["text"] for e in report["evidence"] if e["kind"] == "stacks"]
+    assert any(text.startswith("rank 1: a lock at hangs.py:") for text in stood), report
+    assert 1 in {s["rank"] for s in report["stacks"]} and "Job.lock" in str(report["stacks"]), report
+
+
+def test_ranks_are_not_looked_at_when_one_fails_by_itself(vigil):
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "exception_ends", "--at", 10, "--steps", 400), timeout=60)
+    assert result.status == 1, result
+    assert "stacks" not in vigil.why()
 
 
 def test_a_suspicion_that_was_over_is_not_in_the_report_of_a_later_end(vigil):
@@ -538,22 +565,38 @@ SILENT = """if 1:
         print("batch done, all is well", flush=True)
         time.sleep(0.4)
 
-    WHAT(100)
+    WHAT(600)
 """
 
 
-@pytest.mark.parametrize("what,hangs", [("go_round", True), ("evaluate", False)])
-def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_never_ended(vigil, what, hangs):
-    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-c", SILENT.replace("WHAT", what))
-    result = vigil.finish(p, 240)
-    assert result.status == 0, result
+@pytest.fixture
+def silent(vigil, tmp_path):
+    def start(what):
+        script = tmp_path / "job.py"
+        script.write_text(SILENT.replace("WHAT", what))
+        return vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, script)
+    return start
+
+
+def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_not_ended(vigil, silent):
+    p = silent("go_round")
+    wait_for(lambda: events(vigil, "hang") or p.poll() is not None, 400, "the report")
     assert any("no line for" in e["text"] for e in events(vigil, "suspected")), events(vigil)
-    found = events(vigil, "hang")
-    assert bool(found) == hangs, found
-    if hangs:
-        report = vigil.why(found[0]["incident"])
-        assert (report["cause"]["id"], report["cause"]["confidence"]) == ("spin", "low"), report
-        assert "in go_round" in report["cause"]["text"] and "prints no steps" in report["cause"]["text"], report
+    report = vigil.why(events(vigil, "hang")[0]["incident"])
+    assert (report["cause"]["id"], report["cause"]["confidence"]) == ("spin", "low"), report
+    assert "in go_round" in report["cause"]["text"] and "prints no steps" in report["cause"]["text"], report
+    with pytest.raises(subprocess.TimeoutExpired):
+        p.wait(3)
+    p.terminate()
+    p.wait(20)
+
+
+def test_an_evaluation_that_prints_nothing_is_none(vigil, silent):
+    p = silent("evaluate")
+    wait_for(lambda: events(vigil, "standstill") or events(vigil, "hang") or p.poll() is not None, 300, "it to be told as benign")
+    assert not events(vigil, "hang") and "it evaluates" in events(vigil, "standstill")[-1]["text"], events(vigil)
+    p.terminate()
+    p.wait(20)
 
 
 def test_a_slowdown_of_short_steps_has_its_real_figure(vigil):

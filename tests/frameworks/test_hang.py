@@ -62,6 +62,17 @@ def test_the_error_file_that_pytorch_writes_names_the_first_of_a_cascade(vigil):
     assert report["victim"]["rank"] == 2 or report["culprit_ranks"] == [2], report
 
 
+@pytest.mark.parametrize("seconds", [12, 20])
+def test_a_time_out_of_gloo_s_own_ends_the_ranks_and_the_rank_it_waited_for_is_named(vigil, seconds):
+    """With its own times vigil would judge later than that."""
+    result = vigil("run", "--nproc", RANKS, "--", *HANG, "loader", "--culprit", 2, "--timeout", seconds, timeout=180)
+    assert result.status not in (0, 124, 125), result
+    report = vigil.why()
+    assert report["kind"] in {"error_exit", "crash", "peer_lost"}, report
+    assert report["cause"]["id"] == "loader_stuck" and report["culprit_ranks"] == [2], report
+    assert {s["rank"] for s in report["stacks"]} == set(range(RANKS)), report
+
+
 def test_a_healthy_job_is_left_alone(vigil):
     result = vigil("run", "--hang-after", "6s", "--on-hang", "kill", "--nproc", 2, "--", *HANG, "none", "--steps", 100, timeout=180)
     assert result.status == 0, result

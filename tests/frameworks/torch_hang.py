@@ -1,5 +1,6 @@
 """Real torch.distributed jobs on gloo that hang: torch_hang.py WHAT [--culprit R]"""
 import argparse
+import datetime
 import os
 import threading
 import time
@@ -31,12 +32,13 @@ def main():
     p.add_argument("what", choices=("mismatch", "missing", "uneven", "loader", "exception", "error", "none"))
     p.add_argument("--culprit", type=int, default=1)
     p.add_argument("--steps", type=int, default=60)
+    p.add_argument("--timeout", type=float, default=1800, help="of the group, in seconds")
     args = p.parse_args()
     rank = int(os.environ["RANK"])
     mine = rank == args.culprit
     if args.what == "missing" and mine:
         threading.Event().wait()
-    dist.init_process_group("gloo")
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=args.timeout))
     n = args.steps - 20 if args.what == "uneven" and mine else args.steps
     data = Numbers(n, stuck_at=30 if args.what == "loader" and mine else None)
     step = 0

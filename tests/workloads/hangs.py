@@ -11,6 +11,7 @@ import http.client
 import mmap
 import os
 import pathlib
+import queue
 import shutil
 import signal
 import socket
@@ -83,7 +84,7 @@ class Job:
     def fork_lock(self):
         ctypes.CDLL(self.args.helper).hang_lock_over_fork()
 
-    def held_over_fork(self, lock):
+    def held_over_fork(self, lock, use):
         """Another thread has the lock at the moment of the fork, and lets go of it in the parent alone."""
         has, may_go = threading.Event(), threading.Event()
 
@@ -97,7 +98,7 @@ class Job:
         child = os.fork()
         if child == 0:
             LIBC.prctl(1, signal.SIGKILL)
-            self.use(lock)
+            use(lock)
             os._exit(0)
         may_go.set()
         os.waitpid(child, 0)
@@ -107,7 +108,12 @@ class Job:
             pass
 
     def python_fork_lock(self):
-        self.held_over_fork(threading.Lock())
+        self.held_over_fork(threading.Lock(), self.use)
+
+    def queue_fork_lock(self):
+        """The lock is one of Python's library: what a child puts into a queue that it inherited."""
+        q = queue.Queue()
+        self.held_over_fork(q.mutex, lambda _: q.put(1))
 
     def deadlock(self):
         """Two threads take two locks in opposite order."""
@@ -307,7 +313,7 @@ class Job:
         if self.args.what in self.EARLY and self.rank == self.args.culprit:
             self.missing()
         dist.deaf = self.args.deaf
-        dist.timeout_s = self.args.ddp_timeout
+        dist.timeout_s, dist.watchdog = self.args.ddp_timeout, self.args.watchdog
         dist.store = self.args.what == "store"
         dist.init_process_group()
         if self.args.at == 0:
@@ -344,6 +350,7 @@ def main():
     p.add_argument("--set", action="append", default=[], help="N:NAME=VALUE for the Nth rank of --spawn; no value: unset")
     p.add_argument("--say", action="append", default=[], help="N:TEXT, printed by rank N before it meets the others")
     p.add_argument("--ddp-timeout", type=float, help="seconds after which a rank that waits for the others fails")
+    p.add_argument("--watchdog", action="store_true", help="and does so as NCCL's watchdog does")
     p.add_argument("--quiet", action="store_true", help="print no steps")
     p.add_argument("--noise", action="store_true")
     p.add_argument("--record", action="store_true", help="exceptions go into the rank's error file, and nowhere else")

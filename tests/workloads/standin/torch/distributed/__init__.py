@@ -3,11 +3,13 @@ import os
 import signal
 import socket
 import struct
+import sys
 import time
 
 _peers = {}
 _rank, _world = 0, 1
 deaf = False  # as a device-side collective: a peer that is gone is waited for
+watchdog = False  # as NCCL's: it aborts the process
 timeout_s = None  # as gloo's: who waits longer than this for its peers fails
 store = False  # rank 0 keeps the store as well, and its end is said in the words of PyTorch's
 
@@ -19,6 +21,11 @@ def _recv_exactly(sock, n):
         try:
             piece = sock.recv(n - len(data))
         except TimeoutError:
+            if watchdog:
+                print(f"[E ProcessGroupNCCL.cpp:474] [Rank {_rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=41, "
+                      f"OpType=ALLREDUCE, Timeout(ms)={timeout_s * 1000:.0f}) ran for {timeout_s * 1000 + 3:.0f} milliseconds before "
+                      "timing out.", file=sys.stderr, flush=True)
+                os.abort()
             raise RuntimeError(f"[../gloo/transport/tcp/unbound_buffer.cc:84] Timed out waiting {timeout_s * 1000:.0f}ms for recv "
                                "operation to complete") from None
         if not piece and store:
