@@ -270,35 +270,37 @@ static void put_ladder(const struct heapset_process *s, const struct paper *p)
 /* The same of many: file pages that several map would be counted several times, so only what is their own. */
 static void put_ladders(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
-	size_t n, count = 0, shares = 0;
+	size_t n, count = 0;
 	char anon[16], seen[16], rest[16];
-	double all_anon = 0;
 	struct heapset_explained sum = {.valid = true};
 	const struct heapset_process *all = heapset_processes(h, &n);
+	bool shares = true; /* known of each: pages that count once here and in each there make no sum */
+	for (size_t i = 0; i < n; i++)
+		shares &= !heapset_wants(&want->part, &all[i]) || !heapset_explained(&all[i]).valid || all[i].shares.valid;
 	for (size_t i = 0; i < n; i++) {
-		const struct heapset_explained e = heapset_explained(&all[i]);
-		if (!heapset_wants(&want->part, &all[i]) || !e.valid)
+		struct heapset_process one = all[i];
+		one.shares.valid &= shares;
+		const struct heapset_explained e = heapset_explained(&one);
+		if (!heapset_wants(&want->part, &one) || !e.valid)
 			continue;
 		count++;
-		shares += all[i].shares.valid;
-		all_anon += (double)all[i].ladder.anon_bytes;
 		sum.whole_bytes += e.whole_bytes;
 		sum.own_bytes += e.own_bytes;
 		sum.inherited_bytes += e.inherited_bytes;
 		sum.rest_bytes += e.rest_bytes;
 	}
-	if (!(all_anon > 0))
+	if (!(sum.whole_bytes > 0))
 		return;
 	(void)fprintf(p->to, "anonymous memory of %zu running processes: ", count);
-	if (shares == count) {
+	if (shares) {
 		put_family(&sum, p);
 		return;
 	}
 	(void)fprintf(p->to,
 		      "%s = %s of the stacks above + %s unattributed (%.0f %%): " NOT_EXPLAINED
 		      " or was inherited by fork; pages that several have are counted in each\n",
-		      size(all_anon, anon), size(sum.own_bytes, seen), size(sum.rest_bytes, rest),
-		      100 * share(sum.rest_bytes, all_anon));
+		      size(sum.whole_bytes, anon), size(sum.own_bytes, seen), size(sum.rest_bytes, rest),
+		      100 * share(sum.rest_bytes, sum.whole_bytes));
 }
 
 static void put_foot(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)

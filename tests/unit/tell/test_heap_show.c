@@ -145,6 +145,37 @@ static void a_report_says_who_asked_for_how_much_of_it(void **state)
 	heapset_free(h);
 }
 
+/* Three processes that share pages, of one of which it is not known how many: then they are counted in each. */
+static void shared_pages_count_once_only_where_all_is_known(void **state)
+{
+	(void)state;
+	struct heapset *h = heapset_new(HEAPSET_SAMPLED);
+	const struct heap_show_want want = {.part = {.what = HEAPSET_LIVE, .lines = true}, .title = "t"};
+	for (int i = 0; i < 3; i++) {
+		struct heapset_process p = {.pid = 10 + i, .rank = NO_RANK, .device = -1, .life = HEAPSET_RUNNING};
+		uint32_t process;
+		p.live = p.seen = (struct heap_amount){.bytes = 100.0 * MIB};
+		p.resident_bytes = 100.0 * MIB;
+		p.ladder = (struct heapset_ladder){.valid = true, .rss_bytes = 400 * MIB, .anon_bytes = 300 * MIB};
+		p.shares = (struct heapset_shares){.valid = true,
+						   .pss_anon_bytes = 180 * MIB,
+						   .own_bytes = 90.0 * MIB,
+						   .inherited_bytes = 60.0 * MIB};
+		assert_int_equal(heapset_process_add(h, &p, &process), 0);
+	}
+	char *text = table(h, &want);
+	assert_non_null(strstr(text, "3 running processes: 540 MiB with shared pages counted once"));
+	assert_non_null(strstr(text, "270 MiB of the stacks above + 180 MiB asked for by a process before it forked these"));
+	assert_non_null(strstr(text, "90.0 MiB unattributed (17 %)"));
+	free(text);
+	heapset_process_at(h, 1)->shares.valid = false;
+	text = table(h, &want);
+	assert_non_null(strstr(text, "3 running processes: 900 MiB = 300 MiB of the stacks above + 600 MiB unattributed (67 %)"));
+	assert_non_null(strstr(text, "pages that several have are counted in each"));
+	free(text);
+	heapset_free(h);
+}
+
 /* Of a block that was moved, or of a part of a mapping, bytes came and went, and no whole one. */
 static void no_whole_object_is_not_none(void **state)
 {
@@ -189,6 +220,7 @@ int main(void)
 		cmocka_unit_test(an_interval_of_two_kinds_is_no_plus_and_minus),
 		cmocka_unit_test(json_has_what_is_promised),
 		cmocka_unit_test(a_report_says_who_asked_for_how_much_of_it),
+		cmocka_unit_test(shared_pages_count_once_only_where_all_is_known),
 		cmocka_unit_test(no_whole_object_is_not_none),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
 	};
