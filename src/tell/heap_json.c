@@ -96,6 +96,18 @@ static void put_torch(struct js *o, const struct heapset_process *p)
 	js_put_u64(o, "largest_free_bytes", p->largest_free_bytes);
 	js_put_u64(o, "free_blocks", p->free_blocks);
 	js_put_u64(o, "segments", p->segments);
+	if (!p->trace.valid)
+		return;
+	struct js *t = js_object();
+	js_put_u64(t, "allocations", p->trace.allocations);
+	js_put_u64(t, "frees", p->trace.frees);
+	js_put_u64(t, "segments_taken", p->trace.segments_new);
+	js_put_u64(t, "segments_given_back", p->trace.segments_gone);
+	js_put_u64(t, "out_of_memory", p->trace.ooms);
+	js_put_double(t, "seconds", p->trace.seconds);
+	js_put_u64(t, "peak_bytes", p->trace.peak_bytes);
+	js_put_u64(t, "peak_unknown_bytes", p->trace.unknown_bytes);
+	js_put(o, "history", t);
 }
 
 static struct js *process_js(const struct heapset_process *p, enum heapset_source source)
@@ -225,7 +237,7 @@ static struct js *row_js(const struct heapset *h, const struct heapset_row *row,
 	if (want->compare)
 		js_put(o, "before", amount_js(&row->before));
 	js_put_u64(o, "processes", row->processes);
-	if (heapset_source_of(h) == HEAPSET_SAMPLED) {
+	if (heapset_source_of(h) == HEAPSET_SAMPLED || want->part.what != HEAPSET_LIVE) {
 		put_size(o, "live_bytes", row->f.live.bytes);
 		put_size(o, "peak_bytes", row->f.peak.bytes);
 		put_size(o, "total_bytes", row->f.total.bytes);

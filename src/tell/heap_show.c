@@ -197,6 +197,22 @@ static void put_growth(const struct heapset *h, const struct heap_show_want *wan
 		      heap_amount_text(&all, text), size(share(all.bytes, seconds_of(h, want)), each));
 }
 
+static void put_trace(const struct heapset_process *s, const struct paper *p)
+{
+	char peak[16], unknown[16], time[24];
+	const struct heapset_trace *t = &s->trace;
+	if (!t->valid)
+		return;
+	(void)fprintf(p->to, "  its history: %llu allocations, %llu frees in %s; at most %s in use",
+		      (unsigned long long)t->allocations, (unsigned long long)t->frees,
+		      duration_format((uint64_t)(t->seconds * 1e9), time), size_format(t->peak_bytes, peak));
+	if (t->unknown_bytes)
+		(void)fprintf(p->to, ", of these %s asked for before it begins", size_format(t->unknown_bytes, unknown));
+	(void)fprintf(p->to, "; %llu segments taken, %llu given back; out of memory %llu times\n",
+		      (unsigned long long)t->segments_new, (unsigned long long)t->segments_gone,
+		      (unsigned long long)t->ooms);
+}
+
 static void put_torch(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
 	size_t n;
@@ -222,6 +238,7 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 			      100 * share((double)sub_floor(idle, all[i].largest_free_bytes), (double)idle));
 		if (all[i].note[0])
 			(void)fprintf(p->to, "%s\n", all[i].note);
+		put_trace(&all[i], p);
 	}
 }
 
@@ -461,7 +478,7 @@ static void put_head(const struct heapset *h, const struct heap_show_want *want,
 	paper_ink(p, INK_BOLD);
 	if (want->compare)
 		(void)fputs("    BEFORE        NOW     CHANGE  SURE  STACK", p->to);
-	else if (heapset_source_of(h) == HEAPSET_TORCH)
+	else if (heapset_source_of(h) == HEAPSET_TORCH && want->part.what == HEAPSET_LIVE)
 		(void)fputs("    IN USE   SHARE    BLOCKS  STACK", p->to);
 	else
 		(void)fputs(heads[want->part.what], p->to);
@@ -497,7 +514,7 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 	const struct frame *path[PATH_FRAMES];
 	if (want->compare)
 		put_change(h, row, p);
-	else if (heapset_source_of(h) == HEAPSET_TORCH)
+	else if (heapset_source_of(h) == HEAPSET_TORCH && want->part.what == HEAPSET_LIVE)
 		(void)fprintf(p->to, "%10s %5.1f %% %9.0f", size(row->amount.bytes, a),
 			      100 * share(row->amount.bytes, all), row->amount.objects);
 	else
@@ -569,9 +586,9 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 			put_growth(h, want, p);
 		else
 			put_totals(h, want, &together, p);
-		if (want->part.what == HEAPSET_LIFETIME)
-			put_held(h, want, rows, n, p);
 	}
+	if (want->part.what == HEAPSET_LIFETIME)
+		put_held(h, want, rows, n, p);
 	if (want->compare)
 		(void)fprintf(p->to, "compared with %s\n", want->before_title ? want->before_title : "another");
 	size_t shown = want->limit ? MIN(n, want->limit) : n;
