@@ -116,8 +116,8 @@ static void put_together(const struct heapset_together *t, const struct paper *p
 			      "moment, so it was at most that, and at least %s (the largest of them)\n",
 			      t->n, size(t->least_bytes, least));
 	if (t->apart > 0)
-		(void)fprintf(p->to, "%zu more lived at other times and %s not in it\n", t->apart,
-			      t->apart == 1 ? "is" : "are");
+		(void)fprintf(p->to, "%zu more profile%s of other times and not in it\n", t->apart,
+			      t->apart == 1 ? " is" : "s are");
 	if (t->n > 1 && t->ends_unknown > 0)
 		(void)fprintf(p->to, "when %zu of them ended is not known: they count as if they had lived on\n",
 			      t->ends_unknown);
@@ -145,8 +145,11 @@ static void put_totals(const struct heapset *h, const struct heap_show_want *wan
 		      heap_amount_text(&sum_peak, peak));
 	if (t->n == 1)
 		(void)fprintf(p->to, " after %s", duration_format((uint64_t)(fmax(peak_at, 0) * 1e9), at));
+	else if (want->part.what != HEAPSET_PEAK)
+		(void)fprintf(p->to, " by %zu at one time", t->n);
 	(void)fprintf(p->to, "; %s asked for in all\n", size(requested, total));
-	put_together(t, p);
+	if (want->part.what == HEAPSET_PEAK)
+		put_together(t, p);
 	if (want->part.what == HEAPSET_PEAK && t->stepped)
 		(void)fprintf(p->to, "the stacks are those of a moment when no more than 5 %% was missing to %s peak\n",
 			      t->n > 1 ? "each" : "the");
@@ -535,12 +538,26 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 	}
 }
 
-static const char *nothing_words(const struct heap_show_want *want)
+/* A program that ends by itself frees all it had, leaks with it. */
+static bool all_freed(const struct heapset *h, const struct heap_show_want *want)
+{
+	size_t n;
+	const struct heapset_process *p = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++)
+		if (heapset_wants(&want->part, &p[i]) && p[i].life != HEAPSET_ENDED)
+			return false;
+	return n > 0;
+}
+
+static const char *nothing_words(const struct heapset *h, const struct heap_show_want *want)
 {
 	if (want->part.has_rank)
 		return "nothing of that rank";
 	switch (want->part.what) {
 	case HEAPSET_LEAKS:
+		if (all_freed(h, want))
+			return "nothing that lived to the end had grown steadily. But what ends by itself gives most "
+			       "back before: ask while it runs, or see --what peak and --what lifetime";
 		return "nothing grew steadily: no stack whose memory was kept grew in each part of the time (a leak "
 		       "needs some "
 		       "minutes to show)";
@@ -593,7 +610,7 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 		(void)fprintf(p->to, "compared with %s\n", want->before_title ? want->before_title : "another");
 	size_t shown = want->limit ? MIN(n, want->limit) : n;
 	if (n == 0)
-		(void)fprintf(p->to, "\n%s\n", nothing_words(want));
+		(void)fprintf(p->to, "\n%s\n", nothing_words(h, want));
 	else
 		put_head(h, want, p);
 	for (size_t i = 0; i < shown; i++)

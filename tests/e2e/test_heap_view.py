@@ -126,7 +126,7 @@ def test_the_peak_of_a_job_is_of_those_that_lived_together(vigil, tmp_path, how,
     assert parts.get("ends_unknown", 0) == 0 and parts.get("at_other_times", 0) == 4 - together, parts
     assert all(p["state"] == ("ended" if how == "exit" else "gone") for p in workers), workers
     text = vigil("heap", "last", "--what", "peak").out.decode()
-    assert f"{4 - together} more lived at other times" in text or together == 4, text
+    assert f"{4 - together} more profile" in text or together == 4, text
     if together > 1:
         assert "at most " in text and " processes that lived at the same time" in text, text
     line = next(line for line in text.splitlines() if "workers.py:5" in line)
