@@ -364,25 +364,26 @@ static void put_foot(const struct heapset *h, const struct heap_show_want *want,
 
 /* ---- rows --------------------------------------------------------------------------------------------------- */
 
-/* The time by which half of what was freed had gone. */
-static char *lifetime_text(const struct heapset_figures *f, char dst[static 24])
+static const char *life_text(struct heap_life l, char dst[static 24])
 {
-	double all = 0, sum = 0;
-	uint64_t limit_ms = 1;
-	for (size_t i = 0; i < HEAPSET_LIFETIMES; i++)
-		all += f->lifetime_bytes[i];
+	char time[24];
 	text_copy(dst, 24, "-");
-	for (size_t i = 0; i < HEAPSET_LIFETIMES && all > 0; i++, limit_ms *= 4) {
-		sum += f->lifetime_bytes[i];
-		if (sum < all / 2)
-			continue;
-		char time[24];
-		bool last = i == HEAPSET_LIFETIMES - 1;
-		text_format(dst, 24, last ? "> %s" : "< %s",
-			    duration_format((last ? limit_ms / 4 : limit_ms) * NS_PER_MS, time));
-		break;
-	}
+	if (!l.known)
+		return dst;
+	/* the sampler's clock has steps, and its classes ends */
+	bool below = !l.at_least && (l.below_s > 0 || l.seconds < HEAP_LIFE_STEP_S);
+	double seconds = below ? fmax(l.below_s, HEAP_LIFE_STEP_S) : l.seconds;
+	text_format(dst, 24, "%s%s", l.at_least ? "> " : below ? "< " : "",
+		    duration_format((uint64_t)(seconds * 1e9), time));
 	return dst;
+}
+
+/* The time by which half of what was freed had gone. */
+static const char *freed_text(const struct heapset_figures *f, char dst[static 24])
+{
+	struct heap_lives freed = f->lives;
+	memset(freed.alive_bytes, 0, sizeof(freed.alive_bytes));
+	return life_text(heap_lives_gone(&freed, 0.5), dst);
 }
 
 static void put_resident(const struct heapset_row *row, const struct paper *p)
@@ -393,19 +394,6 @@ static void put_resident(const struct heapset_row *row, const struct paper *p)
 			      size(row->f.resident_bytes * share(row->f.live.bytes, row->f.seen.bytes), text));
 	else
 		(void)fprintf(p->to, " %10s", "-");
-}
-
-static const char *life_text(struct heap_life l, char dst[static 24])
-{
-	char time[24];
-	if (!l.known)
-		return text_copy(dst, 24, "-"), dst;
-	/* the sampler's clock has steps, and its classes ends */
-	bool below = !l.at_least && (l.below_s > 0 || l.seconds < HEAP_LIFE_STEP_S);
-	double seconds = below ? fmax(l.below_s, HEAP_LIFE_STEP_S) : l.seconds;
-	text_format(dst, 24, "%s%s", l.at_least ? "> " : below ? "< " : "",
-		    duration_format((uint64_t)(seconds * 1e9), time));
-	return dst;
 }
 
 static void put_lives(const struct heapset_figures *f, const struct paper *p)
@@ -453,9 +441,9 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 	case HEAPSET_TEMPORARY:
 		/* of a part of a mapping, or of a block that was moved, there is no whole one */
 		if (objects < 0.5)
-			(void)fprintf(p->to, " %9s %9s", "-", lifetime_text(&row->f, more));
+			(void)fprintf(p->to, " %9s %9s", "-", freed_text(&row->f, more));
 		else
-			(void)fprintf(p->to, " %9.0f %9s", objects, lifetime_text(&row->f, more));
+			(void)fprintf(p->to, " %9.0f %9s", objects, freed_text(&row->f, more));
 		break;
 	case HEAPSET_GROWTH:
 		(void)fprintf(p->to, " %10s/s", size(share(row->amount.bytes, seconds), a));

@@ -176,6 +176,40 @@ static void shared_pages_count_once_only_where_all_is_known(void **state)
 	heapset_free(h);
 }
 
+/* What has gone is below a time, what lives has lived longer, and shorter ones than the clock's steps are not told apart. */
+static void lives_are_told_with_what_is_not_known_of_them(void **state)
+{
+	(void)state;
+	struct heapset *h = heapset_new(HEAPSET_SAMPLED);
+	const struct heapset_process p = {.pid = 8, .rank = NO_RANK, .device = -1, .seconds = 100};
+	const struct heap_show_want want = {.part = {.what = HEAPSET_LIFETIME, .lines = true}, .title = "t"};
+	static const char *const names[] = {"kept", "brief", "mixed"};
+	uint32_t process, id;
+	assert_int_equal(heapset_process_add(h, &p, &process), 0);
+	for (int i = 0; i < 3; i++) {
+		const struct frame at = {.kind = FRAME_PYTHON, .name = names[i], .file = "/x.py", .module = "", .line = 2 + i};
+		const struct heap_amount all = {.bytes = 8.0 * MIB, .objects = 1, .samples = 1};
+		struct heapset_figures f = {.total = all, .held = all};
+		double alive = i == 0 ? 1 : i == 1 ? 0 : 0.3;
+		f.lives.alive_bytes[heap_life_class(90)] = 8.0 * MIB * alive;
+		f.lives.alive_byte_s = 8.0 * MIB * alive * 90;
+		f.lives.oldest_s = alive > 0 ? 90 : 0;
+		f.lives.freed_bytes[heap_life_class(0.001)] = 8.0 * MIB * (1 - alive);
+		f.lives.freed_byte_s = 8.0 * MIB * (1 - alive) * 0.001;
+		f.held.bytes = f.lives.alive_byte_s + f.lives.freed_byte_s;
+		assert_int_equal(frametab_intern(heapset_frames(h), &at, &id), 0);
+		assert_int_equal(heapset_add(h, process, &id, 1, &f), 0);
+	}
+	char *text = table(h, &want);
+	assert_non_null(strstr(text, "  7.20 MiB  exact "));
+	assert_non_null(strstr(text, "> 1 m 30 s > 1 m 30 s  > 1 m 30 s  100 %  x.py:2 kept"));
+	assert_non_null(strstr(text, "  < 4.0 ms   < 4.0 ms    < 4.0 ms    0 %  x.py:3 brief"));
+	assert_non_null(strstr(text, "  > 27.0 s   < 4.0 ms  > 1 m 30 s   30 %  x.py:4 mixed"));
+	assert_non_null(strstr(text, "43 % of what was asked for was not freed until now"));
+	free(text);
+	heapset_free(h);
+}
+
 /* Of a block that was moved, or of a part of a mapping, bytes came and went, and no whole one. */
 static void no_whole_object_is_not_none(void **state)
 {
@@ -221,6 +255,7 @@ int main(void)
 		cmocka_unit_test(json_has_what_is_promised),
 		cmocka_unit_test(a_report_says_who_asked_for_how_much_of_it),
 		cmocka_unit_test(shared_pages_count_once_only_where_all_is_known),
+		cmocka_unit_test(lives_are_told_with_what_is_not_known_of_them),
 		cmocka_unit_test(no_whole_object_is_not_none),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
 	};
