@@ -462,8 +462,8 @@ static void put_head(const struct heapset *h, const struct heap_show_want *want,
 		[HEAPSET_LEAKS] = "     KEPT   95 % INTERVAL            SHARE       GROWTH SCORE  STACK",
 		[HEAPSET_TEMPORARY] = "BRIEF (1s)  95 % INTERVAL            SHARE   OBJECTS HALF GONE  STACK",
 		[HEAPSET_GROWTH] = "    GROWN   95 % INTERVAL            SHARE         RATE  STACK",
-		[HEAPSET_LIFETIME] = "     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 % "
-				     "GONE  ALIVE  STACK",
+		[HEAPSET_LIFETIME] =
+			"     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 % GONE  ALIVE  STACK",
 	};
 	(void)fputs("\n", p->to);
 	paper_ink(p, INK_BOLD);
