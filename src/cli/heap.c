@@ -364,10 +364,8 @@ static int write_picture(const struct showing *s, const struct heap_show_want *w
 static int write_to(struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
 		    struct fault *f)
 {
-	if (format == HEAP_JSON) {
-		cleanup(js_freep) struct js *j = heap_json(s->set, want);
-		return j ? js_write(j, to, 0) : -ENOMEM;
-	}
+	if (format == HEAP_JSON)
+		return heap_json_write(s->set, want, to);
 	if (format != HEAP_TABLE)
 		return write_picture(s, want, format, to, f);
 	const struct paper paper = {.to = to, .colour = to == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};

@@ -612,6 +612,42 @@ os._exit(0)
 """
 
 
+MANY = """
+import os, signal
+kept = []
+def f(n, bits):
+    if n == 0:
+        kept.append(bytearray(9000))
+    elif bits & 1:
+        g(n - 1, bits >> 1)
+    else:
+        h(n - 1, bits >> 1)
+def g(n, bits):
+    f(n, bits)
+def h(n, bits):
+    f(n, bits)
+for i in range(30000):
+    f(14, i)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("form", ["table", "json", "html", "folded"])
+def test_a_profile_of_ten_thousand_stacks_is_told_in_little_memory(vigil, tmp_path, form):
+    script = tmp_path / "many.py"
+    script.write_text(MANY)
+    vigil("run", "--heap", "--heap-rate", "4K", "--name", "many", "--", "/usr/bin/python3", script)
+    out = tmp_path / "out"
+    told = subprocess.Popen([vigil.binary, "heap", "many", "--format", form, "-o", out],
+                            env={**os.environ, "VIGIL_STATE_DIR": str(vigil.state)}, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(told.pid, 0)
+    told.returncode = os.waitstatus_to_exitcode(status)
+    assert status == 0 and used.ru_maxrss < 200 * 1024 and out.stat().st_size > 1000, used
+    if form == "json":
+        report = json.loads(out.read_text())
+        assert len(report["stacks"]) > 5000 and all(s["frames"] for s in report["stacks"])
+
+
 def test_numpy_s_arrays_are_counted(vigil, tmp_path):
     """Blocks of 64 R are all seen, so these are equalities; the small ones are estimates that hold."""
     if subprocess.run(["/usr/bin/python3", "-c", "import numpy"], stderr=subprocess.DEVNULL).returncode:
