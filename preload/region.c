@@ -548,11 +548,23 @@ bool process_attach_region(uint32_t file)
 	return took;
 }
 
+/*
+ * The file's pages go, addresses and header stay: a thread may be in the middle of a sample, or of a free. It then finds
+ * empty tables, and what it still writes goes nowhere. In one step of the kernel, so nothing is missing in between.
+ */
+static void tables_drop(struct heap_header *h)
+{
+	syscall(SYS_mmap, (char *)h + HEADER_ROOM, region_bytes - HEADER_ROOM, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
 void process_detach(void)
 {
 	struct heap_header *h = load_acquire(&heap_process.region);
 	if (!h)
 		return;
 	store_relaxed(&h->rate_bytes, (uint64_t)0);
-	store_release(&h->state, (uint32_t)HEAP_DETACHED);
+	store_relaxed(&h->last_mono_ns, coarse_ns());
+	if (__atomic_exchange_n(&h->state, (uint32_t)HEAP_DETACHED, __ATOMIC_ACQ_REL) != HEAP_DETACHED)
+		tables_drop(h);
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "act/inject.h"
 #include "agent/datadir.h"
@@ -20,6 +21,8 @@
 #define GENERATIONS 1000
 /* Each brings some files on; a program of 4,000 libraries needs some ten. */
 #define CALLS_MAX 400
+#define BUSY_TRIES 60
+#define BUSY_PAUSE_NS (5 * (long)NS_PER_MS)
 
 static int library_find(const struct world *w, char dst[static PATH_MAX], struct fault *f)
 {
@@ -205,7 +208,15 @@ static int call(const struct world *w, pid_t pid, const char *symbol, struct pro
 	int r = library_find(w, library, f);
 	if (r)
 		return r;
-	r = inject_library(w, pid, &want, &got, f);
+	for (int i = 0; i < BUSY_TRIES; i++) {
+		const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
+		got = (struct inject_result){.tid = 0};
+		r = inject_library(w, pid, &want, &got, f);
+		/* another thread is at the same, for a moment: after each sample it looks for new files */
+		if (r || got.value != -EBUSY)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
 	p->result->was_there = got.was_loaded;
 	p->result->calls = got.calls;
 	p->result->tries = got.tries;

@@ -15,6 +15,8 @@
 #include "sense/proc.h"
 
 #define STACKS_MOST 20000
+#define SHARES_EACH_NS (20 * NS_PER_MS)
+#define SHARES_MOST_NS (3 * NS_PER_S)
 #define STACKS_LEAST 100 /* of one process, however many there are */
 /* A leak needs time to show, and a clock that is coarse. */
 #define LEAK_SECONDS 10.0
@@ -410,13 +412,19 @@ static void resident_count(struct reading *rd, const struct pagemap_range *range
 	}
 }
 
+/* Some milliseconds of each; what takes longer is a process of many GiB. */
+static uint64_t shares_budget_ns(const struct heapread *h)
+{
+	return h->want.resident_ns + MIN(h->n_files * SHARES_EACH_NS, (size_t)SHARES_MOST_NS);
+}
+
 /* Its part of the pages that it may share, and what it has of those that forked it. */
 static int shares_read(struct reading *rd, uint64_t budget_ns, double *ret_part)
 {
 	struct heapread *h = rd->h;
 	struct heapresident_inherited in = {.resident_bytes = 0};
 	/* a folder with one profile has nobody to share with that is known; and walking page tables takes time */
-	if (!rd->p.ladder.valid || rd->dir == AT_FDCWD || h->n_profiles < 2 || h->shares_ns > h->want.resident_ns)
+	if (!rd->p.ladder.valid || rd->dir == AT_FDCWD || h->n_profiles < 2 || h->shares_ns > shares_budget_ns(h))
 		return 0;
 	uint64_t begun_ns = h->w->mono_ns();
 	struct heapresident_shares s = heapresident_shares(h->w, rd->pid, rd->p.ladder.anon_bytes);

@@ -1,4 +1,4 @@
-#include "agent/torchsnap.h"
+#include "agent/torchsnap_parts.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,19 +8,10 @@
 #include "base/file.h"
 #include "base/units.h"
 
-/* Snapshots with a long history of allocations have some hundred megabytes; only the segments are used. */
+/* Snapshots with a long history of allocations have some hundred megabytes; the newest of it is used. */
 #define FILE_MAX (2 * GIB)
-#define FRAMES_MAX 256
-#define DEVICES_MAX 64
+#define DEVICES_MAX ARRAY_SIZE(((struct snap *)0)->process)
 #define SEGMENTS_MAX ((size_t)10 * 1000 * 1000)
-
-struct snap {
-	struct heapset *set;
-	uint32_t process[DEVICES_MAX]; /* + 1 */
-	uint64_t blocks;
-	uint64_t without_frames_bytes;
-	uint32_t no_frames; /* id of the note */
-};
 
 bool torchsnap_is(const void *bytes, size_t len)
 {
@@ -28,7 +19,7 @@ bool torchsnap_is(const void *bytes, size_t len)
 	return len >= 2 && p[0] == 0x80 && p[1] >= 2 && p[1] <= 5;
 }
 
-static uint64_t number(const struct pickle_value *dict, const char *key)
+uint64_t snap_number(const struct pickle_value *dict, const char *key)
 {
 	int64_t v = 0;
 	return pickle_i64(pickle_get(dict, key), &v) && v > 0 ? (uint64_t)v : 0;
@@ -41,7 +32,7 @@ static void text_of(const struct pickle_value *dict, const char *key, char *dst,
 	span_copy(s, dst, cap);
 }
 
-static bool text_is(const struct pickle_value *dict, const char *key, const char *text)
+bool snap_text_is(const struct pickle_value *dict, const char *key, const char *text)
 {
 	struct span s;
 	return pickle_text(pickle_get(dict, key), &s) && span_eq(s, text);
@@ -66,19 +57,19 @@ static int frame_of(struct snap *s, const struct pickle_value *v, uint32_t *ret)
 				.name = name[0] ? name : "[unknown]",
 				.file = file,
 				.module = "",
-				.line = (int32_t)MIN(number(v, "line"), (uint64_t)INT32_MAX)};
+				.line = (int32_t)MIN(snap_number(v, "line"), (uint64_t)INT32_MAX)};
 	return frametab_intern(heapset_frames(s->set), &f, ret);
 }
 
-static int frames_of(struct snap *s, const struct pickle_value *block, uint32_t ids[static FRAMES_MAX], size_t *ret_n)
+int snap_frames(struct snap *s, const struct pickle_value *block, uint32_t ids[static SNAP_FRAMES_MAX], size_t *ret_n)
 {
 	const struct pickle_value *frames = pickle_get(block, "frames");
-	size_t n = MIN(pickle_len(frames), (size_t)FRAMES_MAX);
+	size_t n = MIN(pickle_len(frames), (size_t)SNAP_FRAMES_MAX);
 	/* 2.0 kept them in a list of what the block was used for */
 	if (n == 0) {
 		const struct pickle_value *history = pickle_get(block, "history");
 		frames = pickle_get(pickle_at(history, 0), "frames");
-		n = MIN(pickle_len(frames), (size_t)FRAMES_MAX);
+		n = MIN(pickle_len(frames), (size_t)SNAP_FRAMES_MAX);
 	}
 	for (size_t i = 0; i < n; i++) {
 		int r = frame_of(s, pickle_at(frames, i), &ids[i]);
@@ -113,66 +104,107 @@ static struct heap_amount exact(uint64_t bytes)
 	return (struct heap_amount){.bytes = (double)bytes, .objects = 1, .samples = 1};
 }
 
-static int block_add(struct snap *s, uint32_t process, const struct pickle_value *block)
+static bool in_use(const struct pickle_value *block)
+{
+	return snap_text_is(block, "state", "active_allocated") || snap_text_is(block, "state", "active_pending_free") ||
+	       snap_text_is(block, "state", "active_awaiting_free");
+}
+
+/* One that is in the history is counted there, but for that it is in use. */
+static int block_add(struct snap *s, uint32_t process, const struct pickle_value *block, bool in_history)
 {
 	struct heapset_process *p = heapset_process_at(s->set, process);
-	uint64_t size = number(block, "size");
-	bool pending =
-		text_is(block, "state", "active_pending_free") || text_is(block, "state", "active_awaiting_free");
-	bool used = pending || text_is(block, "state", "active_allocated");
-	uint32_t ids[FRAMES_MAX];
+	uint64_t size = snap_number(block, "size");
+	uint32_t ids[SNAP_FRAMES_MAX];
 	size_t n = 0;
 	s->blocks++;
-	if (!used) {
+	if (!in_use(block)) {
 		p->largest_free_bytes = MAX(p->largest_free_bytes, size);
 		p->free_blocks += size > 0;
 		return 0;
 	}
-	int r = frames_of(s, block, ids, &n);
+	int r = snap_frames(s, block, ids, &n);
 	if (r < 0)
 		return r;
-	const struct heap_amount a = exact(size);
-	const struct heapset_figures f = {.live = a, .peak = a, .total = a};
+	const struct heap_amount a = exact(size), none = {.bytes = 0};
+	const struct heapset_figures f = {.live = a, .peak = in_history ? none : a, .total = in_history ? none : a};
 	if (n == 1 && ids[0] == s->no_frames)
 		s->without_frames_bytes = add_cap(s->without_frames_bytes, size);
 	p->allocated_bytes = add_cap(p->allocated_bytes, size);
 	heap_amount_add(&p->live, &a);
-	heap_amount_add(&p->peak, &a);
-	heap_amount_add(&p->total, &a);
+	heap_amount_add(&p->peak, &f.peak);
+	heap_amount_add(&p->total, &f.total);
 	return heapset_add(s->set, process, ids, n, &f);
 }
 
-static int segments_add(struct snap *s, const struct pickle_value *segments)
+static bool of_device(const struct pickle_value *segment, uint64_t device)
 {
-	size_t n = MIN(pickle_len(segments), SEGMENTS_MAX);
-	/* one device after the other, as a set wants its processes */
-	for (uint64_t device = 0; device < DEVICES_MAX; device++) {
-		for (size_t i = 0; i < n; i++) {
-			const struct pickle_value *segment = pickle_at(segments, i),
-						  *blocks = pickle_get(segment, "blocks");
-			uint32_t process;
-			if (MIN(number(segment, "device"), (uint64_t)DEVICES_MAX - 1) != device)
-				continue;
-			int r = process_of(s, device, &process);
-			if (r < 0)
-				return r;
-			struct heapset_process *p = heapset_process_at(s->set, process);
-			p->segments++;
-			p->reserved_bytes = add_cap(p->reserved_bytes, number(segment, "total_size"));
-			for (size_t k = 0; k < pickle_len(blocks) && r == 0; k++)
-				r = block_add(s, process, pickle_at(blocks, k));
-			if (r < 0)
-				return r;
-		}
-	}
-	return 0;
+	return MIN(snap_number(segment, "device"), (uint64_t)DEVICES_MAX - 1) == device;
 }
 
-static void no_frames_note(const struct snap *s, char remarks[][300], size_t cap, size_t *n)
+static int segment_add(struct snap *s, uint32_t process, const struct pickle_value *segment, const struct snap_trace *t)
+{
+	const struct pickle_value *blocks = pickle_get(segment, "blocks");
+	struct heapset_process *p = heapset_process_at(s->set, process);
+	/* older releases do not say where a block begins: one after the other */
+	uint64_t address = snap_number(segment, "address");
+	int r = 0;
+	p->segments++;
+	p->reserved_bytes = add_cap(p->reserved_bytes, snap_number(segment, "total_size"));
+	for (size_t k = 0; k < pickle_len(blocks) && r == 0; k++) {
+		const struct pickle_value *block = pickle_at(blocks, k);
+		uint64_t own = snap_number(block, "address"), size = snap_number(block, "size");
+		r = block_add(s, process, block, snap_trace_has(t, own ? own : address));
+		address = add_cap(address, size);
+	}
+	return r;
+}
+
+static uint64_t in_use_bytes(const struct pickle_value *segments, size_t n, uint64_t device)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct pickle_value *blocks = pickle_get(pickle_at(segments, i), "blocks");
+		for (size_t k = 0; of_device(pickle_at(segments, i), device) && k < pickle_len(blocks); k++)
+			if (in_use(pickle_at(blocks, k)))
+				sum = add_cap(sum, snap_number(pickle_at(blocks, k), "size"));
+	}
+	return sum;
+}
+
+static int device_add(struct snap *s, const struct pickle_value *segments, const struct pickle_value *history,
+		      uint64_t device)
+{
+	size_t n = MIN(pickle_len(segments), SEGMENTS_MAX), mine = 0;
+	cleanup(snap_trace_done) struct snap_trace t = {.block = NULL};
+	uint32_t process;
+	for (size_t i = 0; i < n; i++)
+		mine += of_device(pickle_at(segments, i), device);
+	if (mine == 0 && pickle_len(history) == 0)
+		return 0;
+	int r = process_of(s, device, &process);
+	if (r == 0)
+		r = snap_trace_read(history, in_use_bytes(segments, n, device), &t);
+	for (size_t i = 0; i < n && r == 0; i++)
+		if (of_device(pickle_at(segments, i), device))
+			r = segment_add(s, process, pickle_at(segments, i), &t);
+	return r == 0 && t.sum.valid ? snap_trace_add(s, process, history, &t) : r;
+}
+
+static int devices_add(struct snap *s, const struct pickle_value *segments, const struct pickle_value *histories)
+{
+	int r = 0;
+	/* one device after the other, as a set wants its processes */
+	for (uint64_t device = 0; device < DEVICES_MAX && r == 0; device++)
+		r = device_add(s, segments, pickle_at(histories, device), device);
+	return r;
+}
+
+static void no_frames_note(const struct snap *s)
 {
 	char size[16];
-	if (s->without_frames_bytes > 0 && *n < cap)
-		text_format(remarks[(*n)++], 300,
+	if (s->without_frames_bytes > 0 && *s->n_remarks < s->cap_remarks)
+		text_format(s->remarks[(*s->n_remarks)++], 300,
 			    "%s are in blocks without frames: call torch.cuda.memory._record_memory_history() before "
 			    "they are "
 			    "allocated",
@@ -187,7 +219,8 @@ static void snap_done(struct snap *s)
 int torchsnap_parse(const struct pickle *p, struct heapset **ret, char remarks[][300], size_t cap, size_t *ret_n,
 		    struct fault *f)
 {
-	cleanup(snap_done) struct snap s = {.set = heapset_new(HEAPSET_TORCH)};
+	cleanup(snap_done) struct snap s = {
+		.set = heapset_new(HEAPSET_TORCH), .remarks = remarks, .cap_remarks = cap, .n_remarks = ret_n};
 	const struct frame note = {.kind = FRAME_NOTE, .name = "[no frames recorded]", .file = "", .module = ""};
 	const struct pickle_value *root = pickle_root(p), *segments = pickle_get(root, "segments");
 	if (!s.set || frametab_intern(heapset_frames(s.set), &note, &s.no_frames) < 0)
@@ -199,10 +232,10 @@ int torchsnap_parse(const struct pickle *p, struct heapset **ret, char remarks[]
 		return fault_set(f, -EBADMSG,
 				 "the pickle has no 'segments': expected a memory snapshot, as "
 				 "torch.cuda.memory._dump_snapshot writes it");
-	int r = segments_add(&s, segments);
+	int r = devices_add(&s, segments, pickle_get(root, "device_traces"));
 	if (r < 0)
 		return r;
-	no_frames_note(&s, remarks, cap, ret_n);
+	no_frames_note(&s);
 	*ret = take(&s.set);
 	return 0;
 }

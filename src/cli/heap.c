@@ -364,10 +364,8 @@ static int write_picture(const struct showing *s, const struct heap_show_want *w
 static int write_to(struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
 		    struct fault *f)
 {
-	if (format == HEAP_JSON) {
-		cleanup(js_freep) struct js *j = heap_json(s->set, want);
-		return j ? js_write(j, to, 0) : -ENOMEM;
-	}
+	if (format == HEAP_JSON)
+		return heap_json_write(s->set, want, to);
 	if (format != HEAP_TABLE)
 		return write_picture(s, want, format, to, f);
 	const struct paper paper = {.to = to, .colour = to == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
@@ -431,6 +429,29 @@ static bool any_runs(const struct heapset *h)
 	return false;
 }
 
+/* Of a snapshot without a history only its moment is known; leaks take more than one profile of it. */
+static int torch_check(const struct showing *s, enum heapset_what what, struct fault *f)
+{
+	size_t n;
+	bool history = false;
+	const struct heapset_process *p = heapset_processes(s->set, &n);
+	for (size_t i = 0; i < n; i++)
+		history |= p[i].trace.valid;
+	if (what == HEAPSET_LIVE ||
+	    (history && (what == HEAPSET_PEAK || what == HEAPSET_TEMPORARY || what == HEAPSET_LIFETIME)))
+		return 0;
+	if (what == HEAPSET_LEAKS || what == HEAPSET_GROWTH)
+		return fault_set(f, -EINVAL,
+				 "%s is a PyTorch memory snapshot: --what %s takes a heap profile, of 'vigil run --heap'; "
+				 "two snapshots are compared by --diff",
+				 s->title, heapset_what_name(what));
+	return fault_set(f, -EINVAL,
+			 "%s is a PyTorch memory snapshot without a history of allocations: it tells what was in use "
+			 "at its moment. For --what %s call torch.cuda.memory._record_memory_history() before the "
+			 "memory is used",
+			 s->title, heapset_what_name(what));
+}
+
 static int prepare(struct showing *s, struct heap_show_want *want, struct fault *f)
 {
 	const struct heap_options *o = s->o;
@@ -446,12 +467,10 @@ static int prepare(struct showing *s, struct heap_show_want *want, struct fault 
 		.before_title = s->before_title,
 		.remarks = s->remarks,
 	};
-	if (heapset_source_of(s->set) == HEAPSET_TORCH && want->part.what != HEAPSET_LIVE)
-		return fault_set(f, -EINVAL,
-				 "%s is a PyTorch memory snapshot: it tells what was in use at its moment. --what %s "
-				 "takes a heap profile, of 'vigil run --heap'",
-				 s->title, heapset_what_name(want->part.what));
-	int r = o->rank ? rank_parse(o->rank, &want->part.rank, f) : 0;
+	int r = heapset_source_of(s->set) == HEAPSET_TORCH ? torch_check(s, want->part.what, f) : 0;
+	if (r)
+		return r;
+	r = o->rank ? rank_parse(o->rank, &want->part.rank, f) : 0;
 	want->part.has_rank = o->rank != NULL;
 	if (r == 0 && o->rank)
 		r = rank_check(s, want->part.rank, f);
@@ -541,8 +560,8 @@ const struct command command_heap = {
 		 "kernel.perf_event_paranoid of at most 2).\n"
 		 "\n"
 		 "FILE may also be a memory snapshot of PyTorch (torch.cuda.memory._dump_snapshot): then it is the "
-		 "device's memory, "
-		 "exact, with how it is broken into pieces.",
+		 "device's memory, exact, with how it is broken into pieces; with a history of allocations in it also what "
+		 "was there at the peak, what was brief, how long blocks lived, and when memory ran out.",
 	.examples =
 		"vigil heap last\nvigil heap last --what leaks --frames 12\nvigil heap train --rank 0 --diff 3\nvigil "
 		"heap last -o heap.html\n"

@@ -85,9 +85,9 @@ static int one(const struct world *w, const char *state, const char *folder, pid
 		log_info("process %d: sampling; one thread stood still for %.1f ms at once; the profile is in %s", (int)pid, ms,
 			 got.folder);
 	else
-		log_info("process %d: sampling has ended, %u places in %u files are its own again; the library and the "
-			 "profile stay mapped, unused, until it ends, and children that it has forked meanwhile are "
-			 "sampled on: each is detached by its own number",
+		log_info("process %d: sampling has ended, %u places in %u files are its own again; the library stays "
+			 "loaded, unused, until it ends (a thread could be in it), and children that it has forked "
+			 "meanwhile are sampled on: each is detached by its own number",
 			 (int)pid, got.slots, got.files);
 	return 0;
 }

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,6 +97,18 @@ static void put_torch(struct js *o, const struct heapset_process *p)
 	js_put_u64(o, "largest_free_bytes", p->largest_free_bytes);
 	js_put_u64(o, "free_blocks", p->free_blocks);
 	js_put_u64(o, "segments", p->segments);
+	if (!p->trace.valid)
+		return;
+	struct js *t = js_object();
+	js_put_u64(t, "allocations", p->trace.allocations);
+	js_put_u64(t, "frees", p->trace.frees);
+	js_put_u64(t, "segments_taken", p->trace.segments_new);
+	js_put_u64(t, "segments_given_back", p->trace.segments_gone);
+	js_put_u64(t, "out_of_memory", p->trace.ooms);
+	js_put_double(t, "seconds", p->trace.seconds);
+	js_put_u64(t, "peak_bytes", p->trace.peak_bytes);
+	js_put_u64(t, "peak_unknown_bytes", p->trace.unknown_bytes);
+	js_put(o, "history", t);
 }
 
 static struct js *process_js(const struct heapset_process *p, enum heapset_source source)
@@ -225,7 +238,7 @@ static struct js *row_js(const struct heapset *h, const struct heapset_row *row,
 	if (want->compare)
 		js_put(o, "before", amount_js(&row->before));
 	js_put_u64(o, "processes", row->processes);
-	if (heapset_source_of(h) == HEAPSET_SAMPLED) {
+	if (heapset_source_of(h) == HEAPSET_SAMPLED || want->part.what != HEAPSET_LIVE) {
 		put_size(o, "live_bytes", row->f.live.bytes);
 		put_size(o, "peak_bytes", row->f.peak.bytes);
 		put_size(o, "total_bytes", row->f.total.bytes);
@@ -272,39 +285,28 @@ static struct js *together_js(const struct heapset_together *t)
 	return o;
 }
 
-struct js *heap_json(const struct heapset *h, const struct heap_show_want *want)
+/* All but the stacks. */
+static struct js *whole_js(const struct heapset *h, const struct heap_show_want *want,
+			   const struct heapset_together *together, const struct heap_amount *total, size_t left_out)
 {
-	cleanup(heapset_together_done) struct heapset_together together = {.in = NULL};
-	cleanup(freep) struct heapset_row *rows = NULL;
-	size_t n = 0, n_processes;
-	int r = want->compare ? heapset_compare(h, &want->before, &want->part, &rows, &n)
-			      : heapset_rows(h, &want->part, &rows, &n);
-	if (r == 0)
-		r = heapset_together(h, &want->part, &together);
-	if (r < 0)
-		return NULL;
-	struct js *o = js_object(), *list = js_array(), *stacks = js_array(), *remarks = js_array();
+	size_t n_processes;
+	struct js *o = js_object(), *list = js_array(), *remarks = js_array();
 	const struct heapset_process *all = heapset_processes(h, &n_processes);
-	const struct heap_amount total = heapset_total(h, &want->part);
 	js_put_text(o, "schema", "vigil.heap/1");
 	js_put_text_if(o, "title", want->title ? want->title : "");
 	js_put_text(o, "what", heapset_what_name(want->part.what));
 	js_put_text(o, "source", source_name(heapset_source_of(h)));
-	js_put(o, "total", amount_js(&total));
+	js_put(o, "total", amount_js(total));
 	if (want->part.what == HEAPSET_PEAK)
-		js_put(o, "together", together_js(&together));
+		js_put(o, "together", together_js(together));
 	if (want->part.what == HEAPSET_LIFETIME)
 		js_put_double(o, "held_over_s", heapset_span_s(h, &want->part));
 	for (size_t i = 0; i < n_processes; i++)
 		if (heapset_wants(&want->part, &all[i]) || (want->compare && heapset_wants(&want->before, &all[i])))
 			js_add(list, process_js(&all[i], heapset_source_of(h)));
 	js_put(o, "processes", list);
-	size_t shown = want->limit ? MIN(n, want->limit) : n;
-	for (size_t i = 0; i < shown; i++)
-		js_add(stacks, row_js(h, &rows[i], want, total.bytes));
-	js_put(o, "stacks", stacks);
-	if (shown < n)
-		js_put_u64(o, "stacks_left_out", n - shown);
+	if (left_out)
+		js_put_u64(o, "stacks_left_out", left_out);
 	for (size_t i = 0; i < want->n_remarks; i++)
 		js_add_text(remarks, want->remarks[i]);
 	if (want->n_remarks)
@@ -312,6 +314,46 @@ struct js *heap_json(const struct heapset *h, const struct heap_show_want *want)
 	else
 		js_free(remarks);
 	return o;
+}
+
+/* One after the other: all at once would take ten times as much memory as the text. */
+static int stacks_write(const struct heapset *h, const struct heap_show_want *want, const struct heapset_row *rows,
+			size_t n, double total, FILE *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		cleanup(js_freep) struct js *row = row_js(h, &rows[i], want, total);
+		cleanup(freep) char *text = js_text(row, 0);
+		if (!text)
+			return -ENOMEM;
+		if (fputs(i ? ", " : "", to) == EOF || fputs(text, to) == EOF)
+			return -EIO;
+	}
+	return 0;
+}
+
+int heap_json_write(const struct heapset *h, const struct heap_show_want *want, FILE *to)
+{
+	cleanup(heapset_together_done) struct heapset_together together = {.in = NULL};
+	cleanup(freep) struct heapset_row *rows = NULL;
+	size_t n = 0;
+	int r = want->compare ? heapset_compare(h, &want->before, &want->part, &rows, &n)
+			      : heapset_rows(h, &want->part, &rows, &n);
+	if (r == 0)
+		r = heapset_together(h, &want->part, &together);
+	if (r < 0)
+		return r;
+	const struct heap_amount total = heapset_total(h, &want->part);
+	size_t shown = want->limit ? MIN(n, want->limit) : n;
+	cleanup(js_freep) struct js *o = whole_js(h, want, &together, &total, n - shown);
+	cleanup(freep) char *text = js_text(o, 0);
+	size_t len = text ? strlen(text) : 0;
+	if (len == 0)
+		return -ENOMEM;
+	/* the object's last brace comes after them */
+	(void)fprintf(to, "%.*s, \"stacks\": [", (int)MIN(len - 1, (size_t)INT_MAX), text);
+	r = stacks_write(h, want, rows, shown, total.bytes, to);
+	(void)fputs("]}\n", to);
+	return r < 0 ? r : ferror(to) ? -EIO : 0;
 }
 
 /* ---- in a report -------------------------------------------------------------------------------------------- */

@@ -116,8 +116,8 @@ static void put_together(const struct heapset_together *t, const struct paper *p
 			      "moment, so it was at most that, and at least %s (the largest of them)\n",
 			      t->n, size(t->least_bytes, least));
 	if (t->apart > 0)
-		(void)fprintf(p->to, "%zu more lived at other times and %s not in it\n", t->apart,
-			      t->apart == 1 ? "is" : "are");
+		(void)fprintf(p->to, "%zu more profile%s of other times and not in it\n", t->apart,
+			      t->apart == 1 ? " is" : "s are");
 	if (t->n > 1 && t->ends_unknown > 0)
 		(void)fprintf(p->to, "when %zu of them ended is not known: they count as if they had lived on\n",
 			      t->ends_unknown);
@@ -145,8 +145,11 @@ static void put_totals(const struct heapset *h, const struct heap_show_want *wan
 		      heap_amount_text(&sum_peak, peak));
 	if (t->n == 1)
 		(void)fprintf(p->to, " after %s", duration_format((uint64_t)(fmax(peak_at, 0) * 1e9), at));
+	else if (want->part.what != HEAPSET_PEAK)
+		(void)fprintf(p->to, " by %zu at one time", t->n);
 	(void)fprintf(p->to, "; %s asked for in all\n", size(requested, total));
-	put_together(t, p);
+	if (want->part.what == HEAPSET_PEAK)
+		put_together(t, p);
 	if (want->part.what == HEAPSET_PEAK && t->stepped)
 		(void)fprintf(p->to, "the stacks are those of a moment when no more than 5 %% was missing to %s peak\n",
 			      t->n > 1 ? "each" : "the");
@@ -197,6 +200,22 @@ static void put_growth(const struct heapset *h, const struct heap_show_want *wan
 		      heap_amount_text(&all, text), size(share(all.bytes, seconds_of(h, want)), each));
 }
 
+static void put_trace(const struct heapset_process *s, const struct paper *p)
+{
+	char peak[16], unknown[16], time[24];
+	const struct heapset_trace *t = &s->trace;
+	if (!t->valid)
+		return;
+	(void)fprintf(p->to, "  its history: %llu allocations, %llu frees in %s; at most %s in use",
+		      (unsigned long long)t->allocations, (unsigned long long)t->frees,
+		      duration_format((uint64_t)(t->seconds * 1e9), time), size_format(t->peak_bytes, peak));
+	if (t->unknown_bytes)
+		(void)fprintf(p->to, ", of these %s asked for before it begins", size_format(t->unknown_bytes, unknown));
+	(void)fprintf(p->to, "; %llu segments taken, %llu given back; out of memory %llu times\n",
+		      (unsigned long long)t->segments_new, (unsigned long long)t->segments_gone,
+		      (unsigned long long)t->ooms);
+}
+
 static void put_torch(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
 	size_t n;
@@ -222,6 +241,7 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 			      100 * share((double)sub_floor(idle, all[i].largest_free_bytes), (double)idle));
 		if (all[i].note[0])
 			(void)fprintf(p->to, "%s\n", all[i].note);
+		put_trace(&all[i], p);
 	}
 }
 
@@ -270,35 +290,37 @@ static void put_ladder(const struct heapset_process *s, const struct paper *p)
 /* The same of many: file pages that several map would be counted several times, so only what is their own. */
 static void put_ladders(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
 {
-	size_t n, count = 0, shares = 0;
+	size_t n, count = 0;
 	char anon[16], seen[16], rest[16];
-	double all_anon = 0;
 	struct heapset_explained sum = {.valid = true};
 	const struct heapset_process *all = heapset_processes(h, &n);
+	bool shares = true; /* known of each: pages that count once here and in each there make no sum */
+	for (size_t i = 0; i < n; i++)
+		shares &= !heapset_wants(&want->part, &all[i]) || !heapset_explained(&all[i]).valid || all[i].shares.valid;
 	for (size_t i = 0; i < n; i++) {
-		const struct heapset_explained e = heapset_explained(&all[i]);
-		if (!heapset_wants(&want->part, &all[i]) || !e.valid)
+		struct heapset_process one = all[i];
+		one.shares.valid &= shares;
+		const struct heapset_explained e = heapset_explained(&one);
+		if (!heapset_wants(&want->part, &one) || !e.valid)
 			continue;
 		count++;
-		shares += all[i].shares.valid;
-		all_anon += (double)all[i].ladder.anon_bytes;
 		sum.whole_bytes += e.whole_bytes;
 		sum.own_bytes += e.own_bytes;
 		sum.inherited_bytes += e.inherited_bytes;
 		sum.rest_bytes += e.rest_bytes;
 	}
-	if (!(all_anon > 0))
+	if (!(sum.whole_bytes > 0))
 		return;
 	(void)fprintf(p->to, "anonymous memory of %zu running processes: ", count);
-	if (shares == count) {
+	if (shares) {
 		put_family(&sum, p);
 		return;
 	}
 	(void)fprintf(p->to,
 		      "%s = %s of the stacks above + %s unattributed (%.0f %%): " NOT_EXPLAINED
 		      " or was inherited by fork; pages that several have are counted in each\n",
-		      size(all_anon, anon), size(sum.own_bytes, seen), size(sum.rest_bytes, rest),
-		      100 * share(sum.rest_bytes, all_anon));
+		      size(sum.whole_bytes, anon), size(sum.own_bytes, seen), size(sum.rest_bytes, rest),
+		      100 * share(sum.rest_bytes, sum.whole_bytes));
 }
 
 static void put_foot(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
@@ -342,25 +364,26 @@ static void put_foot(const struct heapset *h, const struct heap_show_want *want,
 
 /* ---- rows --------------------------------------------------------------------------------------------------- */
 
-/* The time by which half of what was freed had gone. */
-static char *lifetime_text(const struct heapset_figures *f, char dst[static 24])
+static const char *life_text(struct heap_life l, char dst[static 24])
 {
-	double all = 0, sum = 0;
-	uint64_t limit_ms = 1;
-	for (size_t i = 0; i < HEAPSET_LIFETIMES; i++)
-		all += f->lifetime_bytes[i];
+	char time[24];
 	text_copy(dst, 24, "-");
-	for (size_t i = 0; i < HEAPSET_LIFETIMES && all > 0; i++, limit_ms *= 4) {
-		sum += f->lifetime_bytes[i];
-		if (sum < all / 2)
-			continue;
-		char time[24];
-		bool last = i == HEAPSET_LIFETIMES - 1;
-		text_format(dst, 24, last ? "> %s" : "< %s",
-			    duration_format((last ? limit_ms / 4 : limit_ms) * NS_PER_MS, time));
-		break;
-	}
+	if (!l.known)
+		return dst;
+	/* the sampler's clock has steps, and its classes ends */
+	bool below = !l.at_least && (l.below_s > 0 || l.seconds < HEAP_LIFE_STEP_S);
+	double seconds = below ? fmax(l.below_s, HEAP_LIFE_STEP_S) : l.seconds;
+	text_format(dst, 24, "%s%s", l.at_least ? "> " : below ? "< " : "",
+		    duration_format((uint64_t)(seconds * 1e9), time));
 	return dst;
+}
+
+/* The time by which half of what was freed had gone. */
+static const char *freed_text(const struct heapset_figures *f, char dst[static 24])
+{
+	struct heap_lives freed = f->lives;
+	memset(freed.alive_bytes, 0, sizeof(freed.alive_bytes));
+	return life_text(heap_lives_gone(&freed, 0.5), dst);
 }
 
 static void put_resident(const struct heapset_row *row, const struct paper *p)
@@ -371,19 +394,6 @@ static void put_resident(const struct heapset_row *row, const struct paper *p)
 			      size(row->f.resident_bytes * share(row->f.live.bytes, row->f.seen.bytes), text));
 	else
 		(void)fprintf(p->to, " %10s", "-");
-}
-
-static const char *life_text(struct heap_life l, char dst[static 24])
-{
-	char time[24];
-	if (!l.known)
-		return text_copy(dst, 24, "-"), dst;
-	/* the sampler's clock has steps, and its classes ends */
-	bool below = !l.at_least && (l.below_s > 0 || l.seconds < HEAP_LIFE_STEP_S);
-	double seconds = below ? fmax(l.below_s, HEAP_LIFE_STEP_S) : l.seconds;
-	text_format(dst, 24, "%s%s", l.at_least ? "> " : below ? "< " : "",
-		    duration_format((uint64_t)(seconds * 1e9), time));
-	return dst;
 }
 
 static void put_lives(const struct heapset_figures *f, const struct paper *p)
@@ -431,9 +441,9 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 	case HEAPSET_TEMPORARY:
 		/* of a part of a mapping, or of a block that was moved, there is no whole one */
 		if (objects < 0.5)
-			(void)fprintf(p->to, " %9s %9s", "-", lifetime_text(&row->f, more));
+			(void)fprintf(p->to, " %9s %9s", "-", freed_text(&row->f, more));
 		else
-			(void)fprintf(p->to, " %9.0f %9s", objects, lifetime_text(&row->f, more));
+			(void)fprintf(p->to, " %9.0f %9s", objects, freed_text(&row->f, more));
 		break;
 	case HEAPSET_GROWTH:
 		(void)fprintf(p->to, " %10s/s", size(share(row->amount.bytes, seconds), a));
@@ -452,14 +462,14 @@ static void put_head(const struct heapset *h, const struct heap_show_want *want,
 		[HEAPSET_LEAKS] = "     KEPT   95 % INTERVAL            SHARE       GROWTH SCORE  STACK",
 		[HEAPSET_TEMPORARY] = "BRIEF (1s)  95 % INTERVAL            SHARE   OBJECTS HALF GONE  STACK",
 		[HEAPSET_GROWTH] = "    GROWN   95 % INTERVAL            SHARE         RATE  STACK",
-		[HEAPSET_LIFETIME] = "     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 % "
-				     "GONE  ALIVE  STACK",
+		[HEAPSET_LIFETIME] =
+			"     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 % GONE  ALIVE  STACK",
 	};
 	(void)fputs("\n", p->to);
 	paper_ink(p, INK_BOLD);
 	if (want->compare)
 		(void)fputs("    BEFORE        NOW     CHANGE  SURE  STACK", p->to);
-	else if (heapset_source_of(h) == HEAPSET_TORCH)
+	else if (heapset_source_of(h) == HEAPSET_TORCH && want->part.what == HEAPSET_LIVE)
 		(void)fputs("    IN USE   SHARE    BLOCKS  STACK", p->to);
 	else
 		(void)fputs(heads[want->part.what], p->to);
@@ -495,7 +505,7 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 	const struct frame *path[PATH_FRAMES];
 	if (want->compare)
 		put_change(h, row, p);
-	else if (heapset_source_of(h) == HEAPSET_TORCH)
+	else if (heapset_source_of(h) == HEAPSET_TORCH && want->part.what == HEAPSET_LIVE)
 		(void)fprintf(p->to, "%10s %5.1f %% %9.0f", size(row->amount.bytes, a),
 			      100 * share(row->amount.bytes, all), row->amount.objects);
 	else
@@ -516,12 +526,26 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 	}
 }
 
-static const char *nothing_words(const struct heap_show_want *want)
+/* A program that ends by itself frees all it had, leaks with it. */
+static bool all_freed(const struct heapset *h, const struct heap_show_want *want)
+{
+	size_t n;
+	const struct heapset_process *p = heapset_processes(h, &n);
+	for (size_t i = 0; i < n; i++)
+		if (heapset_wants(&want->part, &p[i]) && p[i].life != HEAPSET_ENDED)
+			return false;
+	return n > 0;
+}
+
+static const char *nothing_words(const struct heapset *h, const struct heap_show_want *want)
 {
 	if (want->part.has_rank)
 		return "nothing of that rank";
 	switch (want->part.what) {
 	case HEAPSET_LEAKS:
+		if (all_freed(h, want))
+			return "nothing that lived to the end had grown steadily. But what ends by itself gives most "
+			       "back before: ask while it runs, or see --what peak and --what lifetime";
 		return "nothing grew steadily: no stack whose memory was kept grew in each part of the time (a leak "
 		       "needs some "
 		       "minutes to show)";
@@ -567,14 +591,14 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 			put_growth(h, want, p);
 		else
 			put_totals(h, want, &together, p);
-		if (want->part.what == HEAPSET_LIFETIME)
-			put_held(h, want, rows, n, p);
 	}
+	if (want->part.what == HEAPSET_LIFETIME)
+		put_held(h, want, rows, n, p);
 	if (want->compare)
 		(void)fprintf(p->to, "compared with %s\n", want->before_title ? want->before_title : "another");
 	size_t shown = want->limit ? MIN(n, want->limit) : n;
 	if (n == 0)
-		(void)fprintf(p->to, "\n%s\n", nothing_words(want));
+		(void)fprintf(p->to, "\n%s\n", nothing_words(h, want));
 	else
 		put_head(h, want, p);
 	for (size_t i = 0; i < shown; i++)

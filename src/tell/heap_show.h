@@ -25,8 +25,8 @@ struct heap_show_want {
 };
 
 int must_check heap_table(const struct heapset *h, const struct heap_show_want *want, const struct paper *p);
-/* Owned by the caller; NULL: no memory. */
-struct js *heap_json(const struct heapset *h, const struct heap_show_want *want);
+/* One object, and a line's end. */
+int must_check heap_json_write(const struct heapset *h, const struct heap_show_want *want, FILE *to);
 /*
  * The `heap` object of an incident: file, what, total, top[]{bytes, frames[]}
  * and a sentence for each. part.what is PEAK where the process has gone, LIVE

@@ -126,7 +126,7 @@ def test_the_peak_of_a_job_is_of_those_that_lived_together(vigil, tmp_path, how,
     assert parts.get("ends_unknown", 0) == 0 and parts.get("at_other_times", 0) == 4 - together, parts
     assert all(p["state"] == ("ended" if how == "exit" else "gone") for p in workers), workers
     text = vigil("heap", "last", "--what", "peak").out.decode()
-    assert f"{4 - together} more lived at other times" in text or together == 4, text
+    assert f"{4 - together} more profile" in text or together == 4, text
     if together > 1:
         assert "at most " in text and " processes that lived at the same time" in text, text
     line = next(line for line in text.splitlines() if "workers.py:5" in line)
@@ -610,6 +610,42 @@ small = [numpy.empty(200) for _ in range(20000)]
 whole = numpy.concatenate(kept)
 os._exit(0)
 """
+
+
+MANY = """
+import os, signal
+kept = []
+def f(n, bits):
+    if n == 0:
+        kept.append(bytearray(9000))
+    elif bits & 1:
+        g(n - 1, bits >> 1)
+    else:
+        h(n - 1, bits >> 1)
+def g(n, bits):
+    f(n, bits)
+def h(n, bits):
+    f(n, bits)
+for i in range(30000):
+    f(14, i)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("form", ["table", "json", "html", "folded"])
+def test_a_profile_of_ten_thousand_stacks_is_told_in_little_memory(vigil, tmp_path, form):
+    script = tmp_path / "many.py"
+    script.write_text(MANY)
+    vigil("run", "--heap", "--heap-rate", "4K", "--name", "many", "--", "/usr/bin/python3", script)
+    out = tmp_path / "out"
+    told = subprocess.Popen([vigil.binary, "heap", "many", "--format", form, "-o", out],
+                            env={**os.environ, "VIGIL_STATE_DIR": str(vigil.state)}, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(told.pid, 0)
+    told.returncode = os.waitstatus_to_exitcode(status)
+    assert status == 0 and used.ru_maxrss < 200 * 1024 and out.stat().st_size > 1000, used
+    if form == "json":
+        report = json.loads(out.read_text())
+        assert len(report["stacks"]) > 5000 and all(s["frames"] for s in report["stacks"])
 
 
 def test_numpy_s_arrays_are_counted(vigil, tmp_path):

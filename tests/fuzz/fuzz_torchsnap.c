@@ -7,9 +7,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void show(const struct heapset *h)
+static void show(const struct heapset *h, enum heapset_what what)
 {
-	const struct heap_show_want want = {.part = {.what = HEAPSET_LIVE, .lines = true}, .title = "any"};
+	const struct heap_show_want want = {.part = {.what = what, .lines = true}, .title = "any"};
 	cleanup(freep) char *text = NULL;
 	size_t len;
 	FILE *to = open_memstream(&text, &len);
@@ -17,8 +17,8 @@ static void show(const struct heapset *h)
 		return;
 	const struct paper paper = {.to = to};
 	assert(heap_table(h, &want, &paper) == 0);
+	assert(heap_json_write(h, &want, to) == 0);
 	(void)fclose(to);
-	js_free(heap_json(h, &want));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	r = torchsnap_parse(p, &h, remarks, 4, &n, &f);
 	assert(n <= 4 && (r == 0 || r == -ENOMEM || f.text[0]));
-	if (r == 0)
-		show(h);
+	for (int what = 0; r == 0 && what < HEAPSET_WHAT_MAX; what++)
+		show(h, (enum heapset_what)what);
 	return 0;
 }

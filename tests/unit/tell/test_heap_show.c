@@ -101,13 +101,28 @@ static void an_interval_of_two_kinds_is_no_plus_and_minus(void **state)
 	assert_string_equal(heap_amount_text(&stepped, text), "200 MiB (200 MiB to 210 MiB)");
 }
 
+static struct js *json(const struct heapset *h, const struct heap_show_want *want)
+{
+	struct js *j = NULL;
+	struct fault f = {.text = ""};
+	char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	assert_int_equal(heap_json_write(h, want, to), 0);
+	fclose(to);
+	assert_true(len > 2 && text[len - 1] == '\n');
+	assert_int_equal(js_parse(text, len, &j, &f), 0);
+	free(text);
+	return j;
+}
+
 static void json_has_what_is_promised(void **state)
 {
 	(void)state;
 	struct heapset *h = two_lines();
 	const struct heap_show_want want = {
 		.part = {.what = HEAPSET_LIVE, .lines = true}, .title = "job t", .limit = 1};
-	struct js *j = heap_json(h, &want);
+	struct js *j = json(h, &want);
 	assert_string_equal(js_get_text(j, "schema", ""), "vigil.heap/1");
 	assert_int_equal(js_get_i64(j, "stacks_left_out", 0), 1);
 	const struct js *row = js_at(js_get(j, "stacks"), 0), *process = js_at(js_get(j, "processes"), 0);
@@ -142,6 +157,71 @@ static void a_report_says_who_asked_for_how_much_of_it(void **state)
 	assert_int_equal(js_len(js_get(j, "top")), 2);
 	free(text);
 	js_free(j);
+	heapset_free(h);
+}
+
+/* Three processes that share pages, of one of which it is not known how many: then they are counted in each. */
+static void shared_pages_count_once_only_where_all_is_known(void **state)
+{
+	(void)state;
+	struct heapset *h = heapset_new(HEAPSET_SAMPLED);
+	const struct heap_show_want want = {.part = {.what = HEAPSET_LIVE, .lines = true}, .title = "t"};
+	for (int i = 0; i < 3; i++) {
+		struct heapset_process p = {.pid = 10 + i, .rank = NO_RANK, .device = -1, .life = HEAPSET_RUNNING};
+		uint32_t process;
+		p.live = p.seen = (struct heap_amount){.bytes = 100.0 * MIB};
+		p.resident_bytes = 100.0 * MIB;
+		p.ladder = (struct heapset_ladder){.valid = true, .rss_bytes = 400 * MIB, .anon_bytes = 300 * MIB};
+		p.shares = (struct heapset_shares){.valid = true,
+						   .pss_anon_bytes = 180 * MIB,
+						   .own_bytes = 90.0 * MIB,
+						   .inherited_bytes = 60.0 * MIB};
+		assert_int_equal(heapset_process_add(h, &p, &process), 0);
+	}
+	char *text = table(h, &want);
+	assert_non_null(strstr(text, "3 running processes: 540 MiB with shared pages counted once"));
+	assert_non_null(strstr(text, "270 MiB of the stacks above + 180 MiB asked for by a process before it forked these"));
+	assert_non_null(strstr(text, "90.0 MiB unattributed (17 %)"));
+	free(text);
+	heapset_process_at(h, 1)->shares.valid = false;
+	text = table(h, &want);
+	assert_non_null(strstr(text, "3 running processes: 900 MiB = 300 MiB of the stacks above + 600 MiB unattributed (67 %)"));
+	assert_non_null(strstr(text, "pages that several have are counted in each"));
+	free(text);
+	heapset_free(h);
+}
+
+/* What has gone is below a time, what lives has lived longer, and shorter ones than the clock's steps are not told apart. */
+static void lives_are_told_with_what_is_not_known_of_them(void **state)
+{
+	(void)state;
+	struct heapset *h = heapset_new(HEAPSET_SAMPLED);
+	const struct heapset_process p = {.pid = 8, .rank = NO_RANK, .device = -1, .seconds = 100};
+	const struct heap_show_want want = {.part = {.what = HEAPSET_LIFETIME, .lines = true}, .title = "t"};
+	static const char *const names[] = {"kept", "brief", "mixed"};
+	uint32_t process, id;
+	assert_int_equal(heapset_process_add(h, &p, &process), 0);
+	for (int i = 0; i < 3; i++) {
+		const struct frame at = {.kind = FRAME_PYTHON, .name = names[i], .file = "/x.py", .module = "", .line = 2 + i};
+		const struct heap_amount all = {.bytes = 8.0 * MIB, .objects = 1, .samples = 1};
+		struct heapset_figures f = {.total = all, .held = all};
+		double alive = i == 0 ? 1 : i == 1 ? 0 : 0.3;
+		f.lives.alive_bytes[heap_life_class(90)] = 8.0 * MIB * alive;
+		f.lives.alive_byte_s = 8.0 * MIB * alive * 90;
+		f.lives.oldest_s = alive > 0 ? 90 : 0;
+		f.lives.freed_bytes[heap_life_class(0.001)] = 8.0 * MIB * (1 - alive);
+		f.lives.freed_byte_s = 8.0 * MIB * (1 - alive) * 0.001;
+		f.held.bytes = f.lives.alive_byte_s + f.lives.freed_byte_s;
+		assert_int_equal(frametab_intern(heapset_frames(h), &at, &id), 0);
+		assert_int_equal(heapset_add(h, process, &id, 1, &f), 0);
+	}
+	char *text = table(h, &want);
+	assert_non_null(strstr(text, "  7.20 MiB  exact "));
+	assert_non_null(strstr(text, "> 1 m 30 s > 1 m 30 s  > 1 m 30 s  100 %  x.py:2 kept"));
+	assert_non_null(strstr(text, "  < 4.0 ms   < 4.0 ms    < 4.0 ms    0 %  x.py:3 brief"));
+	assert_non_null(strstr(text, "  > 27.0 s   < 4.0 ms  > 1 m 30 s   30 %  x.py:4 mixed"));
+	assert_non_null(strstr(text, "43 % of what was asked for was not freed until now"));
+	free(text);
 	heapset_free(h);
 }
 
@@ -189,6 +269,8 @@ int main(void)
 		cmocka_unit_test(an_interval_of_two_kinds_is_no_plus_and_minus),
 		cmocka_unit_test(json_has_what_is_promised),
 		cmocka_unit_test(a_report_says_who_asked_for_how_much_of_it),
+		cmocka_unit_test(shared_pages_count_once_only_where_all_is_known),
+		cmocka_unit_test(lives_are_told_with_what_is_not_known_of_them),
 		cmocka_unit_test(no_whole_object_is_not_none),
 		cmocka_unit_test(nothing_is_said_to_be_nothing),
 	};
