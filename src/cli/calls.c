@@ -198,8 +198,8 @@ static int write_out(struct showing *s)
 	int r = recording_out_open(s->options->output, "", "", "", true, &out, &f);
 	if (r == 0) {
 		r = write_all(s, out.to);
-		if (!out.path[0]) /* main looks at stdout in the end */
-			return r;
+		if (!out.path[0]) /* main looks at stdout in the end, and says why */
+			return r == -EIO ? 0 : r;
 		int e = recording_out_close(&out, r == 0, &f);
 		if (r == CALLFILES_NOTHING)
 			return r;
@@ -217,7 +217,7 @@ static int show(struct showing *s)
 	int r = write_out(s);
 	if (r == CALLFILES_NOTHING)
 		return nothing_read(s);
-	if (r < 0 && r != -EIO) /* that has been said, or main looks at stdout in the end */
+	if (r < 0 && r != -EIO) /* that has been said */
 		log_error("cannot show the calls: %s", strerror(-r));
 	return r == 0 ? 0 : EXIT_PROBLEM;
 }
