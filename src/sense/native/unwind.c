@@ -451,7 +451,8 @@ static bool silent_takes_room(struct walk *w, struct prologue *ret)
 	struct native_symbol s;
 	uint64_t pc = w->now.reg[REG_PC];
 	native_symbol(w->native, pc, true, &s);
-	return s.kind == NATIVE_FUNCTION && s.offset <= pc && prologue_read(w, pc - s.offset, pc, ret);
+	return s.kind == NATIVE_FUNCTION && s.offset <= pc &&
+	       (prologue_read(w, pc - s.offset, pc, ret) || ret->room > 0); /* some only push what they give back */
 }
 
 static int by_guess(struct walk *w, struct unwind_frame *frame)
