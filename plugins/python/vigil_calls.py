@@ -536,6 +536,11 @@ def _after_fork_in_parent():
         pass
 
 
+def _becomes_another(code):
+    """subprocess forks with these hooks where it has a preexec_fn; what it starts was never a worker."""
+    return code.co_name == "_execute_child" and code.co_filename.endswith("subprocess.py")
+
+
 def _after_fork_in_child():
     global _state
     try:
@@ -549,7 +554,8 @@ def _after_fork_in_child():
         s.parent = old  # its tables are the parent's memory: freeing them would copy it
         s.aside = old.aside
         if not old.aside and not old.finished:
-            _announce(s)
+            if not _becomes_another(sys._getframe(1).f_code):
+                _announce(s)
             _writer_start(s)
             _enable(s)
     except Exception:

@@ -303,6 +303,15 @@ def test_a_worker_killed_at_once_is_not_forgotten(python, runner):
     assert len(done.notes) == 2 and all(n["complete"] for n in done.notes), done
 
 
+@countable
+def test_a_program_that_is_started_is_no_lost_worker(python, runner):
+    run = runner(python)
+    done = run("import subprocess, sys\nfor _ in range(3):\n    subprocess.run([sys.executable, '-S', '-c', ''], preexec_fn=lambda: None)\n"
+               "    subprocess.run([sys.executable, '-S', '-c', ''])\n")
+    assert done.status == 0 and not done.err, done
+    assert not list(run.calls.glob("*.begun")), list(run.calls.iterdir())
+
+
 def test_what_was_killed_at_once_is_told(vigil):
     assert counted(vigil, script=KILLED_AT_ONCE).status == 0
     result = vigil("calls", "last")
