@@ -197,6 +197,32 @@ def test_a_program_in_rust(vigil, begin, tmp_path):
     assert record["pauses"] < record["samples"] / 2, record
 
 
+GO = """package main
+import "fmt"
+//go:noinline
+func spin(n uint64) uint64 { for { n = n*6364136223846793005 + 1; if n == 42 { return n } } }
+//go:noinline
+func turn(n uint64) uint64 { return spin(n) + 1 }
+func main() { fmt.Println("begun"); fmt.Println(turn(3)) }
+"""
+
+
+def test_a_program_in_go(vigil, begin, tmp_path):
+    if not shutil.which("go"):
+        pytest.skip("no Go compiler here")
+    (tmp_path / "main.go").write_text(GO)
+    subprocess.run(["go", "build", "-o", "program", "main.go"], cwd=tmp_path, check=True, timeout=120,
+                   env={**os.environ, "GO111MODULE": "off", "GOCACHE": str(tmp_path / "cache"), "GOFLAGS": ""})
+    process = begin([tmp_path / "program"])
+
+    def spinning():
+        threads = vigil("stack", process.pid, "--json").json()["processes"][0]["threads"]
+        return next((t for t in threads if t["frames"] and t["frames"][0]["name"] == "main.spin"), None)
+    thread = wait_for(spinning)
+    assert [f["name"] for f in thread["frames"]] == ["main.spin", "main.turn", "main.main", "runtime.main"], thread
+    assert "incomplete" not in thread and pathlib.Path(thread["frames"][1]["file"]).name == "main.go", thread
+
+
 SILENT = r"""
 #include <stdio.h>
 #include <string.h>
