@@ -310,6 +310,7 @@ def _thread(s, stop, ready, gone):
             return
         sys.setprofile(None)
         s.writer_id = _thread_id()
+        _thread_name("vigil-calls")
         ready.release()
         _writer(s, stop)
     try:
@@ -322,6 +323,18 @@ def _thread(s, stop, ready, gone):
 
 def _thread_id():
     return _get_native_id() if _get_native_id is not None else 0
+
+
+def _thread_name(name):
+    """So that whoever looks at the threads knows whose this one is."""
+    try:
+        fd = os.open("/proc/thread-self/comm", os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(fd, name.encode())
+        finally:
+            os.close(fd)
+    except OSError:
+        pass
 
 
 def _writer_start(s):
