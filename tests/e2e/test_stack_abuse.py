@@ -212,7 +212,7 @@ def test_a_program_in_go(vigil, begin, tmp_path):
         pytest.skip("no Go compiler here")
     (tmp_path / "main.go").write_text(GO)
     subprocess.run(["go", "build", "-o", "program", "main.go"], cwd=tmp_path, check=True, timeout=120,
-                   env={**os.environ, "GO111MODULE": "off", "GOCACHE": str(tmp_path / "cache"), "GOFLAGS": ""})
+                   env={**os.environ, "GO111MODULE": "off", "GOFLAGS": ""})
     process = begin([tmp_path / "program"])
 
     def spinning():
