@@ -243,7 +243,7 @@ def test_a_stack_that_ends_too_early_says_so(vigil, begin, compiled):
     assert result.json()["processes"][0]["threads"][0]["incomplete"] is True, result
     assert b"were not found" in vigil("stack", process.pid).out
     record = vigil("flame", process.pid, "-d", 0.3, "-f", "json")
-    assert record.json()["meta"]["incomplete"] > 0 and "no native frames further out" in record.text, record
+    assert record.json()["meta"]["incomplete"] > 0 and "no native frames were found further out" in record.text, record
 
 
 def test_what_is_no_cpython_is_named(vigil, begin, tmp_path):
@@ -280,6 +280,8 @@ def test_what_only_waits_is_not_paused(vigil, begin):
     result = vigil("flame", process.pid, "-d", 0.3, "--native", "--format", "folded")
     assert "nothing was paused" in result.text, result
     assert any("rest" in s and "nanosleep" in s for s in folded(result)), result
+    stacks, matched = (int(re.search(pattern, result.text)[1]) for pattern in (r"(\d+) stacks of", r"matched in (\d+) stacks"))
+    assert stacks == matched > 20, result # also those of looks that found it still standing
 
 
 def then(seconds, *command):
