@@ -605,6 +605,42 @@ def test_a_job_that_was_not_counted_says_what_to_do(vigil):
     assert vigil("calls", "./no-such-file.prof").status == 4
 
 
+def test_a_rank_or_attempt_that_is_not_there_is_named(vigil):
+    assert counted(vigil, "--nproc=2").status == 0
+    result = vigil("calls", "last", "--rank", 7)
+    assert result.status == 1 and "no profile of rank 7" in result.text and "ranks 0 to 1" in result.text and not result.out, result
+    result = vigil("calls", "last", "--attempt", 3)
+    assert result.status == 1 and "there is no attempt 3" in result.text and "newest is 0" in result.text, result
+    assert counted(vigil).status == 0
+    result = vigil("calls", "last", "--rank", 0)
+    assert result.status == 1 and "had a rank" in result.text, result
+
+
+def test_one_rank_names_its_own_processes_only(vigil):
+    assert counted(vigil, "--nproc=2").status == 0
+    assert [p["rank"] for p in vigil("calls", "last", "--json", "--rank", 1).json()["processes"]] == [1]
+    for rank, line in enumerate(vigil("calls", "last", "--json", "--per-rank").out.splitlines()):
+        assert [p["rank"] for p in json.loads(line)["processes"]] == [rank]
+
+
+def test_samples_are_of_the_rank_or_process_that_was_asked_for(vigil):
+    run = vigil.start("run", "--nproc", 2, "--name", "pair", "--", sys.executable, WORKLOADS / "spin.py", "--by-rank")
+    begun = b""
+    while begun.count(b"begun") < 2:
+        begun += run.stdout.readline()
+    for rank, does, does_not in ((0, "heavy", "light"), (1, "light", "heavy")):
+        report = vigil("calls", "pair", "-d", 0.5, "--json", "--rank", rank).json()
+        assert report["sampled"] and function(report, does)["own_s"] + function(report, "burn")["own_s"] > 0.2, report
+        assert not function(report, does_not), report
+        pid = next(p["pid"] for p in vigil("stack", "pair", "--json").json()["processes"] if p.get("rank") == rank)
+        report = vigil("calls", pid, "-d", 0.5, "--json").json()
+        assert function(report, does) and not function(report, does_not), report
+        assert report["subject"] == f"process {pid}", report["subject"]
+    assert vigil("calls", "pair", "-d", 0.2, "--rank", 7).status == 1
+    assert vigil("calls", "pair", "-d", 3600, "--per-rank", timeout=20).status == 2
+    run.terminate()
+
+
 def test_an_interpreter_that_shuts_us_out_is_explained(vigil):
     assert vigil("run", "--calls", "--", sys.executable, "-I", "-c", "pass").status == 0
     result = vigil("calls", "last")
