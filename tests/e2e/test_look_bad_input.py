@@ -236,6 +236,32 @@ def test_an_output_that_cannot_be_written(vigil, job, command, place, request):
     assert before is None or set(place.parent.iterdir()) == before
 
 
+@pytest.mark.parametrize("command", ["flame", "calls", "timeline"])
+def test_a_link_is_written_through_and_never_replaced(vigil, job, command, tmp_path):
+    """/dev/stdout is one, and as root a file could be put in its place."""
+    target, link, stdout = tmp_path / "target", tmp_path / "link", tmp_path / "stdout"
+    target.write_text("older")
+    link.symlink_to(target)
+    stdout.symlink_to("/proc/self/fd/1")
+    result = run(vigil, command, job, "-o", link)
+    assert result.status == 0 and link.is_symlink() and len(target.read_text()) > 10, result
+    with open(tmp_path / "out", "wb") as out:
+        result = run(vigil, command, job, "-o", stdout, stdout=out)
+    assert result.status == 0 and stdout.is_symlink() and (tmp_path / "out").stat().st_size > 10, result
+    assert sorted(f.name for f in tmp_path.iterdir() if not f.is_dir()) == ["link", "out", "stdout", "target"]
+
+
+@pytest.mark.parametrize("command", ["flame", "calls", "timeline"])
+def test_a_link_to_a_full_disk_stays(vigil, job, command, tmp_path, tiny_disk):
+    disk = tiny_disk(4)
+    link = tmp_path / "link"
+    link.symlink_to(disk / "x")
+    (disk / "x").touch()
+    (disk / "rest").write_bytes(b"x" * 4096)
+    result = run(vigil, command, job, "-o", link)
+    assert result.status == 1 and "No space left" in result.text and link.is_symlink(), result
+
+
 @commands
 def test_a_full_disk_or_a_closed_stdout(vigil, job, command):
     with open("/dev/full", "wb") as full:
