@@ -119,8 +119,8 @@ static int sources_of(const struct call_sources *all, int32_t rank, struct call_
 	return 0;
 }
 
-static int write_calls(const struct showing *s, const struct calls *c, const struct call_sources *sources, const char *title,
-		       FILE *to)
+static int write_calls(const struct showing *s, const struct calls *c, const struct call_sources *sources,
+		       const char *title, FILE *to)
 {
 	const struct calls_options *o = s->options;
 	bool screen = s->format == CALLS_TABLE && !o->output && isatty(STDOUT_FILENO);
@@ -167,7 +167,8 @@ static void no_such_rank(const struct showing *s)
 	else if (low == high)
 		log_error("there is no profile of rank %u of %s, only of rank %d", s->options->rank, s->title, low);
 	else
-		log_error("there is no profile of rank %u of %s, which has some of ranks %d to %d", s->options->rank, s->title, low, high);
+		log_error("there is no profile of rank %u of %s, which has some of ranks %d to %d", s->options->rank,
+			  s->title, low, high);
 }
 
 static int nothing_read(const struct showing *s)
