@@ -310,6 +310,7 @@ def _thread(s, stop, ready, gone):
             return
         sys.setprofile(None)
         s.writer_id = _thread_id()
+        _thread_name("vigil-calls")
         ready.release()
         _writer(s, stop)
     try:
@@ -322,6 +323,18 @@ def _thread(s, stop, ready, gone):
 
 def _thread_id():
     return _get_native_id() if _get_native_id is not None else 0
+
+
+def _thread_name(name):
+    """So that whoever looks at the threads knows whose this one is."""
+    try:
+        fd = os.open("/proc/thread-self/comm", os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(fd, name.encode())
+        finally:
+            os.close(fd)
+    except OSError:
+        pass
 
 
 def _writer_start(s):
@@ -536,6 +549,11 @@ def _after_fork_in_parent():
         pass
 
 
+def _becomes_another(code):
+    """subprocess forks with these hooks where it has a preexec_fn; what it starts was never a worker."""
+    return code.co_name == "_execute_child" and code.co_filename.endswith("subprocess.py")
+
+
 def _after_fork_in_child():
     global _state
     try:
@@ -549,7 +567,8 @@ def _after_fork_in_child():
         s.parent = old  # its tables are the parent's memory: freeing them would copy it
         s.aside = old.aside
         if not old.aside and not old.finished:
-            _announce(s)
+            if not _becomes_another(sys._getframe(1).f_code):
+                _announce(s)
             _writer_start(s)
             _enable(s)
     except Exception:

@@ -596,7 +596,8 @@ void lens_frame_text(struct lens *l, const struct lens_frame *f, bool lines, str
 				      .name = c->name,
 				      .file = c->file,
 				      .module = "",
-				      .line = pycode_line(&l->rt, c, f->py->instr)};
+				      .line = pycode_line(&l->rt, c, f->py->instr),
+				      .first_line = c->first_line};
 		return;
 	}
 	struct native_symbol s;

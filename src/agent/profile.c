@@ -124,7 +124,7 @@ static int member_add(struct recording *r, const struct member *m)
 		track_name(t, m);
 		return 0;
 	}
-	if (is_refused(r, m->task->pid))
+	if (is_refused(r, m->task->pid) || m->task->pid == getpid()) /* looked at by itself, who asked is a part of it */
 		return 0;
 	if (r->n == r->cap) {
 		size_t cap = r->cap ? r->cap * 2 : 16;

@@ -316,6 +316,8 @@ static int of_members(struct snap *s)
 			break;
 		}
 		bool is_root = has_root && m.row[i].task->pid == root;
+		if (!is_root && m.row[i].task->pid == getpid()) /* started from within what is looked at */
+			continue;
 		if (!is_root)
 			r = process_add(s, m.row[i].task->pid);
 		if (is_root)

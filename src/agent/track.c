@@ -32,6 +32,7 @@ struct track_thread {
 	bool has_sched;
 	uint64_t sched[3]; /* run ns, wait ns, time slices: unchanged means that it did not run */
 	bool has_last, last_blocked, last_gil;
+	bool last_merged, last_approximate, last_native_missing, last_incomplete; /* struct track_tally counts them */
 	enum sample_state last_state;
 	uint32_t *last; /* owned: frame numbers, innermost first */
 	size_t n_last, cap_last;
@@ -348,7 +349,7 @@ static int interp_note(struct frametab *frames, uint64_t id, struct track_thread
 }
 
 static int frames_take(struct track *t, struct track_thread *th, const struct lens_look *look, struct stackset *into,
-		       struct track_tally *tally, enum wait_kind kind, int64_t nr, uint64_t argument)
+		       enum wait_kind kind, int64_t nr, uint64_t argument)
 {
 	const struct lens_frame *f;
 	struct frametab *frames = stackset_frames(into);
@@ -366,13 +367,11 @@ static int frames_take(struct track *t, struct track_thread *th, const struct le
 		if (r == 0 && f[i].python && f[i].interp_id && f[i].last_of_interp)
 			r = interp_note(frames, f[i].interp_id, th);
 	}
-	if (r == 0 && t->lens->stopper && !look->native)
-		tally->native_missing++;
-	tally->incomplete += r == 0 && lens_is_incomplete(look);
-	if (r == 0 && look->native && look->python.n > 0) {
-		tally->merged += !approximate;
-		tally->approximate += approximate;
-	}
+	const bool both = look->native && look->python.n > 0;
+	th->last_native_missing = t->lens->stopper && !look->native;
+	th->last_incomplete = lens_is_incomplete(look);
+	th->last_merged = both && !approximate;
+	th->last_approximate = both && approximate;
 	return r;
 }
 
@@ -416,7 +415,7 @@ static int look_again(struct track *t, struct track_thread *th, struct stackset 
 	th->last_state = state_of(kind, waits_for_gil, &look.python);
 	th->last_blocked = kind != WAIT_RUNNING;
 	th->last_gil = look.python.gil == PYGIL_HOLDS;
-	r = frames_take(t, th, &look, into, tally, kind, nr, argument);
+	r = frames_take(t, th, &look, into, kind, nr, argument);
 	*ret_show = th->has_last = r == 0;
 	return r;
 }
@@ -440,6 +439,10 @@ static int thread_sample(struct track *t, struct track_thread *th, struct stacks
 	if (r)
 		return r;
 	tally->samples++;
+	tally->native_missing += th->last_native_missing;
+	tally->incomplete += th->last_incomplete;
+	tally->merged += th->last_merged;
+	tally->approximate += th->last_approximate;
 	return stackset_add(into, th->lane, th->last, th->n_last, th->last_state, th->last_gil, weight_ns);
 }
 

@@ -31,6 +31,7 @@ struct track {
 	bool seen; /* mark of the last listing of processes */
 };
 
+/* Of all samples, also of those that show what was read before, because the thread stood still. */
 struct track_tally {
 	uint64_t dropped, merged, approximate, native_missing, incomplete;
 	uint64_t samples;

@@ -106,7 +106,21 @@ static void showing_done(struct showing *s)
 	s->samples = calls_free(s->samples);
 }
 
-static int write_calls(const struct showing *s, const struct calls *c, const char *title, FILE *to)
+/* Of one rank; CALLFILES_ALL: all. Their texts stay those of `all`. */
+static int sources_of(const struct call_sources *all, int32_t rank, struct call_sources *ret)
+{
+	ret->items = calloc(all->n + 1, sizeof(*ret->items));
+	if (!ret->items)
+		return -ENOMEM;
+	ret->n = 0;
+	for (size_t i = 0; i < all->n; i++)
+		if (rank == CALLFILES_ALL || all->items[i].rank == rank)
+			ret->items[ret->n++] = all->items[i];
+	return 0;
+}
+
+static int write_calls(const struct showing *s, const struct calls *c, const struct call_sources *sources,
+		       const char *title, FILE *to)
 {
 	const struct calls_options *o = s->options;
 	bool screen = s->format == CALLS_TABLE && !o->output && isatty(STDOUT_FILENO);
@@ -117,7 +131,7 @@ static int write_calls(const struct showing *s, const struct calls *c, const cha
 					       : 0,
 		.ranks = o->ranks,
 		.title = title,
-		.sources = &s->sources,
+		.sources = sources,
 	};
 	if (s->format == CALLS_HTML)
 		return calls_html(c, &want, to);
@@ -139,10 +153,30 @@ static void say_remarks(const struct calls *c, const struct call_sources *source
 		log_warning("and more; --json names all");
 }
 
+static void no_such_rank(const struct showing *s)
+{
+	int32_t low = INT32_MAX, high = -1;
+	for (size_t i = 0; i < s->sources.n; i++) {
+		if (s->sources.items[i].rank == NO_RANK)
+			continue;
+		low = MIN(low, s->sources.items[i].rank);
+		high = MAX(high, s->sources.items[i].rank);
+	}
+	if (high < 0)
+		log_error("there is no rank %u: no process of %s had a rank", s->options->rank, s->title);
+	else if (low == high)
+		log_error("there is no profile of rank %u of %s, only of rank %d", s->options->rank, s->title, low);
+	else
+		log_error("there is no profile of rank %u of %s, which has some of ranks %d to %d", s->options->rank,
+			  s->title, low, high);
+}
+
 static int nothing_read(const struct showing *s)
 {
 	say_remarks(NULL, &s->sources);
-	if (s->where[0])
+	if (s->options->rank != NOT_GIVEN && s->sources.n > 0)
+		no_such_rank(s);
+	else if (s->where[0])
 		log_error("no Python process of %s left a profile in %s: it ran none of CPython 3.8 or later, or only "
 			  "with -I, -E or -S "
 			  "or a PYTHONPATH of its own, which keep cProfile from being started",
@@ -161,10 +195,11 @@ static int write_all(struct showing *s, FILE *to)
 	int r = 0;
 	if (s->samples) {
 		say_remarks(s->samples, &s->sources);
-		return write_calls(s, s->samples, s->title, to);
+		return write_calls(s, s->samples, &s->sources, s->title, to);
 	}
 	for (size_t i = 0; r == 0 && (o->per_rank ? i < s->sources.n : i < 1); i++) {
 		cleanup(calls_freep) struct calls *c = NULL;
+		cleanup(call_sources_done) struct call_sources sources = {.items = NULL};
 		char title[300];
 		if (o->per_rank && i > 0 && s->sources.items[i].rank == s->sources.items[i - 1].rank)
 			continue;
@@ -183,9 +218,12 @@ static int write_all(struct showing *s, FILE *to)
 			TEXT_FORMAT(title, "%s, rank %d", s->title, rank);
 		if (o->per_rank && s->format == CALLS_TABLE)
 			fprintf(to, "%s%s\n\n", title, rank == NO_RANK ? ", processes without a rank" : "");
-		if (n++ == 0)
-			say_remarks(c, &s->sources);
-		r = write_calls(s, c, title, to);
+		r = sources_of(&s->sources, rank, &sources);
+		if (r < 0)
+			break;
+		n++;
+		say_remarks(c, &sources);
+		r = write_calls(s, c, &sources, title, to);
 	}
 	return r == 0 && n == 0 ? CALLFILES_NOTHING : r;
 }
@@ -198,8 +236,8 @@ static int write_out(struct showing *s)
 	int r = recording_out_open(s->options->output, "", "", "", true, &out, &f);
 	if (r == 0) {
 		r = write_all(s, out.to);
-		if (!out.path[0]) /* main looks at stdout in the end */
-			return r;
+		if (!out.path[0]) /* main looks at stdout in the end, and says why */
+			return r == -EIO ? 0 : r;
 		int e = recording_out_close(&out, r == 0, &f);
 		if (r == CALLFILES_NOTHING)
 			return r;
@@ -217,7 +255,7 @@ static int show(struct showing *s)
 	int r = write_out(s);
 	if (r == CALLFILES_NOTHING)
 		return nothing_read(s);
-	if (r < 0 && r != -EIO) /* that has been said, or main looks at stdout in the end */
+	if (r < 0 && r != -EIO) /* that has been said */
 		log_error("cannot show the calls: %s", strerror(-r));
 	return r == 0 ? 0 : EXIT_PROBLEM;
 }
@@ -250,6 +288,24 @@ static int show_files(struct showing *s, int argc, char **argv)
 	return show(s);
 }
 
+static int samples_of(struct showing *s, const struct stackset *set, struct fault *f)
+{
+	cleanup(stackset_freep) struct stackset *part = NULL;
+	const struct stack_want want = {
+		.idle = true, .lines = true, .has_rank = true, .rank = (int32_t)MIN(s->options->rank, (uint32_t)INT32_MAX)};
+	bool only_idle = false, there = false;
+	size_t n;
+	const struct stack_lane *lanes = stackset_lanes(set, &n);
+	if (s->options->rank == NOT_GIVEN)
+		return calls_from_stackset(set, &s->samples);
+	for (size_t i = 0; i < n; i++)
+		there |= lanes[i].rank == want.rank;
+	if (!there)
+		return fault_set(f, EXIT_PROBLEM, "there is no rank %u in %s", s->options->rank, s->title);
+	int r = stackset_view(set, &want, &part, &only_idle);
+	return r < 0 ? r : calls_from_stackset(part, &s->samples);
+}
+
 /*
  * A process or job that nobody counted: it is looked at for some seconds instead, and the table says that it holds samples.
  */
@@ -266,6 +322,10 @@ static int show_samples(struct showing *s, const struct view *v, const struct su
 					    .children = true,
 					    .subject = what,
 					    .state = s->options->state};
+	if (s->options->per_rank) {
+		log_error("the calls of %s were not counted, and samples make one table: name one rank with --rank R", s->title);
+		return EXIT_USAGE;
+	}
 	if (s->format == CALLS_PSTATS) {
 		log_error(
 			"the calls of %s were not counted, and samples do not make a .prof file; count with 'vigil run "
@@ -282,7 +342,11 @@ static int show_samples(struct showing *s, const struct view *v, const struct su
 		log_error("%s: %s", what->text, f.text[0] ? f.text : "the processes of this machine cannot be seen");
 		return r == PROFILE_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
 	}
-	r = calls_from_stackset(set, &s->samples);
+	r = samples_of(s, set, &f);
+	if (r == EXIT_PROBLEM) {
+		log_error("%s", f.text);
+		return r;
+	}
 	if (r < 0) {
 		log_error("cannot make a table of the samples: %s", strerror(-r));
 		return EXIT_PROBLEM;
@@ -303,6 +367,29 @@ static void keep_pid(struct call_sources *s, pid_t pid)
 		s->n = n;
 }
 
+static int show_samples_of_pid(struct showing *s, const struct view *v, pid_t pid)
+{
+	struct subject only = {.pid = pid};
+	TEXT_FORMAT(s->title, "process %d", pid);
+	TEXT_FORMAT(only.text, "process %d and its descendants", pid);
+	TEXT_FORMAT(only.key, "pid-%d", pid);
+	return show_samples(s, v, &only);
+}
+
+static int no_such_attempt(const struct showing *s, const char *log_dir)
+{
+	char path[400];
+	uint32_t newest = 0;
+	TEXT_FORMAT(path, "%.300s/attempt-%u", log_dir, s->options->attempt);
+	if (access(path, F_OK) == 0)
+		log_error("the calls of attempt %u of %s were not counted", s->options->attempt, s->title);
+	else if (logfiles_newest(log_dir, &newest) == 0)
+		log_error("there is no attempt %u of %s: the newest is %u, the first 0", s->options->attempt, s->title, newest);
+	else
+		log_error("there is no attempt %u of %s", s->options->attempt, s->title);
+	return EXIT_PROBLEM;
+}
+
 static int show_job(struct showing *s, const struct view *v, const struct job *j, pid_t pid)
 {
 	char log_dir[300];
@@ -317,6 +404,10 @@ static int show_job(struct showing *s, const struct view *v, const struct job *j
 		TEXT_FORMAT(s->where, "%s/attempt-%u/calls", log_dir, attempt);
 		r = callfiles_add_dir(&s->sources, s->where);
 	}
+	if (r == -ENOENT && s->options->attempt != NOT_GIVEN)
+		return no_such_attempt(s, log_dir);
+	if (r == -ENOENT && pid > 0 && j->pid > 0)
+		return show_samples_of_pid(s, v, pid);
 	if (r == -ENOENT && j->pid > 0) {
 		struct subject what = {.is_job = true, .job = *j, .pid = j->pid};
 		TEXT_FORMAT(what.text, "job %s", j->id);
@@ -351,13 +442,8 @@ static int show_subject(struct showing *s, const char *what)
 	bool is_pid = what && span_u64(span_of(what), &pid) == 0 && pid > 0 && pid <= INT32_MAX;
 	if (is_pid && v.store && store_find_job_of_pid(v.store, (pid_t)pid, &j) == 0)
 		return show_job(s, &v, &j, (pid_t)pid);
-	if (is_pid && v.has_world && proc_stat_read(&v.world, (pid_t)pid, &st) == 0) {
-		TEXT_FORMAT(s->title, "process %s", what);
-		struct subject only = {.pid = (pid_t)pid};
-		TEXT_FORMAT(only.text, "process %s and its descendants", what);
-		TEXT_FORMAT(only.key, "pid-%s", what);
-		return show_samples(s, &v, &only);
-	}
+	if (is_pid && v.has_world && proc_stat_read(&v.world, (pid_t)pid, &st) == 0)
+		return show_samples_of_pid(s, &v, (pid_t)pid);
 	status = view_job(&v, what, &j);
 	return status == 0 ? show_job(s, &v, &j, 0) : status;
 }
@@ -411,8 +497,8 @@ const struct command command_calls = {
 		 "includes what it called. With --ranks there are four columns more: the least, mean and greatest "
 		 "cumulative time "
 		 "over the ranks (over the processes, where there are no ranks), and the rank that has the greatest. "
-		 "A process that was killed has its profile as it was last written, less than a second before as a "
-		 "rule.\n"
+		 "A process that was killed has its profile as it was last written: half a second before, or some "
+		 "seconds where there are thousands of functions (PyTorch), since writing takes 1 % of the time at most.\n"
 		 "\n"
 		 "A running process whose calls were not counted is looked at for some seconds instead (-d); the table then "
 		 "holds samples and says so.",

@@ -169,7 +169,8 @@ static int choose_against(const struct flame_options *o, struct chosen *ret, str
 	enum flame_format format = format_of(o);
 	struct stat st;
 	if (format == FLAME_SPEEDSCOPE || format == FLAME_PPROF)
-		return fault_set(f, EXIT_USAGE, "differences are written as svg, html, folded or json, not as %s", format_choices[format]);
+		return fault_set(f, EXIT_USAGE, "differences are written as svg, html, folded or json, not as %s",
+				 format_choices[format]);
 	if (strcmp(o->against, "-") != 0 && stat(o->against, &st) != 0) {
 		int error = errno;
 		ret->against_rank = rank_parse(o->against, &ret->other_rank, f) == 0;

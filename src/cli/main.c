@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	int status = call(c, argc - 2, argv + 2);
 	/* Output that could not be written is a failure that scripts must see; a closed pipe is none. */
 	if ((fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
-		log_error("cannot write the output: %s", strerror(errno));
+		log_error("cannot write the output: %s", strerror(errno ? errno : EIO));
 		return EXIT_PROBLEM;
 	}
 	return status;

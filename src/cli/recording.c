@@ -105,9 +105,9 @@ int recording_out_open(const char *path, const char *stem, const char *key, cons
 		TEXT_COPY(ret->path, path);
 	else
 		TEXT_FORMAT(ret->path, "%s-%s.%s", stem, key, suffix);
-	/* Something that is no plain file (a pipe, /dev/stdout) is written directly. */
+	/* What is no plain file (a pipe, a device, a link such as /dev/stdout) is written into, and stays what it is. */
 	struct stat st;
-	bool plain = stat(ret->path, &st) != 0 || S_ISREG(st.st_mode);
+	bool plain = lstat(ret->path, &st) != 0 || S_ISREG(st.st_mode);
 	if (plain)
 		TEXT_FORMAT(ret->beside, "%s.part-%d", ret->path, (int)getpid());
 	ret->to = fopen(plain ? ret->beside : ret->path, "we");
@@ -118,7 +118,7 @@ int recording_out_probe(const char *path, struct fault *f)
 {
 	struct recording_out out;
 	struct stat st;
-	if (!path || strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+	if (!path || strcmp(path, "-") == 0 || (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)))
 		return 0;
 	int r = recording_out_open(path, "", "", "", false, &out, f);
 	return r ? r : recording_out_close(&out, false, f);

@@ -75,7 +75,7 @@ static int write_file(const struct view *v, const struct job *j, const char *pat
 		log_error("cannot write the timeline to %s: %s", path, strerror(errno));
 		return EXIT_PROBLEM;
 	}
-	bool regular = fstat(fileno(to), &st) == 0 && S_ISREG(st.st_mode);
+	bool regular = lstat(path, &st) == 0 && S_ISREG(st.st_mode); /* not a link, such as /dev/stdout */
 	int status = write_to(v, j, to);
 	errno = 0;
 	bool bad = ferror(to) != 0;

@@ -54,8 +54,7 @@ static int name(struct making *m, size_t i)
 	const struct frame *f = stackset_frame(m->set, node->frame);
 	/* native code and notes have no source: shown as cProfile shows what is built in */
 	const char *file = f->file[0] ? f->file : "~";
-	/* a recording knows the line that ran, not the one where the function begins */
-	int r = calls_function(m->calls, file, 0, f->name, &m->function[i]);
+	int r = calls_function(m->calls, file, MAX(f->first_line, 0), f->name, &m->function[i]);
 	if (r < 0)
 		return r;
 	for (uint32_t up = node->parent; m->nodes[up].parent != up && !m->hidden[i]; up = m->nodes[up].parent)

@@ -200,7 +200,9 @@ static bool same(const struct frame *a, const struct frame *b)
 
 int frametab_intern(struct frametab *t, const struct frame *f, uint32_t *ret)
 {
-	struct frame kept = {.kind = f->kind < FRAME_KIND_MAX ? f->kind : FRAME_NATIVE, .line = f->line};
+	struct frame kept = {.kind = f->kind < FRAME_KIND_MAX ? f->kind : FRAME_NATIVE,
+			     .line = f->line,
+			     .first_line = f->first_line};
 	kept.name = text_intern(t, f->name);
 	kept.file = text_intern(t, f->file);
 	kept.module = text_intern(t, f->module);

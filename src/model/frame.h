@@ -21,6 +21,7 @@ struct frame {
 	const char *file; /* source file as the program knows it; "" unknown */
 	const char *module; /* native: "libtorch_cpu.so"; "" */
 	int32_t line; /* 0: unknown */
+	int32_t first_line; /* where the function begins; 0: unknown. Two frames are one whatever it says */
 };
 
 const char *frame_kind_name(enum frame_kind k); /* "python" */

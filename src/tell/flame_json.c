@@ -120,6 +120,7 @@ static void put_frames(struct sink *k, const struct stackset *s, size_t n)
 		put_text_if(k, "file", f->file);
 		put_text_if(k, "module", f->module);
 		put_u64_if(k, "line", f->line > 0 ? (uint64_t)f->line : 0);
+		put_u64_if(k, "first_line", f->first_line > 0 ? (uint64_t)f->first_line : 0);
 		sink_text(k, "}");
 	}
 	sink_text(k, "]");

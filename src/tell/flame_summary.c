@@ -44,7 +44,9 @@ void flame_summary(const struct stackset *s, FILE *to)
 	if (m->missing[0])
 		(void)fprintf(to, "less is shown than could be: %s\n", m->missing);
 	if (m->incomplete > 0)
-		(void)fprintf(to, "%llu looks found no native frames further out than some function that does not tell its caller\n",
+		(void)fprintf(to,
+			      "in %llu stacks no native frames were found further out than some function that does not "
+			      "tell its caller\n",
 			      (unsigned long long)m->incomplete);
 	if (m->pauses > 0)
 		(void)fprintf(to, "threads were paused %llu times: half of them at most %s, all at most %s, %s in all\n",

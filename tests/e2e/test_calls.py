@@ -303,6 +303,15 @@ def test_a_worker_killed_at_once_is_not_forgotten(python, runner):
     assert len(done.notes) == 2 and all(n["complete"] for n in done.notes), done
 
 
+@countable
+def test_a_program_that_is_started_is_no_lost_worker(python, runner):
+    run = runner(python)
+    done = run("import subprocess, sys\nfor _ in range(3):\n    subprocess.run([sys.executable, '-S', '-c', ''], preexec_fn=lambda: None)\n"
+               "    subprocess.run([sys.executable, '-S', '-c', ''])\n")
+    assert done.status == 0 and not done.err, done
+    assert not list(run.calls.glob("*.begun")), list(run.calls.iterdir())
+
+
 def test_what_was_killed_at_once_is_told(vigil):
     assert counted(vigil, script=KILLED_AT_ONCE).status == 0
     result = vigil("calls", "last")
@@ -581,7 +590,9 @@ def test_a_job_that_was_not_counted_says_what_to_do(vigil):
         assert sleeper.stdout.readline() == b"begun\n"
         result = vigil("calls", sleeper.pid, "-d", "0.5")
         assert result.status == 0 and f"process {sleeper.pid} were not counted" in result.text
-        assert b"samples are estimates" in result.out and b"(heavy)" in result.out
+        assert b"samples are estimates" in result.out
+        begins = 1 + (WORKLOADS / "spin.py").read_text().splitlines().index("def heavy(work, seconds):")
+        assert f"spin.py:{begins}(heavy)".encode() in result.out, result
         report = vigil("calls", sleeper.pid, "-d", "0.5", "--json").json()
         assert report["sampled"] is True and function(report, "burn")["own_s"] > 0.2
         result = vigil("calls", sleeper.pid, "-d", "0.5", "--format", "pstats", "-o", "x.prof")
@@ -592,6 +603,42 @@ def test_a_job_that_was_not_counted_says_what_to_do(vigil):
         sleeper.stdout.close()
     assert vigil("calls", "no-such-job").status == 4
     assert vigil("calls", "./no-such-file.prof").status == 4
+
+
+def test_a_rank_or_attempt_that_is_not_there_is_named(vigil):
+    assert counted(vigil, "--nproc=2").status == 0
+    result = vigil("calls", "last", "--rank", 7)
+    assert result.status == 1 and "no profile of rank 7" in result.text and "ranks 0 to 1" in result.text and not result.out, result
+    result = vigil("calls", "last", "--attempt", 3)
+    assert result.status == 1 and "there is no attempt 3" in result.text and "newest is 0" in result.text, result
+    assert counted(vigil).status == 0
+    result = vigil("calls", "last", "--rank", 0)
+    assert result.status == 1 and "had a rank" in result.text, result
+
+
+def test_one_rank_names_its_own_processes_only(vigil):
+    assert counted(vigil, "--nproc=2").status == 0
+    assert [p["rank"] for p in vigil("calls", "last", "--json", "--rank", 1).json()["processes"]] == [1]
+    for rank, line in enumerate(vigil("calls", "last", "--json", "--per-rank").out.splitlines()):
+        assert [p["rank"] for p in json.loads(line)["processes"]] == [rank]
+
+
+def test_samples_are_of_the_rank_or_process_that_was_asked_for(vigil):
+    run = vigil.start("run", "--nproc", 2, "--name", "pair", "--", sys.executable, WORKLOADS / "spin.py", "--by-rank")
+    begun = b""
+    while begun.count(b"begun") < 2:
+        begun += run.stdout.readline()
+    for rank, does, does_not in ((0, "heavy", "light"), (1, "light", "heavy")):
+        report = vigil("calls", "pair", "-d", 0.5, "--json", "--rank", rank).json()
+        assert report["sampled"] and function(report, does)["own_s"] + function(report, "burn")["own_s"] > 0.2, report
+        assert not function(report, does_not), report
+        pid = next(p["pid"] for p in vigil("stack", "pair", "--json").json()["processes"] if p.get("rank") == rank)
+        report = vigil("calls", pid, "-d", 0.5, "--json").json()
+        assert function(report, does) and not function(report, does_not), report
+        assert report["subject"] == f"process {pid}", report["subject"]
+    assert vigil("calls", "pair", "-d", 0.2, "--rank", 7).status == 1
+    assert vigil("calls", "pair", "-d", 3600, "--per-rank", timeout=20).status == 2
+    run.terminate()
 
 
 def test_an_interpreter_that_shuts_us_out_is_explained(vigil):

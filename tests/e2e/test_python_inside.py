@@ -217,6 +217,38 @@ def test_a_stripped_python_is_found_all_the_same(tmp_path, peek, change, name):
     check_found(peek, [copy, "-Sc", "import _bz2\n" + HOLD])
 
 
+LOOKS_LIKE = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+/* Two words that lead to what leads back, as interpreters.head and .main of 3.11 do, and nothing behind it. */
+static void *pair[2];
+int main(void) {
+	void **interpreter = calloc(1 << 16, 8), **thread = calloc(1 << 10, 8);
+	pair[0] = pair[1] = interpreter;
+	interpreter[2] = thread;
+	thread[2] = interpreter;
+	puts("ready"); fflush(stdout);
+	for (;;) pause();
+}
+"""
+
+
+@pytest.mark.parametrize("folder", ["python3.11/site-packages/some/server", "lib"])
+def test_a_server_in_a_pythons_folder_is_no_python(vigil, peek, begin, tmp_path, folder):
+    compiler = shutil.which("gcc")
+    if not compiler:
+        pytest.skip("no compiler here")
+    where = tmp_path / folder
+    where.mkdir(parents=True)
+    (where / "server.c").write_text(LOOKS_LIKE.replace("ready", "begun"))
+    subprocess.run([compiler, "-o", where / "server", where / "server.c"], check=True)
+    process = begin([where / "server"])
+    assert peek(process.pid)["result"] == "none"
+    shown = vigil("stack", process.pid, "--json").json()["processes"][0]
+    assert "python" not in shown and "main" in [f["name"] for f in shown["threads"][0]["frames"]], shown
+
+
 @static
 def test_a_python_whose_file_was_removed_is_found(tmp_path, peek):
     copy = copy_of_python(tmp_path, "python3", lambda data: None)

@@ -197,6 +197,32 @@ def test_a_program_in_rust(vigil, begin, tmp_path):
     assert record["pauses"] < record["samples"] / 2, record
 
 
+GO = """package main
+import "fmt"
+//go:noinline
+func spin(n uint64) uint64 { for { n = n*6364136223846793005 + 1; if n == 42 { return n } } }
+//go:noinline
+func turn(n uint64) uint64 { return spin(n) + 1 }
+func main() { fmt.Println("begun"); fmt.Println(turn(3)) }
+"""
+
+
+def test_a_program_in_go(vigil, begin, tmp_path):
+    if not shutil.which("go"):
+        pytest.skip("no Go compiler here")
+    (tmp_path / "main.go").write_text(GO)
+    subprocess.run(["go", "build", "-o", "program", "main.go"], cwd=tmp_path, check=True, timeout=120,
+                   env={**os.environ, "GO111MODULE": "off", "GOFLAGS": ""})
+    process = begin([tmp_path / "program"])
+
+    def spinning():
+        threads = vigil("stack", process.pid, "--json").json()["processes"][0]["threads"]
+        return next((t for t in threads if t["frames"] and t["frames"][0]["name"] == "main.spin"), None)
+    thread = wait_for(spinning)
+    assert [f["name"] for f in thread["frames"]] == ["main.spin", "main.turn", "main.main", "runtime.main"], thread
+    assert "incomplete" not in thread and pathlib.Path(thread["frames"][1]["file"]).name == "main.go", thread
+
+
 SILENT = r"""
 #include <stdio.h>
 #include <string.h>
@@ -217,7 +243,7 @@ def test_a_stack_that_ends_too_early_says_so(vigil, begin, compiled):
     assert result.json()["processes"][0]["threads"][0]["incomplete"] is True, result
     assert b"were not found" in vigil("stack", process.pid).out
     record = vigil("flame", process.pid, "-d", 0.3, "-f", "json")
-    assert record.json()["meta"]["incomplete"] > 0 and "no native frames further out" in record.text, record
+    assert record.json()["meta"]["incomplete"] > 0 and "no native frames were found further out" in record.text, record
 
 
 def test_what_is_no_cpython_is_named(vigil, begin, tmp_path):
@@ -254,6 +280,8 @@ def test_what_only_waits_is_not_paused(vigil, begin):
     result = vigil("flame", process.pid, "-d", 0.3, "--native", "--format", "folded")
     assert "nothing was paused" in result.text, result
     assert any("rest" in s and "nanosleep" in s for s in folded(result)), result
+    stacks, matched = (int(re.search(pattern, result.text)[1]) for pattern in (r"(\d+) stacks of", r"matched in (\d+) stacks"))
+    assert stacks == matched > 20, result # also those of looks that found it still standing
 
 
 def then(seconds, *command):

@@ -251,12 +251,13 @@ def test_a_frame_that_cannot_be_proven_is_not_guessed(target, look):
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="hand-written x86_64 code")
-def test_code_that_lies_about_its_stack_is_seen_through(target, look):
-    once = look(target("dynamic", "lying"))
-    wait_for(lambda: known(once()[1])[:1] == ["lying"], what="the loop to begin")
+@pytest.mark.parametrize("kind", ["lying", "silent"])
+def test_code_that_lies_or_is_silent_about_its_stack_is_seen_through(target, look, kind):
+    once = look(target("dynamic", kind))
+    wait_for(lambda: known(once()[1])[:1] == [kind], what="the loop to begin")
     for _ in range(50):
         end, names = once()
-        assert (end, known(names)) == ("complete", ["lying", "to_lying"])
+        assert (end, known(names)) == ("complete", [kind, f"to_{kind}"])
 
 
 def test_a_running_thread_is_not_taken_for_a_blocked_one(target, look):

@@ -106,6 +106,12 @@ def test_rays_workers_show_the_users_functions(vigil, ray, tmp_path):
             frames[kind] = {f["name"] for p in result.json()["processes"] for t in p["threads"] for f in t["frames"]}
         assert "gradient_of" in frames["actor"] and any("learn" in name for name in frames["actor"]), frames["actor"]
         assert "preprocess" in frames["task"], frames["task"]
+    # Ray's own servers lie below a Python's folder, and are programs in C++.
+    servers = [p for p in vigil("stack", driver.pid, "--json").json()["processes"] if p["name"] in ("gcs_server", "raylet")]
+    assert len(servers) == 2 and not any("python" in p for p in servers), servers
+    for server in servers:
+        main = server["threads"][0]["frames"]
+        assert main[0]["name"].startswith("epoll") and main[-1]["name"] == "_start", main
     answer = record(vigil, pids["actor"], "-d", 2, "--native")
     merged_well(answer)
     seen = paths(answer)

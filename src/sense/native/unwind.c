@@ -451,7 +451,16 @@ static bool silent_takes_room(struct walk *w, struct prologue *ret)
 	struct native_symbol s;
 	uint64_t pc = w->now.reg[REG_PC];
 	native_symbol(w->native, pc, true, &s);
-	return s.kind == NATIVE_FUNCTION && s.offset <= pc && prologue_read(w, pc - s.offset, pc, ret);
+	return s.kind == NATIVE_FUNCTION && s.offset <= pc &&
+	       (prologue_read(w, pc - s.offset, pc, ret) || ret->room > 0); /* some only push what they give back */
+}
+
+/* The outermost frame of a chain of pointers keeps a zero where another one keeps the next: where Go's threads begin. */
+static bool is_outermost(struct walk *w)
+{
+	uint64_t older;
+	return w->by_pointer && known(&w->now, REG_FP) && w->now.reg[REG_FP] >= w->floor &&
+	       unwind_load(w, w->now.reg[REG_FP], &older) && older == 0;
 }
 
 static int by_guess(struct walk *w, struct unwind_frame *frame)
@@ -464,7 +473,9 @@ static int by_guess(struct walk *w, struct unwind_frame *frame)
 	struct prologue p;
 	if (w->exact && w->trace->n == 1 && silent_takes_room(w, &p))
 		return unwind_scan(w, &p);
-	return by_leaf(w, frame, CALL_SOME) ? STEP_ON : UNWIND_NO_INFO;
+	if (by_leaf(w, frame, CALL_SOME))
+		return STEP_ON;
+	return is_outermost(w) ? UNWIND_COMPLETE : UNWIND_NO_INFO;
 }
 
 /* --- the walk --- */

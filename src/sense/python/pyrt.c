@@ -222,8 +222,11 @@ static bool code_fits(struct remote *r, const struct pyrt *rt)
 	return basic == (rt->minor >= 11 ? rt->off.code.bytecode : rt->off.code.size);
 }
 
-/* One possible address of _PyRuntime. */
-static int runtime_try(struct search *s, struct place *at, uint64_t bias, uint64_t addr)
+/*
+ * One possible address of _PyRuntime. guessed: it was found by what lies there, which is little: words of any large
+ * program can look so. Then there has to be a frame of a function, too.
+ */
+static int runtime_try(struct search *s, struct place *at, uint64_t bias, uint64_t addr, bool guessed)
 {
 	struct pyrt rt = {.runtime = addr};
 	struct elf_symbol symbol;
@@ -236,6 +239,8 @@ static int runtime_try(struct search *s, struct place *at, uint64_t bias, uint64
 		r = chain_check(s->remote, &rt);
 		if (r == 0 && !rt.code_type)
 			rt.code_type = pyscan_code_type(s->remote, &rt);
+		if (r == 0 && !rt.code_type && guessed)
+			return 0;
 	}
 	if (r == 0 && !code_fits(s->remote, &rt))
 		r = fault_set(&f, PYRT_UNKNOWN, "Python %s in %.200s is built in a way that is not known",
@@ -267,7 +272,7 @@ static int copies_try(struct search *s, struct place *at, uint64_t value)
 			continue;
 		any = true;
 		last = bias;
-		int r = runtime_try(s, at, bias, bias + value);
+		int r = runtime_try(s, at, bias, bias + value, false);
 		if (r)
 			return r;
 	}
@@ -305,11 +310,11 @@ static int scan_try(struct search *s, struct place *at)
 	uint64_t addr = 0;
 	bool patch = false;
 	if (pyscan_cookie(s->remote, s->maps, at->row, &addr))
-		return runtime_try(s, at, 0, addr);
+		return runtime_try(s, at, 0, addr, false);
 	int r = version_find(s, at, 0, &rt.version, &patch, &f);
 	if (r == 0 && pyoffsets_of((uint8_t)(rt.version >> 16 & 0xff), &rt.off) &&
 	    pyscan_chain(s->remote, s->maps, at->row, &rt.off, &addr))
-		return runtime_try(s, at, 0, addr);
+		return runtime_try(s, at, 0, addr, true);
 	return 0;
 }
 

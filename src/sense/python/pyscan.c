@@ -198,21 +198,31 @@ static uint64_t frame_of(struct remote *r, const struct pyoffsets *o, uint64_t t
 	return remote_u64(r, thread + o->thread.frame, &frame) == 0 ? frame : 0;
 }
 
+/* A frame of the first thread, of the first interpreter, that runs something; 0: none does. */
+static uint64_t any_frame(struct remote *r, const struct pyrt *rt)
+{
+	const struct pyoffsets *o = &rt->off;
+	uint64_t interp = 0, thread = 0, frame = 0;
+	int e = remote_u64(r, rt->runtime + o->runtime.interpreters_head, &interp);
+	for (int i = 0; e == 0 && i < 64 && interp; i++) {
+		e = remote_u64(r, interp + o->interp.threads_head, &thread);
+		for (int k = 0; e == 0 && k < 64 && thread; k++) {
+			frame = frame_of(r, o, thread);
+			if (frame)
+				return frame;
+			e = remote_u64(r, thread + o->thread.next, &thread);
+		}
+		if (e == 0)
+			e = remote_u64(r, interp + o->interp.next, &interp);
+	}
+	return 0;
+}
+
 uint64_t pyscan_code_type(struct remote *r, const struct pyrt *rt)
 {
 	const struct pyoffsets *o = &rt->off;
-	uint64_t interp = 0, thread = 0, frame = 0, code = 0, type = 0, name = 0;
+	uint64_t frame = any_frame(r, rt), code = 0, type = 0, name = 0;
 	char text[8];
-	if (remote_u64(r, rt->runtime + o->runtime.interpreters_head, &interp) != 0)
-		return 0;
-	/* The first one of the chain that runs something. */
-	for (int i = 0; i < 64 && interp && !frame; i++) {
-		if (remote_u64(r, interp + o->interp.threads_head, &thread) != 0)
-			return 0;
-		frame = thread ? frame_of(r, o, thread) : 0;
-		if (remote_u64(r, interp + o->interp.next, &interp) != 0)
-			return 0;
-	}
 	for (int i = 0; i < 8 && frame; i++) {
 		if (remote_u64(r, frame + o->frame.code, &code) == 0 &&
 		    remote_u64(r, (code & ~UINT64_C(3)) + o->object.type, &type) == 0 &&

@@ -274,6 +274,26 @@ __asm__(".text\n.globl lying\n.type lying, @function\nlying:\n.cfi_startproc\n"
 	"1: add %rsi, (%rdi)\ncmpb $0, (%rdx)\nje 1b\n"
 	"mov %rbx, %rsp\nadd $96, %rsp\npop %rbx\npop %rbp\nret\n.cfi_endproc\n.size lying, .-lying\n");
 
+/* The same without any information: it has only pushed what it gives back. rbp is not the frame pointer meanwhile. */
+void silent(volatile unsigned long *count, unsigned long step, const volatile char *until);
+__asm__(".text\n.globl silent\n.type silent, @function\nsilent:\n"
+	"push %r13\npush %r12\npush %rbx\npush %rbp\nxor %ebp, %ebp\n"
+	"1: add %rsi, (%rdi)\ncmpb $0, (%rdx)\nje 1b\n"
+	"pop %rbp\npop %rbx\npop %r12\npop %r13\nret\n.size silent, .-silent\n");
+
+static far_away void to_silent(void)
+{
+	static volatile char never;
+	volatile char room[4096];
+	for (size_t i = 0; i < sizeof(room); i++)
+		room[i] = 'A';
+	printf("tid %ld\nready\n", syscall(SYS_gettid));
+	fflush(stdout);
+	silent(&counter, 1, &never);
+	STAY;
+	depth_now = room[5];
+}
+
 static far_away void to_lying(void)
 {
 	static volatile char never;
@@ -318,6 +338,8 @@ static void names(void)
 #if defined(__x86_64__)
 	NAME(lying);
 	NAME(to_lying);
+	NAME(silent);
+	NAME(to_silent);
 #endif
 }
 
@@ -336,7 +358,7 @@ int main(int argc, char **argv)
 		{"vfork", forked, NULL},	  {"working", work_a, NULL},	{"measured", NULL, measured},
 		{"unwindable", unwindable, NULL}, {"headless", headless, NULL},
 #if defined(__x86_64__)
-		{"lying", to_lying, NULL},
+		{"lying", to_lying, NULL},	  {"silent", to_silent, NULL},
 #endif
 	};
 	names();

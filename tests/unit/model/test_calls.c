@@ -249,6 +249,29 @@ static void a_recording_gives_own_and_total_samples(void **state)
 	assert_int_equal(spread.max_rank, 1);
 }
 
+/* As methods of classes are, up to Python 3.10. */
+static void functions_of_one_name_are_told_apart_by_where_they_begin(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = stackset_new();
+	const struct stack_lane lane = {.pid = 10, .rank = NO_RANK};
+	uint32_t at, id[3];
+	for (int32_t i = 0; i < 3; i++) {
+		const struct frame f = {.kind = FRAME_PYTHON, .name = "__init__", .file = "a.py", .module = "",
+					.line = 10 * i + 5, .first_line = i == 2 ? 21 : 1};
+		assert_int_equal(frametab_intern(stackset_frames(s), &f, &id[i]), 0);
+	}
+	assert_int_equal(stackset_lane(s, &lane, &at), 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(stackset_add(s, at, &id[i], 1, SAMPLE_RUNNING, true, NS_PER_S), 0);
+	cleanup(calls_freep) struct calls *c = NULL;
+	assert_int_equal(calls_from_stackset(s, &c), 0);
+	assert_int_equal(calls_len(c), 2);
+	assert_int_equal(calls_get(c, 0)->line, 1);
+	assert_int_equal(calls_get(c, 0)->n_calls, 2);
+	assert_int_equal(calls_get(c, 1)->line, 21);
+}
+
 static void an_empty_recording_gives_an_empty_table(void **state)
 {
 	(void)state;
@@ -273,6 +296,7 @@ int main(void)
 		cmocka_unit_test(the_order_is_that_of_the_column_and_then_of_the_names),
 		cmocka_unit_test(counts_stop_growing_instead_of_starting_anew),
 		cmocka_unit_test(a_recording_gives_own_and_total_samples),
+		cmocka_unit_test(functions_of_one_name_are_told_apart_by_where_they_begin),
 		cmocka_unit_test(an_empty_recording_gives_an_empty_table),
 	};
 	return cmocka_run_group_tests_name("model/calls", tests, NULL, NULL);
