@@ -41,6 +41,8 @@ void hangeye_begin(struct hangeye *e, const struct hang_job *job)
 	e->usage = (struct usage){.n = 0};
 	e->n_use[0] = e->n_use[1] = e->n_lanes = e->n_net = 0;
 	e->net_ns = e->first_ns = 0;
+	e->gpus = e->gpus_ever = 0;
+	e->opens_gpus = false;
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].rank != NO_RANK)
 			ranks[n++] = job->rank[i].rank;
@@ -334,6 +336,9 @@ static void devices_fill(struct hangeye *e, const struct world *w, struct hangde
 	struct gpuclaim claim = hangdevices_claim(d, w, pids, n, own, n_own);
 	hangdevices_fill(d, claim, s);
 	e->gpus |= claim.devices;
+	e->gpus_ever |= claim.devices;
+	if (d->set && d->set->n_findings && !e->gpus_ever && !e->opens_gpus)
+		e->opens_gpus = hangdevices_any_open(d, w, own, n_own);
 }
 
 void hangeye_look(struct hangeye *e, const struct world *w, const struct hang_job *job, enum hangeye_mood mood,
