@@ -523,6 +523,16 @@ static void pace_gather(struct causegather *g)
 	rankpace_compare(&g->pace, &g->ret->pace);
 }
 
+/* What the kernel's log would say, by the driver's own word. */
+static void driver_gather(struct causegather *g, struct cause_set *now)
+{
+	if (g->kmsg_result == 0)
+		return;
+	source_begin(g, RULE_KMSG, now, 0);
+	gpuwatch_kernel_lines(g->gpus, line_feed, g);
+	source_end(g);
+}
+
 static void counters_gather(struct causegather *g, struct cause_set *now, const struct stackfacts *stacks)
 {
 	char line[400];
@@ -535,7 +545,7 @@ static void counters_gather(struct causegather *g, struct cause_set *now, const 
 	silence(g, stacks);
 	ports_tell(g, now);
 	sockets_tell(g);
-	gpuwatch_lines(g->gpus, line_feed, g);
+	gpuwatch_lines(g->gpus, g->w->mono_ns(), line_feed, g);
 	shm_tell(g, now);
 	if (g->stacks)
 		loaders_tell(g);
@@ -587,6 +597,7 @@ static void verdict_make(struct causegather *g)
 		stacks_gather(g, &now);
 	errors_gather(g);
 	pace_gather(g);
+	driver_gather(g, &now);
 	counters_gather(g, &now, &stacks);
 	g->ret->n_matches = now.n_matches;
 	if (g->result == 0 && causes_judge(&now, &g->ret->verdict) == CAUSES_NONE)

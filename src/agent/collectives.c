@@ -1,4 +1,4 @@
-#include "agent/collectives.h"
+#include "agent/collectives_parts.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,8 +14,6 @@
 #define ENVIRON_MAX (256 * KIB)
 #define FILES_MAX 16384
 #define TASKS_CAP 32768
-/* Between the two looks of RAS: long enough for any step that moves at all to show. */
-#define RAS_GAP_NS (3 * NS_PER_S)
 #define DUMP_LOOK_NS (200 * NS_PER_MS)
 
 void collectives_done(struct collectives *c)
@@ -23,8 +21,7 @@ void collectives_done(struct collectives *c)
 	collective_freep(&c->set);
 }
 
-static void note(struct collectives *c, const char *fmt, ...) printf_like(2, 3);
-static void note(struct collectives *c, const char *fmt, ...)
+void collectives_note(struct collectives *c, const char *fmt, ...)
 {
 	va_list ap;
 	if (c->n_notes == COLLECTIVES_NOTES) {
@@ -42,7 +39,7 @@ static int add_dump(struct collectives *c, int32_t rank, struct flightrec *r)
 {
 	int e = collective_add_flightrec(c->set, rank, r);
 	if (r->cut)
-		note(c, "rank %d: its dump is not whole: %s; %zu calls of it were read", rank, r->why, r->n_entries);
+		collectives_note(c, "rank %d: its dump is not whole: %s; %zu calls of it were read", rank, r->why, r->n_entries);
 	flightrec_done(r);
 	c->n_read += e == 0;
 	return e;
@@ -72,7 +69,7 @@ static int add_ras_text(struct collectives *c, const char *path, struct span byt
 	struct fault f = {.text = ""};
 	int e = ncclras_parse(bytes, &r, &f);
 	if (e > 0)
-		note(c, "%s: %s", path, first);
+		collectives_note(c, "%s: %s", path, first);
 	if (e)
 		return e < 0 ? e : 0;
 	e = collective_add_ras(c->set, &r, NULL, NULL, 0);
@@ -92,7 +89,7 @@ static int add_bytes(struct collectives *c, const char *path, struct span bytes)
 		if (e == 0 && rank_of(path, &ring, &rank))
 			return add_ring(c, rank, &ring);
 		if (e >= 0)
-			note(c, "%s: %s", path,
+			collectives_note(c, "%s: %s", path,
 			     e ? f.text : "its process had no RANK: whose calls these are is not known");
 		if (e == 0)
 			ncclring_done(&ring);
@@ -107,7 +104,7 @@ static int add_bytes(struct collectives *c, const char *path, struct span bytes)
 	if (rank_of(path, NULL, &rank))
 		return add_dump(c, rank, &dump);
 	flightrec_done(&dump);
-	note(c, "%s: its name does not end in the number of a rank, as nccl_trace_rank_3 does", path);
+	collectives_note(c, "%s: its name does not end in the number of a rank, as nccl_trace_rank_3 does", path);
 	return 0;
 }
 
@@ -119,7 +116,7 @@ static int add_file(struct collectives *c, int dirfd, const char *name, const ch
 	if (e == -ENOMEM)
 		return e;
 	if (e) {
-		note(c, "%s: cannot be read: %s", shown, strerror(-e));
+		collectives_note(c, "%s: cannot be read: %s", shown, strerror(-e));
 		return 0;
 	}
 	return add_bytes(c, shown, (struct span){bytes, len});
@@ -139,7 +136,7 @@ static int add_folder(struct collectives *c, const char *path)
 	int32_t rank;
 	size_t n = 0;
 	if (!d) {
-		note(c, "%s: cannot be read: %s", path, strerror(errno));
+		collectives_note(c, "%s: cannot be read: %s", path, strerror(errno));
 		return 0;
 	}
 	for (struct dirent *entry = readdir(d); entry && e == 0 && n < FILES_MAX; entry = readdir(d)) {
@@ -151,7 +148,7 @@ static int add_folder(struct collectives *c, const char *path)
 		n++;
 	}
 	if (n == 0)
-		note(c, "%s: no file in it has a name that ends in the number of a rank", path);
+		collectives_note(c, "%s: no file in it has a name that ends in the number of a rank", path);
 	return e;
 }
 
@@ -172,7 +169,7 @@ int collectives_of_files(char **paths, size_t n, struct collectives *ret)
 	for (size_t i = 0; i < n && e == 0; i++) {
 		struct stat st;
 		if (stat(paths[i], &st) != 0)
-			note(&c, "%s: %s", paths[i], strerror(errno));
+			collectives_note(&c, "%s: %s", paths[i], strerror(errno));
 		else
 			e = S_ISDIR(st.st_mode) ? add_folder(&c, paths[i]) : add_file(&c, AT_FDCWD, paths[i], paths[i]);
 	}
@@ -185,22 +182,6 @@ int collectives_of_files(char **paths, size_t n, struct collectives *ret)
 	*ret = c;
 	return 0;
 }
-
-/* One rank of a running job. */
-struct living {
-	int32_t rank;
-	pid_t pid;
-	int root_fd; /* its own view of the files */
-	struct flightrec_place place;
-	char ring[512], ras[128], ras_enable[8];
-	uint64_t start_ticks;
-	int64_t dumped_ns; /* of the dump that was there before it was asked; 0 none */
-	bool read;
-};
-struct ranks {
-	struct living *row;
-	size_t n;
-};
 
 static void ranks_done(struct ranks *r)
 {
@@ -235,7 +216,7 @@ static void look_at(const struct world *w, int32_t rank, pid_t pid, struct livin
 	if (proc_stat_read(w, l->pid, &stat) == 0)
 		l->start_ticks = stat.start_ticks;
 	if (e)
-		note(c, "rank %d: the environment of process %d cannot be read; the usual places of dumps are tried",
+		collectives_note(c, "rank %d: the environment of process %d cannot be read; the usual places of dumps are tried",
 		     l->rank, (int)l->pid);
 	struct span block = {text, e ? 0 : len};
 	flightrec_place(block, &l->place);
@@ -306,13 +287,6 @@ static int64_t dump_ns(const struct living *l)
 	return newest;
 }
 
-static void pause_until(const struct world *w, uint64_t until_ns)
-{
-	uint64_t left = sub_floor(until_ns, w->mono_ns());
-	struct timespec t = {.tv_sec = (time_t)(left / NS_PER_S), .tv_nsec = (long)(left % NS_PER_S)};
-	nanosleep(&t, NULL);
-}
-
 static int ask_one(const struct living *l)
 {
 	const char *prefix = l->place.pipe_prefix, *name;
@@ -333,10 +307,10 @@ static void ask_dumps(const struct world *w, struct ranks *r, uint64_t deadline_
 		l->read = e != 0; /* here: not to be waited for */
 		asked += e == 0;
 		if (e == FLIGHTREC_NOBODY)
-			note(c, "rank %d: nobody listens at its pipe for dumps any more", l->rank);
+			collectives_note(c, "rank %d: nobody listens at its pipe for dumps any more", l->rank);
 	}
 	if (asked == 0)
-		note(c, "no rank can be asked for a dump: TORCH_NCCL_DEBUG_INFO_PIPE_FILE is not set in the job");
+		collectives_note(c, "no rank can be asked for a dump: TORCH_NCCL_DEBUG_INFO_PIPE_FILE is not set in the job");
 	while (asked && w->mono_ns() < deadline_ns) {
 		asked = 0;
 		for (size_t i = 0; i < r->n; i++) {
@@ -345,7 +319,7 @@ static void ask_dumps(const struct world *w, struct ranks *r, uint64_t deadline_
 			asked += !l->read;
 		}
 		if (asked)
-			pause_until(w, MIN(w->mono_ns() + DUMP_LOOK_NS, deadline_ns));
+			collectives_pause(w, MIN(w->mono_ns() + DUMP_LOOK_NS, deadline_ns));
 	}
 }
 
@@ -358,7 +332,7 @@ static int read_dump(struct collectives *c, const struct living *l, int64_t sinc
 		TEXT_FORMAT(path, "%s%d", l->place.prefix[i], l->rank);
 		int64_t written_ns = since_unix_ms ? mtime_ns(l, path) : 0;
 		if (written_ns && written_ns / (int64_t)NS_PER_MS < since_unix_ms) {
-			note(c, "rank %d: %s is of an earlier time", l->rank, path);
+			collectives_note(c, "rank %d: %s is of an earlier time", l->rank, path);
 			continue;
 		}
 		const char *name;
@@ -373,7 +347,7 @@ static int read_dump(struct collectives *c, const struct living *l, int64_t sinc
 			return add_dump(c, l->rank, &dump);
 		}
 		if (e != FLIGHTREC_NONE)
-			note(c, "rank %d: %.*s%s", l->rank, (int)(strrchr(path, '/') + 1 - path), path, f.text);
+			collectives_note(c, "rank %d: %.*s%s", l->rank, (int)(strrchr(path, '/') + 1 - path), path, f.text);
 	}
 	return 0;
 }
@@ -399,7 +373,7 @@ static int read_ring(const struct world *w, struct collectives *c, const struct 
 	if (e == -ENOMEM)
 		return e;
 	if (e == NCCLRING_FOREIGN)
-		note(c, "rank %d: %s", l->rank, f.text);
+		collectives_note(c, "rank %d: %s", l->rank, f.text);
 	if (e)
 		return 0;
 	*ret_found = true;
@@ -430,94 +404,6 @@ static bool is_used(const struct world *w, const struct ranks *r)
 	return false;
 }
 
-static struct ncclras_version version_of(const struct world *w, const struct ranks *r)
-{
-	struct ncclras_version v = {.known = false};
-	for (size_t i = 0; i < r->n && i < 8 && !v.known; i++) {
-		struct maps maps;
-		if (maps_read(w, r->row[i].pid, &maps) != 0)
-			continue;
-		for (size_t j = 0; j < maps.n && !v.known; j++) {
-			const char *name = strstr(maps.rows[j].path, "/libnccl.so.");
-			if (name)
-				ignore(ncclras_version_parse(span_of(name), &v), "a name without a number");
-		}
-		maps_done(&maps);
-	}
-	return v;
-}
-
-static uint64_t age_of(const struct world *w, const struct ranks *r)
-{
-	uint64_t youngest = 0;
-	for (size_t i = 0; i < r->n; i++)
-		youngest = MAX(youngest, r->row[i].start_ticks);
-	char text[64];
-	size_t len;
-	double up_s = 0;
-	if (file_read_at(w->proc_fd, "uptime", text, sizeof(text), &len) == 0)
-		up_s = strtod(text, NULL);
-	double start_s = w->ticks_per_s ? (double)youngest / (double)w->ticks_per_s : 0;
-	return up_s > start_s ? (uint64_t)((up_s - start_s) * (double)NS_PER_S) : 0;
-}
-
-/* Two looks: what differs between ranks for a moment is how it works. */
-static int ask_ras(const struct world *w, const struct ranks *r, const struct collectives_want *want,
-		   struct ncclras_version version, uint64_t deadline_ns, struct collectives *c)
-{
-	struct ncclras_address address;
-	struct ncclras_report now = {.n_comms = 0}, before = {.n_comms = 0};
-	struct fault f = {.text = ""};
-	char from[32];
-	const char *text = want->ras_address ? want->ras_address : r->row[0].ras;
-	cleanup(freep) struct ncclras_process_id *ours = calloc(r->n, sizeof(*ours));
-	cleanup(freep) struct collective_place *places = calloc(r->n, sizeof(*places));
-	if (!ours || !places)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->n; i++) {
-		ours[i].pid = r->row[i].pid;
-		places[i] = (struct collective_place){.rank = r->row[i].rank, .pid = r->row[i].pid};
-	}
-	int e = ncclras_address_parse(span_of(text), &address, &f);
-	if (e == 0)
-		e = ncclras_ask(&address, version, ours, r->n, w->mono_ns, deadline_ns, &before, from, sizeof(from),
-				&f);
-	if (e == -ENOMEM)
-		return e;
-	if (e) {
-		note(c, "NCCL RAS: %s", f.text[0] ? f.text : strerror(-e));
-		return 0;
-	}
-	pause_until(w, MIN(w->mono_ns() + RAS_GAP_NS, deadline_ns));
-	e = ncclras_ask(&address, version, ours, r->n, w->mono_ns, deadline_ns, &now, from, sizeof(from), &f);
-	if (e == 0) {
-		e = collective_add_ras(c->set, &now, &before, places, r->n);
-		c->n_read += e == 0;
-	} else if (e != -ENOMEM) {
-		note(c, "NCCL RAS: %s", f.text[0] ? f.text : strerror(-e));
-		e = 0;
-	}
-	ncclras_done(&now);
-	ncclras_done(&before);
-	return e;
-}
-
-static int ras(const struct world *w, const struct ranks *r, const struct collectives_want *want, uint64_t deadline_ns,
-	       struct collectives *c)
-{
-	const struct ncclras_wish wish = {.version = version_of(w, r),
-					  .job_age_ns = age_of(w, r),
-					  .enable = span_of(r->row[0].ras_enable),
-					  .force = want->ras_force};
-	enum ncclras_gate gate = ncclras_allowed(&wish);
-	if (gate == NCCLRAS_ASK)
-		return ask_ras(w, r, want, wish.version, deadline_ns, c);
-	bool can_force = gate != NCCLRAS_OFF && gate != NCCLRAS_ABSENT;
-	note(c, "NCCL RAS was not asked: %s%s", ncclras_gate_text(gate),
-	     can_force && !want->ras_no_hint ? " (--force asks nevertheless)" : "");
-	return 0;
-}
-
 static int gather(const struct world *w, const struct ranks *r, const struct collectives_want *want,
 		  uint64_t deadline_ns, struct collectives *c)
 {
@@ -533,7 +419,7 @@ static int gather(const struct world *w, const struct ranks *r, const struct col
 				"no Flight Recorder dump and no ring of vigil's NCCL plugin is there");
 	}
 	if (e == 0 && !want->no_ras)
-		e = ras(w, r, want, deadline_ns, c);
+		e = collectives_ras(w, r, want, deadline_ns, c);
 	return e;
 }
 
@@ -546,7 +432,7 @@ int collectives_of_job(const struct world *w, const struct collectives_want *wan
 	int e = c.set ? take_ranks(w, want, &r, &c) : -ENOMEM;
 	bool look = r.n && (!want->only_if_used || is_used(w, &r));
 	if (e == 0 && r.n == 0)
-		note(&c, "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this machine");
+		collectives_note(&c, "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this machine");
 	if (e == 0 && look && want->ask_dumps)
 		ask_dumps(w, &r, MIN(dumps_ns, deadline_ns), &c);
 	if (e == 0 && look)

@@ -50,12 +50,12 @@ struct hangcause *hangcause_free(struct hangcause *h)
 	return NULL;
 }
 
-void hangcause_devices(struct hangcause *h, const struct hangdevices *d, uint32_t devices)
+void hangcause_devices(struct hangcause *h, const struct hangdevices *d, const struct hangeye *eye)
 {
 	static struct gpu_set own; /* large */
 	if (!h->g || !d->set)
 		return;
-	hangdevices_of(d, devices, &own);
+	hangdevices_of(d, eye->gpus, eye->gpus_ever, eye->gpus_ever || eye->opens_gpus, &own);
 	causegather_gpus(h->g, &own);
 }
 

@@ -12,6 +12,7 @@
 #include "agent/causegather.h"
 #include "agent/hangcrew.h"
 #include "agent/hangdevices.h"
+#include "agent/hangeye.h"
 #include "model/pulse.h"
 
 #define HANGCAUSE_WHY 200
@@ -23,8 +24,8 @@ struct hangcause *hangcause_new(const struct world *w, const char *rules, const 
 				const struct hang_job *job,
 				int64_t started_unix_ms);
 struct hangcause *hangcause_free(struct hangcause *h);
-/* A sample of the devices was taken: those that the job uses are followed (bits as of hangdevices_claim). */
-void hangcause_devices(struct hangcause *h, const struct hangdevices *d, uint32_t devices);
+/* A sample of the devices was taken: those that the job uses are followed. */
+void hangcause_devices(struct hangcause *h, const struct hangdevices *d, const struct hangeye *eye);
 /* Reading begins. All but h is borrowed during the call only, crew until hangcause_finish. */
 void hangcause_begin(struct hangcause *h, const struct crew *crew, const struct hang_job *job, const struct pulses *p);
 /* The next part of what was begun. True: nothing is left to read. */

@@ -86,12 +86,41 @@ struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, 
 	return gpuclaim_of(d->set, unsettled, &rank);
 }
 
-void hangdevices_of(const struct hangdevices *d, uint32_t devices, struct gpu_set *ret)
+bool hangdevices_any_open(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n)
+{
+	struct gpuclaim_rank rank = {.n = 0};
+	if (!d->holders)
+		return false;
+	gpuholders_look(d->holders, w, pids, n, &rank, NULL);
+	return gpuheld_count(&rank.open) > 0;
+}
+
+static bool is_among(const struct gpu_set *set, uint32_t devices, const char *uuid)
+{
+	for (uint32_t i = 0; i < set->n; i++)
+		if (devices >> i & 1 && strcmp(set->gpu[i].uuid, uuid) == 0)
+			return true;
+	return false;
+}
+
+void hangdevices_of(const struct hangdevices *d, uint32_t devices, uint32_t ever, bool findings, struct gpu_set *ret)
 {
 	ret->n = ret->n_findings = ret->n_events = ret->n_drivers = 0;
 	for (uint32_t i = 0; d->set && i < d->set->n; i++)
 		if (devices >> i & 1)
 			ret->gpu[ret->n++] = d->set->gpu[i];
+	/* whose name is needed, though it has no values any more */
+	for (uint32_t i = 0; d->set && i < d->set->n; i++)
+		if (ever >> i & ~(devices >> i) & 1 && d->set->gpu[i].lost)
+			ret->gpu[ret->n++] = d->set->gpu[i];
+	for (uint32_t i = 0; d->set && i < d->set->n_findings; i++) {
+		const struct gpu_finding *f = &d->set->finding[i];
+		if (f->uuid[0] ? is_among(d->set, devices | ever, f->uuid) : findings)
+			ret->finding[ret->n_findings++] = *f;
+	}
+	for (uint32_t i = 0; d->set && i < d->set->n_events; i++)
+		if (is_among(d->set, devices | ever, d->set->event[i].uuid))
+			ret->event[ret->n_events++] = d->set->event[i];
 }
 
 /* The job's sums become means at the end; clocks are the lowest, reasons are or-ed. */

@@ -39,5 +39,10 @@ struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, 
 				  const pid_t *own, size_t n_own);
 /* Means over those devices. */
 void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct pulse_seen *seen);
-/* The samples of the devices alone whose bit is set. */
-void hangdevices_of(const struct hangdevices *d, uint32_t devices, struct gpu_set *ret);
+/* Has any of the processes a device open? Asked where a driver has said nothing of any. */
+bool hangdevices_any_open(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n);
+/*
+ * The samples of the devices alone whose bit is set, and what drivers have told of these (findings, events): of all that
+ * were the job's, for a device that its driver has given up is nobody's. findings: of drivers as a whole as well.
+ */
+void hangdevices_of(const struct hangdevices *d, uint32_t devices, uint32_t ever, bool findings, struct gpu_set *ret);

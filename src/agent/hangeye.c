@@ -45,6 +45,8 @@ void hangeye_begin(struct hangeye *e, const struct hang_job *job)
 	e->n_use[0] = e->n_use[1] = e->n_lanes = e->n_net = 0;
 	e->net_ns = e->first_ns = e->timeout_ns = 0;
 	e->timeout_of = 0;
+	e->gpus = e->gpus_ever = 0;
+	e->opens_gpus = false;
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].rank != NO_RANK)
 			ranks[n++] = job->rank[i].rank;
@@ -338,6 +340,9 @@ static void devices_fill(struct hangeye *e, const struct world *w, struct hangde
 	struct gpuclaim claim = hangdevices_claim(d, w, pids, n, own, n_own);
 	hangdevices_fill(d, claim, s);
 	e->gpus |= claim.devices;
+	e->gpus_ever |= claim.devices;
+	if (d->set && d->set->n_findings && !e->gpus_ever && !e->opens_gpus)
+		e->opens_gpus = hangdevices_any_open(d, w, own, n_own);
 }
 
 /* Asked once of the first rank's program, when it has become what it is. */

@@ -37,7 +37,8 @@ struct hangeye {
 	} net[HANG_RANKS * 4]; /* of its main processes and loaders, when sockets were last read */
 	size_t n_net;
 	uint64_t net_ns;
-	uint32_t gpus; /* devices of all its ranks as of the last look: bits of hangdevices_claim */
+	uint32_t gpus, gpus_ever; /* devices of all its ranks as of the last look, and of any: bits of hangdevices_claim */
+	bool opens_gpus; /* it has device files open, whatever a driver says */
 	bool no_net; /* sockets cannot be asked here */
 	uint64_t first_ns;
 	uint64_t timeout_ns; /* of the job's framework; 0 unknown */

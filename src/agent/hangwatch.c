@@ -263,7 +263,7 @@ static void cause_look(struct watch *k, struct watched *j)
 	if (k->devices.sampled_ns == j->devices_ns)
 		return;
 	j->devices_ns = k->devices.sampled_ns;
-	hangcause_devices(j->cause, &k->devices, j->eye.gpus);
+	hangcause_devices(j->cause, &k->devices, &j->eye);
 }
 
 /*

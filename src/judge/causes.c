@@ -204,6 +204,24 @@ static void ib_words(const struct cause_set *s, uint32_t exponent, struct buf *b
 	buf_printf(b, "4.096 us x 2^%u x %u = %.3g s", exponent, retries, causes_ib_timeout_s(exponent, retries));
 }
 
+/* Waiting longer is no advice to who waits that long already. */
+static void ib_longer(const struct cause_set *s, struct buf *b)
+{
+	uint32_t now = fact_number(s, "NCCL_IB_TIMEOUT", ib_timeout_default(s));
+	if (now >= 22) {
+		buf_printf(b, "NCCL_IB_TIMEOUT is %u already: waiting longer still would only tell it later", now);
+		return;
+	}
+	buf_add(b, "set NCCL_IB_TIMEOUT=22, which waits ");
+	ib_words(s, 22, b);
+}
+
+static bool ends_in(const struct buf *b, const char *word)
+{
+	size_t n = strlen(word);
+	return b->len >= n && memcmp(b->text + b->len - n, word, n) == 0;
+}
+
 static bool place_fill(const struct cause_set *s, const struct rule_match *m, struct span name, struct buf *b)
 {
 	if (span_eq(name, "ib_timeout")) {
@@ -214,6 +232,10 @@ static bool place_fill(const struct cause_set *s, const struct rule_match *m, st
 		ib_words(s, 22, b);
 		return true;
 	}
+	if (span_eq(name, "ib_timeout_longer")) {
+		ib_longer(s, b);
+		return true;
+	}
 	for (size_t i = 0; i < RULE_EXTRACTS; i++) {
 		if (!span_eq(name, rule_extract_name((enum rule_extract)i)))
 			continue;
@@ -221,6 +243,8 @@ static bool place_fill(const struct cause_set *s, const struct rule_match *m, st
 			buf_add(b, m->value[i]);
 		else if (i == RULE_RANK && m->rank != NO_RANK)
 			buf_printf(b, "%d", m->rank);
+		else if (ends_in(b, "peer ") || ends_in(b, "adapter "))
+			b->text[--b->len] = '\0'; /* "the peer is dead": whose name is not known needs none */
 		else
 			buf_add(b, "?");
 		return true;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 
 #define GAP_NS (60 * NS_PER_S)
+#define EVENT_XID 0x8u /* NVML's bit */
 
 /* What hardware or heat imposes; a power cap that somebody set is a choice. */
 #define HELD_BACK (GPU_REASON_HW_SLOWDOWN | GPU_REASON_SW_THERMAL | GPU_REASON_HW_THERMAL | GPU_REASON_POWER_BRAKE)
@@ -43,12 +44,89 @@ static void sample_feed(struct gpuwatch_row *r, const struct gpu_sample *s, uint
 	r->seen_ns = now_ns;
 }
 
+static const struct gpu_sample *by_uuid(const struct gpu_set *set, const char *uuid)
+{
+	for (size_t i = 0; i < MIN(set->n, (uint32_t)GPU_MAX); i++)
+		if (uuid[0] && strcmp(set->gpu[i].uuid, uuid) == 0)
+			return &set->gpu[i];
+	return NULL;
+}
+
+static void trouble_feed(struct gpuwatch *g, const struct gpu_set *set, const struct gpu_finding *f, uint64_t now_ns)
+{
+	const struct gpu_sample *s = by_uuid(set, f->uuid);
+	char what[64];
+	size_t i = 0;
+	if (s)
+		TEXT_FORMAT(what, "gpu%u", s->index);
+	else
+		TEXT_COPY(what, f->call);
+	while (i < g->n_troubles && (g->trouble[i].trouble != f->trouble || strcmp(g->trouble[i].what, what) != 0))
+		i++;
+	if (i == GPUWATCH_TROUBLES)
+		return;
+	struct gpuwatch_trouble *t = &g->trouble[i];
+	if (i == g->n_troubles) {
+		*t = (struct gpuwatch_trouble){.trouble = f->trouble, .first_ns = now_ns};
+		TEXT_COPY(t->what, what);
+		g->n_troubles++;
+	} else if (now_ns - t->seen_ns > GPUWATCH_TROUBLE_NS) {
+		t->first_ns = now_ns;
+	}
+	t->seen_ns = now_ns;
+}
+
+static void xid_feed(struct gpuwatch *g, const struct gpu_set *set, const struct gpu_event *e)
+{
+	const struct gpu_sample *s = by_uuid(set, e->uuid);
+	if (!s || !(e->type & EVENT_XID) || g->n_xids == GPUWATCH_XIDS)
+		return;
+	TEXT_COPY(g->xid[g->n_xids].pci, s->pci);
+	g->xid[g->n_xids++].number = e->data;
+}
+
 void gpuwatch_feed(struct gpuwatch *g, const struct gpu_set *set, uint64_t now_ns)
 {
 	for (size_t i = 0; i < MIN(set->n, (uint32_t)GPU_MAX); i++) {
 		struct gpuwatch_row *r = row_of(g, &set->gpu[i]);
 		if (r)
 			sample_feed(r, &set->gpu[i], now_ns);
+	}
+	for (size_t i = 0; i < MIN(set->n_findings, (uint32_t)GPU_FINDINGS); i++)
+		trouble_feed(g, set, &set->finding[i], now_ns);
+	for (size_t i = 0; i < MIN(set->n_events, (uint32_t)GPU_EVENTS); i++)
+		xid_feed(g, set, &set->event[i]);
+}
+
+static void troubles_lines(const struct gpuwatch *g, uint64_t now_ns, gpuwatch_line_fn *fn, void *data)
+{
+	static const char *const names[] = {[GPU_BLOCKED] = "gpu_driver_blocked_s",
+					    [GPU_LOST] = "gpu_lost_s",
+					    [GPU_RESET] = "gpu_reset_required_s"};
+	for (size_t i = 0; i < g->n_troubles; i++) {
+		const struct gpuwatch_trouble *t = &g->trouble[i];
+		char line[160];
+		if ((size_t)t->trouble >= ARRAY_SIZE(names) || !names[t->trouble] ||
+		    now_ns - t->seen_ns > GPUWATCH_TROUBLE_NS)
+			continue;
+		TEXT_FORMAT(line, "%s{%s} %llu", names[t->trouble], t->what,
+			    (unsigned long long)((now_ns - t->first_ns) / NS_PER_S));
+		fn(data, line);
+	}
+}
+
+void gpuwatch_kernel_lines(const struct gpuwatch *g, gpuwatch_line_fn *fn, void *data)
+{
+	for (size_t i = 0; i < g->n_xids; i++) {
+		char line[160], pci[32];
+		TEXT_COPY(pci, g->xid[i].pci);
+		/* as the kernel's log has it: without the function behind the dot */
+		char *dot = strrchr(pci, '.');
+		if (dot)
+			*dot = '\0';
+		TEXT_FORMAT(line, "NVRM: Xid (PCI:%s): %llu, told by NVML", pci,
+			    (unsigned long long)g->xid[i].number);
+		fn(data, line);
 	}
 }
 
@@ -64,7 +142,7 @@ static void reasons_add(struct buf *b, uint64_t bits)
 	}
 }
 
-void gpuwatch_lines(const struct gpuwatch *g, gpuwatch_line_fn *fn, void *data)
+void gpuwatch_lines(const struct gpuwatch *g, uint64_t now_ns, gpuwatch_line_fn *fn, void *data)
 {
 	char line[200];
 	struct buf b = BUF_ON(line);
@@ -84,4 +162,5 @@ void gpuwatch_lines(const struct gpuwatch *g, gpuwatch_line_fn *fn, void *data)
 			fn(data, line);
 		}
 	}
+	troubles_lines(g, now_ns, fn, data);
 }

@@ -1,8 +1,10 @@
 /*
- * Clocks of GPUs over time, for the cause book's source counter: how long
- * each has worked at a low clock, and how long its driver has held it back
- * and why. Fed with samples at any distance; a gap of more than a minute
- * begins anew. Pure, fixed size. Times are nanoseconds of one clock.
+ * GPUs over time, for the cause book's source counter: how long each has
+ * worked at a low clock, how long its driver has held it back and why, and
+ * for how long a driver has not answered or has given a device up. Fed with
+ * samples at any distance; for clocks a gap of more than a minute begins anew.
+ * Xids that a driver told of are kept as the kernel writes them, for where its
+ * log may not be read. Pure, fixed size. Times are nanoseconds of one clock.
  */
 #pragma once
 
@@ -21,13 +23,37 @@ struct gpuwatch_row {
 	uint64_t held_by; /* bits of GPU_REASON_*, all that were seen since */
 };
 
+#define GPUWATCH_TROUBLES 16
+#define GPUWATCH_XIDS 32
+/* A driver that blocked is asked again after a minute, and so is a device that was given up: till then it holds. */
+#define GPUWATCH_TROUBLE_NS (150 * NS_PER_S)
+
+struct gpuwatch_trouble {
+	enum gpu_trouble trouble;
+	char what[64]; /* "gpu3", or of the driver as a whole the call */
+	uint64_t first_ns, seen_ns;
+};
+
 struct gpuwatch {
 	struct gpuwatch_row row[GPU_MAX];
 	size_t n;
+	struct gpuwatch_trouble trouble[GPUWATCH_TROUBLES];
+	size_t n_troubles;
+	struct {
+		char pci[32];
+		uint64_t number;
+	} xid[GPUWATCH_XIDS]; /* oldest first; what comes later is left out */
+	size_t n_xids;
 };
 
 void gpuwatch_feed(struct gpuwatch *g, const struct gpu_set *set, uint64_t now_ns);
 
 typedef void gpuwatch_line_fn(void *data, const char *line);
-/* "sm_clock_low_s{gpu3} 900", "gpu_held_back_s{gpu3} 40 hw_thermal,power_brake": only what is so now. */
-void gpuwatch_lines(const struct gpuwatch *g, gpuwatch_line_fn *fn, void *data);
+/*
+ * "sm_clock_low_s{gpu3} 900", "gpu_held_back_s{gpu3} 40 hw_thermal,power_brake",
+ * "gpu_driver_blocked_s{nvmlDeviceGetPowerUsage} 30", "gpu_lost_s{gpu3} 12", "gpu_reset_required_s{gpu3} 12": only what is so
+ * now.
+ */
+void gpuwatch_lines(const struct gpuwatch *g, uint64_t now_ns, gpuwatch_line_fn *fn, void *data);
+/* "NVRM: Xid (PCI:0000:17:00): 79, told by NVML" */
+void gpuwatch_kernel_lines(const struct gpuwatch *g, gpuwatch_line_fn *fn, void *data);

@@ -86,7 +86,7 @@ static pid_t number_before(struct span line, const char *mark)
 
 pid_t kmsg_subject(struct span line)
 {
-	static const char *const before_number[] = {"Killed process ", ",pid=", " kill process "};
+	static const char *const before_number[] = {"Killed process ", ",pid=", " kill process ", "OOM victim "};
 	for (size_t i = 0; i < ARRAY_SIZE(before_number); i++) {
 		pid_t pid = number_at(span_after(line, before_number[i]));
 		if (pid)

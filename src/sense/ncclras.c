@@ -47,17 +47,6 @@ bool ncclras_version_parse(struct span text, struct ncclras_version *ret)
 	return true;
 }
 
-bool ncclras_version_of_maps(struct span maps, struct ncclras_version *ret)
-{
-	struct span line;
-	while (span_line(&maps, &line)) {
-		struct span name = span_after(line, "/libnccl.so.");
-		if (name.p && ncclras_version_parse(name, ret))
-			return true;
-	}
-	return false;
-}
-
 bool ncclras_version_is(struct ncclras_version v, uint32_t major, uint32_t minor, uint32_t patch)
 {
 	if (!v.known)

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/text.h"
+#include "sense/netns.h"
 
 #define NCCLRAS_PORT 28028
 #define NCCLRAS_OPS 5 /* Broadcast, Reduce, AllGather, ReduceScatter, AllReduce */
@@ -32,8 +33,6 @@ struct ncclras_version {
 };
 /* "2.28.9", "2.28.9+cuda12.4", "libnccl.so.2.28.9", "NCCL version 2.28.9+cuda12.4" in a log line. */
 bool ncclras_version_parse(struct span text, struct ncclras_version *ret);
-/* The first libnccl.so.X.Y.Z of a process's maps (text of /proc/PID/maps). False: none, or without a number. */
-bool ncclras_version_of_maps(struct span maps, struct ncclras_version *ret);
 bool ncclras_version_is(struct ncclras_version v, uint32_t major, uint32_t minor, uint32_t patch); /* or later */
 
 enum ncclras_gate {
@@ -142,8 +141,8 @@ enum {
 	NCCLRAS_STRANGE = 4, /* somebody is, but it does not talk RAS */
 	NCCLRAS_HUNG_UP = 5, /* ended before an answer was complete: what came is in `in` */
 };
-/* 0: started; NCCLRAS_REFUSED; -errno. */
-int must_check ncclras_start(const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t now_ns,
+/* ns: whose addresses are meant; NULL: ours. 0: started; NCCLRAS_REFUSED; -errno. */
+int must_check ncclras_start(const struct netns *ns, const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t now_ns,
 			     uint64_t deadline_ns, struct ncclras_query *ret);
 /* 0: the whole answer is in q->in, q->len. */
 int must_check ncclras_step(struct ncclras_query *q, uint64_t now_ns);
@@ -155,7 +154,7 @@ void ncclras_query_done(struct ncclras_query *q);
  * caller's thread waits, at most until the deadline.
  * 0; NCCLRAS_LATE …; NCCLRAS_FOREIGN: only other jobs answered.
  */
-int must_check ncclras_ask(const struct ncclras_address *a, struct ncclras_version v,
+int must_check ncclras_ask(const struct netns *ns, const struct ncclras_address *a, struct ncclras_version v,
 			   const struct ncclras_process_id *ours, size_t n_ours, uint64_t (*mono_ns)(void),
 			   uint64_t deadline_ns, struct ncclras_report *ret, char *ret_from, size_t from_cap,
 			   struct fault *f);

@@ -18,12 +18,13 @@ void ncclras_query_done(struct ncclras_query *q)
 	q->len = q->cap = 0;
 }
 
-int ncclras_start(const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t now_ns,
+int ncclras_start(const struct netns *ns, const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t now_ns,
 		  uint64_t deadline_ns, struct ncclras_query *ret)
 {
-	cleanup(closep) int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return errno == EAFNOSUPPORT ? NCCLRAS_REFUSED : -errno;
+	cleanup(closep) int fd = -1;
+	int r = netns_socket(ns, to->sa_family, SOCK_STREAM, &fd);
+	if (r < 0)
+		return r == -EAFNOSUPPORT ? NCCLRAS_REFUSED : r;
 	if (connect(fd, to, len) != 0 && errno != EINPROGRESS)
 		return errno == ECONNREFUSED || errno == EADDRNOTAVAIL || errno == ENETUNREACH ? NCCLRAS_REFUSED
 											       : -errno;
@@ -163,10 +164,10 @@ int ncclras_step(struct ncclras_query *q, uint64_t now_ns)
 	return 0;
 }
 
-static int one_answer(const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t (*mono_ns)(void),
+static int one_answer(const struct netns *ns, const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t (*mono_ns)(void),
 		      uint64_t deadline_ns, struct ncclras_query *q)
 {
-	int r = ncclras_start(to, len, v, mono_ns(), deadline_ns, q);
+	int r = ncclras_start(ns, to, len, v, mono_ns(), deadline_ns, q);
 	while (r == 0 && (r = ncclras_step(q, mono_ns())) == NCCLRAS_MORE) {
 		uint64_t left_ms = sub_floor(deadline_ns, mono_ns()) / NS_PER_MS;
 		struct pollfd p = {.fd = q->fd, .events = q->events};
@@ -184,8 +185,8 @@ static int fault_of(int r, struct fault *f)
 		return fault_set(f, r, "NCCL's RAS did not answer in time");
 	case NCCLRAS_REFUSED:
 		return fault_set(f, r,
-				 "nobody listens at NCCL's RAS address: no NCCL of 2.24 or later runs there, it is "
-				 "switched off, or the job is in another network namespace");
+				 "nobody listens at NCCL's RAS address: no NCCL of 2.24 or later runs there, or it is "
+				 "switched off");
 	case NCCLRAS_STRANGE:
 		return fault_set(f, r, "what listens at NCCL's RAS address does not talk its protocol");
 	case NCCLRAS_HUNG_UP:
@@ -195,7 +196,7 @@ static int fault_of(int r, struct fault *f)
 	}
 }
 
-int ncclras_ask(const struct ncclras_address *a, struct ncclras_version v, const struct ncclras_process_id *ours,
+int ncclras_ask(const struct netns *ns, const struct ncclras_address *a, struct ncclras_version v, const struct ncclras_process_id *ours,
 		size_t n_ours, uint64_t (*mono_ns)(void), uint64_t deadline_ns, struct ncclras_report *ret,
 		char *ret_from, size_t from_cap, struct fault *f)
 {
@@ -205,7 +206,7 @@ int ncclras_ask(const struct ncclras_address *a, struct ncclras_version v, const
 		size_t i = try % a->n;
 		struct ncclras_query q = {.fd = -1};
 		struct ncclras_report report = {.n_comms = 0};
-		int one = one_answer((const struct sockaddr *)&a->at[i], a->len[i], v, mono_ns, deadline_ns, &q);
+		int one = one_answer(ns, (const struct sockaddr *)&a->at[i], a->len[i], v, mono_ns, deadline_ns, &q);
 		if (one == 0)
 			one = ncclras_parse((struct span){q.in, q.len}, &report, f);
 		ncclras_query_done(&q);

@@ -214,7 +214,8 @@ static bool place_known(struct span name)
 	for (size_t i = 0; i < ARRAY_SIZE(extracts); i++)
 		if (span_eq(name, extracts[i]))
 			return true;
-	return span_eq(name, "ib_timeout") || span_eq(name, "ib_timeout_22");
+	return span_eq(name, "ib_timeout") || span_eq(name, "ib_timeout_22") ||
+	       span_eq(name, "ib_timeout_longer");
 }
 
 static int places_check(const struct reader *r, struct span value)
@@ -226,7 +227,7 @@ static int places_check(const struct reader *r, struct span value)
 		char why[200];
 		TEXT_FORMAT(why,
 			    "nothing is ever put in for '{%.*s}'; there are rank, peer, pid, gpu, hca, seq, host, nranks, "
-			    "ranks, what, comm, ib_timeout and ib_timeout_22",
+			    "ranks, what, comm, ib_timeout, ib_timeout_22 and ib_timeout_longer",
 			    (int)MIN(name.len, (size_t)40), name.p);
 		return wrong(r, value.p + i, why);
 	}

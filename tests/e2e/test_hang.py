@@ -798,6 +798,39 @@ def test_the_evidence_says_by_what_a_device_is_the_ranks(vigil, fake, container,
         assert ("is mapped by the rank" if mapped else "does not prove that it is used") in counters[f"rank {rank}"], counters
 
 
+# What drivers say of themselves -------------------------------------------------------------------------------------
+
+def with_devices(vigil, fake, *trouble, what="lock"):
+    """Two ranks at work on two GPUs; the driver gets into trouble as they stand."""
+    p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--nproc", 2, "--", *workload("hangs", what, "--at", 60,
+                                                                                                    "--steps", 400), env=fake.env)
+    pids = ranks_of(p, 2)
+    machine = [f"device {i} {key} {value}" for i in range(2) for key, value in
+               (("name", "NVIDIA H100"), ("uuid", f"GPU-{i}"), ("bus", 16 + i), ("busy", 100), ("memory_busy", 0), ("power", 150_000),
+                ("power_limit", 700_000))] + [f"process {i} compute {pid} 1000000" for i, pid in enumerate(pids)]
+    fake(*machine)
+    kept = lambda: b"".join(f.read_bytes() for f in vigil.state.glob("jobs/*/attempt-0/rank-0.out"))  # noqa: E731
+    wait_for(lambda: b"step 50/" in kept(), 30, "the job to run")
+    fake(*machine, *trouble)
+    result = vigil.finish(p, 90)
+    assert result.status == 124, result
+    return vigil.why()
+
+
+def test_a_driver_that_blocks_is_told_of_and_does_not_hide_who_it_was(vigil, fake):
+    fake("device 0 name NVIDIA H100", "device 1 name NVIDIA H100")
+    report = with_devices(vigil, fake, "delay nvmlDeviceGetUtilizationRates 60000")
+    assert looks(report) == ("hang", "missing_rank", [1]), report
+    assert "does not come back from nvmlDeviceGetUtilizationRates" in shown(report), report
+
+
+@pytest.mark.parametrize("code", [15, 16])
+def test_a_gpu_that_its_driver_gave_up_is_the_cause(vigil, fake, code):
+    fake("device 0 name NVIDIA H100", "device 1 name NVIDIA H100")
+    report = with_devices(vigil, fake, f"return nvmlDeviceGetUtilizationRates {code} 1", what="size")
+    assert report["cause"]["id"] == "gpu_given_up" and "gpu1" in report["cause"]["text"], report
+
+
 # What the ranks' error files say --------------------------------------------------------------------------------
 
 def error_shown(report):

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "sense/elffile.h"
+#include "sense/ncclversion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,6 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(maps_parse(SPAN(rows), &m) == 0);
 	for (size_t i = 0; i < m.n; i++)
 		(void)!elf_bias(&e, &m, &m.rows[i], &bias);
+	struct ncclras_version version;
+	(void)!nccl_version_of_elf(&e, &version);
 	for (size_t i = 0; i < e.n_shdr; i++) {
 		void *bytes;
 		size_t len;

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "judge/collective.h"
+#include "sense/ncclversion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fault f = {.text = ""};
 	struct collective_verdict v;
 	const struct span text = {(const char *)data, size};
-	ignore(ncclras_version_parse(text, &version) || ncclras_version_of_maps(text, &version), "any text");
+	ignore(ncclras_version_parse(text, &version) || nccl_version_own(text, &version), "any text");
 	ignore(ncclras_address_parse(text, &address, &f), "any text");
 	int e = ncclras_parse(text, &r, &f);
 	assert(e == 0 || e == -ENOMEM || (e == NCCLRAS_FOREIGN && f.text[0]));

@@ -281,6 +281,21 @@ static void client_take(struct files *f, pid_t pid, const struct drmfd *d, struc
 	}
 }
 
+/* A kernel or driver that tells nothing of its clients: it is open, and no more is known. */
+static void bare_take(pid_t pid, struct span link, struct gpu_set *out)
+{
+	struct gpuheld h = {.card = 0};
+	ignore(gpuheld_add(&h, link), "then none has it");
+	for (uint32_t i = 0; i < out->n; i++) {
+		struct gpu_process *p = gpuheld_has(&h, &out->gpu[i]) ? gpu_process_at(&out->gpu[i], pid) : NULL;
+		if (!p)
+			continue;
+		if (p->pid == 0)
+			p->by = GPU_BY_OPEN;
+		p->pid = pid;
+	}
+}
+
 static void process_clients(struct files *f, pid_t pid, struct gpu_set *out)
 {
 	char path[64], link[64], text[4096];
@@ -302,6 +317,8 @@ static void process_clients(struct files *f, pid_t pid, struct gpu_set *out)
 		gpu_call_end(f->call);
 		if (r == 0 && drmfd_parse((struct span){text, len}, &one))
 			client_take(f, pid, &one, out);
+		else
+			bare_take(pid, (struct span){link, (size_t)n}, out);
 	}
 }
 

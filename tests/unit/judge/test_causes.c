@@ -123,8 +123,26 @@ static void confidence_rises_by_evidence_and_never_above_the_rule(void **state)
 	assert_int_equal(judged(&set, &v), 0);
 	assert_int_equal(v.confidence, RULE_HIGH);
 	assert_non_null(strstr(v.text, "4.096 us x 2^18 x 5 = 5.37 s"));
+	assert_non_null(strstr(v.advice[1], "set NCCL_IB_TIMEOUT=22, which waits 4.096 us x 2^22 x 5"));
+	/* who waits that long already is not told to */
+	add(&set, RULE_LOG, "a", 0, line);
+	assert_true(cause_set_fact(&set, "NCCL_IB_TIMEOUT", "22"));
+	assert_int_equal(judged(&set, &v), 0);
+	assert_null(strstr(v.advice[1], "set NCCL_IB_TIMEOUT"));
+	assert_non_null(strstr(v.advice[1], "NCCL_IB_TIMEOUT is 22 already"));
 	assert_true(fabs(causes_ib_timeout_s(22, 7) - 120.259) < 0.01);
 	assert_true(causes_ib_timeout_s(77, 7) == 0);
+}
+
+static void what_a_line_does_not_tell_leaves_no_hole(void **state)
+{
+	(void)state;
+	struct cause_set set = {.groups = NULL};
+	struct cause_verdict v;
+	add(&set, RULE_LOG, "a", 0, "NET/IB : Got completion with error 12, opcode 32601, len 11155, vendor err 129\n");
+	assert_int_equal(judged(&set, &v), 0);
+	assert_non_null(strstr(v.text, "the peer is dead"));
+	assert_non_null(strstr(v.advice[0], "Look at the peer and the adapter: link_downed"));
 }
 
 static void what_must_be_known_is_waited_for(void **state)
@@ -219,6 +237,7 @@ int main(void)
 		cmocka_unit_test(a_report_names_the_ranks_of_a_time_out),
 		cmocka_unit_test(the_earliest_root_by_time_is_the_cause),
 		cmocka_unit_test(confidence_rises_by_evidence_and_never_above_the_rule),
+		cmocka_unit_test(what_a_line_does_not_tell_leaves_no_hole),
 		cmocka_unit_test(what_must_be_known_is_waited_for),
 		cmocka_unit_test(who_did_not_come_to_the_start_is_named),
 		cmocka_unit_test(gpudirect_on_some_machines_only_is_a_cause),

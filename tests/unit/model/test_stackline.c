@@ -111,20 +111,20 @@ static void clocks_that_stay_low_are_told_with_their_time(void **state)
 	}
 	for (uint64_t s = 100; s <= 1000; s += 30)
 		gpuwatch_feed(&g, &set, s * NS_PER_S);
-	gpuwatch_lines(&g, keep, &l);
+	gpuwatch_lines(&g, 1000 * NS_PER_S, keep, &l);
 	assert_int_equal(l.n, 2);
 	assert_string_equal(l.text[0], "sm_clock_low_s{gpu1} 900");
 	assert_string_equal(l.text[1], "gpu_held_back_s{gpu1} 900 hw_thermal");
 	/* nobody looked for a while: nothing is known of the time between */
 	gpuwatch_feed(&g, &set, 2000 * NS_PER_S);
 	l.n = 0;
-	gpuwatch_lines(&g, keep, &l);
+	gpuwatch_lines(&g, 2000 * NS_PER_S, keep, &l);
 	assert_string_equal(l.text[0], "sm_clock_low_s{gpu1} 0");
 	/* an idle GPU's clock is low by design */
 	gpu_value_set(&set.gpu[1], GPU_BUSY, 0);
 	gpuwatch_feed(&g, &set, 2001 * NS_PER_S);
 	l.n = 0;
-	gpuwatch_lines(&g, keep, &l);
+	gpuwatch_lines(&g, 2001 * NS_PER_S, keep, &l);
 	assert_int_equal(l.n, 0);
 }
 
@@ -161,6 +161,37 @@ static void ports_tell_what_has_changed(void **state)
 	assert_int_equal(l.n, 1);
 }
 
+static void what_a_driver_says_of_trouble_is_kept_for_a_while(void **state)
+{
+	(void)state;
+	static struct gpuwatch g;
+	static struct gpu_set set;
+	struct lines l = {.n = 0};
+	set.n = 1;
+	set.gpu[0] = (struct gpu_sample){.index = 3, .uuid = "GPU-c", .pci = "0000:17:00.0"};
+	gpu_finding_add(&set, GPU_BLOCKED, "nvmlDeviceGetPowerUsage", "", "x");
+	gpu_finding_add(&set, GPU_LOST, "nvmlDeviceGetName", "GPU-c", "x");
+	gpu_finding_add(&set, GPU_MISMATCH, "nvmlInit_v2", "", "x"); /* holds up nobody who runs */
+	set.n_events = 2;
+	set.event[0] = (struct gpu_event){.type = 8, .data = 79, .uuid = "GPU-c"};
+	set.event[1] = (struct gpu_event){.type = 1, .data = 5, .uuid = "GPU-c"}; /* no Xid */
+	gpuwatch_feed(&g, &set, 100 * NS_PER_S);
+	set.n_findings = set.n_events = 0;
+	gpuwatch_feed(&g, &set, 110 * NS_PER_S);
+	gpuwatch_lines(&g, 160 * NS_PER_S, keep, &l);
+	assert_int_equal(l.n, 2);
+	assert_string_equal(l.text[0], "gpu_driver_blocked_s{nvmlDeviceGetPowerUsage} 60");
+	assert_string_equal(l.text[1], "gpu_lost_s{gpu3} 60");
+	l.n = 0;
+	gpuwatch_kernel_lines(&g, keep, &l);
+	assert_int_equal(l.n, 1);
+	assert_string_equal(l.text[0], "NVRM: Xid (PCI:0000:17:00): 79, told by NVML");
+	/* it was asked again since, and answered */
+	l.n = 0;
+	gpuwatch_lines(&g, 300 * NS_PER_S, keep, &l);
+	assert_int_equal(l.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +199,7 @@ int main(void)
 		cmocka_unit_test(the_innermost_frames_of_a_deep_stack_are_kept),
 		cmocka_unit_test(threads_are_found_by_their_numbers),
 		cmocka_unit_test(clocks_that_stay_low_are_told_with_their_time),
+		cmocka_unit_test(what_a_driver_says_of_trouble_is_kept_for_a_while),
 		cmocka_unit_test(ports_tell_what_has_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

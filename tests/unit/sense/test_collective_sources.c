@@ -11,7 +11,9 @@
 #include "sense/elastic.h"
 #include "sense/flightrec.h"
 #include "sense/jsonmend.h"
-#include "sense/ncclras.h"
+#include "sense/ncclversion.h"
+
+#include "elf_image.h"
 
 static struct ncclras_version version(const char *text)
 {
@@ -27,12 +29,58 @@ static void versions_are_found(void **state)
 	assert_true(v.major == 2 && v.minor == 28 && v.patch == 9);
 	v = version("node1:12:34 [0] NCCL INFO NCCL version 2.27.3+cuda12.8");
 	assert_true(v.minor == 27 && v.patch == 3);
-	static const char maps[] = "7f0000-7f1000 r-xp 00000000 08:01 1 /usr/lib/libnccl.so.2\n"
-				   "7f2000-7f3000 r-xp 00000000 08:01 2 /usr/lib/x86_64-linux-gnu/libnccl.so.2.29.2\n";
-	assert_true(ncclras_version_of_maps(SPAN(maps), &v));
-	assert_true(v.minor == 29 && v.patch == 2);
+	assert_true(version("/usr/lib/x86_64-linux-gnu/libnccl.so.2.29.2").minor == 29);
 	assert_false(ncclras_version_parse(SPAN("libnccl.so.2"), &v));
 	assert_false(ncclras_version_parse(SPAN("2.x.y"), &v));
+}
+
+static void only_the_library_s_own_words_are_its_version(void **state)
+{
+	(void)state;
+	struct ncclras_version v;
+	static const char words[] = "please use NCCL version 2.99.1 or later\0NCCL version %d.%d\0NCCL version 2.28.9+cuda12.4";
+	assert_true(nccl_version_own((struct span){words, sizeof(words)}, &v));
+	assert_true(v.minor == 28 && v.patch == 9);
+	assert_true(nccl_version_own(SPAN("NCCL version 2.27.0rc1+cuda12.8"), &v) && v.minor == 27);
+	assert_false(nccl_version_own(SPAN("NCCL version 2.28.9"), &v));
+	assert_false(nccl_version_own(SPAN("NCCL version 2.28.9 is too old, and it was built of the one +cuda12"), &v));
+	assert_false(nccl_version_own(SPAN("NCCL version "), &v));
+	assert_false(nccl_version_own(SPAN(""), &v));
+}
+
+/* at: where the words stand in the section. 0, or as nccl_version_of_elf says. */
+static int version_of_image(const char *section, size_t at, bool no_headers, struct ncclras_version *ret)
+{
+	static const char words[] = "NCCL version 2.28.9+cuda12.4";
+	size_t len;
+	cleanup(freep) char *bytes = calloc(1, at + MIB);
+	assert_non_null(bytes);
+	memcpy(bytes + at, words, sizeof(words));
+	const struct image image = {
+		.section = {{.name = ""}, {.name = section, .type = SHT_PROGBITS, .bytes = bytes, .len = at + MIB}},
+		.n = 2,
+		.no_headers = no_headers};
+	cleanup(freep) unsigned char *p = image_bytes(&image, &len);
+	struct elf e;
+	assert_int_equal(elf_open_fd(bytes_fd(p, len), &e), 0);
+	int r = nccl_version_of_elf(&e, ret);
+	elf_done(&e);
+	return r;
+}
+
+static void the_version_is_found_among_the_constants(void **state)
+{
+	(void)state;
+	struct ncclras_version v = {.known = false};
+	/* also where a piece ends that is read at once */
+	for (size_t at = 256 * KIB - 100; at < 256 * KIB + 4; at++) {
+		v.known = false;
+		assert_int_equal(version_of_image(".rodata", at, false, &v), 0);
+		assert_true(v.known && v.major == 2 && v.minor == 28 && v.patch == 9);
+	}
+	assert_int_equal(version_of_image(".data", 10, false, &v), 0);
+	assert_int_equal(version_of_image(".debug_str", 10, false, &v), ELF_NONE);
+	assert_int_equal(version_of_image(".rodata", 10, true, &v), ELF_NONE);
 }
 
 static enum ncclras_gate gate(const char *text, uint64_t age_s, bool force, const char *enable)
@@ -246,6 +294,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions_are_found),
+		cmocka_unit_test(only_the_library_s_own_words_are_its_version),
+		cmocka_unit_test(the_version_is_found_among_the_constants),
 		cmocka_unit_test(ras_is_asked_only_where_that_is_safe),
 		cmocka_unit_test(addresses_are_read_as_nccl_does),
 		cmocka_unit_test(both_forms_of_an_answer_are_read),

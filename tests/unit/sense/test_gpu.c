@@ -354,7 +354,7 @@ static void put(const char *path, const char *text)
 	assert_int_equal(file_replace(full, text, strlen(text), 0600), 0);
 }
 
-static void put_device_fd(const char *pid, const char *fd, const char *fdinfo)
+static void put_device_fd_of(const char *device, const char *pid, const char *fd, const char *fdinfo)
 {
 	char full[256];
 	TEXT_FORMAT(full, "%s/fdinfo/%s", pid, fd);
@@ -364,7 +364,12 @@ static void put_device_fd(const char *pid, const char *fd, const char *fdinfo)
 	TEXT_FORMAT(full, "%s-world/proc/%s/fd", script_path, pid);
 	assert_int_equal(file_mkdirs(full, 0700), 0);
 	TEXT_FORMAT(full, "%s-world/proc/%s/fd/%s", script_path, pid, fd);
-	assert_int_equal(symlink("/dev/dri/renderD128", full), 0);
+	assert_int_equal(symlink(device, full), 0);
+}
+
+static void put_device_fd(const char *pid, const char *fd, const char *fdinfo)
+{
+	put_device_fd_of("/dev/dri/renderD128", pid, fd, fdinfo);
 }
 
 #define AMD_CARD "sys/class/drm/card1/device/"
@@ -396,6 +401,9 @@ static void amd_world(void)
 	put_device_fd("51", "9",
 		      "drm-driver:\txe\ndrm-pdev:\t0000:00:02.0\ndrm-client-id:\t5\n"
 		      "drm-cycles-ccs:\t500\ndrm-total-cycles-ccs:\t1000\ndrm-resident-vram0:\t1 MiB\n");
+	/* a driver that says nothing of its clients: what is open is known by the name of the file */
+	put_device_fd_of("/dev/dri/renderD129", "54", "3", "pos:\t0\nflags:\t0100002\nmnt_id:\t30\n");
+	put_device_fd_of("/dev/dri/by-path/x", "55", "3", "pos:\t0\n");
 	/* who looks at all devices works with none of them */
 	put_device_fd("52", "4",
 		      "drm-driver:\txe\ndrm-pdev:\t0000:00:02.0\ndrm-client-id:\t6\n"
@@ -432,10 +440,12 @@ static void files_of_the_kernel_tell_of_amd_and_intel(void **state)
 	assert_false(gpu_has(amd, GPU_MEMORY_BUSY) || gpu_has(amd, GPU_POWER_LIMIT));
 	assert_true(amd->has_number && amd->number == 1); /* renderD129 */
 	assert_false(intel->has_number);
-	assert_int_equal(amd->n_processes, 2); /* of the client one process, and that of KFD */
+	assert_int_equal(amd->n_processes, 3); /* of the client one process, that of KFD, and one that has it open */
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < 3; i++) {
 		sum += amd->process[i].memory_bytes;
+		assert_int_equal(amd->process[i].by, amd->process[i].driver_pid == 54 ? GPU_BY_OPEN : GPU_BY_DRIVER);
+	}
 	assert_int_equal(sum, 8 * KIB + 5000000);
 	assert_int_equal(intel->vendor, GPU_INTEL);
 	assert_int_equal(intel->n_processes, 2);

@@ -167,6 +167,7 @@ static void lines_of_the_kernel_name_their_process(void **state)
 		{"Killed process -3 (x)", 0},
 		{"task blocked for more than", 0},
 		{"]: segfault at", 0},
+		{"Memory cgroup out of memory: OOM victim 27007 (hog) is already exiting. Skip killing the task", 27007},
 		{"", 0},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
