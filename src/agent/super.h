@@ -59,6 +59,7 @@ struct super {
 	bool out_polled, err_polled;
 	struct retry_attempt attempt[SUPER_ATTEMPTS];
 	uint32_t n_attempts;           /* attempts that have ended */
+	uint64_t start_boot_ns; /* of the job, by the clock that counts a suspended machine's time, too */
 	uint64_t attempt_start_ns;
 	enum super_phase phase;
 	int first_failed;              /* index of the rank that failed first; -1 */

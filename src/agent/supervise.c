@@ -63,6 +63,7 @@ static void job_describe(struct super *s)
 	j->max_retries = spec->retry.max;
 	j->state = JOB_STARTING;
 	j->started_unix_ms = s->w->unix_ms();
+	s->start_boot_ns = clock_boot_ns();
 	j->supervisor_pid = getpid();
 	struct proc_stat st;
 	if (proc_stat_read(s->w, getpid(), &st) == 0)
@@ -459,7 +460,7 @@ static int finish(struct super *s)
 	j->state = s->exit_status == 0 ? JOB_DONE : JOB_FAILED;
 	j->has_exit = true;
 	j->exit_status = s->exit_status;
-	j->ended_unix_ms = s->w->unix_ms();
+	keeper_ended(&s->keeper, j, clock_boot_ns() - s->start_boot_ns);
 	j->pid = 0;
 	if (j->memory_kills + j->other_deaths > 0)
 		super_summary(s, "the whole run");
