@@ -20,6 +20,7 @@
 #include "agent/super.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "tell/job_json.h"
@@ -30,6 +31,8 @@ enum { KEY_SIGNAL = 1, KEY_GUARD, KEY_GUARD_DIED, KEY_SENDERS, KEY_HANG };
 static const uint64_t bpf_delay_ns = 300 * NS_PER_MS;
 /* Processes left behind by the main process are announced after this long. */
 static const uint64_t linger_say_ns = 1 * NS_PER_S;
+/* So long after SIGKILL what still lives will not obey. */
+static const uint64_t stuck_say_ns = 5 * NS_PER_S;
 
 static void job_describe(struct super *s)
 {
@@ -301,6 +304,31 @@ static void ending_deadline(struct super *s)
 	super_attempt_signal(s, SIGKILL);
 }
 
+/* A process that no signal ends waits inside the kernel, mostly for storage or a device: whoever waits with us is told. */
+static void ending_stuck(struct super *s)
+{
+	if (s->phase != SUPER_ENDING || !s->killed_hard || s->said_stuck ||
+	    s->w->mono_ns() < s->deadline_ns + stuck_say_ns)
+		return;
+	s->said_stuck = true;
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		struct proc_stat st;
+		char path[48], wchan[64] = "";
+		size_t len;
+		pid_t pid = s->rank[i].proc.pid;
+		if (!s->rank[i].running || proc_stat_read(s->w, pid, &st) != 0 || st.state != 'D')
+			continue;
+		TEXT_FORMAT(path, "%d/wchan", (int)pid);
+		if (file_read_at(s->w->proc_fd, path, wchan, sizeof(wchan) - 1, &len) != 0 || wchan[0] == '0')
+			wchan[0] = '\0';
+		log_warning("process %d of the job cannot be ended: it is in uninterruptible sleep (state D%s%s) until "
+			    "its storage or its device answers. vigil waits for it.",
+			    (int)pid, wchan[0] ? " in " : "", wchan);
+		keeper_event(&s->keeper, &s->job, "unkillable", NULL, "process %d stays in state D%s%s after SIGKILL",
+			     (int)pid, wchan[0] ? " in " : "", wchan);
+	}
+}
+
 static void *bpf_main(void *arg)
 {
 	struct super *s = arg;
@@ -354,6 +382,7 @@ static void timers(struct super *s)
 		heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
 	helpers_due(s);
 	ending_deadline(s);
+	ending_stuck(s);
 	if (s->next_summary_ns && now >= s->next_summary_ns) {
 		s->next_summary_ns = now + s->spec->summary_ns;
 		super_summary(s, "the last time period");
@@ -377,6 +406,8 @@ static int wait_ms(const struct super *s)
 	bool overdue = s->phase == SUPER_ENDING && now >= s->deadline_ns;
 	if (s->phase == SUPER_WAITING || (s->phase == SUPER_ENDING && !overdue))
 		next = MIN(next, s->deadline_ns);
+	if (overdue && s->killed_hard && !s->said_stuck)
+		next = MIN(next, s->deadline_ns + stuck_say_ns);
 	if (s->next_summary_ns && s->period_kills + s->period_others > 0)
 		next = MIN(next, s->next_summary_ns);
 	if (s->bpf_started && !s->bpf_polled)
