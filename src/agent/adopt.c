@@ -502,6 +502,7 @@ static void job_ended(struct adopt *a, struct adopted *j)
 	if (j->id.pid && j->kills == 0)
 		job_died(a, j);
 	sample_last(a, j);
+	notifier_ended(&a->notifier, j->job.id);
 	free(take(&j->hang));
 	j->active = false;
 	j->job.state = j->job.memory_kills + j->job.other_deaths > 0 ? JOB_FAILED : JOB_DONE;
