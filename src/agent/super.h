@@ -86,7 +86,7 @@ struct super {
 	int epoll_fd, signal_fd, timer_fd;
 	sigset_t old_mask;
 	int exit_status;
-	bool said_lingering, said_stuck;
+	bool said_lingering, said_stuck, left_behind;
 	bool asked_leftovers;          /* what the ranks left behind has had its SIGTERM */
 	uint64_t lingering_since_ns;
 	uint32_t guard_deaths;

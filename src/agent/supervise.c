@@ -205,6 +205,21 @@ static void children_reap(struct super *s)
 	}
 }
 
+/* They take no signal, and who asked for the end a second time will not wait for their storage. */
+static void leave_behind(struct super *s)
+{
+	s->left_behind = true;
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		struct rank *r = &s->rank[i];
+		if (!r->running)
+			continue;
+		log_warning("process %d is left behind: it ends once its storage or its device answers", (int)r->proc.pid);
+		keeper_event(&s->keeper, &s->job, "left_behind", NULL, "process %d takes no signal, and vigil was told to end",
+			     (int)r->proc.pid);
+		super_rank_ended(s, r, SIGKILL);
+	}
+}
+
 static void forward(struct super *s, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;
@@ -215,6 +230,10 @@ static void forward(struct super *s, const struct signalfd_siginfo *si)
 		s->interrupts++;
 		keeper_event(&s->keeper, &s->job, "signal", NULL, "%s from pid %u, passed on to the job", strsignal(sig),
 			     si->ssi_pid);
+	}
+	if (ends && s->said_stuck && s->phase == SUPER_ENDING) {
+		leave_behind(s);
+		return;
 	}
 	/* a signal typed at the terminal has reached the whole foreground group already */
 	bool from_terminal = si->ssi_code == SI_KERNEL;
@@ -265,7 +284,7 @@ static void after_ranks(struct super *s)
 {
 	pid_t pids[256];
 	size_t left = super_leftovers(s, pids, ARRAY_SIZE(pids));
-	if (left == 0) {
+	if (left == 0 || s->left_behind) {
 		super_attempt_ended(s);
 		return;
 	}
@@ -322,7 +341,7 @@ static void ending_stuck(struct super *s)
 		if (file_read_at(s->w->proc_fd, path, wchan, sizeof(wchan) - 1, &len) != 0 || wchan[0] == '0')
 			wchan[0] = '\0';
 		log_warning("process %d of the job cannot be ended: it is in uninterruptible sleep (state D%s%s) until "
-			    "its storage or its device answers. vigil waits for it.",
+			    "its storage or its device answers. vigil waits for it; ask vigil to end, and it is left behind.",
 			    (int)pid, wchan[0] ? " in " : "", wchan);
 		keeper_event(&s->keeper, &s->job, "unkillable", NULL, "process %d stays in state D%s%s after SIGKILL",
 			     (int)pid, wchan[0] ? " in " : "", wchan);

@@ -69,8 +69,9 @@ def test_a_copy_from_storage_that_is_silent(judged, dead_files):
     assert "copyfile" in text and "NFS" in advice(report), report
 
 
-def test_storage_that_no_signal_gets_a_process_out_of_is_told(vigil, dead_files):
-    """As with a hard mount: the job cannot end before its server is back, and who waits for it is told why."""
+@pytest.mark.parametrize("back", [True, False])
+def test_storage_that_no_signal_gets_a_process_out_of_is_told(vigil, dead_files, back):
+    """As with a hard mount: the job cannot end before its server is back, and who waits for it is told why, or goes."""
     folder = dead_files("hard")
     p = vigil.start("run", "--hang-after", "4s", "--on-hang", "kill", "--nproc", RANKS, "--",
                     *workload("hangs", "tensorboard", "--at", 20, "--steps", 400, "--file", folder))
@@ -78,8 +79,13 @@ def test_storage_that_no_signal_gets_a_process_out_of_is_told(vigil, dead_files)
     assert "stays in state D" in told["text"], told
     assert p.poll() is None
     assert looks(vigil.why()) == ("tensorboard_remote", [1]), "the report is complete before that"
-    dead_files.end()
+    if back:
+        dead_files.end()
+    else:
+        p.terminate()
     result = vigil.finish(p, 30)
+    assert bool(events(vigil, "left_behind")) != back, result
+    dead_files.end()
     assert result.status == 124 and "cannot be ended: it is in uninterruptible sleep (state D" in result.text, result
 
 
