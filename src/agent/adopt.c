@@ -37,6 +37,7 @@ static const uint64_t hang_grace_ns = 10 * NS_PER_S;
 struct adopted {
 	bool active;
 	struct job job;
+	uint64_t start_boot_ns;
 	struct keeper keeper;
 	struct autopsy *autopsy;
 	struct sampler *sampler; /* NULL: nothing is sampled */
@@ -78,6 +79,7 @@ static void describe(struct adopt *a, struct adopted *j, const char *name, const
 	j->job.pid = j->id.pid;
 	j->job.state = JOB_RUNNING;
 	j->job.started_unix_ms = a->w->unix_ms();
+	j->start_boot_ns = clock_boot_ns();
 	j->job.supervisor_pid = getpid();
 	struct proc_stat st;
 	if (proc_stat_read(a->w, getpid(), &st) == 0)
@@ -500,10 +502,11 @@ static void job_ended(struct adopt *a, struct adopted *j)
 	if (j->id.pid && j->kills == 0)
 		job_died(a, j);
 	sample_last(a, j);
+	notifier_ended(&a->notifier, j->job.id);
 	free(take(&j->hang));
 	j->active = false;
 	j->job.state = j->job.memory_kills + j->job.other_deaths > 0 ? JOB_FAILED : JOB_DONE;
-	j->job.ended_unix_ms = a->w->unix_ms();
+	keeper_ended(&j->keeper, &j->job, clock_boot_ns() - j->start_boot_ns);
 	j->job.peak_bytes = a->guard.shm->now.job_peak_bytes[i];
 	j->job.pid = 0;
 	guard_tell(a, i);
@@ -650,7 +653,7 @@ static void leave(struct adopt *a)
 			continue;
 		sample_last(a, j);
 		j->job.state = JOB_LOST;
-		j->job.ended_unix_ms = a->w->unix_ms();
+		keeper_ended(&j->keeper, &j->job, clock_boot_ns() - j->start_boot_ns);
 		keeper_event(&j->keeper, &j->job, "unwatched", NULL, "vigil was told to stop watching; the job goes on");
 		keeper_job(&j->keeper, &j->job);
 		j->autopsy = autopsy_free(j->autopsy);

@@ -7,6 +7,7 @@
 #include "agent/causegather_parts.h"
 #include "agent/rulefiles.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "judge/causes.h"
 #include "model/gpuwatch.h"
 #include "model/ibwatch.h"
@@ -127,6 +128,11 @@ static void kmsg_start(struct causegather *g)
 	}
 }
 
+static int64_t boot_ms(void)
+{
+	return (int64_t)(clock_boot_ns() / NS_PER_MS);
+}
+
 int causegather_new(const struct world *w, const char *rules, const char *ib_exclude, int64_t started_unix_ms,
 		    struct causegather **ret, struct fault *f)
 {
@@ -136,6 +142,7 @@ int causegather_new(const struct world *w, const char *rules, const char *ib_exc
 		return -ENOMEM;
 	g->w = w;
 	g->started_unix_ms = started_unix_ms;
+	g->started_boot_ms = boot_ms() - (w->unix_ms() - started_unix_ms);
 	TEXT_COPY(g->ib_exclude, ib_exclude ? ib_exclude : "");
 	g->log = calloc(CAUSEREAD_LOGS, sizeof(*g->log));
 	g->gpus = calloc(1, sizeof(*g->gpus));
@@ -612,6 +619,9 @@ void causegather_begin(struct causegather *g, const struct causegather_want *wan
 	g->ret = ret;
 	g->result = 0;
 	g->begin_ns = g->w->mono_ns();
+	/* by the wall clock as it is now: somebody may have set it since */
+	if (g->started_unix_ms > 0)
+		g->started_unix_ms = g->w->unix_ms() - (boot_ms() - g->started_boot_ms);
 	for (size_t i = 0; i < CAUSEGATHER_RANKS; i++)
 		g->tcp[i].done = false;
 	logs_want(g);

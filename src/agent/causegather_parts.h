@@ -113,7 +113,7 @@ struct causegather {
 	struct rulebook book;
 	struct rulescan *scan;
 	char ib_exclude[200];
-	int64_t started_unix_ms;
+	int64_t started_unix_ms, started_boot_ms; /* the same moment; 0, any: not known */
 	struct cause_set kept; /* of logs and the kernel's log: these are read once */
 	struct causeread_log *log; /* CAUSEREAD_LOGS */
 	size_t n_logs;

@@ -323,8 +323,10 @@ static void ask_dumps(const struct world *w, struct ranks *r, uint64_t deadline_
 	}
 }
 
-static int read_dump(struct collectives *c, const struct living *l, int64_t since_unix_ms, bool *ret_found)
+static int read_dump(const struct world *w, struct collectives *c, const struct living *l, int64_t since_unix_ms,
+		     bool *ret_found)
 {
+	const int64_t ahead_ms = 60 * 1000; /* of another machine's clock, which a file system may go by */
 	for (size_t i = 0; i < l->place.n && l->root_fd >= 0; i++) {
 		char path[576];
 		struct flightrec dump = {.n_entries = 0};
@@ -333,6 +335,10 @@ static int read_dump(struct collectives *c, const struct living *l, int64_t sinc
 		int64_t written_ns = since_unix_ms ? mtime_ns(l, path) : 0;
 		if (written_ns && written_ns / (int64_t)NS_PER_MS < since_unix_ms) {
 			collectives_note(c, "rank %d: %s is of an earlier time", l->rank, path);
+			continue;
+		}
+		if (written_ns / (int64_t)NS_PER_MS > w->unix_ms() + ahead_ms) {
+			note(c, "rank %d: %s is of a time to come: a clock was wrong", l->rank, path);
 			continue;
 		}
 		const char *name;
@@ -410,7 +416,7 @@ static int gather(const struct world *w, const struct ranks *r, const struct col
 	int e = 0;
 	for (size_t i = 0; i < r->n && e == 0; i++) {
 		bool found = false;
-		e = read_dump(c, &r->row[i], want->dumps_since_unix_ms, &found);
+		e = read_dump(w, c, &r->row[i], want->dumps_since_unix_ms, &found);
 		if (e == 0)
 			e = read_ring(w, c, &r->row[i], &found);
 		if (e == 0 && !found)

@@ -203,7 +203,7 @@ static int start_worker(struct deliverer *d, size_t i)
 	w.note = &d->note[i];
 	w.end_ns = d->end_ns;
 	w.rules = (struct notify_rules){.group_ms = d->how->once ? 0 : (int64_t)c->group_ms,
-					.repeat_ms = (int64_t)c->repeat_ms,
+					.repeat_ms = (int64_t)channel_repeat_ms(c),
 					.per_minute = c->per_minute,
 					.digest = notify_can_digest(c->kind)};
 	node_name(w.node, sizeof(w.node));

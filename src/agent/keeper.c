@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "tell/report.h"
 #include "tell/stack_show.h"
 
@@ -94,6 +95,21 @@ void keeper_event(struct keeper *k, const struct job *j, const char *kind, const
 	int r = k->store ? store_add_event(k->store, &e, NULL) : 0;
 	if (r < 0)
 		complain(k, "an event", r);
+}
+
+void keeper_ended(struct keeper *k, struct job *j, uint64_t lived_ns)
+{
+	const int64_t slewed_ms = 2000; /* by so much clocks are adjusted without being set */
+	char text[24];
+	j->ended_unix_ms = clock_unix_ms();
+	int64_t began_ms = j->ended_unix_ms - (int64_t)(lived_ns / NS_PER_MS), by_ms = began_ms - j->started_unix_ms;
+	uint64_t far_ms = by_ms < 0 ? -(uint64_t)by_ms : (uint64_t)by_ms;
+	if (far_ms <= (uint64_t)(slewed_ms + (int64_t)(lived_ns / NS_PER_MS / 1000)))
+		return;
+	keeper_event(k, j, "clock_set", NULL,
+		     "the clock was set %s by %s while the job ran: its start is told by the new time",
+		     by_ms < 0 ? "back" : "forward", duration_format(far_ms * NS_PER_MS, text));
+	j->started_unix_ms = began_ms;
 }
 
 void keeper_incident_id(struct keeper *k, const char *job_id, char *dst, size_t cap)

@@ -40,6 +40,11 @@ void keeper_open_store(struct keeper *k);
 void keeper_share_store(struct keeper *k, const struct keeper *owner);
 void keeper_close(struct keeper *k);
 void keeper_job(struct keeper *k, const struct job *j);
+/*
+ * Now is its end, `lived_ns` after its start by a clock that nobody sets. Where the wall clock was set meanwhile, the start
+ * is moved to it, so that what lies between the two is how long the job ran; that is told as an event.
+ */
+void keeper_ended(struct keeper *k, struct job *j, uint64_t lived_ns);
 void keeper_process(struct keeper *k, const struct job_process *p);
 void keeper_event(struct keeper *k, const struct job *j, const char *kind, const char *incident, const char *fmt, ...)
 	printf_like(5, 6);

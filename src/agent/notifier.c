@@ -19,6 +19,8 @@ extern char **environ;
 static const uint64_t look_ns = 60 * NS_PER_S;
 /* A server that is well has answered by then; one that is not may not keep us. */
 static const uint64_t parting_ns = 700 * NS_PER_MS;
+/* A reminder is no more often than this, whatever was asked for. */
+static const uint64_t remind_least_ns = NS_PER_S;
 
 void notifier_open(struct notifier *n, const struct world *w, const char *state_dir, const struct channels *channels)
 {
@@ -57,15 +59,62 @@ static bool active(const struct notifier *n)
 	return n && n->channels && n->channels->n > 0;
 }
 
-static void remember(struct notifier *n, const struct notice *notice)
+static struct notifier_told *told_of(struct notifier *n, const struct notice *notice)
 {
 	for (size_t i = 0; i < n->n_told; i++)
 		if (strcmp(n->told[i].job, notice->job) == 0 && strcmp(n->told[i].kind, notice->kind) == 0)
-			return;
-	if (n->n_told == NOTIFIER_TOLD)
+			return &n->told[i];
+	if (n->n_told == NOTIFIER_TOLD) {
+		free(n->told[0].lasts);
 		memmove(&n->told[0], &n->told[1], sizeof(n->told[0]) * --n->n_told);
-	TEXT_COPY(n->told[n->n_told].job, notice->job);
-	TEXT_COPY(n->told[n->n_told++].kind, notice->kind);
+	}
+	struct notifier_told *t = &n->told[n->n_told++];
+	*t = (struct notifier_told){.lasts = NULL};
+	TEXT_COPY(t->job, notice->job);
+	TEXT_COPY(t->kind, notice->kind);
+	return t;
+}
+
+/*
+ * Often enough for the channel that wants it most often. Whoever delivers knows when it was sent last, and drops what comes
+ * too soon; a reminder that is put there as rarely as it is sent would come a moment too soon each time.
+ */
+static uint64_t reminder_ns(const struct notifier *n, const struct notice *notice)
+{
+	uint64_t least_ms = UINT64_MAX / NS_PER_S;
+	for (size_t i = 0; i < n->channels->n; i++)
+		if (channel_wants(&n->channels->item[i], notice))
+			least_ms = MIN(least_ms, channel_repeat_ms(&n->channels->item[i]));
+	return MAX(least_ms * NS_PER_MS / 4, remind_least_ns);
+}
+
+static void remember(struct notifier *n, const struct notice *notice, bool lasts)
+{
+	struct notifier_told *t = told_of(n, notice);
+	free(take(&t->lasts));
+	t->lasts = lasts ? malloc(sizeof(*t->lasts)) : NULL;
+	if (!t->lasts)
+		return;
+	*t->lasts = *notice;
+	t->again_ns = n->mono_ns() + reminder_ns(n, notice);
+}
+
+static void remind(struct notifier *n, uint64_t now_ns)
+{
+	for (size_t i = 0; i < n->n_told; i++) {
+		struct notifier_told *t = &n->told[i];
+		if (!t->lasts || now_ns < t->again_ns)
+			continue;
+		put(n, t->lasts);
+		t->again_ns = now_ns + reminder_ns(n, t->lasts);
+	}
+}
+
+void notifier_ended(struct notifier *n, const char *job)
+{
+	for (size_t i = 0; n && i < n->n_told; i++)
+		if (strcmp(n->told[i].job, job) == 0)
+			free(take(&n->told[i].lasts));
 }
 
 void notifier_incident(struct notifier *n, const struct incident *i)
@@ -74,7 +123,7 @@ void notifier_incident(struct notifier *n, const struct incident *i)
 	if (!active(n))
 		return;
 	notice_of_incident(i, &notice);
-	remember(n, &notice);
+	remember(n, &notice, i->kind == INCIDENT_HANG);
 	put(n, &notice);
 }
 
@@ -89,6 +138,7 @@ void notifier_well(struct notifier *n, const char *job)
 			n->told[left++] = n->told[i];
 			continue;
 		}
+		free(take(&n->told[i].lasts));
 		notice_resolve(job, n->node, n->told[i].kind, n->unix_ms(), &notice);
 		put(n, &notice);
 	}
@@ -106,6 +156,7 @@ void notifier_over(struct notifier *n, const char *job, const char *kind, const 
 		notice_resolve(job, n->node, kind, n->unix_ms(), &notice);
 		TEXT_COPY(notice.text, why);
 		put(n, &notice);
+		free(take(&n->told[i].lasts));
 		n->told[i] = n->told[--n->n_told];
 		return;
 	}
@@ -156,7 +207,10 @@ uint64_t notifier_due_ns(const struct notifier *n)
 {
 	if (!active(n))
 		return UINT64_MAX;
-	return n->due ? 0 : n->next_look_ns;
+	uint64_t due = n->due ? 0 : n->next_look_ns;
+	for (size_t i = 0; i < n->n_told; i++)
+		due = n->told[i].lasts ? MIN(due, n->told[i].again_ns) : due;
+	return due;
 }
 
 bool notifier_tick(struct notifier *n)
@@ -172,6 +226,7 @@ bool notifier_tick(struct notifier *n)
 		n->next_look_ns = now + look_ns;
 		n->due |= !spool_is_empty(&n->spool);
 	}
+	remind(n, now);
 	if (n->due)
 		start(n);
 	bool changed = n->changed;
@@ -188,5 +243,7 @@ void notifier_close(struct notifier *n)
 	uint64_t until = n->mono_ns() + parting_ns;
 	while (n->told_any && n->mono_ns() < until && !spool_is_empty(&n->spool))
 		(void)poll(NULL, 0, 10);
+	for (size_t i = 0; i < n->n_told; i++)
+		free(take(&n->told[i].lasts));
 	closep(&n->program_fd);
 }

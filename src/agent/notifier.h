@@ -27,20 +27,24 @@ struct notifier {
 	pid_t deliverer; /* our child; 0: none */
 	bool told_any;
 	bool complained;
-	struct {
+	struct notifier_told {
 		char job[64], kind[24];
+		struct notice *lasts; /* a condition, not an event: told again and again; owned; NULL */
+		uint64_t again_ns; /* when */
 	} told[NOTIFIER_TOLD]; /* not yet taken back */
 	size_t n_told;
 };
 
 /* Never fails: what cannot be done is said once. channels NULL or empty: nothing is told. */
 void notifier_open(struct notifier *n, const struct world *w, const char *state_dir, const struct channels *channels);
-/* NULL is fine for n, here and below. */
+/* A hang lasts until one of the three below says otherwise. NULL is fine for n, here and below. */
 void notifier_incident(struct notifier *n, const struct incident *i);
 /* The job ended well: what was told of it is over. */
 void notifier_well(struct notifier *n, const char *job);
 /* What was told of a job under this kind is over, and the job goes on. why: one sentence. */
 void notifier_over(struct notifier *n, const char *job, const char *kind, const char *why);
+/* The attempt of a job has ended, well or not: nothing of it lasts any more. */
+void notifier_ended(struct notifier *n, const char *job);
 /* When to call notifier_tick, by the monotonic clock; 0: now. */
 uint64_t notifier_due_ns(const struct notifier *n);
 /* When it is time to: start the deliverer. True if it has changed (started, or known to be gone). */

@@ -64,6 +64,7 @@ struct super {
 	bool out_polled, err_polled;
 	struct retry_attempt attempt[SUPER_ATTEMPTS];
 	uint32_t n_attempts;           /* attempts that have ended */
+	uint64_t start_boot_ns; /* of the job, by the clock that counts a suspended machine's time, too */
 	uint64_t attempt_start_ns;
 	enum super_phase phase;
 	int first_failed;              /* index of the rank that failed first; -1 */
@@ -91,7 +92,7 @@ struct super {
 	int epoll_fd, signal_fd, timer_fd;
 	sigset_t old_mask;
 	int exit_status;
-	bool said_lingering;
+	bool said_lingering, said_stuck, left_behind;
 	bool asked_leftovers;          /* what the ranks left behind has had its SIGTERM */
 	uint64_t lingering_since_ns;
 	uint32_t guard_deaths;

@@ -221,7 +221,7 @@ int super_attempt_start(struct super *s, int *ret_status)
 	s->rest_killed = false;
 	s->pending = NULL;
 	atomic_store(&s->guard.shm->n_newborn, 0);
-	s->killed_hard = s->said_lingering = s->asked_leftovers = false;
+	s->killed_hard = s->said_stuck = s->said_lingering = s->asked_leftovers = false;
 	s->master_port = s->spec->nproc ? free_port() : 0;
 	s->attempt_start_ns = s->w->mono_ns();
 	int kept = s->calls.python_path ? callrun_attempt(&s->calls, &s->keeper, s->job.attempt) : 0;

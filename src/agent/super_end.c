@@ -254,6 +254,7 @@ void super_attempt_ended(struct super *s)
 	struct retry_decision d;
 	outputs_end(s);
 	wait_for_case(s);
+	notifier_ended(&s->notifier, s->job.id);
 	const struct rank *r = &s->rank[MAX(s->first_failed, 0)];
 	bool failed = s->first_failed >= 0 || s->rest_killed;
 	bool for_memory = s->rest_killed || died_for_memory(s, r);

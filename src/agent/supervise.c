@@ -20,6 +20,7 @@
 #include "agent/super.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "tell/job_json.h"
@@ -30,6 +31,8 @@ enum { KEY_SIGNAL = 1, KEY_GUARD, KEY_GUARD_DIED, KEY_SENDERS, KEY_HANG };
 static const uint64_t bpf_delay_ns = 300 * NS_PER_MS;
 /* Processes left behind by the main process are announced after this long. */
 static const uint64_t linger_say_ns = 1 * NS_PER_S;
+/* So long after SIGKILL what still lives will not obey. */
+static const uint64_t stuck_say_ns = 5 * NS_PER_S;
 
 static void job_describe(struct super *s)
 {
@@ -63,6 +66,7 @@ static void job_describe(struct super *s)
 	j->max_retries = spec->retry.max;
 	j->state = JOB_STARTING;
 	j->started_unix_ms = s->w->unix_ms();
+	s->start_boot_ns = clock_boot_ns();
 	j->supervisor_pid = getpid();
 	struct proc_stat st;
 	if (proc_stat_read(s->w, getpid(), &st) == 0)
@@ -201,6 +205,21 @@ static void children_reap(struct super *s)
 	}
 }
 
+/* They take no signal, and who asked for the end a second time will not wait for their storage. */
+static void leave_behind(struct super *s)
+{
+	s->left_behind = true;
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		struct rank *r = &s->rank[i];
+		if (!r->running)
+			continue;
+		log_warning("process %d is left behind: it ends once its storage or its device answers", (int)r->proc.pid);
+		keeper_event(&s->keeper, &s->job, "left_behind", NULL, "process %d takes no signal, and vigil was told to end",
+			     (int)r->proc.pid);
+		super_rank_ended(s, r, SIGKILL);
+	}
+}
+
 static void forward(struct super *s, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;
@@ -211,6 +230,10 @@ static void forward(struct super *s, const struct signalfd_siginfo *si)
 		s->interrupts++;
 		keeper_event(&s->keeper, &s->job, "signal", NULL, "%s from pid %u, passed on to the job", strsignal(sig),
 			     si->ssi_pid);
+	}
+	if (ends && s->said_stuck && s->phase == SUPER_ENDING) {
+		leave_behind(s);
+		return;
 	}
 	/* a signal typed at the terminal has reached the whole foreground group already */
 	bool from_terminal = si->ssi_code == SI_KERNEL;
@@ -261,7 +284,7 @@ static void after_ranks(struct super *s)
 {
 	pid_t pids[256];
 	size_t left = super_leftovers(s, pids, ARRAY_SIZE(pids));
-	if (left == 0) {
+	if (left == 0 || s->left_behind) {
 		super_attempt_ended(s);
 		ncclrun_keep(&s->nccl);
 		return;
@@ -299,6 +322,31 @@ static void ending_deadline(struct super *s)
 		return;
 	s->killed_hard = true;
 	super_attempt_signal(s, SIGKILL);
+}
+
+/* A process that no signal ends waits inside the kernel, mostly for storage or a device: whoever waits with us is told. */
+static void ending_stuck(struct super *s)
+{
+	if (s->phase != SUPER_ENDING || !s->killed_hard || s->said_stuck ||
+	    s->w->mono_ns() < s->deadline_ns + stuck_say_ns)
+		return;
+	s->said_stuck = true;
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		struct proc_stat st;
+		char path[48], wchan[64] = "";
+		size_t len;
+		pid_t pid = s->rank[i].proc.pid;
+		if (!s->rank[i].running || proc_stat_read(s->w, pid, &st) != 0 || st.state != 'D')
+			continue;
+		TEXT_FORMAT(path, "%d/wchan", (int)pid);
+		if (file_read_at(s->w->proc_fd, path, wchan, sizeof(wchan) - 1, &len) != 0 || wchan[0] == '0')
+			wchan[0] = '\0';
+		log_warning("process %d of the job cannot be ended: it is in uninterruptible sleep (state D%s%s) until "
+			    "its storage or its device answers. vigil waits for it; ask vigil to end, and it is left behind.",
+			    (int)pid, wchan[0] ? " in " : "", wchan);
+		keeper_event(&s->keeper, &s->job, "unkillable", NULL, "process %d stays in state D%s%s after SIGKILL",
+			     (int)pid, wchan[0] ? " in " : "", wchan);
+	}
 }
 
 static void *bpf_main(void *arg)
@@ -354,6 +402,7 @@ static void timers(struct super *s)
 		heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
 	helpers_due(s);
 	ending_deadline(s);
+	ending_stuck(s);
 	if (s->next_summary_ns && now >= s->next_summary_ns) {
 		s->next_summary_ns = now + s->spec->summary_ns;
 		super_summary(s, "the last time period");
@@ -377,6 +426,8 @@ static int wait_ms(const struct super *s)
 	bool overdue = s->phase == SUPER_ENDING && now >= s->deadline_ns;
 	if (s->phase == SUPER_WAITING || (s->phase == SUPER_ENDING && !overdue))
 		next = MIN(next, s->deadline_ns);
+	if (overdue && s->killed_hard && !s->said_stuck)
+		next = MIN(next, s->deadline_ns + stuck_say_ns);
 	if (s->next_summary_ns && s->period_kills + s->period_others > 0)
 		next = MIN(next, s->next_summary_ns);
 	if (s->bpf_started && !s->bpf_polled)
@@ -472,7 +523,7 @@ static int finish(struct super *s)
 	j->state = s->exit_status == 0 ? JOB_DONE : JOB_FAILED;
 	j->has_exit = true;
 	j->exit_status = s->exit_status;
-	j->ended_unix_ms = s->w->unix_ms();
+	keeper_ended(&s->keeper, j, clock_boot_ns() - s->start_boot_ns);
 	j->pid = 0;
 	if (j->memory_kills + j->other_deaths > 0)
 		super_summary(s, "the whole run");

@@ -62,6 +62,11 @@ bool channel_wants(const struct channel *c, const struct notice *n)
 	return n->severity >= c->least && (!c->only_some || c->only[k]);
 }
 
+uint64_t channel_repeat_ms(const struct channel *c)
+{
+	return c->kind == CHANNEL_ALERTMANAGER ? MIN(c->repeat_ms, c->hold_ms / 2) : c->repeat_ms;
+}
+
 char *channel_url_mask(const char *url, char *dst, size_t cap)
 {
 	const char *scheme_end = strstr(url, "://");

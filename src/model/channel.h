@@ -67,5 +67,7 @@ const struct channel *channels_find(const struct channels *all, const char *name
 bool channel_name_is_fine(const char *name);
 /* Does this channel want to hear of it? */
 bool channel_wants(const struct channel *c, const struct notice *n);
+/* After this long what lasts is told again: before an alert of Alertmanager's would end by itself. */
+uint64_t channel_repeat_ms(const struct channel *c);
 /* An address without what may be a secret: "https://host/…". */
 char *channel_url_mask(const char *url, char *dst, size_t cap);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -139,6 +140,9 @@ static enum wait_kind kind_of_call(const struct world *w, pid_t pid, const struc
 	switch (call_shape(t->nr)) {
 	case CALL_FD:
 		*ret_fd = t->arg[0] > INT32_MAX ? -1 : (int)t->arg[0];
+		/* sendfile(out, in): in state D it is the file that is read which does not come */
+		if (t->nr == SYS_sendfile && t->state == 'D' && t->arg[1] <= INT32_MAX)
+			*ret_fd = (int)t->arg[1];
 		if (*ret_fd < 0 || fd_link_read(w, pid, *ret_fd, &l, link, sizeof(link)) != 0)
 			return WAIT_UNKNOWN;
 		return wait_kind_of_fd(l.kind);

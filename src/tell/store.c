@@ -51,9 +51,11 @@ enum statement {
 	STATEMENT_MAX,
 };
 
-#define NEWEST_JOB "ORDER BY started_unix_ms DESC, rowid DESC "
+/* What is of a time to come was stored while a clock was wrong: it is not the last for all the years until then. */
+#define TO_COME(t) t ">(strftime('%s','now')+86400)*1000"
+#define NEWEST_JOB "ORDER BY " TO_COME("started_unix_ms") ", started_unix_ms DESC, rowid DESC "
 #define INCIDENT_JSON "SELECT json FROM incident "
-#define NEWEST_INCIDENT "ORDER BY time_unix_ms DESC, rowid DESC LIMIT 1"
+#define NEWEST_INCIDENT "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC LIMIT 1"
 
 static const struct {
 	const struct table *table; /* the front is generated from it */

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from conftest import wait_for
+from deadkit import dead_files  # noqa: F401
 
 RANKS = 4
 
@@ -125,28 +126,13 @@ def test_an_endless_loop_is_told_but_no_job_is_ended_for_it(vigil, program):
     assert vigil.finish(p, 30).status == 143
 
 
-@pytest.fixture
-def dead_files(binary, tmp_path):
-    """A folder on a file system that answers no read and no write."""
-    folder = tmp_path / "dead"
-    folder.mkdir()
-    tool = binary.parents[2] / "tests/tool/deadfs"
-    if not tool.exists():
-        pytest.skip(f"{tool} is not built")
-    server = subprocess.Popen([tool, folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if server.stdout.readline() != b"ready\n":
-        pytest.skip(f"no file system of its own here: {server.stderr.read().decode().strip()}")
-    yield folder
-    server.terminate()
-    server.wait(20)
-
-
 def test_storage_that_does_not_answer_is_named_with_its_file_system(judged, dead_files):
     """A real state D, in which the kernel waits for a page of the server's."""
-    report = judged("storage", "culprit=3", f"file={dead_files}/data")
+    folder = dead_files()
+    report = judged("storage", "culprit=3", f"file={folder}/data")
     assert looks(report) == ("storage_stall", [3]) and report["cause"]["confidence"] == "high", report
     text = report["cause"]["text"]
-    assert "state D" in text and f"{dead_files}/data" in text and "fuse.deadfs" in text, text
+    assert "state D" in text and f"{folder}/data" in text and "fuse.deadfs" in text, text
 
 
 # what, words beside it

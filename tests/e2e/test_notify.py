@@ -1,5 +1,6 @@
 """Notices: real servers get them, bad servers hold nothing up, nothing is lost that need not be."""
 import base64
+import contextlib
 import email.header
 import email.parser
 import hashlib
@@ -563,3 +564,130 @@ def test_a_clock_that_jumps_does_not_stop_delivery(vigil, server, channels):
                                                         "tokens_used": 15, "tokens_unix_ms": future}))
     assert vigil("run", "--", *CRASH, env=env).status == 139
     wait_for(lambda: server.got, 20, "the notice")
+
+
+# From a job to what a service gets ---------------------------------------------------------------------------------
+
+# kind, more keys, and where its words are
+SERVICES = {
+    "webhook": ({}, lambda b: b["title"]),
+    "slack": ({}, lambda b: b["attachments"][0]["title"]),
+    "feishu": ({}, lambda b: b["content"]["text"]),
+    "dingtalk": ({}, lambda b: b["markdown"]["text"]),
+    "wecom": ({}, lambda b: b["markdown"]["content"]),
+    "teams": ({}, lambda b: json.dumps(b["attachments"][0]["content"])),
+    "pagerduty": ({"secret-file": "key"}, lambda b: b["payload"]["summary"]),
+    "alertmanager": ({}, lambda b: b[0]["annotations"]["summary"]),
+}
+
+
+@pytest.mark.parametrize("kind", SERVICES)
+def test_each_service_gets_a_test_and_a_job_s_death(vigil, server, channels, tmp_path, kind):
+    more, words = SERVICES[kind]
+    (tmp_path / "key").write_text("ROUTE")
+    server.behave = lambda number: (202 if kind == "pagerduty" else 200, {}, b'{"code": 0, "errcode": 0, "status": "success"}')
+    more = {k: str(tmp_path / v) for k, v in more.items()}
+    env = channels([{"name": "it", "kind": kind, "url": server.url + "/hook", **more}])
+    result = vigil("notify", "test", "it", env=env)
+    assert result.status == 0, result
+    tests = len(server.got) # PagerDuty's is closed again
+    assert tests == (2 if kind == "pagerduty" else 1)
+    assert vigil("run", "--name", "train", "--", *CRASH, env=env).status == 139
+    wait_for(lambda: len(server.got) == tests + 1, 20, "the notice of the crash")
+    tested, told = words(server.bodies()[0]), words(server.bodies()[-1])
+    assert "test" in tested.lower() and "SIGSEGV" in told and "SIGSEGV" not in tested, (tested, told)
+    wait_for(lambda: not waiting_files(vigil), 10, "the spool to be empty")
+
+
+def test_attempts_that_die_alike_are_gathered(vigil, server, channels):
+    env = channels([{"name": "ops", "kind": "webhook", "url": server.url, "group-wait": "2s"}])
+    result = vigil("run", "--retries", 4, "--retry-on", "any", "--backoff", "10ms", "--", *CRASH, env=env)
+    assert result.status == 139, result
+    wait_for(lambda: sum(b["count"] for b in server.bodies()) == 5, 30, "all five to be told of")
+    bodies = server.bodies()
+    assert [b["count"] for b in bodies] == [1, 4], "the first at once, the others together"
+    assert len({b["key"] for b in bodies}) == 1 and server.got[1][3] - server.got[0][3] >= 1.9
+
+
+def test_no_more_messages_a_minute_than_asked_for(vigil, server, channels, tmp_path):
+    """PagerDuty has no digests: what is too much waits for its turn."""
+    (tmp_path / "key").write_text("ROUTE")
+    env = channels([{"name": "pager", "kind": "pagerduty", "url": server.url, "secret-file": str(tmp_path / "key"),
+                     "per-minute": 10}])
+    spool = vigil.state / "notify"
+    spool.mkdir(parents=True)
+    now = int(time.time() * 1000)
+    for i in range(11):
+        notice = {"schema": "vigil.notice/1", "id": f"j{i}.1", "key": f"j{i}/crash", "state": "firing", "kind": "crash",
+                  "severity": "error", "job": f"j{i}", "title": f"job {i} crashed", "time_unix_ms": now}
+        (spool / f"n-{now:014d}-1-{i}-pager.json").write_text(json.dumps(notice))
+    p = vigil.start("run", "--", "sleep", "60", env=env)
+    wait_for(lambda: len(server.got) >= 10, 20, "as many as the bucket holds")
+    wait_for(lambda: len(server.got) == 11, 20, "the last one")
+    assert server.got[10][3] - server.got[9][3] > 4, "a tenth of a minute, but for what came back meanwhile"
+    p.terminate()
+    vigil.finish(p, 20)
+
+
+def stopped_rank(vigil, process):
+    def look():
+        return [c for c in psutil.Process(process.pid).children(recursive=True) if c.status() == psutil.STATUS_STOPPED]
+    return wait_for(look, 60, "a stopped rank")
+
+
+def test_a_hang_that_lasts_is_told_again_until_it_is_over(vigil, server, channels):
+    env = channels([{"name": "often", "kind": "webhook", "url": server.url + "/often", "repeat": "3s"},
+                    {"name": "seldom", "kind": "webhook", "url": server.url + "/seldom"}])
+    p = vigil.start("run", "--hang-after", "3s", "--nproc", 2, "--", *workload("hangs", "stop", "--at", 5, "--steps", 60), env=env)
+    told = lambda path: [json.loads(b) for at, _, b, _ in list(server.got) if at == path]
+    wait_for(lambda: len(told("/often")) >= 3, 90, "two reminders")
+    assert {b["id"] for b in told("/often")} == {told("/often")[0]["id"]} and told("/often")[0]["kind"] == "hang"
+    times = [t for at, _, _, t in server.got if at == "/often"]
+    assert all(b - a >= 2.9 for a, b in zip(times, times[1:])), times
+    assert len(told("/seldom")) == 1, "the other channel's own time counts"
+    for process in stopped_rank(vigil, p):
+        process.send_signal(signal.SIGCONT)
+    wait_for(lambda: told("/often")[-1]["state"] == "resolved" and told("/seldom")[-1]["state"] == "resolved", 60, "the end")
+    assert vigil.finish(p, 60).status == 0
+    assert [b["state"] for b in told("/seldom")] == ["firing", "resolved"]
+    assert [b["state"] for b in told("/often")].count("resolved") == 1 and told("/often")[-1]["state"] == "resolved"
+
+
+def test_a_real_alertmanager_keeps_the_alert_of_a_hang_that_lasts(vigil, alertmanager, channels):
+    """An alert that nobody repeats ends after `hold`."""
+    env = channels([{"name": "am", "kind": "alertmanager", "url": alertmanager.url, "hold": "6s"}])
+    p = vigil.start("run", "--hang-after", "3s", "--nproc", 2, "--", *workload("hangs", "stop", "--at", 5, "--steps", 60), env=env)
+
+    def alerts():
+        return json.loads(alertmanager("/api/v2/alerts"))
+    (alert,) = wait_for(alerts, 90, "the alert")
+    assert alert["labels"]["alertname"] == "VigilHang"
+    until = time.monotonic() + 14
+    while time.monotonic() < until:
+        assert alerts(), "it stands as long as the hang does"
+        time.sleep(0.5)
+    for process in stopped_rank(vigil, p):
+        process.send_signal(signal.SIGCONT)
+    wait_for(lambda: not alerts(), 60, "its end")
+    assert vigil.finish(p, 60).status == 0
+
+
+def test_a_reminder_survives_a_restart_of_the_deliverer(vigil, server, channels):
+    """Nothing answers, what delivers is killed twice; each notice arrives once in the end."""
+    server.behave = lambda number: 503
+    env = channels([{"name": "ops", "kind": "webhook", "url": server.url, "repeat": "3s"}])
+    p = vigil.start("run", "--hang-after", "3s", "--nproc", 2, "--", *workload("hangs", "stop", "--at", 5, "--steps", 60), env=env)
+    for _ in range(2):
+        number = len(server.got)
+        wait_for(lambda n=number: len(server.got) > n, 90, "a try")
+        for pid in deliverers(vigil):
+            with contextlib.suppress(ProcessLookupError): # its workers end with it
+                os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not deliverers(vigil), 10, "the deliverer to be gone")
+    failed = len(server.got)
+    server.behave = lambda number: 200
+    wait_for(lambda: len(server.got) > failed and not waiting_files(vigil), 60, "delivery")
+    ids = [json.loads(b)["id"] for _, _, b, _ in server.got[failed:]]
+    assert ids and len(set(ids)) == 1, ids
+    p.terminate()
+    vigil.finish(p, 30)

@@ -3,7 +3,8 @@
  * deadfs FOLDER mounts it there, prints "ready", and serves until it is ended.
  * It has a file "data" of 1 MiB. Who opens it succeeds, who reads it waits in
  * state D for as long as this lives, for the kernel's read-ahead holds the page.
- * Files can be made; what is written to them is never taken. Needs root.
+ * Files can be made; what is written to them is never taken. With "hard" as second argument not even SIGKILL ends who waits
+ * for that, as with a hard mount of NFS. Needs root.
  *
  * The protocol is that of /dev/fuse: linux/fuse.h, and man 4 fuse.
  */
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@
 
 static int fd = -1;
 static const char *folder;
+static bool hard;
 
 static void answer(uint64_t unique, int error, const void *data, size_t n)
 {
@@ -106,7 +109,11 @@ static void serve(const char *request)
 	case FUSE_READDIR:
 		answer(h->unique, 0, NULL, 0);
 		return;
-	default: /* interrupts, too: then the kernel asks for none any more */
+	case FUSE_INTERRUPT: /* who waits is to be ended */
+		if (!hard)
+			answer(((const struct fuse_interrupt_in *)(const void *)name)->unique, EINTR, NULL, 0);
+		return;
+	default:
 		answer(h->unique, ENOSYS, NULL, 0);
 	}
 }
@@ -122,8 +129,9 @@ int main(int argc, char **argv)
 {
 	static char request[1 << 17];
 	char options[128];
-	if (argc != 2)
+	if (argc < 2)
 		return 2;
+	hard = argc > 2 && strcmp(argv[2], "hard") == 0;
 	folder = argv[1];
 	fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd < 0) {

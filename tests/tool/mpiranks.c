@@ -8,6 +8,7 @@
  * counters.
  *
  *     at=40 steps=400 culprit=1 last=16 step-ms=100 deaf=0 noise=0
+ *     churn=1  another thread starts children that end at once, all the time
  *     spawn=N  start N ranks as a careless launcher does, which waits for one of them alone
  *     file=PATH  what "storage" reads
  */
@@ -31,7 +32,7 @@ void hang_openmp_over_fork(void);
 
 static struct {
 	const char *what, *file;
-	long at, steps, culprit, last, step_ms, deaf, noise, spawn, rank;
+	long at, steps, culprit, last, step_ms, deaf, noise, churn, spawn, rank;
 } job = {.at = 40, .steps = 400, .culprit = 1, .last = 16, .step_ms = 100};
 
 #define STAY __asm__ volatile("")
@@ -281,6 +282,21 @@ static void *chatter(void *arg)
 	return arg;
 }
 
+/* Children that are gone before anybody has looked at them. */
+static void *churn(void *arg)
+{
+	for (unsigned long n = 0;; n++) {
+		pid_t child = fork();
+		if (child == 0) {
+			rest_ms((long)(n % 7 * 3));
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+		rest_ms(5);
+	}
+	return arg;
+}
+
 static void steps(void)
 {
 	char line[80];
@@ -304,6 +320,8 @@ static void run(void)
 	mpi_deaf = job.deaf;
 	if (job.noise)
 		pthread_create(&t, NULL, chatter, NULL);
+	if (job.churn)
+		pthread_create(&t, NULL, churn, NULL);
 	/* it never comes to the first meeting */
 	if (strcmp(job.what, "missing") == 0 && job.rank == job.culprit)
 		do_lock();
@@ -329,7 +347,7 @@ static int launch(char **argv)
 		setenv("LOCAL_RANK", text, 1);
 		pids[i] = fork();
 		if (pids[i] == 0) {
-			execv("/proc/self/exe", argv);
+			execv(argv[0], argv);
 			_exit(127);
 		}
 	}
@@ -345,6 +363,7 @@ static long *place_of(const char *key, size_t n)
 	} keys[] = {
 		{"at", &job.at},	   {"steps", &job.steps}, {"culprit", &job.culprit}, {"last", &job.last},
 		{"step-ms", &job.step_ms}, {"deaf", &job.deaf},	  {"noise", &job.noise},     {"spawn", &job.spawn},
+		{"churn", &job.churn},
 	};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (strlen(keys[i].key) == n && strncmp(keys[i].key, key, n) == 0)

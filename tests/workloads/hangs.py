@@ -6,6 +6,7 @@ one of them alone. What hangs, hangs for ever; what is benign lasts for --last s
 """
 import argparse
 import atexit
+import contextlib
 import ctypes
 import http.client
 import mmap
@@ -25,8 +26,11 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "standin"))
 import torch.distributed as dist  # noqa: E402
 from torch.distributed.elastic.multiprocessing.errors import record  # noqa: E402
+from moxing.framework import file as mox  # noqa: E402
+from torch.nn import SyncBatchNorm  # noqa: E402
 from torch.serialization import save  # noqa: E402
 from torch.utils.data import DataLoader  # noqa: E402
+from torch.utils.tensorboard import SummaryWriter  # noqa: E402
 
 LIBC = ctypes.PyDLL(None)  # calls hold the interpreter's lock
 
@@ -140,6 +144,40 @@ class Job:
     def loader(self):
         silent, self.kept = socket.socketpair()
         DataLoader(lambda index: silent.recv(1)).get(0)
+
+    def workers(self):
+        """Each worker has a batch to make, and none gets on: more of them than processors."""
+        silent, self.kept = socket.socketpair()
+        loader = DataLoader(lambda index: silent.recv(1), num_workers=(os.cpu_count() or 1) * 2 + 1)
+        for i in range(len(loader.workers)):
+            loader.questions.put(i)
+        loader._try_get_data()
+
+    def shm(self):
+        """A worker finds no room for its batch in shared memory, and waits for some."""
+        silent, self.kept = socket.socketpair()
+
+        def fetch(index):
+            with contextlib.suppress(OSError), open("/dev/shm/batch", "wb", buffering=0) as f:
+                while f.write(bytes(1 << 16)):
+                    pass
+            silent.recv(1)
+        DataLoader(fetch).get(0)
+
+    def copy(self):
+        """From an object store that is silent."""
+        mox.copy_parallel("obs://bucket/data", "/cache/data")
+
+    def copy_file(self):
+        """From a file system that is silent."""
+        shutil.copyfile(self.args.file, os.devnull)
+
+    def tensorboard(self):
+        SummaryWriter(self.args.file).add_scalar("loss", 0.5)
+
+    def norm(self):
+        """All ranks exchange what they have counted; what the culprit has sent belongs nowhere."""
+        SyncBatchNorm().forward(7 if self.rank == self.args.culprit else 8)
 
     def exception(self):
         threading.Thread(target=threading.Event().wait, name="keeps it alive").start()
@@ -257,8 +295,8 @@ class Job:
     # ------------------------------------------------------------------------------------------------------------------
 
     EARLY = ("missing",)
-    OWN = ("uneven", "size", "slow", "idle_end")  # have their place in the steps, or behind them
-    ALL = ("sleep", "suspend")
+    OWN = ("uneven", "size", "slow", "idle_end", "epochs")  # have their place in the steps, or behind them
+    ALL = ("sleep", "suspend", "norm")
 
     def missing(self):
         """The culprit never comes to the first meeting."""
@@ -281,13 +319,21 @@ class Job:
             while pipe.read(1):
                 shutil.copy(folder / f"ready_{self.rank}", folder / f"fr_{self.rank}")
 
+    def line(self, step):
+        if self.args.what != "epochs":
+            return f"step {step}/{self.args.steps} loss={1 / step:.3f}"
+        epoch = 49 if step >= self.args.at and self.rank != self.args.culprit else 48
+        return (f"[2022-04-26 13:57:20,757][INFO][train_epoch]:Rank:{self.rank} Epoch:[{epoch}][{step}/all] Data Time 0.000(0.147) "
+                f"Net Time 0.705(0.709) Loss 0.3364(0.3414)LR 0.00021887")
+
     def steps(self):
         for step in range(1, self.args.steps + 1):
             self.compute(step)
             # one rank comes with another size: on the stack they all stand alike
-            dist.all_reduce(size=7 if (self.args.what, self.rank, step) == ("size", self.args.culprit, self.args.at) else 8)
+            odd = self.args.what in ("size", "epochs") and self.rank == self.args.culprit
+            dist.all_reduce(size=7 if odd and step == self.args.at + (self.args.what == "epochs") else 8)
             if not self.args.quiet:
-                print(f"step {step}/{self.args.steps} loss={1 / step:.3f}", flush=True)
+                print(self.line(step), flush=True)
             if step == self.args.at and self.args.what not in self.OWN:
                 self.trouble()
             if self.args.what == "uneven" and self.rank == self.args.culprit and step == self.args.at:
@@ -355,6 +401,7 @@ def main():
     p.add_argument("--noise", action="store_true")
     p.add_argument("--record", action="store_true", help="exceptions go into the rank's error file, and nowhere else")
     p.add_argument("--deaf", action="store_true")
+    p.add_argument("--file", help="what is copied, or where TensorBoard writes")
     p.add_argument("--helper")
     p.add_argument("--dumps", help="folder with ready_N of each rank, which pipe_N.pipe makes fr_N of")
     p.add_argument("--maps", help="a file to have in memory: vigil knows libraries by their names; RANK: the rank's number")

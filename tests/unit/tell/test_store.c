@@ -141,6 +141,11 @@ static void jobs_are_found_by_id_by_name_and_as_last(void **state)
 	assert_int_equal(store_find_job(s, "a", &got), 0);
 	assert_string_equal(got.id, "a");
 	assert_int_equal(store_find_job(s, "nobody", &got), STORE_NONE);
+	assert_int_equal(put_job(s, "of the year 2100", "clock", 4102444800000), 0);
+	assert_int_equal(store_find_job(s, "last", &got), 0);
+	assert_string_equal(got.id, "b");
+	assert_int_equal(store_find_job(s, "clock", &got), 0);
+	assert_int_equal(store_forget_job(s, got.id), 0);
 	char text[64];
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);

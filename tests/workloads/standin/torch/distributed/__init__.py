@@ -95,6 +95,10 @@ def all_reduce(value=1.0, size=8):
     return _meet(struct.pack("!2sh", b"re", size), value)
 
 
+def all_gather(value=1.0, size=8):
+    return _meet(struct.pack("!2sh", b"ga", size), value)
+
+
 def barrier():
     return _meet(b"barr", 0.0)
 

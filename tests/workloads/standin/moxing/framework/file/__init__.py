@@ -1,0 +1,1 @@
+from moxing.framework.file.file_io import copy_parallel

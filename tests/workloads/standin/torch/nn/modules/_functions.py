@@ -1,0 +1,7 @@
+import torch.distributed as dist
+
+
+class SyncBatchNorm:
+    @staticmethod
+    def forward(size):
+        return dist.all_gather(size=size)

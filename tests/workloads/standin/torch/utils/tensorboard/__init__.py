@@ -1,0 +1,1 @@
+from torch.utils.tensorboard.writer import SummaryWriter
