@@ -338,7 +338,7 @@ static int read_dump(const struct world *w, struct collectives *c, const struct 
 			continue;
 		}
 		if (written_ns / (int64_t)NS_PER_MS > w->unix_ms() + ahead_ms) {
-			note(c, "rank %d: %s is of a time to come: a clock was wrong", l->rank, path);
+			collectives_note(c, "rank %d: %s is of a time to come: a clock was wrong", l->rank, path);
 			continue;
 		}
 		const char *name;

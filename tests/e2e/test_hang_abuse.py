@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from conftest import wait_for, workload
+from hangkit import events, looks
 from notifykit import channels, free_port, spool_of  # noqa: F401 (fixtures)
 from ranksim import world
 
@@ -30,15 +31,6 @@ def tool(binary, name):
 @pytest.fixture
 def program(binary):
     return tool(binary, "mpiranks")
-
-
-def events(vigil, kind=None):
-    lines = map(json.loads, vigil("events", "--json").out.splitlines())
-    return [e for e in lines if kind is None or e["kind"] == kind]
-
-
-def looks(report):
-    return report["kind"], report["cause"]["id"], report.get("culprit_ranks", [])
 
 
 def ranks_of(pid):

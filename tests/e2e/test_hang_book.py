@@ -4,7 +4,6 @@ Copies from an object store, storage that is silent, ranks that were not told wh
 that does not answer, synchronised batch normalisation, TensorBoard on remote storage, data loaders, uneven epochs. Those about
 forks, GPUDirect, exceptions and ranks given twice are in test_hang.py.
 """
-import json
 import subprocess
 
 import psutil
@@ -12,6 +11,7 @@ import pytest
 
 from conftest import wait_for, workload
 from deadkit import dead_files  # noqa: F401
+from hangkit import events
 
 RANKS = 3
 PREFIX_SHM = ("unshare", "-m", "--", "/bin/sh", "-c", 'mount -t tmpfs -o size=1m tmpfs /dev/shm && exec "$@"', "-")
@@ -42,11 +42,6 @@ def advice(report):
 
 def shown(report):
     return " ".join(e["text"] for e in report["evidence"])
-
-
-def events(vigil, kind):
-    lines = map(json.loads, vigil("events", "--json").out.splitlines())
-    return [e for e in lines if e["kind"] == kind]
 
 
 # A copy of data ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 The job is tests/tool/mpiranks.c, whose ranks meet in MPI_Allreduce of a stand-in made of a ring of sockets.
 """
-import json
 import subprocess
 
 import psutil
@@ -10,6 +9,7 @@ import pytest
 
 from conftest import wait_for
 from deadkit import dead_files  # noqa: F401
+from hangkit import events
 
 RANKS = 4
 
@@ -42,11 +42,6 @@ def looks(report):
 
 def shown(report):
     return " ".join(e["text"] for e in report["evidence"]) + report["cause"]["text"]
-
-
-def events(vigil, kind):
-    lines = map(json.loads, vigil("events", "--json").out.splitlines())
-    return [e for e in lines if e["kind"] == kind]
 
 
 # what, the rank that does it, the cause that must be named
