@@ -22,6 +22,21 @@ FOREIGN = ("VIGIL_", "RAY_", "SLURM_", "OMPI_", "MA_HANG", "RANK", "LOCAL_RANK",
            "MASTER_", "RESTART_COUNT", "XDG_STATE_HOME", "NOTIFY_SOCKET")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: waits for minutes; begun first where several run side by side")
+
+
+def pytest_collection_modifyitems(items):
+    """The first handful of tests that each lane is given has one of the slow ones, as long as there are any."""
+    slow = [i for i in items if i.get_closest_marker("slow")]
+    lanes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    handful = max(len(items) // (4 * lanes), 2)
+    others = [i for i in items if not i.get_closest_marker("slow")]
+    for n, item in enumerate(slow):
+        others.insert(min(n * handful, len(others)), item)
+    items[:] = others
+
+
 def wait_for(predicate, deadline_s=20, what=None):
     """The predicate's value as soon as it is true; fails the test after the deadline."""
     end = time.monotonic() + deadline_s

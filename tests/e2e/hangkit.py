@@ -13,7 +13,7 @@ def events(vigil, kind=None):
 
 
 def looks(report):
-    return (report["kind"], report["cause"]["id"], report["culprit_ranks"])
+    return (report["kind"], report["cause"]["id"], report.get("culprit_ranks", []))
 
 
 def shown(report):

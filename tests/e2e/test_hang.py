@@ -555,6 +555,7 @@ def silent(vigil, tmp_path):
     return start
 
 
+@pytest.mark.slow
 def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_not_ended(vigil, silent):
     p = silent("go_round")
     wait_for(lambda: events(vigil, "hang") or p.poll() is not None, 400, "the report")
@@ -568,6 +569,7 @@ def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_not
     p.wait(20)
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_prints_nothing_is_none(vigil, silent):
     p = silent("evaluate")
     wait_for(lambda: events(vigil, "standstill") or events(vigil, "hang") or p.poll() is not None, 300, "it to be told as benign")

@@ -35,6 +35,7 @@ def on_gpus(vigil, fake):
 
 
 @pytest.mark.parametrize("args,env,after_ms", [(("--hang-after", "5s"), {}, 5_000), ((), {"MA_HANG_DETECT_TIME": "1"}, 60_000)])
+@pytest.mark.slow
 def test_by_the_rule_of_old_io_stands_and_then_the_use_of_gpus_does(vigil, on_gpus, args, env, after_ms):
     p, _ = on_gpus(100, "--on-hang", "kill", *args, **env)
     result = vigil.finish(p, 200)
@@ -45,6 +46,7 @@ def test_by_the_rule_of_old_io_stands_and_then_the_use_of_gpus_does(vigil, on_gp
     assert report["culprit_ranks"] == [1], "the evidence says who"
 
 
+@pytest.mark.slow
 def test_by_the_rule_of_old_a_use_that_goes_up_and_down_is_no_hang(vigil, on_gpus):
     p, set_use = on_gpus(40, "--hang-after", "5s")
     watcher_of(p)
@@ -69,6 +71,7 @@ def boxed_devices(use, busy=0):
         f"process {i} compute {4194300 + i} 1000000" for i in range(2)]
 
 
+@pytest.mark.slow
 def test_by_the_rule_of_old_devices_that_ranks_have_open_are_the_jobs(vigil, fake, container):
     fake(*boxed_devices(100))
     p = vigil.start("run", "--hang-rule", "io-gpu", "--hang-after", "5s", "--on-hang", "kill", "--nproc", 2, "--",
@@ -81,6 +84,7 @@ def test_by_the_rule_of_old_devices_that_ranks_have_open_are_the_jobs(vigil, fak
     assert "variance and median" in report["cause"]["text"] and "by their device files" in report["cause"]["text"], report
 
 
+@pytest.mark.slow
 def test_by_the_rule_of_old_a_container_whose_devices_work_is_no_hang(vigil, fake, container):
     fake(*boxed_devices(40, 30))
     p = vigil.start("run", "--hang-rule", "io-gpu", "--hang-after", "5s", "--on-hang", "kill", "--nproc", 2, "--",
