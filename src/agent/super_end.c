@@ -33,11 +33,14 @@ static struct caseend super_caseend(struct super *s)
 				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max, .heap_folder = s->heap.folder};
 }
 
-/* Have all ranks ended, and well? Then who is left is what they forked away. */
-static bool only_rest(const struct super *s)
+/*
+ * Had all ranks ended, and well, before this? Then who is left is what they forked away. A rank that ends well after it, even
+ * because of it, has had its say.
+ */
+static bool only_rest(const struct super *s, const struct guard_case *c)
 {
 	for (uint32_t i = 0; i < s->nproc; i++)
-		if (s->rank[i].running)
+		if (s->rank[i].running || s->rank[i].ended_unix_ms >= c->incident.time_unix_ms)
 			return false;
 	return s->first_failed < 0;
 }
@@ -86,7 +89,7 @@ void super_guard_cases(struct super *s)
 		if (s->pending && s->pending != c)
 			super_finish_case(s, s->pending, NULL); /* one was not enough */
 		s->pending = c;
-		s->rest_killed |= only_rest(s);
+		s->rest_killed |= only_rest(s, c);
 		s->pending_since_ns = s->last_kill_ns = s->w->mono_ns();
 		s->last_victim = c->incident.victim.pid;
 		if (phase != CASE_DONE)
