@@ -555,7 +555,7 @@ def silent(vigil, tmp_path):
     return start
 
 
-@pytest.mark.slow
+# Not among the first: it wants a core of its own.
 def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_not_ended(vigil, silent):
     p = silent("go_round")
     wait_for(lambda: events(vigil, "hang") or p.poll() is not None, 400, "the report")
@@ -708,7 +708,8 @@ def test_its_own_exception_is_found_where_its_output_has_none(vigil):
 
 
 def test_where_errors_are_written_is_told_to_ranks_unless_the_user_has_said_so(vigil, tmp_path):
-    say = ("python3", "-c", "import os; print(os.environ.get('TORCHELASTIC_ERROR_FILE'))")
+    # In one piece: without buffers a line and its end are two writes, and ranks write at the same time.
+    say = ("python3", "-c", "import os; os.write(1, f\"{os.environ.get('TORCHELASTIC_ERROR_FILE')}\\n\".encode())")
     said = vigil("run", "--nproc", 2, "--", *say).out.decode().split()
     assert sorted(said) == [str(vigil.log(r).parent / f"rank-{r}.error.json") for r in range(2)]
     said = vigil("run", "--nproc", 2, "--", *say, env={"TORCHELASTIC_ERROR_FILE": tmp_path / "own"})
