@@ -9,7 +9,7 @@ import pytest
 
 from conftest import wait_for
 from deadkit import dead_files  # noqa: F401
-from hangkit import events
+from hangkit import events, shown
 
 RANKS = 4
 
@@ -38,10 +38,6 @@ def judged(vigil, program):
 
 def looks(report):
     return report["cause"]["id"], report.get("culprit_ranks", [])
-
-
-def shown(report):
-    return " ".join(e["text"] for e in report["evidence"]) + report["cause"]["text"]
 
 
 # what, the rank that does it, the cause that must be named
