@@ -335,6 +335,7 @@ static void environ_gather(struct causegather *g, struct cause_set *now)
 			.pid = g->want->ranks[i].pid,
 			.environ = {g->environ[i].text, g->environ[i].len},
 			.known_rank = g->want->ranks[i].rank,
+			.numbered = g->want->ranks[i].numbered,
 		};
 	}
 	rankenv_compare(list, n, &g->ret->env);

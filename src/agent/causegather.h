@@ -44,6 +44,7 @@ struct causegather_rank {
 	pid_t pid; /* its main process; 0 when it has ended */
 	int32_t rank;
 	bool ended, has_exit_code;
+	bool numbered; /* it has its number from the program itself, not by variables */
 	int32_t exit_code; /* of an ended one: as a shell says it */
 	const char *out, *err; /* its kept output; NULL: none, or the same file as another's */
 	const char *error_file; /* agent/errorfiles; NULL: none */

@@ -66,7 +66,8 @@ static struct causegather_rank *rank_add(struct hangcause *h, pid_t pid, int32_t
 	if (h->n == ARRAY_SIZE(h->rank))
 		return NULL;
 	struct causegather_rank *r = &h->rank[h->n++];
-	*r = (struct causegather_rank){.pid = pid, .rank = rank};
+	const struct crew_member *m = crew_find(h->crew, pid);
+	*r = (struct causegather_rank){.pid = pid, .rank = rank, .numbered = m && crew_numbers_itself(m)};
 	return r;
 }
 

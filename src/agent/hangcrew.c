@@ -8,6 +8,11 @@
 /* Children of threads other than the main one are found at every so many looks. */
 #define THREADS_EVERY 8
 #define THREADS_MOST 4096
+/* How often a process is asked for the number that it was given as an argument, and when first. */
+#define SPAWNED_ASK 6
+#define SPAWNED_LOOK 4
+#define SPAWNED_ALL 512
+static const uint64_t spawned_first_ns = NS_PER_S;
 /* A process that does more than this does it by its own work: whatever its service threads add is not asked for. */
 static const double busy_ratio = 0.25;
 static const uint64_t busy_bytes_per_s = 4 * MIB;
@@ -36,7 +41,7 @@ struct crew *crew_free(struct crew *c)
 void crew_forget(struct crew *c)
 {
 	c->n_was = c->n_now = c->n_gone = c->pids.n = 0;
-	c->looks = 0;
+	c->looks = c->n_asked = 0;
 	memset(c->ever, 0, sizeof(c->ever));
 }
 
@@ -120,6 +125,10 @@ static void role_read(struct crew *c, const struct world *w, const struct hang_j
 	char command[2048] = "", above[2048] = "";
 	size_t len = 0;
 	struct role_info before = m->who;
+	if (m->spawned.numbered) { /* what it calls itself now tells nothing of it */
+		m->named = true;
+		return;
+	}
 	const struct crew_member *parent = find_in(c->now, c->n_now, m->ppid);
 	if (proc_environ_read(w, m->pid, c->environ, sizeof(c->environ), &len) != 0)
 		len = 0;
@@ -140,6 +149,8 @@ static void role_read(struct crew *c, const struct world *w, const struct hang_j
 	const struct hang_rank *started = started_as(job, m);
 	if (started && started->rank != NO_RANK)
 		m->who.rank = started->rank;
+	if (m->starts_ranks)
+		m->who.role = ROLE_LAUNCHER;
 	m->named = true;
 }
 
@@ -159,6 +170,130 @@ static void roles_read(struct crew *c, const struct world *w, const struct hang_
 				continue; /* the parent's turn comes first */
 			}
 			role_read(c, w, job, m);
+		}
+	}
+}
+
+/* Ranks that a program starts by itself ------------------------------------------ */
+
+/* A process without a number, below a program that has none either. */
+static const struct crew_member *nameless_parent(struct crew *c, const struct crew_member *m)
+{
+	const struct crew_member *up = find_in(c->now, c->n_now, m->ppid);
+	bool fits = m->who.role == ROLE_LOADER && m->who.rank == NO_RANK && m->state != 'Z';
+	return fits && up && up->who.rank == NO_RANK && (up->who.role == ROLE_MAIN || up->starts_ranks) ? up : NULL;
+}
+
+/* Asked some times, longer and longer apart: it imports for a while first. A few at each look: it costs up to a millisecond. */
+static bool spawned_ask(struct crew *c, const struct world *w, uint64_t now_ns)
+{
+	bool any = false;
+	size_t left = MIN(SPAWNED_LOOK, SPAWNED_ALL - c->n_asked);
+	for (size_t i = 0; i < c->n_now && left > 0; i++) {
+		struct crew_member *m = &c->now[i];
+		if (m->spawned.state != SPAWNRANK_LATER || m->spawned.asked == SPAWNED_ASK || !nameless_parent(c, m))
+			continue;
+		if (m->spawned.due_ns == 0)
+			m->spawned.due_ns = now_ns + spawned_first_ns;
+		if (now_ns < m->spawned.due_ns)
+			continue;
+		m->spawned.state = spawnrank_read(w, m->pid, &m->spawned.rank);
+		m->spawned.due_ns = now_ns + (spawned_first_ns << ++m->spawned.asked);
+		c->n_asked++;
+		left--;
+		any |= m->spawned.state >= SPAWNRANK_NAMED;
+	}
+	return any;
+}
+
+static bool has_told(const struct crew_member *m, const struct crew_member *parent)
+{
+	return m->ppid == parent->pid && m->spawned.state >= SPAWNRANK_NAMED && m->state != 'Z';
+}
+
+/* Its children that have told a number: how many; 0 where two have told the same, or somebody else has it. */
+static size_t spawned_count(const struct crew *c, const struct crew_member *parent, bool *ret_torch)
+{
+	size_t n = 0;
+	*ret_torch = true;
+	for (size_t i = 0; i < c->n_now; i++) {
+		const struct crew_member *m = &c->now[i];
+		if (!has_told(m, parent))
+			continue;
+		for (size_t k = 0; k < c->n_now; k++) {
+			const struct crew_member *o = &c->now[k];
+			int32_t other = has_told(o, parent) ? o->spawned.rank : o->main ? o->who.rank : NO_RANK;
+			if (k != i && other == m->spawned.rank)
+				return 0;
+		}
+		*ret_torch = *ret_torch && m->spawned.state == SPAWNRANK_TORCH;
+		n++;
+	}
+	return n;
+}
+
+static void spawned_name(struct crew *c, struct crew_member *parent, size_t n)
+{
+	parent->who.role = ROLE_LAUNCHER;
+	parent->starts_ranks = true;
+	for (size_t i = 0; i < c->n_now; i++) {
+		struct crew_member *m = &c->now[i];
+		if (!has_told(m, parent))
+			continue;
+		m->spawned.numbered = true;
+		m->who = (struct role_info){.rank = m->spawned.rank, .local_rank = m->spawned.rank, .role = ROLE_MAIN};
+		m->who.world_size = (size_t)m->spawned.rank < n ? (int32_t)n : 0;
+	}
+}
+
+static void spawned_look(struct crew *c, const struct world *w, uint64_t now_ns)
+{
+	if (!spawned_ask(c, w, now_ns))
+		return;
+	for (size_t i = 0; i < c->n_now; i++) {
+		struct crew_member *m = &c->now[i];
+		bool torch, fits = m->who.rank == NO_RANK && (m->who.role == ROLE_MAIN || m->starts_ranks);
+		size_t n = fits ? spawned_count(c, m, &torch) : 0;
+		if (n > 1 || (n == 1 && torch))
+			spawned_name(c, m, n);
+	}
+}
+
+/* Lightning's way: the program is rank 0 and starts the others by its own words, with their local numbers. */
+static void first_rank_name(struct crew *c)
+{
+	struct crew_member *first = NULL;
+	for (size_t i = 0; i < c->n_now; i++) {
+		const struct crew_member *m = &c->now[i];
+		struct crew_member *up = find_in(c->now, c->n_now, m->ppid);
+		if (m->who.rank == 0)
+			return;
+		if (!m->who.by_local || m->who.role != ROLE_MAIN || !up || up->who.rank != NO_RANK ||
+		    up->who.role != ROLE_MAIN)
+			continue;
+		if (first && first != up)
+			return;
+		first = up;
+		first->who.world_size = m->who.world_size;
+	}
+	if (!first)
+		return;
+	first->who.rank = first->who.local_rank = 0;
+	first->who.by_local = true;
+}
+
+/* What a rank starts is of the rank, though nothing of it says so. */
+static void ranks_inherit(struct crew *c)
+{
+	for (bool more = true; more;) {
+		more = false;
+		for (size_t i = 0; i < c->n_now; i++) {
+			struct crew_member *m = &c->now[i];
+			const struct crew_member *up = find_in(c->now, c->n_now, m->ppid);
+			if (m->who.rank != NO_RANK || m->who.role == ROLE_LAUNCHER || !up || up->who.rank == NO_RANK)
+				continue;
+			m->who.rank = up->who.rank;
+			more = true;
 		}
 	}
 }
@@ -325,6 +460,9 @@ void crew_look(struct crew *c, const struct world *w, const struct hang_job *job
 		c->pids.pid[i] = c->now[i].pid; /* those gone are not asked for again */
 	c->pids.n = c->n_now;
 	roles_read(c, w, job);
+	spawned_look(c, w, now_ns);
+	first_rank_name(c);
+	ranks_inherit(c);
 	mains_choose(c, job);
 	threads_weigh(c, w, thread_ns);
 	gone_find(c);

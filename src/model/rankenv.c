@@ -144,6 +144,8 @@ static size_t values_of(const struct comparing *c, const char *name, struct valu
 		if (c->of[i].p->environ.len == 0)
 			continue;
 		struct span text = variable(c->of[i].p->environ, name);
+		if (c->of[i].p->numbered && !text.p)
+			continue;
 		size_t k = 0;
 		while (k < n && !same(v[k].text, text))
 			k++;
@@ -161,7 +163,7 @@ static void who_has(const struct comparing *c, const char *name, struct span tex
 	size_t shown = 0, left = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct member *m = &c->of[i];
-		if (m->p->environ.len == 0 || !same(variable(m->p->environ, name), text))
+		if (m->p->environ.len == 0 || (m->p->numbered && !text.p) || !same(variable(m->p->environ, name), text))
 			continue;
 		if (shown++ >= 8)
 			left++;
@@ -204,7 +206,8 @@ static void smaller_part(const struct comparing *c, const char *name, const stru
 	for (size_t i = 0; i < n; i++)
 		ties += v[i].n == v[best].n;
 	for (size_t i = 0; i < c->n && ties == 1; i++)
-		if (c->of[i].p->environ.len > 0 && !same(variable(c->of[i].p->environ, name), v[best].text))
+		if (c->of[i].p->environ.len > 0 && !(c->of[i].p->numbered && !has(c->of[i].p->environ, name)) &&
+		    !same(variable(c->of[i].p->environ, name), v[best].text))
 			member_put(f, &c->of[i]);
 }
 
@@ -227,7 +230,7 @@ static void differs(struct comparing *c, enum rankenv_kind kind, const char *nam
 	if (unset != SIZE_MAX && kind == RANKENV_MASTER_DIFFERS) {
 		struct rankenv_finding *f = finding(c->e, RANKENV_MASTER_MISSING, name);
 		for (size_t i = 0; f && i < c->n; i++)
-			if (c->of[i].p->environ.len > 0 && !has(c->of[i].p->environ, name))
+			if (c->of[i].p->environ.len > 0 && !c->of[i].p->numbered && !has(c->of[i].p->environ, name))
 				member_put(f, &c->of[i]);
 		if (f)
 			values_text(c, name, v, n, f);
@@ -249,7 +252,7 @@ static void ranks_missing(struct comparing *c)
 	struct rankenv_finding *f = NULL;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct member *m = &c->of[i];
-		if (m->family || m->p->environ.len == 0)
+		if (m->family || m->p->environ.len == 0 || m->p->numbered)
 			continue;
 		bool told = number(m->p->environ, "WORLD_SIZE") > 1 ||
 			    (has(m->p->environ, "MASTER_ADDR") && has(m->p->environ, "WORLD_SIZE"));

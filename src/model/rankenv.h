@@ -28,6 +28,7 @@ struct rankenv_process {
 	pid_t pid;
 	struct span environ; /* NUL-separated; empty: it could not be read, or the process has ended */
 	int32_t known_rank; /* from elsewhere; NO_RANK. With an empty environ it says who was there */
+	bool numbered; /* by the program itself: what its variables lack it has set where it cannot be seen */
 };
 
 enum rankenv_kind {

@@ -51,6 +51,7 @@ static const struct rank_family families[] = {
 
 struct rank_values {
 	struct span value[FAMILIES][3];
+	struct span node; /* NODE_RANK */
 };
 
 static bool environ_name_is(struct span entry, const char *name, struct span *ret_value)
@@ -65,8 +66,14 @@ static bool environ_name_is(struct span entry, const char *name, struct span *re
 static void environ_entry(struct span entry, struct rank_values *v)
 {
 	/* Most variables begin with none of these letters; leave them quickly. */
-	if (entry.len < 6 || !memchr("RLWOPMHS", entry.p[0], 8))
+	if (entry.len < 6 || !memchr("RLWOPMHSN", entry.p[0], 9))
 		return;
+	if (entry.p[0] == 'N') {
+		struct span node;
+		if (environ_name_is(entry, "NODE_RANK", &node) && !v->node.p)
+			v->node = node;
+		return;
+	}
 	for (size_t f = 0; f < FAMILIES; f++) {
 		const char *const names[] = {families[f].rank, families[f].local, families[f].world};
 		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
@@ -84,6 +91,20 @@ static int32_t rank_number(struct span s, int32_t fallback)
 	if (!s.p || span_u64(s, &v) != 0 || v >= RANK_LIMIT)
 		return fallback;
 	return (int32_t)v;
+}
+
+/*
+ * Lightning gives the ranks that it starts by itself LOCAL_RANK and WORLD_SIZE only. On the first machine the one is the
+ * other; further on, how many there are on each machine before is not told.
+ */
+static void rank_by_local(const struct rank_values *v, struct role_info *ret)
+{
+	int32_t local = rank_number(v->value[0][1], NO_RANK), world = rank_number(v->value[0][2], 0);
+	if (local == NO_RANK || local >= world || rank_number(v->node, 0) != 0)
+		return;
+	ret->rank = ret->local_rank = local;
+	ret->world_size = world;
+	ret->by_local = true;
 }
 
 static void rank_of(struct span block, struct role_info *ret)
@@ -108,6 +129,7 @@ static void rank_of(struct span block, struct role_info *ret)
 			ret->world_size = 0; /* contradicts the rank: not to be believed */
 		return;
 	}
+	rank_by_local(&v, ret);
 }
 
 static bool in_list(struct span s, const char *const *list)
@@ -334,6 +356,7 @@ void role_of(const struct role_input *in, struct role_info *ret)
 		info.rank = in->parent->rank;
 		info.local_rank = in->parent->local_rank;
 		info.world_size = in->parent->world_size;
+		info.by_local = in->parent->by_local;
 	}
 	info.role = decide(in, &info);
 	if (info.role == ROLE_LAUNCHER) {

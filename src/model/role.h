@@ -32,6 +32,7 @@ enum role {
 struct role_info {
 	int32_t rank, local_rank, world_size;
 	enum role role;
+	bool by_local; /* the rank is the local one: nothing else was told, and there is one machine, or it is the first */
 };
 
 struct role_input {

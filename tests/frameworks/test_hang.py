@@ -14,12 +14,12 @@ def torch_is_there():
     pytest.importorskip("torch", reason="python3-torch is not installed; tools/setup frameworks does it")
 
 
-def hangs(vigil, ranks, what, culprit):
-    result = vigil("run", "--hang-after", "6s", "--on-hang", "kill", "--nproc", ranks, "--", *HANG, what, "--culprit", culprit,
-                   timeout=240)
+def hangs(vigil, ranks, what, culprit, spawned=False):
+    started = ("--", *HANG, "--spawn", ranks) if spawned else ("--nproc", ranks, "--", *HANG)
+    result = vigil("run", "--hang-after", "6s", "--on-hang", "kill", *started, what, "--culprit", culprit, timeout=240)
     assert result.status == 124, result
     report = vigil.why()
-    assert {s["rank"] for s in report["stacks"]} >= set(range(ranks)), "the stacks of all ranks"
+    assert {s.get("rank") for s in report["stacks"]} >= set(range(ranks)), "the stacks of all ranks"
     assert sum(g["count"] for g in report["hang"]["groups"]) == ranks
     return report
 
@@ -40,6 +40,13 @@ def test_the_rank_and_the_cause_are_named(vigil, what, cause, confidence, says, 
     report = hangs(vigil, ranks, what, culprit)
     assert looks(report) == ("hang", cause, confidence, [culprit]), report
     assert says in report["cause"]["text"], report
+
+
+@pytest.mark.parametrize("what, cause", [("missing", "missing_rank"), ("loader", "loader_stuck"), ("mismatch", "mismatched_collective")])
+def test_ranks_of_torch_s_spawn_have_their_numbers(vigil, what, cause):
+    """Nothing outside of their memory says them."""
+    report = hangs(vigil, 4, what, 2, spawned=True)
+    assert (report["kind"], report["cause"]["id"], report["culprit_ranks"]) == ("hang", cause, [2]), report
 
 
 def test_of_many_ranks_the_one_in_another_collective_is_named(vigil):

@@ -2,11 +2,13 @@
 import argparse
 import datetime
 import os
+import socket
 import threading
 import time
 
 import torch
 import torch.distributed as dist
+import torch.multiprocessing
 from torch.distributed.elastic.multiprocessing.errors import record
 from torch.utils.data import DataLoader, Dataset
 
@@ -26,14 +28,33 @@ class Numbers(Dataset):
         return torch.tensor([float(i)])
 
 
-@record
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("what", choices=("mismatch", "missing", "uneven", "loader", "exception", "error", "none"))
     p.add_argument("--culprit", type=int, default=1)
     p.add_argument("--steps", type=int, default=60)
     p.add_argument("--timeout", type=float, default=1800, help="of the group, in seconds")
+    p.add_argument("--spawn", type=int, help="start so many ranks by torch.multiprocessing")
     args = p.parse_args()
+    if args.spawn:
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), WORLD_SIZE=str(args.spawn))
+        torch.multiprocessing.spawn(spawned, args=(args,), nprocs=args.spawn)
+    else:
+        run(args)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+def spawned(number, args):
+    os.environ["RANK"] = str(number)
+    run(args)
+
+
+@record
+def run(args):
     rank = int(os.environ["RANK"])
     mine = rank == args.culprit
     if args.what == "missing" and mine:
@@ -57,4 +78,5 @@ def main():
     dist.barrier()
 
 
-main()
+if __name__ == "__main__":
+    main()

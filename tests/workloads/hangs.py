@@ -2,7 +2,7 @@
 
 Each rank does steps and meets the others after each, by the stand-in for torch.distributed beside this file. At the
 step --at the culprit (all ranks, for some) does WHAT. `--spawn N` starts N ranks as a careless launcher does: waits for
-one of them alone. What hangs, hangs for ever; what is benign lasts for --last seconds, then the job goes on to its end.
+one of them alone. `--by` starts them as people do out of Python: nothing that can be seen from outside says which is which. What hangs, hangs for ever; what is benign lasts for --last seconds, then the job goes on to its end.
 """
 import argparse
 import atexit
@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import http.client
 import mmap
+import multiprocessing
 import os
 import pathlib
 import queue
@@ -369,9 +370,41 @@ class Job:
             self.idle_end()
 
 
-def spawn(args):
+def free_port():
     with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
+        return s.getsockname()[1]
+
+
+def process(rank, world, port, args):
+    """What a user's own function does first, as PyTorch's tutorials have it."""
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+    Job(args).run()
+
+
+def by_multiprocessing(args):
+    port, context = str(free_port()), multiprocessing.get_context(args.by)
+    ranks = [context.Process(target=process, args=(rank, args.spawn, port, args)) for rank in range(args.spawn)]
+    for r in ranks:
+        r.start()
+    for r in ranks:
+        r.join()
+    sys.exit(any(r.exitcode for r in ranks))
+
+
+def by_itself(args):
+    """The way of Lightning: the program is rank 0, and starts the others by its own words."""
+    local = os.environ.get("LOCAL_RANK")
+    if local is None:
+        os.environ.update(LOCAL_RANK="0", NODE_RANK="0", WORLD_SIZE=str(args.spawn), MASTER_ADDR="127.0.0.1",
+                          MASTER_PORT=str(free_port()))
+        for rank in range(1, args.spawn):
+            subprocess.Popen([sys.executable, *sys.argv], env=dict(os.environ, LOCAL_RANK=str(rank)))
+    os.environ["RANK"] = local or "0"
+    Job(args).run()
+
+
+def spawn(args):
+    port = free_port()
     ranks = []
     for rank in range(args.spawn):
         env = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(args.spawn), MASTER_ADDR="127.0.0.1",
@@ -393,6 +426,7 @@ def main():
     p.add_argument("--gap", type=float, default=32)
     p.add_argument("--last", type=float, default=3600)
     p.add_argument("--spawn", type=int)
+    p.add_argument("--by", choices=("fork", "spawn", "itself"), help="how --spawn starts ranks: multiprocessing's ways, or Lightning's")
     p.add_argument("--set", action="append", default=[], help="N:NAME=VALUE for the Nth rank of --spawn; no value: unset")
     p.add_argument("--say", action="append", default=[], help="N:TEXT, printed by rank N before it meets the others")
     p.add_argument("--ddp-timeout", type=float, help="seconds after which a rank that waits for the others fails")
@@ -407,6 +441,8 @@ def main():
     p.add_argument("--maps", help="a file to have in memory: vigil knows libraries by their names; RANK: the rank's number")
     p.add_argument("--open", action="append", default=[], help="a file to have open; RANK: the rank's number")
     args = p.parse_args()
+    if args.by:
+        sys.exit(by_itself(args) if args.by == "itself" else by_multiprocessing(args))
     if args.spawn:
         spawn(args)
     if args.record:
@@ -415,4 +451,5 @@ def main():
     Job(args).run()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -183,6 +183,33 @@ static void line_keep(void *data, const char *line)
 	assert_null(strstr(line, "SECRET"));
 }
 
+/* multiprocessing: all have their parent's variables. Lightning: rank 0 is the parent and has none of them. */
+static void ranks_that_number_themselves_lack_nothing(void **state)
+{
+	(void)state;
+	struct rankenv_process spawned[] = {
+		PROCESS(10, "WORLD_SIZE=2\0MASTER_ADDR=n1\0MASTER_PORT=1"),
+		PROCESS(11, "WORLD_SIZE=2\0MASTER_ADDR=n1\0MASTER_PORT=1"),
+	};
+	rankenv_compare(spawned, 2, &e);
+	assert_non_null(of_kind(RANKENV_RANK_MISSING));
+	struct rankenv_process lightning[] = {
+		PROCESS(10, "HOME=/h"),
+		PROCESS(11, "LOCAL_RANK=1\0NODE_RANK=0\0WORLD_SIZE=2\0MASTER_ADDR=n1\0MASTER_PORT=1"),
+	};
+	for (int32_t i = 0; i < 2; i++) {
+		spawned[i].known_rank = lightning[i].known_rank = i;
+		spawned[i].numbered = lightning[i].numbered = true;
+	}
+	rankenv_compare(spawned, 2, &e);
+	assert_int_equal(e.n_findings, 0);
+	rankenv_compare(lightning, 2, &e);
+	assert_int_equal(e.n_findings, 0);
+	lightning[0].environ = (struct span)ENV("MASTER_ADDR=n2\0MASTER_PORT=1");
+	rankenv_compare(lightning, 2, &e);
+	assert_non_null(of_kind(RANKENV_MASTER_DIFFERS));
+}
+
 static void lines_are_findings_then_settings(void **state)
 {
 	(void)state;
@@ -218,6 +245,7 @@ int main(void)
 		cmocka_unit_test(names_of_one_machine_are_the_same_place),
 		cmocka_unit_test(ranks_of_this_node_are_expected_by_what_the_launcher_says),
 		cmocka_unit_test(other_launchers_number_ranks_their_way),
+		cmocka_unit_test(ranks_that_number_themselves_lack_nothing),
 		cmocka_unit_test(lines_are_findings_then_settings),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,12 @@ static const struct row rows[] = {
 	{"python3", "python3 t.py", "RANK=8 WORLD_SIZE=8", NULL, 0, 0, ROLE_MAIN, 8, -1, 0},
 	{"python3", "python3 t.py", "RANK=1 RANK=2", NULL, 0, 0, ROLE_MAIN, 1, -1, 0},
 	{"python3", "python3 t.py", "RANKS=4 MYRANK=3 RANK", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	/* Lightning's own: local numbers, which are all there are on the first machine */
+	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=0 WORLD_SIZE=4", "python3 t.py", ROLE_MAIN, -1, ROLE_MAIN, 2, 2, 4},
+	{"python3", "python3 t.py", "LOCAL_RANK=2 WORLD_SIZE=4", "python3 t.py", ROLE_MAIN, -1, ROLE_MAIN, 2, 2, 4},
+	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=1 WORLD_SIZE=8", "python3 t.py", ROLE_MAIN, -1, ROLE_LOADER, -1, -1, 0},
+	{"python3", "python3 t.py", "LOCAL_RANK=4 WORLD_SIZE=4", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	{"python3", "python3 t.py", "LOCAL_RANK=1", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
 	/* launchers */
 	{"torchrun", "/usr/bin/python3 /usr/bin/torchrun --nproc 2 train.py", "SLURM_PROCID=1", NULL, 0, 0, ROLE_LAUNCHER,
 	 -1, -1, 0},

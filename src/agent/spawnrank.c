@@ -1,0 +1,91 @@
+#include "agent/spawnrank.h"
+
+#include <string.h>
+
+#include "agent/lens.h"
+#include "sense/python/pylocals.h"
+
+#define RANK_LIMIT 100000
+
+static const char *const argument_names[] = {"rank", "local_rank", "global_rank", "proc_rank", "proc_id"};
+/* Whose functions run in processes that work for their parent. */
+static const char *const servants[] = {
+	"/torch/utils/data/", "/torch/_inductor/", "/multiprocessing/", "/concurrent/futures/", "/joblib/",
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_frame(const struct pyframe *f, const char *name, const char *file)
+{
+	return f->known && f->known->name && f->known->file && ends_with(f->known->name, name) &&
+	       ends_with(f->known->file, file);
+}
+
+/* The function that multiprocessing has been asked to run; NULL: it has not come so far. */
+static const struct pyframe *target_of(const struct pystack *s)
+{
+	for (size_t i = s->n; i-- > 2;)
+		if (is_frame(&s->frames[i], "_bootstrap", "multiprocessing/process.py"))
+			return is_frame(&s->frames[i - 1], "run", "multiprocessing/process.py") ? &s->frames[i - 2]
+												: &s->frames[i - 1];
+	return NULL;
+}
+
+static bool local_number(const struct pylocals *l, const char *name, int32_t *ret)
+{
+	uint64_t v;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].is_arg && strcmp(l->items[i].name, name) == 0 && l->items[i].value &&
+		    span_u64(span_of(l->items[i].value), &v) == 0 && v < RANK_LIMIT) {
+			*ret = (int32_t)v;
+			return true;
+		}
+	return false;
+}
+
+static bool is_servant(const char *file)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(servants); i++)
+		if (strstr(file, servants[i]))
+			return true;
+	return false;
+}
+
+static enum spawnrank of_target(struct lens *l, const struct pyframe *f, int32_t *ret)
+{
+	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
+	bool torch = is_frame(f, "_wrap", "torch/multiprocessing/spawn.py");
+	if (!torch && (!f->known || !f->known->file || is_servant(f->known->file)))
+		return SPAWNRANK_NONE;
+	if (pylocals_read(&l->rt, &l->remote, f->addr, f->code, &locals) != 0)
+		return SPAWNRANK_LATER;
+	if (torch)
+		return local_number(&locals, "i", ret) ? SPAWNRANK_TORCH : SPAWNRANK_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(argument_names); i++)
+		if (local_number(&locals, argument_names[i], ret))
+			return SPAWNRANK_NAMED;
+	return SPAWNRANK_NONE;
+}
+
+enum spawnrank spawnrank_read(const struct world *w, pid_t pid, int32_t *ret)
+{
+	const struct lens_want want = {.natives = NULL};
+	const struct pythread *list;
+	struct lens_look look;
+	struct fault f = {.text = ""};
+	size_t n = 0;
+	cleanup(lens_closep) struct lens *l = NULL;
+	if (lens_open(w, pid, &want, &l, &f) != 0)
+		return SPAWNRANK_NONE;
+	if (!l->has_python)
+		return l->python_later ? SPAWNRANK_LATER : SPAWNRANK_NONE;
+	const struct pythread *main = lens_python_threads(l, &list, &n) == 0 ? lens_python_thread(list, n, pid) : NULL;
+	if (!main || lens_look(l, pid, main, LENS_RUNS, &look) != 0 || look.python_result != 0)
+		return SPAWNRANK_LATER;
+	const struct pyframe *target = target_of(&look.python);
+	return target ? of_target(l, target, ret) : SPAWNRANK_LATER;
+}
