@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """What looking into a running Python costs: vigil against py-spy, Austin and CPython 3.15's own profiling.sampling.
 
-    stacks.py [--seconds S=4] [--only cost,slowdown,first,kilohertz] [--out FILE]
+    stacks.py [--seconds S=4] [--only cost,slowdown,first,kilohertz] [--who NAME...] [--rounds N=5] [--work X=1] [--out FILE]
 
 cost      CPU of the profiler for one stack of 50 frames: (CPU of a long recording - CPU of a short one) / (stacks of
           the long one - stacks of the short one), so that starting and writing cancel out
-slowdown  how much longer a program with 160 threads takes for fixed work while it is looked at 100 times a second
+slowdown  how much longer a program with 160 threads takes for fixed work (--work times as much) while it is looked at 100
+          times a second, medians of --rounds pairs; "nobody" is a pair of the program alone: what differs less is not told apart
 first     how long until the first stack is printed, warm, and with the interpreter's file thrown out of the page cache
 kilohertz share of a core for 1,000 looks a second at one process, and for 1,000 wake-ups alone
 
@@ -35,6 +36,7 @@ PEERS = pathlib.Path(os.environ.get("VIGIL_PEERS") or
                      pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "vigil-peers") / "python/bin"
 VIGIL = os.environ.get("VIGIL") or str(TOP / "build/src/cli/vigil")
 RESULTS = []
+WHO = []  # to be measured; none: all
 
 DEEP = """
 import sys
@@ -186,6 +188,8 @@ def recorded(peer, python, pid, rate, seconds):
 
 def each(python, what, measure):
     for peer in peers(python):
+        if WHO and peer.name not in WHO:
+            continue
         if peer.missing:
             note(what=what, who=peer.name, python=python.label, not_measured=peer.missing)
             continue
@@ -210,15 +214,15 @@ def cost(python, seconds):
     end(target)
 
 
-def slowdown(python, rounds=5):
-    work = 12_000_000
+def slowdown(python, rounds, work):
+    work = int(12_000_000 * work)
 
     def once(peer):
         target = program(python, CROWD, work)
         with tempfile.TemporaryDirectory() as folder:
             watcher = None
-            if peer:
-                watcher = subprocess.Popen(list(map(str, peer.record(target.pid, 100, 60, pathlib.Path(folder, "out.json")))),
+            if peer and peer.record:
+                watcher = subprocess.Popen(list(map(str, peer.record(target.pid, 100, 600, pathlib.Path(folder, "out.json")))),
                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 time.sleep(1)  # a recording says nothing when it has begun; all get the same
             target.stdin.write("\n")
@@ -238,8 +242,10 @@ def slowdown(python, rounds=5):
              base_s=round(statistics.median(base[0] for base, _ in pairs), 2))
     natives = Peer("vigil --native", lambda pid, rate, s, out: [VIGIL, "flame", pid, "-d", s, "--rate", rate, "--native", "-f",
                                                                 "json", "-o", out], vigil_count)
+    for peer in (Peer("nobody", None, None), natives):
+        if not WHO or peer.name in WHO:
+            measure(peer)
     each(python, "slowdown", measure)
-    measure(natives)
 
 
 def evict(pid):
@@ -311,8 +317,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=4)
     parser.add_argument("--only", default="cost,slowdown,first,kilohertz")
+    parser.add_argument("--who", nargs="*", default=[])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--work", type=float, default=1)
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
+    WHO.extend(args.who)
     only = args.only.split(",")
     all_pythons = pythons.find()
     system = next(p for p in all_pythons if p.version == (3, 11))
@@ -324,7 +334,7 @@ def main():
     for python in dict.fromkeys((system, newest.get((3, 15), system))):
         with proc_inside(python):
             if "slowdown" in only:
-                slowdown(python)
+                slowdown(python, args.rounds, args.work)
             if "first" in only:
                 first(python)
             if "kilohertz" in only:

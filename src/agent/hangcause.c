@@ -67,7 +67,7 @@ static struct causegather_rank *rank_add(struct hangcause *h, pid_t pid, int32_t
 		return NULL;
 	struct causegather_rank *r = &h->rank[h->n++];
 	const struct crew_member *m = crew_find(h->crew, pid);
-	*r = (struct causegather_rank){.pid = pid, .rank = rank, .numbered = m && crew_numbers_itself(m)};
+	*r = (struct causegather_rank){.pid = pid, .rank = rank, .numbered = m && m->who.own_number};
 	return r;
 }
 

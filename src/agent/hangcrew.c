@@ -8,10 +8,8 @@
 /* Children of threads other than the main one are found at every so many looks. */
 #define THREADS_EVERY 8
 #define THREADS_MOST 4096
-/* How often a process is asked for the number that it was given as an argument, and when first. */
-#define SPAWNED_ASK 6
+/* Of children that may be ranks so many are asked for their number at each look, and first when they are so old. */
 #define SPAWNED_LOOK 4
-#define SPAWNED_ALL 512
 static const uint64_t spawned_first_ns = NS_PER_S;
 /* A process that does more than this does it by its own work: whatever its service threads add is not asked for. */
 static const double busy_ratio = 0.25;
@@ -25,7 +23,9 @@ struct crew *crew_new(struct vitals *vitals)
 	c->vitals = vitals;
 	c->was = calloc(JOBPIDS_MAX, sizeof(*c->was));
 	c->now = calloc(JOBPIDS_MAX, sizeof(*c->now));
-	return c->was && c->now ? c : crew_free(c);
+	c->own = calloc(JOBPIDS_MAX, sizeof(*c->own));
+	c->spawned = spawnranks_new();
+	return c->was && c->now && c->own && c->spawned ? c : crew_free(c);
 }
 
 struct crew *crew_free(struct crew *c)
@@ -33,6 +33,8 @@ struct crew *crew_free(struct crew *c)
 	if (c) {
 		free(c->was);
 		free(c->now);
+		free(c->own);
+		free(c->spawned);
 	}
 	free(c);
 	return NULL;
@@ -41,7 +43,8 @@ struct crew *crew_free(struct crew *c)
 void crew_forget(struct crew *c)
 {
 	c->n_was = c->n_now = c->n_gone = c->pids.n = 0;
-	c->looks = c->n_asked = 0;
+	c->looks = 0;
+	spawnranks_forget(c->spawned);
 	memset(c->ever, 0, sizeof(c->ever));
 }
 
@@ -125,10 +128,6 @@ static void role_read(struct crew *c, const struct world *w, const struct hang_j
 	char command[2048] = "", above[2048] = "";
 	size_t len = 0;
 	struct role_info before = m->who;
-	if (m->spawned.numbered) { /* what it calls itself now tells nothing of it */
-		m->named = true;
-		return;
-	}
 	const struct crew_member *parent = find_in(c->now, c->n_now, m->ppid);
 	if (proc_environ_read(w, m->pid, c->environ, sizeof(c->environ), &len) != 0)
 		len = 0;
@@ -149,9 +148,8 @@ static void role_read(struct crew *c, const struct world *w, const struct hang_j
 	const struct hang_rank *started = started_as(job, m);
 	if (started && started->rank != NO_RANK)
 		m->who.rank = started->rank;
-	if (m->starts_ranks)
-		m->who.role = ROLE_LAUNCHER;
 	m->named = true;
+	c->others = true;
 }
 
 /* Those not seen before, parents first: a parent is at least as old as its child. */
@@ -174,128 +172,36 @@ static void roles_read(struct crew *c, const struct world *w, const struct hang_
 	}
 }
 
-/* Ranks that a program starts by itself ------------------------------------------ */
+/* Ranks that a program starts itself --------------------------------------------- */
 
-/* A process without a number, below a program that has none either. */
-static const struct crew_member *nameless_parent(struct crew *c, const struct crew_member *m)
+static void own_ranks_ask(struct crew *c, const struct world *w)
 {
-	const struct crew_member *up = find_in(c->now, c->n_now, m->ppid);
-	bool fits = m->who.role == ROLE_LOADER && m->who.rank == NO_RANK && m->state != 'Z';
-	return fits && up && up->who.rank == NO_RANK && (up->who.role == ROLE_MAIN || up->starts_ranks) ? up : NULL;
-}
-
-/* Asked some times, longer and longer apart: it imports for a while first. A few at each look: it costs up to a millisecond. */
-static bool spawned_ask(struct crew *c, const struct world *w, uint64_t now_ns)
-{
-	bool any = false;
-	size_t left = MIN(SPAWNED_LOOK, SPAWNED_ALL - c->n_asked);
+	size_t left = SPAWNED_LOOK;
 	for (size_t i = 0; i < c->n_now && left > 0; i++) {
-		struct crew_member *m = &c->now[i];
-		if (m->spawned.state != SPAWNRANK_LATER || m->spawned.asked == SPAWNED_ASK || !nameless_parent(c, m))
-			continue;
-		if (m->spawned.due_ns == 0)
-			m->spawned.due_ns = now_ns + spawned_first_ns;
-		if (now_ns < m->spawned.due_ns)
-			continue;
-		m->spawned.state = spawnrank_read(w, m->pid, &m->spawned.rank);
-		m->spawned.due_ns = now_ns + (spawned_first_ns << ++m->spawned.asked);
-		c->n_asked++;
-		left--;
-		any |= m->spawned.state >= SPAWNRANK_NAMED;
+		const struct crew_member *m = &c->now[i], *up = NULL;
+		if (m->who.role == ROLE_LOADER && m->who.rank == NO_RANK && m->state != 'Z')
+			up = find_in(c->now, c->n_now, m->ppid);
+		if (up && ownranks_may_be(&m->who, &up->who))
+			c->others |= spawnranks_ask(c->spawned, w, m->pid, m->start_ticks, spawned_first_ns, &left);
 	}
-	return any;
 }
 
-static bool has_told(const struct crew_member *m, const struct crew_member *parent)
+static void own_ranks_look(struct crew *c, const struct world *w)
 {
-	return m->ppid == parent->pid && m->spawned.state >= SPAWNRANK_NAMED && m->state != 'Z';
-}
-
-/* Its children that have told a number: how many; 0 where two have told the same, or somebody else has it. */
-static size_t spawned_count(const struct crew *c, const struct crew_member *parent, bool *ret_torch)
-{
-	size_t n = 0;
-	*ret_torch = true;
+	own_ranks_ask(c, w);
+	if (!c->others)
+		return;
+	c->others = false;
 	for (size_t i = 0; i < c->n_now; i++) {
 		const struct crew_member *m = &c->now[i];
-		if (!has_told(m, parent))
-			continue;
-		for (size_t k = 0; k < c->n_now; k++) {
-			const struct crew_member *o = &c->now[k];
-			int32_t other = has_told(o, parent) ? o->spawned.rank : o->main ? o->who.rank : NO_RANK;
-			if (k != i && other == m->spawned.rank)
-				return 0;
-		}
-		*ret_torch = *ret_torch && m->spawned.state == SPAWNRANK_TORCH;
-		n++;
+		c->own[i] = (struct ownranks_process){
+			.pid = m->pid, .ppid = m->ppid, .ended = m->state == 'Z', .who = m->who};
+		if (c->spawned->n_told > 0)
+			c->own[i].told = spawnranks_told(c->spawned, m->pid, m->start_ticks, &c->own[i].number);
 	}
-	return n;
-}
-
-static void spawned_name(struct crew *c, struct crew_member *parent, size_t n)
-{
-	parent->who.role = ROLE_LAUNCHER;
-	parent->starts_ranks = true;
-	for (size_t i = 0; i < c->n_now; i++) {
-		struct crew_member *m = &c->now[i];
-		if (!has_told(m, parent))
-			continue;
-		m->spawned.numbered = true;
-		m->who = (struct role_info){.rank = m->spawned.rank, .local_rank = m->spawned.rank, .role = ROLE_MAIN};
-		m->who.world_size = (size_t)m->spawned.rank < n ? (int32_t)n : 0;
-	}
-}
-
-static void spawned_look(struct crew *c, const struct world *w, uint64_t now_ns)
-{
-	if (!spawned_ask(c, w, now_ns))
-		return;
-	for (size_t i = 0; i < c->n_now; i++) {
-		struct crew_member *m = &c->now[i];
-		bool torch, fits = m->who.rank == NO_RANK && (m->who.role == ROLE_MAIN || m->starts_ranks);
-		size_t n = fits ? spawned_count(c, m, &torch) : 0;
-		if (n > 1 || (n == 1 && torch))
-			spawned_name(c, m, n);
-	}
-}
-
-/* Lightning's way: the program is rank 0 and starts the others by its own words, with their local numbers. */
-static void first_rank_name(struct crew *c)
-{
-	struct crew_member *first = NULL;
-	for (size_t i = 0; i < c->n_now; i++) {
-		const struct crew_member *m = &c->now[i];
-		struct crew_member *up = find_in(c->now, c->n_now, m->ppid);
-		if (m->who.rank == 0)
-			return;
-		if (!m->who.by_local || m->who.role != ROLE_MAIN || !up || up->who.rank != NO_RANK ||
-		    up->who.role != ROLE_MAIN)
-			continue;
-		if (first && first != up)
-			return;
-		first = up;
-		first->who.world_size = m->who.world_size;
-	}
-	if (!first)
-		return;
-	first->who.rank = first->who.local_rank = 0;
-	first->who.by_local = true;
-}
-
-/* What a rank starts is of the rank, though nothing of it says so. */
-static void ranks_inherit(struct crew *c)
-{
-	for (bool more = true; more;) {
-		more = false;
-		for (size_t i = 0; i < c->n_now; i++) {
-			struct crew_member *m = &c->now[i];
-			const struct crew_member *up = find_in(c->now, c->n_now, m->ppid);
-			if (m->who.rank != NO_RANK || m->who.role == ROLE_LAUNCHER || !up || up->who.rank == NO_RANK)
-				continue;
-			m->who.rank = up->who.rank;
-			more = true;
-		}
-	}
+	ownranks_name(c->own, c->n_now);
+	for (size_t i = 0; i < c->n_now; i++)
+		c->now[i].who = c->own[i].who;
 }
 
 /* How well a process stands for its rank; 0: not at all. */
@@ -460,9 +366,7 @@ void crew_look(struct crew *c, const struct world *w, const struct hang_job *job
 		c->pids.pid[i] = c->now[i].pid; /* those gone are not asked for again */
 	c->pids.n = c->n_now;
 	roles_read(c, w, job);
-	spawned_look(c, w, now_ns);
-	first_rank_name(c);
-	ranks_inherit(c);
+	own_ranks_look(c, w);
 	mains_choose(c, job);
 	threads_weigh(c, w, thread_ns);
 	gone_find(c);

@@ -21,14 +21,6 @@ struct crew_member {
 	bool named; /* who is known */
 	bool main; /* of its rank */
 	bool young; /* not seen in the look before */
-	bool starts_ranks; /* it has started ranks out of itself, and is none */
-	struct {
-		enum spawnrank state;
-		int32_t rank; /* if it has one */
-		uint32_t asked;
-		bool numbered; /* and is taken for that rank */
-		uint64_t due_ns; /* 0: it has not been seen before */
-	} spawned;
 	bool has_schedule, has_io, has_status;
 	int32_t wait_status;
 	uint32_t threads;
@@ -60,7 +52,10 @@ struct crew {
 	size_t n_gone;
 	struct jobpids pids;
 	struct vitals *vitals; /* borrowed */
-	uint64_t looks, n_asked; /* n_asked: for a number that is nowhere but in their memory */
+	uint64_t looks;
+	struct spawnranks *spawned;
+	struct ownranks_process *own; /* JOBPIDS_MAX: n_now as model/ownranks has them */
+	bool others; /* roles were read in this look */
 	pid_t ever[CREW_EVER]; /* of the job at some time, by pid modulo CREW_EVER; the last one wins */
 	char environ[128 * 1024];
 };
@@ -75,10 +70,5 @@ void crew_look(struct crew *c, const struct world *w, const struct hang_job *job
 const struct crew_member *crew_find(const struct crew *c, pid_t pid);
 /* Is it, or was it in this attempt, one of the job's? */
 bool crew_knows(const struct crew *c, pid_t pid);
-/* Has it a rank of which the program itself took care, so that variables of launchers say nothing about it? */
-static inline bool crew_numbers_itself(const struct crew_member *m)
-{
-	return m->spawned.numbered || m->who.by_local;
-}
 /* The main process of a rank; NULL: none is there. */
 const struct crew_member *crew_main(const struct crew *c, int32_t rank);

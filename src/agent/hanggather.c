@@ -256,6 +256,7 @@ static void complete(struct hanggather *g, const struct world *w, const struct h
 		collective_take(g);
 	c->collective = g->collective.valid ? &g->collective : NULL;
 	c->shares = g->shares;
+	g->complete = true;
 }
 
 bool hanggather_step(struct hanggather *g, const struct world *w, const struct hangeye *e)
@@ -263,6 +264,8 @@ bool hanggather_step(struct hanggather *g, const struct world *w, const struct h
 	uint64_t now_ns = w->mono_ns();
 	if (now_ns < g->next_ns)
 		return false;
+	if (g->complete)
+		return true;
 	bool answered = collective_ask(g, w, e);
 	answered &= !g->cause || hangcause_step(g->cause);
 	g->next_ns = now_ns + ask_gap_ns;

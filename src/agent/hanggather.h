@@ -19,6 +19,7 @@ struct hanggather {
 	struct stackdump dump[HANG_DUMPS];
 	size_t n_dumps;
 	bool dumps_over; /* there will be no more */
+	bool complete; /* all is there; it stays so until it has been judged */
 	struct waitshare *shares; /* owned; NULL: not asked for, or no memory */
 	struct hangshares *sampler; /* of the shares; NULL: not sampling */
 	struct natives *natives; /* symbols, kept over the dumps of one suspicion */
@@ -35,7 +36,7 @@ struct hanggather {
 /* cause: of the attempt; NULL: there is none. Borrowed until hanggather_end. */
 void hanggather_begin(struct hanggather *g, const struct hang_step *step, const struct hangeye *e,
 		      const struct pulses *p, struct hangcause *cause, uint64_t now_ns);
-/* The next part, if it is due. True when all is there: g->hcase is then complete but for its pulses. */
+/* The next part, if it is due. True when all is there, also when asked again: g->hcase is then complete but for its pulses. */
 bool hanggather_step(struct hanggather *g, const struct world *w, const struct hangeye *e);
 /* What is there by now, as a case without its pulses. False: no stacks yet. Borrows from g. */
 bool hanggather_glance(struct hanggather *g, const struct world *w, struct hang_case *ret);

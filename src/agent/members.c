@@ -172,6 +172,30 @@ static int members_fill(struct gather *g)
 	return 0;
 }
 
+/* Of the children that may be ranks: so many are asked at a time. */
+#define ASK_MOST 128
+
+static int own_ranks(struct gather *g)
+{
+	cleanup(freep) struct spawnranks *once = g->want->spawned ? NULL : spawnranks_new();
+	cleanup(freep) struct ownranks_process *own = calloc(g->m->n ? g->m->n : 1, sizeof(*own));
+	struct spawnranks *asked = g->want->spawned ? g->want->spawned : once;
+	size_t left = ASK_MOST;
+	if (!asked || !own)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->m->n; i++) {
+		const struct member *m = &g->m->row[i], *up = parent_of(g, m);
+		own[i] = (struct ownranks_process){.pid = m->task->pid, .ppid = m->task->ppid, .who = m->who};
+		if (up && ownranks_may_be(&m->who, &up->who))
+			ignore(spawnranks_ask(asked, g->w, m->task->pid, m->task->start_ticks, 0, &left), "told below");
+		own[i].told = spawnranks_told(asked, m->task->pid, m->task->start_ticks, &own[i].number);
+	}
+	ownranks_name(own, g->m->n);
+	for (size_t i = 0; i < g->m->n; i++)
+		g->m->row[i].who = own[i].who;
+	return 0;
+}
+
 int members_read(const struct world *w, const struct tasks *t, const struct members_want *want, struct members *ret)
 {
 	struct members m = {.n = 0};
@@ -183,6 +207,8 @@ int members_read(const struct world *w, const struct tasks *t, const struct memb
 		return -ENOMEM;
 	choose(&g);
 	int r = members_fill(&g);
+	if (r == 0 && want)
+		r = own_ranks(&g);
 	if (r) {
 		members_done(&m);
 		return r;

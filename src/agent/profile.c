@@ -31,6 +31,7 @@ struct recording {
 	struct stopper_stats pauses;
 	struct jobpids *family; /* the root's descendants, as last asked for */
 	uint64_t family_sum;
+	struct spawnranks *spawned; /* who has been asked for a number */
 	uint64_t begin_ns, next_list_ns, next_glance_ns, next_progress_ns;
 	uint64_t rounds, late;
 	uint64_t random;
@@ -80,6 +81,7 @@ static void recording_done(struct recording *r)
 	free(r->track);
 	free(r->refused);
 	free(r->family);
+	free(r->spawned);
 	tasks_done(&r->tasks);
 	r->natives = natives_free(r->natives);
 	r->set = stackset_free(r->set);
@@ -183,11 +185,13 @@ static bool family_changed(struct recording *r)
 static int list(struct recording *r, uint64_t now_ns)
 {
 	struct members m = {.n = 0};
+	struct members_want who = *r->want->members;
+	who.spawned = r->spawned;
 	for (size_t i = 0; i < r->n; i++)
 		r->track[i]->seen = false;
 	int e = tasks_scan(&r->tasks, r->w);
 	if (e == 0)
-		e = members_read(r->w, &r->tasks, r->want->members, &m);
+		e = members_read(r->w, &r->tasks, &who, &m);
 	for (size_t i = 0; e == 0 && i < m.n; i++)
 		if (r->want->children || is_main(r, &m.row[i]))
 			e = member_add(r, &m.row[i]);
@@ -354,6 +358,7 @@ int profile_record(const struct world *w, const struct profile_want *want, struc
 	r.set = stackset_new();
 	r.natives = natives_new();
 	r.family = calloc(1, sizeof(*r.family));
+	r.spawned = spawnranks_new();
 	int e = r.set && r.natives ? tasks_init(&r.tasks, PROFILE_TASKS, -1) : -ENOMEM;
 	if (e == 0) {
 		stackset_meta(r.set)->start_unix_ms = w->unix_ms();

@@ -6,6 +6,9 @@
 #include "sense/python/pylocals.h"
 
 #define RANK_LIMIT 100000
+/* It imports for a while first. */
+#define ASK_MOST 6
+static const uint64_t ask_gap_ns = NS_PER_S / 2;
 
 static const char *const argument_names[] = {"rank", "local_rank", "global_rank", "proc_rank", "proc_id"};
 /* Whose functions run in processes that work for their parent. */
@@ -55,23 +58,23 @@ static bool is_servant(const char *file)
 	return false;
 }
 
-static enum spawnrank of_target(struct lens *l, const struct pyframe *f, int32_t *ret)
+static enum spawnrank of_target(struct lens *l, const struct pyframe *f, enum ownranks_told *ret_told, int32_t *ret)
 {
 	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
 	bool torch = is_frame(f, "_wrap", "torch/multiprocessing/spawn.py");
 	if (!torch && (!f->known || !f->known->file || is_servant(f->known->file)))
-		return SPAWNRANK_NONE;
+		return SPAWNRANK_OVER;
 	if (pylocals_read(&l->rt, &l->remote, f->addr, f->code, &locals) != 0)
 		return SPAWNRANK_LATER;
-	if (torch)
-		return local_number(&locals, "i", ret) ? SPAWNRANK_TORCH : SPAWNRANK_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(argument_names); i++)
+	if (torch && local_number(&locals, "i", ret))
+		*ret_told = OWNRANKS_BY_TORCH;
+	for (size_t i = 0; i < ARRAY_SIZE(argument_names) && !torch && !*ret_told; i++)
 		if (local_number(&locals, argument_names[i], ret))
-			return SPAWNRANK_NAMED;
-	return SPAWNRANK_NONE;
+			*ret_told = OWNRANKS_BY_NAME;
+	return SPAWNRANK_OVER;
 }
 
-enum spawnrank spawnrank_read(const struct world *w, pid_t pid, int32_t *ret)
+enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number)
 {
 	const struct lens_want want = {.natives = NULL};
 	const struct pythread *list;
@@ -79,13 +82,63 @@ enum spawnrank spawnrank_read(const struct world *w, pid_t pid, int32_t *ret)
 	struct fault f = {.text = ""};
 	size_t n = 0;
 	cleanup(lens_closep) struct lens *l = NULL;
+	*ret_told = OWNRANKS_NOTHING;
 	if (lens_open(w, pid, &want, &l, &f) != 0)
-		return SPAWNRANK_NONE;
+		return SPAWNRANK_OVER;
 	if (!l->has_python)
-		return l->python_later ? SPAWNRANK_LATER : SPAWNRANK_NONE;
+		return l->python_later ? SPAWNRANK_LATER : SPAWNRANK_OVER;
 	const struct pythread *main = lens_python_threads(l, &list, &n) == 0 ? lens_python_thread(list, n, pid) : NULL;
 	if (!main || lens_look(l, pid, main, LENS_RUNS, &look) != 0 || look.python_result != 0)
 		return SPAWNRANK_LATER;
 	const struct pyframe *target = target_of(&look.python);
-	return target ? of_target(l, target, ret) : SPAWNRANK_LATER;
+	return target ? of_target(l, target, ret_told, ret_number) : SPAWNRANK_LATER;
+}
+
+struct spawnranks *spawnranks_new(void)
+{
+	return calloc(1, sizeof(struct spawnranks));
+}
+
+void spawnranks_forget(struct spawnranks *s)
+{
+	memset(s, 0, sizeof(*s));
+}
+
+/* Where it is, or would be. */
+static size_t place_of(const struct spawnranks *s, pid_t pid)
+{
+	size_t at = (size_t)pid & (SPAWNRANKS - 1);
+	while (s->of[at].pid && s->of[at].pid != pid)
+		at = (at + 1) & (SPAWNRANKS - 1);
+	return at;
+}
+
+bool spawnranks_ask(struct spawnranks *s, const struct world *w, pid_t pid, uint64_t start_ticks, uint64_t first_ns,
+		    size_t *left)
+{
+	struct spawnranks_one *one = &s->of[place_of(s, pid)];
+	uint64_t now_ns = w->mono_ns();
+	if (!one->pid && s->n == SPAWNRANKS / 2)
+		return false; /* a program with so many children has no ranks among them */
+	if (!one->pid || one->start_ticks != start_ticks) {
+		s->n += one->pid == 0;
+		s->n_told -= one->told != OWNRANKS_NOTHING;
+		*one = (struct spawnranks_one){.pid = pid, .start_ticks = start_ticks, .due_ns = now_ns + first_ns};
+	}
+	if (one->over || *left == 0 || now_ns < one->due_ns)
+		return false;
+	(*left)--;
+	one->over = spawnrank_read(w, pid, &one->told, &one->number) == SPAWNRANK_OVER || ++one->asked == ASK_MOST;
+	one->due_ns = now_ns + (ask_gap_ns << one->asked);
+	s->n_told += one->told != OWNRANKS_NOTHING;
+	return one->told != OWNRANKS_NOTHING;
+}
+
+enum ownranks_told spawnranks_told(const struct spawnranks *s, pid_t pid, uint64_t start_ticks, int32_t *ret_number)
+{
+	const struct spawnranks_one *one = &s->of[place_of(s, pid)];
+	if (!one->pid || one->start_ticks != start_ticks)
+		return OWNRANKS_NOTHING;
+	*ret_number = one->number;
+	return one->told;
 }

@@ -104,7 +104,7 @@ static void rank_by_local(const struct rank_values *v, struct role_info *ret)
 		return;
 	ret->rank = ret->local_rank = local;
 	ret->world_size = world;
-	ret->by_local = true;
+	ret->own_number = true;
 }
 
 static void rank_of(struct span block, struct role_info *ret)
@@ -356,7 +356,7 @@ void role_of(const struct role_input *in, struct role_info *ret)
 		info.rank = in->parent->rank;
 		info.local_rank = in->parent->local_rank;
 		info.world_size = in->parent->world_size;
-		info.by_local = in->parent->by_local;
+		info.own_number = in->parent->own_number;
 	}
 	info.role = decide(in, &info);
 	if (info.role == ROLE_LAUNCHER) {

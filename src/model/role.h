@@ -32,7 +32,7 @@ enum role {
 struct role_info {
 	int32_t rank, local_rank, world_size;
 	enum role role;
-	bool by_local; /* the rank is the local one: nothing else was told, and there is one machine, or it is the first */
+	bool own_number; /* by the program itself: LOCAL_RANK alone, or as model/ownranks.h has found out */
 };
 
 struct role_input {

@@ -6,6 +6,7 @@ deadline has passed. Everything started is ended with the test, whatever the tes
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests"))  # pythons.py
 WORKLOADS = ROOT / "tests/workloads"
 # What a scheduler or a launcher around the tests may have set, and what would change vigil's mind.
 FOREIGN = ("VIGIL_", "RAY_", "SLURM_", "OMPI_", "MA_HANG", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE",
-           "MASTER_", "RESTART_COUNT", "XDG_STATE_HOME", "NOTIFY_SOCKET")
+           "NODE_RANK", "MASTER_", "RESTART_COUNT", "XDG_STATE_HOME", "NOTIFY_SOCKET")
 
 
 def pytest_configure(config):
@@ -68,6 +69,9 @@ def end_tree(pid):
         except psutil.NoSuchProcess:
             pass
     psutil.wait_procs(doomed, timeout=10)
+
+
+CRASHED = re.compile(r"signal (4|6|7|8|11)\b")
 
 
 class Result:
@@ -135,6 +139,14 @@ class Vigil:
         report = result.json()
         assert report["schema"] == "vigil.incident/1"
         return report
+
+    def crashes(self):
+        """What the job's events say of a guard or a watcher that died of its own fault: the job goes on, so nothing else shows it."""
+        if not (self.state / "vigil.db").exists():
+            return []
+        told = subprocess.run([self.binary, "events", "--json"], env=self.environment(), capture_output=True, timeout=20, check=False)
+        lines = told.stdout.decode(errors="replace").splitlines()
+        return [line for line in lines if ("hang_watcher_died" in line or "guard_died" in line) and CRASHED.search(line)]
 
     def strays(self):
         """Whatever was started with this state folder, even if it has left its parents."""
@@ -204,6 +216,7 @@ def vigil(binary, state):
     v = Vigil(binary, state)
     yield v
     v.end()
+    assert not v.crashes()
 
 
 def machine_kills():

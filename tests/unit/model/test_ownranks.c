@@ -1,0 +1,182 @@
+/* Ranks that a program starts itself: who becomes which, and who is left as it was. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "model/ownranks.h"
+
+static struct ownranks_process p[16];
+static size_t n;
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(p, 0, sizeof(p));
+	n = 0;
+	return 0;
+}
+
+static struct ownranks_process *add(pid_t pid, pid_t ppid, enum role role, int32_t rank)
+{
+	p[n] = (struct ownranks_process){
+		.pid = pid, .ppid = ppid, .who = {.rank = rank, .local_rank = rank, .role = role}};
+	return &p[n++];
+}
+
+static void told(pid_t pid, pid_t ppid, enum ownranks_told how, int32_t number)
+{
+	struct ownranks_process *one = add(pid, ppid, ROLE_LOADER, NO_RANK);
+	one->told = how;
+	one->number = number;
+}
+
+static void is(size_t i, enum role role, int32_t rank)
+{
+	assert_int_equal(p[i].who.role, role);
+	assert_int_equal(p[i].who.rank, rank);
+}
+
+static void children_that_tell_numbers_are_ranks(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	told(11, 10, OWNRANKS_BY_TORCH, 1);
+	told(12, 10, OWNRANKS_BY_TORCH, 0);
+	add(13, 10, ROLE_HELPER, NO_RANK);
+	add(14, 11, ROLE_LOADER, NO_RANK);
+	add(15, 14, ROLE_LOADER, NO_RANK);
+	ownranks_name(p, n);
+	is(0, ROLE_LAUNCHER, NO_RANK);
+	is(1, ROLE_MAIN, 1);
+	is(2, ROLE_MAIN, 0);
+	assert_int_equal(p[1].who.world_size, 2);
+	is(3, ROLE_HELPER, NO_RANK);
+	is(4, ROLE_LOADER, 1);
+	is(5, ROLE_LOADER, 1);
+	/* another one comes later: the same again, and it besides */
+	told(16, 10, OWNRANKS_BY_TORCH, 2);
+	assert_true(ownranks_may_be(&p[6].who, &p[0].who));
+	ownranks_name(p, n);
+	is(1, ROLE_MAIN, 1);
+	is(6, ROLE_MAIN, 2);
+	assert_int_equal(p[2].who.world_size, 3);
+	is(5, ROLE_LOADER, 1);
+}
+
+static void one_alone_is_believed_of_torch_only(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	told(11, 10, OWNRANKS_BY_NAME, 0);
+	ownranks_name(p, n);
+	is(0, ROLE_MAIN, NO_RANK);
+	is(1, ROLE_LOADER, NO_RANK);
+	p[1].told = OWNRANKS_BY_TORCH;
+	ownranks_name(p, n);
+	is(0, ROLE_LAUNCHER, NO_RANK);
+	is(1, ROLE_MAIN, 0);
+}
+
+static void a_number_that_two_have_makes_nobody_a_rank(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	told(11, 10, OWNRANKS_BY_NAME, 3);
+	told(12, 10, OWNRANKS_BY_NAME, 3);
+	ownranks_name(p, n);
+	is(0, ROLE_MAIN, NO_RANK);
+	is(1, ROLE_LOADER, NO_RANK);
+	/* unless one of them has ended: its place was taken */
+	p[1].ended = true;
+	told(13, 10, OWNRANKS_BY_NAME, 0);
+	ownranks_name(p, n);
+	is(1, ROLE_LOADER, NO_RANK);
+	is(2, ROLE_MAIN, 3);
+	is(3, ROLE_MAIN, 0);
+}
+
+static void a_launcher_s_rank_keeps_its_number(void **state)
+{
+	(void)state;
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	add(11, 1, ROLE_MAIN, 1);
+	told(12, 10, OWNRANKS_BY_NAME, 0);
+	told(13, 10, OWNRANKS_BY_NAME, 1);
+	ownranks_name(p, n);
+	is(1, ROLE_MAIN, 1);
+	is(2, ROLE_LOADER, NO_RANK);
+	is(3, ROLE_LOADER, NO_RANK);
+}
+
+static void who_serves_a_rank_is_not_asked(void **state)
+{
+	(void)state;
+	struct role_info alone = {.rank = NO_RANK, .role = ROLE_MAIN}, rank = {.rank = 2, .role = ROLE_MAIN},
+			 launcher = {.rank = NO_RANK, .role = ROLE_LAUNCHER}, child = {.rank = NO_RANK, .role = ROLE_LOADER};
+	assert_true(ownranks_may_be(&child, &alone));
+	assert_false(ownranks_may_be(&child, &rank));
+	assert_false(ownranks_may_be(&child, &launcher));
+	assert_false(ownranks_may_be(&child, &child));
+	assert_false(ownranks_may_be(&launcher, &alone));
+}
+
+static void lightning(int32_t first_child)
+{
+	add(10, 1, ROLE_MAIN, NO_RANK);
+	for (int32_t i = 0; i < 2; i++) {
+		struct ownranks_process *one = add(11 + i, 10, ROLE_MAIN, first_child + i);
+		one->who.own_number = true;
+		one->who.world_size = 3;
+	}
+	add(13, 10, ROLE_LOADER, NO_RANK);
+}
+
+static void the_parent_of_lightning_s_ranks_is_rank_0(void **state)
+{
+	(void)state;
+	lightning(1);
+	ownranks_name(p, n);
+	is(0, ROLE_MAIN, 0);
+	assert_true(p[0].who.own_number);
+	assert_int_equal(p[0].who.world_size, 3);
+	is(1, ROLE_MAIN, 1);
+	is(3, ROLE_LOADER, 0);
+}
+
+static void it_is_not_where_somebody_else_is(void **state)
+{
+	(void)state;
+	lightning(0);
+	ownranks_name(p, n);
+	is(0, ROLE_MAIN, NO_RANK);
+	is(1, ROLE_MAIN, 0);
+	is(3, ROLE_LOADER, NO_RANK);
+}
+
+static void nothing_told_changes_nothing(void **state)
+{
+	(void)state;
+	ownranks_name(p, 0);
+	add(10, 10, ROLE_MAIN, NO_RANK); /* its own parent, as a number that was given twice may show */
+	add(11, 10, ROLE_LOADER, NO_RANK);
+	add(12, 99, ROLE_LOADER, NO_RANK);
+	ownranks_name(p, n);
+	is(0, ROLE_MAIN, NO_RANK);
+	is(1, ROLE_LOADER, NO_RANK);
+	is(2, ROLE_LOADER, NO_RANK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(children_that_tell_numbers_are_ranks, begin),
+		cmocka_unit_test_setup(one_alone_is_believed_of_torch_only, begin),
+		cmocka_unit_test_setup(a_number_that_two_have_makes_nobody_a_rank, begin),
+		cmocka_unit_test_setup(a_launcher_s_rank_keeps_its_number, begin),
+		cmocka_unit_test_setup(who_serves_a_rank_is_not_asked, begin),
+		cmocka_unit_test_setup(the_parent_of_lightning_s_ranks_is_rank_0, begin),
+		cmocka_unit_test_setup(it_is_not_where_somebody_else_is, begin),
+		cmocka_unit_test_setup(nothing_told_changes_nothing, begin),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
