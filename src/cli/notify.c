@@ -37,6 +37,18 @@ static const struct option notify_table[] = {
 	OPTION_END,
 };
 
+/* A checkout must not choose who is told: what it says is passed over, and that is said. */
+static void tell_passed_over(const struct config *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (config_is_notify(&c->entries[i]) && config_is_project(c, &c->entries[i])) {
+			log_warning("%s:%u: a project's vigil.yaml may not say whom to notify: its channels do not count; put them "
+				    "into your own configuration (~/.config/vigil/vigil.yaml, or /etc/vigil/vigil.yaml for all)",
+				    c->entries[i].file, c->entries[i].line);
+			return;
+		}
+}
+
 /* Every channel of the configuration; malloc'ed. */
 static int channels_all(struct channels **ret)
 {
@@ -51,6 +63,7 @@ static int channels_all(struct channels **ret)
 		log_error("%s", f.text);
 		return r;
 	}
+	tell_passed_over(&c);
 	*ret = take(&all);
 	return 0;
 }
@@ -64,8 +77,8 @@ static const struct channel *channel_named(const struct channels *all, const cha
 	if (!c && near.best)
 		log_error("there is no channel '%s'; did you mean '%s'?", name, near.best);
 	else if (!c && all->n == 0)
-		log_error("no channels are configured; put them into the section 'notify:' of vigil.yaml "
-			  "(man vigil-notify)");
+		log_error("no channels are configured; put them into the section 'notify:' of ~/.config/vigil/vigil.yaml or "
+			  "/etc/vigil/vigil.yaml (man vigil-notify)");
 	else if (!c)
 		log_error("there is no channel '%s'; 'vigil notify list' shows those there are", name);
 	return c;
@@ -321,7 +334,8 @@ const struct command command_notify = {
 		 "WeCom, "
 		 "Teams, PagerDuty, mail, Alertmanager, or a program of your own. The channels are a list in the "
 		 "section "
-		 "notify: of vigil.yaml; secrets are in files of their own.\n\n"
+		 "notify: of your own vigil.yaml (~/.config/vigil) or the machine's (/etc/vigil), never of a project's; secrets are "
+		 "in files of their own.\n\n"
 		 "test NAME sends one message that is clearly a test, and prints the server's answer. list shows the "
 		 "channels, spool what waits and why, flush tries once to deliver what waits.\n\n"
 		 "vigil run, watch and agent tell all channels with 'default: true' (which is the default), or those "
@@ -333,7 +347,7 @@ const struct command command_notify = {
 	.examples = "vigil notify test ops\n"
 		    "vigil run --notify ops,mail -- python train.py\n"
 		    "vigil notify spool\n"
-		    "# in vigil.yaml:\n"
+		    "# in ~/.config/vigil/vigil.yaml:\n"
 		    "#   notify:\n"
 		    "#     - {name: ops, kind: slack, url-file: /etc/vigil/slack.url}\n"
 		    "#     - {name: mail, kind: email, url: \"smtp://mail:587\", to: [team@example.org], default: false}\n"

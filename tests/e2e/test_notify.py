@@ -368,7 +368,10 @@ def test_a_checkout_may_not_say_whom_to_notify(vigil, tmp_path):
     (tmp_path / "vigil.yaml").chmod(0o600)
     result = vigil("run", "--", *CRASH, cwd=tmp_path, env={"XDG_CONFIG_HOME": tmp_path / "none"})
     assert result.status == 125 and "may not say whom to notify" in result.text
-    assert vigil("notify", "test", "a", cwd=tmp_path, env={"XDG_CONFIG_HOME": tmp_path / "none"}).status != 0
+    for words in (("test", "a"), ("list",)):
+        told = vigil("notify", *words, cwd=tmp_path, env={"XDG_CONFIG_HOME": tmp_path / "none"})
+        assert "a project's vigil.yaml may not say whom to notify" in told.text, told
+        assert told.status == (4 if "a" in words else 0), told
     assert not (tmp_path / "pwned").exists()
 
 
