@@ -174,34 +174,17 @@ static void roles_read(struct crew *c, const struct world *w, const struct hang_
 
 /* Ranks that a program starts itself --------------------------------------------- */
 
-static void own_ranks_ask(struct crew *c, const struct world *w)
-{
-	size_t left = SPAWNED_LOOK;
-	for (size_t i = 0; i < c->n_now && left > 0; i++) {
-		const struct crew_member *m = &c->now[i], *up = NULL;
-		if (m->who.role == ROLE_LOADER && m->who.rank == NO_RANK && m->state != 'Z')
-			up = find_in(c->now, c->n_now, m->ppid);
-		if (up && ownranks_may_be(&m->who, &up->who))
-			c->others |= spawnranks_ask(c->spawned, w, m->pid, m->start_ticks, spawned_first_ns, &left);
-	}
-}
-
 static void own_ranks_look(struct crew *c, const struct world *w)
 {
-	own_ranks_ask(c, w);
-	if (!c->others)
-		return;
-	c->others = false;
 	for (size_t i = 0; i < c->n_now; i++) {
 		const struct crew_member *m = &c->now[i];
 		c->own[i] = (struct ownranks_process){
-			.pid = m->pid, .ppid = m->ppid, .ended = m->state == 'Z', .who = m->who};
-		if (c->spawned->n_told > 0)
-			c->own[i].told = spawnranks_told(c->spawned, m->pid, m->start_ticks, &c->own[i].number);
+			.pid = m->pid, .ppid = m->ppid, .start_ticks = m->start_ticks, .ended = m->state == 'Z', .who = m->who};
 	}
-	ownranks_name(c->own, c->n_now);
-	for (size_t i = 0; i < c->n_now; i++)
-		c->now[i].who = c->own[i].who;
+	if (spawnranks_look(c->spawned, w, c->own, c->n_now, spawned_first_ns, SPAWNED_LOOK, c->others))
+		for (size_t i = 0; i < c->n_now; i++)
+			c->now[i].who = c->own[i].who;
+	c->others = false;
 }
 
 /* How well a process stands for its rank; 0: not at all. */

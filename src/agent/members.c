@@ -180,17 +180,14 @@ static int own_ranks(struct gather *g)
 	cleanup(freep) struct spawnranks *once = g->want->spawned ? NULL : spawnranks_new();
 	cleanup(freep) struct ownranks_process *own = calloc(g->m->n ? g->m->n : 1, sizeof(*own));
 	struct spawnranks *asked = g->want->spawned ? g->want->spawned : once;
-	size_t left = ASK_MOST;
 	if (!asked || !own)
 		return -ENOMEM;
 	for (size_t i = 0; i < g->m->n; i++) {
-		const struct member *m = &g->m->row[i], *up = parent_of(g, m);
-		own[i] = (struct ownranks_process){.pid = m->task->pid, .ppid = m->task->ppid, .who = m->who};
-		if (up && ownranks_may_be(&m->who, &up->who))
-			ignore(spawnranks_ask(asked, g->w, m->task->pid, m->task->start_ticks, 0, &left), "told below");
-		own[i].told = spawnranks_told(asked, m->task->pid, m->task->start_ticks, &own[i].number);
+		const struct member *m = &g->m->row[i];
+		own[i] = (struct ownranks_process){
+			.pid = m->task->pid, .ppid = m->task->ppid, .start_ticks = m->task->start_ticks, .who = m->who};
 	}
-	ownranks_name(own, g->m->n);
+	ignore(spawnranks_look(asked, g->w, own, g->m->n, 0, ASK_MOST, true), "they are named in any case");
 	for (size_t i = 0; i < g->m->n; i++)
 		g->m->row[i].who = own[i].who;
 	return 0;

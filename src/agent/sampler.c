@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/spawnrank.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "model/role.h"
@@ -23,6 +24,9 @@ static const uint64_t quiet_ns = 5 * NS_PER_S, old_quiet_ns = 10 * NS_PER_S, qui
 /* Children of threads other than the main one are found at every so many looks. */
 #define THREADS_EVERY 8
 #define ENVIRON_CAP (128 * 1024)
+/* Of children that may be ranks so many are asked for their number at each look, and first when they are so old. */
+#define SPAWNED_LOOK 4
+static const uint64_t spawned_first_ns = NS_PER_S;
 
 /* What is remembered of a process beside its numbers. */
 struct about {
@@ -52,6 +56,8 @@ struct sampler {
 	struct usage usage;
 	struct jobpids pids;
 	struct table table[2], *was, *now;
+	struct spawnranks spawned;
+	struct ownranks_process own[JOBPIDS_MAX]; /* those of now */
 	char environ[ENVIRON_CAP];
 };
 
@@ -201,10 +207,31 @@ static void rank_known(const struct sampler_want *want, const struct usage_proce
 			about->who.rank = want->rank[i].rank;
 }
 
+/* Ranks that a program has started itself. Who is another one than was told is told again. */
+static void own_ranks(struct sampler *s, bool others)
+{
+	struct table *t = s->now;
+	for (size_t i = 0; i < t->n; i++)
+		s->own[i] = (struct ownranks_process){.pid = t->use[i].pid,
+						      .ppid = t->use[i].ppid,
+						      .start_ticks = t->use[i].start_ticks,
+						      .ended = t->use[i].rss_bytes == 0,
+						      .who = t->about[i].who};
+	if (!spawnranks_look(&s->spawned, s->w, s->own, t->n, spawned_first_ns, SPAWNED_LOOK, others))
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		struct role_info *who = &t->about[i].who;
+		if (who->rank != s->own[i].who.rank || who->role != s->own[i].who.role)
+			t->about[i].told = false;
+		*who = s->own[i].who;
+	}
+}
+
 /* Those not seen before, parents first: a parent is at least as old as its child. */
 static void roles_read(struct sampler *s, const struct sampler_want *want)
 {
 	struct table *t = s->now;
+	bool others = false;
 	for (;;) {
 		size_t next = SIZE_MAX;
 		for (size_t i = 0; i < t->n; i++) {
@@ -218,10 +245,12 @@ static void roles_read(struct sampler *s, const struct sampler_want *want)
 			next = i;
 			role_read(s, i);
 			rank_known(want, &t->use[i], &t->about[i]);
+			others = true;
 		}
 		if (next == SIZE_MAX)
 			break;
 	}
+	own_ranks(s, others);
 	for (size_t i = 0; i < t->n; i++)
 		t->use[i].rank = t->about[i].who.rank;
 }

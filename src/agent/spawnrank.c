@@ -113,32 +113,50 @@ static size_t place_of(const struct spawnranks *s, pid_t pid)
 	return at;
 }
 
-bool spawnranks_ask(struct spawnranks *s, const struct world *w, pid_t pid, uint64_t start_ticks, uint64_t first_ns,
-		    size_t *left)
+/* true: it has told a number just now. *left counts down with each process that was read. */
+static bool ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p, uint64_t first_ns, size_t *left)
 {
-	struct spawnranks_one *one = &s->of[place_of(s, pid)];
+	struct spawnranks_one *one = &s->of[place_of(s, p->pid)];
 	uint64_t now_ns = w->mono_ns();
 	if (!one->pid && s->n == SPAWNRANKS / 2)
 		return false; /* a program with so many children has no ranks among them */
-	if (!one->pid || one->start_ticks != start_ticks) {
+	if (!one->pid || one->start_ticks != p->start_ticks) {
 		s->n += one->pid == 0;
 		s->n_told -= one->told != OWNRANKS_NOTHING;
-		*one = (struct spawnranks_one){.pid = pid, .start_ticks = start_ticks, .due_ns = now_ns + first_ns};
+		*one = (struct spawnranks_one){.pid = p->pid, .start_ticks = p->start_ticks, .due_ns = now_ns + first_ns};
 	}
 	if (one->over || *left == 0 || now_ns < one->due_ns)
 		return false;
 	(*left)--;
-	one->over = spawnrank_read(w, pid, &one->told, &one->number) == SPAWNRANK_OVER || ++one->asked == ASK_MOST;
+	one->over = spawnrank_read(w, p->pid, &one->told, &one->number) == SPAWNRANK_OVER || ++one->asked == ASK_MOST;
 	one->due_ns = now_ns + (ask_gap_ns << one->asked);
 	s->n_told += one->told != OWNRANKS_NOTHING;
 	return one->told != OWNRANKS_NOTHING;
 }
 
-enum ownranks_told spawnranks_told(const struct spawnranks *s, pid_t pid, uint64_t start_ticks, int32_t *ret_number)
+static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 {
-	const struct spawnranks_one *one = &s->of[place_of(s, pid)];
-	if (!one->pid || one->start_ticks != start_ticks)
-		return OWNRANKS_NOTHING;
-	*ret_number = one->number;
-	return one->told;
+	const struct spawnranks_one *one = &s->of[place_of(s, p->pid)];
+	if (!one->pid || one->start_ticks != p->start_ticks)
+		return;
+	p->told = one->told;
+	p->number = one->number;
+}
+
+bool spawnranks_look(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n, uint64_t first_ns,
+		     size_t most, bool others)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct ownranks_process *up = NULL;
+		if (p[i].who.role == ROLE_LOADER && p[i].who.rank == NO_RANK && !p[i].ended)
+			up = ownranks_parent(p, n, &p[i]);
+		if (up && ownranks_may_be(&p[i].who, &up->who))
+			others |= ask(s, w, &p[i], first_ns, &most);
+	}
+	if (!others)
+		return false;
+	for (size_t i = 0; i < n && s->n_told > 0; i++)
+		told_fill(s, &p[i]);
+	ownranks_name(p, n);
+	return true;
 }

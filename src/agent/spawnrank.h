@@ -38,10 +38,9 @@ struct spawnranks {
 struct spawnranks *spawnranks_new(void); /* NULL without memory */
 void spawnranks_forget(struct spawnranks *s);
 /*
- * Asks, if that is due. first_ns: how long to wait from when it is first seen; 0: at once. true: it has told a number just
- * now. *left counts down with each process that was read; at 0 nobody is.
+ * All processes of a job, by pid: those that may be ranks of their parent and are old enough (first_ns since first seen here) are
+ * asked, `most` of them now; then all are named, if one has told a number or `others` says that the list is another one.
+ * true: p holds who they are.
  */
-bool spawnranks_ask(struct spawnranks *s, const struct world *w, pid_t pid, uint64_t start_ticks, uint64_t first_ns,
-		    size_t *left);
-/* What it has told so far. */
-enum ownranks_told spawnranks_told(const struct spawnranks *s, pid_t pid, uint64_t start_ticks, int32_t *ret_number);
+bool spawnranks_look(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n, uint64_t first_ns,
+		     size_t most, bool others);

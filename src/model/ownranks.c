@@ -5,24 +5,31 @@ struct sorted {
 	size_t n;
 };
 
-static struct ownranks_process *find(const struct sorted *s, pid_t pid)
+static size_t place_of(const struct ownranks_process *p, size_t n, pid_t pid)
 {
-	size_t low = 0, high = s->n;
+	size_t low = 0, high = n;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		if (s->p[mid].pid == pid)
-			return &s->p[mid];
-		if (s->p[mid].pid < pid)
+		if (p[mid].pid == pid)
+			return mid;
+		if (p[mid].pid < pid)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return NULL;
+	return SIZE_MAX;
+}
+
+const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n, const struct ownranks_process *p)
+{
+	size_t at = p->ppid != p->pid ? place_of(all, n, p->ppid) : SIZE_MAX;
+	return at != SIZE_MAX ? &all[at] : NULL;
 }
 
 static struct ownranks_process *parent_of(const struct sorted *s, const struct ownranks_process *p)
 {
-	return p->ppid != p->pid ? find(s, p->ppid) : NULL;
+	const struct ownranks_process *up = ownranks_parent(s->p, s->n, p);
+	return up ? &s->p[up - s->p] : NULL;
 }
 
 /* A program without a number of its own, or one of which it is known by now that it only starts them. */

@@ -17,6 +17,7 @@ enum ownranks_told {
 
 struct ownranks_process {
 	pid_t pid, ppid;
+	uint64_t start_ticks;
 	bool ended; /* a zombie: its number may be another's by now */
 	enum ownranks_told told;
 	int32_t number; /* if it has told one */
@@ -25,5 +26,7 @@ struct ownranks_process {
 
 /* May a process be a rank of the program that is its parent? Then it is worth being asked for its number. */
 bool ownranks_may_be(const struct role_info *who, const struct role_info *parent);
+/* Among all of a job, by pid; NULL: its parent is none of them. */
+const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n, const struct ownranks_process *p);
 /* All processes of a job, by pid. Those whom it concerns get rank and role anew; to be called again when others have come. */
 void ownranks_name(struct ownranks_process *p, size_t n);

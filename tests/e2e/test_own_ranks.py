@@ -1,0 +1,52 @@
+"""Ranks that a Python program starts out of itself have their numbers wherever a job's processes are listed."""
+import json
+import subprocess
+
+import pytest
+
+from conftest import wait_for, workload
+
+RANKS = 3
+WAYS = ("fork", "spawn", "itself")
+
+
+@pytest.fixture
+def begun(vigil):
+    """begun(by): a job of RANKS that all do steps; gives what was started."""
+    def start(by, steps=400):
+        return vigil.start("run", "--hang-after", "0", "--", *workload("hangs", "slow", "--at", 1, "--steps", steps, "--spawn", RANKS,
+                                                                       "--by", by), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return start
+
+
+def ranks_of_stacks(vigil):
+    told = vigil("stack", "last", "--json")
+    processes = told.json()["processes"] if told.status == 0 else []
+    return sorted(p["rank"] for p in processes if p["role"] == "main" and "rank" in p)
+
+
+def ranks_of_flame(vigil, path):
+    told = vigil("flame", "last", "-d", 1, "-f", "json", "-o", path)
+    return {lane["rank"] for lane in json.loads(path.read_text())["lanes"] if "rank" in lane} if told.status == 0 else set()
+
+
+@pytest.mark.parametrize("by", WAYS)
+def test_stack_flame_and_mem_know_them(vigil, begun, tmp_path, by):
+    begun(by)
+    wait_for(lambda: ranks_of_stacks(vigil) == list(range(RANKS)), 30, "the ranks")
+    assert ranks_of_flame(vigil, tmp_path / "f.json") == set(range(RANKS))
+    lines = [json.loads(line) for line in vigil("mem", "last", "--json").out.splitlines()]
+    processes = [p for line in lines for p in line.get("processes", [])]
+    assert {p.get("rank") for p in processes} >= set(range(RANKS)), lines
+
+
+@pytest.mark.parametrize("by", WAYS)
+def test_the_timeline_has_a_lane_for_each(vigil, begun, tmp_path, by):
+    p = begun(by, steps=60)
+    assert vigil.finish(p, 60).status == 0
+    path = tmp_path / "t.json"
+    assert vigil("timeline", "last", "-o", path).status == 0
+    events = json.loads(path.read_text())
+    events = events["traceEvents"] if isinstance(events, dict) else events
+    lanes = {e["args"]["name"].split(" (")[0] for e in events if e.get("ph") == "M" and "name" in e.get("args", {})}
+    assert lanes >= {f"rank {r}" for r in range(RANKS)}, lanes
