@@ -467,6 +467,7 @@ static void sample(struct adopt *a, struct adopted *j)
 			 .not_ours = {getpid(), a->guard.pid, a->notifier.deliverer, a->hang.pid}},
 		.node_used_bytes = shm->now.node_used_bytes, .node_total_bytes = shm->now.node_total_bytes,
 		.job_bytes = shm->now.job_bytes[j - a->job],
+		.own = hangproc_own(&a->hang, (size_t)(j - a->job)),
 	};
 	int r = sampler_look(j->sampler, &want);
 	if (r < 0)

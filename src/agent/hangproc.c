@@ -116,6 +116,11 @@ bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[st
 	return true;
 }
 
+const struct hang_own *hangproc_own(const struct hangproc *h, size_t job)
+{
+	return h->shm && job < HANG_JOBS ? &h->shm->own[job] : NULL;
+}
+
 const struct hang_message *hangproc_message(struct hangproc *h)
 {
 	if (!h->shm)

@@ -35,6 +35,8 @@ bool hangproc_tick(struct hangproc *h);
 /* A child of ours was reaped. True if it was the watcher: `how` says in words what became of it. */
 bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[static 200]);
 /* The oldest message that has not been taken; NULL: none. Valid until hangproc_taken. */
+/* Ranks that a job's program has started itself; NULL: nobody watches. */
+const struct hang_own *hangproc_own(const struct hangproc *h, size_t job);
 const struct hang_message *hangproc_message(struct hangproc *h);
 void hangproc_taken(struct hangproc *h);
 void hangproc_close(struct hangproc *h);

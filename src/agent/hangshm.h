@@ -71,6 +71,16 @@ struct hang_message {
 	char stacks[HANG_STACKS_BYTES]; /* JSON: the array "stacks" of vigil.incident/1 */
 };
 
+/* Ranks that a job's program has started itself, as the watcher has found them. They only become more, until n is 0 again. */
+struct hang_own {
+	_Atomic uint32_t n;
+	struct hang_own_rank {
+		pid_t pid;
+		int32_t rank;
+		uint64_t start_ticks;
+	} of[HANG_RANKS];
+};
+
 struct hang_shm {
 	/* owner -> watcher */
 	struct hang_settings settings;
@@ -91,4 +101,5 @@ struct hang_shm {
 		int32_t rank[PULSE_RANKS];
 		uint32_t n;
 	} loss_told[HANG_JOBS];
+	struct hang_own own[HANG_JOBS];
 };

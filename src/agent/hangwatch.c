@@ -372,6 +372,23 @@ static enum hangeye_mood mood_of(const struct watched *j)
 	return j->calm ? HANGEYE_CALM : rests(j) ? HANGEYE_RESTS : HANGEYE_ANXIOUS;
 }
 
+/* The owner keeps their sizes under their numbers. */
+static void own_publish(struct hang_own *own, const struct crew *c)
+{
+	for (size_t i = 0; i < c->n_now; i++) {
+		const struct crew_member *m = &c->now[i];
+		uint32_t n = atomic_load(&own->n), k = 0;
+		if (!m->main || !m->who.own_number || m->who.rank == NO_RANK)
+			continue;
+		while (k < n && (own->of[k].pid != m->pid || own->of[k].start_ticks != m->start_ticks))
+			k++;
+		if (k < n || n == HANG_RANKS)
+			continue;
+		own->of[n] = (struct hang_own_rank){.pid = m->pid, .rank = m->who.rank, .start_ticks = m->start_ticks};
+		atomic_store(&own->n, n + 1);
+	}
+}
+
 /* Half a minute of sleep and a question, again and again: stacks some seconds apart see one sleep of it. */
 static void sleep_look(struct watch *k, struct watched *j)
 {
@@ -396,6 +413,7 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	uint64_t plenty = NS_PER_S, *thread_ns = j->calm ? &k->thread_ns : &plenty;
 	hangdevices_look(&k->devices, &k->w, j->calm, now_ns);
 	hangeye_look(&j->eye, &k->w, &k->job[index], mood_of(j), thread_ns, &k->devices, &seen);
+	own_publish(&k->shm->own[index], j->eye.crew);
 	bool quiet = is_quiet(j, &seen);
 	pulse_look_at(&j->pulses, &seen);
 	loss_look(k, j, index, &seen);
@@ -471,8 +489,10 @@ static struct watched *watched_of(struct watch *k, size_t i)
 		}
 		k->watched[i] = j;
 	}
-	if (!j->active || strcmp(j->id, job->id) != 0 || j->attempt != job->attempt)
+	if (!j->active || strcmp(j->id, job->id) != 0 || j->attempt != job->attempt) {
+		atomic_store(&k->shm->own[i].n, 0);
 		watched_begin(k, j, job);
+	}
 	return j;
 }
 

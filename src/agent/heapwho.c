@@ -127,7 +127,7 @@ static void who_ended(const char *dir, struct who *to)
 static void who_of_job(const struct world *w, const struct job *j, const struct heapwho_want *want, const char *dir,
 		       struct who *to)
 {
-	const struct members_want members = {.job_id = j->id, .root = j->pid, .group = j->cgroup};
+	const struct members_want members = {.ask = true, .job_id = j->id, .root = j->pid, .group = j->cgroup};
 	struct store *s = NULL;
 	char note[256];
 	struct fault f;
@@ -355,7 +355,7 @@ int heapwho_pid(const struct world *w, pid_t pid, const struct heapwho_want *wan
 	cleanup(who_done) struct who who = {.n = 0};
 	cleanup(loading_done) struct loading l = {.set = NULL};
 	char dir[PATH_MAX];
-	const struct members_want members = {.root = pid};
+	const struct members_want members = {.ask = true, .root = pid};
 	int r = folder_of(w, pid, want->state, dir, sizeof(dir), f);
 	if (r)
 		return r;

@@ -204,7 +204,7 @@ int members_read(const struct world *w, const struct tasks *t, const struct memb
 		return -ENOMEM;
 	choose(&g);
 	int r = members_fill(&g);
-	if (r == 0 && want)
+	if (r == 0 && want && want->ask)
 		r = own_ranks(&g);
 	if (r) {
 		members_done(&m);

@@ -2,8 +2,7 @@
  * Which processes make up a job, and what each is for. A process belongs to a
  * job when its environment says so (VIGIL_JOB_ID), when it is in the job's
  * control group, or when it descends from one that does: the first survives a
- * double fork, the second a cleared environment, the third both. Ranks that a
- * program has started itself are asked for their number (agent/spawnrank).
+ * double fork, the second a cleared environment, the third both.
  */
 #pragma once
 
@@ -18,7 +17,12 @@ struct members_want {
 	const char *job_id; /* NULL or empty: not by environment */
 	pid_t root;         /* 0: not by descent */
 	const char *group;  /* as /proc/PID/cgroup says it; NULL, empty or "/": not by group */
-	struct spawnranks *spawned; /* who was asked for a number before, for callers that read again and again; NULL */
+	/*
+	 * Ranks that a program has started itself are asked for their number. That reads their memory, which may take as long as
+	 * a dead disk does: not for processes that nothing may hold up.
+	 */
+	bool ask;
+	struct spawnranks *spawned; /* who was asked before, for callers that read again and again; NULL */
 };
 
 struct member {

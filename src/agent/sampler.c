@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/spawnrank.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "model/ownranks.h"
 #include "model/role.h"
 #include "model/usage.h"
 #include "sense/proc.h"
@@ -24,9 +24,6 @@ static const uint64_t quiet_ns = 5 * NS_PER_S, old_quiet_ns = 10 * NS_PER_S, qui
 /* Children of threads other than the main one are found at every so many looks. */
 #define THREADS_EVERY 8
 #define ENVIRON_CAP (128 * 1024)
-/* Of children that may be ranks so many are asked for their number at each look, and first when they are so old. */
-#define SPAWNED_LOOK 4
-static const uint64_t spawned_first_ns = NS_PER_S;
 
 /* What is remembered of a process beside its numbers. */
 struct about {
@@ -56,8 +53,8 @@ struct sampler {
 	struct usage usage;
 	struct jobpids pids;
 	struct table table[2], *was, *now;
-	struct spawnranks spawned;
 	struct ownranks_process own[JOBPIDS_MAX]; /* those of now */
+	uint32_t own_seen; /* how many had a number of their own at the last look */
 	char environ[ENVIRON_CAP];
 };
 
@@ -207,18 +204,28 @@ static void rank_known(const struct sampler_want *want, const struct usage_proce
 			about->who.rank = want->rank[i].rank;
 }
 
-/* Ranks that a program has started itself. Who is another one than was told is told again. */
-static void own_ranks(struct sampler *s, bool others)
+/* Ranks that a program has started itself, as the watcher has found them. Who is another one than was told is told again. */
+static void own_ranks(struct sampler *s, const struct hang_own *own, bool others)
 {
 	struct table *t = s->now;
+	uint32_t n = own ? MIN(atomic_load(&own->n), (uint32_t)HANG_RANKS) : 0;
+	if (n == s->own_seen && !others)
+		return;
+	s->own_seen = n;
 	for (size_t i = 0; i < t->n; i++)
 		s->own[i] = (struct ownranks_process){.pid = t->use[i].pid,
 						      .ppid = t->use[i].ppid,
 						      .start_ticks = t->use[i].start_ticks,
 						      .ended = t->use[i].rss_bytes == 0,
 						      .who = t->about[i].who};
-	if (!spawnranks_look(&s->spawned, s->w, s->own, t->n, spawned_first_ns, SPAWNED_LOOK, others))
-		return;
+	for (uint32_t k = 0; k < n; k++) {
+		size_t i = index_of(t, own->of[k].pid);
+		if (i == SIZE_MAX || t->use[i].start_ticks != own->of[k].start_ticks)
+			continue;
+		s->own[i].told = OWNRANKS_BY_TORCH;
+		s->own[i].number = own->of[k].rank;
+	}
+	ownranks_name(s->own, t->n);
 	for (size_t i = 0; i < t->n; i++) {
 		struct role_info *who = &t->about[i].who;
 		if (who->rank != s->own[i].who.rank || who->role != s->own[i].who.role)
@@ -250,7 +257,7 @@ static void roles_read(struct sampler *s, const struct sampler_want *want)
 		if (next == SIZE_MAX)
 			break;
 	}
-	own_ranks(s, others);
+	own_ranks(s, want->own, others);
 	for (size_t i = 0; i < t->n; i++)
 		t->use[i].rank = t->about[i].who.rank;
 }

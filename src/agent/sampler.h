@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "agent/hangshm.h"
 #include "agent/jobpids.h"
 #include "base/base.h"
 
@@ -24,6 +25,7 @@ struct sampler_want {
 		int32_t rank;
 	} rank[SAMPLER_RANKS]; /* main processes whose rank is known */
 	size_t n_ranks;
+	const struct hang_own *own; /* ranks that the program has started itself, as far as they are known; NULL */
 	uint64_t node_used_bytes, node_total_bytes, job_bytes; /* 0: not known */
 };
 

@@ -12,6 +12,7 @@ static void want_fill(const struct super *s, struct sampler_want *want)
 		.node_used_bytes = shm->now.node_used_bytes,
 		.node_total_bytes = shm->now.node_total_bytes,
 		.job_bytes = shm->now.job_bytes[0],
+		.own = hangproc_own(&s->hang, 0),
 	};
 	size_t n = 0;
 	want->pids.not_ours[n++] = s->guard.pid;

@@ -85,6 +85,7 @@ static int of_files(const struct collectives_options *o, int argc, char **argv)
 static int of_job(const struct world *w, const struct collectives_options *o, const struct subject *s)
 {
 	const struct members_want members = {
+		.ask = true,
 		.job_id = s->is_job ? s->job.id : NULL, .root = s->pid, .group = s->is_job ? s->job.cgroup : NULL};
 	const struct collectives_want want = {.members = &members,
 					      .ras_address = o->ras_addr,

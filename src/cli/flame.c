@@ -292,6 +292,7 @@ static int finish(const struct flame_options *o, const struct chosen *c, const s
 static int record(const struct world *w, const struct flame_options *o, const struct subject *s, struct stackset **ret)
 {
 	const struct members_want members = {
+		.ask = true,
 		.job_id = s->is_job ? s->job.id : NULL,
 		.root = s->pid,
 		.group = s->is_job ? s->job.cgroup : NULL,

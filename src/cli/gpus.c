@@ -31,6 +31,7 @@ static const struct option gpus_options[] = {
 static int show(const struct world *w, const struct gpus_options *o, const struct subject *s)
 {
 	const struct members_want members = {
+		.ask = true,
 		.job_id = s && s->is_job ? s->job.id : NULL,
 		.root = s ? s->pid : 0,
 		.group = s && s->is_job ? s->job.cgroup : NULL,

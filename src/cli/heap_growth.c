@@ -20,6 +20,7 @@ int heap_growth_load(const struct world *w, const struct subject *s, uint64_t du
 		     char remark[static 300], struct fault *f)
 {
 	const struct members_want members = {
+		.ask = true,
 		.job_id = s->is_job ? s->job.id : NULL, .root = s->pid, .group = s->is_job ? s->job.cgroup : NULL};
 	const struct growthset_want want = {.members = &members, .duration_ns = duration_ns, .stop = &stop};
 	const struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};

@@ -68,6 +68,7 @@ static void known_read(const char *state, struct known *k)
 static int show(const struct world *w, const struct mem_options *o, const char *state, const struct subject *s)
 {
 	const struct members_want members = {
+		.ask = true,
 		.job_id = s && s->is_job ? s->job.id : NULL,
 		.root = s ? s->pid : 0,
 		.group = s && s->is_job ? s->job.cgroup : NULL,

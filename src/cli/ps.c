@@ -105,7 +105,7 @@ static bool is_stored(const struct list *l, const struct task_row *t)
 static int show_members(struct list *l, const struct job *j)
 {
 	const struct world *w = &l->view->world;
-	const struct members_want want = {.job_id = j->id, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
+	const struct members_want want = {.ask = true, .job_id = j->id, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
 	struct members m;
 	if (!l->view->has_world || !view_is_live(j))
 		return 0;

@@ -73,6 +73,7 @@ static void show(const struct stack_options *o, const struct stackdump *d)
 static int take_and_show(const struct world *w, const struct stack_options *o, const struct subject *s)
 {
 	const struct members_want members = {
+		.ask = true,
 		.job_id = s->is_job ? s->job.id : NULL,
 		.root = s->pid,
 		.group = s->is_job ? s->job.cgroup : NULL,

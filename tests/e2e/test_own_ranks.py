@@ -14,8 +14,8 @@ WAYS = ("fork", "spawn", "itself")
 def begun(vigil):
     """begun(by): a job of RANKS that all do steps; gives what was started."""
     def start(by, steps=400):
-        return vigil.start("run", "--hang-after", "0", "--", *workload("hangs", "slow", "--at", 1, "--steps", steps, "--spawn", RANKS,
-                                                                       "--by", by), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return vigil.start("run", "--", *workload("hangs", "slow", "--at", 1, "--steps", steps, "--spawn", RANKS, "--by", by),
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return start
 
 
@@ -42,7 +42,7 @@ def test_stack_flame_and_mem_know_them(vigil, begun, tmp_path, by):
 
 @pytest.mark.parametrize("by", WAYS)
 def test_the_timeline_has_a_lane_for_each(vigil, begun, tmp_path, by):
-    p = begun(by, steps=60)
+    p = begun(by, steps=120)
     assert vigil.finish(p, 60).status == 0
     path = tmp_path / "t.json"
     assert vigil("timeline", "last", "-o", path).status == 0
