@@ -60,6 +60,7 @@ struct adopt {
 	struct adopted job[UNIT_JOBS_MAX];
 	uint32_t n;
 	uint32_t cases_seen, saved_case;
+	bool absurd_told;
 	int signal_fd;
 	uint32_t guard_deaths;
 	bool has_iterator; /* the guard was given a BPF iterator, or there is none to be had */
@@ -299,9 +300,22 @@ static struct caseend end_of(struct adopt *a, struct adopted *j)
 	return (struct caseend){.w = a->w, .keeper = &j->keeper, .job = &j->job, .quiet = a->spec->quiet};
 }
 
+static void absurd_tell(struct adopt *a)
+{
+	if (a->absurd_told || !atomic_load(&a->guard.shm->absurd))
+		return;
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (!a->job[i].active)
+			continue;
+		caseend_absurd(&a->job[i].keeper, &a->job[i].job, !a->absurd_told);
+		a->absurd_told = true;
+	}
+}
+
 static void guard_cases(struct adopt *a)
 {
 	struct guard_shm *shm = a->guard.shm;
+	absurd_tell(a);
 	uint32_t begun = atomic_load(&shm->cases_n);
 	while (a->cases_seen < begun) {
 		struct guard_case *c = &shm->cases[a->cases_seen % GUARD_CASES];

@@ -162,6 +162,15 @@ void caseend_denied(struct keeper *k, const struct job *job, const struct guard_
 	keeper_event(k, job, "hold_fire", NULL, "over the threshold, but %s (pid %d) belongs to another user: not ended", name, pid);
 }
 
+void caseend_absurd(struct keeper *k, const struct job *job, bool loud)
+{
+	static const char text[] = "the kernel's memory numbers cannot be true (one is below zero, or larger than what it is part of): "
+				   "they are clamped, and the job is guarded by what that leaves";
+	if (loud)
+		log_warning("%s", text);
+	keeper_event(k, job, "absurd_numbers", NULL, "%s", text);
+}
+
 void caseend_finish(const struct caseend *e, struct guard_case *c)
 {
 	static struct incident in;

@@ -32,6 +32,8 @@ void caseend_retry(const struct caseend *e, struct incident *in);
  */
 bool must_check caseend_skeleton(const struct caseend *e, struct guard_case *c);
 void caseend_stacks(const struct caseend *e);
+/* The kernel's memory numbers were clamped: an event of the job; loud: said to the user as well. */
+void caseend_absurd(struct keeper *k, const struct job *job, bool loud);
 /* The victims belong to somebody else: nobody was ended, and that is said. */
 void caseend_denied(struct keeper *k, const struct job *job, const struct guard_case *c);
 void caseend_finish(const struct caseend *e, struct guard_case *c);

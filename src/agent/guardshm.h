@@ -115,6 +115,7 @@ struct guard_shm {
 		enum guard_state state;
 		char level[200];
 	} now;
+	_Atomic uint32_t absurd;  /* the kernel's numbers cannot be: clamped */
 	char notes[8][200];       /* what is degraded, for doctor and the start-up line */
 	uint32_t n_notes;
 	bool locked;              /* memory is locked */

@@ -74,6 +74,7 @@ struct super {
 	uint64_t deadline_ns;          /* of the phase: SIGKILL, or the next attempt */
 	bool killed_hard;
 	uint32_t cases_seen;           /* cases finished or cancelled */
+	bool absurd_told;              /* of the kernel's numbers */
 	uint32_t saved_case;           /* number of the last case whose skeleton is on disk */
 	struct guard_case *pending;    /* a finished kill that waits for the attempt's end */
 	uint64_t pending_since_ns;

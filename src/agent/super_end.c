@@ -47,6 +47,10 @@ static bool only_rest(const struct super *s, const struct guard_case *c)
 
 void super_guard_cases(struct super *s)
 {
+	if (!s->absurd_told && atomic_load(&s->guard.shm->absurd)) {
+		s->absurd_told = true;
+		caseend_absurd(&s->keeper, &s->job, true);
+	}
 	uint32_t begun = atomic_load(&s->guard.shm->cases_n);
 	while (s->cases_seen < begun) {
 		struct guard_case *c = case_of(s, s->cases_seen + 1);

@@ -40,14 +40,15 @@ def pytest_collection_modifyitems(items):
 
 def wait_for(predicate, deadline_s=20, what=None):
     """The predicate's value as soon as it is true; fails the test after the deadline."""
-    end = time.monotonic() + deadline_s
+    end, pause = time.monotonic() + deadline_s, 0.01
     while True:
         value = predicate()
         if value:
             return value
         if time.monotonic() > end:
             pytest.fail(f"waited {deadline_s} s for {what or getattr(predicate, '__name__', predicate)}")
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(pause * 1.2, 0.1)  # who asks by starting a program each time uses up the numbers that processes have
 
 
 def workload(name, *args):
@@ -55,11 +56,14 @@ def workload(name, *args):
     return [sys.executable, "-u", str(WORKLOADS / f"{name}.py"), *map(str, args)]
 
 
-def end_tree(pid):
-    """A process, its session and all that descends from it."""
+def end_tree(process):
+    """A process and all that descends from it; nothing if it has ended: its number may be another's by now, or a thread's."""
+    if isinstance(process, subprocess.Popen):
+        if process.poll() is not None:
+            return
+        process = psutil.Process(process.pid)
     try:
-        top = psutil.Process(pid)
-        doomed = [*top.children(recursive=True), top]
+        doomed = [*process.children(recursive=True), process]
     except psutil.NoSuchProcess:
         doomed = []
     for process in doomed:
@@ -122,7 +126,7 @@ class Vigil:
         try:
             out, err = process.communicate(input, timeout=timeout)
         except subprocess.TimeoutExpired:
-            end_tree(process.pid)
+            end_tree(process)
             out, err = process.communicate()
             pytest.fail(f"{process.args} did not end within {timeout} s\n{Result(process.args, None, out, err)}")
         return Result(process.args, process.returncode, out or b"", err or b"")
@@ -154,20 +158,20 @@ class Vigil:
         for process in psutil.process_iter():
             try:
                 if process.environ().get("VIGIL_STATE_DIR") == mark:
-                    found.append(process.pid)
+                    found.append(process)
             except (psutil.NoSuchProcess, psutil.AccessDenied):
                 pass
         return found
 
     def end(self):
         for process in self.started:
-            end_tree(process.pid)
+            end_tree(process)
             process.wait(10)
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream:
                     stream.close()
-        for pid in self.strays():
-            end_tree(pid)
+        for process in self.strays():
+            end_tree(process)
 
 
 @pytest.fixture
@@ -190,7 +194,7 @@ def begin():
         return process
     yield start
     for process, python, command in started:
-        end_tree(process.pid)
+        end_tree(process)
         process.wait(10)
         process.stdout.close()
         if python:

@@ -189,6 +189,45 @@ def test_without_proc_there_is_one_clear_sentence(vigil):
     assert len(result.text.splitlines()) <= 6, result
 
 
+@pytest.fixture
+def absurd(tmp_path):
+    """Words that give a program a meminfo in which more swap is free than there is, by an underflow of the kernel's."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to cover /proc/meminfo")
+    lines = [line for line in open("/proc/meminfo") if not line.startswith("SwapFree:")]
+    path = tmp_path / "meminfo"
+    path.write_text("".join(lines) + "SwapFree:       18446744073709551612 kB\n")
+    words = ["unshare", "-m", "--", "/bin/sh", "-c", f'mount --bind {path} /proc/meminfo && exec "$@"', "-"]
+    probe = subprocess.run([*words, "true"], capture_output=True, text=True)
+    if probe.returncode:
+        pytest.skip(f"cannot cover /proc/meminfo: {probe.stderr.strip()}")
+    return words
+
+
+def test_absurd_numbers_are_said_and_the_job_is_guarded_on(vigil, absurd):
+    """earlyoom gives up when it reads them."""
+    result = vigil("run", "--retries", "0", "--memory-limit", "96M", "--grace", "0", "--", PYTHON, "-c",
+                   "import time\ntime.sleep(2)\nx = []\nwhile True: x.append(bytearray(1 << 20))", prefix=absurd, timeout=60)
+    assert result.status == 137, result
+    assert result.text.count("the kernel's memory numbers cannot be true") == 1, result
+    events = [json.loads(line) for line in vigil("events", "--json").out.splitlines()]
+    assert [e["kind"] for e in events].count("absurd_numbers") == 1, events
+    report = vigil.why()
+    assert report["kind"] == "memory_kill" and any("absurd" in e["text"] for e in report["evidence"]), report
+
+
+def test_a_watch_says_so_too(vigil, absurd):
+    job = subprocess.Popen(["sleep", "60"])
+    try:
+        p = vigil.start("watch", "--pid", job.pid, prefix=absurd)
+        wait_for(lambda: b"absurd_numbers" in vigil("events", "--json").out, 20, "the event")
+        p.terminate()
+        assert "the kernel's memory numbers cannot be true" in vigil.finish(p, 20).text
+    finally:
+        job.kill()
+        job.wait()
+
+
 def test_a_hundred_megabytes_of_output_come_through_whole(vigil, tmp_path):
     code = "import sys\nb = bytes(range(256)) * 4096\nfor _ in range(100): sys.stdout.buffer.write(b)"
     with open(tmp_path / "out", "wb") as out:

@@ -25,7 +25,7 @@ def started(request):
         return process, told
     yield start
     for process in running:
-        end_tree(process.pid)
+        end_tree(process)
         process.wait(10)
         process.stdin.close()
         process.stdout.close()

@@ -24,10 +24,10 @@ from notifykit import CRASH, Server, channels, free_port, server, spool_of, wait
 
 def deliverers(vigil):
     found = []
-    for pid in vigil.strays():
+    for process in vigil.strays():
         try:
-            if "deliver" in psutil.Process(pid).cmdline():
-                found.append(pid)
+            if "deliver" in process.cmdline():
+                found.append(process.pid)
         except psutil.NoSuchProcess:
             pass
     return found

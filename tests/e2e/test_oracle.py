@@ -53,7 +53,7 @@ class Oracle:
         return json.loads(done.stdout), done.stderr
 
     def end(self):
-        end_tree(self.process.pid)
+        end_tree(self.process)
         self.process.wait(10)
 
 

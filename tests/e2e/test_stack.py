@@ -35,7 +35,7 @@ def known(request):
         return process, told
     yield start
     for process in started:
-        end_tree(process.pid)
+        end_tree(process)
         process.wait(10)
         process.stdin.close()
         process.stdout.close()
@@ -157,7 +157,7 @@ def test_a_program_in_c_gives_native_frames(vigil):
         assert any("nanosleep" in f["name"] for f in thread["frames"]), thread
         assert thread["wait"]["kind"] == "sleep"
     finally:
-        end_tree(process.pid)
+        end_tree(process)
         process.wait()
 
 
@@ -185,7 +185,7 @@ def test_a_process_whose_main_thread_has_ended_is_seen_through_the_others(vigil,
         assert result.status == 0, result
         assert "level_a" in folded.read_text() and "headless_first" in folded.read_text()
     finally:
-        end_tree(process.pid)
+        end_tree(process)
         process.stdin.close()
         process.stdout.close()
         process.wait()
@@ -242,6 +242,6 @@ def test_threads_have_the_names_that_the_program_gave_them(vigil, python, tmp_pa
         assert all(name in text for name in expected), text
     finally:
         process.stdin.close()
-        end_tree(process.pid)
+        end_tree(process)
         process.wait(10)
         process.stdout.close()

@@ -388,7 +388,7 @@ def test_a_process_with_its_own_numbers_and_mounts(vigil, tmp_path, options):
         assert any("outer" in s and "helper" in s for s in rows) and any("<module>" in s for s in rows), rows
         unharmed(inner)
     finally:
-        end_tree(box.pid)
+        end_tree(box)
         box.wait(10)
         box.stdout.close()
 
@@ -417,7 +417,7 @@ def test_a_perf_map_is_found_by_the_inner_number_below_the_inner_root(vigil, pyt
         assert any(f["name"] == "far" and f["kind"] == "python" for f in answer["frames"]), shown
         assert not [name for name in shown if name.startswith("py::")], shown
     finally:
-        end_tree(box.pid)
+        end_tree(box)
         box.wait(10)
         box.stdout.close()
         (pathlib.Path(python.chroot) / "tmp/perf-1.map").unlink(missing_ok=True)

@@ -47,7 +47,7 @@ class Target:
         return below[-1][1] if below and address - below[-1][0] < 400 else "?"
 
     def end(self):
-        end_tree(self.process.pid)
+        end_tree(self.process)
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait(20)
