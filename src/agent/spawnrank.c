@@ -9,6 +9,8 @@
 /* It imports for a while first. */
 #define ASK_MOST 6
 static const uint64_t ask_gap_ns = NS_PER_S / 2;
+/* So near to the innermost frame stands a join that is waited in. */
+#define WAIT_FRAMES 6
 
 static const char *const argument_names[] = {"rank", "local_rank", "global_rank", "proc_rank", "proc_id"};
 /* Whose functions run in processes that work for their parent. */
@@ -74,24 +76,49 @@ static enum spawnrank of_target(struct lens *l, const struct pyframe *f, enum ow
 	return SPAWNRANK_OVER;
 }
 
-enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number)
+/* The Python frames of its main thread. false: there are none just now; *ret_later: there may be some. */
+static bool main_frames(const struct world *w, pid_t pid, struct lens **ret, struct lens_look *look, bool *ret_later)
 {
 	const struct lens_want want = {.natives = NULL};
 	const struct pythread *list;
-	struct lens_look look;
 	struct fault f = {.text = ""};
 	size_t n = 0;
+	*ret_later = false;
+	if (lens_open(w, pid, &want, ret, &f) != 0)
+		return false;
+	struct lens *l = *ret;
+	*ret_later = l->has_python || l->python_later;
+	const struct pythread *main =
+		l->has_python && lens_python_threads(l, &list, &n) == 0 ? lens_python_thread(list, n, pid) : NULL;
+	return main && lens_look(l, pid, main, LENS_RUNS, look) == 0 && look->python_result == 0;
+}
+
+enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number)
+{
 	cleanup(lens_closep) struct lens *l = NULL;
+	struct lens_look look;
+	bool later;
 	*ret_told = OWNRANKS_NOTHING;
-	if (lens_open(w, pid, &want, &l, &f) != 0)
-		return SPAWNRANK_OVER;
-	if (!l->has_python)
-		return l->python_later ? SPAWNRANK_LATER : SPAWNRANK_OVER;
-	const struct pythread *main = lens_python_threads(l, &list, &n) == 0 ? lens_python_thread(list, n, pid) : NULL;
-	if (!main || lens_look(l, pid, main, LENS_RUNS, &look) != 0 || look.python_result != 0)
-		return SPAWNRANK_LATER;
+	if (!main_frames(w, pid, &l, &look, &later))
+		return later ? SPAWNRANK_LATER : SPAWNRANK_OVER;
 	const struct pyframe *target = target_of(&look.python);
 	return target ? of_target(l, target, ret_told, ret_number) : SPAWNRANK_LATER;
+}
+
+/* Does a program nothing but wait for the processes that it has started? One that works itself is no launcher. */
+static bool only_waits(const struct world *w, pid_t pid)
+{
+	cleanup(lens_closep) struct lens *l = NULL;
+	struct lens_look look;
+	bool later;
+	if (!main_frames(w, pid, &l, &look, &later))
+		return false;
+	for (size_t i = 0; i < MIN(look.python.n, (size_t)WAIT_FRAMES); i++) {
+		const struct pycode *c = look.python.frames[i].known;
+		if (c && c->name && c->file && ends_with(c->name, "join") && strstr(c->file, "/multiprocessing/"))
+			return true;
+	}
+	return false;
 }
 
 struct spawnranks *spawnranks_new(void)
@@ -128,7 +155,12 @@ static bool ask(struct spawnranks *s, const struct world *w, const struct ownran
 	if (one->over || *left == 0 || now_ns < one->due_ns)
 		return false;
 	(*left)--;
-	one->over = spawnrank_read(w, p->pid, &one->told, &one->number) == SPAWNRANK_OVER || ++one->asked == ASK_MOST;
+	one->over = spawnrank_read(w, p->pid, &one->told, &one->number) == SPAWNRANK_OVER;
+	if (one->told != OWNRANKS_NOTHING && !only_waits(w, p->ppid)) {
+		one->told = OWNRANKS_NOTHING;
+		one->over = false; /* it may be starting others still */
+	}
+	one->over |= ++one->asked == ASK_MOST;
 	one->due_ns = now_ns + (ask_gap_ns << one->asked);
 	s->n_told += one->told != OWNRANKS_NOTHING;
 	return one->told != OWNRANKS_NOTHING;

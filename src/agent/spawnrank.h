@@ -3,7 +3,8 @@
  * environment nor their command line tells their number. It is among the arguments of the function that the new process
  * runs: the index that torch hands out, else an argument called rank or local_rank.
  *
- * What serves its parent (loaders, pools, managers) runs a function of a library, and is no rank. What is made of the
+ * What serves its parent (loaders, pools, managers) runs a function of a library, and is no rank; nor is the child of a
+ * program that does more than wait for its children (an actor of a learner). What is made of the
  * answers: model/ownranks.h.
  */
 #pragma once

@@ -1,6 +1,7 @@
 """Ranks that a Python program starts out of itself have their numbers wherever a job's processes are listed."""
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -19,10 +20,13 @@ def begun(vigil):
     return start
 
 
-def ranks_of_stacks(vigil):
+def processes_of_stacks(vigil):
     told = vigil("stack", "last", "--json")
-    processes = told.json()["processes"] if told.status == 0 else []
-    return sorted(p["rank"] for p in processes if p["role"] == "main" and "rank" in p)
+    return told.json()["processes"] if told.status == 0 else []
+
+
+def ranks_of_stacks(vigil):
+    return sorted(p["rank"] for p in processes_of_stacks(vigil) if p["role"] == "main" and "rank" in p)
 
 
 def ranks_of_flame(vigil, path):
@@ -38,6 +42,35 @@ def test_stack_flame_and_mem_know_them(vigil, begun, tmp_path, by):
     lines = [json.loads(line) for line in vigil("mem", "last", "--json").out.splitlines()]
     processes = [p for line in lines for p in line.get("processes", [])]
     assert {p.get("rank") for p in processes} >= set(range(RANKS)), lines
+
+
+ACTORS = """
+import multiprocessing, time
+
+def act(rank, results):
+    while True:
+        results.put(rank)
+        time.sleep(0.01)
+
+if __name__ == "__main__":
+    results = multiprocessing.Queue()
+    for rank in range(3):
+        multiprocessing.Process(target=act, args=(rank, results), daemon=True).start()
+    for step in range(100000):
+        results.get()
+        if step % 100 == 0:
+            print(f"step {step}", flush=True)
+"""
+
+
+def test_actors_beside_a_learner_are_no_ranks(vigil, tmp_path):
+    """They have a rank each, but it is their parent that trains."""
+    program = tmp_path / "learner.py"
+    program.write_text(ACTORS)
+    vigil.start("run", "--", sys.executable, "-u", program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: len(processes_of_stacks(vigil)) >= 4, 20, "the actors")
+    for _ in range(3):
+        assert all("rank" not in p and p["role"] != "launcher" for p in processes_of_stacks(vigil))
 
 
 @pytest.mark.parametrize("by", WAYS)
