@@ -9,8 +9,8 @@
  * as to try again does, and shows less.
  */
 #define TRIES_LEAST 16
-#define TRIES_MOST 100
-#define TRIES_NS (600 * NS_PER_US)
+#define TRIES_MOST 250
+#define TRIES_NS (1500 * NS_PER_US)
 /* From this try on a stack that is proved only in its outer part is taken for what it is: that of an earlier instant. */
 #define TRIES_WHOLE 2
 /* After a stack that had changed while it was read, so many samples are copied as a whole, and three times. */
@@ -322,11 +322,12 @@ static int stack_fill(struct pystacks *s, struct plan *p, size_t first, struct p
 	return 0;
 }
 
-static bool chunk_known(const struct plan *p, uint64_t addr)
+/* Is the piece in the picture? One that has come since the plan was made is in the next one. */
+static bool chunk_copied(const struct plan *p, uint64_t addr)
 {
 	for (size_t i = 0; i < p->n_chunks; i++) {
 		if (p->chunks[i].addr == addr)
-			return true;
+			return p->chunks[i].second != NOT_COPIED;
 	}
 	return false;
 }
@@ -406,10 +407,8 @@ static int read_once(struct pystacks *s, struct plan *p, unsigned try, bool stop
 	s->seen_cut = false;
 	if (pins.frame == 0)
 		return stack_fill(s, p, 0, ret);
-	if (s->has_chunks && !chunk_known(p, pins.chunk)) {
-		p->known = false;
+	if (s->has_chunks && !chunk_copied(p, pins.chunk))
 		return WALK_TORN;
-	}
 	/* It has gone back to an older piece: for a while both are looked at, then the newer one is forgotten. */
 	if (p->n_chunks && pins.chunk != p->chunks[0].addr && p->round % 8 == 0)
 		p->known = false;

@@ -18,7 +18,7 @@
  * end where only a thread's outermost frame can. Frames of the interpreter
  * itself are proved like the others and left out. A frame that came while it
  * was read is shown if it has begun to run and stayed. What cannot be proved is
- * tried again, for 0.6 ms and at least 16 times, then dropped and counted,
+ * tried again, for 1.5 ms and at least 16 times, then dropped and counted,
  * not shown.
  *
  * tests/e2e/test_oracle.py holds this to 0.01 % wrong and 0.5 % dropped, in

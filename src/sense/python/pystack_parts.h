@@ -68,6 +68,7 @@ struct plan {
 	uint32_t cframe_rounds[PLAN_CFRAMES]; /* when they were last the thread's */
 	size_t n_cframes;
 	struct chunk ghost; /* a newest piece that has gone and may come again; addr 0: none */
+	uint64_t wanted; /* a piece that a picture led to and the plan had not; 0: none */
 	struct chunk chunks[PLAN_CHUNKS]; /* newest first */
 	size_t n_chunks;
 	bool more_chunks; /* older ones than fit */
@@ -84,8 +85,7 @@ struct plan {
 	uint32_t peak_bytes, peak_next_bytes; /* most used of the newest chunk lately */
 	uint32_t hot_until; /* up to this round everything is copied, and the innermost part three times */
 	bool built, built_hot;
-	bool known; /* chunks have been looked up and still hold */
-	bool base_rides; /* the outermost frame is copied with the C frame */
+	bool known, base_rides; /* chunks are looked up and still hold; the outermost frame is copied with the C frame */
 	bool has_held; /* the GIL, at some time: whether garbage is collected is looked at */
 	uint64_t base; /* outermost of all frames, the interpreter's own on the C stack; 0: none, or the only one */
 	uint32_t stood; /* so many stacks in a row were the same in both copies */

@@ -18,6 +18,11 @@ static void *remote_ptr(uint64_t addr)
 /* How long the most used size of a chunk is remembered, in samples. */
 #define PEAK_ROUNDS 64
 
+/* A thread goes on from one piece of its data stack to another between two reads, but seldom so often. */
+#define LOOK_TRIES 4
+/* Copied of a piece of which it is not known how much is used. */
+#define JOIN_BYTES UINT32_C(4096)
+
 enum piece_kind { PIECE_CHUNK, PIECE_LOOSE, PIECE_CFRAME, PIECE_THREAD, PIECE_EXTRA, PIECE_MARK };
 
 struct plan *plan_free(struct plan *p)
@@ -475,6 +480,13 @@ static int pieces_read(struct pystacks *s, struct plan *p)
 	return 0;
 }
 
+static void chunk_put(struct plan *p, size_t at, const struct chunk *c)
+{
+	memmove(&p->chunks[at + 1], &p->chunks[at], (p->n_chunks - at) * sizeof(*c));
+	p->chunks[at] = *c;
+	p->n_chunks++;
+}
+
 /* The thread has gone on to a new piece of its data stack. One that it had before is taken to be as it was. */
 static void newest_follow(struct plan *p, const struct pins *pins)
 {
@@ -486,12 +498,12 @@ static void newest_follow(struct plan *p, const struct pins *pins)
 	if (p->ghost.addr != pins->chunk || p->n_chunks == 0 || p->n_chunks == PLAN_CHUNKS ||
 	    p->ghost.previous != p->chunks[0].addr) {
 		p->known = false;
+		p->wanted = pins->chunk;
 		return;
 	}
 	p->chunks[0].used_bytes = p->ghost_below_bytes;
-	memmove(&p->chunks[1], &p->chunks[0], p->n_chunks * sizeof(p->chunks[0]));
-	p->chunks[0] = p->ghost;
-	p->n_chunks++;
+	chunk_put(p, 0, &p->ghost);
+	p->chunks[0].outer = p->chunks[0].first = p->chunks[0].second = p->chunks[0].third = NOT_COPIED;
 }
 
 /* Remembers how far the newest piece of the data stack is used. */
@@ -583,12 +595,11 @@ static bool chunk_read(struct pystacks *s, uint64_t addr, struct chunk *ret, uin
 	return true;
 }
 
-static int chunks_look_up(struct pystacks *s, struct plan *p, const struct pins *pins)
+static int chunks_list(struct pystacks *s, struct plan *p, const struct pins *pins)
 {
 	uint64_t addr = pins->chunk;
 	size_t total = 0;
 	p->n_chunks = 0;
-	p->ghost = (struct chunk){};
 	p->more_chunks = false;
 	while (addr) {
 		struct chunk c;
@@ -611,6 +622,75 @@ static int chunks_look_up(struct pystacks *s, struct plan *p, const struct pins 
 		p->chunks[p->n_chunks++] = c;
 		addr = c.previous;
 	}
+	return 0;
+}
+
+/* Which piece is the thread's newest one now? */
+static int chunk_now(struct pystacks *s, const struct plan *p, uint64_t *ret)
+{
+	int e = remote_u64(s->r, p->tstate + s->rt->off.thread.datastack_chunk, ret);
+	return e == REMOTE_FAULT ? PYSTACK_STALE : e;
+}
+
+/* The newest piece that the plan had until now: a thread that has left it is soon back. */
+static void ghost_keep(struct plan *p, const struct chunk *before, size_t n_before)
+{
+	if (n_before > 1 && p->n_chunks && before[0].addr != p->chunks[0].addr && before[1].addr == p->chunks[0].addr) {
+		p->ghost = before[0];
+		p->ghost_below_bytes = before[1].used_bytes;
+	} else if (p->n_chunks == 0 || p->ghost.previous != p->chunks[0].addr) {
+		p->ghost = (struct chunk){};
+	}
+}
+
+/*
+ * The piece that the last picture led to, when the list is without it: the thread is to and fro, and since CPython 3.14
+ * a piece that has been left is put aside, where it leads nowhere. Only the oldest one leads nowhere and yet has had a
+ * piece above it.
+ */
+static void chunk_join(struct pystacks *s, struct plan *p)
+{
+	struct chunk c;
+	uint64_t addr = p->wanted, top;
+	int e;
+	p->wanted = 0;
+	for (size_t i = 0; i < p->n_chunks; i++) {
+		if (p->chunks[i].addr == addr)
+			return;
+	}
+	if (addr == 0 || p->n_chunks == 0 || p->n_chunks == PLAN_CHUNKS || !chunk_read(s, addr, &c, &top, &e))
+		return;
+	c.used_bytes = MIN(c.size_bytes, JOIN_BYTES);
+	if (c.previous == p->chunks[0].addr || (c.previous == 0 && top == 0)) {
+		c.previous = p->chunks[0].addr;
+		chunk_put(p, 0, &c);
+	} else if (c.previous == 0 && p->n_chunks == 1 && p->chunks[0].previous == 0) {
+		p->chunks[0].previous = addr;
+		if (top < c.size_bytes / 8)
+			c.used_bytes = MIN(c.size_bytes, (uint32_t)(CHUNK_HEAD_BYTES + top * 8));
+		chunk_put(p, 1, &c);
+	}
+}
+
+/* A piece that has been left while it was looked at may lead nowhere, as the oldest one does: then once more. */
+static int chunks_look_up(struct pystacks *s, struct plan *p, const struct pins *pins)
+{
+	struct chunk before[2] = {p->chunks[0], p->chunks[1]};
+	size_t n_before = p->n_chunks;
+	struct pins now = *pins;
+	for (int try = 0; try < LOOK_TRIES; try++) {
+		int e = chunks_list(s, p, &now);
+		uint64_t chunk;
+		if (e == 0)
+			e = chunk_now(s, p, &chunk);
+		if (e)
+			return e;
+		if (chunk == now.chunk)
+			break;
+		now = (struct pins){.chunk = chunk};
+	}
+	chunk_join(s, p);
+	ghost_keep(p, before, n_before);
 	return 0;
 }
 

@@ -20,6 +20,7 @@
 #define TSTATE (BASE + 0x4000)
 #define CFRAME (BASE + 0x5000)
 #define CHUNK (BASE + 0x6000)
+#define CHUNK_NEXT (BASE + 0xa000)
 #define CODES (BASE + 0x10000)
 #define HEAP (BASE + 0x20000)
 #define FRAME_BYTES 128
@@ -419,6 +420,51 @@ static void stack_that_grows_and_shrinks_is_expected_deep(void **state)
 	fake_free(f);
 }
 
+/* Three frames in the first piece of the data stack, and maybe a fourth in the next one, which is else put aside. */
+static void use_next_piece(struct fake *f, bool used)
+{
+	const uint64_t frame = CHUNK_NEXT + 32, tstate = TSTATE + f->rt.off.thread.datastack_chunk;
+	newest(f, 3);
+	put(f, CHUNK_NEXT, used ? CHUNK : 0);
+	put(f, tstate, used ? CHUNK_NEXT : CHUNK);
+	if (used) {
+		put(f, CFRAME + f->rt.off.thread.cframe_current, frame);
+		put(f, tstate + 8, frame + FRAME_BYTES);
+	}
+}
+
+/* In step with who reads it: whenever the thread state is read alone, it has gone back. */
+static void go_on_in_pictures(struct fake *f, uint64_t addr)
+{
+	uint64_t tstate = addr - TSTATE;
+	if (addr == CHUNK || (tstate < 0x1000 && f->copies == 0))
+		use_next_piece(f, addr == CHUNK);
+}
+
+static void piece_that_is_put_aside_is_found_by_where_pictures_lead(void **state)
+{
+	(void)state;
+	struct fake *f = fake_new(11, 3);
+	struct pystack k;
+	uint64_t code = put_code(f, 3, "step");
+	put(f, CHUNK + 16, 49); /* top: what has had another piece above it has one */
+	put(f, CHUNK_NEXT + 8, 16384);
+	put(f, CHUNK_NEXT + 32 + f->rt.off.frame.code, code);
+	put(f, CHUNK_NEXT + 32 + f->rt.off.frame.previous, frame_at(f, 2));
+	put(f, CHUNK_NEXT + 32 + f->rt.off.frame.instr, code + f->rt.off.code.bytecode + 4);
+	assert_int_equal(read_first(f, &k), 0);
+	check_stack(&k, 3);
+	f->piece = go_on_in_pictures;
+	for (unsigned i = 0; i < 20; i++) {
+		assert_int_equal(read_first(f, &k), 0);
+		check_stack(&k, 4);
+		assert_string_equal(k.frames[0].known->name, "step");
+	}
+	assert_int_equal(pystacks_stats(f->stacks).dropped, 0);
+	assert_in_range(pystacks_stats(f->stacks).retries, 0, 20);
+	fake_free(f);
+}
+
 static void thread_list_in_a_circle_ends(void **state)
 {
 	(void)state;
@@ -581,6 +627,7 @@ int main(void)
 		cmocka_unit_test(memory_of_the_c_stack_is_no_python_frame),
 		cmocka_unit_test(garbage_on_the_data_stack_does_not_end_a_chain),
 		cmocka_unit_test(stack_that_grows_and_shrinks_is_expected_deep),
+		cmocka_unit_test(piece_that_is_put_aside_is_found_by_where_pictures_lead),
 		cmocka_unit_test(thread_list_in_a_circle_ends),
 		cmocka_unit_test(thread_that_comes_or_ends_is_noticed),
 		cmocka_unit_test(another_program_is_noticed_in_the_same_read),
