@@ -52,16 +52,22 @@ void hang_process_who(const struct dump_process *p, char *dst, size_t cap)
 		text_format(dst, cap, "%s %d of rank %d", p->role[0] ? p->role : "process", (int)p->pid, p->rank);
 }
 
+bool hang_c_library(const char *module)
+{
+	static const char *const libraries[] = {"libc.so", "libc-", "libpthread", "ld-linux", "[vdso]"};
+	for (size_t k = 0; k < ARRAY_SIZE(libraries); k++)
+		if (module && strstr(module, libraries[k]))
+			return true;
+	return false;
+}
+
 /* The innermost frame that is the program's and not the C library's. */
 static const struct dump_frame *own_frame(const struct dump_thread *t)
 {
-	static const char *const libraries[] = {"libc.so", "libc-", "libpthread", "ld-linux", "[vdso]"};
 	for (size_t i = 0; i < t->n_frames; i++) {
 		const struct dump_frame *f = &t->frames[i];
 		bool foreign = f->kind != FRAME_NATIVE || strncmp(f->name, "0x", 2) == 0;
-		for (size_t k = 0; f->module && k < ARRAY_SIZE(libraries); k++)
-			foreign |= strstr(f->module, libraries[k]) != NULL;
-		if (!foreign)
+		if (!foreign && !hang_c_library(f->module))
 			return f;
 	}
 	return NULL;

@@ -103,6 +103,8 @@ const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid)
 const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid);
 /* It waited so at each look. */
 bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind);
+/* The C library, its loader, or what the kernel gives each program (where clocks are read): no place to be in by itself. */
+bool hang_c_library(const char *module);
 /* "loader 812 of rank 3" */
 void hang_process_who(const struct dump_process *p, char *dst, size_t cap);
 /* What a thread does, with its line: "a lock at train.py:40 in step", "in take at queue.c:20". */

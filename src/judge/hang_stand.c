@@ -72,7 +72,7 @@ static const struct dump_frame *innermost(const struct dump_thread *t)
 		const struct dump_frame *f = &t->frames[i];
 		if (f->kind == FRAME_PYTHON)
 			return f;
-		if (t->has_python && f->module && !strstr(f->module, "python") && strncmp(f->module, "libc.so", 7) != 0)
+		if (t->has_python && f->module && !strstr(f->module, "python") && !hang_c_library(f->module))
 			return NULL;
 	}
 	/* of a program without Python its own functions alone: a library that computes for long is work */

@@ -560,8 +560,7 @@ def silent(vigil, tmp_path):
 @pytest.mark.slow
 def test_a_job_without_steps_that_falls_silent_and_goes_round_is_told_of_but_not_ended(vigil, silent):
     p = silent("go_round")
-    # looked at each minute until it was seen to go round at all looks: 250 s as a rule, 370 where the processor is not its own
-    wait_for(lambda: events(vigil, "hang") or p.poll() is not None, 560, "the report")
+    wait_for(lambda: events(vigil, "hang") or p.poll() is not None, 400, "the report")
     assert any("no line for" in e["text"] for e in events(vigil, "suspected")), events(vigil)
     report = vigil.why(events(vigil, "hang")[0]["incident"])
     assert (report["cause"]["id"], report["cause"]["confidence"]) == ("spin", "low"), report
