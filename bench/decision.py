@@ -4,7 +4,7 @@
     bench/decision.py [--rounds N=100] [--hogs N=0] [--limit MIB=200] [--flags WORDS…]
 
 A program grows as fast as it can under `vigil run --memory-limit`; --hogs programs of the same niceness want every processor
-meanwhile. stops: it is frozen, so nothing grows any more. kill: SIGKILL, with the report's skeleton and the stacks on disk.
+meanwhile. stops: it is frozen, so nothing grows any more. kill: SIGKILL, with the victim's stacks read.
 dead: the kernel has taken it apart. VIGIL is the program (build/src/cli/vigil).
 """
 import argparse

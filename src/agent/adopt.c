@@ -60,6 +60,7 @@ struct adopt {
 	struct adopted job[UNIT_JOBS_MAX];
 	uint32_t n;
 	uint32_t cases_seen, saved_case;
+	struct warmlens warm;
 	bool absurd_told;
 	int signal_fd;
 	uint32_t guard_deaths;
@@ -297,7 +298,7 @@ static int adopt_target(struct adopt *a, const struct adopt_target *t)
 
 static struct caseend end_of(struct adopt *a, struct adopted *j)
 {
-	return (struct caseend){.w = a->w, .keeper = &j->keeper, .job = &j->job, .quiet = a->spec->quiet};
+	return (struct caseend){.w = a->w, .keeper = &j->keeper, .job = &j->job, .quiet = a->spec->quiet, .warm = &a->warm};
 }
 
 static void absurd_tell(struct adopt *a)
@@ -332,10 +333,9 @@ static void guard_cases(struct adopt *a)
 		struct caseend end = end_of(a, j);
 		if (phase == CASE_DECIDED && a->saved_case != c->number) {
 			a->saved_case = c->number;
-			bool stacks = caseend_skeleton(&end, c);
+			caseend_look(&end, c);
 			guardproc_wake(&a->guard);
-			if (stacks)
-				caseend_stacks(&end);
+			caseend_skeleton(&end);
 		}
 		if (phase != CASE_DONE && a->guard.pidfd >= 0)
 			return;
@@ -628,8 +628,10 @@ static void wait_for_something(struct adopt *a)
 	struct signalfd_siginfo si;
 	while (read(a->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
 		a->stop |= si.ssi_signo != SIGCHLD;
-	if (p[1].revents & POLLIN)
+	if (p[1].revents & POLLIN) {
 		ignore(read(a->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
+		warmlens_guard(&a->warm, a->w, a->guard.shm);
+	}
 	if (p[2].revents & POLLIN)
 		guard_revive(a);
 	if (p[3].revents & POLLIN)
@@ -721,6 +723,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 		sd_notify_alive();
 	}
 	leave(a);
+	warmlens_done(&a->warm);
 	hangproc_close(&a->hang);
 	guardproc_stop(&a->guard);
 	keeper_close(&a->keeper);

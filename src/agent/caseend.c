@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "agent/autopsy.h"
 #include "agent/heapcase.h"
@@ -43,8 +44,9 @@ void caseend_retry(const struct caseend *e, struct incident *in)
 static const uint64_t pss_frozen_bytes = 32 * MIB;
 static const uint64_t pss_alive_bytes = 2 * GIB;
 
-/* Stacks are read while the victim stands still; the guard waits 50 ms in all, skeleton included. */
+/* Stacks are read while the victim stands still; the guard waits 50 ms in all. */
 static const uint64_t stacks_budget_ns = 35 * NS_PER_MS;
+static const uint64_t tables_wait_ns = 5 * NS_PER_MS;
 #define CASE_STACK_PIDS 64
 
 static int32_t rank_of(const struct guard_case *c, pid_t pid)
@@ -83,16 +85,28 @@ static void read_pss(const struct world *w, const struct guard_case *victims, st
 	}
 }
 
+/* The guard fills its tables meanwhile, which takes a tenth of a millisecond. If it has died of it, so be it. */
+static void wait_for_tables(const struct world *w, const struct guard_case *c)
+{
+	const uint64_t end_ns = w->mono_ns() + tables_wait_ns;
+	const struct timespec pause = {.tv_nsec = 20000};
+	while (!atomic_load(&c->described) && w->mono_ns() < end_ns)
+		(void)nanosleep(&pause, NULL);
+}
+
 /* What the victims are doing, the largest first. They stand still, or soon run again: the budget is the guard's. */
 static bool victim_stacks(const struct caseend *e, const struct guard_case *c)
 {
 	pid_t pids[CASE_STACK_PIDS];
 	struct stackdump d;
 	struct fault f = {.text = ""};
-	struct snapshot_want want = {.pids = pids, .frozen = c->frozen, .budget_ns = stacks_budget_ns};
+	struct snapshot_want want = {.pids = pids, .frozen = c->frozen, .budget_ns = stacks_budget_ns, .warm = e->warm,
+				     .natives = e->warm ? e->warm->natives : NULL};
 	for (; want.n_pids < MIN((size_t)c->n_victims, ARRAY_SIZE(pids)); want.n_pids++)
 		pids[want.n_pids] = c->victim[want.n_pids].pid;
-	if (snapshot_take(e->w, &want, &d, &f) != 0)
+	int r = snapshot_take(e->w, &want, &d, &f);
+	wait_for_tables(e->w, c);
+	if (r != 0)
 		return false;
 	for (size_t i = 0; i < d.n; i++)
 		d.processes[i].rank = rank_of(c, d.processes[i].pid);
@@ -100,26 +114,23 @@ static bool victim_stacks(const struct caseend *e, const struct guard_case *c)
 	return true;
 }
 
-static struct incident copy; /* the skeleton; large */
+/* As the guard had it when it was told to go on, which changes it; large. */
+static struct incident copy;
 
-bool caseend_skeleton(const struct caseend *e, struct guard_case *c)
+void caseend_look(const struct caseend *e, struct guard_case *c)
 {
-	copy = c->incident;
-	caseend_common(e, &copy);
-	keeper_incident_id(e->keeper, e->job->id, copy.id, sizeof(copy.id));
-	TEXT_COPY(c->incident.id, copy.id);
-	TEXT_FORMAT(copy.summary, "vigil is about to end %s (pid %d) for memory", copy.victim.name,
-		    (int)copy.victim.pid);
-	keeper_skeleton(e->keeper, &copy);
-	atomic_store(&c->saved, CASE_SAVED_SKELETON);
-	bool stacks = victim_stacks(e, c);
+	atomic_store(&c->seen, CASE_SEEN_BEGUN);
+	keeper_incident_id(e->keeper, e->job->id, c->incident.id, sizeof(c->incident.id));
+	ignore(victim_stacks(e, c), "then the report has none");
 	read_pss(e->w, c, &c->incident, pss_frozen_bytes);
-	atomic_store(&c->saved, CASE_SAVED_ALL);
-	return stacks;
+	copy = c->incident;
+	atomic_store(&c->seen, CASE_SEEN_ALL);
 }
 
-void caseend_stacks(const struct caseend *e)
+void caseend_skeleton(const struct caseend *e)
 {
+	caseend_common(e, &copy);
+	TEXT_FORMAT(copy.summary, "vigil is about to end %s (pid %d) for memory", copy.victim.name, (int)copy.victim.pid);
 	keeper_skeleton(e->keeper, &copy);
 }
 

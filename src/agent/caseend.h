@@ -7,6 +7,7 @@
 
 #include "agent/guardshm.h"
 #include "agent/keeper.h"
+#include "agent/warmlens.h"
 #include "judge/retry.h"
 #include "sense/world.h"
 
@@ -18,6 +19,7 @@ struct caseend {
 	bool quiet;
 	const struct retry_decision *retry; /* NULL: not decided, or not ours to retry */
 	uint32_t retry_max;
+	struct warmlens *warm;   /* who was looked into beforehand; NULL: nobody */
 	const char *heap_folder; /* of the attempt's heap profiles; NULL or "": none */
 	bool has_status;         /* of the victim */
 	int wait_status;
@@ -27,11 +29,11 @@ struct caseend {
 void caseend_common(const struct caseend *e, struct incident *in);
 void caseend_retry(const struct caseend *e, struct incident *in);
 /*
- * What the guard found so far goes to disk while the victim is frozen, and its stacks are read. True: there are some, which
- * caseend_stacks adds to what is on disk once the guard has been woken to go on.
+ * The victim's stacks are read while it is frozen; the guard is to be woken afterwards. What the guard and this found then
+ * goes to disk (caseend_skeleton): until there is a whole report, or in case there never is one.
  */
-bool must_check caseend_skeleton(const struct caseend *e, struct guard_case *c);
-void caseend_stacks(const struct caseend *e);
+void caseend_look(const struct caseend *e, struct guard_case *c);
+void caseend_skeleton(const struct caseend *e);
 /* The kernel's memory numbers were clamped: an event of the job; loud: said to the user as well. */
 void caseend_absurd(struct keeper *k, const struct job *job, bool loud);
 /* The victims belong to somebody else: nobody was ended, and that is said. */

@@ -106,7 +106,8 @@ struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const 
 	uint32_t number = atomic_load(&shm->cases_n) + 1;
 	struct guard_case *c = &shm->cases[(number - 1) % GUARD_CASES];
 	atomic_store(&c->phase, CASE_EMPTY);
-	atomic_store(&c->saved, CASE_SAVED_NOT);
+	atomic_store(&c->seen, CASE_SEEN_NOT);
+	atomic_store(&c->described, 0);
 	c->frozen = false;
 	memset(&c->incident, 0, sizeof(c->incident));
 	c->number = number;
@@ -298,6 +299,7 @@ void casefile_describe(struct hand *h, const struct ledger *l)
 		incident_evidence_add(in, "ledger", "meminfo", 0,
 				      "the kernel's numbers were absurd %llu times and were clamped",
 				      (unsigned long long)h->eye->clamps);
+	atomic_store(&h->now->described, 1);
 }
 
 void casefile_finish(struct hand *h)

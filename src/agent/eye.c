@@ -54,6 +54,9 @@ void eye_close(struct eye *e)
 	e->n_groups = e->n_events = 0;
 }
 
+/* At least so far below its threshold a job's own group announces that it fills. */
+static const uint64_t warn_own_bytes = 64 * MIB;
+
 /* v1: "<eventfd> <file> [bytes]" written to cgroup.event_control. */
 static bool v1_event(struct eye *e, size_t gi, const char *file, enum eye_event_kind kind, const uint64_t *at)
 {
@@ -98,6 +101,20 @@ static void arm(struct eye *e, size_t gi, const struct guard_settings *s)
 	g->armed_limit_bytes = limit; /* one try a limit */
 	g->armed = v1_event(e, gi, "memory.usage_in_bytes", EYE_THRESHOLD, &act) &&
 		   v1_event(e, gi, "memory.usage_in_bytes", EYE_THRESHOLD, &warn);
+}
+
+/*
+ * A job's own group tells by itself when it is full (the brake), but then there is no time left to look into whom it will
+ * hit: a mark before that, so that a fast filler still leaves some milliseconds.
+ */
+static void arm_own(struct eye *e, size_t gi, const struct guard_settings *s, uint64_t limit)
+{
+	struct eye_group *g = &e->group[gi];
+	if (g->g.version != CGROUP_V1 || g->armed_limit_bytes == limit)
+		return;
+	uint64_t act = guard_threshold(s, limit), warn = act - MIN(MAX(limit - MIN(act, limit), warn_own_bytes), act / 2);
+	g->armed_limit_bytes = limit;
+	ignore(v1_event(e, gi, "memory.usage_in_bytes", EYE_THRESHOLD, &warn), "the timer finds it too, as a rule");
 }
 
 static size_t group_find(const struct eye *e, const char *path)
@@ -243,6 +260,7 @@ static void look_at_group(struct eye *e, size_t gi, const struct guard_job *jobs
 		m.high_bytes = CGROUP_NO_LIMIT;
 		m.hierarchy_max_bytes = 0;
 		*covered |= UINT32_C(1) << l->n;
+		arm_own(e, gi, s, m.max_bytes);
 		level_add(e, l, ledger_group_level(&m, LEDGER_JOB, node), g->jobs & active, (int16_t)gi);
 		return;
 	}

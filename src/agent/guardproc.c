@@ -54,6 +54,7 @@ struct guard {
 	uint64_t job_used[UNIT_JOBS_MAX];
 	int epoll_fd, command_fd, supervisor_fd;
 	uint64_t last_history_ns, born_ns;
+	uint64_t likely_ns; /* of the sweep by which the likely ones were named */
 	bool orphaned, settled;
 };
 
@@ -179,6 +180,25 @@ static void wake_supervisor(const struct guard *g)
 	ignore(write(g->hand.kick_fd, &one, sizeof(one)), "a full eventfd wakes as well");
 }
 
+/* Are they others than before? Where they stand is of no interest: two that grow alike change places all the time. */
+static bool likely_note(struct guard *g)
+{
+	pid_t now[GUARD_WARM], *known = g->shm->now.warm;
+	size_t same = 0;
+	if (g->likely_ns == g->hand.swept_ns)
+		return false;
+	g->likely_ns = g->hand.swept_ns;
+	hand_likely(&g->hand, now);
+	for (size_t i = 0; i < GUARD_WARM; i++)
+		for (size_t k = 0; k < GUARD_WARM; k++)
+			if (now[i] == known[k]) {
+				same++;
+				break;
+			}
+	memcpy(known, now, sizeof(now));
+	return same < GUARD_WARM;
+}
+
 /* Said at once, and once: who reads the numbers elsewhere would wonder why the job is guarded by others. */
 static void tell_absurd(struct guard *g)
 {
@@ -199,8 +219,9 @@ static void remember(struct guard *g, const struct ledger *l, const struct guard
 	shm->now.total_bytes = l->level[tight].total_bytes;
 	enum guard_state before = shm->now.state;
 	shm->now.state = step->state;
-	if (before < GUARD_WARN && step->state >= GUARD_WARN)
-		wake_supervisor(g); /* it copies the heap profiles, if there are any */
+	bool others = step->state >= GUARD_WARN && g->hand.phase == HAND_IDLE && likely_note(g);
+	if (others || (before < GUARD_WARN && step->state >= GUARD_WARN))
+		wake_supervisor(g); /* it looks into who would be ended, and copies heap profiles, if there are any */
 	if (l->level[0].scope == LEDGER_NODE) {
 		shm->now.node_used_bytes = l->level[0].used_bytes;
 		shm->now.node_total_bytes = l->level[0].total_bytes;

@@ -52,10 +52,12 @@ struct guard_kin {
 	char name[16];
 };
 
+#define GUARD_WARM 16 /* processes that the supervisor looks into beforehand */
+
 enum case_phase {
 	CASE_EMPTY,
 	CASE_BEGUN,   /* victims chosen; signals may be on their way */
-	CASE_DECIDED, /* frozen if freezing is on; skeleton wanted on disk */
+	CASE_DECIDED, /* frozen if freezing is on; the victims' stacks are wanted */
 	CASE_KILLED,  /* signals sent */
 	CASE_DONE,    /* memory is back, numbers complete */
 	CASE_CANCELLED, /* the memory came back by itself; everything was thawed */
@@ -63,11 +65,12 @@ enum case_phase {
 	CASE_DENIED, /* we may not send them signals: nobody was ended */
 };
 
-enum { CASE_SAVED_NOT, CASE_SAVED_SKELETON /* on disk */, CASE_SAVED_ALL /* stacks too: nothing to wait for */ };
+enum { CASE_SEEN_NOT, CASE_SEEN_BEGUN /* the stacks are being read */, CASE_SEEN_ALL /* nothing to wait for */ };
 
 struct guard_case {
 	_Atomic uint32_t phase;
-	_Atomic uint32_t saved;   /* CASE_SAVED_… : how far the supervisor is */
+	_Atomic uint32_t described; /* the incident's tables are filled: shortly after CASE_DECIDED */
+	_Atomic uint32_t seen;    /* CASE_SEEN_… : how far the supervisor is */
 	bool frozen;              /* the victims stand still while the phase is CASE_DECIDED */
 	uint32_t number;          /* counts from 1 */
 	uint16_t job;             /* index of guard_job; its id is in incident.job */
@@ -114,7 +117,9 @@ struct guard_shm {
 		uint64_t job_bytes[UNIT_JOBS_MAX], job_peak_bytes[UNIT_JOBS_MAX];
 		enum guard_state state;
 		char level[200];
+		pid_t warm[GUARD_WARM]; /* who would be ended, while memory is short (GUARD_WARN and on); 0: free */
 	} now;
+	_Atomic uint32_t warming; /* the supervisor looks into the likely ones just now: a case waits a little longer for it */
 	_Atomic uint32_t absurd;  /* the kernel's numbers cannot be: clamped */
 	char notes[8][200];       /* what is degraded, for doctor and the start-up line */
 	uint32_t n_notes;

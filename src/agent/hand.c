@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* The report's skeleton gets this long to reach the disk while the victim is frozen. */
-static const uint64_t save_budget_ns = 10 * NS_PER_MS;
-/* …and, once it is there, the stacks of the victim this long in all. */
+/* While the victim is frozen the supervisor gets this long to begin with its stacks. */
+static const uint64_t begin_budget_ns = 10 * NS_PER_MS;
+/* …and, once it has begun, this long in all. */
 static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
 /* After this long without dying, a victim counts as stuck (D state) and is reported so. */
 static const uint64_t stuck_ns = 2 * NS_PER_S;
@@ -27,136 +27,6 @@ static void phase_publish(struct hand *h, enum case_phase p)
 {
 	atomic_store(&h->now->phase, (uint32_t)p);
 	kick(h);
-}
-
-struct role_reader {
-	struct hand *h;
-	char environ[4096], command[512], parent_command[512];
-};
-
-static void read_role(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
-{
-	struct role_reader *rr = ctx;
-	size_t env_len = 0;
-	struct role_input in = {.comm = span_of(row->comm), .parent = parent};
-	if (proc_command_read(rr->h->w, row->pid, rr->command, sizeof(rr->command)) == 0)
-		in.command = span_of(rr->command);
-	if (proc_environ_read(rr->h->w, row->pid, rr->environ, sizeof(rr->environ), &env_len) == 0)
-		in.environ = (struct span){rr->environ, env_len};
-	const struct task_row *above = parent ? tasks_find(rr->h->tasks, row->ppid) : NULL;
-	if (above) {
-		in.parent_comm = span_of(above->comm);
-		if (proc_command_read(rr->h->w, above->pid, rr->parent_command, sizeof(rr->parent_command)) == 0)
-			in.parent_command = span_of(rr->parent_command);
-	}
-	role_of(&in, ret);
-}
-
-static void pids_sort(pid_t *pids, size_t n)
-{
-	for (size_t gap = n / 2; gap > 0; gap /= 2)
-		for (size_t i = gap; i < n; i++) {
-			pid_t x = pids[i];
-			size_t j = i;
-			for (; j >= gap && pids[j - gap] > x; j -= gap)
-				pids[j] = pids[j - gap];
-			pids[j] = x;
-		}
-}
-
-/* Pids of adopted groups; a static pool is shared by all jobs, first come first served. */
-static void read_group_pids(struct hand *h, struct unit_extra *extra)
-{
-	static pid_t pool[16384];
-	size_t used = 0;
-	for (size_t j = 0; j < h->n_jobs; j++) {
-		const struct guard_job *job = &h->jobs[j];
-		size_t n = 0, room = ARRAY_SIZE(pool) - used;
-		extra[j] = (struct unit_extra){.pids = pool + used};
-		const char *path = h->orphaned && job->has_group ? job->group.memory : job->adopted_cgroup;
-		if (path[0] == '\0' || !job->unit.active)
-			continue;
-		if (cgroup_pids(h->w, path, pool + used, room, &n) != 0)
-			continue;
-		extra[j].n = MIN(n, room);
-		pids_sort(pool + used, extra[j].n);
-		used += extra[j].n;
-	}
-}
-
-/*
- * statm does not tell shared memory from mapped files. Where it matters (much
- * is shared, on a machine that is filling up), status is read for the few that
- * share most.
- */
-static void tell_shared_apart(struct hand *h)
-{
-	uint64_t worth = MIN(h->shm->now.total_bytes, h->eye->meminfo.bytes[MEMINFO_TOTAL]);
-	for (size_t j = 0; j < h->n_jobs; j++)
-		worth = MIN(worth, h->jobs[j].limit_bytes);
-	worth /= 64;
-	size_t left = 64;
-	for (size_t i = 0; i < h->tasks->n && left > 0; i++) {
-		struct task_row *row = &h->tasks->rows[i];
-		struct proc_status st;
-		if (row->rss_file_bytes < MAX(worth, MIB))
-			continue;
-		left--;
-		if (proc_status_read(h->w, row->pid, &st) != 0 || !st.has_memory)
-			continue;
-		row->rss_file_bytes = st.rss_file_bytes;
-		row->rss_shmem_bytes = st.rss_shmem_bytes;
-	}
-}
-
-static void remember_kin(struct hand *h)
-{
-	for (size_t i = 0; i < h->units->n_members; i++) {
-		const struct unit *u = &h->units->unit[h->units->member[i].unit];
-		const struct task_row *row = &h->tasks->rows[h->units->member[i].row];
-		struct guard_kin *k = &h->shm->kin[(size_t)row->pid & (GUARD_KIN - 1)];
-		k->pid = row->pid;
-		k->job = u->job;
-		k->attempt = h->jobs[u->job].attempt;
-		k->rank = u->rank;
-		TEXT_COPY(k->role, role_name((enum role)h->units->member[i].role));
-		TEXT_COPY(k->name, row->comm);
-	}
-}
-
-int hand_sweep(struct hand *h, size_t budget)
-{
-	static struct role_reader reader;
-	static struct unit_extra extra[UNIT_JOBS_MAX];
-	static struct unit_job jobs[UNIT_JOBS_MAX];
-	uint64_t began_ns = h->w->mono_ns();
-	int r = tasks_scan(h->tasks, h->w);
-	if (r < 0)
-		return r;
-	for (size_t j = 0; j < h->n_jobs; j++) {
-		struct unit_job *u = &jobs[j];
-		*u = h->jobs[j].unit;
-		u->n_not_ours += ownforks_find(&h->shm->own, h->tasks, h->shm->supervisor, u->not_ours + u->n_not_ours,
-					       ARRAY_SIZE(u->not_ours) - u->n_not_ours);
-	}
-	read_group_pids(h, extra);
-	if (h->tasks->source == TASKS_PROC)
-		tell_shared_apart(h);
-	reader.h = h;
-	h->swept_ns = h->w->mono_ns();
-	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->swept_ns, read_role, &reader, budget, h->units);
-	remember_kin(h);
-	h->sweep_cost_ns = h->w->mono_ns() - began_ns;
-	return 0;
-}
-
-uint64_t hand_job_bytes(const struct hand *h, size_t j)
-{
-	uint64_t own = 0;
-	for (size_t i = 0; i < h->units->n; i++)
-		if (h->units->unit[i].job == j)
-			own += unit_weight(&h->units->unit[i]);
-	return own;
 }
 
 /* Jobs that lie below the level that is full, and may be acted on. */
@@ -366,12 +236,13 @@ static bool begin(struct hand *h, const struct ledger *l, const struct guard_ste
 	uint64_t now = l->mono_ns;
 	h->crossing_ns = now;
 	h->level = step->level;
-	bool fresh = h->swept_ns != 0 && now - h->swept_ns < 500 * NS_PER_MS && h->units->n > 0;
+	bool fresh = hand_is_fresh(h);
 	freeze_first(h, step->level);
 	uint64_t frozen_ns = h->w->mono_ns();
-	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000;
-	if (!(fresh && costly && step->state == GUARD_EMERGENCY))
-		ignore(hand_sweep(h, step->state == GUARD_EMERGENCY ? 16 : 256), "the last sweep still serves");
+	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000, emergency = step->state == GUARD_EMERGENCY;
+	size_t budget = emergency ? 16 : 256;
+	if (!hand_refresh(h, budget) && !(fresh && costly && emergency))
+		ignore(hand_sweep(h, budget), "the last sweep still serves");
 	protect_the_uninvolved(h, jobs_below(h, step->level));
 	victim_choose(h->units, h->shm->policy, step->deficit_bytes, &h->choice);
 	if (h->choice.n == 0) {
@@ -526,14 +397,15 @@ static bool still_filling(struct hand *h, const struct ledger *l, const struct g
 
 static void step_frozen(struct hand *h, const struct ledger *l, const struct guard_step *step)
 {
-	uint32_t saved = atomic_load(&h->now->saved);
-	uint64_t deadline_ns = h->deadline_ns + (saved == CASE_SAVED_SKELETON ? stacks_budget_ns - save_budget_ns : 0);
+	uint32_t seen = atomic_load(&h->now->seen);
+	bool busy = seen == CASE_SEEN_BEGUN || atomic_load(&h->shm->warming);
+	uint64_t deadline_ns = h->deadline_ns + (busy ? stacks_budget_ns - begin_budget_ns : 0);
 	if (step->state < GUARD_ACT) {
 		drop(h, CASE_CANCELLED); /* somebody else's memory came back meanwhile */
 		return;
 	}
 	bool urgent = step->state == GUARD_EMERGENCY && still_filling(h, l, step);
-	if (saved == CASE_SAVED_ALL || urgent || l->mono_ns >= deadline_ns)
+	if (seen == CASE_SEEN_ALL || urgent || l->mono_ns >= deadline_ns)
 		go_killing(h, l);
 }
 
@@ -612,12 +484,12 @@ static void step_idle(struct hand *h, const struct ledger *l, const struct guard
 		return;
 	}
 	stop_victims(h);
-	offer_to_kernel(h);
-	casefile_describe(h, l);
 	h->now->frozen = true;
 	h->used_frozen = 0;
+	h->deadline_ns = h->w->mono_ns() + begin_budget_ns;
 	phase_publish(h, CASE_DECIDED);
-	h->deadline_ns = h->w->mono_ns() + save_budget_ns;
+	offer_to_kernel(h);
+	casefile_describe(h, l); /* while the supervisor reads the stacks */
 	h->phase = HAND_FROZEN;
 }
 

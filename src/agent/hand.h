@@ -61,6 +61,15 @@ struct hand {
 
 /* Look at all processes again and group them. budget: how many unknown ones may be read up on. */
 int must_check hand_sweep(struct hand *h, size_t budget);
+/*
+ * The same where the last sweep is fresh and each job has a control group: only the jobs' own processes are looked at, new
+ * ones included. false: nothing was done, and hand_sweep is needed.
+ */
+bool must_check hand_refresh(struct hand *h, size_t budget);
+/* Is the last sweep young enough to act on? */
+bool hand_is_fresh(const struct hand *h);
+/* Who would be ended now, the likeliest first, with the largest of its processes; 0 where there are fewer. */
+void hand_likely(const struct hand *h, pid_t ret[static GUARD_WARM]);
 /* One look has been judged: begin, go on with or finish a case. *ret_next_ns: look again that soon. */
 void hand_step(struct hand *h, const struct ledger *l, const struct guard_step *step, uint64_t *ret_next_ns);
 /* Bytes that job j's units hold, from the last sweep. */

@@ -56,6 +56,25 @@ static void python_close(struct lens *l)
 	l->has_python = false;
 }
 
+/* Of what it has mapped to be run. */
+static uint64_t code_of(const struct maps *m)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct map_row *r = &m->rows[i];
+		const uint64_t part[] = {r->start, r->end, r->offset, r->dev, r->inode};
+		for (size_t k = 0; (r->flags & MAP_EXEC) && k < ARRAY_SIZE(part); k++)
+			h = (h ^ part[k]) * UINT64_C(0x100000001b3);
+	}
+	return h;
+}
+
+bool lens_code_changed(struct lens *l)
+{
+	cleanup(maps_done) struct maps m = {.n = 0};
+	return maps_read(l->w, l->via, &m) != 0 || code_of(&m) != l->code;
+}
+
 /* 0, or WORLD_GONE and WORLD_DENIED; anything else becomes a note. */
 static int python_open(struct lens *l, struct fault *f)
 {
@@ -65,6 +84,7 @@ static int python_open(struct lens *l, struct fault *f)
 	int r = maps_read(l->w, l->via, &m);
 	if (r)
 		return r;
+	l->code = code_of(&m);
 	struct fault why = {.text = ""};
 	r = m.n ? pyrt_find(l->w, &l->remote, &m, &l->rt, &why) : PYRT_NONE;
 	maps_done(&m);

@@ -41,6 +41,7 @@ struct lens {
 	uint64_t names_ns; /* 0: not read yet */
 	bool has_interps; /* more than the main one: who runs what is asked anew at each look */
 	bool python_later; /* there may be one soon: it has not started, or the process has not exec'ed yet */
+	uint64_t code; /* which files were mapped to be run when Python was looked for: lens_code_changed */
 	struct native *native; /* NULL: not asked for, or denied */
 	struct stopper *stopper; /* NULL: likewise */
 	struct lens_want want;
@@ -82,6 +83,8 @@ bool lens_changed(struct lens *l);
 bool lens_ask_changed(struct lens *l);
 struct lens_look;
 bool lens_found_changed(struct lens *l, const struct lens_look *look);
+/* Has code been loaded or unloaded since Python was looked for? Then there may be one by now. */
+bool lens_code_changed(struct lens *l);
 /* Has the thread ended through which it is seen? Others may live: it has to be opened anew then. */
 bool lens_lost(const struct lens *l);
 /* Looks for Python again, after an exec or a late start. Frames and texts borrowed so far are gone. */

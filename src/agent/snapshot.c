@@ -235,6 +235,9 @@ static int process_open(struct snap *s, struct dump_process *p, struct lens **re
 	struct lens_want want = {
 		.natives = s->natives, .native_without_python = !s->want->native, .patient = s->want->budget_ns == 0};
 	struct fault f = {.text = ""};
+	*ret = s->want->warm ? warmlens_take(s->want->warm, s->w, p->pid) : NULL;
+	if (*ret)
+		return 0;
 	int r = lens_open(s->w, p->pid, &want, ret, &f);
 	if (r == WORLD_DENIED) {
 		if (s->denied++ == 0)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agent/members.h"
+#include "agent/warmlens.h"
 #include "base/fault.h"
 #include "model/stackdump.h"
 
@@ -16,6 +17,7 @@ struct snapshot_want {
 	bool lines; /* source lines of native frames, from their debug information */
 	bool locals;
 	bool frozen; /* they stand still in a frozen group: nothing can be torn, nothing can be stopped */
+	struct warmlens *warm; /* who was looked into beforehand: taken from there; NULL: nobody */
 	struct natives *natives; /* symbols, kept by who takes several; NULL: read anew */
 	uint64_t budget_ns; /* 0: as long as it takes; else what is read by then */
 	const volatile bool *stop; /* set by a signal handler; may be NULL */

@@ -15,6 +15,7 @@
 #include "agent/sampler.h"
 #include "agent/supervise.h"
 #include "agent/tee.h"
+#include "agent/warmlens.h"
 #include "model/job.h"
 
 #define SUPER_RANKS UNIT_ROOTS_MAX
@@ -41,6 +42,7 @@ struct super {
 	const struct world *w;
 	struct job job;
 	struct keeper keeper;
+	struct warmlens warm;          /* who would be ended, while memory is short */
 	struct notifier notifier;
 	uint64_t started_boot_ns;
 	struct sampler *sampler;       /* NULL: nothing is sampled */
@@ -75,7 +77,7 @@ struct super {
 	bool killed_hard;
 	uint32_t cases_seen;           /* cases finished or cancelled */
 	bool absurd_told;              /* of the kernel's numbers */
-	uint32_t saved_case;           /* number of the last case whose skeleton is on disk */
+	uint32_t saved_case;           /* number of the last case whose victims were looked at */
 	struct guard_case *pending;    /* a finished kill that waits for the attempt's end */
 	uint64_t pending_since_ns;
 	uint32_t attempt_kills;        /* memory kills in this attempt */

@@ -224,6 +224,7 @@ int super_attempt_start(struct super *s, int *ret_status)
 	s->killed_hard = s->said_stuck = s->said_lingering = s->asked_leftovers = false;
 	s->master_port = s->spec->nproc ? free_port() : 0;
 	s->attempt_start_ns = s->w->mono_ns();
+	warmlens_done(&s->warm);
 	int kept = s->calls.python_path ? callrun_attempt(&s->calls, &s->keeper, s->job.attempt) : 0;
 	if (kept < 0)
 		log_warning("calls are not counted: no folder for them in %s: %s", s->spec->state_dir, strerror(-kept));

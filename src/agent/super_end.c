@@ -30,7 +30,7 @@ static struct guard_case *case_of(struct super *s, uint32_t number)
 static struct caseend super_caseend(struct super *s)
 {
 	return (struct caseend){.w = s->w, .keeper = &s->keeper, .job = &s->job, .nproc = s->nproc,
-				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max, .heap_folder = s->heap.folder};
+				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max, .heap_folder = s->heap.folder, .warm = &s->warm};
 }
 
 /*
@@ -63,10 +63,9 @@ void super_guard_cases(struct super *s)
 		if (phase == CASE_DECIDED && s->saved_case != c->number) {
 			s->saved_case = c->number;
 			struct caseend end = super_caseend(s);
-			bool stacks = caseend_skeleton(&end, c);
+			caseend_look(&end, c);
 			guardproc_wake(&s->guard);
-			if (stacks)
-				caseend_stacks(&end);
+			caseend_skeleton(&end);
 		}
 		if (phase == CASE_DENIED) {
 			s->cases_seen++;

@@ -468,8 +468,9 @@ static void loop(struct super *s)
 			} else if (key == KEY_GUARD) {
 				ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
 				if (s->guard.shm->now.state >= GUARD_WARN)
-					heaprun_copy(&s->heap, s->w);
+					heaprun_copy(&s->heap, s->w); /* what lies in memory is asked of the living */
 				super_guard_cases(s);
+				warmlens_guard(&s->warm, s->w, s->guard.shm);
 			} else if (key == KEY_HANG) {
 				ignore(read(s->hang.from_fd, &count, sizeof(count)), "only the wake-up counts");
 				super_hang_messages(s);
@@ -509,6 +510,7 @@ static void heap_end(struct super *s)
 	if (nothing[0] && !s->spec->quiet && s->spec->heap_rate_bytes > 0 && s->exit_status < 126)
 		log_info("%s", nothing);
 	heaprun_done(&s->heap);
+	warmlens_done(&s->warm);
 }
 
 static int finish(struct super *s)

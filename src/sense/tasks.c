@@ -297,17 +297,52 @@ int tasks_scan(struct tasks *t, const struct world *w)
 	return 0;
 }
 
-const struct task_row *tasks_find(const struct tasks *t, pid_t pid)
+/* Where the row of a pid is, or would be. */
+static size_t row_place(const struct tasks *t, pid_t pid)
 {
 	size_t low = 0, high = t->n;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		if (t->rows[mid].pid == pid)
-			return &t->rows[mid];
 		if (t->rows[mid].pid < pid)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return NULL;
+	return low;
+}
+
+static bool row_read(struct tasks *t, const struct world *w, pid_t pid, struct task_row *ret)
+{
+	char name[16];
+	size_t n = t->n;
+	TEXT_FORMAT(name, "%d", (int)pid);
+	struct pid_dir d = {.proc_fd = w->proc_fd, .name = name, .name_len = strlen(name)};
+	proc_row(t, w, &d);
+	if (t->n == n)
+		return false;
+	*ret = t->rows[--t->n];
+	return true;
+}
+
+void tasks_refresh(struct tasks *t, const struct world *w, const pid_t *pids, size_t n)
+{
+	for (size_t i = 0; i < n && t->n < t->cap; i++) {
+		struct task_row row;
+		size_t at = row_place(t, pids[i]), after = t->n - at;
+		bool known = after > 0 && t->rows[at].pid == pids[i], there = row_read(t, w, pids[i], &row);
+		if (there && !known)
+			memmove(&t->rows[at + 1], &t->rows[at], after * sizeof(row));
+		if (there)
+			t->rows[at] = row;
+		else if (known)
+			memmove(&t->rows[at], &t->rows[at + 1], (after - 1) * sizeof(row));
+		t->n += (size_t)(there && !known);
+		t->n -= (size_t)(known && !there);
+	}
+}
+
+const struct task_row *tasks_find(const struct tasks *t, pid_t pid)
+{
+	size_t at = row_place(t, pid);
+	return at < t->n && t->rows[at].pid == pid ? &t->rows[at] : NULL;
 }

@@ -57,5 +57,10 @@ int must_check tasks_init(struct tasks *t, size_t cap, int iter_link_fd);
 void tasks_done(struct tasks *t);
 /* WORLD_ABSENT without any source. On failure there are no rows. */
 int must_check tasks_scan(struct tasks *t, const struct world *w);
+/*
+ * After a scan: these processes are read anew, from /proc. Who is new gets a row, who is gone loses it; all others stay as
+ * the scan saw them. Nothing happens once all rows are taken.
+ */
+void tasks_refresh(struct tasks *t, const struct world *w, const pid_t *pids, size_t n);
 /* Row of a pid, by binary search; NULL if absent. */
 const struct task_row *tasks_find(const struct tasks *t, pid_t pid);

@@ -83,6 +83,12 @@ static inline void native_freep(struct native **p)
 int must_check native_refresh(struct native *p);
 
 /*
+ * Loads the tables of files that code is mapped from, as far as these are no larger than file_bytes, until end_ns
+ * (world->mono_ns): what a first walk would have to wait for.
+ */
+void native_prepare(struct native *p, uint64_t file_bytes, uint64_t end_ns);
+
+/*
  * Walk. stack may be NULL (then memory is read from the process, which must
  * stand still). Never fails: what went wrong is ret->end.
  */

@@ -5,7 +5,10 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -167,7 +170,7 @@ static void the_victim_ends_and_nobody_else(void **state)
 {
 	struct bench *b = *state;
 	(void)look(b, GUARD_ACT);
-	atomic_store(&b->shm->cases[0].saved, CASE_SAVED_ALL);
+	atomic_store(&b->shm->cases[0].seen, CASE_SEEN_ALL);
 	(void)look(b, GUARD_ACT);
 	assert_int_equal(WTERMSIG(child_change(b->child[0], 0)), SIGKILL);
 	look_until_idle(b, GUARD_OK);
@@ -280,6 +283,71 @@ static void ones_own_forks_are_nobodys_victims(void **state)
 	ownfork_tell(NULL);
 }
 
+static void group_write(int dir_fd, const pid_t *pids, size_t n)
+{
+	int fd = openat(dir_fd, "g/cgroup.procs", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < n; i++)
+		assert_true(dprintf(fd, "%d\n", (int)pids[i]) > 0);
+	close(fd);
+}
+
+/* In an emergency only the job is looked at again, and who has just come to it is seen. */
+static void a_job_with_a_group_is_refreshed_alone(void **state)
+{
+	struct bench *b = *state;
+	char dir[] = "/tmp/vigil-hand-XXXXXX";
+	pid_t likely[GUARD_WARM];
+	assert_false(hand_refresh(b->hand, 16)); /* never swept */
+	assert_int_equal(hand_sweep(b->hand, 64), 0);
+	assert_false(hand_refresh(b->hand, 16)); /* no group */
+	assert_non_null(mkdtemp(dir));
+	int before = b->w.cgroup_fd;
+	b->w.cgroup_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(mkdirat(b->w.cgroup_fd, "g", 0700), 0);
+	TEXT_COPY(b->job[0].adopted_cgroup, "g");
+	group_write(b->w.cgroup_fd, b->child, 1);
+	size_t all = b->tasks.n;
+	assert_true(hand_refresh(b->hand, 16));
+	assert_true(is_the_jobs(b, b->child[0]));
+	assert_false(is_the_jobs(b, b->child[1]));
+	group_write(b->w.cgroup_fd, b->child, 2);
+	uint64_t swept_ns = b->hand->swept_ns;
+	assert_true(hand_refresh(b->hand, 16));
+	assert_true(is_the_jobs(b, b->child[0]) && is_the_jobs(b, b->child[1]));
+	assert_int_equal(b->hand->swept_ns, swept_ns);
+	assert_int_equal(b->tasks.n, all);
+	hand_likely(b->hand, likely);
+	assert_true((likely[0] == b->child[0] && likely[1] == b->child[1]) ||
+		    (likely[0] == b->child[1] && likely[1] == b->child[0]));
+	assert_int_equal(likely[2], 0);
+	b->hand->swept_ns -= 600 * NS_PER_MS;
+	assert_false(hand_refresh(b->hand, 16)); /* too old */
+	assert_int_equal(unlinkat(b->w.cgroup_fd, "g/cgroup.procs", 0), 0);
+	assert_int_equal(unlinkat(b->w.cgroup_fd, "g", AT_REMOVEDIR), 0);
+	assert_int_equal(rmdir(dir), 0);
+	close(b->w.cgroup_fd);
+	b->w.cgroup_fd = before;
+}
+
+/* While the supervisor is still looking into somebody, a case waits for its stacks longer than for one that does not answer. */
+static void a_busy_supervisor_is_waited_for(void **state)
+{
+	struct bench *b = *state;
+	b->shm->freeze = true;
+	atomic_store(&b->shm->warming, 1);
+	(void)look(b, GUARD_ACT);
+	assert_int_equal(b->hand->phase, HAND_FROZEN);
+	b->hand->deadline_ns = clock_mono_ns() - NS_PER_MS;
+	(void)look(b, GUARD_ACT);
+	assert_int_equal(b->hand->phase, HAND_FROZEN);
+	atomic_store(&b->shm->warming, 0);
+	(void)look(b, GUARD_ACT);
+	assert_int_equal(b->hand->phase, HAND_KILLING);
+	look_until_idle(b, GUARD_OK);
+	b->child[0] = b->child[1];
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +359,8 @@ int main(void)
 						bench_close),
 		cmocka_unit_test_setup_teardown(a_pulse_holds_for_one_look_and_opens_no_case, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(ones_own_forks_are_nobodys_victims, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(a_job_with_a_group_is_refreshed_alone, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(a_busy_supervisor_is_waited_for, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(the_victim_ends_and_nobody_else, bench_open, bench_close),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 #include "testing.h"
 #include "world_fixture.h"
 
+#include <sys/wait.h>
+
 #include "sense/tasks.h"
 
 static void a_recorded_machine_lists_the_processes_that_have_memory(void **state)
@@ -74,6 +76,44 @@ static void a_dead_iterator_is_made_good_from_proc(void **state)
 	fixture_close(&w);
 }
 
+static void some_are_read_anew_and_the_others_stay(void **state)
+{
+	(void)state;
+	struct world w = live_world();
+	struct tasks t;
+	assert_int_equal(tasks_init(&t, 65536, -1), 0);
+	assert_int_equal(tasks_scan(&t, &w), 0);
+	int hold[2];
+	assert_int_equal(pipe(hold), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		char c;
+		close(hold[1]);
+		_exit(read(hold[0], &c, 1) != 0);
+	}
+	close(hold[0]);
+	size_t n = t.n;
+	struct task_row *others = malloc(n * sizeof(*others));
+	assert_non_null(others);
+	memcpy(others, t.rows, n * sizeof(*others));
+	tasks_refresh(&t, &w, (const pid_t[]){child, child, 0x7ffffff0}, 3);
+	assert_int_equal(t.n, n + 1);
+	const struct task_row *row = tasks_find(&t, child);
+	assert_non_null(row);
+	assert_int_equal(row->ppid, getpid());
+	assert_true(task_rss_bytes(row) > 0);
+	for (size_t i = 1; i < t.n; i++)
+		assert_true(t.rows[i - 1].pid < t.rows[i].pid);
+	close(hold[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	tasks_refresh(&t, &w, &child, 1);
+	assert_int_equal(t.n, n);
+	assert_memory_equal(t.rows, others, n * sizeof(*others));
+	free(others);
+	tasks_done(&t);
+	fixture_close(&w);
+}
+
 /* Scans overlap with the life of others, so this looks only at ourselves. */
 static void this_process_is_seen_as_proc_shows_it(void **state)
 {
@@ -100,6 +140,7 @@ int main(void)
 		cmocka_unit_test(rows_that_do_not_fit_are_counted),
 		cmocka_unit_test(a_world_without_processes_is_absent),
 		cmocka_unit_test(a_dead_iterator_is_made_good_from_proc),
+		cmocka_unit_test(some_are_read_anew_and_the_others_stay),
 		cmocka_unit_test(this_process_is_seen_as_proc_shows_it),
 	};
 	return cmocka_run_group_tests_name("sense/tasks", tests, NULL, NULL);
