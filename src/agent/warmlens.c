@@ -5,7 +5,7 @@
 /* Of a program without Python: its own tables and those of the first libraries; larger files would hold up the supervisor. */
 #define PREPARE_FILE_BYTES (32 * MIB)
 /* At one go; whoever is left has his turn at the next change. */
-#define BUDGET_NS (8 * NS_PER_MS)
+#define BUDGET_NS (4 * NS_PER_MS)
 
 static bool wanted(pid_t pid, const pid_t *pids, size_t n)
 {
