@@ -243,6 +243,7 @@ static int find_ranks(const struct world *w, const struct members_want *want, st
 	ret->row = calloc(MAX(members.n, (size_t)1), sizeof(*ret->row));
 	if (!ret->row)
 		return -ENOMEM;
+	ret->nobody = members.n == 0;
 	for (size_t i = 0; i < members.n && ret->n < RANKS_MAX; i++) {
 		const struct member *m = &members.row[i];
 		if (m->who.rank == NO_RANK || (m->who.role != ROLE_MAIN && m->who.role != ROLE_RAY_WORKER))
@@ -438,7 +439,9 @@ int collectives_of_job(const struct world *w, const struct collectives_want *wan
 	int e = c.set ? take_ranks(w, want, &r, &c) : -ENOMEM;
 	bool look = r.n && (!want->only_if_used || is_used(w, &r));
 	if (e == 0 && r.n == 0)
-		collectives_note(&c, "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this machine");
+		collectives_note(&c, "%s", r.nobody ? "no process of it is left on this machine, and no calls of NCCL's were kept (vigil run "
+						      "--collectives keeps them; dumps of PyTorch's Flight Recorder can be given as files)"
+						    : "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this machine");
 	if (e == 0 && look && want->ask_dumps)
 		ask_dumps(w, &r, MIN(dumps_ns, deadline_ns), &c);
 	if (e == 0 && look)

@@ -20,6 +20,7 @@ struct living {
 struct ranks {
 	struct living *row;
 	size_t n;
+	bool nobody; /* no process is left of what was asked for */
 };
 
 /* One more line of what could not be looked at. */

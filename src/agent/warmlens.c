@@ -69,8 +69,10 @@ void warmlens_guard(struct warmlens *k, const struct world *w, struct guard_shm 
 {
 	pid_t pids[GUARD_WARM];
 	uint32_t n = atomic_load(&shm->cases_n);
-	if (shm->now.state < GUARD_WARN)
+	if (shm->now.state < GUARD_WARN) {
+		warmlens_done(k); /* an agent lives for months, and has seen many programs */
 		return;
+	}
 	if (n > 0 && atomic_load(&shm->cases[(n - 1) % GUARD_CASES].phase) < CASE_KILLED)
 		return;
 	memcpy(pids, shm->now.warm, sizeof(pids));

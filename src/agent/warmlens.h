@@ -20,7 +20,7 @@ struct warmlens {
 
 /* Looks into those not looked into yet, for so long at most, and forgets all others. Unreadable processes are left out. */
 void warmlens_keep(struct warmlens *k, const struct world *w, const pid_t *pids, size_t n, uint64_t budget_ns);
-/* Those that the guard names, if memory is short. While it waits for somebody's stacks nothing is done. */
+/* Those that the guard names, if memory is short; else nobody. While it waits for somebody's stacks nothing is done. */
 void warmlens_guard(struct warmlens *k, const struct world *w, struct guard_shm *shm);
 /* The lens of this very process, which is the caller's from here on; NULL: none. */
 struct lens *warmlens_take(struct warmlens *k, const struct world *w, pid_t pid);

@@ -41,8 +41,7 @@ static const struct {
 	 {"start workers by spawn or forkserver (multiprocessing_context='spawn', multiprocessing.set_start_method('spawn'))",
 	  "or fork before the first thread is started, or make the lock anew in the child: os.register_at_fork(after_in_child=…)"}},
 	{"deadlock",
-	 {"take the locks in the same order everywhere, or take one lock for both; what one thread takes twice is to be a "
-	  "threading.RLock",
+	 {"take the locks in the same order everywhere, or take one lock for both",
 	  "take the second one with a time limit (lock.acquire(timeout=…), pthread_mutex_timedlock) and let go of the first where it "
 	  "fails",
 	  "ThreadSanitizer (-fsanitize=thread) or valgrind --tool=helgrind names wrong orders before they hang"}},

@@ -298,14 +298,8 @@ static bool waits_for_ever(const struct hang_work *w, const struct dump_process 
 	       hang_all_along(w, p->pid, t->tid, WAIT_LOCK);
 }
 
-enum pylock {
-	PYLOCK_NOT, /* some library waits: a collective, a queue in C++ */
-	PYLOCK_MAYBE, /* native frames without names, or none */
-	PYLOCK_SURE,
-};
-
-/* What waits below the innermost Python frame: the interpreter, taking a lock? */
-static enum pylock waits_for_pylock(const struct dump_thread *t)
+/* Below the innermost Python frame a library waits, as in a collective or a queue of C++: no lock of Python's. */
+static bool library_waits(const struct dump_thread *t)
 {
 	static const char *const takes[] = {"PyThread_acquire_lock", "acquire_timed", "rlock_acquire", "_PyMutex_Lock"};
 	for (size_t i = 0; i < t->n_frames && t->frames[i].kind != FRAME_PYTHON; i++) {
@@ -314,17 +308,17 @@ static enum pylock waits_for_pylock(const struct dump_thread *t)
 			continue;
 		for (size_t k = 0; k < ARRAY_SIZE(takes); k++)
 			if (strstr(f->name, takes[k]))
-				return PYLOCK_SURE;
+				return false;
 		if (f->module && f->module[0] && !strstr(f->module, "python"))
-			return PYLOCK_NOT;
+			return true;
 	}
-	return PYLOCK_MAYBE;
+	return false;
 }
 
 /* A lock that the program takes by itself, or its logging does for it. */
 static bool wants_lock(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
-	return waits_for_ever(w, p, t) && python_frame(t) && !waits_by_library(t) && waits_for_pylock(t) != PYLOCK_NOT;
+	return waits_for_ever(w, p, t) && python_frame(t) && !waits_by_library(t) && !library_waits(t);
 }
 
 static bool is_copy(const struct dump_process *parent, const struct dump_process *p)
@@ -364,64 +358,40 @@ static bool address_is_lock(const struct dump_process *p)
 	return strncmp(p->python, "3.", 2) == 0 && span_u64_prefix(span_of(p->python + 2), &minor) == 0 && minor < 13;
 }
 
-/* Of the threads of a Python program: who want locks that they would wait for without an end. */
-struct wanting {
-	const struct dump_thread *one, *other; /* of another lock than one; NULL: nobody */
-	size_t n;
-};
-
-/* false: some thread does something else than wait for a lock or for a word, so it may release what the others want. */
-static bool all_want(const struct hang_work *w, const struct dump_process *p, struct wanting *ret)
+/*
+ * Two threads of a Python program want different locks, and all others wait as well, for these or for a word: whoever holds
+ * the locks is among those who wait for them, or has ended with them.
+ */
+static bool python_deadlock(struct hang_work *w, const struct dump_process *p)
 {
-	*ret = (struct wanting){.n = 0};
+	const struct dump_thread *one = NULL, *other = NULL;
+	char who[120], a[300], b[300];
 	for (size_t i = 0; i < p->n_threads; i++) {
 		const struct dump_thread *t = &p->threads[i];
 		if (!t->has_python)
 			continue;
-		if (!wants_lock(w, p, t)) {
-			if (!waits_by_library(t) || !waits_for_ever(w, p, t))
-				return false;
+		if (!wants_lock(w, p, t) && !(waits_by_library(t) && waits_for_ever(w, p, t)))
+			return false;
+		if (!wants_lock(w, p, t))
 			continue;
-		}
-		ret->n++;
-		if (!ret->one)
-			ret->one = t;
-		else if (!ret->other && t->wait.arg[0] != ret->one->wait.arg[0])
-			ret->other = t;
+		if (!one)
+			one = t;
+		else if (!other && t->wait.arg[0] != one->wait.arg[0])
+			other = t;
 	}
-	return ret->n > 0;
-}
-
-/*
- * Threads of a Python program want different locks, or a single one wants one, and all others wait as well, for a word:
- * whoever holds the locks is among those who wait for them, or has ended with them.
- */
-static bool python_deadlock(struct hang_work *w, const struct dump_process *p)
-{
-	struct wanting want;
-	char who[120], a[300], b[300];
-	if (!all_want(w, p, &want))
-		return false;
-	if (want.n > 1 ? !want.other || !address_is_lock(p) : waits_for_pylock(want.one) != PYLOCK_SURE)
+	if (!one || !other || !address_is_lock(p))
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
 		return true;
 	hang_is(w, "deadlock", CONFIDENCE_MEDIUM);
 	hang_accuse(w, p->rank);
 	hang_process_who(p, who, sizeof(who));
-	hang_place(w, p, want.one, a, sizeof(a));
-	if (want.n == 1) {
-		hang_says(w,
-			  "Thread %d of %s wants a lock of Python's, %s, and no other thread of it runs that could release it: "
-			  "the lock was taken twice, or whoever had it has ended.",
-			  (int)want.one->tid, who, a);
-		return true;
-	}
-	hang_place(w, p, want.other, b, sizeof(b));
+	hang_place(w, p, one, a, sizeof(a));
+	hang_place(w, p, other, b, sizeof(b));
 	hang_says(w,
 		  "Two threads of %s want different locks of Python's, and no other thread of it runs that could release one: "
 		  "thread %d (%s) wants %s; thread %d (%s) wants %s. Each has what the other wants, as far as can be told.",
-		  who, (int)want.one->tid, want.one->name, a, (int)want.other->tid, want.other->name, b);
+		  who, (int)one->tid, one->name, a, (int)other->tid, other->name, b);
 	return true;
 }
 

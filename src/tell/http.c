@@ -174,6 +174,9 @@ static void judge_result(const struct api *a, CURL *h, CURLcode code, const char
 		return;
 	struct span words = span_trim(span_of(detail[0] ? detail : a->strerror(code)));
 	span_copy(words, answer->error, sizeof(answer->error));
+	if (code == CURLE_USE_SSL_FAILED)
+		TEXT_COPY(answer->error, "the mail server offers no encryption (STARTTLS); to send without it, say 'starttls: never' (or "
+					 "'try') in the channel");
 	answer->config_error = code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT;
 }
 

@@ -362,3 +362,10 @@ def test_nobody_at_the_address(job):
         port = s.getsockname()[1]
     v = verdict(j.pid, "--ras-addr", f"127.0.0.1:{port}", "--force")
     assert any("nobody listens" in n for n in v["not_read"])
+
+
+def test_of_a_job_that_has_ended_and_left_nothing_that_is_said(vigil):
+    assert vigil("run", "--", "true").status == 0
+    result = vigil("collectives", "last")
+    said = result.out.decode()
+    assert result.status == 4 and "no process of it is left" in said and "--collectives" in said, result

@@ -472,6 +472,7 @@ def test_mail_is_not_sent_in_the_clear_unless_told(vigil, smtp, channels):
     env = channels([{"name": "mail", "kind": "email", "url": smtp.url, "to": ["a@example.org"]}])
     result = vigil("notify", "test", "mail", env=env)
     assert result.status == 5 and not smtp.messages, result
+    assert "offers no encryption" in result.text and "'starttls: never'" in result.text, result
 
 
 def test_mail_goes_encrypted_and_with_a_password(vigil, channels, tmp_path):
