@@ -8,7 +8,9 @@
 #include <time.h>
 
 #include "agent/autopsy.h"
+#include "agent/casefile.h"
 #include "agent/heapcase.h"
+#include "agent/lock.h"
 #include "agent/node.h"
 #include "agent/snapshot.h"
 #include "base/buf.h"
@@ -115,6 +117,12 @@ static void victim_stacks(const struct caseend *e, const struct guard_case *c)
 
 /* As the guard had it when it was told to go on, which changes it; large. */
 static struct incident copy;
+
+void caseend_prepare(struct guard_shm *shm)
+{
+	memory_populate(&copy, sizeof(copy));
+	casefile_prepare(shm);
+}
 
 void caseend_look(const struct caseend *e, struct guard_case *c)
 {

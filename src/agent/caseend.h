@@ -28,6 +28,8 @@ struct caseend {
 /* Node, address, log directory. */
 void caseend_common(const struct caseend *e, struct incident *in);
 void caseend_retry(const struct caseend *e, struct incident *in);
+/* Memory is short, and a case may come: what the look writes to is made beforehand. */
+void caseend_prepare(struct guard_shm *shm);
 /*
  * The victim's stacks are read while it is frozen; the guard is to be woken afterwards. What the guard and this found then
  * goes to disk (caseend_skeleton): until there is a whole report, or in case there never is one.

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/lock.h"
 #include "base/buf.h"
 #include "base/units.h"
 
@@ -100,11 +101,22 @@ static const char *command_read_before(const struct hand *h, pid_t pid)
 	return NULL;
 }
 
+static struct guard_case *next_case(struct guard_shm *shm)
+{
+	return &shm->cases[atomic_load(&shm->cases_n) % GUARD_CASES];
+}
+
+void casefile_prepare(struct guard_shm *shm)
+{
+	struct guard_case *c = next_case(shm);
+	memory_populate(c, sizeof(*c));
+}
+
 struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const struct guard_step *step)
 {
 	struct guard_shm *shm = h->shm;
 	uint32_t number = atomic_load(&shm->cases_n) + 1;
-	struct guard_case *c = &shm->cases[(number - 1) % GUARD_CASES];
+	struct guard_case *c = next_case(shm);
 	atomic_store(&c->phase, CASE_EMPTY);
 	atomic_store(&c->seen, CASE_SEEN_NOT);
 	atomic_store(&c->described, 0);

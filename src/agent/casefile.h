@@ -7,6 +7,8 @@
 
 #include "agent/hand.h"
 
+/* Before there is one: the next case's memory is made, so that beginning it does not wait for pages. */
+void casefile_prepare(struct guard_shm *shm);
 /* Opens the next case: trigger, victim, policy. Before the kill, so kept short. */
 struct guard_case *casefile_begin(struct hand *h, const struct ledger *l, const struct guard_step *step);
 /* Tables and history: top users, candidates, growers. */

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "act/oomadj.h"
+#include "agent/casefile.h"
 #include "agent/eye.h"
 #include "agent/hand.h"
 #include "agent/lock.h"
@@ -220,8 +221,10 @@ static void remember(struct guard *g, const struct ledger *l, const struct guard
 	enum guard_state before = shm->now.state;
 	shm->now.state = step->state;
 	bool others = step->state >= GUARD_WARN && g->hand.phase == HAND_IDLE && likely_note(g);
-	if (others || (before < GUARD_WARN && step->state >= GUARD_WARN))
+	if (others || (before < GUARD_WARN && step->state >= GUARD_WARN)) {
 		wake_supervisor(g); /* it looks into who would be ended, and copies heap profiles, if there are any */
+		casefile_prepare(shm);
+	}
 	if (l->level[0].scope == LEDGER_NODE) {
 		shm->now.node_used_bytes = l->level[0].used_bytes;
 		shm->now.node_total_bytes = l->level[0].total_bytes;

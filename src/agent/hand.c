@@ -69,36 +69,6 @@ static void freeze_unit(struct hand *h, size_t u)
 	}
 }
 
-/*
- * Stop the growth at once, before anything is decided: the whole job where it
- * has a group of its own, else the fastest growing unit as last seen. Thawed
- * at the next look when the threshold was not really crossed: such a pulse
- * slows a filler that would otherwise outrun the guard, and harms nobody.
- */
-static void freeze_first(struct hand *h, size_t level)
-{
-	size_t job;
-	h->group_frozen = 0;
-	atomic_store(&h->shm->n_frozen, 0);
-	if (!h->shm->freeze)
-		return;
-	if (single_job(jobs_below(h, level), &job) && h->jobs[job].has_group &&
-	    !h->jobs[job].unit.protected_ && jobgroup_freeze(&h->jobs[job].group) == 0) {
-		h->group_frozen = UINT64_C(1) << job;
-		return;
-	}
-	size_t fastest = SIZE_MAX;
-	for (size_t i = 0; i < h->units->n; i++) {
-		const struct unit *u = &h->units->unit[i];
-		if (u->protected_ || u->launcher || !(jobs_below(h, level) >> u->job & 1))
-			continue;
-		if (fastest == SIZE_MAX || u->growth_bytes_per_s > h->units->unit[fastest].growth_bytes_per_s)
-			fastest = i;
-	}
-	if (fastest != SIZE_MAX)
-		freeze_unit(h, fastest);
-}
-
 static bool is_victim(const struct hand *h, pid_t pid)
 {
 	for (size_t i = 0; i < h->n_targets; i++)
@@ -119,6 +89,39 @@ static void thaw(struct hand *h, bool everything)
 		if (everything || !is_victim(h, h->shm->frozen[i].id.pid))
 			ignore(target_signal(h->w, &h->shm->frozen[i], SIGCONT), "gone is fine");
 	atomic_store(&h->shm->n_frozen, 0);
+}
+
+/*
+ * Stop the growth at once, before anything is decided: the whole job where it
+ * has a group of its own, else the fastest growing unit as last seen. Thawed
+ * at the next look when the threshold was not really crossed: such a pulse
+ * slows a filler that would otherwise outrun the guard, and harms nobody.
+ * Whether it came too late is looked at right after it has begun.
+ */
+static void freeze_first(struct hand *h, size_t level)
+{
+	size_t job;
+	bool single = single_job(jobs_below(h, level), &job);
+	if (h->shm->freeze && single && h->group_frozen == UINT64_C(1) << job)
+		return; /* it stands still since a pulse */
+	thaw(h, true);
+	if (!h->shm->freeze)
+		return;
+	if (single && h->jobs[job].has_group &&
+	    !h->jobs[job].unit.protected_ && jobgroup_freeze(&h->jobs[job].group) == 0) {
+		h->group_frozen = UINT64_C(1) << job;
+		return;
+	}
+	size_t fastest = SIZE_MAX;
+	for (size_t i = 0; i < h->units->n; i++) {
+		const struct unit *u = &h->units->unit[i];
+		if (u->protected_ || u->launcher || !(jobs_below(h, level) >> u->job & 1))
+			continue;
+		if (fastest == SIZE_MAX || u->growth_bytes_per_s > h->units->unit[fastest].growth_bytes_per_s)
+			fastest = i;
+	}
+	if (fastest != SIZE_MAX)
+		freeze_unit(h, fastest);
 }
 
 void hand_let_go(struct hand *h)
@@ -451,15 +454,25 @@ static void begin_courteously(struct hand *h, const struct ledger *l)
 	phase_publish(h, CASE_DECIDED);
 }
 
+/* Somebody stands still, be it for a moment only. */
+static bool pulsing(const struct hand *h)
+{
+	return h->group_frozen != 0 || atomic_load(&h->shm->n_frozen) > 0;
+}
+
 static void step_idle(struct hand *h, const struct ledger *l, const struct guard_step *step)
 {
-	if (h->group_frozen || atomic_load(&h->shm->n_frozen) > 0)
-		thaw(h, true); /* the end of a pulse */
-	h->nobody = false;
+	bool early = step->state >= GUARD_ACT && step->early, pulse_goes_on = h->pulse_new && early;
+	h->nobody = h->pulse_new = false;
+	if (pulse_goes_on)
+		return;
+	if (pulsing(h) && (early || step->state < GUARD_ACT))
+		thaw(h, true); /* the end of a pulse; whoever has crossed the threshold stays as he is */
 	if (step->state < GUARD_ACT)
 		return;
-	if (step->early) {
+	if (early) {
 		freeze_first(h, step->level);
+		h->pulse_new = pulsing(h);
 		return;
 	}
 	uint64_t grace = h->shm->settings.grace_ns;
@@ -512,8 +525,7 @@ void hand_step(struct hand *h, const struct ledger *l, const struct guard_step *
 		step_settling(h, l);
 		break;
 	}
-	bool pulsing = h->group_frozen || atomic_load(&h->shm->n_frozen) > 0;
-	*ret_next_ns = h->phase == HAND_IDLE && !pulsing ? step->next_ns : acting_look_ns;
+	*ret_next_ns = h->phase == HAND_IDLE && !pulsing(h) ? step->next_ns : h->pulse_new ? 0 : acting_look_ns;
 	if (h->phase == HAND_IDLE && h->nobody)
 		*ret_next_ns = MAX(*ret_next_ns, nobody_look_ns); /* nothing to be done: not a thousand times a second */
 }

@@ -57,6 +57,7 @@ struct hand {
 	struct proc_id undying[HAND_UNDYING]; /* SIGKILL did nothing to them: stuck, or not ours to end */
 	size_t n_undying;
 	bool nobody;               /* the last look found nobody to end */
+	bool pulse_new;            /* stopped for a moment just now: a look tells whether that was in time */
 };
 
 /* Look at all processes again and group them. budget: how many unknown ones may be read up on. */

@@ -8,6 +8,9 @@
 #ifndef MLOCK_ONFAULT
 #define MLOCK_ONFAULT 1
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* How much of the stack the guard may use; touched once so that it is there. */
 #define STACK_BYTES (128 * 1024)
@@ -60,4 +63,10 @@ bool lock_own_memory(void *a, size_t a_len, void *b, size_t b_len)
 	(void)dl_iterate_phdr(lock_object, &l);
 	bool stack = lock_stack();
 	return lock_range((uintptr_t)a, a_len) && lock_range((uintptr_t)b, b_len) && stack && l.good;
+}
+
+void memory_populate(void *p, size_t len)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)p & ~(page - 1);
+	ignore(madvise((void *)start, (uintptr_t)p + len - start, MADV_POPULATE_WRITE), "then they come when they are touched");
 }

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "agent/caseend.h"
+#include "sense/threadwait.h"
+
 /* Of a program without Python: its own tables and those of the first libraries; larger files would hold up the supervisor. */
 #define PREPARE_FILE_BYTES (32 * MIB)
 /* At one go; whoever is left has his turn at the next change. */
@@ -26,9 +29,11 @@ static bool is_kept(const struct warmlens *k, pid_t pid)
 /* Nobody is stopped for this: a thread's Python frames are read as it runs, and of native code only what lies in files. */
 static void look_round(struct lens *l, const struct world *w, uint64_t end_ns)
 {
+	char where[CGROUP_PATH_MAX];
 	const struct pythread *threads;
 	struct pystack stack;
 	size_t n;
+	(void)process_is_frozen(w, l->pid, where, sizeof(where)); /* finds out where its group is */
 	if (l->native)
 		native_prepare(l->native, PREPARE_FILE_BYTES, end_ns);
 	if (!l->stacks || lens_python_threads(l, &threads, &n) != 0)
@@ -77,6 +82,7 @@ void warmlens_guard(struct warmlens *k, const struct world *w, struct guard_shm 
 		return;
 	memcpy(pids, shm->now.warm, sizeof(pids));
 	atomic_store(&shm->warming, 1);
+	caseend_prepare(shm);
 	warmlens_keep(k, w, pids, GUARD_WARM, BUDGET_NS);
 	atomic_store(&shm->warming, 0);
 }

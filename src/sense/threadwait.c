@@ -12,6 +12,8 @@
 #include "sense/threadwait_parts.h"
 
 #define PLACE_NS (100 * NS_PER_MS)
+/* Mounts of control groups do not move while a machine runs; believed for this long all the same. */
+#define MOUNTS_NS (60 * NS_PER_S)
 
 /* No machine runs that many threads in one process; the list is bounded all the same. */
 #define THREADS_MAX 262144
@@ -118,25 +120,50 @@ static bool frozen_file(const struct world *w, const char *group, const char *fi
 	       span_has((struct span){text, len}, word);
 }
 
+/* What was last found out, and from which text of /proc/PID/cgroup: it takes the table of mounts to tell. */
+static _Thread_local struct {
+	pid_t pid;
+	uint64_t place_ns, mounts_ns;
+	size_t len;
+	char text[2048];
+	struct cgroup_place place;
+} last;
+
+static int place_anew(const struct world *w, pid_t pid, uint64_t now_ns)
+{
+	char path[32], text[sizeof(last.text)];
+	size_t len = 0;
+	TEXT_FORMAT(path, "%d/cgroup", (int)pid);
+	last.pid = 0;
+	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
+	bool whole = r == 0 && len < sizeof(text) - 1;
+	if (whole && last.mounts_ns != 0 && now_ns - last.mounts_ns < MOUNTS_NS && len == last.len && memcmp(text, last.text, len) == 0)
+		return 0;
+	last.mounts_ns = 0;
+	r = cgroup_place_read(w, pid, &last.place);
+	if (r != 0 || !whole)
+		return r;
+	memcpy(last.text, text, len);
+	last.len = len;
+	last.mounts_ns = now_ns;
+	return 0;
+}
+
 /*
- * Where the process is, as of a moment ago: all threads of one that stands frozen ask for it, twice each, and it takes the
- * table of mounts to tell. Whether the group is frozen is read each time.
+ * Where the process is, as of a moment ago: all threads of one that stands frozen ask for it, twice each. Whether the group is
+ * frozen is read each time.
  */
 static int place_lately(const struct world *w, pid_t pid, struct cgroup_place *ret)
 {
-	static _Thread_local struct {
-		pid_t pid;
-		uint64_t mono_ns;
-		struct cgroup_place place;
-	} last;
-	uint64_t now_ns = w->recorded ? 0 : w->mono_ns();
-	if (w->recorded || last.pid != pid || now_ns - last.mono_ns > PLACE_NS) {
-		last.pid = 0;
-		int r = cgroup_place_read(w, pid, &last.place);
+	if (w->recorded)
+		return cgroup_place_read(w, pid, ret);
+	uint64_t now_ns = w->mono_ns();
+	if (last.pid != pid || now_ns - last.place_ns > PLACE_NS) {
+		int r = place_anew(w, pid, now_ns);
 		if (r)
 			return r;
 		last.pid = pid;
-		last.mono_ns = now_ns;
+		last.place_ns = now_ns;
 	}
 	*ret = last.place;
 	return 0;

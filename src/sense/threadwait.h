@@ -76,3 +76,8 @@ const char *wait_kind_name(enum wait_kind k); /* "lock" */
 
 /* Thread ids of a process, malloc'ed, ascending. WORLD_GONE. */
 int must_check threads_read(const struct world *w, pid_t pid, pid_t **ret, size_t *ret_n);
+/*
+ * Whether the freezer of a process's control group holds it; where: the group's name. Where the group is takes the table of
+ * mounts to tell, and is known for a minute after the first question.
+ */
+bool process_is_frozen(const struct world *w, pid_t pid, char *where, size_t cap);

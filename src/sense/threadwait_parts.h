@@ -28,8 +28,6 @@ bool wchan_of_frozen(const char *wchan);
 int must_check task_wchan_read(const struct world *w, pid_t pid, pid_t tid, char *dst, size_t cap);
 /* Name of a thread or process; "?" if it is gone. pid 0: the thread leads. */
 const char *task_comm(const struct world *w, pid_t pid, pid_t tid, char dst[static 16]);
-/* Whether the freezer of a process's control group holds it; where: the group's name. */
-bool process_is_frozen(const struct world *w, pid_t pid, char *where, size_t cap);
 /* state, syscall and wchan -> kind: no target, no text. fd links are read (1 us) where they decide. */
 enum wait_kind wait_kind_decide(const struct world *w, pid_t pid, const struct threadwait *t, int *ret_fd);
 
