@@ -12,14 +12,10 @@
 #include "base/text.h"
 #include "sense/bpfload.h"
 #include "sense/proc.h"
-#include "sense/shm.h"
 #include "sense/sigwatch.h"
 
 /* The kernel's fixed inode of the first pid namespace (PROC_PID_INIT_INO). */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
-
-/* A memory report may wait this long for the owners of shared memory. */
-static const uint64_t shm_budget_ns = 100 * NS_PER_MS;
 
 struct autopsy {
 	const struct world *w;
@@ -167,32 +163,4 @@ void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct inc
 					 .error_dir = who->error_dir, .n_ranks = who->n_ranks};
 	gather_death(a->gather, &logs, &d);
 	postmortem(&d, ret);
-}
-
-static void owners_of(const struct shm_ledger *l, const struct shm_item *item, char *dst, size_t cap)
-{
-	struct buf b = {.text = dst, .cap = cap};
-	buf_reset(&b);
-	for (uint32_t i = 0; i < item->n_owners && i < 8; i++)
-		buf_printf(&b, "%s%d", i ? ", " : "", (int)l->owners[item->first_owner + i].pid);
-	if (item->n_owners > 8)
-		buf_printf(&b, " and %u more", item->n_owners - 8);
-}
-
-void autopsy_shm(const struct world *w, struct incident *in)
-{
-	struct shm_ledger l;
-	if (shm_read(w, NULL, 0, shm_budget_ns, &l) < 0)
-		return;
-	for (size_t i = 0; i < l.n && in->n_shm < INCIDENT_SHM; i++) {
-		const struct shm_item *item = &l.items[i];
-		if (!item->has_bytes || item->bytes < MIB)
-			continue;
-		struct incident_shm *s = &in->shm[in->n_shm++];
-		shm_item_path(item, s->path, sizeof(s->path));
-		s->bytes = item->bytes;
-		s->orphan = item->orphan && shm_complete(&l);
-		owners_of(&l, item, s->owners, sizeof(s->owners));
-	}
-	shm_done(&l);
 }

@@ -49,5 +49,3 @@ int autopsy_signals_fd(const struct autopsy *a);
 void autopsy_signals_take(struct autopsy *a);
 struct autopsy *autopsy_free(struct autopsy *a);
 void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);
-/* The largest shared-memory files and who holds them, for a memory report. */
-void autopsy_shm(const struct world *w, struct incident *in);

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "agent/autopsy.h"
 #include "agent/casefile.h"
+#include "agent/forelook.h"
 #include "agent/heapcase.h"
 #include "agent/lock.h"
 #include "agent/node.h"
@@ -42,9 +42,8 @@ void caseend_retry(const struct caseend *e, struct incident *in)
 	TEXT_COPY(in->retry.reason, e->retry->reason);
 }
 
-/* Walking page tables takes about 20 ms per GiB of small pages: a frozen victim may cost a fraction of a millisecond. */
-static const uint64_t pss_frozen_bytes = 32 * MIB;
-static const uint64_t pss_alive_bytes = 2 * GIB;
+/* Walking page tables takes about 20 ms per GiB of small pages. */
+static const uint64_t pss_bytes_most = 2 * GIB;
 
 /* Stacks are read while the victim stands still; the guard waits 50 ms in all. */
 static const uint64_t stacks_budget_ns = 35 * NS_PER_MS;
@@ -59,28 +58,16 @@ static int32_t rank_of(const struct guard_case *c, pid_t pid)
 	return c->incident.victim.rank;
 }
 
-static bool is_victim(const struct guard_case *c, pid_t pid)
+/* Proportional sizes of the top rows that are still there, the largest first, as far as the time is worth it. */
+static void read_pss(const struct world *w, struct incident *in)
 {
-	for (size_t i = 0; i < c->n_victims; i++)
-		if (c->victim[i].pid == pid)
-			return true;
-	return false;
-}
-
-/*
- * Proportional sizes of the top rows that are still there, the largest first, as far as `worth` bytes of them go. victims:
- * of this case's only, which are about to end; nobody else is worth the time then. NULL: of all.
- */
-static void read_pss(const struct world *w, const struct guard_case *victims, struct incident *in, uint64_t worth)
-{
+	uint64_t left = pss_bytes_most;
 	for (size_t i = 0; i < in->n_top; i++) {
 		struct incident_process *p = &in->top[i];
 		struct proc_rollup r;
-		if (victims && !is_victim(victims, p->pid))
+		if (p->rss_bytes > left || proc_rollup_read(w, p->pid, &r) != 0)
 			continue;
-		if (p->has_pss || p->rss_bytes > worth || proc_rollup_read(w, p->pid, &r) != 0)
-			continue;
-		worth -= p->rss_bytes;
+		left -= p->rss_bytes;
 		p->has_pss = true;
 		p->pss_bytes = r.pss_bytes;
 		p->private_bytes = r.private_bytes;
@@ -129,7 +116,6 @@ void caseend_look(const struct caseend *e, struct guard_case *c)
 	atomic_store(&c->seen, CASE_SEEN_BEGUN);
 	keeper_incident_id(e->keeper, e->job->id, c->incident.id, sizeof(c->incident.id));
 	victim_stacks(e, c);
-	read_pss(e->w, c, &c->incident, pss_frozen_bytes);
 	copy = c->incident;
 	atomic_store(&c->seen, CASE_SEEN_ALL);
 }
@@ -202,8 +188,8 @@ void caseend_finish(const struct caseend *e, struct guard_case *c)
 	if (!e->has_status)
 		in.victim.signal = SIGKILL;
 	caseend_retry(e, &in);
-	read_pss(e->w, NULL, &in, pss_alive_bytes);
-	autopsy_shm(e->w, &in);
+	read_pss(e->w, &in);
+	forelook_tell(e->warm ? e->warm->fore : NULL, e->w, &in);
 	advice_memory_kill(&in, e->job->nproc);
 	if (e->heap_folder && e->heap_folder[0] && c->n_victims)
 		keeper_heap(e->keeper, in.id, heapcase_json(e->w, e->heap_folder, c->victim,

@@ -70,17 +70,28 @@ void warmlens_keep(struct warmlens *k, const struct world *w, const pid_t *pids,
 			keep_one(k, w, pids[i], end_ns);
 }
 
+static void lenses_close(struct warmlens *k)
+{
+	for (size_t i = 0; i < GUARD_WARM; i++)
+		k->place[i].lens = lens_close(k->place[i].lens);
+	k->natives = natives_free(k->natives);
+}
+
 void warmlens_guard(struct warmlens *k, const struct world *w, struct guard_shm *shm)
 {
 	pid_t pids[GUARD_WARM];
 	uint32_t n = atomic_load(&shm->cases_n);
 	if (shm->now.state < GUARD_WARN) {
-		warmlens_done(k); /* an agent lives for months, and has seen many programs */
+		lenses_close(k); /* an agent lives for months, and has seen many programs */
 		return;
 	}
 	if (n > 0 && atomic_load(&shm->cases[(n - 1) % GUARD_CASES].phase) < CASE_KILLED)
 		return;
 	memcpy(pids, shm->now.warm, sizeof(pids));
+	if (!k->fore)
+		k->fore = forelook_new(w);
+	if (k->fore)
+		forelook_ask(k->fore, pids, GUARD_WARM);
 	atomic_store(&shm->warming, 1);
 	caseend_prepare(shm);
 	warmlens_keep(k, w, pids, GUARD_WARM, BUDGET_NS);
@@ -110,7 +121,6 @@ struct lens *warmlens_take(struct warmlens *k, const struct world *w, pid_t pid)
 
 void warmlens_done(struct warmlens *k)
 {
-	for (size_t i = 0; i < GUARD_WARM; i++)
-		k->place[i].lens = lens_close(k->place[i].lens);
-	k->natives = natives_free(k->natives);
+	lenses_close(k);
+	k->fore = forelook_free(k->fore);
 }

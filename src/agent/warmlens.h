@@ -8,11 +8,13 @@
  */
 #pragma once
 
+#include "agent/forelook.h"
 #include "agent/guardshm.h"
 #include "agent/lens.h"
 
 struct warmlens {
 	struct natives *natives; /* NULL: nothing has been kept yet */
+	struct forelook *fore;   /* NULL: memory has never been short */
 	struct {
 		struct lens *lens; /* NULL: the place is free */
 	} place[GUARD_WARM];

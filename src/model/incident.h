@@ -61,6 +61,7 @@ struct incident_process {
 	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
 	bool has_pss;
 	uint64_t pss_bytes, private_bytes; /* its fair share of what it maps; what it maps alone (USS) */
+	uint32_t pss_age_ms; /* before the incident; 0: read at it or after it */
 	uint64_t start_unix_ms;
 	char command[200];
 };
@@ -82,6 +83,7 @@ struct incident_shm {
 	uint64_t bytes;
 	char owners[96];
 	bool orphan;
+	bool freed; /* gone with its owners */
 };
 
 struct incident_sample {

@@ -160,6 +160,7 @@ static void put_top(struct js *o, const struct incident *i)
 		if (p->has_pss) {
 			js_put_u64(row, "pss_bytes", p->pss_bytes);
 			js_put_u64(row, "private_bytes", p->private_bytes);
+			put_u64_if(row, "pss_age_ms", p->pss_age_ms);
 		}
 		put_u64_if(row, "start_unix_ms", p->start_unix_ms);
 		js_put_text(row, "command", p->command);
@@ -224,6 +225,8 @@ static void put_shm(struct js *o, const struct incident *i)
 		js_put_u64(row, "bytes", i->shm[n].bytes);
 		js_put_text_if(row, "owners", i->shm[n].owners);
 		js_put_bool(row, "orphan", i->shm[n].orphan);
+		if (i->shm[n].freed)
+			js_put_bool(row, "freed", true);
 		js_add(shm, row);
 	}
 	put_array_if(o, "shm", shm);
@@ -410,6 +413,7 @@ static void get_top(const struct js *top, struct incident *i)
 		p->has_pss = js_get(row, "pss_bytes") != NULL;
 		p->pss_bytes = get_u64(row, "pss_bytes");
 		p->private_bytes = get_u64(row, "private_bytes");
+		p->pss_age_ms = get_u32(row, "pss_age_ms");
 		p->start_unix_ms = get_u64(row, "start_unix_ms");
 		GET_TEXT(p->command, row, "command");
 	}
@@ -461,6 +465,7 @@ static void get_shm_and_evidence(const struct js *o, struct incident *i)
 		s->bytes = get_u64(js_at(shm, n), "bytes");
 		GET_TEXT(s->owners, js_at(shm, n), "owners");
 		s->orphan = js_get_bool(js_at(shm, n), "orphan", false);
+		s->freed = js_get_bool(js_at(shm, n), "freed", false);
 	}
 	for (size_t n = 0; n < MIN(js_len(evidence), (size_t)INCIDENT_EVIDENCE); n++) {
 		struct incident_evidence *e = &i->evidence[i->n_evidence++];

@@ -320,18 +320,24 @@ static void print_top(const struct paper *p, const struct incident *i)
 	paper_ink(p, INK_DIM);
 	fprintf(p->to, "  %8s %4s %10s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "PSS", "COMMAND");
 	paper_ink(p, INK_PLAIN);
+	uint32_t aged = 0;
 	for (size_t n = 0; n < i->n_top; n++) {
 		const struct incident_process *t = &i->top[n];
-		char rank[12] = "-", own[16], rss[16], shared[16], pss[16] = "-";
+		char rank[12] = "-", own[16], rss[16], shared[16], size[16], pss[20] = "-";
 		if (t->rank != NO_RANK)
 			TEXT_FORMAT(rank, "%d", t->rank);
-		if (t->has_pss)
-			size_format(t->pss_bytes, pss);
+		if (t->has_pss) {
+			size_format(t->pss_bytes, size);
+			TEXT_FORMAT(pss, "%s%s", t->pss_age_ms ? "~" : "", size);
+			aged = MAX(aged, t->pss_age_ms);
+		}
 		fprintf(p->to, "  %8ld %4s %10s %10s %10s %10s  ", (long)t->pid, rank, size_format(t->own_bytes, own),
 			size_format(t->rss_bytes, rss), size_format(t->shared_bytes, shared), pss);
 		paper_cut(p, t->command, PAPER_WIDTH - 61);
 		fputc('\n', p->to);
 	}
+	if (aged)
+		fprintf(p->to, "  ~ read %.1f s before, at most\n", (double)aged / 1000);
 }
 
 static void print_shm(const struct paper *p, const struct incident *i)
@@ -343,12 +349,14 @@ static void print_shm(const struct paper *p, const struct incident *i)
 		char size[16];
 		fprintf(p->to, "  %10s  ", size_format(i->shm[n].bytes, size));
 		paper_cut(p, i->shm[n].path, 44);
-		const char *owners = i->shm[n].owners;
-		if (i->shm[n].orphan)
+		const struct incident_shm *s = &i->shm[n];
+		char whose[120];
+		TEXT_FORMAT(whose, "%s%s", s->freed ? "freed with " : s->orphan ? "left behind by " : "", s->owners);
+		if (s->orphan && !s->owners[0])
 			fputs("  left behind: no process has it open", p->to);
-		else if (owners[0]) {
+		else if (s->owners[0]) {
 			fputs("  ", p->to);
-			paper_cut(p, owners, 36);
+			paper_cut(p, whose, 36);
 		}
 		fputc('\n', p->to);
 	}

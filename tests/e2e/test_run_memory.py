@@ -1,6 +1,7 @@
 """`vigil run` and memory: the right process ends before the kernel picks one, and the report says why."""
 import json
 import os
+import pathlib
 import signal
 
 import psutil
@@ -179,3 +180,41 @@ def test_nothing_of_a_job_is_left_frozen_or_running(vigil, small_machine):
     box = small_machine(192)
     assert vigil("run", "--", *workload("leaky_loader", "--leak-mib-per-s", 300), box=box).status == 137
     wait_for(lambda: not box.pids(), 10, "all processes of the job to be gone")
+
+
+HOLDER = """
+import mmap, os, sys, time
+def held(fd, mib):
+    os.ftruncate(fd, mib << 20)
+    m = mmap.mmap(fd, mib << 20)
+    m.write(b"x" * (mib << 20))
+    return m
+left = "/dev/shm/vigil-test-" + sys.argv[1]
+keep = [held(os.memfd_create("tensors"), 16), held(os.open(left, os.O_RDWR | os.O_CREAT), 8)]
+x = []
+while True:
+    x.append(b"y" * (1 << 20))
+    time.sleep(0.02)
+"""
+
+
+def test_what_the_victim_had_is_told_though_it_is_gone(vigil, tmp_path):
+    """Its proportional size and its shared memory were looked up while memory was merely short."""
+    left = pathlib.Path("/dev/shm/vigil-test-" + tmp_path.name)
+    try:
+        result = vigil("run", "--memory-limit", "200M", "--", "/usr/bin/python3", "-c", HOLDER, tmp_path.name)
+    finally:
+        left.unlink(missing_ok=True)
+    assert result.status == 137, result
+    report = vigil.why()
+    top = next(row for row in report["top"] if row["pid"] == report["victim"]["pid"])
+    assert 40 * MIB < top["private_bytes"] <= top["pss_bytes"] < 200 * MIB, top
+    assert 0 < top["pss_age_ms"] <= 20_000, top
+    victim = str(report["victim"]["pid"])
+    file = next(row for row in report["shm"] if row["path"] == str(left))
+    assert file["bytes"] == 8 * MIB and file["owners"].startswith(victim), file
+    memfd = [row for row in report["shm"] if "tensors" in row["path"]]
+    for row in memfd:  # where somebody may not be looked at, nobody can say that it is gone
+        assert row["freed"] and row["owners"] == victim and row["bytes"] == 16 * MIB, row
+    text = vigil("why").out.decode()
+    assert "~ read" in text and str(left)[:30] in text, text

@@ -242,10 +242,33 @@ static void a_pulse_holds_for_one_look_and_opens_no_case(void **state)
 	assert_int_equal(hand_sweep(b->hand, 64), 0);
 	hand_step(b->hand, &l, &step, &next);
 	assert_true(WIFSTOPPED(child_change(b->child[0], WUNTRACED)));
-	assert_true(next <= NS_PER_MS);
+	assert_int_equal(next, 0); /* was that in time? */
+	hand_step(b->hand, &l, &step, &next);
+	assert_int_equal(state_of(b, b->child[0]), 'T'); /* it was: he stands still till the next look */
+	assert_true(next > 0 && next <= NS_PER_MS);
 	(void)look(b, GUARD_WARN);
 	assert_true(WIFCONTINUED(child_change(b->child[0], WCONTINUED)));
 	assert_int_equal(atomic_load(&b->shm->cases_n), 0);
+}
+
+static void a_pulse_that_came_too_late_becomes_a_case(void **state)
+{
+	struct bench *b = *state;
+	struct ledger l = ledger_of(94 * GIB);
+	struct guard_step step = {.state = GUARD_ACT, .early = true, .threshold_bytes = 95 * GIB, .deficit_bytes = GIB,
+				  .time_to_limit_ns = UINT64_MAX, .next_ns = 250 * NS_PER_MS};
+	uint64_t next;
+	assert_int_equal(hand_sweep(b->hand, 64), 0);
+	hand_step(b->hand, &l, &step, &next);
+	assert_true(WIFSTOPPED(child_change(b->child[0], WUNTRACED)));
+	(void)look(b, GUARD_ACT);
+	assert_int_equal(atomic_load(&b->shm->cases_n), 1);
+	assert_int_equal(b->hand->phase, HAND_FROZEN);
+	atomic_store(&b->shm->cases[0].seen, CASE_SEEN_ALL);
+	(void)look(b, GUARD_ACT);
+	assert_int_equal(WTERMSIG(child_change(b->child[0], 0)), SIGKILL);
+	look_until_idle(b, GUARD_OK);
+	b->child[0] = b->child[1];
 }
 
 static bool is_the_jobs(const struct bench *b, pid_t pid)
@@ -358,6 +381,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_asked_victim_that_stays_is_killed_after_the_grace, bench_open,
 						bench_close),
 		cmocka_unit_test_setup_teardown(a_pulse_holds_for_one_look_and_opens_no_case, bench_open, bench_close),
+		cmocka_unit_test_setup_teardown(a_pulse_that_came_too_late_becomes_a_case, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(ones_own_forks_are_nobodys_victims, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_job_with_a_group_is_refreshed_alone, bench_open, bench_close),
 		cmocka_unit_test_setup_teardown(a_busy_supervisor_is_waited_for, bench_open, bench_close),

@@ -1,0 +1,134 @@
+#include "testing.h"
+#include "world_fixture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/shmheld.h"
+
+#define HELD (4 * MIB)
+
+static char path[64];
+
+/* A child that maps a file of /dev/shm, which is there from now on. */
+static pid_t holder_start(void)
+{
+	int up[2];
+	char c;
+	TEXT_FORMAT(path, "/dev/shm/vigil-test-%d", (int)getpid());
+	assert_int_equal(pipe2(up, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd < 0 || ftruncate(fd, HELD) != 0)
+			_exit(1);
+		char *p = mmap(NULL, HELD, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (p == MAP_FAILED)
+			_exit(1);
+		memset(p, 1, HELD);
+		close(fd);
+		if (write(up[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			(void)pause();
+	}
+	assert_true(pid > 0);
+	close(up[1]);
+	assert_int_equal(read(up[0], &c, 1), 1);
+	close(up[0]);
+	return pid;
+}
+
+static struct world world_with_shm(void)
+{
+	struct world w = live_world();
+	w.shm_fd = open("/dev/shm", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(w.shm_fd >= 0);
+	return w;
+}
+
+static const struct incident_shm *row_of(const struct incident *in)
+{
+	for (size_t i = 0; i < in->n_shm; i++)
+		if (strcmp(in->shm[i].path, path) == 0)
+			return &in->shm[i];
+	return NULL;
+}
+
+static void a_file_left_behind_names_who_held_it(void **state)
+{
+	(void)state;
+	static struct incident in;
+	static struct shmheld before[INCIDENT_SHM];
+	char holder[16];
+	struct world w = world_with_shm();
+	pid_t pid = holder_start();
+	TEXT_FORMAT(holder, "%d", (int)pid);
+	size_t n = shmheld_read(&w, &pid, 1, NS_PER_S, before);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	memset(&in, 0, sizeof(in));
+	shmheld_report(&w, before, n, &in);
+	(void)unlink(path);
+	const struct incident_shm *s = row_of(&in);
+	assert_non_null(s);
+	assert_int_equal(s->bytes, HELD);
+	assert_false(s->freed);
+	assert_memory_equal(s->owners, holder, strlen(holder));
+	fixture_close(&w);
+}
+
+static void a_file_that_was_never_seen_held_has_nobody(void **state)
+{
+	(void)state;
+	static struct incident in;
+	struct world w = world_with_shm();
+	pid_t pid = holder_start();
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	memset(&in, 0, sizeof(in));
+	shmheld_report(&w, NULL, 0, &in);
+	(void)unlink(path);
+	const struct incident_shm *s = row_of(&in);
+	assert_non_null(s);
+	assert_string_equal(s->owners, "");
+	fixture_close(&w);
+}
+
+static void who_holds_it_still_is_its_owner(void **state)
+{
+	(void)state;
+	static struct incident in;
+	static struct shmheld before[INCIDENT_SHM];
+	char holder[16];
+	struct world w = world_with_shm();
+	pid_t pid = holder_start();
+	TEXT_FORMAT(holder, "%d", (int)pid);
+	size_t n = shmheld_read(&w, &pid, 1, NS_PER_S, before);
+	memset(&in, 0, sizeof(in));
+	shmheld_report(&w, before, n, &in);
+	(void)unlink(path);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	const struct incident_shm *s = row_of(&in);
+	assert_non_null(s);
+	assert_false(s->orphan);
+	assert_string_equal(s->owners, holder);
+	fixture_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_left_behind_names_who_held_it),
+		cmocka_unit_test(a_file_that_was_never_seen_held_has_nobody),
+		cmocka_unit_test(who_holds_it_still_is_its_owner),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
