@@ -23,6 +23,7 @@
 #include "page.h"
 
 #define MAX_THREADS 64
+#define HUGE_BYTES (2 * MIB) /* x86_64, and aarch64 with pages of 4 KiB */
 #define PAGE_STEP 4096
 #define FILE_BLOCK (1 << 20)
 
@@ -45,7 +46,6 @@ static struct {
 	const char *dir, *name;
 	struct page *page;
 } arg = {
-	.chunk_bytes = MIB,
 	.eater_bytes = 8 * MIB,
 	.hold_ns = 3600 * NS_PER_S,
 	.threads = 1,
@@ -91,11 +91,27 @@ static void keep_rate(uint64_t done_bytes, uint64_t rate_bytes, uint64_t start_n
 		pause_ns(due - now);
 }
 
+/* The kernel gives a huge page only where a whole one, from a multiple of its size on, lies in the map. */
+static unsigned char *map(uint64_t bytes, bool shared)
+{
+	int flags = MAP_ANONYMOUS | (shared ? MAP_SHARED : MAP_PRIVATE);
+	uint64_t more = arg.huge == HUGE_ON ? HUGE_BYTES : 0;
+	unsigned char *m = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	if (m == MAP_FAILED || !more)
+		return m;
+	uint64_t skip = (HUGE_BYTES - (uintptr_t)m % HUGE_BYTES) % HUGE_BYTES;
+	if (skip)
+		(void)munmap(m, skip);
+	if (skip < more)
+		(void)munmap(m + skip + bytes, more - skip);
+	return m + skip;
+}
+
 /* One chunk of memory with every page touched; not zeros, which could be merged or compressed away. */
 static int eat(uint64_t bytes, bool shared, uint64_t salt)
 {
-	int flags = MAP_ANONYMOUS | (shared ? MAP_SHARED : MAP_PRIVATE);
-	unsigned char *m = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	unsigned char *m = map(bytes, shared);
 
 	if (m == MAP_FAILED)
 		return -errno;
@@ -360,6 +376,8 @@ static int parse(int argc, char **argv)
 	}
 	if (optind < argc)
 		return usage(stderr);
+	if (arg.chunk_bytes == 0)
+		arg.chunk_bytes = arg.huge == HUGE_ON ? 2 * HUGE_BYTES : MIB;
 	if (arg.way >= WAY_READ && !arg.max_bytes) {
 		fprintf(stderr, "hog: --way %s needs --max, the size of its file\n", way_names[arg.way]);
 		return 2;
