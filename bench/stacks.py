@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What looking into a running Python costs: vigil against py-spy, Austin and CPython 3.15's own profiling.sampling.
 
-    stacks.py [--seconds S=4] [--only cost,slowdown,first,kilohertz] [--who NAME...] [--rounds N=5] [--work X=1] [--out FILE]
+    stacks.py [--seconds S=4] [--only cost,slowdown,first,kilohertz,pause] [--who NAME...] [--rounds N=5] [--work X=1] [--out FILE]
 
 cost      CPU of the profiler for one stack of 50 frames: (CPU of a long recording - CPU of a short one) / (stacks of
           the long one - stacks of the short one), so that starting and writing cancel out
@@ -9,6 +9,8 @@ slowdown  how much longer a program with 160 threads takes for fixed work (--wor
           times a second, medians of --rounds pairs; "nobody" is a pair of the program alone: what differs less is not told apart
 first     how long until the first stack is printed, warm, and with the interpreter's file thrown out of the page cache
 kilohertz share of a core for 1,000 looks a second at one process, and for 1,000 wake-ups alone
+pause     how long a running thread stands still for one native stack, as the thread itself notices: as many of its longest
+          gaps as it was stopped times, beside as many of an equally long time without a profiler
 
 Prints one JSON object a measurement (appended to --out too) and a table. VIGIL=path of the binary. bench/peers.sh
 fetches the peers; who is not there is printed as not measured, with the reason.
@@ -302,6 +304,37 @@ def kilohertz(python, seconds):
         note(what="kilohertz", who="1,000 wake-ups alone", core_share=round(share, 4))
 
 
+def gaps(seconds, during):
+    """The gaps that a thread noticed meanwhile, the longest first, in us."""
+    program = subprocess.Popen([pathlib.Path(VIGIL).parents[2] / "bench/gaps"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True)
+    assert program.stdout.readline() == "begun\n"
+    result = during(program.pid, seconds)
+    told, _ = program.communicate()
+    return [int(line) / 1000 for line in told.split()], result
+
+
+def pause(seconds):
+    """Native stacks of one running thread, 100 times a second."""
+    def look(pid, seconds):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "out.json")
+            subprocess.run([VIGIL, "flame", str(pid), "--native", "--rate", "100", "-d", f"{seconds}s", "--json", "-o", out],
+                           check=True, capture_output=True)
+            return json.loads(out.read_text())["meta"]
+    quiet, _ = gaps(seconds, lambda pid, s: time.sleep(s))
+    felt, meta = gaps(seconds, look)
+    n = meta.get("pauses", 0)
+    if n == 0:
+        note(what="pause", who="vigil", not_measured="the thread was never stopped")
+        return
+    for who, them in (("nobody", quiet), ("vigil", felt)):
+        them = (them + [0] * n)[:n]
+        note(what="pause", who=who, stops=n if who == "vigil" else 0, p50_us=round(statistics.median(them), 1),
+             p90_us=round(them[n // 10], 1), longest_us=round(them[0], 1),
+             by_vigils_clock_p50_us=round(meta["pause_ns_median"] / 1000, 1) if who == "vigil" else "")
+
+
 def table():
     for what in dict.fromkeys(r["what"] for r in RESULTS):
         rows = [r for r in RESULTS if r["what"] == what]
@@ -316,7 +349,7 @@ def table():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=4)
-    parser.add_argument("--only", default="cost,slowdown,first,kilohertz")
+    parser.add_argument("--only", default="cost,slowdown,first,kilohertz,pause")
     parser.add_argument("--who", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--work", type=float, default=1)
@@ -339,6 +372,8 @@ def main():
                 first(python)
             if "kilohertz" in only:
                 kilohertz(python, args.seconds)
+    if "pause" in only:
+        pause(args.seconds)
     table()
     if args.out:
         with open(args.out, "a") as to:
