@@ -604,8 +604,7 @@ static void wait_for_something(struct adopt *a)
 	struct pollfd p[4 + UNIT_JOBS_MAX];
 	size_t n = 0;
 	uint64_t count;
-	if (a->guard.shm->now.state >= GUARD_WARN)
-		warmlens_guard(&a->warm, a->w, a->guard.shm);
+	warmlens_refresh(&a->warm, a->guard.shm);
 	p[n++] = (struct pollfd){.fd = a->signal_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->guard.from_guard_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->guard.pidfd, .events = POLLIN};

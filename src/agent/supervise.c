@@ -398,8 +398,8 @@ static void timers(struct super *s)
 	}
 	if (s->sampler && now >= sampler_due_ns(s->sampler))
 		super_sample(s);
-	if (s->guard.shm && s->guard.shm->now.state >= GUARD_WARN)
-		warmlens_guard(&s->warm, s->w, s->guard.shm);
+	if (s->guard.shm)
+		warmlens_refresh(&s->warm, s->guard.shm);
 	if (now >= heaprun_due_ns(&s->heap))
 		heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
 	helpers_due(s);

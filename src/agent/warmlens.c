@@ -77,6 +77,15 @@ static void lenses_close(struct warmlens *k)
 	k->natives = natives_free(k->natives);
 }
 
+void warmlens_refresh(struct warmlens *k, const struct guard_shm *shm)
+{
+	pid_t pids[GUARD_WARM];
+	if (!k->fore || shm->now.state < GUARD_WARN)
+		return;
+	memcpy(pids, shm->now.warm, sizeof(pids));
+	forelook_ask(k->fore, pids, GUARD_WARM);
+}
+
 void warmlens_guard(struct warmlens *k, const struct world *w, struct guard_shm *shm)
 {
 	pid_t pids[GUARD_WARM];
@@ -90,8 +99,7 @@ void warmlens_guard(struct warmlens *k, const struct world *w, struct guard_shm 
 	memcpy(pids, shm->now.warm, sizeof(pids));
 	if (!k->fore)
 		k->fore = forelook_new(w);
-	if (k->fore)
-		forelook_ask(k->fore, pids, GUARD_WARM);
+	warmlens_refresh(k, shm);
 	atomic_store(&shm->warming, 1);
 	caseend_prepare(shm);
 	warmlens_keep(k, w, pids, GUARD_WARM, BUDGET_NS);

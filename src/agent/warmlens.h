@@ -24,6 +24,8 @@ struct warmlens {
 void warmlens_keep(struct warmlens *k, const struct world *w, const pid_t *pids, size_t n, uint64_t budget_ns);
 /* Those that the guard names, if memory is short; else nobody. While it waits for somebody's stacks nothing is done. */
 void warmlens_guard(struct warmlens *k, const struct world *w, struct guard_shm *shm);
+/* From time to time, while memory stays short: what grows old (agent/forelook) is asked for again. Cheap. */
+void warmlens_refresh(struct warmlens *k, const struct guard_shm *shm);
 /* The lens of this very process, which is the caller's from here on; NULL: none. */
 struct lens *warmlens_take(struct warmlens *k, const struct world *w, pid_t pid);
 /* Everything is forgotten. Lenses that were taken must have been closed. */

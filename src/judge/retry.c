@@ -72,6 +72,8 @@ void retry_decide(const struct retry_settings *s, const struct retry_attempt *hi
 		say(&d, RETRY_NONE, "no retries were asked for (--retries)");
 	} else if (!covered(s, last->kind)) {
 		TEXT_FORMAT(d.reason, "--retry-on does not cover a death of kind %s", incident_kind_name(last->kind));
+	} else if (deaths > s->max && s->max == 1) {
+		say(&d, RETRY_GIVE_UP, "the only retry is used up");
 	} else if (deaths > s->max) {
 		d.next = RETRY_GIVE_UP;
 		TEXT_FORMAT(d.reason, "all %u retries are used up", s->max);
