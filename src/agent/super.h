@@ -109,6 +109,8 @@ void super_poll_add(struct super *s, int fd, uint64_t key);
 int super_attempt_start(struct super *s, int *ret_status);
 /* Into the store, once it is open. */
 void super_rank_record(struct super *s, struct rank *r);
+/* A shell that became a Python (a shim) ended as a Python: what has ended and is not yet reaped still has its last name. */
+void super_rank_last_name(struct super *s, struct rank *r);
 void super_attempt_signal(struct super *s, int signal);
 void super_end_others(struct super *s, const char *why);
 /* Descendants that are left when all ranks have ended. */

@@ -116,6 +116,13 @@ void super_rank_record(struct super *s, struct rank *r)
 	keeper_process(&s->keeper, &r->row);
 }
 
+void super_rank_last_name(struct super *s, struct rank *r)
+{
+	struct proc_stat st;
+	if (proc_stat_read(s->w, r->proc.pid, &st) == 0 && st.comm[0] != '\0')
+		TEXT_COPY(r->row.name, st.comm);
+}
+
 /* The store takes some milliseconds to open, and the first child about as long to enter its group. */
 static void open_store(void *ctx)
 {

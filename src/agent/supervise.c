@@ -185,8 +185,11 @@ static void children_reap(struct super *s)
 			continue;
 		}
 		int status;
-		if (rank_by_pid(s, si.si_pid))
+		struct rank *r = rank_by_pid(s, si.si_pid);
+		if (r) {
 			super_sample_last(s);
+			super_rank_last_name(s, r);
+		}
 		if (waitpid(si.si_pid, &status, 0) < 0)
 			return;
 		if (si.si_pid == s->group.scope.holder) { /* somebody ended the scope; its job is told of as any other */
@@ -199,7 +202,6 @@ static void children_reap(struct super *s)
 			continue;
 		}
 		notifier_reaped(&s->notifier, si.si_pid);
-		struct rank *r = rank_by_pid(s, si.si_pid);
 		if (r)
 			super_rank_ended(s, r, status);
 	}

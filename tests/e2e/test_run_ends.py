@@ -89,3 +89,19 @@ def test_the_processes_of_every_attempt_are_kept(vigil):
     rows = [json.loads(line) for line in vigil("ps", "last", "--json").out.splitlines()]
     assert sorted(r["attempt"] for r in rows) == [0, 1]
     assert all(r["pid"] > 1 and r["name"] for r in rows), rows
+
+
+def test_what_a_shell_became_is_what_crashed(vigil, tmp_path):
+    """A shim is a shell that becomes the program after a while: the report names the program."""
+    shim, go = tmp_path / "shim", tmp_path / "go"
+    os.mkfifo(go)
+    shim.write_text(f"#!/bin/bash\nread -r line < {go}\nexec /usr/bin/python3 -c 'import ctypes; ctypes.string_at(0)'\n")
+    shim.chmod(0o755)
+    job = vigil.start("run", "--retries", 0, "--", shim)
+    names = lambda: [json.loads(row)["name"] for row in vigil("ps", "--json").out.splitlines()]
+    wait_for(lambda: "shim" in names(), 10, "the shell to be known")
+    go.write_text("now\n")
+    assert job.wait(20) == 139
+    report = vigil.why()
+    assert report["victim"]["name"].startswith("python3"), report["victim"]
+    assert report["summary"].startswith("python3") and "SIGSEGV" in report["summary"], report["summary"]
