@@ -125,3 +125,10 @@ struct guard_shm {
 	uint32_t n_notes;
 	bool locked;              /* memory is locked */
 };
+
+/* Somebody stands frozen or is about to: whatever takes milliseconds has to wait. */
+static inline bool guard_case_pending(const struct guard_shm *shm)
+{
+	uint32_t n = atomic_load(&shm->cases_n);
+	return n > 0 && atomic_load(&shm->cases[(n - 1) % GUARD_CASES].phase) < CASE_KILLED;
+}

@@ -21,7 +21,8 @@
 #define LIBRARY "libvigil_heap.so"
 #define TIDY_NS (2 * NS_PER_S)
 #define COPY_NS (10 * NS_PER_S)
-#define COPY_AGAIN_NS (500 * NS_PER_MS) /* if much more lives by then */
+#define COPY_AGAIN_NS (500 * NS_PER_MS) /* if more lives by then */
+#define COPY_SHARE 20 /* of the time, at most */
 /* At such a moment a copy must be small: a few files of some MiB each. */
 #define COPY_FILES 4
 #define COPY_LOOK_NS (10 * NS_PER_MS) /* for the pages of each */
@@ -277,44 +278,62 @@ static int by_live(const void *a, const void *b)
 	return x->live_bytes > y->live_bytes ? -1 : x->live_bytes < y->live_bytes;
 }
 
+/* NULL: what lives has hardly grown since the last copy, or nothing can be read. *ret_n: of how many. */
+static const struct heapfile **worth_copying(struct heaprun *h, const struct heapfolder *all, uint64_t now_ns, size_t *ret_n)
+{
+	uint64_t live_bytes = 0;
+	const struct heapfile **running = chosen(all, is_running, ret_n);
+	for (size_t i = 0; running && i < *ret_n; i++)
+		live_bytes = add_cap(live_bytes, running[i]->live_bytes);
+	if (h->last_copy_ns && now_ns - h->last_copy_ns < COPY_NS && live_bytes / 9 * 8 < h->copy_live_bytes) {
+		free(running);
+		return NULL;
+	}
+	h->last_copy_ns = now_ns;
+	h->copy_live_bytes = live_bytes;
+	if (running && *ret_n)
+		qsort(running, *ret_n, sizeof(const struct heapfile *), by_live);
+	return running;
+}
+
+/* Instead of those of an earlier moment. */
+static void copies_make(const struct world *w, const struct heapfolder *all, const struct heapfile **running, size_t n,
+			const char *dir)
+{
+	struct heapfolder old;
+	if (heapfolder_read(NULL, dir, &old) != 0)
+		return;
+	for (size_t i = 0; i < old.n; i++) {
+		char share[HEAPFOLDER_NAME + sizeof(HEAPRESIDENT_SUFFIX)];
+		TEXT_FORMAT(share, "%s" HEAPRESIDENT_SUFFIX, old.file[i].name);
+		(void)unlinkat(old.fd, old.file[i].name, 0);
+		(void)unlinkat(old.fd, share, 0);
+	}
+	for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
+		ignore(heaprun_save(all->fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
+	for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
+		copy_note(w, running[i], old.fd);
+	heapfolder_done(&old);
+}
+
 void heaprun_copy(struct heaprun *h, const struct world *w)
 {
 	char dir[PATH_MAX];
-	struct heapfolder all, old;
-	uint64_t now_ns = clock_mono_ns(), live_bytes = 0;
+	struct heapfolder all;
+	uint64_t now_ns = clock_mono_ns();
 	size_t n = 0;
-	if (h->folder[0] == '\0' || (h->last_look_ns && now_ns - h->last_look_ns < COPY_AGAIN_NS))
+	if (h->folder[0] == '\0' ||
+	    (h->last_look_ns && now_ns - h->last_look_ns < MAX(COPY_AGAIN_NS, h->copy_took_ns * COPY_SHARE)))
 		return;
 	h->last_look_ns = now_ns;
 	TEXT_FORMAT(dir, "%s/warn", h->folder);
 	if ((mkdir(dir, 0700) < 0 && errno != EEXIST) || heapfolder_read(w, h->folder, &all) < 0)
 		return;
-	cleanup(freep) const struct heapfile **running = chosen(&all, is_running, &n);
-	for (size_t i = 0; running && i < n; i++)
-		live_bytes = add_cap(live_bytes, running[i]->live_bytes);
-	/* a burst at the beginning looks like the end: by half more since then is another moment */
-	if (h->last_copy_ns && now_ns - h->last_copy_ns < COPY_NS && live_bytes / 3 * 2 < h->copy_live_bytes) {
-		heapfolder_done(&all);
-		return;
-	}
-	h->last_copy_ns = now_ns;
-	h->copy_live_bytes = live_bytes;
-	if (running && n)
-		qsort(running, n, sizeof(const struct heapfile *), by_live);
-	if (running && heapfolder_read(NULL, dir, &old) == 0) {
-		for (size_t i = 0; i < old.n; i++) { /* of an earlier alarm that came to nothing */
-			char share[HEAPFOLDER_NAME + sizeof(HEAPRESIDENT_SUFFIX)];
-			TEXT_FORMAT(share, "%s" HEAPRESIDENT_SUFFIX, old.file[i].name);
-			(void)unlinkat(old.fd, old.file[i].name, 0);
-			(void)unlinkat(old.fd, share, 0);
-		}
-		for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
-			ignore(heaprun_save(all.fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
-		for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
-			copy_note(w, running[i], old.fd);
-		heapfolder_done(&old);
-	}
+	cleanup(freep) const struct heapfile **running = worth_copying(h, &all, now_ns, &n);
+	if (running)
+		copies_make(w, &all, running, n, dir);
 	heapfolder_done(&all);
+	h->copy_took_ns = clock_mono_ns() - now_ns;
 }
 
 /* ---- finding and switching ------------------------------------------------------------------------------------- */

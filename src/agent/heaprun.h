@@ -31,6 +31,7 @@ struct heaprun {
 	char folder[400]; /* as in dir */
 	uint64_t next_tidy_ns;
 	uint64_t last_copy_ns, last_look_ns; /* 0: never */
+	uint64_t copy_took_ns;
 	uint64_t copy_live_bytes; /* what lived at the last copy */
 };
 
@@ -54,8 +55,8 @@ uint64_t heaprun_due_ns(const struct heaprun *h);
 void heaprun_tidy(struct heaprun *h, const struct world *w, uint64_t budget_bytes);
 /*
  * Memory gets short: copies the profiles of the few processes with most live
- * bytes, so that a report shows the moment before. At most every ten seconds,
- * unless by half more lives than at the last time.
+ * bytes, so that a report shows the moment before: every ten seconds, or when
+ * an eighth more lives than at the last time, but never more than a twentieth of the time.
  */
 void heaprun_copy(struct heaprun *h, const struct world *w);
 /* When all has ended: a sentence if no process of the last attempt has left a profile, else "". */

@@ -373,6 +373,14 @@ static void helpers_due(struct super *s)
 	guardproc_jobs_end(&s->guard);
 }
 
+/* What lies in memory is asked of the living, but not of one who stands frozen: he is to be looked into first. */
+static void heap_copy(struct super *s)
+{
+	const struct guard_shm *shm = s->guard.shm;
+	if (shm && shm->now.state >= GUARD_WARN && !guard_case_pending(shm))
+		heaprun_copy(&s->heap, s->w);
+}
+
 static void timers(struct super *s)
 {
 	uint64_t now = s->w->mono_ns();
@@ -400,6 +408,7 @@ static void timers(struct super *s)
 	}
 	if (s->sampler && now >= sampler_due_ns(s->sampler))
 		super_sample(s);
+	heap_copy(s);
 	if (s->guard.shm)
 		warmlens_refresh(&s->warm, s->guard.shm);
 	if (now >= heaprun_due_ns(&s->heap))
@@ -471,8 +480,7 @@ static void loop(struct super *s)
 				signals_read(s);
 			} else if (key == KEY_GUARD) {
 				ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
-				if (s->guard.shm->now.state >= GUARD_WARN)
-					heaprun_copy(&s->heap, s->w); /* what lies in memory is asked of the living */
+				heap_copy(s);
 				super_guard_cases(s);
 				warmlens_guard(&s->warm, s->w, s->guard.shm);
 			} else if (key == KEY_HANG) {

@@ -89,12 +89,11 @@ void warmlens_refresh(struct warmlens *k, const struct guard_shm *shm)
 void warmlens_guard(struct warmlens *k, const struct world *w, struct guard_shm *shm)
 {
 	pid_t pids[GUARD_WARM];
-	uint32_t n = atomic_load(&shm->cases_n);
 	if (shm->now.state < GUARD_WARN) {
 		lenses_close(k); /* an agent lives for months, and has seen many programs */
 		return;
 	}
-	if (n > 0 && atomic_load(&shm->cases[(n - 1) % GUARD_CASES].phase) < CASE_KILLED)
+	if (guard_case_pending(shm))
 		return;
 	memcpy(pids, shm->now.warm, sizeof(pids));
 	if (!k->fore)
