@@ -31,6 +31,7 @@ static const uint64_t sweep_far_ns = 60 * NS_PER_S;
 static const uint64_t settle_ns = 500 * NS_PER_MS;
 /* … but never so often that sweeps of a crowded machine cost more than 1/6000 of a core (10 ms a minute). */
 #define SWEEP_SHARE 6000
+#define SWEEP_SHARE_OLD 40000 /* of an old job: 1.5 ms a minute, however many processes there are */
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */
 static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
 
@@ -297,7 +298,7 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 	bool always = limit_without_group(g);
 	/* a young job changes fast, an old one hardly */
 	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
-	far = MAX(far, g->hand.sweep_cost_ns * SWEEP_SHARE);
+	far = MAX(far, g->hand.sweep_cost_ns * (far < sweep_far_ns ? SWEEP_SHARE : SWEEP_SHARE_OLD));
 	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
 	if (g->hand.phase != HAND_IDLE || (g->hand.swept_ns != 0 && age < period))
 		return;
