@@ -232,18 +232,29 @@ static void an_asked_victim_that_stays_is_killed_after_the_grace(void **state)
 	b->child[1] = b->child[0];
 }
 
-static void a_pulse_holds_for_one_look_and_opens_no_case(void **state)
+/* One look at a filler that would outrun the guard, short of the threshold. */
+static uint64_t early_look(struct bench *b)
 {
-	struct bench *b = *state;
 	struct ledger l = ledger_of(94 * GIB);
 	struct guard_step step = {.state = GUARD_ACT, .early = true, .threshold_bytes = 95 * GIB, .deficit_bytes = GIB,
 				  .time_to_limit_ns = UINT64_MAX, .next_ns = 250 * NS_PER_MS};
 	uint64_t next;
+	hand_step(b->hand, &l, &step, &next);
+	return next;
+}
+
+static void pulse_begin(struct bench *b)
+{
 	assert_int_equal(hand_sweep(b->hand, 64), 0);
-	hand_step(b->hand, &l, &step, &next);
+	assert_int_equal(early_look(b), 0); /* was that in time? */
 	assert_true(WIFSTOPPED(child_change(b->child[0], WUNTRACED)));
-	assert_int_equal(next, 0); /* was that in time? */
-	hand_step(b->hand, &l, &step, &next);
+}
+
+static void a_pulse_holds_for_one_look_and_opens_no_case(void **state)
+{
+	struct bench *b = *state;
+	pulse_begin(b);
+	uint64_t next = early_look(b);
 	assert_int_equal(state_of(b, b->child[0]), 'T'); /* it was: he stands still till the next look */
 	assert_true(next > 0 && next <= NS_PER_MS);
 	(void)look(b, GUARD_WARN);
@@ -254,13 +265,7 @@ static void a_pulse_holds_for_one_look_and_opens_no_case(void **state)
 static void a_pulse_that_came_too_late_becomes_a_case(void **state)
 {
 	struct bench *b = *state;
-	struct ledger l = ledger_of(94 * GIB);
-	struct guard_step step = {.state = GUARD_ACT, .early = true, .threshold_bytes = 95 * GIB, .deficit_bytes = GIB,
-				  .time_to_limit_ns = UINT64_MAX, .next_ns = 250 * NS_PER_MS};
-	uint64_t next;
-	assert_int_equal(hand_sweep(b->hand, 64), 0);
-	hand_step(b->hand, &l, &step, &next);
-	assert_true(WIFSTOPPED(child_change(b->child[0], WUNTRACED)));
+	pulse_begin(b);
 	(void)look(b, GUARD_ACT);
 	assert_int_equal(atomic_load(&b->shm->cases_n), 1);
 	assert_int_equal(b->hand->phase, HAND_FROZEN);
