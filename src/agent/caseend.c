@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "judge/advice.h"
 #include "sense/proc.h"
+#include "sense/procsize.h"
 #include "tell/report.h"
 
 void caseend_common(const struct caseend *e, struct incident *in)
@@ -42,8 +43,8 @@ void caseend_retry(const struct caseend *e, struct incident *in)
 	TEXT_COPY(in->retry.reason, e->retry->reason);
 }
 
-/* Walking page tables takes about 20 ms per GiB of small pages. */
-static const uint64_t pss_bytes_most = 2 * GIB;
+/* Of those who are left; one takes 20 ms at most. */
+static const uint64_t pss_budget_ns = 40 * NS_PER_MS;
 
 /* Stacks are read while the victim stands still; the guard waits 50 ms in all. */
 static const uint64_t stacks_budget_ns = 35 * NS_PER_MS;
@@ -61,16 +62,16 @@ static int32_t rank_of(const struct guard_case *c, pid_t pid)
 /* Proportional sizes of the top rows that are still there, the largest first, as far as the time is worth it. */
 static void read_pss(const struct world *w, struct incident *in)
 {
-	uint64_t left = pss_bytes_most;
-	for (size_t i = 0; i < in->n_top; i++) {
+	const uint64_t end_ns = w->mono_ns() + pss_budget_ns;
+	for (size_t i = 0; i < in->n_top && w->mono_ns() < end_ns; i++) {
 		struct incident_process *p = &in->top[i];
-		struct proc_rollup r;
-		if (p->rss_bytes > left || proc_rollup_read(w, p->pid, &r) != 0)
+		struct procsize size;
+		if (procsize_read(w, p->pid, &size) != 0)
 			continue;
-		left -= p->rss_bytes;
 		p->has_pss = true;
-		p->pss_bytes = r.pss_bytes;
-		p->private_bytes = r.private_bytes;
+		p->pss_bytes = size.pss_bytes;
+		p->private_bytes = size.private_bytes;
+		p->pss_sampled = size.sampled;
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "agent/shmheld.h"
 #include "sense/proc.h"
+#include "sense/procsize.h"
 
 #define PIDS_MAX 16
 /* What is older says nothing about a process that grows. */
@@ -12,13 +13,12 @@ static const int64_t worth_telling_ms = 60000;
 /* Rounds take a fiftieth of the time at most. */
 static const uint64_t again_ns = 1 * NS_PER_S;
 #define ROUND_SHARE 50
-static const uint64_t one_bytes = 1 * GIB, round_bytes = 2 * GIB;
 static const uint64_t shm_budget_ns = 20 * NS_PER_MS;
 
 struct size_seen {
 	pid_t pid;
 	uint64_t start_ticks;
-	uint64_t pss_bytes, private_bytes;
+	struct procsize size;
 	int64_t unix_ms;
 };
 
@@ -62,17 +62,13 @@ static bool abandoned(struct forelook *f)
 }
 
 /* Which process it is is asked first: a number that becomes another's while its size is read is noticed when it is told. */
-static bool size_read(const struct world *w, pid_t pid, uint64_t *left, struct size_seen *ret)
+static bool size_read(const struct world *w, pid_t pid, struct size_seen *ret)
 {
 	struct proc_stat st;
-	struct proc_status size;
-	struct proc_rollup r;
-	if (proc_stat_read(w, pid, &st) != 0 || proc_status_read(w, pid, &size) != 0)
+	struct procsize size;
+	if (proc_stat_read(w, pid, &st) != 0 || procsize_read(w, pid, &size) != 0)
 		return false;
-	if (size.rss_bytes > MIN(one_bytes, *left) || proc_rollup_read(w, pid, &r) != 0)
-		return false;
-	*left -= size.rss_bytes;
-	*ret = (struct size_seen){pid, st.start_ticks, r.pss_bytes, r.private_bytes, w->unix_ms()};
+	*ret = (struct size_seen){pid, st.start_ticks, size, w->unix_ms()};
 	return true;
 }
 
@@ -82,9 +78,8 @@ static void *round_run(void *arg)
 	struct size_seen seen[PIDS_MAX];
 	struct shmheld shm[INCIDENT_SHM];
 	size_t n_seen = 0, n_shm = 0;
-	uint64_t left = round_bytes;
 	for (size_t i = 0; i < f->n_pids && !abandoned(f); i++)
-		n_seen += size_read(f->w, f->pid[i], &left, &seen[n_seen]);
+		n_seen += size_read(f->w, f->pid[i], &seen[n_seen]);
 	if (!abandoned(f))
 		n_shm = shmheld_read(f->w, f->pid, f->n_pids, shm_budget_ns, shm);
 	pthread_mutex_lock(&f->lock);
@@ -148,8 +143,9 @@ static void tell_size(const struct size_seen *s, const struct world *w, struct i
 		if (p->pid != s->pid || p->has_pss)
 			continue;
 		p->has_pss = true;
-		p->pss_bytes = s->pss_bytes;
-		p->private_bytes = s->private_bytes;
+		p->pss_bytes = s->size.pss_bytes;
+		p->private_bytes = s->size.private_bytes;
+		p->pss_sampled = s->size.sampled;
 		p->pss_age_ms = (uint32_t)MAX(age_ms, 0);
 	}
 }

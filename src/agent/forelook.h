@@ -1,9 +1,8 @@
 /*
  * What takes too long once a victim stands still is looked up while memory is merely short: the proportional sizes of
- * those who would be ended (20 ms and more a GiB of small pages), and who holds which shared memory. A thread of its own
+ * those who would be ended (20 ms each), and who holds which shared memory. A thread of its own
  * does it, a second or more apart, so that the supervisor is there when the guard calls.
- *
- * While a process's size is read the kernel cannot take its memory apart, so only processes of moderate size are asked.
+ * Nobody is held up by it (sense/procsize).
  */
 #pragma once
 

@@ -59,7 +59,7 @@ struct incident_process {
 	int32_t rank; /* NO_RANK */
 	char role[16];
 	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
-	bool has_pss;
+	bool has_pss, pss_sampled; /* sampled: within a twentieth of rss_bytes */
 	uint64_t pss_bytes, private_bytes; /* its fair share of what it maps; what it maps alone (USS) */
 	uint32_t pss_age_ms; /* before the incident; 0: read at it or after it */
 	uint64_t start_unix_ms;

@@ -161,6 +161,8 @@ static void put_top(struct js *o, const struct incident *i)
 			js_put_u64(row, "pss_bytes", p->pss_bytes);
 			js_put_u64(row, "private_bytes", p->private_bytes);
 			put_u64_if(row, "pss_age_ms", p->pss_age_ms);
+			if (p->pss_sampled)
+				js_put_bool(row, "pss_sampled", true);
 		}
 		put_u64_if(row, "start_unix_ms", p->start_unix_ms);
 		js_put_text(row, "command", p->command);
@@ -414,6 +416,7 @@ static void get_top(const struct js *top, struct incident *i)
 		p->pss_bytes = get_u64(row, "pss_bytes");
 		p->private_bytes = get_u64(row, "private_bytes");
 		p->pss_age_ms = get_u32(row, "pss_age_ms");
+		p->pss_sampled = js_get_bool(row, "pss_sampled", false);
 		p->start_unix_ms = get_u64(row, "start_unix_ms");
 		GET_TEXT(p->command, row, "command");
 	}

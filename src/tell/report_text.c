@@ -321,6 +321,7 @@ static void print_top(const struct paper *p, const struct incident *i)
 	fprintf(p->to, "  %8s %4s %10s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "PSS", "COMMAND");
 	paper_ink(p, INK_PLAIN);
 	uint32_t aged = 0;
+	bool sampled = false;
 	for (size_t n = 0; n < i->n_top; n++) {
 		const struct incident_process *t = &i->top[n];
 		char rank[12] = "-", own[16], rss[16], shared[16], size[16], pss[20] = "-";
@@ -328,16 +329,20 @@ static void print_top(const struct paper *p, const struct incident *i)
 			TEXT_FORMAT(rank, "%d", t->rank);
 		if (t->has_pss) {
 			size_format(t->pss_bytes, size);
-			TEXT_FORMAT(pss, "%s%s", t->pss_age_ms ? "~" : "", size);
+			TEXT_FORMAT(pss, "%s%s", t->pss_age_ms || t->pss_sampled ? "~" : "", size);
 			aged = MAX(aged, t->pss_age_ms);
+			sampled |= t->pss_sampled;
 		}
 		fprintf(p->to, "  %8ld %4s %10s %10s %10s %10s  ", (long)t->pid, rank, size_format(t->own_bytes, own),
 			size_format(t->rss_bytes, rss), size_format(t->shared_bytes, shared), pss);
 		paper_cut(p, t->command, PAPER_WIDTH - 61);
 		fputc('\n', p->to);
 	}
+	const char *how = sampled ? ", of large processes by a sample of their pages" : "";
 	if (aged)
-		fprintf(p->to, "  ~ read %.1f s before, at most\n", (double)aged / 1000);
+		fprintf(p->to, "  ~ read %.1f s before, at most%s\n", (double)aged / 1000, how);
+	else if (sampled)
+		fprintf(p->to, "  ~ by a sample of its pages\n");
 }
 
 static void print_shm(const struct paper *p, const struct incident *i)
