@@ -29,9 +29,10 @@ static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
 static const uint64_t sweep_far_ns = 60 * NS_PER_S;
 /* What only a job that lives on is worth: the first sweep, and a pressure trigger, which the kernel takes 10 ms to close. */
 static const uint64_t settle_ns = 500 * NS_PER_MS;
-/* … but never so often that sweeps of a crowded machine cost more than 1/6000 of a core (10 ms a minute). */
-#define SWEEP_SHARE 6000
-#define SWEEP_SHARE_OLD 40000 /* of an old job: 1.5 ms a minute, however many processes there are */
+/* … but never so often that sweeps of a crowded machine cost more than 1/40000 of a core (1.5 ms a minute), or 1/6000 at first. */
+#define SWEEP_SHARE_YOUNG 6000
+#define SWEEP_SHARE 40000
+static const uint64_t young_ns = 4 * NS_PER_S;
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */
 static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
 
@@ -298,7 +299,7 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 	bool always = limit_without_group(g);
 	/* a young job changes fast, an old one hardly */
 	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
-	far = MAX(far, g->hand.sweep_cost_ns * (far < sweep_far_ns ? SWEEP_SHARE : SWEEP_SHARE_OLD));
+	far = MAX(far, g->hand.sweep_cost_ns * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
 	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
 	if (g->hand.phase != HAND_IDLE || (g->hand.swept_ns != 0 && age < period))
 		return;
