@@ -9,6 +9,8 @@ static const uint64_t look_far_ns = 2 * NS_PER_S;
 static const uint64_t look_covered_ns = 2 * NS_PER_S;
 /* The guard warns when the threshold would be reached within this time. */
 static const uint64_t warn_ahead_ns = 2 * NS_PER_S;
+/* The look that would warn is not missed: nor is it expected sooner than this. */
+static const uint64_t look_warn_ns = 100 * NS_PER_MS;
 /* The buffer freed beyond the deficit: Ray's min(5 % of total, 3 GiB). */
 static const double buffer_ratio = 0.05;
 static const uint64_t buffer_max_bytes = 3 * GIB;
@@ -105,6 +107,8 @@ static void judge_level(const struct guard_memory *m, const struct guard_setting
 	bool far = v->available_bytes > v->total_bytes / 4;
 	uint64_t most = covered ? look_covered_ns : far ? look_far_ns : look_near_ns;
 	uint64_t fastest = MAX(s->fastest_bytes_per_s, 2 * rate);
+	if (!near) /* by then it is time to warn, if it goes on like this */
+		most = MIN(most, MAX(look_warn_ns, time_for(to_threshold, rate) - warn_ahead_ns));
 	uint64_t wait = covered && !near ? most : time_for(to_threshold, fastest);
 	step.next_ns = MAX(look_min_ns, MIN(wait, most));
 	*ret = step;

@@ -66,6 +66,27 @@ static void an_event_lets_the_guard_look_away_longer(void **state)
 	assert_true(covered.next_ns >= NS_PER_S);
 }
 
+/* 40 MiB a second: whenever the guard has looked, it warns at least a second before the threshold. */
+static void a_steady_growth_is_warned_of_in_time(void **state)
+{
+	(void)state;
+	for (uint64_t first = 0; first < 2000; first += 50) {
+		struct guard_memory m = {0};
+		struct guard_step step = {.state = GUARD_OK};
+		uint64_t at_ns = NS_PER_S + first * NS_PER_MS, begun_ns = NS_PER_S;
+		uint64_t used = 0;
+		for (int looks = 0; looks < 1000 && step.state == GUARD_OK; looks++) {
+			used = (uint64_t)((double)(at_ns - begun_ns) / 1e9 * 40 * (double)MIB);
+			struct ledger l = {.mono_ns = at_ns};
+			add_level(&l, 400 * MIB, used);
+			guard_judge(&m, &usual, &l, 1, &step);
+			at_ns += step.next_ns;
+		}
+		assert_int_equal(step.state, GUARD_WARN);
+		assert_true(used + 40 * MIB <= 380 * MIB);
+	}
+}
+
 static void the_rate_is_the_worst_of_three_windows(void **state)
 {
 	(void)state;
@@ -100,6 +121,7 @@ int main(void)
 		cmocka_unit_test(a_level_without_size_is_passed_over),
 		cmocka_unit_test(use_above_the_total_is_an_emergency_not_an_overflow),
 		cmocka_unit_test(an_event_lets_the_guard_look_away_longer),
+		cmocka_unit_test(a_steady_growth_is_warned_of_in_time),
 		cmocka_unit_test(the_rate_is_the_worst_of_three_windows),
 		cmocka_unit_test(a_clock_that_stands_still_gives_no_rate),
 	};
