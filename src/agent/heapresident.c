@@ -268,15 +268,27 @@ static int rows_of(const struct heapregion *r, const struct pagemap_range *range
 
 static int share_write(const struct heapshare *s, int dir, const char *name)
 {
-	char file[160];
+	char file[160], beside[168];
 	cleanup(freep) char *text = NULL;
 	size_t len = 0;
 	TEXT_FORMAT(file, "%s" HEAPRESIDENT_SUFFIX, name);
+	TEXT_FORMAT(beside, "%s.new", file);
 	int r = heapshare_format(s, &text, &len);
 	if (r < 0)
 		return r;
-	cleanup(closep) int fd = openat(dir, file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return fd < 0 ? -errno : file_write_all(fd, text, len);
+	cleanup(closep) int fd = openat(dir, beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	r = fd < 0 ? -errno : file_write_all(fd, text, len);
+	if (r == 0 && renameat(dir, beside, dir, file) < 0)
+		r = -errno;
+	if (r < 0 && fd >= 0)
+		(void)unlinkat(dir, beside, 0);
+	return r;
+}
+
+static uint64_t rss_now(const struct world *w, pid_t pid)
+{
+	struct proc_status st;
+	return proc_status_read(w, pid, &st) == 0 ? st.rss_bytes : 0;
 }
 
 int heapresident_note(const struct world *w, pid_t pid, int dir, const char *name, uint64_t budget_ns)
@@ -285,6 +297,7 @@ int heapresident_note(const struct world *w, pid_t pid, int dir, const char *nam
 	struct fault f;
 	cleanup(heapshare_done) struct heapshare s = {.time_unix_ms = w->unix_ms()};
 	size_t done = 0;
+	uint64_t rss_bytes = rss_now(w, pid);
 	int e = heapregion_read(dir, name, &r, &f);
 	if (e)
 		return e < 0 ? e : WORLD_GONE;
@@ -299,6 +312,9 @@ int heapresident_note(const struct world *w, pid_t pid, int dir, const char *nam
 	if (e == 0)
 		e = rows_of(&r, range, done, &s);
 	heapregion_done(&r);
+	/* of one that is being ended, pages were gone already */
+	if (e == 0 && rss_now(w, pid) < rss_bytes / 10 * 9)
+		e = WORLD_GONE;
 	return e ? e : share_write(&s, dir, name);
 }
 

@@ -296,24 +296,45 @@ static const struct heapfile **worth_copying(struct heaprun *h, const struct hea
 	return running;
 }
 
-/* Instead of those of an earlier moment. */
+static bool is_one_of(const struct heapfile **some, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(some[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Instead of those of an earlier moment. A process may be ended at any time: what was noted of it before stays until
+ * there is something better, and when nobody lives any more, the last copies are what is wanted.
+ */
 static void copies_make(const struct world *w, const struct heapfolder *all, const struct heapfile **running, size_t n,
 			const char *dir)
 {
 	struct heapfolder old;
-	if (heapfolder_read(NULL, dir, &old) != 0)
+	n = MIN(n, (size_t)COPY_FILES);
+	if (n == 0 || heapfolder_read(NULL, dir, &old) != 0)
 		return;
 	for (size_t i = 0; i < old.n; i++) {
+		if (is_one_of(running, n, old.file[i].name))
+			continue;
 		char share[HEAPFOLDER_NAME + sizeof(HEAPRESIDENT_SUFFIX)];
 		TEXT_FORMAT(share, "%s" HEAPRESIDENT_SUFFIX, old.file[i].name);
 		(void)unlinkat(old.fd, old.file[i].name, 0);
 		(void)unlinkat(old.fd, share, 0);
 	}
-	for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
+	for (size_t i = 0; i < n; i++)
 		ignore(heaprun_save(all->fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
-	for (size_t i = 0; i < MIN(n, (size_t)COPY_FILES); i++)
+	for (size_t i = 0; i < n; i++)
 		copy_note(w, running[i], old.fd);
 	heapfolder_done(&old);
+}
+
+uint64_t heaprun_copy_due_ns(const struct heaprun *h)
+{
+	if (h->folder[0] == '\0')
+		return UINT64_MAX;
+	return h->last_look_ns ? h->last_look_ns + MAX(COPY_AGAIN_NS, h->copy_took_ns * COPY_SHARE) : 0;
 }
 
 void heaprun_copy(struct heaprun *h, const struct world *w)
@@ -322,8 +343,7 @@ void heaprun_copy(struct heaprun *h, const struct world *w)
 	struct heapfolder all;
 	uint64_t now_ns = clock_mono_ns();
 	size_t n = 0;
-	if (h->folder[0] == '\0' ||
-	    (h->last_look_ns && now_ns - h->last_look_ns < MAX(COPY_AGAIN_NS, h->copy_took_ns * COPY_SHARE)))
+	if (now_ns < heaprun_copy_due_ns(h))
 		return;
 	h->last_look_ns = now_ns;
 	TEXT_FORMAT(dir, "%s/warn", h->folder);

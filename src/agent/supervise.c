@@ -374,10 +374,15 @@ static void helpers_due(struct super *s)
 }
 
 /* What lies in memory is asked of the living, but not of one who stands frozen: he is to be looked into first. */
-static void heap_copy(struct super *s)
+static bool heap_copies_wanted(const struct super *s)
 {
 	const struct guard_shm *shm = s->guard.shm;
-	if (shm && shm->now.state >= GUARD_WARN && !guard_case_pending(shm))
+	return shm && shm->now.state >= GUARD_WARN && !guard_case_pending(shm);
+}
+
+static void heap_copy(struct super *s)
+{
+	if (heap_copies_wanted(s))
 		heaprun_copy(&s->heap, s->w);
 }
 
@@ -432,6 +437,8 @@ static int wait_ms(const struct super *s)
 	if (s->sampler)
 		next = MIN(next, sampler_due_ns(s->sampler));
 	next = MIN(next, heaprun_due_ns(&s->heap));
+	if (heap_copies_wanted(s))
+		next = MIN(next, heaprun_copy_due_ns(&s->heap));
 	next = MIN(next, notifier_due_ns(&s->notifier));
 	if (s->phase != SUPER_WAITING && (!s->bpf_started || atomic_load(&s->bpf_done)))
 		next = MIN(next, hangproc_due_ns(&s->hang));

@@ -358,6 +358,22 @@ int heap_json_write(const struct heapset *h, const struct heap_show_want *want, 
 
 /* ---- in a report -------------------------------------------------------------------------------------------- */
 
+/* Of blocks that were not looked at, all is taken to be there. */
+static double in_memory(const struct heapset_row *row)
+{
+	return row->f.seen.bytes > 0 ? row->amount.bytes * row->f.resident_bytes / row->f.seen.bytes : row->amount.bytes;
+}
+
+/* What took up memory was the trouble, not what was asked for and never touched. */
+static int by_memory(const void *x, const void *y)
+{
+	const struct heapset_row *a = x, *b = y;
+	double one = in_memory(a), other = in_memory(b);
+	if (one < other || one > other)
+		return one > other ? -1 : 1;
+	return a->amount.bytes > b->amount.bytes ? -1 : a->amount.bytes < b->amount.bytes;
+}
+
 struct js *heap_incident_json(const struct heapset *h, const struct heap_show_want *want, const char *file)
 {
 	cleanup(freep) struct heapset_row *rows = NULL;
@@ -375,16 +391,18 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 	js_put_u64(o, "processes", n_processes);
 	if (n_processes == 1 && all[0].pid > 0)
 		js_put_i64(o, "pid", all[0].pid);
-	for (size_t i = 0; i < n_processes; i++) {
+	for (size_t i = 0; i < n_processes; i++)
 		seen_unix_ms = MAX(seen_unix_ms, all[i].seen_unix_ms);
-		/* blocks of which nothing was seen are like the rest of their process */
-		resident += all[i].seen.bytes > 0 ? all[i].peak.bytes * all[i].resident_bytes / all[i].seen.bytes : 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		resident += in_memory(&rows[i]);
 	if (seen_unix_ms > 0 && want->part.what == HEAPSET_PEAK) {
 		js_put_i64(o, "resident_unix_ms", seen_unix_ms);
 		put_size(o, "resident_bytes", resident);
 	}
-	for (size_t i = 0; i < MIN(n, want->limit ? want->limit : (size_t)INCIDENT_TOP_STACKS); i++) {
+	n = MIN(n, want->limit ? want->limit : (size_t)INCIDENT_TOP_STACKS);
+	if (seen_unix_ms > 0)
+		qsort(rows, n, sizeof(*rows), by_memory);
+	for (size_t i = 0; i < n; i++) {
 		char headline[400];
 		const struct heap_interval in = heap_amount_interval(&rows[i].amount);
 		struct js *one = js_object();
@@ -393,8 +411,7 @@ struct js *heap_incident_json(const struct heapset *h, const struct heap_show_wa
 		put_size(one, "low_bytes", in.low);
 		put_size(one, "high_bytes", in.high);
 		if (rows[i].f.seen.bytes > 0)
-			put_size(one, "resident_bytes",
-				 rows[i].amount.bytes * rows[i].f.resident_bytes / rows[i].f.seen.bytes);
+			put_size(one, "resident_bytes", in_memory(&rows[i]));
 		if (heapset_amount(&rows[i].f, HEAPSET_LEAKS).bytes > 0)
 			js_put_double(one, "growth_bytes_per_s", rows[i].f.leak.bytes_per_s);
 		js_put_text(one, "text", headline);

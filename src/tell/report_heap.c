@@ -52,7 +52,7 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 		uint64_t part = (uint64_t)MAX(js_get_i64(one, "bytes", 0), (int64_t)0);
 		/* what is a hundredth of it helps nobody */
 		if (i > 0 && part < bytes / 100)
-			break;
+			continue;
 		(void)fputs("  ", p->to);
 		in_memory_text(heap, one, memory);
 		if (i == 0)

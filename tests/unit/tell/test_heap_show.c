@@ -160,6 +160,29 @@ static void a_report_says_who_asked_for_how_much_of_it(void **state)
 	heapset_free(h);
 }
 
+static void what_took_up_memory_stands_first_in_a_report(void **state)
+{
+	(void)state;
+	struct heapset *h = two_lines();
+	const struct heap_show_want want = {.part = {.what = HEAPSET_LIVE, .lines = true}};
+	const struct frame blas = {.kind = FRAME_PYTHON, .name = "blas_alloc", .file = "blas.py", .module = "", .line = 1};
+	struct heapset_figures untouched = {.live = {.bytes = 6.0 * (double)GIB, .objects = 1, .samples = 100}};
+	uint32_t id;
+	untouched.seen = untouched.live;
+	assert_int_equal(frametab_intern(heapset_frames(h), &blas, &id), 0);
+	assert_int_equal(heapset_add(h, 0, &id, 1, &untouched), 0);
+	for (int looked = 0; looked < 2; looked++) {
+		heapset_process_at(h, 0)->seen_unix_ms = looked ? 1700000000000 : 0;
+		struct js *j = heap_incident_json(h, &want, "");
+		const struct js *top = js_get(j, "top");
+		assert_int_equal(js_len(top), 3);
+		assert_non_null(strstr(js_get_text(js_at(top, 0), "text", ""), looked ? "load" : "blas_alloc"));
+		assert_non_null(strstr(js_get_text(js_at(top, looked ? 2 : 1), "text", ""), looked ? "blas_alloc" : "load"));
+		js_free(j);
+	}
+	heapset_free(h);
+}
+
 /* Three processes that share pages, of one of which it is not known how many: then they are counted in each. */
 static void shared_pages_count_once_only_where_all_is_known(void **state)
 {
@@ -269,6 +292,7 @@ int main(void)
 		cmocka_unit_test(an_interval_of_two_kinds_is_no_plus_and_minus),
 		cmocka_unit_test(json_has_what_is_promised),
 		cmocka_unit_test(a_report_says_who_asked_for_how_much_of_it),
+		cmocka_unit_test(what_took_up_memory_stands_first_in_a_report),
 		cmocka_unit_test(shared_pages_count_once_only_where_all_is_known),
 		cmocka_unit_test(lives_are_told_with_what_is_not_known_of_them),
 		cmocka_unit_test(no_whole_object_is_not_none),
