@@ -43,7 +43,7 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 	}
 	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
 	a->first_namespace = n > 0 && strcmp(ns, FIRST_PID_NAMESPACE) == 0;
-	gather_signals_blind(a->gather, "the job ended before they were watched");
+	gather_signals_blind(a->gather, DEATH_UNWATCHED);
 	return a;
 }
 

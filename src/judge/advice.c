@@ -39,11 +39,38 @@ static uint64_t held_bytes(const struct incident *in)
 	return MIN(held, in->memory.used_bytes);
 }
 
+struct other_ranks {
+	uint32_t n;
+	uint64_t most_bytes; /* of one of them */
+};
+
+static struct other_ranks others_of(const struct incident *in)
+{
+	struct other_ranks o = {.n = 0};
+	for (size_t i = 0; i < in->n_candidates; i++) {
+		const struct incident_candidate *c = &in->candidates[i];
+		if (c->rank == NO_RANK || c->rank == in->victim.rank)
+			continue;
+		o.n++;
+		o.most_bytes = MAX(o.most_bytes, c->own_bytes);
+	}
+	return o;
+}
+
+/* Ranks of one job need much the same: what one alone holds is not what a rank needs. */
+static bool stands_out(const struct incident *in)
+{
+	struct other_ranks o = others_of(in);
+	return in->victim.rank != NO_RANK && o.n > 0 && in->victim.own_bytes > 2 * o.most_bytes;
+}
+
 static void summary(struct incident *in)
 {
-	char own[16], used[16], total[16];
-	TEXT_FORMAT(in->summary, "vigil ended %s (pid %d, %s of its own) because %s of %s were in use (%.1f %%, threshold %.1f %%)",
-		    in->victim.name, (int)in->victim.pid, size_format(in->victim.own_bytes, own),
+	char own[16], used[16], total[16], rank[32] = "";
+	if (in->victim.rank != NO_RANK && others_of(in).n > 0)
+		TEXT_FORMAT(rank, "rank %d, ", in->victim.rank);
+	TEXT_FORMAT(in->summary, "vigil ended %s (%spid %d, %s of its own) because %s of %s were in use (%.1f %%, threshold %.1f %%)",
+		    in->victim.name, rank, (int)in->victim.pid, size_format(in->victim.own_bytes, own),
 		    size_format(in->memory.used_bytes, used), size_format(in->memory.total_bytes, total),
 		    in->memory.ratio * 100, in->memory.threshold_ratio * 100);
 }
@@ -71,6 +98,9 @@ static void cause(struct incident *in)
 	if (leaking)
 		buf_printf(&b, " Memory was filling by %s/s.",
 			   size_format((uint64_t)in->memory.growth_bytes_per_s, rate));
+	if (stands_out(in))
+		buf_printf(&b, " Rank %d held %s of its own, no other rank more than %s.", in->victim.rank,
+			   size_format(in->victim.own_bytes, own), size_format(others_of(in).most_bytes, rest));
 	struct loaders l = loaders_of(in);
 	if (l.n > 0 && l.bytes > in->victim.own_bytes / 2)
 		buf_printf(&b, " %u loader worker%s held %s of it, the largest (pid %d) %s.", l.n, l.n == 1 ? "" : "s",
@@ -90,7 +120,10 @@ static void advise(struct incident *in, uint32_t nproc)
 	}
 	incident_advice_add(in, "give it more memory: this attempt needs more than %s",
 			    size_format(held_bytes(in), need));
-	if (nproc > 1)
+	if (stands_out(in))
+		incident_advice_add(in, "look for what only rank %d keeps (lists that grow, logs, evaluation, an uneven share of "
+				    "the data): vigil run --heap names who allocates it", in->victim.rank);
+	else if (nproc > 1)
 		incident_advice_add(in, "run fewer ranks on this node than %u, each needs about %s", nproc,
 				    size_format(in->victim.own_bytes, need));
 	else

@@ -29,6 +29,7 @@ struct death_kin {
 };
 
 #define DEATH_GROUPS 12
+#define DEATH_UNWATCHED "the job ended before they were watched"
 #define DEATH_BLIND 8
 
 struct death {
@@ -87,7 +88,7 @@ struct death {
 	 * The word before the colon is one of kmsg, journal, cgroup, vmstat,
 	 * signals, log, shm, core; a source that is not here was looked at.
 	 */
-	char blind[DEATH_BLIND][120];
+	char blind[DEATH_BLIND][120]; /* "signals: " DEATH_UNWATCHED: more rights would not have helped */
 	size_t n_blind;
 };
 

@@ -120,9 +120,17 @@ void pm_advise_gpu(struct pm *p, const struct log_hint *h)
 	incident_advice_add(p->i, "vigil gpus shows whether another process holds memory on the device.");
 }
 
+static bool lacked_rights_for_signals(const struct death *d)
+{
+	for (size_t i = 0; i < d->n_blind; i++)
+		if (strcmp(d->blind[i], "signals: " DEATH_UNWATCHED) == 0)
+			return false;
+	return pm_blind(d, "signals");
+}
+
 void pm_advise_unknown_kill(struct pm *p)
 {
-	if (pm_blind(p->d, "signals"))
+	if (lacked_rights_for_signals(p->d))
 		incident_advice_add(p->i, "Run vigil as root, or with CAP_BPF and CAP_PERFMON: it then sees who sends a signal.");
 	if (pm_blind(p->d, "kmsg"))
 		incident_advice_add(p->i, "Look at the kernel log of the host (dmesg -T | grep -i 'killed process'); vigil may not.");

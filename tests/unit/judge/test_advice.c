@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "judge/advice.h"
 
 static struct incident in;
@@ -39,11 +40,45 @@ static void a_small_job_among_others_is_told_so(void **state)
 	assert_string_equal(in.cause.id, "memory_crowded");
 }
 
+static void three_ranks(uint64_t one_bytes, uint64_t others_bytes)
+{
+	in = (struct incident){.kind = INCIDENT_MEMORY_KILL};
+	in.memory.used_bytes = in.memory.total_bytes = GIB;
+	in.memory.job_bytes = GIB;
+	in.victim.rank = 1;
+	in.victim.own_bytes = one_bytes;
+	TEXT_COPY(in.victim.name, "python");
+	in.n_candidates = 3;
+	for (int32_t i = 0; i < 3; i++)
+		in.candidates[i] = (struct incident_candidate){.rank = i, .own_bytes = i == 1 ? one_bytes : others_bytes};
+	advice_memory_kill(&in, 3);
+}
+
+static void one_rank_that_holds_more_than_the_others_is_what_to_look_at(void **state)
+{
+	(void)state;
+	three_ranks(800 * MIB, 20 * MIB);
+	assert_non_null(strstr(in.summary, "vigil ended python (rank 1, pid "));
+	assert_non_null(strstr(in.cause.text, "Rank 1 held 800 MiB of its own, no other rank more than 20.0 MiB."));
+	assert_true(advised("only rank 1 keeps"));
+	assert_false(advised("fewer ranks"));
+}
+
+static void ranks_that_are_alike_need_as_much_each(void **state)
+{
+	(void)state;
+	three_ranks(330 * MIB, 320 * MIB);
+	assert_null(strstr(in.cause.text, "no other rank"));
+	assert_true(advised("fewer ranks on this node than 3, each needs about 330 MiB"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_that_grew_since_it_was_last_looked_at_holds_what_its_victim_held),
 		cmocka_unit_test(a_small_job_among_others_is_told_so),
+		cmocka_unit_test(one_rank_that_holds_more_than_the_others_is_what_to_look_at),
+		cmocka_unit_test(ranks_that_are_alike_need_as_much_each),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
