@@ -257,8 +257,8 @@ static bool begin(struct hand *h, const struct ledger *l, const struct guard_ste
 	h->asked = false;
 	h->now = casefile_begin(h, l, step);
 	struct incident *in = &h->now->incident;
-	in->action.freeze_us = (frozen_ns - h->crossing_ns) / NS_PER_US;
-	in->action.notice_us = in->action.freeze_us;
+	in->action.notice_us = (frozen_ns - h->crossing_ns) / NS_PER_US;
+	in->action.freeze_us = h->shm->freeze ? in->action.notice_us : 0;
 	return true;
 }
 
@@ -379,7 +379,8 @@ static void step_asked(struct hand *h, const struct ledger *l, const struct guar
 		return; /* it is going down: leave it its time */
 	if (step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns) {
 		stop_victims(h);
-		h->now->incident.action.freeze_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
+		if (h->shm->freeze)
+			h->now->incident.action.freeze_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
 		casefile_method(h);
 		go_killing(h, l);
 	}

@@ -60,6 +60,7 @@ def test_without_freezing_the_race_is_won_too(vigil, small_machine, hog):
     assert result.status == 137, result
     assert box.kernel_kills() == 0
     assert "SIGSTOP" not in json.dumps(vigil.why()) and "freezer" not in vigil.why()["action"]["method"]
+    assert "freeze_us" not in vigil.why()["action"]
     no_trace(vigil, box)
 
 
