@@ -168,13 +168,13 @@ const struct command command_config = {
 	.name = "config",
 	.usage = "vigil config check [FILE] | vigil config show [--origin] [--json]",
 	.summary = "check or show the configuration",
-	.about = "A value comes from the first of: a flag, an environment variable (VIGIL_SOME_OPTION), the project's\n"
-		 "./vigil.yaml, the user's $XDG_CONFIG_HOME/vigil/vigil.yaml, /etc/vigil/vigil.yaml, the default.\n"
+	.about = "A value comes from the first of: a flag, an environment variable (VIGIL_SOME_OPTION), the project's "
+		 "./vigil.yaml, the user's $XDG_CONFIG_HOME/vigil/vigil.yaml, /etc/vigil/vigil.yaml, the default. "
 		 "VIGIL_CONFIG names one file that replaces the three.\n"
 		 "\n"
-		 "A file has a section for each command that acts, with the names of its options as keys, and may have\n"
-		 "'state: DIR' and 'notify:', the list of channels of vigil notify, at the top. A project's file may only\n"
-		 "have the sections run and map, must belong to you or root, and must not be writable by everybody;\n"
+		 "A file has a section for each command that acts, with the names of its options as keys, and may have "
+		 "'state: DIR' and 'notify:', the list of channels of vigil notify, at the top. A project's file may only "
+		 "have the sections run and map, must belong to you or root, and must not be writable by everybody; "
 		 "otherwise it is not used.",
 	.examples = "vigil config check            # the files in use\n"
 		    "vigil config check my.yaml    # one file, before it is put in place\n"

@@ -128,7 +128,8 @@ static void advise(struct incident *in, uint32_t nproc)
 				    size_format(in->victim.own_bytes, need));
 	else
 		incident_advice_add(in, "or make it need less: a smaller batch, fewer parallel tasks");
-	if (in->memory.shm_bytes > in->memory.total_bytes / 10)
+	/* it is the whole machine's, and says nothing about a limit within it */
+	if (in->memory.scope == MEMORY_SCOPE_NODE && in->memory.shm_bytes > in->memory.total_bytes / 10)
 		incident_advice_add(in, "%s lie in shared memory (/dev/shm): vigil mem names their owners",
 				    size_format(in->memory.shm_bytes, shm));
 }

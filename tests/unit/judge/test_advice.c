@@ -40,6 +40,20 @@ static void a_small_job_among_others_is_told_so(void **state)
 	assert_string_equal(in.cause.id, "memory_crowded");
 }
 
+static void the_machines_shared_memory_says_nothing_about_a_limit_within_it(void **state)
+{
+	(void)state;
+	for (int own_limit = 0; own_limit < 2; own_limit++) {
+		in = (struct incident){.kind = INCIDENT_MEMORY_KILL};
+		in.memory.scope = own_limit ? MEMORY_SCOPE_JOB : MEMORY_SCOPE_NODE;
+		in.memory.used_bytes = in.memory.total_bytes = in.memory.job_bytes = 60 * MIB;
+		in.memory.shm_bytes = 11 * MIB;
+		in.victim.own_bytes = 57 * MIB;
+		advice_memory_kill(&in, 1);
+		assert_int_equal(advised("shared memory"), !own_limit);
+	}
+}
+
 static void three_ranks(uint64_t one_bytes, uint64_t others_bytes)
 {
 	in = (struct incident){.kind = INCIDENT_MEMORY_KILL};
@@ -77,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_that_grew_since_it_was_last_looked_at_holds_what_its_victim_held),
 		cmocka_unit_test(a_small_job_among_others_is_told_so),
+		cmocka_unit_test(the_machines_shared_memory_says_nothing_about_a_limit_within_it),
 		cmocka_unit_test(one_rank_that_holds_more_than_the_others_is_what_to_look_at),
 		cmocka_unit_test(ranks_that_are_alike_need_as_much_each),
 	};
