@@ -650,9 +650,12 @@ static int first_adoption(struct adopt *a)
 			log_error("there is no process %d to watch", (int)t->pid);
 		else
 			log_error("there is no control group '%s' below the cgroup mount; give its path as in "
-				  "/sys/fs/cgroup without that prefix", t->text);
+				  "/sys/fs/cgroup without that prefix (of version 1 with its controller: memory/…)",
+				  t->text);
 		return 4;
 	}
+	if (a->spec->n_targets > 0 && !any_active(a) && !a->spec->quiet)
+		log_info("nothing of it runs yet; it is watched as soon as it does");
 	return 0;
 }
 

@@ -25,6 +25,11 @@ static void print_times(const struct view *v, const struct job *j)
 	const struct paper *p = &v->paper;
 	char started[24], ended[24], ran[24];
 	paper_value(p, "started", "%s", time_format(j->started_unix_ms, started));
+	if (j->state == JOB_LOST && j->ended_unix_ms > 0) {
+		paper_value(p, "watched until", "%s, for %s: then vigil was told to stop watching, and the job went on",
+			    time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
+		return;
+	}
 	if (j->ended_unix_ms > 0)
 		paper_value(p, "ended", "%s, after %s", time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
 	else if (j->state != JOB_LOST)

@@ -5,7 +5,6 @@
 #include "agent/world_open.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "sense/cgroup.h"
 #include "cli/commands.h"
 #include "cli/config_notify.h"
 #include "cli/guard_options.h"
