@@ -105,7 +105,8 @@ static void arm(struct eye *e, size_t gi, const struct guard_settings *s)
 
 /*
  * A job's own group tells by itself when it is full (the brake), but then there is no time left to look into whom it will
- * hit: a mark before that, so that a fast filler still leaves some milliseconds.
+ * hit, and the threshold is behind: a mark before that, so that a fast filler still leaves some milliseconds, and one at
+ * the threshold.
  */
 static void arm_own(struct eye *e, size_t gi, const struct guard_settings *s, uint64_t limit)
 {
@@ -115,6 +116,7 @@ static void arm_own(struct eye *e, size_t gi, const struct guard_settings *s, ui
 	uint64_t act = guard_threshold(s, limit), warn = act - MIN(MAX(limit - MIN(act, limit), warn_own_bytes), act / 2);
 	g->armed_limit_bytes = limit;
 	ignore(v1_event(e, gi, "memory.usage_in_bytes", EYE_THRESHOLD, &warn), "the timer finds it too, as a rule");
+	ignore(v1_event(e, gi, "memory.usage_in_bytes", EYE_THRESHOLD, &act), "the timer finds it too, as a rule");
 }
 
 static size_t group_find(const struct eye *e, const char *path)

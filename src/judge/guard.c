@@ -105,7 +105,7 @@ static void judge_level(const struct guard_memory *m, const struct guard_setting
 	bool near = to_threshold < headroom || time_for(to_threshold, rate) < warn_ahead_ns;
 	step.state = near ? GUARD_WARN : GUARD_OK;
 	bool far = v->available_bytes > v->total_bytes / 4;
-	uint64_t most = covered ? look_covered_ns : far ? look_far_ns : look_near_ns;
+	uint64_t most = !far ? look_near_ns : covered ? look_covered_ns : look_far_ns;
 	uint64_t fastest = MAX(s->fastest_bytes_per_s, 2 * rate);
 	if (!near) /* by then it is time to warn, if it goes on like this */
 		most = MIN(most, MAX(look_warn_ns, time_for(to_threshold, rate) - warn_ahead_ns));

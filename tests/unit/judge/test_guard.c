@@ -66,6 +66,19 @@ static void an_event_lets_the_guard_look_away_longer(void **state)
 	assert_true(covered.next_ns >= NS_PER_S);
 }
 
+/* A sawtooth's last point may lie in a trough, where nothing seems to grow. */
+static void a_level_that_is_nearly_full_is_looked_at_though_it_tells_by_itself(void **state)
+{
+	(void)state;
+	struct guard_memory m = {0};
+	struct guard_step step;
+	struct ledger l = {.mono_ns = NS_PER_S};
+	add_level(&l, 600 * MIB, 530 * MIB);
+	guard_judge(&m, &usual, &l, 1, &step);
+	assert_int_equal(step.state, GUARD_OK);
+	assert_true(step.next_ns <= 250 * NS_PER_MS);
+}
+
 /* 40 MiB a second: whenever the guard has looked, it warns at least a second before the threshold. */
 static void a_steady_growth_is_warned_of_in_time(void **state)
 {
@@ -121,6 +134,7 @@ int main(void)
 		cmocka_unit_test(a_level_without_size_is_passed_over),
 		cmocka_unit_test(use_above_the_total_is_an_emergency_not_an_overflow),
 		cmocka_unit_test(an_event_lets_the_guard_look_away_longer),
+		cmocka_unit_test(a_level_that_is_nearly_full_is_looked_at_though_it_tells_by_itself),
 		cmocka_unit_test(a_steady_growth_is_warned_of_in_time),
 		cmocka_unit_test(the_rate_is_the_worst_of_three_windows),
 		cmocka_unit_test(a_clock_that_stands_still_gives_no_rate),
