@@ -1,4 +1,5 @@
 """vigil heap --what growth: where memory is touched for the first time, seen from outside, without a profile."""
+import contextlib
 import gzip
 import os
 import pathlib
@@ -146,7 +147,15 @@ def test_ranks_of_a_job_are_told_apart(vigil, script, tmp_path):
 
 def test_ctrl_c_shows_what_was_seen(vigil, pid):
     watching = vigil.start("heap", pid, "--what", "growth", "-d", "10m", "--json")
-    wait_for(lambda: any("perf_event" in os.path.realpath(f) for f in pathlib.Path(f"/proc/{watching.pid}/fd").iterdir()), 60)
+
+    def watches():
+        for fd in pathlib.Path(f"/proc/{watching.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                if "perf_event" in os.readlink(fd):
+                    return True
+        return False
+
+    wait_for(watches, 60)
     watching.send_signal(signal.SIGINT)
     out, _ = watching.communicate(timeout=60)
     assert b'"growth"' in out and watching.returncode == 0

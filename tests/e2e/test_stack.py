@@ -83,8 +83,12 @@ def test_frames_and_lines_are_those_the_interpreter_tells_itself(vigil, known, p
 
 def test_a_blocked_thread_says_what_it_waits_for(vigil, known):
     process, told = known(SYSTEM, "recursion")
-    thread = thread_of(stacks(vigil, process.pid), told["tid"])
-    assert thread["state"] == "idle"
+
+    def asleep():  # it tells where it is right before it waits
+        thread = thread_of(stacks(vigil, process.pid), told["tid"])
+        return thread if thread["state"] == "idle" else None
+
+    thread = wait_for(asleep)
     assert thread["main"] is True
     assert "pipe" in thread["waiting_on"], thread["waiting_on"]
     assert thread["wait"]["syscall"] == "read"
