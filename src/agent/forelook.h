@@ -1,8 +1,7 @@
 /*
  * What takes too long once a victim stands still is looked up while memory is merely short: the proportional sizes of
- * those who would be ended (20 ms each), and who holds which shared memory. A thread of its own
- * does it, a second or more apart, so that the supervisor is there when the guard calls.
- * Nobody is held up by it (sense/procsize).
+ * those who would be ended (20 ms each), and who holds which shared memory. A thread of its own does it, a second or more
+ * apart, so that the supervisor is there when the guard calls. Nobody else waits for it either (sense/procsize).
  */
 #pragma once
 

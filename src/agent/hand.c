@@ -91,6 +91,12 @@ static void thaw(struct hand *h, bool everything)
 	atomic_store(&h->shm->n_frozen, 0);
 }
 
+/* Somebody does. */
+static bool stands_still(const struct hand *h)
+{
+	return h->group_frozen != 0 || atomic_load(&h->shm->n_frozen) > 0;
+}
+
 /*
  * Stop the growth at once, before anything is decided: the whole job where it
  * has a group of its own, else the fastest growing unit as last seen. Thawed
@@ -258,7 +264,7 @@ static bool begin(struct hand *h, const struct ledger *l, const struct guard_ste
 	h->now = casefile_begin(h, l, step);
 	struct incident *in = &h->now->incident;
 	in->action.notice_us = (frozen_ns - h->crossing_ns) / NS_PER_US;
-	in->action.freeze_us = h->shm->freeze ? in->action.notice_us : 0;
+	in->action.freeze_us = stands_still(h) ? in->action.notice_us : 0;
 	return true;
 }
 
@@ -333,8 +339,8 @@ static void go_killing(struct hand *h, const struct ledger *l)
 			ignore(reaper_push(h->reaper, &h->target[i]), "the kernel reaps too");
 	}
 	in->action.kill_us = (h->killed_ns - h->crossing_ns) / NS_PER_US;
-	if (!h->shm->freeze)
-		in->action.notice_us = in->action.kill_us;
+	if (!h->asked && in->action.freeze_us == 0)
+		in->action.notice_us = in->action.kill_us; /* the first that was done */
 	h->used_at_kill = h->used_least = used;
 	h->phase = HAND_KILLING;
 	h->deadline_ns = h->killed_ns + stuck_ns;
@@ -379,7 +385,7 @@ static void step_asked(struct hand *h, const struct ledger *l, const struct guar
 		return; /* it is going down: leave it its time */
 	if (step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns) {
 		stop_victims(h);
-		if (h->shm->freeze)
+		if (stands_still(h))
 			h->now->incident.action.freeze_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
 		casefile_method(h);
 		go_killing(h, l);
@@ -456,24 +462,19 @@ static void begin_courteously(struct hand *h, const struct ledger *l)
 }
 
 /* Somebody stands still, be it for a moment only. */
-static bool pulsing(const struct hand *h)
-{
-	return h->group_frozen != 0 || atomic_load(&h->shm->n_frozen) > 0;
-}
-
 static void step_idle(struct hand *h, const struct ledger *l, const struct guard_step *step)
 {
 	bool early = step->state >= GUARD_ACT && step->early, pulse_goes_on = h->pulse_new && early;
 	h->nobody = h->pulse_new = false;
 	if (pulse_goes_on)
 		return;
-	if (pulsing(h) && (early || step->state < GUARD_ACT))
+	if (stands_still(h) && (early || step->state < GUARD_ACT))
 		thaw(h, true); /* the end of a pulse; whoever has crossed the threshold stays as he is */
 	if (step->state < GUARD_ACT)
 		return;
 	if (early) {
 		freeze_first(h, step->level);
-		h->pulse_new = pulsing(h);
+		h->pulse_new = stands_still(h);
 		return;
 	}
 	uint64_t grace = h->shm->settings.grace_ns;
@@ -526,7 +527,7 @@ void hand_step(struct hand *h, const struct ledger *l, const struct guard_step *
 		step_settling(h, l);
 		break;
 	}
-	*ret_next_ns = h->phase == HAND_IDLE && !pulsing(h) ? step->next_ns : h->pulse_new ? 0 : acting_look_ns;
+	*ret_next_ns = h->phase == HAND_IDLE && !stands_still(h) ? step->next_ns : h->pulse_new ? 0 : acting_look_ns;
 	if (h->phase == HAND_IDLE && h->nobody)
 		*ret_next_ns = MAX(*ret_next_ns, nobody_look_ns); /* nothing to be done: not a thousand times a second */
 }

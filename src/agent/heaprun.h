@@ -57,10 +57,11 @@ void heaprun_tidy(struct heaprun *h, const struct world *w, uint64_t budget_byte
  * Memory gets short: copies the profiles of the few processes with most live
  * bytes, so that a report shows the moment before: every ten seconds, or when
  * an eighth more lives than at the last time, but never more than a twentieth of the time.
- * Does nothing before it is due; UINT64_MAX: there are no profiles.
+ * Does nothing before it is due.
  */
-uint64_t heaprun_copy_due_ns(const struct heaprun *h);
 void heaprun_copy(struct heaprun *h, const struct world *w);
+/* When it would look again; UINT64_MAX: there are no profiles. */
+uint64_t heaprun_copy_due_ns(const struct heaprun *h);
 /* When all has ended: a sentence if no process of the last attempt has left a profile, else "". */
 void heaprun_nothing(const struct heaprun *h, char *dst, size_t cap);
 void heaprun_done(struct heaprun *h);
