@@ -43,7 +43,7 @@ void caseend_retry(const struct caseend *e, struct incident *in)
 	TEXT_COPY(in->retry.reason, e->retry->reason);
 }
 
-/* Of those who are left; one takes 20 ms at most. */
+/* Of those who are left; one takes some 20 ms. */
 static const uint64_t pss_budget_ns = 40 * NS_PER_MS;
 
 /* Stacks are read while the victim stands still; the guard waits 50 ms in all. */
