@@ -52,8 +52,8 @@ enum hang_message_kind {
 	HANG_SAYS_SUSPECT, /* stands still, and is looked at: for the events */
 	HANG_SAYS_LOSS, /* a rank's loss is no number any more: for the events */
 	/*
-	 * The first look at a suspicion, for the report of a job that ends before its verdict: stacks, text (the suspicion) and
-	 * verdict (hang_glance's, not to be told).
+	 * The first look at a standstill, for the report of a job that ends before its verdict: stacks, text (what is missing)
+	 * and verdict (hang_glance's, not to be told). A later one replaces it.
 	 */
 	HANG_SAYS_GLANCE,
 	HANG_SAYS_MOVES, /* what was suspected has made steps since, or gone on for a while: that look is worth nothing */

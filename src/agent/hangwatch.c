@@ -58,8 +58,10 @@ struct watched {
 	uint64_t suspect_told_ns; /* when a suspicion was last told; 0 never */
 	bool told; /* an incident of kind hang stands */
 	uint64_t glance_ns; /* when its first look was last sent; 0: none, or it was taken back */
-	uint64_t well_ns; /* since when nothing is suspected; 0: something is */
+	uint64_t well_ns; /* since when nothing is suspected or late; 0: something is */
+	uint64_t late_ns; /* when stacks were last taken because a step was late; 0 never */
 	bool glanced; /* at the evidence that is being gathered */
+	bool accused; /* somebody, by the first look that was sent */
 	char suspicion[200]; /* for which it is */
 	char benign[240]; /* the last one that was told */
 };
@@ -267,37 +269,61 @@ static void cause_look(struct watch *k, struct watched *j)
 }
 
 /*
- * The first stacks of a suspicion go to the owner at once: a framework's own time-out may end the ranks before there is a
- * verdict. The first of several rounds stays for a while: later ones may find them ending.
+ * The first stacks of a standstill go to the owner at once: a framework's own time-out may end the ranks before there is a
+ * verdict. They stay for a while, as later ones may find the ranks ending, unless only those can name somebody.
  */
-static void glance(struct watch *k, struct watched *j, size_t index)
+static void glance_send(struct watch *k, struct watched *j, size_t index, struct hanggather *g, uint64_t since_ns,
+			const char *why)
 {
 	static struct hang_verdict v;
 	static struct hang_case c; /* large, both */
 	uint64_t now_ns = k->w.mono_ns();
-	if (j->glanced || !(j->gather.step.want & HANG_WANT_STACKS) || !hanggather_glance(&j->gather, &k->w, &c))
-		return;
-	j->glanced = true;
-	if (j->glance_ns && now_ns - j->glance_ns < glance_gap_ns)
+	bool recent = j->glance_ns && now_ns - j->glance_ns < glance_gap_ns;
+	if (since_ns == 0 || (recent && j->accused) || !hanggather_glance(g, &k->w, &c))
 		return;
 	c.pulses = &j->pulses;
-	hang_glance(&k->shm->settings, &j->mind, &c, &v);
-	struct hang_message *m = v.benign || j->mind.since_ns == 0 ? NULL : message(k, j, index, HANG_SAYS_GLANCE);
+	hang_glance(&k->shm->settings, since_ns, &c, &v);
+	bool accuses = v.kind == HANG_HANG && v.n_culprits > 0;
+	struct hang_message *m = v.benign || (recent && !accuses) ? NULL : message(k, j, index, HANG_SAYS_GLANCE);
 	if (!m)
 		return;
-	TEXT_COPY(m->text, j->suspicion);
+	TEXT_COPY(m->text, why);
 	m->verdict = v;
-	m->stacks_len = hanggather_stacks(&j->gather, m->stacks, sizeof(m->stacks));
-	m->suspected_ns = j->suspected_ns;
+	m->stacks_len = hanggather_stacks(g, m->stacks, sizeof(m->stacks));
+	m->suspected_ns = j->suspected_ns ? j->suspected_ns : v.standstill_ns;
 	m->judged_ns = v.standstill_ns;
 	message_send(k);
 	j->glance_ns = now_ns;
+	j->accused = accuses;
+}
+
+static void glance(struct watch *k, struct watched *j, size_t index)
+{
+	if (j->glanced || !(j->gather.step.want & HANG_WANT_STACKS) || j->gather.n_dumps == 0)
+		return;
+	j->glanced = true;
+	if (!j->mind.shares_asked)
+		glance_send(k, j, index, &j->gather, j->mind.since_ns, j->suspicion);
+}
+
+/* Nothing is suspected, but a step is late: one look, beside whatever is being gathered. */
+static void late_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+{
+	struct hang_step one = {.want = HANG_WANT_STACKS, .dumps = 1, .since_ns = step->since_ns};
+	static struct hanggather g; /* large; ended when nobody looks */
+	if (!step->late || (j->late_ns && now_ns - j->late_ns < glance_gap_ns))
+		return;
+	j->late_ns = now_ns;
+	hanggather_begin(&g, &one, &j->eye, &j->pulses, NULL, now_ns);
+	ignore(hanggather_step(&g, &k->w, &j->eye), "its only dump");
+	glance_send(k, j, index, &g, step->since_ns, step->text);
+	hanggather_end(&g);
 }
 
 /* Ranks that die move once more, so only steps, or a while of life, take a suspicion back. */
 static void glance_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
-	bool well = step->state == HANG_WELL;
+	bool well = step->state == HANG_WELL && !step->late;
 	if (!well)
 		j->well_ns = 0;
 	else if (j->well_ns == 0)
@@ -430,6 +456,7 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	bool calm = step.state == HANG_WELL && !step.closely;
 	suspicion(k, j, index, &step, now_ns);
 	glance_look(k, j, index, &step, now_ns);
+	late_look(k, j, index, &step, now_ns);
 	if (step.want && !j->gather.busy) {
 		j->glanced = false;
 		TEXT_COPY(j->suspicion, step.text);
@@ -461,7 +488,7 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	j->moved = UINT64_MAX; /* the first look has none before it */
 	j->calm = true;
 	j->told = false;
-	j->glance_ns = j->well_ns = 0;
+	j->glance_ns = j->well_ns = j->late_ns = 0;
 	j->benign[0] = '\0';
 	hangeye_begin(&j->eye, job);
 	j->devices_ns = 0;

@@ -6,6 +6,8 @@
 /* Steps are missed after this, or after three usual gaps between them. */
 static const uint64_t step_least_ns = 10 * NS_PER_S;
 static const double step_gaps = 3;
+/* Late after half of that. */
+static const uint64_t late_part = 2;
 /* Silence: without steps that could be missed, and once a rank has ended. With the look that sees it, 20 s at most. */
 static const uint64_t silence_ns = 18 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
 /* A framework that ends its ranks after a while: at this part of it there is a look, with time left to take it. */
@@ -109,6 +111,21 @@ static bool step_missed(const struct hang_settings *s, const struct pulses *p, c
 	text_format(text, cap, "no step for %s (usual: one in %s)", duration_format(p->now_ns - p->step_ns, stood),
 		    duration_format((uint64_t)p->gap_ns, usual));
 	return true;
+}
+
+/* Not missed yet, but on its way there: before a time-out of the framework's own may end the ranks. */
+static void look_at_late(const struct hang_settings *s, const struct pulses *p, struct hang_step *ret)
+{
+	char stood[24], usual[24];
+	uint64_t stands_ns = sub_floor(p->now_ns, p->step_ns);
+	bool ended;
+	if (s->rule != HANG_RULE_EVIDENCE || !p->progress_known || !p->has_gap || live_ranks(p, &ended) == 0 ||
+	    stands_ns < hang_missed_ns(s, p) / late_part)
+		return;
+	ret->late = true;
+	ret->since_ns = p->step_ns;
+	TEXT_FORMAT(ret->text, "no step for %s (usual: one in %s)", duration_format(stands_ns, stood),
+		    duration_format((uint64_t)p->gap_ns, usual));
 }
 
 /* Of all ranks: has it moved since then? */
@@ -281,6 +298,7 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 	}
 	if (since == 0) {
 		moves(m, ret);
+		look_at_late(s, p, ret);
 		look_at_pace(m, s, p, ret);
 		return;
 	}

@@ -72,8 +72,13 @@ struct hang_step {
 	uint64_t gap_ns;
 	uint32_t samples;
 	uint64_t sample_gap_ns;
-	uint64_t since_ns; /* since when nothing moves; 0 while well */
+	uint64_t since_ns; /* since when nothing moves; 0 while well and not late */
 	bool closely; /* devices are wanted as often as while something stands */
+	/*
+	 * Nothing is suspected yet, but a step is late (since_ns, text): the stacks of now are worth keeping, in case the
+	 * job ends before it is suspected.
+	 */
+	bool late;
 	bool resolved; /* it was hung and moves again: once */
 	char text[200]; /* one line for people: "no step for 31 s (usual: 0.4 s)", "idle by design: …" */
 };
@@ -128,11 +133,11 @@ bool hang_ripe(const struct hang_settings *s, const struct hang_case *c);
 void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
 		struct hang_verdict *ret);
 /*
- * The first of the stacks, before anything is proved: what hang_judge would say if the job stood long enough, with groups
- * and evidence even where that is nothing. Not to be told: it is kept for the report of a job that ends before its verdict.
+ * The first of the stacks, before anything is proved: what hang_judge would say if the job, which stands since since_ns,
+ * stood long enough, with groups and evidence even where that is nothing. Not to be told: it is kept for the report of a
+ * job that ends before its verdict.
  */
-void hang_glance(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
-		 struct hang_verdict *ret);
+void hang_glance(const struct hang_settings *s, uint64_t since_ns, const struct hang_case *c, struct hang_verdict *ret);
 /* Was it a time-out that ended the job of this report, by what its output and error files say? */
 bool hang_timed_out(const struct incident *in);
 /* Do these words say that somebody has waited for too long? */
@@ -143,8 +148,8 @@ bool hang_says_time_out(const char *text);
  */
 void hang_last_look(const struct stackdump *d, struct incident *in);
 /*
- * The report of a job that ended while it was suspected to hang, or shortly after: what the glance saw becomes evidence;
- * where a time-out ended the job, the cause as well. why: the suspicion; before_ns: how long before the end it was.
+ * The report of a job that ended while it stood still, or shortly after: what the glance saw becomes evidence; where a
+ * time-out ended the job, the cause as well. why: what was missing; before_ns: how long before the end it was.
  */
 void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t before_ns, struct incident *in);
 /*

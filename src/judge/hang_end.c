@@ -78,7 +78,7 @@ static void cause_is(const struct hang_verdict *v, struct incident *in)
 void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t before_ns, struct incident *in)
 {
 	char before[24];
-	incident_evidence_add(in, "suspicion", "steps, counters and stacks", 0, "%s before its end it was suspected to hang: %s%s%s",
+	incident_evidence_add(in, "suspicion", "steps, counters and stacks", 0, "%s before its end it stood still: %s%s%s",
 			      duration_format(before_ns, before), why, glance->text[0] ? "; " : "", glance->text);
 	if (glance->kind == HANG_HANG && hang_timed_out(in))
 		cause_is(glance, in);

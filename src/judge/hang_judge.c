@@ -217,18 +217,16 @@ void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const 
 		hang_looked_at(&w);
 }
 
-void hang_glance(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
-		 struct hang_verdict *ret)
+void hang_glance(const struct hang_settings *s, uint64_t since_ns, const struct hang_case *c, struct hang_verdict *ret)
 {
 	/* how long it has stood is what the glance does not wait for */
 	struct hang_settings at_once = *s;
-	struct hang_work w = {.s = &at_once, .m = m, .c = c, .p = c->pulses, .v = ret};
+	struct hang_mind stands = {.since_ns = since_ns};
+	struct hang_work w = {.s = &at_once, .m = &stands, .c = c, .p = c->pulses, .v = ret};
 	*ret = (struct hang_verdict){.kind = HANG_NONE};
 	at_once.rule = HANG_RULE_EVIDENCE;
 	at_once.has_after = true;
 	at_once.after_ns = 0;
-	if (m->since_ns == 0 || m->shares_asked)
-		return;
 	judge_stand(&w, s);
 	if (!ret->benign)
 		hang_looked_at(&w);

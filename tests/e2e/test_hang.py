@@ -242,6 +242,15 @@ def test_what_was_seen_before_a_time_out_of_the_framework_is_in_the_report(vigil
     assert "Job.lock (hangs.py" in vigil("why", "last").out.decode()
 
 
+def test_a_time_out_that_comes_before_any_suspicion_and_that_nothing_tells_of(vigil):
+    """A step that is late is looked at, though nobody would call it suspicious."""
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--patience", 8.5), timeout=120)
+    assert result.status == 1 and not events(vigil, "suspected"), result
+    report = vigil.why()
+    assert (report["kind"], report["cause"]["id"], report["culprit_ranks"]) == ("error_exit", "missing_rank", [1]), report
+    assert {s["rank"] for s in report["stacks"]} == set(range(RANKS)), "the stacks of all ranks"
+
+
 def test_what_was_seen_before_a_watchdog_aborted_a_rank_is_in_the_report(vigil):
     result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", 15,
                                                             "--watchdog"), timeout=120)

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import pathlib
+import sys
 import time
 
 parser = argparse.ArgumentParser()
@@ -24,6 +25,12 @@ if args.ray_monitor:
 import ray  # noqa: E402  reads the environment
 
 MIB = 1 << 20
+
+
+def say(text):
+    """In one piece: Ray's own threads print into the same output."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 @ray.remote(num_cpus=1, max_retries=args.retries)
@@ -52,10 +59,10 @@ else:
 quiet = [steady.remote(args.folder, n) for n in range(args.steady)]
 leaking = leak.remote(args.folder, args.leak)
 try:
-    print(ray.get(leaking), flush=True)
+    say(ray.get(leaking))
 except ray.exceptions.WorkerCrashedError as e:
-    print("the driver was told:", type(e).__name__, flush=True)
+    say(f"the driver was told: {type(e).__name__}")
 (args.folder / "go").touch()
-print("\n".join(ray.get(quiet)), flush=True)
+say("\n".join(ray.get(quiet)))
 nodes = ray.nodes()  # asks the gcs, which must be alive
-print(json.dumps({"alive": [n["Alive"] for n in nodes]}), flush=True)
+say(json.dumps({"alive": [n["Alive"] for n in nodes]}))

@@ -429,7 +429,8 @@ def main():
     p.add_argument("--by", choices=("fork", "spawn", "itself"), help="how --spawn starts ranks: multiprocessing's ways, or Lightning's")
     p.add_argument("--set", action="append", default=[], help="N:NAME=VALUE for the Nth rank of --spawn; no value: unset")
     p.add_argument("--say", action="append", default=[], help="N:TEXT, printed by rank N before it meets the others")
-    p.add_argument("--ddp-timeout", type=float, help="seconds after which a rank that waits for the others fails")
+    p.add_argument("--ddp-timeout", "--patience", type=float, dest="ddp_timeout",
+                   help="seconds after which a rank that waits for the others fails; by the second name nobody knows it")
     p.add_argument("--watchdog", action="store_true", help="and does so as NCCL's watchdog does")
     p.add_argument("--quiet", action="store_true", help="print no steps")
     p.add_argument("--noise", action="store_true")

@@ -397,7 +397,7 @@ static void a_glance_names_who_is_missing_and_is_less_sure(void **state)
 	j->c.n_dumps = 1;
 	/* a minute after the end of its wait a verdict would be told; 5 s after it there is only this */
 	j->mind.since_ns = j->p.now_ns - 5 * NS_PER_S;
-	hang_glance(&s, &j->mind, &j->c, &j->v);
+	hang_glance(&s, j->mind.since_ns, &j->c, &j->v);
 	assert_string_equal(j->v.id, "missing_rank");
 	assert_true(j->v.confidence < CONFIDENCE_HIGH && j->v.n_groups == 2 && j->v.n_evidence >= 2);
 	assert_true(j->v.n_culprits == 1 && j->v.culprits[0] == 3);
@@ -423,7 +423,7 @@ static void a_time_out_in_a_suspicion_has_the_hang_as_its_cause(void **state)
 	struct jam *j = jam_new(8, 3);
 	struct incident *in = calloc(1, sizeof(*in));
 	j->c.n_dumps = 1;
-	hang_glance(&s, &j->mind, &j->c, &j->v);
+	hang_glance(&s, j->mind.since_ns, &j->c, &j->v);
 	ended_by(in, "RuntimeError: Timed out waiting 20000ms for recv operation to complete");
 	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
 	assert_string_equal(in->cause.id, "missing_rank");
@@ -432,7 +432,7 @@ static void a_time_out_in_a_suspicion_has_the_hang_as_its_cause(void **state)
 	assert_string_equal(in->summary,
 			    "rank 0 ended with a Python exception. It hung before: rank 3 held up the others (missing_rank).");
 	assert_string_equal(in->cause.advice[in->cause.n_advice - 1], "look at it");
-	assert_non_null(strstr(in->evidence[1].text, "9.0 s before its end it was suspected to hang: no step for 11 s"));
+	assert_non_null(strstr(in->evidence[1].text, "9.0 s before its end it stood still: no step for 11 s"));
 	free(in);
 	free(j);
 }
@@ -445,7 +445,7 @@ static void another_end_keeps_its_cause(void **state)
 	struct jam *j = jam_new(8, 3);
 	struct incident *in = calloc(1, sizeof(*in));
 	j->c.n_dumps = 1;
-	hang_glance(&s, &j->mind, &j->c, &j->v);
+	hang_glance(&s, j->mind.since_ns, &j->c, &j->v);
 	ended_by(in, "KeyError: 'lr'");
 	hang_ended(&j->v, "no step for 11 s", 9 * NS_PER_S, in);
 	assert_string_equal(in->cause.id, "python_exception");
@@ -462,14 +462,17 @@ static void another_end_keeps_its_cause(void **state)
 	free(j);
 }
 
-/* Two ranks step each second until the 60th one; suspected after so long. */
-static uint64_t suspected_after(const struct hang_settings *s, uint64_t timeout_ns, bool steps)
+/* Two ranks step each second until the 60th one; suspected after so long. Before that, a step is late. */
+static uint64_t suspected_after(const struct hang_settings *s, uint64_t timeout_ns, bool steps, uint64_t *ret_late_ns)
 {
+	struct hang_mind *m = calloc(1, sizeof(*m));
+	struct hang_step step;
 	struct pulses *p = calloc(1, sizeof(*p));
 	struct pulse_look *look = calloc(1, sizeof(*look));
 	char text[200];
 	uint64_t stands_ns = 0;
-	assert_true(p && look);
+	assert_true(p && look && m);
+	*ret_late_ns = 0;
 	look->now_ns = 1000 * NS_PER_S;
 	look->n = 2;
 	look->timeout_ns = timeout_ns;
@@ -487,9 +490,14 @@ static uint64_t suspected_after(const struct hang_settings *s, uint64_t timeout_
 			x->progress.last_step_ns = look->now_ns;
 		}
 		pulse_look_at(p, look);
+		hang_look(m, s, p, &step);
+		if (step.late && *ret_late_ns == 0)
+			*ret_late_ns = look->now_ns - 1060 * NS_PER_S;
+		assert_true(!step.late || (step.state == HANG_WELL && step.since_ns == 1060 * NS_PER_S));
 		if (hang_since(s, p, text, sizeof(text)) > 0)
 			stands_ns = look->now_ns - 1060 * NS_PER_S;
 	}
+	free(m);
 	free(look);
 	free(p);
 	return stands_ns;
@@ -499,14 +507,19 @@ static void a_short_time_out_of_the_framework_is_looked_at_in_time(void **state)
 {
 	(void)state;
 	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE}, given = {.has_after = true, .after_ns = 30 * NS_PER_S};
-	assert_int_equal(suspected_after(&s, 0, true), 10 * NS_PER_S);
-	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, true), 5 * NS_PER_S);
-	assert_int_equal(suspected_after(&s, 3 * NS_PER_S, true), 4 * NS_PER_S);
-	assert_int_equal(suspected_after(&s, 600 * NS_PER_S, true), 10 * NS_PER_S);
-	assert_int_equal(suspected_after(&s, 0, false), 18 * NS_PER_S);
-	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, false), 5 * NS_PER_S);
+	uint64_t late_ns;
+	assert_int_equal(suspected_after(&s, 0, true, &late_ns), 10 * NS_PER_S);
+	assert_int_equal(late_ns, 5 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, true, &late_ns), 5 * NS_PER_S);
+	assert_int_equal(late_ns, 3 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 3 * NS_PER_S, true, &late_ns), 4 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 600 * NS_PER_S, true, &late_ns), 10 * NS_PER_S);
+	assert_int_equal(suspected_after(&s, 0, false, &late_ns), 18 * NS_PER_S);
+	assert_int_equal(late_ns, 0);
+	assert_int_equal(suspected_after(&s, 15 * NS_PER_S, false, &late_ns), 5 * NS_PER_S);
 	/* who gives a time means it */
-	assert_int_equal(suspected_after(&given, 15 * NS_PER_S, true), 30 * NS_PER_S);
+	assert_int_equal(suspected_after(&given, 15 * NS_PER_S, true, &late_ns), 30 * NS_PER_S);
+	assert_int_equal(late_ns, 15 * NS_PER_S);
 }
 
 static void what_moves_while_evidence_is_gathered_is_no_hang(void **state)
