@@ -194,6 +194,16 @@ bool pm_peerish(const char *text)
 	return false;
 }
 
+bool pm_broken_pipe(const char *text)
+{
+	static const char *const words[] = {"ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "EOFError",
+					    "exited unexpectedly"};
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (strstr(text, words[w]))
+			return true;
+	return false;
+}
+
 static bool dataloader_verdict(struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "dataloader_killed");

@@ -306,23 +306,53 @@ static const struct signal_sent *worker_signal_find(const struct pm *p, const st
 	return NULL;
 }
 
+/* Shortly before the connection broke, and not from a process of the job's own: a program ends its workers itself, too. */
+static const struct signal_sent *kin_signal_find(const struct pm *p)
+{
+	const int64_t shortly_ms = 20000;
+	for (size_t n = p->d->n_signals; n-- > 0;) {
+		const struct signal_sent *s = &p->d->signals[n];
+		const struct death_kin *kin = pm_kin(p->d, s->target);
+		if (s->signal == SIGKILL && !s->from_kernel && s->target != p->d->pid && kin && strcmp(kin->role, "main") != 0 &&
+		    s->sender != p->d->pid && !pm_kin(p->d, s->sender) && s->time_unix_ms > 0 &&
+		    pm_time_fits(p->d, s->time_unix_ms, shortly_ms))
+			return s;
+	}
+	return NULL;
+}
+
+static void worker_killer_tell(struct pm *p, const struct signal_sent *s, enum confidence c)
+{
+	enum killer k = sender_killer(s->sender_comm);
+	pm_verdict(p, kind_of(k), k, "worker_signal_sent", c);
+	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+		       s->sender_command[0] ? ": " : "", s->sender_command);
+	sender_evidence(p, s, signame(s->signal));
+}
+
 bool pm_worker_sender(struct pm *p)
 {
-	const struct log_hint *h = pm_hint(p->d, "dataloader_killed");
-	const struct signal_sent *s = h && h->pid > 0 && !p->end.killed && p->end.failed ? worker_signal_find(p, h) : NULL;
+	const struct log_hint *h = pm_hint(p->d, "dataloader_killed"), *said = pm_hint(p->d, "python_traceback");
+	if (p->end.killed || !p->end.failed)
+		return false;
+	bool told = h && h->pid > 0, broke = !told && p->end.exited && said && pm_broken_pipe(said->text);
+	const struct signal_sent *s = told ? worker_signal_find(p, h) : broke ? kin_signal_find(p) : NULL;
 	if (!s)
 		return false;
 	char who[PM_WHO];
-	const char *name = signame(s->signal);
-	enum killer k = sender_killer(s->sender_comm);
-	pm_verdict(p, kind_of(k), k, "worker_signal_sent", CONFIDENCE_HIGH);
-	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
-		       s->sender_command[0] ? ": " : "", s->sender_command);
-	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended by %s, sent by %s (pid %d, uid %u).",
-		   pm_who(p->d, who), (int)h->pid, name ? name : "a signal", s->sender_comm, (int)s->sender,
-		   (unsigned)s->sender_uid);
-	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
-	sender_evidence(p, s, name);
+	const char *name = signame(s->signal) ? signame(s->signal) : "a signal";
+	worker_killer_tell(p, s, told ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	pm_who(p->d, who);
+	if (told) {
+		pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended by %s, sent by %s (pid %d, uid %u).", who,
+			   (int)s->target, name, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
+		pm_text(p, "The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
+	} else {
+		pm_summary(p, "%s failed after its worker (pid %d) had been ended by %s, sent by %s (pid %d, uid %u): %s.", who,
+			   (int)s->target, name, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid, said->text);
+		pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that the connection which broke was "
+			   "that worker's is likely.");
+	}
 	return true;
 }
 
