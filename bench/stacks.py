@@ -9,8 +9,8 @@ slowdown  how much longer a program with 160 threads takes for fixed work (--wor
           times a second, medians of --rounds pairs; "nobody" is a pair of the program alone: what differs less is not told apart
 first     how long until the first stack is printed, warm, and with the interpreter's file thrown out of the page cache
 kilohertz share of a core for 1,000 looks a second at one process, and for 1,000 wake-ups alone
-pause     how long a running thread stands still for one native stack, as the thread itself notices: as many of its longest
-          gaps as it was stopped times, beside as many of an equally long time without a profiler
+pause     how long a running thread stands still for one native stack, as the thread itself notices: the longest gap
+          in what it does while it is looked at. "nobody" looks at the clock only, which shows what the machine does by itself
 
 Prints one JSON object a measurement (appended to --out too) and a table. VIGIL=path of the binary. bench/peers.sh
 fetches the peers; who is not there is printed as not measured, with the reason.
@@ -304,35 +304,29 @@ def kilohertz(python, seconds):
         note(what="kilohertz", who="1,000 wake-ups alone", core_share=round(share, 4))
 
 
-def gaps(seconds, during):
-    """The gaps that a thread noticed meanwhile, the longest first, in us."""
-    program = subprocess.Popen([pathlib.Path(VIGIL).parents[2] / "bench/gaps"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               text=True)
+def gaps(seconds, how):
+    """The gaps that a thread noticed, and when somebody looked at it: ([(from, to)], [(from, to)]) in us."""
+    built = pathlib.Path(VIGIL).parents[2]
+    program = subprocess.Popen([built / "bench/gaps"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert program.stdout.readline() == "begun\n"
-    result = during(program.pid, seconds)
+    looks = subprocess.run([built / "tests/e2e/native/stacktool", "times", str(program.pid), str(program.pid), str(int(seconds * 100)), how],
+                           capture_output=True, text=True, check=True).stdout
     told, _ = program.communicate()
-    return [int(line) / 1000 for line in told.split()], result
+    felt = [tuple(map(int, line.split())) for line in told.split("\n") if line]
+    return ([(since / 1000, (since + ns) / 1000) for since, ns in felt],
+            [tuple(int(n) / 1000 for n in line.split()) for line in looks.split("\n") if line])
 
 
 def pause(seconds):
-    """Native stacks of one running thread, 100 times a second."""
-    def look(pid, seconds):
-        with tempfile.TemporaryDirectory() as folder:
-            out = pathlib.Path(folder, "out.json")
-            subprocess.run([VIGIL, "flame", str(pid), "--native", "--rate", "100", "-d", f"{seconds}s", "--json", "-o", out],
-                           check=True, capture_output=True)
-            return json.loads(out.read_text())["meta"]
-    quiet, _ = gaps(seconds, lambda pid, s: time.sleep(s))
-    felt, meta = gaps(seconds, look)
-    n = meta.get("pauses", 0)
-    if n == 0:
-        note(what="pause", who="vigil", not_measured="the thread was never stopped")
-        return
-    for who, them in (("nobody", quiet), ("vigil", felt)):
-        them = (them + [0] * n)[:n]
-        note(what="pause", who=who, stops=n if who == "vigil" else 0, p50_us=round(statistics.median(them), 1),
-             p90_us=round(them[n // 10], 1), longest_us=round(them[0], 1),
-             by_vigils_clock_p50_us=round(meta["pause_ns_median"] / 1000, 1) if who == "vigil" else "")
+    """Native stacks of one running thread, 100 times a second: the longest gap that a look fell into or ended in."""
+    for who, how in (("nobody", "watch"), ("vigil: caught", "catch"), ("vigil: stopped", "take")):
+        felt, looks = gaps(seconds, how)
+        lost = sorted(max((to - since for since, to in felt if since < end + 2 and to > begin - 2), default=0) for begin, end in looks)
+        if not lost:
+            note(what="pause", who=who, not_measured="it was never met")
+            continue
+        note(what="pause", who=who, looks=int(seconds * 100), met=len(lost), p50_us=round(statistics.median(lost), 1),
+             p90_us=round(lost[len(lost) * 9 // 10], 1), p99_us=round(lost[len(lost) * 99 // 100], 1))
 
 
 def table():

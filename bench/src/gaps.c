@@ -1,20 +1,21 @@
 /*
  * gaps: a thread that does nothing but look at the clock, below some frames of its own, until its standard input ends. Each
  * look that comes late is a time during which the thread did not run: a profiler's pause as the program feels it, or
- * the machine's own doing. Prints the longest ones, in ns, one a line, the longest first.
+ * the machine's own doing. Prints when each began and how long it was, in ns of CLOCK_MONOTONIC, one a line.
  */
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
-#define KEPT 65536
+#define KEPT 262144
 #define FRAMES 30
 #define LEAST_NS 2000
 #define ASK_EVERY 100000 /* looks */
 
-static uint32_t gap[KEPT];
+static struct {
+	uint64_t since_ns, ns;
+} gap[KEPT];
 static size_t n_gaps;
 
 static uint64_t now_ns(void)
@@ -37,8 +38,10 @@ static void look(void)
 		uint64_t last = now_ns();
 		for (int i = 0; i < ASK_EVERY; i++) {
 			uint64_t now = now_ns();
-			if (now - last >= LEAST_NS && n_gaps < KEPT)
-				gap[n_gaps++] = (uint32_t)(now - last > UINT32_MAX ? UINT32_MAX : now - last);
+			if (now - last >= LEAST_NS && n_gaps < KEPT) {
+				gap[n_gaps].since_ns = last;
+				gap[n_gaps++].ns = now - last;
+			}
 			last = now;
 		}
 	}
@@ -54,19 +57,12 @@ static __attribute__((noinline)) int below(int frames)
 	return frames;
 }
 
-static int longest_first(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
 int main(void)
 {
 	printf("begun\n");
 	(void)fflush(stdout);
 	(void)below(FRAMES);
-	qsort(gap, n_gaps, sizeof(gap[0]), longest_first);
 	for (size_t i = 0; i < n_gaps; i++)
-		printf("%u\n", gap[i]);
+		printf("%llu %llu\n", (unsigned long long)gap[i].since_ns, (unsigned long long)gap[i].ns);
 	return 0;
 }

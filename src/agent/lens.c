@@ -24,6 +24,8 @@
 #define JOIN_TRIES 8
 #define LIST_TRIES 8
 #define NAMES_AGAIN_NS NS_PER_S
+/* A thread that was stopped while the interpreter changes its chain of frames shows none: at another instant it does. */
+#define STOP_TRIES 3
 
 /* The room one merge needs; one for the program, because looks are taken one after the other. */
 struct desk {
@@ -512,6 +514,45 @@ static int look_from_outside(struct lens *l, pid_t tid, const struct pythread *t
 	return r;
 }
 
+struct caught {
+	struct lens *lens;
+	pid_t tid;
+};
+
+static int catch(void *ctx, const struct iovec *from, size_t n_from, void *into, size_t *ret_bytes)
+{
+	const struct caught *c = ctx;
+	struct lens *l = c->lens;
+	int r = stopper_catch(l->stopper, l->want.instant, c->tid, from, n_from, into, ret_bytes, &desk.regs, &desk.stack);
+	return r == 0 || r == WORLD_GONE ? r : PYSTACK_AWAY;
+}
+
+/* 0: all that there is of it is there. Of several interpreters the list of threads belongs to the instant: not so. */
+static int look_caught(struct lens *l, pid_t tid, const struct pythread *thread, struct lens_look *ret)
+{
+	struct caught c = {l, tid};
+	const struct pystack_camera camera = {catch, &c};
+	size_t none;
+	bool python = thread && l->stacks;
+	if (!l->want.instant || (python && l->has_interps))
+		return STOPPER_RUNNING;
+	int r = python ? pystacks_read_by(l->stacks, thread, &camera, &ret->python) : catch(&c, NULL, 0, NULL, &none);
+	if (r) {
+		ret->python.n = 0;
+		ret->has_python = false;
+		return r == WORLD_GONE ? r : STOPPER_RUNNING;
+	}
+	if (python) {
+		ret->part[0] = (struct lens_part){ret->python.n, thread->interp_id};
+		ret->n_parts = 1;
+		ret->has_python = true;
+		ret->python_result = 0;
+	}
+	native_unwind(l->native, &desk.regs, &desk.stack, &desk.trace);
+	ret->native = &desk.trace;
+	return 0;
+}
+
 static int look_stopped(struct lens *l, pid_t tid, const struct pythread *thread, uint64_t patience_us,
 			struct lens_look *ret)
 {
@@ -529,6 +570,20 @@ static int look_stopped(struct lens *l, pid_t tid, const struct pythread *thread
 	return r;
 }
 
+/* Caught where that can be done, else stopped. */
+static int look_running(struct lens *l, pid_t tid, const struct pythread *thread, struct lens_look *ret)
+{
+	int r = STOPPER_RUNNING;
+	for (int try = 0; try < STOP_TRIES; try++) {
+		r = look_caught(l, tid, thread, ret);
+		if (r == STOPPER_RUNNING)
+			r = look_stopped(l, tid, thread, l->patience_us, ret);
+		if (r || ret->python_result != PYSTACK_TORN)
+			break;
+	}
+	return r;
+}
+
 /* Registers, stack and Python frames of the same instant. */
 static int look_native(struct lens *l, pid_t tid, const struct pythread *thread, enum lens_still still,
 		       struct lens_look *ret)
@@ -539,9 +594,11 @@ static int look_native(struct lens *l, pid_t tid, const struct pythread *thread,
 	bool whole = waits == 0 && (desk.trace.end == UNWIND_COMPLETE || desk.trace.end == UNWIND_TOO_DEEP);
 	if (whole || still == LENS_FROZEN || (waits == 0 && still == LENS_TOUCHY))
 		return waits;
-	int r = look_stopped(l, tid, thread, waits == 0 && !l->want.patient ? STOP_WAITING_US : l->patience_us, ret);
+	if (waits != 0)
+		return look_running(l, tid, thread, ret);
+	int r = look_stopped(l, tid, thread, l->want.patient ? l->patience_us : STOP_WAITING_US, ret);
 	/* What was seen from outside is less, but something. */
-	return waits == 0 && r != WORLD_GONE ? 0 : r;
+	return r == WORLD_GONE ? r : 0;
 }
 
 bool lens_is_incomplete(const struct lens_look *look)

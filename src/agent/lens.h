@@ -16,6 +16,7 @@
 struct lens_want {
 	struct natives *natives; /* for native frames; NULL: Python only */
 	bool native_without_python; /* native frames only when there is no Python to show */
+	struct instant *instant; /* to catch threads that run; borrowed, may be NULL: they are stopped */
 	bool patient; /* a thread that gets no processor is waited for longer: there is one look only */
 };
 

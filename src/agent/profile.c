@@ -22,6 +22,7 @@ struct recording {
 	const struct world *w;
 	const struct profile_want *want;
 	struct natives *natives;
+	struct instant *instant;
 	struct tasks tasks;
 	struct track **track;
 	size_t n, cap;
@@ -84,6 +85,7 @@ static void recording_done(struct recording *r)
 	free(r->spawned);
 	tasks_done(&r->tasks);
 	r->natives = natives_free(r->natives);
+	r->instant = instant_free(r->instant);
 	r->set = stackset_free(r->set);
 }
 
@@ -119,7 +121,8 @@ static int refuse(struct recording *r, pid_t pid, const struct fault *f)
 static int member_add(struct recording *r, const struct member *m)
 {
 	struct fault f = {.text = ""};
-	const struct lens_want want = {.natives = r->natives, .native_without_python = !r->want->native};
+	const struct lens_want want = {
+		.natives = r->natives, .native_without_python = !r->want->native, .instant = r->instant};
 	struct track *t = track_of(r, m->task->pid, m->task->start_ticks);
 	if (t) {
 		t->seen = true;
@@ -344,6 +347,7 @@ static void meta_fill(struct recording *r)
 	m->native_missing = r->tally.native_missing;
 	m->incomplete = r->tally.incomplete;
 	m->pauses = r->pauses.stops;
+	m->pauses_caught = r->pauses.caught;
 	m->pause_ns_max = r->pauses.pause_ns_max;
 	m->pause_ns_sum = r->pauses.pause_ns_sum;
 	m->pause_ns_median = stopper_median_ns(&r->pauses);
@@ -357,9 +361,10 @@ int profile_record(const struct world *w, const struct profile_want *want, struc
 	cleanup(recording_done) struct recording r = {.w = w, .want = want, .random = w->mono_ns() | 1};
 	r.set = stackset_new();
 	r.natives = natives_new();
+	r.instant = instant_new(w);
 	r.family = calloc(1, sizeof(*r.family));
 	r.spawned = spawnranks_new();
-	int e = r.set && r.natives ? tasks_init(&r.tasks, PROFILE_TASKS, -1) : -ENOMEM;
+	int e = r.set && r.natives && r.instant ? tasks_init(&r.tasks, PROFILE_TASKS, -1) : -ENOMEM;
 	if (e == 0) {
 		stackset_meta(r.set)->start_unix_ms = w->unix_ms();
 		r.begin_ns = w->mono_ns();

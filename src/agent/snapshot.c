@@ -233,7 +233,10 @@ static int threads_fill(struct snap *s, struct lens *l, struct dump_process *p)
 static int process_open(struct snap *s, struct dump_process *p, struct lens **ret)
 {
 	struct lens_want want = {
-		.natives = s->natives, .native_without_python = !s->want->native, .patient = s->want->budget_ns == 0};
+		.natives = s->natives,
+		.native_without_python = !s->want->native,
+		.instant = s->want->instant,
+		.patient = s->want->budget_ns == 0};
 	struct fault f = {.text = ""};
 	*ret = s->want->warm ? warmlens_take(s->want->warm, s->w, p->pid) : NULL;
 	if (*ret)

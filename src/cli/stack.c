@@ -78,9 +78,11 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		.root = s->pid,
 		.group = s->is_job ? s->job.cgroup : NULL,
 	};
+	cleanup(instant_freep) struct instant *instant = instant_new(w);
 	const struct snapshot_want want = {
 		.members = &members,
 		.native = o->native,
+		.instant = instant,
 		.lines = true,
 		.locals = o->locals,
 		.stop = &stop,

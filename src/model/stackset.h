@@ -56,6 +56,7 @@ struct stackset_meta {
 	uint64_t native_missing; /* --native: the thread did not stop in time; its Python frames are there */
 	uint64_t incomplete; /* native frames further out were not found */
 	uint64_t pause_ns_max, pause_ns_median, pause_ns_sum, pauses; /* median 0: not known */
+	uint64_t pauses_caught; /* of the pauses: interrupted for as long as the copying took, not stopped */
 	uint64_t shortened; /* kept up to a frame that stood; frames further in came or went while they were read */
 	bool has_wrong_ratio;
 	double moved_ratio; /* share of those kept in which the thread was seen to move while it was read */

@@ -65,6 +65,7 @@ static void merge_meta(struct stackset_meta *m, const struct stackset_meta *add)
 	m->pause_ns_median = MAX(m->pause_ns_median, add->pause_ns_median); /* half of both are not longer */
 	m->pause_ns_sum += add->pause_ns_sum;
 	m->pauses += add->pauses;
+	m->pauses_caught += add->pauses_caught;
 	m->native |= add->native;
 	if (!m->missing[0])
 		TEXT_COPY(m->missing, add->missing);

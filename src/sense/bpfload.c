@@ -11,6 +11,7 @@
 /* The generated headers write __attribute__((unused)), which base.h has a shorter word for. */
 #pragma push_macro("unused")
 #undef unused
+#include "instant.skel.h"
 #include "sigwatch.skel.h"
 #include "taskiter.skel.h"
 #pragma pop_macro("unused")
@@ -136,4 +137,35 @@ int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size
 	(void)libbpf_set_print(no_talk);
 	int r = sigwatch_load(below, ret);
 	return r < 0 ? condition_of(r, "seeing who sends signals", why, cap) : 0;
+}
+
+static void instant_skel_freep(struct instant_bpf **skel)
+{
+	instant_bpf__destroy(*skel);
+}
+
+static int instant_load(struct bpf_instant_fds *ret)
+{
+	cleanup(closep) int prog_fd = -1;
+	int map_fd = -1;
+	cleanup(instant_skel_freep) struct instant_bpf *skel = instant_bpf__open();
+	if (!skel)
+		return -errno;
+	int r = instant_bpf__load(skel);
+	if (r == 0)
+		r = fd_keep(bpf_program__fd(skel->progs.instant), &prog_fd);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.desk), &map_fd);
+	if (r < 0)
+		return r;
+	*ret = (struct bpf_instant_fds){.prog_fd = take_fd(&prog_fd), .map_fd = map_fd};
+	return 0;
+}
+
+int bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	int r = instant_load(ret);
+	return r < 0 ? condition_of(r, "looking at threads that run without stopping them", why, cap) : 0;
 }

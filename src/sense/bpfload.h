@@ -1,10 +1,10 @@
 /*
- * Puts vigil's two BPF programs into the kernel and hands out plain
+ * Puts vigil's BPF programs into the kernel and hands out plain
  * descriptors. The only user of libbpf: what reads from the descriptors
- * (sense/tasks, sense/sigwatch) goes without it, in any process they are
+ * (sense/tasks, sense/sigwatch, sense/native/instant) goes without it, in any process they are
  * handed to. A program stays in the kernel as long as its link is open.
  *
- * Needs Linux 5.8 with BTF, and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN).
+ * Needs Linux 5.8 with BTF (an instant 5.17), and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN).
  * Built without BPF the same functions answer WORLD_ABSENT.
  *
  * Conditions: WORLD_ABSENT (this kernel or this build cannot), WORLD_DENIED
@@ -29,3 +29,11 @@ struct bpf_sigwatch_fds {
  * the caller's, close-on-exec.
  */
 int must_check bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap);
+
+struct bpf_instant_fds {
+	int prog_fd; /* for BPF_PROG_TEST_RUN on a processor; the program is not attached to anything */
+	int map_fd; /* to be mapped: one struct bpf_instant */
+};
+
+/* What takes an instant of a thread (native/instant.h). Both descriptors are the caller's, close-on-exec. */
+int must_check bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap);

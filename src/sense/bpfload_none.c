@@ -21,3 +21,9 @@ int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size
 	(void)ret;
 	return absent(why, cap);
 }
+
+int bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap)
+{
+	(void)ret;
+	return absent(why, cap);
+}

@@ -113,6 +113,24 @@ int proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret)
 	return r != 0 ? r : proc_stat_parse((struct span){text, len}, ret);
 }
 
+int proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *ret)
+{
+	char path[64], text[PROC_TEXT_MAX];
+	size_t len;
+	struct proc_stat st;
+	struct span rest;
+	uint64_t processor;
+	TEXT_FORMAT(path, "%d/task/%d/stat", pid, tid);
+	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
+	if (r < 0)
+		return world_condition(r);
+	/* behind 35 words that are of no use here */
+	if (stat_head_parse((struct span){text, len}, &st, &rest) < 0 || words_u64(&rest, 35, &processor) < 0)
+		return -EBADMSG;
+	*ret = (uint32_t)MIN(processor, (uint64_t)UINT32_MAX);
+	return 0;
+}
+
 static bool thread_lives(int task_fd, const char *name)
 {
 	char path[32], text[PROC_TEXT_MAX];

@@ -42,6 +42,8 @@ static inline bool proc_is_over(const struct proc_stat *s)
 pid_t proc_living_thread(const struct world *w, pid_t pid);
 int must_check proc_stat_parse(struct span text, struct proc_stat *ret);
 int must_check proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret);
+/* The processor that a thread runs on, or last did. WORLD_GONE. */
+int must_check proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *ret);
 
 /* IO of the process, its ended threads and the children it waited for; reading it takes the rights of a tracer. */
 struct proc_io {

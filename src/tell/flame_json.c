@@ -70,6 +70,7 @@ void flame_put_meta(struct sink *k, const struct stackset_meta *m)
 	put_u64_if(k, "native_missing", m->native_missing);
 	put_u64_if(k, "incomplete", m->incomplete);
 	put_u64_if(k, "pauses", m->pauses);
+	put_u64_if(k, "pauses_caught", m->pauses_caught);
 	put_u64_if(k, "pause_ns_max", m->pause_ns_max);
 	put_u64_if(k, "pause_ns_median", m->pause_ns_median);
 	put_u64_if(k, "pause_ns_sum", m->pause_ns_sum);

@@ -49,9 +49,12 @@ void flame_summary(const struct stackset *s, FILE *to)
 			      "tell its caller\n",
 			      (unsigned long long)m->incomplete);
 	if (m->pauses > 0)
-		(void)fprintf(to, "threads were paused %llu times: half of them at most %s, all at most %s, %s in all\n",
-			      (unsigned long long)m->pauses, duration_format(m->pause_ns_median, c),
-			      duration_format(m->pause_ns_max, a), duration_format(m->pause_ns_sum, b));
+		(void)fprintf(to,
+			      "threads were paused %llu times, %llu of them without being stopped: half of them at most %s, all at "
+			      "most %s, %s in all\n",
+			      (unsigned long long)m->pauses, (unsigned long long)m->pauses_caught,
+			      duration_format(m->pause_ns_median, c), duration_format(m->pause_ns_max, a),
+			      duration_format(m->pause_ns_sum, b));
 	else if (m->rate_hz > 0)
 		(void)fputs("nothing was paused\n", to);
 }

@@ -143,8 +143,8 @@ def wrong(frames):
     return bool(frames) and frames[0] != "<module>" and "_bootstrap" not in frames[0]
 
 
-def recorded(vigil, oracle, folder):
-    result = vigil("flame", oracle.process.pid, "-d", 1, "--rate", 1000, "--idle", "--functions", "-o", folder / "x.json")
+def recorded(vigil, oracle, folder, *how):
+    result = vigil("flame", oracle.process.pid, "-d", 1, "--rate", 1000, "--idle", "--functions", *how, "-o", folder / "x.json")
     assert result.status == 0, result
     recording = json.loads((folder / "x.json").read_text())
     folded = vigil("flame", folder / "x.json", "--idle", "--functions", "--format", "folded")
@@ -152,7 +152,7 @@ def recorded(vigil, oracle, folder):
     total = bad = 0
     for line in folded.out.decode().splitlines():
         stack, _, weight = line.rpartition(" ")
-        names = [frame.rpartition(" (")[0] or frame for frame in stack.split(";")]
+        names = [frame.rpartition(" (")[0] or frame for frame in stack.split(";") if not (how and frame.endswith("]"))]
         total += int(weight)
         bad += int(weight) * wrong([n for n in names if not n.startswith("[")])
     return recording["meta"], bad / total, result.text
@@ -166,6 +166,15 @@ def test_the_printed_share_of_wrong_stacks_is_no_less_than_the_truth_and_small(v
     # So few looks, mostly just after waking up on a crowded machine, prove no half of a percent: the test above does.
     assert meta["dropped"] <= 0.05 * (meta["samples"] + meta["dropped"]), meta
     assert "dropped (" in said and "wrong (put together of two moments): at most" in said, said
+
+
+@pytest.mark.parametrize("kind", ("colour", "generators", "callbacks"))
+@pytest.mark.parametrize("python", PYTHONS, ids=str)
+def test_with_native_frames_no_stack_is_of_two_moments(vigil, oracle, tmp_path, python, kind):
+    """The thread stands while both are read: interrupted for it, or stopped."""
+    meta, truth, _ = recorded(vigil, oracle(python, kind), tmp_path, "--native")
+    assert truth == 0 and meta["pauses"] > 0, (truth, meta)
+    assert meta["dropped"] <= 0.005 * (meta["samples"] + meta["dropped"]) + 1, meta
 
 
 @pytest.mark.parametrize("python", PYTHONS, ids=str)

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -136,6 +137,54 @@ def test_a_running_thread_is_stopped_and_its_stack_is_whole(target, look, args):
     for _ in range(50):
         end, names = once()
         assert (end, known(names)) == ("complete", PROGRAMS[args])
+
+
+def caught(once):
+    """Its next stack that was taken while it ran: it has no processor at every moment, least of all while we have it."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        end, names = once()
+        if end != RUNNING:
+            return end, names
+        time.sleep(0.0002)
+    pytest.fail("the thread was never met on its processor")
+
+
+@pytest.fixture(scope="module")
+def catching(native):
+    """Skips where nobody can be caught."""
+    program = Target([native / "stacktarget_dynamic", "chain", 64, "busy"])
+    tool = subprocess.Popen([native / "stacktool", "stack", str(program.process.pid), str(program.tids[-1]), "catch"],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    deadline, answer = time.monotonic() + 10, "failed"
+    while answer.startswith("failed") and time.monotonic() < deadline:
+        time.sleep(0.001)
+        tool.stdin.write("\n")
+        tool.stdin.flush()
+        answer = tool.stdout.readline()
+    tool.communicate()
+    program.end()
+    if answer.startswith("failed"):
+        pytest.skip("no thread can be caught while it runs: it takes CAP_BPF, CAP_PERFMON, Linux 5.17 with BTF, x86_64")
+
+
+@pytest.mark.parametrize("args", PROGRAMS, ids=lambda a: a[0])
+def test_a_running_thread_is_caught_without_being_stopped(target, look, catching, args):
+    program = target("dynamic", *args, *([64] if len(args) == 1 else []), "busy")
+    once = look(program, "catch")
+    wait_for(lambda: known(caught(once)[1]) == PROGRAMS[args], what="the loop to begin")
+    for _ in range(50):
+        end, names = caught(once)
+        assert (end, known(names)) == ("complete", PROGRAMS[args])
+
+
+def test_every_instruction_of_libc_has_a_way_out_of_an_instant_too(target, look, catching):
+    program = target("dynamic", "working")
+    once = look(program, "catch")
+    for _ in range(1000):
+        end, names = caught(once)
+        assert end == "complete", names
+        assert [n for n in known(names) if n != "stand"][-3:] == ["working", "work_b", "work_a"]
 
 
 def test_a_stripped_program_without_section_table_is_unwound_by_its_segments(target, look, native, tmp_path):

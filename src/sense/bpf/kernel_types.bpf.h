@@ -23,7 +23,12 @@ typedef _Bool bool;
 #define NULL ((void *)0)
 #define PF_KTHREAD 0x00200000
 
-enum bpf_map_type { BPF_MAP_TYPE_RINGBUF = 27 };
+enum bpf_map_type { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27 };
+enum { BPF_F_MMAPABLE = 1 << 10 };
+
+struct bpf_pidns_info {
+	__u32 pid, tgid;
+};
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -15,12 +15,15 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "sense/proc.h"
 
 /* Room for `during`; a default stack would be locked whole in a process that locks its memory. */
 #define THREAD_STACK_BYTES (512 * 1024)
 /* How long the kernel may take to end our thread and with it the tracing. */
 #define LET_GO_NS (20 * NS_PER_MS)
 #define SPIN_NS (50 * NS_PER_US)
+/* Who has been given its processor back by us is on it in so long, or somebody else is. */
+#define ASIDE_NS (100 * NS_PER_US)
 /* New threads have new stacks; reading the mappings of a large process takes a millisecond. */
 #define MAPS_AGAIN_NS (100 * NS_PER_MS)
 
@@ -46,6 +49,14 @@ struct take_job {
 	int result;
 };
 
+/* Where a thread was met last: it often still is. */
+struct haunt {
+	pid_t tid;
+	uint32_t processor;
+	uint64_t stack_lo, stack_end;
+};
+#define HAUNTS 64
+
 struct stopper {
 	const struct world *world; /* borrowed */
 	pid_t pid;
@@ -62,6 +73,7 @@ struct stopper {
 	struct maps maps; /* to know where stacks end; may be old */
 	bool maps_lack; /* a stack was in none of them */
 	uint64_t maps_again_ns;
+	struct haunt haunt[HAUNTS]; /* by tid */
 };
 
 /* --- what both ways share --- */
@@ -221,15 +233,15 @@ void stopper_stats_add(struct stopper_stats *to, const struct stopper_stats *s)
 {
 	to->stops += s->stops;
 	to->stuck += s->stuck;
+	to->caught += s->caught;
 	to->pause_ns_sum += s->pause_ns_sum;
 	to->pause_ns_max = MAX(to->pause_ns_max, s->pause_ns_max);
 	for (unsigned i = 0; i < STOPPER_CLASSES; i++)
 		to->lengths[i] += s->lengths[i];
 }
 
-static void pause_count(struct stopper *s, uint64_t since_ns)
+static void pause_count(struct stopper *s, uint64_t ns)
 {
-	uint64_t ns = clock_mono_ns() - since_ns;
 	s->stats.lengths[class_of(ns)]++;
 	s->stats.stops++;
 	s->stats.pause_ns_sum += ns;
@@ -278,7 +290,7 @@ static int job_do(struct stopper *s, struct take_job *job)
 	if (r == 0 && job->during)
 		job->during(job->ctx);
 	let_go(job->tid, info.si_status);
-	pause_count(s, start_ns);
+	pause_count(s, clock_mono_ns() - start_ns);
 	return r;
 }
 
@@ -402,6 +414,58 @@ int stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwi
 		return WORLD_GONE;
 	s->stats.stuck += job.result == STOPPER_STUCK;
 	return job.result;
+}
+
+/* --- without stopping, while it runs --- */
+
+static struct haunt *haunt_of(struct stopper *s, pid_t tid)
+{
+	struct haunt *h = &s->haunt[(uint32_t)tid % HAUNTS];
+	if (h->tid != tid)
+		*h = (struct haunt){.tid = tid, .processor = UINT32_MAX};
+	return h;
+}
+
+int stopper_catch(struct stopper *s, struct instant *in, pid_t tid, const struct iovec *from, size_t n_from,
+		  void *into, size_t *ret_bytes, struct unwind_regs *ret_regs, struct unwind_stack *ret_stack)
+{
+	struct haunt *h = haunt_of(s, tid);
+	struct instant_want want = {.pid = s->pid,
+				    .tid = tid,
+				    .processor = h->processor,
+				    .stack_lo = h->stack_lo,
+				    .stack_end = h->stack_end,
+				    .from = from,
+				    .n_from = n_from,
+				    .into = into};
+	struct instant_seen seen = {.regs = ret_regs, .stack = ret_stack};
+	int r = h->processor == UINT32_MAX ? INSTANT_ELSEWHERE : instant_take(in, &want, &seen);
+	if (r == INSTANT_ELSEWHERE) {
+		int e = proc_processor_read(s->world, s->pid, tid, &h->processor);
+		if (e)
+			return e == WORLD_GONE ? e : STOPPER_RUNNING;
+		want.processor = h->processor;
+		r = instant_take(in, &want, &seen);
+	}
+	if (r == INSTANT_ELSEWHERE && instant_step_aside(in, want.processor)) {
+		uint64_t end_ns = clock_mono_ns() + ASIDE_NS;
+		while (r == INSTANT_ELSEWHERE && clock_mono_ns() < end_ns)
+			r = instant_take(in, &want, &seen);
+	}
+	if (r)
+		return STOPPER_RUNNING;
+	s->stats.caught++;
+	pause_count(s, seen.pause_ns);
+	uint64_t sp = ret_regs->reg[REG_SP];
+	if (sp < h->stack_lo || sp >= h->stack_end) {
+		const struct map_row *row = maps_find(&s->maps, sp);
+		s->maps_lack |= !row;
+		h->stack_lo = row ? row->start : 0;
+		h->stack_end = row ? row->end : 0;
+		maps_renew(s);
+	}
+	*ret_bytes = seen.n_bytes;
+	return 0;
 }
 
 struct stopper *stopper_new(const struct world *w, pid_t pid, struct remote *r)

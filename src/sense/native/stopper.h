@@ -1,10 +1,13 @@
 /*
- * Registers of one thread and a copy of its stack, in two ways.
+ * Registers of one thread and a copy of its stack, in three ways.
  *
  * stopper_blocked looks at a thread that waits in the kernel, as most do,
  * without touching it: what /proc/PID/task/TID/syscall tells. It also works on
  * threads that cannot be stopped: frozen (cgroup freezer), in D state, traced
  * by somebody else.
+ *
+ * stopper_catch interrupts a thread that runs for as long as the copying
+ * takes, where that is permitted (native/instant.h).
  *
  * stopper_take stops the thread for some microseconds: ptrace(2) SEIZE,
  * INTERRUPT, copy, DETACH. Never SIGSTOP, never PTRACE_ATTACH, never all
@@ -14,7 +17,7 @@
  * delivered; a group stop (SIGSTOP by somebody) stays one. What cannot be
  * avoided: a few system calls (epoll_wait, recv with a timeout, semop:
  * signal(7)) return EINTR to the program when they are interrupted in this way.
- * So for threads that wait try stopper_blocked first.
+ * So for threads that wait try stopper_blocked first, for those that run stopper_catch.
  *
  * ptrace belongs to a thread: the stopper has one of its own. It waits without
  * burning time, and when a thread does not stop within the deadline, the
@@ -28,7 +31,7 @@
 
 #include <sys/types.h>
 
-#include "sense/native/unwind.h"
+#include "sense/native/instant.h"
 
 enum {
 	STOPPER_BUSY = 40, /* somebody else traces it (gdb, strace, another vigil) */
@@ -57,6 +60,14 @@ static inline void stopper_freep(struct stopper **s)
 int must_check stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwind_regs *ret_regs,
 			    struct unwind_stack *ret_stack, void (*during)(void *ctx), void *ctx);
 /*
+ * The same of a thread that runs now, with further pieces of its memory of the same instant (n_from 0: none), without
+ * stopping it. *ret_bytes: of the pieces, as remote_readv tells it; a page of them that was never used is zero. STOPPER_RUNNING: it could not be caught, for now
+ * or at all. WORLD_GONE.
+ */
+int must_check stopper_catch(struct stopper *s, struct instant *in, pid_t tid, const struct iovec *from, size_t n_from,
+			     void *into, size_t *ret_bytes, struct unwind_regs *ret_regs,
+			     struct unwind_stack *ret_stack);
+/*
  * The same of a thread that waits, without stopping it: only the program
  * counter, the stack pointer and arguments are known, which is enough for most stacks
  * (native_unwind ends with UNWIND_NO_INFO where it is not). Both were the same
@@ -74,7 +85,9 @@ bool stopper_would_fail(int64_t syscall);
 #define STOPPER_CLASSES 132
 
 struct stopper_stats {
-	uint64_t stops, pause_ns_sum, pause_ns_max; /* from PTRACE_INTERRUPT until it was let go, as we see it */
+	/* From PTRACE_INTERRUPT until it was let go, as we see it; of those that were caught what the copying took. */
+	uint64_t stops, pause_ns_sum, pause_ns_max;
+	uint64_t caught; /* of the stops, by stopper_catch */
 	uint64_t stuck;
 	uint32_t lengths[STOPPER_CLASSES];
 };

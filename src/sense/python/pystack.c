@@ -11,6 +11,8 @@
 #define TRIES_LEAST 16
 #define TRIES_MOST 250
 #define TRIES_NS (1500 * NS_PER_US)
+/* Each one interrupts the thread. */
+#define TRIES_BY_CAMERA 3
 /* From this try on a stack that is proved only in its outer part is taken for what it is: that of an earlier instant. */
 #define TRIES_WHOLE 2
 /* After a stack that had changed while it was read, so many samples are copied as a whole, and three times. */
@@ -512,4 +514,30 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 	s->stats.samples++;
 	s->stats.dropped++;
 	return PYSTACK_TORN;
+}
+
+int pystacks_read_by(struct pystacks *s, const struct pythread *t, const struct pystack_camera *by, struct pystack *ret)
+{
+	struct plan *p;
+	if (!s->usable)
+		return REMOTE_FAULT;
+	int e = plan_of(s, t->tstate, &p);
+	if (e)
+		return e;
+	p->round++;
+	s->camera = by;
+	for (unsigned try = 0; e == 0 && try < TRIES_BY_CAMERA; try++) {
+		e = read_once(s, p, TRIES_WHOLE, true, ret);
+		if (e == 0)
+			break;
+		stood_note(p, false);
+		if (e == WALK_TORN || e == WALK_UNKNOWN || e == PICTURE_SHORT)
+			e = try + 1 < TRIES_BY_CAMERA ? 0 : PYSTACK_TORN;
+	}
+	s->camera = NULL;
+	if (e)
+		return e;
+	s->stats.samples++;
+	still_end(p, false, true, ret);
+	return 0;
 }

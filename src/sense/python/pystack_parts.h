@@ -139,8 +139,8 @@ struct pystacks {
 	const struct pyrt *rt;
 	struct remote *r;
 	struct pycodes *codes;
+	const struct pystack_camera *camera; /* takes the pictures; NULL: they are read */
 	struct pystack_stats stats;
-
 	/* Ranges of the structures that are looked at. */
 	uint32_t thread_lo, thread_hi, listed_lo, listed_hi, frame_lo, frame_hi;
 	uint32_t gil_lo, gil_bytes; /* of the GIL's state; 0 bytes: the thread state says it, or there is none */

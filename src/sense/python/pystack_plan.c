@@ -453,6 +453,14 @@ static int plan_correct(const struct pystacks *s, struct plan *p, size_t got)
 	return PICTURE_SHORT;
 }
 
+static size_t picture_bytes(const struct plan *p, size_t n_from)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < n_from; i++)
+		sum += p->from[i].iov_len;
+	return sum;
+}
+
 static int pieces_read(struct pystacks *s, struct plan *p)
 {
 	if (p->bytes > s->picture_cap) {
@@ -464,6 +472,10 @@ static int pieces_read(struct pystacks *s, struct plan *p)
 		s->picture_cap = cap;
 	}
 	size_t done = 0, n_from = p->n_from - (s->mark_addr && !s->mark_open);
+	if (s->camera) {
+		int e = s->camera->copy(s->camera->ctx, p->from, n_from, s->picture, &done);
+		return e || done == picture_bytes(p, n_from) ? e : plan_correct(s, p, done);
+	}
 	for (size_t i = 0; i < n_from;) {
 		size_t n = MIN(n_from - i, (size_t)IOV_MAX), want = 0, got = 0;
 		for (size_t k = 0; k < n; k++)

@@ -2,7 +2,9 @@
  * What the tests of native stacks ask: the rows of a file's call frame
  * information, the stack of a thread, and what taking it costs.
  *   rows FILE            addresses on stdin, a row for each on stdout
- *   stack PID TID HOW    HOW: take, blocked; once for each line on stdin
+ *   stack PID TID HOW    HOW: take, blocked, catch; once for each line on stdin
+ *   times PID TID N HOW  N times, 10 ms apart: when each began and ended, in ns of CLOCK_MONOTONIC. HOW also: watch,
+ *                        which does nothing
  *   rate PID TIDS N HOW  N rounds over the comma-separated threads: costs
  */
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 static struct unwind_regs regs;
 static struct unwind_stack stack;
 static struct unwind_trace trace;
+static struct instant *instant;
 
 static void rule_print(const struct eh_rule *r)
 {
@@ -83,6 +86,9 @@ static int sample(struct stopper *s, const struct world *w, struct remote *r, pi
 {
 	if (strcmp(how, "blocked") == 0)
 		return stopper_blocked(w, pid, tid, r, &regs, &stack, NULL, NULL);
+	size_t none;
+	if (strcmp(how, "catch") == 0)
+		return stopper_catch(s, instant, tid, NULL, 0, NULL, &none, &regs, &stack);
 	return stopper_take(s, tid, 50000, &regs, &stack, NULL, NULL);
 }
 
@@ -142,6 +148,21 @@ static int rate(struct stopper *s, struct native *n, const struct world *w, stru
 	return 0;
 }
 
+static int times(struct stopper *s, const struct world *w, struct remote *r, pid_t pid, pid_t tid, unsigned long n,
+		 const char *how)
+{
+	const struct timespec gap = {.tv_nsec = 10 * (long)NS_PER_MS};
+	for (unsigned long i = 0; i < n; i++) {
+		(void)nanosleep(&gap, NULL);
+		uint64_t begin = clock_mono_ns();
+		bool ok = strcmp(how, "watch") == 0 || sample(s, w, r, pid, tid, how) == 0;
+		uint64_t end = clock_mono_ns();
+		if (ok)
+			printf("%llu %llu\n", (unsigned long long)begin, (unsigned long long)end);
+	}
+	return 0;
+}
+
 static void stack_print(struct native *n)
 {
 	native_unwind(n, &regs, &stack, &trace);
@@ -166,8 +187,11 @@ int main(int argc, char **argv)
 	cleanup(natives_freep) struct natives *files = natives_new();
 	cleanup(native_freep) struct native *n = native_new(files, &w, &r);
 	cleanup(stopper_freep) struct stopper *s = stopper_new(&w, pid, &r);
+	instant = instant_new(&w);
 	if (strcmp(argv[1], "rate") == 0 && argc == 6)
 		return rate(s, n, &w, &r, pid, argv[3], strtoul(argv[4], NULL, 10), argv[5]);
+	if (strcmp(argv[1], "times") == 0 && argc == 6)
+		return times(s, &w, &r, pid, (pid_t)strtol(argv[3], NULL, 10), strtoul(argv[4], NULL, 10), argv[5]);
 	while (fgets(line, sizeof(line), stdin)) {
 		uint64_t start = clock_mono_ns();
 		int e = sample(s, &w, &r, pid, (pid_t)strtol(argv[3], NULL, 10), argv[4]);
@@ -178,5 +202,6 @@ int main(int argc, char **argv)
 			fflush(stdout);
 		}
 	}
+	instant = instant_free(instant);
 	return 0;
 }
