@@ -3,10 +3,24 @@
 #include "base/units.h"
 
 /* A line is only there if it has something to say: people read this after every recording. */
+static void pauses_tell(const struct stackset_meta *m, FILE *to)
+{
+	char most[24], sum[24], median[24];
+	(void)fprintf(to, "threads were paused %llu times, ", (unsigned long long)m->pauses);
+	if (m->pauses_caught)
+		(void)fprintf(to, "%llu of them without being stopped", (unsigned long long)m->pauses_caught);
+	else
+		(void)fputs("stopped each time (to interrupt them for less takes Linux 5.17 with BTF, and root or CAP_BPF and "
+			    "CAP_PERFMON)",
+			    to);
+	(void)fprintf(to, ": half of them at most %s, all at most %s, %s in all\n", duration_format(m->pause_ns_median, median),
+		      duration_format(m->pause_ns_max, most), duration_format(m->pause_ns_sum, sum));
+}
+
 void flame_summary(const struct stackset *s, FILE *to)
 {
 	const struct stackset_meta *m = stackset_meta_of(s);
-	char a[24], b[24], c[24];
+	char length[24];
 	size_t n_lanes;
 	const struct stack_lane *lanes = stackset_lanes(s, &n_lanes);
 	const char *one = n_lanes > 0 && lanes[0].tid ? "thread" : "process",
@@ -14,7 +28,7 @@ void flame_summary(const struct stackset *s, FILE *to)
 	(void)fprintf(to, "%llu stacks of %zu %s%s", (unsigned long long)m->samples, n_lanes, one,
 		      n_lanes == 1 ? "" : more);
 	if (m->duration_ns > 0)
-		(void)fprintf(to, " in %s", duration_format(m->duration_ns, a));
+		(void)fprintf(to, " in %s", duration_format(m->duration_ns, length));
 	if (m->rate_hz > 0)
 		(void)fprintf(to, ", %.4g of %.4g times a second", m->rate_got_hz, m->rate_hz);
 	(void)fprintf(to, "%s\n", m->interrupted ? " (ended early)" : "");
@@ -49,12 +63,7 @@ void flame_summary(const struct stackset *s, FILE *to)
 			      "tell its caller\n",
 			      (unsigned long long)m->incomplete);
 	if (m->pauses > 0)
-		(void)fprintf(to,
-			      "threads were paused %llu times, %llu of them without being stopped: half of them at most %s, all at "
-			      "most %s, %s in all\n",
-			      (unsigned long long)m->pauses, (unsigned long long)m->pauses_caught,
-			      duration_format(m->pause_ns_median, c), duration_format(m->pause_ns_max, a),
-			      duration_format(m->pause_ns_sum, b));
+		pauses_tell(m, to);
 	else if (m->rate_hz > 0)
 		(void)fputs("nothing was paused\n", to);
 }

@@ -449,6 +449,12 @@ def test_ones_own_job_takes_no_privilege_and_a_foreign_one_says_which(nobodys_vi
     assert result.status == 0 and b"rest (" in result.out, result
     result = vigil("flame", "last", "-d", 0.3, "--native", "--format", "folded", prefix=nobody)
     assert result.status == 0 and b"rest (" in result.out, result
+    spins = vigil.start("run", "--", PYTHON, "-c", "print('begun', flush=True)\nwhile True: pass", prefix=nobody)
+    assert spins.stdout.readline() == b"begun\n"
+    result = vigil("flame", "last", "-d", 0.5, "--native", "--format", "json", prefix=nobody)
+    meta = result.json()["meta"]
+    assert meta["pauses"] > 10 and "pauses_caught" not in meta and meta["merged"] > 10, result
+    assert "stopped each time (to interrupt them for less takes" in result.text and "CAP_BPF" in result.text, result
     other = subprocess.Popen([PYTHON, "-c", SLEEP], stdout=subprocess.PIPE)
     try:
         assert other.stdout.readline() == b"begun\n"

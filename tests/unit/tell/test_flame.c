@@ -339,6 +339,20 @@ static void the_summary_tells_what_was_lost(void **state)
 				 "wrong (put together of two moments): at most 0.12 % of those shown; on the line of another call: at "
 				 "most 1 %\nnothing was paused\n");
 	free(t.p);
+	struct stackset_meta *m = stackset_meta(s);
+	m->pauses = 20;
+	m->pause_ns_median = 6000;
+	m->pause_ns_max = 90000;
+	m->pause_ns_sum = 210000;
+	for (m->pauses_caught = 0; m->pauses_caught <= 19; m->pauses_caught += 19) {
+		to = open_memstream(&t.p, &t.len);
+		flame_summary(s, to);
+		fclose(to);
+		assert_non_null(strstr(t.p, m->pauses_caught ? "paused 20 times, 19 of them without being stopped: half of them at most 6 us, "
+							       "all at most 90 us, 210 us in all\n"
+							     : "paused 20 times, stopped each time (to interrupt them for less takes"));
+		free(t.p);
+	}
 }
 
 int main(void)
