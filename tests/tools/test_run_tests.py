@@ -46,18 +46,52 @@ def test_pytest_results_are_read(tmp_path):
     assert (t.passed, t.failed, t.skipped) == (1, ["m::b", "m::c"], ["m::d (no qemu)"])
 
 
-def test_what_fails_is_run_again_and_passes_only_by_name(monkeypatch):
+def runs(module, monkeypatch, *results):
+    """pytest_once answers so, one after the other: (how many passed, names of those that failed). What it was asked for."""
+    asked, left = [], list(results)
+
+    def once(label, args, env):
+        asked.append(args)
+        t = module.Tally()
+        t.passed, t.failed = left.pop(0)
+        return t
+    monkeypatch.setattr(module, "pytest_once", once)
+    return asked
+
+
+ONE, TWO, THREE = (f"tests.tools.test_run_tests::{n}" for n in ("one[a::b]", "two", "three"))
+PATH = "tests/tools/test_run_tests.py"
+
+
+def test_what_fails_is_run_again_twice_and_passes_only_by_name(monkeypatch):
     module = load()
-    first, second = module.Tally(), module.Tally()
-    names = [f"tests.tools.test_run_tests::{n}" for n in ("one[a::b]", "two")]
-    first.passed, first.failed = 10, list(names)
-    second.passed, second.failed = 1, [names[1]]
-    asked = []
-    monkeypatch.setattr(module, "pytest_once", lambda label, args, env: (asked.append(args), second)[1])
+    first = module.Tally()
+    first.passed, first.failed = 10, [ONE, TWO, THREE]
+    asked = runs(module, monkeypatch, (1, [TWO, THREE]), (1, [THREE]))
     module.again("e2e", first, None)
-    assert asked == [["tests/tools/test_run_tests.py::one[a::b]", "tests/tools/test_run_tests.py::two"]]
-    assert (first.passed, first.failed, first.unsteady) == (11, [names[1]], [names[0]])
-    assert first.line() == "11 passed, 1 failed, 0 skipped, 1 of the passed unsteady"
+    assert asked == [[f"{PATH}::one[a::b]", f"{PATH}::two", f"{PATH}::three"], [f"{PATH}::two", f"{PATH}::three"]]
+    assert (first.passed, first.failed, first.unsteady) == (12, [THREE], [ONE, TWO])
+    assert first.line() == "12 passed, 1 failed, 0 skipped, 2 of the passed unsteady"
+
+
+def test_nothing_is_run_again_that_has_passed(monkeypatch):
+    module = load()
+    first = module.Tally()
+    first.passed, first.failed = 10, [ONE]
+    asked = runs(module, monkeypatch, (1, []))
+    module.again("e2e", first, None)
+    assert len(asked) == 1 and (first.passed, first.failed, first.unsteady) == (11, [], [ONE])
+
+
+def test_a_phase_beside_the_others_is_begun_once_and_its_result_fetched():
+    module = load()
+    begun = []
+    beside = module.Beside(lambda: begun.append(1) or module.failed("it does not build"))
+    beside.begin()
+    assert beside().failed == ["it does not build"] and begun == [1]
+    late = module.Beside(module.Tally)
+    assert late().failed == []
+    assert module.Beside(lambda: None)().failed == ["it ended without a result"]
 
 
 def test_many_failures_and_broken_phases_are_not_run_again(monkeypatch):
