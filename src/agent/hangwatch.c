@@ -39,6 +39,7 @@ static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
 static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
 /* First looks of one job are no closer than this, and forgotten when it has moved for as long. */
 static const uint64_t glance_gap_ns = 60 * NS_PER_S;
+static const uint32_t late_doublings = 4;
 #define FDS_MOST 4096
 
 struct watched {
@@ -59,7 +60,8 @@ struct watched {
 	bool told; /* an incident of kind hang stands */
 	uint64_t glance_ns; /* when its first look was last sent; 0: none, or it was taken back */
 	uint64_t well_ns; /* since when nothing is suspected or late; 0: something is */
-	uint64_t late_ns; /* when stacks were last taken because a step was late; 0 never */
+	uint64_t late_again_ns; /* not before are stacks taken because a step is late */
+	uint32_t late_looks; /* that were */
 	bool glanced; /* at the evidence that is being gathered */
 	bool accused; /* somebody, by the first look that was sent */
 	char suspicion[200]; /* for which it is */
@@ -306,14 +308,18 @@ static void glance(struct watch *k, struct watched *j, size_t index)
 		glance_send(k, j, index, &j->gather, j->mind.since_ns, j->suspicion);
 }
 
-/* Nothing is suspected, but a step is late: one look, beside whatever is being gathered. */
+/*
+ * Nothing is suspected, but a step is late: one look, beside whatever is being gathered. It takes a tenth of a second of
+ * processor time where symbols have to be read, so who is often late is looked at less and less often.
+ */
 static void late_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
 	struct hang_step one = {.want = HANG_WANT_STACKS, .dumps = 1, .since_ns = step->since_ns};
 	static struct hanggather g; /* large; ended when nobody looks */
-	if (!step->late || (j->late_ns && now_ns - j->late_ns < glance_gap_ns))
+	if (!step->late || now_ns < j->late_again_ns)
 		return;
-	j->late_ns = now_ns;
+	j->late_again_ns = now_ns + (glance_gap_ns << MIN(j->late_looks, late_doublings));
+	j->late_looks++;
 	hanggather_begin(&g, &one, &j->eye, &j->pulses, NULL, now_ns);
 	ignore(hanggather_step(&g, &k->w, &j->eye), "its only dump");
 	glance_send(k, j, index, &g, step->since_ns, step->text);
@@ -488,7 +494,8 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	j->moved = UINT64_MAX; /* the first look has none before it */
 	j->calm = true;
 	j->told = false;
-	j->glance_ns = j->well_ns = j->late_ns = 0;
+	j->glance_ns = j->well_ns = j->late_again_ns = 0;
+	j->late_looks = 0;
 	j->benign[0] = '\0';
 	hangeye_begin(&j->eye, job);
 	j->devices_ns = 0;
