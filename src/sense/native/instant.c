@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -89,7 +90,7 @@ static void begin(struct instant *in)
 	in->desk = desk;
 	if (ns.st_ino == FIRST_PIDNS)
 		return;
-	in->desk->ns_dev = ns.st_dev;
+	in->desk->ns_dev = (uint64_t)major(ns.st_dev) << 20 | minor(ns.st_dev); /* as the kernel has it */
 	in->desk->ns_ino = ns.st_ino;
 }
 
