@@ -7,7 +7,7 @@ void jobshield_apply(const struct world *w, struct keeper *k, const struct job *
 {
 	static struct shield sh; /* large */
 	const struct members_want members = {.job_id = j->id, .root = j->pid, .group = j->cgroup};
-	const struct shield_want want = {.members = &members, .subject = j->name, .key = j->id, .level = PROTECT_NORMAL};
+	const struct shield_want want = {.members = &members, .subject = j->name, .key = j->id, .level = PROTECT_NORMAL, .guarded = true};
 	struct fault f = {.text = ""};
 	if (shield_apply(w, &want, k->store, &sh, &f) != 0) {
 		log_warning("the job could not be protected: %s", f.text);

@@ -218,6 +218,7 @@ static void judge_threats(const struct world *w, const struct shield_want *want,
 {
 	struct protect_facts *f = &s->facts;
 	f->level = want->level;
+	f->guarded = want->guarded;
 	f->machine = &s->probe;
 	facts_adj(&s->outcome, want->dry_run, s->wish.oom_score_adj, f);
 	facts_group(&s->outcome, f);

@@ -18,6 +18,7 @@ struct shield_want {
 	const char *key;      /* under which old values are kept: the job's id, or "pid-812" */
 	enum protect_level level;
 	bool dry_run;
+	bool guarded; /* a vigil acts on it before the kernel does */
 };
 
 struct shield {

@@ -103,7 +103,7 @@ static int apply(const struct world *w, const struct protect_options *o, const s
 	};
 	const struct shield_want want = {
 		.members = &members, .subject = who->text, .key = who->key, .level = (enum protect_level)o->level,
-		.dry_run = o->dry_run,
+		.dry_run = o->dry_run, .guarded = who->is_job,
 	};
 	struct fault f = {.text = ""};
 	int r = shield_apply(w, &want, st, &s, &f);

@@ -48,8 +48,10 @@ static void kernel_threat(const struct protect_facts *p, struct findings *all)
 					 p->n_raised);
 		else
 			finding_evidence(f, "nothing was done instead: the job has no helper processes that could go first");
-		finding_advice(f, "run `vigil protect` with that capability, or start the job with `vigil run`, which acts before the "
-				  "kernel does");
+		finding_advice(f, p->guarded ? "run `vigil protect` with that capability; without it the vigil that guards this job acts "
+					       "before the kernel does"
+					     : "run `vigil protect` with that capability, or start the job with `vigil run`, which acts "
+					       "before the kernel does");
 	} else if (p->adj_highest > -1000) {
 		f = finding_add(all, "kernel-oom", SEVERITY_NOTE,
 				"the kernel's OOM killer takes this job only when nothing larger is left to take");

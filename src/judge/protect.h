@@ -33,6 +33,7 @@ const char *protect_level_name(enum protect_level l);
 #define PROTECT_LEVELS 12
 struct protect_facts {
 	enum protect_level level;
+	bool guarded;            /* vigil runs or watches it, and acts before the kernel does */
 	size_t n_processes;
 	uint64_t own_bytes;      /* of all of them */
 	/* oom_score_adj as read back */

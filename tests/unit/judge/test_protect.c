@@ -50,6 +50,11 @@ static void a_refused_score_names_the_missing_privilege(void **state)
 	assert_int_equal(f->severity, SEVERITY_WARNING);
 	assert_non_null(strstr(f->evidence[0], "CAP_SYS_RESOURCE"));
 	assert_non_null(strstr(f->evidence[1], "nothing was done"));
+	assert_non_null(strstr(f->advice[0], "start the job with `vigil run`"));
+	p.guarded = true; /* it is, already */
+	all = threats_of(&p);
+	f = findings_get(&all, "kernel-oom");
+	assert_null(strstr(f->advice[0], "start the job"));
 	p.n_raised = 2;
 	all = threats_of(&p);
 	f = findings_get(&all, "kernel-oom");
