@@ -24,6 +24,7 @@ struct autopsy {
 	char blind[200];       /* why signals are not seen */
 	struct bpf_sigwatch_fds fds;
 	struct sigwatch watch;
+	bool below;            /* only signals to the job's processes and our own helpers are seen */
 	_Atomic bool watching; /* set by the loading thread, read by ours */
 	_Atomic bool blind_set;
 	bool told;             /* gather knows about it */
@@ -51,6 +52,7 @@ void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd
 {
 	char why[160];
 	*ret_iter_link_fd = -1;
+	a->below = below != 0;
 	ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)), "the guard reads /proc where BPF is not to be had");
 	if (bpf_sigwatch_load(below, &a->fds, a->blind, sizeof(a->blind)) != 0) {
 		atomic_store(&a->blind_set, true);
@@ -69,6 +71,13 @@ int autopsy_signals_fd(const struct autopsy *a)
 	return a && atomic_load(&a->watching) ? a->fds.ring_fd : -1;
 }
 
+/* The guard and others beside the job, which are the supervisor's children, too. */
+static bool is_vigils(const struct world *w, pid_t pid)
+{
+	struct proc_stat st;
+	return proc_stat_read(w, pid, &st) == 0 && span_starts(span_of(st.comm), "vigil");
+}
+
 static void signal_keep(struct autopsy *a, const struct sigwatch_event *e)
 {
 	struct signal_sent s = {
@@ -80,6 +89,7 @@ static void signal_keep(struct autopsy *a, const struct sigwatch_event *e)
 		.from_kernel = e->from_kernel,
 		.time_unix_ms = e->time_unix_ms,
 	};
+	s.of_job = a->below && !is_vigils(a->w, s.target);
 	TEXT_COPY(s.sender_comm, e->sender_comm);
 	if (!e->from_kernel && proc_command_read(a->w, s.sender, s.sender_command, sizeof(s.sender_command)) != 0)
 		s.sender_command[0] = '\0'; /* it has ended: its name has to do */

@@ -256,6 +256,7 @@ void postmortem(const struct death *d, struct incident *ret)
 	static proof *const proofs[] = {
 		pm_kernel,   pm_stop,	     pm_killer_by_pid, pm_sender, pm_worker_sender, pm_killer_by_group,
 		pm_counters, pm_first_error, pm_shm,	       pm_log,	  pm_own_error,	    pm_crash,
+		pm_worker_sender_silent,
 	};
 	struct pm p = {.d = d, .end = ending_of(d), .i = ret};
 	memset(ret, 0, sizeof(*ret));

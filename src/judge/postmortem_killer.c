@@ -306,15 +306,15 @@ static const struct signal_sent *worker_signal_find(const struct pm *p, const st
 	return NULL;
 }
 
-/* Shortly before the connection broke, and not from a process of the job's own: a program ends its workers itself, too. */
-static const struct signal_sent *kin_signal_find(const struct pm *p)
+/* Not from a process of the job's own: a program ends its workers itself, too. */
+static const struct signal_sent *kin_signal_find(const struct pm *p, int64_t shortly_ms)
 {
-	const int64_t shortly_ms = 20000;
 	for (size_t n = p->d->n_signals; n-- > 0;) {
 		const struct signal_sent *s = &p->d->signals[n];
 		const struct death_kin *kin = pm_kin(p->d, s->target);
-		if (s->signal == SIGKILL && !s->from_kernel && s->target != p->d->pid && kin && strcmp(kin->role, "main") != 0 &&
-		    s->sender != p->d->pid && !pm_kin(p->d, s->sender) && s->time_unix_ms > 0 &&
+		bool worker = s->target != p->d->pid && (kin ? strcmp(kin->role, "main") != 0 : s->of_job);
+		bool outside = !s->from_kernel && s->sender != p->d->pid && !pm_kin(p->d, s->sender);
+		if (s->signal == SIGKILL && worker && outside && s->time_unix_ms > 0 &&
 		    pm_time_fits(p->d, s->time_unix_ms, shortly_ms))
 			return s;
 	}
@@ -330,30 +330,51 @@ static void worker_killer_tell(struct pm *p, const struct signal_sent *s, enum c
 	sender_evidence(p, s, signame(s->signal));
 }
 
+static bool worker_signal_told(struct pm *p, const struct log_hint *h)
+{
+	const struct signal_sent *s = worker_signal_find(p, h);
+	char who[PM_WHO];
+	if (!s)
+		return false;
+	worker_killer_tell(p, s, CONFIDENCE_HIGH);
+	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended by %s, sent by %s (pid %d, uid %u).",
+		   pm_who(p->d, who), (int)s->target, signame(s->signal) ? signame(s->signal) : "a signal", s->sender_comm,
+		   (int)s->sender, (unsigned)s->sender_uid);
+	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
+	return true;
+}
+
+/* said: its last words; "" it had none that could be read. */
+static bool worker_signal_guessed(struct pm *p, const char *said, int64_t shortly_ms)
+{
+	const struct signal_sent *s = kin_signal_find(p, shortly_ms);
+	char who[PM_WHO];
+	if (!s)
+		return false;
+	worker_killer_tell(p, s, CONFIDENCE_MEDIUM);
+	/* a young worker has not been met by a sweep */
+	pm_summary(p, "%s failed after %s (pid %d) had been ended by SIGKILL, sent by %s (pid %d, uid %u)%s%s.", pm_who(p->d, who),
+		   pm_kin(p->d, s->target) ? "its worker" : "a process of its job", (int)s->target, s->sender_comm, (int)s->sender,
+		   (unsigned)s->sender_uid, said[0] ? ": " : "; itself it gave no reason that could be read", said);
+	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that it failed for want of that process is "
+		   "likely.");
+	return true;
+}
+
 bool pm_worker_sender(struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "dataloader_killed"), *said = pm_hint(p->d, "python_traceback");
 	if (p->end.killed || !p->end.failed)
 		return false;
-	bool told = h && h->pid > 0, broke = !told && p->end.exited && said && pm_broken_pipe(said->text);
-	const struct signal_sent *s = told ? worker_signal_find(p, h) : broke ? kin_signal_find(p) : NULL;
-	if (!s)
-		return false;
-	char who[PM_WHO];
-	const char *name = signame(s->signal) ? signame(s->signal) : "a signal";
-	worker_killer_tell(p, s, told ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
-	pm_who(p->d, who);
-	if (told) {
-		pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended by %s, sent by %s (pid %d, uid %u).", who,
-			   (int)s->target, name, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
-		pm_text(p, "The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
-	} else {
-		pm_summary(p, "%s failed after its worker (pid %d) had been ended by %s, sent by %s (pid %d, uid %u): %s.", who,
-			   (int)s->target, name, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid, said->text);
-		pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that the connection which broke was "
-			   "that worker's is likely.");
-	}
-	return true;
+	if (h && h->pid > 0)
+		return worker_signal_told(p, h);
+	return p->end.exited && said && pm_broken_pipe(said->text) && worker_signal_guessed(p, said->text, 20000);
+}
+
+bool pm_worker_sender_silent(struct pm *p)
+{
+	return p->end.exited && p->end.failed && !p->end.killed && !pm_hint(p->d, "python_traceback") &&
+	       worker_signal_guessed(p, "", 5000);
 }
 
 static void oomd_verdict(struct pm *p, const struct killer_line *l)

@@ -52,6 +52,7 @@ bool pm_stop(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
 bool pm_worker_sender(struct pm *p); /* of the signal to a worker that its log says took it down */
+bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else says why it failed */
 bool pm_killer_by_group(struct pm *p);
 bool pm_counters(struct pm *p);
 bool pm_first_error(struct pm *p); /* another rank's exception came first */

@@ -115,6 +115,7 @@ struct signal_sent {
 	char sender_comm[32];
 	char sender_command[120];  /* "" unknown */
 	bool from_kernel;
+	bool of_job;               /* the target was of the job: only signals to its processes were watched */
 	int64_t time_unix_ms;
 };
 

@@ -158,6 +158,11 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		pid_t worker = (pid_t)word_number(&v);
 		signal_add(s, v);
 		s->signals[s->d.n_signals - 1].target = worker;
+	} else if (span_eq(key, "job_signal")) { /* only signals to its processes were watched */
+		pid_t worker = (pid_t)word_number(&v);
+		signal_add(s, v);
+		s->signals[s->d.n_signals - 1].target = worker;
+		s->signals[s->d.n_signals - 1].of_job = true;
 	} else if (span_eq(key, "kin")) {
 		kin_add(s, v);
 	} else if (span_eq(key, "core_pattern")) {
