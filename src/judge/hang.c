@@ -102,13 +102,13 @@ uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p)
 	return MAX(s->has_after ? s->after_ns : early_ns(p, step_least_ns), times(p->gap_ns, step_gaps));
 }
 
-static bool step_missed(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
+static bool no_step_for(const struct pulses *p, uint64_t limit_ns, char *text, size_t cap)
 {
 	char stood[24], usual[24];
-	uint64_t limit = hang_missed_ns(s, p);
-	if (!p->progress_known || !p->has_gap || p->now_ns - p->step_ns < limit)
+	uint64_t stands_ns = sub_floor(p->now_ns, p->step_ns);
+	if (!p->progress_known || !p->has_gap || stands_ns < limit_ns)
 		return false;
-	text_format(text, cap, "no step for %s (usual: one in %s)", duration_format(p->now_ns - p->step_ns, stood),
+	text_format(text, cap, "no step for %s (usual: one in %s)", duration_format(stands_ns, stood),
 		    duration_format((uint64_t)p->gap_ns, usual));
 	return true;
 }
@@ -116,16 +116,11 @@ static bool step_missed(const struct hang_settings *s, const struct pulses *p, c
 /* Not missed yet, but on its way there: before a time-out of the framework's own may end the ranks. */
 static void look_at_late(const struct hang_settings *s, const struct pulses *p, struct hang_step *ret)
 {
-	char stood[24], usual[24];
-	uint64_t stands_ns = sub_floor(p->now_ns, p->step_ns);
 	bool ended;
-	if (s->rule != HANG_RULE_EVIDENCE || !p->progress_known || !p->has_gap || live_ranks(p, &ended) == 0 ||
-	    stands_ns < hang_missed_ns(s, p) / late_part)
-		return;
-	ret->late = true;
-	ret->since_ns = p->step_ns;
-	TEXT_FORMAT(ret->text, "no step for %s (usual: one in %s)", duration_format(stands_ns, stood),
-		    duration_format((uint64_t)p->gap_ns, usual));
+	ret->late = s->rule == HANG_RULE_EVIDENCE && live_ranks(p, &ended) > 0 &&
+		    no_step_for(p, hang_missed_ns(s, p) / late_part, ret->text, sizeof(ret->text));
+	if (ret->late)
+		ret->since_ns = p->step_ns;
 }
 
 /* Of all ranks: has it moved since then? */
@@ -186,7 +181,7 @@ static uint64_t stands_since(const struct hang_settings *s, const struct pulses 
 	text_copy(text, cap, "");
 	if (live == 0)
 		return 0;
-	if (step_missed(s, p, text, cap))
+	if (no_step_for(p, hang_missed_ns(s, p), text, cap))
 		return p->step_ns;
 	uint64_t since = silent_since(p, live), limit = early_ns(p, ended ? silence_after_end_ns : silence_ns);
 	if (s->has_after) /* who gives a time means it, be it short or long */

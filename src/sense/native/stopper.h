@@ -61,8 +61,8 @@ int must_check stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, 
 			    struct unwind_stack *ret_stack, void (*during)(void *ctx), void *ctx);
 /*
  * The same of a thread that runs now, with further pieces of its memory of the same instant (n_from 0: none), without
- * stopping it. *ret_bytes: of the pieces, as remote_readv tells it; a page of them that was never used is zero. STOPPER_RUNNING: it could not be caught, for now
- * or at all. WORLD_GONE.
+ * stopping it. *ret_bytes: of the pieces, as remote_readv tells it; a page of them that was never used is zero.
+ * STOPPER_RUNNING: it could not be caught, for now or at all. WORLD_GONE.
  */
 int must_check stopper_catch(struct stopper *s, struct instant *in, pid_t tid, const struct iovec *from, size_t n_from,
 			     void *into, size_t *ret_bytes, struct unwind_regs *ret_regs,

@@ -478,15 +478,20 @@ static int plan_of(struct pystacks *s, uint64_t tstate, struct plan **ret)
 	return plan_make(s, tstate, lo, ret);
 }
 
+static int plan_begin(struct pystacks *s, const struct pythread *t, struct plan **ret)
+{
+	int e = s->usable ? plan_of(s, t->tstate, ret) : REMOTE_FAULT;
+	if (e == 0)
+		(*ret)->round++;
+	return e;
+}
+
 int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, struct pystack *ret)
 {
 	struct plan *p;
-	if (!s->usable)
-		return REMOTE_FAULT;
-	int e = plan_of(s, t->tstate, &p);
+	int e = plan_begin(s, t, &p);
 	if (e)
 		return e;
-	p->round++;
 	if (!stopped && still_same(s, p, t, ret)) {
 		s->stats.samples++;
 		s->stats.still++;
@@ -519,12 +524,9 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 int pystacks_read_by(struct pystacks *s, const struct pythread *t, const struct pystack_camera *by, struct pystack *ret)
 {
 	struct plan *p;
-	if (!s->usable)
-		return REMOTE_FAULT;
-	int e = plan_of(s, t->tstate, &p);
+	int e = plan_begin(s, t, &p);
 	if (e)
 		return e;
-	p->round++;
 	s->camera = by;
 	for (unsigned try = 0; e == 0 && try < TRIES_BY_CAMERA; try++) {
 		e = read_once(s, p, TRIES_WHOLE, true, ret);
