@@ -3,7 +3,7 @@
 
     words.py [--root DIR]
 
-- a kernel path in a string of src/ outside agent/world_open.c (readers use the world's descriptors;
+- a kernel path in a string of src/ outside agent/host/world_open.c (readers use the world's descriptors;
   text shown to people may name the path, then it is not the whole string up to the first blank)
 - marks of unfinished work in src/
 - this machine's paths, anywhere that is tracked
@@ -14,12 +14,12 @@ import re
 import subprocess
 import sys
 
-OPENER = "agent/world_open.c"
+OPENER = "agent/host/world_open.c"
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # A string that could be handed to open(): the path is all of it, possibly with printf fields.
 KERNEL_PATH = re.compile(r"^/(?:proc|sys)(?:/[^\s:,;()]*)?$")
 # Compared with what the kernel writes or a person types, never opened.
-COMPARED = {("sense/cgroup_place.c", "/sys/fs/cgroup"), ("cli/watch.c", "/sys/fs/cgroup/")}
+COMPARED = {("sense/memory/cgroup_place.c", "/sys/fs/cgroup"), ("cli/watch.c", "/sys/fs/cgroup/")}
 MARKS = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 # Folders that everybody has, so naming them says nothing about this machine.
 COMMON = {"/", "/home", "/root", "/tmp", "/usr", "/usr/src", "/opt", "/srv", "/var", "/var/tmp", "/src", "/build"}

@@ -15,7 +15,7 @@
 
 #include "act/jobscope.h"
 #include "base/base.h"
-#include "sense/cgroup.h"
+#include "sense/memory/cgroup.h"
 
 struct jobgroup {
 	enum cgroup_version version; /* CGROUP_NONE: there is none */

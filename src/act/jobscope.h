@@ -17,7 +17,7 @@
 #pragma once
 
 #include "act/systemd_bus.h"
-#include "sense/cgroup.h"
+#include "sense/memory/cgroup.h"
 
 struct jobscope {
 	pid_t holder;                 /* a child of ours; 0: there is no scope */

@@ -9,10 +9,10 @@
 #pragma once
 
 #include "base/base.h"
-#include "sense/cgroup.h"
-#include "sense/proc.h"
+#include "sense/memory/cgroup.h"
+#include "sense/proc/proc.h"
 
-/* What to reach for; made by judge/protect from a level. */
+/* What to reach for; made by judge/memory/protect from a level. */
 struct protect_request {
 	int oom_score_adj;
 	bool low, min;      /* keep the group's present memory: memory.low, memory.min */

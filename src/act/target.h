@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/base.h"
-#include "sense/proc.h"
+#include "sense/proc/proc.h"
 
 struct target {
 	struct proc_id id;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/callfiles.h"
+#include "agent/stacks/callfiles.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -10,11 +10,11 @@
 #include "cli/logfiles.h"
 #include "cli/recording.h"
 #include "cli/view.h"
-#include "model/calls_stackset.h"
-#include "model/incident.h" /* NO_RANK */
-#include "sense/proc.h"
-#include "tell/calls_show.h"
-#include "tell/flame.h"
+#include "model/stacks/calls_stackset.h"
+#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/proc/proc.h"
+#include "tell/stacks/calls_show.h"
+#include "tell/stacks/flame.h"
 
 enum calls_format { CALLS_TABLE, CALLS_HTML, CALLS_JSON, CALLS_PSTATS };
 

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "agent/collectives.h"
-#include "agent/ncclrun.h"
-#include "agent/world_open.h"
+#include "agent/collective/collectives.h"
+#include "agent/collective/ncclrun.h"
+#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "judge/collective.h"
-#include "tell/collective_show.h"
+#include "judge/collective/collective.h"
+#include "tell/collective/collective_show.h"
 
 struct collectives_options {
 	const char *state;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/config.h"
-#include "model/channel.h"
+#include "model/notify/channel.h"
 
 /* Does this entry belong to the section? */
 bool config_is_notify(const struct config_entry *e);

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/world_open.h"
+#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
-#include "judge/doctor.h"
-#include "tell/findings.h"
+#include "judge/host/doctor.h"
+#include "tell/host/findings.h"
 
 struct doctor_options {
 	bool json;

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/follow.h"
 #include "cli/view.h"
-#include "tell/job_json.h"
+#include "tell/jobs/job_json.h"
 
 struct events_options {
 	bool follow;

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/node.h"
-#include "agent/profile.h"
-#include "agent/world_open.h"
+#include "agent/host/node.h"
+#include "agent/stacks/profile.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -15,8 +15,8 @@
 #include "cli/recording.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "model/incident.h" /* NO_RANK */
-#include "tell/flame.h"
+#include "model/incident/incident.h" /* NO_RANK */
+#include "tell/stacks/flame.h"
 
 struct flame_options {
 	const char *state;

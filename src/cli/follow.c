@@ -5,7 +5,7 @@
 #include <sys/inotify.h>
 #include <sys/syscall.h>
 
-#include "tell/store.h"
+#include "tell/store/store.h"
 
 #define CHANGES (IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE)
 

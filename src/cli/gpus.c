@@ -1,13 +1,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/gpus.h"
-#include "agent/world_open.h"
+#include "agent/gpu/gpus.h"
+#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "tell/gpu_show.h"
+#include "tell/gpu/gpu_show.h"
 
 struct gpus_options {
 	const char *state;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/option.h"
-#include "judge/victim.h"
+#include "judge/memory/victim.h"
 
 struct guard_options {
 	double memory_threshold;

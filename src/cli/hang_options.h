@@ -1,9 +1,9 @@
 /* The options that `run`, `watch` and `agent` share about hangs. */
 #pragma once
 
-#include "agent/supervise.h"
+#include "agent/run/supervise.h"
 #include "cli/option.h"
-#include "sense/progresspattern.h"
+#include "sense/framework/progresspattern.h"
 
 #define HANG_AFTER_BY_EVIDENCE UINT64_MAX /* not given */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/heapwho.h"
-#include "agent/world_open.h"
+#include "agent/heap/heapwho.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "cli/commands.h"
@@ -15,8 +15,8 @@
 #include "cli/recording.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "tell/flame.h"
-#include "tell/heap_show.h"
+#include "tell/stacks/flame.h"
+#include "tell/heap/heap_show.h"
 
 /* Looking at pages of what lives: enough for some ten thousand blocks. */
 #define RESIDENT_NS (300 * NS_PER_MS)

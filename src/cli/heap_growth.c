@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/growthset.h"
+#include "agent/heap/growthset.h"
 #include "base/log.h"
 #include "base/units.h"
 

@@ -1,12 +1,12 @@
 /*
  * `vigil heap JOB|PID --what growth`: watches the page faults of what runs for
- * a while (agent/growthset). Ctrl-C and SIGTERM end it early; what was seen
+ * a while (agent/heap/growthset). Ctrl-C and SIGTERM end it early; what was seen
  * until then is shown.
  */
 #pragma once
 
 #include "cli/subject.h"
-#include "model/heapset.h"
+#include "model/heap/heapset.h"
 
 #define GROWTH_SHORTEST_NS (100 * NS_PER_MS)
 #define GROWTH_LONGEST_NS (24 * 3600 * NS_PER_S)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/heaprun.h"
+#include "agent/heap/heaprun.h"
 #include "base/buf.h"
 
 static bool is_wanted(const struct heapset_want *want, const struct heapset_process *p)

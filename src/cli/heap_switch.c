@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "act/inject.h"
-#include "agent/heapattach.h"
-#include "agent/heaprun.h"
-#include "agent/members.h"
+#include "act/inject/inject.h"
+#include "agent/heap/heapattach.h"
+#include "agent/heap/heaprun.h"
+#include "agent/jobs/members.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/units.h"

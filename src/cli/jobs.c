@@ -1,12 +1,12 @@
 #include <stdio.h>
 
-#include "agent/forget.h"
+#include "agent/jobs/forget.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/view.h"
-#include "tell/job_json.h"
+#include "tell/jobs/job_json.h"
 
 struct jobs_options {
 	uint32_t limit;

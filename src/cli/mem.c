@@ -1,17 +1,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/heapwho.h"
-#include "agent/memory.h"
-#include "agent/world_open.h"
+#include "agent/heap/heapwho.h"
+#include "agent/memory/memory.h"
+#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "tell/heap_show.h"
-#include "tell/memory_show.h"
-#include "tell/report.h"
-#include "tell/store.h"
+#include "tell/heap/heap_show.h"
+#include "tell/memory/memory_show.h"
+#include "tell/incident/report.h"
+#include "tell/store/store.h"
 
 struct mem_options {
 	const char *state;

@@ -6,10 +6,10 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "agent/deliver.h"
-#include "agent/dispatch.h"
-#include "agent/node.h"
-#include "agent/world_open.h"
+#include "agent/notify/deliver.h"
+#include "agent/notify/dispatch.h"
+#include "agent/host/node.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "cli/option.h"
-#include "tell/paper.h"
+#include "tell/text/paper.h"
 
 /* Options without a help text serve the build and stay unmentioned. */
 static const struct option *next_shown(const struct option *o)

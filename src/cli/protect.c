@@ -1,15 +1,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/shield.h"
-#include "agent/world_open.h"
+#include "agent/memory/shield.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "tell/shield_show.h"
+#include "tell/memory/shield_show.h"
 
 struct protect_options {
 	const char *state;

@@ -1,13 +1,13 @@
 #include <stdio.h>
 
-#include "agent/members.h"
+#include "agent/jobs/members.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/view.h"
-#include "model/incident.h"
-#include "tell/job_json.h"
+#include "model/incident/incident.h"
+#include "tell/jobs/job_json.h"
 
 struct ps_options {
 	bool all;

@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/state.h"
-#include "tell/flame.h"
-#include "tell/store.h"
+#include "tell/stacks/flame.h"
+#include "tell/store/store.h"
 
 /* A recording of a day with every line apart is some ten megabytes. */
 #define RECORDING_MAX (2 * GIB)

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "agent/profile.h"
+#include "agent/stacks/profile.h"
 #include "cli/subject.h"
 
 struct recording_want {

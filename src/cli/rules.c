@@ -3,15 +3,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/rulefiles.h"
-#include "agent/world_open.h"
+#include "agent/rules/rulefiles.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "cli/commands.h"
-#include "judge/causes.h"
-#include "sense/ncclversion.h"
+#include "judge/rules/causes.h"
+#include "sense/collective/ncclversion.h"
 
 /* Each place is shown so often; all are counted. */
 #define SHOWN_EACH 20

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/rulefiles.h"
-#include "agent/supervise.h"
-#include "agent/world_open.h"
+#include "agent/rules/rulefiles.h"
+#include "agent/run/supervise.h"
+#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/config_notify.h"
@@ -31,7 +31,7 @@ struct run_options {
 const char *const policy_choices[] = {"group", "newest", "largest", "fastest", NULL};
 
 
-/* One attempt less than agent/supervise remembers. */
+/* One attempt less than agent/run/supervise remembers. */
 #define RETRIES_MAX 255u
 
 static const struct run_options defaults = {

@@ -6,8 +6,8 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/view.h"
-#include "model/incident.h"
-#include "tell/job_json.h"
+#include "model/incident/incident.h"
+#include "tell/jobs/job_json.h"
 
 struct show_options {
 	bool json;

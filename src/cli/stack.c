@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/snapshot.h"
-#include "agent/world_open.h"
+#include "agent/stacks/snapshot.h"
+#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "tell/stack_show.h"
+#include "tell/stacks/stack_show.h"
 
 struct stack_options {
 	const char *state;

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "tell/store.h"
+#include "tell/store/store.h"
 
 static bool process_exists(const struct world *w, pid_t pid)
 {

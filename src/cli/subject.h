@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/fault.h"
-#include "model/job.h"
+#include "model/jobs/job.h"
 #include "sense/world.h"
 
 struct subject {

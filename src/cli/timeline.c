@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/view.h"
-#include "tell/series.h"
-#include "tell/timeline.h"
+#include "tell/store/series.h"
+#include "tell/jobs/timeline.h"
 
 struct timeline_options {
 	const char *output;

@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
-#include "agent/node.h"
-#include "agent/world_open.h"
+#include "agent/host/node.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,7 +16,7 @@
 #include "cli/commands.h"
 #include "cli/nearest.h"
 #include "cli/state.h"
-#include "sense/proc.h"
+#include "sense/proc/proc.h"
 
 static struct paper terminal(void)
 {

@@ -7,10 +7,10 @@
  */
 #pragma once
 
-#include "model/job.h"
+#include "model/jobs/job.h"
 #include "sense/world.h"
-#include "tell/paper.h"
-#include "tell/store.h"
+#include "tell/text/paper.h"
+#include "tell/store/store.h"
 
 struct view {
 	struct store *store;   /* NULL: there is none yet */

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "agent/adopt.h"
-#include "agent/rulefiles.h"
-#include "agent/world_open.h"
+#include "agent/run/adopt.h"
+#include "agent/rules/rulefiles.h"
+#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -10,7 +10,7 @@
 #include "cli/guard_options.h"
 #include "cli/hang_options.h"
 #include "cli/state.h"
-#include "sense/cgroup.h"
+#include "sense/memory/cgroup.h"
 
 struct watch_options {
 	struct guard_options guard;

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/view.h"
-#include "tell/report.h"
+#include "tell/incident/report.h"
 
 struct why_options {
 	bool all;

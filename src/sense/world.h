@@ -1,5 +1,5 @@
 /*
- * Where the outside is read from. Made once by a root (agent/world_open), and
+ * Where the outside is read from. Made once by a root (agent/host/world_open), and
  * handed to every reader, so that a recorded machine (a directory with proc/,
  * sys/ and cgroup/ in it) can stand in for the real one in tests.
  *

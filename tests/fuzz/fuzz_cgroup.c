@@ -1,8 +1,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "model/ledger.h"
-#include "sense/cgroup.h"
+#include "model/memory/ledger.h"
+#include "sense/memory/cgroup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

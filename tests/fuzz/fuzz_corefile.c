@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "sense/corefile.h"
+#include "sense/death/corefile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

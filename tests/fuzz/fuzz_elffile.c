@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 
 #include "base/file.h"
-#include "sense/elffile.h"
-#include "sense/ncclversion.h"
+#include "sense/native/elffile.h"
+#include "sense/collective/ncclversion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

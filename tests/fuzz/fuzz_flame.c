@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/stackset_parts.h"
-#include "tell/flame.h"
+#include "model/stacks/stackset_parts.h"
+#include "tell/stacks/flame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "judge/collective.h"
+#include "judge/collective/collective.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "sense/frametimeout.h"
+#include "sense/framework/frametimeout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

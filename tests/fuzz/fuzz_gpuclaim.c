@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "model/gpuclaim.h"
+#include "model/gpu/gpuclaim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

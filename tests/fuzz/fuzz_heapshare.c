@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sense/heapshare.h"
+#include "sense/heap/heapshare.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "sense/ibport.h"
+#include "sense/net/ibport.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sense/facts.h"
-#include "sense/lasterror.h"
+#include "sense/death/facts.h"
+#include "sense/framework/lasterror.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sense/maps.h"
+#include "sense/proc/maps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 #include <assert.h>
 
-#include "model/ledger.h"
-#include "sense/meminfo.h"
+#include "model/memory/ledger.h"
+#include "sense/memory/meminfo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "judge/collective.h"
-#include "sense/ncclversion.h"
+#include "judge/collective/collective.h"
+#include "sense/collective/ncclversion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

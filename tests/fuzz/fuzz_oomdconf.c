@@ -1,7 +1,7 @@
 /* A configuration file of systemd-oomd, whatever it holds, gives ratios within 0..1 and a time that is none below 0. */
 #include <stdint.h>
 
-#include "sense/oomdconf.h"
+#include "sense/host/oomdconf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

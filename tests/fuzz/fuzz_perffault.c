@@ -1,6 +1,6 @@
 #include <assert.h>
 
-#include "sense/perffault.h"
+#include "sense/native/perffault.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "sense/pickle.h"
+#include "sense/format/pickle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sense/progress.h"
+#include "sense/framework/progress.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 #include <assert.h>
 
-#include "sense/psi.h"
+#include "sense/memory/psi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

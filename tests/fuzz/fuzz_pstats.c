@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sense/pstats.h"
-#include "tell/calls_show.h"
+#include "sense/format/pstats.h"
+#include "tell/stacks/calls_show.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

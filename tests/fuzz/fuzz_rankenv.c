@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "model/rankenv.h"
+#include "model/jobs/rankenv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tell/report.h"
+#include "tell/incident/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "model/role.h"
+#include "model/jobs/role.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

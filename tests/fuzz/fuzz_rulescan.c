@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "judge/causes.h"
+#include "judge/rules/causes.h"
 
 static const char book_text[] = "rule a\nsource: log\nrole: root\nblame: self\ncause: x {rank} {peer}\nall: (?i)fatal ERROR\n"
 				"not: never\nextract rank: rank ([0-9]+)\nextract peer: peer ([^ ]+)\n"

@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "tell/series.h"
+#include "tell/store/series.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Every text of shared memory, fed with the same bytes. */
 #include <stdint.h>
 
-#include "sense/shmtext.h"
+#include "sense/memory/shmtext.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 
 #include "base/file.h"
-#include "judge/notify.h"
-#include "tell/notify.h"
-#include "tell/spool.h"
+#include "judge/notify/notify.h"
+#include "tell/notify/notify.h"
+#include "tell/notify/spool.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Answers of sock_diag. */
 #include <assert.h>
 
-#include "sense/tcpflow.h"
+#include "sense/net/tcpflow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

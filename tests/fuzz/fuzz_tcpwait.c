@@ -1,7 +1,7 @@
 /* /proc/PID/net/snmp and lines of /proc/PID/net/tcp. */
 #include <assert.h>
 
-#include "sense/tcpwait.h"
+#include "sense/net/tcpwait.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,10 +1,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "sense/fdtarget.h"
-#include "sense/socktable.h"
-#include "sense/threadwait.h"
-#include "sense/threadwait_parts.h"
+#include "sense/net/fdtarget.h"
+#include "sense/net/socktable.h"
+#include "sense/wait/threadwait.h"
+#include "sense/wait/threadwait_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

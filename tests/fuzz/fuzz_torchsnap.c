@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "agent/torchsnap.h"
-#include "tell/heap_show.h"
+#include "agent/heap/torchsnap.h"
+#include "tell/heap/heap_show.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

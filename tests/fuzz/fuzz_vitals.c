@@ -1,7 +1,7 @@
 /* Files of /proc that show signs of life. */
 #include <assert.h>
 
-#include "sense/vitals.h"
+#include "sense/proc/vitals.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

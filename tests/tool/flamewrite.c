@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "tell/flame.h"
+#include "tell/stacks/flame.h"
 
 static int fail(const char *what, int r, const struct fault *f)
 {

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/growth.h"
-#include "agent/heapattach.h"
-#include "agent/heaprun.h"
-#include "agent/world_open.h"
+#include "agent/heap/growth.h"
+#include "agent/heap/heapattach.h"
+#include "agent/heap/heaprun.h"
+#include "agent/host/world_open.h"
 #include "base/text.h"
-#include "tell/flame.h"
+#include "tell/stacks/flame.h"
 
 static uint64_t number(const char *text)
 {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "act/inject.h"
-#include "agent/world_open.h"
+#include "act/inject/inject.h"
+#include "agent/host/world_open.h"
 #include "base/text.h"
 
 struct block {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "agent/world_open.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/text.h"

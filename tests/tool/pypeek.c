@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/world_open.h"
+#include "agent/host/world_open.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "sense/python/pylocals.h"

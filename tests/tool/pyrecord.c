@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/world_open.h"
+#include "agent/host/world_open.h"
 #include "sense/python/pylocals.h"
 
 static const struct remote_ops *below;

@@ -10,8 +10,8 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "model/incident.h"
-#include "tell/store.h"
+#include "model/incident/incident.h"
+#include "tell/store/store.h"
 
 #define GET_TEXT(array, o, key) TEXT_COPY(array, js_get_text((o), (key), ""))
 

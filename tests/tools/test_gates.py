@@ -165,7 +165,7 @@ def test_words_refuses(tmp_path, line, complaint):
 
 
 def test_words_takes_comments_messages_and_the_opener(tmp_path):
-    tree(tmp_path, src__agent__world_open_c='int f = open("/proc", 0);\n',
+    tree(tmp_path, src__agent__host__world_open_c='int f = open("/proc", 0);\n',
          src__sense__a_c='/* "/proc/self" is read by */\nconst char *m = "cannot read /proc/meminfo: %s";\n')
     assert gate("words", "--root", tmp_path) == (0, "\n")
 

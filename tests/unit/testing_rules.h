@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/rule.h"
+#include "sense/rules/rule.h"
 
 static inline void book_of(struct rulebook *b)
 {

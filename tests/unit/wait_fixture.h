@@ -8,7 +8,7 @@
 
 #include "world_fixture.h"
 
-#include "sense/threadwait.h"
+#include "sense/wait/threadwait.h"
 
 #define DEADLINE_NS (20 * NS_PER_S)
 

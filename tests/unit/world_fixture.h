@@ -1,4 +1,4 @@
-/* A recorded world below tests/fixtures/worlds, opened the way agent/world_open does it. */
+/* A recorded world below tests/fixtures/worlds, opened the way agent/host/world_open does it. */
 #pragma once
 
 #include <fcntl.h>

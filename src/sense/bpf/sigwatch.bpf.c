@@ -1,6 +1,6 @@
 /*
  * Who sends signals that end processes: one record (records.h) for each such
- * signal goes into a ring. sense/sigwatch.c reads it.
+ * signal goes into a ring. sense/death/sigwatch.c reads it.
  */
 #include "kernel_types.bpf.h"
 #include "pidns.bpf.h"

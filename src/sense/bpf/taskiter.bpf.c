@@ -1,6 +1,6 @@
 /*
  * All processes in a few reads: one record (records.h) for each process that
- * has memory. sense/tasks.c reads them.
+ * has memory. sense/proc/tasks.c reads them.
  */
 #include "kernel_types.bpf.h"
 #include "pidns.bpf.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "sense/maps.h"
+#include "sense/proc/maps.h"
 
 #define DESCRIPTORS_MAX 8192
 

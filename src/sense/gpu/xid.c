@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "sense/kmsg.h"
-#include "sense/logprefix.h"
+#include "sense/log/kmsg.h"
+#include "sense/log/logprefix.h"
 
 /* Sorted by number. */
 static const struct {

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "sense/elffile.h"
+#include "sense/native/elffile.h"
 
 /* path: where the file itself lies, as the process sees it. WORLD_ABSENT: there is none. */
 int must_check debugfile_open(const struct world *w, pid_t pid, const struct elf *e, const char *path, struct elf *ret);

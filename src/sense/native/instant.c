@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "sense/bpf/records.h"
-#include "sense/bpfload.h"
+#include "sense/bpf/bpfload.h"
 
 /* Between two moves to another processor. */
 #define STAY_NS (500 * NS_PER_MS)

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/native/rootfile.h"
-#include "sense/proc.h"
+#include "sense/proc/proc.h"
 
 #define FILE_MAX (64 * MIB)
 #define LOOK_BACK 64

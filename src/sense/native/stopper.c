@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "sense/proc.h"
+#include "sense/proc/proc.h"
 
 /* Room for `during`; a default stack would be locked whole in a process that locks its memory. */
 #define THREAD_STACK_BYTES (512 * 1024)

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "sense/elffile.h"
+#include "sense/native/elffile.h"
 
 #define STRTAB_NAME_MAX (64 * KIB)
 

@@ -14,8 +14,8 @@
  */
 #pragma once
 
-#include "sense/elffile.h"
-#include "sense/remote.h"
+#include "sense/native/elffile.h"
+#include "sense/proc/remote.h"
 
 #define UNWIND_FRAMES 4096
 #define UNWIND_STACK_BYTES (64 * 1024) /* copied at most; what is above is read while the thread runs on */

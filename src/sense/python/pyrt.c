@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "sense/elffile.h"
+#include "sense/native/elffile.h"
 #include "sense/python/pyscan.h"
 
 /* In the order in which files are asked. */

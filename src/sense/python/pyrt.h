@@ -13,8 +13,8 @@
 #pragma once
 
 #include "base/fault.h"
-#include "sense/maps.h"
-#include "sense/remote.h"
+#include "sense/proc/maps.h"
+#include "sense/proc/remote.h"
 
 enum {
 	PYRT_NONE = 20,     /* no CPython in this process */

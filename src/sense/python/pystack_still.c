@@ -5,9 +5,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/keptfds.h"
+#include "sense/proc/keptfds.h"
 #include "sense/python/pystack_parts.h"
-#include "sense/threadwait.h"
+#include "sense/wait/threadwait.h"
 
 #define REPEATS_LEAST 2 /* looks with the same stack, before seeing to this one is worth its price */
 #define REST_MOST 64 /* looks between two attempts with a thread that runs now and then */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "act/inject_parts.h"
+#include "act/inject/inject_parts.h"
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define IS(v, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (v), (yes), (no))

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "act/inject_parts.h"
+#include "act/inject/inject_parts.h"
 
 #define LIBC "libc.so.6"
 #define PYTHON "python3.11"

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "agent/callfiles.h"
+#include "agent/stacks/callfiles.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "model/incident.h" /* NO_RANK */
+#include "model/incident/incident.h" /* NO_RANK */
 
 static char dir[64];
 
@@ -169,5 +169,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_a_file_is_passed_over, make_dir, remove_dir),
 		cmocka_unit_test(a_missing_folder_is_said),
 	};
-	return cmocka_run_group_tests_name("agent/callfiles", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("agent/stacks/callfiles", tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/causegather.h"
+#include "agent/rules/causegather.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"

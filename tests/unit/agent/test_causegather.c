@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "agent/causegather.h"
+#include "agent/rules/causegather.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"

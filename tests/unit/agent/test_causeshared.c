@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "agent/causegather.h"
+#include "agent/rules/causegather.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/errorfiles.h"
+#include "sense/framework/errorfile.h"
 #include "base/buf.h"
 #include "base/file.h"
 

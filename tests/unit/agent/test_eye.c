@@ -4,7 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 
-#include "agent/eye.h"
+#include "agent/guard/eye.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -142,5 +142,5 @@ int main(void)
 		cmocka_unit_test(groups_beyond_what_can_be_watched_are_counted),
 		cmocka_unit_test(a_job_is_not_taken_for_its_predecessor),
 	};
-	return cmocka_run_group_tests_name("agent/eye", tests, before, after);
+	return cmocka_run_group_tests_name("agent/guard/eye", tests, before, after);
 }

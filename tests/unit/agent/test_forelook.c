@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/forelook.h"
+#include "agent/incident/forelook.h"
 #include "base/clock.h"
 
 #define HELD (24 * MIB)

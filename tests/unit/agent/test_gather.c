@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "agent/gather.h"
-#include "agent/world_open.h"
+#include "agent/incident/gather.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -177,5 +177,5 @@ int main(void)
 		cmocka_unit_test(a_clean_exit_costs_no_helper_process),
 		cmocka_unit_test(a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record),
 	};
-	return cmocka_run_group_tests_name("agent/gather", tests, open_world, close_world);
+	return cmocka_run_group_tests_name("agent/incident/gather", tests, open_world, close_world);
 }

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "agent/gpus.h"
+#include "agent/gpu/gpus.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "agent/guardproc.h"
-#include "agent/hand.h"
+#include "agent/guard/guardproc.h"
+#include "agent/guard/hand.h"
 #include "base/clock.h"
 #include "world_fixture.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "agent/hangcollective.h"
+#include "agent/hang/hangcollective.h"
 
 static void each_kind_has_its_word(void **state)
 {

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/hanggather.h"
-#include "agent/world_open.h"
+#include "agent/hang/hanggather.h"
+#include "agent/host/world_open.h"
 
 static struct world world;
 static struct vitals *vitals;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/hanglogs.h"
+#include "agent/hang/hanglogs.h"
 #include "base/buf.h"
 #include "base/file.h"
 

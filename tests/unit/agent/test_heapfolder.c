@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "agent/heapfolder.h"
-#include "agent/heaprun.h"
+#include "agent/heap/heapfolder.h"
+#include "agent/heap/heaprun.h"
 #include "base/buf.h"
 #include "preload/heapregion.h"
 

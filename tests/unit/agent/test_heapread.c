@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "agent/heapreport.h"
-#include "agent/heapread.h"
+#include "agent/heap/heapreport.h"
+#include "agent/heap/heapread.h"
 #include "base/file.h"
 #include "heap_image.h"
 

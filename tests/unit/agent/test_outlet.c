@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "agent/outlet.h"
+#include "agent/run/outlet.h"
 
 static int ends[2];
 static char chunk[65536];

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/shmheld.h"
+#include "agent/memory/shmheld.h"
 
 #define HELD (4 * MIB)
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "agent/torchsnap.h"
+#include "agent/heap/torchsnap.h"
 
 static char remarks[4][300];
 static size_t n_remarks;

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/warmlens.h"
+#include "agent/inspect/warmlens.h"
 #include "base/clock.h"
 
 /* A child that stays, until it is told by its pipe to become another program. */

@@ -1,7 +1,7 @@
 /* Why a process may not be looked into: which check failed, and the one thing to do. */
 #include "testing.h"
 
-#include "judge/access.h"
+#include "judge/host/access.h"
 
 /* An ordinary user before a process of the same user on an open machine. */
 static struct access_facts plain(void)

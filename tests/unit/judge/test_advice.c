@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "judge/advice.h"
+#include "judge/memory/advice.h"
 
 static struct incident in;
 

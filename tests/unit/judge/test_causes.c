@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "judge/causes.h"
+#include "judge/rules/causes.h"
 
 static struct rulebook book;
 

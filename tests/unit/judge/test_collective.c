@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "judge/collective.h"
+#include "judge/collective/collective.h"
 
 #define RANKS 8
 

@@ -14,10 +14,10 @@
 #include "base/file.h"
 #include "base/signame.h"
 #include "base/text.h"
-#include "judge/postmortem.h"
-#include "sense/deathlog.h"
-#include "sense/killerlog.h"
-#include "sense/oomlog.h"
+#include "judge/death/postmortem.h"
+#include "sense/death/deathlog.h"
+#include "sense/death/killerlog.h"
+#include "sense/death/oomlog.h"
 
 #define MAX_WORDS 24
 

@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "judge/doctor.h"
+#include "judge/host/doctor.h"
 
 /* A machine on which nothing is wrong and nothing is missing. */
 static struct probe good(void)

@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "judge/gpuoom.h"
+#include "judge/gpu/gpuoom.h"
 
 static struct log_hint message(const char *text)
 {

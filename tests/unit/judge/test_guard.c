@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "judge/guard.h"
+#include "judge/memory/guard.h"
 
 static const struct guard_settings usual = {.threshold_ratio = 0.95, .reaction_ns = 10 * NS_PER_MS,
 					     .fastest_bytes_per_s = 10 * GIB};
@@ -139,5 +139,5 @@ int main(void)
 		cmocka_unit_test(the_rate_is_the_worst_of_three_windows),
 		cmocka_unit_test(a_clock_that_stands_still_gives_no_rate),
 	};
-	return cmocka_run_group_tests_name("judge/guard", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("judge/memory/guard", tests, NULL, NULL);
 }

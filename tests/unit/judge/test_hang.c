@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "judge/hang.h"
-#include "judge/hang_parts.h"
+#include "judge/hang/hang.h"
+#include "judge/hang/hang_parts.h"
 
 static uint64_t seed = 1;
 

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "judge/hang.h"
+#include "judge/hang/hang.h"
 
 #define RANKS 64
 #define BLOCKS 160

@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "judge/notify.h"
+#include "judge/notify/notify.h"
 
 #define S INT64_C(1000)
 #define START (INT64_C(1795231059) * S)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "judge/postmortem.h"
+#include "judge/death/postmortem.h"
 
 #define EXITED(code) ((code) << 8)
 

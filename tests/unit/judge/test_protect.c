@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "judge/protect.h"
+#include "judge/memory/protect.h"
 
 static struct probe machine;
 

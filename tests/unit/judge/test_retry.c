@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "judge/retry.h"
+#include "judge/death/retry.h"
 
 static const struct retry_settings three = {.max = 3, .on_memory = true, .backoff_ns = NS_PER_S};
 
@@ -125,5 +125,5 @@ int main(void)
 		cmocka_unit_test(a_job_that_was_asked_to_end_is_not_started_again),
 		cmocka_unit_test(the_delay_stays_within_a_minute),
 	};
-	return cmocka_run_group_tests_name("judge/retry", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("judge/death/retry", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "judge/guard.h"
+#include "judge/memory/guard.h"
 
 struct scenario {
 	struct guard_settings settings;

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "judge/victim.h"
+#include "judge/memory/victim.h"
 
 static struct unit_table table;
 
@@ -150,5 +150,5 @@ int main(void)
 		cmocka_unit_test_setup(names_are_read_back, fresh),
 		cmocka_unit_test_setup(a_thousand_units_are_ranked_and_explained, fresh),
 	};
-	return cmocka_run_group_tests_name("judge/victim", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("judge/memory/victim", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/clock.h"
-#include "model/cadence.h"
+#include "model/hang/cadence.h"
 
 /* n lines, so many seconds apart, from the last one on. */
 static void lines(struct cadence *c, size_t n, double gap_s)

@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-#include "model/calls.h"
-#include "model/calls_stackset.h"
-#include "model/incident.h" /* NO_RANK */
+#include "model/stacks/calls.h"
+#include "model/stacks/calls_stackset.h"
+#include "model/incident/incident.h" /* NO_RANK */
 
 static uint32_t add(struct calls *c, const char *file, int32_t line, const char *name, uint64_t calls, double own,
 		    double total)
@@ -299,5 +299,5 @@ int main(void)
 		cmocka_unit_test(functions_of_one_name_are_told_apart_by_where_they_begin),
 		cmocka_unit_test(an_empty_recording_gives_an_empty_table),
 	};
-	return cmocka_run_group_tests_name("model/calls", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("model/stacks/calls", tests, NULL, NULL);
 }

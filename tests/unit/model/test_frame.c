@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
-#include "model/frame.h"
+#include "model/stacks/frame.h"
 
 static void expect_label(struct frame f, const char *expected)
 {

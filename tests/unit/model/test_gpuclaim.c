@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "model/gpuclaim.h"
+#include "model/gpu/gpuclaim.h"
 
 static struct gpu_set set;
 static const pid_t pids[] = {100, 101};

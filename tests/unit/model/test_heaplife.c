@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "model/heaplife.h"
+#include "model/heap/heaplife.h"
 
 /* Lives of n bytes whose ends are known to be spread as exp(-t / mean), but for what was born less than that ago. */
 static struct heap_lives decaying(int n, double mean_s, double window_s)

@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "model/heapset_together.h"
+#include "model/heap/heapset_together.h"
 
 static uint32_t frame(struct heapset *h, enum frame_kind kind, const char *name, const char *place, int32_t line)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "model/heapsum.h"
+#include "model/heap/heapsum.h"
 
 /* ---- a sampler as the library is one, and what it would say --------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "model/ledger.h"
+#include "model/memory/ledger.h"
 
 /* A group as a scenario gives it, in MiB. */
 struct reading {
@@ -201,5 +201,5 @@ int main(void)
 		cmocka_unit_test(the_job_has_its_own_limit),
 		cmocka_unit_test(the_tightest_level_is_the_one_with_the_least_share_left),
 	};
-	return cmocka_run_group_tests_name("model/ledger", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("model/memory/ledger", tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/ownranks.h"
+#include "model/jobs/ownranks.h"
 
 static struct ownranks_process p[16];
 static size_t n;

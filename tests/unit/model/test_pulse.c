@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model/pulse.h"
+#include "model/hang/pulse.h"
 
 struct bench {
 	struct pulses p;
@@ -378,5 +378,5 @@ int main(void)
 		cmocka_unit_test(counters_that_go_back_or_vanish_are_no_movement),
 		cmocka_unit_test(service_threads_are_known_by_name),
 	};
-	return cmocka_run_group_tests_name("model/pulse", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("model/hang/pulse", tests, NULL, NULL);
 }

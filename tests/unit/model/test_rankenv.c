@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "model/rankenv.h"
+#include "model/jobs/rankenv.h"
 
 /* Literals with NULs between: sizeof keeps them. */
 #define ENV(text)                                                                                                      \

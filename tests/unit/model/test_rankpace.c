@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "model/rankerrors.h"
-#include "model/rankpace.h"
+#include "model/hang/rankerrors.h"
+#include "model/hang/rankpace.h"
 
 static struct rankpace p;
 static struct rankpace_finding f;

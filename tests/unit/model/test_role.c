@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "model/role.h"
+#include "model/jobs/role.h"
 
 #define COMPILE_WORKER \
 	"/usr/bin/python3 /v/site-packages/torch/_inductor/compile_worker/__main__.py --kind=fork --workers=32 --parent=9"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "model/stackgroup.h"
-#include "model/waitshare.h"
+#include "model/hang/stackgroup.h"
+#include "model/hang/waitshare.h"
 
 #define C10D "/usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py"
 
@@ -294,5 +294,5 @@ int main(void)
 		cmocka_unit_test(empty_and_strange_dumps_do_no_harm),
 		cmocka_unit_test(shares_of_waiting_are_counted_by_rank),
 	};
-	return cmocka_run_group_tests_name("model/stackgroup", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("model/hang/stackgroup", tests, NULL, NULL);
 }

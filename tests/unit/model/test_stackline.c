@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "model/gpuwatch.h"
-#include "model/ibwatch.h"
-#include "model/stackline.h"
-#include "sense/facts.h"
+#include "model/gpu/gpuwatch.h"
+#include "model/rules/ibwatch.h"
+#include "model/stacks/stackline.h"
+#include "sense/death/facts.h"
 
 static struct dump_frame frame(enum frame_kind kind, char *file, char *name)
 {

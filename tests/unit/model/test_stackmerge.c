@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "model/stackmerge.h"
+#include "model/stacks/stackmerge.h"
 
 /*
  * Native, innermost first: 'L' evaluation loop, 't' trampoline, other letters a

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/stackset_parts.h"
+#include "model/stacks/stackset_parts.h"
 
 static uint32_t py(struct stackset *s, const char *name, int32_t line)
 {

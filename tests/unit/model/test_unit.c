@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "model/incident.h"
-#include "model/unit.h"
+#include "model/incident/incident.h"
+#include "model/memory/unit.h"
 
 static struct task_row rows[4096];
 static struct tasks tasks = {.rows = rows, .cap = ARRAY_SIZE(rows), .iter_link_fd = -1};
@@ -289,5 +289,5 @@ int main(void)
 		cmocka_unit_test_setup(circles_and_strangers_in_the_parent_chain_end_the_walk, fresh),
 		cmocka_unit_test_setup(three_thousand_processes_and_a_deep_chain_are_placed, fresh),
 	};
-	return cmocka_run_group_tests_name("model/unit", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("model/memory/unit", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "model/usage.h"
+#include "model/jobs/usage.h"
 
 /* One that was waited for has had page faults. */
 static struct usage_process process(pid_t pid, pid_t ppid, int32_t rank, uint64_t cpu, uint64_t reaped)

@@ -16,7 +16,7 @@
 #include "world_fixture.h"
 
 #include "base/file.h"
-#include "sense/access.h"
+#include "sense/proc/access.h"
 
 #define NOBODY 65534
 #define OTHER 65533

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 
 #include "sense/bpf/records.h"
-#include "sense/bpfload.h"
-#include "sense/sigwatch.h"
-#include "sense/tasks.h"
+#include "sense/bpf/bpfload.h"
+#include "sense/death/sigwatch.h"
+#include "sense/proc/tasks.h"
 
 /*
  * Whatever is not possible here is said, and skipped; never passed over in

@@ -1,7 +1,7 @@
 #include "testing.h"
 #include "world_fixture.h"
 
-#include "sense/cgroup.h"
+#include "sense/memory/cgroup.h"
 
 static struct cgroup_place place_of(const char *world, pid_t pid)
 {
@@ -273,5 +273,5 @@ int main(void)
 		cmocka_unit_test(pids_beyond_the_room_are_counted),
 		cmocka_unit_test(this_machine_can_be_read),
 	};
-	return cmocka_run_group_tests_name("sense/cgroup", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/memory/cgroup", tests, NULL, NULL);
 }

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "sense/elastic.h"
-#include "sense/flightrec.h"
-#include "sense/jsonmend.h"
-#include "sense/ncclversion.h"
+#include "sense/framework/elastic.h"
+#include "sense/collective/flightrec.h"
+#include "sense/format/jsonmend.h"
+#include "sense/collective/ncclversion.h"
 
 #include "elf_image.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "sense/corefile.h"
+#include "sense/death/corefile.h"
 
 static const struct corefile_facts train = {.pid = 4711,
 					    .ns_pid = 17,

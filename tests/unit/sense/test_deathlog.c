@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/deathlog.h"
+#include "sense/death/deathlog.h"
 
 static struct log_hint hints[16];
 static struct killer_line said[8];
@@ -175,5 +175,5 @@ int main(void)
 		cmocka_unit_test(binary_garbage_is_survived),
 		cmocka_unit_test(of_a_huge_file_only_the_tail_is_read),
 	};
-	return cmocka_run_group_tests_name("sense/deathlog", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/death/deathlog", tests, NULL, NULL);
 }

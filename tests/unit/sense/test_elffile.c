@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/elffile.h"
+#include "sense/native/elffile.h"
 
 static int mapped(const struct world *w, const struct maps *m, const void *address, struct elf *e, uint64_t *bias)
 {

@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/clock.h"
-#include "sense/frametimeout.h"
+#include "sense/framework/frametimeout.h"
 
 static void the_shortest_that_is_named_is_found(void **state)
 {

@@ -1,6 +1,6 @@
 #include "testing.h"
 
-#include "sense/gpuoom.h"
+#include "sense/gpu/gpuoom.h"
 
 static struct gpuoom parsed(const char *text)
 {

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "heap_image.h"
-#include "sense/heapregion.h"
+#include "sense/heap/heapregion.h"
 
 static struct heap_image image;
 static const uint64_t native[] = {0x7f0000001234, 0x7f0000002345};

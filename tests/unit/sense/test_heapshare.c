@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sense/heapshare.h"
+#include "sense/heap/heapshare.h"
 
 static int parse(const char *text, struct heapshare *ret)
 {

@@ -2,11 +2,11 @@
 #include "testing.h"
 #include "world_fixture.h"
 
-#include "sense/bpfload.h"
-#include "sense/cgroup.h"
-#include "sense/meminfo.h"
-#include "sense/psi.h"
-#include "sense/tasks.h"
+#include "sense/bpf/bpfload.h"
+#include "sense/memory/cgroup.h"
+#include "sense/memory/meminfo.h"
+#include "sense/memory/psi.h"
+#include "sense/proc/tasks.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define COUNTS_MALLOC 0 /* the sanitizer's allocator stands where ours would */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sense/ibport.h"
+#include "sense/net/ibport.h"
 
 static void states_and_rates_are_read(void **state)
 {

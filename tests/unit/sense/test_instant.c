@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "sense/native/stopper.h"
-#include "sense/proc.h"
+#include "sense/proc/proc.h"
 
 /* What the child has at the same addresses, since it is forked from here. */
 static uint64_t pattern[1024];

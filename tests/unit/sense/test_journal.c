@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "base/clock.h"
-#include "sense/journal.h"
+#include "sense/death/journal.h"
 
 static struct killer_line lines[4];
 
@@ -53,5 +53,5 @@ int main(void)
 		cmocka_unit_test(the_live_journal_is_read_or_says_why_not),
 		cmocka_unit_test(a_deadline_in_the_past_reads_nothing),
 	};
-	return cmocka_run_group_tests_name("sense/journal", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/death/journal", tests, NULL, NULL);
 }

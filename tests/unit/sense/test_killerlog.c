@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-#include "sense/killerlog.h"
+#include "sense/death/killerlog.h"
 
 static struct killer_line lines[8];
 
@@ -121,5 +121,5 @@ int main(void)
 		cmocka_unit_test(ray_s_joined_block_gives_each_victim),
 		cmocka_unit_test(slurm_s_steps_and_cancellations_are_read),
 	};
-	return cmocka_run_group_tests_name("sense/killerlog", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/death/killerlog", tests, NULL, NULL);
 }

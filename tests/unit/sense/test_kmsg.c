@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "sense/kmsg.h"
+#include "sense/log/kmsg.h"
 
 static void a_record_is_taken_apart(void **state)
 {
@@ -187,5 +187,5 @@ int main(void)
 		cmocka_unit_test(no_kernel_log_is_a_condition),
 		cmocka_unit_test(the_live_log_gives_back_what_is_written_into_it),
 	};
-	return cmocka_run_group_tests_name("sense/kmsg", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/log/kmsg", tests, NULL, NULL);
 }

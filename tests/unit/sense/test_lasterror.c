@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "sense/facts.h"
-#include "sense/lasterror.h"
+#include "sense/death/facts.h"
+#include "sense/framework/lasterror.h"
 
 #define TRACEBACK "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\n    f()\n"
 

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-#include "sense/maps.h"
+#include "sense/proc/maps.h"
 
 static const char listing[] = "555555554000-555555556000 r--p 00000000 fd:01 1234   /usr/bin/my train er\n"
 			      "555555556000-555555558000 r-xp 00002000 fd:01 1234   /usr/bin/my train er\n"

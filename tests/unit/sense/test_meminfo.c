@@ -1,7 +1,7 @@
 #include "testing.h"
 #include "world_fixture.h"
 
-#include "sense/meminfo.h"
+#include "sense/memory/meminfo.h"
 
 static struct meminfo parsed(const char *text)
 {
@@ -123,5 +123,5 @@ int main(void)
 		cmocka_unit_test(broken_lines_do_not_hide_the_others),
 		cmocka_unit_test(fields_have_names),
 	};
-	return cmocka_run_group_tests_name("sense/meminfo", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/memory/meminfo", tests, NULL, NULL);
 }

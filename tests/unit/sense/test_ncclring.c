@@ -12,7 +12,7 @@
 #include "../../../plugins/nccl/ring.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/ncclring.h"
+#include "sense/collective/ncclring.h"
 
 static char prefix[64];
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "sense/maps.h"
+#include "sense/proc/maps.h"
 #include "sense/native/offline.h"
 
 /* Where in which file an address of this very program lies. */

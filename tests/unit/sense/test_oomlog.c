@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "sense/logprefix.h"
-#include "sense/oomlog.h"
+#include "sense/log/logprefix.h"
+#include "sense/death/oomlog.h"
 
 static struct kernel_kill kills[8];
 
@@ -177,5 +177,5 @@ int main(void)
 		cmocka_unit_test(when_full_the_oldest_makes_room),
 		cmocka_unit_test(prefixes_of_every_log_are_taken_off),
 	};
-	return cmocka_run_group_tests_name("sense/oomlog", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/death/oomlog", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sense/pagemap.h"
+#include "sense/proc/pagemap.h"
 
 static void words_are_counted_by_their_bits(void **state)
 {

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/pickle.h"
+#include "sense/format/pickle.h"
 
 static char *seed(const char *name, size_t *ret_len)
 {

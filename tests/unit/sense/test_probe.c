@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "base/clock.h"
-#include "sense/probe.h"
+#include "sense/host/probe.h"
 
 static void settings_of_systemd_oomd_are_read_and_nonsense_is_left_out(void **state)
 {

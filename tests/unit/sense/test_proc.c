@@ -1,7 +1,7 @@
 #include "testing.h"
 #include "world_fixture.h"
 
-#include "sense/proc.h"
+#include "sense/proc/proc.h"
 
 static void names_may_hold_brackets_and_blanks(void **state)
 {

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sense/proc.h"
-#include "sense/procsize.h"
+#include "sense/proc/proc.h"
+#include "sense/proc/procsize.h"
 
 #define HELD (96 * MIB)
 #define RESERVED (64 * GIB)

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/buf.h"
-#include "sense/progress.h"
+#include "sense/framework/progress.h"
 
 static const struct {
 	const char *line;

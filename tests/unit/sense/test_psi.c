@@ -3,7 +3,7 @@
 
 #include <poll.h>
 
-#include "sense/psi.h"
+#include "sense/memory/psi.h"
 
 static bool near(double a, double b)
 {
@@ -100,5 +100,5 @@ int main(void)
 		cmocka_unit_test(a_recorded_file_is_never_written_to),
 		cmocka_unit_test(a_trigger_opens_with_a_window_that_the_kernel_takes),
 	};
-	return cmocka_run_group_tests_name("sense/psi", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/memory/psi", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/pstats.h"
+#include "sense/format/pstats.h"
 
 struct log {
 	char text[4096];
@@ -248,5 +248,5 @@ int main(void)
 		cmocka_unit_test(negative_counts_and_infinite_times_are_refused),
 		cmocka_unit_test(the_reader_stops_when_asked),
 	};
-	return cmocka_run_group_tests_name("sense/pstats", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/format/pstats", tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "sense/remote.h"
+#include "sense/proc/remote.h"
 
 #define PAGE 4096
 

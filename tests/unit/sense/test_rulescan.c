@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "sense/rulescan.h"
+#include "sense/rules/rulescan.h"
 
 struct seen {
 	const char *wanted; /* NULL: all */

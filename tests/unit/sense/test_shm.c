@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "sense/shm.h"
+#include "sense/memory/shm.h"
 
 static struct world live_world(void)
 {

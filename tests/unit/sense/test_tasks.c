@@ -3,7 +3,7 @@
 
 #include <sys/wait.h>
 
-#include "sense/tasks.h"
+#include "sense/proc/tasks.h"
 
 static void a_recorded_machine_lists_the_processes_that_have_memory(void **state)
 {
@@ -143,5 +143,5 @@ int main(void)
 		cmocka_unit_test(some_are_read_anew_and_the_others_stay),
 		cmocka_unit_test(this_process_is_seen_as_proc_shows_it),
 	};
-	return cmocka_run_group_tests_name("sense/tasks", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sense/proc/tasks", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "sense/tcpflow.h"
+#include "sense/net/tcpflow.h"
 
 static void broken_messages_are_refused(void **state)
 {

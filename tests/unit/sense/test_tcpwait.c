@@ -4,8 +4,8 @@
 
 #include <sys/socket.h>
 
-#include "sense/fdtarget.h"
-#include "sense/tcpwait.h"
+#include "sense/net/fdtarget.h"
+#include "sense/net/tcpwait.h"
 
 #define HEAD "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 

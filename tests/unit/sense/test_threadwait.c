@@ -23,9 +23,9 @@
 #include "wait_fixture.h"
 
 #include "base/file.h"
-#include "sense/fdtarget.h"
-#include "sense/socktable.h"
-#include "sense/threadwait_parts.h"
+#include "sense/net/fdtarget.h"
+#include "sense/net/socktable.h"
+#include "sense/wait/threadwait_parts.h"
 
 /* Text ----------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "sense/vitals.h"
+#include "sense/proc/vitals.h"
 
 static const char io_text[] = "rchar: 3980\nwchar: 12\nsyscr: 7\nsyscw: 2\nread_bytes: 4096\nwrite_bytes: 8192\n"
 			      "cancelled_write_bytes: 99\n";

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "model/incident.h" /* NO_RANK */
-#include "tell/calls_show.h"
+#include "model/incident/incident.h" /* NO_RANK */
+#include "tell/stacks/calls_show.h"
 
 static void add(struct calls *c, const char *file, int64_t line, const char *name, struct pstats_number n,
 		const char *caller)
@@ -199,5 +199,5 @@ int main(void)
 		cmocka_unit_test(a_hostile_name_stays_text_everywhere),
 		cmocka_unit_test(what_lowers_the_trust_is_said),
 	};
-	return cmocka_run_group_tests_name("tell/calls_show", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("tell/stacks/calls_show", tests, NULL, NULL);
 }

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/stackset_parts.h"
-#include "tell/flame_parts.h"
+#include "model/stacks/stackset_parts.h"
+#include "tell/stacks/flame_parts.h"
 
 #define HOSTILE "</script><b>\"'&]]>\x01\xff;\n\xe2\x80\xae"
 

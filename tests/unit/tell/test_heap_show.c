@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "tell/heap_show.h"
-#include "tell/report.h"
+#include "tell/heap/heap_show.h"
+#include "tell/incident/report.h"
 
 static struct heapset *two_lines(void)
 {

@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "tell/notify.h"
+#include "tell/notify/notify.h"
 
 static struct notice notice;
 static struct channel channel;

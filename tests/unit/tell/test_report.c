@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "tell/report.h"
+#include "tell/incident/report.h"
 
 /*
  * Golden files: tests/fixtures/reports/NAME.json with what it must look like
@@ -215,5 +215,5 @@ int main(void)
 	};
 	setenv("TZ", "UTC", 1);
 	tzset();
-	return cmocka_run_group_tests_name("tell/report", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("tell/incident/report", tests, NULL, NULL);
 }

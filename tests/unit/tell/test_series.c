@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "model/incident.h"
-#include "tell/series.h"
+#include "model/incident/incident.h"
+#include "tell/store/series.h"
 
 #define SMALL (64 * 1024)
 

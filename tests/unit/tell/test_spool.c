@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "tell/spool.h"
+#include "tell/notify/spool.h"
 
 #define NOW INT64_C(1795231059000)
 
@@ -168,5 +168,5 @@ int main(void)
 		WITH(only_one_holds_the_lock),
 		WITH(what_is_known_of_a_channel_survives),
 	};
-	return cmocka_run_group_tests_name("tell/spool", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("tell/notify/spool", tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "model/incident.h"
-#include "tell/store.h"
+#include "model/incident/incident.h"
+#include "tell/store/store.h"
 
 static char dir[64];
 static char note[256];

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "tell/trace_json.h"
+#include "tell/jobs/trace_json.h"
 
 static char *text;
 static size_t len;

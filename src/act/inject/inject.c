@@ -1,0 +1,619 @@
+#include "act/inject/inject_parts.h"
+
+#if defined(__x86_64__)
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/signame.h"
+#include "sense/native/stopper.h"
+#include "sense/proc/proc.h"
+#include "sense/wait/threadwait.h"
+
+/* System V ABI 3.2.2: what a leaf function may keep below its stack pointer. */
+#define RED_ZONE_BYTES 128
+/* dlopen needs some ten; where a thread's stack has less than this left, another thread is taken. */
+#define STACK_NEEDED_BYTES (96 * KIB)
+/* Between two looks for a safe place: the program must get on. */
+#define PAUSE_NS 200000
+#define RUN_OUT_NS (10 * NS_PER_MS)
+#define STUCK_NS (2 * NS_PER_S)
+#define TRAP_BIT (UINT64_C(1) << (SIGTRAP - 1))
+#define PATH_BYTES 4096
+
+struct job {
+	struct inject_target *target;
+	const struct inject_want *want;
+	struct inject_result *result;
+	struct fault *f;
+	int perf_fd; /* see breakpoints_prepare(); -1: not yet */
+	pid_t warmed; /* what is on this thread's stack has been read before it stood still */
+	int r;
+};
+/* ---- is this the place? --------------------------------------------------------------------------------------- */
+
+static void unwind_regs_of(const struct user_regs_struct *u, struct unwind_regs *ret)
+{
+	const unsigned long long in_order[] = {u->rax, u->rdx, u->rcx, u->rbx, u->rsi, u->rdi, u->rbp, u->rsp, u->r8,
+					       u->r9,  u->r10, u->r11, u->r12, u->r13, u->r14, u->r15, u->rip};
+	for (size_t i = 0; i < ARRAY_SIZE(in_order); i++)
+		ret->reg[i] = in_order[i];
+	ret->valid = (UINT64_C(1) << ARRAY_SIZE(in_order)) - 1;
+}
+
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* Names only of what is in libc: a large program's symbols take seconds to read. */
+static bool place_is_safe(struct inject_target *t, const struct unwind_trace *trace, const struct user_regs_struct *u)
+{
+	static struct inject_frame frames[UNWIND_FRAMES];
+	for (size_t i = 0; i < trace->n; i++) {
+		const struct map_row *row = maps_find(&t->maps, trace->frame[i].pc - (trace->frame[i].exact ? 0 : 1));
+		struct native_symbol s = {.name = ""};
+		if (!row)
+			return false; /* loaded since: this may be the loader at work */
+		frames[i] = (struct inject_frame){.file = file_of(row->path), .path = row->path, .name = ""};
+		if (!inject_is_libc(frames[i].file))
+			continue;
+		native_symbol(t->native, trace->frame[i].pc, trace->frame[i].exact, &s);
+		if (s.kind != NATIVE_UNKNOWN)
+			frames[i].name = s.name;
+	}
+	int64_t nr = (int64_t)u->orig_rax >= 0 ? (int64_t)u->orig_rax : -1;
+	return inject_is_safe(frames, trace->n, trace->end == UNWIND_COMPLETE, nr, u->rsi, u->rdx, t->allocator,
+			      t->n_allocators);
+}
+
+static bool has_stack(const struct inject_target *t, uint64_t sp)
+{
+	const struct map_row *row = maps_find(&t->maps, sp);
+	if (!row || !(row->flags & MAP_WRITE))
+		return false;
+	/* The first thread's stack grows by itself. */
+	return strcmp(row->path, "[stack]") == 0 || sp - row->start > STACK_NEEDED_BYTES;
+}
+
+static int place_check(struct tracee *t, struct unwind_trace *trace)
+{
+	struct unwind_regs regs;
+	int r = tracee_save(t);
+	if (r)
+		return r;
+	if (!inject_target_same(t->target))
+		return WORLD_GONE;
+	if (!has_stack(t->target, t->regs.rsp))
+		return TRY_AGAIN;
+	unwind_regs_of(&t->regs, &regs);
+	native_unwind(t->target->native, &regs, NULL, trace);
+	if (!place_is_safe(t->target, trace, &t->regs))
+		return TRY_AGAIN;
+	t->low = t->regs.rsp - RED_ZONE_BYTES;
+	return 0;
+}
+
+/* In code that may hold a lock of malloc or of the loader. */
+static bool in_libc(struct inject_target *t, uint64_t pc)
+{
+	const struct map_row *row = maps_find(&t->maps, pc);
+	if (!row || inject_is_libc(file_of(row->path)) || inject_is_loader(file_of(row->path)))
+		return true;
+	for (size_t i = 0; i < t->n_allocators; i++)
+		if (strcmp(row->path, t->allocator[i]) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The first event of a task on the whole machine makes the kernel wait until all processors have taken note, some ten
+ * milliseconds, and a breakpoint is such an event. So one of our own is there before.
+ */
+static void breakpoints_prepare(struct job *j)
+{
+	struct perf_event_attr a = {.type = PERF_TYPE_SOFTWARE,
+				    .size = sizeof(a),
+				    .config = PERF_COUNT_SW_DUMMY,
+				    .exclude_kernel = 1,
+				    .exclude_hv = 1};
+	long fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
+	/* Where that is not allowed, it takes as long as it takes. */
+	j->perf_fd = fd < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : (int)fd;
+}
+
+static int breakpoint(pid_t tid, uint64_t addr)
+{
+	/* A breakpoint of this thread alone, without a changed byte of code (ptrace(2), Intel SDM 3B 17.2.4). */
+	return ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[0]), addr) < 0 ||
+			       ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[7]), addr ? 1UL : 0UL) < 0
+		       ? TRY_AGAIN
+		       : 0;
+}
+
+/* The first address outside of malloc, the loader and libc that this thread will come back to; 0: it is not in there. */
+static uint64_t way_out(struct tracee *t, const struct unwind_trace *trace)
+{
+	size_t i = 0;
+	while (i < trace->n && in_libc(t->target, trace->frame[i].pc))
+		i++;
+	bool waits = (int64_t)t->regs.orig_rax >= 0;
+	return i == 0 || i == trace->n || waits || trace->frame[i].exact ? 0 : trace->frame[i].pc;
+}
+
+static bool trap_pending(const struct tracee *t)
+{
+	char path[64], text[8192], hex[32];
+	struct span pending;
+	size_t len;
+	TEXT_FORMAT(path, "%d/task/%d/status", (int)t->target->pid, (int)t->tid);
+	if (file_read_at(t->target->w->proc_fd, path, text, sizeof(text), &len) < 0 ||
+	    text_field((struct span){text, len}, "SigPnd:", &pending) != 0)
+		return false;
+	span_copy(span_trim(pending), hex, sizeof(hex));
+	return strtoull(hex, NULL, 16) & TRAP_BIT;
+}
+
+/*
+ * A program that allocates all the time is hardly ever met elsewhere: so it is
+ * let go on until it comes back from malloc. TRY_AGAIN: it did not, soon enough.
+ */
+static int run_out(struct tracee *t, uint64_t addr, uint64_t run_out_ns)
+{
+	uint64_t mask = t->mask & ~TRAP_BIT;
+	int status;
+	if (addr == 0 || t->signal || t->target->trap_signal != SIGTRAP)
+		return TRY_AGAIN;
+	/* A trap that is blocked would make the kernel forget the program's handler of it (signal(7)). */
+	if (ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(mask), &mask) < 0)
+		return WORLD_GONE;
+	if (breakpoint(t->tid, addr) != 0)
+		return TRY_AGAIN; /* the mask is put back with all else */
+	if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
+		return WORLD_GONE;
+	tracee_stood(t);
+	t->since_ns = clock_mono_ns();
+	int r = tracee_wait(t, t->since_ns + run_out_ns, &status);
+	if (r == TRY_AGAIN) {
+		if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) < 0)
+			return WORLD_GONE;
+		r = tracee_wait(t, clock_mono_ns() + STUCK_NS, &status);
+		if (r)
+			return r == TRY_AGAIN ? -ETIMEDOUT : r; /* let go when our thread ends */
+	}
+	if (r == 0)
+		r = tracee_regs(t);
+	if (r)
+		return r;
+	ignore(breakpoint(t->tid, 0), "it was set a moment ago, so it can be cleared");
+	/* It may have come to the breakpoint while it was being stopped: let go with that signal, it would die of it. */
+	if (status >> 16 != 0 && trap_pending(t)) {
+		if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
+			return WORLD_GONE;
+		r = tracee_wait(t, clock_mono_ns() + STUCK_NS, &status);
+		if (r == 0)
+			r = tracee_regs(t);
+		if (r)
+			return r == TRY_AGAIN ? -ETIMEDOUT : r;
+	}
+	if (ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(t->mask), &t->mask) < 0)
+		return WORLD_GONE;
+	bool there = status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP && t->now.rip == addr;
+	if (!there && status >> 16 == 0)
+		t->signal = WSTOPSIG(status);
+	return there ? 0 : TRY_AGAIN;
+}
+
+
+static int run_symbol(struct tracee *t, const struct job *j)
+{
+	uint64_t function = 0, arg = 0, value = 0;
+	int r = inject_load(t, j->want, j->f, &function);
+	if (r == 0 && !t->target->symbol) {
+		t->target->symbol = function;
+		return LOADED;
+	}
+	if (r == 0 && j->want->arg_bytes)
+		r = tracee_push(t, j->want->arg, j->want->arg_bytes, &arg);
+	if (r == 0)
+		r = tracee_call(t, function, arg, j->want->arg_bytes, 0, &value);
+	if (r == 0 && j->want->arg_bytes)
+		r = remote_read(&t->target->remote, arg, j->want->arg, j->want->arg_bytes);
+	if (r == 0)
+		j->result->value = (int64_t)value;
+	j->result->calls += r == 0;
+	return r;
+}
+
+/* ---- one thread ----------------------------------------------------------------------------------------------- */
+
+/* What went wrong inside, and where: nobody can look later. */
+static int did_not_return(const struct tracee *t, struct fault *f)
+{
+	const struct map_row *row = maps_find(&t->target->maps, t->now.rip);
+	char how[64], place[PATH_BYTES] = "memory of no file";
+	if (t->crashed_by)
+		TEXT_FORMAT(how, "was ended by %s", signame(t->crashed_by));
+	else
+		TEXT_FORMAT(how, "did not return within %u s", (unsigned)(CALL_NS / NS_PER_S));
+	if (row && row->path[0])
+		TEXT_FORMAT(place, "%s+0x%llx", row->path, (unsigned long long)(t->now.rip - row->start + row->offset));
+	return fault_set(f, INJECT_FAILED,
+			 "process %d: loading the library %s, at %s%s; its registers were put back", (int)t->target->pid,
+			 how, place, (int64_t)t->now.orig_rax >= 0 ? ", in a system call" : "");
+}
+
+static int inject_here(struct tracee *t, const struct job *j)
+{
+	/* A handler that ran now would run inside dlopen. What comes of the calls themselves is for us. */
+	static const int ours[] = {SIGSEGV, SIGTRAP, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGABRT};
+	uint64_t mask = UINT64_MAX;
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		mask &= ~(UINT64_C(1) << (ours[i] - 1));
+	if (ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(mask), &mask) < 0)
+		return WORLD_GONE;
+	int r = run_symbol(t, j);
+	if (r == WORLD_GONE)
+		return r;
+	int e = tracee_restore(t);
+	if (r == INJECT_FAILED && !j->f->text[0])
+		(void)did_not_return(t, j->f);
+	return r ? r : e;
+}
+
+/* TRY_AGAIN: not here, not now. */
+static int try_thread(struct job *j, pid_t tid, bool *ret_lost)
+{
+	bool ready = j->perf_fd >= 0;
+	static struct tracee tracee;
+	static struct unwind_trace trace;
+	struct tracee *t = &tracee;
+	char path[64];
+	*t = (struct tracee){.target = j->target, .tid = tid, .mem_fd = -1, .result = j->result};
+	TEXT_FORMAT(path, "%d/mem", (int)j->target->pid);
+	int r = tracee_seize(t);
+	if (r)
+		return r;
+	r = tracee_stop(t);
+	if (r) {
+		*ret_lost = r == TRY_AGAIN; /* still seized */
+		return r == INJECT_REFUSED ? fault_set(j->f, r, "process %d is stopped: continue it (kill -CONT %d)",
+						       (int)j->target->pid, (int)j->target->pid)
+					   : r;
+	}
+	j->result->tries++;
+	cleanup(closep) int mem = openat(j->target->w->proc_fd, path, O_RDWR | O_CLOEXEC);
+	t->mem_fd = mem;
+	trace.n = 0;
+	r = mem < 0 ? world_condition(-errno) : place_check(t, &trace);
+	if (r == TRY_AGAIN) {
+		uint64_t ns = j->want->run_out_ns ? j->want->run_out_ns : RUN_OUT_NS;
+		r = ready ? run_out(t, way_out(t, &trace), ns) : TRY_AGAIN;
+		if (r == 0)
+			r = place_check(t, &trace);
+		else if (r == TRY_AGAIN && tracee_save(t) != 0)
+			r = WORLD_GONE;
+	}
+	if (r == 0)
+		r = inject_here(t, j);
+	else if (r == TRY_AGAIN && tracee_restore(t) != 0) /* for calls that fail when interrupted */
+		r = WORLD_GONE;
+	tracee_let_go(t);
+	if (r == TRY_AGAIN && !ready)
+		breakpoints_prepare(j);
+	j->result->tid = tid;
+	if (r == INJECT_REFUSED && !j->f->text[0])
+		fault_set(j->f, r, "process %d: the registers of its thread %d cannot be saved whole",
+			  (int)j->target->pid, (int)tid);
+	return r;
+}
+
+/* ---- which thread --------------------------------------------------------------------------------------------- */
+
+struct candidate {
+	pid_t tid;
+	int rank; /* the less the better */
+};
+
+static int rank_of(const struct inject_target *t, pid_t tid)
+{
+	struct threadwait w;
+	if (threadwait_read(t->w, t->pid, tid, NULL, false, &w) != 0)
+		return -1;
+	int first = tid == t->pid ? 0 : 1; /* the first thread has the roomiest stack */
+	switch (w.kind) {
+	case WAIT_ZOMBIE:
+	case WAIT_STOPPED:
+	case WAIT_DISK:
+		return -1;
+	case WAIT_RUNNING:
+		return 4 + first;
+	default:
+		return w.has_syscall && stopper_would_fail(w.nr) ? 2 + first : first;
+	}
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->tid < y->tid ? -1 : 1;
+}
+
+static int tids_read(const struct inject_target *t, pid_t *tids, size_t cap, size_t *ret_n)
+{
+	char path[32];
+	size_t n = 0;
+	TEXT_FORMAT(path, "%d/task", (int)t->pid);
+	int fd = openat(t->w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir) {
+		int e = errno;
+		closep(&fd);
+		return world_condition(-e);
+	}
+	for (const struct dirent *d; n < cap && (d = readdir(dir));) {
+		uint64_t tid;
+		if (span_u64(span_of(d->d_name), &tid) == 0)
+			tids[n++] = (pid_t)tid;
+	}
+	(void)closedir(dir);
+	*ret_n = n;
+	return 0;
+}
+
+static int candidates(const struct inject_target *t, struct candidate *list, size_t *ret_n)
+{
+	cleanup(freep) pid_t *tids = calloc(INJECT_THREADS, sizeof(*tids));
+	size_t n_tids = 0, n = 0;
+	int r = tids ? tids_read(t, tids, INJECT_THREADS, &n_tids) : -ENOMEM;
+	if (r)
+		return r;
+	for (size_t i = 0; i < n_tids; i++) {
+		int rank = rank_of(t, tids[i]);
+		if (rank >= 0)
+			list[n++] = (struct candidate){tids[i], rank};
+	}
+	qsort(list, n, sizeof(*list), by_rank);
+	*ret_n = n;
+	return 0;
+}
+
+/* A thread that runs: it stands still for as long as it takes to copy its stack. */
+static bool look(struct job *j, pid_t tid, struct unwind_regs *ret, struct unwind_stack *stack, bool *ret_lost)
+{
+	static struct tracee tracee;
+	struct tracee *t = &tracee;
+	*t = (struct tracee){.target = j->target, .tid = tid, .mem_fd = -1, .result = j->result};
+	if (tracee_seize(t) != 0)
+		return false;
+	int r = tracee_stop(t);
+	*ret_lost = r == TRY_AGAIN;
+	if (r)
+		return false;
+	bool seen = tracee_save(t) == 0;
+	const struct map_row *row = seen ? maps_find(&j->target->maps, t->regs.rsp) : NULL;
+	stack->sp = seen ? t->regs.rsp - RED_ZONE_BYTES : 0;
+	stack->n_bytes = row ? MIN(sizeof(stack->bytes), row->end - stack->sp) : 0;
+	seen = row && remote_read(&j->target->remote, stack->sp, stack->bytes, stack->n_bytes) == 0;
+	if (seen)
+		unwind_regs_of(&t->regs, ret);
+	if (t->n_xstate)
+		ignore(tracee_restore(t), "for calls that fail when interrupted; it may have ended");
+	tracee_let_go(t);
+	return seen;
+}
+
+/* So that names and call frame information are read before a thread stands still. */
+static void warm_up(struct job *j, pid_t tid, bool *ret_lost)
+{
+	static struct unwind_stack stack;
+	static struct unwind_trace trace;
+	struct inject_target *t = j->target;
+	struct unwind_regs regs;
+	struct native_symbol s;
+	int r = j->warmed == tid ? WORLD_ABSENT
+				 : stopper_blocked(t->w, t->pid, tid, &t->remote, &regs, &stack, NULL, NULL);
+	j->warmed = tid;
+	if (r != 0 && (r != STOPPER_RUNNING || !look(j, tid, &regs, &stack, ret_lost)))
+		return;
+	native_unwind(t->native, &regs, &stack, &trace);
+	for (size_t i = 0; i < trace.n; i++) {
+		const struct map_row *row = maps_find(&t->maps, trace.frame[i].pc);
+		if (row && inject_is_libc(file_of(row->path)))
+			native_symbol(t->native, trace.frame[i].pc, trace.frame[i].exact, &s);
+	}
+}
+
+static int refuse_filter(const struct inject_target *t, const char *call, struct fault *f)
+{
+	if (call)
+		return fault_set(
+			f, INJECT_REFUSED,
+			"process %d has a seccomp filter that may end it for the call %s, which vigil's heap library "
+			"needs: nothing is loaded into it",
+			(int)t->pid, call);
+	return fault_set(
+		f, INJECT_REFUSED,
+		"process %d is the first of its container and has a seccomp filter, and what that forbids cannot be "
+		"read (it takes root, outside of the container): nothing is loaded into it; start it with vigil run "
+		"--heap instead",
+		(int)t->pid);
+}
+
+/* Whatever is known of where filters are from, what they say is better, where it can be read. */
+static int filters_check(struct job *j)
+{
+	static struct tracee tracee;
+	const char *call = NULL;
+	struct tracee *t = &tracee;
+	if (j->target->filters == FILTERS_NONE || j->target->filters == FILTERS_OURS)
+		return 0;
+	*t = (struct tracee){.target = j->target, .tid = j->target->pid, .mem_fd = -1, .result = j->result};
+	int r = tracee_seize(t);
+	if (r == 0)
+		r = tracee_stop(t);
+	if (r)
+		return r == TRY_AGAIN ? INJECT_UNSAFE : r;
+	int said = inject_seccomp_harmless(t->tid, &call);
+	r = tracee_save(t);
+	if (r == 0)
+		r = tracee_restore(t);
+	tracee_let_go(t);
+	if (said == INJECT_REFUSED || (said != 0 && j->target->filters == FILTERS_UNKNOWN))
+		return refuse_filter(j->target, call, j->f);
+	return r;
+}
+
+/* Each thread can have filters of its own. */
+static bool has_same_filters(const struct inject_target *t, pid_t tid)
+{
+	struct inject_seccomp s;
+	return inject_seccomp_read(t->w, t->pid, tid, &s) == 0 && inject_seccomp_same(&s, &t->seccomp);
+}
+
+static bool same_process(const struct inject_target *t)
+{
+	struct proc_stat st;
+	return proc_stat_read(t->w, t->pid, &st) == 0 && st.start_ticks == t->start_ticks;
+}
+
+static int find_and_inject(struct job *j)
+{
+	cleanup(freep) struct candidate *list = calloc(INJECT_THREADS, sizeof(*list));
+	uint64_t until_ns = clock_mono_ns() + j->want->deadline_ns;
+	const struct timespec pause = {.tv_nsec = PAUSE_NS};
+	bool lost = false;
+	size_t n = 0;
+	if (!list)
+		return -ENOMEM;
+	do {
+		int r = candidates(j->target, list, &n);
+		if (r)
+			return r;
+		for (size_t i = 0; i < MIN(n, 8u); i++) {
+			if (!same_process(j->target))
+				return WORLD_GONE;
+			if (!has_same_filters(j->target, list[i].tid))
+				continue;
+			warm_up(j, list[i].tid, &lost);
+			r = lost ? TRY_AGAIN : try_thread(j, list[i].tid, &lost);
+			bool ended = r == WORLD_GONE && list[i].tid != j->target->pid && same_process(j->target);
+			if (r != TRY_AGAIN && !ended)
+				return r;
+			if (lost)
+				return INJECT_UNSAFE; /* our thread must end to let go of it */
+		}
+		(void)nanosleep(&pause, NULL);
+		/* What was loaded since would look like a hole. */
+		if (j->result->tries % 8 == 7)
+			inject_target_renew(j->target);
+	} while (clock_mono_ns() < until_ns);
+	return INJECT_UNSAFE;
+}
+
+static void *thread_main(void *arg)
+{
+	struct job *j = arg;
+	/*
+	 * A thread stands still meanwhile: wait for microseconds, and, if we may, not behind others. Niceness counts only
+	 * among the processes of one session (sched(7), autogroup).
+	 */
+	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
+	const struct sched_param first = {.sched_priority = 1};
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) != 0)
+		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
+	j->r = filters_check(j);
+	if (j->r)
+		return NULL;
+	do
+		j->r = find_and_inject(j);
+	while (j->r == LOADED || (j->r == 0 && j->want->again && j->want->again(j->want->arg)));
+	return NULL;
+}
+
+/* ptrace belongs to a thread, and one that ends lets go of everything for certain. */
+static int in_own_thread(struct job *j)
+{
+	pthread_t thread;
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int r = pthread_create(&thread, NULL, thread_main, j);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (r)
+		return -r;
+	pthread_join(thread, NULL);
+	return j->r;
+}
+
+static int explain(const struct inject_target *t, int r, struct fault *f)
+{
+	struct proc_stat st;
+	if (f->text[0] || r == 0)
+		return r;
+	/* What is about to end may not be traced either. */
+	if (r == WORLD_DENIED && proc_stat_read(t->w, t->pid, &st) == 0 && st.state != 'Z' && st.state != 'X')
+		return r;
+	if (r == WORLD_DENIED)
+		r = WORLD_GONE;
+	if (r == WORLD_GONE)
+		return fault_set(f, r, "process %d ended, or became another program, meanwhile", (int)t->pid);
+	if (r == INJECT_UNSAFE)
+		return fault_set(
+			f, r,
+			"process %d: no thread was at a place where the library can be loaded safely (all were inside "
+			"malloc, the loader or fork, or did not stop); %s, try again",
+			(int)t->pid, t->symbol ? "the library is there and does nothing yet" : "nothing was changed");
+	return fault_set(f, r, "process %d: %s", (int)t->pid, r < 0 ? strerror(-r) : "its memory could not be written");
+}
+
+int inject_library(const struct world *w, pid_t pid, const struct inject_want *want, struct inject_result *ret,
+		   struct fault *f)
+{
+	struct inject_target target;
+	if (want->arg_bytes > INJECT_ARG_BYTES)
+		return -E2BIG;
+	*ret = (struct inject_result){.value = 0};
+	struct job j = {.target = &target, .want = want, .result = ret, .f = f, .perf_fd = -1, .r = INJECT_FAILED};
+	int r = inject_target_open(w, pid, want, &target, f);
+	ret->was_loaded = target.symbol != 0;
+	if (r == 0)
+		r = in_own_thread(&j);
+	closep(&j.perf_fd);
+	r = explain(&target, r, f);
+	inject_target_close(&target);
+	return r;
+}
+
+#else
+
+int inject_library(const struct world *w, pid_t pid, const struct inject_want *want, struct inject_result *ret,
+		   struct fault *f)
+{
+	(void)w;
+	(void)want;
+	(void)ret;
+	return fault_set(
+		f, INJECT_REFUSED,
+		"process %d: on this kind of machine vigil cannot load anything into a running program yet; start "
+		"the job with vigil run --heap",
+		(int)pid);
+}
+
+#endif

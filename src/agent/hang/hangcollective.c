@@ -1,0 +1,170 @@
+#include "agent/hang/hangcollective.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "agent/collective/collectives.h"
+#include "base/buf.h"
+#include "judge/collective/collective.h"
+
+/* Ranks answer a pipe within a second or not at all; RAS needs two looks, three seconds apart. */
+static const uint64_t dumps_limit_ns = 3 * NS_PER_S;
+static const uint64_t grace_ns = NS_PER_S;
+/* The clock of a file system may be behind ours. */
+static const int64_t clock_slack_ms = 1000;
+
+struct hangcollective_answer {
+	_Atomic bool done;
+	struct collective_verdict verdict;
+	char note[HANGCOLLECTIVE_NOTES][120];
+	size_t n_notes;
+};
+
+static const enum hang_collective_kind kinds[COLLECTIVE_KINDS] = {
+	[COLLECTIVE_NONE] = HANG_COLLECTIVE_NONE,	  [COLLECTIVE_MISSING] = HANG_COLLECTIVE_MISSING,
+	[COLLECTIVE_MISMATCH] = HANG_COLLECTIVE_MISMATCH, [COLLECTIVE_EQUAL] = HANG_COLLECTIVE_EQUAL,
+	[COLLECTIVE_P2P] = HANG_COLLECTIVE_P2P,		  [COLLECTIVE_CYCLE] = HANG_COLLECTIVE_CYCLE,
+	[COLLECTIVE_DEAD] = HANG_COLLECTIVE_DEAD,	  [COLLECTIVE_INIT] = HANG_COLLECTIVE_INIT,
+	[COLLECTIVE_UNEVEN] = HANG_COLLECTIVE_UNEVEN,
+};
+
+/* Sentences here are put together with others: without the stop at the end. */
+static void sentence(const char *text, char *dst, size_t cap)
+{
+	struct span s = span_trim(span_of(text));
+	if (s.len && s.p[s.len - 1] == '.')
+		s.len--;
+	span_copy(s, dst, cap);
+}
+
+void hangcollective_map(const struct collective_verdict *v, struct hang_collective *ret)
+{
+	*ret = (struct hang_collective){.valid = v->valid && v->kind < COLLECTIVE_KINDS};
+	if (!ret->valid)
+		return;
+	ret->kind = kinds[v->kind];
+	ret->confidence = v->confidence;
+	ret->n_culprits = MIN(v->n_culprits, (size_t)HANG_CULPRITS);
+	memcpy(ret->culprits, v->culprits, ret->n_culprits * sizeof(ret->culprits[0]));
+	sentence(v->text, ret->text, sizeof(ret->text));
+	if (v->n_evidence)
+		TEXT_COPY(ret->source, v->evidence[0].source);
+}
+
+/* The child ----------------------------------------------------------------- */
+
+static void ask(const struct world *w, const struct collectives_want *want, struct hangcollective_answer *a)
+{
+	struct collectives c = {.set = NULL};
+	if (collectives_of_job(w, want, &c) != 0)
+		return;
+	if (c.n_read)
+		ignore(collective_judge(c.set, &a->verdict), "invalid then");
+	/* many ranks may have the same to say: who wants all asks `vigil collectives` */
+	a->n_notes = MIN(c.n_notes, (size_t)HANGCOLLECTIVE_NOTES);
+	for (size_t i = 0; i < a->n_notes; i++)
+		TEXT_FORMAT(a->note[i], "collective: %.100s", c.note[i]);
+	atomic_store(&a->done, true);
+	/* the process ends: what was allocated goes with it */
+}
+
+static size_t ranks_of(const struct crew *crew, struct collectives_rank *dst, size_t cap)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < crew->n_now && n < cap; i++) {
+		const struct crew_member *m = &crew->now[i];
+		if (m->main && m->who.rank != NO_RANK && m->state != 'Z')
+			dst[n++] = (struct collectives_rank){.rank = m->who.rank, .pid = m->pid};
+	}
+	return n;
+}
+
+/* The parent ---------------------------------------------------------------- */
+
+static bool reaped(struct hangcollective *h)
+{
+	if (h->pid && waitpid(h->pid, NULL, WNOHANG) != 0)
+		h->pid = 0;
+	return h->pid == 0;
+}
+
+static void unmap(struct hangcollective *h)
+{
+	if (h->answer)
+		(void)munmap(h->answer, sizeof(*h->answer));
+	h->answer = NULL;
+}
+
+void hangcollective_begin(struct hangcollective *h, const struct world *w, const struct crew *crew,
+			  int64_t since_unix_ms)
+{
+	static struct collectives_rank ranks[PULSE_RANKS];
+	struct collectives_want want = {.ranks = ranks,
+					.n_ranks = ranks_of(crew, ranks, ARRAY_SIZE(ranks)),
+					.only_if_used = true,
+					.dumps_since_unix_ms = since_unix_ms - clock_slack_ms,
+					.ras_no_hint = true,
+					.ask_dumps = true,
+					.dumps_limit_ns = dumps_limit_ns,
+					.limit_ns = HANGCOLLECTIVE_NS};
+	unmap(h);
+	if (!reaped(h) || want.n_ranks == 0)
+		return;
+	void *p = mmap(NULL, sizeof(*h->answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return;
+	h->answer = p;
+	h->deadline_ns = w->mono_ns() + HANGCOLLECTIVE_NS + grace_ns;
+	pid_t owner = getpid();
+	h->pid = fork();
+	if (h->pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == owner) {
+			/* a rank that closes its pipe must not end us */
+			(void)signal(SIGPIPE, SIG_IGN);
+			ask(w, &want, h->answer);
+		}
+		_exit(0);
+	}
+	if (h->pid < 0) {
+		h->pid = 0;
+		unmap(h);
+	}
+}
+
+bool hangcollective_done(struct hangcollective *h, const struct world *w)
+{
+	if (!h->answer || reaped(h))
+		return true;
+	if (w->mono_ns() < h->deadline_ns)
+		return false;
+	/* in a call of the kernel that does not end it stays, and is reaped before the next one begins */
+	(void)kill(h->pid, SIGKILL);
+	return true;
+}
+
+size_t hangcollective_take(struct hangcollective *h, struct hang_collective *ret,
+			   char ret_note[HANGCOLLECTIVE_NOTES][120])
+{
+	size_t n = 0;
+	*ret = (struct hang_collective){.valid = false};
+	if (h->answer && atomic_load(&h->answer->done)) {
+		hangcollective_map(&h->answer->verdict, ret);
+		n = MIN(h->answer->n_notes, (size_t)HANGCOLLECTIVE_NOTES);
+		memcpy(ret_note, h->answer->note, sizeof(h->answer->note));
+	} else if (h->answer) {
+		TEXT_FORMAT(ret_note[n++], "collective: its library did not answer in time");
+	}
+	unmap(h);
+	return n;
+}
+
+void hangcollective_end(struct hangcollective *h)
+{
+	if (h->pid && !reaped(h))
+		(void)kill(h->pid, SIGKILL);
+	unmap(h);
+}

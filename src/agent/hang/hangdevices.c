@@ -1,0 +1,188 @@
+#include "agent/hang/hangdevices.h"
+
+#include <string.h>
+
+#include "agent/gpu/gpus.h"
+#include "base/buf.h"
+#include "sense/gpu/gpupid.h"
+
+static const uint64_t calm_ns = 10 * NS_PER_S, anxious_ns = 2 * NS_PER_S;
+/* A driver that takes longer is late: what it had said by then counts. */
+static const struct gpuprobe_limits limits = {.call_ns = NS_PER_S, .total_ns = 2 * NS_PER_S};
+
+static void ports_read(struct hangdevices *d, const struct world *w)
+{
+	d->has_rdma = ibports_read(w, getenv("VIGIL_RDMA_EXCLUDE"), d->port, IBPORT_MAX, &d->n_ports) == 0;
+}
+
+void hangdevices_open(struct hangdevices *d, const struct world *w)
+{
+	*d = (struct hangdevices){.n_probes = 0};
+	d->n_probes = gpus_probes_init(w, limits, d->probe, HANGDEVICES_BACKENDS);
+	if (d->n_probes) {
+		d->set = calloc(1, sizeof(*d->set));
+		d->fresh = calloc(1, sizeof(*d->fresh));
+		d->holders = calloc(1, sizeof(*d->holders));
+	}
+	ports_read(d, w);
+}
+
+static void sample(struct hangdevices *d, const struct world *w)
+{
+	bool asked[HANGDEVICES_BACKENDS];
+	memset(d->fresh, 0, sizeof(*d->fresh));
+	for (size_t i = 0; i < d->n_probes; i++)
+		asked[i] = gpuprobe_ask(&d->probe[i]) == 0;
+	for (size_t i = 0; i < d->n_probes; i++)
+		if (asked[i])
+			gpuprobe_collect(&d->probe[i], d->fresh);
+	d->pids_foreign = gpupid_fill(w, d->fresh);
+	struct gpu_set *old = d->set;
+	d->set = d->fresh;
+	d->fresh = old;
+}
+
+void hangdevices_look(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns)
+{
+	/* from calm to not calm: at once, not after the long pause */
+	uint64_t due = d->sampled_ns + (calm ? calm_ns : anxious_ns);
+	if (d->sampled_ns && now_ns < due)
+		return;
+	d->sampled_ns = now_ns;
+	if (d->n_probes && d->set && d->fresh)
+		sample(d, w);
+	if (d->has_rdma)
+		ports_read(d, w);
+}
+
+void hangdevices_ports(const struct hangdevices *d, struct pulse_look *look)
+{
+	for (size_t i = 0; d->has_rdma && i < d->n_ports; i++) {
+		const struct ibport *p = &d->port[i];
+		if (ibport_has(p, IB_XMIT_BYTES) && ibport_has(p, IB_RECV_BYTES)) {
+			look->has_rdma = true;
+			look->rdma_words += (p->value[IB_XMIT_BYTES] + p->value[IB_RECV_BYTES]) / 4;
+		}
+		if (ibport_has(p, IB_XMIT_WAIT)) {
+			look->has_rdma_wait = true;
+			look->rdma_wait += p->value[IB_XMIT_WAIT];
+		}
+	}
+}
+
+struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n,
+				  const pid_t *own, size_t n_own)
+{
+	struct gpuclaim_rank rank = {.pids = pids, .n = n};
+	struct gpuclaim c = {.devices = 0};
+	if (!d->set)
+		return c;
+	c = gpuclaim_by_driver(d->set, &rank);
+	uint32_t unsettled = gpuclaim_unsettled(d->set, d->pids_foreign);
+	if (c.devices || !d->holders)
+		return c;
+	if (unsettled)
+		gpuholders_look(d->holders, w, own, n_own, &rank, NULL);
+	return gpuclaim_of(d->set, unsettled, &rank);
+}
+
+bool hangdevices_any_open(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n)
+{
+	struct gpuclaim_rank rank = {.n = 0};
+	if (!d->holders)
+		return false;
+	gpuholders_look(d->holders, w, pids, n, &rank, NULL);
+	return gpuheld_count(&rank.open) > 0;
+}
+
+static bool is_among(const struct gpu_set *set, uint32_t devices, const char *uuid)
+{
+	for (uint32_t i = 0; i < set->n; i++)
+		if (devices >> i & 1 && strcmp(set->gpu[i].uuid, uuid) == 0)
+			return true;
+	return false;
+}
+
+void hangdevices_of(const struct hangdevices *d, uint32_t devices, uint32_t ever, bool findings, struct gpu_set *ret)
+{
+	ret->n = ret->n_findings = ret->n_events = ret->n_drivers = 0;
+	for (uint32_t i = 0; d->set && i < d->set->n; i++)
+		if (devices >> i & 1)
+			ret->gpu[ret->n++] = d->set->gpu[i];
+	/* whose name is needed, though it has no values any more */
+	for (uint32_t i = 0; d->set && i < d->set->n; i++)
+		if (ever >> i & ~(devices >> i) & 1 && d->set->gpu[i].lost)
+			ret->gpu[ret->n++] = d->set->gpu[i];
+	for (uint32_t i = 0; d->set && i < d->set->n_findings; i++) {
+		const struct gpu_finding *f = &d->set->finding[i];
+		if (f->uuid[0] ? is_among(d->set, devices | ever, f->uuid) : findings)
+			ret->finding[ret->n_findings++] = *f;
+	}
+	for (uint32_t i = 0; d->set && i < d->set->n_events; i++)
+		if (is_among(d->set, devices | ever, d->set->event[i].uuid))
+			ret->event[ret->n_events++] = d->set->event[i];
+}
+
+/* The job's sums become means at the end; clocks are the lowest, reasons are or-ed. */
+struct mean {
+	double sum[PULSE_GPU_VALUES];
+	uint32_t n[PULSE_GPU_VALUES];
+};
+
+static void mean_add(struct mean *m, const struct gpu_sample *g)
+{
+	static const struct {
+		enum gpu_value from;
+		enum pulse_gpu_value to;
+		double unit;
+	} rows[] = {
+		{GPU_BUSY, PULSE_GPU_BUSY, 1},	     {GPU_MEMORY_BUSY, PULSE_GPU_MEMORY_BUSY, 1},
+		{GPU_POWER, PULSE_GPU_POWER, 1e-3},  {GPU_POWER_LIMIT, PULSE_GPU_POWER_LIMIT, 1e-3},
+		{GPU_SM_CLOCK, PULSE_GPU_CLOCK, 1},  {GPU_SM_CLOCK_MAX, PULSE_GPU_CLOCK_MAX, 1},
+		{GPU_REASONS, PULSE_GPU_REASONS, 1},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		enum pulse_gpu_value to = rows[i].to;
+		if (!gpu_has(g, rows[i].from))
+			continue;
+		double v = (double)g->value[rows[i].from] * rows[i].unit;
+		if (to == PULSE_GPU_CLOCK)
+			m->sum[to] = m->n[to] ? MIN(m->sum[to], v) : v;
+		else if (to == PULSE_GPU_REASONS)
+			m->sum[to] = (double)((uint64_t)m->sum[to] | g->value[rows[i].from]);
+		else
+			m->sum[to] += v;
+		m->n[to]++;
+	}
+}
+
+void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct pulse_seen *seen)
+{
+	struct buf which = BUF_ON(seen->gpu_which);
+	struct mean m = {.n = {0}};
+	uint64_t energy = 0;
+	bool has_energy = false;
+	for (uint32_t i = 0; d->set && i < d->set->n; i++) {
+		const struct gpu_sample *g = &d->set->gpu[i];
+		if (!(claim.devices >> i & 1))
+			continue;
+		mean_add(&m, g);
+		buf_printf(&which, "%s%u", which.len ? "," : "", g->index);
+		if (gpu_has(g, GPU_ENERGY)) {
+			energy += g->value[GPU_ENERGY];
+			has_energy = true;
+		}
+	}
+	seen->gpu_by = claim.by;
+	for (size_t v = 0; v < PULSE_GPU_VALUES; v++) {
+		if (m.n[v] == 0)
+			continue;
+		bool whole = v == PULSE_GPU_CLOCK || v == PULSE_GPU_REASONS;
+		seen->gpu_has |= 1u << v;
+		seen->gpu[v] = whole ? m.sum[v] : m.sum[v] / m.n[v];
+	}
+	if (has_energy) {
+		seen->has |= 1u << PULSE_GPU_ENERGY;
+		seen->count[PULSE_GPU_ENERGY] = energy;
+	}
+}

@@ -1,0 +1,306 @@
+#include "agent/hang/hanglogs.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "sense/framework/progress.h"
+
+#define LOOK_MOST (128 * KIB)
+#define LINE_MOST 2048
+/* The clocks of files tick coarsely. */
+static const uint64_t clocks_ns = 50 * NS_PER_MS;
+#define LANES (HANG_RANKS + 1)
+
+/* What one rank printed, through whichever file. */
+struct lane {
+	int32_t rank;
+	bool own_file; /* bytes and lines are counted */
+	uint64_t bytes, lines;
+	uint64_t step_ns, step_slack_ns; /* when its step last grew, and how much earlier that may have been */
+	struct progress progress;
+};
+
+struct follow {
+	int fd; /* -1: not there yet */
+	char name[40];
+	bool foreign; /* name is a path, of a file that vigil does not keep */
+	size_t lane;
+	uint64_t at, known; /* known: what was there before we looked, and is not counted */
+	char line[LINE_MOST]; /* not ended yet */
+	size_t len;
+	size_t step_lane; /* whose step its last line told of; SIZE_MAX: it told of none */
+};
+
+struct hanglogs {
+	const struct progress_patterns *user; /* borrowed; may be NULL */
+	char dir[320];
+	struct lane lane[LANES];
+	size_t n;
+	struct follow file[2 * HANG_RANKS];
+	size_t n_files;
+	uint64_t now_ns, before_ns; /* of this look and the one before */
+	int64_t unix_ms;
+	char block[64 * 1024];
+};
+
+struct hanglogs *hanglogs_new(const struct progress_patterns *user)
+{
+	struct hanglogs *l = calloc(1, sizeof(*l));
+	if (l)
+		l->user = user;
+	return l;
+}
+
+static void close_all(struct hanglogs *l)
+{
+	for (size_t i = 0; i < l->n_files; i++)
+		closep(&l->file[i].fd);
+	l->n_files = 0;
+}
+
+struct hanglogs *hanglogs_free(struct hanglogs *l)
+{
+	if (l)
+		close_all(l);
+	free(l);
+	return NULL;
+}
+
+/* SIZE_MAX when there is no room. */
+static size_t lane_of(struct hanglogs *l, int32_t rank)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->lane[i].rank == rank)
+			return i;
+	if (l->n == LANES)
+		return SIZE_MAX;
+	l->lane[l->n] = (struct lane){.rank = rank};
+	progress_init(&l->lane[l->n].progress, l->user);
+	return l->n++;
+}
+
+void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, size_t n)
+{
+	static const char *const ends[] = {"out", "err"};
+	const int32_t alone = NO_RANK;
+	close_all(l);
+	l->n = 0;
+	l->now_ns = 0;
+	TEXT_COPY(l->dir, dir);
+	if (n == 0) {
+		ranks = &alone;
+		n = 1;
+	}
+	for (size_t i = 0; dir[0] && i < MIN(n, (size_t)HANG_RANKS); i++) {
+		size_t lane = lane_of(l, ranks[i]);
+		l->lane[lane].own_file = true;
+		for (size_t k = 0; k < ARRAY_SIZE(ends); k++) {
+			struct follow *f = &l->file[l->n_files++];
+			*f = (struct follow){.fd = -1, .step_lane = SIZE_MAX, .lane = lane};
+			TEXT_FORMAT(f->name, "rank-%d.%s", MAX(ranks[i], 0), ends[k]);
+		}
+	}
+}
+
+void hanglogs_follow(struct hanglogs *l, const char *path)
+{
+	size_t lane = path[0] && l->n_files < ARRAY_SIZE(l->file) ? lane_of(l, NO_RANK) : SIZE_MAX;
+	if (lane == SIZE_MAX)
+		return;
+	struct follow *f = &l->file[l->n_files++];
+	l->lane[lane].own_file = true;
+	*f = (struct follow){.fd = -1, .step_lane = SIZE_MAX, .lane = lane, .foreign = true};
+	TEXT_COPY(f->name, path);
+}
+
+/* What it holds by now is read from its end, and is nothing that was written while we looked. */
+static void foreign_open(struct follow *f)
+{
+	struct stat st;
+	f->fd = open(f->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (f->fd < 0)
+		return;
+	if (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		closep(&f->fd);
+		f->fd = -1;
+		return;
+	}
+	f->known = (uint64_t)st.st_size;
+	f->at = sub_floor(f->known, LOOK_MOST);
+}
+
+/* A wall's time as ours; 0: it was not between the looks, so the clocks differ. */
+static uint64_t mono_of(const struct hanglogs *l, int64_t unix_ns)
+{
+	int64_t ago_ns = l->unix_ms * (int64_t)NS_PER_MS - unix_ns;
+	if (ago_ns < -(int64_t)clocks_ns || ago_ns > (int64_t)(l->now_ns - l->before_ns + clocks_ns))
+		return 0;
+	return ago_ns <= 0 ? l->now_ns : l->now_ns - MIN((uint64_t)ago_ns, l->now_ns);
+}
+
+/* A line's own time, be it in whatever zone. */
+static uint64_t stamp_of(const struct hanglogs *l, const struct logline *line)
+{
+	const int64_t quarter_ms = 15 * 60 * 1000, most = 14 * 4;
+	if (!line->has_time || !line->has_ms)
+		return 0;
+	int64_t off_ms = l->unix_ms - line->time_unix_ms;
+	int64_t zones = (off_ms + (off_ms < 0 ? -quarter_ms : quarter_ms) / 2) / quarter_ms;
+	if (zones < -most || zones > most)
+		return 0;
+	return mono_of(l, (line->time_unix_ms + zones * quarter_ms) * (int64_t)NS_PER_MS);
+}
+
+/* Lines of another rank go to that rank; a launcher's output is nobody's progress. */
+static void line_take(struct hanglogs *l, struct follow *f, struct span text, uint64_t now_ns)
+{
+	struct logline line;
+	size_t lane = f->lane;
+	logline_parse(text, &line);
+	if (l->lane[f->lane].rank == NO_RANK && line.rank != NO_RANK && line.rank >= 0) {
+		lane = lane_of(l, line.rank);
+		if (lane == SIZE_MAX)
+			return;
+	}
+	struct lane *a = &l->lane[lane];
+	uint64_t steps = a->progress.n_steps;
+	progress_feed(&a->progress, text.p, text.len, now_ns);
+	progress_feed(&a->progress, "\n", 1, now_ns);
+	a->lines++;
+	f->step_lane = SIZE_MAX;
+	if (a->progress.n_steps == steps)
+		return;
+	uint64_t stamp_ns = stamp_of(l, &line);
+	a->step_ns = MAX(a->step_ns, stamp_ns ? stamp_ns : now_ns);
+	a->step_slack_ns = stamp_ns ? 0 : now_ns - l->before_ns;
+	f->step_lane = lane;
+}
+
+/* Both ends of a line count: a progress bar writes only \r. */
+static void bytes_take(struct hanglogs *l, struct follow *f, const char *data, size_t len, uint64_t now_ns)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (data[i] == '\n' || data[i] == '\r') {
+			if (f->len)
+				line_take(l, f, (struct span){f->line, f->len}, now_ns);
+			f->len = 0;
+		} else if (f->len < sizeof(f->line)) {
+			f->line[f->len++] = data[i];
+		}
+	}
+}
+
+/* A bar has no end of a line before it is drawn again; what closes it is its last bracket. */
+static void bar_take(struct hanglogs *l, struct follow *f, uint64_t now_ns)
+{
+	struct progress_line p;
+	struct span line = {f->line, f->len};
+	if (line.len == 0 || line.p[line.len - 1] != ']' || progress_parse(line, NULL, &p) != 0 ||
+	    (p.form != PROGRESS_TQDM && p.form != PROGRESS_LIGHTNING))
+		return;
+	line_take(l, f, line, now_ns);
+	f->len = 0;
+}
+
+/* The last line of a file was written when the file was. */
+static void step_time(struct hanglogs *l, const struct follow *f, const struct stat *st)
+{
+	if (f->step_lane == SIZE_MAX || f->len > 0 || l->lane[f->step_lane].step_slack_ns == 0)
+		return;
+	struct lane *a = &l->lane[f->step_lane];
+	uint64_t at_ns = mono_of(l, st->st_mtim.tv_sec * (int64_t)NS_PER_S + st->st_mtim.tv_nsec);
+	if (at_ns == 0 || at_ns + a->step_slack_ns < a->step_ns)
+		return;
+	a->step_ns = at_ns;
+	a->step_slack_ns = 0;
+}
+
+static void file_look(struct hanglogs *l, struct follow *f, uint64_t now_ns)
+{
+	char path[400];
+	struct stat st;
+	if (f->fd < 0 && f->foreign) {
+		foreign_open(f);
+	} else if (f->fd < 0) {
+		TEXT_FORMAT(path, "%s/%s", l->dir, f->name);
+		f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	}
+	if (f->fd < 0 || fstat(f->fd, &st) < 0 || (uint64_t)st.st_size <= f->at)
+		return;
+	uint64_t end = (uint64_t)st.st_size;
+	l->lane[f->lane].bytes += end - MIN(MAX(f->at, f->known), end);
+	if (end - f->at > LOOK_MOST) {
+		f->at = end - LOOK_MOST;
+		f->len = 0;
+	}
+	while (f->at < end) {
+		size_t got;
+		if (file_read_from(f->fd, f->at, l->block, MIN(sizeof(l->block), (size_t)(end - f->at)), &got) < 0 ||
+		    got == 0)
+			break;
+		bytes_take(l, f, l->block, got, now_ns);
+		f->at += got;
+	}
+	bar_take(l, f, now_ns);
+	if (f->at == end)
+		step_time(l, f, &st);
+	f->step_lane = SIZE_MAX;
+}
+
+void hanglogs_look(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms)
+{
+	l->before_ns = l->now_ns;
+	l->now_ns = now_ns;
+	l->unix_ms = unix_ms;
+	for (size_t i = 0; i < l->n_files; i++)
+		file_look(l, &l->file[i], now_ns);
+}
+
+static const struct lane *find(const struct hanglogs *l, int32_t alone, int32_t rank)
+{
+	if (rank != NO_RANK && rank == alone)
+		rank = NO_RANK;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->lane[i].rank == rank)
+			return &l->lane[i];
+	return NULL;
+}
+
+void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct pulse_seen *seen)
+{
+	const struct lane *a = find(l, alone, seen->rank);
+	if (!a)
+		return;
+	if (a->own_file) {
+		seen->has |= 1u << PULSE_LOG_BYTES | 1u << PULSE_LOG_LINES;
+		seen->count[PULSE_LOG_BYTES] = a->bytes;
+		seen->count[PULSE_LOG_LINES] = a->lines;
+	}
+	const struct progress *p = &a->progress;
+	if (!p->any)
+		return;
+	seen->has_progress = true;
+	seen->progress = (struct pulse_progress){
+		.has_epoch = p->last.has_epoch,
+		.has_step = p->last.has_step,
+		.has_total = p->last.has_total,
+		.epoch = p->last.epoch,
+		.step = p->last.step,
+		.total = p->last.total,
+		.last_step_ns = p->has_step_time ? a->step_ns : 0,
+		.last_step_slack_ns = a->step_slack_ns,
+		.n_lines = p->n_lines,
+		.epoch_ended = p->epoch_ended,
+		.loss_broken = p->loss_broken,
+		.loss_broken_step = p->loss_broken_step,
+	};
+}
+
+uint64_t hanglogs_bytes(const struct hanglogs *l, int32_t alone, int32_t rank)
+{
+	const struct lane *a = find(l, alone, rank);
+	return a && a->own_file ? a->bytes : 0;
+}

@@ -1,0 +1,149 @@
+#include "agent/hang/hangproc.h"
+
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/hang/hangwatch.h"
+#include "agent/host/ownfork.h"
+#include "base/buf.h"
+#include "base/clock.h"
+
+/* One that dies at once would die again: longer and longer, then not any more. */
+#define DEATHS_MOST 8
+static const uint64_t revive_ns = 2 * NS_PER_S;
+
+void hangproc_progress(struct hangproc *h, const char *const *patterns, size_t n)
+{
+	if (!h->shm)
+		return;
+	h->shm->n_progress = (uint32_t)MIN(n, (size_t)PROGRESS_PATTERNS);
+	for (size_t i = 0; i < h->shm->n_progress; i++)
+		TEXT_COPY(h->shm->progress[i], patterns[i]);
+}
+
+int hangproc_open(struct hangproc *h, const struct world *w, const struct hang_settings *settings, const char *rules)
+{
+	*h = (struct hangproc){.w = w, .from_fd = -1, .due_ns = UINT64_MAX};
+	if (!settings)
+		return 0;
+	void *p = mmap(NULL, sizeof(struct hang_shm), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	h->shm = p;
+	h->shm->settings = *settings;
+	TEXT_COPY(h->shm->rules, rules ? rules : "");
+	h->from_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (h->from_fd >= 0)
+		return 0;
+	int r = -errno;
+	hangproc_close(h);
+	return r;
+}
+
+void hangproc_jobs_begin(struct hangproc *h)
+{
+	if (h->shm)
+		atomic_fetch_add(&h->shm->jobs_seq, 1);
+}
+
+void hangproc_jobs_end(struct hangproc *h)
+{
+	if (!h->shm)
+		return;
+	atomic_fetch_add(&h->shm->jobs_seq, 1);
+	(void)syscall(SYS_futex, &h->shm->jobs_seq, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void hangproc_want(struct hangproc *h, uint64_t delay_ns)
+{
+	if (h->shm && h->pid == 0 && h->due_ns == UINT64_MAX && h->deaths <= DEATHS_MOST)
+		h->due_ns = h->w->mono_ns() + delay_ns;
+}
+
+uint64_t hangproc_due_ns(const struct hangproc *h)
+{
+	return h->due_ns;
+}
+
+bool hangproc_tick(struct hangproc *h)
+{
+	if (!h->shm || h->pid || h->w->mono_ns() < h->due_ns)
+		return false;
+	h->due_ns = UINT64_MAX;
+	pid_t owner = getpid();
+	pid_t pid = ownfork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != owner)
+			_exit(0);
+		hangwatch_main(h->shm, h->from_fd);
+		_exit(0);
+	}
+	if (pid < 0) { /* no room for a process: perhaps later */
+		h->due_ns = h->w->mono_ns() + revive_ns;
+		return false;
+	}
+	h->pid = pid;
+	return true;
+}
+
+bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[static 200])
+{
+	if (pid <= 0 || h->pid != pid)
+		return false;
+	ownfork_over(pid);
+	h->pid = 0;
+	h->deaths++;
+	char what[100];
+	if (WIFSIGNALED(wait_status))
+		TEXT_FORMAT(what, "signal %d (%s)", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+	else
+		TEXT_FORMAT(what, "exit status %d", WEXITSTATUS(wait_status));
+	bool again = h->deaths <= DEATHS_MOST;
+	h->due_ns = again ? h->w->mono_ns() + (revive_ns << MIN(h->deaths - 1, UINT32_C(5))) : UINT64_MAX;
+	(void)text_format(
+		how, 200, "the process that watches for hangs died (%s); the job and its guard are not affected%s",
+		what, again ? ", it is started again" : ". It died too often: hangs are no longer looked for");
+	return true;
+}
+
+const struct hang_own *hangproc_own(const struct hangproc *h, size_t job)
+{
+	return h->shm && job < HANG_JOBS ? &h->shm->own[job] : NULL;
+}
+
+const struct hang_message *hangproc_message(struct hangproc *h)
+{
+	if (!h->shm)
+		return NULL;
+	uint32_t taken = atomic_load(&h->shm->taken);
+	return taken == atomic_load(&h->shm->sent) ? NULL : &h->shm->message[taken % HANG_MESSAGES];
+}
+
+void hangproc_taken(struct hangproc *h)
+{
+	atomic_fetch_add(&h->shm->taken, 1);
+}
+
+void hangproc_close(struct hangproc *h)
+{
+	if (h->pid > 0) {
+		(void)kill(h->pid, SIGKILL);
+		(void)waitpid(h->pid, NULL, 0);
+	}
+	h->pid = 0;
+	h->due_ns = UINT64_MAX;
+	closep(&h->from_fd);
+	if (h->shm)
+		(void)munmap(h->shm, sizeof(*h->shm));
+	h->shm = NULL;
+}

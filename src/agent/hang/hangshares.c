@@ -1,0 +1,129 @@
+#include "agent/hang/hangshares.h"
+
+#include <string.h>
+
+#include "agent/inspect/lens.h"
+#include "base/buf.h"
+
+struct hangshares {
+	const struct world *w;
+	struct lens *lens[WAITSHARE_RANKS];
+	int32_t rank[WAITSHARE_RANKS];
+	char role[WAITSHARE_RANKS][16];
+	size_t n;
+};
+
+struct hangshares *hangshares_new(const struct world *w, const struct crew *c)
+{
+	const struct lens_want want = {.natives = NULL};
+	struct hangshares *s = calloc(1, sizeof(*s));
+	for (size_t i = 0; s && i < c->n_now && s->n < WAITSHARE_RANKS; i++) {
+		const struct crew_member *m = &c->now[i];
+		struct fault f = {.text = ""};
+		if (!m->main || m->state == 'Z' || lens_open(w, m->pid, &want, &s->lens[s->n], &f) != 0)
+			continue;
+		s->rank[s->n] = m->who.rank;
+		TEXT_COPY(s->role[s->n], role_name(m->who.role));
+		s->n++;
+	}
+	if (s)
+		s->w = w;
+	return s;
+}
+
+struct hangshares *hangshares_free(struct hangshares *s)
+{
+	for (size_t i = 0; s && i < s->n; i++)
+		lens_close(s->lens[i]);
+	free(s);
+	return NULL;
+}
+
+static const struct pythread *main_thread(struct lens *l)
+{
+	const struct pythread *list;
+	size_t n;
+	if (!l->has_python || pystacks_threads(l->stacks, &list, &n) != 0)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].tid == l->pid)
+			return &list[i];
+	return NULL;
+}
+
+/* The texts are borrowed by the dump for one call of waitshare_add; the casts only drop a const nobody writes through. */
+static void frame_borrow(struct lens *l, const struct lens_frame *f, struct dump_frame *to)
+{
+	struct frame text;
+	lens_frame_text(l, f, false, &text);
+	*to = (struct dump_frame){.kind = text.kind,
+				  .line = text.line,
+				  .name = (char *)(uintptr_t)text.name,
+				  .file = text.file[0] ? (char *)(uintptr_t)text.file : NULL,
+				  .module = text.module[0] ? (char *)(uintptr_t)text.module : NULL};
+}
+
+struct look {
+	struct dump_process process[WAITSHARE_RANKS];
+	struct dump_thread thread[WAITSHARE_RANKS];
+};
+
+static bool rank_look(struct hangshares *s, size_t i, struct dump_process *p, struct dump_thread *t)
+{
+	struct lens *l = s->lens[i];
+	struct lens_look look;
+	const struct lens_frame *frames = NULL;
+	size_t n = 0;
+	bool approximate;
+	*t = (struct dump_thread){.tid = l->pid, .main = true};
+	if (threadwait_read(s->w, l->pid, l->pid, NULL, false, &t->wait) != 0)
+		return false;
+	const struct pythread *py = main_thread(l);
+	enum lens_still still = lens_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
+	if (py && lens_look(l, l->pid, py, still, &look) == 0 && lens_merge(l, &look, &frames, &n, &approximate) != 0)
+		n = 0;
+	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
+	if (t->wait.has_syscall && t->wait.nr >= 0)
+		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
+	t->has_python = n > 0;
+	t->frames = calloc(n ? n : 1, sizeof(*t->frames));
+	for (size_t k = 0; t->frames && k < n; k++)
+		frame_borrow(l, &frames[k], &t->frames[k]);
+	t->n_frames = t->frames ? n : 0;
+	*p = (struct dump_process){
+		.pid = l->pid, .rank = s->rank[i], .state = t->wait.state, .threads = t, .n_threads = 1};
+	TEXT_COPY(p->role, s->role[i]);
+	return true;
+}
+
+static void forget(struct hangshares *s, size_t i)
+{
+	lens_close(s->lens[i]);
+	s->n--;
+	s->lens[i] = s->lens[s->n];
+	s->rank[i] = s->rank[s->n];
+	memcpy(s->role[i], s->role[s->n], sizeof(s->role[i]));
+}
+
+void hangshares_look(struct hangshares *s, struct waitshare *to)
+{
+	uint64_t began = s->w->mono_ns();
+	cleanup(freep) struct look *k = calloc(1, sizeof(*k));
+	size_t n = 0;
+	for (size_t i = 0; k && i < s->n;) {
+		if (rank_look(s, i, &k->process[n], &k->thread[n])) {
+			n++;
+			i++;
+		} else {
+			forget(s, i);
+		}
+	}
+	if (n) {
+		struct stackdump d = {.captured_unix_ms = s->w->unix_ms(), .processes = k->process, .n = n};
+		waitshare_add(to, &d);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(k->thread[i].frames);
+	to->last_ns = s->w->mono_ns();
+	to->took_ns += to->last_ns - began;
+}

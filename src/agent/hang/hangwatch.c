@@ -1,0 +1,573 @@
+#include "agent/hang/hangwatch.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "agent/hang/hangdevices.h"
+#include "agent/hang/hanggather.h"
+#include "agent/host/world_open.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "sense/proc/remote.h"
+#include "sense/wait/threadwait.h"
+
+static const uint64_t look_ns = NS_PER_S;
+/* Looks that are to be judged are waited with until steps have passed after them. */
+static const uint64_t ripe_gap_ns = NS_PER_S / 5;
+/* A job that has neither used a processor nor written since the look before. */
+static const uint64_t quiet_ns = 2 * NS_PER_S;
+/*
+ * Looks become rarer where one costs more than this part of its period, never rarer than each 30 s. With what the process
+ * does beside them it stays below 0.2 % of a core.
+ */
+static const double share = 0.0015;
+static const uint64_t rarest_ns = 30 * NS_PER_S;
+/* A job that stands still by its own will, as its stacks have said, is looked at so often until it moves. */
+static const uint64_t restful_ns = 5 * NS_PER_S;
+/* What of it may be spent on reading threads: saved up to a burst for a suspicion of a job with very many. */
+static const double thread_share = 0.0005;
+static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
+/* Events of suspicions are no closer than this. */
+static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
+/* First looks of one job are no closer than this, and forgotten when it has moved for as long. */
+static const uint64_t glance_gap_ns = 60 * NS_PER_S;
+static const uint32_t late_doublings = 4;
+#define FDS_MOST 4096
+
+struct watched {
+	bool active;
+	char id[64];
+	uint32_t attempt;
+	struct hangeye eye;
+	struct pulses pulses;
+	struct hang_mind mind;
+	struct hanggather gather;
+	struct hangcause *cause; /* of this attempt; NULL without memory */
+	uint64_t devices_ns; /* the sample of the devices that it has */
+	uint64_t due_ns, cost_ns; /* the next look; what a calm one costs */
+	bool calm;
+	uint64_t moved; /* sum of what a job that does anything uses: processor time, what it writes */
+	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when first suspected; 0: it is not */
+	uint64_t suspect_told_ns; /* when a suspicion was last told; 0 never */
+	bool told; /* an incident of kind hang stands */
+	uint64_t glance_ns; /* when its first look was last sent; 0: none, or it was taken back */
+	uint64_t well_ns; /* since when nothing is suspected or late; 0: something is */
+	uint64_t late_again_ns; /* not before are stacks taken because a step is late */
+	uint32_t late_looks; /* that were */
+	bool glanced; /* at the evidence that is being gathered */
+	bool accused; /* somebody, by the first look that was sent */
+	char suspicion[200]; /* for which it is */
+	char benign[240]; /* the last one that was told */
+};
+
+struct watch {
+	struct hang_shm *shm;
+	int wake_fd;
+	struct world w;
+	struct vitals *vitals;
+	struct hangdevices devices;
+	struct progress_patterns progress; /* the user's */
+	struct hang_job job[HANG_JOBS];
+	size_t n_jobs;
+	uint32_t jobs_seq;
+	struct watched *watched[HANG_JOBS]; /* NULL: none yet */
+	uint64_t thread_ns, thread_at_ns; /* saved up time, and when it was counted */
+	uint64_t round_ns; /* the next one of vitals */
+};
+
+/* The process -------------------------------------------------------------- */
+
+static void descriptors_close(int keep)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd <= 2 && null >= 0; fd++)
+		(void)dup2(null, fd);
+	/* the job's pipes and terminals above all: their other ends must see when the supervisor lets go */
+	if (keep > 3)
+		(void)syscall(SYS_close_range, 3, keep - 1, 0);
+	(void)syscall(SYS_close_range, MAX(keep + 1, 3), ~0u, 0);
+}
+
+static void patterns_begin(struct watch *k)
+{
+	struct progress_patterns *all = &k->progress;
+	char why[160];
+	size_t at;
+	for (size_t i = 0; i < MIN(k->shm->n_progress, (uint32_t)PROGRESS_PATTERNS); i++)
+		all->n += progress_pattern_init(&all->each[all->n], span_of(k->shm->progress[i]), why, &at) == 0;
+}
+
+static bool begin(struct watch *k)
+{
+	struct fault f = {.text = ""};
+	struct rlimit files;
+	(void)prctl(PR_SET_NAME, "vigil-hang");
+	log_set_sink(NULL, NULL);
+	descriptors_close(k->wake_fd);
+	(void)setpriority(PRIO_PROCESS, 0, 5); /* the job's work goes first */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (world_open(NULL, &k->w, &f) < 0)
+		return false;
+	k->vitals = vitals_new(
+		&k->w, getrlimit(RLIMIT_NOFILE, &files) == 0 ? MIN((size_t)files.rlim_cur / 2, (size_t)FDS_MOST) : 256);
+	hangdevices_open(&k->devices, &k->w);
+	k->jobs_seq = UINT32_MAX;
+	patterns_begin(k);
+	return k->vitals != NULL;
+}
+
+static void jobs_copy(struct watch *k)
+{
+	struct hang_shm *shm = k->shm;
+	for (int tries = 0; tries < 100; tries++) {
+		uint32_t before = atomic_load(&shm->jobs_seq);
+		if (before == k->jobs_seq)
+			return;
+		if (!(before & 1)) {
+			size_t n = MIN(shm->n_jobs, (uint32_t)HANG_JOBS);
+			memcpy(k->job, shm->job, n * sizeof(k->job[0]));
+			if (atomic_load(&shm->jobs_seq) == before) {
+				k->n_jobs = n;
+				k->jobs_seq = before;
+				return;
+			}
+		}
+		(void)poll(NULL, 0, 1);
+	}
+}
+
+/* Until the list of jobs is another one, or it is time. */
+static void wait_for_jobs(const struct watch *k, uint64_t most_ns)
+{
+	const struct timespec most = {.tv_sec = (time_t)(most_ns / NS_PER_S), .tv_nsec = (long)(most_ns % NS_PER_S)};
+	(void)syscall(SYS_futex, &k->shm->jobs_seq, FUTEX_WAIT, k->jobs_seq, &most, NULL, 0);
+}
+
+/* Messages ----------------------------------------------------------------- */
+
+/* NULL while the owner has not taken the ones before: it is busy, and will. */
+static struct hang_message *message(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind)
+{
+	uint32_t sent = atomic_load(&k->shm->sent);
+	if (sent - atomic_load(&k->shm->taken) >= HANG_MESSAGES)
+		return NULL;
+	struct hang_message *m = &k->shm->message[sent % HANG_MESSAGES];
+	m->kind = kind;
+	m->job = (uint32_t)index;
+	m->attempt = j->attempt;
+	m->time_unix_ms = k->w.unix_ms();
+	m->text[0] = '\0';
+	m->stacks_len = 0;
+	return m;
+}
+
+static void message_send(struct watch *k)
+{
+	uint64_t one = 1;
+	atomic_fetch_add(&k->shm->sent, 1);
+	ignore(write(k->wake_fd, &one, sizeof(one)), "the owner looks now and then as well");
+}
+
+static bool tell_incident(struct watch *k, struct watched *j, size_t index, const struct hang_verdict *v)
+{
+	struct hang_message *m = message(k, j, index, HANG_SAYS_INCIDENT);
+	if (!m)
+		return false;
+	memset(&m->incident, 0, sizeof(m->incident));
+	m->verdict = *v;
+	hang_incident(v, &j->gather.hcase, &m->incident);
+	/* who it was is not known, so it accuses nobody */
+	if (j->gather.book && j->gather.book->nobodys_error[0])
+		incident_evidence_add(&m->incident, "log", j->gather.book->nobodys_source, 0,
+				      "the output ends with an error of a process that its lines do not name: %s",
+				      j->gather.book->nobodys_error);
+	m->stacks_len = hanggather_stacks(&j->gather, m->stacks, sizeof(m->stacks));
+	m->suspected_ns = j->suspected_ns;
+	m->judged_ns = v->standstill_ns;
+	message_send(k);
+	j->told |= v->kind == HANG_HANG;
+	return true;
+}
+
+static bool tell_line(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind,
+		      const char *text)
+{
+	struct hang_message *m = message(k, j, index, kind);
+	if (!m)
+		return false;
+	TEXT_COPY(m->text, text);
+	message_send(k);
+	return true;
+}
+
+/* One job ------------------------------------------------------------------ */
+
+static void judge(struct watch *k, struct watched *j, size_t index)
+{
+	static struct hang_verdict v;
+	struct hang_case *c = &j->gather.hcase;
+	c->pulses = &j->pulses;
+	memset(&v, 0, sizeof(v));
+	hang_judge(&k->shm->settings, &j->mind, c, &v);
+	/* the owner is told first: what could not be sent must be asked for again */
+	bool sent = v.kind == HANG_NONE || v.known_already || tell_incident(k, j, index, &v);
+	if (sent)
+		hang_told(&j->mind, &v, &j->pulses);
+	if (v.kind == HANG_NONE && v.benign && strcmp(j->benign, v.text) != 0) {
+		TEXT_COPY(j->benign, v.text);
+		tell_line(k, j, index, HANG_SAYS_BENIGN, v.text);
+	}
+	if (sent)
+		hanggather_end(&j->gather);
+	else
+		j->gather.next_ns = k->w.mono_ns() + look_ns;
+}
+
+static void judge_ripe(struct watch *k, struct watched *j, size_t index)
+{
+	j->gather.hcase.pulses = &j->pulses;
+	if (hang_ripe(&k->shm->settings, &j->gather.hcase))
+		judge(k, j, index);
+	else /* the next look may know more */
+		j->gather.next_ns = MAX(j->due_ns, k->w.mono_ns() + ripe_gap_ns);
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec
+								: 0;
+}
+
+static void threads_save_up(struct watch *k, uint64_t now_ns)
+{
+	uint64_t gap = k->thread_at_ns ? now_ns - k->thread_at_ns : 0;
+	k->thread_at_ns = now_ns;
+	k->thread_ns = MIN(k->thread_ns + (uint64_t)((double)gap * thread_share), thread_burst_ns);
+}
+
+/* What the cause book must have seen before anything is suspected. */
+static void cause_look(struct watch *k, struct watched *j)
+{
+	if (!j->cause)
+		return;
+	if (!j->gather.busy)
+		ignore(hangcause_step(j->cause), "the counters' beginning, until it is read");
+	if (k->devices.sampled_ns == j->devices_ns)
+		return;
+	j->devices_ns = k->devices.sampled_ns;
+	hangcause_devices(j->cause, &k->devices, &j->eye);
+}
+
+/*
+ * The first stacks of a standstill go to the owner at once: a framework's own time-out may end the ranks before there is a
+ * verdict. They stay for a while, as later ones may find the ranks ending, unless only those can name somebody.
+ */
+static void glance_send(struct watch *k, struct watched *j, size_t index, struct hanggather *g, uint64_t since_ns,
+			const char *why)
+{
+	static struct hang_verdict v;
+	static struct hang_case c; /* large, both */
+	uint64_t now_ns = k->w.mono_ns();
+	bool recent = j->glance_ns && now_ns - j->glance_ns < glance_gap_ns;
+	if (since_ns == 0 || (recent && j->accused) || !hanggather_glance(g, &k->w, &c))
+		return;
+	c.pulses = &j->pulses;
+	hang_glance(&k->shm->settings, since_ns, &c, &v);
+	bool accuses = v.kind == HANG_HANG && v.n_culprits > 0;
+	struct hang_message *m = v.benign || (recent && !accuses) ? NULL : message(k, j, index, HANG_SAYS_GLANCE);
+	if (!m)
+		return;
+	TEXT_COPY(m->text, why);
+	m->verdict = v;
+	m->stacks_len = hanggather_stacks(g, m->stacks, sizeof(m->stacks));
+	m->suspected_ns = j->suspected_ns ? j->suspected_ns : v.standstill_ns;
+	m->judged_ns = v.standstill_ns;
+	message_send(k);
+	j->glance_ns = now_ns;
+	j->accused = accuses;
+}
+
+static void glance(struct watch *k, struct watched *j, size_t index)
+{
+	if (j->glanced || !(j->gather.step.want & HANG_WANT_STACKS) || j->gather.n_dumps == 0)
+		return;
+	j->glanced = true;
+	if (!j->mind.shares_asked)
+		glance_send(k, j, index, &j->gather, j->mind.since_ns, j->suspicion);
+}
+
+/*
+ * Nothing is suspected, but a step is late: one look, beside whatever is being gathered. It takes a tenth of a second of
+ * processor time where symbols have to be read, so who is often late is looked at less and less often.
+ */
+static void late_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+{
+	struct hang_step one = {.want = HANG_WANT_STACKS, .dumps = 1, .since_ns = step->since_ns};
+	static struct hanggather g; /* large; ended when nobody looks */
+	if (!step->late || now_ns < j->late_again_ns)
+		return;
+	j->late_again_ns = now_ns + (glance_gap_ns << MIN(j->late_looks, late_doublings));
+	j->late_looks++;
+	hanggather_begin(&g, &one, &j->eye, &j->pulses, NULL, now_ns);
+	ignore(hanggather_step(&g, &k->w, &j->eye), "its only dump");
+	glance_send(k, j, index, &g, step->since_ns, step->text);
+	hanggather_end(&g);
+}
+
+/* Ranks that die move once more, so only steps, or a while of life, take a suspicion back. */
+static void glance_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+{
+	bool well = step->state == HANG_WELL && !step->late;
+	if (!well)
+		j->well_ns = 0;
+	else if (j->well_ns == 0)
+		j->well_ns = now_ns;
+	if (j->glance_ns && well && (j->pulses.step_ns > j->glance_ns || now_ns - j->well_ns >= glance_gap_ns) &&
+	    tell_line(k, j, index, HANG_SAYS_MOVES, ""))
+		j->glance_ns = 0;
+}
+
+/* Once for each standstill, and not for each of many short ones: a suspicion is a look, and no news to anybody. */
+static void suspicion(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+{
+	if (step->state == HANG_WELL || step->since_ns == 0) {
+		j->suspected_ns = 0;
+		return;
+	}
+	if (j->suspected_ns)
+		return;
+	j->suspected_ns = MAX(sub_floor(now_ns, step->since_ns), UINT64_C(1));
+	if (j->suspect_told_ns && now_ns - j->suspect_told_ns < suspect_gap_ns)
+		return;
+	j->suspect_told_ns = now_ns;
+	tell_line(k, j, index, HANG_SAYS_SUSPECT, step->text);
+}
+
+/* A loss that is no number is told once for a job and rank: in the same state it stays. */
+static void loss_look(struct watch *k, struct watched *j, size_t index, const struct pulse_look *seen)
+{
+	uint32_t *n = &k->shm->loss_told[index].n;
+	int32_t *told = k->shm->loss_told[index].rank;
+	if (strcmp(k->shm->loss_told[index].id, j->id) != 0) {
+		TEXT_COPY(k->shm->loss_told[index].id, j->id);
+		*n = 0;
+	}
+	for (size_t i = 0; i < seen->n; i++) {
+		const struct pulse_seen *s = &seen->rank[i];
+		char who[32] = "", at[48] = "", text[160];
+		uint32_t t = 0;
+		while (t < *n && told[t] != s->rank)
+			t++;
+		if (!s->has_progress || !s->progress.loss_broken || t < *n || *n == PULSE_RANKS)
+			continue;
+		if (s->rank != NO_RANK)
+			TEXT_FORMAT(who, "rank %d: ", s->rank);
+		if (s->progress.has_step)
+			TEXT_FORMAT(at, " at step %llu", (unsigned long long)s->progress.loss_broken_step);
+		TEXT_FORMAT(text, "%sthe loss became NaN or infinite%s; that alone stops nothing", who, at);
+		if (!tell_line(k, j, index, HANG_SAYS_LOSS, text))
+			return;
+		told[(*n)++] = s->rank;
+	}
+}
+
+/* Has it done anything at all since the look before? */
+static bool is_quiet(struct watched *j, const struct pulse_look *seen)
+{
+	uint64_t moved = 0;
+	for (size_t i = 0; i < seen->n; i++)
+		moved += seen->rank[i].count[PULSE_CPU] + seen->rank[i].count[PULSE_IO_ALL];
+	bool same = moved == j->moved;
+	j->moved = moved;
+	return same;
+}
+
+static bool rests(const struct watched *j)
+{
+	return !j->calm && j->benign[0] && !j->gather.busy;
+}
+
+static enum hangeye_mood mood_of(const struct watched *j)
+{
+	return j->calm ? HANGEYE_CALM : rests(j) ? HANGEYE_RESTS : HANGEYE_ANXIOUS;
+}
+
+/* The owner keeps their sizes under their numbers. */
+static void own_publish(struct hang_own *own, const struct crew *c)
+{
+	for (size_t i = 0; i < c->n_now; i++) {
+		const struct crew_member *m = &c->now[i];
+		uint32_t n = atomic_load(&own->n), k = 0;
+		if (!m->main || !m->who.own_number || m->who.rank == NO_RANK)
+			continue;
+		while (k < n && (own->of[k].pid != m->pid || own->of[k].start_ticks != m->start_ticks))
+			k++;
+		if (k < n || n == HANG_RANKS)
+			continue;
+		own->of[n] = (struct hang_own_rank){.pid = m->pid, .rank = m->who.rank, .start_ticks = m->start_ticks};
+		atomic_store(&own->n, n + 1);
+	}
+}
+
+/* Half a minute of sleep and a question, again and again: stacks some seconds apart see one sleep of it. */
+static void sleep_look(struct watch *k, struct watched *j)
+{
+	const struct crew_member *m = j->mind.sleep_until_ns ? crew_main(j->eye.crew, j->mind.sleep_rank) : NULL;
+	struct threadwait t;
+	struct remote r;
+	if (!m || j->mind.state == HANG_WELL || j->gather.busy)
+		return;
+	remote_open(&k->w, m->pid, &r);
+	if (threadwait_read(&k->w, m->pid, j->mind.sleep_tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP)
+		hang_slept(&j->mind, t.sleep_until_ns);
+	remote_done(&r);
+}
+
+static void look(struct watch *k, struct watched *j, size_t index)
+{
+	static struct pulse_look seen;
+	struct hang_step step;
+	uint64_t began = own_cpu_ns(), now_ns = k->w.mono_ns();
+	threads_save_up(k, now_ns);
+	/* a suspicion is worth more than a calm hour: there, threads are always read */
+	uint64_t plenty = NS_PER_S, *thread_ns = j->calm ? &k->thread_ns : &plenty;
+	hangdevices_look(&k->devices, &k->w, j->calm, now_ns);
+	hangeye_look(&j->eye, &k->w, &k->job[index], mood_of(j), thread_ns, &k->devices, &seen);
+	own_publish(&k->shm->own[index], j->eye.crew);
+	bool quiet = is_quiet(j, &seen);
+	pulse_look_at(&j->pulses, &seen);
+	loss_look(k, j, index, &seen);
+	cause_look(k, j);
+	sleep_look(k, j);
+	hang_look(&j->mind, &k->shm->settings, &j->pulses, &step);
+	atomic_fetch_add(&k->shm->looks, 1);
+	if (step.resolved && j->told) {
+		j->told = false;
+		tell_line(k, j, index, HANG_SAYS_RESOLVED, step.text);
+	}
+	if (step.state == HANG_WELL)
+		j->benign[0] = '\0';
+	bool calm = step.state == HANG_WELL && !step.closely;
+	suspicion(k, j, index, &step, now_ns);
+	glance_look(k, j, index, &step, now_ns);
+	late_look(k, j, index, &step, now_ns);
+	if (step.want && !j->gather.busy) {
+		j->glanced = false;
+		TEXT_COPY(j->suspicion, step.text);
+		hanggather_begin(&j->gather, &step, &j->eye, &j->pulses, j->cause, now_ns);
+	}
+	uint64_t cost = own_cpu_ns() - began;
+	if (j->calm && calm) {
+		j->cost_ns = j->cost_ns ? (j->cost_ns * 7 + cost) / 8 : cost;
+		uint64_t fair = (uint64_t)((double)j->cost_ns * (double)k->n_jobs / share);
+		j->due_ns = now_ns + MIN(MAX(fair, quiet ? quiet_ns : look_ns), rarest_ns);
+		return;
+	}
+	j->calm = calm;
+	j->due_ns = now_ns + (rests(j) ? restful_ns : look_ns);
+}
+
+static void watched_begin(struct watch *k, struct watched *j, const struct hang_job *job)
+{
+	hanggather_end(&j->gather);
+	memset(&j->pulses, 0, sizeof(j->pulses));
+	memset(&j->mind, 0, sizeof(j->mind));
+	j->active = true;
+	j->attempt = job->attempt;
+	TEXT_COPY(j->id, job->id);
+	uint64_t now_ns = k->w.mono_ns();
+	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;
+	j->due_ns = now_ns;
+	j->cost_ns = j->suspected_ns = j->suspect_told_ns = 0;
+	j->moved = UINT64_MAX; /* the first look has none before it */
+	j->calm = true;
+	j->told = false;
+	j->glance_ns = j->well_ns = j->late_again_ns = 0;
+	j->late_looks = 0;
+	j->benign[0] = '\0';
+	hangeye_begin(&j->eye, job);
+	j->devices_ns = 0;
+	hangcause_free(j->cause);
+	j->cause = hangcause_new(&k->w, k->shm->rules, &k->progress, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
+}
+
+static struct watched *watched_of(struct watch *k, size_t i)
+{
+	const struct hang_job *job = &k->job[i];
+	struct watched *j = k->watched[i];
+	if (!job->active) {
+		if (j && j->active) {
+			hanggather_end(&j->gather);
+			j->cause = hangcause_free(j->cause);
+			j->active = false;
+		}
+		return NULL;
+	}
+	if (!j) {
+		j = calloc(1, sizeof(*j));
+		if (!j || !hangeye_init(&j->eye, k->vitals, &k->progress)) {
+			free(j);
+			return NULL;
+		}
+		k->watched[i] = j;
+	}
+	if (!j->active || strcmp(j->id, job->id) != 0 || j->attempt != job->attempt) {
+		atomic_store(&k->shm->own[i].n, 0);
+		watched_begin(k, j, job);
+	}
+	return j;
+}
+
+/* When the next thing is due. */
+static uint64_t round_of(struct watch *k)
+{
+	uint64_t next = k->w.mono_ns() + rarest_ns;
+	jobs_copy(k);
+	if (k->w.mono_ns() >= k->round_ns) { /* whose files were not read since the last round is gone */
+		k->round_ns = k->w.mono_ns() + 2 * rarest_ns;
+		vitals_round(k->vitals);
+	}
+	for (size_t i = 0; i < k->n_jobs; i++) {
+		struct watched *j = watched_of(k, i);
+		if (!j)
+			continue;
+		if (k->w.mono_ns() >= j->due_ns)
+			look(k, j, i);
+		bool over = j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye);
+		if (j->gather.busy)
+			glance(k, j, i);
+		if (over)
+			judge_ripe(k, j, i);
+		next = MIN(next, j->due_ns);
+		if (j->gather.busy)
+			next = MIN(next, j->gather.next_ns);
+	}
+	atomic_store(&k->shm->cpu_ns, own_cpu_ns());
+	return next;
+}
+
+void hangwatch_main(struct hang_shm *shm, int wake_fd)
+{
+	static struct watch watch; /* large */
+	struct watch *k = &watch;
+	*k = (struct watch){.shm = shm, .wake_fd = wake_fd};
+	if (!begin(k))
+		return;
+	for (;;) {
+		uint64_t next = round_of(k), now = k->w.mono_ns();
+		if (next > now)
+			wait_for_jobs(k, next - now);
+	}
+}

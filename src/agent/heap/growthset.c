@@ -1,0 +1,143 @@
+#include "agent/heap/growthset.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "sense/native/perffault.h"
+
+#define TASKS_MAX 65536
+#define PATH_FRAMES 512
+
+static struct heap_amount amount_of(const struct stack_node *n, uint64_t period_bytes)
+{
+	double bytes = (double)n->self_ns[SAMPLE_RUNNING];
+	uint64_t samples = n->self_samples[SAMPLE_RUNNING];
+	return (struct heap_amount){.bytes = bytes,
+				    .objects = (double)samples * PERFFAULT_PERIOD,
+				    .variance = bytes * (double)period_bytes,
+				    .chance_bytes = bytes,
+				    .samples = samples};
+}
+
+static int processes_add(struct heapset *h, const struct stackset *s)
+{
+	size_t n;
+	uint32_t ignored;
+	const struct stack_lane *lanes = stackset_lanes(s, &n);
+	const struct stackset_meta *m = stackset_meta_of(s);
+	for (size_t i = 0; i < n; i++) {
+		struct heapset_process p = {.pid = lanes[i].pid,
+					    .rank = lanes[i].rank,
+					    .life = HEAPSET_RUNNING,
+					    .begun_unix_ms = m->start_unix_ms,
+					    .seconds = (double)m->duration_ns / 1e9,
+					    .rate_bytes = m->period_bytes,
+					    .device = -1};
+		TEXT_COPY(p.role, lanes[i].role);
+		TEXT_COPY(p.name, lanes[i].process);
+		int r = heapset_process_add(h, &p, &ignored);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int node_add(struct heapset *h, const struct stackset *s, const struct stack_node *nodes, uint32_t at)
+{
+	uint32_t ids[PATH_FRAMES], process = nodes[at].lane; /* in the order of the lanes */
+	struct heapset_figures f = {.total = amount_of(&nodes[at], stackset_meta_of(s)->period_bytes)};
+	size_t n = 0;
+	int r = 0;
+	for (uint32_t i = at; nodes[i].parent != i && n < PATH_FRAMES && r == 0; i = nodes[i].parent)
+		r = frametab_intern(heapset_frames(h), stackset_frame(s, nodes[i].frame), &ids[n++]);
+	if (r < 0)
+		return r;
+	struct heapset_process *p = heapset_process_at(h, process);
+	heap_amount_add(&p->total, &f.total);
+	p->stacks++;
+	return heapset_add(h, process, ids, n, &f);
+}
+
+/* Sites of a set come one process after the other. */
+int growthset_of(const struct stackset *s, struct heapset **ret)
+{
+	size_t n, n_lanes;
+	const struct stack_node *nodes = stackset_nodes(s, &n);
+	cleanup(heapset_freep) struct heapset *h = heapset_new(HEAPSET_FAULTS);
+	int r = h ? processes_add(h, s) : -ENOMEM;
+	(void)stackset_lanes(s, &n_lanes);
+	for (size_t lane = 0; lane < n_lanes; lane++)
+		for (size_t i = 0; i < n && r == 0; i++)
+			if (nodes[i].lane == lane && nodes[i].self_samples[SAMPLE_RUNNING] > 0)
+				r = node_add(h, s, nodes, (uint32_t)i);
+	if (r == 0)
+		*ret = take(&h);
+	return r;
+}
+
+static int who_read(const struct world *w, const struct members_want *want, struct growth_who *who, size_t *ret_n,
+		    size_t *ret_all)
+{
+	struct tasks t = {.n = 0};
+	struct members m = {.n = 0};
+	size_t n = 0;
+	int r = tasks_init(&t, TASKS_MAX, -1);
+	if (r < 0)
+		return r;
+	r = tasks_scan(&t, w);
+	if (r == 0)
+		r = members_read(w, &t, want, &m);
+	for (size_t i = 0; r == 0 && i < m.n && n < GROWTH_PROCESSES_MAX; i++) {
+		if (m.row[i].task->pid == getpid()) /* asked about our own parent: watching ourselves has no end */
+			continue;
+		who[n] = (struct growth_who){.pid = m.row[i].task->pid, .rank = m.row[i].who.rank};
+		TEXT_COPY(who[n].role, role_name(m.row[i].who.role));
+		n++;
+	}
+	*ret_n = n;
+	*ret_all = n < GROWTH_PROCESSES_MAX ? n : m.n;
+	members_done(&m);
+	tasks_done(&t);
+	return r;
+}
+
+static uint64_t samples_of(const struct stackset *s)
+{
+	size_t n;
+	uint64_t sum = 0;
+	const struct stack_node *nodes = stackset_nodes(s, &n);
+	for (size_t i = 0; i < n; i++)
+		sum += nodes[i].self_samples[SAMPLE_RUNNING];
+	return sum;
+}
+
+int growthset_record(const struct world *w, const struct growthset_want *want, struct heapset **ret,
+		     char remark[static 300], struct fault *f)
+{
+	cleanup(freep) struct growth_who *who = calloc(GROWTH_PROCESSES_MAX, sizeof(*who));
+	cleanup(stackset_freep) struct stackset *s = NULL;
+	struct growth_want record = {.who = who, .duration_ns = want->duration_ns, .stop = want->stop};
+	size_t all = 0;
+	remark[0] = '\0';
+	int r = who ? who_read(w, want->members, who, &record.n_who, &all) : -ENOMEM;
+	if (r)
+		return fault_set(f, r, "the processes cannot be listed: %s", strerror(r < 0 ? -r : EIO));
+	if (all == 0)
+		return fault_set(f, WORLD_GONE, "it has no running process: growth can only be watched while it runs");
+	r = growth_record(w, &record, &s, f);
+	if (r)
+		return r;
+	uint64_t dropped = stackset_meta_of(s)->dropped, late = stackset_meta_of(s)->shortened;
+	if (all > record.n_who)
+		(void)text_format(remark, 300, "only %zu of %zu processes were watched", record.n_who, all);
+	else if (dropped > 0)
+		(void)text_format(remark, 300, "%llu samples came too fast and were dropped: all figures are too low",
+				  (unsigned long long)dropped);
+	else if (late > 0)
+		(void)text_format(remark, 300,
+				  "of %llu of %llu samples the line of Python is not known: the thread had gone on before "
+				  "it could be read",
+				  (unsigned long long)late, (unsigned long long)samples_of(s));
+	return growthset_of(s, ret);
+}

@@ -1,0 +1,144 @@
+#include "agent/heap/heapfolder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "preload/heapregion.h"
+#include "sense/proc/proc.h"
+
+#define FILES_MAX 65536
+
+/* Takes what lies before the next dot off the front. */
+static bool part(struct span *rest, struct span *ret)
+{
+	const char *dot = rest->len ? memchr(rest->p, '.', rest->len) : NULL;
+	if (!dot)
+		return false;
+	*ret = (struct span){rest->p, (size_t)(dot - rest->p)};
+	*rest = (struct span){dot + 1, rest->len - ret->len - 1};
+	return true;
+}
+
+int heapfile_parse(struct span name, struct heapfile *ret)
+{
+	struct heapfile f = {.pid = 0};
+	struct span rest = name, word;
+	uint64_t pid, generation = 0;
+	if (name.len >= sizeof(f.name) || !part(&rest, &word) || span_u64(word, &pid) < 0 || pid == 0 ||
+	    pid > INT32_MAX || !part(&rest, &word) || span_u64(word, &f.start_ticks) < 0)
+		return -EINVAL;
+	if (part(&rest, &word) && (span_u64(word, &generation) < 0 || generation > UINT32_MAX))
+		return -EINVAL;
+	f.is_off = span_starts(rest, "off-");
+	if (!f.is_off && !span_eq(rest, "heap"))
+		return -EINVAL;
+	f.pid = (pid_t)pid;
+	f.generation = (uint32_t)generation;
+	span_copy(name, f.name, sizeof(f.name));
+	*ret = f;
+	return 0;
+}
+
+static void header_read(int dir, struct heapfile *f)
+{
+	struct heap_header h;
+	struct stat st;
+	cleanup(closep) int fd = openat(dir, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	f->disk_bytes = (uint64_t)st.st_blocks * 512;
+	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) || h.magic != HEAP_MAGIC)
+		return;
+	f->state = h.state;
+	f->live_bytes = h.live.bytes > UINT64_MAX / 2 ? 0 : h.live.bytes; /* a moment below 0 */
+	f->peak_bytes = MAX(f->live_bytes, h.peak_bytes[h.peak_which & 1]);
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct heapfile *x = a, *y = b;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->start_ticks != y->start_ticks)
+		return x->start_ticks < y->start_ticks ? -1 : 1;
+	return x->generation < y->generation ? -1 : x->generation > y->generation;
+}
+
+/* In the order of by_process: what is behind it of the same process is of a later image. */
+static bool is_newest(const struct heapfolder *h, size_t i)
+{
+	const struct heapfile *f = &h->file[i];
+	for (size_t k = i + 1; k < h->n && h->file[k].pid == f->pid && h->file[k].start_ticks == f->start_ticks; k++)
+		if (!h->file[k].is_off && !f->is_off)
+			return false;
+	return true;
+}
+
+static void alive_mark(const struct world *w, struct heapfolder *h)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		struct heapfile *f = &h->file[i];
+		struct proc_stat st;
+		f->newest = is_newest(h, i);
+		f->alive = w && f->newest && proc_stat_read(w, f->pid, &st) == 0 && st.start_ticks == f->start_ticks &&
+			   st.state != 'Z' && st.state != 'X';
+	}
+}
+
+static int add(struct heapfolder *h, size_t *cap, const struct heapfile *f)
+{
+	if (h->n == *cap) {
+		size_t more = *cap ? *cap * 2 : 64;
+		struct heapfile *p = reallocarray(h->file, more, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		h->file = p;
+		*cap = more;
+	}
+	h->file[h->n++] = *f;
+	return 0;
+}
+
+int heapfolder_read(const struct world *w, const char *dir, struct heapfolder *ret)
+{
+	return heapfolder_read_at(w, AT_FDCWD, dir, ret);
+}
+
+int heapfolder_read_at(const struct world *w, int dirfd, const char *dir, struct heapfolder *ret)
+{
+	struct heapfolder h = {.fd = openat(dirfd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	size_t cap = 0;
+	int again = h.fd < 0 ? -1 : openat(h.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	int r = d ? 0 : -errno;
+	if (!d)
+		closep(&again);
+	for (const struct dirent *e; r == 0 && h.n < FILES_MAX && (e = readdir(d));) {
+		struct heapfile f;
+		if (heapfile_parse(span_of(e->d_name), &f) < 0)
+			continue;
+		header_read(h.fd, &f);
+		r = add(&h, &cap, &f);
+	}
+	if (d)
+		(void)closedir(d);
+	if (r < 0) {
+		heapfolder_done(&h);
+		return r;
+	}
+	if (h.n)
+		qsort(h.file, h.n, sizeof(*h.file), by_process);
+	alive_mark(w, &h);
+	*ret = h;
+	return 0;
+}
+
+void heapfolder_done(struct heapfolder *h)
+{
+	free(h->file);
+	closep(&h->fd);
+	*h = (struct heapfolder){.fd = -1};
+}

@@ -1,0 +1,59 @@
+#include "agent/host/world_open.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+static int part_open(const char *dir, const char *path, int flags)
+{
+	char full[512];
+	if (text_format(full, sizeof(full), "%s%s", dir, path) >= (int)sizeof(full))
+		return -1;
+	return open(full, flags | O_CLOEXEC);
+}
+
+int world_open(const char *dir, struct world *ret, struct fault *f)
+{
+	const int folder = O_RDONLY | O_DIRECTORY;
+	struct world w = {
+		.proc_fd = -1, .sys_fd = -1, .cgroup_fd = -1, .shm_fd = -1, .kmsg_fd = -1,
+		.recorded = dir != NULL,
+		.ticks_per_s = (uint64_t)sysconf(_SC_CLK_TCK),
+		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
+		.mono_ns = clock_mono_ns,
+		.unix_ms = clock_unix_ms,
+	};
+	if (dir && strlen(dir) >= sizeof(w.root))
+		return fault_set(f, -ENAMETOOLONG, "the recorded world's path is longer than %zu bytes", sizeof(w.root));
+	text_copy(w.root, sizeof(w.root), dir ? dir : "");
+	w.proc_fd = part_open(w.root, "/proc", folder);
+	if (w.proc_fd < 0)
+		return fault_set(f, -errno, "cannot open %s/proc (%s); vigil reads everything it knows from there",
+				 w.root, strerror(errno));
+	/* adapters and devices that this machine has not, for tests; control groups stay those of the machine */
+	const char *sys = dir ? NULL : secure_getenv("VIGIL_SYS_PATH");
+	w.sys_fd = sys ? part_open("", sys, folder) : part_open(w.root, "/sys", folder);
+	w.cgroup_fd = part_open(w.root, dir ? "/cgroup" : "/sys/fs/cgroup", folder);
+	w.shm_fd = part_open(w.root, "/dev/shm", folder);
+	w.kmsg_fd = part_open(w.root, dir ? "/kmsg" : "/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	w.kmsg_denied = w.kmsg_fd < 0 && (errno == EPERM || errno == EACCES);
+	*ret = w;
+	return 0;
+}
+
+char *world_fd_path(pid_t pid, int fd, char dst[static 32])
+{
+	(void)text_format(dst, 32, "/proc/%d/fd/%d", (int)pid, fd);
+	return dst;
+}
+
+void world_close(struct world *w)
+{
+	int *fds[] = {&w->proc_fd, &w->sys_fd, &w->cgroup_fd, &w->shm_fd, &w->kmsg_fd};
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		closep(fds[i]);
+		*fds[i] = -1;
+	}
+}

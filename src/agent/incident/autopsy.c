@@ -1,0 +1,176 @@
+#include "agent/incident/autopsy.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include "agent/incident/gather.h"
+#include "agent/host/node.h"
+#include "base/buf.h"
+#include "base/text.h"
+#include "sense/bpf/bpfload.h"
+#include "sense/proc/proc.h"
+#include "sense/death/sigwatch.h"
+
+/* The kernel's fixed inode of the first pid namespace (PROC_PID_INIT_INO). */
+#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+
+struct autopsy {
+	const struct world *w;
+	struct gather *gather;
+	bool first_namespace;  /* our pids are the machine's */
+	char blind[200];       /* why signals are not seen */
+	struct bpf_sigwatch_fds fds;
+	struct sigwatch watch;
+	bool below;            /* only signals to the job's processes and our own helpers are seen */
+	_Atomic bool watching; /* set by the loading thread, read by ours */
+	_Atomic bool blind_set;
+	bool told;             /* gather knows about it */
+};
+
+struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place)
+{
+	char ns[64] = "";
+	struct autopsy *a = calloc(1, sizeof(*a));
+	if (!a)
+		return NULL;
+	a->w = w;
+	a->gather = gather_new(w, place);
+	if (!a->gather) {
+		free(a);
+		return NULL;
+	}
+	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
+	a->first_namespace = n > 0 && strcmp(ns, FIRST_PID_NAMESPACE) == 0;
+	gather_signals_blind(a->gather, DEATH_UNWATCHED);
+	return a;
+}
+
+void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd)
+{
+	char why[160];
+	*ret_iter_link_fd = -1;
+	a->below = below != 0;
+	ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)), "the guard reads /proc where BPF is not to be had");
+	if (bpf_sigwatch_load(below, &a->fds, a->blind, sizeof(a->blind)) != 0) {
+		atomic_store(&a->blind_set, true);
+		return;
+	}
+	if (sigwatch_open(a->fds.ring_fd, a->fds.ring_bytes, &a->watch) != 0) {
+		TEXT_COPY(a->blind, "the ring of signals could not be mapped");
+		atomic_store(&a->blind_set, true);
+		return;
+	}
+	atomic_store(&a->watching, true);
+}
+
+int autopsy_signals_fd(const struct autopsy *a)
+{
+	return a && atomic_load(&a->watching) ? a->fds.ring_fd : -1;
+}
+
+/* The guard and others beside the job, which are the supervisor's children, too. */
+static bool is_vigils(const struct world *w, pid_t pid)
+{
+	struct proc_stat st;
+	return proc_stat_read(w, pid, &st) == 0 && span_starts(span_of(st.comm), "vigil");
+}
+
+static void signal_keep(struct autopsy *a, const struct sigwatch_event *e)
+{
+	struct signal_sent s = {
+		.signal = e->signal,
+		.target = a->first_namespace ? e->target : e->target_inner,
+		.target_start_ticks = e->target_start_ticks,
+		.sender = e->from_kernel ? 0 : a->first_namespace ? e->sender : e->sender_inner,
+		.sender_uid = e->sender_uid,
+		.from_kernel = e->from_kernel,
+		.time_unix_ms = e->time_unix_ms,
+	};
+	s.of_job = a->below && !is_vigils(a->w, s.target);
+	TEXT_COPY(s.sender_comm, e->sender_comm);
+	if (!e->from_kernel && proc_command_read(a->w, s.sender, s.sender_command, sizeof(s.sender_command)) != 0)
+		s.sender_command[0] = '\0'; /* it has ended: its name has to do */
+	gather_signal(a->gather, &s);
+}
+
+void autopsy_signals_take(struct autopsy *a)
+{
+	struct sigwatch_event events[64];
+	size_t n = 0;
+	if (!a)
+		return;
+	if (!a->told && atomic_load(&a->watching)) {
+		gather_signals_blind(a->gather, NULL);
+		a->told = true;
+	}
+	if (!a->told && atomic_load(&a->blind_set)) {
+		gather_signals_blind(a->gather, a->blind);
+		a->told = true;
+	}
+	if (!atomic_load(&a->watching))
+		return;
+	do {
+		if (sigwatch_read(&a->watch, a->w, events, ARRAY_SIZE(events), &n) < 0)
+			return;
+		for (size_t i = 0; i < n; i++)
+			signal_keep(a, &events[i]);
+	} while (n == ARRAY_SIZE(events));
+}
+
+struct autopsy *autopsy_free(struct autopsy *a)
+{
+	if (!a)
+		return NULL;
+	if (atomic_load(&a->watching)) {
+		sigwatch_close(&a->watch);
+		closep(&a->fds.link_fd);
+		closep(&a->fds.ring_fd);
+	}
+	gather_free(a->gather);
+	free(a);
+	return NULL;
+}
+
+static void describe(const struct autopsy *a, const struct autopsy_subject *who, struct death *d)
+{
+	struct rlimit core;
+	TEXT_COPY(d->job, who->job);
+	node_name(d->node, sizeof(d->node));
+	d->attempt = who->attempt;
+	d->pid = who->pid;
+	d->rank = who->rank;
+	TEXT_COPY(d->name, who->name);
+	TEXT_COPY(d->command, who->command);
+	TEXT_COPY(d->cgroup, who->cgroup ? who->cgroup : "");
+	d->own_group = who->own_group;
+	d->kin = who->kin;
+	d->n_kin = who->n_kin;
+	d->pid_namespaced = !a->first_namespace;
+	d->has_status = who->has_status;
+	d->wait_status = who->wait_status;
+	d->start_unix_ms = who->start_unix_ms;
+	d->end_unix_ms = who->end_unix_ms;
+	d->stopping = who->stopping;
+	d->stop_signal = who->stop_signal;
+	d->ended_with_peer = who->ended_with_peer;
+	d->peer_rank = who->peer_rank;
+	if (getrlimit(RLIMIT_CORE, &core) == 0) {
+		d->has_core_limit = true;
+		d->core_limit_bytes = core.rlim_cur == RLIM_INFINITY ? UINT64_MAX : core.rlim_cur;
+	}
+}
+
+void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret)
+{
+	static struct death d; /* large */
+	memset(&d, 0, sizeof(d));
+	describe(a, who, &d);
+	autopsy_signals_take(a);
+	const struct gather_logs logs = {.out = who->log_out, .err = who->log_err, .rules = who->rules,
+					 .error_dir = who->error_dir, .n_ranks = who->n_ranks};
+	gather_death(a->gather, &logs, &d);
+	postmortem(&d, ret);
+}

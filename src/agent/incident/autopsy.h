@@ -1,0 +1,51 @@
+/*
+ * Finds out why a process of a job died: takes the counters at the start,
+ * gathers the facts after a death (agent/incident/gather), has them judged
+ * (judge/death/postmortem) and returns an incident without id and retry.
+ */
+#pragma once
+
+#include "judge/death/postmortem.h"
+#include "model/incident/incident.h"
+#include "sense/memory/cgroup.h"
+#include "sense/world.h"
+
+struct autopsy;
+
+struct autopsy_subject {
+	const char *job;
+	uint32_t attempt;
+	pid_t pid;
+	int32_t rank;
+	uint64_t start_ticks;
+	const char *name, *command;
+	bool has_status;
+	int wait_status;
+	int64_t start_unix_ms, end_unix_ms;
+	bool stopping;
+	int stop_signal;
+	bool ended_with_peer;
+	int32_t peer_rank;
+	const char *log_out, *log_err; /* paths; NULL: none */
+	const char *rules;             /* the user's files of rules, with ',' between; NULL */
+	const char *error_dir;         /* of the ranks' error files; NULL: none */
+	uint32_t n_ranks;
+	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
+	bool own_group;                /* made for this job alone */
+	const struct death_kin *kin;   /* processes that were the job's when last seen */
+	size_t n_kin;
+};
+
+/* Cheap: opens the sources and notes the counters. NULL on lack of memory. */
+struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place);
+/*
+ * Start watching who sends signals, by BPF. Takes about 25 ms, so it may be
+ * called in a thread of its own once the job has lived a little; everything
+ * else is called by one thread. below: whose descendants are meant; 0: everybody. Also gives the task iterator, -1 without.
+ */
+void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd);
+/* Readable when signals were seen; -1 while they are not watched. */
+int autopsy_signals_fd(const struct autopsy *a);
+void autopsy_signals_take(struct autopsy *a);
+struct autopsy *autopsy_free(struct autopsy *a);
+void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct incident *ret);

@@ -1,0 +1,84 @@
+#include "agent/incident/orphan.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "agent/incident/keeper.h"
+#include "agent/host/node.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/units.h"
+
+static const char *kept_in;
+static struct notifier *told;
+
+void orphan_prepare(const char *state_dir, struct notifier *notifier)
+{
+	told = notifier;
+	kept_in = state_dir;
+	guardproc_on_orphan(orphan_report);
+}
+
+static void describe(const struct guard_shm *shm, const struct guard_job *g, size_t job, size_t ended,
+		     struct incident *in)
+{
+	char used[16];
+	in->kind = INCIDENT_KILLED_BY;
+	in->killer = KILLER_UNKNOWN;
+	in->time_unix_ms = clock_unix_ms();
+	in->attempt = g->attempt;
+	TEXT_COPY(in->job, g->id);
+	node_name(in->node, sizeof(in->node));
+	in->victim.valid = true;
+	in->victim.pid = shm->supervisor;
+	in->victim.rank = NO_RANK;
+	in->victim.signal = SIGKILL;
+	TEXT_COPY(in->victim.name, "vigil");
+	TEXT_FORMAT(in->summary, "vigil itself (pid %d), which kept watch over %s, was killed or crashed", (int)shm->supervisor,
+		    g->name);
+	TEXT_COPY(in->cause.id, "supervisor_killed");
+	in->cause.confidence = CONFIDENCE_HIGH;
+	if (g->unit.reaper)
+		TEXT_FORMAT(in->cause.text, "The process that kept watch over the job ended without a word, so its output had "
+			    "nowhere to go; the guard, which was left, ended %zu processes of the job.", ended);
+	else
+		TEXT_COPY(in->cause.text, "The process that kept watch ended without a word; the job goes on, unwatched.");
+	incident_advice_add(in, "look for who killed pid %d: an administrator, a scheduler's limit, or the kernel's OOM "
+			    "killer (dmesg)", (int)shm->supervisor);
+	if (g->unit.reaper)
+		incident_advice_add(in, "start the job again; it continues from its last checkpoint");
+	incident_evidence_add(in, "guard", "shared ring", in->time_unix_ms, "the job held %s when last seen",
+			      size_format(shm->now.job_bytes[job], used));
+}
+
+void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
+{
+	static struct incident in;
+	const struct guard_job *g = &shm->jobs[job];
+	struct keeper k;
+	struct job row;
+	if (!kept_in)
+		return;
+	memset(&in, 0, sizeof(in));
+	describe(shm, g, job, ended, &in);
+	keeper_open(&k, kept_in, g->id);
+	keeper_open_store(&k);
+	k.notifier = told;
+	uint32_t n = 0;
+	if (k.store && store_count_incidents(k.store, g->id, &n) == 0)
+		k.incidents = n;
+	keeper_incident_id(&k, g->id, in.id, sizeof(in.id));
+	keeper_incident(&k, &in);
+	if (k.store && store_find_job(k.store, g->id, &row) == 0) {
+		row.state = g->unit.reaper ? JOB_FAILED : JOB_LOST;
+		row.ended_unix_ms = in.time_unix_ms;
+		row.other_deaths++;
+		row.pid = 0;
+		TEXT_COPY(row.last_incident, in.id);
+		keeper_job(&k, &row);
+		keeper_event(&k, &row, "vigil_killed", in.id, "%s", in.summary);
+	}
+	keeper_close(&k);
+	if (told)
+		(void)notifier_tick(told);
+}

@@ -1,0 +1,194 @@
+#include "agent/inspect/spawnrank.h"
+
+#include <string.h>
+
+#include "agent/inspect/lens.h"
+#include "sense/python/pylocals.h"
+
+#define RANK_LIMIT 100000
+/* It imports for a while first. */
+#define ASK_MOST 6
+static const uint64_t ask_gap_ns = NS_PER_S / 2;
+/* So near to the innermost frame stands a join that is waited in. */
+#define WAIT_FRAMES 6
+
+static const char *const argument_names[] = {"rank", "local_rank", "global_rank", "proc_rank", "proc_id"};
+/* Whose functions run in processes that work for their parent. */
+static const char *const servants[] = {
+	"/torch/utils/data/", "/torch/_inductor/", "/multiprocessing/", "/concurrent/futures/", "/joblib/",
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_frame(const struct pyframe *f, const char *name, const char *file)
+{
+	return f->known && f->known->name && f->known->file && ends_with(f->known->name, name) &&
+	       ends_with(f->known->file, file);
+}
+
+/* The function that multiprocessing has been asked to run; NULL: it has not come so far. */
+static const struct pyframe *target_of(const struct pystack *s)
+{
+	for (size_t i = s->n; i-- > 2;)
+		if (is_frame(&s->frames[i], "_bootstrap", "multiprocessing/process.py"))
+			return is_frame(&s->frames[i - 1], "run", "multiprocessing/process.py") ? &s->frames[i - 2]
+												: &s->frames[i - 1];
+	return NULL;
+}
+
+static bool local_number(const struct pylocals *l, const char *name, int32_t *ret)
+{
+	uint64_t v;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].is_arg && strcmp(l->items[i].name, name) == 0 && l->items[i].value &&
+		    span_u64(span_of(l->items[i].value), &v) == 0 && v < RANK_LIMIT) {
+			*ret = (int32_t)v;
+			return true;
+		}
+	return false;
+}
+
+static bool is_servant(const char *file)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(servants); i++)
+		if (strstr(file, servants[i]))
+			return true;
+	return false;
+}
+
+static enum spawnrank of_target(struct lens *l, const struct pyframe *f, enum ownranks_told *ret_told, int32_t *ret)
+{
+	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
+	bool torch = is_frame(f, "_wrap", "torch/multiprocessing/spawn.py");
+	if (!torch && (!f->known || !f->known->file || is_servant(f->known->file)))
+		return SPAWNRANK_OVER;
+	if (pylocals_read(&l->rt, &l->remote, f->addr, f->code, &locals) != 0)
+		return SPAWNRANK_LATER;
+	if (torch && local_number(&locals, "i", ret))
+		*ret_told = OWNRANKS_BY_TORCH;
+	for (size_t i = 0; i < ARRAY_SIZE(argument_names) && !torch && !*ret_told; i++)
+		if (local_number(&locals, argument_names[i], ret))
+			*ret_told = OWNRANKS_BY_NAME;
+	return SPAWNRANK_OVER;
+}
+
+/* The Python frames of its main thread. false: there are none just now; *ret_later: there may be some. */
+static bool main_frames(const struct world *w, pid_t pid, struct lens **ret, struct lens_look *look, bool *ret_later)
+{
+	const struct lens_want want = {.natives = NULL};
+	const struct pythread *list;
+	struct fault f = {.text = ""};
+	size_t n = 0;
+	*ret_later = false;
+	if (lens_open(w, pid, &want, ret, &f) != 0)
+		return false;
+	struct lens *l = *ret;
+	*ret_later = l->has_python || l->python_later;
+	const struct pythread *main =
+		l->has_python && lens_python_threads(l, &list, &n) == 0 ? lens_python_thread(list, n, pid) : NULL;
+	return main && lens_look(l, pid, main, LENS_RUNS, look) == 0 && look->python_result == 0;
+}
+
+enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number)
+{
+	cleanup(lens_closep) struct lens *l = NULL;
+	struct lens_look look;
+	bool later;
+	*ret_told = OWNRANKS_NOTHING;
+	if (!main_frames(w, pid, &l, &look, &later))
+		return later ? SPAWNRANK_LATER : SPAWNRANK_OVER;
+	const struct pyframe *target = target_of(&look.python);
+	return target ? of_target(l, target, ret_told, ret_number) : SPAWNRANK_LATER;
+}
+
+/* Does a program nothing but wait for the processes that it has started? One that works itself is no launcher. */
+static bool only_waits(const struct world *w, pid_t pid)
+{
+	cleanup(lens_closep) struct lens *l = NULL;
+	struct lens_look look;
+	bool later;
+	if (!main_frames(w, pid, &l, &look, &later))
+		return false;
+	for (size_t i = 0; i < MIN(look.python.n, (size_t)WAIT_FRAMES); i++) {
+		const struct pycode *c = look.python.frames[i].known;
+		if (c && c->name && c->file && ends_with(c->name, "join") && strstr(c->file, "/multiprocessing/"))
+			return true;
+	}
+	return false;
+}
+
+struct spawnranks *spawnranks_new(void)
+{
+	return calloc(1, sizeof(struct spawnranks));
+}
+
+void spawnranks_forget(struct spawnranks *s)
+{
+	memset(s, 0, sizeof(*s));
+}
+
+/* Where it is, or would be. */
+static size_t place_of(const struct spawnranks *s, pid_t pid)
+{
+	size_t at = (size_t)pid & (SPAWNRANKS - 1);
+	while (s->of[at].pid && s->of[at].pid != pid)
+		at = (at + 1) & (SPAWNRANKS - 1);
+	return at;
+}
+
+/* true: it has told a number just now. *left counts down with each process that was read. */
+static bool ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p, uint64_t first_ns, size_t *left)
+{
+	struct spawnranks_one *one = &s->of[place_of(s, p->pid)];
+	uint64_t now_ns = w->mono_ns();
+	if (!one->pid && s->n == SPAWNRANKS / 2)
+		return false; /* a program with so many children has no ranks among them */
+	if (!one->pid || one->start_ticks != p->start_ticks) {
+		s->n += one->pid == 0;
+		s->n_told -= one->told != OWNRANKS_NOTHING;
+		*one = (struct spawnranks_one){.pid = p->pid, .start_ticks = p->start_ticks, .due_ns = now_ns + first_ns};
+	}
+	if (one->over || *left == 0 || now_ns < one->due_ns)
+		return false;
+	(*left)--;
+	one->over = spawnrank_read(w, p->pid, &one->told, &one->number) == SPAWNRANK_OVER;
+	if (one->told != OWNRANKS_NOTHING && !only_waits(w, p->ppid)) {
+		one->told = OWNRANKS_NOTHING;
+		one->over = false; /* it may be starting others still */
+	}
+	one->over |= ++one->asked == ASK_MOST;
+	one->due_ns = now_ns + (ask_gap_ns << one->asked);
+	s->n_told += one->told != OWNRANKS_NOTHING;
+	return one->told != OWNRANKS_NOTHING;
+}
+
+static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
+{
+	const struct spawnranks_one *one = &s->of[place_of(s, p->pid)];
+	if (!one->pid || one->start_ticks != p->start_ticks)
+		return;
+	p->told = one->told;
+	p->number = one->number;
+}
+
+bool spawnranks_look(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n, uint64_t first_ns,
+		     size_t most, bool others)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct ownranks_process *up = NULL;
+		if (p[i].who.role == ROLE_LOADER && p[i].who.rank == NO_RANK && !p[i].ended)
+			up = ownranks_parent(p, n, &p[i]);
+		if (up && ownranks_may_be(&p[i].who, &up->who))
+			others |= ask(s, w, &p[i], first_ns, &most);
+	}
+	if (!others)
+		return false;
+	for (size_t i = 0; i < n && s->n_told > 0; i++)
+		told_fill(s, &p[i]);
+	ownranks_name(p, n);
+	return true;
+}

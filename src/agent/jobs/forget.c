@@ -1,0 +1,132 @@
+#include "agent/jobs/forget.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+/* Nothing of ours lies deeper. */
+#define DEPTH_MOST 8
+#define JOBS_AT_ONCE 256
+
+/* All below a folder, and the folder. bytes: of the files that are gone. */
+static int tree_remove(int parent, const char *name, unsigned depth, uint64_t *bytes)
+{
+	int e = 0;
+	cleanup(closep) int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (depth == 0)
+		return -ELOOP;
+	DIR *dir = fdopendir(dup(fd));
+	if (!dir)
+		return -errno;
+	for (const struct dirent *d; e == 0 && (d = readdir(dir));) {
+		struct stat st;
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
+		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISDIR(st.st_mode))
+			e = tree_remove(fd, d->d_name, depth - 1, bytes);
+		else if (unlinkat(fd, d->d_name, 0) == 0)
+			*bytes += st.st_nlink == 1 ? (uint64_t)st.st_blocks * 512 : 0;
+		else
+			e = errno == ENOENT ? 0 : -errno;
+	}
+	(void)closedir(dir);
+	if (e == 0 && unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		e = -errno;
+	return e;
+}
+
+/* A record may say anything. */
+static bool is_name(const char *id)
+{
+	return id[0] != '\0' && id[0] != '.' && !strchr(id, '/');
+}
+
+struct old {
+	int64_t before_unix_ms;
+	forget_lives_fn *lives;
+	void *ctx;
+	size_t n, kept;
+	char id[JOBS_AT_ONCE][64];
+};
+
+static int old_add(void *ctx, const struct job *j)
+{
+	struct old *o = ctx;
+	bool open = j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
+	/* One that was lost has no end: how long it has been known is what there is. */
+	int64_t ended = j->ended_unix_ms > 0 ? j->ended_unix_ms : j->started_unix_ms;
+	if (!is_name(j->id) || ended >= o->before_unix_ms || (open && o->lives(o->ctx, j))) {
+		o->kept++;
+		return 0;
+	}
+	TEXT_COPY(o->id[o->n], j->id);
+	return ++o->n == JOBS_AT_ONCE;
+}
+
+static int job_forget(struct store *s, int jobs, const char *id, struct forgotten *ret, struct fault *f)
+{
+	int r = jobs >= 0 ? tree_remove(jobs, id, DEPTH_MOST, &ret->bytes) : 0;
+	if (r < 0)
+		return fault_set(f, r, "the folder of job %s could not be removed: %s; its record is kept", id,
+				 strerror(-r));
+	r = store_forget_job(s, id);
+	if (r < 0)
+		return fault_set(f, r, "the record of job %s could not be removed: %s", id, strerror(-r));
+	ret->jobs++;
+	return 0;
+}
+
+/* heap/pid-…: processes that `vigil heap --attach` was used on, of no job. */
+static int profiles_forget(int state, int64_t before_unix_ms, struct forgotten *ret, struct fault *f)
+{
+	cleanup(closep) int fd = openat(state, "heap", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(dup(fd)) : NULL;
+	int r = 0;
+	if (!dir)
+		return 0;
+	for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
+		struct stat st;
+		if (strncmp(d->d_name, "pid-", 4) != 0 || fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISDIR(st.st_mode) || (int64_t)st.st_mtim.tv_sec * 1000 >= before_unix_ms)
+			continue;
+		r = tree_remove(fd, d->d_name, DEPTH_MOST, &ret->bytes);
+		if (r < 0)
+			r = fault_set(f, r, "heap/%s could not be removed: %s", d->d_name, strerror(-r));
+		else
+			ret->folders++;
+	}
+	(void)closedir(dir);
+	return r;
+}
+
+int forget_jobs(struct store *s, const char *state_dir, int64_t before_unix_ms, forget_lives_fn *lives, void *ctx,
+		struct forgotten *ret, struct fault *f)
+{
+	static struct old old;
+	cleanup(closep) int state = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*ret = (struct forgotten){.jobs = 0};
+	if (state < 0)
+		return fault_set(f, -errno, "%s: %s", state_dir, strerror(errno));
+	cleanup(closep) int jobs = openat(state, "jobs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	do {
+		old = (struct old){.before_unix_ms = before_unix_ms, .lives = lives, .ctx = ctx};
+		int r = store_each_job(s, 0, old_add, &old);
+		if (r < 0)
+			return fault_set(f, r, "the jobs could not be read: %s", strerror(-r));
+		ret->kept = old.kept;
+		for (size_t i = 0; i < old.n; i++) {
+			r = job_forget(s, jobs, old.id[i], ret, f);
+			if (r < 0)
+				return r;
+		}
+	} while (old.n == JOBS_AT_ONCE);
+	return profiles_forget(state, before_unix_ms, ret, f);
+}

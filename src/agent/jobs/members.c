@@ -1,0 +1,215 @@
+#include "agent/jobs/members.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#define ENVIRON_CAP (128 * 1024)
+
+enum { IN = 1, ROLE_DONE = 2 };
+
+struct gather {
+	const struct world *w;
+	const struct tasks *t;
+	const struct members_want *want;
+	uint8_t *flags;  /* for each task row */
+	uint32_t *place; /* row of a task in members, for those that are in */
+	char *environ;
+	struct members *m;
+};
+
+static void gather_done(struct gather *g)
+{
+	free(g->flags);
+	free(g->place);
+	free(g->environ);
+}
+
+static bool group_matches(const struct gather *g, pid_t pid)
+{
+	const char *group = g->want->group;
+	if (!group || group[0] == '\0' || strcmp(group, "/") == 0)
+		return false;
+	char path[32], text[4096];
+	size_t len, n = strlen(group);
+	TEXT_FORMAT(path, "%d/cgroup", pid);
+	if (file_read_at(g->w->proc_fd, path, text, sizeof(text), &len) != 0)
+		return false;
+	struct span rest = {text, len}, line;
+	while (span_line(&rest, &line)) {
+		struct span name = span_after(span_after(line, ":"), ":");
+		if (name.p && span_starts(name, group) && (name.len == n || name.p[n] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static bool environ_matches(struct gather *g, pid_t pid)
+{
+	if (!g->want->job_id || g->want->job_id[0] == '\0')
+		return false;
+	size_t len;
+	int r = proc_environ_read(g->w, pid, g->environ, ENVIRON_CAP, &len);
+	if (r == WORLD_DENIED)
+		g->m->n_denied++;
+	if (r != 0)
+		return false;
+	struct span value = environ_get((struct span){g->environ, len}, "VIGIL_JOB_ID");
+	return value.p && span_eq(value, g->want->job_id);
+}
+
+static size_t index_of(const struct tasks *t, pid_t pid)
+{
+	const struct task_row *row = pid > 0 ? tasks_find(t, pid) : NULL;
+	return row ? (size_t)(row - t->rows) : SIZE_MAX;
+}
+
+/* Children of members are members; repeated until nothing changes, because a child's pid may be below its parent's. */
+static void descend(struct gather *g)
+{
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (size_t i = 0; i < g->t->n; i++) {
+			if (g->flags[i] & IN)
+				continue;
+			size_t parent = index_of(g->t, g->t->rows[i].ppid);
+			if (parent == SIZE_MAX || !(g->flags[parent] & IN))
+				continue;
+			g->flags[i] |= IN;
+			changed = true;
+		}
+	}
+}
+
+static void choose(struct gather *g)
+{
+	for (size_t i = 0; i < g->t->n; i++) {
+		pid_t pid = g->t->rows[i].pid;
+		if (!g->want || pid == g->want->root || group_matches(g, pid) || environ_matches(g, pid))
+			g->flags[i] |= IN;
+	}
+	if (g->want)
+		descend(g);
+}
+
+/* The parent's row, if it is one of ours; init is nobody's program. */
+static struct member *parent_of(const struct gather *g, const struct member *m)
+{
+	size_t i = m->task->ppid > 1 ? index_of(g->t, m->task->ppid) : SIZE_MAX;
+	return i != SIZE_MAX && g->flags[i] & IN ? &g->m->row[g->place[i]] : NULL;
+}
+
+static void role_fill(struct gather *g, struct member *m, const struct member *parent)
+{
+	size_t len = 0;
+	struct span block = {"", 0};
+	pid_t pid = m->task->pid;
+	if (proc_environ_read(g->w, pid, g->environ, ENVIRON_CAP, &len) == 0 && len == 0) {
+		pid = proc_living_thread(g->w, pid); /* the main thread has ended by itself */
+		if (pid && proc_environ_read(g->w, pid, g->environ, ENVIRON_CAP, &len) != 0)
+			len = 0;
+	}
+	block.len = len;
+	if (len)
+		block.p = g->environ;
+	ignore(proc_command_read(g->w, pid, m->command, sizeof(m->command)), "gone or hidden: the role is then 'other'");
+	struct span job = environ_get(block, "VIGIL_JOB_ID");
+	if (job.p)
+		span_copy(job, m->job, sizeof(m->job));
+	struct role_input in = {
+		.comm = span_of(m->task->comm),
+		.command = span_of(m->command),
+		.environ = block,
+		.parent = parent ? &parent->who : NULL,
+		.parent_comm = span_of(parent ? parent->task->comm : ""),
+		.parent_command = span_of(parent ? parent->command : ""),
+	};
+	role_of(&in, &m->who);
+}
+
+#define DEPTH_MAX 256
+
+/* Parents are judged before their children; the way up is walked without recursion. */
+static void role_resolve(struct gather *g, struct member *m)
+{
+	struct member *chain[DEPTH_MAX];
+	size_t n = 0;
+	for (struct member *p = m; p && n < DEPTH_MAX; p = parent_of(g, p)) {
+		if (g->flags[(size_t)(p->task - g->t->rows)] & ROLE_DONE)
+			break;
+		chain[n++] = p;
+	}
+	while (n-- > 0) {
+		role_fill(g, chain[n], parent_of(g, chain[n]));
+		g->flags[(size_t)(chain[n]->task - g->t->rows)] |= ROLE_DONE;
+	}
+}
+
+void members_done(struct members *m)
+{
+	free(m->row);
+	*m = (struct members){.n = 0};
+}
+
+static int members_fill(struct gather *g)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < g->t->n; i++)
+		n += g->flags[i] & IN ? 1 : 0;
+	g->m->row = calloc(n ? n : 1, sizeof(*g->m->row));
+	if (!g->m->row)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->t->n; i++) {
+		if (!(g->flags[i] & IN))
+			continue;
+		g->place[i] = (uint32_t)g->m->n;
+		g->m->row[g->m->n++] = (struct member){
+			.task = &g->t->rows[i], .who = {.rank = NO_RANK, .local_rank = NO_RANK, .role = ROLE_OTHER}};
+	}
+	for (size_t k = 0; k < g->m->n; k++)
+		role_resolve(g, &g->m->row[k]);
+	return 0;
+}
+
+/* Of the children that may be ranks: so many are asked at a time. */
+#define ASK_MOST 128
+
+static int own_ranks(struct gather *g)
+{
+	cleanup(freep) struct spawnranks *once = g->want->spawned ? NULL : spawnranks_new();
+	cleanup(freep) struct ownranks_process *own = calloc(g->m->n ? g->m->n : 1, sizeof(*own));
+	struct spawnranks *asked = g->want->spawned ? g->want->spawned : once;
+	if (!asked || !own)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->m->n; i++) {
+		const struct member *m = &g->m->row[i];
+		own[i] = (struct ownranks_process){
+			.pid = m->task->pid, .ppid = m->task->ppid, .start_ticks = m->task->start_ticks, .who = m->who};
+	}
+	ignore(spawnranks_look(asked, g->w, own, g->m->n, 0, ASK_MOST, true), "they are named in any case");
+	for (size_t i = 0; i < g->m->n; i++)
+		g->m->row[i].who = own[i].who;
+	return 0;
+}
+
+int members_read(const struct world *w, const struct tasks *t, const struct members_want *want, struct members *ret)
+{
+	struct members m = {.n = 0};
+	cleanup(gather_done) struct gather g = {.w = w, .t = t, .want = want, .m = &m};
+	g.flags = calloc(t->n ? t->n : 1, sizeof(*g.flags));
+	g.place = calloc(t->n ? t->n : 1, sizeof(*g.place));
+	g.environ = malloc(ENVIRON_CAP);
+	if (!g.flags || !g.place || !g.environ)
+		return -ENOMEM;
+	choose(&g);
+	int r = members_fill(&g);
+	if (r == 0 && want && want->ask)
+		r = own_ranks(&g);
+	if (r) {
+		members_done(&m);
+		return r;
+	}
+	*ret = m;
+	return 0;
+}

@@ -1,0 +1,101 @@
+#include "agent/memory/pss.h"
+
+#include <pthread.h>
+
+#include "sense/proc/proc.h"
+
+#define PSS_MAX 64
+
+struct pss_work {
+	const struct world *w;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	pid_t pid[PSS_MAX];
+	enum footprint_pss state[PSS_MAX];
+	uint64_t bytes[PSS_MAX];
+	size_t n, done;
+	bool abandoned; /* the asker went on: free it when the thread ends */
+};
+
+static void work_free(struct pss_work *k)
+{
+	pthread_cond_destroy(&k->more);
+	pthread_mutex_destroy(&k->lock);
+	free(k);
+}
+
+static void *work_run(void *arg)
+{
+	struct pss_work *k = arg;
+	bool stop = false;
+	for (size_t i = 0; i < k->n && !stop; i++) {
+		struct proc_rollup roll;
+		int r = proc_rollup_read(k->w, k->pid[i], &roll);
+		pthread_mutex_lock(&k->lock);
+		k->state[i] = r == 0 ? PSS_KNOWN : r == WORLD_DENIED ? PSS_DENIED : PSS_NOT_ASKED;
+		k->bytes[i] = r == 0 ? roll.pss_bytes : 0;
+		k->done++;
+		stop = k->abandoned;
+		pthread_cond_signal(&k->more);
+		pthread_mutex_unlock(&k->lock);
+	}
+	pthread_mutex_lock(&k->lock);
+	bool mine = k->abandoned;
+	k->done = k->n;
+	k->n = 0; /* tells the asker that this thread will not touch it again */
+	pthread_cond_signal(&k->more);
+	pthread_mutex_unlock(&k->lock);
+	if (mine)
+		work_free(k);
+	return NULL;
+}
+
+static struct pss_work *work_new(const struct world *w, const struct footprint_row *rows, size_t n)
+{
+	struct pss_work *k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	pthread_condattr_t attr;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_cond_init(&k->more, &attr);
+	pthread_condattr_destroy(&attr);
+	k->w = w;
+	k->n = MIN(n, (size_t)PSS_MAX);
+	for (size_t i = 0; i < k->n; i++) {
+		k->pid[i] = rows[i].pid;
+		k->state[i] = PSS_LATE;
+	}
+	return k;
+}
+
+size_t pss_read(const struct world *w, struct footprint_row *rows, size_t n, uint64_t budget_ns)
+{
+	size_t asked = MIN(n, (size_t)PSS_MAX), late = 0;
+	struct pss_work *k = asked ? work_new(w, rows, asked) : NULL;
+	pthread_t thread;
+	if (!k)
+		return asked;
+	if (pthread_create(&thread, NULL, work_run, k) != 0) {
+		work_free(k);
+		return asked;
+	}
+	pthread_detach(thread);
+	uint64_t end = w->mono_ns() + budget_ns;
+	struct timespec until = {.tv_sec = (time_t)(end / NS_PER_S), .tv_nsec = (long)(end % NS_PER_S)};
+	pthread_mutex_lock(&k->lock);
+	while (k->n != 0 && pthread_cond_timedwait(&k->more, &k->lock, &until) == 0)
+		;
+	for (size_t i = 0; i < asked; i++) {
+		rows[i].pss = k->state[i];
+		rows[i].pss_bytes = k->bytes[i];
+		late += k->state[i] == PSS_LATE ? 1 : 0;
+	}
+	bool finished = k->n == 0;
+	k->abandoned = !finished;
+	pthread_mutex_unlock(&k->lock);
+	if (finished)
+		work_free(k);
+	return late;
+}

@@ -1,0 +1,92 @@
+#include "agent/memory/shmheld.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "sense/memory/shm.h"
+
+/* A memory report may wait this long for the owners of shared memory. */
+static const uint64_t report_budget_ns = 100 * NS_PER_MS;
+#define HOLDERS_SHOWN 8
+
+static void holders(const struct shm_ledger *l, const struct shm_item *item, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	for (uint32_t i = 0; i < item->n_owners && i < HOLDERS_SHOWN; i++)
+		buf_printf(&b, "%s%d", i ? ", " : "", (int)l->owners[item->first_owner + i].pid);
+	if (item->n_owners > HOLDERS_SHOWN)
+		buf_printf(&b, " and %u more", item->n_owners - HOLDERS_SHOWN);
+}
+
+static size_t rows_of(const struct shm_ledger *l, struct shmheld ret[static INCIDENT_SHM])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < l->n && n < INCIDENT_SHM; i++) {
+		const struct shm_item *item = &l->items[i];
+		if (!item->has_bytes || item->bytes < MIB)
+			continue;
+		struct shmheld *h = &ret[n++];
+		*h = (struct shmheld){.dev_major = item->dev_major, .dev_minor = item->dev_minor, .inode = item->inode};
+		shm_item_path(item, h->row.path, sizeof(h->row.path));
+		h->row.bytes = item->bytes;
+		h->row.orphan = item->orphan && shm_complete(l);
+		holders(l, item, h->row.owners, sizeof(h->row.owners));
+	}
+	return n;
+}
+
+size_t shmheld_read(const struct world *w, const pid_t *first, size_t n_first, uint64_t budget_ns,
+		    struct shmheld ret[static INCIDENT_SHM])
+{
+	struct shm_ledger l;
+	if (shm_read(w, first, n_first, budget_ns, &l) < 0)
+		return 0;
+	size_t n = rows_of(&l, ret);
+	shm_done(&l);
+	return n;
+}
+
+static bool is_there(const struct shm_ledger *l, const struct shmheld *h)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct shm_item *item = &l->items[i];
+		if (item->inode == h->inode && item->dev_major == h->dev_major && item->dev_minor == h->dev_minor)
+			return true;
+	}
+	return false;
+}
+
+/* Nobody holds it now: whoever did has most likely just been ended. */
+static void name_former_holders(const struct shmheld *before, size_t n_before, const struct shmheld *now, struct incident_shm *row)
+{
+	for (size_t i = 0; i < n_before && row->owners[0] == '\0'; i++) {
+		const struct shmheld *b = &before[i];
+		if (b->inode != now->inode || b->dev_major != now->dev_major || b->dev_minor != now->dev_minor || !b->row.owners[0])
+			continue;
+		if (row->orphan)
+			TEXT_COPY(row->owners, b->row.owners);
+		else
+			TEXT_FORMAT(row->owners, "%s, before the end", b->row.owners);
+	}
+}
+
+void shmheld_report(const struct world *w, const struct shmheld *before, size_t n_before, struct incident *in)
+{
+	struct shm_ledger l;
+	struct shmheld now[INCIDENT_SHM];
+	if (shm_read(w, NULL, 0, report_budget_ns, &l) < 0)
+		return;
+	in->n_shm = rows_of(&l, now);
+	for (size_t i = 0; i < in->n_shm; i++) {
+		in->shm[i] = now[i].row;
+		name_former_holders(before, n_before, &now[i], &in->shm[i]);
+	}
+	bool whole = shm_complete(&l) && l.n_dropped == 0;
+	for (size_t i = 0; i < n_before && whole && in->n_shm < INCIDENT_SHM; i++)
+		if (before[i].row.owners[0] && !is_there(&l, &before[i])) {
+			in->shm[in->n_shm] = before[i].row;
+			in->shm[in->n_shm++].freed = true;
+		}
+	shm_done(&l);
+}

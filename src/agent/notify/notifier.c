@@ -1,0 +1,249 @@
+#include "agent/notify/notifier.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "act/oomadj.h"
+#include "agent/host/node.h"
+#include "agent/host/ownfork.h"
+#include "base/buf.h"
+#include "base/log.h"
+
+extern char **environ;
+
+/* What an earlier vigil could not deliver is looked for this often. */
+static const uint64_t look_ns = 60 * NS_PER_S;
+/* A server that is well has answered by then; one that is not may not keep us. */
+static const uint64_t parting_ns = 700 * NS_PER_MS;
+/* A reminder is no more often than this, whatever was asked for. */
+static const uint64_t remind_least_ns = NS_PER_S;
+
+void notifier_open(struct notifier *n, const struct world *w, const char *state_dir, const struct channels *channels)
+{
+	*n = (struct notifier){.channels = channels, .program_fd = -1, .mono_ns = w->mono_ns, .unix_ms = w->unix_ms};
+	if (!channels || channels->n == 0)
+		return;
+	TEXT_COPY(n->state_dir, state_dir);
+	spool_at(&n->spool, state_dir);
+	node_name(n->node, sizeof(n->node));
+	n->program_fd = openat(w->proc_fd, "self/exe", O_PATH | O_CLOEXEC);
+	if (n->program_fd < 0)
+		log_warning("cannot open vigil's own program (%s): notices wait in %s for 'vigil notify flush'",
+			    strerror(errno), n->spool.dir);
+}
+
+static void put(struct notifier *n, const struct notice *notice)
+{
+	for (size_t i = 0; i < n->channels->n; i++) {
+		const struct channel *c = &n->channels->item[i];
+		if (!channel_wants(c, notice))
+			continue;
+		int r = spool_put(&n->spool, c->name, notice, n->unix_ms());
+		n->due |= r == 0;
+		n->told_any |= r == 0;
+		if (r < 0 && !n->complained) {
+			n->complained = true;
+			log_warning("cannot keep a notice in %s (%s): it will not be sent; the report itself is not "
+				    "affected",
+				    n->spool.dir, strerror(-r));
+		}
+	}
+}
+
+static bool active(const struct notifier *n)
+{
+	return n && n->channels && n->channels->n > 0;
+}
+
+static struct notifier_told *told_of(struct notifier *n, const struct notice *notice)
+{
+	for (size_t i = 0; i < n->n_told; i++)
+		if (strcmp(n->told[i].job, notice->job) == 0 && strcmp(n->told[i].kind, notice->kind) == 0)
+			return &n->told[i];
+	if (n->n_told == NOTIFIER_TOLD) {
+		free(n->told[0].lasts);
+		memmove(&n->told[0], &n->told[1], sizeof(n->told[0]) * --n->n_told);
+	}
+	struct notifier_told *t = &n->told[n->n_told++];
+	*t = (struct notifier_told){.lasts = NULL};
+	TEXT_COPY(t->job, notice->job);
+	TEXT_COPY(t->kind, notice->kind);
+	return t;
+}
+
+/*
+ * Often enough for the channel that wants it most often. Whoever delivers knows when it was sent last, and drops what comes
+ * too soon; a reminder that is put there as rarely as it is sent would come a moment too soon each time.
+ */
+static uint64_t reminder_ns(const struct notifier *n, const struct notice *notice)
+{
+	uint64_t least_ms = UINT64_MAX / NS_PER_S;
+	for (size_t i = 0; i < n->channels->n; i++)
+		if (channel_wants(&n->channels->item[i], notice))
+			least_ms = MIN(least_ms, channel_repeat_ms(&n->channels->item[i]));
+	return MAX(least_ms * NS_PER_MS / 4, remind_least_ns);
+}
+
+static void remember(struct notifier *n, const struct notice *notice, bool lasts)
+{
+	struct notifier_told *t = told_of(n, notice);
+	free(take(&t->lasts));
+	t->lasts = lasts ? malloc(sizeof(*t->lasts)) : NULL;
+	if (!t->lasts)
+		return;
+	*t->lasts = *notice;
+	t->again_ns = n->mono_ns() + reminder_ns(n, notice);
+}
+
+static void remind(struct notifier *n, uint64_t now_ns)
+{
+	for (size_t i = 0; i < n->n_told; i++) {
+		struct notifier_told *t = &n->told[i];
+		if (!t->lasts || now_ns < t->again_ns)
+			continue;
+		put(n, t->lasts);
+		t->again_ns = now_ns + reminder_ns(n, t->lasts);
+	}
+}
+
+void notifier_ended(struct notifier *n, const char *job)
+{
+	for (size_t i = 0; n && i < n->n_told; i++)
+		if (strcmp(n->told[i].job, job) == 0)
+			free(take(&n->told[i].lasts));
+}
+
+void notifier_incident(struct notifier *n, const struct incident *i)
+{
+	static struct notice notice;
+	if (!active(n))
+		return;
+	notice_of_incident(i, &notice);
+	remember(n, &notice, i->kind == INCIDENT_HANG);
+	put(n, &notice);
+}
+
+void notifier_well(struct notifier *n, const char *job)
+{
+	static struct notice notice;
+	if (!active(n))
+		return;
+	size_t left = 0;
+	for (size_t i = 0; i < n->n_told; i++) {
+		if (strcmp(n->told[i].job, job) != 0) {
+			n->told[left++] = n->told[i];
+			continue;
+		}
+		free(take(&n->told[i].lasts));
+		notice_resolve(job, n->node, n->told[i].kind, n->unix_ms(), &notice);
+		put(n, &notice);
+	}
+	n->n_told = left;
+}
+
+void notifier_over(struct notifier *n, const char *job, const char *kind, const char *why)
+{
+	static struct notice notice;
+	if (!active(n))
+		return;
+	for (size_t i = 0; i < n->n_told; i++) {
+		if (strcmp(n->told[i].job, job) != 0 || strcmp(n->told[i].kind, kind) != 0)
+			continue;
+		notice_resolve(job, n->node, kind, n->unix_ms(), &notice);
+		TEXT_COPY(notice.text, why);
+		put(n, &notice);
+		free(take(&n->told[i].lasts));
+		n->told[i] = n->told[--n->n_told];
+		return;
+	}
+}
+
+/* Between fork and exec of a process with threads: system calls only. */
+static void become_deliverer(const struct notifier *n)
+{
+	static char program[] = "vigil", command[] = "notify", what[] = "deliver", option[] = "--state";
+	char *argv[] = {program, command, what, option, (char *)(uintptr_t)n->state_dir, NULL};
+	(void)setsid();
+	oomadj_restore();
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd <= 2 && null >= 0; fd++)
+		(void)dup2(null, fd);
+	(void)syscall(SYS_execveat, n->program_fd, "", argv, environ, AT_EMPTY_PATH);
+	_exit(127);
+}
+
+static void start(struct notifier *n)
+{
+	int fd = -1;
+	n->due = false;
+	if (n->program_fd < 0 || spool_lock(&n->spool, "", &fd) != 0)
+		return; /* whoever has the lock looks once more after giving it back */
+	closep(&fd);
+	pid_t pid = ownfork();
+	if (pid == 0)
+		become_deliverer(n);
+	if (pid > 0) {
+		n->deliverer = pid;
+		n->changed = true;
+	} else {
+		log_warning("cannot start the process that sends notices: %s", strerror(errno));
+	}
+}
+
+void notifier_reaped(struct notifier *n, pid_t pid)
+{
+	if (!n || pid <= 0 || n->deliverer != pid)
+		return;
+	ownfork_over(pid);
+	n->deliverer = 0;
+	n->changed = true;
+}
+
+uint64_t notifier_due_ns(const struct notifier *n)
+{
+	if (!active(n))
+		return UINT64_MAX;
+	uint64_t due = n->due ? 0 : n->next_look_ns;
+	for (size_t i = 0; i < n->n_told; i++)
+		due = n->told[i].lasts ? MIN(due, n->told[i].again_ns) : due;
+	return due;
+}
+
+bool notifier_tick(struct notifier *n)
+{
+	if (!active(n))
+		return false;
+	uint64_t now = n->mono_ns();
+	siginfo_t si = {.si_pid = 0};
+	/* reaped by somebody else, or by us now */
+	if (n->deliverer && (waitid(P_PID, (id_t)n->deliverer, &si, WEXITED | WNOHANG) < 0 || si.si_pid != 0))
+		notifier_reaped(n, n->deliverer);
+	if (now >= n->next_look_ns) {
+		n->next_look_ns = now + look_ns;
+		n->due |= !spool_is_empty(&n->spool);
+	}
+	remind(n, now);
+	if (n->due)
+		start(n);
+	bool changed = n->changed;
+	n->changed = false;
+	return changed;
+}
+
+void notifier_close(struct notifier *n)
+{
+	if (!active(n))
+		return;
+	if (n->due)
+		start(n);
+	uint64_t until = n->mono_ns() + parting_ns;
+	while (n->told_any && n->mono_ns() < until && !spool_is_empty(&n->spool))
+		(void)poll(NULL, 0, 10);
+	for (size_t i = 0; i < n->n_told; i++)
+		free(take(&n->told[i].lasts));
+	closep(&n->program_fd);
+}

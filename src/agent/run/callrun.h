@@ -1,0 +1,25 @@
+/*
+ * `vigil run --calls`: what the environment of a job must hold so that each
+ * Python process in it counts its calls (plugins/python), and where the
+ * profiles go: <state>/jobs/<id>/attempt-<n>/calls.
+ */
+#pragma once
+
+#include "agent/incident/keeper.h"
+#include "base/fault.h"
+#include "sense/world.h"
+
+struct callrun {
+	char *python_path; /* "PYTHONPATH=<plugin>:<what it was>"; owned; NULL: calls are not counted */
+	char dir[448]; /* "VIGIL_CALLS_DIR=<folder of the attempt>"; "" when it cannot be made */
+};
+
+/*
+ * Finds the plugin: in $VIGIL_DATA_DIR, in ../share/vigil beside the program,
+ * or in the source tree when the program runs from its build folder.
+ * -ENOENT with a fault.
+ */
+int must_check callrun_prepare(const struct world *w, struct callrun *c, struct fault *f);
+/* Makes the folder of an attempt. -errno: nothing will be kept; the job runs all the same. */
+int must_check callrun_attempt(struct callrun *c, const struct keeper *k, uint32_t attempt);
+void callrun_done(struct callrun *c);

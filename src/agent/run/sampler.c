@@ -1,0 +1,415 @@
+#include "agent/run/sampler.h"
+
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "model/jobs/ownranks.h"
+#include "model/jobs/role.h"
+#include "model/jobs/usage.h"
+#include "sense/proc/proc.h"
+#include "tell/store/series.h"
+
+/* A job that ends before this is told by the store alone: its start and its end. */
+static const uint64_t first_look_ns = 200 * NS_PER_MS;
+static const uint64_t just_now_ns = 20 * NS_PER_MS;
+static const uint64_t young_ns = 60 * NS_PER_S, old_ns = 600 * NS_PER_S;
+static const uint64_t rarest_ns = 300 * NS_PER_S;
+static const double young_share = 5e-3, old_share = 5e-5, share_of_job = 1e-3;
+/* A quiet job is looked at half as often each time, up to this. */
+static const uint64_t quiet_ns = 5 * NS_PER_S, old_quiet_ns = 10 * NS_PER_S, quiet_bytes = 16 * MIB;
+#define QUIET_SHARE 100 /* one of so many cores is nothing */
+/* Children of threads other than the main one are found at every so many looks. */
+#define THREADS_EVERY 8
+#define ENVIRON_CAP (128 * 1024)
+
+/* What is remembered of a process beside its numbers. */
+struct about {
+	struct role_info who;
+	bool named; /* role and name are known */
+	bool told;
+	uint32_t attempt;
+	int64_t started_unix_ms;
+	struct sampler_memory memory;
+	char comm[PROC_COMM_MAX];
+};
+
+struct table {
+	struct usage_process use[JOBPIDS_MAX]; /* by pid */
+	struct about about[JOBPIDS_MAX];
+	size_t n;
+};
+
+struct sampler {
+	const struct world *w;
+	char path[PATH_MAX];
+	struct series_writer *file; /* made at the first look */
+	bool complained;
+	uint64_t born_ns, due_ns, looked_ns;
+	uint64_t born_ticks;
+	uint64_t looks, period_ns, own_bytes;
+	struct usage usage;
+	struct jobpids pids;
+	struct table table[2], *was, *now;
+	struct ownranks_process own[JOBPIDS_MAX]; /* those of now */
+	uint32_t own_seen; /* how many had a number of their own at the last look */
+	char environ[ENVIRON_CAP];
+};
+
+struct sampler *sampler_new(const struct world *w, const char *dir, uint64_t since_boot_ns)
+{
+	struct sampler *s = calloc(1, sizeof(*s)); /* large, and zero pages cost nothing until used */
+	if (!s || dir[0] == '\0') {
+		free(s);
+		return NULL;
+	}
+	s->w = w;
+	s->was = &s->table[0];
+	s->now = &s->table[1];
+	s->born_ns = w->mono_ns();
+	s->due_ns = s->born_ns + first_look_ns;
+	s->born_ticks = since_boot_ns / (NS_PER_S / w->ticks_per_s);
+	TEXT_FORMAT(s->path, "%s/%s", dir, SERIES_FILE);
+	return s;
+}
+
+struct sampler *sampler_free(struct sampler *s)
+{
+	if (s)
+		s->file = series_close(s->file);
+	free(s);
+	return NULL;
+}
+
+uint64_t sampler_due_ns(const struct sampler *s)
+{
+	return s->due_ns;
+}
+
+/* One process ------------------------------------------------------------ */
+
+static size_t index_of(const struct table *t, pid_t pid)
+{
+	size_t low = 0, high = t->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (t->use[mid].pid == pid)
+			return mid;
+		if (t->use[mid].pid < pid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return SIZE_MAX;
+}
+
+bool sampler_recall(const struct sampler *s, pid_t pid, uint64_t start_ticks, struct sampler_memory *ret)
+{
+	const struct table *tables[] = {s->now, s->was};
+	for (size_t k = 0; k < ARRAY_SIZE(tables); k++) {
+		size_t i = index_of(tables[k], pid);
+		if (i == SIZE_MAX || tables[k]->use[i].start_ticks != start_ticks || tables[k]->about[i].memory.rss_bytes == 0)
+			continue;
+		*ret = tables[k]->about[i].memory;
+		return true;
+	}
+	return false;
+}
+
+static const struct about *same_before(const struct sampler *s, const struct usage_process *p)
+{
+	size_t i = index_of(s->was, p->pid);
+	return i != SIZE_MAX && s->was->use[i].start_ticks == p->start_ticks ? &s->was->about[i] : NULL;
+}
+
+/* False: it is gone, or it is none of ours (a number used again before we came). */
+static bool process_read(struct sampler *s, pid_t pid, struct usage_process *p, struct about *about)
+{
+	struct proc_stat st;
+	struct proc_statm m;
+	struct proc_io io;
+	if (proc_stat_read(s->w, pid, &st) != 0 || st.kernel_thread)
+		return false;
+	uint64_t tick_ns = NS_PER_S / s->w->ticks_per_s;
+	*p = (struct usage_process){
+		.pid = pid,
+		.ppid = st.ppid,
+		.start_ticks = st.start_ticks,
+		.rank = NO_RANK,
+		.young = st.start_ticks >= s->born_ticks,
+		.cpu_ns = (st.utime_ticks + st.stime_ticks) * tick_ns,
+		.reaped_cpu_ns = st.reaped_ticks * tick_ns,
+		.reaped_faults = st.reaped_faults,
+	};
+	if (proc_statm_read(s->w, pid, &m) == 0) {
+		p->rss_bytes = m.resident_pages * s->w->page_bytes;
+		p->own_bytes = sub_floor(m.resident_pages, m.shared_pages) * s->w->page_bytes;
+	}
+	p->has_io = proc_io_read(s->w, pid, &io) == 0;
+	if (p->has_io) {
+		p->io_bytes[USAGE_READ] = io.read_bytes;
+		p->io_bytes[USAGE_WRITTEN] = io.written_bytes;
+		p->io_bytes[USAGE_READ_CALLS] = io.read_call_bytes;
+		p->io_bytes[USAGE_WRITE_CALLS] = io.write_call_bytes;
+	}
+	const struct about *before = same_before(s, p);
+	*about = before ? *before : (struct about){.who = {.rank = NO_RANK, .local_rank = NO_RANK}};
+	if (p->rss_bytes > 0) /* one that has ended has none any more */
+		about->memory = (struct sampler_memory){.own_bytes = p->own_bytes, .rss_bytes = p->rss_bytes,
+							.peak_own_bytes = MAX(about->memory.peak_own_bytes, p->own_bytes)};
+	if (before && strcmp(before->comm, st.comm) == 0)
+		return true;
+	TEXT_COPY(about->comm, st.comm);
+	about->named = about->told = false; /* exec and a new title change what it is */
+	if (!before)
+		about->started_unix_ms =
+			s->w->unix_ms() - (int64_t)(sub_floor(clock_boot_ns(), st.start_ticks * tick_ns) / NS_PER_MS);
+	return true;
+}
+
+static void role_read(struct sampler *s, size_t i)
+{
+	struct usage_process *p = &s->now->use[i];
+	struct about *about = &s->now->about[i];
+	char command[2048] = "", above[2048] = "";
+	size_t len = 0, up = index_of(s->now, p->ppid);
+	const struct about *parent = up == SIZE_MAX ? NULL : &s->now->about[up];
+	if (proc_environ_read(s->w, p->pid, s->environ, sizeof(s->environ), &len) != 0)
+		len = 0;
+	ignore(proc_command_read(s->w, p->pid, command, sizeof(command)), "gone or hidden: the role is then 'other'");
+	if (parent)
+		ignore(proc_command_read(s->w, p->ppid, above, sizeof(above)), "gone");
+	struct role_input in = {
+		.comm = span_of(about->comm),
+		.command = span_of(command),
+		.environ = {s->environ, len},
+		.parent = parent ? &parent->who : NULL,
+		.parent_comm = span_of(parent ? parent->comm : ""),
+		.parent_command = span_of(above),
+	};
+	int32_t rank = about->who.rank;
+	role_of(&in, &about->who);
+	if (!parent && about->who.rank == NO_RANK)
+		about->who.rank = rank; /* its parent has left it, its rank has not */
+	about->named = true;
+}
+
+static void rank_known(const struct sampler_want *want, const struct usage_process *p, struct about *about)
+{
+	for (size_t i = 0; i < want->n_ranks; i++)
+		if (want->rank[i].pid == p->pid && want->rank[i].start_ticks == p->start_ticks &&
+		    want->rank[i].rank != NO_RANK)
+			about->who.rank = want->rank[i].rank;
+}
+
+/* Ranks that a program has started itself, as the watcher has found them. Who is another one than was told is told again. */
+static void own_ranks(struct sampler *s, const struct hang_own *own, bool others)
+{
+	struct table *t = s->now;
+	uint32_t n = own ? MIN(atomic_load(&own->n), (uint32_t)HANG_RANKS) : 0;
+	if (n == s->own_seen && !others)
+		return;
+	s->own_seen = n;
+	for (size_t i = 0; i < t->n; i++)
+		s->own[i] = (struct ownranks_process){.pid = t->use[i].pid,
+						      .ppid = t->use[i].ppid,
+						      .start_ticks = t->use[i].start_ticks,
+						      .ended = t->use[i].rss_bytes == 0,
+						      .who = t->about[i].who};
+	for (uint32_t k = 0; k < n; k++) {
+		size_t i = index_of(t, own->of[k].pid);
+		if (i == SIZE_MAX || t->use[i].start_ticks != own->of[k].start_ticks)
+			continue;
+		s->own[i].told = OWNRANKS_BY_TORCH;
+		s->own[i].number = own->of[k].rank;
+	}
+	ownranks_name(s->own, t->n);
+	for (size_t i = 0; i < t->n; i++) {
+		struct role_info *who = &t->about[i].who;
+		if (who->rank != s->own[i].who.rank || who->role != s->own[i].who.role)
+			t->about[i].told = false;
+		*who = s->own[i].who;
+	}
+}
+
+/* Those not seen before, parents first: a parent is at least as old as its child. */
+static void roles_read(struct sampler *s, const struct sampler_want *want)
+{
+	struct table *t = s->now;
+	bool others = false;
+	for (;;) {
+		size_t next = SIZE_MAX;
+		for (size_t i = 0; i < t->n; i++) {
+			if (t->about[i].named)
+				continue;
+			size_t up = index_of(t, t->use[i].ppid);
+			bool unnamed = up != SIZE_MAX && !t->about[up].named;
+			if (unnamed && (t->use[up].start_ticks < t->use[i].start_ticks ||
+					(t->use[up].start_ticks == t->use[i].start_ticks && up < i)))
+				continue; /* the parent's turn comes first */
+			next = i;
+			role_read(s, i);
+			rank_known(want, &t->use[i], &t->about[i]);
+			others = true;
+		}
+		if (next == SIZE_MAX)
+			break;
+	}
+	own_ranks(s, want->own, others);
+	for (size_t i = 0; i < t->n; i++)
+		t->use[i].rank = t->about[i].who.rank;
+}
+
+/* Into the file ---------------------------------------------------------- */
+
+static int tell_process(struct sampler *s, const struct usage_process *p, const struct about *about,
+			int64_t ended_unix_ms)
+{
+	struct series_process r = {
+		.pid = p->pid,
+		.ppid = p->ppid,
+		.start_ticks = p->start_ticks,
+		.rank = about->who.rank,
+		.attempt = about->attempt,
+		.started_unix_ms = about->started_unix_ms,
+		.ended_unix_ms = ended_unix_ms,
+	};
+	TEXT_COPY(r.role, role_name(about->who.role));
+	TEXT_COPY(r.name, about->comm);
+	return series_add_process(s->file, &r);
+}
+
+static int tell_processes(struct sampler *s, const struct sampler_want *want, int64_t now_unix_ms)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < s->was->n; i++) {
+		size_t at = index_of(s->now, s->was->use[i].pid);
+		if (at == SIZE_MAX || s->now->use[at].start_ticks != s->was->use[i].start_ticks)
+			r = tell_process(s, &s->was->use[i], &s->was->about[i], now_unix_ms);
+	}
+	for (size_t i = 0; r == 0 && i < s->now->n; i++) {
+		struct about *about = &s->now->about[i];
+		if (about->told)
+			continue;
+		if (!same_before(s, &s->now->use[i]))
+			about->attempt = want->attempt;
+		about->told = true;
+		r = tell_process(s, &s->now->use[i], about, 0);
+	}
+	return r;
+}
+
+static int tell_sample(struct sampler *s, const struct sampler_want *want, int64_t now_unix_ms)
+{
+	static struct series_sample row;
+	row = (struct series_sample){
+		.time_unix_ms = now_unix_ms,
+		.mono_ns = s->looked_ns,
+		.attempt = want->attempt,
+		.node_used_bytes = want->node_used_bytes,
+		.node_total_bytes = want->node_total_bytes,
+		.job_bytes = want->job_bytes,
+		.n_lanes = (uint32_t)s->usage.n,
+	};
+	_Static_assert(SERIES_LANES >= USAGE_LANES, "every lane has its place in a sample");
+	for (size_t i = 0; i < s->usage.n; i++) {
+		const struct usage_lane *l = &s->usage.lane[i];
+		row.lane[i] = (struct series_lane){
+			.rank = l->rank,
+			.has_io = l->has_io,
+			.processes = l->processes,
+			.cpu_ns = l->cpu_ns,
+			.own_bytes = l->own_bytes,
+			.rss_bytes = l->rss_bytes,
+			.read_bytes = l->io_bytes[USAGE_READ],
+			.written_bytes = l->io_bytes[USAGE_WRITTEN],
+			.read_call_bytes = l->io_bytes[USAGE_READ_CALLS],
+			.write_call_bytes = l->io_bytes[USAGE_WRITE_CALLS],
+		};
+	}
+	return series_add_sample(s->file, &row);
+}
+
+static int tell(struct sampler *s, const struct sampler_want *want)
+{
+	int64_t now_unix_ms = s->w->unix_ms();
+	int r = s->file ? 0 : series_create(s->path, SERIES_MAX_BYTES, &s->file);
+	if (r == 0)
+		r = tell_processes(s, want, now_unix_ms);
+	if (r == 0)
+		r = tell_sample(s, want, now_unix_ms);
+	return r == 0 ? series_flush(s->file) : r;
+}
+
+/* ------------------------------------------------------------------------ */
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec t;
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec
+							       : 0;
+}
+
+/* A job that waits for something: each look finds what the last one found. */
+static bool is_quiet(struct sampler *s, uint64_t job_cpu_ns, uint64_t gap_ns)
+{
+	uint64_t before = s->own_bytes;
+	s->own_bytes = 0;
+	for (size_t i = 0; i < s->usage.n; i++)
+		s->own_bytes += s->usage.lane[i].own_bytes;
+	bool moved = sub_floor(s->own_bytes, before) > quiet_bytes || sub_floor(before, s->own_bytes) > quiet_bytes;
+	return gap_ns > 0 && job_cpu_ns < gap_ns / QUIET_SHARE && !moved && s->now->n == s->was->n;
+}
+
+static void plan(struct sampler *s, uint64_t cost_ns, uint64_t job_cpu_ns, uint64_t gap_ns)
+{
+	uint64_t age = s->looked_ns - s->born_ns;
+	uint64_t period = age < young_ns ? NS_PER_S : age < old_ns ? 2 * NS_PER_S : 5 * NS_PER_S;
+	bool quiet = is_quiet(s, job_cpu_ns, gap_ns);
+	if (quiet)
+		period = MAX(period, MIN(2 * s->period_ns, age < old_ns ? quiet_ns : old_quiet_ns));
+	s->period_ns = period;
+	double share = age < young_ns ? young_share : old_share;
+	if (gap_ns > 0)
+		share += share_of_job * (double)job_cpu_ns / (double)gap_ns;
+	double fair_ns = (double)cost_ns / share;
+	period = MAX(period, (uint64_t)MIN(fair_ns, (double)rarest_ns));
+	s->due_ns = s->looked_ns + period;
+}
+
+int sampler_look(struct sampler *s, const struct sampler_want *want)
+{
+	uint64_t began = own_cpu_ns(), before_ns = s->looked_ns, used_before = usage_cpu_ns(&s->usage);
+	struct table *t = s->was;
+	s->was = s->now;
+	s->now = t;
+	s->looked_ns = s->w->mono_ns();
+	jobpids_find(&s->pids, s->w, &want->pids, s->looks % THREADS_EVERY == 0);
+	t->n = 0;
+	for (size_t i = 0; i < s->pids.n; i++)
+		t->n += process_read(s, s->pids.pid[i], &t->use[t->n], &t->about[t->n]) ? 1 : 0;
+	for (size_t i = 0; i < t->n; i++)
+		s->pids.pid[i] = t->use[i].pid; /* those gone are not asked for again */
+	s->pids.n = t->n;
+	uint64_t roles_began = own_cpu_ns();
+	roles_read(s, want);
+	uint64_t once_ns = own_cpu_ns() - roles_began; /* what is new is read once, and says nothing of the next look */
+	usage_step(&s->usage, s->was->use, s->was->n, t->use, t->n);
+	int r = tell(s, want);
+	s->looks++;
+	plan(s, own_cpu_ns() - began - once_ns, usage_cpu_ns(&s->usage) - used_before,
+	     before_ns ? s->looked_ns - before_ns : 0);
+	if (r >= 0 || s->complained)
+		return 0;
+	s->complained = true;
+	return r;
+}
+
+int sampler_look_before_end(struct sampler *s, const struct sampler_want *want)
+{
+	if (s->looks == 0 || s->w->mono_ns() - s->looked_ns < just_now_ns)
+		return 0;
+	return sampler_look(s, want);
+}

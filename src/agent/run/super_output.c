@@ -1,0 +1,114 @@
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+
+#include "agent/run/super.h"
+#include "base/log.h"
+
+/* Who asked for an end, and whose reader is stuck, waits so long for what is left to be read. */
+static const int end_wait_ms = 500;
+
+/* What vigil says stands between what the job said before and after it. */
+static void say(void *ctx, const char *text, size_t len)
+{
+	ignore(outlet_put(ctx, text, len), "there is nowhere left to complain");
+}
+
+void super_output_open(struct super *s)
+{
+	struct stat out, err;
+	outlet_open(&s->out, s->w->proc_fd, STDOUT_FILENO);
+	bool one = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+		   out.st_ino == err.st_ino && s->out.kind != OUTLET_PATIENT;
+	s->err = (struct outlet){.fd = -1};
+	s->err_to = one ? &s->out : &s->err; /* one reader gets both in the order they were written */
+	if (!one)
+		outlet_open(&s->err, s->w->proc_fd, STDERR_FILENO);
+	log_set_sink(say, s->err_to);
+}
+
+static void poll_outlet(struct super *s, struct outlet *o, uint64_t key, bool *polled)
+{
+	bool want = o->len > 0;
+	struct epoll_event ev = {.events = EPOLLOUT, .data.u64 = key};
+	if (want == *polled)
+		return;
+	if (epoll_ctl(s->epoll_fd, want ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, o->fd, &ev) < 0)
+		log_debug("epoll: %s", strerror(errno));
+	*polled = want;
+}
+
+/* Not merely masked: the end of the job's output would wake us all the same, again and again. */
+static void poll_tee(struct super *s, struct tee *t, uint64_t key)
+{
+	bool want = t->from_fd >= 0 && !outlet_is_full(t->to);
+	if (want == t->polled)
+		return;
+	if (want)
+		super_poll_add(s, t->from_fd, key);
+	else if (t->from_fd >= 0)
+		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, t->from_fd, NULL);
+	t->polled = want;
+}
+
+void super_output_poll(struct super *s)
+{
+	poll_outlet(s, &s->out, SUPER_KEY_OUT, &s->out_polled);
+	poll_outlet(s, &s->err, SUPER_KEY_ERR, &s->err_polled);
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		if (!s->rank[i].out.to)
+			continue; /* not started yet */
+		poll_tee(s, &s->rank[i].out, i * 2 + 100);
+		poll_tee(s, &s->rank[i].err, i * 2 + 101);
+	}
+}
+
+/* Nobody reads any more: the job sees what it would have seen without us. */
+static void reader_gone(struct super *s, const struct outlet *o)
+{
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		if (s->rank[i].out.to == o)
+			tee_close(&s->rank[i].out);
+		if (s->rank[i].err.to == o)
+			tee_close(&s->rank[i].err);
+	}
+}
+
+void super_output_push(struct super *s, struct outlet *o)
+{
+	if (outlet_push(o) != 0)
+		reader_gone(s, o);
+}
+
+static bool asked_to_end(const struct super *s)
+{
+	struct signalfd_siginfo si;
+	while (read(s->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+		if (si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM || si.ssi_signo == SIGHUP ||
+		    si.ssi_signo == SIGQUIT)
+			return true;
+	return false;
+}
+
+static void drain(struct super *s, struct outlet *o)
+{
+	bool hurry = s->stopping;
+	while (o->len > 0 && outlet_push(o) == 0 && o->len > 0) {
+		struct pollfd p[2] = {{.fd = o->fd, .events = POLLOUT}, {.fd = s->signal_fd, .events = POLLIN}};
+		int n = poll(p, 2, hurry ? end_wait_ms : -1);
+		if (n == 0 || (n > 0 && (p[1].revents & POLLIN) && asked_to_end(s)))
+			break;
+	}
+}
+
+void super_output_end(struct super *s)
+{
+	drain(s, &s->out);
+	drain(s, &s->err);
+	log_set_sink(NULL, NULL);
+	outlet_close(&s->out);
+	outlet_close(&s->err);
+}

@@ -1,0 +1,60 @@
+#include <string.h>
+
+#include "agent/run/super.h"
+#include "base/log.h"
+
+static void want_fill(const struct super *s, struct sampler_want *want)
+{
+	const struct guard_shm *shm = s->guard.shm;
+	*want = (struct sampler_want){
+		.pids = {.root = getpid(), .cgroup = shm->jobs[0].has_group ? s->group.memory : NULL},
+		.attempt = s->job.attempt,
+		.node_used_bytes = shm->now.node_used_bytes,
+		.node_total_bytes = shm->now.node_total_bytes,
+		.job_bytes = shm->now.job_bytes[0],
+		.own = hangproc_own(&s->hang, 0),
+	};
+	size_t n = 0;
+	want->pids.not_ours[n++] = s->guard.pid;
+	want->pids.not_ours[n++] = s->group.scope.holder;
+	want->pids.not_ours[n++] = s->notifier.deliverer;
+	want->pids.not_ours[n++] = s->hang.pid;
+	for (uint32_t i = 0; s->spec->nproc > 0 && i < s->nproc && want->n_ranks < SAMPLER_RANKS; i++) {
+		want->rank[want->n_ranks].pid = s->rank[i].proc.pid;
+		want->rank[want->n_ranks].start_ticks = s->rank[i].start_ticks;
+		want->rank[want->n_ranks++].rank = s->rank[i].rank;
+	}
+}
+
+static void complain_if(struct super *s, int r)
+{
+	if (r < 0)
+		log_warning("cannot keep samples for the timeline in %s: %s", s->keeper.job_dir, strerror(-r));
+}
+
+void super_sample_begin(struct super *s)
+{
+	s->sampler = sampler_new(s->w, s->keeper.job_dir, s->started_boot_ns);
+}
+
+void super_sample(struct super *s)
+{
+	struct sampler_want want;
+	want_fill(s, &want);
+	complain_if(s, sampler_look(s->sampler, &want));
+}
+
+void super_sample_last(struct super *s)
+{
+	struct sampler_want want;
+	if (!s->sampler)
+		return;
+	want_fill(s, &want);
+	complain_if(s, sampler_look_before_end(s->sampler, &want));
+}
+
+void super_sample_end(struct super *s)
+{
+	super_sample_last(s);
+	s->sampler = sampler_free(s->sampler);
+}

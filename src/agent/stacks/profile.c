@@ -1,0 +1,387 @@
+#include "agent/stacks/profile.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "agent/jobs/jobpids.h"
+#include "agent/host/node.h"
+#include "agent/stacks/track.h"
+#include "base/buf.h"
+
+#define PROFILE_TASKS 65536
+/*
+ * All processes of the machine are listed again after this long, its root's descendants are asked for more often, and
+ * neither takes more than a two hundredth of the time.
+ */
+#define LIST_EVERY_NS (2 * NS_PER_S)
+#define GLANCE_EVERY_NS (300 * NS_PER_MS)
+#define LIST_SHARE 200
+#define PROGRESS_NS (100 * NS_PER_MS)
+
+struct recording {
+	const struct world *w;
+	const struct profile_want *want;
+	struct natives *natives;
+	struct instant *instant;
+	struct tasks tasks;
+	struct track **track;
+	size_t n, cap;
+	struct stackset *set;
+	struct track_tally tally;
+	struct pystack_stats python; /* of those that have ended */
+	struct stopper_stats pauses;
+	struct jobpids *family; /* the root's descendants, as last asked for */
+	uint64_t family_sum;
+	struct spawnranks *spawned; /* who has been asked for a number */
+	uint64_t begin_ns, next_list_ns, next_glance_ns, next_progress_ns;
+	uint64_t rounds, late;
+	uint64_t random;
+	size_t denied;
+	pid_t *refused; /* not asked again */
+	size_t n_refused;
+	char missing[500]; /* why less of a process is shown than could be; "" */
+	size_t n_missing; /* processes of which there is something to say */
+	struct fault first_denied;
+};
+
+/* Of the first process that has something to say. */
+static void missing_note(struct recording *r, const struct track *t)
+{
+	const struct lens *l = t->lens;
+	if (!l->note[0] && !t->homeless)
+		return;
+	if (r->n_missing++ > 0)
+		return;
+	if (l->note[0])
+		TEXT_FORMAT(r->missing, "process %d: %s", l->pid, l->note);
+	else
+		TEXT_FORMAT(r->missing,
+			    "process %d: what runs in other interpreters, because CPython 3.%u does not tell which thread runs it; "
+			    "'vigil stack' has it",
+			    l->pid, l->rt.minor);
+}
+
+static void account(struct recording *r, const struct track *t)
+{
+	missing_note(r, t);
+	struct lens_totals s;
+	lens_count(t->lens, &s);
+	r->python.samples += s.python.samples;
+	r->python.dropped += s.python.dropped;
+	r->python.unproved += s.python.unproved;
+	r->python.retries += s.python.retries;
+	r->python.walks += s.python.walks;
+	r->python.shortened += s.python.shortened;
+	stopper_stats_add(&r->pauses, &s.pauses);
+}
+
+static void recording_done(struct recording *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		track_close(r->track[i]);
+	free(r->track);
+	free(r->refused);
+	free(r->family);
+	free(r->spawned);
+	tasks_done(&r->tasks);
+	r->natives = natives_free(r->natives);
+	r->instant = instant_free(r->instant);
+	r->set = stackset_free(r->set);
+}
+
+static struct track *track_of(const struct recording *r, pid_t pid, uint64_t start_ticks)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->track[i]->lens->pid == pid && r->track[i]->lens->start_ticks == start_ticks &&
+		    !r->track[i]->gone)
+			return r->track[i];
+	return NULL;
+}
+
+static bool is_refused(const struct recording *r, pid_t pid)
+{
+	for (size_t i = 0; i < r->n_refused; i++)
+		if (r->refused[i] == pid)
+			return true;
+	return false;
+}
+
+static int refuse(struct recording *r, pid_t pid, const struct fault *f)
+{
+	pid_t *more = realloc(r->refused, (r->n_refused + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	r->refused = more;
+	r->refused[r->n_refused++] = pid;
+	if (r->denied++ == 0)
+		r->first_denied = *f;
+	return 0;
+}
+
+static int member_add(struct recording *r, const struct member *m)
+{
+	struct fault f = {.text = ""};
+	const struct lens_want want = {
+		.natives = r->natives, .native_without_python = !r->want->native, .instant = r->instant};
+	struct track *t = track_of(r, m->task->pid, m->task->start_ticks);
+	if (t) {
+		t->seen = true;
+		track_name(t, m);
+		return 0;
+	}
+	if (is_refused(r, m->task->pid) || m->task->pid == getpid()) /* looked at by itself, who asked is a part of it */
+		return 0;
+	if (r->n == r->cap) {
+		size_t cap = r->cap ? r->cap * 2 : 16;
+		struct track **more = realloc(r->track, cap * sizeof(struct track *));
+		if (!more)
+			return -ENOMEM;
+		r->track = more;
+		r->cap = cap;
+	}
+	int e = track_open(r->w, m, &want, r->want->threads_apart, &t, &f);
+	if (e == WORLD_DENIED)
+		return refuse(r, m->task->pid, &f);
+	if (e)
+		return e == WORLD_GONE || e > 0 ? 0 : e;
+	t->seen = true;
+	r->track[r->n++] = t;
+	return 0;
+}
+
+static void sweep(struct recording *r)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->track[i]->gone || !r->track[i]->seen) {
+			account(r, r->track[i]);
+			track_close(r->track[i]);
+		} else {
+			r->track[kept++] = r->track[i];
+		}
+	}
+	r->n = kept;
+}
+
+/* Not one that another one of them started: the process itself, of a job each rank's. */
+static bool is_main(const struct recording *r, const struct member *m)
+{
+	return m->task->pid == r->want->members->root || (r->want->members->job_id && m->who.role == ROLE_MAIN);
+}
+
+/* Has the root children that it had not, or not any more? Without a root, or where the kernel does not tell: no. */
+static bool family_changed(struct recording *r)
+{
+	const struct jobpids_want want = {.root = r->want->members->root, .root_is_ours = true};
+	uint64_t sum = 0;
+	if (want.root == 0 || !r->want->children || !r->family)
+		return false;
+	r->family->n = 0;
+	jobpids_find(r->family, r->w, &want, false);
+	for (size_t i = 0; i < r->family->n; i++)
+		sum = (sum ^ (uint64_t)r->family->pid[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	bool changed = sum != r->family_sum;
+	r->family_sum = sum;
+	return changed;
+}
+
+static int list(struct recording *r, uint64_t now_ns)
+{
+	struct members m = {.n = 0};
+	struct members_want who = *r->want->members;
+	who.spawned = r->spawned;
+	for (size_t i = 0; i < r->n; i++)
+		r->track[i]->seen = false;
+	int e = tasks_scan(&r->tasks, r->w);
+	if (e == 0)
+		e = members_read(r->w, &r->tasks, &who, &m);
+	for (size_t i = 0; e == 0 && i < m.n; i++)
+		if (r->want->children || is_main(r, &m.row[i]))
+			e = member_add(r, &m.row[i]);
+	members_done(&m);
+	if (e == 0)
+		sweep(r);
+	if (r->rounds == 0)
+		(void)family_changed(r); /* what the next glance compares with */
+	uint64_t took_ns = r->w->mono_ns() - now_ns;
+	uint64_t every_ns = r->want->members->root ? LIST_EVERY_NS : GLANCE_EVERY_NS;
+	r->next_list_ns = now_ns + MAX(every_ns, took_ns * LIST_SHARE);
+	return e;
+}
+
+static bool list_is_due(struct recording *r, uint64_t now_ns)
+{
+	if (now_ns >= r->next_list_ns)
+		return true;
+	if (now_ns < r->next_glance_ns)
+		return false;
+	bool changed = family_changed(r);
+	uint64_t took_ns = r->w->mono_ns() - now_ns;
+	r->next_glance_ns = now_ns + MAX(GLANCE_EVERY_NS, took_ns * LIST_SHARE);
+	return changed;
+}
+
+static void report(struct recording *r, uint64_t now_ns)
+{
+	if (!r->want->progress || now_ns < r->next_progress_ns)
+		return;
+	r->next_progress_ns = now_ns + PROGRESS_NS;
+	size_t threads = 0;
+	for (size_t i = 0; i < r->n; i++)
+		threads += r->track[i]->n_threads;
+	const struct profile_progress p = {.elapsed_ns = now_ns - r->begin_ns,
+					   .duration_ns = r->want->duration_ns,
+					   .samples = r->tally.samples,
+					   .processes = r->n,
+					   .threads = threads};
+	r->want->progress(r->want->ctx, &p);
+}
+
+/* A quarter of a period to and fro, so that a program with a beat of its own is not always met at the same place. */
+static uint64_t jitter(struct recording *r, uint64_t period_ns)
+{
+	r->random ^= r->random << 13;
+	r->random ^= r->random >> 7;
+	r->random ^= r->random << 17;
+	return period_ns / 2 ? r->random % (period_ns / 2) : 0;
+}
+
+static void wait_until(uint64_t at_ns)
+{
+	const struct timespec t = {.tv_sec = (time_t)(at_ns / NS_PER_S), .tv_nsec = (long)(at_ns % NS_PER_S)};
+	/* A signal ends it early: the loop then sees that it is to stop. */
+	(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static bool stopped(const struct recording *r)
+{
+	return r->want->stop && *r->want->stop;
+}
+
+static int round_of(struct recording *r, uint64_t weight_ns)
+{
+	int e = 0;
+	for (size_t i = 0; e == 0 && i < r->n; i++)
+		if (!r->track[i]->gone && !stopped(r))
+			e = track_sample(r->track[i], r->set, weight_ns, &r->tally);
+	r->rounds++;
+	return e;
+}
+
+static int loop(struct recording *r)
+{
+	uint64_t period_ns = (uint64_t)((double)NS_PER_S / r->want->rate_hz);
+	uint64_t due_ns = r->begin_ns, last_ns = r->begin_ns - period_ns;
+	uint64_t end_ns = r->begin_ns + r->want->duration_ns;
+	int e = 0;
+	for (uint64_t now_ns = r->begin_ns; e == 0 && now_ns < end_ns && !stopped(r); now_ns = r->w->mono_ns()) {
+		if (list_is_due(r, now_ns))
+			e = list(r, now_ns);
+		if (e || r->n == 0)
+			break;
+		now_ns = r->w->mono_ns();
+		e = round_of(r, now_ns - last_ns);
+		last_ns = now_ns;
+		report(r, now_ns);
+		due_ns += period_ns;
+		now_ns = r->w->mono_ns();
+		if (now_ns >
+		    due_ns + period_ns) { /* behind: what was missed is not caught up, the next sample weighs more */
+			r->late += (now_ns - due_ns) / period_ns;
+			due_ns = now_ns;
+		}
+		uint64_t wake_ns = due_ns + jitter(r, period_ns) - period_ns / 4;
+		wait_until(MIN(wake_ns, end_ns));
+	}
+	return e;
+}
+
+/* Of fewer reads than that no share can be told. */
+#define WRONG_LEAST 30
+
+/*
+ * What is kept of a thread that stood still, or was made to, is exact. So is what was read of one that moved, but for a
+ * known small share (stackset.h). A try that failed for another reason counts as a move: the share is never too small.
+ */
+static void ratios_fill(const struct recording *r, struct stackset_meta *m)
+{
+	const struct pystack_stats *s = &r->python;
+	m->has_wrong_ratio = m->samples >= WRONG_LEAST;
+	if (!m->has_wrong_ratio || s->samples == 0)
+		return;
+	/* Nothing seen in n tries: up to three in n may be, with 95 % confidence. */
+	uint64_t moved = MIN(MAX(s->retries + s->shortened, UINT64_C(3)), s->samples);
+	m->moved_ratio = MIN((double)moved / (double)m->samples, 1.0);
+	m->wrong_ratio = MIN(m->moved_ratio * STACK_WRONG_OF_MOVED + (double)s->unproved / (double)m->samples, 1.0);
+}
+
+static void missing_fill(const struct recording *r, struct stackset_meta *m)
+{
+	struct buf b = {.text = m->missing, .cap = sizeof(m->missing)};
+	buf_reset(&b);
+	if (r->denied)
+		buf_printf(&b, "%zu process%s: %s", r->denied, r->denied == 1 ? "" : "es", r->first_denied.text);
+	if (r->n_missing)
+		buf_printf(&b, "%s%s", b.len ? "; " : "", r->missing);
+	if (r->n_missing > 1)
+		buf_printf(&b, " (and %zu more)", r->n_missing - 1);
+}
+
+static void meta_fill(struct recording *r)
+{
+	struct stackset_meta *m = stackset_meta(r->set);
+	uint64_t took_ns = r->w->mono_ns() - r->begin_ns;
+	for (size_t i = 0; i < r->n; i++)
+		account(r, r->track[i]);
+	m->duration_ns = took_ns;
+	m->rate_hz = r->want->rate_hz;
+	m->rate_got_hz = took_ns ? (double)r->rounds * (double)NS_PER_S / (double)took_ns : 0;
+	m->samples = r->tally.samples;
+	m->dropped = r->tally.dropped;
+	m->unproved = r->python.unproved;
+	m->shortened = MIN(r->python.shortened, m->samples);
+	ratios_fill(r, m);
+	m->late = r->late;
+	m->merged = r->tally.merged;
+	m->approximate = r->tally.approximate;
+	m->native_missing = r->tally.native_missing;
+	m->incomplete = r->tally.incomplete;
+	m->pauses = r->pauses.stops;
+	m->pauses_caught = r->pauses.caught;
+	m->pause_ns_max = r->pauses.pause_ns_max;
+	m->pause_ns_sum = r->pauses.pause_ns_sum;
+	m->pause_ns_median = stopper_median_ns(&r->pauses);
+	m->native = r->want->native;
+	m->interrupted = stopped(r);
+	missing_fill(r, m);
+}
+
+int profile_record(const struct world *w, const struct profile_want *want, struct stackset **ret, struct fault *f)
+{
+	cleanup(recording_done) struct recording r = {.w = w, .want = want, .random = w->mono_ns() | 1};
+	r.set = stackset_new();
+	r.natives = natives_new();
+	r.instant = instant_new(w);
+	r.family = calloc(1, sizeof(*r.family));
+	r.spawned = spawnranks_new();
+	int e = r.set && r.natives && r.instant ? tasks_init(&r.tasks, PROFILE_TASKS, -1) : -ENOMEM;
+	if (e == 0) {
+		stackset_meta(r.set)->start_unix_ms = w->unix_ms();
+		r.begin_ns = w->mono_ns();
+		e = loop(&r);
+	}
+	if (e < 0) {
+		fault_set(f, e, "the recording failed: %s", strerror(-e));
+		return e;
+	}
+	if (r.rounds == 0 && r.denied > 0) {
+		*f = r.first_denied;
+		return WORLD_DENIED;
+	}
+	if (r.rounds == 0) {
+		return lens_why_none(w, want->members->root, f) == WORLD_DENIED ? WORLD_DENIED : PROFILE_NONE;
+	}
+	meta_fill(&r);
+	*ret = take(&r.set);
+	return 0;
+}

@@ -1,0 +1,380 @@
+#include "agent/stacks/snapshot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/inspect/lens.h"
+#include "base/buf.h"
+#include "sense/proc/proc.h"
+#include "sense/python/pylocals.h"
+
+#define SNAPSHOT_TASKS 65536
+#define SNAPSHOT_COMMAND 200
+
+struct snap {
+	const struct world *w;
+	const struct snapshot_want *want;
+	struct natives *natives;
+	uint64_t begin_ns;
+	uint64_t end_ns; /* of the budget; UINT64_MAX */
+	struct stackdump *d;
+	size_t cap;
+	size_t denied;
+	struct fault first_denied;
+};
+
+static bool over(const struct snap *s)
+{
+	return (s->want->stop && *s->want->stop) || s->w->mono_ns() >= s->end_ns;
+}
+
+static int locals_of(struct lens *l, const struct pyframe *py, struct dump_frame *to)
+{
+	struct pylocals locals = {.n = 0};
+	if (pylocals_read(&l->rt, &l->remote, py->addr, py->code, &locals) != 0)
+		return 0; /* it ran on: no locals are better than another moment's */
+	to->locals = calloc(locals.n ? locals.n : 1, sizeof(*to->locals));
+	if (!to->locals) {
+		pylocals_done(&locals);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < locals.n; i++) {
+		to->locals[i] = (struct dump_local){.name = take(&locals.items[i].name),
+						    .value = take(&locals.items[i].value),
+						    .is_arg = locals.items[i].is_arg};
+		to->n_locals++;
+	}
+	pylocals_done(&locals);
+	return 0;
+}
+
+static int frame_add(struct snap *s, struct lens *l, const struct lens_frame *f, struct dump_frame *to)
+{
+	struct frame text;
+	lens_frame_text(l, f, s->want->lines, &text);
+	*to = (struct dump_frame){.kind = text.kind, .line = text.line, .interp_id = f->interp_id, .name = strdup(text.name)};
+	to->file = text.file[0] ? strdup(text.file) : NULL;
+	to->module = text.module[0] ? strdup(text.module) : NULL;
+	if (!to->name || (text.file[0] && !to->file) || (text.module[0] && !to->module))
+		return -ENOMEM;
+	return f->python && s->want->locals ? locals_of(l, f->py, to) : 0;
+}
+
+static enum dump_gil gil_of(enum pygil g)
+{
+	switch (g) {
+	case PYGIL_HOLDS:
+		return DUMP_GIL_HOLDS;
+	case PYGIL_WAITS:
+		return DUMP_GIL_WAITS;
+	case PYGIL_NOT:
+		return DUMP_GIL_NOT;
+	default:
+		return DUMP_GIL_UNKNOWN;
+	}
+}
+
+static void thread_note(const struct lens *l, const struct lens_look *look, struct dump_thread *t)
+{
+	if (look->python_result == PYSTACK_TORN)
+		TEXT_COPY(t->note, "its Python frames changed faster than they could be read");
+	else if (look->python_result != 0)
+		TEXT_COPY(t->note, "its Python frames could not be read");
+	else if (l->stopper && look->native_result == STOPPER_BUSY)
+		TEXT_COPY(t->note, "no native frames: another program traces it");
+	else if (l->stopper && look->native_result == STOPPER_STUCK)
+		TEXT_COPY(t->note, "no native frames: it does not stop (it is stuck in the kernel, or starting)");
+	else if (l->stopper && look->native_result != 0)
+		TEXT_COPY(t->note, "no native frames: it may not be stopped");
+}
+
+static int frames_fill(struct snap *s, struct lens *l, const struct lens_look *look, struct dump_thread *t)
+{
+	const struct lens_frame *frames;
+	size_t n = 0;
+	int r = lens_merge(l, look, &frames, &n, &t->approximate);
+	if (r)
+		return r;
+	t->has_python = look->python.n > 0;
+	t->cut = look->python.cut || (look->native && look->native->end == UNWIND_TOO_DEEP);
+	t->incomplete = lens_is_incomplete(look);
+	t->gil = gil_of(look->python.gil);
+	if (t->has_python && t->gil != DUMP_GIL_HOLDS && t->wait.kind == WAIT_LOCK && t->wait.has_syscall &&
+	    lens_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))
+		t->gil = DUMP_GIL_WAITS;
+	thread_note(l, look, t);
+	if (look->python.n > 0 && !look->python.bracketed && t->wait.kind == WAIT_RUNNING)
+		s->d->wrong_possible = true;
+	t->frames = calloc(n ? n : 1, sizeof(*t->frames));
+	if (!t->frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		r = frame_add(s, l, &frames[i], &t->frames[i]);
+		t->n_frames++;
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int thread_fill(struct snap *s, struct lens *l, const struct pythread *py, struct dump_thread *t)
+{
+	struct lens_look look;
+	/* Before the look: a stop by ourselves must not show as what it waits for. */
+	int r = threadwait_read(s->w, l->via, t->tid, &l->remote, true, &t->wait);
+	if (r == WORLD_GONE)
+		return r;
+	enum lens_still still =
+		s->want->frozen ? LENS_FROZEN : lens_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
+	const char *name = lens_thread_name(l, py);
+	TEXT_COPY(t->name, name ? name : t->wait.comm);
+	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
+	if (t->wait.kind == WAIT_ZOMBIE)
+		return 0;
+	if (t->wait.has_syscall && t->wait.nr >= 0)
+		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
+	r = lens_look(l, t->tid, py, still, &look);
+	return r ? r : frames_fill(s, l, &look, t);
+}
+
+static void thread_drop(struct dump_process *p)
+{
+	struct dump_thread *t = &p->threads[--p->n_threads];
+	for (size_t k = 0; k < t->n_frames; k++)
+		dump_frame_done(&t->frames[k]);
+	free(t->frames);
+}
+
+/* Code of other interpreters of which CPython does not say in which thread it runs (before 3.10). */
+static int homeless_fill(struct snap *s, struct lens *l, const struct pythread *py, struct dump_process *p)
+{
+	struct lens_look look;
+	int r = lens_look(l, 0, py, s->want->frozen ? LENS_FROZEN : LENS_RUNS, &look);
+	if (r || look.python.n == 0)
+		return r == WORLD_GONE ? 0 : r;
+	struct dump_thread *t = &p->threads[p->n_threads++];
+	*t = (struct dump_thread){.wait = {.nr = -1, .fd = -1}};
+	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
+	r = frames_fill(s, l, &look, t);
+	TEXT_FORMAT(t->note, "it runs interpreter %" PRIu64 "; CPython 3.%u does not tell which thread it is", py->interp_id,
+		    l->rt.minor);
+	return r;
+}
+
+/* A copy: the list of a lens lives until the next call only. */
+static int python_threads(struct lens *l, struct pythread **ret, size_t *ret_n)
+{
+	const struct pythread *list = NULL;
+	size_t n = 0;
+	*ret = NULL;
+	*ret_n = 0;
+	if (!l->stacks || lens_python_threads(l, &list, &n) != 0 || n == 0)
+		return 0;
+	*ret = malloc(n * sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	memcpy(*ret, list, n * sizeof(**ret));
+	*ret_n = n;
+	return 0;
+}
+
+static int by_main_then_tid(const void *a, const void *b)
+{
+	const struct dump_thread *x = a, *y = b;
+	if (x->main != y->main)
+		return x->main ? -1 : 1;
+	if ((x->tid == 0) != (y->tid == 0))
+		return x->tid == 0 ? 1 : -1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static int threads_fill(struct snap *s, struct lens *l, struct dump_process *p)
+{
+	cleanup(freep) pid_t *tids = NULL;
+	cleanup(freep) struct pythread *py = NULL;
+	size_t n = 0, n_py = 0;
+	int r = threads_read(s->w, l->pid, &tids, &n);
+	if (r == 0)
+		r = python_threads(l, &py, &n_py);
+	if (r)
+		return r;
+	p->threads = calloc(n + n_py, sizeof(*p->threads));
+	if (!p->threads)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (over(s)) {
+			s->d->cut = true;
+			break;
+		}
+		struct dump_thread *t = &p->threads[p->n_threads];
+		*t = (struct dump_thread){.tid = tids[i], .main = tids[i] == l->pid};
+		r = thread_fill(s, l, lens_python_thread(py, n_py, tids[i]), t);
+		p->n_threads++;
+		if (s->d->first_ns == 0)
+			s->d->first_ns = s->w->mono_ns() - s->begin_ns;
+		if (r == WORLD_GONE) { /* this thread only, as a rule; the process shows at the next one */
+			thread_drop(p);
+		} else if (r) {
+			return r;
+		}
+	}
+	for (size_t i = 0; i < n_py && !over(s); i++) {
+		if (py[i].tid != 0 || py[i].interp_id == 0)
+			continue;
+		r = homeless_fill(s, l, &py[i], p);
+		if (r)
+			return r;
+	}
+	qsort(p->threads, p->n_threads, sizeof(*p->threads), by_main_then_tid);
+	return 0;
+}
+
+static int process_open(struct snap *s, struct dump_process *p, struct lens **ret)
+{
+	struct lens_want want = {
+		.natives = s->natives,
+		.native_without_python = !s->want->native,
+		.instant = s->want->instant,
+		.patient = s->want->budget_ns == 0};
+	struct fault f = {.text = ""};
+	*ret = s->want->warm ? warmlens_take(s->want->warm, s->w, p->pid) : NULL;
+	if (*ret)
+		return 0;
+	int r = lens_open(s->w, p->pid, &want, ret, &f);
+	if (r == WORLD_DENIED) {
+		if (s->denied++ == 0)
+			s->first_denied = f;
+		TEXT_COPY(p->note, f.text[0] ? f.text : "it may not be looked into");
+	}
+	return r;
+}
+
+/* 0 also for processes that ended or are closed to us. */
+static int process_fill(struct snap *s, struct dump_process *p)
+{
+	cleanup(lens_closep) struct lens *l = NULL;
+	int r = process_open(s, p, &l);
+	if (r == WORLD_GONE) {
+		s->d->n--;
+		return 0;
+	}
+	if (r)
+		return r == WORLD_DENIED ? 0 : r;
+	if (l->has_python)
+		TEXT_COPY(p->python, l->rt.version_text);
+	TEXT_COPY(p->note, l->note);
+	if (l->via != l->pid) {
+		TEXT_FORMAT(p->note, "its main thread has ended; the others go on%s%s", l->note[0] ? "; " : "", l->note);
+		ignore(proc_command_read(s->w, l->via, p->command, sizeof(p->command)), "shown without");
+	}
+	r = threads_fill(s, l, p);
+	if (r == 0 && lens_changed(l))
+		TEXT_COPY(p->note, "it became another program while it was looked at: frames may be missing or wrong");
+	return r == WORLD_GONE ? 0 : r;
+}
+
+static int process_add(struct snap *s, pid_t pid)
+{
+	struct proc_stat st;
+	if (proc_stat_read(s->w, pid, &st) != 0)
+		return 0;
+	if (s->d->n == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 16;
+		struct dump_process *more = realloc(s->d->processes, cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->d->processes = more;
+		s->cap = cap;
+	}
+	struct dump_process *p = &s->d->processes[s->d->n++];
+	*p = (struct dump_process){.pid = pid, .ppid = st.ppid, .rank = NO_RANK, .state = st.state};
+	TEXT_COPY(p->name, st.comm);
+	ignore(proc_command_read(s->w, pid, p->command, sizeof(p->command)), "shown without");
+	return process_fill(s, p);
+}
+
+static void who_fill(struct dump_process *p, const struct member *m)
+{
+	p->rank = m->who.rank;
+	TEXT_COPY(p->role, role_name(m->who.role));
+	TEXT_COPY(p->command, m->command);
+}
+
+/* The process that was named is read at once; who belongs to it is looked for afterwards, which takes longer. */
+static int of_members(struct snap *s)
+{
+	cleanup(tasks_done) struct tasks t = {.n = 0};
+	struct members m = {.n = 0};
+	pid_t root = s->want->members->root;
+	int r = root > 0 ? process_add(s, root) : 0;
+	bool has_root = s->d->n > 0;
+	if (r == 0)
+		r = tasks_init(&t, SNAPSHOT_TASKS, -1);
+	if (r == 0)
+		r = tasks_scan(&t, s->w);
+	if (r == 0)
+		r = members_read(s->w, &t, s->want->members, &m);
+	for (size_t i = 0; r == 0 && i < m.n; i++) {
+		size_t before = s->d->n;
+		if (over(s)) {
+			s->d->cut = true;
+			break;
+		}
+		bool is_root = has_root && m.row[i].task->pid == root;
+		if (!is_root && m.row[i].task->pid == getpid()) /* started from within what is looked at */
+			continue;
+		if (!is_root)
+			r = process_add(s, m.row[i].task->pid);
+		if (is_root)
+			who_fill(&s->d->processes[0], &m.row[i]);
+		else if (s->d->n > before)
+			who_fill(&s->d->processes[before], &m.row[i]);
+	}
+	members_done(&m);
+	return r;
+}
+
+static int of_pids(struct snap *s)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < s->want->n_pids; i++) {
+		if (over(s)) {
+			s->d->cut = true;
+			break;
+		}
+		r = process_add(s, s->want->pids[i]);
+	}
+	return r;
+}
+
+int snapshot_take(const struct world *w, const struct snapshot_want *want, struct stackdump *ret, struct fault *f)
+{
+	struct stackdump d = {.captured_unix_ms = w->unix_ms()};
+	uint64_t begin_ns = w->mono_ns();
+	cleanup(natives_freep) struct natives *own = want->natives ? NULL : natives_new();
+	struct natives *natives = want->natives ? want->natives : own;
+	struct snap s = {.w = w,
+			 .want = want,
+			 .begin_ns = begin_ns,
+			 .natives = natives,
+			 .d = &d,
+			 .end_ns = want->budget_ns ? begin_ns + want->budget_ns : UINT64_MAX};
+	int r = natives ? (want->members ? of_members(&s) : of_pids(&s)) : -ENOMEM;
+	d.took_ns = w->mono_ns() - begin_ns;
+	if (r == 0 && d.n == 0) {
+		r = lens_why_none(w, want->members ? want->members->root : 0, f) == WORLD_DENIED ? WORLD_DENIED
+												 : SNAPSHOT_NONE;
+	} else if (r == 0 && s.denied == d.n) {
+		*f = s.first_denied;
+		r = WORLD_DENIED;
+	} else if (r < 0 && !f->text[0]) {
+		fault_set(f, 0, "the stacks could not be read: %s", strerror(-r));
+	}
+	if (r) {
+		stackdump_done(&d);
+		return r;
+	}
+	*ret = d;
+	return 0;
+}

@@ -1,0 +1,279 @@
+#include "judge/death/postmortem.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/signame.h"
+#include "base/units.h"
+#include "judge/death/postmortem_parts.h"
+
+const char *pm_who(const struct death *d, char dst[static PM_WHO])
+{
+	const char *name = d->name[0] ? d->name : "the process";
+	if (d->rank != NO_RANK)
+		ignore(text_format(dst, PM_WHO, "rank %d (%s, pid %d)", d->rank, name, (int)d->pid), "cut to fit");
+	else
+		ignore(text_format(dst, PM_WHO, "%s (pid %d)", name, (int)d->pid), "cut to fit");
+	return dst;
+}
+
+void pm_verdict(struct pm *p, enum incident_kind kind, enum killer killer, const char *id, enum confidence c)
+{
+	p->i->kind = kind;
+	p->i->killer = killer;
+	p->i->cause.confidence = c;
+	TEXT_COPY(p->i->cause.id, id);
+}
+
+void pm_summary(struct pm *p, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(p->i->summary, sizeof(p->i->summary), fmt, ap);
+	va_end(ap);
+}
+
+void pm_text(struct pm *p, const char *fmt, ...)
+{
+	struct buf b = BUF_ON(p->i->cause.text);
+	b.len = strlen(p->i->cause.text);
+	if (b.len > 0)
+		buf_add(&b, " ");
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+}
+
+void pm_killer_text(struct pm *p, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(p->i->killer_text, sizeof(p->i->killer_text), fmt, ap);
+	va_end(ap);
+}
+
+void pm_culprit(struct pm *p, int32_t rank)
+{
+	if (rank != NO_RANK && p->i->n_culprits < INCIDENT_CULPRITS)
+		p->i->culprit_ranks[p->i->n_culprits++] = rank;
+}
+
+bool pm_group_covers(const char *outer, const char *inner)
+{
+	size_t n = strlen(outer);
+	if (n == 0 || inner[0] == '\0')
+		return false;
+	if (strcmp(outer, "/") == 0)
+		return true;
+	return strncmp(outer, inner, n) == 0 && (inner[n] == '\0' || inner[n] == '/');
+}
+
+bool pm_unit_covers(const char *unit, const char *cgroup)
+{
+	size_t n = strlen(unit);
+	if (n == 0)
+		return false;
+	for (const char *at = strchr(cgroup, '/'); at; at = strchr(at + 1, '/'))
+		if (strncmp(at + 1, unit, n) == 0 && (at[1 + n] == '\0' || at[1 + n] == '/'))
+			return true;
+	return false;
+}
+
+bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms)
+{
+	/* clocks of two logs differ by some ms, and a killer may write its line after the death */
+	const int64_t slack_ms = 5000, start_slack_ms = 1500;
+	if (t == 0)
+		return true;
+	if (d->start_unix_ms != 0 && t < d->start_unix_ms - start_slack_ms)
+		return false; /* an earlier owner of the pid */
+	if (d->end_unix_ms == 0)
+		return true;
+	return t <= d->end_unix_ms + slack_ms && (before_end_ms < 0 || t >= d->end_unix_ms - before_end_ms);
+}
+
+const struct death_kin *pm_kin(const struct death *d, pid_t pid)
+{
+	for (size_t k = 0; k < d->n_kin; k++)
+		if (d->kin[k].pid == pid)
+			return &d->kin[k];
+	return NULL;
+}
+
+const struct log_hint *pm_hint(const struct death *d, const char *id)
+{
+	for (size_t k = 0; k < d->n_hints; k++)
+		if (strcmp(d->hints[k].id, id) == 0)
+			return &d->hints[k];
+	return NULL;
+}
+
+bool pm_blind(const struct death *d, const char *source)
+{
+	size_t n = strlen(source);
+	for (size_t k = 0; k < d->n_blind; k++)
+		if (strncmp(d->blind[k], source, n) == 0 && d->blind[k][n] == ':')
+			return true;
+	return false;
+}
+
+static struct ending ending_of(const struct death *d)
+{
+	struct ending e = {.known = d->has_status, .killed = true, .failed = true};
+	if (!d->has_status) {
+		/* whoever gets a SIGKILL ends of it; of no other signal that can be said */
+		for (size_t k = 0; k < d->n_signals; k++)
+			if (d->signals[k].target == d->pid && d->signals[k].signal == SIGKILL)
+				e.signal = e.told = SIGKILL;
+		return e;
+	}
+	if (WIFEXITED(d->wait_status)) {
+		e.exited = true;
+		e.code = WEXITSTATUS(d->wait_status);
+		e.told = e.code > 128 && e.code < 128 + 65 ? e.code - 128 : 0;
+	} else if (WIFSIGNALED(d->wait_status)) {
+		e.signal = e.told = WTERMSIG(d->wait_status);
+	}
+	e.killed = e.told == SIGKILL;
+	e.failed = !e.exited || e.code != 0;
+	return e;
+}
+
+static void header_fill(struct pm *p)
+{
+	const struct death *d = p->d;
+	struct incident *i = p->i;
+	TEXT_COPY(i->job, d->job);
+	TEXT_COPY(i->node, d->node);
+	i->attempt = d->attempt;
+	i->time_unix_ms = d->end_unix_ms;
+	i->victim.valid = true;
+	i->victim.pid = d->pid;
+	i->victim.rank = d->rank;
+	TEXT_COPY(i->victim.name, d->name);
+	TEXT_COPY(i->victim.command, d->command);
+	i->victim.has_memory = d->has_memory;
+	i->victim.own_bytes = d->own_bytes;
+	i->victim.rss_bytes = d->rss_bytes;
+	i->victim.shared_bytes = d->shared_bytes;
+	i->victim.swap_bytes = d->swap_bytes;
+	i->victim.has_exit_code = p->end.exited;
+	i->victim.exit_code = p->end.code;
+	i->victim.signal = p->end.signal;
+	if (d->has_node_memory && d->node_total_bytes > 0) {
+		i->memory.valid = true;
+		i->memory.used_bytes = d->node_used_bytes;
+		i->memory.total_bytes = d->node_total_bytes;
+		i->memory.ratio = (double)d->node_used_bytes / (double)d->node_total_bytes;
+		i->memory.scope = MEMORY_SCOPE_NODE;
+	}
+}
+
+static bool clean_exit(struct pm *p)
+{
+	char who[PM_WHO];
+	if (!p->end.exited || p->end.code != 0)
+		return false;
+	pm_verdict(p, INCIDENT_CLEAN_EXIT, KILLER_NONE, "clean_exit", CONFIDENCE_HIGH);
+	pm_summary(p, "%s ended by itself with exit status 0.", pm_who(p->d, who));
+	pm_text(p, "Nothing ended it and it reported no error.");
+	return true;
+}
+
+/* The user, or vigil for a peer's sake, asked for this end. */
+bool pm_stop(struct pm *p)
+{
+	const struct death *d = p->d;
+	const struct ending *e = &p->end;
+	char who[PM_WHO];
+	bool crash = e->signal == SIGSEGV || e->signal == SIGBUS || e->signal == SIGILL || e->signal == SIGFPE;
+	if (crash || (!d->ended_with_peer && !d->stopping))
+		return false;
+	if (d->ended_with_peer) {
+		pm_verdict(p, INCIDENT_PEER_LOST, KILLER_VIGIL, "ended_with_peer", CONFIDENCE_HIGH);
+		pm_killer_text(p, "vigil, because rank %d had failed", d->peer_rank);
+		pm_summary(p, "%s was ended by vigil because rank %d failed; it is not the cause.", pm_who(d, who),
+			   d->peer_rank);
+		pm_text(p, "A job's ranks cannot go on without each other, so vigil ended this one. Look at rank %d.",
+			d->peer_rank);
+		pm_culprit(p, d->peer_rank);
+		return true;
+	}
+	const char *sig = d->stop_signal ? signame(d->stop_signal) : NULL;
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "asked_to_stop", CONFIDENCE_HIGH);
+	pm_killer_text(p, "you asked: vigil passed on %s", sig ? sig : "the stop");
+	pm_summary(p, "%s ended because you asked it to stop%s%s.", pm_who(d, who), sig ? ": vigil passed on " : "",
+		   sig ? sig : "");
+	pm_text(p, "%s", d->stop_signal == SIGINT ? "Ctrl-C, or a SIGINT sent to vigil, was passed on to the job." :
+						    "vigil was told to end the job and passed that on.");
+	if (e->signal == SIGKILL)
+		pm_text(p, "It did not end by itself in time, so SIGKILL followed.");
+	return true;
+}
+
+void pm_status_evidence(struct pm *p)
+{
+	const struct death *d = p->d;
+	const struct ending *e = &p->end;
+	const char *name = e->told ? signame(e->told) : NULL;
+	if (!e->known)
+		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms,
+				      "the exit status is unknown: the process was not a child of vigil");
+	else if (e->signal)
+		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms, "ended by signal %d (%s)%s",
+				      e->signal, name ? name : "no name", WCOREDUMP(d->wait_status) ? ", core dumped" : "");
+	else if (e->told && name)
+		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms,
+				      "exit status %d = 128+%d, as a shell or a container reports %s", e->code, e->told, name);
+	else
+		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms, "exit status %d", e->code);
+}
+
+static void blind_evidence(struct pm *p)
+{
+	for (size_t k = 0; k < p->d->n_blind && k < DEATH_BLIND; k++) {
+		char source[24];
+		span_copy(span_before(span_of(p->d->blind[k]), ":"), source, sizeof(source));
+		incident_evidence_add(p->i, "not_read", source, 0, "%s", p->d->blind[k]);
+	}
+}
+
+static void hints_evidence(struct pm *p)
+{
+	for (size_t k = 0; k < p->d->n_hints; k++) {
+		const struct log_hint *h = &p->d->hints[k];
+		incident_evidence_add(p->i, "log", h->source, 0, "%s: %s", h->id, h->text);
+	}
+}
+
+typedef bool proof(struct pm *p);
+
+void postmortem(const struct death *d, struct incident *ret)
+{
+	static proof *const proofs[] = {
+		pm_kernel,   pm_stop,	     pm_killer_by_pid, pm_sender, pm_worker_sender, pm_killer_by_group,
+		pm_counters, pm_first_error, pm_shm,	       pm_log,	  pm_own_error,	    pm_crash,
+		pm_worker_sender_silent,
+	};
+	struct pm p = {.d = d, .end = ending_of(d), .i = ret};
+	memset(ret, 0, sizeof(*ret));
+	header_fill(&p);
+	pm_status_evidence(&p);
+	if (clean_exit(&p))
+		return;
+	bool decided = false;
+	for (size_t k = 0; k < ARRAY_SIZE(proofs) && !decided; k++)
+		decided = proofs[k](&p);
+	if (!decided)
+		pm_leftover(&p);
+	pm_rules(&p);
+	pm_errors_evidence(&p);
+	hints_evidence(&p);
+	pm_neighbours(&p);
+	if (ret->killer == KILLER_UNKNOWN || ret->cause.confidence == CONFIDENCE_LOW)
+		pm_looked_at(&p);
+	blind_evidence(&p);
+}

@@ -1,0 +1,99 @@
+/*
+ * Why did this process die? From facts gathered by the senses to a cause with
+ * evidence and a confidence. Pure: makes no system call, reads no clock.
+ *
+ * Order of proof: facts that name the process, then facts that name its
+ * group, then counters, then what the process itself left behind. That is:
+ * a stop that was asked for and a peer's failure; the kernel's kill record
+ * (pid and time); a killer's line with its pid; the sender of the signal;
+ * systemd-oomd's or PID 1's line about its group or unit, a scheduler's line;
+ * OOM counters of the group; the exceptions that ranks wrote into their error
+ * files; the wait status; the log's last lines. What
+ * could not be read is listed, and a SIGKILL that nothing explains stays
+ * "unknown". A kernel kill of another process is a neighbour, never a proof.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "model/rules/cause.h"
+#include "model/incident/incident.h"
+
+/* Another process of the job: its worker, rank or descendant, as last seen. */
+struct death_kin {
+	pid_t pid;
+	int32_t rank; /* NO_RANK */
+	char role[16];
+	char name[32];
+};
+
+#define DEATH_GROUPS 12
+#define DEATH_UNWATCHED "the job ended before they were watched"
+#define DEATH_BLIND 8
+
+struct death {
+	/* who */
+	char job[64];
+	char node[80];
+	uint32_t attempt;
+	pid_t pid;
+	int32_t rank;
+	char name[64];
+	char command[200];
+	char cgroup[256];          /* the process's group as the kernel names it, "/a/b"; "" unknown */
+	bool own_group;            /* that group was made for this job alone: whoever died in it was of the job */
+	bool pid_namespaced;       /* our pids are not those of the kernel's log */
+	/* how, as wait(2) says; when not our child, has_status is false */
+	bool has_status;
+	int32_t wait_status;
+	int64_t start_unix_ms, end_unix_ms;
+	/* last known memory */
+	bool has_memory;
+	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
+	/* state around it */
+	bool stopping;             /* vigil or its user asked the job to end */
+	int stop_signal;           /* the signal that vigil forwarded; 0 none */
+	bool ended_with_peer;      /* vigil ended this rank because another failed */
+	int32_t peer_rank;
+	bool has_node_memory;
+	uint64_t node_used_bytes, node_total_bytes;
+	uint64_t shm_total_bytes, shm_free_bytes;
+	bool has_shm;
+	uint64_t vmstat_oom_before, vmstat_oom_after;
+	bool has_vmstat;
+	struct group_counters groups[DEATH_GROUPS]; /* innermost first */
+	size_t n_groups;
+	char core_pattern[256];    /* /proc/sys/kernel/core_pattern; "" unknown */
+	char core_file[256];       /* found; "" none */
+	bool core_dumped;
+	bool has_core_limit;
+	uint64_t core_limit_bytes; /* RLIMIT_CORE; UINT64_MAX unlimited */
+	/* the facts */
+	const struct kernel_kill *kernel_kills;
+	size_t n_kernel_kills;
+	const struct killer_line *killer_lines;
+	size_t n_killer_lines;
+	const struct signal_sent *signals;
+	size_t n_signals;
+	const struct log_hint *hints;
+	size_t n_hints;
+	const struct rank_error *errors; /* of all ranks of the job, this one among them */
+	size_t n_errors;
+	const struct death_kin *kin;
+	size_t n_kin;
+	struct cause_verdict rules; /* what the cause book says of its log; may be invalid */
+	/*
+	 * What could not be looked at, and why: "kmsg: not permitted (CAP_SYSLOG)".
+	 * The word before the colon is one of kmsg, journal, cgroup, vmstat,
+	 * signals, log, shm, core; a source that is not here was looked at.
+	 */
+	char blind[DEATH_BLIND][120]; /* "signals: " DEATH_UNWATCHED: more rights would not have helped */
+	size_t n_blind;
+};
+
+/*
+ * Fills everything of the incident but id, retry and top. ret->kind is always
+ * set; killer is KILLER_UNKNOWN when nothing explains a SIGKILL.
+ */
+void postmortem(const struct death *d, struct incident *ret);

@@ -1,0 +1,84 @@
+/* What the ranks' error files say: whose exception came first. */
+#include <signal.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/death/postmortem_parts.h"
+#include "model/hang/rankerrors.h"
+
+#define SHOWN 6
+
+static const struct rank_error *own_error(const struct death *d)
+{
+	for (size_t i = 0; i < d->n_errors; i++)
+		if (d->errors[i].rank == d->rank)
+			return &d->errors[i];
+	return NULL;
+}
+
+/* It ended by itself, or by its library's hand, as the loss of a peer makes a rank end. */
+static bool may_follow(const struct pm *p)
+{
+	const struct ending *e = &p->end;
+	return e->known && e->failed && e->told != SIGKILL && (e->exited || e->signal == SIGABRT);
+}
+
+/*
+ * A rank that ended first did not fail first: one that has lost a peer ends at once, the peer perhaps only when its threads
+ * let go. An exception of its own that has no time may be the first, though.
+ */
+bool pm_first_error(struct pm *p)
+{
+	const struct death *d = p->d;
+	const struct rank_error *root = rank_error_root(d->errors, d->n_errors);
+	const struct log_hint *said = pm_hint(d, "python_traceback");
+	char who[PM_WHO], text[600], when[32];
+	if (!may_follow(p) || !root || root->follows || root->rank == d->rank || root->time_unix_ms == 0 ||
+	    root->time_unix_ms > d->end_unix_ms)
+		return false;
+	if (!own_error(d) && said && !pm_peerish(said->text))
+		return false;
+	rank_error_text(root, text, sizeof(text));
+	pm_who(d, who);
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "rank_failed_first", CONFIDENCE_HIGH);
+	pm_summary(p, "Rank %d failed first: %.200s. %s ended because of it.", root->rank, root->text, who);
+	pm_text(p, "Rank %d wrote at %s that its function ended with %s. The ranks cannot go on without each other.",
+		root->rank, time_format_utc(root->time_unix_ms, when), text);
+	pm_culprit(p, root->rank);
+	incident_advice_add(p->i, "Look at the last lines of rank %d: vigil logs JOB --rank %d.", root->rank, root->rank);
+	return true;
+}
+
+bool pm_own_error(struct pm *p)
+{
+	const struct rank_error *own = own_error(p->d);
+	char who[PM_WHO], text[600];
+	if (!own || !p->end.exited || p->end.told)
+		return false;
+	rank_error_text(own, text, sizeof(text));
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "python_exception", CONFIDENCE_HIGH);
+	pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), own->text);
+	pm_text(p, "Its error file says: %s.", text);
+	return true;
+}
+
+static void show(struct pm *p, const struct rank_error *e)
+{
+	char text[600];
+	rank_error_text(e, text, sizeof(text));
+	incident_evidence_add(p->i, "error_file", e->source, e->time_unix_ms, "rank %d: %s", e->rank, text);
+}
+
+void pm_errors_evidence(struct pm *p)
+{
+	const struct death *d = p->d;
+	const struct rank_error *root = rank_error_root(d->errors, d->n_errors);
+	if (root)
+		show(p, root);
+	for (size_t i = 0, n = 1; i < d->n_errors && n < SHOWN; i++) {
+		if (&d->errors[i] == root)
+			continue;
+		show(p, &d->errors[i]);
+		n++;
+	}
+}

@@ -1,0 +1,507 @@
+/* The end as the process itself leaves it: crashes, full /dev/shm, last words, exit codes, and what stays unknown. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/signame.h"
+#include "base/units.h"
+#include "judge/gpu/gpuoom.h"
+#include "judge/death/postmortem_parts.h"
+
+static bool shm_nearly_full(const struct death *d)
+{
+	return d->has_shm && d->shm_total_bytes > 0 && d->shm_free_bytes < d->shm_total_bytes / 20;
+}
+
+static void shm_evidence(struct pm *p)
+{
+	char free_words[16], total[16];
+	if (p->d->has_shm)
+		incident_evidence_add(p->i, "shm", "/dev/shm", 0, "%s free of %s after the death",
+				      size_format(p->d->shm_free_bytes, free_words), size_format(p->d->shm_total_bytes, total));
+}
+
+/* A page of a file in /dev/shm that has no room behind it is a SIGBUS to whoever touches it. */
+bool pm_shm(struct pm *p)
+{
+	const struct death *d = p->d;
+	const struct log_hint *h = pm_hint(d, "dataloader_bus_error");
+	if (!h)
+		h = pm_hint(d, "shm_no_space");
+	bool bus = p->end.told == SIGBUS, full = shm_nearly_full(d);
+	/* Most of it is free: what was told of the dead alone may have been freed with them, or it never was full. */
+	bool doubtful = d->has_shm && !full && d->shm_total_bytes > 64 * MIB && d->shm_free_bytes > d->shm_total_bytes / 2;
+	if (!p->end.failed || !p->end.known || (!h && !(bus && full)))
+		return false;
+	char who[PM_WHO], size[16], free_words[16];
+	pm_who(d, who);
+	const bool docker_default = d->has_shm && d->shm_total_bytes <= 64 * MIB;
+	pm_verdict(p, INCIDENT_SHM_FULL, KILLER_NONE, "shm_full",
+		   doubtful			? CONFIDENCE_LOW
+		   : h && (full || docker_default) ? CONFIDENCE_HIGH
+						   : CONFIDENCE_MEDIUM);
+	pm_summary(p, "%s %s %s /dev/shm was full%s%s.", who, bus ? "got a bus error" : "failed", doubtful ? "perhaps because" : "because",
+		   d->has_shm ? ": it holds " : "", d->has_shm ? size_format(d->shm_total_bytes, size) : "");
+	pm_text(p, "%s", p->i->summary);
+	if (d->has_shm)
+		pm_text(p, "After the death %s were free; what the dead processes alone had mapped is free again by then.",
+			size_format(d->shm_free_bytes, free_words));
+	shm_evidence(p);
+	if (doubtful)
+		incident_advice_add(p->i, "A bus error has other causes, too: a file that was cut short while it was mapped, network "
+					  "storage that went away, bad memory (the kernel's log says so).");
+	pm_advise_shm(p);
+	return true;
+}
+
+static const struct {
+	int signal;
+	const char *id, *words;
+} crashes[] = {
+	{SIGSEGV, "sigsegv", "touched memory that is not its own (segmentation fault)"},
+	{SIGBUS, "sigbus", "touched a page with nothing behind it (bus error: a file cut short, a full tmpfs, bad memory)"},
+	{SIGABRT, "sigabrt", "gave up by itself (abort)"},
+	{SIGFPE, "sigfpe", "made an arithmetic error (division by zero or overflow)"},
+	{SIGILL, "sigill", "ran an instruction that this CPU does not know"},
+	{SIGTRAP, "sigtrap", "hit a trap (breakpoint or a failed check)"},
+	{SIGSYS, "sigsys", "made a system call that its seccomp filter forbids"},
+};
+
+/* abort() after a message: the message is the cause. */
+static bool abort_reason(struct pm *p)
+{
+	const struct log_hint *h = pm_hint(p->d, "collective_timeout");
+	char who[PM_WHO];
+	pm_who(p->d, who);
+	if (h) {
+		pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "collective_timeout", CONFIDENCE_MEDIUM);
+		pm_summary(p, "%s ended itself because a collective operation timed out: a peer did not take part.", who);
+		pm_text(p, "NCCL's watchdog aborts the process; the rank that never arrived is the cause, not this one. %s", h->text);
+		return true;
+	}
+	h = pm_hint(p->d, "bad_alloc");
+	if (!h)
+		return false;
+	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "bad_alloc", CONFIDENCE_HIGH);
+	pm_summary(p, "%s aborted because C++ code could not allocate memory (std::bad_alloc).", who);
+	pm_text(p, "An allocation was refused at once: an address space limit (ulimit -v), strict overcommit, or an absurd size. "
+		   "It is not the kernel's OOM killer, which ends with SIGKILL.");
+	pm_advise_less_memory(p);
+	return true;
+}
+
+bool pm_is_crash(int signal)
+{
+	for (size_t c = 0; c < ARRAY_SIZE(crashes); c++)
+		if (crashes[c].signal == signal)
+			return true;
+	return false;
+}
+
+/* A fault's signal that it sent itself, kill -SEGV or raise(): then nothing was touched. abort() does so by design. */
+static bool sent_itself(const struct death *d, int signal)
+{
+	for (size_t n = 0; n < d->n_signals && signal != SIGABRT; n++) {
+		const struct signal_sent *s = &d->signals[n];
+		if (s->target == d->pid && s->sender == d->pid && s->signal == signal && !s->from_kernel &&
+		    pm_time_fits(d, s->time_unix_ms, 60000))
+			return true;
+	}
+	return false;
+}
+
+bool pm_crash(struct pm *p)
+{
+	const struct ending *e = &p->end;
+	char who[PM_WHO];
+	size_t c = 0;
+	while (c < ARRAY_SIZE(crashes) && crashes[c].signal != e->told)
+		c++;
+	if (!e->known || c == ARRAY_SIZE(crashes))
+		return false;
+	if (e->told == SIGABRT && abort_reason(p))
+		return true;
+	const struct log_hint *fatal = pm_hint(p->d, "python_fatal");
+	bool seen = e->signal || fatal || pm_hint(p->d, "segfault") || pm_hint(p->d, "bus_error");
+	char id[48];
+	TEXT_COPY(id, crashes[c].id);
+	if (!e->signal)
+		TEXT_FORMAT(id, "exit_%d", e->code);
+	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, id, e->signal ? CONFIDENCE_HIGH : seen ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	if (sent_itself(p->d, e->told))
+		pm_summary(p, "%s ended by %s, which it sent itself: no fault was seen.", pm_who(p->d, who), signame(e->told));
+	else if (e->signal || seen)
+		pm_summary(p, "%s crashed with %s: it %s.", pm_who(p->d, who), signame(e->told), crashes[c].words);
+	else
+		pm_summary(p, "%s ended with exit status %d, which may stand for %s.", pm_who(p->d, who), e->code, signame(e->told));
+	pm_text(p, "%s", p->i->summary);
+	if (!e->signal)
+		pm_text(p, "Exit status %d is 128+%d: a shell or a container run-time reports so that its child died of %s, but any "
+			   "program may exit with that number.",
+			e->code, e->told, signame(e->told));
+	if (fatal)
+		pm_text(p, "Python said: %s", fatal->text);
+	if (e->told == SIGBUS)
+		shm_evidence(p);
+	for (size_t n = 0; n < p->d->n_killer_lines; n++) {
+		const struct killer_line *l = &p->d->killer_lines[n];
+		if (strcmp(l->action, "fault") == 0 && l->pid == p->d->pid && pm_time_fits(p->d, l->time_unix_ms, 60000))
+			incident_evidence_add(p->i, "kmsg", "kernel log", l->time_unix_ms, "%s", l->line);
+	}
+	pm_advise_core(p);
+	return true;
+}
+
+/* As a sentence of its own: it is cut where there was no room, or ends as its program ended it. */
+static void pm_log_line(struct pm *p, const struct log_hint *h)
+{
+	size_t len = strlen(h->text);
+	bool cut = len + 1 >= sizeof(h->text);
+	if (cut) /* back to a whole word */
+		while (len > 0 && h->text[len - 1] != ' ')
+			len--;
+	while (len > 0 && h->text[len - 1] == ' ')
+		len--;
+	bool ends = len > 0 && strchr(".!?", h->text[len - 1]);
+	pm_text(p, "Its log says: %.*s%s", (int)len, h->text, cut ? " …" : ends ? "" : ".");
+}
+
+static bool hint_verdict(struct pm *p, const struct log_hint *h, enum incident_kind kind, const char *id, enum confidence c,
+			 const char *words)
+{
+	char who[PM_WHO];
+	pm_verdict(p, kind, KILLER_NONE, id, c);
+	pm_summary(p, "%s %s", pm_who(p->d, who), words);
+	pm_log_line(p, h);
+	if (h->rank != NO_RANK && h->rank != p->d->rank)
+		pm_culprit(p, h->rank);
+	return true;
+}
+
+static const struct log_hint *last_error(const struct death *d)
+{
+	return pm_hint(d, "python_traceback");
+}
+
+bool pm_peerish(const char *text)
+{
+	static const char *const words[] = {"closed by peer",	"reset by peer", "DistBackendError", "DistNetworkError",
+					    "NCCL",		"gloo",		 "Gloo",	     "remote process exited",
+					    "ncclRemoteError", "Broken pipe"};
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (strstr(text, words[w]))
+			return true;
+	return false;
+}
+
+bool pm_broken_pipe(const char *text)
+{
+	static const char *const words[] = {"ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "EOFError",
+					    "exited unexpectedly"};
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (strstr(text, words[w]))
+			return true;
+	return false;
+}
+
+static bool dataloader_verdict(struct pm *p)
+{
+	const struct log_hint *h = pm_hint(p->d, "dataloader_killed");
+	char who[PM_WHO];
+	if (!h)
+		h = pm_hint(p->d, "dataloader_exited");
+	if (!h)
+		return false;
+	pm_who(p->d, who);
+	bool crash = h->signal == SIGSEGV || h->signal == SIGABRT || h->signal == SIGILL || h->signal == SIGFPE;
+	if (crash) {
+		pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "dataloader_worker_crashed", CONFIDENCE_HIGH);
+		pm_summary(p, "%s failed because its DataLoader worker (pid %d) crashed with %s.", who, (int)h->pid,
+			   signame(h->signal));
+		pm_text(p, "Its log says: %s", h->text);
+		incident_advice_add(p->i, "Run once with num_workers=0 to see the error in the main process.");
+		return true;
+	}
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "dataloader_worker_killed", CONFIDENCE_LOW);
+	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended%s%s; by whom is unknown.", who, (int)h->pid,
+		   h->signal ? " by " : "", h->signal && signame(h->signal) ? signame(h->signal) : "");
+	pm_text(p, "A killed worker is often called out of memory, but no record or counter of the kernel names this one.");
+	pm_advise_unknown_kill(p);
+	return true;
+}
+
+static bool torchrun_verdict(struct pm *p)
+{
+	const struct log_hint *h = pm_hint(p->d, "torchrun_failure");
+	char who[PM_WHO], pid_words[32];
+	if (!h)
+		h = pm_hint(p->d, "torchrun_child");
+	if (!h || !h->has_exit_code)
+		return false;
+	pm_who(p->d, who);
+	TEXT_FORMAT(pid_words, "pid %d", (int)h->pid);
+	pm_culprit(p, h->rank);
+	if (h->signal == SIGKILL || h->signal == SIGTERM || h->signal == SIGINT) {
+		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "torchrun_rank_killed", CONFIDENCE_LOW);
+		pm_summary(p, "%s failed because rank %d (%s) was ended by %s; by whom is unknown.", who, h->rank, pid_words,
+			   signame(h->signal));
+		pm_text(p, "torchrun ended the other ranks after it.");
+		pm_advise_unknown_kill(p);
+		return true;
+	}
+	if (h->signal) {
+		const char *name = signame(h->signal);
+		pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "torchrun_rank_crashed", CONFIDENCE_MEDIUM);
+		pm_summary(p, "%s failed because rank %d (%s) crashed with %s.", who, h->rank, pid_words, name ? name : "a signal");
+		pm_text(p, "torchrun ended the other ranks after it. It says: %s", h->text);
+		return true;
+	}
+	const struct log_hint *err = last_error(p->d);
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_MEDIUM);
+	pm_summary(p, "%s failed because rank %d (%s) exited with status %d.", who, h->rank, pid_words, h->exit_code);
+	pm_text(p, "torchrun ended the other ranks after it.");
+	if (err && err->rank == h->rank)
+		pm_text(p, "Rank %d said: %s", err->rank, err->text);
+	return true;
+}
+
+static bool peer_verdict(struct pm *p)
+{
+	const struct log_hint *h = pm_hint(p->d, "peer_closed"), *err = last_error(p->d);
+	const char *id = "peer_closed_connection";
+	if (!h) {
+		h = pm_hint(p->d, "store_lost");
+		id = "rendezvous_store_lost";
+	}
+	if (!h) {
+		h = pm_hint(p->d, "collective_timeout");
+		id = "collective_timeout";
+	}
+	if (!h || (err && !pm_peerish(err->text)))
+		return false;
+	hint_verdict(p, h, INCIDENT_PEER_LOST, id, CONFIDENCE_MEDIUM,
+		     "failed because a peer it talks to was gone; it is not the cause.");
+	p->i->n_culprits = 0; /* the rank in the message is the one that noticed */
+	incident_advice_add(p->i, "Look at the rank that ended first: vigil show JOB lists the ends in order.");
+	return true;
+}
+
+static bool memory_words(struct pm *p)
+{
+	static const struct {
+		const char *hint, *id, *words;
+	} kinds[] = {
+		{"numpy_memory_error", "numpy_memory_error", "failed because numpy could not allocate an array"},
+		{"torch_cpu_oom", "torch_cpu_allocator", "failed because PyTorch could not allocate CPU memory"},
+		{"python_memory_error", "python_memory_error", "failed with Python's MemoryError"},
+		{"cannot_fork", "no_memory_for_fork", "failed because the kernel refused memory for a call (errno 12)"},
+		{"bad_alloc", "bad_alloc", "failed because C++ code could not allocate memory (std::bad_alloc)"},
+	};
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+		const struct log_hint *h = pm_hint(p->d, kinds[k].hint);
+		char words[128], size[16];
+		if (!h)
+			continue;
+		TEXT_FORMAT(words, "%s%s%s.", kinds[k].words, h->bytes ? " of " : "", h->bytes ? size_format(h->bytes, size) : "");
+		hint_verdict(p, h, INCIDENT_ERROR_EXIT, kinds[k].id, CONFIDENCE_HIGH, words);
+		pm_text(p, "The allocation was refused, nobody killed the process: an address space limit (ulimit -v), strict "
+			   "overcommit, or a size the machine does not have.");
+		pm_advise_less_memory(p);
+		return true;
+	}
+	return false;
+}
+
+/* Ray's exceptions that say no more than that another process was lost. */
+static bool ray_lost_worker(const struct log_hint *h)
+{
+	return strstr(h->text, "ray.exceptions.WorkerCrashedError") || strstr(h->text, "ray.exceptions.LocalRayletDiedError");
+}
+
+static const char ray_words[] =
+	"A Ray worker died under it; Ray does not know why: SIGKILL by an OOM killer, ray stop, or a crash.";
+
+static bool exception_verdict(struct pm *p)
+{
+	const struct log_hint *h = last_error(p->d);
+	const struct log_hint *disk = pm_hint(p->d, "disk_full"), *stop = pm_hint(p->d, "keyboard_interrupt");
+	char who[PM_WHO];
+	if (disk)
+		return hint_verdict(p, disk, INCIDENT_ERROR_EXIT, "disk_full", CONFIDENCE_HIGH,
+				    "failed because a file system was full (No space left on device).");
+	if (h) {
+		pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "python_exception",
+			   p->end.exited && p->end.code == 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
+		pm_text(p, "The last line of its traceback is: %s", h->text);
+		if (ray_lost_worker(h)) {
+			TEXT_COPY(p->i->cause.id, "ray_worker_died");
+			p->i->cause.confidence = CONFIDENCE_LOW;
+			pm_text(p, "%s", ray_words);
+		}
+		return true;
+	}
+	if (!stop)
+		return false;
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "interrupted", CONFIDENCE_MEDIUM);
+	pm_killer_text(p, "SIGINT, probably Ctrl-C");
+	pm_summary(p, "%s was interrupted (KeyboardInterrupt): SIGINT, as Ctrl-C sends it.", pm_who(p->d, who));
+	pm_text(p, "Who sent it was not seen.");
+	return true;
+}
+
+/* What the device's memory went to is said apart: that it was used up is certain, why is as sure as the numbers make it. */
+static bool gpu_verdict(struct pm *p, const struct log_hint *gpu, const struct log_hint *err)
+{
+	struct gpuoom_verdict v;
+	bool last = !err || strstr(err->text, "out of memory") || strstr(err->text, "OutOfMemory") ||
+		    strstr(err->text, "ALLOC_FAILED") || strstr(err->text, "RESOURCE_EXHAUSTED");
+	enum confidence ended_it = last ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+	gpuoom_judge(gpu, &v);
+	hint_verdict(p, gpu, INCIDENT_GPU_OOM, gpuoom_cause_id(v.cause),
+		     v.cause ? MIN(ended_it, v.confidence) : ended_it,
+		     v.cause ? v.words : "failed because the accelerator's memory was used up.");
+	if (v.cause)
+		pm_text(p, "%s", v.text);
+	for (size_t i = 0; i < v.n_advice; i++)
+		incident_advice_add(p->i, "%s", v.advice[i]);
+	if (!v.cause)
+		pm_advise_gpu(p, gpu);
+	else if (v.cause != GPUOOM_OTHER_PROCESS)
+		incident_advice_add(p->i, "vigil gpus shows whether another process holds memory on the device.");
+	return true;
+}
+
+/* The process ended by itself with an error (or says so); its last words decide. */
+bool pm_log(struct pm *p)
+{
+	const struct ending *e = &p->end;
+	if (e->signal && e->signal != SIGABRT && e->signal != SIGTERM && e->signal != SIGINT)
+		return false;
+	if (e->told == SIGKILL || !e->known)
+		return false;
+	const struct log_hint *gpu = pm_hint(p->d, "cuda_oom"), *err = last_error(p->d);
+	if (gpu && e->exited)
+		return gpu_verdict(p, gpu, err);
+	if (!e->exited)
+		return e->signal == SIGABRT ? false : e->signal == SIGINT && exception_verdict(p);
+	if (dataloader_verdict(p) || torchrun_verdict(p) || peer_verdict(p) || memory_words(p) || exception_verdict(p))
+		return true;
+	return false;
+}
+
+static void sigkill_unknown(struct pm *p)
+{
+	char who[PM_WHO];
+	pm_who(p->d, who);
+	if (p->end.signal) {
+		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "sigkill_unknown", CONFIDENCE_LOW);
+		pm_summary(p, "%s was killed by SIGKILL; who sent it is unknown.", who);
+		pm_text(p, "A SIGKILL proves only that somebody sent one: the kernel, a daemon, a scheduler, a user. Nothing that was "
+			   "looked at names the sender.");
+	} else {
+		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "exit_137", CONFIDENCE_LOW);
+		pm_summary(p, "%s exited with status 137 (128+9); who killed what is unknown.", who);
+		pm_text(p, "137 is how a shell or a container run-time reports that its child died of SIGKILL. It does not prove lack "
+			   "of memory, and any program may exit with that number.");
+	}
+	pm_advise_unknown_kill(p);
+}
+
+static void other_signal(struct pm *p)
+{
+	static const struct {
+		int signal;
+		const char *id, *words;
+	} known[] = {
+		{SIGTERM, "sigterm_unknown", "was asked to end by SIGTERM; who sent it is unknown"},
+		{SIGINT, "sigint_unknown", "was interrupted by SIGINT, as Ctrl-C sends it; who sent it was not seen"},
+		{SIGHUP, "sighup_unknown", "ended by SIGHUP: its terminal or session was probably closed"},
+		{SIGPIPE, "sigpipe", "ended by SIGPIPE: it wrote into a pipe or socket that nobody reads any more"},
+		{SIGXCPU, "cpu_limit", "used up its CPU time limit (RLIMIT_CPU, ulimit -t)"},
+		{SIGXFSZ, "file_size_limit", "wrote a file beyond its size limit (RLIMIT_FSIZE, ulimit -f)"},
+	};
+	const struct ending *e = &p->end;
+	const char *name = signame(e->told);
+	char who[PM_WHO], id[48];
+	pm_who(p->d, who);
+	for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
+		if (known[k].signal != e->told)
+			continue;
+		bool kernel = e->told == SIGPIPE || e->told == SIGXCPU || e->told == SIGXFSZ;
+		TEXT_COPY(id, known[k].id);
+		if (!e->signal)
+			TEXT_FORMAT(id, "exit_%d", e->code);
+		pm_verdict(p, INCIDENT_KILLED_BY, kernel ? KILLER_SIGNAL : KILLER_UNKNOWN, id,
+			   kernel && e->signal ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
+		pm_summary(p, "%s %s.", who, known[k].words);
+		if (!e->signal)
+			pm_text(p, "Exit status %d is 128+%d, as a shell or a container run-time reports a child's %s; a program may "
+				   "also choose that number when it handles the signal.",
+				e->code, e->told, name);
+		return;
+	}
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "signal_unknown", CONFIDENCE_LOW);
+	pm_summary(p, "%s ended by signal %d (%s); who sent it is unknown.", who, e->told, name ? name : "no name");
+}
+
+void pm_leftover(struct pm *p)
+{
+	const struct ending *e = &p->end;
+	char who[PM_WHO], id[48];
+	pm_who(p->d, who);
+	if (!e->known) {
+		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "end_unseen", CONFIDENCE_LOW);
+		pm_summary(p, "%s is gone; how it ended was not seen, because it was not a child of vigil.", who);
+		pm_text(p, "Nothing that was looked at names it.");
+		pm_advise_unknown_kill(p);
+	} else if (e->told == SIGKILL) {
+		sigkill_unknown(p);
+	} else if (e->told && (e->signal || signame(e->told))) {
+		other_signal(p);
+	} else {
+		const char *words = e->code == 127 ? " (a shell's way to say: command not found)" :
+				    e->code == 126 ? " (a shell's way to say: not executable)" :
+				    e->code == 2   ? " (often: wrong usage)" :
+						     "";
+		TEXT_FORMAT(id, "exit_%d", e->code);
+		const struct log_hint *ray = pm_hint(p->d, "ray_worker_died");
+		pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, ray ? "ray_worker_died" : id,
+			   e->code == 126 || e->code == 127 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+		pm_summary(p, "%s ended by itself with exit status %d%s.", who, e->code, words);
+		pm_text(p, "%s",
+			ray ? ray_words :
+			      "It gave no reason that is known; look at the last lines of its output.");
+	}
+}
+
+static const struct {
+	const char *source, *words;
+} looks[] = {
+	{"kmsg", "kernel log: no OOM kill of this process"},
+	{"journal", "journal: no killer or supervisor names it"},
+	{"cgroup", "OOM counters of its group and those above: no growth that it explains"},
+	{"vmstat", "the machine's count of OOM kills"},
+	{"signals", "signals seen being sent: none that fits"},
+	{"log", "the last lines of its output: nothing that names a killer"},
+	{"shm", "/dev/shm: not full"},
+};
+
+void pm_looked_at(struct pm *p)
+{
+	const struct death *d = p->d;
+	for (size_t l = 0; l < ARRAY_SIZE(looks); l++) {
+		const char *source = looks[l].source;
+		if (pm_blind(d, source) || (strcmp(source, "cgroup") == 0 && d->n_groups == 0) ||
+		    (strcmp(source, "shm") == 0 && (!d->has_shm || shm_nearly_full(d))))
+			continue;
+		if (strcmp(source, "vmstat") == 0) {
+			if (d->has_vmstat)
+				incident_evidence_add(p->i, "looked_at", source, 0, "%s: %llu at the start, %llu now", looks[l].words,
+						      (unsigned long long)d->vmstat_oom_before,
+						      (unsigned long long)d->vmstat_oom_after);
+			continue;
+		}
+		incident_evidence_add(p->i, "looked_at", source, 0, "%s", looks[l].words);
+	}
+}

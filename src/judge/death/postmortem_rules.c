@@ -1,0 +1,35 @@
+#include <string.h>
+
+#include "judge/death/postmortem_parts.h"
+
+/*
+ * The cause book reads the same log as the hints do, and knows more. It names the cause only where nothing else did:
+ * the process ended by itself, with an exit status or an exception that says nothing of why. Whatever was proved
+ * stays.
+ */
+static bool is_open(const struct incident *i, const struct cause_verdict *v)
+{
+	bool unsaid = strncmp(i->cause.id, "exit_", 5) == 0;
+	bool exception = strcmp(i->cause.id, "python_exception") == 0 && v->confidence > RULE_LOW;
+	return i->kind == INCIDENT_ERROR_EXIT && i->killer == KILLER_NONE && (unsaid || exception);
+}
+
+void pm_rules(struct pm *p)
+{
+	static const enum confidence confidences[] = {CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH};
+	const struct cause_verdict *v = &p->d->rules;
+	if (!v->valid)
+		return;
+	for (size_t k = 0; k < v->n_evidence; k++)
+		incident_evidence_add(p->i, "rule", v->evidence[k].source, v->evidence[k].time_unix_ms, "%s",
+				      v->evidence[k].text);
+	if (!is_open(p->i, v) || v->role != RULE_ROOT)
+		return;
+	TEXT_COPY(p->i->cause.id, v->id);
+	p->i->cause.confidence = confidences[v->confidence];
+	pm_text(p, "%s", v->text);
+	for (size_t k = 0; k < v->n_advice; k++)
+		incident_advice_add(p->i, "%s", v->advice[k]);
+	for (size_t k = 0; k < v->n_culprits; k++)
+		pm_culprit(p, v->culprits[k]);
+}

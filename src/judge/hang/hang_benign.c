@@ -1,0 +1,256 @@
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/* Silent uploads at the end are waited for so long. */
+static const uint64_t upload_ns = 5 * 60 * NS_PER_S;
+static const uint64_t work_again_ns = 30 * NS_PER_S;
+/* A sleep that says how long it is may take this many times as long; else it is a loop that waits for something. */
+static const uint64_t sleep_times = 3;
+
+struct excuse {
+	const char *id;
+	uint64_t most_ns; /* 0: for ever */
+	bool must_work;
+};
+
+/* Something of it works meanwhile, be it a process that it waits for. */
+static bool works_beside(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const double beside_cores = 0.2;
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	return r->cores >= beside_cores ||
+	       (l && (pulse_reads(w->p, l) || pulse_writes(w->p, l) || hang_gpu_works(w, r->rank)));
+}
+
+/*
+ * After this a short sleep that goes on is no sleep, but a loop that waits for something; 0: never. Where nobody waits
+ * for it and no step was ever made it may be what the program is for.
+ */
+static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	uint64_t said = hang_sleep_ns_of(w, r);
+	bool waited_for = w->many && w->n_blocking < w->g.n;
+	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
+	    (!w->stepping && w->n_blocking == w->g.n))
+		return 0;
+	return MAX(said * sleep_times, waited_for ? 0 : hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
+}
+
+bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	uint64_t after = polls_after_ns(w, r);
+	return after > 0 && w->standstill_ns > after;
+}
+
+/* Asleep: for ever where all are, for a while where others wait, and not at all in a loop of short ones. */
+static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	bool waited_for = w->many && w->n_blocking < w->g.n;
+	uint64_t most = waited_for ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0;
+	uint64_t after = polls_after_ns(w, r);
+	return most == 0 ? after : after == 0 ? most : MIN(most, after);
+}
+
+/* A server without visitors. Where a rank waits for others, or steps were made, somebody should have come. */
+static bool serves(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct dump_thread *t = r->acting;
+	bool plain = r->activity.kind == ACTIVITY_UNKNOWN || r->activity.kind == ACTIVITY_LOCK;
+	return plain && t && t->wait.listens && (t->wait.kind == WAIT_POLL || t->wait.kind == WAIT_SOCKET) &&
+	       !w->stepping && w->n_blocking == w->g.n;
+}
+
+/* What may take long without a step, and under which condition. */
+static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r, struct excuse *ret)
+{
+	const struct hang_settings *s = w->s;
+	const struct activity_found *f = &r->activity;
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	uint64_t first = hang_time(s->first_step_ns, HANG_FIRST_STEP_NS);
+	uint64_t compile = hang_time(s->compile_ns, HANG_COMPILE_NS);
+	uint64_t download = hang_time(s->download_ns, HANG_DOWNLOAD_NS);
+	uint64_t checkpoint = hang_time(s->checkpoint_ns, HANG_CHECKPOINT_NS);
+	switch (f->kind) {
+	case ACTIVITY_DEBUGGER:
+		*ret = (struct excuse){"debugger", 0, false};
+		return true;
+	case ACTIVITY_SLEEP:
+		*ret = (struct excuse){"sleep", sleep_most_ns(w, r), false};
+		return true;
+	case ACTIVITY_INPUT:
+		*ret = (struct excuse){"input", w->many ? hang_time(s->sleep_ns, HANG_SLEEP_NS) : 0, false};
+		return true;
+	case ACTIVITY_CHECKPOINT:
+		*ret = (struct excuse){"checkpoint", checkpoint, true};
+		return true;
+	case ACTIVITY_DOWNLOAD:
+		*ret = (struct excuse){"download", download, true};
+		return true;
+	case ACTIVITY_DATA_COPY:
+		*ret = (struct excuse){"data_copy", download, true};
+		return true;
+	case ACTIVITY_COMPILE:
+		*ret = (struct excuse){"compile", compile, true};
+		return true;
+	case ACTIVITY_IMPORT:
+		*ret = (struct excuse){"import", first, true};
+		return true;
+	case ACTIVITY_UPLOAD:
+		*ret = (struct excuse){"upload", hang_works(w, r) ? download : upload_ns, false};
+		return true;
+	default:
+		break;
+	}
+	if (serves(w, r))
+		*ret = (struct excuse){"server", 0, false};
+	else if (f->also_evaluate || f->kind == ACTIVITY_EVALUATE)
+		*ret = (struct excuse){"evaluation", hang_time(s->evaluation_ns, HANG_EVALUATION_NS), true};
+	else if (f->also_checkpoint)
+		*ret = (struct excuse){"checkpoint", checkpoint, true};
+	else if (f->also_compile || (l && l->seen.n_compilers > 0))
+		*ret = (struct excuse){"compile", compile, true};
+	else if (w->first_step)
+		*ret = (struct excuse){"first_step", first, true};
+	else
+		return false;
+	return true;
+}
+
+static bool excused(const struct hang_work *w, const struct stackgroup_rank *r, struct excuse *ret)
+{
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	if (l && l->seen.tracer != 0) {
+		*ret = (struct excuse){"debugger", w->many ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0, false};
+		return ret->most_ns == 0 || w->standstill_ns < ret->most_ns;
+	}
+	if (!excuse_of(w, r, ret))
+		return false;
+	if (ret->must_work && !hang_works(w, r))
+		return false;
+	return ret->most_ns == 0 || w->standstill_ns < ret->most_ns;
+}
+
+static const char *phrase(const char *id)
+{
+	static const char *const words[][2] = {
+		{"debugger", "a debugger looks at it"},
+		{"sleep", "idle by design"},
+		{"input", "it waits for input"},
+		{"server", "idle by design, it waits for visitors"},
+		{"checkpoint", "a checkpoint is being written or read"},
+		{"download", "data are being fetched"},
+		{"data_copy", "data are being copied"},
+		{"compile", "it compiles"},
+		{"import", "it imports"},
+		{"upload", "the end: results are being uploaded"},
+		{"evaluation", "it evaluates"},
+		{"first_step", "before the first step, and it works"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcmp(words[i][0], id) == 0)
+			return words[i][1];
+	return id;
+}
+
+static void benign_is(struct hang_work *w, const char *id, uint64_t most_ns)
+{
+	w->v->kind = HANG_NONE;
+	w->v->benign = true;
+	TEXT_COPY(w->v->id, id);
+	/* Look again when the time that it is given is over; the mind does so earlier if it thinks so. */
+	if (most_ns > 0)
+		w->v->again_ns = MAX(sub_floor(most_ns, w->standstill_ns), NS_PER_S);
+}
+
+bool hang_benign(struct hang_work *w)
+{
+	struct excuse first = {.id = NULL}, e;
+	uint64_t soonest = UINT64_MAX; /* the first excuse to end */
+	bool works = false;
+	const struct stackgroup_rank *who = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < w->n_blocking; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
+		w->benign[i] = excused(w, r, &e);
+		n += w->benign[i];
+		if (!w->benign[i])
+			continue;
+		soonest = e.most_ns ? MIN(soonest, e.most_ns) : soonest;
+		works |= e.must_work;
+		if (!first.id) {
+			first = e;
+			who = r;
+		}
+	}
+	if (n == 0 || n < w->n_blocking)
+		return false;
+	char doing[300], rank[HANG_WHO];
+	benign_is(w, first.id, soonest == UINT64_MAX ? 0 : soonest);
+	/* What is excused by working has to go on doing so. */
+	if (works)
+		w->v->again_ns = MIN(w->v->again_ns, work_again_ns);
+	hang_doing(w, who, doing, sizeof(doing));
+	hang_says(w, "%s: ", phrase(first.id));
+	struct buf b = {.text = w->v->text, .len = strlen(w->v->text), .cap = sizeof(w->v->text)};
+	buf_add(&b, doing);
+	if (w->many && n < w->g.n)
+		buf_printf(&b, " (%s; the others wait for it)", hang_who(who->rank, rank));
+	return true;
+}
+
+static bool stopped(const struct pulse *l)
+{
+	return l->seen.frozen || l->seen.state == 'T' || l->seen.state == 't';
+}
+
+/* Stopped by hand: all of it is meant; one of many holds up the rest. */
+bool hang_stopped(struct hang_work *w)
+{
+	size_t n = 0, live = 0;
+	const struct pulse *one = NULL;
+	char who[HANG_WHO];
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (l->serves || l->seen.exited)
+			continue;
+		live++;
+		n += stopped(l);
+		if (stopped(l) && !one)
+			one = l;
+	}
+	if (n == 0)
+		return false;
+	if (n == live) {
+		benign_is(w, one->seen.frozen ? "frozen" : one->seen.tracer ? "debugger" : "stopped", 0);
+		hang_says(w, "%s",
+			  one->seen.frozen   ? "its control group is frozen"
+			  : one->seen.tracer ? "a debugger holds it"
+					     : "it is stopped (SIGSTOP)");
+		return true;
+	}
+	bool traced = one->seen.tracer != 0;
+	if (traced && w->standstill_ns < hang_time(w->s->sleep_ns, HANG_SLEEP_NS)) {
+		benign_is(w, "debugger", hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
+		hang_says(w, "a debugger (pid %d) holds %s, the others wait for it", (int)one->seen.tracer,
+			  hang_who(one->rank, who));
+		return true;
+	}
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, traced ? "rank_traced" : "rank_stopped", CONFIDENCE_HIGH);
+	for (size_t i = 0; i < w->p->n; i++)
+		if (!w->p->rank[i].serves && !w->p->rank[i].seen.exited && stopped(&w->p->rank[i]))
+			hang_accuse(w, w->p->rank[i].rank);
+	char ranks[200];
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	hang_says(w, "%s (pid %d) %s %s, and the others wait for %s.", ranks, (int)one->seen.pid, n == 1 ? "is" : "are",
+		  one->seen.frozen ? "frozen by a control group"
+		  : traced	   ? "held by a debugger"
+				   : "stopped (state T: SIGSTOP)",
+		  n == 1 ? "it" : "them");
+	if (!traced && !one->seen.frozen)
+		hang_advise(w, "let it go on: kill -CONT %d", (int)one->seen.pid);
+	return true;
+}

@@ -1,0 +1,110 @@
+/*
+ * The evidence of one suspicion, and what is made of it. Everything but the
+ * pulses may be missing: the fewer there is, the less sure the verdict.
+ */
+#pragma once
+
+#include "model/rules/cause.h"
+#include "model/incident/incident.h"
+#include "model/hang/pulse.h"
+#include "model/jobs/rankenv.h"
+#include "model/hang/stackgroup.h"
+#include "model/hang/waitshare.h"
+
+#define HANG_DUMPS STACKGROUP_DUMPS
+#define HANG_BLIND 8
+#define HANG_CULPRITS 64
+#define HANG_ADVICE 6
+#define HANG_EVIDENCE 24
+#define HANG_GROUPS 8
+
+/*
+ * What counters inside the collective library say (NCCL RAS, PyTorch's
+ * Flight Recorder, the profiler plugin's ring), in this judge's own words.
+ */
+enum hang_collective_kind {
+	HANG_COLLECTIVE_NONE, /* looked, and found nothing wrong */
+	HANG_COLLECTIVE_MISSING, /* culprits did not join */
+	HANG_COLLECTIVE_MISMATCH, /* culprits called something else than the others */
+	HANG_COLLECTIVE_EQUAL, /* all are in the same one and it does not end */
+	HANG_COLLECTIVE_P2P, /* a send or receive without its counterpart */
+	HANG_COLLECTIVE_DEAD, /* culprits' processes are gone or do not answer */
+	HANG_COLLECTIVE_INIT, /* culprits did not come to the initialisation */
+	HANG_COLLECTIVE_UNEVEN, /* culprits have finished, the others go on */
+	HANG_COLLECTIVE_CYCLE, /* ranks wait for each other in a circle: the order is wrong at the culprits */
+};
+struct hang_collective {
+	bool valid;
+	enum hang_collective_kind kind;
+	enum confidence confidence;
+	int32_t culprits[HANG_CULPRITS];
+	size_t n_culprits;
+	char text[400]; /* "all_reduce number 4711 of group default: ranks 0-2 entered, rank 3 did not" */
+	char source[96]; /* "NCCL RAS, localhost:28028" */
+};
+
+/* The source line at which a rank stands (activity.user of its acting thread), if the file could be read: optional. */
+struct hang_source {
+	int32_t rank;
+	char line[160]; /* blanks at both ends cut: "time.sleep(3600)" */
+};
+
+struct hang_case {
+	int64_t now_unix_ms;
+	const struct pulses *pulses;
+	/* Oldest first, 2 s and more apart: what does not change between them stands still. None: not to be had. */
+	const struct stackdump *dumps[HANG_DUMPS];
+	size_t n_dumps;
+	const struct cause_verdict *book; /* NULL or invalid: not looked, or nothing found */
+	const struct rank_error *errors; /* exceptions that ranks wrote down; NULL: none */
+	size_t n_errors;
+	const char *nobodys_error; /* the output that ranks share ends with it, and does not say whose it is; NULL or "": none */
+	const struct hang_collective *collective; /* NULL: not asked */
+	const struct waitshare *shares; /* NULL: not sampled */
+	const struct rankenv *environment; /* compared over the ranks; NULL: not read */
+	const struct hang_source *source;
+	size_t n_source;
+	/* What could not be looked at, and why: "stacks: not permitted (CAP_SYS_PTRACE)". Word before the colon: stacks,
+	   threads, collective, log, kmsg, environment, gpu, network. */
+	char blind[HANG_BLIND][240];
+	size_t n_blind;
+};
+
+enum hang_kind { HANG_NONE, HANG_HANG, HANG_STRAGGLER, HANG_SLOWDOWN };
+
+struct hang_group {
+	char ranks[96]; /* "0-2, 5" */
+	char activity[160]; /* "waits in all_reduce at train.py:40 (step)" */
+	char stack[900]; /* innermost first, a frame a line */
+	uint32_t n;
+	bool unchanged;
+};
+
+/* Plain data without pointers. */
+struct hang_verdict {
+	enum hang_kind kind;
+	bool benign; /* kind HANG_NONE: it stands still and may */
+	bool known_already; /* told before: nothing new */
+	char id[48]; /* "missing_rank"; of a benign one: "sleep", "checkpoint" …; "" well */
+	enum confidence confidence;
+	char text[700]; /* one or two sentences; benign: "idle by design: time.sleep(3600) at train.py:40" */
+	uint64_t standstill_ns; /* how long nothing had moved when it was judged */
+	uint64_t again_ns; /* HANG_NONE: when to ask again, from now; 0: when the mind thinks so */
+	int32_t culprits[HANG_CULPRITS];
+	size_t n_culprits;
+	/* Of the first rank that sleeps: until when, and how long it does so at a time as far as that is known; 0: not. */
+	int32_t sleep_rank;
+	pid_t sleep_tid;
+	uint64_t sleep_until_ns, sleep_ns;
+	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
+	char split[24]; /* straggler, slowdown: "compute", "host", "loader", "network", "gpu", "sleep", "wait"; "" unknown */
+	char advice[HANG_ADVICE][320];
+	size_t n_advice;
+	struct {
+		char kind[24], source[96], text[360];
+	} evidence[HANG_EVIDENCE];
+	size_t n_evidence;
+	struct hang_group group[HANG_GROUPS]; /* largest first */
+	size_t n_groups;
+	size_t n_groups_dropped;
+};

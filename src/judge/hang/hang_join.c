@@ -1,0 +1,146 @@
+#include <string.h>
+
+#include "judge/hang/hang_parts.h"
+
+static bool in(const int32_t *ranks, size_t n, int32_t rank)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ranks[i] == rank)
+			return true;
+	return false;
+}
+
+/* Does what is accused there belong to those accused here? No one accused is no contradiction. */
+static bool agrees(const struct hang_work *w, const int32_t *ranks, size_t n)
+{
+	if (n == 0 || w->v->n_culprits == 0)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (!in(w->v->culprits, w->v->n_culprits, ranks[i]))
+			return false;
+	return true;
+}
+
+static const char *id_of(enum hang_collective_kind k, bool had_steps)
+{
+	switch (k) {
+	case HANG_COLLECTIVE_MISSING:
+		return "missing_rank";
+	case HANG_COLLECTIVE_MISMATCH:
+		return "mismatched_collective";
+	case HANG_COLLECTIVE_EQUAL:
+		return "equal_count_stall";
+	case HANG_COLLECTIVE_P2P:
+		return "p2p_wait";
+	case HANG_COLLECTIVE_DEAD:
+		return "dead_rank";
+	case HANG_COLLECTIVE_INIT:
+		return had_steps ? "missing_rank" : "rendezvous";
+	case HANG_COLLECTIVE_UNEVEN:
+		return "uneven_last_epoch";
+	case HANG_COLLECTIVE_CYCLE:
+		return "collective_order";
+	default:
+		return NULL;
+	}
+}
+
+static const char *collective_id(const struct hang_work *w)
+{
+	const struct hang_collective *c = w->c->collective;
+	return c && c->valid ? id_of(c->kind, w->stepping) : NULL;
+}
+
+/* Counters of the library itself: they see what stacks do not, which rank has not entered. */
+bool hang_collective_says(struct hang_work *w)
+{
+	/* A rank that is seen to stand outside of every wait is the better witness; hang_collective_joins compares them. */
+	return collective_id(w) && !hang_culprit(w) && hang_collective_alone(w);
+}
+
+bool hang_collective_alone(struct hang_work *w)
+{
+	const struct hang_collective *c = w->c->collective;
+	const char *id = collective_id(w);
+	if (!id)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, id, c->confidence);
+	for (size_t i = 0; i < c->n_culprits; i++)
+		hang_accuse(w, c->culprits[i]);
+	hang_says(w, "%s.", c->text);
+	if (w->v->n_culprits > 0 && w->has_stacks) {
+		const struct stackgroup_rank *r = stackgroups_find(&w->g, w->v->culprits[0]);
+		char doing[300];
+		if (r) {
+			hang_doing(w, r, doing, sizeof(doing));
+			hang_says(w, "Rank %d stands: %s.", r->rank, doing);
+		} else {
+			hang_says(w, "Rank %d was not seen on this node.", w->v->culprits[0]);
+		}
+	}
+	return true;
+}
+
+/* Two sources that do not know of each other. */
+void hang_collective_joins(struct hang_work *w)
+{
+	const struct hang_collective *c = w->c->collective;
+	if (!c || !c->valid || c->n_culprits == 0 || w->v->n_culprits == 0)
+		return;
+	bool same = agrees(w, c->culprits, c->n_culprits);
+	if (same && c->confidence == CONFIDENCE_HIGH && w->v->confidence < CONFIDENCE_HIGH &&
+	    c->n_culprits == w->v->n_culprits)
+		w->v->confidence = CONFIDENCE_HIGH;
+	if (same)
+		return;
+	/* One of them is wrong about who it is. */
+	if (w->v->confidence == CONFIDENCE_HIGH)
+		w->v->confidence = CONFIDENCE_MEDIUM;
+	char ranks[200];
+	hang_ranks_text(c->culprits, c->n_culprits, ranks, sizeof(ranks));
+	hang_says(w, "The collective library's own counters name %s instead.", ranks);
+}
+
+/* Verdicts that say where, but not why. */
+static bool asks_why(const char *id)
+{
+	static const char *const ids[] = {"missing_rank",      "equal_count_stall", "hang_unknown", "p2p_wait",
+					  "rank_finishing",    "lock_wait",	    "loader_stuck", "rendezvous",
+					  "waits_for_process", "checkpoint_stuck",  "network_wait"};
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		if (strcmp(ids[i], id) == 0)
+			return true;
+	return false;
+}
+
+void hang_book_joins(struct hang_work *w)
+{
+	const struct cause_verdict *b = w->c->book;
+	if (!b || !b->valid)
+		return;
+	if (b->role != RULE_ROOT || b->confidence < RULE_MEDIUM || !asks_why(w->v->id) ||
+	    !agrees(w, b->culprits, b->n_culprits)) {
+		hang_evidence(w, "cause_book", "", "%s: %s", b->id, b->text);
+		return;
+	}
+	for (size_t i = 0; i < b->n_advice; i++)
+		hang_advise(w, "%s", b->advice[i]);
+	hang_says(w, "The cause book says: %s", b->text);
+	char ranks[200];
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	hang_evidence(w, "verdict", "", "before the cause book was asked: %s%s%s", w->v->id,
+		      w->v->n_culprits ? " of " : "", w->v->n_culprits ? ranks : "");
+	/* Who is named belongs to why: of several that stand there one has failed, the rest may wait for it unseen. */
+	if (b->n_culprits > 0)
+		w->v->n_culprits = 0;
+	for (size_t i = 0; i < b->n_culprits; i++)
+		hang_accuse(w, b->culprits[i]);
+	TEXT_COPY(w->v->id, b->id);
+	if (w->v->confidence == CONFIDENCE_LOW)
+		w->v->confidence = CONFIDENCE_MEDIUM;
+	/* Where is seen, why is read: proof of both needs the rule to be sure as well. */
+	if (b->confidence < RULE_HIGH && w->v->confidence == CONFIDENCE_HIGH)
+		w->v->confidence = CONFIDENCE_MEDIUM;
+}

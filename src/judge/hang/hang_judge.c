@@ -1,0 +1,233 @@
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/* How long nothing may have moved before a verdict of each strength. */
+static const uint64_t certain_ns = 10 * NS_PER_S;
+static const uint64_t firm_stepping_ns = 25 * NS_PER_S, firm_ns = 45 * NS_PER_S;
+static const uint64_t vague_stepping_ns = 60 * NS_PER_S, vague_ns = 2 * 60 * NS_PER_S;
+static const uint64_t vague_first_ns = 5 * 60 * NS_PER_S;
+static const double firm_gaps = 3, vague_gaps = 5;
+
+static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
+{
+	double gap = w->stepping ? w->p->gap_ns : 0;
+	uint64_t need = certain_ns;
+	if (proof == HANG_FIRM)
+		need = w->stepping ? MAX(firm_stepping_ns, (uint64_t)(gap * firm_gaps)) : firm_ns;
+	else if (proof == HANG_VAGUE)
+		need = w->stepping     ? MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps))
+		       : w->first_step ? vague_first_ns
+				       : vague_ns;
+	/* who gives a time means it */
+	return w->s->has_after ? MAX(w->s->after_ns, (uint64_t)(gap * firm_gaps)) : need;
+}
+
+bool hang_old_enough(struct hang_work *w, enum hang_proof proof)
+{
+	uint64_t need = needed_ns(w, proof);
+	if (w->standstill_ns >= need || w->s->rule == HANG_RULE_IO_GPU)
+		return true;
+	w->v->kind = HANG_NONE;
+	w->v->id[0] = '\0';
+	w->v->n_culprits = w->v->n_advice = w->v->n_evidence = 0;
+	w->v->again_ns = MAX(need - w->standstill_ns, NS_PER_S);
+	TEXT_COPY(w->v->text, "it stands still, but not for long enough to be sure");
+	return false;
+}
+
+bool hang_gpu_works(const struct hang_work *w, int32_t rank)
+{
+	const struct pulse *l = pulse_find(w->p, rank);
+	return l && l->gpu_known && w->p->now_ns - l->gpu_alive_ns < 5 * NS_PER_S;
+}
+
+double hang_queues(const struct hang_work *w, int32_t rank)
+{
+	const struct pulse *l = pulse_find(w->p, rank);
+	return l && l->trace[PULSE_RUN_WAIT].known ? l->trace[PULSE_RUN_WAIT].rate / 1e9 : 0;
+}
+
+/* In a job of many a wait for the device is a wait for the others, unless the device does real work. */
+bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	if (activity_waits_for_ranks(r->activity.kind))
+		return true;
+	bool device = r->activity.kind == ACTIVITY_GPU_SYNC || r->activity.kind == ACTIVITY_BACKWARD;
+	return w->many && device && !hang_gpu_works(w, r->rank);
+}
+
+bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	/* A side thread that counts or prints is not the program. */
+	const double side_thread_cores = 0.2;
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	bool runs = r->acting && r->acting->wait.kind == WAIT_RUNNING;
+	if (r->compared && !r->idle && (runs || !r->unchanged || r->cores >= side_thread_cores))
+		return true;
+	if (!r->compared && l && pulse_moves(w->p, l, PULSE_CPU))
+		return true;
+	return l && (pulse_reads(w->p, l) || pulse_writes(w->p, l) || hang_gpu_works(w, r->rank));
+}
+
+const struct stackgroup_rank *hang_culprit(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->n_blocking; i++)
+		if (!w->benign[i])
+			return &w->g.rank[w->blocking[i]];
+	return NULL;
+}
+
+static bool rank_exited(const struct hang_work *w, int32_t rank)
+{
+	const struct pulse *l = pulse_find(w->p, rank);
+	return l && l->seen.exited;
+}
+
+/* Suspected for its silence alone? And has it printed for so long that this is no slow beginning? */
+static void hushed_make(struct hang_work *w, const struct hang_settings *s)
+{
+	w->hushed = hang_hushed(s, w->p, &w->usual_line_s) > 0;
+	for (size_t i = 0; w->hushed && i < w->p->n; i++)
+		w->first_step &= !cadence_is_old(&w->p->rank[i].log);
+}
+
+static void work_make(struct hang_work *w, const struct hang_settings *asked)
+{
+	w->standstill_ns = sub_floor(w->p->now_ns, w->m->since_ns);
+	w->stepping = w->p->progress_known && w->p->has_gap;
+	w->first_step = !w->stepping && w->p->job_age_ns < hang_time(w->s->first_step_ns, HANG_FIRST_STEP_NS);
+	hushed_make(w, asked);
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		n += !w->p->rank[i].serves;
+	w->many = n > 1;
+	w->lonely = hang_lonely(w->p);
+	w->has_stacks = w->c->n_dumps > 0;
+	if (!w->has_stacks)
+		return;
+	stackgroups_make(w->c->dumps, MIN(w->c->n_dumps, HANG_DUMPS), &w->g);
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		if (hang_waits(w, r) || rank_exited(w, r->rank) || (w->lonely && r->rank != w->lonely->rank))
+			continue;
+		if (r->has_stack || r->activity.kind != ACTIVITY_UNKNOWN ||
+		    (r->main && r->main->wait.kind == WAIT_DISK))
+			w->blocking[w->n_blocking++] = i;
+		else
+			w->unseen[w->n_unseen++] = r->rank;
+	}
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (!l->serves && !l->seen.exited && !stackgroups_find(&w->g, l->rank) &&
+		    w->n_unseen < STACKGROUP_RANKS)
+			w->unseen[w->n_unseen++] = l->rank;
+	}
+}
+
+/* For the next verdict, which sees whether it is still the same sleep. */
+static void sleep_keep(struct hang_work *w)
+{
+	for (size_t i = 0; i < w->n_blocking; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
+		if (r->activity.kind != ACTIVITY_SLEEP || !r->acting || r->acting->wait.sleep_until_ns == 0)
+			continue;
+		w->v->sleep_rank = r->rank;
+		w->v->sleep_tid = r->acting->tid;
+		w->v->sleep_until_ns = r->acting->wait.sleep_until_ns;
+		w->v->sleep_ns = hang_sleep_made_again(w, r);
+		return;
+	}
+}
+
+static bool moved_meanwhile(struct hang_work *w)
+{
+	char text[200];
+	if (w->s->rule == HANG_RULE_IO_GPU)
+		return false;
+	uint64_t since = hang_since(w->s, w->p, text, sizeof(text));
+	if (w->m->since_ns > 0 && since > 0 && since <= w->m->since_ns + NS_PER_S)
+		return false;
+	TEXT_COPY(w->v->text, "it moves again");
+	return true;
+}
+
+static bool by_stacks(struct hang_work *w)
+{
+	static bool (*const parts[])(struct hang_work * w) = {
+		hang_lock_proofs, hang_benign, hang_python_locks, hang_collective_says, hang_gil,
+		hang_disk,	  hang_busy,   hang_shared_error, hang_one_stands, hang_all_wait,
+	};
+	/* what moves is no standstill: only what is proved by itself counts, and what has long been silent */
+	static bool (*const hushed[])(struct hang_work * w) = {
+		hang_lock_proofs, hang_benign, hang_gil, hang_disk, hang_hush,
+	};
+	for (size_t i = 0; !w->hushed && i < ARRAY_SIZE(parts); i++)
+		if (parts[i](w))
+			return true;
+	for (size_t i = 0; w->hushed && i < ARRAY_SIZE(hushed); i++)
+		if (hushed[i](w))
+			return true;
+	return w->hushed;
+}
+
+bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
+{
+	return v->kind == HANG_HANG && (v->confidence > CONFIDENCE_LOW || s->rule == HANG_RULE_IO_GPU);
+}
+
+/* asked: the settings by which it was suspected. */
+static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
+{
+	struct hang_verdict *v = w->v;
+	work_make(w, asked);
+	v->standstill_ns = w->standstill_ns;
+	hang_groups(w);
+	sleep_keep(w);
+	bool decided = hang_stopped(w) || hang_dead(w) || hang_not_started(w) ||
+		       (w->has_stacks ? by_stacks(w) : hang_collective_says(w) || hang_by_counters(w));
+	/* stacks that say nothing do not contradict it either */
+	if (!decided && !hang_collective_alone(w))
+		hang_unknown(w);
+	if (w->s->rule == HANG_RULE_IO_GPU)
+		hang_io_gpu_judge(w);
+	if (v->kind == HANG_NONE)
+		return;
+	if (v->text[0] >= 'a' && v->text[0] <= 'z')
+		v->text[0] = (char)(v->text[0] - 'a' + 'A');
+	hang_collective_joins(w);
+	hang_book_joins(w);
+	hang_advise_for(w, v->id);
+}
+
+void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
+		struct hang_verdict *ret)
+{
+	struct hang_work w = {.s = s, .m = m, .c = c, .p = c->pulses, .v = ret};
+	*ret = (struct hang_verdict){.kind = HANG_NONE};
+	if (m->shares_asked) {
+		hang_pace_judge(&w);
+		return;
+	}
+	if (m->since_ns == 0 || moved_meanwhile(&w))
+		return;
+	judge_stand(&w, s);
+	if (ret->kind != HANG_NONE)
+		hang_looked_at(&w);
+}
+
+void hang_glance(const struct hang_settings *s, uint64_t since_ns, const struct hang_case *c, struct hang_verdict *ret)
+{
+	/* how long it has stood is what the glance does not wait for */
+	struct hang_settings at_once = *s;
+	struct hang_mind stands = {.since_ns = since_ns};
+	struct hang_work w = {.s = &at_once, .m = &stands, .c = c, .p = c->pulses, .v = ret};
+	*ret = (struct hang_verdict){.kind = HANG_NONE};
+	at_once.rule = HANG_RULE_EVIDENCE;
+	at_once.has_after = true;
+	at_once.after_ns = 0;
+	judge_stand(&w, s);
+	if (!ret->benign)
+		hang_looked_at(&w);
+}

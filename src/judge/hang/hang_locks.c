@@ -1,0 +1,406 @@
+/*
+ * Locks that nobody will ever release: proved by their owners where those can be read (a mutex of glibc's), else by there
+ * being nobody left who could (Python's own locks have no owner).
+ */
+#include <linux/futex.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "judge/hang/hang_parts.h"
+
+/* ---- who and where ---- */
+
+const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->processes[i].pid == pid)
+			return &d->processes[i];
+	return NULL;
+}
+
+const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid)
+{
+	const struct dump_process *p = hang_process_in(d, pid);
+	for (size_t i = 0; p && i < p->n_threads; i++)
+		if (p->threads[i].tid == tid)
+			return &p->threads[i];
+	return NULL;
+}
+
+const struct stackdump *hang_newest(const struct hang_work *w)
+{
+	return w->c->dumps[MIN(w->c->n_dumps, HANG_DUMPS) - 1];
+}
+
+/* Its state was the same at each look. */
+bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind)
+{
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *t = hang_thread_in(w->c->dumps[i], pid, tid);
+		if (!t || t->wait.kind != kind)
+			return false;
+	}
+	return true;
+}
+
+void hang_process_who(const struct dump_process *p, char *dst, size_t cap)
+{
+	if (p->rank == NO_RANK)
+		text_format(dst, cap, "process %d (%s)", (int)p->pid, p->name);
+	else
+		text_format(dst, cap, "%s %d of rank %d", p->role[0] ? p->role : "process", (int)p->pid, p->rank);
+}
+
+bool hang_c_library(const char *module)
+{
+	static const char *const libraries[] = {"libc.so", "libc-", "libpthread", "ld-linux", "[vdso]"};
+	for (size_t k = 0; k < ARRAY_SIZE(libraries); k++)
+		if (module && strstr(module, libraries[k]))
+			return true;
+	return false;
+}
+
+/* The innermost frame that is the program's and not the C library's. */
+static const struct dump_frame *own_frame(const struct dump_thread *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++) {
+		const struct dump_frame *f = &t->frames[i];
+		bool foreign = f->kind != FRAME_NATIVE || strncmp(f->name, "0x", 2) == 0;
+		if (!foreign && !hang_c_library(f->module))
+			return f;
+	}
+	return NULL;
+}
+
+void hang_place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst,
+		  size_t cap)
+{
+	struct stackgroup_rank r = {.rank = p->rank, .process = p, .main = t, .acting = t};
+	activity_of(t, &r.activity);
+	/* The line of the source belongs to the rank's main thread. */
+	if (!t->main || p->pid != (pulse_find(w->p, p->rank) ? pulse_find(w->p, p->rank)->seen.pid : p->pid))
+		r.rank = INT32_MIN;
+	const struct dump_frame *own = r.activity.user ? NULL : own_frame(t);
+	if (!own) {
+		hang_doing(w, &r, dst, cap);
+		return;
+	}
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	buf_printf(&b, "in %s", own->name);
+	if (own->file && own->line > 0)
+		buf_printf(&b, " at %s:%d", frame_file_short(own->file), own->line);
+	else if (own->module)
+		buf_printf(&b, " of %s", own->module);
+}
+
+/* ---- owners ---- */
+
+static bool fork_lock(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
+	const struct dump_thread *owner = hang_thread_in(hang_newest(w), p->ppid, t->wait.owner);
+	bool forked = parent && (owner || strcmp(p->role, "loader") == 0 || strcmp(parent->name, p->name) == 0);
+	char who[120], at[300];
+	if (!forked)
+		return false;
+	hang_is(w, "fork_lock", owner && w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	hang_accuse(w, p->rank);
+	hang_process_who(p, who, sizeof(who));
+	hang_place(w, p, t, at, sizeof(at));
+	hang_says(w,
+		  "%s waits for ever for a lock (%s): its owner is thread %d%s%s%s, which does not exist in this "
+		  "process.",
+		  who, at, (int)t->wait.owner, owner ? " of the parent (" : "", owner ? owner->name : "",
+		  owner ? ")" : "");
+	hang_says(w, "The lock was held by that thread at the moment of the fork.");
+	hang_evidence(w, "lock", "system call and memory of the thread", "thread %d: %s", (int)t->tid, t->wait.text);
+	return true;
+}
+
+static bool openmp_fork(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	struct activity_found found;
+	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
+	char who[120];
+	activity_of(t, &found);
+	if (found.kind != ACTIVITY_OPENMP || p->n_threads != 1 || !parent)
+		return false;
+	hang_is(w, "openmp_fork", CONFIDENCE_HIGH);
+	hang_accuse(w, p->rank);
+	hang_process_who(p, who, sizeof(who));
+	hang_says(w,
+		  "%s waits for the threads of an OpenMP team that were not copied when it was forked: it has one "
+		  "thread, and "
+		  "stands in %s.",
+		  who, found.frame && found.frame->module ? found.frame->module : "OpenMP");
+	return true;
+}
+
+struct holder {
+	const struct dump_process *p;
+	const struct dump_thread *t;
+};
+
+/* It has not run between these looks: the same wait, and no other one like it. */
+static bool same_wait(const struct dump_thread *a, const struct dump_thread *b)
+{
+	return a->wait.kind == WAIT_LOCK && a->wait.owner == b->wait.owner && a->wait.user_ticks == b->wait.user_ticks &&
+	       a->wait.system_ticks == b->wait.system_ticks;
+}
+
+/* The thread that has what t waits for, as at every look; none: it is not known, or it changed. */
+static struct holder holder_of(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	const struct stackdump *d = hang_newest(w);
+	if (t->wait.kind != WAIT_LOCK || t->wait.owner == 0 || t->wait.owner_gone)
+		return (struct holder){NULL, NULL};
+	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *before = hang_thread_in(w->c->dumps[i], p->pid, t->tid);
+		if (!before || !same_wait(before, t))
+			return (struct holder){NULL, NULL};
+	}
+	/* a lock in shared memory may be another process's */
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++)
+			if (d->processes[i].threads[k].tid == t->wait.owner)
+				return (struct holder){&d->processes[i], &d->processes[i].threads[k]};
+	return (struct holder){NULL, NULL};
+}
+
+/* How many wait for one another in a circle that this one is in; 0: it is in none. */
+static size_t circle_of(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	const size_t most = 64;
+	struct holder h = {p, t};
+	for (size_t n = 1; n <= most; n++) {
+		h = holder_of(w, h.p, h.t);
+		if (!h.t)
+			return 0;
+		if (h.t == t)
+			return n;
+	}
+	return 0;
+}
+
+static void thread_who(const struct dump_process *p, const struct dump_thread *t, char *dst, size_t cap)
+{
+	text_format(dst, cap, "thread %d (%s%s%s)", (int)t->tid, t->name, t->main && t->name[0] ? ", " : "",
+		    t->main ? "the main one" : "");
+	if (p->rank != NO_RANK && p->role[0] && strcmp(p->role, "main") != 0)
+		text_format(dst, cap, "thread %d of %s %d", (int)t->tid, p->role, (int)p->pid);
+}
+
+/* Threads that wait for each other's locks, or for one of their own: nothing else has to be known. */
+static bool deadlock(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	char who[120], name[64], at[300];
+	const size_t shown = 3;
+	size_t n = circle_of(w, p, t);
+	if (n == 0)
+		return false;
+	hang_is(w, "deadlock", w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	hang_process_who(p, who, sizeof(who));
+	if (n == 1)
+		hang_says(w, "A thread of %s waits for a lock that it holds itself.", who);
+	else
+		hang_says(w, "%s threads of %s wait for each other's locks in a circle.", n == 2 ? "Two" : "Several", who);
+	struct holder h = {p, t};
+	for (size_t i = 0; i < n; i++, h = holder_of(w, h.p, h.t)) {
+		hang_accuse(w, h.p->rank);
+		hang_evidence(w, "lock", "system call and memory of the thread", "thread %d: %s", (int)h.t->tid,
+			      h.t->wait.text);
+		if (i >= shown)
+			continue;
+		thread_who(h.p, h.t, name, sizeof(name));
+		name[0] = 'T';
+		hang_place(w, h.p, h.t, at, sizeof(at));
+		hang_says(w, "%s stands %s%s and waits for thread %d.", name, strncmp(at, "in ", 3) == 0 ? "" : "at ", at,
+			  (int)h.t->wait.owner);
+	}
+	return true;
+}
+
+/* Proved by a thread itself, whatever the others do. */
+bool hang_lock_proofs(struct hang_work *w)
+{
+	const struct stackdump *d = hang_newest(w);
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++) {
+			const struct dump_process *p = &d->processes[i];
+			const struct dump_thread *t = &p->threads[k];
+			if (t->wait.kind != WAIT_LOCK || !hang_all_along(w, p->pid, t->tid, WAIT_LOCK))
+				continue;
+			if ((t->wait.owner_gone && fork_lock(w, p, t)) || openmp_fork(w, p, t) || deadlock(w, p, t)) {
+				hang_old_enough(w, HANG_CERTAIN);
+				return true;
+			}
+		}
+	return false;
+}
+
+/* ---- Python's own locks ---- */
+
+static const struct dump_frame *python_frame(const struct dump_thread *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++)
+		if (t->frames[i].kind == FRAME_PYTHON)
+			return &t->frames[i];
+	return NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), k = strlen(end);
+	return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static bool in_file(const struct dump_frame *f, const char *end)
+{
+	if (!f || !f->file || !ends_with(f->file, end))
+		return false;
+	size_t rest = strlen(f->file) - strlen(end);
+	return rest == 0 || f->file[rest - 1] == '/';
+}
+
+/* It waits for somebody's word, not for a lock: joins, conditions, queues, pools. */
+static bool waits_by_library(const struct dump_thread *t)
+{
+	static const char *const files[] = {"threading.py", "queue.py",	     "multiprocessing/queues.py",
+					    "concurrent/futures/thread.py",  "concurrent/futures/_base.py",
+					    "multiprocessing/synchronize.py", "multiprocessing/popen_fork.py",
+					    "subprocess.py", "selectors.py", "concurrent/futures/process.py"};
+	const struct dump_frame *f = python_frame(t);
+	/* `with condition:`, as a queue's put does, takes the lock of it */
+	if (f && in_file(f, "threading.py") && ends_with(f->name, "__enter__"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (in_file(f, files[i]))
+			return true;
+	/* queue.SimpleQueue is a queue in C: no frame of Python's tells */
+	for (size_t i = 0; i < t->n_frames; i++) {
+		const struct dump_frame *n = &t->frames[i];
+		if (n->kind == FRAME_NATIVE && (strstr(n->name, "SimpleQueue") || (n->module && strstr(n->module, "_queue."))))
+			return true;
+	}
+	return false;
+}
+
+/* Without a limit, for a lock of this process alone, as at every look. */
+static bool waits_for_ever(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	uint32_t op = (uint32_t)t->wait.arg[1];
+	uint32_t command = op & (uint32_t)FUTEX_CMD_MASK;
+	return t->has_python && t->gil != DUMP_GIL_WAITS && t->wait.kind == WAIT_LOCK && t->wait.owner == 0 &&
+	       !t->wait.owner_gone && strcmp(t->syscall, "futex") == 0 && (op & FUTEX_PRIVATE_FLAG) &&
+	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && t->wait.arg[3] == 0 &&
+	       hang_all_along(w, p->pid, t->tid, WAIT_LOCK);
+}
+
+/* Below the innermost Python frame a library waits, as in a collective or a queue of C++: no lock of Python's. */
+static bool library_waits(const struct dump_thread *t)
+{
+	static const char *const takes[] = {"PyThread_acquire_lock", "acquire_timed", "rlock_acquire", "_PyMutex_Lock"};
+	for (size_t i = 0; i < t->n_frames && t->frames[i].kind != FRAME_PYTHON; i++) {
+		const struct dump_frame *f = &t->frames[i];
+		if (f->kind != FRAME_NATIVE || hang_c_library(f->module))
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(takes); k++)
+			if (strstr(f->name, takes[k]))
+				return false;
+		if (f->module && f->module[0] && !strstr(f->module, "python"))
+			return true;
+	}
+	return false;
+}
+
+/* A lock that the program takes by itself, or its logging does for it. */
+static bool wants_lock(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
+{
+	return waits_for_ever(w, p, t) && python_frame(t) && !waits_by_library(t) && !library_waits(t);
+}
+
+static bool is_copy(const struct dump_process *parent, const struct dump_process *p)
+{
+	return strcmp(p->role, "loader") == 0 ||
+	       (p->command[0] && strcmp(p->command, parent->command) == 0 && strcmp(p->python, parent->python) == 0);
+}
+
+/* The only thread of a forked process waits for a lock of that process: nobody is left there who could release it. */
+static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
+{
+	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
+	const struct dump_thread *t = &p->threads[0];
+	char who[120], at[300];
+	if (!parent || p->n_threads != 1 || parent->n_threads < 2 || !wants_lock(w, p, t) || !is_copy(parent, p))
+		return false;
+	if (!hang_old_enough(w, HANG_CERTAIN))
+		return true;
+	hang_is(w, "python_fork_lock", CONFIDENCE_MEDIUM);
+	hang_accuse(w, p->rank);
+	hang_process_who(p, who, sizeof(who));
+	hang_place(w, p, t, at, sizeof(at));
+	hang_says(w,
+		  "%s waits for ever for a lock of Python's, %s. It is a fork of process %d and has no thread but this one, so "
+		  "nobody is left who could release it: one of the %zu other threads of process %d held the lock at the moment "
+		  "of the fork (or it was taken twice).",
+		  who, at, (int)parent->pid, parent->n_threads - 1, (int)parent->pid);
+	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one: %s", (int)t->tid,
+		      t->wait.text);
+	return true;
+}
+
+/* From 3.13 on who waits for a lock does so in a place of its own, which does not tell which lock it is. */
+static bool address_is_lock(const struct dump_process *p)
+{
+	uint64_t minor;
+	return strncmp(p->python, "3.", 2) == 0 && span_u64_prefix(span_of(p->python + 2), &minor) == 0 && minor < 13;
+}
+
+/*
+ * Two threads of a Python program want different locks, and all others wait as well, for these or for a word: whoever holds
+ * the locks is among those who wait for them, or has ended with them.
+ */
+static bool python_deadlock(struct hang_work *w, const struct dump_process *p)
+{
+	const struct dump_thread *one = NULL, *other = NULL;
+	char who[120], a[300], b[300];
+	for (size_t i = 0; i < p->n_threads; i++) {
+		const struct dump_thread *t = &p->threads[i];
+		if (!t->has_python)
+			continue;
+		if (!wants_lock(w, p, t) && !(waits_by_library(t) && waits_for_ever(w, p, t)))
+			return false;
+		if (!wants_lock(w, p, t))
+			continue;
+		if (!one)
+			one = t;
+		else if (!other && t->wait.arg[0] != one->wait.arg[0])
+			other = t;
+	}
+	if (!one || !other || !address_is_lock(p))
+		return false;
+	if (!hang_old_enough(w, HANG_CERTAIN))
+		return true;
+	hang_is(w, "deadlock", CONFIDENCE_MEDIUM);
+	hang_accuse(w, p->rank);
+	hang_process_who(p, who, sizeof(who));
+	hang_place(w, p, one, a, sizeof(a));
+	hang_place(w, p, other, b, sizeof(b));
+	hang_says(w,
+		  "Two threads of %s want different locks of Python's, and no other thread of it runs that could release one: "
+		  "thread %d (%s) wants %s; thread %d (%s) wants %s. Each has what the other wants, as far as can be told.",
+		  who, (int)one->tid, one->name, a, (int)other->tid, other->name, b);
+	return true;
+}
+
+bool hang_python_locks(struct hang_work *w)
+{
+	const struct stackdump *d = hang_newest(w);
+	for (size_t i = 0; i < d->n && w->c->n_dumps > 1 && !d->cut; i++)
+		if (d->processes[i].n_threads > 0 &&
+		    (python_fork_lock(w, &d->processes[i]) || python_deadlock(w, &d->processes[i])))
+			return true;
+	return false;
+}

@@ -1,0 +1,387 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/* Measured step times on both sides of a change, a look and more apart: fewer say nothing. */
+#define RECENT 16
+#define BEFORE_LEAST 32
+/* A rank is named by chance in so many of the samplings of equal ranks. */
+static const double chance = 0.003;
+static const uint32_t looks_least = 40;
+/* Looks are samples: a rank that is slower by exactly the ratio shows as a little less half of the time. */
+static const double ratio_slack = 0.7;
+static const double clock_ratio = 0.9;
+/* Steps that must have passed while the looks were taken: shares of one long wait say nothing of a pace. */
+static const uint64_t steps_least = 5;
+/* A step that took so many times as long as the others, and so much of the time of the looks longer: a pause. */
+static const double pause_times = 1.5, pause_ratio = 0.1;
+/* So long steps after the looks are waited for. */
+static const uint64_t after_most_ns = 60 * NS_PER_S;
+
+static void sort(double *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		double x = v[i];
+		size_t k = i;
+		for (; k > 0 && v[k - 1] > x; k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+}
+
+/* The last steps against all those before that are remembered: medians, and quarters that must not overlap. */
+bool hang_slower(const struct pulses *p, double ratio, struct hang_pace *ret)
+{
+	double before[PULSE_STEPS], recent[RECENT];
+	size_t n = (size_t)MIN(p->n_step_times, PULSE_STEPS);
+	if (n < RECENT + BEFORE_LEAST)
+		return false;
+	for (size_t i = 0; i < RECENT; i++)
+		recent[i] = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS];
+	for (size_t i = RECENT; i < n; i++)
+		before[i - RECENT] = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS];
+	size_t m = n - RECENT;
+	sort(recent, RECENT);
+	sort(before, m);
+	ret->base_s = before[m / 2];
+	ret->now_s = recent[RECENT / 2];
+	if (ret->base_s <= 0)
+		return false;
+	ret->ratio = ret->now_s / ret->base_s - 1;
+	return ret->ratio >= ratio && recent[RECENT / 4] > before[m * 3 / 4];
+}
+
+/* ---- stragglers ---- */
+
+static double part(uint32_t n, const struct waitshare_rank *r)
+{
+	return r->n > 0 ? (double)n / r->n : 0;
+}
+
+static double median_of(const struct waitshare *s, size_t without, double (*value)(const struct waitshare_rank *))
+{
+	double v[WAITSHARE_RANKS];
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (i != without && s->rank[i].n > 0)
+			v[n++] = value(&s->rank[i]);
+	sort(v, n);
+	return n == 0 ? 0 : n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static double loader_share(const struct waitshare_rank *r)
+{
+	return part(r->loader, r);
+}
+
+static double sleep_share(const struct waitshare_rank *r)
+{
+	return part(r->sleeping, r);
+}
+
+static double other_share(const struct waitshare_rank *r)
+{
+	return part(r->other, r);
+}
+
+struct straggler {
+	bool perhaps; /* not clear: worth a second round */
+	size_t at; /* index of the slowest */
+	double least, others; /* share of waiting */
+	double ratio;
+};
+
+/* Standard errors that a normal value is above once in n: the first terms of its tail's series. */
+static double quantile(double n)
+{
+	const double pi = 3.14159265358979;
+	double first = sqrt(2 * log(n));
+	return first - log(4 * pi * log(n)) / (2 * first);
+}
+
+/* Who waits least, and is that more than chance? */
+static bool straggler_of(const struct waitshare *s, double ratio, struct straggler *ret)
+{
+	size_t at = SIZE_MAX;
+	uint32_t others = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->rank[i].n < looks_least)
+			return false;
+		if (at == SIZE_MAX || waitshare_waiting(&s->rank[i]) < waitshare_waiting(&s->rank[at]))
+			at = i;
+	}
+	if (s->n < 2)
+		return false;
+	*ret = (struct straggler){
+		.at = at, .least = waitshare_waiting(&s->rank[at]), .others = median_of(s, at, waitshare_waiting)};
+	double diff = ret->others - ret->least;
+	for (size_t i = 0; i < s->n; i++)
+		others += i != at ? s->rank[i].n : 0;
+	/* If it were like the others, how far off would the least of so many be by chance? */
+	double spread = sqrt(ret->others * (1 - ret->others) * (1.0 / s->rank[at].n + 1.0 / others));
+	double errors = quantile((double)s->n / chance);
+	if (diff <= 0 || ret->others >= 0.999)
+		return false;
+	/* What the others do not spend waiting is their own work; the slow one's is longer by the difference. */
+	ret->ratio = diff / (1 - ret->others);
+	double needed = errors * MAX(spread, 0.5 / s->rank[at].n);
+	ret->perhaps = ret->ratio >= ratio * ratio_slack / 2 && diff > needed / 2;
+	return ret->ratio >= ratio * ratio_slack && diff > needed;
+}
+
+static double clock_of(const struct pulse *l)
+{
+	return l && l->seen.gpu_has >> PULSE_GPU_CLOCK & 1 ? l->seen.gpu[PULSE_GPU_CLOCK] : 0;
+}
+
+/* Median SM clock of the others; 0 unknown. */
+static double other_clocks(const struct pulses *p, int32_t rank)
+{
+	double v[PULSE_RANKS];
+	size_t n = 0;
+	for (size_t i = 0; i < p->n; i++)
+		if (!p->rank[i].serves && p->rank[i].rank != rank && clock_of(&p->rank[i]) > 0)
+			v[n++] = clock_of(&p->rank[i]);
+	sort(v, n);
+	return n ? v[n / 2] : 0;
+}
+
+static bool clock_low(const struct pulses *p, int32_t rank)
+{
+	double own = clock_of(pulse_find(p, rank)), others = other_clocks(p, rank);
+	return own > 0 && others > 0 && own < others * clock_ratio;
+}
+
+static void say_clock(struct hang_work *w, const struct pulse *l)
+{
+	uint64_t why = l->seen.gpu_has >> PULSE_GPU_REASONS & 1 ? (uint64_t)l->seen.gpu[PULSE_GPU_REASONS] : 0;
+	bool heat = why & (GPU_REASON_SW_THERMAL | GPU_REASON_HW_THERMAL);
+	bool brake = why & (GPU_REASON_HW_SLOWDOWN | GPU_REASON_POWER_BRAKE);
+	hang_says(w, "Its GPU runs at %.0f MHz, those of the others at %.0f MHz%s.", clock_of(l),
+		  other_clocks(w->p, l->rank),
+		  heat	  ? ", held down by heat"
+		  : brake ? ", held down by its power supply"
+			  : "");
+	hang_advise(
+		w,
+		heat ? "look at the cooling of that GPU (`vigil gpus`): it is too hot to run at full clock"
+		     : "look at that GPU (`vigil gpus`, nvidia-smi -q -d CLOCK,PERFORMANCE): its clock is held down");
+}
+
+/* What the slow rank spends the time on that the others spend waiting. */
+static void split(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
+{
+	const struct waitshare_rank *r = &s->rank[x->at];
+	const struct pulse *l = pulse_find(w->p, r->rank);
+	double half = (x->others - x->least) / 2, queued = hang_queues(w, r->rank), queued_others = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (i != x->at)
+			queued_others += hang_queues(w, s->rank[i].rank), n++;
+	queued_others /= (double)n;
+	if (part(r->loader, r) - median_of(s, x->at, loader_share) > half) {
+		TEXT_COPY(w->v->split, "loader");
+		hang_says(w, "It spends %.0f %% of its time waiting for its data loader.", part(r->loader, r) * 100);
+		hang_advise(w, "give that rank's data loader more workers, or look at the storage that it reads from");
+	} else if (clock_low(w->p, r->rank) && l) {
+		TEXT_COPY(w->v->split, "gpu");
+		say_clock(w, l);
+	} else if (queued - queued_others > half) {
+		TEXT_COPY(w->v->split, "host");
+		hang_says(w, "Its threads wait %.2f s a second for a processor: others use the same cores.", queued);
+		hang_advise(w,
+			    "look at what else runs on its cores: pinning of ranks, OMP_NUM_THREADS, loaders' workers");
+	} else if (part(r->sleeping, r) - median_of(s, x->at, sleep_share) > half) {
+		TEXT_COPY(w->v->split, "sleep");
+		hang_says(w, "It sleeps %.0f %% of its time.", part(r->sleeping, r) * 100);
+	} else if (part(r->other, r) - median_of(s, x->at, other_share) > half) {
+		TEXT_COPY(w->v->split, "wait");
+		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits for something "
+			     "of its own, a file or a lock.",
+			  part(r->other, r) * 100);
+		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
+		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
+	} else {
+		TEXT_COPY(w->v->split, "compute");
+		hang_says(w, "It spends that time computing.");
+		hang_advise(w, "compare its input sizes and what only it does (logging, saving) with the others'; "
+			       "`vigil flame` shows "
+			       "where its time goes");
+	}
+}
+
+/*
+ * Steps were seen to pass twice since then. One sight is not enough: what is read first may have been made before,
+ * and only then has the job stopped.
+ */
+static bool stepped_since(const struct pulses *p, uint64_t since_ns)
+{
+	if (p->n_gaps == 0)
+		return false;
+	double gap_ns = (double)p->gap_s[(p->n_gaps - 1) % PULSE_GAPS] * 1e9;
+	return (double)sub_floor(p->step_count_ns, since_ns) > gap_ns;
+}
+
+/* One that stands still for a while, as for a checkpoint, makes slow whom the others wait for. */
+static bool paused(const struct hang_work *w)
+{
+	const struct pulses *p = w->p;
+	uint64_t began_ns = w->m->asked_ns;
+	double length_s = (double)sub_floor(w->c->shares->last_ns, began_ns) / 1e9, at_s = (double)p->step_count_ns / 1e9;
+	double usual_s = p->step_time_ns / 1e9, times_s[PULSE_GAPS];
+	size_t n = 0;
+	for (; n < MIN(p->n_gaps, PULSE_GAPS) && at_s * 1e9 > (double)began_ns; n++) {
+		at_s -= (double)p->gap_s[(p->n_gaps - 1 - n) % PULSE_GAPS];
+		times_s[n] = (double)p->sight_s[(p->n_gaps - 1 - n) % PULSE_GAPS];
+	}
+	if (n > 0) {
+		sort(times_s, n);
+		usual_s = MAX(usual_s, times_s[n / 2]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		double gap_s = (double)p->gap_s[(p->n_gaps - 1 - i) % PULSE_GAPS];
+		double step_s = (double)p->sight_s[(p->n_gaps - 1 - i) % PULSE_GAPS];
+		if (step_s > usual_s * pause_times && gap_s * (1 - usual_s / step_s) > length_s * pause_ratio)
+			return true;
+	}
+	return false;
+}
+
+/* The job went on stepping all through the looks and after them; one that stopped meanwhile may be about to hang. */
+static bool stepped(const struct hang_work *w)
+{
+	const struct pulses *p = w->p;
+	if (!p->has_step_time)
+		return true;
+	return sub_floor(p->n_steps, w->m->shares_steps) >= steps_least && stepped_since(p, w->c->shares->last_ns) &&
+	       !paused(w);
+}
+
+bool hang_ripe(const struct hang_settings *s, const struct hang_case *c)
+{
+	const struct pulses *p = c->pulses;
+	if (!c->shares || !p->has_step_time || stepped_since(p, c->shares->last_ns))
+		return true;
+	return p->now_ns - p->step_ns >= hang_missed_ns(s, p) || p->now_ns > c->shares->last_ns + after_most_ns;
+}
+
+static bool shares_judge(struct hang_work *w)
+{
+	const struct waitshare *s = w->c->shares;
+	struct straggler x = {.perhaps = false};
+	double ratio = w->s->straggler_ratio > 0 ? w->s->straggler_ratio : HANG_STRAGGLER_RATIO;
+	if (!s)
+		return false;
+	if (!stepped(w)) {
+		w->v->again_ns = NS_PER_S;
+		return false;
+	}
+	if (!straggler_of(s, ratio, &x)) {
+		w->v->again_ns = x.perhaps ? NS_PER_S : 0;
+		return false;
+	}
+	int32_t rank = s->rank[x.at].rank;
+	hang_is(w, "straggler", x.ratio >= 2 * ratio ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	w->v->kind = HANG_STRAGGLER;
+	w->v->ratio = x.ratio;
+	hang_accuse(w, rank);
+	hang_says(w,
+		  "Rank %d is slower than the others by %.0f %%: it waits for them in %.0f %% of the looks, they for "
+		  "it in %.0f "
+		  "%%.",
+		  rank, x.ratio * 100, x.least * 100, x.others * 100);
+	split(w, s, &x);
+	w->v->known_already = w->m->straggler_ns > 0 && w->m->straggler_rank == rank &&
+			      w->p->now_ns - w->m->straggler_ns < 30 * 60 * NS_PER_S;
+	for (size_t i = 0; i < MIN(s->n, 8); i++)
+		hang_evidence(w, "shares", "stacks, sampled",
+			      "rank %d: waits for ranks %.0f %%, GPU %.0f %%, data %.0f %%, runs %.0f %%",
+			      s->rank[i].rank, waitshare_waiting(&s->rank[i]) * 100,
+			      part(s->rank[i].gpu, &s->rank[i]) * 100, part(s->rank[i].loader, &s->rank[i]) * 100,
+			      part(s->rank[i].running, &s->rank[i]) * 100);
+	return true;
+}
+
+/* One GPU whose clock is held down: in jobs whose ranks all wait for their devices the stacks do not tell. */
+static bool clock_judge(struct hang_work *w)
+{
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (l->serves || !hang_gpu_works(w, l->rank) || !clock_low(w->p, l->rank) ||
+		    !(l->seen.gpu_has >> PULSE_GPU_REASONS & 1))
+			continue;
+		uint64_t why = (uint64_t)l->seen.gpu[PULSE_GPU_REASONS];
+		if (!(why & (GPU_REASON_HW_SLOWDOWN | GPU_REASON_SW_THERMAL | GPU_REASON_HW_THERMAL |
+			     GPU_REASON_POWER_BRAKE)))
+			continue;
+		hang_is(w, "straggler", CONFIDENCE_MEDIUM);
+		w->v->kind = HANG_STRAGGLER;
+		TEXT_COPY(w->v->split, "gpu");
+		hang_accuse(w, l->rank);
+		hang_says(w, "The GPU of rank %d is slower than the others'.", l->rank);
+		say_clock(w, l);
+		w->v->known_already = w->m->straggler_ns > 0 && w->m->straggler_rank == l->rank &&
+				      w->p->now_ns - w->m->straggler_ns < 30 * 60 * NS_PER_S;
+		return true;
+	}
+	return false;
+}
+
+static void slowdown_split(struct hang_work *w)
+{
+	const struct pulses *p = w->p;
+	double loader = 0, ranks = 0;
+	for (size_t i = 0; w->c->shares && i < w->c->shares->n; i++) {
+		loader += part(w->c->shares->rank[i].loader, &w->c->shares->rank[i]) / (double)w->c->shares->n;
+		ranks += waitshare_waiting(&w->c->shares->rank[i]) / (double)w->c->shares->n;
+	}
+	if (loader > 0.3) {
+		TEXT_COPY(w->v->split, "loader");
+		hang_says(w, "The ranks spend %.0f %% of their time waiting for data.", loader * 100);
+		hang_advise(w, "more data loader workers, or faster storage; `vigil flame` on a worker shows what it "
+			       "waits for");
+	} else if (ranks > 0.3 && (p->rdma_wait.rate > 0 || p->retransmits.rate > 10)) {
+		TEXT_COPY(w->v->split, "network");
+		hang_says(w,
+			  "All ranks wait in collectives %.0f %% of their time, and the network is congested or loses "
+			  "data.",
+			  ranks * 100);
+		hang_advise(
+			w,
+			"look at the links: port_xmit_wait and error counters in /sys/class/infiniband, retransmits in "
+			"`nstat`");
+	} else {
+		hang_advise(w, "`vigil timeline` shows since when, `vigil flame` against a recording of before (--against) what takes longer");
+	}
+}
+
+static bool slowdown_judge(struct hang_work *w)
+{
+	struct hang_pace pace;
+	char before[24], now[24];
+	double ratio = w->s->slowdown_ratio > 0 ? w->s->slowdown_ratio : HANG_SLOWDOWN_RATIO;
+	if (!hang_slower(w->p, ratio, &pace))
+		return false;
+	hang_is(w, "slowdown", CONFIDENCE_MEDIUM);
+	w->v->kind = HANG_SLOWDOWN;
+	w->v->ratio = pace.ratio;
+	w->v->known_already = w->m->slowdown_ns > 0 && w->p->now_ns - w->m->slowdown_ns < 30 * 60 * NS_PER_S;
+	hang_says(w, "A step took %s before and takes %s now: %.0f %% longer.",
+		  duration_format((uint64_t)(pace.base_s * 1e9), before),
+		  duration_format((uint64_t)(pace.now_s * 1e9), now), pace.ratio * 100);
+	hang_evidence(w, "progress", "log", "median of the last %d step times against that of the %d before", RECENT,
+		      (int)MIN(w->p->n_step_times, PULSE_STEPS) - RECENT);
+	slowdown_split(w);
+	return true;
+}
+
+void hang_pace_judge(struct hang_work *w)
+{
+	if (!shares_judge(w) && !clock_judge(w) && !slowdown_judge(w))
+		return;
+	if (w->c->book && w->c->book->valid)
+		hang_evidence(w, "cause_book", "", "%s: %s", w->c->book->id, w->c->book->text);
+	hang_looked_at(w);
+}

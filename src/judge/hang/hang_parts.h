@@ -1,0 +1,144 @@
+/*
+ * What the parts of the hang judge share. Each part looks at one kind of
+ * proof; true when it has decided, false when it left the verdict as it was
+ * (but for evidence). Only hang*.c include this.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "judge/hang/hang.h"
+
+/* How long nothing may move before a verdict, by what the verdict rests on. */
+enum hang_proof {
+	HANG_CERTAIN, /* proved by itself: a dead rank, a lock without an owner */
+	HANG_FIRM, /* seen by the stacks of all */
+	HANG_VAGUE, /* nothing moves, and that is all */
+};
+
+struct hang_work {
+	const struct hang_settings *s;
+	const struct hang_mind *m;
+	const struct hang_case *c;
+	const struct pulses *p;
+	bool has_stacks;
+	struct stackgroups g;
+	bool stepping; /* steps were seen often enough to be missed */
+	bool first_step; /* none was seen, and the job is young */
+	bool many; /* more than one rank */
+	const struct pulse *lonely; /* it alone stands, while the others step on; NULL */
+	bool hushed; /* something moves: only the log, which was regular, does not */
+	double usual_line_s;
+	uint64_t standstill_ns;
+	/* Ranks that do not wait for others, as indexes into g.rank. */
+	size_t blocking[STACKGROUP_RANKS];
+	size_t n_blocking;
+	bool benign[STACKGROUP_RANKS]; /* beside blocking: may stand there */
+	int32_t unseen[STACKGROUP_RANKS]; /* ranks that live, but whose stacks could not be read */
+	size_t n_unseen;
+	struct hang_verdict *v;
+};
+
+/* Settings with their defaults. */
+uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
+#define HANG_FIRST_STEP_NS (20 * 60 * NS_PER_S)
+#define HANG_COMPILE_NS (30 * 60 * NS_PER_S)
+#define HANG_CHECKPOINT_NS (30 * 60 * NS_PER_S)
+#define HANG_EVALUATION_NS (2 * 3600 * NS_PER_S)
+#define HANG_DOWNLOAD_NS (2 * 3600 * NS_PER_S)
+#define HANG_SLEEP_NS (5 * 60 * NS_PER_S)
+#define HANG_IO_GPU_NS (30 * 60 * NS_PER_S)
+#define HANG_UTIL_WINDOW_NS (60 * NS_PER_S)
+#define HANG_STRAGGLER_RATIO 0.10
+#define HANG_SLOWDOWN_RATIO 0.20
+
+/* Since when the job stands; 0: it does not. text: why that is believed. */
+uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap);
+/* Since when the log, which was regular, is silent, while other signs move: hang_since goes by nothing else. 0: not so. */
+uint64_t hang_hushed(const struct hang_settings *s, const struct pulses *p, double *ret_usual_s);
+/* A step is missed after this. */
+uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p);
+/* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
+const struct pulse *hang_lonely(const struct pulses *p);
+/* The same by the rule io-gpu; keeps its windows in the mind. */
+uint64_t hang_io_gpu(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, char *text, size_t cap);
+void hang_io_gpu_judge(struct hang_work *w);
+
+/* Words */
+void hang_is(struct hang_work *w, const char *id, enum confidence c);
+void hang_says(struct hang_work *w, const char *fmt, ...) printf_like(2, 3);
+void hang_advise(struct hang_work *w, const char *fmt, ...) printf_like(2, 3);
+void hang_evidence(struct hang_work *w, const char *kind, const char *source, const char *fmt, ...) printf_like(4, 5);
+void hang_accuse(struct hang_work *w, int32_t rank);
+/* "rank 3", "the job" */
+#define HANG_WHO 48
+const char *hang_who(int32_t rank, char dst[static HANG_WHO]);
+/* "ranks 0-2 and 5" of some ranks, ascending */
+void hang_ranks_text(const int32_t *ranks, size_t n, char *dst, size_t cap);
+/* What a rank does, with its line; with the text of the line where that is known. */
+void hang_doing(const struct hang_work *w, const struct stackgroup_rank *r, char *dst, size_t cap);
+/*
+ * How long it sleeps at a time, at most: by the system call, by a sleep that was made again since a look before, or by
+ * the number in sleep(N) of the line at which it stands. 0 unknown.
+ */
+uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_rank *r);
+/* The second of these: what it knows now and what was known before. */
+uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
+/* A short sleep that was made again and again, for longer than is excused: a loop that waits for something. */
+bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
+/* The usual advice of a cause. */
+void hang_advise_for(struct hang_work *w, const char *id);
+
+/* Relations */
+bool hang_old_enough(struct hang_work *w, enum hang_proof proof); /* false: again_ns is set */
+bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r);
+/* It does something: processor time, bytes, its GPU. */
+bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r);
+bool hang_gpu_works(const struct hang_work *w, int32_t rank);
+double hang_queues(const struct hang_work *w, int32_t rank); /* share of its time spent ready, without a processor */
+const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the first that may not stand there; NULL */
+
+/* Processes and threads of the dumps; NULL: not in there. */
+const struct stackdump *hang_newest(const struct hang_work *w);
+const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid);
+const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid);
+/* It waited so at each look. */
+bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind);
+/* The C library, its loader, or what the kernel gives each program (where clocks are read): no place to be in by itself. */
+bool hang_c_library(const char *module);
+/* "loader 812 of rank 3" */
+void hang_process_who(const struct dump_process *p, char *dst, size_t cap);
+/* What a thread does, with its line: "a lock at train.py:40 in step", "in take at queue.c:20". */
+void hang_place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst, size_t cap);
+
+/* Parts, in order */
+bool hang_stopped(struct hang_work *w);
+bool hang_dead(struct hang_work *w);
+bool hang_not_started(struct hang_work *w);
+bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait for each other */
+bool hang_benign(struct hang_work *w);
+bool hang_python_locks(struct hang_work *w); /* the same where locks have no owners */
+bool hang_gil(struct hang_work *w);
+bool hang_disk(struct hang_work *w);
+bool hang_busy(struct hang_work *w); /* works, but no step */
+bool hang_hush(struct hang_work *w); /* works, but prints no more */
+bool hang_shared_error(struct hang_work *w); /* of one that is at its end, in an output without names */
+bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
+bool hang_all_wait(struct hang_work *w);
+bool hang_by_counters(struct hang_work *w); /* without stacks */
+void hang_unknown(struct hang_work *w);
+/* What logs and the collective library add to a verdict, or are instead of one. */
+bool hang_collective_says(struct hang_work *w);
+/* The same where stacks have said nothing: whoever stands outside of the waits is then no better witness. */
+bool hang_collective_alone(struct hang_work *w);
+void hang_collective_joins(struct hang_work *w);
+void hang_book_joins(struct hang_work *w);
+/* Always */
+void hang_groups(struct hang_work *w);
+void hang_looked_at(struct hang_work *w);
+
+/* Pace */
+struct hang_pace {
+	double base_s, now_s, ratio; /* a step's time before, now; how much slower */
+};
+bool hang_slower(const struct pulses *p, double ratio, struct hang_pace *ret);
+void hang_pace_judge(struct hang_work *w);

@@ -1,0 +1,252 @@
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/* How a process ended, in words. */
+static void ending(const struct pulse *l, char *dst, size_t cap)
+{
+	int status = l->seen.wait_status;
+	if (!l->seen.has_status)
+		text_format(dst, cap, "has ended");
+	else if (WIFEXITED(status))
+		text_format(dst, cap, "has ended with exit code %d", WEXITSTATUS(status));
+	else
+		text_format(dst, cap, "was ended by signal %d", WTERMSIG(status));
+}
+
+static bool ended_well(const struct pulse *l)
+{
+	if (l->seen.has_status)
+		return WIFEXITED(l->seen.wait_status) && WEXITSTATUS(l->seen.wait_status) == 0;
+	return l->seen.has_progress && l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
+}
+
+/* Of the ranks that live: how many wait for others, and how many are at their end. */
+static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_ending, size_t *ret_all)
+{
+	*ret_waiting = *ret_ending = *ret_all = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct pulse *l = pulse_find(w->p, r->rank);
+		if (l && l->seen.exited)
+			continue;
+		++*ret_all;
+		*ret_waiting += hang_waits(w, r);
+		*ret_ending += r->activity.kind == ACTIVITY_UPLOAD || r->activity.kind == ACTIVITY_EXIT ||
+			       r->activity.kind == ACTIVITY_JOIN;
+	}
+}
+
+static void progress_of_ends(struct hang_work *w)
+{
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (l->serves || !l->seen.has_progress || !l->seen.progress.has_step)
+			continue;
+		hang_evidence(w, "progress", "log", "rank %d: epoch %.6g, step %llu%s", l->rank, l->seen.progress.epoch,
+			      (unsigned long long)l->seen.progress.step, l->seen.exited ? ", ended" : "");
+	}
+}
+
+/* A rank that has ended while others wait for it. */
+bool hang_dead(struct hang_work *w)
+{
+	const struct pulse *bad = NULL, *good = NULL;
+	size_t waiting, at_end, all;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (l->serves || !l->seen.exited)
+			continue;
+		if (ended_well(l) && !good)
+			good = l;
+		else if (!ended_well(l) && (!bad || l->exited_ns < bad->exited_ns))
+			bad = l;
+	}
+	if (!bad && !good)
+		return false;
+	living(w, &waiting, &at_end, &all);
+	if (!bad && w->n_blocking > 0 && waiting > 0) /* they may wait for one that is here */
+		return false;
+	if (w->has_stacks && waiting == 0) {
+		if (bad || all == 0 || at_end < all)
+			return false;
+		w->v->benign = true;
+		TEXT_COPY(w->v->id, "end");
+		hang_says(w, "the end: some ranks have finished, the rest are about to");
+		return true;
+	}
+	if (!hang_old_enough(w, w->has_stacks ? HANG_CERTAIN : HANG_FIRM))
+		return true;
+	char ranks[200], how[64], stood[24];
+	const struct pulse *one = bad ? bad : good;
+	hang_is(w, bad ? "dead_rank" : "uneven_last_epoch",
+		w->has_stacks && one->seen.has_status ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct pulse *l = &w->p->rank[i];
+		if (!l->serves && l->seen.exited && (bad ? l == bad || (!ended_well(l)) : true))
+			hang_accuse(w, l->rank);
+	}
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	ending(one, how, sizeof(how));
+	hang_says(w, "%s %s, %s ago; the job lives on, the other ranks wait for %s.", ranks, how,
+		  duration_format(w->p->now_ns - one->exited_ns, stood), w->v->n_culprits == 1 ? "it" : "them");
+	if (!bad)
+		hang_says(w, "It had fewer batches than they have: the data are split unevenly.");
+	progress_of_ends(w);
+	return true;
+}
+
+/* ---- never started ---- */
+
+static const struct rankenv_finding *found(const struct hang_work *w, enum rankenv_kind kind)
+{
+	const struct rankenv *e = w->c->environment;
+	for (size_t i = 0; e && i < e->n_findings; i++)
+		if (e->finding[i].kind == kind)
+			return &e->finding[i];
+	return NULL;
+}
+
+/* Ranks whose variables contradict each other. */
+static bool contradiction(struct hang_work *w)
+{
+	static const enum rankenv_kind kinds[] = {RANKENV_RANK_TWICE,	  RANKENV_RANK_RANGE,
+						  RANKENV_RANK_MISSING,	  RANKENV_WORLD_DIFFERS,
+						  RANKENV_MASTER_MISSING, RANKENV_MASTER_DIFFERS};
+	const struct rankenv_finding *f = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && !f; i++)
+		f = found(w, kinds[i]);
+	if (!f)
+		return false;
+	if (!hang_old_enough(w, HANG_CERTAIN))
+		return true;
+	hang_is(w, "rendezvous_mismatch", CONFIDENCE_HIGH);
+	for (size_t i = 0; i < f->n_ranks; i++)
+		hang_accuse(w, f->ranks[i]);
+	hang_says(w, "The ranks cannot meet: %s: %s.", f->variable, f->text);
+	if (f->n_ranks == 0 && f->n_pids > 0)
+		hang_says(w, "It is pid %d.", (int)f->pids[0]);
+	return true;
+}
+
+/* A rank that is not there, or whose variables keep the others from meeting it. Only before the first step. */
+bool hang_not_started(struct hang_work *w)
+{
+	char ranks[200];
+	if (w->stepping || (w->has_stacks && w->g.n_waiting == 0))
+		return false;
+	if (contradiction(w))
+		return true;
+	const struct rankenv_finding *f = found(w, RANKENV_NOT_STARTED);
+	if (!f)
+		return false;
+	if (!hang_old_enough(w, HANG_CERTAIN))
+		return true;
+	hang_is(w, "rank_not_started", w->has_stacks ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < f->n_ranks; i++)
+		hang_accuse(w, f->ranks[i]);
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	hang_says(w, "%s: %s %s missing, and the others wait for %s.", f->text, ranks,
+		  f->n_ranks == 1 ? "is" : "are", f->n_ranks == 1 ? "it" : "them");
+	return true;
+}
+
+/* ---- the interpreter's lock, and the disk ---- */
+
+/* Who waits for it looks up now and then, so one look of several may find it between two waits. */
+static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_thread *now)
+{
+	bool wants = now->gil == DUMP_GIL_WAITS;
+	for (size_t i = 0; !wants && i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
+		const struct dump_thread *t = hang_thread_in(w->c->dumps[i], pid, now->tid);
+		wants = t && t->gil == DUMP_GIL_WAITS && now->gil != DUMP_GIL_HOLDS;
+	}
+	return wants;
+}
+
+/* One thread has the interpreter's lock at every look, stands where it stood, and others want it. */
+bool hang_gil(struct hang_work *w)
+{
+	const struct stackdump *d = hang_newest(w);
+	for (size_t i = 0; i < d->n && w->c->n_dumps > 1; i++) {
+		const struct dump_process *p = &d->processes[i];
+		const struct dump_thread *holder = NULL;
+		size_t waiting = 0;
+		for (size_t k = 0; k < p->n_threads; k++) {
+			if (p->threads[k].gil == DUMP_GIL_HOLDS)
+				holder = &p->threads[k];
+			waiting += wants_gil(w, p->pid, &p->threads[k]);
+		}
+		bool still = holder && waiting > 0;
+		for (size_t k = 0; still && k < MIN(w->c->n_dumps, HANG_DUMPS); k++) {
+			const struct dump_thread *t = hang_thread_in(w->c->dumps[k], p->pid, holder->tid);
+			still = t && t->gil == DUMP_GIL_HOLDS && stackgroup_key(t) == stackgroup_key(holder);
+		}
+		bool blocked = still && holder->wait.kind != WAIT_RUNNING && holder->wait.kind != WAIT_STOPPED;
+		bool native = still && holder->n_frames > 0 && holder->frames[0].kind == FRAME_NATIVE &&
+			      (!holder->frames[0].module || !strstr(holder->frames[0].module, "python"));
+		if (!blocked && !native)
+			continue;
+		if (!hang_old_enough(w, HANG_FIRM))
+			return true;
+		char who[120], at[300];
+		hang_is(w, "gil_held", blocked ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+		hang_accuse(w, p->rank);
+		hang_process_who(p, who, sizeof(who));
+		hang_place(w, p, holder, at, sizeof(at));
+		hang_says(w,
+			  "In %s, thread %d (%s) holds Python's interpreter lock in native code and does not give it "
+			  "back: %s; %s. "
+			  "%zu thread%s of the process wait%s for it.",
+			  who, (int)holder->tid, holder->name, at, blocked ? holder->wait.text : "it runs", waiting,
+			  waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
+		return true;
+	}
+	return false;
+}
+
+static bool of_blocking(const struct hang_work *w, int32_t rank)
+{
+	for (size_t i = 0; i < w->n_blocking; i++)
+		if (w->g.rank[w->blocking[i]].rank == rank && !w->benign[i])
+			return true;
+	return false;
+}
+
+/* State D at every look, in the same function of the kernel. */
+bool hang_disk(struct hang_work *w)
+{
+	const struct stackdump *d = hang_newest(w);
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++) {
+			const struct dump_process *p = &d->processes[i];
+			const struct dump_thread *t = &p->threads[k];
+			const struct dump_thread *first = hang_thread_in(w->c->dumps[0], p->pid, t->tid);
+			const struct pulse *l = pulse_find(w->p, p->rank);
+			if (t->wait.kind != WAIT_DISK || !of_blocking(w, p->rank) ||
+			    !hang_all_along(w, p->pid, t->tid, WAIT_DISK) || !first ||
+			    strcmp(first->wait.wchan, t->wait.wchan) != 0)
+				continue;
+			if (l && (pulse_moves(w->p, l, PULSE_DISK_READ) || pulse_moves(w->p, l, PULSE_DISK_WRITTEN)))
+				continue;
+			if (!hang_old_enough(w, HANG_FIRM))
+				return true;
+			char who[120], at[300];
+			hang_is(w, "storage_stall", w->c->n_dumps > 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+			hang_accuse(w, p->rank);
+			hang_process_who(p, who, sizeof(who));
+			hang_place(w, p, t, at, sizeof(at));
+			hang_says(w,
+				  "%s is in uninterruptible sleep (state D) in the kernel%s%s%s%s, %s: the storage "
+				  "does not answer.",
+				  who, t->wait.wchan[0] ? ", in " : "", t->wait.wchan, t->wait.target[0] ? ", on " : "",
+				  t->wait.target, at);
+			hang_evidence(w, "wait", "wchan of the thread", "thread %d: state D, %s", (int)t->tid,
+				      t->wait.text[0] ? t->wait.text : t->wait.wchan);
+			return true;
+		}
+	return false;
+}

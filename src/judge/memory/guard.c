@@ -1,0 +1,146 @@
+#include "judge/memory/guard.h"
+
+/* Never look more often than this, even when the limit is close. */
+static const uint64_t look_min_ns = 1 * NS_PER_MS;
+/* Nor less often while a level fills up beyond three quarters … */
+static const uint64_t look_near_ns = 250 * NS_PER_MS;
+/* … or at all: the job's own footprint wants a point in its history now and then. */
+static const uint64_t look_far_ns = 2 * NS_PER_S;
+static const uint64_t look_covered_ns = 2 * NS_PER_S;
+/* The guard warns when the threshold would be reached within this time. */
+static const uint64_t warn_ahead_ns = 2 * NS_PER_S;
+/* The look that would warn is not missed: nor is it expected sooner than this. */
+static const uint64_t look_warn_ns = 100 * NS_PER_MS;
+/* The buffer freed beyond the deficit: Ray's min(5 % of total, 3 GiB). */
+static const double buffer_ratio = 0.05;
+static const uint64_t buffer_max_bytes = 3 * GIB;
+
+uint64_t guard_threshold(const struct guard_settings *s, uint64_t total_bytes)
+{
+	uint64_t by_ratio = (uint64_t)((double)total_bytes * s->threshold_ratio);
+	if (!s->has_min_free)
+		return by_ratio;
+	return MAX(by_ratio, sub_floor(total_bytes, s->min_free_bytes));
+}
+
+static void remember(struct guard_memory *m, const struct ledger *now)
+{
+	struct guard_point *p = &m->point[m->head];
+	p->mono_ns = now->mono_ns;
+	for (size_t i = 0; i < now->n; i++)
+		p->used_bytes[i] = now->level[i].used_bytes;
+	m->head = (m->head + 1) % GUARD_POINTS;
+	if (m->n < GUARD_POINTS)
+		m->n++;
+}
+
+/* Slope from the newest point that is at least window old to the last point. */
+static uint64_t slope_over(const struct guard_memory *m, size_t level, uint64_t window_ns)
+{
+	const struct guard_point *last = &m->point[(m->head + GUARD_POINTS - 1) % GUARD_POINTS];
+	for (size_t back = 2; back <= m->n; back++) {
+		const struct guard_point *p = &m->point[(m->head + GUARD_POINTS - back) % GUARD_POINTS];
+		uint64_t dt = last->mono_ns - p->mono_ns;
+		if (dt < window_ns && back < m->n)
+			continue;
+		uint64_t grown = sub_floor(last->used_bytes[level], p->used_bytes[level]);
+		if (dt == 0 || grown == 0)
+			return 0;
+		return (uint64_t)((double)grown * 1e9 / (double)dt);
+	}
+	return 0;
+}
+
+uint64_t guard_rate(const struct guard_memory *m, size_t level)
+{
+	static const uint64_t windows[] = {50 * NS_PER_MS, 250 * NS_PER_MS, 2 * NS_PER_S};
+	uint64_t worst = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(windows); i++)
+		worst = MAX(worst, slope_over(m, level, windows[i]));
+	return worst;
+}
+
+static uint64_t time_for(uint64_t bytes, uint64_t bytes_per_s)
+{
+	if (bytes_per_s == 0)
+		return UINT64_MAX;
+	double ns = (double)bytes / (double)bytes_per_s * 1e9;
+	return ns >= 1e18 ? UINT64_MAX : (uint64_t)ns;
+}
+
+/* The guard may act up to one more headroom early when the fill outruns it. */
+static uint64_t early_threshold(const struct guard_settings *s, uint64_t total, uint64_t threshold, uint64_t rate)
+{
+	uint64_t headroom = sub_floor(total, threshold);
+	uint64_t needed = (uint64_t)((double)rate * (double)s->reaction_ns / 1e9);
+	if (needed <= headroom)
+		return threshold;
+	return sub_floor(threshold, MIN(needed - headroom, headroom));
+}
+
+static void judge_level(const struct guard_memory *m, const struct guard_settings *s, const struct ledger_level *v,
+			size_t index, bool covered, struct guard_step *ret)
+{
+	uint64_t threshold = guard_threshold(s, v->total_bytes);
+	uint64_t rate = guard_rate(m, index);
+	uint64_t early = early_threshold(s, v->total_bytes, threshold, rate);
+	uint64_t to_threshold = sub_floor(early, v->used_bytes);
+	struct guard_step step = {
+		.level = index,
+		.threshold_bytes = threshold,
+		.rate_bytes_per_s = rate,
+		.time_to_limit_ns = time_for(v->available_bytes, rate),
+		.early = v->used_bytes > early && v->used_bytes <= threshold,
+	};
+	uint64_t headroom = sub_floor(v->total_bytes, threshold);
+	if (v->used_bytes > early) {
+		bool last_moment = v->available_bytes < headroom / 4 || step.time_to_limit_ns < 2 * s->reaction_ns;
+		step.state = last_moment ? GUARD_EMERGENCY : GUARD_ACT;
+		uint64_t buffer = MIN((uint64_t)((double)v->total_bytes * buffer_ratio), buffer_max_bytes);
+		step.deficit_bytes = sub_floor(v->used_bytes, threshold) + buffer;
+		step.next_ns = look_min_ns;
+		*ret = step;
+		return;
+	}
+	bool near = to_threshold < headroom || time_for(to_threshold, rate) < warn_ahead_ns;
+	step.state = near ? GUARD_WARN : GUARD_OK;
+	bool far = v->available_bytes > v->total_bytes / 4;
+	uint64_t most = !far ? look_near_ns : covered ? look_covered_ns : look_far_ns;
+	uint64_t fastest = MAX(s->fastest_bytes_per_s, 2 * rate);
+	if (!near) /* by then it is time to warn, if it goes on like this */
+		most = MIN(most, MAX(look_warn_ns, time_for(to_threshold, rate) - warn_ahead_ns));
+	uint64_t wait = covered && !near ? most : time_for(to_threshold, fastest);
+	step.next_ns = MAX(look_min_ns, MIN(wait, most));
+	*ret = step;
+}
+
+void guard_judge(struct guard_memory *m, const struct guard_settings *s, const struct ledger *now, uint32_t covered,
+		 struct guard_step *ret)
+{
+	remember(m, now);
+	struct guard_step worst = {.next_ns = look_far_ns, .time_to_limit_ns = UINT64_MAX};
+	uint64_t next = UINT64_MAX;
+	for (size_t i = 0; i < now->n && s->threshold_ratio > 0; i++) {
+		if (now->level[i].total_bytes == 0)
+			continue;
+		struct guard_step step;
+		judge_level(m, s, &now->level[i], i, covered >> i & 1, &step);
+		next = MIN(next, step.next_ns);
+		bool worse = step.state > worst.state ||
+			     (step.state == worst.state && step.deficit_bytes > worst.deficit_bytes) ||
+			     (step.state == worst.state && step.deficit_bytes == worst.deficit_bytes &&
+			      step.time_to_limit_ns < worst.time_to_limit_ns) ||
+			     worst.threshold_bytes == 0;
+		if (worse)
+			worst = step;
+	}
+	if (next != UINT64_MAX)
+		worst.next_ns = next;
+	*ret = worst;
+}
+
+const char *guard_state_name(enum guard_state s)
+{
+	static const char *const names[] = {"ok", "warn", "act", "emergency"};
+	return names[MIN((size_t)s, ARRAY_SIZE(names) - 1)];
+}

@@ -1,0 +1,53 @@
+#include "model/hang/waitshare.h"
+
+#include <string.h>
+
+#include "sense/death/facts.h"
+
+static struct waitshare_rank *rank_of(struct waitshare *w, int32_t rank)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->rank[i].rank == rank)
+			return &w->rank[i];
+	if (w->n == WAITSHARE_RANKS)
+		return NULL;
+	w->rank[w->n] = (struct waitshare_rank){.rank = rank};
+	return &w->rank[w->n++];
+}
+
+static void count(struct waitshare_rank *r, const struct dump_thread *t)
+{
+	struct activity_found found;
+	activity_of(t, &found);
+	r->n++;
+	if (activity_waits_for_ranks(found.kind))
+		r->ranks++;
+	else if (found.kind == ACTIVITY_GPU_SYNC)
+		r->gpu++;
+	else if (found.kind == ACTIVITY_LOADER_WAIT)
+		r->loader++;
+	else if (found.kind == ACTIVITY_SLEEP)
+		r->sleeping++;
+	else if (t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_UNKNOWN)
+		r->running++;
+	else
+		r->other++;
+}
+
+void waitshare_add(struct waitshare *w, const struct stackdump *d)
+{
+	w->looks++;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dump_process *p = &d->processes[i];
+		bool stands = p->rank != NO_RANK && (!p->role[0] || strcmp(p->role, "main") == 0);
+		struct waitshare_rank *r =
+			stands && p->n_threads > 0 && p->threads[0].n_frames > 0 ? rank_of(w, p->rank) : NULL;
+		if (r)
+			count(r, &p->threads[0]);
+	}
+}
+
+double waitshare_waiting(const struct waitshare_rank *r)
+{
+	return r->n > 0 ? (double)r->ranks / (double)r->n : 0;
+}

@@ -1,0 +1,116 @@
+#include "model/incident/incident.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+static const char *const kind_names[INCIDENT_KIND_MAX] = {
+	[INCIDENT_NONE] = "none",
+	[INCIDENT_MEMORY_KILL] = "memory_kill",
+	[INCIDENT_KERNEL_OOM] = "kernel_oom",
+	[INCIDENT_CGROUP_OOM] = "cgroup_oom",
+	[INCIDENT_SYSTEMD_OOMD] = "systemd_oomd",
+	[INCIDENT_OTHER_OOM_DAEMON] = "other_oom_daemon",
+	[INCIDENT_KILLED_BY] = "killed_by",
+	[INCIDENT_CRASH] = "crash",
+	[INCIDENT_ERROR_EXIT] = "error_exit",
+	[INCIDENT_GPU_OOM] = "gpu_oom",
+	[INCIDENT_SHM_FULL] = "shm_full",
+	[INCIDENT_HANG] = "hang",
+	[INCIDENT_STRAGGLER] = "straggler",
+	[INCIDENT_SLOWDOWN] = "slowdown",
+	[INCIDENT_PEER_LOST] = "peer_lost",
+	[INCIDENT_CLEAN_EXIT] = "clean_exit",
+};
+
+static const char *const killer_names[KILLER_MAX] = {
+	[KILLER_UNKNOWN] = "unknown",
+	[KILLER_NONE] = "none",
+	[KILLER_VIGIL] = "vigil",
+	[KILLER_KERNEL] = "kernel",
+	[KILLER_CGROUP] = "cgroup",
+	[KILLER_SYSTEMD_OOMD] = "systemd-oomd",
+	[KILLER_EARLYOOM] = "earlyoom",
+	[KILLER_NOHANG] = "nohang",
+	[KILLER_RAY] = "ray",
+	[KILLER_SLURM] = "slurm",
+	[KILLER_KUBERNETES] = "kubernetes",
+	[KILLER_SIGNAL] = "signal",
+	[KILLER_OOMD] = "oomd",
+};
+
+static size_t name_index(const char *const *names, size_t n, const char *name, size_t fallback)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return fallback;
+}
+
+const char *incident_kind_name(enum incident_kind k)
+{
+	return k < INCIDENT_KIND_MAX ? kind_names[k] : "none";
+}
+
+enum incident_kind incident_kind_of(const char *name)
+{
+	return (enum incident_kind)name_index(kind_names, INCIDENT_KIND_MAX, name, INCIDENT_NONE);
+}
+
+const char *killer_name(enum killer k)
+{
+	return k < KILLER_MAX ? killer_names[k] : "unknown";
+}
+
+enum killer killer_of(const char *name)
+{
+	return (enum killer)name_index(killer_names, KILLER_MAX, name, KILLER_UNKNOWN);
+}
+
+const char *confidence_name(enum confidence c)
+{
+	static const char *const names[] = {"low", "medium", "high"};
+	return names[MIN((size_t)c, ARRAY_SIZE(names) - 1)];
+}
+
+const char *retry_name(enum incident_retry r)
+{
+	static const char *const names[] = {"none", "retry", "give_up"};
+	return names[MIN((size_t)r, ARRAY_SIZE(names) - 1)];
+}
+
+const char *memory_scope_name(enum memory_scope s)
+{
+	static const char *const names[] = {NULL, "node", "container", "job"};
+	return names[MIN((size_t)s, ARRAY_SIZE(names) - 1)];
+}
+
+void incident_evidence_add(struct incident *i, const char *kind, const char *source, int64_t time_unix_ms,
+			   const char *fmt, ...)
+{
+	if (i->n_evidence >= INCIDENT_EVIDENCE) {
+		i->n_evidence_dropped++;
+		return;
+	}
+	struct incident_evidence *e = &i->evidence[i->n_evidence++];
+	TEXT_COPY(e->kind, kind);
+	TEXT_COPY(e->source, source);
+	e->time_unix_ms = time_unix_ms;
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+}
+
+void incident_advice_add(struct incident *i, const char *fmt, ...)
+{
+	if (i->cause.n_advice >= INCIDENT_ADVICE)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(i->cause.advice[i->cause.n_advice], sizeof(i->cause.advice[0]), fmt, ap);
+	va_end(ap);
+	i->cause.n_advice++;
+}

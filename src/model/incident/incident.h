@@ -1,0 +1,195 @@
+/*
+ * An incident: something happened to a job that is worth a report. Plain data
+ * of fixed size with no pointers, so that it can be copied, kept in shared
+ * memory and filled without allocating. Its JSON form is "vigil.incident/1"
+ * (docs: man vigil-why); what does not apply stays empty here and is absent
+ * there.
+ *
+ * Bytes are bytes, times unix milliseconds. Text is UTF-8, cut to fit.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "sense/death/facts.h" /* enum killer, NO_RANK */
+
+enum incident_kind {
+	INCIDENT_NONE,
+	INCIDENT_MEMORY_KILL,
+	INCIDENT_KERNEL_OOM,
+	INCIDENT_CGROUP_OOM,
+	INCIDENT_SYSTEMD_OOMD,
+	INCIDENT_OTHER_OOM_DAEMON,
+	INCIDENT_KILLED_BY,
+	INCIDENT_CRASH,
+	INCIDENT_ERROR_EXIT,
+	INCIDENT_GPU_OOM,
+	INCIDENT_SHM_FULL,
+	INCIDENT_HANG,
+	INCIDENT_STRAGGLER,
+	INCIDENT_SLOWDOWN,
+	INCIDENT_PEER_LOST,
+	INCIDENT_CLEAN_EXIT,
+	INCIDENT_KIND_MAX,
+};
+
+enum confidence { CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
+enum incident_retry { RETRY_NONE, RETRY_RETRY, RETRY_GIVE_UP };
+enum memory_scope { MEMORY_SCOPE_NONE, MEMORY_SCOPE_NODE, MEMORY_SCOPE_CONTAINER, MEMORY_SCOPE_JOB };
+
+#define INCIDENT_TOP 10
+#define INCIDENT_EVIDENCE 40
+#define INCIDENT_ADVICE 8
+#define INCIDENT_CANDIDATES 16
+#define INCIDENT_HISTORY 60
+#define INCIDENT_GROWERS 5
+#define INCIDENT_CULPRITS 64
+#define INCIDENT_SHM 8
+
+struct incident_evidence {
+	char kind[24]; /* "kmsg", "cgroup", "journal", "signal", "wait_status", "log", "ledger", "not_read" … */
+	char text[360];
+	char source[96]; /* file or interface it was read from */
+	int64_t time_unix_ms; /* 0: unknown */
+};
+
+struct incident_process {
+	pid_t pid;
+	int32_t rank; /* NO_RANK */
+	char role[16];
+	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
+	bool has_pss, pss_sampled; /* sampled: within a twentieth of rss_bytes */
+	uint64_t pss_bytes, private_bytes; /* its fair share of what it maps; what it maps alone (USS) */
+	uint32_t pss_age_ms; /* before the incident; 0: read at it or after it */
+	uint64_t start_unix_ms;
+	char command[200];
+};
+
+struct incident_candidate {
+	char name[64];
+	pid_t pid;
+	int32_t rank;
+	uint32_t processes;
+	uint64_t own_bytes;
+	int64_t growth_bytes_per_s;
+	bool chosen;
+	bool retriable;
+	char why[160]; /* why it stands where it stands */
+};
+
+struct incident_shm {
+	char path[128];
+	uint64_t bytes;
+	char owners[96];
+	bool orphan;
+	bool freed; /* gone with its owners */
+};
+
+struct incident_sample {
+	uint32_t age_ms; /* before the incident */
+	uint64_t used_bytes, job_bytes;
+};
+
+struct incident_grower {
+	pid_t pid;
+	int32_t rank; /* NO_RANK */
+	char role[16];
+	char name[64];
+	uint64_t own_bytes;
+	int64_t growth_bytes_per_s;
+};
+
+struct incident {
+	char id[64], job[64], node[80], node_ip[48];
+	uint32_t attempt;
+	enum incident_kind kind;
+	bool hang_over; /* what hung moves again; in JSON "hang".resolved */
+	int64_t time_unix_ms;
+	char summary[400];
+	struct {
+		char id[48];
+		enum confidence confidence;
+		char text[1024];
+		char advice[INCIDENT_ADVICE][320];
+		size_t n_advice;
+	} cause;
+	int32_t culprit_ranks[INCIDENT_CULPRITS];
+	size_t n_culprits;
+	struct {
+		bool valid;
+		pid_t pid;
+		int32_t rank;
+		char name[64];
+		char command[200];
+		bool has_memory;
+		uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
+		bool has_exit_code;
+		int32_t exit_code;
+		int32_t signal; /* 0: none */
+	} victim;
+	enum killer killer;
+	char killer_text[160]; /* who exactly: "bash, pid 812, uid 1000" */
+	struct {
+		bool valid;
+		uint64_t used_bytes, total_bytes, available_bytes, kernel_used_bytes, reclaimable_bytes;
+		uint64_t swap_total_bytes, swap_free_bytes, shm_bytes;
+		uint64_t job_bytes; /* what the whole job held, shared memory and kernel memory included; 0 unknown */
+		double ratio, threshold_ratio;
+		enum memory_scope scope;
+		char level[200]; /* which group or machine ran out */
+		char threshold[200]; /* how the threshold came about */
+		bool has_rate;
+		int64_t growth_bytes_per_s;
+		uint64_t time_to_limit_ms; /* UINT64_MAX: not growing */
+	} memory;
+	struct {
+		char name[24];
+		char reason[320];
+		char next[160]; /* what would have been ended next */
+	} policy;
+	struct {
+		bool valid;
+		uint32_t attempt, max;
+		enum incident_retry next;
+		uint64_t delay_ms;
+		char reason[320];
+	} retry;
+	struct {
+		bool valid;
+		uint64_t freed_bytes;
+		uint64_t notice_us; /* threshold crossing read -> first signal or freeze */
+		uint64_t freeze_us, kill_us, dead_us, freed_us; /* since the crossing was read */
+		uint32_t processes_ended;
+		uint32_t reaped; /* process_mrelease that worked */
+		char method[120]; /* "cgroup.freeze + cgroup.kill + process_mrelease" */
+	} action;
+	struct incident_process top[INCIDENT_TOP];
+	size_t n_top;
+	struct incident_candidate candidates[INCIDENT_CANDIDATES];
+	size_t n_candidates;
+	size_t n_candidates_all;
+	struct incident_sample history[INCIDENT_HISTORY]; /* oldest first */
+	size_t n_history;
+	struct incident_grower growers[INCIDENT_GROWERS];
+	size_t n_growers;
+	struct incident_shm shm[INCIDENT_SHM];
+	size_t n_shm;
+	struct incident_evidence evidence[INCIDENT_EVIDENCE];
+	size_t n_evidence;
+	size_t n_evidence_dropped;
+	char log_dir[256];
+};
+
+const char *incident_kind_name(enum incident_kind k); /* "memory_kill" */
+enum incident_kind incident_kind_of(const char *name); /* INCIDENT_NONE if unknown */
+const char *killer_name(enum killer k);
+enum killer killer_of(const char *name); /* KILLER_UNKNOWN if unknown */
+const char *confidence_name(enum confidence c);
+const char *retry_name(enum incident_retry r);
+const char *memory_scope_name(enum memory_scope s); /* NULL for none */
+
+/* Appends; counts what no longer fits. */
+void incident_evidence_add(struct incident *i, const char *kind, const char *source, int64_t time_unix_ms,
+			   const char *fmt, ...) printf_like(5, 6);
+void incident_advice_add(struct incident *i, const char *fmt, ...) printf_like(2, 3);

@@ -1,0 +1,146 @@
+#include "model/jobs/ownranks.h"
+
+struct sorted {
+	struct ownranks_process *p;
+	size_t n;
+};
+
+static size_t place_of(const struct ownranks_process *p, size_t n, pid_t pid)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (p[mid].pid == pid)
+			return mid;
+		if (p[mid].pid < pid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return SIZE_MAX;
+}
+
+const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n, const struct ownranks_process *p)
+{
+	size_t at = p->ppid != p->pid ? place_of(all, n, p->ppid) : SIZE_MAX;
+	return at != SIZE_MAX ? &all[at] : NULL;
+}
+
+static struct ownranks_process *parent_of(const struct sorted *s, const struct ownranks_process *p)
+{
+	const struct ownranks_process *up = ownranks_parent(s->p, s->n, p);
+	return up ? &s->p[up - s->p] : NULL;
+}
+
+/* A program without a number of its own, or one of which it is known by now that it only starts them. */
+static bool may_start(const struct role_info *parent)
+{
+	return parent->rank == NO_RANK && (parent->role == ROLE_MAIN || parent->own_number);
+}
+
+bool ownranks_may_be(const struct role_info *who, const struct role_info *parent)
+{
+	return who->role == ROLE_LOADER && who->rank == NO_RANK && may_start(parent);
+}
+
+static bool has_told(const struct ownranks_process *p, pid_t parent)
+{
+	return p->ppid == parent && p->told != OWNRANKS_NOTHING && !p->ended;
+}
+
+static bool is_taken(const struct sorted *s, const struct ownranks_process *p)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ownranks_process *o = &s->p[i];
+		bool sibling = has_told(o, p->ppid), rank = sibling || (o->who.role == ROLE_MAIN && !o->ended);
+		if (o != p && rank && (sibling ? o->number : o->who.rank) == p->number)
+			return true;
+	}
+	return false;
+}
+
+/* How many children have told a number; 0 where one is doubtful: told twice, or another's. */
+static size_t told_below(const struct sorted *s, pid_t parent)
+{
+	size_t n = 0, by_torch = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ownranks_process *p = &s->p[i];
+		if (!has_told(p, parent))
+			continue;
+		if (is_taken(s, p))
+			return 0;
+		n++;
+		by_torch += p->told == OWNRANKS_BY_TORCH;
+	}
+	return n == 1 && by_torch == 0 ? 0 : n;
+}
+
+static void children_name(const struct sorted *s, struct ownranks_process *parent, size_t told)
+{
+	parent->who.role = ROLE_LAUNCHER;
+	parent->who.own_number = true;
+	for (size_t i = 0; i < s->n; i++) {
+		struct ownranks_process *p = &s->p[i];
+		if (!has_told(p, parent->pid))
+			continue;
+		p->who = (struct role_info){
+			.rank = p->number, .local_rank = p->number, .role = ROLE_MAIN, .own_number = true};
+		p->who.world_size = (size_t)p->number < told ? (int32_t)told : 0;
+	}
+}
+
+static void told_name(const struct sorted *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		struct ownranks_process *parent = s->p[i].told ? parent_of(s, &s->p[i]) : NULL;
+		size_t told = parent && may_start(&parent->who) && !s->p[i].who.own_number ? told_below(s, parent->pid) : 0;
+		if (told)
+			children_name(s, parent, told);
+	}
+}
+
+/* The only parent of ranks that have local numbers, where nobody is rank 0. */
+static void first_name(const struct sorted *s)
+{
+	struct ownranks_process *first = NULL;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ownranks_process *p = &s->p[i];
+		struct ownranks_process *up = parent_of(s, p);
+		if (p->who.rank == 0)
+			return;
+		if (!p->who.own_number || p->who.role != ROLE_MAIN || !up || up->who.rank != NO_RANK ||
+		    up->who.role != ROLE_MAIN)
+			continue;
+		if (first && first != up)
+			return;
+		first = up;
+		first->who.world_size = p->who.world_size;
+	}
+	if (!first)
+		return;
+	first->who.rank = first->who.local_rank = 0;
+	first->who.own_number = true;
+}
+
+static void inherit(const struct sorted *s)
+{
+	for (bool more = true; more;) {
+		more = false;
+		for (size_t i = 0; i < s->n; i++) {
+			struct ownranks_process *p = &s->p[i];
+			const struct ownranks_process *up = p->who.rank == NO_RANK ? parent_of(s, p) : NULL;
+			if (!up || up->who.rank == NO_RANK || p->who.role == ROLE_LAUNCHER)
+				continue;
+			p->who.rank = up->who.rank;
+			more = true;
+		}
+	}
+}
+
+void ownranks_name(struct ownranks_process *p, size_t n)
+{
+	const struct sorted s = {p, n};
+	told_name(&s);
+	first_name(&s);
+	inherit(&s);
+}

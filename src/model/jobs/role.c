@@ -1,0 +1,367 @@
+#include "model/jobs/role.h"
+
+#include <string.h>
+
+static const char *const role_names[ROLE_MAX] = {
+	[ROLE_OTHER] = "other",
+	[ROLE_MAIN] = "main",
+	[ROLE_LOADER] = "loader",
+	[ROLE_COMPILER] = "compiler",
+	[ROLE_LAUNCHER] = "launcher",
+	[ROLE_RAY_WORKER] = "ray_worker",
+	[ROLE_RAY_SYSTEM] = "ray_system",
+	[ROLE_HELPER] = "helper",
+	[ROLE_SHELL] = "shell",
+};
+
+const char *role_name(enum role r)
+{
+	return r < ROLE_MAX ? role_names[r] : "other";
+}
+
+enum role role_of_name(const char *name)
+{
+	for (size_t i = 0; i < ROLE_MAX; i++)
+		if (strcmp(role_names[i], name) == 0)
+			return (enum role)i;
+	return ROLE_OTHER;
+}
+
+/*
+ * One launcher's way of numbering processes. The first family whose rank is
+ * present gives all three numbers, so that they are never mixed: under srun a
+ * torchrun rank also sees SLURM_PROCID, which numbers something else.
+ */
+struct rank_family {
+	const char *rank, *local, *world;
+};
+static const struct rank_family families[] = {
+	{"RANK", "LOCAL_RANK", "WORLD_SIZE"},
+	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
+	{"PMIX_RANK", "", ""},
+	{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"},
+	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE"},
+	{"HOROVOD_RANK", "HOROVOD_LOCAL_RANK", "HOROVOD_SIZE"},
+	{"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"},
+};
+#define FAMILIES ARRAY_SIZE(families)
+
+/* Larger than any job that exists; keeps garbage out of tables indexed by rank. */
+#define RANK_LIMIT 10000000
+
+struct rank_values {
+	struct span value[FAMILIES][3];
+	struct span node; /* NODE_RANK */
+};
+
+static bool environ_name_is(struct span entry, const char *name, struct span *ret_value)
+{
+	size_t n = strlen(name);
+	if (n == 0 || entry.len <= n || entry.p[n] != '=' || memcmp(entry.p, name, n) != 0)
+		return false;
+	*ret_value = (struct span){entry.p + n + 1, entry.len - n - 1};
+	return true;
+}
+
+static void environ_entry(struct span entry, struct rank_values *v)
+{
+	/* Most variables begin with none of these letters; leave them quickly. */
+	if (entry.len < 6 || !memchr("RLWOPMHSN", entry.p[0], 9))
+		return;
+	if (entry.p[0] == 'N') {
+		struct span node;
+		if (environ_name_is(entry, "NODE_RANK", &node) && !v->node.p)
+			v->node = node;
+		return;
+	}
+	for (size_t f = 0; f < FAMILIES; f++) {
+		const char *const names[] = {families[f].rank, families[f].local, families[f].world};
+		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+			struct span value;
+			/* The first of doubled names is the one getenv() answers. */
+			if (environ_name_is(entry, names[k], &value) && !v->value[f][k].p)
+				v->value[f][k] = value;
+		}
+	}
+}
+
+static int32_t rank_number(struct span s, int32_t fallback)
+{
+	uint64_t v;
+	if (!s.p || span_u64(s, &v) != 0 || v >= RANK_LIMIT)
+		return fallback;
+	return (int32_t)v;
+}
+
+/*
+ * Lightning gives the ranks that it starts by itself LOCAL_RANK and WORLD_SIZE only. On the first machine the one is the
+ * other; further on, how many there are on each machine before is not told.
+ */
+static void rank_by_local(const struct rank_values *v, struct role_info *ret)
+{
+	int32_t local = rank_number(v->value[0][1], NO_RANK), world = rank_number(v->value[0][2], 0);
+	if (local == NO_RANK || local >= world || rank_number(v->node, 0) != 0)
+		return;
+	ret->rank = ret->local_rank = local;
+	ret->world_size = world;
+	ret->own_number = true;
+}
+
+static void rank_of(struct span block, struct role_info *ret)
+{
+	struct rank_values v = {0};
+	while (block.len > 0) {
+		const char *end = memchr(block.p, '\0', block.len);
+		size_t n = end ? (size_t)(end - block.p) : block.len;
+		environ_entry((struct span){block.p, n}, &v);
+		n += end ? 1 : 0;
+		block.p += n;
+		block.len -= n;
+	}
+	for (size_t f = 0; f < FAMILIES; f++) {
+		int32_t rank = rank_number(v.value[f][0], NO_RANK);
+		if (rank == NO_RANK)
+			continue;
+		ret->rank = rank;
+		ret->local_rank = rank_number(v.value[f][1], NO_RANK);
+		ret->world_size = rank_number(v.value[f][2], 0);
+		if (ret->world_size <= rank)
+			ret->world_size = 0; /* contradicts the rank: not to be believed */
+		return;
+	}
+	rank_by_local(&v, ret);
+}
+
+static bool in_list(struct span s, const char *const *list)
+{
+	for (; *list; list++)
+		if (span_eq(s, *list))
+			return true;
+	return false;
+}
+
+static struct span base_name(struct span path)
+{
+	for (size_t i = path.len; i-- > 0;)
+		if (path.p[i] == '/')
+			return (struct span){path.p + i + 1, path.len - i - 1};
+	return path;
+}
+
+/* Word number n of the command, without its folder. */
+static struct span command_word(struct span command, size_t n)
+{
+	struct span word = {"", 0};
+	for (size_t i = 0; i <= n; i++)
+		if (!span_word(&command, &word))
+			return (struct span){"", 0};
+	return base_name(word);
+}
+
+static bool is_python(const struct role_input *in)
+{
+	struct span program = command_word(in->command, 0);
+	return span_starts(program, "python") || span_starts(program, "pypy") || span_starts(in->comm, "python") ||
+	       span_eq(in->comm, "pt_main_thread");
+}
+
+/* "-m NAME" or a script of that name among the first words: later words are the program's own arguments. */
+static bool runs_module(struct span command, const char *const *modules)
+{
+	struct span word;
+	for (size_t i = 0; i < 8 && span_word(&command, &word); i++)
+		if (in_list(word, modules) || (i < 3 && in_list(base_name(word), modules)))
+			return true;
+	return false;
+}
+
+static bool same_command_as_parent(const struct role_input *in)
+{
+	return in->parent && in->command.len > 0 && in->command.len == in->parent_command.len &&
+	       memcmp(in->command.p, in->parent_command.p, in->command.len) == 0;
+}
+
+static const char *const launchers[] = {
+	"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun",
+	"prted", "orted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "srun", "slurmstepd", "composer", "vigil", NULL,
+};
+static const char *const launcher_modules[] = {
+	"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic",
+	"accelerate", "accelerate.commands.launch", "accelerate.commands.accelerate_cli", "deepspeed",
+	"deepspeed.launcher.launch", "deepspeed.launcher.runner", "horovod.runner.launch", "composer",
+	"paddle.distributed.launch", NULL,
+};
+static const char *const shells[] = {
+	"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "tcsh", "csh", "busybox", "timeout", "nohup", "time", "env",
+	"sudo", "su", "runuser", "setsid", "setpriv", "unshare", "tini", "dumb-init", "docker-init", "catatonit", "xargs",
+	"make", "script", "flock", "strace", NULL,
+};
+static const char *const compilers[] = {
+	"cc1", "cc1plus", "cc", "c++", "gcc", "g++", "clang", "clang++", "as", "ld", "ld.lld", "lld", "collect2", "nvcc",
+	"cicc", "ptxas", "fatbinary", "nvlink", "cudafe++", "ninja", "hipcc", "triton-llvm-opt", NULL,
+};
+static const char *const ray_daemons[] = {"raylet", "gcs_server", "plasma_store", "plasma_store_server", NULL};
+/* Ray's agents carry titles like tasks do; a task may well begin with the same word. */
+static const char *const ray_agents[] = {"ray::DashboardAgent", "ray::RuntimeEnvAgent", NULL};
+static const char *const ray_scripts[] = {
+	"/ray/dashboard/", "/ray/_private/log_monitor.py", "/ray/autoscaler/_private/monitor.py",
+	"/ray/_private/runtime_env/agent/", "ray.util.client.server", NULL,
+};
+/* Programs that are never what a job is about, even right below a shell ("train.py | tee log"). */
+static const char *const utilities[] = {
+	"tee", "cat", "grep", "sed", "awk", "gawk", "mawk", "head", "tail", "less", "sleep", "sort", "tr", "cut", "ts",
+	"nvidia-smi", "rsync", "tar", "gzip", "zstd", "ps", "top", "watch", NULL,
+};
+
+static bool ray_role(const struct role_input *in, enum role *ret)
+{
+	if (span_starts(in->command, "ray::") || span_starts(in->comm, "ray::")) {
+		*ret = in_list(command_word(in->command, 0), ray_agents) ? ROLE_RAY_SYSTEM : ROLE_RAY_WORKER;
+		return true;
+	}
+	if (in_list(in->comm, ray_daemons) || in_list(command_word(in->command, 0), ray_daemons)) {
+		*ret = ROLE_RAY_SYSTEM;
+		return true;
+	}
+	if (!is_python(in))
+		return false;
+	if (span_has(in->command, "/ray/_private/workers/")) {
+		*ret = ROLE_RAY_WORKER;
+		return true;
+	}
+	for (const char *const *s = ray_scripts; *s; s++)
+		if (span_has(in->command, *s)) {
+			*ret = ROLE_RAY_SYSTEM;
+			return true;
+		}
+	return false;
+}
+
+/* What CPython's multiprocessing and torch put on the command line or in the name. */
+static bool python_role(const struct role_input *in, enum role *ret)
+{
+	if (span_eq(in->comm, "pt_data_worker"))
+		*ret = ROLE_LOADER;
+	else if (span_eq(in->comm, "pt_elastic"))
+		*ret = ROLE_LAUNCHER;
+	else if (span_has(in->command, "torch/_inductor/compile_worker"))
+		*ret = ROLE_COMPILER;
+	else if (span_has(in->command, "multiprocessing.resource_tracker") ||
+		 span_has(in->command, "multiprocessing.semaphore_tracker"))
+		*ret = ROLE_HELPER;
+	else if (span_has(in->command, "from multiprocessing.forkserver import"))
+		/* The server forks the workers, which keep its command line. */
+		*ret = span_has(in->parent_command, "from multiprocessing.forkserver import") ? ROLE_LOADER : ROLE_HELPER;
+	else if (span_has(in->command, "from multiprocessing.spawn import"))
+		*ret = ROLE_LOADER;
+	else if (span_has(in->command, "joblib.externals.loky.backend"))
+		*ret = span_has(in->command, "resource_tracker") ? ROLE_HELPER : ROLE_LOADER;
+	else
+		return false;
+	return true;
+}
+
+static bool named_role(const struct role_input *in, enum role *ret)
+{
+	struct span program = command_word(in->command, 0);
+	if (in_list(in->comm, launchers) || in_list(program, launchers) || span_starts(in->command, "slurmstepd:"))
+		*ret = ROLE_LAUNCHER;
+	else if (is_python(in) && runs_module(in->command, launcher_modules))
+		*ret = ROLE_LAUNCHER;
+	else if (in_list(program, shells) || (program.len == 0 && in_list(in->comm, shells)))
+		*ret = ROLE_SHELL;
+	else if (in_list(program, compilers))
+		*ret = ROLE_COMPILER;
+	else
+		return false;
+	return true;
+}
+
+/* A rank that the parent started by the same words: a fork would have the parent's environment, and its number. */
+static bool started_as_rank(const struct role_input *in, const struct role_info *info)
+{
+	return in->parent && in->parent->role == ROLE_MAIN && info->rank != NO_RANK && info->rank != in->parent->rank;
+}
+
+/* A child that did not change its command line is a fork of its parent, doing part of its work. */
+static enum role forked_role(enum role parent)
+{
+	switch (parent) {
+	case ROLE_MAIN:
+	case ROLE_LOADER:
+	case ROLE_RAY_WORKER:
+		return ROLE_LOADER;
+	case ROLE_OTHER:
+		return ROLE_MAIN;
+	default:
+		return parent == ROLE_COMPILER ? ROLE_COMPILER : ROLE_HELPER;
+	}
+}
+
+/* Programs whose name says nothing: what they are depends on who started them. */
+static enum role placed_role(const struct role_input *in, const struct role_info *info)
+{
+	struct span program = command_word(in->command, 0);
+	if (in->parent && (in_list(program, utilities) || in_list(in->comm, utilities)))
+		return ROLE_HELPER;
+	if (!in->parent)
+		return ROLE_MAIN;
+	switch (in->parent->role) {
+	case ROLE_SHELL:
+	case ROLE_LAUNCHER:
+	case ROLE_OTHER:
+		return ROLE_MAIN;
+	case ROLE_MAIN:
+		/* A script that starts the ranks by itself gives each its own number. */
+		return info->rank != NO_RANK && info->rank != in->parent->rank ? ROLE_MAIN : ROLE_HELPER;
+	case ROLE_COMPILER:
+		return ROLE_COMPILER;
+	default:
+		return ROLE_HELPER;
+	}
+}
+
+/* "[name]" or nothing at all: a kernel thread, a zombie, or a process that hides its arguments. */
+static bool has_no_command(const struct role_input *in)
+{
+	return in->command.len == 0 || (in->command.p[0] == '[' && in->command.p[in->command.len - 1] == ']');
+}
+
+static enum role decide(const struct role_input *in, const struct role_info *info)
+{
+	enum role role;
+	if (has_no_command(in) && in->environ.len == 0)
+		return ROLE_OTHER;
+	if (ray_role(in, &role)) {
+		/* A fork of a Ray worker keeps the title; it is the worker's own loader. */
+		if (role == ROLE_RAY_WORKER && same_command_as_parent(in) && in->parent->role == ROLE_RAY_WORKER)
+			return ROLE_LOADER;
+		return role;
+	}
+	if (python_role(in, &role))
+		return role;
+	if (same_command_as_parent(in) && !started_as_rank(in, info))
+		return forked_role(in->parent->role);
+	if (named_role(in, &role))
+		return role;
+	return placed_role(in, info);
+}
+
+void role_of(const struct role_input *in, struct role_info *ret)
+{
+	struct role_info info = {.rank = NO_RANK, .local_rank = NO_RANK, .role = ROLE_OTHER};
+	if (in->environ.len > 0) {
+		rank_of(in->environ, &info);
+	} else if (in->parent) {
+		info.rank = in->parent->rank;
+		info.local_rank = in->parent->local_rank;
+		info.world_size = in->parent->world_size;
+		info.own_number = in->parent->own_number;
+	}
+	info.role = decide(in, &info);
+	if (info.role == ROLE_LAUNCHER) {
+		info.rank = NO_RANK;
+		info.local_rank = NO_RANK;
+	}
+	*ret = info;
+}

@@ -1,0 +1,86 @@
+/*
+ * What `vigil mem` shows: how much memory there is at every level, who holds
+ * it, and the shared memory with its holders. Plain data, filled by
+ * agent/memory, shown by tell/memory/memory_show ("vigil.memory/1"). Bytes throughout.
+ *
+ * own = RSS - shared: private pages are what the kernel gets back when one
+ * process ends; shared ones stay for the others, or in /dev/shm for nobody.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "model/memory/ledger.h"
+#include "model/jobs/role.h"
+
+enum footprint_pss { PSS_NOT_ASKED, PSS_KNOWN, PSS_LATE, PSS_DENIED };
+
+struct footprint_row {
+	pid_t pid, ppid;
+	uint64_t start_ticks;
+	struct role_info who;
+	bool has_role;
+	char job[64];
+	char comm[32];
+	char command[512];
+	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
+	uint64_t shmem_bytes; /* of shared_bytes, what is no file on a disk */
+	enum footprint_pss pss;
+	uint64_t pss_bytes;
+	bool has_gpu;
+	uint64_t gpu_bytes; /* on all devices */
+};
+
+/* One job that has processes here. */
+struct footprint_job {
+	char id[64];
+	size_t processes;
+	uint64_t own_bytes, swap_bytes;
+	uint64_t shmem_bytes; /* shared memory: the most that one of its processes has */
+	uint64_t limit_bytes; /* --memory-limit; 0: none, or not known */
+};
+#define FOOTPRINT_JOBS 64 /* more are not listed apart */
+
+#define FOOTPRINT_OWNERS 16
+struct footprint_shm {
+	char path[224];
+	const char *kind; /* static */
+	const char *maker; /* static; NULL unknown */
+	bool has_bytes;
+	uint64_t bytes, mapped_bytes;
+	bool has_uid;
+	uid_t uid;
+	char user[48];
+	int64_t since_unix_ms;
+	pid_t maker_pid;
+	bool maker_gone, orphan;
+	pid_t owners[FOOTPRINT_OWNERS];
+	size_t n_owners; /* may exceed FOOTPRINT_OWNERS */
+};
+
+struct footprint {
+	char node[80];
+	char subject[160]; /* "job train-3f2a", "process 812 and its descendants"; empty: the whole node */
+	struct ledger ledger;
+	char level_name[LEDGER_MAX_LEVELS][256];
+	bool has_shm;
+	uint64_t shm_bytes, shm_total_bytes, shm_free_bytes;
+	struct footprint_row *rows; /* largest own bytes first; owned */
+	size_t n, n_all; /* shown and found */
+	uint64_t own_bytes, rss_bytes, swap_bytes; /* of all found */
+	struct footprint_job job[FOOTPRINT_JOBS]; /* largest first */
+	size_t n_jobs;
+	size_t n_denied; /* processes whose environment we may not read */
+	struct footprint_shm *shm; /* largest first; owned */
+	size_t n_shm, n_shm_all;
+	uint64_t orphan_bytes; /* on the whole node */
+	size_t n_orphans;
+	size_t owners_denied, owners_unscanned; /* processes whose maps were not looked at */
+	bool owners_hidden;
+	size_t pss_late;
+};
+
+void footprint_done(struct footprint *f);
+/* Sorts rows, largest own bytes first, and adds them up, of everything and by job. */
+void footprint_settle(struct footprint *f);

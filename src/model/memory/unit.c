@@ -1,0 +1,291 @@
+#include "model/memory/unit.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "model/incident/incident.h"
+
+enum { ROW_OPEN = -1, ROW_OTHERS = -2 };
+
+#define CHAIN_MAX 64  /* deeper trees join the unit where the walk stopped */
+#define PROBES_MAX 64
+
+struct build {
+	struct unit_memory *mem;
+	const struct tasks *tasks;
+	const struct unit_job *jobs;
+	size_t n_jobs;
+	const struct unit_extra *extra;
+	uint64_t mono_ns;
+	unit_role_fn *role;
+	void *role_ctx;
+	size_t budget;
+	struct unit_table *out;
+};
+
+static struct unit_known *known_find(struct unit_memory *mem, const struct task_row *row, bool *ret_fresh)
+{
+	uint32_t h = ((uint32_t)row->pid * UINT32_C(2654435761)) & (UNIT_KNOWN_MAX - 1);
+	struct unit_known *spare = NULL;
+	for (uint32_t i = 0; i < PROBES_MAX; i++) {
+		struct unit_known *k = &mem->known[(h + i) & (UNIT_KNOWN_MAX - 1)];
+		if (k->pid == row->pid && k->start_ticks == row->start_ticks && k->seen != 0) {
+			*ret_fresh = false;
+			return k;
+		}
+		bool stale = k->seen == 0 || k->seen + 1 < mem->sweep;
+		if (stale && !spare)
+			spare = k;
+		if (k->seen == 0)
+			break;
+	}
+	if (!spare)
+		spare = &mem->known[h]; /* crowded: forget whoever is at home here */
+	*spare = (struct unit_known){.pid = row->pid, .start_ticks = row->start_ticks};
+	spare->role.rank = NO_RANK;
+	spare->role.role = ROLE_OTHER;
+	*ret_fresh = true;
+	return spare;
+}
+
+int64_t unit_growth(const struct unit_memory *mem, const struct task_row *row)
+{
+	uint32_t h = ((uint32_t)row->pid * UINT32_C(2654435761)) & (UNIT_KNOWN_MAX - 1);
+	for (uint32_t i = 0; i < PROBES_MAX; i++) {
+		const struct unit_known *k = &mem->known[(h + i) & (UNIT_KNOWN_MAX - 1)];
+		if (k->pid == row->pid && k->start_ticks == row->start_ticks && k->seen != 0)
+			return k->growth_bytes_per_s;
+	}
+	return 0;
+}
+
+static void known_update(struct build *b, const struct task_row *row, struct unit_known *k, bool fresh,
+			 const struct role_info *parent)
+{
+	if (b->role && b->budget > 0 && (fresh || strcmp(k->comm, row->comm) != 0)) {
+		struct role_info was = k->role;
+		b->budget--;
+		b->role(b->role_ctx, row, parent, &k->role);
+		TEXT_COPY(k->comm, row->comm);
+		/* a new title may have been written over the environment that told the rank */
+		if (k->role.rank == NO_RANK && k->role.role != ROLE_LAUNCHER) {
+			k->role.rank = was.rank;
+			k->role.local_rank = was.local_rank;
+			k->role.world_size = was.world_size;
+		}
+	}
+	if (k->seen == b->mem->sweep)
+		return;
+	uint64_t before_ns = fresh ? b->mem->last_sweep_ns : k->last_mono_ns;
+	uint64_t own = task_own_bytes(row), dt = sub_floor(b->mono_ns, before_ns);
+	if (before_ns != 0 && dt > NS_PER_MS)
+		k->growth_bytes_per_s = (int64_t)(((double)own - (double)k->last_own_bytes) * 1e9 / (double)dt);
+	k->last_own_bytes = own;
+	k->last_mono_ns = b->mono_ns;
+	k->seen = b->mem->sweep;
+}
+
+static bool has_pid(const pid_t *pids, size_t n, pid_t pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+static bool has_pid_sorted(const struct unit_extra *e, pid_t pid)
+{
+	size_t lo = 0, hi = e->n;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (e->pids[mid] == pid)
+			return true;
+		if (e->pids[mid] < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+/* Is this process where a job begins? Its rank, if it is a started rank, in *ret_rank. */
+static bool job_root(const struct build *b, const struct task_row *row, bool parent_is_ours, size_t *ret_job,
+		     int32_t *ret_rank)
+{
+	for (size_t j = 0; j < b->n_jobs; j++) {
+		const struct unit_job *job = &b->jobs[j];
+		if (!job->active)
+			continue;
+		*ret_job = j;
+		*ret_rank = NO_RANK;
+		for (size_t i = 0; i < job->n_roots; i++) {
+			uint64_t start = job->root_start_ticks[i];
+			if (job->roots[i] != row->pid || (start != 0 && start != row->start_ticks))
+				continue;
+			*ret_rank = job->ranks[i];
+			return true;
+		}
+		if (job->reaper && row->ppid == job->reaper && !has_pid(job->not_ours, job->n_not_ours, row->pid))
+			return true;
+		if (!parent_is_ours && b->extra && has_pid_sorted(&b->extra[j], row->pid) &&
+		    !has_pid(job->not_ours, job->n_not_ours, row->pid))
+			return true;
+	}
+	return false;
+}
+
+static bool starts_others(enum role r)
+{
+	return r == ROLE_SHELL || r == ROLE_LAUNCHER || r == ROLE_RAY_SYSTEM;
+}
+
+/* Does a child stand on its own, or fall with its parent? */
+static bool stands_alone(const struct role_info *child, const struct role_info *parent)
+{
+	if (child->role == ROLE_RAY_WORKER)
+		return true;
+	if (child->role == ROLE_RAY_SYSTEM && parent->role == ROLE_RAY_SYSTEM)
+		return false; /* the raylet ends itself when one of its agents is gone */
+	if (starts_others(parent->role))
+		return true;
+	return child->role == ROLE_MAIN && child->rank != NO_RANK && child->rank != parent->rank;
+}
+
+static int32_t unit_new(struct build *b, size_t job, const struct task_row *row, const struct unit_known *k,
+			int32_t rank)
+{
+	struct unit_table *t = b->out;
+	if (t->n >= UNIT_MAX)
+		return ROW_OTHERS;
+	struct unit *u = &t->unit[t->n];
+	*u = (struct unit){
+		.job = (uint16_t)job,
+		.pid = row->pid,
+		.start_ticks = row->start_ticks,
+		.rank = rank != NO_RANK ? rank : k->role.rank,
+		.role = k->role.role,
+		.retriable = b->jobs[job].retriable,
+		.protected_ = b->jobs[job].protected_,
+		/* the node dies with any of Ray's daemons, also with those that start nobody */
+		.launcher = k->role.role == ROLE_RAY_SYSTEM,
+	};
+	TEXT_COPY(u->comm, row->comm);
+	/* another vigil's guard frees nothing and keeps its job alive; who only borrows the name grows beyond it */
+	if (strcmp(u->comm, "vigil-guard") == 0 && task_own_bytes(row) < 32 * MIB)
+		u->protected_ = true;
+	return (int32_t)t->n++;
+}
+
+static void unit_add(struct build *b, uint32_t row_index, int32_t unit, const struct unit_known *k)
+{
+	struct unit_table *t = b->out;
+	struct unit *u = &t->unit[unit];
+	const struct task_row *row = &b->tasks->rows[row_index];
+	u->processes++;
+	u->own_bytes += task_own_bytes(row);
+	u->rss_bytes += task_rss_bytes(row);
+	u->swap_bytes += row->swap_bytes;
+	u->shmem_bytes = MAX(u->shmem_bytes, row->rss_shmem_bytes);
+	u->growth_bytes_per_s += k->growth_bytes_per_s;
+	if (t->n_members >= UNIT_MEMBERS_MAX) {
+		t->n_dropped++;
+		return;
+	}
+	t->member[t->n_members++] = (struct unit_member){.row = row_index, .unit = (uint16_t)unit,
+							   .role = (uint8_t)k->role.role};
+}
+
+/* Place one row, its parent's place being known. */
+static void place(struct build *b, uint32_t i, int32_t parent_row)
+{
+	const struct task_row *row = &b->tasks->rows[i];
+	int32_t *places = b->mem->unit_of_row;
+	int32_t above = parent_row >= 0 ? places[parent_row] : ROW_OTHERS;
+	size_t job;
+	int32_t rank;
+	bool root = job_root(b, row, above >= 0, &job, &rank);
+	if (!root && above < 0) {
+		places[i] = ROW_OTHERS;
+		return;
+	}
+	bool fresh, parent_fresh;
+	const struct role_info *parent_role = NULL;
+	if (above >= 0)
+		parent_role = &known_find(b->mem, &b->tasks->rows[parent_row], &parent_fresh)->role;
+	struct unit_known *k = known_find(b->mem, row, &fresh);
+	known_update(b, row, k, fresh, parent_role);
+	int32_t unit = above;
+	if (root) {
+		unit = unit_new(b, job, row, k, rank);
+	} else if (stands_alone(&k->role, parent_role)) {
+		int32_t own = unit_new(b, b->out->unit[above].job, row, k, NO_RANK);
+		if (own >= 0) {
+			if (starts_others(parent_role->role))
+				b->out->unit[above].launcher = true;
+			unit = own;
+		}
+	}
+	places[i] = unit;
+	if (unit >= 0)
+		unit_add(b, i, unit, k);
+}
+
+static int32_t row_of(const struct tasks *t, pid_t pid)
+{
+	const struct task_row *row = tasks_find(t, pid);
+	return row ? (int32_t)(row - t->rows) : -1;
+}
+
+/* Parents first: walk up to a placed ancestor, then place on the way down. */
+static void place_with_parents(struct build *b, uint32_t i)
+{
+	int32_t chain[CHAIN_MAX + 1];
+	size_t n = 0;
+	int32_t at = (int32_t)i;
+	while (at >= 0 && b->mem->unit_of_row[at] == ROW_OPEN && n < CHAIN_MAX) {
+		chain[n++] = at;
+		const struct task_row *row = &b->tasks->rows[at];
+		at = row->ppid != row->pid ? row_of(b->tasks, row->ppid) : -1;
+		for (size_t k = 0; k < n && at >= 0; k++)
+			if (chain[k] == at)
+				at = -1; /* a reused pid made a circle */
+	}
+	chain[n] = at;
+	if (at >= 0 && b->mem->unit_of_row[at] == ROW_OPEN)
+		chain[n] = -1;
+	while (n-- > 0)
+		place(b, (uint32_t)chain[n], chain[n + 1]);
+}
+
+static void count_groups(struct unit_table *t)
+{
+	uint16_t sizes[UNIT_JOBS_MAX][ROLE_MAX] = {{0}};
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->unit[i].launcher)
+			sizes[t->unit[i].job][t->unit[i].role]++;
+	for (size_t i = 0; i < t->n; i++) {
+		struct unit *u = &t->unit[i];
+		u->group = (uint16_t)(u->job * ROLE_MAX + u->role);
+		u->group_size = u->launcher ? 0 : sizes[u->job][u->role];
+	}
+}
+
+void unit_build(struct unit_memory *mem, const struct tasks *tasks, const struct unit_job *jobs, size_t n_jobs,
+		const struct unit_extra *extra, uint64_t mono_ns, unit_role_fn *role, void *role_ctx, size_t budget,
+		struct unit_table *ret)
+{
+	size_t n = MIN(tasks->n, (size_t)UNIT_KNOWN_MAX);
+	struct build b = {
+		.mem = mem, .tasks = tasks, .jobs = jobs, .n_jobs = MIN(n_jobs, (size_t)UNIT_JOBS_MAX), .extra = extra,
+		.mono_ns = mono_ns, .role = role, .role_ctx = role_ctx, .budget = budget, .out = ret,
+	};
+	mem->sweep++;
+	ret->n = ret->n_members = ret->n_dropped = 0;
+	for (size_t i = 0; i < n; i++)
+		mem->unit_of_row[i] = ROW_OPEN;
+	for (uint32_t i = 0; i < n; i++)
+		if (mem->unit_of_row[i] == ROW_OPEN)
+			place_with_parents(&b, i);
+	count_groups(ret);
+	mem->last_sweep_ns = mono_ns;
+}

@@ -1,0 +1,30 @@
+/*
+ * What is remembered of a notification channel between messages, and between
+ * processes: whom it was told of, how much of its allowance is used, whether
+ * it answers. Plain data; kept by tell/notify/spool, changed by judge/notify. All zero
+ * is a fresh one. Times are unix milliseconds.
+ */
+#pragma once
+
+#include "base/base.h"
+
+#define DELIVERY_GROUPS 128
+
+struct delivery_group {
+	char key[128], id[96]; /* the last one sent */
+	int64_t sent_ms;
+	uint32_t sent; /* messages since it was opened */
+	bool open;
+};
+
+struct delivery {
+	struct delivery_group group[DELIVERY_GROUPS];
+	size_t n;
+	double tokens_used;
+	int64_t tokens_ms; /* when tokens_used was true */
+	uint32_t fails; /* in a row */
+	int64_t failed_ms, retry_ms; /* do not try before retry_ms */
+	uint64_t delivered, rejected;
+	int64_t delivered_ms, rejected_ms;
+	char trouble[240]; /* the last failure's sentence; "" after a success */
+};

@@ -1,0 +1,34 @@
+#include "model/stacks/stackdump.h"
+
+void dump_frame_done(struct dump_frame *f)
+{
+	for (size_t i = 0; i < f->n_locals; i++) {
+		free(f->locals[i].name);
+		free(f->locals[i].value);
+	}
+	free(f->locals);
+	free(f->name);
+	free(f->file);
+	free(f->module);
+	*f = (struct dump_frame){0};
+}
+
+static void thread_done(struct dump_thread *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++)
+		dump_frame_done(&t->frames[i]);
+	free(t->frames);
+	t->frames = NULL;
+	t->n_frames = 0;
+}
+
+void stackdump_done(struct stackdump *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		for (size_t k = 0; k < d->processes[i].n_threads; k++)
+			thread_done(&d->processes[i].threads[k]);
+		free(d->processes[i].threads);
+	}
+	free(d->processes);
+	*d = (struct stackdump){0};
+}

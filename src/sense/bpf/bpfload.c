@@ -1,0 +1,171 @@
+#include "sense/bpf/bpfload.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/buf.h"
+
+/* The generated headers write __attribute__((unused)), which base.h has a shorter word for. */
+#pragma push_macro("unused")
+#undef unused
+#include "instant.skel.h"
+#include "sigwatch.skel.h"
+#include "taskiter.skel.h"
+#pragma pop_macro("unused")
+
+/*
+ * On kernels before 5.11 libbpf lifts our limit on locked memory, for good:
+ * the job would inherit that. Put back what was there.
+ */
+struct memlock {
+	struct rlimit limit;
+	bool known;
+};
+
+static struct memlock memlock_remember(void)
+{
+	struct memlock m = {};
+	m.known = getrlimit(RLIMIT_MEMLOCK, &m.limit) == 0;
+	return m;
+}
+
+static void memlock_restore(struct memlock *m)
+{
+	if (m->known)
+		ignore(setrlimit(RLIMIT_MEMLOCK, &m->limit), "lowering back what was raised cannot fail");
+}
+
+static int no_talk(enum libbpf_print_level level unused, const char *fmt unused, va_list ap unused)
+{
+	return 0;
+}
+
+/* libbpf answers with many errors; what matters is whether more rights would help. */
+static int condition_of(int r, const char *what, char *why, size_t cap)
+{
+	switch (-r) {
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		return r;
+	case EPERM:
+	case EACCES:
+		(void)text_format(why, cap, "%s needs CAP_BPF and CAP_PERFMON (or root): %s", what, strerror(-r));
+		return WORLD_DENIED;
+	default:
+		(void)text_format(why, cap, "this kernel cannot run the BPF program for %s (it takes Linux 5.8 or later with BTF): %s", what, strerror(-r));
+		return WORLD_ABSENT;
+	}
+}
+
+/* A descriptor that outlives libbpf's own. */
+static int fd_keep(int fd, int *ret)
+{
+	int kept = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (kept < 0)
+		return -errno;
+	*ret = kept;
+	return 0;
+}
+
+static int attach_keep(const struct bpf_program *prog, int *ret_fd)
+{
+	struct bpf_link *link = bpf_program__attach(prog);
+	if (!link)
+		return -errno;
+	int r = fd_keep(bpf_link__fd(link), ret_fd);
+	ignore(bpf_link__destroy(link), "only closes; the kernel's link lives on through the kept descriptor");
+	return r;
+}
+
+static void taskiter_freep(struct taskiter_bpf **skel)
+{
+	taskiter_bpf__destroy(*skel);
+}
+
+static int tasks_load(int *ret_fd)
+{
+	cleanup(taskiter_freep) struct taskiter_bpf *skel = taskiter_bpf__open();
+	if (!skel)
+		return -errno;
+	int r = taskiter_bpf__load(skel);
+	return r < 0 ? r : attach_keep(skel->progs.taskiter, ret_fd);
+}
+
+int bpf_tasks_load(int *ret_iter_link_fd, char *why, size_t cap)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	int r = tasks_load(ret_iter_link_fd);
+	return r < 0 ? condition_of(r, "reading all processes at once", why, cap) : 0;
+}
+
+static void sigwatch_freep(struct sigwatch_bpf **skel)
+{
+	sigwatch_bpf__destroy(*skel);
+}
+
+static int sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret)
+{
+	cleanup(closep) int ring_fd = -1;
+	int link_fd = -1;
+	cleanup(sigwatch_freep) struct sigwatch_bpf *skel = sigwatch_bpf__open();
+	if (!skel)
+		return -errno;
+	skel->rodata->below = below;
+	int r = sigwatch_bpf__load(skel);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.ring), &ring_fd);
+	if (r == 0)
+		r = attach_keep(skel->progs.sigwatch, &link_fd);
+	if (r < 0)
+		return r;
+	*ret = (struct bpf_sigwatch_fds){
+		.link_fd = link_fd,
+		.ring_bytes = bpf_map__max_entries(skel->maps.ring),
+		.ring_fd = take_fd(&ring_fd),
+	};
+	return 0;
+}
+
+int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	int r = sigwatch_load(below, ret);
+	return r < 0 ? condition_of(r, "seeing who sends signals", why, cap) : 0;
+}
+
+static void instant_skel_freep(struct instant_bpf **skel)
+{
+	instant_bpf__destroy(*skel);
+}
+
+static int instant_load(struct bpf_instant_fds *ret)
+{
+	cleanup(closep) int prog_fd = -1;
+	int map_fd = -1;
+	cleanup(instant_skel_freep) struct instant_bpf *skel = instant_bpf__open();
+	if (!skel)
+		return -errno;
+	int r = instant_bpf__load(skel);
+	if (r == 0)
+		r = fd_keep(bpf_program__fd(skel->progs.instant), &prog_fd);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.desk), &map_fd);
+	if (r < 0)
+		return r;
+	*ret = (struct bpf_instant_fds){.prog_fd = take_fd(&prog_fd), .map_fd = map_fd};
+	return 0;
+}
+
+int bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	int r = instant_load(ret);
+	return r < 0 ? condition_of(r, "looking at threads that run without stopping them", why, cap) : 0;
+}

@@ -1,0 +1,29 @@
+/* What bpfload.h promises, in a build without BPF. */
+#include "sense/bpf/bpfload.h"
+
+#include "base/buf.h"
+
+static int absent(char *why, size_t cap)
+{
+	(void)text_copy(why, cap, "this vigil was built without BPF (clang, bpftool and libbpf were not there)");
+	return WORLD_ABSENT;
+}
+
+int bpf_tasks_load(int *ret_iter_link_fd, char *why, size_t cap)
+{
+	(void)ret_iter_link_fd;
+	return absent(why, cap);
+}
+
+int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap)
+{
+	(void)below;
+	(void)ret;
+	return absent(why, cap);
+}
+
+int bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap)
+{
+	(void)ret;
+	return absent(why, cap);
+}

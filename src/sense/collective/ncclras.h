@@ -1,0 +1,160 @@
+/*
+ * NCCL's RAS: a small server inside every NCCL process (2.24 and later) that
+ * tells how many collectives each rank of each communicator has launched.
+ * Documented in NCCL's user guide (troubleshooting, RAS) and laid out in
+ * docs/formats/nccl-ras.md. It counts five collectives, not sends and receives,
+ * nor what CUDA graphs launch.
+ *
+ * Asking is not free of danger: versions before 2.28.9 crashed jobs when they
+ * were asked at the wrong moment, and any version is asked only on suspicion.
+ * ncclras_allowed() holds that rule. Whoever answers may be another job of the
+ * same user (all bind one port): ncclras_is_ours() tells by (host, process).
+ */
+#pragma once
+
+#include <sys/socket.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/text.h"
+#include "sense/net/netns.h"
+
+#define NCCLRAS_PORT 28028
+#define NCCLRAS_OPS 5 /* Broadcast, Reduce, AllGather, ReduceScatter, AllReduce */
+#define NCCLRAS_ANSWER_MAX (64 * MIB)
+/* A job that starts is not asked. */
+#define NCCLRAS_QUIET_NS (60 * NS_PER_S)
+
+extern const char *const ncclras_op_name[NCCLRAS_OPS];
+
+struct ncclras_version {
+	bool known;
+	uint32_t major, minor, patch;
+};
+/* "2.28.9", "2.28.9+cuda12.4", "libnccl.so.2.28.9", "NCCL version 2.28.9+cuda12.4" in a log line. */
+bool ncclras_version_parse(struct span text, struct ncclras_version *ret);
+bool ncclras_version_is(struct ncclras_version v, uint32_t major, uint32_t minor, uint32_t patch); /* or later */
+
+enum ncclras_gate {
+	NCCLRAS_ASK,
+	NCCLRAS_TOO_EARLY, /* the job is younger than a minute */
+	NCCLRAS_TOO_OLD, /* a version that can crash when asked */
+	NCCLRAS_UNKNOWN_AGE, /* the version could not be found out */
+	NCCLRAS_ABSENT, /* a version without RAS */
+	NCCLRAS_OFF, /* NCCL_RAS_ENABLE=0 */
+};
+struct ncclras_wish {
+	struct ncclras_version version;
+	uint64_t job_age_ns;
+	struct span enable; /* NCCL_RAS_ENABLE of the ranks; empty: not set */
+	bool force; /* a person insists: only NCCLRAS_OFF and NCCLRAS_ABSENT remain */
+};
+enum ncclras_gate ncclras_allowed(const struct ncclras_wish *w);
+/* A sentence for people; NULL for NCCLRAS_ASK. */
+const char *ncclras_gate_text(enum ncclras_gate g);
+
+struct ncclras_rank {
+	int32_t rank; /* within its communicator */
+	char host[64];
+	int64_t pid;
+	bool has_counts;
+	uint64_t counts[NCCLRAS_OPS];
+	bool has_status;
+	int32_t init_state; /* 0 ready, 7 in progress, else an error */
+	int32_t async_error;
+	bool finalize, destroy, abort;
+	bool is_missing; /* of missing_ranks: gave nothing for this communicator */
+	bool unresponsive, dead;
+};
+struct ncclras_comm {
+	char hash[40]; /* hexadecimal, with the second one where there is one */
+	int32_t size;
+	struct ncclras_rank *ranks;
+	size_t n_ranks;
+	int32_t n_missing; /* as told; more than there are entries for in text form */
+	char status[16]; /* text form: "RUNNING" */
+	char errors[16]; /* text form: "MISMATCH" */
+};
+struct ncclras_report {
+	bool from_json;
+	char version[32];
+	struct ncclras_comm *comms;
+	size_t n_comms;
+	uint32_t n_timeouts;
+	bool has_dead; /* text form: processes considered dead, outside of any communicator */
+	bool is_partial; /* the text form lists outliers only: equal counts cannot be seen in it */
+	bool cut; /* the answer ended early */
+	uint32_t n_mended;
+	struct ncclras_process {
+		char host[64];
+		int64_t pid;
+		bool dead;
+	} * processes; /* text form: named outside of communicators */
+	size_t n_processes;
+	struct arena arena;
+};
+enum {
+	NCCLRAS_FOREIGN = 1, /* no answer of RAS; the fault says what it looks like */
+};
+/* The answer to STATUS in either form. Pure. 0, NCCLRAS_FOREIGN, -ENOMEM. */
+int must_check ncclras_parse(struct span answer, struct ncclras_report *ret, struct fault *f);
+void ncclras_done(struct ncclras_report *r);
+struct ncclras_process_id {
+	char host[64]; /* "": any */
+	int64_t pid;
+};
+/* True when a process of the report is one of ours; also when the report names no process at all. */
+bool ncclras_is_ours(const struct ncclras_report *r, const struct ncclras_process_id *ours, size_t n);
+
+/* "host:port", "[v6]:port", ":port", "host"; empty: localhost, both families. Numeric hosts and localhost only. */
+#define NCCLRAS_ADDRESSES 4
+struct ncclras_address {
+	struct sockaddr_storage at[NCCLRAS_ADDRESSES];
+	socklen_t len[NCCLRAS_ADDRESSES];
+	size_t n;
+};
+int must_check ncclras_address_parse(struct span text, struct ncclras_address *ret, struct fault *f);
+
+/*
+ * One question: connect, greet, ask, read to the end. Owned by the caller, who
+ * polls fd for events and calls ncclras_step; nothing here waits. deadline_ns
+ * is in the caller's clock. verbose: all ranks, not only outliers (text form).
+ */
+enum ncclras_phase { NCCLRAS_CONNECTING, NCCLRAS_GREETING, NCCLRAS_ASKING, NCCLRAS_READING };
+struct ncclras_query {
+	int fd;
+	short events; /* what to poll for */
+	enum ncclras_phase phase;
+	bool want_json, got_json;
+	uint32_t timeout_s; /* told to the server */
+	uint64_t deadline_ns;
+	size_t sent;
+	char out[64];
+	char *in; /* the answer so far */
+	size_t len, cap;
+	size_t line_at; /* start of the line that is being read */
+};
+enum {
+	NCCLRAS_MORE = 1, /* poll fd and call again */
+	NCCLRAS_LATE = 2, /* the deadline has passed */
+	NCCLRAS_REFUSED = 3, /* nobody there */
+	NCCLRAS_STRANGE = 4, /* somebody is, but it does not talk RAS */
+	NCCLRAS_HUNG_UP = 5, /* ended before an answer was complete: what came is in `in` */
+};
+/* ns: whose addresses are meant; NULL: ours. 0: started; NCCLRAS_REFUSED; -errno. */
+int must_check ncclras_start(const struct netns *ns, const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t now_ns,
+			     uint64_t deadline_ns, struct ncclras_query *ret);
+/* 0: the whole answer is in q->in, q->len. */
+int must_check ncclras_step(struct ncclras_query *q, uint64_t now_ns);
+void ncclras_query_done(struct ncclras_query *q);
+/*
+ * All of the above with poll(), over all addresses in turn, until the answer
+ * is of ours (when n_ours): some tries, since the kernel picks any of the
+ * processes that share the port. mono_ns is the clock of deadline_ns. The
+ * caller's thread waits, at most until the deadline.
+ * 0; NCCLRAS_LATE …; NCCLRAS_FOREIGN: only other jobs answered.
+ */
+int must_check ncclras_ask(const struct netns *ns, const struct ncclras_address *a, struct ncclras_version v,
+			   const struct ncclras_process_id *ours, size_t n_ours, uint64_t (*mono_ns)(void),
+			   uint64_t deadline_ns, struct ncclras_report *ret, char *ret_from, size_t from_cap,
+			   struct fault *f);

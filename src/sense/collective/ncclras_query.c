@@ -1,0 +1,232 @@
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "base/buf.h"
+#include "sense/collective/ncclras.h"
+
+/* The server answers for its own; other jobs of the user share the port. */
+#define TRIES_MAX 8
+#define READ_BYTES (64 * KIB)
+
+void ncclras_query_done(struct ncclras_query *q)
+{
+	closep(&q->fd);
+	free(q->in);
+	q->in = NULL;
+	q->len = q->cap = 0;
+}
+
+int ncclras_start(const struct netns *ns, const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t now_ns,
+		  uint64_t deadline_ns, struct ncclras_query *ret)
+{
+	cleanup(closep) int fd = -1;
+	int r = netns_socket(ns, to->sa_family, SOCK_STREAM, &fd);
+	if (r < 0)
+		return r == -EAFNOSUPPORT ? NCCLRAS_REFUSED : r;
+	if (connect(fd, to, len) != 0 && errno != EINPROGRESS)
+		return errno == ECONNREFUSED || errno == EADDRNOTAVAIL || errno == ENETUNREACH ? NCCLRAS_REFUSED
+											       : -errno;
+	uint64_t left_s = sub_floor(deadline_ns, now_ns) / NS_PER_S;
+	*ret = (struct ncclras_query){
+		.fd = take_fd(&fd),
+		.events = POLLOUT,
+		.phase = NCCLRAS_CONNECTING,
+		.want_json = !v.known || ncclras_version_is(v, 2, 28, 7),
+		/* it gathers for as long as it is told, in two legs; we want something before our own time is over */
+		.timeout_s = (uint32_t)MAX(MIN(left_s / 2, (uint64_t)30), (uint64_t)1),
+		.deadline_ns = deadline_ns,
+	};
+	return 0;
+}
+
+static int send_more(struct ncclras_query *q)
+{
+	size_t len = strlen(q->out);
+	while (q->sent < len) {
+		ssize_t n = send(q->fd, q->out + q->sent, len - q->sent, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN) {
+			q->events = POLLOUT;
+			return NCCLRAS_MORE;
+		}
+		if (n < 0)
+			return NCCLRAS_HUNG_UP;
+		q->sent += (size_t)n;
+	}
+	q->events = POLLIN;
+	return 0;
+}
+
+static int say(struct ncclras_query *q, const char *text)
+{
+	TEXT_COPY(q->out, text);
+	q->sent = 0;
+	return send_more(q);
+}
+
+static int connected(struct ncclras_query *q)
+{
+	int why = 0;
+	socklen_t len = sizeof(why);
+	struct pollfd p = {.fd = q->fd, .events = POLLOUT};
+	if (poll(&p, 1, 0) == 0)
+		return NCCLRAS_MORE;
+	if (getsockopt(q->fd, SOL_SOCKET, SO_ERROR, &why, &len) != 0)
+		return -errno;
+	if (why)
+		return NCCLRAS_REFUSED;
+	q->phase = NCCLRAS_GREETING;
+	return say(q, "CLIENT PROTOCOL 2\n");
+}
+
+/* One line of the server; the next thing to say. What is asked for in three steps, each answered before the next. */
+static int reply(struct ncclras_query *q, struct span line)
+{
+	char timeout[32];
+	if (span_starts(line, "SERVER PROTOCOL ")) {
+		TEXT_FORMAT(timeout, "TIMEOUT %u\n", q->timeout_s);
+		return say(q, timeout);
+	}
+	if (!span_eq(line, "OK") && !span_starts(line, "ERROR"))
+		return NCCLRAS_STRANGE;
+	if (q->phase == NCCLRAS_GREETING && q->want_json) {
+		q->phase = NCCLRAS_ASKING;
+		return say(q, "SET FORMAT json\n");
+	}
+	q->got_json = q->phase == NCCLRAS_ASKING && span_eq(line, "OK");
+	q->phase = NCCLRAS_READING;
+	/* the text form leaves out most ranks unless told otherwise */
+	return say(q, q->got_json ? "STATUS\n" : "VERBOSE STATUS\n");
+}
+
+static int lines(struct ncclras_query *q)
+{
+	while (q->phase == NCCLRAS_GREETING || q->phase == NCCLRAS_ASKING) {
+		const char *start = q->in + q->line_at, *nl = memchr(start, '\n', q->len - q->line_at);
+		if (!nl)
+			return q->len - q->line_at > 4096 ? NCCLRAS_STRANGE : NCCLRAS_MORE;
+		q->line_at = (size_t)(nl + 1 - q->in);
+		int r = reply(q, span_trim((struct span){start, (size_t)(nl - start)}));
+		if (r)
+			return r;
+	}
+	return NCCLRAS_MORE;
+}
+
+static int receive(struct ncclras_query *q)
+{
+	for (;;) {
+		if (q->cap - q->len < READ_BYTES) {
+			size_t more = MAX(q->cap * 2, (size_t)(2 * READ_BYTES));
+			char *grown = more > NCCLRAS_ANSWER_MAX ? NULL : realloc(q->in, more);
+			if (!grown)
+				return more > NCCLRAS_ANSWER_MAX ? NCCLRAS_STRANGE : -ENOMEM;
+			q->in = grown;
+			q->cap = more;
+		}
+		ssize_t n = recv(q->fd, q->in + q->len, q->cap - q->len, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? NCCLRAS_MORE : NCCLRAS_HUNG_UP;
+		if (n == 0)
+			return 0;
+		q->len += (size_t)n;
+		int r = lines(q);
+		if (r != NCCLRAS_MORE)
+			return r;
+	}
+}
+
+int ncclras_step(struct ncclras_query *q, uint64_t now_ns)
+{
+	int r = 0;
+	if (now_ns >= q->deadline_ns)
+		return NCCLRAS_LATE;
+	if (q->phase == NCCLRAS_CONNECTING)
+		r = connected(q);
+	else if (q->events == POLLOUT)
+		r = send_more(q);
+	if (r)
+		return r;
+	r = receive(q);
+	if (r)
+		return r;
+	/* the end of the stream: what follows the greeting is the answer */
+	if (q->phase != NCCLRAS_READING || q->len == q->line_at)
+		return NCCLRAS_HUNG_UP;
+	memmove(q->in, q->in + q->line_at, q->len - q->line_at);
+	q->len -= q->line_at;
+	q->line_at = 0;
+	return 0;
+}
+
+static int one_answer(const struct netns *ns, const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t (*mono_ns)(void),
+		      uint64_t deadline_ns, struct ncclras_query *q)
+{
+	int r = ncclras_start(ns, to, len, v, mono_ns(), deadline_ns, q);
+	while (r == 0 && (r = ncclras_step(q, mono_ns())) == NCCLRAS_MORE) {
+		uint64_t left_ms = sub_floor(deadline_ns, mono_ns()) / NS_PER_MS;
+		struct pollfd p = {.fd = q->fd, .events = q->events};
+		if (poll(&p, 1, (int)MIN(left_ms + 1, (uint64_t)1000)) < 0 && errno != EINTR)
+			return -errno;
+		r = 0;
+	}
+	return r;
+}
+
+static int fault_of(int r, struct fault *f)
+{
+	switch (r) {
+	case NCCLRAS_LATE:
+		return fault_set(f, r, "NCCL's RAS did not answer in time");
+	case NCCLRAS_REFUSED:
+		return fault_set(f, r,
+				 "nobody listens at NCCL's RAS address: no NCCL of 2.24 or later runs there, or it is "
+				 "switched off");
+	case NCCLRAS_STRANGE:
+		return fault_set(f, r, "what listens at NCCL's RAS address does not talk its protocol");
+	case NCCLRAS_HUNG_UP:
+		return fault_set(f, r, "NCCL's RAS hung up in the middle of its answer");
+	default:
+		return r;
+	}
+}
+
+int ncclras_ask(const struct netns *ns, const struct ncclras_address *a, struct ncclras_version v, const struct ncclras_process_id *ours,
+		size_t n_ours, uint64_t (*mono_ns)(void), uint64_t deadline_ns, struct ncclras_report *ret,
+		char *ret_from, size_t from_cap, struct fault *f)
+{
+	bool others = false;
+	int r = NCCLRAS_REFUSED;
+	for (unsigned try = 0; try < TRIES_MAX * a->n && mono_ns() < deadline_ns; try++) {
+		size_t i = try % a->n;
+		struct ncclras_query q = {.fd = -1};
+		struct ncclras_report report = {.n_comms = 0};
+		int one = one_answer(ns, (const struct sockaddr *)&a->at[i], a->len[i], v, mono_ns, deadline_ns, &q);
+		if (one == 0)
+			one = ncclras_parse((struct span){q.in, q.len}, &report, f);
+		ncclras_query_done(&q);
+		if (one == 0 && (!n_ours || ncclras_is_ours(&report, ours, n_ours))) {
+			text_copy(ret_from, from_cap, a->at[i].ss_family == AF_INET6 ? "IPv6" : "IPv4");
+			*ret = report;
+			return 0;
+		}
+		if (one == 0)
+			ncclras_done(&report);
+		others |= one == 0;
+		/* refused on one family says nothing of the other */
+		if (one != NCCLRAS_REFUSED)
+			r = one;
+		if (one != 0 && (one != NCCLRAS_REFUSED || try + 1 >= a->n) && !others)
+			break;
+	}
+	if (others)
+		return fault_set(f, NCCLRAS_FOREIGN,
+				 "NCCL's RAS answered for another job of the same user only: set "
+				 "NCCL_RAS_ADDR to another port in one of the two");
+	return r == NCCLRAS_FOREIGN ? r : fault_of(r, f);
+}

@@ -1,0 +1,377 @@
+#include "sense/death/deathlog.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/buf.h"
+#include "base/signame.h"
+
+/* What the reading of one text carries from line to line. */
+struct reading {
+	struct deathlog *d;
+	const char *source;
+	int32_t rank;          /* of the log; NO_RANK */
+	bool traceback;        /* inside one: its last line is awaited */
+	int32_t traceback_rank;
+	bool root_cause;       /* inside torchrun's block */
+	struct log_hint torchrun;
+};
+
+struct pattern {
+	const char *id;
+	const char *all[2];    /* every one must be in the line */
+	const char *pid_after; /* a pid follows this text; NULL none */
+	const char *signal_after;
+	const char *size_after;
+};
+
+/* The first that matches a line wins: the more telling stand first. */
+static const struct pattern patterns[] = {
+	{"dataloader_bus_error", {"DataLoader worker (pid", "Bus error"}, "(pid", "by signal: ", NULL},
+	{"dataloader_killed", {"DataLoader worker (pid", "killed by signal: "}, "(pid", "by signal: ", NULL},
+	{"dataloader_exited", {"DataLoader worker (pid", "exited unexpectedly"}, "(pid(s)", NULL, NULL},
+	{"shm_no_space", {"insufficient shared memory (shm)", NULL}, NULL, NULL, NULL},
+	{"shm_no_space", {"unable to write to file </torch_", NULL}, NULL, NULL, NULL},
+	{"shm_no_space", {"unable to allocate shared memory(shm)", NULL}, NULL, NULL, NULL},
+	{"shm_no_space", {"No space left on device", "/dev/shm"}, NULL, NULL, NULL},
+	{"shm_no_space", {"No space left on device", "shared memory"}, NULL, NULL, NULL},
+	{"disk_full", {"No space left on device", NULL}, NULL, NULL, NULL},
+	{"cuda_oom", {"CUDA out of memory", NULL}, NULL, NULL, "Tried to allocate "},
+	{"cuda_oom", {"HIP out of memory", NULL}, NULL, NULL, "Tried to allocate "},
+	{"cuda_oom", {"NPU out of memory", NULL}, NULL, NULL, "Tried to allocate "},
+	{"cuda_oom", {"XPU out of memory", NULL}, NULL, NULL, "Tried to allocate "},
+	{"cuda_oom", {"torch.OutOfMemoryError", NULL}, NULL, NULL, "Tried to allocate "},
+	{"cuda_oom", {"CUDA error: out of memory", NULL}, NULL, NULL, NULL},
+	{"cuda_oom", {"CUBLAS_STATUS_ALLOC_FAILED", NULL}, NULL, NULL, NULL},
+	{"cuda_oom", {"RESOURCE_EXHAUSTED: Out of memory", NULL}, NULL, NULL, "allocate "},
+	{"numpy_memory_error", {"ArrayMemoryError", NULL}, NULL, NULL, "Unable to allocate "},
+	{"numpy_memory_error", {"Unable to allocate ", " for an array with shape"}, NULL, NULL, "Unable to allocate "},
+	{"torch_cpu_oom", {"DefaultCPUAllocator: ", "allocate memory"}, NULL, NULL, "you tried to allocate "},
+	{"bad_alloc", {"std::bad_alloc", NULL}, NULL, NULL, NULL},
+	{"cannot_fork", {"OSError: [Errno 12] Cannot allocate memory", NULL}, NULL, NULL, NULL},
+	{"python_fatal", {"Fatal Python error: ", NULL}, NULL, NULL, NULL},
+	{"torchrun_child", {"failed (exitcode: ", "(pid: "}, "(pid: ", NULL, NULL},
+	{"torchrun_terminating", {"Sending process ", "closing signal "}, "Sending process ", "closing signal ", NULL},
+	{"collective_timeout", {"Watchdog caught collective operation timeout", NULL}, NULL, NULL, NULL},
+	{"peer_closed", {"Connection closed by peer", NULL}, NULL, NULL, NULL},
+	{"peer_closed", {"Connection closed by remote peer", NULL}, NULL, NULL, NULL},
+	{"peer_closed", {"remote process exited or there was a network error", NULL}, NULL, NULL, NULL},
+	{"peer_closed", {"ncclRemoteError", NULL}, NULL, NULL, NULL},
+	{"peer_closed", {"NCCL WARN", "Connection reset by peer"}, NULL, NULL, NULL},
+	{"peer_closed", {"gloo", "Connection reset by peer"}, NULL, NULL, NULL},
+	{"store_lost", {"DistNetworkError", NULL}, NULL, NULL, NULL},
+	{"store_lost", {"TCPStore", "Broken pipe"}, NULL, NULL, NULL},
+	{"store_lost", {"TCPStore", "Connection reset by peer"}, NULL, NULL, NULL},
+	{"ray_worker_died", {"Worker exit type: ", NULL}, NULL, NULL, NULL},
+	{"ray_worker_died", {"The leased worker has unrecoverable failure", NULL}, NULL, NULL, NULL},
+};
+
+/* Whole lines that shells and C libraries print. */
+static const struct {
+	const char *starts;
+	const char *id;
+} heads[] = {
+	{"Segmentation fault", "segfault"},
+	{"Bus error", "bus_error"},
+	{"Killed", "killed_word"},
+};
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static uint64_t size_at(struct span s)
+{
+	static const struct {
+		const char *name;
+		uint64_t unit;
+	} units[] = {{"bytes", 1}, {"B", 1}, {"KiB", KIB}, {"MiB", MIB}, {"GiB", GIB}, {"TiB", 1024 * GIB}};
+	struct span num, unit = {NULL, 0};
+	uint64_t whole, tenths = 0;
+	if (!span_word(&s, &num) || !span_word(&s, &unit) || span_u64_prefix(num, &whole) < 0)
+		return 0;
+	struct span frac = span_after(num, ".");
+	if (frac.p && frac.len > 0 && digit(frac.p[0]))
+		tenths = (uint64_t)(frac.p[0] - '0');
+	while (unit.len > 0 && (unit.p[unit.len - 1] == '.' || unit.p[unit.len - 1] == ','))
+		unit.len--;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (span_eq(unit, units[i].name) && whole < UINT64_MAX / units[i].unit - 1)
+			return whole * units[i].unit + tenths * (units[i].unit / 10);
+	return 0;
+}
+
+static pid_t pid_at(struct span s)
+{
+	uint64_t v;
+	while (s.len > 0 && (s.p[0] == ' ' || s.p[0] == ')' || s.p[0] == ':' || s.p[0] == '[')) {
+		s.p++;
+		s.len--;
+	}
+	return span_u64_prefix(s, &v) == 0 && v <= INT32_MAX ? (pid_t)v : 0;
+}
+
+/* "Killed. " or "Bus error. It is possible …" or "SIGTERM" */
+static int signal_at(struct span s)
+{
+	s = span_before(span_before(s, "."), ",");
+	return signame_parse(s);
+}
+
+/* One message among several: the numbers of the last one count, and whether tensors grew from one to the next. */
+static void gpu_join(const struct log_hint *before, struct log_hint *h)
+{
+	if (!before->has_gpu)
+		return;
+	struct gpuoom now = h->gpu;
+	bool has = h->has_gpu;
+	h->has_gpu = true;
+	h->gpu = has ? now : before->gpu;
+	h->gpu_messages = before->gpu_messages;
+	h->gpu_first_allocated_bytes = before->gpu_first_allocated_bytes;
+	h->gpu_fell = before->gpu_fell;
+	/* the same message is often written twice: by whoever caught it and in the traceback */
+	if (!has || (now.allocated.bytes == before->gpu.allocated.bytes && now.tried.bytes == before->gpu.tried.bytes))
+		return;
+	h->gpu_messages++;
+	h->gpu_fell |= now.allocated.bytes < before->gpu.allocated.bytes;
+}
+
+static void hint_add(struct deathlog *d, const struct log_hint *add)
+{
+	struct log_hint join = *add, *h = &join;
+	for (size_t i = 0; i < d->n; i++)
+		if (strcmp(d->hints[i].id, h->id) == 0 && strcmp(d->hints[i].source, h->source) == 0 &&
+		    d->hints[i].rank == h->rank && d->hints[i].pid == h->pid) {
+			gpu_join(&d->hints[i], h);
+			d->hints[i] = *h;
+			return;
+		}
+	if (d->n < d->cap)
+		d->hints[d->n++] = *h;
+}
+
+static struct log_hint hint_make(const struct reading *r, const char *id, struct span text, int32_t rank)
+{
+	struct log_hint h = {.rank = rank};
+	TEXT_COPY(h.id, id);
+	TEXT_COPY(h.source, r->source);
+	span_copy(span_trim(text), h.text, sizeof(h.text));
+	return h;
+}
+
+/* bash of a script: "train.sh: line 3: 20178 Killed                  python3 train.py" */
+static bool shell_killed(struct reading *r, struct span line, int32_t rank)
+{
+	struct span at = span_after(line, ": line "), num, word;
+	struct span rest = span_after(at, ": ");
+	uint64_t pid;
+	if (!rest.p || !span_word(&rest, &num) || span_u64(num, &pid) < 0 || pid == 0 || pid > INT32_MAX ||
+	    !span_word(&rest, &word))
+		return false;
+	bool killed = span_eq(word, "Killed"), segv = span_eq(word, "Segmentation"), bus = span_eq(word, "Bus");
+	if (!killed && !segv && !bus)
+		return false;
+	struct log_hint h = hint_make(r, killed ? "killed_word" : segv ? "segfault" : "bus_error", line, rank);
+	h.pid = (pid_t)pid;
+	hint_add(r->d, &h);
+	return true;
+}
+
+static void gpu_numbers(struct log_hint *h, struct span line)
+{
+	h->has_gpu = gpuoom_parse(line, &h->gpu) && h->gpu.total.valid;
+	h->gpu_messages = h->has_gpu ? 1 : 0;
+	h->gpu_first_allocated_bytes = h->has_gpu ? h->gpu.allocated.bytes : 0;
+}
+
+static void match_patterns(struct reading *r, struct span line, int32_t rank)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		const struct pattern *p = &patterns[i];
+		if (!span_has(line, p->all[0]) || (p->all[1] && !span_has(line, p->all[1])))
+			continue;
+		struct log_hint h = hint_make(r, p->id, line, rank);
+		if (p->pid_after)
+			h.pid = pid_at(span_after(line, p->pid_after));
+		if (p->signal_after)
+			h.signal = signal_at(span_after(line, p->signal_after));
+		if (p->size_after)
+			h.bytes = size_at(span_after(line, p->size_after));
+		if (strcmp(p->id, "cuda_oom") == 0)
+			gpu_numbers(&h, line);
+		struct span code = span_after(line, "(exitcode: ");
+		int64_t v;
+		if (code.p && span_i64(span_before(code, ")"), &v) == 0 && v > -256 && v < 256) {
+			h.has_exit_code = true;
+			h.exit_code = (int32_t)v;
+			h.signal = v < 0 ? (int)-v : 0;
+		}
+		struct span local = span_after(line, "local_rank: ");
+		uint64_t lr;
+		if (local.p && span_u64_prefix(local, &lr) == 0 && lr < 1000000)
+			h.rank = (int32_t)lr;
+		hint_add(r->d, &h);
+		return;
+	}
+	if (shell_killed(r, line, rank))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		size_t n = strlen(heads[i].starts);
+		if (!span_starts(line, heads[i].starts) || (line.len > n && line.p[n] != ' ' && line.p[n] != '('))
+			continue;
+		struct span rest = span_trim((struct span){line.p + n, line.len - n});
+		if (rest.len > 0 && rest.p[0] != '(') /* "Killed 3 tasks" is somebody's sentence */
+			continue;
+		struct log_hint h = hint_make(r, heads[i].id, line, rank);
+		hint_add(r->d, &h);
+		return;
+	}
+}
+
+/* "[rank3]: text", "[default3]:text": cuts it off and returns the rank. */
+static int32_t take_rank(struct span *line, int32_t fallback)
+{
+	static const char *const keys[] = {"[rank", "[default", "[Rank "};
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		uint64_t v;
+		if (!span_starts(*line, keys[i]))
+			continue;
+		struct span num = span_after(*line, keys[i]), rest = span_after(*line, "]:");
+		if (!rest.p || span_u64(span_before(num, "]"), &v) < 0 || v > 1000000)
+			continue;
+		if (rest.len > 0 && rest.p[0] == ' ') {
+			rest.p++;
+			rest.len--;
+		}
+		*line = rest;
+		return (int32_t)v;
+	}
+	return fallback;
+}
+
+static bool exception_like(struct span line)
+{
+	size_t n = 0;
+	while (n < line.len && (digit(line.p[n]) || line.p[n] == '_' || line.p[n] == '.' ||
+				(line.p[n] >= 'a' && line.p[n] <= 'z') || (line.p[n] >= 'A' && line.p[n] <= 'Z')))
+		n++;
+	return n > 0 && (n == line.len || line.p[n] == ':');
+}
+
+static void traceback_line(struct reading *r, struct span line, int32_t rank)
+{
+	if (span_starts(line, "Traceback (most recent call last):")) {
+		r->traceback = true;
+		r->traceback_rank = rank;
+		return;
+	}
+	if (!r->traceback || rank != r->traceback_rank || line.len == 0 || line.p[0] == ' ' || line.p[0] == '\t')
+		return;
+	r->traceback = false;
+	if (!exception_like(line))
+		return;
+	bool stopped = span_starts(line, "KeyboardInterrupt");
+	struct log_hint h = hint_make(r, stopped ? "keyboard_interrupt" : "python_traceback", line, rank);
+	hint_add(r->d, &h);
+	if (span_starts(line, "MemoryError")) {
+		h = hint_make(r, "python_memory_error", line, rank);
+		hint_add(r->d, &h);
+	}
+}
+
+/* torchrun's block: "Root Cause (first observed failure):" and its "key : value" lines. */
+static void torchrun_line(struct reading *r, struct span line)
+{
+	if (span_starts(line, "Root Cause (first observed failure):")) {
+		r->root_cause = true;
+		r->torchrun = hint_make(r, "torchrun_failure", SPAN(""), NO_RANK);
+		return;
+	}
+	if (!r->root_cause)
+		return;
+	struct span key = span_trim(span_before(line, ":")), value = span_trim(span_after(line, ":"));
+	uint64_t v;
+	int64_t code;
+	if (span_eq(key, "rank") && span_u64_prefix(value, &v) == 0 && v < 1000000) {
+		r->torchrun.rank = (int32_t)v;
+	} else if (span_eq(key, "exitcode") && span_i64(span_trim(span_before(value, "(")), &code) == 0 && code > -256 &&
+		   code < 256) {
+		r->torchrun.has_exit_code = true;
+		r->torchrun.exit_code = (int32_t)code;
+		r->torchrun.signal = code < 0 ? (int)-code : 0;
+		r->torchrun.pid = pid_at(span_after(value, "(pid:"));
+	} else if (span_eq(key, "traceback")) {
+		span_copy(value, r->torchrun.text, sizeof(r->torchrun.text));
+	} else if (span_starts(line, "=====") && r->torchrun.rank != NO_RANK) {
+		hint_add(r->d, &r->torchrun);
+		r->root_cause = false;
+	}
+}
+
+/* Slurm and Ray talk in the job's own output; the other killers do not, so their words there are only quotes. */
+static void killers_line(struct reading *r, struct span line)
+{
+	struct killerlog *k = r->d->killers;
+	if (!k)
+		return;
+	size_t before = k->n, dropped = k->dropped;
+	killerlog_line(k, span_starts(line, "srun: ") || span_starts(line, "slurmstepd: ") ? SPAN("srun") : SPAN("ray"),
+		       line, 0);
+	for (size_t i = k->dropped == dropped ? before : k->n; i < k->n; i++)
+		TEXT_COPY(k->out[i].source, r->source);
+}
+
+static bool next_line(struct span *rest, struct span *ret)
+{
+	if (rest->len == 0)
+		return false;
+	size_t n = 0;
+	while (n < rest->len && rest->p[n] != '\n' && rest->p[n] != '\r')
+		n++;
+	*ret = (struct span){rest->p, n};
+	size_t used = n < rest->len ? n + 1 : n;
+	rest->p += used;
+	rest->len -= used;
+	return true;
+}
+
+void deathlog_parse(struct deathlog *d, struct span tail, const char *source, int32_t rank)
+{
+	struct reading r = {.d = d, .source = source, .rank = rank};
+	struct span line;
+	while (next_line(&tail, &line)) {
+		if (line.len == 0 || line.len > 16384)
+			continue;
+		int32_t who = take_rank(&line, rank);
+		match_patterns(&r, line, who);
+		traceback_line(&r, line, who);
+		torchrun_line(&r, line);
+		killers_line(&r, line);
+	}
+	if (r.root_cause && r.torchrun.rank != NO_RANK)
+		hint_add(d, &r.torchrun);
+}
+
+int deathlog_tail(int dirfd, const char *path, char *buf, size_t cap, struct span *ret_tail)
+{
+	/* O_NONBLOCK: a fifo in the log's place must not keep us */
+	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	size_t want = MIN(cap, (size_t)DEATHLOG_TAIL), len = 0;
+	uint64_t from = sub_floor((uint64_t)st.st_size, want);
+	int r = file_read_from(fd, from, buf, want, &len);
+	if (r < 0)
+		return r;
+	*ret_tail = (struct span){buf, len};
+	return 0;
+}

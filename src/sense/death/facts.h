@@ -1,0 +1,158 @@
+/*
+ * The facts that a death leaves behind, as the readers of logs hand them
+ * upward: kernel kill records, lines of other killers, signals seen, messages
+ * in the job's own log, counters. Plain data of fixed size.
+ *
+ * Bytes are bytes, times unix milliseconds with 0 for unknown, text is cut to
+ * fit. Control groups are named as the kernel names them, with a leading '/'.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "sense/gpu/gpuoom.h"
+
+enum killer {
+	KILLER_UNKNOWN,
+	KILLER_NONE,
+	KILLER_VIGIL,
+	KILLER_KERNEL,
+	KILLER_CGROUP,
+	KILLER_SYSTEMD_OOMD,
+	KILLER_EARLYOOM,
+	KILLER_NOHANG,
+	KILLER_RAY,
+	KILLER_SLURM,
+	KILLER_KUBERNETES,
+	KILLER_SIGNAL,
+	KILLER_OOMD, /* Meta's oomd */
+	KILLER_MAX,
+};
+
+#define NO_RANK (-1)
+#define KERNEL_KILL_TASKS 5
+
+/* A row of the kernel's task table. */
+struct kernel_task {
+	pid_t pid;
+	char comm[32];
+	uint64_t rss_bytes;
+	int32_t oom_score_adj;
+};
+
+/* One kill by the kernel's OOM killer (sense/death/oomlog). */
+struct kernel_kill {
+	pid_t pid;
+	char comm[32];
+	int64_t time_unix_ms;
+	bool memcg;                /* a group's limit, not the machine */
+	char oom_memcg[256];       /* the group whose limit was hit; "" when the record does not say */
+	char task_memcg[256];
+	char constraint[32];
+	char invoker[32];          /* who asked for the memory */
+	uint64_t total_vm_bytes, anon_rss_bytes, file_rss_bytes, shmem_rss_bytes;
+	bool has_rss;
+	int32_t oom_score_adj;
+	bool has_adj;
+	uid_t uid;
+	bool has_uid;
+	bool group_kill;           /* memory.oom.group */
+	bool allocating_task;      /* sysctl vm.oom_kill_allocating_task */
+	bool by_hand;              /* sysrq f: order is -1 */
+	bool bare;                 /* only the kill line: the rest was rate-limited away or lost */
+	bool reaped, reap_failed;  /* what oom_reaper said of it */
+	pid_t sacrificed_for;      /* kernels before 5.1: chosen parent whose child was killed; 0 none */
+	uint64_t usage_bytes, limit_bytes; /* memcg; 0 unknown */
+	uint64_t ram_bytes, swap_total_bytes, swap_free_bytes;
+	bool has_swap;
+	struct kernel_task tasks[KERNEL_KILL_TASKS]; /* largest first */
+	size_t n_tasks;
+	size_t n_tasks_all;
+	char line[360];            /* the record itself */
+};
+
+/* One line by another killer or by a supervisor, already recognised (sense/death/killerlog). */
+struct killer_line {
+	enum killer killer;
+	/*
+	 * "kill"        a process or group was sent a signal
+	 * "low_memory"  the same daemon's reason, a moment before
+	 * "unit"        PID 1: a process of the unit was killed by an OOM killer
+	 * "unit_result" PID 1: Result=oom-kill, which does not tell the two apart
+	 * "step_oom"    Slurm's or Kubernetes' count of kernel kills in its group
+	 * "cancel" "time_limit" "preempt" "evict"  ended by the scheduler
+	 * "stop_timeout" "runtime_limit"  why PID 1 ends a unit
+	 * "fault"       the kernel's line about a crash
+	 * "exit"        a supervisor reports how a process ended
+	 * "summary"     a count over a period, naming nobody
+	 */
+	char action[24];
+	int signal;                /* as the line says; 0 unknown */
+	pid_t pid;                 /* 0: not named */
+	char name[64];             /* of the process, task or step, if named */
+	char group[256];           /* control group or unit, if named */
+	char monitored[256];       /* systemd-oomd: the ancestor whose pressure was measured */
+	bool pressure;             /* systemd-oomd: by pressure, not by use */
+	double value_ratio, limit_ratio; /* as the line says; 0 absent */
+	uint64_t duration_ms;
+	uint64_t count;            /* processes or events; 0 unknown */
+	uint64_t memory_used_bytes, memory_total_bytes;
+	uint64_t swap_used_bytes, swap_total_bytes;
+	uint64_t victim_bytes;
+	int64_t time_unix_ms;      /* 0 unknown */
+	char source[96];           /* "journal", "log rank 0 stderr", … */
+	char line[360];
+};
+
+/* A signal seen being sent to the process (sense/death/sigwatch). */
+struct signal_sent {
+	int signal;
+	pid_t target;
+	uint64_t target_start_ticks; /* 0 unknown */
+	pid_t sender;              /* 0: kernel */
+	uid_t sender_uid;
+	char sender_comm[32];
+	char sender_command[120];  /* "" unknown */
+	bool from_kernel;
+	bool of_job;               /* the target was of the job: only signals to its processes were watched */
+	int64_t time_unix_ms;
+};
+
+/* A message in the log's tail that means something (sense/death/deathlog). */
+struct log_hint {
+	char id[40];               /* one of those listed in sense/death/deathlog.h */
+	char text[360];
+	char source[96];
+	pid_t pid;                 /* named in the message; 0 none */
+	int signal;                /* named in the message; 0 none */
+	bool has_exit_code;
+	int32_t exit_code;
+	int32_t rank;              /* named in the message; NO_RANK */
+	uint64_t bytes;            /* a size named in the message; 0 none */
+	bool has_gpu;
+	struct gpuoom gpu;         /* cuda_oom: all numbers of the last message that has more than the size */
+	uint32_t gpu_messages;     /* …how many of them there were */
+	uint64_t gpu_first_allocated_bytes; /* …and what the first one said */
+	bool gpu_fell;             /* a later one had less in tensors than the one before */
+};
+
+/* OOM counters of one group, at the job's start and after the death. */
+struct group_counters {
+	bool valid;
+	char group[256];
+	uint64_t oom_kills_before, oom_kills_after;
+	uint64_t max_events_before, max_events_after; /* hits of the limit */
+	bool local;                /* counts this group alone, not its descendants */
+	uint64_t limit_bytes;      /* 0: none or unknown */
+};
+
+/* An exception that ended a rank's function, as the rank wrote it into its error file (sense/framework/elastic). */
+struct rank_error {
+	int32_t rank;
+	bool follows;              /* its words say that the reason is somewhere else */
+	int64_t time_unix_ms;      /* 0 unknown */
+	char text[320];            /* "RuntimeError: boom", its first line */
+	char where[200];           /* "/srv/train.py:40 (step)"; "" unknown */
+	char source[96];           /* "rank-2.error.json" */
+};

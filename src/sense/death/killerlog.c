@@ -1,0 +1,257 @@
+#include "sense/death/killerlog.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/signame.h"
+#include "sense/death/killerlog_parts.h"
+#include "sense/log/logprefix.h"
+
+bool killer_number(struct span s, double *ret)
+{
+	uint64_t whole, frac = 0, unit = 1;
+	size_t at = 0;
+	if (span_u64_prefix(s, &whole) < 0 || whole > UINT64_C(1000000000000))
+		return false;
+	while (at < s.len && s.p[at] >= '0' && s.p[at] <= '9')
+		at++;
+	if (at < s.len && s.p[at] == '.')
+		for (at++; at < s.len && s.p[at] >= '0' && s.p[at] <= '9'; at++)
+			if (unit < 1000000000) {
+				frac = frac * 10 + (uint64_t)(s.p[at] - '0');
+				unit *= 10;
+			}
+	double v = (double)whole + (double)frac / (double)unit;
+	*ret = at < s.len && s.p[at] == '%' ? v / 100 : v;
+	return true;
+}
+
+bool killer_pid(struct span s, pid_t *ret)
+{
+	uint64_t v;
+	if (span_u64_prefix(span_trim(s), &v) < 0 || v == 0 || v > INT32_MAX)
+		return false;
+	*ret = (pid_t)v;
+	return true;
+}
+
+uint64_t killer_span_ms(struct span s)
+{
+	static const struct {
+		const char *name;
+		uint64_t ms;
+	} units[] = {{"ms", 1}, {"s", 1000}, {"min", 60000}, {"h", 3600000}};
+	uint64_t total = 0;
+	struct span w;
+	while (span_word(&s, &w)) {
+		uint64_t v;
+		size_t n = 0, i;
+		if (span_u64_prefix(w, &v) < 0 || v > 1000000)
+			break;
+		while (n < w.len && ((w.p[n] >= '0' && w.p[n] <= '9') || w.p[n] == '.'))
+			n++;
+		for (i = 0; i < ARRAY_SIZE(units); i++)
+			if (span_eq((struct span){w.p + n, w.len - n}, units[i].name))
+				break;
+		if (i == ARRAY_SIZE(units))
+			break;
+		total += v * units[i].ms;
+	}
+	return total;
+}
+
+uint64_t killer_gb(struct span s)
+{
+	double v;
+	if (!killer_number(s, &v) || v > 1e9)
+		return 0;
+	size_t n = 0;
+	while (n < s.len && ((s.p[n] >= '0' && s.p[n] <= '9') || s.p[n] == '.'))
+		n++;
+	return span_starts((struct span){s.p + n, s.len - n}, "GB") ? (uint64_t)(v * (double)GIB) : 0;
+}
+
+bool killer_earlyoom_line(struct span text, struct killer_line *l)
+{
+	static const char low[] = "low memory! at or below ";
+	l->killer = KILLER_EARLYOOM;
+	if (span_starts(text, low)) {
+		TEXT_COPY(l->action, "low_memory");
+		l->signal = signame_parse(span_before(span_after(text, low), " limits"));
+		struct span mem = span_after(text, " limits: mem");
+		return mem.p && killer_number(span_trim(mem), &l->value_ratio);
+	}
+	struct span at = span_after(text, " to process ");
+	if (!span_starts(text, "sending SIG") || !at.p || !killer_pid(at, &l->pid) || !span_has(at, " uid "))
+		return false;
+	l->signal = signame_parse(span_before(span_after(text, "sending "), " "));
+	TEXT_COPY(l->action, "kill");
+	struct span name = span_after(at, " \"");
+	if (name.p)
+		span_copy(span_before(name, "\""), l->name, sizeof(l->name));
+	struct span rss = span_after(text, "VmRSS ");
+	uint64_t mib;
+	if (rss.p && span_u64_prefix(rss, &mib) == 0 && mib < UINT64_C(1) << 40)
+		l->victim_bytes = mib * MIB;
+	return l->signal != 0;
+}
+
+bool killer_meta_line(struct span text, struct killer_line *l)
+{
+	struct span at = span_after(text, "oomd kill: "), w;
+	if (!at.p || !span_has(at, " ruleset:[") || !span_has(at, " killer:"))
+		return false;
+	l->killer = KILLER_OOMD;
+	TEXT_COPY(l->action, "kill");
+	l->signal = SIGKILL;
+	for (int i = 0; i < 3; i++) {
+		double v;
+		if (!span_word(&at, &w) || !killer_number(w, &v))
+			return false;
+		if (i == 0)
+			l->value_ratio = v / 100;
+	}
+	if (!span_word(&at, &w))
+		return false;
+	struct buf group = BUF_ON(l->group);
+	if (w.p[0] != '/')
+		buf_add(&group, "/");
+	buf_add_n(&group, w.p, w.len);
+	uint64_t bytes;
+	if (span_word(&at, &w) && span_u64(w, &bytes) == 0)
+		l->victim_bytes = bytes;
+	return true;
+}
+
+/* "python3[619]: segfault at 0 ip …", "traps: a.out[7] trap divide error ip:…" */
+bool killer_fault_line(struct span text, struct killer_line *l)
+{
+	static const char *const words[] = {"segfault at ", "general protection", "trap invalid opcode", "trap divide error",
+					    "trap int3"};
+	struct span t = span_starts(text, "traps: ") ? span_after(text, "traps: ") : text;
+	struct span pid = span_after(t, "["), rest = span_after(pid, "]");
+	if (!rest.p || !killer_pid(pid, &l->pid))
+		return false;
+	rest = span_trim(rest.len > 0 && rest.p[0] == ':' ? (struct span){rest.p + 1, rest.len - 1} : rest);
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (span_starts(rest, words[w])) {
+			l->killer = KILLER_NONE;
+			TEXT_COPY(l->action, "fault");
+			span_copy(span_before(t, "["), l->name, sizeof(l->name));
+			return true;
+		}
+	return false;
+}
+
+bool killer_nohang_line(struct killerlog *k, struct span text, struct killer_line *l)
+{
+	struct span pid = span_after(text, "PID:"), name = span_after(text, ", Name: ");
+	if (!name.p)
+		name = span_after(text, ", name: "); /* 0.2 */
+	if (span_starts(text, "PID:") && name.p && (span_has(name, ", badness: ") || span_has(name, ", state: "))) {
+		const char *end = span_find(name, ", badness: ");
+		if (!end)
+			end = span_find(name, ", state: ");
+		if (killer_pid(pid, &k->nohang_pid))
+			span_copy((struct span){name.p, (size_t)(end - name.p)}, k->nohang_name, sizeof(k->nohang_name));
+		return false;
+	}
+	if (!span_starts(text, "Sending SIG") || !span_has(text, " to the victim"))
+		return false;
+	l->killer = KILLER_NOHANG;
+	TEXT_COPY(l->action, "kill");
+	l->signal = signame_parse(span_before(span_after(text, "Sending "), " "));
+	l->pid = k->nohang_pid;
+	TEXT_COPY(l->name, k->nohang_name);
+	return l->signal != 0;
+}
+
+static void put(struct killerlog *k, struct killer_line *l, struct span text, int64_t time_unix_ms)
+{
+	if (k->cap == 0) {
+		k->dropped++;
+		return;
+	}
+	if (k->n == k->cap) {
+		memmove(k->out, k->out + 1, (k->cap - 1) * sizeof(*k->out));
+		k->n--;
+		k->dropped++;
+	}
+	l->time_unix_ms = time_unix_ms;
+	TEXT_COPY(l->source, k->source);
+	span_copy(text, l->line, sizeof(l->line));
+	k->out[k->n++] = *l;
+}
+
+typedef bool recogniser(struct span text, struct killer_line *l);
+
+/* Who may say it: the identifiers under which the writer logs; a line without one is judged by its words. */
+static const struct {
+	recogniser *fn;
+	const char *idents[6];
+} recognisers[] = {
+	{killer_oomd_line, {"systemd-oomd"}},
+	{killer_unit_line, {"systemd", "init"}},
+	{killer_earlyoom_line, {"earlyoom"}},
+	{killer_meta_line, {"oomd", "kernel"}},
+	{killer_slurm_line, {"slurmstepd", "slurmd", "srun", "slurmctld"}},
+	{killer_fault_line, {"kernel"}},
+	{killer_kube_line, {"kubelet", "containerd", "dockerd", "crio", "k3s", "rke2"}},
+};
+
+static bool may_say(struct span ident, const char *const *idents, size_t n)
+{
+	if (ident.len == 0)
+		return true;
+	for (size_t i = 0; i < n && idents[i]; i++)
+		if (span_eq(ident, idents[i]))
+			return true;
+	return false;
+}
+
+void killerlog_init(struct killerlog *k, const char *source, struct killer_line *out, size_t cap)
+{
+	*k = (struct killerlog){.out = out, .cap = cap, .source = source};
+}
+
+void killerlog_line(struct killerlog *k, struct span ident, struct span text, int64_t time_unix_ms)
+{
+	struct killer_line l[4];
+	static const char *const nohang[] = {"nohang", "nohang-desktop"}, *const ray[] = {"ray", "raylet"};
+	text = span_trim(text);
+	if (text.len == 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(recognisers); i++) {
+		if (!may_say(ident, recognisers[i].idents, ARRAY_SIZE(recognisers[i].idents)))
+			continue;
+		l[0] = (struct killer_line){0};
+		if (recognisers[i].fn(text, &l[0])) {
+			put(k, &l[0], text, time_unix_ms);
+			return;
+		}
+	}
+	l[0] = (struct killer_line){0};
+	if (may_say(ident, nohang, ARRAY_SIZE(nohang)) && killer_nohang_line(k, text, &l[0])) {
+		put(k, &l[0], text, time_unix_ms);
+		return;
+	}
+	if (!may_say(ident, ray, ARRAY_SIZE(ray)))
+		return;
+	size_t n = killer_ray_lines(k, text, l, ARRAY_SIZE(l));
+	for (size_t i = 0; i < n; i++)
+		put(k, &l[i], text, time_unix_ms);
+}
+
+void killerlog_text(struct killerlog *k, struct span text, int64_t offset_ms)
+{
+	struct span line;
+	while (span_line(&text, &line)) {
+		struct logprefix p;
+		logprefix_parse(line, &p);
+		int64_t when = p.has_unix ? p.unix_ms : 0;
+		if (!p.has_unix && p.has_mono)
+			when = (int64_t)(p.mono_us / 1000) + offset_ms;
+		killerlog_line(k, p.ident, p.text, when);
+	}
+}

@@ -1,0 +1,85 @@
+#include "sense/death/sigwatch.h"
+
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "sense/bpf/records.h"
+
+int sigwatch_open(int ring_fd, size_t ring_bytes, struct sigwatch *ret)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	/* The kernel makes only rings whose size is a power of two of pages. */
+	if (ring_bytes < page || (ring_bytes & (ring_bytes - 1)) != 0)
+		return -EINVAL;
+	void *consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, 0);
+	if (consumer == MAP_FAILED)
+		return -errno;
+	void *producer = mmap(NULL, page + 2 * ring_bytes, PROT_READ, MAP_SHARED, ring_fd, (off_t)page);
+	if (producer == MAP_FAILED) {
+		int r = -errno;
+		(void)munmap(consumer, page);
+		return r;
+	}
+	*ret = (struct sigwatch){
+		.ring_fd = ring_fd, .ring_bytes = ring_bytes, .consumer = consumer, .producer = producer};
+	return 0;
+}
+
+void sigwatch_close(struct sigwatch *s)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	if (s->consumer)
+		(void)munmap(s->consumer, page);
+	if (s->producer)
+		(void)munmap((void *)(uintptr_t)s->producer, page + 2 * s->ring_bytes);
+	*s = (struct sigwatch){.ring_fd = -1};
+}
+
+static void event_make(const struct bpf_signal_record *r, const struct world *w, struct sigwatch_event *e)
+{
+	const uint64_t age_ns = sub_floor(clock_boot_ns(), r->boot_ns);
+	*e = (struct sigwatch_event){
+		.signal = r->signal,
+		.code = r->code,
+		.target = r->target,
+		.target_inner = r->target_inner,
+		.target_start_ticks = r->target_start_boot_ns / (NS_PER_S / w->ticks_per_s),
+		.from_kernel = r->from_kernel != 0,
+		.sender = r->sender,
+		.sender_inner = r->sender_inner,
+		.sender_uid = r->sender_uid,
+		.boot_ns = r->boot_ns,
+		.time_unix_ms = w->unix_ms() - (int64_t)(age_ns / NS_PER_MS),
+	};
+	memcpy(e->sender_comm, r->sender_comm, sizeof(e->sender_comm));
+	e->sender_comm[sizeof(e->sender_comm) - 1] = '\0';
+}
+
+int sigwatch_read(struct sigwatch *s, const struct world *w, struct sigwatch_event *events, size_t cap, size_t *ret_n)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const char *data = (const char *)s->producer + page;
+	unsigned long *consumer = s->consumer;
+	unsigned long at = *consumer;
+	const unsigned long end = __atomic_load_n((const unsigned long *)s->producer, __ATOMIC_ACQUIRE);
+	size_t n = 0;
+	while (at < end && n < cap) {
+		const char *record = data + (at & (s->ring_bytes - 1));
+		uint32_t head = __atomic_load_n((const uint32_t *)(const void *)record, __ATOMIC_ACQUIRE);
+		if (head & BPF_RINGBUF_BUSY_BIT)
+			break;
+		uint32_t len = head & ~(uint32_t)BPF_RINGBUF_DISCARD_BIT;
+		if (!(head & BPF_RINGBUF_DISCARD_BIT) && len == sizeof(struct bpf_signal_record)) {
+			struct bpf_signal_record r;
+			memcpy(&r, record + BPF_RINGBUF_HDR_SZ, sizeof(r));
+			s->lost = MAX(s->lost, r.lost);
+			event_make(&r, w, &events[n++]);
+		}
+		at += (len + BPF_RINGBUF_HDR_SZ + 7) & ~UINT32_C(7);
+	}
+	__atomic_store_n(consumer, at, __ATOMIC_RELEASE);
+	*ret_n = n;
+	return 0;
+}

@@ -1,0 +1,506 @@
+#include "sense/framework/progress.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static struct span from(struct span s, size_t at)
+{
+	at = MIN(at, s.len);
+	return (struct span){s.p + at, s.len - at};
+}
+
+static struct span skip(struct span s, const char *set)
+{
+	while (s.len > 0 && s.p[0] != '\0' && strchr(set, s.p[0]))
+		s = from(s, 1);
+	return s;
+}
+
+/* A whole number at the front; what follows in *ret_rest. */
+static bool whole(struct span s, uint64_t *ret, struct span *ret_rest)
+{
+	size_t n = 0;
+	while (n < s.len && digit(s.p[n]))
+		n++;
+	if (n == 0 || span_u64((struct span){s.p, n}, ret) < 0)
+		return false;
+	*ret_rest = from(s, n);
+	return true;
+}
+
+static bool starts_nocase(struct span s, const char *word)
+{
+	size_t n = strlen(word);
+	if (s.len < n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (lower(s.p[i]) != word[i])
+			return false;
+	return true;
+}
+
+/* "nan", "inf", "-1.5e-3"; no locale. */
+static bool number(struct span s, double *ret)
+{
+	double v = 0, scale = 1;
+	bool minus = s.len > 0 && s.p[0] == '-', any = false;
+	s = from(s, s.len > 0 && (s.p[0] == '-' || s.p[0] == '+') ? 1 : 0);
+	if (starts_nocase(s, "nan") || starts_nocase(s, "inf")) {
+		bool is_nan = lower(s.p[0]) == 'n';
+		struct span rest = from(s, starts_nocase(s, "infinity") ? 8 : 3);
+		if (rest.len > 0 && (letter(rest.p[0]) || digit(rest.p[0])))
+			return false;
+		*ret = is_nan ? (double)NAN : minus ? -(double)INFINITY : (double)INFINITY;
+		return true;
+	}
+	for (; s.len > 0 && digit(s.p[0]); s = from(s, 1), any = true)
+		v = v * 10 + (s.p[0] - '0');
+	if (s.len > 0 && s.p[0] == '.')
+		for (s = from(s, 1); s.len > 0 && digit(s.p[0]); s = from(s, 1), any = true)
+			v += (s.p[0] - '0') * (scale /= 10);
+	if (any && s.len > 1 && lower(s.p[0]) == 'e') {
+		bool down = s.p[1] == '-';
+		uint64_t exponent;
+		struct span rest;
+		if (whole(from(s, s.p[1] == '-' || s.p[1] == '+' ? 2 : 1), &exponent, &rest) && exponent < 400)
+			v *= pow(10, down ? -(double)exponent : (double)exponent);
+	}
+	if (any)
+		*ret = minus ? -v : v;
+	return any;
+}
+
+/* What stands behind a word that begins where no other word goes on; p NULL without. */
+static struct span after_word(struct span s, const char *word)
+{
+	size_t n = strlen(word);
+	for (size_t i = 0; i + n <= s.len; i++)
+		if (lower(s.p[i]) == word[0] && (i == 0 || (!letter(s.p[i - 1]) && !digit(s.p[i - 1]))) &&
+		    starts_nocase(from(s, i), word))
+			return from(s, i + n);
+	return (struct span){NULL, 0};
+}
+
+/* "loss: 0.3", "loss=nan", "'loss': 2.1", "lm loss: 1E+01" */
+static void loss_find(struct span s, struct progress_line *r)
+{
+	for (struct span at = after_word(s, "loss"); at.p; at = after_word(at, "loss")) {
+		if (at.len > 0 && (letter(at.p[0]) || digit(at.p[0])))
+			continue; /* loss_scale, losses */
+		struct span value = skip(at, "'\" ");
+		if (value.len == 0 || (value.p[0] != ':' && value.p[0] != '='))
+			continue;
+		if (number(skip(value, ":= '\""), &r->loss)) {
+			r->has_loss = true;
+			return;
+		}
+	}
+}
+
+/* "epoch 3", "Epoch: [3]", "epoch=3", "'epoch': 0.5" */
+static bool epoch_find(struct span s, struct progress_line *r)
+{
+	struct span at = after_word(s, "epoch");
+	at = at.p ? skip(at, "'\" :=[#") : at;
+	if (!at.p || at.len == 0 || !digit(at.p[0]))
+		return false;
+	r->has_epoch = number(at, &r->epoch);
+	return r->has_epoch;
+}
+
+/* Seconds or steps: "3.68it/s", "12.1s/it", "2step/s" */
+static void rate_find(struct span s, struct progress_line *r)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		double v;
+		bool start = digit(s.p[i]) && (i == 0 || (!digit(s.p[i - 1]) && s.p[i - 1] != '.'));
+		if (!start || !number(from(s, i), &v))
+			continue;
+		size_t end = i;
+		while (end < s.len && (digit(s.p[end]) || s.p[end] == '.'))
+			end++;
+		struct span unit = from(s, end);
+		if (starts_nocase(unit, "s/it") || starts_nocase(unit, "s/step") || starts_nocase(unit, "s/batch"))
+			v = v > 0 ? 1 / v : 0;
+		else if (!starts_nocase(unit, "it/s") && !starts_nocase(unit, "step/s") &&
+			 !starts_nocase(unit, "batch/s"))
+			continue;
+		r->has_rate = v > 0;
+		r->rate_per_s = v;
+		return;
+	}
+}
+
+/* "120/1875" somewhere before a limit; the text behind it in *ret_rest. */
+static bool of_total(struct span s, struct progress_line *r, struct span *ret_rest)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		uint64_t step, total;
+		struct span rest;
+		if (!digit(s.p[i]) || (i > 0 && (digit(s.p[i - 1]) || s.p[i - 1] == '.' || s.p[i - 1] == '/')))
+			continue;
+		if (!whole(from(s, i), &step, &rest))
+			continue;
+		rest = skip(rest, " ");
+		if (rest.len < 2 || rest.p[0] != '/' || !whole(skip(from(rest, 1), " "), &total, &rest))
+			continue;
+		r->step = step;
+		r->total = total;
+		r->has_step = r->has_total = true;
+		*ret_rest = rest;
+		return true;
+	}
+	return false;
+}
+
+/* "desc:  8%|##   | 151/1909 [00:46<07:57,  3.68it/s, loss=0.1]" */
+static bool tqdm(struct span s, struct progress_line *r)
+{
+	struct span bar = span_after(s, "%|"), rest;
+	if (!bar.p)
+		return false;
+	bar = span_after(bar, "|");
+	if (!bar.p || !of_total(bar, r, &rest) || !(rest = skip(rest, " ")).len || rest.p[0] != '[')
+		return false;
+	rate_find(rest, r);
+	loss_find(rest, r);
+	struct span head = span_before(s, "%|");
+	r->form = epoch_find(head, r) && span_after(rest, "v_num=").p ? PROGRESS_LIGHTNING : PROGRESS_TQDM;
+	return true;
+}
+
+/* "{'loss': 2.1, 'grad_norm': 1.0, 'learning_rate': 5e-05, 'epoch': 0.51}" */
+static bool trainer(struct span s, struct progress_line *r)
+{
+	if (s.len == 0 || s.p[0] != '{' || !span_has(s, "'epoch'"))
+		return false;
+	if (!span_has(s, "'loss'") && !span_has(s, "'eval_loss'") && !span_has(s, "'train_loss'"))
+		return false;
+	if (!epoch_find(s, r))
+		return false;
+	loss_find(s, r);
+	r->form = PROGRESS_TRAINER;
+	return true;
+}
+
+/* " iteration  100/ 24000 | consumed samples: 5 | elapsed time per iteration (ms): 271.0 | lm loss: 1E+01 |" */
+static bool megatron(struct span s, struct progress_line *r)
+{
+	struct span at = after_word(s, "iteration"), rest;
+	double ms;
+	if (!at.p || !span_has(at, "consumed samples:"))
+		return false;
+	struct span head = span_before(at, "|");
+	if (!of_total(head, r, &rest))
+		return false;
+	struct span time = span_after(at, "elapsed time per iteration (ms):");
+	if (time.p && number(skip(time, " "), &ms) && ms > 0) {
+		r->has_rate = true;
+		r->rate_per_s = 1000 / ms;
+	}
+	loss_find(at, r);
+	r->form = PROGRESS_MEGATRON;
+	return true;
+}
+
+/* "step: 10  loss:  7.1  memory:  3.1GiB(…)  tps: 2,345" */
+static bool torchtitan(struct span s, struct progress_line *r)
+{
+	struct span at = after_word(s, "step:"), rest;
+	if (!at.p || !span_has(at, "tps:") || !whole(skip(at, " "), &r->step, &rest))
+		return false;
+	r->has_step = true;
+	loss_find(rest, r);
+	r->form = PROGRESS_TORCHTITAN;
+	return true;
+}
+
+/* "steps: 20 loss: 6.9 iter time (s): 0.5 samples/sec: 12.3" */
+static bool deepspeed(struct span s, struct progress_line *r)
+{
+	struct span at = after_word(s, "steps:"), rest;
+	double seconds;
+	if (!at.p || !span_has(at, "iter time (s):") || !whole(skip(at, " "), &r->step, &rest))
+		return false;
+	r->has_step = true;
+	if (number(skip(span_after(at, "iter time (s):"), " "), &seconds) && seconds > 0) {
+		r->has_rate = true;
+		r->rate_per_s = 1 / seconds;
+	}
+	loss_find(rest, r);
+	r->form = PROGRESS_DEEPSPEED;
+	return true;
+}
+
+/* " 120/1875 [==>.......] - ETA: 5s - loss: 0.3", newer with a bar of other characters behind a blank */
+static bool keras(struct span s, struct progress_line *r)
+{
+	struct progress_line found = *r;
+	struct span t = span_trim(s), rest;
+	if (t.len == 0 || !digit(t.p[0]) || !of_total((struct span){t.p, MIN(t.len, (size_t)24)}, &found, &rest))
+		return false;
+	rest = skip(from(t, (size_t)(rest.p - t.p)), " ");
+	bool old = rest.len > 1 && rest.p[0] == '[' && strchr("=>.", rest.p[1]);
+	bool fresh = span_starts(rest, "\xe2\x94\x81");
+	if (!old && !fresh)
+		return false;
+	*r = found;
+	loss_find(rest, r);
+	r->form = PROGRESS_KERAS;
+	return true;
+}
+
+/* "Epoch:[48][20384/all] loss …", "Epoch: [3][ 120/1875]" */
+static bool brackets(struct span s, struct progress_line *r)
+{
+	struct span at = after_word(s, "epoch"), rest;
+	uint64_t epoch, step, total;
+	at = at.p ? skip(at, ": ") : at;
+	if (!at.p || at.len == 0 || at.p[0] != '[' || !whole(skip(from(at, 1), " "), &epoch, &rest))
+		return false;
+	rest = skip(rest, " ");
+	if (!span_starts(rest, "]") || !(rest = skip(from(rest, 1), " ")).len || rest.p[0] != '[')
+		return false;
+	if (!whole(skip(from(rest, 1), " "), &step, &rest))
+		return false;
+	r->has_epoch = r->has_step = true;
+	r->epoch = (double)epoch;
+	r->step = step;
+	rest = skip(rest, " ");
+	if (span_starts(rest, "/") && whole(skip(from(rest, 1), " "), &total, &rest)) {
+		r->has_total = true;
+		r->total = total;
+	}
+	loss_find(rest, r);
+	r->form = PROGRESS_BRACKETS;
+	return true;
+}
+
+/* "step 120", "iter: 5/100", "global_step=7", "batch [12" with an epoch, a loss or a total beside */
+static bool words(struct span s, struct progress_line *r)
+{
+	static const char *const names[] = {"global_step", "global step", "step", "iteration", "iter", "batch"};
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !r->has_step; i++) {
+		struct span at = after_word(s, names[i]), rest;
+		if (!at.p || at.len == 0 || !strchr(" :=[", at.p[0]) || !whole(skip(at, " :=["), &r->step, &rest))
+			continue;
+		if (rest.len > 0 && (letter(rest.p[0]) || rest.p[0] == '.'))
+			continue; /* "step 3rd", "step 0.5" */
+		r->has_step = true;
+		rest = skip(rest, " ");
+		if (span_starts(rest, "/") && whole(skip(from(rest, 1), " "), &r->total, &rest))
+			r->has_total = true;
+	}
+	bool epoch = epoch_find(s, r);
+	loss_find(s, r);
+	if (!r->has_step && !(epoch && r->has_loss) && !(epoch && starts_nocase(s, "epoch")))
+		return false;
+	r->form = PROGRESS_WORDS;
+	return true;
+}
+
+static bool user_number(const struct progress_pattern *p, enum progress_part part, const struct span *groups, double *ret)
+{
+	struct span s = p->group[part] ? groups[p->group[part]] : (struct span){NULL, 0};
+	return s.p && number(s, ret);
+}
+
+static bool user_count(const struct progress_pattern *p, enum progress_part part, const struct span *groups,
+		       uint64_t *ret)
+{
+	double v;
+	if (!user_number(p, part, groups, &v) || !(v >= 0 && v < 1e18))
+		return false;
+	*ret = (uint64_t)v;
+	return true;
+}
+
+static bool user_line(struct span s, const struct progress_patterns *u, struct progress_line *r)
+{
+	struct span groups[PATTERN_GROUPS];
+	for (size_t i = 0; i < u->n; i++) {
+		const struct progress_pattern *p = &u->each[i];
+		if (!pattern_match(&p->pattern, s, groups))
+			continue;
+		r->has_epoch = user_number(p, PROGRESS_EPOCH, groups, &r->epoch);
+		r->has_loss = user_number(p, PROGRESS_LOSS, groups, &r->loss);
+		r->has_step = user_count(p, PROGRESS_STEP, groups, &r->step);
+		r->has_total = user_count(p, PROGRESS_TOTAL, groups, &r->total);
+		r->form = PROGRESS_USER;
+		if (r->has_epoch || r->has_step || r->has_loss)
+			return true;
+	}
+	return false;
+}
+
+int progress_parse(struct span line, const struct progress_patterns *user, struct progress_line *ret)
+{
+	typedef bool reader(struct span s, struct progress_line * r);
+	static reader *const readers[] = {tqdm, trainer, megatron, torchtitan, deepspeed, keras, brackets, words};
+	struct logline l;
+	logline_parse(line, &l);
+	struct progress_line r = {.rank = l.rank};
+	/* what looks like a launcher's mark may be a part of the user's pattern */
+	if (user && (user_line(l.text, user, &r) || (l.text.len < line.len && user_line(line, user, &r)))) {
+		*ret = r;
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
+		r = (struct progress_line){.rank = l.rank};
+		if (readers[i](l.text, &r)) {
+			*ret = r;
+			return 0;
+		}
+	}
+	return PROGRESS_NONE;
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool has_word(struct span s, const char *word)
+{
+	size_t n = strlen(word);
+	for (size_t i = 0; i + n <= s.len; i++)
+		if (strncasecmp(s.p + i, word, n) == 0 && (i == 0 || !is_letter(s.p[i - 1])) &&
+		    (i + n == s.len || !is_letter(s.p[i + n])))
+			return true;
+	return false;
+}
+
+bool progress_ends_epoch(struct span line)
+{
+	static const char *const words[] = {"done", "end", "ended", "finished", "complete", "completed"};
+	const size_t longest = 200; /* longer ones are prose */
+	if (line.len > longest || !has_word(line, "epoch"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (has_word(line, words[i]))
+			return true;
+	return false;
+}
+
+/* ---- over time */
+
+void progress_init(struct progress *p, const struct progress_patterns *user)
+{
+	*p = (struct progress){.user = user};
+}
+
+static void step_seen(struct progress *p, const struct progress_line *l, uint64_t now_ns)
+{
+	if (!l->has_step)
+		return;
+	bool same = p->any && p->last.has_step && p->last.form == l->form && p->last.total == l->total;
+	if (same && l->step > p->last.step && p->has_step_time) {
+		double ns = (double)sub_floor(now_ns, p->last_step_ns) / (double)(l->step - p->last.step);
+		/* several lines of one read came at the same time for us: no measurement */
+		if (ns > 0)
+			p->period_ns[p->n_periods++ % PROGRESS_PERIODS] = ns;
+	}
+	if (!same || l->step != p->last.step) {
+		p->last_step_ns = now_ns;
+		p->n_steps++;
+		p->has_step_time = true;
+		p->epoch_ended = false;
+	}
+}
+
+static void line_done(struct progress *p, uint64_t now_ns)
+{
+	struct progress_line l;
+	bool ends = !p->too_long && progress_ends_epoch((struct span){p->line, p->len});
+	if (!p->too_long && p->len > 0 && progress_parse((struct span){p->line, p->len}, p->user, &l) == 0) {
+		step_seen(p, &l, now_ns);
+		if (l.has_loss && !isfinite(l.loss) && !p->loss_broken) {
+			p->loss_broken = true;
+			p->loss_broken_step = l.has_step ? l.step : p->last.step;
+		}
+		if (!l.has_step && p->any && p->last.has_step) {
+			/* a line of losses between two of steps does not make the step unknown */
+			p->last.has_epoch |= l.has_epoch;
+			p->last.epoch = l.has_epoch ? l.epoch : p->last.epoch;
+			p->last.has_loss |= l.has_loss;
+			p->last.loss = l.has_loss ? l.loss : p->last.loss;
+		} else {
+			p->last = l;
+		}
+		p->any = true;
+		p->n_lines++;
+		ends &= !l.has_step; /* a bar that says "done" at its last step is one of steps */
+	}
+	p->epoch_ended |= ends;
+	p->len = 0;
+	p->too_long = false;
+}
+
+void progress_feed(struct progress *p, const char *data, size_t len, uint64_t now_ns)
+{
+	char block[1024];
+	while (len > 0) {
+		size_t n = MIN(len, sizeof(block));
+		memcpy(block, data, n);
+		data += n;
+		len -= n;
+		n = ansi_strip(&p->ansi, block, n);
+		for (size_t i = 0; i < n; i++) {
+			if (block[i] == '\n' || block[i] == '\r')
+				line_done(p, now_ns);
+			else if (p->len == sizeof(p->line))
+				p->too_long = true;
+			else
+				p->line[p->len++] = block[i];
+		}
+	}
+}
+
+/* The middle one; few, so sorted by insertion. */
+static double median(double *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		double x = v[i];
+		size_t k = i;
+		for (; k > 0 && v[k - 1] > x; k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+int progress_period(const struct progress *p, double *ret_median_ns, double *ret_mad_ns)
+{
+	double v[PROGRESS_PERIODS];
+	size_t n = (size_t)MIN(p->n_periods, (uint64_t)PROGRESS_PERIODS);
+	if (n < 3)
+		return PROGRESS_NONE;
+	memcpy(v, p->period_ns, n * sizeof(v[0]));
+	*ret_median_ns = median(v, n);
+	for (size_t i = 0; i < n; i++)
+		v[i] = fabs(v[i] - *ret_median_ns);
+	*ret_mad_ns = median(v, n);
+	return 0;
+}
+
+const char *progress_form_name(enum progress_form f)
+{
+	static const char *const names[] = {"nothing",	 "tqdm",  "lightning", "trainer", "megatron", "torchtitan",
+					    "deepspeed", "keras", "brackets",  "words",	  "user"};
+	return names[f];
+}

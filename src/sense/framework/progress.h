@@ -1,0 +1,75 @@
+/*
+ * How far a training job is, from what it prints: tqdm, Hugging Face Trainer,
+ * Lightning, Megatron, torchtitan, DeepSpeed, Keras, "Epoch:[48][20384/all]",
+ * words like "step 120", and a user's own patterns. From the times at which
+ * steps were seen the usual time of a step is learned.
+ *
+ * Pure and incremental: bytes and the time of their arrival in, state out.
+ * Constant memory.
+ */
+#pragma once
+
+#include "sense/log/logline.h"
+#include "sense/framework/progresspattern.h"
+
+enum progress_form {
+	PROGRESS_NOTHING,
+	PROGRESS_TQDM,
+	PROGRESS_LIGHTNING,
+	PROGRESS_TRAINER, /* Hugging Face's dictionaries */
+	PROGRESS_MEGATRON,
+	PROGRESS_TORCHTITAN,
+	PROGRESS_DEEPSPEED,
+	PROGRESS_KERAS,
+	PROGRESS_BRACKETS, /* Epoch:[48][20384/all] */
+	PROGRESS_WORDS, /* step 120, iter: 5 */
+	PROGRESS_USER,
+};
+
+struct progress_line {
+	enum progress_form form;
+	int32_t rank; /* NO_RANK */
+	bool has_epoch, has_step, has_total, has_rate, has_loss;
+	double epoch; /* Trainer counts in fractions */
+	uint64_t step, total;
+	double rate_per_s; /* steps */
+	double loss; /* may be NaN or infinite */
+};
+
+enum {
+	PROGRESS_NONE = 1, /* the line tells nothing about progress */
+};
+
+/* "epoch 3 done", "Finished epoch", "end of epoch 2": by one whole word beside "epoch". */
+bool progress_ends_epoch(struct span line);
+/* One line without its newline. user may be NULL. */
+int must_check progress_parse(struct span line, const struct progress_patterns *user, struct progress_line *ret);
+
+#define PROGRESS_PERIODS 64
+#define PROGRESS_LINE 2048
+
+struct progress {
+	const struct progress_patterns *user; /* borrowed; may be NULL */
+	struct ansi ansi;
+	char line[PROGRESS_LINE];
+	size_t len;
+	bool too_long; /* the rest of the line is dropped */
+	struct progress_line last;
+	bool any; /* last is valid */
+	uint64_t last_step_ns; /* when the step last grew */
+	bool has_step_time;
+	double period_ns[PROGRESS_PERIODS]; /* a step's time, newest at (n - 1) % PROGRESS_PERIODS */
+	uint64_t n_periods;
+	uint64_t n_lines; /* of progress */
+	uint64_t n_steps; /* of those, lines with another step than before */
+	bool epoch_ended; /* the end of an epoch was printed, and no step since */
+	bool loss_broken; /* it was NaN or infinite */
+	uint64_t loss_broken_step;
+};
+
+void progress_init(struct progress *p, const struct progress_patterns *user);
+/* now_ns: when the bytes came; does not go back. */
+void progress_feed(struct progress *p, const char *data, size_t len, uint64_t now_ns);
+/* Usual time of a step and its median absolute deviation; PROGRESS_NONE before 3 were seen. */
+int must_check progress_period(const struct progress *p, double *ret_median_ns, double *ret_mad_ns);
+const char *progress_form_name(enum progress_form f);

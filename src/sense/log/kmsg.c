@@ -1,0 +1,234 @@
+#include "sense/log/kmsg.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+
+/* A number up to the byte `end`, taken off the front of s together with it. */
+static bool number_until(struct span *s, char end, uint64_t *ret)
+{
+	const char *p = s->len > 0 ? memchr(s->p, end, s->len) : NULL;
+	if (!p || span_u64((struct span){s->p, (size_t)(p - s->p)}, ret) < 0)
+		return false;
+	s->len -= (size_t)(p + 1 - s->p);
+	s->p = p + 1;
+	return true;
+}
+
+int kmsg_parse(struct span raw, struct kmsg_record *ret)
+{
+	struct kmsg_record r = {0};
+	uint64_t prio;
+	const char *semi = raw.len > 0 ? memchr(raw.p, ';', raw.len) : NULL;
+	if (!semi)
+		return -EBADMSG;
+	struct span head = {raw.p, (size_t)(semi - raw.p)};
+	if (!number_until(&head, ',', &prio) || !number_until(&head, ',', &r.seq))
+		return -EBADMSG;
+	if (span_u64(span_before(head, ","), &r.mono_us) < 0)
+		return -EBADMSG;
+	r.priority = (uint32_t)(prio & 7);
+	r.facility = (uint32_t)(prio >> 3 & 0xffff);
+	struct span body = {semi + 1, (size_t)(raw.p + raw.len - semi - 1)};
+	const char *nl = body.len > 0 ? memchr(body.p, '\n', body.len) : NULL;
+	r.text = (struct span){body.p, nl ? (size_t)(nl - body.p) : body.len};
+	if (nl)
+		r.more = (struct span){nl + 1, (size_t)(body.p + body.len - nl - 1)};
+	*ret = r;
+	return 0;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+size_t kmsg_unescape(struct span text, char *dst, size_t cap)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < text.len && n + 1 < cap; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+		if (c == '\\' && i + 3 < text.len && text.p[i + 1] == 'x') {
+			int hi = hex_digit(text.p[i + 2]), lo = hex_digit(text.p[i + 3]);
+			if (hi >= 0 && lo >= 0) {
+				c = (unsigned char)(hi << 4 | lo);
+				i += 3;
+			}
+		}
+		dst[n++] = (c < 0x20 && c != '\t') || c == 0x7f ? '?' : (char)c;
+	}
+	if (cap > 0)
+		dst[n] = '\0';
+	return n;
+}
+
+static pid_t number_at(struct span s)
+{
+	uint64_t v;
+	return s.p && span_u64_prefix(s, &v) == 0 && v > 0 && v <= INT32_MAX ? (pid_t)v : 0;
+}
+
+/* "task python:812 blocked", "[python:812]": the number behind the last colon before the mark. */
+static pid_t number_before(struct span line, const char *mark)
+{
+	struct span head = span_before(line, mark);
+	const char *colon = head.len < line.len ? span_rfind(head, ":") : NULL;
+	return colon ? number_at((struct span){colon + 1, (size_t)(head.p + head.len - colon - 1)}) : 0;
+}
+
+pid_t kmsg_subject(struct span line)
+{
+	static const char *const before_number[] = {"Killed process ", ",pid=", " kill process ", "OOM victim "};
+	for (size_t i = 0; i < ARRAY_SIZE(before_number); i++) {
+		pid_t pid = number_at(span_after(line, before_number[i]));
+		if (pid)
+			return pid;
+	}
+	if (span_has(line, "blocked for more than"))
+		return number_before(line, " blocked for more than");
+	if (span_has(line, "]: segfault at") || span_has(line, "] trap ") || span_has(line, "] general protection")) {
+		struct span head = span_before(line, "]");
+		const char *open = span_rfind(head, "[");
+		return open ? number_at((struct span){open + 1, (size_t)(head.p + head.len - open - 1)}) : 0;
+	}
+	return 0;
+}
+
+int64_t kmsg_unix_offset_ms(const struct world *w)
+{
+	return w->unix_ms() - (int64_t)(w->mono_ns() / NS_PER_MS);
+}
+
+static int reopen(const struct world *w)
+{
+	char path[40];
+	if (w->recorded)
+		return -1;
+	TEXT_FORMAT(path, "self/fd/%d", w->kmsg_fd);
+	return openat(w->proc_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+int kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret)
+{
+	if (w->kmsg_fd < 0)
+		return w->kmsg_denied ? WORLD_DENIED : WORLD_ABSENT;
+	cleanup(closep) int own = reopen(w);
+	int fd = own >= 0 ? own : w->kmsg_fd;
+	/* SEEK_DATA would stop at the last `dmesg --clear`, which hides kills that still are in the ring */
+	if (lseek(fd, 0, from == KMSG_FROM_END ? SEEK_END : SEEK_SET) < 0)
+		return errno == EPERM || errno == EACCES ? WORLD_DENIED : -errno;
+	ret->owned = own >= 0;
+	ret->fd = ret->owned ? take_fd(&own) : fd;
+	ret->next_seq = 0;
+	ret->lost = 0;
+	ret->len = 0;
+	ret->whole_reads = !w->recorded;
+	return 0;
+}
+
+void kmsg_close(struct kmsg *k)
+{
+	if (k->owned)
+		closep(&k->fd);
+	k->fd = -1;
+	k->owned = false;
+}
+
+/* Length of the first record in text: its line and the lines after it that start with a blank. */
+static size_t record_length(struct span text, bool at_end)
+{
+	size_t used = 0;
+	while (used < text.len) {
+		const char *nl = memchr(text.p + used, '\n', text.len - used);
+		if (!nl)
+			return at_end ? text.len : 0;
+		used = (size_t)(nl + 1 - text.p);
+		if (used == text.len)
+			return at_end ? used : 0;
+		if (text.p[used] != ' ')
+			return used;
+	}
+	return used;
+}
+
+static bool deliver(struct kmsg *k, struct span raw, kmsg_fn *fn, void *data)
+{
+	struct kmsg_record r;
+	if (kmsg_parse(raw, &r) < 0 || r.seq < k->next_seq)
+		return false;
+	k->next_seq = r.seq + 1 > r.seq ? r.seq + 1 : r.seq;
+	fn(&r, data);
+	return true;
+}
+
+/* Records in the buffer of a recorded log; what is cut off at its end stays for the next read. */
+static size_t deliver_buffer(struct kmsg *k, bool at_end, size_t max, kmsg_fn *fn, void *data)
+{
+	size_t at = 0, n = 0;
+	while (n < max && at < k->len) {
+		size_t len = record_length((struct span){k->buf + at, k->len - at}, at_end);
+		if (len == 0 && at == 0 && k->len == KMSG_RECORD_MAX)
+			len = k->len; /* no record is this long: take it as it is */
+		if (len == 0)
+			break;
+		n += deliver(k, (struct span){k->buf + at, len}, fn, data);
+		at += len;
+	}
+	memmove(k->buf, k->buf + at, k->len - at);
+	k->len -= at;
+	return n;
+}
+
+int kmsg_drain(struct kmsg *k, size_t max, kmsg_fn *fn, void *data, size_t *ret_n)
+{
+	size_t n = 0;
+	/* bounded in reads too: a ring that overtakes us all the time must not keep us here */
+	for (size_t reads = 0; n < max && reads < 2 * max + 64; reads++) {
+		ssize_t got = read(k->fd, k->buf + k->len, KMSG_RECORD_MAX - k->len);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 && errno == EPIPE) {
+			k->lost++; /* the ring overtook us; the next read is its oldest record */
+			continue;
+		}
+		if (got < 0 && (errno == EPERM || errno == EACCES))
+			return WORLD_DENIED;
+		if (got < 0 && errno != EAGAIN)
+			return -errno;
+		if (k->whole_reads) {
+			if (got <= 0)
+				break;
+			n += deliver(k, (struct span){k->buf, (size_t)got}, fn, data);
+			continue;
+		}
+		k->len += got > 0 ? (size_t)got : 0;
+		n += deliver_buffer(k, got <= 0, max - n, fn, data);
+		if (got <= 0)
+			break;
+	}
+	*ret_n = n;
+	return 0;
+}
+
+void kmsg_line_format(const struct kmsg_record *r, int64_t offset_ms, char *dst, size_t cap)
+{
+	int64_t ms = kmsg_unix_ms(r, offset_ms);
+	time_t s = (time_t)(ms / 1000);
+	struct tm tm;
+	char text[1024];
+	text[kmsg_unescape(r->text, text, sizeof(text) - 1)] = '\0';
+	if (ms < 0 || !gmtime_r(&s, &tm)) {
+		(void)text_format(dst, cap, "kernel: %s", text);
+		return;
+	}
+	(void)text_format(dst, cap, "%04d-%02d-%02dT%02d:%02d:%02d.%03d+00:00 kernel: %s", tm.tm_year + 1900, tm.tm_mon + 1,
+			  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000), text);
+}

@@ -1,0 +1,416 @@
+#include "sense/memory/cgroup.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+/*
+ * v1 says "no limit" as the largest multiple of a page below 2^63: pages of
+ * 4 KiB to 64 KiB give different numbers, all of them at least this.
+ */
+#define CGROUP_V1_NO_LIMIT UINT64_C(0x7fffffffffff0000)
+
+struct stat_key {
+	struct span name;
+	size_t offset; /* into struct cgroup_memory */
+};
+#define KEY(text, field) {{(text), sizeof(text) - 1}, offsetof(struct cgroup_memory, field)}
+
+static const struct stat_key v1_keys[] = {
+	KEY("cache", file_bytes),
+	KEY("rss", anon_bytes),
+	KEY("shmem", shmem_bytes),
+	KEY("dirty", dirty_bytes),
+	KEY("writeback", writeback_bytes),
+	KEY("swap", swap_bytes),
+	KEY("inactive_file", inactive_file_bytes),
+	KEY("active_file", active_file_bytes),
+	KEY("unevictable", unevictable_bytes),
+};
+
+static const struct stat_key v2_keys[] = {
+	KEY("anon", anon_bytes),
+	KEY("file", file_bytes),
+	KEY("shmem", shmem_bytes),
+	KEY("file_dirty", dirty_bytes),
+	KEY("file_writeback", writeback_bytes),
+	KEY("inactive_file", inactive_file_bytes),
+	KEY("active_file", active_file_bytes),
+	KEY("unevictable", unevictable_bytes),
+	KEY("slab_reclaimable", slab_reclaimable_bytes),
+};
+
+/* "key 123"; a number too large for us is as large as we can say. */
+static bool key_value(struct span line, struct span *ret_key, uint64_t *ret)
+{
+	struct span value;
+	uint64_t v;
+	if (!span_word(&line, ret_key) || !span_word(&line, &value))
+		return false;
+	int r = span_u64(value, &v);
+	if (r == -EINVAL)
+		return false;
+	*ret = r == -ERANGE ? UINT64_MAX : v;
+	return true;
+}
+
+static void key_store(struct cgroup_memory *m, const struct stat_key *keys, size_t n, struct span name, uint64_t v)
+{
+	for (size_t i = 0; i < n; i++)
+		if (name.len == keys[i].name.len && memcmp(name.p, keys[i].name.p, name.len) == 0)
+			memcpy((char *)m + keys[i].offset, &v, sizeof(v));
+}
+
+static void v1_line(struct cgroup_memory *m, struct span key, uint64_t v, bool *totals)
+{
+	if (span_eq(key, "hierarchical_memory_limit")) {
+		m->hierarchy_max_bytes = v >= CGROUP_V1_NO_LIMIT ? CGROUP_NO_LIMIT : v;
+		return;
+	}
+	/* "total_" lines include the groups below and come after the group's own. */
+	bool total = span_starts(key, "total_");
+	if (total) {
+		key = span_after(key, "total_");
+		*totals = true;
+	} else if (*totals) {
+		return;
+	}
+	key_store(m, v1_keys, ARRAY_SIZE(v1_keys), key, v);
+}
+
+int cgroup_stat_parse(struct span text, enum cgroup_version v, struct cgroup_memory *m)
+{
+	struct span line, key;
+	uint64_t value;
+	size_t taken = 0;
+	bool totals = false;
+	if (v == CGROUP_NONE)
+		return -EINVAL;
+	while (span_line(&text, &line)) {
+		if (!key_value(line, &key, &value))
+			continue;
+		if (v == CGROUP_V1)
+			v1_line(m, key, value, &totals);
+		else
+			key_store(m, v2_keys, ARRAY_SIZE(v2_keys), key, value);
+		taken++;
+	}
+	if (taken == 0)
+		return -EBADMSG;
+	m->has_stat = true;
+	return 0;
+}
+
+int cgroup_events_parse(struct span text, enum cgroup_version v, struct cgroup_memory *m)
+{
+	struct span line, key;
+	uint64_t value;
+	bool any = false;
+	if (v == CGROUP_NONE)
+		return -EINVAL;
+	while (span_line(&text, &line)) {
+		if (!key_value(line, &key, &value))
+			continue;
+		any = true;
+		if (span_eq(key, "oom_kill"))
+			m->oom_kills = m->oom_kills_local = value;
+		else if (v == CGROUP_V1 && span_eq(key, "under_oom"))
+			m->under_oom = value != 0;
+		else if (v == CGROUP_V2 && span_eq(key, "max"))
+			m->max_events = value;
+		else if (v == CGROUP_V2 && span_eq(key, "high"))
+			m->high_events = value;
+	}
+	if (!any)
+		return -EBADMSG;
+	m->has_events = true;
+	return 0;
+}
+
+int cgroup_limit_parse(struct span text, uint64_t *ret_bytes)
+{
+	uint64_t v;
+	text = span_trim(text);
+	if (span_eq(text, "max")) {
+		*ret_bytes = CGROUP_NO_LIMIT;
+		return 0;
+	}
+	int r = span_u64(text, &v);
+	if (r == -EINVAL)
+		return -EBADMSG;
+	*ret_bytes = r == -ERANGE || v >= CGROUP_V1_NO_LIMIT ? CGROUP_NO_LIMIT : v;
+	return 0;
+}
+
+static int file_open(int dir_fd, const char *name)
+{
+	return name ? openat(dir_fd, name, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+static const struct cgroup cgroup_closed = {
+	.dir_fd = -1,
+	.current_fd = -1,
+	.stat_fd = -1,
+	.events_fd = -1,
+	.events_local_fd = -1,
+	.max_fd = -1,
+	.high_fd = -1,
+	.low_fd = -1,
+	.swap_fd = -1,
+	.swap_max_fd = -1,
+};
+
+static void files_open(struct cgroup *g)
+{
+	bool v1 = g->version == CGROUP_V1;
+	g->stat_fd = file_open(g->dir_fd, "memory.stat");
+	g->events_fd = file_open(g->dir_fd, v1 ? "memory.oom_control" : "memory.events");
+	g->events_local_fd = file_open(g->dir_fd, v1 ? "memory.failcnt" : "memory.events.local");
+	g->max_fd = file_open(g->dir_fd, v1 ? "memory.limit_in_bytes" : "memory.max");
+	g->high_fd = file_open(g->dir_fd, v1 ? NULL : "memory.high");
+	g->low_fd = file_open(g->dir_fd, v1 ? NULL : "memory.low");
+	g->swap_fd = file_open(g->dir_fd, v1 ? "memory.memsw.usage_in_bytes" : "memory.swap.current");
+	g->swap_max_fd = file_open(g->dir_fd, v1 ? "memory.memsw.limit_in_bytes" : "memory.swap.max");
+}
+
+int cgroup_open(const struct world *w, enum cgroup_version v, const char *path, struct cgroup *ret)
+{
+	struct cgroup g = cgroup_closed;
+	if (v == CGROUP_NONE || w->cgroup_fd < 0)
+		return WORLD_ABSENT;
+	if (strlen(path) >= sizeof(g.path))
+		return -ENAMETOOLONG;
+	g.version = v;
+	TEXT_COPY(g.path, path);
+	g.dir_fd = openat(w->cgroup_fd, path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (g.dir_fd < 0)
+		return world_condition(-errno);
+	g.current_fd = file_open(g.dir_fd, v == CGROUP_V1 ? "memory.usage_in_bytes" : "memory.current");
+	if (g.current_fd < 0) {
+		int r = -errno;
+		cgroup_close(&g);
+		/* The group is there and its memory is not counted: the v2 root, or no memory controller. */
+		return r == -ENOENT ? WORLD_ABSENT : world_condition(r);
+	}
+	files_open(&g);
+	*ret = g;
+	return 0;
+}
+
+void cgroup_close(struct cgroup *g)
+{
+	int *const fds[] = {&g->dir_fd,	 &g->current_fd, &g->stat_fd, &g->events_fd, &g->events_local_fd,
+			    &g->max_fd,	 &g->high_fd,	 &g->low_fd,  &g->swap_fd,   &g->swap_max_fd};
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		closep(fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+/* One file of an open group; `if_absent` when the kernel has no such file. */
+static int number_read(int fd, uint64_t if_absent, uint64_t *ret)
+{
+	char text[64];
+	size_t len;
+	*ret = if_absent;
+	if (fd < 0)
+		return 0;
+	int r = file_read_once(fd, text, sizeof(text), &len);
+	if (r < 0)
+		return world_condition(r);
+	return cgroup_limit_parse((struct span){text, len}, ret);
+}
+
+int cgroup_read_usage(const struct cgroup *g, struct cgroup_memory *ret)
+{
+	struct cgroup_memory m = {.swap_max_bytes = CGROUP_NO_LIMIT};
+	int r = number_read(g->current_fd, 0, &m.current_bytes);
+	if (r == 0)
+		r = number_read(g->max_fd, CGROUP_NO_LIMIT, &m.max_bytes);
+	if (r == 0)
+		r = number_read(g->high_fd, CGROUP_NO_LIMIT, &m.high_bytes);
+	if (r == 0)
+		r = number_read(g->low_fd, 0, &m.low_bytes);
+	if (r != 0)
+		return r;
+	*ret = m;
+	return 0;
+}
+
+/* v1 counts memory and swap together (memsw), and has swap alone only in memory.stat. */
+static int swap_read(const struct cgroup *g, struct cgroup_memory *m)
+{
+	uint64_t used, max;
+	int r = number_read(g->swap_fd, 0, &used);
+	if (r == 0)
+		r = number_read(g->swap_max_fd, CGROUP_NO_LIMIT, &max);
+	if (r != 0)
+		return r;
+	if (g->version == CGROUP_V1) {
+		if (max != CGROUP_NO_LIMIT)
+			max = m->max_bytes == CGROUP_NO_LIMIT ? max : sub_floor(max, m->max_bytes);
+		if (m->has_stat)
+			used = m->swap_bytes;
+		else
+			used = sub_floor(used, m->current_bytes);
+	}
+	m->swap_bytes = used;
+	m->swap_max_bytes = max;
+	return 0;
+}
+
+static int text_read(int fd, char *text, size_t cap, struct span *ret)
+{
+	size_t len;
+	int r = file_read_once(fd, text, cap, &len);
+	if (r < 0)
+		return world_condition(r);
+	*ret = (struct span){text, len};
+	return 0;
+}
+
+static int events_read(const struct cgroup *g, struct cgroup_memory *m)
+{
+	char text[512];
+	struct span s;
+	struct cgroup_memory local = {};
+	if (g->events_fd < 0)
+		return 0;
+	int r = text_read(g->events_fd, text, sizeof(text), &s);
+	if (r == 0)
+		r = cgroup_events_parse(s, g->version, m);
+	if (r != 0 || g->events_local_fd < 0)
+		return r;
+	if (g->version == CGROUP_V1)
+		return number_read(g->events_local_fd, 0, &m->max_events);
+	r = text_read(g->events_local_fd, text, sizeof(text), &s);
+	if (r == 0)
+		r = cgroup_events_parse(s, g->version, &local);
+	if (r == 0)
+		m->oom_kills_local = local.oom_kills;
+	return r;
+}
+
+int cgroup_read_full(const struct cgroup *g, struct cgroup_memory *ret)
+{
+	char text[8192]; /* memory.stat: about 60 lines of 30 bytes */
+	struct cgroup_memory m;
+	struct span s;
+	int r = cgroup_read_usage(g, &m);
+	if (r == 0 && g->stat_fd >= 0) {
+		r = text_read(g->stat_fd, text, sizeof(text), &s);
+		if (r == 0)
+			r = cgroup_stat_parse(s, g->version, &m);
+	}
+	if (r == 0)
+		r = swap_read(g, &m);
+	if (r == 0)
+		r = events_read(g, &m);
+	if (r != 0)
+		return r;
+	*ret = m;
+	return 0;
+}
+
+static bool is_limited(const struct cgroup *g)
+{
+	struct cgroup_memory m;
+	if (cgroup_read_usage(g, &m) != 0)
+		return false;
+	return m.max_bytes != CGROUP_NO_LIMIT || m.high_bytes != CGROUP_NO_LIMIT;
+}
+
+/* "a/b" to "a", "a" to "."; false above the top. */
+static bool path_up(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (strcmp(path, ".") == 0)
+		return false;
+	if (slash)
+		*slash = '\0';
+	else
+		(void)text_copy(path, CGROUP_PATH_MAX, ".");
+	return true;
+}
+
+int cgroup_chain_open(const struct world *w, const struct cgroup_place *place, struct cgroup_chain *ret)
+{
+	char path[CGROUP_PATH_MAX];
+	struct cgroup_chain c = {};
+	if (place->memory_version == CGROUP_NONE || place->memory[0] == '\0')
+		return WORLD_ABSENT;
+	TEXT_COPY(path, place->memory);
+	int r = 0;
+	do {
+		struct cgroup g;
+		r = cgroup_open(w, place->memory_version, path, &g);
+		if (r < 0 || (r != 0 && r != WORLD_ABSENT && c.n == 0))
+			break;
+		if (r != 0)
+			continue;
+		if (c.n < CGROUP_MAX_LEVELS && (c.n == 0 || is_limited(&g)))
+			c.level[c.n++] = g;
+		else
+			cgroup_close(&g);
+	} while (path_up(path));
+	if (r < 0 || c.n == 0) {
+		cgroup_chain_close(&c);
+		return r != 0 ? r : WORLD_ABSENT;
+	}
+	*ret = c;
+	return 0;
+}
+
+void cgroup_chain_close(struct cgroup_chain *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		cgroup_close(&c->level[i]);
+	c->n = 0;
+}
+
+static void pid_take(struct span line, pid_t *pids, size_t cap, size_t *n)
+{
+	uint64_t v;
+	/* 0 stands for a process of another pid namespace. */
+	if (span_u64(span_trim(line), &v) < 0 || v == 0 || v > INT32_MAX)
+		return;
+	if (*n < cap)
+		pids[*n] = (pid_t)v;
+	(*n)++;
+}
+
+int cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n)
+{
+	char file[CGROUP_PATH_MAX + 16], text[4096];
+	if (w->cgroup_fd < 0)
+		return WORLD_ABSENT;
+	if (text_format(file, sizeof(file), "%s/cgroup.procs", path[0] != '\0' ? path : ".") >= (int)sizeof(file))
+		return -ENAMETOOLONG;
+	cleanup(closep) int fd = openat(w->cgroup_fd, file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return world_condition(-errno);
+	size_t n = 0, kept = 0;
+	for (;;) {
+		ssize_t got = read(fd, text + kept, sizeof(text) - kept);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return world_condition(-errno);
+		struct span rest = {text, kept + (size_t)got};
+		/* A last line without its newline is only half read, unless the file ends there. */
+		while (got == 0 ? rest.len > 0 : rest.len > 0 && memchr(rest.p, '\n', rest.len) != NULL) {
+			struct span line;
+			if (!span_line(&rest, &line))
+				break;
+			pid_take(line, pids, cap, &n);
+		}
+		if (got == 0)
+			break;
+		kept = rest.len < sizeof(text) ? rest.len : 0;
+		memmove(text, rest.p, kept);
+	}
+	*ret_n = n;
+	return 0;
+}

@@ -1,0 +1,229 @@
+#include "sense/net/socktable.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/buf.h"
+
+/* 150 bytes a line: 28,000 sockets. A search beyond that would cost more than the answer is worth. */
+#define TABLE_MAX_BYTES (4 * MIB)
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+static int hex_u32(struct span s, uint32_t *ret)
+{
+	uint32_t v = 0;
+	if (s.len == 0 || s.len > 8)
+		return -EBADMSG;
+	for (size_t i = 0; i < s.len; i++) {
+		int d = hex_digit(s.p[i]);
+		if (d < 0)
+			return -EBADMSG;
+		v = v << 4 | (uint32_t)d;
+	}
+	*ret = v;
+	return 0;
+}
+
+/* "0100007F:1F90": words of 32 bits in the machine's order, each as it lies in memory. */
+static int address_parse(struct span s, uint8_t bytes[16], uint16_t *port, bool *v6)
+{
+	const struct span host = span_before(s, ":");
+	const struct span after = span_after(s, ":");
+	uint32_t word;
+	if (!after.p || (host.len != 8 && host.len != 32) || hex_u32(after, &word) < 0 || word > UINT16_MAX)
+		return -EBADMSG;
+	*port = (uint16_t)word;
+	*v6 = host.len == 32;
+	for (size_t i = 0; i < host.len / 8; i++) {
+		if (hex_u32((struct span){host.p + 8 * i, 8}, &word) < 0)
+			return -EBADMSG;
+		memcpy(bytes + 4 * i, &word, 4);
+	}
+	return 0;
+}
+
+int sock_line_parse(struct span line, struct sock_line *ret)
+{
+	struct sock_line l = {};
+	struct span word[10];
+	bool remote_v6;
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
+		if (!span_word(&line, &word[i]))
+			return -EBADMSG;
+	if (address_parse(word[1], l.local, &l.local_port, &l.v6) < 0 ||
+	    address_parse(word[2], l.remote, &l.remote_port, &remote_v6) < 0 || remote_v6 != l.v6)
+		return -EBADMSG;
+	if (hex_u32(word[3], &l.state) < 0 || span_u64(word[9], &l.inode) < 0)
+		return -EBADMSG;
+	*ret = l;
+	return 0;
+}
+
+int sock_unix_parse(struct span line, uint64_t *ret_inode, struct span *ret_path)
+{
+	struct span word[7];
+	uint64_t inode;
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
+		if (!span_word(&line, &word[i]))
+			return -EBADMSG;
+	if (word[0].len == 0 || word[0].p[word[0].len - 1] != ':' || span_u64(word[6], &inode) < 0)
+		return -EBADMSG;
+	*ret_inode = inode;
+	*ret_path = span_trim(line);
+	return 0;
+}
+
+static const char *tcp_state(uint32_t state)
+{
+	switch (state) {
+	case TCP_ESTABLISHED:
+		return "established";
+	case TCP_SYN_SENT:
+		return "connecting";
+	case TCP_SYN_RECV:
+		return "accepting";
+	case TCP_CLOSE_WAIT:
+		return "closed by the peer";
+	case TCP_FIN_WAIT1:
+	case TCP_FIN_WAIT2:
+	case TCP_CLOSING:
+	case TCP_LAST_ACK:
+	case TCP_TIME_WAIT:
+		return "closing";
+	case TCP_LISTEN:
+		return "listening";
+	case TCP_CLOSE:
+		return "not connected";
+	default:
+		return "unknown state";
+	}
+}
+
+static void address_add(struct buf *b, bool v6, const uint8_t *bytes, uint16_t port)
+{
+	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	char text[INET6_ADDRSTRLEN] = "?";
+	if (v6 && memcmp(bytes, mapped, sizeof(mapped)) == 0) {
+		v6 = false; /* an IPv4 peer of a socket that takes both */
+		bytes += sizeof(mapped);
+	}
+	inet_ntop(v6 ? AF_INET6 : AF_INET, bytes, text, sizeof(text));
+	buf_printf(b, v6 ? "[%s]:%u" : "%s:%u", text, port);
+}
+
+void sock_line_format(const struct sock_line *l, const char *protocol, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	buf_printf(&b, "%s ", protocol);
+	address_add(&b, l->v6, l->local, l->local_port);
+	if (l->remote_port) {
+		buf_add(&b, " -> ");
+		address_add(&b, l->v6, l->remote, l->remote_port);
+	}
+	if (strcmp(protocol, "tcp") == 0)
+		buf_printf(&b, " (%s)", tcp_state(l->state));
+}
+
+/* The fourth word of a line of unix has a bit for sockets that listen (kernel: SO_ACCEPTCON). */
+static bool unix_listens(struct span line)
+{
+	const uint32_t accepts = 1u << 16;
+	struct span word = {NULL, 0};
+	uint32_t flags;
+	for (int i = 0; i < 4; i++)
+		if (!span_word(&line, &word))
+			return false;
+	return hex_u32(word, &flags) == 0 && flags & accepts;
+}
+
+/* True when the line is the one searched: then dst is filled. */
+static bool line_take(const char *protocol, struct span line, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
+{
+	struct sock_line l;
+	struct span path;
+	uint64_t found;
+	if (strcmp(protocol, "unix") == 0) {
+		if (sock_unix_parse(line, &found, &path) < 0 || found != inode)
+			return false;
+		char name[128] = "";
+		if (path.p)
+			span_copy(path, name, sizeof(name));
+		(void)text_format(dst, cap, "unix%s%s", name[0] ? " " : "", name);
+		*ret_listens = unix_listens(line);
+		return true;
+	}
+	if (sock_line_parse(line, &l) < 0 || l.inode != inode)
+		return false;
+	sock_line_format(&l, protocol, dst, cap);
+	*ret_listens = strcmp(protocol, "tcp") == 0 && l.state == TCP_LISTEN;
+	return true;
+}
+
+static int table_search(int fd, const char *protocol, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
+{
+	char text[8192];
+	size_t kept = 0;
+	for (uint64_t total = 0; total < TABLE_MAX_BYTES;) {
+		ssize_t n = read(fd, text + kept, sizeof(text) - kept);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return SOCK_NONE;
+		total += (uint64_t)n;
+		const size_t len = kept + (size_t)n;
+		const char *last = memrchr(text, '\n', len);
+		size_t whole = last ? (size_t)(last - text) + 1 : 0;
+		struct span rest = {text, whole}, line;
+		while (span_line(&rest, &line))
+			if (line_take(protocol, line, inode, ret_listens, dst, cap))
+				return 0;
+		if (whole == 0 && len == sizeof(text))
+			whole = len; /* no line is that long: this is no table */
+		kept = len - whole;
+		memmove(text, text + whole, kept);
+	}
+	return SOCK_NONE;
+}
+
+int socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
+{
+	static const struct {
+		const char *file, *protocol;
+	} tables[] = {{"tcp", "tcp"}, {"tcp6", "tcp"}, {"unix", "unix"}, {"udp", "udp"}, {"udp6", "udp"}};
+	if (w->proc_fd < 0)
+		return WORLD_ABSENT;
+	int result = SOCK_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		char path[48];
+		TEXT_FORMAT(path, "%d/net/%s", pid, tables[i].file);
+		cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0) {
+			int e = world_condition(-errno);
+			if (e == WORLD_DENIED)
+				result = e;
+			continue; /* a kernel without that family */
+		}
+		int r = table_search(fd, tables[i].protocol, inode, ret_listens, dst, cap);
+		if (r == 0)
+			return 0;
+		if (r < 0)
+			return world_condition(r);
+	}
+	return result;
+}

@@ -1,0 +1,246 @@
+/* The kernel has fields called "unused", which base/base.h makes a word of ours. */
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+
+#include "sense/net/tcpflow.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "sense/net/fdtarget.h"
+
+/* Descriptors of one process; more are not looked at. */
+#define FDS_MOST 4096
+/* A kernel that does not answer at once has no sock_diag for us. */
+#define ANSWER_MS 1000
+/* linux/tcp.h has no such names: TCP_SYN_SENT to TCP_LAST_ACK are connections that exist. */
+enum { STATE_ESTABLISHED = 1, STATE_TIME_WAIT = 6, STATE_CLOSE = 7, STATE_LISTEN = 10 };
+
+void tcpflow_table_done(struct tcpflow_table *t)
+{
+	free(t->item);
+	*t = (struct tcpflow_table){.n = 0};
+}
+
+static int table_add(struct tcpflow_table *t, const struct tcpflow_socket *s)
+{
+	if (t->n == t->cap) {
+		size_t cap = t->cap ? t->cap * 2 : 64;
+		struct tcpflow_socket *more = realloc(t->item, cap * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		t->item = more;
+		t->cap = cap;
+	}
+	t->item[t->n++] = *s;
+	return 0;
+}
+
+static int by_inode(const void *a, const void *b)
+{
+	const struct tcpflow_socket *x = a, *y = b;
+	return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+static void table_sort(struct tcpflow_table *t)
+{
+	if (t->n)
+		qsort(t->item, t->n, sizeof(*t->item), by_inode);
+}
+
+/* sock_diag ---------------------------------------------------------------- */
+
+/* Kernels differ in how much of tcp_info they send; what is not there is not claimed. */
+static void info_take(struct tcpflow_socket *s, const char *data, size_t len)
+{
+	const size_t acked = offsetof(struct tcp_info, tcpi_bytes_acked);
+	const size_t received = offsetof(struct tcp_info, tcpi_bytes_received);
+	const size_t lost = offsetof(struct tcp_info, tcpi_total_retrans);
+	if (len < received + sizeof(s->received_bytes))
+		return;
+	memcpy(&s->acked_bytes, data + acked, sizeof(s->acked_bytes));
+	memcpy(&s->received_bytes, data + received, sizeof(s->received_bytes));
+	memcpy(&s->lost, data + lost, sizeof(s->lost));
+	s->has_bytes = true;
+}
+
+static int diag_message(struct span body, struct tcpflow_table *t)
+{
+	struct inet_diag_msg m;
+	if (body.len < sizeof(m))
+		return -EBADMSG;
+	memcpy(&m, body.p, sizeof(m));
+	struct tcpflow_socket s = {
+		.inode = m.idiag_inode,
+		.state = m.idiag_state,
+		.send_queue_bytes = m.idiag_wqueue,
+		.receive_queue_bytes = m.idiag_rqueue,
+		.retransmits = m.idiag_timer == 1 ? m.idiag_retrans : 0,
+		.local_port = ntohs(m.id.idiag_sport),
+		.remote_port = ntohs(m.id.idiag_dport),
+	};
+	for (size_t at = NLMSG_ALIGN(sizeof(m)); at + sizeof(struct rtattr) <= body.len;) {
+		struct rtattr a;
+		memcpy(&a, body.p + at, sizeof(a));
+		if (a.rta_len < sizeof(a) || a.rta_len > body.len - at)
+			return -EBADMSG;
+		if (a.rta_type == INET_DIAG_INFO)
+			info_take(&s, body.p + at + RTA_LENGTH(0), a.rta_len - RTA_LENGTH(0));
+		at += RTA_ALIGN(a.rta_len);
+	}
+	return s.inode ? table_add(t, &s) : 0; /* 0: nobody's any more */
+}
+
+int tcpflow_diag_parse(struct span messages, struct tcpflow_table *t, bool *ret_done)
+{
+	while (messages.len >= sizeof(struct nlmsghdr)) {
+		struct nlmsghdr h;
+		memcpy(&h, messages.p, sizeof(h));
+		if (h.nlmsg_len < sizeof(h) || h.nlmsg_len > messages.len)
+			return -EBADMSG;
+		struct span body = {messages.p + NLMSG_HDRLEN, h.nlmsg_len - NLMSG_HDRLEN};
+		if (h.nlmsg_type == NLMSG_DONE) {
+			*ret_done = true;
+			return 0;
+		}
+		if (h.nlmsg_type == NLMSG_ERROR) {
+			int error = -EBADMSG;
+			if (body.len >= sizeof(error))
+				memcpy(&error, body.p, sizeof(error));
+			return error < 0 && error > -4096 ? error : -EBADMSG;
+		}
+		int r = h.nlmsg_type == SOCK_DIAG_BY_FAMILY ? diag_message(body, t) : 0;
+		if (r)
+			return r;
+		size_t step = MIN((size_t)NLMSG_ALIGN(h.nlmsg_len), messages.len);
+		messages = (struct span){messages.p + step, messages.len - step};
+	}
+	*ret_done = false;
+	return messages.len == 0 ? 0 : -EBADMSG;
+}
+
+static int diag_ask(int fd, uint8_t family)
+{
+	struct {
+		struct nlmsghdr h;
+		struct inet_diag_req_v2 r;
+	} ask = {
+		.h = {.nlmsg_len = sizeof(ask),
+		      .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+		      .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+		.r = {.sdiag_family = family,
+		      .sdiag_protocol = IPPROTO_TCP,
+		      .idiag_ext = 1 << (INET_DIAG_INFO - 1),
+		      .idiag_states = ~(1u << STATE_LISTEN | 1u << STATE_TIME_WAIT | 1u << STATE_CLOSE)},
+	};
+	return send(fd, &ask, sizeof(ask), 0) == (ssize_t)sizeof(ask) ? 0 : -errno;
+}
+
+static int diag_family(int fd, uint8_t family, struct tcpflow_table *t)
+{
+	char answer[32768];
+	bool done = false;
+	int r = diag_ask(fd, family);
+	while (r == 0 && !done) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		if (poll(&p, 1, ANSWER_MS) <= 0)
+			return -ETIMEDOUT;
+		ssize_t n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
+		if (n <= 0)
+			return n == 0 ? -EBADMSG : -errno;
+		r = tcpflow_diag_parse((struct span){answer, (size_t)n}, t, &done);
+	}
+	return r;
+}
+
+int tcpflow_dump(const struct world *w, struct tcpflow_table *ret)
+{
+	struct tcpflow_table t = {.by_diag = true};
+	if (w->recorded)
+		return WORLD_ABSENT;
+	cleanup(closep) int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	if (fd < 0)
+		return WORLD_ABSENT;
+	int r = diag_family(fd, AF_INET, &t);
+	if (r == 0)
+		ignore(diag_family(fd, AF_INET6, &t), "a kernel without IPv6 has none");
+	if (r) {
+		tcpflow_table_done(&t);
+		return r == -ENOMEM ? r : WORLD_ABSENT;
+	}
+	table_sort(&t);
+	*ret = t;
+	return 0;
+}
+
+bool tcpflow_is_near(const struct world *w, pid_t pid)
+{
+	char path[64];
+	struct stat ours, theirs;
+	TEXT_FORMAT(path, "%d/ns/net", pid);
+	return fstatat(w->proc_fd, "self/ns/net", &ours, 0) == 0 && fstatat(w->proc_fd, path, &theirs, 0) == 0 &&
+	       ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
+}
+
+/* One process ---------------------------------------------------------------- */
+
+static void sum_add(struct tcpflow_sum *sum, const struct tcpflow_socket *s)
+{
+	sum->sockets++;
+	sum->has_bytes |= s->has_bytes;
+	sum->acked_bytes += s->acked_bytes;
+	sum->received_bytes += s->received_bytes;
+	sum->send_queue_bytes += s->send_queue_bytes;
+	sum->receive_queue_bytes += s->receive_queue_bytes;
+	sum->retransmitting += s->retransmits > 0;
+}
+
+static void closedirp(DIR **d)
+{
+	if (*d)
+		(void)closedir(*d);
+}
+
+int tcpflow_of(const struct world *w, pid_t pid, const struct tcpflow_table *t, struct tcpflow_sum *ret)
+{
+	char path[32], text[64];
+	struct tcpflow_sum sum = {.sockets = 0};
+	TEXT_FORMAT(path, "%d/fd", pid);
+	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return world_condition(-errno);
+	cleanup(closedirp) DIR *d = fdopendir(fd);
+	if (!d) {
+		int r = -errno;
+		closep(&fd);
+		return r;
+	}
+	size_t looked = 0;
+	for (const struct dirent *e; (e = readdir(d));) {
+		ssize_t n = e->d_name[0] == '.' ? -1 : readlinkat(dirfd(d), e->d_name, text, sizeof(text));
+		if (n <= 0)
+			continue;
+		if (looked++ == FDS_MOST) {
+			sum.cut = true;
+			break;
+		}
+		struct fd_link link = fd_link_parse((struct span){text, (size_t)n});
+		struct tcpflow_socket key = {.inode = link.inode};
+		const struct tcpflow_socket *s =
+			link.kind == FD_SOCKET && t->n ? bsearch(&key, t->item, t->n, sizeof(key), by_inode) : NULL;
+		if (s)
+			sum_add(&sum, s);
+	}
+	*ret = sum;
+	return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * What decides whether we may look into a process (PTRACE_MODE_ATTACH_REALCREDS
+ * of ptrace(2), "Ptrace access mode checking"): ids, capabilities, user
+ * namespaces, Yama, dumpability, seccomp, and who traces it already. Read only
+ * when something was refused: judge/host/access.h turns it into a sentence.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "sense/world.h"
+
+struct access_facts {
+	pid_t pid;
+	bool exists, kernel_thread, zombie;
+	bool has_ids;
+	uid_t our_uid, our_euid, uid, euid, suid;
+	gid_t our_gid, gid, egid, sgid;
+	bool our_ptrace_cap;     /* CAP_SYS_PTRACE effective, in our user namespace */
+	bool our_admin_cap;      /* CAP_SYS_ADMIN */
+	bool same_user_ns, has_user_ns;
+	bool other_pid_ns, other_mount_ns;
+	bool has_yama;
+	int yama_scope;          /* 0..3 */
+	bool descendant;         /* of us: what Yama's scope 1 allows */
+	bool has_dumpable, dumpable; /* judged by the owner of /proc/PID */
+	bool has_seccomp;
+	int our_seccomp;         /* 0 none, 1 strict, 2 filter */
+	pid_t tracer;            /* 0: nobody */
+	char tracer_name[32];
+	bool in_container;       /* we are in one */
+	bool refused_readv, refused_mem, refused_ptrace; /* tried now */
+	bool filtered;           /* the calls are refused even on ourselves: a seccomp filter, or a kernel without them */
+};
+int must_check access_read(const struct world *w, pid_t pid, struct access_facts *ret);

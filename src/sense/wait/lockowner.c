@@ -1,0 +1,167 @@
+/*
+ * Wrong is worse than unknown: an owner is named only when it is a living
+ * thread, and a lock is called inherited over fork only with proof.
+ */
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "sense/proc/proc.h"
+#include "sense/wait/threadwait_parts.h"
+
+/* glibc: a mutex is 0 free, 1 taken, 2 taken and waited for. */
+#define MUTEX_CONTENDED 2
+/* Bits of __kind that glibc uses: type, robust, PI, PP, shared, elision. */
+#define MUTEX_KIND_BITS UINT32_C(0x3ff)
+#define MUTEX_KIND_SHARED UINT32_C(0x80)
+#define MUTEX_KIND_TYPE UINT32_C(0x3)
+#define MUTEX_TYPE_RECURSIVE 1
+/* pid_max of 64-bit kernels */
+#define TID_MAX (INT32_C(4) << 20)
+/* Nested pid namespaces: numbers are translated by looking at each thread. */
+#define TRANSLATE_MAX 1024
+
+enum mutex_word { MUTEX_LOCK, MUTEX_COUNT, MUTEX_OWNER, MUTEX_NUSERS, MUTEX_KIND, MUTEX_SPINS, MUTEX_LIST };
+
+bool mutex_is_plausible(const uint32_t word[10])
+{
+	const bool recursive = (word[MUTEX_KIND] & MUTEX_KIND_TYPE) == MUTEX_TYPE_RECURSIVE;
+	if (word[MUTEX_LOCK] != MUTEX_CONTENDED || word[MUTEX_OWNER] == 0 || word[MUTEX_OWNER] > TID_MAX)
+		return false;
+	if (word[MUTEX_KIND] & ~MUTEX_KIND_BITS)
+		return false;
+	if (recursive ? word[MUTEX_COUNT] == 0 || word[MUTEX_COUNT] > UINT16_MAX : word[MUTEX_COUNT] != 0)
+		return false;
+	return word[MUTEX_NUSERS] > 0 && word[MUTEX_NUSERS] <= UINT16_MAX;
+}
+
+static bool exists(const struct world *w, const char *path)
+{
+	struct stat st;
+	return fstatat(w->proc_fd, path, &st, 0) == 0;
+}
+
+static bool task_exists(const struct world *w, pid_t pid, pid_t tid)
+{
+	char path[48];
+	TEXT_FORMAT(path, "%d/task/%d", pid, tid);
+	return exists(w, path);
+}
+
+/* What the process itself calls its pid; 0 when that cannot be read. */
+static pid_t inner_pid(const struct world *w, pid_t pid)
+{
+	struct proc_status s;
+	return proc_status_read(w, pid, &s) == 0 ? s.ns_pid : 0;
+}
+
+/* The thread of pid that its own namespace calls inner, as our /proc calls it; 0: there is none. */
+static pid_t thread_of(const struct world *w, pid_t pid, pid_t inner)
+{
+	pid_t own = inner_pid(w, pid);
+	if (own == 0)
+		return 0;
+	if (own == pid)
+		return task_exists(w, pid, inner) ? inner : 0;
+	cleanup(freep) pid_t *tids = NULL;
+	size_t n;
+	if (threads_read(w, pid, &tids, &n) != 0)
+		return 0;
+	for (size_t i = 0; i < MIN(n, (size_t)TRANSLATE_MAX); i++)
+		if (inner_pid(w, tids[i]) == inner)
+			return tids[i];
+	return 0;
+}
+
+/* Every thread could be looked at: "there is none" is certain. */
+static bool threads_are_known(const struct world *w, pid_t pid)
+{
+	cleanup(freep) pid_t *tids = NULL;
+	size_t n;
+	pid_t own = inner_pid(w, pid);
+	if (own == 0 || threads_read(w, pid, &tids, &n) != 0)
+		return false;
+	return own == pid || n <= TRANSLATE_MAX;
+}
+
+/*
+ * The owner is no thread of this process. It is a thread of the parent, whose
+ * memory we were copied from: proof. Or that thread ended meanwhile: then the
+ * number must lie between the parent's and ours, in what is to the last word
+ * a plain mutex of glibc.
+ */
+static bool inherited_over_fork(const struct world *w, pid_t pid, const uint32_t word[10], pid_t *ret_holder)
+{
+	struct proc_stat stat;
+	const pid_t owner = (pid_t)word[MUTEX_OWNER];
+	if (proc_stat_read(w, pid, &stat) != 0 || stat.ppid <= 0)
+		return false;
+	const pid_t holder = thread_of(w, stat.ppid, owner);
+	if (holder != 0) {
+		*ret_holder = holder; /* as our /proc calls it */
+		return true;
+	}
+	for (size_t i = MUTEX_SPINS; i < 10; i++)
+		if (word[i] != 0)
+			return false;
+	const pid_t own = inner_pid(w, pid), parent = inner_pid(w, stat.ppid);
+	return word[MUTEX_KIND] == 0 && word[MUTEX_NUSERS] == 1 && parent > 1 && parent < owner && owner < own;
+}
+
+static void mutex_owner(const struct world *w, pid_t pid, const uint32_t word[10], bool shared_call,
+			struct lock_owner *o)
+{
+	char path[24];
+	const pid_t owner = (pid_t)word[MUTEX_OWNER];
+	pid_t here = thread_of(w, pid, owner);
+	if (here != 0) {
+		*o = (struct lock_owner){.shape = LOCK_MUTEX, .tid = here};
+		return;
+	}
+	if (!threads_are_known(w, pid))
+		return;
+	if (shared_call && (word[MUTEX_KIND] & MUTEX_KIND_SHARED)) {
+		TEXT_FORMAT(path, "%d", owner);
+		if (inner_pid(w, pid) == pid && exists(w, path))
+			*o = (struct lock_owner){.shape = LOCK_MUTEX, .tid = owner, .elsewhere = true};
+		return;
+	}
+	*o = (struct lock_owner){.shape = LOCK_MUTEX, .tid = owner};
+	o->gone = inherited_over_fork(w, pid, word, &o->tid);
+	o->gone_maybe = !o->gone;
+}
+
+void lock_owner_read(const struct world *w, pid_t pid, pid_t tid, const struct threadwait *t, struct remote *r,
+		     struct lock_owner *ret)
+{
+	const uint32_t op = (uint32_t)t->arg[1] & (uint32_t)FUTEX_CMD_MASK, val = (uint32_t)t->arg[2];
+	const bool shared_call = !(t->arg[1] & FUTEX_PRIVATE_FLAG);
+	uint32_t word[10] = {};
+	*ret = (struct lock_owner){};
+	if (strcmp(syscall_name(t->nr), "futex") != 0 || remote_read(r, t->arg[0], word, sizeof(word[0])) != 0)
+		return;
+	const pid_t named = (pid_t)(word[0] & FUTEX_TID_MASK);
+	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2) {
+		pid_t here = thread_of(w, pid, named);
+		if (here != 0)
+			*ret = (struct lock_owner){.shape = LOCK_TID, .tid = here};
+		return;
+	}
+	if ((op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET) || word[0] != val)
+		return;
+	if (word[0] == MUTEX_CONTENDED) {
+		if (remote_read(r, t->arg[0], word, sizeof(word)) == 0 && word[0] == val && mutex_is_plausible(word))
+			mutex_owner(w, pid, word, shared_call, ret);
+		return;
+	}
+	/* What is left names a thread in its word: a robust lock, marked as waited for, or a thread that is joined. */
+	pid_t here = named > 0 ? thread_of(w, pid, named) : 0;
+	if (here == 0 || here == tid)
+		return;
+	if (word[0] & FUTEX_WAITERS)
+		*ret = (struct lock_owner){.shape = LOCK_TID, .tid = here};
+	else if (shared_call && word[0] == (uint32_t)named)
+		*ret = (struct lock_owner){.shape = LOCK_JOIN, .tid = here};
+}

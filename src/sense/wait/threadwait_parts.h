@@ -1,0 +1,58 @@
+/* What the files behind sense/wait/threadwait.h share. */
+#pragma once
+
+#include "sense/net/fdtarget.h"
+#include "sense/wait/threadwait.h"
+
+/* What a system call waits for, as far as its number tells. */
+enum call_shape {
+	CALL_OTHER,
+	CALL_FD, /* its first argument is a descriptor, which decides */
+	CALL_FILE, /* works on a file system: open, stat, mount */
+	CALL_LOCK,
+	CALL_SLEEP,
+	CALL_POLL,
+	CALL_CHILD,
+	CALL_SIGNAL,
+	CALL_MEMORY, /* mmap and the like: page faults, memory limits */
+	CALL_VFORK, /* clone and vfork: waits while the child has our memory */
+	CALL_RESTART,
+};
+enum call_shape call_shape(int64_t nr);
+enum wait_kind wait_kind_of_fd(enum fd_kind k);
+/* What the kernel's function says; WAIT_UNKNOWN mostly. state: as in stat. */
+enum wait_kind wait_kind_of_wchan(const char *wchan, char state);
+/* In state D, a wait that is never D by itself: the task is frozen in it (control group v1). */
+bool wchan_of_frozen(const char *wchan);
+
+int must_check task_wchan_read(const struct world *w, pid_t pid, pid_t tid, char *dst, size_t cap);
+/* Name of a thread or process; "?" if it is gone. pid 0: the thread leads. */
+const char *task_comm(const struct world *w, pid_t pid, pid_t tid, char dst[static 16]);
+/* state, syscall and wchan -> kind: no target, no text. fd links are read (1 us) where they decide. */
+enum wait_kind wait_kind_decide(const struct world *w, pid_t pid, const struct threadwait *t, int *ret_fd);
+
+/*
+ * Who holds the lock that a futex call waits for. Only what is certain is
+ * said: condition variables, semaphores and the locks of other runtimes have
+ * no owner to be read.
+ */
+enum lock_shape {
+	LOCK_FUTEX, /* no owner can be told */
+	LOCK_MUTEX, /* glibc's pthread_mutex_t, contended */
+	LOCK_TID, /* the word names its owner: PI and robust locks */
+	LOCK_JOIN, /* pthread_join: the thread that is to end */
+};
+struct lock_owner {
+	enum lock_shape shape;
+	pid_t tid; /* as our /proc names it; 0 unknown */
+	bool gone; /* inherited over fork, for certain */
+	bool gone_maybe; /* no such thread here, and no proof of a fork */
+	bool elsewhere; /* a thread of another process: shared memory */
+};
+void lock_owner_read(const struct world *w, pid_t pid, pid_t tid, const struct threadwait *t, struct remote *r,
+		     struct lock_owner *ret);
+/* The word of a contended glibc mutex: lock, count, owner, nusers, kind, spins, list. Pure. */
+bool mutex_is_plausible(const uint32_t word[10]);
+
+/* Fills target and text. */
+void wait_describe(const struct world *w, pid_t pid, pid_t tid, struct remote *r, struct threadwait *t);

@@ -1,0 +1,215 @@
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "sense/proc/keptfds.h"
+#include "sense/proc/proc.h"
+#include "sense/wait/threadwait_parts.h"
+
+/* Descriptors kept open at most, two a thread; other threads' files are opened for each look. */
+#define WATCH_FDS_MAX 512
+/* A wait that has not changed is believed so many times before its state is read again (it may be stopped). */
+#define WATCH_BELIEVE 16
+
+struct watched {
+	pid_t tid;
+	int syscall_fd, stat_fd; /* -1: not kept open */
+	bool syscall_denied;
+	bool seen; /* nr, arg0, sp and pc are of an earlier look */
+	uint8_t believed; /* looks since the state was read; 0: kind is not known */
+	enum wait_kind kind;
+	int64_t nr;
+	uint64_t arg0, sp, pc;
+};
+
+struct threadwatch {
+	const struct world *w;
+	pid_t pid;
+	struct watched *threads; /* by rising tid */
+	size_t n, cap;
+	size_t n_fds;
+};
+
+struct threadwatch *threadwatch_new(const struct world *w, pid_t pid)
+{
+	struct threadwatch *t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->w = w;
+	t->pid = pid;
+	return t;
+}
+
+static void watched_close(struct threadwatch *t, struct watched *e)
+{
+	const size_t n = (size_t)(e->syscall_fd >= 0) + (size_t)(e->stat_fd >= 0);
+	t->n_fds -= n;
+	keptfds_give(n);
+	closep(&e->syscall_fd);
+	closep(&e->stat_fd);
+}
+
+struct threadwatch *threadwatch_free(struct threadwatch *t)
+{
+	if (!t)
+		return NULL;
+	for (size_t i = 0; i < t->n; i++)
+		watched_close(t, &t->threads[i]);
+	free(t->threads);
+	free(t);
+	return NULL;
+}
+
+static struct watched *watched_find(struct threadwatch *t, pid_t tid)
+{
+	size_t low = 0, high = t->n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (t->threads[mid].tid == tid)
+			return &t->threads[mid];
+		if (t->threads[mid].tid < tid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (t->n == t->cap) {
+		const size_t cap = t->cap ? 2 * t->cap : 64;
+		struct watched *more = realloc(t->threads, cap * sizeof(*more));
+		if (!more)
+			return NULL;
+		t->threads = more;
+		t->cap = cap;
+	}
+	memmove(&t->threads[low + 1], &t->threads[low], (t->n - low) * sizeof(*t->threads));
+	t->n++;
+	t->threads[low] = (struct watched){.tid = tid, .syscall_fd = -1, .stat_fd = -1};
+	return &t->threads[low];
+}
+
+static void watched_forget(struct threadwatch *t, pid_t tid)
+{
+	struct watched *e = watched_find(t, tid);
+	if (!e)
+		return;
+	watched_close(t, e);
+	const size_t at = (size_t)(e - t->threads);
+	memmove(e, e + 1, (t->n - at - 1) * sizeof(*e));
+	t->n--;
+}
+
+/* One file of a thread, kept open while there is room. */
+static int watched_read(struct threadwatch *t, pid_t tid, int *fd, const char *file, char *buf, size_t cap,
+			size_t *ret_len)
+{
+	char path[64];
+	if (*fd >= 0) {
+		ssize_t n = pread(*fd, buf, cap - 1, 0);
+		if (n < 0)
+			return world_condition(-errno);
+		buf[n] = '\0';
+		*ret_len = (size_t)n;
+		return n > 0 ? 0 : WORLD_GONE;
+	}
+	if (t->w->proc_fd < 0)
+		return WORLD_ABSENT;
+	TEXT_FORMAT(path, "%d/task/%d/%s", t->pid, tid, file);
+	cleanup(closep) int opened = openat(t->w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (opened < 0)
+		return world_condition(-errno);
+	ssize_t n = pread(opened, buf, cap - 1, 0);
+	if (n < 0)
+		return world_condition(-errno);
+	buf[n] = '\0';
+	*ret_len = (size_t)n;
+	if (n > 0 && t->n_fds < WATCH_FDS_MAX && keptfds_take()) {
+		*fd = take_fd(&opened);
+		t->n_fds++;
+	}
+	return n > 0 ? 0 : WORLD_GONE;
+}
+
+/* The state decides what the call alone does not: stopped, frozen, uninterruptible. */
+static int watched_decide(struct threadwatch *t, struct watched *e, struct threadwait *now)
+{
+	char text[1024];
+	struct proc_stat stat;
+	size_t len;
+	int r = watched_read(t, e->tid, &e->stat_fd, "stat", text, sizeof(text), &len);
+	if (r)
+		return r;
+	if (proc_stat_parse((struct span){text, len}, &stat) < 0)
+		return WORLD_GONE;
+	now->state = stat.state;
+	if (now->state == 'D' || (now->state == 'S' && (now->nr < 0 || call_shape(now->nr) == CALL_RESTART)))
+		ignore(task_wchan_read(t->w, t->pid, e->tid, now->wchan, sizeof(now->wchan)), "left empty");
+	now->kind = wait_kind_decide(t->w, t->pid, now, &now->fd);
+	return 0;
+}
+
+static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg)
+{
+	char text[512];
+	size_t len;
+	struct threadwait now = {.nr = -1, .fd = -1};
+	int r = e->syscall_denied ? WORLD_DENIED
+				  : watched_read(t, e->tid, &e->syscall_fd, "syscall", text, sizeof(text), &len);
+	if (r == WORLD_DENIED || r == WORLD_ABSENT) {
+		e->syscall_denied = true;
+	} else if (r) {
+		return r;
+	} else if (threadwait_syscall_parse((struct span){text, len}, &now) < 0) {
+		return -EBADMSG;
+	} else if (!now.has_syscall) {
+		e->believed = 0;
+		*ret = WAIT_RUNNING;
+		*ret_nr = -1;
+		*ret_arg = 0;
+		return 0;
+	}
+	/* The wait seen before, interrupted by a stop and gone on: restart_syscall does not say what it restarts. */
+	if (now.has_syscall && now.nr >= 0 && call_shape(now.nr) == CALL_RESTART && e->seen && now.sp == e->sp &&
+	    now.pc == e->pc)
+		now.nr = e->nr;
+	const bool same = now.has_syscall && e->believed > 0 && e->believed < WATCH_BELIEVE && now.nr == e->nr &&
+			  now.arg[0] == e->arg0 && now.sp == e->sp && now.pc == e->pc;
+	if (!same) {
+		r = watched_decide(t, e, &now);
+		if (r)
+			return r;
+		e->believed = 0;
+		e->kind = now.kind;
+		e->seen = now.has_syscall && now.nr >= 0;
+		e->nr = now.nr;
+		e->arg0 = now.arg[0];
+		e->sp = now.sp;
+		e->pc = now.pc;
+	}
+	e->believed++;
+	*ret = e->kind;
+	*ret_nr = now.nr;
+	*ret_arg = now.arg[0];
+	return 0;
+}
+
+int threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg)
+{
+	struct watched *e = watched_find(t, tid);
+	if (!e)
+		return -ENOMEM;
+	const bool kept = e->syscall_fd >= 0 || e->stat_fd >= 0;
+	int r = watched_look(t, e, ret, ret_nr, ret_arg);
+	if (r == 0)
+		return 0;
+	watched_forget(t, tid);
+	if (r != WORLD_GONE || !kept)
+		return r;
+	/* The number may belong to a new thread by now: the kept files are of the old one. */
+	e = watched_find(t, tid);
+	if (!e)
+		return -ENOMEM;
+	r = watched_look(t, e, ret, ret_nr, ret_arg);
+	if (r)
+		watched_forget(t, tid);
+	return r;
+}

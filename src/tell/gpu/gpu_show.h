@@ -1,0 +1,11 @@
+/* GPUs for people and for programs ("vigil.gpu/1"). */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "model/gpu/gpuview.h"
+
+/* Lack of memory shows when it is written (base/json.h). */
+struct js *gpu_json(const struct gpuview *v);
+void gpu_text(const struct gpuview *v, bool colour, FILE *to);

@@ -1,0 +1,435 @@
+#include "tell/incident/report.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/units.h"
+#include "tell/text/paper.h"
+
+static const char *headline(const struct incident *i)
+{
+	static const char *const titles[INCIDENT_KIND_MAX] = {
+		[INCIDENT_NONE] = "incident",
+		[INCIDENT_MEMORY_KILL] = "ended by vigil for memory",
+		[INCIDENT_KERNEL_OOM] = "killed by the kernel: machine out of memory",
+		[INCIDENT_CGROUP_OOM] = "killed by the kernel: memory limit of its group",
+		[INCIDENT_SYSTEMD_OOMD] = "killed by systemd-oomd",
+		[INCIDENT_OTHER_OOM_DAEMON] = "killed by an out-of-memory daemon",
+		[INCIDENT_KILLED_BY] = "killed by someone else",
+		[INCIDENT_CRASH] = "crashed",
+		[INCIDENT_ERROR_EXIT] = "ended with an error",
+		[INCIDENT_GPU_OOM] = "GPU out of memory",
+		[INCIDENT_SHM_FULL] = "shared memory full",
+		[INCIDENT_HANG] = "hung",
+		[INCIDENT_STRAGGLER] = "one rank is slow",
+		[INCIDENT_SLOWDOWN] = "became slow",
+		[INCIDENT_PEER_LOST] = "lost a peer",
+		[INCIDENT_CLEAN_EXIT] = "ended as it should",
+	};
+	if (i->kind == INCIDENT_HANG && i->hang_over)
+		return "hung, and moves again";
+	if (i->kind == INCIDENT_KILLED_BY && i->killer == KILLER_UNKNOWN)
+		return "killed; by whom is not known";
+	return titles[i->kind < INCIDENT_KIND_MAX ? i->kind : INCIDENT_NONE];
+}
+
+static void print_head(const struct paper *p, const struct incident *i)
+{
+	char when[24] = "";
+	if (i->time_unix_ms > 0)
+		(void)time_format(i->time_unix_ms, when);
+	paper_ink(p, i->kind == INCIDENT_CLEAN_EXIT ? INK_GREEN : INK_RED);
+	fprintf(p->to, "%s", headline(i));
+	paper_ink(p, INK_PLAIN);
+	char where[256];
+	struct buf b = BUF_ON(where);
+	buf_reset(&b);
+	if (i->job[0])
+		buf_printf(&b, "  ·  job %s, attempt %u", i->job, i->attempt);
+	if (i->node[0])
+		buf_printf(&b, "  ·  %s", i->node);
+	if (when[0])
+		buf_printf(&b, "  ·  %s", when);
+	paper_cut(p, where, SIZE_MAX);
+	fputs("\n\n", p->to);
+	paper_ink(p, INK_BOLD);
+	if (i->summary[0])
+		paper_text(p, 0, "%s", i->summary);
+	else
+		paper_text(p, 0, "Nothing more is known about it.");
+	paper_ink(p, INK_PLAIN);
+}
+
+static void print_cause(const struct paper *p, const struct incident *i)
+{
+	if (!i->cause.id[0] && !i->cause.text[0])
+		return;
+	paper_heading(p, "Why");
+	fputs("  ", p->to);
+	paper_text(p, 2, "%s", i->cause.text[0] ? i->cause.text : i->cause.id);
+	fputs("  ", p->to);
+	paper_ink(p, INK_DIM);
+	paper_text(p, 2, "(cause %s, confidence %s)", i->cause.id[0] ? i->cause.id : "unnamed",
+		   confidence_name(i->cause.confidence));
+	paper_ink(p, INK_PLAIN);
+	if (i->n_culprits == 0)
+		return;
+	char ranks[512];
+	struct buf b = BUF_ON(ranks);
+	buf_reset(&b);
+	for (size_t n = 0; n < i->n_culprits; n++)
+		buf_printf(&b, "%s%d", n ? ", " : "", i->culprit_ranks[n]);
+	paper_value(p, i->n_culprits == 1 ? "culprit rank" : "culprit ranks", "%s", ranks);
+}
+
+static char *growth_format(int64_t bytes_per_s, char dst[static 24])
+{
+	char size[16];
+	uint64_t v = bytes_per_s < 0 ? (uint64_t)0 - (uint64_t)bytes_per_s : (uint64_t)bytes_per_s;
+	(void)text_format(dst, 24, "%c%s/s", bytes_per_s < 0 ? '-' : '+', size_format(v, size));
+	return dst;
+}
+
+static void print_memory(const struct paper *p, const struct incident *i)
+{
+	if (!i->memory.valid)
+		return;
+	char used[16], total[16], text[256];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	buf_printf(&b, "%s used", size_format(i->memory.used_bytes, used));
+	if (i->memory.total_bytes > 0)
+		buf_printf(&b, " of %s (%.1f %%)", size_format(i->memory.total_bytes, total), i->memory.ratio * 100);
+	if (i->memory.threshold_ratio > 0)
+		buf_printf(&b, "; threshold %.4g %%", i->memory.threshold_ratio * 100);
+	const char *scope = memory_scope_name(i->memory.scope);
+	char label[40];
+	TEXT_FORMAT(label, "%s memory", scope ? scope : "memory in");
+	paper_value(p, scope ? label : "memory", "%s", text);
+	if (i->memory.level[0])
+		paper_value(p, "what ran out", "%s", i->memory.level);
+	if (i->memory.threshold[0])
+		paper_value(p, "threshold", "%s", i->memory.threshold);
+	if (i->memory.kernel_used_bytes > 0 && i->memory.reclaimable_bytes > 0)
+		paper_value(p, "page cache", "%s of the %s that the kernel counts as used can be taken back and is not counted",
+			    size_format(i->memory.reclaimable_bytes, used),
+			    size_format(i->memory.kernel_used_bytes, total));
+	if (i->memory.swap_total_bytes > 0)
+		paper_value(p, "swap", "%s of %s free", size_format(i->memory.swap_free_bytes, used),
+			    size_format(i->memory.swap_total_bytes, total));
+	if (!i->memory.has_rate)
+		return;
+	char rate[24], left[24];
+	if (i->memory.time_to_limit_ms != UINT64_MAX)
+		paper_value(p, "growth", "%s; the rest would have lasted %s",
+			    growth_format(i->memory.growth_bytes_per_s, rate),
+			    duration_format(MIN(i->memory.time_to_limit_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, left));
+	else
+		paper_value(p, "growth", "%s", growth_format(i->memory.growth_bytes_per_s, rate));
+}
+
+static void print_victim(const struct paper *p, const struct incident *i)
+{
+	if (!i->victim.valid)
+		return;
+	char text[512], own[16], rss[16], shared[16], swap[16];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	if (i->victim.name[0])
+		buf_printf(&b, "%s", i->victim.name);
+	if (i->victim.pid > 0)
+		buf_printf(&b, "%spid %ld", b.len ? ", " : "", (long)i->victim.pid);
+	if (i->victim.rank != NO_RANK)
+		buf_printf(&b, "%srank %d", b.len ? ", " : "", i->victim.rank);
+	if (i->victim.signal > 0) {
+		const char *name = sigabbrev_np(i->victim.signal);
+		buf_printf(&b, "; died of signal %d%s%s", i->victim.signal, name ? " SIG" : "", name ? name : "");
+	} else if (i->victim.has_exit_code) {
+		buf_printf(&b, "; exit status %d", i->victim.exit_code);
+	}
+	if (b.len > 0)
+		paper_value(p, "process", "%s", text);
+	if (i->victim.command[0])
+		paper_value(p, "command", "%s", i->victim.command);
+	if (i->victim.has_memory)
+		paper_value(p, "its memory", "%s of its own (%s resident less %s shared), %s swapped out",
+			    size_format(i->victim.own_bytes, own), size_format(i->victim.rss_bytes, rss),
+			    size_format(i->victim.shared_bytes, shared), size_format(i->victim.swap_bytes, swap));
+}
+
+static void print_action(const struct paper *p, const struct incident *i)
+{
+	if (!i->action.valid)
+		return;
+	static const struct {
+		const char *what;
+		size_t offset;
+	} steps[] = {
+		{"noticed", offsetof(struct incident, action.notice_us)},
+		{"frozen", offsetof(struct incident, action.freeze_us)},
+		{"killed", offsetof(struct incident, action.kill_us)},
+		{"gone", offsetof(struct incident, action.dead_us)},
+		{"memory back", offsetof(struct incident, action.freed_us)},
+	};
+	char text[320], t[24];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	for (size_t n = 0; n < ARRAY_SIZE(steps); n++) {
+		uint64_t us;
+		memcpy(&us, (const char *)i + steps[n].offset, sizeof(us));
+		if (us > 0)
+			buf_printf(&b, "%s%s after %s", b.len ? ", " : "", steps[n].what,
+				   duration_format(us * NS_PER_US, t));
+	}
+	if (b.len > 0)
+		paper_value(p, "what vigil did", "%s", text);
+	char freed[16];
+	if (i->action.freed_bytes > 0)
+		paper_value(p, "freed", "%s by ending %u process%s", size_format(i->action.freed_bytes, freed),
+			    i->action.processes_ended, i->action.processes_ended == 1 ? "" : "es");
+	if (i->action.method[0])
+		paper_value(p, "how", "%s", i->action.method);
+}
+
+static void print_retry(const struct paper *p, const struct incident *i)
+{
+	if (!i->retry.valid)
+		return;
+	char delay[24];
+	const char *reason = i->retry.reason, *dash = reason[0] ? ": " : "";
+	if (i->retry.next == RETRY_RETRY)
+		paper_value(p, "retry", "%u of %u starts in %s%s%s", i->retry.attempt + 1, i->retry.max,
+			    duration_format(MIN(i->retry.delay_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, delay), dash,
+			    reason);
+	else if (i->retry.next == RETRY_GIVE_UP)
+		paper_value(p, "retry", "given up after %u of %u%s%s", i->retry.attempt, i->retry.max, dash, reason);
+	else
+		paper_value(p, "retry", "none%s%s", dash, reason);
+}
+
+static void print_numbers(const struct paper *p, const struct incident *i)
+{
+	if (!i->memory.valid && !i->victim.valid && !i->action.valid && !i->retry.valid && !i->killer_text[0])
+		return;
+	paper_heading(p, "Numbers");
+	print_memory(p, i);
+	print_victim(p, i);
+	if (i->killer != KILLER_NONE && i->killer != KILLER_VIGIL)
+		paper_value(p, "killed by", "%s%s%s", killer_name(i->killer), i->killer_text[0] ? ": " : "",
+			    i->killer_text);
+	print_action(p, i);
+	print_retry(p, i);
+}
+
+/* One column a sample, the newest at the right; the scale begins at the smallest value. */
+static void print_spark(const struct paper *p, const char *label, const struct incident *i, bool job)
+{
+	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	uint64_t low = UINT64_MAX, high = 0, last = 0;
+	for (size_t n = 0; n < i->n_history; n++) {
+		last = job ? i->history[n].job_bytes : i->history[n].used_bytes;
+		low = MIN(low, last);
+		high = MAX(high, last);
+	}
+	if (high == 0)
+		return;
+	fprintf(p->to, "  %-5s ", label);
+	for (size_t n = 0; n < i->n_history; n++) {
+		uint64_t v = job ? i->history[n].job_bytes : i->history[n].used_bytes;
+		double share = high > low ? (double)(v - low) / (double)(high - low) : 0.5;
+		fputs(bars[MIN((size_t)(share * 8), (size_t)7)], p->to);
+	}
+	char from[16], to[16];
+	fprintf(p->to, "  %s … %s\n", size_format(low, from), size_format(high, to));
+}
+
+static void print_history(const struct paper *p, const struct incident *i)
+{
+	if (i->n_history >= 2) {
+		char span[24];
+		paper_heading(p, "Memory over the last %s",
+			      duration_format((uint64_t)i->history[0].age_ms * NS_PER_MS, span));
+		print_spark(p, "used", i, false);
+		print_spark(p, "job", i, true);
+	}
+	if (i->n_growers == 0)
+		return;
+	paper_heading(p, "Growing fastest");
+	for (size_t n = 0; n < i->n_growers; n++) {
+		char rate[24], own[16];
+		fprintf(p->to, "  %8ld  %12s  %10s  ", (long)i->growers[n].pid,
+			growth_format(i->growers[n].growth_bytes_per_s, rate),
+			size_format(i->growers[n].own_bytes, own));
+		paper_cut(p, i->growers[n].name, 50);
+		if (i->growers[n].role[0])
+			fprintf(p->to, ", %s", i->growers[n].role);
+		if (i->growers[n].rank != NO_RANK)
+			fprintf(p->to, " of rank %d", i->growers[n].rank);
+		fputc('\n', p->to);
+	}
+}
+
+static void print_candidates(const struct paper *p, const struct incident *i)
+{
+	if (i->n_candidates > 0 || i->policy.name[0]) {
+		paper_heading(p, "Who could have been ended (policy %s)", i->policy.name[0] ? i->policy.name : "none");
+		if (i->policy.reason[0]) {
+			fputs("  ", p->to);
+			paper_text(p, 2, "Chosen because %s.", i->policy.reason);
+		}
+	}
+	if (i->n_candidates == 0)
+		return;
+	paper_ink(p, INK_DIM);
+	fprintf(p->to, "    %-20s %4s %8s %5s %10s %14s  %s\n", "NAME", "RANK", "PID", "PROCS", "OWN", "GROWTH", "WHY");
+	paper_ink(p, INK_PLAIN);
+	for (size_t n = 0; n < i->n_candidates; n++) {
+		const struct incident_candidate *c = &i->candidates[n];
+		char rank[12] = "-", pid[16] = "-", procs[12] = "-", own[16], rate[24];
+		if (c->rank != NO_RANK)
+			TEXT_FORMAT(rank, "%d", c->rank);
+		if (c->pid > 0)
+			TEXT_FORMAT(pid, "%ld", (long)c->pid);
+		if (c->processes > 0)
+			TEXT_FORMAT(procs, "%u", c->processes);
+		if (c->chosen)
+			paper_ink(p, INK_RED);
+		fputs(c->chosen ? "  > " : "    ", p->to);
+		paper_cell(p, c->name, 20);
+		fprintf(p->to, " %4s %8s %5s %10s %14s  ", rank, pid, procs, size_format(c->own_bytes, own),
+			growth_format(c->growth_bytes_per_s, rate));
+		char why[200];
+		TEXT_FORMAT(why, "%s%s%s", c->why, c->retriable ? "" : c->why[0] ? "; " : "",
+			    c->retriable ? "" : "cannot be retried");
+		paper_text(p, 71, "%s", why);
+		paper_ink(p, INK_PLAIN);
+	}
+	if (i->n_candidates_all > i->n_candidates)
+		fprintf(p->to, "    and %zu more\n", i->n_candidates_all - i->n_candidates);
+	if (i->policy.next[0])
+		paper_value(p, "next would be", "%s", i->policy.next);
+}
+
+static void print_top(const struct paper *p, const struct incident *i)
+{
+	if (i->n_top == 0)
+		return;
+	paper_heading(p, "Top %zu memory users (own = resident less shared)", i->n_top);
+	paper_ink(p, INK_DIM);
+	fprintf(p->to, "  %8s %4s %10s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "PSS", "COMMAND");
+	paper_ink(p, INK_PLAIN);
+	uint32_t aged = 0;
+	bool sampled = false;
+	for (size_t n = 0; n < i->n_top; n++) {
+		const struct incident_process *t = &i->top[n];
+		char rank[12] = "-", own[16], rss[16], shared[16], size[16], pss[20] = "-";
+		if (t->rank != NO_RANK)
+			TEXT_FORMAT(rank, "%d", t->rank);
+		if (t->has_pss) {
+			size_format(t->pss_bytes, size);
+			TEXT_FORMAT(pss, "%s%s", t->pss_age_ms || t->pss_sampled ? "~" : "", size);
+			aged = MAX(aged, t->pss_age_ms);
+			sampled |= t->pss_sampled;
+		}
+		fprintf(p->to, "  %8ld %4s %10s %10s %10s %10s  ", (long)t->pid, rank, size_format(t->own_bytes, own),
+			size_format(t->rss_bytes, rss), size_format(t->shared_bytes, shared), pss);
+		paper_cut(p, t->command, PAPER_WIDTH - 61);
+		fputc('\n', p->to);
+	}
+	const char *how = sampled ? ", of large processes by a sample of their pages" : "";
+	if (aged)
+		fprintf(p->to, "  ~ read %.1f s before, at most%s\n", (double)aged / 1000, how);
+	else if (sampled)
+		fprintf(p->to, "  ~ by a sample of its pages\n");
+}
+
+static void print_shm(const struct paper *p, const struct incident *i)
+{
+	if (i->n_shm == 0)
+		return;
+	paper_heading(p, "Shared memory");
+	for (size_t n = 0; n < i->n_shm; n++) {
+		char size[16];
+		fprintf(p->to, "  %10s  ", size_format(i->shm[n].bytes, size));
+		paper_cut(p, i->shm[n].path, 44);
+		const struct incident_shm *s = &i->shm[n];
+		char whose[120];
+		TEXT_FORMAT(whose, "%s%s", s->freed ? "freed with " : s->orphan ? "left behind by " : "", s->owners);
+		if (s->orphan && !s->owners[0])
+			fputs("  left behind: no process has it open", p->to);
+		else if (s->owners[0]) {
+			fputs("  ", p->to);
+			paper_cut(p, whose, 36);
+		}
+		fputc('\n', p->to);
+	}
+}
+
+static bool is_blind(const struct incident_evidence *e)
+{
+	return strcmp(e->kind, "not_read") == 0;
+}
+
+static void print_evidence(const struct paper *p, const struct incident *i, bool blind)
+{
+	size_t shown = 0;
+	for (size_t n = 0; n < i->n_evidence; n++) {
+		const struct incident_evidence *e = &i->evidence[n];
+		if (is_blind(e) != blind)
+			continue;
+		if (shown++ == 0)
+			paper_heading(p, blind ? "What could not be read" : "Evidence");
+		char when[24] = "";
+		if (e->time_unix_ms > 0)
+			(void)time_format(e->time_unix_ms, when);
+		fputs("  - ", p->to);
+		paper_text(p, 4, "%s", e->text);
+		if (!when[0] && !e->source[0])
+			continue;
+		paper_ink(p, INK_DIM);
+		fputs("    ", p->to);
+		const char *clock = when[0] ? when + 11 : "";
+		paper_text(p, 4, "%s%s%s", e->source, when[0] && e->source[0] ? ", " : "", clock);
+		paper_ink(p, INK_PLAIN);
+	}
+	if (!blind && i->n_evidence_dropped > 0)
+		fprintf(p->to, "  - and %zu more that did not fit\n", i->n_evidence_dropped);
+}
+
+static void print_advice(const struct paper *p, const struct incident *i)
+{
+	if (i->cause.n_advice == 0)
+		return;
+	paper_heading(p, "What to do");
+	for (size_t n = 0; n < i->cause.n_advice; n++) {
+		fprintf(p->to, "  %zu. ", n + 1);
+		paper_text(p, 5, "%s", i->cause.advice[n]);
+	}
+}
+
+static void print_foot(const struct paper *p, const struct incident *i)
+{
+	fputc('\n', p->to);
+	if (i->log_dir[0])
+		paper_value(p, "logs", "%s%s%s", i->log_dir, i->job[0] ? "  ·  vigil logs " : "", i->job);
+	if (i->id[0])
+		paper_value(p, "this report", "vigil why %s  ·  as JSON: vigil why %s --json", i->id, i->id);
+}
+
+void report_text(const struct incident *i, enum report_style style, FILE *to)
+{
+	const struct paper p = {.to = to, .colour = style == REPORT_COLOUR};
+	print_head(&p, i);
+	print_cause(&p, i);
+	print_advice(&p, i);
+	print_numbers(&p, i);
+	print_history(&p, i);
+	print_candidates(&p, i);
+	print_top(&p, i);
+	print_shm(&p, i);
+	print_evidence(&p, i, false);
+	print_evidence(&p, i, true);
+	print_foot(&p, i);
+}

@@ -1,0 +1,96 @@
+#include "tell/jobs/job_json.h"
+
+#include <sys/wait.h>
+
+#include "model/incident/incident.h"
+
+static void put_time_if(struct js *o, const char *key, int64_t unix_ms)
+{
+	if (unix_ms > 0)
+		js_put_i64(o, key, unix_ms);
+}
+
+static void put_bytes_if(struct js *o, const char *key, uint64_t bytes)
+{
+	if (bytes > 0)
+		js_put_u64(o, key, bytes);
+}
+
+struct js *job_json(const struct job *j)
+{
+	struct js *o = js_object();
+	js_put_text(o, "schema", "vigil.job/1");
+	js_put_text(o, "id", j->id);
+	js_put_text_if(o, "name", j->name);
+	js_put_text(o, "state", job_state_name(j->state));
+	js_put_text_if(o, "command", j->command);
+	js_put_text_if(o, "cwd", j->cwd);
+	js_put_text_if(o, "node", j->node);
+	js_put_text_if(o, "user", j->user);
+	js_put_u64(o, "uid", j->uid);
+	js_put_bool(o, "adopted", j->adopted);
+	if (j->pid > 0 && j->ended_unix_ms == 0)
+		js_put_i64(o, "pid", j->pid);
+	if (j->supervisor_pid > 0)
+		js_put_i64(o, "supervisor_pid", j->supervisor_pid);
+	if (j->nproc > 0)
+		js_put_u64(o, "nproc", j->nproc);
+	js_put_u64(o, "attempt", j->attempt);
+	js_put_u64(o, "max_retries", j->max_retries);
+	put_time_if(o, "started_unix_ms", j->started_unix_ms);
+	put_time_if(o, "ended_unix_ms", j->ended_unix_ms);
+	if (j->has_exit)
+		js_put_i64(o, "exit_status", j->exit_status);
+	put_bytes_if(o, "peak_bytes", j->peak_bytes);
+	put_bytes_if(o, "limit_bytes", j->limit_bytes);
+	js_put_u64(o, "memory_kills", j->memory_kills);
+	js_put_u64(o, "other_deaths", j->other_deaths);
+	js_put_text_if(o, "last_incident", j->last_incident);
+	js_put_text_if(o, "log_dir", j->log_dir);
+	js_put_text_if(o, "cgroup", j->cgroup);
+	return o;
+}
+
+struct js *process_json(const struct job_process *p)
+{
+	struct js *o = js_object();
+	js_put_text(o, "schema", "vigil.process/1");
+	js_put_text_if(o, "job", p->job);
+	js_put_u64(o, "attempt", p->attempt);
+	js_put_i64(o, "pid", p->pid);
+	if (p->ppid > 0)
+		js_put_i64(o, "ppid", p->ppid);
+	if (p->rank != NO_RANK)
+		js_put_i64(o, "rank", p->rank);
+	js_put_text_if(o, "role", p->role);
+	js_put_text_if(o, "name", p->name);
+	js_put_text_if(o, "command", p->command);
+	if (p->rss_bytes > 0) {
+		js_put_u64(o, "own_bytes", p->own_bytes);
+		js_put_u64(o, "rss_bytes", p->rss_bytes);
+		js_put_u64(o, "shared_bytes", p->shared_bytes);
+		js_put_u64(o, "swap_bytes", p->swap_bytes);
+	}
+	put_bytes_if(o, "peak_own_bytes", p->peak_own_bytes);
+	put_time_if(o, "started_unix_ms", p->started_unix_ms);
+	put_time_if(o, "ended_unix_ms", p->ended_unix_ms);
+	if (p->has_status && WIFEXITED(p->wait_status))
+		js_put_i64(o, "exit_code", WEXITSTATUS(p->wait_status));
+	if (p->has_status && WIFSIGNALED(p->wait_status))
+		js_put_i64(o, "signal", WTERMSIG(p->wait_status));
+	return o;
+}
+
+struct js *event_json(const struct job_event *e)
+{
+	struct js *o = js_object();
+	js_put_text(o, "schema", "vigil.event/1");
+	js_put_u64(o, "seq", e->seq);
+	js_put_i64(o, "time_unix_ms", e->time_unix_ms);
+	js_put_text_if(o, "job", e->job);
+	js_put_u64(o, "attempt", e->attempt);
+	js_put_text(o, "kind", e->kind);
+	js_put_text_if(o, "text", e->text);
+	js_put_text_if(o, "incident", e->incident);
+	return o;
+}

@@ -1,0 +1,594 @@
+#include "tell/jobs/timeline.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/signame.h"
+#include "model/incident/incident.h"
+#include "tell/incident/report.h"
+#include "tell/store/series.h"
+#include "tell/jobs/trace_json.h"
+
+/* Lanes, in the order they are shown. Ranks begin at LANE_RANK: a trace's lane 0 is the idle process of the kernel. */
+enum { LANE_JOB = 1, LANE_NODE = 2, LANE_NONE = 3, LANE_RANK = 10 };
+/* Rows of LANE_JOB. */
+enum { ROW_ATTEMPTS = 1, ROW_EVENTS = 2, ROW_INCIDENTS = 3, ROW_FIRST = 10 };
+#define ATTEMPTS_MAX 256
+
+struct attempt {
+	int64_t began_ms, ended_ms; /* unix; 0: not known */
+	bool open; /* a process of it has no end */
+};
+
+/* One line of spans that do not overlap. */
+struct row {
+	int64_t lane, id, free_us;
+	char class[16];
+};
+
+struct life {
+	pid_t pid;
+	uint64_t start_ticks;
+};
+
+struct timeline {
+	const struct timeline_want *want;
+	struct trace_json json;
+	int64_t began_ms, until_ms;
+	struct attempt attempt[ATTEMPTS_MAX];
+	uint32_t n_attempts;
+	int64_t *lane; /* that have a name already */
+	size_t n_lanes, lanes_cap;
+	struct row *row;
+	size_t n_rows, rows_cap;
+	struct life *told; /* processes that the store tells of */
+	size_t n_told, told_cap;
+	struct series_process *worker;
+	size_t n_workers, workers_cap;
+	uint64_t n_samples, skipped_bytes;
+	bool rankless; /* a process without a rank was sampled */
+	bool no_memory;
+};
+
+static void timeline_done(struct timeline *t)
+{
+	free(t->lane);
+	free(t->row);
+	free(t->told);
+	free(t->worker);
+}
+
+/* One more element; NULL and no_memory when there is no room. */
+static void *grow(struct timeline *t, void **array, size_t *n, size_t *cap, size_t each)
+{
+	if (*n == *cap) {
+		size_t more = MAX(*cap * 2, (size_t)64);
+		void *grown = reallocarray(*array, more, each);
+		if (!grown) {
+			t->no_memory = true;
+			return NULL;
+		}
+		*array = grown;
+		*cap = more;
+	}
+	return (char *)*array + (*n)++ * each;
+}
+
+static int64_t at_us(const struct timeline *t, int64_t unix_ms)
+{
+	int64_t ms = MIN(MAX(unix_ms, t->began_ms), t->until_ms) - t->began_ms;
+	return ms * 1000;
+}
+
+static int64_t lane_of(struct timeline *t, int32_t rank)
+{
+	int64_t lane = rank < 0 ? LANE_NONE : LANE_RANK + (int64_t)rank;
+	for (size_t i = 0; i < t->n_lanes; i++)
+		if (t->lane[i] == lane)
+			return lane;
+	int64_t *known = grow(t, (void **)&t->lane, &t->n_lanes, &t->lanes_cap, sizeof(*t->lane));
+	if (!known)
+		return lane;
+	*known = lane;
+	char name[200];
+	const struct job *j = t->want->job;
+	if (rank < 0)
+		TEXT_FORMAT(name, "%s (%s)", j->name[0] ? j->name : j->id, j->node);
+	else
+		TEXT_FORMAT(name, "rank %d (%s)", rank, j->node);
+	trace_json_lane(&t->json, lane, name, lane);
+	return lane;
+}
+
+/* A row of the lane that is free from at_us on, and is taken until end_us. */
+static int64_t row_of(struct timeline *t, int64_t lane, const char *class, int64_t from_us, int64_t end_us)
+{
+	uint32_t alike = 0;
+	for (size_t i = 0; i < t->n_rows; i++) {
+		struct row *r = &t->row[i];
+		if (r->lane != lane || strcmp(r->class, class) != 0)
+			continue;
+		alike++;
+		if (r->free_us > from_us)
+			continue;
+		r->free_us = end_us;
+		return r->id;
+	}
+	struct row *r = grow(t, (void **)&t->row, &t->n_rows, &t->rows_cap, sizeof(*t->row));
+	if (!r)
+		return ROW_FIRST;
+	*r = (struct row){.lane = lane, .id = ROW_FIRST + (int64_t)t->n_rows, .free_us = end_us};
+	TEXT_COPY(r->class, class);
+	char name[40];
+	if (alike)
+		TEXT_FORMAT(name, "%s %u", class, alike + 1);
+	else
+		TEXT_COPY(name, class);
+	trace_json_row(&t->json, lane, r->id, name);
+	return r->id;
+}
+
+/* Processes ------------------------------------------------------------- */
+
+static const char *ending(bool known, int32_t wait_status, char dst[static 32])
+{
+	(void)text_copy(dst, 32, "");
+	const char *name = known && WIFSIGNALED(wait_status) ? signame(WTERMSIG(wait_status)) : NULL;
+	if (known && WIFEXITED(wait_status))
+		(void)text_format(dst, 32, "exit status %d", WEXITSTATUS(wait_status));
+	else if (known && WIFSIGNALED(wait_status))
+		(void)text_format(dst, 32, "signal %d%s%s", WTERMSIG(wait_status), name ? " " : "", name ? name : "");
+	return dst;
+}
+
+static struct attempt *attempt_of(struct timeline *t, uint32_t number)
+{
+	if (number >= ATTEMPTS_MAX)
+		return NULL;
+	t->n_attempts = MAX(t->n_attempts, number + 1);
+	return &t->attempt[number];
+}
+
+static void attempt_began(struct timeline *t, uint32_t number, int64_t unix_ms)
+{
+	struct attempt *a = attempt_of(t, number);
+	if (a && (a->began_ms == 0 || unix_ms < a->began_ms))
+		a->began_ms = unix_ms;
+}
+
+static int note_process(void *ctx, const struct job_process *p)
+{
+	struct timeline *t = ctx;
+	struct attempt *a = attempt_of(t, p->attempt);
+	attempt_began(t, p->attempt, p->started_unix_ms);
+	if (a) {
+		a->ended_ms = MAX(a->ended_ms, p->ended_unix_ms);
+		a->open |= p->ended_unix_ms == 0;
+	}
+	t->until_ms = MAX(t->until_ms, p->ended_unix_ms);
+	struct life *l = grow(t, (void **)&t->told, &t->n_told, &t->told_cap, sizeof(*t->told));
+	if (l)
+		*l = (struct life){p->pid, p->start_ticks};
+	return 0;
+}
+
+static void process_span(struct timeline *t, int32_t rank, const char *class, const char *name, int64_t from_ms,
+			 int64_t to_ms)
+{
+	int64_t lane = lane_of(t, rank), from = at_us(t, from_ms), end = MAX(at_us(t, to_ms), from + 1);
+	int64_t row = row_of(t, lane, class[0] ? class : "process", from, end);
+	trace_json_span(&t->json, lane, row, "process", name, from, end - from);
+}
+
+static int life_order(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->start_ticks < y->start_ticks ? -1 : x->start_ticks > y->start_ticks;
+}
+
+static int same_order(const void *a, const void *b)
+{
+	const struct series_process *x = a, *y = b;
+	const struct life lx = {x->pid, x->start_ticks}, ly = {y->pid, y->start_ticks};
+	return life_order(&lx, &ly);
+}
+
+/* The same process together, what was told last of it at the end. */
+static int worker_order(const void *a, const void *b)
+{
+	const struct series_process *x = a, *y = b;
+	int r = same_order(a, b);
+	if (r != 0)
+		return r;
+	if ((x->ended_unix_ms == 0) != (y->ended_unix_ms == 0))
+		return x->ended_unix_ms == 0 ? -1 : 1;
+	return x->ended_unix_ms < y->ended_unix_ms ? -1 : x->ended_unix_ms > y->ended_unix_ms;
+}
+
+static int start_order(const void *a, const void *b)
+{
+	const struct series_process *x = a, *y = b;
+	if (x->started_unix_ms != y->started_unix_ms)
+		return x->started_unix_ms < y->started_unix_ms ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* Of each process the last word stays. */
+static void workers_settle(struct timeline *t)
+{
+	size_t n = 0;
+	if (t->n_workers)
+		qsort(t->worker, t->n_workers, sizeof(*t->worker), worker_order);
+	for (size_t i = 0; i < t->n_workers; i++) {
+		const struct series_process *p = &t->worker[i];
+		bool again = i + 1 < t->n_workers && t->worker[i + 1].pid == p->pid &&
+			     t->worker[i + 1].start_ticks == p->start_ticks;
+		if (!again)
+			t->worker[n++] = *p;
+	}
+	t->n_workers = n;
+}
+
+static int write_process(void *ctx, const struct job_process *p)
+{
+	struct timeline *t = ctx;
+	char name[64], how[32];
+	/* the store has the name of the first moment, which may be that of who started it */
+	const struct series_process key = {.pid = p->pid, .start_ticks = p->start_ticks};
+	const struct series_process *sampled =
+		t->n_workers ? bsearch(&key, t->worker, t->n_workers, sizeof(key), same_order) : NULL;
+	const char *called = sampled ? sampled->name : p->name;
+	TEXT_FORMAT(name, "%s (%d)", called[0] ? called : "process", p->pid);
+	process_span(t, p->rank, p->role, name, p->started_unix_ms, p->ended_unix_ms ? p->ended_unix_ms : t->until_ms);
+	trace_json_i64(&t->json, "pid", p->pid);
+	trace_json_u64(&t->json, "attempt", p->attempt);
+	trace_json_text_if(&t->json, "command", p->command);
+	trace_json_text_if(&t->json, "ended", ending(p->has_status, p->wait_status, how));
+	if (p->peak_own_bytes)
+		trace_json_u64(&t->json, "peak_own_bytes", p->peak_own_bytes);
+	trace_json_close(&t->json);
+	return 0;
+}
+
+static void write_workers(struct timeline *t)
+{
+	char name[64];
+	if (t->n_told)
+		qsort(t->told, t->n_told, sizeof(*t->told), life_order);
+	if (t->n_workers)
+		qsort(t->worker, t->n_workers, sizeof(*t->worker), start_order);
+	for (size_t i = 0; i < t->n_workers; i++) {
+		const struct series_process *p = &t->worker[i];
+		const struct life key = {p->pid, p->start_ticks};
+		if (t->n_told && bsearch(&key, t->told, t->n_told, sizeof(key), life_order))
+			continue; /* the store tells more of it */
+		TEXT_FORMAT(name, "%s (%d)", p->name, p->pid);
+		process_span(t, p->rank, p->role, name, p->started_unix_ms,
+			     p->ended_unix_ms ? p->ended_unix_ms : t->until_ms);
+		trace_json_i64(&t->json, "pid", p->pid);
+		trace_json_i64(&t->json, "ppid", p->ppid);
+		trace_json_u64(&t->json, "attempt", p->attempt);
+		trace_json_close(&t->json);
+	}
+}
+
+/* Attempts, events, incidents -------------------------------------------- */
+
+static int note_event(void *ctx, const struct job_event *e)
+{
+	struct timeline *t = ctx;
+	t->until_ms = MAX(t->until_ms, e->time_unix_ms);
+	static const char *const beginnings[] = {"job_start", "attempt_start", "job_adopted"};
+	for (size_t i = 0; i < ARRAY_SIZE(beginnings); i++)
+		if (strcmp(e->kind, beginnings[i]) == 0)
+			attempt_began(t, e->attempt, e->time_unix_ms);
+	return 0;
+}
+
+static void write_attempts(struct timeline *t)
+{
+	char name[32];
+	int64_t free_us = 0;
+	trace_json_row(&t->json, LANE_JOB, ROW_ATTEMPTS, "attempts");
+	for (uint32_t i = 0; i < t->n_attempts; i++) {
+		const struct attempt *a = &t->attempt[i];
+		if (a->began_ms == 0)
+			continue;
+		bool last = i + 1 == t->n_attempts;
+		int64_t end_ms = (a->open && last) || a->ended_ms == 0 ? t->until_ms : a->ended_ms;
+		if (!last && t->attempt[i + 1].began_ms)
+			end_ms = MIN(end_ms, t->attempt[i + 1].began_ms);
+		int64_t from = MAX(at_us(t, a->began_ms), free_us), end = MAX(at_us(t, end_ms), from);
+		TEXT_FORMAT(name, "attempt %u", i);
+		trace_json_span(&t->json, LANE_JOB, ROW_ATTEMPTS, "attempt", name, from, end - from);
+		trace_json_u64(&t->json, "attempt", i);
+		trace_json_close(&t->json);
+		free_us = end;
+	}
+}
+
+static int write_event(void *ctx, const struct job_event *e)
+{
+	struct timeline *t = ctx;
+	trace_json_instant(&t->json, LANE_JOB, ROW_EVENTS, "event", e->kind, at_us(t, e->time_unix_ms), TRACE_ROW);
+	trace_json_u64(&t->json, "attempt", e->attempt);
+	trace_json_text_if(&t->json, "text", e->text);
+	trace_json_text_if(&t->json, "incident", e->incident);
+	trace_json_close(&t->json);
+	return 0;
+}
+
+static void deed(struct timeline *t, int64_t lane, int64_t row, const char *name, int64_t began_us, uint64_t from_us,
+		 uint64_t to_us)
+{
+	if (to_us <= from_us)
+		return;
+	trace_json_span(&t->json, lane, row, "guard", name, began_us + (int64_t)from_us, (int64_t)(to_us - from_us));
+	trace_json_close(&t->json);
+}
+
+/* What the guard did, step by step, on a row of the victim's lane. */
+static void write_deeds(struct timeline *t, const struct incident *in)
+{
+	const uint64_t longest = UINT64_C(24) * 3600 * 1000000;
+	uint64_t freeze = in->action.freeze_us, kill = in->action.kill_us, dead = in->action.dead_us;
+	uint64_t freed = in->action.freed_us, end = MAX(MAX(freeze, kill), MAX(dead, freed));
+	if (!in->action.valid || end == 0 || end > longest)
+		return;
+	int64_t lane = lane_of(t, in->victim.valid ? in->victim.rank : NO_RANK), began = at_us(t, in->time_unix_ms);
+	int64_t row = row_of(t, lane, "guard", began, began + (int64_t)end);
+	char name[120];
+	TEXT_FORMAT(name, "%s: %s", incident_kind_name(in->kind), in->victim.name);
+	trace_json_span(&t->json, lane, row, "guard", name, began, (int64_t)end);
+	trace_json_text(&t->json, "incident", in->id);
+	trace_json_i64(&t->json, "victim_pid", in->victim.pid);
+	trace_json_text_if(&t->json, "method", in->action.method);
+	trace_json_u64(&t->json, "freed_bytes", in->action.freed_bytes);
+	trace_json_close(&t->json);
+	if (freeze > 0 && freeze < kill)
+		deed(t, lane, row, "frozen", began, freeze, kill);
+	if (kill > 0)
+		deed(t, lane, row, "ending", began, kill, dead);
+	if (dead > 0)
+		deed(t, lane, row, "memory comes back", began, dead, freed);
+}
+
+static int write_incident(void *ctx, const char *id, const char *text)
+{
+	struct timeline *t = ctx;
+	static struct incident in; /* large */
+	cleanup(js_freep) struct js *j = NULL;
+	if (js_parse(text, strlen(text), &j, NULL) < 0 || report_from_json(j, &in) < 0)
+		return 0; /* `vigil why` says more about it */
+	int64_t at = at_us(t, in.time_unix_ms);
+	trace_json_instant(&t->json, LANE_JOB, ROW_INCIDENTS, "incident", incident_kind_name(in.kind), at, TRACE_ALL);
+	trace_json_text(&t->json, "incident", id);
+	trace_json_u64(&t->json, "attempt", in.attempt);
+	trace_json_text_if(&t->json, "summary", in.summary);
+	if (in.victim.valid) {
+		trace_json_i64(&t->json, "victim_pid", in.victim.pid);
+		trace_json_text_if(&t->json, "victim", in.victim.name);
+		if (in.victim.rank != NO_RANK)
+			trace_json_i64(&t->json, "rank", in.victim.rank);
+	}
+	trace_json_close(&t->json);
+	write_deeds(t, &in);
+	return 0;
+}
+
+/* Counters --------------------------------------------------------------- */
+
+static void rate_counter(struct timeline *t, int64_t lane, const char *name, int64_t at, const char *one, double a,
+			 const char *two, double b)
+{
+	trace_json_counter(&t->json, lane, name, at);
+	trace_json_double(&t->json, one, a);
+	if (two)
+		trace_json_double(&t->json, two, b);
+	trace_json_close(&t->json);
+}
+
+static double per_second(uint64_t was, uint64_t now, double seconds)
+{
+	return (double)(uint64_t)((double)sub_floor(now, was) / seconds + 0.5);
+}
+
+static const struct series_lane *lane_before(const struct series_sample *s, uint32_t i, int32_t rank)
+{
+	/* lanes keep their places */
+	return i < s->n_lanes && s->lane[i].rank == rank ? &s->lane[i] : NULL;
+}
+
+/* A rate holds for the time before its sample, so it is drawn from the sample before on. */
+static void write_rates(struct timeline *t, int64_t lane, const struct series_lane *was, const struct series_lane *now,
+			int64_t from, double seconds)
+{
+	double cores = (double)sub_floor(now->cpu_ns, was->cpu_ns) / (double)NS_PER_S / seconds;
+	rate_counter(t, lane, "CPU", from, "cores", (double)(int64_t)(cores * 1000 + 0.5) / 1000, NULL, 0);
+	if (!now->has_io)
+		return;
+	rate_counter(t, lane, "disk bytes/s", from, "read", per_second(was->read_bytes, now->read_bytes, seconds),
+		     "written", per_second(was->written_bytes, now->written_bytes, seconds));
+	rate_counter(t, lane, "IO calls bytes/s", from, "read",
+		     per_second(was->read_call_bytes, now->read_call_bytes, seconds), "written",
+		     per_second(was->write_call_bytes, now->write_call_bytes, seconds));
+}
+
+static void write_state(struct timeline *t, int64_t lane, const struct series_lane *l, int64_t at)
+{
+	rate_counter(t, lane, "memory bytes", at, "own", (double)l->own_bytes, "shared",
+		     (double)sub_floor(l->rss_bytes, l->own_bytes));
+	rate_counter(t, lane, "processes", at, "processes", l->processes, NULL, 0);
+}
+
+static void write_sample(struct timeline *t, const struct series_sample *was, const struct series_sample *now)
+{
+	int64_t at = at_us(t, now->time_unix_ms);
+	uint64_t gap_ns = was ? sub_floor(now->mono_ns, was->mono_ns) : 0;
+	if (now->node_total_bytes)
+		rate_counter(t, LANE_NODE, "memory bytes", at, "used", (double)now->node_used_bytes, NULL, 0);
+	if (now->job_bytes)
+		rate_counter(t, LANE_JOB, "memory bytes", at, "job", (double)now->job_bytes, NULL, 0);
+	for (uint32_t i = 0; i < now->n_lanes; i++) {
+		const struct series_lane *l = &now->lane[i], *before = was ? lane_before(was, i, l->rank) : NULL;
+		t->rankless |= l->rank < 0 && l->processes > 0;
+		if (l->rank < 0 && !t->rankless)
+			continue; /* every process has a rank */
+		const struct series_lane none = {.rank = l->rank};
+		int64_t lane = lane_of(t, l->rank);
+		if (gap_ns > 0)
+			write_rates(t, lane, before ? before : &none, l, at_us(t, was->time_unix_ms),
+				    (double)gap_ns / (double)NS_PER_S);
+		write_state(t, lane, l, at);
+	}
+}
+
+/* Nothing runs any more: graphs would go on with their last values. */
+static void write_last(struct timeline *t, const struct series_sample *last)
+{
+	int64_t at = at_us(t, last->time_unix_ms), end = t->until_ms > last->time_unix_ms ? at_us(t, t->until_ms) : at;
+	for (uint32_t i = 0; i < last->n_lanes; i++) {
+		const struct series_lane *l = &last->lane[i];
+		if (l->rank < 0 && !t->rankless)
+			continue;
+		const struct series_lane none = {.rank = l->rank, .has_io = l->has_io};
+		int64_t lane = lane_of(t, l->rank);
+		write_rates(t, lane, &none, &none, at, 1);
+		if (!t->want->running)
+			write_state(t, lane, &none, end);
+	}
+}
+
+/* The series twice: for processes and its end first, for the counters then. */
+static void note_series(struct timeline *t)
+{
+	struct series_reader r;
+	static struct series_record rec;
+	if (series_reader_init(&r, t->want->series) < 0)
+		return;
+	while (series_next(&r, &rec)) {
+		if (rec.kind == SERIES_SAMPLE) {
+			t->n_samples++;
+			if (!t->want->running && rec.sample.time_unix_ms <= t->want->now_unix_ms)
+				t->until_ms = MAX(t->until_ms, rec.sample.time_unix_ms);
+			continue;
+		}
+		struct series_process *p = grow(t, (void **)&t->worker, &t->n_workers, &t->workers_cap, sizeof(*p));
+		if (p)
+			*p = rec.process;
+	}
+	t->skipped_bytes = r.skipped_bytes;
+}
+
+/* A job that vigil started had used nothing when it began: what it used before the first look is drawn as well. */
+static bool begin_at_start(const struct timeline *t, const struct series_sample *first, struct series_sample *ret)
+{
+	const struct job *j = t->want->job;
+	uint64_t gap_ns = (uint64_t)MAX(first->time_unix_ms - j->started_unix_ms, INT64_C(0)) * NS_PER_MS;
+	if (j->adopted || first->attempt > 0 || gap_ns == 0 || gap_ns > MIN(first->mono_ns, 10 * NS_PER_S))
+		return false;
+	*ret = (struct series_sample){.time_unix_ms = j->started_unix_ms, .mono_ns = first->mono_ns - gap_ns};
+	return true;
+}
+
+static void write_series(struct timeline *t)
+{
+	struct series_reader r;
+	static struct series_record rec;
+	static struct series_sample was;
+	bool some = false;
+	if (series_reader_init(&r, t->want->series) < 0)
+		return;
+	while (series_next(&r, &rec)) {
+		if (rec.kind != SERIES_SAMPLE)
+			continue;
+		if (!some)
+			some = begin_at_start(t, &rec.sample, &was);
+		write_sample(t, some ? &was : NULL, &rec.sample);
+		was = rec.sample;
+		some = true;
+	}
+	if (some)
+		write_last(t, &was);
+}
+
+/* ------------------------------------------------------------------------ */
+
+static void write_lanes(struct timeline *t)
+{
+	const struct job *j = t->want->job;
+	char name[200];
+	TEXT_FORMAT(name, "job %s", j->id);
+	trace_json_lane(&t->json, LANE_JOB, name, LANE_JOB);
+	TEXT_FORMAT(name, "node %s", j->node);
+	trace_json_lane(&t->json, LANE_NODE, name, LANE_NODE);
+}
+
+static void write_other(struct timeline *t)
+{
+	const struct job *j = t->want->job;
+	struct trace_json *o = &t->json;
+	trace_json_other(o);
+	trace_json_text(o, "schema", "vigil.timeline/1");
+	trace_json_text(o, "job", j->id);
+	trace_json_text_if(o, "name", j->name);
+	trace_json_text_if(o, "command", j->command);
+	trace_json_text_if(o, "node", j->node);
+	trace_json_text(o, "state", job_state_name(j->state));
+	trace_json_i64(o, "started_unix_ms", t->began_ms);
+	trace_json_i64(o, "until_unix_ms", t->until_ms);
+	trace_json_u64(o, "samples", t->n_samples);
+	if (t->skipped_bytes)
+		trace_json_u64(o, "series_skipped_bytes", t->skipped_bytes);
+	trace_json_end(o);
+}
+
+static int write_all(struct timeline *t)
+{
+	struct store *s = t->want->store;
+	const char *id = t->want->job->id;
+	int r = store_each_process(s, id, note_process, t);
+	if (r == 0)
+		r = store_each_event(s, id, 0, note_event, t);
+	if (r != 0)
+		return r;
+	note_series(t);
+	workers_settle(t);
+	if (t->want->running)
+		t->until_ms = MAX(t->want->now_unix_ms, t->began_ms);
+	else if (t->want->job->ended_unix_ms > 0)
+		t->until_ms = MAX(t->until_ms, t->want->job->ended_unix_ms);
+	write_lanes(t);
+	write_attempts(t);
+	trace_json_row(&t->json, LANE_JOB, ROW_EVENTS, "events");
+	trace_json_row(&t->json, LANE_JOB, ROW_INCIDENTS, "incidents");
+	r = store_each_process(s, id, write_process, t);
+	write_workers(t);
+	if (r == 0)
+		r = store_each_event(s, id, 0, write_event, t);
+	if (r == 0)
+		r = store_each_incident(s, id, write_incident, t);
+	write_series(t);
+	return r;
+}
+
+int timeline_write(const struct timeline_want *want, FILE *to)
+{
+	cleanup(freep) struct timeline *t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->want = want;
+	t->began_ms = t->until_ms = want->job->started_unix_ms;
+	trace_json_begin(&t->json, to);
+	int r = write_all(t);
+	write_other(t);
+	if (r == 0 && t->no_memory)
+		r = -ENOMEM;
+	timeline_done(t);
+	return r;
+}

@@ -1,0 +1,28 @@
+/*
+ * The timeline of a job as a Chrome trace: attempts, events and incidents,
+ * the node's memory, and below them a lane for each rank with its processes,
+ * what vigil did to it, and counters of CPU, memory and IO.
+ *
+ * From the store and the series file; either may tell only a part. What is
+ * kept in memory is bounded by the bound of the series file, whatever the
+ * number of events. docs/json.md says what is in it.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "base/text.h"
+#include "model/jobs/job.h"
+#include "tell/store/store.h"
+
+struct timeline_want {
+	struct store *store; /* borrowed */
+	const struct job *job;
+	struct span series; /* a series file's text; empty: there is none */
+	int64_t now_unix_ms; /* where a running job's spans end */
+	bool running;
+};
+
+/* -errno of the store. Whether `to` took it all is for the caller to ask it. */
+int must_check timeline_write(const struct timeline_want *want, FILE *to);

@@ -1,0 +1,310 @@
+#include "tell/memory/memory_show.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/units.h"
+#include "tell/text/paper.h"
+
+static struct js *level_json(const struct footprint *f, size_t i)
+{
+	const struct ledger_level *l = &f->ledger.level[i];
+	struct js *j = js_object();
+	js_put_text(j, "scope", ledger_scope_name(l->scope));
+	js_put_text(j, "name", f->level_name[i]);
+	js_put_u64(j, "total_bytes", l->total_bytes);
+	js_put_u64(j, "available_bytes", l->available_bytes);
+	js_put_u64(j, "used_bytes", l->used_bytes);
+	js_put_u64(j, "kernel_used_bytes", l->kernel_used_bytes);
+	js_put_u64(j, "reclaimable_bytes", l->reclaimable_bytes);
+	js_put_double(j, "ratio", ledger_ratio(l));
+	if (l->swap_total_bytes) {
+		js_put_u64(j, "swap_total_bytes", l->swap_total_bytes);
+		js_put_u64(j, "swap_free_bytes", l->swap_free_bytes);
+	}
+	return j;
+}
+
+static struct js *node_json(const struct footprint *f)
+{
+	const struct ledger_level *l = &f->ledger.level[0];
+	struct js *j = js_object();
+	js_put_text(j, "name", f->node);
+	js_put_u64(j, "total_bytes", l->total_bytes);
+	js_put_u64(j, "available_bytes", l->available_bytes);
+	js_put_u64(j, "used_bytes", l->used_bytes);
+	js_put_double(j, "ratio", ledger_ratio(l));
+	if (f->has_shm)
+		js_put_u64(j, "shm_bytes", f->shm_bytes);
+	if (f->shm_total_bytes) {
+		js_put_u64(j, "shm_total_bytes", f->shm_total_bytes);
+		js_put_u64(j, "shm_free_bytes", f->shm_free_bytes);
+	}
+	if (l->swap_total_bytes) {
+		js_put_u64(j, "swap_total_bytes", l->swap_total_bytes);
+		js_put_u64(j, "swap_free_bytes", l->swap_free_bytes);
+	}
+	return j;
+}
+
+static struct js *process_json(const struct footprint_row *r)
+{
+	struct js *j = js_object();
+	js_put_i64(j, "pid", r->pid);
+	js_put_text_if(j, "job", r->job);
+	if (r->who.rank != NO_RANK)
+		js_put_i64(j, "rank", r->who.rank);
+	if (r->has_role)
+		js_put_text(j, "role", role_name(r->who.role));
+	js_put_u64(j, "own_bytes", r->own_bytes);
+	js_put_u64(j, "rss_bytes", r->rss_bytes);
+	js_put_u64(j, "shared_bytes", r->shared_bytes);
+	if (r->pss == PSS_KNOWN)
+		js_put_u64(j, "pss_bytes", r->pss_bytes);
+	js_put_u64(j, "swap_bytes", r->swap_bytes);
+	if (r->has_gpu)
+		js_put_u64(j, "gpu_bytes", r->gpu_bytes);
+	js_put_text(j, "command", r->command[0] ? r->command : r->comm);
+	return j;
+}
+
+static struct js *shm_json(const struct footprint_shm *s)
+{
+	struct js *j = js_object(), *owners = js_array();
+	js_put_text(j, "path", s->path);
+	js_put_text(j, "kind", s->kind);
+	if (s->has_bytes)
+		js_put_u64(j, "bytes", s->bytes);
+	else if (s->mapped_bytes)
+		js_put_u64(j, "at_most_bytes", s->mapped_bytes);
+	for (size_t i = 0; i < MIN(s->n_owners, (size_t)FOOTPRINT_OWNERS); i++)
+		js_add_i64(owners, s->owners[i]);
+	js_put(j, "owners", owners);
+	js_put_u64(j, "n_owners", s->n_owners);
+	js_put_bool(j, "orphan", s->orphan);
+	js_put_text_if(j, "user", s->user);
+	if (s->since_unix_ms)
+		js_put_i64(j, "since_unix_ms", s->since_unix_ms);
+	js_put_text_if(j, "maker", s->maker ? s->maker : "");
+	if (s->maker_pid) {
+		js_put_i64(j, "maker_pid", s->maker_pid);
+		js_put_bool(j, "maker_gone", s->maker_gone);
+	}
+	return j;
+}
+
+static struct js *job_json(const struct footprint_job *job)
+{
+	struct js *j = js_object();
+	js_put_text(j, "job", job->id);
+	js_put_u64(j, "processes", job->processes);
+	js_put_u64(j, "own_bytes", job->own_bytes);
+	js_put_u64(j, "shmem_bytes", job->shmem_bytes);
+	js_put_u64(j, "swap_bytes", job->swap_bytes);
+	if (job->limit_bytes)
+		js_put_u64(j, "limit_bytes", job->limit_bytes);
+	return j;
+}
+
+struct js *memory_json(const struct footprint *f)
+{
+	struct js *j = js_object(), *levels = js_array(), *processes = js_array(), *shm = js_array(), *sum = js_object();
+	struct js *jobs = js_array();
+	js_put_text(j, "schema", "vigil.memory/1");
+	js_put_text_if(j, "subject", f->subject);
+	js_put(j, "node", node_json(f));
+	for (size_t i = 0; i < f->ledger.n; i++)
+		js_add(levels, level_json(f, i));
+	js_put(j, "levels", levels);
+	for (size_t i = 0; i < f->n_jobs; i++)
+		js_add(jobs, job_json(&f->job[i]));
+	js_put(j, "jobs", jobs);
+	for (size_t i = 0; i < f->n; i++)
+		js_add(processes, process_json(&f->rows[i]));
+	js_put(j, "processes", processes);
+	js_put_u64(sum, "processes", f->n_all);
+	js_put_u64(sum, "own_bytes", f->own_bytes);
+	js_put_u64(sum, "swap_bytes", f->swap_bytes);
+	js_put_u64(sum, "shm_objects", f->n_shm_all);
+	js_put_u64(sum, "orphans", f->n_orphans);
+	js_put_u64(sum, "orphan_bytes", f->orphan_bytes);
+	js_put_u64(sum, "owners_unknown_processes", f->owners_denied + f->owners_unscanned);
+	js_put(j, "sum", sum);
+	for (size_t i = 0; i < f->n_shm; i++)
+		js_add(shm, shm_json(&f->shm[i]));
+	js_put(j, "shm", shm);
+	return j;
+}
+
+static void levels_text(const struct paper *p, const struct footprint *f)
+{
+	for (size_t i = 0; i < f->ledger.n; i++) {
+		const struct ledger_level *l = &f->ledger.level[i];
+		char total[16], used[16], left[16], cache[16], swap[16], label[64];
+		TEXT_FORMAT(label, "%s", ledger_scope_name(l->scope));
+		char line[512];
+		TEXT_FORMAT(line, "%s used of %s (%.1f %%), %s left; %s of cache can be dropped", size_format(l->used_bytes, used),
+			    size_format(l->total_bytes, total), ledger_ratio(l) * 100, size_format(l->available_bytes, left),
+			    size_format(l->reclaimable_bytes, cache));
+		if (l->swap_total_bytes)
+			paper_value(p, label, "%s; swap: %s of %s free — %s", line, size_format(l->swap_free_bytes, swap),
+				    size_format(l->swap_total_bytes, total), f->level_name[i]);
+		else
+			paper_value(p, label, "%s — %s", line, f->level_name[i]);
+	}
+	if (f->subject[0] && f->n_jobs == 1 && f->job[0].limit_bytes == 0) {
+		char held[16];
+		paper_value(p, "job", "%s held by %zu process%s; no limit of its own",
+			    size_format(add_cap(f->job[0].own_bytes, f->job[0].shmem_bytes), held), f->job[0].processes,
+			    f->job[0].processes == 1 ? "" : "es");
+	}
+	if (!f->has_shm)
+		return;
+	char shm[16], total[16], left[16];
+	if (f->shm_total_bytes)
+		paper_value(p, "shared", "%s in shared memory; /dev/shm has %s of %s free", size_format(f->shm_bytes, shm),
+			    size_format(f->shm_free_bytes, left), size_format(f->shm_total_bytes, total));
+	else
+		paper_value(p, "shared", "%s in shared memory", size_format(f->shm_bytes, shm));
+}
+
+static void jobs_text(const struct paper *p, const struct footprint *f)
+{
+	if (f->subject[0] || f->n_jobs == 0)
+		return;
+	paper_heading(p, "jobs");
+	fprintf(p->to, "  %-24s %9s %11s %11s %11s %11s\n", "JOB", "PROCESSES", "OWN", "SHM", "SWAP", "LIMIT");
+	for (size_t i = 0; i < f->n_jobs; i++) {
+		const struct footprint_job *j = &f->job[i];
+		char own[16], shm[16], swap[16], limit[16];
+		fputs("  ", p->to);
+		paper_cell(p, j->id, 24);
+		fprintf(p->to, " %9zu %11s %11s %11s %11s\n", j->processes, size_format(j->own_bytes, own),
+			j->shmem_bytes ? size_format(j->shmem_bytes, shm) : "-",
+			j->swap_bytes ? size_format(j->swap_bytes, swap) : "-",
+			j->limit_bytes ? size_format(j->limit_bytes, limit) : "-");
+	}
+}
+
+/* Of the whole node: whose each process is. */
+static bool names_jobs(const struct footprint *f)
+{
+	return !f->subject[0] && f->n_jobs > 0;
+}
+
+static void process_line(const struct paper *p, const struct footprint *f, const struct footprint_row *r)
+{
+	char own[16], rss[16], shared[16], pss[16], swap[16], rank[16] = "-";
+	if (r->who.rank != NO_RANK)
+		TEXT_FORMAT(rank, "%d", r->who.rank);
+	const char *pss_text = r->pss == PSS_KNOWN ? size_format(r->pss_bytes, pss)
+			       : r->pss == PSS_LATE ? "late"
+			       : r->pss == PSS_DENIED ? "denied"
+						      : "-";
+	fprintf(p->to, "  %8d %5s %-10s %11s %11s %11s %11s %11s  ", r->pid, rank, r->has_role ? role_name(r->who.role) : "-",
+		size_format(r->own_bytes, own), size_format(r->rss_bytes, rss), size_format(r->shared_bytes, shared), pss_text,
+		r->swap_bytes ? size_format(r->swap_bytes, swap) : "-");
+	if (names_jobs(f)) {
+		paper_cell(p, r->job[0] ? r->job : "-", 16);
+		fputc(' ', p->to);
+	}
+	paper_cut(p, r->command[0] ? r->command : r->comm, 60);
+	fputc('\n', p->to);
+}
+
+static void processes_text(const struct paper *p, const struct footprint *f)
+{
+	char own[16];
+	paper_heading(p, "processes");
+	fprintf(p->to, "  %8s %5s %-10s %11s %11s %11s %11s %11s  %s%s\n", "PID", "RANK", "ROLE", "OWN", "RSS", "SHARED", "PSS", "SWAP",
+		names_jobs(f) ? "JOB              " : "", "COMMAND");
+	for (size_t i = 0; i < f->n; i++)
+		process_line(p, f, &f->rows[i]);
+	fputc('\n', p->to);
+	paper_text(p, 0, "%zu processes hold %s of their own. own = RSS - shared: private pages are what ending a process gives back; "
+			 "shared pages stay for whoever else maps them, or in /dev/shm.",
+		   f->n_all, size_format(f->own_bytes, own));
+	if (f->n < f->n_all)
+		fprintf(p->to, "%zu smaller processes are not shown; --all shows them.\n", f->n_all - f->n);
+	if (f->pss_late)
+		fprintf(p->to, "PSS of %zu processes was not ready in time.\n", f->pss_late);
+	if (f->n_denied && f->subject[0])
+		fprintf(p->to, "%zu process%s could not be asked for %s job: we may not look into %s.\n", f->n_denied,
+			f->n_denied == 1 ? "" : "es", f->n_denied == 1 ? "its" : "their",
+			f->n_denied == 1 ? "it" : "them");
+}
+
+static void owners_format(const struct footprint_shm *s, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	if (s->n_owners == 0)
+		buf_add(&b, s->orphan ? "nobody" : "-");
+	for (size_t i = 0; i < MIN(s->n_owners, (size_t)FOOTPRINT_OWNERS); i++)
+		buf_printf(&b, "%s%d", i ? "," : "", s->owners[i]);
+	if (s->n_owners > FOOTPRINT_OWNERS)
+		buf_printf(&b, ",+%zu", s->n_owners - FOOTPRINT_OWNERS);
+}
+
+static void shm_line(const struct paper *p, const struct footprint_shm *s)
+{
+	char bytes[24] = "?", size[16], owners[160], since[24];
+	if (s->has_bytes)
+		TEXT_FORMAT(bytes, "%s", size_format(s->bytes, size));
+	else if (s->mapped_bytes)
+		TEXT_FORMAT(bytes, "<= %s", size_format(s->mapped_bytes, size));
+	owners_format(s, owners, sizeof(owners));
+	fprintf(p->to, "  %14s  ", bytes);
+	paper_cell(p, s->path, 44);
+	fprintf(p->to, "  held by ");
+	paper_cut(p, owners, 60);
+	if (s->orphan) {
+		paper_ink(p, INK_YELLOW);
+		fprintf(p->to, "  ORPHAN");
+		paper_ink(p, INK_PLAIN);
+		if (s->user[0])
+			fprintf(p->to, ", made by user %s", s->user);
+		if (s->since_unix_ms)
+			fprintf(p->to, ", since %s", time_format(s->since_unix_ms, since));
+	}
+	if (s->maker)
+		fprintf(p->to, "  (%s%s)", s->maker, s->maker_gone ? ", whose maker is gone" : "");
+	fputc('\n', p->to);
+}
+
+static void shm_text(const struct paper *p, const struct footprint *f)
+{
+	char orphans[16];
+	if (f->n_shm_all == 0)
+		return;
+	paper_heading(p, "shared memory");
+	for (size_t i = 0; i < f->n_shm; i++)
+		shm_line(p, &f->shm[i]);
+	fputc('\n', p->to);
+	if (f->n_shm < f->n_shm_all)
+		fprintf(p->to, "%zu smaller ones are not shown; --all shows them.\n", f->n_shm_all - f->n_shm);
+	if (f->n_orphans)
+		paper_text(p, 0, "%zu of them (%s) are held by nobody%s: they fill memory until somebody removes them (rm for files, ipcrm -m "
+				 "for System V).",
+			   f->n_orphans, size_format(f->orphan_bytes, orphans),
+			   f->owners_denied || f->owners_unscanned || f->owners_hidden ? " that could be seen" : "");
+	if (f->owners_denied)
+		fprintf(p->to, "owners unknown for %zu processes we may not read (run as root to see them).\n", f->owners_denied);
+	if (f->owners_unscanned)
+		fprintf(p->to, "owners unknown for %zu processes that there was no time to look at.\n", f->owners_unscanned);
+	if (f->owners_hidden)
+		fputs("other users' processes are hidden (hidepid): owners may be missing.\n", p->to);
+}
+
+void memory_text(const struct footprint *f, bool colour, FILE *to)
+{
+	struct paper p = {.to = to, .colour = colour};
+	if (f->subject[0])
+		fprintf(to, "memory of %s on %s\n\n", f->subject, f->node);
+	else
+		fprintf(to, "memory of %s\n\n", f->node);
+	levels_text(&p, f);
+	jobs_text(&p, f);
+	processes_text(&p, f);
+	shm_text(&p, f);
+}

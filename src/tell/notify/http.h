@@ -1,0 +1,15 @@
+/*
+ * One message handed to a server over HTTP(S) or SMTP(S). libcurl is loaded
+ * when the first message is sent, so that no other start of vigil pays for it.
+ *
+ * Certificates are verified, redirects are not followed, at most 64 KiB of an
+ * answer are read and 4 KiB kept, and everything has one deadline. Proxies are
+ * taken from the environment (https_proxy, no_proxy), as curl does.
+ */
+#pragma once
+
+#include "tell/notify/notify.h"
+
+/* *ret says what became of it, even that there was no answer. Blocks for the channel's timeout at most. */
+void http_send(const struct channel *c, const struct notify_secrets *s, const struct notify_request *r,
+	       struct notify_answer *ret);

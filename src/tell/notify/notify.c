@@ -1,0 +1,214 @@
+#include "tell/notify/notify.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "tell/notify/notify_parts.h"
+
+struct kind_row {
+	int (*build)(struct notify_job *j);
+	bool digest;
+	const char *code; /* answers 200 with this number other than 0 when it refuses; NULL: the status says all */
+	const char *words; /* its sentence */
+	int64_t busy[2]; /* codes that mean "too often" */
+};
+
+static const struct kind_row rows[CHANNEL_KIND_MAX] = {
+	[CHANNEL_WEBHOOK] = {.build = notify_webhook, .digest = true},
+	[CHANNEL_SLACK] = {.build = notify_slack, .digest = true},
+	[CHANNEL_FEISHU] =
+		{.build = notify_feishu, .digest = true, .code = "code", .words = "msg", .busy = {11232, 9499}},
+	[CHANNEL_DINGTALK] = {.build = notify_dingtalk,
+			      .digest = true,
+			      .code = "errcode",
+			      .words = "errmsg",
+			      .busy = {130101, 410100}},
+	[CHANNEL_WECOM] =
+		{.build = notify_wecom, .digest = true, .code = "errcode", .words = "errmsg", .busy = {45009, -1}},
+	[CHANNEL_TEAMS] = {.build = notify_teams, .digest = true},
+	[CHANNEL_PAGERDUTY] = {.build = notify_pagerduty},
+	[CHANNEL_EMAIL] = {.build = notify_mail, .digest = true},
+	[CHANNEL_ALERTMANAGER] = {.build = notify_alertmanager},
+	[CHANNEL_EXEC] = {.digest = true},
+};
+
+void notify_request_done(struct notify_request *r)
+{
+	free(r->body);
+	r->body = NULL;
+}
+
+bool notify_can_digest(enum channel_kind k)
+{
+	return k < CHANNEL_KIND_MAX && rows[k].digest;
+}
+
+int notify_build(const struct channel *c, const struct notify_secrets *s, const struct notice *n, int64_t now_unix_ms,
+		 struct notify_request *ret, struct fault *f)
+{
+	struct notify_request request = {.body = NULL};
+	struct notify_job job = {
+		.channel = c, .secrets = s, .notice = n, .now_unix_ms = now_unix_ms, .request = &request, .f = f};
+	if (c->kind >= CHANNEL_KIND_MAX || !rows[c->kind].build)
+		return fault_set(f, -EINVAL, "channel %s: messages of kind %s are not sent over the network", c->name,
+				 channel_kind_name(c->kind));
+	if (!s->url[0])
+		return fault_set(f, -EINVAL, "channel %s: there is no address to send to", c->name);
+	TEXT_COPY(request.url, s->url);
+	int r = rows[c->kind].build(&job);
+	if (r < 0)
+		notify_request_done(&request);
+	else
+		*ret = request;
+	return r;
+}
+
+/* The refusal of a service that answers 200 whatever happened. */
+static enum notify_outcome spoken_outcome(const struct kind_row *row, const struct notify_answer *a, char *why,
+					  size_t cap)
+{
+	cleanup(js_freep) struct js *j = NULL;
+	if (!row->code || js_parse(a->body, a->body_len, &j, NULL) < 0)
+		return NOTIFY_ARRIVED;
+	int64_t code = js_get_i64(j, row->code, 0);
+	if (code == 0)
+		return NOTIFY_ARRIVED;
+	char words[200];
+	span_copy(span_of(js_get_text(j, row->words, "")), words, sizeof(words));
+	(void)text_format(why, cap, "the service refused it: %s %lld, %s", row->code, (long long)code, words);
+	return code == row->busy[0] || code == row->busy[1] ? NOTIFY_TRY_AGAIN : NOTIFY_REFUSED;
+}
+
+enum notify_outcome notify_outcome(const struct channel *c, const struct notify_answer *a, char *why, size_t cap)
+{
+	const struct kind_row *row = &rows[MIN(c->kind, (enum channel_kind)(CHANNEL_KIND_MAX - 1))];
+	char said[160];
+	struct span first = span_trim(span_before((struct span){a->body, a->body_len}, "\n"));
+	span_copy(first, said, sizeof(said));
+	(void)text_format(why, cap, "%s", "");
+	if (a->status == 0 || a->error[0]) {
+		(void)text_format(why, cap, "%s", a->error[0] ? a->error : "there was no answer");
+		if (a->config_error)
+			return NOTIFY_REFUSED;
+		/* SMTP: 4xx is for now, 5xx for good */
+		return c->kind == CHANNEL_EMAIL && a->status >= 500 ? NOTIFY_REFUSED : NOTIFY_TRY_AGAIN;
+	}
+	if (a->status >= 200 && a->status < 300)
+		return spoken_outcome(row, a, why, cap);
+	if (a->status >= 300 && a->status < 400) {
+		(void)text_format(why, cap,
+				  "the server answered %d, a redirect; vigil sends only to the address that is "
+				  "configured: put the new one there",
+				  a->status);
+		return NOTIFY_REFUSED;
+	}
+	(void)text_format(why, cap, "the server answered %d%s%s", a->status, said[0] ? ": " : "", said);
+	bool later = a->status == 408 || a->status == 425 || a->status == 429 || a->status >= 500;
+	return later ? NOTIFY_TRY_AGAIN : NOTIFY_REFUSED;
+}
+
+void notify_headline(const struct notice *n, struct buf *b)
+{
+	if (n->test)
+		buf_add(b, n->title);
+	else if (n->resolved)
+		buf_printf(b, "[resolved] %s", n->title);
+	else
+		buf_printf(b, "[%s] %s%s%s", notice_severity_name(n->severity), n->job, n->job[0] ? ": " : "",
+			   n->title);
+	if (n->count > 1 && strcmp(n->kind, "digest") != 0)
+		buf_printf(b, " (and %u more like it)", n->count - 1);
+}
+
+static void ranks(const struct notice *n, struct buf *b)
+{
+	for (size_t i = 0; i < n->n_ranks; i++)
+		buf_printf(b, "%s%d", i ? ", " : n->n_ranks > 1 ? ", ranks " : ", rank ", n->ranks[i]);
+}
+
+void notify_body_text(const struct notice *n, struct buf *b)
+{
+	char when[24];
+	buf_printf(b, "%s on %s", n->kind, n->node);
+	ranks(n, b);
+	if (n->attempt > 0)
+		buf_printf(b, ", attempt %u", n->attempt);
+	buf_printf(b, ", %s\n", time_format(n->time_unix_ms, when));
+	if (n->text[0])
+		buf_printf(b, "\n%s\n", n->text);
+	if (n->cause[0] && n->confidence[0])
+		buf_printf(b, "Cause: %s, confidence %s\n", n->cause, n->confidence);
+	if (n->n_evidence > 0)
+		buf_add(b, "\nEvidence:\n");
+	for (size_t i = 0; i < n->n_evidence; i++)
+		buf_printf(b, "- %s\n", n->evidence[i]);
+	if (n->n_advice > 0)
+		buf_add(b, "\nWhat to do:\n");
+	for (size_t i = 0; i < n->n_advice; i++)
+		buf_printf(b, "- %s\n", n->advice[i]);
+	if (n->command[0])
+		buf_printf(b, "\nMore: %s\n", n->command);
+	if (n->link[0])
+		buf_printf(b, "%s\n", n->link);
+}
+
+void notify_escape(const char *src, const char *from, const char *const *to, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	for (; *src && !b.cut; src++) {
+		const char *special = strchr(from, *src);
+		if (special)
+			buf_add(&b, to[special - from]);
+		else
+			buf_add_n(&b, src, 1);
+	}
+	/* never end within a character */
+	if (b.cut)
+		while (b.len > 0 && ((unsigned char)dst[b.len - 1] & 0xc0) == 0x80)
+			dst[--b.len] = '\0';
+	if (b.cut && b.len > 0 && (unsigned char)dst[b.len - 1] >= 0xc0)
+		dst[--b.len] = '\0';
+}
+
+int notify_body_json(struct notify_job *j, struct js *body)
+{
+	char *text = js_text(body, 0);
+	js_free(body);
+	if (!text)
+		return fault_set(j->f, -ENOMEM, "no memory for a message");
+	j->request->body = text;
+	j->request->body_len = strlen(text);
+	notify_header(j->request, "Content-Type: application/json; charset=utf-8");
+	return 0;
+}
+
+void notify_header(struct notify_request *r, const char *fmt, ...)
+{
+	if (r->n_headers == NOTIFY_HEADERS)
+		return;
+	char *to = r->header[r->n_headers++];
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(to, sizeof(r->header[0]), fmt, ap);
+	va_end(ap);
+	for (char *p = to; *p; p++)
+		if ((unsigned char)*p < 0x20)
+			*p = ' '; /* a header is one line */
+}
+
+int notify_need_secret(const struct notify_job *j)
+{
+	return j->secrets->secret[0] ? 0
+				     : fault_set(j->f, -EINVAL, "channel %s: its secret_file is empty or not named",
+						 j->channel->name);
+}
+
+const char *notify_colour(const struct notice *n)
+{
+	static const char *const colours[] = {"#2f6fde", "#d9a300", "#d4462c", "#a30021"};
+	return n->resolved ? "#2e8b57" : colours[MIN((size_t)n->severity, ARRAY_SIZE(colours) - 1)];
+}

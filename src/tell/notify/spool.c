@@ -1,0 +1,294 @@
+#include "tell/notify/spool.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "base/file.h"
+
+/* "n-<milliseconds, 14 digits>-<process>-<number>-<channel>.json" */
+#define STAMP_DIGITS 14
+#define SCAN_MOST (4 * SPOOL_FILES)
+
+void spool_at(struct spool *s, const char *state_dir)
+{
+	TEXT_FORMAT(s->dir, "%s/notify", state_dir);
+}
+
+void spool_list_done(struct spool_list *l)
+{
+	free(l->entry);
+	*l = (struct spool_list){.entry = NULL};
+}
+
+static int name_parse(const char *name, struct spool_entry *ret)
+{
+	uint64_t ms, part;
+	struct span rest = span_of(name);
+	size_t len = strlen(name);
+	if (len >= sizeof(ret->file) || len < STAMP_DIGITS + 3 || strncmp(name, "n-", 2) != 0 ||
+	    strcmp(name + len - 5, ".json") != 0)
+		return -EINVAL;
+	rest = (struct span){name + 2, len - 2 - 5};
+	if (span_u64((struct span){rest.p, MIN(rest.len, (size_t)STAMP_DIGITS)}, &ms) < 0 || ms > INT64_MAX)
+		return -EINVAL;
+	for (int i = 0; i < 3; i++) { /* stamp, process, number */
+		struct span field = span_before(rest, "-");
+		if (field.len == rest.len || span_u64(field, &part) < 0)
+			return -EINVAL;
+		rest = (struct span){rest.p + field.len + 1, rest.len - field.len - 1};
+	}
+	char channel[sizeof(ret->channel)];
+	if (rest.len == 0 || rest.len >= sizeof(channel))
+		return -EINVAL;
+	span_copy(rest, channel, sizeof(channel));
+	if (!channel_name_is_fine(channel))
+		return -EINVAL;
+	*ret = (struct spool_entry){.time_unix_ms = (int64_t)ms};
+	TEXT_COPY(ret->file, name);
+	TEXT_COPY(ret->channel, channel);
+	return 0;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	return strcmp(((const struct spool_entry *)a)->file, ((const struct spool_entry *)b)->file);
+}
+
+static void path_of(const struct spool *s, const char *file, char dst[static PATH_MAX])
+{
+	(void)text_format(dst, PATH_MAX, "%s/%s", s->dir, file);
+}
+
+void spool_drop(const struct spool *s, const char *file)
+{
+	char path[PATH_MAX];
+	path_of(s, file, path);
+	(void)unlink(path);
+}
+
+static int add_entry(struct spool_list *l, size_t *cap, const struct spool_entry *e)
+{
+	if (l->n == *cap) {
+		size_t more = *cap ? *cap * 2 : 64;
+		struct spool_entry *grown = reallocarray(l->entry, more, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		l->entry = grown;
+		*cap = more;
+	}
+	l->entry[l->n++] = *e;
+	return 0;
+}
+
+static int read_folder(const struct spool *s, int64_t now_unix_ms, struct spool_list *ret)
+{
+	size_t cap = 0;
+	int r = 0;
+	DIR *d = opendir(s->dir);
+	if (!d)
+		return errno == ENOENT ? 0 : -errno;
+	for (struct dirent *e = readdir(d); e && r == 0 && ret->n < SCAN_MOST; e = readdir(d)) {
+		struct spool_entry entry;
+		if (name_parse(e->d_name, &entry) < 0)
+			continue;
+		if (entry.time_unix_ms < now_unix_ms - SPOOL_AGE_MS)
+			spool_drop(s, entry.file);
+		else
+			r = add_entry(ret, &cap, &entry);
+	}
+	(void)closedir(d);
+	return r;
+}
+
+int spool_scan(const struct spool *s, int64_t now_unix_ms, struct spool_list *ret)
+{
+	*ret = (struct spool_list){.entry = NULL};
+	int r = read_folder(s, now_unix_ms, ret);
+	if (r < 0) {
+		spool_list_done(ret);
+		return r;
+	}
+	if (ret->n > 0)
+		qsort(ret->entry, ret->n, sizeof(*ret->entry), by_age);
+	return 0;
+}
+
+bool spool_is_empty(const struct spool *s)
+{
+	struct spool_entry entry;
+	bool empty = true;
+	DIR *d = opendir(s->dir);
+	if (!d)
+		return true;
+	for (struct dirent *e = readdir(d); e && empty; e = readdir(d))
+		empty = name_parse(e->d_name, &entry) < 0;
+	(void)closedir(d);
+	return empty;
+}
+
+static void make_room(const struct spool *s, int64_t now_unix_ms)
+{
+	cleanup(spool_list_done) struct spool_list l;
+	if (spool_scan(s, now_unix_ms, &l) < 0)
+		return;
+	for (size_t i = 0; i + SPOOL_FILES <= l.n; i++)
+		spool_drop(s, l.entry[i].file);
+}
+
+/* Like file_replace, but whoever calls is in a hurry: what a power cut takes is in the store as well. */
+static int put_quickly(const char *path, const char *text)
+{
+	char beside[PATH_MAX];
+	if (snprintf(beside, sizeof(beside), "%s.new", path) >= (int)sizeof(beside))
+		return -ENAMETOOLONG;
+	cleanup(closep) int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	int r = file_write_all(fd, text, strlen(text));
+	if (r == 0 && rename(beside, path) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlink(beside);
+	return r;
+}
+
+int spool_put(const struct spool *s, const char *channel, const struct notice *n, int64_t now_unix_ms)
+{
+	static uint32_t number;
+	char name[96], path[PATH_MAX];
+	if (!channel_name_is_fine(channel))
+		return -EINVAL;
+	int r = file_mkdirs(s->dir, 0700);
+	if (r < 0)
+		return r;
+	cleanup(js_freep) struct js *j = notice_json(n);
+	cleanup(freep) char *text = js_text(j, 0);
+	if (!text)
+		return -ENOMEM;
+	if (strlen(text) > SPOOL_BYTES)
+		return -EFBIG;
+	make_room(s, now_unix_ms);
+	TEXT_FORMAT(name, "n-%0*lld-%d-%06u-%s.json", STAMP_DIGITS, (long long)MAX(now_unix_ms, INT64_C(0)),
+		    (int)getpid(), ++number, channel);
+	path_of(s, name, path);
+	return put_quickly(path, text);
+}
+
+int spool_read(const struct spool *s, const char *file, struct notice *ret)
+{
+	char path[PATH_MAX];
+	cleanup(freep) char *text = NULL;
+	cleanup(js_freep) struct js *j = NULL;
+	size_t len;
+	path_of(s, file, path);
+	int r = file_slurp(AT_FDCWD, path, SPOOL_BYTES, &text, &len);
+	if (r == -ENOENT)
+		return SPOOL_NONE;
+	if (r < 0 && r != -EFBIG)
+		return r;
+	if (r == 0 && js_parse(text, len, &j, NULL) == 0 && notice_from_json(j, ret) == 0)
+		return 0;
+	spool_drop(s, file);
+	return SPOOL_NONE;
+}
+
+int spool_lock(const struct spool *s, const char *what, int *ret_fd)
+{
+	char path[PATH_MAX];
+	int r = file_mkdirs(s->dir, 0700);
+	if (r < 0)
+		return r;
+	(void)text_format(path, sizeof(path), "%s/lock%s%s", s->dir, *what ? "-" : "", what);
+	cleanup(closep) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? SPOOL_BUSY : -errno;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+static void delivery_path(const struct spool *s, const char *channel, char dst[static PATH_MAX])
+{
+	(void)text_format(dst, PATH_MAX, "%s/channel-%s.json", s->dir, channel);
+}
+
+static void groups_read(const struct js *a, struct delivery *l)
+{
+	for (size_t i = 0; i < js_len(a) && l->n < DELIVERY_GROUPS; i++) {
+		const struct js *o = js_at(a, i);
+		struct delivery_group *g = &l->group[l->n];
+		int64_t sent = js_get_i64(o, "sent", 1);
+		TEXT_COPY(g->key, js_get_text(o, "key", ""));
+		TEXT_COPY(g->id, js_get_text(o, "id", ""));
+		g->sent_ms = js_get_i64(o, "sent_unix_ms", 0);
+		g->sent = sent > 0 && sent < 1000 ? (uint32_t)sent : 1;
+		g->open = js_get_bool(o, "open", false);
+		l->n += g->key[0] != '\0';
+	}
+}
+
+static int64_t not_negative(const struct js *j, const char *key)
+{
+	return MAX(js_get_i64(j, key, 0), INT64_C(0));
+}
+
+void spool_delivery_read(const struct spool *s, const char *channel, struct delivery *ret)
+{
+	char path[PATH_MAX];
+	cleanup(freep) char *text = NULL;
+	cleanup(js_freep) struct js *j = NULL;
+	size_t len;
+	memset(ret, 0, sizeof(*ret));
+	delivery_path(s, channel, path);
+	if (file_slurp(AT_FDCWD, path, SPOOL_BYTES * 2, &text, &len) < 0 || js_parse(text, len, &j, NULL) < 0)
+		return;
+	double used = js_get_double(j, "tokens_used", 0);
+	ret->tokens_used = used > 0 && used < 1e6 ? used : 0;
+	ret->tokens_ms = not_negative(j, "tokens_unix_ms");
+	ret->fails = (uint32_t)MIN(not_negative(j, "fails"), INT64_C(1000000));
+	ret->failed_ms = not_negative(j, "failed_unix_ms");
+	ret->retry_ms = not_negative(j, "retry_unix_ms");
+	ret->delivered = (uint64_t)not_negative(j, "delivered");
+	ret->rejected = (uint64_t)not_negative(j, "rejected");
+	ret->delivered_ms = not_negative(j, "delivered_unix_ms");
+	ret->rejected_ms = not_negative(j, "rejected_unix_ms");
+	TEXT_COPY(ret->trouble, js_get_text(j, "trouble", ""));
+	groups_read(js_get(j, "groups"), ret);
+}
+
+int spool_delivery_write(const struct spool *s, const char *channel, const struct delivery *l)
+{
+	char path[PATH_MAX];
+	cleanup(js_freep) struct js *j = js_object();
+	struct js *groups = js_array();
+	js_put_double(j, "tokens_used", l->tokens_used);
+	js_put_i64(j, "tokens_unix_ms", l->tokens_ms);
+	js_put_u64(j, "fails", l->fails);
+	js_put_i64(j, "failed_unix_ms", l->failed_ms);
+	js_put_i64(j, "retry_unix_ms", l->retry_ms);
+	js_put_u64(j, "delivered", l->delivered);
+	js_put_u64(j, "rejected", l->rejected);
+	js_put_i64(j, "delivered_unix_ms", l->delivered_ms);
+	js_put_i64(j, "rejected_unix_ms", l->rejected_ms);
+	js_put_text_if(j, "trouble", l->trouble);
+	for (size_t i = 0; i < l->n; i++) {
+		struct js *g = js_object();
+		js_put_text(g, "key", l->group[i].key);
+		js_put_text(g, "id", l->group[i].id);
+		js_put_i64(g, "sent_unix_ms", l->group[i].sent_ms);
+		js_put_u64(g, "sent", l->group[i].sent);
+		js_put_bool(g, "open", l->group[i].open);
+		js_add(groups, g);
+	}
+	js_put(j, "groups", groups);
+	cleanup(freep) char *text = js_text(j, 0);
+	if (!text)
+		return -ENOMEM;
+	delivery_path(s, channel, path);
+	return put_quickly(path, text);
+}

@@ -1,0 +1,29 @@
+/*
+ * Recordings written in the forms that people and programs read. All of them
+ * stream to a FILE, use memory for one path of the tree at most beyond the
+ * recording itself, and escape what programs put into names.
+ *
+ * folded      frame;frame;frame count      (Brendan Gregg's collapsed stacks; count = samples)
+ * svg         self-contained, searchable, zoomable, works without scripts as a picture
+ * html        one file, no network: search, zoom, left-heavy order, per lane, own and total table, difference colours
+ * speedscope  https://www.speedscope.app/file-format-schema.json, one sampled profile a lane
+ * pprof       gzip'ed profile.proto (github.com/google/pprof/proto/profile.proto)
+ * json        "vigil.flame/1": frames[], lanes[], nodes[], meta; what `vigil flame FILE` reads back
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/fault.h"
+#include "model/stacks/stackset.h"
+
+enum flame_format { FLAME_SVG, FLAME_HTML, FLAME_FOLDED, FLAME_SPEEDSCOPE, FLAME_PPROF, FLAME_JSON };
+
+/* s: a view (stackset_view), but FLAME_JSON, FLAME_SPEEDSCOPE, FLAME_PPROF and FLAME_HTML take the whole recording. -EIO of the stream. */
+int must_check flame_write(const struct stackset *s, enum flame_format format, FILE *to);
+/* Two recordings: blue less, red more. SVG, HTML, folded ("stack a b"), JSON; others -ENOTSUP. */
+int must_check flame_diff_write(const struct stackset *a, const struct stackset *b, enum flame_format format, FILE *to);
+/* Reads back FLAME_JSON, and folded text. -EBADMSG with a fault. */
+int must_check flame_read(const char *text, size_t len, struct stackset **ret, struct fault *f);
+/* The lines printed after every recording: samples, rate, dropped, unproved, merged, pauses. */
+void flame_summary(const struct stackset *s, FILE *to);

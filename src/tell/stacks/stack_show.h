@@ -1,0 +1,21 @@
+/*
+ * A dump of stacks for people (grouped: threads with the same stack are shown
+ * once) and for programs ("vigil.stacks/1").
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "model/stacks/stackdump.h"
+
+struct stack_show {
+	bool color;
+	bool all_threads; /* false: idle pool threads with the same stack are folded to one line */
+	bool locals;
+	size_t width; /* 0: do not cut */
+};
+void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *to);
+struct js *stack_json(const struct stackdump *d);
+/* The "stacks[]" array of vigil.incident/1: rank, pid, tid, thread, frames[]. Same frames as the dump's. */
+struct js *stack_incident_json(const struct stackdump *d);

@@ -1,0 +1,520 @@
+#include "tell/store/series.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+static const char magic[8] = {'v', 'i', 'g', 'i', 'l', 'T', 'S', '1'};
+#define MARK 0x5653u /* "SV": every record begins with it */
+#define HEAD_BYTES 8
+#define SAMPLE_BYTES 64
+#define LANE_BYTES 64
+#define PROCESS_BYTES 104
+#define RECORD_MAX (SAMPLE_BYTES + SERIES_LANES * LANE_BYTES)
+#define PENDING_START 4096
+/* After room was made, samples fill at most half of the file, processes a quarter. */
+#define SAMPLE_SHARE 2
+#define PROCESS_SHARE 4
+#define SPACING_NS NS_PER_S
+/* Doubling ends here, whatever the file is made of. */
+#define DOUBLE_MAX (UINT64_C(1) << 60)
+
+/* Little-endian, field after field -------------------------------------- */
+
+struct pen {
+	unsigned char *p;
+};
+
+static void put16(struct pen *o, uint32_t v)
+{
+	uint16_t le = htole16((uint16_t)MIN(v, UINT16_MAX));
+	memcpy(o->p, &le, sizeof(le));
+	o->p += sizeof(le);
+}
+
+static void put32(struct pen *o, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(o->p, &v, sizeof(v));
+	o->p += sizeof(v);
+}
+
+static void put64(struct pen *o, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(o->p, &v, sizeof(v));
+	o->p += sizeof(v);
+}
+
+static uint16_t get16(const unsigned char **p)
+{
+	uint16_t v;
+	memcpy(&v, *p, sizeof(v));
+	*p += sizeof(v);
+	return le16toh(v);
+}
+
+static uint32_t get32(const unsigned char **p)
+{
+	uint32_t v;
+	memcpy(&v, *p, sizeof(v));
+	*p += sizeof(v);
+	return le32toh(v);
+}
+
+static uint64_t get64(const unsigned char **p)
+{
+	uint64_t v;
+	memcpy(&v, *p, sizeof(v));
+	*p += sizeof(v);
+	return le64toh(v);
+}
+
+/* FNV-1a over eight bytes at a time: it finds torn and stray bytes, it is no defence. Records are multiples of eight. */
+static uint32_t checksum(const unsigned char *p, size_t len)
+{
+	uint64_t h = UINT64_C(14695981039346656037) ^ len;
+	for (size_t i = 0; i + 8 <= len; i += 8) {
+		uint64_t word;
+		memcpy(&word, p + i, sizeof(word));
+		h = (h ^ le64toh(word)) * UINT64_C(1099511628211);
+		h ^= h >> 29;
+	}
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static void sample_put(unsigned char *record, const struct series_sample *s, uint32_t n_lanes)
+{
+	struct pen o = {record + HEAD_BYTES};
+	put32(&o, SERIES_SAMPLE);
+	put32(&o, s->attempt);
+	put64(&o, (uint64_t)s->time_unix_ms);
+	put64(&o, s->mono_ns);
+	put64(&o, s->node_used_bytes);
+	put64(&o, s->node_total_bytes);
+	put64(&o, s->job_bytes);
+	put32(&o, n_lanes);
+	put32(&o, 0);
+	for (uint32_t i = 0; i < n_lanes; i++) {
+		const struct series_lane *l = &s->lane[i];
+		put32(&o, (uint32_t)l->rank);
+		put16(&o, l->processes);
+		put16(&o, l->has_io ? 1 : 0);
+		put64(&o, l->cpu_ns);
+		put64(&o, l->own_bytes);
+		put64(&o, l->rss_bytes);
+		put64(&o, l->read_bytes);
+		put64(&o, l->written_bytes);
+		put64(&o, l->read_call_bytes);
+		put64(&o, l->write_call_bytes);
+	}
+}
+
+static void process_put(unsigned char *record, const struct series_process *p)
+{
+	struct pen o = {record + HEAD_BYTES};
+	put32(&o, SERIES_PROCESS);
+	put32(&o, p->attempt);
+	put64(&o, (uint64_t)p->started_unix_ms);
+	put64(&o, (uint64_t)p->ended_unix_ms);
+	put64(&o, p->start_ticks);
+	put32(&o, (uint32_t)p->pid);
+	put32(&o, (uint32_t)p->ppid);
+	put32(&o, (uint32_t)p->rank);
+	put32(&o, 0);
+	(void)text_copy(memset(o.p, 0, sizeof(p->role)), sizeof(p->role), p->role);
+	o.p += sizeof(p->role);
+	(void)text_copy(memset(o.p, 0, sizeof(p->name)), sizeof(p->name), p->name);
+}
+
+static void head_put(unsigned char *record, size_t len)
+{
+	struct pen o = {record};
+	put16(&o, MARK);
+	put16(&o, (uint32_t)len);
+	put32(&o, checksum(record + HEAD_BYTES, len - HEAD_BYTES));
+}
+
+/* Reading ---------------------------------------------------------------- */
+
+int series_reader_init(struct series_reader *r, struct span text)
+{
+	if (text.len < sizeof(magic) || memcmp(text.p, magic, sizeof(magic)) != 0)
+		return -EBADMSG;
+	*r = (struct series_reader){.rest = {text.p + sizeof(magic), text.len - sizeof(magic)}, .budget = 4 * text.len};
+	return 0;
+}
+
+static bool sample_get(const unsigned char *p, size_t len, struct series_sample *s)
+{
+	s->attempt = get32(&p);
+	s->time_unix_ms = (int64_t)get64(&p);
+	s->mono_ns = get64(&p);
+	s->node_used_bytes = get64(&p);
+	s->node_total_bytes = get64(&p);
+	s->job_bytes = get64(&p);
+	s->n_lanes = get32(&p);
+	p += 4;
+	if (s->n_lanes > SERIES_LANES || len != SAMPLE_BYTES + s->n_lanes * LANE_BYTES)
+		return false;
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		struct series_lane *l = &s->lane[i];
+		l->rank = (int32_t)get32(&p);
+		l->processes = get16(&p);
+		l->has_io = get16(&p) & 1;
+		l->cpu_ns = get64(&p);
+		l->own_bytes = get64(&p);
+		l->rss_bytes = get64(&p);
+		l->read_bytes = get64(&p);
+		l->written_bytes = get64(&p);
+		l->read_call_bytes = get64(&p);
+		l->write_call_bytes = get64(&p);
+	}
+	return true;
+}
+
+static bool process_get(const unsigned char *p, size_t len, struct series_process *r)
+{
+	if (len != PROCESS_BYTES)
+		return false;
+	r->attempt = get32(&p);
+	r->started_unix_ms = (int64_t)get64(&p);
+	r->ended_unix_ms = (int64_t)get64(&p);
+	r->start_ticks = get64(&p);
+	r->pid = (pid_t)get32(&p);
+	r->ppid = (pid_t)get32(&p);
+	r->rank = (int32_t)get32(&p);
+	p += 4;
+	span_copy((struct span){(const char *)p, strnlen((const char *)p, sizeof(r->role))}, r->role, sizeof(r->role));
+	p += sizeof(r->role);
+	span_copy((struct span){(const char *)p, strnlen((const char *)p, sizeof(r->name))}, r->name, sizeof(r->name));
+	return true;
+}
+
+/* The length of the record that begins here; 0: none does. */
+static size_t record_at(struct series_reader *r, const unsigned char *p, size_t left)
+{
+	const unsigned char *head = p;
+	if (left < HEAD_BYTES + 8 || get16(&head) != MARK)
+		return 0;
+	size_t len = get16(&head);
+	if (len < HEAD_BYTES + 8 || len > RECORD_MAX || len % 8 || len > left || r->budget < len)
+		return 0;
+	if (get32(&head) == checksum(p + HEAD_BYTES, len - HEAD_BYTES))
+		return len;
+	r->budget -= len;
+	return 0;
+}
+
+static void pass(struct series_reader *r, size_t n)
+{
+	r->rest.p += n;
+	r->rest.len -= n;
+}
+
+bool series_next(struct series_reader *r, struct series_record *ret)
+{
+	while (r->rest.len > 0) {
+		const unsigned char *p = (const unsigned char *)r->rest.p;
+		size_t len = record_at(r, p, r->rest.len);
+		if (len == 0) {
+			size_t step = MIN(r->rest.len, (size_t)8);
+			r->skipped_bytes += step;
+			pass(r, step);
+			continue;
+		}
+		const unsigned char *body = p + HEAD_BYTES;
+		uint32_t kind = get32(&body);
+		pass(r, len);
+		if (kind == SERIES_SAMPLE && len >= SAMPLE_BYTES && sample_get(body, len, &ret->sample)) {
+			ret->kind = SERIES_SAMPLE;
+			return true;
+		}
+		if (kind == SERIES_PROCESS && process_get(body, len, &ret->process)) {
+			ret->kind = SERIES_PROCESS;
+			return true;
+		}
+		/* sound, but of a kind that a later vigil writes */
+	}
+	return false;
+}
+
+/* Writing ---------------------------------------------------------------- */
+
+struct series_writer {
+	int fd;
+	char path[PATH_MAX];
+	size_t bytes, max_bytes; /* of the file */
+	unsigned char *pending;
+	size_t pending_len, pending_cap;
+	uint64_t spacing_ns; /* samples closer together are thinned when room is made */
+};
+
+struct series_writer *series_close(struct series_writer *w)
+{
+	if (!w)
+		return NULL;
+	closep(&w->fd);
+	free(w->pending);
+	free(w);
+	return NULL;
+}
+
+int series_create(const char *path, size_t max_bytes, struct series_writer **ret)
+{
+	struct series_writer *w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->max_bytes = MAX(max_bytes, (size_t)(4 * RECORD_MAX));
+	w->spacing_ns = SPACING_NS;
+	TEXT_COPY(w->path, path);
+	(void)unlink(path);
+	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	int r = w->fd < 0 ? -errno : file_write_all(w->fd, magic, sizeof(magic));
+	if (r < 0) {
+		(void)series_close(w);
+		return r;
+	}
+	w->bytes = sizeof(magic);
+	*ret = w;
+	return 0;
+}
+
+static int pending_room(struct series_writer *w, size_t len, unsigned char **ret)
+{
+	if (w->pending_len + len > w->pending_cap) {
+		size_t cap = MAX(w->pending_cap * 2, MAX(w->pending_len + len, (size_t)PENDING_START));
+		unsigned char *grown = realloc(w->pending, cap);
+		if (!grown)
+			return -ENOMEM;
+		w->pending = grown;
+		w->pending_cap = cap;
+	}
+	*ret = w->pending + w->pending_len;
+	w->pending_len += len;
+	return 0;
+}
+
+int series_add_sample(struct series_writer *w, const struct series_sample *s)
+{
+	unsigned char *record;
+	uint32_t n = MIN(s->n_lanes, (uint32_t)SERIES_LANES);
+	size_t len = SAMPLE_BYTES + n * LANE_BYTES;
+	int r = pending_room(w, len, &record);
+	if (r < 0)
+		return r;
+	sample_put(record, s, n);
+	head_put(record, len);
+	return 0;
+}
+
+int series_add_process(struct series_writer *w, const struct series_process *p)
+{
+	unsigned char *record;
+	int r = pending_room(w, PROCESS_BYTES, &record);
+	if (r < 0)
+		return r;
+	process_put(record, p);
+	head_put(record, PROCESS_BYTES);
+	return 0;
+}
+
+/* Making room ------------------------------------------------------------ */
+
+struct life {
+	pid_t pid;
+	uint64_t start_ticks;
+};
+
+static int life_order(const void *a, const void *b)
+{
+	const struct life *x = a, *y = b;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->start_ticks < y->start_ticks ? -1 : x->start_ticks > y->start_ticks;
+}
+
+struct squeeze {
+	struct series_writer *w;
+	struct span text;
+	struct life *ended; /* sorted */
+	int64_t *lived_ms; /* of each of those, longest first */
+	size_t n_ended;
+	int64_t shortest_ms; /* ended processes that lived so long stay as long as there are… */
+	size_t ties; /* …so many of them left; those that lived longer stay all */
+	unsigned char *out;
+	size_t out_len, sample_bytes;
+};
+
+static void squeeze_done(struct squeeze *q)
+{
+	free(q->ended);
+	free(q->lived_ms);
+	free(q->out);
+}
+
+static int64_t lived_ms(const struct series_process *p)
+{
+	int64_t ms;
+	return __builtin_sub_overflow(p->ended_unix_ms, p->started_unix_ms, &ms) ? 0 : ms;
+}
+
+/* What ended, so that what was told of it while it lived can go. */
+static int ended_find(struct squeeze *q)
+{
+	struct series_reader r;
+	static struct series_record rec;
+	int result = series_reader_init(&r, q->text);
+	if (result < 0)
+		return result;
+	q->ended = calloc(q->text.len / PROCESS_BYTES + 1, sizeof(*q->ended));
+	q->lived_ms = calloc(q->text.len / PROCESS_BYTES + 1, sizeof(*q->lived_ms));
+	if (!q->ended || !q->lived_ms)
+		return -ENOMEM;
+	while (series_next(&r, &rec)) {
+		if (rec.kind != SERIES_PROCESS || rec.process.ended_unix_ms == 0)
+			continue;
+		q->lived_ms[q->n_ended] = lived_ms(&rec.process);
+		q->ended[q->n_ended++] = (struct life){rec.process.pid, rec.process.start_ticks};
+	}
+	if (q->n_ended)
+		qsort(q->ended, q->n_ended, sizeof(*q->ended), life_order);
+	return 0;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x > y ? -1 : x < y;
+}
+
+/* Which of those that ended have a place. */
+static void shortest_find(struct squeeze *q)
+{
+	size_t places = q->w->max_bytes / PROCESS_SHARE / PROCESS_BYTES;
+	q->shortest_ms = INT64_MIN;
+	q->ties = SIZE_MAX;
+	if (q->n_ended <= places)
+		return;
+	qsort(q->lived_ms, q->n_ended, sizeof(*q->lived_ms), longest_first);
+	q->shortest_ms = q->lived_ms[places - 1];
+	q->ties = places;
+	for (size_t i = 0; i < places && q->lived_ms[i] > q->shortest_ms; i++)
+		q->ties--;
+}
+
+static bool sample_stays(const struct squeeze *q, const struct series_sample *s, uint64_t *last_ns)
+{
+	if (q->sample_bytes > 0 && sub_floor(s->mono_ns, *last_ns) < q->w->spacing_ns)
+		return false;
+	*last_ns = s->mono_ns;
+	return true;
+}
+
+static bool process_stays(const struct squeeze *q, const struct series_process *p, size_t *ties)
+{
+	const struct life key = {p->pid, p->start_ticks};
+	if (p->ended_unix_ms == 0)
+		return !bsearch(&key, q->ended, q->n_ended, sizeof(key), life_order);
+	int64_t ms = lived_ms(p);
+	if (ms != q->shortest_ms)
+		return ms > q->shortest_ms;
+	if (*ties == 0)
+		return false;
+	--*ties;
+	return true;
+}
+
+/* One pass over the old text into the new. */
+static int squeeze_pass(struct squeeze *q)
+{
+	struct series_reader r;
+	static struct series_record rec;
+	int result = series_reader_init(&r, q->text);
+	if (result < 0)
+		return result;
+	memcpy(q->out, magic, sizeof(magic));
+	q->out_len = sizeof(magic);
+	q->sample_bytes = 0;
+	uint64_t last_ns = 0;
+	size_t ties = q->ties;
+	for (const char *from = r.rest.p; series_next(&r, &rec); from = r.rest.p) {
+		bool sample = rec.kind == SERIES_SAMPLE;
+		size_t len = sample ? SAMPLE_BYTES + rec.sample.n_lanes * LANE_BYTES : PROCESS_BYTES;
+		const char *record = r.rest.p - len; /* what was passed over before it goes */
+		if (record < from || (sample && !sample_stays(q, &rec.sample, &last_ns)) ||
+		    (!sample && !process_stays(q, &rec.process, &ties)))
+			continue;
+		memcpy(q->out + q->out_len, record, len);
+		q->out_len += len;
+		q->sample_bytes += sample ? len : 0;
+	}
+	return 0;
+}
+
+/* Written beside and renamed: whoever reads meanwhile sees the old or the new one. */
+static int replace(struct series_writer *w, const unsigned char *text, size_t len)
+{
+	char beside[PATH_MAX];
+	if (text_format(beside, sizeof(beside), "%s.new", w->path) >= (int)sizeof(beside))
+		return -ENAMETOOLONG;
+	cleanup(closep) int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	int r = fd < 0 ? -errno : file_write_all(fd, text, len);
+	if (r == 0 && rename(beside, w->path) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)unlink(beside);
+		return r;
+	}
+	closep(&w->fd);
+	w->fd = take_fd(&fd);
+	w->bytes = len;
+	return 0;
+}
+
+static int make_room(struct series_writer *w)
+{
+	cleanup(freep) char *text = NULL;
+	cleanup(squeeze_done) struct squeeze q = {.w = w};
+	int r = file_slurp(AT_FDCWD, w->path, 2 * w->max_bytes, &text, &q.text.len);
+	q.text.p = text;
+	if (r < 0 || (r = ended_find(&q)) < 0)
+		return r;
+	shortest_find(&q);
+	q.out = malloc(q.text.len + sizeof(magic));
+	if (!q.out)
+		return -ENOMEM;
+	for (;;) {
+		r = squeeze_pass(&q);
+		bool many = q.sample_bytes > w->max_bytes / SAMPLE_SHARE && w->spacing_ns < DOUBLE_MAX;
+		if (r < 0 || !many)
+			break;
+		w->spacing_ns *= 2;
+	}
+	return r < 0 ? r : replace(w, q.out, q.out_len);
+}
+
+int series_flush(struct series_writer *w)
+{
+	int r = 0;
+	size_t len = w->pending_len;
+	w->pending_len = 0;
+	if (len == 0)
+		return 0;
+	if (w->bytes + len > w->max_bytes)
+		r = make_room(w);
+	if (r == 0 && w->bytes + len > 2 * w->max_bytes)
+		r = -EFBIG; /* nothing more can be dropped */
+	if (r == 0)
+		r = file_write_all(w->fd, w->pending, len);
+	if (r == 0)
+		w->bytes += len;
+	else if (ftruncate(w->fd, (off_t)w->bytes) < 0)
+		r = -errno; /* half a record stays, and is passed over */
+	return r;
+}

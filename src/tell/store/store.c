@@ -1,0 +1,885 @@
+#include "tell/store/store.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "tell/store/store_fault.h"
+#include "tell/store/store_sql.h"
+
+/* How long a write waits for another vigil's write. */
+#define BUSY_MS (STORE_BUSY_S * 1000)
+/* Pages of write-ahead log before they move into the database: recovery at open stays below a millisecond. */
+#define CHECKPOINT_PAGES 256
+
+enum statement {
+	PUT_JOB,
+	PUT_PROCESS,
+	ADD_EVENT,
+	PUT_INCIDENT,
+	PUT_NOTE,
+	GET_NOTE,
+	DROP_NOTE,
+	FORGET_PROCESSES,
+	FORGET_EVENTS,
+	FORGET_INCIDENTS,
+	FORGET_NOTES,
+	FORGET_JOB,
+	EACH_NOTE,
+	JOB_BY_ID,
+	JOB_BY_NAME,
+	JOB_LAST,
+	JOB_BY_PID,
+	EACH_JOB,
+	EACH_PROCESS,
+	EACH_EVENT,
+	INCIDENT_BY_ID,
+	INCIDENT_BY_JOB,
+	INCIDENT_BY_PID,
+	INCIDENT_LAST,
+	EACH_INCIDENT,
+	COUNT_INCIDENTS,
+	STATEMENT_MAX,
+};
+
+/* What is of a time to come was stored while a clock was wrong: it is not the last for all the years until then. */
+#define TO_COME(t) t ">(strftime('%s','now')+86400)*1000"
+#define NEWEST_JOB "ORDER BY " TO_COME("started_unix_ms") ", started_unix_ms DESC, rowid DESC "
+#define INCIDENT_JSON "SELECT json FROM incident "
+#define NEWEST_INCIDENT "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC LIMIT 1"
+
+static const struct {
+	const struct table *table; /* the front is generated from it */
+	bool put;
+	const char *sql;
+} statements[STATEMENT_MAX] = {
+	[PUT_JOB] = {&store_job_table, true, ""},
+	[PUT_PROCESS] = {&store_process_table, true, ""},
+	[ADD_EVENT] = {&store_event_table, true, ""},
+	[PUT_INCIDENT] = {NULL, true,
+			  "INSERT INTO incident(id,job,attempt,kind,time_unix_ms,victim_pid,summary,json)"
+			  " VALUES(?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT(id) DO UPDATE SET job=?2,attempt=?3,kind=?4,"
+			  "time_unix_ms=?5,victim_pid=?6,summary=?7,json=?8"},
+	[PUT_NOTE] = {NULL, true,
+		      "INSERT INTO note(job,key,value) VALUES(?1,?2,?3) ON CONFLICT(job,key) DO UPDATE SET value=?3"},
+	[GET_NOTE] = {NULL, false, "SELECT value FROM note WHERE job=?1 AND key=?2"},
+	[DROP_NOTE] = {NULL, true, "DELETE FROM note WHERE job=?1 AND key=?2"},
+	[FORGET_PROCESSES] = {NULL, true, "DELETE FROM process WHERE job=?1"},
+	[FORGET_EVENTS] = {NULL, true, "DELETE FROM event WHERE job=?1"},
+	[FORGET_INCIDENTS] = {NULL, true, "DELETE FROM incident WHERE job=?1"},
+	[FORGET_NOTES] = {NULL, true, "DELETE FROM note WHERE job=?1"},
+	[FORGET_JOB] = {NULL, true, "DELETE FROM job WHERE id=?1"},
+	[EACH_NOTE] = {NULL, false, "SELECT key,value FROM note WHERE job=?1 ORDER BY key"},
+	[JOB_BY_ID] = {&store_job_table, false, "WHERE id=?1"},
+	[JOB_BY_NAME] = {&store_job_table, false, "WHERE name=?1 " NEWEST_JOB "LIMIT 1"},
+	[JOB_LAST] = {&store_job_table, false, NEWEST_JOB "LIMIT 1"},
+	[JOB_BY_PID] = {&store_job_table, false,
+			"WHERE pid=?1 OR id IN (SELECT job FROM process WHERE pid=?1) " NEWEST_JOB "LIMIT 1"},
+	[EACH_JOB] = {&store_job_table, false, NEWEST_JOB "LIMIT ?1"},
+	[EACH_PROCESS] = {&store_process_table, false, "WHERE job=?1 ORDER BY attempt, rank, started_unix_ms, pid"},
+	[EACH_EVENT] = {&store_event_table, false, "WHERE seq>?1 AND (?2 IS NULL OR job=?2) ORDER BY seq"},
+	[INCIDENT_BY_ID] = {NULL, false, INCIDENT_JSON "WHERE id=?1"},
+	[INCIDENT_BY_JOB] = {NULL, false, INCIDENT_JSON "WHERE job=?1 " NEWEST_INCIDENT},
+	[INCIDENT_BY_PID] = {NULL, false, INCIDENT_JSON "WHERE victim_pid=?1 " NEWEST_INCIDENT},
+	[INCIDENT_LAST] = {NULL, false, INCIDENT_JSON NEWEST_INCIDENT},
+	[EACH_INCIDENT] = {NULL, false,
+			   "SELECT id,json FROM incident WHERE ?1 IS NULL OR job=?1 ORDER BY time_unix_ms, rowid"},
+	[COUNT_INCIDENTS] = {NULL, false, "SELECT count(*) FROM incident WHERE job=?1"},
+};
+
+struct store {
+	sqlite3 *db;
+	enum store_mode mode;
+	dev_t dev; /* of the open file: another vigil may have moved it aside */
+	ino_t ino;
+	sqlite3_stmt *statement[STATEMENT_MAX];
+	char path[PATH_MAX - 64]; /* room for suffixes */
+	char note[256];
+};
+
+/* SQLite's code as -errno. -EBADMSG stands for every kind of damage. */
+static int error_of(sqlite3 *db, int rc)
+{
+	int system_errno = errno; /* SQLite keeps its own copy only for some calls */
+	if (db && sqlite3_system_errno(db) > 0)
+		system_errno = sqlite3_system_errno(db);
+	switch (rc & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_ERROR: /* our own fixed SQL does not fit the tables */
+		return -EBADMSG;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_READONLY:
+		return rc == SQLITE_READONLY_DBMOVED ? -ESTALE : -EROFS;
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return -EACCES;
+	case SQLITE_IOERR:
+		if (rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS)
+			return -EBADMSG;
+		break;
+	default:
+		break;
+	}
+	return system_errno > 0 ? -system_errno : -EIO;
+}
+
+static int path_with(const struct store *s, const char *suffix, char dst[static PATH_MAX])
+{
+	return text_format(dst, PATH_MAX, "%s%s", s->path, suffix) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static void close_db(struct store *s)
+{
+	for (size_t i = 0; i < STATEMENT_MAX; i++) {
+		sqlite3_finalize(s->statement[i]);
+		s->statement[i] = NULL;
+	}
+	sqlite3_close(s->db);
+	s->db = NULL;
+}
+
+struct store *store_close(struct store *s)
+{
+	if (!s)
+		return NULL;
+	close_db(s);
+	free(s);
+	return NULL;
+}
+
+static int exec(struct store *s, const char *sql)
+{
+	return error_of(s->db, sqlite3_exec(s->db, sql, NULL, NULL, NULL));
+}
+
+static int pragma_int(struct store *s, const char *sql, int64_t *ret)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		*ret = sqlite3_column_int64(q, 0);
+	int r = rc == SQLITE_DONE ? -EBADMSG : error_of(s->db, rc);
+	sqlite3_finalize(q);
+	return r;
+}
+
+static int prepare(struct store *s, enum statement id, sqlite3_stmt **ret)
+{
+	if (!s->statement[id]) {
+		char sql[1600];
+		struct buf b = BUF_ON(sql);
+		buf_reset(&b);
+		if (statements[id].table)
+			(statements[id].put ? store_sql_put : store_sql_select)(statements[id].table, &b);
+		buf_add(&b, statements[id].sql);
+		int rc = sqlite3_prepare_v3(s->db, sql, (int)b.len, SQLITE_PREPARE_PERSISTENT, &s->statement[id], NULL);
+		if (rc != SQLITE_OK)
+			return error_of(s->db, rc);
+	}
+	*ret = s->statement[id];
+	return 0;
+}
+
+/* Every statement compiles: then every table and column is there. */
+static int check_tables(struct store *s)
+{
+	sqlite3_stmt *q;
+	for (size_t i = 0; i < STATEMENT_MAX; i++) {
+		int r = prepare(s, (enum statement)i, &q);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Tables first, then what says that they are there, in one transaction. */
+static int migrate(struct store *s)
+{
+	int r = exec(s, "BEGIN IMMEDIATE");
+	if (r < 0)
+		return r;
+	int64_t version; /* again: another vigil may have been faster */
+	r = pragma_int(s, "PRAGMA user_version", &version);
+	for (; r == 0 && version >= 0 && version < STORE_SCHEMA; version++)
+		r = exec(s, store_migrations[version]);
+	char sql[96];
+	TEXT_FORMAT(sql, "PRAGMA application_id=%d; PRAGMA user_version=%d", STORE_APPLICATION_ID, STORE_SCHEMA);
+	if (r == 0)
+		r = exec(s, sql);
+	if (r == 0)
+		r = exec(s, "COMMIT");
+	if (r < 0)
+		ignore(exec(s, "ROLLBACK"), "the first error is the one to tell");
+	return r;
+}
+
+/*
+ * A new file is made without waiting for the disk: losing power in that moment
+ * loses a store with nothing in it.
+ */
+static int create(struct store *s)
+{
+	int r = exec(s, "PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL");
+	return r < 0 ? r : migrate(s);
+}
+
+static int connect(struct store *s, int flags)
+{
+	int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	if (rc != SQLITE_OK)
+		return error_of(s->db, rc);
+	sqlite3_busy_timeout(s->db, BUSY_MS);
+	sqlite3_wal_autocheckpoint(s->db, CHECKPOINT_PAGES);
+	/* The log stays: `vigil run -- true` shall not wait for the disk when it ends. */
+	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	struct stat st;
+	if (stat(s->path, &st) < 0)
+		return -errno;
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	return 0;
+}
+
+/* Is it ours, and of which schema? A file of another program is damage, too. */
+static int judge_version(struct store *s, int64_t *ret_version)
+{
+	int64_t application, tables;
+	int r = pragma_int(s, "PRAGMA user_version", ret_version);
+	if (r == 0)
+		r = pragma_int(s, "PRAGMA application_id", &application);
+	if (r == 0)
+		r = pragma_int(s, "SELECT count(*) FROM sqlite_master", &tables);
+	if (r < 0)
+		return r;
+	if (application == 0 && *ret_version == 0 && tables == 0)
+		return 0; /* made, but its maker has not come further */
+	if (application != STORE_APPLICATION_ID || *ret_version < 1)
+		return -EBADMSG;
+	return *ret_version > STORE_SCHEMA ? -EPROTONOSUPPORT : 0;
+}
+
+/* In one transaction: another vigil may be making the tables just now. */
+static int check_version(struct store *s, int64_t *ret_version)
+{
+	int r = exec(s, "BEGIN");
+	if (r < 0)
+		return r;
+	r = judge_version(s, ret_version);
+	int end = exec(s, "COMMIT");
+	return r != 0 ? r : end;
+}
+
+static off_t file_bytes(const struct store *s, const char *suffix)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	if (path_with(s, suffix, path) < 0 || stat(path, &st) < 0)
+		return 0;
+	return st.st_size;
+}
+
+static int open_existing(struct store *s)
+{
+	int64_t version;
+	int r = connect(s, SQLITE_OPEN_READWRITE);
+	if (r == 0)
+		r = check_version(s, &version);
+	if (r == 0 && version < STORE_SCHEMA)
+		r = migrate(s);
+	if (r == 0)
+		r = check_tables(s);
+	if (r == 0)
+		r = exec(s, "PRAGMA synchronous=NORMAL");
+	return r;
+}
+
+static int open_new(struct store *s)
+{
+	int r = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	if (r == 0)
+		r = create(s);
+	if (r == 0)
+		r = check_tables(s);
+	if (r == 0)
+		r = exec(s, "PRAGMA synchronous=NORMAL");
+	return r;
+}
+
+/*
+ * Making and repairing is for one vigil at a time. On a file system without
+ * locks, or when the holder hangs, we go on: worst case two files move aside.
+ */
+static int lock_take(const struct store *s)
+{
+	char path[PATH_MAX];
+	if (path_with(s, ".lock", path) < 0)
+		return -1;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	uint64_t end = clock_mono_ns() + BUSY_MS * NS_PER_MS;
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK && clock_mono_ns() < end)
+		(void)poll(NULL, 0, 2);
+	return fd;
+}
+
+/* The main file goes last: as long as it is in place, nobody starts a new one. */
+static int move_aside(struct store *s, const char *why)
+{
+	char when[32], aside[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
+	static const char *const parts[] = {"-wal", "-shm", ""};
+	(void)time_format_utc(clock_unix_ms(), when);
+	if (text_format(aside, sizeof(aside), "%s.damaged-%s", s->path, when) >= (int)sizeof(aside))
+		return -ENAMETOOLONG;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (path_with(s, parts[i], from) < 0 ||
+		    text_format(to, sizeof(to), "%s%s", aside, parts[i]) >= (int)sizeof(to))
+			return -ENAMETOOLONG;
+		if (rename(from, to) < 0 && errno != ENOENT)
+			return -errno;
+	}
+	const char *base = strrchr(aside, '/');
+	TEXT_FORMAT(s->note, "the store was damaged (%s); it is kept as %s, and a new one was started", why,
+		    base ? base + 1 : aside);
+	return 0;
+}
+
+static bool still_in_place(const struct store *s)
+{
+	struct stat st;
+	return stat(s->path, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino;
+}
+
+/* A mark left by a reader that met damage which opening does not show. */
+static bool suspected(const struct store *s)
+{
+	char path[PATH_MAX];
+	return path_with(s, ".suspect", path) == 0 && access(path, F_OK) == 0;
+}
+
+static void suspect(const struct store *s, bool on)
+{
+	char path[PATH_MAX];
+	if (path_with(s, ".suspect", path) < 0)
+		return;
+	if (!on) {
+		(void)unlink(path);
+		return;
+	}
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	closep(&fd);
+}
+
+static int whole_file_check(struct store *s)
+{
+	sqlite3_stmt *q = NULL;
+	int rc = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &q, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(q);
+	int r = error_of(s->db, rc);
+	if (rc == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(q, 0), "ok") != 0)
+		r = -EBADMSG;
+	sqlite3_finalize(q);
+	return r;
+}
+
+/* Under the lock: whatever is there becomes a store that works. */
+static int open_locked(struct store *s, bool look_over)
+{
+	bool orphan_log = file_bytes(s, "") == 0 && file_bytes(s, "-wal") > 0;
+	int r = orphan_log ? -EBADMSG : file_bytes(s, "") == 0 ? open_new(s) : open_existing(s);
+	if (r == 0 && look_over)
+		r = whole_file_check(s);
+	if (look_over && (r == 0 || r == -EBADMSG))
+		suspect(s, false);
+	if (r != -EBADMSG)
+		return r;
+	char why[128];
+	TEXT_COPY(why, orphan_log ? "the database was gone, its log was not" :
+		       s->db && sqlite3_errcode(s->db) != SQLITE_OK ? sqlite3_errmsg(s->db) :
+								    "not a store of vigil");
+	close_db(s);
+	r = move_aside(s, why);
+	return r < 0 ? r : open_new(s);
+}
+
+static int open_to_write(struct store *s)
+{
+	bool look_over = suspected(s);
+	if (!look_over && file_bytes(s, "") > 0) {
+		int r = open_existing(s);
+		if (r != -EBADMSG)
+			return r;
+		close_db(s);
+	}
+	cleanup(closep) unused int lock = lock_take(s);
+	return open_locked(s, look_over);
+}
+
+static int open_to_read(struct store *s)
+{
+	if (file_bytes(s, "") == 0)
+		return STORE_NONE;
+	int64_t version;
+	int r = connect(s, SQLITE_OPEN_READWRITE); /* falls back to read-only by itself */
+	if (r == 0)
+		r = check_version(s, &version);
+	if (r == 0 && version == 0)
+		return STORE_NONE;
+	if (r == 0 && version < STORE_SCHEMA && migrate(s) < 0)
+		return -EPROTOTYPE; /* not ours to write */
+	return r == 0 ? exec(s, "PRAGMA query_only=1") : r;
+}
+
+int store_open(const char *state_dir, enum store_mode mode, struct store **ret, char note[static 256],
+	       struct fault *f)
+{
+	note[0] = '\0';
+	cleanup(store_closep) struct store *s = calloc(1, sizeof(*s));
+	if (!s)
+		return fault_set(f, -ENOMEM, "no memory to open the store in %s", state_dir);
+	s->mode = mode;
+	if (text_format(s->path, sizeof(s->path), "%s/" STORE_FILE, state_dir) >= (int)sizeof(s->path))
+		return fault_set(f, -ENAMETOOLONG, "the state directory's path is too long: %s", state_dir);
+	int r = store_check_directory(state_dir, mode, f);
+	if (r < 0)
+		return mode == STORE_READ && r == -ENOENT ? store_explain(s->path, state_dir, mode, STORE_NONE, f) : r;
+	r = mode == STORE_READ ? open_to_read(s) : open_to_write(s);
+	if (r != 0)
+		return store_explain(s->path, state_dir, mode, r, f);
+	(void)store_take_note(s, note);
+	*ret = take(&s);
+	return 0;
+}
+
+bool store_take_note(struct store *s, char note[static 256])
+{
+	bool any = s->note[0] != '\0';
+	if (any)
+		text_copy(note, sizeof(s->note), s->note);
+	s->note[0] = '\0';
+	return any;
+}
+
+static int reopen(struct store *s)
+{
+	close_db(s);
+	int r = open_to_write(s);
+	if (r < 0)
+		close_db(s);
+	return r;
+}
+
+/* A write met damage: look the file over, move it aside if it is bad, start anew. */
+static int repair(struct store *s)
+{
+	if (still_in_place(s))
+		suspect(s, true);
+	return reopen(s);
+}
+
+/* One statement run: parameters bound, stepped, made ready for the next time. */
+static int run_put(struct store *s, sqlite3_stmt *q)
+{
+	int rc = sqlite3_step(q);
+	int r = error_of(s->db, rc);
+	(void)sqlite3_reset(q);
+	(void)sqlite3_clear_bindings(q);
+	return r;
+}
+
+typedef int put_fn(struct store *s, const void *what);
+
+static int put(struct store *s, put_fn *fn, const void *what)
+{
+	if (s->mode != STORE_WRITE)
+		return -EROFS;
+	int r = s->db && still_in_place(s) ? 0 : reopen(s);
+	if (r == 0)
+		r = fn(s, what);
+	if (r != -EBADMSG && r != -ESTALE)
+		return r;
+	r = repair(s);
+	return r < 0 ? r : fn(s, what);
+}
+
+static int bind_text(sqlite3_stmt *q, int at, const char *text)
+{
+	return text ? sqlite3_bind_text(q, at, text, -1, SQLITE_STATIC) : sqlite3_bind_null(q, at);
+}
+
+static int bind_column(sqlite3_stmt *q, int at, const struct column *c, const char *row)
+{
+	const void *v = row + c->offset;
+	uint32_t u32;
+	uint64_t u64;
+	if (c->valid && !*(const bool *)(row + c->valid))
+		return sqlite3_bind_null(q, at);
+	switch (c->type) {
+	case COLUMN_TEXT:
+		return sqlite3_bind_text(q, at, v, (int)strnlen(v, c->size - 1), SQLITE_STATIC);
+	case COLUMN_BOOL:
+		return sqlite3_bind_int(q, at, *(const bool *)v);
+	case COLUMN_I32:
+		return sqlite3_bind_int(q, at, *(const int32_t *)v);
+	case COLUMN_U32:
+		memcpy(&u32, v, sizeof(u32));
+		return sqlite3_bind_int64(q, at, (sqlite3_int64)u32);
+	case COLUMN_I64:
+		return sqlite3_bind_int64(q, at, *(const int64_t *)v);
+	case COLUMN_U64:
+		memcpy(&u64, v, sizeof(u64));
+		return sqlite3_bind_int64(q, at, (sqlite3_int64)MIN(u64, (uint64_t)INT64_MAX));
+	case COLUMN_STATE:
+		return bind_text(q, at, job_state_name(*(const enum job_state *)v));
+	}
+	return SQLITE_MISUSE;
+}
+
+static void read_column(sqlite3_stmt *q, int at, const struct column *c, char *row)
+{
+	void *v = row + c->offset;
+	const char *text;
+	bool null = sqlite3_column_type(q, at) == SQLITE_NULL;
+	if (c->valid)
+		*(bool *)(row + c->valid) = !null;
+	switch (c->type) {
+	case COLUMN_TEXT:
+		text = (const char *)sqlite3_column_text(q, at);
+		text_copy(v, c->size, text ? text : "");
+		break;
+	case COLUMN_BOOL:
+		*(bool *)v = sqlite3_column_int(q, at) != 0;
+		break;
+	case COLUMN_I32:
+		*(int32_t *)v = sqlite3_column_int(q, at);
+		break;
+	case COLUMN_U32:
+		*(uint32_t *)v = (uint32_t)sqlite3_column_int64(q, at);
+		break;
+	case COLUMN_I64:
+		*(int64_t *)v = sqlite3_column_int64(q, at);
+		break;
+	case COLUMN_U64:
+		*(uint64_t *)v = (uint64_t)sqlite3_column_int64(q, at);
+		break;
+	case COLUMN_STATE:
+		text = (const char *)sqlite3_column_text(q, at);
+		*(enum job_state *)v = job_state_of(text ? text : "");
+		break;
+	}
+}
+
+static void read_row(sqlite3_stmt *q, const struct table *t, void *row)
+{
+	for (size_t i = 0; i < t->n; i++)
+		read_column(q, (int)i, &t->columns[i], row);
+}
+
+static int put_row(struct store *s, enum statement id, const void *row, size_t n_bound)
+{
+	sqlite3_stmt *q;
+	int r = prepare(s, id, &q);
+	for (size_t i = 0; r == 0 && i < n_bound; i++)
+		r = error_of(s->db, bind_column(q, (int)i + 1, &statements[id].table->columns[i], row));
+	return r < 0 ? r : run_put(s, q);
+}
+
+static int put_job_row(struct store *s, const void *row)
+{
+	return put_row(s, PUT_JOB, row, store_job_table.n);
+}
+
+int store_put_job(struct store *s, const struct job *j)
+{
+	return put(s, put_job_row, j);
+}
+
+static int put_process_row(struct store *s, const void *row)
+{
+	return put_row(s, PUT_PROCESS, row, store_process_table.n);
+}
+
+int store_put_process(struct store *s, const struct job_process *p)
+{
+	return put(s, put_process_row, p);
+}
+
+static int add_event_row(struct store *s, const void *row)
+{
+	return put_row(s, ADD_EVENT, row, store_event_table.n - 1); /* seq stays NULL: the next one */
+}
+
+int store_add_event(struct store *s, const struct job_event *e, uint64_t *ret_seq)
+{
+	int r = put(s, add_event_row, e);
+	if (r == 0 && ret_seq)
+		*ret_seq = (uint64_t)sqlite3_last_insert_rowid(s->db);
+	return r;
+}
+
+struct put_texts {
+	enum statement id;
+	const char *text[8]; /* bound where not NULL */
+	int64_t number[8];   /* bound elsewhere */
+	int n;
+};
+
+static int put_texts(struct store *s, const void *what)
+{
+	const struct put_texts *p = what;
+	sqlite3_stmt *q;
+	int r = prepare(s, p->id, &q);
+	for (int i = 0; r == 0 && i < p->n; i++)
+		r = error_of(s->db, p->text[i] ? bind_text(q, i + 1, p->text[i]) :
+						 sqlite3_bind_int64(q, i + 1, p->number[i]));
+	return r < 0 ? r : run_put(s, q);
+}
+
+int store_put_incident(struct store *s, const char *id, const char *job, uint32_t attempt, const char *kind,
+		       int64_t time_unix_ms, pid_t victim_pid, const char *summary, const char *json)
+{
+	const struct put_texts p = {
+		.id = PUT_INCIDENT,
+		.text = {id, job, NULL, kind, NULL, NULL, summary, json},
+		.number = {0, 0, attempt, 0, time_unix_ms, victim_pid},
+		.n = 8,
+	};
+	return put(s, put_texts, &p);
+}
+
+int store_put_note(struct store *s, const char *job, const char *key, const char *value)
+{
+	return put(s, put_texts, &(struct put_texts){.id = PUT_NOTE, .text = {job, key, value}, .n = 3});
+}
+
+int store_drop_note(struct store *s, const char *job, const char *key)
+{
+	return put(s, put_texts, &(struct put_texts){.id = DROP_NOTE, .text = {job, key}, .n = 2});
+}
+
+int store_forget_job(struct store *s, const char *job)
+{
+	int r = 0;
+	for (int id = FORGET_PROCESSES; r == 0 && id <= FORGET_JOB; id++)
+		r = put(s, put_texts, &(struct put_texts){.id = (enum statement)id, .text = {job}, .n = 1});
+	return r;
+}
+
+/* Start a query; texts may be NULL. */
+static int ask(struct store *s, enum statement id, const char *first, const char *second, sqlite3_stmt **ret)
+{
+	if (!s->db)
+		return -EBADF; /* a repair failed earlier */
+	int r = prepare(s, id, ret);
+	if (r < 0)
+		return r;
+	(void)sqlite3_reset(*ret);
+	int n = sqlite3_bind_parameter_count(*ret);
+	if (n >= 1)
+		r = error_of(s->db, bind_text(*ret, 1, first));
+	if (r == 0 && n >= 2)
+		r = error_of(s->db, bind_text(*ret, 2, second));
+	return r;
+}
+
+/* 0: a row is there; STORE_NONE: no more. The statement is reset unless there is a row. */
+static int next(struct store *s, sqlite3_stmt *q)
+{
+	int rc = sqlite3_step(q);
+	if (rc == SQLITE_ROW)
+		return 0;
+	(void)sqlite3_reset(q);
+	(void)sqlite3_clear_bindings(q);
+	int r = rc == SQLITE_DONE ? STORE_NONE : error_of(s->db, rc);
+	if (r == -EBADMSG)
+		suspect(s, true);
+	return r;
+}
+
+static int done(sqlite3_stmt *q, int r)
+{
+	(void)sqlite3_reset(q);
+	(void)sqlite3_clear_bindings(q);
+	return r;
+}
+
+int store_get_note(struct store *s, const char *job, const char *key, char *dst, size_t cap)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, GET_NOTE, job, key, &q);
+	if (r == 0)
+		r = next(s, q);
+	if (r != 0)
+		return r;
+	text_copy(dst, cap, (const char *)sqlite3_column_text(q, 0));
+	return done(q, 0);
+}
+
+int store_each_note(struct store *s, const char *job, store_note_fn *fn, void *ctx)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, EACH_NOTE, job, NULL, &q);
+	while (r == 0 && (r = next(s, q)) == 0)
+		if (fn(ctx, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1)) != 0)
+			return done(q, STORE_STOPPED);
+	return r == STORE_NONE ? 0 : r;
+}
+
+static int one_job(struct store *s, enum statement id, const char *what, struct job *ret)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, id, what, NULL, &q);
+	if (r == 0)
+		r = next(s, q);
+	if (r != 0)
+		return r;
+	memset(ret, 0, sizeof(*ret));
+	read_row(q, &store_job_table, ret);
+	return done(q, 0);
+}
+
+int store_find_job(struct store *s, const char *name, struct job *ret)
+{
+	int r = one_job(s, JOB_BY_ID, name, ret);
+	if (r == STORE_NONE)
+		r = one_job(s, JOB_BY_NAME, name, ret);
+	if (r == STORE_NONE && strcmp(name, "last") == 0)
+		r = one_job(s, JOB_LAST, NULL, ret);
+	return r;
+}
+
+int store_find_job_of_pid(struct store *s, pid_t pid, struct job *ret)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, JOB_BY_PID, NULL, NULL, &q);
+	if (r == 0)
+		r = error_of(s->db, sqlite3_bind_int64(q, 1, pid));
+	if (r == 0)
+		r = next(s, q);
+	if (r != 0)
+		return r;
+	memset(ret, 0, sizeof(*ret));
+	read_row(q, &store_job_table, ret);
+	return done(q, 0);
+}
+
+int store_each_job(struct store *s, size_t limit, store_job_fn *fn, void *ctx)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, EACH_JOB, NULL, NULL, &q);
+	if (r == 0)
+		r = error_of(s->db, sqlite3_bind_int64(q, 1, limit ? (sqlite3_int64)limit : -1));
+	while (r == 0 && (r = next(s, q)) == 0) {
+		struct job row = {0};
+		read_row(q, &store_job_table, &row);
+		if (fn(ctx, &row) != 0)
+			return done(q, STORE_STOPPED);
+	}
+	return r == STORE_NONE ? 0 : r;
+}
+
+int store_each_process(struct store *s, const char *job, store_process_fn *fn, void *ctx)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, EACH_PROCESS, job, NULL, &q);
+	while (r == 0 && (r = next(s, q)) == 0) {
+		struct job_process row = {0};
+		read_row(q, &store_process_table, &row);
+		if (fn(ctx, &row) != 0)
+			return done(q, STORE_STOPPED);
+	}
+	return r == STORE_NONE ? 0 : r;
+}
+
+int store_each_event(struct store *s, const char *job, uint64_t after, store_event_fn *fn, void *ctx)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, EACH_EVENT, NULL, job, &q);
+	if (r == 0)
+		r = error_of(s->db, sqlite3_bind_int64(q, 1, (sqlite3_int64)after));
+	while (r == 0 && (r = next(s, q)) == 0) {
+		struct job_event row = {0};
+		read_row(q, &store_event_table, &row);
+		if (fn(ctx, &row) != 0)
+			return done(q, STORE_STOPPED);
+	}
+	return r == STORE_NONE ? 0 : r;
+}
+
+static int one_json(struct store *s, enum statement id, const char *what, const int64_t *number, char **ret_json)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, id, what, NULL, &q);
+	if (r == 0 && number)
+		r = error_of(s->db, sqlite3_bind_int64(q, 1, *number));
+	if (r == 0)
+		r = next(s, q);
+	if (r != 0)
+		return r;
+	const char *json = (const char *)sqlite3_column_text(q, 0);
+	char *copy = strdup(json ? json : "");
+	if (!copy)
+		return done(q, -ENOMEM);
+	*ret_json = copy;
+	return done(q, 0);
+}
+
+int store_find_incident(struct store *s, const char *what, char **ret_json)
+{
+	struct job j;
+	int64_t pid;
+	int r = one_json(s, INCIDENT_BY_ID, what, NULL, ret_json);
+	if (r == STORE_NONE)
+		r = one_json(s, INCIDENT_BY_JOB, what, NULL, ret_json);
+	if (r == STORE_NONE && (r = one_job(s, JOB_BY_NAME, what, &j)) == 0)
+		return one_json(s, INCIDENT_BY_JOB, j.id, NULL, ret_json);
+	if (r == STORE_NONE && span_i64(span_of(what), &pid) == 0)
+		r = one_json(s, INCIDENT_BY_PID, NULL, &pid, ret_json);
+	if (r == STORE_NONE && strcmp(what, "last") == 0)
+		r = one_json(s, INCIDENT_LAST, NULL, NULL, ret_json);
+	return r;
+}
+
+int store_each_incident(struct store *s, const char *job, store_incident_fn *fn, void *ctx)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, EACH_INCIDENT, job, NULL, &q);
+	while (r == 0 && (r = next(s, q)) == 0)
+		if (fn(ctx, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1)) != 0)
+			return done(q, STORE_STOPPED);
+	return r == STORE_NONE ? 0 : r;
+}
+
+int store_count_incidents(struct store *s, const char *job, uint32_t *ret)
+{
+	sqlite3_stmt *q;
+	int r = ask(s, COUNT_INCIDENTS, job, NULL, &q);
+	if (r == 0)
+		r = next(s, q);
+	if (r != 0)
+		return r;
+	*ret = (uint32_t)sqlite3_column_int64(q, 0);
+	return done(q, 0);
+}

@@ -1,0 +1,86 @@
+/*
+ * The store: one SQLite database (WAL) in the state directory, written by
+ * every vigil of that directory and read by every command. The only user of
+ * sqlite3. Schema: docs/formats/store.md.
+ *
+ * A damaged database is moved aside (vigil.db.damaged-<time>), a new one is
+ * started, and *ret_note says so; nothing gathered is deleted. When the disk
+ * is full or the directory cannot be written, calls return the error and the
+ * caller goes on: the store is never a reason to stop guarding.
+ *
+ * Damage that shows only later is repaired by the write that meets it (see
+ * store_take_note); a reader that meets it leaves a mark, and the next vigil
+ * that writes looks the whole file over. One thread at a time.
+ *
+ * Strings and structs passed in are copied. Row callbacks return 0 to go on.
+ */
+#pragma once
+
+#include "base/base.h"
+#include "base/fault.h"
+#include "model/jobs/job.h"
+
+struct store;
+
+/* The database inside the state directory; its -wal changes with every write. */
+#define STORE_FILE "vigil.db"
+
+enum store_mode { STORE_READ, STORE_WRITE };
+enum {
+	STORE_NONE = 1, /* no such job, incident or database */
+	STORE_STOPPED = 2, /* a callback asked to stop */
+};
+
+/*
+ * state_dir must exist. note gets a sentence when something was repaired, else
+ * it is made empty. STORE_NONE: STORE_READ and there is no database yet.
+ * -EBADMSG: damaged (STORE_READ only); -EPROTONOSUPPORT: of a newer vigil.
+ */
+int must_check store_open(const char *state_dir, enum store_mode mode, struct store **ret, char note[static 256],
+			  struct fault *f);
+/* What was repaired since it was last asked, copied; false: nothing. */
+bool store_take_note(struct store *s, char note[static 256]);
+struct store *store_close(struct store *s);
+static inline void store_closep(struct store **s)
+{
+	*s = store_close(*s);
+}
+
+/* Insert or replace by id. */
+int must_check store_put_job(struct store *s, const struct job *j);
+/* Insert or replace by (job, attempt, pid, start_ticks). */
+int must_check store_put_process(struct store *s, const struct job_process *p);
+/* Appends; *ret_seq may be NULL. */
+int must_check store_add_event(struct store *s, const struct job_event *e, uint64_t *ret_seq);
+/* json: the whole "vigil.incident/1" object. Insert or replace by id. */
+int must_check store_put_incident(struct store *s, const char *id, const char *job, uint32_t attempt,
+				  const char *kind, int64_t time_unix_ms, pid_t victim_pid, const char *summary,
+				  const char *json);
+/* Old values that `protect` must be able to restore; key is free text ("oom_score_adj 812 99123"). */
+int must_check store_put_note(struct store *s, const char *job, const char *key, const char *value);
+int must_check store_get_note(struct store *s, const char *job, const char *key, char *dst, size_t cap);
+int must_check store_drop_note(struct store *s, const char *job, const char *key);
+typedef int store_note_fn(void *ctx, const char *key, const char *value);
+int must_check store_each_note(struct store *s, const char *job, store_note_fn *fn, void *ctx);
+
+/* All that the store has of a job; its row goes last, so what was interrupted can be done again. */
+int must_check store_forget_job(struct store *s, const char *job);
+
+/* name: an id, a job's name (its newest), or "last". STORE_NONE. */
+int must_check store_find_job(struct store *s, const char *name, struct job *ret);
+/* The newest job that had a process of this pid. STORE_NONE. */
+int must_check store_find_job_of_pid(struct store *s, pid_t pid, struct job *ret);
+typedef int store_job_fn(void *ctx, const struct job *j);
+/* Newest first. limit 0: all. */
+int must_check store_each_job(struct store *s, size_t limit, store_job_fn *fn, void *ctx);
+typedef int store_process_fn(void *ctx, const struct job_process *p);
+int must_check store_each_process(struct store *s, const char *job, store_process_fn *fn, void *ctx);
+typedef int store_event_fn(void *ctx, const struct job_event *e);
+/* Oldest first, seq > after; job NULL: all jobs. */
+int must_check store_each_event(struct store *s, const char *job, uint64_t after, store_event_fn *fn, void *ctx);
+/* what: an incident id, a job id or name (its newest incident), a victim's pid, or "last". *ret_json is malloc'ed. */
+int must_check store_find_incident(struct store *s, const char *what, char **ret_json);
+typedef int store_incident_fn(void *ctx, const char *id, const char *json);
+int must_check store_each_incident(struct store *s, const char *job, store_incident_fn *fn, void *ctx);
+/* How many incidents the job has: the number of the next one. */
+int must_check store_count_incidents(struct store *s, const char *job, uint32_t *ret);

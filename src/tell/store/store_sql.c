@@ -1,0 +1,145 @@
+#include "tell/store/store_sql.h"
+
+#include "model/jobs/job.h"
+
+const char *const store_migrations[STORE_SCHEMA] = {
+	"CREATE TABLE job("
+	" id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, node TEXT NOT NULL,"
+	" user TEXT NOT NULL, uid INTEGER NOT NULL, adopted INTEGER NOT NULL, pid INTEGER NOT NULL,"
+	" supervisor_pid INTEGER NOT NULL, supervisor_start_ticks INTEGER NOT NULL, nproc INTEGER NOT NULL,"
+	" attempt INTEGER NOT NULL, max_retries INTEGER NOT NULL, state TEXT NOT NULL,"
+	" started_unix_ms INTEGER NOT NULL, ended_unix_ms INTEGER NOT NULL, exit_status INTEGER,"
+	" peak_bytes INTEGER NOT NULL, memory_kills INTEGER NOT NULL, other_deaths INTEGER NOT NULL,"
+	" last_incident TEXT NOT NULL, log_dir TEXT NOT NULL, cgroup TEXT NOT NULL);"
+	"CREATE INDEX job_by_name ON job(name, started_unix_ms);"
+	"CREATE INDEX job_by_start ON job(started_unix_ms);"
+	"CREATE TABLE process("
+	" job TEXT NOT NULL, attempt INTEGER NOT NULL, pid INTEGER NOT NULL, start_ticks INTEGER NOT NULL,"
+	" ppid INTEGER NOT NULL, rank INTEGER NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL, command TEXT NOT NULL,"
+	" own_bytes INTEGER NOT NULL, rss_bytes INTEGER NOT NULL, shared_bytes INTEGER NOT NULL,"
+	" swap_bytes INTEGER NOT NULL, peak_own_bytes INTEGER NOT NULL, started_unix_ms INTEGER NOT NULL,"
+	" ended_unix_ms INTEGER NOT NULL, wait_status INTEGER,"
+	" PRIMARY KEY(job, attempt, pid, start_ticks)) WITHOUT ROWID;"
+	"CREATE INDEX process_by_pid ON process(pid);"
+	"CREATE TABLE event("
+	" seq INTEGER PRIMARY KEY AUTOINCREMENT, time_unix_ms INTEGER NOT NULL, job TEXT NOT NULL,"
+	" attempt INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, incident TEXT NOT NULL);"
+	"CREATE INDEX event_by_job ON event(job, seq);"
+	"CREATE TABLE incident("
+	" id TEXT NOT NULL UNIQUE, job TEXT NOT NULL, attempt INTEGER NOT NULL, kind TEXT NOT NULL,"
+	" time_unix_ms INTEGER NOT NULL, victim_pid INTEGER NOT NULL, summary TEXT NOT NULL, json TEXT NOT NULL);"
+	"CREATE INDEX incident_by_job ON incident(job, time_unix_ms);"
+	"CREATE INDEX incident_by_pid ON incident(victim_pid);"
+	"CREATE INDEX incident_by_time ON incident(time_unix_ms);"
+	"CREATE TABLE note("
+	" job TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(job, key)) WITHOUT ROWID;",
+	"ALTER TABLE job ADD COLUMN limit_bytes INTEGER NOT NULL DEFAULT 0;",
+};
+
+#define FIELD(st, f, t) {.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f)}
+#define KEY(st, f, t) \
+	{.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f), .key = true}
+#define MAYBE(st, f, t, has)                                                                              \
+	{.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f),  \
+	 .valid = offsetof(struct st, has)}
+
+static const struct column job_columns[] = {
+	KEY(job, id, COLUMN_TEXT),
+	FIELD(job, name, COLUMN_TEXT),
+	FIELD(job, command, COLUMN_TEXT),
+	FIELD(job, cwd, COLUMN_TEXT),
+	FIELD(job, node, COLUMN_TEXT),
+	FIELD(job, user, COLUMN_TEXT),
+	FIELD(job, uid, COLUMN_U32),
+	FIELD(job, adopted, COLUMN_BOOL),
+	FIELD(job, pid, COLUMN_I32),
+	FIELD(job, supervisor_pid, COLUMN_I32),
+	FIELD(job, supervisor_start_ticks, COLUMN_U64),
+	FIELD(job, nproc, COLUMN_U32),
+	FIELD(job, attempt, COLUMN_U32),
+	FIELD(job, max_retries, COLUMN_U32),
+	FIELD(job, state, COLUMN_STATE),
+	FIELD(job, started_unix_ms, COLUMN_I64),
+	FIELD(job, ended_unix_ms, COLUMN_I64),
+	MAYBE(job, exit_status, COLUMN_I32, has_exit),
+	FIELD(job, peak_bytes, COLUMN_U64),
+	FIELD(job, memory_kills, COLUMN_U32),
+	FIELD(job, other_deaths, COLUMN_U32),
+	FIELD(job, last_incident, COLUMN_TEXT),
+	FIELD(job, log_dir, COLUMN_TEXT),
+	FIELD(job, cgroup, COLUMN_TEXT),
+	FIELD(job, limit_bytes, COLUMN_U64),
+};
+const struct table store_job_table = {"job", job_columns, ARRAY_SIZE(job_columns)};
+
+static const struct column process_columns[] = {
+	KEY(job_process, job, COLUMN_TEXT),
+	KEY(job_process, attempt, COLUMN_U32),
+	KEY(job_process, pid, COLUMN_I32),
+	KEY(job_process, start_ticks, COLUMN_U64),
+	FIELD(job_process, ppid, COLUMN_I32),
+	FIELD(job_process, rank, COLUMN_I32),
+	FIELD(job_process, role, COLUMN_TEXT),
+	FIELD(job_process, name, COLUMN_TEXT),
+	FIELD(job_process, command, COLUMN_TEXT),
+	FIELD(job_process, own_bytes, COLUMN_U64),
+	FIELD(job_process, rss_bytes, COLUMN_U64),
+	FIELD(job_process, shared_bytes, COLUMN_U64),
+	FIELD(job_process, swap_bytes, COLUMN_U64),
+	FIELD(job_process, peak_own_bytes, COLUMN_U64),
+	FIELD(job_process, started_unix_ms, COLUMN_I64),
+	FIELD(job_process, ended_unix_ms, COLUMN_I64),
+	MAYBE(job_process, wait_status, COLUMN_I32, has_status),
+};
+const struct table store_process_table = {"process", process_columns, ARRAY_SIZE(process_columns)};
+
+/* seq comes last: an appended event leaves it to the database. */
+static const struct column event_columns[] = {
+	FIELD(job_event, time_unix_ms, COLUMN_I64),
+	FIELD(job_event, job, COLUMN_TEXT),
+	FIELD(job_event, attempt, COLUMN_U32),
+	FIELD(job_event, kind, COLUMN_TEXT),
+	FIELD(job_event, text, COLUMN_TEXT),
+	FIELD(job_event, incident, COLUMN_TEXT),
+	KEY(job_event, seq, COLUMN_U64),
+};
+const struct table store_event_table = {"event", event_columns, ARRAY_SIZE(event_columns)};
+
+static void add_names(const struct table *t, struct buf *b)
+{
+	for (size_t i = 0; i < t->n; i++)
+		buf_printf(b, "%s%s", i ? "," : "", t->columns[i].name);
+}
+
+void store_sql_put(const struct table *t, struct buf *b)
+{
+	buf_printf(b, "INSERT INTO %s(", t->name);
+	add_names(t, b);
+	buf_add(b, ") VALUES(");
+	for (size_t i = 0; i < t->n; i++)
+		buf_printf(b, "%s?%zu", i ? "," : "", i + 1);
+	buf_add(b, ") ON CONFLICT(");
+	bool first = true;
+	for (size_t i = 0; i < t->n; i++) {
+		if (!t->columns[i].key)
+			continue;
+		buf_printf(b, "%s%s", first ? "" : ",", t->columns[i].name);
+		first = false;
+	}
+	buf_add(b, ") DO UPDATE SET ");
+	first = true;
+	for (size_t i = 0; i < t->n; i++) {
+		const char *name = t->columns[i].name;
+		if (t->columns[i].key)
+			continue;
+		buf_printf(b, "%s%s=excluded.%s", first ? "" : ",", name, name);
+		first = false;
+	}
+}
+
+void store_sql_select(const struct table *t, struct buf *b)
+{
+	buf_add(b, "SELECT ");
+	add_names(t, b);
+	buf_printf(b, " FROM %s ", t->name);
+}
