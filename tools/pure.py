@@ -30,7 +30,7 @@ COMPILER = re.compile(
     r"|__(asan|ubsan|lsan|tsan|msan|sanitizer|sancov|gcov|llvm_profile|llvm_gcov)_\w+|__(start|stop)___sancov_\w+"
     r"|_?asan\.module_\w+|__cov_\w+)$")
 # The objects of base that touch the world; the rest of base is pure.
-BASE_WORLDLY = {"clock", "file", "log", "loop", "random"}
+BASE_WORLDLY = {"clock", "dynlib", "file", "log", "loop", "random"}
 # Look-ups in a sample that live beside its reader; they touch nothing but their arguments.
 SENSE_PURE = {"tasks_find", "rule_extract_name", "gpu_reason_name"}
 GUARD = re.compile(r"^(memory_)?(guard|victim)\w*$")

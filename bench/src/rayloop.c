@@ -97,12 +97,6 @@ static bool goes_before(const struct worker *a, const struct worker *b)
 	return arg.largest ? a->own_pages > b->own_pages : a->start_ticks > b->start_ticks;
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static bool choose(struct worker *ret)
 {
 	cleanup(closedirp) DIR *d = opendir("/proc");

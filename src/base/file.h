@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include "base/base.h"
@@ -33,3 +34,11 @@ int must_check file_write_all(int fd, const void *data, size_t len);
 int must_check file_replace(const char *path, const void *data, size_t len, mode_t mode);
 /* mkdir -p; existing directories are fine. */
 int must_check file_mkdirs(const char *path, mode_t mode);
+
+/* For cleanup(): a folder that is being listed. */
+static inline void closedirp(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+	*d = NULL;
+}

@@ -73,12 +73,6 @@ int ncclrun_attempt(struct ncclrun *n, const struct keeper *k, uint32_t attempt)
 	return r;
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 void ncclrun_keep(struct ncclrun *n)
 {
 	if (n->folder[0] == '\0')

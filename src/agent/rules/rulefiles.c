@@ -21,12 +21,6 @@ int rulefiles_add(struct rulebook *b, const char *path, struct fault *f)
 	return rulebook_add(b, (struct span){text, len}, path, f);
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

@@ -47,12 +47,6 @@ struct files {
 	size_t n_clients;
 };
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static DIR *folder_open(int at, const char *path)
 {
 	int fd = at < 0 ? -1 : openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

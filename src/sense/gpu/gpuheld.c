@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "sense/proc/maps.h"
 
 #define DESCRIPTORS_MAX 8192
@@ -26,12 +27,6 @@ bool gpuheld_add(struct gpuheld *h, struct span path)
 	return numbered(path, "/dev/nvidia", 0, &h->nvidia) || numbered(path, "/dev/davinci", 0, &h->davinci) ||
 	       numbered(path, "/dev/dri/renderD", GPUHELD_RENDER_FIRST, &h->render) ||
 	       numbered(path, "/dev/dri/card", 0, &h->card);
-}
-
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
 }
 
 int gpuheld_read(const struct world *w, pid_t pid, struct gpuheld *ret)

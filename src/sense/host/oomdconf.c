@@ -109,12 +109,6 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct dropin *)a)->name, ((const struct dropin *)b)->name);
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 /* Drop-ins of one folder; one of the same name in a folder seen before wins over this one. */
 static void dropins_list(const char *path, int folder, struct dropin *all, size_t *n)
 {

@@ -57,12 +57,6 @@ static void process_look(const struct world *w, pid_t pid, struct rivals *g)
 	span_copy(command.len ? command : comm, row->command, sizeof(row->command));
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 int rivals_read(const struct world *w, struct rivals *ret)
 {
 	struct rivals g = {.n = 0};

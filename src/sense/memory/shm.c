@@ -28,12 +28,6 @@ struct scan {
 	pid_t pid;
 };
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static bool late(const struct scan *s)
 {
 	return s->w->mono_ns() >= s->deadline_ns;

@@ -113,12 +113,6 @@ static void port_read(int dir, struct ibport *p)
 	}
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 /* The device's ports behind what is there. */
 static int device_read(int class_fd, const char *device, struct ibport *ret, size_t cap, size_t *n)
 {

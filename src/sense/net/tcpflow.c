@@ -205,12 +205,6 @@ static void sum_add(struct tcpflow_sum *sum, const struct tcpflow_socket *s)
 	sum->retransmitting += s->retransmits > 0;
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 int tcpflow_of(const struct world *w, pid_t pid, const struct tcpflow_table *t, struct tcpflow_sum *ret)
 {
 	char path[32], text[64];

@@ -108,12 +108,6 @@ static int table_read(const struct world *w, pid_t pid, const char *table, struc
 	return 0;
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 /* The namespace's sockets are those of many processes. */
 static size_t own_only(const struct world *w, pid_t pid, struct tcpwait *list, size_t n)
 {

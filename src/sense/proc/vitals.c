@@ -259,12 +259,6 @@ static int thread_read(struct vitals *v, pid_t pid, pid_t tid, struct vitals_thr
 	return 0;
 }
 
-static void closedirp(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 int vitals_threads_read(struct vitals *v, pid_t pid, struct vitals_thread *ret, size_t cap, size_t *ret_n)
 {
 	char path[32];

@@ -1,0 +1,17 @@
+#include "base/path.h"
+
+#include <string.h>
+
+const char *path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+bool path_cut(char *path)
+{
+	char *slash = strrchr(path, '/');
+	if (slash)
+		*slash = '\0';
+	return slash != NULL;
+}
