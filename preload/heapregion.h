@@ -41,7 +41,7 @@ enum heap_state { HEAP_RUNNING = 1, HEAP_ENDED = 2, HEAP_DETACHED = 3 };
 /* Who was asked for the memory. The same bytes can be in MMAP and, cut up, in another one: never add MMAP_PYTHON and
  * OBJECT + MEM (the writer leaves out the first while it counts the others). */
 enum heap_domain {
-	HEAP_MALLOC, /* malloc and all its kin, C++ new included */
+	HEAP_MALLOC, /* malloc and all its former, C++ new included */
 	HEAP_MMAP, /* anonymous memory from mmap, mremap */
 	HEAP_MMAP_PYTHON, /* arenas that Python's object allocator mapped */
 	HEAP_OBJECT, /* PyObject_Malloc: VIGIL_HEAP_OBJECTS=1 */

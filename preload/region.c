@@ -500,7 +500,7 @@ bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64
 	return true;
 }
 
-/* A child of vfork, and one of fork that has no region yet, has its parent's at hand. */
+/* A child of vfork, and one of fork that has no region yet, has its parent's at evict. */
 __attribute__((destructor)) void region_end(void)
 {
 	struct heap_header *h = heap_process.region;

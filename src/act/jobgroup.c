@@ -9,7 +9,7 @@
 #include "base/file.h"
 
 /* The brake moves in steps: each write costs a walk over the group's counters. */
-static const uint64_t brake_step_bytes = 1 * MIB;
+static const uint64_t throttle_step_bytes = 1 * MIB;
 
 static int write_fd(int fd, const char *text)
 {
@@ -51,7 +51,7 @@ static int make_v1(const struct world *w, const struct cgroup_place *ours, const
 	g->memory_fd = dir_open(w, g->memory);
 	if (g->memory_fd < 0)
 		return -errno;
-	g->brake_fd = openat(g->memory_fd, "memory.limit_in_bytes", O_RDWR | O_CLOEXEC);
+	g->throttle_fd = openat(g->memory_fd, "memory.limit_in_bytes", O_RDWR | O_CLOEXEC);
 	/* children count into their parent, so that its limits still hold */
 	if (child_make(w, ours->freezer, ours->name, id, g->freezer, freezer_name) == 0)
 		g->freezer_fd = dir_open(w, g->freezer);
@@ -160,9 +160,9 @@ static int make_v2(const struct world *w, const struct cgroup_place *ours, const
 	if (fd >= 0) {
 		g->memory_fd = g->freezer_fd = fd;
 		TEXT_COPY(g->freezer, g->memory);
-		g->brake_fd = openat(fd, "memory.high", O_RDWR | O_CLOEXEC);
+		g->throttle_fd = openat(fd, "memory.high", O_RDWR | O_CLOEXEC);
 	}
-	if (g->brake_fd < 0) { /* no memory controller here: a group without use */
+	if (g->throttle_fd < 0) { /* no memory controller here: a group without use */
 		r = -errno;
 		(void)unlinkat(w->cgroup_fd, g->memory, AT_REMOVEDIR);
 		return r;
@@ -203,37 +203,37 @@ int jobgroup_enter(const struct jobgroup *g)
 	return r;
 }
 
-int jobgroup_brake(struct jobgroup *g, uint64_t bytes)
+int jobgroup_throttle(struct jobgroup *g, uint64_t bytes)
 {
 	if (g->version == CGROUP_NONE)
 		return WORLD_ABSENT;
 	bytes = MIN(bytes, g->limit_bytes);
-	uint64_t apart = bytes > g->brake_bytes ? bytes - g->brake_bytes : g->brake_bytes - bytes;
-	if (g->brake_bytes != 0 && apart < brake_step_bytes)
+	uint64_t apart = bytes > g->throttle_bytes ? bytes - g->throttle_bytes : g->throttle_bytes - bytes;
+	if (g->throttle_bytes != 0 && apart < throttle_step_bytes)
 		return 0;
 	char text[32];
 	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
 	int r = 0;
-	if (g->version == CGROUP_V1 && g->brake_bytes == 0) /* first: a brake must never wake the kernel's killer */
+	if (g->version == CGROUP_V1 && g->throttle_bytes == 0) /* first: a brake must never wake the kernel's killer */
 		r = file_write_at(g->memory_fd, "memory.oom_control", "1");
 	if (r == 0)
-		r = write_fd(g->brake_fd, text);
+		r = write_fd(g->throttle_fd, text);
 	if (r == 0)
-		g->brake_bytes = bytes;
+		g->throttle_bytes = bytes;
 	return r;
 }
 
-int jobgroup_unbrake(struct jobgroup *g)
+int jobgroup_unthrottle(struct jobgroup *g)
 {
 	/* whether it is braked only the guard knows, and the guard may be dead: write in any case */
 	if (g->version == CGROUP_NONE)
 		return 0;
-	int r = write_fd(g->brake_fd, g->version == CGROUP_V2 ? "max" : "-1");
+	int r = write_fd(g->throttle_fd, g->version == CGROUP_V2 ? "max" : "-1");
 	if (g->version == CGROUP_V1) {
 		int o = file_write_at(g->memory_fd, "memory.oom_control", "0");
 		r = r < 0 ? r : o;
 	}
-	g->brake_bytes = 0;
+	g->throttle_bytes = 0;
 	return r;
 }
 
@@ -294,7 +294,7 @@ int jobgroup_remove(const struct world *w, struct jobgroup *g)
 void jobgroup_close(struct jobgroup *g)
 {
 	jobscope_end(&g->scope);
-	closep(&g->brake_fd);
+	closep(&g->throttle_fd);
 	closep(&g->freeze_fd);
 	closep(&g->kill_fd);
 	if (g->freezer_fd != g->memory_fd)

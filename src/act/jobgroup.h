@@ -23,18 +23,23 @@ struct jobgroup {
 	char freezer[CGROUP_PATH_MAX]; /* v1 freezer; on v2 the same group */
 	char name[CGROUP_PATH_MAX];    /* as /proc/PID/cgroup says it */
 	int memory_fd, freezer_fd;     /* directories; -1 without */
-	int brake_fd;                  /* memory.high, or memory.limit_in_bytes */
+	int throttle_fd; /* memory.high, or memory.limit_in_bytes */
 	int freeze_fd;                 /* cgroup.freeze, or freezer.state */
 	int kill_fd;                   /* cgroup.kill (v2, 5.14); -1 without */
 	bool moved_ourselves;          /* v2: vigil sits in a sibling leaf now */
 	struct jobscope scope;         /* v2: made by systemd, kept up by a process of ours */
-	uint64_t brake_bytes;          /* as last written */
+	uint64_t throttle_bytes; /* as last written */
 	uint64_t limit_bytes;          /* the user's --memory-limit; CGROUP_NO_LIMIT */
 };
 
-#define JOBGROUP_NONE                                                                          \
-	((struct jobgroup){.memory_fd = -1, .freezer_fd = -1, .brake_fd = -1, .freeze_fd = -1, \
-			   .kill_fd = -1, .scope = JOBSCOPE_NONE, .limit_bytes = CGROUP_NO_LIMIT})
+#define JOBGROUP_NONE                                                                                                  \
+	((struct jobgroup){.memory_fd = -1,                                                                            \
+			   .freezer_fd = -1,                                                                           \
+			   .throttle_fd = -1,                                                                          \
+			   .freeze_fd = -1,                                                                            \
+			   .kill_fd = -1,                                                                              \
+			   .scope = JOBSCOPE_NONE,                                                                     \
+			   .limit_bytes = CGROUP_NO_LIMIT})
 
 /*
  * why (>= 160 bytes) says what was missing, or why systemd made no scope; "" when there is nothing to say. id becomes
@@ -45,8 +50,8 @@ int must_check jobgroup_make(const struct world *w, const struct cgroup_place *o
 /* Between fork and exec: move the calling process in. */
 int must_check jobgroup_enter(const struct jobgroup *g);
 /* Never below what is in use: the brake slows growth, it does not reclaim. */
-int must_check jobgroup_brake(struct jobgroup *g, uint64_t bytes);
-int must_check jobgroup_unbrake(struct jobgroup *g);
+int must_check jobgroup_throttle(struct jobgroup *g, uint64_t bytes);
+int must_check jobgroup_unthrottle(struct jobgroup *g);
 int must_check jobgroup_freeze(const struct jobgroup *g);
 int must_check jobgroup_thaw(const struct jobgroup *g);
 /* All of the group at once (v2). WORLD_ABSENT where the kernel cannot. */

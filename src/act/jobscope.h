@@ -5,7 +5,7 @@
  * and does nothing; the job's processes go into the leaf "job". The scope ends
  * when both are empty, and systemd collects it. The holder dies with vigil.
  *
- *   vigil-ID.scope/keeper   the holder
+ *   vigil-ID.scope/recorder   the holder
  *   vigil-ID.scope/job      the job: memory.high, cgroup.freeze, cgroup.kill
  *
  * Sources: systemd.scope(5), org.freedesktop.systemd1(5), systemd's

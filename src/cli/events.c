@@ -37,7 +37,7 @@ struct list {
 	uint64_t skip;     /* of the first round, for --tail */
 };
 
-static enum paper_ink kind_ink(const char *kind)
+static enum textout_ink kind_ink(const char *kind)
 {
 	static const char *const bad[] = {"kill", "oom", "crash", "error", "hang", "died", "failed", "full", "lost"};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -56,7 +56,7 @@ static int count_event(void *ctx, const struct job_event *e)
 static int show_event(void *ctx, const struct job_event *e)
 {
 	struct list *l = ctx;
-	const struct paper *p = &l->view->paper;
+	const struct textout *p = &l->view->paper;
 	char when[24];
 	l->last_seq = e->seq;
 	if (l->skip > 0) {
@@ -68,19 +68,19 @@ static int show_event(void *ctx, const struct job_event *e)
 		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
 		return 0;
 	}
-	paper_ink(p, INK_DIM);
+	textout_ink(p, INK_DIM);
 	fprintf(p->to, "%s  ", time_format(e->time_unix_ms, when));
-	paper_ink(p, INK_PLAIN);
-	paper_cell(p, e->job, 20);
+	textout_ink(p, INK_PLAIN);
+	textout_cell(p, e->job, 20);
 	fprintf(p->to, " %3u  ", e->attempt);
-	paper_ink(p, kind_ink(e->kind));
-	paper_cell(p, e->kind, 15);
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, kind_ink(e->kind));
+	textout_cell(p, e->kind, 15);
+	textout_ink(p, INK_PLAIN);
 	fputs("  ", p->to);
-	paper_cut(p, e->text, view_rest(l->view, 64));
+	textout_cut(p, e->text, view_rest(l->view, 64));
 	if (e->incident[0] && l->view->paper.width == 0) {
 		fputs("  ", p->to);
-		paper_cut(p, e->incident, 64);
+		textout_cut(p, e->incident, 64);
 	}
 	fputc('\n', p->to);
 	return 0;

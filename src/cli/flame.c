@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/host/node.h"
+#include "agent/host/host.h"
 #include "agent/stacks/profile.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"

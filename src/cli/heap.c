@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/heap/heapwho.h"
+#include "agent/heap/heapload.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/log.h"
@@ -190,7 +190,7 @@ static int status_of(int r)
 	}
 }
 
-static void remember(struct showing *s, const struct heapwho_loaded *l)
+static void remember(struct showing *s, const struct heapload_loaded *l)
 {
 	for (size_t i = 0; i < l->n_remarks && s->n_remarks < REMARKS; i++)
 		TEXT_COPY(s->remarks[s->n_remarks++], l->remarks[i]);
@@ -219,13 +219,13 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 }
 
 /* The number of a process that was attached to and has ended; f is changed only if there is a profile. */
-static int load_dead(struct showing *s, const char *what, const struct heapwho_want *want, struct heapwho_loaded *ret,
+static int load_dead(struct showing *s, const char *what, const struct heapload_want *want, struct heapload_loaded *ret,
 		     char *title, size_t cap_title, struct fault *f)
 {
 	uint64_t pid;
 	if (span_u64(span_of(what), &pid) < 0 || pid == 0 || pid > INT32_MAX)
 		return HEAPREAD_NONE;
-	int r = heapwho_dead(s->w, (pid_t)pid, want, ret, f);
+	int r = heapload_dead(s->w, (pid_t)pid, want, ret, f);
 	(void)text_format(title, cap_title, "process %s", what);
 	TEXT_FORMAT(s->key, "pid-%s", what);
 	return r;
@@ -237,20 +237,20 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 {
 	struct stat st;
 	struct subject subject;
-	const struct heapwho_want want = {
+	const struct heapload_want want = {
 		.state = s->state,
 		.resident_ns = RESIDENT_NS,
 		.has_attempt = s->o->attempt != NOT_GIVEN,
 		.attempt = s->o->attempt,
 		.warn = s->o->warn,
 	};
-	struct heapwho_loaded loaded = {.set = NULL};
+	struct heapload_loaded loaded = {.set = NULL};
 	struct fault none = {.text = ""};
 	int r;
 	/* a file that happens to have the name of a job is meant when it is written with its folder */
 	bool named = !strchr(what, '/') && subject_find(s->w, s->state, what, &subject, &none) == 0;
 	if (!named && stat(what, &st) == 0) {
-		r = heapwho_path(s->w, what, &want, &loaded, f);
+		r = heapload_path(s->w, what, &want, &loaded, f);
 		text_copy(title, cap_title, what);
 		TEXT_COPY(s->key, "file");
 	} else {
@@ -262,8 +262,8 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 		}
 		if (r)
 			return r;
-		r = subject.is_job ? heapwho_job(s->w, &subject.job, &want, &loaded, f)
-				   : heapwho_pid(s->w, subject.pid, &want, &loaded, f);
+		r = subject.is_job ? heapload_job(s->w, &subject.job, &want, &loaded, f)
+				   : heapload_pid(s->w, subject.pid, &want, &loaded, f);
 		text_copy(title, cap_title, subject.text);
 		TEXT_COPY(s->key, subject.key);
 	}
@@ -368,7 +368,7 @@ static int write_to(struct showing *s, const struct heap_show_want *want, enum h
 		return heap_json_write(s->set, want, to);
 	if (format != HEAP_TABLE)
 		return write_picture(s, want, format, to, f);
-	const struct paper paper = {.to = to, .colour = to == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
+	const struct textout paper = {.to = to, .colour = to == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
 	return heap_table(s->set, want, &paper);
 }
 

@@ -39,7 +39,7 @@ struct list {
 	size_t shown;
 };
 
-static enum paper_ink state_ink(enum job_state s)
+static enum textout_ink state_ink(enum job_state s)
 {
 	switch (s) {
 	case JOB_RUNNING:
@@ -55,7 +55,7 @@ static enum paper_ink state_ink(enum job_state s)
 
 static void print_row(const struct list *l, const struct job *j)
 {
-	const struct paper *p = &l->view->paper;
+	const struct textout *p = &l->view->paper;
 	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-";
 	if (j->has_exit)
 		(void)snprintf(exit, sizeof(exit), "%d", j->exit_status);
@@ -64,19 +64,19 @@ static void print_row(const struct list *l, const struct job *j)
 	if (j->memory_kills + j->other_deaths > 0)
 		(void)snprintf(kills, sizeof(kills), "%u+%u", j->memory_kills, j->other_deaths);
 	if (l->shown == 0) {
-		paper_ink(p, INK_DIM);
+		textout_ink(p, INK_DIM);
 		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s  %s\n", "JOB", "STATE", "EXIT", "STARTED", "RAN", "TRY",
 			"PEAK", "MEM+OTH", "COMMAND");
-		paper_ink(p, INK_PLAIN);
+		textout_ink(p, INK_PLAIN);
 	}
-	paper_cell(p, j->id, 20);
+	textout_cell(p, j->id, 20);
 	fputc(' ', p->to);
-	paper_ink(p, state_ink(j->state));
-	paper_cell(p, job_state_name(j->state), 8);
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, state_ink(j->state));
+	textout_cell(p, job_state_name(j->state), 8);
+	textout_ink(p, INK_PLAIN);
 	fprintf(p->to, " %4s %19s %11s %3u %8s %8s  ", exit, time_format(j->started_unix_ms, when),
 		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills);
-	paper_cut(p, j->command, view_rest(l->view, 90));
+	textout_cut(p, j->command, view_rest(l->view, 90));
 	fputc('\n', p->to);
 }
 

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/heap/heapwho.h"
+#include "agent/heap/heapload.h"
 #include "agent/memory/memory.h"
 #include "agent/host/world_open.h"
 #include "base/log.h"
@@ -30,11 +30,11 @@ static const struct option mem_options[] = {
 /* What its heap profile says, if it leaves one; a job without is nothing to talk about here. */
 static struct js *heap_of(const struct world *w, const char *state, const struct subject *s)
 {
-	const struct heapwho_want want = {.state = state, .resident_ns = 100 * NS_PER_MS};
+	const struct heapload_want want = {.state = state, .resident_ns = 100 * NS_PER_MS};
 	const struct heap_show_want part = {.part = {.what = HEAPSET_LIVE, .lines = true}, .limit = 5};
-	struct heapwho_loaded l = {.set = NULL};
+	struct heapload_loaded l = {.set = NULL};
 	struct fault f;
-	if ((s->is_job ? heapwho_job(w, &s->job, &want, &l, &f) : heapwho_pid(w, s->pid, &want, &l, &f)) != 0)
+	if ((s->is_job ? heapload_job(w, &s->job, &want, &l, &f) : heapload_pid(w, s->pid, &want, &l, &f)) != 0)
 		return NULL;
 	struct js *j = heap_incident_json(l.set, &part, "");
 	heapset_free(l.set);

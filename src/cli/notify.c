@@ -8,7 +8,7 @@
 
 #include "agent/notify/deliver.h"
 #include "agent/notify/dispatch.h"
-#include "agent/host/node.h"
+#include "agent/host/host.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -113,7 +113,7 @@ static int test(const struct notify_options *o, const char *name)
 	const struct channel *c = channel_named(all, name);
 	if (!c)
 		return EXIT_ABSENT;
-	node_name(node, sizeof(node));
+	host_name(node, sizeof(node));
 	notice_of_test(c->name, node, clock_unix_ms(), &notice);
 	dispatch_now(c, &notice, clock_unix_ms(), &d);
 	if (d.outcome == NOTIFY_ARRIVED && c->kind == CHANNEL_PAGERDUTY) { /* nobody shall be called out for it */

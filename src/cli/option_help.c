@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "cli/option.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 /* Options without a help text serve the build and stay unmentioned. */
 static const struct option *next_shown(const struct option *o)
@@ -47,11 +47,11 @@ static bool default_of(const struct command *c, const struct option *o, char *ds
 }
 
 /* Paragraphs; a line break that the text has of itself stays. */
-static void print_paragraphs(const struct paper *p, const char *text)
+static void print_paragraphs(const struct textout *p, const char *text)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
-		paper_text(p, 0, "%.*s", (int)n, text);
+		textout_text(p, 0, "%.*s", (int)n, text);
 		text += n + (text[n] == '\n');
 	}
 }
@@ -78,7 +78,7 @@ static const char *exit_statuses(const struct command *c)
 
 void option_help(const struct command *c, FILE *to)
 {
-	const struct paper p = {.to = to};
+	const struct textout p = {.to = to};
 	fprintf(to, "vigil %s: %s\n\nUsage: %s\n", c->name, c->summary, c->usage);
 	if (c->examples) {
 		fputs("\nExamples:\n", to);
@@ -90,16 +90,16 @@ void option_help(const struct command *c, FILE *to)
 		char text[256], value[128];
 		struct buf b = BUF_ON(text);
 		spell(o, &b);
-		size_t used = paper_columns(text, b.len) + 2;
+		size_t used = textout_columns(text, b.len) + 2;
 		fprintf(to, "  %s", text);
 		if (used + 2 > HELP_COLUMN) {
 			fputc('\n', to);
 			used = 0;
 		}
-		paper_blank(&p, HELP_COLUMN - used);
+		textout_blank(&p, HELP_COLUMN - used);
 		bool has_default = default_of(c, o, value, sizeof(value));
-		paper_text(&p, HELP_COLUMN, "%s%s%s%s", o->help, has_default ? " (default: " : "",
-			   has_default ? value : "", has_default ? ")" : "");
+		textout_text(&p, HELP_COLUMN, "%s%s%s%s", o->help, has_default ? " (default: " : "",
+			     has_default ? value : "", has_default ? ")" : "");
 	}
 	fprintf(to, "  -h, --help                  show this text\n");
 	if (c->about) {
@@ -107,10 +107,11 @@ void option_help(const struct command *c, FILE *to)
 		print_paragraphs(&p, c->about);
 	}
 	fputc('\n', to);
-	paper_text(&p, 0, "Every option can also be set in the environment: --some-option is VIGIL_SOME_OPTION (--state: "
-			  "VIGIL_STATE_DIR).");
+	textout_text(&p, 0,
+		     "Every option can also be set in the environment: --some-option is VIGIL_SOME_OPTION (--state: "
+		     "VIGIL_STATE_DIR).");
 	fputc('\n', to);
-	paper_text(&p, 0, "Exit status: %s", exit_statuses(c));
+	textout_text(&p, 0, "Exit status: %s", exit_statuses(c));
 }
 
 /* roff: a minus that is a minus, no backslash that is a command, no control line by accident. */

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/memory/shield.h"
+#include "agent/memory/protectjob.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "tell/memory/shield_show.h"
+#include "tell/memory/protection_show.h"
 
 struct protect_options {
 	const char *state;
@@ -40,17 +40,22 @@ static const char *result_name(enum protect_result r)
 	return names[MIN((size_t)r, ARRAY_SIZE(names) - 1)];
 }
 
-static void value_take(struct shield_show *s, const char *name, bool bytes, const struct protect_value *v)
+static void value_take(struct protection_show *s, const char *name, bool bytes, const struct protect_value *v)
 {
 	if (!v->tried && !v->why_not[0])
 		return;
-	s->value[s->n_values++] = (struct shield_show_value){
-		.name = name, .how = v->how, .why_not = v->why_not, .done = v->done, .bytes = bytes,
-		.before = v->before, .after = v->after,
+	s->value[s->n_values++] = (struct protection_show_value){
+		.name = name,
+		.how = v->how,
+		.why_not = v->why_not,
+		.done = v->done,
+		.bytes = bytes,
+		.before = v->before,
+		.after = v->after,
 	};
 }
 
-static const char *missing_privilege(const struct shield *s)
+static const char *missing_privilege(const struct protectjob *s)
 {
 	if (s->facts.n_adj_refused == 0)
 		return "";
@@ -61,66 +66,81 @@ static const char *missing_privilege(const struct shield *s)
 			 "root";
 }
 
-static int show(const struct shield *s, const struct protect_options *o, const char *subject)
+static int show(const struct protectjob *s, const struct protect_options *o, const char *subject)
 {
-	cleanup(freep) struct shield_show_process *rows = calloc(s->outcome.n, sizeof(*rows));
+	cleanup(freep) struct protection_show_process *rows = calloc(s->outcome.n, sizeof(*rows));
 	if (!rows) {
 		log_error("out of memory");
 		return EXIT_PROBLEM;
 	}
 	for (size_t i = 0; i < s->outcome.n; i++)
-		rows[i] = (struct shield_show_process){
-			.pid = s->outcome.row[i].id.pid, .before = s->outcome.row[i].before, .after = s->outcome.row[i].after,
+		rows[i] = (struct protection_show_process){
+			.pid = s->outcome.row[i].id.pid,
+			.before = s->outcome.row[i].before,
+			.after = s->outcome.row[i].after,
 			.result = result_name(s->outcome.row[i].result),
 		};
-	struct shield_show view = {
-		.subject = subject, .level = protect_level_name((enum protect_level)o->level), .group = s->outcome.group_name,
-		.dry_run = o->dry_run, .wanted_adj = s->wish.oom_score_adj, .process = rows, .n_processes = s->outcome.n,
-		.n_done = s->outcome.n_done, .n_refused = s->outcome.n_refused, .n_raised = s->outcome.n_raised,
-		.missing = missing_privilege(s), .notes_lost = s->notes_lost, .threats = &s->threats,
+	struct protection_show view = {
+		.subject = subject,
+		.level = protect_level_name((enum protect_level)o->level),
+		.group = s->outcome.group_name,
+		.dry_run = o->dry_run,
+		.wanted_adj = s->wish.oom_score_adj,
+		.process = rows,
+		.n_processes = s->outcome.n,
+		.n_done = s->outcome.n_done,
+		.n_refused = s->outcome.n_refused,
+		.n_raised = s->outcome.n_raised,
+		.missing = missing_privilege(s),
+		.notes_lost = s->notes_lost,
+		.threats = &s->threats,
 	};
 	value_take(&view, "memory.low", true, &s->outcome.low);
 	value_take(&view, "memory.min", true, &s->outcome.min);
 	value_take(&view, "oomd avoid", false, &s->outcome.avoid);
 	value_take(&view, "oomd omit", false, &s->outcome.omit);
 	if (o->json) {
-		struct js *j = shield_json(&view);
+		struct js *j = protection_json(&view);
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else {
-		shield_text(&view, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+		protection_text(&view, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
 	}
 	return s->facts.n_adj_refused > 0 ? EXIT_DENIED : 0;
 }
 
 static int apply(const struct world *w, const struct protect_options *o, const struct subject *who, struct store *st)
 {
-	static struct shield s; /* large */
+	static struct protectjob s; /* large */
 	const struct members_want members = {
 		.job_id = who->is_job ? who->job.id : NULL,
 		.root = who->pid,
 		.group = who->is_job ? who->job.cgroup : NULL,
 	};
-	const struct shield_want want = {
-		.members = &members, .subject = who->text, .key = who->key, .level = (enum protect_level)o->level,
-		.dry_run = o->dry_run, .guarded = who->is_job,
+	const struct protectjob_want want = {
+		.members = &members,
+		.subject = who->text,
+		.key = who->key,
+		.level = (enum protect_level)o->level,
+		.dry_run = o->dry_run,
+		.guarded = who->is_job,
 	};
 	struct fault f = {.text = ""};
-	int r = shield_apply(w, &want, st, &s, &f);
+	int r = protectjob_apply(w, &want, st, &s, &f);
 	if (r) {
 		log_error("%s", f.text);
-		return r == SHIELD_NO_PROCESS ? EXIT_ABSENT : EXIT_PROBLEM;
+		return r == PROTECTJOB_NO_PROCESS ? EXIT_ABSENT : EXIT_PROBLEM;
 	}
 	int status = show(&s, o, who->text);
-	shield_done(&s);
+	protectjob_done(&s);
 	return status;
 }
 
 static int restore(const struct world *w, const struct protect_options *o, const struct subject *who, struct store *st)
 {
-	struct shield_restored n;
+	struct protectjob_restored n;
 	struct fault f = {.text = ""};
-	int r = shield_restore(w, st, who->key, &n, &f);
+	int r = protectjob_restore(w, st, who->key, &n, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return r == STORE_NONE ? EXIT_ABSENT : EXIT_PROBLEM;

@@ -47,25 +47,25 @@ static void list_done(struct list *l)
 
 static void print_row(struct list *l, const struct job_process *p, bool live)
 {
-	const struct paper *out = &l->view->paper;
+	const struct textout *out = &l->view->paper;
 	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24];
 	if (p->rank != NO_RANK)
 		(void)snprintf(rank, sizeof(rank), "%d", p->rank);
 	if (l->shown == 0) {
-		paper_ink(out, INK_DIM);
+		textout_ink(out, INK_DIM);
 		fprintf(out->to, "%-20s %3s %4s %-8s %8s %10s %10s %10s %10s %-8s  %s\n", "JOB", "TRY", "RANK", "ROLE", "PID",
 			"OWN", "RESIDENT", "SHARED", "PEAK", "STATE", "COMMAND");
-		paper_ink(out, INK_PLAIN);
+		textout_ink(out, INK_PLAIN);
 	}
 	bool measured = p->rss_bytes > 0;
-	paper_cell(out, p->job, 20);
+	textout_cell(out, p->job, 20);
 	fprintf(out->to, " %3u %4s ", p->attempt, rank);
-	paper_cell(out, p->role[0] ? p->role : "-", 8);
+	textout_cell(out, p->role[0] ? p->role : "-", 8);
 	fprintf(out->to, " %8ld %10s %10s %10s %10s %-8s  ", (long)p->pid, measured ? size_format(p->own_bytes, own) : "-",
 		measured ? size_format(p->rss_bytes, rss) : "-", measured ? size_format(p->shared_bytes, shared) : "-",
 		p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-",
 		live ? "running" : p->has_status ? view_exit(true, p->wait_status, exit) : "gone");
-	paper_cut(out, p->command[0] ? p->command : p->name, view_rest(l->view, 104));
+	textout_cut(out, p->command[0] ? p->command : p->name, view_rest(l->view, 104));
 	fputc('\n', out->to);
 }
 

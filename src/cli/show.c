@@ -22,56 +22,58 @@ static const struct option options[] = {
 
 static void print_times(const struct view *v, const struct job *j)
 {
-	const struct paper *p = &v->paper;
+	const struct textout *p = &v->paper;
 	char started[24], ended[24], ran[24];
-	paper_value(p, "started", "%s", time_format(j->started_unix_ms, started));
+	textout_value(p, "started", "%s", time_format(j->started_unix_ms, started));
 	if (j->state == JOB_LOST && j->ended_unix_ms > 0) {
-		paper_value(p, "watched until", "%s, for %s: then vigil was told to stop watching, and the job went on",
-			    time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
+		textout_value(p, "watched until",
+			      "%s, for %s: then vigil was told to stop watching, and the job went on",
+			      time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
 		return;
 	}
 	if (j->ended_unix_ms > 0)
-		paper_value(p, "ended", "%s, after %s", time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
+		textout_value(p, "ended", "%s, after %s", time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
 	else if (j->state != JOB_LOST)
-		paper_value(p, "running for", "%s", view_ran(j, clock_unix_ms(), ran));
+		textout_value(p, "running for", "%s", view_ran(j, clock_unix_ms(), ran));
 	if (j->state == JOB_LOST)
-		paper_value(p, "lost", "the vigil in charge (pid %ld) is gone and did not say how the job ended; "
-				       "'vigil why %s' shows what is known",
-			    (long)j->supervisor_pid, j->id);
+		textout_value(p, "lost",
+			      "the vigil in charge (pid %ld) is gone and did not say how the job ended; "
+			      "'vigil why %s' shows what is known",
+			      (long)j->supervisor_pid, j->id);
 	if (j->has_exit)
-		paper_value(p, "exit status", "%d", j->exit_status);
+		textout_value(p, "exit status", "%d", j->exit_status);
 }
 
 static void print_job(const struct view *v, const struct job *j)
 {
-	const struct paper *p = &v->paper;
+	const struct textout *p = &v->paper;
 	char peak[16];
-	paper_ink(p, INK_BOLD);
+	textout_ink(p, INK_BOLD);
 	fprintf(p->to, "%s", j->id);
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, INK_PLAIN);
 	fprintf(p->to, "  %s\n\n", job_state_name(j->state));
-	paper_value(p, "command", "%s", j->command);
+	textout_value(p, "command", "%s", j->command);
 	if (j->cwd[0])
-		paper_value(p, "in", "%s", j->cwd);
+		textout_value(p, "in", "%s", j->cwd);
 	if (j->node[0])
-		paper_value(p, "on", "%s%s%s", j->node, j->user[0] ? ", user " : "", j->user);
+		textout_value(p, "on", "%s%s%s", j->node, j->user[0] ? ", user " : "", j->user);
 	print_times(v, j);
 	if (j->pid > 0 && view_is_live(j))
-		paper_value(p, "main process", "%ld", (long)j->pid);
+		textout_value(p, "main process", "%ld", (long)j->pid);
 	if (j->supervisor_pid > 0 && view_is_live(j))
-		paper_value(p, "watched by", "pid %ld%s", (long)j->supervisor_pid, j->adopted ? " (adopted)" : "");
+		textout_value(p, "watched by", "pid %ld%s", (long)j->supervisor_pid, j->adopted ? " (adopted)" : "");
 	if (j->nproc > 1)
-		paper_value(p, "ranks", "%u", j->nproc);
-	paper_value(p, "attempt", "%u of at most %u", j->attempt, j->max_retries);
-	paper_value(p, "deaths", "%u for memory, %u otherwise", j->memory_kills, j->other_deaths);
+		textout_value(p, "ranks", "%u", j->nproc);
+	textout_value(p, "attempt", "%u of at most %u", j->attempt, j->max_retries);
+	textout_value(p, "deaths", "%u for memory, %u otherwise", j->memory_kills, j->other_deaths);
 	if (j->peak_bytes > 0)
-		paper_value(p, "most memory", "%s", size_format(j->peak_bytes, peak));
+		textout_value(p, "most memory", "%s", size_format(j->peak_bytes, peak));
 	if (j->limit_bytes > 0)
-		paper_value(p, "memory limit", "%s", size_format(j->limit_bytes, peak));
+		textout_value(p, "memory limit", "%s", size_format(j->limit_bytes, peak));
 	if (j->cgroup[0])
-		paper_value(p, "control group", "%s", j->cgroup);
+		textout_value(p, "control group", "%s", j->cgroup);
 	if (j->log_dir[0])
-		paper_value(p, "logs", "%s", j->log_dir);
+		textout_value(p, "logs", "%s", j->log_dir);
 }
 
 struct part {
@@ -91,19 +93,19 @@ static int show_process(void *ctx, const struct job_process *stored)
 		js_add(l->json, o);
 		return 0;
 	}
-	const struct paper *out = &l->view->paper;
+	const struct textout *out = &l->view->paper;
 	char own[16], exit[24], rank[12] = "-";
 	if (l->shown++ == 0) {
-		paper_heading(out, "Processes");
+		textout_heading(out, "Processes");
 		fprintf(out->to, "  %3s %4s %-8s %8s %10s %-8s  %s\n", "TRY", "RANK", "ROLE", "PID", "OWN", "STATE", "COMMAND");
 	}
 	if (p.rank != NO_RANK)
 		TEXT_FORMAT(rank, "%d", p.rank);
 	fprintf(out->to, "  %3u %4s ", p.attempt, rank);
-	paper_cell(out, p.role[0] ? p.role : "-", 8);
+	textout_cell(out, p.role[0] ? p.role : "-", 8);
 	fprintf(out->to, " %8ld %10s %-8s  ", (long)p.pid, p.rss_bytes ? size_format(p.own_bytes, own) : "-",
 		live ? "running" : p.has_status ? view_exit(true, p.wait_status, exit) : "gone");
-	paper_cut(out, p.command[0] ? p.command : p.name, view_rest(l->view, 52));
+	textout_cut(out, p.command[0] ? p.command : p.name, view_rest(l->view, 52));
 	fputc('\n', out->to);
 	return 0;
 }
@@ -115,14 +117,14 @@ static int show_event(void *ctx, const struct job_event *e)
 		js_add(l->json, event_json(e));
 		return 0;
 	}
-	const struct paper *out = &l->view->paper;
+	const struct textout *out = &l->view->paper;
 	char when[24];
 	if (l->shown++ == 0)
-		paper_heading(out, "Events");
+		textout_heading(out, "Events");
 	fprintf(out->to, "  %s  ", time_format(e->time_unix_ms, when));
-	paper_cell(out, e->kind, 15);
+	textout_cell(out, e->kind, 15);
 	fputs("  ", out->to);
-	paper_cut(out, e->text, view_rest(l->view, 38));
+	textout_cut(out, e->text, view_rest(l->view, 38));
 	fputc('\n', out->to);
 	return 0;
 }
@@ -137,15 +139,15 @@ static int show_incident(void *ctx, const char *id, const char *text)
 		js_add(l->json, take(&j));
 		return 0;
 	}
-	const struct paper *out = &l->view->paper;
+	const struct textout *out = &l->view->paper;
 	if (l->shown++ == 0)
-		paper_heading(out, "Incidents");
+		textout_heading(out, "Incidents");
 	fputs("  ", out->to);
-	paper_cell(out, id, 24);
+	textout_cell(out, id, 24);
 	fputc(' ', out->to);
-	paper_cell(out, js_get_text(j, "kind", "?"), 16);
+	textout_cell(out, js_get_text(j, "kind", "?"), 16);
 	fputc(' ', out->to);
-	paper_cut(out, js_get_text(j, "summary", ""), view_rest(l->view, 44));
+	textout_cut(out, js_get_text(j, "summary", ""), view_rest(l->view, 44));
 	fputc('\n', out->to);
 	return 0;
 }

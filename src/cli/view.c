@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
-#include "agent/host/node.h"
+#include "agent/host/host.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -18,9 +18,9 @@
 #include "cli/state.h"
 #include "sense/proc/proc.h"
 
-static struct paper terminal(void)
+static struct textout terminal(void)
 {
-	struct paper p = {.to = stdout};
+	struct textout p = {.to = stdout};
 	struct winsize size;
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	if (!isatty(STDOUT_FILENO))
@@ -190,7 +190,7 @@ static bool lived_here(const struct job *j, uint64_t *ret_ns)
 	char node[sizeof(j->node)];
 	uint64_t ticks_per_s = (uint64_t)sysconf(_SC_CLK_TCK), now_ns = clock_boot_ns();
 	uint64_t began_ns = j->supervisor_start_ticks * (NS_PER_S / ticks_per_s);
-	node_name(node, sizeof(node));
+	host_name(node, sizeof(node));
 	if (j->ended_unix_ms > 0 || j->adopted || began_ns == 0 || began_ns > now_ns || strcmp(node, j->node) != 0)
 		return false;
 	*ret_ns = now_ns - began_ns;

@@ -9,7 +9,7 @@
 
 #include "model/jobs/job.h"
 #include "sense/world.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 #include "tell/store/store.h"
 
 struct view {
@@ -18,7 +18,7 @@ struct view {
 	char state[256];
 	bool has_world;
 	struct world world;
-	struct paper paper;    /* stdout; width 0: not a terminal, nothing is cut */
+	struct textout paper; /* stdout; width 0: not a terminal, nothing is cut */
 };
 
 #define VIEW_UNCUT ((size_t)4096)

@@ -157,7 +157,7 @@ static int print_process(void *ctx, const struct job_process *stored)
 	if (p.rank != NO_RANK)
 		printf("rank %-4d ", p.rank);
 	printf("%10s own  ", size_format(p.own_bytes, own));
-	paper_cut(&w->view->paper, p.command[0] ? p.command : p.name, 60);
+	textout_cut(&w->view->paper, p.command[0] ? p.command : p.name, 60);
 	putchar('\n');
 	return 0;
 }
@@ -182,14 +182,14 @@ static int told_take(void *ctx, const struct job_event *e)
 
 static void told_print(const struct why *w, const struct told *t)
 {
-	const struct paper *p = &w->view->paper;
+	const struct textout *p = &w->view->paper;
 	for (size_t i = t->n - MIN(t->n, (size_t)TOLD_MOST); i < t->n; i++) {
 		const struct job_event *e = &t->last[i % TOLD_MOST];
 		char when[24];
 		printf("  %s  ", time_format(e->time_unix_ms, when));
-		paper_cell(p, e->kind, 15);
+		textout_cell(p, e->kind, 15);
 		fputs("  ", stdout);
-		paper_cut(p, e->text, view_rest(w->view, 38));
+		textout_cut(p, e->text, view_rest(w->view, 38));
 		putchar('\n');
 	}
 	putchar('\n');

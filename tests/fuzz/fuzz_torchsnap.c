@@ -15,7 +15,7 @@ static void show(const struct heapset *h, enum heapset_what what)
 	FILE *to = open_memstream(&text, &len);
 	if (!to)
 		return;
-	const struct paper paper = {.to = to};
+	const struct textout paper = {.to = to};
 	assert(heap_table(h, &want, &paper) == 0);
 	assert(heap_json_write(h, &want, to) == 0);
 	(void)fclose(to);

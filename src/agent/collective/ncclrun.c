@@ -54,7 +54,7 @@ static int folder_make(struct ncclrun *n, const char *job_id, uint32_t attempt)
 	return text_format(n->folder, sizeof(n->folder), "%s", whole) < (int)sizeof(n->folder) ? 0 : -ENAMETOOLONG;
 }
 
-int ncclrun_attempt(struct ncclrun *n, const struct keeper *k, uint32_t attempt)
+int ncclrun_attempt(struct ncclrun *n, const struct recorder *k, uint32_t attempt)
 {
 	n->ring[0] = n->folder[0] = '\0';
 	if (k->job_dir[0] == '\0')

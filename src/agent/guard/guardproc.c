@@ -15,10 +15,10 @@
 #include <time.h>
 
 #include "act/oomadj.h"
-#include "agent/guard/casefile.h"
-#include "agent/guard/eye.h"
-#include "agent/guard/hand.h"
-#include "agent/guard/lock.h"
+#include "agent/guard/guardcase.h"
+#include "agent/guard/memwatch.h"
+#include "agent/guard/evict.h"
+#include "agent/guard/memlock.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -41,13 +41,13 @@ enum { WAKE_COMMAND, WAKE_SUPERVISOR };
 struct guard {
 	const struct world *w;
 	struct guard_shm *shm;
-	struct eye eye;
-	struct hand hand;
+	struct memwatch memwatch;
+	struct evict evict;
 	struct tasks tasks;
 	struct unit_memory known;
 	struct unit_table units;
 	struct reaper reaper;
-	struct guard_memory memory;
+	struct guard_history memory;
 	struct guard_job jobs[UNIT_JOBS_MAX];
 	bool said_unwatched;
 	char shown[UNIT_JOBS_MAX][64]; /* ids of the jobs whose groups the eye has open */
@@ -126,12 +126,12 @@ static void show_jobs(struct guard *g, size_t n)
 		const struct guard_job *job = &g->jobs[j];
 		bool over = !job->unit.active && !job->unit.reaper;
 		if (over || strcmp(g->shown[j], job->id) != 0)
-			eye_drop_job(&g->eye, j);
+			memwatch_drop_job(&g->memwatch, j);
 		if (job->unit.active)
-			eye_add_job(&g->eye, job, j);
+			memwatch_add_job(&g->memwatch, job, j);
 		TEXT_COPY(g->shown[j], job->id);
 	}
-	if (g->eye.unwatched > 0 && !g->said_unwatched) {
+	if (g->memwatch.unwatched > 0 && !g->said_unwatched) {
 		g->said_unwatched = true;
 		note(g->shm, "more limited groups than one guard watches: those of the jobs that came last are not watched as "
 			     "groups, only the machine is");
@@ -155,13 +155,13 @@ static void jobs_copy(struct guard *g)
 			old = g->jobs[j];
 			g->jobs[j] = shm->jobs[j];
 			if (j < g->n_jobs) /* the guard's own view of the brake is the true one */
-				g->jobs[j].group.brake_bytes = old.group.brake_bytes;
+				g->jobs[j].group.throttle_bytes = old.group.throttle_bytes;
 			exclude_ourselves(&g->jobs[j].unit);
 		}
 		if (atomic_load(&shm->jobs_seq) != before)
 			continue;
 		show_jobs(g, n);
-		g->n_jobs = g->hand.n_jobs = n;
+		g->n_jobs = g->evict.n_jobs = n;
 		g->jobs_seq = before;
 		return;
 	}
@@ -169,8 +169,8 @@ static void jobs_copy(struct guard *g)
 
 static uint64_t job_group_bytes(const struct guard *g, size_t j)
 {
-	for (size_t i = 0; i < g->eye.n_groups; i++) {
-		const struct eye_group *e = &g->eye.group[i];
+	for (size_t i = 0; i < g->memwatch.n_groups; i++) {
+		const struct memwatch_group *e = &g->memwatch.group[i];
 		if (e->own && e->job == j && e->readable)
 			return sub_floor(e->last.current_bytes, ledger_group_reclaimable(&e->last));
 	}
@@ -180,34 +180,34 @@ static uint64_t job_group_bytes(const struct guard *g, size_t j)
 static void wake_supervisor(const struct guard *g)
 {
 	const uint64_t one = 1;
-	ignore(write(g->hand.kick_fd, &one, sizeof(one)), "a full eventfd wakes as well");
+	ignore(write(g->evict.kick_fd, &one, sizeof(one)), "a full eventfd wakes as well");
 }
 
 /* Are they others than before? Where they stand is of no interest: two that grow alike change places all the time. */
 static bool likely_note(struct guard *g)
 {
-	pid_t now[GUARD_WARM], *known = g->shm->now.warm;
+	pid_t now[GUARD_LIKELY], *known = g->shm->now.likely;
 	size_t same = 0;
-	if (g->likely_ns == g->hand.swept_ns)
+	if (g->likely_ns == g->evict.swept_ns)
 		return false;
-	g->likely_ns = g->hand.swept_ns;
-	hand_likely(&g->hand, now);
-	for (size_t i = 0; i < GUARD_WARM; i++)
-		for (size_t k = 0; k < GUARD_WARM; k++)
+	g->likely_ns = g->evict.swept_ns;
+	evict_likely(&g->evict, now);
+	for (size_t i = 0; i < GUARD_LIKELY; i++)
+		for (size_t k = 0; k < GUARD_LIKELY; k++)
 			if (now[i] == known[k]) {
 				same++;
 				break;
 			}
 	memcpy(known, now, sizeof(now));
-	return same < GUARD_WARM;
+	return same < GUARD_LIKELY;
 }
 
 /* Said at once, and once: who reads the numbers elsewhere would wonder why the job is guarded by others. */
 static void tell_absurd(struct guard *g)
 {
-	if (g->eye.clamps == 0 || atomic_load(&g->shm->absurd))
+	if (g->memwatch.clamps == 0 || atomic_load(&g->shm->clamped))
 		return;
-	atomic_store(&g->shm->absurd, 1);
+	atomic_store(&g->shm->clamped, 1);
 	wake_supervisor(g);
 }
 
@@ -222,10 +222,10 @@ static void remember(struct guard *g, const struct ledger *l, const struct guard
 	shm->now.total_bytes = l->level[tight].total_bytes;
 	enum guard_state before = shm->now.state;
 	shm->now.state = step->state;
-	bool others = step->state >= GUARD_WARN && g->hand.phase == HAND_IDLE && likely_note(g);
+	bool others = step->state >= GUARD_WARN && g->evict.phase == EVICT_IDLE && likely_note(g);
 	if (others || (before < GUARD_WARN && step->state >= GUARD_WARN)) {
 		wake_supervisor(g); /* it looks into who would be ended, and copies heap profiles, if there are any */
-		casefile_prepare(shm);
+		guardcase_prepare(shm);
 	}
 	if (l->level[0].scope == LEDGER_NODE) {
 		shm->now.node_used_bytes = l->level[0].used_bytes;
@@ -253,13 +253,13 @@ static void remember(struct guard *g, const struct ledger *l, const struct guard
 /* Keep each job's brake between its threshold and the limit of the tightest level above it. */
 static void brake(struct guard *g, const struct ledger *l)
 {
-	for (size_t i = 0; i < g->eye.n_groups; i++) {
-		struct eye_group *e = &g->eye.group[i];
+	for (size_t i = 0; i < g->memwatch.n_groups; i++) {
+		struct memwatch_group *e = &g->memwatch.group[i];
 		if (!e->own || !e->readable || !g->jobs[e->job].unit.active)
 			continue;
 		uint64_t room = UINT64_MAX;
 		for (size_t k = 0; k < l->n; k++) {
-			if (!(g->eye.jobs_of[k] >> e->job & 1))
+			if (!(g->memwatch.jobs_of[k] >> e->job & 1))
 				continue;
 			uint64_t threshold = guard_threshold(&g->shm->settings, l->level[k].total_bytes);
 			uint64_t mark = threshold + sub_floor(l->level[k].total_bytes, threshold) / 2;
@@ -268,7 +268,7 @@ static void brake(struct guard *g, const struct ledger *l)
 		if (room == UINT64_MAX)
 			continue;
 		uint64_t bytes = add_cap(e->last.current_bytes, MAX(room, MIB));
-		ignore(jobgroup_brake(&g->jobs[e->job].group, bytes), "watching works without a brake");
+		ignore(jobgroup_throttle(&g->jobs[e->job].group, bytes), "watching works without a brake");
 	}
 }
 
@@ -295,21 +295,21 @@ static void fetch_iterator(struct guard *g)
 
 static void sweep_if_due(struct guard *g, enum guard_state state)
 {
-	uint64_t now = g->w->mono_ns(), age = now - g->hand.swept_ns;
+	uint64_t now = g->w->mono_ns(), age = now - g->evict.swept_ns;
 	bool always = limit_without_group(g);
 	/* a young job changes fast, an old one hardly */
 	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
-	far = MAX(far, g->hand.sweep_cost_ns * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
+	far = MAX(far, g->evict.sweep_cost_ns * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
 	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
-	if (g->hand.phase != HAND_IDLE || (g->hand.swept_ns != 0 && age < period))
+	if (g->evict.phase != EVICT_IDLE || (g->evict.swept_ns != 0 && age < period))
 		return;
 	if (!g->settled && !always && state < GUARD_WARN)
 		return;
 	fetch_iterator(g);
-	if (hand_sweep(&g->hand, 64) < 0)
+	if (evict_sweep(&g->evict, 64) < 0)
 		return;
 	for (size_t j = 0; j < g->n_jobs; j++)
-		g->job_used[j] = hand_job_bytes(&g->hand, j);
+		g->job_used[j] = evict_job_bytes(&g->evict, j);
 }
 
 /* Points of other levels would look like a sudden rise: when the set of levels changes, rates begin anew. */
@@ -317,7 +317,7 @@ static void forget_other_levels(struct guard *g, const struct ledger *l)
 {
 	uint64_t levels = l->n;
 	for (size_t i = 0; i < l->n; i++)
-		levels = (levels * 31 + (uint64_t)(g->eye.group_of[i] + 1)) * 31 + g->eye.jobs_of[i];
+		levels = (levels * 31 + (uint64_t)(g->memwatch.group_of[i] + 1)) * 31 + g->memwatch.jobs_of[i];
 	if (levels != g->levels)
 		g->memory.n = 0;
 	g->levels = levels;
@@ -329,7 +329,7 @@ static void settle_if_due(struct guard *g)
 		return;
 	g->settled = true;
 	if (g->shm->settings.threshold_ratio > 0)
-		eye_watch_pressure(&g->eye);
+		memwatch_watch_pressure(&g->memwatch);
 }
 
 /* One look; returns how long to wait for the next. */
@@ -345,14 +345,14 @@ static uint64_t look(struct guard *g)
 		return NS_PER_S;
 	if (limit_without_group(g))
 		sweep_if_due(g, GUARD_WARN);
-	if (eye_look(&g->eye, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
+	if (memwatch_look(&g->memwatch, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
 		return 100 * NS_PER_MS;
 	tell_absurd(g);
 	forget_other_levels(g, &l);
 	guard_judge(&g->memory, &g->shm->settings, &l, covered, &step);
 	if (l.n > 0)
-		hand_step(&g->hand, &l, &step, &next);
-	if (g->hand.phase == HAND_IDLE && step.state < GUARD_ACT && g->shm->settings.threshold_ratio > 0)
+		evict_step(&g->evict, &l, &step, &next);
+	if (g->evict.phase == EVICT_IDLE && step.state < GUARD_ACT && g->shm->settings.threshold_ratio > 0)
 		brake(g, &l);
 	sweep_if_due(g, step.state);
 	remember(g, &l, &step);
@@ -364,9 +364,9 @@ static uint64_t look(struct guard *g)
 
 static void end_orphans(struct guard *g)
 {
-	struct hand *h = &g->hand;
+	struct evict *h = &g->evict;
 	for (int round = 0; round < 2; round++) {
-		if (hand_sweep(h, 64) < 0)
+		if (evict_sweep(h, 64) < 0)
 			return;
 		uint64_t until = g->w->mono_ns() + orphan_grace_ns;
 		size_t ours = 0;
@@ -383,7 +383,7 @@ static void end_orphans(struct guard *g)
 		while (round == 0 && ours > 0 && g->units.n_members > 0 && g->w->mono_ns() < until) {
 			struct timespec pause = {.tv_nsec = 50 * 1000000L};
 			(void)nanosleep(&pause, NULL);
-			if (hand_sweep(h, 0) < 0)
+			if (evict_sweep(h, 0) < 0)
 				return;
 		}
 	}
@@ -403,20 +403,20 @@ static void remove_groups(struct guard *g)
 /* The supervisor died while it was starting ranks: what it has not told yet is the job's all the same. */
 static size_t adopt_newborn(struct guard *g)
 {
-	size_t n = MIN(atomic_load(&g->shm->n_newborn), (uint32_t)UNIT_ROOTS_MAX);
+	size_t n = MIN(atomic_load(&g->shm->n_starting), (uint32_t)UNIT_ROOTS_MAX);
 	struct unit_job *u = &g->jobs[0].unit;
 	if (n == 0 || u->active)
 		return 0;
 	if (g->n_jobs == 0) { /* nothing has been told at all */
 		g->jobs[0] = g->shm->jobs[0];
 		exclude_ourselves(u);
-		g->n_jobs = g->hand.n_jobs = 1;
+		g->n_jobs = g->evict.n_jobs = 1;
 	}
 	u->active = true;
 	u->n_roots = n;
 	for (size_t i = 0; i < n; i++) {
-		u->roots[i] = g->shm->newborn[i].pid;
-		u->root_start_ticks[i] = g->shm->newborn[i].start_ticks;
+		u->roots[i] = g->shm->starting[i].pid;
+		u->root_start_ticks[i] = g->shm->starting[i].start_ticks;
 		u->ranks[i] = NO_RANK;
 	}
 	return n;
@@ -425,9 +425,9 @@ static size_t adopt_newborn(struct guard *g)
 static void orphan(struct guard *g)
 {
 	jobs_copy(g);
-	size_t newborn = adopt_newborn(g), members = MAX(g->units.n_members, newborn);
-	g->hand.orphaned = true;
-	hand_let_go(&g->hand); /* who is frozen can neither save its work nor die */
+	size_t starting = adopt_newborn(g), members = MAX(g->units.n_members, starting);
+	g->evict.orphaned = true;
+	evict_let_go(&g->evict); /* who is frozen can neither save its work nor die */
 	end_orphans(g);
 	remove_groups(g);
 	for (size_t j = 0; j < g->n_jobs && on_orphan; j++)
@@ -444,8 +444,8 @@ static bool take_events(struct guard *g, uint64_t wait_ns)
 		n = epoll_wait(g->epoll_fd, ev, ARRAY_SIZE(ev), (int)((wait_ns + NS_PER_MS - 1) / NS_PER_MS));
 	for (int i = 0; i < n; i++) {
 		uint64_t count;
-		if (ev[i].data.u32 >= EYE_EVENT_BASE)
-			eye_event_take(&g->eye, ev[i].data.u32 - EYE_EVENT_BASE);
+		if (ev[i].data.u32 >= MEMWATCH_EVENT_BASE)
+			memwatch_event_take(&g->memwatch, ev[i].data.u32 - MEMWATCH_EVENT_BASE);
 		else if (ev[i].data.u32 == WAKE_COMMAND)
 			ignore(read(g->command_fd, &count, sizeof(count)), "only the wake-up counts");
 		else
@@ -469,7 +469,7 @@ static int prepare(struct guard *g, struct guard_shm *shm, const struct world *w
 	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (g->epoll_fd < 0)
 		return -errno;
-	int r = eye_open(&g->eye, w, g->epoll_fd);
+	int r = memwatch_open(&g->memwatch, w, g->epoll_fd);
 	if (r == 0)
 		r = tasks_init(&g->tasks, UNIT_KNOWN_MAX, -1);
 	if (r == 0)
@@ -481,8 +481,15 @@ static int prepare(struct guard *g, struct guard_shm *shm, const struct world *w
 	g->orphaned = getppid() != shm->supervisor; /* it is gone already */
 	if (r == 0 && g->supervisor_fd >= 0)
 		r = watch_fd(g, g->supervisor_fd, WAKE_SUPERVISOR);
-	g->hand = (struct hand){.w = w, .shm = shm, .eye = &g->eye, .tasks = &g->tasks, .known = &g->known,
-				.units = &g->units, .reaper = &g->reaper, .kick_fd = kick_fd, .jobs = g->jobs};
+	g->evict = (struct evict){.w = w,
+				  .shm = shm,
+				  .memwatch = &g->memwatch,
+				  .tasks = &g->tasks,
+				  .known = &g->known,
+				  .units = &g->units,
+				  .reaper = &g->reaper,
+				  .kick_fd = kick_fd,
+				  .jobs = g->jobs};
 	return r;
 }
 
@@ -502,7 +509,7 @@ _Noreturn static void guard_main(struct guard_shm *shm, const struct world *w, i
 		_exit(1);
 	}
 	privileges(&g);
-	shm->locked = lock_own_memory(shm, sizeof(*shm), g.tasks.rows, g.tasks.cap * sizeof(*g.tasks.rows));
+	shm->locked = memlock_own(shm, sizeof(*shm), g.tasks.rows, g.tasks.cap * sizeof(*g.tasks.rows));
 	if (!shm->locked)
 		note(shm, "memory is not locked (RLIMIT_MEMLOCK): the guard may be paged out");
 	atomic_store(&shm->ready, 1);
@@ -514,7 +521,7 @@ _Noreturn static void guard_main(struct guard_shm *shm, const struct world *w, i
 			break;
 		}
 	}
-	hand_let_go(&g.hand);
+	evict_let_go(&g.evict);
 	_exit(0);
 }
 

@@ -14,7 +14,7 @@
 
 #include "act/jobgroup.h"
 #include "act/target.h"
-#include "agent/host/ownfork.h"
+#include "agent/host/helper.h"
 #include "judge/memory/guard.h"
 #include "judge/memory/victim.h"
 #include "model/incident/incident.h"
@@ -41,9 +41,9 @@ struct guard_job {
  * Who was of which job when last seen, by pid: kept after the process is gone,
  * so that a death of it can still be told from a stranger's.
  */
-#define GUARD_KIN 2048 /* power of two */
+#define GUARD_FORMER 2048 /* power of two */
 
-struct guard_kin {
+struct guard_former {
 	pid_t pid;
 	uint16_t job;
 	uint32_t attempt;
@@ -52,7 +52,7 @@ struct guard_kin {
 	char name[16];
 };
 
-#define GUARD_WARM 16 /* processes that the supervisor looks into beforehand */
+#define GUARD_LIKELY 16 /* processes that the supervisor looks into beforehand */
 
 enum case_phase {
 	CASE_EMPTY,
@@ -95,9 +95,9 @@ struct guard_shm {
 	uint32_t n_jobs;
 	struct guard_job jobs[UNIT_JOBS_MAX];
 	/* Ranks of job 0 that are being started: no part of jobs yet, but not to be left behind if the supervisor dies now. */
-	struct proc_id newborn[UNIT_ROOTS_MAX];
-	_Atomic uint32_t n_newborn;
-	struct ownforks own;      /* the supervisor's, beside the job */
+	struct proc_id starting[UNIT_ROOTS_MAX];
+	_Atomic uint32_t n_starting;
+	struct helpers own; /* the supervisor's, beside the job */
 	_Atomic uint32_t stop;    /* leave quietly */
 	/* guard -> supervisor */
 	_Atomic uint64_t beat_ns; /* last time round the loop */
@@ -105,7 +105,7 @@ struct guard_shm {
 	int start_error;          /* -errno: it could not start at all, and would not the next time */
 	_Atomic uint32_t history_n;
 	struct guard_sample history[GUARD_HISTORY];
-	struct guard_kin kin[GUARD_KIN]; /* place: pid modulo GUARD_KIN */
+	struct guard_former former[GUARD_FORMER]; /* place: pid modulo GUARD_FORMER */
 	_Atomic uint32_t cases_n; /* cases begun so far */
 	struct guard_case cases[GUARD_CASES];
 	/* stopped with SIGSTOP, victims or not: whoever survives the guard continues them */
@@ -117,10 +117,11 @@ struct guard_shm {
 		uint64_t job_bytes[UNIT_JOBS_MAX], job_peak_bytes[UNIT_JOBS_MAX];
 		enum guard_state state;
 		char level[200];
-		pid_t warm[GUARD_WARM]; /* who would be ended, while memory is short (GUARD_WARN and on); 0: free */
+		pid_t likely[GUARD_LIKELY]; /* who would be ended, while memory is short (GUARD_WARN and on); 0: free */
 	} now;
-	_Atomic uint32_t warming; /* the supervisor looks into the likely ones just now: a case waits a little longer for it */
-	_Atomic uint32_t absurd;  /* the kernel's numbers cannot be: clamped */
+	_Atomic uint32_t
+		preloading; /* the supervisor looks into the likely ones just now: a case waits a little longer for it */
+	_Atomic uint32_t clamped; /* the kernel's numbers cannot be: clamped */
 	char notes[8][200];       /* what is degraded, for doctor and the start-up line */
 	uint32_t n_notes;
 	bool locked;              /* memory is locked */

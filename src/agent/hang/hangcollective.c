@@ -71,11 +71,11 @@ static void ask(const struct world *w, const struct collectives_want *want, stru
 	/* the process ends: what was allocated goes with it */
 }
 
-static size_t ranks_of(const struct crew *crew, struct collectives_rank *dst, size_t cap)
+static size_t ranks_of(const struct hangprocs *procs, struct collectives_rank *dst, size_t cap)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < crew->n_now && n < cap; i++) {
-		const struct crew_member *m = &crew->now[i];
+	for (size_t i = 0; i < procs->n_now && n < cap; i++) {
+		const struct hangprocs_member *m = &procs->now[i];
 		if (m->main && m->who.rank != NO_RANK && m->state != 'Z')
 			dst[n++] = (struct collectives_rank){.rank = m->who.rank, .pid = m->pid};
 	}
@@ -98,12 +98,12 @@ static void unmap(struct hangcollective *h)
 	h->answer = NULL;
 }
 
-void hangcollective_begin(struct hangcollective *h, const struct world *w, const struct crew *crew,
+void hangcollective_begin(struct hangcollective *h, const struct world *w, const struct hangprocs *procs,
 			  int64_t since_unix_ms)
 {
-	static struct collectives_rank ranks[PULSE_RANKS];
+	static struct collectives_rank ranks[LIVENESS_RANKS];
 	struct collectives_want want = {.ranks = ranks,
-					.n_ranks = ranks_of(crew, ranks, ARRAY_SIZE(ranks)),
+					.n_ranks = ranks_of(procs, ranks, ARRAY_SIZE(ranks)),
 					.only_if_used = true,
 					.dumps_since_unix_ms = since_unix_ms - clock_slack_ms,
 					.ras_no_hint = true,

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "agent/hang/hangcrew.h"
+#include "agent/hang/hangprocs.h"
 #include "judge/hang/hang_case.h"
 #include "model/collective/collective_verdict.h"
 
@@ -26,7 +26,7 @@ struct hangcollective {
 };
 
 /* The child begins. since_unix_ms: of the standstill. Nothing happens when a child of before still hangs. */
-void hangcollective_begin(struct hangcollective *h, const struct world *w, const struct crew *crew,
+void hangcollective_begin(struct hangcollective *h, const struct world *w, const struct hangprocs *procs,
 			  int64_t since_unix_ms);
 /* False: it has neither ended nor used up its time; to be asked again soon. */
 bool hangcollective_done(struct hangcollective *h, const struct world *w);

@@ -55,7 +55,7 @@ void hangdevices_look(struct hangdevices *d, const struct world *w, bool calm, u
 		ports_read(d, w);
 }
 
-void hangdevices_ports(const struct hangdevices *d, struct pulse_look *look)
+void hangdevices_ports(const struct hangdevices *d, struct liveness_sample *look)
 {
 	for (size_t i = 0; d->has_rdma && i < d->n_ports; i++) {
 		const struct ibport *p = &d->port[i];
@@ -125,30 +125,30 @@ void hangdevices_of(const struct hangdevices *d, uint32_t devices, uint32_t ever
 
 /* The job's sums become means at the end; clocks are the lowest, reasons are or-ed. */
 struct mean {
-	double sum[PULSE_GPU_VALUES];
-	uint32_t n[PULSE_GPU_VALUES];
+	double sum[LIVENESS_GPU_VALUES];
+	uint32_t n[LIVENESS_GPU_VALUES];
 };
 
 static void mean_add(struct mean *m, const struct gpu_sample *g)
 {
 	static const struct {
 		enum gpu_value from;
-		enum pulse_gpu_value to;
+		enum liveness_gpu_value to;
 		double unit;
 	} rows[] = {
-		{GPU_BUSY, PULSE_GPU_BUSY, 1},	     {GPU_MEMORY_BUSY, PULSE_GPU_MEMORY_BUSY, 1},
-		{GPU_POWER, PULSE_GPU_POWER, 1e-3},  {GPU_POWER_LIMIT, PULSE_GPU_POWER_LIMIT, 1e-3},
-		{GPU_SM_CLOCK, PULSE_GPU_CLOCK, 1},  {GPU_SM_CLOCK_MAX, PULSE_GPU_CLOCK_MAX, 1},
-		{GPU_REASONS, PULSE_GPU_REASONS, 1},
+		{GPU_BUSY, LIVENESS_GPU_BUSY, 1},	{GPU_MEMORY_BUSY, LIVENESS_GPU_MEMORY_BUSY, 1},
+		{GPU_POWER, LIVENESS_GPU_POWER, 1e-3},	{GPU_POWER_LIMIT, LIVENESS_GPU_POWER_LIMIT, 1e-3},
+		{GPU_SM_CLOCK, LIVENESS_GPU_CLOCK, 1},	{GPU_SM_CLOCK_MAX, LIVENESS_GPU_CLOCK_MAX, 1},
+		{GPU_REASONS, LIVENESS_GPU_REASONS, 1},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		enum pulse_gpu_value to = rows[i].to;
+		enum liveness_gpu_value to = rows[i].to;
 		if (!gpu_has(g, rows[i].from))
 			continue;
 		double v = (double)g->value[rows[i].from] * rows[i].unit;
-		if (to == PULSE_GPU_CLOCK)
+		if (to == LIVENESS_GPU_CLOCK)
 			m->sum[to] = m->n[to] ? MIN(m->sum[to], v) : v;
-		else if (to == PULSE_GPU_REASONS)
+		else if (to == LIVENESS_GPU_REASONS)
 			m->sum[to] = (double)((uint64_t)m->sum[to] | g->value[rows[i].from]);
 		else
 			m->sum[to] += v;
@@ -156,7 +156,7 @@ static void mean_add(struct mean *m, const struct gpu_sample *g)
 	}
 }
 
-void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct pulse_seen *seen)
+void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct liveness_counters *seen)
 {
 	struct buf which = BUF_ON(seen->gpu_which);
 	struct mean m = {.n = {0}};
@@ -174,15 +174,15 @@ void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct
 		}
 	}
 	seen->gpu_by = claim.by;
-	for (size_t v = 0; v < PULSE_GPU_VALUES; v++) {
+	for (size_t v = 0; v < LIVENESS_GPU_VALUES; v++) {
 		if (m.n[v] == 0)
 			continue;
-		bool whole = v == PULSE_GPU_CLOCK || v == PULSE_GPU_REASONS;
+		bool whole = v == LIVENESS_GPU_CLOCK || v == LIVENESS_GPU_REASONS;
 		seen->gpu_has |= 1u << v;
 		seen->gpu[v] = whole ? m.sum[v] : m.sum[v] / m.n[v];
 	}
 	if (has_energy) {
-		seen->has |= 1u << PULSE_GPU_ENERGY;
-		seen->count[PULSE_GPU_ENERGY] = energy;
+		seen->has |= 1u << LIVENESS_GPU_ENERGY;
+		seen->count[LIVENESS_GPU_ENERGY] = energy;
 	}
 }

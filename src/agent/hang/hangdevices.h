@@ -7,7 +7,7 @@
 #pragma once
 
 #include "agent/gpu/gpuholders.h"
-#include "model/hang/pulse.h"
+#include "model/hang/liveness.h"
 #include "sense/gpu/gpuprobe.h"
 #include "sense/net/ibport.h"
 
@@ -30,7 +30,7 @@ void hangdevices_open(struct hangdevices *d, const struct world *w);
 /* Samples when it is time to. */
 void hangdevices_look(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns);
 /* What the ports have moved, into the look. */
-void hangdevices_ports(const struct hangdevices *d, struct pulse_look *look);
+void hangdevices_ports(const struct hangdevices *d, struct liveness_sample *look);
 /*
  * Which devices are a rank's. pids: its processes, sorted; the first n_own of `own` are those that open devices
  * themselves (a loader has open what it was forked with).
@@ -38,7 +38,7 @@ void hangdevices_ports(const struct hangdevices *d, struct pulse_look *look);
 struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n,
 				  const pid_t *own, size_t n_own);
 /* Means over those devices. */
-void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct pulse_seen *seen);
+void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct liveness_counters *seen);
 /* Has any of the processes a device open? Asked where a driver has said nothing of any. */
 bool hangdevices_any_open(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n);
 /*

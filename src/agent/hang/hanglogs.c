@@ -269,21 +269,21 @@ static const struct lane *find(const struct hanglogs *l, int32_t alone, int32_t 
 	return NULL;
 }
 
-void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct pulse_seen *seen)
+void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_counters *seen)
 {
 	const struct lane *a = find(l, alone, seen->rank);
 	if (!a)
 		return;
 	if (a->own_file) {
-		seen->has |= 1u << PULSE_LOG_BYTES | 1u << PULSE_LOG_LINES;
-		seen->count[PULSE_LOG_BYTES] = a->bytes;
-		seen->count[PULSE_LOG_LINES] = a->lines;
+		seen->has |= 1u << LIVENESS_LOG_BYTES | 1u << LIVENESS_LOG_LINES;
+		seen->count[LIVENESS_LOG_BYTES] = a->bytes;
+		seen->count[LIVENESS_LOG_LINES] = a->lines;
 	}
 	const struct progress *p = &a->progress;
 	if (!p->any)
 		return;
 	seen->has_progress = true;
-	seen->progress = (struct pulse_progress){
+	seen->progress = (struct liveness_progress){
 		.has_epoch = p->last.has_epoch,
 		.has_step = p->last.has_step,
 		.has_total = p->last.has_total,

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "agent/hang/hangshm.h"
-#include "model/hang/pulse.h"
+#include "model/hang/liveness.h"
 
 struct hanglogs;
 
@@ -30,6 +30,6 @@ void hanglogs_look(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms);
  * What is known of a lane's own output: log signs and progress of *seen. alone: the rank of a job's only main process,
  * whose output is that of the job; NO_RANK: there is none such.
  */
-void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct pulse_seen *seen);
+void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_counters *seen);
 /* Bytes of output of the process whose lane this is, 0 if not known: what it wrote there is no sign of work. */
 uint64_t hanglogs_bytes(const struct hanglogs *l, int32_t alone, int32_t rank);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/hang/hangwatch.h"
-#include "agent/host/ownfork.h"
+#include "agent/host/helper.h"
 #include "base/buf.h"
 #include "base/clock.h"
 
@@ -80,7 +80,7 @@ bool hangproc_tick(struct hangproc *h)
 		return false;
 	h->due_ns = UINT64_MAX;
 	pid_t owner = getpid();
-	pid_t pid = ownfork();
+	pid_t pid = helper_fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != owner)
@@ -100,7 +100,7 @@ bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[st
 {
 	if (pid <= 0 || h->pid != pid)
 		return false;
-	ownfork_over(pid);
+	helper_reaped(pid);
 	h->pid = 0;
 	h->deaths++;
 	char what[100];

@@ -2,25 +2,25 @@
 
 #include <string.h>
 
-#include "agent/inspect/lens.h"
+#include "agent/inspect/procview.h"
 #include "base/buf.h"
 
 struct hangshares {
 	const struct world *w;
-	struct lens *lens[WAITSHARE_RANKS];
+	struct procview *view[WAITSHARE_RANKS];
 	int32_t rank[WAITSHARE_RANKS];
 	char role[WAITSHARE_RANKS][16];
 	size_t n;
 };
 
-struct hangshares *hangshares_new(const struct world *w, const struct crew *c)
+struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c)
 {
-	const struct lens_want want = {.natives = NULL};
+	const struct procview_want want = {.natives = NULL};
 	struct hangshares *s = calloc(1, sizeof(*s));
 	for (size_t i = 0; s && i < c->n_now && s->n < WAITSHARE_RANKS; i++) {
-		const struct crew_member *m = &c->now[i];
+		const struct hangprocs_member *m = &c->now[i];
 		struct fault f = {.text = ""};
-		if (!m->main || m->state == 'Z' || lens_open(w, m->pid, &want, &s->lens[s->n], &f) != 0)
+		if (!m->main || m->state == 'Z' || procview_open(w, m->pid, &want, &s->view[s->n], &f) != 0)
 			continue;
 		s->rank[s->n] = m->who.rank;
 		TEXT_COPY(s->role[s->n], role_name(m->who.role));
@@ -34,12 +34,12 @@ struct hangshares *hangshares_new(const struct world *w, const struct crew *c)
 struct hangshares *hangshares_free(struct hangshares *s)
 {
 	for (size_t i = 0; s && i < s->n; i++)
-		lens_close(s->lens[i]);
+		procview_close(s->view[i]);
 	free(s);
 	return NULL;
 }
 
-static const struct pythread *main_thread(struct lens *l)
+static const struct pythread *main_thread(struct procview *l)
 {
 	const struct pythread *list;
 	size_t n;
@@ -52,10 +52,10 @@ static const struct pythread *main_thread(struct lens *l)
 }
 
 /* The texts are borrowed by the dump for one call of waitshare_add; the casts only drop a const nobody writes through. */
-static void frame_borrow(struct lens *l, const struct lens_frame *f, struct dump_frame *to)
+static void frame_borrow(struct procview *l, const struct procview_frame *f, struct dump_frame *to)
 {
 	struct frame text;
-	lens_frame_text(l, f, false, &text);
+	procview_frame_text(l, f, false, &text);
 	*to = (struct dump_frame){.kind = text.kind,
 				  .line = text.line,
 				  .name = (char *)(uintptr_t)text.name,
@@ -70,17 +70,18 @@ struct look {
 
 static bool rank_look(struct hangshares *s, size_t i, struct dump_process *p, struct dump_thread *t)
 {
-	struct lens *l = s->lens[i];
-	struct lens_look look;
-	const struct lens_frame *frames = NULL;
+	struct procview *l = s->view[i];
+	struct procview_look look;
+	const struct procview_frame *frames = NULL;
 	size_t n = 0;
 	bool approximate;
 	*t = (struct dump_thread){.tid = l->pid, .main = true};
 	if (threadwait_read(s->w, l->pid, l->pid, NULL, false, &t->wait) != 0)
 		return false;
 	const struct pythread *py = main_thread(l);
-	enum lens_still still = lens_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
-	if (py && lens_look(l, l->pid, py, still, &look) == 0 && lens_merge(l, &look, &frames, &n, &approximate) != 0)
+	enum procview_still still = procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
+	if (py && procview_look(l, l->pid, py, still, &look) == 0 &&
+	    procview_merge(l, &look, &frames, &n, &approximate) != 0)
 		n = 0;
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
 	if (t->wait.has_syscall && t->wait.nr >= 0)
@@ -98,9 +99,9 @@ static bool rank_look(struct hangshares *s, size_t i, struct dump_process *p, st
 
 static void forget(struct hangshares *s, size_t i)
 {
-	lens_close(s->lens[i]);
+	procview_close(s->view[i]);
 	s->n--;
-	s->lens[i] = s->lens[s->n];
+	s->view[i] = s->view[s->n];
 	s->rank[i] = s->rank[s->n];
 	memcpy(s->role[i], s->role[s->n], sizeof(s->role[i]));
 }

@@ -5,12 +5,12 @@
  */
 #pragma once
 
-#include "agent/hang/hangcrew.h"
+#include "agent/hang/hangprocs.h"
 #include "model/hang/waitshare.h"
 
 struct hangshares;
 
 /* NULL without memory. Processes that may not be read are left out. */
-struct hangshares *hangshares_new(const struct world *w, const struct crew *c);
+struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c);
 struct hangshares *hangshares_free(struct hangshares *s);
 void hangshares_look(struct hangshares *s, struct waitshare *to);

@@ -55,7 +55,7 @@ enum hang_message_kind {
 	 * The first look at a standstill, for the report of a job that ends before its verdict: stacks, text (what is missing)
 	 * and verdict (hang_glance's, not to be told). A later one replaces it.
 	 */
-	HANG_SAYS_GLANCE,
+	HANG_SAYS_EARLY,
 	HANG_SAYS_MOVES, /* what was suspected has made steps since, or gone on for a while: that look is worth nothing */
 };
 
@@ -98,7 +98,7 @@ struct hang_shm {
 	/* the watcher's own, here so that another one that takes its place says nothing twice */
 	struct {
 		char id[64];
-		int32_t rank[PULSE_RANKS];
+		int32_t rank[LIVENESS_RANKS];
 		uint32_t n;
 	} loss_told[HANG_JOBS];
 	struct hang_own own[HANG_JOBS];

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "agent/hang/hangdevices.h"
-#include "agent/hang/hanggather.h"
+#include "agent/hang/hangevidence.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -46,11 +46,11 @@ struct watched {
 	bool active;
 	char id[64];
 	uint32_t attempt;
-	struct hangeye eye;
-	struct pulses pulses;
-	struct hang_mind mind;
-	struct hanggather gather;
-	struct hangcause *cause; /* of this attempt; NULL without memory */
+	struct hangsample sample;
+	struct liveness_set liveness;
+	struct hang_history mind;
+	struct hangevidence evidence;
+	struct hangrules *cause; /* of this attempt; NULL without memory */
 	uint64_t devices_ns; /* the sample of the devices that it has */
 	uint64_t due_ns, cost_ns; /* the next look; what a calm one costs */
 	bool calm;
@@ -72,7 +72,7 @@ struct watch {
 	struct hang_shm *shm;
 	int wake_fd;
 	struct world w;
-	struct vitals *vitals;
+	struct procstats *procstats;
 	struct hangdevices devices;
 	struct progress_patterns progress; /* the user's */
 	struct hang_job job[HANG_JOBS];
@@ -80,7 +80,7 @@ struct watch {
 	uint32_t jobs_seq;
 	struct watched *watched[HANG_JOBS]; /* NULL: none yet */
 	uint64_t thread_ns, thread_at_ns; /* saved up time, and when it was counted */
-	uint64_t round_ns; /* the next one of vitals */
+	uint64_t round_ns; /* the next one of procstats */
 };
 
 /* The process -------------------------------------------------------------- */
@@ -119,12 +119,12 @@ static bool begin(struct watch *k)
 	}
 	if (world_open(NULL, &k->w, &f) < 0)
 		return false;
-	k->vitals = vitals_new(
+	k->procstats = procstats_new(
 		&k->w, getrlimit(RLIMIT_NOFILE, &files) == 0 ? MIN((size_t)files.rlim_cur / 2, (size_t)FDS_MOST) : 256);
 	hangdevices_open(&k->devices, &k->w);
 	k->jobs_seq = UINT32_MAX;
 	patterns_begin(k);
-	return k->vitals != NULL;
+	return k->procstats != NULL;
 }
 
 static void jobs_copy(struct watch *k)
@@ -186,13 +186,13 @@ static bool tell_incident(struct watch *k, struct watched *j, size_t index, cons
 		return false;
 	memset(&m->incident, 0, sizeof(m->incident));
 	m->verdict = *v;
-	hang_incident(v, &j->gather.hcase, &m->incident);
+	hang_incident(v, &j->evidence.hcase, &m->incident);
 	/* who it was is not known, so it accuses nobody */
-	if (j->gather.book && j->gather.book->nobodys_error[0])
-		incident_evidence_add(&m->incident, "log", j->gather.book->nobodys_source, 0,
+	if (j->evidence.book && j->evidence.book->nobodys_error[0])
+		incident_evidence_add(&m->incident, "log", j->evidence.book->nobodys_source, 0,
 				      "the output ends with an error of a process that its lines do not name: %s",
-				      j->gather.book->nobodys_error);
-	m->stacks_len = hanggather_stacks(&j->gather, m->stacks, sizeof(m->stacks));
+				      j->evidence.book->nobodys_error);
+	m->stacks_len = hangevidence_stacks(&j->evidence, m->stacks, sizeof(m->stacks));
 	m->suspected_ns = j->suspected_ns;
 	m->judged_ns = v->standstill_ns;
 	message_send(k);
@@ -216,31 +216,31 @@ static bool tell_line(struct watch *k, const struct watched *j, size_t index, en
 static void judge(struct watch *k, struct watched *j, size_t index)
 {
 	static struct hang_verdict v;
-	struct hang_case *c = &j->gather.hcase;
-	c->pulses = &j->pulses;
+	struct hang_case *c = &j->evidence.hcase;
+	c->liveness = &j->liveness;
 	memset(&v, 0, sizeof(v));
 	hang_judge(&k->shm->settings, &j->mind, c, &v);
 	/* the owner is told first: what could not be sent must be asked for again */
 	bool sent = v.kind == HANG_NONE || v.known_already || tell_incident(k, j, index, &v);
 	if (sent)
-		hang_told(&j->mind, &v, &j->pulses);
+		hang_told(&j->mind, &v, &j->liveness);
 	if (v.kind == HANG_NONE && v.benign && strcmp(j->benign, v.text) != 0) {
 		TEXT_COPY(j->benign, v.text);
 		tell_line(k, j, index, HANG_SAYS_BENIGN, v.text);
 	}
 	if (sent)
-		hanggather_end(&j->gather);
+		hangevidence_end(&j->evidence);
 	else
-		j->gather.next_ns = k->w.mono_ns() + look_ns;
+		j->evidence.next_ns = k->w.mono_ns() + look_ns;
 }
 
 static void judge_ripe(struct watch *k, struct watched *j, size_t index)
 {
-	j->gather.hcase.pulses = &j->pulses;
-	if (hang_ripe(&k->shm->settings, &j->gather.hcase))
+	j->evidence.hcase.liveness = &j->liveness;
+	if (hang_ripe(&k->shm->settings, &j->evidence.hcase))
 		judge(k, j, index);
 	else /* the next look may know more */
-		j->gather.next_ns = MAX(j->due_ns, k->w.mono_ns() + ripe_gap_ns);
+		j->evidence.next_ns = MAX(j->due_ns, k->w.mono_ns() + ripe_gap_ns);
 }
 
 static uint64_t own_cpu_ns(void)
@@ -262,36 +262,36 @@ static void cause_look(struct watch *k, struct watched *j)
 {
 	if (!j->cause)
 		return;
-	if (!j->gather.busy)
-		ignore(hangcause_step(j->cause), "the counters' beginning, until it is read");
+	if (!j->evidence.busy)
+		ignore(hangrules_step(j->cause), "the counters' beginning, until it is read");
 	if (k->devices.sampled_ns == j->devices_ns)
 		return;
 	j->devices_ns = k->devices.sampled_ns;
-	hangcause_devices(j->cause, &k->devices, &j->eye);
+	hangrules_devices(j->cause, &k->devices, &j->sample);
 }
 
 /*
  * The first stacks of a standstill go to the owner at once: a framework's own time-out may end the ranks before there is a
  * verdict. They stay for a while, as later ones may find the ranks ending, unless only those can name somebody.
  */
-static void glance_send(struct watch *k, struct watched *j, size_t index, struct hanggather *g, uint64_t since_ns,
+static void glance_send(struct watch *k, struct watched *j, size_t index, struct hangevidence *g, uint64_t since_ns,
 			const char *why)
 {
 	static struct hang_verdict v;
 	static struct hang_case c; /* large, both */
 	uint64_t now_ns = k->w.mono_ns();
 	bool recent = j->glance_ns && now_ns - j->glance_ns < glance_gap_ns;
-	if (since_ns == 0 || (recent && j->accused) || !hanggather_glance(g, &k->w, &c))
+	if (since_ns == 0 || (recent && j->accused) || !hangevidence_early(g, &k->w, &c))
 		return;
-	c.pulses = &j->pulses;
+	c.liveness = &j->liveness;
 	hang_glance(&k->shm->settings, since_ns, &c, &v);
 	bool accuses = v.kind == HANG_HANG && v.n_culprits > 0;
-	struct hang_message *m = v.benign || (recent && !accuses) ? NULL : message(k, j, index, HANG_SAYS_GLANCE);
+	struct hang_message *m = v.benign || (recent && !accuses) ? NULL : message(k, j, index, HANG_SAYS_EARLY);
 	if (!m)
 		return;
 	TEXT_COPY(m->text, why);
 	m->verdict = v;
-	m->stacks_len = hanggather_stacks(g, m->stacks, sizeof(m->stacks));
+	m->stacks_len = hangevidence_stacks(g, m->stacks, sizeof(m->stacks));
 	m->suspected_ns = j->suspected_ns ? j->suspected_ns : v.standstill_ns;
 	m->judged_ns = v.standstill_ns;
 	message_send(k);
@@ -301,11 +301,11 @@ static void glance_send(struct watch *k, struct watched *j, size_t index, struct
 
 static void glance(struct watch *k, struct watched *j, size_t index)
 {
-	if (j->glanced || !(j->gather.step.want & HANG_WANT_STACKS) || j->gather.n_dumps == 0)
+	if (j->glanced || !(j->evidence.step.want & HANG_WANT_STACKS) || j->evidence.n_dumps == 0)
 		return;
 	j->glanced = true;
 	if (!j->mind.shares_asked)
-		glance_send(k, j, index, &j->gather, j->mind.since_ns, j->suspicion);
+		glance_send(k, j, index, &j->evidence, j->mind.since_ns, j->suspicion);
 }
 
 /*
@@ -315,15 +315,15 @@ static void glance(struct watch *k, struct watched *j, size_t index)
 static void late_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
 	struct hang_step one = {.want = HANG_WANT_STACKS, .dumps = 1, .since_ns = step->since_ns};
-	static struct hanggather g; /* large; ended when nobody looks */
+	static struct hangevidence g; /* large; ended when nobody looks */
 	if (!step->late || now_ns < j->late_again_ns)
 		return;
 	j->late_again_ns = now_ns + (glance_gap_ns << MIN(j->late_looks, late_doublings));
 	j->late_looks++;
-	hanggather_begin(&g, &one, &j->eye, &j->pulses, NULL, now_ns);
-	ignore(hanggather_step(&g, &k->w, &j->eye), "its only dump");
+	hangevidence_begin(&g, &one, &j->sample, &j->liveness, NULL, now_ns);
+	ignore(hangevidence_step(&g, &k->w, &j->sample), "its only dump");
 	glance_send(k, j, index, &g, step->since_ns, step->text);
-	hanggather_end(&g);
+	hangevidence_end(&g);
 }
 
 /* Ranks that die move once more, so only steps, or a while of life, take a suspicion back. */
@@ -334,7 +334,7 @@ static void glance_look(struct watch *k, struct watched *j, size_t index, const 
 		j->well_ns = 0;
 	else if (j->well_ns == 0)
 		j->well_ns = now_ns;
-	if (j->glance_ns && well && (j->pulses.step_ns > j->glance_ns || now_ns - j->well_ns >= glance_gap_ns) &&
+	if (j->glance_ns && well && (j->liveness.step_ns > j->glance_ns || now_ns - j->well_ns >= glance_gap_ns) &&
 	    tell_line(k, j, index, HANG_SAYS_MOVES, ""))
 		j->glance_ns = 0;
 }
@@ -356,7 +356,7 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 }
 
 /* A loss that is no number is told once for a job and rank: in the same state it stays. */
-static void loss_look(struct watch *k, struct watched *j, size_t index, const struct pulse_look *seen)
+static void loss_look(struct watch *k, struct watched *j, size_t index, const struct liveness_sample *seen)
 {
 	uint32_t *n = &k->shm->loss_told[index].n;
 	int32_t *told = k->shm->loss_told[index].rank;
@@ -365,12 +365,12 @@ static void loss_look(struct watch *k, struct watched *j, size_t index, const st
 		*n = 0;
 	}
 	for (size_t i = 0; i < seen->n; i++) {
-		const struct pulse_seen *s = &seen->rank[i];
+		const struct liveness_counters *s = &seen->rank[i];
 		char who[32] = "", at[48] = "", text[160];
 		uint32_t t = 0;
 		while (t < *n && told[t] != s->rank)
 			t++;
-		if (!s->has_progress || !s->progress.loss_broken || t < *n || *n == PULSE_RANKS)
+		if (!s->has_progress || !s->progress.loss_broken || t < *n || *n == LIVENESS_RANKS)
 			continue;
 		if (s->rank != NO_RANK)
 			TEXT_FORMAT(who, "rank %d: ", s->rank);
@@ -384,11 +384,11 @@ static void loss_look(struct watch *k, struct watched *j, size_t index, const st
 }
 
 /* Has it done anything at all since the look before? */
-static bool is_quiet(struct watched *j, const struct pulse_look *seen)
+static bool is_quiet(struct watched *j, const struct liveness_sample *seen)
 {
 	uint64_t moved = 0;
 	for (size_t i = 0; i < seen->n; i++)
-		moved += seen->rank[i].count[PULSE_CPU] + seen->rank[i].count[PULSE_IO_ALL];
+		moved += seen->rank[i].count[LIVENESS_CPU] + seen->rank[i].count[LIVENESS_IO_ALL];
 	bool same = moved == j->moved;
 	j->moved = moved;
 	return same;
@@ -396,19 +396,19 @@ static bool is_quiet(struct watched *j, const struct pulse_look *seen)
 
 static bool rests(const struct watched *j)
 {
-	return !j->calm && j->benign[0] && !j->gather.busy;
+	return !j->calm && j->benign[0] && !j->evidence.busy;
 }
 
-static enum hangeye_mood mood_of(const struct watched *j)
+static enum hangsample_rate mood_of(const struct watched *j)
 {
-	return j->calm ? HANGEYE_CALM : rests(j) ? HANGEYE_RESTS : HANGEYE_ANXIOUS;
+	return j->calm ? HANGSAMPLE_NORMAL : rests(j) ? HANGSAMPLE_IDLE : HANGSAMPLE_FAST;
 }
 
 /* The owner keeps their sizes under their numbers. */
-static void own_publish(struct hang_own *own, const struct crew *c)
+static void own_publish(struct hang_own *own, const struct hangprocs *c)
 {
 	for (size_t i = 0; i < c->n_now; i++) {
-		const struct crew_member *m = &c->now[i];
+		const struct hangprocs_member *m = &c->now[i];
 		uint32_t n = atomic_load(&own->n), k = 0;
 		if (!m->main || !m->who.own_number || m->who.rank == NO_RANK)
 			continue;
@@ -424,10 +424,11 @@ static void own_publish(struct hang_own *own, const struct crew *c)
 /* Half a minute of sleep and a question, again and again: stacks some seconds apart see one sleep of it. */
 static void sleep_look(struct watch *k, struct watched *j)
 {
-	const struct crew_member *m = j->mind.sleep_until_ns ? crew_main(j->eye.crew, j->mind.sleep_rank) : NULL;
+	const struct hangprocs_member *m =
+		j->mind.sleep_until_ns ? hangprocs_main(j->sample.procs, j->mind.sleep_rank) : NULL;
 	struct threadwait t;
 	struct remote r;
-	if (!m || j->mind.state == HANG_WELL || j->gather.busy)
+	if (!m || j->mind.state == HANG_WELL || j->evidence.busy)
 		return;
 	remote_open(&k->w, m->pid, &r);
 	if (threadwait_read(&k->w, m->pid, j->mind.sleep_tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP)
@@ -437,21 +438,21 @@ static void sleep_look(struct watch *k, struct watched *j)
 
 static void look(struct watch *k, struct watched *j, size_t index)
 {
-	static struct pulse_look seen;
+	static struct liveness_sample seen;
 	struct hang_step step;
 	uint64_t began = own_cpu_ns(), now_ns = k->w.mono_ns();
 	threads_save_up(k, now_ns);
 	/* a suspicion is worth more than a calm hour: there, threads are always read */
 	uint64_t plenty = NS_PER_S, *thread_ns = j->calm ? &k->thread_ns : &plenty;
 	hangdevices_look(&k->devices, &k->w, j->calm, now_ns);
-	hangeye_look(&j->eye, &k->w, &k->job[index], mood_of(j), thread_ns, &k->devices, &seen);
-	own_publish(&k->shm->own[index], j->eye.crew);
+	hangsample_take(&j->sample, &k->w, &k->job[index], mood_of(j), thread_ns, &k->devices, &seen);
+	own_publish(&k->shm->own[index], j->sample.procs);
 	bool quiet = is_quiet(j, &seen);
-	pulse_look_at(&j->pulses, &seen);
+	liveness_take(&j->liveness, &seen);
 	loss_look(k, j, index, &seen);
 	cause_look(k, j);
 	sleep_look(k, j);
-	hang_look(&j->mind, &k->shm->settings, &j->pulses, &step);
+	hang_look(&j->mind, &k->shm->settings, &j->liveness, &step);
 	atomic_fetch_add(&k->shm->looks, 1);
 	if (step.resolved && j->told) {
 		j->told = false;
@@ -463,10 +464,10 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	suspicion(k, j, index, &step, now_ns);
 	glance_look(k, j, index, &step, now_ns);
 	late_look(k, j, index, &step, now_ns);
-	if (step.want && !j->gather.busy) {
+	if (step.want && !j->evidence.busy) {
 		j->glanced = false;
 		TEXT_COPY(j->suspicion, step.text);
-		hanggather_begin(&j->gather, &step, &j->eye, &j->pulses, j->cause, now_ns);
+		hangevidence_begin(&j->evidence, &step, &j->sample, &j->liveness, j->cause, now_ns);
 	}
 	uint64_t cost = own_cpu_ns() - began;
 	if (j->calm && calm) {
@@ -481,8 +482,8 @@ static void look(struct watch *k, struct watched *j, size_t index)
 
 static void watched_begin(struct watch *k, struct watched *j, const struct hang_job *job)
 {
-	hanggather_end(&j->gather);
-	memset(&j->pulses, 0, sizeof(j->pulses));
+	hangevidence_end(&j->evidence);
+	memset(&j->liveness, 0, sizeof(j->liveness));
 	memset(&j->mind, 0, sizeof(j->mind));
 	j->active = true;
 	j->attempt = job->attempt;
@@ -497,10 +498,11 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	j->glance_ns = j->well_ns = j->late_again_ns = 0;
 	j->late_looks = 0;
 	j->benign[0] = '\0';
-	hangeye_begin(&j->eye, job);
+	hangsample_begin(&j->sample, job);
 	j->devices_ns = 0;
-	hangcause_free(j->cause);
-	j->cause = hangcause_new(&k->w, k->shm->rules, &k->progress, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
+	hangrules_free(j->cause);
+	j->cause =
+		hangrules_new(&k->w, k->shm->rules, &k->progress, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
 }
 
 static struct watched *watched_of(struct watch *k, size_t i)
@@ -509,15 +511,15 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	struct watched *j = k->watched[i];
 	if (!job->active) {
 		if (j && j->active) {
-			hanggather_end(&j->gather);
-			j->cause = hangcause_free(j->cause);
+			hangevidence_end(&j->evidence);
+			j->cause = hangrules_free(j->cause);
 			j->active = false;
 		}
 		return NULL;
 	}
 	if (!j) {
 		j = calloc(1, sizeof(*j));
-		if (!j || !hangeye_init(&j->eye, k->vitals, &k->progress)) {
+		if (!j || !hangsample_init(&j->sample, k->procstats, &k->progress)) {
 			free(j);
 			return NULL;
 		}
@@ -537,7 +539,7 @@ static uint64_t round_of(struct watch *k)
 	jobs_copy(k);
 	if (k->w.mono_ns() >= k->round_ns) { /* whose files were not read since the last round is gone */
 		k->round_ns = k->w.mono_ns() + 2 * rarest_ns;
-		vitals_round(k->vitals);
+		procstats_round(k->procstats);
 	}
 	for (size_t i = 0; i < k->n_jobs; i++) {
 		struct watched *j = watched_of(k, i);
@@ -545,14 +547,14 @@ static uint64_t round_of(struct watch *k)
 			continue;
 		if (k->w.mono_ns() >= j->due_ns)
 			look(k, j, i);
-		bool over = j->gather.busy && hanggather_step(&j->gather, &k->w, &j->eye);
-		if (j->gather.busy)
+		bool over = j->evidence.busy && hangevidence_step(&j->evidence, &k->w, &j->sample);
+		if (j->evidence.busy)
 			glance(k, j, i);
 		if (over)
 			judge_ripe(k, j, i);
 		next = MIN(next, j->due_ns);
-		if (j->gather.busy)
-			next = MIN(next, j->gather.next_ns);
+		if (j->evidence.busy)
+			next = MIN(next, j->evidence.next_ns);
 	}
 	atomic_store(&k->shm->cpu_ns, own_cpu_ns());
 	return next;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/inspect/lens.h"
-#include "agent/host/node.h"
+#include "agent/inspect/procview.h"
+#include "agent/host/host.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -22,7 +22,7 @@
 /* One process. */
 struct watched {
 	pid_t pid;
-	struct lens *lens;
+	struct procview *view;
 	uint32_t lane;
 	bool gone;
 	const struct pythread *python; /* borrowed, until the next listing */
@@ -89,7 +89,7 @@ static int threads_list(struct growth *g, uint32_t owner)
 			follow(g, owner, (pid_t)tid);
 	(void)closedir(d);
 	p->n_python = 0;
-	if (p->lens->stacks && pystacks_threads(p->lens->stacks, &p->python, &p->n_python) != 0)
+	if (p->view->stacks && pystacks_threads(p->view->stacks, &p->python, &p->n_python) != 0)
 		p->n_python = 0;
 	return 0;
 }
@@ -139,39 +139,39 @@ static bool has_gone_on(const struct growth *g, struct watched *p, const struct 
 	if (threadwait_read(g->w, p->pid, s->tid, NULL, false, &t) != 0 ||
 	    (t.has_syscall && (t.sp != s->stack.sp || t.pc != trace->frame[0].pc)))
 		return true;
-	return remote_read(&p->lens->remote, s->stack.sp + from, now, len) != 0 ||
+	return remote_read(&p->view->remote, s->stack.sp + from, now, len) != 0 ||
 	       memcmp(now, s->stack.bytes + from, len) != 0;
 }
 
 static int sample_add(struct growth *g, struct watched *p, const struct perffault_sample *s)
 {
 	static struct unwind_trace trace;
-	struct lens_look look = {.python_result = 0};
-	const struct lens_frame *frames;
+	struct procview_look look = {.python_result = 0};
+	const struct procview_frame *frames;
 	uint32_t ids[FRAMES_MAX];
 	size_t n = 0;
 	bool approximate = false;
 	const struct pythread *python = python_of(p, s->tid);
 	/* First what changes quickly. */
 	if (python)
-		look.python_result = pystacks_read(p->lens->stacks, python, false, &look.python);
+		look.python_result = pystacks_read(p->view->stacks, python, false, &look.python);
 	look.has_python = python && look.python_result == 0;
 	if (s->regs.valid) {
-		native_unwind(p->lens->native, &s->regs, &s->stack, &trace);
+		native_unwind(p->view->native, &s->regs, &s->stack, &trace);
 		look.native = &trace;
 	}
 	bool late = python && (!look.has_python || has_gone_on(g, p, s, &trace));
 	if (late || !look.has_python)
 		look.python.n = 0;
 	look.has_python &= !late;
-	int r = lens_merge(p->lens, &look, &frames, &n, &approximate);
+	int r = procview_merge(p->view, &look, &frames, &n, &approximate);
 	if (r)
 		return r;
 	g->approximate += approximate;
 	n = MIN(n, (size_t)FRAMES_MAX - 1);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct frame f;
-		lens_frame_text(p->lens, &frames[i], false, &f);
+		procview_frame_text(p->view, &frames[i], false, &f);
 		r = frametab_intern(stackset_frames(g->set), &f, &ids[i]);
 	}
 	if (r == 0 && late) {
@@ -274,13 +274,13 @@ static int watch(struct growth *g, const struct growth_who *who, struct fault *f
 {
 	struct watched *p = &g->watched[g->n_watched];
 	struct stack_lane lane = {.pid = who->pid, .rank = who->rank};
-	const struct lens_want want = {.natives = g->natives};
+	const struct procview_want want = {.natives = g->natives};
 	*p = (struct watched){.pid = who->pid};
-	int r = lens_open(g->w, who->pid, &want, &p->lens, f);
+	int r = procview_open(g->w, who->pid, &want, &p->view, f);
 	if (r)
 		return r;
 	g->n_watched++;
-	if (!p->lens->native)
+	if (!p->view->native)
 		return fault_set(f, WORLD_DENIED,
 				 "the memory of process %d may not be read, so its stacks cannot be followed",
 				 (int)who->pid);
@@ -311,7 +311,7 @@ static int begin(struct growth *g, struct fault *f)
 	m->start_unix_ms = g->w->unix_ms();
 	m->native = true;
 	TEXT_COPY(m->title, "growth of resident memory");
-	node_name(m->node, sizeof(m->node));
+	host_name(m->node, sizeof(m->node));
 	return 0;
 }
 
@@ -326,7 +326,7 @@ int growth_record(const struct world *w, const struct growth_want *want, struct 
 	for (size_t i = 0; i < g->n; i++)
 		perffault_close(&g->event[i]);
 	for (size_t i = 0; i < g->n_watched; i++)
-		lens_close(g->watched[i].lens);
+		procview_close(g->watched[i].view);
 	free(g->watched);
 	g->natives = natives_free(g->natives);
 	if (r == 0)

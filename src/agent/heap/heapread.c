@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "agent/heap/heapfolder.h"
-#include "agent/heap/heapnames.h"
+#include "agent/heap/heapsymbols.h"
 #include "agent/heap/heapresident.h"
 #include "base/buf.h"
 #include "sense/proc/maps.h"
@@ -36,7 +36,7 @@ struct heapread {
 	const struct world *w;
 	struct heapset *set;
 	struct heapread_want want;
-	struct heapnames *names;
+	struct heapsymbols *names;
 	size_t n_files; /* that share the budgets */
 	size_t n_profiles; /* in the folder that is read, wanted or not */
 	uint64_t shares_ns; /* spent on who shares what */
@@ -84,7 +84,7 @@ struct heapread *heapread_new(const struct world *w, struct heapset *into, const
 	if (!h)
 		return NULL;
 	*h = (struct heapread){.w = w, .set = into, .want = *want, .n_files = 1};
-	h->names = heapnames_new(w, heapset_frames(into));
+	h->names = heapsymbols_new(w, heapset_frames(into));
 	if (h->want.most_stacks == 0)
 		h->want.most_stacks = STACKS_MOST;
 	h->resident = heapresident_new(w);
@@ -95,7 +95,7 @@ struct heapread *heapread_free(struct heapread *h)
 {
 	if (!h)
 		return NULL;
-	heapnames_free(h->names);
+	heapsymbols_free(h->names);
 	heapresident_free(h->resident);
 	free(h->read);
 	free(h);
@@ -424,10 +424,10 @@ static int shares_read(struct reading *rd, uint64_t budget_ns, double *ret_part)
 	struct heapread *h = rd->h;
 	struct heapresident_inherited in = {.resident_bytes = 0};
 	/* a folder with one profile has nobody to share with that is known; and walking page tables takes time */
-	if (!rd->p.ladder.valid || rd->dir == AT_FDCWD || h->n_profiles < 2 || h->shares_ns > shares_budget_ns(h))
+	if (!rd->p.breakdown.valid || rd->dir == AT_FDCWD || h->n_profiles < 2 || h->shares_ns > shares_budget_ns(h))
 		return 0;
 	uint64_t begun_ns = h->w->mono_ns();
-	struct heapresident_shares s = heapresident_shares(h->w, rd->pid, rd->p.ladder.anon_bytes);
+	struct heapresident_shares s = heapresident_shares(h->w, rd->pid, rd->p.breakdown.anon_bytes);
 	int r = s.valid ? heapresident_inherited(h->resident, rd->dir, &rd->r, rd->pid, budget_ns, &in) : 0;
 	h->shares_ns += sub_floor(h->w->mono_ns(), begun_ns);
 	if (r < 0 || !s.valid)
@@ -469,12 +469,12 @@ static int resident_read(struct reading *rd)
 	if (!rd->alive)
 		return 0;
 	if (proc_status_read(rd->h->w, rd->pid, &st) == 0 && st.has_memory)
-		rd->p.ladder = (struct heapset_ladder){.valid = true,
-						       .rss_bytes = st.rss_bytes,
-						       .anon_bytes = st.rss_anon_bytes,
-						       .file_bytes = st.rss_file_bytes,
-						       .shmem_bytes = st.rss_shmem_bytes,
-						       .swap_bytes = st.swap_bytes};
+		rd->p.breakdown = (struct heapset_breakdown){.valid = true,
+							     .rss_bytes = st.rss_bytes,
+							     .anon_bytes = st.rss_anon_bytes,
+							     .file_bytes = st.rss_file_bytes,
+							     .shmem_bytes = st.rss_shmem_bytes,
+							     .swap_bytes = st.swap_bytes};
 	if (rd->h->want.resident_ns == 0)
 		return 0;
 	uint64_t budget_ns = MAX(rd->h->want.resident_ns / rd->h->n_files, NS_PER_MS);
@@ -520,11 +520,11 @@ static void rows_sort(struct reading *rd)
 
 static int put_one(struct reading *rd, uint32_t process, const struct row *row)
 {
-	uint32_t ids[HEAPNAMES_FRAMES];
+	uint32_t ids[HEAPSYMBOLS_FRAMES];
 	size_t n = 0;
 	bool approximate = false;
 	const struct heapregion_stack *s = &rd->r.stacks[row->stack];
-	int r = heapnames_stack(rd->h->names, s, ids, &n, &approximate);
+	int r = heapsymbols_stack(rd->h->names, s, ids, &n, &approximate);
 	if (r == 0 && n == 0) {
 		char text[80];
 		TEXT_FORMAT(text, "[%s: no stack]", heapregion_domain_name((enum heap_domain)s->domain));
@@ -574,7 +574,7 @@ static int put_all(struct reading *rd)
 	if (r == 0)
 		r = remember(rd->h, &rd->r.header, process);
 	if (r == 0)
-		r = heapnames_begin(rd->h->names, &rd->r, rd->alive ? rd->pid : 0);
+		r = heapsymbols_begin(rd->h->names, &rd->r, rd->alive ? rd->pid : 0);
 	for (size_t i = 0; i < named && r == 0; i++)
 		r = put_one(rd, process, &rd->rows[i]);
 	if (r == 0 && named < n)
@@ -779,7 +779,7 @@ bool heapread_is_empty(const struct heapread *h)
 size_t heapread_remarks(const struct heapread *h, char remarks[][300], size_t cap)
 {
 	const char *missing;
-	size_t n = 0, n_missing = heapnames_missing(h->names, &missing);
+	size_t n = 0, n_missing = heapsymbols_missing(h->names, &missing);
 	if (h->n_failed > 0 && n < cap)
 		text_format(remarks[n++], 300, "%zu profile%s could not be read, the first: %s", h->n_failed,
 			    h->n_failed == 1 ? "" : "s", h->first_failed);

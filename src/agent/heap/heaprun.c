@@ -110,7 +110,7 @@ static int elsewhere(const char *dir, const char *job_id, uint32_t attempt)
 	return 0;
 }
 
-int heaprun_attempt(struct heaprun *h, const struct keeper *k, uint32_t attempt)
+int heaprun_attempt(struct heaprun *h, const struct recorder *k, uint32_t attempt)
 {
 	char dir[400], whole[PATH_MAX];
 	h->dir[0] = h->folder[0] = '\0';

@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#include "agent/incident/keeper.h"
+#include "agent/incident/recorder.h"
 #include "base/fault.h"
 #include "sense/world.h"
 
@@ -48,7 +48,7 @@ struct heaprun_want {
 int must_check heaprun_prepare(const struct world *w, const struct heaprun_want *want, struct heaprun *h,
 			       struct fault *f);
 /* Makes the folder of an attempt. -errno: nothing will be kept; the job runs all the same. */
-int must_check heaprun_attempt(struct heaprun *h, const struct keeper *k, uint32_t attempt);
+int must_check heaprun_attempt(struct heaprun *h, const struct recorder *k, uint32_t attempt);
 /* When heaprun_tidy wants to be called next; UINT64_MAX: never. */
 uint64_t heaprun_due_ns(const struct heaprun *h);
 /* Removes files of ended processes beyond HEAPRUN_ENDED_BYTES. */

@@ -6,8 +6,8 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 
-#include "agent/incident/gather.h"
-#include "agent/host/node.h"
+#include "agent/incident/deathfacts.h"
+#include "agent/host/host.h"
 #include "base/buf.h"
 #include "base/text.h"
 #include "sense/bpf/bpfload.h"
@@ -19,9 +19,9 @@
 
 struct autopsy {
 	const struct world *w;
-	struct gather *gather;
+	struct deathfacts *facts;
 	bool first_namespace;  /* our pids are the machine's */
-	char blind[200];       /* why signals are not seen */
+	char unavailable[200]; /* why signals are not seen */
 	struct bpf_sigwatch_fds fds;
 	struct sigwatch watch;
 	bool below;            /* only signals to the job's processes and our own helpers are seen */
@@ -37,14 +37,14 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 	if (!a)
 		return NULL;
 	a->w = w;
-	a->gather = gather_new(w, place);
-	if (!a->gather) {
+	a->facts = deathfacts_new(w, place);
+	if (!a->facts) {
 		free(a);
 		return NULL;
 	}
 	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
 	a->first_namespace = n > 0 && strcmp(ns, FIRST_PID_NAMESPACE) == 0;
-	gather_signals_blind(a->gather, DEATH_UNWATCHED);
+	deathfacts_signals_unavailable(a->facts, DEATH_UNWATCHED);
 	return a;
 }
 
@@ -54,12 +54,12 @@ void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd
 	*ret_iter_link_fd = -1;
 	a->below = below != 0;
 	ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)), "the guard reads /proc where BPF is not to be had");
-	if (bpf_sigwatch_load(below, &a->fds, a->blind, sizeof(a->blind)) != 0) {
+	if (bpf_sigwatch_load(below, &a->fds, a->unavailable, sizeof(a->unavailable)) != 0) {
 		atomic_store(&a->blind_set, true);
 		return;
 	}
 	if (sigwatch_open(a->fds.ring_fd, a->fds.ring_bytes, &a->watch) != 0) {
-		TEXT_COPY(a->blind, "the ring of signals could not be mapped");
+		TEXT_COPY(a->unavailable, "the ring of signals could not be mapped");
 		atomic_store(&a->blind_set, true);
 		return;
 	}
@@ -93,7 +93,7 @@ static void signal_keep(struct autopsy *a, const struct sigwatch_event *e)
 	TEXT_COPY(s.sender_comm, e->sender_comm);
 	if (!e->from_kernel && proc_command_read(a->w, s.sender, s.sender_command, sizeof(s.sender_command)) != 0)
 		s.sender_command[0] = '\0'; /* it has ended: its name has to do */
-	gather_signal(a->gather, &s);
+	deathfacts_signal(a->facts, &s);
 }
 
 void autopsy_signals_take(struct autopsy *a)
@@ -103,11 +103,11 @@ void autopsy_signals_take(struct autopsy *a)
 	if (!a)
 		return;
 	if (!a->told && atomic_load(&a->watching)) {
-		gather_signals_blind(a->gather, NULL);
+		deathfacts_signals_unavailable(a->facts, NULL);
 		a->told = true;
 	}
 	if (!a->told && atomic_load(&a->blind_set)) {
-		gather_signals_blind(a->gather, a->blind);
+		deathfacts_signals_unavailable(a->facts, a->unavailable);
 		a->told = true;
 	}
 	if (!atomic_load(&a->watching))
@@ -129,7 +129,7 @@ struct autopsy *autopsy_free(struct autopsy *a)
 		closep(&a->fds.link_fd);
 		closep(&a->fds.ring_fd);
 	}
-	gather_free(a->gather);
+	deathfacts_free(a->facts);
 	free(a);
 	return NULL;
 }
@@ -138,7 +138,7 @@ static void describe(const struct autopsy *a, const struct autopsy_subject *who,
 {
 	struct rlimit core;
 	TEXT_COPY(d->job, who->job);
-	node_name(d->node, sizeof(d->node));
+	host_name(d->node, sizeof(d->node));
 	d->attempt = who->attempt;
 	d->pid = who->pid;
 	d->rank = who->rank;
@@ -146,8 +146,8 @@ static void describe(const struct autopsy *a, const struct autopsy_subject *who,
 	TEXT_COPY(d->command, who->command);
 	TEXT_COPY(d->cgroup, who->cgroup ? who->cgroup : "");
 	d->own_group = who->own_group;
-	d->kin = who->kin;
-	d->n_kin = who->n_kin;
+	d->former = who->former;
+	d->n_former = who->n_former;
 	d->pid_namespaced = !a->first_namespace;
 	d->has_status = who->has_status;
 	d->wait_status = who->wait_status;
@@ -169,8 +169,11 @@ void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct inc
 	memset(&d, 0, sizeof(d));
 	describe(a, who, &d);
 	autopsy_signals_take(a);
-	const struct gather_logs logs = {.out = who->log_out, .err = who->log_err, .rules = who->rules,
-					 .error_dir = who->error_dir, .n_ranks = who->n_ranks};
-	gather_death(a->gather, &logs, &d);
+	const struct deathfacts_logs logs = {.out = who->log_out,
+					     .err = who->log_err,
+					     .rules = who->rules,
+					     .error_dir = who->error_dir,
+					     .n_ranks = who->n_ranks};
+	deathfacts_read(a->facts, &logs, &d);
 	postmortem(&d, ret);
 }

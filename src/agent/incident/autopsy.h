@@ -1,6 +1,6 @@
 /*
  * Finds out why a process of a job died: takes the counters at the start,
- * gathers the facts after a death (agent/incident/gather), has them judged
+ * gathers the facts after a death (agent/incident/deathfacts), has them judged
  * (judge/death/postmortem) and returns an incident without id and retry.
  */
 #pragma once
@@ -32,8 +32,8 @@ struct autopsy_subject {
 	uint32_t n_ranks;
 	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
 	bool own_group;                /* made for this job alone */
-	const struct death_kin *kin;   /* processes that were the job's when last seen */
-	size_t n_kin;
+	const struct death_former *former; /* processes that were the job's when last seen */
+	size_t n_former;
 };
 
 /* Cheap: opens the sources and notes the counters. NULL on lack of memory. */

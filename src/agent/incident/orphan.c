@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "agent/incident/keeper.h"
-#include "agent/host/node.h"
+#include "agent/incident/recorder.h"
+#include "agent/host/host.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/units.h"
@@ -28,7 +28,7 @@ static void describe(const struct guard_shm *shm, const struct guard_job *g, siz
 	in->time_unix_ms = clock_unix_ms();
 	in->attempt = g->attempt;
 	TEXT_COPY(in->job, g->id);
-	node_name(in->node, sizeof(in->node));
+	host_name(in->node, sizeof(in->node));
 	in->victim.valid = true;
 	in->victim.pid = shm->supervisor;
 	in->victim.rank = NO_RANK;
@@ -55,30 +55,30 @@ void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
 {
 	static struct incident in;
 	const struct guard_job *g = &shm->jobs[job];
-	struct keeper k;
+	struct recorder k;
 	struct job row;
 	if (!kept_in)
 		return;
 	memset(&in, 0, sizeof(in));
 	describe(shm, g, job, ended, &in);
-	keeper_open(&k, kept_in, g->id);
-	keeper_open_store(&k);
+	recorder_open(&k, kept_in, g->id);
+	recorder_open_store(&k);
 	k.notifier = told;
 	uint32_t n = 0;
 	if (k.store && store_count_incidents(k.store, g->id, &n) == 0)
 		k.incidents = n;
-	keeper_incident_id(&k, g->id, in.id, sizeof(in.id));
-	keeper_incident(&k, &in);
+	recorder_incident_id(&k, g->id, in.id, sizeof(in.id));
+	recorder_incident(&k, &in);
 	if (k.store && store_find_job(k.store, g->id, &row) == 0) {
 		row.state = g->unit.reaper ? JOB_FAILED : JOB_LOST;
 		row.ended_unix_ms = in.time_unix_ms;
 		row.other_deaths++;
 		row.pid = 0;
 		TEXT_COPY(row.last_incident, in.id);
-		keeper_job(&k, &row);
-		keeper_event(&k, &row, "vigil_killed", in.id, "%s", in.summary);
+		recorder_job(&k, &row);
+		recorder_event(&k, &row, "vigil_killed", in.id, "%s", in.summary);
 	}
-	keeper_close(&k);
+	recorder_close(&k);
 	if (told)
 		(void)notifier_tick(told);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "agent/inspect/lens.h"
+#include "agent/inspect/procview.h"
 #include "sense/python/pylocals.h"
 
 #define RANK_LIMIT 100000
@@ -60,7 +60,7 @@ static bool is_servant(const char *file)
 	return false;
 }
 
-static enum spawnrank of_target(struct lens *l, const struct pyframe *f, enum ownranks_told *ret_told, int32_t *ret)
+static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enum ownranks_told *ret_told, int32_t *ret)
 {
 	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
 	bool torch = is_frame(f, "_wrap", "torch/multiprocessing/spawn.py");
@@ -77,26 +77,28 @@ static enum spawnrank of_target(struct lens *l, const struct pyframe *f, enum ow
 }
 
 /* The Python frames of its main thread. false: there are none just now; *ret_later: there may be some. */
-static bool main_frames(const struct world *w, pid_t pid, struct lens **ret, struct lens_look *look, bool *ret_later)
+static bool main_frames(const struct world *w, pid_t pid, struct procview **ret, struct procview_look *look,
+			bool *ret_later)
 {
-	const struct lens_want want = {.natives = NULL};
+	const struct procview_want want = {.natives = NULL};
 	const struct pythread *list;
 	struct fault f = {.text = ""};
 	size_t n = 0;
 	*ret_later = false;
-	if (lens_open(w, pid, &want, ret, &f) != 0)
+	if (procview_open(w, pid, &want, ret, &f) != 0)
 		return false;
-	struct lens *l = *ret;
+	struct procview *l = *ret;
 	*ret_later = l->has_python || l->python_later;
-	const struct pythread *main =
-		l->has_python && lens_python_threads(l, &list, &n) == 0 ? lens_python_thread(list, n, pid) : NULL;
-	return main && lens_look(l, pid, main, LENS_RUNS, look) == 0 && look->python_result == 0;
+	const struct pythread *main = l->has_python && procview_python_threads(l, &list, &n) == 0
+					      ? procview_python_thread(list, n, pid)
+					      : NULL;
+	return main && procview_look(l, pid, main, PROCVIEW_RUNS, look) == 0 && look->python_result == 0;
 }
 
 enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number)
 {
-	cleanup(lens_closep) struct lens *l = NULL;
-	struct lens_look look;
+	cleanup(procview_closep) struct procview *l = NULL;
+	struct procview_look look;
 	bool later;
 	*ret_told = OWNRANKS_NOTHING;
 	if (!main_frames(w, pid, &l, &look, &later))
@@ -108,8 +110,8 @@ enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_to
 /* Does a program nothing but wait for the processes that it has started? One that works itself is no launcher. */
 static bool only_waits(const struct world *w, pid_t pid)
 {
-	cleanup(lens_closep) struct lens *l = NULL;
-	struct lens_look look;
+	cleanup(procview_closep) struct procview *l = NULL;
+	struct procview_look look;
 	bool later;
 	if (!main_frames(w, pid, &l, &look, &later))
 		return false;

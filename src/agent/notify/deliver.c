@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "agent/notify/dispatch.h"
-#include "agent/host/node.h"
+#include "agent/host/host.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "judge/notify/notify.h"
@@ -206,7 +206,7 @@ static int start_worker(struct deliverer *d, size_t i)
 					.repeat_ms = (int64_t)channel_repeat_ms(c),
 					.per_minute = c->per_minute,
 					.digest = notify_can_digest(c->kind)};
-	node_name(w.node, sizeof(w.node));
+	host_name(w.node, sizeof(w.node));
 	work(&w);
 	_exit(0);
 }

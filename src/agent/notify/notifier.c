@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 
 #include "act/oomadj.h"
-#include "agent/host/node.h"
-#include "agent/host/ownfork.h"
+#include "agent/host/host.h"
+#include "agent/host/helper.h"
 #include "base/buf.h"
 #include "base/log.h"
 
@@ -29,7 +29,7 @@ void notifier_open(struct notifier *n, const struct world *w, const char *state_
 		return;
 	TEXT_COPY(n->state_dir, state_dir);
 	spool_at(&n->spool, state_dir);
-	node_name(n->node, sizeof(n->node));
+	host_name(n->node, sizeof(n->node));
 	n->program_fd = openat(w->proc_fd, "self/exe", O_PATH | O_CLOEXEC);
 	if (n->program_fd < 0)
 		log_warning("cannot open vigil's own program (%s): notices wait in %s for 'vigil notify flush'",
@@ -183,7 +183,7 @@ static void start(struct notifier *n)
 	if (n->program_fd < 0 || spool_lock(&n->spool, "", &fd) != 0)
 		return; /* whoever has the lock looks once more after giving it back */
 	closep(&fd);
-	pid_t pid = ownfork();
+	pid_t pid = helper_fork();
 	if (pid == 0)
 		become_deliverer(n);
 	if (pid > 0) {
@@ -198,7 +198,7 @@ void notifier_reaped(struct notifier *n, pid_t pid)
 {
 	if (!n || pid <= 0 || n->deliverer != pid)
 		return;
-	ownfork_over(pid);
+	helper_reaped(pid);
 	n->deliverer = 0;
 	n->changed = true;
 }

@@ -11,13 +11,14 @@
 #include <fcntl.h>
 
 #include "agent/incident/autopsy.h"
-#include "agent/guard/bequest.h"
-#include "agent/incident/caseend.h"
+#include "agent/guard/guardrecover.h"
+#include "agent/incident/killreport.h"
+#include "agent/incident/lookahead.h"
 #include "agent/guard/guardproc.h"
-#include "agent/incident/hangend.h"
+#include "agent/incident/hangreport.h"
 #include "agent/hang/hangproc.h"
-#include "agent/run/jobshield.h"
-#include "agent/host/node.h"
+#include "agent/run/runprotect.h"
+#include "agent/host/host.h"
 #include "agent/incident/orphan.h"
 #include "agent/run/sampler.h"
 #include "agent/run/sdnotify.h"
@@ -38,7 +39,7 @@ struct adopted {
 	bool active;
 	struct job job;
 	uint64_t start_boot_ns;
-	struct keeper keeper;
+	struct recorder recorder;
 	struct autopsy *autopsy;
 	struct sampler *sampler; /* NULL: nothing is sampled */
 	struct proc_id id;       /* pid 0: by group */
@@ -53,14 +54,14 @@ struct adopted {
 struct adopt {
 	const struct adopt_spec *spec;
 	const struct world *w;
-	struct keeper keeper;    /* owns the store */
+	struct recorder recorder; /* owns the store */
 	struct notifier notifier;
 	struct guardproc guard;
 	struct hangproc hang;
 	struct adopted job[UNIT_JOBS_MAX];
 	uint32_t n;
 	uint32_t cases_seen, saved_case;
-	struct warmlens warm;
+	struct lookahead ahead;
 	bool absurd_told;
 	int signal_fd;
 	uint32_t guard_deaths;
@@ -72,10 +73,10 @@ struct adopt {
 static void describe(struct adopt *a, struct adopted *j, const char *name, const char *command)
 {
 	TEXT_COPY(j->job.name, name);
-	node_job_id(name, j->job.id, sizeof(j->job.id));
+	host_job_id(name, j->job.id, sizeof(j->job.id));
 	TEXT_COPY(j->job.command, command);
-	node_name(j->job.node, sizeof(j->job.node));
-	node_user(j->job.user, sizeof(j->job.user));
+	host_name(j->job.node, sizeof(j->job.node));
+	host_user(j->job.user, sizeof(j->job.user));
 	j->job.uid = getuid();
 	j->job.adopted = true;
 	j->job.pid = j->id.pid;
@@ -161,10 +162,10 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 {
 	j->active = true;
 	describe(a, j, name, command);
-	keeper_open(&j->keeper, a->spec->state_dir, j->job.id);
-	keeper_share_store(&j->keeper, &a->keeper);
-	j->keeper.notifier = &a->notifier;
-	TEXT_COPY(j->job.log_dir, j->keeper.job_dir);
+	recorder_open(&j->recorder, a->spec->state_dir, j->job.id);
+	recorder_share_store(&j->recorder, &a->recorder);
+	j->recorder.notifier = &a->notifier;
+	TEXT_COPY(j->job.log_dir, j->recorder.job_dir);
 	if (cgroup_place_read(a->w, j->id.pid, &j->place) != 0)
 		j->place = (struct cgroup_place){0};
 	if (j->cgroup[0])
@@ -180,11 +181,11 @@ static void begin(struct adopt *a, struct adopted *j, const char *name, const ch
 	a->has_iterator = true;
 	guard_tell(a, (uint32_t)(j - a->job));
 	hang_tell(a, (uint32_t)(j - a->job));
-	j->sampler = sampler_new(a->w, j->keeper.job_dir, clock_boot_ns());
-	keeper_job(&j->keeper, &j->job);
-	keeper_event(&j->keeper, &j->job, "job_adopted", NULL, "%s", command);
+	j->sampler = sampler_new(a->w, j->recorder.job_dir, clock_boot_ns());
+	recorder_job(&j->recorder, &j->job);
+	recorder_event(&j->recorder, &j->job, "job_adopted", NULL, "%s", command);
 	if (a->spec->protect)
-		jobshield_apply(a->w, &j->keeper, &j->job, a->spec->quiet);
+		runprotect_apply(a->w, &j->recorder, &j->job, a->spec->quiet);
 	if (!a->spec->quiet)
 		log_info("watching %s (job %s)", command, j->job.id);
 }
@@ -296,19 +297,24 @@ static int adopt_target(struct adopt *a, const struct adopt_target *t)
 	return -EINVAL;
 }
 
-static struct caseend end_of(struct adopt *a, struct adopted *j)
+static struct killreport end_of(struct adopt *a, struct adopted *j)
 {
-	return (struct caseend){.w = a->w, .keeper = &j->keeper, .job = &j->job, .quiet = a->spec->quiet, .warm = &a->warm};
+	return (struct killreport){.w = a->w,
+				   .recorder = &j->recorder,
+				   .job = &j->job,
+				   .quiet = a->spec->quiet,
+				   .views = &a->ahead.views,
+				   .sizes = a->ahead.sizes};
 }
 
 static void absurd_tell(struct adopt *a)
 {
-	if (a->absurd_told || !atomic_load(&a->guard.shm->absurd))
+	if (a->absurd_told || !atomic_load(&a->guard.shm->clamped))
 		return;
 	for (uint32_t i = 0; i < a->n; i++) {
 		if (!a->job[i].active)
 			continue;
-		caseend_absurd(&a->job[i].keeper, &a->job[i].job, !a->absurd_told);
+		killreport_clamped(&a->job[i].recorder, &a->job[i].job, !a->absurd_told);
 		a->absurd_told = true;
 	}
 }
@@ -324,28 +330,28 @@ static void guard_cases(struct adopt *a)
 		if (c->number != a->cases_seen + 1 || phase == CASE_CANCELLED || phase == CASE_TOO_LATE || phase == CASE_DENIED) {
 			a->cases_seen++;
 			if (c->number == a->cases_seen)
-				keeper_skeleton_drop(&a->job[c->job].keeper, c->incident.id);
+				recorder_skeleton_drop(&a->job[c->job].recorder, c->incident.id);
 			if (c->number == a->cases_seen && phase == CASE_DENIED)
-				caseend_denied(&a->job[c->job].keeper, &a->job[c->job].job, c);
+				killreport_denied(&a->job[c->job].recorder, &a->job[c->job].job, c);
 			continue;
 		}
 		struct adopted *j = &a->job[c->job];
-		struct caseend end = end_of(a, j);
+		struct killreport end = end_of(a, j);
 		if (phase == CASE_DECIDED && a->saved_case != c->number) {
 			a->saved_case = c->number;
-			caseend_look(&end, c);
+			killreport_look(&end, c);
 			guardproc_wake(&a->guard);
-			caseend_skeleton(&end);
+			killreport_skeleton(&end);
 		}
 		if (phase != CASE_DONE && a->guard.pidfd >= 0)
 			return;
 		if (phase != CASE_DONE)
-			bequest_note(a->w, c);
+			guardrecover_note(a->w, c);
 		a->cases_seen++;
 		j->kills++;
 		j->job.memory_kills++;
-		caseend_finish(&end, c);
-		keeper_job(&j->keeper, &j->job);
+		killreport_finish(&end, c);
+		recorder_job(&j->recorder, &j->job);
 	}
 }
 
@@ -372,14 +378,17 @@ static void hang_incident_take(struct adopt *a, struct adopted *j, const struct 
 {
 	bool asked = m->verdict.kind == HANG_HANG && a->spec->on_hang == ON_HANG_KILL;
 	bool ends = asked && hang_may_end(&a->hang.shm->settings, &m->verdict);
-	struct hangend e = {.w = a->w, .keeper = &j->keeper, .job = &j->job, .quiet = a->spec->quiet,
-			    .next = ends	? "The job is ended now, because --on-hang kill was given."
-				    : asked ? HANGEND_UNSURE
-					    : ""};
+	struct hangreport e = {.w = a->w,
+			       .recorder = &j->recorder,
+			       .job = &j->job,
+			       .quiet = a->spec->quiet,
+			       .next = ends    ? "The job is ended now, because --on-hang kill was given."
+				       : asked ? HANGREPORT_UNSURE
+					       : ""};
 	struct incident *in = malloc(sizeof(*in));
 	if (!in)
 		return;
-	hangend_incident(&e, m, in);
+	hangreport_incident(&e, m, in);
 	if (m->verdict.kind != HANG_HANG) {
 		free(in);
 		return;
@@ -388,7 +397,7 @@ static void hang_incident_take(struct adopt *a, struct adopted *j, const struct 
 	j->hang = in;
 	if (!ends)
 		return;
-	keeper_event(&j->keeper, &j->job, "hang_kill", in->id, "the job hangs and is ended (--on-hang kill)");
+	recorder_event(&j->recorder, &j->job, "hang_kill", in->id, "the job hangs and is ended (--on-hang kill)");
 	j->kills++; /* its end needs no further explanation */
 	j->job.other_deaths++;
 	processes_signal(a, j, SIGTERM);
@@ -401,21 +410,21 @@ static void hang_messages(struct adopt *a)
 	const struct hang_message *m;
 	while ((m = hangproc_message(&a->hang))) {
 		struct adopted *j = m->job < a->n && a->job[m->job].active ? &a->job[m->job] : NULL;
-		struct hangend e = {.w = a->w, .quiet = a->spec->quiet, .next = ""};
+		struct hangreport e = {.w = a->w, .quiet = a->spec->quiet, .next = ""};
 		if (j) {
-			e.keeper = &j->keeper;
+			e.recorder = &j->recorder;
 			e.job = &j->job;
 		}
 		if (j && m->kind == HANG_SAYS_INCIDENT)
 			hang_incident_take(a, j, m);
 		else if (j && m->kind == HANG_SAYS_RESOLVED && j->hang)
-			hangend_resolved(&e, m, j->hang);
+			hangreport_resolved(&e, m, j->hang);
 		else if (j && m->kind == HANG_SAYS_BENIGN)
-			hangend_benign(&e, m);
+			hangreport_benign(&e, m);
 		else if (j && m->kind == HANG_SAYS_SUSPECT)
-			hangend_suspect(&e, m);
+			hangreport_suspect(&e, m);
 		else if (j && m->kind == HANG_SAYS_LOSS)
-			hangend_loss(&e, m);
+			hangreport_loss(&e, m);
 		hangproc_taken(&a->hang);
 	}
 }
@@ -460,17 +469,17 @@ static void job_died(struct adopt *a, struct adopted *j)
 		.end_unix_ms = a->w->unix_ms(), .cgroup = j->place.name,
 		.rules = a->spec->rules,
 	};
-	struct caseend end = end_of(a, j);
+	struct killreport end = end_of(a, j);
 	autopsy_of(j->autopsy, &who, &in);
-	caseend_common(&end, &in);
+	killreport_common(&end, &in);
 	if (in.killer == KILLER_UNKNOWN || in.killer == KILLER_NONE)
 		return; /* not our child: without its exit status an ordinary end looks like any other */
 	j->job.other_deaths++;
-	keeper_incident_id(&j->keeper, j->job.id, in.id, sizeof(in.id));
-	keeper_incident(&j->keeper, &in);
+	recorder_incident_id(&j->recorder, j->job.id, in.id, sizeof(in.id));
+	recorder_incident(&j->recorder, &in);
 	TEXT_COPY(j->job.last_incident, in.id);
-	keeper_event(&j->keeper, &j->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
-	caseend_show(&end, &in);
+	recorder_event(&j->recorder, &j->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
+	killreport_show(&end, &in);
 }
 
 static void sample(struct adopt *a, struct adopted *j)
@@ -485,7 +494,7 @@ static void sample(struct adopt *a, struct adopted *j)
 	};
 	int r = sampler_look(j->sampler, &want);
 	if (r < 0)
-		log_warning("cannot keep samples for the timeline in %s: %s", j->keeper.job_dir, strerror(-r));
+		log_warning("cannot keep samples for the timeline in %s: %s", j->recorder.job_dir, strerror(-r));
 }
 
 static void samples_due(struct adopt *a)
@@ -521,14 +530,14 @@ static void job_ended(struct adopt *a, struct adopted *j)
 	free(take(&j->hang));
 	j->active = false;
 	j->job.state = j->job.memory_kills + j->job.other_deaths > 0 ? JOB_FAILED : JOB_DONE;
-	keeper_ended(&j->keeper, &j->job, clock_boot_ns() - j->start_boot_ns);
+	recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
 	j->job.peak_bytes = a->guard.shm->now.job_peak_bytes[i];
 	j->job.pid = 0;
 	guard_tell(a, i);
 	hang_tell(a, i);
-	keeper_job(&j->keeper, &j->job);
-	keeper_event(&j->keeper, &j->job, "job_end", j->job.last_incident, "the watched %s is gone",
-		     j->id.pid ? "process" : "group");
+	recorder_job(&j->recorder, &j->job);
+	recorder_event(&j->recorder, &j->job, "job_end", j->job.last_incident, "the watched %s is gone",
+		       j->id.pid ? "process" : "group");
 	if (!a->spec->quiet)
 		log_info("%s has ended", j->job.id);
 	if (a->spec->json) {
@@ -580,7 +589,7 @@ static void guard_revive(struct adopt *a)
 	}
 	log_warning("the guard process died; what it knew is kept and it is started again");
 	guardproc_forget(&a->guard);
-	bequest_wind_up(a->w, shm);
+	guardrecover_finish(a->w, shm);
 	guard_cases(a);
 	if (++a->guard_deaths > 20 || guard_begin(a, shm) < 0) {
 		log_error("the guard cannot be kept alive");
@@ -604,7 +613,7 @@ static void wait_for_something(struct adopt *a)
 	struct pollfd p[4 + UNIT_JOBS_MAX];
 	size_t n = 0;
 	uint64_t count;
-	warmlens_refresh(&a->warm, a->guard.shm);
+	lookahead_refresh(&a->ahead, a->guard.shm);
 	p[n++] = (struct pollfd){.fd = a->signal_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->guard.from_guard_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->guard.pidfd, .events = POLLIN};
@@ -631,7 +640,7 @@ static void wait_for_something(struct adopt *a)
 		a->stop |= si.ssi_signo != SIGCHLD;
 	if (p[1].revents & POLLIN) {
 		ignore(read(a->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
-		warmlens_guard(&a->warm, a->w, a->guard.shm);
+		lookahead_update(&a->ahead, a->w, a->guard.shm);
 	}
 	if (p[2].revents & POLLIN)
 		guard_revive(a);
@@ -674,9 +683,10 @@ static void leave(struct adopt *a)
 			continue;
 		sample_last(a, j);
 		j->job.state = JOB_LOST;
-		keeper_ended(&j->keeper, &j->job, clock_boot_ns() - j->start_boot_ns);
-		keeper_event(&j->keeper, &j->job, "unwatched", NULL, "vigil was told to stop watching; the job goes on");
-		keeper_job(&j->keeper, &j->job);
+		recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
+		recorder_event(&j->recorder, &j->job, "unwatched", NULL,
+			       "vigil was told to stop watching; the job goes on");
+		recorder_job(&j->recorder, &j->job);
 		j->autopsy = autopsy_free(j->autopsy);
 		free(take(&j->hang));
 	}
@@ -697,7 +707,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	(void)signal(SIGPIPE, SIG_IGN);
 	a->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	struct guard_shm *shm = guardproc_shm_new();
-	ownfork_tell(shm ? &shm->own : NULL);
+	helper_list_use(shm ? &shm->own : NULL);
 	notifier_open(&a->notifier, w, spec->state_dir, spec->channels);
 	orphan_prepare(spec->state_dir, &a->notifier);
 	if (a->signal_fd < 0 || !shm || guard_begin(a, shm) < 0) {
@@ -707,8 +717,8 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	if (hangproc_open(&a->hang, w, spec->hang, spec->rules) < 0)
 		log_warning("hangs are not looked for: %s", strerror(errno));
 	hangproc_progress(&a->hang, spec->progress, spec->n_progress);
-	keeper_open(&a->keeper, spec->state_dir, "agent");
-	keeper_open_store(&a->keeper);
+	recorder_open(&a->recorder, spec->state_dir, "agent");
+	recorder_open_store(&a->recorder);
 	int status = first_adoption(a);
 	sd_notify_ready();
 	while (status == 0 && !a->stop && (spec->service || any_active(a))) {
@@ -727,10 +737,10 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 		sd_notify_alive();
 	}
 	leave(a);
-	warmlens_done(&a->warm);
+	lookahead_done(&a->ahead);
 	hangproc_close(&a->hang);
 	guardproc_stop(&a->guard);
-	keeper_close(&a->keeper);
+	recorder_close(&a->recorder);
 	notifier_close(&a->notifier);
 	return status;
 }

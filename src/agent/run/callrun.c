@@ -45,7 +45,7 @@ int callrun_prepare(const struct world *w, struct callrun *c, struct fault *f)
 	return 0;
 }
 
-int callrun_attempt(struct callrun *c, const struct keeper *k, uint32_t attempt)
+int callrun_attempt(struct callrun *c, const struct recorder *k, uint32_t attempt)
 {
 	char dir[400], whole[PATH_MAX];
 	c->dir[0] = '\0';

@@ -10,12 +10,12 @@
 #include "agent/heap/heaprun.h"
 #include "agent/collective/ncclrun.h"
 #include "agent/hang/hangproc.h"
-#include "agent/incident/keeper.h"
-#include "agent/run/outlet.h"
+#include "agent/incident/recorder.h"
+#include "agent/run/outbuf.h"
 #include "agent/run/sampler.h"
 #include "agent/run/supervise.h"
 #include "agent/run/tee.h"
-#include "agent/inspect/warmlens.h"
+#include "agent/incident/lookahead.h"
 #include "model/jobs/job.h"
 
 #define SUPER_RANKS UNIT_ROOTS_MAX
@@ -41,8 +41,8 @@ struct super {
 	const struct run_spec *spec;
 	const struct world *w;
 	struct job job;
-	struct keeper keeper;
-	struct warmlens warm;          /* who would be ended, while memory is short */
+	struct recorder recorder;
+	struct lookahead ahead; /* the likely victims, while memory is short */
 	struct notifier notifier;
 	uint64_t started_boot_ns;
 	struct sampler *sampler;       /* NULL: nothing is sampled */
@@ -53,7 +53,7 @@ struct super {
 	struct hangproc hang;
 	bool hung;                     /* this attempt is being ended because it hangs */
 	struct incident hang_incident; /* the last hang of this attempt; id empty: none */
-	struct hang_message *glance;   /* the first look at this attempt's last suspicion; NULL: none. Owned */
+	struct hang_message *early; /* the first look at this attempt's last suspicion; NULL: none. Owned */
 	uint64_t glance_ns;            /* when it came */
 	struct stackdump last_look;    /* of the ranks that were about to be ended; n 0: none */
 	struct jobgroup group;
@@ -61,8 +61,8 @@ struct super {
 	struct autopsy *autopsy;       /* counters at the start, sources opened (agent/incident/autopsy) */
 	struct rank rank[SUPER_RANKS];
 	uint32_t nproc;
-	struct outlet out, err;        /* our stdout and stderr */
-	struct outlet *err_to;         /* &out where both are one */
+	struct outbuf out, err; /* our stdout and stderr */
+	struct outbuf *err_to; /* &out where both are one */
 	bool out_polled, err_polled;
 	struct retry_attempt attempt[SUPER_ATTEMPTS];
 	uint32_t n_attempts;           /* attempts that have ended */
@@ -125,7 +125,7 @@ void super_output_open(struct super *s);
 /* Wait for what can move: the job's output while there is room for it, our readers while something is kept for them. */
 void super_output_poll(struct super *s);
 /* Our reader can take more. */
-void super_output_push(struct super *s, struct outlet *o);
+void super_output_push(struct super *s, struct outbuf *o);
 /* The job is over: until all is read, or a request to end comes. */
 void super_output_end(struct super *s);
 

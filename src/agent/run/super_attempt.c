@@ -86,9 +86,9 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 	else
 		env_add(e, "MASTER_PORT=%d", s->master_port);
 	/* where PyTorch's error handler writes the exception that ends a rank: who has said where gets it there */
-	if (s->keeper.job_dir[0] && !getenv("TORCHELASTIC_ERROR_FILE")) {
+	if (s->recorder.job_dir[0] && !getenv("TORCHELASTIC_ERROR_FILE")) {
 		char dir[360], path[400];
-		TEXT_FORMAT(dir, "%s/attempt-%u", s->keeper.job_dir, s->job.attempt);
+		TEXT_FORMAT(dir, "%s/attempt-%u", s->recorder.job_dir, s->job.attempt);
 		errorfile_path(dir, (int32_t)i, path, sizeof(path));
 		TEXT_FORMAT(e->error_file, "TORCHELASTIC_ERROR_FILE=%s", path);
 		e->item[e->n++] = e->error_file;
@@ -113,7 +113,7 @@ void super_rank_record(struct super *s, struct rank *r)
 	TEXT_COPY(r->row.job, s->job.id);
 	TEXT_COPY(r->row.role, "main");
 	TEXT_COPY(r->row.command, s->job.command);
-	keeper_process(&s->keeper, &r->row);
+	recorder_process(&s->recorder, &r->row);
 }
 
 void super_rank_last_name(struct super *s, struct rank *r)
@@ -127,7 +127,7 @@ void super_rank_last_name(struct super *s, struct rank *r)
 static void open_store(void *ctx)
 {
 	struct super *s = ctx;
-	keeper_open_store(&s->keeper);
+	recorder_open_store(&s->recorder);
 }
 
 /* In the child: the guard, which shares this memory, knows of it before anybody can be killed. */
@@ -135,11 +135,11 @@ static void announce_child(void *ctx)
 {
 	struct super *s = ctx;
 	struct guard_shm *shm = s->guard.shm;
-	uint32_t n = atomic_load(&shm->n_newborn);
+	uint32_t n = atomic_load(&shm->n_starting);
 	struct proc_stat st;
-	if (n < ARRAY_SIZE(shm->newborn) && proc_stat_read(s->w, getpid(), &st) == 0) {
-		shm->newborn[n] = (struct proc_id){st.pid, st.start_ticks};
-		atomic_store(&shm->n_newborn, n + 1);
+	if (n < ARRAY_SIZE(shm->starting) && proc_stat_read(s->w, getpid(), &st) == 0) {
+		shm->starting[n] = (struct proc_id){st.pid, st.start_ticks};
+		atomic_store(&shm->n_starting, n + 1);
 	}
 }
 
@@ -173,8 +173,8 @@ static int rank_start(struct super *s, uint32_t i)
 	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
 		r->start_ticks = st.start_ticks;
 	r->started_unix_ms = s->w->unix_ms();
-	tee_open(&r->out, r->proc.out_fd, &s->out, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "out"));
-	tee_open(&r->err, r->proc.err_fd, s->err_to, keeper_log_open(&s->keeper, s->job.attempt, r->rank, "err"));
+	tee_open(&r->out, r->proc.out_fd, &s->out, recorder_log_open(&s->recorder, s->job.attempt, r->rank, "out"));
+	tee_open(&r->err, r->proc.err_fd, s->err_to, recorder_log_open(&s->recorder, s->job.attempt, r->rank, "err"));
 	super_output_poll(s);
 	return 0;
 }
@@ -218,7 +218,7 @@ static void tell_guard(struct super *s)
 		g->unit.ranks[i] = s->spec->nproc ? s->rank[i].rank : NO_RANK;
 	}
 	guardproc_jobs_end(&s->guard);
-	atomic_store(&s->guard.shm->n_newborn, 0);
+	atomic_store(&s->guard.shm->n_starting, 0);
 }
 
 int super_attempt_start(struct super *s, int *ret_status)
@@ -227,18 +227,18 @@ int super_attempt_start(struct super *s, int *ret_status)
 	s->attempt_kills = 0;
 	s->rest_killed = false;
 	s->pending = NULL;
-	atomic_store(&s->guard.shm->n_newborn, 0);
+	atomic_store(&s->guard.shm->n_starting, 0);
 	s->killed_hard = s->said_stuck = s->said_lingering = s->asked_leftovers = false;
 	s->master_port = s->spec->nproc ? free_port() : 0;
 	s->attempt_start_ns = s->w->mono_ns();
-	warmlens_done(&s->warm);
-	int kept = s->calls.python_path ? callrun_attempt(&s->calls, &s->keeper, s->job.attempt) : 0;
+	lookahead_done(&s->ahead);
+	int kept = s->calls.python_path ? callrun_attempt(&s->calls, &s->recorder, s->job.attempt) : 0;
 	if (kept < 0)
 		log_warning("calls are not counted: no folder for them in %s: %s", s->spec->state_dir, strerror(-kept));
-	kept = s->heap.preload ? heaprun_attempt(&s->heap, &s->keeper, s->job.attempt) : 0;
+	kept = s->heap.preload ? heaprun_attempt(&s->heap, &s->recorder, s->job.attempt) : 0;
 	if (kept < 0)
 		log_warning("no heap profile: no folder for it in %s: %s", s->spec->state_dir, strerror(-kept));
-	kept = s->nccl.on && !s->nccl.users_own ? ncclrun_attempt(&s->nccl, &s->keeper, s->job.attempt) : 0;
+	kept = s->nccl.on && !s->nccl.users_own ? ncclrun_attempt(&s->nccl, &s->recorder, s->job.attempt) : 0;
 	if (kept < 0)
 		log_warning("NCCL's calls are not recorded: no folder for them: %s", strerror(-kept));
 	for (uint32_t i = 0; i < s->nproc; i++) {
@@ -284,7 +284,8 @@ void super_end_others(struct super *s, const char *why)
 	for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
 		(void)kill(pids[i], SIGTERM);
 	if (n + left > 0) {
-		keeper_event(&s->keeper, &s->job, "end_others", NULL, "%zu more processes are ended: %s", n + left, why);
+		recorder_event(&s->recorder, &s->job, "end_others", NULL, "%zu more processes are ended: %s", n + left,
+			       why);
 		if (!s->spec->quiet && (n > 0 || s->stopping))
 			log_info("ending %zu more process%s of the job: %s", n + left, n + left == 1 ? "" : "es", why);
 	}
@@ -352,6 +353,6 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 		super_hang_last_look(s, r);
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
 		super_end_others(s, "a rank failed, and the others cannot go on without it");
-	keeper_process(&s->keeper, &r->row);
+	recorder_process(&s->recorder, &r->row);
 	super_hang_jobs(s);
 }

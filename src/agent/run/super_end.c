@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 
 #include "agent/incident/autopsy.h"
-#include "agent/guard/bequest.h"
-#include "agent/incident/caseend.h"
+#include "agent/guard/guardrecover.h"
+#include "agent/incident/killreport.h"
 #include "agent/heap/heapcase.h"
 #include "agent/run/super.h"
 #include "base/buf.h"
@@ -27,10 +27,17 @@ static struct guard_case *case_of(struct super *s, uint32_t number)
 	return &s->guard.shm->cases[(number - 1) % GUARD_CASES];
 }
 
-static struct caseend super_caseend(struct super *s)
+static struct killreport super_caseend(struct super *s)
 {
-	return (struct caseend){.w = s->w, .keeper = &s->keeper, .job = &s->job, .nproc = s->nproc,
-				.quiet = s->spec->quiet, .retry_max = s->spec->retry.max, .heap_folder = s->heap.folder, .warm = &s->warm};
+	return (struct killreport){.w = s->w,
+				   .recorder = &s->recorder,
+				   .job = &s->job,
+				   .nproc = s->nproc,
+				   .quiet = s->spec->quiet,
+				   .retry_max = s->spec->retry.max,
+				   .heap_folder = s->heap.folder,
+				   .views = &s->ahead.views,
+				   .sizes = s->ahead.sizes};
 }
 
 /*
@@ -47,9 +54,9 @@ static bool only_rest(const struct super *s, const struct guard_case *c)
 
 void super_guard_cases(struct super *s)
 {
-	if (!s->absurd_told && atomic_load(&s->guard.shm->absurd)) {
+	if (!s->absurd_told && atomic_load(&s->guard.shm->clamped)) {
 		s->absurd_told = true;
-		caseend_absurd(&s->keeper, &s->job, true);
+		killreport_clamped(&s->recorder, &s->job, true);
 	}
 	uint32_t begun = atomic_load(&s->guard.shm->cases_n);
 	while (s->cases_seen < begun) {
@@ -62,25 +69,26 @@ void super_guard_cases(struct super *s)
 		}
 		if (phase == CASE_DECIDED && s->saved_case != c->number) {
 			s->saved_case = c->number;
-			struct caseend end = super_caseend(s);
-			caseend_look(&end, c);
+			struct killreport end = super_caseend(s);
+			killreport_look(&end, c);
 			guardproc_wake(&s->guard);
-			caseend_skeleton(&end);
+			killreport_skeleton(&end);
 		}
 		if (phase == CASE_DENIED) {
 			s->cases_seen++;
-			keeper_skeleton_drop(&s->keeper, c->incident.id);
-			caseend_denied(&s->keeper, &s->job, c);
+			recorder_skeleton_drop(&s->recorder, c->incident.id);
+			killreport_denied(&s->recorder, &s->job, c);
 			continue;
 		}
 		if (phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
 			s->cases_seen++;
-			keeper_skeleton_drop(&s->keeper, c->incident.id);
-			keeper_event(&s->keeper, &s->job, "hold_fire", NULL, "%s",
-				     phase == CASE_TOO_LATE
-					     ? "over the threshold; who was to be ended had already ended by itself"
-					     : "over the threshold for a moment; memory came back by itself, nobody was "
-					       "ended");
+			recorder_skeleton_drop(&s->recorder, c->incident.id);
+			recorder_event(
+				&s->recorder, &s->job, "hold_fire", NULL, "%s",
+				phase == CASE_TOO_LATE
+					? "over the threshold; who was to be ended had already ended by itself"
+					: "over the threshold for a moment; memory came back by itself, nobody was "
+					  "ended");
 			continue;
 		}
 		if (phase != CASE_DONE && !(guard_gone && phase != CASE_EMPTY))
@@ -96,20 +104,20 @@ void super_guard_cases(struct super *s)
 		s->pending_since_ns = s->last_kill_ns = s->w->mono_ns();
 		s->last_victim = c->incident.victim.pid;
 		if (phase != CASE_DONE)
-			bequest_note(s->w, c);
+			guardrecover_note(s->w, c);
 	}
 }
 
 void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry)
 {
-	struct caseend end = super_caseend(s);
+	struct killreport end = super_caseend(s);
 	end.retry = retry;
 	for (uint32_t i = 0; i < s->nproc; i++)
 		if (s->rank[i].proc.pid == c->incident.victim.pid && !s->rank[i].running) {
 			end.has_status = true;
 			end.wait_status = s->rank[i].wait_status;
 		}
-	caseend_finish(&end, c);
+	killreport_finish(&end, c);
 	s->pending = NULL;
 }
 
@@ -133,16 +141,16 @@ static int status_of(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-static size_t kin_of(const struct super *s, struct death_kin *kin, size_t cap)
+static size_t former_of(const struct super *s, struct death_former *former, size_t cap)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < GUARD_KIN && n < cap; i++) {
-		const struct guard_kin *k = &s->guard.shm->kin[i];
+	for (size_t i = 0; i < GUARD_FORMER && n < cap; i++) {
+		const struct guard_former *k = &s->guard.shm->former[i];
 		if (k->pid == 0 || k->job != 0 || k->attempt != s->job.attempt)
 			continue;
-		kin[n] = (struct death_kin){.pid = k->pid, .rank = k->rank};
-		TEXT_COPY(kin[n].role, k->role);
-		TEXT_COPY(kin[n].name, k->name);
+		former[n] = (struct death_former){.pid = k->pid, .rank = k->rank};
+		TEXT_COPY(former[n].role, k->role);
+		TEXT_COPY(former[n].name, k->name);
 		n++;
 	}
 	return n;
@@ -151,19 +159,33 @@ static size_t kin_of(const struct super *s, struct death_kin *kin, size_t cap)
 static void autopsy_rank(struct super *s, const struct rank *r, struct incident *in)
 {
 	char out[400], err[400], dir[360];
-	TEXT_FORMAT(dir, "%s/attempt-%u", s->keeper.job_dir, s->job.attempt);
+	TEXT_FORMAT(dir, "%s/attempt-%u", s->recorder.job_dir, s->job.attempt);
 	TEXT_FORMAT(out, "%s/rank-%d.out", dir, r->rank);
 	TEXT_FORMAT(err, "%s/rank-%d.err", dir, r->rank);
-	static struct death_kin kin[GUARD_KIN];
+	static struct death_former former[GUARD_FORMER];
 	struct autopsy_subject who = {
-		.job = s->job.id, .attempt = s->job.attempt, .pid = r->proc.pid,
-		.rank = s->spec->nproc ? r->rank : NO_RANK, .start_ticks = r->start_ticks, .name = r->row.name,
-		.command = s->job.command, .has_status = true, .wait_status = r->wait_status,
-		.start_unix_ms = r->started_unix_ms, .end_unix_ms = r->ended_unix_ms, .stopping = s->stopping,
-		.stop_signal = s->stop_signal, .log_out = out, .log_err = err, .rules = s->spec->rules,
-		.error_dir = s->keeper.job_dir[0] ? dir : NULL, .n_ranks = s->spec->nproc ? s->nproc : 0,
+		.job = s->job.id,
+		.attempt = s->job.attempt,
+		.pid = r->proc.pid,
+		.rank = s->spec->nproc ? r->rank : NO_RANK,
+		.start_ticks = r->start_ticks,
+		.name = r->row.name,
+		.command = s->job.command,
+		.has_status = true,
+		.wait_status = r->wait_status,
+		.start_unix_ms = r->started_unix_ms,
+		.end_unix_ms = r->ended_unix_ms,
+		.stopping = s->stopping,
+		.stop_signal = s->stop_signal,
+		.log_out = out,
+		.log_err = err,
+		.rules = s->spec->rules,
+		.error_dir = s->recorder.job_dir[0] ? dir : NULL,
+		.n_ranks = s->spec->nproc ? s->nproc : 0,
 		.cgroup = s->job.cgroup,
-		.own_group = s->group.version != CGROUP_NONE, .kin = kin, .n_kin = kin_of(s, kin, GUARD_KIN),
+		.own_group = s->group.version != CGROUP_NONE,
+		.former = former,
+		.n_former = former_of(s, former, GUARD_FORMER),
 	};
 	autopsy_of(s->autopsy, &who, in);
 }
@@ -184,7 +206,7 @@ static void next_attempt(struct super *s, const struct retry_decision *d)
 	s->phase = SUPER_WAITING;
 	s->job.state = JOB_WAITING;
 	s->deadline_ns = s->w->mono_ns() + d->delay_ns;
-	keeper_event(&s->keeper, &s->job, "retry", s->job.last_incident, "%s", d->reason);
+	recorder_event(&s->recorder, &s->job, "retry", s->job.last_incident, "%s", d->reason);
 	if (!s->spec->quiet)
 		log_info("retrying: %s", d->reason);
 }
@@ -221,16 +243,16 @@ static void last_words(const struct rank *r, struct incident *in)
 
 static void other_death(struct super *s, const struct rank *r, struct incident *in)
 {
-	struct caseend end = super_caseend(s);
+	struct killreport end = super_caseend(s);
 	memset(in, 0, sizeof(*in));
 	autopsy_rank(s, r, in);
-	caseend_common(&end, in);
+	killreport_common(&end, in);
 	last_words(r, in);
-	keeper_incident_id(&s->keeper, s->job.id, in->id, sizeof(in->id));
+	recorder_incident_id(&s->recorder, s->job.id, in->id, sizeof(in->id));
 	super_hang_ended(s, in);
 	const struct proc_id victim = {r->proc.pid, r->start_ticks};
 	if (s->heap.folder[0])
-		keeper_heap(&s->keeper, in->id, heapcase_json(s->w, s->heap.folder, &victim, 1, r->row.name));
+		recorder_heap(&s->recorder, in->id, heapcase_json(s->w, s->heap.folder, &victim, 1, r->row.name));
 }
 
 /* Its report was written before it was ended; only what follows is new. */
@@ -295,17 +317,17 @@ void super_attempt_ended(struct super *s)
 	} else {
 		s->job.other_deaths++;
 		s->period_others++;
-		struct caseend end = super_caseend(s);
+		struct killreport end = super_caseend(s);
 		end.retry = &d;
-		caseend_retry(&end, &in);
+		killreport_retry(&end, &in);
 		/* who pressed Ctrl-C knows */
 		bool by_hand = s->stopping && (s->stop_signal == SIGINT || s->stop_signal == SIGQUIT);
-		s->keeper.notifier = by_hand ? NULL : &s->notifier;
-		keeper_incident(&s->keeper, &in);
+		s->recorder.notifier = by_hand ? NULL : &s->notifier;
+		recorder_incident(&s->recorder, &in);
 		TEXT_COPY(s->job.last_incident, in.id);
-		keeper_event(&s->keeper, &s->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
+		recorder_event(&s->recorder, &s->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
 		if (!s->spec->quiet && !s->stopping)
-			caseend_show(&end, &in);
+			killreport_show(&end, &in);
 	}
 	s->phase = SUPER_OVER;
 	if (d.next == RETRY_RETRY)

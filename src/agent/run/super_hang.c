@@ -1,7 +1,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "agent/incident/hangend.h"
+#include "agent/incident/hangreport.h"
 #include "agent/stacks/snapshot.h"
 #include "agent/run/super.h"
 #include "base/log.h"
@@ -11,14 +11,14 @@ static const uint64_t delay_ns = 1500 * NS_PER_MS;
 /* Ranks that are to be ended are kept waiting no longer. */
 static const uint64_t last_look_ns = 500 * NS_PER_MS;
 
-static struct hangend end_of(const struct super *s)
+static struct hangreport end_of(const struct super *s)
 {
-	return (struct hangend){.w = s->w,
-				.keeper = (struct keeper *)(uintptr_t)&s->keeper,
-				.job = (struct job *)(uintptr_t)&s->job,
-				.quiet = s->spec->quiet,
-				.nproc = s->nproc,
-				.next = ""};
+	return (struct hangreport){.w = s->w,
+				   .recorder = (struct recorder *)(uintptr_t)&s->recorder,
+				   .job = (struct job *)(uintptr_t)&s->job,
+				   .quiet = s->spec->quiet,
+				   .nproc = s->nproc,
+				   .next = ""};
 }
 
 int super_hang_open(struct super *s)
@@ -57,8 +57,8 @@ void super_hang_jobs(struct super *s)
 						.has_status = !s->rank[i].running,
 						.wait_status = s->rank[i].wait_status};
 	j->log_dir[0] = '\0';
-	if (s->keeper.job_dir[0])
-		TEXT_FORMAT(j->log_dir, "%s/attempt-%u", s->keeper.job_dir, s->job.attempt);
+	if (s->recorder.job_dir[0])
+		TEXT_FORMAT(j->log_dir, "%s/attempt-%u", s->recorder.job_dir, s->job.attempt);
 	hangproc_jobs_end(&s->hang);
 	hangproc_want(&s->hang, delay_ns);
 }
@@ -86,19 +86,19 @@ static void end_hung(struct super *s, const struct incident *in)
 
 static void incident_take(struct super *s, const struct hang_message *m)
 {
-	struct hangend e = end_of(s);
+	struct hangreport e = end_of(s);
 	static struct incident in; /* large */
 	bool of_now = m->attempt == s->job.attempt && s->phase == SUPER_RUNNING;
 	bool asked = of_now && m->verdict.kind == HANG_HANG && s->spec->on_hang != ON_HANG_REPORT && !s->stopping;
 	bool ends = asked && hang_may_end(&s->hang.shm->settings, &m->verdict);
 	if (asked && !ends)
-		e.next = HANGEND_UNSURE;
+		e.next = HANGREPORT_UNSURE;
 	else if (ends)
 		e.next = s->spec->on_hang == ON_HANG_KILL
 				 ? "The job is ended now, because --on-hang kill was given."
 				 : "The job is ended now and started again, because --on-hang restart "
 				   "was given.";
-	hangend_incident(&e, m, &in);
+	hangreport_incident(&e, m, &in);
 	if (m->verdict.kind == HANG_HANG)
 		s->hang_incident = in;
 	if (ends)
@@ -107,8 +107,8 @@ static void incident_take(struct super *s, const struct hang_message *m)
 
 void super_hang_forget(struct super *s)
 {
-	free(s->glance);
-	s->glance = NULL;
+	free(s->early);
+	s->early = NULL;
 	stackdump_done(&s->last_look);
 }
 
@@ -125,7 +125,7 @@ void super_hang_last_look(struct super *s, const struct rank *failed)
 	struct fault f = {.text = ""};
 	struct snapshot_want want = {.pids = pids, .native = true, .budget_ns = last_look_ns};
 	last_line(failed, text, sizeof(text));
-	if (!s->hang.shm || s->glance || s->stopping || !hang_says_time_out(text))
+	if (!s->hang.shm || s->early || s->stopping || !hang_says_time_out(text))
 		return;
 	for (uint32_t i = 0; i < s->nproc; i++)
 		if (s->rank[i].running)
@@ -147,10 +147,10 @@ static void glance_keep(struct super *s, const struct hang_message *m)
 	super_hang_forget(s);
 	if (m->attempt != s->job.attempt)
 		return;
-	s->glance = malloc(size);
-	if (!s->glance)
+	s->early = malloc(size);
+	if (!s->early)
 		return;
-	memcpy(s->glance, m, size);
+	memcpy(s->early, m, size);
 	s->glance_ns = s->w->mono_ns();
 }
 
@@ -170,48 +170,48 @@ static void last_words_add(const struct super *s, struct incident *in)
 
 void super_hang_ended(struct super *s, struct incident *in)
 {
-	const struct hang_message *m = s->glance;
+	const struct hang_message *m = s->early;
 	if (s->stopping)
 		return;
 	if (!m && s->last_look.n > 0) {
 		hang_last_look(&s->last_look, in);
-		keeper_stacks(&s->keeper, in->id, &s->last_look);
+		recorder_stacks(&s->recorder, in->id, &s->last_look);
 	}
 	if (!m)
 		return;
-	struct hangend e = end_of(s);
+	struct hangreport e = end_of(s);
 	hang_ended(&m->verdict, m->text, s->w->mono_ns() - s->glance_ns, in);
 	last_words_add(s, in);
-	hangend_glance(&e, m, in->id);
+	hangreport_early(&e, m, in->id);
 }
 
 void super_hang_messages(struct super *s)
 {
 	const struct hang_message *m;
 	while ((m = hangproc_message(&s->hang))) {
-		struct hangend e = end_of(s);
+		struct hangreport e = end_of(s);
 		switch (m->kind) {
 		case HANG_SAYS_INCIDENT:
 			incident_take(s, m);
 			break;
 		case HANG_SAYS_RESOLVED:
 			if (s->hang_incident.id[0] && !s->hung)
-				hangend_resolved(&e, m, &s->hang_incident);
+				hangreport_resolved(&e, m, &s->hang_incident);
 			break;
 		case HANG_SAYS_BENIGN:
-			hangend_benign(&e, m);
+			hangreport_benign(&e, m);
 			break;
 		case HANG_SAYS_SUSPECT:
-			hangend_suspect(&e, m);
+			hangreport_suspect(&e, m);
 			break;
-		case HANG_SAYS_GLANCE:
+		case HANG_SAYS_EARLY:
 			glance_keep(s, m);
 			break;
 		case HANG_SAYS_MOVES:
 			super_hang_forget(s);
 			break;
 		case HANG_SAYS_LOSS:
-			hangend_loss(&e, m);
+			hangreport_loss(&e, m);
 			break;
 		}
 		hangproc_taken(&s->hang);
@@ -221,13 +221,13 @@ void super_hang_messages(struct super *s)
 void super_hang_died(struct super *s, const char *how)
 {
 	log_warning("%s", how);
-	keeper_event(&s->keeper, &s->job, "hang_watcher_died", NULL, "%s", how);
+	recorder_event(&s->recorder, &s->job, "hang_watcher_died", NULL, "%s", how);
 	super_hang_jobs(s);
 }
 
 void super_hang_retry(struct super *s, const struct retry_decision *d)
 {
-	struct hangend e = end_of(s);
+	struct hangreport e = end_of(s);
 	struct incident *in = &s->hang_incident;
 	in->retry.valid = true;
 	in->retry.attempt = s->job.attempt;
@@ -235,5 +235,5 @@ void super_hang_retry(struct super *s, const struct retry_decision *d)
 	in->retry.next = d->next;
 	in->retry.delay_ms = d->delay_ns / NS_PER_MS;
 	TEXT_COPY(in->retry.reason, d->reason);
-	hangend_update(&e, in);
+	hangreport_update(&e, in);
 }

@@ -14,23 +14,23 @@ static const int end_wait_ms = 500;
 /* What vigil says stands between what the job said before and after it. */
 static void say(void *ctx, const char *text, size_t len)
 {
-	ignore(outlet_put(ctx, text, len), "there is nowhere left to complain");
+	ignore(outbuf_put(ctx, text, len), "there is nowhere left to complain");
 }
 
 void super_output_open(struct super *s)
 {
 	struct stat out, err;
-	outlet_open(&s->out, s->w->proc_fd, STDOUT_FILENO);
+	outbuf_open(&s->out, s->w->proc_fd, STDOUT_FILENO);
 	bool one = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-		   out.st_ino == err.st_ino && s->out.kind != OUTLET_PATIENT;
-	s->err = (struct outlet){.fd = -1};
+		   out.st_ino == err.st_ino && s->out.kind != OUTBUF_PATIENT;
+	s->err = (struct outbuf){.fd = -1};
 	s->err_to = one ? &s->out : &s->err; /* one reader gets both in the order they were written */
 	if (!one)
-		outlet_open(&s->err, s->w->proc_fd, STDERR_FILENO);
+		outbuf_open(&s->err, s->w->proc_fd, STDERR_FILENO);
 	log_set_sink(say, s->err_to);
 }
 
-static void poll_outlet(struct super *s, struct outlet *o, uint64_t key, bool *polled)
+static void poll_outlet(struct super *s, struct outbuf *o, uint64_t key, bool *polled)
 {
 	bool want = o->len > 0;
 	struct epoll_event ev = {.events = EPOLLOUT, .data.u64 = key};
@@ -44,7 +44,7 @@ static void poll_outlet(struct super *s, struct outlet *o, uint64_t key, bool *p
 /* Not merely masked: the end of the job's output would wake us all the same, again and again. */
 static void poll_tee(struct super *s, struct tee *t, uint64_t key)
 {
-	bool want = t->from_fd >= 0 && !outlet_is_full(t->to);
+	bool want = t->from_fd >= 0 && !outbuf_is_full(t->to);
 	if (want == t->polled)
 		return;
 	if (want)
@@ -67,7 +67,7 @@ void super_output_poll(struct super *s)
 }
 
 /* Nobody reads any more: the job sees what it would have seen without us. */
-static void reader_gone(struct super *s, const struct outlet *o)
+static void reader_gone(struct super *s, const struct outbuf *o)
 {
 	for (uint32_t i = 0; i < s->nproc; i++) {
 		if (s->rank[i].out.to == o)
@@ -77,9 +77,9 @@ static void reader_gone(struct super *s, const struct outlet *o)
 	}
 }
 
-void super_output_push(struct super *s, struct outlet *o)
+void super_output_push(struct super *s, struct outbuf *o)
 {
-	if (outlet_push(o) != 0)
+	if (outbuf_push(o) != 0)
 		reader_gone(s, o);
 }
 
@@ -93,10 +93,10 @@ static bool asked_to_end(const struct super *s)
 	return false;
 }
 
-static void drain(struct super *s, struct outlet *o)
+static void drain(struct super *s, struct outbuf *o)
 {
 	bool hurry = s->stopping;
-	while (o->len > 0 && outlet_push(o) == 0 && o->len > 0) {
+	while (o->len > 0 && outbuf_push(o) == 0 && o->len > 0) {
 		struct pollfd p[2] = {{.fd = o->fd, .events = POLLOUT}, {.fd = s->signal_fd, .events = POLLIN}};
 		int n = poll(p, 2, hurry ? end_wait_ms : -1);
 		if (n == 0 || (n > 0 && (p[1].revents & POLLIN) && asked_to_end(s)))
@@ -109,6 +109,6 @@ void super_output_end(struct super *s)
 	drain(s, &s->out);
 	drain(s, &s->err);
 	log_set_sink(NULL, NULL);
-	outlet_close(&s->out);
-	outlet_close(&s->err);
+	outbuf_close(&s->out);
+	outbuf_close(&s->err);
 }

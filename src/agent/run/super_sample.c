@@ -29,12 +29,12 @@ static void want_fill(const struct super *s, struct sampler_want *want)
 static void complain_if(struct super *s, int r)
 {
 	if (r < 0)
-		log_warning("cannot keep samples for the timeline in %s: %s", s->keeper.job_dir, strerror(-r));
+		log_warning("cannot keep samples for the timeline in %s: %s", s->recorder.job_dir, strerror(-r));
 }
 
 void super_sample_begin(struct super *s)
 {
-	s->sampler = sampler_new(s->w, s->keeper.job_dir, s->started_boot_ns);
+	s->sampler = sampler_new(s->w, s->recorder.job_dir, s->started_boot_ns);
 }
 
 void super_sample(struct super *s)

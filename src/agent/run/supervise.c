@@ -13,10 +13,10 @@
 
 #include "act/oomadj.h"
 #include "agent/incident/autopsy.h"
-#include "agent/guard/bequest.h"
-#include "agent/host/node.h"
+#include "agent/guard/guardrecover.h"
+#include "agent/host/host.h"
 #include "agent/incident/orphan.h"
-#include "agent/run/jobshield.h"
+#include "agent/run/runprotect.h"
 #include "agent/run/super.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -53,14 +53,14 @@ static void job_describe(struct super *s)
 	char *dot = strrchr(j->name, '.');
 	if (!spec->name && dot && strcmp(dot, ".py") == 0)
 		*dot = '\0';
-	node_job_id(j->name, j->id, sizeof(j->id));
+	host_job_id(j->name, j->id, sizeof(j->id));
 	struct buf b = BUF_ON(j->command);
 	for (size_t i = 0; spec->argv[i]; i++)
 		buf_printf(&b, "%s%s", i ? " " : "", spec->argv[i]);
 	if (!getcwd(j->cwd, sizeof(j->cwd)))
 		j->cwd[0] = '\0';
-	node_name(j->node, sizeof(j->node));
-	node_user(j->user, sizeof(j->user));
+	host_name(j->node, sizeof(j->node));
+	host_user(j->user, sizeof(j->user));
 	j->uid = getuid();
 	j->nproc = s->nproc;
 	j->max_retries = spec->retry.max;
@@ -149,10 +149,11 @@ void super_guard_died(struct super *s)
 	else
 		TEXT_FORMAT(how, "exit status %d", WEXITSTATUS(status));
 	log_warning("the guard process died (%s); what it knew is kept and it is started again", how);
-	keeper_event(&s->keeper, &s->job, "guard_died", NULL, "the guard process %d died: %s", (int)s->guard.pid, how);
+	recorder_event(&s->recorder, &s->job, "guard_died", NULL, "the guard process %d died: %s", (int)s->guard.pid,
+		       how);
 	struct guard_shm *shm = s->guard.shm;
 	guardproc_forget(&s->guard);
-	bequest_wind_up(s->w, shm);
+	guardrecover_finish(s->w, shm);
 	super_guard_cases(s);
 	struct timespec pause = {.tv_nsec = s->guard_deaths > 3 ? 500000000L : 0};
 	(void)nanosleep(&pause, NULL);
@@ -216,8 +217,8 @@ static void leave_behind(struct super *s)
 		if (!r->running)
 			continue;
 		log_warning("process %d is left behind: it ends once its storage or its device answers", (int)r->proc.pid);
-		keeper_event(&s->keeper, &s->job, "left_behind", NULL, "process %d takes no signal, and vigil was told to end",
-			     (int)r->proc.pid);
+		recorder_event(&s->recorder, &s->job, "left_behind", NULL,
+			       "process %d takes no signal, and vigil was told to end", (int)r->proc.pid);
 		super_rank_ended(s, r, SIGKILL);
 	}
 }
@@ -230,8 +231,8 @@ static void forward(struct super *s, const struct signalfd_siginfo *si)
 		s->stopping = true;
 		s->stop_signal = sig;
 		s->interrupts++;
-		keeper_event(&s->keeper, &s->job, "signal", NULL, "%s from pid %u, passed on to the job", strsignal(sig),
-			     si->ssi_pid);
+		recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from pid %u, passed on to the job",
+			       strsignal(sig), si->ssi_pid);
 	}
 	if (ends && s->said_stuck && s->phase == SUPER_ENDING) {
 		leave_behind(s);
@@ -346,8 +347,9 @@ static void ending_stuck(struct super *s)
 		log_warning("process %d of the job cannot be ended: it is in uninterruptible sleep (state D%s%s) until "
 			    "its storage or its device answers. vigil waits for it; ask vigil to end, and it is left behind.",
 			    (int)pid, wchan[0] ? " in " : "", wchan);
-		keeper_event(&s->keeper, &s->job, "unkillable", NULL, "process %d stays in state D%s%s after SIGKILL",
-			     (int)pid, wchan[0] ? " in " : "", wchan);
+		recorder_event(&s->recorder, &s->job, "unkillable", NULL,
+			       "process %d stays in state D%s%s after SIGKILL", (int)pid, wchan[0] ? " in " : "",
+			       wchan);
 	}
 }
 
@@ -407,15 +409,15 @@ static void timers(struct super *s)
 		}
 		for (uint32_t i = 0; i < s->nproc; i++)
 			super_rank_record(s, &s->rank[i]);
-		keeper_event(&s->keeper, &s->job, "attempt_start", NULL, "attempt %u of at most %u", s->job.attempt,
-			     s->job.max_retries);
-		keeper_job(&s->keeper, &s->job);
+		recorder_event(&s->recorder, &s->job, "attempt_start", NULL, "attempt %u of at most %u", s->job.attempt,
+			       s->job.max_retries);
+		recorder_job(&s->recorder, &s->job);
 	}
 	if (s->sampler && now >= sampler_due_ns(s->sampler))
 		super_sample(s);
 	heap_copy(s);
 	if (s->guard.shm)
-		warmlens_refresh(&s->warm, s->guard.shm);
+		lookahead_refresh(&s->ahead, s->guard.shm);
 	if (now >= heaprun_due_ns(&s->heap))
 		heaprun_tidy(&s->heap, s->w, HEAPRUN_ENDED_BYTES);
 	helpers_due(s);
@@ -470,7 +472,8 @@ static void pump(struct super *s, uint64_t key)
 		t->log_failed = false;
 		log_warning("cannot keep the output of rank %d (%s); it is still shown, but no longer logged", r->rank,
 			    strerror(t->log_errno));
-		keeper_event(&s->keeper, &s->job, "log_failed", NULL, "rank %d: %s", r->rank, strerror(t->log_errno));
+		recorder_event(&s->recorder, &s->job, "log_failed", NULL, "rank %d: %s", r->rank,
+			       strerror(t->log_errno));
 	}
 }
 
@@ -489,7 +492,7 @@ static void loop(struct super *s)
 				ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
 				heap_copy(s);
 				super_guard_cases(s);
-				warmlens_guard(&s->warm, s->w, s->guard.shm);
+				lookahead_update(&s->ahead, s->w, s->guard.shm);
 			} else if (key == KEY_HANG) {
 				ignore(read(s->hang.from_fd, &count, sizeof(count)), "only the wake-up counts");
 				super_hang_messages(s);
@@ -529,7 +532,7 @@ static void heap_end(struct super *s)
 	if (nothing[0] && !s->spec->quiet && s->spec->heap_rate_bytes > 0 && s->exit_status < 126)
 		log_info("%s", nothing);
 	heaprun_done(&s->heap);
-	warmlens_done(&s->warm);
+	lookahead_done(&s->ahead);
 }
 
 static int finish(struct super *s)
@@ -544,16 +547,16 @@ static int finish(struct super *s)
 	j->state = s->exit_status == 0 ? JOB_DONE : JOB_FAILED;
 	j->has_exit = true;
 	j->exit_status = s->exit_status;
-	keeper_ended(&s->keeper, j, clock_boot_ns() - s->start_boot_ns);
+	recorder_ended(&s->recorder, j, clock_boot_ns() - s->start_boot_ns);
 	j->pid = 0;
 	if (j->memory_kills + j->other_deaths > 0)
 		super_summary(s, "the whole run");
-	keeper_job(&s->keeper, j);
-	keeper_event(&s->keeper, j, "job_end", NULL, "exit status %d", s->exit_status);
-	ignore(jobgroup_unbrake(&s->group), "the group is removed next");
+	recorder_job(&s->recorder, j);
+	recorder_event(&s->recorder, j, "job_end", NULL, "exit status %d", s->exit_status);
+	ignore(jobgroup_unthrottle(&s->group), "the group is removed next");
 	if (jobgroup_remove(s->w, &s->group) < 0)
 		log_debug("the job's group still holds processes");
-	keeper_close(&s->keeper);
+	recorder_close(&s->recorder);
 	if (j->state == JOB_DONE)
 		notifier_well(&s->notifier, j->id);
 	notifier_close(&s->notifier);
@@ -610,11 +613,11 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 			    getenv("NCCL_PROFILER_PLUGIN"));
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	job_describe(s);
-	keeper_open(&s->keeper, spec->state_dir, s->job.id);
-	TEXT_COPY(s->job.log_dir, s->keeper.job_dir);
+	recorder_open(&s->recorder, spec->state_dir, s->job.id);
+	TEXT_COPY(s->job.log_dir, s->recorder.job_dir);
 	ignore(oomadj_exempt_self(w), "the guard notes it for vigil doctor");
 	notifier_open(&s->notifier, w, spec->state_dir, spec->channels);
-	s->keeper.notifier = &s->notifier;
+	s->recorder.notifier = &s->notifier;
 	if (cgroup_place_read(w, 0, &s->place) == 0)
 		ignore(jobgroup_make(w, &s->place, s->job.id, &s->group, why), "watching works without a group");
 	if (why[0])
@@ -626,7 +629,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 	if (!shm)
 		return 125;
 	guard_settings(s, shm);
-	ownfork_tell(&shm->own);
+	helper_list_use(&shm->own);
 	orphan_prepare(spec->state_dir, &s->notifier);
 	if (guard_begin(s, shm) < 0) {
 		log_error("cannot start the guard: %s", strerror(errno));
@@ -650,10 +653,10 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		s->exit_status = status;
 		return finish(s);
 	}
-	keeper_job(&s->keeper, &s->job);
-	keeper_event(&s->keeper, &s->job, "job_start", NULL, "%s", s->job.command);
+	recorder_job(&s->recorder, &s->job);
+	recorder_event(&s->recorder, &s->job, "job_start", NULL, "%s", s->job.command);
 	if (spec->protect)
-		jobshield_apply(w, &s->keeper, &s->job, spec->quiet);
+		runprotect_apply(w, &s->recorder, &s->job, spec->quiet);
 	for (uint32_t i = 0; i < s->nproc; i++)
 		super_rank_record(s, &s->rank[i]);
 	super_sample_begin(s);

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 
-void tee_open(struct tee *t, int from_fd, struct outlet *to, int log_fd)
+void tee_open(struct tee *t, int from_fd, struct outbuf *to, int log_fd)
 {
 	*t = (struct tee){.from_fd = from_fd, .to = to, .log_fd = log_fd};
 }
@@ -47,7 +47,7 @@ static bool move(struct tee *t)
 			t->log_fd = -1;
 		}
 	}
-	if (outlet_put(t->to, chunk, (size_t)n) != 0) {
+	if (outbuf_put(t->to, chunk, (size_t)n) != 0) {
 		tee_close(t);
 		return false;
 	}
@@ -58,7 +58,7 @@ bool tee_pump(struct tee *t)
 {
 	if (t->from_fd < 0)
 		return false;
-	return outlet_is_full(t->to) || move(t);
+	return outbuf_is_full(t->to) || move(t);
 }
 
 void tee_finish(struct tee *t, uint64_t (*mono_ns)(void), uint64_t until_ns)

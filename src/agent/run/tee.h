@@ -7,14 +7,14 @@
  */
 #pragma once
 
-#include "agent/run/outlet.h"
+#include "agent/run/outbuf.h"
 #include "base/base.h"
 
 #define TEE_LAST_LINE 256
 
 struct tee {
 	int from_fd;   /* the job's output, non-blocking; -1 when closed */
-	struct outlet *to; /* borrowed; others write there too */
+	struct outbuf *to; /* borrowed; others write there too */
 	bool polled;   /* for the owner: from_fd is waited for */
 	int log_fd;    /* -1: not kept */
 	uint64_t bytes;
@@ -26,7 +26,7 @@ struct tee {
 	size_t line_len;
 };
 
-void tee_open(struct tee *t, int from_fd, struct outlet *to, int log_fd);
+void tee_open(struct tee *t, int from_fd, struct outbuf *to, int log_fd);
 /* Move what is there, nothing while the outlet is full. False at the end of the job's output. */
 bool tee_pump(struct tee *t);
 /*

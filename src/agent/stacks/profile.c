@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "agent/jobs/jobpids.h"
-#include "agent/host/node.h"
-#include "agent/stacks/track.h"
+#include "agent/host/host.h"
+#include "agent/stacks/profproc.h"
 #include "base/buf.h"
 
 #define PROFILE_TASKS 65536
@@ -14,7 +14,7 @@
  * neither takes more than a two hundredth of the time.
  */
 #define LIST_EVERY_NS (2 * NS_PER_S)
-#define GLANCE_EVERY_NS (300 * NS_PER_MS)
+#define CHECK_EVERY_NS (300 * NS_PER_MS)
 #define LIST_SHARE 200
 #define PROGRESS_NS (100 * NS_PER_MS)
 
@@ -24,16 +24,16 @@ struct recording {
 	struct natives *natives;
 	struct instant *instant;
 	struct tasks tasks;
-	struct track **track;
+	struct profproc **procs;
 	size_t n, cap;
 	struct stackset *set;
-	struct track_tally tally;
+	struct profproc_tally tally;
 	struct pystack_stats python; /* of those that have ended */
 	struct stopper_stats pauses;
 	struct jobpids *family; /* the root's descendants, as last asked for */
 	uint64_t family_sum;
 	struct spawnranks *spawned; /* who has been asked for a number */
-	uint64_t begin_ns, next_list_ns, next_glance_ns, next_progress_ns;
+	uint64_t begin_ns, next_list_ns, next_check_ns, next_progress_ns;
 	uint64_t rounds, late;
 	uint64_t random;
 	size_t denied;
@@ -45,9 +45,9 @@ struct recording {
 };
 
 /* Of the first process that has something to say. */
-static void missing_note(struct recording *r, const struct track *t)
+static void missing_note(struct recording *r, const struct profproc *t)
 {
-	const struct lens *l = t->lens;
+	const struct procview *l = t->view;
 	if (!l->note[0] && !t->homeless)
 		return;
 	if (r->n_missing++ > 0)
@@ -61,11 +61,11 @@ static void missing_note(struct recording *r, const struct track *t)
 			    l->pid, l->rt.minor);
 }
 
-static void account(struct recording *r, const struct track *t)
+static void account(struct recording *r, const struct profproc *t)
 {
 	missing_note(r, t);
-	struct lens_totals s;
-	lens_count(t->lens, &s);
+	struct procview_totals s;
+	procview_count(t->view, &s);
 	r->python.samples += s.python.samples;
 	r->python.dropped += s.python.dropped;
 	r->python.unproved += s.python.unproved;
@@ -78,8 +78,8 @@ static void account(struct recording *r, const struct track *t)
 static void recording_done(struct recording *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		track_close(r->track[i]);
-	free(r->track);
+		profproc_close(r->procs[i]);
+	free(r->procs);
 	free(r->refused);
 	free(r->family);
 	free(r->spawned);
@@ -89,12 +89,12 @@ static void recording_done(struct recording *r)
 	r->set = stackset_free(r->set);
 }
 
-static struct track *track_of(const struct recording *r, pid_t pid, uint64_t start_ticks)
+static struct profproc *track_of(const struct recording *r, pid_t pid, uint64_t start_ticks)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if (r->track[i]->lens->pid == pid && r->track[i]->lens->start_ticks == start_ticks &&
-		    !r->track[i]->gone)
-			return r->track[i];
+		if (r->procs[i]->view->pid == pid && r->procs[i]->view->start_ticks == start_ticks &&
+		    !r->procs[i]->gone)
+			return r->procs[i];
 	return NULL;
 }
 
@@ -121,31 +121,31 @@ static int refuse(struct recording *r, pid_t pid, const struct fault *f)
 static int member_add(struct recording *r, const struct member *m)
 {
 	struct fault f = {.text = ""};
-	const struct lens_want want = {
+	const struct procview_want want = {
 		.natives = r->natives, .native_without_python = !r->want->native, .instant = r->instant};
-	struct track *t = track_of(r, m->task->pid, m->task->start_ticks);
+	struct profproc *t = track_of(r, m->task->pid, m->task->start_ticks);
 	if (t) {
 		t->seen = true;
-		track_name(t, m);
+		profproc_name(t, m);
 		return 0;
 	}
 	if (is_refused(r, m->task->pid) || m->task->pid == getpid()) /* looked at by itself, who asked is a part of it */
 		return 0;
 	if (r->n == r->cap) {
 		size_t cap = r->cap ? r->cap * 2 : 16;
-		struct track **more = realloc(r->track, cap * sizeof(struct track *));
+		struct profproc **more = realloc(r->procs, cap * sizeof(struct profproc *));
 		if (!more)
 			return -ENOMEM;
-		r->track = more;
+		r->procs = more;
 		r->cap = cap;
 	}
-	int e = track_open(r->w, m, &want, r->want->threads_apart, &t, &f);
+	int e = profproc_open(r->w, m, &want, r->want->threads_apart, &t, &f);
 	if (e == WORLD_DENIED)
 		return refuse(r, m->task->pid, &f);
 	if (e)
 		return e == WORLD_GONE || e > 0 ? 0 : e;
 	t->seen = true;
-	r->track[r->n++] = t;
+	r->procs[r->n++] = t;
 	return 0;
 }
 
@@ -153,11 +153,11 @@ static void sweep(struct recording *r)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < r->n; i++) {
-		if (r->track[i]->gone || !r->track[i]->seen) {
-			account(r, r->track[i]);
-			track_close(r->track[i]);
+		if (r->procs[i]->gone || !r->procs[i]->seen) {
+			account(r, r->procs[i]);
+			profproc_close(r->procs[i]);
 		} else {
-			r->track[kept++] = r->track[i];
+			r->procs[kept++] = r->procs[i];
 		}
 	}
 	r->n = kept;
@@ -191,7 +191,7 @@ static int list(struct recording *r, uint64_t now_ns)
 	struct members_want who = *r->want->members;
 	who.spawned = r->spawned;
 	for (size_t i = 0; i < r->n; i++)
-		r->track[i]->seen = false;
+		r->procs[i]->seen = false;
 	int e = tasks_scan(&r->tasks, r->w);
 	if (e == 0)
 		e = members_read(r->w, &r->tasks, &who, &m);
@@ -204,7 +204,7 @@ static int list(struct recording *r, uint64_t now_ns)
 	if (r->rounds == 0)
 		(void)family_changed(r); /* what the next glance compares with */
 	uint64_t took_ns = r->w->mono_ns() - now_ns;
-	uint64_t every_ns = r->want->members->root ? LIST_EVERY_NS : GLANCE_EVERY_NS;
+	uint64_t every_ns = r->want->members->root ? LIST_EVERY_NS : CHECK_EVERY_NS;
 	r->next_list_ns = now_ns + MAX(every_ns, took_ns * LIST_SHARE);
 	return e;
 }
@@ -213,11 +213,11 @@ static bool list_is_due(struct recording *r, uint64_t now_ns)
 {
 	if (now_ns >= r->next_list_ns)
 		return true;
-	if (now_ns < r->next_glance_ns)
+	if (now_ns < r->next_check_ns)
 		return false;
 	bool changed = family_changed(r);
 	uint64_t took_ns = r->w->mono_ns() - now_ns;
-	r->next_glance_ns = now_ns + MAX(GLANCE_EVERY_NS, took_ns * LIST_SHARE);
+	r->next_check_ns = now_ns + MAX(CHECK_EVERY_NS, took_ns * LIST_SHARE);
 	return changed;
 }
 
@@ -228,7 +228,7 @@ static void report(struct recording *r, uint64_t now_ns)
 	r->next_progress_ns = now_ns + PROGRESS_NS;
 	size_t threads = 0;
 	for (size_t i = 0; i < r->n; i++)
-		threads += r->track[i]->n_threads;
+		threads += r->procs[i]->n_threads;
 	const struct profile_progress p = {.elapsed_ns = now_ns - r->begin_ns,
 					   .duration_ns = r->want->duration_ns,
 					   .samples = r->tally.samples,
@@ -262,8 +262,8 @@ static int round_of(struct recording *r, uint64_t weight_ns)
 {
 	int e = 0;
 	for (size_t i = 0; e == 0 && i < r->n; i++)
-		if (!r->track[i]->gone && !stopped(r))
-			e = track_sample(r->track[i], r->set, weight_ns, &r->tally);
+		if (!r->procs[i]->gone && !stopped(r))
+			e = profproc_sample(r->procs[i], r->set, weight_ns, &r->tally);
 	r->rounds++;
 	return e;
 }
@@ -332,7 +332,7 @@ static void meta_fill(struct recording *r)
 	struct stackset_meta *m = stackset_meta(r->set);
 	uint64_t took_ns = r->w->mono_ns() - r->begin_ns;
 	for (size_t i = 0; i < r->n; i++)
-		account(r, r->track[i]);
+		account(r, r->procs[i]);
 	m->duration_ns = took_ns;
 	m->rate_hz = r->want->rate_hz;
 	m->rate_got_hz = took_ns ? (double)r->rounds * (double)NS_PER_S / (double)took_ns : 0;
@@ -379,7 +379,7 @@ int profile_record(const struct world *w, const struct profile_want *want, struc
 		return WORLD_DENIED;
 	}
 	if (r.rounds == 0) {
-		return lens_why_none(w, want->members->root, f) == WORLD_DENIED ? WORLD_DENIED : PROFILE_NONE;
+		return procview_why_none(w, want->members->root, f) == WORLD_DENIED ? WORLD_DENIED : PROFILE_NONE;
 	}
 	meta_fill(&r);
 	*ret = take(&r.set);

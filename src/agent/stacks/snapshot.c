@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/inspect/lens.h"
+#include "agent/inspect/procview.h"
 #include "base/buf.h"
 #include "sense/proc/proc.h"
 #include "sense/python/pylocals.h"
@@ -29,7 +29,7 @@ static bool over(const struct snap *s)
 	return (s->want->stop && *s->want->stop) || s->w->mono_ns() >= s->end_ns;
 }
 
-static int locals_of(struct lens *l, const struct pyframe *py, struct dump_frame *to)
+static int locals_of(struct procview *l, const struct pyframe *py, struct dump_frame *to)
 {
 	struct pylocals locals = {.n = 0};
 	if (pylocals_read(&l->rt, &l->remote, py->addr, py->code, &locals) != 0)
@@ -49,10 +49,10 @@ static int locals_of(struct lens *l, const struct pyframe *py, struct dump_frame
 	return 0;
 }
 
-static int frame_add(struct snap *s, struct lens *l, const struct lens_frame *f, struct dump_frame *to)
+static int frame_add(struct snap *s, struct procview *l, const struct procview_frame *f, struct dump_frame *to)
 {
 	struct frame text;
-	lens_frame_text(l, f, s->want->lines, &text);
+	procview_frame_text(l, f, s->want->lines, &text);
 	*to = (struct dump_frame){.kind = text.kind, .line = text.line, .interp_id = f->interp_id, .name = strdup(text.name)};
 	to->file = text.file[0] ? strdup(text.file) : NULL;
 	to->module = text.module[0] ? strdup(text.module) : NULL;
@@ -75,7 +75,7 @@ static enum dump_gil gil_of(enum pygil g)
 	}
 }
 
-static void thread_note(const struct lens *l, const struct lens_look *look, struct dump_thread *t)
+static void thread_note(const struct procview *l, const struct procview_look *look, struct dump_thread *t)
 {
 	if (look->python_result == PYSTACK_TORN)
 		TEXT_COPY(t->note, "its Python frames changed faster than they could be read");
@@ -89,19 +89,19 @@ static void thread_note(const struct lens *l, const struct lens_look *look, stru
 		TEXT_COPY(t->note, "no native frames: it may not be stopped");
 }
 
-static int frames_fill(struct snap *s, struct lens *l, const struct lens_look *look, struct dump_thread *t)
+static int frames_fill(struct snap *s, struct procview *l, const struct procview_look *look, struct dump_thread *t)
 {
-	const struct lens_frame *frames;
+	const struct procview_frame *frames;
 	size_t n = 0;
-	int r = lens_merge(l, look, &frames, &n, &t->approximate);
+	int r = procview_merge(l, look, &frames, &n, &t->approximate);
 	if (r)
 		return r;
 	t->has_python = look->python.n > 0;
 	t->cut = look->python.cut || (look->native && look->native->end == UNWIND_TOO_DEEP);
-	t->incomplete = lens_is_incomplete(look);
+	t->incomplete = procview_is_incomplete(look);
 	t->gil = gil_of(look->python.gil);
 	if (t->has_python && t->gil != DUMP_GIL_HOLDS && t->wait.kind == WAIT_LOCK && t->wait.has_syscall &&
-	    lens_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))
+	    procview_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))
 		t->gil = DUMP_GIL_WAITS;
 	thread_note(l, look, t);
 	if (look->python.n > 0 && !look->python.bracketed && t->wait.kind == WAIT_RUNNING)
@@ -118,23 +118,24 @@ static int frames_fill(struct snap *s, struct lens *l, const struct lens_look *l
 	return 0;
 }
 
-static int thread_fill(struct snap *s, struct lens *l, const struct pythread *py, struct dump_thread *t)
+static int thread_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_thread *t)
 {
-	struct lens_look look;
+	struct procview_look look;
 	/* Before the look: a stop by ourselves must not show as what it waits for. */
 	int r = threadwait_read(s->w, l->via, t->tid, &l->remote, true, &t->wait);
 	if (r == WORLD_GONE)
 		return r;
-	enum lens_still still =
-		s->want->frozen ? LENS_FROZEN : lens_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
-	const char *name = lens_thread_name(l, py);
+	enum procview_still still = s->want->frozen
+					    ? PROCVIEW_FROZEN
+					    : procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
+	const char *name = procview_thread_name(l, py);
 	TEXT_COPY(t->name, name ? name : t->wait.comm);
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
 	if (t->wait.kind == WAIT_ZOMBIE)
 		return 0;
 	if (t->wait.has_syscall && t->wait.nr >= 0)
 		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
-	r = lens_look(l, t->tid, py, still, &look);
+	r = procview_look(l, t->tid, py, still, &look);
 	return r ? r : frames_fill(s, l, &look, t);
 }
 
@@ -147,10 +148,10 @@ static void thread_drop(struct dump_process *p)
 }
 
 /* Code of other interpreters of which CPython does not say in which thread it runs (before 3.10). */
-static int homeless_fill(struct snap *s, struct lens *l, const struct pythread *py, struct dump_process *p)
+static int homeless_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_process *p)
 {
-	struct lens_look look;
-	int r = lens_look(l, 0, py, s->want->frozen ? LENS_FROZEN : LENS_RUNS, &look);
+	struct procview_look look;
+	int r = procview_look(l, 0, py, s->want->frozen ? PROCVIEW_FROZEN : PROCVIEW_RUNS, &look);
 	if (r || look.python.n == 0)
 		return r == WORLD_GONE ? 0 : r;
 	struct dump_thread *t = &p->threads[p->n_threads++];
@@ -162,14 +163,14 @@ static int homeless_fill(struct snap *s, struct lens *l, const struct pythread *
 	return r;
 }
 
-/* A copy: the list of a lens lives until the next call only. */
-static int python_threads(struct lens *l, struct pythread **ret, size_t *ret_n)
+/* A copy: the list of a view lives until the next call only. */
+static int python_threads(struct procview *l, struct pythread **ret, size_t *ret_n)
 {
 	const struct pythread *list = NULL;
 	size_t n = 0;
 	*ret = NULL;
 	*ret_n = 0;
-	if (!l->stacks || lens_python_threads(l, &list, &n) != 0 || n == 0)
+	if (!l->stacks || procview_python_threads(l, &list, &n) != 0 || n == 0)
 		return 0;
 	*ret = malloc(n * sizeof(**ret));
 	if (!*ret)
@@ -189,7 +190,7 @@ static int by_main_then_tid(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static int threads_fill(struct snap *s, struct lens *l, struct dump_process *p)
+static int threads_fill(struct snap *s, struct procview *l, struct dump_process *p)
 {
 	cleanup(freep) pid_t *tids = NULL;
 	cleanup(freep) struct pythread *py = NULL;
@@ -209,7 +210,7 @@ static int threads_fill(struct snap *s, struct lens *l, struct dump_process *p)
 		}
 		struct dump_thread *t = &p->threads[p->n_threads];
 		*t = (struct dump_thread){.tid = tids[i], .main = tids[i] == l->pid};
-		r = thread_fill(s, l, lens_python_thread(py, n_py, tids[i]), t);
+		r = thread_fill(s, l, procview_python_thread(py, n_py, tids[i]), t);
 		p->n_threads++;
 		if (s->d->first_ns == 0)
 			s->d->first_ns = s->w->mono_ns() - s->begin_ns;
@@ -230,18 +231,17 @@ static int threads_fill(struct snap *s, struct lens *l, struct dump_process *p)
 	return 0;
 }
 
-static int process_open(struct snap *s, struct dump_process *p, struct lens **ret)
+static int process_open(struct snap *s, struct dump_process *p, struct procview **ret)
 {
-	struct lens_want want = {
-		.natives = s->natives,
-		.native_without_python = !s->want->native,
-		.instant = s->want->instant,
-		.patient = s->want->budget_ns == 0};
+	struct procview_want want = {.natives = s->natives,
+				     .native_without_python = !s->want->native,
+				     .instant = s->want->instant,
+				     .patient = s->want->budget_ns == 0};
 	struct fault f = {.text = ""};
-	*ret = s->want->warm ? warmlens_take(s->want->warm, s->w, p->pid) : NULL;
+	*ret = s->want->views ? viewcache_take(s->want->views, s->w, p->pid) : NULL;
 	if (*ret)
 		return 0;
-	int r = lens_open(s->w, p->pid, &want, ret, &f);
+	int r = procview_open(s->w, p->pid, &want, ret, &f);
 	if (r == WORLD_DENIED) {
 		if (s->denied++ == 0)
 			s->first_denied = f;
@@ -253,7 +253,7 @@ static int process_open(struct snap *s, struct dump_process *p, struct lens **re
 /* 0 also for processes that ended or are closed to us. */
 static int process_fill(struct snap *s, struct dump_process *p)
 {
-	cleanup(lens_closep) struct lens *l = NULL;
+	cleanup(procview_closep) struct procview *l = NULL;
 	int r = process_open(s, p, &l);
 	if (r == WORLD_GONE) {
 		s->d->n--;
@@ -269,7 +269,7 @@ static int process_fill(struct snap *s, struct dump_process *p)
 		ignore(proc_command_read(s->w, l->via, p->command, sizeof(p->command)), "shown without");
 	}
 	r = threads_fill(s, l, p);
-	if (r == 0 && lens_changed(l))
+	if (r == 0 && procview_changed(l))
 		TEXT_COPY(p->note, "it became another program while it was looked at: frames may be missing or wrong");
 	return r == WORLD_GONE ? 0 : r;
 }
@@ -363,8 +363,8 @@ int snapshot_take(const struct world *w, const struct snapshot_want *want, struc
 	int r = natives ? (want->members ? of_members(&s) : of_pids(&s)) : -ENOMEM;
 	d.took_ns = w->mono_ns() - begin_ns;
 	if (r == 0 && d.n == 0) {
-		r = lens_why_none(w, want->members ? want->members->root : 0, f) == WORLD_DENIED ? WORLD_DENIED
-												 : SNAPSHOT_NONE;
+		r = procview_why_none(w, want->members ? want->members->root : 0, f) == WORLD_DENIED ? WORLD_DENIED
+												     : SNAPSHOT_NONE;
 	} else if (r == 0 && s.denied == d.n) {
 		*f = s.first_denied;
 		r = WORLD_DENIED;

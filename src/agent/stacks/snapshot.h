@@ -5,7 +5,7 @@
 #pragma once
 
 #include "agent/jobs/members.h"
-#include "agent/inspect/warmlens.h"
+#include "agent/inspect/viewcache.h"
 #include "base/fault.h"
 #include "model/stacks/stackdump.h"
 
@@ -17,7 +17,7 @@ struct snapshot_want {
 	bool lines; /* source lines of native frames, from their debug information */
 	bool locals;
 	bool frozen; /* they stand still in a frozen group: nothing can be torn, nothing can be stopped */
-	struct warmlens *warm; /* who was looked into beforehand: taken from there; NULL: nobody */
+	struct viewcache *views; /* who was looked into beforehand: taken from there; NULL: nobody */
 	struct instant *instant; /* to catch threads that run, for native frames; NULL: they are stopped */
 	struct natives *natives; /* symbols, kept by who takes several; NULL: read anew */
 	uint64_t budget_ns; /* 0: as long as it takes; else what is read by then */

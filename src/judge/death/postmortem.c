@@ -95,11 +95,11 @@ bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms)
 	return t <= d->end_unix_ms + slack_ms && (before_end_ms < 0 || t >= d->end_unix_ms - before_end_ms);
 }
 
-const struct death_kin *pm_kin(const struct death *d, pid_t pid)
+const struct death_former *pm_former(const struct death *d, pid_t pid)
 {
-	for (size_t k = 0; k < d->n_kin; k++)
-		if (d->kin[k].pid == pid)
-			return &d->kin[k];
+	for (size_t k = 0; k < d->n_former; k++)
+		if (d->former[k].pid == pid)
+			return &d->former[k];
 	return NULL;
 }
 
@@ -111,11 +111,11 @@ const struct log_hint *pm_hint(const struct death *d, const char *id)
 	return NULL;
 }
 
-bool pm_blind(const struct death *d, const char *source)
+bool pm_unavailable(const struct death *d, const char *source)
 {
 	size_t n = strlen(source);
-	for (size_t k = 0; k < d->n_blind; k++)
-		if (strncmp(d->blind[k], source, n) == 0 && d->blind[k][n] == ':')
+	for (size_t k = 0; k < d->n_unavailable; k++)
+		if (strncmp(d->unavailable[k], source, n) == 0 && d->unavailable[k][n] == ':')
 			return true;
 	return false;
 }
@@ -234,10 +234,10 @@ void pm_status_evidence(struct pm *p)
 
 static void blind_evidence(struct pm *p)
 {
-	for (size_t k = 0; k < p->d->n_blind && k < DEATH_BLIND; k++) {
+	for (size_t k = 0; k < p->d->n_unavailable && k < DEATH_UNAVAILABLE; k++) {
 		char source[24];
-		span_copy(span_before(span_of(p->d->blind[k]), ":"), source, sizeof(source));
-		incident_evidence_add(p->i, "not_read", source, 0, "%s", p->d->blind[k]);
+		span_copy(span_before(span_of(p->d->unavailable[k]), ":"), source, sizeof(source));
+		incident_evidence_add(p->i, "not_read", source, 0, "%s", p->d->unavailable[k]);
 	}
 }
 

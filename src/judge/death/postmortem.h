@@ -21,7 +21,7 @@
 #include "model/incident/incident.h"
 
 /* Another process of the job: its worker, rank or descendant, as last seen. */
-struct death_kin {
+struct death_former {
 	pid_t pid;
 	int32_t rank; /* NO_RANK */
 	char role[16];
@@ -30,7 +30,7 @@ struct death_kin {
 
 #define DEATH_GROUPS 12
 #define DEATH_UNWATCHED "the job ended before they were watched"
-#define DEATH_BLIND 8
+#define DEATH_UNAVAILABLE 8
 
 struct death {
 	/* who */
@@ -80,16 +80,16 @@ struct death {
 	size_t n_hints;
 	const struct rank_error *errors; /* of all ranks of the job, this one among them */
 	size_t n_errors;
-	const struct death_kin *kin;
-	size_t n_kin;
+	const struct death_former *former;
+	size_t n_former;
 	struct cause_verdict rules; /* what the cause book says of its log; may be invalid */
 	/*
 	 * What could not be looked at, and why: "kmsg: not permitted (CAP_SYSLOG)".
 	 * The word before the colon is one of kmsg, journal, cgroup, vmstat,
 	 * signals, log, shm, core; a source that is not here was looked at.
 	 */
-	char blind[DEATH_BLIND][120]; /* "signals: " DEATH_UNWATCHED: more rights would not have helped */
-	size_t n_blind;
+	char unavailable[DEATH_UNAVAILABLE][120]; /* "signals: " DEATH_UNWATCHED: more rights would not have helped */
+	size_t n_unavailable;
 };
 
 /*

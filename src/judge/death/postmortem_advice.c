@@ -95,7 +95,7 @@ void pm_advise_core(struct pm *p)
 				    d->core_pattern);
 	else if (d->has_core_limit && d->core_limit_bytes == 0 && d->core_pattern[0] != '|')
 		incident_advice_add(p->i, "There is no core because the limit is 0: ulimit -c unlimited before the next run.");
-	else if (pm_blind(d, "core") || !d->core_pattern[0])
+	else if (pm_unavailable(d, "core") || !d->core_pattern[0])
 		incident_advice_add(p->i, "No core was found and core_pattern could not be read.");
 	else
 		incident_advice_add(p->i, "No core was written (core_pattern is \"%s\"): the directory may not be writable or the disk "
@@ -122,19 +122,19 @@ void pm_advise_gpu(struct pm *p, const struct log_hint *h)
 
 static bool lacked_rights_for_signals(const struct death *d)
 {
-	for (size_t i = 0; i < d->n_blind; i++)
-		if (strcmp(d->blind[i], "signals: " DEATH_UNWATCHED) == 0)
+	for (size_t i = 0; i < d->n_unavailable; i++)
+		if (strcmp(d->unavailable[i], "signals: " DEATH_UNWATCHED) == 0)
 			return false;
-	return pm_blind(d, "signals");
+	return pm_unavailable(d, "signals");
 }
 
 void pm_advise_unknown_kill(struct pm *p)
 {
 	if (lacked_rights_for_signals(p->d))
 		incident_advice_add(p->i, "Run vigil as root, or with CAP_BPF and CAP_PERFMON: it then sees who sends a signal.");
-	if (pm_blind(p->d, "kmsg"))
+	if (pm_unavailable(p->d, "kmsg"))
 		incident_advice_add(p->i, "Look at the kernel log of the host (dmesg -T | grep -i 'killed process'); vigil may not.");
-	if (pm_blind(p->d, "journal"))
+	if (pm_unavailable(p->d, "journal"))
 		incident_advice_add(p->i, "Look at the host's journal around that time for systemd-oomd, earlyoom or the scheduler.");
 	if (p->i->cause.n_advice == 0)
 		incident_advice_add(p->i, "Ask who may signal this user's processes: a job scheduler's epilog, a container run-time, "

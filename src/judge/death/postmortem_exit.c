@@ -492,7 +492,7 @@ void pm_looked_at(struct pm *p)
 	const struct death *d = p->d;
 	for (size_t l = 0; l < ARRAY_SIZE(looks); l++) {
 		const char *source = looks[l].source;
-		if (pm_blind(d, source) || (strcmp(source, "cgroup") == 0 && d->n_groups == 0) ||
+		if (pm_unavailable(d, source) || (strcmp(source, "cgroup") == 0 && d->n_groups == 0) ||
 		    (strcmp(source, "shm") == 0 && (!d->has_shm || shm_nearly_full(d))))
 			continue;
 		if (strcmp(source, "vmstat") == 0) {

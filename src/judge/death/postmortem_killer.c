@@ -85,9 +85,9 @@ static void daemon_verdict(struct pm *p, const struct killer_line *l, bool worke
 	if (l->victim_bytes)
 		pm_text(p, "The process held %s.", size_format(l->victim_bytes, three));
 	if (worker) {
-		const struct death_kin *kin = pm_kin(p->d, l->pid);
+		const struct death_former *former = pm_former(p->d, l->pid);
 		p->i->victim.pid = l->pid;
-		p->i->victim.rank = kin ? kin->rank : p->d->rank;
+		p->i->victim.rank = former ? former->rank : p->d->rank;
 		TEXT_COPY(p->i->victim.name, l->name);
 		p->i->victim.command[0] = '\0';
 		p->i->victim.has_exit_code = p->i->victim.has_memory = false;
@@ -179,7 +179,8 @@ bool pm_killer_by_pid(struct pm *p)
 		bool by_log = strcmp(l->source, "journal") != 0 && strcmp(l->source, "kmsg") != 0;
 		bool same = l->pid == d->pid && (!d->pid_namespaced || by_log) &&
 			    (!e->known || e->told == l->signal || e->told == SIGKILL || e->told == SIGTERM);
-		bool worker = !same && e->failed && (pm_kin(d, l->pid) || (l->killer == KILLER_RAY && ray_driver(p)));
+		bool worker =
+			!same && e->failed && (pm_former(d, l->pid) || (l->killer == KILLER_RAY && ray_driver(p)));
 		if (same && l->killer == KILLER_SIGNAL && systemd_verdict(p, l))
 			return true;
 		if ((!same && !worker) || l->killer == KILLER_SIGNAL)
@@ -311,9 +312,9 @@ static const struct signal_sent *kin_signal_find(const struct pm *p, int64_t sho
 {
 	for (size_t n = p->d->n_signals; n-- > 0;) {
 		const struct signal_sent *s = &p->d->signals[n];
-		const struct death_kin *kin = pm_kin(p->d, s->target);
-		bool worker = s->target != p->d->pid && (kin ? strcmp(kin->role, "main") != 0 : s->of_job);
-		bool outside = !s->from_kernel && s->sender != p->d->pid && !pm_kin(p->d, s->sender);
+		const struct death_former *former = pm_former(p->d, s->target);
+		bool worker = s->target != p->d->pid && (former ? strcmp(former->role, "main") != 0 : s->of_job);
+		bool outside = !s->from_kernel && s->sender != p->d->pid && !pm_former(p->d, s->sender);
 		if (s->signal == SIGKILL && worker && outside && s->time_unix_ms > 0 &&
 		    pm_time_fits(p->d, s->time_unix_ms, shortly_ms))
 			return s;
@@ -353,9 +354,10 @@ static bool worker_signal_guessed(struct pm *p, const char *said, int64_t shortl
 		return false;
 	worker_killer_tell(p, s, CONFIDENCE_MEDIUM);
 	/* a young worker has not been met by a sweep */
-	pm_summary(p, "%s failed after %s (pid %d) had been ended by SIGKILL, sent by %s (pid %d, uid %u)%s%s.", pm_who(p->d, who),
-		   pm_kin(p->d, s->target) ? "its worker" : "a process of its job", (int)s->target, s->sender_comm, (int)s->sender,
-		   (unsigned)s->sender_uid, said[0] ? ": " : "; itself it gave no reason that could be read", said);
+	pm_summary(p, "%s failed after %s (pid %d) had been ended by SIGKILL, sent by %s (pid %d, uid %u)%s%s.",
+		   pm_who(p->d, who), pm_former(p->d, s->target) ? "its worker" : "a process of its job",
+		   (int)s->target, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+		   said[0] ? ": " : "; itself it gave no reason that could be read", said);
 	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that it failed for want of that process is "
 		   "likely.");
 	return true;

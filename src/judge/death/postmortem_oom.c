@@ -47,7 +47,7 @@ static enum match match_of(const struct pm *p, const struct kernel_kill *k)
 			return MATCH_NONE;
 		if (named_in_log(d, k->pid) && pm_time_fits(d, k->time_unix_ms, -1))
 			return MATCH_KIN;
-		return pm_kin(d, k->pid) && pm_time_fits(d, k->time_unix_ms, kin_ms) ? MATCH_KIN : MATCH_NONE;
+		return pm_former(d, k->pid) && pm_time_fits(d, k->time_unix_ms, kin_ms) ? MATCH_KIN : MATCH_NONE;
 	}
 	char comm[16];
 	TEXT_COPY(comm, d->name);
@@ -84,9 +84,9 @@ static void victim_from(struct pm *p, const struct kernel_kill *k, enum match m)
 {
 	struct incident *i = p->i;
 	if (m == MATCH_KIN) {
-		const struct death_kin *kin = pm_kin(p->d, k->pid);
+		const struct death_former *former = pm_former(p->d, k->pid);
 		i->victim.pid = k->pid;
-		i->victim.rank = kin ? kin->rank : p->d->rank;
+		i->victim.rank = former ? former->rank : p->d->rank;
 		TEXT_COPY(i->victim.name, k->comm);
 		i->victim.command[0] = '\0';
 		i->victim.has_exit_code = false;
@@ -294,7 +294,7 @@ static bool machine_counter(struct pm *p)
 {
 	const struct death *d = p->d;
 	bool own_quiet = d->n_groups > 0 && d->groups[0].valid;
-	if (!d->has_vmstat || d->vmstat_oom_after <= d->vmstat_oom_before || own_quiet || !pm_blind(d, "kmsg"))
+	if (!d->has_vmstat || d->vmstat_oom_after <= d->vmstat_oom_before || own_quiet || !pm_unavailable(d, "kmsg"))
 		return false;
 	char who[PM_WHO];
 	pm_verdict(p, INCIDENT_KERNEL_OOM, KILLER_KERNEL, "kernel_oom_counter", CONFIDENCE_LOW);
@@ -333,7 +333,8 @@ bool pm_counters(struct pm *p)
 			   d->groups[0].group, (unsigned long long)grew,
 			   limit ? " after a limit was hit" : "; no limit of a group was hit, so the machine ran out");
 	pm_text(p, "Only counters say so: the kernel log %s.",
-		pm_blind(d, "kmsg") ? "cannot be read here" : "holds no record of this pid (it may have been overwritten)");
+		pm_unavailable(d, "kmsg") ? "cannot be read here"
+					  : "holds no record of this pid (it may have been overwritten)");
 	counter_evidence(p);
 	memory_full(p, limit);
 	if (limit)

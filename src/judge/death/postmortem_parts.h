@@ -39,11 +39,11 @@ void pm_culprit(struct pm *p, int32_t rank);
 bool pm_group_covers(const char *outer, const char *inner); /* equal, or an ancestor */
 bool pm_unit_covers(const char *unit, const char *cgroup);  /* a path component of it */
 bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms); /* unknown times fit */
-const struct death_kin *pm_kin(const struct death *d, pid_t pid);
+const struct death_former *pm_former(const struct death *d, pid_t pid);
 const struct log_hint *pm_hint(const struct death *d, const char *id);
 bool pm_peerish(const char *text); /* an exception that a lost peer causes */
 bool pm_broken_pipe(const char *text); /* one that the end of a process on this machine causes */
-bool pm_blind(const struct death *d, const char *source);
+bool pm_unavailable(const struct death *d, const char *source);
 uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM counter; 0 also if unknown */
 
 /* Proofs, in order */

@@ -37,7 +37,7 @@ static uint64_t times(double gap_ns, double n)
 	return gap_ns * n >= 1e18 ? UINT64_MAX / 2 : (uint64_t)(gap_ns * n);
 }
 
-static size_t live_ranks(const struct pulses *p, bool *ret_ended)
+static size_t live_ranks(const struct liveness_set *p, bool *ret_ended)
 {
 	size_t n = 0;
 	*ret_ended = false;
@@ -51,10 +51,10 @@ static size_t live_ranks(const struct pulses *p, bool *ret_ended)
 }
 
 /* Latest life of a rank other than processor time, which a wait can spend as well. */
-static uint64_t alive_without_cpu_ns(const struct pulse *l)
+static uint64_t alive_without_cpu_ns(const struct liveness *l)
 {
 	uint64_t alive = l->first_ns;
-	for (size_t i = PULSE_READ; i <= PULSE_NET_RECEIVED; i++)
+	for (size_t i = LIVENESS_READ; i <= LIVENESS_NET_RECEIVED; i++)
 		if (l->trace[i].known)
 			alive = MAX(alive, l->trace[i].moved_ns);
 	return l->gpu_known ? MAX(alive, l->gpu_alive_ns) : alive;
@@ -64,27 +64,27 @@ static uint64_t alive_without_cpu_ns(const struct pulse *l)
  * Since when nothing but the log moves. Processor time alone is life where it
  * cannot be a wait for others that spins: in a job of one.
  */
-static uint64_t silent_since(const struct pulses *p, size_t live)
+static uint64_t silent_since(const struct liveness_set *p, size_t live)
 {
 	uint64_t since = MAX(p->first_ns, p->step_ns);
 	for (size_t i = 0; i < p->n; i++) {
-		const struct pulse *l = &p->rank[i];
+		const struct liveness *l = &p->rank[i];
 		if (l->serves || l->seen.exited)
 			continue;
-		since = MAX(since, live > 1 ? alive_without_cpu_ns(l) : pulse_alive_ns(l));
+		since = MAX(since, live > 1 ? alive_without_cpu_ns(l) : liveness_alive_ns(l));
 	}
 	return p->rdma.known ? MAX(since, p->rdma.moved_ns) : since;
 }
 
-const struct pulse *hang_lonely(const struct pulses *p)
+const struct liveness *hang_lonely(const struct liveness_set *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		const struct pulse *l = &p->rank[i];
+		const struct liveness *l = &p->rank[i];
 		if (l->serves || l->seen.exited || !l->stepping || !p->has_gap)
 			continue;
 		uint64_t limit = MAX(lonely_least_ns, times(p->gap_ns, lonely_gaps));
 		bool done = l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
-		if (!done && p->now_ns - l->step_ns > limit && p->now_ns - pulse_alive_ns(l) > lonely_least_ns &&
+		if (!done && p->now_ns - l->step_ns > limit && p->now_ns - liveness_alive_ns(l) > lonely_least_ns &&
 		    p->now_ns - p->step_ns < limit)
 			return l;
 	}
@@ -92,17 +92,17 @@ const struct pulse *hang_lonely(const struct pulses *p)
 }
 
 /* Suspected in time for a framework that ends its ranks early: it says no more than that they are looked at. */
-static uint64_t early_ns(const struct pulses *p, uint64_t usual_ns)
+static uint64_t early_ns(const struct liveness_set *p, uint64_t usual_ns)
 {
 	return p->timeout_ns > 0 ? MIN(usual_ns, MAX(p->timeout_ns / timeout_part, timeout_least_ns)) : usual_ns;
 }
 
-uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p)
+uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set *p)
 {
 	return MAX(s->has_after ? s->after_ns : early_ns(p, step_least_ns), times(p->gap_ns, step_gaps));
 }
 
-static bool no_step_for(const struct pulses *p, uint64_t limit_ns, char *text, size_t cap)
+static bool no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *text, size_t cap)
 {
 	char stood[24], usual[24];
 	uint64_t stands_ns = sub_floor(p->now_ns, p->step_ns);
@@ -114,7 +114,7 @@ static bool no_step_for(const struct pulses *p, uint64_t limit_ns, char *text, s
 }
 
 /* Not missed yet, but on its way there: before a time-out of the framework's own may end the ranks. */
-static void look_at_late(const struct hang_settings *s, const struct pulses *p, struct hang_step *ret)
+static void look_at_late(const struct hang_settings *s, const struct liveness_set *p, struct hang_step *ret)
 {
 	bool ended;
 	ret->late = s->rule == HANG_RULE_EVIDENCE && live_ranks(p, &ended) > 0 &&
@@ -124,10 +124,10 @@ static void look_at_late(const struct hang_settings *s, const struct pulses *p, 
 }
 
 /* Of all ranks: has it moved since then? */
-static bool sign_moved(const struct pulses *p, enum pulse_sign sign, uint64_t since_ns)
+static bool sign_moved(const struct liveness_set *p, enum liveness_sign sign, uint64_t since_ns)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		const struct pulse_trace *t = &p->rank[i].trace[sign];
+		const struct liveness_trace *t = &p->rank[i].trace[sign];
 		if (!p->rank[i].serves && t->known && t->ever_moved && t->moved_ns > since_ns)
 			return true;
 	}
@@ -135,10 +135,10 @@ static bool sign_moved(const struct pulses *p, enum pulse_sign sign, uint64_t si
 }
 
 /* What does not count as life, but moved all the same. */
-static const char *what_moved(const struct pulses *p, uint64_t since_ns)
+static const char *what_moved(const struct liveness_set *p, uint64_t since_ns)
 {
-	bool log = sign_moved(p, PULSE_LOG_BYTES, since_ns) || sign_moved(p, PULSE_LOG_LINES, since_ns);
-	bool cpu = sign_moved(p, PULSE_CPU, since_ns);
+	bool log = sign_moved(p, LIVENESS_LOG_BYTES, since_ns) || sign_moved(p, LIVENESS_LOG_LINES, since_ns);
+	bool cpu = sign_moved(p, LIVENESS_CPU, since_ns);
 	return log && cpu ? "nothing but the log and processor time"
 	       : log	  ? "nothing but the log"
 	       : cpu	  ? "nothing but processor time"
@@ -149,7 +149,7 @@ static const char *what_moved(const struct pulses *p, uint64_t since_ns)
  * Where no steps are known: who has printed regularly prints no more, for much longer than ever. Something moves all the same,
  * so this asks for a look, and for no more. 0: not so.
  */
-static uint64_t hushed_since(const struct hang_settings *s, const struct pulses *p, double *ret_usual_s)
+static uint64_t hushed_since(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s)
 {
 	uint64_t last_ns = 0;
 	double usual_s, missed_s, most_s = 0;
@@ -160,7 +160,7 @@ static uint64_t hushed_since(const struct hang_settings *s, const struct pulses 
 	if (p->now_ns - last_ns < CADENCE_LEAST_NS) /* as a rule, and then nothing has to be sorted */
 		return 0;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct pulse *l = &p->rank[i];
+		const struct liveness *l = &p->rank[i];
 		if (l->seen.exited)
 			continue;
 		if (!cadence_known(&l->log, &usual_s, &missed_s) || missed_s < most_s)
@@ -173,7 +173,7 @@ static uint64_t hushed_since(const struct hang_settings *s, const struct pulses 
 }
 
 /* By steps, and by whatever is life. */
-static uint64_t stands_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
+static uint64_t stands_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
 {
 	char stood[24];
 	bool ended;
@@ -191,7 +191,7 @@ static uint64_t stands_since(const struct hang_settings *s, const struct pulses 
 			    duration_format(p->now_ns - since, stood));
 		return since;
 	}
-	const struct pulse *l = hang_lonely(p);
+	const struct liveness *l = hang_lonely(p);
 	if (l && (!s->has_after || p->now_ns - l->step_ns >= s->after_ns)) {
 		text_format(text, cap, "rank %d has made no step for %s, others have", l->rank,
 			    duration_format(p->now_ns - l->step_ns, stood));
@@ -200,7 +200,7 @@ static uint64_t stands_since(const struct hang_settings *s, const struct pulses 
 	return 0;
 }
 
-uint64_t hang_hushed(const struct hang_settings *s, const struct pulses *p, double *ret_usual_s)
+uint64_t hang_hushed(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s)
 {
 	char text[200];
 	bool ended;
@@ -208,7 +208,7 @@ uint64_t hang_hushed(const struct hang_settings *s, const struct pulses *p, doub
 	return live_ranks(p, &ended) > 0 && stands_since(s, p, text, sizeof(text)) == 0 ? hushed_since(s, p, ret_usual_s) : 0;
 }
 
-uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
+uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
 {
 	char stood[24], usual[24];
 	double usual_s;
@@ -222,7 +222,7 @@ uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char 
 	return hushed;
 }
 
-static void ask_shares(struct hang_mind *m, const struct pulses *p, struct hang_step *ret)
+static void ask_shares(struct hang_history *m, const struct liveness_set *p, struct hang_step *ret)
 {
 	uint64_t twenty = times(p->step_time_ns, 20), length = MAX(share_least_ns, MIN(twenty, share_most_ns));
 	ret->sample_gap_ns = length / share_samples;
@@ -233,7 +233,7 @@ static void ask_shares(struct hang_mind *m, const struct pulses *p, struct hang_
 }
 
 /* While all is well: is one rank slower than the others, or the job than it was? */
-static void look_at_pace(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p,
+static void look_at_pace(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
 			 struct hang_step *ret)
 {
 	struct hang_pace pace;
@@ -256,7 +256,7 @@ static void look_at_pace(struct hang_mind *m, const struct hang_settings *s, con
 }
 
 /* It stood, and moves: at once if that is a step, else when it has gone on for a while. A flush is no recovery. */
-static bool recovers(struct hang_mind *m, const struct pulses *p)
+static bool recovers(struct hang_history *m, const struct liveness_set *p)
 {
 	if (m->state != HANG_HUNG || p->step_ns > m->hung_step_ns)
 		return true;
@@ -265,7 +265,7 @@ static bool recovers(struct hang_mind *m, const struct pulses *p)
 	return p->now_ns - m->moves_ns >= recover_ns;
 }
 
-static void moves(struct hang_mind *m, struct hang_step *ret)
+static void moves(struct hang_history *m, struct hang_step *ret)
 {
 	ret->resolved = m->state == HANG_HUNG;
 	m->moves_ns = 0;
@@ -278,7 +278,8 @@ static void moves(struct hang_mind *m, struct hang_step *ret)
 	m->sleep_until_ns = m->sleep_ns = 0;
 }
 
-void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret)
+void hang_look(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
+	       struct hang_step *ret)
 {
 	char text[sizeof(ret->text)];
 	*ret = (struct hang_step){.state = HANG_WELL};
@@ -316,13 +317,13 @@ void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct 
 }
 
 /* Later and later: what was found nothing wrong with is looked at less often. */
-static uint64_t patience_ns(const struct hang_mind *m)
+static uint64_t patience_ns(const struct hang_history *m)
 {
 	uint64_t wait = again_benign_ns << MIN(m->rounds, 5);
 	return MIN(wait, again_most_ns);
 }
 
-static void told_pace(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p)
+static void told_pace(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p)
 {
 	bool again = v->again_ns > 0 && !m->shares_again;
 	m->shares_ns = again ? 0 : p->now_ns;
@@ -339,7 +340,7 @@ static void told_pace(struct hang_mind *m, const struct hang_verdict *v, const s
 	}
 }
 
-void hang_slept(struct hang_mind *m, uint64_t until_ns)
+void hang_slept(struct hang_history *m, uint64_t until_ns)
 {
 	if (until_ns == 0 || m->sleep_until_ns == 0 || until_ns <= m->sleep_until_ns)
 		return;
@@ -348,7 +349,7 @@ void hang_slept(struct hang_mind *m, uint64_t until_ns)
 	m->sleep_until_ns = until_ns;
 }
 
-void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p)
+void hang_told(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p)
 {
 	m->asked_ns = 0;
 	if (m->shares_asked) {

@@ -2,14 +2,14 @@
  * Does the job hang, who holds it up, and why? In two stages, because a look
  * a second must cost nothing and an alarm must be proved.
  *
- *  1. hang_look, after every pulse_look_at: well, benign, suspect or hung, and
+ *  1. hang_look, after every liveness_take: well, benign, suspect or hung, and
  *     for a suspect what evidence to gather (struct hang_step). It changes
  *     nothing but its own mind.
  *  2. hang_judge, when that evidence is there: a verdict. hang_told tells the
  *     mind of it, whatever it is. A verdict of kind HANG_NONE is an answer as
  *     well: nothing wrong, idle by design, or look again after again_ns.
  *
- *     pulse_look_at(pulses, &look);
+ *     liveness_take(pulses, &look);
  *     hang_look(&mind, &settings, pulses, &step);
  *     if (step.want)
  *             gather (over seconds; go on looking meanwhile, wants are not repeated until hang_told)
@@ -24,7 +24,7 @@
 
 #include "judge/hang/hang_case.h"
 #include "model/incident/incident.h"
-#include "model/hang/pulse.h"
+#include "model/hang/liveness.h"
 
 enum hang_rule { HANG_RULE_EVIDENCE, HANG_RULE_IO_GPU };
 
@@ -86,7 +86,7 @@ struct hang_step {
 #define HANG_UTILS 64
 
 /* What the judge remembers between looks. Plain data, zeroed at the start of each attempt. */
-struct hang_mind {
+struct hang_history {
 	enum hang_state state;
 	uint64_t asked_ns; /* evidence was asked for; 0: not */
 	uint64_t since_ns; /* of the standstill that is being judged */
@@ -110,27 +110,28 @@ struct hang_mind {
 	uint64_t io_moved_ns;
 	uint64_t util_ns; /* the window was begun; 0: not */
 	uint64_t util_last_ns;
-	uint8_t util[PULSE_RANKS][HANG_UTILS]; /* percent */
+	uint8_t util[LIVENESS_RANKS][HANG_UTILS]; /* percent */
 	uint32_t n_utils;
 	bool util_seen; /* a device's use was known since IO last moved */
 };
 
-void hang_look(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, struct hang_step *ret);
+void hang_look(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
+	       struct hang_step *ret);
 /* Call it exactly once for each step that wanted something. */
-void hang_told(struct hang_mind *m, const struct hang_verdict *v, const struct pulses *p);
+void hang_told(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p);
 /*
  * Between two verdicts, while m->sleep_until_ns is set: thread m->sleep_tid sleeps until then. Another time than before is
  * another sleep, and the time between them how long it sleeps. Call it every few seconds.
  */
-void hang_slept(struct hang_mind *m, uint64_t until_ns);
+void hang_slept(struct hang_history *m, uint64_t until_ns);
 /*
  * Can the quick looks (HANG_WANT_SHARES) be judged yet? A hang that begins among them makes the rank that holds up the
- * others look slow: it is waited for steps after the last look, as long as they are not missed. c->pulses may be the
+ * others look slow: it is waited for steps after the last look, as long as they are not missed. c->liveness may be the
  * newest state; a case without looks is ripe.
  */
 bool hang_ripe(const struct hang_settings *s, const struct hang_case *c);
-/* c->pulses is the newest state, after the evidence was gathered. */
-void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
+/* c->liveness is the newest state, after the evidence was gathered. */
+void hang_judge(const struct hang_settings *s, const struct hang_history *m, const struct hang_case *c,
 		struct hang_verdict *ret);
 /*
  * The first of the stacks, before anything is proved: what hang_judge would say if the job, which stands since since_ns,

@@ -19,9 +19,9 @@ struct excuse {
 static bool works_beside(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const double beside_cores = 0.2;
-	const struct pulse *l = pulse_find(w->p, r->rank);
+	const struct liveness *l = liveness_find(w->p, r->rank);
 	return r->cores >= beside_cores ||
-	       (l && (pulse_reads(w->p, l) || pulse_writes(w->p, l) || hang_gpu_works(w, r->rank)));
+	       (l && (liveness_reads(w->p, l) || liveness_writes(w->p, l) || hang_gpu_works(w, r->rank)));
 }
 
 /*
@@ -67,7 +67,7 @@ static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r
 {
 	const struct hang_settings *s = w->s;
 	const struct activity_found *f = &r->activity;
-	const struct pulse *l = pulse_find(w->p, r->rank);
+	const struct liveness *l = liveness_find(w->p, r->rank);
 	uint64_t first = hang_time(s->first_step_ns, HANG_FIRST_STEP_NS);
 	uint64_t compile = hang_time(s->compile_ns, HANG_COMPILE_NS);
 	uint64_t download = hang_time(s->download_ns, HANG_DOWNLOAD_NS);
@@ -120,7 +120,7 @@ static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r
 
 static bool excused(const struct hang_work *w, const struct stackgroup_rank *r, struct excuse *ret)
 {
-	const struct pulse *l = pulse_find(w->p, r->rank);
+	const struct liveness *l = liveness_find(w->p, r->rank);
 	if (l && l->seen.tracer != 0) {
 		*ret = (struct excuse){"debugger", w->many ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0, false};
 		return ret->most_ns == 0 || w->standstill_ns < ret->most_ns;
@@ -200,7 +200,7 @@ bool hang_benign(struct hang_work *w)
 	return true;
 }
 
-static bool stopped(const struct pulse *l)
+static bool stopped(const struct liveness *l)
 {
 	return l->seen.frozen || l->seen.state == 'T' || l->seen.state == 't';
 }
@@ -209,10 +209,10 @@ static bool stopped(const struct pulse *l)
 bool hang_stopped(struct hang_work *w)
 {
 	size_t n = 0, live = 0;
-	const struct pulse *one = NULL;
+	const struct liveness *one = NULL;
 	char who[HANG_WHO];
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (l->serves || l->seen.exited)
 			continue;
 		live++;

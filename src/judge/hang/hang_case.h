@@ -6,13 +6,13 @@
 
 #include "model/rules/cause.h"
 #include "model/incident/incident.h"
-#include "model/hang/pulse.h"
+#include "model/hang/liveness.h"
 #include "model/jobs/rankenv.h"
 #include "model/hang/stackgroup.h"
 #include "model/hang/waitshare.h"
 
 #define HANG_DUMPS STACKGROUP_DUMPS
-#define HANG_BLIND 8
+#define HANG_UNAVAILABLE 8
 #define HANG_CULPRITS 64
 #define HANG_ADVICE 6
 #define HANG_EVIDENCE 24
@@ -51,7 +51,7 @@ struct hang_source {
 
 struct hang_case {
 	int64_t now_unix_ms;
-	const struct pulses *pulses;
+	const struct liveness_set *liveness;
 	/* Oldest first, 2 s and more apart: what does not change between them stands still. None: not to be had. */
 	const struct stackdump *dumps[HANG_DUMPS];
 	size_t n_dumps;
@@ -66,8 +66,8 @@ struct hang_case {
 	size_t n_source;
 	/* What could not be looked at, and why: "stacks: not permitted (CAP_SYS_PTRACE)". Word before the colon: stacks,
 	   threads, collective, log, kmsg, environment, gpu, network. */
-	char blind[HANG_BLIND][240];
-	size_t n_blind;
+	char unavailable[HANG_UNAVAILABLE][240];
+	size_t n_unavailable;
 };
 
 enum hang_kind { HANG_NONE, HANG_HANG, HANG_STRAGGLER, HANG_SLOWDOWN };

@@ -15,29 +15,29 @@
 /* Utilisation is told in whole percents: this much is no change. */
 static const double variance_most = 4, median_most = 2;
 
-static uint64_t io_sum(const struct pulses *p, uint32_t *ret_known, uint32_t *ret_processes)
+static uint64_t io_sum(const struct liveness_set *p, uint32_t *ret_known, uint32_t *ret_processes)
 {
 	uint64_t sum = 0;
 	*ret_known = *ret_processes = 0;
 	for (size_t i = 0; i < p->n; i++) {
-		const struct pulse *l = &p->rank[i];
+		const struct liveness *l = &p->rank[i];
 		*ret_processes += l->seen.n_come + l->seen.n_gone;
-		if (!(l->seen.has >> PULSE_IO_ALL & 1))
+		if (!(l->seen.has >> LIVENESS_IO_ALL & 1))
 			continue;
-		sum += l->seen.count[PULSE_IO_ALL];
+		sum += l->seen.count[LIVENESS_IO_ALL];
 		++*ret_known;
 	}
 	return sum;
 }
 
-static void window_begin(struct hang_mind *m)
+static void window_begin(struct hang_history *m)
 {
 	m->util_ns = 0;
 	m->util_last_ns = 0;
 	m->n_utils = 0;
 }
 
-static void window_begin_at(struct hang_mind *m, uint64_t now_ns)
+static void window_begin_at(struct hang_history *m, uint64_t now_ns)
 {
 	window_begin(m);
 	m->util_ns = now_ns;
@@ -69,11 +69,11 @@ static double variance_of(const uint8_t *v, size_t n)
 }
 
 /* Over all devices: none has changed. A job without devices has none that could. */
-static bool util_unchanged(const struct hang_mind *m, const struct pulses *p)
+static bool util_unchanged(const struct hang_history *m, const struct liveness_set *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		size_t half = m->n_utils / 2;
-		if (!(p->rank[i].seen.gpu_has >> PULSE_GPU_BUSY & 1))
+		if (!(p->rank[i].seen.gpu_has >> LIVENESS_GPU_BUSY & 1))
 			continue;
 		double before = median_of(m->util[i], half), now = median_of(&m->util[i][half], m->n_utils - half);
 		double apart = before > now ? before - now : now - before;
@@ -83,36 +83,38 @@ static bool util_unchanged(const struct hang_mind *m, const struct pulses *p)
 	return true;
 }
 
-static void util_take(struct hang_mind *m, const struct pulses *p)
+static void util_take(struct hang_history *m, const struct liveness_set *p)
 {
 	if (m->n_utils == HANG_UTILS)
 		return;
 	for (size_t i = 0; i < p->n; i++) {
-		double busy = p->rank[i].seen.gpu_has >> PULSE_GPU_BUSY & 1 ? p->rank[i].seen.gpu[PULSE_GPU_BUSY] : 0;
+		double busy =
+			p->rank[i].seen.gpu_has >> LIVENESS_GPU_BUSY & 1 ? p->rank[i].seen.gpu[LIVENESS_GPU_BUSY] : 0;
 		m->util[i][m->n_utils] = (uint8_t)MAX(0, MIN(busy, 100));
 	}
 	m->n_utils++;
 	m->util_last_ns = p->now_ns;
 }
 
-static bool has_devices(const struct pulses *p)
+static bool has_devices(const struct liveness_set *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (p->rank[i].seen.gpu_has >> PULSE_GPU_BUSY & 1)
+		if (p->rank[i].seen.gpu_has >> LIVENESS_GPU_BUSY & 1)
 			return true;
 	return false;
 }
 
 /* Are some taken for the job's by device files alone? */
-static bool by_files(const struct pulses *p)
+static bool by_files(const struct liveness_set *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (p->rank[i].seen.gpu_has >> PULSE_GPU_BUSY & 1 && p->rank[i].seen.gpu_by != GPU_BY_DRIVER)
+		if (p->rank[i].seen.gpu_has >> LIVENESS_GPU_BUSY & 1 && p->rank[i].seen.gpu_by != GPU_BY_DRIVER)
 			return true;
 	return false;
 }
 
-uint64_t hang_io_gpu(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, char *text, size_t cap)
+uint64_t hang_io_gpu(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p, char *text,
+		     size_t cap)
 {
 	uint32_t known, processes;
 	uint64_t sum = io_sum(p, &known, &processes);

@@ -39,14 +39,14 @@ bool hang_old_enough(struct hang_work *w, enum hang_proof proof)
 
 bool hang_gpu_works(const struct hang_work *w, int32_t rank)
 {
-	const struct pulse *l = pulse_find(w->p, rank);
+	const struct liveness *l = liveness_find(w->p, rank);
 	return l && l->gpu_known && w->p->now_ns - l->gpu_alive_ns < 5 * NS_PER_S;
 }
 
 double hang_queues(const struct hang_work *w, int32_t rank)
 {
-	const struct pulse *l = pulse_find(w->p, rank);
-	return l && l->trace[PULSE_RUN_WAIT].known ? l->trace[PULSE_RUN_WAIT].rate / 1e9 : 0;
+	const struct liveness *l = liveness_find(w->p, rank);
+	return l && l->trace[LIVENESS_RUN_WAIT].known ? l->trace[LIVENESS_RUN_WAIT].rate / 1e9 : 0;
 }
 
 /* In a job of many a wait for the device is a wait for the others, unless the device does real work. */
@@ -62,13 +62,13 @@ bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	/* A side thread that counts or prints is not the program. */
 	const double side_thread_cores = 0.2;
-	const struct pulse *l = pulse_find(w->p, r->rank);
+	const struct liveness *l = liveness_find(w->p, r->rank);
 	bool runs = r->acting && r->acting->wait.kind == WAIT_RUNNING;
 	if (r->compared && !r->idle && (runs || !r->unchanged || r->cores >= side_thread_cores))
 		return true;
-	if (!r->compared && l && pulse_moves(w->p, l, PULSE_CPU))
+	if (!r->compared && l && liveness_moves(w->p, l, LIVENESS_CPU))
 		return true;
-	return l && (pulse_reads(w->p, l) || pulse_writes(w->p, l) || hang_gpu_works(w, r->rank));
+	return l && (liveness_reads(w->p, l) || liveness_writes(w->p, l) || hang_gpu_works(w, r->rank));
 }
 
 const struct stackgroup_rank *hang_culprit(const struct hang_work *w)
@@ -81,7 +81,7 @@ const struct stackgroup_rank *hang_culprit(const struct hang_work *w)
 
 static bool rank_exited(const struct hang_work *w, int32_t rank)
 {
-	const struct pulse *l = pulse_find(w->p, rank);
+	const struct liveness *l = liveness_find(w->p, rank);
 	return l && l->seen.exited;
 }
 
@@ -119,7 +119,7 @@ static void work_make(struct hang_work *w, const struct hang_settings *asked)
 			w->unseen[w->n_unseen++] = r->rank;
 	}
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (!l->serves && !l->seen.exited && !stackgroups_find(&w->g, l->rank) &&
 		    w->n_unseen < STACKGROUP_RANKS)
 			w->unseen[w->n_unseen++] = l->rank;
@@ -201,10 +201,10 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	hang_advise_for(w, v->id);
 }
 
-void hang_judge(const struct hang_settings *s, const struct hang_mind *m, const struct hang_case *c,
+void hang_judge(const struct hang_settings *s, const struct hang_history *m, const struct hang_case *c,
 		struct hang_verdict *ret)
 {
-	struct hang_work w = {.s = s, .m = m, .c = c, .p = c->pulses, .v = ret};
+	struct hang_work w = {.s = s, .m = m, .c = c, .p = c->liveness, .v = ret};
 	*ret = (struct hang_verdict){.kind = HANG_NONE};
 	if (m->shares_asked) {
 		hang_pace_judge(&w);
@@ -221,8 +221,8 @@ void hang_glance(const struct hang_settings *s, uint64_t since_ns, const struct 
 {
 	/* how long it has stood is what the glance does not wait for */
 	struct hang_settings at_once = *s;
-	struct hang_mind stands = {.since_ns = since_ns};
-	struct hang_work w = {.s = &at_once, .m = &stands, .c = c, .p = c->pulses, .v = ret};
+	struct hang_history stands = {.since_ns = since_ns};
+	struct hang_work w = {.s = &at_once, .m = &stands, .c = c, .p = c->liveness, .v = ret};
 	*ret = (struct hang_verdict){.kind = HANG_NONE};
 	at_once.rule = HANG_RULE_EVIDENCE;
 	at_once.has_after = true;

@@ -79,7 +79,7 @@ void hang_place(const struct hang_work *w, const struct dump_process *p, const s
 	struct stackgroup_rank r = {.rank = p->rank, .process = p, .main = t, .acting = t};
 	activity_of(t, &r.activity);
 	/* The line of the source belongs to the rank's main thread. */
-	if (!t->main || p->pid != (pulse_find(w->p, p->rank) ? pulse_find(w->p, p->rank)->seen.pid : p->pid))
+	if (!t->main || p->pid != (liveness_find(w->p, p->rank) ? liveness_find(w->p, p->rank)->seen.pid : p->pid))
 		r.rank = INT32_MIN;
 	const struct dump_frame *own = r.activity.user ? NULL : own_frame(t);
 	if (!own) {

@@ -32,16 +32,16 @@ static void sort(double *v, size_t n)
 }
 
 /* The last steps against all those before that are remembered: medians, and quarters that must not overlap. */
-bool hang_slower(const struct pulses *p, double ratio, struct hang_pace *ret)
+bool hang_slower(const struct liveness_set *p, double ratio, struct hang_pace *ret)
 {
-	double before[PULSE_STEPS], recent[RECENT];
-	size_t n = (size_t)MIN(p->n_step_times, PULSE_STEPS);
+	double before[LIVENESS_STEPS], recent[RECENT];
+	size_t n = (size_t)MIN(p->n_step_times, LIVENESS_STEPS);
 	if (n < RECENT + BEFORE_LEAST)
 		return false;
 	for (size_t i = 0; i < RECENT; i++)
-		recent[i] = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS];
+		recent[i] = (double)p->step_s[(p->n_step_times - 1 - i) % LIVENESS_STEPS];
 	for (size_t i = RECENT; i < n; i++)
-		before[i - RECENT] = (double)p->step_s[(p->n_step_times - 1 - i) % PULSE_STEPS];
+		before[i - RECENT] = (double)p->step_s[(p->n_step_times - 1 - i) % LIVENESS_STEPS];
 	size_t m = n - RECENT;
 	sort(recent, RECENT);
 	sort(before, m);
@@ -131,15 +131,15 @@ static bool straggler_of(const struct waitshare *s, double ratio, struct straggl
 	return ret->ratio >= ratio * ratio_slack && diff > needed;
 }
 
-static double clock_of(const struct pulse *l)
+static double clock_of(const struct liveness *l)
 {
-	return l && l->seen.gpu_has >> PULSE_GPU_CLOCK & 1 ? l->seen.gpu[PULSE_GPU_CLOCK] : 0;
+	return l && l->seen.gpu_has >> LIVENESS_GPU_CLOCK & 1 ? l->seen.gpu[LIVENESS_GPU_CLOCK] : 0;
 }
 
 /* Median SM clock of the others; 0 unknown. */
-static double other_clocks(const struct pulses *p, int32_t rank)
+static double other_clocks(const struct liveness_set *p, int32_t rank)
 {
-	double v[PULSE_RANKS];
+	double v[LIVENESS_RANKS];
 	size_t n = 0;
 	for (size_t i = 0; i < p->n; i++)
 		if (!p->rank[i].serves && p->rank[i].rank != rank && clock_of(&p->rank[i]) > 0)
@@ -148,15 +148,15 @@ static double other_clocks(const struct pulses *p, int32_t rank)
 	return n ? v[n / 2] : 0;
 }
 
-static bool clock_low(const struct pulses *p, int32_t rank)
+static bool clock_low(const struct liveness_set *p, int32_t rank)
 {
-	double own = clock_of(pulse_find(p, rank)), others = other_clocks(p, rank);
+	double own = clock_of(liveness_find(p, rank)), others = other_clocks(p, rank);
 	return own > 0 && others > 0 && own < others * clock_ratio;
 }
 
-static void say_clock(struct hang_work *w, const struct pulse *l)
+static void say_clock(struct hang_work *w, const struct liveness *l)
 {
-	uint64_t why = l->seen.gpu_has >> PULSE_GPU_REASONS & 1 ? (uint64_t)l->seen.gpu[PULSE_GPU_REASONS] : 0;
+	uint64_t why = l->seen.gpu_has >> LIVENESS_GPU_REASONS & 1 ? (uint64_t)l->seen.gpu[LIVENESS_GPU_REASONS] : 0;
 	bool heat = why & (GPU_REASON_SW_THERMAL | GPU_REASON_HW_THERMAL);
 	bool brake = why & (GPU_REASON_HW_SLOWDOWN | GPU_REASON_POWER_BRAKE);
 	hang_says(w, "Its GPU runs at %.0f MHz, those of the others at %.0f MHz%s.", clock_of(l),
@@ -174,7 +174,7 @@ static void say_clock(struct hang_work *w, const struct pulse *l)
 static void split(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
-	const struct pulse *l = pulse_find(w->p, r->rank);
+	const struct liveness *l = liveness_find(w->p, r->rank);
 	double half = (x->others - x->least) / 2, queued = hang_queues(w, r->rank), queued_others = 0;
 	size_t n = 0;
 	for (size_t i = 0; i < s->n; i++)
@@ -216,33 +216,33 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
  * Steps were seen to pass twice since then. One sight is not enough: what is read first may have been made before,
  * and only then has the job stopped.
  */
-static bool stepped_since(const struct pulses *p, uint64_t since_ns)
+static bool stepped_since(const struct liveness_set *p, uint64_t since_ns)
 {
 	if (p->n_gaps == 0)
 		return false;
-	double gap_ns = (double)p->gap_s[(p->n_gaps - 1) % PULSE_GAPS] * 1e9;
+	double gap_ns = (double)p->gap_s[(p->n_gaps - 1) % LIVENESS_GAPS] * 1e9;
 	return (double)sub_floor(p->step_count_ns, since_ns) > gap_ns;
 }
 
 /* One that stands still for a while, as for a checkpoint, makes slow whom the others wait for. */
 static bool paused(const struct hang_work *w)
 {
-	const struct pulses *p = w->p;
+	const struct liveness_set *p = w->p;
 	uint64_t began_ns = w->m->asked_ns;
 	double length_s = (double)sub_floor(w->c->shares->last_ns, began_ns) / 1e9, at_s = (double)p->step_count_ns / 1e9;
-	double usual_s = p->step_time_ns / 1e9, times_s[PULSE_GAPS];
+	double usual_s = p->step_time_ns / 1e9, times_s[LIVENESS_GAPS];
 	size_t n = 0;
-	for (; n < MIN(p->n_gaps, PULSE_GAPS) && at_s * 1e9 > (double)began_ns; n++) {
-		at_s -= (double)p->gap_s[(p->n_gaps - 1 - n) % PULSE_GAPS];
-		times_s[n] = (double)p->sight_s[(p->n_gaps - 1 - n) % PULSE_GAPS];
+	for (; n < MIN(p->n_gaps, LIVENESS_GAPS) && at_s * 1e9 > (double)began_ns; n++) {
+		at_s -= (double)p->gap_s[(p->n_gaps - 1 - n) % LIVENESS_GAPS];
+		times_s[n] = (double)p->sight_s[(p->n_gaps - 1 - n) % LIVENESS_GAPS];
 	}
 	if (n > 0) {
 		sort(times_s, n);
 		usual_s = MAX(usual_s, times_s[n / 2]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		double gap_s = (double)p->gap_s[(p->n_gaps - 1 - i) % PULSE_GAPS];
-		double step_s = (double)p->sight_s[(p->n_gaps - 1 - i) % PULSE_GAPS];
+		double gap_s = (double)p->gap_s[(p->n_gaps - 1 - i) % LIVENESS_GAPS];
+		double step_s = (double)p->sight_s[(p->n_gaps - 1 - i) % LIVENESS_GAPS];
 		if (step_s > usual_s * pause_times && gap_s * (1 - usual_s / step_s) > length_s * pause_ratio)
 			return true;
 	}
@@ -252,7 +252,7 @@ static bool paused(const struct hang_work *w)
 /* The job went on stepping all through the looks and after them; one that stopped meanwhile may be about to hang. */
 static bool stepped(const struct hang_work *w)
 {
-	const struct pulses *p = w->p;
+	const struct liveness_set *p = w->p;
 	if (!p->has_step_time)
 		return true;
 	return sub_floor(p->n_steps, w->m->shares_steps) >= steps_least && stepped_since(p, w->c->shares->last_ns) &&
@@ -261,7 +261,7 @@ static bool stepped(const struct hang_work *w)
 
 bool hang_ripe(const struct hang_settings *s, const struct hang_case *c)
 {
-	const struct pulses *p = c->pulses;
+	const struct liveness_set *p = c->liveness;
 	if (!c->shares || !p->has_step_time || stepped_since(p, c->shares->last_ns))
 		return true;
 	return p->now_ns - p->step_ns >= hang_missed_ns(s, p) || p->now_ns > c->shares->last_ns + after_most_ns;
@@ -308,11 +308,11 @@ static bool shares_judge(struct hang_work *w)
 static bool clock_judge(struct hang_work *w)
 {
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (l->serves || !hang_gpu_works(w, l->rank) || !clock_low(w->p, l->rank) ||
-		    !(l->seen.gpu_has >> PULSE_GPU_REASONS & 1))
+		    !(l->seen.gpu_has >> LIVENESS_GPU_REASONS & 1))
 			continue;
-		uint64_t why = (uint64_t)l->seen.gpu[PULSE_GPU_REASONS];
+		uint64_t why = (uint64_t)l->seen.gpu[LIVENESS_GPU_REASONS];
 		if (!(why & (GPU_REASON_HW_SLOWDOWN | GPU_REASON_SW_THERMAL | GPU_REASON_HW_THERMAL |
 			     GPU_REASON_POWER_BRAKE)))
 			continue;
@@ -331,7 +331,7 @@ static bool clock_judge(struct hang_work *w)
 
 static void slowdown_split(struct hang_work *w)
 {
-	const struct pulses *p = w->p;
+	const struct liveness_set *p = w->p;
 	double loader = 0, ranks = 0;
 	for (size_t i = 0; w->c->shares && i < w->c->shares->n; i++) {
 		loader += part(w->c->shares->rank[i].loader, &w->c->shares->rank[i]) / (double)w->c->shares->n;
@@ -372,7 +372,7 @@ static bool slowdown_judge(struct hang_work *w)
 		  duration_format((uint64_t)(pace.base_s * 1e9), before),
 		  duration_format((uint64_t)(pace.now_s * 1e9), now), pace.ratio * 100);
 	hang_evidence(w, "progress", "log", "median of the last %d step times against that of the %d before", RECENT,
-		      (int)MIN(w->p->n_step_times, PULSE_STEPS) - RECENT);
+		      (int)MIN(w->p->n_step_times, LIVENESS_STEPS) - RECENT);
 	slowdown_split(w);
 	return true;
 }

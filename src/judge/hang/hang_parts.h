@@ -17,15 +17,15 @@ enum hang_proof {
 
 struct hang_work {
 	const struct hang_settings *s;
-	const struct hang_mind *m;
+	const struct hang_history *m;
 	const struct hang_case *c;
-	const struct pulses *p;
+	const struct liveness_set *p;
 	bool has_stacks;
 	struct stackgroups g;
 	bool stepping; /* steps were seen often enough to be missed */
 	bool first_step; /* none was seen, and the job is young */
 	bool many; /* more than one rank */
-	const struct pulse *lonely; /* it alone stands, while the others step on; NULL */
+	const struct liveness *lonely; /* it alone stands, while the others step on; NULL */
 	bool hushed; /* something moves: only the log, which was regular, does not */
 	double usual_line_s;
 	uint64_t standstill_ns;
@@ -52,15 +52,16 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 #define HANG_SLOWDOWN_RATIO 0.20
 
 /* Since when the job stands; 0: it does not. text: why that is believed. */
-uint64_t hang_since(const struct hang_settings *s, const struct pulses *p, char *text, size_t cap);
+uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap);
 /* Since when the log, which was regular, is silent, while other signs move: hang_since goes by nothing else. 0: not so. */
-uint64_t hang_hushed(const struct hang_settings *s, const struct pulses *p, double *ret_usual_s);
+uint64_t hang_hushed(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s);
 /* A step is missed after this. */
-uint64_t hang_missed_ns(const struct hang_settings *s, const struct pulses *p);
+uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set *p);
 /* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
-const struct pulse *hang_lonely(const struct pulses *p);
+const struct liveness *hang_lonely(const struct liveness_set *p);
 /* The same by the rule io-gpu; keeps its windows in the mind. */
-uint64_t hang_io_gpu(struct hang_mind *m, const struct hang_settings *s, const struct pulses *p, char *text, size_t cap);
+uint64_t hang_io_gpu(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p, char *text,
+		     size_t cap);
 void hang_io_gpu_judge(struct hang_work *w);
 
 /* Words */
@@ -140,5 +141,5 @@ void hang_looked_at(struct hang_work *w);
 struct hang_pace {
 	double base_s, now_s, ratio; /* a step's time before, now; how much slower */
 };
-bool hang_slower(const struct pulses *p, double ratio, struct hang_pace *ret);
+bool hang_slower(const struct liveness_set *p, double ratio, struct hang_pace *ret);
 void hang_pace_judge(struct hang_work *w);

@@ -6,7 +6,7 @@
 #include "judge/hang/hang_parts.h"
 
 /* How a process ended, in words. */
-static void ending(const struct pulse *l, char *dst, size_t cap)
+static void ending(const struct liveness *l, char *dst, size_t cap)
 {
 	int status = l->seen.wait_status;
 	if (!l->seen.has_status)
@@ -17,7 +17,7 @@ static void ending(const struct pulse *l, char *dst, size_t cap)
 		text_format(dst, cap, "was ended by signal %d", WTERMSIG(status));
 }
 
-static bool ended_well(const struct pulse *l)
+static bool ended_well(const struct liveness *l)
 {
 	if (l->seen.has_status)
 		return WIFEXITED(l->seen.wait_status) && WEXITSTATUS(l->seen.wait_status) == 0;
@@ -30,7 +30,7 @@ static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_e
 	*ret_waiting = *ret_ending = *ret_all = 0;
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
-		const struct pulse *l = pulse_find(w->p, r->rank);
+		const struct liveness *l = liveness_find(w->p, r->rank);
 		if (l && l->seen.exited)
 			continue;
 		++*ret_all;
@@ -43,7 +43,7 @@ static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_e
 static void progress_of_ends(struct hang_work *w)
 {
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (l->serves || !l->seen.has_progress || !l->seen.progress.has_step)
 			continue;
 		hang_evidence(w, "progress", "log", "rank %d: epoch %.6g, step %llu%s", l->rank, l->seen.progress.epoch,
@@ -54,10 +54,10 @@ static void progress_of_ends(struct hang_work *w)
 /* A rank that has ended while others wait for it. */
 bool hang_dead(struct hang_work *w)
 {
-	const struct pulse *bad = NULL, *good = NULL;
+	const struct liveness *bad = NULL, *good = NULL;
 	size_t waiting, at_end, all;
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (l->serves || !l->seen.exited)
 			continue;
 		if (ended_well(l) && !good)
@@ -81,11 +81,11 @@ bool hang_dead(struct hang_work *w)
 	if (!hang_old_enough(w, w->has_stacks ? HANG_CERTAIN : HANG_FIRM))
 		return true;
 	char ranks[200], how[64], stood[24];
-	const struct pulse *one = bad ? bad : good;
+	const struct liveness *one = bad ? bad : good;
 	hang_is(w, bad ? "dead_rank" : "uneven_last_epoch",
 		w->has_stacks && one->seen.has_status ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (!l->serves && l->seen.exited && (bad ? l == bad || (!ended_well(l)) : true))
 			hang_accuse(w, l->rank);
 	}
@@ -225,12 +225,13 @@ bool hang_disk(struct hang_work *w)
 			const struct dump_process *p = &d->processes[i];
 			const struct dump_thread *t = &p->threads[k];
 			const struct dump_thread *first = hang_thread_in(w->c->dumps[0], p->pid, t->tid);
-			const struct pulse *l = pulse_find(w->p, p->rank);
+			const struct liveness *l = liveness_find(w->p, p->rank);
 			if (t->wait.kind != WAIT_DISK || !of_blocking(w, p->rank) ||
 			    !hang_all_along(w, p->pid, t->tid, WAIT_DISK) || !first ||
 			    strcmp(first->wait.wchan, t->wait.wchan) != 0)
 				continue;
-			if (l && (pulse_moves(w->p, l, PULSE_DISK_READ) || pulse_moves(w->p, l, PULSE_DISK_WRITTEN)))
+			if (l && (liveness_moves(w->p, l, LIVENESS_DISK_READ) ||
+				  liveness_moves(w->p, l, LIVENESS_DISK_WRITTEN)))
 				continue;
 			if (!hang_old_enough(w, HANG_FIRM))
 				return true;

@@ -158,8 +158,8 @@ bool hang_hush(struct hang_work *w)
 			r = &w->g.rank[w->blocking[i]];
 	if (!r)
 		return false;
-	const struct pulse *l = pulse_find(w->p, r->rank);
-	bool still = l && !pulse_reads(w->p, l) && !pulse_writes(w->p, l) && !hang_gpu_works(w, r->rank);
+	const struct liveness *l = liveness_find(w->p, r->rank);
+	bool still = l && !liveness_reads(w->p, l) && !liveness_writes(w->p, l) && !hang_gpu_works(w, r->rank);
 	uint64_t asked = w->s->has_after ? w->s->after_ns : hush_spin_ns;
 	uint64_t spin_after = MAX(asked, (uint64_t)(w->usual_line_s * hush_spin_lines * 1e9));
 	uint64_t busy_after = MAX(MAX(asked, hush_busy_ns), (uint64_t)(w->usual_line_s * hush_busy_lines * 1e9));
@@ -202,7 +202,7 @@ static bool idle_worker(const struct dump_process *p)
 static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct stackdump *d = w->c->dumps[MIN(w->c->n_dumps, HANG_DUMPS) - 1];
-	const struct pulse *l = pulse_find(w->p, r->rank);
+	const struct liveness *l = liveness_find(w->p, r->rank);
 	const struct dump_process *stuck = NULL;
 	char who[HANG_WHO], doing[300];
 	size_t n = 0;
@@ -390,13 +390,13 @@ static size_t op_of(struct ops *o, const char *op)
 /* Ranks that are in another epoch, or two and more steps away; the minority is named. */
 static bool uneven(struct hang_work *w)
 {
-	const struct pulse *low = NULL, *high = NULL;
+	const struct liveness *low = NULL, *high = NULL;
 	size_t n_low = 0, n = 0;
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (l->serves || !l->seen.has_progress)
 			continue;
-		const struct pulse_progress *x = &l->seen.progress;
+		const struct liveness_progress *x = &l->seen.progress;
 		n++;
 		double at = x->has_epoch ? x->epoch : (double)x->step;
 		double lo = low ? (x->has_epoch ? low->seen.progress.epoch : (double)low->seen.progress.step) : 0;
@@ -419,7 +419,7 @@ static bool uneven(struct hang_work *w)
 	double lowest = epochs ? low->seen.progress.epoch : (double)low->seen.progress.step;
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < w->p->n; i++) {
-			const struct pulse *l = &w->p->rank[i];
+			const struct liveness *l = &w->p->rank[i];
 			if (l->serves || !l->seen.has_progress)
 				continue;
 			bool is_low = (epochs ? l->seen.progress.epoch : (double)l->seen.progress.step) < lowest + 1;
@@ -470,15 +470,15 @@ static const struct stackgroup_rank *most_alike(const struct hang_work *w, size_
 /* It has printed the end of its epoch, or has made the last of its steps, which are not as many as somebody else's. */
 static bool epoch_over(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	const struct pulse *l = pulse_find(w->p, r->rank);
+	const struct liveness *l = liveness_find(w->p, r->rank);
 	if (!l || !l->seen.has_progress)
 		return false;
-	const struct pulse_progress *x = &l->seen.progress;
+	const struct liveness_progress *x = &l->seen.progress;
 	if (x->epoch_ended)
 		return true;
 	bool last = x->has_step && x->has_total && x->step + 1 >= x->total, differs = false;
 	for (size_t i = 0; last && i < w->p->n; i++) {
-		const struct pulse_progress *y = &w->p->rank[i].seen.progress;
+		const struct liveness_progress *y = &w->p->rank[i].seen.progress;
 		differs |= !w->p->rank[i].serves && w->p->rank[i].seen.has_progress && y->has_total && y->total > x->total;
 	}
 	return differs;
@@ -492,7 +492,7 @@ static bool epoch_over_for_some(struct hang_work *w)
 	char a[300], b[300];
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i], **of = epoch_over(w, r) ? &over : &amid;
-		const struct pulse *l = pulse_find(w->p, r->rank);
+		const struct liveness *l = liveness_find(w->p, r->rank);
 		n_over += of == &over;
 		/* each side is in one call, and who is amid an epoch has made steps */
 		if ((*of && !alike(*of, r)) || (of == &amid && !(l && l->stepping)))
@@ -595,7 +595,7 @@ static bool p2p(struct hang_work *w)
 static bool store(struct hang_work *w)
 {
 	const struct stackgroup_rank *one = NULL;
-	const struct pulse *zero = pulse_find(w->p, 0);
+	const struct liveness *zero = liveness_find(w->p, 0);
 	char doing[300];
 	for (size_t i = 0; i < w->g.n && !one; i++)
 		if (w->g.rank[i].activity.kind == ACTIVITY_STORE)
@@ -672,7 +672,7 @@ static bool one_does_not_spin(struct hang_work *w)
 	size_t spins = 0, known = 0;
 	char ranks[200];
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (l->serves || l->seen.exited)
 			continue;
 		if (!l->gpu_known)

@@ -203,7 +203,7 @@ void hang_groups(struct hang_work *w)
 }
 
 /* "GPU 3 97 % busy at 150 W", and by what it is the rank's where no driver says so. */
-static void gpu_counters(const struct pulse *l, struct buf *b)
+static void gpu_counters(const struct liveness *l, struct buf *b)
 {
 	static const char *const by[GPU_BYS] = {
 		[GPU_BY_MAPPED] = " (its device file is mapped by the rank; the driver does not name the process)",
@@ -212,33 +212,33 @@ static void gpu_counters(const struct pulse *l, struct buf *b)
 		[GPU_BY_OPEN] = " (its device file is open, which does not prove that it is used; the driver does not "
 				"name the process)",
 	};
-	const struct pulse_seen *s = &l->seen;
-	if (!(s->gpu_has & (1u << PULSE_GPU_BUSY | 1u << PULSE_GPU_POWER)))
+	const struct liveness_counters *s = &l->seen;
+	if (!(s->gpu_has & (1u << LIVENESS_GPU_BUSY | 1u << LIVENESS_GPU_POWER)))
 		return;
 	buf_printf(b, "%sGPU%s%s", b->len ? ", " : "", s->gpu_which[0] ? " " : "", s->gpu_which);
-	if (s->gpu_has >> PULSE_GPU_BUSY & 1)
-		buf_printf(b, " %.0f %% busy", s->gpu[PULSE_GPU_BUSY]);
-	if (s->gpu_has >> PULSE_GPU_POWER & 1)
-		buf_printf(b, " at %.0f W%s", s->gpu[PULSE_GPU_POWER], l->gpu_spins ? " (it only spins)" : "");
+	if (s->gpu_has >> LIVENESS_GPU_BUSY & 1)
+		buf_printf(b, " %.0f %% busy", s->gpu[LIVENESS_GPU_BUSY]);
+	if (s->gpu_has >> LIVENESS_GPU_POWER & 1)
+		buf_printf(b, " at %.0f W%s", s->gpu[LIVENESS_GPU_POWER], l->gpu_spins ? " (it only spins)" : "");
 	if (by[s->gpu_by])
 		buf_add(b, by[s->gpu_by]);
 }
 
-static void counters_of(struct hang_work *w, const struct pulse *l)
+static void counters_of(struct hang_work *w, const struct liveness *l)
 {
 	char who[HANG_WHO], text[300], size[16], ago[24], usual[24];
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);
-	if (l->trace[PULSE_CPU].known)
-		buf_printf(&b, "processor %.1f %% of a core", l->trace[PULSE_CPU].rate / 1e7);
-	static const enum pulse_sign bytes[] = {PULSE_READ,	    PULSE_WRITTEN,  PULSE_DISK_READ,
-						PULSE_DISK_WRITTEN, PULSE_NET_SENT, PULSE_NET_RECEIVED};
+	if (l->trace[LIVENESS_CPU].known)
+		buf_printf(&b, "processor %.1f %% of a core", l->trace[LIVENESS_CPU].rate / 1e7);
+	static const enum liveness_sign bytes[] = {LIVENESS_READ,	  LIVENESS_WRITTEN,  LIVENESS_DISK_READ,
+						   LIVENESS_DISK_WRITTEN, LIVENESS_NET_SENT, LIVENESS_NET_RECEIVED};
 	for (size_t i = 0; i < ARRAY_SIZE(bytes); i++)
 		if (l->trace[bytes[i]].known && l->trace[bytes[i]].rate >= 1)
-			buf_printf(&b, "%s%s %s/s", b.len ? ", " : "", pulse_sign_name(bytes[i]),
+			buf_printf(&b, "%s%s %s/s", b.len ? ", " : "", liveness_sign_name(bytes[i]),
 				   size_format((uint64_t)l->trace[bytes[i]].rate, size));
-	if (l->trace[PULSE_LOG_LINES].known && l->trace[PULSE_LOG_LINES].rate > 0)
-		buf_printf(&b, "%slog %.1f lines/s", b.len ? ", " : "", l->trace[PULSE_LOG_LINES].rate);
+	if (l->trace[LIVENESS_LOG_LINES].known && l->trace[LIVENESS_LOG_LINES].rate > 0)
+		buf_printf(&b, "%slog %.1f lines/s", b.len ? ", " : "", l->trace[LIVENESS_LOG_LINES].rate);
 	double usual_s, missed_s;
 	if (cadence_known(&l->log, &usual_s, &missed_s))
 		buf_printf(&b, "%sits last line %s ago (usual: one in %s)", b.len ? ", " : "",
@@ -268,7 +268,7 @@ static void counters(struct hang_work *w)
 	size_t n = 0;
 	bool other = false;
 	for (size_t i = 0; i < w->p->n; i++) {
-		const struct pulse *l = &w->p->rank[i];
+		const struct liveness *l = &w->p->rank[i];
 		if (l->serves)
 			continue;
 		bool is = accused(w, l->rank);
@@ -278,7 +278,7 @@ static void counters(struct hang_work *w)
 			other |= !is;
 		}
 	}
-	const struct pulse *l = NULL;
+	const struct liveness *l = NULL;
 	for (size_t i = 0; i < w->p->n && !l; i++)
 		if (w->p->rank[i].seen.has_progress && w->p->rank[i].seen.progress.loss_broken)
 			l = &w->p->rank[i];
@@ -331,8 +331,8 @@ void hang_looked_at(struct hang_work *w)
 	if (w->c->book && w->c->book->valid)
 		for (size_t i = 0; i < MIN(w->c->book->n_evidence, 3); i++)
 			hang_evidence(w, "log", w->c->book->evidence[i].source, "%s", w->c->book->evidence[i].text);
-	for (size_t i = 0; i < w->c->n_blind; i++)
-		hang_evidence(w, "not_read", "", "%s", w->c->blind[i]);
+	for (size_t i = 0; i < w->c->n_unavailable; i++)
+		hang_evidence(w, "not_read", "", "%s", w->c->unavailable[i]);
 }
 
 static enum incident_kind incident_of(enum hang_kind k)

@@ -208,18 +208,19 @@ static void setting_findings(const struct probe *p, struct findings *all)
 	}
 }
 
-static void rival_findings(const struct probe *p, struct findings *all)
+static void oom_daemon_findings(const struct probe *p, struct findings *all)
 {
-	for (size_t i = 0; i < p->rivals.n; i++) {
-		const struct rival_row *r = &p->rivals.row[i];
+	for (size_t i = 0; i < p->oom_daemons.n; i++) {
+		const struct oom_daemon_row *r = &p->oom_daemons.row[i];
 		char id[48];
-		text_format(id, sizeof(id), "rival-%s", rival_name(r->kind));
+		text_format(id, sizeof(id), "rival-%s", oom_daemon_name(r->kind));
 		/* These manage only what they started themselves, or whole pods; no double kill of a plain job. */
-		bool bounded = r->kind == RIVAL_RAY || r->kind == RIVAL_SLURM;
-		struct finding *f = finding_add(all, id, bounded ? SEVERITY_NOTE : SEVERITY_WARNING,
-						"%s runs here as well: it %s", rival_name(r->kind), rival_rule(r->kind));
+		bool bounded = r->kind == OOM_DAEMON_RAY || r->kind == OOM_DAEMON_SLURM;
+		struct finding *f =
+			finding_add(all, id, bounded ? SEVERITY_NOTE : SEVERITY_WARNING, "%s runs here as well: it %s",
+				    oom_daemon_name(r->kind), oom_daemon_rule(r->kind));
 		finding_evidence(f, "process %d: %s", r->pid, r->command);
-		if (r->kind == RIVAL_SYSTEMD_OOMD) {
+		if (r->kind == OOM_DAEMON_SYSTEMD_OOMD) {
 			finding_evidence(f, "it acts when %.0f %% of memory and %.0f %% of swap are used, or when a watched group waits for "
 					    "memory more than %.0f %% of the time for %.0f s (%s)",
 					 p->oomd.swap_used_limit_ratio * 100, p->oomd.swap_used_limit_ratio * 100,
@@ -247,7 +248,7 @@ void doctor_machine(const struct probe *p, struct findings *ret)
 {
 	memory_findings(p, ret);
 	setting_findings(p, ret);
-	rival_findings(p, ret);
+	oom_daemon_findings(p, ret);
 	psi_findings(p, ret);
 	cgroup_findings(p, ret);
 	privilege_findings(p, ret);

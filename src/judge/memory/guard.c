@@ -23,7 +23,7 @@ uint64_t guard_threshold(const struct guard_settings *s, uint64_t total_bytes)
 	return MAX(by_ratio, sub_floor(total_bytes, s->min_free_bytes));
 }
 
-static void remember(struct guard_memory *m, const struct ledger *now)
+static void remember(struct guard_history *m, const struct ledger *now)
 {
 	struct guard_point *p = &m->point[m->head];
 	p->mono_ns = now->mono_ns;
@@ -35,7 +35,7 @@ static void remember(struct guard_memory *m, const struct ledger *now)
 }
 
 /* Slope from the newest point that is at least window old to the last point. */
-static uint64_t slope_over(const struct guard_memory *m, size_t level, uint64_t window_ns)
+static uint64_t slope_over(const struct guard_history *m, size_t level, uint64_t window_ns)
 {
 	const struct guard_point *last = &m->point[(m->head + GUARD_POINTS - 1) % GUARD_POINTS];
 	for (size_t back = 2; back <= m->n; back++) {
@@ -51,7 +51,7 @@ static uint64_t slope_over(const struct guard_memory *m, size_t level, uint64_t 
 	return 0;
 }
 
-uint64_t guard_rate(const struct guard_memory *m, size_t level)
+uint64_t guard_rate(const struct guard_history *m, size_t level)
 {
 	static const uint64_t windows[] = {50 * NS_PER_MS, 250 * NS_PER_MS, 2 * NS_PER_S};
 	uint64_t worst = 0;
@@ -78,7 +78,7 @@ static uint64_t early_threshold(const struct guard_settings *s, uint64_t total, 
 	return sub_floor(threshold, MIN(needed - headroom, headroom));
 }
 
-static void judge_level(const struct guard_memory *m, const struct guard_settings *s, const struct ledger_level *v,
+static void judge_level(const struct guard_history *m, const struct guard_settings *s, const struct ledger_level *v,
 			size_t index, bool covered, struct guard_step *ret)
 {
 	uint64_t threshold = guard_threshold(s, v->total_bytes);
@@ -114,7 +114,7 @@ static void judge_level(const struct guard_memory *m, const struct guard_setting
 	*ret = step;
 }
 
-void guard_judge(struct guard_memory *m, const struct guard_settings *s, const struct ledger *now, uint32_t covered,
+void guard_judge(struct guard_history *m, const struct guard_settings *s, const struct ledger *now, uint32_t covered,
 		 struct guard_step *ret)
 {
 	remember(m, now);

@@ -37,7 +37,7 @@ struct guard_point {
 };
 
 /* What the judge remembers between looks. Zeroed by its owner at start. */
-struct guard_memory {
+struct guard_history {
 	struct guard_point point[GUARD_POINTS];
 	size_t head, n;
 };
@@ -59,8 +59,8 @@ uint64_t guard_threshold(const struct guard_settings *s, uint64_t total_bytes);
  * covered: bit per level; an event will wake the guard before that level
  * reaches its threshold, so time alone need not.
  */
-void guard_judge(struct guard_memory *m, const struct guard_settings *s, const struct ledger *now, uint32_t covered,
+void guard_judge(struct guard_history *m, const struct guard_settings *s, const struct ledger *now, uint32_t covered,
 		 struct guard_step *ret);
 /* Fill rate of a level: the worst over windows of 50 ms, 250 ms and 2 s. */
-uint64_t guard_rate(const struct guard_memory *m, size_t level);
+uint64_t guard_rate(const struct guard_history *m, size_t level);
 const char *guard_state_name(enum guard_state s);

@@ -125,7 +125,7 @@ static void oomd_swap(const struct protect_facts *p, struct findings *all)
 
 static void oomd_threats(const struct protect_facts *p, struct findings *all)
 {
-	if (!rivals_find(&p->machine->rivals, RIVAL_SYSTEMD_OOMD))
+	if (!oom_daemons_find(&p->machine->oom_daemons, OOM_DAEMON_SYSTEMD_OOMD))
 		return;
 	size_t before = all->n;
 	oomd_pressure(p, all);
@@ -140,18 +140,21 @@ static void oomd_threats(const struct protect_facts *p, struct findings *all)
 		finding_evidence(f, "that group holds %zu other processes, which share its fate", p->n_others);
 }
 
-static void rival_threats(const struct protect_facts *p, struct findings *all)
+static void oom_daemon_threats(const struct protect_facts *p, struct findings *all)
 {
-	for (size_t i = 0; i < p->machine->rivals.n; i++) {
-		const struct rival_row *r = &p->machine->rivals.row[i];
-		bool by_score = r->kind == RIVAL_EARLYOOM || r->kind == RIVAL_NOHANG || r->kind == RIVAL_LMKD;
-		if (r->kind == RIVAL_SYSTEMD_OOMD || (r->kind == RIVAL_EARLYOOM && p->has_adj && p->adj_highest <= -1000))
+	for (size_t i = 0; i < p->machine->oom_daemons.n; i++) {
+		const struct oom_daemon_row *r = &p->machine->oom_daemons.row[i];
+		bool by_score =
+			r->kind == OOM_DAEMON_EARLYOOM || r->kind == OOM_DAEMON_NOHANG || r->kind == OOM_DAEMON_LMKD;
+		if (r->kind == OOM_DAEMON_SYSTEMD_OOMD ||
+		    (r->kind == OOM_DAEMON_EARLYOOM && p->has_adj && p->adj_highest <= -1000))
 			continue;
 		char id[48];
-		text_format(id, sizeof(id), "rival-%s", rival_name(r->kind));
+		text_format(id, sizeof(id), "rival-%s", oom_daemon_name(r->kind));
 		bool deterred = by_score && p->has_adj && p->adj_highest <= -300;
-		struct finding *f = finding_add(all, id, deterred || r->kind == RIVAL_RAY ? SEVERITY_NOTE : SEVERITY_WARNING, "%s %s",
-						rival_name(r->kind), rival_rule(r->kind));
+		struct finding *f =
+			finding_add(all, id, deterred || r->kind == OOM_DAEMON_RAY ? SEVERITY_NOTE : SEVERITY_WARNING,
+				    "%s %s", oom_daemon_name(r->kind), oom_daemon_rule(r->kind));
 		finding_evidence(f, "process %d: %s", r->pid, r->command);
 		if (deterred)
 			finding_evidence(f, "it goes by oom_score, which oom_score_adj %d lowers", p->adj_highest);
@@ -195,7 +198,7 @@ void protect_threats(const struct protect_facts *p, struct findings *ret)
 	kernel_threat(p, ret);
 	limit_threats(p, ret);
 	oomd_threats(p, ret);
-	rival_threats(p, ret);
+	oom_daemon_threats(p, ret);
 	protection_findings(p, ret);
 	other_threats(p, ret);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "model/hang/pulse.h"
+#include "model/hang/liveness.h"
 
 /* Ticks of processor time are hundredths of a second. A thread that polls now and then still is idle. */
 static const double idle_ticks_per_s = 2;
@@ -180,7 +180,7 @@ static void process_compare(const struct stackdump *const *dumps, size_t n, cons
 	for (size_t k = 0; k < p->n_threads; k++) {
 		const struct dump_thread *t = &p->threads[k];
 		bool acts = p == r->process && (t->main || t == r->acting);
-		if (!acts && pulse_service_thread(t->name))
+		if (!acts && liveness_service_thread(t->name))
 			continue;
 		const struct dump_thread *first = thread_in(dumps[0], p->pid, t->tid);
 		*ticks += first ? sub_floor(ticks_of(t), ticks_of(first)) : ticks_of(t);

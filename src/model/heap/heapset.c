@@ -116,12 +116,12 @@ const struct heapset_site *heapset_sites(const struct heapset *h, size_t *ret_n)
 
 struct heapset_explained heapset_explained(const struct heapset_process *p)
 {
-	struct heapset_explained e = {.valid = p->ladder.valid && (p->shares.valid || p->seen.bytes > 0)};
+	struct heapset_explained e = {.valid = p->breakdown.valid && (p->shares.valid || p->seen.bytes > 0)};
 	if (!e.valid)
 		return e;
 	/* what there was no time to look at is like the rest */
 	double like = p->seen.bytes > 0 ? p->live.bytes / p->seen.bytes : 0;
-	e.whole_bytes = (double)(p->shares.valid ? p->shares.pss_anon_bytes : p->ladder.anon_bytes);
+	e.whole_bytes = (double)(p->shares.valid ? p->shares.pss_anon_bytes : p->breakdown.anon_bytes);
 	e.own_bytes = like * (p->shares.valid ? p->shares.own_bytes : p->resident_bytes);
 	e.inherited_bytes = p->shares.valid ? p->shares.inherited_bytes : 0;
 	e.rest_bytes = fmax(e.whole_bytes - e.own_bytes - e.inherited_bytes, 0);

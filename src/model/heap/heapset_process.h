@@ -9,7 +9,7 @@
 
 #include "model/heap/heapsum.h"
 
-struct heapset_ladder { /* what the kernel says of the same process */
+struct heapset_breakdown { /* what the kernel says of the same process */
 	bool valid;
 	uint64_t rss_bytes, anon_bytes, file_bytes, shmem_bytes, swap_bytes;
 };
@@ -76,7 +76,7 @@ struct heapset_process {
 	uint64_t skipped_rows; /* torn, unpublished or contradictory */
 	bool peak_torn;
 	uint32_t stacks, small_stacks; /* all; those put together as one line */
-	struct heapset_ladder ladder;
+	struct heapset_breakdown breakdown;
 	char note[200]; /* "no Python frames: …" */
 	/* HEAPSET_TORCH: the device's memory as PyTorch's allocator held it */
 	int32_t device;

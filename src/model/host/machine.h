@@ -6,8 +6,8 @@
 
 #include "sense/host/probe.h"
 
-const char *rival_name(enum rival_kind k); /* "systemd-oomd" */
+const char *oom_daemon_name(enum oom_daemon_kind k); /* "systemd-oomd" */
 /* One clause: when and what it kills. */
-const char *rival_rule(enum rival_kind k);
+const char *oom_daemon_rule(enum oom_daemon_kind k);
 /* "v1", "v2", "hybrid (memory on v1)", "none" */
 const char *machine_cgroup_layout(const struct probe *p);

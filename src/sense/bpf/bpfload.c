@@ -155,7 +155,7 @@ static int instant_load(struct bpf_instant_fds *ret)
 	if (r == 0)
 		r = fd_keep(bpf_program__fd(skel->progs.instant), &prog_fd);
 	if (r == 0)
-		r = fd_keep(bpf_map__fd(skel->maps.desk), &map_fd);
+		r = fd_keep(bpf_map__fd(skel->maps.scratch), &map_fd);
 	if (r < 0)
 		return r;
 	*ret = (struct bpf_instant_fds){.prog_fd = take_fd(&prog_fd), .map_fd = map_fd};

@@ -17,7 +17,7 @@ struct {
 	int (*max_entries)[1];
 	__u32 *key;
 	struct bpf_instant *value;
-} desk SEC(".maps");
+} scratch SEC(".maps");
 
 static __always_inline int is_the_one(const struct bpf_instant *d)
 {
@@ -85,7 +85,7 @@ SEC("raw_tp")
 int instant(void *ctx)
 {
 	__u32 first = 0;
-	struct bpf_instant *d = bpf_map_lookup_elem(&desk, &first);
+	struct bpf_instant *d = bpf_map_lookup_elem(&scratch, &first);
 	(void)ctx;
 	if (!d)
 		return 0;

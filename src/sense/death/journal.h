@@ -6,7 +6,7 @@
  * files do not belong into a guard that is locked in memory.
  *
  * Reading may wait for the disk: call it from a helper process
- * (agent/incident/gather), not from the guard.
+ * (agent/incident/deathfacts), not from the guard.
  */
 #pragma once
 

@@ -270,7 +270,7 @@ int probe_read(const struct world *w, struct probe *ret)
 	settings_read(w, &p);
 	container_probe(w, &p);
 	oomdconf_read(w, &p.oomd);
-	int r = rivals_read(w, &p.rivals);
+	int r = oom_daemons_read(w, &p.oom_daemons);
 	if (r)
 		return r;
 	*ret = p;

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "sense/memory/cgroup.h"
-#include "sense/host/rivals.h"
+#include "sense/host/oom_daemons.h"
 #include "sense/memory/meminfo.h"
 #include "sense/host/oomdconf.h"
 #include "sense/world.h"
@@ -76,7 +76,7 @@ struct probe {
 	char kernel[96];
 	char container[48];       /* "docker", "kubernetes", "podman" …; empty: none seen */
 
-	struct rivals rivals;
+	struct oom_daemons oom_daemons;
 	struct oomdconf oomd;     /* meaningful when systemd-oomd runs */
 };
 

@@ -22,7 +22,7 @@ struct instant {
 	const struct world *world; /* borrowed */
 	bool tried; /* to load it */
 	struct bpf_instant_fds fds;
-	struct bpf_instant *desk; /* mapped; NULL: it cannot be done */
+	struct bpf_instant *scratch; /* mapped; NULL: it cannot be done */
 	uint64_t stay_ns; /* until then our thread stays where it is */
 	bool aside; /* our thread stays off some processor */
 	cpu_set_t before; /* what it might use before that */
@@ -44,8 +44,8 @@ struct instant *instant_free(struct instant *in)
 		return NULL;
 	if (in->aside)
 		(void)sched_setaffinity(0, sizeof(in->before), &in->before);
-	if (in->desk)
-		(void)munmap(in->desk, sizeof(*in->desk));
+	if (in->scratch)
+		(void)munmap(in->scratch, sizeof(*in->scratch));
 	closep(&in->fds.prog_fd);
 	closep(&in->fds.map_fd);
 	free(in);
@@ -84,14 +84,14 @@ static void begin(struct instant *in)
 	in->tried = true;
 	if (fstatat(in->world->proc_fd, "self/ns/pid", &ns, 0) < 0 || bpf_instant_load(&in->fds, why, sizeof(why)) != 0)
 		return;
-	void *desk = mmap(NULL, sizeof(*in->desk), PROT_READ | PROT_WRITE, MAP_SHARED, in->fds.map_fd, 0);
-	if (desk == MAP_FAILED)
+	void *scratch = mmap(NULL, sizeof(*in->scratch), PROT_READ | PROT_WRITE, MAP_SHARED, in->fds.map_fd, 0);
+	if (scratch == MAP_FAILED)
 		return;
-	in->desk = desk;
+	in->scratch = scratch;
 	if (ns.st_ino == FIRST_PIDNS)
 		return;
-	in->desk->ns_dev = (uint64_t)major(ns.st_dev) << 20 | minor(ns.st_dev); /* as the kernel has it */
-	in->desk->ns_ino = ns.st_ino;
+	in->scratch->ns_dev = (uint64_t)major(ns.st_dev) << 20 | minor(ns.st_dev); /* as the kernel has it */
+	in->scratch->ns_ino = ns.st_ino;
 }
 
 static bool ask(struct bpf_instant *d, const struct instant_want *want)
@@ -132,7 +132,7 @@ int instant_take(struct instant *in, const struct instant_want *want, struct ins
 {
 	if (!in->tried)
 		begin(in);
-	struct bpf_instant *d = in->desk;
+	struct bpf_instant *d = in->scratch;
 	if (!d)
 		return INSTANT_CANNOT;
 	if (!ask(d, want))

@@ -50,12 +50,12 @@ struct take_job {
 };
 
 /* Where a thread was met last: it often still is. */
-struct haunt {
+struct last_seen {
 	pid_t tid;
 	uint32_t processor;
 	uint64_t stack_lo, stack_end;
 };
-#define HAUNTS 64
+#define LAST_SEEN_MAX 64
 
 struct stopper {
 	const struct world *world; /* borrowed */
@@ -73,7 +73,7 @@ struct stopper {
 	struct maps maps; /* to know where stacks end; may be old */
 	bool maps_lack; /* a stack was in none of them */
 	uint64_t maps_again_ns;
-	struct haunt haunt[HAUNTS]; /* by tid */
+	struct last_seen last_seen[LAST_SEEN_MAX]; /* by tid */
 };
 
 /* --- what both ways share --- */
@@ -418,18 +418,18 @@ int stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwi
 
 /* --- without stopping, while it runs --- */
 
-static struct haunt *haunt_of(struct stopper *s, pid_t tid)
+static struct last_seen *last_seen_of(struct stopper *s, pid_t tid)
 {
-	struct haunt *h = &s->haunt[(uint32_t)tid % HAUNTS];
+	struct last_seen *h = &s->last_seen[(uint32_t)tid % LAST_SEEN_MAX];
 	if (h->tid != tid)
-		*h = (struct haunt){.tid = tid, .processor = UINT32_MAX};
+		*h = (struct last_seen){.tid = tid, .processor = UINT32_MAX};
 	return h;
 }
 
 int stopper_catch(struct stopper *s, struct instant *in, pid_t tid, const struct iovec *from, size_t n_from,
 		  void *into, size_t *ret_bytes, struct unwind_regs *ret_regs, struct unwind_stack *ret_stack)
 {
-	struct haunt *h = haunt_of(s, tid);
+	struct last_seen *h = last_seen_of(s, tid);
 	struct instant_want want = {.pid = s->pid,
 				    .tid = tid,
 				    .processor = h->processor,

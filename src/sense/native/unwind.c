@@ -342,7 +342,7 @@ static bool by_pointer(struct walk *w, struct unwind_frame *frame)
 	return true;
 }
 
-/* A function that has not made a frame yet, or never does: where it returns to is at hand. */
+/* A function that has not made a frame yet, or never does: where it returns to is at evict. */
 static bool by_leaf(struct walk *w, struct unwind_frame *frame, enum call least)
 {
 	uint64_t pc, sp = w->now.reg[REG_SP];

@@ -50,17 +50,17 @@ static int compile(struct hyperscan *h, const struct literal *l, size_t n)
 {
 	cleanup(freep) const char **texts = calloc(n, sizeof(*texts));
 	cleanup(freep) unsigned *flags = calloc(n, sizeof(*flags)), *ids = calloc(n, sizeof(*ids));
-	cleanup(freep) size_t *lens = calloc(n, sizeof(*lens));
+	cleanup(freep) size_t *view = calloc(n, sizeof(*view));
 	hs_compile_error_t *error = NULL;
-	if (!texts || !flags || !ids || !lens)
+	if (!texts || !flags || !ids || !view)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		texts[i] = l[i].text;
-		lens[i] = strlen(l[i].text);
+		view[i] = strlen(l[i].text);
 		ids[i] = (unsigned)i;
 		flags[i] = l[i].ignore_case ? HS_FLAG_CASELESS : 0;
 	}
-	hs_error_t e = h->api.compile(texts, flags, ids, lens, (unsigned)n, HS_MODE_BLOCK, NULL, &h->database, &error);
+	hs_error_t e = h->api.compile(texts, flags, ids, view, (unsigned)n, HS_MODE_BLOCK, NULL, &h->database, &error);
 	if (error)
 		h->api.free_error(error);
 	if (e != HS_SUCCESS)

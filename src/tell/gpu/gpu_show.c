@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 static void value_json(struct js *j, const struct gpu_sample *g, enum gpu_value v)
 {
@@ -210,7 +210,7 @@ static void reasons_format(const struct gpu_sample *g, char *dst, size_t cap)
 }
 
 /* What a person must know beside the numbers. */
-static void health_text(const struct paper *p, const struct gpu_sample *g)
+static void health_text(const struct textout *p, const struct gpu_sample *g)
 {
 	char text[400];
 	struct buf b = BUF_ON(text);
@@ -236,12 +236,12 @@ static void health_text(const struct paper *p, const struct gpu_sample *g)
 	if (b.len == 0)
 		return;
 	fputs("       ", p->to);
-	paper_ink(p, INK_YELLOW);
-	paper_text(p, 7, "%s", text + 2);
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, INK_YELLOW);
+	textout_text(p, 7, "%s", text + 2);
+	textout_ink(p, INK_PLAIN);
 }
 
-static void process_text(const struct paper *p, const struct gpu_process *one, const struct gpu_who *w)
+static void process_text(const struct textout *p, const struct gpu_process *one, const struct gpu_who *w)
 {
 	char memory[16], what[96] = "";
 	struct buf b = BUF_ON(what);
@@ -262,13 +262,13 @@ static void process_text(const struct paper *p, const struct gpu_process *one, c
 		fputs(by[one->by], p->to);
 	if (one->has_sm)
 		fprintf(p->to, "SM %3u %%  ", one->sm_percent);
-	paper_cut(p, what, 60);
+	textout_cut(p, what, 60);
 	fputs(what[0] ? "  " : "", p->to);
-	paper_cut(p, w->command, 60);
+	textout_cut(p, w->command, 60);
 	fputc('\n', p->to);
 }
 
-static void device_text(const struct paper *p, const struct gpuview *v, uint32_t i)
+static void device_text(const struct textout *p, const struct gpuview *v, uint32_t i)
 {
 	const struct gpu_sample *g = &v->set.gpu[i];
 	char busy[24], memory_busy[24], memory[48], power[32], heat[24], clock[32], reasons[160];
@@ -277,7 +277,7 @@ static void device_text(const struct paper *p, const struct gpuview *v, uint32_t
 	clock_format(g, clock, sizeof(clock));
 	reasons_format(g, reasons, sizeof(reasons));
 	fprintf(p->to, "%3u  ", g->index);
-	paper_cell(p, g->name[0] ? g->name : gpu_vendor_name(g->vendor), 24);
+	textout_cell(p, g->name[0] ? g->name : gpu_vendor_name(g->vendor), 24);
 	fprintf(p->to, " %6s %7s  %-24s %-12s %5s  %-14s  %s\n", number(g, GPU_BUSY, " %", busy),
 		number(g, GPU_MEMORY_BUSY, " %", memory_busy), memory, power, number(g, GPU_TEMPERATURE, " C", heat),
 		clock, reasons);
@@ -290,24 +290,24 @@ static void device_text(const struct paper *p, const struct gpuview *v, uint32_t
 		fputs("       the driver does not tell whose processes are on it\n", p->to);
 }
 
-static void none_text(const struct paper *p, const struct gpuview *v)
+static void none_text(const struct textout *p, const struct gpuview *v)
 {
 	fputs(v->set.n_findings ? "No GPU could be read here. What was looked at:\n"
 				: "No GPU here. What was looked at:\n",
 	      p->to);
 	for (uint32_t i = 0; i < v->set.n_drivers; i++)
-		paper_value(p, v->set.driver[i].name, "%s", v->set.driver[i].text);
+		textout_value(p, v->set.driver[i].name, "%s", v->set.driver[i].text);
 	if (v->kernel_log_denied)
-		paper_value(p, "kernel log", "not readable, so there may have been Xids");
+		textout_value(p, "kernel log", "not readable, so there may have been Xids");
 	else
-		paper_value(p, "kernel log", "%zu Xids", v->n_xids);
+		textout_value(p, "kernel log", "%zu Xids", v->n_xids);
 }
 
-static void xids_text_show(const struct paper *p, const struct gpuview *v)
+static void xids_text_show(const struct textout *p, const struct gpuview *v)
 {
 	if (v->n_xids == 0)
 		return;
-	paper_heading(p, "errors in the kernel log");
+	textout_heading(p, "errors in the kernel log");
 	for (size_t i = 0; i < v->n_xids; i++) {
 		const struct xid *x = &v->xid[i];
 		char when[24];
@@ -321,35 +321,35 @@ static void xids_text_show(const struct paper *p, const struct gpuview *v)
 		if (x->pid)
 			fprintf(p->to, ", pid %d", x->pid);
 		fprintf(p->to, ", %zu more lines of the same incident\n      ", more);
-		paper_text(p, 6, "%s", xid_meaning(x) ? xid_meaning(x) : x->text[0] ? x->text : "not in our table");
+		textout_text(p, 6, "%s", xid_meaning(x) ? xid_meaning(x) : x->text[0] ? x->text : "not in our table");
 	}
 	if (v->n_xids_dropped)
 		fprintf(p->to, "  and %zu older ones\n", v->n_xids_dropped);
 }
 
-static void heading_text(const struct paper *p, const struct gpuview *v)
+static void heading_text(const struct textout *p, const struct gpuview *v)
 {
 	fprintf(p->to, "GPUs of %s%s%s", v->subject, v->subject[0] ? " on " : "", v->node);
 	for (uint32_t i = 0; i < v->set.n_drivers; i++)
 		if (v->set.driver[i].state == GPU_DRIVER_READY && v->set.driver[i].version[0]) {
 			fputs(" (", p->to);
-			paper_cut(p, v->set.driver[i].name, 24);
+			textout_cut(p, v->set.driver[i].name, 24);
 			fputc(' ', p->to);
-			paper_cut(p, v->set.driver[i].version, 80);
+			textout_cut(p, v->set.driver[i].version, 80);
 			fputc(')', p->to);
 		}
 	fputs("\n\n", p->to);
-	paper_ink(p, INK_DIM);
+	textout_ink(p, INK_DIM);
 	fprintf(p->to, "%3s  %-24s %6s %7s  %-24s %-12s %5s  %-14s  %s\n", "GPU", "NAME", "BUSY", "MEMBUSY", "MEMORY",
 		"POWER", "TEMP", "SM CLOCK", "CLOCKS HELD BY");
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, INK_PLAIN);
 }
 
 void gpu_text(const struct gpuview *v, bool colour, FILE *to)
 {
-	struct paper p = {.to = to, .colour = colour};
+	struct textout p = {.to = to, .colour = colour};
 	if (v->n_not_used) {
-		paper_text(&p, 0, "%s uses no GPU of this node, as far as the drivers tell.", v->subject);
+		textout_text(&p, 0, "%s uses no GPU of this node, as far as the drivers tell.", v->subject);
 	} else if (v->set.n == 0) {
 		none_text(&p, v);
 	} else {
@@ -359,17 +359,17 @@ void gpu_text(const struct gpuview *v, bool colour, FILE *to)
 		if (v->set.n_dropped)
 			fprintf(to, "and %u more devices\n", v->set.n_dropped);
 		if (v->pids_foreign)
-			paper_text(&p, 0,
-				   "vigil runs in a container: most drivers tell the host's process numbers. Those "
-				   "marked foreign could not be brought together with a process here; instead, who "
-				   "has a device's file mapped or open is shown. CUDA opens devices that it does not "
-				   "use, too.");
+			textout_text(&p, 0,
+				     "vigil runs in a container: most drivers tell the host's process numbers. Those "
+				     "marked foreign could not be brought together with a process here; instead, who "
+				     "has a device's file mapped or open is shown. CUDA opens devices that it does not "
+				     "use, too.");
 	}
 	if (v->set.n_findings)
-		paper_heading(&p, "findings");
+		textout_heading(&p, "findings");
 	for (uint32_t i = 0; i < v->set.n_findings; i++) {
 		fputs("  ", to);
-		paper_text(&p, 2, "%s", v->set.finding[i].text);
+		textout_text(&p, 2, "%s", v->set.finding[i].text);
 	}
 	xids_text_show(&p, v);
 }

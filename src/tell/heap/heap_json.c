@@ -58,14 +58,14 @@ static struct js *frames_js(const struct heapset *h, uint32_t node, size_t most)
 
 static void put_ladder(struct js *o, const struct heapset_process *p)
 {
-	if (!p->ladder.valid)
+	if (!p->breakdown.valid)
 		return;
 	struct js *l = js_object();
-	js_put_u64(l, "rss_bytes", p->ladder.rss_bytes);
-	js_put_u64(l, "anon_bytes", p->ladder.anon_bytes);
-	js_put_u64(l, "file_bytes", p->ladder.file_bytes);
-	js_put_u64(l, "shmem_bytes", p->ladder.shmem_bytes);
-	js_put_u64(l, "swap_bytes", p->ladder.swap_bytes);
+	js_put_u64(l, "rss_bytes", p->breakdown.rss_bytes);
+	js_put_u64(l, "anon_bytes", p->breakdown.anon_bytes);
+	js_put_u64(l, "file_bytes", p->breakdown.file_bytes);
+	js_put_u64(l, "shmem_bytes", p->breakdown.shmem_bytes);
+	js_put_u64(l, "swap_bytes", p->breakdown.swap_bytes);
 	const struct heapset_explained e = heapset_explained(p);
 	if (p->shares.valid)
 		js_put_u64(l, "pss_anon_bytes", p->shares.pss_anon_bytes);

@@ -71,7 +71,7 @@ static const char *end_words(const size_t *lives, size_t n)
 	return ", ended";
 }
 
-static void put_sampling(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+static void put_sampling(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	size_t n, shown = 0, earlier = 0, lives[HEAPSET_LIFE_MAX] = {0};
 	double seconds = 0;
@@ -107,7 +107,7 @@ static void put_sampling(const struct heapset *h, const struct heap_show_want *w
 }
 
 /* What is known of the peak of several. */
-static void put_together(const struct heapset_together *t, const struct paper *p)
+static void put_together(const struct heapset_together *t, const struct textout *p)
 {
 	char least[16];
 	if (t->n > 1)
@@ -124,7 +124,7 @@ static void put_together(const struct heapset_together *t, const struct paper *p
 }
 
 static void put_totals(const struct heapset *h, const struct heap_show_want *want, const struct heapset_together *t,
-		       const struct paper *p)
+		       const struct textout *p)
 {
 	char peak[64], live[64], total[16], at[24];
 	struct heap_amount sum_peak = {.bytes = 0}, sum_live = {.bytes = 0};
@@ -155,8 +155,8 @@ static void put_totals(const struct heapset *h, const struct heap_show_want *wan
 			      t->n > 1 ? "each" : "the");
 }
 
-static void put_held(const struct heapset *h, const struct heap_show_want *want, const struct heapset_row *rows, size_t n,
-		     const struct paper *p)
+static void put_held(const struct heapset *h, const struct heap_show_want *want, const struct heapset_row *rows,
+		     size_t n, const struct textout *p)
 {
 	char text[64], time[24];
 	const struct heap_amount all = heapset_total(h, &want->part);
@@ -191,7 +191,7 @@ static double seconds_of(const struct heapset *h, const struct heap_show_want *w
 	return seconds;
 }
 
-static void put_growth(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+static void put_growth(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	char text[64], each[16];
 	const struct heap_amount all = heapset_total(h, &want->part);
@@ -200,7 +200,7 @@ static void put_growth(const struct heapset *h, const struct heap_show_want *wan
 		      heap_amount_text(&all, text), size(share(all.bytes, seconds_of(h, want)), each));
 }
 
-static void put_trace(const struct heapset_process *s, const struct paper *p)
+static void put_trace(const struct heapset_process *s, const struct textout *p)
 {
 	char peak[16], unknown[16], time[24];
 	const struct heapset_trace *t = &s->trace;
@@ -216,7 +216,7 @@ static void put_trace(const struct heapset_process *s, const struct paper *p)
 		      (unsigned long long)t->ooms);
 }
 
-static void put_torch(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+static void put_torch(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	size_t n;
 	char a[16], b[16], c[16], d[16];
@@ -248,7 +248,7 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 #define NOT_EXPLAINED "room that the allocator keeps, thread stacks, what was there before the profile"
 
 /* Each page of several counts once among all that have it. */
-static void put_family(const struct heapset_explained *e, const struct paper *p)
+static void put_family(const struct heapset_explained *e, const struct textout *p)
 {
 	char whole[16], own[16], inherited[16], rest[16];
 	(void)fprintf(p->to,
@@ -260,10 +260,10 @@ static void put_family(const struct heapset_explained *e, const struct paper *p)
 }
 
 /* What the kernel counts, and what of it the profile explains. */
-static void put_ladder(const struct heapset_process *s, const struct paper *p)
+static void put_ladder(const struct heapset_process *s, const struct textout *p)
 {
 	char rss[16], anon[16], file[16], shmem[16], swap[16], seen[16], rest[16];
-	const struct heapset_ladder *l = &s->ladder;
+	const struct heapset_breakdown *l = &s->breakdown;
 	if (!l->valid)
 		return;
 	(void)fprintf(p->to, "pid %d: RSS %s = anonymous %s + files %s + shared %s", (int)s->pid,
@@ -288,7 +288,7 @@ static void put_ladder(const struct heapset_process *s, const struct paper *p)
 }
 
 /* The same of many: file pages that several map would be counted several times, so only what is their own. */
-static void put_ladders(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+static void put_ladders(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	size_t n, count = 0;
 	char anon[16], seen[16], rest[16];
@@ -323,7 +323,7 @@ static void put_ladders(const struct heapset *h, const struct heap_show_want *wa
 		      100 * share(sum.rest_bytes, sum.whole_bytes));
 }
 
-static void put_foot(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+static void put_foot(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	size_t n, ladders = 0, notes = 0;
 	char lost[16];
@@ -334,7 +334,7 @@ static void put_foot(const struct heapset *h, const struct heap_show_want *want,
 	for (size_t i = 0; i < n; i++) {
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
-		ladders += all[i].ladder.valid;
+		ladders += all[i].breakdown.valid;
 		noted |= all[i].seen_unix_ms > 0 && (want->part.what == HEAPSET_PEAK || want->part.what == HEAPSET_LIVE);
 		if (all[i].lost_samples > 0 && !why[0])
 			why = all[i].lost_why;
@@ -386,7 +386,7 @@ static const char *freed_text(const struct heapset_figures *f, char dst[static 2
 	return life_text(heap_lives_gone(&freed, 0.5), dst);
 }
 
-static void put_resident(const struct heapset_row *row, const struct paper *p)
+static void put_resident(const struct heapset_row *row, const struct textout *p)
 {
 	char text[16];
 	if (row->f.seen.bytes > 0)
@@ -396,7 +396,7 @@ static void put_resident(const struct heapset_row *row, const struct paper *p)
 		(void)fprintf(p->to, " %10s", "-");
 }
 
-static void put_lives(const struct heapset_figures *f, const struct paper *p)
+static void put_lives(const struct heapset_figures *f, const struct textout *p)
 {
 	char asked[16], mean[24], half[24], most[24];
 	double alive = 0;
@@ -418,12 +418,12 @@ static const char *row_error(const struct heapset_row *row, const struct heap_sh
 }
 
 static void put_columns(const struct heapset_row *row, const struct heap_show_want *want, double all, double seconds,
-			const struct heapset_together *t, const struct paper *p)
+			const struct heapset_together *t, const struct textout *p)
 {
 	char a[16], error[40], more[24];
 	double objects = row->amount.objects;
 	(void)fprintf(p->to, "%10s  ", size(row->amount.bytes, a));
-	paper_cell(p, row_error(row, want, t, error), 22);
+	textout_cell(p, row_error(row, want, t, error), 22);
 	(void)fprintf(p->to, " %5.1f %%", 100 * share(row->amount.bytes, all));
 	switch (want->part.what) {
 	case HEAPSET_PEAK:
@@ -454,7 +454,7 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 	}
 }
 
-static void put_head(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+static void put_head(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	static const char *const heads[] = {
 		[HEAPSET_PEAK] = "  AT PEAK   95 % INTERVAL            SHARE   LIVE NOW  IN MEMORY  STACK",
@@ -466,14 +466,14 @@ static void put_head(const struct heapset *h, const struct heap_show_want *want,
 			"     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 % GONE  ALIVE  STACK",
 	};
 	(void)fputs("\n", p->to);
-	paper_ink(p, INK_BOLD);
+	textout_ink(p, INK_BOLD);
 	if (want->compare)
 		(void)fputs("    BEFORE        NOW     CHANGE  SURE  STACK", p->to);
 	else if (heapset_source_of(h) == HEAPSET_TORCH && want->part.what == HEAPSET_LIVE)
 		(void)fputs("    IN USE   SHARE    BLOCKS  STACK", p->to);
 	else
 		(void)fputs(heads[want->part.what], p->to);
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, INK_PLAIN);
 	(void)fputs("\n", p->to);
 }
 
@@ -488,7 +488,7 @@ static double unseen(const struct heapset *h)
 	return 3.0 * (double)rate;
 }
 
-static void put_change(const struct heapset *h, const struct heapset_row *row, const struct paper *p)
+static void put_change(const struct heapset *h, const struct heapset_row *row, const struct textout *p)
 {
 	char a[16], b[16], c[16];
 	double change = row->amount.bytes - row->before.bytes;
@@ -499,7 +499,7 @@ static void put_change(const struct heapset *h, const struct heapset_row *row, c
 }
 
 static void put_row(const struct heapset *h, const struct heapset_row *row, const struct heap_show_want *want,
-		    double all, const struct heapset_together *t, const struct paper *p)
+		    double all, const struct heapset_together *t, const struct textout *p)
 {
 	char headline[400], a[16];
 	const struct frame *path[PATH_FRAMES];
@@ -512,7 +512,7 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 		put_columns(row, want, all, seconds_of(h, want), t, p);
 	(void)fputs("  ", p->to);
 	heapset_headline(h, row->node, headline, sizeof(headline));
-	paper_cut(p, headline, 200);
+	textout_cut(p, headline, 200);
 	if (row->processes > 1)
 		(void)fprintf(p->to, " (%u processes)", row->processes);
 	(void)fputs("\n", p->to);
@@ -521,7 +521,7 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 		char label[400];
 		frame_label(path[i], label, sizeof(label));
 		(void)fputs("               ", p->to);
-		paper_cut(p, label, 200);
+		textout_cut(p, label, 200);
 		(void)fputs("\n", p->to);
 	}
 }
@@ -569,7 +569,7 @@ static int rows_get(const struct heapset *h, const struct heap_show_want *want, 
 			     : heapset_rows(h, &want->part, ret, ret_n);
 }
 
-int heap_table(const struct heapset *h, const struct heap_show_want *want, const struct paper *p)
+int heap_table(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	cleanup(freep) struct heapset_row *rows = NULL;
 	cleanup(heapset_together_done) struct heapset_together together = {.in = NULL};

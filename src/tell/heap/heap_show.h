@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "model/heap/heapset.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 struct heap_show_want {
 	struct heapset_want part; /* what, which rank */
@@ -24,7 +24,7 @@ struct heap_show_want {
 	size_t n_remarks;
 };
 
-int must_check heap_table(const struct heapset *h, const struct heap_show_want *want, const struct paper *p);
+int must_check heap_table(const struct heapset *h, const struct heap_show_want *want, const struct textout *p);
 /* One object, and a line's end. */
 int must_check heap_json_write(const struct heapset *h, const struct heap_show_want *want, FILE *to);
 /*

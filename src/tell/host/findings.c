@@ -1,6 +1,6 @@
 #include "tell/host/findings.h"
 
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 struct js *findings_array_json(const struct findings *all)
 {
@@ -34,21 +34,22 @@ struct js *findings_json(const struct findings *all)
 
 void findings_text(const struct findings *all, bool colour, FILE *to)
 {
-	static const enum paper_ink inks[] = {[SEVERITY_NOTE] = INK_DIM, [SEVERITY_WARNING] = INK_YELLOW, [SEVERITY_PROBLEM] = INK_RED};
-	struct paper p = {.to = to, .colour = colour};
+	static const enum textout_ink inks[] = {
+		[SEVERITY_NOTE] = INK_DIM, [SEVERITY_WARNING] = INK_YELLOW, [SEVERITY_PROBLEM] = INK_RED};
+	struct textout p = {.to = to, .colour = colour};
 	for (size_t i = 0; i < all->n; i++) {
 		const struct finding *f = &all->row[i];
-		paper_ink(&p, inks[MIN((size_t)f->severity, ARRAY_SIZE(inks) - 1)]);
+		textout_ink(&p, inks[MIN((size_t)f->severity, ARRAY_SIZE(inks) - 1)]);
 		fprintf(to, "%-9s", severity_name(f->severity));
-		paper_ink(&p, INK_PLAIN);
-		paper_text(&p, 9, "%s [%s]", f->text, f->id);
+		textout_ink(&p, INK_PLAIN);
+		textout_text(&p, 9, "%s [%s]", f->text, f->id);
 		for (size_t k = 0; k < f->n_evidence; k++) {
 			fputs("           seen: ", to);
-			paper_text(&p, 17, "%s", f->evidence[k]);
+			textout_text(&p, 17, "%s", f->evidence[k]);
 		}
 		for (size_t k = 0; k < f->n_advice; k++) {
 			fputs("           do:   ", to);
-			paper_text(&p, 17, "%s", f->advice[k]);
+			textout_text(&p, 17, "%s", f->advice[k]);
 		}
 	}
 	if (all->dropped)

@@ -3,10 +3,10 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 #include "tell/incident/report.h"
 
-static void group_text(const struct paper *p, const struct js *g)
+static void group_text(const struct textout *p, const struct js *g)
 {
 	char head[400];
 	struct buf b = BUF_ON(head);
@@ -21,27 +21,27 @@ static void group_text(const struct paper *p, const struct js *g)
 		buf_printf(&b, ": %s", activity);
 	if (js_get_bool(g, "unchanged", false))
 		buf_add(&b, " (the same each time it was looked at)");
-	paper_blank(p, 2);
-	paper_ink(p, INK_BOLD);
-	paper_cut(p, head, 300);
-	paper_ink(p, INK_PLAIN);
+	textout_blank(p, 2);
+	textout_ink(p, INK_BOLD);
+	textout_cut(p, head, 300);
+	textout_ink(p, INK_PLAIN);
 	(void)fputc('\n', p->to);
 	for (size_t i = 0; i < js_len(frames); i++) {
-		paper_blank(p, 6);
-		paper_cut(p, js_as_text(js_at(frames, i), "?"), 300);
+		textout_blank(p, 6);
+		textout_cut(p, js_as_text(js_at(frames, i), "?"), 300);
 		(void)fputc('\n', p->to);
 	}
 }
 
 void report_hang_text(const struct js *hang, enum report_style style, FILE *to)
 {
-	const struct paper p = {.to = to, .colour = style == REPORT_COLOUR};
+	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR};
 	const struct js *groups = js_get(hang, "groups");
 	char lasted[24];
 	if (!hang)
 		return;
 	if (js_len(groups) > 0)
-		paper_heading(&p, "How the ranks stand (innermost frame first)");
+		textout_heading(&p, "How the ranks stand (innermost frame first)");
 	for (size_t i = 0; i < js_len(groups); i++)
 		group_text(&p, js_at(groups, i));
 	if (js_get_i64(hang, "groups_dropped", 0) > 0)
@@ -50,11 +50,11 @@ void report_hang_text(const struct js *hang, enum report_style style, FILE *to)
 		(void)fputs("  All threads of all processes are in the report as JSON.\n", to);
 	int64_t ms = js_get_i64(hang, "standstill_ms", 0);
 	if (ms > 0)
-		paper_value(&p, "stood still for", "%s when this was found",
-			    duration_format((uint64_t)ms * NS_PER_MS, lasted));
+		textout_value(&p, "stood still for", "%s when this was found",
+			      duration_format((uint64_t)ms * NS_PER_MS, lasted));
 	if (js_get_bool(hang, "resolved", false)) {
 		char when[24];
-		paper_value(&p, "resolved", "it moves again since %s",
-			    time_format(js_get_i64(hang, "resolved_unix_ms", 0), when));
+		textout_value(&p, "resolved", "it moves again since %s",
+			      time_format(js_get_i64(hang, "resolved_unix_ms", 0), when));
 	}
 }

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 #include "tell/incident/report.h"
 
 /* "in the heaps of 3 of 4 processes at their peaks" */
@@ -37,7 +37,7 @@ static void in_memory_text(const struct js *heap, const struct js *one, char dst
 
 void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 {
-	const struct paper paper = {.to = to, .colour = style == REPORT_COLOUR}, *p = &paper;
+	const struct textout paper = {.to = to, .colour = style == REPORT_COLOUR}, *p = &paper;
 	const struct js *top = js_get(heap, "top");
 	char all[16], size[16], grown[16];
 	uint64_t bytes = (uint64_t)MAX(js_get_i64(heap, "bytes", 0), (int64_t)0);
@@ -45,7 +45,7 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 	if (js_len(top) == 0)
 		return;
 	whose_text(heap, whose);
-	paper_heading(p, "Who asked for its memory");
+	textout_heading(p, "Who asked for its memory");
 	for (size_t i = 0; i < js_len(top); i++) {
 		const struct js *one = js_at(top, i);
 		double growth = js_get_double(one, "growth_bytes_per_s", 0);
@@ -56,23 +56,23 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 		(void)fputs("  ", p->to);
 		in_memory_text(heap, one, memory);
 		if (i == 0)
-			paper_text(p, 2, "%s of %s %s came from %s%s%s", size_format(part, size),
-				   size_format(bytes, all), whose, js_get_text(one, "text", "?"),
-				   growth > 0 ? ", and grew steadily" : "", memory);
+			textout_text(p, 2, "%s of %s %s came from %s%s%s", size_format(part, size),
+				     size_format(bytes, all), whose, js_get_text(one, "text", "?"),
+				     growth > 0 ? ", and grew steadily" : "", memory);
 		else
-			paper_text(p, 2, "%s from %s%s%s", size_format(part, size), js_get_text(one, "text", "?"),
-				   growth > 0 ? ", and grew steadily" : "", memory);
+			textout_text(p, 2, "%s from %s%s%s", size_format(part, size), js_get_text(one, "text", "?"),
+				     growth > 0 ? ", and grew steadily" : "", memory);
 		if (growth > 0)
 			(void)fprintf(p->to, "    by %s an hour\n", size_format((uint64_t)(growth * 3600), grown));
 	}
 	const char *file = js_get_text(heap, "file", "");
 	if (file[0]) {
 		(void)fputs("  ", p->to);
-		paper_text(p, 2, "More: vigil heap %s", file);
+		textout_text(p, 2, "More: vigil heap %s", file);
 	}
 	const char *before = js_get_text(heap, "before", "");
 	if (before[0]) {
 		(void)fputs("  ", p->to);
-		paper_text(p, 2, "As it was when memory got short: vigil heap %s --what live", before);
+		textout_text(p, 2, "As it was when memory got short: vigil heap %s --what live", before);
 	}
 }

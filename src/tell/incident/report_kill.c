@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 /* "(IP: 10.0.0.5, ID: node-1)", what is unknown left out. */
 static void add_node(struct buf *b, const struct incident *i)
@@ -75,11 +75,11 @@ static void print_top(const struct incident *i, FILE *to)
 {
 	if (i->n_top == 0)
 		return;
-	const struct paper p = {.to = to};
+	const struct textout p = {.to = to};
 	fprintf(to, "Top %d memory users:\nPID\tMEM(GB)\tCOMMAND\n", INCIDENT_TOP);
 	for (size_t n = 0; n < i->n_top; n++) {
 		fprintf(to, "%ld\t%.2f\t", (long)i->top[n].pid, (double)i->top[n].own_bytes / (double)GIB);
-		paper_cut(&p, i->top[n].command, 100);
+		textout_cut(&p, i->top[n].command, 100);
 		fputc('\n', to);
 	}
 	fputc('\n', to);
@@ -89,7 +89,7 @@ static void print_top(const struct incident *i, FILE *to)
 static void print_line(const char *text, FILE *to)
 {
 	char clean[3072];
-	paper_clean(text, clean, sizeof(clean));
+	textout_clean(text, clean, sizeof(clean));
 	fprintf(to, "%s\n", clean);
 }
 

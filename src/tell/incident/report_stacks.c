@@ -2,14 +2,14 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 #include "tell/incident/report.h"
 
 /* A report is read at night: the stacks of many alike threads are in its JSON. */
 #define STACKS_SHOWN 12
 #define FRAMES_SHOWN 40
 
-static void frame_line(const struct paper *p, const struct js *f)
+static void frame_line(const struct textout *p, const struct js *f)
 {
 	char text[600];
 	struct buf b = BUF_ON(text);
@@ -22,8 +22,8 @@ static void frame_line(const struct paper *p, const struct js *f)
 		buf_printf(&b, " (%s)", file);
 	if (module[0])
 		buf_printf(&b, " [%s]", module);
-	paper_blank(p, 6);
-	paper_cut(p, text, 400);
+	textout_blank(p, 6);
+	textout_cut(p, text, 400);
 	(void)fputc('\n', p->to);
 }
 
@@ -58,7 +58,7 @@ static bool shown_before(const struct js *stacks, size_t i)
 	return false;
 }
 
-static void head_line(const struct paper *p, const struct js *s, size_t twins)
+static void head_line(const struct textout *p, const struct js *s, size_t twins)
 {
 	char text[400];
 	struct buf b = BUF_ON(text);
@@ -70,18 +70,18 @@ static void head_line(const struct paper *p, const struct js *s, size_t twins)
 		buf_printf(&b, " and %zu more alike", twins);
 	if (js_get_text(s, "waiting_on", "")[0])
 		buf_printf(&b, ": %s", js_get_text(s, "waiting_on", ""));
-	paper_blank(p, 2);
-	paper_cut(p, text, 300);
+	textout_blank(p, 2);
+	textout_cut(p, text, 300);
 	(void)fputc('\n', p->to);
 }
 
 void report_stacks_text(const struct js *stacks, enum report_style style, FILE *to)
 {
-	const struct paper p = {.to = to, .colour = style == REPORT_COLOUR};
+	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR};
 	size_t shown = 0, n = js_len(stacks);
 	if (n == 0)
 		return;
-	paper_heading(&p, "What it was doing (innermost frame first)");
+	textout_heading(&p, "What it was doing (innermost frame first)");
 	for (size_t i = 0; i < n && shown < STACKS_SHOWN; i++) {
 		const struct js *frames = js_get(js_at(stacks, i), "frames");
 		if (shown_before(stacks, i))

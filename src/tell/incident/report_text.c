@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 static const char *headline(const struct incident *i)
 {
@@ -35,14 +35,14 @@ static const char *headline(const struct incident *i)
 	return titles[i->kind < INCIDENT_KIND_MAX ? i->kind : INCIDENT_NONE];
 }
 
-static void print_head(const struct paper *p, const struct incident *i)
+static void print_head(const struct textout *p, const struct incident *i)
 {
 	char when[24] = "";
 	if (i->time_unix_ms > 0)
 		(void)time_format(i->time_unix_ms, when);
-	paper_ink(p, i->kind == INCIDENT_CLEAN_EXIT ? INK_GREEN : INK_RED);
+	textout_ink(p, i->kind == INCIDENT_CLEAN_EXIT ? INK_GREEN : INK_RED);
 	fprintf(p->to, "%s", headline(i));
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, INK_PLAIN);
 	char where[256];
 	struct buf b = BUF_ON(where);
 	buf_reset(&b);
@@ -52,28 +52,28 @@ static void print_head(const struct paper *p, const struct incident *i)
 		buf_printf(&b, "  ·  %s", i->node);
 	if (when[0])
 		buf_printf(&b, "  ·  %s", when);
-	paper_cut(p, where, SIZE_MAX);
+	textout_cut(p, where, SIZE_MAX);
 	fputs("\n\n", p->to);
-	paper_ink(p, INK_BOLD);
+	textout_ink(p, INK_BOLD);
 	if (i->summary[0])
-		paper_text(p, 0, "%s", i->summary);
+		textout_text(p, 0, "%s", i->summary);
 	else
-		paper_text(p, 0, "Nothing more is known about it.");
-	paper_ink(p, INK_PLAIN);
+		textout_text(p, 0, "Nothing more is known about it.");
+	textout_ink(p, INK_PLAIN);
 }
 
-static void print_cause(const struct paper *p, const struct incident *i)
+static void print_cause(const struct textout *p, const struct incident *i)
 {
 	if (!i->cause.id[0] && !i->cause.text[0])
 		return;
-	paper_heading(p, "Why");
+	textout_heading(p, "Why");
 	fputs("  ", p->to);
-	paper_text(p, 2, "%s", i->cause.text[0] ? i->cause.text : i->cause.id);
+	textout_text(p, 2, "%s", i->cause.text[0] ? i->cause.text : i->cause.id);
 	fputs("  ", p->to);
-	paper_ink(p, INK_DIM);
-	paper_text(p, 2, "(cause %s, confidence %s)", i->cause.id[0] ? i->cause.id : "unnamed",
-		   confidence_name(i->cause.confidence));
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, INK_DIM);
+	textout_text(p, 2, "(cause %s, confidence %s)", i->cause.id[0] ? i->cause.id : "unnamed",
+		     confidence_name(i->cause.confidence));
+	textout_ink(p, INK_PLAIN);
 	if (i->n_culprits == 0)
 		return;
 	char ranks[512];
@@ -81,7 +81,7 @@ static void print_cause(const struct paper *p, const struct incident *i)
 	buf_reset(&b);
 	for (size_t n = 0; n < i->n_culprits; n++)
 		buf_printf(&b, "%s%d", n ? ", " : "", i->culprit_ranks[n]);
-	paper_value(p, i->n_culprits == 1 ? "culprit rank" : "culprit ranks", "%s", ranks);
+	textout_value(p, i->n_culprits == 1 ? "culprit rank" : "culprit ranks", "%s", ranks);
 }
 
 static char *growth_format(int64_t bytes_per_s, char dst[static 24])
@@ -92,7 +92,7 @@ static char *growth_format(int64_t bytes_per_s, char dst[static 24])
 	return dst;
 }
 
-static void print_memory(const struct paper *p, const struct incident *i)
+static void print_memory(const struct textout *p, const struct incident *i)
 {
 	if (!i->memory.valid)
 		return;
@@ -107,30 +107,32 @@ static void print_memory(const struct paper *p, const struct incident *i)
 	const char *scope = memory_scope_name(i->memory.scope);
 	char label[40];
 	TEXT_FORMAT(label, "%s memory", scope ? scope : "memory in");
-	paper_value(p, scope ? label : "memory", "%s", text);
+	textout_value(p, scope ? label : "memory", "%s", text);
 	if (i->memory.level[0])
-		paper_value(p, "what ran out", "%s", i->memory.level);
+		textout_value(p, "what ran out", "%s", i->memory.level);
 	if (i->memory.threshold[0])
-		paper_value(p, "threshold", "%s", i->memory.threshold);
+		textout_value(p, "threshold", "%s", i->memory.threshold);
 	if (i->memory.kernel_used_bytes > 0 && i->memory.reclaimable_bytes > 0)
-		paper_value(p, "page cache", "%s of the %s that the kernel counts as used can be taken back and is not counted",
-			    size_format(i->memory.reclaimable_bytes, used),
-			    size_format(i->memory.kernel_used_bytes, total));
+		textout_value(p, "page cache",
+			      "%s of the %s that the kernel counts as used can be taken back and is not counted",
+			      size_format(i->memory.reclaimable_bytes, used),
+			      size_format(i->memory.kernel_used_bytes, total));
 	if (i->memory.swap_total_bytes > 0)
-		paper_value(p, "swap", "%s of %s free", size_format(i->memory.swap_free_bytes, used),
-			    size_format(i->memory.swap_total_bytes, total));
+		textout_value(p, "swap", "%s of %s free", size_format(i->memory.swap_free_bytes, used),
+			      size_format(i->memory.swap_total_bytes, total));
 	if (!i->memory.has_rate)
 		return;
 	char rate[24], left[24];
 	if (i->memory.time_to_limit_ms != UINT64_MAX)
-		paper_value(p, "growth", "%s; the rest would have lasted %s",
-			    growth_format(i->memory.growth_bytes_per_s, rate),
-			    duration_format(MIN(i->memory.time_to_limit_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, left));
+		textout_value(
+			p, "growth", "%s; the rest would have lasted %s",
+			growth_format(i->memory.growth_bytes_per_s, rate),
+			duration_format(MIN(i->memory.time_to_limit_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, left));
 	else
-		paper_value(p, "growth", "%s", growth_format(i->memory.growth_bytes_per_s, rate));
+		textout_value(p, "growth", "%s", growth_format(i->memory.growth_bytes_per_s, rate));
 }
 
-static void print_victim(const struct paper *p, const struct incident *i)
+static void print_victim(const struct textout *p, const struct incident *i)
 {
 	if (!i->victim.valid)
 		return;
@@ -150,16 +152,16 @@ static void print_victim(const struct paper *p, const struct incident *i)
 		buf_printf(&b, "; exit status %d", i->victim.exit_code);
 	}
 	if (b.len > 0)
-		paper_value(p, "process", "%s", text);
+		textout_value(p, "process", "%s", text);
 	if (i->victim.command[0])
-		paper_value(p, "command", "%s", i->victim.command);
+		textout_value(p, "command", "%s", i->victim.command);
 	if (i->victim.has_memory)
-		paper_value(p, "its memory", "%s of its own (%s resident less %s shared), %s swapped out",
-			    size_format(i->victim.own_bytes, own), size_format(i->victim.rss_bytes, rss),
-			    size_format(i->victim.shared_bytes, shared), size_format(i->victim.swap_bytes, swap));
+		textout_value(p, "its memory", "%s of its own (%s resident less %s shared), %s swapped out",
+			      size_format(i->victim.own_bytes, own), size_format(i->victim.rss_bytes, rss),
+			      size_format(i->victim.shared_bytes, shared), size_format(i->victim.swap_bytes, swap));
 }
 
-static void print_action(const struct paper *p, const struct incident *i)
+static void print_action(const struct textout *p, const struct incident *i)
 {
 	if (!i->action.valid)
 		return;
@@ -184,47 +186,47 @@ static void print_action(const struct paper *p, const struct incident *i)
 				   duration_format(us * NS_PER_US, t));
 	}
 	if (b.len > 0)
-		paper_value(p, "what vigil did", "%s", text);
+		textout_value(p, "what vigil did", "%s", text);
 	char freed[16];
 	if (i->action.freed_bytes > 0)
-		paper_value(p, "freed", "%s by ending %u process%s", size_format(i->action.freed_bytes, freed),
-			    i->action.processes_ended, i->action.processes_ended == 1 ? "" : "es");
+		textout_value(p, "freed", "%s by ending %u process%s", size_format(i->action.freed_bytes, freed),
+			      i->action.processes_ended, i->action.processes_ended == 1 ? "" : "es");
 	if (i->action.method[0])
-		paper_value(p, "how", "%s", i->action.method);
+		textout_value(p, "how", "%s", i->action.method);
 }
 
-static void print_retry(const struct paper *p, const struct incident *i)
+static void print_retry(const struct textout *p, const struct incident *i)
 {
 	if (!i->retry.valid)
 		return;
 	char delay[24];
 	const char *reason = i->retry.reason, *dash = reason[0] ? ": " : "";
 	if (i->retry.next == RETRY_RETRY)
-		paper_value(p, "retry", "%u of %u starts in %s%s%s", i->retry.attempt + 1, i->retry.max,
-			    duration_format(MIN(i->retry.delay_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, delay), dash,
-			    reason);
+		textout_value(p, "retry", "%u of %u starts in %s%s%s", i->retry.attempt + 1, i->retry.max,
+			      duration_format(MIN(i->retry.delay_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, delay), dash,
+			      reason);
 	else if (i->retry.next == RETRY_GIVE_UP)
-		paper_value(p, "retry", "given up after %u of %u%s%s", i->retry.attempt, i->retry.max, dash, reason);
+		textout_value(p, "retry", "given up after %u of %u%s%s", i->retry.attempt, i->retry.max, dash, reason);
 	else
-		paper_value(p, "retry", "none%s%s", dash, reason);
+		textout_value(p, "retry", "none%s%s", dash, reason);
 }
 
-static void print_numbers(const struct paper *p, const struct incident *i)
+static void print_numbers(const struct textout *p, const struct incident *i)
 {
 	if (!i->memory.valid && !i->victim.valid && !i->action.valid && !i->retry.valid && !i->killer_text[0])
 		return;
-	paper_heading(p, "Numbers");
+	textout_heading(p, "Numbers");
 	print_memory(p, i);
 	print_victim(p, i);
 	if (i->killer != KILLER_NONE && i->killer != KILLER_VIGIL)
-		paper_value(p, "killed by", "%s%s%s", killer_name(i->killer), i->killer_text[0] ? ": " : "",
-			    i->killer_text);
+		textout_value(p, "killed by", "%s%s%s", killer_name(i->killer), i->killer_text[0] ? ": " : "",
+			      i->killer_text);
 	print_action(p, i);
 	print_retry(p, i);
 }
 
 /* One column a sample, the newest at the right; the scale begins at the smallest value. */
-static void print_spark(const struct paper *p, const char *label, const struct incident *i, bool job)
+static void print_spark(const struct textout *p, const char *label, const struct incident *i, bool job)
 {
 	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	uint64_t low = UINT64_MAX, high = 0, last = 0;
@@ -245,24 +247,24 @@ static void print_spark(const struct paper *p, const char *label, const struct i
 	fprintf(p->to, "  %s … %s\n", size_format(low, from), size_format(high, to));
 }
 
-static void print_history(const struct paper *p, const struct incident *i)
+static void print_history(const struct textout *p, const struct incident *i)
 {
 	if (i->n_history >= 2) {
 		char span[24];
-		paper_heading(p, "Memory over the last %s",
-			      duration_format((uint64_t)i->history[0].age_ms * NS_PER_MS, span));
+		textout_heading(p, "Memory over the last %s",
+				duration_format((uint64_t)i->history[0].age_ms * NS_PER_MS, span));
 		print_spark(p, "used", i, false);
 		print_spark(p, "job", i, true);
 	}
 	if (i->n_growers == 0)
 		return;
-	paper_heading(p, "Growing fastest");
+	textout_heading(p, "Growing fastest");
 	for (size_t n = 0; n < i->n_growers; n++) {
 		char rate[24], own[16];
 		fprintf(p->to, "  %8ld  %12s  %10s  ", (long)i->growers[n].pid,
 			growth_format(i->growers[n].growth_bytes_per_s, rate),
 			size_format(i->growers[n].own_bytes, own));
-		paper_cut(p, i->growers[n].name, 50);
+		textout_cut(p, i->growers[n].name, 50);
 		if (i->growers[n].role[0])
 			fprintf(p->to, ", %s", i->growers[n].role);
 		if (i->growers[n].rank != NO_RANK)
@@ -271,20 +273,21 @@ static void print_history(const struct paper *p, const struct incident *i)
 	}
 }
 
-static void print_candidates(const struct paper *p, const struct incident *i)
+static void print_candidates(const struct textout *p, const struct incident *i)
 {
 	if (i->n_candidates > 0 || i->policy.name[0]) {
-		paper_heading(p, "Who could have been ended (policy %s)", i->policy.name[0] ? i->policy.name : "none");
+		textout_heading(p, "Who could have been ended (policy %s)",
+				i->policy.name[0] ? i->policy.name : "none");
 		if (i->policy.reason[0]) {
 			fputs("  ", p->to);
-			paper_text(p, 2, "Chosen because %s.", i->policy.reason);
+			textout_text(p, 2, "Chosen because %s.", i->policy.reason);
 		}
 	}
 	if (i->n_candidates == 0)
 		return;
-	paper_ink(p, INK_DIM);
+	textout_ink(p, INK_DIM);
 	fprintf(p->to, "    %-20s %4s %8s %5s %10s %14s  %s\n", "NAME", "RANK", "PID", "PROCS", "OWN", "GROWTH", "WHY");
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, INK_PLAIN);
 	for (size_t n = 0; n < i->n_candidates; n++) {
 		const struct incident_candidate *c = &i->candidates[n];
 		char rank[12] = "-", pid[16] = "-", procs[12] = "-", own[16], rate[24];
@@ -295,31 +298,31 @@ static void print_candidates(const struct paper *p, const struct incident *i)
 		if (c->processes > 0)
 			TEXT_FORMAT(procs, "%u", c->processes);
 		if (c->chosen)
-			paper_ink(p, INK_RED);
+			textout_ink(p, INK_RED);
 		fputs(c->chosen ? "  > " : "    ", p->to);
-		paper_cell(p, c->name, 20);
+		textout_cell(p, c->name, 20);
 		fprintf(p->to, " %4s %8s %5s %10s %14s  ", rank, pid, procs, size_format(c->own_bytes, own),
 			growth_format(c->growth_bytes_per_s, rate));
 		char why[200];
 		TEXT_FORMAT(why, "%s%s%s", c->why, c->retriable ? "" : c->why[0] ? "; " : "",
 			    c->retriable ? "" : "cannot be retried");
-		paper_text(p, 71, "%s", why);
-		paper_ink(p, INK_PLAIN);
+		textout_text(p, 71, "%s", why);
+		textout_ink(p, INK_PLAIN);
 	}
 	if (i->n_candidates_all > i->n_candidates)
 		fprintf(p->to, "    and %zu more\n", i->n_candidates_all - i->n_candidates);
 	if (i->policy.next[0])
-		paper_value(p, "next would be", "%s", i->policy.next);
+		textout_value(p, "next would be", "%s", i->policy.next);
 }
 
-static void print_top(const struct paper *p, const struct incident *i)
+static void print_top(const struct textout *p, const struct incident *i)
 {
 	if (i->n_top == 0)
 		return;
-	paper_heading(p, "Top %zu memory users (own = resident less shared)", i->n_top);
-	paper_ink(p, INK_DIM);
+	textout_heading(p, "Top %zu memory users (own = resident less shared)", i->n_top);
+	textout_ink(p, INK_DIM);
 	fprintf(p->to, "  %8s %4s %10s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "PSS", "COMMAND");
-	paper_ink(p, INK_PLAIN);
+	textout_ink(p, INK_PLAIN);
 	uint32_t aged = 0;
 	bool sampled = false;
 	for (size_t n = 0; n < i->n_top; n++) {
@@ -335,7 +338,7 @@ static void print_top(const struct paper *p, const struct incident *i)
 		}
 		fprintf(p->to, "  %8ld %4s %10s %10s %10s %10s  ", (long)t->pid, rank, size_format(t->own_bytes, own),
 			size_format(t->rss_bytes, rss), size_format(t->shared_bytes, shared), pss);
-		paper_cut(p, t->command, PAPER_WIDTH - 61);
+		textout_cut(p, t->command, TEXTOUT_WIDTH - 61);
 		fputc('\n', p->to);
 	}
 	const char *how = sampled ? ", of large processes by a sample of their pages" : "";
@@ -345,15 +348,15 @@ static void print_top(const struct paper *p, const struct incident *i)
 		fprintf(p->to, "  ~ by a sample of its pages\n");
 }
 
-static void print_shm(const struct paper *p, const struct incident *i)
+static void print_shm(const struct textout *p, const struct incident *i)
 {
 	if (i->n_shm == 0)
 		return;
-	paper_heading(p, "Shared memory");
+	textout_heading(p, "Shared memory");
 	for (size_t n = 0; n < i->n_shm; n++) {
 		char size[16];
 		fprintf(p->to, "  %10s  ", size_format(i->shm[n].bytes, size));
-		paper_cut(p, i->shm[n].path, 44);
+		textout_cut(p, i->shm[n].path, 44);
 		const struct incident_shm *s = &i->shm[n];
 		char whose[120];
 		TEXT_FORMAT(whose, "%s%s", s->freed ? "freed with " : s->orphan ? "left behind by " : "", s->owners);
@@ -361,7 +364,7 @@ static void print_shm(const struct paper *p, const struct incident *i)
 			fputs("  left behind: no process has it open", p->to);
 		else if (s->owners[0]) {
 			fputs("  ", p->to);
-			paper_cut(p, whose, 36);
+			textout_cut(p, whose, 36);
 		}
 		fputc('\n', p->to);
 	}
@@ -372,7 +375,7 @@ static bool is_blind(const struct incident_evidence *e)
 	return strcmp(e->kind, "not_read") == 0;
 }
 
-static void print_evidence(const struct paper *p, const struct incident *i, bool blind)
+static void print_evidence(const struct textout *p, const struct incident *i, bool blind)
 {
 	size_t shown = 0;
 	for (size_t n = 0; n < i->n_evidence; n++) {
@@ -380,47 +383,47 @@ static void print_evidence(const struct paper *p, const struct incident *i, bool
 		if (is_blind(e) != blind)
 			continue;
 		if (shown++ == 0)
-			paper_heading(p, blind ? "What could not be read" : "Evidence");
+			textout_heading(p, blind ? "What could not be read" : "Evidence");
 		char when[24] = "";
 		if (e->time_unix_ms > 0)
 			(void)time_format(e->time_unix_ms, when);
 		fputs("  - ", p->to);
-		paper_text(p, 4, "%s", e->text);
+		textout_text(p, 4, "%s", e->text);
 		if (!when[0] && !e->source[0])
 			continue;
-		paper_ink(p, INK_DIM);
+		textout_ink(p, INK_DIM);
 		fputs("    ", p->to);
 		const char *clock = when[0] ? when + 11 : "";
-		paper_text(p, 4, "%s%s%s", e->source, when[0] && e->source[0] ? ", " : "", clock);
-		paper_ink(p, INK_PLAIN);
+		textout_text(p, 4, "%s%s%s", e->source, when[0] && e->source[0] ? ", " : "", clock);
+		textout_ink(p, INK_PLAIN);
 	}
 	if (!blind && i->n_evidence_dropped > 0)
 		fprintf(p->to, "  - and %zu more that did not fit\n", i->n_evidence_dropped);
 }
 
-static void print_advice(const struct paper *p, const struct incident *i)
+static void print_advice(const struct textout *p, const struct incident *i)
 {
 	if (i->cause.n_advice == 0)
 		return;
-	paper_heading(p, "What to do");
+	textout_heading(p, "What to do");
 	for (size_t n = 0; n < i->cause.n_advice; n++) {
 		fprintf(p->to, "  %zu. ", n + 1);
-		paper_text(p, 5, "%s", i->cause.advice[n]);
+		textout_text(p, 5, "%s", i->cause.advice[n]);
 	}
 }
 
-static void print_foot(const struct paper *p, const struct incident *i)
+static void print_foot(const struct textout *p, const struct incident *i)
 {
 	fputc('\n', p->to);
 	if (i->log_dir[0])
-		paper_value(p, "logs", "%s%s%s", i->log_dir, i->job[0] ? "  ·  vigil logs " : "", i->job);
+		textout_value(p, "logs", "%s%s%s", i->log_dir, i->job[0] ? "  ·  vigil logs " : "", i->job);
 	if (i->id[0])
-		paper_value(p, "this report", "vigil why %s  ·  as JSON: vigil why %s --json", i->id, i->id);
+		textout_value(p, "this report", "vigil why %s  ·  as JSON: vigil why %s --json", i->id, i->id);
 }
 
 void report_text(const struct incident *i, enum report_style style, FILE *to)
 {
-	const struct paper p = {.to = to, .colour = style == REPORT_COLOUR};
+	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR};
 	print_head(&p, i);
 	print_cause(&p, i);
 	print_advice(&p, i);

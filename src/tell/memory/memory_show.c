@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 static struct js *level_json(const struct footprint *f, size_t i)
 {
@@ -136,7 +136,7 @@ struct js *memory_json(const struct footprint *f)
 	return j;
 }
 
-static void levels_text(const struct paper *p, const struct footprint *f)
+static void levels_text(const struct textout *p, const struct footprint *f)
 {
 	for (size_t i = 0; i < f->ledger.n; i++) {
 		const struct ledger_level *l = &f->ledger.level[i];
@@ -147,38 +147,40 @@ static void levels_text(const struct paper *p, const struct footprint *f)
 			    size_format(l->total_bytes, total), ledger_ratio(l) * 100, size_format(l->available_bytes, left),
 			    size_format(l->reclaimable_bytes, cache));
 		if (l->swap_total_bytes)
-			paper_value(p, label, "%s; swap: %s of %s free — %s", line, size_format(l->swap_free_bytes, swap),
-				    size_format(l->swap_total_bytes, total), f->level_name[i]);
+			textout_value(p, label, "%s; swap: %s of %s free — %s", line,
+				      size_format(l->swap_free_bytes, swap), size_format(l->swap_total_bytes, total),
+				      f->level_name[i]);
 		else
-			paper_value(p, label, "%s — %s", line, f->level_name[i]);
+			textout_value(p, label, "%s — %s", line, f->level_name[i]);
 	}
 	if (f->subject[0] && f->n_jobs == 1 && f->job[0].limit_bytes == 0) {
 		char held[16];
-		paper_value(p, "job", "%s held by %zu process%s; no limit of its own",
-			    size_format(add_cap(f->job[0].own_bytes, f->job[0].shmem_bytes), held), f->job[0].processes,
-			    f->job[0].processes == 1 ? "" : "es");
+		textout_value(p, "job", "%s held by %zu process%s; no limit of its own",
+			      size_format(add_cap(f->job[0].own_bytes, f->job[0].shmem_bytes), held),
+			      f->job[0].processes, f->job[0].processes == 1 ? "" : "es");
 	}
 	if (!f->has_shm)
 		return;
 	char shm[16], total[16], left[16];
 	if (f->shm_total_bytes)
-		paper_value(p, "shared", "%s in shared memory; /dev/shm has %s of %s free", size_format(f->shm_bytes, shm),
-			    size_format(f->shm_free_bytes, left), size_format(f->shm_total_bytes, total));
+		textout_value(p, "shared", "%s in shared memory; /dev/shm has %s of %s free",
+			      size_format(f->shm_bytes, shm), size_format(f->shm_free_bytes, left),
+			      size_format(f->shm_total_bytes, total));
 	else
-		paper_value(p, "shared", "%s in shared memory", size_format(f->shm_bytes, shm));
+		textout_value(p, "shared", "%s in shared memory", size_format(f->shm_bytes, shm));
 }
 
-static void jobs_text(const struct paper *p, const struct footprint *f)
+static void jobs_text(const struct textout *p, const struct footprint *f)
 {
 	if (f->subject[0] || f->n_jobs == 0)
 		return;
-	paper_heading(p, "jobs");
+	textout_heading(p, "jobs");
 	fprintf(p->to, "  %-24s %9s %11s %11s %11s %11s\n", "JOB", "PROCESSES", "OWN", "SHM", "SWAP", "LIMIT");
 	for (size_t i = 0; i < f->n_jobs; i++) {
 		const struct footprint_job *j = &f->job[i];
 		char own[16], shm[16], swap[16], limit[16];
 		fputs("  ", p->to);
-		paper_cell(p, j->id, 24);
+		textout_cell(p, j->id, 24);
 		fprintf(p->to, " %9zu %11s %11s %11s %11s\n", j->processes, size_format(j->own_bytes, own),
 			j->shmem_bytes ? size_format(j->shmem_bytes, shm) : "-",
 			j->swap_bytes ? size_format(j->swap_bytes, swap) : "-",
@@ -192,7 +194,7 @@ static bool names_jobs(const struct footprint *f)
 	return !f->subject[0] && f->n_jobs > 0;
 }
 
-static void process_line(const struct paper *p, const struct footprint *f, const struct footprint_row *r)
+static void process_line(const struct textout *p, const struct footprint *f, const struct footprint_row *r)
 {
 	char own[16], rss[16], shared[16], pss[16], swap[16], rank[16] = "-";
 	if (r->who.rank != NO_RANK)
@@ -205,25 +207,27 @@ static void process_line(const struct paper *p, const struct footprint *f, const
 		size_format(r->own_bytes, own), size_format(r->rss_bytes, rss), size_format(r->shared_bytes, shared), pss_text,
 		r->swap_bytes ? size_format(r->swap_bytes, swap) : "-");
 	if (names_jobs(f)) {
-		paper_cell(p, r->job[0] ? r->job : "-", 16);
+		textout_cell(p, r->job[0] ? r->job : "-", 16);
 		fputc(' ', p->to);
 	}
-	paper_cut(p, r->command[0] ? r->command : r->comm, 60);
+	textout_cut(p, r->command[0] ? r->command : r->comm, 60);
 	fputc('\n', p->to);
 }
 
-static void processes_text(const struct paper *p, const struct footprint *f)
+static void processes_text(const struct textout *p, const struct footprint *f)
 {
 	char own[16];
-	paper_heading(p, "processes");
+	textout_heading(p, "processes");
 	fprintf(p->to, "  %8s %5s %-10s %11s %11s %11s %11s %11s  %s%s\n", "PID", "RANK", "ROLE", "OWN", "RSS", "SHARED", "PSS", "SWAP",
 		names_jobs(f) ? "JOB              " : "", "COMMAND");
 	for (size_t i = 0; i < f->n; i++)
 		process_line(p, f, &f->rows[i]);
 	fputc('\n', p->to);
-	paper_text(p, 0, "%zu processes hold %s of their own. own = RSS - shared: private pages are what ending a process gives back; "
-			 "shared pages stay for whoever else maps them, or in /dev/shm.",
-		   f->n_all, size_format(f->own_bytes, own));
+	textout_text(p, 0,
+		     "%zu processes hold %s of their own. own = RSS - shared: private pages are what ending a process "
+		     "gives back; "
+		     "shared pages stay for whoever else maps them, or in /dev/shm.",
+		     f->n_all, size_format(f->own_bytes, own));
 	if (f->n < f->n_all)
 		fprintf(p->to, "%zu smaller processes are not shown; --all shows them.\n", f->n_all - f->n);
 	if (f->pss_late)
@@ -246,7 +250,7 @@ static void owners_format(const struct footprint_shm *s, char *dst, size_t cap)
 		buf_printf(&b, ",+%zu", s->n_owners - FOOTPRINT_OWNERS);
 }
 
-static void shm_line(const struct paper *p, const struct footprint_shm *s)
+static void shm_line(const struct textout *p, const struct footprint_shm *s)
 {
 	char bytes[24] = "?", size[16], owners[160], since[24];
 	if (s->has_bytes)
@@ -255,13 +259,13 @@ static void shm_line(const struct paper *p, const struct footprint_shm *s)
 		TEXT_FORMAT(bytes, "<= %s", size_format(s->mapped_bytes, size));
 	owners_format(s, owners, sizeof(owners));
 	fprintf(p->to, "  %14s  ", bytes);
-	paper_cell(p, s->path, 44);
+	textout_cell(p, s->path, 44);
 	fprintf(p->to, "  held by ");
-	paper_cut(p, owners, 60);
+	textout_cut(p, owners, 60);
 	if (s->orphan) {
-		paper_ink(p, INK_YELLOW);
+		textout_ink(p, INK_YELLOW);
 		fprintf(p->to, "  ORPHAN");
-		paper_ink(p, INK_PLAIN);
+		textout_ink(p, INK_PLAIN);
 		if (s->user[0])
 			fprintf(p->to, ", made by user %s", s->user);
 		if (s->since_unix_ms)
@@ -272,22 +276,24 @@ static void shm_line(const struct paper *p, const struct footprint_shm *s)
 	fputc('\n', p->to);
 }
 
-static void shm_text(const struct paper *p, const struct footprint *f)
+static void shm_text(const struct textout *p, const struct footprint *f)
 {
 	char orphans[16];
 	if (f->n_shm_all == 0)
 		return;
-	paper_heading(p, "shared memory");
+	textout_heading(p, "shared memory");
 	for (size_t i = 0; i < f->n_shm; i++)
 		shm_line(p, &f->shm[i]);
 	fputc('\n', p->to);
 	if (f->n_shm < f->n_shm_all)
 		fprintf(p->to, "%zu smaller ones are not shown; --all shows them.\n", f->n_shm_all - f->n_shm);
 	if (f->n_orphans)
-		paper_text(p, 0, "%zu of them (%s) are held by nobody%s: they fill memory until somebody removes them (rm for files, ipcrm -m "
-				 "for System V).",
-			   f->n_orphans, size_format(f->orphan_bytes, orphans),
-			   f->owners_denied || f->owners_unscanned || f->owners_hidden ? " that could be seen" : "");
+		textout_text(p, 0,
+			     "%zu of them (%s) are held by nobody%s: they fill memory until somebody removes them (rm "
+			     "for files, ipcrm -m "
+			     "for System V).",
+			     f->n_orphans, size_format(f->orphan_bytes, orphans),
+			     f->owners_denied || f->owners_unscanned || f->owners_hidden ? " that could be seen" : "");
 	if (f->owners_denied)
 		fprintf(p->to, "owners unknown for %zu processes we may not read (run as root to see them).\n", f->owners_denied);
 	if (f->owners_unscanned)
@@ -298,7 +304,7 @@ static void shm_text(const struct paper *p, const struct footprint *f)
 
 void memory_text(const struct footprint *f, bool colour, FILE *to)
 {
-	struct paper p = {.to = to, .colour = colour};
+	struct textout p = {.to = to, .colour = colour};
 	if (f->subject[0])
 		fprintf(to, "memory of %s on %s\n\n", f->subject, f->node);
 	else

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/incident/incident.h" /* NO_RANK */
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 /*
  * One page, no network: the numbers as a JSON block, a small script that makes
@@ -98,7 +98,7 @@ static const char script[] =
 static void text_put(const char *raw, FILE *to)
 {
 	char text[4096];
-	paper_clean(raw, text, sizeof(text));
+	textout_clean(raw, text, sizeof(text));
 	fputc('"', to);
 	for (const char *p = text; *p; p++) {
 		if (strchr("\"\\<>&", *p))

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "model/incident/incident.h" /* NO_RANK */
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 #define NAME_MAX_SHOWN 1024
 
@@ -13,7 +13,7 @@
 static void name_put(const struct call_function *f, FILE *to)
 {
 	char name[NAME_MAX_SHOWN], file[NAME_MAX_SHOWN];
-	paper_clean(f->name, name, sizeof(name));
+	textout_clean(f->name, name, sizeof(name));
 	size_t len = strlen(name);
 	if (strcmp(f->file, "~") == 0 && f->line == 0) {
 		bool angled = len > 1 && name[0] == '<' && name[len - 1] == '>';
@@ -23,7 +23,7 @@ static void name_put(const struct call_function *f, FILE *to)
 			fputs(name, to);
 		return;
 	}
-	paper_clean(f->file, file, sizeof(file));
+	textout_clean(f->file, file, sizeof(file));
 	if (f->line == 0) /* samples of native code, or of another program: where the function begins is not known */
 		fprintf(to, "%s(%s)", file, name);
 	else

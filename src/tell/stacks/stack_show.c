@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "model/incident/incident.h" /* NO_RANK */
-#include "tell/text/paper.h"
+#include "tell/text/textout.h"
 
 /* ---- text --------------------------------------------------------------------------------------------------- */
 

@@ -40,9 +40,9 @@ static int folder_drop(void **state)
 	return rmdir(dir);
 }
 
-static struct pulse_seen seen_of(struct hanglogs *l, int32_t alone, int32_t rank)
+static struct liveness_counters seen_of(struct hanglogs *l, int32_t alone, int32_t rank)
 {
-	struct pulse_seen s = {.rank = rank};
+	struct liveness_counters s = {.rank = rank};
 	hanglogs_fill(l, alone, &s);
 	return s;
 }
@@ -57,11 +57,11 @@ static void each_rank_has_its_own_steps(void **state)
 	append("rank-0.out", "step 3/10\nstep 4/10\nstep 5/");
 	append("rank-1.out", "step 7/10\n");
 	hanglogs_look(l, 2 * NS_PER_S, 0);
-	struct pulse_seen s = seen_of(l, NO_RANK, 0);
+	struct liveness_counters s = seen_of(l, NO_RANK, 0);
 	assert_true(s.has_progress && s.progress.has_step);
 	assert_int_equal(s.progress.step, 4);
-	assert_int_equal(s.count[PULSE_LOG_LINES], 2);
-	assert_int_equal(s.count[PULSE_LOG_BYTES], 27);
+	assert_int_equal(s.count[LIVENESS_LOG_LINES], 2);
+	assert_int_equal(s.count[LIVENESS_LOG_BYTES], 27);
 	assert_int_equal(seen_of(l, NO_RANK, 1).progress.step, 7);
 	append("rank-0.out", "10\n");
 	hanglogs_look(l, 3 * NS_PER_S, 0);
@@ -90,7 +90,7 @@ static void a_step_s_time_is_the_file_s_or_the_line_s(void **state)
 	append("rank-0.out", "step 100/1000\n");
 	written_at("rank-0.out", unix_ms - 300);
 	hanglogs_look(l, 50 * NS_PER_S, unix_ms);
-	struct pulse_progress p = seen_of(l, NO_RANK, NO_RANK).progress;
+	struct liveness_progress p = seen_of(l, NO_RANK, NO_RANK).progress;
 	assert_int_equal(p.last_step_ns, 50 * NS_PER_S - 300 * NS_PER_MS);
 	assert_int_equal(p.last_step_slack_ns, 0);
 	/* another line comes behind it */
@@ -121,9 +121,9 @@ static void a_bar_is_read_as_it_stands(void **state)
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.err", "\r  8%|#         | 151/1909 [00:46<07:57,  3.68it/s]");
 	hanglogs_look(l, NS_PER_S, 0);
-	struct pulse_seen s = seen_of(l, NO_RANK, NO_RANK);
+	struct liveness_counters s = seen_of(l, NO_RANK, NO_RANK);
 	assert_int_equal(s.progress.step, 151);
-	assert_int_equal(s.count[PULSE_LOG_LINES], 1);
+	assert_int_equal(s.count[LIVENESS_LOG_LINES], 1);
 	/* torn: not yet */
 	append("rank-0.err", "\r  8%|#         | 15");
 	hanglogs_look(l, 2 * NS_PER_S, 0);
@@ -131,7 +131,7 @@ static void a_bar_is_read_as_it_stands(void **state)
 	hanglogs_look(l, 3 * NS_PER_S, 0);
 	s = seen_of(l, NO_RANK, NO_RANK);
 	assert_int_equal(s.progress.step, 152);
-	assert_int_equal(s.count[PULSE_LOG_LINES], 2);
+	assert_int_equal(s.count[LIVENESS_LOG_LINES], 2);
 	hanglogs_free(l);
 }
 
@@ -192,7 +192,7 @@ static void a_user_says_what_a_step_looks_like(void **state)
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.out", "[train] it=11 of 1000 | L=0.5\n[train] it=12 of 1000 | L=nan\n");
 	hanglogs_look(l, NS_PER_S, 0);
-	struct pulse_seen s = seen_of(l, NO_RANK, NO_RANK);
+	struct liveness_counters s = seen_of(l, NO_RANK, NO_RANK);
 	assert_true(s.has_progress && s.progress.step == 12 && s.progress.total == 1000);
 	assert_true(s.progress.loss_broken && s.progress.loss_broken_step == 12);
 	hanglogs_free(l);

@@ -27,7 +27,7 @@ struct scene {
 	struct killer_line lines[32];
 	struct log_hint hints[32];
 	struct signal_sent signals[8];
-	struct death_kin kin[16];
+	struct death_former former[16];
 	struct oomlog oom;
 	struct killerlog journal;
 	struct killerlog logged;
@@ -102,7 +102,7 @@ static void signal_add(struct scene *s, struct span v)
 
 static void kin_add(struct scene *s, struct span v)
 {
-	struct death_kin *k = &s->kin[s->d.n_kin++];
+	struct death_former *k = &s->former[s->d.n_former++];
 	struct span w;
 	k->pid = (pid_t)word_number(&v);
 	k->rank = (int32_t)word_number(&v);
@@ -176,8 +176,8 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		d->has_core_limit = true;
 		d->core_limit_bytes = (uint64_t)number(v);
 	} else if (span_eq(key, "blind")) {
-		span_copy(v, d->blind[d->n_blind], sizeof(d->blind[0]));
-		d->n_blind++;
+		span_copy(v, d->unavailable[d->n_unavailable], sizeof(d->unavailable[0]));
+		d->n_unavailable++;
 	} else if (span_eq(key, "offset")) {
 		s->offset_ms = number(v);
 	} else {
@@ -312,7 +312,7 @@ static void the_recorded_death_gets_its_expected_verdict(void **state)
 	s.d.n_killer_lines = s.journal.n + s.logged.n;
 	s.d.hints = s.hints;
 	s.d.signals = s.signals;
-	s.d.kin = s.kin;
+	s.d.former = s.former;
 	postmortem(&s.d, &i);
 	verdict_check(&s, &i);
 }

@@ -94,9 +94,11 @@ static void each_fault_is_found_alone(void **state)
 	WRONG(p.oom_dump_tasks = ((struct probe_number){true, 0}), "oom-dump-tasks-off", SEVERITY_NOTE);
 	WRONG(p.core_limit_bytes = 0, "no-core", SEVERITY_NOTE);
 	WRONG(text_copy(p.container, sizeof(p.container), "docker"), "container", SEVERITY_NOTE);
-	WRONG((p.rivals.n = 1, p.rivals.row[0].kind = RIVAL_EARLYOOM), "rival-earlyoom", SEVERITY_WARNING);
-	WRONG((p.rivals.n = 1, p.rivals.row[0].kind = RIVAL_RAY), "rival-Ray", SEVERITY_NOTE);
-	WRONG((p.rivals.n = 1, p.rivals.row[0].kind = RIVAL_SYSTEMD_OOMD), "rival-systemd-oomd", SEVERITY_WARNING);
+	WRONG((p.oom_daemons.n = 1, p.oom_daemons.row[0].kind = OOM_DAEMON_EARLYOOM), "rival-earlyoom",
+	      SEVERITY_WARNING);
+	WRONG((p.oom_daemons.n = 1, p.oom_daemons.row[0].kind = OOM_DAEMON_RAY), "rival-Ray", SEVERITY_NOTE);
+	WRONG((p.oom_daemons.n = 1, p.oom_daemons.row[0].kind = OOM_DAEMON_SYSTEMD_OOMD), "rival-systemd-oomd",
+	      SEVERITY_WARNING);
 }
 
 static void what_is_unknown_is_not_called_missing(void **state)

@@ -14,7 +14,7 @@ static void add_level(struct ledger *l, uint64_t total, uint64_t used)
 static void the_fullest_level_decides(void **state)
 {
 	(void)state;
-	struct guard_memory m = {0};
+	struct guard_history m = {0};
 	struct guard_step step;
 	struct ledger l = {.mono_ns = NS_PER_S};
 	add_level(&l, 100 * GIB, 10 * GIB);
@@ -29,7 +29,7 @@ static void the_fullest_level_decides(void **state)
 static void a_level_without_size_is_passed_over(void **state)
 {
 	(void)state;
-	struct guard_memory m = {0};
+	struct guard_history m = {0};
 	struct guard_step step;
 	struct ledger l = {.mono_ns = NS_PER_S};
 	add_level(&l, 0, 5);
@@ -44,7 +44,7 @@ static void a_level_without_size_is_passed_over(void **state)
 static void use_above_the_total_is_an_emergency_not_an_overflow(void **state)
 {
 	(void)state;
-	struct guard_memory m = {0};
+	struct guard_history m = {0};
 	struct guard_step step;
 	struct ledger l = {.mono_ns = NS_PER_S};
 	add_level(&l, GIB, 3 * GIB);
@@ -56,7 +56,7 @@ static void use_above_the_total_is_an_emergency_not_an_overflow(void **state)
 static void an_event_lets_the_guard_look_away_longer(void **state)
 {
 	(void)state;
-	struct guard_memory a = {0}, b = {0};
+	struct guard_history a = {0}, b = {0};
 	struct guard_step polled, covered;
 	struct ledger l = {.mono_ns = NS_PER_S};
 	add_level(&l, GIB, 300 * MIB);
@@ -70,7 +70,7 @@ static void an_event_lets_the_guard_look_away_longer(void **state)
 static void a_level_that_is_nearly_full_is_looked_at_though_it_tells_by_itself(void **state)
 {
 	(void)state;
-	struct guard_memory m = {0};
+	struct guard_history m = {0};
 	struct guard_step step;
 	struct ledger l = {.mono_ns = NS_PER_S};
 	add_level(&l, 600 * MIB, 530 * MIB);
@@ -84,7 +84,7 @@ static void a_steady_growth_is_warned_of_in_time(void **state)
 {
 	(void)state;
 	for (uint64_t first = 0; first < 2000; first += 50) {
-		struct guard_memory m = {0};
+		struct guard_history m = {0};
 		struct guard_step step = {.state = GUARD_OK};
 		uint64_t at_ns = NS_PER_S + first * NS_PER_MS, begun_ns = NS_PER_S;
 		uint64_t used = 0;
@@ -103,7 +103,7 @@ static void a_steady_growth_is_warned_of_in_time(void **state)
 static void the_rate_is_the_worst_of_three_windows(void **state)
 {
 	(void)state;
-	struct guard_memory m = {0};
+	struct guard_history m = {0};
 	struct guard_step step;
 	for (uint64_t i = 0; i <= 30; i++) { /* flat for 3 s, then 1 GiB/s for 0.1 s */
 		struct ledger l = {.mono_ns = NS_PER_S + i * 100 * NS_PER_MS};
@@ -116,7 +116,7 @@ static void the_rate_is_the_worst_of_three_windows(void **state)
 static void a_clock_that_stands_still_gives_no_rate(void **state)
 {
 	(void)state;
-	struct guard_memory m = {0};
+	struct guard_history m = {0};
 	struct guard_step step;
 	struct ledger l = {.mono_ns = NS_PER_S};
 	add_level(&l, GIB, 100 * MIB);

@@ -18,13 +18,13 @@ static double chance(void)
 /* ---- pace ---- */
 
 /* Steps of one second give or take spread; the last slow ones take ratio longer. */
-static struct pulses *paced(size_t n, size_t slow, double spread, double ratio)
+static struct liveness_set *paced(size_t n, size_t slow, double spread, double ratio)
 {
-	struct pulses *p = calloc(1, sizeof(*p));
+	struct liveness_set *p = calloc(1, sizeof(*p));
 	assert_non_null(p);
 	for (size_t i = 0; i < n; i++) {
 		double s = 1 + spread * (chance() + chance() + chance() - 1.5);
-		p->step_s[p->n_step_times++ % PULSE_STEPS] = (float)(i + slow >= n ? s * (1 + ratio) : s);
+		p->step_s[p->n_step_times++ % LIVENESS_STEPS] = (float)(i + slow >= n ? s * (1 + ratio) : s);
 	}
 	return p;
 }
@@ -35,7 +35,7 @@ static void a_quarter_slower_is_found_within_sixteen_steps(void **state)
 	size_t found = 0;
 	for (int i = 0; i < 300; i++) {
 		struct hang_pace pace;
-		struct pulses *p = paced(120, 16, 0.1, 0.25);
+		struct liveness_set *p = paced(120, 16, 0.1, 0.25);
 		found += hang_slower(p, 0.20, &pace) && pace.ratio > 0.15 && pace.ratio < 0.35;
 		free(p);
 	}
@@ -47,7 +47,7 @@ static void noise_is_no_slowdown(void **state)
 	(void)state;
 	for (int i = 0; i < 2000; i++) {
 		struct hang_pace pace;
-		struct pulses *p = paced(60 + (size_t)i % 300, 0, 0.2, 0);
+		struct liveness_set *p = paced(60 + (size_t)i % 300, 0, 0.2, 0);
 		if (hang_slower(p, 0.20, &pace))
 			fail_msg("run %d: %.0f %% slower by chance", i, pace.ratio * 100);
 		free(p);
@@ -58,7 +58,7 @@ static void a_few_slow_steps_are_none_and_few_steps_say_nothing(void **state)
 {
 	(void)state;
 	struct hang_pace pace;
-	struct pulses *p = paced(120, 6, 0.05, 3);
+	struct liveness_set *p = paced(120, 6, 0.05, 3);
 	assert_false(hang_slower(p, 0.20, &pace));
 	free(p);
 	p = paced(40, 16, 0, 1);
@@ -69,14 +69,14 @@ static void a_few_slow_steps_are_none_and_few_steps_say_nothing(void **state)
 /* What pulses make of so many seconds of steps of one length and of another behind them, looked at each second. */
 static double slower_by(double before_s, double now_s, double length_s, bool exact)
 {
-	struct pulses *p = calloc(1, sizeof(*p));
-	struct pulse_look *look = calloc(1, sizeof(*look));
+	struct liveness_set *p = calloc(1, sizeof(*p));
+	struct liveness_sample *look = calloc(1, sizeof(*look));
 	struct hang_pace pace;
 	double ratio = 0, next = before_s, last = 0;
 	assert_true(p && look);
 	look->n = 1;
-	struct pulse_seen *x = &look->rank[0];
-	*x = (struct pulse_seen){.rank = 0, .has_progress = true, .progress.has_step = true};
+	struct liveness_counters *x = &look->rank[0];
+	*x = (struct liveness_counters){.rank = 0, .has_progress = true, .progress.has_step = true};
 	for (double t = 1; t < 2 * length_s; t += 1) {
 		bool any = false;
 		for (; next <= t; next += next < length_s ? before_s : now_s, any = true) {
@@ -88,7 +88,7 @@ static double slower_by(double before_s, double now_s, double length_s, bool exa
 			x->progress.last_step_ns = exact ? (uint64_t)((1000 + last) * 1e9) : look->now_ns;
 			x->progress.last_step_slack_ns = exact ? 0 : NS_PER_S;
 		}
-		pulse_look_at(p, look);
+		liveness_take(p, look);
 		if (ratio <= 0 && hang_slower(p, 0.20, &pace))
 			ratio = pace.ratio;
 	}
@@ -158,10 +158,10 @@ static void timed(struct waitshare *w, int32_t ranks, int32_t slow, double wait,
 static bool straggles(const struct waitshare *w, struct hang_verdict *v)
 {
 	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
-	struct hang_mind m = {.shares_asked = true};
-	struct pulses *p = calloc(1, sizeof(*p));
+	struct hang_history m = {.shares_asked = true};
+	struct liveness_set *p = calloc(1, sizeof(*p));
 	assert_non_null(p);
-	struct hang_case c = {.pulses = p, .shares = w};
+	struct hang_case c = {.liveness = p, .shares = w};
 	hang_judge(&s, &m, &c, v);
 	free(p);
 	return v->kind == HANG_STRAGGLER;
@@ -232,13 +232,13 @@ static void equal_ranks_have_no_straggler(void **state)
 #define C10D "/usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py"
 
 struct jam {
-	struct pulses p;
-	struct pulse_look look;
+	struct liveness_set p;
+	struct liveness_sample look;
 	struct dump_frame in[2], out[1];
-	struct dump_thread threads[3][PULSE_RANKS];
-	struct dump_process processes[3][PULSE_RANKS];
+	struct dump_thread threads[3][LIVENESS_RANKS];
+	struct dump_process processes[3][LIVENESS_RANKS];
 	struct stackdump dumps[3];
-	struct hang_mind mind;
+	struct hang_history mind;
 	struct hang_case c;
 	struct hang_verdict v;
 };
@@ -261,18 +261,18 @@ static struct jam *jam_new(int32_t n, int32_t odd)
 		j->look.job_age_ns += NS_PER_S;
 		j->look.n = 0;
 		for (int32_t r = 0; r < n; r++) {
-			struct pulse_seen *x = &j->look.rank[j->look.n++];
+			struct liveness_counters *x = &j->look.rank[j->look.n++];
 			x->rank = r;
 			x->state = 'S';
-			x->has = 1u << PULSE_CPU;
+			x->has = 1u << LIVENESS_CPU;
 			x->has_progress = x->progress.has_step = true;
 			if (t >= 60)
 				continue;
-			x->count[PULSE_CPU] += NS_PER_S;
+			x->count[LIVENESS_CPU] += NS_PER_S;
 			x->progress.step++;
 			x->progress.last_step_ns = j->look.now_ns;
 		}
-		pulse_look_at(&j->p, &j->look);
+		liveness_take(&j->p, &j->look);
 		struct hang_settings quiet = s;
 		quiet.no_straggler = true;
 		hang_look(&j->mind, &quiet, &j->p, &step);
@@ -300,7 +300,7 @@ static struct jam *jam_new(int32_t n, int32_t odd)
 		j->c.dumps[d] = &j->dumps[d];
 	}
 	j->c.n_dumps = 3;
-	j->c.pulses = &j->p;
+	j->c.liveness = &j->p;
 	return j;
 }
 
@@ -465,10 +465,10 @@ static void another_end_keeps_its_cause(void **state)
 /* Two ranks step each second until the 60th one; suspected after so long. Before that, a step is late. */
 static uint64_t suspected_after(const struct hang_settings *s, uint64_t timeout_ns, bool steps, uint64_t *ret_late_ns)
 {
-	struct hang_mind *m = calloc(1, sizeof(*m));
+	struct hang_history *m = calloc(1, sizeof(*m));
 	struct hang_step step;
-	struct pulses *p = calloc(1, sizeof(*p));
-	struct pulse_look *look = calloc(1, sizeof(*look));
+	struct liveness_set *p = calloc(1, sizeof(*p));
+	struct liveness_sample *look = calloc(1, sizeof(*look));
 	char text[200];
 	uint64_t stands_ns = 0;
 	assert_true(p && look && m);
@@ -479,17 +479,17 @@ static uint64_t suspected_after(const struct hang_settings *s, uint64_t timeout_
 	for (int t = 0; t < 200 && stands_ns == 0; t++) {
 		look->now_ns += NS_PER_S;
 		for (int32_t r = 0; r < 2; r++) {
-			struct pulse_seen *x = &look->rank[r];
+			struct liveness_counters *x = &look->rank[r];
 			x->rank = r;
-			x->has = 1u << PULSE_CPU | 1u << PULSE_READ;
-			x->count[PULSE_READ] += t < 60 ? 1000000 : 0;
+			x->has = 1u << LIVENESS_CPU | 1u << LIVENESS_READ;
+			x->count[LIVENESS_READ] += t < 60 ? 1000000 : 0;
 			x->has_progress = x->progress.has_step = steps;
 			if (t >= 60)
 				continue;
 			x->progress.step++;
 			x->progress.last_step_ns = look->now_ns;
 		}
-		pulse_look_at(p, look);
+		liveness_take(p, look);
 		hang_look(m, s, p, &step);
 		if (step.late && *ret_late_ns == 0)
 			*ret_late_ns = look->now_ns - 1060 * NS_PER_S;
@@ -530,7 +530,7 @@ static void what_moves_while_evidence_is_gathered_is_no_hang(void **state)
 	j->look.now_ns += NS_PER_S;
 	j->look.rank[5].progress.step++;
 	j->look.rank[5].progress.last_step_ns = j->look.now_ns;
-	pulse_look_at(&j->p, &j->look);
+	liveness_take(&j->p, &j->look);
 	hang_judge(&s, &j->mind, &j->c, &j->v);
 	assert_int_equal(j->v.kind, HANG_NONE);
 	assert_false(j->v.benign);
@@ -541,8 +541,8 @@ static void what_moves_while_evidence_is_gathered_is_no_hang(void **state)
 /* Two ranks without steps work for 20 s and stand for 25: what the suspicion says of what still moves. */
 static void stands(uint64_t log_lines, uint64_t cpu_ns, const char *says)
 {
-	struct pulses *p = calloc(1, sizeof(*p));
-	struct pulse_look *look = calloc(1, sizeof(*look));
+	struct liveness_set *p = calloc(1, sizeof(*p));
+	struct liveness_sample *look = calloc(1, sizeof(*look));
 	struct hang_settings s = {.rule = HANG_RULE_EVIDENCE};
 	char text[200];
 	assert_non_null(p);
@@ -552,14 +552,14 @@ static void stands(uint64_t log_lines, uint64_t cpu_ns, const char *says)
 	for (int t = 0; t < 45; t++) {
 		look->now_ns += NS_PER_S;
 		for (int32_t r = 0; r < 2; r++) {
-			struct pulse_seen *x = &look->rank[r];
+			struct liveness_counters *x = &look->rank[r];
 			x->rank = r;
-			x->has = 1u << PULSE_CPU | 1u << PULSE_READ | 1u << PULSE_LOG_LINES;
-			x->count[PULSE_CPU] += t < 20 ? NS_PER_S : cpu_ns;
-			x->count[PULSE_READ] += t < 20 ? 1000000 : 0;
-			x->count[PULSE_LOG_LINES] += t < 20 ? 1 : log_lines;
+			x->has = 1u << LIVENESS_CPU | 1u << LIVENESS_READ | 1u << LIVENESS_LOG_LINES;
+			x->count[LIVENESS_CPU] += t < 20 ? NS_PER_S : cpu_ns;
+			x->count[LIVENESS_READ] += t < 20 ? 1000000 : 0;
+			x->count[LIVENESS_LOG_LINES] += t < 20 ? 1 : log_lines;
 		}
-		pulse_look_at(p, look);
+		liveness_take(p, look);
 	}
 	assert_true(hang_since(&s, p, text, sizeof(text)) > 0);
 	if (strncmp(text, says, strlen(says)) != 0)

@@ -17,13 +17,13 @@
 #define FRAMES 12
 
 struct rates {
-	double count[PULSE_SIGNS]; /* per second */
+	double count[LIVENESS_SIGNS]; /* per second */
 	uint32_t has;
-	double sum[PULSE_SIGNS];
-	double burst[PULSE_SIGNS]; /* added every burst_s */
+	double sum[LIVENESS_SIGNS];
+	double burst[LIVENESS_SIGNS]; /* added every burst_s */
 	uint64_t step_ns; /* 0: none is made */
 	uint64_t next_ns;
-	struct pulse_seen seen;
+	struct liveness_counters seen;
 };
 
 struct block {
@@ -39,9 +39,9 @@ struct block {
 
 struct scenario {
 	struct hang_settings settings;
-	struct hang_mind mind;
-	struct pulses pulses;
-	struct pulse_look look;
+	struct hang_history mind;
+	struct liveness_set liveness;
+	struct liveness_sample look;
 	struct rates rank[RANKS + 1]; /* 0: what has no rank */
 	int32_t n_ranks; /* 0: a job without ranks */
 	uint64_t now_ns, begin_ns, mark_ns;
@@ -59,7 +59,7 @@ struct scenario {
 	struct cause_verdict book;
 	struct hang_collective collective;
 	struct waitshare shares;
-	char blind[120], nobodys_error[120];
+	char unavailable[120], nobodys_error[120];
 	uint64_t retransmits_per_s;
 	/* what came of it since the mark */
 	uint64_t due_ns; /* the evidence that was asked for will be there; 0: none */
@@ -138,24 +138,24 @@ static void set_of(const struct scenario *s, struct span w, int32_t *from, int32
 
 static const struct {
 	const char *name;
-	enum pulse_sign sign;
+	enum liveness_sign sign;
 	double unit;
 	bool size;
 } signs[] = {
-	{"cpu", PULSE_CPU, 1e9, false},		{"runwait", PULSE_RUN_WAIT, 1e9, false},
-	{"read", PULSE_READ, 1, true},		{"written", PULSE_WRITTEN, 1, true},
-	{"diskread", PULSE_DISK_READ, 1, true}, {"diskwritten", PULSE_DISK_WRITTEN, 1, true},
-	{"sent", PULSE_NET_SENT, 1, true},	{"received", PULSE_NET_RECEIVED, 1, true},
-	{"log", PULSE_LOG_LINES, 1, false},	{"io", PULSE_IO_ALL, 1, true},
+	{"cpu", LIVENESS_CPU, 1e9, false},	   {"runwait", LIVENESS_RUN_WAIT, 1e9, false},
+	{"read", LIVENESS_READ, 1, true},	   {"written", LIVENESS_WRITTEN, 1, true},
+	{"diskread", LIVENESS_DISK_READ, 1, true}, {"diskwritten", LIVENESS_DISK_WRITTEN, 1, true},
+	{"sent", LIVENESS_NET_SENT, 1, true},	   {"received", LIVENESS_NET_RECEIVED, 1, true},
+	{"log", LIVENESS_LOG_LINES, 1, false},	   {"io", LIVENESS_IO_ALL, 1, true},
 };
 
 static const struct {
 	const char *name;
-	enum pulse_gpu_value value;
+	enum liveness_gpu_value value;
 } gpus[] = {
-	{"gpu", PULSE_GPU_BUSY},	  {"mem", PULSE_GPU_MEMORY_BUSY}, {"power", PULSE_GPU_POWER},
-	{"limit", PULSE_GPU_POWER_LIMIT}, {"clock", PULSE_GPU_CLOCK},	  {"maxclock", PULSE_GPU_CLOCK_MAX},
-	{"reasons", PULSE_GPU_REASONS},
+	{"gpu", LIVENESS_GPU_BUSY},	     {"mem", LIVENESS_GPU_MEMORY_BUSY}, {"power", LIVENESS_GPU_POWER},
+	{"limit", LIVENESS_GPU_POWER_LIMIT}, {"clock", LIVENESS_GPU_CLOCK},	{"maxclock", LIVENESS_GPU_CLOCK_MAX},
+	{"reasons", LIVENESS_GPU_REASONS},
 };
 
 static bool sign_set(struct rates *r, struct span key, struct span *rest, const char *where)
@@ -230,7 +230,7 @@ static void rank_word(struct scenario *s, struct rates *r, struct span key, stru
 	else if (span_eq(key, "compilers"))
 		r->seen.n_compilers = (uint32_t)int_of(next(rest, where));
 	else if (span_eq(key, "burst")) /* every 15 s */
-		r->burst[PULSE_WRITTEN] = (double)size_of(next(rest, where), where);
+		r->burst[LIVENESS_WRITTEN] = (double)size_of(next(rest, where), where);
 	else if (span_eq(key, "lost-loader")) {
 		r->seen.last_gone.pid = int_of(next(rest, where));
 		TEXT_COPY(r->seen.last_gone.role, "loader");
@@ -443,7 +443,7 @@ static void dump_make(const struct scenario *s, int number, struct stackdump *re
 static void rates_step(struct scenario *s, struct rates *r, uint64_t dt_ns)
 {
 	double dt = (double)dt_ns / 1e9;
-	for (size_t i = 0; i < PULSE_SIGNS; i++) {
+	for (size_t i = 0; i < LIVENESS_SIGNS; i++) {
 		r->sum[i] += r->seen.exited ? 0 : r->count[i] * dt;
 		if (r->burst[i] > 0 && s->now_ns / NS_PER_S % 15 == 0)
 			r->sum[i] += r->burst[i];
@@ -489,10 +489,8 @@ static const struct rankenv *environments_compare(struct scenario *s)
 
 static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_case *c)
 {
-	*c = (struct hang_case){.now_unix_ms = 1700000000000,
-				.pulses = &s->pulses,
-				.source = s->source,
-				.n_source = s->n_source};
+	*c = (struct hang_case){
+		.now_unix_ms = 1700000000000, .liveness = &s->liveness, .source = s->source, .n_source = s->n_source};
 	if (s->asked.want & HANG_WANT_STACKS && !s->no_stacks)
 		for (size_t i = 0; i < s->asked.dumps; i++) {
 			dump_make(s, (int)i, &dumps[i]);
@@ -510,8 +508,8 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 		c->shares = &s->shares;
 	}
 	c->nobodys_error = s->nobodys_error;
-	if (s->blind[0])
-		TEXT_COPY(c->blind[c->n_blind++], s->blind);
+	if (s->unavailable[0])
+		TEXT_COPY(c->unavailable[c->n_unavailable++], s->unavailable);
 }
 
 /* What the agent sees of who sleeps, at each look. */
@@ -530,7 +528,7 @@ static void judge(struct scenario *s, const char *where)
 	assert_non_null(in);
 	case_make(s, dumps, &c);
 	hang_judge(&s->settings, &s->mind, &c, &s->verdict);
-	hang_told(&s->mind, &s->verdict, &s->pulses);
+	hang_told(&s->mind, &s->verdict, &s->liveness);
 	s->judged++;
 	if (s->verdict.kind != HANG_NONE && !s->verdict.known_already) {
 		s->told = s->verdict;
@@ -552,9 +550,9 @@ static void look(struct scenario *s, const char *where)
 {
 	s->now_ns += NS_PER_S;
 	look_make(s, NS_PER_S);
-	pulse_look_at(&s->pulses, &s->look);
+	liveness_take(&s->liveness, &s->look);
 	sleep_look(s);
-	hang_look(&s->mind, &s->settings, &s->pulses, &s->step);
+	hang_look(&s->mind, &s->settings, &s->liveness, &s->step);
 	s->looks++;
 	s->resolved += s->step.resolved;
 	if (s->step.state != HANG_WELL && s->suspect_ns == 0)
@@ -568,7 +566,7 @@ static void look(struct scenario *s, const char *where)
 	if (s->due_ns != 0 && s->now_ns >= s->due_ns) {
 		if (s->shares.last_ns < s->due_ns)
 			s->shares.last_ns = s->now_ns;
-		const struct hang_case so_far = {.pulses = &s->pulses,
+		const struct hang_case so_far = {.liveness = &s->liveness,
 						 .shares = s->asked.want & HANG_WANT_SHARES ? &s->shares : NULL};
 		if (!hang_ripe(&s->settings, &so_far))
 			return;
@@ -828,7 +826,7 @@ static void line(struct scenario *s, struct span text, const char *where)
 	else if (span_eq(key, "nobodys-error"))
 		span_copy(span_trim(rest), s->nobodys_error, sizeof(s->nobodys_error));
 	else if (span_eq(key, "blind"))
-		span_copy(span_trim(rest), s->blind, sizeof(s->blind));
+		span_copy(span_trim(rest), s->unavailable, sizeof(s->unavailable));
 	else if (span_eq(key, "retransmits"))
 		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
 	else
@@ -843,7 +841,7 @@ static struct scenario *scenario_new(void)
 	for (size_t i = 0; i < ARRAY_SIZE(s->rank); i++) {
 		s->rank[i].seen.state = 'S';
 		s->rank[i].seen.processes = 1;
-		s->rank[i].has = 1u << PULSE_CPU;
+		s->rank[i].has = 1u << LIVENESS_CPU;
 	}
 	return s;
 }

@@ -22,10 +22,10 @@ static struct findings threats_of(const struct protect_facts *p)
 	return all;
 }
 
-static void rival_add(enum rival_kind k)
+static void oom_daemon_add(enum oom_daemon_kind k)
 {
-	machine.rivals.row[machine.rivals.n].kind = k;
-	machine.rivals.row[machine.rivals.n++].pid = 588;
+	machine.oom_daemons.row[machine.oom_daemons.n].kind = k;
+	machine.oom_daemons.row[machine.oom_daemons.n++].pid = 588;
 }
 
 static void a_well_protected_job_has_only_notes(void **state)
@@ -81,7 +81,7 @@ static void a_score_does_not_stop_systemd_oomd_and_its_percentage_is_pressure(vo
 	struct protect_facts p = safe();
 	p.adj_lowest = p.adj_highest = -1000;
 	p.group_root_owned = false;
-	rival_add(RIVAL_SYSTEMD_OOMD);
+	oom_daemon_add(OOM_DAEMON_SYSTEMD_OOMD);
 	TEXT_COPY(p.group, "/user.slice/user-1000.slice/user@1000.service/app.slice/vte-spawn-1.scope");
 	TEXT_COPY(p.pressure_unit, "user@1000.service");
 	p.pressure_limit_ratio = 0.5;
@@ -98,7 +98,7 @@ static void the_wish_to_be_spared_counts_only_from_the_right_owner(void **state)
 {
 	(void)state;
 	struct protect_facts p = safe();
-	rival_add(RIVAL_SYSTEMD_OOMD);
+	oom_daemon_add(OOM_DAEMON_SYSTEMD_OOMD);
 	TEXT_COPY(p.pressure_unit, "user@1000.service");
 	p.avoid = true;
 	p.group_root_owned = false;
@@ -124,7 +124,7 @@ static void without_swap_the_swap_rule_is_no_threat(void **state)
 {
 	(void)state;
 	struct protect_facts p = safe();
-	rival_add(RIVAL_SYSTEMD_OOMD);
+	oom_daemon_add(OOM_DAEMON_SYSTEMD_OOMD);
 	machine.meminfo.bytes[MEMINFO_SWAP_TOTAL] = 0;
 	struct findings all = threats_of(&p);
 	assert_null(findings_get(&all, "systemd-oomd-swap"));
@@ -155,8 +155,8 @@ static void other_guards_are_weighed_by_what_they_go_by(void **state)
 {
 	(void)state;
 	struct protect_facts p = safe();
-	rival_add(RIVAL_EARLYOOM);
-	rival_add(RIVAL_META_OOMD);
+	oom_daemon_add(OOM_DAEMON_EARLYOOM);
+	oom_daemon_add(OOM_DAEMON_META_OOMD);
 	struct findings all = threats_of(&p);
 	assert_int_equal(findings_get(&all, "rival-earlyoom")->severity, SEVERITY_NOTE);
 	assert_int_equal(findings_get(&all, "rival-oomd")->severity, SEVERITY_WARNING);

@@ -13,7 +13,7 @@
 
 struct scenario {
 	struct guard_settings settings;
-	struct guard_memory memory;
+	struct guard_history memory;
 	uint64_t total_bytes;
 	size_t looks;
 };

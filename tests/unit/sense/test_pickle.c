@@ -221,9 +221,9 @@ static void damage_is_told_with_its_place(void **state)
 					  "0.",
 					  "\x80\x02"
 					  "b."};
-	static const size_t lens[] = {4, 8, 4, 5, 5, 3, 4, 9, 4, 10, 4, 4};
+	static const size_t view[] = {4, 8, 4, 5, 5, 3, 4, 9, 4, 10, 4, 4};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_int_equal(parse_bytes(bad[i], lens[i], &f), PICKLE_BROKEN);
+		assert_int_equal(parse_bytes(bad[i], view[i], &f), PICKLE_BROKEN);
 }
 
 static void other_files_are_refused(void **state)

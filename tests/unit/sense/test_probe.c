@@ -27,13 +27,14 @@ static void settings_of_systemd_oomd_are_read_and_nonsense_is_left_out(void **st
 static void other_guards_are_known_by_name(void **state)
 {
 	(void)state;
-	assert_int_equal(rivals_kind(SPAN("earlyoom"), SPAN("")), RIVAL_EARLYOOM);
-	assert_int_equal(rivals_kind(SPAN("systemd-oomd"), SPAN("")), RIVAL_SYSTEMD_OOMD);
-	assert_int_equal(rivals_kind(SPAN("raylet"), SPAN("")), RIVAL_RAY);
-	assert_int_equal(rivals_kind(SPAN("python3"), SPAN("python3 /usr/sbin/nohang --monitor")), RIVAL_NOHANG);
-	assert_int_equal(rivals_kind(SPAN("vim"), SPAN("vim /usr/sbin/nohang")), RIVAL_NONE);
-	assert_int_equal(rivals_kind(SPAN("bash"), SPAN("bash")), RIVAL_NONE);
-	assert_int_equal(rivals_kind(SPAN(""), SPAN("")), RIVAL_NONE);
+	assert_int_equal(oom_daemons_kind(SPAN("earlyoom"), SPAN("")), OOM_DAEMON_EARLYOOM);
+	assert_int_equal(oom_daemons_kind(SPAN("systemd-oomd"), SPAN("")), OOM_DAEMON_SYSTEMD_OOMD);
+	assert_int_equal(oom_daemons_kind(SPAN("raylet"), SPAN("")), OOM_DAEMON_RAY);
+	assert_int_equal(oom_daemons_kind(SPAN("python3"), SPAN("python3 /usr/sbin/nohang --monitor")),
+			 OOM_DAEMON_NOHANG);
+	assert_int_equal(oom_daemons_kind(SPAN("vim"), SPAN("vim /usr/sbin/nohang")), OOM_DAEMON_NONE);
+	assert_int_equal(oom_daemons_kind(SPAN("bash"), SPAN("bash")), OOM_DAEMON_NONE);
+	assert_int_equal(oom_daemons_kind(SPAN(""), SPAN("")), OOM_DAEMON_NONE);
 }
 
 static void containers_are_known_by_group_or_environment(void **state)

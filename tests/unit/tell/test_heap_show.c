@@ -22,7 +22,7 @@ static struct heapset *two_lines(void)
 		.lost_samples = 3,
 		.lost_bytes = 1 << 20,
 		.lost_why = "no space on the disk",
-		.ladder = {.valid = true, .rss_bytes = 6 * GIB, .anon_bytes = 5 * GIB, .file_bytes = 1 * GIB}};
+		.breakdown = {.valid = true, .rss_bytes = 6 * GIB, .anon_bytes = 5 * GIB, .file_bytes = 1 * GIB}};
 	struct heapset_figures big = {.live = {.bytes = 4.0 * (double)GIB,
 					       .objects = 10,
 					       .variance = 1e15,
@@ -56,7 +56,7 @@ static char *table(const struct heapset *h, const struct heap_show_want *want)
 	char *text = NULL;
 	size_t len;
 	FILE *to = open_memstream(&text, &len);
-	const struct paper paper = {.to = to};
+	const struct textout paper = {.to = to};
 	assert_int_equal(heap_table(h, want, &paper), 0);
 	fclose(to);
 	return text;
@@ -194,7 +194,8 @@ static void shared_pages_count_once_only_where_all_is_known(void **state)
 		uint32_t process;
 		p.live = p.seen = (struct heap_amount){.bytes = 100.0 * MIB};
 		p.resident_bytes = 100.0 * MIB;
-		p.ladder = (struct heapset_ladder){.valid = true, .rss_bytes = 400 * MIB, .anon_bytes = 300 * MIB};
+		p.breakdown =
+			(struct heapset_breakdown){.valid = true, .rss_bytes = 400 * MIB, .anon_bytes = 300 * MIB};
 		p.shares = (struct heapset_shares){.valid = true,
 						   .pss_anon_bytes = 180 * MIB,
 						   .own_bytes = 90.0 * MIB,

@@ -1,0 +1,537 @@
+#include "agent/guard/evict.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/guard/guardcase.h"
+#include "base/buf.h"
+#include "base/file.h"
+
+/* While the victim is frozen the supervisor gets this long to begin with its stacks. */
+static const uint64_t begin_budget_ns = 10 * NS_PER_MS;
+/* …and, once it has begun, this long in all. */
+static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
+/* After this long without dying, a victim counts as stuck (D state) and is reported so. */
+static const uint64_t stuck_ns = 2 * NS_PER_S;
+static const uint64_t acting_look_ns = 1 * NS_PER_MS;
+static const uint64_t nobody_look_ns = 100 * NS_PER_MS;
+
+static void kick(struct evict *h)
+{
+	uint64_t one = 1;
+	ignore(write(h->kick_fd, &one, sizeof(one)), "the supervisor also looks by itself");
+}
+
+static void phase_publish(struct evict *h, enum case_phase p)
+{
+	atomic_store(&h->now->phase, (uint32_t)p);
+	kick(h);
+}
+
+/* Jobs that lie below the level that is full, and may be acted on. */
+static uint64_t jobs_below(const struct evict *h, size_t level)
+{
+	return h->memwatch->jobs_of[level];
+}
+
+static bool single_job(uint64_t mask, size_t *ret_job)
+{
+	if (mask == 0 || (mask & (mask - 1)) != 0)
+		return false;
+	*ret_job = (size_t)__builtin_ctzll(mask);
+	return true;
+}
+
+/* Written down before it is done, so that nothing stays stopped should the guard die in between. */
+static void stop_one(struct evict *h, struct target *t)
+{
+	struct guard_shm *shm = h->shm;
+	uint32_t n = atomic_load(&shm->n_frozen);
+	if (n >= GUARD_FROZEN)
+		return;
+	shm->frozen[n] = *t;
+	shm->frozen[n].pidfd = -1; /* whoever gave it owns the descriptor */
+	atomic_store(&shm->n_frozen, n + 1);
+	if (target_signal(h->w, t, SIGSTOP) != 0)
+		atomic_store(&shm->n_frozen, n);
+}
+
+static void freeze_unit(struct evict *h, size_t u)
+{
+	const struct unit_table *t = h->units;
+	for (size_t i = 0; i < t->n_members; i++) {
+		if (t->member[i].unit != u)
+			continue;
+		const struct task_row *row = &h->tasks->rows[t->member[i].row];
+		struct target f = {.id = {row->pid, row->start_ticks}, .pidfd = -1};
+		stop_one(h, &f);
+	}
+}
+
+static bool is_victim(const struct evict *h, pid_t pid)
+{
+	for (size_t i = 0; i < h->n_targets; i++)
+		if (h->target[i].id.pid == pid)
+			return true;
+	return false;
+}
+
+/* everything: also the victims (the case was cancelled). */
+static void thaw(struct evict *h, bool everything)
+{
+	for (size_t j = 0; j < h->n_jobs; j++)
+		if (h->group_frozen >> j & 1)
+			ignore(jobgroup_thaw(&h->jobs[j].group), "a removed group needs no thawing");
+	h->group_frozen = 0;
+	uint32_t n = atomic_load(&h->shm->n_frozen);
+	for (size_t i = 0; i < n; i++)
+		if (everything || !is_victim(h, h->shm->frozen[i].id.pid))
+			ignore(target_signal(h->w, &h->shm->frozen[i], SIGCONT), "gone is fine");
+	atomic_store(&h->shm->n_frozen, 0);
+}
+
+/* Somebody does. */
+static bool stands_still(const struct evict *h)
+{
+	return h->group_frozen != 0 || atomic_load(&h->shm->n_frozen) > 0;
+}
+
+/*
+ * Stop the growth at once, before anything is decided: the whole job where it
+ * has a group of its own, else the fastest growing unit as last seen. Thawed
+ * at the next look when the threshold was not really crossed: such a pulse
+ * slows a filler that would otherwise outrun the guard, and harms nobody.
+ * Whether it came too late is looked at right after it has begun.
+ */
+static void freeze_first(struct evict *h, size_t level)
+{
+	size_t job;
+	bool single = single_job(jobs_below(h, level), &job);
+	if (h->shm->freeze && single && h->group_frozen == UINT64_C(1) << job)
+		return; /* it stands still since a pulse */
+	thaw(h, true);
+	if (!h->shm->freeze)
+		return;
+	if (single && h->jobs[job].has_group && !h->jobs[job].unit.protected_ &&
+	    jobgroup_freeze(&h->jobs[job].group) == 0) {
+		h->group_frozen = UINT64_C(1) << job;
+		return;
+	}
+	size_t fastest = SIZE_MAX;
+	for (size_t i = 0; i < h->units->n; i++) {
+		const struct unit *u = &h->units->unit[i];
+		if (u->protected_ || u->launcher || !(jobs_below(h, level) >> u->job & 1))
+			continue;
+		if (fastest == SIZE_MAX || u->growth_bytes_per_s > h->units->unit[fastest].growth_bytes_per_s)
+			fastest = i;
+	}
+	if (fastest != SIZE_MAX)
+		freeze_unit(h, fastest);
+}
+
+void evict_let_go(struct evict *h)
+{
+	thaw(h, true);
+	for (size_t j = 0; j < h->n_jobs; j++)
+		ignore(jobgroup_unthrottle(&h->jobs[j].group), "the group may be gone");
+}
+
+static bool is_undying(const struct evict *h, const struct unit *u)
+{
+	for (size_t i = 0; i < MIN(h->n_unkillable, (size_t)EVICT_UNKILLABLE); i++)
+		if (h->unkillable[i].pid == u->pid && h->unkillable[i].start_ticks == u->start_ticks)
+			return true;
+	return false;
+}
+
+/* Who cannot relieve the level, or did not die of the last SIGKILL, is no candidate. */
+static void protect_the_uninvolved(struct evict *h, uint64_t below)
+{
+	for (size_t i = 0; i < h->units->n; i++) {
+		struct unit *u = &h->units->unit[i];
+		if (!(below >> u->job & 1) || is_undying(h, u))
+			u->protected_ = true;
+	}
+}
+
+/* The table is a ring: the oldest ones have most likely gone by then. */
+static size_t note_undying(struct evict *h)
+{
+	size_t denied = 0;
+	for (size_t i = 0; i < h->n_targets; i++) {
+		const struct target *t = &h->target[i];
+		if (t->gone)
+			continue;
+		denied += t->denied;
+		h->unkillable[h->n_unkillable++ % EVICT_UNKILLABLE] = t->id;
+	}
+	return denied;
+}
+
+static int by_own_bytes(const struct target *a, const struct target *b)
+{
+	return a->own_bytes > b->own_bytes ? -1 : a->own_bytes < b->own_bytes;
+}
+
+static void targets_sort(struct evict *h)
+{
+	/* shell sort: in place, no allocation */
+	for (size_t gap = h->n_targets / 2; gap > 0; gap /= 2)
+		for (size_t i = gap; i < h->n_targets; i++) {
+			struct target x = h->target[i];
+			size_t j = i;
+			for (; j >= gap && by_own_bytes(&x, &h->target[j - gap]) < 0; j -= gap)
+				h->target[j] = h->target[j - gap];
+			h->target[j] = x;
+		}
+}
+
+/* All processes of the chosen units, the largest first. */
+static void targets_collect(struct evict *h)
+{
+	static bool chosen[UNIT_MAX];
+	memset(chosen, 0, sizeof(chosen));
+	for (size_t i = 0; i < h->choice.n_chosen; i++)
+		chosen[h->choice.order[i]] = true;
+	h->n_targets = 0;
+	for (size_t i = 0; i < h->units->n_members && h->n_targets < EVICT_TARGETS; i++) {
+		const struct unit_member *m = &h->units->member[i];
+		if (!chosen[m->unit])
+			continue;
+		const struct task_row *row = &h->tasks->rows[m->row];
+		h->target[h->n_targets++] = (struct target){
+			.id = {row->pid, row->start_ticks}, .own_bytes = task_own_bytes(row), .pidfd = -1};
+	}
+	targets_sort(h);
+	h->n_held = MIN(h->n_targets, (size_t)EVICT_HELD);
+	for (size_t i = 0; i < h->n_targets; i++)
+		ignore(target_open(h->w, &h->target[i], i < h->n_held), "gone ones are marked so");
+}
+
+static void targets_close(struct evict *h)
+{
+	for (size_t i = 0; i < h->n_targets; i++)
+		target_close(&h->target[i]);
+	h->n_targets = h->n_held = 0;
+}
+
+static void stop_victims(struct evict *h)
+{
+	if (!h->shm->freeze || h->group_frozen)
+		return;
+	for (size_t i = 0; i < h->n_targets; i++) {
+		bool already = false;
+		uint32_t n = atomic_load(&h->shm->n_frozen);
+		for (size_t k = 0; k < n && !already; k++)
+			already = h->shm->frozen[k].id.pid == h->target[i].id.pid;
+		if (!already && !h->target[i].gone)
+			stop_one(h, &h->target[i]);
+	}
+}
+
+/* A last line of defence: should the kernel wake up now, it takes our victim. */
+static void offer_to_kernel(struct evict *h)
+{
+	for (size_t i = 0; i < MIN(h->n_targets, (size_t)16); i++) {
+		char path[40];
+		(void)snprintf(path, sizeof(path), "%d/oom_score_adj", (int)h->target[i].id.pid);
+		ignore(file_write_at(h->w->proc_fd, path, "1000"), "only a second line");
+	}
+}
+
+static bool begin(struct evict *h, const struct ledger *l, const struct guard_step *step)
+{
+	uint64_t now = l->mono_ns;
+	h->crossing_ns = now;
+	h->level = step->level;
+	bool fresh = evict_is_fresh(h);
+	freeze_first(h, step->level);
+	uint64_t frozen_ns = h->w->mono_ns();
+	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000, emergency = step->state == GUARD_EMERGENCY;
+	size_t budget = emergency ? 16 : 256;
+	if (!evict_refresh(h, budget) && !(fresh && costly && emergency))
+		ignore(evict_sweep(h, budget), "the last sweep still serves");
+	protect_the_uninvolved(h, jobs_below(h, step->level));
+	victim_choose(h->units, h->shm->policy, step->deficit_bytes, &h->choice);
+	if (h->choice.n == 0) {
+		h->n_targets = 0;
+		thaw(h, true);
+		return false;
+	}
+	targets_collect(h);
+	h->asked = false;
+	h->now = guardcase_begin(h, l, step);
+	struct incident *in = &h->now->incident;
+	in->action.notice_us = (frozen_ns - h->crossing_ns) / NS_PER_US;
+	in->action.freeze_us = stands_still(h) ? in->action.notice_us : 0;
+	return true;
+}
+
+/* How many were still there to be hit; gone ones are marked so. */
+static size_t send_all(struct evict *h, int signal)
+{
+	size_t hit = 0;
+	for (size_t i = 0; i < h->n_targets; i++)
+		hit += target_signal(h->w, &h->target[i], signal) != WORLD_GONE;
+	return hit;
+}
+
+static uint64_t used_at(const struct evict *h, const struct ledger *l)
+{
+	return l->level[MIN(h->level, l->n - 1)].used_bytes;
+}
+
+/* Nobody was ended: everything as before. */
+static void drop(struct evict *h, enum case_phase why)
+{
+	thaw(h, true);
+	targets_close(h);
+	phase_publish(h, why);
+	h->phase = EVICT_IDLE;
+	h->swept_ns = 0;
+}
+
+static bool all_denied(const struct evict *h)
+{
+	for (size_t i = 0; i < h->n_targets; i++)
+		if (!h->target[i].gone && !h->target[i].denied)
+			return false;
+	return true;
+}
+
+static bool whole_job_chosen(const struct evict *h, size_t job)
+{
+	size_t of_job = 0, chosen = 0;
+	for (size_t i = 0; i < h->units->n; i++)
+		of_job += h->units->unit[i].job == job;
+	for (size_t i = 0; i < h->choice.n_chosen; i++)
+		chosen += h->units->unit[h->choice.order[i]].job == job;
+	return of_job == chosen;
+}
+
+static void go_killing(struct evict *h, const struct ledger *l)
+{
+	struct incident *in = &h->now->incident;
+	uint64_t used = used_at(h, l);
+	h->reaped_before = reaper_worked(h->reaper);
+	size_t job = h->now->job;
+	if (h->jobs[job].has_group && whole_job_chosen(h, job))
+		ignore(jobgroup_kill(&h->jobs[job].group), "each process is signalled as well");
+	if (send_all(h, SIGKILL) == 0) {
+		drop(h, CASE_TOO_LATE);
+		return;
+	}
+	if (all_denied(h)) {
+		ignore(note_undying(h), "all of them; they are not chosen again");
+		guardcase_describe(h, l);
+		drop(h, CASE_DENIED);
+		return;
+	}
+	h->killed_ns = h->w->mono_ns();
+	/* a v1 freezer holds even dying processes; stopped ones die as they are */
+	thaw(h, false);
+	for (size_t i = 0; i < h->n_held; i++) {
+		if (h->target[i].gone)
+			continue;
+		target_boost(&h->target[i]);
+		if (h->target[i].own_bytes >= MIB)
+			ignore(reaper_push(h->reaper, &h->target[i]), "the kernel reaps too");
+	}
+	in->action.kill_us = (h->killed_ns - h->crossing_ns) / NS_PER_US;
+	if (!h->asked && in->action.freeze_us == 0)
+		in->action.notice_us = in->action.kill_us; /* the first that was done */
+	h->used_at_kill = h->used_least = used;
+	h->phase = EVICT_KILLING;
+	h->deadline_ns = h->killed_ns + stuck_ns;
+	phase_publish(h, CASE_KILLED);
+}
+
+static void finish(struct evict *h)
+{
+	guardcase_finish(h);
+	targets_close(h);
+	phase_publish(h, CASE_DONE);
+	h->phase = EVICT_IDLE;
+	h->swept_ns = 0;
+}
+
+static bool all_ended(struct evict *h)
+{
+	bool ended = true;
+	for (size_t i = 0; i < h->n_targets; i++) {
+		struct target *t = &h->target[i];
+		if (t->gone)
+			continue;
+		if (target_ended(h->w, t))
+			t->gone = true;
+		else
+			ended = false;
+	}
+	return ended;
+}
+
+static void step_asked(struct evict *h, const struct ledger *l, const struct guard_step *step)
+{
+	bool relieved = step->state < GUARD_ACT;
+	if (all_ended(h)) {
+		h->killed_ns = h->w->mono_ns();
+		h->now->incident.action.dead_us = (h->killed_ns - h->crossing_ns) / NS_PER_US;
+		h->phase = EVICT_SETTLING;
+		h->still = 0;
+		return;
+	}
+	if (relieved && l->mono_ns < h->deadline_ns)
+		return; /* it is going down: leave it its time */
+	if (step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns) {
+		stop_victims(h);
+		if (stands_still(h))
+			h->now->incident.action.freeze_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
+		guardcase_method(h);
+		go_killing(h, l);
+	}
+}
+
+/*
+ * Nearly nothing is left. If that is all the victims' doing, they stand still and there is time to see what they were at;
+ * if it goes on without them, there is none.
+ */
+static bool still_filling(struct evict *h, const struct ledger *l, const struct guard_step *step)
+{
+	const struct ledger_level *v = &l->level[MIN(h->level, l->n - 1)];
+	if (h->used_frozen == 0)
+		h->used_frozen = v->used_bytes;
+	uint64_t noise = MAX(MIB, sub_floor(v->total_bytes, step->threshold_bytes) / 16);
+	return v->available_bytes < 2 * MIB || v->used_bytes > h->used_frozen + noise;
+}
+
+static void step_frozen(struct evict *h, const struct ledger *l, const struct guard_step *step)
+{
+	uint32_t seen = atomic_load(&h->now->seen);
+	bool busy = seen == CASE_SEEN_BEGUN || atomic_load(&h->shm->preloading);
+	uint64_t deadline_ns = h->deadline_ns + (busy ? stacks_budget_ns - begin_budget_ns : 0);
+	if (step->state < GUARD_ACT) {
+		drop(h, CASE_CANCELLED); /* somebody else's memory came back meanwhile */
+		return;
+	}
+	bool urgent = step->state == GUARD_EMERGENCY && still_filling(h, l, step);
+	if (seen == CASE_SEEN_ALL || urgent || l->mono_ns >= deadline_ns)
+		go_killing(h, l);
+}
+
+static void step_killing(struct evict *h, const struct ledger *l)
+{
+	if (all_ended(h) && reaper_idle(h->reaper)) {
+		h->now->incident.action.dead_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
+		h->phase = EVICT_SETTLING;
+		h->still = 0;
+	} else if (l->mono_ns >= h->deadline_ns) {
+		if (note_undying(h) > 0)
+			incident_evidence_add(&h->now->incident, "action", "pidfd", h->w->unix_ms(),
+					      "vigil may not end a victim: it belongs to another user");
+		else
+			incident_evidence_add(&h->now->incident, "action", "pidfd", h->w->unix_ms(),
+					      "a victim has not died %u s after SIGKILL: it is stuck in the kernel (D "
+					      "state: network storage or a driver)",
+					      (unsigned)(stuck_ns / NS_PER_S));
+		h->phase = EVICT_SETTLING;
+		h->still = 0;
+	}
+}
+
+/* The victims are gone; wait until what they held has arrived. */
+static void step_settling(struct evict *h, const struct ledger *l)
+{
+	uint64_t used = used_at(h, l);
+	h->still = used + MIB < h->used_least ? 0 : h->still + 1;
+	h->used_least = MIN(h->used_least, used);
+	if (h->still >= 3)
+		finish(h);
+}
+
+static void begin_courteously(struct evict *h, const struct ledger *l)
+{
+	(void)send_all(h, SIGTERM); /* who is gone is seen at the next look */
+	h->asked = true;
+	guardcase_describe(h, l);
+	TEXT_COPY(h->now->incident.action.method, "SIGTERM");
+	h->now->incident.action.notice_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
+	h->used_at_kill = h->used_least = used_at(h, l);
+	h->deadline_ns = l->mono_ns + h->shm->settings.grace_ns;
+	h->phase = EVICT_ASKED;
+	phase_publish(h, CASE_DECIDED);
+}
+
+/* Somebody stands still, be it for a moment only. */
+static void step_idle(struct evict *h, const struct ledger *l, const struct guard_step *step)
+{
+	bool early = step->state >= GUARD_ACT && step->early, liveness_goes_on = h->brief_freeze && early;
+	h->nobody = h->brief_freeze = false;
+	if (liveness_goes_on)
+		return;
+	if (stands_still(h) && (early || step->state < GUARD_ACT))
+		thaw(h, true); /* the end of a pulse; whoever has crossed the threshold stays as he is */
+	if (step->state < GUARD_ACT)
+		return;
+	if (early) {
+		freeze_first(h, step->level);
+		h->brief_freeze = stands_still(h);
+		return;
+	}
+	uint64_t grace = h->shm->settings.grace_ns;
+	bool courteous = grace > 0 && step->state == GUARD_ACT && step->time_to_limit_ns != UINT64_MAX &&
+			 step->time_to_limit_ns > 2 * grace;
+	bool freeze = h->shm->freeze;
+	if (courteous)
+		h->shm->freeze = false; /* a frozen process cannot save its work */
+	bool begun = begin(h, l, step);
+	h->shm->freeze = freeze;
+	h->nobody = !begun;
+	if (!begun)
+		return;
+	if (courteous) {
+		begin_courteously(h, l);
+		return;
+	}
+	if (!freeze) {
+		go_killing(h, l);
+		if (h->phase == EVICT_KILLING)
+			guardcase_describe(h, l);
+		return;
+	}
+	stop_victims(h);
+	h->now->frozen = true;
+	h->used_frozen = 0;
+	h->deadline_ns = h->w->mono_ns() + begin_budget_ns;
+	phase_publish(h, CASE_DECIDED);
+	offer_to_kernel(h);
+	guardcase_describe(h, l); /* while the supervisor reads the stacks */
+	h->phase = EVICT_FROZEN;
+}
+
+void evict_step(struct evict *h, const struct ledger *l, const struct guard_step *step, uint64_t *ret_next_ns)
+{
+	switch (h->phase) {
+	case EVICT_IDLE:
+		step_idle(h, l, step);
+		break;
+	case EVICT_ASKED:
+		step_asked(h, l, step);
+		break;
+	case EVICT_FROZEN:
+		step_frozen(h, l, step);
+		break;
+	case EVICT_KILLING:
+		step_killing(h, l);
+		break;
+	case EVICT_SETTLING:
+		step_settling(h, l);
+		break;
+	}
+	*ret_next_ns = h->phase == EVICT_IDLE && !stands_still(h) ? step->next_ns
+		       : h->brief_freeze			  ? 0
+								  : acting_look_ns;
+	if (h->phase == EVICT_IDLE && h->nobody)
+		*ret_next_ns =
+			MAX(*ret_next_ns, nobody_look_ns); /* nothing to be done: not a thousand times a second */
+}

@@ -1,0 +1,229 @@
+#include "agent/guard/evict.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+
+/* A job of more processes is swept with all others. */
+#define REFRESH_MOST 1024
+/* Sizes of strangers, which nobody ends, may be this old in a report. */
+static const uint64_t fresh_ns = 500 * NS_PER_MS;
+
+struct role_reader {
+	struct evict *h;
+	char environ[4096], command[512], parent_command[512];
+};
+
+static void read_role(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+{
+	struct role_reader *rr = ctx;
+	size_t env_len = 0;
+	struct role_input in = {.comm = span_of(row->comm), .parent = parent};
+	if (proc_command_read(rr->h->w, row->pid, rr->command, sizeof(rr->command)) == 0)
+		in.command = span_of(rr->command);
+	if (proc_environ_read(rr->h->w, row->pid, rr->environ, sizeof(rr->environ), &env_len) == 0)
+		in.environ = (struct span){rr->environ, env_len};
+	const struct task_row *above = parent ? tasks_find(rr->h->tasks, row->ppid) : NULL;
+	if (above) {
+		in.parent_comm = span_of(above->comm);
+		if (proc_command_read(rr->h->w, above->pid, rr->parent_command, sizeof(rr->parent_command)) == 0)
+			in.parent_command = span_of(rr->parent_command);
+	}
+	role_of(&in, ret);
+}
+
+static void pids_sort(pid_t *pids, size_t n)
+{
+	for (size_t gap = n / 2; gap > 0; gap /= 2)
+		for (size_t i = gap; i < n; i++) {
+			pid_t x = pids[i];
+			size_t j = i;
+			for (; j >= gap && pids[j - gap] > x; j -= gap)
+				pids[j] = pids[j - gap];
+			pids[j] = x;
+		}
+}
+
+/* Pids of adopted groups; a static pool is shared by all jobs, first come first served. */
+static void read_group_pids(struct evict *h, struct unit_extra *extra)
+{
+	static pid_t pool[16384];
+	size_t used = 0;
+	for (size_t j = 0; j < h->n_jobs; j++) {
+		const struct guard_job *job = &h->jobs[j];
+		size_t n = 0, room = ARRAY_SIZE(pool) - used;
+		extra[j] = (struct unit_extra){.pids = pool + used};
+		const char *path = h->orphaned && job->has_group ? job->group.memory : job->adopted_cgroup;
+		if (path[0] == '\0' || !job->unit.active)
+			continue;
+		if (cgroup_pids(h->w, path, pool + used, room, &n) != 0)
+			continue;
+		extra[j].n = MIN(n, room);
+		pids_sort(pool + used, extra[j].n);
+		used += extra[j].n;
+	}
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * statm does not tell shared memory from mapped files. Where it matters (much
+ * is shared, on a machine that is filling up), status is read for the few that
+ * share most. only: of these, sorted; NULL: of all.
+ */
+static void tell_shared_apart(struct evict *h, const struct unit_extra *only)
+{
+	uint64_t worth = MIN(h->shm->now.total_bytes, h->memwatch->meminfo.bytes[MEMINFO_TOTAL]);
+	for (size_t j = 0; j < h->n_jobs; j++)
+		worth = MIN(worth, h->jobs[j].limit_bytes);
+	worth /= 64;
+	size_t left = 64;
+	for (size_t i = 0; i < h->tasks->n && left > 0; i++) {
+		struct task_row *row = &h->tasks->rows[i];
+		struct proc_status st;
+		if (row->rss_file_bytes < MAX(worth, MIB) ||
+		    (only && !bsearch(&row->pid, only->pids, only->n, sizeof(pid_t), by_pid)))
+			continue;
+		left--;
+		if (proc_status_read(h->w, row->pid, &st) != 0 || !st.has_memory)
+			continue;
+		row->rss_file_bytes = st.rss_file_bytes;
+		row->rss_shmem_bytes = st.rss_shmem_bytes;
+	}
+}
+
+static void remember_kin(struct evict *h)
+{
+	for (size_t i = 0; i < h->units->n_members; i++) {
+		const struct unit *u = &h->units->unit[h->units->member[i].unit];
+		const struct task_row *row = &h->tasks->rows[h->units->member[i].row];
+		struct guard_former *k = &h->shm->former[(size_t)row->pid & (GUARD_FORMER - 1)];
+		k->pid = row->pid;
+		k->job = u->job;
+		k->attempt = h->jobs[u->job].attempt;
+		k->rank = u->rank;
+		TEXT_COPY(k->role, role_name((enum role)h->units->member[i].role));
+		TEXT_COPY(k->name, row->comm);
+	}
+}
+
+/* read: whose rows are new; NULL: all. */
+static void units_build(struct evict *h, const struct unit_extra *read, size_t budget)
+{
+	static struct role_reader reader;
+	static struct unit_extra extra[UNIT_JOBS_MAX];
+	static struct unit_job jobs[UNIT_JOBS_MAX];
+	for (size_t j = 0; j < h->n_jobs; j++) {
+		struct unit_job *u = &jobs[j];
+		*u = h->jobs[j].unit;
+		u->n_not_ours += helpers_find(&h->shm->own, h->tasks, h->shm->supervisor, u->not_ours + u->n_not_ours,
+					      ARRAY_SIZE(u->not_ours) - u->n_not_ours);
+	}
+	read_group_pids(h, extra);
+	if (h->tasks->source == TASKS_PROC)
+		tell_shared_apart(h, read);
+	reader.h = h;
+	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->w->mono_ns(), read_role, &reader, budget, h->units);
+	remember_kin(h);
+}
+
+int evict_sweep(struct evict *h, size_t budget)
+{
+	uint64_t began_ns = h->w->mono_ns();
+	int r = tasks_scan(h->tasks, h->w);
+	if (r < 0)
+		return r;
+	h->swept_ns = h->w->mono_ns();
+	units_build(h, NULL, budget);
+	h->sweep_cost_ns = h->w->mono_ns() - began_ns;
+	return 0;
+}
+
+bool evict_is_fresh(const struct evict *h)
+{
+	return h->swept_ns != 0 && h->w->mono_ns() - h->swept_ns < fresh_ns && h->units->n > 0;
+}
+
+/* Who is in the groups of the jobs, and who was of them at the last sweep. false: too many, or a job has no group. */
+static bool jobs_pids(const struct evict *h, pid_t pids[static REFRESH_MOST], size_t *ret_n)
+{
+	size_t n = 0, more = 0;
+	for (size_t j = 0; j < h->n_jobs; j++) {
+		const struct guard_job *job = &h->jobs[j];
+		const char *path = job->has_group ? job->group.memory : job->adopted_cgroup;
+		if (!job->unit.active)
+			continue;
+		if (path[0] == '\0' || cgroup_pids(h->w, path, pids + n, REFRESH_MOST - n, &more) != 0 ||
+		    more > REFRESH_MOST - n)
+			return false;
+		n += more;
+	}
+	if (h->units->n_members > REFRESH_MOST - n)
+		return false;
+	for (size_t i = 0; i < h->units->n_members; i++)
+		pids[n++] = h->tasks->rows[h->units->member[i].row].pid;
+	pids_sort(pids, n);
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || pids[kept - 1] != pids[i])
+			pids[kept++] = pids[i];
+	*ret_n = kept;
+	return true;
+}
+
+bool evict_refresh(struct evict *h, size_t budget)
+{
+	static pid_t pids[REFRESH_MOST];
+	size_t n;
+	/* A sweep by BPF costs no more, and tells more of each process. */
+	if (!evict_is_fresh(h) || h->tasks->source != TASKS_PROC || h->orphaned || !jobs_pids(h, pids, &n))
+		return false;
+	tasks_refresh(h->tasks, h->w, pids, n);
+	units_build(h, &(struct unit_extra){pids, n}, budget);
+	return true;
+}
+
+/* Of one unit: the main process, then the largest others. */
+static size_t likely_of(const struct evict *h, size_t unit, pid_t *ret, size_t room)
+{
+	size_t n = 0;
+	ret[n++] = h->units->unit[unit].pid;
+	for (uint64_t below = UINT64_MAX; n < room;) {
+		const struct task_row *best = NULL;
+		for (size_t i = 0; i < h->units->n_members; i++) {
+			const struct task_row *row = &h->tasks->rows[h->units->member[i].row];
+			bool next =
+				h->units->member[i].unit == unit && row->pid != ret[0] && task_own_bytes(row) < below;
+			if (next && (!best || task_own_bytes(row) > task_own_bytes(best)))
+				best = row;
+		}
+		if (!best)
+			break;
+		below = task_own_bytes(best);
+		ret[n++] = best->pid;
+	}
+	return n;
+}
+
+void evict_likely(const struct evict *h, pid_t ret[static GUARD_LIKELY])
+{
+	static struct victim_choice c;
+	memset(ret, 0, GUARD_LIKELY * sizeof(*ret));
+	victim_choose(h->units, h->shm->policy, 1, &c);
+	size_t n = c.n ? likely_of(h, c.order[0], ret, GUARD_LIKELY / 2) : 0;
+	for (size_t i = 1; i < c.n && n < GUARD_LIKELY; i++)
+		ret[n++] = h->units->unit[c.order[i]].pid;
+}
+
+uint64_t evict_job_bytes(const struct evict *h, size_t j)
+{
+	uint64_t own = 0;
+	for (size_t i = 0; i < h->units->n; i++)
+		if (h->units->unit[i].job == j)
+			own += unit_weight(&h->units->unit[i]);
+	return own;
+}

@@ -1,0 +1,332 @@
+#include "agent/guard/guardcase.h"
+
+#include <string.h>
+
+#include "agent/guard/memlock.h"
+#include "base/buf.h"
+#include "base/units.h"
+
+static enum memory_scope scope_of(enum ledger_scope s)
+{
+	switch (s) {
+	case LEDGER_CONTAINER:
+		return MEMORY_SCOPE_CONTAINER;
+	case LEDGER_JOB:
+		return MEMORY_SCOPE_JOB;
+	case LEDGER_NODE:
+		break;
+	}
+	return MEMORY_SCOPE_NODE;
+}
+
+static void write_trigger(struct evict *h, struct incident *in, const struct ledger *l, const struct guard_step *step)
+{
+	const struct ledger_level *v = &l->level[step->level];
+	const struct guard_settings *s = &h->shm->settings;
+	char size[16], free[16];
+	in->memory.valid = true;
+	in->memory.used_bytes = v->used_bytes;
+	in->memory.total_bytes = v->total_bytes;
+	in->memory.available_bytes = v->available_bytes;
+	in->memory.kernel_used_bytes = v->kernel_used_bytes;
+	in->memory.reclaimable_bytes = v->reclaimable_bytes;
+	in->memory.swap_total_bytes = v->swap_total_bytes;
+	in->memory.swap_free_bytes = v->swap_free_bytes;
+	in->memory.ratio = ledger_ratio(v);
+	in->memory.threshold_ratio = v->total_bytes ? (double)step->threshold_bytes / (double)v->total_bytes : 0;
+	in->memory.scope = scope_of(v->scope);
+	in->memory.has_rate = true;
+	in->memory.growth_bytes_per_s = (int64_t)MIN(step->rate_bytes_per_s, (uint64_t)INT64_MAX);
+	in->memory.time_to_limit_ms =
+		step->time_to_limit_ns == UINT64_MAX ? UINT64_MAX : step->time_to_limit_ns / NS_PER_MS;
+	memwatch_level_name(h->memwatch, l, step->level, in->memory.level, sizeof(in->memory.level));
+	size_format(step->threshold_bytes, size);
+	if (s->has_min_free)
+		TEXT_FORMAT(in->memory.threshold,
+			    "%s: the larger of %.3g of the total and the total less %s (--min-free)", size,
+			    s->threshold_ratio, size_format(s->min_free_bytes, free));
+	else
+		TEXT_FORMAT(in->memory.threshold, "%s: %.3g of the total (--memory-threshold)", size,
+			    s->threshold_ratio);
+}
+
+static void unit_name(const struct unit *u, char *dst, size_t cap)
+{
+	if (u->rank != NO_RANK)
+		(void)text_format(dst, cap, "rank %d (%s)", u->rank, u->comm);
+	else
+		(void)text_format(dst, cap, "%s", u->comm);
+}
+
+static uint64_t shm_job_bytes(const struct evict *h)
+{
+	return h->shm->now.job_bytes[h->units->unit[h->choice.order[0]].job];
+}
+
+static void write_victim(struct evict *h, struct incident *in)
+{
+	const struct unit *u = &h->units->unit[h->choice.order[0]];
+	in->victim.valid = true;
+	in->victim.pid = u->pid;
+	in->victim.rank = u->rank;
+	TEXT_COPY(in->victim.name, u->comm);
+	if (proc_command_read(h->w, u->pid, in->victim.command, sizeof(in->victim.command)) != 0)
+		TEXT_COPY(in->victim.command, u->comm);
+	in->victim.has_memory = true;
+	/* a forked child counts its parent's untouched pages as its own: the sum may exceed what there is */
+	in->victim.own_bytes = MIN(u->own_bytes, in->memory.used_bytes);
+	in->victim.rss_bytes = u->rss_bytes;
+	in->victim.shared_bytes = sub_floor(u->rss_bytes, u->own_bytes);
+	in->victim.rss_bytes = in->victim.own_bytes + in->victim.shared_bytes;
+	in->memory.shm_bytes = h->memwatch->meminfo.bytes[MEMINFO_SHMEM];
+	in->memory.job_bytes = shm_job_bytes(h);
+	in->victim.swap_bytes = u->swap_bytes;
+}
+
+/* A dead process has no command line any more: those of the largest victims are read before. */
+static void read_commands(struct evict *h)
+{
+	for (size_t i = 0; i < EVICT_COMMANDS; i++) {
+		struct evict_command *c = &h->command[i];
+		c->pid = i < h->n_targets ? h->target[i].id.pid : 0;
+		if (c->pid && proc_command_read(h->w, c->pid, c->text, sizeof(c->text)) != 0)
+			c->pid = 0;
+	}
+}
+
+static const char *command_read_before(const struct evict *h, pid_t pid)
+{
+	for (size_t i = 0; i < EVICT_COMMANDS; i++)
+		if (h->command[i].pid == pid)
+			return h->command[i].text;
+	return NULL;
+}
+
+static struct guard_case *next_case(struct guard_shm *shm)
+{
+	return &shm->cases[atomic_load(&shm->cases_n) % GUARD_CASES];
+}
+
+void guardcase_prepare(struct guard_shm *shm)
+{
+	struct guard_case *c = next_case(shm);
+	memlock_populate(c, sizeof(*c));
+}
+
+struct guard_case *guardcase_begin(struct evict *h, const struct ledger *l, const struct guard_step *step)
+{
+	struct guard_shm *shm = h->shm;
+	uint32_t number = atomic_load(&shm->cases_n) + 1;
+	struct guard_case *c = next_case(shm);
+	atomic_store(&c->phase, CASE_EMPTY);
+	atomic_store(&c->seen, CASE_SEEN_NOT);
+	atomic_store(&c->described, 0);
+	c->frozen = false;
+	memset(&c->incident, 0, sizeof(c->incident));
+	c->number = number;
+	c->job = h->units->unit[h->choice.order[0]].job;
+	c->n_victims = (uint32_t)MIN(h->n_targets, (size_t)GUARD_CASE_PIDS);
+	for (size_t i = 0; i < c->n_victims; i++)
+		c->victim[i] = h->target[i].id;
+	struct incident *in = &c->incident;
+	in->kind = INCIDENT_MEMORY_KILL;
+	in->killer = KILLER_VIGIL;
+	in->time_unix_ms = h->w->unix_ms();
+	in->attempt = h->jobs[c->job].attempt;
+	TEXT_COPY(in->job, h->jobs[c->job].id);
+	read_commands(h);
+	write_trigger(h, in, l, step);
+	write_victim(h, in);
+	TEXT_COPY(in->policy.name, victim_policy_name(shm->policy));
+	char why[160];
+	victim_explain(h->units, shm->policy, &h->choice, 0, why, sizeof(why));
+	TEXT_FORMAT(in->policy.reason, "it was %s", why);
+	if (h->choice.n > h->choice.n_chosen)
+		unit_name(&h->units->unit[h->choice.order[h->choice.n_chosen]], in->policy.next,
+			  sizeof(in->policy.next));
+	in->action.valid = true;
+	in->action.processes_ended = (uint32_t)h->n_targets;
+	atomic_store(&c->phase, CASE_BEGUN);
+	atomic_store(&shm->cases_n, number);
+	return c;
+}
+
+static void write_candidates(struct evict *h, struct incident *in)
+{
+	in->n_candidates_all = h->choice.n;
+	in->n_candidates = MIN(h->choice.n, (size_t)INCIDENT_CANDIDATES);
+	for (size_t i = 0; i < in->n_candidates; i++) {
+		const struct unit *u = &h->units->unit[h->choice.order[i]];
+		struct incident_candidate *c = &in->candidates[i];
+		unit_name(u, c->name, sizeof(c->name));
+		c->pid = u->pid;
+		c->rank = u->rank;
+		c->processes = u->processes;
+		c->own_bytes = unit_weight(u);
+		c->growth_bytes_per_s = u->growth_bytes_per_s;
+		c->chosen = i < h->choice.n_chosen;
+		c->retriable = u->retriable;
+		victim_explain(h->units, h->shm->policy, &h->choice, i, c->why, sizeof(c->why));
+	}
+}
+
+static const struct unit_member *member_of_row(const struct unit_table *t, uint32_t row)
+{
+	for (size_t i = 0; i < t->n_members; i++)
+		if (t->member[i].row == row)
+			return &t->member[i];
+	return NULL;
+}
+
+static void write_top_row(struct evict *h, uint32_t row_index, struct incident_process *p)
+{
+	const struct task_row *row = &h->tasks->rows[row_index];
+	const struct unit_member *m = member_of_row(h->units, row_index);
+	*p = (struct incident_process){
+		.pid = row->pid,
+		.rank = m ? h->units->unit[m->unit].rank : NO_RANK,
+		.own_bytes = task_own_bytes(row),
+		.rss_bytes = task_rss_bytes(row),
+		.shared_bytes = row->rss_file_bytes + row->rss_shmem_bytes,
+		.swap_bytes = row->swap_bytes,
+	};
+	if (m)
+		TEXT_COPY(p->role, role_name((enum role)m->role));
+	const char *before = command_read_before(h, row->pid);
+	if (before)
+		TEXT_COPY(p->command, before);
+	else if (proc_command_read(h->w, row->pid, p->command, sizeof(p->command)) != 0 || p->command[0] == '\0')
+		TEXT_COPY(p->command, row->comm);
+}
+
+static void write_top(struct evict *h, struct incident *in)
+{
+	uint32_t top[INCIDENT_TOP];
+	size_t n = 0;
+	for (uint32_t i = 0; i < h->tasks->n; i++) {
+		uint64_t own = task_own_bytes(&h->tasks->rows[i]);
+		size_t at = n;
+		while (at > 0 && own > task_own_bytes(&h->tasks->rows[top[at - 1]]))
+			at--;
+		if (at >= INCIDENT_TOP)
+			continue;
+		n = MIN(n + 1, (size_t)INCIDENT_TOP);
+		memmove(&top[at + 1], &top[at], (n - 1 - at) * sizeof(top[0]));
+		top[at] = i;
+	}
+	in->n_top = n;
+	for (size_t i = 0; i < n; i++)
+		write_top_row(h, top[i], &in->top[i]);
+}
+
+static void write_growers(struct evict *h, struct incident *in)
+{
+	in->n_growers = 0;
+	for (size_t i = 0; i < h->units->n_members; i++) {
+		const struct unit_member *m = &h->units->member[i];
+		const struct task_row *row = &h->tasks->rows[m->row];
+		int64_t growth = unit_growth(h->known, row);
+		size_t at = in->n_growers;
+		while (at > 0 && growth > in->growers[at - 1].growth_bytes_per_s)
+			at--;
+		if (at >= INCIDENT_GROWERS || growth <= 0)
+			continue;
+		in->n_growers = MIN(in->n_growers + 1, (size_t)INCIDENT_GROWERS);
+		memmove(&in->growers[at + 1], &in->growers[at], (in->n_growers - 1 - at) * sizeof(in->growers[0]));
+		struct incident_grower *g = &in->growers[at];
+		g->pid = row->pid;
+		g->rank = h->units->unit[m->unit].rank;
+		TEXT_COPY(g->role, role_name((enum role)m->role));
+		TEXT_COPY(g->name, row->comm);
+		g->own_bytes = task_own_bytes(row);
+		g->growth_bytes_per_s = growth;
+	}
+}
+
+/* The last minute, thinned to what the report holds. */
+static void write_history(struct evict *h, struct incident *in)
+{
+	const struct guard_shm *shm = h->shm;
+	uint32_t end = atomic_load(&shm->history_n), n = MIN(end, (uint32_t)GUARD_HISTORY);
+	int64_t now = in->time_unix_ms, last = now - 120000;
+	in->n_history = 0;
+	for (uint32_t i = end - n; i < end && in->n_history < INCIDENT_HISTORY; i++) {
+		const struct guard_sample *s = &shm->history[i % GUARD_HISTORY];
+		if (now - s->time_unix_ms > 60000 || s->time_unix_ms - last < 950)
+			continue;
+		last = s->time_unix_ms;
+		in->history[in->n_history++] = (struct incident_sample){
+			.age_ms = (uint32_t)MAX(now - s->time_unix_ms, 0),
+			.used_bytes = s->used_bytes,
+			.job_bytes = s->job_bytes,
+		};
+	}
+}
+
+void guardcase_method(struct evict *h)
+{
+	struct incident *in = &h->now->incident;
+	struct buf b = BUF_ON(in->action.method);
+	if (h->asked)
+		buf_add(&b, "SIGTERM, then at the deadline ");
+	if (h->shm->freeze && h->group_frozen)
+		buf_add(&b, "freezer, ");
+	else if (h->shm->freeze && atomic_load(&h->shm->n_frozen) > 0)
+		buf_add(&b, "SIGSTOP, ");
+	buf_add(&b, h->n_held > 0 && h->target[0].pidfd >= 0 ? "SIGKILL by pidfd" : "SIGKILL by checked pid");
+}
+
+/* Every level above the job, not only the one that ran out; and what no killing can free. */
+static void write_levels(struct evict *h, struct incident *in, const struct ledger *l)
+{
+	const struct meminfo *m = &h->memwatch->meminfo;
+	char name[200], used[16], total[16], huge[16], locked[16];
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ledger_level *v = &l->level[i];
+		memwatch_level_name(h->memwatch, l, i, name, sizeof(name));
+		incident_evidence_add(in, "ledger", "memory of each level", in->time_unix_ms,
+				      "%s: %s of %s in use (%.1f %%)", name, size_format(v->used_bytes, used),
+				      size_format(v->total_bytes, total), ledger_ratio(v) * 100);
+	}
+	if (m->bytes[MEMINFO_HUGETLB] + m->bytes[MEMINFO_MLOCKED] > 64 * MIB)
+		incident_evidence_add(in, "ledger", "meminfo", in->time_unix_ms,
+				      "%s lie in the pool of huge pages and %s are locked: ending processes frees "
+				      "neither pool nor pins",
+				      size_format(m->bytes[MEMINFO_HUGETLB], huge),
+				      size_format(m->bytes[MEMINFO_MLOCKED], locked));
+	for (uint32_t i = 0; i < h->shm->n_notes; i++)
+		incident_evidence_add(in, "not_read", "guard", 0, "%s", h->shm->notes[i]);
+	if (h->tasks->source == TASKS_PROC)
+		incident_evidence_add(in, "not_read", "BPF", 0,
+				      "no BPF task iterator: processes were read one by one from the process table");
+}
+
+void guardcase_describe(struct evict *h, const struct ledger *l)
+{
+	struct incident *in = &h->now->incident;
+	write_candidates(h, in);
+	write_top(h, in);
+	write_growers(h, in);
+	write_history(h, in);
+	guardcase_method(h);
+	write_levels(h, in, l);
+	if (h->memwatch->clamps)
+		incident_evidence_add(in, "ledger", "meminfo", 0,
+				      "the kernel's numbers were absurd %llu times and were clamped",
+				      (unsigned long long)h->memwatch->clamps);
+	atomic_store(&h->now->described, 1);
+}
+
+void guardcase_finish(struct evict *h)
+{
+	struct incident *in = &h->now->incident;
+	uint64_t now_ns = h->w->mono_ns();
+	in->action.freed_bytes = sub_floor(h->used_at_kill, h->used_least);
+	in->action.freed_us = (now_ns - h->crossing_ns) / NS_PER_US;
+	in->action.reaped = reaper_worked(h->reaper) - h->reaped_before;
+	if (in->action.reaped > 0) {
+		struct buf b = BUF_ON(in->action.method);
+		b.len = strlen(in->action.method);
+		buf_add(&b, " + process_mrelease");
+	}
+}

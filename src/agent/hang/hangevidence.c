@@ -1,0 +1,335 @@
+#include "agent/hang/hangevidence.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/hang/hangshares.h"
+#include "agent/stacks/snapshot.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "sense/native/unwind.h"
+#include "sense/proc/proc.h"
+#include "tell/stacks/stack_show.h"
+
+/* One set of stacks takes no longer; main processes come first. */
+static const uint64_t dump_budget_ns = 6 * NS_PER_S;
+/* Between two questions to those who read beside us. */
+static const uint64_t ask_gap_ns = 100 * NS_PER_MS;
+#define DUMP_PIDS 512
+#define SOURCE_MOST (4 * MIB)
+
+static void blind(struct hang_case *c, const char *fmt, ...) printf_like(2, 3);
+static void blind(struct hang_case *c, const char *fmt, ...)
+{
+	va_list ap;
+	if (c->n_unavailable == HANG_UNAVAILABLE)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(c->unavailable[c->n_unavailable++], sizeof(c->unavailable[0]), fmt, ap);
+	va_end(ap);
+}
+
+void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, const struct hangsample *e,
+			const struct liveness_set *p, struct hangrules *cause, uint64_t now_ns)
+{
+	hangevidence_end(g);
+	g->step = *step;
+	g->busy = true;
+	g->next_ns = g->dump_ns = now_ns;
+	g->dumps_over = !(step->want & HANG_WANT_STACKS);
+	if (step->want & HANG_WANT_STACKS)
+		g->natives = natives_new();
+	if (step->want & HANG_WANT_SHARES)
+		g->shares = calloc(1, sizeof(*g->shares));
+	if (step->want & HANG_WANT_BOOK && cause) {
+		g->cause = cause;
+		hangrules_begin(cause, e->procs, &e->job, p);
+	}
+}
+
+void hangevidence_end(struct hangevidence *g)
+{
+	for (size_t i = 0; i < g->n_dumps; i++)
+		stackdump_done(&g->dump[i]);
+	hangshares_free(g->sampler);
+	natives_free(g->natives);
+	free(g->shares);
+	struct hangcollective asks = g->asks;
+	hangcollective_end(&asks);
+	memset(g, 0, sizeof(*g));
+	g->asks = asks; /* a child that hangs is remembered */
+}
+
+/* Stacks ------------------------------------------------------------------- */
+
+static size_t pids_choose(const struct hangprocs *c, pid_t *pids, size_t cap)
+{
+	size_t n = 0;
+	/* a job may have thousands of processes: those that stand for a rank, then those that feed them, then the rest */
+	for (int turn = 0; turn < 3; turn++) {
+		for (size_t i = 0; i < c->n_now && n < cap; i++) {
+			const struct hangprocs_member *m = &c->now[i];
+			int of = m->main ? 0 : m->who.role == ROLE_LOADER ? 1 : 2;
+			if (of == turn && m->state != 'Z')
+				pids[n++] = m->pid;
+		}
+	}
+	return n;
+}
+
+static void names_fill(const struct hangprocs *c, struct stackdump *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct hangprocs_member *m = hangprocs_find(c, d->processes[i].pid);
+		if (!m)
+			continue;
+		d->processes[i].rank = m->who.rank;
+		/* what stands for the rank is its main process, even where it is a shell or unknown */
+		TEXT_COPY(d->processes[i].role, role_name(m->main ? ROLE_MAIN : m->who.role));
+	}
+}
+
+/* Who waits for a lock that somebody has is told with its line, which costs too much for all others. */
+static bool locks_have_owners(const struct stackdump *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++)
+			if (d->processes[i].threads[k].wait.owner != 0)
+				return true;
+	return false;
+}
+
+static void dump_take(struct hangevidence *g, const struct world *w, const struct hangsample *e)
+{
+	static pid_t pids[DUMP_PIDS];
+	struct fault f = {.text = ""};
+	struct snapshot_want want = {.pids = pids, .native = true, .natives = g->natives, .budget_ns = dump_budget_ns};
+	want.n_pids = pids_choose(e->procs, pids, ARRAY_SIZE(pids));
+	want.lines = g->n_dumps > 0 && locks_have_owners(&g->dump[g->n_dumps - 1]);
+	int r = snapshot_take(w, &want, &g->dump[g->n_dumps], &f);
+	if (r != 0) {
+		blind(&g->hcase, g->n_dumps ? "stacks: they could not be taken again: %s" : "stacks: %s",
+		      f.text[0] ? f.text : "none could be read");
+		g->dumps_over = true;
+		return;
+	}
+	names_fill(e->procs, &g->dump[g->n_dumps]);
+	if (g->dump[g->n_dumps].cut)
+		blind(&g->hcase, "stacks: some are missing, reading all would have taken too long");
+	g->n_dumps++;
+	g->dumps_over = g->n_dumps >= MIN(MAX(g->step.dumps, UINT32_C(1)), (uint32_t)HANG_DUMPS);
+}
+
+/* Sources ------------------------------------------------------------------ */
+
+/* Only what the job's owner could read as well: the path is the job's word. */
+static int source_open(const struct world *w, pid_t pid, const char *file)
+{
+	char path[600];
+	struct stat st, owner;
+	if (file[0] == '/')
+		TEXT_FORMAT(path, "%d/root%s", pid, file);
+	else
+		TEXT_FORMAT(path, "%d/cwd/%s", pid, file);
+	cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	TEXT_FORMAT(path, "%d", pid);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatat(w->proc_fd, path, &owner, 0) < 0)
+		return -1;
+	bool allowed = (st.st_mode & S_IROTH) || (st.st_uid == owner.st_uid && (st.st_mode & S_IRUSR));
+	return allowed && (uint64_t)st.st_size <= SOURCE_MOST ? take_fd(&fd) : -1;
+}
+
+static bool source_line(const struct world *w, pid_t pid, const char *file, int32_t number, char *dst, size_t cap)
+{
+	cleanup(closep) int fd = source_open(w, pid, file);
+	cleanup(freep) char *text = fd < 0 ? NULL : malloc(SOURCE_MOST);
+	size_t len;
+	struct span line;
+	if (!text || file_read_from(fd, 0, text, SOURCE_MOST, &len) < 0)
+		return false;
+	struct span rest = {text, len};
+	for (int32_t i = 1; span_line(&rest, &line); i++) {
+		if (i != number)
+			continue;
+		span_copy(span_trim(line), dst, cap);
+		return true;
+	}
+	return false;
+}
+
+static void sources_read(struct hangevidence *g, const struct world *w)
+{
+	static struct stackgroups groups; /* large */
+	const struct stackdump *newest = g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL;
+	g->n_source = 0;
+	if (!newest)
+		return;
+	stackgroups_make(&newest, 1, &groups);
+	for (size_t i = 0; i < groups.n && g->n_source < HANG_RANKS; i++) {
+		const struct stackgroup_rank *r = &groups.rank[i];
+		const struct dump_frame *f = r->activity.user;
+		struct hang_source *s = &g->source[g->n_source];
+		if (!f || !f->file || f->line <= 0 || !r->process)
+			continue;
+		*s = (struct hang_source){.rank = r->rank};
+		g->n_source += source_line(w, r->process->pid, f->file, f->line, s->line, sizeof(s->line));
+	}
+}
+
+/* The book, and the collective library ----------------------------------------- */
+
+static void book_take(struct hangevidence *g, const struct hangsample *e)
+{
+	char why[HANGRULES_WHY];
+	const struct stackdump *newest = g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL;
+	if (!g->cause)
+		return;
+	const struct rulegather_result *r = hangrules_finish(g->cause, newest, why);
+	if (!r) {
+		blind(&g->hcase, "%s", why);
+		return;
+	}
+	g->book = r;
+	g->hcase.book = &r->verdict;
+	g->hcase.environment = &r->env;
+	g->hcase.errors = r->errors;
+	g->hcase.n_errors = r->n_errors;
+	g->hcase.nobodys_error = r->nobodys_error;
+	if (e->job.log_dir[0] == '\0' && !e->job.own_log[0][0] && !e->job.own_log[1][0])
+		blind(&g->hcase, "log: vigil does not keep this job's output");
+	for (size_t i = 0; i < r->n_unavailable; i++)
+		blind(&g->hcase, "%s", r->unavailable[i]);
+}
+
+/* Beside the stacks: it takes some seconds, most of them waiting. False: not all is there yet. */
+static bool collective_ask(struct hangevidence *g, const struct world *w, const struct hangsample *e)
+{
+	if (!(g->step.want & HANG_WANT_COLLECTIVE))
+		return true;
+	if (!g->asked) {
+		uint64_t stands_ns = g->step.since_ns ? sub_floor(w->mono_ns(), g->step.since_ns) : 0;
+		hangcollective_begin(&g->asks, w, e->procs, w->unix_ms() - (int64_t)(stands_ns / NS_PER_MS));
+		g->asked = true;
+	}
+	return hangcollective_done(&g->asks, w);
+}
+
+static void collective_take(struct hangevidence *g)
+{
+	char note[HANGCOLLECTIVE_NOTES][120];
+	size_t n = hangcollective_take(&g->asks, &g->collective, note);
+	for (size_t i = 0; i < n; i++)
+		blind(&g->hcase, "%s", note[i]);
+}
+
+/* ---------------------------------------------------------------------------- */
+
+static void stacks_put(struct hangevidence *g, const struct world *w, struct hang_case *c)
+{
+	if (g->step.want & HANG_WANT_STACKS)
+		sources_read(g, w);
+	c->now_unix_ms = w->unix_ms();
+	for (size_t i = 0; i < g->n_dumps; i++)
+		c->dumps[i] = &g->dump[i];
+	c->n_dumps = g->n_dumps;
+	c->source = g->source;
+	c->n_source = g->n_source;
+}
+
+bool hangevidence_early(struct hangevidence *g, const struct world *w, struct hang_case *ret)
+{
+	if (!g->busy || g->n_dumps == 0)
+		return false;
+	*ret = g->hcase;
+	stacks_put(g, w, ret);
+	return true;
+}
+
+static void complete(struct hangevidence *g, const struct world *w, const struct hangsample *e)
+{
+	struct hang_case *c = &g->hcase;
+	stacks_put(g, w, c);
+	book_take(g, e);
+	if (g->step.want & HANG_WANT_COLLECTIVE)
+		collective_take(g);
+	c->collective = g->collective.valid ? &g->collective : NULL;
+	c->shares = g->shares;
+	g->complete = true;
+}
+
+bool hangevidence_step(struct hangevidence *g, const struct world *w, const struct hangsample *e)
+{
+	uint64_t now_ns = w->mono_ns();
+	if (now_ns < g->next_ns)
+		return false;
+	if (g->complete)
+		return true;
+	bool answered = collective_ask(g, w, e);
+	answered &= !g->cause || hangrules_step(g->cause);
+	g->next_ns = now_ns + ask_gap_ns;
+	if (!g->dumps_over) {
+		if (now_ns >= g->dump_ns) {
+			dump_take(g, w, e);
+			g->dump_ns = w->mono_ns() + g->step.gap_ns;
+		}
+		/* those who read are asked between two dumps */
+		if (answered || g->dumps_over)
+			g->next_ns = g->dumps_over ? w->mono_ns() : g->dump_ns;
+		return false;
+	}
+	if (g->shares && g->shares->looks < g->step.samples) {
+		if (!g->sampler)
+			g->sampler = hangshares_new(w, e->procs);
+		uint32_t before = g->shares->looks;
+		if (g->sampler)
+			hangshares_look(g->sampler, g->shares);
+		g->next_ns = now_ns + g->step.sample_gap_ns;
+		if (g->shares->looks > before)
+			return false;
+		g->step.samples = 0; /* nobody can be looked at any more */
+	}
+	if (!answered)
+		return false;
+	complete(g, w, e);
+	return true;
+}
+
+/* Stacks as JSON ----------------------------------------------------------------- */
+
+static size_t text_take(const struct stackdump *d, char *dst, size_t cap)
+{
+	cleanup(js_freep) struct js *j = stack_incident_json(d);
+	cleanup(freep) char *text = js_text(j, 0);
+	size_t len = text ? strlen(text) : 0;
+	if (!len || len >= cap)
+		return 0;
+	memcpy(dst, text, len + 1);
+	return len;
+}
+
+/* The same dump with at most so many threads a process; frames stay with their owner. */
+static size_t text_of(const struct stackdump *d, size_t threads, char *dst, size_t cap)
+{
+	struct stackdump less = *d;
+	cleanup(freep) struct dump_process *p = calloc(d->n ? d->n : 1, sizeof(*p));
+	if (!p)
+		return 0;
+	memcpy(p, d->processes, d->n * sizeof(*p));
+	for (size_t i = 0; i < d->n; i++)
+		p[i].n_threads = MIN(p[i].n_threads, threads); /* the main one comes first */
+	less.processes = p;
+	return text_take(&less, dst, cap);
+}
+
+size_t hangevidence_stacks(const struct hangevidence *g, char *dst, size_t cap)
+{
+	static const size_t most[] = {SIZE_MAX, 64, 16, 4, 1};
+	for (size_t i = 0; g->n_dumps && i < ARRAY_SIZE(most); i++) {
+		size_t len = text_of(&g->dump[g->n_dumps - 1], most[i], dst, cap);
+		if (len)
+			return len;
+	}
+	return 0;
+}

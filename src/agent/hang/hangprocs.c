@@ -1,0 +1,362 @@
+#include "agent/hang/hangprocs.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "sense/proc/proc.h"
+
+/* Children of threads other than the main one are found at every so many looks. */
+#define THREADS_EVERY 8
+#define THREADS_MOST 4096
+/* Of children that may be ranks so many are asked for their number at each look, and first when they are so old. */
+#define SPAWNED_LOOK 4
+static const uint64_t spawned_first_ns = NS_PER_S;
+/* A process that does more than this does it by its own work: whatever its service threads add is not asked for. */
+static const double busy_ratio = 0.25;
+static const uint64_t busy_bytes_per_s = 4 * MIB;
+
+struct hangprocs *hangprocs_new(struct procstats *procstats)
+{
+	struct hangprocs *c = calloc(1, sizeof(*c)); /* large, and zero pages cost nothing until used */
+	if (!c)
+		return NULL;
+	c->procstats = procstats;
+	c->was = calloc(JOBPIDS_MAX, sizeof(*c->was));
+	c->now = calloc(JOBPIDS_MAX, sizeof(*c->now));
+	c->own = calloc(JOBPIDS_MAX, sizeof(*c->own));
+	c->spawned = spawnranks_new();
+	return c->was && c->now && c->own && c->spawned ? c : hangprocs_free(c);
+}
+
+struct hangprocs *hangprocs_free(struct hangprocs *c)
+{
+	if (c) {
+		free(c->was);
+		free(c->now);
+		free(c->own);
+		free(c->spawned);
+	}
+	free(c);
+	return NULL;
+}
+
+void hangprocs_forget(struct hangprocs *c)
+{
+	c->n_was = c->n_now = c->n_gone = c->pids.n = 0;
+	c->looks = 0;
+	spawnranks_forget(c->spawned);
+	memset(c->ever, 0, sizeof(c->ever));
+}
+
+bool hangprocs_knows(const struct hangprocs *c, pid_t pid)
+{
+	return pid > 0 && c->ever[(size_t)pid % HANGPROCS_EVER] == pid;
+}
+
+static struct hangprocs_member *find_in(struct hangprocs_member *list, size_t n, pid_t pid)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (list[mid].pid == pid)
+			return &list[mid];
+		if (list[mid].pid < pid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+const struct hangprocs_member *hangprocs_find(const struct hangprocs *c, pid_t pid)
+{
+	return find_in(c->now, c->n_now, pid);
+}
+
+const struct hangprocs_member *hangprocs_main(const struct hangprocs *c, int32_t rank)
+{
+	for (size_t i = 0; i < c->n_now; i++)
+		if (c->now[i].main && c->now[i].who.rank == rank)
+			return &c->now[i];
+	return NULL;
+}
+
+/* One process -------------------------------------------------------------- */
+
+static bool member_read(struct hangprocs *c, pid_t pid, uint64_t now_ns, struct hangprocs_member *m)
+{
+	struct procstats_process p;
+	if (procstats_process_read(c->procstats, pid, &p) != 0)
+		return false;
+	const struct hangprocs_member *before = find_in(c->was, c->n_was, pid);
+	if (before && before->start_ticks != p.start_ticks)
+		before = NULL;
+	*m = before ? *before : (struct hangprocs_member){.who = {.rank = NO_RANK, .local_rank = NO_RANK}};
+	m->young = !before;
+	m->at_ns = now_ns;
+	m->pid = pid;
+	c->ever[(size_t)pid % HANGPROCS_EVER] = pid;
+	m->ppid = p.ppid;
+	m->start_ticks = p.start_ticks;
+	m->state = p.state;
+	m->threads = p.threads;
+	m->has_schedule = p.has_schedule;
+	m->main_queued_ns = p.main_queued_ns;
+	m->cpu_ns = p.user_ns + p.system_ns;
+	m->reaped_ns = p.reaped_ns;
+	m->major_faults = p.major_faults;
+	m->has_io = p.has_io;
+	m->io = p.io;
+	m->has_status = p.has_status;
+	m->wait_status = p.wait_status;
+	if (strcmp(m->comm, p.comm) != 0)
+		m->named = before && p.state == 'Z'; /* exec and a new title change what it is */
+	TEXT_COPY(m->comm, p.comm);
+	return true;
+}
+
+static const struct hang_rank *started_as(const struct hang_job *job, const struct hangprocs_member *m)
+{
+	for (size_t i = 0; i < job->n_ranks; i++)
+		if (job->rank[i].pid == m->pid && job->rank[i].start_ticks == m->start_ticks)
+			return &job->rank[i];
+	return NULL;
+}
+
+static void role_read(struct hangprocs *c, const struct world *w, const struct hang_job *job,
+		      struct hangprocs_member *m)
+{
+	char command[2048] = "", above[2048] = "";
+	size_t len = 0;
+	struct role_info before = m->who;
+	const struct hangprocs_member *parent = find_in(c->now, c->n_now, m->ppid);
+	if (proc_environ_read(w, m->pid, c->environ, sizeof(c->environ), &len) != 0)
+		len = 0;
+	ignore(proc_command_read(w, m->pid, command, sizeof(command)), "gone or hidden: the role is then 'other'");
+	if (parent)
+		ignore(proc_command_read(w, m->ppid, above, sizeof(above)), "gone");
+	struct role_input in = {
+		.comm = span_of(m->comm),
+		.command = span_of(command),
+		.environ = {c->environ, len},
+		.parent = parent ? &parent->who : NULL,
+		.parent_comm = span_of(parent ? parent->comm : ""),
+		.parent_command = span_of(above),
+	};
+	role_of(&in, &m->who);
+	if (!parent && m->who.rank == NO_RANK)
+		m->who.rank = before.rank; /* its parent has left it, its rank has not */
+	const struct hang_rank *started = started_as(job, m);
+	if (started && started->rank != NO_RANK)
+		m->who.rank = started->rank;
+	m->named = true;
+	c->others = true;
+}
+
+/* Those not seen before, parents first: a parent is at least as old as its child. */
+static void roles_read(struct hangprocs *c, const struct world *w, const struct hang_job *job)
+{
+	for (bool more = true; more;) {
+		more = false;
+		for (size_t i = 0; i < c->n_now; i++) {
+			struct hangprocs_member *m = &c->now[i];
+			if (m->named)
+				continue;
+			const struct hangprocs_member *up = find_in(c->now, c->n_now, m->ppid);
+			if (up && up != m && !up->named && up->start_ticks <= m->start_ticks &&
+			    !(up->start_ticks == m->start_ticks && up > m)) {
+				more = true;
+				continue; /* the parent's turn comes first */
+			}
+			role_read(c, w, job, m);
+		}
+	}
+}
+
+/* Ranks that a program starts itself --------------------------------------------- */
+
+static void own_ranks_look(struct hangprocs *c, const struct world *w)
+{
+	for (size_t i = 0; i < c->n_now; i++) {
+		const struct hangprocs_member *m = &c->now[i];
+		c->own[i] = (struct ownranks_process){.pid = m->pid,
+						      .ppid = m->ppid,
+						      .start_ticks = m->start_ticks,
+						      .ended = m->state == 'Z',
+						      .who = m->who};
+	}
+	if (spawnranks_look(c->spawned, w, c->own, c->n_now, spawned_first_ns, SPAWNED_LOOK, c->others))
+		for (size_t i = 0; i < c->n_now; i++)
+			c->now[i].who = c->own[i].who;
+	c->others = false;
+}
+
+/* How well a process stands for its rank; 0: not at all. */
+static int claim(const struct hang_job *job, const struct hangprocs_member *m)
+{
+	switch (m->who.role) {
+	case ROLE_MAIN:
+		return 4;
+	case ROLE_RAY_WORKER:
+		return 3;
+	case ROLE_OTHER:
+	case ROLE_SHELL:
+	case ROLE_LAUNCHER:
+	case ROLE_HELPER:
+		return started_as(job, m) ? 2 : 0;
+	default:
+		return 0;
+	}
+}
+
+/* Of several the oldest: a program that calls itself is still the rank. */
+static void mains_choose(struct hangprocs *c, const struct hang_job *job)
+{
+	for (size_t i = 0; i < c->n_now; i++)
+		c->now[i].main = false;
+	for (size_t i = 0; i < c->n_now; i++) {
+		struct hangprocs_member *m = &c->now[i], *best = NULL;
+		if (claim(job, m) == 0)
+			continue;
+		for (size_t k = 0; k < c->n_now; k++)
+			if (c->now[k].main && c->now[k].who.rank == m->who.rank)
+				best = &c->now[k];
+		int better = best ? claim(job, m) - claim(job, best) : 1;
+		/* a shell that has ended still is the rank it was started as only while nobody else is */
+		if (better < 0 || (better == 0 && m->start_ticks >= best->start_ticks))
+			continue;
+		if (best)
+			best->main = false;
+		m->main = true;
+	}
+}
+
+/* Threads ------------------------------------------------------------------ */
+
+static void io_add(struct procstats_io *to, const struct procstats_io *io)
+{
+	to->read_bytes += io->read_bytes;
+	to->write_bytes += io->write_bytes;
+	to->read_calls += io->read_calls;
+	to->write_calls += io->write_calls;
+	to->disk_read_bytes += io->disk_read_bytes;
+	to->disk_write_bytes += io->disk_write_bytes;
+}
+
+static void threads_read_of(struct hangprocs *c, struct hangprocs_member *m)
+{
+	static struct procstats_thread thread[THREADS_MOST];
+	size_t n = 0;
+	if (procstats_threads_read(c->procstats, m->pid, thread, ARRAY_SIZE(thread), &n) != 0)
+		return;
+	struct procstats_io io = {.read_bytes = 0};
+	uint64_t cpu_ns = 0;
+	for (size_t i = 0; i < MIN(n, ARRAY_SIZE(thread)); i++) {
+		if (!liveness_service_thread(thread[i].comm))
+			continue;
+		cpu_ns += thread[i].run_ns;
+		io_add(&io, &thread[i].io);
+	}
+	/* One that ended is no longer in the sum: then the sum stays, rather than making its work the program's. */
+	m->service_cpu_ns = MAX(m->service_cpu_ns, cpu_ns);
+	if (io.read_bytes + io.write_bytes >= m->service_io.read_bytes + m->service_io.write_bytes)
+		m->service_io = io;
+}
+
+/* Little enough that it may all be noise, and more than nothing. */
+static bool is_doubtful(const struct hangprocs_member *before, const struct hangprocs_member *m)
+{
+	if (!before || before->start_ticks != m->start_ticks || m->threads < 2 || m->state == 'Z')
+		return false;
+	uint64_t gap_ns = sub_floor(m->at_ns, before->at_ns);
+	double s = (double)gap_ns / (double)NS_PER_S;
+	uint64_t cpu = sub_floor(m->cpu_ns, before->cpu_ns);
+	uint64_t bytes =
+		sub_floor(m->io.read_bytes + m->io.write_bytes, before->io.read_bytes + before->io.write_bytes);
+	bool moved = cpu > 0 || bytes > 0;
+	return moved && (double)cpu < busy_ratio * (double)gap_ns && (double)bytes < (double)busy_bytes_per_s * s;
+}
+
+/*
+ * A process whose movement cannot be weighed now, for want of time, shows none: until its threads are read, which is a
+ * matter of seconds, the last numbers stand.
+ */
+static void hold_back(const struct hangprocs_member *before, struct hangprocs_member *m)
+{
+	m->at_ns = before->at_ns;
+	m->cpu_ns = before->cpu_ns;
+	m->io = before->io;
+	m->main_queued_ns = before->main_queued_ns;
+}
+
+static void threads_weigh(struct hangprocs *c, const struct world *w, uint64_t *thread_ns)
+{
+	for (size_t i = 0; i < c->n_now; i++) {
+		struct hangprocs_member *m = &c->now[i];
+		const struct hangprocs_member *before = find_in(c->was, c->n_was, m->pid);
+		if (!is_doubtful(before, m))
+			continue;
+		if (*thread_ns == 0) {
+			hold_back(before, m);
+			continue;
+		}
+		uint64_t began = w->mono_ns();
+		threads_read_of(c, m);
+		*thread_ns = sub_floor(*thread_ns, w->mono_ns() - began);
+	}
+}
+
+/* Who went ------------------------------------------------------------------ */
+
+static void gone_add(struct hangprocs *c, const struct hangprocs_member *m)
+{
+	if (c->n_gone == HANGPROCS_GONE)
+		return;
+	struct hangprocs_gone *g = &c->gone[c->n_gone++];
+	*g = (struct hangprocs_gone){.rank = m->who.rank,
+				     .pid = m->pid,
+				     .main = m->main,
+				     .has_status = m->has_status,
+				     .wait_status = m->wait_status};
+	TEXT_COPY(g->role, role_name(m->who.role));
+	TEXT_COPY(g->name, m->comm);
+}
+
+/* A zombie has ended, whether its parent looks or not; it is told of once. */
+static void gone_find(struct hangprocs *c)
+{
+	c->n_gone = 0;
+	for (size_t i = 0; i < c->n_was; i++) {
+		const struct hangprocs_member *was = &c->was[i], *now = find_in(c->now, c->n_now, was->pid);
+		bool same = now && now->start_ticks == was->start_ticks;
+		if (was->state == 'Z' || (same && now->state != 'Z'))
+			continue;
+		gone_add(c, same ? now : was);
+	}
+}
+
+void hangprocs_look(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
+		    uint64_t *thread_ns)
+{
+	struct hangprocs_member *swap = c->was;
+	c->was = c->now;
+	c->n_was = c->n_now;
+	c->now = swap;
+	c->n_now = 0;
+	struct jobpids_want want = {
+		.cgroup = job->cgroup[0] ? job->cgroup : NULL, .root = job->root, .root_is_ours = job->root_is_ours};
+	_Static_assert(sizeof(want.not_ours) == sizeof(job->not_ours), "both name the same helpers");
+	memcpy(want.not_ours, job->not_ours, sizeof(want.not_ours));
+	jobpids_find(&c->pids, w, &want, c->looks % THREADS_EVERY == 0);
+	for (size_t i = 0; i < c->pids.n; i++)
+		c->n_now += member_read(c, c->pids.pid[i], now_ns, &c->now[c->n_now]) ? 1 : 0;
+	for (size_t i = 0; i < c->n_now; i++)
+		c->pids.pid[i] = c->now[i].pid; /* those gone are not asked for again */
+	c->pids.n = c->n_now;
+	roles_read(c, w, job);
+	own_ranks_look(c, w);
+	mains_choose(c, job);
+	threads_weigh(c, w, thread_ns);
+	gone_find(c);
+	c->looks++;
+}

@@ -1,0 +1,494 @@
+#include "agent/incident/deathfacts.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "sense/framework/errorfile.h"
+#include "agent/host/host.h"
+#include "agent/host/helper.h"
+#include "agent/rules/rulefiles.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "judge/rules/causes.h"
+#include "sense/death/corefile.h"
+#include "sense/death/deathlog.h"
+#include "sense/death/journal.h"
+#include "sense/log/kmsg.h"
+#include "sense/memory/meminfo.h"
+#include "sense/death/oomlog.h"
+
+#define MAX_KILLS 64
+#define MAX_LINES 32
+#define MAX_KMSG_LINES 8
+#define MAX_HINTS 24
+#define MAX_SIGNALS 64
+#define MAX_ERRORS 64
+
+/* What the child reads, in memory that both see; a part counts when its _done is set. */
+/* systemd-coredump(8) */
+#define SYSTEMD_CORES "/var/lib/systemd/coredump"
+
+struct slow {
+	struct log_hint hints[MAX_HINTS];
+	size_t n_hints;
+	struct killer_line lines[MAX_LINES];
+	size_t n_lines;
+	char log_why[2][120];
+	int journal_result;
+	char journal_why[120];
+	struct rank_error errors[MAX_ERRORS];
+	size_t n_errors;
+	bool logs_done, rules_done, journal_done, core_done;
+	char core_file[256];
+	struct cause_verdict rules;
+	char tail[DEATHLOG_TAIL];
+};
+
+struct deathfacts {
+	const struct world *w;
+	struct kmsg kmsg;
+	int kmsg_result; /* of opening or draining: 0, WORLD_ABSENT, WORLD_DENIED, -errno */
+	struct oomlog oom;
+	struct kernel_kill kills[MAX_KILLS];
+	struct killerlog kernel_talk; /* programs that write into the kernel's log, and its crash lines */
+	struct killer_line kernel_lines[MAX_KMSG_LINES];
+	struct killer_line lines[MAX_LINES + MAX_KMSG_LINES];
+	struct log_hint hints[MAX_HINTS];
+	struct rank_error errors[MAX_ERRORS];
+	struct signal_sent signals[MAX_SIGNALS];
+	size_t n_signals;
+	char signals_why[100]; /* "": they are seen */
+	struct cgroup_chain chain;
+	struct cgroup_memory before[CGROUP_MAX_LEVELS];
+	bool has_before[CGROUP_MAX_LEVELS];
+	char names[CGROUP_MAX_LEVELS][256];
+	bool has_chain;
+	uint64_t vmstat_before;
+	bool has_vmstat;
+	struct slow *slow;
+};
+
+static bool vmstat_read(const struct world *w, uint64_t *ret)
+{
+	char text[16384];
+	size_t len;
+	return file_read_at(w->proc_fd, "vmstat", text, sizeof(text), &len) == 0 &&
+	       text_field_u64((struct span){text, len}, "oom_kill", ret) == 0;
+}
+
+/*
+ * A level as the kernel names it: place->name is the whole path of the
+ * innermost group, and each level's path is a prefix of the innermost's.
+ */
+static void names_set(struct deathfacts *g, const struct cgroup_place *place)
+{
+	size_t own = g->chain.n > 0 ? strlen(g->chain.level[0].path) : 0;
+	for (size_t l = 0; l < g->chain.n; l++) {
+		size_t off = own - MIN(own, strlen(g->chain.level[l].path)), len = strlen(place->name);
+		len = len > off ? len - off : 0;
+		span_copy((struct span){place->name, len}, g->names[l], sizeof(g->names[l]));
+		if (g->names[l][0] == '\0')
+			TEXT_COPY(g->names[l], "/");
+	}
+}
+
+static void counters_begin(struct deathfacts *g, const struct cgroup_place *place)
+{
+	g->has_vmstat = vmstat_read(g->w, &g->vmstat_before);
+	if (!place || place->memory_version == CGROUP_NONE || cgroup_chain_open(g->w, place, &g->chain) != 0)
+		return;
+	g->has_chain = true;
+	names_set(g, place);
+	for (size_t l = 0; l < g->chain.n; l++)
+		g->has_before[l] = cgroup_read_full(&g->chain.level[l], &g->before[l]) == 0 && g->before[l].has_events;
+}
+
+struct deathfacts *deathfacts_new(const struct world *w, const struct cgroup_place *place)
+{
+	struct deathfacts *g = calloc(1, sizeof(*g));
+	if (!g)
+		return NULL;
+	void *slow = mmap(NULL, sizeof(*g->slow), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (slow == MAP_FAILED) {
+		free(g);
+		return NULL;
+	}
+	g->w = w;
+	g->slow = slow;
+	oomlog_init(&g->oom, w->page_bytes, g->kills, MAX_KILLS);
+	killerlog_init(&g->kernel_talk, "kmsg", g->kernel_lines, MAX_KMSG_LINES);
+	g->kmsg_result = kmsg_open(w, w->recorded ? KMSG_FROM_START : KMSG_FROM_END, &g->kmsg);
+	if (g->kmsg_result != 0)
+		g->kmsg.fd = -1;
+	TEXT_COPY(g->signals_why, "no tracepoint is watched");
+	counters_begin(g, place);
+	return g;
+}
+
+struct deathfacts *deathfacts_free(struct deathfacts *g)
+{
+	if (!g)
+		return NULL;
+	kmsg_close(&g->kmsg);
+	if (g->has_chain)
+		cgroup_chain_close(&g->chain);
+	(void)munmap(g->slow, sizeof(*g->slow));
+	free(g);
+	return NULL;
+}
+
+void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s)
+{
+	if (g->n_signals == MAX_SIGNALS) {
+		memmove(g->signals, g->signals + 1, (MAX_SIGNALS - 1) * sizeof(g->signals[0]));
+		g->n_signals--;
+	}
+	g->signals[g->n_signals++] = *s;
+}
+
+void deathfacts_signals_unavailable(struct deathfacts *g, const char *why)
+{
+	TEXT_COPY(g->signals_why, why ? why : "");
+}
+
+static void blind_add(struct death *d, const char *source, const char *why)
+{
+	if (d->n_unavailable < DEATH_UNAVAILABLE)
+		TEXT_FORMAT(d->unavailable[d->n_unavailable++], "%s: %s", source, why);
+}
+
+struct kernel_lines {
+	struct deathfacts *g;
+	int64_t offset_ms;
+};
+
+static void kernel_record(const struct kmsg_record *r, void *data)
+{
+	struct kernel_lines *k = data;
+	char text[1024];
+	struct span s = {text, kmsg_unescape(r->text, text, sizeof(text))};
+	int64_t when = kmsg_unix_ms(r, k->offset_ms);
+	if (r->facility == 0)
+		oomlog_line(&k->g->oom, s, when);
+	killerlog_line(&k->g->kernel_talk, r->facility == 0 ? SPAN("kernel") : SPAN("oomd"), s, when);
+}
+
+static void kernel_gather(struct deathfacts *g, struct death *d)
+{
+	struct kernel_lines k = {.g = g, .offset_ms = kmsg_unix_offset_ms(g->w)};
+	size_t n;
+	if (g->kmsg_result == 0)
+		g->kmsg_result = kmsg_drain(&g->kmsg, 20000, kernel_record, &k, &n);
+	if (g->kmsg_result == WORLD_ABSENT)
+		blind_add(d, "kmsg", "there is no kernel log here, as in most containers");
+	else if (g->kmsg_result == WORLD_DENIED)
+		blind_add(d, "kmsg", "not permitted (needs CAP_SYSLOG, or kernel.dmesg_restrict=0)");
+	else if (g->kmsg_result < 0)
+		blind_add(d, "kmsg", strerror(-g->kmsg_result));
+	d->kernel_kills = g->kills;
+	d->n_kernel_kills = g->oom.n;
+}
+
+static void counters_gather(struct deathfacts *g, struct death *d)
+{
+	d->vmstat_oom_before = g->vmstat_before;
+	d->has_vmstat = g->has_vmstat && vmstat_read(g->w, &d->vmstat_oom_after);
+	if (!d->has_vmstat)
+		blind_add(d, "vmstat", "it has no count of OOM kills");
+	if (!g->has_chain)
+		blind_add(d, "cgroup", "the memory group of the job is not visible");
+	for (size_t l = 0; g->has_chain && l < g->chain.n && d->n_groups < DEATH_GROUPS; l++) {
+		struct group_counters *c = &d->groups[d->n_groups++];
+		struct cgroup_memory now;
+		TEXT_COPY(c->group, g->names[l]);
+		c->local = g->chain.level[l].version == CGROUP_V1;
+		c->valid = g->has_before[l] && cgroup_read_full(&g->chain.level[l], &now) == 0 && now.has_events;
+		if (!c->valid) {
+			if (l == 0)
+				blind_add(d, "cgroup",
+					  "the group of the job was removed before its counters could be read");
+			continue;
+		}
+		c->oom_kills_before = g->before[l].oom_kills;
+		c->oom_kills_after = now.oom_kills;
+		c->max_events_before = g->before[l].max_events;
+		c->max_events_after = now.max_events;
+		c->limit_bytes = now.max_bytes == CGROUP_NO_LIMIT ? 0 : now.max_bytes;
+	}
+}
+
+static void around_gather(struct deathfacts *g, struct death *d)
+{
+	char text[8192], link[64];
+	size_t len;
+	struct statvfs fs;
+	struct meminfo m;
+	struct rlimit core;
+	ssize_t n = readlinkat(g->w->proc_fd, "self/ns/pid", link, sizeof(link) - 1);
+	/* PROC_PID_INIT_INO of the kernel: the first pid namespace, whose numbers its log uses */
+	d->pid_namespaced = n > 0 && !span_eq((struct span){link, (size_t)n}, "pid:[4026531836]");
+	if (g->w->shm_fd >= 0 && fstatvfs(g->w->shm_fd, &fs) == 0 && fs.f_blocks > 0) {
+		d->has_shm = true;
+		d->shm_total_bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
+		d->shm_free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	}
+	if (!d->has_node_memory && file_read_at(g->w->proc_fd, "meminfo", text, sizeof(text), &len) == 0 &&
+	    meminfo_parse((struct span){text, len}, &m) == 0) {
+		d->has_node_memory = true;
+		d->node_total_bytes = m.bytes[MEMINFO_TOTAL];
+		d->node_used_bytes = sub_floor(m.bytes[MEMINFO_TOTAL], m.bytes[MEMINFO_AVAILABLE]);
+	}
+	if (file_read_at(g->w->proc_fd, "sys/kernel/core_pattern", text, sizeof(text), &len) == 0)
+		span_copy(span_trim((struct span){text, len}), d->core_pattern, sizeof(d->core_pattern));
+	else
+		blind_add(d, "core", "the core pattern cannot be read");
+	if (getrlimit(RLIMIT_CORE, &core) == 0) {
+		d->has_core_limit = true; /* ours, which the job inherited */
+		d->core_limit_bytes = core.rlim_cur == RLIM_INFINITY ? UINT64_MAX : core.rlim_cur;
+	}
+	d->core_dumped = d->has_status && WIFSIGNALED(d->wait_status) && WCOREDUMP(d->wait_status);
+}
+
+/* ---- in the child */
+
+static void logs_read(struct slow *s, const struct deathfacts_logs *logs, const struct death *d)
+{
+	const char *paths[] = {logs->out, logs->err}, *names[] = {"stdout", "stderr"};
+	struct killerlog k;
+	char source[64];
+	killerlog_init(&k, "log", s->lines, MAX_LINES / 2);
+	struct deathlog log = {.hints = s->hints, .cap = MAX_HINTS, .killers = &k};
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct span tail;
+		if (!paths[i])
+			continue;
+		if (d->rank == NO_RANK)
+			TEXT_FORMAT(source, "log %s", names[i]);
+		else
+			TEXT_FORMAT(source, "log rank %d %s", d->rank, names[i]);
+		int r = deathlog_tail(AT_FDCWD, paths[i], s->tail, sizeof(s->tail), &tail);
+		if (r < 0)
+			TEXT_FORMAT(s->log_why[i], "%s cannot be read (%s)", names[i], strerror(-r));
+		else
+			deathlog_parse(&log, tail, source, d->rank);
+	}
+	s->n_hints = log.n;
+	s->n_lines = k.n;
+	__atomic_store_n(&s->logs_done, true, __ATOMIC_RELEASE);
+}
+
+/* Each counts when it is whole: the others may be on a disk that stands. */
+static void errors_read(struct slow *s, const struct deathfacts_logs *logs)
+{
+	char path[400];
+	for (uint32_t i = 0; logs->error_dir && i < logs->n_ranks && s->n_errors < MAX_ERRORS; i++) {
+		errorfile_path(logs->error_dir, (int32_t)i, path, sizeof(path));
+		if (errorfile_read(path, (int32_t)i, &s->errors[s->n_errors]) == 0)
+			__atomic_store_n(&s->n_errors, s->n_errors + 1, __ATOMIC_RELEASE);
+	}
+}
+
+/* Where the pattern puts it, in the folder that we and so the job were started in, or where systemd keeps it. */
+static void core_find(struct slow *s, const struct world *w, const struct death *d)
+{
+	char text[16], cwd[PATH_MAX], exe[PATH_MAX], host[80];
+	size_t len;
+	if (!d->core_dumped)
+		return;
+	host_name(host, sizeof(host));
+	TEXT_COPY(exe, d->command); /* of the program only its name is needed, and what it was called as tells it */
+	exe[strcspn(exe, " ")] = '\0';
+	struct corefile_facts f = {
+		.pid = d->pid,
+		.uid = getuid(),
+		.gid = getgid(),
+		.signal = WTERMSIG(d->wait_status),
+		.start_unix_ms = d->start_unix_ms,
+		.end_unix_ms = d->end_unix_ms,
+		.comm = d->name,
+		.exe = exe,
+		.host = host,
+		.cwd = getcwd(cwd, sizeof(cwd)),
+	};
+	f.uses_pid =
+		file_read_at(w->proc_fd, "sys/kernel/core_uses_pid", text, sizeof(text), &len) == 0 && text[0] == '1';
+	int r = strstr(d->core_pattern, "systemd-coredump")
+			? corefile_find_kept(SYSTEMD_CORES, &f, s->core_file, sizeof(s->core_file))
+			: corefile_find(d->core_pattern, &f, s->core_file, sizeof(s->core_file));
+	__atomic_store_n(&s->core_done, r == 0, __ATOMIC_RELEASE);
+}
+
+static void rule_matched(void *data, const struct rule_match *m)
+{
+	ignore(cause_set_add(data, m), "without memory there is one match less");
+}
+
+static void environment_facts(struct cause_set *set)
+{
+	static const char *const names[] = {"NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT"};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *value = getenv(names[i]); /* ours, which the job inherited */
+		if (value)
+			ignore(cause_set_fact(set, names[i], value), "there is room for two");
+	}
+}
+
+static int book_load(const struct world *w, const struct deathfacts_logs *logs, struct rulebook *b)
+{
+	struct fault f = {.text = ""};
+	int r = rulefiles_own(w, b, &f);
+	return r == 0 ? rulefiles_add_list(b, logs->rules, &f) : r;
+}
+
+/* Searches the ends of the logs with the cause book. No library is loaded for so little text. */
+static void rules_read(struct slow *s, const struct world *w, const struct deathfacts_logs *logs, const struct death *d)
+{
+	const char *paths[] = {logs->out, logs->err};
+	struct rulebook book = {.rules = NULL};
+	struct cause_set set = {.groups = NULL};
+	struct rulescan *scan = NULL;
+	struct span tail;
+	int r = book_load(w, logs, &book);
+	if (r == 0)
+		r = rulescan_new(&book, LITERAL_OWN, rule_matched, &set, &scan);
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && r == 0; i++)
+		if (paths[i] && deathlog_tail(AT_FDCWD, paths[i], s->tail, sizeof(s->tail), &tail) == 0)
+			r = rulescan_text(scan, RULE_LOG, i == 0 ? "stdout" : "stderr", d->rank, tail);
+	environment_facts(&set);
+	if (r != 0 || causes_judge(&set, &s->rules) != 0)
+		s->rules.valid = false;
+	/* the process ends soon, and what the book holds with it */
+	__atomic_store_n(&s->rules_done, true, __ATOMIC_RELEASE);
+}
+
+/* A killer may write its line a moment after the kill, so a SIGKILL without any line is asked for again. */
+static void journal_read(struct slow *s, const struct world *w, const struct death *d, bool ask_again,
+			 uint64_t deadline_ns)
+{
+	const int64_t before_ms = 120000, after_ms = 10000;
+	int64_t since = MAX(d->start_unix_ms, d->end_unix_ms - before_ms);
+	size_t read, n_logs = s->n_lines;
+	for (int tries = 0; tries < (ask_again ? 4 : 1); tries++) {
+		struct killerlog k;
+		if (tries > 0)
+			(void)poll(NULL, 0, 100);
+		killerlog_init(&k, "journal", s->lines + n_logs, MAX_LINES - n_logs);
+		s->journal_result = journal_read_killers(w, since, d->end_unix_ms + after_ms, deadline_ns, 5000, &k,
+							 s->journal_why, &read);
+		s->n_lines = n_logs + k.n;
+		if (k.n > 0 || s->journal_result != 0)
+			break;
+	}
+	__atomic_store_n(&s->journal_done, true, __ATOMIC_RELEASE);
+}
+
+/* ---- in the parent */
+
+static bool kernel_named(const struct death *d)
+{
+	for (size_t k = 0; k < d->n_kernel_kills; k++)
+		if (d->kernel_kills[k].pid == d->pid)
+			return true;
+	return false;
+}
+
+/* Waits for the child to end, at most until the deadline; one that hangs is killed and left to whoever reaps. */
+static void child_wait(const struct world *w, pid_t pid, uint64_t deadline_ns)
+{
+	cleanup(closep) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	for (;;) {
+		uint64_t now = w->mono_ns();
+		if (waitpid(pid, NULL, WNOHANG) != 0 || now >= deadline_ns)
+			break;
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		uint64_t left_ms = (deadline_ns - now) / NS_PER_MS + 1;
+		/* without a pidfd (kernels before 5.3) look every 5 ms */
+		(void)poll(&p, fd >= 0 ? 1 : 0, fd >= 0 ? (int)left_ms : 5);
+	}
+	if (waitpid(pid, NULL, WNOHANG) == 0) {
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, WNOHANG);
+	}
+}
+
+static void slow_take(struct deathfacts *g, struct death *d)
+{
+	struct slow *s = g->slow;
+	if (__atomic_load_n(&s->core_done, __ATOMIC_ACQUIRE))
+		TEXT_COPY(d->core_file, s->core_file);
+	if (__atomic_load_n(&s->logs_done, __ATOMIC_ACQUIRE)) {
+		d->n_hints = MIN(s->n_hints, (size_t)MAX_HINTS);
+		memcpy(g->hints, s->hints, d->n_hints * sizeof(s->hints[0]));
+		for (size_t i = 0; i < ARRAY_SIZE(s->log_why); i++)
+			if (s->log_why[i][0])
+				blind_add(d, "log", s->log_why[i]);
+	} else {
+		blind_add(d, "log", "reading took too long");
+	}
+	if (__atomic_load_n(&s->rules_done, __ATOMIC_ACQUIRE))
+		d->rules = s->rules;
+	d->n_errors = MIN(__atomic_load_n(&s->n_errors, __ATOMIC_ACQUIRE), (size_t)MAX_ERRORS);
+	memcpy(g->errors, s->errors, d->n_errors * sizeof(s->errors[0]));
+	d->errors = g->errors;
+	size_t n = MIN(__atomic_load_n(&s->n_lines, __ATOMIC_ACQUIRE), (size_t)MAX_LINES);
+	memcpy(g->lines, s->lines, n * sizeof(s->lines[0]));
+	if (!__atomic_load_n(&s->journal_done, __ATOMIC_ACQUIRE))
+		blind_add(d, "journal", "reading took too long");
+	else if (s->journal_result > 0)
+		blind_add(d, "journal", s->journal_why);
+	else if (s->journal_result < 0)
+		blind_add(d, "journal", s->journal_why[0] ? s->journal_why : strerror(-s->journal_result));
+	memcpy(g->lines + n, g->kernel_lines, g->kernel_talk.n * sizeof(g->lines[0]));
+	d->killer_lines = g->lines;
+	d->n_killer_lines = n + g->kernel_talk.n;
+	d->hints = g->hints;
+}
+
+static void slow_gather(struct deathfacts *g, const struct deathfacts_logs *logs, struct death *d, uint64_t deadline_ns)
+{
+	bool killed = !d->has_status || (WIFSIGNALED(d->wait_status) && WTERMSIG(d->wait_status) == SIGKILL);
+	bool ask_again = killed && !kernel_named(d) && !d->stopping && !d->ended_with_peer;
+	struct slow *s = g->slow;
+	memset(s, 0, offsetof(struct slow, tail));
+	pid_t pid = helper_fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		logs_read(s, logs, d);
+		errors_read(s, logs);
+		core_find(s, g->w, d);
+		rules_read(s, g->w, logs, d);
+		journal_read(s, g->w, d, ask_again, deadline_ns);
+		_exit(0);
+	}
+	if (pid > 0)
+		child_wait(g->w, pid, deadline_ns);
+	helper_reaped(pid);
+	slow_take(g, d);
+}
+
+void deathfacts_read(struct deathfacts *g, const struct deathfacts_logs *logs, struct death *d)
+{
+	uint64_t deadline_ns = g->w->mono_ns() + DEATHFACTS_MS * NS_PER_MS;
+	d->n_groups = d->n_unavailable = d->n_hints = d->n_killer_lines = d->n_errors = 0;
+	d->rules.valid = false;
+	kernel_gather(g, d);
+	counters_gather(g, d);
+	around_gather(g, d);
+	if (g->signals_why[0])
+		blind_add(d, "signals", g->signals_why);
+	d->signals = g->signals;
+	d->n_signals = g->n_signals;
+	bool clean = d->has_status && WIFEXITED(d->wait_status) && WEXITSTATUS(d->wait_status) == 0;
+	if (clean)
+		return; /* nothing to explain */
+	slow_gather(g, logs, d, deadline_ns);
+}

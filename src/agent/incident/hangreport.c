@@ -1,0 +1,148 @@
+#include "agent/incident/hangreport.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/host/host.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "tell/incident/report.h"
+
+static void put_groups(struct js *o, const struct hang_verdict *v)
+{
+	struct js *groups = js_array();
+	for (size_t i = 0; i < v->n_groups; i++) {
+		const struct hang_group *g = &v->group[i];
+		struct js *one = js_object();
+		struct span rest = span_of(g->stack), line;
+		struct js *frames = js_array();
+		char text[256];
+		js_put_text_if(one, "ranks", g->ranks);
+		js_put_u64(one, "count", g->n);
+		js_put_text_if(one, "activity", g->activity);
+		js_put_bool(one, "unchanged", g->unchanged);
+		while (span_line(&rest, &line)) {
+			span_copy(line, text, sizeof(text));
+			js_add_text(frames, text);
+		}
+		js_put(one, "frames", frames);
+		js_add(groups, one);
+	}
+	js_put(o, "groups", groups);
+	if (v->n_groups_dropped)
+		js_put_u64(o, "groups_dropped", v->n_groups_dropped);
+}
+
+/* "hang" of vigil.incident/1: docs/json.md. */
+static struct js *hang_json(const struct hang_message *m)
+{
+	const struct hang_verdict *v = &m->verdict;
+	struct js *o = js_object();
+	js_put_bool(o, "resolved", false);
+	js_put_u64(o, "standstill_ms", v->standstill_ns / NS_PER_MS);
+	if (m->suspected_ns)
+		js_put_u64(o, "suspected_ms", m->suspected_ns / NS_PER_MS);
+	if (v->kind == HANG_STRAGGLER || v->kind == HANG_SLOWDOWN) {
+		js_put_double(o, "slower_ratio", v->ratio);
+		js_put_text_if(o, "split", v->split);
+	}
+	put_groups(o, v);
+	return o;
+}
+
+static void fill(const struct hangreport *e, const struct hang_message *m, struct incident *in)
+{
+	*in = m->incident;
+	TEXT_COPY(in->job, e->job->id);
+	TEXT_COPY(in->node, e->job->node);
+	host_ip(in->node_ip, sizeof(in->node_ip));
+	in->attempt = m->attempt;
+	in->time_unix_ms = m->time_unix_ms;
+	in->killer = KILLER_NONE;
+	if (e->nproc > 0)
+		TEXT_FORMAT(in->log_dir, "%s/attempt-%u", e->recorder->job_dir, m->attempt);
+	recorder_incident_id(e->recorder, e->job->id, in->id, sizeof(in->id));
+}
+
+/* Not into the rank's kept output: that is read for signs of life. */
+static void show(const struct hangreport *e, const struct incident *in)
+{
+	char path[512];
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	if (!f)
+		return;
+	report_kill_message(in, f);
+	if (e->next[0])
+		(void)fprintf(f, "vigil: %s\n", e->next);
+	recorder_report_path(e->recorder, in->id, path, sizeof(path));
+	if (path[0])
+		(void)fprintf(f, "vigil: the full report: %s\n", path);
+	if (fclose(f) == 0)
+		log_text(text, len);
+	free(text);
+}
+
+void hangreport_incident(const struct hangreport *e, const struct hang_message *m, struct incident *in)
+{
+	cleanup(js_freep) struct js *hang = hang_json(m);
+	cleanup(freep) char *text = js_text(hang, 0);
+	fill(e, m, in);
+	recorder_hang(e->recorder, in->id, (struct span){m->stacks, MIN(m->stacks_len, sizeof(m->stacks))}, text);
+	recorder_incident(e->recorder, in);
+	TEXT_COPY(e->job->last_incident, in->id);
+	recorder_event(e->recorder, e->job, incident_kind_name(in->kind), in->id, "%s", in->summary);
+	recorder_job(e->recorder, e->job);
+	show(e, in);
+}
+
+void hangreport_early(const struct hangreport *e, const struct hang_message *m, const char *incident_id)
+{
+	cleanup(js_freep) struct js *hang = hang_json(m);
+	cleanup(freep) char *text = js_text(hang, 0);
+	recorder_hang(e->recorder, incident_id, (struct span){m->stacks, MIN(m->stacks_len, sizeof(m->stacks))}, text);
+}
+
+void hangreport_update(const struct hangreport *e, const struct incident *in)
+{
+	struct notifier *told = e->recorder->notifier;
+	e->recorder->notifier = NULL;
+	recorder_incident(e->recorder, in);
+	e->recorder->notifier = told;
+}
+
+void hangreport_resolved(const struct hangreport *e, const struct hang_message *m, struct incident *in)
+{
+	in->hang_over = true;
+	recorder_hang_resolved(e->recorder, in->id, m->time_unix_ms);
+	hangreport_update(e, in);
+	recorder_event(e->recorder, e->job, "hang_resolved", in->id, "%s", m->text[0] ? m->text : "it moves again");
+	if (e->recorder->notifier)
+		notifier_over(e->recorder->notifier, e->job->id, "hang", m->text[0] ? m->text : "It moves again.");
+	if (!e->quiet)
+		log_info("%s: the hang is over: %s", e->job->id, m->text[0] ? m->text : "it moves again");
+}
+
+void hangreport_benign(const struct hangreport *e, const struct hang_message *m)
+{
+	recorder_event(e->recorder, e->job, "standstill", NULL, "%s", m->text);
+	if (!e->quiet)
+		log_debug("%s: %s", e->job->id, m->text);
+}
+
+void hangreport_suspect(const struct hangreport *e, const struct hang_message *m)
+{
+	recorder_event(e->recorder, e->job, "suspected", NULL, "%s", m->text);
+	if (!e->quiet)
+		log_debug("%s: looked at closely: %s", e->job->id, m->text);
+}
+
+void hangreport_loss(const struct hangreport *e, const struct hang_message *m)
+{
+	recorder_event(e->recorder, e->job, "loss_broken", NULL, "%s", m->text);
+	if (!e->quiet)
+		log_debug("%s: %s", e->job->id, m->text);
+}

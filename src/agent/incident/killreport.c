@@ -1,0 +1,210 @@
+#include "agent/incident/killreport.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "agent/guard/guardcase.h"
+#include "agent/incident/prefetch.h"
+#include "agent/heap/heapcase.h"
+#include "agent/guard/memlock.h"
+#include "agent/host/host.h"
+#include "agent/stacks/snapshot.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "judge/memory/advice.h"
+#include "sense/proc/proc.h"
+#include "sense/proc/procsize.h"
+#include "tell/incident/report.h"
+
+void killreport_common(const struct killreport *e, struct incident *in)
+{
+	TEXT_COPY(in->job, e->job->id);
+	TEXT_COPY(in->node, e->job->node);
+	host_ip(in->node_ip, sizeof(in->node_ip));
+	in->attempt = e->job->attempt;
+	if (e->nproc > 0)
+		TEXT_FORMAT(in->log_dir, "%s/attempt-%u", e->recorder->job_dir, e->job->attempt);
+}
+
+void killreport_retry(const struct killreport *e, struct incident *in)
+{
+	if (!e->retry)
+		return;
+	in->retry.valid = true;
+	in->retry.attempt = e->job->attempt;
+	in->retry.max = e->retry_max;
+	in->retry.next = e->retry->next;
+	in->retry.delay_ms = e->retry->delay_ns / NS_PER_MS;
+	TEXT_COPY(in->retry.reason, e->retry->reason);
+}
+
+/* Of those who are left; one takes some 20 ms. */
+static const uint64_t pss_budget_ns = 40 * NS_PER_MS;
+
+/* Stacks are read while the victim stands still; the guard waits 50 ms in all. */
+static const uint64_t stacks_budget_ns = 35 * NS_PER_MS;
+static const uint64_t tables_wait_ns = 5 * NS_PER_MS;
+#define CASE_STACK_PIDS 64
+
+static int32_t rank_of(const struct guard_case *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->incident.n_top; i++)
+		if (c->incident.top[i].pid == pid)
+			return c->incident.top[i].rank;
+	return c->incident.victim.rank;
+}
+
+/* Proportional sizes of the top rows that are still there, the largest first, as far as the time is worth it. */
+static void read_pss(const struct world *w, struct incident *in)
+{
+	const uint64_t end_ns = w->mono_ns() + pss_budget_ns;
+	for (size_t i = 0; i < in->n_top && w->mono_ns() < end_ns; i++) {
+		struct incident_process *p = &in->top[i];
+		struct procsize size;
+		if (procsize_read(w, p->pid, &size) != 0)
+			continue;
+		p->has_pss = true;
+		p->pss_bytes = size.pss_bytes;
+		p->private_bytes = size.private_bytes;
+		p->pss_sampled = size.sampled;
+	}
+}
+
+/* The guard fills its tables meanwhile, which takes a tenth of a millisecond. If it has died of it, so be it. */
+static void wait_for_tables(const struct world *w, const struct guard_case *c)
+{
+	const uint64_t end_ns = w->mono_ns() + tables_wait_ns;
+	const struct timespec pause = {.tv_nsec = 20000};
+	while (!atomic_load(&c->described) && w->mono_ns() < end_ns)
+		(void)nanosleep(&pause, NULL);
+}
+
+/* What the victims are doing, the largest first. They stand still, or soon run again: the budget is the guard's. */
+static void victim_stacks(const struct killreport *e, const struct guard_case *c)
+{
+	pid_t pids[CASE_STACK_PIDS];
+	struct stackdump d;
+	struct fault f = {.text = ""};
+	struct snapshot_want want = {.pids = pids,
+				     .frozen = c->frozen,
+				     .budget_ns = stacks_budget_ns,
+				     .views = e->views,
+				     .natives = e->views ? e->views->natives : NULL};
+	for (; want.n_pids < MIN((size_t)c->n_victims, ARRAY_SIZE(pids)); want.n_pids++)
+		pids[want.n_pids] = c->victim[want.n_pids].pid;
+	int r = snapshot_take(e->w, &want, &d, &f);
+	wait_for_tables(e->w, c);
+	if (r != 0)
+		return; /* then the report has none */
+	for (size_t i = 0; i < d.n; i++)
+		d.processes[i].rank = rank_of(c, d.processes[i].pid);
+	recorder_stacks(e->recorder, c->incident.id, &d);
+}
+
+/* As the guard had it when it was told to go on, which changes it; large. */
+static struct incident copy;
+
+void killreport_prepare(struct guard_shm *shm)
+{
+	memlock_populate(&copy, sizeof(copy));
+	guardcase_prepare(shm);
+}
+
+void killreport_look(const struct killreport *e, struct guard_case *c)
+{
+	atomic_store(&c->seen, CASE_SEEN_BEGUN);
+	recorder_incident_id(e->recorder, e->job->id, c->incident.id, sizeof(c->incident.id));
+	victim_stacks(e, c);
+	copy = c->incident;
+	atomic_store(&c->seen, CASE_SEEN_ALL);
+}
+
+void killreport_skeleton(const struct killreport *e)
+{
+	killreport_common(e, &copy);
+	TEXT_FORMAT(copy.summary, "vigil is about to end %s (pid %d) for memory", copy.victim.name,
+		    (int)copy.victim.pid);
+	recorder_skeleton(e->recorder, &copy);
+}
+
+static void append_to_log(const char *dir, uint32_t rank, const char *text, size_t len)
+{
+	char path[400];
+	TEXT_FORMAT(path, "%s/rank-%u.err", dir, rank);
+	cleanup(closep) int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd >= 0)
+		ignore(file_write_all(fd, text, len), "it is in the report");
+}
+
+void killreport_show(const struct killreport *e, const struct incident *in)
+{
+	char path[512];
+	cleanup(freep) char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	if (!f)
+		return;
+	report_kill_message(in, f);
+	recorder_report_path(e->recorder, in->id, path, sizeof(path));
+	if (path[0])
+		(void)fprintf(f, "vigil: the full report: %s\n", path);
+	if (fclose(f) != 0)
+		return;
+	log_text(text, len);
+	for (uint32_t i = 0; i < e->nproc; i++)
+		if (in->victim.rank == NO_RANK || in->victim.rank == (int32_t)i)
+			append_to_log(in->log_dir, i, text, len);
+}
+
+void killreport_denied(struct recorder *k, const struct job *job, const struct guard_case *c)
+{
+	const char *name = c->incident.victim.name;
+	int pid = (int)c->incident.victim.pid;
+	log_warning("memory is over the threshold, but %s (pid %d) belongs to another user: vigil may not end it. Run "
+		    "vigil as "
+		    "that user, or as root",
+		    name, pid);
+	recorder_event(k, job, "hold_fire", NULL,
+		       "over the threshold, but %s (pid %d) belongs to another user: not ended", name, pid);
+}
+
+void killreport_clamped(struct recorder *k, const struct job *job, bool loud)
+{
+	static const char text[] =
+		"the kernel's memory numbers cannot be true (one is below zero, or larger than what it is part of): "
+		"they are clamped, and the job is guarded by what that leaves";
+	if (loud)
+		log_warning("%s", text);
+	recorder_event(k, job, "absurd_numbers", NULL, "%s", text);
+}
+
+void killreport_finish(const struct killreport *e, struct guard_case *c)
+{
+	static struct incident in;
+	in = c->incident;
+	killreport_common(e, &in);
+	if (in.id[0] == '\0')
+		recorder_incident_id(e->recorder, e->job->id, in.id, sizeof(in.id));
+	in.victim.has_exit_code = e->has_status && WIFEXITED(e->wait_status);
+	in.victim.exit_code = in.victim.has_exit_code ? WEXITSTATUS(e->wait_status) : 0;
+	in.victim.signal = e->has_status && WIFSIGNALED(e->wait_status) ? WTERMSIG(e->wait_status) : 0;
+	if (!e->has_status)
+		in.victim.signal = SIGKILL;
+	killreport_retry(e, &in);
+	read_pss(e->w, &in);
+	prefetch_tell(e->sizes, e->w, &in);
+	advice_memory_kill(&in, e->job->nproc);
+	if (e->heap_folder && e->heap_folder[0] && c->n_victims)
+		recorder_heap(e->recorder, in.id,
+			      heapcase_json(e->w, e->heap_folder, c->victim,
+					    MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS), in.victim.name));
+	recorder_incident(e->recorder, &in);
+	TEXT_COPY(e->job->last_incident, in.id);
+	recorder_event(e->recorder, e->job, "memory_kill", in.id, "%s", in.summary);
+	killreport_show(e, &in);
+}

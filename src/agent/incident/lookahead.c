@@ -1,0 +1,44 @@
+#include "agent/incident/lookahead.h"
+
+#include <string.h>
+
+#include "agent/incident/killreport.h"
+
+_Static_assert(VIEWCACHE_PLACES == GUARD_LIKELY, "a place for each process that the guard names");
+
+/* Time for one call; processes not reached are opened at the next change. */
+#define BUDGET_NS (4 * NS_PER_MS)
+
+void lookahead_refresh(struct lookahead *a, const struct guard_shm *shm)
+{
+	pid_t pids[GUARD_LIKELY];
+	if (!a->sizes || shm->now.state < GUARD_WARN)
+		return;
+	memcpy(pids, shm->now.likely, sizeof(pids));
+	prefetch_ask(a->sizes, pids, GUARD_LIKELY);
+}
+
+void lookahead_update(struct lookahead *a, const struct world *w, struct guard_shm *shm)
+{
+	pid_t pids[GUARD_LIKELY];
+	if (shm->now.state < GUARD_WARN) {
+		viewcache_clear(&a->views); /* an agent lives for months, and has seen many programs */
+		return;
+	}
+	if (guard_case_pending(shm))
+		return;
+	memcpy(pids, shm->now.likely, sizeof(pids));
+	if (!a->sizes)
+		a->sizes = prefetch_new(w);
+	lookahead_refresh(a, shm);
+	atomic_store(&shm->preloading, 1);
+	killreport_prepare(shm);
+	viewcache_keep(&a->views, w, pids, GUARD_LIKELY, BUDGET_NS);
+	atomic_store(&shm->preloading, 0);
+}
+
+void lookahead_done(struct lookahead *a)
+{
+	viewcache_clear(&a->views);
+	a->sizes = prefetch_free(a->sizes);
+}

@@ -1,0 +1,301 @@
+#include "agent/incident/recorder.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "tell/incident/report.h"
+#include "tell/stacks/stack_show.h"
+
+static void complain(struct recorder *k, const char *what, int r)
+{
+	if (k->complained)
+		return;
+	k->complained = true;
+	log_warning("cannot keep %s in %s (%s); the job goes on and reports are still printed, but not all is stored",
+		    what, k->state_dir, strerror(r < 0 ? -r : EIO));
+}
+
+void recorder_open(struct recorder *k, const char *state_dir, const char *job_id)
+{
+	*k = (struct recorder){0};
+	TEXT_COPY(k->state_dir, state_dir);
+	TEXT_FORMAT(k->job_dir, "%s/jobs/%s", state_dir, job_id);
+	int r = file_mkdirs(k->job_dir, 0755);
+	if (r < 0) {
+		complain(k, "anything", r);
+		k->job_dir[0] = '\0';
+	}
+}
+
+void recorder_open_store(struct recorder *k)
+{
+	if (k->job_dir[0] == '\0')
+		return;
+	char note[256] = "";
+	struct fault f = {0};
+	int r = store_open(k->state_dir, STORE_WRITE, &k->store, note, &f);
+	if (note[0])
+		log_warning("%s", note);
+	if (r != 0) {
+		k->complained = true;
+		log_warning("%s; the job goes on, but is not kept in the store", f.text);
+	}
+}
+
+void recorder_share_store(struct recorder *k, const struct recorder *owner)
+{
+	k->store = owner->store;
+	k->borrowed = true;
+}
+
+void recorder_close(struct recorder *k)
+{
+	k->store = k->borrowed ? NULL : store_close(k->store);
+	stackdump_done(&k->stacks);
+	k->stacks_of[0] = '\0';
+	recorder_heap(k, "", NULL);
+	free(take(&k->hang_stacks));
+	free(take(&k->hang_json));
+	k->hang_of[0] = '\0';
+}
+
+void recorder_job(struct recorder *k, const struct job *j)
+{
+	int r = k->store ? store_put_job(k->store, j) : 0;
+	if (r < 0)
+		complain(k, "the job", r);
+}
+
+void recorder_process(struct recorder *k, const struct job_process *p)
+{
+	int r = k->store ? store_put_process(k->store, p) : 0;
+	if (r < 0)
+		complain(k, "a process", r);
+}
+
+void recorder_event(struct recorder *k, const struct job *j, const char *kind, const char *incident, const char *fmt,
+		    ...)
+{
+	struct job_event e = {.time_unix_ms = clock_unix_ms(), .attempt = j->attempt};
+	TEXT_COPY(e.job, j->id);
+	TEXT_COPY(e.kind, kind);
+	if (incident)
+		TEXT_COPY(e.incident, incident);
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(e.text, sizeof(e.text), fmt, ap);
+	va_end(ap);
+	int r = k->store ? store_add_event(k->store, &e, NULL) : 0;
+	if (r < 0)
+		complain(k, "an event", r);
+}
+
+void recorder_ended(struct recorder *k, struct job *j, uint64_t lived_ns)
+{
+	const int64_t slewed_ms = 2000; /* by so much clocks are adjusted without being set */
+	char text[24];
+	j->ended_unix_ms = clock_unix_ms();
+	int64_t began_ms = j->ended_unix_ms - (int64_t)(lived_ns / NS_PER_MS), by_ms = began_ms - j->started_unix_ms;
+	uint64_t far_ms = by_ms < 0 ? -(uint64_t)by_ms : (uint64_t)by_ms;
+	if (far_ms <= (uint64_t)(slewed_ms + (int64_t)(lived_ns / NS_PER_MS / 1000)))
+		return;
+	recorder_event(k, j, "clock_set", NULL,
+		       "the clock was set %s by %s while the job ran: its start is told by the new time",
+		       by_ms < 0 ? "back" : "forward", duration_format(far_ms * NS_PER_MS, text));
+	j->started_unix_ms = began_ms;
+}
+
+void recorder_incident_id(struct recorder *k, const char *job_id, char *dst, size_t cap)
+{
+	(void)text_format(dst, cap, "%s.%u", job_id, ++k->incidents);
+}
+
+static int incident_dir(const struct recorder *k, char *dst, size_t cap)
+{
+	if (k->job_dir[0] == '\0')
+		return -ENOENT;
+	(void)text_format(dst, cap, "%s/incidents", k->job_dir);
+	return file_mkdirs(dst, 0755);
+}
+
+static int incident_path(const struct recorder *k, const char *id, const char *suffix, char dst[static PATH_MAX])
+{
+	char dir[300];
+	int r = incident_dir(k, dir, sizeof(dir));
+	if (r == 0)
+		(void)text_format(dst, PATH_MAX, "%s/%s.%s", dir, id, suffix);
+	return r;
+}
+
+void recorder_stacks(struct recorder *k, const char *incident_id, struct stackdump *d)
+{
+	stackdump_done(&k->stacks);
+	k->stacks = *d;
+	*d = (struct stackdump){.n = 0};
+	TEXT_COPY(k->stacks_of, incident_id);
+}
+
+void recorder_heap(struct recorder *k, const char *incident_id, struct js *heap)
+{
+	js_freep(&k->heap);
+	k->heap = heap;
+	TEXT_COPY(k->heap_of, heap ? incident_id : "");
+}
+
+void recorder_hang(struct recorder *k, const char *incident_id, struct span stacks, const char *hang)
+{
+	free(k->hang_stacks);
+	free(k->hang_json);
+	k->hang_stacks = stacks.len ? strndup(stacks.p, stacks.len) : NULL;
+	k->hang_json = hang ? strdup(hang) : NULL;
+	TEXT_COPY(k->hang_of, incident_id);
+}
+
+void recorder_hang_resolved(struct recorder *k, const char *incident_id, int64_t time_unix_ms)
+{
+	struct fault f;
+	cleanup(js_freep) struct js *j = NULL;
+	if (strcmp(k->hang_of, incident_id) != 0 || !k->hang_json ||
+	    js_parse(k->hang_json, strlen(k->hang_json), &j, &f) != 0)
+		return;
+	js_put_bool(j, "resolved", true);
+	js_put_i64(j, "resolved_unix_ms", time_unix_ms);
+	char *text = js_text(j, 0);
+	if (!text)
+		return;
+	free(k->hang_json);
+	k->hang_json = text;
+}
+
+static void put_parsed(struct js *o, const char *key, const char *text)
+{
+	struct fault f;
+	struct js *value;
+	if (text && js_parse(text, strlen(text), &value, &f) == 0)
+		js_put(o, key, value);
+}
+
+static bool has_stacks(const struct recorder *k, const struct incident *i)
+{
+	return k->stacks_of[0] && strcmp(k->stacks_of, i->id) == 0;
+}
+
+static void heap_put(struct js *j, const struct js *heap)
+{
+	struct fault f = {.text = ""};
+	struct js *copy = NULL;
+	cleanup(freep) char *text = js_text(heap, 0);
+	if (text && js_parse(text, strlen(text), &copy, &f) == 0)
+		js_put(j, "heap", copy);
+}
+
+static struct js *incident_json(const struct recorder *k, const struct incident *i)
+{
+	struct js *j = report_json(i);
+	if (has_stacks(k, i))
+		js_put(j, "stacks", stack_incident_json(&k->stacks));
+	if (k->heap_of[0] && strcmp(k->heap_of, i->id) == 0) /* parsed anew: an object has one owner */
+		heap_put(j, k->heap);
+	if (k->hang_of[0] && strcmp(k->hang_of, i->id) == 0) {
+		put_parsed(j, "hang", k->hang_json);
+		put_parsed(j, "stacks", k->hang_stacks);
+	}
+	return j;
+}
+
+void recorder_skeleton(struct recorder *k, const struct incident *i)
+{
+	char path[PATH_MAX];
+	cleanup(js_freep) struct js *j = incident_json(k, i);
+	cleanup(freep) char *text = js_text(j, 0);
+	if (!text || incident_path(k, i->id, "json", path) < 0)
+		return;
+	cleanup(closep) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd >= 0)
+		ignore(file_write_all(fd, text, strlen(text)), "the full report follows");
+}
+
+void recorder_skeleton_drop(struct recorder *k, const char *id)
+{
+	char path[PATH_MAX];
+	const char *number = strrchr(id, '.');
+	uint64_t n;
+	if (!number || incident_path(k, id, "json", path) < 0)
+		return;
+	(void)unlink(path);
+	if (span_u64(span_of(number + 1), &n) == 0 && n == k->incidents)
+		k->incidents--; /* the next one takes its number */
+}
+
+static int write_text(const struct incident *i, const struct js *all, const char *path)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+	if (!f)
+		return -errno;
+	report_text(i, REPORT_PLAIN, f);
+	report_hang_text(js_get(all, "hang"), REPORT_PLAIN, f);
+	report_heap_text(js_get(all, "heap"), REPORT_PLAIN, f);
+	report_stacks_text(js_get(all, "hang") ? NULL : js_get(all, "stacks"), REPORT_PLAIN, f);
+	int r = fclose(f) == 0 ? file_replace(path, text, len, 0644) : -EIO;
+	free(text);
+	return r;
+}
+
+void recorder_incident(struct recorder *k, const struct incident *i)
+{
+	char path[PATH_MAX];
+	cleanup(js_freep) struct js *j = incident_json(k, i);
+	cleanup(freep) char *text = js_text(j, 0);
+	if (!text)
+		return;
+	int r = incident_path(k, i->id, "json", path);
+	if (r == 0)
+		r = file_replace(path, text, strlen(text), 0644);
+	if (r == 0 && (r = incident_path(k, i->id, "txt", path)) == 0)
+		r = write_text(i, j, path);
+	if (r < 0 && k->job_dir[0])
+		complain(k, "the report", r);
+	notifier_incident(k->notifier, i);
+	if (!k->store)
+		return;
+	r = store_put_incident(k->store, i->id, i->job, i->attempt, incident_kind_name(i->kind), i->time_unix_ms,
+			       i->victim.valid ? i->victim.pid : 0, i->summary, text);
+	if (r < 0)
+		complain(k, "the report", r);
+}
+
+void recorder_report_path(const struct recorder *k, const char *incident_id, char *dst, size_t cap)
+{
+	dst[0] = '\0';
+	char path[PATH_MAX];
+	if (incident_path(k, incident_id, "txt", path) == 0 && access(path, R_OK) == 0)
+		(void)text_format(dst, cap, "%s", path);
+}
+
+int recorder_log_open(struct recorder *k, uint32_t attempt, int32_t rank, const char *suffix)
+{
+	char dir[320], path[400];
+	if (k->job_dir[0] == '\0')
+		return -1;
+	TEXT_FORMAT(dir, "%s/attempt-%u", k->job_dir, attempt);
+	int r = file_mkdirs(dir, 0755);
+	int fd = -1;
+	if (r == 0) {
+		TEXT_FORMAT(path, "%s/rank-%d.%s", dir, rank, suffix);
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+		r = fd < 0 ? -errno : 0;
+	}
+	if (r < 0)
+		complain(k, "the job's output", r);
+	return fd;
+}

@@ -1,0 +1,138 @@
+#include "agent/run/outbuf.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+
+void outbuf_open(struct outbuf *o, int proc_fd, int fd)
+{
+	struct stat st;
+	char path[32];
+	*o = (struct outbuf){.fd = fd, .kind = OUTBUF_PATIENT};
+	if (fstat(fd, &st) < 0)
+		return;
+	if (S_ISSOCK(st.st_mode))
+		o->kind = OUTBUF_SOCKET;
+	if (!S_ISFIFO(st.st_mode) && !isatty(fd))
+		return;
+	o->kind = OUTBUF_SHARED;
+	TEXT_FORMAT(path, "self/fd/%d", fd);
+	int again = proc_fd < 0 ? -1 : openat(proc_fd, path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (again < 0)
+		return; /* another user's */
+	o->fd = again;
+	o->ours = true;
+	o->kind = OUTBUF_OPENED;
+}
+
+void outbuf_close(struct outbuf *o)
+{
+	if (o->ours)
+		closep(&o->fd);
+	free(o->kept);
+	*o = (struct outbuf){.fd = -1};
+}
+
+/* Bytes taken; -EAGAIN: none now. */
+static ssize_t offer(const struct outbuf *o, const char *p, size_t n)
+{
+	struct pollfd room = {.fd = o->fd, .events = POLLOUT};
+	ssize_t r;
+	if (o->kind == OUTBUF_SOCKET) {
+		r = send(o->fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	} else if (o->kind == OUTBUF_SHARED) {
+		/* one that is ready takes a page without making us wait, unless another writer is faster */
+		if (poll(&room, 1, 0) <= 0)
+			return -EAGAIN;
+		r = write(o->fd, p, MIN(n, (size_t)PIPE_BUF));
+	} else {
+		r = write(o->fd, p, n);
+	}
+	return r < 0 ? -errno : r;
+}
+
+static int keep(struct outbuf *o, const char *p, size_t n)
+{
+	if (o->at > 0 && o->at + o->len + n > o->cap) {
+		memmove(o->kept, o->kept + o->at, o->len);
+		o->at = 0;
+	}
+	if (o->len + n > o->cap) {
+		size_t cap = MAX(2 * o->cap, MAX(o->len + n, (size_t)(64 * KIB)));
+		char *grown = realloc(o->kept, cap);
+		if (!grown)
+			return -ENOMEM;
+		o->kept = grown;
+		o->cap = cap;
+	}
+	memcpy(o->kept + o->at + o->len, p, n);
+	o->len += n;
+	return 0;
+}
+
+static int broken(struct outbuf *o)
+{
+	free(o->kept);
+	o->kept = NULL;
+	o->at = o->len = o->cap = 0;
+	o->gone = true; /* the descriptor stays: somebody may be waiting for it */
+	return OUTBUF_BROKEN;
+}
+
+/* As much as is taken now; *p and *n move on. */
+static int pass_on(struct outbuf *o, const char **p, size_t *n)
+{
+	while (*n > 0) {
+		ssize_t r = offer(o, *p, *n);
+		if (r == -EINTR)
+			continue;
+		if (r == -EAGAIN && o->kind == OUTBUF_PATIENT) { /* somebody else made it non-blocking */
+			struct pollfd room = {.fd = o->fd, .events = POLLOUT};
+			(void)poll(&room, 1, -1);
+			continue;
+		}
+		if (r == -EAGAIN)
+			return 0;
+		if (r < 0)
+			return broken(o);
+		*p += r;
+		*n -= (size_t)r;
+	}
+	return 0;
+}
+
+int outbuf_push(struct outbuf *o)
+{
+	size_t before = o->len, left = o->len;
+	if (o->fd < 0 || o->gone)
+		return OUTBUF_BROKEN;
+	if (left == 0)
+		return 0;
+	const char *p = o->kept + o->at;
+	int r = pass_on(o, &p, &left);
+	if (r != 0)
+		return r;
+	o->at += before - left;
+	o->len = left;
+	if (left == 0) { /* a flood was; its memory goes back */
+		free(o->kept);
+		o->kept = NULL;
+		o->at = o->cap = 0;
+	}
+	return 0;
+}
+
+int outbuf_put(struct outbuf *o, const char *p, size_t n)
+{
+	int r = outbuf_push(o);
+	if (r == 0 && o->len == 0)
+		r = pass_on(o, &p, &n);
+	if (r != 0 || n == 0)
+		return r;
+	return keep(o, p, n);
+}

@@ -1,0 +1,77 @@
+#include "sense/host/oom_daemons.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+static const char *const comms[OOM_DAEMON_MAX] = {
+	[OOM_DAEMON_EARLYOOM] = "earlyoom", [OOM_DAEMON_NOHANG] = "nohang", [OOM_DAEMON_SYSTEMD_OOMD] = "systemd-oomd",
+	[OOM_DAEMON_META_OOMD] = "oomd",    [OOM_DAEMON_RAY] = "raylet",    [OOM_DAEMON_KUBELET] = "kubelet",
+	[OOM_DAEMON_SLURM] = "slurmstepd",  [OOM_DAEMON_LMKD] = "lmkd",
+};
+
+enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command)
+{
+	for (int k = OOM_DAEMON_NONE + 1; k < OOM_DAEMON_MAX; k++)
+		if (span_eq(comm, comms[k]))
+			return (enum oom_daemon_kind)k;
+	/* A script keeps its interpreter's name when started as "python3 /usr/sbin/nohang". */
+	struct span rest = command, word;
+	for (int i = 0; i < 3 && span_word(&rest, &word); i++)
+		if (span_starts(comm, "python") && (span_eq(word, "nohang") || span_has(word, "/nohang")))
+			return OOM_DAEMON_NOHANG;
+	return OOM_DAEMON_NONE;
+}
+
+static struct span part_read(const struct world *w, pid_t pid, const char *file, char *dst, size_t cap)
+{
+	char path[32];
+	size_t len = 0;
+	TEXT_FORMAT(path, "%d/%s", pid, file);
+	if (file_read_at(w->proc_fd, path, dst, cap, &len) != 0)
+		return (struct span){"", 0};
+	for (size_t i = 0; i < len; i++)
+		if (dst[i] == '\0')
+			dst[i] = ' ';
+	return span_trim((struct span){dst, len});
+}
+
+static void process_look(const struct world *w, pid_t pid, struct oom_daemons *g)
+{
+	char comm_text[64], command_text[512];
+	struct span comm = part_read(w, pid, "comm", comm_text, sizeof(comm_text)), command = {"", 0};
+	enum oom_daemon_kind kind = oom_daemons_kind(comm, command);
+	if (kind != OOM_DAEMON_NONE || span_starts(comm, "python")) {
+		command = part_read(w, pid, "cmdline", command_text, sizeof(command_text));
+		kind = oom_daemons_kind(comm, command);
+	}
+	if (kind == OOM_DAEMON_NONE || oom_daemons_find(g, kind) || g->n == OOM_DAEMONS_MAX)
+		return;
+	struct oom_daemon_row *row = &g->row[g->n++];
+	row->kind = kind;
+	row->pid = pid;
+	span_copy(command.len ? command : comm, row->command, sizeof(row->command));
+}
+
+int oom_daemons_read(const struct world *w, struct oom_daemons *ret)
+{
+	struct oom_daemons g = {.n = 0};
+	cleanup(closep) int fd = openat(w->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	cleanup(closedirp) DIR *dir = fdopendir(fd);
+	if (!dir)
+		return -errno;
+	(void)take_fd(&fd);
+	for (struct dirent *e; (e = readdir(dir));) {
+		uint64_t pid;
+		if (span_u64(span_of(e->d_name), &pid) == 0 && pid > 0 && pid <= INT_MAX)
+			process_look(w, (pid_t)pid, &g);
+	}
+	*ret = g;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/*
+ * Other programs on this machine that end processes when memory runs short.
+ * Two guards with different ideas kill twice, so vigil names them. Recognised
+ * by name; whether one is configured to act cannot be seen from outside.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/text.h"
+#include "sense/world.h"
+
+enum oom_daemon_kind {
+	OOM_DAEMON_NONE,
+	OOM_DAEMON_EARLYOOM,
+	OOM_DAEMON_NOHANG,
+	OOM_DAEMON_SYSTEMD_OOMD,
+	OOM_DAEMON_META_OOMD,
+	OOM_DAEMON_RAY,
+	OOM_DAEMON_KUBELET,
+	OOM_DAEMON_SLURM,
+	OOM_DAEMON_LMKD,
+	OOM_DAEMON_MAX,
+};
+
+struct oom_daemon_row {
+	enum oom_daemon_kind kind;
+	pid_t pid;
+	char command[200];
+};
+
+#define OOM_DAEMONS_MAX 16
+struct oom_daemons {
+	struct oom_daemon_row row[OOM_DAEMONS_MAX]; /* the first of each kind */
+	size_t n;
+};
+
+/* Pure. command: arguments joined by blanks. */
+enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command);
+int must_check oom_daemons_read(const struct world *w, struct oom_daemons *ret);
+/* NULL: not running. Inline, because judges look here too. */
+static inline const struct oom_daemon_row *oom_daemons_find(const struct oom_daemons *g, enum oom_daemon_kind kind)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->row[i].kind == kind)
+			return &g->row[i];
+	return NULL;
+}

@@ -1,0 +1,159 @@
+#include "tell/text/textout.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+void textout_ink(const struct textout *p, enum textout_ink ink)
+{
+	static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m"};
+	if (p->colour)
+		fputs(codes[ink], p->to);
+}
+
+/* Length of the well-formed UTF-8 sequence at s; 0 if it is none or a control character. */
+static size_t sequence(const unsigned char *s)
+{
+	if (s[0] < 0x80)
+		return s[0] >= 0x20 && s[0] != 0x7f;
+	size_t n = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+	if (n == 0 || s[0] >= 0xf5)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n; /* U+0080 … U+009F are controls, too */
+}
+
+void textout_clean(const char *text, char *dst, size_t cap)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t at = 0;
+	while (*s && at + 1 < cap) {
+		size_t n = sequence(s);
+		if (n == 0) {
+			dst[at++] = *s == '\n' || *s == '\t' ? ' ' : '?';
+			s++;
+			continue;
+		}
+		if (at + n >= cap)
+			break;
+		memcpy(dst + at, s, n);
+		at += n;
+		s += n;
+	}
+	dst[at] = '\0';
+}
+
+size_t textout_columns(const char *text, size_t len)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < len; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+void textout_blank(const struct textout *p, size_t columns)
+{
+	fprintf(p->to, "%*s", (int)columns, "");
+}
+
+void textout_heading(const struct textout *p, const char *fmt, ...)
+{
+	char raw[512], text[512];
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(raw, sizeof(raw), fmt, ap);
+	va_end(ap);
+	textout_clean(raw, text, sizeof(text));
+	fputc('\n', p->to);
+	textout_ink(p, INK_BOLD);
+	fputs(text, p->to);
+	textout_ink(p, INK_PLAIN);
+	fputc('\n', p->to);
+}
+
+/* Bytes of the first `columns` code points. */
+static size_t prefix_of(const char *text, size_t columns)
+{
+	size_t n = 0, seen = 0;
+	while (text[n] && (seen += ((unsigned char)text[n] & 0xc0) != 0x80) <= columns)
+		n++;
+	return n;
+}
+
+static void wrap(const struct textout *p, size_t indent, const char *text)
+{
+	size_t width = p->width ? p->width : TEXTOUT_WIDTH, column = indent;
+	for (const char *word = text; *word;) {
+		size_t n = strcspn(word, " "), columns = textout_columns(word, n);
+		if (column > indent && column + 1 + columns > width) {
+			fputc('\n', p->to);
+			textout_blank(p, indent);
+			column = indent;
+		} else if (column > indent) {
+			fputc(' ', p->to);
+			column++;
+		}
+		size_t room = width > column ? width - column : 1;
+		if (columns > room) { /* longer than a whole line: broken where the line ends */
+			n = prefix_of(word, room);
+			columns = room;
+		}
+		fwrite(word, 1, n, p->to);
+		column += columns;
+		word += n;
+		word += strspn(word, " ");
+	}
+	fputc('\n', p->to);
+}
+
+static void wrap_formatted(const struct textout *p, size_t indent, const char *fmt, va_list ap) printf_like(3, 0);
+static void wrap_formatted(const struct textout *p, size_t indent, const char *fmt, va_list ap)
+{
+	char raw[2048], text[2048];
+	(void)vsnprintf(raw, sizeof(raw), fmt, ap);
+	textout_clean(raw, text, sizeof(text));
+	wrap(p, indent, text);
+}
+
+void textout_text(const struct textout *p, size_t indent, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	wrap_formatted(p, indent, fmt, ap);
+	va_end(ap);
+}
+
+void textout_value(const struct textout *p, const char *label, const char *fmt, ...)
+{
+	enum { VALUE_COLUMN = 20 };
+	textout_ink(p, INK_DIM);
+	fprintf(p->to, "  %-*s", VALUE_COLUMN - 2, label);
+	textout_ink(p, INK_PLAIN);
+	va_list ap;
+	va_start(ap, fmt);
+	wrap_formatted(p, VALUE_COLUMN, fmt, ap);
+	va_end(ap);
+}
+
+size_t textout_cut(const struct textout *p, const char *text, size_t columns)
+{
+	char clean[2048];
+	textout_clean(text, clean, sizeof(clean));
+	size_t len = strlen(clean), all = textout_columns(clean, len);
+	if (all <= columns) {
+		fputs(clean, p->to);
+		return all;
+	}
+	fwrite(clean, 1, prefix_of(clean, columns - MIN(columns, (size_t)1)), p->to);
+	fputs("…", p->to);
+	return columns;
+}
+
+void textout_cell(const struct textout *p, const char *text, size_t columns)
+{
+	size_t used = textout_cut(p, text, columns);
+	textout_blank(p, columns - MIN(used, columns));
+}

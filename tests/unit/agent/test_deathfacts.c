@@ -1,0 +1,183 @@
+#include "testing.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "agent/incident/deathfacts.h"
+#include "agent/host/world_open.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+static struct world world;
+
+static int open_world(void **state)
+{
+	(void)state;
+	struct fault f;
+	return world_open(NULL, &world, &f);
+}
+
+static int close_world(void **state)
+{
+	(void)state;
+	world_close(&world);
+	return 0;
+}
+
+static struct death death_of(pid_t pid, int status, int64_t start)
+{
+	struct death d = {
+		.pid = pid, .rank = NO_RANK, .has_status = true, .wait_status = status, .start_unix_ms = start};
+	TEXT_COPY(d.name, "test");
+	d.end_unix_ms = clock_unix_ms();
+	return d;
+}
+
+static void a_sigkill_by_hand_stays_unknown_and_lists_what_was_read(void **state)
+{
+	(void)state;
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	assert_non_null(g);
+	int64_t start = clock_unix_ms();
+	pid_t pid = fork();
+	if (pid == 0)
+		for (;;)
+			(void)pause();
+	int status;
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	struct death d = death_of(pid, status, start);
+	struct deathfacts_logs logs = {NULL, NULL};
+	static struct incident i;
+	uint64_t t = clock_mono_ns();
+	deathfacts_read(g, &logs, &d);
+	assert_true(clock_mono_ns() - t < (DEATHFACTS_MS + 200) * NS_PER_MS);
+	postmortem(&d, &i);
+	assert_int_equal(i.kind, INCIDENT_KILLED_BY);
+	assert_int_equal(i.killer, KILLER_UNKNOWN);
+	assert_true(i.n_evidence > 3);
+	assert_int_equal(waitpid(-1, &status, WNOHANG), -1); /* no child is left behind */
+}
+
+static void the_log_s_last_words_come_through_the_helper_process(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/vigil-gather-XXXXXX";
+	cleanup(closep) int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	const char *text = "Traceback (most recent call last):\n  File \"a\"\nValueError: from the log\n";
+	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	struct death d = death_of(1 << 21, 1 << 8, clock_unix_ms());
+	struct deathfacts_logs logs = {.out = "/nowhere/at/all", .err = path};
+	static struct incident i;
+	deathfacts_read(g, &logs, &d);
+	assert_int_equal(unlink(path), 0);
+	postmortem(&d, &i);
+	assert_string_equal(i.cause.id, "python_exception");
+	bool told = false;
+	for (size_t b = 0; b < d.n_unavailable; b++)
+		told = told || strstr(d.unavailable[b], "stdout cannot be read");
+	assert_true(told);
+}
+
+static void a_sender_that_was_seen_is_named(void **state)
+{
+	(void)state;
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	struct death d = death_of(1 << 21, SIGKILL, clock_unix_ms());
+	struct signal_sent s = {
+		.signal = SIGKILL, .target = d.pid, .sender = 812, .sender_uid = 1000, .time_unix_ms = d.end_unix_ms};
+	TEXT_COPY(s.sender_comm, "bash");
+	for (int n = 0; n < 100; n++) { /* more than are kept */
+		struct signal_sent other = {.signal = SIGTERM, .target = 1, .sender = 2};
+		deathfacts_signal(g, &other);
+	}
+	deathfacts_signal(g, &s);
+	deathfacts_signals_unavailable(g, NULL);
+	static struct incident i;
+	struct deathfacts_logs logs = {NULL, NULL};
+	deathfacts_read(g, &logs, &d);
+	postmortem(&d, &i);
+	assert_string_equal(i.cause.id, "signal_sent");
+	assert_non_null(strstr(i.killer_text, "bash, pid 812, uid 1000"));
+}
+
+static void a_clean_exit_costs_no_helper_process(void **state)
+{
+	(void)state;
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	struct death d = death_of(1 << 21, 0, clock_unix_ms());
+	struct deathfacts_logs logs = {NULL, NULL};
+	uint64_t t = clock_mono_ns();
+	deathfacts_read(g, &logs, &d);
+	assert_true(clock_mono_ns() - t < 100 * NS_PER_MS);
+	assert_int_equal(d.n_hints, 0);
+}
+
+/* A group with a limit of 24 MiB, and a child that wants more: the real kernel, log and counters. */
+static void a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record(void **state)
+{
+	(void)state;
+	char dir[64], procs[96];
+	TEXT_FORMAT(dir, "memory/vigil-test-%d", (int)getpid());
+	TEXT_FORMAT(procs, "%s/cgroup.procs", dir);
+	if (world.cgroup_fd < 0 || world.kmsg_fd < 0 || mkdirat(world.cgroup_fd, dir, 0755) < 0) {
+		print_message("skipped: a memory group cannot be made here (v1, root)\n");
+		skip();
+	}
+	char limit[96];
+	TEXT_FORMAT(limit, "%s/memory.limit_in_bytes", dir);
+	assert_int_equal(file_write_at(world.cgroup_fd, limit, "25165824"), 0);
+	struct cgroup_place place = {.memory_version = CGROUP_V1};
+	TEXT_COPY(place.memory, dir);
+	TEXT_FORMAT(place.name, "/vigil-test-%d", (int)getpid());
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, &place);
+	assert_non_null(g);
+	int64_t start = clock_unix_ms();
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (file_write_at(world.cgroup_fd, procs, "0") < 0)
+			_exit(3);
+		char *p = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memset(p, 1, 64 * MIB);
+		_exit(0);
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	struct death d = death_of(pid, status, start);
+	TEXT_COPY(d.cgroup, place.name);
+	static struct incident i;
+	struct deathfacts_logs logs = {NULL, NULL};
+	deathfacts_read(g, &logs, &d);
+	postmortem(&d, &i);
+	assert_int_equal(unlinkat(world.cgroup_fd, dir, AT_REMOVEDIR), 0);
+	if (!d.pid_namespaced) {
+		assert_string_equal(i.cause.id, "cgroup_oom");
+		assert_int_equal(i.cause.confidence, CONFIDENCE_HIGH);
+		assert_non_null(strstr(i.summary, place.name));
+		assert_non_null(strstr(i.summary, "24.0 MiB"));
+	}
+	assert_int_equal(i.kind, INCIDENT_CGROUP_OOM);
+	assert_int_equal(d.groups[0].oom_kills_after - d.groups[0].oom_kills_before, 1);
+	assert_string_equal(d.groups[0].group, place.name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sigkill_by_hand_stays_unknown_and_lists_what_was_read),
+		cmocka_unit_test(the_log_s_last_words_come_through_the_helper_process),
+		cmocka_unit_test(a_sender_that_was_seen_is_named),
+		cmocka_unit_test(a_clean_exit_costs_no_helper_process),
+		cmocka_unit_test(a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record),
+	};
+	return cmocka_run_group_tests_name("agent/incident/deathfacts", tests, open_world, close_world);
+}
