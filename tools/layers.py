@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Gate: includes go down the layers only, and each foreign library is used by one .c.
+"""Gate: includes go down the layers and the rooms only, and each foreign library is used by one .c.
 
     layers.py [--root DIR]
+
+A room is a folder of a layer; a file may include headers of its own room and of the rooms named before it in ROOMS.
 
 Reasoned exceptions stand in tools/layers.ini. Prints file:line of each breach; exit status 1 then.
 """
@@ -16,12 +18,22 @@ ALLOWED = {
     "sense": {"base", "sense", "preload/heapregion.h"},
     "model": {"base", "sense", "model", "preload/heapregion.h"},
     "judge": {"base", "model", "judge"},
-    "act": {"base", "sense", "model", "act", "judge/verdict.h"},
-    "tell": {"base", "model", "tell", "judge/verdict.h", "act/outcome.h"},
-    "link": {"base", "model", "link"},
-    "agent": {"base", "sense", "model", "judge", "act", "tell", "link", "agent", "preload/heapregion.h", "preload/heapattach.h"},
-    "tui": {"base", "model", "tell", "tui"},
-    "cli": {"base", "sense", "model", "judge", "act", "tell", "link", "agent", "tui", "cli"},
+    "act": {"base", "sense", "model", "act"},
+    "tell": {"base", "model", "tell"},
+    "agent": {"base", "sense", "model", "judge", "act", "tell", "agent", "preload/heapregion.h", "preload/heapattach.h"},
+    "cli": {"base", "sense", "model", "judge", "act", "tell", "agent", "cli"},
+}
+
+# The rooms of each layer, from the lowest up. "" is the layer's own folder; a layer that is not named here has no other.
+ROOMS = {
+    "sense": ["", "format", "heap", "log", "memory", "bpf", "proc", "host", "rules", "gpu", "net", "native", "death",
+              "collective", "wait", "framework", "python"],
+    "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify"],
+    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death"],
+    "act": ["", "inject"],
+    "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs"],
+    "agent": ["host", "inspect", "jobs", "guard", "notify", "rules", "gpu", "memory", "stacks", "heap", "collective",
+              "hang", "incident", "run"],
 }
 
 # What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at
@@ -89,6 +101,31 @@ def check_own(name, where, header, allowed_here):
     return f'{where}: {layer} may not include "{header}" (it may include: {may})'
 
 
+def room_of(name):
+    """The room of src/<name>: "native" of "sense/native/elffile.h", "" of "sense/world.h"."""
+    parts = name.split("/")
+    return "/".join(parts[1:-1])
+
+
+def check_room(name, where, header):
+    layer = name.split("/")[0]
+    if header.split("/")[0] != layer or layer not in ROOMS:
+        return None
+    rooms, own, other = ROOMS[layer], room_of(name), room_of(header)
+    if own not in rooms or other not in rooms:
+        return None  # said once for each file by check_room_known
+    if rooms.index(other) <= rooms.index(own):
+        return None
+    return f'{where}: {layer}/{own} may not include "{header}": the room {layer}/{other} stands above it'
+
+
+def check_room_known(name):
+    layer = name.split("/")[0]
+    if room_of(name) not in ROOMS.get(layer, [""]):
+        return f"src/{name}: tools/layers.py knows no room '{room_of(name)}' in {layer}"
+    return None
+
+
 def check_preload(root):
     for path in sorted((root / "preload").rglob("*.[ch]")):
         name = path.relative_to(root).as_posix()
@@ -114,6 +151,9 @@ def check(root):
         if layer not in ALLOWED:
             problems.append(f"src/{name}: there is no layer '{layer}'")
             continue
+        problem = check_room_known(name)
+        if problem:
+            problems.append(problem)
         if name.endswith((".bpf.c", ".bpf.h")):
             continue  # runs in the kernel, under the verifier's rules
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
@@ -124,7 +164,7 @@ def check(root):
             where = f"src/{name}:{number}"
             used.add((name, header))
             if kind == '"':
-                problem = check_own(name, where, header, allowed_here)
+                problem = check_own(name, where, header, allowed_here) or check_room(name, where, header)
                 if problem:
                     problems.append(problem)
                 continue

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
+
 int file_read_from(int fd, uint64_t from, char *buf, size_t cap, size_t *ret_len)
 {
 	size_t len = 0;
@@ -154,4 +156,40 @@ int file_mkdirs(const char *path, mode_t mode)
 	if (stat(path, &st) < 0)
 		return -errno;
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+static int copy_sparse(int from, int to)
+{
+	struct stat st;
+	char block[64 * 1024];
+	if (fstat(from, &st) < 0 || ftruncate(to, st.st_size) < 0)
+		return -errno;
+	for (off_t at = lseek(from, 0, SEEK_DATA); at >= 0;) {
+		off_t end = lseek(from, at, SEEK_HOLE);
+		while (at < end) {
+			ssize_t n = pread(from, block, MIN(sizeof(block), (size_t)(end - at)), at);
+			if (n <= 0 || pwrite(to, block, (size_t)n, at) != n)
+				return n < 0 ? -errno : -EIO;
+			at += n;
+		}
+		at = lseek(from, end, SEEK_DATA);
+	}
+	return 0;
+}
+
+int file_copy(int dir, const char *name, int to_dir, const char *to_name)
+{
+	char beside[PATH_MAX];
+	if (text_format(beside, sizeof(beside), "%s.new", to_name) >= (int)sizeof(beside))
+		return -ENAMETOOLONG;
+	cleanup(closep) int from = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (from < 0 || to < 0)
+		return -errno;
+	int r = copy_sparse(from, to);
+	if (r < 0) {
+		(void)unlinkat(to_dir, beside, 0);
+		return r;
+	}
+	return renameat(to_dir, beside, to_dir, to_name) < 0 ? -errno : 0;
 }

@@ -32,6 +32,11 @@ int must_check file_write_at(int dirfd, const char *path, const char *text);
 int must_check file_write_all(int fd, const void *data, size_t len);
 /* Write beside, fsync, rename: readers see the old or the new file, never half. */
 int must_check file_replace(const char *path, const void *data, size_t len, mode_t mode);
+/*
+ * Copy a regular file as it is now, holes kept: written beside as "<to_name>.new" with mode 0600, then renamed. dir and
+ * to_dir as of openat(2); links are not followed. -errno, and then there is no new file.
+ */
+int must_check file_copy(int dir, const char *name, int to_dir, const char *to_name);
 /* mkdir -p; existing directories are fine. */
 int must_check file_mkdirs(const char *path, mode_t mode);
 

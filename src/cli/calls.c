@@ -11,7 +11,7 @@
 #include "cli/recording.h"
 #include "cli/view.h"
 #include "model/stacks/calls_stackset.h"
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 #include "sense/proc/proc.h"
 #include "tell/stacks/calls_show.h"
 #include "tell/stacks/flame.h"

@@ -15,7 +15,7 @@
 #include "cli/recording.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 #include "tell/stacks/flame.h"
 
 struct flame_options {

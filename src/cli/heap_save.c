@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "agent/heap/heaprun.h"
+#include "base/file.h"
 #include "base/buf.h"
 
 static bool is_wanted(const struct heapset_want *want, const struct heapset_process *p)
@@ -14,7 +15,7 @@ static bool is_wanted(const struct heapset_want *want, const struct heapset_proc
 
 static int save_one(const struct heapset_process *p, int dir, const char *name, struct fault *f)
 {
-	int r = heaprun_save(AT_FDCWD, p->file, dir, name);
+	int r = file_copy(AT_FDCWD, p->file, dir, name);
 	return r < 0 ? fault_set(f, r, "%s cannot be copied: %s", p->file, strerror(-r)) : 0;
 }
 

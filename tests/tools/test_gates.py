@@ -43,6 +43,12 @@ def tree(folder, **files):
     ("preload__a_c", '#include "base/text.h"', "preload/a.c:1"),
     ("preload__a_c", '#include <zlib.h>', "uses libc only"),
     ("src__extra__a_c", '#include <stdio.h>', "there is no layer 'extra'"),
+    ("src__agent__guard__a_c", '#include "agent/run/supervise.h"', "the room agent/run stands above it"),
+    ("src__sense__log__a_h", '#include "sense/death/facts.h"', "the room sense/death stands above it"),
+    ("src__sense__a_h", '#include "sense/proc/proc.h"', "the room sense/proc stands above it"),
+    ("src__model__parlour__a_c", '#include <stdio.h>', "knows no room 'parlour' in model"),
+    ("src__judge__a_c", '#include <stdio.h>', "knows no room '' in judge"),
+    ("src__cli__sub__a_c", '#include <stdio.h>', "knows no room 'sub' in cli"),
 ])
 def test_layers_refuses(tmp_path, where, include, complaint):
     status, out = gate("layers", "--root", tree(tmp_path, **{where: include + "\n"}))
@@ -50,24 +56,30 @@ def test_layers_refuses(tmp_path, where, include, complaint):
     assert complaint in out
 
 
-def test_layers_refuses_a_second_user_of_a_library(tmp_path):
-    tree(tmp_path, src__tell__a_c="#include <sqlite3.h>\n")
+def test_layers_takes_includes_down_the_rooms(tmp_path):
+    tree(tmp_path, src__agent__run__a_c='#include "agent/guard/guardproc.h"\n#include "agent/run/super.h"\n',
+         src__sense__net__a_c='#include "sense/world.h"\n')
     assert gate("layers", "--root", tmp_path) == (0, "\n")
-    tree(tmp_path, src__tell__b_c="#include <sqlite3.h>\n")
+
+
+def test_layers_refuses_a_second_user_of_a_library(tmp_path):
+    tree(tmp_path, src__tell__store__a_c="#include <sqlite3.h>\n")
+    assert gate("layers", "--root", tmp_path) == (0, "\n")
+    tree(tmp_path, src__tell__store__b_c="#include <sqlite3.h>\n")
     status, out = gate("layers", "--root", tmp_path)
     assert status == 1
     assert "sqlite3 is included by 2 files" in out
 
 
 def test_layers_takes_reasoned_exceptions_and_refuses_stale_ones(tmp_path):
-    tree(tmp_path, src__judge__a_c='#include "sense/proc.h"\n',
-         tools__layers_ini="[allow]\njudge/a.c = sense/proc.h: the type of a sample\n")
+    tree(tmp_path, src__judge__host__a_c='#include "sense/proc.h"\n',
+         tools__layers_ini="[allow]\njudge/host/a.c = sense/proc.h: the type of a sample\n")
     assert gate("layers", "--root", tmp_path) == (0, "\n")
-    tree(tmp_path, src__judge__a_c='#include "base/base.h"\n')
+    tree(tmp_path, src__judge__host__a_c='#include "base/base.h"\n')
     status, out = gate("layers", "--root", tmp_path)
     assert status == 1
     assert "no longer needed" in out
-    tree(tmp_path, tools__layers_ini="[allow]\njudge/a.c = sense/proc.h\n")
+    tree(tmp_path, tools__layers_ini="[allow]\njudge/host/a.c = sense/proc.h\n")
     assert "expected 'file = header: reason'" in gate("layers", "--root", tmp_path)[1]
 
 

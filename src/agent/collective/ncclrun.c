@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "agent/host/datadir.h"
-#include "agent/heap/heaprun.h"
 #include "base/buf.h"
 #include "base/file.h"
 
@@ -54,16 +53,16 @@ static int folder_make(struct ncclrun *n, const char *job_id, uint32_t attempt)
 	return text_format(n->folder, sizeof(n->folder), "%s", whole) < (int)sizeof(n->folder) ? 0 : -ENAMETOOLONG;
 }
 
-int ncclrun_attempt(struct ncclrun *n, const struct recorder *k, uint32_t attempt)
+int ncclrun_attempt(struct ncclrun *n, const char *job_dir, uint32_t attempt)
 {
 	n->ring[0] = n->folder[0] = '\0';
-	if (k->job_dir[0] == '\0')
+	if (job_dir[0] == '\0')
 		return -ENOENT;
-	ncclrun_kept(k->job_dir, attempt, n->keep, sizeof(n->keep));
+	ncclrun_kept(job_dir, attempt, n->keep, sizeof(n->keep));
 	int r = file_mkdirs(n->keep, 0700);
 	if (r < 0)
 		return r;
-	const char *id = strrchr(k->job_dir, '/');
+	const char *id = strrchr(job_dir, '/');
 	r = folder_make(n, id ? id + 1 : "job", attempt);
 	if (r == 0 && text_format(n->ring, sizeof(n->ring), "VIGIL_NCCL_RING=%s/ring.", n->folder) >=
 			      (int)sizeof(n->ring))
@@ -87,7 +86,7 @@ void ncclrun_keep(struct ncclrun *n)
 		if (strncmp(e->d_name, "ring.", 5) != 0)
 			continue;
 		if (kept++ < KEPT_MAX)
-			ignore(heaprun_save(dirfd(d), e->d_name, to, e->d_name), "a full disk costs the ring only");
+			ignore(file_copy(dirfd(d), e->d_name, to, e->d_name), "a full disk costs the ring only");
 		(void)unlinkat(dirfd(d), e->d_name, 0);
 	}
 	if (moves)

@@ -10,7 +10,6 @@
 
 #include <limits.h>
 
-#include "agent/incident/recorder.h"
 #include "base/fault.h"
 #include "sense/world.h"
 
@@ -26,7 +25,7 @@ struct ncclrun {
 /* Finds the plugin, as agent/host/datadir does. -ENOENT with a fault. */
 int must_check ncclrun_prepare(const struct world *w, struct ncclrun *n, struct fault *f);
 /* Makes the folders of an attempt. -errno: nothing will be recorded; the job runs all the same. */
-int must_check ncclrun_attempt(struct ncclrun *n, const struct recorder *k, uint32_t attempt);
+int must_check ncclrun_attempt(struct ncclrun *n, const char *job_dir, uint32_t attempt);
 /* The attempt has ended, and nobody of it writes any more: its rings move into the state directory. */
 void ncclrun_keep(struct ncclrun *n);
 /* Where the rings of an attempt that has ended are. */

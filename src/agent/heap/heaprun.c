@@ -110,17 +110,17 @@ static int elsewhere(const char *dir, const char *job_id, uint32_t attempt)
 	return 0;
 }
 
-int heaprun_attempt(struct heaprun *h, const struct recorder *k, uint32_t attempt)
+int heaprun_attempt(struct heaprun *h, const char *job_dir, uint32_t attempt)
 {
 	char dir[400], whole[PATH_MAX];
 	h->dir[0] = h->folder[0] = '\0';
-	if (k->job_dir[0] == '\0')
+	if (job_dir[0] == '\0')
 		return -ENOENT;
-	TEXT_FORMAT(dir, "%s/attempt-%u/heap", k->job_dir, attempt);
+	TEXT_FORMAT(dir, "%s/attempt-%u/heap", job_dir, attempt);
 	int r = file_mkdirs(dir, 0700);
 	if (r < 0)
 		return r;
-	const char *id = strrchr(k->job_dir, '/');
+	const char *id = strrchr(job_dir, '/');
 	if (in_memory(dir) || !can_reserve(dir))
 		ignore(elsewhere(dir, id ? id + 1 : "job", attempt), "then its pages count as the job's memory");
 	if (!can_reserve(dir))
@@ -228,42 +228,6 @@ void heaprun_tidy(struct heaprun *h, const struct world *w, uint64_t budget_byte
 }
 
 /* Holes stay holes: most of a profile was never written. */
-static int copy_sparse(int from, int to)
-{
-	struct stat st;
-	char block[64 * 1024];
-	if (fstat(from, &st) < 0 || ftruncate(to, st.st_size) < 0)
-		return -errno;
-	for (off_t at = lseek(from, 0, SEEK_DATA); at >= 0;) {
-		off_t end = lseek(from, at, SEEK_HOLE);
-		while (at < end) {
-			ssize_t n = pread(from, block, MIN(sizeof(block), (size_t)(end - at)), at);
-			if (n <= 0 || pwrite(to, block, (size_t)n, at) != n)
-				return n < 0 ? -errno : -EIO;
-			at += n;
-		}
-		at = lseek(from, end, SEEK_DATA);
-	}
-	return 0;
-}
-
-int heaprun_save(int dir, const char *name, int to_dir, const char *to_name)
-{
-	char beside[PATH_MAX];
-	if (text_format(beside, sizeof(beside), "%s.new", to_name) >= (int)sizeof(beside))
-		return -ENAMETOOLONG;
-	cleanup(closep) int from = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (from < 0 || to < 0)
-		return -errno;
-	int r = copy_sparse(from, to);
-	if (r < 0) {
-		(void)unlinkat(to_dir, beside, 0);
-		return r;
-	}
-	return renameat(to_dir, beside, to_dir, to_name) < 0 ? -errno : 0;
-}
-
 /* What lies in memory of the process that a copy is of. In a container it may number itself otherwise: then nothing. */
 static void copy_note(const struct world *w, const struct heapfile *f, int dir)
 {
@@ -324,7 +288,7 @@ static void copies_make(const struct world *w, const struct heapfolder *all, con
 		(void)unlinkat(old.fd, share, 0);
 	}
 	for (size_t i = 0; i < n; i++)
-		ignore(heaprun_save(all->fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
+		ignore(file_copy(all->fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
 	for (size_t i = 0; i < n; i++)
 		copy_note(w, running[i], old.fd);
 	heapfolder_done(&old);

@@ -15,7 +15,6 @@
 
 #include <sys/types.h>
 
-#include "agent/incident/recorder.h"
 #include "base/fault.h"
 #include "sense/world.h"
 
@@ -48,7 +47,7 @@ struct heaprun_want {
 int must_check heaprun_prepare(const struct world *w, const struct heaprun_want *want, struct heaprun *h,
 			       struct fault *f);
 /* Makes the folder of an attempt. -errno: nothing will be kept; the job runs all the same. */
-int must_check heaprun_attempt(struct heaprun *h, const struct recorder *k, uint32_t attempt);
+int must_check heaprun_attempt(struct heaprun *h, const char *job_dir, uint32_t attempt);
 /* When heaprun_tidy wants to be called next; UINT64_MAX: never. */
 uint64_t heaprun_due_ns(const struct heaprun *h);
 /* Removes files of ended processes beyond HEAPRUN_ENDED_BYTES. */
@@ -71,7 +70,5 @@ void heaprun_done(struct heaprun *h);
  * short, if there is one. WORLD_GONE: it has none.
  */
 int must_check heaprun_find(const char *folder, pid_t pid, uint64_t start_ticks, bool copy, char *dst, size_t cap);
-/* A copy of a profile as it is now, for later. dir and to_dir as of openat(2). -errno. */
-int must_check heaprun_save(int dir, const char *name, int to_dir, const char *to_name);
 /* Switches all processes that have the library to a rate, those that come later as well; 0 off. -errno. */
 int must_check heaprun_switch(const char *folder, uint64_t rate_bytes, size_t *ret_regions);

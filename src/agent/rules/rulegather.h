@@ -32,6 +32,7 @@
 #include "model/jobs/rankenv.h"
 #include "model/hang/rankpace.h"
 #include "model/stacks/stackdump.h"
+#include "sense/death/facts.h" /* struct rank_error */
 #include "sense/gpu/gpu.h"
 #include "sense/world.h"
 

@@ -45,13 +45,13 @@ int callrun_prepare(const struct world *w, struct callrun *c, struct fault *f)
 	return 0;
 }
 
-int callrun_attempt(struct callrun *c, const struct recorder *k, uint32_t attempt)
+int callrun_attempt(struct callrun *c, const char *job_dir, uint32_t attempt)
 {
 	char dir[400], whole[PATH_MAX];
 	c->dir[0] = '\0';
-	if (k->job_dir[0] == '\0')
+	if (job_dir[0] == '\0')
 		return -ENOENT;
-	TEXT_FORMAT(dir, "%s/attempt-%u/calls", k->job_dir, attempt);
+	TEXT_FORMAT(dir, "%s/attempt-%u/calls", job_dir, attempt);
 	int r = file_mkdirs(dir, 0755);
 	if (r < 0)
 		return r;

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "agent/incident/recorder.h"
 #include "base/fault.h"
 #include "sense/world.h"
 
@@ -21,5 +20,5 @@ struct callrun {
  */
 int must_check callrun_prepare(const struct world *w, struct callrun *c, struct fault *f);
 /* Makes the folder of an attempt. -errno: nothing will be kept; the job runs all the same. */
-int must_check callrun_attempt(struct callrun *c, const struct recorder *k, uint32_t attempt);
+int must_check callrun_attempt(struct callrun *c, const char *job_dir, uint32_t attempt);
 void callrun_done(struct callrun *c);

@@ -232,13 +232,13 @@ int super_attempt_start(struct super *s, int *ret_status)
 	s->master_port = s->spec->nproc ? free_port() : 0;
 	s->attempt_start_ns = s->w->mono_ns();
 	lookahead_done(&s->ahead);
-	int kept = s->calls.python_path ? callrun_attempt(&s->calls, &s->recorder, s->job.attempt) : 0;
+	int kept = s->calls.python_path ? callrun_attempt(&s->calls, s->recorder.job_dir, s->job.attempt) : 0;
 	if (kept < 0)
 		log_warning("calls are not counted: no folder for them in %s: %s", s->spec->state_dir, strerror(-kept));
-	kept = s->heap.preload ? heaprun_attempt(&s->heap, &s->recorder, s->job.attempt) : 0;
+	kept = s->heap.preload ? heaprun_attempt(&s->heap, s->recorder.job_dir, s->job.attempt) : 0;
 	if (kept < 0)
 		log_warning("no heap profile: no folder for it in %s: %s", s->spec->state_dir, strerror(-kept));
-	kept = s->nccl.on && !s->nccl.users_own ? ncclrun_attempt(&s->nccl, &s->recorder, s->job.attempt) : 0;
+	kept = s->nccl.on && !s->nccl.users_own ? ncclrun_attempt(&s->nccl, s->recorder.job_dir, s->job.attempt) : 0;
 	if (kept < 0)
 		log_warning("NCCL's calls are not recorded: no folder for them: %s", strerror(-kept));
 	for (uint32_t i = 0; i < s->nproc; i++) {

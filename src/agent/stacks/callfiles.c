@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 
 /* A program with 100,000 functions writes about 20 MiB. */
 #define PROFILE_MAX (256 * MIB)

@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "model/hang/cadence.h"
-#include "sense/death/facts.h" /* NO_RANK */
+#include "sense/rank.h"
 #include "sense/gpu/gpu.h" /* GPU_REASON_* */
 
 #define LIVENESS_RANKS 65

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "sense/death/facts.h" /* NO_RANK */
+#include "sense/death/facts.h" /* struct rank_error */
 
 #define RANKERRORS_MAX 256
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "sense/death/facts.h" /* NO_RANK */
+#include "sense/rank.h"
 #include "sense/framework/progress.h"
 
 #define RANKPACE_RANKS 256

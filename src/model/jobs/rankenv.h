@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "base/text.h"
-#include "sense/death/facts.h" /* NO_RANK */
+#include "sense/rank.h"
 
 #define RANKENV_RANKS 64
 #define RANKENV_FINDINGS 24

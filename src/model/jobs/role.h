@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 
 enum role {
 	ROLE_OTHER, /* nothing known: kernel thread, zombie, unreadable */

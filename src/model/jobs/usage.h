@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "base/base.h"
-#include "sense/death/facts.h" /* NO_RANK */
+#include "sense/rank.h"
 
 enum usage_io { USAGE_READ, USAGE_WRITTEN, USAGE_READ_CALLS, USAGE_WRITE_CALLS, USAGE_IO_MAX };
 

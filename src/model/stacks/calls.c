@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 
 /* A hash table of numbers from 1; the numbers index what is compared. */
 struct index {

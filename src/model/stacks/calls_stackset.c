@@ -1,6 +1,6 @@
 #include "model/stacks/calls_stackset.h"
 
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 
 /* What a node and all below it weigh. */
 struct weight {

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "model/stacks/frame.h"
-#include "sense/death/facts.h" /* NO_RANK */
+#include "sense/rank.h"
 
 enum sample_state {
 	SAMPLE_RUNNING, /* on a processor */

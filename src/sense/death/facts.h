@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "sense/rank.h"
 #include "base/base.h"
 #include "sense/gpu/gpuoom.h"
 
@@ -30,7 +31,6 @@ enum killer {
 	KILLER_MAX,
 };
 
-#define NO_RANK (-1)
 #define KERNEL_KILL_TASKS 5
 
 /* A row of the kernel's task table. */

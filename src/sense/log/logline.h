@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "sense/death/facts.h" /* NO_RANK */
+#include "sense/rank.h"
 
 struct logline {
 	struct span text; /* behind what was understood */

@@ -7,7 +7,7 @@
 #include "agent/stacks/callfiles.h"
 #include "base/buf.h"
 #include "base/file.h"
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 
 static char dir[64];
 

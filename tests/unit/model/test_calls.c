@@ -4,7 +4,7 @@
 
 #include "model/stacks/calls.h"
 #include "model/stacks/calls_stackset.h"
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 
 static uint32_t add(struct calls *c, const char *file, int32_t line, const char *name, uint64_t calls, double own,
 		    double total)

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "model/incident/incident.h" /* NO_RANK */
+#include "sense/rank.h"
 #include "tell/stacks/calls_show.h"
 
 static void add(struct calls *c, const char *file, int64_t line, const char *name, struct pstats_number n,
