@@ -11,7 +11,7 @@
 
 static struct heap_amount amount_of(const struct stack_node *n, uint64_t period_bytes)
 {
-	double bytes = (double)n->self_ns[SAMPLE_RUNNING];
+	double bytes = (double)n->self_weight[SAMPLE_RUNNING];
 	uint64_t samples = n->self_samples[SAMPLE_RUNNING];
 	return (struct heap_amount){.bytes = bytes,
 				    .objects = (double)samples * PERFFAULT_PERIOD,

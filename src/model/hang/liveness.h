@@ -114,7 +114,6 @@ struct liveness_sample {
 };
 
 #define LIVENESS_WINDOWS 8
-
 struct liveness_trace {
 	bool known;
 	uint64_t last; /* the counter at the look before */

@@ -224,7 +224,7 @@ static int put_site(struct picture *p, const struct heapset_site *s, const struc
 	if (r < 0)
 		return r;
 	struct stack_node add = {.frame = 0};
-	add.self_ns[SAMPLE_RUNNING] = (uint64_t)(a.bytes + 0.5);
+	add.self_weight[SAMPLE_RUNNING] = (uint64_t)(a.bytes + 0.5);
 	add.self_samples[SAMPLE_RUNNING] = (uint64_t)(a.objects + 0.5);
 	stack_node_add(stackset_node(p->to, node), &add);
 	stackset_meta(p->to)->samples = add_cap(stackset_meta(p->to)->samples, a.samples);

@@ -34,7 +34,7 @@ static void weigh(struct making *m)
 		struct weight *w = &m->weight[i];
 		for (int k = 0; k < SAMPLE_STATE_MAX; k++) {
 			w->own_samples += node->self_samples[k];
-			w->own_ns += node->self_ns[k];
+			w->own_ns += node->self_weight[k];
 		}
 		w->samples += w->own_samples;
 		w->ns += w->own_ns;

@@ -111,11 +111,11 @@ struct stack_node *stackset_node(struct stackset *s, uint32_t node)
 	return &s->nodes[node];
 }
 
-uint64_t stack_node_ns(const struct stack_node *n)
+uint64_t stack_node_weight(const struct stack_node *n)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < SAMPLE_STATE_MAX; i++)
-		sum = add_cap(sum, n->self_ns[i]);
+		sum = add_cap(sum, n->self_weight[i]);
 	return sum;
 }
 
@@ -130,10 +130,10 @@ uint64_t stack_node_samples(const struct stack_node *n)
 void stack_node_add(struct stack_node *to, const struct stack_node *from)
 {
 	for (size_t i = 0; i < SAMPLE_STATE_MAX; i++) {
-		to->self_ns[i] = add_cap(to->self_ns[i], from->self_ns[i]);
+		to->self_weight[i] = add_cap(to->self_weight[i], from->self_weight[i]);
 		to->self_samples[i] = add_cap(to->self_samples[i], from->self_samples[i]);
 	}
-	to->gil_ns = add_cap(to->gil_ns, from->gil_ns);
+	to->gil_weight = add_cap(to->gil_weight, from->gil_weight);
 }
 
 static uint64_t hash_pair(uint32_t a, uint32_t b)
@@ -333,7 +333,7 @@ static int last_reserve(struct last *l, size_t n)
 }
 
 int stackset_add(struct stackset *s, uint32_t lane, const uint32_t *frames, size_t n, enum sample_state state,
-		 bool holds_gil, uint64_t weight_ns)
+		 bool holds_gil, uint64_t weight)
 {
 	assert(lane < s->n_lanes && state < SAMPLE_STATE_MAX);
 	struct last *l = &s->more[lane].last;
@@ -356,10 +356,10 @@ int stackset_add(struct stackset *s, uint32_t lane, const uint32_t *frames, size
 		l->n = depth + 1;
 	}
 	struct stack_node *leaf = &s->nodes[node];
-	leaf->self_ns[state] += weight_ns;
+	leaf->self_weight[state] += weight;
 	leaf->self_samples[state]++;
 	if (holds_gil)
-		leaf->gil_ns += weight_ns;
+		leaf->gil_weight += weight;
 	s->meta.samples++;
 	return 0;
 }

@@ -31,12 +31,12 @@ struct stack_node {
 	uint32_t lane;
 	uint32_t frame; /* id in the frametab; UINT32_MAX for a lane's root */
 	uint32_t first_child, next_sibling; /* 0: none (0 is a root, never a child) */
-	uint64_t self_ns[SAMPLE_STATE_MAX];
+	uint64_t self_weight[SAMPLE_STATE_MAX]; /* ns or bytes: meta.unit */
 	uint64_t self_samples[SAMPLE_STATE_MAX];
-	uint64_t gil_ns; /* of self: while holding the GIL */
+	uint64_t gil_weight; /* of self_weight: while holding the GIL */
 };
 
-/* What the weight of a sample is. "ns" in the names below is then bytes. */
+/* What weights are: nanoseconds, or bytes in heap profiles. */
 enum stack_unit { STACK_TIME, STACK_BYTES };
 
 struct stackset_meta {
@@ -89,7 +89,7 @@ const struct stackset_meta *stackset_meta_of(const struct stackset *s);
 int must_check stackset_lane(struct stackset *s, const struct stack_lane *lane, uint32_t *ret);
 /* frames: ids, innermost FIRST (as read). Adds one sample, also to meta's samples. -ENOMEM. */
 int must_check stackset_add(struct stackset *s, uint32_t lane, const uint32_t *frames, size_t n,
-			    enum sample_state state, bool holds_gil, uint64_t weight_ns);
+			    enum sample_state state, bool holds_gil, uint64_t weight);
 
 /* Borrowed until something is added; nodes come after their parents, siblings in the order they were first seen. */
 const struct stack_node *stackset_nodes(const struct stackset *s, size_t *ret_n);
@@ -129,7 +129,7 @@ int must_check stackset_view(const struct stackset *s, const struct stack_want *
  */
 struct stack_diff_row { /* malloc'ed; one for each node of the merged set, in order */
 	uint32_t node; /* in the merged set */
-	uint64_t a_ns, b_ns; /* self */
+	uint64_t a_weight, b_weight; /* self */
 	uint64_t a_samples, b_samples;
 };
 int must_check stackset_diff(const struct stackset *a, const struct stackset *b, struct stackset **ret_merged,

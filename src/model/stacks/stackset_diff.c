@@ -59,12 +59,12 @@ static void fill_rows(struct stack_diff_row *rows, const struct side *a, const s
 {
 	for (size_t i = 0; i < a->n; i++) {
 		struct stack_diff_row *row = &rows[a->map[i]];
-		row->a_ns = add_cap(row->a_ns, stack_node_ns(&a->nodes[i]));
+		row->a_weight = add_cap(row->a_weight, stack_node_weight(&a->nodes[i]));
 		row->a_samples = add_cap(row->a_samples, stack_node_samples(&a->nodes[i]));
 	}
 	for (size_t i = 0; i < b->n; i++) {
 		struct stack_diff_row *row = &rows[b->map[i]];
-		row->b_ns = add_cap(row->b_ns, stack_node_ns(&b->nodes[i]));
+		row->b_weight = add_cap(row->b_weight, stack_node_weight(&b->nodes[i]));
 		row->b_samples = add_cap(row->b_samples, stack_node_samples(&b->nodes[i]));
 	}
 }

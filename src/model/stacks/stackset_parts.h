@@ -14,5 +14,5 @@ int must_check stackset_lane_new(struct stackset *s, const struct stack_lane *la
 struct stack_node *stackset_node(struct stackset *s, uint32_t node);
 /* Adds the self values of one node to another; saturates. */
 void stack_node_add(struct stack_node *to, const struct stack_node *from);
-uint64_t stack_node_ns(const struct stack_node *n); /* self, all states */
+uint64_t stack_node_weight(const struct stack_node *n); /* self, all states */
 uint64_t stack_node_samples(const struct stack_node *n);

@@ -31,11 +31,11 @@ static void view_done(struct view *v)
 static struct stack_node gil_part(const struct stack_node *n)
 {
 	struct stack_node part = {0};
-	uint64_t ns = stack_node_ns(n), samples = stack_node_samples(n);
-	part.self_ns[SAMPLE_RUNNING] = part.gil_ns = n->gil_ns;
-	if (n->gil_ns > 0 && ns > 0)
+	uint64_t ns = stack_node_weight(n), samples = stack_node_samples(n);
+	part.self_weight[SAMPLE_RUNNING] = part.gil_weight = n->gil_weight;
+	if (n->gil_weight > 0 && ns > 0)
 		part.self_samples[SAMPLE_RUNNING] =
-			MAX((uint64_t)((double)samples * (double)n->gil_ns / (double)ns + 0.5), 1);
+			MAX((uint64_t)((double)samples * (double)n->gil_weight / (double)ns + 0.5), 1);
 	return part;
 }
 
@@ -47,7 +47,7 @@ static struct stack_node part_of(const struct view *v, const struct stack_node *
 	stack_node_add(&part, n);
 	for (size_t i = 0; !v->idle && i < SAMPLE_STATE_MAX; i++)
 		if (i != SAMPLE_RUNNING)
-			part.self_ns[i] = part.self_samples[i] = 0;
+			part.self_weight[i] = part.self_samples[i] = 0;
 	return part;
 }
 
@@ -64,7 +64,7 @@ static bool mark(struct view *v)
 	for (size_t i = v->n_nodes; i > 0; i--) {
 		const struct stack_node *n = &v->nodes[i - 1];
 		struct stack_node part = part_of(v, n);
-		if (lane_wanted(v, n->lane) && (stack_node_ns(&part) > 0 || stack_node_samples(&part) > 0))
+		if (lane_wanted(v, n->lane) && (stack_node_weight(&part) > 0 || stack_node_samples(&part) > 0))
 			v->wanted[i - 1] = any = true;
 		if (v->wanted[i - 1])
 			v->wanted[n->parent] = true;

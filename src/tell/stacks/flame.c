@@ -36,8 +36,8 @@ int flame_diff_write(const struct stackset *a, const struct stackset *b, enum fl
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < p.n; i++) {
-		p.a_ns = add_cap(p.a_ns, p.rows[i].a_ns);
-		p.b_ns = add_cap(p.b_ns, p.rows[i].b_ns);
+		p.a_weight = add_cap(p.a_weight, p.rows[i].a_weight);
+		p.b_weight = add_cap(p.b_weight, p.rows[i].b_weight);
 	}
 	switch (format) {
 	case FLAME_SVG:

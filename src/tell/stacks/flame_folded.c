@@ -82,10 +82,10 @@ static int write_lane(const struct stackset *s, uint32_t root, const struct stac
 		if (r < 0)
 			return r;
 		bool bytes = stackset_meta_of(s)->unit == STACK_BYTES;
-		uint64_t a = bytes ? stack_node_ns(&nodes[at]) : stack_node_samples(&nodes[at]), b = 0;
+		uint64_t a = bytes ? stack_node_weight(&nodes[at]) : stack_node_samples(&nodes[at]), b = 0;
 		if (rows) {
-			a = bytes ? rows[at].a_ns : rows[at].a_samples;
-			b = bytes ? rows[at].b_ns : rows[at].b_samples;
+			a = bytes ? rows[at].a_weight : rows[at].a_samples;
+			b = bytes ? rows[at].b_weight : rows[at].b_samples;
 		}
 		if (a == 0 && b == 0)
 			continue;
@@ -223,7 +223,7 @@ static int read_line(struct reader *rd, struct span line, struct fault *f)
 		if (more)
 			path = (struct span){semicolon + 1, path.len - part.len - 1};
 	}
-	const struct stack_node add = {.self_ns = {count}, .self_samples = {count}};
+	const struct stack_node add = {.self_weight = {count}, .self_samples = {count}};
 	stack_node_add(stackset_node(rd->to, node), &add);
 	stackset_meta(rd->to)->samples = add_cap(stackset_meta(rd->to)->samples, count);
 	return 0;

@@ -119,32 +119,32 @@ static uint64_t value_frame(const void *nodes, size_t i)
 
 static uint64_t value_running(const void *nodes, size_t i)
 {
-	return ((const struct stack_node *)nodes)[i].self_ns[SAMPLE_RUNNING];
+	return ((const struct stack_node *)nodes)[i].self_weight[SAMPLE_RUNNING];
 }
 
 static uint64_t value_idle(const void *nodes, size_t i)
 {
-	return ((const struct stack_node *)nodes)[i].self_ns[SAMPLE_IDLE];
+	return ((const struct stack_node *)nodes)[i].self_weight[SAMPLE_IDLE];
 }
 
 static uint64_t value_gil_wait(const void *nodes, size_t i)
 {
-	return ((const struct stack_node *)nodes)[i].self_ns[SAMPLE_GIL_WAIT];
+	return ((const struct stack_node *)nodes)[i].self_weight[SAMPLE_GIL_WAIT];
 }
 
 static uint64_t value_gil(const void *nodes, size_t i)
 {
-	return ((const struct stack_node *)nodes)[i].gil_ns;
+	return ((const struct stack_node *)nodes)[i].gil_weight;
 }
 
 static uint64_t value_a(const void *rows, size_t i)
 {
-	return ((const struct stack_diff_row *)rows)[i].a_ns;
+	return ((const struct stack_diff_row *)rows)[i].a_weight;
 }
 
 static uint64_t value_b(const void *rows, size_t i)
 {
-	return ((const struct stack_diff_row *)rows)[i].b_ns;
+	return ((const struct stack_diff_row *)rows)[i].b_weight;
 }
 
 static void put_meta(struct sink *k, const char *key, const struct stackset *s)

@@ -158,9 +158,9 @@ static void put_node(struct sink *k, const struct stack_node *n, size_t i)
 	put_place(k, n, i);
 	for (size_t state = 0; state < SAMPLE_STATE_MAX; state++) {
 		put_u64_if(k, samples[state], n->self_samples[state]);
-		put_u64_if(k, ns[state], n->self_ns[state]);
+		put_u64_if(k, ns[state], n->self_weight[state]);
 	}
-	put_u64_if(k, "gil_ns", n->gil_ns);
+	put_u64_if(k, "gil_ns", n->gil_weight);
 	sink_text(k, "}");
 }
 
@@ -201,8 +201,8 @@ int flame_json_diff(const struct flame_pair *p, FILE *to)
 		put_place(&k, &nodes[i], i);
 		put_u64_if(&k, "a_samples", p->rows[i].a_samples);
 		put_u64_if(&k, "b_samples", p->rows[i].b_samples);
-		put_u64_if(&k, "a_ns", p->rows[i].a_ns);
-		put_u64_if(&k, "b_ns", p->rows[i].b_ns);
+		put_u64_if(&k, "a_ns", p->rows[i].a_weight);
+		put_u64_if(&k, "b_ns", p->rows[i].b_weight);
 		sink_text(&k, "}");
 	}
 	sink_text(&k, "]}\n");

@@ -127,9 +127,9 @@ static int read_node(struct reading *rd, const struct js *o, size_t i)
 			return r;
 	}
 	const struct stack_node add = {
-		.self_ns = {get_u64(o, "running_ns"), get_u64(o, "idle_ns"), get_u64(o, "gil_wait_ns")},
+		.self_weight = {get_u64(o, "running_ns"), get_u64(o, "idle_ns"), get_u64(o, "gil_wait_ns")},
 		.self_samples = {get_u64(o, "running"), get_u64(o, "idle"), get_u64(o, "gil_wait")},
-		.gil_ns = get_u64(o, "gil_ns"),
+		.gil_weight = get_u64(o, "gil_ns"),
 	};
 	stack_node_add(stackset_node(rd->to, rd->nodes[i]), &add);
 	return 0;

@@ -22,7 +22,7 @@ int flame_totals(const struct stackset *s, uint64_t **ret)
 	if (!totals)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		totals[i] = stack_node_ns(&nodes[i]);
+		totals[i] = stack_node_weight(&nodes[i]);
 	flame_sum_up(s, totals);
 	*ret = totals;
 	return 0;

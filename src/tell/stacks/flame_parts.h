@@ -69,7 +69,7 @@ struct flame_pair {
 	struct stackset *both;
 	struct stack_diff_row *rows;
 	size_t n;
-	uint64_t a_ns, b_ns; /* all of each */
+	uint64_t a_weight, b_weight; /* all of each */
 };
 int must_check flame_folded_diff(const struct flame_pair *p, FILE *to);
 int must_check flame_json_diff(const struct flame_pair *p, FILE *to);

@@ -179,7 +179,7 @@ static void write_sample(struct pprof *p, const struct stack_node *nodes, uint32
 	p->part.len = 0;
 	add_varint(&p->part, nodes[node].self_samples[state]);
 	if (!flame_counts_only(p->s))
-		add_varint(&p->part, nodes[node].self_ns[state]);
+		add_varint(&p->part, nodes[node].self_weight[state]);
 	add_part(&p->message, SAMPLE_VALUE, p->part.p, p->part.len);
 	if (stackset_meta_of(p->s)->unit == STACK_TIME)
 		add_label(p, word_state, state_words[state], 0);
@@ -202,7 +202,7 @@ static void write_samples(struct pprof *p)
 	const struct stack_node *nodes = stackset_nodes(p->s, &n);
 	for (uint32_t i = 0; i < n && p->r == 0; i++)
 		for (enum sample_state state = 0; state < SAMPLE_STATE_MAX; state++)
-			if (nodes[i].self_samples[state] > 0 || nodes[i].self_ns[state] > 0)
+			if (nodes[i].self_samples[state] > 0 || nodes[i].self_weight[state] > 0)
 				write_sample(p, nodes, i, state);
 }
 

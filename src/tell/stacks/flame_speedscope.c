@@ -74,13 +74,13 @@ static int by_lane(const struct stackset *s, uint32_t **ret_nodes, uint32_t **re
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (stack_node_ns(&nodes[i]) > 0)
+		if (stack_node_weight(&nodes[i]) > 0)
 			ends[nodes[i].lane + 1]++;
 	for (size_t i = 0; i < n_lanes; i++)
 		ends[i + 1] += ends[i];
 	/* ends[lane] is where the lane begins; filling moves it to where it ends */
 	for (uint32_t i = 0; i < n; i++)
-		if (stack_node_ns(&nodes[i]) > 0)
+		if (stack_node_weight(&nodes[i]) > 0)
 			order[ends[nodes[i].lane]++] = i;
 	*ret_nodes = order;
 	*ret_ends = take(&ends);
@@ -108,7 +108,7 @@ static int put_profile(struct sink *k, const struct stackset *s, uint32_t lane, 
 	}
 	sink_text(k, "],\n\"weights\":[");
 	for (size_t i = 0; i < n; i++) {
-		uint64_t ns = stack_node_ns(&nodes[list[i]]);
+		uint64_t ns = stack_node_weight(&nodes[list[i]]);
 		sink_text(k, i ? "," : "");
 		sink_u64(k, ns);
 		sum = add_cap(sum, ns);

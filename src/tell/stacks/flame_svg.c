@@ -56,8 +56,8 @@ static int measure(struct picture *p)
 	if (!p->width || !p->a || !p->b)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		p->a[i] = p->pair ? p->pair->rows[i].a_ns : stack_node_ns(&p->nodes[i]);
-		p->b[i] = p->pair ? p->pair->rows[i].b_ns : 0;
+		p->a[i] = p->pair ? p->pair->rows[i].a_weight : stack_node_weight(&p->nodes[i]);
+		p->b[i] = p->pair ? p->pair->rows[i].b_weight : 0;
 		p->a[n] = add_cap(p->a[n], p->a[i]);
 		p->b[n] = add_cap(p->b[n], p->b[i]);
 	}
@@ -202,7 +202,7 @@ static void put_weight(const struct picture *p, uint32_t node)
 {
 	char text[160], a[40], b[40];
 	if (p->pair) {
-		double before = 100 * share(p->a[node], p->pair->a_ns), after = 100 * share(p->b[node], p->pair->b_ns);
+		double before = 100 * share(p->a[node], p->pair->a_weight), after = 100 * share(p->b[node], p->pair->b_weight);
 		TEXT_FORMAT(text, "%.2f %% (%s) before, %.2f %% (%s) after: %+.2f points", before,
 			    flame_amount(p->pair->a, p->a[node], a), after, flame_amount(p->pair->b, p->b[node], b),
 			    after - before);
@@ -262,7 +262,7 @@ static int put_node(struct picture *p, uint32_t node, double x, uint32_t depth)
 	if (r < 0)
 		return r;
 	if (p->pair)
-		colour_change(share(p->a[node], p->pair->a_ns), share(p->b[node], p->pair->b_ns), fill);
+		colour_change(share(p->a[node], p->pair->a_weight), share(p->b[node], p->pair->b_weight), fill);
 	else
 		colour(f, fill);
 	put_box(p, p->label.text, node, x, p->height - FOOT - BOX * (depth + 1), p->width[node], fill);

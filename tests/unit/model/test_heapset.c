@@ -177,7 +177,7 @@ static void a_picture_has_bytes_for_time_and_loses_none(void **state)
 		const struct stack_node *nodes = stackset_nodes(s, &n);
 		const struct stack_lane *l = stackset_lanes(s, &lanes);
 		for (size_t i = 0; i < n; i++)
-			sum += nodes[i].self_ns[SAMPLE_RUNNING];
+			sum += nodes[i].self_weight[SAMPLE_RUNNING];
 		assert_int_equal(sum, 1070);
 		assert_int_equal(lanes, by == LANES_ALL ? 1 : 2);
 		assert_int_equal(stackset_meta_of(s)->unit, STACK_BYTES);

@@ -33,7 +33,7 @@ static char *paths(const struct stackset *s)
 	text[0] = '\0';
 	for (size_t i = 0; i < n; i++) {
 		char path[1024] = "";
-		if (stack_node_samples(&nodes[i]) == 0 && stack_node_ns(&nodes[i]) == 0)
+		if (stack_node_samples(&nodes[i]) == 0 && stack_node_weight(&nodes[i]) == 0)
 			continue;
 		for (uint32_t at = (uint32_t)i; nodes[at].parent != at; at = nodes[at].parent) {
 			char label[200], longer[1024];
@@ -43,7 +43,7 @@ static char *paths(const struct stackset *s)
 		}
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %lu %lu\n", path,
 					(unsigned long)stack_node_samples(&nodes[i]),
-					(unsigned long)stack_node_ns(&nodes[i]));
+					(unsigned long)stack_node_weight(&nodes[i]));
 	}
 	return text;
 }
@@ -224,21 +224,21 @@ static void a_difference_matches_stacks_by_name(void **state)
 	size_t n;
 	assert_int_equal(stackset_diff(a, b, &both, &rows, &n), 0);
 	assert_int_equal(n, 5);
-	uint64_t a_ns = 0, b_ns = 0;
+	uint64_t a_weight = 0, b_weight = 0;
 	for (size_t i = 0; i < n; i++) {
 		size_t n_nodes;
 		const struct stack_node *node = &stackset_nodes(both, &n_nodes)[rows[i].node];
 		assert_int_equal(rows[i].node, i);
-		assert_true(stack_node_ns(node) == rows[i].a_ns + rows[i].b_ns);
-		a_ns += rows[i].a_ns;
-		b_ns += rows[i].b_ns;
+		assert_true(stack_node_weight(node) == rows[i].a_weight + rows[i].b_weight);
+		a_weight += rows[i].a_weight;
+		b_weight += rows[i].b_weight;
 		if (node->parent != i && strcmp(stackset_frame(both, node->frame)->name, "both") == 0) {
-			assert_int_equal(rows[i].a_ns, 10);
-			assert_int_equal(rows[i].b_ns, 30);
+			assert_int_equal(rows[i].a_weight, 10);
+			assert_int_equal(rows[i].b_weight, 30);
 		}
 	}
-	assert_int_equal(a_ns, 15);
-	assert_int_equal(b_ns, 37);
+	assert_int_equal(a_weight, 15);
+	assert_int_equal(b_weight, 37);
 }
 
 static void recordings_of_other_nodes_keep_their_lanes(void **state)

@@ -90,7 +90,7 @@ static void json_comes_back_as_it_was(void **state)
 	const struct stack_node *a = stackset_nodes(s, &n), *b = stackset_nodes(again, &n_again);
 	assert_int_equal(n, n_again);
 	for (size_t i = 0; i < n; i++)
-		assert_memory_equal(a[i].self_ns, b[i].self_ns, sizeof(a[i].self_ns) + sizeof(a[i].self_samples));
+		assert_memory_equal(a[i].self_weight, b[i].self_weight, sizeof(a[i].self_weight) + sizeof(a[i].self_samples));
 	assert_int_equal(stackset_meta(again)->dropped, 4);
 	assert_int_equal(stackset_meta(again)->shortened, 3);
 	assert_true(stackset_meta(again)->moved_ratio > 0.19 && stackset_meta(again)->moved_ratio < 0.21);
@@ -229,11 +229,11 @@ static void a_thinned_recording_keeps_all_of_its_time(void **state)
 		stack_node_add(&a, &all[i]);
 	for (size_t i = 0; i < n_thin; i++)
 		stack_node_add(&b, &few[i]);
-	assert_memory_equal(a.self_ns, b.self_ns, sizeof(a.self_ns));
+	assert_memory_equal(a.self_weight, b.self_weight, sizeof(a.self_weight));
 	assert_memory_equal(a.self_samples, b.self_samples, sizeof(a.self_samples));
-	assert_true(a.gil_ns == b.gil_ns);
+	assert_true(a.gil_weight == b.gil_weight);
 	assert_string_equal(stackset_frame(thin, few[2].frame)->name, "[too small to be shown apart]");
-	assert_int_equal(few[3].self_ns[SAMPLE_RUNNING], 10000);
+	assert_int_equal(few[3].self_weight[SAMPLE_RUNNING], 10000);
 }
 
 static void a_difference_shows_both_sides(void **state)
