@@ -1,8 +1,9 @@
 /* The options that `run`, `watch` and `agent` share: when the guard acts, and how. */
 #pragma once
 
+#include "agent/run/runspec.h"
+#include "cli/hang_options.h"
 #include "cli/option.h"
-#include "judge/memory/victim.h"
 
 struct guard_options {
 	double memory_threshold;
@@ -20,6 +21,13 @@ struct guard_options {
 };
 
 extern const char *const policy_choices[];
+
+/*
+ * Make the specification that both loops take of these options. settings is filled if hangs are looked for, and borrowed
+ * by the result. State directory and channels are left out: finding them can fail.
+ */
+struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang_options *h, const char *rules,
+				struct hang_settings *settings);
 
 /* Rows for an option table whose struct S holds a struct guard_options named `guard`. */
 #define GUARD_OPTIONS(S)                                                                                               \

@@ -92,95 +92,107 @@ static int retry_kinds(const struct option_list *l, struct retry_settings *ret)
 	return 0;
 }
 
-static int run(const void *opts, int argc, char **argv)
+/* Options that contradict each other; says so on stderr. */
+static int options_check(const struct run_options *o, int argc)
 {
-	const struct run_options *o = opts;
-	struct run_spec spec = {
-		.argv = argv,
-		.name = o->guard.name,
-		.nproc = o->nproc == UINT32_MAX ? 0 : o->nproc,
-		.retry = {.max = o->retries, .backoff_ns = o->backoff},
-		.threshold_ratio = o->guard.memory_threshold,
-		.has_min_free = o->guard.min_free > 0,
-		.min_free_bytes = o->guard.min_free,
-		.limit_bytes = o->guard.memory_limit ? o->guard.memory_limit : CGROUP_NO_LIMIT,
-		.grace_ns = o->guard.grace,
-		.policy = (enum victim_policy)o->guard.policy,
-		.freeze = o->guard.freeze,
-		.protect = o->guard.protect,
-		.quiet = o->guard.quiet,
-		.json = o->guard.json,
-		.calls = o->calls,
-		.heap = o->heap || o->heap_dormant,
-		.heap_rate_bytes = !o->heap ? 0 : o->heap_rate == UINT64_MAX ? 512 * KIB : o->heap_rate,
-		.heap_objects = o->heap_objects,
-		.collectives = o->collectives,
-		.rules = o->rules,
-		.summary_ns = o->summary_every,
-	};
-	struct hang_settings hang;
-	struct fault f = {0};
-	struct world w;
-	char state[256];
 	if (argc == 0) {
 		log_error("no command to run; for example: vigil run -- python train.py");
-		return 125;
+		return -EINVAL;
 	}
 	if (o->guard.memory_limit && o->guard.memory_limit < MIB) {
 		log_error("--memory-limit %" PRIu64 " bytes: no program fits into that; expected at least 1M, as in --memory-limit 4G",
 			  o->guard.memory_limit);
-		return 125;
+		return -EINVAL;
 	}
 	if (o->guard.memory_limit && o->guard.memory_threshold == 0)
 		log_warning("--memory-limit is not kept: --memory-threshold 0 switches the guard off");
 	if (o->retries > RETRIES_MAX) {
 		log_error("--retries %u: at most %u are kept count of", o->retries, RETRIES_MAX);
-		return 125;
+		return -EINVAL;
 	}
 	if (!o->heap && !o->heap_dormant && (o->heap_objects || o->heap_rate != UINT64_MAX)) {
 		log_error("--heap-objects and --heap-rate say how memory is sampled, and nothing samples it: add --heap");
-		return 125;
+		return -EINVAL;
 	}
 	if (o->nproc == 0) {
 		log_error("--nproc 0: at least one rank is needed; leave the option out to run COMMAND as it is");
-		return 125;
+		return -EINVAL;
 	}
-	if (retry_kinds(&o->retry_on, &spec.retry) < 0)
+	return 0;
+}
+
+/* RAY_memory_monitor_refresh_ms is Ray's switch: without a refresh there is no monitor. */
+static bool ray_switches_off(void)
+{
+	const char *refresh = getenv("RAY_memory_monitor_refresh_ms");
+	uint64_t refresh_ms;
+	if (!refresh)
+		return false;
+	if (span_u64(span_of(refresh), &refresh_ms) < 0) {
+		log_warning("RAY_memory_monitor_refresh_ms=%s is no number of milliseconds: it is passed over, the "
+			    "guard is on "
+			    "(0 switches it off)",
+			    refresh);
+		return false;
+	}
+	return refresh_ms == 0;
+}
+
+/* A rule that cannot be read would be missed only when the job has died, so rules are tried first. */
+static int rules_check(const struct run_options *o, const struct world *w)
+{
+	struct fault f = {0};
+	if (!o->rules && rulefiles_there(w, &f) < 0)
+		log_warning("%s; without them causes that stand in logs are not named", f.text);
+	if (o->rules && rulefiles_try(w, o->rules, &f) < 0) {
+		log_error("%s; nothing was started ('vigil rules check FILE' tells the same)", f.text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int run(const void *opts, int argc, char **argv)
+{
+	const struct run_options *o = opts;
+	struct hang_settings hang;
+	struct run_spec spec = {
+		.watch = watch_spec_of(&o->guard, &o->hang, o->rules, &hang),
+		.argv = argv,
+		.nproc = o->nproc == UINT32_MAX ? 0 : o->nproc,
+		.retry = {.max = o->retries, .backoff_ns = o->backoff},
+		.calls = o->calls,
+		.heap = o->heap || o->heap_dormant,
+		.heap_rate_bytes = !o->heap			? 0
+				   : o->heap_rate == UINT64_MAX ? 512 * KIB
+								: o->heap_rate,
+		.heap_objects = o->heap_objects,
+		.collectives = o->collectives,
+		.summary_ns = o->summary_every,
+	};
+	struct fault f = {0};
+	struct world w;
+	char state[256];
+	if (options_check(o, argc) < 0 || retry_kinds(&o->retry_on, &spec.retry) < 0)
 		return 125;
 	if (o->hang.on_hang == ON_HANG_RESTART && o->retries == 0) {
 		log_error("--on-hang restart starts the job again as often as --retries N allows, and N is 0; add --retries 1 or more");
 		return 125;
 	}
-	spec.hang = hang_settings_of(&o->hang, &hang) ? &hang : NULL;
-	spec.progress = o->hang.progress.item;
-	spec.n_progress = o->hang.progress.n;
-	spec.on_hang = (enum on_hang)o->hang.on_hang;
-	/* Ray's switch: no refresh, no monitor */
-	const char *refresh = getenv("RAY_memory_monitor_refresh_ms");
-	uint64_t refresh_ms;
-	if (refresh && span_u64(span_of(refresh), &refresh_ms) < 0)
-		log_warning("RAY_memory_monitor_refresh_ms=%s is no number of milliseconds: it is passed over, the guard is on "
-			    "(0 switches it off)", refresh);
-	else if (refresh && refresh_ms == 0)
-		spec.threshold_ratio = 0;
+	if (ray_switches_off())
+		spec.watch.guard.threshold_ratio = 0;
 	if (state_dir(o->guard.state, state, sizeof(state), &f) < 0 || world_open(NULL, &w, &f) < 0) {
 		log_error("%s", f.text);
 		return 125;
 	}
-	/* a rule that cannot be read would be missed only when the job has died */
-	if (!o->rules && rulefiles_there(&w, &f) < 0)
-		log_warning("%s; without them causes that stand in logs are not named", f.text);
-	if (o->rules && rulefiles_try(&w, o->rules, &f) < 0) {
-		log_error("%s; nothing was started ('vigil rules check FILE' tells the same)", f.text);
+	if (rules_check(o, &w) < 0)
 		return 125;
-	}
 	static struct channels *channels; /* until the end */
 	if (config_channels_chosen(&o->guard.notify, &channels, &f) < 0) {
 		log_error("%s", f.text);
 		return 125;
 	}
-	spec.channels = channels;
-	spec.state_dir = state;
+	spec.watch.channels = channels;
+	spec.watch.state_dir = state;
 	return supervise_run(&spec, &w);
 }
 

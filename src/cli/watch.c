@@ -78,25 +78,10 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 {
 	struct hang_settings settings;
 	struct adopt_spec spec = {
+		.watch = watch_spec_of(g, hang, rules, &settings),
 		.target = targets,
 		.n_targets = n,
 		.service = service,
-		.name = g->name,
-		.threshold_ratio = g->memory_threshold,
-		.has_min_free = g->min_free > 0,
-		.min_free_bytes = g->min_free,
-		.limit_bytes = g->memory_limit ? g->memory_limit : CGROUP_NO_LIMIT,
-		.grace_ns = g->grace,
-		.policy = (enum victim_policy)g->policy,
-		.freeze = g->freeze,
-		.protect = g->protect,
-		.quiet = g->quiet,
-		.json = g->json,
-		.rules = rules,
-		.hang = hang_settings_of(hang, &settings) ? &settings : NULL,
-		.progress = hang->progress.item,
-		.n_progress = hang->progress.n,
-		.on_hang = (enum on_hang)hang->on_hang,
 	};
 	struct fault f = {0};
 	struct world w;
@@ -113,8 +98,8 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 		log_error("%s; nothing is watched ('vigil rules check FILE' tells the same)", f.text);
 		return 2;
 	}
-	spec.channels = channels;
-	spec.state_dir = state;
+	spec.watch.channels = channels;
+	spec.watch.state_dir = state;
 	return adopt_run(&spec, &w);
 }
 

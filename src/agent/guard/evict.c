@@ -393,8 +393,8 @@ static void step_asked(struct evict *h, const struct ledger *l, const struct gua
 }
 
 /*
- * Nearly nothing is left. If that is all the victims' doing, they stand still and there is time to see what they were at;
- * if it goes on without them, there is none.
+ * Nearly nothing is left. If that is all the victims' doing, they stand still and there is time to see what they were
+ * at; if it goes on without them, there is none.
  */
 static bool still_filling(struct evict *h, const struct ledger *l, const struct guard_step *step)
 {

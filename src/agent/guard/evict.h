@@ -63,8 +63,8 @@ struct evict {
 /* Look at all processes again and group them. budget: how many unknown ones may be read up on. */
 int must_check evict_sweep(struct evict *h, size_t budget);
 /*
- * The same where the last sweep is fresh and each job has a control group: only the jobs' own processes are looked at, new
- * ones included. false: nothing was done, and evict_sweep is needed.
+ * The same where the last sweep is fresh and each job has a control group: only the jobs' own processes are looked at,
+ * new ones included. false: nothing was done, and evict_sweep is needed.
  */
 bool must_check evict_refresh(struct evict *h, size_t budget);
 /* Is the last sweep young enough to act on? */

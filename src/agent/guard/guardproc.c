@@ -27,9 +27,15 @@
 /* Candidates are swept this often while memory is near its limit, and while it is far. */
 static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
 static const uint64_t sweep_far_ns = 60 * NS_PER_S;
-/* What only a job that lives on is worth: the first sweep, and a pressure trigger, which the kernel takes 10 ms to close. */
+/*
+ * What only a job that lives on is worth: the first sweep, and a pressure trigger, which the kernel takes 10 ms to
+ * close.
+ */
 static const uint64_t settle_ns = 500 * NS_PER_MS;
-/* … but never so often that sweeps of a crowded machine cost more than 1/40000 of a core (1.5 ms a minute), or 1/6000 at first. */
+/*
+ * … but never so often that sweeps of a crowded machine cost more than 1/40000 of a core (1.5 ms a minute), or 1/6000
+ * at first.
+ */
 #define SWEEP_SHARE_YOUNG 6000
 #define SWEEP_SHARE 40000
 static const uint64_t young_ns = 4 * NS_PER_S;
@@ -133,8 +139,8 @@ static void show_jobs(struct guard *g, size_t n)
 	}
 	if (g->memwatch.unwatched > 0 && !g->said_unwatched) {
 		g->said_unwatched = true;
-		note(g->shm, "more limited groups than one guard watches: those of the jobs that came last are not watched as "
-			     "groups, only the machine is");
+		note(g->shm, "more limited groups than one guard watches: those of the jobs that came last are not "
+			     "watched as groups, only the machine is");
 	}
 }
 
@@ -395,7 +401,8 @@ static void remove_groups(struct guard *g)
 	uint64_t until = g->w->mono_ns() + NS_PER_S;
 	for (size_t j = 0; j < g->n_jobs; j++) {
 		struct timespec pause = {.tv_nsec = 10 * 1000000L};
-		while (g->jobs[j].has_group && jobgroup_remove(g->w, &g->jobs[j].group) == -EBUSY && g->w->mono_ns() < until)
+		while (g->jobs[j].has_group && jobgroup_remove(g->w, &g->jobs[j].group) == -EBUSY &&
+		       g->w->mono_ns() < until)
 			(void)nanosleep(&pause, NULL);
 	}
 }

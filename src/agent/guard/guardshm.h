@@ -94,7 +94,10 @@ struct guard_shm {
 	_Atomic uint32_t jobs_seq;
 	uint32_t n_jobs;
 	struct guard_job jobs[UNIT_JOBS_MAX];
-	/* Ranks of job 0 that are being started: no part of jobs yet, but not to be left behind if the supervisor dies now. */
+	/*
+	 * Ranks of job 0 that are being started: no part of jobs yet, but not to be left behind if the supervisor dies
+	 * now.
+	 */
 	struct proc_id starting[UNIT_ROOTS_MAX];
 	_Atomic uint32_t n_starting;
 	struct helpers own; /* the supervisor's, beside the job */
@@ -120,7 +123,8 @@ struct guard_shm {
 		pid_t likely[GUARD_LIKELY]; /* who would be ended, while memory is short (GUARD_WARN and on); 0: free */
 	} now;
 	_Atomic uint32_t
-		preloading; /* the supervisor looks into the likely ones just now: a case waits a little longer for it */
+		/* the supervisor looks into the likely ones just now: a case waits a little longer for it */
+		preloading;
 	_Atomic uint32_t clamped; /* the kernel's numbers cannot be: clamped */
 	char notes[8][200];       /* what is degraded, for doctor and the start-up line */
 	uint32_t n_notes;

@@ -104,9 +104,9 @@ static void arm(struct memwatch *e, size_t gi, const struct guard_settings *s)
 }
 
 /*
- * A job's own group tells by itself when it is full (the brake), but then there is no time left to look into whom it will
- * hit, and the threshold is behind: a mark before that, so that a fast filler still leaves some milliseconds, and one at
- * the threshold.
+ * A job's own group tells by itself when it is full (the brake), but then there is no time left to look into whom it
+ * will hit, and the threshold is behind: a mark before that, so that a fast filler still leaves some milliseconds, and
+ * one at the threshold.
  */
 static void arm_own(struct memwatch *e, size_t gi, const struct guard_settings *s, uint64_t limit)
 {
@@ -211,7 +211,9 @@ static uint64_t jobs_active(const struct guard_job *jobs, size_t n)
 	return mask;
 }
 
-/* Whatever its use consists of, neither it nor the machine is near an end. job_limit: the user's, of a job's own group. */
+/*
+ * Whatever its use consists of, neither it nor the machine is near an end. job_limit: the user's, of a job's own group.
+ */
 static bool is_far(const struct memwatch *e, const struct cgroup_memory *m, uint64_t job_limit)
 {
 	uint64_t node = e->meminfo.bytes[MEMINFO_TOTAL];
@@ -232,7 +234,10 @@ static bool usage_read(struct memwatch_group *g)
 	return true;
 }
 
-/* Its use and limits; what that use consists of, and events, which cost far more, only near a limit and each ten seconds. */
+/*
+ * Its use and limits; what that use consists of, and events, which cost far more, only near a limit and each ten
+ * seconds.
+ */
 static void group_read(struct memwatch *e, struct memwatch_group *g, uint64_t job_limit)
 {
 	uint64_t now_ns = e->w->mono_ns();

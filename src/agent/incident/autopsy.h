@@ -41,7 +41,8 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 /*
  * Start watching who sends signals, by BPF. Takes about 25 ms, so it may be
  * called in a thread of its own once the job has lived a little; everything
- * else is called by one thread. below: whose descendants are meant; 0: everybody. Also gives the task iterator, -1 without.
+ * else is called by one thread. below: whose descendants are meant; 0: everybody. Also gives the task iterator, -1
+ * without.
  */
 void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd);
 /* Readable when signals were seen; -1 while they are not watched. */

@@ -24,7 +24,9 @@ struct hangreport {
 void hangreport_incident(const struct hangreport *e, const struct hang_message *m, struct incident *in);
 /* The incident in its new state (a retry was decided); nobody is told again. */
 void hangreport_update(const struct hangreport *e, const struct incident *in);
-/* What the first look at a suspicion saw, for the report of its job's end, which is about to be stored under this id. */
+/*
+ * What the first look at a suspicion saw, for the report of its job's end, which is about to be stored under this id.
+ */
 void hangreport_early(const struct hangreport *e, const struct hang_message *m, const char *incident_id);
 /* It moves again. */
 void hangreport_resolved(const struct hangreport *e, const struct hang_message *m, struct incident *in);

@@ -33,8 +33,8 @@ void killreport_retry(const struct killreport *e, struct incident *in);
 /* Memory is short, and a case may come: what the look writes to is made beforehand. */
 void killreport_prepare(struct guard_shm *shm);
 /*
- * The victim's stacks are read while it is frozen; the guard is to be woken afterwards. What the guard and this found then
- * goes to disk (killreport_skeleton): until there is a whole report, or in case there never is one.
+ * The victim's stacks are read while it is frozen; the guard is to be woken afterwards. What the guard and this found
+ * then goes to disk (killreport_skeleton): until there is a whole report, or in case there never is one.
  */
 void killreport_look(const struct killreport *e, struct guard_case *c);
 void killreport_skeleton(const struct killreport *e);

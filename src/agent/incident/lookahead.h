@@ -1,7 +1,7 @@
 /*
- * While memory is short, the guard names the processes that it would end (guard_shm.now.likely). This opens them beforehand
- * (agent/inspect/viewcache) and has their sizes read (agent/incident/prefetch), so that a kill report costs less time while
- * its victim stands frozen. Runs in the supervisor.
+ * While memory is short, the guard names the processes that it would end (guard_shm.now.likely). This opens them
+ * beforehand (agent/inspect/viewcache) and has their sizes read (agent/incident/prefetch), so that a kill report costs
+ * less time while its victim stands frozen. Runs in the supervisor.
  */
 #pragma once
 
@@ -14,7 +14,10 @@ struct lookahead {
 	struct prefetch *sizes; /* owned; NULL: memory has never been short */
 };
 
-/* Call when the guard has named others. Closes all views when memory is no longer short; does nothing while a case is open. */
+/*
+ * Call when the guard has named others. Closes all views when memory is no longer short; does nothing while a case is
+ * open.
+ */
 void lookahead_update(struct lookahead *a, const struct world *w, struct guard_shm *shm);
 /* Call from time to time while memory stays short: sizes that grow old are read again. Cheap. */
 void lookahead_refresh(struct lookahead *a, const struct guard_shm *shm);

@@ -34,17 +34,22 @@ static void describe(const struct guard_shm *shm, const struct guard_job *g, siz
 	in->victim.rank = NO_RANK;
 	in->victim.signal = SIGKILL;
 	TEXT_COPY(in->victim.name, "vigil");
-	TEXT_FORMAT(in->summary, "vigil itself (pid %d), which kept watch over %s, was killed or crashed", (int)shm->supervisor,
-		    g->name);
+	TEXT_FORMAT(in->summary, "vigil itself (pid %d), which kept watch over %s, was killed or crashed",
+		    (int)shm->supervisor, g->name);
 	TEXT_COPY(in->cause.id, "supervisor_killed");
 	in->cause.confidence = CONFIDENCE_HIGH;
 	if (g->unit.reaper)
-		TEXT_FORMAT(in->cause.text, "The process that kept watch over the job ended without a word, so its output had "
-			    "nowhere to go; the guard, which was left, ended %zu processes of the job.", ended);
+		TEXT_FORMAT(in->cause.text,
+			    "The process that kept watch over the job ended without a word, so its output had nowhere "
+			    "to go; the guard, which was left, ended %zu processes of the job.",
+			    ended);
 	else
-		TEXT_COPY(in->cause.text, "The process that kept watch ended without a word; the job goes on, unwatched.");
-	incident_advice_add(in, "look for who killed pid %d: an administrator, a scheduler's limit, or the kernel's OOM "
-			    "killer (dmesg)", (int)shm->supervisor);
+		TEXT_COPY(in->cause.text,
+			  "The process that kept watch ended without a word; the job goes on, unwatched.");
+	incident_advice_add(in,
+			    "look for who killed pid %d: an administrator, a scheduler's limit, or the kernel's OOM killer "
+			    "(dmesg)",
+			    (int)shm->supervisor);
 	if (g->unit.reaper)
 		incident_advice_add(in, "start the job again; it continues from its last checkpoint");
 	incident_evidence_add(in, "guard", "shared ring", in->time_unix_ms, "the job held %s when last seen",

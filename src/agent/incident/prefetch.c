@@ -61,7 +61,10 @@ static bool abandoned(struct prefetch *f)
 	return yes;
 }
 
-/* Which process it is is asked first: a number that becomes another's while its size is read is noticed when it is told. */
+/*
+ * Which process it is is asked first: a number that becomes another's while its size is read is noticed when it is
+ * told.
+ */
 static bool size_read(const struct world *w, pid_t pid, struct size_seen *ret)
 {
 	struct proc_stat st;

@@ -1,7 +1,8 @@
 /*
  * What takes too long once a victim stands still is looked up while memory is merely short: the proportional sizes of
- * those who would be ended (20 ms each), and who holds which shared memory. A thread of its own does it, a second or more
- * apart, so that the supervisor is there when the guard calls. Nobody else waits for it either (sense/proc/procsize).
+ * those who would be ended (20 ms each), and who holds which shared memory. A thread of its own does it, a second or
+ * more apart, so that the supervisor is there when the guard calls. Nobody else waits for it either
+ * (sense/proc/procsize).
  */
 #pragma once
 
@@ -10,7 +11,10 @@
 
 struct prefetch;
 
-/* The world must stay open until the program ends, since a thread that is stuck in the kernel is left behind. NULL: -ENOMEM. */
+/*
+ * The world must stay open until the program ends, since a thread that is stuck in the kernel is left behind. NULL:
+ * -ENOMEM.
+ */
 struct prefetch *prefetch_new(const struct world *w);
 /* Begins a round, unless one is under way or the last one is young. pids: 0 is passed over. */
 void prefetch_ask(struct prefetch *f, const pid_t *pids, size_t n);

@@ -41,8 +41,8 @@ void recorder_share_store(struct recorder *k, const struct recorder *owner);
 void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
 /*
- * Now is its end, `lived_ns` after its start by a clock that nobody sets. Where the wall clock was set meanwhile, the start
- * is moved to it, so that what lies between the two is how long the job ran; that is told as an event.
+ * Now is its end, `lived_ns` after its start by a clock that nobody sets. Where the wall clock was set meanwhile, the
+ * start is moved to it, so that what lies between the two is how long the job ran; that is told as an event.
  */
 void recorder_ended(struct recorder *k, struct job *j, uint64_t lived_ns);
 void recorder_process(struct recorder *k, const struct job_process *p);
@@ -52,7 +52,10 @@ void recorder_event(struct recorder *k, const struct job *j, const char *kind, c
 void recorder_incident_id(struct recorder *k, const char *job_id, char *dst, size_t cap);
 /* Quick and early: the JSON file only, no fsync, so that it lies there before the kill. */
 void recorder_skeleton(struct recorder *k, const struct incident *i);
-/* The stacks of the incident's victim, for its skeleton and its report; *d is taken over. Those of one incident are kept. */
+/*
+ * The stacks of the incident's victim, for its skeleton and its report; *d is taken over. Those of one incident are
+ * kept.
+ */
 void recorder_stacks(struct recorder *k, const char *incident_id, struct stackdump *d);
 /* What the heap profile of the incident's victim says, for its report; taken over. NULL: it has none. */
 void recorder_heap(struct recorder *k, const char *incident_id, struct js *heap);

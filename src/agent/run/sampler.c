@@ -110,7 +110,8 @@ bool sampler_recall(const struct sampler *s, pid_t pid, uint64_t start_ticks, st
 	const struct table *tables[] = {s->now, s->was};
 	for (size_t k = 0; k < ARRAY_SIZE(tables); k++) {
 		size_t i = index_of(tables[k], pid);
-		if (i == SIZE_MAX || tables[k]->use[i].start_ticks != start_ticks || tables[k]->about[i].memory.rss_bytes == 0)
+		if (i == SIZE_MAX || tables[k]->use[i].start_ticks != start_ticks ||
+		    tables[k]->about[i].memory.rss_bytes == 0)
 			continue;
 		*ret = tables[k]->about[i].memory;
 		return true;
@@ -158,7 +159,8 @@ static bool process_read(struct sampler *s, pid_t pid, struct usage_process *p, 
 	*about = before ? *before : (struct about){.who = {.rank = NO_RANK, .local_rank = NO_RANK}};
 	if (p->rss_bytes > 0) /* one that has ended has none any more */
 		about->memory = (struct sampler_memory){.own_bytes = p->own_bytes, .rss_bytes = p->rss_bytes,
-							.peak_own_bytes = MAX(about->memory.peak_own_bytes, p->own_bytes)};
+							.peak_own_bytes = MAX(about->memory.peak_own_bytes,
+									      p->own_bytes)};
 	if (before && strcmp(before->comm, st.comm) == 0)
 		return true;
 	TEXT_COPY(about->comm, st.comm);
@@ -204,7 +206,10 @@ static void rank_known(const struct sampler_want *want, const struct usage_proce
 			about->who.rank = want->rank[i].rank;
 }
 
-/* Ranks that a program has started itself, as the watcher has found them. Who is another one than was told is told again. */
+/*
+ * Ranks that a program has started itself, as the watcher has found them. Who is another one than was told is told
+ * again.
+ */
 static void own_ranks(struct sampler *s, const struct hang_own *own, bool others)
 {
 	struct table *t = s->now;

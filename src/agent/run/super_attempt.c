@@ -17,9 +17,6 @@
 #include "base/log.h"
 #include "sense/proc/proc.h"
 
-/* Ranks that are ended because another one failed get this long between SIGTERM and SIGKILL. */
-static const uint64_t end_grace_ns = 10 * NS_PER_S;
-
 /* A port that is free now; torch's store will bind it in a moment. */
 static int free_port(void)
 {
@@ -57,21 +54,21 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 	env_add(e, "VIGIL_JOB_ID=%s", s->job.id);
 	env_add(e, "VIGIL_ATTEMPT=%u", s->job.attempt);
 	env_add(e, "RESTART_COUNT=%u", s->job.attempt);
-	if (s->calls.python_path && s->calls.dir[0]) {
-		e->item[e->n++] = s->calls.python_path;
-		e->item[e->n++] = s->calls.dir;
+	if (s->tools.calls.python_path && s->tools.calls.dir[0]) {
+		e->item[e->n++] = s->tools.calls.python_path;
+		e->item[e->n++] = s->tools.calls.dir;
 	}
-	if (s->heap.preload && s->heap.dir[0]) {
-		e->item[e->n++] = s->heap.preload;
-		e->item[e->n++] = s->heap.dir;
-		e->item[e->n++] = s->heap.rate;
-		if (s->heap.objects[0])
-			e->item[e->n++] = s->heap.objects;
+	if (s->tools.heap.preload && s->tools.heap.dir[0]) {
+		e->item[e->n++] = s->tools.heap.preload;
+		e->item[e->n++] = s->tools.heap.dir;
+		e->item[e->n++] = s->tools.heap.rate;
+		if (s->tools.heap.objects[0])
+			e->item[e->n++] = s->tools.heap.objects;
 	}
-	if (s->nccl.ring[0]) {
-		e->item[e->n++] = s->nccl.ring;
-		if (s->nccl.plugin[0])
-			e->item[e->n++] = s->nccl.plugin;
+	if (s->tools.nccl.ring[0]) {
+		e->item[e->n++] = s->tools.nccl.ring;
+		if (s->tools.nccl.plugin[0])
+			e->item[e->n++] = s->tools.nccl.plugin;
 	}
 	if (s->spec->nproc == 0)
 		return;
@@ -84,7 +81,7 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 	if (port && *port)
 		env_add(e, "MASTER_PORT=%s", port);
 	else
-		env_add(e, "MASTER_PORT=%d", s->master_port);
+		env_add(e, "MASTER_PORT=%d", s->attempts.master_port);
 	/* where PyTorch's error handler writes the exception that ends a rank: who has said where gets it there */
 	if (s->recorder.job_dir[0] && !getenv("TORCHELASTIC_ERROR_FILE")) {
 		char dir[360], path[400];
@@ -93,13 +90,6 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 		TEXT_FORMAT(e->error_file, "TORCHELASTIC_ERROR_FILE=%s", path);
 		e->item[e->n++] = e->error_file;
 	}
-}
-
-void super_poll_add(struct super *s, int fd, uint64_t key)
-{
-	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = key};
-	if (fd >= 0 && epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
-		log_debug("epoll: %s", strerror(errno));
 }
 
 void super_rank_record(struct super *s, struct rank *r)
@@ -134,7 +124,7 @@ static void open_store(void *ctx)
 static void announce_child(void *ctx)
 {
 	struct super *s = ctx;
-	struct guard_shm *shm = s->guard.shm;
+	struct guard_shm *shm = s->services.guard.shm;
 	uint32_t n = atomic_load(&shm->n_starting);
 	struct proc_stat st;
 	if (n < ARRAY_SIZE(shm->starting) && proc_stat_read(s->w, getpid(), &st) == 0) {
@@ -173,8 +163,10 @@ static int rank_start(struct super *s, uint32_t i)
 	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
 		r->start_ticks = st.start_ticks;
 	r->started_unix_ms = s->w->unix_ms();
-	tee_open(&r->out, r->proc.out_fd, &s->out, recorder_log_open(&s->recorder, s->job.attempt, r->rank, "out"));
-	tee_open(&r->err, r->proc.err_fd, s->err_to, recorder_log_open(&s->recorder, s->job.attempt, r->rank, "err"));
+	tee_open(&r->out, r->proc.out_fd, &s->output.out,
+		 recorder_log_open(&s->recorder, s->job.attempt, r->rank, "out"));
+	tee_open(&r->err, r->proc.err_fd, s->output.err_to,
+		 recorder_log_open(&s->recorder, s->job.attempt, r->rank, "err"));
 	super_output_poll(s);
 	return 0;
 }
@@ -203,11 +195,11 @@ static bool entered_group(const struct super *s)
 /* The guard must know the ranks before they grow; the disk comes after that. */
 static void tell_guard(struct super *s)
 {
-	struct guard_job *g = &s->guard.shm->jobs[0];
+	struct guard_job *g = &s->services.guard.shm->jobs[0];
 	bool in_group = entered_group(s);
 	if (!in_group && s->group.version != CGROUP_NONE)
 		log_warning("the job did not enter the control group made for it; vigil works by watching alone");
-	guardproc_jobs_begin(&s->guard);
+	guardproc_jobs_begin(&s->services.guard);
 	g->has_group = in_group;
 	g->attempt = s->job.attempt;
 	g->unit.active = true;
@@ -217,28 +209,32 @@ static void tell_guard(struct super *s)
 		g->unit.root_start_ticks[i] = s->rank[i].start_ticks;
 		g->unit.ranks[i] = s->spec->nproc ? s->rank[i].rank : NO_RANK;
 	}
-	guardproc_jobs_end(&s->guard);
-	atomic_store(&s->guard.shm->n_starting, 0);
+	guardproc_jobs_end(&s->services.guard);
+	atomic_store(&s->services.guard.shm->n_starting, 0);
 }
 
 int super_attempt_start(struct super *s, int *ret_status)
 {
-	s->first_failed = -1;
-	s->attempt_kills = 0;
-	s->rest_killed = false;
-	s->pending = NULL;
-	atomic_store(&s->guard.shm->n_starting, 0);
-	s->killed_hard = s->said_stuck = s->said_lingering = s->asked_leftovers = false;
-	s->master_port = s->spec->nproc ? free_port() : 0;
-	s->attempt_start_ns = s->w->mono_ns();
-	lookahead_done(&s->ahead);
-	int kept = s->calls.python_path ? callrun_attempt(&s->calls, s->recorder.job_dir, s->job.attempt) : 0;
+	s->attempts.first_failed = -1;
+	s->kills.n = 0;
+	s->kills.rest_killed = false;
+	s->kills.pending = NULL;
+	atomic_store(&s->services.guard.shm->n_starting, 0);
+	s->ending.killed_hard = s->ending.said_stuck = s->ending.said_lingering = s->ending.asked_leftovers = false;
+	s->attempts.master_port = s->spec->nproc ? free_port() : 0;
+	s->attempts.start_ns = s->w->mono_ns();
+	lookahead_done(&s->services.ahead);
+	int kept =
+		s->tools.calls.python_path ? callrun_attempt(&s->tools.calls, s->recorder.job_dir, s->job.attempt) : 0;
 	if (kept < 0)
-		log_warning("calls are not counted: no folder for them in %s: %s", s->spec->state_dir, strerror(-kept));
-	kept = s->heap.preload ? heaprun_attempt(&s->heap, s->recorder.job_dir, s->job.attempt) : 0;
+		log_warning("calls are not counted: no folder for them in %s: %s", s->spec->watch.state_dir,
+			    strerror(-kept));
+	kept = s->tools.heap.preload ? heaprun_attempt(&s->tools.heap, s->recorder.job_dir, s->job.attempt) : 0;
 	if (kept < 0)
-		log_warning("no heap profile: no folder for it in %s: %s", s->spec->state_dir, strerror(-kept));
-	kept = s->nccl.on && !s->nccl.users_own ? ncclrun_attempt(&s->nccl, s->recorder.job_dir, s->job.attempt) : 0;
+		log_warning("no heap profile: no folder for it in %s: %s", s->spec->watch.state_dir, strerror(-kept));
+	kept = s->tools.nccl.on && !s->tools.nccl.users_own
+		       ? ncclrun_attempt(&s->tools.nccl, s->recorder.job_dir, s->job.attempt)
+		       : 0;
 	if (kept < 0)
 		log_warning("NCCL's calls are not recorded: no folder for them: %s", strerror(-kept));
 	for (uint32_t i = 0; i < s->nproc; i++) {
@@ -252,69 +248,12 @@ int super_attempt_start(struct super *s, int *ret_status)
 	}
 	tell_guard(s);
 	s->phase = SUPER_RUNNING;
-	s->hung = false;
-	s->hang_incident.id[0] = '\0';
+	s->hang.kept.ended = false;
 	super_hang_forget(s);
 	super_hang_jobs(s);
 	s->job.state = JOB_RUNNING;
 	s->job.pid = s->rank[0].proc.pid;
 	return 0;
-}
-
-void super_attempt_signal(struct super *s, int signal)
-{
-	for (uint32_t i = 0; i < s->nproc; i++)
-		if (s->rank[i].running)
-			(void)kill(s->rank[i].proc.pid, signal);
-}
-
-void super_end_others(struct super *s, const char *why)
-{
-	pid_t pids[1024];
-	size_t n = 0;
-	for (uint32_t i = 0; i < s->nproc; i++) {
-		if (!s->rank[i].running)
-			continue;
-		s->rank[i].ended_by_us = true;
-		n++;
-	}
-	super_attempt_signal(s, SIGTERM);
-	size_t left = n == 0 ? super_leftovers(s, pids, ARRAY_SIZE(pids)) : 0;
-	s->asked_leftovers = n == 0;
-	for (size_t i = 0; i < MIN(left, ARRAY_SIZE(pids)); i++)
-		(void)kill(pids[i], SIGTERM);
-	if (n + left > 0) {
-		recorder_event(&s->recorder, &s->job, "end_others", NULL, "%zu more processes are ended: %s", n + left,
-			       why);
-		if (!s->spec->quiet && (n > 0 || s->stopping))
-			log_info("ending %zu more process%s of the job: %s", n + left, n + left == 1 ? "" : "es", why);
-	}
-	s->phase = SUPER_ENDING;
-	s->deadline_ns = s->w->mono_ns() + end_grace_ns;
-}
-
-/* Everything that descends from us, but for our helpers: double forks end up as our children. */
-size_t super_leftovers(struct super *s, pid_t *pids, size_t cap)
-{
-	char text[8192], path[64];
-	size_t len, n = 0;
-	(void)snprintf(path, sizeof(path), "self/task/%d/children", (int)getpid());
-	if (file_read_at(s->w->proc_fd, path, text, sizeof(text), &len) < 0)
-		return 0;
-	struct span rest = {text, len}, word;
-	while (span_word(&rest, &word)) {
-		uint64_t pid;
-		struct proc_stat st;
-		if (span_u64(word, &pid) < 0 || (pid_t)pid == s->guard.pid || (pid_t)pid == s->group.scope.holder ||
-		    (pid_t)pid == s->notifier.deliverer || (pid_t)pid == s->hang.pid)
-			continue;
-		if (proc_stat_read(s->w, (pid_t)pid, &st) != 0 || st.state == 'Z')
-			continue;
-		if (n < cap)
-			pids[n] = (pid_t)pid;
-		n++;
-	}
-	return n;
 }
 
 static void drain(struct tee *t)
@@ -347,8 +286,8 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	closep(&r->proc.pidfd);
 	r->proc.pidfd = -1;
 	bool failed = !(WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0);
-	if (failed && s->first_failed < 0 && !r->ended_by_us)
-		s->first_failed = (int)(r - s->rank);
+	if (failed && s->attempts.first_failed < 0 && !r->ended_by_us)
+		s->attempts.first_failed = (int)(r - s->rank);
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)
 		super_hang_last_look(s, r);
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)

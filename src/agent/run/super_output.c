@@ -20,14 +20,15 @@ static void say(void *ctx, const char *text, size_t len)
 void super_output_open(struct super *s)
 {
 	struct stat out, err;
-	outbuf_open(&s->out, s->w->proc_fd, STDOUT_FILENO);
+	outbuf_open(&s->output.out, s->w->proc_fd, STDOUT_FILENO);
 	bool one = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-		   out.st_ino == err.st_ino && s->out.kind != OUTBUF_PATIENT;
-	s->err = (struct outbuf){.fd = -1};
-	s->err_to = one ? &s->out : &s->err; /* one reader gets both in the order they were written */
+		   out.st_ino == err.st_ino && s->output.out.kind != OUTBUF_PATIENT;
+	s->output.err = (struct outbuf){.fd = -1};
+	s->output.err_to =
+		one ? &s->output.out : &s->output.err; /* one reader gets both in the order they were written */
 	if (!one)
-		outbuf_open(&s->err, s->w->proc_fd, STDERR_FILENO);
-	log_set_sink(say, s->err_to);
+		outbuf_open(&s->output.err, s->w->proc_fd, STDERR_FILENO);
+	log_set_sink(say, s->output.err_to);
 }
 
 static void poll_outlet(struct super *s, struct outbuf *o, uint64_t key, bool *polled)
@@ -56,13 +57,13 @@ static void poll_tee(struct super *s, struct tee *t, uint64_t key)
 
 void super_output_poll(struct super *s)
 {
-	poll_outlet(s, &s->out, SUPER_KEY_OUT, &s->out_polled);
-	poll_outlet(s, &s->err, SUPER_KEY_ERR, &s->err_polled);
+	poll_outlet(s, &s->output.out, SUPER_KEY_OUT, &s->output.out_polled);
+	poll_outlet(s, &s->output.err, SUPER_KEY_ERR, &s->output.err_polled);
 	for (uint32_t i = 0; i < s->nproc; i++) {
 		if (!s->rank[i].out.to)
 			continue; /* not started yet */
-		poll_tee(s, &s->rank[i].out, i * 2 + 100);
-		poll_tee(s, &s->rank[i].err, i * 2 + 101);
+		poll_tee(s, &s->rank[i].out, SUPER_KEY_RANKS + i * 2);
+		poll_tee(s, &s->rank[i].err, SUPER_KEY_RANKS + i * 2 + 1);
 	}
 }
 
@@ -95,7 +96,7 @@ static bool asked_to_end(const struct super *s)
 
 static void drain(struct super *s, struct outbuf *o)
 {
-	bool hurry = s->stopping;
+	bool hurry = s->ending.stopping;
 	while (o->len > 0 && outbuf_push(o) == 0 && o->len > 0) {
 		struct pollfd p[2] = {{.fd = o->fd, .events = POLLOUT}, {.fd = s->signal_fd, .events = POLLIN}};
 		int n = poll(p, 2, hurry ? end_wait_ms : -1);
@@ -104,11 +105,20 @@ static void drain(struct super *s, struct outbuf *o)
 	}
 }
 
+bool super_last_line(const struct rank *r, char dst[static TEE_LAST_LINE])
+{
+	bool err = r->err.last_len + r->err.line_len > 0;
+	const struct tee *t = err ? &r->err : &r->out;
+	const struct span line = t->line_len ? (struct span){t->line, t->line_len} : (struct span){t->last, t->last_len};
+	span_copy(line, dst, TEE_LAST_LINE);
+	return err;
+}
+
 void super_output_end(struct super *s)
 {
-	drain(s, &s->out);
-	drain(s, &s->err);
+	drain(s, &s->output.out);
+	drain(s, &s->output.err);
 	log_set_sink(NULL, NULL);
-	outbuf_close(&s->out);
-	outbuf_close(&s->err);
+	outbuf_close(&s->output.out);
+	outbuf_close(&s->output.err);
 }

@@ -5,20 +5,16 @@
 
 static void want_fill(const struct super *s, struct sampler_want *want)
 {
-	const struct guard_shm *shm = s->guard.shm;
+	const struct guard_shm *shm = s->services.guard.shm;
 	*want = (struct sampler_want){
 		.pids = {.root = getpid(), .cgroup = shm->jobs[0].has_group ? s->group.memory : NULL},
 		.attempt = s->job.attempt,
 		.node_used_bytes = shm->now.node_used_bytes,
 		.node_total_bytes = shm->now.node_total_bytes,
 		.job_bytes = shm->now.job_bytes[0],
-		.own = hangproc_own(&s->hang, 0),
+		.own = hangproc_own(&s->services.hang, 0),
 	};
-	size_t n = 0;
-	want->pids.not_ours[n++] = s->guard.pid;
-	want->pids.not_ours[n++] = s->group.scope.holder;
-	want->pids.not_ours[n++] = s->notifier.deliverer;
-	want->pids.not_ours[n++] = s->hang.pid;
+	(void)services_helpers(&s->services, want->pids.not_ours);
 	for (uint32_t i = 0; s->spec->nproc > 0 && i < s->nproc && want->n_ranks < SAMPLER_RANKS; i++) {
 		want->rank[want->n_ranks].pid = s->rank[i].proc.pid;
 		want->rank[want->n_ranks].start_ticks = s->rank[i].start_ticks;
@@ -34,7 +30,7 @@ static void complain_if(struct super *s, int r)
 
 void super_sample_begin(struct super *s)
 {
-	s->sampler = sampler_new(s->w, s->recorder.job_dir, s->started_boot_ns);
+	s->sampler = sampler_new(s->w, s->recorder.job_dir, s->sample_boot_ns);
 }
 
 void super_sample(struct super *s)

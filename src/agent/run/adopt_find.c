@@ -1,0 +1,140 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "agent/run/adopt_parts.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "sense/proc/proc.h"
+
+static bool known(const struct adopt *a, pid_t pid, const char *cgroup)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active &&
+		    ((pid && a->job[i].id.pid == pid) || (cgroup && strcmp(a->job[i].cgroup, cgroup) == 0)))
+			return true;
+	return false;
+}
+
+/* Warn at once of what cannot be done for another user's process, not only in the first report. */
+static void may_not_say(const struct world *w, pid_t pid)
+{
+	char path[32];
+	TEXT_FORMAT(path, "%d/mem", (int)pid); /* asks for what reading stacks needs */
+	cleanup(closep) int memory = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	bool unseen = memory < 0 && (errno == EACCES || errno == EPERM);
+	bool kept = kill(pid, 0) < 0 && errno == EPERM;
+	if (unseen && kept)
+		log_warning("pid %d belongs to another user: vigil can watch and report, but may neither end it nor "
+			    "see its "
+			    "stacks, which tell why it hangs; be its user, or root",
+			    (int)pid);
+	else if (unseen)
+		log_warning("vigil may not see the stacks of pid %d, which tell why it hangs; `vigil stack %d` says "
+			    "what is "
+			    "missing",
+			    (int)pid, (int)pid);
+	else if (kept)
+		log_warning("pid %d belongs to another user: vigil can watch and report, but may not end it", (int)pid);
+}
+
+static int adopt_pid(struct adopt *a, pid_t pid, const char *name)
+{
+	struct proc_stat st;
+	char command[512];
+	int r = proc_stat_read(a->w, pid, &st);
+	if (r != 0 || proc_is_over(&st))
+		return r < 0 ? r : WORLD_GONE;
+	struct adopted *j = adopt_slot(a);
+	if (!j)
+		return -ENOSPC;
+	*j = (struct adopted){.id = {pid, st.start_ticks}, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
+	may_not_say(a->w, pid);
+	if (proc_command_read(a->w, pid, command, sizeof(command)) != 0)
+		TEXT_COPY(command, st.comm);
+	adopt_begin(a, j, name ? name : st.comm, command);
+	return 0;
+}
+
+static int adopt_cgroup(struct adopt *a, const char *path, const char *name)
+{
+	struct stat st;
+	while (*path == '/')
+		path++;
+	if (a->w->cgroup_fd < 0 || fstatat(a->w->cgroup_fd, path, &st, 0) < 0 || !S_ISDIR(st.st_mode))
+		return WORLD_GONE;
+	struct adopted *j = adopt_slot(a);
+	if (!j)
+		return -ENOSPC;
+	*j = (struct adopted){.pidfd = -1};
+	TEXT_COPY(j->cgroup, path);
+	char command[CGROUP_PATH_MAX + 16];
+	TEXT_FORMAT(command, "control group %s", path);
+	adopt_begin(a, j, name ? name : path_name(path), command);
+	return 0;
+}
+
+/*
+ * Does the command run vigil, itself or through sudo and its like? A folder of that name means nothing: a program may
+ * well be installed below one.
+ */
+static bool runs_vigil(const char *command)
+{
+	struct span rest = span_of(command), word;
+	for (size_t i = 0; i < 4 && span_word(&rest, &word); i++) {
+		size_t at = word.len;
+		while (at > 0 && word.p[at - 1] != '/')
+			at--;
+		if (span_eq((struct span){word.p + at, word.len - at}, "vigil"))
+			return true;
+	}
+	return false;
+}
+
+static bool is_helper(const struct services *s, pid_t pid)
+{
+	pid_t helper[SERVICES_HELPERS];
+	size_t n = services_helpers(s, helper);
+	for (size_t i = 0; i < n; i++)
+		if (helper[i] == pid)
+			return true;
+	return false;
+}
+
+/* Adopt the outermost processes whose command lines have the text, but for our own. */
+static void adopt_matching(struct adopt *a, const char *text)
+{
+	static struct tasks t;
+	static char command[4096], above[4096];
+	if (t.rows == NULL && tasks_init(&t, UNIT_KNOWN_MAX, -1) < 0)
+		return;
+	if (tasks_scan(&t, a->w) < 0)
+		return;
+	for (size_t i = 0; i < t.n; i++) {
+		pid_t pid = t.rows[i].pid, parent = t.rows[i].ppid;
+		if (is_helper(&a->services, pid) || known(a, pid, NULL))
+			continue;
+		if (proc_command_read(a->w, pid, command, sizeof(command)) != 0 || !strstr(command, text))
+			continue;
+		bool inner = proc_command_read(a->w, parent, above, sizeof(above)) == 0 && strstr(above, text);
+		if (!inner && !runs_vigil(command))
+			ignore(adopt_pid(a, pid, NULL), "gone again");
+	}
+}
+
+int adopt_target(struct adopt *a, const struct adopt_target *t)
+{
+	switch (t->kind) {
+	case ADOPT_PID:
+		return known(a, t->pid, NULL) ? 0 : adopt_pid(a, t->pid, a->spec->watch.name);
+	case ADOPT_CGROUP:
+		return known(a, 0, t->text) ? 0 : adopt_cgroup(a, t->text, a->spec->watch.name);
+	case ADOPT_COMMAND:
+		adopt_matching(a, t->text);
+		return 0;
+	}
+	return -EINVAL;
+}

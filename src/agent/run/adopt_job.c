@@ -1,0 +1,252 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/host/host.h"
+#include "agent/run/adopt_parts.h"
+#include "agent/run/runprotect.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "sense/proc/proc.h"
+#include "tell/jobs/job_json.h"
+
+/* A kill's numbers are complete within milliseconds; a stuck victim may take longer. */
+static const uint64_t case_wait_ns = 2 * NS_PER_S;
+
+static void job_describe(struct adopt *a, struct adopted *j, const char *name, const char *command)
+{
+	TEXT_COPY(j->job.name, name);
+	host_job_id(name, j->job.id, sizeof(j->job.id));
+	TEXT_COPY(j->job.command, command);
+	host_name(j->job.node, sizeof(j->job.node));
+	host_user(j->job.user, sizeof(j->job.user));
+	j->job.uid = getuid();
+	j->job.adopted = true;
+	j->job.pid = j->id.pid;
+	j->job.state = JOB_RUNNING;
+	j->job.started_unix_ms = a->w->unix_ms();
+	j->start_boot_ns = clock_boot_ns();
+	j->job.supervisor_pid = getpid();
+	struct proc_stat st;
+	if (proc_stat_read(a->w, getpid(), &st) == 0)
+		j->job.supervisor_start_ticks = st.start_ticks;
+}
+
+static void guard_pass_on(struct adopt *a, uint32_t i)
+{
+	struct adopted *j = &a->job[i];
+	struct guard_shm *shm = a->services.guard.shm;
+	guardproc_jobs_begin(&a->services.guard);
+	struct guard_job *g = &shm->jobs[i];
+	*g = (struct guard_job){.group = JOBGROUP_NONE, .limit_bytes = a->spec->watch.guard.limit_bytes};
+	TEXT_COPY(g->id, j->job.id);
+	TEXT_COPY(g->name, j->job.name);
+	TEXT_COPY(g->adopted_cgroup, j->cgroup);
+	g->place = j->place;
+	g->unit = (struct unit_job){.active = j->active};
+	if (j->id.pid) {
+		g->unit.roots[0] = j->id.pid;
+		g->unit.root_start_ticks[0] = j->id.start_ticks;
+		g->unit.ranks[0] = NO_RANK;
+		g->unit.n_roots = 1;
+	}
+	_Static_assert(ARRAY_SIZE(g->unit.not_ours) > SERVICES_HELPERS, "room for all helpers and the parent");
+	size_t n = services_helpers(&a->services, g->unit.not_ours);
+	g->unit.not_ours[n++] = getppid(); /* the shell or service that started us may live in the watched group */
+	g->unit.n_not_ours = n;
+	shm->n_jobs = MAX(shm->n_jobs, i + 1);
+	guardproc_jobs_end(&a->services.guard);
+}
+
+/* When an adopted job was started is left out, and its output is read from its own files. */
+static void hang_pass_on(struct adopt *a, uint32_t i)
+{
+	struct adopted *j = &a->job[i];
+	if (!a->services.hang.shm)
+		return;
+	hangproc_jobs_begin(&a->services.hang);
+	struct hang_job *h = &a->services.hang.shm->job[i];
+	*h = (struct hang_job){.active = j->active, .root = j->id.pid, .root_is_ours = true};
+	_Static_assert(ARRAY_SIZE(h->not_ours) >= SERVICES_HELPERS, "room for all helpers");
+	(void)services_helpers(&a->services, h->not_ours);
+	TEXT_COPY(h->id, j->job.id);
+	TEXT_COPY(h->cgroup, j->cgroup);
+	TEXT_COPY(h->freezer, j->cgroup);
+	if (j->id.pid) {
+		h->n_ranks = 1;
+		ownlog_find(a->w, &j->id, h->own_log);
+		h->rank[0] = (struct hang_rank){.pid = j->id.pid, .start_ticks = j->id.start_ticks, .rank = NO_RANK};
+	}
+	a->services.hang.shm->n_jobs = MAX(a->services.hang.shm->n_jobs, i + 1);
+	hangproc_jobs_end(&a->services.hang);
+	if (j->active)
+		hangproc_want(&a->services.hang, NS_PER_S);
+}
+
+void adopt_pass_on(struct adopt *a, uint32_t i)
+{
+	guard_pass_on(a, i);
+	hang_pass_on(a, i);
+}
+
+struct adopted *adopt_slot(struct adopt *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (!a->job[i].active)
+			return &a->job[i];
+	return a->n < UNIT_JOBS_MAX ? &a->job[a->n++] : NULL;
+}
+
+void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const char *command)
+{
+	j->active = true;
+	job_describe(a, j, name, command);
+	recorder_open(&j->recorder, a->spec->watch.state_dir, j->job.id);
+	recorder_share_store(&j->recorder, &a->recorder);
+	j->recorder.notifier = &a->services.notifier;
+	TEXT_COPY(j->job.log_dir, j->recorder.job_dir);
+	if (cgroup_place_read(a->w, j->id.pid, &j->place) != 0)
+		j->place = (struct cgroup_place){0};
+	if (j->cgroup[0])
+		TEXT_COPY(j->job.cgroup, j->cgroup);
+	j->autopsy = autopsy_new(a->w, &j->place);
+	int link = -1;
+	if (j->autopsy)
+		autopsy_watch_signals(j->autopsy, 0, &link);
+	if (a->has_iterator)
+		closep(&link);
+	else if (link >= 0)
+		a->services.iter_link_fd = a->services.guard.shm->iter_link_fd = link;
+	a->has_iterator = true;
+	adopt_pass_on(a, (uint32_t)(j - a->job));
+	j->sampler = sampler_new(a->w, j->recorder.job_dir, clock_boot_ns());
+	recorder_job(&j->recorder, &j->job);
+	recorder_event(&j->recorder, &j->job, "job_adopted", NULL, "%s", command);
+	if (a->spec->watch.protect)
+		runprotect_apply(a->w, &j->recorder, &j->job, a->spec->watch.quiet);
+	if (!a->spec->watch.quiet)
+		log_info("watching %s (job %s)", command, j->job.id);
+}
+
+static void job_died(struct adopt *a, struct adopted *j)
+{
+	static struct incident in;
+	memset(&in, 0, sizeof(in));
+	struct autopsy_subject who = {
+		.job = j->job.id,
+		.pid = j->id.pid,
+		.rank = NO_RANK,
+		.start_ticks = j->id.start_ticks,
+		.name = j->job.name,
+		.command = j->job.command,
+		.start_unix_ms = j->job.started_unix_ms,
+		.end_unix_ms = a->w->unix_ms(),
+		.cgroup = j->place.name,
+		.rules = a->spec->watch.rules,
+	};
+	struct killreport e = adopt_killreport(a, j);
+	autopsy_of(j->autopsy, &who, &in);
+	killreport_common(&e, &in);
+	if (in.killer == KILLER_UNKNOWN || in.killer == KILLER_NONE)
+		return; /* not our child: without its exit status an ordinary end looks like any other */
+	j->job.other_deaths++;
+	recorder_incident_id(&j->recorder, j->job.id, in.id, sizeof(in.id));
+	const struct hangreport h = {
+		.w = a->w, .recorder = &j->recorder, .job = &j->job, .quiet = a->spec->watch.quiet, .next = ""};
+	(void)jobhang_ended(&j->hang, &h, a->w->mono_ns(), &in);
+	recorder_incident(&j->recorder, &in);
+	TEXT_COPY(j->job.last_incident, in.id);
+	recorder_event(&j->recorder, &j->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
+	killreport_show(&e, &in);
+}
+
+static void sample(struct adopt *a, struct adopted *j)
+{
+	const struct guard_shm *shm = a->services.guard.shm;
+	struct sampler_want want = {
+		.pids = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL},
+		.node_used_bytes = shm->now.node_used_bytes,
+		.node_total_bytes = shm->now.node_total_bytes,
+		.job_bytes = shm->now.job_bytes[j - a->job],
+		.own = hangproc_own(&a->services.hang, (size_t)(j - a->job)),
+	};
+	(void)services_helpers(&a->services, want.pids.not_ours);
+	int r = sampler_look(j->sampler, &want);
+	if (r < 0)
+		log_warning("cannot keep samples for the timeline in %s: %s", j->recorder.job_dir, strerror(-r));
+}
+
+void adopt_samples(struct adopt *a)
+{
+	uint64_t now = a->w->mono_ns();
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active && a->job[i].sampler && now >= sampler_due_ns(a->job[i].sampler))
+			sample(a, &a->job[i]);
+}
+
+static void sample_last(struct adopt *a, struct adopted *j)
+{
+	if (j->sampler)
+		sample(a, j);
+	j->sampler = sampler_free(j->sampler);
+}
+
+void adopt_ended(struct adopt *a, struct adopted *j)
+{
+	uint32_t i = (uint32_t)(j - a->job);
+	services_cases_wait(&a->services, case_wait_ns);
+	if (j->id.pid && j->kills == 0)
+		job_died(a, j);
+	sample_last(a, j);
+	notifier_ended(&a->services.notifier, j->job.id);
+	jobhang_clear(&j->hang);
+	j->active = false;
+	j->job.state = j->job.memory_kills + j->job.other_deaths > 0 ? JOB_FAILED : JOB_DONE;
+	recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
+	j->job.peak_bytes = a->services.guard.shm->now.job_peak_bytes[i];
+	j->job.pid = 0;
+	adopt_pass_on(a, i);
+	recorder_job(&j->recorder, &j->job);
+	recorder_event(&j->recorder, &j->job, "job_end", j->job.last_incident, "the watched %s is gone",
+		       j->id.pid ? "process" : "group");
+	if (!a->spec->watch.quiet)
+		log_info("%s has ended", j->job.id);
+	if (a->spec->watch.json) {
+		cleanup(js_freep) struct js *object = job_json(&j->job);
+		ignore(js_write(object, stderr, 0), "nowhere left to complain");
+	}
+	closep(&j->pidfd);
+	j->pidfd = -1;
+	j->autopsy = autopsy_free(j->autopsy);
+}
+
+bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
+{
+	if (j->id.pid) {
+		struct proc_stat st;
+		return proc_stat_read(a->w, j->id.pid, &st) == 0 && st.start_ticks == j->id.start_ticks &&
+		       !proc_is_over(&st);
+	}
+	pid_t one[4];
+	size_t n = 0;
+	if (cgroup_pids(a->w, j->cgroup, one, ARRAY_SIZE(one), &n) != 0)
+		return false;
+	return true; /* an empty group may fill again; a removed one is gone */
+}
+
+void adopt_leave(struct adopt *a)
+{
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct adopted *j = &a->job[i];
+		if (!j->active)
+			continue;
+		sample_last(a, j);
+		j->job.state = JOB_LOST;
+		recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
+		recorder_event(&j->recorder, &j->job, "unwatched", NULL,
+			       "vigil was told to stop watching; the job goes on");
+		recorder_job(&j->recorder, &j->job);
+		j->autopsy = autopsy_free(j->autopsy);
+		jobhang_clear(&j->hang);
+	}
+}

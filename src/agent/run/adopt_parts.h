@@ -1,0 +1,65 @@
+/* The inside of agent/run/adopt, shared by its files only. */
+#pragma once
+
+#include "agent/incident/autopsy.h"
+#include "agent/run/adopt.h"
+#include "agent/run/jobhang.h"
+#include "agent/run/sampler.h"
+#include "agent/run/services.h"
+#include "model/jobs/job.h"
+
+struct adopted {
+	bool active;
+	struct job job;
+	uint64_t start_boot_ns;
+	struct recorder recorder;
+	struct autopsy *autopsy;
+	struct sampler *sampler; /* NULL: nothing is sampled */
+	struct proc_id id; /* pid 0: by group */
+	int pidfd;
+	char cgroup[CGROUP_PATH_MAX];
+	struct cgroup_place place;
+	uint32_t kills;
+	struct job_hang hang;
+	uint64_t hard_ns; /* it is being ended, by SIGKILL from then on; 0: it is not */
+};
+
+struct adopt {
+	const struct adopt_spec *spec;
+	const struct world *w;
+	struct recorder recorder; /* owns the store */
+	struct services services;
+	struct adopted job[UNIT_JOBS_MAX]; /* same index as in guard_shm.jobs */
+	uint32_t n;
+	int signal_fd;
+	bool has_iterator; /* the guard was given a BPF iterator, or there is none */
+	uint64_t rescan_ns;
+	bool stop;
+};
+
+/* ---- adopt_find.c: which processes and groups are meant ---- */
+
+/* 0 also when it is watched already, or nothing matches now; WORLD_GONE: there is no such process or group; -ENOSPC. */
+int must_check adopt_target(struct adopt *a, const struct adopt_target *t);
+
+/* ---- adopt_job.c: one job's beginning and end ---- */
+
+/* A free place for a job, cleared by the caller; NULL: all are taken. */
+struct adopted *adopt_slot(struct adopt *a);
+/* j->id or j->cgroup say what it is. */
+void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const char *command);
+bool adopt_still_alive(const struct adopt *a, const struct adopted *j);
+void adopt_ended(struct adopt *a, struct adopted *j);
+/* We were told to stop watching; the jobs go on. */
+void adopt_leave(struct adopt *a);
+/* Sample what is due. */
+void adopt_samples(struct adopt *a);
+/* Pass a job on to the guard and to the hang watcher, as it is now. */
+void adopt_pass_on(struct adopt *a, uint32_t i);
+
+/* ---- adopt_services.c: what follows from the services' reports ---- */
+
+extern const struct services_ops adopt_ops;
+struct killreport adopt_killreport(struct adopt *a, struct adopted *j);
+/* SIGKILL for jobs that hang and did not end in time. */
+void adopt_hang_deadlines(struct adopt *a);

@@ -1,0 +1,48 @@
+#include "agent/run/jobhang.h"
+
+#include <string.h>
+
+#include "judge/hang/hang.h"
+
+void jobhang_forget_early(struct job_hang *h)
+{
+	free(h->early);
+	h->early = NULL;
+}
+
+void jobhang_keep_early(struct job_hang *h, const struct hang_message *m, uint64_t now_ns)
+{
+	/* a message has room for a MiB of stacks and mostly holds a few KiB */
+	size_t size = offsetof(struct hang_message, stacks) + MIN(m->stacks_len, sizeof(m->stacks));
+	jobhang_forget_early(h);
+	h->early = malloc(size);
+	if (!h->early)
+		return;
+	memcpy(h->early, m, size);
+	h->early_ns = now_ns;
+}
+
+void jobhang_keep_last(struct job_hang *h, const struct incident *in)
+{
+	if (!h->last)
+		h->last = malloc(sizeof(*h->last));
+	if (h->last)
+		*h->last = *in;
+}
+
+void jobhang_clear(struct job_hang *h)
+{
+	jobhang_forget_early(h);
+	free(h->last);
+	*h = (struct job_hang){.last = NULL};
+}
+
+bool jobhang_ended(const struct job_hang *h, const struct hangreport *e, uint64_t now_ns, struct incident *in)
+{
+	const struct hang_message *m = h->early;
+	if (!m)
+		return false;
+	hang_ended(&m->verdict, m->text, now_ns - h->early_ns, in);
+	hangreport_early(e, m, in->id);
+	return true;
+}

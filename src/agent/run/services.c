@@ -1,0 +1,313 @@
+#include "agent/run/services.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "agent/guard/guardrecover.h"
+#include "agent/host/helper.h"
+#include "agent/incident/orphan.h"
+#include "base/buf.h"
+#include "base/log.h"
+
+/* A guard that dies again and again is started after this pause from the fourth death on. */
+static const uint64_t revive_pause_ns = 500 * NS_PER_MS;
+static const uint32_t revive_at_once = 3;
+
+static void settings_fill(struct guard_shm *shm, const struct guard_spec *g)
+{
+	shm->settings.threshold_ratio = g->threshold_ratio;
+	shm->settings.has_min_free = g->has_min_free;
+	shm->settings.min_free_bytes = g->min_free_bytes;
+	shm->settings.grace_ns = g->grace_ns;
+	shm->policy = g->policy;
+	shm->freeze = g->freeze;
+}
+
+int services_open(struct services *s, const struct world *w, const struct watch_spec *spec,
+		  const struct services_ops *ops, void *owner)
+{
+	*s = (struct services){.w = w,
+			       .ops = ops,
+			       .owner = owner,
+			       .iter_link_fd = -1,
+			       .guard = {.pidfd = -1, .to_guard_fd = -1, .from_guard_fd = -1}};
+	notifier_open(&s->notifier, w, spec->state_dir, spec->channels);
+	orphan_prepare(spec->state_dir, &s->notifier);
+	s->guard.shm = guardproc_shm_new();
+	if (!s->guard.shm)
+		return -ENOMEM;
+	settings_fill(s->guard.shm, &spec->guard);
+	helper_list_use(&s->guard.shm->own);
+	s->hang = (struct hangproc){.w = w, .from_fd = -1, .due_ns = UINT64_MAX};
+	return 0;
+}
+
+static int guard_start(struct services *s)
+{
+	int r = guardproc_start(&s->guard, s->guard.shm, s->w);
+	if (r == 0)
+		s->ops->guard_started(s->owner);
+	return r;
+}
+
+int services_start(struct services *s, const struct watch_spec *spec)
+{
+	int r = guard_start(s);
+	if (r < 0)
+		return r;
+	int e = hangproc_open(&s->hang, s->w, spec->hang, spec->rules);
+	if (e < 0)
+		log_warning("hangs are not looked for: %s", strerror(-e));
+	hangproc_progress(&s->hang, spec->progress, spec->n_progress);
+	return 0;
+}
+
+void services_stop(struct services *s)
+{
+	services_hang_messages(s);
+	hangproc_close(&s->hang);
+	guardproc_stop(&s->guard);
+}
+
+void services_close(struct services *s)
+{
+	notifier_close(&s->notifier);
+	lookahead_done(&s->ahead);
+}
+
+size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS])
+{
+	const pid_t all[] = {s->guard.pid, s->scope_holder, s->notifier.deliverer, s->hang.pid,
+			     s->among_jobs ? getpid() : 0};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i] > 0)
+			ret[n++] = all[i];
+	return n;
+}
+
+/* ---- cases of the guard ---- */
+
+static void clamped_report(struct services *s)
+{
+	struct killreport e;
+	if (s->clamped_reported || !atomic_load(&s->guard.shm->clamped))
+		return;
+	for (uint32_t job = 0; job < s->n_jobs; job++) {
+		if (!s->ops->report(s->owner, job, &e))
+			continue;
+		killreport_clamped(e.recorder, e.job, !s->clamped_reported);
+		s->clamped_reported = true;
+	}
+}
+
+/* The guard holds the victims frozen until their stacks are taken; the first report is written while it goes on. */
+static void case_decided(struct services *s, const struct killreport *e, struct guard_case *c)
+{
+	s->saved_case = c->number;
+	killreport_look(e, c);
+	guardproc_wake(&s->guard);
+	killreport_skeleton(e);
+}
+
+/* The case ended without a kill: drop its first report and say why. */
+static void case_dropped(const struct killreport *e, const struct guard_case *c, uint32_t phase)
+{
+	recorder_skeleton_drop(e->recorder, c->incident.id);
+	if (phase == CASE_DENIED)
+		killreport_denied(e->recorder, e->job, c);
+	else
+		recorder_event(
+			e->recorder, e->job, "hold_fire", NULL, "%s",
+			phase == CASE_TOO_LATE
+				? "over the threshold; who was to be ended had already ended by itself"
+				: "over the threshold for a moment; memory came back by itself, nobody was ended");
+}
+
+/* True if the case is over; false: it is still open, and so are all after it. */
+static bool case_work(struct services *s, struct guard_case *c)
+{
+	struct killreport e;
+	uint32_t phase = atomic_load(&c->phase);
+	bool guard_gone = s->guard.pidfd < 0;
+	bool watched = s->ops->report(s->owner, c->job, &e);
+	if (watched && phase == CASE_DECIDED && s->saved_case != c->number)
+		case_decided(s, &e, c);
+	if (phase == CASE_DENIED || phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
+		if (watched)
+			case_dropped(&e, c, phase);
+		return true;
+	}
+	/* a guard that died before it chose anybody has ended nobody */
+	if (phase != CASE_DONE && !(guard_gone && phase != CASE_EMPTY))
+		return false;
+	if (phase != CASE_DONE)
+		guardrecover_note(s->w, c);
+	if (watched)
+		s->ops->killed(s->owner, c->job, c);
+	return true;
+}
+
+void services_cases(struct services *s)
+{
+	struct guard_shm *shm = s->guard.shm;
+	clamped_report(s);
+	uint32_t begun = atomic_load(&shm->cases_n);
+	while (s->cases_seen < begun) {
+		struct guard_case *c = &shm->cases[s->cases_seen % GUARD_CASES];
+		bool overtaken = c->number != s->cases_seen + 1; /* its place in the ring was used again */
+		if (!overtaken && !case_work(s, c))
+			return;
+		s->cases_seen++;
+	}
+}
+
+void services_cases_wait(struct services *s, uint64_t wait_ns)
+{
+	uint64_t until = s->w->mono_ns() + wait_ns;
+	while (s->cases_seen < atomic_load(&s->guard.shm->cases_n) && s->w->mono_ns() < until && s->guard.pid > 0) {
+		struct pollfd p[2] = {{.fd = s->guard.from_guard_fd, .events = POLLIN},
+				      {.fd = s->guard.pidfd, .events = POLLIN}};
+		uint64_t count;
+		if (poll(p, 2, 50) > 0 && (p[0].revents & POLLIN))
+			ignore(read(s->guard.from_guard_fd, &count, sizeof(count)), "only the wake-up counts");
+		services_cases(s);
+		if (p[1].revents & POLLIN)
+			services_guard_died(s);
+	}
+}
+
+/* ---- the guard's life ---- */
+
+/* An event for each watched job. */
+static void event_for_all(struct services *s, const char *kind, const char *text)
+{
+	struct killreport e;
+	for (uint32_t job = 0; job < s->n_jobs; job++)
+		if (s->ops->report(s->owner, job, &e))
+			recorder_event(e.recorder, e.job, kind, NULL, "%s", text);
+}
+
+static void death_report(struct services *s, int wait_status)
+{
+	char how[80], text[160];
+	if (WIFSIGNALED(wait_status))
+		TEXT_FORMAT(how, "signal %d (%s)", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+	else
+		TEXT_FORMAT(how, "exit status %d", WEXITSTATUS(wait_status));
+	log_warning("the guard process died (%s); what it knew is kept and it is started again", how);
+	TEXT_FORMAT(text, "the guard process %d died: %s", (int)s->guard.pid, how);
+	event_for_all(s, "guard_died", text);
+}
+
+void services_guard_died(struct services *s)
+{
+	int status = 0;
+	(void)waitpid(s->guard.pid, &status, 0);
+	s->guard_deaths++;
+	if (s->guard.shm->start_error < 0) { /* a restart would fail the same way */
+		guardproc_say_start_error(&s->guard);
+		guardproc_forget(&s->guard);
+		return;
+	}
+	death_report(s, status);
+	guardproc_forget(&s->guard);
+	guardrecover_finish(s->w, s->guard.shm);
+	services_cases(s);
+	struct timespec pause = {.tv_nsec = s->guard_deaths > revive_at_once ? (long)revive_pause_ns : 0};
+	(void)nanosleep(&pause, NULL);
+	if (s->guard_deaths > SERVICES_GUARD_DEATHS || guard_start(s) < 0) {
+		log_error("the guard cannot be kept alive; the job goes on unguarded");
+		s->guard.pid = 0;
+		return;
+	}
+	s->guard.shm->iter_link_fd = s->iter_link_fd;
+	guardproc_jobs_begin(&s->guard);
+	guardproc_jobs_end(&s->guard);
+}
+
+/* ---- messages of the hang watcher ---- */
+
+static void hang_message(struct services *s, const struct hang_message *m)
+{
+	struct hangreport e;
+	struct job_hang *kept;
+	if (!s->ops->hang(s->owner, m->job, &e, &kept))
+		return;
+	switch (m->kind) {
+	case HANG_SAYS_INCIDENT:
+		s->ops->hang_incident(s->owner, m);
+		break;
+	case HANG_SAYS_RESOLVED:
+		if (kept->last && !kept->ended)
+			hangreport_resolved(&e, m, kept->last);
+		break;
+	case HANG_SAYS_BENIGN:
+		hangreport_benign(&e, m);
+		break;
+	case HANG_SAYS_SUSPECT:
+		hangreport_suspect(&e, m);
+		break;
+	case HANG_SAYS_EARLY:
+		if (m->attempt == e.job->attempt)
+			jobhang_keep_early(kept, m, s->w->mono_ns());
+		else
+			jobhang_forget_early(kept);
+		break;
+	case HANG_SAYS_MOVES:
+		jobhang_forget_early(kept);
+		break;
+	case HANG_SAYS_LOSS:
+		hangreport_loss(&e, m);
+		break;
+	}
+}
+
+void services_hang_messages(struct services *s)
+{
+	const struct hang_message *m;
+	while ((m = hangproc_message(&s->hang))) {
+		hang_message(s, m);
+		hangproc_taken(&s->hang);
+	}
+}
+
+/* ---- starting and reaping ---- */
+
+void services_tick(struct services *s, bool may_fork)
+{
+	bool changed = notifier_tick(&s->notifier);
+	if (may_fork && hangproc_tick(&s->hang))
+		changed = true;
+	if (changed)
+		s->ops->helpers_changed(s->owner);
+}
+
+bool services_reaped(struct services *s, pid_t pid, int wait_status)
+{
+	char how[200];
+	if (!hangproc_reaped(&s->hang, pid, wait_status, how)) {
+		bool deliverer = pid > 0 && pid == s->notifier.deliverer;
+		notifier_reaped(&s->notifier, pid);
+		return deliverer;
+	}
+	log_warning("%s", how);
+	event_for_all(s, "hang_watcher_died", how);
+	s->ops->helpers_changed(s->owner);
+	return true;
+}
+
+void services_reap(struct services *s)
+{
+	int status = 0;
+	siginfo_t guard = {.si_pid = 0};
+	/* the guard is left for services_guard_died to reap */
+	if (s->guard.pid > 0 && waitid(P_PID, (id_t)s->guard.pid, &guard, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    guard.si_pid)
+		services_guard_died(s);
+	if (s->hang.pid > 0 && waitpid(s->hang.pid, &status, WNOHANG) == s->hang.pid)
+		(void)services_reaped(s, s->hang.pid, status);
+}

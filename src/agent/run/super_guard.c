@@ -1,0 +1,78 @@
+#include <string.h>
+
+#include "agent/run/super.h"
+#include "base/buf.h"
+#include "base/path.h"
+
+void super_guard_job(struct super *s)
+{
+	struct guard_shm *shm = s->services.guard.shm;
+	struct guard_job *g = &shm->jobs[0];
+	shm->n_jobs = 1;
+	TEXT_COPY(g->id, s->job.id);
+	TEXT_COPY(g->name, s->job.name);
+	g->has_group = s->group.version != CGROUP_NONE;
+	g->group = s->group;
+	g->limit_bytes = s->spec->watch.guard.limit_bytes;
+	g->place = s->place;
+	if (s->group.scope.holder > 0) { /* a scope is not below our own group, and the limits above it are others */
+		TEXT_COPY(g->place.memory, s->group.memory);
+		ignore(path_cut(g->place.memory), "a scope has a parent");
+	}
+	g->unit = (struct unit_job){.retriable = s->spec->retry.max > 0, .reaper = getpid()};
+}
+
+void super_not_ours(struct super *s)
+{
+	struct unit_job *u = &s->services.guard.shm->jobs[0].unit;
+	_Static_assert(ARRAY_SIZE(u->not_ours) >= SERVICES_HELPERS, "room for all helpers");
+	u->n_not_ours = services_helpers(&s->services, u->not_ours);
+}
+
+struct killreport super_killreport(struct super *s)
+{
+	return (struct killreport){.w = s->w,
+				   .recorder = &s->recorder,
+				   .job = &s->job,
+				   .nproc = s->nproc,
+				   .quiet = s->spec->watch.quiet,
+				   .retry_max = s->spec->retry.max,
+				   .heap_folder = s->tools.heap.folder,
+				   .views = &s->services.ahead.views,
+				   .sizes = s->services.ahead.sizes};
+}
+
+/* True if all ranks had exited with 0 before this kill: the victim was then a background process of theirs. */
+static bool only_rest(const struct super *s, const struct guard_case *c)
+{
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].running || s->rank[i].ended_unix_ms >= c->incident.time_unix_ms)
+			return false;
+	return s->attempts.first_failed < 0;
+}
+
+void super_killed(struct super *s, struct guard_case *c)
+{
+	s->kills.n++;
+	s->job.memory_kills++;
+	s->tally.kills++;
+	if (s->kills.pending && s->kills.pending != c)
+		super_finish_case(s, s->kills.pending, NULL); /* that kill did not free enough */
+	s->kills.pending = c;
+	s->kills.rest_killed |= only_rest(s, c);
+	s->kills.pending_since_ns = s->kills.last_ns = s->w->mono_ns();
+	s->kills.last_victim = c->incident.victim.pid;
+}
+
+void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry)
+{
+	struct killreport e = super_killreport(s);
+	e.retry = retry;
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].proc.pid == c->incident.victim.pid && !s->rank[i].running) {
+			e.has_status = true;
+			e.wait_status = s->rank[i].wait_status;
+		}
+	killreport_finish(&e, c);
+	s->kills.pending = NULL;
+}

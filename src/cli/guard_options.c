@@ -1,0 +1,24 @@
+#include "cli/guard_options.h"
+
+struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang_options *h, const char *rules,
+				struct hang_settings *settings)
+{
+	return (struct watch_spec){
+		.name = g->name,
+		.rules = rules,
+		.guard = {.threshold_ratio = g->memory_threshold,
+			  .has_min_free = g->min_free > 0,
+			  .min_free_bytes = g->min_free,
+			  .limit_bytes = g->memory_limit ? g->memory_limit : CGROUP_NO_LIMIT,
+			  .grace_ns = g->grace,
+			  .policy = (enum victim_policy)g->policy,
+			  .freeze = g->freeze},
+		.hang = hang_settings_of(h, settings) ? settings : NULL,
+		.progress = h->progress.item,
+		.n_progress = h->progress.n,
+		.on_hang = (enum on_hang)h->on_hang,
+		.protect = g->protect,
+		.quiet = g->quiet,
+		.json = g->json,
+	};
+}
