@@ -15,7 +15,7 @@ static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
 /* After this long without dying, a victim counts as stuck (D state) and is reported so. */
 static const uint64_t stuck_ns = 2 * NS_PER_S;
 static const uint64_t acting_look_ns = 1 * NS_PER_MS;
-static const uint64_t nobody_look_ns = 100 * NS_PER_MS;
+static const uint64_t no_victim_look_ns = 100 * NS_PER_MS;
 
 static void kick(struct evict *h)
 {
@@ -29,7 +29,7 @@ static void phase_publish(struct evict *h, enum case_phase p)
 	kick(h);
 }
 
-/* Jobs that lie below the level that is full, and may be acted on. */
+/* Bits of the jobs below this level, which alone can relieve it. */
 static uint64_t jobs_below(const struct evict *h, size_t level)
 {
 	return h->memwatch->jobs_of[level];
@@ -43,7 +43,7 @@ static bool single_job(uint64_t mask, size_t *ret_job)
 	return true;
 }
 
-/* Written down before it is done, so that nothing stays stopped should the guard die in between. */
+/* Note the process in shared memory before it is stopped, so that a guard that dies in between leaves nothing stopped. */
 static void stop_one(struct evict *h, struct target *t)
 {
 	struct guard_shm *shm = h->shm;
@@ -51,7 +51,7 @@ static void stop_one(struct evict *h, struct target *t)
 	if (n >= GUARD_FROZEN)
 		return;
 	shm->frozen[n] = *t;
-	shm->frozen[n].pidfd = -1; /* whoever gave it owns the descriptor */
+	shm->frozen[n].pidfd = -1; /* the descriptor stays with the caller */
 	atomic_store(&shm->n_frozen, n + 1);
 	if (target_signal(h->w, t, SIGSTOP) != 0)
 		atomic_store(&shm->n_frozen, n);
@@ -77,7 +77,7 @@ static bool is_victim(const struct evict *h, pid_t pid)
 	return false;
 }
 
-/* everything: also the victims (the case was cancelled). */
+/* Resume frozen processes. With `everything` the victims too, because the case was cancelled. */
 static void thaw(struct evict *h, bool everything)
 {
 	for (size_t j = 0; j < h->n_jobs; j++)
@@ -91,27 +91,25 @@ static void thaw(struct evict *h, bool everything)
 	atomic_store(&h->shm->n_frozen, 0);
 }
 
-/* Somebody does. */
-static bool stands_still(const struct evict *h)
+/* True while any process or group is frozen by us. */
+static bool any_frozen(const struct evict *h)
 {
 	return h->group_frozen != 0 || atomic_load(&h->shm->n_frozen) > 0;
 }
 
 /*
- * Stop the growth at once, before anything is decided: the whole job where it
- * has a group of its own, else the fastest growing unit as last seen. Thawed
- * at the next look when the threshold was not really crossed: such a pulse
- * slows a filler that would otherwise outrun the guard, and harms nobody.
- * Whether it came too late is looked at right after it has begun.
+ * Stop the growth at once, before a victim is chosen: freeze the whole job where it has a group of its own, else the unit
+ * that grew fastest in the last sweep. A freeze before the threshold was crossed is short: it slows a process that would
+ * outrun the guard, and ends with the next sample, which is taken at once. Without `freeze` only resume what is frozen.
  */
-static void freeze_first(struct evict *h, size_t level)
+static void freeze_first(struct evict *h, size_t level, bool freeze)
 {
 	size_t job;
 	bool single = single_job(jobs_below(h, level), &job);
-	if (h->shm->freeze && single && h->group_frozen == UINT64_C(1) << job)
-		return; /* it stands still since a pulse */
+	if (freeze && single && h->group_frozen == UINT64_C(1) << job)
+		return; /* frozen already, by a short freeze */
 	thaw(h, true);
-	if (!h->shm->freeze)
+	if (!freeze)
 		return;
 	if (single && h->jobs[job].has_group && !h->jobs[job].unit.protected_ &&
 	    jobgroup_freeze(&h->jobs[job].group) == 0) {
@@ -137,7 +135,7 @@ void evict_let_go(struct evict *h)
 		ignore(jobgroup_unthrottle(&h->jobs[j].group), "the group may be gone");
 }
 
-static bool is_undying(const struct evict *h, const struct unit *u)
+static bool is_unkillable(const struct evict *h, const struct unit *u)
 {
 	for (size_t i = 0; i < MIN(h->n_unkillable, (size_t)EVICT_UNKILLABLE); i++)
 		if (h->unkillable[i].pid == u->pid && h->unkillable[i].start_ticks == u->start_ticks)
@@ -145,18 +143,18 @@ static bool is_undying(const struct evict *h, const struct unit *u)
 	return false;
 }
 
-/* Who cannot relieve the level, or did not die of the last SIGKILL, is no candidate. */
-static void protect_the_uninvolved(struct evict *h, uint64_t below)
+/* Exclude units that cannot relieve the level, and those that survived the last SIGKILL. */
+static void exclude_uninvolved(struct evict *h, uint64_t below)
 {
 	for (size_t i = 0; i < h->units->n; i++) {
 		struct unit *u = &h->units->unit[i];
-		if (!(below >> u->job & 1) || is_undying(h, u))
+		if (!(below >> u->job & 1) || is_unkillable(h, u))
 			u->protected_ = true;
 	}
 }
 
-/* The table is a ring: the oldest ones have most likely gone by then. */
-static size_t note_undying(struct evict *h)
+/* Note the victims that still live. The table is a ring, its oldest entries are overwritten. Returns how many SIGKILL was denied to. */
+static size_t note_unkillable(struct evict *h)
 {
 	size_t denied = 0;
 	for (size_t i = 0; i < h->n_targets; i++) {
@@ -230,7 +228,7 @@ static void stop_victims(struct evict *h)
 	}
 }
 
-/* A last line of defence: should the kernel wake up now, it takes our victim. */
+/* Set oom_score_adj of the victims to its maximum: should the kernel's killer run now, it takes the same processes. */
 static void offer_to_kernel(struct evict *h)
 {
 	for (size_t i = 0; i < MIN(h->n_targets, (size_t)16); i++) {
@@ -240,19 +238,20 @@ static void offer_to_kernel(struct evict *h)
 	}
 }
 
-static bool begin(struct evict *h, const struct ledger *l, const struct guard_step *step)
+/* Freeze, sweep, choose, and open a case. False: there is no process to end. */
+static bool case_begin(struct evict *h, const struct ledger *l, const struct guard_step *step, bool freeze)
 {
 	uint64_t now = l->mono_ns;
 	h->crossing_ns = now;
 	h->level = step->level;
 	bool fresh = evict_is_fresh(h);
-	freeze_first(h, step->level);
+	freeze_first(h, step->level, freeze);
 	uint64_t frozen_ns = h->w->mono_ns();
 	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000, emergency = step->state == GUARD_EMERGENCY;
 	size_t budget = emergency ? 16 : 256;
 	if (!evict_refresh(h, budget) && !(fresh && costly && emergency))
 		ignore(evict_sweep(h, budget), "the last sweep still serves");
-	protect_the_uninvolved(h, jobs_below(h, step->level));
+	exclude_uninvolved(h, jobs_below(h, step->level));
 	victim_choose(h->units, h->shm->policy, step->deficit_bytes, &h->choice);
 	if (h->choice.n == 0) {
 		h->n_targets = 0;
@@ -264,11 +263,11 @@ static bool begin(struct evict *h, const struct ledger *l, const struct guard_st
 	h->now = guardcase_begin(h, l, step);
 	struct incident *in = &h->now->incident;
 	in->action.notice_us = (frozen_ns - h->crossing_ns) / NS_PER_US;
-	in->action.freeze_us = stands_still(h) ? in->action.notice_us : 0;
+	in->action.freeze_us = any_frozen(h) ? in->action.notice_us : 0;
 	return true;
 }
 
-/* How many were still there to be hit; gone ones are marked so. */
+/* Returns how many processes were still there; those that are gone are marked. */
 static size_t send_all(struct evict *h, int signal)
 {
 	size_t hit = 0;
@@ -282,8 +281,8 @@ static uint64_t used_at(const struct evict *h, const struct ledger *l)
 	return l->level[MIN(h->level, l->n - 1)].used_bytes;
 }
 
-/* Nobody was ended: everything as before. */
-static void drop(struct evict *h, enum case_phase why)
+/* Close the case without a kill and resume everything. */
+static void case_drop(struct evict *h, enum case_phase why)
 {
 	thaw(h, true);
 	targets_close(h);
@@ -319,13 +318,13 @@ static void go_killing(struct evict *h, const struct ledger *l)
 	if (h->jobs[job].has_group && whole_job_chosen(h, job))
 		ignore(jobgroup_kill(&h->jobs[job].group), "each process is signalled as well");
 	if (send_all(h, SIGKILL) == 0) {
-		drop(h, CASE_TOO_LATE);
+		case_drop(h, CASE_TOO_LATE);
 		return;
 	}
 	if (all_denied(h)) {
-		ignore(note_undying(h), "all of them; they are not chosen again");
+		ignore(note_unkillable(h), "all of them; they are not chosen again");
 		guardcase_describe(h, l);
-		drop(h, CASE_DENIED);
+		case_drop(h, CASE_DENIED);
 		return;
 	}
 	h->killed_ns = h->w->mono_ns();
@@ -347,7 +346,7 @@ static void go_killing(struct evict *h, const struct ledger *l)
 	phase_publish(h, CASE_KILLED);
 }
 
-static void finish(struct evict *h)
+static void case_finish(struct evict *h)
 {
 	guardcase_finish(h);
 	targets_close(h);
@@ -385,7 +384,7 @@ static void step_asked(struct evict *h, const struct ledger *l, const struct gua
 		return; /* it is going down: leave it its time */
 	if (step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns) {
 		stop_victims(h);
-		if (stands_still(h))
+		if (any_frozen(h))
 			h->now->incident.action.freeze_us = (h->w->mono_ns() - h->crossing_ns) / NS_PER_US;
 		guardcase_method(h);
 		go_killing(h, l);
@@ -393,8 +392,8 @@ static void step_asked(struct evict *h, const struct ledger *l, const struct gua
 }
 
 /*
- * Nearly nothing is left. If that is all the victims' doing, they stand still and there is time to see what they were
- * at; if it goes on without them, there is none.
+ * True if memory still fills up although the victims are frozen, or less than 2 MiB are left: then do not wait for their
+ * stacks. Growth below 1/16 of what lies between threshold and limit (at least 1 MiB) counts as noise.
  */
 static bool still_filling(struct evict *h, const struct ledger *l, const struct guard_step *step)
 {
@@ -411,7 +410,7 @@ static void step_frozen(struct evict *h, const struct ledger *l, const struct gu
 	bool busy = seen == CASE_SEEN_BEGUN || atomic_load(&h->shm->preloading);
 	uint64_t deadline_ns = h->deadline_ns + (busy ? stacks_budget_ns - begin_budget_ns : 0);
 	if (step->state < GUARD_ACT) {
-		drop(h, CASE_CANCELLED); /* somebody else's memory came back meanwhile */
+		case_drop(h, CASE_CANCELLED); /* other processes freed memory meanwhile */
 		return;
 	}
 	bool urgent = step->state == GUARD_EMERGENCY && still_filling(h, l, step);
@@ -426,7 +425,7 @@ static void step_killing(struct evict *h, const struct ledger *l)
 		h->phase = EVICT_SETTLING;
 		h->still = 0;
 	} else if (l->mono_ns >= h->deadline_ns) {
-		if (note_undying(h) > 0)
+		if (note_unkillable(h) > 0)
 			incident_evidence_add(&h->now->incident, "action", "pidfd", h->w->unix_ms(),
 					      "vigil may not end a victim: it belongs to another user");
 		else
@@ -446,12 +445,13 @@ static void step_settling(struct evict *h, const struct ledger *l)
 	h->still = used + MIB < h->used_least ? 0 : h->still + 1;
 	h->used_least = MIN(h->used_least, used);
 	if (h->still >= 3)
-		finish(h);
+		case_finish(h);
 }
 
-static void begin_courteously(struct evict *h, const struct ledger *l)
+/* Memory lasts long enough to ask with SIGTERM first. */
+static void ask_first(struct evict *h, const struct ledger *l)
 {
-	(void)send_all(h, SIGTERM); /* who is gone is seen at the next look */
+	(void)send_all(h, SIGTERM); /* processes that are gone are noticed at the next sample */
 	h->asked = true;
 	guardcase_describe(h, l);
 	TEXT_COPY(h->now->incident.action.method, "SIGTERM");
@@ -462,35 +462,31 @@ static void begin_courteously(struct evict *h, const struct ledger *l)
 	phase_publish(h, CASE_DECIDED);
 }
 
-/* Somebody stands still, be it for a moment only. */
+/* No case is open; a short freeze may be in effect. */
 static void step_idle(struct evict *h, const struct ledger *l, const struct guard_step *step)
 {
-	bool early = step->state >= GUARD_ACT && step->early, liveness_goes_on = h->brief_freeze && early;
-	h->nobody = h->brief_freeze = false;
-	if (liveness_goes_on)
+	bool early = step->state >= GUARD_ACT && step->early, freeze_goes_on = h->brief_freeze && early;
+	h->no_victim = h->brief_freeze = false;
+	if (freeze_goes_on)
 		return;
-	if (stands_still(h) && (early || step->state < GUARD_ACT))
-		thaw(h, true); /* the end of a pulse; whoever has crossed the threshold stays as he is */
+	if (any_frozen(h) && (early || step->state < GUARD_ACT))
+		thaw(h, true); /* end of a short freeze; a job over its threshold stays frozen */
 	if (step->state < GUARD_ACT)
 		return;
 	if (early) {
-		freeze_first(h, step->level);
-		h->brief_freeze = stands_still(h);
+		freeze_first(h, step->level, h->shm->freeze);
+		h->brief_freeze = any_frozen(h);
 		return;
 	}
 	uint64_t grace = h->shm->settings.grace_ns;
-	bool courteous = grace > 0 && step->state == GUARD_ACT && step->time_to_limit_ns != UINT64_MAX &&
-			 step->time_to_limit_ns > 2 * grace;
-	bool freeze = h->shm->freeze;
-	if (courteous)
-		h->shm->freeze = false; /* a frozen process cannot save its work */
-	bool begun = begin(h, l, step);
-	h->shm->freeze = freeze;
-	h->nobody = !begun;
-	if (!begun)
+	bool ask = grace > 0 && step->state == GUARD_ACT && step->time_to_limit_ns != UINT64_MAX &&
+		   step->time_to_limit_ns > 2 * grace;
+	bool freeze = h->shm->freeze && !ask; /* a frozen process cannot save its work */
+	h->no_victim = !case_begin(h, l, step, freeze);
+	if (h->no_victim)
 		return;
-	if (courteous) {
-		begin_courteously(h, l);
+	if (ask) {
+		ask_first(h, l);
 		return;
 	}
 	if (!freeze) {
@@ -528,10 +524,10 @@ void evict_step(struct evict *h, const struct ledger *l, const struct guard_step
 		step_settling(h, l);
 		break;
 	}
-	*ret_next_ns = h->phase == EVICT_IDLE && !stands_still(h) ? step->next_ns
+	*ret_next_ns = h->phase == EVICT_IDLE && !any_frozen(h) ? step->next_ns
 		       : h->brief_freeze			  ? 0
 								  : acting_look_ns;
-	if (h->phase == EVICT_IDLE && h->nobody)
+	if (h->phase == EVICT_IDLE && h->no_victim)
 		*ret_next_ns =
-			MAX(*ret_next_ns, nobody_look_ns); /* nothing to be done: not a thousand times a second */
+			MAX(*ret_next_ns, no_victim_look_ns); /* nothing to be done: not a thousand times a second */
 }

@@ -1,11 +1,11 @@
 /*
- * The guard's hand: carries a decision through, one small step a look, so
- * that the guard goes on looking while it acts. Freeze first, decide after:
+ * Eviction: carries the guard's decision to end processes through, one short step for each sample of memory, so that
+ * sampling goes on meanwhile. Freeze first, choose after:
  *
  *   idle -> (asked to end) -> frozen -> killing -> settling -> idle
  *
- * One case at a time; no second victim while memory of the first is still
- * arriving. Everything lives in memory made at the start.
+ * One case at a time: no second victim is chosen while memory of the first is still being freed. Runs in the guard:
+ * allocates nothing, all tables are static.
  */
 #pragma once
 
@@ -56,8 +56,8 @@ struct evict {
 	bool asked; /* of the case at hand: SIGTERM was sent first */
 	struct proc_id unkillable[EVICT_UNKILLABLE]; /* SIGKILL did nothing to them: stuck, or not ours to end */
 	size_t n_unkillable;
-	bool nobody; /* the last look found nobody to end */
-	bool brief_freeze; /* stopped for a moment just now: a look tells whether that was in time */
+	bool no_victim; /* the last sample found no process to end */
+	bool brief_freeze; /* a short freeze has just begun: the next sample, taken at once, ends it or opens a case */
 };
 
 /* Look at all processes again and group them. budget: how many unknown ones may be read up on. */

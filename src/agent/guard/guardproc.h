@@ -1,13 +1,10 @@
 /*
- * The guard: a small process of its own, forked from its supervisor before
- * anything else is started, so that no log, store or network can ever delay
- * it. It looks, judges and acts; its memory is locked, and from waking up to
- * the kill it allocates nothing, opens nothing it need not and waits for
- * nobody but the victim's death.
+ * The guard as its supervisor sees it: a small process of its own, forked before anything else is started, so that no log,
+ * store or network can delay it. What runs in it: agent/guard/guardloop.
  *
- * The supervisor watches it by its pidfd and replays the shared mapping when
- * it dies. When the supervisor dies, the guard ends the jobs that were started
- * (their output has nowhere to go) and leaves adopted ones alone.
+ * The supervisor watches it by its pidfd and replays the shared mapping when it dies (agent/run/services). When the
+ * supervisor dies, the guard ends the jobs that vigil started, since their output has nowhere to go, and leaves adopted
+ * ones alone.
  */
 #pragma once
 
@@ -36,6 +33,3 @@ void guardproc_say_start_error(const struct guardproc *g);
 void guardproc_forget(struct guardproc *g);
 /* Ask it to leave and wait for it at most 200 ms. */
 void guardproc_stop(struct guardproc *g);
-/* Called in the guard when the supervisor died and started jobs were ended (agent/incident/orphan). */
-typedef void guardproc_orphan_fn(const struct guard_shm *shm, size_t job, size_t ended);
-void guardproc_on_orphan(guardproc_orphan_fn *fn);

@@ -16,7 +16,7 @@ void orphan_prepare(const char *state_dir, struct notifier *notifier)
 {
 	told = notifier;
 	kept_in = state_dir;
-	guardproc_on_orphan(orphan_report);
+	guardloop_on_orphan(orphan_report);
 }
 
 static void describe(const struct guard_shm *shm, const struct guard_job *g, size_t job, size_t ended,

@@ -5,10 +5,10 @@
  */
 #pragma once
 
-#include "agent/guard/guardproc.h"
+#include "agent/guard/guardloop.h"
 #include "agent/notify/notifier.h"
 
 /* state_dir is borrowed for the process's life. */
 void orphan_prepare(const char *state_dir, struct notifier *notifier);
-/* A guardproc_orphan_fn. */
+/* A guardloop_orphan_fn. */
 void orphan_report(const struct guard_shm *shm, size_t job, size_t ended);

@@ -1,0 +1,507 @@
+#include "agent/guard/guardloop.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "act/oomadj.h"
+#include "agent/guard/evict.h"
+#include "agent/guard/guardcase.h"
+#include "agent/guard/memlock.h"
+#include "agent/guard/memwatch.h"
+#include "base/buf.h"
+#include "base/clock.h"
+
+/* Candidates are swept this often while memory is near its limit, and while it is far. */
+static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
+static const uint64_t sweep_far_ns = 60 * NS_PER_S;
+/*
+ * What only a job that lives on is worth: the first sweep, and a pressure trigger, which the kernel takes 10 ms to
+ * close.
+ */
+static const uint64_t settle_ns = 500 * NS_PER_MS;
+/*
+ * … but never so often that sweeps of a crowded machine cost more than 1/40000 of a core (1.5 ms a minute), or 1/6000
+ * at first.
+ */
+#define SWEEP_SHARE_YOUNG 6000
+#define SWEEP_SHARE 40000
+static const uint64_t young_ns = 4 * NS_PER_S;
+/* Orphaned jobs get this long between SIGTERM and SIGKILL. */
+static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
+
+enum { WAKE_COMMAND, WAKE_SUPERVISOR };
+
+struct guard {
+	const struct world *w;
+	struct guard_shm *shm;
+	struct memwatch memwatch;
+	struct evict evict;
+	struct tasks tasks;
+	struct unit_memory known;
+	struct unit_table units;
+	struct reaper reaper;
+	struct guard_history memory;
+	struct guard_job jobs[UNIT_JOBS_MAX];
+	bool said_unwatched;
+	char shown[UNIT_JOBS_MAX][64]; /* ids of the jobs whose groups the eye has open */
+	uint64_t levels;               /* which levels the memory's points are of */
+	size_t n_jobs;
+	uint32_t jobs_seq;
+	uint64_t job_used[UNIT_JOBS_MAX];
+	int epoll_fd, command_fd, supervisor_fd;
+	uint64_t last_history_ns, born_ns;
+	uint64_t likely_ns; /* of the sweep by which the likely ones were named */
+	bool orphaned, settled;
+};
+
+static guardloop_orphan_fn *on_orphan;
+
+void guardloop_on_orphan(guardloop_orphan_fn *fn)
+{
+	on_orphan = fn;
+}
+
+static void note(struct guard_shm *shm, const char *text)
+{
+	if (shm->n_notes < ARRAY_SIZE(shm->notes))
+		TEXT_COPY(shm->notes[shm->n_notes++], text);
+}
+
+/* The guard must run when nobody else can: high priority, locked, out of the kernel's sight. */
+static void privileges(struct guard *g)
+{
+	struct sched_param p = {.sched_priority = 1};
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p) < 0 && setpriority(PRIO_PROCESS, 0, -20) < 0)
+		note(g->shm, "normal priority (no CAP_SYS_NICE): reaction may be slower under CPU load");
+	if (oomadj_exempt_self(g->w) < 0)
+		note(g->shm, "the kernel may pick the guard itself (no CAP_SYS_RESOURCE): its memory is tiny");
+	struct rlimit r;
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
+		r.rlim_cur = r.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &r);
+	}
+	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
+	(void)prctl(PR_SET_NAME, "vigil-guard");
+}
+
+/* A guard that was started anew is a child of the job's reaper before the supervisor has told it so. */
+static void exclude_ourselves(struct unit_job *u)
+{
+	size_t last = MIN(u->n_not_ours, ARRAY_SIZE(u->not_ours) - 1);
+	u->not_ours[last] = getpid();
+	u->n_not_ours = last + 1;
+}
+
+/* The eye looks at the groups of the jobs there are; those of a job whose place another one has taken are closed. */
+static void show_jobs(struct guard *g, size_t n)
+{
+	for (size_t j = 0; j < n; j++) {
+		const struct guard_job *job = &g->jobs[j];
+		bool over = !job->unit.active && !job->unit.reaper;
+		if (over || strcmp(g->shown[j], job->id) != 0)
+			memwatch_drop_job(&g->memwatch, j);
+		if (job->unit.active)
+			memwatch_add_job(&g->memwatch, job, j);
+		TEXT_COPY(g->shown[j], job->id);
+	}
+	if (g->memwatch.unwatched > 0 && !g->said_unwatched) {
+		g->said_unwatched = true;
+		note(g->shm, "more limited groups than one guard watches: those of the jobs that came last are not "
+			     "watched as groups, only the machine is");
+	}
+}
+
+static void jobs_copy(struct guard *g)
+{
+	struct guard_shm *shm = g->shm;
+	for (int tries = 0; tries < 1000; tries++) {
+		uint32_t before = atomic_load(&shm->jobs_seq);
+		if (before & 1) {
+			(void)sched_yield();
+			continue;
+		}
+		if (before == g->jobs_seq)
+			return;
+		size_t n = MIN(shm->n_jobs, (uint32_t)UNIT_JOBS_MAX);
+		struct guard_job old;
+		for (size_t j = 0; j < n; j++) {
+			old = g->jobs[j];
+			g->jobs[j] = shm->jobs[j];
+			if (j < g->n_jobs) /* the guard's own view of the brake is the true one */
+				g->jobs[j].group.throttle_bytes = old.group.throttle_bytes;
+			exclude_ourselves(&g->jobs[j].unit);
+		}
+		if (atomic_load(&shm->jobs_seq) != before)
+			continue;
+		show_jobs(g, n);
+		g->n_jobs = g->evict.n_jobs = n;
+		g->jobs_seq = before;
+		return;
+	}
+}
+
+static uint64_t job_group_bytes(const struct guard *g, size_t j)
+{
+	for (size_t i = 0; i < g->memwatch.n_groups; i++) {
+		const struct memwatch_group *e = &g->memwatch.group[i];
+		if (e->own && e->job == j && e->readable)
+			return sub_floor(e->last.current_bytes, ledger_group_reclaimable(&e->last));
+	}
+	return g->job_used[j];
+}
+
+static void wake_supervisor(const struct guard *g)
+{
+	const uint64_t one = 1;
+	ignore(write(g->evict.kick_fd, &one, sizeof(one)), "a full eventfd wakes as well");
+}
+
+/* Are they others than before? Where they stand is of no interest: two that grow alike change places all the time. */
+static bool likely_note(struct guard *g)
+{
+	pid_t now[GUARD_LIKELY], *known = g->shm->now.likely;
+	size_t same = 0;
+	if (g->likely_ns == g->evict.swept_ns)
+		return false;
+	g->likely_ns = g->evict.swept_ns;
+	evict_likely(&g->evict, now);
+	for (size_t i = 0; i < GUARD_LIKELY; i++)
+		for (size_t k = 0; k < GUARD_LIKELY; k++)
+			if (now[i] == known[k]) {
+				same++;
+				break;
+			}
+	memcpy(known, now, sizeof(now));
+	return same < GUARD_LIKELY;
+}
+
+/* Said at once, and once: who reads the numbers elsewhere would wonder why the job is guarded by others. */
+static void tell_absurd(struct guard *g)
+{
+	if (g->memwatch.clamps == 0 || atomic_load(&g->shm->clamped))
+		return;
+	atomic_store(&g->shm->clamped, 1);
+	wake_supervisor(g);
+}
+
+static void remember(struct guard *g, const struct ledger *l, const struct guard_step *step)
+{
+	struct guard_shm *shm = g->shm;
+	if (l->n == 0)
+		return;
+	size_t tight = ledger_tightest(l);
+	uint64_t all = 0;
+	shm->now.used_bytes = l->level[tight].used_bytes;
+	shm->now.total_bytes = l->level[tight].total_bytes;
+	enum guard_state before = shm->now.state;
+	shm->now.state = step->state;
+	bool others = step->state >= GUARD_WARN && g->evict.phase == EVICT_IDLE && likely_note(g);
+	if (others || (before < GUARD_WARN && step->state >= GUARD_WARN)) {
+		wake_supervisor(g); /* it looks into who would be ended, and copies heap profiles, if there are any */
+		guardcase_prepare(shm);
+	}
+	if (l->level[0].scope == LEDGER_NODE) {
+		shm->now.node_used_bytes = l->level[0].used_bytes;
+		shm->now.node_total_bytes = l->level[0].total_bytes;
+	}
+	for (size_t j = 0; j < g->n_jobs; j++) {
+		uint64_t bytes = job_group_bytes(g, j);
+		shm->now.job_bytes[j] = bytes;
+		shm->now.job_peak_bytes[j] = MAX(shm->now.job_peak_bytes[j], bytes);
+		all += bytes;
+	}
+	if (l->mono_ns - g->last_history_ns < 500 * NS_PER_MS && g->last_history_ns != 0)
+		return;
+	g->last_history_ns = l->mono_ns;
+	uint32_t n = atomic_load(&shm->history_n);
+	shm->history[n % GUARD_HISTORY] = (struct guard_sample){
+		.time_unix_ms = g->w->unix_ms(),
+		.used_bytes = shm->now.used_bytes,
+		.total_bytes = shm->now.total_bytes,
+		.job_bytes = all,
+	};
+	atomic_store(&shm->history_n, n + 1);
+}
+
+/* Keep each job's brake between its threshold and the limit of the tightest level above it. */
+static void brake(struct guard *g, const struct ledger *l)
+{
+	for (size_t i = 0; i < g->memwatch.n_groups; i++) {
+		struct memwatch_group *e = &g->memwatch.group[i];
+		if (!e->own || !e->readable || !g->jobs[e->job].unit.active)
+			continue;
+		uint64_t room = UINT64_MAX;
+		for (size_t k = 0; k < l->n; k++) {
+			if (!(g->memwatch.jobs_of[k] >> e->job & 1))
+				continue;
+			uint64_t threshold = guard_threshold(&g->shm->settings, l->level[k].total_bytes);
+			uint64_t mark = threshold + sub_floor(l->level[k].total_bytes, threshold) / 2;
+			room = MIN(room, sub_floor(mark, l->level[k].used_bytes));
+		}
+		if (room == UINT64_MAX)
+			continue;
+		uint64_t bytes = add_cap(e->last.current_bytes, MAX(room, MIB));
+		ignore(jobgroup_throttle(&g->jobs[e->job].group, bytes), "watching works without a brake");
+	}
+}
+
+static bool limit_without_group(const struct guard *g)
+{
+	for (size_t j = 0; j < g->n_jobs; j++)
+		if (g->jobs[j].unit.active && !g->jobs[j].has_group && g->jobs[j].limit_bytes != CGROUP_NO_LIMIT)
+			return true;
+	return false;
+}
+
+/* The supervisor loads the BPF iterator while the job is already running; its descriptor is fetched from there. */
+static void fetch_iterator(struct guard *g)
+{
+	if (g->tasks.iter_link_fd >= 0 || g->shm->iter_link_fd < 0 || g->supervisor_fd < 0)
+		return;
+	int fd = (int)syscall(SYS_pidfd_getfd, g->supervisor_fd, g->shm->iter_link_fd, 0);
+	g->shm->iter_link_fd = -1; /* one try */
+	if (fd < 0)
+		return;
+	g->tasks.iter_link_fd = fd;
+	g->tasks.source = TASKS_BPF;
+}
+
+static void sweep_if_due(struct guard *g, enum guard_state state)
+{
+	uint64_t now = g->w->mono_ns(), age = now - g->evict.swept_ns;
+	bool always = limit_without_group(g);
+	/* a young job changes fast, an old one hardly */
+	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
+	far = MAX(far, g->evict.sweep_cost_ns * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
+	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
+	if (g->evict.phase != EVICT_IDLE || (g->evict.swept_ns != 0 && age < period))
+		return;
+	if (!g->settled && !always && state < GUARD_WARN)
+		return;
+	fetch_iterator(g);
+	if (evict_sweep(&g->evict, 64) < 0)
+		return;
+	for (size_t j = 0; j < g->n_jobs; j++)
+		g->job_used[j] = evict_job_bytes(&g->evict, j);
+}
+
+/* Points of other levels would look like a sudden rise: when the set of levels changes, rates begin anew. */
+static void forget_other_levels(struct guard *g, const struct ledger *l)
+{
+	uint64_t levels = l->n;
+	for (size_t i = 0; i < l->n; i++)
+		levels = (levels * 31 + (uint64_t)(g->memwatch.group_of[i] + 1)) * 31 + g->memwatch.jobs_of[i];
+	if (levels != g->levels)
+		g->memory.n = 0;
+	g->levels = levels;
+}
+
+static void settle_if_due(struct guard *g)
+{
+	if (g->settled || g->w->mono_ns() - g->born_ns < settle_ns)
+		return;
+	g->settled = true;
+	if (g->shm->settings.threshold_ratio > 0)
+		memwatch_watch_pressure(&g->memwatch);
+}
+
+/* One look; returns how long to wait for the next. */
+static uint64_t look(struct guard *g)
+{
+	settle_if_due(g);
+	struct ledger l;
+	uint32_t covered;
+	struct guard_step step;
+	uint64_t next = NS_PER_S;
+	jobs_copy(g);
+	if (g->n_jobs == 0)
+		return NS_PER_S;
+	if (limit_without_group(g))
+		sweep_if_due(g, GUARD_WARN);
+	if (memwatch_look(&g->memwatch, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
+		return 100 * NS_PER_MS;
+	tell_absurd(g);
+	forget_other_levels(g, &l);
+	guard_judge(&g->memory, &g->shm->settings, &l, covered, &step);
+	if (l.n > 0)
+		evict_step(&g->evict, &l, &step, &next);
+	if (g->evict.phase == EVICT_IDLE && step.state < GUARD_ACT && g->shm->settings.threshold_ratio > 0)
+		brake(g, &l);
+	sweep_if_due(g, step.state);
+	remember(g, &l, &step);
+	atomic_store(&g->shm->beat_ns, l.mono_ns);
+	if (limit_without_group(g))
+		next = MAX(next, 5 * NS_PER_MS);
+	return g->settled ? next : MIN(next, settle_ns);
+}
+
+static void end_orphans(struct guard *g)
+{
+	struct evict *h = &g->evict;
+	for (int round = 0; round < 2; round++) {
+		if (evict_sweep(h, 64) < 0)
+			return;
+		uint64_t until = g->w->mono_ns() + orphan_grace_ns;
+		size_t ours = 0;
+		for (size_t i = 0; i < g->units.n_members; i++) {
+			const struct unit_member *m = &g->units.member[i];
+			const struct guard_job *job = &g->jobs[g->units.unit[m->unit].job];
+			if (!job->unit.reaper)
+				continue; /* adopted: not ours to end */
+			const struct task_row *row = &g->tasks.rows[m->row];
+			struct target t = {.id = {row->pid, row->start_ticks}, .pidfd = -1};
+			ours++;
+			ignore(target_signal(g->w, &t, round == 0 ? SIGTERM : SIGKILL), "gone is fine");
+		}
+		while (round == 0 && ours > 0 && g->units.n_members > 0 && g->w->mono_ns() < until) {
+			struct timespec pause = {.tv_nsec = 50 * 1000000L};
+			(void)nanosleep(&pause, NULL);
+			if (evict_sweep(h, 0) < 0)
+				return;
+		}
+	}
+}
+
+/* Nobody else is left to remove what was made for the jobs. */
+static void remove_groups(struct guard *g)
+{
+	uint64_t until = g->w->mono_ns() + NS_PER_S;
+	for (size_t j = 0; j < g->n_jobs; j++) {
+		struct timespec pause = {.tv_nsec = 10 * 1000000L};
+		while (g->jobs[j].has_group && jobgroup_remove(g->w, &g->jobs[j].group) == -EBUSY &&
+		       g->w->mono_ns() < until)
+			(void)nanosleep(&pause, NULL);
+	}
+}
+
+/* The supervisor died while it was starting ranks: what it has not told yet is the job's all the same. */
+static size_t adopt_newborn(struct guard *g)
+{
+	size_t n = MIN(atomic_load(&g->shm->n_starting), (uint32_t)UNIT_ROOTS_MAX);
+	struct unit_job *u = &g->jobs[0].unit;
+	if (n == 0 || u->active)
+		return 0;
+	if (g->n_jobs == 0) { /* nothing has been told at all */
+		g->jobs[0] = g->shm->jobs[0];
+		exclude_ourselves(u);
+		g->n_jobs = g->evict.n_jobs = 1;
+	}
+	u->active = true;
+	u->n_roots = n;
+	for (size_t i = 0; i < n; i++) {
+		u->roots[i] = g->shm->starting[i].pid;
+		u->root_start_ticks[i] = g->shm->starting[i].start_ticks;
+		u->ranks[i] = NO_RANK;
+	}
+	return n;
+}
+
+static void orphan(struct guard *g)
+{
+	jobs_copy(g);
+	size_t starting = adopt_newborn(g), members = MAX(g->units.n_members, starting);
+	g->evict.orphaned = true;
+	evict_let_go(&g->evict); /* who is frozen can neither save its work nor die */
+	end_orphans(g);
+	remove_groups(g);
+	for (size_t j = 0; j < g->n_jobs && on_orphan; j++)
+		if (g->jobs[j].unit.active)
+			on_orphan(g->shm, j, members);
+}
+
+static bool take_events(struct guard *g, uint64_t wait_ns)
+{
+	struct epoll_event ev[16];
+	struct timespec t = {.tv_sec = (time_t)(wait_ns / NS_PER_S), .tv_nsec = (long)(wait_ns % NS_PER_S)};
+	int n = epoll_pwait2(g->epoll_fd, ev, ARRAY_SIZE(ev), &t, NULL);
+	if (n < 0 && errno == ENOSYS) /* kernels before 5.11 */
+		n = epoll_wait(g->epoll_fd, ev, ARRAY_SIZE(ev), (int)((wait_ns + NS_PER_MS - 1) / NS_PER_MS));
+	for (int i = 0; i < n; i++) {
+		uint64_t count;
+		if (ev[i].data.u32 >= MEMWATCH_EVENT_BASE)
+			memwatch_event_take(&g->memwatch, ev[i].data.u32 - MEMWATCH_EVENT_BASE);
+		else if (ev[i].data.u32 == WAKE_COMMAND)
+			ignore(read(g->command_fd, &count, sizeof(count)), "only the wake-up counts");
+		else
+			g->orphaned = true;
+	}
+	return !g->orphaned;
+}
+
+static int watch_fd(struct guard *g, int fd, uint32_t what)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = what};
+	return epoll_ctl(g->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
+static int prepare(struct guard *g, struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd)
+{
+	g->w = w;
+	g->born_ns = w->mono_ns();
+	g->shm = shm;
+	g->command_fd = command_fd;
+	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (g->epoll_fd < 0)
+		return -errno;
+	int r = memwatch_open(&g->memwatch, w, g->epoll_fd);
+	if (r == 0)
+		r = tasks_init(&g->tasks, UNIT_KNOWN_MAX, -1);
+	if (r == 0)
+		r = reaper_start(&g->reaper);
+	if (r < 0)
+		return r;
+	g->supervisor_fd = (int)syscall(SYS_pidfd_open, shm->supervisor, 0);
+	r = watch_fd(g, command_fd, WAKE_COMMAND);
+	g->orphaned = getppid() != shm->supervisor; /* it is gone already */
+	if (r == 0 && g->supervisor_fd >= 0)
+		r = watch_fd(g, g->supervisor_fd, WAKE_SUPERVISOR);
+	g->evict = (struct evict){.w = w,
+				  .shm = shm,
+				  .memwatch = &g->memwatch,
+				  .tasks = &g->tasks,
+				  .known = &g->known,
+				  .units = &g->units,
+				  .reaper = &g->reaper,
+				  .kick_fd = kick_fd,
+				  .jobs = g->jobs};
+	return r;
+}
+
+_Noreturn void guardloop_main(struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd)
+{
+	static struct guard g; /* too large for the stack; zero pages cost nothing until used */
+	static const int quiet[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH};
+	(void)setsid();
+	for (size_t i = 0; i < ARRAY_SIZE(quiet); i++)
+		(void)signal(quiet[i], SIG_IGN);
+	sigset_t none;
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	int r = prepare(&g, shm, w, command_fd, kick_fd);
+	if (r < 0) {
+		shm->start_error = r;
+		_exit(1);
+	}
+	privileges(&g);
+	shm->locked = memlock_own(shm, sizeof(*shm), g.tasks.rows, g.tasks.cap * sizeof(*g.tasks.rows));
+	if (!shm->locked)
+		note(shm, "memory is not locked (RLIMIT_MEMLOCK): the guard may be paged out");
+	atomic_store(&shm->ready, 1);
+	while (!atomic_load(&shm->stop)) {
+		uint64_t wait = look(&g);
+		if (!take_events(&g, g.orphaned ? 0 : wait)) {
+			if (!atomic_load(&shm->stop))
+				orphan(&g);
+			break;
+		}
+	}
+	evict_let_go(&g.evict);
+	_exit(0);
+}
