@@ -52,7 +52,7 @@ static struct js *hang_json(const struct hang_message *m)
 	return o;
 }
 
-static void fill(const struct hangreport *e, const struct hang_message *m, struct incident *in)
+static void hangreport_fill(const struct hangreport *e, const struct hang_message *m, struct incident *in)
 {
 	*in = m->incident;
 	TEXT_COPY(in->job, e->job->id);
@@ -66,8 +66,8 @@ static void fill(const struct hangreport *e, const struct hang_message *m, struc
 	recorder_incident_id(e->recorder, e->job->id, in->id, sizeof(in->id));
 }
 
-/* Not into the rank's kept output: that is read for signs of life. */
-static void show(const struct hangreport *e, const struct incident *in)
+/* Print the message. The ranks' kept output does not get it, since that is read for signs of life. */
+static void hangreport_show(const struct hangreport *e, const struct incident *in)
 {
 	char path[512];
 	char *text = NULL;
@@ -86,39 +86,34 @@ static void show(const struct hangreport *e, const struct incident *in)
 	free(text);
 }
 
-void hangreport_incident(const struct hangreport *e, const struct hang_message *m, struct incident *in)
+void hangreport_early(const struct hang_message *m, struct attachments *parts)
 {
-	cleanup(js_freep) struct js *hang = hang_json(m);
-	cleanup(freep) char *text = js_text(hang, 0);
-	fill(e, m, in);
-	recorder_hang(e->recorder, in->id, (struct span){m->stacks, MIN(m->stacks_len, sizeof(m->stacks))}, text);
-	recorder_incident(e->recorder, in);
+	attachments_hang(parts, hang_json(m), (struct span){m->stacks, MIN(m->stacks_len, sizeof(m->stacks))});
+}
+
+void hangreport_incident(const struct hangreport *e, const struct hang_message *m, struct incident *in,
+			 struct attachments *parts)
+{
+	hangreport_fill(e, m, in);
+	hangreport_early(m, parts);
+	recorder_incident(e->recorder, in, parts, true);
 	TEXT_COPY(e->job->last_incident, in->id);
 	recorder_event(e->recorder, e->job, incident_kind_name(in->kind), in->id, "%s", in->summary);
 	recorder_job(e->recorder, e->job);
-	show(e, in);
+	hangreport_show(e, in);
 }
 
-void hangreport_early(const struct hangreport *e, const struct hang_message *m, const char *incident_id)
+void hangreport_update(const struct hangreport *e, const struct incident *in, const struct attachments *parts)
 {
-	cleanup(js_freep) struct js *hang = hang_json(m);
-	cleanup(freep) char *text = js_text(hang, 0);
-	recorder_hang(e->recorder, incident_id, (struct span){m->stacks, MIN(m->stacks_len, sizeof(m->stacks))}, text);
+	recorder_incident(e->recorder, in, parts, false);
 }
 
-void hangreport_update(const struct hangreport *e, const struct incident *in)
-{
-	struct notifier *told = e->recorder->notifier;
-	e->recorder->notifier = NULL;
-	recorder_incident(e->recorder, in);
-	e->recorder->notifier = told;
-}
-
-void hangreport_resolved(const struct hangreport *e, const struct hang_message *m, struct incident *in)
+void hangreport_resolved(const struct hangreport *e, const struct hang_message *m, struct incident *in,
+			 struct attachments *parts)
 {
 	in->hang_over = true;
-	recorder_hang_resolved(e->recorder, in->id, m->time_unix_ms);
-	hangreport_update(e, in);
+	attachments_hang_resolved(parts, m->time_unix_ms);
+	hangreport_update(e, in, parts);
 	recorder_event(e->recorder, e->job, "hang_resolved", in->id, "%s", m->text[0] ? m->text : "it moves again");
 	if (e->recorder->notifier)
 		notifier_over(e->recorder->notifier, e->job->id, "hang", m->text[0] ? m->text : "It moves again.");

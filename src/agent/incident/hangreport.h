@@ -20,17 +20,20 @@ struct hangreport {
 
 #define HANGREPORT_UNSURE "The job is left alone: for a verdict of low confidence --on-hang ends nothing."
 
-/* One hang, straggler or slowdown of a job that may still change: *in is what was stored. */
-void hangreport_incident(const struct hangreport *e, const struct hang_message *m, struct incident *in);
-/* The incident in its new state (a retry was decided); nobody is told again. */
-void hangreport_update(const struct hangreport *e, const struct incident *in);
 /*
- * What the first look at a suspicion saw, for the report of its job's end, which is about to be stored under this id.
+ * Report one hang, straggler or slowdown of a job that may still change. *in is what was stored, *parts (empty before) what
+ * belongs to it; both are needed again when it changes.
  */
-void hangreport_early(const struct hangreport *e, const struct hang_message *m, const char *incident_id);
-/* It moves again. */
-void hangreport_resolved(const struct hangreport *e, const struct hang_message *m, struct incident *in);
-/* A loss that is no number stops nothing: an event, and no incident. */
+void hangreport_incident(const struct hangreport *e, const struct hang_message *m, struct incident *in,
+			 struct attachments *parts);
+/* Write the incident in its new state (a retry was decided), without another notice. */
+void hangreport_update(const struct hangreport *e, const struct incident *in, const struct attachments *parts);
+/* Attach what the first look at a suspicion saw to the report of its job's end. */
+void hangreport_early(const struct hang_message *m, struct attachments *parts);
+/* The job moves again: mark the incident as over. */
+void hangreport_resolved(const struct hangreport *e, const struct hang_message *m, struct incident *in,
+			 struct attachments *parts);
+/* A loss that is no number (NaN) stops nothing: an event, no incident. */
 void hangreport_loss(const struct hangreport *e, const struct hang_message *m);
 void hangreport_suspect(const struct hangreport *e, const struct hang_message *m);
 void hangreport_benign(const struct hangreport *e, const struct hang_message *m);

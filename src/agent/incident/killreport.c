@@ -93,8 +93,8 @@ static void victim_stacks(const struct killreport *e, const struct guard_case *c
 	struct snapshot_want want = {.pids = pids,
 				     .frozen = c->frozen,
 				     .budget_ns = stacks_budget_ns,
-				     .views = e->views,
-				     .natives = e->views ? e->views->natives : NULL};
+				     .views = &e->ahead->views,
+				     .natives = e->ahead->views.natives};
 	for (; want.n_pids < MIN((size_t)c->n_victims, ARRAY_SIZE(pids)); want.n_pids++)
 		pids[want.n_pids] = c->victim[want.n_pids].pid;
 	int r = snapshot_take(e->w, &want, &d, &f);
@@ -103,16 +103,7 @@ static void victim_stacks(const struct killreport *e, const struct guard_case *c
 		return; /* then the report has none */
 	for (size_t i = 0; i < d.n; i++)
 		d.processes[i].rank = rank_of(c, d.processes[i].pid);
-	recorder_stacks(e->recorder, c->incident.id, &d);
-}
-
-/* As the guard had it when it was told to go on, which changes it; large. */
-static struct incident copy;
-
-void killreport_prepare(struct guard_shm *shm)
-{
-	memlock_populate(&copy, sizeof(copy));
-	guardcase_prepare(shm);
+	attachments_stacks(e->parts, &d);
 }
 
 void killreport_look(const struct killreport *e, struct guard_case *c)
@@ -120,16 +111,16 @@ void killreport_look(const struct killreport *e, struct guard_case *c)
 	atomic_store(&c->seen, CASE_SEEN_BEGUN);
 	recorder_incident_id(e->recorder, e->job->id, c->incident.id, sizeof(c->incident.id));
 	victim_stacks(e, c);
-	copy = c->incident;
+	e->ahead->draft = c->incident; /* the guard changes it once it goes on */
 	atomic_store(&c->seen, CASE_SEEN_ALL);
 }
 
 void killreport_skeleton(const struct killreport *e)
 {
-	killreport_common(e, &copy);
-	TEXT_FORMAT(copy.summary, "vigil is about to end %s (pid %d) for memory", copy.victim.name,
-		    (int)copy.victim.pid);
-	recorder_skeleton(e->recorder, &copy);
+	struct incident *in = &e->ahead->draft;
+	killreport_common(e, in);
+	TEXT_FORMAT(in->summary, "vigil is about to end %s (pid %d) for memory", in->victim.name, (int)in->victim.pid);
+	recorder_skeleton(e->recorder, in, e->parts);
 }
 
 static void append_to_log(const char *dir, uint32_t rank, const char *text, size_t len)
@@ -197,13 +188,13 @@ void killreport_finish(const struct killreport *e, struct guard_case *c)
 		in.victim.signal = SIGKILL;
 	killreport_retry(e, &in);
 	read_pss(e->w, &in);
-	prefetch_tell(e->sizes, e->w, &in);
+	prefetch_tell(e->ahead->sizes, e->w, &in);
 	advice_memory_kill(&in, e->job->nproc);
 	if (e->heap_folder && e->heap_folder[0] && c->n_victims)
-		recorder_heap(e->recorder, in.id,
-			      heapcase_json(e->w, e->heap_folder, c->victim,
-					    MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS), in.victim.name));
-	recorder_incident(e->recorder, &in);
+		attachments_heap(e->parts, heapcase_json(e->w, e->heap_folder, c->victim,
+							 MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS), in.victim.name));
+	recorder_incident(e->recorder, &in, e->parts, true);
+	attachments_done(e->parts);
 	TEXT_COPY(e->job->last_incident, in.id);
 	recorder_event(e->recorder, e->job, "memory_kill", in.id, "%s", in.summary);
 	killreport_show(e, &in);

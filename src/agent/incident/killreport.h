@@ -7,8 +7,7 @@
 
 #include "agent/guard/guardshm.h"
 #include "agent/incident/recorder.h"
-#include "agent/incident/prefetch.h"
-#include "agent/inspect/viewcache.h"
+#include "agent/incident/lookahead.h"
 #include "judge/death/retry.h"
 #include "sense/world.h"
 
@@ -20,28 +19,25 @@ struct killreport {
 	bool quiet;
 	const struct retry_decision *retry; /* NULL: not decided, or not ours to retry */
 	uint32_t retry_max;
-	struct viewcache *views; /* opened beforehand; NULL: none */
-	struct prefetch *sizes; /* read beforehand; NULL: none */
+	struct lookahead *ahead; /* what was read of likely victims beforehand */
+	struct attachments *parts; /* of this case: killreport_look fills it, killreport_finish frees it */
 	const char *heap_folder; /* of the attempt's heap profiles; NULL or "": none */
 	bool has_status; /* of the victim */
 	int wait_status;
 };
 
-/* Node, address, log directory. */
+/* Fill in job, node, its address and the log directory. */
 void killreport_common(const struct killreport *e, struct incident *in);
 void killreport_retry(const struct killreport *e, struct incident *in);
-/* Memory is short, and a case may come: what the look writes to is made beforehand. */
-void killreport_prepare(struct guard_shm *shm);
-/*
- * The victim's stacks are read while it is frozen; the guard is to be woken afterwards. What the guard and this found
- * then goes to disk (killreport_skeleton): until there is a whole report, or in case there never is one.
- */
+/* Read the victims' stacks while they are frozen. Wake the guard afterwards. */
 void killreport_look(const struct killreport *e, struct guard_case *c);
+/* Then write what is known to disk, until the whole report replaces it, or in case there never is one. */
 void killreport_skeleton(const struct killreport *e);
-/* The kernel's memory numbers were clamped: an event of the job; loud: said to the user as well. */
+/* The kernel's memory numbers were clamped: an event of the job; loud: a warning on stderr too. */
 void killreport_clamped(struct recorder *k, const struct job *job, bool loud);
-/* The victims belong to somebody else: nobody was ended, and that is said. */
+/* The victims belong to another user, so none was ended: a warning and an event. */
 void killreport_denied(struct recorder *k, const struct job *job, const struct guard_case *c);
+/* Complete the report of a kill, write it, notify, and print the message. */
 void killreport_finish(const struct killreport *e, struct guard_case *c);
-/* The message on stderr and in the ranks' logs. */
+/* Print the message on stderr and append it to the ranks' logs. */
 void killreport_show(const struct killreport *e, const struct incident *in);

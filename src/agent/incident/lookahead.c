@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "agent/incident/killreport.h"
+#include "agent/guard/guardcase.h"
+#include "agent/guard/memlock.h"
 
 _Static_assert(VIEWCACHE_PLACES == GUARD_LIKELY, "a place for each process that the guard names");
 
@@ -32,7 +33,9 @@ void lookahead_update(struct lookahead *a, const struct world *w, struct guard_s
 		a->sizes = prefetch_new(w);
 	lookahead_refresh(a, shm);
 	atomic_store(&shm->preloading, 1);
-	killreport_prepare(shm);
+	/* pages that the report of a case will write to are touched now, not while a victim is frozen */
+	memlock_populate(&a->draft, sizeof(a->draft));
+	guardcase_prepare(shm);
 	viewcache_keep(&a->views, w, pids, GUARD_LIKELY, BUDGET_NS);
 	atomic_store(&shm->preloading, 0);
 }

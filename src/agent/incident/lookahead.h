@@ -8,10 +8,12 @@
 #include "agent/guard/guardshm.h"
 #include "agent/incident/prefetch.h"
 #include "agent/inspect/viewcache.h"
+#include "model/incident/incident.h"
 
 struct lookahead {
 	struct viewcache views;
 	struct prefetch *sizes; /* owned; NULL: memory has never been short */
+	struct incident draft; /* the first report of a case, as the guard had it when it was told to go on */
 };
 
 /*

@@ -73,7 +73,7 @@ void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
 	if (k.store && store_count_incidents(k.store, g->id, &n) == 0)
 		k.incidents = n;
 	recorder_incident_id(&k, g->id, in.id, sizeof(in.id));
-	recorder_incident(&k, &in);
+	recorder_incident(&k, &in, NULL, true);
 	if (k.store && store_find_job(k.store, g->id, &row) == 0) {
 		row.state = g->unit.reaper ? JOB_FAILED : JOB_LOST;
 		row.ended_unix_ms = in.time_unix_ms;

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "tell/incident/report.h"
-#include "tell/stacks/stack_show.h"
 
 static void complain(struct recorder *k, const char *what, int r)
 {
@@ -59,12 +58,6 @@ void recorder_share_store(struct recorder *k, const struct recorder *owner)
 void recorder_close(struct recorder *k)
 {
 	k->store = k->borrowed ? NULL : store_close(k->store);
-	stackdump_done(&k->stacks);
-	k->stacks_of[0] = '\0';
-	recorder_heap(k, "", NULL);
-	free(take(&k->hang_stacks));
-	free(take(&k->hang_json));
-	k->hang_of[0] = '\0';
 }
 
 void recorder_job(struct recorder *k, const struct job *j)
@@ -135,86 +128,18 @@ static int incident_path(const struct recorder *k, const char *id, const char *s
 	return r;
 }
 
-void recorder_stacks(struct recorder *k, const char *incident_id, struct stackdump *d)
-{
-	stackdump_done(&k->stacks);
-	k->stacks = *d;
-	*d = (struct stackdump){.n = 0};
-	TEXT_COPY(k->stacks_of, incident_id);
-}
-
-void recorder_heap(struct recorder *k, const char *incident_id, struct js *heap)
-{
-	js_freep(&k->heap);
-	k->heap = heap;
-	TEXT_COPY(k->heap_of, heap ? incident_id : "");
-}
-
-void recorder_hang(struct recorder *k, const char *incident_id, struct span stacks, const char *hang)
-{
-	free(k->hang_stacks);
-	free(k->hang_json);
-	k->hang_stacks = stacks.len ? strndup(stacks.p, stacks.len) : NULL;
-	k->hang_json = hang ? strdup(hang) : NULL;
-	TEXT_COPY(k->hang_of, incident_id);
-}
-
-void recorder_hang_resolved(struct recorder *k, const char *incident_id, int64_t time_unix_ms)
-{
-	struct fault f;
-	cleanup(js_freep) struct js *j = NULL;
-	if (strcmp(k->hang_of, incident_id) != 0 || !k->hang_json ||
-	    js_parse(k->hang_json, strlen(k->hang_json), &j, &f) != 0)
-		return;
-	js_put_bool(j, "resolved", true);
-	js_put_i64(j, "resolved_unix_ms", time_unix_ms);
-	char *text = js_text(j, 0);
-	if (!text)
-		return;
-	free(k->hang_json);
-	k->hang_json = text;
-}
-
-static void put_parsed(struct js *o, const char *key, const char *text)
-{
-	struct fault f;
-	struct js *value;
-	if (text && js_parse(text, strlen(text), &value, &f) == 0)
-		js_put(o, key, value);
-}
-
-static bool has_stacks(const struct recorder *k, const struct incident *i)
-{
-	return k->stacks_of[0] && strcmp(k->stacks_of, i->id) == 0;
-}
-
-static void heap_put(struct js *j, const struct js *heap)
-{
-	struct fault f = {.text = ""};
-	struct js *copy = NULL;
-	cleanup(freep) char *text = js_text(heap, 0);
-	if (text && js_parse(text, strlen(text), &copy, &f) == 0)
-		js_put(j, "heap", copy);
-}
-
-static struct js *incident_json(const struct recorder *k, const struct incident *i)
+static struct js *incident_json(const struct incident *i, const struct attachments *a)
 {
 	struct js *j = report_json(i);
-	if (has_stacks(k, i))
-		js_put(j, "stacks", stack_incident_json(&k->stacks));
-	if (k->heap_of[0] && strcmp(k->heap_of, i->id) == 0) /* parsed anew: an object has one owner */
-		heap_put(j, k->heap);
-	if (k->hang_of[0] && strcmp(k->hang_of, i->id) == 0) {
-		put_parsed(j, "hang", k->hang_json);
-		put_parsed(j, "stacks", k->hang_stacks);
-	}
+	if (a)
+		attachments_put(a, j);
 	return j;
 }
 
-void recorder_skeleton(struct recorder *k, const struct incident *i)
+void recorder_skeleton(struct recorder *k, const struct incident *i, const struct attachments *a)
 {
 	char path[PATH_MAX];
-	cleanup(js_freep) struct js *j = incident_json(k, i);
+	cleanup(js_freep) struct js *j = incident_json(i, a);
 	cleanup(freep) char *text = js_text(j, 0);
 	if (!text || incident_path(k, i->id, "json", path) < 0)
 		return;
@@ -251,10 +176,10 @@ static int write_text(const struct incident *i, const struct js *all, const char
 	return r;
 }
 
-void recorder_incident(struct recorder *k, const struct incident *i)
+void recorder_incident(struct recorder *k, const struct incident *i, const struct attachments *a, bool notify)
 {
 	char path[PATH_MAX];
-	cleanup(js_freep) struct js *j = incident_json(k, i);
+	cleanup(js_freep) struct js *j = incident_json(i, a);
 	cleanup(freep) char *text = js_text(j, 0);
 	if (!text)
 		return;
@@ -265,7 +190,8 @@ void recorder_incident(struct recorder *k, const struct incident *i)
 		r = write_text(i, j, path);
 	if (r < 0 && k->job_dir[0])
 		complain(k, "the report", r);
-	notifier_incident(k->notifier, i);
+	if (notify)
+		notifier_incident(k->notifier, i);
 	if (!k->store)
 		return;
 	r = store_put_incident(k->store, i->id, i->job, i->attempt, incident_kind_name(i->kind), i->time_unix_ms,

@@ -9,11 +9,10 @@
  */
 #pragma once
 
+#include "agent/incident/attachments.h"
 #include "agent/notify/notifier.h"
-#include "base/json.h"
 #include "model/incident/incident.h"
 #include "model/jobs/job.h"
-#include "model/stacks/stackdump.h"
 #include "tell/store/store.h"
 
 struct recorder {
@@ -24,25 +23,19 @@ struct recorder {
 	bool borrowed; /* the store belongs to another recorder */
 	bool complained;
 	uint32_t incidents;
-	char stacks_of[64]; /* the incident that `stacks` belong to; "" none */
-	struct stackdump stacks; /* taken while the victim was frozen; go into its report */
-	char heap_of[64]; /* the incident that `heap` belongs to; "" none */
-	struct js *heap; /* what its victim's heap profile says; owned */
-	char hang_of[64]; /* the incident that the two below belong to; "" none */
-	char *hang_stacks, *hang_json; /* JSON: its stacks, and its object "hang"; owned */
 };
 
-/* Directories only: quick. Never fails: a state directory that cannot be used is said on stderr once. */
+/* Make the folders only, which is quick. Never fails: a state directory that cannot be used is warned of once. */
 void recorder_open(struct recorder *k, const char *state_dir, const char *job_id);
-/* The store: some milliseconds, so after the job has been started. */
+/* Open the store. It takes some milliseconds, so do it after the job has been started. */
 void recorder_open_store(struct recorder *k);
-/* Keep into a store that is open already. */
+/* Use the store of another recorder, which stays its owner. */
 void recorder_share_store(struct recorder *k, const struct recorder *owner);
 void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
 /*
- * Now is its end, `lived_ns` after its start by a clock that nobody sets. Where the wall clock was set meanwhile, the
- * start is moved to it, so that what lies between the two is how long the job ran; that is told as an event.
+ * The job ends now, lived_ns after its start by a clock that cannot be set. If the wall clock was set meanwhile, the stored
+ * start is moved so that start and end are lived_ns apart, and an event "clock_set" says so.
  */
 void recorder_ended(struct recorder *k, struct job *j, uint64_t lived_ns);
 void recorder_process(struct recorder *k, const struct job_process *p);
@@ -50,24 +43,16 @@ void recorder_event(struct recorder *k, const struct job *j, const char *kind, c
 		    ...) printf_like(5, 6);
 /* The next incident's id: "<job>.<n>". */
 void recorder_incident_id(struct recorder *k, const char *job_id, char *dst, size_t cap);
-/* Quick and early: the JSON file only, no fsync, so that it lies there before the kill. */
-void recorder_skeleton(struct recorder *k, const struct incident *i);
 /*
- * The stacks of the incident's victim, for its skeleton and its report; *d is taken over. Those of one incident are
- * kept.
+ * The first report of a case, written before the kill: the JSON file only, without fsync, which is quick. a may be NULL, here
+ * and below.
  */
-void recorder_stacks(struct recorder *k, const char *incident_id, struct stackdump *d);
-/* What the heap profile of the incident's victim says, for its report; taken over. NULL: it has none. */
-void recorder_heap(struct recorder *k, const char *incident_id, struct js *heap);
-/* Stacks and the object "hang" of an incident, both as JSON text; copied. Those of one incident are kept. */
-void recorder_hang(struct recorder *k, const char *incident_id, struct span stacks, const char *hang);
-/* In its next writing it is marked as over. */
-void recorder_hang_resolved(struct recorder *k, const char *incident_id, int64_t time_unix_ms);
-/* The case came to nothing: no report follows. */
+void recorder_skeleton(struct recorder *k, const struct incident *i, const struct attachments *a);
+/* The case ended without a kill: remove its first report and reuse its number. */
 void recorder_skeleton_drop(struct recorder *k, const char *id);
-/* Store, JSON and text; then who is to be told. */
-void recorder_incident(struct recorder *k, const struct incident *i);
+/* Write the report (store, JSON file, text file), and notify if `notify`. An incident that was written before is replaced. */
+void recorder_incident(struct recorder *k, const struct incident *i, const struct attachments *a, bool notify);
 /* Path of the text report; "" if it could not be written. */
 void recorder_report_path(const struct recorder *k, const char *incident_id, char *dst, size_t cap);
-/* A log file for appending; -1 when it cannot be made (said once). */
+/* Open a log file for appending; -1 when it cannot be made (warned of once). */
 int recorder_log_open(struct recorder *k, uint32_t attempt, int32_t rank, const char *suffix);

@@ -151,10 +151,10 @@ static void job_died(struct adopt *a, struct adopted *j)
 		return; /* not our child: without its exit status an ordinary end looks like any other */
 	j->job.other_deaths++;
 	recorder_incident_id(&j->recorder, j->job.id, in.id, sizeof(in.id));
-	const struct hangreport h = {
-		.w = a->w, .recorder = &j->recorder, .job = &j->job, .quiet = a->spec->watch.quiet, .next = ""};
-	(void)jobhang_ended(&j->hang, &h, a->w->mono_ns(), &in);
-	recorder_incident(&j->recorder, &in);
+	struct attachments parts = {.heap = NULL};
+	(void)jobhang_ended(&j->hang, a->w->mono_ns(), &in, &parts);
+	recorder_incident(&j->recorder, &in, &parts, true);
+	attachments_done(&parts);
 	TEXT_COPY(j->job.last_incident, in.id);
 	recorder_event(&j->recorder, &j->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
 	killreport_show(&e, &in);

@@ -51,6 +51,7 @@ static struct adopted *job_of(struct adopt *a, uint32_t job)
 static void on_hang_incident(void *owner, const struct hang_message *m)
 {
 	static struct incident in; /* large */
+	struct attachments parts = {.heap = NULL};
 	struct adopt *a = owner;
 	struct adopted *j = job_of(a, m->job);
 	struct hangreport e = hangreport_of(a, j);
@@ -60,9 +61,10 @@ static void on_hang_incident(void *owner, const struct hang_message *m)
 		e.next = "The job is ended now, because --on-hang kill was given.";
 	else if (asked)
 		e.next = HANGREPORT_UNSURE;
-	hangreport_incident(&e, m, &in);
+	hangreport_incident(&e, m, &in, &parts);
 	if (m->verdict.kind == HANG_HANG)
-		jobhang_keep_last(&j->hang, &in);
+		jobhang_keep_last(&j->hang, &in, &parts);
+	attachments_done(&parts);
 	if (ends)
 		hung_end(a, j, &in);
 }
@@ -80,12 +82,7 @@ void adopt_hang_deadlines(struct adopt *a)
 
 struct killreport adopt_killreport(struct adopt *a, struct adopted *j)
 {
-	return (struct killreport){.w = a->w,
-				   .recorder = &j->recorder,
-				   .job = &j->job,
-				   .quiet = a->spec->watch.quiet,
-				   .views = &a->services.ahead.views,
-				   .sizes = a->services.ahead.sizes};
+	return (struct killreport){.w = a->w, .recorder = &j->recorder, .job = &j->job, .quiet = a->spec->watch.quiet};
 }
 
 static bool on_report(void *owner, uint32_t job, struct killreport *ret)
@@ -101,7 +98,9 @@ static void on_killed(void *owner, uint32_t job, struct guard_case *c)
 {
 	struct adopt *a = owner;
 	struct adopted *j = &a->job[job];
-	const struct killreport e = adopt_killreport(a, j);
+	struct killreport e;
+	if (!services_report(&a->services, c, &e))
+		return;
 	j->kills++;
 	j->job.memory_kills++;
 	killreport_finish(&e, c);

@@ -22,27 +22,32 @@ void jobhang_keep_early(struct job_hang *h, const struct hang_message *m, uint64
 	h->early_ns = now_ns;
 }
 
-void jobhang_keep_last(struct job_hang *h, const struct incident *in)
+void jobhang_keep_last(struct job_hang *h, const struct incident *in, struct attachments *parts)
 {
 	if (!h->last)
 		h->last = malloc(sizeof(*h->last));
-	if (h->last)
-		*h->last = *in;
+	attachments_done(&h->parts);
+	if (!h->last)
+		return;
+	*h->last = *in;
+	h->parts = *parts;
+	*parts = (struct attachments){.heap = NULL};
 }
 
 void jobhang_clear(struct job_hang *h)
 {
 	jobhang_forget_early(h);
+	attachments_done(&h->parts);
 	free(h->last);
 	*h = (struct job_hang){.last = NULL};
 }
 
-bool jobhang_ended(const struct job_hang *h, const struct hangreport *e, uint64_t now_ns, struct incident *in)
+bool jobhang_ended(const struct job_hang *h, uint64_t now_ns, struct incident *in, struct attachments *parts)
 {
 	const struct hang_message *m = h->early;
 	if (!m)
 		return false;
 	hang_ended(&m->verdict, m->text, now_ns - h->early_ns, in);
-	hangreport_early(e, m, in->id);
+	hangreport_early(m, parts);
 	return true;
 }

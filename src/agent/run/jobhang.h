@@ -9,6 +9,7 @@
 
 struct job_hang {
 	struct incident *last; /* the last incident of kind hang in this attempt; owned; NULL: none */
+	struct attachments parts; /* of `last` */
 	struct hang_message *early; /* the first stacks of the last suspicion; owned; NULL: none */
 	uint64_t early_ns; /* when they came, monotonic */
 	bool ended; /* the job is being ended because of `last`, so it can no longer be resolved */
@@ -17,12 +18,9 @@ struct job_hang {
 /* Copy a HANG_SAYS_EARLY message. Without memory nothing is kept. */
 void jobhang_keep_early(struct job_hang *h, const struct hang_message *m, uint64_t now_ns);
 void jobhang_forget_early(struct job_hang *h);
-/* Copy the incident. Without memory there is no last one. */
-void jobhang_keep_last(struct job_hang *h, const struct incident *in);
+/* Keep a copy of the incident, and its parts, which are empty afterwards. Without memory neither is kept. */
+void jobhang_keep_last(struct job_hang *h, const struct incident *in, struct attachments *parts);
 /* Forget everything; safe on zeroed memory. */
 void jobhang_clear(struct job_hang *h);
-/*
- * The job has ended while a suspicion was open: complete its incident, whose id is set, by what the early stacks show.
- * True if there were any.
- */
-bool jobhang_ended(const struct job_hang *h, const struct hangreport *e, uint64_t now_ns, struct incident *in);
+/* The job has ended during a suspicion: complete its incident by what the early stacks show. True if there are any. */
+bool jobhang_ended(const struct job_hang *h, uint64_t now_ns, struct incident *in, struct attachments *parts);

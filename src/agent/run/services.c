@@ -76,6 +76,8 @@ void services_close(struct services *s)
 {
 	notifier_close(&s->notifier);
 	lookahead_done(&s->ahead);
+	for (size_t i = 0; i < ARRAY_SIZE(s->parts); i++)
+		attachments_done(&s->parts[i]);
 }
 
 size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS])
@@ -104,6 +106,15 @@ static void clamped_report(struct services *s)
 	}
 }
 
+bool services_report(struct services *s, const struct guard_case *c, struct killreport *ret)
+{
+	if (!s->ops->report(s->owner, c->job, ret))
+		return false;
+	ret->ahead = &s->ahead;
+	ret->parts = &s->parts[(c->number - 1) % GUARD_CASES];
+	return true;
+}
+
 /* The guard holds the victims frozen until their stacks are taken; the first report is written while it goes on. */
 static void case_decided(struct services *s, const struct killreport *e, struct guard_case *c)
 {
@@ -117,6 +128,7 @@ static void case_decided(struct services *s, const struct killreport *e, struct 
 static void case_dropped(const struct killreport *e, const struct guard_case *c, uint32_t phase)
 {
 	recorder_skeleton_drop(e->recorder, c->incident.id);
+	attachments_done(e->parts);
 	if (phase == CASE_DENIED)
 		killreport_denied(e->recorder, e->job, c);
 	else
@@ -133,7 +145,7 @@ static bool case_work(struct services *s, struct guard_case *c)
 	struct killreport e;
 	uint32_t phase = atomic_load(&c->phase);
 	bool guard_gone = s->guard.pidfd < 0;
-	bool watched = s->ops->report(s->owner, c->job, &e);
+	bool watched = services_report(s, c, &e);
 	if (watched && phase == CASE_DECIDED && s->saved_case != c->number)
 		case_decided(s, &e, c);
 	if (phase == CASE_DENIED || phase == CASE_CANCELLED || phase == CASE_TOO_LATE) {
@@ -243,7 +255,7 @@ static void hang_message(struct services *s, const struct hang_message *m)
 		break;
 	case HANG_SAYS_RESOLVED:
 		if (kept->last && !kept->ended)
-			hangreport_resolved(&e, m, kept->last);
+			hangreport_resolved(&e, m, kept->last, &kept->parts);
 		break;
 	case HANG_SAYS_BENIGN:
 		hangreport_benign(&e, m);

@@ -55,6 +55,7 @@ struct services {
 	int iter_link_fd; /* the BPF task iterator, for each new guard; -1: none */
 	uint32_t cases_seen; /* guard cases finished or dropped so far */
 	uint32_t saved_case; /* number of the last case whose victims' stacks were taken */
+	struct attachments parts[GUARD_CASES]; /* of each case, by its place in the ring */
 	uint32_t guard_deaths;
 	bool clamped_reported;
 };
@@ -75,6 +76,8 @@ void services_close(struct services *s);
 
 /* Pids of vigil's own processes: never victims, never part of a job. Returns their number. */
 size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS]);
+/* Fill in the context of the report of this case. False: its job is no longer watched. */
+bool services_report(struct services *s, const struct guard_case *c, struct killreport *ret);
 /* Work through the guard's new cases. Call when guard.from_guard_fd is readable, and in doubt. */
 void services_cases(struct services *s);
 /* Wait at most wait_ns until every case that has begun is finished. */

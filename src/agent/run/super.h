@@ -59,7 +59,7 @@ void super_hang_incident(struct super *s, const struct hang_message *m);
 /* A rank has failed and the others are about to be ended: if it had waited for too long, take the others' stacks. */
 void super_hang_last_look(struct super *s, const struct rank *failed);
 /* Complete the report of an end during a suspicion by what the first look saw. */
-void super_hang_ended(struct super *s, struct incident *in);
+void super_hang_ended(struct super *s, struct incident *in, struct attachments *parts);
 void super_hang_forget(struct super *s);
 /* Add to the report of a job that was ended as hung what becomes of it. */
 void super_hang_retry(struct super *s, const struct retry_decision *d);

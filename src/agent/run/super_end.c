@@ -99,6 +99,15 @@ static void next_attempt(struct super *s, const struct retry_decision *d)
 		log_info("retrying: %s", d->reason);
 }
 
+static void over_or_again(struct super *s, const struct retry_decision *d)
+{
+	s->phase = SUPER_OVER;
+	if (d->next == RETRY_RETRY)
+		next_attempt(s, d);
+	else if (d->next == RETRY_GIVE_UP && !s->spec->watch.quiet)
+		log_info("giving up: %s", d->reason);
+}
+
 /* Launchers take a while to notice that one of theirs is gone; much later it died of something else. */
 static bool died_for_memory(const struct super *s, const struct rank *r)
 {
@@ -127,7 +136,7 @@ static void last_words(const struct rank *r, struct incident *in)
 				      text);
 }
 
-static void other_death(struct super *s, const struct rank *r, struct incident *in)
+static void other_death(struct super *s, const struct rank *r, struct incident *in, struct attachments *parts)
 {
 	struct killreport e = super_killreport(s);
 	memset(in, 0, sizeof(*in));
@@ -135,10 +144,10 @@ static void other_death(struct super *s, const struct rank *r, struct incident *
 	killreport_common(&e, in);
 	last_words(r, in);
 	recorder_incident_id(&s->recorder, s->job.id, in->id, sizeof(in->id));
-	super_hang_ended(s, in);
+	super_hang_ended(s, in, parts);
 	const struct proc_id victim = {r->proc.pid, r->start_ticks};
 	if (s->tools.heap.folder[0])
-		recorder_heap(&s->recorder, in->id, heapcase_json(s->w, s->tools.heap.folder, &victim, 1, r->row.name));
+		attachments_heap(parts, heapcase_json(s->w, s->tools.heap.folder, &victim, 1, r->row.name));
 }
 
 /* Its report was written before it was ended; only what follows is new. */
@@ -155,17 +164,50 @@ static void hung_attempt_ended(struct super *s)
 	s->job.other_deaths++;
 	s->tally.others++;
 	super_hang_retry(s, &d);
-	s->phase = SUPER_OVER;
-	if (d.next == RETRY_RETRY)
-		next_attempt(s, &d);
-	else if (d.next == RETRY_GIVE_UP && !s->spec->watch.quiet)
-		log_info("giving up: %s", d.reason);
+	over_or_again(s, &d);
+}
+
+/* Report a death that was not for memory. A user who pressed Ctrl-C at this terminal is not notified of it. */
+static void other_death_report(struct super *s, struct incident *in, const struct attachments *parts,
+			       const struct retry_decision *d)
+{
+	const struct super_ending *ending = &s->ending;
+	bool by_hand = ending->stopping && (ending->stop_signal == SIGINT || ending->stop_signal == SIGQUIT);
+	struct killreport e = super_killreport(s);
+	s->job.other_deaths++;
+	s->tally.others++;
+	e.retry = d;
+	killreport_retry(&e, in);
+	recorder_incident(&s->recorder, in, parts, !by_hand);
+	TEXT_COPY(s->job.last_incident, in->id);
+	recorder_event(&s->recorder, &s->job, incident_kind_name(in->kind), in->id, "%s", in->summary);
+	if (!s->spec->watch.quiet && !ending->stopping)
+		killreport_show(&e, in);
+}
+
+static void failed_attempt_ended(struct super *s, const struct rank *r, bool for_memory)
+{
+	static struct incident in; /* large */
+	struct attachments parts = {.heap = NULL};
+	struct retry_decision d;
+	if (!for_memory && s->kills.pending)
+		super_finish_case(s, s->kills.pending, NULL); /* it ended for another reason since */
+	if (!for_memory)
+		other_death(s, r, &in, &parts);
+	attempt_record(s, for_memory ? INCIDENT_MEMORY_KILL : in.kind);
+	retry_decide(&s->spec->retry, s->attempts.done, s->attempts.n, &d);
+	if (!for_memory)
+		other_death_report(s, &in, &parts, &d);
+	else if (s->kills.pending)
+		super_finish_case(s, s->kills.pending, &d);
+	if (for_memory)
+		s->exit_status = 137;
+	attachments_done(&parts);
+	over_or_again(s, &d);
 }
 
 void super_attempt_ended(struct super *s)
 {
-	static struct incident in;
-	struct retry_decision d;
 	outputs_end(s);
 	services_cases_wait(&s->services, case_wait_ns);
 	notifier_ended(&s->services.notifier, s->job.id);
@@ -183,44 +225,14 @@ void super_attempt_ended(struct super *s)
 		hung_attempt_ended(s);
 		return;
 	}
-	if (!failed) {
-		attempt_record(s, INCIDENT_CLEAN_EXIT);
-		if (s->kills.pending)
-			super_finish_case(s, s->kills.pending, NULL);
-		s->phase = SUPER_OVER;
+	if (failed) {
+		failed_attempt_ended(s, r, for_memory);
 		return;
 	}
-	if (!for_memory && s->kills.pending)
-		super_finish_case(s, s->kills.pending, NULL); /* it ended for another reason since */
-	if (!for_memory)
-		other_death(s, r, &in);
-	attempt_record(s, for_memory ? INCIDENT_MEMORY_KILL : in.kind);
-	retry_decide(&s->spec->retry, s->attempts.done, s->attempts.n, &d);
-	if (for_memory) {
-		if (s->kills.pending)
-			super_finish_case(s, s->kills.pending, &d);
-		s->exit_status = 137;
-	} else {
-		s->job.other_deaths++;
-		s->tally.others++;
-		struct killreport e = super_killreport(s);
-		e.retry = &d;
-		killreport_retry(&e, &in);
-		/* who pressed Ctrl-C knows */
-		bool by_hand =
-			s->ending.stopping && (s->ending.stop_signal == SIGINT || s->ending.stop_signal == SIGQUIT);
-		s->recorder.notifier = by_hand ? NULL : &s->services.notifier;
-		recorder_incident(&s->recorder, &in);
-		TEXT_COPY(s->job.last_incident, in.id);
-		recorder_event(&s->recorder, &s->job, incident_kind_name(in.kind), in.id, "%s", in.summary);
-		if (!s->spec->watch.quiet && !s->ending.stopping)
-			killreport_show(&e, &in);
-	}
+	attempt_record(s, INCIDENT_CLEAN_EXIT);
+	if (s->kills.pending)
+		super_finish_case(s, s->kills.pending, NULL);
 	s->phase = SUPER_OVER;
-	if (d.next == RETRY_RETRY)
-		next_attempt(s, &d);
-	else if (d.next == RETRY_GIVE_UP && !s->spec->watch.quiet)
-		log_info("giving up: %s", d.reason);
 }
 
 void super_summary(struct super *s, const char *over)

@@ -37,9 +37,7 @@ struct killreport super_killreport(struct super *s)
 				   .nproc = s->nproc,
 				   .quiet = s->spec->watch.quiet,
 				   .retry_max = s->spec->retry.max,
-				   .heap_folder = s->tools.heap.folder,
-				   .views = &s->services.ahead.views,
-				   .sizes = s->services.ahead.sizes};
+				   .heap_folder = s->tools.heap.folder};
 }
 
 /* True if all ranks had exited with 0 before this kill: the victim was then a background process of theirs. */
@@ -66,7 +64,9 @@ void super_killed(struct super *s, struct guard_case *c)
 
 void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry)
 {
-	struct killreport e = super_killreport(s);
+	struct killreport e;
+	if (!services_report(&s->services, c, &e))
+		return;
 	e.retry = retry;
 	for (uint32_t i = 0; i < s->nproc; i++)
 		if (s->rank[i].proc.pid == c->incident.victim.pid && !s->rank[i].running) {

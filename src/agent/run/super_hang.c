@@ -69,6 +69,7 @@ void super_hang_incident(struct super *s, const struct hang_message *m)
 {
 	struct hangreport e = super_hangreport(s);
 	static struct incident in; /* large */
+	struct attachments parts = {.heap = NULL};
 	bool of_now = m->attempt == s->job.attempt && s->phase == SUPER_RUNNING;
 	bool asked = of_now && m->verdict.kind == HANG_HANG && s->spec->watch.on_hang != ON_HANG_REPORT &&
 		     !s->ending.stopping;
@@ -80,9 +81,10 @@ void super_hang_incident(struct super *s, const struct hang_message *m)
 				 ? "The job is ended now, because --on-hang kill was given."
 				 : "The job is ended now and started again, because --on-hang restart "
 				   "was given.";
-	hangreport_incident(&e, m, &in);
+	hangreport_incident(&e, m, &in, &parts);
 	if (m->verdict.kind == HANG_HANG)
-		jobhang_keep_last(&s->hang.kept, &in);
+		jobhang_keep_last(&s->hang.kept, &in, &parts);
+	attachments_done(&parts);
 	if (ends)
 		end_hung(s);
 }
@@ -130,16 +132,15 @@ static void last_words_add(const struct super *s, struct incident *in)
 	}
 }
 
-void super_hang_ended(struct super *s, struct incident *in)
+void super_hang_ended(struct super *s, struct incident *in, struct attachments *parts)
 {
-	const struct hangreport e = super_hangreport(s);
 	if (s->ending.stopping)
 		return;
-	if (jobhang_ended(&s->hang.kept, &e, s->w->mono_ns(), in)) {
+	if (jobhang_ended(&s->hang.kept, s->w->mono_ns(), in, parts)) {
 		last_words_add(s, in);
 	} else if (s->hang.last_look.n > 0) {
 		hang_last_look(&s->hang.last_look, in);
-		recorder_stacks(&s->recorder, in->id, &s->hang.last_look);
+		attachments_stacks(parts, &s->hang.last_look);
 	}
 }
 
@@ -155,5 +156,5 @@ void super_hang_retry(struct super *s, const struct retry_decision *d)
 	in->retry.next = d->next;
 	in->retry.delay_ms = d->delay_ns / NS_PER_MS;
 	TEXT_COPY(in->retry.reason, d->reason);
-	hangreport_update(&e, in);
+	hangreport_update(&e, in, &s->hang.kept.parts);
 }
