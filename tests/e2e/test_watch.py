@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,6 +51,12 @@ def waiting(vigil, *args, word=b"watching", **kwargs):
     process = vigil.start(*args, **kwargs)
     until(process, word)
     return process
+
+
+def events_of(vigil, kind):
+    """The texts of all events of this kind."""
+    found = [json.loads(line) for line in vigil("events", "--json").out.splitlines()]
+    return [e["text"] for e in found if e["kind"] == kind]
 
 
 def until(process, word, times=1):
@@ -262,8 +269,72 @@ def test_a_guard_of_a_watch_that_is_killed_is_replaced(vigil, small_machine, oth
     assert job.wait(30) == -signal.SIGKILL
     result = vigil.finish(watch, 30)
     assert "the guard process died" in result.text
+    assert f"the guard process {first} died: signal 9" in "".join(events_of(vigil, "guard_died"))
     assert vigil.why()["killer"] == "vigil"
     assert box.kernel_kills() == 0
+
+
+def test_a_watch_goes_on_unguarded_when_its_guard_dies_again_and_again(vigil, others):
+    job = others(["sleep", "300"])
+    watch = waiting(vigil, "watch", "--pid", job.pid)
+    guard = None
+    for _ in range(21):
+        guard = guard_of(watch, besides=guard)
+        os.kill(guard, signal.SIGKILL)
+    until(watch, b"the job goes on unguarded")
+    assert watch.poll() is None, "it still watches"
+    assert len(events_of(vigil, "guard_died")) == 21
+    job.kill()
+    job.wait(10)
+    result = vigil.finish(watch, 30)
+    assert result.status == 0, result
+    assert events_of(vigil, "job_end")
+
+
+def test_a_watch_says_when_a_victim_had_ended_by_itself(nobodys_vigil, as_nobody, others, guardtrap):
+    """The same event as `vigil run` leaves."""
+    v = nobodys_vigil
+    env = guardtrap("too-late")
+    shutil.copy(env["LD_PRELOAD"], v.folder / "trap.so")
+    (v.folder / "scratch").mkdir()
+    (v.folder / "scratch").chmod(0o777)
+    env.update(LD_PRELOAD=v.folder / "trap.so", GUARDTRAP_ONCE=v.folder / "scratch/once", GUARDTRAP_LOG=v.folder / "scratch/log")
+    go = v.folder / "go"
+    job = others([*(as_nobody or []), PYTHON, "-u", "-c", LATER.replace(workload("hog")[2], str(v.folder / "workloads/hog.py")),
+                  go, 400, "--rate", 100])
+    watch = waiting(v, "watch", "--pid", job.pid, "--memory-limit", "128M", "--no-freeze", env=env, prefix=as_nobody)
+    go.touch()
+    job.wait(30)
+    result = v.finish(watch, 30)
+    assert result.status == 0, result
+    assert any("had already ended by itself" in text for text in events_of(v, "hold_fire")), result
+    assert not events_of(v, "memory_kill")
+
+
+def test_what_a_suspicion_saw_is_in_the_report_of_a_watched_job_that_is_killed(vigil, others):
+    if os.geteuid() != 0:
+        pytest.skip("needs BPF to know who killed it")
+    script = ("import time\n"
+              "for i in range(200):\n print(f'step {i}/1000', flush=True); time.sleep(0.05)\n"
+              "import threading\nlock = threading.Lock()\n"
+              "def stuck_in_here():\n lock.acquire(); lock.acquire()\nstuck_in_here()")
+    log = vigil.state / "job.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "wb") as out:
+        job = others([PYTHON, "-u", "-c", script], stdout=out)
+    watch = waiting(vigil, "watch", "--pid", job.pid, "--hang-after", "20s")
+    wait_for(lambda: events_of(vigil, "suspected"), 60, "the suspicion")
+    # the first look at it takes a moment; its stacks are in the memory that both share
+    with pytest.raises(subprocess.TimeoutExpired):
+        watch.wait(3)
+    os.kill(job.pid, signal.SIGKILL)
+    job.wait(10)
+    result = vigil.finish(watch, 30)
+    assert result.status == 0, result
+    report = vigil.why()
+    assert (report["kind"], report["killer"]) == ("killed_by", "signal"), report
+    assert "stuck_in_here" in json.dumps(report.get("stacks", [])), report
+    assert any(e["kind"] == "suspicion" for e in report["evidence"]), report
 
 
 def test_a_guard_of_a_watch_killed_before_it_kills_is_carried_through(vigil, small_machine, others, guardtrap, tmp_path):
