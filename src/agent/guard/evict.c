@@ -8,11 +8,11 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* While the victim is frozen the supervisor gets this long to begin with its stacks. */
+/* Time for the supervisor to begin reading the frozen victim's stacks. */
 static const uint64_t begin_budget_ns = 10 * NS_PER_MS;
-/* …and, once it has begun, this long in all. */
+/* Time for it in all, once it has begun. */
 static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
-/* After this long without dying, a victim counts as stuck (D state) and is reported so. */
+/* A victim that lives this long after SIGKILL is reported as stuck in the kernel (state D). */
 static const uint64_t stuck_ns = 2 * NS_PER_S;
 static const uint64_t acting_look_ns = 1 * NS_PER_MS;
 static const uint64_t no_victim_look_ns = 100 * NS_PER_MS;
@@ -43,7 +43,9 @@ static bool single_job(uint64_t mask, size_t *ret_job)
 	return true;
 }
 
-/* Note the process in shared memory before it is stopped, so that a guard that dies in between leaves nothing stopped. */
+/*
+ * Note the process in shared memory before it is stopped, so that a guard that dies in between leaves nothing stopped.
+ */
 static void stop_one(struct evict *h, struct target *t)
 {
 	struct guard_shm *shm = h->shm;
@@ -98,9 +100,10 @@ static bool any_frozen(const struct evict *h)
 }
 
 /*
- * Stop the growth at once, before a victim is chosen: freeze the whole job where it has a group of its own, else the unit
- * that grew fastest in the last sweep. A freeze before the threshold was crossed is short: it slows a process that would
- * outrun the guard, and ends with the next sample, which is taken at once. Without `freeze` only resume what is frozen.
+ * Stop the growth at once, before a victim is chosen: freeze the whole job where it has a group of its own, else the
+ * unit that grew fastest in the last sweep. A freeze before the threshold was crossed is short: it slows a process that
+ * would outrun the guard, and ends with the next sample, which is taken at once. Without `freeze` only resume what is
+ * frozen.
  */
 static void freeze_first(struct evict *h, size_t level, bool freeze)
 {
@@ -153,7 +156,10 @@ static void exclude_uninvolved(struct evict *h, uint64_t below)
 	}
 }
 
-/* Note the victims that still live. The table is a ring, its oldest entries are overwritten. Returns how many SIGKILL was denied to. */
+/*
+ * Note the victims that still live. The table is a ring, its oldest entries are overwritten. Returns how many SIGKILL
+ * was denied to.
+ */
 static size_t note_unkillable(struct evict *h)
 {
 	size_t denied = 0;
@@ -328,7 +334,7 @@ static void go_killing(struct evict *h, const struct ledger *l)
 		return;
 	}
 	h->killed_ns = h->w->mono_ns();
-	/* a v1 freezer holds even dying processes; stopped ones die as they are */
+	/* a v1 freezer holds even dying processes, so thaw groups; stopped processes die as they are */
 	thaw(h, false);
 	for (size_t i = 0; i < h->n_held; i++) {
 		if (h->target[i].gone)
@@ -339,7 +345,7 @@ static void go_killing(struct evict *h, const struct ledger *l)
 	}
 	in->action.kill_us = (h->killed_ns - h->crossing_ns) / NS_PER_US;
 	if (!h->asked && in->action.freeze_us == 0)
-		in->action.notice_us = in->action.kill_us; /* the first that was done */
+		in->action.notice_us = in->action.kill_us; /* the kill was the first action */
 	h->used_at_kill = h->used_least = used;
 	h->phase = EVICT_KILLING;
 	h->deadline_ns = h->killed_ns + stuck_ns;
@@ -381,7 +387,7 @@ static void step_asked(struct evict *h, const struct ledger *l, const struct gua
 		return;
 	}
 	if (relieved && l->mono_ns < h->deadline_ns)
-		return; /* it is going down: leave it its time */
+		return; /* memory is being freed: leave the job its time */
 	if (step->state == GUARD_EMERGENCY || l->mono_ns >= h->deadline_ns) {
 		stop_victims(h);
 		if (any_frozen(h))
@@ -392,8 +398,8 @@ static void step_asked(struct evict *h, const struct ledger *l, const struct gua
 }
 
 /*
- * True if memory still fills up although the victims are frozen, or less than 2 MiB are left: then do not wait for their
- * stacks. Growth below 1/16 of what lies between threshold and limit (at least 1 MiB) counts as noise.
+ * True if memory still fills up although the victims are frozen, or less than 2 MiB are left: then do not wait for
+ * their stacks. Growth below 1/16 of what lies between threshold and limit (at least 1 MiB) counts as noise.
  */
 static bool still_filling(struct evict *h, const struct ledger *l, const struct guard_step *step)
 {
@@ -438,7 +444,7 @@ static void step_killing(struct evict *h, const struct ledger *l)
 	}
 }
 
-/* The victims are gone; wait until what they held has arrived. */
+/* The victims are gone: wait until their memory is free. */
 static void step_settling(struct evict *h, const struct ledger *l)
 {
 	uint64_t used = used_at(h, l);

@@ -17,7 +17,7 @@
 #define EVICT_TARGETS GUARD_FROZEN
 #define EVICT_COMMANDS 4
 #define EVICT_UNKILLABLE 64
-#define EVICT_HELD 512 /* of these a pidfd is kept: the largest ones */
+#define EVICT_HELD 512 /* a pidfd is kept of this many of the largest targets */
 
 enum evict_phase { EVICT_IDLE, EVICT_ASKED, EVICT_FROZEN, EVICT_KILLING, EVICT_SETTLING };
 
@@ -35,45 +35,46 @@ struct evict {
 	struct unit_memory *known;
 	struct unit_table *units;
 	struct reaper *reaper;
-	int kick_fd; /* tells the supervisor */
+	int kick_fd; /* eventfd that wakes the supervisor */
 	struct guard_job *jobs; /* the guard's own copy */
 	size_t n_jobs;
-	bool orphaned; /* the supervisor died: parentage no longer shows what is ours */
+	bool orphaned; /* the supervisor died: parents no longer show which processes are the job's */
 
 	enum evict_phase phase;
-	struct guard_case *now; /* the case at hand */
+	struct guard_case *now; /* the open case */
 	struct victim_choice choice;
 	struct target target[EVICT_TARGETS];
 	size_t n_targets, n_held;
 	struct evict_command command[EVICT_COMMANDS]; /* of the largest targets */
 	uint64_t group_frozen; /* bit per job frozen by its group */
 	uint64_t crossing_ns, deadline_ns, killed_ns, swept_ns;
-	uint64_t sweep_cost_ns; /* what the last sweep took */
+	uint64_t sweep_cost_ns; /* duration of the last sweep */
 	uint64_t used_at_kill, used_least;
-	uint64_t used_frozen; /* at the first look after the victims were frozen; 0: not looked yet */
+	uint64_t used_frozen; /* at the first sample after the victims were frozen; 0: none yet */
 	uint32_t still, reaped_before;
 	size_t level;
-	bool asked; /* of the case at hand: SIGTERM was sent first */
-	struct proc_id unkillable[EVICT_UNKILLABLE]; /* SIGKILL did nothing to them: stuck, or not ours to end */
+	bool asked; /* SIGTERM was sent first in the open case */
+	/* they survived SIGKILL: stuck in the kernel, or of another user */
+	struct proc_id unkillable[EVICT_UNKILLABLE];
 	size_t n_unkillable;
 	bool no_victim; /* the last sample found no process to end */
 	bool brief_freeze; /* a short freeze has just begun: the next sample, taken at once, ends it or opens a case */
 };
 
-/* Look at all processes again and group them. budget: how many unknown ones may be read up on. */
+/* Scan all processes and group them into units. budget: number of unknown processes whose role may be read. */
 int must_check evict_sweep(struct evict *h, size_t budget);
 /*
- * The same where the last sweep is fresh and each job has a control group: only the jobs' own processes are looked at,
- * new ones included. false: nothing was done, and evict_sweep is needed.
+ * Scan only the jobs' own processes, new ones included. Works if the last sweep is fresh and each job has a control
+ * group. False: nothing was done, and evict_sweep is needed.
  */
 bool must_check evict_refresh(struct evict *h, size_t budget);
-/* Is the last sweep young enough to act on? */
+/* True if the last sweep is recent enough to choose a victim by. */
 bool evict_is_fresh(const struct evict *h);
-/* Who would be ended now, the likeliest first, with the largest of its processes; 0 where there are fewer. */
+/* The processes that would be ended now, the first choice and its largest processes first; 0 fills up the rest. */
 void evict_likely(const struct evict *h, pid_t ret[static GUARD_LIKELY]);
-/* One look has been judged: begin, go on with or finish a case. *ret_next_ns: look again that soon. */
+/* A sample was judged: begin, continue or finish a case. *ret_next_ns: time until the next sample. */
 void evict_step(struct evict *h, const struct ledger *l, const struct guard_step *step, uint64_t *ret_next_ns);
-/* Bytes that job j's units hold, from the last sweep. */
+/* Bytes held by the units of job j at the last sweep. */
 uint64_t evict_job_bytes(const struct evict *h, size_t j);
-/* Thaw whatever is frozen: used when the guard leaves. */
+/* Resume everything that is frozen and stop throttling, before the guard ends. */
 void evict_let_go(struct evict *h);

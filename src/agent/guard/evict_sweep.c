@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 
-/* A job of more processes is swept with all others. */
+/* Jobs with more processes than this are scanned with all processes of the machine. */
 #define REFRESH_MOST 1024
-/* Sizes of strangers, which nobody ends, may be this old in a report. */
+/* Sizes of processes outside the jobs, which are never ended, may be this old in a report. */
 static const uint64_t fresh_ns = 500 * NS_PER_MS;
 
 struct role_reader {
@@ -44,7 +44,7 @@ static void pids_sort(pid_t *pids, size_t n)
 		}
 }
 
-/* Pids of adopted groups; a static pool is shared by all jobs, first come first served. */
+/* Pids in adopted groups. One static pool serves all jobs, in their order; what does not fit is left out. */
 static void read_group_pids(struct evict *h, struct unit_extra *extra)
 {
 	static pid_t pool[16384];
@@ -71,21 +71,21 @@ static int by_pid(const void *a, const void *b)
 }
 
 /*
- * statm does not tell shared memory from mapped files. Where it matters (much
- * is shared, on a machine that is filling up), status is read for the few that
- * share most. only: of these, sorted; NULL: of all.
+ * statm counts shared memory and mapped files in one number. For the processes with more than 1/64 of the smallest
+ * limit in it, at most 64, `status` is read, which has them apart. only: limit this to these pids, sorted; NULL: all
+ * processes.
  */
-static void tell_shared_apart(struct evict *h, const struct unit_extra *only)
+static void shared_read(struct evict *h, const struct unit_extra *only)
 {
-	uint64_t worth = MIN(h->shm->now.total_bytes, h->memwatch->meminfo.bytes[MEMINFO_TOTAL]);
+	uint64_t least_bytes = MIN(h->shm->now.total_bytes, h->memwatch->meminfo.bytes[MEMINFO_TOTAL]);
 	for (size_t j = 0; j < h->n_jobs; j++)
-		worth = MIN(worth, h->jobs[j].limit_bytes);
-	worth /= 64;
+		least_bytes = MIN(least_bytes, h->jobs[j].limit_bytes);
+	least_bytes /= 64;
 	size_t left = 64;
 	for (size_t i = 0; i < h->tasks->n && left > 0; i++) {
 		struct task_row *row = &h->tasks->rows[i];
 		struct proc_status st;
-		if (row->rss_file_bytes < MAX(worth, MIB) ||
+		if (row->rss_file_bytes < MAX(least_bytes, MIB) ||
 		    (only && !bsearch(&row->pid, only->pids, only->n, sizeof(pid_t), by_pid)))
 			continue;
 		left--;
@@ -96,7 +96,8 @@ static void tell_shared_apart(struct evict *h, const struct unit_extra *only)
 	}
 }
 
-static void remember_kin(struct evict *h)
+/* Note which process was of which job, for the report of a death after the process is gone. */
+static void former_note(struct evict *h)
 {
 	for (size_t i = 0; i < h->units->n_members; i++) {
 		const struct unit *u = &h->units->unit[h->units->member[i].unit];
@@ -111,7 +112,7 @@ static void remember_kin(struct evict *h)
 	}
 }
 
-/* read: whose rows are new; NULL: all. */
+/* read: the processes whose rows are new; NULL: all. */
 static void units_build(struct evict *h, const struct unit_extra *read, size_t budget)
 {
 	static struct role_reader reader;
@@ -125,10 +126,10 @@ static void units_build(struct evict *h, const struct unit_extra *read, size_t b
 	}
 	read_group_pids(h, extra);
 	if (h->tasks->source == TASKS_PROC)
-		tell_shared_apart(h, read);
+		shared_read(h, read);
 	reader.h = h;
 	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->w->mono_ns(), read_role, &reader, budget, h->units);
-	remember_kin(h);
+	former_note(h);
 }
 
 int evict_sweep(struct evict *h, size_t budget)
@@ -148,7 +149,7 @@ bool evict_is_fresh(const struct evict *h)
 	return h->swept_ns != 0 && h->w->mono_ns() - h->swept_ns < fresh_ns && h->units->n > 0;
 }
 
-/* Who is in the groups of the jobs, and who was of them at the last sweep. false: too many, or a job has no group. */
+/* The processes in the jobs' groups, and those of the last sweep. False: too many, or a job has no group. */
 static bool jobs_pids(const struct evict *h, pid_t pids[static REFRESH_MOST], size_t *ret_n)
 {
 	size_t n = 0, more = 0;
@@ -179,7 +180,7 @@ bool evict_refresh(struct evict *h, size_t budget)
 {
 	static pid_t pids[REFRESH_MOST];
 	size_t n;
-	/* A sweep by BPF costs no more, and tells more of each process. */
+	/* a full sweep by BPF costs no more and reads more of each process */
 	if (!evict_is_fresh(h) || h->tasks->source != TASKS_PROC || h->orphaned || !jobs_pids(h, pids, &n))
 		return false;
 	tasks_refresh(h->tasks, h->w, pids, n);
@@ -187,7 +188,7 @@ bool evict_refresh(struct evict *h, size_t budget)
 	return true;
 }
 
-/* Of one unit: the main process, then the largest others. */
+/* The main process of one unit, then its largest others. */
 static size_t likely_of(const struct evict *h, size_t unit, pid_t *ret, size_t room)
 {
 	size_t n = 0;

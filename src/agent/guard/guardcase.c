@@ -83,7 +83,7 @@ static void write_victim(struct evict *h, struct incident *in)
 	in->victim.swap_bytes = u->swap_bytes;
 }
 
-/* A dead process has no command line any more: those of the largest victims are read before. */
+/* Read the command lines of the largest victims before they are dead and have none. */
 static void read_commands(struct evict *h)
 {
 	for (size_t i = 0; i < EVICT_COMMANDS; i++) {
@@ -243,7 +243,7 @@ static void write_growers(struct evict *h, struct incident *in)
 	}
 }
 
-/* The last minute, thinned to what the report holds. */
+/* Add the last minute of the history, one sample a second. */
 static void write_history(struct evict *h, struct incident *in)
 {
 	const struct guard_shm *shm = h->shm;
@@ -276,7 +276,7 @@ void guardcase_method(struct evict *h)
 	buf_add(&b, h->n_held > 0 && h->target[0].pidfd >= 0 ? "SIGKILL by pidfd" : "SIGKILL by checked pid");
 }
 
-/* Every level above the job, not only the one that ran out; and what no killing can free. */
+/* Add every level above the job as evidence, and memory that ending processes does not free. */
 static void write_levels(struct evict *h, struct incident *in, const struct ledger *l)
 {
 	const struct meminfo *m = &h->memwatch->meminfo;

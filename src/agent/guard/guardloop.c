@@ -22,14 +22,11 @@
 static const uint64_t sweep_near_ns = 250 * NS_PER_MS;
 static const uint64_t sweep_far_ns = 60 * NS_PER_S;
 /*
- * What only a job that lives on is worth: the first sweep, and a pressure trigger, which the kernel takes 10 ms to
+ * Work put off until a job has lived this long: the first sweep, and the PSI trigger, which takes the kernel 10 ms to
  * close.
  */
 static const uint64_t settle_ns = 500 * NS_PER_MS;
-/*
- * … but never so often that sweeps of a crowded machine cost more than 1/40000 of a core (1.5 ms a minute), or 1/6000
- * at first.
- */
+/* On a crowded machine sweeps are rarer: they cost at most 1/40000 of a core (1.5 ms a minute), 1/6000 at first. */
 #define SWEEP_SHARE_YOUNG 6000
 #define SWEEP_SHARE 40000
 static const uint64_t young_ns = 4 * NS_PER_S;
@@ -47,11 +44,11 @@ struct guard {
 	struct unit_memory known;
 	struct unit_table units;
 	struct reaper reaper;
-	struct guard_history memory;
+	struct guard_history history;
 	struct guard_job jobs[UNIT_JOBS_MAX];
 	bool said_unwatched;
-	char shown[UNIT_JOBS_MAX][64]; /* ids of the jobs whose groups the eye has open */
-	uint64_t levels;               /* which levels the memory's points are of */
+	char shown[UNIT_JOBS_MAX][64]; /* ids of the jobs whose groups memwatch has open */
+	uint64_t levels;               /* fingerprint of the levels that the history is of */
 	size_t n_jobs;
 	uint32_t jobs_seq;
 	uint64_t job_used[UNIT_JOBS_MAX];
@@ -74,8 +71,10 @@ static void note(struct guard_shm *shm, const char *text)
 		TEXT_COPY(shm->notes[shm->n_notes++], text);
 }
 
-/* The guard must run when nobody else can: high priority, locked, out of the kernel's sight. */
-static void privileges(struct guard *g)
+/*
+ * The guard must run when other processes cannot: high priority, exempt from the OOM killer, all descriptors allowed.
+ */
+static void privileges_take(struct guard *g)
 {
 	struct sched_param p = {.sched_priority = 1};
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &p) < 0 && setpriority(PRIO_PROCESS, 0, -20) < 0)
@@ -91,7 +90,7 @@ static void privileges(struct guard *g)
 	(void)prctl(PR_SET_NAME, "vigil-guard");
 }
 
-/* A guard that was started anew is a child of the job's reaper before the supervisor has told it so. */
+/* After a restart the copied list does not have this guard yet, although it is a child of the job's reaper. */
 static void exclude_ourselves(struct unit_job *u)
 {
 	size_t last = MIN(u->n_not_ours, ARRAY_SIZE(u->not_ours) - 1);
@@ -99,8 +98,8 @@ static void exclude_ourselves(struct unit_job *u)
 	u->n_not_ours = last + 1;
 }
 
-/* The eye looks at the groups of the jobs there are; those of a job whose place another one has taken are closed. */
-static void show_jobs(struct guard *g, size_t n)
+/* Open the control groups of new jobs and close those of jobs whose slot was reused. */
+static void groups_update(struct guard *g, size_t n)
 {
 	for (size_t j = 0; j < n; j++) {
 		const struct guard_job *job = &g->jobs[j];
@@ -134,13 +133,13 @@ static void jobs_copy(struct guard *g)
 		for (size_t j = 0; j < n; j++) {
 			old = g->jobs[j];
 			g->jobs[j] = shm->jobs[j];
-			if (j < g->n_jobs) /* the guard's own view of the brake is the true one */
+			if (j < g->n_jobs) /* the supervisor does not know how far the job is throttled */
 				g->jobs[j].group.throttle_bytes = old.group.throttle_bytes;
 			exclude_ourselves(&g->jobs[j].unit);
 		}
 		if (atomic_load(&shm->jobs_seq) != before)
 			continue;
-		show_jobs(g, n);
+		groups_update(g, n);
 		g->n_jobs = g->evict.n_jobs = n;
 		g->jobs_seq = before;
 		return;
@@ -163,8 +162,8 @@ static void wake_supervisor(const struct guard *g)
 	ignore(write(g->evict.kick_fd, &one, sizeof(one)), "a full eventfd wakes as well");
 }
 
-/* Are they others than before? Where they stand is of no interest: two that grow alike change places all the time. */
-static bool likely_note(struct guard *g)
+/* True if the set of likely victims has changed; their order is ignored, it changes all the time. */
+static bool likely_update(struct guard *g)
 {
 	pid_t now[GUARD_LIKELY], *known = g->shm->now.likely;
 	size_t same = 0;
@@ -182,8 +181,8 @@ static bool likely_note(struct guard *g)
 	return same < GUARD_LIKELY;
 }
 
-/* Said at once, and once: who reads the numbers elsewhere would wonder why the job is guarded by others. */
-static void tell_absurd(struct guard *g)
+/* Report clamped values once and at once, since other tools show the raw ones. */
+static void clamped_report(struct guard *g)
 {
 	if (g->memwatch.clamps == 0 || atomic_load(&g->shm->clamped))
 		return;
@@ -191,7 +190,7 @@ static void tell_absurd(struct guard *g)
 	wake_supervisor(g);
 }
 
-static void remember(struct guard *g, const struct ledger *l, const struct guard_step *step)
+static void now_publish(struct guard *g, const struct ledger *l, const struct guard_step *step)
 {
 	struct guard_shm *shm = g->shm;
 	if (l->n == 0)
@@ -202,9 +201,9 @@ static void remember(struct guard *g, const struct ledger *l, const struct guard
 	shm->now.total_bytes = l->level[tight].total_bytes;
 	enum guard_state before = shm->now.state;
 	shm->now.state = step->state;
-	bool others = step->state >= GUARD_WARN && g->evict.phase == EVICT_IDLE && likely_note(g);
+	bool others = step->state >= GUARD_WARN && g->evict.phase == EVICT_IDLE && likely_update(g);
 	if (others || (before < GUARD_WARN && step->state >= GUARD_WARN)) {
-		wake_supervisor(g); /* it looks into who would be ended, and copies heap profiles, if there are any */
+		wake_supervisor(g); /* it opens the likely victims and copies heap profiles */
 		guardcase_prepare(shm);
 	}
 	if (l->level[0].scope == LEDGER_NODE) {
@@ -230,8 +229,8 @@ static void remember(struct guard *g, const struct ledger *l, const struct guard
 	atomic_store(&shm->history_n, n + 1);
 }
 
-/* Keep each job's brake between its threshold and the limit of the tightest level above it. */
-static void brake(struct guard *g, const struct ledger *l)
+/* Keep each job's throttle half-way between the threshold and the limit of the tightest level above it. */
+static void throttle(struct guard *g, const struct ledger *l)
 {
 	for (size_t i = 0; i < g->memwatch.n_groups; i++) {
 		struct memwatch_group *e = &g->memwatch.group[i];
@@ -248,7 +247,7 @@ static void brake(struct guard *g, const struct ledger *l)
 		if (room == UINT64_MAX)
 			continue;
 		uint64_t bytes = add_cap(e->last.current_bytes, MAX(room, MIB));
-		ignore(jobgroup_throttle(&g->jobs[e->job].group, bytes), "watching works without a brake");
+		ignore(jobgroup_throttle(&g->jobs[e->job].group, bytes), "watching works without throttling");
 	}
 }
 
@@ -260,8 +259,8 @@ static bool limit_without_group(const struct guard *g)
 	return false;
 }
 
-/* The supervisor loads the BPF iterator while the job is already running; its descriptor is fetched from there. */
-static void fetch_iterator(struct guard *g)
+/* The supervisor loads the BPF iterator while the job already runs; take a copy of its descriptor. */
+static void iterator_fetch(struct guard *g)
 {
 	if (g->tasks.iter_link_fd >= 0 || g->shm->iter_link_fd < 0 || g->supervisor_fd < 0)
 		return;
@@ -277,7 +276,7 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 {
 	uint64_t now = g->w->mono_ns(), age = now - g->evict.swept_ns;
 	bool always = limit_without_group(g);
-	/* a young job changes fast, an old one hardly */
+	/* a young job changes fast, an old one slowly */
 	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
 	far = MAX(far, g->evict.sweep_cost_ns * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
 	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
@@ -285,21 +284,21 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 		return;
 	if (!g->settled && !always && state < GUARD_WARN)
 		return;
-	fetch_iterator(g);
+	iterator_fetch(g);
 	if (evict_sweep(&g->evict, 64) < 0)
 		return;
 	for (size_t j = 0; j < g->n_jobs; j++)
 		g->job_used[j] = evict_job_bytes(&g->evict, j);
 }
 
-/* Points of other levels would look like a sudden rise: when the set of levels changes, rates begin anew. */
-static void forget_other_levels(struct guard *g, const struct ledger *l)
+/* Drop the history when the set of levels has changed: points of other levels would look like a sudden rise. */
+static void history_check(struct guard *g, const struct ledger *l)
 {
 	uint64_t levels = l->n;
 	for (size_t i = 0; i < l->n; i++)
 		levels = (levels * 31 + (uint64_t)(g->memwatch.group_of[i] + 1)) * 31 + g->memwatch.jobs_of[i];
 	if (levels != g->levels)
-		g->memory.n = 0;
+		g->history.n = 0;
 	g->levels = levels;
 }
 
@@ -312,8 +311,8 @@ static void settle_if_due(struct guard *g)
 		memwatch_watch_pressure(&g->memwatch);
 }
 
-/* One look; returns how long to wait for the next. */
-static uint64_t look(struct guard *g)
+/* Sample, judge, act. Returns the time until the next sample. */
+static uint64_t guard_round(struct guard *g)
 {
 	settle_if_due(g);
 	struct ledger l;
@@ -327,15 +326,15 @@ static uint64_t look(struct guard *g)
 		sweep_if_due(g, GUARD_WARN);
 	if (memwatch_look(&g->memwatch, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
 		return 100 * NS_PER_MS;
-	tell_absurd(g);
-	forget_other_levels(g, &l);
-	guard_judge(&g->memory, &g->shm->settings, &l, covered, &step);
+	clamped_report(g);
+	history_check(g, &l);
+	guard_judge(&g->history, &g->shm->settings, &l, covered, &step);
 	if (l.n > 0)
 		evict_step(&g->evict, &l, &step, &next);
 	if (g->evict.phase == EVICT_IDLE && step.state < GUARD_ACT && g->shm->settings.threshold_ratio > 0)
-		brake(g, &l);
+		throttle(g, &l);
 	sweep_if_due(g, step.state);
-	remember(g, &l, &step);
+	now_publish(g, &l, &step);
 	atomic_store(&g->shm->beat_ns, l.mono_ns);
 	if (limit_without_group(g))
 		next = MAX(next, 5 * NS_PER_MS);
@@ -369,8 +368,8 @@ static void end_orphans(struct guard *g)
 	}
 }
 
-/* Nobody else is left to remove what was made for the jobs. */
-static void remove_groups(struct guard *g)
+/* The supervisor is dead, so its control groups are removed here. */
+static void groups_remove(struct guard *g)
 {
 	uint64_t until = g->w->mono_ns() + NS_PER_S;
 	for (size_t j = 0; j < g->n_jobs; j++) {
@@ -381,14 +380,14 @@ static void remove_groups(struct guard *g)
 	}
 }
 
-/* The supervisor died while it was starting ranks: what it has not told yet is the job's all the same. */
-static size_t adopt_newborn(struct guard *g)
+/* The supervisor died while it was starting ranks: add those that it had not passed on yet. */
+static size_t starting_add(struct guard *g)
 {
 	size_t n = MIN(atomic_load(&g->shm->n_starting), (uint32_t)UNIT_ROOTS_MAX);
 	struct unit_job *u = &g->jobs[0].unit;
 	if (n == 0 || u->active)
 		return 0;
-	if (g->n_jobs == 0) { /* nothing has been told at all */
+	if (g->n_jobs == 0) { /* not even the job was passed on */
 		g->jobs[0] = g->shm->jobs[0];
 		exclude_ourselves(u);
 		g->n_jobs = g->evict.n_jobs = 1;
@@ -406,11 +405,11 @@ static size_t adopt_newborn(struct guard *g)
 static void orphan(struct guard *g)
 {
 	jobs_copy(g);
-	size_t starting = adopt_newborn(g), members = MAX(g->units.n_members, starting);
+	size_t starting = starting_add(g), members = MAX(g->units.n_members, starting);
 	g->evict.orphaned = true;
-	evict_let_go(&g->evict); /* who is frozen can neither save its work nor die */
+	evict_let_go(&g->evict); /* a frozen process can neither save its work nor die */
 	end_orphans(g);
-	remove_groups(g);
+	groups_remove(g);
 	for (size_t j = 0; j < g->n_jobs && on_orphan; j++)
 		if (g->jobs[j].unit.active)
 			on_orphan(g->shm, j, members);
@@ -441,7 +440,7 @@ static int watch_fd(struct guard *g, int fd, uint32_t what)
 	return epoll_ctl(g->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
 }
 
-static int prepare(struct guard *g, struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd)
+static int guard_prepare(struct guard *g, struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd)
 {
 	g->w = w;
 	g->born_ns = w->mono_ns();
@@ -484,18 +483,18 @@ _Noreturn void guardloop_main(struct guard_shm *shm, const struct world *w, int 
 	sigset_t none;
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	int r = prepare(&g, shm, w, command_fd, kick_fd);
+	int r = guard_prepare(&g, shm, w, command_fd, kick_fd);
 	if (r < 0) {
 		shm->start_error = r;
 		_exit(1);
 	}
-	privileges(&g);
+	privileges_take(&g);
 	shm->locked = memlock_own(shm, sizeof(*shm), g.tasks.rows, g.tasks.cap * sizeof(*g.tasks.rows));
 	if (!shm->locked)
 		note(shm, "memory is not locked (RLIMIT_MEMLOCK): the guard may be paged out");
 	atomic_store(&shm->ready, 1);
 	while (!atomic_load(&shm->stop)) {
-		uint64_t wait = look(&g);
+		uint64_t wait = guard_round(&g);
 		if (!take_events(&g, g.orphaned ? 0 : wait)) {
 			if (!atomic_load(&shm->stop))
 				orphan(&g);

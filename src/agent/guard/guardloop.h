@@ -1,15 +1,19 @@
 /*
- * What runs in the guard's process: sample, judge, act, until it is asked to stop. Its memory is locked. From waking up to
- * the kill it allocates nothing, opens only what it must, and waits for nothing but the victim's death.
+ * What runs in the guard's process: sample, judge, act, until it is asked to stop. Its memory is locked. From waking up
+ * to the kill it allocates nothing, opens only what it must, and waits for nothing but the victim's death.
  */
 #pragma once
 
 #include "agent/guard/guardshm.h"
 #include "sense/world.h"
 
-/* Never returns. command_fd: an eventfd to read, jobs changed or stop; kick_fd: an eventfd that wakes the supervisor. */
+/*
+ * Never returns. command_fd: an eventfd to read, jobs changed or stop; kick_fd: an eventfd that wakes the supervisor.
+ */
 _Noreturn void guardloop_main(struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd);
-/* Called in the guard when the supervisor has died and `ended` processes of started jobs were ended (incident/orphan). */
+/*
+ * Called in the guard when the supervisor has died and `ended` processes of started jobs were ended (incident/orphan).
+ */
 typedef void guardloop_orphan_fn(const struct guard_shm *shm, size_t job, size_t ended);
 /* Set it before the guard is forked. */
 void guardloop_on_orphan(guardloop_orphan_fn *fn);

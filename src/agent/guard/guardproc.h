@@ -1,6 +1,6 @@
 /*
- * The guard as its supervisor sees it: a small process of its own, forked before anything else is started, so that no log,
- * store or network can delay it. What runs in it: agent/guard/guardloop.
+ * The guard as its supervisor sees it: a small process of its own, forked before anything else is started, so that no
+ * log, store or network can delay it. What runs in it: agent/guard/guardloop.
  *
  * The supervisor watches it by its pidfd and replays the shared mapping when it dies (agent/run/services). When the
  * supervisor dies, the guard ends the jobs that vigil started, since their output has nowhere to go, and leaves adopted

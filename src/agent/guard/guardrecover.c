@@ -17,7 +17,7 @@ static void release(const struct world *w, struct guard_shm *shm)
 	atomic_store(&shm->n_frozen, 0);
 }
 
-static bool is_open(const struct guard_case *c)
+static bool case_is_open(const struct guard_case *c)
 {
 	uint32_t phase = atomic_load(&c->phase);
 	return phase == CASE_BEGUN || phase == CASE_DECIDED || phase == CASE_KILLED;
@@ -25,10 +25,10 @@ static bool is_open(const struct guard_case *c)
 
 void guardrecover_finish(const struct world *w, struct guard_shm *shm)
 {
-	/* the victims first: once thawed they would go on growing */
+	/* victims first: once resumed they would go on growing */
 	for (size_t k = 0; k < GUARD_CASES; k++) {
 		const struct guard_case *c = &shm->cases[k];
-		for (uint32_t i = 0; is_open(c) && i < MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS); i++) {
+		for (uint32_t i = 0; case_is_open(c) && i < MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS); i++) {
 			struct target t = {.id = c->victim[i], .pidfd = -1};
 			ignore(target_signal(w, &t, SIGKILL), "gone is fine");
 		}

@@ -1,14 +1,14 @@
 /*
- * What a dead guard leaves behind in the shared mapping, and how its survivor
- * winds it up: nothing stays frozen, stopped or braked, and a case whose
- * victims were chosen is carried through, so that its report tells the truth.
+ * Recovery after the guard's death, from what it left in the shared mapping: nothing stays frozen, stopped or
+ * throttled, and a case whose victims were chosen is carried through, so that its report is true. Runs in the
+ * supervisor.
  */
 #pragma once
 
 #include "agent/guard/guardshm.h"
 #include "sense/world.h"
 
-/* Continue, thaw and unbrake everything; then end the victims of the open cases. */
+/* End the victims of open cases, then resume everything and stop throttling. */
 void guardrecover_finish(const struct world *w, struct guard_shm *shm);
-/* A case that the guard had begun and not finished: what its report must say. */
+/* Add to the report of an unfinished case that the guard died during it, and mark the case as done. */
 void guardrecover_note(const struct world *w, struct guard_case *c);

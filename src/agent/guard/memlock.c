@@ -12,7 +12,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* How much of the stack the guard may use; touched once so that it is there. */
+/* Most stack that the guard uses; it is touched once so that its pages exist. */
 #define STACK_BYTES (128 * 1024)
 
 struct locker {

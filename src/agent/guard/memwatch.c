@@ -54,7 +54,7 @@ void memwatch_close(struct memwatch *e)
 	e->n_groups = e->n_events = 0;
 }
 
-/* At least so far below its threshold a job's own group announces that it fills. */
+/* A job's own group wakes the guard when its use is at least this far below the threshold. */
 static const uint64_t warn_own_bytes = 64 * MIB;
 
 /* v1: "<eventfd> <file> [bytes]" written to cgroup.event_control. */
@@ -74,7 +74,7 @@ static bool v1_event(struct memwatch *e, size_t gi, const char *file, enum memwa
 		return false;
 	if (!event_add(e, efd, kind, (int16_t)gi, EPOLLIN))
 		return false;
-	efd = -1; /* owned by the table now */
+	efd = -1; /* the table owns it now */
 	return true;
 }
 
@@ -90,7 +90,7 @@ static void v2_event(struct memwatch *e, size_t gi)
 		fd = -1;
 }
 
-/* The kernel tells of a v1 group's usage crossing these marks, within microseconds. */
+/* Have the kernel wake us within microseconds when the usage of a v1 group crosses the threshold, or comes near it. */
 static void arm(struct memwatch *e, size_t gi, const struct guard_settings *s)
 {
 	struct memwatch_group *g = &e->group[gi];
@@ -98,15 +98,14 @@ static void arm(struct memwatch *e, size_t gi, const struct guard_settings *s)
 	if (g->g.version != CGROUP_V1 || g->armed_limit_bytes == limit || g->last.max_bytes == CGROUP_NO_LIMIT)
 		return;
 	uint64_t act = guard_threshold(s, limit), warn = sub_floor(act, limit - act);
-	g->armed_limit_bytes = limit; /* one try a limit */
+	g->armed_limit_bytes = limit; /* tried once for each limit */
 	g->armed = v1_event(e, gi, "memory.usage_in_bytes", MEMWATCH_THRESHOLD, &act) &&
 		   v1_event(e, gi, "memory.usage_in_bytes", MEMWATCH_THRESHOLD, &warn);
 }
 
 /*
- * A job's own group tells by itself when it is full (the brake), but then there is no time left to look into whom it
- * will hit, and the threshold is behind: a mark before that, so that a fast filler still leaves some milliseconds, and
- * one at the threshold.
+ * The same for a job's own group. It also wakes us when it is full (its limit is the throttle), but then the threshold
+ * is passed and no time is left to open the likely victims: hence one mark well before the threshold and one at it.
  */
 static void arm_own(struct memwatch *e, size_t gi, const struct guard_settings *s, uint64_t limit)
 {
@@ -211,9 +210,7 @@ static uint64_t jobs_active(const struct guard_job *jobs, size_t n)
 	return mask;
 }
 
-/*
- * Whatever its use consists of, neither it nor the machine is near an end. job_limit: the user's, of a job's own group.
- */
+/* True if neither the group nor the machine is near its limit, even if none of the group's use is reclaimable. */
 static bool is_far(const struct memwatch *e, const struct cgroup_memory *m, uint64_t job_limit)
 {
 	uint64_t node = e->meminfo.bytes[MEMINFO_TOTAL];
@@ -234,10 +231,7 @@ static bool usage_read(struct memwatch_group *g)
 	return true;
 }
 
-/*
- * Its use and limits; what that use consists of, and events, which cost far more, only near a limit and each ten
- * seconds.
- */
+/* Read use and limits; memory.stat and events cost far more and are read only near a limit, or every ten seconds. */
 static void group_read(struct memwatch *e, struct memwatch_group *g, uint64_t job_limit)
 {
 	uint64_t now_ns = e->w->mono_ns();
@@ -250,18 +244,18 @@ static void group_read(struct memwatch *e, struct memwatch_group *g, uint64_t jo
 	g->full_ns = now_ns;
 }
 
-static void look_at_group(struct memwatch *e, size_t gi, const struct guard_job *jobs, uint64_t active,
+static void group_sample(struct memwatch *e, size_t gi, const struct guard_job *jobs, uint64_t active,
 			  struct ledger *l, uint32_t *covered, const struct guard_settings *s)
 {
 	struct memwatch_group *g = &e->group[gi];
 	if (g->jobs == 0)
-		return; /* a free place */
+		return; /* this place is free */
 	group_read(e, g, g->own ? jobs[g->job].limit_bytes : CGROUP_NO_LIMIT);
 	if (!g->readable || (g->jobs & active) == 0)
 		return;
 	uint64_t node = e->meminfo.bytes[MEMINFO_TOTAL];
 	if (g->own) {
-		/* the group's own limit is our brake: only the user's limit is a level */
+		/* the group's own limit is our throttle: only the user's limit is a level */
 		if (jobs[g->job].limit_bytes == CGROUP_NO_LIMIT)
 			return;
 		struct cgroup_memory m = g->last;
@@ -273,7 +267,10 @@ static void look_at_group(struct memwatch *e, size_t gi, const struct guard_job 
 		level_add(e, l, ledger_group_level(&m, LEDGER_JOB, node), g->jobs & active, (int16_t)gi);
 		return;
 	}
-	/* equal is not enough to pass it over: lxcfs shows the limit as the total, but counts shared memory as cache */
+	/*
+	 * a group as large as the node counts too: lxcfs shows its limit as the total, but counts shared memory as
+	 * cache
+	 */
 	if (MIN(g->last.max_bytes, g->last.high_bytes) > node)
 		return;
 	arm(e, gi, s);
@@ -301,7 +298,7 @@ int memwatch_look(struct memwatch *e, const struct guard_job *jobs, size_t n_job
 	uint64_t active = jobs_active(jobs, n_jobs);
 	level_add(e, ret, ledger_node_level(&e->meminfo, 0), active, -1);
 	for (size_t i = 0; i < e->n_groups; i++)
-		look_at_group(e, i, jobs, active, ret, ret_covered, s);
+		group_sample(e, i, jobs, active, ret, ret_covered, s);
 	for (size_t j = 0; j < n_jobs; j++) {
 		if (!(active >> j & 1) || jobs[j].has_group || jobs[j].limit_bytes == CGROUP_NO_LIMIT)
 			continue;
@@ -323,7 +320,8 @@ void memwatch_event_take(struct memwatch *e, uint32_t index)
 	if (ev->kind == MEMWATCH_THRESHOLD || ev->kind == MEMWATCH_OOM)
 		ignore(read(ev->fd, &count, sizeof(count)), "only the wake-up counts");
 	else if (ev->kind == MEMWATCH_EVENTS_FILE && file_read_fd(ev->fd, text, sizeof(text), &len) < 0)
-		closep(&ev->fd); /* reading re-arms the poll; a removed group would wake us for ever */
+		/* reading re-arms the poll; the file of a removed group would wake us again and again */
+		closep(&ev->fd);
 }
 
 void memwatch_level_name(const struct memwatch *e, const struct ledger *l, size_t level, char *dst, size_t cap)

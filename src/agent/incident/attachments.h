@@ -1,6 +1,7 @@
 /*
- * What belongs to one incident beside its record of fixed size: stacks, a heap profile, the object "hang". Filled by whoever
- * makes the report, handed to the recorder as often as the report is written, freed by its owner. All zero: nothing.
+ * What belongs to one incident beside its record of fixed size: stacks, a heap profile, the object "hang". Filled by
+ * whoever makes the report, handed to the recorder as often as the report is written, freed by its owner. All zero:
+ * nothing.
  */
 #pragma once
 

@@ -21,8 +21,8 @@ struct hangreport {
 #define HANGREPORT_UNSURE "The job is left alone: for a verdict of low confidence --on-hang ends nothing."
 
 /*
- * Report one hang, straggler or slowdown of a job that may still change. *in is what was stored, *parts (empty before) what
- * belongs to it; both are needed again when it changes.
+ * Report one hang, straggler or slowdown of a job that may still change. *in is what was stored, *parts (empty before)
+ * what belongs to it; both are needed again when it changes.
  */
 void hangreport_incident(const struct hangreport *e, const struct hang_message *m, struct incident *in,
 			 struct attachments *parts);

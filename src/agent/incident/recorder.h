@@ -34,8 +34,8 @@ void recorder_share_store(struct recorder *k, const struct recorder *owner);
 void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
 /*
- * The job ends now, lived_ns after its start by a clock that cannot be set. If the wall clock was set meanwhile, the stored
- * start is moved so that start and end are lived_ns apart, and an event "clock_set" says so.
+ * The job ends now, lived_ns after its start by a clock that cannot be set. If the wall clock was set meanwhile, the
+ * stored start is moved so that start and end are lived_ns apart, and an event "clock_set" says so.
  */
 void recorder_ended(struct recorder *k, struct job *j, uint64_t lived_ns);
 void recorder_process(struct recorder *k, const struct job_process *p);
@@ -44,13 +44,16 @@ void recorder_event(struct recorder *k, const struct job *j, const char *kind, c
 /* The next incident's id: "<job>.<n>". */
 void recorder_incident_id(struct recorder *k, const char *job_id, char *dst, size_t cap);
 /*
- * The first report of a case, written before the kill: the JSON file only, without fsync, which is quick. a may be NULL, here
- * and below.
+ * The first report of a case, written before the kill: the JSON file only, without fsync, which is quick. a may be
+ * NULL, here and below.
  */
 void recorder_skeleton(struct recorder *k, const struct incident *i, const struct attachments *a);
 /* The case ended without a kill: remove its first report and reuse its number. */
 void recorder_skeleton_drop(struct recorder *k, const char *id);
-/* Write the report (store, JSON file, text file), and notify if `notify`. An incident that was written before is replaced. */
+/*
+ * Write the report (store, JSON file, text file), and notify if `notify`. An incident that was written before is
+ * replaced.
+ */
 void recorder_incident(struct recorder *k, const struct incident *i, const struct attachments *a, bool notify);
 /* Path of the text report; "" if it could not be written. */
 void recorder_report_path(const struct recorder *k, const char *incident_id, char *dst, size_t cap);
