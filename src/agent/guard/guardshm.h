@@ -1,12 +1,10 @@
 /*
- * What the guard and its supervisor share: one locked anonymous mapping.
- * The supervisor writes the settings and the jobs; the guard writes its cases
- * and its history. Whoever survives the other can read everything the other
- * knew: this is the ring that is replayed into a report when the guard itself
- * is killed.
+ * What the guard and its supervisor share: one locked anonymous mapping. The supervisor writes settings and jobs, the
+ * guard writes cases and history. If either dies, the other can read everything it knew; a report is completed from
+ * here when the guard itself is killed (agent/guard/guardrecover).
  *
- * Each side wakes the other by an eventfd. Jobs are changed under a sequence
- * number that is odd while they are being written.
+ * Each side wakes the other by an eventfd. Jobs are changed under a sequence number that is odd while they are being
+ * written.
  */
 #pragma once
 
@@ -29,7 +27,7 @@ struct guard_job {
 	char id[64];
 	char name[64];
 	char adopted_cgroup[CGROUP_PATH_MAX]; /* watch --cgroup: everything in there; relative to world->cgroup_fd */
-	struct cgroup_place place; /* whose limits hold for it: ours, or those of the adopted process */
+	struct cgroup_place place; /* the group whose limits apply: ours, or that of the adopted process */
 	uint32_t attempt;
 	struct unit_job unit;
 	bool has_group;
@@ -38,8 +36,8 @@ struct guard_job {
 };
 
 /*
- * Who was of which job when last seen, by pid: kept after the process is gone,
- * so that a death of it can still be told from a stranger's.
+ * Which process was of which job when last seen, by pid. Kept after the process is gone, so that its death can be told
+ * from that of a process outside the jobs.
  */
 #define GUARD_FORMER 2048 /* power of two */
 
@@ -52,26 +50,26 @@ struct guard_former {
 	char name[16];
 };
 
-#define GUARD_LIKELY 16 /* processes that the supervisor looks into beforehand */
+#define GUARD_LIKELY 16 /* number of processes that the supervisor opens beforehand */
 
 enum case_phase {
 	CASE_EMPTY,
 	CASE_BEGUN,   /* victims chosen; signals may be on their way */
 	CASE_DECIDED, /* frozen if freezing is on; the victims' stacks are wanted */
 	CASE_KILLED,  /* signals sent */
-	CASE_DONE,    /* memory is back, numbers complete */
-	CASE_CANCELLED, /* the memory came back by itself; everything was thawed */
+	CASE_DONE,    /* the victims' memory is free, all numbers are known */
+	CASE_CANCELLED, /* memory was freed by other means; everything was resumed */
 	CASE_TOO_LATE, /* the victims had ended by themselves before a signal hit them */
-	CASE_DENIED, /* we may not send them signals: nobody was ended */
+	CASE_DENIED, /* we may not send signals to the victims: none was ended */
 };
 
-enum { CASE_SEEN_NOT, CASE_SEEN_BEGUN /* the stacks are being read */, CASE_SEEN_ALL /* nothing to wait for */ };
+enum { CASE_SEEN_NOT, CASE_SEEN_BEGUN /* the stacks are being read */, CASE_SEEN_ALL /* the guard need not wait */ };
 
 struct guard_case {
 	_Atomic uint32_t phase;
 	_Atomic uint32_t described; /* the incident's tables are filled: shortly after CASE_DECIDED */
-	_Atomic uint32_t seen;    /* CASE_SEEN_… : how far the supervisor is */
-	bool frozen;              /* the victims stand still while the phase is CASE_DECIDED */
+	_Atomic uint32_t seen;    /* CASE_SEEN_…: how far the supervisor is */
+	bool frozen;              /* the victims are frozen while the phase is CASE_DECIDED */
 	uint32_t number;          /* counts from 1 */
 	uint16_t job;             /* index of guard_job; its id is in incident.job */
 	uint32_t n_victims;
@@ -100,38 +98,39 @@ struct guard_shm {
 	 */
 	struct proc_id starting[UNIT_ROOTS_MAX];
 	_Atomic uint32_t n_starting;
-	struct helpers own; /* the supervisor's, beside the job */
-	_Atomic uint32_t stop;    /* leave quietly */
+	struct helpers own; /* the supervisor's helper processes, which are no part of a job */
+	_Atomic uint32_t stop;    /* end without touching the jobs */
 	/* guard -> supervisor */
-	_Atomic uint64_t beat_ns; /* last time round the loop */
+	_Atomic uint64_t beat_ns; /* time of the last sample */
 	_Atomic uint32_t ready;
-	int start_error;          /* -errno: it could not start at all, and would not the next time */
+	int start_error;          /* -errno: the guard could not start, and a restart would fail the same way */
 	_Atomic uint32_t history_n;
 	struct guard_sample history[GUARD_HISTORY];
 	struct guard_former former[GUARD_FORMER]; /* place: pid modulo GUARD_FORMER */
 	_Atomic uint32_t cases_n; /* cases begun so far */
 	struct guard_case cases[GUARD_CASES];
-	/* stopped with SIGSTOP, victims or not: whoever survives the guard continues them */
+	/* processes stopped with SIGSTOP, victims or not; resumed by the supervisor if the guard dies */
 	struct target frozen[GUARD_FROZEN];
 	_Atomic uint32_t n_frozen;
 	struct {
-		uint64_t used_bytes, total_bytes; /* of the tightest level, last look */
+		uint64_t used_bytes, total_bytes; /* of the tightest level at the last sample */
 		uint64_t node_used_bytes, node_total_bytes;
 		uint64_t job_bytes[UNIT_JOBS_MAX], job_peak_bytes[UNIT_JOBS_MAX];
 		enum guard_state state;
 		char level[200];
-		pid_t likely[GUARD_LIKELY]; /* who would be ended, while memory is short (GUARD_WARN and on); 0: free */
+		/* the processes that would be ended now, while memory is short (from GUARD_WARN on); 0: free */
+		pid_t likely[GUARD_LIKELY];
 	} now;
 	_Atomic uint32_t
-		/* the supervisor looks into the likely ones just now: a case waits a little longer for it */
+		/* the supervisor is opening the likely victims: a case waits a little longer for it */
 		preloading;
-	_Atomic uint32_t clamped; /* the kernel's numbers cannot be: clamped */
-	char notes[8][200];       /* what is degraded, for doctor and the start-up line */
+	_Atomic uint32_t clamped; /* implausible numbers of the kernel were clamped */
+	char notes[8][200];       /* what works less well here and why, for doctor and the start-up line */
 	uint32_t n_notes;
 	bool locked;              /* memory is locked */
 };
 
-/* Somebody stands frozen or is about to: whatever takes milliseconds has to wait. */
+/* True while a victim is frozen or about to be: work that takes milliseconds must wait. */
 static inline bool guard_case_pending(const struct guard_shm *shm)
 {
 	uint32_t n = atomic_load(&shm->cases_n);

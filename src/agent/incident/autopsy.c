@@ -21,13 +21,13 @@ struct autopsy {
 	const struct world *w;
 	struct deathfacts *facts;
 	bool first_namespace;  /* our pids are the machine's */
-	char unavailable[200]; /* why signals are not seen */
+	char unavailable[200]; /* why signals cannot be watched */
 	struct bpf_sigwatch_fds fds;
 	struct sigwatch watch;
-	bool below;            /* only signals to the job's processes and our own helpers are seen */
+	bool below;            /* only signals to the job's processes and our helpers are seen */
 	_Atomic bool watching; /* set by the loading thread, read by ours */
 	_Atomic bool blind_set;
-	bool told;             /* gather knows about it */
+	bool told;             /* deathfacts was told why signals cannot be watched */
 };
 
 struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place)
@@ -71,7 +71,7 @@ int autopsy_signals_fd(const struct autopsy *a)
 	return a && atomic_load(&a->watching) ? a->fds.ring_fd : -1;
 }
 
-/* The guard and others beside the job, which are the supervisor's children, too. */
+/* The guard and other helpers, which are children of the supervisor too. */
 static bool is_vigils(const struct world *w, pid_t pid)
 {
 	struct proc_stat st;
@@ -92,7 +92,7 @@ static void signal_keep(struct autopsy *a, const struct sigwatch_event *e)
 	s.of_job = a->below && !is_vigils(a->w, s.target);
 	TEXT_COPY(s.sender_comm, e->sender_comm);
 	if (!e->from_kernel && proc_command_read(a->w, s.sender, s.sender_command, sizeof(s.sender_command)) != 0)
-		s.sender_command[0] = '\0'; /* it has ended: its name has to do */
+		s.sender_command[0] = '\0'; /* the sender has ended: only its name is left */
 	deathfacts_signal(a->facts, &s);
 }
 
@@ -134,7 +134,7 @@ struct autopsy *autopsy_free(struct autopsy *a)
 	return NULL;
 }
 
-static void describe(const struct autopsy *a, const struct autopsy_subject *who, struct death *d)
+static void autopsy_subject_read(const struct autopsy *a, const struct autopsy_subject *who, struct death *d)
 {
 	struct rlimit core;
 	TEXT_COPY(d->job, who->job);
@@ -167,7 +167,7 @@ void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct inc
 {
 	static struct death d; /* large */
 	memset(&d, 0, sizeof(d));
-	describe(a, who, &d);
+	autopsy_subject_read(a, who, &d);
 	autopsy_signals_take(a);
 	const struct deathfacts_logs logs = {.out = who->log_out,
 					     .err = who->log_err,

@@ -1,7 +1,6 @@
 /*
- * Finds out why a process of a job died: takes the counters at the start,
- * gathers the facts after a death (agent/incident/deathfacts), has them judged
- * (judge/death/postmortem) and returns an incident without id and retry.
+ * Finds out why a process of a job died: reads the counters at the start, collects the facts after a death
+ * (agent/incident/deathfacts), has them judged (judge/death/postmortem) and returns an incident without id and retry.
  */
 #pragma once
 
@@ -31,21 +30,20 @@ struct autopsy_subject {
 	const char *error_dir;         /* of the ranks' error files; NULL: none */
 	uint32_t n_ranks;
 	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
-	bool own_group;                /* made for this job alone */
+	bool own_group;                /* the group was made for this job alone */
 	const struct death_former *former; /* processes that were the job's when last seen */
 	size_t n_former;
 };
 
-/* Cheap: opens the sources and notes the counters. NULL on lack of memory. */
+/* Open the sources and note the counters; cheap. NULL without memory. */
 struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place);
 /*
- * Start watching who sends signals, by BPF. Takes about 25 ms, so it may be
- * called in a thread of its own once the job has lived a little; everything
- * else is called by one thread. below: whose descendants are meant; 0: everybody. Also gives the task iterator, -1
- * without.
+ * Start watching who sends signals, by BPF. Takes about 25 ms, so it may run in a thread of its own; all other
+ * functions are called by one thread. below: only signals to descendants of this process; 0: all signals.
+ * *ret_iter_link_fd: the BPF task iterator, -1 without.
  */
 void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd);
-/* Readable when signals were seen; -1 while they are not watched. */
+/* Readable when signals were seen; -1 while signals are not watched. */
 int autopsy_signals_fd(const struct autopsy *a);
 void autopsy_signals_take(struct autopsy *a);
 struct autopsy *autopsy_free(struct autopsy *a);

@@ -56,10 +56,10 @@ struct slow {
 struct deathfacts {
 	const struct world *w;
 	struct kmsg kmsg;
-	int kmsg_result; /* of opening or draining: 0, WORLD_ABSENT, WORLD_DENIED, -errno */
+	int kmsg_result; /* of opening or reading: 0, WORLD_ABSENT, WORLD_DENIED, -errno */
 	struct oomlog oom;
 	struct kernel_kill kills[MAX_KILLS];
-	struct killerlog kernel_talk; /* programs that write into the kernel's log, and its crash lines */
+	struct killerlog kernel_talk; /* lines of other killers in the kernel's log, and its crash lines */
 	struct killer_line kernel_lines[MAX_KMSG_LINES];
 	struct killer_line lines[MAX_LINES + MAX_KMSG_LINES];
 	struct log_hint hints[MAX_HINTS];
@@ -86,8 +86,8 @@ static bool vmstat_read(const struct world *w, uint64_t *ret)
 }
 
 /*
- * A level as the kernel names it: place->name is the whole path of the
- * innermost group, and each level's path is a prefix of the innermost's.
+ * A level's path as the kernel names it: place->name is the whole path of the innermost group, and each level's path is
+ * a prefix of it.
  */
 static void names_set(struct deathfacts *g, const struct cgroup_place *place)
 {
@@ -286,7 +286,7 @@ static void logs_read(struct slow *s, const struct deathfacts_logs *logs, const 
 	__atomic_store_n(&s->logs_done, true, __ATOMIC_RELEASE);
 }
 
-/* Each counts when it is whole: the others may be on a disk that stands. */
+/* Each part is published when it is complete: a later one may block on a disk that does not answer. */
 static void errors_read(struct slow *s, const struct deathfacts_logs *logs)
 {
 	char path[400];
@@ -297,7 +297,10 @@ static void errors_read(struct slow *s, const struct deathfacts_logs *logs)
 	}
 }
 
-/* Where the pattern puts it, in the folder that we and so the job were started in, or where systemd keeps it. */
+/*
+ * Look for the core file where the pattern puts it: relative to the folder that we and so the job were started in, or
+ * in systemd's store.
+ */
 static void core_find(struct slow *s, const struct world *w, const struct death *d)
 {
 	char text[16], cwd[PATH_MAX], exe[PATH_MAX], host[80];
@@ -305,7 +308,7 @@ static void core_find(struct slow *s, const struct world *w, const struct death 
 	if (!d->core_dumped)
 		return;
 	host_name(host, sizeof(host));
-	TEXT_COPY(exe, d->command); /* of the program only its name is needed, and what it was called as tells it */
+	TEXT_COPY(exe, d->command); /* only the program's name is needed, and its command line has that */
 	exe[strcspn(exe, " ")] = '\0';
 	struct corefile_facts f = {
 		.pid = d->pid,
@@ -342,14 +345,14 @@ static void environment_facts(struct cause_set *set)
 	}
 }
 
-static int book_load(const struct world *w, const struct deathfacts_logs *logs, struct rulebook *b)
+static int deathfacts_book_load(const struct world *w, const struct deathfacts_logs *logs, struct rulebook *b)
 {
 	struct fault f = {.text = ""};
 	int r = rulefiles_own(w, b, &f);
 	return r == 0 ? rulefiles_add_list(b, logs->rules, &f) : r;
 }
 
-/* Searches the ends of the logs with the cause book. No library is loaded for so little text. */
+/* Search the ends of the logs with the rule book. The texts are short, so no library is loaded for it. */
 static void rules_read(struct slow *s, const struct world *w, const struct deathfacts_logs *logs, const struct death *d)
 {
 	const char *paths[] = {logs->out, logs->err};
@@ -357,7 +360,7 @@ static void rules_read(struct slow *s, const struct world *w, const struct death
 	struct cause_set set = {.groups = NULL};
 	struct rulescan *scan = NULL;
 	struct span tail;
-	int r = book_load(w, logs, &book);
+	int r = deathfacts_book_load(w, logs, &book);
 	if (r == 0)
 		r = rulescan_new(&book, LITERAL_OWN, rule_matched, &set, &scan);
 	for (size_t i = 0; i < ARRAY_SIZE(paths) && r == 0; i++)
@@ -366,11 +369,11 @@ static void rules_read(struct slow *s, const struct world *w, const struct death
 	environment_facts(&set);
 	if (r != 0 || causes_judge(&set, &s->rules) != 0)
 		s->rules.valid = false;
-	/* the process ends soon, and what the book holds with it */
+	/* never freed: the process ends soon */
 	__atomic_store_n(&s->rules_done, true, __ATOMIC_RELEASE);
 }
 
-/* A killer may write its line a moment after the kill, so a SIGKILL without any line is asked for again. */
+/* A killer may log a moment after the kill: for a SIGKILL without any line, read once more. */
 static void journal_read(struct slow *s, const struct world *w, const struct death *d, bool ask_again,
 			 uint64_t deadline_ns)
 {
@@ -401,7 +404,7 @@ static bool kernel_named(const struct death *d)
 	return false;
 }
 
-/* Waits for the child to end, at most until the deadline; one that hangs is killed and left to whoever reaps. */
+/* Wait for the child until the deadline. A child that hangs is killed and left for init or the supervisor to reap. */
 static void child_wait(const struct world *w, pid_t pid, uint64_t deadline_ns)
 {
 	cleanup(closep) int fd = (int)syscall(SYS_pidfd_open, pid, 0);

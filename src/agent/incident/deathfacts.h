@@ -1,14 +1,11 @@
 /*
- * Gathers the facts of a death: the kernel's log since the job's start, OOM
- * counters then and now, the journal, the last lines of the process's output,
- * /dev/shm, the core pattern. Judges nothing (judge/death/postmortem does).
+ * Collects the facts of a death: the kernel's log since the job's start, OOM counters then and now, the journal, the
+ * last lines of the process's output, /dev/shm, the core pattern. Judges nothing (judge/death/postmortem does).
  *
- * Made when the job starts, because counters and the place in the kernel's
- * log are worth something only against those of the start. deathfacts_read never
- * takes longer than DEATHFACTS_MS: what may wait for a disk (journal, logs) is
- * read by a short-lived child process that is left behind when it hangs, and
- * then listed as not read. That child also keeps libsystemd and its mappings
- * out of this process.
+ * It is made when the job starts, because counters and the position in the kernel's log mean something only compared
+ * with the start. deathfacts_read never takes longer than DEATHFACTS_MS: what may block on a disk (journal, logs) is
+ * read by a short-lived child process, which is left behind if it hangs, and is then listed as not read. That child
+ * also keeps libsystemd and its mappings out of this process.
  */
 #pragma once
 
@@ -21,9 +18,8 @@
 struct deathfacts;
 
 /*
- * place: of the job's group, opened with its ancestors now; NULL: no counters.
- * The world is borrowed. NULL only on lack of memory; sources that are closed
- * to us are noted and told by each death.
+ * place: the job's group; it and its ancestors are opened now. NULL: no counters. The world is borrowed. NULL only
+ * without memory; sources that may not be read are noted, and listed with each death.
  */
 struct deathfacts *deathfacts_new(const struct world *w, const struct cgroup_place *place);
 struct deathfacts *deathfacts_free(struct deathfacts *g);
@@ -32,21 +28,23 @@ static inline void deathfacts_freep(struct deathfacts **g)
 	deathfacts_free(*g);
 }
 
-/* A signal that sigwatch saw; kept until others push it out. */
+/* Note a signal seen by sigwatch. Kept in a ring: the oldest ones are overwritten. */
 void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s);
-/* Why signals are not seen, "needs CAP_BPF and CAP_PERFMON"; NULL: they are. Until this is called they are not. */
+/*
+ * Say why signals are not watched ("needs CAP_BPF and CAP_PERFMON"), or NULL: they are watched. Until the first call
+ * they are not.
+ */
 void deathfacts_signals_unavailable(struct deathfacts *g, const char *why);
 
 struct deathfacts_logs {
 	const char *out, *err; /* paths of the kept output; NULL: none */
 	const char *rules; /* the user's files of rules, with ',' between; NULL: only vigil's */
 	const char *error_dir; /* where ranks write their error files; NULL: nowhere */
-	uint32_t n_ranks; /* and how many they are */
+	uint32_t n_ranks; /* number of ranks */
 };
 
 /*
- * d comes with everything about the process itself (who, how, when, stopping)
- * and goes with everything around it. Its arrays are owned by g and good
- * until the next call or deathfacts_free.
+ * On entry d has everything about the process itself (which, how, when, stopping); everything around it is added. The
+ * arrays belong to g and are valid until the next call or deathfacts_free.
  */
 void deathfacts_read(struct deathfacts *g, const struct deathfacts_logs *logs, struct death *d);

@@ -1,8 +1,6 @@
 /*
- * What an owner (agent/run/supervise, agent/run/adopt) does with a message of the hang
- * watcher: stores the incident with its stacks and its groups, tells who is to
- * be told, prints the report. An incident of kind hang that is over keeps its
- * id and is marked as resolved.
+ * Handles the messages of the hang watcher in the supervisor: stores the incident with its stacks and groups, notifies,
+ * prints the report. A hang that is over keeps its incident's id and is marked as resolved.
  */
 #pragma once
 
@@ -14,8 +12,8 @@ struct hangreport {
 	struct recorder *recorder;
 	struct job *job;
 	bool quiet;
-	uint32_t nproc; /* ranks whose logs are kept apart */
-	const char *next; /* what will be done now, one clause for people; "" nothing */
+	uint32_t nproc; /* number of ranks whose logs are kept apart */
+	const char *next; /* the next action as one sentence for people; "": none */
 };
 
 #define HANGREPORT_UNSURE "The job is left alone: for a verdict of low confidence --on-hang ends nothing."

@@ -43,15 +43,15 @@ void killreport_retry(const struct killreport *e, struct incident *in)
 	TEXT_COPY(in->retry.reason, e->retry->reason);
 }
 
-/* Of those who are left; one takes some 20 ms. */
+/* Time for reading the PSS of surviving processes (about 20 ms each). */
 static const uint64_t pss_budget_ns = 40 * NS_PER_MS;
 
-/* Stacks are read while the victim stands still; the guard waits 50 ms in all. */
+/* Time for reading the frozen victim's stacks; the guard waits 50 ms in all. */
 static const uint64_t stacks_budget_ns = 35 * NS_PER_MS;
 static const uint64_t tables_wait_ns = 5 * NS_PER_MS;
 #define CASE_STACK_PIDS 64
 
-static int32_t rank_of(const struct guard_case *c, pid_t pid)
+static int32_t victim_rank(const struct guard_case *c, pid_t pid)
 {
 	for (size_t i = 0; i < c->incident.n_top; i++)
 		if (c->incident.top[i].pid == pid)
@@ -59,7 +59,7 @@ static int32_t rank_of(const struct guard_case *c, pid_t pid)
 	return c->incident.victim.rank;
 }
 
-/* Proportional sizes of the top rows that are still there, the largest first, as far as the time is worth it. */
+/* Read the proportional sizes of the top rows that still live, the largest first, until the time is used up. */
 static void read_pss(const struct world *w, struct incident *in)
 {
 	const uint64_t end_ns = w->mono_ns() + pss_budget_ns;
@@ -75,7 +75,7 @@ static void read_pss(const struct world *w, struct incident *in)
 	}
 }
 
-/* The guard fills its tables meanwhile, which takes a tenth of a millisecond. If it has died of it, so be it. */
+/* Wait until the guard has filled its tables (about 0.1 ms). Time out if the guard has died. */
 static void wait_for_tables(const struct world *w, const struct guard_case *c)
 {
 	const uint64_t end_ns = w->mono_ns() + tables_wait_ns;
@@ -84,7 +84,7 @@ static void wait_for_tables(const struct world *w, const struct guard_case *c)
 		(void)nanosleep(&pause, NULL);
 }
 
-/* What the victims are doing, the largest first. They stand still, or soon run again: the budget is the guard's. */
+/* Read the victims' stacks, the largest victim first. They are frozen, or are ended soon: the time is the guard's. */
 static void victim_stacks(const struct killreport *e, const struct guard_case *c)
 {
 	pid_t pids[CASE_STACK_PIDS];
@@ -100,9 +100,9 @@ static void victim_stacks(const struct killreport *e, const struct guard_case *c
 	int r = snapshot_take(e->w, &want, &d, &f);
 	wait_for_tables(e->w, c);
 	if (r != 0)
-		return; /* then the report has none */
+		return; /* the report then has no stacks */
 	for (size_t i = 0; i < d.n; i++)
-		d.processes[i].rank = rank_of(c, d.processes[i].pid);
+		d.processes[i].rank = victim_rank(c, d.processes[i].pid);
 	attachments_stacks(e->parts, &d);
 }
 

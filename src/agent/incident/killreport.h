@@ -1,7 +1,6 @@
 /*
- * Ends a case of the guard: adds what the guard itself could not know (names,
- * the retry, shared memory, advice), keeps the report and shows it, also in
- * the job's own log, because that is where people look first.
+ * The report of a memory kill: adds what the guard itself could not know (names, the retry, shared memory, advice),
+ * writes the report and prints it, also into the job's own log, because that is where people look first.
  */
 #pragma once
 
@@ -15,13 +14,13 @@ struct killreport {
 	const struct world *w;
 	struct recorder *recorder;
 	struct job *job;
-	uint32_t nproc; /* ranks whose logs we keep; 0: none (adopted) */
+	uint32_t nproc; /* number of ranks whose logs we keep; 0: none (adopted) */
 	bool quiet;
-	const struct retry_decision *retry; /* NULL: not decided, or not ours to retry */
+	const struct retry_decision *retry; /* NULL: not decided, or the job cannot be retried by us */
 	uint32_t retry_max;
 	struct lookahead *ahead; /* what was read of likely victims beforehand */
 	struct attachments *parts; /* of this case: killreport_look fills it, killreport_finish frees it */
-	const char *heap_folder; /* of the attempt's heap profiles; NULL or "": none */
+	const char *heap_folder; /* folder of the attempt's heap profiles; NULL or "": none */
 	bool has_status; /* of the victim */
 	int wait_status;
 };

@@ -12,14 +12,7 @@
 static const char *kept_in;
 static struct notifier *told;
 
-void orphan_prepare(const char *state_dir, struct notifier *notifier)
-{
-	told = notifier;
-	kept_in = state_dir;
-	guardloop_on_orphan(orphan_report);
-}
-
-static void describe(const struct guard_shm *shm, const struct guard_job *g, size_t job, size_t ended,
+static void orphan_describe(const struct guard_shm *shm, const struct guard_job *g, size_t job, size_t ended,
 		     struct incident *in)
 {
 	char used[16];
@@ -47,8 +40,8 @@ static void describe(const struct guard_shm *shm, const struct guard_job *g, siz
 		TEXT_COPY(in->cause.text,
 			  "The process that kept watch ended without a word; the job goes on, unwatched.");
 	incident_advice_add(in,
-			    "look for who killed pid %d: an administrator, a scheduler's limit, or the kernel's OOM killer "
-			    "(dmesg)",
+			    "look for who killed pid %d: an administrator, a scheduler's limit, or the kernel's OOM "
+			    "killer (dmesg)",
 			    (int)shm->supervisor);
 	if (g->unit.reaper)
 		incident_advice_add(in, "start the job again; it continues from its last checkpoint");
@@ -56,7 +49,7 @@ static void describe(const struct guard_shm *shm, const struct guard_job *g, siz
 			      size_format(shm->now.job_bytes[job], used));
 }
 
-void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
+static void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
 {
 	static struct incident in;
 	const struct guard_job *g = &shm->jobs[job];
@@ -65,7 +58,7 @@ void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
 	if (!kept_in)
 		return;
 	memset(&in, 0, sizeof(in));
-	describe(shm, g, job, ended, &in);
+	orphan_describe(shm, g, job, ended, &in);
 	recorder_open(&k, kept_in, g->id);
 	recorder_open_store(&k);
 	k.notifier = told;
@@ -86,4 +79,11 @@ void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
 	recorder_close(&k);
 	if (told)
 		(void)notifier_tick(told);
+}
+
+void orphan_prepare(const char *state_dir, struct notifier *notifier)
+{
+	told = notifier;
+	kept_in = state_dir;
+	guardloop_on_orphan(orphan_report);
 }

@@ -8,9 +8,9 @@
 #include "sense/proc/procsize.h"
 
 #define PIDS_MAX 16
-/* What is older says nothing about a process that grows. */
+/* Sizes older than this are not used: the process grows. */
 static const int64_t worth_telling_ms = 60000;
-/* Rounds take a fiftieth of the time at most. */
+/* Rounds take at most 1/50 of the time. */
 static const uint64_t again_ns = 1 * NS_PER_S;
 #define ROUND_SHARE 50
 static const uint64_t shm_budget_ns = 20 * NS_PER_MS;
@@ -61,10 +61,7 @@ static bool abandoned(struct prefetch *f)
 	return yes;
 }
 
-/*
- * Which process it is is asked first: a number that becomes another's while its size is read is noticed when it is
- * told.
- */
+/* The start time is read before the size. A pid that is reused in between is then noticed when the size is used. */
 static bool size_read(const struct world *w, pid_t pid, struct size_seen *ret)
 {
 	struct proc_stat st;
@@ -138,7 +135,7 @@ static void tell_size(const struct size_seen *s, const struct world *w, struct i
 	int64_t age_ms = in->time_unix_ms - s->unix_ms;
 	if (age_ms > worth_telling_ms)
 		return;
-	/* a victim that is gone has no start time any more; whoever has its number now has another one */
+	/* compare start times: a victim that is gone has none, and a reused pid has another one */
 	if (proc_stat_read(w, s->pid, &st) == 0 && st.start_ticks != s->start_ticks)
 		return;
 	for (size_t i = 0; i < in->n_top; i++) {

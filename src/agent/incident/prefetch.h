@@ -1,8 +1,7 @@
 /*
- * What takes too long once a victim stands still is looked up while memory is merely short: the proportional sizes of
- * those who would be ended (20 ms each), and who holds which shared memory. A thread of its own does it, a second or
- * more apart, so that the supervisor is there when the guard calls. Nobody else waits for it either
- * (sense/proc/procsize).
+ * Reads beforehand, while memory is merely short, what takes too long once a victim is frozen: the proportional sizes
+ * of likely victims (20 ms each) and which processes hold which shared memory. A thread of its own does it, at most
+ * once a second, so that the supervisor can answer the guard. No other thread waits for it (sense/proc/procsize).
  */
 #pragma once
 
@@ -12,14 +11,17 @@
 struct prefetch;
 
 /*
- * The world must stay open until the program ends, since a thread that is stuck in the kernel is left behind. NULL:
- * -ENOMEM.
+ * The world must stay open until the program ends, since a thread that is stuck in the kernel is left behind. NULL
+ * without memory.
  */
 struct prefetch *prefetch_new(const struct world *w);
-/* Begins a round, unless one is under way or the last one is young. pids: 0 is passed over. */
+/* Begin a round, unless one is running or the last one is recent. pids that are 0 are skipped. */
 void prefetch_ask(struct prefetch *f, const pid_t *pids, size_t n);
-/* The rounds so far: a test waits for one. */
+/* The number of finished rounds, for tests that wait for one. */
 uint32_t prefetch_rounds(struct prefetch *f);
-/* Sizes of in->top[] that nobody has read yet, with their age; in->shm, which is read anew. f: NULL knows nothing. */
+/*
+ * Fill in sizes in in->top[] that are still missing, with their age, and in->shm, which is read anew. f NULL: does
+ * nothing.
+ */
 void prefetch_tell(struct prefetch *f, const struct world *w, struct incident *in);
 struct prefetch *prefetch_free(struct prefetch *f);

@@ -93,7 +93,7 @@ void recorder_event(struct recorder *k, const struct job *j, const char *kind, c
 
 void recorder_ended(struct recorder *k, struct job *j, uint64_t lived_ns)
 {
-	const int64_t slewed_ms = 2000; /* by so much clocks are adjusted without being set */
+	const int64_t slewed_ms = 2000; /* clocks are adjusted by at most this without being set */
 	char text[24];
 	j->ended_unix_ms = clock_unix_ms();
 	int64_t began_ms = j->ended_unix_ms - (int64_t)(lived_ns / NS_PER_MS), by_ms = began_ms - j->started_unix_ms;
@@ -157,7 +157,7 @@ void recorder_skeleton_drop(struct recorder *k, const char *id)
 		return;
 	(void)unlink(path);
 	if (span_u64(span_of(number + 1), &n) == 0 && n == k->incidents)
-		k->incidents--; /* the next one takes its number */
+		k->incidents--; /* the number is used again */
 }
 
 static int write_text(const struct incident *i, const struct js *all, const char *path)

@@ -1,7 +1,6 @@
 /*
- * Keeps what happens to a job: the store, the log directories, the incident
- * files. A full or broken disk is said once and never stops the job or the
- * guard: what cannot be kept is still shown.
+ * Keeps what happens to a job: the store, the log folders, the incident files. A full or broken disk is warned of once
+ * and never stops the job or the guard; what cannot be kept is still printed.
  *
  *   <state>/vigil.db
  *   <state>/jobs/<id>/attempt-<n>/rank-<r>.out .err
@@ -19,7 +18,7 @@ struct recorder {
 	char state_dir[200];
 	char job_dir[256];
 	struct store *store; /* NULL: not kept */
-	struct notifier *notifier; /* is told of each report; NULL: nobody is */
+	struct notifier *notifier; /* notified of each report; NULL: no notices */
 	bool borrowed; /* the store belongs to another recorder */
 	bool complained;
 	uint32_t incidents;

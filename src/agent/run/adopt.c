@@ -101,7 +101,7 @@ static int signals_take(struct adopt *a)
 	return a->signal_fd < 0 ? -errno : 0;
 }
 
-static int prepare(struct adopt *a)
+static int adopt_prepare(struct adopt *a)
 {
 	const struct watch_spec *watch = &a->spec->watch;
 	int r = signals_take(a);
@@ -144,7 +144,7 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	static struct adopt adopt; /* large: many jobs */
 	struct adopt *a = &adopt;
 	*a = (struct adopt){.spec = spec, .w = w};
-	if (prepare(a) < 0)
+	if (adopt_prepare(a) < 0)
 		return 125;
 	int status = first_adoption(a);
 	sd_notify_ready();

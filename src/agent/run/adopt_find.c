@@ -23,7 +23,7 @@ static bool known(const struct adopt *a, pid_t pid, const char *cgroup)
 static void may_not_say(const struct world *w, pid_t pid)
 {
 	char path[32];
-	TEXT_FORMAT(path, "%d/mem", (int)pid); /* asks for what reading stacks needs */
+	TEXT_FORMAT(path, "%d/mem", (int)pid); /* opening it needs the same rights as reading stacks */
 	cleanup(closep) int memory = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	bool unseen = memory < 0 && (errno == EACCES || errno == EPERM);
 	bool kept = kill(pid, 0) < 0 && errno == EPERM;
@@ -78,8 +78,8 @@ static int adopt_cgroup(struct adopt *a, const char *path, const char *name)
 }
 
 /*
- * Does the command run vigil, itself or through sudo and its like? A folder of that name means nothing: a program may
- * well be installed below one.
+ * True if the command runs vigil, itself or through sudo and the like. Only a last path component counts: other
+ * programs may be installed below a folder named vigil.
  */
 static bool runs_vigil(const char *command)
 {

@@ -55,7 +55,7 @@ int callrun_attempt(struct callrun *c, const char *job_dir, uint32_t attempt)
 	int r = file_mkdirs(dir, 0755);
 	if (r < 0)
 		return r;
-	/* the job may work in another folder than we do */
+	/* an absolute path, because the job may change its folder */
 	if (!realpath(dir, whole))
 		return -errno;
 	if (text_format(c->dir, sizeof(c->dir), "VIGIL_CALLS_DIR=%s", whole) >= (int)sizeof(c->dir)) {

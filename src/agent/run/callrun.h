@@ -1,7 +1,6 @@
 /*
- * `vigil run --calls`: what the environment of a job must hold so that each
- * Python process in it counts its calls (plugins/python), and where the
- * profiles go: <state>/jobs/<id>/attempt-<n>/calls.
+ * `vigil run --calls`: prepares the environment by which each Python process of a job counts its calls
+ * (plugins/python). Profiles go to <state>/jobs/<id>/attempt-<n>/calls.
  */
 #pragma once
 
@@ -14,11 +13,10 @@ struct callrun {
 };
 
 /*
- * Finds the plugin: in $VIGIL_DATA_DIR, in ../share/vigil beside the program,
- * or in the source tree when the program runs from its build folder.
- * -ENOENT with a fault.
+ * Find the plugin: in $VIGIL_DATA_DIR, in ../share/vigil beside the program, or in the source tree when the program
+ * runs from its build folder. -ENOENT with a fault.
  */
 int must_check callrun_prepare(const struct world *w, struct callrun *c, struct fault *f);
-/* Makes the folder of an attempt. -errno: nothing will be kept; the job runs all the same. */
+/* Make the folder of an attempt. -errno: nothing will be kept; the job runs all the same. */
 int must_check callrun_attempt(struct callrun *c, const char *job_dir, uint32_t attempt);
 void callrun_done(struct callrun *c);

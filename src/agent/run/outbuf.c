@@ -24,7 +24,7 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 	TEXT_FORMAT(path, "self/fd/%d", fd);
 	int again = proc_fd < 0 ? -1 : openat(proc_fd, path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (again < 0)
-		return; /* another user's */
+		return; /* the file belongs to another user */
 	o->fd = again;
 	o->ours = true;
 	o->kind = OUTBUF_OPENED;
@@ -38,7 +38,7 @@ void outbuf_close(struct outbuf *o)
 	*o = (struct outbuf){.fd = -1};
 }
 
-/* Bytes taken; -EAGAIN: none now. */
+/* Returns the number of bytes written; -EAGAIN: none can be written now. */
 static ssize_t offer(const struct outbuf *o, const char *p, size_t n)
 {
 	struct pollfd room = {.fd = o->fd, .events = POLLOUT};
@@ -46,7 +46,7 @@ static ssize_t offer(const struct outbuf *o, const char *p, size_t n)
 	if (o->kind == OUTBUF_SOCKET) {
 		r = send(o->fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} else if (o->kind == OUTBUF_SHARED) {
-		/* one that is ready takes a page without making us wait, unless another writer is faster */
+		/* a pipe that is ready takes a page without blocking, unless another writer is faster */
 		if (poll(&room, 1, 0) <= 0)
 			return -EAGAIN;
 		r = write(o->fd, p, MIN(n, (size_t)PIPE_BUF));
@@ -56,7 +56,7 @@ static ssize_t offer(const struct outbuf *o, const char *p, size_t n)
 	return r < 0 ? -errno : r;
 }
 
-static int keep(struct outbuf *o, const char *p, size_t n)
+static int outbuf_keep(struct outbuf *o, const char *p, size_t n)
 {
 	if (o->at > 0 && o->at + o->len + n > o->cap) {
 		memmove(o->kept, o->kept + o->at, o->len);
@@ -80,18 +80,18 @@ static int broken(struct outbuf *o)
 	free(o->kept);
 	o->kept = NULL;
 	o->at = o->len = o->cap = 0;
-	o->gone = true; /* the descriptor stays: somebody may be waiting for it */
+	o->gone = true; /* the descriptor stays open: a loop may poll it */
 	return OUTBUF_BROKEN;
 }
 
-/* As much as is taken now; *p and *n move on. */
+/* Write as much as is taken now; *p and *n move on. */
 static int pass_on(struct outbuf *o, const char **p, size_t *n)
 {
 	while (*n > 0) {
 		ssize_t r = offer(o, *p, *n);
 		if (r == -EINTR)
 			continue;
-		if (r == -EAGAIN && o->kind == OUTBUF_PATIENT) { /* somebody else made it non-blocking */
+		if (r == -EAGAIN && o->kind == OUTBUF_PATIENT) { /* another process made it non-blocking */
 			struct pollfd room = {.fd = o->fd, .events = POLLOUT};
 			(void)poll(&room, 1, -1);
 			continue;
@@ -119,7 +119,7 @@ int outbuf_push(struct outbuf *o)
 		return r;
 	o->at += before - left;
 	o->len = left;
-	if (left == 0) { /* a flood was; its memory goes back */
+	if (left == 0) { /* free the memory of a large backlog */
 		free(o->kept);
 		o->kept = NULL;
 		o->at = o->cap = 0;
@@ -134,5 +134,5 @@ int outbuf_put(struct outbuf *o, const char *p, size_t n)
 		r = pass_on(o, &p, &n);
 	if (r != 0 || n == 0)
 		return r;
-	return keep(o, p, n);
+	return outbuf_keep(o, p, n);
 }

@@ -1,38 +1,36 @@
 /*
- * Where output goes to: vigil's own stdout or stderr, whose reader may be slow
- * or stuck (a pager that is not scrolled). Writing never waits: what the
- * reader does not take is kept, in order, and offered again when it can take
- * more. Whoever reads the job's output stops doing so while the outlet is
- * full; the job then waits as it would have without vigil.
+ * Output buffer in front of vigil's own stdout or stderr, whose reader may be slow or stuck (a pager that is not
+ * scrolled). Writing never blocks: what the reader does not take is kept, in order, and offered again. While the buffer
+ * is full, the job's output is not read; the job then waits as it would have without vigil.
  *
- * The file description behind stdout belongs to others too, so it is not made
- * non-blocking: pipes and terminals are opened a second time, sockets have a
- * flag, and where neither works no more is written than is sure to fit.
+ * The file description behind stdout belongs to other processes too, so it is not made non-blocking: pipes and
+ * terminals are opened a second time, sockets have a flag, and where neither works no more is written than certainly
+ * fits.
  */
 #pragma once
 
 #include "base/base.h"
 
-/* So much is kept before the outlet calls itself full. */
+/* The buffer counts as full from this size on. */
 #define OUTBUF_FULL_BYTES MIB
 
 enum outbuf_kind {
-	OUTBUF_PATIENT, /* files: they take everything */
-	OUTBUF_OPENED, /* ours alone, non-blocking */
+	OUTBUF_PATIENT, /* files, which never block */
+	OUTBUF_OPENED, /* opened a second time, non-blocking */
 	OUTBUF_SOCKET,
 	OUTBUF_SHARED, /* a pipe or terminal that could not be opened again */
 };
 
 struct outbuf {
 	int fd; /* where it goes */
-	bool ours; /* to be closed */
-	bool gone; /* nobody reads any more */
+	bool ours; /* fd was opened by us and is closed by us */
+	bool gone; /* the reader has gone */
 	enum outbuf_kind kind;
-	char *kept; /* from kept + at on, len bytes */
+	char *kept; /* what is kept: len bytes from kept + at on */
 	size_t at, len, cap;
 };
 
-/* fd: borrowed. proc_fd: /proc, -1 without. Never fails: at worst it is patient. */
+/* fd: borrowed. proc_fd: /proc, -1 without. Never fails: at worst writes may block. */
 void outbuf_open(struct outbuf *o, int proc_fd, int fd);
 void outbuf_close(struct outbuf *o);
 static inline bool outbuf_is_full(const struct outbuf *o)
@@ -40,9 +38,9 @@ static inline bool outbuf_is_full(const struct outbuf *o)
 	return o->len >= OUTBUF_FULL_BYTES;
 }
 
-enum { OUTBUF_BROKEN = 1 }; /* the reader went away */
+enum { OUTBUF_BROKEN = 1 }; /* the reader has gone */
 
-/* All of it, now or kept. Also takes it when full: up to the caller. */
+/* Write all of it, now or later. Takes it even when full: the caller decides. */
 int must_check outbuf_put(struct outbuf *o, const char *p, size_t n);
-/* Offer again what is kept. */
+/* Write what is kept, as far as the reader takes it. */
 int must_check outbuf_push(struct outbuf *o);

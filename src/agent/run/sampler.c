@@ -12,23 +12,23 @@
 #include "sense/proc/proc.h"
 #include "tell/store/series.h"
 
-/* A job that ends before this is told by the store alone: its start and its end. */
+/* A job that ends before this has no series file: the store has its start and end. */
 static const uint64_t first_look_ns = 200 * NS_PER_MS;
 static const uint64_t just_now_ns = 20 * NS_PER_MS;
 static const uint64_t young_ns = 60 * NS_PER_S, old_ns = 600 * NS_PER_S;
 static const uint64_t rarest_ns = 300 * NS_PER_S;
 static const double young_share = 5e-3, old_share = 5e-5, share_of_job = 1e-3;
-/* A quiet job is looked at half as often each time, up to this. */
+/* A quiet job is sampled half as often each time, down to this. */
 static const uint64_t quiet_ns = 5 * NS_PER_S, old_quiet_ns = 10 * NS_PER_S, quiet_bytes = 16 * MIB;
-#define QUIET_SHARE 100 /* one of so many cores is nothing */
-/* Children of threads other than the main one are found at every so many looks. */
+#define QUIET_SHARE 100 /* use below this share of a core counts as none */
+/* Children of threads other than the main one are searched at every this many samples. */
 #define THREADS_EVERY 8
 #define ENVIRON_CAP (128 * 1024)
 
-/* What is remembered of a process beside its numbers. */
+/* What is kept of a process beside its numbers. */
 struct about {
 	struct role_info who;
-	bool named; /* role and name are known */
+	bool named; /* role and name have been read */
 	bool told;
 	uint32_t attempt;
 	int64_t started_unix_ms;
@@ -45,7 +45,7 @@ struct table {
 struct sampler {
 	const struct world *w;
 	char path[PATH_MAX];
-	struct series_writer *file; /* made at the first look */
+	struct series_writer *file; /* made at the first sample */
 	bool complained;
 	uint64_t born_ns, due_ns, looked_ns;
 	uint64_t born_ticks;
@@ -53,8 +53,8 @@ struct sampler {
 	struct usage usage;
 	struct jobpids pids;
 	struct table table[2], *was, *now;
-	struct ownranks_process own[JOBPIDS_MAX]; /* those of now */
-	uint32_t own_seen; /* how many had a number of their own at the last look */
+	struct ownranks_process own[JOBPIDS_MAX]; /* ranks that the program has started itself, now */
+	uint32_t own_seen; /* number of such ranks at the last sample */
 	char environ[ENVIRON_CAP];
 };
 
@@ -88,7 +88,7 @@ uint64_t sampler_due_ns(const struct sampler *s)
 	return s->due_ns;
 }
 
-/* One process ------------------------------------------------------------ */
+/* ---- one process ---- */
 
 static size_t index_of(const struct table *t, pid_t pid)
 {
@@ -125,7 +125,7 @@ static const struct about *same_before(const struct sampler *s, const struct usa
 	return i != SIZE_MAX && s->was->use[i].start_ticks == p->start_ticks ? &s->was->about[i] : NULL;
 }
 
-/* False: it is gone, or it is none of ours (a number used again before we came). */
+/* False: the process is gone, or its pid was reused before we read it. */
 static bool process_read(struct sampler *s, pid_t pid, struct usage_process *p, struct about *about)
 {
 	struct proc_stat st;
@@ -157,14 +157,14 @@ static bool process_read(struct sampler *s, pid_t pid, struct usage_process *p, 
 	}
 	const struct about *before = same_before(s, p);
 	*about = before ? *before : (struct about){.who = {.rank = NO_RANK, .local_rank = NO_RANK}};
-	if (p->rss_bytes > 0) /* one that has ended has none any more */
+	if (p->rss_bytes > 0) /* a process that has ended has no memory left */
 		about->memory = (struct sampler_memory){.own_bytes = p->own_bytes, .rss_bytes = p->rss_bytes,
 							.peak_own_bytes = MAX(about->memory.peak_own_bytes,
 									      p->own_bytes)};
 	if (before && strcmp(before->comm, st.comm) == 0)
 		return true;
 	TEXT_COPY(about->comm, st.comm);
-	about->named = about->told = false; /* exec and a new title change what it is */
+	about->named = about->told = false; /* exec or a new title changes what the process is */
 	if (!before)
 		about->started_unix_ms =
 			s->w->unix_ms() - (int64_t)(sub_floor(clock_boot_ns(), st.start_ticks * tick_ns) / NS_PER_MS);
@@ -194,7 +194,7 @@ static void role_read(struct sampler *s, size_t i)
 	int32_t rank = about->who.rank;
 	role_of(&in, &about->who);
 	if (!parent && about->who.rank == NO_RANK)
-		about->who.rank = rank; /* its parent has left it, its rank has not */
+		about->who.rank = rank; /* its parent has ended, but it still belongs to the rank */
 	about->named = true;
 }
 
@@ -207,8 +207,8 @@ static void rank_known(const struct sampler_want *want, const struct usage_proce
 }
 
 /*
- * Ranks that a program has started itself, as the watcher has found them. Who is another one than was told is told
- * again.
+ * Take over the ranks that the program has started itself, as the hang watcher found them. Processes whose rank has
+ * changed are written again.
  */
 static void own_ranks(struct sampler *s, const struct hang_own *own, bool others)
 {
@@ -239,7 +239,7 @@ static void own_ranks(struct sampler *s, const struct hang_own *own, bool others
 	}
 }
 
-/* Those not seen before, parents first: a parent is at least as old as its child. */
+/* Write processes not seen before, parents first: a parent is at least as old as its child. */
 static void roles_read(struct sampler *s, const struct sampler_want *want)
 {
 	struct table *t = s->now;
@@ -253,7 +253,7 @@ static void roles_read(struct sampler *s, const struct sampler_want *want)
 			bool unnamed = up != SIZE_MAX && !t->about[up].named;
 			if (unnamed && (t->use[up].start_ticks < t->use[i].start_ticks ||
 					(t->use[up].start_ticks == t->use[i].start_ticks && up < i)))
-				continue; /* the parent's turn comes first */
+				continue; /* its parent must be written first */
 			next = i;
 			role_read(s, i);
 			rank_known(want, &t->use[i], &t->about[i]);
@@ -267,7 +267,7 @@ static void roles_read(struct sampler *s, const struct sampler_want *want)
 		t->use[i].rank = t->about[i].who.rank;
 }
 
-/* Into the file ---------------------------------------------------------- */
+/* ---- into the file ---- */
 
 static int tell_process(struct sampler *s, const struct usage_process *p, const struct about *about,
 			int64_t ended_unix_ms)
@@ -337,7 +337,7 @@ static int tell_sample(struct sampler *s, const struct sampler_want *want, int64
 	return series_add_sample(s->file, &row);
 }
 
-static int tell(struct sampler *s, const struct sampler_want *want)
+static int process_write(struct sampler *s, const struct sampler_want *want)
 {
 	int64_t now_unix_ms = s->w->unix_ms();
 	int r = s->file ? 0 : series_create(s->path, SERIES_MAX_BYTES, &s->file);
@@ -348,7 +348,7 @@ static int tell(struct sampler *s, const struct sampler_want *want)
 	return r == 0 ? series_flush(s->file) : r;
 }
 
-/* ------------------------------------------------------------------------ */
+/* ---- when ---- */
 
 static uint64_t own_cpu_ns(void)
 {
@@ -357,7 +357,7 @@ static uint64_t own_cpu_ns(void)
 							       : 0;
 }
 
-/* A job that waits for something: each look finds what the last one found. */
+/* True if the job is idle: two samples in a row show the same. */
 static bool is_quiet(struct sampler *s, uint64_t job_cpu_ns, uint64_t gap_ns)
 {
 	uint64_t before = s->own_bytes;
@@ -396,13 +396,14 @@ int sampler_look(struct sampler *s, const struct sampler_want *want)
 	for (size_t i = 0; i < s->pids.n; i++)
 		t->n += process_read(s, s->pids.pid[i], &t->use[t->n], &t->about[t->n]) ? 1 : 0;
 	for (size_t i = 0; i < t->n; i++)
-		s->pids.pid[i] = t->use[i].pid; /* those gone are not asked for again */
+		s->pids.pid[i] = t->use[i].pid; /* processes that are gone are not read again */
 	s->pids.n = t->n;
 	uint64_t roles_began = own_cpu_ns();
 	roles_read(s, want);
-	uint64_t once_ns = own_cpu_ns() - roles_began; /* what is new is read once, and says nothing of the next look */
+	/* reading new processes happens once and is no part of a sample's usual cost */
+	uint64_t once_ns = own_cpu_ns() - roles_began;
 	usage_step(&s->usage, s->was->use, s->was->n, t->use, t->n);
-	int r = tell(s, want);
+	int r = process_write(s, want);
 	s->looks++;
 	plan(s, own_cpu_ns() - began - once_ns, usage_cpu_ns(&s->usage) - used_before,
 	     before_ns ? s->looked_ns - before_ns : 0);

@@ -1,6 +1,6 @@
 /*
- * Tells systemd that the service is up and alive (sd_notify(3): one datagram
- * to $NOTIFY_SOCKET). Does nothing when systemd does not listen.
+ * Reports to systemd that the service is up and alive (sd_notify(3): one datagram to $NOTIFY_SOCKET). Does nothing when
+ * systemd does not listen.
  */
 #pragma once
 

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "sense/proc/proc.h"
 
-/* A port that is free now; torch's store will bind it in a moment. */
+/* Return a port that is free now; torch's store will bind it in a moment. */
 static int free_port(void)
 {
 	cleanup(closep) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -82,7 +82,10 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 		env_add(e, "MASTER_PORT=%s", port);
 	else
 		env_add(e, "MASTER_PORT=%d", s->attempts.master_port);
-	/* where PyTorch's error handler writes the exception that ends a rank: who has said where gets it there */
+	/*
+	 * PyTorch's error handler writes the exception that ends a rank to this file, unless the user has named another
+	 * one
+	 */
 	if (s->recorder.job_dir[0] && !getenv("TORCHELASTIC_ERROR_FILE")) {
 		char dir[360], path[400];
 		TEXT_FORMAT(dir, "%s/attempt-%u", s->recorder.job_dir, s->job.attempt);
@@ -113,14 +116,14 @@ void super_rank_last_name(struct super *s, struct rank *r)
 		TEXT_COPY(r->row.name, st.comm);
 }
 
-/* The store takes some milliseconds to open, and the first child about as long to enter its group. */
+/* Opening the store takes some milliseconds, about as long as the first child needs to enter its group. */
 static void open_store(void *ctx)
 {
 	struct super *s = ctx;
 	recorder_open_store(&s->recorder);
 }
 
-/* In the child: the guard, which shares this memory, knows of it before anybody can be killed. */
+/* In the child: note it in the guard's shared memory, so that it is ended even if we die now. */
 static void announce_child(void *ctx)
 {
 	struct super *s = ctx;
@@ -172,8 +175,8 @@ static int rank_start(struct super *s, uint32_t i)
 }
 
 /*
- * A job that could not enter its group (a limit on processes, a rule of the
- * container) must not be believed to be in it: freezing would stop nobody.
+ * Check that the job is in its group. If it could not enter (a limit on processes, a rule of the container), freezing
+ * the group would stop nothing.
  */
 static bool entered_group(const struct super *s)
 {
@@ -187,12 +190,12 @@ static bool entered_group(const struct super *s)
 	for (size_t i = 0; i < MIN(n, ARRAY_SIZE(pids)); i++)
 		if (pids[i] == s->rank[0].proc.pid)
 			return true;
-	/* one that has ended already is in no group, and needs none */
+	/* a process that has ended is in no group */
 	bool over = proc_stat_read(s->w, s->rank[0].proc.pid, &st) != 0 || st.state == 'Z';
 	return over || n > ARRAY_SIZE(pids);
 }
 
-/* The guard must know the ranks before they grow; the disk comes after that. */
+/* Pass the ranks on to the guard before they grow; the disk comes after that. */
 static void tell_guard(struct super *s)
 {
 	struct guard_job *g = &s->services.guard.shm->jobs[0];
@@ -256,9 +259,9 @@ int super_attempt_start(struct super *s, int *ret_status)
 	return 0;
 }
 
-static void drain(struct tee *t)
+static void tee_drain(struct tee *t)
 {
-	/* what the job wrote before it died is still in the channel */
+	/* read what the job wrote before it died */
 	for (int i = 0; i < 1024 && t->from_fd >= 0; i++) {
 		uint64_t before = t->bytes;
 		if (!tee_pump(t) || t->bytes == before)
@@ -271,8 +274,8 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	r->running = false;
 	r->wait_status = wait_status;
 	r->ended_unix_ms = s->w->unix_ms();
-	drain(&r->out);
-	drain(&r->err);
+	tee_drain(&r->out);
+	tee_drain(&r->err);
 	r->row.has_status = true;
 	r->row.wait_status = wait_status;
 	r->row.ended_unix_ms = r->ended_unix_ms;

@@ -22,7 +22,7 @@ static const uint64_t consequence_ns = 60 * NS_PER_S;
 /* A process outside the job may hold its output open: wait for the end of output no longer than this. */
 static const uint64_t output_wait_ns = 500 * NS_PER_MS;
 
-static int status_of(int wait_status)
+static int exit_status_of(int wait_status)
 {
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
@@ -108,7 +108,10 @@ static void over_or_again(struct super *s, const struct retry_decision *d)
 		log_info("giving up: %s", d->reason);
 }
 
-/* Launchers take a while to notice that one of theirs is gone; much later it died of something else. */
+/*
+ * True if this attempt failed because of a memory kill. Launchers take a while to notice that a worker is gone; much
+ * later the cause is another one.
+ */
 static bool died_for_memory(const struct super *s, const struct rank *r)
 {
 	if (s->attempts.first_failed < 0 || s->kills.n == 0 || s->ending.stopping)
@@ -150,7 +153,7 @@ static void other_death(struct super *s, const struct rank *r, struct incident *
 		attachments_heap(parts, heapcase_json(s->w, s->tools.heap.folder, &victim, 1, r->row.name));
 }
 
-/* Its report was written before it was ended; only what follows is new. */
+/* A hung attempt has ended. Its report was written before, so only the retry is new. */
 static void hung_attempt_ended(struct super *s)
 {
 	struct retry_settings settings = s->spec->retry;
@@ -191,7 +194,7 @@ static void failed_attempt_ended(struct super *s, const struct rank *r, bool for
 	struct attachments parts = {.heap = NULL};
 	struct retry_decision d;
 	if (!for_memory && s->kills.pending)
-		super_finish_case(s, s->kills.pending, NULL); /* it ended for another reason since */
+		super_finish_case(s, s->kills.pending, NULL); /* the attempt has ended for another reason since */
 	if (!for_memory)
 		other_death(s, r, &in, &parts);
 	attempt_record(s, for_memory ? INCIDENT_MEMORY_KILL : in.kind);
@@ -214,7 +217,7 @@ void super_attempt_ended(struct super *s)
 	const struct rank *r = &s->rank[MAX(s->attempts.first_failed, 0)];
 	bool failed = s->attempts.first_failed >= 0 || s->kills.rest_killed;
 	bool for_memory = s->kills.rest_killed || died_for_memory(s, r);
-	s->exit_status = failed ? status_of(r->wait_status) : 0;
+	s->exit_status = failed ? exit_status_of(r->wait_status) : 0;
 	struct guard_job *g = &s->services.guard.shm->jobs[0];
 	guardproc_jobs_begin(&s->services.guard);
 	g->unit.active = false;
@@ -241,7 +244,7 @@ void super_summary(struct super *s, const char *over)
 	uint32_t kills = final ? s->job.memory_kills : s->tally.kills;
 	uint32_t others = final ? s->job.other_deaths : s->tally.others;
 	if (kills == 0 && others < 2)
-		return; /* a single ordinary death has been told already */
+		return; /* a single ordinary death has been reported already */
 	char *text = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);

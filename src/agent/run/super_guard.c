@@ -15,7 +15,7 @@ void super_guard_job(struct super *s)
 	g->group = s->group;
 	g->limit_bytes = s->spec->watch.guard.limit_bytes;
 	g->place = s->place;
-	if (s->group.scope.holder > 0) { /* a scope is not below our own group, and the limits above it are others */
+	if (s->group.scope.holder > 0) { /* a systemd scope is not below our own group, so other limits apply to it */
 		TEXT_COPY(g->place.memory, s->group.memory);
 		ignore(path_cut(g->place.memory), "a scope has a parent");
 	}

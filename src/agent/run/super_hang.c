@@ -6,7 +6,7 @@
 #include "agent/run/super.h"
 #include "base/log.h"
 
-/* A job that ends before this never pays for the watcher. */
+/* The hang watcher is started when the job has lived this long. */
 static const uint64_t delay_ns = 1500 * NS_PER_MS;
 /* Time for taking the stacks of ranks that are about to be ended. */
 static const uint64_t last_look_ns = 500 * NS_PER_MS;

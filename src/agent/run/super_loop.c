@@ -142,7 +142,7 @@ static void timers(struct super *s)
 		lookahead_refresh(&s->services.ahead, s->services.guard.shm);
 	if (now >= heaprun_due_ns(&s->tools.heap))
 		heaprun_tidy(&s->tools.heap, s->w, HEAPRUN_ENDED_BYTES);
-	/* a fork must not meet the thread that loads BPF */
+	/* do not fork while the thread that loads BPF runs */
 	bool alone = !s->bpf.started || atomic_load(&s->bpf.done);
 	services_tick(&s->services, alone && s->phase != SUPER_WAITING);
 	ending_deadline(s);
@@ -168,7 +168,7 @@ static int wait_ms(const struct super *s)
 	next = MIN(next, notifier_due_ns(&s->services.notifier));
 	if (s->phase != SUPER_WAITING && (!s->bpf.started || atomic_load(&s->bpf.done)))
 		next = MIN(next, hangproc_due_ns(&s->services.hang));
-	/* past its deadline everything has been killed: what is left wakes us when it ends, if it ever does */
+	/* past the deadline everything has been killed: its end wakes us, no timer is needed */
 	bool overdue = s->phase == SUPER_ENDING && now >= s->deadline_ns;
 	if (s->phase == SUPER_WAITING || (s->phase == SUPER_ENDING && !overdue))
 		next = MIN(next, s->deadline_ns);

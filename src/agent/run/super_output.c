@@ -8,11 +8,11 @@
 #include "agent/run/super.h"
 #include "base/log.h"
 
-/* Who asked for an end, and whose reader is stuck, waits so long for what is left to be read. */
+/* Time for a stuck reader to take the last output after the user asked to end. */
 static const int end_wait_ms = 500;
 
-/* What vigil says stands between what the job said before and after it. */
-static void say(void *ctx, const char *text, size_t len)
+/* Log sink: vigil's messages go through the job's output buffer, so that they keep their place. */
+static void log_to_outbuf(void *ctx, const char *text, size_t len)
 {
 	ignore(outbuf_put(ctx, text, len), "there is nowhere left to complain");
 }
@@ -28,7 +28,7 @@ void super_output_open(struct super *s)
 		one ? &s->output.out : &s->output.err; /* one reader gets both in the order they were written */
 	if (!one)
 		outbuf_open(&s->output.err, s->w->proc_fd, STDERR_FILENO);
-	log_set_sink(say, s->output.err_to);
+	log_set_sink(log_to_outbuf, s->output.err_to);
 }
 
 static void poll_outlet(struct super *s, struct outbuf *o, uint64_t key, bool *polled)
@@ -42,7 +42,7 @@ static void poll_outlet(struct super *s, struct outbuf *o, uint64_t key, bool *p
 	*polled = want;
 }
 
-/* Not merely masked: the end of the job's output would wake us all the same, again and again. */
+/* Remove it from epoll instead of masking it: the end of the job's output would wake us again and again. */
 static void poll_tee(struct super *s, struct tee *t, uint64_t key)
 {
 	bool want = t->from_fd >= 0 && !outbuf_is_full(t->to);
@@ -67,7 +67,7 @@ void super_output_poll(struct super *s)
 	}
 }
 
-/* Nobody reads any more: the job sees what it would have seen without us. */
+/* Our reader has gone: close the job's end too, so that the job sees what it would have seen without vigil. */
 static void reader_gone(struct super *s, const struct outbuf *o)
 {
 	for (uint32_t i = 0; i < s->nproc; i++) {
@@ -94,7 +94,7 @@ static bool asked_to_end(const struct super *s)
 	return false;
 }
 
-static void drain(struct super *s, struct outbuf *o)
+static void outbuf_drain(struct super *s, struct outbuf *o)
 {
 	bool hurry = s->ending.stopping;
 	while (o->len > 0 && outbuf_push(o) == 0 && o->len > 0) {
@@ -109,15 +109,16 @@ bool super_last_line(const struct rank *r, char dst[static TEE_LAST_LINE])
 {
 	bool err = r->err.last_len + r->err.line_len > 0;
 	const struct tee *t = err ? &r->err : &r->out;
-	const struct span line = t->line_len ? (struct span){t->line, t->line_len} : (struct span){t->last, t->last_len};
+	const struct span line =
+		t->line_len ? (struct span){t->line, t->line_len} : (struct span){t->last, t->last_len};
 	span_copy(line, dst, TEE_LAST_LINE);
 	return err;
 }
 
 void super_output_end(struct super *s)
 {
-	drain(s, &s->output.out);
-	drain(s, &s->output.err);
+	outbuf_drain(s, &s->output.out);
+	outbuf_drain(s, &s->output.err);
 	log_set_sink(NULL, NULL);
 	outbuf_close(&s->output.out);
 	outbuf_close(&s->output.err);

@@ -89,7 +89,7 @@ static void forward(struct super *s, const struct signalfd_siginfo *si)
 		leave_behind(s);
 		return;
 	}
-	/* a signal typed at the terminal has reached the whole foreground group already */
+	/* a signal typed at the terminal has already reached the whole foreground group */
 	bool from_terminal = si->ssi_code == SI_KERNEL;
 	if (!from_terminal)
 		super_attempt_signal(s, sig);
@@ -102,7 +102,7 @@ static void forward(struct super *s, const struct signalfd_siginfo *si)
 		super_attempt_signal(s, SIGKILL);
 		ignore(jobgroup_kill(&s->group), "where there is no group, the signal did it");
 		if (s->phase != SUPER_OVER) {
-			s->phase = SUPER_ENDING; /* what they leave behind is not waited for either */
+			s->phase = SUPER_ENDING; /* do not wait for processes left behind either */
 			s->deadline_ns = s->w->mono_ns();
 		}
 	}
@@ -113,7 +113,7 @@ void super_signals_read(struct super *s)
 	struct signalfd_siginfo si;
 	while (read(s->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD)
-			continue; /* reaped below, whatever arrived */
+			continue; /* children are reaped below */
 		if (si.ssi_signo == SIGWINCH) {
 			for (uint32_t i = 0; i < s->nproc; i++)
 				if (s->rank[i].running)

@@ -16,7 +16,7 @@
 #include "sense/proc/proc.h"
 #include "tell/jobs/job_json.h"
 
-/* BPF is loaded when the job has shown that it lives: a short job never pays for it. */
+/* BPF is loaded when the job has lived this long: a short job never pays for it. */
 static const uint64_t bpf_delay_ns = 300 * NS_PER_MS;
 
 static void job_describe(struct super *s)
@@ -70,7 +70,7 @@ static void heap_end(struct super *s)
 	char nothing[400];
 	heaprun_tidy(&s->tools.heap, s->w, HEAPRUN_ENDED_BYTES);
 	heaprun_nothing(&s->tools.heap, nothing, sizeof(nothing));
-	/* what was not started has nothing to leave */
+	/* a command that could not be started leaves no profile */
 	if (nothing[0] && !s->spec->watch.quiet && s->spec->heap_rate_bytes > 0 && s->exit_status < 126)
 		log_info("%s", nothing);
 	heaprun_done(&s->tools.heap);
@@ -86,7 +86,7 @@ static void json_print(const struct job *j)
 	log_text("\n", 1);
 }
 
-static int finish(struct super *s)
+static int supervise_finish(struct super *s)
 {
 	struct job *j = &s->job;
 	super_sample_end(s);
@@ -177,7 +177,7 @@ static const struct services_ops ops = {
 
 /* ---- the run, step by step; each step says on stderr why it failed ---- */
 
-/* Find what the job's environment is to load. */
+/* Find the libraries and plugins that the job's environment will load. */
 static int tools_prepare(struct super *s)
 {
 	const struct run_spec *spec = s->spec;
@@ -213,8 +213,8 @@ static void group_make(struct super *s)
 	TEXT_COPY(s->job.cgroup, s->group.name);
 }
 
-/* Everything that must stand before the first rank is started. */
-static int prepare(struct super *s)
+/* Prepare everything that must exist before the first rank is started. */
+static int supervise_prepare(struct super *s)
 {
 	const struct watch_spec *watch = &s->spec->watch;
 	int r = tools_prepare(s);
@@ -250,7 +250,7 @@ static int prepare(struct super *s)
 	return 0;
 }
 
-/* What can wait until the ranks run. */
+/* Do what can wait until the ranks run. */
 static void started(struct super *s)
 {
 	const struct run_spec *spec = s->spec;
@@ -286,17 +286,17 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		log_error("cannot start: %s", strerror(errno));
 		return 125;
 	}
-	if (prepare(s) < 0)
+	if (supervise_prepare(s) < 0)
 		return 125;
 	s->sample_boot_ns = clock_boot_ns();
 	if (super_attempt_start(s, &status) != 0) {
 		s->exit_status = status;
-		return finish(s);
+		return supervise_finish(s);
 	}
 	started(s);
 	super_loop(s);
 	if (s->bpf.started)
 		(void)pthread_join(s->bpf.thread, NULL);
 	s->autopsy = autopsy_free(s->autopsy);
-	return finish(s);
+	return supervise_finish(s);
 }
