@@ -11,7 +11,7 @@
 # Inside, BOX_CGROUP names the group. COMMAND itself stays outside the limit; what is to live under it joins the group
 # (echo 0 > $BOX_CGROUP/cgroup.procs). BENCH_BIN: where boxinit is (default: build/bench).
 set -u
-mem=1024 lxcfs="" whole=0
+mem=1024 lxcfs="" whole=0 jobs=""
 
 die()
 {
@@ -54,6 +54,11 @@ if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
 else
 	group=/sys/fs/cgroup/memory/vigil-box.$$
 	mkdir "$group" && echo "${mem}M" > "$group/memory.limit_in_bytes" || die "cannot make a group with a limit at $group"
+	# What is to live under the limit has a group below, which is full 2 MiB earlier: its killer then never meets the
+	# box's own first process, whose death would end the box. Version 2 allows no process in a group with children.
+	echo 1 > "$group/memory.use_hierarchy" 2>/dev/null
+	mkdir "$group/jobs" && echo "$((mem * 1024 - 2048))K" > "$group/jobs/memory.limit_in_bytes" || die "cannot make $group/jobs"
+	jobs=$group/jobs
 fi
 
 remove_group()
@@ -70,7 +75,7 @@ trap remove_group EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 
-export BOX_CGROUP=$group
+export BOX_CGROUP=${jobs:-$group}
 outside=$(dirname "$group")/cgroup.procs
 [ -e /sys/fs/cgroup/cgroup.controllers ] || outside=$(dirname "$group")$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)/cgroup.procs
 [ -w "$outside" ] || outside=$(dirname "$group")/cgroup.procs

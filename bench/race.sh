@@ -12,7 +12,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export BENCH_BIN=${BENCH_BIN:-$here/../build/bench}
-n=20 guards="" limits=1024 huges=off modes="fast1 fast2 slow term shm tmpfs fork" gap=0.5 out="" inside=0
+n=20 guards="" limits=1024 huges=off modes="fast1 fast2 slow term shm tmpfs fork" gap=0.5 out="" inside=0 measured=""
 
 die()
 {
@@ -30,7 +30,8 @@ while [ $# -gt 0 ]; do
 	--gap) gap=$2; shift 2;;
 	--out) out=$2; shift 2;;
 	--here) inside=1; [ -n "${VM_OUT:-}" ] || die "--here is for a throw-away machine only"; shift;;
-	--inside) inside=1; shift;; # called by itself, in the box
+	--inside) inside=1; shift;; # called by itself, in the box, with the file of what was measured so far
+	--measured) measured=$2; shift 2;;
 	-h|--help) sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//'; exit 0;;
 	*) die "unknown option $1";;
 	esac
@@ -46,10 +47,18 @@ if [ $inside = 0 ]; then
 	lxcfs_start || die "lxcfs does not start; is it installed, and is /dev/fuse there?"
 	results=${out:-$(mktemp)}
 	trap 'lxcfs_stop; [ -n "$out" ] || rm -f "$results"' EXIT
+	# Each guard has boxes of its own, so that one that kills the box's processes costs no other its trials. A box that
+	# ends early is replaced, and the next one goes on behind the last trial that was measured.
 	for limit in $limits; do
-		"$here/box.sh" --mem "$limit" --lxcfs "$LXCFS_DIR" -- "$here/race.sh" --inside -n "$n" --guards "$guards" \
-			--huge "$huges" --modes "$modes" --gap "$gap" --limits "$limit" | tee -a "$results"
-		[ "${PIPESTATUS[0]}" = 0 ] || echo "race: the box of $limit MiB ended before its last trial" >&2
+		for guard in $guards; do
+			for box in 1 2 3; do
+				"$here/box.sh" --mem "$limit" --lxcfs "$LXCFS_DIR" -- "$here/race.sh" --inside -n "$n" \
+					--guards "$guard" --huge "$huges" --modes "$modes" --gap "$gap" --limits "$limit" \
+					--measured "$results" | tee -a "$results"
+				[ "${PIPESTATUS[0]}" != 0 ] || break
+				echo "race: box $box of $limit MiB for $guard ended before its last trial" >&2
+			done
+		done
 	done
 	/usr/bin/python3 "$here/summary.py" race "$results"
 	exit
@@ -93,6 +102,11 @@ hog_arguments()
 	esac
 }
 
+was_measured() # GUARD MODE HUGE NUMBER
+{
+	[ -n "$measured" ] && grep -qF "\"guard\":\"$1\",\"mode\":\"$2\",\"limit_mib\":$total,\"huge\":\"$3\",\"trial\":$4," "$measured"
+}
+
 trial() # GUARD MODE HUGE NUMBER
 {
 	local attach args warm=200ms
@@ -119,6 +133,7 @@ for guard in $guards; do
 	for huge in $huges; do
 		for mode in $modes; do
 			for ((i = 1; i <= n; i++)); do
+				was_measured "$guard" "$mode" "$huge" "$i" && continue
 				start_standing "$guard"
 				trial "$guard" "$mode" "$huge" "$i"
 				pause "$gap"

@@ -26,9 +26,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "boxinit: wrong usage; boxinit PROCS COMMAND [ARG…]\n");
 		return 2;
 	}
+	ignore(file_write_at(AT_FDCWD, "/proc/self/oom_score_adj", "-1000"), "not permitted in every container");
 	child = fork();
 	if (child == 0) {
-		int r = file_write_at(AT_FDCWD, argv[1], "0");
+		int r;
+
+		ignore(file_write_at(AT_FDCWD, "/proc/self/oom_score_adj", "0"), "raising it is always permitted");
+		r = file_write_at(AT_FDCWD, argv[1], "0");
 
 		if (r < 0) {
 			fprintf(stderr, "boxinit: %s: %s\n", argv[1], strerror(-r));
