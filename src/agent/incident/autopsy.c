@@ -11,11 +11,9 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "sense/bpf/bpfload.h"
+#include "sense/ns.h"
 #include "sense/proc/proc.h"
 #include "sense/death/sigwatch.h"
-
-/* The kernel's fixed inode of the first pid namespace (PROC_PID_INIT_INO). */
-#define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
 struct autopsy {
 	const struct world *w;
@@ -43,7 +41,7 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 		return NULL;
 	}
 	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
-	a->first_namespace = n > 0 && strcmp(ns, FIRST_PID_NAMESPACE) == 0;
+	a->first_namespace = n > 0 && strcmp(ns, PID_NAMESPACE_FIRST_TEXT) == 0;
 	deathfacts_signals_unavailable(a->facts, DEATH_UNWATCHED);
 	return a;
 }

@@ -25,6 +25,7 @@
 #include "sense/log/kmsg.h"
 #include "sense/memory/meminfo.h"
 #include "sense/death/oomlog.h"
+#include "sense/ns.h"
 
 #define MAX_KILLS 64
 #define MAX_LINES 32
@@ -234,8 +235,8 @@ static void around_gather(struct deathfacts *g, struct death *d)
 	struct meminfo m;
 	struct rlimit core;
 	ssize_t n = readlinkat(g->w->proc_fd, "self/ns/pid", link, sizeof(link) - 1);
-	/* PROC_PID_INIT_INO of the kernel: the first pid namespace, whose numbers its log uses */
-	d->pid_namespaced = n > 0 && !span_eq((struct span){link, (size_t)n}, "pid:[4026531836]");
+	/* the kernel's log uses the numbers of the first pid namespace */
+	d->pid_namespaced = n > 0 && !span_eq((struct span){link, (size_t)n}, PID_NAMESPACE_FIRST_TEXT);
 	if (g->w->shm_fd >= 0 && fstatvfs(g->w->shm_fd, &fs) == 0 && fs.f_blocks > 0) {
 		d->has_shm = true;
 		d->shm_total_bytes = (uint64_t)fs.f_blocks * fs.f_frsize;

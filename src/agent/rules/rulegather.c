@@ -13,6 +13,7 @@
 #include "model/rules/ibwatch.h"
 #include "model/stacks/stackline.h"
 #include "sense/log/kmsg.h"
+#include "sense/ns.h"
 
 #define BASELINE_NS (300 * NS_PER_MS)
 /* A flood in the kernel's log must not keep us. */
@@ -21,8 +22,6 @@
 #define SILENT_MS 60000
 /* So few segments tell no ratio. */
 #define SEGMENTS_LEAST 1000
-/* The kernel's fixed inode of the first pid namespace (PROC_PID_INIT_INO). */
-#define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
 /* ---- matches */
 
@@ -155,7 +154,7 @@ int rulegather_new(const struct world *w, const char *rules, const char *ib_excl
 	if (r != 0)
 		return r;
 	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
-	g->first_namespace = w->recorded || (n > 0 && strcmp(ns, FIRST_PID_NAMESPACE) == 0);
+	g->first_namespace = w->recorded || (n > 0 && strcmp(ns, PID_NAMESPACE_FIRST_TEXT) == 0);
 	kmsg_start(g);
 	*ret = take(&g);
 	return 0;

@@ -6,8 +6,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "sense/gpu/gpuheld.h"
-
-#define HOST_NAMESPACE "pid:[4026531836]" /* PROC_PID_INIT_INO, fixed since Linux 3.8 */
+#include "sense/ns.h"
 
 static bool holds(const struct world *w, pid_t pid, const struct gpu_sample *g)
 {
@@ -26,7 +25,7 @@ bool gpupid_fill(const struct world *w, struct gpu_set *set)
 {
 	char name[64];
 	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", name, sizeof(name) - 1);
-	bool ours = w->recorded || (n > 0 && span_eq((struct span){name, (size_t)n}, HOST_NAMESPACE));
+	bool ours = w->recorded || (n > 0 && span_eq((struct span){name, (size_t)n}, PID_NAMESPACE_FIRST_TEXT));
 	for (uint32_t i = 0; i < set->n; i++) {
 		for (uint32_t k = 0; k < set->gpu[i].n_processes; k++) {
 			struct gpu_process *p = &set->gpu[i].process[k];

@@ -12,11 +12,10 @@
 #include "base/clock.h"
 #include "sense/bpf/records.h"
 #include "sense/bpf/bpfload.h"
+#include "sense/ns.h"
 
 /* Between two moves to another processor. */
 #define STAY_NS (500 * NS_PER_MS)
-/* The first pid namespace has this number (include/linux/proc_ns.h: PROC_PID_INIT_INO). */
-#define FIRST_PIDNS UINT64_C(0xEFFFFFFC)
 
 struct instant {
 	const struct world *world; /* borrowed */
@@ -88,7 +87,7 @@ static void begin(struct instant *in)
 	if (scratch == MAP_FAILED)
 		return;
 	in->scratch = scratch;
-	if (ns.st_ino == FIRST_PIDNS)
+	if (ns.st_ino == PID_NAMESPACE_FIRST)
 		return;
 	in->scratch->ns_dev = (uint64_t)major(ns.st_dev) << 20 | minor(ns.st_dev); /* as the kernel has it */
 	in->scratch->ns_ino = ns.st_ino;

@@ -9,10 +9,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/ns.h"
 #include "sense/proc/proc.h"
 
-/* Inode of the machine's first pid namespace (kernel: PROC_PID_INIT_INO): whoever is in another one is contained. */
-#define FIRST_PID_NS "pid:[4026531836]"
 /* Generations looked at between a process and us. */
 #define ANCESTORS_MAX 256
 
@@ -66,7 +65,7 @@ static void read_ours(const struct world *w, struct access_facts *a)
 	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", link, sizeof(link) - 1);
 	if (n > 0) {
 		link[n] = '\0';
-		a->in_container = strcmp(link, FIRST_PID_NS) != 0;
+		a->in_container = strcmp(link, PID_NAMESPACE_FIRST_TEXT) != 0;
 	}
 }
 
