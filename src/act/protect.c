@@ -13,10 +13,11 @@
 #define PIDS_CAP 65536
 #define HELPER_ADJ 500 /* half of all memory worth of badness: before anything of ordinary size */
 
-static bool same_process(const struct world *w, struct proc_id id)
+/* A start of 0 stands for any process of that number. */
+static bool process_exists(const struct world *w, struct proc_id id)
 {
 	struct proc_stat s;
-	return proc_stat_read(w, id.pid, &s) == 0 && (id.start_ticks == 0 || s.start_ticks == id.start_ticks);
+	return id.start_ticks == 0 ? proc_stat_read(w, id.pid, &s) == 0 : proc_is_same(w, id, &s);
 }
 
 static int adj_write(const struct world *w, pid_t pid, int adj)
@@ -63,7 +64,7 @@ static void row_apply(const struct world *w, const struct protect_target *t, con
 		      struct protect_row *row)
 {
 	*row = (struct protect_row){.id = t->id, .result = PROTECT_GONE};
-	if (!same_process(w, t->id))
+	if (!process_exists(w, t->id))
 		return;
 	int r = proc_oom_score_adj_read(w, t->id.pid, &row->before);
 	if (r != 0) {
@@ -386,7 +387,7 @@ int protect_apply(const struct world *w, const struct protect_target *targets, s
 
 int protect_restore_adj(const struct world *w, struct proc_id id, int adj)
 {
-	if (!same_process(w, id))
+	if (!process_exists(w, id))
 		return WORLD_GONE;
 	return world_condition(adj_write(w, id.pid, adj));
 }

@@ -9,10 +9,10 @@
 #define SYS_process_mrelease 448
 #endif
 
-static bool same_process(const struct world *w, const struct proc_id *id)
+static bool target_lives(const struct world *w, const struct target *t)
 {
 	struct proc_stat st;
-	return proc_stat_read(w, id->pid, &st) == 0 && st.start_ticks == id->start_ticks && !proc_is_over(&st);
+	return proc_is_same(w, t->id, &st) && !proc_is_over(&st);
 }
 
 int target_open(const struct world *w, struct target *t, bool hold)
@@ -24,7 +24,7 @@ int target_open(const struct world *w, struct target *t, bool hold)
 		t->gone = true;
 		return WORLD_GONE;
 	}
-	if (!same_process(w, &t->id)) {
+	if (!target_lives(w, t)) {
 		closep(&fd);
 		t->gone = true;
 		return WORLD_GONE;
@@ -45,7 +45,7 @@ int target_signal(const struct world *w, struct target *t, int signal)
 	if (t->pidfd >= 0) {
 		r = (int)syscall(SYS_pidfd_send_signal, t->pidfd, signal, NULL, 0);
 	} else {
-		if (!same_process(w, &t->id)) {
+		if (!target_lives(w, t)) {
 			t->gone = true;
 			return WORLD_GONE;
 		}
@@ -86,7 +86,7 @@ bool target_ended(const struct world *w, const struct target *t)
 	if (t->gone)
 		return true;
 	if (t->pidfd < 0)
-		return !same_process(w, &t->id);
+		return !target_lives(w, t);
 	struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
 	return poll(&p, 1, 0) > 0;
 }

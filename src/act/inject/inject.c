@@ -487,10 +487,10 @@ static bool has_same_filters(const struct inject_target *t, pid_t tid)
 	return inject_seccomp_read(t->w, t->pid, tid, &s) == 0 && inject_seccomp_same(&s, &t->seccomp);
 }
 
-static bool same_process(const struct inject_target *t)
+static bool target_exists(const struct inject_target *t)
 {
 	struct proc_stat st;
-	return proc_stat_read(t->w, t->pid, &st) == 0 && st.start_ticks == t->start_ticks;
+	return proc_is_same(t->w, (struct proc_id){.pid = t->pid, .start_ticks = t->start_ticks}, &st);
 }
 
 static int find_and_inject(struct job *j)
@@ -507,13 +507,13 @@ static int find_and_inject(struct job *j)
 		if (r)
 			return r;
 		for (size_t i = 0; i < MIN(n, 8u); i++) {
-			if (!same_process(j->target))
+			if (!target_exists(j->target))
 				return WORLD_GONE;
 			if (!has_same_filters(j->target, list[i].tid))
 				continue;
 			warm_up(j, list[i].tid, &lost);
 			r = lost ? TRY_AGAIN : try_thread(j, list[i].tid, &lost);
-			bool ended = r == WORLD_GONE && list[i].tid != j->target->pid && same_process(j->target);
+			bool ended = r == WORLD_GONE && list[i].tid != j->target->pid && target_exists(j->target);
 			if (r != TRY_AGAIN && !ended)
 				return r;
 			if (lost)

@@ -113,6 +113,11 @@ int proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret)
 	return r != 0 ? r : proc_stat_parse((struct span){text, len}, ret);
 }
 
+bool proc_is_same(const struct world *w, struct proc_id id, struct proc_stat *ret)
+{
+	return proc_stat_read(w, id.pid, ret) == 0 && ret->start_ticks == id.start_ticks;
+}
+
 int proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *ret)
 {
 	char path[64], text[PROC_TEXT_MAX];
