@@ -1,4 +1,7 @@
-/* The cause book asked after somebody has set the clock: what the kernel said is of the job by how long ago that was. */
+/*
+ * The rule book after the wall clock was set: a record of the kernel belongs to the job by its age. The clock since boot
+ * is a day ahead of the machine's, so that a record may be older than the machine has been up.
+ */
 #include "testing.h"
 
 #include <fcntl.h>
@@ -11,15 +14,20 @@
 #include "base/clock.h"
 #include "base/file.h"
 
-static char kmsg[] = "/tmp/vigil-causeclock-XXXXXX";
-static int64_t set_ms; /* by so much somebody has set the clock */
+static char kmsg[] = "/tmp/vigil-ruleclock-XXXXXX";
+static int64_t set_ms; /* added to the wall clock */
+
+static uint64_t later_mono_ns(void)
+{
+	return clock_mono_ns() + 86400 * NS_PER_S;
+}
 
 static int64_t wall_ms(void)
 {
 	return clock_unix_ms() + set_ms;
 }
 
-/* What is found of a line of the kernel's from so long ago, in a job of two minutes. */
+/* True if a job that began two minutes ago is blamed on a kernel record of that age. */
 static bool is_found(unsigned long long ago_s, int64_t then_set_ms)
 {
 	const struct rulegather_rank rank = {.rank = 0};
@@ -31,7 +39,7 @@ static bool is_found(unsigned long long ago_s, int64_t then_set_ms)
 			  .kmsg_fd = open(kmsg, O_RDONLY | O_CLOEXEC),
 			  .page_bytes = 4096,
 			  .ticks_per_s = 100,
-			  .mono_ns = clock_mono_ns,
+			  .mono_ns = later_mono_ns,
 			  .unix_ms = wall_ms,
 			  .recorded = true};
 	cleanup(rulegather_freep) struct rulegather *g = NULL;
@@ -41,7 +49,7 @@ static bool is_found(unsigned long long ago_s, int64_t then_set_ms)
 	int fd = open(kmsg, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	assert_true(fd >= 0 && r);
 	TEXT_FORMAT(record, "3,1,%llu,-;nfs: server store not responding, still trying\n",
-		    (unsigned long long)(clock_mono_ns() / 1000) - ago_s * 1000000);
+		    (unsigned long long)(later_mono_ns() / 1000) - ago_s * 1000000);
 	set_ms = 0;
 	if (rulegather_new(&w, NULL, NULL, wall_ms() - 120000, &g, &f) != 0)
 		fail_msg("%s", f.text);
