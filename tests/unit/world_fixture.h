@@ -53,8 +53,8 @@ static inline struct world live_world(void)
 }
 
 /*
- * True if our clocks since boot are the kernel's own: in another time namespace they are not those of the kernel's log and
- * of BPF programs. 4026531834 is the first one (include/linux/proc_ns.h: PROC_TIME_INIT_INO).
+ * True if our clocks since boot are the kernel's own: in another time namespace they are not those of the kernel's log
+ * and of BPF programs. 4026531834 is the first one (include/linux/proc_ns.h: PROC_TIME_INIT_INO).
  */
 static inline bool clocks_are_the_kernels(void)
 {

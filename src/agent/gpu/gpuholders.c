@@ -43,7 +43,7 @@ static const struct gpuholder *holder_of(struct gpuholders *h, const struct worl
 	return row;
 }
 
-void gpuholders_look(struct gpuholders *h, const struct world *w, const pid_t *pids, size_t n,
+void gpuholders_read(struct gpuholders *h, const struct world *w, const pid_t *pids, size_t n,
 		     struct gpuclaim_rank *rank, struct gpuholder *scratch)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -26,5 +26,5 @@ struct gpuholders {
  * Into open, mapped and visible of *rank: what these processes have together. visible is borrowed until the next call.
  * h may be NULL: then nothing is remembered, and *scratch takes its place.
  */
-void gpuholders_look(struct gpuholders *h, const struct world *w, const pid_t *pids, size_t n,
+void gpuholders_read(struct gpuholders *h, const struct world *w, const pid_t *pids, size_t n,
 		     struct gpuclaim_rank *rank, struct gpuholder *scratch);

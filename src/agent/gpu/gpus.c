@@ -130,7 +130,7 @@ static void holders_add(const struct world *w, const struct members *m, bool pid
 		struct gpuclaim_rank rank = {.pids = &pid, .n = 1};
 		if (!may_hold(&m->row[i]))
 			continue;
-		gpuholders_look(NULL, w, &pid, 1, &rank, &one);
+		gpuholders_read(NULL, w, &pid, 1, &rank, &one);
 		struct gpuclaim c = gpuclaim_of(set, unsettled, &rank);
 		for (uint32_t k = 0; c.by != GPU_BY_DRIVER && k < set->n; k++)
 			if (c.devices >> k & unsettled >> k & 1)

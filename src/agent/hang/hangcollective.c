@@ -56,7 +56,7 @@ void hangcollective_map(const struct collective_verdict *v, struct hang_collecti
 
 /* The child ----------------------------------------------------------------- */
 
-static void ask(const struct world *w, const struct collectives_want *want, struct hangcollective_answer *a)
+static void hangcollective_ask(const struct world *w, const struct collectives_want *want, struct hangcollective_answer *a)
 {
 	struct collectives c = {.set = NULL};
 	if (collectives_of_job(w, want, &c) != 0)
@@ -125,7 +125,7 @@ void hangcollective_begin(struct hangcollective *h, const struct world *w, const
 		if (getppid() == owner) {
 			/* a rank that closes its pipe must not end us */
 			(void)signal(SIGPIPE, SIG_IGN);
-			ask(w, &want, h->answer);
+			hangcollective_ask(w, &want, h->answer);
 		}
 		_exit(0);
 	}

@@ -42,7 +42,7 @@ static void sample(struct hangdevices *d, const struct world *w)
 	d->fresh = old;
 }
 
-void hangdevices_look(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns)
+void hangdevices_sample(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns)
 {
 	/* from calm to not calm: at once, not after the long pause */
 	uint64_t due = d->sampled_ns + (calm ? calm_ns : anxious_ns);
@@ -82,7 +82,7 @@ struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, 
 	if (c.devices || !d->holders)
 		return c;
 	if (unsettled)
-		gpuholders_look(d->holders, w, own, n_own, &rank, NULL);
+		gpuholders_read(d->holders, w, own, n_own, &rank, NULL);
 	return gpuclaim_of(d->set, unsettled, &rank);
 }
 
@@ -91,7 +91,7 @@ bool hangdevices_any_open(struct hangdevices *d, const struct world *w, const pi
 	struct gpuclaim_rank rank = {.n = 0};
 	if (!d->holders)
 		return false;
-	gpuholders_look(d->holders, w, pids, n, &rank, NULL);
+	gpuholders_read(d->holders, w, pids, n, &rank, NULL);
 	return gpuheld_count(&rank.open) > 0;
 }
 

@@ -28,7 +28,7 @@ struct hangdevices {
 /* Call it while the process has one thread. */
 void hangdevices_open(struct hangdevices *d, const struct world *w);
 /* Samples when it is time to. */
-void hangdevices_look(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns);
+void hangdevices_sample(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns);
 /* What the ports have moved, into the look. */
 void hangdevices_ports(const struct hangdevices *d, struct liveness_sample *look);
 /*

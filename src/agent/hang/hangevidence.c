@@ -20,8 +20,8 @@ static const uint64_t ask_gap_ns = 100 * NS_PER_MS;
 #define DUMP_PIDS 512
 #define SOURCE_MOST (4 * MIB)
 
-static void blind(struct hang_case *c, const char *fmt, ...) printf_like(2, 3);
-static void blind(struct hang_case *c, const char *fmt, ...)
+static void hangevidence_unavailable(struct hang_case *c, const char *fmt, ...) printf_like(2, 3);
+static void hangevidence_unavailable(struct hang_case *c, const char *fmt, ...)
 {
 	va_list ap;
 	if (c->n_unavailable == HANG_UNAVAILABLE)
@@ -32,7 +32,7 @@ static void blind(struct hang_case *c, const char *fmt, ...)
 }
 
 void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, const struct hangsample *e,
-			const struct liveness_set *p, struct hangrules *cause, uint64_t now_ns)
+			const struct liveness_set *p, struct hangrules *rules, uint64_t now_ns)
 {
 	hangevidence_end(g);
 	g->step = *step;
@@ -43,9 +43,9 @@ void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, co
 		g->natives = natives_new();
 	if (step->want & HANG_WANT_SHARES)
 		g->shares = calloc(1, sizeof(*g->shares));
-	if (step->want & HANG_WANT_BOOK && cause) {
-		g->cause = cause;
-		hangrules_begin(cause, e->procs, &e->job, p);
+	if (step->want & HANG_WANT_BOOK && rules) {
+		g->rules = rules;
+		hangrules_begin(rules, e->procs, &e->job, p);
 	}
 }
 
@@ -110,14 +110,15 @@ static void dump_take(struct hangevidence *g, const struct world *w, const struc
 	want.lines = g->n_dumps > 0 && locks_have_owners(&g->dump[g->n_dumps - 1]);
 	int r = snapshot_take(w, &want, &g->dump[g->n_dumps], &f);
 	if (r != 0) {
-		blind(&g->hcase, g->n_dumps ? "stacks: they could not be taken again: %s" : "stacks: %s",
-		      f.text[0] ? f.text : "none could be read");
+		hangevidence_unavailable(&g->hcase,
+					 g->n_dumps ? "stacks: they could not be taken again: %s" : "stacks: %s",
+					 f.text[0] ? f.text : "none could be read");
 		g->dumps_over = true;
 		return;
 	}
 	names_fill(e->procs, &g->dump[g->n_dumps]);
 	if (g->dump[g->n_dumps].cut)
-		blind(&g->hcase, "stacks: some are missing, reading all would have taken too long");
+		hangevidence_unavailable(&g->hcase, "stacks: some are missing, reading all would have taken too long");
 	g->n_dumps++;
 	g->dumps_over = g->n_dumps >= MIN(MAX(g->step.dumps, UINT32_C(1)), (uint32_t)HANG_DUMPS);
 }
@@ -184,11 +185,11 @@ static void book_take(struct hangevidence *g, const struct hangsample *e)
 {
 	char why[HANGRULES_WHY];
 	const struct stackdump *newest = g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL;
-	if (!g->cause)
+	if (!g->rules)
 		return;
-	const struct rulegather_result *r = hangrules_finish(g->cause, newest, why);
+	const struct rulegather_result *r = hangrules_finish(g->rules, newest, why);
 	if (!r) {
-		blind(&g->hcase, "%s", why);
+		hangevidence_unavailable(&g->hcase, "%s", why);
 		return;
 	}
 	g->book = r;
@@ -198,9 +199,9 @@ static void book_take(struct hangevidence *g, const struct hangsample *e)
 	g->hcase.n_errors = r->n_errors;
 	g->hcase.nobodys_error = r->nobodys_error;
 	if (e->job.log_dir[0] == '\0' && !e->job.own_log[0][0] && !e->job.own_log[1][0])
-		blind(&g->hcase, "log: vigil does not keep this job's output");
+		hangevidence_unavailable(&g->hcase, "log: vigil does not keep this job's output");
 	for (size_t i = 0; i < r->n_unavailable; i++)
-		blind(&g->hcase, "%s", r->unavailable[i]);
+		hangevidence_unavailable(&g->hcase, "%s", r->unavailable[i]);
 }
 
 /* Beside the stacks: it takes some seconds, most of them waiting. False: not all is there yet. */
@@ -221,7 +222,7 @@ static void collective_take(struct hangevidence *g)
 	char note[HANGCOLLECTIVE_NOTES][120];
 	size_t n = hangcollective_take(&g->asks, &g->collective, note);
 	for (size_t i = 0; i < n; i++)
-		blind(&g->hcase, "%s", note[i]);
+		hangevidence_unavailable(&g->hcase, "%s", note[i]);
 }
 
 /* ---------------------------------------------------------------------------- */
@@ -267,7 +268,7 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 	if (g->complete)
 		return true;
 	bool answered = collective_ask(g, w, e);
-	answered &= !g->cause || hangrules_step(g->cause);
+	answered &= !g->rules || hangrules_step(g->rules);
 	g->next_ns = now_ns + ask_gap_ns;
 	if (!g->dumps_over) {
 		if (now_ns >= g->dump_ns) {
@@ -284,7 +285,7 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 			g->sampler = hangshares_new(w, e->procs);
 		uint32_t before = g->shares->looks;
 		if (g->sampler)
-			hangshares_look(g->sampler, g->shares);
+			hangshares_sample(g->sampler, g->shares);
 		g->next_ns = now_ns + g->step.sample_gap_ns;
 		if (g->shares->looks > before)
 			return false;
@@ -310,7 +311,7 @@ static size_t text_take(const struct stackdump *d, char *dst, size_t cap)
 }
 
 /* The same dump with at most so many threads a process; frames stay with their owner. */
-static size_t text_of(const struct stackdump *d, size_t threads, char *dst, size_t cap)
+static size_t hangevidence_text(const struct stackdump *d, size_t threads, char *dst, size_t cap)
 {
 	struct stackdump less = *d;
 	cleanup(freep) struct dump_process *p = calloc(d->n ? d->n : 1, sizeof(*p));
@@ -327,7 +328,7 @@ size_t hangevidence_stacks(const struct hangevidence *g, char *dst, size_t cap)
 {
 	static const size_t most[] = {SIZE_MAX, 64, 16, 4, 1};
 	for (size_t i = 0; g->n_dumps && i < ARRAY_SIZE(most); i++) {
-		size_t len = text_of(&g->dump[g->n_dumps - 1], most[i], dst, cap);
+		size_t len = hangevidence_text(&g->dump[g->n_dumps - 1], most[i], dst, cap);
 		if (len)
 			return len;
 	}

@@ -23,7 +23,7 @@ struct hangevidence {
 	struct waitshare *shares; /* owned; NULL: not asked for, or no memory */
 	struct hangshares *sampler; /* of the shares; NULL: not sampling */
 	struct natives *natives; /* symbols, kept over the dumps of one suspicion */
-	struct hangrules *cause; /* the book; borrowed, NULL: not asked */
+	struct hangrules *rules; /* the book; borrowed, NULL: not asked */
 	struct hangcollective asks; /* the collective library */
 	bool asked;
 	struct hang_collective collective;
@@ -35,7 +35,7 @@ struct hangevidence {
 
 /* cause: of the attempt; NULL: there is none. Borrowed until hangevidence_end. */
 void hangevidence_begin(struct hangevidence *g, const struct hang_step *step, const struct hangsample *e,
-			const struct liveness_set *p, struct hangrules *cause, uint64_t now_ns);
+			const struct liveness_set *p, struct hangrules *rules, uint64_t now_ns);
 /* The next part, if it is due. True when all is there, also when asked again: g->hcase is then complete but for its liveness. */
 bool hangevidence_step(struct hangevidence *g, const struct world *w, const struct hangsample *e);
 /* What is there by now, as a case without its liveness. False: no stacks yet. Borrows from g. */

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "sense/framework/progress.h"
 
-#define LOOK_MOST (128 * KIB)
+#define READ_MOST (128 * KIB)
 #define LINE_MOST 2048
 /* The clocks of files tick coarsely. */
 static const uint64_t clocks_ns = 50 * NS_PER_MS;
@@ -70,7 +70,7 @@ struct hanglogs *hanglogs_free(struct hanglogs *l)
 }
 
 /* SIZE_MAX when there is no room. */
-static size_t lane_of(struct hanglogs *l, int32_t rank)
+static size_t hanglogs_lane(struct hanglogs *l, int32_t rank)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (l->lane[i].rank == rank)
@@ -95,7 +95,7 @@ void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, s
 		n = 1;
 	}
 	for (size_t i = 0; dir[0] && i < MIN(n, (size_t)HANG_RANKS); i++) {
-		size_t lane = lane_of(l, ranks[i]);
+		size_t lane = hanglogs_lane(l, ranks[i]);
 		l->lane[lane].own_file = true;
 		for (size_t k = 0; k < ARRAY_SIZE(ends); k++) {
 			struct follow *f = &l->file[l->n_files++];
@@ -107,7 +107,7 @@ void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, s
 
 void hanglogs_follow(struct hanglogs *l, const char *path)
 {
-	size_t lane = path[0] && l->n_files < ARRAY_SIZE(l->file) ? lane_of(l, NO_RANK) : SIZE_MAX;
+	size_t lane = path[0] && l->n_files < ARRAY_SIZE(l->file) ? hanglogs_lane(l, NO_RANK) : SIZE_MAX;
 	if (lane == SIZE_MAX)
 		return;
 	struct follow *f = &l->file[l->n_files++];
@@ -129,7 +129,7 @@ static void foreign_open(struct follow *f)
 		return;
 	}
 	f->known = (uint64_t)st.st_size;
-	f->at = sub_floor(f->known, LOOK_MOST);
+	f->at = sub_floor(f->known, READ_MOST);
 }
 
 /* A wall's time as ours; 0: it was not between the looks, so the clocks differ. */
@@ -161,7 +161,7 @@ static void line_take(struct hanglogs *l, struct follow *f, struct span text, ui
 	size_t lane = f->lane;
 	logline_parse(text, &line);
 	if (l->lane[f->lane].rank == NO_RANK && line.rank != NO_RANK && line.rank >= 0) {
-		lane = lane_of(l, line.rank);
+		lane = hanglogs_lane(l, line.rank);
 		if (lane == SIZE_MAX)
 			return;
 	}
@@ -218,7 +218,7 @@ static void step_time(struct hanglogs *l, const struct follow *f, const struct s
 	a->step_slack_ns = 0;
 }
 
-static void file_look(struct hanglogs *l, struct follow *f, uint64_t now_ns)
+static void file_follow(struct hanglogs *l, struct follow *f, uint64_t now_ns)
 {
 	char path[400];
 	struct stat st;
@@ -232,8 +232,8 @@ static void file_look(struct hanglogs *l, struct follow *f, uint64_t now_ns)
 		return;
 	uint64_t end = (uint64_t)st.st_size;
 	l->lane[f->lane].bytes += end - MIN(MAX(f->at, f->known), end);
-	if (end - f->at > LOOK_MOST) {
-		f->at = end - LOOK_MOST;
+	if (end - f->at > READ_MOST) {
+		f->at = end - READ_MOST;
 		f->len = 0;
 	}
 	while (f->at < end) {
@@ -250,16 +250,16 @@ static void file_look(struct hanglogs *l, struct follow *f, uint64_t now_ns)
 	f->step_lane = SIZE_MAX;
 }
 
-void hanglogs_look(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms)
+void hanglogs_read(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms)
 {
 	l->before_ns = l->now_ns;
 	l->now_ns = now_ns;
 	l->unix_ms = unix_ms;
 	for (size_t i = 0; i < l->n_files; i++)
-		file_look(l, &l->file[i], now_ns);
+		file_follow(l, &l->file[i], now_ns);
 }
 
-static const struct lane *find(const struct hanglogs *l, int32_t alone, int32_t rank)
+static const struct lane *hanglogs_find(const struct hanglogs *l, int32_t alone, int32_t rank)
 {
 	if (rank != NO_RANK && rank == alone)
 		rank = NO_RANK;
@@ -271,7 +271,7 @@ static const struct lane *find(const struct hanglogs *l, int32_t alone, int32_t 
 
 void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_counters *seen)
 {
-	const struct lane *a = find(l, alone, seen->rank);
+	const struct lane *a = hanglogs_find(l, alone, seen->rank);
 	if (!a)
 		return;
 	if (a->own_file) {
@@ -301,6 +301,6 @@ void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_coun
 
 uint64_t hanglogs_bytes(const struct hanglogs *l, int32_t alone, int32_t rank)
 {
-	const struct lane *a = find(l, alone, rank);
+	const struct lane *a = hanglogs_find(l, alone, rank);
 	return a && a->own_file ? a->bytes : 0;
 }

@@ -25,7 +25,7 @@ void hanglogs_follow(struct hanglogs *l, const char *path);
  * When a step was made is known to the millisecond where its line is the last that was written into its file, or says the time
  * itself; else only that it was since the look before. unix_ms: the wall's clock, now.
  */
-void hanglogs_look(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms);
+void hanglogs_read(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms);
 /*
  * What is known of a lane's own output: log signs and progress of *seen. alone: the rank of a job's only main process,
  * whose output is that of the job; NO_RANK: there is none such.

@@ -9,7 +9,7 @@
 #define THREADS_EVERY 8
 #define THREADS_MOST 4096
 /* Of children that may be ranks so many are asked for their number at each look, and first when they are so old. */
-#define SPAWNED_LOOK 4
+#define SPAWNED_MOST 4
 static const uint64_t spawned_first_ns = NS_PER_S;
 /* A process that does more than this does it by its own work: whatever its service threads add is not asked for. */
 static const double busy_ratio = 0.25;
@@ -43,7 +43,7 @@ struct hangprocs *hangprocs_free(struct hangprocs *c)
 void hangprocs_forget(struct hangprocs *c)
 {
 	c->n_was = c->n_now = c->n_gone = c->pids.n = 0;
-	c->looks = 0;
+	c->samples = 0;
 	spawnranks_forget(c->spawned);
 	memset(c->ever, 0, sizeof(c->ever));
 }
@@ -175,7 +175,7 @@ static void roles_read(struct hangprocs *c, const struct world *w, const struct 
 
 /* Ranks that a program starts itself --------------------------------------------- */
 
-static void own_ranks_look(struct hangprocs *c, const struct world *w)
+static void own_ranks_read(struct hangprocs *c, const struct world *w)
 {
 	for (size_t i = 0; i < c->n_now; i++) {
 		const struct hangprocs_member *m = &c->now[i];
@@ -185,7 +185,7 @@ static void own_ranks_look(struct hangprocs *c, const struct world *w)
 						      .ended = m->state == 'Z',
 						      .who = m->who};
 	}
-	if (spawnranks_look(c->spawned, w, c->own, c->n_now, spawned_first_ns, SPAWNED_LOOK, c->others))
+	if (spawnranks_look(c->spawned, w, c->own, c->n_now, spawned_first_ns, SPAWNED_MOST, c->others))
 		for (size_t i = 0; i < c->n_now; i++)
 			c->now[i].who = c->own[i].who;
 	c->others = false;
@@ -335,7 +335,7 @@ static void gone_find(struct hangprocs *c)
 	}
 }
 
-void hangprocs_look(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
+void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
 		    uint64_t *thread_ns)
 {
 	struct hangprocs_member *swap = c->was;
@@ -347,16 +347,16 @@ void hangprocs_look(struct hangprocs *c, const struct world *w, const struct han
 		.cgroup = job->cgroup[0] ? job->cgroup : NULL, .root = job->root, .root_is_ours = job->root_is_ours};
 	_Static_assert(sizeof(want.not_ours) == sizeof(job->not_ours), "both name the same helpers");
 	memcpy(want.not_ours, job->not_ours, sizeof(want.not_ours));
-	jobpids_find(&c->pids, w, &want, c->looks % THREADS_EVERY == 0);
+	jobpids_find(&c->pids, w, &want, c->samples % THREADS_EVERY == 0);
 	for (size_t i = 0; i < c->pids.n; i++)
 		c->n_now += member_read(c, c->pids.pid[i], now_ns, &c->now[c->n_now]) ? 1 : 0;
 	for (size_t i = 0; i < c->n_now; i++)
 		c->pids.pid[i] = c->now[i].pid; /* those gone are not asked for again */
 	c->pids.n = c->n_now;
 	roles_read(c, w, job);
-	own_ranks_look(c, w);
+	own_ranks_read(c, w);
 	mains_choose(c, job);
 	threads_weigh(c, w, thread_ns);
 	gone_find(c);
-	c->looks++;
+	c->samples++;
 }

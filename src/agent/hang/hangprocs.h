@@ -52,7 +52,7 @@ struct hangprocs {
 	size_t n_gone;
 	struct jobpids pids;
 	struct procstats *procstats; /* borrowed */
-	uint64_t looks;
+	uint64_t samples;
 	struct spawnranks *spawned;
 	struct ownranks_process *own; /* JOBPIDS_MAX: n_now as model/jobs/ownranks has them */
 	bool others; /* roles were read in this look */
@@ -66,7 +66,7 @@ struct hangprocs *hangprocs_free(struct hangprocs *c);
 /* All of the attempt before is forgotten. */
 void hangprocs_forget(struct hangprocs *c);
 /* thread_ns: how much time may be spent on reading threads; what was spent is taken off. */
-void hangprocs_look(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
+void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
 		    uint64_t *thread_ns);
 const struct hangprocs_member *hangprocs_find(const struct hangprocs *c, pid_t pid);
 /* Is it, or was it in this attempt, one of the job's? */

@@ -57,7 +57,7 @@ void hangsample_begin(struct hangsample *e, const struct hang_job *job)
 
 /* Lanes -------------------------------------------------------------------- */
 
-static size_t lane_of(struct hangsample *e, int32_t rank)
+static size_t hangsample_lane(struct hangsample *e, int32_t rank)
 {
 	for (size_t i = 0; i < e->n_lanes; i++)
 		if (e->lane[i].rank == rank)
@@ -94,7 +94,7 @@ static void lanes_add(struct hangsample *e, bool first)
 {
 	for (size_t i = 0; i < e->procs->n_now; i++) {
 		const struct hangprocs_member *m = &e->procs->now[i], *before = before_of(e->procs, m);
-		size_t at = lane_of(e, m->who.rank);
+		size_t at = hangsample_lane(e, m->who.rank);
 		if (at == SIZE_MAX)
 			continue;
 		if (!before) {
@@ -107,7 +107,7 @@ static void lanes_add(struct hangsample *e, bool first)
 	}
 	for (size_t i = 0; i < e->procs->n_gone; i++) {
 		const struct hangprocs_gone *g = &e->procs->gone[i];
-		size_t at = lane_of(e, g->rank);
+		size_t at = hangsample_lane(e, g->rank);
 		if (at == SIZE_MAX)
 			continue;
 		e->lane[at].left++;
@@ -155,7 +155,7 @@ static void usage_add(struct hangsample *e)
 
 static void net_add(struct hangsample *e, const struct hangprocs_member *m, const struct tcpflow_sum *sum)
 {
-	size_t at = lane_of(e, m->who.rank), i = 0;
+	size_t at = hangsample_lane(e, m->who.rank), i = 0;
 	if (at == SIZE_MAX || !sum->has_bytes)
 		return;
 	while (i < e->n_net && e->net[i].pid != m->pid)
@@ -188,7 +188,7 @@ static bool any_socket(const struct hangsample *e, const struct world *w)
 }
 
 /* While the job moves nobody asks; then a first reading gives what later ones are compared with. */
-static void sockets_look(struct hangsample *e, const struct world *w, enum hangsample_rate rate, uint64_t now_ns)
+static void sockets_sample(struct hangsample *e, const struct world *w, enum hangsample_rate rate, uint64_t now_ns)
 {
 	struct tcpflow_table t;
 	uint64_t gap_ns = rate == HANGSAMPLE_IDLE ? sockets_rest_ns : sockets_ns;
@@ -347,7 +347,7 @@ static void devices_fill(struct hangsample *e, const struct world *w, struct han
 }
 
 /* Asked once of the first rank's program, when it has become what it is. */
-static void timeout_look(struct hangsample *e, const struct world *w, uint64_t now_ns)
+static void timeout_read(struct hangsample *e, const struct world *w, uint64_t now_ns)
 {
 	static char variables[256 * 1024], command[16 * 1024];
 	const struct hangprocs_member *m = NULL;
@@ -373,19 +373,19 @@ void hangsample_take(struct hangsample *e, const struct world *w, const struct h
 	e->job = *job;
 	if (first)
 		e->first_ns = now_ns;
-	hangprocs_look(e->procs, w, job, now_ns, thread_ns);
-	hanglogs_look(e->logs, now_ns, w->unix_ms());
+	hangprocs_sample(e->procs, w, job, now_ns, thread_ns);
+	hanglogs_read(e->logs, now_ns, w->unix_ms());
 	e->alone = alone_of(e, job);
 	lanes_add(e, first);
 	usage_add(e);
-	sockets_look(e, w, rate, now_ns);
+	sockets_sample(e, w, rate, now_ns);
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].rank != NO_RANK)
-			ignore(lane_of(e, job->rank[i].rank), "a rank that ended before the first look is a rank");
+			ignore(hangsample_lane(e, job->rank[i].rank), "a rank that ended before the first look is a rank");
 	memset(ret, 0, sizeof(*ret));
 	ret->now_ns = now_ns;
 	ret->job_age_ns = sub_floor(now_ns, job->started_ns ? job->started_ns : e->first_ns);
-	timeout_look(e, w, now_ns);
+	timeout_read(e, w, now_ns);
 	ret->timeout_ns = e->timeout_ns;
 	bool frozen = !calm && is_frozen(w, job);
 	e->gpus = 0;

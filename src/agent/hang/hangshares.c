@@ -106,7 +106,7 @@ static void forget(struct hangshares *s, size_t i)
 	memcpy(s->role[i], s->role[s->n], sizeof(s->role[i]));
 }
 
-void hangshares_look(struct hangshares *s, struct waitshare *to)
+void hangshares_sample(struct hangshares *s, struct waitshare *to)
 {
 	uint64_t began = s->w->mono_ns();
 	cleanup(freep) struct look *k = calloc(1, sizeof(*k));

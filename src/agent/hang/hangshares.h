@@ -13,4 +13,4 @@ struct hangshares;
 /* NULL without memory. Processes that may not be read are left out. */
 struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c);
 struct hangshares *hangshares_free(struct hangshares *s);
-void hangshares_look(struct hangshares *s, struct waitshare *to);
+void hangshares_sample(struct hangshares *s, struct waitshare *to);

@@ -100,6 +100,6 @@ struct hang_shm {
 		char id[64];
 		int32_t rank[LIVENESS_RANKS];
 		uint32_t n;
-	} loss_told[HANG_JOBS];
+	} loss_reported[HANG_JOBS];
 	struct hang_own own[HANG_JOBS];
 };

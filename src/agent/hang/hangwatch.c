@@ -19,7 +19,7 @@
 #include "sense/proc/remote.h"
 #include "sense/wait/threadwait.h"
 
-static const uint64_t look_ns = NS_PER_S;
+static const uint64_t sample_ns = NS_PER_S;
 /* Looks that are to be judged are waited with until steps have passed after them. */
 static const uint64_t ripe_gap_ns = NS_PER_S / 5;
 /* A job that has neither used a processor nor written since the look before. */
@@ -31,14 +31,14 @@ static const uint64_t quiet_ns = 2 * NS_PER_S;
 static const double share = 0.0015;
 static const uint64_t rarest_ns = 30 * NS_PER_S;
 /* A job that stands still by its own will, as its stacks have said, is looked at so often until it moves. */
-static const uint64_t restful_ns = 5 * NS_PER_S;
+static const uint64_t idle_ns = 5 * NS_PER_S;
 /* What of it may be spent on reading threads: saved up to a burst for a suspicion of a job with very many. */
 static const double thread_share = 0.0005;
 static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
 /* Events of suspicions are no closer than this. */
 static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
 /* First looks of one job are no closer than this, and forgotten when it has moved for as long. */
-static const uint64_t glance_gap_ns = 60 * NS_PER_S;
+static const uint64_t early_gap_ns = 60 * NS_PER_S;
 static const uint32_t late_doublings = 4;
 #define FDS_MOST 4096
 
@@ -48,22 +48,22 @@ struct watched {
 	uint32_t attempt;
 	struct hangsample sample;
 	struct liveness_set liveness;
-	struct hang_history mind;
+	struct hang_history history;
 	struct hangevidence evidence;
-	struct hangrules *cause; /* of this attempt; NULL without memory */
+	struct hangrules *rules; /* of this attempt; NULL without memory */
 	uint64_t devices_ns; /* the sample of the devices that it has */
 	uint64_t due_ns, cost_ns; /* the next look; what a calm one costs */
 	bool calm;
 	uint64_t moved; /* sum of what a job that does anything uses: processor time, what it writes */
 	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when first suspected; 0: it is not */
-	uint64_t suspect_told_ns; /* when a suspicion was last told; 0 never */
-	bool told; /* an incident of kind hang stands */
-	uint64_t glance_ns; /* when its first look was last sent; 0: none, or it was taken back */
-	uint64_t well_ns; /* since when nothing is suspected or late; 0: something is */
+	uint64_t suspect_reported_ns; /* when a suspicion was last told; 0 never */
+	bool reported; /* an incident of kind hang stands */
+	uint64_t early_ns; /* when its first look was last sent; 0: none, or it was taken back */
+	uint64_t ok_ns; /* since when nothing is suspected or late; 0: something is */
 	uint64_t late_again_ns; /* not before are stacks taken because a step is late */
-	uint32_t late_looks; /* that were */
-	bool glanced; /* at the evidence that is being gathered */
-	bool accused; /* somebody, by the first look that was sent */
+	uint32_t late_dumps; /* that were */
+	bool early_tried; /* at the evidence that is being gathered */
+	bool early_accuses; /* somebody, by the first look that was sent */
 	char suspicion[200]; /* for which it is */
 	char benign[240]; /* the last one that was told */
 };
@@ -105,7 +105,7 @@ static void patterns_begin(struct watch *k)
 		all->n += progress_pattern_init(&all->each[all->n], span_of(k->shm->progress[i]), why, &at) == 0;
 }
 
-static bool begin(struct watch *k)
+static bool hangwatch_begin(struct watch *k)
 {
 	struct fault f = {.text = ""};
 	struct rlimit files;
@@ -157,7 +157,7 @@ static void wait_for_jobs(const struct watch *k, uint64_t most_ns)
 /* Messages ----------------------------------------------------------------- */
 
 /* NULL while the owner has not taken the ones before: it is busy, and will. */
-static struct hang_message *message(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind)
+static struct hang_message *message_new(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind)
 {
 	uint32_t sent = atomic_load(&k->shm->sent);
 	if (sent - atomic_load(&k->shm->taken) >= HANG_MESSAGES)
@@ -179,9 +179,9 @@ static void message_send(struct watch *k)
 	ignore(write(k->wake_fd, &one, sizeof(one)), "the owner looks now and then as well");
 }
 
-static bool tell_incident(struct watch *k, struct watched *j, size_t index, const struct hang_verdict *v)
+static bool incident_send(struct watch *k, struct watched *j, size_t index, const struct hang_verdict *v)
 {
-	struct hang_message *m = message(k, j, index, HANG_SAYS_INCIDENT);
+	struct hang_message *m = message_new(k, j, index, HANG_SAYS_INCIDENT);
 	if (!m)
 		return false;
 	memset(&m->incident, 0, sizeof(m->incident));
@@ -196,14 +196,14 @@ static bool tell_incident(struct watch *k, struct watched *j, size_t index, cons
 	m->suspected_ns = j->suspected_ns;
 	m->judged_ns = v->standstill_ns;
 	message_send(k);
-	j->told |= v->kind == HANG_HANG;
+	j->reported |= v->kind == HANG_HANG;
 	return true;
 }
 
-static bool tell_line(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind,
+static bool line_send(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind,
 		      const char *text)
 {
-	struct hang_message *m = message(k, j, index, kind);
+	struct hang_message *m = message_new(k, j, index, kind);
 	if (!m)
 		return false;
 	TEXT_COPY(m->text, text);
@@ -219,19 +219,19 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 	struct hang_case *c = &j->evidence.hcase;
 	c->liveness = &j->liveness;
 	memset(&v, 0, sizeof(v));
-	hang_judge(&k->shm->settings, &j->mind, c, &v);
+	hang_judge(&k->shm->settings, &j->history, c, &v);
 	/* the owner is told first: what could not be sent must be asked for again */
-	bool sent = v.kind == HANG_NONE || v.known_already || tell_incident(k, j, index, &v);
+	bool sent = v.kind == HANG_NONE || v.known_already || incident_send(k, j, index, &v);
 	if (sent)
-		hang_told(&j->mind, &v, &j->liveness);
+		hang_told(&j->history, &v, &j->liveness);
 	if (v.kind == HANG_NONE && v.benign && strcmp(j->benign, v.text) != 0) {
 		TEXT_COPY(j->benign, v.text);
-		tell_line(k, j, index, HANG_SAYS_BENIGN, v.text);
+		line_send(k, j, index, HANG_SAYS_BENIGN, v.text);
 	}
 	if (sent)
 		hangevidence_end(&j->evidence);
 	else
-		j->evidence.next_ns = k->w.mono_ns() + look_ns;
+		j->evidence.next_ns = k->w.mono_ns() + sample_ns;
 }
 
 static void judge_ripe(struct watch *k, struct watched *j, size_t index)
@@ -258,35 +258,35 @@ static void threads_save_up(struct watch *k, uint64_t now_ns)
 }
 
 /* What the cause book must have seen before anything is suspected. */
-static void cause_look(struct watch *k, struct watched *j)
+static void rules_sample(struct watch *k, struct watched *j)
 {
-	if (!j->cause)
+	if (!j->rules)
 		return;
 	if (!j->evidence.busy)
-		ignore(hangrules_step(j->cause), "the counters' beginning, until it is read");
+		ignore(hangrules_step(j->rules), "the counters' beginning, until it is read");
 	if (k->devices.sampled_ns == j->devices_ns)
 		return;
 	j->devices_ns = k->devices.sampled_ns;
-	hangrules_devices(j->cause, &k->devices, &j->sample);
+	hangrules_devices(j->rules, &k->devices, &j->sample);
 }
 
 /*
  * The first stacks of a standstill go to the owner at once: a framework's own time-out may end the ranks before there is a
  * verdict. They stay for a while, as later ones may find the ranks ending, unless only those can name somebody.
  */
-static void glance_send(struct watch *k, struct watched *j, size_t index, struct hangevidence *g, uint64_t since_ns,
+static void early_send(struct watch *k, struct watched *j, size_t index, struct hangevidence *g, uint64_t since_ns,
 			const char *why)
 {
 	static struct hang_verdict v;
 	static struct hang_case c; /* large, both */
 	uint64_t now_ns = k->w.mono_ns();
-	bool recent = j->glance_ns && now_ns - j->glance_ns < glance_gap_ns;
-	if (since_ns == 0 || (recent && j->accused) || !hangevidence_early(g, &k->w, &c))
+	bool recent = j->early_ns && now_ns - j->early_ns < early_gap_ns;
+	if (since_ns == 0 || (recent && j->early_accuses) || !hangevidence_early(g, &k->w, &c))
 		return;
 	c.liveness = &j->liveness;
 	hang_glance(&k->shm->settings, since_ns, &c, &v);
 	bool accuses = v.kind == HANG_HANG && v.n_culprits > 0;
-	struct hang_message *m = v.benign || (recent && !accuses) ? NULL : message(k, j, index, HANG_SAYS_EARLY);
+	struct hang_message *m = v.benign || (recent && !accuses) ? NULL : message_new(k, j, index, HANG_SAYS_EARLY);
 	if (!m)
 		return;
 	TEXT_COPY(m->text, why);
@@ -295,48 +295,48 @@ static void glance_send(struct watch *k, struct watched *j, size_t index, struct
 	m->suspected_ns = j->suspected_ns ? j->suspected_ns : v.standstill_ns;
 	m->judged_ns = v.standstill_ns;
 	message_send(k);
-	j->glance_ns = now_ns;
-	j->accused = accuses;
+	j->early_ns = now_ns;
+	j->early_accuses = accuses;
 }
 
-static void glance(struct watch *k, struct watched *j, size_t index)
+static void early_try(struct watch *k, struct watched *j, size_t index)
 {
-	if (j->glanced || !(j->evidence.step.want & HANG_WANT_STACKS) || j->evidence.n_dumps == 0)
+	if (j->early_tried || !(j->evidence.step.want & HANG_WANT_STACKS) || j->evidence.n_dumps == 0)
 		return;
-	j->glanced = true;
-	if (!j->mind.shares_asked)
-		glance_send(k, j, index, &j->evidence, j->mind.since_ns, j->suspicion);
+	j->early_tried = true;
+	if (!j->history.shares_asked)
+		early_send(k, j, index, &j->evidence, j->history.since_ns, j->suspicion);
 }
 
 /*
  * Nothing is suspected, but a step is late: one look, beside whatever is being gathered. It takes a tenth of a second of
  * processor time where symbols have to be read, so who is often late is looked at less and less often.
  */
-static void late_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+static void late_dump(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
 	struct hang_step one = {.want = HANG_WANT_STACKS, .dumps = 1, .since_ns = step->since_ns};
 	static struct hangevidence g; /* large; ended when nobody looks */
 	if (!step->late || now_ns < j->late_again_ns)
 		return;
-	j->late_again_ns = now_ns + (glance_gap_ns << MIN(j->late_looks, late_doublings));
-	j->late_looks++;
+	j->late_again_ns = now_ns + (early_gap_ns << MIN(j->late_dumps, late_doublings));
+	j->late_dumps++;
 	hangevidence_begin(&g, &one, &j->sample, &j->liveness, NULL, now_ns);
 	ignore(hangevidence_step(&g, &k->w, &j->sample), "its only dump");
-	glance_send(k, j, index, &g, step->since_ns, step->text);
+	early_send(k, j, index, &g, step->since_ns, step->text);
 	hangevidence_end(&g);
 }
 
 /* Ranks that die move once more, so only steps, or a while of life, take a suspicion back. */
-static void glance_look(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+static void early_withdraw(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
-	bool well = step->state == HANG_WELL && !step->late;
-	if (!well)
-		j->well_ns = 0;
-	else if (j->well_ns == 0)
-		j->well_ns = now_ns;
-	if (j->glance_ns && well && (j->liveness.step_ns > j->glance_ns || now_ns - j->well_ns >= glance_gap_ns) &&
-	    tell_line(k, j, index, HANG_SAYS_MOVES, ""))
-		j->glance_ns = 0;
+	bool ok = step->state == HANG_WELL && !step->late;
+	if (!ok)
+		j->ok_ns = 0;
+	else if (j->ok_ns == 0)
+		j->ok_ns = now_ns;
+	if (j->early_ns && ok && (j->liveness.step_ns > j->early_ns || now_ns - j->ok_ns >= early_gap_ns) &&
+	    line_send(k, j, index, HANG_SAYS_MOVES, ""))
+		j->early_ns = 0;
 }
 
 /* Once for each standstill, and not for each of many short ones: a suspicion is a look, and no news to anybody. */
@@ -349,26 +349,26 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 	if (j->suspected_ns)
 		return;
 	j->suspected_ns = MAX(sub_floor(now_ns, step->since_ns), UINT64_C(1));
-	if (j->suspect_told_ns && now_ns - j->suspect_told_ns < suspect_gap_ns)
+	if (j->suspect_reported_ns && now_ns - j->suspect_reported_ns < suspect_gap_ns)
 		return;
-	j->suspect_told_ns = now_ns;
-	tell_line(k, j, index, HANG_SAYS_SUSPECT, step->text);
+	j->suspect_reported_ns = now_ns;
+	line_send(k, j, index, HANG_SAYS_SUSPECT, step->text);
 }
 
 /* A loss that is no number is told once for a job and rank: in the same state it stays. */
-static void loss_look(struct watch *k, struct watched *j, size_t index, const struct liveness_sample *seen)
+static void loss_report(struct watch *k, struct watched *j, size_t index, const struct liveness_sample *seen)
 {
-	uint32_t *n = &k->shm->loss_told[index].n;
-	int32_t *told = k->shm->loss_told[index].rank;
-	if (strcmp(k->shm->loss_told[index].id, j->id) != 0) {
-		TEXT_COPY(k->shm->loss_told[index].id, j->id);
+	uint32_t *n = &k->shm->loss_reported[index].n;
+	int32_t *reported = k->shm->loss_reported[index].rank;
+	if (strcmp(k->shm->loss_reported[index].id, j->id) != 0) {
+		TEXT_COPY(k->shm->loss_reported[index].id, j->id);
 		*n = 0;
 	}
 	for (size_t i = 0; i < seen->n; i++) {
 		const struct liveness_counters *s = &seen->rank[i];
 		char who[32] = "", at[48] = "", text[160];
 		uint32_t t = 0;
-		while (t < *n && told[t] != s->rank)
+		while (t < *n && reported[t] != s->rank)
 			t++;
 		if (!s->has_progress || !s->progress.loss_broken || t < *n || *n == LIVENESS_RANKS)
 			continue;
@@ -377,9 +377,9 @@ static void loss_look(struct watch *k, struct watched *j, size_t index, const st
 		if (s->progress.has_step)
 			TEXT_FORMAT(at, " at step %llu", (unsigned long long)s->progress.loss_broken_step);
 		TEXT_FORMAT(text, "%sthe loss became NaN or infinite%s; that alone stops nothing", who, at);
-		if (!tell_line(k, j, index, HANG_SAYS_LOSS, text))
+		if (!line_send(k, j, index, HANG_SAYS_LOSS, text))
 			return;
-		told[(*n)++] = s->rank;
+		reported[(*n)++] = s->rank;
 	}
 }
 
@@ -394,14 +394,14 @@ static bool is_quiet(struct watched *j, const struct liveness_sample *seen)
 	return same;
 }
 
-static bool rests(const struct watched *j)
+static bool is_idle(const struct watched *j)
 {
 	return !j->calm && j->benign[0] && !j->evidence.busy;
 }
 
-static enum hangsample_rate mood_of(const struct watched *j)
+static enum hangsample_rate rate_of(const struct watched *j)
 {
-	return j->calm ? HANGSAMPLE_NORMAL : rests(j) ? HANGSAMPLE_IDLE : HANGSAMPLE_FAST;
+	return j->calm ? HANGSAMPLE_NORMAL : is_idle(j) ? HANGSAMPLE_IDLE : HANGSAMPLE_FAST;
 }
 
 /* The owner keeps their sizes under their numbers. */
@@ -422,21 +422,21 @@ static void own_publish(struct hang_own *own, const struct hangprocs *c)
 }
 
 /* Half a minute of sleep and a question, again and again: stacks some seconds apart see one sleep of it. */
-static void sleep_look(struct watch *k, struct watched *j)
+static void sleep_read(struct watch *k, struct watched *j)
 {
 	const struct hangprocs_member *m =
-		j->mind.sleep_until_ns ? hangprocs_main(j->sample.procs, j->mind.sleep_rank) : NULL;
+		j->history.sleep_until_ns ? hangprocs_main(j->sample.procs, j->history.sleep_rank) : NULL;
 	struct threadwait t;
 	struct remote r;
-	if (!m || j->mind.state == HANG_WELL || j->evidence.busy)
+	if (!m || j->history.state == HANG_WELL || j->evidence.busy)
 		return;
 	remote_open(&k->w, m->pid, &r);
-	if (threadwait_read(&k->w, m->pid, j->mind.sleep_tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP)
-		hang_slept(&j->mind, t.sleep_until_ns);
+	if (threadwait_read(&k->w, m->pid, j->history.sleep_tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP)
+		hang_slept(&j->history, t.sleep_until_ns);
 	remote_done(&r);
 }
 
-static void look(struct watch *k, struct watched *j, size_t index)
+static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 {
 	static struct liveness_sample seen;
 	struct hang_step step;
@@ -444,64 +444,64 @@ static void look(struct watch *k, struct watched *j, size_t index)
 	threads_save_up(k, now_ns);
 	/* a suspicion is worth more than a calm hour: there, threads are always read */
 	uint64_t plenty = NS_PER_S, *thread_ns = j->calm ? &k->thread_ns : &plenty;
-	hangdevices_look(&k->devices, &k->w, j->calm, now_ns);
-	hangsample_take(&j->sample, &k->w, &k->job[index], mood_of(j), thread_ns, &k->devices, &seen);
+	hangdevices_sample(&k->devices, &k->w, j->calm, now_ns);
+	hangsample_take(&j->sample, &k->w, &k->job[index], rate_of(j), thread_ns, &k->devices, &seen);
 	own_publish(&k->shm->own[index], j->sample.procs);
 	bool quiet = is_quiet(j, &seen);
 	liveness_take(&j->liveness, &seen);
-	loss_look(k, j, index, &seen);
-	cause_look(k, j);
-	sleep_look(k, j);
-	hang_look(&j->mind, &k->shm->settings, &j->liveness, &step);
+	loss_report(k, j, index, &seen);
+	rules_sample(k, j);
+	sleep_read(k, j);
+	hang_look(&j->history, &k->shm->settings, &j->liveness, &step);
 	atomic_fetch_add(&k->shm->looks, 1);
-	if (step.resolved && j->told) {
-		j->told = false;
-		tell_line(k, j, index, HANG_SAYS_RESOLVED, step.text);
+	if (step.resolved && j->reported) {
+		j->reported = false;
+		line_send(k, j, index, HANG_SAYS_RESOLVED, step.text);
 	}
 	if (step.state == HANG_WELL)
 		j->benign[0] = '\0';
 	bool calm = step.state == HANG_WELL && !step.closely;
 	suspicion(k, j, index, &step, now_ns);
-	glance_look(k, j, index, &step, now_ns);
-	late_look(k, j, index, &step, now_ns);
+	early_withdraw(k, j, index, &step, now_ns);
+	late_dump(k, j, index, &step, now_ns);
 	if (step.want && !j->evidence.busy) {
-		j->glanced = false;
+		j->early_tried = false;
 		TEXT_COPY(j->suspicion, step.text);
-		hangevidence_begin(&j->evidence, &step, &j->sample, &j->liveness, j->cause, now_ns);
+		hangevidence_begin(&j->evidence, &step, &j->sample, &j->liveness, j->rules, now_ns);
 	}
 	uint64_t cost = own_cpu_ns() - began;
 	if (j->calm && calm) {
 		j->cost_ns = j->cost_ns ? (j->cost_ns * 7 + cost) / 8 : cost;
 		uint64_t fair = (uint64_t)((double)j->cost_ns * (double)k->n_jobs / share);
-		j->due_ns = now_ns + MIN(MAX(fair, quiet ? quiet_ns : look_ns), rarest_ns);
+		j->due_ns = now_ns + MIN(MAX(fair, quiet ? quiet_ns : sample_ns), rarest_ns);
 		return;
 	}
 	j->calm = calm;
-	j->due_ns = now_ns + (rests(j) ? restful_ns : look_ns);
+	j->due_ns = now_ns + (is_idle(j) ? idle_ns : sample_ns);
 }
 
 static void watched_begin(struct watch *k, struct watched *j, const struct hang_job *job)
 {
 	hangevidence_end(&j->evidence);
 	memset(&j->liveness, 0, sizeof(j->liveness));
-	memset(&j->mind, 0, sizeof(j->mind));
+	memset(&j->history, 0, sizeof(j->history));
 	j->active = true;
 	j->attempt = job->attempt;
 	TEXT_COPY(j->id, job->id);
 	uint64_t now_ns = k->w.mono_ns();
 	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;
 	j->due_ns = now_ns;
-	j->cost_ns = j->suspected_ns = j->suspect_told_ns = 0;
+	j->cost_ns = j->suspected_ns = j->suspect_reported_ns = 0;
 	j->moved = UINT64_MAX; /* the first look has none before it */
 	j->calm = true;
-	j->told = false;
-	j->glance_ns = j->well_ns = j->late_again_ns = 0;
-	j->late_looks = 0;
+	j->reported = false;
+	j->early_ns = j->ok_ns = j->late_again_ns = 0;
+	j->late_dumps = 0;
 	j->benign[0] = '\0';
 	hangsample_begin(&j->sample, job);
 	j->devices_ns = 0;
-	hangrules_free(j->cause);
-	j->cause =
+	hangrules_free(j->rules);
+	j->rules =
 		hangrules_new(&k->w, k->shm->rules, &k->progress, job, k->w.unix_ms() - (int64_t)(age_ns / NS_PER_MS));
 }
 
@@ -512,7 +512,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	if (!job->active) {
 		if (j && j->active) {
 			hangevidence_end(&j->evidence);
-			j->cause = hangrules_free(j->cause);
+			j->rules = hangrules_free(j->rules);
 			j->active = false;
 		}
 		return NULL;
@@ -533,7 +533,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 }
 
 /* When the next thing is due. */
-static uint64_t round_of(struct watch *k)
+static uint64_t hangwatch_round(struct watch *k)
 {
 	uint64_t next = k->w.mono_ns() + rarest_ns;
 	jobs_copy(k);
@@ -546,10 +546,10 @@ static uint64_t round_of(struct watch *k)
 		if (!j)
 			continue;
 		if (k->w.mono_ns() >= j->due_ns)
-			look(k, j, i);
+			hangwatch_sample(k, j, i);
 		bool over = j->evidence.busy && hangevidence_step(&j->evidence, &k->w, &j->sample);
 		if (j->evidence.busy)
-			glance(k, j, i);
+			early_try(k, j, i);
 		if (over)
 			judge_ripe(k, j, i);
 		next = MIN(next, j->due_ns);
@@ -565,10 +565,10 @@ void hangwatch_main(struct hang_shm *shm, int wake_fd)
 	static struct watch watch; /* large */
 	struct watch *k = &watch;
 	*k = (struct watch){.shm = shm, .wake_fd = wake_fd};
-	if (!begin(k))
+	if (!hangwatch_begin(k))
 		return;
 	for (;;) {
-		uint64_t next = round_of(k), now = k->w.mono_ns();
+		uint64_t next = hangwatch_round(k), now = k->w.mono_ns();
 		if (next > now)
 			wait_for_jobs(k, next - now);
 	}

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-static bool has(const char *dir, const char *probe)
+static bool datadir_has(const char *dir, const char *probe)
 {
 	char path[PATH_MAX];
 	return text_format(path, sizeof(path), "%s/%s", dir, probe) < PATH_MAX && access(path, R_OK) == 0;
@@ -39,16 +39,16 @@ int datadir_find(const struct world *w, const char *name, const char *source, co
 	if (data && *data) {
 		int n = text_format(dst, PATH_MAX, "%s/%s", data, name);
 		text_copy(ret_looked, PATH_MAX, dst);
-		return n < PATH_MAX && has(dst, probe) ? 0 : -ENOENT;
+		return n < PATH_MAX && datadir_has(dst, probe) ? 0 : -ENOENT;
 	}
 	(void)text_format(ret_looked, PATH_MAX, "share/vigil/%s", name);
 	if (program_dir(w, program) < 0)
 		return -ENOENT;
 	if (text_format(ret_looked, PATH_MAX, "%s/../share/vigil/%s", program, name) < PATH_MAX &&
-	    has(ret_looked, probe) && realpath(ret_looked, dst))
+	    datadir_has(ret_looked, probe) && realpath(ret_looked, dst))
 		return 0;
 	(void)text_format(dst, PATH_MAX, VIGIL_SOURCE_ROOT "/%s", source);
-	return in_build_tree(program) && has(dst, probe) ? 0 : -ENOENT;
+	return in_build_tree(program) && datadir_has(dst, probe) ? 0 : -ENOENT;
 }
 
 /* Distributions put libraries of several machines side by side: lib/x86_64-linux-gnu. */
@@ -59,7 +59,7 @@ int datadir_library(const struct world *w, const char *file, const char *built, 
 {
 	char program[PATH_MAX], path[PATH_MAX];
 	const char *data = getenv("VIGIL_DATA_DIR");
-	if (data && *data && has(data, file)) {
+	if (data && *data && datadir_has(data, file)) {
 		text_copy(ret_looked, PATH_MAX, data);
 		(void)text_format(path, sizeof(path), "%s/%s", data, file);
 		return realpath(path, dst) ? 0 : -errno;
@@ -73,7 +73,7 @@ int datadir_library(const struct world *w, const char *file, const char *built, 
 			continue;
 		if (i == 0)
 			text_copy(ret_looked, PATH_MAX, dir);
-		if (!has(dir, file))
+		if (!datadir_has(dir, file))
 			continue;
 		(void)text_format(path, sizeof(path), "%s/%s", dir, file);
 		return realpath(path, dst) ? 0 : -errno;
@@ -81,5 +81,5 @@ int datadir_library(const struct world *w, const char *file, const char *built, 
 	if (text_format(path, sizeof(path), VIGIL_BUILD_ROOT "/%s", built) >= PATH_MAX)
 		return -ENOENT;
 	(void)text_format(dst, PATH_MAX, "%s/%s", path, file);
-	return in_build_tree(program) && has(path, file) ? 0 : -ENOENT;
+	return in_build_tree(program) && datadir_has(path, file) ? 0 : -ENOENT;
 }

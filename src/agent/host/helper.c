@@ -5,18 +5,18 @@
 
 #include "base/clock.h"
 
-static struct helpers *told;
+static struct helpers *list_in_use;
 
 void helper_list_use(struct helpers *list)
 {
-	told = list;
+	list_in_use = list;
 }
 
-static _Atomic int32_t *place_of(pid_t pid)
+static _Atomic int32_t *helper_slot(pid_t pid)
 {
-	for (size_t i = 0; told && i < HELPERS_MAX; i++)
-		if (atomic_load(&told->pid[i]) == pid)
-			return &told->pid[i];
+	for (size_t i = 0; list_in_use && i < HELPERS_MAX; i++)
+		if (atomic_load(&list_in_use->pid[i]) == pid)
+			return &list_in_use->pid[i];
 	return NULL;
 }
 
@@ -28,28 +28,28 @@ static uint64_t now_ticks(void)
 
 pid_t helper_fork(void)
 {
-	if (!told)
+	if (!list_in_use)
 		return fork();
-	_Atomic int32_t *place = place_of(0);
+	_Atomic int32_t *place = helper_slot(0);
 	if (!place) {
 		errno = EAGAIN;
 		return -1;
 	}
-	atomic_store(&told->since_ticks, now_ticks());
+	atomic_store(&list_in_use->since_ticks, now_ticks());
 	pid_t pid = fork();
 	if (pid == 0) {
-		told = NULL;
+		list_in_use = NULL;
 		return 0;
 	}
 	if (pid > 0)
 		atomic_store(place, pid);
-	atomic_store(&told->since_ticks, 0);
+	atomic_store(&list_in_use->since_ticks, 0);
 	return pid;
 }
 
 void helper_reaped(pid_t pid)
 {
-	_Atomic int32_t *place = pid > 0 ? place_of(pid) : NULL;
+	_Atomic int32_t *place = pid > 0 ? helper_slot(pid) : NULL;
 	if (place)
 		atomic_store(place, 0);
 }

@@ -10,7 +10,7 @@
 
 #define PLACES ARRAY_SIZE(((struct jobpids *)0)->seen)
 
-static bool is_ours(const struct jobpids_want *want, pid_t pid)
+static bool jobpids_is_ours(const struct jobpids_want *want, pid_t pid)
 {
 	for (size_t i = 0; i < JOBPIDS_NOT_OURS; i++)
 		if (want->not_ours[i] == pid)
@@ -18,7 +18,7 @@ static bool is_ours(const struct jobpids_want *want, pid_t pid)
 	return pid > 0 && (want->root_is_ours || pid != want->root);
 }
 
-static void add(struct jobpids *p, pid_t pid)
+static void jobpids_add(struct jobpids *p, pid_t pid)
 {
 	size_t at = ((size_t)pid * 2654435761u) % PLACES;
 	while (p->seen[at] != 0 && p->seen[at] != pid)
@@ -44,8 +44,8 @@ static void add_children(struct jobpids *p, const struct world *w, const struct 
 	struct span rest = {text, len}, word;
 	uint64_t child;
 	while (span_word(&rest, &word))
-		if (span_u64(word, &child) == 0 && child <= INT32_MAX && is_ours(want, (pid_t)child))
-			add(p, (pid_t)child);
+		if (span_u64(word, &child) == 0 && child <= INT32_MAX && jobpids_is_ours(want, (pid_t)child))
+			jobpids_add(p, (pid_t)child);
 }
 
 static void add_children_of_threads(struct jobpids *p, const struct world *w, const struct jobpids_want *want,
@@ -66,10 +66,10 @@ static void add_children_of_threads(struct jobpids *p, const struct world *w, co
 	(void)closedir(d);
 }
 
-static void walk(struct jobpids *p, const struct world *w, const struct jobpids_want *want, bool all_threads)
+static void jobpids_walk(struct jobpids *p, const struct world *w, const struct jobpids_want *want, bool all_threads)
 {
 	if (want->root_is_ours)
-		add(p, want->root);
+		jobpids_add(p, want->root);
 	else
 		add_children_of_threads(p, w, want, want->root);
 	for (size_t i = 0; i < p->n; i++) { /* grows as it goes */
@@ -93,15 +93,15 @@ void jobpids_find(struct jobpids *p, const struct world *w, const struct jobpids
 	memset(p->seen, 0, sizeof(p->seen));
 	p->n = p->dropped = 0;
 	for (size_t i = 0; i < n; i++)
-		if (is_ours(want, before[i]))
-			add(p, before[i]);
+		if (jobpids_is_ours(want, before[i]))
+			jobpids_add(p, before[i]);
 	n = 0;
 	if (want->cgroup && cgroup_pids(w, want->cgroup, before, ARRAY_SIZE(before), &n) == 0) {
 		for (size_t i = 0; i < MIN(n, ARRAY_SIZE(before)); i++)
-			if (is_ours(want, before[i]))
-				add(p, before[i]);
+			if (jobpids_is_ours(want, before[i]))
+				jobpids_add(p, before[i]);
 	} else if (want->root > 0) {
-		walk(p, w, want, all_threads);
+		jobpids_walk(p, w, want, all_threads);
 	}
 	qsort(p->pid, p->n, sizeof(p->pid[0]), pid_order);
 }

@@ -9,7 +9,7 @@
 
 enum { IN = 1, ROLE_DONE = 2 };
 
-struct deathfacts {
+struct members_sweep {
 	const struct world *w;
 	const struct tasks *t;
 	const struct members_want *want;
@@ -19,14 +19,14 @@ struct deathfacts {
 	struct members *m;
 };
 
-static void gather_done(struct deathfacts *g)
+static void sweep_done(struct members_sweep *g)
 {
 	free(g->flags);
 	free(g->place);
 	free(g->environ);
 }
 
-static bool group_matches(const struct deathfacts *g, pid_t pid)
+static bool group_matches(const struct members_sweep *g, pid_t pid)
 {
 	const char *group = g->want->group;
 	if (!group || group[0] == '\0' || strcmp(group, "/") == 0)
@@ -45,7 +45,7 @@ static bool group_matches(const struct deathfacts *g, pid_t pid)
 	return false;
 }
 
-static bool environ_matches(struct deathfacts *g, pid_t pid)
+static bool environ_matches(struct members_sweep *g, pid_t pid)
 {
 	if (!g->want->job_id || g->want->job_id[0] == '\0')
 		return false;
@@ -66,7 +66,7 @@ static size_t index_of(const struct tasks *t, pid_t pid)
 }
 
 /* Children of members are members; repeated until nothing changes, because a child's pid may be below its parent's. */
-static void descend(struct deathfacts *g)
+static void descend(struct members_sweep *g)
 {
 	for (bool changed = true; changed;) {
 		changed = false;
@@ -82,7 +82,7 @@ static void descend(struct deathfacts *g)
 	}
 }
 
-static void choose(struct deathfacts *g)
+static void members_choose(struct members_sweep *g)
 {
 	for (size_t i = 0; i < g->t->n; i++) {
 		pid_t pid = g->t->rows[i].pid;
@@ -94,13 +94,13 @@ static void choose(struct deathfacts *g)
 }
 
 /* The parent's row, if it is one of ours; init is nobody's program. */
-static struct member *parent_of(const struct deathfacts *g, const struct member *m)
+static struct member *parent_of(const struct members_sweep *g, const struct member *m)
 {
 	size_t i = m->task->ppid > 1 ? index_of(g->t, m->task->ppid) : SIZE_MAX;
 	return i != SIZE_MAX && g->flags[i] & IN ? &g->m->row[g->place[i]] : NULL;
 }
 
-static void role_fill(struct deathfacts *g, struct member *m, const struct member *parent)
+static void role_fill(struct members_sweep *g, struct member *m, const struct member *parent)
 {
 	size_t len = 0;
 	struct span block = {"", 0};
@@ -131,7 +131,7 @@ static void role_fill(struct deathfacts *g, struct member *m, const struct membe
 #define DEPTH_MAX 256
 
 /* Parents are judged before their children; the way up is walked without recursion. */
-static void role_resolve(struct deathfacts *g, struct member *m)
+static void role_resolve(struct members_sweep *g, struct member *m)
 {
 	struct member *chain[DEPTH_MAX];
 	size_t n = 0;
@@ -152,7 +152,7 @@ void members_done(struct members *m)
 	*m = (struct members){.n = 0};
 }
 
-static int members_fill(struct deathfacts *g)
+static int members_fill(struct members_sweep *g)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < g->t->n; i++)
@@ -175,7 +175,7 @@ static int members_fill(struct deathfacts *g)
 /* Of the children that may be ranks: so many are asked at a time. */
 #define ASK_MOST 128
 
-static int own_ranks(struct deathfacts *g)
+static int own_ranks(struct members_sweep *g)
 {
 	cleanup(freep) struct spawnranks *once = g->want->spawned ? NULL : spawnranks_new();
 	cleanup(freep) struct ownranks_process *own = calloc(g->m->n ? g->m->n : 1, sizeof(*own));
@@ -196,13 +196,13 @@ static int own_ranks(struct deathfacts *g)
 int members_read(const struct world *w, const struct tasks *t, const struct members_want *want, struct members *ret)
 {
 	struct members m = {.n = 0};
-	cleanup(gather_done) struct deathfacts g = {.w = w, .t = t, .want = want, .m = &m};
+	cleanup(sweep_done) struct members_sweep g = {.w = w, .t = t, .want = want, .m = &m};
 	g.flags = calloc(t->n ? t->n : 1, sizeof(*g.flags));
 	g.place = calloc(t->n ? t->n : 1, sizeof(*g.place));
 	g.environ = malloc(ENVIRON_CAP);
 	if (!g.flags || !g.place || !g.environ)
 		return -ENOMEM;
-	choose(&g);
+	members_choose(&g);
 	int r = members_fill(&g);
 	if (r == 0 && want && want->ask)
 		r = own_ranks(&g);

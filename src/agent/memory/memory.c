@@ -262,7 +262,7 @@ static int members_part(const struct world *w, const struct memory_want *want, s
 	return 0;
 }
 
-static int gather(const struct world *w, const struct memory_want *want, struct tasks *t, struct footprint *f,
+static int memory_sweep(const struct world *w, const struct memory_want *want, struct tasks *t, struct footprint *f,
 		  struct fault *fault)
 {
 	bool in_job = want->members != NULL;
@@ -295,7 +295,7 @@ int memory_gather(const struct world *w, const struct memory_want *want, struct 
 	int r = tasks_init(&t, TASKS_CAP, -1);
 	if (r)
 		return fault_set(f, r, "out of memory");
-	r = gather(w, want, &t, &p, f);
+	r = memory_sweep(w, want, &t, &p, f);
 	tasks_done(&t);
 	if (r) {
 		footprint_done(&p);

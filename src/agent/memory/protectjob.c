@@ -163,7 +163,7 @@ static void facts_group(const struct protect_outcome *o, struct protect_facts *f
 }
 
 /* The group that `vigil run` made for the job: its limit is the guard's brake, and moves before anybody reaches it. */
-static bool is_our_brake(const char *path)
+static bool is_our_group(const char *path)
 {
 	const char *name = strrchr(path, '/');
 	return strncmp(name ? name + 1 : path, "vigil-", strlen("vigil-")) == 0;
@@ -181,7 +181,7 @@ static void facts_limits(const struct world *w, pid_t pid, uint64_t total_cap, s
 		if (cgroup_read_full(&chain.level[i], &m) != 0 || m.max_bytes == CGROUP_NO_LIMIT ||
 		    m.max_bytes > total_cap)
 			continue;
-		if (is_our_brake(chain.level[i].path))
+		if (is_our_group(chain.level[i].path))
 			continue;
 		m.high_bytes = CGROUP_NO_LIMIT;
 		f->limit[f->n_limits] = ledger_group_level(&m, LEDGER_CONTAINER, total_cap);

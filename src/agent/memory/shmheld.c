@@ -19,7 +19,7 @@ static void holders(const struct shm_ledger *l, const struct shm_item *item, cha
 		buf_printf(&b, " and %u more", item->n_owners - HOLDERS_SHOWN);
 }
 
-static size_t rows_of(const struct shm_ledger *l, struct shmheld ret[static INCIDENT_SHM])
+static size_t shmheld_rows(const struct shm_ledger *l, struct shmheld ret[static INCIDENT_SHM])
 {
 	size_t n = 0;
 	for (size_t i = 0; i < l->n && n < INCIDENT_SHM; i++) {
@@ -42,7 +42,7 @@ size_t shmheld_read(const struct world *w, const pid_t *first, size_t n_first, u
 	struct shm_ledger l;
 	if (shm_read(w, first, n_first, budget_ns, &l) < 0)
 		return 0;
-	size_t n = rows_of(&l, ret);
+	size_t n = shmheld_rows(&l, ret);
 	shm_done(&l);
 	return n;
 }
@@ -77,7 +77,7 @@ void shmheld_report(const struct world *w, const struct shmheld *before, size_t 
 	struct shmheld now[INCIDENT_SHM];
 	if (shm_read(w, NULL, 0, report_budget_ns, &l) < 0)
 		return;
-	in->n_shm = rows_of(&l, now);
+	in->n_shm = shmheld_rows(&l, now);
 	for (size_t i = 0; i < in->n_shm; i++) {
 		in->shm[i] = now[i].row;
 		name_former_holders(before, n_before, &now[i], &in->shm[i]);

@@ -21,7 +21,7 @@ int rulefiles_add(struct rulebook *b, const char *path, struct fault *f)
 	return rulebook_add(b, (struct span){text, len}, path, f);
 }
 
-static int by_name(const void *a, const void *b)
+static int rulefiles_order(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -61,7 +61,7 @@ int rulefiles_own(const struct world *w, struct rulebook *b, struct fault *f)
 		n += names[n] != NULL;
 	}
 	/* readdir's order is the file system's: the book's must not be */
-	qsort(names, n, sizeof(names[0]), by_name);
+	qsort(names, n, sizeof(names[0]), rulefiles_order);
 	for (size_t i = 0; i < n; i++) {
 		if (r == 0)
 			r = text_format(path, sizeof(path), "%s/%s", dir, names[i]) < PATH_MAX

@@ -25,7 +25,7 @@
 
 /* ---- matches */
 
-static bool is_ours(const struct rulegather *g, pid_t pid, int32_t *rank)
+static bool rulegather_is_ours(const struct rulegather *g, pid_t pid, int32_t *rank)
 {
 	const struct rulegather_want *w = g->want;
 	*rank = NO_RANK;
@@ -40,28 +40,28 @@ static bool is_ours(const struct rulegather *g, pid_t pid, int32_t *rank)
 }
 
 /* The kernel knows processes by the numbers of the outermost namespace. */
-static void whose(const struct rulegather *g, struct rule_match *m)
+static void match_owner(const struct rulegather *g, struct rule_match *m)
 {
 	uint64_t pid;
 	int32_t rank;
 	if (!g->first_namespace || span_u64(span_of(m->value[RULE_PID]), &pid) < 0 || pid > INT32_MAX)
 		return;
-	bool ours = is_ours(g, (pid_t)pid, &rank);
+	bool ours = rulegather_is_ours(g, (pid_t)pid, &rank);
 	m->whose = ours ? RULE_WHOSE_OURS : RULE_WHOSE_OTHERS;
 	if (ours && m->rank == NO_RANK)
 		m->rank = rank;
 }
 
-static void found(void *data, const struct rule_match *m)
+static void rulegather_match(void *data, const struct rule_match *m)
 {
 	struct rulegather *g = data;
 	if (g->side == RULEGATHER_IN_CHILD) {
-		causeread_match(g, m);
+		ruleread_match(g, m);
 		return;
 	}
 	struct rule_match copy = *m;
 	if (m->rule->source == RULE_KMSG)
-		whose(g, &copy);
+		match_owner(g, &copy);
 	if (!copy.has_time && g->event_unix_ms > 0) {
 		copy.has_time = true;
 		copy.time_unix_ms = g->event_unix_ms;
@@ -109,7 +109,7 @@ static void source_end(struct rulegather *g)
 
 /* ---- making it */
 
-static int book_load(const struct world *w, const char *rules, struct rulebook *b, struct fault *f)
+static int rulegather_book(const struct world *w, const char *rules, struct rulebook *b, struct fault *f)
 {
 	int r = rulefiles_own(w, b, f);
 	return r == 0 ? rulefiles_add_list(b, rules, f) : r;
@@ -143,14 +143,14 @@ int rulegather_new(const struct world *w, const char *rules, const char *ib_excl
 	g->started_unix_ms = started_unix_ms;
 	g->started_boot_ms = boot_ms() - (w->unix_ms() - started_unix_ms);
 	TEXT_COPY(g->ib_exclude, ib_exclude ? ib_exclude : "");
-	g->log = calloc(CAUSEREAD_LOGS, sizeof(*g->log));
+	g->log = calloc(RULEREAD_LOGS, sizeof(*g->log));
 	g->gpus = calloc(1, sizeof(*g->gpus));
 	if (!g->log || !g->gpus)
 		return -ENOMEM;
-	int r = book_load(w, rules, &g->book, f);
+	int r = rulegather_book(w, rules, &g->book, f);
 	/* no library is loaded for so little text, nor in a process that must stay small */
 	if (r == 0)
-		r = rulescan_new(&g->book, LITERAL_OWN, found, g, &g->scan);
+		r = rulescan_new(&g->book, LITERAL_OWN, rulegather_match, g, &g->scan);
 	if (r != 0)
 		return r;
 	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
@@ -170,7 +170,7 @@ struct rulegather *rulegather_free(struct rulegather *g)
 	if (!g)
 		return NULL;
 	if (g->scan)
-		causeread_stop(g);
+		ruleread_stop(g);
 	if (g->kmsg)
 		kmsg_close(g->kmsg);
 	free(g->kmsg);
@@ -210,12 +210,12 @@ void rulegather_baseline(struct rulegather *g, pid_t pid)
 	g->want = &g->baseline;
 	g->ret = NULL;
 	g->result = 0;
-	causeread_baseline(g, g->w->mono_ns() + BASELINE_NS);
+	ruleread_baseline(g, g->w->mono_ns() + BASELINE_NS);
 }
 
 bool rulegather_step(struct rulegather *g)
 {
-	if (!causeread_step(g))
+	if (!ruleread_step(g))
 		return false;
 	if (!g->ret)
 		counters_before(g);
@@ -224,21 +224,21 @@ bool rulegather_step(struct rulegather *g)
 
 /* ---- logs */
 
-static struct causeread_log *log_of(struct rulegather *g, const char *path)
+static struct ruleread_log *log_of(struct rulegather *g, const char *path)
 {
 	for (size_t i = 0; i < g->n_logs; i++)
 		if (strcmp(g->log[i].path, path) == 0)
 			return &g->log[i];
-	if (g->n_logs == CAUSEREAD_LOGS || strlen(path) >= sizeof(g->log[0].path))
+	if (g->n_logs == RULEREAD_LOGS || strlen(path) >= sizeof(g->log[0].path))
 		return NULL;
-	struct causeread_log *l = &g->log[g->n_logs++];
+	struct ruleread_log *l = &g->log[g->n_logs++];
 	TEXT_COPY(l->path, path);
 	return l;
 }
 
 static void log_want(struct rulegather *g, const char *path, int32_t rank, const char *which)
 {
-	struct causeread_log *l = path && path[0] ? log_of(g, path) : NULL;
+	struct ruleread_log *l = path && path[0] ? log_of(g, path) : NULL;
 	if (path && path[0] && !l)
 		rulegather_unavailable(g->ret, "the log %.150s: there are too many, or its name is too long", path);
 	if (!l)
@@ -282,7 +282,7 @@ static void kernel_record(const struct kmsg_record *r, void *data)
 		return;
 	/* a stranger that was killed, crashed or blocked; in a container nobody can say who it is */
 	pid_t subject = kmsg_subject(r->text);
-	if (subject && (!k->g->first_namespace || !is_ours(k->g, subject, &rank)))
+	if (subject && (!k->g->first_namespace || !rulegather_is_ours(k->g, subject, &rank)))
 		return;
 	kmsg_line_format(r, k->offset_ms, text, sizeof(text));
 	line_feed(k->g, text);
@@ -313,11 +313,11 @@ static void environs_want(struct rulegather *g)
 {
 	size_t n = MIN(g->want->n_ranks, (size_t)RULEGATHER_RANKS);
 	for (size_t i = 0; i < n; i++) {
-		struct causeread_environ *e = &g->environ[i];
+		struct ruleread_environ *e = &g->environ[i];
 		if (e->pid == g->want->ranks[i].pid)
 			continue;
 		free(e->text);
-		*e = (struct causeread_environ){.pid = g->want->ranks[i].pid};
+		*e = (struct ruleread_environ){.pid = g->want->ranks[i].pid};
 	}
 	g->n_environs = n;
 }
@@ -339,11 +339,11 @@ static void environ_gather(struct rulegather *g, struct cause_set *now)
 	}
 	rankenv_compare(list, n, &g->ret->env);
 	/* ranks that have trained together have found each other, whatever their environments say */
-	struct rankenv told = g->ret->env;
-	told.n_findings = g->has_trained ? 0 : told.n_findings;
+	struct rankenv env = g->ret->env;
+	env.n_findings = g->has_trained ? 0 : env.n_findings;
 	/* it was so before the first line was written */
 	source_begin(g, RULE_ENV, now, g->started_unix_ms);
-	rankenv_lines(list, n, &told, line_feed, g);
+	rankenv_lines(list, n, &env, line_feed, g);
 	source_end(g);
 }
 
@@ -372,8 +372,8 @@ static void fact(struct cause_set *now, const char *name, const char *value)
 	       "the caller's facts came first, and a missing one lowers confidence only");
 }
 
-static void line_tell(struct rulegather *g, const char *fmt, ...) printf_like(2, 3);
-static void line_tell(struct rulegather *g, const char *fmt, ...)
+static void line_add(struct rulegather *g, const char *fmt, ...) printf_like(2, 3);
+static void line_add(struct rulegather *g, const char *fmt, ...)
 {
 	char line[400];
 	struct buf b = BUF_ON(line);
@@ -389,16 +389,16 @@ static void line_tell(struct rulegather *g, const char *fmt, ...)
 static void silence(struct rulegather *g, const struct stackfacts *stacks)
 {
 	static const char *const talkative[] = {"INFO", "TRACE", "info", "trace", "Info", "Trace"};
-	bool told = false;
+	bool asked = false;
 	size_t read = 0;
 	int64_t age_ms = g->w->unix_ms() - g->started_unix_ms;
 	for (size_t i = 0; i < ARRAY_SIZE(talkative); i++)
-		told |= strcmp(g->ret->env.nccl_debug, talkative[i]) == 0;
-	if (!told || g->ret->env.nccl_debug_file || g->ret->env.world_size < 2 || g->started_unix_ms == 0 ||
+		asked |= strcmp(g->ret->env.nccl_debug, talkative[i]) == 0;
+	if (!asked || g->ret->env.nccl_debug_file || g->ret->env.world_size < 2 || g->started_unix_ms == 0 ||
 	    age_ms < SILENT_MS || (g->stacks && !stacks->in_start))
 		return;
 	for (size_t i = 0; i < g->n_logs; i++) {
-		const struct causeread_log *l = &g->log[i];
+		const struct ruleread_log *l = &g->log[i];
 		if (!l->wanted)
 			continue;
 		if (!l->known || l->error != 0 || l->skipped || l->has_nccl || l->offset < l->size / 2)
@@ -406,10 +406,10 @@ static void silence(struct rulegather *g, const struct stackfacts *stacks)
 		read++;
 	}
 	if (read > 0)
-		line_tell(g, "nccl_silent_s %lld", (long long)(age_ms / 1000));
+		line_add(g, "nccl_silent_s %lld", (long long)(age_ms / 1000));
 }
 
-static void ports_tell(struct rulegather *g, struct cause_set *now)
+static void ports_add(struct rulegather *g, struct cause_set *now)
 {
 	struct ibwatch_facts facts;
 	char value[24];
@@ -424,15 +424,15 @@ static void ports_tell(struct rulegather *g, struct cause_set *now)
 		fact(now, "ib_ack_timeouts", value);
 }
 
-static void sockets_tell(struct rulegather *g)
+static void sockets_add(struct rulegather *g)
 {
 	for (size_t i = 0; i < MIN(g->want->n_ranks, (size_t)RULEGATHER_RANKS); i++) {
-		const struct causeread_tcp *t = &g->tcp[i];
+		const struct ruleread_tcp *t = &g->tcp[i];
 		for (size_t k = 0; t->done && k < t->n; k++) {
 			char name[160];
 			sock_line_format(&t->wait[k].socket, "tcp", name, sizeof(name));
 			struct span peer = span_before(span_after(span_of(name), "-> "), " ");
-			line_tell(g, "tcp_unanswered{%.*s} %u rank=%d", (int)peer.len, peer.p ? peer.p : "",
+			line_add(g, "tcp_unanswered{%.*s} %u rank=%d", (int)peer.len, peer.p ? peer.p : "",
 				  t->wait[k].tries, g->want->ranks[i].rank);
 		}
 	}
@@ -441,32 +441,32 @@ static void sockets_tell(struct rulegather *g)
 	uint64_t sent = sub_floor(g->snmp.sent, g->snmp_before.sent);
 	uint64_t again = sub_floor(g->snmp.again, g->snmp_before.again);
 	if (sent >= SEGMENTS_LEAST && again > 0)
-		line_tell(g, "tcp_retransmitted_percent %.1f", 100.0 * (double)again / (double)sent);
+		line_add(g, "tcp_retransmitted_percent %.1f", 100.0 * (double)again / (double)sent);
 }
 
-static void shm_tell(struct rulegather *g, struct cause_set *now)
+static void shm_add(struct rulegather *g, struct cause_set *now)
 {
 	struct statvfs fs;
 	if (g->w->shm_fd < 0 || fstatvfs(g->w->shm_fd, &fs) != 0 || fs.f_blocks == 0)
 		return;
 	uint64_t used = 100 - (uint64_t)fs.f_bavail * 100 / fs.f_blocks;
-	line_tell(g, "shm_used_percent %llu", (unsigned long long)used);
+	line_add(g, "shm_used_percent %llu", (unsigned long long)used);
 	if (used >= 99)
 		fact(now, "shm_full", "");
 }
 
 /* Workers of all data loaders beside the processors that they share. */
-static void loaders_tell(struct rulegather *g)
+static void loaders_add(struct rulegather *g)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t workers = 0;
 	for (size_t i = 0; i < g->want->n_ranks; i++)
 		workers += stackdump_count(g->stacks, g->want->ranks[i].rank, "pt_data_worker");
 	if (cpus > 0 && workers > (size_t)cpus)
-		line_tell(g, "loader_workers_excess %zu cpus=%ld", workers, cpus);
+		line_add(g, "loader_workers_excess %zu cpus=%ld", workers, cpus);
 }
 
-static void log_errors(struct rulegather *g, const struct causeread_log *l, struct rankerrors *e)
+static void log_errors(struct rulegather *g, const struct ruleread_log *l, struct rankerrors *e)
 {
 	struct rankerror one;
 	size_t ranks = 0;
@@ -551,12 +551,12 @@ static void counters_gather(struct rulegather *g, struct cause_set *now, const s
 	if (line[0])
 		line_feed(g, line);
 	silence(g, stacks);
-	ports_tell(g, now);
-	sockets_tell(g);
+	ports_add(g, now);
+	sockets_add(g);
 	gpuwatch_lines(g->gpus, g->w->mono_ns(), line_feed, g);
-	shm_tell(g, now);
+	shm_add(g, now);
 	if (g->stacks)
-		loaders_tell(g);
+		loaders_add(g);
 	source_end(g);
 }
 
@@ -614,7 +614,7 @@ static void verdict_make(struct rulegather *g)
 
 void rulegather_begin(struct rulegather *g, const struct rulegather_want *want, struct rulegather_result *ret)
 {
-	causeread_stop(g);
+	ruleread_stop(g);
 	memset(ret, 0, sizeof(*ret));
 	g->want = want;
 	g->ret = ret;
@@ -627,7 +627,7 @@ void rulegather_begin(struct rulegather *g, const struct rulegather_want *want, 
 		g->tcp[i].done = false;
 	logs_want(g);
 	environs_want(g);
-	causeread_begin(g, g->begin_ns + (want->budget_ns ? want->budget_ns : RULEGATHER_BUDGET_NS));
+	ruleread_begin(g, g->begin_ns + (want->budget_ns ? want->budget_ns : RULEGATHER_BUDGET_NS));
 }
 
 int rulegather_finish(struct rulegather *g, const struct stackdump *stacks)

@@ -52,9 +52,9 @@ void rulegather_unavailable(struct rulegather_result *r, const char *fmt, ...)
 
 struct reader {
 	struct rulegather *g;
-	struct causeread_shared *s;
+	struct ruleread_shared *s;
 	uint64_t deadline_ns;
-	struct causeread_log *log; /* of the log in work */
+	struct ruleread_log *log; /* of the log in work */
 	uint64_t stream_lines; /* before the place where this stream began */
 	uint32_t n_matches; /* with those of the task in work */
 };
@@ -66,10 +66,10 @@ static void beat(void)
 	__atomic_add_fetch(&child.s->beat, 1, __ATOMIC_RELEASE);
 }
 
-void causeread_match(struct rulegather *g, const struct rule_match *m)
+void ruleread_match(struct rulegather *g, const struct rule_match *m)
 {
 	(void)g;
-	if (child.n_matches == CAUSEREAD_MATCHES) {
+	if (child.n_matches == RULEREAD_MATCHES) {
 		child.s->n_dropped++;
 		return;
 	}
@@ -97,12 +97,12 @@ static size_t whole_lines(const char *p, size_t n, uint64_t *lines)
 }
 
 /* [from, to) through the rules. What is read moves l->offset, to the end of the last whole line, or to `to` if all. */
-static int part_read(struct causeread_log *l, int fd, uint64_t from, uint64_t to, bool all)
+static int part_read(struct ruleread_log *l, int fd, uint64_t from, uint64_t to, bool all)
 {
 	struct rulegather *g = child.g;
 	uint64_t at = from, lines = l->lines;
 	/* matches keep the name, and what is shared goes when this call is over */
-	const struct causeread_log *names = &g->log[l - child.s->log];
+	const struct ruleread_log *names = &g->log[l - child.s->log];
 	child.stream_lines = l->lines;
 	int r = rulescan_begin(g->scan, RULE_LOG, l->skipped ? names->label_later : names->label, l->rank);
 	l->offset = from;
@@ -172,18 +172,18 @@ static bool pace_feed(struct rankpace *pace, int32_t rank, const struct progress
 	return any;
 }
 
-static void error_drop(struct causeread_log *l, size_t at)
+static void error_drop(struct ruleread_log *l, size_t at)
 {
 	l->n_last_errors--;
 	memmove(&l->last_error[at], &l->last_error[at + 1], (l->n_last_errors - at) * sizeof(l->last_error[0]));
 }
 
-static void error_keep(struct causeread_log *l, const struct lasterror *e)
+static void error_keep(struct ruleread_log *l, const struct lasterror *e)
 {
 	size_t at = 0;
 	while (at < l->n_last_errors && l->last_error[at].rank != e->rank)
 		at++;
-	if (at == CAUSEREAD_ERRORS)
+	if (at == RULEREAD_ERRORS)
 		return;
 	l->n_last_errors = MAX(l->n_last_errors, at + 1);
 	l->last_error[at] = *e;
@@ -198,11 +198,11 @@ static uint64_t pace_lines(const struct rankpace *pace, int32_t rank)
 }
 
 /* Positions and the last errors, out of the end of what is new. */
-static void recent_read(struct causeread_log *l, int fd, uint64_t from, struct rankpace *pace)
+static void recent_read(struct ruleread_log *l, int fd, uint64_t from, struct rankpace *pace)
 {
 	static char text[RECENT], scratch[RECENT];
 	static struct rankpace before; /* large */
-	struct lasterror found[CAUSEREAD_ERRORS];
+	struct lasterror found[RULEREAD_ERRORS];
 	size_t len;
 	bool named;
 	uint64_t at = l->offset > RECENT ? MAX(from, l->offset - RECENT) : from;
@@ -225,7 +225,7 @@ static void recent_read(struct causeread_log *l, int fd, uint64_t from, struct r
 }
 
 /* Where to read on, by what is known of the file. */
-static void log_place(struct causeread_log *l, const struct stat *st)
+static void log_place(struct ruleread_log *l, const struct stat *st)
 {
 	bool same = l->known && l->dev == st->st_dev && l->ino == st->st_ino && (uint64_t)st->st_size >= l->offset;
 	if (same)
@@ -249,7 +249,7 @@ static uint64_t line_behind(int fd, uint64_t at)
 	return nl ? at + (uint64_t)(nl - text) + 1 : at;
 }
 
-static int log_read(struct causeread_log *l, struct rankpace *pace)
+static int log_read(struct ruleread_log *l, struct rankpace *pace)
 {
 	struct stat st;
 	cleanup(closep) int fd = open(l->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -262,11 +262,11 @@ static int log_read(struct causeread_log *l, struct rankpace *pace)
 	uint64_t size = (uint64_t)st.st_size, from = l->offset;
 	int64_t age_ms = child.g->w->unix_ms() - ((int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000);
 	bool all = age_ms >= QUIET_MS || (l->size == size && size > 0);
-	bool first = from == 0, jump = first ? size > CAUSEREAD_HEAD + CAUSEREAD_TAIL : size - from > CAUSEREAD_NEW;
-	int r = jump && first ? part_read(l, fd, 0, CAUSEREAD_HEAD, false) : 0;
+	bool first = from == 0, jump = first ? size > RULEREAD_HEAD + RULEREAD_TAIL : size - from > RULEREAD_NEW;
+	int r = jump && first ? part_read(l, fd, 0, RULEREAD_HEAD, false) : 0;
 	from = l->offset;
 	if (jump && r == 0 && !child.s->over) {
-		from = line_behind(fd, size - CAUSEREAD_TAIL);
+		from = line_behind(fd, size - RULEREAD_TAIL);
 		l->skipped = true;
 		l->lines = 0;
 	}
@@ -280,8 +280,8 @@ static int log_read(struct causeread_log *l, struct rankpace *pace)
 
 static void log_task(uint32_t index)
 {
-	struct causeread_shared *s = child.s;
-	struct causeread_log *l = &s->log[index];
+	struct ruleread_shared *s = child.s;
+	struct ruleread_log *l = &s->log[index];
 	uint32_t other = 1 - s->pace_now;
 	s->pace[other] = s->pace[s->pace_now];
 	l->error = log_read(l, &s->pace[other]);
@@ -290,19 +290,19 @@ static void log_task(uint32_t index)
 
 static void environ_task(uint32_t index)
 {
-	struct causeread_shared *s = child.s;
+	struct ruleread_shared *s = child.s;
 	pid_t pid = child.g->want->ranks[index].pid;
 	s->environ_read[index] =
-		proc_environ_read(child.g->w, pid, s->environ[index], CAUSEREAD_ENVIRON, &s->environ_len[index]) == 0;
+		proc_environ_read(child.g->w, pid, s->environ[index], RULEREAD_ENVIRON, &s->environ_len[index]) == 0;
 }
 
 static void tcp_task(uint32_t index)
 {
-	struct causeread_tcp *t = &child.s->tcp[index];
+	struct ruleread_tcp *t = &child.s->tcp[index];
 	pid_t pid = child.g->want->ranks[index].pid;
 	if (index == 0)
 		child.s->snmp_done = tcpwait_snmp_read(child.g->w, pid, &child.s->snmp) == 0;
-	t->done = tcpwait_read(child.g->w, pid, t->wait, CAUSEREAD_WAITS, &t->n) == 0;
+	t->done = tcpwait_read(child.g->w, pid, t->wait, RULEREAD_WAITS, &t->n) == 0;
 }
 
 static void error_task(uint32_t index)
@@ -311,32 +311,32 @@ static void error_task(uint32_t index)
 	child.s->has_error[index] = errorfile_read(r->error_file, r->rank, &child.s->error[index]) == 0;
 }
 
-static void task_run(const struct causeread_task *t)
+static void task_run(const struct ruleread_task *t)
 {
 	switch (t->kind) {
-	case CAUSEREAD_ENVIRONS:
+	case RULEREAD_ENVIRONS:
 		environ_task(t->index);
 		break;
-	case CAUSEREAD_PORTS:
+	case RULEREAD_PORTS:
 		if (ibports_read(child.g->w, child.g->ib_exclude, child.s->port, IBPORT_MAX, &child.s->n_ports) != 0)
 			child.s->n_ports = 0;
 		break;
-	case CAUSEREAD_TCP:
+	case RULEREAD_TCP:
 		tcp_task(t->index);
 		break;
-	case CAUSEREAD_LOG:
+	case RULEREAD_LOG:
 		log_task(t->index);
 		break;
-	case CAUSEREAD_ERROR:
+	case RULEREAD_ERROR:
 		error_task(t->index);
 		break;
 	}
 }
 
-static void child_run(struct rulegather *g)
+static void reader_run(struct rulegather *g)
 {
-	struct causeread_shared *s = g->shared;
-	const struct causeread_run *run = &g->run;
+	struct ruleread_shared *s = g->shared;
+	const struct ruleread_run *run = &g->run;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	child = (struct reader){.g = g, .s = s, .deadline_ns = run->deadline_ns, .n_matches = s->n_done_matches};
 	g->side = RULEGATHER_IN_CHILD;
@@ -362,9 +362,9 @@ static bool runs(const struct rulegather *g, pid_t pid)
 
 enum child_is { CHILD_WORKS, CHILD_ENDED, CHILD_HANGS };
 
-static enum child_is child_look(struct rulegather *g)
+static enum child_is child_poll(struct rulegather *g)
 {
-	struct causeread_run *run = &g->run;
+	struct ruleread_run *run = &g->run;
 	if (waitpid(run->pid, NULL, WNOHANG) != 0)
 		return CHILD_ENDED; /* also when somebody else has reaped it */
 	uint64_t now = g->w->mono_ns(), is = __atomic_load_n(&g->shared->beat, __ATOMIC_ACQUIRE);
@@ -372,29 +372,29 @@ static enum child_is child_look(struct rulegather *g)
 		run->beat = is;
 		run->beat_ns = now;
 	}
-	bool stalls = now - run->beat_ns >= CAUSEREAD_STALL_NS && !runs(g, run->pid);
+	bool stalls = now - run->beat_ns >= RULEREAD_STALL_NS && !runs(g, run->pid);
 	if (now < run->deadline_ns + GRACE_NS && !stalls)
 		return CHILD_WORKS;
 	(void)kill(run->pid, SIGKILL);
 	return CHILD_HANGS;
 }
 
-static void task_name(const struct rulegather *g, const struct causeread_task *t, char *dst, size_t cap)
+static void task_name(const struct rulegather *g, const struct ruleread_task *t, char *dst, size_t cap)
 {
 	switch (t->kind) {
-	case CAUSEREAD_ENVIRONS:
+	case RULEREAD_ENVIRONS:
 		(void)text_format(dst, cap, "the environment of pid %d", (int)g->want->ranks[t->index].pid);
 		break;
-	case CAUSEREAD_PORTS:
+	case RULEREAD_PORTS:
 		(void)text_format(dst, cap, "the counters of the InfiniBand adapters");
 		break;
-	case CAUSEREAD_TCP:
+	case RULEREAD_TCP:
 		(void)text_format(dst, cap, "the sockets of pid %d", (int)g->want->ranks[t->index].pid);
 		break;
-	case CAUSEREAD_LOG:
+	case RULEREAD_LOG:
 		(void)text_format(dst, cap, "the log %s", g->log[t->index].path);
 		break;
-	case CAUSEREAD_ERROR:
+	case RULEREAD_ERROR:
 		(void)text_format(dst, cap, "the error file %s", g->want->ranks[t->index].error_file);
 		break;
 	}
@@ -407,13 +407,13 @@ static size_t folder_bytes(const char *path)
 }
 
 /* Does a reader still hang in this, or in the same folder? */
-static struct causeread_stuck *stuck_in(struct rulegather *g, const struct causeread_task *t, bool folder)
+static struct ruleread_stuck *stuck_in(struct rulegather *g, const struct ruleread_task *t, bool folder)
 {
-	for (size_t i = 0; i < CAUSEREAD_STUCK; i++) {
-		struct causeread_stuck *k = &g->stuck[i];
+	for (size_t i = 0; i < RULEREAD_STUCK; i++) {
+		struct ruleread_stuck *k = &g->stuck[i];
 		if (k->pid == 0 || k->task.kind != t->kind)
 			continue;
-		if (t->kind == CAUSEREAD_LOG && folder) {
+		if (t->kind == RULEREAD_LOG && folder) {
 			const char *a = g->log[t->index].path, *b = g->log[k->task.index].path;
 			size_t n = folder_bytes(a);
 			if (n > 0 && n == folder_bytes(b) && memcmp(a, b, n) == 0)
@@ -428,16 +428,16 @@ static struct causeread_stuck *stuck_in(struct rulegather *g, const struct cause
 /* Readers that came back, or died at last. */
 static void stuck_reap(struct rulegather *g)
 {
-	for (size_t i = 0; i < CAUSEREAD_STUCK; i++)
+	for (size_t i = 0; i < RULEREAD_STUCK; i++)
 		if (g->stuck[i].pid && waitpid(g->stuck[i].pid, NULL, WNOHANG) != 0)
 			g->stuck[i].pid = 0;
 }
 
-static void stuck_add(struct rulegather *g, pid_t pid, const struct causeread_task *t)
+static void stuck_add(struct rulegather *g, pid_t pid, const struct ruleread_task *t)
 {
-	for (size_t i = 0; i < CAUSEREAD_STUCK; i++)
+	for (size_t i = 0; i < RULEREAD_STUCK; i++)
 		if (g->stuck[i].pid == 0) {
-			g->stuck[i] = (struct causeread_stuck){.pid = pid, .task = *t};
+			g->stuck[i] = (struct ruleread_stuck){.pid = pid, .task = *t};
 			task_name(g, t, g->stuck[i].what, sizeof(g->stuck[i].what));
 			return;
 		}
@@ -457,44 +457,44 @@ static int shared_make(struct rulegather *g)
 
 static void environ_keep(struct rulegather *g, uint32_t index)
 {
-	struct causeread_environ *e = &g->environ[index];
+	struct ruleread_environ *e = &g->environ[index];
 	e->tried = true;
 	if (!g->shared->environ_read[index])
 		return;
-	e->len = MIN(g->shared->environ_len[index], (size_t)CAUSEREAD_ENVIRON);
+	e->len = MIN(g->shared->environ_len[index], (size_t)RULEREAD_ENVIRON);
 	e->text = malloc(e->len + 1);
 	if (e->text)
 		memcpy(e->text, g->shared->environ[index], e->len);
 	e->len = e->text ? e->len : 0;
 }
 
-static void task_keep(struct rulegather *g, const struct causeread_task *t)
+static void task_keep(struct rulegather *g, const struct ruleread_task *t)
 {
-	const struct causeread_shared *s = g->shared;
+	const struct ruleread_shared *s = g->shared;
 	switch (t->kind) {
-	case CAUSEREAD_ENVIRONS:
+	case RULEREAD_ENVIRONS:
 		environ_keep(g, t->index);
 		break;
-	case CAUSEREAD_PORTS:
+	case RULEREAD_PORTS:
 		g->has_ports = s->n_ports > 0;
 		g->n_ports = MIN(s->n_ports, (size_t)IBPORT_MAX);
 		memcpy(g->ports, s->port, g->n_ports * sizeof(g->ports[0]));
 		break;
-	case CAUSEREAD_TCP:
+	case RULEREAD_TCP:
 		g->tcp[t->index] = s->tcp[t->index];
 		if (t->index == 0) {
 			g->has_snmp = s->snmp_done;
 			g->snmp = s->snmp;
 		}
 		break;
-	case CAUSEREAD_LOG:
+	case RULEREAD_LOG:
 		g->log[t->index] = s->log[t->index];
 		if (g->log[t->index].error != 0)
 			rulegather_unavailable(g->ret, "the log %s: %s", g->log[t->index].path,
 					       g->log[t->index].error == -EINVAL ? "it is no ordinary file"
 										 : strerror(-g->log[t->index].error));
 		break;
-	case CAUSEREAD_ERROR:
+	case RULEREAD_ERROR:
 		if (s->has_error[t->index])
 			g->ret->errors[g->ret->n_errors++] = s->error[t->index];
 		break;
@@ -504,8 +504,8 @@ static void task_keep(struct rulegather *g, const struct causeread_task *t)
 /* What the child found, and its memory back. */
 static void shared_take(struct rulegather *g)
 {
-	struct causeread_shared *s = g->shared;
-	const struct causeread_run *run = &g->run;
+	struct ruleread_shared *s = g->shared;
+	const struct ruleread_run *run = &g->run;
 	for (uint32_t i = run->first; i < run->end; i++)
 		if (__atomic_load_n(&s->done[i], __ATOMIC_ACQUIRE))
 			task_keep(g, &run->task[i]);
@@ -513,7 +513,7 @@ static void shared_take(struct rulegather *g)
 	TEXT_COPY(g->nccl_version, s->nccl_version);
 	if (g->ret)
 		g->ret->log_bytes += s->log_bytes;
-	for (uint32_t i = 0; i < MIN(s->n_done_matches, (uint32_t)CAUSEREAD_MATCHES) && g->result == 0; i++) {
+	for (uint32_t i = 0; i < MIN(s->n_done_matches, (uint32_t)RULEREAD_MATCHES) && g->result == 0; i++) {
 		const struct rule_match *m = &s->match[i];
 		if (m->event == RULE_MATCH)
 			rulescan_remember(g->scan, m->rule);
@@ -537,7 +537,7 @@ static void run_over(struct rulegather *g, const char *why)
 /* A child for the next part, up to the first task that must not be tried. False: there is nothing left. */
 static bool part_begin(struct rulegather *g)
 {
-	struct causeread_run *run = &g->run;
+	struct ruleread_run *run = &g->run;
 	char what[600];
 	/* those behind a hanging one of the same folder are told of, not tried */
 	for (; run->first < run->n && stuck_in(g, &run->task[run->first], true); run->first++) {
@@ -558,7 +558,7 @@ static bool part_begin(struct rulegather *g)
 	run->beat_ns = g->w->mono_ns();
 	pid_t pid = fork();
 	if (pid == 0)
-		child_run(g);
+		reader_run(g);
 	if (pid < 0) {
 		shared_take(g);
 		run_over(g, "no process could be started to read it");
@@ -570,8 +570,8 @@ static bool part_begin(struct rulegather *g)
 
 static void part_end(struct rulegather *g, bool hangs)
 {
-	struct causeread_run *run = &g->run;
-	const struct causeread_shared *s = g->shared;
+	struct ruleread_run *run = &g->run;
+	const struct ruleread_shared *s = g->shared;
 	char what[600];
 	uint32_t stood = MIN(__atomic_load_n(&s->at, __ATOMIC_ACQUIRE), run->end - 1);
 	bool over = s->over;
@@ -591,13 +591,13 @@ static void part_end(struct rulegather *g, bool hangs)
 	}
 }
 
-bool causeread_step(struct rulegather *g)
+bool ruleread_step(struct rulegather *g)
 {
-	struct causeread_run *run = &g->run;
+	struct ruleread_run *run = &g->run;
 	while (run->busy) {
 		if (run->pid == 0 && !part_begin(g))
 			break;
-		enum child_is is = child_look(g);
+		enum child_is is = child_poll(g);
 		if (is == CHILD_WORKS)
 			return false;
 		part_end(g, is == CHILD_HANGS);
@@ -605,9 +605,9 @@ bool causeread_step(struct rulegather *g)
 	return true;
 }
 
-void causeread_stop(struct rulegather *g)
+void ruleread_stop(struct rulegather *g)
 {
-	struct causeread_run *run = &g->run;
+	struct ruleread_run *run = &g->run;
 	if (run->pid) {
 		cleanup(closep) int fd = (int)syscall(SYS_pidfd_open, run->pid, 0);
 		(void)kill(run->pid, SIGKILL);
@@ -631,34 +631,34 @@ static void run_begin(struct rulegather *g, uint64_t deadline_ns)
 	g->run.busy = true;
 }
 
-static void task_add(struct rulegather *g, enum causeread_kind kind, uint32_t index)
+static void task_add(struct rulegather *g, enum ruleread_kind kind, uint32_t index)
 {
-	g->run.task[g->run.n++] = (struct causeread_task){kind, index};
+	g->run.task[g->run.n++] = (struct ruleread_task){kind, index};
 }
 
-void causeread_begin(struct rulegather *g, uint64_t deadline_ns)
+void ruleread_begin(struct rulegather *g, uint64_t deadline_ns)
 {
 	run_begin(g, deadline_ns);
 	for (uint32_t i = 0; i < g->n_environs; i++)
 		if (g->environ[i].pid && !g->environ[i].tried)
-			task_add(g, CAUSEREAD_ENVIRONS, i);
+			task_add(g, RULEREAD_ENVIRONS, i);
 	/* logs tell most */
 	for (uint32_t i = 0; i < g->n_logs; i++)
 		if (g->log[i].wanted)
-			task_add(g, CAUSEREAD_LOG, i);
-	task_add(g, CAUSEREAD_PORTS, 0);
+			task_add(g, RULEREAD_LOG, i);
+	task_add(g, RULEREAD_PORTS, 0);
 	for (uint32_t i = 0; i < MIN(g->want->n_ranks, (size_t)RULEGATHER_RANKS); i++) {
 		if (g->want->ranks[i].error_file)
-			task_add(g, CAUSEREAD_ERROR, i);
+			task_add(g, RULEREAD_ERROR, i);
 		if (g->want->ranks[i].pid)
-			task_add(g, CAUSEREAD_TCP, i);
+			task_add(g, RULEREAD_TCP, i);
 	}
 }
 
-void causeread_baseline(struct rulegather *g, uint64_t deadline_ns)
+void ruleread_baseline(struct rulegather *g, uint64_t deadline_ns)
 {
 	run_begin(g, deadline_ns);
-	task_add(g, CAUSEREAD_PORTS, 0);
+	task_add(g, RULEREAD_PORTS, 0);
 	if (g->want->ranks[0].pid > 0)
-		task_add(g, CAUSEREAD_TCP, 0);
+		task_add(g, RULEREAD_TCP, 0);
 }

@@ -1,6 +1,6 @@
 /*
- * The rule book after the wall clock was set: a record of the kernel belongs to the job by its age. The clock since boot
- * is a day ahead of the machine's, so that a record may be older than the machine has been up.
+ * The rule book after the wall clock was set: a record of the kernel belongs to the job by its age. The clock since
+ * boot is a day ahead of the machine's, so that a record may be older than the machine has been up.
  */
 #include "testing.h"
 
