@@ -13,17 +13,19 @@
 /* A shell makes the file just before it starts the program. */
 static const int64_t before_ms = 5000;
 
-/* Also where that cannot be told. */
+bool ownlog_appends_parse(const char *fdinfo)
+{
+	const char *flags = strstr(fdinfo, "flags:");
+	return !flags || (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
+}
+
+/* True also where the flags cannot be read. */
 static bool appends(const struct world *w, pid_t pid, int fd)
 {
 	char path[48], text[512];
 	size_t len;
 	TEXT_FORMAT(path, "%d/fdinfo/%d", (int)pid, fd);
-	if (file_read_at(w->proc_fd, path, text, sizeof(text) - 1, &len) != 0)
-		return true;
-	text[len] = '\0';
-	const char *flags = strstr(text, "flags:");
-	return !flags || (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
+	return file_read_at(w->proc_fd, path, text, sizeof(text), &len) != 0 || ownlog_appends_parse(text);
 }
 
 static int64_t started_unix_ms(const struct world *w, const struct proc_id *id)

@@ -9,5 +9,7 @@
 
 #define OWNLOG_PATH 32
 
+/* True if /proc/PID/fdinfo/FD shows O_APPEND, or no flags at all. Pure. */
+bool ownlog_appends_parse(const char *fdinfo);
 /* ret[0] of stdout, ret[1] of stderr: "/proc/4242/fd/1", "" where there is none. One file for both is told once. */
 void ownlog_find(const struct world *w, const struct proc_id *id, char ret[static 2][OWNLOG_PATH]);
