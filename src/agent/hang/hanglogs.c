@@ -125,7 +125,6 @@ static void foreign_open(struct follow *f)
 		return;
 	if (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		closep(&f->fd);
-		f->fd = -1;
 		return;
 	}
 	f->known = (uint64_t)st.st_size;

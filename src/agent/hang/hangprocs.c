@@ -73,6 +73,12 @@ const struct hangprocs_member *hangprocs_find(const struct hangprocs *c, pid_t p
 	return find_in(c->now, c->n_now, pid);
 }
 
+const struct hangprocs_member *hangprocs_before(const struct hangprocs *c, const struct hangprocs_member *m)
+{
+	const struct hangprocs_member *was = find_in(c->was, c->n_was, m->pid);
+	return was && was->start_ticks == m->start_ticks ? was : NULL;
+}
+
 const struct hangprocs_member *hangprocs_main(const struct hangprocs *c, int32_t rank)
 {
 	for (size_t i = 0; i < c->n_now; i++)
@@ -266,7 +272,7 @@ static void threads_read_of(struct hangprocs *c, struct hangprocs_member *m)
 /* Little enough that it may all be noise, and more than nothing. */
 static bool is_doubtful(const struct hangprocs_member *before, const struct hangprocs_member *m)
 {
-	if (!before || before->start_ticks != m->start_ticks || m->threads < 2 || m->state == 'Z')
+	if (!before || m->threads < 2 || m->state == 'Z')
 		return false;
 	uint64_t gap_ns = sub_floor(m->at_ns, before->at_ns);
 	double s = (double)gap_ns / (double)NS_PER_S;
@@ -293,7 +299,7 @@ static void threads_weigh(struct hangprocs *c, const struct world *w, uint64_t *
 {
 	for (size_t i = 0; i < c->n_now; i++) {
 		struct hangprocs_member *m = &c->now[i];
-		const struct hangprocs_member *before = find_in(c->was, c->n_was, m->pid);
+		const struct hangprocs_member *before = hangprocs_before(c, m);
 		if (!is_doubtful(before, m))
 			continue;
 		if (*thread_ns == 0) {

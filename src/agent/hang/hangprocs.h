@@ -69,6 +69,8 @@ void hangprocs_forget(struct hangprocs *c);
 void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
 		    uint64_t *thread_ns);
 const struct hangprocs_member *hangprocs_find(const struct hangprocs *c, pid_t pid);
+/* The same process in the sample before; NULL: it was not there. */
+const struct hangprocs_member *hangprocs_before(const struct hangprocs *c, const struct hangprocs_member *m);
 /* Is it, or was it in this attempt, one of the job's? */
 bool hangprocs_knows(const struct hangprocs *c, pid_t pid);
 /* The main process of a rank; NULL: none is there. */

@@ -75,25 +75,11 @@ static uint64_t io_all(const struct procstats_io *io)
 	       io->disk_write_bytes;
 }
 
-static const struct hangprocs_member *before_of(const struct hangprocs *c, const struct hangprocs_member *m)
-{
-	size_t low = 0, high = c->n_was;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (c->was[mid].pid < m->pid)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	bool same = low < c->n_was && c->was[low].pid == m->pid && c->was[low].start_ticks == m->start_ticks;
-	return same ? &c->was[low] : NULL;
-}
-
 /* What only grows in a process, added up over processes that come and go. */
 static void lanes_add(struct hangsample *e, bool first)
 {
 	for (size_t i = 0; i < e->procs->n_now; i++) {
-		const struct hangprocs_member *m = &e->procs->now[i], *before = before_of(e->procs, m);
+		const struct hangprocs_member *m = &e->procs->now[i], *before = hangprocs_before(e->procs, m);
 		size_t at = hangsample_lane(e, m->who.rank);
 		if (at == SIZE_MAX)
 			continue;

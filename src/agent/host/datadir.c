@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 
 static bool datadir_has(const char *dir, const char *probe)
 {
@@ -17,11 +18,7 @@ static int program_dir(const struct world *w, char dst[static PATH_MAX])
 	if (n <= 0)
 		return n < 0 ? -errno : -ENOENT;
 	dst[n] = '\0';
-	char *slash = strrchr(dst, '/');
-	if (!slash)
-		return -ENOENT;
-	*slash = '\0';
-	return 0;
+	return path_cut(dst) ? 0 : -ENOENT;
 }
 
 /* A program that was copied elsewhere must not run what lies where it was built. */

@@ -52,8 +52,6 @@ char *world_fd_path(pid_t pid, int fd, char dst[static 32])
 void world_close(struct world *w)
 {
 	int *fds[] = {&w->proc_fd, &w->sys_fd, &w->cgroup_fd, &w->shm_fd, &w->kmsg_fd};
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		closep(fds[i]);
-		*fds[i] = -1;
-	}
 }

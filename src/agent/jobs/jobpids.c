@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "sense/memory/cgroup.h"
 
 #define PLACES ARRAY_SIZE(((struct jobpids *)0)->seen)
@@ -20,9 +21,9 @@ static bool jobpids_is_ours(const struct jobpids_want *want, pid_t pid)
 
 static void jobpids_add(struct jobpids *p, pid_t pid)
 {
-	size_t at = ((size_t)pid * 2654435761u) % PLACES;
+	size_t at = hash_slot((uint64_t)pid, PLACES - 1);
 	while (p->seen[at] != 0 && p->seen[at] != pid)
-		at = (at + 1) % PLACES;
+		at = (at + 1) & (PLACES - 1);
 	if (p->seen[at] == pid)
 		return;
 	if (p->n == JOBPIDS_MAX) {

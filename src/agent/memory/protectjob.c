@@ -4,6 +4,8 @@
 
 #include "act/systemd_bus.h"
 #include "base/buf.h"
+#include "base/path.h"
+#include "base/vec.h"
 
 #define TASKS_CAP 65536
 #define ROUNDS 5 /* a job that forks faster than this is met by inheritance: children take their parent's value */
@@ -165,8 +167,7 @@ static void facts_group(const struct protect_outcome *o, struct protect_facts *f
 /* The group that `vigil run` made for the job: its limit is the guard's brake, and moves before anybody reaches it. */
 static bool is_our_group(const char *path)
 {
-	const char *name = strrchr(path, '/');
-	return strncmp(name ? name + 1 : path, "vigil-", strlen("vigil-")) == 0;
+	return strncmp(path_name(path), "vigil-", strlen("vigil-")) == 0;
 }
 
 static void facts_limits(const struct world *w, pid_t pid, uint64_t total_cap, struct protect_facts *f)
@@ -305,14 +306,8 @@ static int note_collect(void *ctx, const char *key, const char *value)
 	int64_t v;
 	if (span_i64(span_of(value), &v) != 0 || !strchr(key, '\t'))
 		return 0; /* somebody else's note */
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? r->cap * 2 : 64;
-		struct note *more = realloc(r->note, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		r->note = more;
-		r->cap = cap;
-	}
+	if (vec_room(&r->note, &r->cap, r->n + 1) < 0)
+		return -ENOMEM;
 	TEXT_COPY(r->note[r->n].key, key);
 	r->note[r->n++].value = v;
 	return 0;
