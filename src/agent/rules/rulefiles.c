@@ -60,7 +60,7 @@ int rulefiles_own(const struct world *w, struct rulebook *b, struct fault *f)
 		names[n] = wanted ? strdup(e->d_name) : NULL;
 		n += names[n] != NULL;
 	}
-	/* readdir's order is the file system's: the book's must not be */
+	/* the order of the rules must not depend on the file system */
 	qsort(names, n, sizeof(names[0]), rulefiles_order);
 	for (size_t i = 0; i < n; i++) {
 		if (r == 0)

@@ -16,14 +16,14 @@
 #include "sense/ns.h"
 
 #define BASELINE_NS (300 * NS_PER_MS)
-/* A flood in the kernel's log must not keep us. */
+/* Most records read of the kernel's log in one call. */
 #define KMSG_MOST 20000
-/* Before that long a start, silence of NCCL says nothing. */
+/* During the first minute of an attempt NCCL may be silent. */
 #define SILENT_MS 60000
-/* So few segments tell no ratio. */
+/* Minimum number of segments to report a ratio. */
 #define SEGMENTS_LEAST 1000
 
-/* ---- matches */
+/* ---- matches ---- */
 
 static bool rulegather_is_ours(const struct rulegather *g, pid_t pid, int32_t *rank)
 {
@@ -39,7 +39,7 @@ static bool rulegather_is_ours(const struct rulegather *g, pid_t pid, int32_t *r
 	return w->knows && w->knows(w->knows_data, pid);
 }
 
-/* The kernel knows processes by the numbers of the outermost namespace. */
+/* The kernel's log uses the pids of the first namespace. */
 static void match_owner(const struct rulegather *g, struct rule_match *m)
 {
 	uint64_t pid;
@@ -107,7 +107,7 @@ static void source_end(struct rulegather *g)
 		g->result = rulescan_end(g->scan);
 }
 
-/* ---- making it */
+/* ---- creation ---- */
 
 static int rulegather_book(const struct world *w, const char *rules, struct rulebook *b, struct fault *f)
 {
@@ -148,7 +148,7 @@ int rulegather_new(const struct world *w, const char *rules, const char *ib_excl
 	if (!g->log || !g->gpus)
 		return -ENOMEM;
 	int r = rulegather_book(w, rules, &g->book, f);
-	/* no library is loaded for so little text, nor in a process that must stay small */
+	/* the own matcher is enough for this little text; a library would make the process larger */
 	if (r == 0)
 		r = rulescan_new(&g->book, LITERAL_OWN, rulegather_match, g, &g->scan);
 	if (r != 0)
@@ -222,7 +222,7 @@ bool rulegather_step(struct rulegather *g)
 	return true;
 }
 
-/* ---- logs */
+/* ---- logs ---- */
 
 static struct ruleread_log *log_of(struct rulegather *g, const char *path)
 {
@@ -243,7 +243,7 @@ static void log_want(struct rulegather *g, const char *path, int32_t rank, const
 		rulegather_unavailable(g->ret, "the log %.150s: there are too many, or its name is too long", path);
 	if (!l)
 		return;
-	/* several ranks write into one: its lines have to say whose they are */
+	/* several ranks write into it: its lines must name their rank */
 	l->rank = l->wanted && l->rank != rank ? NO_RANK : rank;
 	l->wanted = true;
 	if (l->rank == NO_RANK)
@@ -264,7 +264,7 @@ static void logs_want(struct rulegather *g)
 	}
 }
 
-/* ---- the kernel's log */
+/* ---- the kernel's log ---- */
 
 struct kernel_lines {
 	struct rulegather *g;
@@ -277,10 +277,10 @@ static void kernel_record(const struct kmsg_record *r, void *data)
 	char text[1200];
 	int32_t rank;
 	int64_t when = kmsg_unix_ms(r, k->offset_ms);
-	/* other programs may write there, too, and say what they like */
+	/* records of other facilities are written by programs and may be forged */
 	if (r->facility != 0 || (k->g->started_unix_ms > 0 && when < k->g->started_unix_ms - 1000))
 		return;
-	/* a stranger that was killed, crashed or blocked; in a container nobody can say who it is */
+	/* records about a process of another job do not count; in a container its pid cannot be compared with ours */
 	pid_t subject = kmsg_subject(r->text);
 	if (subject && (!k->g->first_namespace || !rulegather_is_ours(k->g, subject, &rank)))
 		return;
@@ -307,7 +307,7 @@ static void kernel_gather(struct rulegather *g)
 		rulegather_unavailable(g->ret, "the kernel's log: %s", strerror(-g->kmsg_result));
 }
 
-/* ---- environments */
+/* ---- environments ---- */
 
 static void environs_want(struct rulegather *g)
 {
@@ -327,7 +327,7 @@ static void environ_gather(struct rulegather *g, struct cause_set *now)
 	struct rankenv_process list[RULEGATHER_RANKS];
 	size_t n = 0;
 	for (size_t i = 0; i < g->n_environs; i++) {
-		/* logs without a process */
+		/* an entry that stands for a log only */
 		if (g->want->ranks[i].pid == 0 && g->want->ranks[i].rank == NO_RANK)
 			continue;
 		list[n++] = (struct rankenv_process){
@@ -338,16 +338,16 @@ static void environ_gather(struct rulegather *g, struct cause_set *now)
 		};
 	}
 	rankenv_compare(list, n, &g->ret->env);
-	/* ranks that have trained together have found each other, whatever their environments say */
+	/* ranks that have trained together agree, even where their environments differ */
 	struct rankenv env = g->ret->env;
 	env.n_findings = g->has_trained ? 0 : env.n_findings;
-	/* it was so before the first line was written */
+	/* environments are older than the first line */
 	source_begin(g, RULE_ENV, now, g->started_unix_ms);
 	rankenv_lines(list, n, &env, line_feed, g);
 	source_end(g);
 }
 
-/* ---- stacks and counters */
+/* ---- stacks and counters ---- */
 
 static void stacks_gather(struct rulegather *g, struct cause_set *now)
 {
@@ -385,7 +385,7 @@ static void line_add(struct rulegather *g, const char *fmt, ...)
 	line_feed(g, line);
 }
 
-/* NCCL was told to talk, all logs were read whole, and it has said nothing. */
+/* Adds a line if NCCL_DEBUG asks for messages, all logs were read whole, and none has a line of NCCL. */
 static void silence(struct rulegather *g, const struct stackfacts *stacks)
 {
 	static const char *const talkative[] = {"INFO", "TRACE", "info", "trace", "Info", "Trace"};
@@ -433,7 +433,7 @@ static void sockets_add(struct rulegather *g)
 			sock_line_format(&t->wait[k].socket, "tcp", name, sizeof(name));
 			struct span peer = span_before(span_after(span_of(name), "-> "), " ");
 			line_add(g, "tcp_unanswered{%.*s} %u rank=%d", (int)peer.len, peer.p ? peer.p : "",
-				  t->wait[k].tries, g->want->ranks[i].rank);
+				 t->wait[k].tries, g->want->ranks[i].rank);
 		}
 	}
 	if (!g->has_snmp || !g->has_snmp_before)
@@ -455,7 +455,7 @@ static void shm_add(struct rulegather *g, struct cause_set *now)
 		fact(now, "shm_full", "");
 }
 
-/* Workers of all data loaders beside the processors that they share. */
+/* Adds a line if the data loaders have more workers than there are processors. */
 static void loaders_add(struct rulegather *g)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -506,7 +506,7 @@ static void errors_gather(struct rulegather *g)
 	for (size_t i = 0; i < g->n_logs; i++)
 		if (g->log[i].wanted)
 			log_errors(g, &g->log[i], e);
-	/* what the rank wrote down itself, with its time, before what was found in its log */
+	/* the error file of a rank has a time and replaces what was found in its log */
 	for (size_t i = 0; i < g->ret->n_errors; i++) {
 		const struct rank_error *x = &g->ret->errors[i];
 		one = (struct rankerror){.rank = x->rank, .follows = x->follows, .time_unix_ms = x->time_unix_ms};
@@ -524,14 +524,14 @@ static void pace_gather(struct rulegather *g)
 	for (size_t i = 0; i < g->want->n_ranks; i++)
 		if (g->want->ranks[i].ended && g->want->ranks[i].has_exit_code)
 			rankpace_ended(&g->pace, g->want->ranks[i].rank, g->want->ranks[i].exit_code);
-	/* a rank that prints nothing is there all the same */
+	/* a rank that prints nothing still counts as alive */
 	for (size_t i = 0; i < g->want->n_ranks; i++)
 		if (!g->want->ranks[i].ended)
 			rankpace_there(&g->pace, g->want->ranks[i].rank);
 	rankpace_compare(&g->pace, &g->ret->pace);
 }
 
-/* What the kernel's log would say, by the driver's own word. */
+/* Where the kernel's log cannot be read: the lines it would have, made from what the driver reports. */
 static void driver_gather(struct rulegather *g, struct cause_set *now)
 {
 	if (g->kmsg_result == 0)
@@ -560,7 +560,7 @@ static void counters_gather(struct rulegather *g, struct cause_set *now, const s
 	source_end(g);
 }
 
-/* ---- all of it */
+/* ---- the verdict ---- */
 
 static void facts_gather(struct rulegather *g, struct cause_set *now, const struct stackfacts *stacks)
 {
@@ -587,8 +587,8 @@ static void facts_gather(struct rulegather *g, struct cause_set *now, const stru
 }
 
 /*
- * Environments first: they were so before any line was written. Then what
- * was read once and for all, then what is so at this moment.
+ * Matches are added in the order of time: environments, then the logs' kept
+ * matches, then the present state.
  */
 static void verdict_make(struct rulegather *g)
 {
@@ -620,7 +620,7 @@ void rulegather_begin(struct rulegather *g, const struct rulegather_want *want, 
 	g->ret = ret;
 	g->result = 0;
 	g->begin_ns = g->w->mono_ns();
-	/* by the wall clock as it is now: somebody may have set it since */
+	/* the wall clock may have been set since: recompute the start with it as it is now */
 	if (g->started_unix_ms > 0)
 		g->started_unix_ms = g->w->unix_ms() - (boot_ms() - g->started_boot_ms);
 	for (size_t i = 0; i < RULEGATHER_RANKS; i++)

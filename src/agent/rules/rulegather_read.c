@@ -1,10 +1,10 @@
 /*
- * Reads what may keep its reader for ever in short-lived children. A child
- * works through the tasks in order and writes what it finds into memory that
- * it shares with us; a task counts when its done flag is set. When a task
- * does not get on, the child is killed and left to whoever reaps it, with its
- * memory: should it ever wake, it dies before it can write. Another one goes
- * on behind the task that did not answer.
+ * Reads sources that can block their reader for ever in short-lived child
+ * processes. A child works through the tasks in order and writes its results
+ * into memory that it shares with us; those of a task are valid when its done
+ * flag is set. When a task makes no progress, its child is killed and reaped
+ * later; should it ever wake, it dies before it can write. A new child goes on
+ * with the task after the one that did not answer.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -26,13 +26,13 @@
 #include "sense/framework/lasterror.h"
 #include "sense/proc/proc.h"
 
-/* Where positions and errors are looked for in what is new. */
+/* Positions and errors are searched in this many bytes at the end of what is new. */
 #define RECENT ((size_t)128 * 1024)
-/* A last line without an end is taken as it is when nobody has written for so long. */
+/* After this time without a write, a last line without a line feed is taken as complete. */
 #define QUIET_MS 1000
-/* The reader stops by itself at the deadline; one that does not within this is hanging. */
+/* A reader stops by itself at the deadline; after this time more it is taken as hanging. */
 #define GRACE_NS (200 * NS_PER_MS)
-/* A killed reader is gone within this, or hangs. */
+/* Wait at most this long for a killed reader to end. */
 #define STOP_MS 20
 
 void rulegather_unavailable(struct rulegather_result *r, const char *fmt, ...)
@@ -48,15 +48,15 @@ void rulegather_unavailable(struct rulegather_result *r, const char *fmt, ...)
 	r->n_unavailable++;
 }
 
-/* ---- in the child */
+/* ---- in the child ---- */
 
 struct reader {
 	struct rulegather *g;
 	struct ruleread_shared *s;
 	uint64_t deadline_ns;
-	struct ruleread_log *log; /* of the log in work */
-	uint64_t stream_lines; /* before the place where this stream began */
-	uint32_t n_matches; /* with those of the task in work */
+	struct ruleread_log *log; /* current log */
+	uint64_t stream_lines; /* lines before the start of this stream */
+	uint32_t n_matches; /* including those of the current task */
 };
 
 static struct reader child; /* one child, one thread */
@@ -83,7 +83,7 @@ static bool has_words(const char *p, size_t n, const char *words)
 	return memmem(p, n, words, strlen(words)) != NULL;
 }
 
-/* Bytes up to the end of the last whole line, and how many lines that are. */
+/* Length up to the end of the last whole line; adds the number of those lines to *lines. */
 static size_t whole_lines(const char *p, size_t n, uint64_t *lines)
 {
 	size_t whole = 0;
@@ -96,12 +96,12 @@ static size_t whole_lines(const char *p, size_t n, uint64_t *lines)
 	return whole;
 }
 
-/* [from, to) through the rules. What is read moves l->offset, to the end of the last whole line, or to `to` if all. */
+/* Matches [from, to) against the rules. l->offset moves to the end of the last whole line, or to `to` if all is set. */
 static int part_read(struct ruleread_log *l, int fd, uint64_t from, uint64_t to, bool all)
 {
 	struct rulegather *g = child.g;
 	uint64_t at = from, lines = l->lines;
-	/* matches keep the name, and what is shared goes when this call is over */
+	/* matches keep a pointer to the name: it must outlive the shared memory */
 	const struct ruleread_log *names = &g->log[l - child.s->log];
 	child.stream_lines = l->lines;
 	int r = rulescan_begin(g->scan, RULE_LOG, l->skipped ? names->label_later : names->label, l->rank);
@@ -111,7 +111,7 @@ static int part_read(struct ruleread_log *l, int fd, uint64_t from, uint64_t to,
 		size_t want = (size_t)MIN((uint64_t)rulescan_room(g->scan, &room), to - at), n;
 		if (child.g->w->mono_ns() >= child.deadline_ns) {
 			child.s->over = true;
-			return 0; /* goes on at l->offset the next time */
+			return 0; /* the next call goes on at l->offset */
 		}
 		r = file_read_from(fd, at, room, want, &n);
 		if (r < 0 || n == 0)
@@ -136,7 +136,7 @@ static int part_read(struct ruleread_log *l, int fd, uint64_t from, uint64_t to,
 	return r;
 }
 
-/* "…[train_epoch]:Rank:2 Epoch:[48]…": a file that all ranks write into says whose a line is somewhere in it. */
+/* The rank that a line of a shared log names anywhere in it: "…[train_epoch]:Rank:2 Epoch:[48]…". */
 static int32_t rank_within(struct span line)
 {
 	static const char *const keys[] = {"Rank:", "rank:", "rank=", "Rank=", "[rank", "[Rank "};
@@ -149,7 +149,7 @@ static int32_t rank_within(struct span line)
 	return NO_RANK;
 }
 
-/* True: there were lines of progress, of whomever. */
+/* Feeds all lines of progress. True: there was at least one, of any rank. */
 static bool pace_feed(struct rankpace *pace, int32_t rank, const struct progress_patterns *user, char *text, size_t len)
 {
 	bool any = false;
@@ -197,7 +197,7 @@ static uint64_t pace_lines(const struct rankpace *pace, int32_t rank)
 	return n;
 }
 
-/* Positions and the last errors, out of the end of what is new. */
+/* Updates positions and last errors from the end of what is new. */
 static void recent_read(struct ruleread_log *l, int fd, uint64_t from, struct rankpace *pace)
 {
 	static char text[RECENT], scratch[RECENT];
@@ -214,7 +214,10 @@ static void recent_read(struct ruleread_log *l, int fd, uint64_t from, struct ra
 	l->names_ranks |= named;
 	before = *pace;
 	bool any = pace_feed(pace, l->rank, child.g->progress, text, len);
-	/* who went on has had no end; steps that name nobody may be those of whoever wrote an error that does not, either */
+	/*
+	 * A rank that made steps after its error did not end by it. Steps without a rank may belong to the rank that
+	 * wrote an error without a rank.
+	 */
 	for (size_t i = l->n_last_errors; i-- > 0;) {
 		int32_t rank = l->last_error[i].rank;
 		if (pace_lines(pace, rank) > pace_lines(&before, rank) || (any && rank == NO_RANK))
@@ -224,7 +227,7 @@ static void recent_read(struct ruleread_log *l, int fd, uint64_t from, struct ra
 		error_keep(l, &found[i]);
 }
 
-/* Where to read on, by what is known of the file. */
+/* Resets what is known of the log unless it is the same file and has not shrunk. */
 static void log_place(struct ruleread_log *l, const struct stat *st)
 {
 	bool same = l->known && l->dev == st->st_dev && l->ino == st->st_ino && (uint64_t)st->st_size >= l->offset;
@@ -238,7 +241,7 @@ static void log_place(struct ruleread_log *l, const struct stat *st)
 	l->n_last_errors = 0;
 }
 
-/* The byte behind the first end of a line from `at` on, so that no half line is taken for a whole one. */
+/* Offset after the first line feed from `at` on, so that half a line is not taken for a whole one. */
 static uint64_t line_behind(int fd, uint64_t at)
 {
 	char text[4096];
@@ -351,9 +354,9 @@ static void reader_run(struct rulegather *g)
 	_exit(0);
 }
 
-/* ---- in the parent */
+/* ---- in the parent ---- */
 
-/* It works, or gets no processor: that is no answer missing. */
+/* True if the reader runs or waits for a processor: then it is slow, and its source is not blocked. */
 static bool runs(const struct rulegather *g, pid_t pid)
 {
 	struct proc_stat st;
@@ -366,7 +369,7 @@ static enum child_is child_poll(struct rulegather *g)
 {
 	struct ruleread_run *run = &g->run;
 	if (waitpid(run->pid, NULL, WNOHANG) != 0)
-		return CHILD_ENDED; /* also when somebody else has reaped it */
+		return CHILD_ENDED; /* also where another part of the program has reaped it */
 	uint64_t now = g->w->mono_ns(), is = __atomic_load_n(&g->shared->beat, __ATOMIC_ACQUIRE);
 	if (is != run->beat) {
 		run->beat = is;
@@ -406,7 +409,7 @@ static size_t folder_bytes(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* Does a reader still hang in this, or in the same folder? */
+/* The reader that still hangs in this task or, if folder is set, in a log of the same folder. */
 static struct ruleread_stuck *stuck_in(struct rulegather *g, const struct ruleread_task *t, bool folder)
 {
 	for (size_t i = 0; i < RULEREAD_STUCK; i++) {
@@ -425,7 +428,7 @@ static struct ruleread_stuck *stuck_in(struct rulegather *g, const struct rulere
 	return NULL;
 }
 
-/* Readers that came back, or died at last. */
+/* Frees the places of hanging readers that have ended. */
 static void stuck_reap(struct rulegather *g)
 {
 	for (size_t i = 0; i < RULEREAD_STUCK; i++)
@@ -501,7 +504,7 @@ static void task_keep(struct rulegather *g, const struct ruleread_task *t)
 	}
 }
 
-/* What the child found, and its memory back. */
+/* Keeps the child's results and unmaps the shared memory. */
 static void shared_take(struct rulegather *g)
 {
 	struct ruleread_shared *s = g->shared;
@@ -523,7 +526,7 @@ static void shared_take(struct rulegather *g)
 	g->shared = NULL;
 }
 
-/* The rest cannot be had, or need not. */
+/* Ends the run. why: tasks are left that could not be read; NULL: none are. */
 static void run_over(struct rulegather *g, const char *why)
 {
 	char what[600];
@@ -534,12 +537,12 @@ static void run_over(struct rulegather *g, const char *why)
 	g->run.busy = false;
 }
 
-/* A child for the next part, up to the first task that must not be tried. False: there is nothing left. */
+/* Starts a child for the tasks up to the next one that must not be tried. False: no task is left. */
 static bool part_begin(struct rulegather *g)
 {
 	struct ruleread_run *run = &g->run;
 	char what[600];
-	/* those behind a hanging one of the same folder are told of, not tried */
+	/* logs of a folder in which a reader hangs are reported, not tried */
 	for (; run->first < run->n && stuck_in(g, &run->task[run->first], true); run->first++) {
 		task_name(g, &run->task[run->first], what, sizeof(what));
 		rulegather_unavailable(g->ret, "%.150s: not read, its reader hangs", what);
@@ -642,7 +645,7 @@ void ruleread_begin(struct rulegather *g, uint64_t deadline_ns)
 	for (uint32_t i = 0; i < g->n_environs; i++)
 		if (g->environ[i].pid && !g->environ[i].tried)
 			task_add(g, RULEREAD_ENVIRONS, i);
-	/* logs tell most */
+	/* logs first: they say most */
 	for (uint32_t i = 0; i < g->n_logs; i++)
 		if (g->log[i].wanted)
 			task_add(g, RULEREAD_LOG, i);
