@@ -27,7 +27,7 @@ static void holder_read(const struct world *w, pid_t pid, uint64_t now_ns, struc
 {
 	*h = (struct gpuholder){.pid = pid, .read_ns = now_ns};
 	if (gpuheld_read(w, pid, &h->open) != 0 || gpuheld_count(&h->open) < 2)
-		return; /* one device needs no choice */
+		return; /* with one device the mappings and the environment add nothing */
 	ignore(gpuheld_mapped(w, pid, &h->mapped), "then what is open counts");
 	visible_read(w, h);
 }

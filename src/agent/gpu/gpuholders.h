@@ -1,8 +1,8 @@
 /*
- * What processes have of device files, remembered: finding it out costs a
- * look at each descriptor, for large programs also at all mappings and the
- * environment. Read anew after ten seconds, or after a minute once something
- * was found: a program keeps its devices.
+ * A cache of the device files that processes have open. Reading them costs a
+ * readlink for each descriptor, for programs with several devices also all
+ * mappings and the environment. A row is read again after 10 s, or after 60 s
+ * if it has devices: a program keeps its devices.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct gpuholders {
 	struct gpuholder {
-		pid_t pid; /* 0: unused; of two with the same place the last one stays */
+		pid_t pid; /* 0: unused; of two pids with the same row the last one stays */
 		uint64_t read_ns;
 		struct gpuheld open, mapped;
 		bool has_visible, by_bus;
@@ -23,8 +23,8 @@ struct gpuholders {
 };
 
 /*
- * Into open, mapped and visible of *rank: what these processes have together. visible is borrowed until the next call.
- * h may be NULL: then nothing is remembered, and *scratch takes its place.
+ * Joins the devices of these processes into open, mapped and visible of *rank. visible is borrowed until the next call.
+ * h NULL: nothing is cached, and *scratch holds the row.
  */
 void gpuholders_read(struct gpuholders *h, const struct world *w, const pid_t *pids, size_t n,
 		     struct gpuclaim_rank *rank, struct gpuholder *scratch);

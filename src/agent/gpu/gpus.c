@@ -94,7 +94,7 @@ static void who_fill(struct gpuview *v, const struct members *m)
 	}
 }
 
-/* Of a job: only the devices that it is on, with all who are there: a stranger's memory is what one looks for. */
+/* Keeps the devices that the job uses, with all their processes: memory of other processes matters there. */
 static void devices_keep(struct gpuview *v)
 {
 	uint32_t n = 0;
@@ -114,13 +114,13 @@ static void devices_keep(struct gpuview *v)
 	v->set.n = n;
 }
 
-/* A worker that was forked has open what its parent had: it says nothing. */
+/* A forked worker inherits its parent's open devices, so they say nothing about the worker. */
 static bool may_hold(const struct member *m)
 {
 	return m->who.role != ROLE_LOADER && m->who.role != ROLE_COMPILER;
 }
 
-/* Where drivers do not tell whose a device is, those that have it open. */
+/* Where a driver does not name the processes of a device: adds those that have it open. */
 static void holders_add(const struct world *w, const struct members *m, bool pids_foreign, struct gpu_set *set)
 {
 	uint32_t unsettled = gpuclaim_unsettled(set, pids_foreign);
@@ -158,7 +158,7 @@ static int processes_join(const struct world *w, const struct gpus_want *want, s
 		who_fill(v, &m);
 		members_done(&m);
 		if (want->members) {
-			/* The strangers on the job's devices get their names, too. */
+			/* processes of other jobs on these devices get their names, too */
 			devices_keep(v);
 			r = members_read(w, &t, NULL, &m);
 			if (r == 0) {
@@ -186,7 +186,7 @@ int gpus_gather(const struct world *w, const struct gpus_want *want, struct gpuv
 
 #define MEMORY_NS NS_PER_S
 
-/* A path that was given stands for the device file: then somebody wants it loaded. */
+/* A path of a library in the environment counts as a device file: the user wants it loaded. */
 static bool device_is_here(const struct gpu_backend *b, const struct world *w)
 {
 	if (b == &gpu_backend_nvml)

@@ -11,7 +11,7 @@ static bool datadir_has(const char *dir, const char *probe)
 	return text_format(path, sizeof(path), "%s/%s", dir, probe) < PATH_MAX && access(path, R_OK) == 0;
 }
 
-/* The folder of the running program, without a slash at its end. */
+/* Folder of the running program, without a slash at its end. */
 static int program_dir(const struct world *w, char dst[static PATH_MAX])
 {
 	ssize_t n = readlinkat(w->proc_fd, "self/exe", dst, PATH_MAX - 1);
@@ -21,7 +21,7 @@ static int program_dir(const struct world *w, char dst[static PATH_MAX])
 	return path_cut(dst) ? 0 : -ENOENT;
 }
 
-/* A program that was copied elsewhere must not run what lies where it was built. */
+/* True if dir is in the build folder: a program that was copied elsewhere must not use files from there. */
 static bool in_build_tree(const char *dir)
 {
 	size_t n = strlen(VIGIL_BUILD_ROOT);
@@ -48,7 +48,7 @@ int datadir_find(const struct world *w, const char *name, const char *source, co
 	return in_build_tree(program) && datadir_has(dst, probe) ? 0 : -ENOENT;
 }
 
-/* Distributions put libraries of several machines side by side: lib/x86_64-linux-gnu. */
+/* Some distributions keep libraries in a folder for each architecture: lib/x86_64-linux-gnu. */
 static const char *const library_dirs[] = {VIGIL_LIBDIR, "lib"};
 
 int datadir_library(const struct world *w, const char *file, const char *built, char dst[static PATH_MAX],

@@ -1,7 +1,7 @@
 /*
- * Where vigil's own files lie: VIGIL_DATA_DIR, or share/vigil beside the
- * program's folder, or the source tree for a program that lies where it was
- * built.
+ * Finds vigil's own files: in VIGIL_DATA_DIR, else in share/vigil beside the
+ * program's folder, else, for a program in its build folder, in the source
+ * tree. Errors are -errno.
  */
 #pragma once
 
@@ -11,16 +11,16 @@
 #include "sense/world.h"
 
 /*
- * The folder `name` ("python", "rules") that has the file `probe` in it.
- * source: where it is in the source tree. -ENOENT, and *ret_looked says where
- * the last look was.
+ * Finds the folder `name` ("python", "rules") that holds the file `probe`.
+ * source: its path in the source tree. -ENOENT: ret_looked is the folder that
+ * was searched.
  */
 int must_check datadir_find(const struct world *w, const char *name, const char *source, const char *probe,
 			    char dst[static PATH_MAX], char ret_looked[static PATH_MAX]);
 /*
- * A library of ours that other programs load: VIGIL_DATA_DIR/FILE, vigil/FILE in the folder of libraries it was installed
- * with (or lib) beside the program's folder, or where it was built (the build folder's `built`). The whole path. -ENOENT,
- * and *ret_looked.
+ * Finds a library of vigil's that other programs load, as a whole path: VIGIL_DATA_DIR/FILE, else vigil/FILE in the
+ * installed folder of libraries (or lib) beside the program's folder, else in the folder `built` of the build folder.
+ * -ENOENT: ret_looked is the folder that was searched.
  */
 int must_check datadir_library(const struct world *w, const char *file, const char *built, char dst[static PATH_MAX],
 			       char ret_looked[static PATH_MAX]);

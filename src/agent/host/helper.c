@@ -20,7 +20,7 @@ static _Atomic int32_t *helper_slot(pid_t pid)
 	return NULL;
 }
 
-/* Never 0, and never later than what /proc will say. */
+/* Time now in the unit of /proc's start times: never 0, and never later than the start of a process forked next. */
 static uint64_t now_ticks(void)
 {
 	return MAX(clock_boot_ns() / (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK)), UINT64_C(1));
@@ -57,7 +57,7 @@ void helper_reaped(pid_t pid)
 size_t helpers_find(struct helpers *list, const struct tasks *tasks, pid_t parent, pid_t *ret, size_t cap)
 {
 	size_t n = 0;
-	/* In this order: a fork that is over by now is on the list. */
+	/* the order matters: a fork that ends after since_ticks was read is in the list by then */
 	uint64_t since = atomic_load(&list->since_ticks);
 	for (size_t i = 0; i < HELPERS_MAX && n < cap; i++) {
 		pid_t pid = atomic_load(&list->pid[i]);

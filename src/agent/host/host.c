@@ -20,7 +20,7 @@ void host_name(char *dst, size_t cap)
 void host_ip(char *dst, size_t cap)
 {
 	(void)text_copy(dst, cap, "127.0.0.1");
-	/* connecting a datagram socket sends nothing; it only picks the route (TEST-NET-1 goes by default) */
+	/* connecting a datagram socket sends nothing; it picks the route, for TEST-NET-1 the default one */
 	cleanup(closep) int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(0xC0000201)};
 	socklen_t len = sizeof(a);
@@ -45,7 +45,7 @@ void host_user(char *dst, size_t cap)
 
 void host_job_id(const char *name, char *dst, size_t cap)
 {
-	static const char letters[] = "23456789abcdefghjkmnpqrstuvwxyz"; /* none that look alike */
+	static const char letters[] = "23456789abcdefghjkmnpqrstuvwxyz"; /* no two of them are easily confused */
 	unsigned char r[4];
 	if (getrandom(r, sizeof(r), 0) != (ssize_t)sizeof(r))
 		for (size_t i = 0; i < sizeof(r); i++)

@@ -1,11 +1,15 @@
-/* Who and where we are, for reports; and names for new jobs. */
+/* Node, address and user for reports, and ids for new jobs. Texts are cut at cap bytes. */
 #pragma once
 
 #include "base/base.h"
 
 void host_name(char *dst, size_t cap);
-/* The address other nodes would see: that of the interface with the default route; "127.0.0.1" without one. */
+/* IPv4 address of the interface with the default route; "127.0.0.1" without one. */
 void host_ip(char *dst, size_t cap);
+/* $USER, else the account's name, else the uid as a number. */
 void host_user(char *dst, size_t cap);
-/* "<name>-<4 letters>": short to type, unlikely to meet another. */
+/*
+ * "<name>-<4 random letters>". The name is cut at 40 bytes, and characters other than A-Z, a-z, 0-9 and _ become '-';
+ * an empty name becomes "job".
+ */
 void host_job_id(const char *name, char *dst, size_t cap);

@@ -18,7 +18,11 @@ int world_open(const char *dir, struct world *ret, struct fault *f)
 {
 	const int folder = O_RDONLY | O_DIRECTORY;
 	struct world w = {
-		.proc_fd = -1, .sys_fd = -1, .cgroup_fd = -1, .shm_fd = -1, .kmsg_fd = -1,
+		.proc_fd = -1,
+		.sys_fd = -1,
+		.cgroup_fd = -1,
+		.shm_fd = -1,
+		.kmsg_fd = -1,
 		.recorded = dir != NULL,
 		.ticks_per_s = (uint64_t)sysconf(_SC_CLK_TCK),
 		.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
@@ -26,13 +30,14 @@ int world_open(const char *dir, struct world *ret, struct fault *f)
 		.unix_ms = clock_unix_ms,
 	};
 	if (dir && strlen(dir) >= sizeof(w.root))
-		return fault_set(f, -ENAMETOOLONG, "the recorded world's path is longer than %zu bytes", sizeof(w.root));
+		return fault_set(f, -ENAMETOOLONG, "the recorded world's path is longer than %zu bytes",
+				 sizeof(w.root));
 	text_copy(w.root, sizeof(w.root), dir ? dir : "");
 	w.proc_fd = part_open(w.root, "/proc", folder);
 	if (w.proc_fd < 0)
 		return fault_set(f, -errno, "cannot open %s/proc (%s); vigil reads everything it knows from there",
 				 w.root, strerror(errno));
-	/* adapters and devices that this machine has not, for tests; control groups stay those of the machine */
+	/* tests set it to show adapters and devices that the machine lacks; control groups stay the machine's */
 	const char *sys = dir ? NULL : secure_getenv("VIGIL_SYS_PATH");
 	w.sys_fd = sys ? part_open("", sys, folder) : part_open(w.root, "/sys", folder);
 	w.cgroup_fd = part_open(w.root, dir ? "/cgroup" : "/sys/fs/cgroup", folder);

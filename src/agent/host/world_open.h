@@ -1,6 +1,6 @@
 /*
- * Opens the outside: the live machine, or a recorded one (--world DIR, for
- * tests and for reports made elsewhere). The only place that names /proc,
+ * Opens a world: the live machine, or a recorded one (--world DIR, for tests
+ * and for reports made on another machine). The only file that names /proc,
  * /sys and /dev.
  */
 #pragma once
@@ -8,8 +8,8 @@
 #include "base/fault.h"
 #include "sense/world.h"
 
-/* dir NULL: the live machine. Absent parts are -1, not an error; no /proc is (-ENOENT). */
+/* dir NULL: the live machine. Parts that are absent are -1; only a missing /proc is an error (-ENOENT). */
 int must_check world_open(const char *dir, struct world *ret, struct fault *f);
-/* For those who read logs by their paths: the file behind a descriptor of a process of the living world. */
+/* Path of the file behind a descriptor of a process on the live machine, for readers of logs. Returns dst. */
 char *world_fd_path(pid_t pid, int fd, char dst[static 32]);
 void world_close(struct world *w);

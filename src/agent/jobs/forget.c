@@ -9,11 +9,11 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* Nothing of ours lies deeper. */
+/* Vigil makes no deeper folders. */
 #define DEPTH_MOST 8
 #define JOBS_AT_ONCE 256
 
-/* All below a folder, and the folder. bytes: of the files that are gone. */
+/* Removes a folder and all below it. *bytes grows by the disk space of the removed files. */
 static int tree_remove(int parent, const char *name, unsigned depth, uint64_t *bytes)
 {
 	int e = 0;
@@ -43,7 +43,7 @@ static int tree_remove(int parent, const char *name, unsigned depth, uint64_t *b
 	return e;
 }
 
-/* A record may say anything. */
+/* True if the id of a record is safe as the name of a folder: records may be damaged or forged. */
 static bool is_name(const char *id)
 {
 	return id[0] != '\0' && id[0] != '.' && !strchr(id, '/');
@@ -61,7 +61,7 @@ static int old_add(void *ctx, const struct job *j)
 {
 	struct old *o = ctx;
 	bool open = j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
-	/* One that was lost has no end: how long it has been known is what there is. */
+	/* a lost job has no time of its end: its start counts */
 	int64_t ended = j->ended_unix_ms > 0 ? j->ended_unix_ms : j->started_unix_ms;
 	if (!is_name(j->id) || ended >= o->before_unix_ms || (open && o->lives(o->ctx, j))) {
 		o->kept++;
@@ -84,7 +84,7 @@ static int job_forget(struct store *s, int jobs, const char *id, struct forgotte
 	return 0;
 }
 
-/* heap/pid-…: processes that `vigil heap --attach` was used on, of no job. */
+/* Removes heap/pid-…: profiles that `vigil heap --attach` made of processes without a job. */
 static int profiles_forget(int state, int64_t before_unix_ms, struct forgotten *ret, struct fault *f)
 {
 	cleanup(closep) int fd = openat(state, "heap", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

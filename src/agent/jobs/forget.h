@@ -1,8 +1,8 @@
 /*
- * What is kept of jobs grows with each job: records, output, profiles. Jobs
- * that ended before a moment are taken out of the store together with their
- * folders in the state directory (docs/formats/store.md). A running job and
- * what is not vigil's is never touched; links are removed, not followed.
+ * Removes jobs that ended before a given time: their records in the store and
+ * their folders of output and profiles in the state directory
+ * (docs/formats/store.md). Running jobs and files of other programs are never
+ * touched. Links are removed, not followed.
  */
 #pragma once
 
@@ -11,17 +11,18 @@
 #include "tell/store/store.h"
 
 struct forgotten {
-	size_t jobs, kept; /* kept: run, or ended later */
-	size_t folders; /* profiles of processes that were of no job */
-	uint64_t bytes; /* that the files took */
+	size_t jobs, kept; /* removed; kept because they run or ended later */
+	size_t folders; /* removed profiles of processes without a job */
+	uint64_t bytes; /* disk space of the removed files */
 };
 
-/* Asked of jobs whose record says that they run: is that so? */
+/* True if a job whose record says that it runs does run. */
 typedef bool forget_lives_fn(void *ctx, const struct job *j);
 
 /*
- * before_unix_ms: jobs that ended earlier. What could not be removed keeps its
- * record, so that a second call tries again; the error is returned then.
+ * Removes jobs that ended before before_unix_ms. A job whose folder cannot be
+ * removed keeps its record, so that a second call tries again; the call
+ * returns that error.
  */
 int must_check forget_jobs(struct store *s, const char *state_dir, int64_t before_unix_ms, forget_lives_fn *lives,
 			   void *ctx, struct forgotten *ret, struct fault *f);

@@ -30,7 +30,7 @@ static void jobpids_add(struct jobpids *p, pid_t pid)
 		p->dropped++;
 		return;
 	}
-	p->seen[at] = pid; /* at most half of the places are taken */
+	p->seen[at] = pid; /* at most half of the places are used */
 	p->pid[p->n++] = pid;
 }
 
@@ -73,7 +73,7 @@ static void jobpids_walk(struct jobpids *p, const struct world *w, const struct 
 		jobpids_add(p, want->root);
 	else
 		add_children_of_threads(p, w, want, want->root);
-	for (size_t i = 0; i < p->n; i++) { /* grows as it goes */
+	for (size_t i = 0; i < p->n; i++) { /* p->n grows in the loop */
 		if (all_threads)
 			add_children_of_threads(p, w, want, p->pid[i]);
 		else

@@ -13,7 +13,7 @@ struct members_sweep {
 	const struct world *w;
 	const struct tasks *t;
 	const struct members_want *want;
-	uint8_t *flags;  /* for each task row */
+	uint8_t *flags; /* for each task row */
 	uint32_t *place; /* row of a task in members, for those that are in */
 	char *environ;
 	struct members *m;
@@ -65,7 +65,7 @@ static size_t index_of(const struct tasks *t, pid_t pid)
 	return row ? (size_t)(row - t->rows) : SIZE_MAX;
 }
 
-/* Children of members are members; repeated until nothing changes, because a child's pid may be below its parent's. */
+/* Adds children of members; repeated until nothing changes, because a child's pid may be lower than its parent's. */
 static void descend(struct members_sweep *g)
 {
 	for (bool changed = true; changed;) {
@@ -93,7 +93,7 @@ static void members_choose(struct members_sweep *g)
 		descend(g);
 }
 
-/* The parent's row, if it is one of ours; init is nobody's program. */
+/* Row of the parent, if it is a member; pid 1 does not count as a parent. */
 static struct member *parent_of(const struct members_sweep *g, const struct member *m)
 {
 	size_t i = m->task->ppid > 1 ? index_of(g->t, m->task->ppid) : SIZE_MAX;
@@ -106,14 +106,15 @@ static void role_fill(struct members_sweep *g, struct member *m, const struct me
 	struct span block = {"", 0};
 	pid_t pid = m->task->pid;
 	if (proc_environ_read(g->w, pid, g->environ, ENVIRON_CAP, &len) == 0 && len == 0) {
-		pid = proc_living_thread(g->w, pid); /* the main thread has ended by itself */
+		pid = proc_living_thread(g->w, pid); /* the main thread has ended, others live */
 		if (pid && proc_environ_read(g->w, pid, g->environ, ENVIRON_CAP, &len) != 0)
 			len = 0;
 	}
 	block.len = len;
 	if (len)
 		block.p = g->environ;
-	ignore(proc_command_read(g->w, pid, m->command, sizeof(m->command)), "gone or hidden: the role is then 'other'");
+	ignore(proc_command_read(g->w, pid, m->command, sizeof(m->command)),
+	       "gone or hidden: the role is then 'other'");
 	struct span job = environ_get(block, "VIGIL_JOB_ID");
 	if (job.p)
 		span_copy(job, m->job, sizeof(m->job));
@@ -172,7 +173,7 @@ static int members_fill(struct members_sweep *g)
 	return 0;
 }
 
-/* Of the children that may be ranks: so many are asked at a time. */
+/* Most children that may be ranks and are read in one call. */
 #define ASK_MOST 128
 
 static int own_ranks(struct members_sweep *g)

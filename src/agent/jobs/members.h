@@ -1,8 +1,9 @@
 /*
- * Which processes make up a job, and what each is for. A process belongs to a
- * job when its environment says so (VIGIL_JOB_ID), when it is in the job's
- * control group, or when it descends from one that does: the first survives a
- * double fork, the second a cleared environment, the third both.
+ * The processes of a job, each with its role. A process belongs to a job if
+ * its environment names the job (VIGIL_JOB_ID), if it is in the job's control
+ * group, or if it descends from a process that belongs to it. No single way
+ * finds all: a double fork breaks the descent, a program may clear its
+ * environment, and a job may have no control group.
  */
 #pragma once
 
@@ -15,30 +16,30 @@
 
 struct members_want {
 	const char *job_id; /* NULL or empty: not by environment */
-	pid_t root;         /* 0: not by descent */
-	const char *group;  /* as /proc/PID/cgroup says it; NULL, empty or "/": not by group */
+	pid_t root; /* 0: not by descent */
+	const char *group; /* as /proc/PID/cgroup shows it; NULL, empty or "/": not by group */
 	/*
-	 * Ranks that a program has started itself are asked for their number. That reads their memory, which may take as long as
-	 * a dead disk does: not for processes that nothing may hold up.
+	 * Read the numbers of ranks that the program has started itself. That reads their memory and may block on a
+	 * dead disk: not for callers that must never wait.
 	 */
 	bool ask;
-	struct spawnranks *spawned; /* who was asked before, for callers that read again and again; NULL */
+	struct spawnranks *spawned; /* results of earlier calls, for callers that repeat; NULL: none are kept */
 };
 
 struct member {
 	const struct task_row *task; /* borrowed from the scan */
 	struct role_info who;
-	char job[64];       /* VIGIL_JOB_ID it carries */
+	char job[64]; /* VIGIL_JOB_ID of its environment; "" */
 	char command[512];
 };
 
 struct members {
 	struct member *row; /* by pid; owned */
 	size_t n;
-	size_t n_denied;    /* processes whose environment we may not read: they may belong too */
+	size_t n_denied; /* processes whose environment we may not read: they may belong, too */
 };
 
-/* NULL want: every process (roles then start at each process without a live parent but pid 1). */
+/* want NULL: every process; a process without a parent other than pid 1 is then the root of its own tree. */
 int must_check members_read(const struct world *w, const struct tasks *t, const struct members_want *want,
 			    struct members *ret);
 void members_done(struct members *m);

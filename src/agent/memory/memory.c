@@ -13,13 +13,13 @@
 #include "sense/memory/shm.h"
 
 #define TASKS_CAP 65536
-#define NODE_ROWS 30  /* of the whole node, unless all are asked for */
-#define PSS_ROWS 10   /* each costs 10 ms for a GiB */
+#define NODE_ROWS 30 /* for the whole node, unless all processes are asked for */
+#define PSS_ROWS 10 /* each costs 10 ms for each GiB */
 #define SHM_ROWS 20
 #define PSS_BUDGET_NS (NS_PER_S)
 #define SHM_BUDGET_NS (NS_PER_S / 2)
 
-/* A group that vigil made for the job: its limit is the guard's brake, not one that somebody set. */
+/* True for a group that vigil made for the job: its limit is the guard's throttle, not one that a person set. */
 static bool is_own_group(const struct job *job, const char *path)
 {
 	size_t len = strlen(path), tail = job ? strlen(job->cgroup) : 0;
@@ -36,7 +36,7 @@ static void level_add(struct footprint *f, const struct ledger_level *level, siz
 	f->ledger.n++;
 }
 
-/* One job, against its own limit. group: what its own group counts; NULL: it has none. */
+/* Adds the level of the first job against its own limit. group: counters of its own group; NULL: it has none. */
 static void job_level(const struct job *job, const struct cgroup_memory *group, struct footprint *f)
 {
 	if (!job || f->n_jobs == 0)
@@ -51,7 +51,8 @@ static void job_level(const struct job *job, const struct cgroup_memory *group, 
 		level_add(f, &level, 0, job->id);
 }
 
-static void chain_levels(const struct world *w, pid_t pid, const struct job *job, uint64_t total_cap, struct footprint *f)
+static void chain_levels(const struct world *w, pid_t pid, const struct job *job, uint64_t total_cap,
+			 struct footprint *f)
 {
 	struct cgroup_memory own;
 	bool has_own = false;
@@ -73,7 +74,7 @@ static void chain_levels(const struct world *w, pid_t pid, const struct job *job
 			continue;
 		}
 		if (m.max_bytes == CGROUP_NO_LIMIT && m.high_bytes == CGROUP_NO_LIMIT)
-			continue; /* the node's own numbers say more */
+			continue; /* without a limit the level of the node says more */
 		const struct ledger_level level = ledger_group_level(&m, LEDGER_CONTAINER, total_cap);
 		level_add(f, &level, i, chain.level[i].path);
 	}
@@ -81,7 +82,8 @@ static void chain_levels(const struct world *w, pid_t pid, const struct job *job
 	cgroup_chain_close(&chain);
 }
 
-static int levels_read(const struct world *w, pid_t pid, const struct job *job, struct footprint *f, struct fault *fault)
+static int levels_read(const struct world *w, pid_t pid, const struct job *job, struct footprint *f,
+		       struct fault *fault)
 {
 	cleanup(closep) int fd = openat(w->proc_fd, "meminfo", O_RDONLY | O_CLOEXEC);
 	struct meminfo m;
@@ -98,7 +100,7 @@ static int levels_read(const struct world *w, pid_t pid, const struct job *job, 
 	return 0;
 }
 
-/* Exact numbers; false when the process is gone. */
+/* Reads exact numbers; false: the process is gone. */
 static bool row_fill(const struct world *w, const struct member *m, bool in_job, struct footprint_row *row)
 {
 	struct proc_status s;
@@ -110,10 +112,10 @@ static bool row_fill(const struct world *w, const struct member *m, bool in_job,
 		.ppid = m->task->ppid,
 		.start_ticks = m->task->start_ticks,
 		.who = m->who,
-		/* Outside a job the root of a tree is whatever a person started: only what is sure is said. */
+		/* outside a job the root of a tree may be any program: only roles that are certain are shown */
 		.has_role = in_job || m->job[0] || m->who.rank != NO_RANK || m->who.role == ROLE_LOADER ||
-			    m->who.role == ROLE_RAY_WORKER || m->who.role == ROLE_RAY_SYSTEM || m->who.role == ROLE_COMPILER ||
-			    m->who.role == ROLE_LAUNCHER,
+			    m->who.role == ROLE_RAY_WORKER || m->who.role == ROLE_RAY_SYSTEM ||
+			    m->who.role == ROLE_COMPILER || m->who.role == ROLE_LAUNCHER,
 	};
 	TEXT_COPY(row->job, m->job);
 	TEXT_COPY(row->comm, m->task->comm);
@@ -133,14 +135,15 @@ static bool row_fill(const struct world *w, const struct member *m, bool in_job,
 	return true;
 }
 
-static int rows_read(const struct world *w, const struct members *m, const struct memory_want *want, struct footprint *f)
+static int rows_read(const struct world *w, const struct members *m, const struct memory_want *want,
+		     struct footprint *f)
 {
 	f->rows = calloc(m->n ? m->n : 1, sizeof(*f->rows));
 	if (!f->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->n; i++)
 		f->n += row_fill(w, &m->row[i], want->members != NULL, &f->rows[f->n]) ? 1 : 0;
-	/* A job that was asked for is known to be its processes', also where we may not read their environment. */
+	/* every row is of the job asked for, also where its environment cannot be read */
 	for (size_t i = 0; i < f->n && want->members && want->members->job_id; i++)
 		TEXT_COPY(f->rows[i].job, want->members->job_id);
 	f->n_all = f->n;
@@ -164,8 +167,8 @@ static void user_name(uid_t uid, char *dst, size_t cap)
 }
 
 /*
- * Who sees but a part of the processes cannot call a file held by nobody, with the advice to remove it. The administrator
- * sees all but what a security module hides.
+ * True if a file without a holder may be reported as an orphan, with the advice to remove it: only where all processes
+ * are visible. The administrator sees all but those that a security module hides.
  */
 static bool orphans_certain(const struct shm_ledger *l)
 {
@@ -212,7 +215,7 @@ static int shm_rows(const struct shm_ledger *l, bool in_job, bool all, struct fo
 	for (size_t i = 0; i < l->n; i++) {
 		const struct shm_item *it = &l->items[i];
 		f->n_orphans += it->orphan && orphans_certain(l) ? 1 : 0;
-		/* A job's view shows what it holds, and what nobody holds: that may be its predecessor's. */
+		/* a job's view also shows objects without a holder: an earlier job may have left them */
 		if (in_job && !it->orphan && !shm_of_rows(l, it, f))
 			continue;
 		f->n_shm_all++;
@@ -252,7 +255,8 @@ static int members_part(const struct world *w, const struct memory_want *want, s
 	if (r == 0)
 		r = members_read(w, t, want->members, &m);
 	if (r)
-		return fault_set(fault, r < 0 ? r : -ENOENT, "cannot list the processes: %s", r < 0 ? strerror(-r) : "no /proc");
+		return fault_set(fault, r < 0 ? r : -ENOENT, "cannot list the processes: %s",
+				 r < 0 ? strerror(-r) : "no /proc");
 	r = rows_read(w, &m, want, f);
 	members_done(&m);
 	if (r)
@@ -263,7 +267,7 @@ static int members_part(const struct world *w, const struct memory_want *want, s
 }
 
 static int memory_sweep(const struct world *w, const struct memory_want *want, struct tasks *t, struct footprint *f,
-		  struct fault *fault)
+			struct fault *fault)
 {
 	bool in_job = want->members != NULL;
 	struct gpus_memory gpus;

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 
 #define TASKS_CAP 65536
-#define ROUNDS 5 /* a job that forks faster than this is met by inheritance: children take their parent's value */
+#define ROUNDS 5 /* enough also for a job that forks faster: children inherit their parent's value */
 
 static bool known(const struct protect_outcome *o, pid_t pid, uint64_t start_ticks)
 {
@@ -61,7 +61,7 @@ static void facts_members(const struct members *m, struct protect_facts *f)
 		f->own_bytes = add_cap(f->own_bytes, task_own_bytes(m->row[i].task));
 }
 
-/* One sweep; *ret_new: processes met for the first time. */
+/* One sweep over the processes; *ret_new: number of those not seen before. */
 static int round_apply(const struct world *w, const struct protectjob_want *want, const struct protect_request *request,
 		       struct tasks *t, struct protectjob *s, size_t *ret_new)
 {
@@ -99,7 +99,7 @@ static void note_put(struct store *st, const struct protectjob_want *want, struc
 		     int64_t value)
 {
 	char text[32], old[32];
-	/* The first value is the one to go back to, however often the job is protected. */
+	/* the first value is the one to restore, however often the job is protected */
 	if (st && store_get_note(st, want->key, key, old, sizeof(old)) == 0)
 		return;
 	TEXT_FORMAT(text, "%lld", (long long)value);
@@ -139,7 +139,7 @@ static void facts_adj(const struct protect_outcome *o, bool dry_run, int wish, s
 		const struct protect_row *row = &o->row[i];
 		if (!row->has_values || row->result == PROTECT_GONE)
 			continue;
-		/* What a dry run would reach, as far as can be told without trying. */
+		/* a dry run reports the value that it would set */
 		int value = dry_run && row->result == PROTECT_DONE ? wish : row->after;
 		f->adj_lowest = f->has_adj ? MIN(f->adj_lowest, value) : value;
 		f->adj_highest = f->has_adj ? MAX(f->adj_highest, value) : value;
@@ -164,7 +164,7 @@ static void facts_group(const struct protect_outcome *o, struct protect_facts *f
 	TEXT_COPY(f->low_stopped_at, o->low_stopped_at);
 }
 
-/* The group that `vigil run` made for the job: its limit is the guard's brake, and moves before anybody reaches it. */
+/* True for a group that `vigil run` made: its limit is the guard's throttle, which moves before the job reaches it. */
 static bool is_our_group(const char *path)
 {
 	return strncmp(path_name(path), "vigil-", strlen("vigil-")) == 0;
@@ -178,7 +178,7 @@ static void facts_limits(const struct world *w, pid_t pid, uint64_t total_cap, s
 		return;
 	for (size_t i = 0; i < chain.n && f->n_limits < PROTECT_LEVELS; i++) {
 		struct cgroup_memory m;
-		/* memory.high slows, it does not end anything. */
+		/* memory.high slows a job down and does not end it */
 		if (cgroup_read_full(&chain.level[i], &m) != 0 || m.max_bytes == CGROUP_NO_LIMIT ||
 		    m.max_bytes > total_cap)
 			continue;
@@ -192,7 +192,7 @@ static void facts_limits(const struct world *w, pid_t pid, uint64_t total_cap, s
 	cgroup_chain_close(&chain);
 }
 
-/* Walks the parts of the group's name upwards: which unit is the first that systemd-oomd watches for pressure? */
+/* Walks the group's name upwards to the first unit that systemd-oomd watches for pressure. */
 static void facts_oomd(struct protect_facts *f)
 {
 	char name[sizeof(f->group)];
@@ -202,7 +202,7 @@ static void facts_oomd(struct protect_facts *f)
 	f->swap_known = r == 0;
 	f->swap_watched = r == 0 && root.swap_kill;
 	if (r != 0)
-		return; /* no bus: nothing below can be asked either */
+		return; /* no bus: units cannot be asked, either */
 	const char *manager = strstr(name, "/user@");
 	for (char *slash = strrchr(name, '/'); slash && slash[1]; slash = strrchr(name, '/')) {
 		struct systemd_unit_oomd unit;
@@ -211,7 +211,7 @@ static void facts_oomd(struct protect_facts *f)
 		    unit.pressure_kill) {
 			TEXT_COPY(f->pressure_unit, slash + 1);
 			f->pressure_limit_ratio = unit.pressure_limit_ratio;
-			/* user@UID.service and all below belong to that user; everything outside to root. */
+			/* user@UID.service and all units below it belong to that user, all others to root */
 			f->pressure_same_owner = user || slash == manager ? !f->group_root_owned : f->group_root_owned;
 			return;
 		}
@@ -305,7 +305,7 @@ static int note_collect(void *ctx, const char *key, const char *value)
 	struct restore *r = ctx;
 	int64_t v;
 	if (span_i64(span_of(value), &v) != 0 || !strchr(key, '\t'))
-		return 0; /* somebody else's note */
+		return 0; /* not a note of this file */
 	if (vec_room(&r->note, &r->cap, r->n + 1) < 0)
 		return -ENOMEM;
 	TEXT_COPY(r->note[r->n].key, key);

@@ -1,8 +1,9 @@
 /*
- * Protects a whole job and finds out what can still end it: lists its
- * processes (again, until no new one turns up), acts, asks systemd which of
- * its rules reach the job, and has the judge say what is left. Old values go
- * to the store, so that they can be put back later, by anybody.
+ * Protects a whole job from being killed for memory and reports what can still
+ * end it: lists its processes, repeated until no new one appears, sets their
+ * values, asks systemd which of its rules reach the job, and has the judge
+ * list the remaining threats. Old values go to the store, so that any later
+ * call can put them back.
  */
 #pragma once
 
@@ -15,10 +16,10 @@
 struct protectjob_want {
 	const struct members_want *members;
 	const char *subject; /* for messages */
-	const char *key; /* under which old values are kept: the job's id, or "pid-812" */
+	const char *key; /* of the old values in the store: the job's id, or "pid-812" */
 	enum protect_level level;
 	bool dry_run;
-	bool guarded; /* a vigil acts on it before the kernel does */
+	bool guarded; /* a guard of vigil acts before the kernel does */
 };
 
 struct protectjob {
@@ -32,7 +33,7 @@ struct protectjob {
 
 enum { PROTECTJOB_NO_PROCESS = 4 };
 
-/* s NULL: old values are not kept. ret is large: make it static or allocate it. */
+/* s NULL: old values are not kept. *ret is too large for the stack. PROTECTJOB_NO_PROCESS: no process is alive. */
 int must_check protectjob_apply(const struct world *w, const struct protectjob_want *want, struct store *s,
 				struct protectjob *ret, struct fault *f);
 void protectjob_done(struct protectjob *s);
@@ -40,6 +41,6 @@ void protectjob_done(struct protectjob *s);
 struct protectjob_restored {
 	size_t n, n_done, n_gone, n_refused;
 };
-/* Puts back and forgets what was stored under key; what is refused stays stored. STORE_NONE: nothing was stored. */
+/* Puts back and drops the values stored under key; refused ones stay stored. STORE_NONE: nothing was stored. */
 int must_check protectjob_restore(const struct world *w, struct store *s, const char *key,
 				  struct protectjob_restored *ret, struct fault *f);

@@ -14,7 +14,7 @@ struct pss_work {
 	enum footprint_pss state[PSS_MAX];
 	uint64_t bytes[PSS_MAX];
 	size_t n, done;
-	bool abandoned; /* the asker went on: free it when the thread ends */
+	bool abandoned; /* the caller does not wait any more: the thread frees this */
 };
 
 static void work_free(struct pss_work *k)
@@ -42,7 +42,7 @@ static void *work_run(void *arg)
 	pthread_mutex_lock(&k->lock);
 	bool mine = k->abandoned;
 	k->done = k->n;
-	k->n = 0; /* tells the asker that this thread will not touch it again */
+	k->n = 0; /* shows the caller that this thread will not use *k again */
 	pthread_cond_signal(&k->more);
 	pthread_mutex_unlock(&k->lock);
 	if (mine)

@@ -57,12 +57,14 @@ static bool is_there(const struct shm_ledger *l, const struct shmheld *h)
 	return false;
 }
 
-/* Nobody holds it now: whoever did has most likely just been ended. */
-static void name_former_holders(const struct shmheld *before, size_t n_before, const struct shmheld *now, struct incident_shm *row)
+/* An object without a holder gets the holders it had before: most likely they have just ended. */
+static void name_former_holders(const struct shmheld *before, size_t n_before, const struct shmheld *now,
+				struct incident_shm *row)
 {
 	for (size_t i = 0; i < n_before && row->owners[0] == '\0'; i++) {
 		const struct shmheld *b = &before[i];
-		if (b->inode != now->inode || b->dev_major != now->dev_major || b->dev_minor != now->dev_minor || !b->row.owners[0])
+		if (b->inode != now->inode || b->dev_major != now->dev_major || b->dev_minor != now->dev_minor ||
+		    !b->row.owners[0])
 			continue;
 		if (row->orphan)
 			TEXT_COPY(row->owners, b->row.owners);

@@ -1,7 +1,7 @@
 /*
- * The shared memory of a memory report: which objects there are, how large, and who holds them. A victim's own memfds and
- * deleted files vanish with it, and what it leaves in /dev/shm has no holder any more: so the list is made once while it
- * lives, and joined with the list afterwards.
+ * The shared memory of a memory report: the objects, their sizes and holders. A victim's own memfds and deleted files
+ * vanish with it, and files that it leaves in /dev/shm have no holder any more. So one list is made while it lives, and
+ * joined with a second one after its end.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ struct shmheld {
 	uint64_t inode;
 };
 
-/* Objects of a MiB and more, the largest first. first: processes to look at before any others. */
+/* Lists objects of at least 1 MiB, the largest first. first: processes to read before all others. */
 size_t shmheld_read(const struct world *w, const pid_t *first, size_t n_first, uint64_t budget_ns,
 		    struct shmheld ret[static INCIDENT_SHM]);
-/* in->shm as it is now; before: what was seen while the victim lived, n_before may be 0. */
+/* Sets in->shm to the present objects. before: the list from the victim's lifetime; n_before may be 0. */
 void shmheld_report(const struct world *w, const struct shmheld *before, size_t n_before, struct incident *in);
