@@ -10,10 +10,10 @@
 #include "base/buf.h"
 #include "judge/collective/collective.h"
 
-/* Ranks answer a pipe within a second or not at all; RAS needs two looks, three seconds apart. */
+/* Ranks answer a pipe within one second or not at all; RAS needs two samples, three seconds apart. */
 static const uint64_t dumps_limit_ns = 3 * NS_PER_S;
 static const uint64_t grace_ns = NS_PER_S;
-/* The clock of a file system may be behind ours. */
+/* A file system's clock may be this much behind ours. */
 static const int64_t clock_slack_ms = 1000;
 
 struct hangcollective_answer {
@@ -31,7 +31,7 @@ static const enum hang_collective_kind kinds[COLLECTIVE_KINDS] = {
 	[COLLECTIVE_UNEVEN] = HANG_COLLECTIVE_UNEVEN,
 };
 
-/* Sentences here are put together with others: without the stop at the end. */
+/* Copies a sentence without its full stop: it becomes a part of another one. */
 static void sentence(const char *text, char *dst, size_t cap)
 {
 	struct span s = span_trim(span_of(text));
@@ -54,21 +54,22 @@ void hangcollective_map(const struct collective_verdict *v, struct hang_collecti
 		TEXT_COPY(ret->source, v->evidence[0].source);
 }
 
-/* The child ----------------------------------------------------------------- */
+/* ---- in the child ---- */
 
-static void hangcollective_ask(const struct world *w, const struct collectives_want *want, struct hangcollective_answer *a)
+static void hangcollective_ask(const struct world *w, const struct collectives_want *want,
+			       struct hangcollective_answer *a)
 {
 	struct collectives c = {.set = NULL};
 	if (collectives_of_job(w, want, &c) != 0)
 		return;
 	if (c.n_read)
 		ignore(collective_judge(c.set, &a->verdict), "invalid then");
-	/* many ranks may have the same to say: who wants all asks `vigil collectives` */
+	/* many ranks may have the same note; `vigil collectives` shows all */
 	a->n_notes = MIN(c.n_notes, (size_t)HANGCOLLECTIVE_NOTES);
 	for (size_t i = 0; i < a->n_notes; i++)
 		TEXT_FORMAT(a->note[i], "collective: %.100s", c.note[i]);
 	atomic_store(&a->done, true);
-	/* the process ends: what was allocated goes with it */
+	/* the process ends now and frees what was allocated */
 }
 
 static size_t ranks_of(const struct hangprocs *procs, struct collectives_rank *dst, size_t cap)
@@ -82,7 +83,7 @@ static size_t ranks_of(const struct hangprocs *procs, struct collectives_rank *d
 	return n;
 }
 
-/* The parent ---------------------------------------------------------------- */
+/* ---- in the parent ---- */
 
 static bool reaped(struct hangcollective *h)
 {
@@ -123,7 +124,7 @@ void hangcollective_begin(struct hangcollective *h, const struct world *w, const
 	if (h->pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() == owner) {
-			/* a rank that closes its pipe must not end us */
+			/* a rank that closes its pipe must not end this process */
 			(void)signal(SIGPIPE, SIG_IGN);
 			hangcollective_ask(w, &want, h->answer);
 		}
@@ -141,7 +142,7 @@ bool hangcollective_done(struct hangcollective *h, const struct world *w)
 		return true;
 	if (w->mono_ns() < h->deadline_ns)
 		return false;
-	/* in a call of the kernel that does not end it stays, and is reaped before the next one begins */
+	/* a child that is stuck in the kernel stays, and is reaped before the next one starts */
 	(void)kill(h->pid, SIGKILL);
 	return true;
 }

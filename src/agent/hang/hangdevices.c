@@ -7,7 +7,7 @@
 #include "sense/gpu/gpupid.h"
 
 static const uint64_t calm_ns = 10 * NS_PER_S, anxious_ns = 2 * NS_PER_S;
-/* A driver that takes longer is late: what it had said by then counts. */
+/* A driver that takes longer is late; what it has reported by then counts. */
 static const struct gpuprobe_limits limits = {.call_ns = NS_PER_S, .total_ns = 2 * NS_PER_S};
 
 static void ports_read(struct hangdevices *d, const struct world *w)
@@ -44,7 +44,7 @@ static void sample(struct hangdevices *d, const struct world *w)
 
 void hangdevices_sample(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns)
 {
-	/* from calm to not calm: at once, not after the long pause */
+	/* when the job stops being calm, the short pause counts from the last sample */
 	uint64_t due = d->sampled_ns + (calm ? calm_ns : anxious_ns);
 	if (d->sampled_ns && now_ns < due)
 		return;
@@ -55,17 +55,17 @@ void hangdevices_sample(struct hangdevices *d, const struct world *w, bool calm,
 		ports_read(d, w);
 }
 
-void hangdevices_ports(const struct hangdevices *d, struct liveness_sample *look)
+void hangdevices_ports(const struct hangdevices *d, struct liveness_sample *ret)
 {
 	for (size_t i = 0; d->has_rdma && i < d->n_ports; i++) {
 		const struct ibport *p = &d->port[i];
 		if (ibport_has(p, IB_XMIT_BYTES) && ibport_has(p, IB_RECV_BYTES)) {
-			look->has_rdma = true;
-			look->rdma_words += (p->value[IB_XMIT_BYTES] + p->value[IB_RECV_BYTES]) / 4;
+			ret->has_rdma = true;
+			ret->rdma_words += (p->value[IB_XMIT_BYTES] + p->value[IB_RECV_BYTES]) / 4;
 		}
 		if (ibport_has(p, IB_XMIT_WAIT)) {
-			look->has_rdma_wait = true;
-			look->rdma_wait += p->value[IB_XMIT_WAIT];
+			ret->has_rdma_wait = true;
+			ret->rdma_wait += p->value[IB_XMIT_WAIT];
 		}
 	}
 }
@@ -109,7 +109,7 @@ void hangdevices_of(const struct hangdevices *d, uint32_t devices, uint32_t ever
 	for (uint32_t i = 0; d->set && i < d->set->n; i++)
 		if (devices >> i & 1)
 			ret->gpu[ret->n++] = d->set->gpu[i];
-	/* whose name is needed, though it has no values any more */
+	/* a lost device has no values any more, but its name is needed */
 	for (uint32_t i = 0; d->set && i < d->set->n; i++)
 		if (ever >> i & ~(devices >> i) & 1 && d->set->gpu[i].lost)
 			ret->gpu[ret->n++] = d->set->gpu[i];
@@ -123,7 +123,7 @@ void hangdevices_of(const struct hangdevices *d, uint32_t devices, uint32_t ever
 			ret->event[ret->n_events++] = d->set->event[i];
 }
 
-/* The job's sums become means at the end; clocks are the lowest, reasons are or-ed. */
+/* Sums that become means at the end; of clocks the lowest is kept, reasons are or-ed. */
 struct mean {
 	double sum[LIVENESS_GPU_VALUES];
 	uint32_t n[LIVENESS_GPU_VALUES];

@@ -1,8 +1,8 @@
 /*
- * The node's accelerators and InfiniBand ports, sampled for the hang watcher:
- * rarely while all is well, often while something stands. Drivers are asked
- * in processes of their own, with a deadline (sense/gpu/gpuprobe); on a
- * machine without any nothing is started.
+ * Samples of the node's accelerators and InfiniBand ports for the hang watcher:
+ * every 10 s while a job moves, every 2 s while one stands still. Drivers are
+ * asked in processes of their own, with a deadline (sense/gpu/gpuprobe); on a
+ * machine without drivers no process is started.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct hangdevices {
 	struct gpuprobe probe[HANGDEVICES_BACKENDS];
 	size_t n_probes;
 	struct gpu_set *set, *fresh; /* the newest sample; NULL until there is one */
-	bool pids_foreign; /* the drivers' numbers of processes are not ours */
+	bool pids_foreign; /* the drivers' pids are of another namespace */
 	struct gpuholders *holders; /* NULL without a driver */
 	bool has_rdma;
 	struct ibport port[IBPORT_MAX];
@@ -27,22 +27,22 @@ struct hangdevices {
 
 /* Call it while the process has one thread. */
 void hangdevices_open(struct hangdevices *d, const struct world *w);
-/* Samples when it is time to. */
+/* Takes a sample if it is due. calm: the job moves. */
 void hangdevices_sample(struct hangdevices *d, const struct world *w, bool calm, uint64_t now_ns);
-/* What the ports have moved, into the look. */
-void hangdevices_ports(const struct hangdevices *d, struct liveness_sample *look);
+/* Adds the counters of all ports to the sample. */
+void hangdevices_ports(const struct hangdevices *d, struct liveness_sample *ret);
 /*
- * Which devices are a rank's. pids: its processes, sorted; the first n_own of `own` are those that open devices
- * themselves (a loader has open what it was forked with).
+ * Finds the devices of a rank. pids: its processes, sorted. own: those that open devices themselves; a loader does not
+ * count, because it inherits open devices.
  */
 struct gpuclaim hangdevices_claim(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n,
 				  const pid_t *own, size_t n_own);
-/* Means over those devices. */
+/* Sets the counters of a rank from its devices: means, the lowest clock, the sum of energy. */
 void hangdevices_fill(const struct hangdevices *d, struct gpuclaim claim, struct liveness_counters *seen);
-/* Has any of the processes a device open? Asked where a driver has said nothing of any. */
+/* True if any of the processes has a device open; for drivers that report no processes. */
 bool hangdevices_any_open(struct hangdevices *d, const struct world *w, const pid_t *pids, size_t n);
 /*
- * The samples of the devices alone whose bit is set, and what drivers have told of these (findings, events): of all that
- * were the job's, for a device that its driver has given up is nobody's. findings: of drivers as a whole as well.
+ * Copies the samples of the devices whose bit is set in `devices`, and findings and events of those in `ever` as well:
+ * a device that its driver has given up belongs to no process any more. findings: also those about a driver as a whole.
  */
 void hangdevices_of(const struct hangdevices *d, uint32_t devices, uint32_t ever, bool findings, struct gpu_set *ret);

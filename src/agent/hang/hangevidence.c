@@ -13,9 +13,9 @@
 #include "sense/proc/proc.h"
 #include "tell/stacks/stack_show.h"
 
-/* One set of stacks takes no longer; main processes come first. */
+/* Limit for one dump of all stacks; main processes come first. */
 static const uint64_t dump_budget_ns = 6 * NS_PER_S;
-/* Between two questions to those who read beside us. */
+/* Pause between two polls of the child processes that read. */
 static const uint64_t ask_gap_ns = 100 * NS_PER_MS;
 #define DUMP_PIDS 512
 #define SOURCE_MOST (4 * MIB)
@@ -59,15 +59,15 @@ void hangevidence_end(struct hangevidence *g)
 	struct hangcollective asks = g->asks;
 	hangcollective_end(&asks);
 	memset(g, 0, sizeof(*g));
-	g->asks = asks; /* a child that hangs is remembered */
+	g->asks = asks; /* keeps the pid of a child that hangs */
 }
 
-/* Stacks ------------------------------------------------------------------- */
+/* ---- stacks ---- */
 
 static size_t pids_choose(const struct hangprocs *c, pid_t *pids, size_t cap)
 {
 	size_t n = 0;
-	/* a job may have thousands of processes: those that stand for a rank, then those that feed them, then the rest */
+	/* a job may have thousands of processes: main processes first, then data loaders, then the rest */
 	for (int turn = 0; turn < 3; turn++) {
 		for (size_t i = 0; i < c->n_now && n < cap; i++) {
 			const struct hangprocs_member *m = &c->now[i];
@@ -86,12 +86,14 @@ static void names_fill(const struct hangprocs *c, struct stackdump *d)
 		if (!m)
 			continue;
 		d->processes[i].rank = m->who.rank;
-		/* what stands for the rank is its main process, even where it is a shell or unknown */
+		/* the main process of a rank is shown as such, even if it is a shell or of unknown role */
 		TEXT_COPY(d->processes[i].role, role_name(m->main ? ROLE_MAIN : m->who.role));
 	}
 }
 
-/* Who waits for a lock that somebody has is told with its line, which costs too much for all others. */
+/*
+ * True if a thread waits for a lock with a known owner: only then source lines of native frames are worth their cost.
+ */
 static bool locks_have_owners(const struct stackdump *d)
 {
 	for (size_t i = 0; i < d->n; i++)
@@ -123,9 +125,9 @@ static void dump_take(struct hangevidence *g, const struct world *w, const struc
 	g->dumps_over = g->n_dumps >= MIN(MAX(g->step.dumps, UINT32_C(1)), (uint32_t)HANG_DUMPS);
 }
 
-/* Sources ------------------------------------------------------------------ */
+/* ---- source lines ---- */
 
-/* Only what the job's owner could read as well: the path is the job's word. */
+/* Opens only files that the job's owner may read, too: the path comes from the job. */
 static int source_open(const struct world *w, pid_t pid, const char *file)
 {
 	char path[600];
@@ -179,7 +181,7 @@ static void sources_read(struct hangevidence *g, const struct world *w)
 	}
 }
 
-/* The book, and the collective library ----------------------------------------- */
+/* ---- the rule book and the collective library ---- */
 
 static void book_take(struct hangevidence *g, const struct hangsample *e)
 {
@@ -204,7 +206,7 @@ static void book_take(struct hangevidence *g, const struct hangsample *e)
 		hangevidence_unavailable(&g->hcase, "%s", r->unavailable[i]);
 }
 
-/* Beside the stacks: it takes some seconds, most of them waiting. False: not all is there yet. */
+/* Runs beside the stacks: it takes some seconds, mostly waiting. False: it is not complete yet. */
 static bool collective_ask(struct hangevidence *g, const struct world *w, const struct hangsample *e)
 {
 	if (!(g->step.want & HANG_WANT_COLLECTIVE))
@@ -225,7 +227,7 @@ static void collective_take(struct hangevidence *g)
 		hangevidence_unavailable(&g->hcase, "%s", note[i]);
 }
 
-/* ---------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static void stacks_put(struct hangevidence *g, const struct world *w, struct hang_case *c)
 {
@@ -275,7 +277,7 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 			dump_take(g, w, e);
 			g->dump_ns = w->mono_ns() + g->step.gap_ns;
 		}
-		/* those who read are asked between two dumps */
+		/* the reading children are polled between two dumps */
 		if (answered || g->dumps_over)
 			g->next_ns = g->dumps_over ? w->mono_ns() : g->dump_ns;
 		return false;
@@ -289,7 +291,7 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 		g->next_ns = now_ns + g->step.sample_gap_ns;
 		if (g->shares->looks > before)
 			return false;
-		g->step.samples = 0; /* nobody can be looked at any more */
+		g->step.samples = 0; /* no process can be sampled any more */
 	}
 	if (!answered)
 		return false;
@@ -297,7 +299,7 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 	return true;
 }
 
-/* Stacks as JSON ----------------------------------------------------------------- */
+/* ---- stacks as JSON ---- */
 
 static size_t text_take(const struct stackdump *d, char *dst, size_t cap)
 {
@@ -310,7 +312,7 @@ static size_t text_take(const struct stackdump *d, char *dst, size_t cap)
 	return len;
 }
 
-/* The same dump with at most so many threads a process; frames stay with their owner. */
+/* JSON of the dump with at most `threads` threads for each process; d keeps its frames. */
 static size_t hangevidence_text(const struct stackdump *d, size_t threads, char *dst, size_t cap)
 {
 	struct stackdump less = *d;

@@ -10,28 +10,28 @@
 
 #define READ_MOST (128 * KIB)
 #define LINE_MOST 2048
-/* The clocks of files tick coarsely. */
+/* Time stamps of files may be this much off. */
 static const uint64_t clocks_ns = 50 * NS_PER_MS;
 #define LANES (HANG_RANKS + 1)
 
-/* What one rank printed, through whichever file. */
+/* What one rank has printed, into any file. */
 struct lane {
 	int32_t rank;
 	bool own_file; /* bytes and lines are counted */
 	uint64_t bytes, lines;
-	uint64_t step_ns, step_slack_ns; /* when its step last grew, and how much earlier that may have been */
+	uint64_t step_ns, step_slack_ns; /* when its step last grew, and by how much earlier that may have been */
 	struct progress progress;
 };
 
 struct follow {
-	int fd; /* -1: not there yet */
+	int fd; /* -1: not open yet */
 	char name[40];
-	bool foreign; /* name is a path, of a file that vigil does not keep */
+	bool foreign; /* name is the path of a file that vigil does not keep */
 	size_t lane;
-	uint64_t at, known; /* known: what was there before we looked, and is not counted */
-	char line[LINE_MOST]; /* not ended yet */
+	uint64_t at, known; /* known: size when it was opened, which is not counted */
+	char line[LINE_MOST]; /* a line without its end yet */
 	size_t len;
-	size_t step_lane; /* whose step its last line told of; SIZE_MAX: it told of none */
+	size_t step_lane; /* lane whose step the last line shows; SIZE_MAX: it shows none */
 };
 
 struct hanglogs {
@@ -41,7 +41,7 @@ struct hanglogs {
 	size_t n;
 	struct follow file[2 * HANG_RANKS];
 	size_t n_files;
-	uint64_t now_ns, before_ns; /* of this look and the one before */
+	uint64_t now_ns, before_ns; /* times of this reading and the one before */
 	int64_t unix_ms;
 	char block[64 * 1024];
 };
@@ -116,7 +116,7 @@ void hanglogs_follow(struct hanglogs *l, const char *path)
 	TEXT_COPY(f->name, path);
 }
 
-/* What it holds by now is read from its end, and is nothing that was written while we looked. */
+/* Starts near the end of the file; what it holds by now does not count as new output. */
 static void foreign_open(struct follow *f)
 {
 	struct stat st;
@@ -131,7 +131,7 @@ static void foreign_open(struct follow *f)
 	f->at = sub_floor(f->known, READ_MOST);
 }
 
-/* A wall's time as ours; 0: it was not between the looks, so the clocks differ. */
+/* Converts a wall time to the monotonic clock; 0: it is not between the two readings, so the clocks differ. */
 static uint64_t mono_of(const struct hanglogs *l, int64_t unix_ns)
 {
 	int64_t ago_ns = l->unix_ms * (int64_t)NS_PER_MS - unix_ns;
@@ -140,7 +140,7 @@ static uint64_t mono_of(const struct hanglogs *l, int64_t unix_ns)
 	return ago_ns <= 0 ? l->now_ns : l->now_ns - MIN((uint64_t)ago_ns, l->now_ns);
 }
 
-/* A line's own time, be it in whatever zone. */
+/* Monotonic time of a line's time stamp, in any time zone; 0: none. */
 static uint64_t stamp_of(const struct hanglogs *l, const struct logline *line)
 {
 	const int64_t quarter_ms = 15 * 60 * 1000, most = 14 * 4;
@@ -153,7 +153,7 @@ static uint64_t stamp_of(const struct hanglogs *l, const struct logline *line)
 	return mono_of(l, (line->time_unix_ms + zones * quarter_ms) * (int64_t)NS_PER_MS);
 }
 
-/* Lines of another rank go to that rank; a launcher's output is nobody's progress. */
+/* Counts a line for its lane; in a shared output, for the rank that it names. */
 static void line_take(struct hanglogs *l, struct follow *f, struct span text, uint64_t now_ns)
 {
 	struct logline line;
@@ -178,7 +178,7 @@ static void line_take(struct hanglogs *l, struct follow *f, struct span text, ui
 	f->step_lane = lane;
 }
 
-/* Both ends of a line count: a progress bar writes only \r. */
+/* \n and \r both end a line: a progress bar writes only \r. */
 static void bytes_take(struct hanglogs *l, struct follow *f, const char *data, size_t len, uint64_t now_ns)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -192,7 +192,7 @@ static void bytes_take(struct hanglogs *l, struct follow *f, const char *data, s
 	}
 }
 
-/* A bar has no end of a line before it is drawn again; what closes it is its last bracket. */
+/* A progress bar has no line end before it is drawn again: a closing bracket ends it. */
 static void bar_take(struct hanglogs *l, struct follow *f, uint64_t now_ns)
 {
 	struct progress_line p;
@@ -204,7 +204,7 @@ static void bar_take(struct hanglogs *l, struct follow *f, uint64_t now_ns)
 	f->len = 0;
 }
 
-/* The last line of a file was written when the file was. */
+/* The last line of a file was written at the file's time of modification. */
 static void step_time(struct hanglogs *l, const struct follow *f, const struct stat *st)
 {
 	if (f->step_lane == SIZE_MAX || f->len > 0 || l->lane[f->step_lane].step_slack_ns == 0)

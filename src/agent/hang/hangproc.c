@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 
-/* One that dies at once would die again: longer and longer, then not any more. */
+/* A watcher that dies is started again after 2 s, doubled with each death up to 64 s, at most this many times. */
 #define DEATHS_MOST 8
 static const uint64_t revive_ns = 2 * NS_PER_S;
 
@@ -88,7 +88,7 @@ bool hangproc_tick(struct hangproc *h)
 		hangwatch_main(h->shm, h->from_fd);
 		_exit(0);
 	}
-	if (pid < 0) { /* no room for a process: perhaps later */
+	if (pid < 0) { /* no process can be made now: try later */
 		h->due_ns = h->w->mono_ns() + revive_ns;
 		return false;
 	}

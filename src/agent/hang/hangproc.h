@@ -1,8 +1,9 @@
 /*
- * The hang watcher as its owner (agent/run/supervise, agent/run/adopt) sees it: a
- * process of its own, so that nothing it does can delay the owner or the
- * guard. It is started late, when a job has shown that it lives; when it dies,
- * that is said, and another one is started after a while. Nothing here waits.
+ * The owner's side of the hang watcher (the owner is agent/run/supervise or
+ * agent/run/adopt). The watcher is a process of its own, so that it cannot
+ * delay the owner or the guard. It is started some time after the job; when it
+ * dies, that is reported, and another one is started after a pause. No
+ * function waits.
  */
 #pragma once
 
@@ -12,31 +13,32 @@
 struct hangproc {
 	const struct world *w;
 	struct hang_shm *shm; /* NULL: no hang detection */
-	pid_t pid; /* 0: none runs */
-	int from_fd; /* eventfd: there are messages */
-	uint64_t due_ns; /* when to start it; UINT64_MAX: never */
+	pid_t pid; /* of the watcher; 0: none runs */
+	int from_fd; /* eventfd, readable when there are messages */
+	uint64_t due_ns; /* when to start the watcher; UINT64_MAX: not */
 	uint32_t deaths;
 };
 
-/* -errno; with settings NULL nothing is watched, and all below do nothing. */
+/* -errno. settings NULL: no watcher; all functions below then do nothing. rules: as hang_shm.rules; may be NULL. */
 int must_check hangproc_open(struct hangproc *h, const struct world *w, const struct hang_settings *settings,
 			     const char *rules);
-/* The user's patterns of progress, which have been checked; before anything is started. */
+/* Sets the user's patterns of progress, checked before. Call it before the watcher starts. */
 void hangproc_progress(struct hangproc *h, const char *const *patterns, size_t n);
-/* Change jobs between the two. */
+/* Change h->shm->job only between these two. */
 void hangproc_jobs_begin(struct hangproc *h);
 void hangproc_jobs_end(struct hangproc *h);
-/* From here on it may be started, `delay_ns` from now. */
+/* Lets the watcher start delay_ns from now, unless it runs or has a time already. */
 void hangproc_want(struct hangproc *h, uint64_t delay_ns);
-/* When to call hangproc_tick; UINT64_MAX: no need. */
+/* When to call hangproc_tick; UINT64_MAX: never. */
 uint64_t hangproc_due_ns(const struct hangproc *h);
-/* Starts it when it is time to. Call it while the process has one thread. True if its pid has changed. */
+/* Starts the watcher when it is due. Call it while the process has one thread. True: the pid has changed. */
 bool hangproc_tick(struct hangproc *h);
-/* A child of ours was reaped. True if it was the watcher: `how` says in words what became of it. */
+/* Call it for each child that was reaped. True if it was the watcher: how is then a sentence about its end. */
 bool hangproc_reaped(struct hangproc *h, pid_t pid, int wait_status, char how[static 200]);
-/* The oldest message that has not been taken; NULL: none. Valid until hangproc_taken. */
-/* Ranks that a job's program has started itself; NULL: nobody watches. */
+/* Ranks that a job's program has started itself; NULL: no watcher. */
 const struct hang_own *hangproc_own(const struct hangproc *h, size_t job);
+/* The oldest message that has not been taken; NULL: none. Valid until hangproc_taken. */
 const struct hang_message *hangproc_message(struct hangproc *h);
 void hangproc_taken(struct hangproc *h);
+/* Kills the watcher and unmaps what was shared with it. */
 void hangproc_close(struct hangproc *h);

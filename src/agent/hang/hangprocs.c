@@ -5,13 +5,13 @@
 #include "base/buf.h"
 #include "sense/proc/proc.h"
 
-/* Children of threads other than the main one are found at every so many looks. */
+/* Children of threads other than the main one are searched in one of this many samples. */
 #define THREADS_EVERY 8
 #define THREADS_MOST 4096
-/* Of children that may be ranks so many are asked for their number at each look, and first when they are so old. */
+/* Children that may be ranks: at most this many are read for their number in a sample, none before this age. */
 #define SPAWNED_MOST 4
 static const uint64_t spawned_first_ns = NS_PER_S;
-/* A process that does more than this does it by its own work: whatever its service threads add is not asked for. */
+/* Above these rates a process works by itself, and its service threads are not read. */
 static const double busy_ratio = 0.25;
 static const uint64_t busy_bytes_per_s = 4 * MIB;
 
@@ -87,7 +87,7 @@ const struct hangprocs_member *hangprocs_main(const struct hangprocs *c, int32_t
 	return NULL;
 }
 
-/* One process -------------------------------------------------------------- */
+/* ---- one process ---- */
 
 static bool member_read(struct hangprocs *c, pid_t pid, uint64_t now_ns, struct hangprocs_member *m)
 {
@@ -116,7 +116,7 @@ static bool member_read(struct hangprocs *c, pid_t pid, uint64_t now_ns, struct 
 	m->has_status = p.has_status;
 	m->wait_status = p.wait_status;
 	if (strcmp(m->comm, p.comm) != 0)
-		m->named = before && p.state == 'Z'; /* exec and a new title change what it is */
+		m->named = before && p.state == 'Z'; /* exec and a new title may change its role */
 	TEXT_COPY(m->comm, p.comm);
 	return true;
 }
@@ -151,7 +151,7 @@ static void role_read(struct hangprocs *c, const struct world *w, const struct h
 	};
 	role_of(&in, &m->who);
 	if (!parent && m->who.rank == NO_RANK)
-		m->who.rank = before.rank; /* its parent has left it, its rank has not */
+		m->who.rank = before.rank; /* its parent has ended; it keeps its rank */
 	const struct hang_rank *started = started_as(job, m);
 	if (started && started->rank != NO_RANK)
 		m->who.rank = started->rank;
@@ -159,7 +159,7 @@ static void role_read(struct hangprocs *c, const struct world *w, const struct h
 	c->others = true;
 }
 
-/* Those not seen before, parents first: a parent is at least as old as its child. */
+/* Reads the roles of new processes, parents first: a parent is at least as old as its child. */
 static void roles_read(struct hangprocs *c, const struct world *w, const struct hang_job *job)
 {
 	for (bool more = true; more;) {
@@ -172,14 +172,14 @@ static void roles_read(struct hangprocs *c, const struct world *w, const struct 
 			if (up && up != m && !up->named && up->start_ticks <= m->start_ticks &&
 			    !(up->start_ticks == m->start_ticks && up > m)) {
 				more = true;
-				continue; /* the parent's turn comes first */
+				continue; /* the parent comes first */
 			}
 			role_read(c, w, job, m);
 		}
 	}
 }
 
-/* Ranks that a program starts itself --------------------------------------------- */
+/* ---- ranks that a program starts itself ---- */
 
 static void own_ranks_read(struct hangprocs *c, const struct world *w)
 {
@@ -197,7 +197,7 @@ static void own_ranks_read(struct hangprocs *c, const struct world *w)
 	c->others = false;
 }
 
-/* How well a process stands for its rank; 0: not at all. */
+/* How likely the process is the main one of its rank; 0: not at all. */
 static int claim(const struct hang_job *job, const struct hangprocs_member *m)
 {
 	switch (m->who.role) {
@@ -215,7 +215,7 @@ static int claim(const struct hang_job *job, const struct hangprocs_member *m)
 	}
 }
 
-/* Of several the oldest: a program that calls itself is still the rank. */
+/* Of several equal ones the oldest: a program that starts itself again still stands for its rank. */
 static void mains_choose(struct hangprocs *c, const struct hang_job *job)
 {
 	for (size_t i = 0; i < c->n_now; i++)
@@ -228,7 +228,7 @@ static void mains_choose(struct hangprocs *c, const struct hang_job *job)
 			if (c->now[k].main && c->now[k].who.rank == m->who.rank)
 				best = &c->now[k];
 		int better = best ? claim(job, m) - claim(job, best) : 1;
-		/* a shell that has ended still is the rank it was started as only while nobody else is */
+		/* a shell that was started as a rank stands for it only while no better process does */
 		if (better < 0 || (better == 0 && m->start_ticks >= best->start_ticks))
 			continue;
 		if (best)
@@ -237,7 +237,7 @@ static void mains_choose(struct hangprocs *c, const struct hang_job *job)
 	}
 }
 
-/* Threads ------------------------------------------------------------------ */
+/* ---- threads ---- */
 
 static void io_add(struct procstats_io *to, const struct procstats_io *io)
 {
@@ -263,13 +263,16 @@ static void threads_read_of(struct hangprocs *c, struct hangprocs_member *m)
 		cpu_ns += thread[i].run_ns;
 		io_add(&io, &thread[i].io);
 	}
-	/* One that ended is no longer in the sum: then the sum stays, rather than making its work the program's. */
+	/*
+	 * a thread that ended is not in the sum any more: the sum must not shrink, or its work would count as the
+	 * program's
+	 */
 	m->service_cpu_ns = MAX(m->service_cpu_ns, cpu_ns);
 	if (io.read_bytes + io.write_bytes >= m->service_io.read_bytes + m->service_io.write_bytes)
 		m->service_io = io;
 }
 
-/* Little enough that it may all be noise, and more than nothing. */
+/* True if the process did something, but so little that its service threads may have done all of it. */
 static bool is_doubtful(const struct hangprocs_member *before, const struct hangprocs_member *m)
 {
 	if (!before || m->threads < 2 || m->state == 'Z')
@@ -284,8 +287,8 @@ static bool is_doubtful(const struct hangprocs_member *before, const struct hang
 }
 
 /*
- * A process whose movement cannot be weighed now, for want of time, shows none: until its threads are read, which is a
- * matter of seconds, the last numbers stand.
+ * Keeps the numbers of the sample before: without time to read the threads it is not known whether the program moved.
+ * They are read some seconds later.
  */
 static void hold_back(const struct hangprocs_member *before, struct hangprocs_member *m)
 {
@@ -312,7 +315,7 @@ static void threads_weigh(struct hangprocs *c, const struct world *w, uint64_t *
 	}
 }
 
-/* Who went ------------------------------------------------------------------ */
+/* ---- ended processes ---- */
 
 static void gone_add(struct hangprocs *c, const struct hangprocs_member *m)
 {
@@ -328,7 +331,7 @@ static void gone_add(struct hangprocs *c, const struct hangprocs_member *m)
 	TEXT_COPY(g->name, m->comm);
 }
 
-/* A zombie has ended, whether its parent looks or not; it is told of once. */
+/* A zombie counts as ended, whether or not its parent has reaped it; it is reported once. */
 static void gone_find(struct hangprocs *c)
 {
 	c->n_gone = 0;
@@ -342,7 +345,7 @@ static void gone_find(struct hangprocs *c)
 }
 
 void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct hang_job *job, uint64_t now_ns,
-		    uint64_t *thread_ns)
+		      uint64_t *thread_ns)
 {
 	struct hangprocs_member *swap = c->was;
 	c->was = c->now;
@@ -357,7 +360,7 @@ void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct h
 	for (size_t i = 0; i < c->pids.n; i++)
 		c->n_now += member_read(c, c->pids.pid[i], now_ns, &c->now[c->n_now]) ? 1 : 0;
 	for (size_t i = 0; i < c->n_now; i++)
-		c->pids.pid[i] = c->now[i].pid; /* those gone are not asked for again */
+		c->pids.pid[i] = c->now[i].pid; /* without those that have ended */
 	c->pids.n = c->n_now;
 	roles_read(c, w, job);
 	own_ranks_read(c, w);

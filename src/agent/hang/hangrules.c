@@ -12,11 +12,11 @@
 struct hangrules {
 	const struct world *w;
 	struct rulegather *g; /* NULL: the rules cannot be read */
-	char why[HANGRULES_WHY]; /* and why not */
+	char why[HANGRULES_WHY]; /* g NULL: the reason, as a sentence */
 	const struct hangprocs *procs;
 	struct rulegather_rank rank[RULEGATHER_RANKS];
 	size_t n;
-	char path[2 * HANG_RANKS][352]; /* the ranks' kept output */
+	char path[2 * HANG_RANKS][352]; /* of the ranks' kept output */
 	size_t n_paths;
 	char error_path[HANG_RANKS][352];
 	struct cause_fact fact[2];
@@ -59,7 +59,7 @@ void hangrules_devices(struct hangrules *h, const struct hangdevices *d, const s
 	rulegather_gpus(h->g, &own);
 }
 
-/* Who is there ------------------------------------------------------------------ */
+/* ---- processes ---- */
 
 static struct rulegather_rank *rank_add(struct hangrules *h, pid_t pid, int32_t rank)
 {
@@ -99,9 +99,9 @@ static bool same_command(const struct world *w, pid_t a, pid_t b)
 }
 
 /*
- * Was it started beside a rank, as a rank: by the same launcher, with the same command, and not with a number that all
- * below that launcher inherit? So it is with a number that was given twice, or was forgotten. What a rank starts itself is
- * no such process, nor what lost its parent.
+ * True if the process was started like a rank beside one: by the same launcher, with the same command. So it is if a
+ * number was given twice or was left out. A process that a rank started is not one, nor is one whose parent has ended,
+ * nor one below a launcher that has a rank itself, which its children inherit.
  */
 static bool is_stray(const struct hangrules *h, const struct hangprocs_member *m)
 {
@@ -127,7 +127,7 @@ static void strays_add(struct hangrules *h)
 	}
 }
 
-/* Logs -------------------------------------------------------------------------- */
+/* ---- logs ---- */
 
 static const char *path_make(struct hangrules *h, const struct hang_job *job, int32_t rank, const char *end)
 {
@@ -138,7 +138,7 @@ static const char *path_make(struct hangrules *h, const struct hang_job *job, in
 	return path;
 }
 
-/* A program that was started without a rank may have one, or have several that all write into its output. */
+/* A program started without a rank may have one, or several that all write into its output. */
 static struct rulegather_rank *writer_of(struct hangrules *h, const struct hang_job *job, int32_t rank)
 {
 	for (size_t i = 0; i < h->n; i++)
@@ -147,7 +147,7 @@ static struct rulegather_rank *writer_of(struct hangrules *h, const struct hang_
 	return rank_add(h, 0, rank);
 }
 
-/* What a job that somebody else started writes into. */
+/* Adds the output files of a job that vigil did not start. */
 static void own_logs_add(struct hangrules *h, const struct hang_job *job)
 {
 	struct rulegather_rank *r = job->own_log[0][0] || job->own_log[1][0] ? writer_of(h, job, NO_RANK) : NULL;
@@ -176,9 +176,9 @@ static void logs_add(struct hangrules *h, const struct hang_job *job)
 	}
 }
 
-/* -------------------------------------------------------------------------------- */
+/* ---- facts ---- */
 
-/* What the rules on checkpoints and copies ask for: does anything come or go? */
+/* The facts for rules on checkpoints and copies: whether the job reads or writes. */
 static void facts_add(struct hangrules *h, const struct liveness_set *p)
 {
 	bool reads = false, writes = false;

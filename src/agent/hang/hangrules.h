@@ -1,11 +1,11 @@
 /*
- * The cause book in the hang watcher: agent/rules/rulegather, asked about one
- * attempt of a job as the procs and the pulses show it. Which processes stand
- * for ranks, where their output lies, who belongs or ever belonged to the job.
+ * The rule book in the hang watcher: runs agent/rules/rulegather for one
+ * attempt of a job. Finds for it the main processes of the ranks, the paths of
+ * their output, and the processes that belong or belonged to the job.
  *
- * Made when the attempt is first seen, so that counters have a beginning. Does
- * not wait for anything: hangrules_step is called until it says that all is
- * read, while the looks go on.
+ * It is made when the attempt is first seen, so that counters have a first
+ * reading. No function waits: hangrules_step is called until all is read,
+ * between the samples.
  */
 #pragma once
 
@@ -19,17 +19,17 @@
 
 struct hangrules;
 
-/* NULL without memory. rules: the user's files, with ',' between; job: as it begins. */
+/* NULL without memory. rules: the user's files with ',' between, may be ""; job: at its beginning. */
 struct hangrules *hangrules_new(const struct world *w, const char *rules, const struct progress_patterns *progress,
 				const struct hang_job *job, int64_t started_unix_ms);
 struct hangrules *hangrules_free(struct hangrules *h);
-/* A sample of the devices was taken: those that the job uses are followed. */
+/* Takes a sample of the devices that the job uses; call it after each sample. */
 void hangrules_devices(struct hangrules *h, const struct hangdevices *d, const struct hangsample *sample);
-/* Reading begins. All but h is borrowed during the call only, procs until hangrules_finish. */
+/* Begins to read. procs is borrowed until hangrules_finish, the others during the call only. */
 void hangrules_begin(struct hangrules *h, const struct hangprocs *procs, const struct hang_job *job,
 		     const struct liveness_set *p);
-/* The next part of what was begun. True: nothing is left to read. */
+/* Does the next part of what was begun. True: all is read. */
 bool hangrules_step(struct hangrules *h);
-/* Borrowed until the next beginning; NULL with a sentence in why: there is none. stacks NULL: none were taken. */
+/* The result, borrowed until the next hangrules_begin. NULL: why is a sentence. stacks NULL: none were taken. */
 const struct rulegather_result *hangrules_finish(struct hangrules *h, const struct stackdump *stacks,
 						 char why[static HANGRULES_WHY]);

@@ -10,9 +10,9 @@
 #include "sense/proc/proc.h"
 #include "sense/net/tcpflow.h"
 
-/* What a rank's program was started with is asked when its launcher has become it. */
+/* The program's arguments are read after this time: before, the process may still be its launcher. */
 static const uint64_t timeout_after_ns = 3 * NS_PER_S;
-/* Sockets cost a readlink for each descriptor of each process, and the kernel a walk through all that there are. */
+/* Sockets cost a readlink for each descriptor of each process, and the kernel a walk through all sockets. */
 static const uint64_t sockets_ns = 2 * NS_PER_S, sockets_rest_ns = 30 * NS_PER_S;
 
 static void hangsample_done(struct hangsample *e)
@@ -55,7 +55,7 @@ void hangsample_begin(struct hangsample *e, const struct hang_job *job)
 		hanglogs_follow(e->logs, job->own_log[i]);
 }
 
-/* Lanes -------------------------------------------------------------------- */
+/* ---- lanes ---- */
 
 static size_t hangsample_lane(struct hangsample *e, int32_t rank)
 {
@@ -75,7 +75,7 @@ static uint64_t io_all(const struct procstats_io *io)
 	       io->disk_write_bytes;
 }
 
-/* What only grows in a process, added up over processes that come and go. */
+/* Adds up for each rank the growth of its processes' counters, so that processes may come and go. */
 static void lanes_add(struct hangsample *e, bool first)
 {
 	for (size_t i = 0; i < e->procs->n_now; i++) {
@@ -137,7 +137,7 @@ static void usage_add(struct hangsample *e)
 	usage_step(&e->usage, e->use[was], e->n_use[was], use, e->n_use[now]);
 }
 
-/* Sockets ------------------------------------------------------------------ */
+/* ---- sockets ---- */
 
 static void net_add(struct hangsample *e, const struct hangprocs_member *m, const struct tcpflow_sum *sum)
 {
@@ -173,7 +173,7 @@ static bool any_socket(const struct hangsample *e, const struct world *w)
 	return false;
 }
 
-/* While the job moves nobody asks; then a first reading gives what later ones are compared with. */
+/* Not while the job moves. The first reading is what later ones are compared with. */
 static void sockets_sample(struct hangsample *e, const struct world *w, enum hangsample_rate rate, uint64_t now_ns)
 {
 	struct tcpflow_table t;
@@ -195,7 +195,7 @@ static void sockets_sample(struct hangsample *e, const struct world *w, enum han
 	tcpflow_table_done(&t);
 }
 
-/* The look ----------------------------------------------------------------- */
+/* ---- the sample ---- */
 
 static void sign_set(struct liveness_counters *s, enum liveness_sign sign, uint64_t value)
 {
@@ -224,7 +224,7 @@ static void seen_usage(struct hangsample *e, size_t at, struct liveness_counters
 	sign_set(s, LIVENESS_IO_ALL, e->lane[at].io_all);
 }
 
-/* A program that vigil started alone may have a rank of its own all the same: whoever started vigil gave it. */
+/* A program that vigil started alone may still have a rank, from the launcher that started vigil. */
 static int32_t alone_of(const struct hangsample *e, const struct hang_job *job)
 {
 	int32_t rank = NO_RANK;
@@ -235,7 +235,7 @@ static int32_t alone_of(const struct hangsample *e, const struct hang_job *job)
 		if (!m->main || m->who.rank == NO_RANK)
 			continue;
 		if (rank != NO_RANK)
-			return NO_RANK; /* a launcher's: its lines say whose they are, or nobody knows */
+			return NO_RANK; /* the output is a launcher's, whose lines may name their ranks */
 		rank = m->who.rank;
 	}
 	return rank;
@@ -320,7 +320,7 @@ static void devices_fill(struct hangsample *e, const struct world *w, struct han
 		const struct hangprocs_member *m = &e->procs->now[i];
 		if (m->who.rank != s->rank)
 			continue;
-		pids[n++] = m->pid; /* they are sorted */
+		pids[n++] = m->pid; /* in order, as now[] is */
 		if (m->who.role != ROLE_LOADER && m->who.role != ROLE_COMPILER && n_own < ARRAY_SIZE(own))
 			own[n_own++] = m->pid;
 	}
@@ -332,7 +332,7 @@ static void devices_fill(struct hangsample *e, const struct world *w, struct han
 		e->opens_gpus = hangdevices_any_open(d, w, own, n_own);
 }
 
-/* Asked once of the first rank's program, when it has become what it is. */
+/* Read once, from the first main process, some seconds after the first sample. */
 static void timeout_read(struct hangsample *e, const struct world *w, uint64_t now_ns)
 {
 	static char variables[256 * 1024], command[16 * 1024];
@@ -367,7 +367,8 @@ void hangsample_take(struct hangsample *e, const struct world *w, const struct h
 	sockets_sample(e, w, rate, now_ns);
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (job->rank[i].rank != NO_RANK)
-			ignore(hangsample_lane(e, job->rank[i].rank), "a rank that ended before the first look is a rank");
+			ignore(hangsample_lane(e, job->rank[i].rank),
+			       "a rank that ended before the first look is a rank");
 	memset(ret, 0, sizeof(*ret));
 	ret->now_ns = now_ns;
 	ret->job_age_ns = sub_floor(now_ns, job->started_ns ? job->started_ns : e->first_ns);
@@ -379,7 +380,7 @@ void hangsample_take(struct hangsample *e, const struct world *w, const struct h
 		struct liveness_counters *s = &ret->rank[ret->n++];
 		s->rank = e->lane[i].rank;
 		seen_usage(e, i, s);
-		if (!e->no_net) { /* from the first look on: a sign that appears later would look like life */
+		if (!e->no_net) { /* from the first sample on: one that appears later would look like a movement */
 			sign_set(s, LIVENESS_NET_SENT, e->lane[i].net_sent);
 			sign_set(s, LIVENESS_NET_RECEIVED, e->lane[i].net_received);
 		}

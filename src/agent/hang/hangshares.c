@@ -51,7 +51,7 @@ static const struct pythread *main_thread(struct procview *l)
 	return NULL;
 }
 
-/* The texts are borrowed by the dump for one call of waitshare_add; the casts only drop a const nobody writes through. */
+/* The dump borrows the texts for one call of waitshare_add, which does not write to them: the casts only drop const. */
 static void frame_borrow(struct procview *l, const struct procview_frame *f, struct dump_frame *to)
 {
 	struct frame text;

@@ -1,7 +1,8 @@
 /*
- * Many quick looks at the main threads of a job's ranks: Python frames only,
- * nobody is stopped, processes stay opened between looks. For who waits least
- * (model/hang/waitshare).
+ * Many quick samples of the main threads of a job's ranks for
+ * model/hang/waitshare, which finds the rank that waits least. Only Python
+ * frames are read, no process is stopped, and processes stay open between
+ * samples.
  */
 #pragma once
 
@@ -10,7 +11,8 @@
 
 struct hangshares;
 
-/* NULL without memory. Processes that may not be read are left out. */
+/* Opens the main processes; those that may not be read are left out. NULL without memory. */
 struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c);
 struct hangshares *hangshares_free(struct hangshares *s);
+/* Adds one sample to *to. Drops processes that have ended. */
 void hangshares_sample(struct hangshares *s, struct waitshare *to);

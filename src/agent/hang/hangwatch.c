@@ -20,24 +20,24 @@
 #include "sense/wait/threadwait.h"
 
 static const uint64_t sample_ns = NS_PER_S;
-/* Looks that are to be judged are waited with until steps have passed after them. */
+/* Pause before evidence is judged again that is too fresh to be judged. */
 static const uint64_t ripe_gap_ns = NS_PER_S / 5;
-/* A job that has neither used a processor nor written since the look before. */
+/* Period for a job that has neither used a processor nor written since the sample before. */
 static const uint64_t quiet_ns = 2 * NS_PER_S;
 /*
- * Looks become rarer where one costs more than this part of its period, never rarer than each 30 s. With what the process
- * does beside them it stays below 0.2 % of a core.
+ * Part of a period that a sample may cost; where it costs more, the period grows, up to 30 s. With all other work the
+ * process stays below 0.2 % of a core.
  */
 static const double share = 0.0015;
 static const uint64_t rarest_ns = 30 * NS_PER_S;
-/* A job that stands still by its own will, as its stacks have said, is looked at so often until it moves. */
+/* Period for a job that stands still for a harmless reason, as its stacks show, until it moves. */
 static const uint64_t idle_ns = 5 * NS_PER_S;
-/* What of it may be spent on reading threads: saved up to a burst for a suspicion of a job with very many. */
+/* Part of the time that may be spent on reading threads; unused time is saved up to this much. */
 static const double thread_share = 0.0005;
 static const uint64_t thread_burst_ns = 100 * NS_PER_MS;
-/* Events of suspicions are no closer than this. */
+/* Minimum time between two events of suspicions. */
 static const uint64_t suspect_gap_ns = 60 * NS_PER_S;
-/* First looks of one job are no closer than this, and forgotten when it has moved for as long. */
+/* Minimum time between two early evidences of one job; evidence is dropped when the job has moved for this long. */
 static const uint64_t early_gap_ns = 60 * NS_PER_S;
 static const uint32_t late_doublings = 4;
 #define FDS_MOST 4096
@@ -51,21 +51,21 @@ struct watched {
 	struct hang_history history;
 	struct hangevidence evidence;
 	struct hangrules *rules; /* of this attempt; NULL without memory */
-	uint64_t devices_ns; /* the sample of the devices that it has */
-	uint64_t due_ns, cost_ns; /* the next look; what a calm one costs */
+	uint64_t devices_ns; /* time of the last sample of devices that rules has got */
+	uint64_t due_ns, cost_ns; /* time of the next sample; mean cost of one of a calm job */
 	bool calm;
-	uint64_t moved; /* sum of what a job that does anything uses: processor time, what it writes */
-	uint64_t suspected_ns; /* of the present standstill: how long it had lasted when first suspected; 0: it is not */
-	uint64_t suspect_reported_ns; /* when a suspicion was last told; 0 never */
+	uint64_t moved; /* sum of processor time and IO of all ranks */
+	uint64_t suspected_ns; /* age of the present standstill when it was first suspected; 0: it is not */
+	uint64_t suspect_reported_ns; /* when a suspicion was last reported; 0: never */
 	bool reported; /* an incident of kind hang stands */
-	uint64_t early_ns; /* when its first look was last sent; 0: none, or it was taken back */
-	uint64_t ok_ns; /* since when nothing is suspected or late; 0: something is */
-	uint64_t late_again_ns; /* not before are stacks taken because a step is late */
-	uint32_t late_dumps; /* that were */
-	bool early_tried; /* at the evidence that is being gathered */
-	bool early_accuses; /* somebody, by the first look that was sent */
-	char suspicion[200]; /* for which it is */
-	char benign[240]; /* the last one that was told */
+	uint64_t early_ns; /* when early evidence was last sent; 0: never, or it was withdrawn */
+	uint64_t ok_ns; /* since when neither a standstill nor a late step is suspected; 0: one is */
+	uint64_t late_again_ns; /* earliest time for the next stacks because of a late step */
+	uint32_t late_dumps; /* number of such stacks */
+	bool early_tried; /* for the evidence being gathered */
+	bool early_accuses; /* the early evidence that was sent names a rank */
+	char suspicion[200]; /* text of the suspicion whose evidence is gathered */
+	char benign[240]; /* the last harmless reason that was reported; "" */
 };
 
 struct watch {
@@ -79,18 +79,18 @@ struct watch {
 	size_t n_jobs;
 	uint32_t jobs_seq;
 	struct watched *watched[HANG_JOBS]; /* NULL: none yet */
-	uint64_t thread_ns, thread_at_ns; /* saved up time, and when it was counted */
-	uint64_t round_ns; /* the next one of procstats */
+	uint64_t thread_ns, thread_at_ns; /* saved time for threads, and when it was last updated */
+	uint64_t round_ns; /* time of the next procstats_round */
 };
 
-/* The process -------------------------------------------------------------- */
+/* ---- the process ---- */
 
 static void descriptors_close(int keep)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		(void)dup2(null, fd);
-	/* the job's pipes and terminals above all: their other ends must see when the supervisor lets go */
+	/* above all the job's pipes and terminals: their other ends must see when the supervisor closes them */
 	if (keep > 3)
 		(void)syscall(SYS_close_range, 3, keep - 1, 0);
 	(void)syscall(SYS_close_range, MAX(keep + 1, 3), ~0u, 0);
@@ -112,7 +112,7 @@ static bool hangwatch_begin(struct watch *k)
 	(void)prctl(PR_SET_NAME, "vigil-hang");
 	log_set_sink(NULL, NULL);
 	descriptors_close(k->wake_fd);
-	(void)setpriority(PRIO_PROCESS, 0, 5); /* the job's work goes first */
+	(void)setpriority(PRIO_PROCESS, 0, 5); /* the job comes first */
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &files);
@@ -147,17 +147,18 @@ static void jobs_copy(struct watch *k)
 	}
 }
 
-/* Until the list of jobs is another one, or it is time. */
+/* Waits until the list of jobs changes, at most most_ns. */
 static void wait_for_jobs(const struct watch *k, uint64_t most_ns)
 {
 	const struct timespec most = {.tv_sec = (time_t)(most_ns / NS_PER_S), .tv_nsec = (long)(most_ns % NS_PER_S)};
 	(void)syscall(SYS_futex, &k->shm->jobs_seq, FUTEX_WAIT, k->jobs_seq, &most, NULL, 0);
 }
 
-/* Messages ----------------------------------------------------------------- */
+/* ---- messages ---- */
 
-/* NULL while the owner has not taken the ones before: it is busy, and will. */
-static struct hang_message *message_new(struct watch *k, const struct watched *j, size_t index, enum hang_message_kind kind)
+/* NULL while the ring is full, because the owner has not taken earlier messages. */
+static struct hang_message *message_new(struct watch *k, const struct watched *j, size_t index,
+					enum hang_message_kind kind)
 {
 	uint32_t sent = atomic_load(&k->shm->sent);
 	if (sent - atomic_load(&k->shm->taken) >= HANG_MESSAGES)
@@ -187,7 +188,7 @@ static bool incident_send(struct watch *k, struct watched *j, size_t index, cons
 	memset(&m->incident, 0, sizeof(m->incident));
 	m->verdict = *v;
 	hang_incident(v, &j->evidence.hcase, &m->incident);
-	/* who it was is not known, so it accuses nobody */
+	/* the process is not known, so no rank is accused */
 	if (j->evidence.book && j->evidence.book->nobodys_error[0])
 		incident_evidence_add(&m->incident, "log", j->evidence.book->nobodys_source, 0,
 				      "the output ends with an error of a process that its lines do not name: %s",
@@ -211,7 +212,7 @@ static bool line_send(struct watch *k, const struct watched *j, size_t index, en
 	return true;
 }
 
-/* One job ------------------------------------------------------------------ */
+/* ---- one job ---- */
 
 static void judge(struct watch *k, struct watched *j, size_t index)
 {
@@ -220,7 +221,7 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 	c->liveness = &j->liveness;
 	memset(&v, 0, sizeof(v));
 	hang_judge(&k->shm->settings, &j->history, c, &v);
-	/* the owner is told first: what could not be sent must be asked for again */
+	/* send first: a verdict that could not be sent must come up again */
 	bool sent = v.kind == HANG_NONE || v.known_already || incident_send(k, j, index, &v);
 	if (sent)
 		hang_told(&j->history, &v, &j->liveness);
@@ -239,7 +240,7 @@ static void judge_ripe(struct watch *k, struct watched *j, size_t index)
 	j->evidence.hcase.liveness = &j->liveness;
 	if (hang_ripe(&k->shm->settings, &j->evidence.hcase))
 		judge(k, j, index);
-	else /* the next look may know more */
+	else /* the next sample may show more */
 		j->evidence.next_ns = MAX(j->due_ns, k->w.mono_ns() + ripe_gap_ns);
 }
 
@@ -257,7 +258,7 @@ static void threads_save_up(struct watch *k, uint64_t now_ns)
 	k->thread_ns = MIN(k->thread_ns + (uint64_t)((double)gap * thread_share), thread_burst_ns);
 }
 
-/* What the cause book must have seen before anything is suspected. */
+/* Reads for the rule book what it needs from before a suspicion. */
 static void rules_sample(struct watch *k, struct watched *j)
 {
 	if (!j->rules)
@@ -271,11 +272,12 @@ static void rules_sample(struct watch *k, struct watched *j)
 }
 
 /*
- * The first stacks of a standstill go to the owner at once: a framework's own time-out may end the ranks before there is a
- * verdict. They stay for a while, as later ones may find the ranks ending, unless only those can name somebody.
+ * Sends the first stacks of a standstill to the owner at once: a framework's own time-out may end the ranks before
+ * there is a verdict. They are kept for a minute, because later stacks may show ranks that are ending; within it they
+ * are replaced only by stacks that name a rank where the first did not.
  */
 static void early_send(struct watch *k, struct watched *j, size_t index, struct hangevidence *g, uint64_t since_ns,
-			const char *why)
+		       const char *why)
 {
 	static struct hang_verdict v;
 	static struct hang_case c; /* large, both */
@@ -309,13 +311,13 @@ static void early_try(struct watch *k, struct watched *j, size_t index)
 }
 
 /*
- * Nothing is suspected, but a step is late: one look, beside whatever is being gathered. It takes a tenth of a second of
- * processor time where symbols have to be read, so who is often late is looked at less and less often.
+ * A step is late, but no standstill is suspected: takes one dump, beside any evidence that is being gathered. A dump
+ * may take 0.1 s of processor time where symbols have to be read, so the pause doubles with each one.
  */
 static void late_dump(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
 	struct hang_step one = {.want = HANG_WANT_STACKS, .dumps = 1, .since_ns = step->since_ns};
-	static struct hangevidence g; /* large; ended when nobody looks */
+	static struct hangevidence g; /* large; always ended below */
 	if (!step->late || now_ns < j->late_again_ns)
 		return;
 	j->late_again_ns = now_ns + (early_gap_ns << MIN(j->late_dumps, late_doublings));
@@ -326,8 +328,9 @@ static void late_dump(struct watch *k, struct watched *j, size_t index, const st
 	hangevidence_end(&g);
 }
 
-/* Ranks that die move once more, so only steps, or a while of life, take a suspicion back. */
-static void early_withdraw(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
+/* Ranks that die move once more, so only a step, or a minute without suspicion, withdraws early evidence. */
+static void early_withdraw(struct watch *k, struct watched *j, size_t index, const struct hang_step *step,
+			   uint64_t now_ns)
 {
 	bool ok = step->state == HANG_WELL && !step->late;
 	if (!ok)
@@ -339,7 +342,7 @@ static void early_withdraw(struct watch *k, struct watched *j, size_t index, con
 		j->early_ns = 0;
 }
 
-/* Once for each standstill, and not for each of many short ones: a suspicion is a look, and no news to anybody. */
+/* Reports a suspicion once for each standstill, at most once a minute. */
 static void suspicion(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
 	if (step->state == HANG_WELL || step->since_ns == 0) {
@@ -355,7 +358,7 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 	line_send(k, j, index, HANG_SAYS_SUSPECT, step->text);
 }
 
-/* A loss that is no number is told once for a job and rank: in the same state it stays. */
+/* Reports a NaN or infinite loss once for each job and rank. */
 static void loss_report(struct watch *k, struct watched *j, size_t index, const struct liveness_sample *seen)
 {
 	uint32_t *n = &k->shm->loss_reported[index].n;
@@ -383,7 +386,7 @@ static void loss_report(struct watch *k, struct watched *j, size_t index, const 
 	}
 }
 
-/* Has it done anything at all since the look before? */
+/* True if the job did nothing since the sample before. */
 static bool is_quiet(struct watched *j, const struct liveness_sample *seen)
 {
 	uint64_t moved = 0;
@@ -404,7 +407,7 @@ static enum hangsample_rate rate_of(const struct watched *j)
 	return j->calm ? HANGSAMPLE_NORMAL : is_idle(j) ? HANGSAMPLE_IDLE : HANGSAMPLE_FAST;
 }
 
-/* The owner keeps their sizes under their numbers. */
+/* Publishes ranks that the program started itself, so that the owner can keep their sizes by rank. */
 static void own_publish(struct hang_own *own, const struct hangprocs *c)
 {
 	for (size_t i = 0; i < c->n_now; i++) {
@@ -421,7 +424,10 @@ static void own_publish(struct hang_own *own, const struct hangprocs *c)
 	}
 }
 
-/* Half a minute of sleep and a question, again and again: stacks some seconds apart see one sleep of it. */
+/*
+ * Some programs sleep and poll in turns: reports each new sleep to the judge, as stacks some seconds apart see only
+ * one.
+ */
 static void sleep_read(struct watch *k, struct watched *j)
 {
 	const struct hangprocs_member *m =
@@ -442,7 +448,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	struct hang_step step;
 	uint64_t began = own_cpu_ns(), now_ns = k->w.mono_ns();
 	threads_save_up(k, now_ns);
-	/* a suspicion is worth more than a calm hour: there, threads are always read */
+	/* a suspected job has its threads read in every sample */
 	uint64_t plenty = NS_PER_S, *thread_ns = j->calm ? &k->thread_ns : &plenty;
 	hangdevices_sample(&k->devices, &k->w, j->calm, now_ns);
 	hangsample_take(&j->sample, &k->w, &k->job[index], rate_of(j), thread_ns, &k->devices, &seen);
@@ -492,7 +498,7 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;
 	j->due_ns = now_ns;
 	j->cost_ns = j->suspected_ns = j->suspect_reported_ns = 0;
-	j->moved = UINT64_MAX; /* the first look has none before it */
+	j->moved = UINT64_MAX; /* the first sample has none before it */
 	j->calm = true;
 	j->reported = false;
 	j->early_ns = j->ok_ns = j->late_again_ns = 0;
@@ -532,12 +538,12 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	return j;
 }
 
-/* When the next thing is due. */
+/* Does what is due for all jobs. Returns when the next thing is due. */
 static uint64_t hangwatch_round(struct watch *k)
 {
 	uint64_t next = k->w.mono_ns() + rarest_ns;
 	jobs_copy(k);
-	if (k->w.mono_ns() >= k->round_ns) { /* whose files were not read since the last round is gone */
+	if (k->w.mono_ns() >= k->round_ns) { /* drops processes that were not read since the last round */
 		k->round_ns = k->w.mono_ns() + 2 * rarest_ns;
 		procstats_round(k->procstats);
 	}

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "sense/net/fdtarget.h"
 
-/* A shell makes the file just before it starts the program. */
+/* A shell makes the file at most this long before it starts the program. */
 static const int64_t before_ms = 5000;
 
 bool ownlog_appends_parse(const char *fdinfo)
@@ -30,7 +30,8 @@ static bool appends(const struct world *w, pid_t pid, int fd)
 
 static int64_t started_unix_ms(const struct world *w, const struct proc_id *id)
 {
-	return w->unix_ms() - (int64_t)(clock_boot_ns() / NS_PER_MS) + (int64_t)(id->start_ticks * 1000 / w->ticks_per_s);
+	return w->unix_ms() - (int64_t)(clock_boot_ns() / NS_PER_MS) +
+	       (int64_t)(id->start_ticks * 1000 / w->ticks_per_s);
 }
 
 static bool can_read(const struct world *w, int fd)
@@ -45,7 +46,7 @@ static bool serves(const struct world *w, const struct proc_id *id, int fd, stru
 {
 	struct fd_link link;
 	char target[512], path[48];
-	/* what stands on another machine is told with "on"; nothing of it may be touched */
+	/* the target of a file on another machine says "on"; such a file must not be opened */
 	if (fdtarget_read(w, id->pid, fd, 0, &link, target, sizeof(target)) != 0 || link.kind != FD_FILE ||
 	    strstr(target, " on "))
 		return false;
@@ -54,8 +55,8 @@ static bool serves(const struct world *w, const struct proc_id *id, int fd, stru
 	if (file < 0 || statx(file, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_BTIME, ret) < 0 ||
 	    !S_ISREG(ret->stx_mode))
 		return false;
-	bool of_this_run = ret->stx_mask & STATX_BTIME &&
-			   ret->stx_btime.tv_sec * 1000 + before_ms >= started_unix_ms(w, id);
+	bool of_this_run =
+		ret->stx_mask & STATX_BTIME && ret->stx_btime.tv_sec * 1000 + before_ms >= started_unix_ms(w, id);
 	return (of_this_run || !appends(w, id->pid, fd)) && can_read(w, file);
 }
 
@@ -65,8 +66,8 @@ void ownlog_find(const struct world *w, const struct proc_id *id, char ret[stati
 	bool is[2];
 	for (int i = 0; i < 2; i++) {
 		is[i] = !w->recorded && serves(w, id, i + 1, &st[i]);
-		if (i == 1 && is[0] && is[1] && st[0].stx_ino == st[1].stx_ino && st[0].stx_dev_major == st[1].stx_dev_major &&
-		    st[0].stx_dev_minor == st[1].stx_dev_minor)
+		if (i == 1 && is[0] && is[1] && st[0].stx_ino == st[1].stx_ino &&
+		    st[0].stx_dev_major == st[1].stx_dev_major && st[0].stx_dev_minor == st[1].stx_dev_minor)
 			is[1] = false;
 		ret[i][0] = '\0';
 		if (is[i])

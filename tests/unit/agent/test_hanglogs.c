@@ -75,7 +75,8 @@ static void each_rank_has_its_own_steps(void **state)
 static void written_at(const char *name, int64_t unix_ms)
 {
 	char path[128];
-	const struct timespec t[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = unix_ms / 1000, .tv_nsec = unix_ms % 1000 * 1000000}};
+	const struct timespec t[2] = {{.tv_nsec = UTIME_OMIT},
+				      {.tv_sec = unix_ms / 1000, .tv_nsec = unix_ms % 1000 * 1000000}};
 	TEXT_FORMAT(path, "%s/%s", dir, name);
 	assert_int_equal(utimensat(AT_FDCWD, path, t, 0), 0);
 }
@@ -185,7 +186,8 @@ static void a_user_says_what_a_step_looks_like(void **state)
 	char why[160];
 	size_t at;
 	assert_int_equal(progress_pattern_init(&user.each[0],
-					       span_of("it=(?<step>\\d+) of (?<total>\\d+) \\| L=(?<loss>[^ ]+)"), why, &at),
+					       span_of("it=(?<step>\\d+) of (?<total>\\d+) \\| L=(?<loss>[^ ]+)"), why,
+					       &at),
 			 0);
 	user.n = 1;
 	struct hanglogs *l = hanglogs_new(&user);

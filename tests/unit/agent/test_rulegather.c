@@ -71,7 +71,7 @@ static void job_begin(struct job *j, size_t n_ranks)
 {
 	char path[128];
 	memset(j, 0, sizeof(*j));
-	TEXT_COPY(j->dir, "/tmp/vigil-causegather-XXXXXX");
+	TEXT_COPY(j->dir, "/tmp/vigil-rulegather-XXXXXX");
 	assert_non_null(mkdtemp(j->dir));
 	TEXT_FORMAT(path, "%s/kmsg", j->dir);
 	write_text(path, "");
