@@ -52,6 +52,12 @@ static inline struct world live_world(void)
 	return w;
 }
 
+/* A clock a day ahead of the machine's: a record may then be older than the machine has been up. */
+static inline uint64_t later_mono_ns(void)
+{
+	return clock_mono_ns() + 86400 * NS_PER_S;
+}
+
 /*
  * True if our clocks since boot are the kernel's own: in another time namespace they are not those of the kernel's log
  * and of BPF programs. 4026531834 is the first one (include/linux/proc_ns.h: PROC_TIME_INIT_INO).

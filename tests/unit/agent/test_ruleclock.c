@@ -3,6 +3,7 @@
  * boot is a day ahead of the machine's, so that a record may be older than the machine has been up.
  */
 #include "testing.h"
+#include "world_fixture.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,17 +11,10 @@
 #include <string.h>
 
 #include "agent/rules/rulegather.h"
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 
 static char kmsg[] = "/tmp/vigil-ruleclock-XXXXXX";
 static int64_t set_ms; /* added to the wall clock */
-
-static uint64_t later_mono_ns(void)
-{
-	return clock_mono_ns() + 86400 * NS_PER_S;
-}
 
 static int64_t wall_ms(void)
 {

@@ -4,6 +4,7 @@
  * documents vigil was founded on describe has its own test.
  */
 #include "testing.h"
+#include "world_fixture.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -17,8 +18,6 @@
 #include <sys/wait.h>
 
 #include "agent/rules/rulegather.h"
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 
 #define RANKS 8
@@ -59,12 +58,6 @@ static void write_text(const char *path, const char *text)
 static void append_text(const char *path, const char *text)
 {
 	text_put(path, text, O_APPEND);
-}
-
-/* A day ahead of the machine's clock: a record may be older than the machine has been up. */
-static uint64_t later_mono_ns(void)
-{
-	return clock_mono_ns() + 86400 * NS_PER_S;
 }
 
 static void job_begin(struct job *j, size_t n_ranks)

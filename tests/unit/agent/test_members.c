@@ -1,0 +1,100 @@
+#include "testing.h"
+
+#include "agent/jobs/members.h"
+#include "made_world.h"
+
+static struct made_world made;
+static struct tasks tasks;
+
+static int begin(void **state)
+{
+	(void)state;
+	made_begin(&made);
+	/* a launcher 10 with two ranks; 13 double forked and kept the environment; 14 is in the group; 99 is a stranger */
+	const struct made_process list[] = {
+		{.pid = 1, .comm = "init", .start_ticks = 1},
+		{.pid = 10, .ppid = 1, .comm = "torchrun", .start_ticks = 100},
+		{.pid = 11, .ppid = 10, .comm = "python", .start_ticks = 110, .environ = "RANK=0\nVIGIL_JOB_ID=j-1"},
+		{.pid = 9, .ppid = 11, .comm = "sh", .start_ticks = 400},
+		{.pid = 13, .ppid = 1, .comm = "python", .start_ticks = 120, .environ = "A=b\nVIGIL_JOB_ID=j-1"},
+		{.pid = 14, .ppid = 1, .comm = "tool", .start_ticks = 130, .group = "/vigil-j/sub"},
+		{.pid = 15, .ppid = 1, .comm = "tool", .start_ticks = 130, .group = "/vigil-jj"},
+		{.pid = 99, .ppid = 1, .comm = "other", .start_ticks = 140, .environ = "VIGIL_JOB_ID=j-11"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		made_process(&made, &list[i]);
+	return tasks_init(&tasks, 64, -1) | tasks_scan(&tasks, &made.w);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	tasks_done(&tasks);
+	made_end(&made);
+	return 0;
+}
+
+static void expect(const struct members_want *want, const pid_t *pids, size_t n)
+{
+	struct members m;
+	assert_int_equal(members_read(&made.w, &tasks, want, &m), 0);
+	assert_int_equal(m.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(m.row[i].task->pid, pids[i]);
+	members_done(&m);
+	assert_null(m.row);
+}
+
+static void a_process_is_found_by_its_environment(void **state)
+{
+	(void)state;
+	const struct members_want want = {.job_id = "j-1"};
+	expect(&want, (const pid_t[]){9, 11, 13}, 3); /* 9 descends from 11, whose number is higher */
+}
+
+static void a_process_is_found_by_descent(void **state)
+{
+	(void)state;
+	const struct members_want want = {.root = 10};
+	expect(&want, (const pid_t[]){9, 10, 11}, 3);
+}
+
+static void a_process_is_found_by_its_group_and_groups_below_it(void **state)
+{
+	(void)state;
+	const struct members_want want = {.group = "/vigil-j"}, root = {.group = "/"}, none = {.group = ""};
+	expect(&want, (const pid_t[]){14}, 1);
+	expect(&root, NULL, 0);
+	expect(&none, NULL, 0);
+}
+
+static void without_a_job_every_process_is_a_row(void **state)
+{
+	(void)state;
+	expect(NULL, (const pid_t[]){1, 9, 10, 11, 13, 14, 15, 99}, 8);
+}
+
+static void a_row_has_the_job_the_rank_and_the_command(void **state)
+{
+	(void)state;
+	const struct members_want want = {.job_id = "j-1"};
+	struct members m;
+	assert_int_equal(members_read(&made.w, &tasks, &want, &m), 0);
+	assert_string_equal(m.row[1].job, "j-1");
+	assert_string_equal(m.row[1].command, "python");
+	assert_int_equal(m.row[1].who.rank, 0);
+	assert_string_equal(m.row[0].job, "");
+	members_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_is_found_by_its_environment),
+		cmocka_unit_test(a_process_is_found_by_descent),
+		cmocka_unit_test(a_process_is_found_by_its_group_and_groups_below_it),
+		cmocka_unit_test(without_a_job_every_process_is_a_row),
+		cmocka_unit_test(a_row_has_the_job_the_rank_and_the_command),
+	};
+	return cmocka_run_group_tests(tests, begin, end);
+}
