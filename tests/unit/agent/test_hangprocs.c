@@ -1,0 +1,148 @@
+#include "testing.h"
+
+#include "agent/hang/hangprocs.h"
+#include "made_world.h"
+
+static struct made_world made;
+static struct procstats *procstats;
+static struct hangprocs *procs;
+static struct hang_job job;
+
+static struct made_process launcher = {
+	.pid = 60, .ppid = 1, .start_ticks = 100, .comm = "torchrun", .children = "61 62"};
+static struct made_process rank0 = {
+	.pid = 61, .ppid = 60, .start_ticks = 110, .comm = "python", .command = "python train.py", .environ = "RANK=0"};
+static struct made_process rank1 = {
+	.pid = 62, .ppid = 60, .start_ticks = 110, .comm = "python", .command = "python train.py", .environ = "RANK=1"};
+
+static int begin(void **state)
+{
+	(void)state;
+	made_begin(&made);
+	made_process(&made, &launcher);
+	made_process(&made, &rank0);
+	made_process(&made, &rank1);
+	procstats = procstats_new(&made.w, 0); /* no file stays open: it would show the state before */
+	procs = hangprocs_new(procstats);
+	job = (struct hang_job){.active = true, .root = 60, .root_is_ours = true};
+	assert_non_null(procs);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	procs = hangprocs_free(procs);
+	procstats = procstats_free(procstats);
+	made_end(&made);
+	return 0;
+}
+
+static void sample(void)
+{
+	uint64_t thread_ns = NS_PER_S;
+	made_now_ns += NS_PER_S;
+	hangprocs_sample(procs, &made.w, &job, made_now_ns, &thread_ns);
+}
+
+static void each_rank_has_a_main_process(void **state)
+{
+	(void)state;
+	sample();
+	assert_int_equal(procs->n_now, 3);
+	assert_int_equal(hangprocs_main(procs, 0)->pid, 61);
+	assert_int_equal(hangprocs_main(procs, 1)->pid, 62);
+	assert_null(hangprocs_main(procs, 2));
+	assert_true(hangprocs_find(procs, 61)->young);
+	assert_null(hangprocs_find(procs, 63));
+	assert_null(hangprocs_before(procs, hangprocs_find(procs, 61)));
+}
+
+static void a_second_sample_knows_the_first(void **state)
+{
+	(void)state;
+	sample();
+	struct made_process busy = rank0;
+	busy.cpu_ticks = 250;
+	made_process(&made, &busy);
+	sample();
+	const struct hangprocs_member *m = hangprocs_find(procs, 61), *before = hangprocs_before(procs, m);
+	assert_false(m->young);
+	assert_non_null(before);
+	assert_true(m->cpu_ns - before->cpu_ns == 2500 * NS_PER_MS);
+	assert_int_equal(procs->n_gone, 0);
+}
+
+static void an_ended_process_is_reported_once(void **state)
+{
+	(void)state;
+	sample();
+	made_gone(&made, 62);
+	sample();
+	assert_int_equal(procs->n_gone, 1);
+	assert_int_equal(procs->gone[0].pid, 62);
+	assert_int_equal(procs->gone[0].rank, 1);
+	assert_true(procs->gone[0].main);
+	assert_string_equal(procs->gone[0].name, "python");
+	assert_null(hangprocs_main(procs, 1));
+	assert_true(hangprocs_knows(procs, 62)); /* of the attempt still */
+	sample();
+	assert_int_equal(procs->n_gone, 0);
+}
+
+static void a_zombie_has_ended_and_is_reported_once(void **state)
+{
+	(void)state;
+	sample();
+	struct made_process dead = rank1;
+	dead.state = 'Z';
+	made_process(&made, &dead);
+	sample();
+	assert_int_equal(procs->n_gone, 1);
+	sample();
+	assert_int_equal(procs->n_gone, 0);
+	made_gone(&made, 62);
+	sample();
+	assert_int_equal(procs->n_gone, 0);
+}
+
+static void another_process_of_the_same_number_is_new(void **state)
+{
+	(void)state;
+	sample();
+	struct made_process other = rank1;
+	other.start_ticks = 900;
+	other.environ = "RANK=5";
+	made_process(&made, &other);
+	sample();
+	assert_int_equal(procs->n_gone, 1);
+	assert_true(hangprocs_find(procs, 62)->young);
+	assert_null(hangprocs_before(procs, hangprocs_find(procs, 62)));
+	assert_int_equal(hangprocs_main(procs, 5)->pid, 62);
+}
+
+static void another_attempt_knows_nobody(void **state)
+{
+	(void)state;
+	sample();
+	hangprocs_forget(procs);
+	assert_false(hangprocs_knows(procs, 61));
+	assert_false(hangprocs_knows(procs, 0));
+	assert_null(hangprocs_find(procs, 61));
+	sample();
+	assert_int_equal(procs->n_gone, 0);
+	assert_true(hangprocs_find(procs, 61)->young);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_rank_has_a_main_process, begin, end),
+		cmocka_unit_test_setup_teardown(a_second_sample_knows_the_first, begin, end),
+		cmocka_unit_test_setup_teardown(an_ended_process_is_reported_once, begin, end),
+		cmocka_unit_test_setup_teardown(a_zombie_has_ended_and_is_reported_once, begin, end),
+		cmocka_unit_test_setup_teardown(another_process_of_the_same_number_is_new, begin, end),
+		cmocka_unit_test_setup_teardown(another_attempt_knows_nobody, begin, end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
