@@ -63,12 +63,12 @@ static void frame_borrow(struct procview *l, const struct procview_frame *f, str
 				  .module = text.module[0] ? (char *)(uintptr_t)text.module : NULL};
 }
 
-struct look {
+struct round {
 	struct dump_process process[WAITSHARE_RANKS];
 	struct dump_thread thread[WAITSHARE_RANKS];
 };
 
-static bool rank_look(struct hangshares *s, size_t i, struct dump_process *p, struct dump_thread *t)
+static bool rank_sample(struct hangshares *s, size_t i, struct dump_process *p, struct dump_thread *t)
 {
 	struct procview *l = s->view[i];
 	struct procview_look look;
@@ -109,10 +109,10 @@ static void forget(struct hangshares *s, size_t i)
 void hangshares_sample(struct hangshares *s, struct waitshare *to)
 {
 	uint64_t began = s->w->mono_ns();
-	cleanup(freep) struct look *k = calloc(1, sizeof(*k));
+	cleanup(freep) struct round *k = calloc(1, sizeof(*k));
 	size_t n = 0;
 	for (size_t i = 0; k && i < s->n;) {
-		if (rank_look(s, i, &k->process[n], &k->thread[n])) {
+		if (rank_sample(s, i, &k->process[n], &k->thread[n])) {
 			n++;
 			i++;
 		} else {

@@ -97,7 +97,7 @@ struct hang_shm {
 	_Atomic uint32_t sent, taken; /* numbers of messages; both only grow */
 	struct hang_message message[HANG_MESSAGES];
 	_Atomic uint64_t cpu_ns; /* processor time of the watcher: its cost */
-	_Atomic uint64_t looks;
+	_Atomic uint64_t samples;
 	/* the watcher's own state, kept here so that its successor reports no loss twice */
 	struct {
 		char id[64];

@@ -459,7 +459,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	rules_sample(k, j);
 	sleep_read(k, j);
 	hang_look(&j->history, &k->shm->settings, &j->liveness, &step);
-	atomic_fetch_add(&k->shm->looks, 1);
+	atomic_fetch_add(&k->shm->samples, 1);
 	if (step.resolved && j->reported) {
 		j->reported = false;
 		line_send(k, j, index, HANG_SAYS_RESOLVED, step.text);

@@ -117,9 +117,9 @@ static void a_started_watcher_samples_an_active_job(void **state)
 	assert_true(h.pid > 0);
 	assert_false(hangproc_tick(&h)); /* one is enough */
 	const uint64_t until = clock_mono_ns() + 20 * NS_PER_S;
-	while (atomic_load(&h.shm->looks) == 0 && clock_mono_ns() < until)
+	while (atomic_load(&h.shm->samples) == 0 && clock_mono_ns() < until)
 		(void)poll(NULL, 0, 2);
-	assert_true(atomic_load(&h.shm->looks) > 0);
+	assert_true(atomic_load(&h.shm->samples) > 0);
 	pid_t pid = h.pid;
 	hangproc_close(&h);
 	assert_int_equal(kill(pid, 0), -1);

@@ -10,7 +10,7 @@ static int begin(void **state)
 {
 	(void)state;
 	made_begin(&made);
-	/* a launcher 10 with rank 11; 13 double forked and kept the environment; 14 is in the group; 99 is a stranger */
+	/* launcher 10 with rank 11; 13 double forked and kept the environment; 14 is in the group; 99 is a stranger */
 	const struct made_process list[] = {
 		{.pid = 1, .comm = "init", .start_ticks = 1},
 		{.pid = 10, .ppid = 1, .comm = "torchrun", .start_ticks = 100},
