@@ -442,6 +442,25 @@ static void sleep_read(struct watch *k, struct watched *j)
 	remote_done(&r);
 }
 
+/* The sample that was taken last. */
+struct taken {
+	uint64_t ns, cost_ns;
+	bool calm; /* the job is not suspected */
+	bool quiet; /* it did nothing */
+};
+
+static void due_set(const struct watch *k, struct watched *j, const struct taken *t)
+{
+	if (j->calm && t->calm) {
+		j->cost_ns = j->cost_ns ? (j->cost_ns * 7 + t->cost_ns) / 8 : t->cost_ns;
+		uint64_t fair = (uint64_t)((double)j->cost_ns * (double)k->n_jobs / share);
+		j->due_ns = t->ns + MIN(MAX(fair, t->quiet ? quiet_ns : sample_ns), rarest_ns);
+		return;
+	}
+	j->calm = t->calm;
+	j->due_ns = t->ns + (is_idle(j) ? idle_ns : sample_ns);
+}
+
 static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 {
 	static struct liveness_sample seen;
@@ -475,15 +494,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 		TEXT_COPY(j->suspicion, step.text);
 		hangevidence_begin(&j->evidence, &step, &j->sample, &j->liveness, j->rules, now_ns);
 	}
-	uint64_t cost = own_cpu_ns() - began;
-	if (j->calm && calm) {
-		j->cost_ns = j->cost_ns ? (j->cost_ns * 7 + cost) / 8 : cost;
-		uint64_t fair = (uint64_t)((double)j->cost_ns * (double)k->n_jobs / share);
-		j->due_ns = now_ns + MIN(MAX(fair, quiet ? quiet_ns : sample_ns), rarest_ns);
-		return;
-	}
-	j->calm = calm;
-	j->due_ns = now_ns + (is_idle(j) ? idle_ns : sample_ns);
+	due_set(k, j, &(struct taken){.ns = now_ns, .cost_ns = own_cpu_ns() - began, .calm = calm, .quiet = quiet});
 }
 
 static void watched_begin(struct watch *k, struct watched *j, const struct hang_job *job)
