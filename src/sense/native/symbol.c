@@ -165,3 +165,19 @@ void native_line(struct native *p, uint64_t pc, bool exact, struct native_symbol
 	ret->file = names_keep(n->names, file);
 	ret->line = line;
 }
+
+void native_prepare(struct native *p, uint64_t file_bytes, uint64_t end_ns)
+{
+	for (size_t i = 0; i < p->maps.n && p->world->mono_ns() < end_ns; i++) {
+		struct native_spot s;
+		struct native_symbol first;
+		const uint64_t start = p->maps.rows[i].start;
+		if (!(p->maps.rows[i].flags & MAP_EXEC))
+			continue;
+		native_spot_at(p, start, &s);
+		if (!s.file || s.file->elf.size > file_bytes)
+			continue;
+		ignore(native_eh(p, &s) != NULL, "what has no tables is walked without");
+		native_symbol(p, start, true, &first);
+	}
+}
