@@ -54,14 +54,11 @@ HIDDEN void process_begin(void); /* environment; once */
 HIDDEN bool process_mine(void);
 /* The region, made now if need be; NULL: there is none, or another thread makes it at this moment. */
 HIDDEN struct heap_header *region_get(void);
-/* May these bytes of the region be written? Reserves them when not yet done. */
-HIDDEN bool region_reserve(struct heap_header *h, uint64_t at, uint64_t len);
 /* Has reserving failed? */
 HIDDEN bool region_full(void);
 HIDDEN void *region_row(struct heap_header *h, const struct heap_table *t, uint64_t i);
 /* Room for n rows of a table that is filled in order; false: full. */
 HIDDEN bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64_t *ret_at);
-HIDDEN void process_why(uint32_t why, int error);
 /* Loaded into a running program: begin in this directory (a region that there is goes on, with this rate), and end. */
 /* In two steps, as both take time: the first has nothing to do (false) where all is as it was; prepared: see
  * heapattach.h; true: that file is in use now. */
@@ -76,8 +73,6 @@ HIDDEN void *patch_real(const char *name); /* the function that the program call
 HIDDEN void patch_sampled(void); /* new files, if there are any */
 HIDDEN void patch_closing(bool begins);
 
-/* Reading a file of the kernel without stdio: 0 and *ret_len, or -1. What is beyond size is left out. */
-HIDDEN int small_file(const char *path, char *buf, size_t size, size_t *ret_len);
 HIDDEN const char *text_u64(const char *p, unsigned base, uint64_t *ret);
 HIDDEN char *put_text(char *at, const char *end, const char *text);
 HIDDEN char *put_u64(char *at, const char *end, uint64_t v);

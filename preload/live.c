@@ -42,7 +42,7 @@ static uint64_t *slots(struct heap_header *h)
 }
 
 /* Slot k of those where ptr may be; k below NEAR_WINDOW + WINDOW. */
-INLINE static uint32_t slot_of(const struct heap_header *h, uint64_t ptr, uint32_t k)
+INLINE static uint32_t live_slot(const struct heap_header *h, uint64_t ptr, uint32_t k)
 {
 	uint32_t hash = (uint32_t)((ptr >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 	return k < NEAR_WINDOW ? (hash + k) & (NEAR_SLOTS - 1)
@@ -53,7 +53,7 @@ static bool slot_claim(struct heap_header *h, uint64_t ptr, uint32_t *ret)
 {
 	uint64_t *p = slots(h);
 	for (uint32_t k = 0; k < NEAR_WINDOW + WINDOW; k++) {
-		uint32_t i = slot_of(h, ptr, k);
+		uint32_t i = live_slot(h, ptr, k);
 		if (!region_row(h, &h->table.live_ptr, i))
 			return false;
 		uint64_t old = load_relaxed(&p[i]);
@@ -109,7 +109,7 @@ bool live_take(const void *ptr, struct taken *ret)
 		return false;
 	uint64_t *p = slots(h), want = (uintptr_t)ptr;
 	for (uint32_t k = 0; k < NEAR_WINDOW + WINDOW; k++) {
-		uint32_t i = slot_of(h, want, k);
+		uint32_t i = live_slot(h, want, k);
 		uint64_t at = load_acquire(&p[i]);
 		/* Slots are taken in this order, and none that was taken is empty again. */
 		if (at == HEAP_SLOT_EMPTY)

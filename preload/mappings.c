@@ -59,7 +59,7 @@ static int munmap_real(void *addr, size_t len)
 	return likely(real.munmap != NULL) ? real.munmap(addr, len) : (int)syscall(SYS_munmap, addr, len);
 }
 
-static void keep(uint64_t start, uint64_t end)
+static void mappings_range_keep(uint64_t start, uint64_t end)
 {
 	uint32_t top = load_relaxed(&kept_top);
 	for (uint32_t i = 0; i < KEPT; i++) {
@@ -108,7 +108,7 @@ static void part_restore(const struct cut *c, uint64_t start, uint64_t end)
 	if (end <= start)
 		return;
 	live_restore_part(&c->taken, start, end - start);
-	keep(start, end);
+	mappings_range_keep(start, end);
 }
 
 /* The range goes away: what remains of sampled mappings beside it, or, if it did not go after all, all of it. */
@@ -165,11 +165,11 @@ __attribute__((noinline)) static void mapping_sampled(void *p, size_t len, uint6
 		return;
 	sample_slow(p, len, is_arena(len, caller) ? HEAP_MMAP_PYTHON : HEAP_MMAP, (struct place){});
 	if (filter_has(p))
-		keep((uintptr_t)p, (uintptr_t)p + len);
+		mappings_range_keep((uintptr_t)p, (uintptr_t)p + len);
 }
 
 /* Where Python's objects are counted themselves, what they lie in is not counted once more. */
-static bool counted(int prot, int flags, size_t len, uint64_t caller)
+static bool mappings_counts(int prot, int flags, size_t len, uint64_t caller)
 {
 	return (flags & MAP_ANONYMOUS) != 0 && prot != PROT_NONE && !(heap_process.objects && is_arena(len, caller));
 }
@@ -183,7 +183,7 @@ static void *map(void *addr, size_t len, int prot, int flags, int fd, off_t offs
 		cuts_take(&cuts, start, start + len);
 	void *p = mmap_real(addr, len, prot, flags, fd, offset);
 	cuts_settle(&cuts, start, start + len, p != MAP_FAILED);
-	if (p != MAP_FAILED && counted(prot, flags, len, caller) && unlikely(sample_due(len)))
+	if (p != MAP_FAILED && mappings_counts(prot, flags, len, caller) && unlikely(sample_due(len)))
 		mapping_sampled(p, len, caller);
 	return p;
 }

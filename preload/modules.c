@@ -113,7 +113,7 @@ static bool line_parse(const char *p, struct range *ret, const char **ret_path)
 	return ret->inode != 0 && *p == '/';
 }
 
-static uint32_t row_add(struct heap_header *h, const struct range *r, const char *path, uint32_t since)
+static uint32_t modules_row_add(struct heap_header *h, const struct range *r, const char *path, uint32_t since)
 {
 	uint64_t row, at = 0, len = __builtin_strlen(path);
 	if (!region_take(h, &h->table.modules, 1, &row))
@@ -176,7 +176,7 @@ static void list_read(struct heap_header *h)
 		const struct range *before = range_find(old, r->start);
 		bool same = before && range_same(before, r);
 		/* Whether anything has gone is known at the end only: what is new may have to begin an epoch later. */
-		r->row = same ? before->row : row_add(h, r, path, before ? epoch + 1 : epoch);
+		r->row = same ? before->row : modules_row_add(h, r, path, before ? epoch + 1 : epoch);
 		added += !same;
 		new->n++;
 	}

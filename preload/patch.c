@@ -99,7 +99,7 @@ struct counts {
 	bool more; /* time was up */
 };
 
-static bool is_ours(uintptr_t a)
+static bool patch_is_own(uintptr_t a)
 {
 	return a >= (uintptr_t)&__ehdr_start && a < (uintptr_t)&_end;
 }
@@ -230,7 +230,7 @@ static uintptr_t wanted(const struct file *f, uintptr_t now, int i, bool on)
 {
 	if (!on)
 		return now == function[i].ours ? function[i].real : now;
-	bool not_looked_up = in_file(f, now) && !is_ours(now);
+	bool not_looked_up = in_file(f, now) && !patch_is_own(now);
 	return now == function[i].real || not_looked_up ? function[i].ours : now;
 }
 
@@ -296,7 +296,7 @@ static bool is_passed_over(const struct link_map *m)
 {
 	const char *slash = m->l_name ? strrchr(m->l_name, '/') : NULL;
 	const char *file = slash ? slash + 1 : m->l_name ? m->l_name : "";
-	return is_ours((uintptr_t)m->l_ld) || strncmp(file, "ld-linux", 8) == 0 || strncmp(file, "ld-2.", 5) == 0 ||
+	return patch_is_own((uintptr_t)m->l_ld) || strncmp(file, "ld-linux", 8) == 0 || strncmp(file, "ld-2.", 5) == 0 ||
 	       strncmp(file, "linux-vdso", 10) == 0 || strncmp(file, "linux-gate", 10) == 0;
 }
 
@@ -308,7 +308,7 @@ static bool was_done(uintptr_t ld)
 	return false;
 }
 
-static void walk(bool on, bool all, struct counts *c)
+static void patch_walk(bool on, bool all, struct counts *c)
 {
 	bool first = true, began = false;
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next, first = false) {
@@ -354,7 +354,7 @@ void patch_sampled(void)
 	static uint32_t seen;
 	if (n != seen) {
 		int e = errno;
-		walk(true, false, &c);
+		patch_walk(true, false, &c);
 		errno = e;
 	}
 	seen = c.more ? 0 : n;
@@ -378,7 +378,7 @@ bool patch_late(void)
 {
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
 		const char *slash = m->l_name ? strrchr(m->l_name, '/') : NULL;
-		if (is_ours((uintptr_t)m->l_ld))
+		if (patch_is_own((uintptr_t)m->l_ld))
 			return false;
 		if (slash && strncmp(slash, "/libc.so.6", 10) == 0)
 			return true;
@@ -398,7 +398,7 @@ static void *behind_entry(const struct file *f, const char *name)
 		    s->st_name >= f->strings_bytes || strcmp(f->strings + s->st_name, name) != 0)
 			continue;
 		uintptr_t now = *(const uintptr_t *)(f->base + r->r_offset);
-		if (!in_file(f, now) && !is_ours(now))
+		if (!in_file(f, now) && !patch_is_own(now))
 			return (void *)now;
 		return dlsym(RTLD_NEXT, name); /* not looked up yet: libc's */
 	}
@@ -409,7 +409,7 @@ void *patch_real(const char *name)
 {
 	struct file program;
 	void *first = dlsym(RTLD_DEFAULT, name);
-	if (!first || is_ours((uintptr_t)first))
+	if (!first || patch_is_own((uintptr_t)first))
 		return dlsym(RTLD_NEXT, name);
 	if (!_r_debug.r_map || !tables_find(_r_debug.r_map, true, &program) || !in_file(&program, (uintptr_t)first))
 		return first;
@@ -424,7 +424,7 @@ static void functions_find(void)
 	for (size_t i = 0; handle && i < sizeof(names) / sizeof(names[0]); i++) {
 		uintptr_t ours = (uintptr_t)dlsym(handle, names[i]);
 		uintptr_t real = (uintptr_t)patch_real(names[i]);
-		if (is_ours(ours) && real && !is_ours(real)) {
+		if (patch_is_own(ours) && real && !patch_is_own(real)) {
 			function[i].ours = ours;
 			function[i].real = real;
 		}
@@ -464,7 +464,7 @@ static int64_t attach(struct heap_attach *a)
 		if (!work_begin())
 			return -EBUSY;
 		/* Those not reached now are the next call's, or the next sample's. */
-		walk(true, false, &c);
+		patch_walk(true, false, &c);
 		store_release(&is_on, 1u);
 		work_end();
 	}
@@ -482,7 +482,7 @@ static int64_t detach(struct heap_attach *a)
 		if (!work_begin())
 			return -EBUSY;
 		store_release(&is_on, 0u);
-		walk(false, true, &c);
+		patch_walk(false, true, &c);
 		n_done = 0;
 		rest_of = 0;
 		work_end();

@@ -44,7 +44,7 @@ static uint64_t quiet_begin(void)
 	return left;
 }
 
-INLINE static void *counted(const struct allocator *a, void *p, size_t n, uint64_t left, struct place from)
+INLINE static void *pyobjects_count(const struct allocator *a, void *p, size_t n, uint64_t left, struct place from)
 {
 	heap_thread.left = left;
 	if (p && unlikely(sample_due(n)))
@@ -63,14 +63,14 @@ __attribute__((noinline)) static void object_gone(void *p)
 COLD static void *quiet_malloc(const struct allocator *a, size_t n)
 {
 	uint64_t left = quiet_begin();
-	return counted(a, a->malloc(a->context, n), n, left, PLACE_HERE());
+	return pyobjects_count(a, a->malloc(a->context, n), n, left, PLACE_HERE());
 }
 
 COLD static void *quiet_calloc(const struct allocator *a, size_t n, size_t m)
 {
 	uint64_t left = quiet_begin();
 	/* n * m cannot wrap where the call has given memory */
-	return counted(a, a->calloc(a->context, n, m), n * m, left, PLACE_HERE());
+	return pyobjects_count(a, a->calloc(a->context, n, m), n * m, left, PLACE_HERE());
 }
 
 __attribute__((noinline)) static void *quiet_realloc(const struct allocator *a, void *p, size_t n)
@@ -86,7 +86,7 @@ __attribute__((noinline)) static void *quiet_realloc(const struct allocator *a, 
 	void *q = a->realloc(a->context, p, n);
 	if (!q && was)
 		live_restore(&t);
-	return counted(a, q, n, left, PLACE_HERE());
+	return pyobjects_count(a, q, n, left, PLACE_HERE());
 }
 
 /* In front of any allocator -------------------------------------------------- */

@@ -22,8 +22,8 @@
 #define N_BYTES (2u << 20)
 
 #define HEADER_ROOM 4096u
-#define PIECE_BYTES (64u << 10) /* reserved at a time */
-#define PIECES (HEAP_FILE_BYTES_MAX / PIECE_BYTES)
+#define CHUNK_BYTES (64u << 10) /* reserved at a time */
+#define CHUNKS (HEAP_FILE_BYTES_MAX / CHUNK_BYTES)
 #define GENERATIONS 1000
 /* How long a thread waits for another one that makes the region: 0.2 s, once in a process's life. */
 #define MAKING_STEP_NS 100000
@@ -37,8 +37,8 @@ _Static_assert(sizeof(struct heap_header) == 2080 && sizeof(struct heap_header) 
 _Static_assert(sizeof(struct heap_stack) == 384 && sizeof(struct heap_live) == 32, "docs/formats/heap.md");
 _Static_assert(sizeof(struct heap_code) == 64 && sizeof(struct heap_module) == 64, "docs/formats/heap.md");
 #define STACKS_AT (HEADER_ROOM + N_STACK_INDEX * 4u + N_MODULES * 64u + N_LIVE * 8u)
-_Static_assert(HEADER_ROOM == HEAP_PREPARED_HEAD_BYTES && STACKS_AT / PIECE_BYTES * PIECE_BYTES == HEAP_PREPARED_AT &&
-		       HEAP_PREPARED_LEN == PIECE_BYTES,
+_Static_assert(HEADER_ROOM == HEAP_PREPARED_HEAD_BYTES && STACKS_AT / CHUNK_BYTES * CHUNK_BYTES == HEAP_PREPARED_AT &&
+		       HEAP_PREPARED_LEN == CHUNK_BYTES,
 	       "the first row of a stack");
 _Static_assert(sizeof(struct thread) <= 64, "must fit into what the loader keeps for late libraries");
 
@@ -46,7 +46,7 @@ HIDDEN struct process heap_process;
 
 EXPORTED struct heap_status vigil_heap_status = {.magic = HEAP_MAGIC, .why = HEAP_WHY_NO_DIR};
 
-static uint64_t reserved[PIECES / 64];
+static uint64_t reserved[CHUNKS / 64];
 static uint64_t region_bytes;
 static bool reserve_failed;
 static uint32_t prepared; /* generation + 1 of a file that vigil has made; 0: none */
@@ -61,14 +61,15 @@ static void *os_mmap(size_t len, int flags, int fd)
 	return (void *)syscall(SYS_mmap, NULL, len, PROT_READ | PROT_WRITE, flags, fd, 0);
 }
 
-void process_why(uint32_t why, int error)
+static void process_why(uint32_t why, int error)
 {
 	vigil_heap_status.why = why;
 	vigil_heap_status.error = error;
 	vigil_heap_status.region = (uintptr_t)heap_process.region;
 }
 
-int small_file(const char *path, char *buf, size_t size, size_t *ret_len)
+/* Reads a file of the kernel without stdio: 0 and *ret_len, or -1; bytes beyond size are left out. */
+static int small_file(const char *path, char *buf, size_t size, size_t *ret_len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -454,26 +455,27 @@ struct heap_header *region_get(void)
 	return h;
 }
 
-static bool piece_reserve(struct heap_header *h, uint64_t piece)
+static bool chunk_reserve(struct heap_header *h, uint64_t chunk)
 {
-	uint64_t bit = UINT64_C(1) << piece % 64, at = piece * PIECE_BYTES;
-	uint64_t len = region_bytes - at < PIECE_BYTES ? region_bytes - at : PIECE_BYTES;
+	uint64_t bit = UINT64_C(1) << chunk % 64, at = chunk * CHUNK_BYTES;
+	uint64_t len = region_bytes - at < CHUNK_BYTES ? region_bytes - at : CHUNK_BYTES;
 	if (reserve_failed)
 		return false;
 	if (madvise((char *)h + at, len, MADV_POPULATE_WRITE) != 0) {
 		reserve_failed = true; /* and no second try: a disk that is full makes each of them slow */
 		return false;
 	}
-	__atomic_fetch_or(&reserved[piece / 64], bit, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&reserved[chunk / 64], bit, __ATOMIC_RELAXED);
 	return true;
 }
 
-bool region_reserve(struct heap_header *h, uint64_t at, uint64_t len)
+/* Reserves these bytes of the region if that is not done yet; true: they may be written. */
+static bool region_reserve(struct heap_header *h, uint64_t at, uint64_t len)
 {
 	if (len == 0)
 		return true;
-	for (uint64_t piece = at / PIECE_BYTES; piece <= (at + len - 1) / PIECE_BYTES; piece++)
-		if (unlikely(!(load_relaxed(&reserved[piece / 64]) >> piece % 64 & 1)) && !piece_reserve(h, piece))
+	for (uint64_t chunk = at / CHUNK_BYTES; chunk <= (at + len - 1) / CHUNK_BYTES; chunk++)
+		if (unlikely(!(load_relaxed(&reserved[chunk / 64]) >> chunk % 64 & 1)) && !chunk_reserve(h, chunk))
 			return false;
 	return true;
 }

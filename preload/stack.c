@@ -240,7 +240,7 @@ void unwind_prewarm(void)
 	_Unwind_Backtrace(frame_first, NULL);
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t stack_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0x9fb21c651e98df25);
 	return h ^ h >> 32;
@@ -248,12 +248,12 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static uint64_t frames_hash(const struct frames *f, unsigned domain, uint32_t epoch)
 {
-	uint64_t h = mix(mix(UINT64_C(0xcbf29ce484222325), domain), (uint64_t)epoch << 32 | f->flags);
+	uint64_t h = stack_mix(stack_mix(UINT64_C(0xcbf29ce484222325), domain), (uint64_t)epoch << 32 | f->flags);
 	for (unsigned i = 0; i < f->n_native; i++)
-		h = mix(h, f->native[i]);
-	h = mix(h, f->n_native);
+		h = stack_mix(h, f->native[i]);
+	h = stack_mix(h, f->n_native);
 	for (unsigned i = 0; i < f->n_python; i++)
-		h = mix(h, f->python[i]);
+		h = stack_mix(h, f->python[i]);
 	return h ? h : 1;
 }
 

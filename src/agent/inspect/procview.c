@@ -108,7 +108,7 @@ static int python_open(struct procview *l, struct fault *f)
 		return -ENOMEM;
 	}
 	if (l->has_mark)
-		pystacks_mark(l->stacks, l->mark_addr, l->mark);
+		pystacks_program_id(l->stacks, l->mark_addr, l->mark);
 	l->has_python = true;
 	return 0;
 }
@@ -167,14 +167,14 @@ bool procview_ask_changed(struct procview *l)
 	/* With native frames the maps are needed first. */
 	if (!l->has_mark || !l->stacks || l->stopper)
 		return false;
-	pystacks_ask_mark(l->stacks);
+	pystacks_ask_program_id(l->stacks);
 	return true;
 }
 
 bool procview_found_changed(struct procview *l, const struct procview_look *look)
 {
 	return look->python_result == PYSTACK_OTHER ||
-	       (l->stacks && pystacks_mark_is_open(l->stacks) && procview_changed(l));
+	       (l->stacks && pystacks_program_id_is_open(l->stacks) && procview_changed(l));
 }
 
 void procview_count(const struct procview *l, struct procview_totals *ret)
@@ -537,7 +537,7 @@ static int catch (void *ctx, const struct iovec *from, size_t n_from, void *into
 static int look_caught(struct procview *l, pid_t tid, const struct pythread *thread, struct procview_look *ret)
 {
 	struct caught c = {l, tid};
-	const struct pystack_camera camera = {catch, &c};
+	const struct pystack_source camera = {catch, &c};
 	size_t none;
 	bool python = thread && l->stacks;
 	if (!l->want.instant || (python && l->has_interps))

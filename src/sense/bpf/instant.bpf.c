@@ -62,11 +62,11 @@ static long stack_page(__u32 i, void *ctx)
 static long piece_page(__u32 i, void *ctx)
 {
 	struct bpf_instant *d = *(struct bpf_instant **)ctx;
-	__u32 at = d->at_piece, to = d->n_bytes;
+	__u32 at = d->at_chunk, to = d->n_bytes;
 	(void)i;
-	if (at >= d->n_pieces || at >= BPF_INSTANT_PIECES || to > BPF_INSTANT_BYTES)
+	if (at >= d->n_chunks || at >= BPF_INSTANT_CHUNKS || to > BPF_INSTANT_BYTES)
 		return 1;
-	__u64 from = d->piece[at].addr + d->at_byte, left = d->piece[at].bytes - d->at_byte;
+	__u64 from = d->chunk[at].addr + d->at_byte, left = d->chunk[at].bytes - d->at_byte;
 	__u64 len = part_of_page(from, left);
 	if (len > BPF_INSTANT_PAGE)
 		return 1;
@@ -75,7 +75,7 @@ static long piece_page(__u32 i, void *ctx)
 	d->n_bytes = to + len;
 	d->at_byte += len;
 	if (len == left) {
-		d->at_piece = at + 1;
+		d->at_chunk = at + 1;
 		d->at_byte = 0;
 	}
 	return 0;
@@ -100,7 +100,7 @@ int instant(void *ctx)
 		d->stack_end = -1;
 	d->stack_from = sp - d->red_zone;
 	bpf_loop((BPF_INSTANT_STACK / BPF_INSTANT_PAGE) + 2, stack_page, &d, 0);
-	bpf_loop(BPF_INSTANT_PIECES + BPF_INSTANT_BYTES / BPF_INSTANT_PAGE + 1, piece_page, &d, 0);
+	bpf_loop(BPF_INSTANT_CHUNKS + BPF_INSTANT_BYTES / BPF_INSTANT_PAGE + 1, piece_page, &d, 0);
 	d->begin_ns = begin;
 	d->end_ns = bpf_ktime_get_ns();
 	d->taken = 1;

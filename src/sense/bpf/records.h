@@ -36,13 +36,13 @@ struct bpf_signal_record {
  * One instant of a thread: what is asked for and what there was, in memory that both sides map. The stack is that from the
  * thread's stack pointer on (less the red zone) to where it ends, or as far as it is mapped.
  */
-#define BPF_INSTANT_PIECES 256
+#define BPF_INSTANT_CHUNKS 256
 #define BPF_INSTANT_PAGE 4096 /* copied at a time: what is not there costs no more */
 #define BPF_INSTANT_STACK 65536
 #define BPF_INSTANT_BYTES 131072
 #define BPF_INSTANT_WORDS 21 /* struct pt_regs of x86_64 */
 
-struct bpf_instant_piece {
+struct bpf_instant_chunk {
 	unsigned long long addr;
 	unsigned int bytes, pad;
 };
@@ -50,14 +50,14 @@ struct bpf_instant_piece {
 struct bpf_instant {
 	/* asked */
 	int pid, tid; /* as the pid namespace below shows them */
-	unsigned int n_pieces, pad_asked;
+	unsigned int n_chunks, pad_asked;
 	unsigned long long ns_dev, ns_ino; /* 0: the first one */
 	unsigned int sp_word, red_zone;
 	unsigned long long stack_lo, stack_end; /* where its stack is believed to be; it counts only if it is there */
-	struct bpf_instant_piece piece[BPF_INSTANT_PIECES];
+	struct bpf_instant_chunk chunk[BPF_INSTANT_CHUNKS];
 	/* answered */
 	unsigned int taken; /* 0: the thread was not on this processor, and nothing else is filled */
-	unsigned int at_piece, at_byte; /* how far it got: n_pieces, 0 unless the begin of a piece was not there */
+	unsigned int at_chunk, at_byte; /* how far it got: n_chunks, 0 unless the begin of a piece was not there */
 	unsigned int n_bytes, n_stack;
 	unsigned int pad;
 	unsigned long long begin_ns, end_ns;

@@ -44,9 +44,9 @@ static void link_read(struct wanted *wanted)
 static int crc_of(const struct elf *e, uint32_t *ret)
 {
 	uint32_t table[256], crc = UINT32_MAX;
-	cleanup(freep) unsigned char *piece = malloc(MIB);
-	if (!piece || e->size > CHECKED_MAX)
-		return piece ? ELF_NONE : -ENOMEM;
+	cleanup(freep) unsigned char *chunk = malloc(MIB);
+	if (!chunk || e->size > CHECKED_MAX)
+		return chunk ? ELF_NONE : -ENOMEM;
 	for (uint32_t i = 0; i < 256; i++) {
 		table[i] = i;
 		for (int k = 0; k < 8; k++)
@@ -54,11 +54,11 @@ static int crc_of(const struct elf *e, uint32_t *ret)
 	}
 	for (uint64_t at = 0; at < e->size; at += MIB) {
 		size_t n = MIN(MIB, e->size - at);
-		int r = elf_read(e, at, piece, n);
+		int r = elf_read(e, at, chunk, n);
 		if (r)
 			return r;
 		for (size_t i = 0; i < n; i++)
-			crc = crc >> 8 ^ table[(crc ^ piece[i]) & 255];
+			crc = crc >> 8 ^ table[(crc ^ chunk[i]) & 255];
 	}
 	*ret = ~crc;
 	return 0;

@@ -11,7 +11,7 @@ struct output {
 	jmp_buf enough;
 };
 
-static void take_piece(const char *piece, size_t len, void *ctx)
+static void part_append(const char *part, size_t len, void *ctx)
 {
 	struct output *o = ctx;
 	if (o->len + len >= DEMANGLE_TEXT_MAX)
@@ -24,7 +24,7 @@ static void take_piece(const char *piece, size_t len, void *ctx)
 		o->text = more;
 		o->cap = cap;
 	}
-	memcpy(o->text + o->len, piece, len);
+	memcpy(o->text + o->len, part, len);
 	o->len += len;
 }
 
@@ -39,15 +39,15 @@ static int options_for(const char *name)
 	return strlen(name) > DEMANGLE_RECURSION_LIMIT / 2 ? options | DMGL_NO_RECURSE_LIMIT : options;
 }
 
-static bool run(const char *name, struct output *o)
+static bool demangle_run(const char *name, struct output *o)
 {
 	/* Both kinds begin with _R or _ZN: Rust's older names pass for C++ but for their end, so it is asked first. */
 	if (setjmp(o->enough))
 		return false;
-	if (rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, take_piece, o))
+	if (rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, part_append, o))
 		return true;
 	o->len = 0;
-	return strncmp(name, "_Z", 2) == 0 && cplus_demangle_v3_callback(name, options_for(name), take_piece, o);
+	return strncmp(name, "_Z", 2) == 0 && cplus_demangle_v3_callback(name, options_for(name), part_append, o);
 }
 
 static void output_done(struct output *o)
@@ -61,7 +61,7 @@ char *demangle(const char *name)
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
 	    strnlen(name, DEMANGLE_NAME_MAX + 1) > DEMANGLE_NAME_MAX)
 		return NULL;
-	if (!run(name, &o) || o.len == 0)
+	if (!demangle_run(name, &o) || o.len == 0)
 		return NULL;
 	o.text[o.len] = '\0';
 	return take(&o.text);

@@ -316,7 +316,7 @@ static int set_loc(struct program *p)
 	return 0;
 }
 
-static int remember(struct program *p)
+static int state_remember(struct program *p)
 {
 	if (p->n_kept == REMEMBER_MAX)
 		return EH_BAD;
@@ -350,7 +350,7 @@ static int extended_step(struct program *p, uint8_t op)
 	case CFA_ADVANCE8:
 		return advance(p, eh_uint(&p->b, 8));
 	case CFA_REMEMBER:
-		return remember(p);
+		return state_remember(p);
 	case CFA_RESTORE_STATE:
 		return restore_state(p);
 	case CFA_ARGS_SIZE:
@@ -373,7 +373,7 @@ static int extended_step(struct program *p, uint8_t op)
 }
 
 /* Each instruction takes at least one byte of the entry, so this ends. */
-static int run(struct program *p, size_t at, size_t end)
+static int ehcfa_run(struct program *p, size_t at, size_t end)
 {
 	p->b = (struct eh_bytes){.section = p->b.section, .at = at, .end = end};
 	while (p->b.at < p->b.end && p->loc <= p->pc) {
@@ -411,12 +411,12 @@ int eh_function_row(const struct eh_section *s, const struct eh_function *f, uin
 	p.now = (struct state){.cfa = {.kind = EH_UNDEFINED}};
 	p.restore_to = NULL;
 	p.n_kept = 0;
-	int r = run(&p, f->cie_at, f->cie_end);
+	int r = ehcfa_run(&p, f->cie_at, f->cie_end);
 	if (r)
 		return r;
 	p.initial = p.now;
 	p.restore_to = &p.initial;
-	r = run(&p, f->at, f->end_at);
+	r = ehcfa_run(&p, f->at, f->end_at);
 	if (r)
 		return r;
 	if (p.now.cfa.kind != EH_REGISTER && p.now.cfa.kind != EH_VAL_EXPR)

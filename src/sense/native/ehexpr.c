@@ -63,7 +63,7 @@ struct run {
 	bool bad;
 };
 
-static void push(struct run *r, uint64_t v)
+static void ehexpr_push(struct run *r, uint64_t v)
 {
 	if (r->n == STACK_MAX)
 		r->bad = true;
@@ -85,7 +85,7 @@ static void pick(struct run *r, uint64_t i)
 	if (i >= r->n)
 		r->bad = true;
 	else
-		push(r, r->stack[r->n - 1 - i]);
+		ehexpr_push(r, r->stack[r->n - 1 - i]);
 }
 
 static void base(struct run *r, uint64_t reg)
@@ -95,10 +95,10 @@ static void base(struct run *r, uint64_t reg)
 		r->m->unknown = r->bad = true;
 		return;
 	}
-	push(r, r->m->reg[reg] + (uint64_t)offset);
+	ehexpr_push(r, r->m->reg[reg] + (uint64_t)offset);
 }
 
-static void load(struct run *r, uint64_t width)
+static void ehexpr_load(struct run *r, uint64_t width)
 {
 	uint64_t v = 0, addr = pop(r);
 	if (r->bad || width == 0 || width > 8) {
@@ -109,7 +109,7 @@ static void load(struct run *r, uint64_t width)
 		r->m->fault = r->bad = true;
 		return;
 	}
-	push(r, width == 8 ? v : v & ((UINT64_C(1) << 8 * width) - 1));
+	ehexpr_push(r, width == 8 ? v : v & ((UINT64_C(1) << 8 * width) - 1));
 }
 
 /* Two's complement throughout; comparisons and division are signed, as the standard wants. */
@@ -119,42 +119,42 @@ static void binary(struct run *r, uint8_t op)
 	int64_t sx = (int64_t)x, sy = (int64_t)y;
 	switch (op) {
 	case OP_AND:
-		return push(r, x & y);
+		return ehexpr_push(r, x & y);
 	case OP_OR:
-		return push(r, x | y);
+		return ehexpr_push(r, x | y);
 	case OP_XOR:
-		return push(r, x ^ y);
+		return ehexpr_push(r, x ^ y);
 	case OP_PLUS:
-		return push(r, x + y);
+		return ehexpr_push(r, x + y);
 	case OP_MINUS:
-		return push(r, x - y);
+		return ehexpr_push(r, x - y);
 	case OP_MUL:
-		return push(r, x * y);
+		return ehexpr_push(r, x * y);
 	case OP_SHL:
-		return push(r, y < 64 ? x << y : 0);
+		return ehexpr_push(r, y < 64 ? x << y : 0);
 	case OP_SHR:
-		return push(r, y < 64 ? x >> y : 0);
+		return ehexpr_push(r, y < 64 ? x >> y : 0);
 	case OP_SHRA:
-		return push(r, (uint64_t)(sx >> (y < 64 ? y : 63)));
+		return ehexpr_push(r, (uint64_t)(sx >> (y < 64 ? y : 63)));
 	case OP_EQ:
-		return push(r, x == y);
+		return ehexpr_push(r, x == y);
 	case OP_NE:
-		return push(r, x != y);
+		return ehexpr_push(r, x != y);
 	case OP_GE:
-		return push(r, sx >= sy);
+		return ehexpr_push(r, sx >= sy);
 	case OP_GT:
-		return push(r, sx > sy);
+		return ehexpr_push(r, sx > sy);
 	case OP_LE:
-		return push(r, sx <= sy);
+		return ehexpr_push(r, sx <= sy);
 	case OP_LT:
-		return push(r, sx < sy);
+		return ehexpr_push(r, sx < sy);
 	case OP_DIV:
 		if (sy != 0 && !(sx == INT64_MIN && sy == -1))
-			return push(r, (uint64_t)(sx / sy));
+			return ehexpr_push(r, (uint64_t)(sx / sy));
 		break;
 	case OP_MOD:
 		if (y != 0)
-			return push(r, x % y);
+			return ehexpr_push(r, x % y);
 		break;
 	default:
 		break;
@@ -190,43 +190,43 @@ static void shuffle(struct run *r, uint8_t op)
 	case OP_SWAP:
 		a = pop(r);
 		b = pop(r);
-		push(r, a);
-		push(r, b);
+		ehexpr_push(r, a);
+		ehexpr_push(r, b);
 		return;
 	default: /* OP_ROT: the top goes below the next two */
 		a = pop(r);
 		b = pop(r);
 		c = pop(r);
-		push(r, a);
-		push(r, c);
-		push(r, b);
+		ehexpr_push(r, a);
+		ehexpr_push(r, c);
+		ehexpr_push(r, b);
 	}
 }
 
 static void unary(struct run *r, uint8_t op)
 {
 	uint64_t v = pop(r);
-	push(r, op == OP_NOT ? ~v : op == OP_NEG || (int64_t)v < 0 ? -v : v);
+	ehexpr_push(r, op == OP_NOT ? ~v : op == OP_NEG || (int64_t)v < 0 ? -v : v);
 }
 
 static bool constant(struct run *r, uint8_t op)
 {
 	if (op >= OP_CONST1U && op <= OP_CONST8S) {
 		size_t width = (size_t)1 << ((op - OP_CONST1U) / 2);
-		push(r, (op - OP_CONST1U) % 2 ? (uint64_t)eh_sint(&r->b, width) : eh_uint(&r->b, width));
+		ehexpr_push(r, (op - OP_CONST1U) % 2 ? (uint64_t)eh_sint(&r->b, width) : eh_uint(&r->b, width));
 	} else if (op == OP_CONSTU) {
-		push(r, eh_uleb(&r->b));
+		ehexpr_push(r, eh_uleb(&r->b));
 	} else if (op == OP_CONSTS) {
-		push(r, (uint64_t)eh_sleb(&r->b));
+		ehexpr_push(r, (uint64_t)eh_sleb(&r->b));
 	} else if (op >= OP_LIT0 && op < OP_LIT0 + 32) {
-		push(r, op - OP_LIT0);
+		ehexpr_push(r, op - OP_LIT0);
 	} else {
 		return false;
 	}
 	return true;
 }
 
-static void step(struct run *r, uint8_t op)
+static void ehexpr_step(struct run *r, uint8_t op)
 {
 	if (constant(r, op) || op == OP_NOP)
 		return;
@@ -237,13 +237,13 @@ static void step(struct run *r, uint8_t op)
 	else if (op >= OP_DUP && op <= OP_ROT)
 		shuffle(r, op);
 	else if (op == OP_DEREF)
-		load(r, 8);
+		ehexpr_load(r, 8);
 	else if (op == OP_DEREF_SIZE)
-		load(r, eh_uint(&r->b, 1));
+		ehexpr_load(r, eh_uint(&r->b, 1));
 	else if (op == OP_ABS || op == OP_NEG || op == OP_NOT)
 		unary(r, op);
 	else if (op == OP_PLUS_UCONST)
-		push(r, pop(r) + eh_uleb(&r->b));
+		ehexpr_push(r, pop(r) + eh_uleb(&r->b));
 	else if (op == OP_SKIP)
 		jump(r, true);
 	else if (op == OP_BRA)
@@ -260,11 +260,11 @@ int eh_evaluate(struct eh_machine *m, const uint8_t *bytes, size_t len, const ui
 	struct run r = {.m = m, .b = {.section = &s, .end = len}};
 	m->unknown = m->fault = false;
 	if (first)
-		push(&r, *first);
+		ehexpr_push(&r, *first);
 	for (int i = 0; r.b.at < r.b.end; i++) {
 		if (i == STEPS_MAX)
 			return EH_BAD;
-		step(&r, (uint8_t)eh_uint(&r.b, 1));
+		ehexpr_step(&r, (uint8_t)eh_uint(&r.b, 1));
 		if (r.bad || r.b.bad)
 			return EH_BAD;
 	}

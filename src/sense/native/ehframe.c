@@ -157,7 +157,7 @@ static int row_compute(const struct ehtable *t, uint64_t vaddr, struct eh_row *r
 /* --- rows that are kept --- */
 
 /* pc 0 is no function: it marks an empty place. */
-static struct eh_row *place_of(const struct ehtable *t, uint64_t pc)
+static struct eh_row *eh_row_slot(const struct ehtable *t, uint64_t pc)
 {
 	size_t mask = t->cap_rows - 1;
 	size_t i = (size_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
@@ -181,7 +181,7 @@ static int rows_make_room(struct ehtable *t)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->cap_rows; i++)
 		if (t->rows[i].pc)
-			*place_of(&bigger, t->rows[i].pc) = t->rows[i];
+			*eh_row_slot(&bigger, t->rows[i].pc) = t->rows[i];
 	free(t->rows);
 	t->rows = bigger.rows;
 	t->cap_rows = bigger.cap_rows;
@@ -192,12 +192,12 @@ int ehtable_row(struct ehtable *t, uint64_t vaddr, const struct eh_row **ret)
 {
 	if (vaddr == 0)
 		return EH_NONE;
-	struct eh_row *row = t->cap_rows ? place_of(t, vaddr) : NULL;
+	struct eh_row *row = t->cap_rows ? eh_row_slot(t, vaddr) : NULL;
 	if (!row || row->pc != vaddr) {
 		int r = rows_make_room(t);
 		if (r)
 			return r;
-		row = place_of(t, vaddr);
+		row = eh_row_slot(t, vaddr);
 		int state = row_compute(t, vaddr, row);
 		if (state)
 			*row = (struct eh_row){.pc = vaddr, .state = state};

@@ -407,7 +407,7 @@ static bool table_of(const struct elf *e, const char *name, struct table *ret)
 }
 
 /* Addresses of the file as the dynamic linker is told them, to places in it; 0: in none of its segments. */
-static uint64_t place_of(const struct elf *e, uint64_t addr)
+static uint64_t dynamic_offset(const struct elf *e, uint64_t addr)
 {
 	for (size_t i = 0; i < e->n_phdr; i++) {
 		const Elf64_Phdr *p = &e->phdr[i];
@@ -428,13 +428,13 @@ static bool table_linked(const struct elf *e, struct table *ret)
 	const Elf64_Dyn *d = bytes;
 	for (size_t i = 0; i < p->p_filesz / sizeof(*d) && d[i].d_tag != DT_NULL; i++) {
 		if (d[i].d_tag == DT_SYMTAB)
-			t.symbols = place_of(e, d[i].d_un.d_ptr);
+			t.symbols = dynamic_offset(e, d[i].d_un.d_ptr);
 		else if (d[i].d_tag == DT_STRTAB)
-			t.strings = place_of(e, d[i].d_un.d_ptr);
+			t.strings = dynamic_offset(e, d[i].d_un.d_ptr);
 		else if (d[i].d_tag == DT_STRSZ)
 			t.strings_bytes = d[i].d_un.d_val;
 		else if (d[i].d_tag == DT_GNU_HASH)
-			t.hash = place_of(e, d[i].d_un.d_ptr);
+			t.hash = dynamic_offset(e, d[i].d_un.d_ptr);
 	}
 	if (!t.symbols || !t.strings || !t.hash || t.symbols > e->size)
 		return false;

@@ -76,7 +76,7 @@ bool instant_step_aside(struct instant *in, uint32_t processor)
 /* In the order of DWARF's numbers: ax dx cx bx si di bp sp r8 … r15 ip. */
 static const uint8_t word_of[] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16};
 
-static void begin(struct instant *in)
+static void instant_load(struct instant *in)
 {
 	char why[300];
 	struct stat ns;
@@ -93,31 +93,31 @@ static void begin(struct instant *in)
 	in->scratch->ns_ino = ns.st_ino;
 }
 
-static bool ask(struct bpf_instant *d, const struct instant_want *want)
+static bool request_fill(struct bpf_instant *d, const struct instant_want *want)
 {
 	size_t bytes = 0;
-	if (want->n_from > BPF_INSTANT_PIECES)
+	if (want->n_from > BPF_INSTANT_CHUNKS)
 		return false;
 	for (size_t i = 0; i < want->n_from; i++) {
 		size_t len = want->from[i].iov_len;
 		bytes = add_cap(bytes, len);
 		if (bytes > BPF_INSTANT_BYTES)
 			return false;
-		d->piece[i] = (struct bpf_instant_piece){(uint64_t)(uintptr_t)want->from[i].iov_base, (uint32_t)len, 0};
+		d->chunk[i] = (struct bpf_instant_chunk){(uint64_t)(uintptr_t)want->from[i].iov_base, (uint32_t)len, 0};
 	}
-	d->n_pieces = (uint32_t)want->n_from;
+	d->n_chunks = (uint32_t)want->n_from;
 	d->pid = want->pid;
 	d->tid = want->tid;
 	d->sp_word = WORD_SP;
 	d->red_zone = RED_ZONE_BYTES;
 	d->stack_lo = want->stack_lo;
 	d->stack_end = want->stack_end;
-	d->taken = d->at_piece = d->at_byte = d->n_bytes = d->n_stack = 0;
+	d->taken = d->at_chunk = d->at_byte = d->n_bytes = d->n_stack = 0;
 	return true;
 }
 
 /* -EINVAL and such: a kernel that has no such call, or a processor that is not there. */
-static bool run(const struct instant *in, uint32_t processor)
+static bool instant_run(const struct instant *in, uint32_t processor)
 {
 	union bpf_attr attr;
 	memset(&attr, 0, sizeof(attr));
@@ -130,13 +130,13 @@ static bool run(const struct instant *in, uint32_t processor)
 int instant_take(struct instant *in, const struct instant_want *want, struct instant_seen *ret)
 {
 	if (!in->tried)
-		begin(in);
+		instant_load(in);
 	struct bpf_instant *d = in->scratch;
 	if (!d)
 		return INSTANT_CANNOT;
-	if (!ask(d, want))
+	if (!request_fill(d, want))
 		return INSTANT_TOO_MUCH;
-	if (!run(in, want->processor) || !d->taken || d->word[WORD_CS] != USER_CS)
+	if (!instant_run(in, want->processor) || !d->taken || d->word[WORD_CS] != USER_CS)
 		return INSTANT_ELSEWHERE;
 	*ret->regs = (struct unwind_regs){.valid = (UINT64_C(1) << ARRAY_SIZE(word_of)) - 1};
 	for (size_t i = 0; i < ARRAY_SIZE(word_of); i++)

@@ -131,7 +131,7 @@ static bool unit_at(struct lines *l, uint64_t vaddr, Dwarf_Die *ret)
 	return false;
 }
 
-static bool number(const struct libdw *d, Dwarf_Die *die, unsigned name, uint64_t *ret)
+static bool lines_number(const struct libdw *d, Dwarf_Die *die, unsigned name, uint64_t *ret)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word v;
@@ -202,7 +202,7 @@ static const char *own_line(const struct libdw *d, Dwarf_Die *unit, uint64_t vad
 	uint64_t line, file;
 	bool is_inlined = false;
 	if (!outermost_inlined(d, unit, vaddr, 0, &inlined, &is_inlined) || !is_inlined ||
-	    !number(d, &inlined, DW_AT_call_line, &line) || !number(d, &inlined, DW_AT_call_file, &file) || line == 0 ||
+	    !lines_number(d, &inlined, DW_AT_call_line, &line) || !lines_number(d, &inlined, DW_AT_call_file, &file) || line == 0 ||
 	    line > INT32_MAX || d->getsrcfiles(unit, &files, &n_files) != 0 || file >= n_files)
 		return NULL;
 	*ret_line = (int)line;

@@ -135,7 +135,7 @@ static size_t bucket_of(const struct offline_place *p)
 	return (size_t)((h ^ h >> 32) % BUCKETS);
 }
 
-static struct offline_file *file_of(struct offline *o, pid_t pid, const struct offline_place *p)
+static struct offline_file *offline_file_of(struct offline *o, pid_t pid, const struct offline_place *p)
 {
 	size_t at = bucket_of(p);
 	for (struct offline_file *f = o->bucket[at]; f; f = f->next)
@@ -200,7 +200,7 @@ void offline_symbol(struct offline *o, pid_t pid, const struct offline_place *pl
 	char text[24];
 	*ret = (struct native_symbol){.kind = NATIVE_UNKNOWN, .module = "", .file = ""};
 	uint64_t shown = place->offset;
-	struct offline_file *f = place->path[0] == '/' ? file_of(o, pid, place) : NULL;
+	struct offline_file *f = place->path[0] == '/' ? offline_file_of(o, pid, place) : NULL;
 	if (f) {
 		uint64_t vaddr;
 		ret->module = f->module;

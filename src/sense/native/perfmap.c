@@ -14,7 +14,7 @@
 /* A large map that grows all the time may cost one part in so many of our time. */
 #define COST_SHARE 20
 
-static bool hex_word(struct span *rest, uint64_t *ret)
+static bool perfmap_hex_word(struct span *rest, uint64_t *ret)
 {
 	struct span word;
 	uint64_t v = 0;
@@ -39,11 +39,11 @@ static bool hex_word(struct span *rest, uint64_t *ret)
 }
 
 /* line lies in text, which is ours: the name is terminated in place, over its newline. */
-static bool row_parse(char *text, struct span line, struct perfmap_row *ret)
+static bool perfmap_row_parse(char *text, struct span line, struct perfmap_row *ret)
 {
 	struct span rest = line;
 	uint64_t start, size;
-	if (!hex_word(&rest, &start) || !hex_word(&rest, &size) || size == 0 || size > UINT64_MAX - start)
+	if (!perfmap_hex_word(&rest, &start) || !perfmap_hex_word(&rest, &size) || size == 0 || size > UINT64_MAX - start)
 		return false;
 	struct span name = span_trim(rest);
 	if (name.len == 0 || memchr(name.p, '\0', name.len))
@@ -73,7 +73,7 @@ static void rows_thin(struct perfmap *m)
 }
 
 /* Takes text: len bytes and one of room. */
-static int rows_of(char *text, size_t len, struct perfmap *ret)
+static int perfmap_rows_parse(char *text, size_t len, struct perfmap *ret)
 {
 	size_t cap = 0, whole = 0;
 	for (size_t i = 0; i < len; i++)
@@ -88,7 +88,7 @@ static int rows_of(char *text, size_t len, struct perfmap *ret)
 	}
 	struct span rest = {text, whole}, line;
 	for (uint32_t seq = 0; span_line(&rest, &line); seq++)
-		if (row_parse(text, line, &m.rows[m.n]))
+		if (perfmap_row_parse(text, line, &m.rows[m.n]))
 			m.rows[m.n++].seq = seq;
 	qsort(m.rows, m.n, sizeof(*m.rows), by_start);
 	rows_thin(&m);
@@ -106,7 +106,7 @@ int perfmap_parse(struct span text, struct perfmap *ret)
 	if (text.len > 0)
 		memcpy(copy, text.p, text.len);
 	copy[text.len] = '\0';
-	return rows_of(copy, text.len, ret);
+	return perfmap_rows_parse(copy, text.len, ret);
 }
 
 static int trusted_open(const struct world *w, pid_t pid, int *ret_fd, struct stat *ret_st)
@@ -139,7 +139,7 @@ static int file_load(struct perfmap *m, int fd, const struct stat *st)
 	int r = file_read_from(fd, 0, text, cap, &len);
 	if (r)
 		return r;
-	r = rows_of(take(&text), len, &fresh);
+	r = perfmap_rows_parse(take(&text), len, &fresh);
 	if (r)
 		return r;
 	fresh.file_bytes = (uint64_t)st->st_size;

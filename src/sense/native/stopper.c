@@ -20,12 +20,12 @@
 /* Room for `during`; a default stack would be locked whole in a process that locks its memory. */
 #define THREAD_STACK_BYTES (512 * 1024)
 /* How long the kernel may take to end our thread and with it the tracing. */
-#define LET_GO_NS (20 * NS_PER_MS)
+#define DETACH_NS (20 * NS_PER_MS)
 #define SPIN_NS (50 * NS_PER_US)
 /* Who has been given its processor back by us is on it in so long, or somebody else is. */
 #define ASIDE_NS (100 * NS_PER_US)
 /* New threads have new stacks; reading the mappings of a large process takes a millisecond. */
-#define MAPS_AGAIN_NS (100 * NS_PER_MS)
+#define MAPS_READ_EVERY_NS (100 * NS_PER_MS)
 
 #if defined(__x86_64__)
 /* A leaf may keep values below its stack pointer (System V ABI 3.2.2). */
@@ -64,15 +64,15 @@ struct stopper {
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* of job, quit */
-	pthread_cond_t wanted, done;
+	pthread_cond_t job_posted, job_done;
 	struct take_job *job; /* NULL: nothing to do */
 	bool quit;
-	atomic_bool standing; /* the thread wanted has stopped: it will not be long */
+	atomic_bool is_stopped; /* the thread wanted has stopped: it will not be long */
 	atomic_int thread_tid;
 	struct stopper_stats stats;
 	struct maps maps; /* to know where stacks end; may be old */
-	bool maps_lack; /* a stack was in none of them */
-	uint64_t maps_again_ns;
+	bool maps_outdated; /* a stack was in none of them */
+	uint64_t maps_next_read_ns;
 	struct last_seen last_seen[LAST_SEEN_MAX]; /* by tid */
 };
 
@@ -205,7 +205,7 @@ static int wait_stop(pid_t tid, siginfo_t *ret)
 }
 
 /* Lets it go. In a group stop this leaves it stopped; the signal it was about to get it gets. */
-static void let_go(pid_t tid, int status)
+static void thread_detach(pid_t tid, int status)
 {
 	int signal = status >> 8 == 0 ? status & 0x7f : 0;
 	ignore(ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)(unsigned)signal),
@@ -252,7 +252,7 @@ static void pause_count(struct stopper *s, uint64_t ns)
 static uint64_t stack_end(struct stopper *s, uint64_t sp)
 {
 	const struct map_row *row = maps_find(&s->maps, sp);
-	s->maps_lack |= !row;
+	s->maps_outdated |= !row;
 	return row ? row->end : UINT64_MAX;
 }
 
@@ -261,10 +261,10 @@ static void maps_renew(struct stopper *s)
 {
 	struct maps m;
 	uint64_t now_ns = clock_mono_ns();
-	if (!s->maps_lack || now_ns < s->maps_again_ns)
+	if (!s->maps_outdated || now_ns < s->maps_next_read_ns)
 		return;
-	s->maps_lack = false;
-	s->maps_again_ns = now_ns + MAPS_AGAIN_NS;
+	s->maps_outdated = false;
+	s->maps_next_read_ns = now_ns + MAPS_READ_EVERY_NS;
 	if (maps_read(s->world, s->remote->pid, &m) != 0)
 		return;
 	maps_done(&s->maps);
@@ -283,13 +283,13 @@ static int job_do(struct stopper *s, struct take_job *job)
 	r = wait_stop(job->tid, &info);
 	if (r)
 		return r;
-	atomic_store(&s->standing, true);
+	atomic_store(&s->is_stopped, true);
 	r = regs_read(job->tid, job->regs);
 	if (r == 0)
 		r = stack_copy(s->remote, job->regs->reg[REG_SP], stack_end(s, job->regs->reg[REG_SP]), job->stack);
 	if (r == 0 && job->during)
 		job->during(job->ctx);
-	let_go(job->tid, info.si_status);
+	thread_detach(job->tid, info.si_status);
 	pause_count(s, clock_mono_ns() - start_ns);
 	return r;
 }
@@ -307,7 +307,7 @@ static void *thread_main(void *arg)
 	pthread_mutex_lock(&s->lock);
 	while (!s->quit) {
 		if (!s->job) {
-			pthread_cond_wait(&s->wanted, &s->lock);
+			pthread_cond_wait(&s->job_posted, &s->lock);
 			continue;
 		}
 		struct take_job *job = s->job;
@@ -316,7 +316,7 @@ static void *thread_main(void *arg)
 		pthread_mutex_lock(&s->lock);
 		job->result = r;
 		s->job = NULL;
-		pthread_cond_signal(&s->done);
+		pthread_cond_signal(&s->job_done);
 		/* Seized, but it never stopped: only our end lets go of it. */
 		if (r == WORLD_GONE)
 			break;
@@ -353,7 +353,7 @@ static void thread_end(struct stopper *s)
 		return;
 	pthread_mutex_lock(&s->lock);
 	s->quit = true;
-	pthread_cond_signal(&s->wanted);
+	pthread_cond_signal(&s->job_posted);
 	pthread_mutex_unlock(&s->lock);
 	pthread_cancel(s->thread);
 	pthread_join(s->thread, NULL);
@@ -362,14 +362,14 @@ static void thread_end(struct stopper *s)
 }
 
 /* A thread counts as joined a little before the kernel has made it let go. */
-static void await_let_go(const struct stopper *s, pid_t tid)
+static void await_detach(const struct stopper *s, pid_t tid)
 {
-	uint64_t end_ns = clock_mono_ns() + LET_GO_NS;
+	uint64_t end_ns = clock_mono_ns() + DETACH_NS;
 	while (tracer_of(s, tid) == atomic_load(&s->thread_tid) && clock_mono_ns() < end_ns)
 		sched_yield();
 }
 
-static struct timespec instant_of(uint64_t mono_ns)
+static struct timespec timespec_of(uint64_t mono_ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(mono_ns / NS_PER_S), .tv_nsec = (long)(mono_ns % NS_PER_S)};
 }
@@ -377,12 +377,12 @@ static struct timespec instant_of(uint64_t mono_ns)
 /* false: the deadline came first. It is for the stop only: what happens while the thread stands is waited for. */
 static bool job_await(struct stopper *s, uint64_t end_ns)
 {
-	struct timespec end = instant_of(end_ns);
+	struct timespec end = timespec_of(end_ns);
 	pthread_mutex_lock(&s->lock);
 	while (s->job) {
-		if (atomic_load(&s->standing))
-			pthread_cond_wait(&s->done, &s->lock);
-		else if (pthread_cond_timedwait(&s->done, &s->lock, &end) == ETIMEDOUT && !atomic_load(&s->standing))
+		if (atomic_load(&s->is_stopped))
+			pthread_cond_wait(&s->job_done, &s->lock);
+		else if (pthread_cond_timedwait(&s->job_done, &s->lock, &end) == ETIMEDOUT && !atomic_load(&s->is_stopped))
 			break;
 	}
 	bool in_time = !s->job;
@@ -399,17 +399,17 @@ int stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwi
 	if (r < 0)
 		return r;
 	uint64_t end_ns = clock_mono_ns() + deadline_us * NS_PER_US;
-	atomic_store(&s->standing, false);
+	atomic_store(&s->is_stopped, false);
 	pthread_mutex_lock(&s->lock);
 	s->job = &job;
-	pthread_cond_signal(&s->wanted);
+	pthread_cond_signal(&s->job_posted);
 	pthread_mutex_unlock(&s->lock);
 	if (job_await(s, end_ns) && job.result != WORLD_GONE) {
 		maps_renew(s);
 		return job.result;
 	}
 	thread_end(s);
-	await_let_go(s, tid);
+	await_detach(s, tid);
 	if (job.result == STOPPER_STUCK && is_gone(s, tid))
 		return WORLD_GONE;
 	s->stats.stuck += job.result == STOPPER_STUCK;
@@ -420,31 +420,31 @@ int stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwi
 
 static struct last_seen *last_seen_of(struct stopper *s, pid_t tid)
 {
-	struct last_seen *h = &s->last_seen[(uint32_t)tid % LAST_SEEN_MAX];
-	if (h->tid != tid)
-		*h = (struct last_seen){.tid = tid, .processor = UINT32_MAX};
-	return h;
+	struct last_seen *last = &s->last_seen[(uint32_t)tid % LAST_SEEN_MAX];
+	if (last->tid != tid)
+		*last = (struct last_seen){.tid = tid, .processor = UINT32_MAX};
+	return last;
 }
 
 int stopper_catch(struct stopper *s, struct instant *in, pid_t tid, const struct iovec *from, size_t n_from,
 		  void *into, size_t *ret_bytes, struct unwind_regs *ret_regs, struct unwind_stack *ret_stack)
 {
-	struct last_seen *h = last_seen_of(s, tid);
+	struct last_seen *last = last_seen_of(s, tid);
 	struct instant_want want = {.pid = s->pid,
 				    .tid = tid,
-				    .processor = h->processor,
-				    .stack_lo = h->stack_lo,
-				    .stack_end = h->stack_end,
+				    .processor = last->processor,
+				    .stack_lo = last->stack_lo,
+				    .stack_end = last->stack_end,
 				    .from = from,
 				    .n_from = n_from,
 				    .into = into};
 	struct instant_seen seen = {.regs = ret_regs, .stack = ret_stack};
-	int r = h->processor == UINT32_MAX ? INSTANT_ELSEWHERE : instant_take(in, &want, &seen);
+	int r = last->processor == UINT32_MAX ? INSTANT_ELSEWHERE : instant_take(in, &want, &seen);
 	if (r == INSTANT_ELSEWHERE) {
-		int e = proc_processor_read(s->world, s->pid, tid, &h->processor);
+		int e = proc_processor_read(s->world, s->pid, tid, &last->processor);
 		if (e)
 			return e == WORLD_GONE ? e : STOPPER_RUNNING;
-		want.processor = h->processor;
+		want.processor = last->processor;
 		r = instant_take(in, &want, &seen);
 	}
 	if (r == INSTANT_ELSEWHERE && instant_step_aside(in, want.processor)) {
@@ -457,11 +457,11 @@ int stopper_catch(struct stopper *s, struct instant *in, pid_t tid, const struct
 	s->stats.caught++;
 	pause_count(s, seen.pause_ns);
 	uint64_t sp = ret_regs->reg[REG_SP];
-	if (sp < h->stack_lo || sp >= h->stack_end) {
+	if (sp < last->stack_lo || sp >= last->stack_end) {
 		const struct map_row *row = maps_find(&s->maps, sp);
-		s->maps_lack |= !row;
-		h->stack_lo = row ? row->start : 0;
-		h->stack_end = row ? row->end : 0;
+		s->maps_outdated |= !row;
+		last->stack_lo = row ? row->start : 0;
+		last->stack_end = row ? row->end : 0;
 		maps_renew(s);
 	}
 	*ret_bytes = seen.n_bytes;
@@ -480,8 +480,8 @@ struct stopper *stopper_new(const struct world *w, pid_t pid, struct remote *r)
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wanted, NULL);
-	pthread_cond_init(&s->done, &attr);
+	pthread_cond_init(&s->job_posted, NULL);
+	pthread_cond_init(&s->job_done, &attr);
 	pthread_condattr_destroy(&attr);
 	return s;
 }
@@ -491,8 +491,8 @@ struct stopper *stopper_free(struct stopper *s)
 	if (!s)
 		return NULL;
 	thread_end(s);
-	pthread_cond_destroy(&s->wanted);
-	pthread_cond_destroy(&s->done);
+	pthread_cond_destroy(&s->job_posted);
+	pthread_cond_destroy(&s->job_done);
 	pthread_mutex_destroy(&s->lock);
 	maps_done(&s->maps);
 	free(s);
@@ -506,7 +506,7 @@ struct stopper_stats stopper_stats(const struct stopper *s)
 
 /* --- without stopping --- */
 
-static int hex_word(struct span *rest, uint64_t *ret)
+static int stopper_hex_word(struct span *rest, uint64_t *ret)
 {
 	struct span word;
 	uint64_t v = 0;
@@ -531,11 +531,11 @@ static int syscall_parse(struct span text, struct unwind_regs *ret)
 		return STOPPER_RUNNING;
 	/* Arguments are still in their registers; vfork keeps its return address in one. */
 	for (size_t i = 0; i < ARRAY_SIZE(arguments) && !span_eq(nr, "-1"); i++) {
-		if (hex_word(&rest, &regs.reg[arguments[i]]) < 0)
+		if (stopper_hex_word(&rest, &regs.reg[arguments[i]]) < 0)
 			return STOPPER_RUNNING;
 		regs.valid |= UINT64_C(1) << arguments[i];
 	}
-	if (hex_word(&rest, &regs.reg[REG_SP]) < 0 || hex_word(&rest, &regs.reg[REG_PC]) < 0)
+	if (stopper_hex_word(&rest, &regs.reg[REG_SP]) < 0 || stopper_hex_word(&rest, &regs.reg[REG_PC]) < 0)
 		return STOPPER_RUNNING;
 	*ret = regs;
 	return 0;

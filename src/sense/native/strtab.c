@@ -83,7 +83,7 @@ static char *name_read(const struct strtab *t, uint32_t at)
 	}
 }
 
-static struct strtab_name *slot_of(struct strtab_name *slots, size_t n, uint32_t at)
+static struct strtab_name *strtab_slot(struct strtab_name *slots, size_t n, uint32_t at)
 {
 	size_t i = (at * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n - 1);
 	while (slots[i].name && slots[i].at != at)
@@ -99,7 +99,7 @@ static bool slots_grow(struct strtab *t)
 		return false;
 	for (size_t i = 0; i < t->n_slots; i++)
 		if (t->slots[i].name)
-			*slot_of(slots, n, t->slots[i].at) = t->slots[i];
+			*strtab_slot(slots, n, t->slots[i].at) = t->slots[i];
 	free(t->slots);
 	t->slots = slots;
 	t->n_slots = n;
@@ -114,7 +114,7 @@ const char *strtab_name(struct strtab *t, uint32_t at)
 		return strnlen(t->text + at, STRTAB_NAME_MAX) < STRTAB_NAME_MAX ? t->text + at : NULL;
 	if (2 * (t->n_used + 1) > t->n_slots && !slots_grow(t))
 		return NULL;
-	struct strtab_name *slot = slot_of(t->slots, t->n_slots, at);
+	struct strtab_name *slot = strtab_slot(t->slots, t->n_slots, at);
 	if (!slot->name) {
 		char *name = name_read(t, at);
 		if (!name)

@@ -159,7 +159,7 @@ static bool dynamic_place(const struct elf *e, struct place *ret)
 	return f.n > 0;
 }
 
-static int row_add(struct loading *l, const Elf64_Sym *s, uint8_t table)
+static int symtab_row_add(struct loading *l, const Elf64_Sym *s, uint8_t table)
 {
 	struct symtab *t = l->t;
 	unsigned type = ELF64_ST_TYPE(s->st_info), bind = ELF64_ST_BIND(s->st_info);
@@ -198,13 +198,13 @@ static int place_load(struct loading *l, const struct place *f, uint8_t table)
 		size_t n = MIN(ARRAY_SIZE(some), f->n - i);
 		r = elf_read(f->elf, f->offset + i * sizeof(some[0]), some, n * sizeof(some[0]));
 		for (size_t k = 0; k < n && r == 0; k++)
-			r = row_add(l, &some[k], table);
+			r = symtab_row_add(l, &some[k], table);
 	}
 	return r;
 }
 
 /* By start, keeping the order of equals: three passes of 11 bits. */
-static int rows_sort(struct symtab *t)
+static int symtab_rows_sort(struct symtab *t)
 {
 	cleanup(freep) struct symbol *other = malloc((t->n + 1) * sizeof(*other));
 	if (!other)
@@ -310,7 +310,7 @@ int symtab_load(const struct elf *e, const struct elf *debug, struct symtab **re
 	if (r == 0 && t->n == 0)
 		r = ELF_NONE;
 	if (r == 0)
-		r = rows_sort(t);
+		r = symtab_rows_sort(t);
 	if (r)
 		return r;
 	rows_thin(t);

@@ -480,7 +480,7 @@ static int by_guess(struct walk *w, struct unwind_frame *frame)
 
 /* --- the walk --- */
 
-static int step(struct walk *w, struct unwind_frame *frame)
+static int unwind_step(struct walk *w, struct unwind_frame *frame)
 {
 	struct native_spot spot = {.row = NULL};
 	const struct eh_row *row;
@@ -508,7 +508,7 @@ int unwind_on(struct walk *w)
 	while (t->n < UNWIND_FRAMES) {
 		struct unwind_frame *frame = &t->frame[t->n++];
 		*frame = (struct unwind_frame){.pc = w->now.reg[REG_PC], .exact = w->exact};
-		int r = step(w, frame);
+		int r = unwind_step(w, frame);
 		if (r != STEP_ON)
 			return r;
 	}

@@ -302,7 +302,7 @@ static int code_read(const struct pyrt *rt, struct remote *r, const struct head 
 	return 0;
 }
 
-static int table_grow(struct pycodes *c)
+static int pycode_table_grow(struct pycodes *c)
 {
 	size_t mask = c->mask * 2 + 1;
 	struct slot *old = c->slots, *more = calloc(mask + 1, sizeof(*more));
@@ -338,7 +338,7 @@ static int code_keep(struct pycodes *c, struct pycode *code)
 		c->cap_all = cap;
 	}
 	if (c->n_used * 2 > c->mask) {
-		int r = table_grow(c);
+		int r = pycode_table_grow(c);
 		if (r)
 			return r;
 	}

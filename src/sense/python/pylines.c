@@ -12,7 +12,7 @@ struct rows {
 	size_t n, cap;
 };
 
-static int row_add(struct rows *rows, uint64_t start, int64_t line)
+static int pylines_row_add(struct rows *rows, uint64_t start, int64_t line)
 {
 	struct pycode_line row = {.start = (uint32_t)MIN(start, UINT32_MAX),
 				  .line = line > 0 && line <= INT32_MAX ? (int32_t)line : 0};
@@ -39,13 +39,13 @@ static int parse_lnotab(struct span t, int32_t first, struct rows *rows)
 	int64_t line = first;
 	for (size_t i = 0; i + 1 < t.len; i += 2) {
 		uint8_t bytes = (uint8_t)t.p[i];
-		int r = bytes ? row_add(rows, addr, line) : 0;
+		int r = bytes ? pylines_row_add(rows, addr, line) : 0;
 		if (r)
 			return r;
 		addr += bytes;
 		line += (int8_t)t.p[i + 1];
 	}
-	return row_add(rows, addr, line);
+	return pylines_row_add(rows, addr, line);
 }
 
 /* 3.10 (PEP 626): (bytes, signed lines), the lines apply to these bytes; -128: they have none. */
@@ -57,7 +57,7 @@ static int parse_linetable(struct span t, int32_t first, struct rows *rows)
 		uint8_t bytes = (uint8_t)t.p[i];
 		int8_t delta = (int8_t)t.p[i + 1];
 		line += delta == -128 ? 0 : delta;
-		int r = bytes ? row_add(rows, addr, delta == -128 ? 0 : line) : 0;
+		int r = bytes ? pylines_row_add(rows, addr, delta == -128 ? 0 : line) : 0;
 		if (r)
 			return r;
 		addr += bytes;
@@ -92,7 +92,7 @@ static int parse_locations(struct span t, int32_t first, struct rows *rows)
 			line += kind - KIND_ONE_LINE_0;
 		else if (kind == KIND_NO_COLUMNS || kind == KIND_LONG)
 			line += signed_varint(t, i + 1);
-		int r = row_add(rows, addr, kind == KIND_NONE ? 0 : line);
+		int r = pylines_row_add(rows, addr, kind == KIND_NONE ? 0 : line);
 		if (r)
 			return r;
 		addr += ((byte & 7) + UINT64_C(1)) * 2;

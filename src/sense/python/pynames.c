@@ -18,7 +18,7 @@ struct reader {
 	uint32_t reads_left;
 };
 
-static int get(struct reader *x, uint64_t addr, void *into, size_t len)
+static int pynames_get(struct reader *x, uint64_t addr, void *into, size_t len)
 {
 	if (x->reads_left == 0)
 		return REMOTE_FAULT;
@@ -26,9 +26,9 @@ static int get(struct reader *x, uint64_t addr, void *into, size_t len)
 	return remote_read(x->r, addr, into, len);
 }
 
-static int get_u64(struct reader *x, uint64_t addr, uint64_t *ret)
+static int pynames_get_u64(struct reader *x, uint64_t addr, uint64_t *ret)
 {
-	return get(x, addr, ret, sizeof(*ret));
+	return pynames_get(x, addr, ret, sizeof(*ret));
 }
 
 /* A row of a dict with its own values. */
@@ -42,9 +42,9 @@ static int rows_read(struct reader *x, uint64_t dict, size_t most, struct row **
 	uint64_t keys = 0, values = 0;
 	*ret = NULL;
 	*ret_n = 0;
-	int e = get_u64(x, dict + x->rt->off.dict.keys, &keys);
+	int e = pynames_get_u64(x, dict + x->rt->off.dict.keys, &keys);
 	if (e == 0)
-		e = get_u64(x, dict + x->rt->off.dict.values, &values);
+		e = pynames_get_u64(x, dict + x->rt->off.dict.values, &values);
 	if (e == 0)
 		e = pydict_keys(x->rt, x->r, keys, &k);
 	if (e || k.n == 0 || k.n > most || values)
@@ -54,7 +54,7 @@ static int rows_read(struct reader *x, uint64_t dict, size_t most, struct row **
 	cleanup(freep) struct row *rows = calloc(n, sizeof(*rows));
 	if (!raw || !rows)
 		return -ENOMEM;
-	e = get(x, k.entries, raw, n * k.row_bytes);
+	e = pynames_get(x, k.entries, raw, n * k.row_bytes);
 	for (size_t i = 0; i < n && e == 0; i++) {
 		const unsigned char *at = raw + i * k.row_bytes;
 		if (k.key_at)
@@ -76,7 +76,7 @@ static bool is_text(struct reader *x, uint64_t str, const char *text)
 	const struct pyoffsets *o = &x->rt->off;
 	size_t len = strlen(text), want = (size_t)o->str.ascii + len;
 	uint64_t length = 0;
-	if (str == 0 || want > sizeof(raw) || o->str.length + 8 > want || get(x, str, raw, want) != 0)
+	if (str == 0 || want > sizeof(raw) || o->str.length + 8 > want || pynames_get(x, str, raw, want) != 0)
 		return false;
 	memcpy(&length, raw + o->str.length, sizeof(length));
 	return length == len && memcmp(raw + o->str.ascii, text, len) == 0;
@@ -108,12 +108,12 @@ static int values_of(struct reader *x, uint64_t object, uint64_t type, uint64_t 
 {
 	uint64_t word = 0, size = 0;
 	*ret_values = *ret_dict = 0;
-	int e = get_u64(x, object - 24, &word);
+	int e = pynames_get_u64(x, object - 24, &word);
 	if (e)
 		return e;
 	if (x->rt->minor == 11) {
 		*ret_dict = word;
-		return word ? 0 : get_u64(x, object - 32, ret_values);
+		return word ? 0 : pynames_get_u64(x, object - 32, ret_values);
 	}
 	if (x->rt->minor == 12) {
 		if (word & 1)
@@ -123,9 +123,9 @@ static int values_of(struct reader *x, uint64_t object, uint64_t type, uint64_t 
 		return 0;
 	}
 	unsigned char head[4] = {0}; /* capacity, size, embedded, valid */
-	e = get_u64(x, type + x->rt->off.type.basicsize, &size);
+	e = pynames_get_u64(x, type + x->rt->off.type.basicsize, &size);
 	if (e == 0 && size < 4096)
-		e = get(x, object + size, head, sizeof(head));
+		e = pynames_get(x, object + size, head, sizeof(head));
 	if (e == 0 && head[3]) /* they stay there when a dict is made */
 		*ret_values = object + size + 8;
 	else
@@ -140,9 +140,9 @@ static int value_by_keys(struct reader *x, uint64_t keys, uint64_t values, const
 	uint64_t key;
 	int e = pydict_keys(x->rt, x->r, keys, &k);
 	for (uint64_t i = 0; e == 0 && i < MIN(k.n, (uint64_t)ATTRIBUTES_MAX); i++) {
-		e = get_u64(x, k.entries + i * k.row_bytes + k.key_at, &key);
+		e = pynames_get_u64(x, k.entries + i * k.row_bytes + k.key_at, &key);
 		if (e == 0 && is_text(x, key, name))
-			return get_u64(x, values + i * 8, ret);
+			return pynames_get_u64(x, values + i * 8, ret);
 	}
 	return e;
 }
@@ -152,27 +152,27 @@ static int attribute(struct reader *x, uint64_t object, const char *name, uint64
 	const struct pyoffsets *o = &x->rt->off;
 	uint64_t type = 0, flags = 0, dict = 0, values = 0, keys = 0;
 	*ret = 0;
-	int e = get_u64(x, object + o->object.type, &type);
+	int e = pynames_get_u64(x, object + o->object.type, &type);
 	if (e == 0)
-		e = get_u64(x, type + o->type.flags, &flags);
+		e = pynames_get_u64(x, type + o->type.flags, &flags);
 	if (e)
 		return e;
 	if (x->rt->minor <= 10) {
 		uint64_t at = 0;
-		e = get_u64(x, type + o->type.dictoffset, &at);
+		e = pynames_get_u64(x, type + o->type.dictoffset, &at);
 		if (e || at == 0 || at > 4096)
 			return e;
-		e = get_u64(x, object + at, &dict);
+		e = pynames_get_u64(x, object + at, &dict);
 	} else if (flags & MANAGED_DICT) {
 		e = values_of(x, object, type, &values, &dict);
 		if (e == 0 && values)
-			e = get_u64(x, type + shared_keys_at(x->rt), &keys);
+			e = pynames_get_u64(x, type + shared_keys_at(x->rt), &keys);
 	}
 	/* A dict that shares its keys with others of its type; in 3.13 its values are those above. */
 	if (e == 0 && dict && x->rt->minor <= 12)
-		e = get_u64(x, dict + o->dict.values, &values);
+		e = pynames_get_u64(x, dict + o->dict.values, &values);
 	if (e == 0 && dict && values)
-		e = get_u64(x, dict + o->dict.keys, &keys);
+		e = pynames_get_u64(x, dict + o->dict.keys, &keys);
 	if (e)
 		return e;
 	if (keys)
@@ -184,11 +184,11 @@ static int active_find(struct reader *x, uint64_t interp, uint64_t *ret)
 {
 	uint64_t modules = 0, module = 0, dict = 0;
 	*ret = 0;
-	int e = get_u64(x, interp + x->rt->off.interp.modules, &modules);
+	int e = pynames_get_u64(x, interp + x->rt->off.interp.modules, &modules);
 	if (e == 0 && modules)
 		e = value_of(x, modules, "threading", &module);
 	if (e == 0 && module) /* PyModuleObject.md_dict is its first member */
-		e = get_u64(x, module + x->rt->off.object.type + 8, &dict);
+		e = pynames_get_u64(x, module + x->rt->off.object.type + 8, &dict);
 	return e == 0 && dict ? value_of(x, dict, "_active", ret) : e;
 }
 

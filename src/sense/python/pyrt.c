@@ -39,7 +39,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static enum rank rank_of(const struct search *s, const struct map_row *row)
+static enum rank file_rank(const struct search *s, const struct map_row *row)
 {
 	const char *name = base_name(row->path);
 	if (row->path[0] != '/' || !row->inode)
@@ -297,7 +297,7 @@ static void named_answer(struct search *s, const struct place *at)
 }
 
 /* No symbol says where: is this a file whose memory is worth looking through? */
-static bool worth_scanning(const struct search *s, const struct place *at)
+static bool should_scan(const struct search *s, const struct place *at)
 {
 	return at->rank == RANK_LIBPYTHON ||
 	       (at->rank == RANK_EXECUTABLE && (strstr(at->row->path, "python") || pyscan_minor(s->maps)));
@@ -331,7 +331,7 @@ static int place_try(struct search *s, struct place *at)
 	if (section)
 		return copies_try(s, at, section->sh_addr);
 	named_answer(s, at);
-	return worth_scanning(s, at) && s->best != PYRT_UNKNOWN ? scan_try(s, at) : 0;
+	return should_scan(s, at) && s->best != PYRT_UNKNOWN ? scan_try(s, at) : 0;
 }
 
 static int file_try(struct search *s, const struct map_row *row, enum rank rank)
@@ -363,7 +363,7 @@ static int rank_try(struct search *s, enum rank rank)
 	size_t files = 0;
 	for (size_t i = 0; i < s->maps->n && s->best != 0 && files < FILES_MAX; i++) {
 		const struct map_row *row = &s->maps->rows[i];
-		if (rank_of(s, row) != rank || (last && last->inode == row->inode && last->dev == row->dev))
+		if (file_rank(s, row) != rank || (last && last->inode == row->inode && last->dev == row->dev))
 			continue;
 		last = row;
 		files++;

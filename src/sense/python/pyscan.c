@@ -4,7 +4,7 @@
 
 /* The data of libpython has 0.5 to 1.5 MB. */
 #define SCAN_MAX (8 * MIB)
-#define PIECE (64 * KIB)
+#define SCAN_CHUNK (64 * KIB)
 
 static unsigned number_take(const char **p, const char *end, unsigned *ret_digits)
 {
@@ -43,7 +43,7 @@ struct scan {
 	struct remote *remote;
 	const struct maps *maps;
 	/* True ends the walk. addr: where bytes were read from. */
-	bool (*piece)(struct scan *s, uint64_t addr, const char *bytes, size_t len);
+	bool (*chunk)(struct scan *s, uint64_t addr, const char *bytes, size_t len);
 	const struct pyoffsets *off;
 	unsigned minor;
 	uint64_t found;
@@ -53,11 +53,11 @@ struct scan {
 static bool range_walk(struct scan *s, uint64_t start, uint64_t end, char *bytes)
 {
 	const size_t overlap = 32;
-	for (uint64_t at = start; at < end; at += PIECE - overlap) {
-		size_t len = (size_t)MIN(end - at, PIECE);
-		if (remote_read(s->remote, at, bytes, len) == 0 && s->piece(s, at, bytes, len))
+	for (uint64_t at = start; at < end; at += SCAN_CHUNK - overlap) {
+		size_t len = (size_t)MIN(end - at, SCAN_CHUNK);
+		if (remote_read(s->remote, at, bytes, len) == 0 && s->chunk(s, at, bytes, len))
 			return true;
-		if (len < PIECE)
+		if (len < SCAN_CHUNK)
 			break;
 	}
 	return false;
@@ -68,7 +68,7 @@ static bool data_walk(struct scan *s, const struct map_row *row)
 {
 	uint64_t budget = SCAN_MAX;
 	bool behind = false;
-	cleanup(freep) char *bytes = malloc(PIECE);
+	cleanup(freep) char *bytes = malloc(SCAN_CHUNK);
 	for (size_t i = 0; bytes && i < s->maps->n && budget > 0; i++) {
 		const struct map_row *a = &s->maps->rows[i];
 		bool ours = a->inode == row->inode && a->dev == row->dev;
@@ -84,7 +84,7 @@ static bool data_walk(struct scan *s, const struct map_row *row)
 	return false;
 }
 
-static bool version_piece(struct scan *s, uint64_t addr, const char *bytes, size_t len)
+static bool version_in_chunk(struct scan *s, uint64_t addr, const char *bytes, size_t len)
 {
 	const char *end = bytes + len;
 	uint32_t version = 0;
@@ -100,14 +100,14 @@ static bool version_piece(struct scan *s, uint64_t addr, const char *bytes, size
 bool pyscan_version(struct remote *r, const struct maps *m, const struct map_row *row, unsigned minor,
 		    uint32_t *ret_version)
 {
-	struct scan s = {.remote = r, .maps = m, .minor = minor, .piece = version_piece};
+	struct scan s = {.remote = r, .maps = m, .minor = minor, .chunk = version_in_chunk};
 	if (!data_walk(&s, row))
 		return false;
 	*ret_version = (uint32_t)s.found;
 	return true;
 }
 
-static bool cookie_piece(struct scan *s, uint64_t addr, const char *bytes, size_t len)
+static bool cookie_in_chunk(struct scan *s, uint64_t addr, const char *bytes, size_t len)
 {
 	for (size_t i = (size_t)(-addr & 7); i + 8 <= len; i += 8) {
 		if (memcmp(bytes + i, "xdebugpy", 8) != 0)
@@ -120,7 +120,7 @@ static bool cookie_piece(struct scan *s, uint64_t addr, const char *bytes, size_
 
 bool pyscan_cookie(struct remote *r, const struct maps *m, const struct map_row *row, uint64_t *ret_runtime)
 {
-	struct scan s = {.remote = r, .maps = m, .piece = cookie_piece};
+	struct scan s = {.remote = r, .maps = m, .chunk = cookie_in_chunk};
 	if (!data_walk(&s, row))
 		return false;
 	*ret_runtime = s.found;
@@ -142,7 +142,7 @@ static bool is_interpreter(struct scan *s, uint64_t interp)
 }
 
 /* interpreters.head and interpreters.main lie side by side; main is the first one made, and the end of the chain. */
-static bool chain_piece(struct scan *s, uint64_t addr, const char *bytes, size_t len)
+static bool chain_in_chunk(struct scan *s, uint64_t addr, const char *bytes, size_t len)
 {
 	uint64_t pair[2], next = 1;
 	for (size_t i = (size_t)(-addr & 7); i + sizeof(pair) <= len; i += 8) {
@@ -160,7 +160,7 @@ static bool chain_piece(struct scan *s, uint64_t addr, const char *bytes, size_t
 bool pyscan_chain(struct remote *r, const struct maps *m, const struct map_row *row, const struct pyoffsets *o,
 		  uint64_t *ret_runtime)
 {
-	struct scan s = {.remote = r, .maps = m, .off = o, .piece = chain_piece};
+	struct scan s = {.remote = r, .maps = m, .off = o, .chunk = chain_in_chunk};
 	if (!data_walk(&s, row))
 		return false;
 	*ret_runtime = s.found;

@@ -12,7 +12,7 @@
 #define TRIES_MOST 250
 #define TRIES_NS (1500 * NS_PER_US)
 /* Each one interrupts the thread. */
-#define TRIES_BY_CAMERA 3
+#define TRIES_BY_SOURCE 3
 /* From this try on a stack that is proved only in its outer part is taken for what it is: that of an earlier instant. */
 #define TRIES_WHOLE 2
 /* After a stack that had changed while it was read, so many samples are copied as a whole, and three times. */
@@ -128,7 +128,7 @@ struct pystacks *pystacks_free(struct pystacks *s)
 	free(s->interps);
 	free(s->threads);
 	free(s->listed);
-	free(s->picture);
+	free(s->snapshot);
 	free(s->seen);
 	free(s->frames);
 	free(s->chain);
@@ -142,20 +142,20 @@ struct pystack_stats pystacks_stats(const struct pystacks *s)
 	return s->stats;
 }
 
-void pystacks_mark(struct pystacks *s, uint64_t addr, uint64_t value)
+void pystacks_program_id(struct pystacks *s, uint64_t addr, uint64_t value)
 {
-	s->mark_addr = addr;
-	s->mark = value;
+	s->program_id_addr = addr;
+	s->program_id = value;
 }
 
-void pystacks_ask_mark(struct pystacks *s)
+void pystacks_ask_program_id(struct pystacks *s)
 {
-	s->mark_open = s->mark_addr != 0;
+	s->program_id_open = s->program_id_addr != 0;
 }
 
-bool pystacks_mark_is_open(const struct pystacks *s)
+bool pystacks_program_id_is_open(const struct pystacks *s)
 {
-	return s->mark_open;
+	return s->program_id_open;
 }
 
 void pystacks_read_anew(struct pystacks *s)
@@ -241,10 +241,10 @@ static int frame_resolve(struct pystacks *s, const struct seen *seen, bool still
 	return instr_fits(s->rt, known, ret->instr) ? 0 : WALK_TORN;
 }
 
-static enum pygil gil_of_picture(const struct pystacks *s, const struct plan *p)
+static enum pygil gil_of_snapshot(const struct pystacks *s, const struct plan *p)
 {
 	const struct pyoffsets *o = &s->rt->off;
-	const char *thread = s->picture + p->thread_at - s->thread_lo;
+	const char *thread = s->snapshot + p->thread_at - s->thread_lo;
 	if (s->rt->free_threaded) {
 		if (o->thread.status == PYOFF_NONE)
 			return PYGIL_UNKNOWN;
@@ -258,7 +258,7 @@ static enum pygil gil_of_picture(const struct pystacks *s, const struct plan *p)
 	}
 	if (p->gil_at == NOT_COPIED)
 		return PYGIL_UNKNOWN;
-	const char *gil = s->picture + p->gil_at;
+	const char *gil = s->snapshot + p->gil_at;
 	if (s->rt->minor <= 11)
 		return load_u64(gil) == p->tstate ? PYGIL_HOLDS : PYGIL_NOT;
 	gil -= s->gil_lo;
@@ -314,8 +314,8 @@ static int stack_fill(struct pystacks *s, struct plan *p, size_t first, struct p
 		.n = n,
 		.cut = s->seen_cut,
 		.bracketed = true,
-		.gil = gil_of_picture(s, p),
-		.collecting = p->collecting_at != NOT_COPIED && load_u32(s->picture + p->collecting_at) != 0,
+		.gil = gil_of_snapshot(s, p),
+		.collecting = p->collecting_at != NOT_COPIED && load_u32(s->snapshot + p->collecting_at) != 0,
 	};
 	if (ret->gil == PYGIL_HOLDS && !p->has_held) {
 		p->has_held = true;
@@ -340,12 +340,12 @@ static bool chunk_copied(const struct plan *p, uint64_t addr)
  */
 static int proved_walk(struct pystacks *s, struct plan *p, const struct pins *pins, size_t *ret_first, bool *ret_short)
 {
-	int e = walk_picture(s, p, pins, false);
+	int e = walk_snapshot(s, p, pins, false);
 	if (e < 0 || (e == 0 && walk_prove(s, false, ret_first)))
 		return e;
 	/* In hot pictures all frames are twice. Learning is for the order of loose ones, besides the outermost shim. */
 	bool unproved = e == 0, in_order = s->innermost_loose >= s->n_seen - 1;
-	int early = walk_picture(s, p, pins, true);
+	int early = walk_snapshot(s, p, pins, true);
 	if (early == 0 && walk_prove(s, true, ret_first))
 		return 0;
 	if (!s->has_chunks)
@@ -370,9 +370,9 @@ static bool was_slow(struct plan *p, uint64_t took_ns)
 {
 	uint64_t ns = took_ns, usual = p->usual_ns;
 	/* The first of its kind, or a stack that has become much deeper, which takes longer by itself. */
-	if (usual == 0 || p->n_from > 2 * p->usual_pieces) {
+	if (usual == 0 || p->n_from > 2 * p->usual_ranges) {
 		p->usual_ns = ns;
-		p->usual_pieces = p->n_from;
+		p->usual_ranges = p->n_from;
 		return false;
 	}
 	p->usual_ns = MAX((usual * 15 + MIN(ns, usual * 4)) / 16, UINT64_C(1));
@@ -387,7 +387,7 @@ static void stood_note(struct plan *p, bool stood)
 		p->built = false;
 }
 
-/* One try. 0; WALK_TORN and PICTURE_SHORT: try again. */
+/* One try. 0; WALK_TORN and SNAPSHOT_SHORT: try again. */
 static int read_once(struct pystacks *s, struct plan *p, unsigned try, bool stopped, struct pystack *ret)
 {
 	struct pins pins;
@@ -414,7 +414,7 @@ static int read_once(struct pystacks *s, struct plan *p, unsigned try, bool stop
 	/* It has gone back to an older piece: for a while both are looked at, then the newer one is forgotten. */
 	if (p->n_chunks && pins.chunk != p->chunks[0].addr && p->round % 8 == 0)
 		p->known = false;
-	e = stopped ? walk_picture(s, p, &pins, false) : proved_walk(s, p, &pins, &first, &is_short);
+	e = stopped ? walk_snapshot(s, p, &pins, false) : proved_walk(s, p, &pins, &first, &is_short);
 	if (e == WALK_UNKNOWN) {
 		e = walk_learn(s, p, &pins);
 		return e ? e : WALK_TORN;
@@ -509,7 +509,7 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 			still_end(p, began, s->stats.shortened == shortened, ret);
 			return 0;
 		}
-		if (e != WALK_TORN && e != WALK_UNKNOWN && e != PICTURE_SHORT)
+		if (e != WALK_TORN && e != WALK_UNKNOWN && e != SNAPSHOT_SHORT)
 			return e;
 		s->stats.retries++;
 		stood_note(p, false);
@@ -521,22 +521,22 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 	return PYSTACK_TORN;
 }
 
-int pystacks_read_by(struct pystacks *s, const struct pythread *t, const struct pystack_camera *by, struct pystack *ret)
+int pystacks_read_by(struct pystacks *s, const struct pythread *t, const struct pystack_source *by, struct pystack *ret)
 {
 	struct plan *p;
 	int e = plan_begin(s, t, &p);
 	if (e)
 		return e;
-	s->camera = by;
-	for (unsigned try = 0; e == 0 && try < TRIES_BY_CAMERA; try++) {
+	s->source = by;
+	for (unsigned try = 0; e == 0 && try < TRIES_BY_SOURCE; try++) {
 		e = read_once(s, p, TRIES_WHOLE, true, ret);
 		if (e == 0)
 			break;
 		stood_note(p, false);
-		if (e == WALK_TORN || e == WALK_UNKNOWN || e == PICTURE_SHORT)
-			e = try + 1 < TRIES_BY_CAMERA ? 0 : PYSTACK_TORN;
+		if (e == WALK_TORN || e == WALK_UNKNOWN || e == SNAPSHOT_SHORT)
+			e = try + 1 < TRIES_BY_SOURCE ? 0 : PYSTACK_TORN;
 	}
-	s->camera = NULL;
+	s->source = NULL;
 	if (e)
 		return e;
 	s->stats.samples++;

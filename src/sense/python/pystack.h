@@ -37,7 +37,7 @@ enum {
 	PYSTACK_TORN = 30, /* no consistent picture in many tries; counted as dropped */
 	PYSTACK_STALE = 31, /* the thread has ended, or the list of threads has changed: list them again */
 	PYSTACK_AWAY = 33, /* pystacks_read_by only: its camera met nobody */
-	PYSTACK_OTHER = 32, /* pystacks_ask_mark only: it is another program by now */
+	PYSTACK_OTHER = 32, /* pystacks_ask_program_id only: it is another program by now */
 };
 
 #define PYSTACK_FRAMES 4096 /* deeper stacks keep the innermost ones and are marked as cut */
@@ -114,20 +114,20 @@ int must_check pystacks_read(struct pystacks *s, const struct pythread *t, bool 
  * picture has it, in the same system call: it is then proved, or PYSTACK_OTHER. It stays open while no picture was taken,
  * for want of need (a thread that stood still) or in vain.
  */
-void pystacks_mark(struct pystacks *s, uint64_t addr, uint64_t value);
-void pystacks_ask_mark(struct pystacks *s);
-bool pystacks_mark_is_open(const struct pystacks *s);
+void pystacks_program_id(struct pystacks *s, uint64_t addr, uint64_t value);
+void pystacks_ask_program_id(struct pystacks *s);
+bool pystacks_program_id_is_open(const struct pystacks *s);
 /* From now on each stack is read, also of a thread that has not run since: for measuring and for tests. */
 void pystacks_read_anew(struct pystacks *s);
 /*
  * pystacks_read by pictures that somebody else takes, all of one instant, as of a thread that is interrupted for it.
  * PYSTACK_TORN: not in some tries; it is not counted, as there are other ways.
  */
-struct pystack_camera {
+struct pystack_source {
 	/* All pieces into one room, one behind the other. *ret_bytes: as remote_readv. 0, PYSTACK_AWAY, WORLD_GONE. */
 	int (*copy)(void *ctx, const struct iovec *from, size_t n_from, void *into, size_t *ret_bytes);
 	void *ctx;
 };
-int must_check pystacks_read_by(struct pystacks *s, const struct pythread *t, const struct pystack_camera *by,
+int must_check pystacks_read_by(struct pystacks *s, const struct pythread *t, const struct pystack_source *by,
 				struct pystack *ret);
 struct pystack_stats pystacks_stats(const struct pystacks *s);

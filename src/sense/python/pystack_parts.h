@@ -38,7 +38,7 @@
 #define THREAD_BYTES_MAX 4096 /* the same of a thread state */
 
 enum {
-	PICTURE_SHORT = 40, /* a piece is not mapped any longer; the plan has been corrected */
+	SNAPSHOT_SHORT = 40, /* a piece is not mapped any longer; the plan has been corrected */
 	WALK_UNKNOWN = 41, /* the chain leads to memory that is not in the picture */
 	WALK_TORN = 42,
 };
@@ -67,13 +67,13 @@ struct plan {
 	uint64_t cframes[PLAN_CFRAMES]; /* newest first; 3.11, 3.12 */
 	uint32_t cframe_rounds[PLAN_CFRAMES]; /* when they were last the thread's */
 	size_t n_cframes;
-	struct chunk ghost; /* a newest piece that has gone and may come again; addr 0: none */
+	struct chunk left_chunk; /* a newest piece that has gone and may come again; addr 0: none */
 	uint64_t wanted; /* a piece that a picture led to and the plan had not; 0: none */
 	struct chunk chunks[PLAN_CHUNKS]; /* newest first */
 	size_t n_chunks;
 	bool more_chunks; /* older ones than fit */
 	struct loose *loose; /* in the order of the last stack, innermost first; then spares */
-	uint32_t ghost_below_bytes; /* of the piece below it, while it was there */
+	uint32_t left_below_bytes; /* of the piece below it, while it was there */
 	size_t n_loose, cap_loose;
 	uint32_t *slots; /* hash of loose by address: index + 1 */
 	size_t n_slots;
@@ -81,11 +81,11 @@ struct plan {
 	uint32_t walk;
 	uint64_t usual_ns; /* for a picture */
 	uint64_t outermost; /* code of the outermost frame of the last stack; 0: none */
-	size_t usual_pieces; /* of the picture that usual_ns began with */
+	size_t usual_ranges; /* of the picture that usual_ns began with */
 	uint32_t peak_bytes, peak_next_bytes; /* most used of the newest chunk lately */
 	uint32_t hot_until; /* up to this round everything is copied, and the innermost part three times */
 	bool built, built_hot;
-	bool known, base_rides; /* chunks are looked up and still hold; the outermost frame is copied with the C frame */
+	bool known, base_with_cframe; /* chunks are looked up and still hold; the outermost frame is copied with the C frame */
 	bool has_held; /* the GIL, at some time: whether garbage is collected is looked at */
 	uint64_t base; /* outermost of all frames, the interpreter's own on the C stack; 0: none, or the only one */
 	uint32_t stood; /* so many stacks in a row were the same in both copies */
@@ -95,7 +95,7 @@ struct plan {
 	uint32_t *which;
 	size_t n_from, cap_from;
 	size_t bytes;
-	uint32_t thread_at, cframe_at[PLAN_CFRAMES], gil_at, collecting_at, mark_at; /* in the picture */
+	uint32_t thread_at, cframe_at[PLAN_CFRAMES], gil_at, collecting_at, program_id_at; /* in the picture */
 };
 
 /* What the pins said. */
@@ -139,13 +139,13 @@ struct pystacks {
 	const struct pyrt *rt;
 	struct remote *r;
 	struct pycodes *codes;
-	const struct pystack_camera *camera; /* takes the pictures; NULL: they are read */
+	const struct pystack_source *source; /* takes the pictures; NULL: they are read */
 	struct pystack_stats stats;
 	/* Ranges of the structures that are looked at. */
 	uint32_t thread_lo, thread_hi, listed_lo, listed_hi, frame_lo, frame_hi;
 	uint32_t gil_lo, gil_bytes; /* of the GIL's state; 0 bytes: the thread state says it, or there is none */
-	bool usable, anew, mark_open; /* offsets are there and small; turns are not asked for; the next picture has the mark */
-	uint64_t mark_addr, mark; /* pystacks_mark; 0: none */
+	bool usable, anew, program_id_open; /* offsets are there and small; turns are not asked for; the next picture has the mark */
+	uint64_t program_id_addr, program_id; /* pystacks_program_id; 0: none */
 	bool has_chunks, has_cframe, has_shims, has_tlbc;
 
 	struct interp *interps;
@@ -158,8 +158,8 @@ struct pystacks {
 	struct plan **plans; /* sorted by tstate */
 	size_t n_plans;
 
-	char *picture;
-	size_t picture_cap;
+	char *snapshot;
+	size_t snapshot_cap;
 	struct seen *seen; /* SEEN_MAX */
 	size_t n_seen, n_shims;
 	size_t innermost_loose; /* in seen: frames below it have to stand for longer */
@@ -173,19 +173,18 @@ struct pystacks {
 /* pystack_plan.c */
 /* Finds the pieces of the data stack; forgets what was expected before. PYSTACK_STALE, WORLD_GONE. */
 int must_check plan_look_up(struct pystacks *s, struct plan *p);
-/* One picture. PICTURE_SHORT, PYSTACK_STALE, WORLD_GONE. */
+/* One picture. SNAPSHOT_SHORT, PYSTACK_STALE, WORLD_GONE. */
 int must_check plan_take(struct pystacks *s, struct plan *p, struct pins *ret);
 /* A frame was at so many bytes in a piece of the data stack: the next picture is to have it. */
 void plan_reach(const struct pystacks *s, struct plan *p, size_t chunk, uint32_t at);
 /* Puts addr at the end of the list of loose frames. -ENOMEM; -E2BIG: too many. */
 int must_check plan_add_loose(struct plan *p, uint64_t addr);
 struct loose *plan_find_loose(const struct plan *p, uint64_t addr);
-int must_check plan_index_loose(struct plan *p);
 struct plan *plan_free(struct plan *p);
 
 /* pystack_walk.c */
 /* The chain in the second copies, or early in the first ones, into s->seen. WALK_UNKNOWN, WALK_TORN. */
-int must_check walk_picture(struct pystacks *s, struct plan *p, const struct pins *pins, bool early);
+int must_check walk_snapshot(struct pystacks *s, struct plan *p, const struct pins *pins, bool early);
 /* Follows the chain, reading what is not in the picture, to learn which loose frames there are. */
 int must_check walk_learn(struct pystacks *s, struct plan *p, const struct pins *pins);
 /* From which frame of s->seen on the stack was there at one instant; false: unknown. early: as it was walked. */

@@ -19,11 +19,11 @@ static void *remote_ptr(uint64_t addr)
 #define PEAK_ROUNDS 64
 
 /* A thread goes on from one piece of its data stack to another between two reads, but seldom so often. */
-#define LOOK_TRIES 4
+#define LIST_CHUNKS_TRIES 4
 /* Copied of a piece of which it is not known how much is used. */
 #define JOIN_BYTES UINT32_C(4096)
 
-enum piece_kind { PIECE_CHUNK, PIECE_LOOSE, PIECE_CFRAME, PIECE_THREAD, PIECE_EXTRA, PIECE_MARK };
+enum range_kind { RANGE_CHUNK, RANGE_LOOSE, RANGE_CFRAME, RANGE_THREAD, RANGE_EXTRA, RANGE_PROGRAM_ID };
 
 struct plan *plan_free(struct plan *p)
 {
@@ -59,12 +59,12 @@ int plan_add_loose(struct plan *p, uint64_t addr)
 	return 0;
 }
 
-static size_t slot_of(const struct plan *p, uint64_t addr)
+static size_t loose_slot(const struct plan *p, uint64_t addr)
 {
 	return (size_t)((addr >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (p->n_slots - 1);
 }
 
-int plan_index_loose(struct plan *p)
+static int loose_index(struct plan *p)
 {
 	size_t want = 16;
 	while (want < p->n_loose * 2)
@@ -80,7 +80,7 @@ int plan_index_loose(struct plan *p)
 		memset(p->slots, 0, p->n_slots * sizeof(*p->slots));
 	}
 	for (size_t i = 0; i < p->n_loose; i++) {
-		size_t at = slot_of(p, p->loose[i].addr);
+		size_t at = loose_slot(p, p->loose[i].addr);
 		while (p->slots[at])
 			at = (at + 1) & (p->n_slots - 1);
 		p->slots[at] = (uint32_t)i + 1;
@@ -92,7 +92,7 @@ struct loose *plan_find_loose(const struct plan *p, uint64_t addr)
 {
 	if (p->n_slots == 0)
 		return NULL;
-	for (size_t at = slot_of(p, addr); p->slots[at]; at = (at + 1) & (p->n_slots - 1))
+	for (size_t at = loose_slot(p, addr); p->slots[at]; at = (at + 1) & (p->n_slots - 1))
 		if (p->loose[p->slots[at] - 1].addr == addr)
 			return &p->loose[p->slots[at] - 1];
 	return NULL;
@@ -102,7 +102,7 @@ struct loose *plan_find_loose(const struct plan *p, uint64_t addr)
 
 enum copy { OUTER, FIRST, SECOND, THIRD };
 
-static int piece_add(struct plan *p, enum piece_kind kind, uint32_t which, uint64_t addr, size_t len, uint32_t *ret_at)
+static int plan_range_add(struct plan *p, enum range_kind kind, uint32_t which, uint64_t addr, size_t len, uint32_t *ret_at)
 {
 	if (p->n_from == p->cap_from) {
 		size_t cap = p->cap_from ? p->cap_from * 2 : 32;
@@ -128,7 +128,7 @@ static int piece_add(struct plan *p, enum piece_kind kind, uint32_t which, uint6
 	return 0;
 }
 
-static int by_address(const void *a, const void *b)
+static int loose_by_address(const void *a, const void *b)
 {
 	const struct loose *x = *(const struct loose *const *)a, *y = *(const struct loose *const *)b;
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
@@ -153,7 +153,7 @@ static int loose_add(const struct pystacks *s, struct plan *p, struct loose **so
 			end = hi;
 		}
 		uint32_t at;
-		int e = piece_add(p, PIECE_LOOSE, 0, start, end - start, &at);
+		int e = plan_range_add(p, RANGE_LOOSE, 0, start, end - start, &at);
 		if (e)
 			return e;
 		for (; i < past; i++) {
@@ -182,11 +182,11 @@ static int loose_group(const struct pystacks *s, struct plan *p, bool twice, boo
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_loose; i++)
-		if (loose_twice(p, i, n_first, hot) == twice && (twice || p->loose[i].addr != p->base || !p->base_rides))
+		if (loose_twice(p, i, n_first, hot) == twice && (twice || p->loose[i].addr != p->base || !p->base_with_cframe))
 			sorted[n++] = &p->loose[i];
 	if (n == 0)
 		return 0;
-	qsort(sorted, n, sizeof(struct loose *), by_address);
+	qsort(sorted, n, sizeof(struct loose *), loose_by_address);
 	return loose_add(s, p, sorted, n, copy);
 }
 
@@ -210,7 +210,7 @@ static int chunks_first(struct plan *p, bool hot)
 		struct chunk *c = &p->chunks[i];
 		uint32_t len = c->copied_bytes;
 		c->first_from = !hot && c->used_bytes > TWICE_BYTES ? (c->used_bytes - TWICE_BYTES) & ~UINT32_C(7) : 0;
-		int e = piece_add(p, PIECE_CHUNK, (uint32_t)i, c->addr + c->first_from, len - c->first_from, &c->first);
+		int e = plan_range_add(p, RANGE_CHUNK, (uint32_t)i, c->addr + c->first_from, len - c->first_from, &c->first);
 		if (e)
 			return e;
 	}
@@ -222,7 +222,7 @@ static int chunks_whole(struct plan *p, size_t from, size_t to, enum copy copy)
 	for (size_t i = to; i-- > from;) {
 		struct chunk *c = &p->chunks[i];
 		uint32_t *at = copy == OUTER ? &c->outer : copy == SECOND ? &c->second : &c->third;
-		int e = piece_add(p, PIECE_CHUNK, (uint32_t)i, c->addr, c->copied_bytes, at);
+		int e = plan_range_add(p, RANGE_CHUNK, (uint32_t)i, c->addr, c->copied_bytes, at);
 		if (e)
 			return e;
 	}
@@ -243,7 +243,7 @@ static void cframes_keep(struct plan *p)
 }
 
 /* The one C frame of a thread lies right below the outermost frame, in the same function's part of the stack. */
-static bool base_rides(const struct pystacks *s, const struct plan *p, bool hot)
+static bool base_with_cframe(const struct pystacks *s, const struct plan *p, bool hot)
 {
 	const struct loose *base = hot || p->n_cframes != 1 ? NULL : plan_find_loose(p, p->base);
 	return base && p->base + s->frame_lo - (p->cframes[0] + s->rt->off.thread.cframe_current) <= GAP_BYTES;
@@ -265,15 +265,15 @@ static int cframes_add(const struct pystacks *s, struct plan *p)
 		size_t past = i + 1;
 		for (; past < n && p->cframes[order[past]] + offset - end <= GAP_BYTES; past++)
 			end = p->cframes[order[past]] + offset + 8;
-		if (p->base_rides)
+		if (p->base_with_cframe)
 			end = p->base + s->frame_hi;
 		uint32_t at;
-		int e = piece_add(p, PIECE_CFRAME, (uint32_t)order[i], start, end - start, &at);
+		int e = plan_range_add(p, RANGE_CFRAME, (uint32_t)order[i], start, end - start, &at);
 		if (e)
 			return e;
 		for (; i < past; i++)
 			p->cframe_at[order[i]] = at + (uint32_t)(p->cframes[order[i]] + offset - start);
-		if (p->base_rides)
+		if (p->base_with_cframe)
 			plan_find_loose(p, p->base)->second = at + (uint32_t)(p->base + s->frame_lo - start);
 	}
 	return 0;
@@ -284,7 +284,7 @@ static int pins_add(const struct pystacks *s, struct plan *p)
 	int e = s->has_cframe ? cframes_add(s, p) : 0;
 	if (e)
 		return e;
-	return piece_add(p, PIECE_THREAD, 0, p->tstate + s->thread_lo, s->thread_hi - s->thread_lo, &p->thread_at);
+	return plan_range_add(p, RANGE_THREAD, 0, p->tstate + s->thread_lo, s->thread_hi - s->thread_lo, &p->thread_at);
 }
 
 /* Who has the GIL, and whether garbage is collected: nice to know, so last, where a fault costs only itself. */
@@ -309,15 +309,15 @@ static int extra_add(const struct pystacks *s, struct plan *p, uint64_t gil)
 	uint64_t start = MIN(one, two), end = MAX(one + one_bytes, two + 4);
 	uint32_t at;
 	if (one && two && end - start <= GAP_BYTES) {
-		int e = piece_add(p, PIECE_EXTRA, 0, start, end - start, &at);
+		int e = plan_range_add(p, RANGE_EXTRA, 0, start, end - start, &at);
 		p->gil_at = at + (uint32_t)(one - start);
 		p->collecting_at = at + (uint32_t)(two - start);
 		return e;
 	}
-	int e = one ? piece_add(p, PIECE_EXTRA, 0, one, one_bytes, &p->gil_at) : 0;
+	int e = one ? plan_range_add(p, RANGE_EXTRA, 0, one, one_bytes, &p->gil_at) : 0;
 	/* Only who has the GIL collects: who never has it is not asked. */
 	bool asked = one == 0 || p->has_held;
-	return e == 0 && two && asked ? piece_add(p, PIECE_EXTRA, 0, two, 4, &p->collecting_at) : e;
+	return e == 0 && two && asked ? plan_range_add(p, RANGE_EXTRA, 0, two, 4, &p->collecting_at) : e;
 }
 
 static uint64_t gil_of(const struct pystacks *s, const struct plan *p)
@@ -339,9 +339,9 @@ static int plan_build(struct pystacks *s, struct plan *p, bool hot)
 		p->chunks[i].copied_bytes = i == 0 ? newest_bytes(p) : p->chunks[i].used_bytes;
 	}
 	size_t n_twice = chunks_twice(p, hot);
-	int e = plan_index_loose(p);
+	int e = loose_index(p);
 	cframes_keep(p);
-	p->base_rides = e == 0 && s->has_cframe && base_rides(s, p, hot);
+	p->base_with_cframe = e == 0 && s->has_cframe && base_with_cframe(s, p, hot);
 	if (e == 0 && hot && p->n_loose)
 		e = chunks_whole(p, 0, n_twice, OUTER);
 	if (e == 0)
@@ -363,8 +363,8 @@ static int plan_build(struct pystacks *s, struct plan *p, bool hot)
 	if (e == 0)
 		e = extra_add(s, p, gil_of(s, p));
 	/* Last of all: left out of the pictures that need not have it. */
-	if (e == 0 && s->mark_addr)
-		e = piece_add(p, PIECE_MARK, 0, s->mark_addr, sizeof(s->mark), &p->mark_at);
+	if (e == 0 && s->program_id_addr)
+		e = plan_range_add(p, RANGE_PROGRAM_ID, 0, s->program_id_addr, sizeof(s->program_id), &p->program_id_at);
 	if (e)
 		return e;
 	p->built = true;
@@ -421,39 +421,39 @@ static int plan_correct(const struct pystacks *s, struct plan *p, size_t got)
 	uint64_t start = (uint64_t)(uintptr_t)p->from[i].iov_base, end = start + p->from[i].iov_len;
 	size_t kept = 0;
 	p->built = false;
-	switch ((enum piece_kind)p->kinds[i]) {
-	case PIECE_CHUNK:
+	switch ((enum range_kind)p->kinds[i]) {
+	case RANGE_CHUNK:
 		if (p->which[i] > 0 || p->n_chunks == 1) {
 			p->known = false;
 			break;
 		}
 		/* The newest one comes and goes when a thread calls and returns where one ends. */
-		p->ghost = p->chunks[0];
-		p->ghost_below_bytes = p->chunks[1].used_bytes;
+		p->left_chunk = p->chunks[0];
+		p->left_below_bytes = p->chunks[1].used_bytes;
 		p->n_chunks--;
 		memmove(&p->chunks[0], &p->chunks[1], p->n_chunks * sizeof(p->chunks[0]));
 		break;
-	case PIECE_LOOSE:
+	case RANGE_LOOSE:
 		for (size_t k = 0; k < p->n_loose; k++)
 			if (p->loose[k].addr + s->frame_lo < start || p->loose[k].addr + s->frame_lo >= end)
 				p->loose[kept++] = p->loose[k];
 		p->n_loose = kept;
 		break;
-	case PIECE_CFRAME:
+	case RANGE_CFRAME:
 		p->n_cframes = 0;
 		break;
-	case PIECE_THREAD:
+	case RANGE_THREAD:
 		return PYSTACK_STALE;
-	case PIECE_EXTRA:
+	case RANGE_EXTRA:
 		p->no_extra = true;
 		break;
-	case PIECE_MARK:
+	case RANGE_PROGRAM_ID:
 		return PYSTACK_OTHER;
 	}
-	return PICTURE_SHORT;
+	return SNAPSHOT_SHORT;
 }
 
-static size_t picture_bytes(const struct plan *p, size_t n_from)
+static size_t snapshot_bytes(const struct plan *p, size_t n_from)
 {
 	size_t sum = 0;
 	for (size_t i = 0; i < n_from; i++)
@@ -461,26 +461,26 @@ static size_t picture_bytes(const struct plan *p, size_t n_from)
 	return sum;
 }
 
-static int pieces_read(struct pystacks *s, struct plan *p)
+static int ranges_read(struct pystacks *s, struct plan *p)
 {
-	if (p->bytes > s->picture_cap) {
+	if (p->bytes > s->snapshot_cap) {
 		size_t cap = p->bytes + p->bytes / 2;
-		char *more = realloc(s->picture, cap);
+		char *more = realloc(s->snapshot, cap);
 		if (!more)
 			return -ENOMEM;
-		s->picture = more;
-		s->picture_cap = cap;
+		s->snapshot = more;
+		s->snapshot_cap = cap;
 	}
-	size_t done = 0, n_from = p->n_from - (s->mark_addr && !s->mark_open);
-	if (s->camera) {
-		int e = s->camera->copy(s->camera->ctx, p->from, n_from, s->picture, &done);
-		return e || done == picture_bytes(p, n_from) ? e : plan_correct(s, p, done);
+	size_t done = 0, n_from = p->n_from - (s->program_id_addr && !s->program_id_open);
+	if (s->source) {
+		int e = s->source->copy(s->source->ctx, p->from, n_from, s->snapshot, &done);
+		return e || done == snapshot_bytes(p, n_from) ? e : plan_correct(s, p, done);
 	}
 	for (size_t i = 0; i < n_from;) {
 		size_t n = MIN(n_from - i, (size_t)IOV_MAX), want = 0, got = 0;
 		for (size_t k = 0; k < n; k++)
 			want += p->from[i + k].iov_len;
-		struct iovec into = {s->picture + done, want};
+		struct iovec into = {s->snapshot + done, want};
 		int e = remote_readv(s->r, &into, 1, &p->from[i], n, &got);
 		if (e)
 			return e;
@@ -507,14 +507,14 @@ static void newest_follow(struct plan *p, const struct pins *pins)
 			return;
 	}
 	p->built = false;
-	if (p->ghost.addr != pins->chunk || p->n_chunks == 0 || p->n_chunks == PLAN_CHUNKS ||
-	    p->ghost.previous != p->chunks[0].addr) {
+	if (p->left_chunk.addr != pins->chunk || p->n_chunks == 0 || p->n_chunks == PLAN_CHUNKS ||
+	    p->left_chunk.previous != p->chunks[0].addr) {
 		p->known = false;
 		p->wanted = pins->chunk;
 		return;
 	}
-	p->chunks[0].used_bytes = p->ghost_below_bytes;
-	chunk_put(p, 0, &p->ghost);
+	p->chunks[0].used_bytes = p->left_below_bytes;
+	chunk_put(p, 0, &p->left_chunk);
 	p->chunks[0].outer = p->chunks[0].first = p->chunks[0].second = p->chunks[0].third = NOT_COPIED;
 }
 
@@ -558,13 +558,13 @@ int plan_take(struct pystacks *s, struct plan *p, struct pins *ret)
 		if (e)
 			return e;
 	}
-	int e = pieces_read(s, p);
+	int e = ranges_read(s, p);
 	if (e)
 		return e;
-	if (s->mark_open && load_u64(s->picture + p->mark_at) != s->mark)
+	if (s->program_id_open && load_u64(s->snapshot + p->program_id_at) != s->program_id)
 		return PYSTACK_OTHER;
-	s->mark_open = false;
-	const char *thread = s->picture + p->thread_at;
+	s->program_id_open = false;
+	const char *thread = s->snapshot + p->thread_at;
 	e = pins_of_thread(s, p, thread, ret);
 	if (e)
 		return e;
@@ -574,7 +574,7 @@ int plan_take(struct pystacks *s, struct plan *p, struct pins *ret)
 		if (cframe == 0)
 			ret->frame = 0;
 		else if (cframe_known(p, cframe, &i))
-			ret->frame = load_u64(s->picture + p->cframe_at[i]);
+			ret->frame = load_u64(s->snapshot + p->cframe_at[i]);
 		else
 			ret->bad_cframe = true;
 	}
@@ -645,13 +645,13 @@ static int chunk_now(struct pystacks *s, const struct plan *p, uint64_t *ret)
 }
 
 /* The newest piece that the plan had until now: a thread that has left it is soon back. */
-static void ghost_keep(struct plan *p, const struct chunk *before, size_t n_before)
+static void left_chunk_keep(struct plan *p, const struct chunk *before, size_t n_before)
 {
 	if (n_before > 1 && p->n_chunks && before[0].addr != p->chunks[0].addr && before[1].addr == p->chunks[0].addr) {
-		p->ghost = before[0];
-		p->ghost_below_bytes = before[1].used_bytes;
-	} else if (p->n_chunks == 0 || p->ghost.previous != p->chunks[0].addr) {
-		p->ghost = (struct chunk){};
+		p->left_chunk = before[0];
+		p->left_below_bytes = before[1].used_bytes;
+	} else if (p->n_chunks == 0 || p->left_chunk.previous != p->chunks[0].addr) {
+		p->left_chunk = (struct chunk){};
 	}
 }
 
@@ -690,7 +690,7 @@ static int chunks_look_up(struct pystacks *s, struct plan *p, const struct pins 
 	struct chunk before[2] = {p->chunks[0], p->chunks[1]};
 	size_t n_before = p->n_chunks;
 	struct pins now = *pins;
-	for (int try = 0; try < LOOK_TRIES; try++) {
+	for (int try = 0; try < LIST_CHUNKS_TRIES; try++) {
 		int e = chunks_list(s, p, &now);
 		uint64_t chunk;
 		if (e == 0)
@@ -702,7 +702,7 @@ static int chunks_look_up(struct pystacks *s, struct plan *p, const struct pins 
 		now = (struct pins){.chunk = chunk};
 	}
 	chunk_join(s, p);
-	ghost_keep(p, before, n_before);
+	left_chunk_keep(p, before, n_before);
 	return 0;
 }
 

@@ -198,16 +198,16 @@ static int thread_add(struct pystacks *s, uint64_t tstate, const struct listed *
 
 /* Brent's way to notice a circle: an earlier address is kept, and replaced at each power of two. */
 struct circle {
-	uint64_t mark;
+	uint64_t earlier;
 	size_t steps, next;
 };
 
 static bool circle_step(struct circle *c, uint64_t addr)
 {
-	if (addr == c->mark)
+	if (addr == c->earlier)
 		return true;
 	if (c->steps++ == c->next) {
-		c->mark = addr;
+		c->earlier = addr;
 		c->next = c->next * 2 + 1;
 	}
 	return false;

@@ -20,14 +20,14 @@ struct walk {
 	struct plan *p;
 	size_t chunk, loose;
 	uint64_t chunk_addr; /* of the last frame in that chunk; 0: none yet */
-	uint64_t mark; /* Brent: an earlier address, to notice a circle */
-	size_t steps, next_mark;
+	uint64_t earlier; /* Brent: an earlier address, to notice a circle */
+	size_t steps, next_earlier;
 	bool early; /* the first copies are walked, and proved by the second ones */
 	char bytes[FRAME_BYTES_MAX]; /* of a frame that was read alone */
 };
 
 /* 3.8 to 3.10: frames that have returned are kept for later, and their f_back is nothing, as that of the outermost. */
-static bool is_running(const struct pystacks *s, const char *f)
+static bool frame_is_running(const struct pystacks *s, const char *f)
 {
 	if (s->rt->minor > 10)
 		return true;
@@ -65,13 +65,13 @@ static int in_chunks(struct walk *w, uint64_t addr, struct copies *ret)
 		w->chunk = i;
 		w->chunk_addr = addr;
 		at += s->frame_lo;
-		ret->second = s->picture + c->second + at;
+		ret->second = s->snapshot + c->second + at;
 		if (c->first != NOT_COPIED && at >= c->first_from)
-			ret->first = s->picture + c->first + (at - c->first_from);
+			ret->first = s->snapshot + c->first + (at - c->first_from);
 		if (c->third != NOT_COPIED)
-			ret->third = s->picture + c->third + at;
+			ret->third = s->snapshot + c->third + at;
 		if (c->outer != NOT_COPIED)
-			ret->outer = s->picture + c->outer + at;
+			ret->outer = s->snapshot + c->outer + at;
 		return 0;
 	}
 	return WALK_UNKNOWN;
@@ -80,7 +80,7 @@ static int in_chunks(struct walk *w, uint64_t addr, struct copies *ret)
 static int in_loose(struct walk *w, uint64_t addr, struct copies *ret)
 {
 	struct plan *p = w->p;
-	const char *picture = w->s->picture;
+	const char *snapshot = w->s->snapshot;
 	struct loose *l = w->loose < p->n_loose && p->loose[w->loose].addr == addr ? &p->loose[w->loose]
 										   : plan_find_loose(p, addr);
 	if (!l || l->second == NOT_COPIED)
@@ -90,11 +90,11 @@ static int in_loose(struct walk *w, uint64_t addr, struct copies *ret)
 	l->walk = p->walk;
 	l->used_round = p->round;
 	w->loose = (size_t)(l - p->loose) + 1;
-	ret->second = picture + l->second;
+	ret->second = snapshot + l->second;
 	if (l->first != NOT_COPIED)
-		ret->first = picture + l->first;
+		ret->first = snapshot + l->first;
 	if (l->third != NOT_COPIED)
-		ret->third = picture + l->third;
+		ret->third = snapshot + l->third;
 	return 0;
 }
 
@@ -142,7 +142,7 @@ static void copies_choose(const struct walk *w, struct copies *c, const char **r
 {
 	const char *one = c->first && w->early ? c->first : c->second, *two = one == c->first ? c->second : c->first;
 	if (two) {
-		bool runs = is_running(w->s, one - w->s->frame_lo), other = is_running(w->s, two - w->s->frame_lo);
+		bool runs = frame_is_running(w->s, one - w->s->frame_lo), other = frame_is_running(w->s, two - w->s->frame_lo);
 		c->changed = runs != other;
 		if (!runs && other) {
 			*ret = two;
@@ -222,11 +222,11 @@ static void frame_decode(const struct pystacks *s, uint64_t addr, const char *f,
 
 static bool circle(struct walk *w, uint64_t addr)
 {
-	if (addr == w->mark)
+	if (addr == w->earlier)
 		return true;
-	if (w->steps++ == w->next_mark) {
-		w->mark = addr;
-		w->next_mark = w->next_mark * 2 + 1;
+	if (w->steps++ == w->next_earlier) {
+		w->earlier = addr;
+		w->next_earlier = w->next_earlier * 2 + 1;
 	}
 	return w->steps > PYSTACK_FRAMES + PLAN_LOOSE_MAX;
 }
@@ -248,7 +248,7 @@ static bool end_fits(const struct pystacks *s, const struct plan *p, const struc
 
 /*
  * The way down within one piece of the data stack, as far as it is simple:
- * what remains is walk()'s. Nearly all frames are taken here, so offsets are
+ * what remains is walk_frames()'s. Nearly all frames are taken here, so offsets are
  * in locals: a store to s->seen might change any of them for all that the
  * compiler knows.
  */
@@ -264,9 +264,9 @@ static uint64_t chunk_run(struct walk *w, uint64_t addr)
 	const size_t entry = o->frame.is_entry, room = c->copied_bytes - s->frame_hi - CHUNK_HEAD_BYTES;
 	const bool owned = owner != PYOFF_NONE, has_first = c->first != NOT_COPIED, has_third = c->third != NOT_COPIED;
 	const bool swap = w->early && has_first;
-	const char *second = s->picture + c->second, *first = s->picture + c->first;
-	const char *third = has_third ? s->picture + c->third : NULL;
-	const char *outer = c->outer != NOT_COPIED ? s->picture + c->outer : NULL;
+	const char *second = s->snapshot + c->second, *first = s->snapshot + c->first;
+	const char *third = has_third ? s->snapshot + c->third : NULL;
+	const char *outer = c->outer != NOT_COPIED ? s->snapshot + c->outer : NULL;
 	const uint64_t base = c->addr, first_from = has_first ? c->first_from : UINT64_MAX, lo = s->frame_lo;
 	uint64_t below = w->chunk_addr ? w->chunk_addr : UINT64_MAX;
 	struct seen *seen = &s->seen[s->n_seen], *end = s->seen + PYSTACK_FRAMES + s->n_shims;
@@ -297,7 +297,7 @@ static uint64_t chunk_run(struct walk *w, uint64_t addr)
 	return addr;
 }
 
-static int walk(struct pystacks *s, struct plan *p, const struct pins *pins, bool learn, bool early)
+static int walk_frames(struct pystacks *s, struct plan *p, const struct pins *pins, bool learn, bool early)
 {
 	struct walk w = {.s = s, .p = p, .early = early};
 	uint64_t addr = pins->frame;
@@ -328,7 +328,7 @@ static int walk(struct pystacks *s, struct plan *p, const struct pins *pins, boo
 		seen->shim = is_shim(s, f);
 		s->n_shims += seen->shim;
 		/* The newest one may be about to begin or just be over. */
-		if (!seen->shim && (seen->code == 0 || (!is_running(s, f) && (s->n_seen > 0 || seen->previous == 0))))
+		if (!seen->shim && (seen->code == 0 || (!frame_is_running(s, f) && (s->n_seen > 0 || seen->previous == 0))))
 			return WALK_TORN;
 		s->n_seen++;
 		addr = seen->previous;
@@ -336,9 +336,9 @@ static int walk(struct pystacks *s, struct plan *p, const struct pins *pins, boo
 	return end_fits(s, p, pins, addr) ? 0 : WALK_TORN;
 }
 
-int walk_picture(struct pystacks *s, struct plan *p, const struct pins *pins, bool early)
+int walk_snapshot(struct pystacks *s, struct plan *p, const struct pins *pins, bool early)
 {
-	return walk(s, p, pins, false, early);
+	return walk_frames(s, p, pins, false, early);
 }
 
 /*
@@ -350,8 +350,8 @@ static uint64_t ran_between(const struct pystacks *s, const struct loose *l)
 	struct seen first, second;
 	if (l->first == NOT_COPIED || l->second == NOT_COPIED)
 		return 0;
-	const char *f = s->picture + l->first - s->frame_lo, *g = s->picture + l->second - s->frame_lo;
-	bool runs = is_running(s, f), runs_then = is_running(s, g);
+	const char *f = s->snapshot + l->first - s->frame_lo, *g = s->snapshot + l->second - s->frame_lo;
+	bool runs = frame_is_running(s, f), runs_then = frame_is_running(s, g);
 	frame_decode(s, l->addr, f, &first);
 	frame_decode(s, l->addr, g, &second);
 	if (runs != runs_then)
@@ -388,7 +388,7 @@ int walk_learn(struct pystacks *s, struct plan *p, const struct pins *pins)
 {
 	s->stats.walks++;
 	s->n_chain = 0;
-	int e = walk(s, p, pins, true, false);
+	int e = walk_frames(s, p, pins, true, false);
 	if (e < 0 || e == WORLD_GONE || e == WORLD_DENIED)
 		return e;
 	/* A walk that broke off has still learnt its innermost part. */
@@ -475,7 +475,7 @@ bool walk_ran(struct pystacks *s, struct plan *p, size_t *ret_first)
 		if (pins.frame == 0)
 			continue;
 		tries++;
-		if (walk(s, p, &pins, false, false) == 0 && s->n_seen && !s->seen[0].changed &&
+		if (walk_frames(s, p, &pins, false, false) == 0 && s->n_seen && !s->seen[0].changed &&
 		    walk_prove(s, false, ret_first))
 			return true;
 	}

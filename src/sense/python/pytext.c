@@ -5,7 +5,7 @@
 #include "sense/python/pystr.h"
 #include "sense/python/pyvalue.h"
 
-static bool has(const uint32_t *chars, size_t n, uint32_t c)
+static bool chars_have(const uint32_t *chars, size_t n, uint32_t c)
 {
 	for (size_t i = 0; i < n; i++)
 		if (chars[i] == c)
@@ -32,7 +32,7 @@ static void char_add(uint32_t c, uint32_t quote, bool is_bytes, struct buf *to)
 
 void pytext_repr(const uint32_t *chars, size_t n, bool is_bytes, bool cut, struct buf *to)
 {
-	uint32_t quote = has(chars, n, '\'') && !has(chars, n, '"') ? '"' : '\'';
+	uint32_t quote = chars_have(chars, n, '\'') && !chars_have(chars, n, '"') ? '"' : '\'';
 	buf_printf(to, "%s%c", is_bytes ? "b" : "", (char)quote);
 	for (size_t i = 0; i < n; i++)
 		char_add(chars[i], quote, is_bytes, to);

@@ -21,7 +21,7 @@ void pyvalues_init(const struct pyrt *rt, struct remote *r, struct pyvalues *ret
 	*ret = (struct pyvalues){.rt = rt, .remote = r, .reads_left = READS_MAX};
 }
 
-static int get(struct pyvalues *v, uint64_t addr, void *into, size_t len)
+static int pyvalue_get(struct pyvalues *v, uint64_t addr, void *into, size_t len)
 {
 	if (v->reads_left == 0)
 		return REMOTE_FAULT;
@@ -29,9 +29,9 @@ static int get(struct pyvalues *v, uint64_t addr, void *into, size_t len)
 	return len ? remote_read(v->remote, addr, into, len) : 0;
 }
 
-static int get_u64(struct pyvalues *v, uint64_t addr, uint64_t *ret)
+static int pyvalue_get_u64(struct pyvalues *v, uint64_t addr, uint64_t *ret)
 {
-	return get(v, addr, ret, sizeof(*ret));
+	return pyvalue_get(v, addr, ret, sizeof(*ret));
 }
 
 /* Where the fields of an object begin, behind its reference count and type. */
@@ -45,7 +45,7 @@ int pyvalue_type(struct pyvalues *v, uint64_t addr, struct pytype *ret)
 	const struct pyoffsets *o = &v->rt->off;
 	struct pytype t = {};
 	uint64_t name = 0;
-	int e = get_u64(v, addr + o->object.type, &t.addr);
+	int e = pyvalue_get_u64(v, addr + o->object.type, &t.addr);
 	if (e)
 		return e;
 	for (size_t i = 0; i < ARRAY_SIZE(v->types); i++)
@@ -53,9 +53,9 @@ int pyvalue_type(struct pyvalues *v, uint64_t addr, struct pytype *ret)
 			*ret = v->types[i];
 			return 0;
 		}
-	e = get_u64(v, t.addr + o->type.flags, &t.flags);
+	e = pyvalue_get_u64(v, t.addr + o->type.flags, &t.flags);
 	if (e == 0)
-		e = get_u64(v, t.addr + o->type.name, &name);
+		e = pyvalue_get_u64(v, t.addr + o->type.name, &name);
 	if (e == 0)
 		e = remote_text(v->remote, name, t.name, sizeof(t.name));
 	if (e)
@@ -84,7 +84,7 @@ static int int_read(struct pyvalues *v, uint64_t addr, bool *ret_negative, uint6
 {
 	const struct pyoffsets *o = &v->rt->off;
 	uint64_t tag = 0;
-	int e = get_u64(v, addr + o->integer.tag, &tag);
+	int e = pyvalue_get_u64(v, addr + o->integer.tag, &tag);
 	if (e)
 		return e;
 	uint64_t n = v->rt->minor >= 12 ? tag >> 3 : (int64_t)tag < 0 ? -tag : tag;
@@ -94,9 +94,9 @@ static int int_read(struct pyvalues *v, uint64_t addr, bool *ret_negative, uint6
 	if (n > UINT32_MAX)
 		return REMOTE_FAULT;
 	*ret_n = n;
-	e = n ? get(v, addr + o->integer.digit, digits, MIN(n, 3) * sizeof(*digits)) : 0;
+	e = n ? pyvalue_get(v, addr + o->integer.digit, digits, MIN(n, 3) * sizeof(*digits)) : 0;
 	if (e == 0 && n > 3)
-		e = get(v, addr + o->integer.digit + (n - 1) * sizeof(*ret_top), ret_top, sizeof(*ret_top));
+		e = pyvalue_get(v, addr + o->integer.digit + (n - 1) * sizeof(*ret_top), ret_top, sizeof(*ret_top));
 	else if (e == 0 && n > 0)
 		*ret_top = digits[n - 1];
 	return e;
@@ -131,7 +131,7 @@ static int int_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, 
 static int float_write(struct pyvalues *v, uint64_t addr, struct buf *to)
 {
 	double x = 0;
-	int e = get(v, addr + v->rt->off.real.value, &x, sizeof(x));
+	int e = pyvalue_get(v, addr + v->rt->off.real.value, &x, sizeof(x));
 	if (e == 0)
 		pytext_float(x, to);
 	return e;
@@ -156,11 +156,11 @@ static int bytes_write(struct pyvalues *v, uint64_t addr, struct buf *to)
 	unsigned char bytes[PYVALUE_CHARS];
 	uint32_t chars[PYVALUE_CHARS];
 	uint64_t len = 0;
-	int e = get_u64(v, addr + v->rt->off.bytes.size, &len);
+	int e = pyvalue_get_u64(v, addr + v->rt->off.bytes.size, &len);
 	if (e)
 		return e;
 	size_t n = (size_t)MIN(len, sizeof(bytes));
-	e = get(v, addr + v->rt->off.bytes.value, bytes, n);
+	e = pyvalue_get(v, addr + v->rt->off.bytes.value, bytes, n);
 	if (e)
 		return e;
 	for (size_t i = 0; i < n; i++)
@@ -183,13 +183,13 @@ static int sequence_write(struct pyvalues *v, const struct pytype *t, uint64_t a
 	const struct pyoffsets *o = &v->rt->off;
 	bool list = t->flags & IS_LIST, own = strcmp(t->name, list ? "list" : "tuple") != 0;
 	uint64_t n = 0, items = addr + o->tuple.item, item[PYVALUE_ITEMS];
-	int e = get_u64(v, addr + (list ? o->list.size : o->tuple.size), &n);
+	int e = pyvalue_get_u64(v, addr + (list ? o->list.size : o->tuple.size), &n);
 	if (e == 0 && list)
-		e = get_u64(v, addr + o->list.item, &items);
+		e = pyvalue_get_u64(v, addr + o->list.item, &items);
 	if (e)
 		return e;
 	size_t shown = (size_t)MIN(n, PYVALUE_ITEMS);
-	e = get(v, items, item, shown * sizeof(*item));
+	e = pyvalue_get(v, items, item, shown * sizeof(*item));
 	if (e)
 		return e;
 	buf_printf(to, "%s%s", own ? t->name : "", list ? own ? "([" : "[" : "(");
@@ -211,9 +211,9 @@ static int dict_items(struct pyvalues *v, const struct pydict_keys *k, uint64_t 
 	unsigned char rows[ENTRIES_READ * 24];
 	uint64_t split[ENTRIES_READ], shown = 0;
 	size_t n = (size_t)MIN(k->n, ENTRIES_READ);
-	int e = get(v, k->entries, rows, n * k->row_bytes);
+	int e = pyvalue_get(v, k->entries, rows, n * k->row_bytes);
 	if (e == 0 && values)
-		e = get(v, values + (v->rt->minor >= 13 ? 8 : 0), split, n * sizeof(*split));
+		e = pyvalue_get(v, values + (v->rt->minor >= 13 ? 8 : 0), split, n * sizeof(*split));
 	for (size_t i = 0; i < n && e == 0 && shown < PYVALUE_ITEMS; i++) {
 		uint64_t key, value;
 		memcpy(&key, rows + i * k->row_bytes + k->key_at, sizeof(key));
@@ -237,11 +237,11 @@ static int dict_write(struct pyvalues *v, const struct pytype *t, uint64_t addr,
 	uint64_t used = 0, keys = 0, values = 0;
 	bool own = strcmp(t->name, "dict") != 0;
 	struct pydict_keys k;
-	int e = get_u64(v, addr + body(v), &used);
+	int e = pyvalue_get_u64(v, addr + body(v), &used);
 	if (e == 0)
-		e = get_u64(v, addr + o->dict.keys, &keys);
+		e = pyvalue_get_u64(v, addr + o->dict.keys, &keys);
 	if (e == 0)
-		e = get_u64(v, addr + o->dict.values, &values);
+		e = pyvalue_get_u64(v, addr + o->dict.values, &values);
 	if (e == 0)
 		e = v->reads_left > 0 ? (v->reads_left--, pydict_keys(v->rt, v->remote, keys, &k)) : REMOTE_FAULT;
 	if (e)
@@ -259,14 +259,14 @@ static int set_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, 
 	const struct pyoffsets *o = &v->rt->off;
 	uint64_t used = 0, table = 0, mask = 0, rows[SET_ROWS][2], shown = 0;
 	bool own = strcmp(t->name, "set") != 0;
-	int e = get_u64(v, addr + o->set.used, &used);
+	int e = pyvalue_get_u64(v, addr + o->set.used, &used);
 	if (e == 0)
-		e = get_u64(v, addr + o->set.mask, &mask);
+		e = pyvalue_get_u64(v, addr + o->set.mask, &mask);
 	if (e == 0)
-		e = get_u64(v, addr + o->set.table, &table);
+		e = pyvalue_get_u64(v, addr + o->set.table, &table);
 	size_t n = (size_t)MIN(mask, SET_ROWS - 1) + 1;
 	if (e == 0)
-		e = get(v, table, rows, n * sizeof(rows[0]));
+		e = pyvalue_get(v, table, rows, n * sizeof(rows[0]));
 	if (e)
 		return e;
 	if (used == 0) {
@@ -308,12 +308,12 @@ static int array_write(struct pyvalues *v, const struct pytype *t, uint64_t addr
 {
 	uint64_t fields[6], shape[32];
 	char kind[2];
-	int e = get(v, addr + body(v), fields, sizeof(fields));
+	int e = pyvalue_get(v, addr + body(v), fields, sizeof(fields));
 	if (e)
 		return e;
 	uint32_t nd = (uint32_t)fields[1];
-	if (nd > ARRAY_SIZE(shape) || (nd && get(v, fields[2], shape, nd * sizeof(*shape)) != 0) ||
-	    get(v, fields[5] + body(v) + 8, kind, sizeof(kind)) != 0) {
+	if (nd > ARRAY_SIZE(shape) || (nd && pyvalue_get(v, fields[2], shape, nd * sizeof(*shape)) != 0) ||
+	    pyvalue_get(v, fields[5] + body(v) + 8, kind, sizeof(kind)) != 0) {
 		plain(t, addr, to);
 		return 0;
 	}
@@ -332,7 +332,7 @@ static int class_write(struct pyvalues *v, uint64_t addr, struct buf *to)
 {
 	char name[64];
 	uint64_t at = 0;
-	int e = get_u64(v, addr + v->rt->off.type.name, &at);
+	int e = pyvalue_get_u64(v, addr + v->rt->off.type.name, &at);
 	if (e == 0)
 		e = remote_text(v->remote, at, name, sizeof(name));
 	if (e)

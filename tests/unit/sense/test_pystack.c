@@ -515,23 +515,23 @@ static void another_program_is_noticed_in_the_same_read(void **state)
 	struct pystack k;
 	size_t n;
 	put(f, HEAP, 77);
-	pystacks_mark(f->stacks, HEAP, 77);
+	pystacks_program_id(f->stacks, HEAP, 77);
 	assert_int_equal(read_first(f, &k), 0);
 	assert_int_equal(pystacks_threads(f->stacks, &threads, &n), 0);
-	pystacks_ask_mark(f->stacks);
+	pystacks_ask_program_id(f->stacks);
 	uint64_t before = f->reads;
 	assert_int_equal(pystacks_read(f->stacks, &threads[0], false, &k), 0);
 	assert_int_equal(f->reads - before, 1);
-	assert_false(pystacks_mark_is_open(f->stacks));
+	assert_false(pystacks_program_id_is_open(f->stacks));
 	put(f, HEAP, 78);
 	assert_int_equal(pystacks_read(f->stacks, &threads[0], false, &k), 0); /* not asked for */
-	pystacks_ask_mark(f->stacks);
+	pystacks_ask_program_id(f->stacks);
 	assert_int_equal(pystacks_read(f->stacks, &threads[0], false, &k), PYSTACK_OTHER);
-	assert_true(pystacks_mark_is_open(f->stacks));
+	assert_true(pystacks_program_id_is_open(f->stacks));
 	fake_free(f);
 	f = fake_new(11, 4);
-	pystacks_mark(f->stacks, BASE + SIZE, 77); /* not mapped any more */
-	pystacks_ask_mark(f->stacks);
+	pystacks_program_id(f->stacks, BASE + SIZE, 77); /* not mapped any more */
+	pystacks_ask_program_id(f->stacks);
 	assert_int_equal(read_first(f, &k), PYSTACK_OTHER);
 	fake_free(f);
 }
