@@ -1,6 +1,6 @@
 /*
- * What every single allocation and every free goes through: a subtraction, and
- * a look at one byte. Nothing in here may call anything.
+ * The code that every allocation and every free runs: a subtraction, or a read of one byte. Nothing in here may call
+ * anything.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-/* Fewer frames of our own to unwind. */
+/* Keeps our own frames out of the stacks to unwind. */
 #define INLINE __attribute__((always_inline)) inline
-/* What is rare, out of the way of what is not. */
+/* Keeps rare code apart from frequent code. */
 #define COLD __attribute__((noinline, cold))
 #define HIDDEN __attribute__((visibility("hidden")))
 #define EXPORTED __attribute__((visibility("default")))
@@ -24,33 +24,38 @@
 #define add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
 #define sub_relaxed(p, v) __atomic_fetch_sub(p, v, __ATOMIC_RELAXED)
 
-/* One for each thread, at a fixed distance from its thread pointer: no call is needed to find it. At most 64 bytes,
- * so that the library can also be loaded late, into what the loader keeps in reserve. */
+/*
+ * One per thread, at a fixed distance from its thread pointer, so that no call is needed to find it. At most 64 bytes,
+ * so that the library can also be loaded late, into the loader's reserve of thread-local storage.
+ */
 struct thread {
-	uint64_t left; /* bytes that are not a sample yet: one more is */
-	uint64_t gap; /* what left began with */
-	uint64_t random; /* 0: this thread is new */
-	uintptr_t busy_at; /* inside of the sampler: the stack address it was entered at; 0: outside */
-	uint32_t rate; /* that gap was drawn with; 0: dormant */
-	int32_t pid, tid; /* tid is right while pid is */
+	uint64_t left; /* bytes until the next sample; the byte after them is sampled */
+	uint64_t gap; /* the initial value of left */
+	uint64_t random; /* state of the random numbers; 0: this thread is new */
+	uintptr_t busy_at; /* inside of the sampler: the stack address at entry; 0: outside */
+	uint32_t rate; /* the rate that gap was drawn with; 0: dormant */
+	int32_t pid, tid; /* tid is valid while pid is the process's */
 	int32_t counted_pid; /* the process whose region has counted this thread */
 };
 
 extern HIDDEN __thread struct thread heap_thread __attribute__((tls_model("initial-exec")));
 
-/* The free filter: how many live samples, at most, have an address with this index; 255 stays. */
+/* The free filter: an upper bound of the live samples whose address has this index; 255 never changes. */
 #define FILTER_SIZE (1u << 16)
 extern HIDDEN uint8_t heap_filter[FILTER_SIZE];
 
-/* Neighbours in memory share one or have the next, so 16 MiB of heap are looked up in what a cache holds of 64 KiB. */
+/*
+ * Neighbouring addresses share an index or have adjacent ones, so 16 MiB of heap use 64 KiB of the filter, which a
+ * cache holds.
+ */
 static inline size_t filter_index(const void *p)
 {
 	return (uintptr_t)p >> 8 & (FILTER_SIZE - 1);
 }
 
 /*
- * A plain load, which the compiler can put into the comparison: who frees a block knows of it from the thread that
- * allocated it, and so sees what that one has put here.
+ * A plain load, which the compiler can merge into the comparison. It is safe: the freeing thread got the address from
+ * the allocating thread, and so sees that thread's filter entry.
  */
 static inline bool filter_has(const void *p)
 {
@@ -58,13 +63,13 @@ static inline bool filter_has(const void *p)
 }
 
 /*
- * Counts n bytes; true: they are a sample, call sample_undo() and then sample_slow(). The subtraction is its own
- * comparison, so a thread that never samples takes the same few instructions as one that does.
+ * Counts n bytes; true: they are a sample, call sample_undo() and then sample_slow(). The subtraction sets the flags
+ * itself, so a dormant thread takes as few instructions as a sampling one.
  */
 static inline bool sample_counted(size_t n)
 {
 #if defined(__x86_64__)
-	/* One instruction, of which compilers make three. */
+	/* One instruction, where compilers make three. */
 	bool due;
 	__asm__("subq %2, %0" : "+m"(heap_thread.left), "=@ccc"(due) : "er"(n));
 	return due;
@@ -78,7 +83,7 @@ static inline void sample_undo(size_t n)
 	heap_thread.left += n;
 }
 
-/* The same, undone already. */
+/* The same, with sample_undo() already done. */
 static inline bool sample_due(size_t n)
 {
 	bool due = sample_counted(n);

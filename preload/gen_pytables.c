@@ -1,7 +1,4 @@
-/*
- * Prints the tables of preload/python.c, out of those that vigil itself reads
- * Python with. Runs at build time.
- */
+/* Prints the tables of preload/python.c from those that vigil itself reads Python with. Runs at build time. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /*
- * The functions that are put in front of the program's. Each is the real one
- * and a subtraction; what follows a sample is in sampler.c.
+ * The functions that replace the program's. Each is the real one and a subtraction; the work of a sample is in
+ * sampler.c.
  *
- * operator new and delete are not here: those of libstdc++ call malloc and free,
- * in the shared library as in a static one. (An allocator that brings its own, as
- * jemalloc does, is not seen by C++ programs through them: decision 18.)
+ * operator new and delete are not here: those of libstdc++ call malloc and free, in the shared library as in a static
+ * one. (Allocators with their own operators, like jemalloc, are not seen by C++ programs through them: decision 18.)
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +15,7 @@
 
 #include "preload/inside.h"
 
-/* The real ones. Until they are known, functions that find them first. */
+/* The real functions. Until they are known, the pointers lead to functions that find them first. */
 static void *malloc_first(size_t n);
 static void free_first(void *p);
 static void *calloc_first(size_t n, size_t m);
@@ -27,7 +26,7 @@ static void *memalign_first(size_t a, size_t n);
 static void *valloc_first(size_t n);
 static void *pvalloc_first(size_t n);
 
-/* In cache lines that nobody writes to, once it is known. */
+/* In cache lines of their own, which are not written to once the functions are known. */
 static _Alignas(64) struct {
 	void *(*malloc)(size_t);
 	void (*free)(void *);
@@ -42,7 +41,7 @@ static _Alignas(64) struct {
 } real = {malloc_first,	       free_first,     calloc_first, realloc_first, posix_memalign_first,
 	  aligned_alloc_first, memalign_first, valloc_first, pvalloc_first, NULL};
 
-/* Looking functions up may itself need memory, before there is any: it gets this, and keeps it. */
+/* dlsym may itself need memory before malloc is known: it gets this pool, which is not freed. */
 #define POOL_BYTES (32u << 10)
 #define POOL_BLOCKS 128
 static _Alignas(16) char pool[POOL_BYTES];
@@ -56,14 +55,16 @@ static bool in_pool(const void *p)
 	return (const char *)p >= pool && (const char *)p < pool + POOL_BYTES;
 }
 
-/* The filter makes free() and realloc() look closer at it, so that nobody else has to ask where a pointer is from. */
+/*
+ * The filter makes free() and realloc() check pool addresses, so that other code need not ask where a pointer is from.
+ */
 static void *pool_get(size_t n)
 {
 	uint32_t need = n > POOL_BYTES ? POOL_BYTES : ((uint32_t)n + 31u) & ~15u;
 	uint32_t at = add_relaxed(&pool_used, need), block = add_relaxed(&n_pool_blocks, 1u);
 	if (n > POOL_BYTES - 32 || at + need > POOL_BYTES || block >= POOL_BLOCKS)
 		return NULL;
-	*(size_t *)(void *)(pool + at) = n; /* for realloc */
+	*(size_t *)(void *)(pool + at) = n; /* size, for realloc */
 	void *p = pool + at + 16;
 	pool_blocks[block] = p;
 	filter_add(p, UINT8_MAX);
@@ -86,7 +87,7 @@ static void allocator_find(void)
 {
 	void *p = real_function("malloc"), *f = real_function("free");
 	if (!p || !f) {
-		/* There is no allocator behind us: nothing can work, and it is not ours to say so. */
+		/* Without an allocator behind us nothing can work; the program's own error is the better report. */
 		heap_process.off = HEAP_WHY_NO_SYMBOL;
 		return;
 	}
@@ -102,7 +103,7 @@ static void allocator_find(void)
 	*(void **)&real.malloc = p;
 }
 
-/* True: real is filled in. False: this call comes out of the looking up, or from a thread beside it. */
+/* True: real is filled in. False: this call comes from within dlsym, or from another thread meanwhile. */
 static bool resolve(void)
 {
 	static uint32_t done;
@@ -132,7 +133,8 @@ static void *calloc_first(size_t n, size_t m)
 {
 	if (resolve() && real.calloc != calloc_first)
 		return real.calloc(n, m);
-	return m && n > SIZE_MAX / m ? NULL : pool_get(n * m); /* it is zero already: nothing is given out twice */
+	/* it is zero already, because pool memory is used only once */
+	return m && n > SIZE_MAX / m ? NULL : pool_get(n * m);
 }
 
 static void *realloc_first(void *p, size_t n)
@@ -172,7 +174,7 @@ static void *pvalloc_first(size_t n)
 	return resolve() && real.pvalloc != pvalloc_first ? real.pvalloc(n) : NULL;
 }
 
-/* The allocation functions ------------------------------------------------- */
+/* ---- the allocation functions ---- */
 
 COLD static void *sampled_from(void *p, size_t n, struct place from)
 {
@@ -186,7 +188,10 @@ COLD static void *sampled(void *p, size_t n)
 	return sampled_from(p, n, (struct place){});
 }
 
-/* malloc() and free() are a handful of instructions and a jump to the real one: what is rare has functions of its own. */
+/*
+ * malloc() and free() are a handful of instructions and a jump to the real one, so rare cases are in functions of their
+ * own.
+ */
 COLD static void *malloc_slow(size_t n)
 {
 	sample_undo(n);
@@ -208,11 +213,11 @@ EXPORTED void *calloc(size_t n, size_t m)
 {
 	size_t bytes;
 	if (unlikely(__builtin_mul_overflow(n, m, &bytes)))
-		return real.calloc(n, m); /* which says no */
+		return real.calloc(n, m); /* the real one fails */
 	return unlikely(sample_counted(bytes)) ? calloc_slow(n, m, bytes) : real.calloc(n, m);
 }
 
-/* Before the memory is given back: afterwards somebody else may have it. */
+/* Before the memory is freed: afterwards another thread may get the address. */
 COLD static void free_slow(void *p)
 {
 	struct taken t;
@@ -323,7 +328,7 @@ EXPORTED void *pvalloc(size_t n)
 	return unlikely(sample_due(n)) ? sampled(p, n) : p;
 }
 
-/* What is closed may make room for other code at the same addresses. */
+/* A closed library may make room for other code at the same addresses. */
 EXPORTED int dlclose(void *handle)
 {
 	if (!resolve() || !real.dlclose)
@@ -335,7 +340,7 @@ EXPORTED int dlclose(void *handle)
 	return r;
 }
 
-/* How children of multiprocessing end: no destructor is run. libc's own is this call and nothing else. */
+/* Children of multiprocessing end by this, without destructors. libc's own function is only this system call. */
 EXPORTED __attribute__((noreturn)) void _exit(int status)
 {
 	region_end();
@@ -364,7 +369,7 @@ void hooks_known(void)
 	(void)resolve();
 }
 
-/* What the constructor left out, because there was no directory then. */
+/* Does the part of the constructor that was left out because there was no directory yet. */
 void hooks_late(void)
 {
 	unwind_prewarm();
@@ -374,10 +379,13 @@ void hooks_late(void)
 	heap_process.begun = true;
 }
 
-/* Last of the preloaded libraries' and first of the program's: libraries that the program links are loaded by now. */
+/*
+ * Runs as the last constructor of the preloaded libraries and before those of the program: the libraries that the
+ * program links are loaded by now.
+ */
 __attribute__((constructor)) static void hooks_begin(void)
 {
-	if (patch_late()) /* nobody calls us yet, and the thread stands still: vigil_heap_attach() does it bit by bit */
+	if (patch_late()) /* no hooks are in use yet, and a thread is stopped: vigil_heap_attach() does it in steps */
 		return;
 	resolve();
 	if (!heap_process.off)

@@ -1,9 +1,7 @@
 /*
- * The live samples: two arrays in the region, found by address. A slot is
- * looked for in a window behind the address's hash, so that neither a full
- * table nor one full of freed slots makes anything slow: first among the
- * table's first slots, which most programs never fill. So few of its pages are
- * ever touched, and caches hold them.
+ * The live samples: two arrays in the region, found by address. A slot is searched in a window behind the address's
+ * hash, so that neither a full table nor one full of freed slots slows anything down: first among the table's first
+ * slots, which most programs never fill. So few pages are touched, and they stay in caches.
  */
 #include "preload/inside.h"
 
@@ -27,7 +25,7 @@ void filter_add(const void *p, unsigned n)
 	while (!__atomic_compare_exchange_n(c, &old, new, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
-/* One that has once been full no longer knows how many there were, so it stays. */
+/* An entry that has reached 255 no longer has an exact count, so it stays. */
 static void filter_subtract(const void *p)
 {
 	uint8_t *c = &heap_filter[filter_index(p)], old = load_relaxed(c);
@@ -41,7 +39,7 @@ static uint64_t *slots(struct heap_header *h)
 	return (uint64_t *)((char *)h + h->table.live_ptr.at);
 }
 
-/* Slot k of those where ptr may be; k below NEAR_WINDOW + WINDOW. */
+/* Candidate slot k for ptr; k below NEAR_WINDOW + WINDOW. */
 INLINE static uint32_t live_slot(const struct heap_header *h, uint64_t ptr, uint32_t k)
 {
 	uint32_t hash = (uint32_t)((ptr >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 40);
@@ -85,11 +83,11 @@ bool live_insert(struct heap_header *h, uint64_t ptr, const struct heap_live *ro
 
 static struct heap_stack *stack_row(struct heap_header *h, uint32_t stack)
 {
-	/* rows are of this library's making, so of this size */
+	/* this library wrote the rows, so they have this size */
 	return (struct heap_stack *)((char *)h + h->table.stacks.at) + stack;
 }
 
-/* What was freed at that time, by how long it had lived; sign UINT64_MAX: it was not freed after all. */
+/* Counts a block freed at that time by its lifetime; sign UINT64_MAX: undoes it. */
 static void lifetime_count(struct heap_stack *s, const struct heap_live *row, uint64_t at_ns, uint64_t sign)
 {
 	uint64_t lived_ns = at_ns > row->born_mono_ns ? at_ns - row->born_mono_ns : 0;
@@ -111,7 +109,7 @@ bool live_take(const void *ptr, struct taken *ret)
 	for (uint32_t k = 0; k < NEAR_WINDOW + WINDOW; k++) {
 		uint32_t i = live_slot(h, want, k);
 		uint64_t at = load_acquire(&p[i]);
-		/* Slots are taken in this order, and none that was taken is empty again. */
+		/* Slots are filled in this order and never become empty again. */
 		if (at == HEAP_SLOT_EMPTY)
 			return false;
 		if (at != want)
@@ -125,7 +123,7 @@ bool live_take(const void *ptr, struct taken *ret)
 			return false;
 		filter_subtract(ptr);
 		uint64_t now = ret->at_ns;
-		peak_try(h, now); /* what it was before it falls */
+		peak_try(h, now); /* the sum before it falls */
 		sum_subtract(&stack_row(h, ret->row.stack)->live, &ret->row);
 		sum_subtract(&h->live, &ret->row);
 		lifetime_count(stack_row(h, ret->row.stack), &ret->row, now, 1);
@@ -136,7 +134,7 @@ bool live_take(const void *ptr, struct taken *ret)
 	return false;
 }
 
-/* Live again, in the sums too; what live_take() added to the freed is taken back. */
+/* Makes it live again, in the sums too, and undoes what live_take() added to the freed blocks. */
 static void live_again(const struct taken *t, uint64_t ptr, const struct heap_live *row)
 {
 	struct heap_header *h = heap_process.region;

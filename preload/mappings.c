@@ -1,11 +1,10 @@
 /*
- * Anonymous memory that the program maps itself. A part of a mapping can be
- * unmapped or moved, so sampled ones are also kept in a list that is searched by
- * range. Mappings are large: there are few, and a call costs a system call anyway.
+ * Anonymous memory that the program maps itself. A part of a mapping can be unmapped or moved, so sampled mappings are
+ * also kept in a list that is searched by range. Mappings are large: there are few, and a call costs a system call
+ * anyway.
  *
- * libc's own mappings do not come through here, those of a preloaded allocator
- * and of Python's do: the first are its malloc's, counted there, and left out; the
- * second are a domain of their own.
+ * libc's own mappings do not pass through here, but those of a preloaded allocator and of Python's do: the first are
+ * left out, because its malloc counts them; the second are a domain of their own.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,7 +16,7 @@
 
 #define KEPT 4096u
 #define WRITING 1u
-/* What the object allocator maps at a time: 3.8 and 3.9, later ones. */
+/* Sizes of the object allocator's arenas: 3.8 and 3.9, later ones. */
 #define ARENA_OLD_BYTES (256u << 10)
 #define ARENA_BYTES (1u << 20)
 
@@ -30,7 +29,7 @@ static struct {
 static struct kept {
 	uint64_t start, end; /* start 0: free */
 } kept[KEPT];
-static uint32_t kept_top; /* none at or above it */
+static uint32_t kept_top; /* no used entry at or above it */
 static uint32_t n_kept;
 
 void mappings_clear(void)
@@ -39,7 +38,7 @@ void mappings_clear(void)
 	kept_top = n_kept = 0;
 }
 
-/* Finding them may need memory, but not mmap; before that the system call does. */
+/* Finding the functions may need memory, but not by mmap; until then the system call is made directly. */
 void mappings_begin(void)
 {
 	*(void **)&real.mmap = real_function("mmap");
@@ -78,13 +77,13 @@ static void mappings_range_keep(uint64_t start, uint64_t end)
 	}
 }
 
-/* Parts of one sampled mapping, before and behind what goes. */
+/* The parts of one sampled mapping before and behind the removed range. */
 struct cut {
 	struct taken taken;
 	uint64_t start, end;
 };
 
-/* The first kept mapping from *i on that has bytes in the range; it is taken out of list and table. */
+/* The first kept mapping from *i on with bytes in the range; it is removed from list and table. */
 static bool cut_next(uint64_t start, uint64_t end, uint32_t *i, struct cut *ret)
 {
 	for (; *i < load_acquire(&kept_top); (*i)++) {
@@ -111,7 +110,7 @@ static void part_restore(const struct cut *c, uint64_t start, uint64_t end)
 	mappings_range_keep(start, end);
 }
 
-/* The range goes away: what remains of sampled mappings beside it, or, if it did not go after all, all of it. */
+/* A range that goes away: restores the parts of sampled mappings beside it, or, if the call failed, all of them. */
 struct cuts {
 	struct cut c[8];
 	uint32_t n;
@@ -126,7 +125,9 @@ static void cuts_take(struct cuts *cuts, uint64_t start, uint64_t end)
 	int error = errno;
 	struct cut c;
 	while (cut_next(start, end, &i, &c)) {
-		/* More than fit here are not restored if the call fails, which it does not for a range that has so many. */
+		/*
+		 * If the call fails, more than fit here are not restored; with that many in a range it does not fail.
+		 */
 		if (cuts->n < sizeof(cuts->c) / sizeof(cuts->c[0]))
 			cuts->c[cuts->n++] = c;
 		else
@@ -168,7 +169,7 @@ __attribute__((noinline)) static void mapping_sampled(void *p, size_t len, uint6
 		mappings_range_keep((uintptr_t)p, (uintptr_t)p + len);
 }
 
-/* Where Python's objects are counted themselves, what they lie in is not counted once more. */
+/* Mappings of Python's arenas are left out while Python's objects are counted themselves. */
 static bool mappings_counts(int prot, int flags, size_t len, uint64_t caller)
 {
 	return (flags & MAP_ANONYMOUS) != 0 && prot != PROT_NONE && !(heap_process.objects && is_arena(len, caller));
@@ -221,7 +222,7 @@ EXPORTED void *mremap(void *addr, size_t old_len, size_t new_len, int flags, ...
 	void *p = real.mremap ? real.mremap(addr, old_len, new_len, flags, at)
 			      : (void *)syscall(SYS_mremap, addr, old_len, new_len, flags, at);
 	cuts_settle(&cuts, start, start + old_len, p != MAP_FAILED);
-	/* Whose memory it is, a file's or nobody's, is not known here; files are hardly ever moved. */
+	/* It is unknown here whether the memory is a file's or anonymous; files are hardly ever moved. */
 	if (p != MAP_FAILED && unlikely(sample_due(new_len)))
 		mapping_sampled(p, new_len, (uintptr_t)__builtin_return_address(0));
 	return p;

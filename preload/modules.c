@@ -1,11 +1,9 @@
 /*
- * The files whose code is mapped, read from the kernel's list when a sample has
- * an address that is in none of those known. The loader is not asked: it would
- * have to be waited for.
+ * The files whose code is mapped, read from the kernel's list when a sample has an address in none of the known ones.
+ * The loader is not asked, because its lock may be held.
  *
- * Two lists: one is looked at, the other is written by the one thread that
- * reads the kernel's. A thread that is so slow that its list is written anew
- * under it gets a wrong answer to "is it known?", nothing worse.
+ * There are two lists: one is read, the other is written by the one thread that reads the kernel's. A thread so slow
+ * that its list is rewritten under it gets a wrong answer to "is it known?", and nothing worse.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,7 +11,7 @@
 
 #include "preload/inside.h"
 
-#define GAP_NS 100000000u /* between two readings; more each time nothing was new (code made at run time) */
+#define GAP_NS 100000000u /* between two reads; doubled each time nothing was new (generated code) */
 #define GAP_MAX_NS UINT64_C(10000000000)
 #define RANGES 1024u
 #define NO_ROW UINT32_MAX
@@ -30,8 +28,8 @@ struct list {
 
 static struct list lists[2];
 static struct list *list = &lists[0];
-static uint32_t reading; /* a thread reads just now */
-static uint32_t dirty; /* something may have gone */
+static uint32_t reading; /* a thread is reading the kernel's list */
+static uint32_t dirty; /* a mapping may have been removed */
 static uint64_t next_ns, gap_ns = GAP_NS;
 
 void modules_forget(void)
@@ -63,14 +61,14 @@ static const struct range *range_find(const struct list *l, uint64_t ip)
 	return NULL;
 }
 
-/* Lines of the kernel's list, through a small buffer. */
+/* The lines of the kernel's list, through a small buffer. */
 struct lines {
 	int fd;
 	size_t at, len;
 	char buf[8192];
 };
 
-/* The next line, ended by NUL; of one that is too long, its beginning. NULL: no more. */
+/* The next line, ended by NUL; the beginning of one that is too long. NULL: no more. */
 static char *line_next(struct lines *l)
 {
 	for (;;) {
@@ -92,7 +90,7 @@ static char *line_next(struct lines *l)
 	}
 }
 
-/* "start-end perms offset major:minor inode   path"; false: not code of a file. */
+/* Parses "start-end perms offset major:minor inode   path"; false: not code of a file. */
 static bool line_parse(const char *p, struct range *ret, const char **ret_path)
 {
 	uint64_t major, minor;
@@ -142,7 +140,7 @@ static bool range_same(const struct range *a, const struct range *b)
 	       a->dev == b->dev;
 }
 
-/* Those of the old list that are not in the new one end with this epoch. */
+/* Modules of the old list that are not in the new one end with this epoch. */
 static uint32_t gone_close(struct heap_header *h, const struct list *old, const struct list *new, uint32_t until)
 {
 	uint32_t gone = 0;
@@ -160,7 +158,7 @@ static uint32_t gone_close(struct heap_header *h, const struct list *old, const 
 
 static void list_read(struct heap_header *h)
 {
-	static struct lines lines; /* of the one thread that reads */
+	static struct lines lines; /* owned by the one thread that reads */
 	struct list *old = list, *new = old == &lists[0] ? &lists[1] : &lists[0];
 	const char *path;
 	uint32_t added = 0, epoch = h->module_epoch;
@@ -175,7 +173,7 @@ static void list_read(struct heap_header *h)
 			continue;
 		const struct range *before = range_find(old, r->start);
 		bool same = before && range_same(before, r);
-		/* Whether anything has gone is known at the end only: what is new may have to begin an epoch later. */
+		/* Removals are known only at the end, so new modules may have to begin one epoch later. */
 		r->row = same ? before->row : modules_row_add(h, r, path, before ? epoch + 1 : epoch);
 		added += !same;
 		new->n++;
@@ -211,7 +209,7 @@ uint32_t modules_epoch(struct heap_header *h, const struct frames *f, bool *ret_
 	return load_relaxed(&h->module_epoch);
 }
 
-/* _dl_find_object() waits for nobody, unlike all else that the loader can be asked. */
+/* _dl_find_object() takes no lock, unlike the loader's other functions. */
 bool modules_same_file(uint64_t a, uint64_t b)
 {
 	struct dl_find_object x, y;

@@ -1,18 +1,16 @@
 /*
- * Leads the calls of files that are loaded already to our functions, when the
- * library came late: it is in nobody's search order then, and names have been
- * looked up. A call to another file goes through a word in the caller's own
- * tables (System V ABI 5.2); those words are changed, and nothing else.
+ * Redirects calls of files that are loaded already to our functions, when the library came late: it is in no file's
+ * search order then, and names have been resolved. A call to another file goes through a word in the caller's own
+ * tables (System V ABI 5.2); only those words are changed.
  *
- * Only words that hold the very function which we forward to, or have not been
- * looked up yet, are changed: a file that uses another allocator keeps it.
- * Pages that the loader made read-only (RELRO) are made so again. Files that
- * are loaded later are found at the next sample. Undone by patch_undo(): words
- * then hold the real functions, which is what a lookup would give.
+ * A word is changed only if it holds the function that we forward to, or has not been resolved yet: a file that uses
+ * another allocator keeps it. Pages that the loader made read-only (RELRO) are made so again. Files that are loaded
+ * later are found at the next sample. Undone by patch_undo(): words then hold the real functions, which is what
+ * resolving would give.
  *
- * The list of files is the debugger's (_r_debug): it can be walked without the
- * loader's lock, which must not be waited for in here. It is not walked while
- * the loader says that it is being changed, nor while a file is being closed.
+ * The list of files is the debugger's (_r_debug), which can be walked without the loader's lock, which must not be
+ * waited for in here. It is not walked while the loader says that it is being changed, nor while a file is being
+ * closed.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -39,9 +37,9 @@
 
 #define FILES_MAX 4096
 #define NAMES_MAX 24
-/* Between two looks at the clock. */
+/* Rows between two reads of the clock. */
 #define ROWS_AT_ONCE 256
-/* What a sample may take for new files; the next one goes on. */
+/* Longest time that a sample spends on new files; the next one goes on. */
 #define SAMPLED_NS 200000u
 
 static const char *const names[] = {
@@ -71,11 +69,11 @@ static struct {
 	uintptr_t ours, real;
 } function[NAMES_MAX];
 static uint32_t is_on;
-static uint32_t at_work; /* one thread at a time; the others go on */
-static uintptr_t done[FILES_MAX]; /* files that have been gone through: where their tables are */
+static uint32_t at_work; /* one thread at a time; the others skip this */
+static uintptr_t done[FILES_MAX]; /* files that are finished, by the address of their tables */
 static uint32_t n_done;
 static uint32_t closing;
-/* Where time was up in the middle of a file: which, and how many of its rows had been gone through. */
+/* Where time was up in the middle of a file: the file, and how many of its rows are finished. */
 static uintptr_t rest_of;
 static size_t rest_from;
 
@@ -90,12 +88,12 @@ struct file {
 	const char *strings;
 	uint64_t strings_bytes;
 	const ElfW(Rela) * rela, *jump;
-	size_t n_rela, n_jump, n_relative; /* n_relative: of n_rela the first that are of no symbol */
+	size_t n_rela, n_jump, n_relative; /* n_relative: the first rows of n_rela, which have no symbol */
 };
 
 struct counts {
 	uint32_t files, patched, left;
-	uint64_t until_ns; /* 0: as long as it takes */
+	uint64_t until_ns; /* 0: no limit */
 	bool more; /* time was up */
 };
 
@@ -104,7 +102,7 @@ static bool patch_is_own(uintptr_t a)
 	return a >= (uintptr_t)&__ehdr_start && a < (uintptr_t)&_end;
 }
 
-/* A pointer of the dynamic section: glibc has added the base already, where it could write it. */
+/* A pointer of the dynamic section: glibc has added the base already if the section is writable. */
 static uintptr_t pointer_of(uintptr_t base, uint64_t value)
 {
 	return value < base ? base + value : value;
@@ -209,7 +207,7 @@ static int name_index(const char *name)
 	return -1;
 }
 
-/* The word of a relocation that concerns us; NULL: none. *ret_index: which function. */
+/* The word of a relocation of one of our functions; NULL: of none. *ret_index: which function. */
 static uintptr_t *word_of(const struct file *f, const ElfW(Rela) * r, int *ret_index)
 {
 	uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info), symbol = (uint32_t)ELF64_R_SYM(r->r_info);
@@ -225,7 +223,7 @@ static uintptr_t *word_of(const struct file *f, const ElfW(Rela) * r, int *ret_i
 	return (uintptr_t *)at;
 }
 
-/* What the word shall hold; what it holds: leave it. */
+/* The new value of the word; its present value: leave it. */
 static uintptr_t wanted(const struct file *f, uintptr_t now, int i, bool on)
 {
 	if (!on)
@@ -271,7 +269,10 @@ static void row_patch(const struct file *f, const ElfW(Rela) * row, bool on, str
 		c->patched++;
 }
 
-/* From a row on, those of both tables in one count; the row to go on with when time is up. */
+/*
+ * Patches a file from a row on, counting the rows of both tables together; returns the row to go on with when time is
+ * up.
+ */
 static size_t file_patch(const struct file *f, size_t from, bool on, struct counts *c)
 {
 	struct pages p = {.open = false};
@@ -291,7 +292,7 @@ static size_t file_patch(const struct file *f, size_t from, bool on, struct coun
 	return i;
 }
 
-/* The loader has a malloc of its own until it takes the program's, and finds it by itself. */
+/* The loader has a malloc of its own until it takes the program's, which it finds by itself. */
 static bool is_passed_over(const struct link_map *m)
 {
 	const char *slash = m->l_name ? strrchr(m->l_name, '/') : NULL;
@@ -320,7 +321,7 @@ static void patch_walk(bool on, bool all, struct counts *c)
 			c->more = true;
 			break;
 		}
-		began = true; /* each call gets on */
+		began = true; /* each call makes progress */
 		if (tables_find(m, first, &f))
 			rest_from = file_patch(&f, on && rest_of == ld ? rest_from : 0, on, c);
 		rest_of = c->more ? ld : 0;
@@ -367,13 +368,16 @@ void patch_closing(bool begins)
 		add_relaxed(&closing, 1u);
 		return;
 	}
-	/* Another file may come to lie where one was: all are gone through again, which changes nothing in those done. */
+	/*
+	 * Another file may be loaded at the address of a closed one: all are patched again, which changes nothing in
+	 * finished ones.
+	 */
 	n_done = 0;
 	rest_of = 0;
 	sub_relaxed(&closing, 1u);
 }
 
-/* Libraries that are preloaded stand in front of libc, those that are loaded by dlopen behind. */
+/* Preloaded libraries stand before libc in the list, those loaded by dlopen behind it. */
 bool patch_late(void)
 {
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
@@ -386,8 +390,10 @@ bool patch_late(void)
 	return false;
 }
 
-/* A program that is not position-independent may give an entry of its own as "the address of malloc" (System V ABI,
- * "Function Addresses"): a jump to where one of its words says. That word is what we want. */
+/*
+ * A program that is not position-independent may give an entry of its own as "the address of malloc" (System V ABI,
+ * "Function Addresses"): a jump through one of its words. The function is that word's value.
+ */
 static void *behind_entry(const struct file *f, const char *name)
 {
 	for (size_t i = 0; i < f->n_jump + f->n_rela; i++) {
@@ -400,7 +406,7 @@ static void *behind_entry(const struct file *f, const char *name)
 		uintptr_t now = *(const uintptr_t *)(f->base + r->r_offset);
 		if (!in_file(f, now) && !patch_is_own(now))
 			return (void *)now;
-		return dlsym(RTLD_NEXT, name); /* not looked up yet: libc's */
+		return dlsym(RTLD_NEXT, name); /* not resolved yet: libc's */
 	}
 	return NULL;
 }
@@ -437,7 +443,7 @@ extern struct heap_status vigil_heap_status;
 EXPORTED int64_t vigil_heap_attach(void *arg, uint64_t bytes);
 EXPORTED int64_t vigil_heap_detach(void *arg, uint64_t bytes);
 
-/* Called again and again while it says that there is more: one thread of the program stands still in each call. */
+/* Called repeatedly while it reports that there is more: one thread of the program is stopped during each call. */
 static int64_t attach(struct heap_attach *a)
 {
 	static bool waits_for_region; /* the first half is done */
@@ -463,7 +469,7 @@ static int64_t attach(struct heap_attach *a)
 			functions_find();
 		if (!work_begin())
 			return -EBUSY;
-		/* Those not reached now are the next call's, or the next sample's. */
+		/* Files not reached now are left to the next call or the next sample. */
 		patch_walk(true, false, &c);
 		store_release(&is_on, 1u);
 		work_end();
@@ -493,7 +499,10 @@ static int64_t detach(struct heap_attach *a)
 	return 0;
 }
 
-/* A call from outside returns to where nobody called from: its stack is not unwound, so nothing in it is sampled. */
+/*
+ * A call injected from outside has a return address without a caller, so its stack is not unwound and nothing in it is
+ * sampled.
+ */
 static int64_t called_from_outside(int64_t (*what)(struct heap_attach *), struct heap_attach *a, uint64_t bytes)
 {
 	uintptr_t before = heap_thread.busy_at;

@@ -1,8 +1,7 @@
 /*
- * The fields of CPython's structures that the heap sampler reads: their name in
- * struct pyoffsets (sense/python/pyrt.h) and their name here. The tables of all
- * versions are made from this list at build time by gen_pytables.c, so there is one source
- * of offsets for the outside and the inside.
+ * The fields of CPython's structures that the heap sampler reads: their name in struct pyoffsets (sense/python/pyrt.h)
+ * and their name here. gen_pytables.c makes the tables of all versions from this list at build time, so vigil and the
+ * sampler share one source of offsets.
  */
 #pragma once
 

@@ -1,17 +1,16 @@
 /*
- * Python's own allocators, counted: VIGIL_HEAP_OBJECTS=1. Each domain's functions
- * are replaced by ones that count and go on to those that were there, so
- * memory that was taken before or is given back afterwards fits.
+ * Counts the allocations of Python's own allocators: VIGIL_HEAP_OBJECTS=1. Each domain's functions are replaced by ones
+ * that count and call the original ones, so memory that was allocated before or is freed afterwards fits.
  *
- * What they in turn take from malloc is the same memory a second time. So for the
- * time of the call the thread's countdown is set so high that malloc sees nothing.
+ * Memory that the originals take from malloc would be counted twice. So during the call the thread's countdown is set
+ * so high that malloc counts nothing.
  */
 #include <dlfcn.h>
 #include <errno.h>
 
 #include "preload/inside.h"
 
-/* As Include/cpython/pymem.h has them since 3.5. */
+/* As in Include/cpython/pymem.h since 3.5. */
 struct allocator {
 	void *context;
 	void *(*malloc)(void *, size_t);
@@ -24,7 +23,7 @@ enum { PYMEM_RAW = 0, PYMEM_MEM = 1, PYMEM_OBJ = 2 };
 
 static _Alignas(64) struct allocator theirs[2]; /* HEAP_OBJECT, HEAP_MEM: in this order */
 
-/* What asks for more gets it from malloc. Since 3.3. */
+/* Larger requests go to malloc. Since 3.3. */
 #define SMALL_MAX 512u
 
 static const struct allocator *of(void *context)
@@ -69,7 +68,7 @@ COLD static void *quiet_malloc(const struct allocator *a, size_t n)
 COLD static void *quiet_calloc(const struct allocator *a, size_t n, size_t m)
 {
 	uint64_t left = quiet_begin();
-	/* n * m cannot wrap where the call has given memory */
+	/* n * m cannot wrap if the call has returned memory */
 	return pyobjects_count(a, a->calloc(a->context, n, m), n * m, left, PLACE_HERE());
 }
 
@@ -89,7 +88,7 @@ __attribute__((noinline)) static void *quiet_realloc(const struct allocator *a, 
 	return pyobjects_count(a, q, n, left, PLACE_HERE());
 }
 
-/* In front of any allocator -------------------------------------------------- */
+/* ---- in front of any allocator ---- */
 
 static void *any_malloc(void *context, size_t n)
 {
@@ -114,10 +113,9 @@ static void any_free(void *context, void *p)
 }
 
 /*
- * In front of Python's own one, which never asks malloc for what is small, but maps
- * arenas, and those the hook of mmap knows. There is nothing to be kept quiet then,
- * and nothing to come back for: the call is counted and goes on to theirs, with the
- * context that is theirs too.
+ * For Python's own allocator, which never calls malloc for small blocks but maps arenas, which the hook of mmap knows.
+ * So malloc need not be silenced and nothing follows the call: it is counted and jumps to the original, with the
+ * original's context.
  */
 COLD static void *malloc_due(const struct allocator *a, size_t n)
 {
@@ -185,7 +183,10 @@ INLINE static void small_free(const struct allocator *a, void *context, void *p)
 SMALL_FUNCTIONS(object, 0)
 SMALL_FUNCTIONS(mem, 1)
 
-/* Before the interpreter starts; what it sets itself later (PYTHONMALLOC=debug) goes in front of this, or replaces it. */
+/*
+ * Called before the interpreter starts; an allocator that it sets later (PYTHONMALLOC=debug) goes in front of this, or
+ * replaces it.
+ */
 void pyobjects_begin(bool free_threaded)
 {
 	static const int numbers[2] = {PYMEM_OBJ, PYMEM_MEM};
@@ -201,7 +202,7 @@ void pyobjects_begin(bool free_threaded)
 	for (int i = 0; i < 2; i++) {
 		struct allocator ours = {&theirs[i], any_malloc, any_calloc, any_realloc, any_free};
 		get(numbers[i], &theirs[i]);
-		/* One with a context is in front of another; one that is also that of raw memory is malloc itself. */
+		/* One with a context wraps another; one that equals that of raw memory is malloc itself. */
 		if (!free_threaded && !theirs[i].context && theirs[i].malloc != raw.malloc)
 			ours = small[i];
 		set(numbers[i], &ours);

@@ -1,11 +1,9 @@
 /*
- * The Python frames of the thread that allocates, read where they are. Only this
- * thread changes its own chain of frames, so the GIL is not needed, and everything
- * the chain leads to is alive as long as this thread stays here.
+ * The Python frames of the allocating thread, read in place. Only this thread changes its own chain of frames, so the
+ * GIL is not needed, and everything the chain leads to stays alive while this thread is here.
  *
- * PyGILState_GetThisThreadState() asks for the thread's own state, also while it
- * does not have the GIL; from 3.12 on the current state is kept for each
- * thread, and of a sub-interpreter's only that one is right.
+ * PyGILState_GetThisThreadState() returns the thread's own state, also while it does not have the GIL; from 3.12 on the
+ * current state is kept per thread, and in a sub-interpreter only that one is right.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -24,7 +22,7 @@ struct layout {
 #define OWNER_NOT_PYTHON 3 /* frames of the interpreter itself: 3.12 and later */
 #define CODE_MASK (~UINT64_C(7)) /* 3.14 tags pointers to objects */
 #define OFFSET_MAX 65536u
-#define WALK_MAX 20000u /* frames of one stack that are looked at */
+#define WALK_MAX 20000u /* maximum number of frames of one stack that are read */
 #define WINDOW 32u
 #define TEXT_MAX 1000u
 #define TABLE_MAX 32768u
@@ -54,13 +52,13 @@ static uint32_t u32_at(uint64_t addr, uint32_t offset)
 	return v;
 }
 
-/* An object's address, for all that can be seen of it. */
+/* True if this can be an object's address. */
 static bool plausible(uint64_t addr)
 {
 	return addr >= 4096 && addr < UINT64_C(1) << 56 && (addr & 7) == 0;
 }
 
-/* Finding it ---------------------------------------------------------------- */
+/* ---- finding it ---- */
 
 static bool layout_described(const void *runtime)
 {
@@ -86,7 +84,8 @@ static bool layout_described(const void *runtime)
 	if (py.at.str_compact == PY_NONE)
 		py.at.str_compact = py.at.str_ascii + 16;
 	memcpy(&version, at + (size_t)py_last_word[py.minor - PY_SELF_FIRST] * 8, 8);
-	return py.minor < 14 || version == 512; /* the size of a path: elsewhere if the order were another one */
+	/* the size of a path: it would be elsewhere if the order were another one */
+	return py.minor < 14 || version == 512;
 }
 
 static bool layout_fixed(void)
@@ -115,7 +114,7 @@ static bool layout_fixed(void)
 	return true;
 }
 
-/* The loader's lock is taken here: only while the program has not begun, or where the caller has a right to it. */
+/* Takes the loader's lock, so it is called only before the program begins, or where the caller may take it. */
 void python_begin(void)
 {
 	const void *runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
@@ -153,7 +152,7 @@ bool python_is_home(uint64_t ip)
 	return py.home && modules_same_file(ip, py.home);
 }
 
-/* Code ------------------------------------------------------------------------ */
+/* ---- code ---- */
 
 static size_t utf8_put(uint32_t c, char *to)
 {
@@ -171,7 +170,7 @@ static size_t utf8_put(uint32_t c, char *to)
 	return n;
 }
 
-/* The str at addr as UTF-8; of a long one its end, which tells more of a path. */
+/* Copies the str at addr as UTF-8; of a long one its end, which identifies a path better. */
 static size_t str_copy(uint64_t addr, char *to, size_t max)
 {
 	if (!plausible(addr))
@@ -203,13 +202,13 @@ static bool bytes_keep(struct heap_header *h, const void *from, size_t len, uint
 	return true;
 }
 
-/* Names of files come again and again. What is stored at a place never changes, so a wrong guess costs a comparison. */
+/* File names repeat. Stored bytes never change, so a wrong guess costs only a comparison. */
 static bool file_keep(struct heap_header *h, const char *text, size_t len, uint32_t *ret_at)
 {
 	static struct {
 		uint32_t at, len;
 	} seen[64];
-	static uint64_t seen_of; /* when the region began: another region, another list */
+	static uint64_t seen_of; /* start of the region: another region has another list */
 	uint32_t hash = 0;
 	if (load_relaxed(&seen_of) != h->begun_mono_ns) {
 		memset(seen, 0, sizeof(seen));
@@ -266,7 +265,7 @@ static bool code_same(const struct heap_code *a, const struct heap_code *b)
 	       a->table_ptr == b->table_ptr && a->first_line == b->first_line;
 }
 
-/* Addresses of code objects are used again: who it is, is the address with all that it has of its own. */
+/* Addresses of code objects are reused, so a code is identified by its address and all fields of its key. */
 static uint32_t code_find(struct heap_header *h, uint64_t addr)
 {
 	const uint32_t name = py.at.code_qualname != PY_NONE ? py.at.code_qualname : py.at.code_name;
@@ -294,9 +293,9 @@ static uint32_t code_find(struct heap_header *h, uint64_t addr)
 	return HEAP_PYTHON_NO_CODE;
 }
 
-/* Frames ---------------------------------------------------------------------- */
+/* ---- frames ---- */
 
-/* Byte offset of the instruction; -1 or so: about to begin. */
+/* Byte offset of the instruction; about -1: not begun. */
 static int32_t offset_of(uint64_t frame, uint64_t code)
 {
 	if (py.minor <= 10) {
@@ -332,7 +331,7 @@ struct seen {
 	bool entry;
 };
 
-/* The next frame of Python code from *at on, which moves behind it; false: no more, or *ret_broken. */
+/* The next frame of Python code from *at on, which then points behind it; false: no more, or *ret_broken. */
 static bool frame_next(uint64_t *at, struct seen *ret, bool *ret_shim, bool *ret_broken)
 {
 	*ret_shim = false;
@@ -373,7 +372,7 @@ void python_frames(struct heap_header *h, struct frames *f)
 		return;
 	uint64_t at = first_frame();
 	while (n < WALK_MAX && frame_next(&at, &seen, &shim, &broken)) {
-		/* The frame before a frame of the interpreter itself is the one it was entered for. */
+		/* A frame before a frame of the interpreter itself is the one that the interpreter was entered for. */
 		if (shim && n > 0)
 			f->python[frames_place(n - 1)] |= ENTRY_BIT;
 		uint32_t offset = (uint32_t)offset_of(seen.frame, seen.code);

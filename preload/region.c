@@ -12,7 +12,7 @@
 #include "preload/heapattach.h"
 #include "preload/inside.h"
 
-/* Tables of a region. 15.3 MiB of addresses; only what is touched takes space. */
+/* Tables of a region: 15.3 MiB of addresses; only touched pages take space. */
 #define N_STACK_INDEX 32768u
 #define N_STACKS 16384u
 #define N_FRAMES (512u << 10)
@@ -25,7 +25,7 @@
 #define CHUNK_BYTES (64u << 10) /* reserved at a time */
 #define CHUNKS (HEAP_FILE_BYTES_MAX / CHUNK_BYTES)
 #define GENERATIONS 1000
-/* How long a thread waits for another one that makes the region: 0.2 s, once in a process's life. */
+/* How long a thread waits for another one that creates the region: 0.2 s in total, once in a process's life. */
 #define MAKING_STEP_NS 100000
 #define MAKING_STEPS 2000u
 
@@ -49,13 +49,13 @@ EXPORTED struct heap_status vigil_heap_status = {.magic = HEAP_MAGIC, .why = HEA
 static uint64_t reserved[CHUNKS / 64];
 static uint64_t region_bytes;
 static bool reserve_failed;
-static uint32_t prepared; /* generation + 1 of a file that vigil has made; 0: none */
-static bool prepared_used; /* a chroot without /proc looks for another name */
+static uint32_t prepared; /* generation + 1 of a file that vigil has prepared; 0: none */
+static bool prepared_used; /* a chroot without /proc uses another name */
 
-/* A page that is 0 again in every child that has its own memory, whoever made it: that is how a fork is noticed. */
+/* A page that is 0 again in every child with its own memory, however it was forked: this detects a fork. */
 static uint32_t *fork_mark;
 
-/* mmap() is the program's, through our own hook. */
+/* mmap() is the program's and leads through our own hook. */
 static void *os_mmap(size_t len, int flags, int fd)
 {
 	return (void *)syscall(SYS_mmap, NULL, len, PROT_READ | PROT_WRITE, flags, fd, 0);
@@ -123,7 +123,7 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Fields 4 and 22 of stat; the name in field 2 can have anything in it. */
+/* Fields 4 and 22 of stat; the name in field 2 can contain any character. */
 static void stat_read(int32_t *ret_ppid, uint64_t *ret_start)
 {
 	char text[1024];
@@ -196,7 +196,7 @@ void process_begin(void)
 	*fork_mark = 1;
 }
 
-/* In a child that has memory of its own: nothing that was begun by others goes on here. */
+/* In a child that has memory of its own: work begun by other threads does not go on here. */
 static void process_forked(int32_t pid)
 {
 	struct process *p = &heap_process;
@@ -227,7 +227,7 @@ bool process_mine(void)
 	struct process *p = &heap_process;
 	if (p->off || !fork_mark)
 		return false;
-	/* A child of vfork borrows the parent's memory, so what it allocates is the parent's. */
+	/* A child of vfork shares the parent's memory, so its allocations are the parent's. */
 	uint32_t none = load_acquire(fork_mark);
 	if (likely(none == 1))
 		return true;
@@ -243,7 +243,7 @@ static void table_place(struct heap_table *t, uint64_t *at, uint32_t n, uint32_t
 	*at += ((uint64_t)n * item_bytes + 4095) & ~UINT64_C(4095);
 }
 
-/* Fills the tables' places; the size of the file is the result. */
+/* Sets the offsets of the tables; returns the size of the file. */
 static uint64_t tables_place(struct heap_header *h)
 {
 	uint64_t at = HEADER_ROOM;
@@ -259,7 +259,7 @@ static uint64_t tables_place(struct heap_header *h)
 	return at;
 }
 
-/* An empty file whose name says why there is no region. */
+/* Creates an empty file whose name gives the reason for no region. */
 static void reason_leave(uint32_t why, int error)
 {
 	char path[600], *end = path + sizeof(path);
@@ -272,7 +272,7 @@ static void reason_leave(uint32_t why, int error)
 	process_why(why, error);
 }
 
-/* The one that vigil has made: whole, and ours. -1: there is none. */
+/* The file that vigil has prepared, if it is complete and ours. -1: there is none. */
 static int prepared_file(uint64_t bytes, uint32_t *ret_generation)
 {
 	char path[600];
@@ -334,7 +334,7 @@ static void header_texts(struct heap_header *h)
 	put_text(h->allocator, h->allocator + sizeof(h->allocator), heap_process.allocator);
 }
 
-/* All but the magic. */
+/* Fills in all but the magic. */
 static void header_fill(struct heap_header *h, uint64_t file_bytes, uint32_t generation, int32_t ppid)
 {
 	const struct process *p = &heap_process;
@@ -361,7 +361,10 @@ static void header_fill(struct heap_header *h, uint64_t file_bytes, uint32_t gen
 	}
 }
 
-/* Reserving a piece fails with a code where touching it would raise SIGBUS. Before Linux 5.14: all of it, by the file. */
+/*
+ * Reserving a chunk fails with an error code where touching it would raise SIGBUS. Before Linux 5.14 all of it is
+ * reserved at once, by the file.
+ */
 static bool region_reservable(int fd, struct heap_header *h, uint64_t bytes)
 {
 	if (madvise(h, HEADER_ROOM, MADV_POPULATE_WRITE) == 0)
@@ -372,7 +375,7 @@ static bool region_reservable(int fd, struct heap_header *h, uint64_t bytes)
 	return true;
 }
 
-/* A file larger than the limit is answered by SIGXFSZ, not by a code. */
+/* A file larger than the limit (RLIMIT_FSIZE) raises SIGXFSZ instead of an error code. */
 static bool size_allowed(uint64_t bytes)
 {
 	struct rlimit limit;
@@ -400,7 +403,7 @@ static struct heap_header *region_make(void)
 		return NULL;
 	}
 	struct heap_header *h = MAP_FAILED;
-	if (ftruncate(fd, (off_t)bytes) == 0) /* changes nothing where it has that size */
+	if (ftruncate(fd, (off_t)bytes) == 0) /* no effect if it has that size */
 		h = os_mmap(bytes, MAP_SHARED, fd);
 	bool fine = h != MAP_FAILED && region_reservable(fd, h, bytes);
 	int error = errno;
@@ -417,19 +420,21 @@ static struct heap_header *region_make(void)
 	region_bytes = bytes;
 	h->table = layout.table;
 	header_fill(h, bytes, generation, ppid);
-	store_relaxed(&h->rate_bytes, control_rate()); /* after the file can be seen: see heap_control */
+	store_relaxed(&h->rate_bytes, control_rate()); /* after the file has become visible: see heap_control */
 	python_describe(h);
 	store_release(&h->magic, HEAP_MAGIC);
 	return h;
 }
 
-/* Another thread makes it: what is allocated meanwhile would be missing. That thread waits for nobody but the kernel. */
+/*
+ * Another thread is creating the region: allocations meanwhile would be missing. That thread waits only for the kernel.
+ */
 static struct heap_header *region_wait(void)
 {
 	const struct timespec step = {.tv_nsec = MAKING_STEP_NS};
 	struct process *p = &heap_process;
 	for (uint32_t i = 0; i < MAKING_STEPS && load_acquire(&p->making) && !load_relaxed(&p->off); i++)
-		(void)syscall(SYS_nanosleep, &step, NULL); /* nanosleep() is a place where the thread may be cancelled */
+		(void)syscall(SYS_nanosleep, &step, NULL); /* nanosleep() is a cancellation point */
 	return load_acquire(&p->region);
 }
 
@@ -462,7 +467,7 @@ static bool chunk_reserve(struct heap_header *h, uint64_t chunk)
 	if (reserve_failed)
 		return false;
 	if (madvise((char *)h + at, len, MADV_POPULATE_WRITE) != 0) {
-		reserve_failed = true; /* and no second try: a disk that is full makes each of them slow */
+		reserve_failed = true; /* no second try: on a full disk each one is slow */
 		return false;
 	}
 	__atomic_fetch_or(&reserved[chunk / 64], bit, __ATOMIC_RELAXED);
@@ -502,7 +507,7 @@ bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64
 	return true;
 }
 
-/* A child of vfork, and one of fork that has no region yet, has its parent's at evict. */
+/* A child of vfork, and one of fork without a region yet, has its parent's mapped. */
 __attribute__((destructor)) void region_end(void)
 {
 	struct heap_header *h = heap_process.region;
@@ -524,7 +529,7 @@ bool process_attach(const char *dir, uint64_t rate)
 	}
 	if (len == 0 || len >= sizeof(p->dir) || !fork_mark)
 		return false;
-	/* What an earlier region knows of live blocks is old: they may have been freed while nobody counted. */
+	/* An earlier region's live blocks are outdated: they may have been freed while nothing was counted. */
 	store_release(&p->region, NULL);
 	memset(reserved, 0, sizeof(reserved));
 	reserve_failed = false;
@@ -551,8 +556,8 @@ bool process_attach_region(uint32_t file)
 }
 
 /*
- * The file's pages go, addresses and header stay: a thread may be in the middle of a sample, or of a free. It then finds
- * empty tables, and what it still writes goes nowhere. In one step of the kernel, so nothing is missing in between.
+ * The file's pages go, addresses and header stay: a thread may be in the middle of a sample, or of a free. It then
+ * finds empty tables, and its writes are lost. The kernel does it in one step, so the addresses are always mapped.
  */
 static void tables_drop(struct heap_header *h)
 {

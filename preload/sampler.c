@@ -1,7 +1,6 @@
 /*
- * One sample: its weight, its stack, its place among the live ones. Called
- * once in half a MiB or so; all that is called more often is in inside.h and
- * hooks.c.
+ * One sample: its weight, its stack, its entry among the live ones. Called about once per half MiB; code that is called
+ * more often is in inside.h and hooks.c.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -10,7 +9,7 @@
 
 #include "preload/inside.h"
 
-/* Copying costs a few ns a stack: at most a thousandth of the time goes there. */
+/* Copying costs a few ns per stack: this limits it to a thousandth of the time. */
 #define PEAK_NS_PER_STACK 6000u
 
 __thread struct thread heap_thread __attribute__((tls_model("initial-exec")));
@@ -22,7 +21,7 @@ uint64_t coarse_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* libm is not libc: 1 - exp(-x), to a millionth of a millionth, for x >= 0. */
+/* libm is not part of libc: computes 1 - exp(-x) with a relative error of 1e-12, for x >= 0. */
 static double one_minus_exp(double x)
 {
 	unsigned halvings = 0;
@@ -77,7 +76,7 @@ static uint64_t random_next(uint64_t *state)
 	return x * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-/* At least 1: an allocation of 0 bytes uses nothing up. */
+/* At least 1, because an allocation of 0 bytes uses nothing up. */
 uint64_t sample_gap(uint64_t *random, uint32_t rate)
 {
 	if (rate == 0)
@@ -148,10 +147,10 @@ static void peak_copy(struct heap_header *h, uint64_t now, uint64_t live)
 	store_release(&h->peak_which, which);
 }
 
-/* One thread at a time, the others go on: a peak that is not taken now is taken by the next sample. */
+/* One thread at a time, the others go on: a peak that is missed now is taken by the next sample. */
 void peak_try(struct heap_header *h, uint64_t now)
 {
-	static uint32_t copying; /* pid of who does; another pid is a leftover of before a fork */
+	static uint32_t copying; /* pid of the copying process; another pid is left over from before a fork */
 	uint64_t which = h->peak_which & 1, live = load_relaxed(&h->live.bytes), last = h->peak_bytes[which];
 	if (live > INT64_MAX || live < last + last / 20 || live < last + HEAP_RATE_MIN ||
 	    now - h->peak_mono_ns[which] < load_relaxed(&h->table.stacks.used) * PEAK_NS_PER_STACK)
@@ -188,7 +187,7 @@ INLINE static void sample_take(struct heap_header *h, struct thread *t, void *p,
 	sum_add(&s->total, &row);
 	sum_add(&h->total, &row);
 	add_relaxed(&h->samples, 1u);
-	/* Before the slot can be seen: nobody else knows this address yet, so nobody can free it. */
+	/* Added before the slot is visible: no other thread knows this address yet, so none can free it. */
 	sum_add(&s->live, &row);
 	sum_add(&h->live, &row);
 	if (!live_insert(h, (uintptr_t)p, &row)) {
@@ -200,7 +199,7 @@ INLINE static void sample_take(struct heap_header *h, struct thread *t, void *p,
 	peak_try(h, now);
 }
 
-/* There is no region: for this moment, or for ever. A new gap is as good as the old one was, so only this sample is lost. */
+/* There is no region, now or ever. A new gap is as good as the old one, so only this sample is lost. */
 COLD static void missed(struct thread *t, uint64_t used, size_t n)
 {
 	struct process *p = &heap_process;
@@ -226,7 +225,7 @@ INLINE static void sample_inside(struct thread *t, void *p, size_t n, unsigned d
 {
 	uint64_t used = t->gap - t->left + n;
 	bool new = t->random == 0, mine = process_mine();
-	if (!heap_process.begun) { /* the program's libraries are only being set up */
+	if (!heap_process.begun) { /* the program's libraries are still being initialised */
 		t->left = t->gap = heap_process.off ? NEVER : 0;
 		return;
 	}
@@ -269,9 +268,8 @@ INLINE static void sample_inside(struct thread *t, void *p, size_t n, unsigned d
 }
 
 /*
- * A signal handler that allocates while this thread is in here is let through.
- * One that leaves by longjmp leaves busy_at behind; when the stack has since
- * been unwound beyond that, nobody is in here any more.
+ * An allocation in a signal handler that interrupts this thread in here is passed on unsampled. A handler that leaves
+ * by longjmp leaves busy_at set; once the stack has been unwound beyond that address, the thread is no longer in here.
  */
 void sample_slow(void *p, size_t n, unsigned domain, struct place from)
 {

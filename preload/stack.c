@@ -1,10 +1,9 @@
 /*
  * The stack of a sample, and its row in the region.
  *
- * Native frames come from the compiler's unwinder, linked statically: what it
- * knows of code that was made at run time is then its own, which is nothing, so
- * it has no lock to wait for; modules it finds by _dl_find_object(), which has
- * none either. Why this one: decision 18.
+ * Native frames come from the compiler's unwinder, linked statically: its own registry of generated code is then empty,
+ * so it has no lock to wait for; it finds modules by _dl_find_object(), which has none either. Why this unwinder:
+ * decision 18.
  */
 #include <unwind.h>
 
@@ -12,29 +11,28 @@
 
 #define WINDOW 64u
 
-extern HIDDEN const char __ehdr_start[], _end[]; /* of this library, by the linker */
+extern HIDDEN const char __ehdr_start[], _end[]; /* bounds of this library, from the linker */
 
 /*
- * The last stacks of a thread. The next one mostly has the same outer frames, and
- * reading that they are still there is fifty times cheaper than unwinding them: a frame
- * of the same place and address begins it, and from there on each return address
- * must be found where it was. Where the caller of the allocation function itself is
- * the beginning, nothing is unwound at all. Only where calls push them on the stack.
+ * The last stacks of a thread. The next stack usually has the same outer frames, and checking them is fifty times
+ * cheaper than unwinding: after a frame with the same address at the same place, each return address must be found
+ * where it was. If that is the caller of the allocation function itself, nothing is unwound at all. Only on machines
+ * where calls push return addresses on the stack.
  */
 #define MEMO_FRAMES 128u
 #define MEMOS 64u
-#define TRAILS 32u /* kept for a thread, by where they begin */
+#define TRAILS 32u /* trails kept per thread, by the place where they begin */
 
 struct trail {
 	uint32_t n;
-	/* The row with these frames and no others: of the region that began then, in that epoch. */
+	/* The row with exactly these frames, in the region that began then and in that epoch. */
 	uint32_t row, epoch, domain;
-	uint64_t row_of; /* 0: not known */
+	uint64_t row_of; /* start of the region; 0: unknown */
 	struct place places[MEMO_FRAMES];
 };
 
 static struct memo {
-	uint32_t busy, tid; /* tid: and one more; 0: nobody's yet */
+	uint32_t busy, tid; /* tid: plus one; 0: unused */
 	uint8_t which[TRAILS], spare, last; /* of trails; spare: where the next one is written */
 	struct trail trails[TRAILS + 1];
 } memos[MEMOS];
@@ -43,12 +41,12 @@ struct walk {
 	struct frames *f;
 	const struct trail *last; /* NULL: none */
 	struct place *seen;
-	uint32_t n, at; /* at: of the last trail */
+	uint32_t n, at; /* at: position in the last trail */
 	uint32_t from; /* frames of the last trail from here on end the stack; MEMO_FRAMES: none do */
-	bool outside; /* the library's own frames are behind us */
+	bool outside; /* the library's own frames are passed */
 };
 
-/* Of more than fit, the innermost stay, and the outermost are written round and round. */
+/* Of more frames than fit, the innermost stay, and the outermost are written in a ring. */
 uint32_t frames_place(uint32_t n)
 {
 	return n < HEAP_FRAMES_MAX
@@ -56,7 +54,7 @@ uint32_t frames_place(uint32_t n)
 		       : HEAP_FRAMES_INNER + (n - HEAP_FRAMES_INNER) % (HEAP_FRAMES_MAX - HEAP_FRAMES_INNER);
 }
 
-/* Puts the oldest of them first. n: how many there were, more than fit. */
+/* Rotates the oldest of them to the front. n: how many there were, more than fit. */
 void frames_straighten(uint64_t *frames, uint32_t n)
 {
 	enum { OUTER = HEAP_FRAMES_MAX - HEAP_FRAMES_INNER };
@@ -79,7 +77,7 @@ static bool place_true(const struct place *p)
 #endif
 }
 
-/* Does a stack that begins with this frame go on as this one from there? */
+/* True if a stack that begins with this frame still continues as this trail does. */
 static bool trail_true(const struct trail *t, uint32_t at, const struct place *p)
 {
 	if (t->places[at].sp != p->sp || t->places[at].ip != p->ip)
@@ -90,7 +88,7 @@ static bool trail_true(const struct trail *t, uint32_t at, const struct place *p
 	return true;
 }
 
-/* Does the memo know how it goes on from this frame? */
+/* True if the memo knows how the stack continues from this frame. */
 static bool memo_fits(struct walk *w, const struct place *p)
 {
 	const struct trail *t = w->last;
@@ -132,7 +130,7 @@ static uint32_t trail_which(const struct place *from)
 	return (uint32_t)((from->sp >> 4 ^ from->ip) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % TRAILS;
 }
 
-/* A stack with a signal's frame in it, or one that goes from one stack to another, is not remembered. */
+/* A stack with a signal's frame in it, or one that switches between stacks, is not remembered. */
 static struct trail *memo_write(struct memo *m, const struct walk *w)
 {
 	if (w->n == 0 || w->n > MEMO_FRAMES)
@@ -141,7 +139,7 @@ static struct trail *memo_write(struct memo *m, const struct walk *w)
 		if (!place_true(&w->seen[i]) || (i > 0 && w->seen[i].sp <= w->seen[i - 1].sp))
 			return NULL;
 	}
-	/* Two places for each: the one that was used last stays. */
+	/* Two slots for each place: the last used one stays. */
 	uint32_t which = trail_which(&w->seen[0]);
 	if (m->last == which && m->trails[m->which[which]].n)
 		which ^= 1;
@@ -162,7 +160,7 @@ static struct memo *memo_take(uint32_t tid)
 	if (!__atomic_compare_exchange_n(&m->busy, &none, mine, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) &&
 	    (none == mine ||
 	     !__atomic_compare_exchange_n(&m->busy, &none, mine, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
-		return NULL; /* another thread's at this moment; another process's is a leftover of before a fork */
+		return NULL; /* another thread is using it; another process's value is left over from before a fork */
 	if (m->tid != tid + 1) {
 		for (uint32_t i = 0; i <= TRAILS; i++)
 			m->trails[i].n = 0;
@@ -175,7 +173,7 @@ static struct memo *memo_take(uint32_t tid)
 	return m;
 }
 
-/* The stack that began there is still the same: nothing to unwind. */
+/* The stack that began there is unchanged: nothing to unwind. */
 static struct trail *trail_again(struct memo *m, struct frames *f, const struct place *from)
 {
 	uint32_t which = trail_which(from);
@@ -207,7 +205,7 @@ INLINE static struct trail *trail_walk(struct memo *m, struct frames *f, uint32_
 	return m ? memo_write(m, &w) : NULL;
 }
 
-/* from: as of stack_intern. Where the frames are remembered, or NULL. */
+/* from: as for stack_intern. Returns the trail with the frames, or NULL. */
 INLINE static struct trail *native_frames(struct memo *m, struct frames *f, const struct place *from)
 {
 	uint32_t n;
@@ -232,8 +230,9 @@ static _Unwind_Reason_Code frame_first(struct _Unwind_Context *c, void *arg)
 }
 
 /*
- * The first unwinding sets things up (tables of registers, the lookup of modules); better now than in a sample. Not
- * beyond our own frames: where the call was injected, what it returns to is no caller, and below that lies anything.
+ * The first unwinding initialises things (register tables, the lookup of modules), which is better done now than in a
+ * sample. Only our own frames are unwound: if the call was injected, its return address is no caller, and the memory
+ * below is arbitrary.
  */
 void unwind_prewarm(void)
 {
@@ -310,7 +309,10 @@ static bool stack_find(struct heap_header *h, const struct frames *f, unsigned d
 			store_release(entry, fine ? *ret + 1 : 0);
 			return fine;
 		}
-		/* One that is being written may be ours: then there will be two rows with the same frames. */
+		/*
+		 * An entry that is being written may have these frames: then there will be two rows with the same
+		 * frames.
+		 */
 		if (v == 0 || v == INDEX_WRITING)
 			continue;
 		const struct heap_stack *s = &stacks[v - 1];
@@ -350,7 +352,7 @@ uint32_t stack_intern(struct heap_header *h, unsigned domain, uint32_t tid, cons
 	struct frames f;
 	f.n_native = f.n_python = f.flags = 0;
 	struct memo *m = memo_take(tid);
-	/* An address of ours: the allocation function did not get here by a jump. */
+	/* An address of ours: the allocation function was not reached by a jump. */
 	bool theirs = from->ip < (uintptr_t)__ehdr_start || from->ip >= (uintptr_t)_end;
 	struct trail *t = native_frames(m, &f, theirs ? from : &(struct place){});
 	python_frames(h, &f);

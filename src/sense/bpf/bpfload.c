@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-/* The generated headers write __attribute__((unused)), which base.h has a shorter word for. */
+/* The generated headers write __attribute__((unused)), which collides with base.h's macro `unused`. */
 #pragma push_macro("unused")
 #undef unused
 #include "instant.skel.h"
@@ -17,8 +17,8 @@
 #pragma pop_macro("unused")
 
 /*
- * On kernels before 5.11 libbpf lifts our limit on locked memory, for good:
- * the job would inherit that. Put back what was there.
+ * On kernels before 5.11 libbpf raises our limit on locked memory for good, and the job would inherit that. The limit
+ * is restored afterwards.
  */
 struct memlock {
 	struct rlimit limit;
@@ -43,7 +43,7 @@ static int no_talk(enum libbpf_print_level level unused, const char *fmt unused,
 	return 0;
 }
 
-/* libbpf answers with many errors; what matters is whether more rights would help. */
+/* libbpf returns many errors; the caller needs to know whether more rights would help. */
 static int condition_of(int r, const char *what, char *why, size_t cap)
 {
 	switch (-r) {
@@ -61,7 +61,7 @@ static int condition_of(int r, const char *what, char *why, size_t cap)
 	}
 }
 
-/* A descriptor that outlives libbpf's own. */
+/* A duplicate that outlives libbpf's own descriptor. */
 static int fd_keep(int fd, int *ret)
 {
 	int kept = fcntl(fd, F_DUPFD_CLOEXEC, 3);

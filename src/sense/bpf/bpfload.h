@@ -1,21 +1,20 @@
 /*
- * Puts vigil's BPF programs into the kernel and hands out plain
- * descriptors. The only user of libbpf: what reads from the descriptors
- * (sense/proc/tasks, sense/death/sigwatch, sense/native/instant) goes without it, in any process they are
- * handed to. A program stays in the kernel as long as its link is open.
+ * Loads vigil's BPF programs into the kernel and returns plain descriptors. The only user of libbpf: the readers of the
+ * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant) do not need it, in any process they are
+ * passed to. A program stays in the kernel as long as its link is open.
  *
- * Needs Linux 5.8 with BTF (an instant 5.17), and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN).
- * Built without BPF the same functions answer WORLD_ABSENT.
+ * Needs Linux 5.8 with BTF (an instant 5.17), and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN). Built without BPF the same
+ * functions return WORLD_ABSENT.
  *
- * Conditions: WORLD_ABSENT (this kernel or this build cannot), WORLD_DENIED
- * (we may not). `why` (cap bytes) then holds a sentence for people.
+ * Conditions: WORLD_ABSENT (this kernel or this build cannot), WORLD_DENIED (no permission). `why` (cap bytes) then
+ * holds a sentence for people.
  */
 #pragma once
 
 #include "base/base.h"
 #include "sense/world.h"
 
-/* A task iterator for tasks_init. *ret_iter_link_fd is the caller's, close-on-exec. */
+/* Loads a task iterator for tasks_init. *ret_iter_link_fd is the caller's, close-on-exec. */
 int must_check bpf_tasks_load(int *ret_iter_link_fd, char *why, size_t cap);
 
 struct bpf_sigwatch_fds {
@@ -25,8 +24,8 @@ struct bpf_sigwatch_fds {
 };
 
 /*
- * A watch over signals that end processes: descendants of `below`, as that process calls itself; 0: everybody's. Both descriptors are
- * the caller's, close-on-exec.
+ * Watches signals that end processes: of the descendants of `below` (its pid in its own namespace); 0: of all
+ * processes. Both descriptors are the caller's, close-on-exec.
  */
 int must_check bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap);
 
@@ -35,5 +34,8 @@ struct bpf_instant_fds {
 	int map_fd; /* to be mapped: one struct bpf_instant */
 };
 
-/* What takes an instant of a thread (native/instant.h). Both descriptors are the caller's, close-on-exec. */
+/*
+ * Loads the program that copies a thread at one instant (native/instant.h). Both descriptors are the caller's,
+ * close-on-exec.
+ */
 int must_check bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap);

@@ -1,4 +1,4 @@
-/* What bpfload.h promises, in a build without BPF. */
+/* The functions of bpfload.h in a build without BPF. */
 #include "sense/bpf/bpfload.h"
 
 #include "base/buf.h"

@@ -1,7 +1,6 @@
 /*
- * Registers, stack and further memory of the thread that runs on this
- * processor, if it is the one asked for. Started by native/instant.c on that
- * processor: the thread has been interrupted and goes on when this returns.
+ * Copies registers, stack and further memory of the thread that runs on this processor, if it is the one asked for.
+ * native/instant.c starts this on that processor: the thread is interrupted and goes on when this returns.
  */
 #include "kernel_types.bpf.h"
 
@@ -28,7 +27,7 @@ static __always_inline int is_the_one(const struct bpf_instant *d)
 	       ns.tgid == (__u32)d->pid;
 }
 
-/* Up to the end of the page that it begins in. */
+/* Bytes from `from` to the end of its page, at most `most`. */
 static __always_inline __u64 part_of_page(__u64 from, __u64 most)
 {
 	__u64 rest = BPF_INSTANT_PAGE - (from & (BPF_INSTANT_PAGE - 1));
@@ -50,7 +49,7 @@ static long stack_page(__u32 i, void *ctx)
 		d->n_stack = at + len;
 		return 0;
 	}
-	/* The red zone may be the last thing before the guard page. */
+	/* The red zone may lie in the guard page; then the copy starts at the stack pointer. */
 	if (at > 0 || d->red_zone == 0)
 		return 1;
 	d->stack_from += d->red_zone;
@@ -58,7 +57,7 @@ static long stack_page(__u32 i, void *ctx)
 	return 0;
 }
 
-/* What has never been touched is zero. That the begin of a piece is not there says that it has gone. */
+/* A page that was never touched reads as zero. If the beginning of a chunk is not mapped, the chunk is gone. */
 static long piece_page(__u32 i, void *ctx)
 {
 	struct bpf_instant *d = *(struct bpf_instant **)ctx;

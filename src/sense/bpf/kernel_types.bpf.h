@@ -1,9 +1,7 @@
 /*
- * The parts of the kernel's structures that our programs look at. Members are
- * found by name when a program is loaded (CO-RE), so their order here, and
- * what is left out, do not matter; nothing has to be generated from the kernel
- * of the machine that builds. A name with three underscores stands for the
- * structure named before them, in one of several shapes.
+ * The parts of the kernel's structures that our programs read. Members are found by name when a program is loaded
+ * (CO-RE), so their order here and omitted members do not matter; nothing has to be generated from the kernel of the
+ * build machine. A name with three underscores stands for the structure named before them, in one of several shapes.
  */
 #pragma once
 

@@ -12,7 +12,7 @@ static __always_inline struct upid *pidns_upid(struct pid *p, unsigned int level
 	return (void *)__builtin_preserve_access_index(&p->numbers[0]) + level * bpf_core_type_size(struct upid);
 }
 
-/* 0 when the process cannot be seen from there. */
+/* 0 if the process is not visible from there. */
 static __always_inline int pidns_number(struct pid *p, unsigned int level, struct pid_namespace *ns)
 {
 	if (!p || level > PIDNS_MAX_LEVEL || BPF_CORE_READ(p, level) < level)
@@ -21,7 +21,7 @@ static __always_inline int pidns_number(struct pid *p, unsigned int level, struc
 	return BPF_CORE_READ(u, ns) == ns ? BPF_CORE_READ(u, nr) : 0;
 }
 
-/* As the process calls itself. */
+/* The number in the process's own namespace. */
 static __always_inline int pidns_innermost(struct pid *p)
 {
 	unsigned int level = p ? BPF_CORE_READ(p, level) : PIDNS_MAX_LEVEL + 1;

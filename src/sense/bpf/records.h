@@ -1,18 +1,17 @@
 /*
- * What the kernel programs of this directory hand to vigil, byte for byte.
- * Included by both sides, so plain integers of fixed size and no padding that
- * the compiler would choose. Written and read on the same machine.
+ * The records that the kernel programs of this directory pass to vigil, byte for byte. Included by both sides, so plain
+ * integers of fixed size, without padding chosen by the compiler. Written and read on the same machine.
  */
 #pragma once
 
 #define BPF_COMM_MAX 16
 
-/* One process from the task iterator. Counters are the kernel's and may be below zero for an instant. */
+/* One process from the task iterator. The counters are the kernel's and may be negative for an instant. */
 struct bpf_task_record {
 	unsigned long long start_boot_ns;
 	unsigned long long utime_ns, stime_ns; /* of the leading thread */
 	long long file_pages, anon_pages, swap_pages, shmem_pages;
-	int pid, ppid; /* as the reader's pid namespace numbers them; ppid 0: outside of it */
+	int pid, ppid; /* in the reader's pid namespace; ppid 0: outside of it */
 	short oom_score_adj;
 	short pad[3];
 	char comm[BPF_COMM_MAX];
@@ -23,9 +22,10 @@ struct bpf_signal_record {
 	unsigned long long boot_ns; /* CLOCK_BOOTTIME of the sending */
 	unsigned long long target_start_boot_ns;
 	int signal, code; /* code: si_code */
-	int target, target_inner; /* process, in the first and in its innermost pid namespace */
+	int target, target_inner; /* process, in the initial and in its innermost pid namespace */
 	int sender, sender_inner;
-	unsigned sender_uid; /* and what follows of the sender: whoever was running, if the kernel sent it */
+	/* this and the following: the sender, which is the running process if the kernel sent it */
+	unsigned sender_uid;
 	unsigned from_kernel;
 	unsigned lost; /* signals so far that found the ring full */
 	unsigned pad;
@@ -33,11 +33,11 @@ struct bpf_signal_record {
 };
 
 /*
- * One instant of a thread: what is asked for and what there was, in memory that both sides map. The stack is that from the
- * thread's stack pointer on (less the red zone) to where it ends, or as far as it is mapped.
+ * One instant of a thread: request and result, in memory that both sides map. The stack is copied from the thread's
+ * stack pointer (minus the red zone) to its end, or as far as it is mapped.
  */
 #define BPF_INSTANT_CHUNKS 256
-#define BPF_INSTANT_PAGE 4096 /* copied at a time: what is not there costs no more */
+#define BPF_INSTANT_PAGE 4096 /* bytes copied at a time; unmapped pages cost no more */
 #define BPF_INSTANT_STACK 65536
 #define BPF_INSTANT_BYTES 131072
 #define BPF_INSTANT_WORDS 21 /* struct pt_regs of x86_64 */
@@ -48,21 +48,22 @@ struct bpf_instant_chunk {
 };
 
 struct bpf_instant {
-	/* asked */
-	int pid, tid; /* as the pid namespace below shows them */
+	/* request */
+	int pid, tid; /* in the pid namespace below */
 	unsigned int n_chunks, pad_asked;
-	unsigned long long ns_dev, ns_ino; /* 0: the first one */
+	unsigned long long ns_dev, ns_ino; /* 0: the initial one */
 	unsigned int sp_word, red_zone;
-	unsigned long long stack_lo, stack_end; /* where its stack is believed to be; it counts only if it is there */
+	/* expected bounds of its stack; used only if the stack pointer is within them */
+	unsigned long long stack_lo, stack_end;
 	struct bpf_instant_chunk chunk[BPF_INSTANT_CHUNKS];
-	/* answered */
+	/* result */
 	unsigned int taken; /* 0: the thread was not on this processor, and nothing else is filled */
-	unsigned int at_chunk, at_byte; /* how far it got: n_chunks, 0 unless the begin of a piece was not there */
+	unsigned int at_chunk, at_byte; /* progress: n_chunks and 0, unless the beginning of a chunk was not mapped */
 	unsigned int n_bytes, n_stack;
 	unsigned int pad;
 	unsigned long long begin_ns, end_ns;
 	unsigned long long word[BPF_INSTANT_WORDS];
 	unsigned long long stack_from;
 	unsigned char stack[BPF_INSTANT_STACK + BPF_INSTANT_PAGE];
-	unsigned char bytes[BPF_INSTANT_BYTES + BPF_INSTANT_PAGE]; /* of the pieces, one behind the other */
+	unsigned char bytes[BPF_INSTANT_BYTES + BPF_INSTANT_PAGE]; /* of the chunks, one behind the other */
 };

@@ -1,6 +1,6 @@
 /*
- * Who sends signals that end processes: one record (records.h) for each such
- * signal goes into a ring. sense/death/sigwatch.c reads it.
+ * Records the senders of signals that end processes: each such signal puts one record (records.h) into a ring buffer.
+ * sense/death/sigwatch.c reads it.
  */
 #include "kernel_types.bpf.h"
 #include "pidns.bpf.h"
@@ -8,19 +8,19 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Room for some 600 signals that nobody has read yet. */
+/* Room for about 600 unread signals. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 64 * 1024);
 } ring SEC(".maps");
 
-/* Signals that did not fit; the next one that does tells the number. */
+/* Number of signals that did not fit; the next record carries it. */
 static unsigned int lost;
 
-/* Watched are the descendants of the process that calls itself this; 0: everybody. */
+/* The descendants of the process with this number in its own namespace are watched; 0: all processes. */
 const volatile int below = 0;
 
-/* A job's processes are started by one another, at most so deep; who was left behind is the supervisor's child. */
+/* Maximum depth of a job's process tree; orphans become children of the supervisor. */
 #define DEPTH_MAX 32
 
 static __always_inline int is_below(struct task_struct *t)
@@ -30,14 +30,14 @@ static __always_inline int is_below(struct task_struct *t)
 		if (parent == t)
 			return 0;
 		t = parent;
-		/* The same number in another namespace is no harm: it is one more record. */
+		/* The same number in another namespace is harmless: it adds one record. */
 		if (t && pidns_innermost(BPF_CORE_READ(t, group_leader, thread_pid)) == below)
 			return 1;
 	}
 	return 0;
 }
 
-/* HUP INT QUIT ILL ABRT BUS FPE KILL SEGV TERM XCPU: those that end a job. Job control is left out. */
+/* HUP INT QUIT ILL ABRT BUS FPE KILL SEGV TERM XCPU: the signals that end a job. Job control is left out. */
 #define WATCHED (1U << 1 | 1U << 2 | 1U << 3 | 1U << 4 | 1U << 6 | 1U << 7 | 1U << 8 | 1U << 9 | 1U << 11 | 1U << 15 | \
 		 1U << 24)
 
@@ -47,7 +47,7 @@ static __always_inline int is_below(struct task_struct *t)
 #define SI_USER 0
 #define SI_KERNEL 0x80
 
-/* include/linux/sched/signal.h: instead of a siginfo, "a user" (0) and "the kernel" (1). */
+/* include/linux/sched/signal.h: values in place of a siginfo, "a user" (0) and "the kernel" (1). */
 static __always_inline int code_of(const struct kernel_siginfo *info)
 {
 	if ((unsigned long)info == 0)

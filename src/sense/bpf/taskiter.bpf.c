@@ -1,6 +1,6 @@
 /*
- * All processes in a few reads: one record (records.h) for each process that
- * has memory. sense/proc/tasks.c reads them.
+ * Lists all processes in a few reads: one record (records.h) for each process that has memory. sense/proc/tasks.c reads
+ * them.
  */
 #include "kernel_types.bpf.h"
 #include "pidns.bpf.h"
@@ -26,7 +26,7 @@ static __always_inline void counters_take(struct bpf_task_record *r, struct mm_s
 	}
 }
 
-/* The iterator walks the reader's pid namespace; its numbers are the ones the reader can use. */
+/* The iterator walks the reader's pid namespace, and gives numbers in it. */
 static __always_inline void numbers_take(struct bpf_task_record *r, struct task_struct *t)
 {
 	struct task_struct *reader = (void *)bpf_get_current_task();
@@ -47,7 +47,7 @@ static __always_inline void numbers_take(struct bpf_task_record *r, struct task_
 }
 
 /*
- * A process is told by its main thread, by the next one where that has ended by itself: the others go on, and have the
+ * A process is represented by its main thread, or by the next one if that has ended: the others go on, and have the
  * memory.
  */
 static __always_inline int is_the_one(struct task_struct *t)

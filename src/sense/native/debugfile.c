@@ -7,12 +7,12 @@
 #include "sense/native/rootfile.h"
 
 #define LINK_MAX 4096
-/* Its checksum means reading all of it: 2 s at most. */
+/* Larger files are not checked: the checksum reads the whole file, 2 s for 1 GiB. */
 #define CHECKED_MAX GIB
 
 struct wanted {
 	const struct elf *elf;
-	char link[256]; /* name of the debug file; "" */
+	char link[256]; /* name of the debug file; "": no link */
 	uint32_t crc;
 };
 
@@ -24,7 +24,7 @@ static void hex_of(const struct elf *e, size_t from, char *dst, size_t cap)
 		buf_printf(&b, "%02x", e->build_id[i]);
 }
 
-/* The name, zeroes up to a multiple of four, the checksum. */
+/* Layout of .gnu_debuglink: the name, zeroes up to a multiple of four, the checksum. */
 static void link_read(struct wanted *wanted)
 {
 	const Elf64_Shdr *s = elf_section(wanted->elf, ".gnu_debuglink");
@@ -33,7 +33,7 @@ static void link_read(struct wanted *wanted)
 	if (!s || elf_section_load(wanted->elf, s, LINK_MAX, &bytes, &len) != 0)
 		return;
 	size_t name = strlen(bytes), at = (name + 4) & ~(size_t)3;
-	/* A name with a slash would lead elsewhere. */
+	/* A name with a slash would lead outside the debug folders. */
 	if (name == 0 || name >= sizeof(wanted->link) || strchr(bytes, '/') || at + 4 > len)
 		return;
 	memcpy(&wanted->crc, (char *)bytes + at, 4);

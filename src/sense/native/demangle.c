@@ -4,7 +4,10 @@
 #include <setjmp.h>
 #include <string.h>
 
-/* A hostile name of a hundred bytes can stand for gigabytes of text: leaving from within is the only way to stop it. */
+/*
+ * A hostile name of 100 bytes can stand for gigabytes of text. libiberty can only be stopped by leaving its callback
+ * with longjmp.
+ */
 struct output {
 	char *text; /* owned */
 	size_t len, cap;
@@ -29,9 +32,9 @@ static void part_append(const char *part, size_t len, void *ctx)
 }
 
 /*
- * libiberty refuses names of more than 1,024 bytes rather than run out of
- * stack; C++ with templates has longer ones. Up to NAME_MAX the stack that is
- * needed was measured (tests/unit/sense/test_demangle.c): it is there.
+ * libiberty refuses names of more than 1,024 bytes unless told otherwise, so as not to run out of stack; C++ templates
+ * have longer ones. The stack needed for names up to DEMANGLE_NAME_MAX was measured (tests/unit/sense/test_demangle.c)
+ * and is available.
  */
 static int options_for(const char *name)
 {
@@ -41,7 +44,10 @@ static int options_for(const char *name)
 
 static bool demangle_run(const char *name, struct output *o)
 {
-	/* Both kinds begin with _R or _ZN: Rust's older names pass for C++ but for their end, so it is asked first. */
+	/*
+	 * Both kinds begin with _R or _ZN. Rust's older names differ from C++ only at their end, so Rust is tried
+	 * first.
+	 */
 	if (setjmp(o->enough))
 		return false;
 	if (rust_demangle_callback(name, DMGL_PARAMS | DMGL_ANSI, part_append, o))

@@ -1,7 +1,6 @@
 /*
- * Names as their author wrote them: C++ (Itanium ABI) and Rust (legacy and
- * v0), by libiberty. Names come out of foreign files: what would take too
- * much stack, room or depth stays as the linker has it.
+ * Symbol names as written in the source: C++ (Itanium ABI) and Rust (legacy and v0), by libiberty. Names come from
+ * foreign files: a name that would take too much stack, room or depth stays mangled.
  */
 #pragma once
 
@@ -10,5 +9,5 @@
 #define DEMANGLE_NAME_MAX 4096               /* longer names are left as they are */
 #define DEMANGLE_TEXT_MAX (64 * KIB)
 
-/* malloc'ed; NULL: it is no such name, or too much. */
+/* malloc'ed; NULL: the name is not mangled, or exceeds a limit. */
 char *demangle(const char *name);

@@ -33,7 +33,7 @@ int64_t eh_sint(struct eh_bytes *b, size_t width)
 	return (int64_t)(eh_uint(b, width) << shift) >> shift;
 }
 
-/* Longer than a 64-bit number needs is bad: nobody writes it, and it would let garbage cost time. */
+/* A LEB128 number longer than 64 bits need is bad: no compiler writes one, and garbage could cost time. */
 static uint64_t leb(struct eh_bytes *b, unsigned *ret_bits, bool *ret_negative)
 {
 	uint64_t v = 0;
@@ -105,7 +105,7 @@ uint64_t eh_pointer(struct eh_bytes *b, uint8_t encoding, uint64_t data_base)
 		return 0;
 	}
 	uint64_t v = raw_pointer(b, encoding & 0x0f);
-	/* DW_EH_PE_indirect (0x80) is for what we pass over, personality routines: the caller masks it. */
+	/* The caller masks DW_EH_PE_indirect (0x80), which is used only for personality routines, which are skipped. */
 	switch (encoding & 0xf0) {
 	case 0:
 		return v;

@@ -2,11 +2,11 @@
 
 #include "sense/native/ehframe.h"
 
-/* Compilers nest one or two; a function that remembers more is garbage. */
+/* Compilers nest one or two; a function that remembers more states is garbage. */
 #define REMEMBER_MAX 16
 #define EXPRESSION_MAX 4096
 
-/* DW_CFA_*: the upper two bits, or the whole byte. */
+/* DW_CFA_*: the upper two bits of the byte, or the whole byte. */
 enum {
 	CFA_ADVANCE = 0x40,
 	CFA_OFFSET = 0x80,
@@ -41,7 +41,7 @@ enum {
 	CFA_NEGATIVE_OFFSET = 0x2f,
 };
 
-/* --- entries --- */
+/* ---- entries ---- */
 
 struct cie {
 	uint64_t code_align;
@@ -51,7 +51,7 @@ struct cie {
 	bool signal, augmented;
 };
 
-/* Length and end of the entry at `at`; the reader stands behind the length. */
+/* Reads the length and end of the entry at `at`; the reader then stands behind the length. */
 static int entry_open(const struct eh_section *s, size_t at, struct eh_bytes *ret)
 {
 	struct eh_bytes b = {.section = s, .at = at, .end = s->len};
@@ -138,7 +138,7 @@ int eh_function_at(const struct eh_section *s, size_t at, struct eh_function *re
 		return r;
 	*ret_next = b.end;
 	if (b.at == b.end)
-		return EH_NONE; /* a terminator; linkers leave some in the middle */
+		return EH_NONE; /* a terminator; linkers leave some in the middle of the section */
 	size_t id_at = b.at;
 	uint64_t back = eh_uint(&b, 4);
 	if (b.bad || back > id_at)
@@ -148,7 +148,7 @@ int eh_function_at(const struct eh_section *s, size_t at, struct eh_function *re
 	r = cie_read(s, id_at - (size_t)back, &c);
 	if (r)
 		return r;
-	/* Relative to data makes no sense here: what it would be relative to is in a register at run time. */
+	/* An address relative to data needs a register's value at run time, so it cannot be resolved here. */
 	if ((c.encoding & 0x70) == 0x30 || (c.encoding & 0x80))
 		return EH_BAD;
 	uint64_t start = eh_pointer(&b, c.encoding, 0);
@@ -172,7 +172,7 @@ int eh_function_at(const struct eh_section *s, size_t at, struct eh_function *re
 	return 0;
 }
 
-/* --- programs --- */
+/* ---- programs ---- */
 
 struct state {
 	struct eh_rule cfa;
@@ -182,7 +182,7 @@ struct state {
 struct program {
 	const struct eh_function *f;
 	struct eh_bytes b;
-	uint64_t pc, loc; /* wanted; reached */
+	uint64_t pc, loc; /* the address asked for; the address reached */
 	struct state now, initial;
 	const struct state *restore_to; /* NULL while the common part runs */
 	struct state kept[REMEMBER_MAX];
@@ -191,7 +191,7 @@ struct program {
 
 static int rule_set(struct program *p, uint64_t reg, struct eh_rule rule)
 {
-	/* Vector registers have high numbers; nobody's frame hangs on them. */
+	/* Vector registers have high numbers; no return address or frame depends on them. */
 	if (reg < EH_REGS)
 		p->now.rule[reg] = rule;
 	return 0;
@@ -231,7 +231,7 @@ static int cfa_set(struct program *p, uint64_t reg, int64_t offset)
 	return 0;
 }
 
-/* Only a CFA that is a register and an offset can have one of them changed. */
+/* Only a CFA of the form register + offset can have its register or offset changed. */
 static int cfa_change(struct program *p, uint64_t reg, int64_t offset)
 {
 	return p->now.cfa.kind == EH_REGISTER ? cfa_set(p, reg, offset) : EH_BAD;
@@ -274,7 +274,7 @@ static int register_step(struct program *p, uint8_t op)
 		return offset_rule(p, reg, EH_OFFSET, (int64_t)eh_uleb(&p->b));
 	case CFA_OFFSET_SF:
 		return offset_rule(p, reg, EH_OFFSET, eh_sleb(&p->b));
-	case CFA_NEGATIVE_OFFSET: /* of old compilers; unsigned and below */
+	case CFA_NEGATIVE_OFFSET: /* written by old compilers; unsigned and below the CFA */
 		return offset_rule(p, reg, EH_OFFSET, -(int64_t)(eh_uleb(&p->b) & INT64_MAX));
 	case CFA_VAL_OFFSET:
 		return offset_rule(p, reg, EH_VAL_OFFSET, (int64_t)eh_uleb(&p->b));
@@ -372,7 +372,7 @@ static int extended_step(struct program *p, uint8_t op)
 	}
 }
 
-/* Each instruction takes at least one byte of the entry, so this ends. */
+/* Ends because each instruction takes at least one byte of the entry. */
 static int ehcfa_run(struct program *p, size_t at, size_t end)
 {
 	p->b = (struct eh_bytes){.section = p->b.section, .at = at, .end = end};
@@ -403,7 +403,7 @@ static int ehcfa_run(struct program *p, size_t at, size_t end)
 int eh_function_row(const struct eh_section *s, const struct eh_function *f, uint64_t pc, struct eh_row *ret)
 {
 	struct program p;
-	/* kept[] is filled as it is used: clearing all of it would cost more than the program. */
+	/* kept[] is filled as it is used: clearing all of it would cost more than running the program. */
 	p.f = f;
 	p.b = (struct eh_bytes){.section = s};
 	p.pc = pc;

@@ -2,7 +2,7 @@
 
 #include "sense/native/ehframe.h"
 
-/* PLT entries take 9 steps, signal frames 2. Loops (DW_OP_bra) end by this. */
+/* PLT entries take 9 steps, signal frames 2. This limit also ends loops (DW_OP_bra). */
 #define STEPS_MAX 256
 #define STACK_MAX 32
 
@@ -112,7 +112,7 @@ static void ehexpr_load(struct run *r, uint64_t width)
 	ehexpr_push(r, width == 8 ? v : v & ((UINT64_C(1) << 8 * width) - 1));
 }
 
-/* Two's complement throughout; comparisons and division are signed, as the standard wants. */
+/* Numbers are two's complement; comparisons and division are signed, as the standard requires. */
 static void binary(struct run *r, uint8_t op)
 {
 	uint64_t y = pop(r), x = pop(r);
@@ -167,7 +167,7 @@ static void jump(struct run *r, bool taken)
 	int64_t by = eh_sint(&r->b, 2);
 	if (!taken || r->b.bad)
 		return;
-	/* Checked from where the next instruction would be; a jump to the very end ends it. */
+	/* A jump counts from the next instruction; a jump to the very end ends the expression. */
 	if (by < -(int64_t)r->b.at || by > (int64_t)(r->b.end - r->b.at))
 		r->bad = true;
 	else
@@ -256,7 +256,8 @@ static void ehexpr_step(struct run *r, uint8_t op)
 
 int eh_evaluate(struct eh_machine *m, const uint8_t *bytes, size_t len, const uint64_t *first, uint64_t *ret)
 {
-	const struct eh_section s = {.bytes = (uint8_t *)(uintptr_t)bytes, .len = len}; /* only read */
+	/* the reader only reads the bytes */
+	const struct eh_section s = {.bytes = (uint8_t *)(uintptr_t)bytes, .len = len};
 	struct run r = {.m = m, .b = {.section = &s, .end = len}};
 	m->unknown = m->fault = false;
 	if (first)

@@ -2,11 +2,14 @@
 
 #include <string.h>
 
-/* The largest libraries of machine learning have some 100 MiB; int32_t must be able to point into it. */
+/* The largest machine-learning libraries have about 100 MiB; int32_t must be able to address the section. */
 #define FRAME_MAX GIB
 #define HDR_MAX (256 * MIB)
 
-/* Rows kept for each file. A program's hot return addresses are hundreds; past that, start over. */
+/*
+ * Rows kept per file at first. A program has hundreds of hot return addresses; a full table is emptied and starts
+ * again.
+ */
 #define ROWS_FIRST 64
 #define ROWS_MAX 4096
 
@@ -17,7 +20,7 @@ struct index_row {
 
 struct ehtable {
 	struct eh_section frame, hdr;
-	size_t table_at, n_table; /* hdr's sorted pairs of int32_t; 0: not usable, the index is */
+	size_t table_at, n_table; /* the header's sorted pairs of int32_t; 0: not usable, the index is used */
 	struct index_row *index; /* owned */
 	size_t n_index;
 	struct eh_row *rows; /* owned: a hash table of cap_rows, 0 or a power of two */
@@ -47,9 +50,9 @@ static void section_done(struct eh_section *s)
 	*s = (struct eh_section){};
 }
 
-/* --- finding the function's entry --- */
+/* ---- finding the function's entry ---- */
 
-/* .eh_frame_hdr as every linker writes it: pairs of int32_t, relative to its own start. */
+/* Reads .eh_frame_hdr in the form all linkers write: pairs of int32_t, relative to its own start. */
 static void hdr_read(struct ehtable *t)
 {
 	struct eh_bytes b = {.section = &t->hdr, .end = t->hdr.len};
@@ -78,7 +81,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Entries one after the other; what is not understood is passed over by its length. */
+/* Walks all entries in order; an entry that is not understood is skipped by its length. */
 static int index_build(struct ehtable *t)
 {
 	size_t cap = 0;
@@ -154,9 +157,9 @@ static int row_compute(const struct ehtable *t, uint64_t vaddr, struct eh_row *r
 	return eh_function_row(&t->frame, &f, vaddr, ret);
 }
 
-/* --- rows that are kept --- */
+/* ---- rows that are kept ---- */
 
-/* pc 0 is no function: it marks an empty place. */
+/* pc 0 is no function: it marks a free slot. */
 static struct eh_row *eh_row_slot(const struct ehtable *t, uint64_t pc)
 {
 	size_t mask = t->cap_rows - 1;
@@ -214,7 +217,7 @@ const uint8_t *ehtable_expression(const struct ehtable *t, const struct eh_rule 
 	return t->frame.bytes + rule->value;
 }
 
-/* --- loading --- */
+/* ---- loading ---- */
 
 int ehtable_from(struct eh_section frame, struct eh_section hdr, struct ehtable **ret)
 {
@@ -249,7 +252,7 @@ static int section_load(const struct elf *e, const char *name, uint64_t max, str
 	return 0;
 }
 
-/* A piece of a segment, from vaddr to the end of what the file has of it. */
+/* Loads a part of a segment, from vaddr to the end of the segment's bytes in the file. */
 static int piece_load(const struct elf *e, const Elf64_Phdr *p, uint64_t vaddr, struct eh_section *ret)
 {
 	uint64_t skip = vaddr - p->p_vaddr, len = p->p_filesz - skip;
@@ -265,7 +268,10 @@ static int piece_load(const struct elf *e, const Elf64_Phdr *p, uint64_t vaddr, 
 	return 0;
 }
 
-/* Without a section table (sstrip, packers): the header has a segment of its own, and says where .eh_frame begins. */
+/*
+ * For files without a section table (sstrip, packers): the header has a segment of its own, which gives the start of
+ * .eh_frame.
+ */
 static int segments_load(const struct elf *e, struct eh_section *ret_frame, struct eh_section *ret_hdr)
 {
 	const Elf64_Phdr *p = elf_segment(e, PT_GNU_EH_FRAME);

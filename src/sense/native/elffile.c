@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* More than any linker writes; a file that claims more is garbage. */
+/* More than any linker writes; a file that claims more program headers is garbage. */
 #define PHDR_MAX 4096
 #define SHDR_MAX 65280
 #define NAMES_MAX (4 * MIB)
@@ -46,7 +46,7 @@ static int table_load(const struct elf *e, uint64_t offset, size_t n, size_t row
 	return 0;
 }
 
-/* Sections are a courtesy: a file that lost them is still of use. */
+/* A file without readable sections is still usable by its segments. */
 static int sections_load(struct elf *e, const Elf64_Ehdr *h)
 {
 	void *rows = NULL, *names = NULL;
@@ -150,25 +150,27 @@ void elf_done(struct elf *e)
 static int open_same(int dirfd, const char *path, const struct map_row *row, int *ret)
 {
 	struct stat st;
-	/* Looked at before it is opened: a path of another's choice may be a device by now, and opening acts on some. */
+	/*
+	 * The type is checked before opening: the path may name a device by now, and opening some devices has effects.
+	 */
 	if (fstatat(dirfd, path, &st, 0) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -ESTALE;
-	/* Not blocking: it may have become a FIFO since. */
+	/* O_NONBLOCK: the file may have become a FIFO since the check. */
 	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	/* The device is not compared: layered file systems show another one in maps. */
+	/* The device is not compared, because layered file systems show a different one in maps. */
 	if (!S_ISREG(st.st_mode) || (row->inode && st.st_ino != row->inode))
 		return -ESTALE;
 	*ret = take_fd(&fd);
 	return 0;
 }
 
-/* The kernel writes a newline in a path as \012, and nothing else that way: what stands there may be meant as it is. */
+/* The kernel writes a newline in a path as \012 and escapes nothing else, so a literal "\012" is ambiguous. */
 static bool newlines_back(char *path)
 {
 	bool any = false;
@@ -205,7 +207,7 @@ int elf_open_map(const struct world *w, pid_t pid, const struct map_row *row, st
 		TEXT_FORMAT(path, "%d/map_files/%llx-%llx", pid, (unsigned long long)row->start,
 			    (unsigned long long)row->end);
 		r = open_same(w->proc_fd, path, row, &fd);
-		/* That folder is closed to all but root: no news about the file itself. */
+		/* /proc/PID/map_files is open to root only, so this error says nothing about the file itself. */
 		if (r == -EPERM || r == -EACCES)
 			r = first;
 	}
@@ -248,7 +250,7 @@ const Elf64_Phdr *elf_segment(const struct elf *e, uint32_t type)
 	return NULL;
 }
 
-/* Whether the file's first segment lies where this bias puts it. */
+/* True if the file's first segment lies where this bias puts it. */
 static bool bias_fits(const struct elf *e, const struct maps *m, const struct map_row *row, uint64_t page,
 		      uint64_t bias)
 {
@@ -264,9 +266,9 @@ int elf_bias(const struct elf *e, const struct maps *m, const struct map_row *ro
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	bool found = false;
 	/*
-	 * The row itself names the part of the file it shows: the segment that holds this part says where it wanted to
-	 * be. Two segments may share a page of the file, and so both seem to be meant: then the one that also puts the
-	 * file's beginning where it is; else the one whose rights fit.
+	 * The row names the part of the file that it maps; the segment that contains this part gives the bias. Two
+	 * segments may share a page of the file and both match: the one that also puts the file's beginning where it is
+	 * mapped wins, else the one whose access rights match.
 	 */
 	for (size_t i = 0; i < e->n_phdr; i++) {
 		const Elf64_Phdr *p = &e->phdr[i];
@@ -287,7 +289,7 @@ int elf_bias(const struct elf *e, const struct maps *m, const struct map_row *ro
 	return found ? 0 : ELF_NOT;
 }
 
-/* Where a symbol table and what belongs to it lie in the file. */
+/* Where a symbol table and its string and hash tables lie in the file. */
 struct table {
 	const struct elf *elf;
 	uint64_t symbols, symbols_bytes, strings, strings_bytes;
@@ -343,7 +345,7 @@ static int hash_find(const struct table *t, const char *name, struct elf_symbol 
 	r = elf_read(t->elf, buckets + UINT64_C(4) * (want % h.n_buckets), &i, sizeof(i));
 	if (r)
 		return r;
-	/* A chain longer than the symbol table is a lie. */
+	/* Chains longer than the symbol table are garbage. */
 	for (uint64_t steps = t->symbols_bytes / sizeof(Elf64_Sym); i >= h.first && i && steps > 0; i++, steps--) {
 		r = elf_read(t->elf, chains + UINT64_C(4) * (i - h.first), &link, sizeof(link));
 		if (r)
@@ -406,7 +408,7 @@ static bool table_of(const struct elf *e, const char *name, struct table *ret)
 	return true;
 }
 
-/* Addresses of the file as the dynamic linker is told them, to places in it; 0: in none of its segments. */
+/* Converts an address from the dynamic section into an offset in the file; 0: it lies in no segment. */
 static uint64_t dynamic_offset(const struct elf *e, uint64_t addr)
 {
 	for (size_t i = 0; i < e->n_phdr; i++) {
@@ -417,7 +419,7 @@ static uint64_t dynamic_offset(const struct elf *e, uint64_t addr)
 	return 0;
 }
 
-/* What the dynamic linker uses: there even when the sections have been stripped. */
+/* Finds the tables that the dynamic linker uses: they exist even when the sections have been stripped. */
 static bool table_linked(const struct elf *e, struct table *ret)
 {
 	const Elf64_Phdr *p = elf_segment(e, PT_DYNAMIC);
@@ -438,7 +440,7 @@ static bool table_linked(const struct elf *e, struct table *ret)
 	}
 	if (!t.symbols || !t.strings || !t.hash || t.symbols > e->size)
 		return false;
-	t.symbols_bytes = e->size - t.symbols; /* its length is said nowhere: reads are checked anyhow */
+	t.symbols_bytes = e->size - t.symbols; /* the table's length is stored nowhere; each read is checked */
 	*ret = t;
 	return true;
 }

@@ -1,26 +1,25 @@
 /*
- * Compilers put the unlikely parts of a function elsewhere (GCC: ".cold"), and
- * a stripped file does not say where. A part of _PyEval_EvalFrameDefault is
- * told by three things together: it has call frame information of its own, no
- * name, and jumps lead from the loop into it and from it back into the middle
- * of the loop. A function that the loop calls last is jumped to as well, but
- * nothing but the loop itself jumps into its middle.
+ * Finds the split-off parts of CPython's evaluation loop. Compilers move the unlikely parts of a function elsewhere
+ * (GCC: ".cold"), and a stripped file does not say where. A part of _PyEval_EvalFrameDefault is recognised by three
+ * properties together: it has call frame information of its own, it has no name, and jumps lead from the loop into it
+ * and from it back into the middle of the loop. A function that the loop tail-calls is jumped to as well, but only
+ * parts of the loop jump into the loop's middle.
  */
 #include <string.h>
 
 #include "sense/native/native_parts.h"
 
-#define LOOP_MAX MIB /* 50 to 120 KiB in releases so far */
+#define LOOP_MAX MIB /* The loop has 50 to 120 KiB in releases so far. */
 #define ENTRIES_MAX (4 * 1024 * 1024)
 
 #if defined(__x86_64__)
 
-struct entry { /* of .eh_frame_hdr, both from its own address */
+struct entry { /* of .eh_frame_hdr, both relative to its start */
 	int32_t start, fde;
 };
 
 struct code {
-	uint64_t start; /* address */
+	uint64_t start; /* address of the first byte */
 	uint8_t *bytes; /* owned */
 	size_t len;
 };
@@ -55,7 +54,10 @@ static bool code_read(const struct elf *e, uint64_t start, uint64_t len, struct 
 	return ret->bytes && read_at(e, start, ret->bytes, len);
 }
 
-/* Calls f for the target of each jump with 32 bits of distance (jmp, jcc). Not a disassembler: some are none. */
+/*
+ * Calls f for the target of each jump with a 32-bit distance (jmp, jcc). This is not a disassembler: some hits are not
+ * jumps.
+ */
 static bool jumps_any(const struct code *c, bool (*f)(void *ctx, uint64_t target), void *ctx)
 {
 	for (size_t i = 0; i + 5 <= c->len; i++) {
@@ -119,7 +121,7 @@ struct table {
 	size_t n;
 };
 
-/* The one form that linkers write: a sorted table of 32-bit distances from its own start. */
+/* Loads the table in the only form that linkers write: sorted 32-bit distances from its own start. */
 static bool table_load(const struct elf *e, struct table *ret)
 {
 	const Elf64_Phdr *p = elf_segment(e, PT_GNU_EH_FRAME);
@@ -135,7 +137,7 @@ static bool table_load(const struct elf *e, struct table *ret)
 	return ret->rows && elf_read(e, p->p_offset + sizeof(head), ret->rows, n * sizeof(struct entry)) == 0;
 }
 
-/* Length of the code that a frame description covers; 0: it is written in another form than usual. */
+/* Length of the code that a frame description covers; 0: it is in an unusual form. */
 static uint64_t covered(const struct elf *e, const struct table *t, const struct entry *row)
 {
 	uint64_t fde = t->addr + (uint64_t)(int64_t)row->fde, start = t->addr + (uint64_t)(int64_t)row->start;
@@ -196,7 +198,7 @@ void evalparts_find(const struct elf *e, const struct symtab *symbols, struct ev
 
 #else
 
-/* Not worked out for this machine's instructions: such addresses stay unknown. */
+/* Not implemented for this machine's instructions: such addresses stay unknown. */
 void evalparts_find(const struct elf *e, const struct symtab *symbols, struct evalparts *ret)
 {
 	(void)e;

@@ -14,17 +14,17 @@
 #include "sense/bpf/bpfload.h"
 #include "sense/ns.h"
 
-/* Between two moves to another processor. */
+/* Minimum time between two moves of our thread to another processor. */
 #define STAY_NS (500 * NS_PER_MS)
 
 struct instant {
 	const struct world *world; /* borrowed */
-	bool tried; /* to load it */
+	bool tried; /* an attempt to load it was made */
 	struct bpf_instant_fds fds;
-	struct bpf_instant *scratch; /* mapped; NULL: it cannot be done */
-	uint64_t stay_ns; /* until then our thread stays where it is */
-	bool aside; /* our thread stays off some processor */
-	cpu_set_t before; /* what it might use before that */
+	struct bpf_instant *scratch; /* mapped from the BPF program; NULL: loading failed */
+	uint64_t stay_ns; /* our thread is not moved again before */
+	bool aside; /* our thread avoids a processor */
+	cpu_set_t before; /* the processors it could use before that */
 };
 
 struct instant *instant_new(const struct world *w)
@@ -71,9 +71,9 @@ bool instant_step_aside(struct instant *in, uint32_t processor)
 /* struct pt_regs (asm/ptrace.h): r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig_ax ip cs flags sp ss. */
 #define WORD_CS 17
 #define WORD_SP 19
-#define USER_CS 0x33 /* of a 64-bit program */
+#define USER_CS 0x33 /* the code segment of a 64-bit program */
 #define RED_ZONE_BYTES 128
-/* In the order of DWARF's numbers: ax dx cx bx si di bp sp r8 … r15 ip. */
+/* Index in struct pt_regs for each DWARF register: ax dx cx bx si di bp sp r8 … r15 ip. */
 static const uint8_t word_of[] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16};
 
 static void instant_load(struct instant *in)
@@ -89,7 +89,7 @@ static void instant_load(struct instant *in)
 	in->scratch = scratch;
 	if (ns.st_ino == PID_NAMESPACE_FIRST)
 		return;
-	in->scratch->ns_dev = (uint64_t)major(ns.st_dev) << 20 | minor(ns.st_dev); /* as the kernel has it */
+	in->scratch->ns_dev = (uint64_t)major(ns.st_dev) << 20 | minor(ns.st_dev); /* in the kernel's encoding */
 	in->scratch->ns_ino = ns.st_ino;
 }
 
@@ -116,7 +116,7 @@ static bool request_fill(struct bpf_instant *d, const struct instant_want *want)
 	return true;
 }
 
-/* -EINVAL and such: a kernel that has no such call, or a processor that is not there. */
+/* False also on -EINVAL and the like: a kernel without this call, or a processor that does not exist. */
 static bool instant_run(const struct instant *in, uint32_t processor)
 {
 	union bpf_attr attr;

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 
-#define NESTING_MAX 64 /* of scopes within scopes */
+#define NESTING_MAX 64 /* levels of nested scopes */
 
-/* The few functions used, under their own types. libelf's are found through libdw, which needs it. */
+/* The libdw functions in use, under their own types. libelf's are found through libdw, which depends on it. */
 struct libdw {
 	void *library;
 	__typeof__(elf_version) *elf_version;
@@ -72,7 +72,7 @@ struct libdw *libdw_load(void)
 	struct libdw *d = calloc(1, sizeof(*d));
 	if (!d)
 		return NULL;
-	/* It stays: it and what it pulls in have thread-local data, and unloading such libraries is asking for trouble. */
+	/* The library stays loaded: it and its dependencies have thread-local data, which makes unloading unsafe. */
 	d->library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	return d->library && api_find(d) ? d : libdw_free(d);
 }
@@ -93,7 +93,7 @@ struct lines *lines_open(const struct libdw *d, int fd)
 		return NULL;
 	}
 	*l = (struct lines){.api = d, .fd = fd};
-	/* Not ELF_C_READ_MMAP: a file that is cut short while we look must not be able to end us. */
+	/* Not ELF_C_READ_MMAP: a mapped file that is truncated meanwhile would kill vigil with SIGBUS. */
 	l->elf = d->elf_begin(fd, ELF_C_READ, NULL);
 	if (l->elf)
 		l->dwarf = d->begin_elf(l->elf, DWARF_C_READ, NULL);
@@ -113,7 +113,7 @@ struct lines *lines_free(struct lines *l)
 	return NULL;
 }
 
-/* The compilation unit of an address: by .debug_aranges, which clang does not write, else by asking each. */
+/* Finds the compilation unit of an address: by .debug_aranges, which clang does not write, else by asking each unit. */
 static bool unit_at(struct lines *l, uint64_t vaddr, Dwarf_Die *ret)
 {
 	const struct libdw *d = l->api;
@@ -157,15 +157,15 @@ static enum nesting nesting_of(int tag)
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_enumeration_type:
-		return NEST_NAMES; /* Rust's and D's functions are in them, C++'s are not */
+		return NEST_NAMES; /* functions of Rust and D lie in namespaces, C++'s do not */
 	default:
 		return NEST_NOT;
 	}
 }
 
 /*
- * The outermost function that was put into another one at the address, below a part of a unit. dwarf_getscopes(3)
- * does not look into namespaces. True: the function is found; *ret_inlined says whether *ret is one put into it.
+ * Finds the outermost function inlined at the address, below a part of a unit. dwarf_getscopes(3) does not look into
+ * namespaces. True: the enclosing function is found; *ret_inlined says whether *ret is one inlined into it.
  */
 static bool outermost_inlined(const struct libdw *d, Dwarf_Die *in, uint64_t vaddr, unsigned depth, Dwarf_Die *ret,
 			      bool *ret_inlined)
@@ -191,8 +191,9 @@ static bool outermost_inlined(const struct libdw *d, Dwarf_Die *in, uint64_t vad
 }
 
 /*
- * The address may be in functions that were put into the one that has the symbol: the line of the symbol's own function
- * is where it calls the outermost of them. What the line table says is a line of the innermost, often in a header.
+ * The address may be in functions that were inlined into the one that has the symbol. The line in the symbol's own
+ * function is then the call of the outermost inlined function; the line table would give a line of the innermost, often
+ * in a header.
  */
 static const char *own_line(const struct libdw *d, Dwarf_Die *unit, uint64_t vaddr, int *ret_line)
 {

@@ -1,7 +1,6 @@
 /*
- * Source file and line of an address, out of DWARF, by elfutils' libdw. The
- * library is loaded when lines are first asked for; where it is not installed
- * there are none. Files are read, not mapped.
+ * Source file and line of an address from DWARF, by elfutils' libdw. The library is loaded when lines are first asked
+ * for; where it is not installed there are no lines. Files are read, not mapped.
  */
 #pragma once
 
@@ -12,9 +11,9 @@ struct libdw;
 struct libdw *libdw_load(void);
 struct libdw *libdw_free(struct libdw *d);
 
-struct lines; /* of one file */
-/* Takes fd. NULL: no debug information in it. d must outlive it. */
+struct lines; /* the debug information of one file */
+/* Takes fd. NULL: the file has no debug information. d must outlive the result. */
 struct lines *lines_open(const struct libdw *d, int fd);
 struct lines *lines_free(struct lines *l);
-/* vaddr: the file's own address. The path is made whole with the compiler's folder. */
+/* vaddr: the file's own address. A relative path is completed with the compiler's folder. */
 bool lines_find(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_t *ret_line);

@@ -6,14 +6,14 @@
 
 struct name {
 	uint64_t hash;
-	const char *readable; /* borrowed from another name; NULL: not asked yet */
+	const char *readable; /* borrowed from another name; NULL: not demangled yet */
 	struct name *next;
 	char text[];
 };
 
 struct names {
 	struct name **bucket; /* owned */
-	size_t n_buckets, n; /* a power of two */
+	size_t n_buckets, n; /* n_buckets is a power of two */
 	size_t bytes;
 };
 
@@ -49,7 +49,7 @@ static uint64_t hash_of(const char *text)
 	return h ^ h >> 31;
 }
 
-/* Without memory the chains just get longer. */
+/* Without memory the chains get longer, which is only slower. */
 static void grow(struct names *n)
 {
 	size_t many = n->n_buckets * 4;

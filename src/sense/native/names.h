@@ -1,7 +1,6 @@
 /*
- * Every name that was shown, once: text is kept until the natives end, so
- * that profiles may hold pointers. Control bytes of foreign names become '?':
- * they end up on terminals.
+ * Interned names: each text is kept once until the natives end, so that profiles may hold pointers. Control bytes of
+ * foreign names become '?', because names are shown on terminals.
  */
 #pragma once
 
@@ -12,8 +11,8 @@
 struct names;
 struct names *names_new(void);
 struct names *names_free(struct names *n);
-/* The same pointer for the same text. Without room: a constant that says so. */
+/* Returns the same pointer for the same text. Without room: a constant that says so. */
 const char *names_keep(struct names *n, const char *text);
-/* What the linker calls so, in the words of its author. */
+/* The demangled form of a linker's name. */
 const char *names_readable(struct names *n, const char *linker_name);
 size_t names_bytes(const struct names *n);

@@ -6,7 +6,7 @@
 #include "sense/native/native_parts.h"
 
 #define VDSO_MAX MIB
-/* An address that is mapped nowhere may be garbage off a stack: a thousand of them must not read the maps as often. */
+/* Minimum time between two reads of the maps for addresses that lie in no mapping: they may be garbage off a stack. */
 #define IN_VAIN_NS (100 * NS_PER_MS)
 
 struct natives *natives_new(void)
@@ -53,7 +53,7 @@ static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t len)
 	return h ^ h >> 29;
 }
 
-/* The size is in the key too: a stripped file has the build id of its complete sister. */
+/* The size is part of the key: a stripped file has the same build id as its unstripped version. */
 static uint64_t file_hash(const struct elf *e, uint64_t dev, uint64_t inode)
 {
 	uint64_t h = hash_bytes(UINT64_C(0xcbf29ce484222325), &e->size, sizeof(e->size));
@@ -88,7 +88,7 @@ static void module_of(const struct map_row *row, char *dst, size_t cap)
 	text_copy(dst, cap, slash ? slash + 1 : row->path);
 }
 
-/* Takes what e holds. NULL: no memory. */
+/* Takes what e owns. NULL: no memory. */
 static struct native_file *file_keep(struct natives *n, struct elf *e, const struct map_row *row)
 {
 	uint64_t hash = file_hash(e, row->dev, row->inode);
@@ -121,7 +121,7 @@ static struct native_file *file_keep(struct natives *n, struct elf *e, const str
 	return f;
 }
 
-/* The kernel's own library is in no file: a copy of the memory serves as one. */
+/* The kernel's vDSO is in no file: a copy of its memory serves as one. */
 static int vdso_open(struct native *p, const struct map_row *row, struct elf *ret)
 {
 	uint64_t size = row->end - row->start;
@@ -167,7 +167,7 @@ struct native *native_new(struct natives *files, const struct world *w, struct r
 	if (!p)
 		return NULL;
 	*p = (struct native){.files = files, .world = w, .remote = r};
-	/* It may have ended; then there is nothing to find, and reads say so. */
+	/* The process may have ended; then reads report that. */
 	ignore(native_refresh(p), "mappings that cannot be read are none");
 	return p;
 }
@@ -189,7 +189,7 @@ static bool same_row(const struct map_row *a, const struct map_row *b)
 	       a->dev == b->dev && a->flags == b->flags && strcmp(a->path, b->path) == 0;
 }
 
-/* What was found out about rows that are still the same. Both lists are in order. */
+/* Carries over what is known of unchanged rows. Both lists are in order of address. */
 static void rows_carry(const struct maps *was, const struct native_row *known, const struct maps *now,
 		       struct native_row *rows)
 {

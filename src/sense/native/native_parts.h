@@ -1,4 +1,4 @@
-/* The inside of sense/native: shared by its files, by nobody else. */
+/* The inside of sense/native: shared by its files only. */
 #pragma once
 
 #include "sense/native/lines.h"
@@ -8,7 +8,7 @@
 
 /* ehframe.c: one file's call frame information, compiled. Addresses are the file's own (before the bias). */
 struct ehtable;
-/* ELF_NONE: the file has none that is usable. Not lazy in bytes read: .eh_frame is loaded whole, rows are compiled as they are asked for. */
+/* Loads .eh_frame whole; rows are compiled when they are asked for. ELF_NONE: the file has no usable information. */
 int must_check ehtable_load(const struct elf *e, struct ehtable **ret);
 struct ehtable *ehtable_free(struct ehtable *t);
 
@@ -17,26 +17,26 @@ struct symtab;
 int must_check symtab_load(const struct elf *e, const struct elf *debug, struct symtab **ret);
 struct symtab *symtab_free(struct symtab *t);
 size_t symtab_bytes(const struct symtab *t); /* of memory held */
-/* Function at vaddr; *ret_name borrowed, as the linker has it (mangled). false: none. */
+/* The function at vaddr; *ret_name is borrowed and mangled, as in the file. False: none. */
 bool symtab_find(const struct symtab *t, uint64_t vaddr, const char **ret_name, uint64_t *ret_start);
 
-/* evalpart.c: what belongs to CPython's evaluation loop, but lies apart from it and has no name. */
+/* evalpart.c: parts of CPython's evaluation loop that lie apart from it and have no name. */
 struct evalparts {
 	struct {
 		uint64_t start, end; /* the file's own addresses */
 	} part[8];
 	size_t n;
 };
-/* e is open; t may be NULL. */
+/* e must be open; t may be NULL. */
 void evalparts_find(const struct elf *e, const struct symtab *t, struct evalparts *ret);
 
 /* symbol.c: whether a file is CPython's, and whether one of its functions is (part of) the evaluation loop. */
 bool native_defines_python(const struct elf *e);
 bool native_is_eval_loop(const char *name);
 
-/* native.c: a file that is mapped somewhere, kept by build id and size (else by device, inode and size). */
+/* native.c: a mapped file, kept by build id and size, else by device, inode and size. */
 struct native_file {
-	struct elf elf;  /* fd is closed after loading (-1); what is to be read later opens it again */
+	struct elf elf;  /* fd is closed after loading (-1); later reads open the file again */
 	char module[64]; /* base name */
 	bool tried_eh, tried_symbols, tried_lines;
 	bool is_python;            /* defines _PyRuntime; known with the symbols */
@@ -45,15 +45,15 @@ struct native_file {
 	struct lines *lines;       /* NULL: none */
 	struct evalparts eval;
 	uint64_t hash, dev, inode; /* of the key */
-	struct native_file *next;  /* in its bucket */
+	struct native_file *next;  /* in the same bucket */
 };
 
 #define NATIVE_BUCKETS 1024
 struct natives {
 	struct native_file *bucket[NATIVE_BUCKETS];
-	struct native_file *open; /* the last file read: its descriptor is still open, as it is often asked for more */
+	struct native_file *open; /* the file read last: its descriptor stays open, because it is often read again */
 	struct names *names;
-	struct libdw *libdw;      /* NULL: not loaded, or not there */
+	struct libdw *libdw;      /* NULL: not loaded, or not installed */
 	bool tried_libdw;
 };
 
@@ -69,23 +69,22 @@ struct native {
 	struct remote *remote;     /* borrowed */
 	struct maps maps;
 	struct native_row *rows;   /* one for each of maps */
-	uint64_t mono_next_ns;     /* the maps are not read again before */
+	uint64_t mono_next_ns;     /* the maps are not read again before this time */
 	struct perfmap perfmap;
 };
 
 struct native_spot {
-	struct native_file *file; /* NULL: anonymous memory, [vdso] included unless it could be read */
-	uint64_t vaddr; /* the file's own address for it */
+	struct native_file *file; /* NULL: anonymous memory, or a [vdso] that could not be read */
+	uint64_t vaddr; /* the address as the file counts */
 	const struct map_row *row; /* NULL: not mapped */
 };
 /*
- * Where an address lies; reads the mappings again when it is in none (at most
- * once a call). The row lives until the next call, the file as long as the
- * natives. Only what may be executed is opened.
+ * Finds the mapping and file of an address; reads the mappings again when the address is in none (at most once a call).
+ * The row lives until the next call, the file as long as the natives. Only executable mappings are opened.
  */
 void native_spot_at(struct native *p, uint64_t addr, struct native_spot *ret);
-/* Loads it when first asked; NULL: there is none. */
+/* Loads the information when first asked; NULL: there is none. */
 struct ehtable *native_eh(struct native *p, const struct native_spot *s);
-/* Opens the file once more if need be, as the process sees it; false: it is out of reach there. */
+/* Opens the file again if its descriptor was closed, as the process sees it; false: it is not reachable any more. */
 bool native_file_open(struct native *p, const struct native_spot *s);
 struct remote *native_remote(struct native *p);

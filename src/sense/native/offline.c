@@ -8,7 +8,7 @@
 #include "sense/native/native_parts.h"
 #include "sense/native/rootfile.h"
 
-/* A process maps some hundreds of files; a job of many kinds of processes some thousands. */
+/* A process maps some hundreds of files; a job with many kinds of processes some thousands. */
 #define FILES_MAX 8192
 #define BUCKETS 1024
 

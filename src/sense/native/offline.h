@@ -1,9 +1,8 @@
 /*
- * Names of native addresses of a process that may be gone: by file and offset
- * in it, as a heap profile keeps them, not by reading the process. The file
- * is looked for as the process sees it while it lives, else as we see it, and
- * is only believed if it is the one that was mapped: the same inode, or not
- * changed since the process began (an overlay shows other inodes).
+ * Names of native addresses of a process that may have ended: by file and offset in it, as a heap profile keeps them,
+ * without reading the process. The file is searched as the process sees it while it lives, else as vigil sees it. It is
+ * only used if it is the file that was mapped: the same inode, or not changed since the process began (an overlay shows
+ * other inodes).
  *
  * Files are read once for all processes. Not locked: one thread.
  */
@@ -12,10 +11,10 @@
 #include "sense/native/unwind.h"
 
 struct offline_place {
-	const char *path; /* absolute; as the process had it in its maps */
+	const char *path; /* absolute, as in the process's maps */
 	uint64_t inode;
 	uint64_t offset; /* of the instruction in the file */
-	int64_t since_unix_ns; /* the process had it mapped from then on at the latest */
+	int64_t since_unix_ns; /* the process had mapped the file by this time */
 };
 
 struct offline;
@@ -27,13 +26,12 @@ static inline void offline_freep(struct offline **o)
 	*o = offline_free(*o);
 }
 /*
- * pid: the process while it lives, 0 when it is gone. Without the file, or
- * without a name there, the kind is NATIVE_UNKNOWN and the name "0x…", the
- * file's own address or offset. Texts live as long as o; module is the file's
+ * pid: the process while it lives, 0 after its end. Without the file, or without a name there, the kind is
+ * NATIVE_UNKNOWN and the name "0x…", the file's own address or offset. Texts live as long as o; module is the file's
  * base name.
  */
 void offline_symbol(struct offline *o, pid_t pid, const struct offline_place *place, struct native_symbol *ret);
-/* Files that were asked for and are not there (any more), or are others by now. */
+/* Number of files that were asked for and are missing or replaced by now. */
 size_t offline_missing(const struct offline *o);
-/* The first of them, "" none. */
+/* The first of them; "": none. */
 const char *offline_missing_first(const struct offline *o);

@@ -6,14 +6,17 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* Of the stack: deep enough for some dozen frames, and the outer ones change seldom: they are read from memory later. */
+/*
+ * Bytes of stack in a sample: enough for some dozen frames. The outer frames change seldom and are read from memory
+ * later.
+ */
 #define STACK_BYTES 16384
 #define RING_PAGES 32
 #define RECORD_MAX 65536
 
 #if defined(__x86_64__)
 #include <asm/perf_regs.h>
-/* In the order of struct unwind_regs: DWARF's. */
+/* In the order of struct unwind_regs, which is DWARF's. */
 static const uint8_t order[] = {
 	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,	PERF_REG_X86_SI,  PERF_REG_X86_DI,
 	PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,	PERF_REG_X86_R10, PERF_REG_X86_R11,
@@ -53,7 +56,7 @@ int perffault_open(pid_t tid, struct perffault *ret)
 	size_t bytes = (1 + RING_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
-		return errno == EPERM ? -ENOMEM : -errno; /* EPERM: more locked memory than RLIMIT_MEMLOCK */
+		return errno == EPERM ? -ENOMEM : -errno; /* EPERM: more locked memory than RLIMIT_MEMLOCK allows */
 	ret->map = map;
 	ret->map_bytes = bytes;
 	ret->fd = take_fd(&fd);
@@ -81,7 +84,7 @@ static bool take_bytes(struct cursor *c, void *into, size_t n)
 	return true;
 }
 
-/* The kernel gives the registers of the mask from the lowest bit on. */
+/* The kernel writes the registers of the mask from the lowest bit on. */
 static bool take_regs(struct cursor *c, struct unwind_regs *ret)
 {
 	uint64_t abi, mask = regs_mask(), value[64] = {0};
@@ -101,7 +104,7 @@ static bool take_regs(struct cursor *c, struct unwind_regs *ret)
 	return true;
 }
 
-/* size, that many bytes, and how many of them are of the stack. */
+/* The record holds the size, that many bytes, and how many of them belong to the stack. */
 static bool take_stack(struct cursor *c, const struct unwind_regs *regs, struct unwind_stack *ret)
 {
 	uint64_t size, real = 0;

@@ -11,7 +11,7 @@
 #define FILE_MAX (64 * MIB)
 #define LOOK_BACK 64
 #define NOT_BEFORE_NS (100 * NS_PER_MS)
-/* A large map that grows all the time may cost one part in so many of our time. */
+/* Reading a large map that grows all the time may use at most 1/20 of our time. */
 #define COST_SHARE 20
 
 static bool perfmap_hex_word(struct span *rest, uint64_t *ret)
@@ -38,7 +38,7 @@ static bool perfmap_hex_word(struct span *rest, uint64_t *ret)
 	return true;
 }
 
-/* line lies in text, which is ours: the name is terminated in place, over its newline. */
+/* line lies in text, which is writable: the name is terminated in place, over its newline. */
 static bool perfmap_row_parse(char *text, struct span line, struct perfmap_row *ret)
 {
 	struct span rest = line;
@@ -62,7 +62,7 @@ static int by_start(const void *x, const void *y)
 	return a->seq < b->seq ? -1 : a->seq > b->seq;
 }
 
-/* Of lines with the same start only the last can ever be meant. */
+/* Of lines with the same start only the last is valid. */
 static void rows_thin(struct perfmap *m)
 {
 	size_t kept = 0;
@@ -72,7 +72,7 @@ static void rows_thin(struct perfmap *m)
 	m->n = kept;
 }
 
-/* Takes text: len bytes and one of room. */
+/* Takes text: len bytes and room for one more. */
 static int perfmap_rows_parse(char *text, size_t len, struct perfmap *ret)
 {
 	size_t cap = 0, whole = 0;

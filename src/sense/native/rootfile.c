@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-/* Not waiting for the other end of a FIFO, and no terminal of theirs becomes ours. */
+/* The open does not wait for the other end of a FIFO, and takes no controlling terminal. */
 #define QUIET (O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 static int root_open(const struct world *w, pid_t pid, int *ret)
@@ -25,9 +25,8 @@ static int root_open(const struct world *w, pid_t pid, int *ret)
 }
 
 /*
- * A kernel before 5.6, or a filter, does not have openat2: then the path is
- * followed as we see it. Links are refused at the end; whoever plants one in
- * the middle makes us read a file that its checks (build id, owner) refuse.
+ * Without openat2 (a kernel before 5.6, or a filter) the path is followed from our own root. A symbolic link as the
+ * last part is refused. One planted in the middle leads to a file that the caller's checks (build id, owner) refuse.
  */
 static int open_below(int root, const char *path, int flags)
 {
@@ -42,7 +41,7 @@ static int open_regular(int root, const char *path, unsigned flags, int *ret)
 {
 	struct stat st;
 	int links = flags & ROOTFILE_LINKS ? 0 : O_NOFOLLOW;
-	/* Only looked at first: opening a device may already do something. */
+	/* Opened with O_PATH first, because opening a device may have effects. */
 	cleanup(closep) int seen = open_below(root, path, O_PATH | O_CLOEXEC | links);
 	if (seen < 0)
 		return seen;

@@ -17,18 +17,18 @@
 #include "base/file.h"
 #include "sense/proc/proc.h"
 
-/* Room for `during`; a default stack would be locked whole in a process that locks its memory. */
+/* Stack for `during`; the default size would be locked whole in a process that locks its memory. */
 #define THREAD_STACK_BYTES (512 * 1024)
-/* How long the kernel may take to end our thread and with it the tracing. */
+/* The longest time the kernel needs to end our thread, which also ends the tracing. */
 #define DETACH_NS (20 * NS_PER_MS)
 #define SPIN_NS (50 * NS_PER_US)
-/* Who has been given its processor back by us is on it in so long, or somebody else is. */
+/* A thread that waits for the processor that we left runs on it within this time, or another thread does. */
 #define ASIDE_NS (100 * NS_PER_US)
-/* New threads have new stacks; reading the mappings of a large process takes a millisecond. */
+/* New threads have new stacks, but reading the mappings of a large process takes 1 ms. */
 #define MAPS_READ_EVERY_NS (100 * NS_PER_MS)
 
 #if defined(__x86_64__)
-/* A leaf may keep values below its stack pointer (System V ABI 3.2.2). */
+/* A leaf function may keep values below its stack pointer (System V ABI 3.2.2). */
 #define RED_ZONE_BYTES 128
 #define REG_SP 7
 #define REG_PC 16
@@ -49,7 +49,7 @@ struct take_job {
 	int result;
 };
 
-/* Where a thread was met last: it often still is. */
+/* Where a thread was found last; it is often still there. */
 struct last_seen {
 	pid_t tid;
 	uint32_t processor;
@@ -63,22 +63,22 @@ struct stopper {
 	struct remote *remote; /* borrowed */
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* of job, quit */
+	pthread_mutex_t lock; /* of job and quit */
 	pthread_cond_t job_posted, job_done;
-	struct take_job *job; /* NULL: nothing to do */
+	struct take_job *job; /* NULL: no work */
 	bool quit;
-	atomic_bool is_stopped; /* the thread wanted has stopped: it will not be long */
+	atomic_bool is_stopped; /* the target thread has stopped: the result follows soon */
 	atomic_int thread_tid;
 	struct stopper_stats stats;
-	struct maps maps; /* to know where stacks end; may be old */
-	bool maps_outdated; /* a stack was in none of them */
+	struct maps maps; /* bounds of stacks; may be outdated */
+	bool maps_outdated; /* a stack pointer was in no mapping */
 	uint64_t maps_next_read_ns;
 	struct last_seen last_seen[LAST_SEEN_MAX]; /* by tid */
 };
 
-/* --- what both ways share --- */
+/* ---- shared by the three ways ---- */
 
-/* From the stack pointer to the end of the stack (or of what is mapped), or as much of it as fits. */
+/* Copies from the stack pointer to the end of the stack (or of the mapping), or as much of it as fits. */
 static int stack_copy(struct remote *r, uint64_t sp, uint64_t end, struct unwind_stack *ret)
 {
 	size_t n = 0;
@@ -93,13 +93,13 @@ static int stack_copy(struct remote *r, uint64_t sp, uint64_t end, struct unwind
 			return e;
 		ret->sp = from;
 		ret->n_bytes = n;
-		/* The red zone may be the last thing before the guard page. */
+		/* The red zone may lie in the guard page; then the copy starts at the stack pointer. */
 		if (n > 0 || below == 0)
 			return 0;
 	}
 }
 
-/* One line of the thread's status. WORLD_GONE. */
+/* Reads one line of the thread's status. WORLD_GONE. */
 static int status_field(const struct world *w, pid_t pid, pid_t tid, const char *key, struct span *ret, char *text,
 			size_t cap)
 {
@@ -131,7 +131,7 @@ static pid_t tracer_of(const struct stopper *s, pid_t tid)
 	return (pid_t)v;
 }
 
-/* --- the stopper's own thread --- */
+/* ---- the stopper's own thread ---- */
 
 static int regs_read(pid_t tid, struct unwind_regs *ret)
 {
@@ -160,7 +160,7 @@ static int regs_read(pid_t tid, struct unwind_regs *ret)
 
 static int seize(const struct stopper *s, pid_t tid)
 {
-	/* Another process may have got the number of a thread that ended. */
+	/* The number of a thread that ended may belong to another process by now. */
 	if (syscall(SYS_tgkill, s->pid, tid, 0) < 0 && errno == ESRCH)
 		return WORLD_GONE;
 	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0)
@@ -173,7 +173,9 @@ static int seize(const struct stopper *s, pid_t tid)
 	return tracer_of(s, tid) != 0 ? STOPPER_BUSY : WORLD_DENIED;
 }
 
-/* A thread on another processor stops in microseconds: to sleep and be woken takes longer, and it stands meanwhile. */
+/*
+ * A thread on another processor stops within microseconds. Sleeping until then would take longer, while it is stopped.
+ */
 static bool stops_at_once(pid_t tid, siginfo_t *ret)
 {
 	uint64_t end_ns = clock_mono_ns() + SPIN_NS;
@@ -187,7 +189,7 @@ static bool stops_at_once(pid_t tid, siginfo_t *ret)
 	return false;
 }
 
-/* The only place where the thread may be ended from outside. */
+/* The only place where our thread may be cancelled. */
 static int wait_stop(pid_t tid, siginfo_t *ret)
 {
 	int r, old, e;
@@ -195,7 +197,10 @@ static int wait_stop(pid_t tid, siginfo_t *ret)
 		return 0;
 	*ret = (siginfo_t){.si_status = 0};
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
-	/* Not WEXITED: if it is a child of this very process, its end is somebody else's to hear of. */
+	/*
+	 * Not WEXITED: if the target is a child of this very process, its exit status belongs to the code that started
+	 * it.
+	 */
 	do {
 		r = waitid(P_PID, (id_t)tid, ret, WSTOPPED | __WALL | __WNOTHREAD);
 		e = errno;
@@ -204,7 +209,7 @@ static int wait_stop(pid_t tid, siginfo_t *ret)
 	return r < 0 ? WORLD_GONE : 0;
 }
 
-/* Lets it go. In a group stop this leaves it stopped; the signal it was about to get it gets. */
+/* Detaches. A thread in a group stop stays stopped; a signal that was about to be delivered is delivered. */
 static void thread_detach(pid_t tid, int status)
 {
 	int signal = status >> 8 == 0 ? status & 0x7f : 0;
@@ -223,7 +228,7 @@ uint64_t stopper_median_ns(const struct stopper_stats *s)
 	uint64_t seen = 0;
 	for (unsigned i = 0; i < STOPPER_CLASSES && s->stops; i++) {
 		seen += s->lengths[i];
-		if (seen * 2 >= s->stops) /* the end of the class */
+		if (seen * 2 >= s->stops) /* the upper end of the class */
 			return i < 8 ? 8 : MIN((uint64_t)(4 + i % 4 + 1) << (i / 4 - 2), s->pause_ns_max);
 	}
 	return s->pause_ns_max;
@@ -248,7 +253,7 @@ static void pause_count(struct stopper *s, uint64_t ns)
 	s->stats.pause_ns_max = MAX(s->stats.pause_ns_max, ns);
 }
 
-/* A thread's stack is often followed by something else, which would cost time to copy while the thread stands. */
+/* Other mappings often follow a stack; copying them would keep the thread stopped for longer. */
 static uint64_t stack_end(struct stopper *s, uint64_t sp)
 {
 	const struct map_row *row = maps_find(&s->maps, sp);
@@ -256,7 +261,7 @@ static uint64_t stack_end(struct stopper *s, uint64_t sp)
 	return row ? row->end : UINT64_MAX;
 }
 
-/* While nothing stands still. */
+/* Called only while no thread is stopped. */
 static void maps_renew(struct stopper *s)
 {
 	struct maps m;
@@ -300,7 +305,10 @@ static void *thread_main(void *arg)
 	int old;
 	const struct sched_param first = {.sched_priority = 1};
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-	/* Another program's thread stands still while this one works, for microseconds: it must not wait for its turn. */
+	/*
+	 * A thread of another program is stopped, for microseconds, while this one works: it must not wait for the
+	 * scheduler.
+	 */
 	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first) < 0)
 		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
 	atomic_store(&s->thread_tid, (int)gettid());
@@ -317,7 +325,7 @@ static void *thread_main(void *arg)
 		job->result = r;
 		s->job = NULL;
 		pthread_cond_signal(&s->job_done);
-		/* Seized, but it never stopped: only our end lets go of it. */
+		/* Seized, but it never stopped: only the end of our thread detaches it. */
 		if (r == WORLD_GONE)
 			break;
 	}
@@ -326,7 +334,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* --- the caller --- */
+/* ---- the caller ---- */
 
 static int thread_start(struct stopper *s)
 {
@@ -361,7 +369,7 @@ static void thread_end(struct stopper *s)
 	s->job = NULL;
 }
 
-/* A thread counts as joined a little before the kernel has made it let go. */
+/* pthread_join returns a little before the kernel has detached the target. */
 static void await_detach(const struct stopper *s, pid_t tid)
 {
 	uint64_t end_ns = clock_mono_ns() + DETACH_NS;
@@ -374,7 +382,9 @@ static struct timespec timespec_of(uint64_t mono_ns)
 	return (struct timespec){.tv_sec = (time_t)(mono_ns / NS_PER_S), .tv_nsec = (long)(mono_ns % NS_PER_S)};
 }
 
-/* false: the deadline came first. It is for the stop only: what happens while the thread stands is waited for. */
+/*
+ * False: the deadline came first. The deadline limits the wait for the stop only, not the work on the stopped thread.
+ */
 static bool job_await(struct stopper *s, uint64_t end_ns)
 {
 	struct timespec end = timespec_of(end_ns);
@@ -393,7 +403,7 @@ static bool job_await(struct stopper *s, uint64_t end_ns)
 int stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwind_regs *ret_regs,
 		 struct unwind_stack *ret_stack, void (*during)(void *ctx), void *ctx)
 {
-	/* On our stack: when the deadline comes first the thread is joined before we return. */
+	/* On our stack: when the deadline comes first, the stopper's thread is joined before this returns. */
 	struct take_job job = {tid, ret_regs, ret_stack, during, ctx, STOPPER_STUCK};
 	int r = s->has_thread ? 0 : thread_start(s);
 	if (r < 0)
@@ -416,7 +426,7 @@ int stopper_take(struct stopper *s, pid_t tid, uint64_t deadline_us, struct unwi
 	return job.result;
 }
 
-/* --- without stopping, while it runs --- */
+/* ---- a running thread, without stopping it ---- */
 
 static struct last_seen *last_seen_of(struct stopper *s, pid_t tid)
 {
@@ -504,7 +514,7 @@ struct stopper_stats stopper_stats(const struct stopper *s)
 	return s->stats;
 }
 
-/* --- without stopping --- */
+/* ---- a waiting thread, without stopping it ---- */
 
 static int stopper_hex_word(struct span *rest, uint64_t *ret)
 {
@@ -522,14 +532,14 @@ static int stopper_hex_word(struct span *rest, uint64_t *ret)
 	return 0;
 }
 
-/* "NR 6 arguments SP PC", "-1 SP PC" (waits outside of a system call: a page fault), "running". */
+/* Formats: "NR 6 arguments SP PC"; "-1 SP PC" (waits outside of a system call, in a page fault); "running". */
 static int syscall_parse(struct span text, struct unwind_regs *ret)
 {
 	struct span rest = text, nr;
 	struct unwind_regs regs = {.valid = UINT64_C(1) << REG_SP | UINT64_C(1) << REG_PC};
 	if (!span_word(&rest, &nr) || span_eq(nr, "running"))
 		return STOPPER_RUNNING;
-	/* Arguments are still in their registers; vfork keeps its return address in one. */
+	/* The arguments are still in their registers; vfork keeps its return address in one. */
 	for (size_t i = 0; i < ARRAY_SIZE(arguments) && !span_eq(nr, "-1"); i++) {
 		if (stopper_hex_word(&rest, &regs.reg[arguments[i]]) < 0)
 			return STOPPER_RUNNING;
@@ -576,7 +586,7 @@ int stopper_blocked(const struct world *w, pid_t pid, pid_t tid, struct remote *
 
 bool stopper_would_fail(int64_t syscall)
 {
-	/* Of sockets' calls only those with a timeout, which does not show from outside. */
+	/* The socket calls fail only with a timeout set, which is not visible from outside. */
 	static const int64_t failing[] = {
 		SYS_epoll_pwait,  SYS_epoll_pwait2,  SYS_semop,		 SYS_semtimedop, SYS_rt_sigtimedwait,
 		SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter, SYS_accept,	 SYS_accept4,

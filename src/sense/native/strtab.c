@@ -7,7 +7,7 @@
 #include "base/file.h"
 
 #define COPIED_MAX (4 * MIB)
-#define ANY_MAX (256 * MIB) /* copied when there is no descriptor left */
+#define ANY_MAX (256 * MIB) /* larger tables are not copied, even when no descriptor is left */
 
 struct strtab_name {
 	uint32_t at;
@@ -66,7 +66,7 @@ bool strtab_peek(const struct strtab *t, uint32_t at, char *dst, size_t cap)
 	return true;
 }
 
-/* A malloc'ed copy from the file. */
+/* Reads a malloc'ed copy from the file. */
 static char *name_read(const struct strtab *t, uint32_t at)
 {
 	size_t cap = 256;

@@ -1,8 +1,7 @@
 /*
- * One string table of an ELF file: a small one is copied, of a large one
- * (libtorch has hundreds of MiB) only the names asked for are read, through a
- * descriptor that stays open. Foreign bytes: a name that does not end within
- * the table, or is longer than STRTAB_NAME_MAX, is none.
+ * One string table of an ELF file. A small one is copied; of a large one (libtorch has hundreds of MiB) only the names
+ * asked for are read, through a descriptor that stays open. Foreign bytes: a name that does not end within the table,
+ * or is longer than STRTAB_NAME_MAX, counts as missing.
  */
 #pragma once
 
@@ -17,7 +16,7 @@ struct strtab {
 	uint64_t offset;
 	struct strtab_name *slots; /* owned: names read so far, by hash */
 	size_t n_slots, n_used;
-	size_t bytes;   /* held in memory, for whoever measures */
+	size_t bytes;   /* held in memory */
 };
 
 /* len bytes at offset of the file. ELF_NOT, ELF_NONE (too large, and no descriptor is left). */
@@ -25,5 +24,5 @@ int must_check strtab_open(const struct elf *e, uint64_t offset, uint64_t len, s
 void strtab_done(struct strtab *t);
 /* Borrowed for the table's life; NULL: there is no such name. */
 const char *strtab_name(struct strtab *t, uint32_t at);
-/* At most cap - 1 bytes of it, without keeping it. */
+/* Copies at most cap - 1 bytes of the name, without keeping it. */
 bool strtab_peek(const struct strtab *t, uint32_t at, char *dst, size_t cap);

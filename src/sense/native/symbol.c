@@ -7,7 +7,7 @@
 
 static const char loop_name[] = "_PyEval_EvalFrameDefault";
 
-/* Larger tables than any CPython has are not looked through for its names. */
+/* Larger than any CPython's symbol table: not searched for CPython's names. */
 #define PYTHON_TABLE_MAX (2 * MIB)
 
 bool native_defines_python(const struct elf *e)
@@ -24,7 +24,7 @@ static void symbols_load(struct native *p, const struct native_spot *s)
 	struct native_file *f = s->file;
 	struct elf debug = {.fd = -1};
 	f->tried_symbols = true;
-	/* What has its full table does not need another file for it. */
+	/* A file with its full symbol table needs no debug file. */
 	bool stripped = !elf_section(&f->elf, ".symtab");
 	bool has_debug = stripped && s->row->path[0] == '/' &&
 			 debugfile_open(p->world, p->remote->pid, &f->elf, s->row->path, &debug) == 0;
@@ -36,7 +36,7 @@ static void symbols_load(struct native *p, const struct native_spot *s)
 		evalparts_find(&f->elf, f->symbols, &f->eval);
 }
 
-/* The loop, its parts under other names (.cold, .constprop.0), and the loop as 3.14's chain of tail calls. */
+/* The loop, its parts under other names (.cold, .constprop.0), and the loop of 3.14 as a chain of tail calls. */
 bool native_is_eval_loop(const char *name)
 {
 	size_t len = sizeof(loop_name) - 1;
@@ -80,7 +80,9 @@ static bool jit_symbol(struct native *p, uint64_t addr, struct native_symbol *re
 {
 	const char *name;
 	uint64_t start;
-	/* A map that grows has new lines for code that is new, and for code that took the place of other code. */
+	/*
+	 * Appended lines name new code, and code that replaced other code, so the map is read again when it has grown.
+	 */
 	ignore(perfmap_refresh(&p->perfmap, p->world, p->remote->pid), "without a map there are no such names");
 	if (!perfmap_find(&p->perfmap, addr, &name, &start))
 		return false;
@@ -96,7 +98,7 @@ static const char *row_module(struct native *p, const struct map_row *row)
 	return row && row->path[0] ? names_keep(p->files->names, slash ? slash + 1 : row->path) : "";
 }
 
-/* Where the nameless function begins, so that all places in it count as one. */
+/* Start of the nameless function, so that all addresses in it count as one. */
 static bool nameless_start(struct native *p, const struct native_spot *s, uint64_t *ret)
 {
 	struct ehtable *t = native_eh(p, s);

@@ -4,20 +4,23 @@
 #include "sense/native/native_parts.h"
 #include "sense/native/strtab.h"
 
-/* More than any file has; a file that claims more is left without names. */
+/* More than any file has; a file that claims more gets no names. */
 #define SYMBOLS_MAX (8 * 1024 * 1024)
 #define EXEC_PARTS_MAX 64
-/* How many functions further down may still reach over an address (one lies within another), and share a start. */
+/* How many functions back may still contain an address (functions can be nested) or share a start. */
 #define LOOK_BACK 64
 #define ALIASES_MAX 64
-/* A function of unknown size in a file whose inner functions are not named: what lies behind it may be another one. */
+/*
+ * For a function of unknown size in a file that does not name its static functions: code further behind may be another
+ * one.
+ */
 #define UNSURE_BYTES 4096
 #define ALIAS_TEXT 512
 
 struct symbol {
-	uint32_t start; /* from the table's base */
-	uint32_t size; /* while loading: 0 is not known */
-	uint32_t name; /* in the string table */
+	uint32_t start; /* relative to the table's base */
+	uint32_t size; /* while loading: 0 is unknown */
+	uint32_t name; /* offset in the string table */
 	uint8_t rank; /* the lower the better */
 	uint8_t table;
 };
@@ -46,7 +49,7 @@ struct loading {
 	size_t cap;
 	struct part part[EXEC_PARTS_MAX]; /* where code is */
 	size_t n_parts, last_part;
-	bool complete; /* the functions that are not exported are named too */
+	bool complete; /* functions that are not exported are named too */
 };
 
 static void part_add(struct loading *l, uint64_t start, uint64_t size)
@@ -92,7 +95,7 @@ static bool section_place(const struct elf *e, const char *name, struct place *r
 	return names->sh_type != SHT_NOBITS;
 }
 
-/* File offset of an address; false: not in the file. */
+/* File offset of an address; false: it lies in no segment. */
 static bool offset_of(const struct elf *e, uint64_t addr, uint64_t *ret)
 {
 	for (size_t i = 0; i < e->n_phdr; i++) {
@@ -105,7 +108,7 @@ static bool offset_of(const struct elf *e, uint64_t addr, uint64_t *ret)
 	return false;
 }
 
-/* DT_GNU_HASH does not say how many symbols there are: the last chain of the last bucket does. */
+/* DT_GNU_HASH does not store the number of symbols: it follows from the last chain of the last bucket. */
 static uint64_t gnu_hash_count(const struct elf *e, uint64_t at)
 {
 	uint32_t h[4], top = 0, link = 0;
@@ -128,7 +131,7 @@ static uint64_t gnu_hash_count(const struct elf *e, uint64_t at)
 	return 0;
 }
 
-/* The dynamic linker's own view, for files whose section headers were cut off. */
+/* The tables that the dynamic linker uses, for files whose section headers were cut off. */
 static bool dynamic_place(const struct elf *e, struct place *ret)
 {
 	const Elf64_Phdr *p = elf_segment(e, PT_DYNAMIC);
@@ -167,7 +170,7 @@ static int symtab_row_add(struct loading *l, const Elf64_Sym *s, uint8_t table)
 	if (s->st_shndx == SHN_UNDEF || s->st_name == 0 || (!function && type != STT_NOTYPE))
 		return 0;
 	const struct part *part = part_at(l, s->st_value);
-	/* No code model spreads one file's code over more than this. */
+	/* No code model spreads one file's code over more than 4 GiB. */
 	if (!part || s->st_value - t->base > UINT32_MAX)
 		return 0;
 	if (t->n == l->cap) {
@@ -203,7 +206,7 @@ static int place_load(struct loading *l, const struct place *f, uint8_t table)
 	return r;
 }
 
-/* By start, keeping the order of equals: three passes of 11 bits. */
+/* Sorts by start, keeping the order of equals: radix sort, three passes of 11 bits. */
 static int symtab_rows_sort(struct symtab *t)
 {
 	cleanup(freep) struct symbol *other = malloc((t->n + 1) * sizeof(*other));
@@ -225,13 +228,13 @@ static int symtab_rows_sort(struct symtab *t)
 }
 
 /*
- * The exported names are in the full table as well: one of them is enough. A
- * label within a function says less than the function.
+ * Removes exported names that the full table has as well, and labels within functions, which say less than the
+ * function.
  */
 static void rows_thin(struct symtab *t)
 {
 	size_t kept = 0;
-	uint64_t covered = 0; /* by functions whose size is known, so far */
+	uint64_t covered = 0; /* end of the functions with a known size so far */
 	for (size_t i = 0, next; i < t->n; i = next) {
 		bool full = false;
 		uint64_t reach = covered;
@@ -255,7 +258,7 @@ static void rows_thin(struct symtab *t)
 static void sizes_guess(struct loading *l)
 {
 	struct symtab *t = l->t;
-	uint64_t next = UINT64_MAX, here = UINT64_MAX; /* starts of the group behind, of this group */
+	uint64_t next = UINT64_MAX, here = UINT64_MAX; /* starts of the group behind and of this group */
 	for (size_t i = t->n; i-- > 0;) {
 		struct symbol *s = &t->rows[i];
 		if (s->start != here) {
@@ -282,7 +285,7 @@ static int tables_load(struct loading *l, const struct elf *e, const struct elf 
 	}
 	if (r < 0)
 		return r;
-	/* A table that broke off is still good for what it had. */
+	/* A table that ended early is still good for the symbols read. */
 	l->complete = l->t->n > 0;
 	bool has_exported = e->n_shdr ? section_place(e, ".dynsym", &f) : dynamic_place(e, &f);
 	if (has_exported)
@@ -339,7 +342,7 @@ size_t symtab_bytes(const struct symtab *t)
 	return sizeof(*t) + t->n * sizeof(*t->rows) + t->names[0].bytes + t->names[1].bytes;
 }
 
-/* Of two names of one function, the one that people know: write rather than __write, free rather than cfree. */
+/* Of two names of one function the better known wins: write over __write, free over cfree. */
 static bool better(const struct symtab *t, const struct symbol *a, const struct symbol *b)
 {
 	char x[ALIAS_TEXT], y[ALIAS_TEXT];

@@ -5,7 +5,7 @@
 #include "sense/native/ehframe.h"
 #include "sense/native/unwind_parts.h"
 
-/* A handler within a handler within…: real programs have one or two. */
+/* Nested signal handlers; real programs have one or two. */
 #define SIGNAL_FRAMES_MAX 32
 /* A call found before a return address fits the function it calls if that begins at most this far before. */
 #define FUNCTION_BYTES_MAX UINT64_C(65536)
@@ -15,7 +15,7 @@ uint64_t unwind_sp(const struct unwind_regs *r)
 	return r->reg[REG_SP];
 }
 
-/* Signed return addresses (pointer authentication) carry the signature in bits no address uses. */
+/* Signed return addresses (pointer authentication) carry the signature in bits that no address uses. */
 static uint64_t address_of(uint64_t v)
 {
 #if defined(__aarch64__)
@@ -25,7 +25,7 @@ static uint64_t address_of(uint64_t v)
 #endif
 }
 
-/* --- memory --- */
+/* ---- memory ---- */
 
 static bool load_live(struct walk *w, uint64_t addr, uint64_t *ret)
 {
@@ -54,7 +54,7 @@ bool unwind_load(void *ctx, uint64_t addr, uint64_t *ret)
 	return load_live(w, addr, ret);
 }
 
-/* --- code --- */
+/* ---- code ---- */
 
 static bool executable(struct walk *w, uint64_t addr)
 {
@@ -103,12 +103,12 @@ static enum call call_before(const uint8_t *code, uint64_t addr, uint64_t callee
 		uint64_t target = addr - 4 + (uint64_t)(((int64_t)(int32_t)(op << 6)) >> 4);
 		return target <= callee && callee - target < FUNCTION_BYTES_MAX ? CALL_NEAR : CALL_SOME;
 	}
-	/* blr, and its kin that authenticate */
+	/* blr and its variants that authenticate */
 	return (op & 0xfefff000) == 0xd63f0000 ? CALL_SOME : CALL_NONE;
 }
 #endif
 
-/* Whether addr is where a call would return to. */
+/* True if addr is where a call would return to. */
 enum call unwind_call_of(struct walk *w, uint64_t addr)
 {
 	uint8_t code[8];
@@ -117,7 +117,7 @@ enum call unwind_call_of(struct walk *w, uint64_t addr)
 	return call_before(code, addr, w->now.reg[REG_PC]);
 }
 
-/* --- by call frame information --- */
+/* ---- by call frame information ---- */
 
 static enum unwind_end machine_end(const struct eh_machine *m)
 {
@@ -138,20 +138,20 @@ static int evaluate(struct rules *x, const struct eh_rule *rule, const uint64_t 
 	return r == 0 ? STEP_ON : (int)machine_end(&m);
 }
 
-/* Whether addr is behind a call straight to the function that we are in. */
+/* True if addr is right behind a direct call to the function that we are in. */
 static bool returns_from(struct rules *x, uint64_t addr)
 {
 #if defined(__x86_64__)
 	uint8_t code[5];
 	int32_t by;
-	/* A direct call reaches 2 GiB: that alone rules out nearly everything on a stack. */
+	/* A direct call reaches 2 GiB: that alone excludes nearly every word on a stack. */
 	if (addr - x->function + UINT64_C(0x80000000) > UINT32_MAX || !executable(x->w, addr) ||
 	    remote_read(native_remote(x->w->native), addr - 5, code, sizeof(code)) != 0 || code[0] != 0xe8)
 		return false;
 	memcpy(&by, code + 1, sizeof(by));
 	return addr + (uint64_t)(int64_t)by == x->function;
 #else
-	/* AArch64 has the frame pointer in places that do not follow from where the return address is. */
+	/* On AArch64 the position of the saved frame pointer does not follow from that of the return address. */
 	(void)x;
 	(void)addr;
 	return false;
@@ -159,9 +159,8 @@ static bool returns_from(struct rules *x, uint64_t addr)
 }
 
 /*
- * GCC realigns the stack of some functions (vectors): the return address is
- * then there twice, the second time above a saved frame pointer and the place
- * of the first.
+ * GCC realigns the stack of some functions (vectors): the return address is then there twice, the second time above a
+ * saved frame pointer and the address of the first.
  */
 static bool is_realigned(struct walk *w, uint64_t at, uint64_t ra)
 {
@@ -171,10 +170,9 @@ static bool is_realigned(struct walk *w, uint64_t at, uint64_t ra)
 }
 
 /*
- * The frame pointer is not known, as in a thread that was not stopped, but
- * the frame hangs on it. If exactly one word of the stack is the return
- * address of a call straight to this function, that is where the frame ends.
- * More than one (recursion, or an old one left over) proves nothing.
+ * The frame pointer is unknown, as in a thread that was not stopped, but the frame depends on it. If exactly one word
+ * of the stack is the return address of a direct call to this function, the frame ends there. More than one (recursion,
+ * or an old one left over) proves nothing.
  */
 static bool pointer_prove(struct rules *x, bool realigned, uint64_t *ret_return_at)
 {
@@ -195,7 +193,7 @@ static bool pointer_prove(struct rules *x, bool realigned, uint64_t *ret_return_
 	return found != 0;
 }
 
-/* What the function has put on the stack by pushing: its return address and registers, down to the lowest. */
+/* Bytes that the function has pushed: its return address and registers, down to the lowest. */
 static uint64_t saved_bytes(const struct eh_row *row)
 {
 	int64_t lowest = 0;
@@ -226,7 +224,9 @@ static int cfa_of(struct rules *x, const struct eh_row *row)
 	return STEP_ON;
 }
 
-/* One register of the caller. A register that cannot be had is only unknown from here on, memory too. */
+/*
+ * Recovers one register of the caller. A register that cannot be recovered is unknown from here on; that is no error.
+ */
 static void recover(struct rules *x, unsigned reg, const struct eh_rule *rule, struct unwind_regs *next)
 {
 	uint64_t v = x->cfa + (uint64_t)(int64_t)rule->value;
@@ -266,16 +266,15 @@ static const struct eh_rule *rule_of(const struct eh_row *row, uint8_t reg)
 }
 
 /*
- * The stack only gets shorter towards the caller. A frame without anything of
- * its own on the stack is possible for the innermost only: AArch64's leaves,
- * and vfork, which takes its return address off the stack.
+ * The stack only gets shorter towards the caller. A frame without stack of its own is possible for the innermost only:
+ * AArch64's leaves, and vfork, which takes its return address off the stack.
  */
 static bool grows(const struct walk *w, uint64_t cfa)
 {
 	return w->exact ? cfa >= w->floor : cfa > w->floor;
 }
 
-/* Its information says that it has nothing on the stack. */
+/* True if the function's information claims that it has nothing on the stack, but its code takes room there. */
 static bool lies(const struct rules *x, const struct eh_row *row, struct prologue *ret)
 {
 	return row->cfa.kind != EH_VAL_EXPR && row->cfa.reg == REG_SP && row->cfa.value == RETURN_ON_STACK &&
@@ -309,7 +308,7 @@ static int by_rules(struct rules x, const struct eh_row *row, struct unwind_fram
 	if (!known(&next, row->ra) || !known(&next, REG_SP))
 		return ra && (ra->kind == EH_OFFSET || ra->kind == EH_EXPR) ? UNWIND_BAD_MEMORY : UNWIND_NO_INFO;
 	set(&next, REG_PC, address_of(next.reg[row->ra]));
-	frame->exact |= row->signal; /* nobody called it: the byte before belongs to something else */
+	frame->exact |= row->signal; /* no call leads here: the byte before belongs to other code */
 	w->now = next;
 	w->exact = row->signal;
 	w->by_pointer = false;
@@ -317,9 +316,9 @@ static int by_rules(struct rules x, const struct eh_row *row, struct unwind_fram
 	return STEP_ON;
 }
 
-/* --- without --- */
+/* ---- without call frame information ---- */
 
-/* The last frames a thread may have: 8 MiB is the usual stack, 1 GiB more than anybody's. */
+/* Upper limit of a thread's stack: 8 MiB is usual, 1 GiB more than any has. */
 static bool by_pointer(struct walk *w, struct unwind_frame *frame)
 {
 	uint64_t fp = w->now.reg[REG_FP], older, pc;
@@ -342,7 +341,7 @@ static bool by_pointer(struct walk *w, struct unwind_frame *frame)
 	return true;
 }
 
-/* A function that has not made a frame yet, or never does: where it returns to is at evict. */
+/* For a function that has not made a frame yet, or never does: the return address is at the stack pointer. */
 static bool by_leaf(struct walk *w, struct unwind_frame *frame, enum call least)
 {
 	uint64_t pc, sp = w->now.reg[REG_SP];
@@ -367,16 +366,16 @@ static bool by_leaf(struct walk *w, struct unwind_frame *frame, enum call least)
 }
 
 /*
- * Where a signal handler returns to, in a C library that does not describe it
- * (musl): known by its code, mov $15,%rax; syscall. What the kernel saved
- * follows: struct rt_sigframe, whose ucontext the stack pointer now shows.
+ * For the return of a signal handler in a C library without information for it (musl): recognised by its code, mov
+ * $15,%rax; syscall. The kernel's saved registers follow: struct rt_sigframe, to whose ucontext the stack pointer
+ * points.
  */
 static bool by_sigreturn(struct walk *w, struct unwind_frame *frame)
 {
 #if defined(__x86_64__)
 	static const uint8_t code[9] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 	static const uint8_t order[17] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, REG_SP, REG_PC};
-	const uint64_t first = 40; /* of the registers in struct ucontext */
+	const uint64_t first = 40; /* offset of the registers in struct ucontext */
 	uint8_t there[sizeof(code)];
 	uint64_t sp = w->now.reg[REG_SP];
 	struct unwind_regs next = {.valid = 0};
@@ -408,8 +407,8 @@ static bool by_sigreturn(struct walk *w, struct unwind_frame *frame)
 }
 
 /*
- * Code that a runtime made, about to return: "add $n,%rsp; ret", "pop %rbp; ret", as they are in CPython's perf
- * trampolines. What these do is done here; nothing is guessed.
+ * For generated code that is about to return: "add $n,%rsp; ret", "pop %rbp; ret", as in CPython's perf trampolines.
+ * These instructions are executed here exactly; nothing is guessed.
  */
 static bool by_epilogue(struct walk *w, struct unwind_frame *frame)
 {
@@ -445,17 +444,18 @@ static bool by_epilogue(struct walk *w, struct unwind_frame *frame)
 #endif
 }
 
-/* The innermost function has no information; its symbol tells where it begins. */
+/* The innermost function has no information; its symbol gives its start. */
 static bool silent_takes_room(struct walk *w, struct prologue *ret)
 {
 	struct native_symbol s;
 	uint64_t pc = w->now.reg[REG_PC];
 	native_symbol(w->native, pc, true, &s);
 	return s.kind == NATIVE_FUNCTION && s.offset <= pc &&
-	       (prologue_read(w, pc - s.offset, pc, ret) || ret->room > 0); /* some only push what they give back */
+	       /* some functions only push the registers they restore */
+	       (prologue_read(w, pc - s.offset, pc, ret) || ret->room > 0);
 }
 
-/* The outermost frame of a chain of pointers keeps a zero where another one keeps the next: where Go's threads begin. */
+/* The outermost frame of a chain of frame pointers has a zero in place of the next pointer; Go's threads begin so. */
 static bool is_outermost(struct walk *w)
 {
 	uint64_t older;
@@ -465,7 +465,7 @@ static bool is_outermost(struct walk *w)
 
 static int by_guess(struct walk *w, struct unwind_frame *frame)
 {
-	/* The processors' ABI: the outermost frame of a chain of frame pointers has a zero. */
+	/* By the processors' ABI the outermost frame of a chain of frame pointers has a zero. */
 	if (w->by_pointer && known(&w->now, REG_FP) && w->now.reg[REG_FP] == 0)
 		return UNWIND_COMPLETE;
 	if (by_sigreturn(w, frame) || by_epilogue(w, frame) || by_leaf(w, frame, CALL_NEAR) || by_pointer(w, frame))
@@ -478,7 +478,7 @@ static int by_guess(struct walk *w, struct unwind_frame *frame)
 	return is_outermost(w) ? UNWIND_COMPLETE : UNWIND_NO_INFO;
 }
 
-/* --- the walk --- */
+/* ---- the walk ---- */
 
 static int unwind_step(struct walk *w, struct unwind_frame *frame)
 {
@@ -488,11 +488,11 @@ static int unwind_step(struct walk *w, struct unwind_frame *frame)
 	if (pc >= PAGE_BYTES)
 		native_spot_at(w->native, pc - !w->exact, &spot);
 	if (!spot.row || !(spot.row->flags & MAP_EXEC)) {
-		/* A call to nowhere has a caller; a caller that is nowhere is none. */
+		/* A call to an invalid address still has a caller; an invalid return address ends the walk. */
 		if (w->exact)
 			return by_leaf(w, frame, CALL_SOME) || by_pointer(w, frame) ? STEP_ON : UNWIND_NO_INFO;
 		w->trace->n--;
-		/* a zero that a search came upon may be any zero */
+		/* a zero found by searching the stack may be any zero */
 		return pc == 0 && !w->scanned ? UNWIND_COMPLETE : UNWIND_NO_INFO;
 	}
 	struct ehtable *table = native_eh(w->native, &spot);
@@ -501,7 +501,7 @@ static int unwind_step(struct walk *w, struct unwind_frame *frame)
 	return by_guess(w, frame);
 }
 
-/* From w->now to the end. */
+/* Walks from w->now to the end. */
 int unwind_on(struct walk *w)
 {
 	struct unwind_trace *t = w->trace;

@@ -2,19 +2,19 @@
 
 #include "sense/native/unwind_parts.h"
 
-/* Hand-written kernels of BLAS libraries have buffers of 32 KiB on their stacks. */
+/* Hand-written kernels of BLAS libraries have stack buffers of 32 KiB. */
 #define SCAN_BYTES (48 * KIB)
-/* Where a function takes its room on the stack, if it does. */
+/* Bytes at a function's start in which it takes its room on the stack. */
 #define PROLOGUE_BYTES 64
-/* Words that look like return addresses and are followed. */
+/* Maximum number of words that look like return addresses and are followed. */
 #define SCAN_TRIES 32
-/* What it gives back to its caller a function keeps within so much of where it returns to. */
+/* A function saves the registers it must restore within this distance of its return address. */
 #define SCAN_SAVED_BYTES UINT64_C(160)
 
 #if defined(__x86_64__)
 static void note_copy(struct prologue *p, unsigned x86_reg)
 {
-	/* as DWARF numbers them */
+	/* DWARF's number of each register of the instruction set */
 	static const uint8_t dwarf[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 	if (p->n_copies < PROLOGUE_COPIES && dwarf[x86_reg] != REG_SP) {
 		p->copy[p->n_copies].reg = dwarf[x86_reg];
@@ -22,7 +22,7 @@ static void note_copy(struct prologue *p, unsigned x86_reg)
 	}
 }
 
-/* Bytes of the instruction at c (8 are there) if it is one of those that matter; 0. */
+/* Bytes of the instruction at c (8 are readable) if it changes or copies the stack pointer; else 0. */
 static size_t prologue_step(struct prologue *p, const uint8_t *c)
 {
 	int32_t by = (int8_t)c[3];
@@ -48,7 +48,7 @@ static size_t prologue_step(struct prologue *p, const uint8_t *c)
 }
 #endif
 
-/* Reads the code from the function's start up to pc. Not an instruction decoder: what it finds has to be proved. */
+/* Reads the code from the function's start up to pc. This is no full decoder: its result must be proved. */
 bool prologue_read(const struct walk *w, uint64_t function, uint64_t pc, struct prologue *ret)
 {
 	*ret = (struct prologue){.room = 0};
@@ -74,7 +74,10 @@ bool prologue_read(const struct walk *w, uint64_t function, uint64_t pc, struct 
 }
 
 #if defined(__x86_64__)
-/* The first `sub $n,%rsp`; 0: there is none. False if the stack pointer is then changed by what only running tells. */
+/*
+ * Finds the first `sub $n,%rsp`; 0: there is none. False if the stack pointer is then changed by a value that is only
+ * known at run time.
+ */
 static bool room_taken(const uint8_t *code, size_t n, uint64_t *ret)
 {
 	*ret = 0;
@@ -108,7 +111,9 @@ bool unwind_frame_by_code(struct walk *w, uint64_t function, uint64_t saved_byte
 		return false;
 	uint64_t at = sp + room + saved_bytes - 8;
 	bool found = is_return_at(w, at);
-	/* "push %rax" makes room for one word and is not told of. Only one of the two may be. */
+	/*
+	 * "push %rax" makes room for one word and is not described. Only one of the two places may be a return address.
+	 */
 	if (room == 0 && is_return_at(w, at + 8)) {
 		if (found)
 			return false;
@@ -129,7 +134,7 @@ bool unwind_frame_by_code(struct walk *w, uint64_t function, uint64_t saved_byte
 }
 #endif
 
-/* As if the innermost function had returned to pc, which was at `at`. */
+/* Walks as if the innermost function had returned to pc, which was at `at`. */
 static int walk_from(struct walk *w, size_t n, uint64_t pc, uint64_t at, const uint64_t *fp)
 {
 	w->trace->n = n;
@@ -143,7 +148,10 @@ static int walk_from(struct walk *w, size_t n, uint64_t pc, uint64_t at, const u
 	return unwind_on(w);
 }
 
-/* Its caller hangs on the frame pointer, which it may have kept, or put next to where it returns to. */
+/*
+ * The caller depends on the frame pointer, which the function may have kept in its register, or saved next to its
+ * return address.
+ */
 static int walk_with_pointer(struct walk *w, const struct unwind_regs *innermost, size_t n, uint64_t pc, uint64_t at)
 {
 	const uint64_t lowest = MAX(innermost->reg[REG_SP], at - MIN(at, SCAN_SAVED_BYTES));
@@ -159,7 +167,10 @@ static int walk_with_pointer(struct walk *w, const struct unwind_regs *innermost
 	return UNWIND_NO_INFO;
 }
 
-/* Is what lies at `at` where the innermost function returns to? Behind a call, and the walk from there is complete. */
+/*
+ * True if the word at `at` is the innermost function's return address: it is behind a call, and the walk from there is
+ * complete.
+ */
 static bool returns_at(struct walk *w, const struct unwind_regs *innermost, size_t n, uint64_t at)
 {
 	uint64_t pc;
@@ -174,12 +185,10 @@ static bool returns_at(struct walk *w, const struct unwind_regs *innermost, size
 }
 
 /*
- * The innermost function has no call frame information, or one that says
- * nothing of the room it took on the stack: hand-written code. Where it
- * returns to follows from the code at its start; else it is the word nearest
- * to the stack pointer that is behind a call, and from which the walk reaches
- * the thread's first function. What became of the registers that the function
- * must give back is not known.
+ * For an innermost function without call frame information, or with one that does not describe the room it took on the
+ * stack: hand-written code. The return address follows from the code at its start; else it is the word nearest to the
+ * stack pointer that is behind a call and from which the walk reaches the thread's first function. The registers that
+ * the function must restore are unknown afterwards.
  */
 int unwind_scan(struct walk *w, const struct prologue *p)
 {
@@ -202,7 +211,7 @@ int unwind_scan(struct walk *w, const struct prologue *p)
 	if (found)
 		return UNWIND_COMPLETE;
 	w->trace->n = n;
-	w->now = innermost; /* what it says is all there is */
+	w->now = innermost; /* this result is final */
 	w->exact = true;
 	w->floor = sp;
 	return UNWIND_NO_INFO;

@@ -6,15 +6,18 @@
 #define FILE_MAX_CHARS 4096
 #define TABLE_MAX (4 * MIB)
 #define CODE_BYTES_MAX (64 * MIB)
-/* Far more than a program has; a target that makes code forever must not fill our memory. */
+/* Far more than a program has: limits our memory for a target that creates code without end. */
 #define ENTRIES_MAX (1U << 20)
 #define BYTES_MAX (512 * MIB)
-/* Of the fixed part of a code object: 3.15 without the GIL has 240. */
+/* Size of the fixed part of a code object: 3.15 without the GIL has 240. */
 #define HEAD_MAX 512
 /* Include/cpython/code.h: set for functions only. */
 #define CO_OPTIMIZED 1U
 
-/* pycodes_recheck() calls: so long code has to be there to be believed, and so long the last change is remembered. */
+/*
+ * Counted in pycodes_recheck() calls: the age from which cached code is trusted, and how long a replacement makes young
+ * code suspect.
+ */
 #define SETTLED_EPOCHS 8
 #define CHURN_EPOCHS 32
 
@@ -22,7 +25,7 @@ struct slot {
 	uint64_t addr; /* 0: free */
 	uint64_t epoch, born_epoch;
 	struct pycode *code;
-	bool reused; /* it was another one's before */
+	bool reused; /* the slot held other code before */
 };
 
 struct pycodes {
@@ -30,12 +33,12 @@ struct pycodes {
 	struct remote *remote;
 	struct slot *slots;
 	size_t n_used, mask; /* slots: mask + 1, a power of two */
-	struct pycode **all; /* by id; owns */
+	struct pycode **all; /* owned, by id */
 	size_t n_all, cap_all, bytes;
-	uint64_t epoch, churn_until; /* an epoch: code was seen to be freed and made lately */
+	uint64_t epoch, churn_until; /* churn_until: epoch until which young code is suspect */
 };
 
-/* Objects are 16-byte aligned: the low bits say nothing. */
+/* Objects are 16-byte aligned: the low bits carry no information. */
 static inline size_t slot_of(uint64_t addr, size_t mask)
 {
 	return (size_t)(addr * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
@@ -79,7 +82,7 @@ struct pycodes *pycodes_free(struct pycodes *c)
 	return NULL;
 }
 
-/* Its slot, or the free one where it belongs. */
+/* The address's slot, or the free one where it belongs. */
 static inline struct slot *slot_find(const struct pycodes *c, uint64_t addr)
 {
 	size_t i = slot_of(addr, c->mask);
@@ -89,10 +92,10 @@ static inline struct slot *slot_find(const struct pycodes *c, uint64_t addr)
 }
 
 /*
- * Programs that make functions while they run free them again, and the next one gets their place. From the first time that
- * this is seen, whoever is there is looked at anew each time, and for a while whoever is new elsewhere.
+ * Programs that create functions at run time free them again, and new ones get their addresses. Once a slot was reused,
+ * its entry is checked on each use, and for a while so are young entries in other slots.
  *
- * Bodies of modules and classes run once and are freed then, so those are too.
+ * Bodies of modules and classes run once and are freed then, so they are always checked.
  */
 static bool runs_once(const struct pycode *code)
 {
@@ -133,7 +136,7 @@ static int32_t field_i32(const unsigned char *head, uint64_t offset)
 	return v;
 }
 
-/* The fixed part: everything but the texts. */
+/* The fixed part of a code object: everything but the texts. */
 struct head {
 	uint64_t filename, name, table, code_bytes;
 	struct pycode code; /* names and lines still empty */
@@ -143,7 +146,7 @@ static int head_read(const struct pyrt *rt, struct remote *r, uint64_t addr, str
 {
 	const struct pyoffsets *o = &rt->off;
 	unsigned char raw[HEAD_MAX] = {};
-	/* What follows is bytecode in 3.11 and later, and may be the end of what is mapped. */
+	/* The fixed part is followed by bytecode in 3.11 and later, and may be the end of the mapping. */
 	size_t len = (size_t)(rt->minor >= 11 ? o->code.bytecode : o->code.size);
 	if (len > sizeof(raw) || !addr || addr & 7)
 		return PYCODE_GARBAGE;
@@ -200,7 +203,10 @@ static bool is_ascii(const char *text)
 	return true;
 }
 
-/* What texts mostly are: ASCII, the characters right behind the header. Numbers that tell one from the next are at its end. */
+/*
+ * Compares texts in one read, for the usual case: ASCII, with the characters right behind the header. Only the ends are
+ * compared, because numbers that distinguish names stand there.
+ */
 static bool texts_quickly_same(const struct pyrt *rt, struct remote *r, struct text_check *t, size_t n)
 {
 	struct iovec into[4], from[4];
@@ -228,7 +234,7 @@ static bool texts_quickly_same(const struct pyrt *rt, struct remote *r, struct t
 	return true;
 }
 
-/* The texts go with their code, and their memory is used again as well: that the addresses are the same says little. */
+/* Texts are freed with their code and their memory is reused too, so equal addresses prove little. */
 static bool texts_same(const struct pyrt *rt, struct remote *r, const struct pycode *code)
 {
 	struct text_check both[] = {{.addr = code->filename_addr, .known = code->file},
@@ -241,7 +247,7 @@ static bool texts_same(const struct pyrt *rt, struct remote *r, const struct pyc
 	       pystr_read(rt, r, code->name_addr, NAME_MAX_CHARS, &name) == 0 && strcmp(name, code->name) == 0;
 }
 
-/* A bytes object; its size alone when ret is NULL. */
+/* Reads a bytes object; only its size when ret is NULL. */
 static int bytes_read(const struct pyrt *rt, struct remote *r, uint64_t addr, uint64_t max, char **ret, size_t *ret_len)
 {
 	uint64_t len = 0;
@@ -291,7 +297,7 @@ static int code_read(const struct pyrt *rt, struct remote *r, const struct head 
 		e = pystr_read(rt, r, h->filename, FILE_MAX_CHARS, &code->file);
 	if (e == 0)
 		e = lines_read(rt, r, h, code);
-	/* Was it still the same object all the while? */
+	/* The head is read once more: the object must not have changed meanwhile. */
 	if (e == 0)
 		e = head_read(rt, r, h->code.addr, &again);
 	if (e)
@@ -323,7 +329,7 @@ static size_t code_weight(const struct pycode *code)
 	return sizeof(*code) + strlen(code->name) + strlen(code->file) + code->n_lines * sizeof(*code->lines);
 }
 
-/* Takes code when it answers 0. */
+/* Takes code when it returns 0. */
 static int code_keep(struct pycodes *c, struct pycode *code)
 {
 	size_t weight = code_weight(code);
@@ -346,7 +352,7 @@ static int code_keep(struct pycodes *c, struct pycode *code)
 	c->n_used += s->addr == 0;
 	const bool reused = s->addr != 0;
 	if (reused && c->epoch >= c->churn_until)
-		c->epoch++; /* where one was freed, others were */
+		c->epoch++; /* where one was freed, others were too */
 	if (reused)
 		c->churn_until = c->epoch + CHURN_EPOCHS;
 	*s = (struct slot){
@@ -372,7 +378,7 @@ int pycodes_get(struct pycodes *c, uint64_t addr, const struct pycode **ret)
 	struct slot *s = slot_find(c, addr);
 	if (s->addr) {
 		if (c->rt->minor < 11)
-			h.code.code_bytes = s->code->code_bytes; /* not in the head there */
+			h.code.code_bytes = s->code->code_bytes; /* the head of these versions does not have it */
 		if (head_same(s->code, &h.code) && texts_same(c->rt, c->remote, s->code)) {
 			s->epoch = c->epoch;
 			*ret = s->code;
@@ -406,7 +412,7 @@ int32_t pycode_line(const struct pyrt *rt, const struct pycode *code, uint64_t i
 	}
 	if (code->n_lines == 0 || (code->code_bytes && at >= code->code_bytes))
 		return 0;
-	size_t lo = 0, hi = code->n_lines; /* the last row that begins at or before it */
+	size_t lo = 0, hi = code->n_lines; /* finds the last row that begins at or before it */
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (code->lines[mid].start <= at)

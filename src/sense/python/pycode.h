@@ -1,13 +1,11 @@
 /*
- * Code objects: which function is it, and which line is an instruction on.
- * Read once for each code object and kept, because names and line tables do
- * not change while the object lives. An address may be used again after a
- * code object was freed: an entry is checked against (filename, name, first
- * line, size) when its check is due, and replaced when it differs.
- * For code that runs once, as modules' does, it always is.
+ * Code objects: the function that one is, and the line of an instruction. Each code object is read once and kept,
+ * because names and line tables do not change while the object lives. An address may be reused after a code object was
+ * freed: an entry is checked against (filename, name, first line, size) when its check is due, and replaced when it
+ * differs. The code of modules and classes runs once, so its check is always due.
  *
- * Line tables: Objects/lnotab_notes.txt (3.8 to 3.10), Objects/locations.md
- * (InternalDocs/code_objects.md, 3.11 and later).
+ * Line tables: Objects/lnotab_notes.txt (3.8 to 3.10), Objects/locations.md (InternalDocs/code_objects.md, 3.11 and
+ * later).
  */
 #pragma once
 
@@ -18,7 +16,7 @@ enum {
 };
 
 struct pycode_line {
-	uint32_t start; /* first byte of the bytecode that this row is for */
+	uint32_t start; /* first byte of the bytecode that this row covers */
 	int32_t line;   /* 0: no line */
 };
 
@@ -26,7 +24,7 @@ struct pycode {
 	uint64_t addr;
 	uint64_t filename_addr, name_addr;
 	uint64_t code_start;        /* address of the bytecode; 0: <= 3.10, where instructions are offsets */
-	uint32_t code_bytes;        /* its length; 0: not known */
+	uint32_t code_bytes;        /* its length; 0: unknown */
 	int32_t first_line;
 	uint32_t flags;             /* CO_* */
 	uint32_t id;                /* counts from 0; never given to another function in this cache */
@@ -45,26 +43,25 @@ static inline void pycodes_freep(struct pycodes **c)
 	*c = pycodes_free(*c);
 }
 /*
- * The code object at addr: from the cache, else read. *ret is borrowed for the
- * cache's life: entries that were replaced are kept, so a sample taken
- * earlier still has its name. PYCODE_GARBAGE, REMOTE_FAULT, WORLD_GONE;
- * -ENOMEM also when the process has made a million of them, or 512 MiB.
+ * Returns the code object at addr, from the cache or read now. *ret is borrowed for the cache's life: replaced entries
+ * are kept, so an earlier sample keeps its names. PYCODE_GARBAGE, REMOTE_FAULT, WORLD_GONE; -ENOMEM also when the
+ * process has created a million code objects, or 512 MiB of them.
  */
 int must_check pycodes_get(struct pycodes *c, uint64_t addr, const struct pycode **ret);
-/* Only if it is cached and not due to be checked; never reads. NULL. The sampler's fast path: one hash probe. */
+/* The cached entry, if its check is not due; else NULL. Never reads. The sampler's fast path: one hash probe. */
 const struct pycode *pycodes_peek(const struct pycodes *c, uint64_t addr);
-/* The same of code that has been running since it was got: then also of the body of a module or class. */
+/* The same for code that has been running since it was read; then also for the body of a module or class. */
 const struct pycode *pycodes_still(const struct pycodes *c, uint64_t addr);
-/* From now on each entry is checked again when it is asked for next (after a while, a fork, a generation change). */
+/* Makes the check of each entry due (after some time, a fork, a generation change). */
 void pycodes_recheck(struct pycodes *c);
 /*
- * The line of an instruction as a frame holds it (`instr` of struct pyframe):
- * an address in 3.11 and later, an f_lasti before. 0: none.
+ * The line of an instruction as a frame holds it (`instr` of struct pyframe): an address in 3.11 and later, an f_lasti
+ * before. 0: none.
  */
 int32_t pycode_line(const struct pyrt *rt, const struct pycode *code, uint64_t instr);
 
-/* Line tables by themselves, for tests and the fuzzer. *ret is malloc'ed, sorted by start. -ENOMEM. */
+/* Parses a line table. *ret is malloc'ed, sorted by start. -ENOMEM. Pure. */
 int must_check pylines_parse(uint8_t minor, struct span table, int32_t first_line, struct pycode_line **ret,
 			     size_t *ret_n);
-/* A str object as UTF-8, control characters as they are; longer than max characters: cut. malloc'ed. */
+/* Reads a str object as UTF-8, control characters unchanged, at most max characters. malloc'ed. */
 int must_check pystr_read(const struct pyrt *rt, struct remote *r, uint64_t addr, size_t max, char **ret);

@@ -3,9 +3,8 @@
 #include "sense/python/pycode.h"
 
 /*
- * Line tables of three kinds, all of them "so many bytes of code further, so
- * many lines further". Rows that have the line of the row before them are not
- * kept. A table can hold anything: what is not a line number becomes "none".
+ * Line tables of three formats; each is a list of (bytes of code, change of line). Rows with the line of the row before
+ * them are dropped. The table is foreign: an impossible line number becomes "none".
  */
 struct rows {
 	struct pycode_line *items;
@@ -32,7 +31,7 @@ static int pylines_row_add(struct rows *rows, uint64_t start, int64_t line)
 	return 0;
 }
 
-/* 3.8, 3.9: (bytes, signed lines); a line goes on until the next pair with bytes in it. */
+/* 3.8, 3.9: (bytes, signed lines); a line lasts until the next pair with bytes in it. */
 static int parse_lnotab(struct span t, int32_t first, struct rows *rows)
 {
 	uint64_t addr = 0;
@@ -48,7 +47,7 @@ static int parse_lnotab(struct span t, int32_t first, struct rows *rows)
 	return pylines_row_add(rows, addr, line);
 }
 
-/* 3.10 (PEP 626): (bytes, signed lines), the lines apply to these bytes; -128: they have none. */
+/* 3.10 (PEP 626): (bytes, signed lines), the line applies to these bytes; -128: they have none. */
 static int parse_linetable(struct span t, int32_t first, struct rows *rows)
 {
 	uint64_t addr = 0;
@@ -65,7 +64,7 @@ static int parse_linetable(struct span t, int32_t first, struct rows *rows)
 	return 0;
 }
 
-/* Six bits a byte, the lowest first; bit 6: more follows. The lowest bit is the sign. */
+/* Six bits per byte, the lowest first; bit 6: more follows. The lowest bit is the sign. */
 static int64_t signed_varint(struct span t, size_t at)
 {
 	uint64_t v = 0;
@@ -77,7 +76,7 @@ static int64_t signed_varint(struct span t, size_t at)
 	return v & 1 ? -(int64_t)(v >> 1) : (int64_t)(v >> 1);
 }
 
-/* 3.11 and later: an entry begins with a byte that has bit 7: kind (4 bits), code units - 1 (3 bits). */
+/* 3.11 and later: an entry begins with a byte with bit 7 set: kind (4 bits), code units - 1 (3 bits). */
 static int parse_locations(struct span t, int32_t first, struct rows *rows)
 {
 	enum { KIND_ONE_LINE_0 = 10, KIND_ONE_LINE_2 = 12, KIND_NO_COLUMNS = 13, KIND_LONG = 14, KIND_NONE = 15 };

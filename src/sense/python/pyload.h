@@ -1,4 +1,4 @@
-/* Numbers out of bytes that were copied from a process: not aligned, and in this machine's order, as it runs here. */
+/* Numbers from bytes that were copied from a process: unaligned, in this machine's byte order. */
 #pragma once
 
 #include <stdint.h>

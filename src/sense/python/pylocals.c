@@ -5,7 +5,7 @@
 #include "sense/python/pystr.h"
 #include "sense/python/pyvalue.h"
 
-/* A function has no more variables than that worth reading. */
+/* Variables beyond this number are left out. */
 #define LOCALS_MAX 256
 #define NAME_CHARS 200
 #define VALUE_BYTES 4096
@@ -17,7 +17,7 @@ enum { FLAG_VARARGS = 4, FLAG_VARKEYWORDS = 8 };
 
 struct reader {
 	struct pyvalues values;
-	uint64_t slots[LOCALS_MAX]; /* localsplus of the frame */
+	uint64_t slots[LOCALS_MAX]; /* the frame's localsplus */
 	uint8_t kinds[LOCALS_MAX];
 	uint64_t names[LOCALS_MAX];
 	size_t n, n_args;
@@ -111,14 +111,14 @@ static int shape_read(struct reader *l, uint64_t code)
 	return e ? e : names_add(l, c, KIND_FREE);
 }
 
-/* 3.14 and later tag the two low bits of a reference; both set: a small number by itself. */
+/* 3.14 and later tag the two low bits of a reference; both set: a small int stored in the reference. */
 static uint64_t slot_value(const struct pyrt *rt, uint64_t slot, bool *ret_number)
 {
 	*ret_number = rt->minor >= 14 && (slot & 3) == 3;
 	return rt->minor >= 14 && !*ret_number ? slot & ~UINT64_C(3) : slot;
 }
 
-/* What a cell holds; a variable that will be shared need not be in its cell yet. */
+/* Replaces a cell by its content; a variable that will be shared need not be in its cell yet. */
 static int cell_open(struct reader *l, size_t i, uint64_t *object)
 {
 	struct pytype t;
@@ -130,7 +130,7 @@ static int cell_open(struct reader *l, size_t i, uint64_t *object)
 	return remote_u64(l->values.remote, *object + l->values.rt->off.object.type + 8, object);
 }
 
-/* A text that was cut ends between two characters, and says so. */
+/* Ends a shortened text between two characters and marks it as shortened. */
 static char *text_finish(struct buf *b)
 {
 	if (b->cut) {
@@ -145,7 +145,7 @@ static char *text_finish(struct buf *b)
 	return strdup(b->text);
 }
 
-/* *ret_any: the variable is bound. */
+/* *ret_any: true if the variable is bound. */
 static int local_read(struct reader *l, size_t i, struct pylocal *ret, bool *ret_any)
 {
 	char text[VALUE_BYTES] = "";

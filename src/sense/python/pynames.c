@@ -10,7 +10,7 @@
 #define ATTRIBUTES_MAX 64
 #define MANAGED_DICT (UINT64_C(1) << 4) /* of tp_flags, from 3.11 on */
 
-#define READS_MAX 100000 /* memory that leads anywhere must come to an end */
+#define READS_MAX 100000 /* limit of all reads, for foreign memory that links without end */
 
 struct reader {
 	const struct pyrt *rt;
@@ -33,7 +33,7 @@ static int pynames_get_u64(struct reader *x, uint64_t addr, uint64_t *ret)
 
 /* A row of a dict with its own values. */
 struct row {
-	uint64_t hash, key, value; /* hash 0: a table that has none, where all keys are str */
+	uint64_t hash, key, value; /* hash 0: a table without hashes, where all keys are str */
 };
 
 static int rows_read(struct reader *x, uint64_t dict, size_t most, struct row **ret, size_t *ret_n)
@@ -69,7 +69,7 @@ static int rows_read(struct reader *x, uint64_t dict, size_t most, struct row **
 	return 0;
 }
 
-/* In one read: thousands of keys are asked. */
+/* One read per key, because thousands of keys are compared. */
 static bool is_text(struct reader *x, uint64_t str, const char *text)
 {
 	unsigned char raw[128];
@@ -82,7 +82,7 @@ static bool is_text(struct reader *x, uint64_t str, const char *text)
 	return length == len && memcmp(raw + o->str.ascii, text, len) == 0;
 }
 
-/* 0 and *ret 0: there is none. */
+/* 0 and *ret 0: there is no such key. */
 static int value_of(struct reader *x, uint64_t dict, const char *key, uint64_t *ret)
 {
 	cleanup(freep) struct row *rows = NULL;
@@ -95,7 +95,7 @@ static int value_of(struct reader *x, uint64_t dict, const char *key, uint64_t *
 	return e;
 }
 
-/* PyHeapTypeObject.ht_cached_keys: which attribute is at which place in the instances that have no dict of their own. */
+/* PyHeapTypeObject.ht_cached_keys: the position of each attribute in instances that have no dict of their own. */
 static uint64_t shared_keys_at(const struct pyrt *rt)
 {
 	if (rt->minor >= 15)
@@ -103,7 +103,9 @@ static uint64_t shared_keys_at(const struct pyrt *rt)
 	return rt->minor == 11 ? 872 : 880;
 }
 
-/* Include/internal/pycore_object.h: where the values of an instance are that has no dict. 0: it has one, or none. */
+/*
+ * Include/internal/pycore_object.h: where the values of an instance without a dict are. 0: it has a dict, or no values.
+ */
 static int values_of(struct reader *x, uint64_t object, uint64_t type, uint64_t *ret_values, uint64_t *ret_dict)
 {
 	uint64_t word = 0, size = 0;
@@ -126,14 +128,14 @@ static int values_of(struct reader *x, uint64_t object, uint64_t type, uint64_t 
 	e = pynames_get_u64(x, type + x->rt->off.type.basicsize, &size);
 	if (e == 0 && size < 4096)
 		e = pynames_get(x, object + size, head, sizeof(head));
-	if (e == 0 && head[3]) /* they stay there when a dict is made */
+	if (e == 0 && head[3]) /* the values stay there when a dict is created */
 		*ret_values = object + size + 8;
 	else
 		*ret_dict = word;
 	return e;
 }
 
-/* The attribute of an instance whose values are an array by the type's keys. */
+/* Reads an attribute of an instance whose values are an array indexed by the type's keys. */
 static int value_by_keys(struct reader *x, uint64_t keys, uint64_t values, const char *name, uint64_t *ret)
 {
 	struct pydict_keys k;
@@ -219,12 +221,12 @@ int pynames_read(const struct pyrt *rt, struct remote *r, uint64_t interp, struc
 	if (e == WORLD_GONE || e == WORLD_DENIED || e < 0)
 		return e;
 	if (e || n == 0)
-		return 0; /* it changed under our eyes, or is not what it seemed */
+		return 0; /* it changed while it was read, or is no such object */
 	cleanup(freep) struct pyname *names = calloc(n, sizeof(*names));
 	if (!names)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		/* The hash of an int is itself, and no thread's number is large. */
+		/* The hash of a small int is the int itself, and thread numbers are small enough. */
 		names[found].thread_id = rows[i].hash;
 		if (rows[i].hash && rows[i].value && name_read(&x, rows[i].value, &names[found]))
 			found++;

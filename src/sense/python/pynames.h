@@ -1,8 +1,6 @@
 /*
- * The names that a Python program has given its threads, read from outside.
- * They are in threading._active, a dict of the threads by their number
- * (Lib/threading.py). From 3.14 on CPython tells them to the kernel as well,
- * which keeps 15 bytes.
+ * The names that a Python program has given its threads, read from outside: threading._active, a dict of threads by
+ * their number (Lib/threading.py). From 3.14 on CPython also passes them to the kernel, which keeps 15 bytes.
  */
 #pragma once
 
@@ -12,12 +10,12 @@
 
 struct pyname {
 	uint64_t thread_id; /* as in struct pythread */
-	char name[64]; /* UTF-8, cut */
+	char name[64]; /* UTF-8, shortened */
 };
 
 /*
- * interp: address of the main interpreter's state. *ret is malloc'ed, in no
- * order; none where the program has not imported threading, or the layout is
- * not known. What changes while it is read is left out. -ENOMEM, WORLD_GONE, WORLD_DENIED.
+ * interp: address of the main interpreter's state. *ret is malloc'ed, in no order; empty if the program has not
+ * imported threading, or the layout is unknown. Entries that change while they are read are left out. -ENOMEM,
+ * WORLD_GONE, WORLD_DENIED.
  */
 int must_check pynames_read(const struct pyrt *rt, struct remote *r, uint64_t interp, struct pyname **ret, size_t *ret_n);

@@ -5,10 +5,9 @@
 #include "sense/python/pyrt.h"
 
 /*
- * 3.8 to 3.12: measured by compiling each version's own internal headers, a
- * release build with the GIL (3.8.18, 3.9.18, 3.10.13, 3.11.7, 3.12.1). Minor
- * versions do not change them. Other machines than x86_64 differ only behind
- * a mutex, which is larger there: see mutex_extra.
+ * 3.8 to 3.12: measured by compiling each version's own internal headers, a release build with the GIL (3.8.18, 3.9.18,
+ * 3.10.13, 3.11.7, 3.12.1). Patch releases do not change them. Other machines than x86_64 differ only behind a mutex,
+ * which is larger there: see mutex_extra.
  */
 #if defined(__x86_64__)
 static const uint64_t mutex_extra = 0;
@@ -16,7 +15,7 @@ static const uint64_t mutex_extra = 0;
 static const uint64_t mutex_extra = 16;
 #endif
 
-/* Objects that every version before 3.12 has in common. */
+/* Objects that all versions before 3.12 have in common. */
 static void objects_before_12(struct pyoffsets *o)
 {
 	o->object.type = 8;
@@ -62,7 +61,7 @@ static void code_before_11(struct pyoffsets *o)
 	o->code.linetable = 120;
 }
 
-/* The parts of 3.8 to 3.10 that are alike; what differs follows in the caller. */
+/* The common parts of 3.8 to 3.10; callers set the differences. */
 static void layout_8(struct pyoffsets *o)
 {
 	objects_before_12(o);
@@ -205,17 +204,17 @@ bool pyoffsets_of(uint8_t minor, struct pyoffsets *ret)
 	return true;
 }
 
-/* ---- what 3.13 and later say of themselves ---- */
+/* ---- the self-description of 3.13 and later ---- */
 
 enum {
-	STEP_SIZE = 1, /* the size of a structure: the offsets behind it lie in it */
-	STEP_MAYBE = 2, /* 0 where the build has no such field */
-	STEP_ALONE = 4, /* a size or an index by itself, nothing to compare it with */
+	STEP_SIZE = 1, /* the size of a structure: the following offsets must lie in it */
+	STEP_MAYBE = 2, /* 0 if the build has no such field */
+	STEP_ALONE = 4, /* a size or an index, not bounded by a structure */
 };
 
 #define SKIPPED UINT16_MAX
 
-/* One 64-bit word: where it goes, the minor versions that have it, and how it is checked. */
+/* One 64-bit word: its destination, the minor version that introduced it, and how it is checked. */
 struct step {
 	uint16_t to;
 	uint8_t since, flags;
@@ -349,7 +348,7 @@ static const struct step steps[] = {
 	SKIP("debugger.script_path_size", 14, STEP_ALONE),
 };
 
-/* The cookie, the version, whether it is free-threaded. */
+/* The cookie, the version, the free-threaded flag. */
 #define WORDS_BEFORE 3
 
 bool pyoffsets_word(uint8_t minor, size_t field, uint32_t *ret)
@@ -375,7 +374,7 @@ uint32_t pyoffsets_last_word(uint8_t minor)
 	return words - 1;
 }
 
-/* Structures larger than this do not exist: it is not a description. */
+/* A description with a larger structure is invalid. */
 #define STRUCT_MAX (16 * MIB)
 #define SCRIPT_PATH_BYTES 512
 
@@ -393,7 +392,7 @@ static bool word_next(struct words *w, uint64_t *ret)
 	return true;
 }
 
-/* Values that are not offsets of struct pyoffsets by themselves. */
+/* Values that only serve to compute fields of struct pyoffsets. */
 struct extras {
 	uint64_t gc, gil_state, gc_collecting, object_size, last;
 };
@@ -440,7 +439,10 @@ static int steps_walk(struct words *w, uint8_t minor, struct pyoffsets *o, struc
 	return 0;
 }
 
-/* What is not described, but lies at a fixed distance from something that is (checked against the headers of each). */
+/*
+ * Fills the fields that are not described but lie at a fixed distance from described ones (checked against the headers
+ * of each version).
+ */
 static int derived_fill(const struct extras *x, bool free_threaded, struct pyoffsets *o, struct fault *f)
 {
 	uint64_t head = x->object_size;
@@ -493,7 +495,7 @@ int pyoffsets_parse(const void *bytes, size_t len, uint32_t *ret_version, bool *
 		r = derived_fill(&x, free_threaded, &o, f);
 	if (r)
 		return r;
-	/* The last word is always 512: were the order another one (as in previews), it would stand elsewhere. */
+	/* The last word is always 512; in another order of fields (as in previews) it would stand elsewhere. */
 	if (minor >= 14 && x.last != SCRIPT_PATH_BYTES)
 		return fault_set(f, PYRT_UNKNOWN, "Python 3.%u describes itself in an order that is not known", minor);
 	*ret_version = (uint32_t)version;

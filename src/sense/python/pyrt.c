@@ -7,13 +7,13 @@
 #include "sense/native/elffile.h"
 #include "sense/python/pyscan.h"
 
-/* In the order in which files are asked. */
+/* In the order in which files are tried. */
 enum rank { RANK_LIBPYTHON, RANK_EXECUTABLE, RANK_OTHER, RANK_NONE };
 
-/* A process with more files mapped than this is not searched any further. */
+/* A process with more mapped files than FILES_MAX is not searched further. */
 #define CHAIN_MAX 1024 /* interpreters */
 #define FILES_MAX 8192
-/* A runtime at this address is not one; the next candidate is asked. */
+/* Private result: there is no runtime at this address; the next candidate is tried. */
 #define NOT_HERE 100
 
 struct search {
@@ -51,7 +51,7 @@ static enum rank file_rank(const struct search *s, const struct map_row *row)
 	return row->flags & MAP_EXEC ? RANK_OTHER : RANK_NONE;
 }
 
-/* The better answer stays: found, then not yet, unknown, denied, none. */
+/* Keeps the better answer: found, then not yet, unknown, denied, none. */
 static void answer(struct search *s, int code, const struct fault *f)
 {
 	static const int order[] = {PYRT_NONE, WORLD_DENIED, PYRT_UNKNOWN, PYRT_NOT_YET, 0};
@@ -61,7 +61,7 @@ static void answer(struct search *s, int code, const struct fault *f)
 		before = order[i] == s->best ? i : before;
 	}
 	if (now < before || (now == before && s->fault.text[0]))
-		return; /* of two alike the first, which was asked for a better reason */
+		return; /* of two equal answers the first stays: better candidates are tried first */
 	s->best = code;
 	s->fault = *f;
 }
@@ -99,7 +99,7 @@ static void version_text(struct pyrt *rt, bool patch_known)
 		TEXT_FORMAT(rt->version_text, "3.%u", rt->minor);
 }
 
-/* The version of a Python that does not describe itself. *ret_patch: is more than the minor known? */
+/* The version of a Python without a self-description. *ret_patch: true if more than the minor version is known. */
 static int version_find(struct search *s, struct place *at, uint64_t bias, uint32_t *ret, bool *ret_patch,
 			struct fault *f)
 {
@@ -178,8 +178,8 @@ static int layout_find(struct search *s, struct place *at, uint64_t bias, struct
 }
 
 /*
- * The first interpreter in the chain that has a thread: one in which nothing runs may have none (3.13+). *ret_thread 0:
- * there is none. REMOTE_FAULT, and for a chain that does not end.
+ * Finds the first interpreter in the chain that has a thread: an idle one may have none (3.13+). *ret_thread 0: there
+ * is none. REMOTE_FAULT, also for a chain that does not end.
  */
 static int chain_thread(struct remote *r, const struct pyrt *rt, uint64_t *ret_interp, uint64_t *ret_thread)
 {
@@ -195,7 +195,7 @@ static int chain_thread(struct remote *r, const struct pyrt *rt, uint64_t *ret_i
 	return e || *ret_interp == 0 ? e : REMOTE_FAULT;
 }
 
-/* That thread must lead back to its interpreter; one that comes or goes meanwhile is forgiven twice. */
+/* The thread must lead back to its interpreter. Threads come and go, so it is tried three times. */
 static int chain_check(struct remote *r, const struct pyrt *rt)
 {
 	for (int tries = 0; tries < 3; tries++) {
@@ -213,18 +213,21 @@ static int chain_check(struct remote *r, const struct pyrt *rt)
 	return NOT_HERE;
 }
 
-/* sizeof of a code object as the type itself says: wrong for another version or another kind of build. */
+/*
+ * Compares the size of a code object with the one that its type states: it differs for another version or kind of
+ * build.
+ */
 static bool code_fits(struct remote *r, const struct pyrt *rt)
 {
 	uint64_t basic = 0;
 	if (!rt->code_type || remote_u64(r, rt->code_type + rt->off.type.basicsize, &basic) != 0 || basic == 0)
-		return true; /* a type that is not ready yet says nothing */
+		return true; /* a type that is not initialised yet has no size */
 	return basic == (rt->minor >= 11 ? rt->off.code.bytecode : rt->off.code.size);
 }
 
 /*
- * One possible address of _PyRuntime. guessed: it was found by what lies there, which is little: words of any large
- * program can look so. Then there has to be a frame of a function, too.
+ * Tries one possible address of _PyRuntime. guessed: it was found by its content, which is weak evidence, since words
+ * of any large program can look alike; then a frame with a code object is required, too.
  */
 static int runtime_try(struct search *s, struct place *at, uint64_t bias, uint64_t addr, bool guessed)
 {
@@ -260,7 +263,10 @@ static int runtime_try(struct search *s, struct place *at, uint64_t bias, uint64
 	return 0;
 }
 
-/* A file can be mapped more than once (dlopen of the executable): each has its own runtime, and one of them lives. */
+/*
+ * A file can be mapped more than once (dlopen of the executable): each copy has its own runtime, and one of them is in
+ * use.
+ */
 static int copies_try(struct search *s, struct place *at, uint64_t value)
 {
 	uint64_t last = 0, bias = 0;
@@ -279,7 +285,7 @@ static int copies_try(struct search *s, struct place *at, uint64_t value)
 	return 0;
 }
 
-/* Pythons that are not CPython, and CPythons without _PyRuntime, have at least a name. */
+/* Names Pythons that are not CPython, and CPythons without _PyRuntime, by their file names. */
 static void named_answer(struct search *s, const struct place *at)
 {
 	const char *name = base_name(at->row->path), *abi = "";
@@ -296,7 +302,7 @@ static void named_answer(struct search *s, const struct place *at)
 		       &f);
 }
 
-/* No symbol says where: is this a file whose memory is worth looking through? */
+/* True for files whose memory should be searched although no symbol gives the address. */
 static bool should_scan(const struct search *s, const struct place *at)
 {
 	return at->rank == RANK_LIBPYTHON ||
@@ -352,7 +358,7 @@ static int file_try(struct search *s, const struct map_row *row, enum rank rank)
 	}
 	if (r == ELF_FOREIGN)
 		return 0;
-	/* A file that was replaced under the process still has its memory to be looked through. */
+	/* The memory of a file that was replaced on disk can still be searched. */
 	struct place at = {.row = row, .elf = elf, .rank = rank};
 	return place_try(s, &at);
 }

@@ -42,14 +42,14 @@ static bool version_at(const char *p, const char *end, unsigned minor, uint32_t 
 struct scan {
 	struct remote *remote;
 	const struct maps *maps;
-	/* True ends the walk. addr: where bytes were read from. */
+	/* True ends the scan. addr: where the bytes were read from. */
 	bool (*chunk)(struct scan *s, uint64_t addr, const char *bytes, size_t len);
 	const struct pyoffsets *off;
 	unsigned minor;
 	uint64_t found;
 };
 
-/* Pieces overlap by the longest thing that is looked for. */
+/* Chunks overlap by the longest item that is searched. */
 static bool range_walk(struct scan *s, uint64_t start, uint64_t end, char *bytes)
 {
 	const size_t overlap = 32;
@@ -63,7 +63,7 @@ static bool range_walk(struct scan *s, uint64_t start, uint64_t end, char *bytes
 	return false;
 }
 
-/* The writable memory of a file, and its .bss: what is anonymous right behind it. */
+/* Scans the writable memory of a file and its .bss: the anonymous mapping right behind it. */
 static bool data_walk(struct scan *s, const struct map_row *row)
 {
 	uint64_t budget = SCAN_MAX;
@@ -141,7 +141,7 @@ static bool is_interpreter(struct scan *s, uint64_t interp)
 	       back == interp;
 }
 
-/* interpreters.head and interpreters.main lie side by side; main is the first one made, and the end of the chain. */
+/* interpreters.head and interpreters.main lie side by side; main is the first one created, and the end of the chain. */
 static bool chain_in_chunk(struct scan *s, uint64_t addr, const char *bytes, size_t len)
 {
 	uint64_t pair[2], next = 1;
@@ -198,7 +198,7 @@ static uint64_t frame_of(struct remote *r, const struct pyoffsets *o, uint64_t t
 	return remote_u64(r, thread + o->thread.frame, &frame) == 0 ? frame : 0;
 }
 
-/* A frame of the first thread, of the first interpreter, that runs something; 0: none does. */
+/* A running frame of any thread of any interpreter; 0: there is none. */
 static uint64_t any_frame(struct remote *r, const struct pyrt *rt)
 {
 	const struct pyoffsets *o = &rt->off;

@@ -5,24 +5,27 @@
 #include "sense/python/pystack_parts.h"
 
 /*
- * Pictures for one sample: at least so many, then more for so long. To drop what moves favours what stands still as much
- * as to try again does, and shows less.
+ * Snapshots for one sample: at least TRIES_LEAST, then more until TRIES_NS have passed. Giving up early would drop
+ * moving stacks and so favour waiting ones.
  */
 #define TRIES_LEAST 16
 #define TRIES_MOST 250
 #define TRIES_NS (1500 * NS_PER_US)
-/* Each one interrupts the thread. */
+/* Each snapshot interrupts the thread. */
 #define TRIES_BY_SOURCE 3
-/* From this try on a stack that is proved only in its outer part is taken for what it is: that of an earlier instant. */
+/* From this try on a stack that is proved only in its outer part is accepted as that of an earlier instant. */
 #define TRIES_WHOLE 2
-/* After a stack that had changed while it was read, so many samples are copied as a whole, and three times. */
+/*
+ * After a stack that changed while it was read, this many samples copy the whole stack, and its innermost part three
+ * times.
+ */
 #define HOT_ROUNDS 32
 
 #define SLOW_NS (5 * NS_PER_US)
 
 enum { STATUS_ACTIVE = 1 << 4 }; /* PyThreadState._status.active: attached, so running Python */
 
-/* Making ------------------------------------------------------------------ */
+/* ---- making ---- */
 
 struct range {
 	uint64_t lo, hi;
@@ -48,7 +51,7 @@ static bool range_fits(const struct range *r, uint64_t most, uint32_t *ret_lo, u
 	return true;
 }
 
-/* Offsets come from the process in 3.13 and later: what is far away is refused here, once. */
+/* Offsets come from the process in 3.13 and later: structures that are too large are refused here, once. */
 static bool ranges_find(struct pystacks *s)
 {
 	const struct pyoffsets *o = &s->rt->off;
@@ -78,7 +81,7 @@ static bool ranges_find(struct pystacks *s)
 	       range_fits(&frame, FRAME_BYTES_MAX, &s->frame_lo, &s->frame_hi);
 }
 
-/* 3.12 to 3.14: a structure of its own, which the interpreter points to. */
+/* 3.12 to 3.14: the GIL is a structure of its own, which the interpreter points to. */
 static void gil_range_find(struct pystacks *s)
 {
 	const struct pyoffsets *o = &s->rt->off;
@@ -177,9 +180,9 @@ int pystacks_threads(struct pystacks *s, const struct pythread **ret, size_t *re
 	return 0;
 }
 
-/* One sample -------------------------------------------------------------- */
+/* ---- one sample ---- */
 
-/* Free-threaded: threads run copies of the bytecode of their own; instructions are shown in the first one. */
+/* Free-threaded: threads run their own copies of the bytecode; instructions are converted to the first copy. */
 static int tlbc_base(struct pystacks *s, uint64_t code, uint32_t index, uint64_t *ret)
 {
 	struct tlbc *t = &s->tlbc[((code >> 4) + index) % TLBC_SLOTS];
@@ -200,7 +203,7 @@ static int tlbc_base(struct pystacks *s, uint64_t code, uint32_t index, uint64_t
 	return 0;
 }
 
-/* Does the instruction lie in the code? Before the first one: not started yet. */
+/* True if the instruction lies in the code. Before the first one: not started yet. */
 static bool instr_fits(const struct pyrt *rt, const struct pycode *code, uint64_t instr)
 {
 	if (rt->minor <= 10) {
@@ -210,7 +213,7 @@ static bool instr_fits(const struct pyrt *rt, const struct pycode *code, uint64_
 	return instr - code->code_start + 2 <= (uint64_t)code->code_bytes + 2;
 }
 
-/* still: the code has been running since the stack before. */
+/* still: the code has been running since the previous sample. */
 static int frame_resolve(struct pystacks *s, const struct seen *seen, bool still, struct pyframe *ret)
 {
 	const struct pycode *known = still ? pycodes_still(s->codes, seen->code) : pycodes_peek(s->codes, seen->code);
@@ -220,8 +223,8 @@ static int frame_resolve(struct pystacks *s, const struct seen *seen, bool still
 		if (e)
 			return e == PYCODE_GARBAGE || e == REMOTE_FAULT ? WALK_TORN : e;
 		/*
-		 * Code that runs once is soon freed, and its memory another's. It is believed when it was known before the
-		 * picture was taken, and is the same afterwards: so a new one takes a second picture.
+		 * Code that runs once is soon freed, and its memory reused. It is trusted if it was known before the
+		 * snapshot was taken and is the same afterwards, so new code takes a second snapshot.
 		 */
 		if (known != before && !pycodes_peek(s->codes, seen->code))
 			return WALK_TORN;
@@ -266,7 +269,7 @@ static enum pygil gil_of_snapshot(const struct pystacks *s, const struct plan *p
 												     : PYGIL_NOT;
 }
 
-/* A frame gets its code first and its caller last: until it runs it may still lead to where another one led. */
+/* A frame gets its code first and its caller last: until it runs, its caller may be that of an earlier frame. */
 static bool frame_began(const struct pystacks *s, const struct pyframe *f)
 {
 	return s->rt->minor <= 10 || (s->rt->minor <= 12 ? f->instr - f->known->code_start < f->known->code_bytes
@@ -307,7 +310,7 @@ static int stack_fill(struct pystacks *s, struct plan *p, size_t first, struct p
 	if (n && last < s->n_seen)
 		s->frames[n - 1].flags |= PYFRAME_ENTRY;
 	p->outermost = outermost;
-	/* The outermost frame of all is the interpreter's own: its place is known from here on. */
+	/* The outermost frame of all is the interpreter's own; its address is kept for the next plan. */
 	base_note(s, p, last < s->n_seen && last > 0 ? s->seen[s->n_seen - 1].addr : 0);
 	*ret = (struct pystack){
 		.frames = s->frames,
@@ -324,7 +327,7 @@ static int stack_fill(struct pystacks *s, struct plan *p, size_t first, struct p
 	return 0;
 }
 
-/* Is the piece in the picture? One that has come since the plan was made is in the next one. */
+/* True if the chunk is in the snapshot. One that came after the plan was made is in the next one. */
 static bool chunk_copied(const struct plan *p, uint64_t addr)
 {
 	for (size_t i = 0; i < p->n_chunks; i++) {
@@ -334,16 +337,16 @@ static bool chunk_copied(const struct plan *p, uint64_t addr)
 	return false;
 }
 
-/*
- * The stack at the instant of the pins; where that has been written over
- * before the second copy, what the first copy has of it.
- */
+/* Walks the stack at the instant of the pins; where the second copy overwrote it, the first copy is used. */
 static int proved_walk(struct pystacks *s, struct plan *p, const struct pins *pins, size_t *ret_first, bool *ret_short)
 {
 	int e = walk_snapshot(s, p, pins, false);
 	if (e < 0 || (e == 0 && walk_prove(s, false, ret_first)))
 		return e;
-	/* In hot pictures all frames are twice. Learning is for the order of loose ones, besides the outermost shim. */
+	/*
+	 * Hot snapshots copy all frames twice. Learning only serves the order of loose frames, apart from the outermost
+	 * shim.
+	 */
 	bool unproved = e == 0, in_order = s->innermost_loose >= s->n_seen - 1;
 	int early = walk_snapshot(s, p, pins, true);
 	if (early == 0 && walk_prove(s, true, ret_first))
@@ -357,14 +360,14 @@ static int proved_walk(struct pystacks *s, struct plan *p, const struct pins *pi
 	if (unproved) {
 		p->hot_until = p->round + HOT_ROUNDS;
 		if (p->n_chunks && pins->chunk != p->chunks[0].addr)
-			p->known = false; /* the newest piece, which is copied twice, is not in use */
+			p->known = false; /* the newest chunk, which is copied twice, is not in use */
 	}
 	return (unproved && !in_order) || e == WALK_UNKNOWN || early == WALK_UNKNOWN ? WALK_UNKNOWN : WALK_TORN;
 }
 
 /*
- * A picture that took much longer than this plan's do was interrupted: what is
- * the same before and after may well have been something else in between.
+ * A snapshot that took much longer than usual was interrupted: data that is equal before and after may have been
+ * different in between.
  */
 static bool was_slow(struct plan *p, uint64_t took_ns)
 {
@@ -411,7 +414,7 @@ static int read_once(struct pystacks *s, struct plan *p, unsigned try, bool stop
 		return stack_fill(s, p, 0, ret);
 	if (s->has_chunks && !chunk_copied(p, pins.chunk))
 		return WALK_TORN;
-	/* It has gone back to an older piece: for a while both are looked at, then the newer one is forgotten. */
+	/* The thread has gone back to an older chunk: for a while both are copied, then the newer one is dropped. */
 	if (p->n_chunks && pins.chunk != p->chunks[0].addr && p->round % 8 == 0)
 		p->known = false;
 	e = stopped ? walk_snapshot(s, p, &pins, false) : proved_walk(s, p, &pins, &first, &is_short);
@@ -500,7 +503,7 @@ int pystacks_read(struct pystacks *s, const struct pythread *t, bool stopped, st
 	bool began = !stopped && still_begin(s, p, t);
 	uint64_t end_ns = 0, shortened = s->stats.shortened;
 	for (unsigned try = 0; try < TRIES_MOST; try++) {
-		/* What has been stopped does not change from one picture to the next, once the plan is right. */
+		/* A stopped thread does not change between snapshots, once the plan is right. */
 		if (try >= TRIES_LEAST && (stopped || s->world->mono_ns() > end_ns))
 			break;
 		e = read_once(s, p, try, stopped, ret);

@@ -1,22 +1,20 @@
 /*
- * The inside of pystack: shared by its files, by nobody else.
+ * The inside of pystack: shared by its files only.
  *
- * Each thread has a plan: which pieces of memory its stack is expected in. A
- * picture is one execution of the plan, in one system call, in this order:
+ * Each thread has a plan: the ranges of memory where its stack is expected. A snapshot is one execution of the plan, in
+ * one system call, in this order:
  *
  *	outer   hot: the data stack
- *	first   frames elsewhere (loose), then the newest pieces of the data stack
+ *	first   frames elsewhere (loose), then the newest chunks of the data stack
  *	middle  the rest of the stack
  *	pins    the pointer to the newest frame, the thread state
- *	second  the pieces of `first`: data stack, then loose
+ *	second  the ranges of `first`: data stack, then loose
  *	third   hot: the data stack (before 3.11: the loose frames)
  *
- * What is the same in `first` and `second` has not changed in between, so the
- * stack found from the pins was there at the instant of the pins. A frame
- * of the data stack that loose ones lead to must stand from `outer` to `third`,
- * longer than they do: else they may be those of another call from the same
- * place. Where a frame differs, the frame below it was running at some instant
- * in between, and the stack up to there is that instant's.
+ * Data that is the same in `first` and `second` has not changed in between, so the stack found from the pins was there
+ * at the instant of the pins. A frame of the data stack that loose ones lead to must be unchanged from `outer` to
+ * `third`, longer than they are: else they may be those of another call from the same place. Where a frame differs, the
+ * frame below it was running at some instant in between, and the stack up to there is that instant's.
  */
 #pragma once
 
@@ -24,22 +22,22 @@
 #include "sense/python/pystack.h"
 #include "sense/python/pystack_still.h"
 
-#define PLAN_CHUNKS 96 /* pieces of the data stack; 16 KiB each, unless a frame is huge */
-#define PLAN_BYTES_MAX (2 * MIB) /* of one picture */
+#define PLAN_CHUNKS 96 /* chunks of the data stack; 16 KiB each, unless a frame is larger */
+#define PLAN_BYTES_MAX (2 * MIB) /* of one snapshot */
 #define PLAN_LOOSE_MAX (PYSTACK_FRAMES + 512) /* frames outside of the data stack */
-#define PLAN_CFRAMES 32 /* 3.11: every generator that runs has one */
+#define PLAN_CFRAMES 32 /* 3.11: every running generator has one */
 #define CHUNK_HEAD_BYTES 24 /* struct _stack_chunk before data[] */
 #define STATE_AFTER_LASTI 12 /* 3.8, 3.9: f_executing; 3.10: f_state; f_lineno and f_iblock are between */
-#define SEEN_MAX (PYSTACK_FRAMES * 2) /* a shim for each frame at most */
+#define SEEN_MAX (PYSTACK_FRAMES * 2) /* at most one shim per frame */
 #define NOT_COPIED UINT32_MAX
 #define STOOD_ROUNDS 32 /* stacks in a row that did not change while they were read: the thread waits */
-#define FRAME_BYTES_MAX 512 /* of a frame, the part that is looked at */
-#define LISTED_BYTES_MAX 512 /* of a thread state, what the list is made of */
-#define THREAD_BYTES_MAX 4096 /* the same of a thread state */
+#define FRAME_BYTES_MAX 512 /* the part of a frame that is read */
+#define LISTED_BYTES_MAX 512 /* the part of a thread state that the list is made of */
+#define THREAD_BYTES_MAX 4096 /* the part of a thread state that a sample needs */
 
 enum {
-	SNAPSHOT_SHORT = 40, /* a piece is not mapped any longer; the plan has been corrected */
-	WALK_UNKNOWN = 41, /* the chain leads to memory that is not in the picture */
+	SNAPSHOT_SHORT = 40, /* a range is not mapped any more; the plan has been corrected */
+	WALK_UNKNOWN = 41, /* the chain leads to memory that is not in the snapshot */
 	WALK_TORN = 42,
 };
 
@@ -49,13 +47,13 @@ struct chunk {
 	uint32_t size_bytes;
 	uint32_t first_from; /* the first copy begins here */
 	uint32_t copied_bytes; /* both copies end here */
-	uint32_t outer, first, second, third; /* where the copies are in the picture */
+	uint32_t outer, first, second, third; /* offsets of the copies in the snapshot */
 };
 
 /* A frame that is not on the data stack: of a generator, of the C stack (3.12+), or any frame before 3.11. */
 struct loose {
 	uint64_t addr;
-	uint32_t first, second, third; /* where its bytes from frame_lo on are in the picture */
+	uint32_t first, second, third; /* offsets in the snapshot of its bytes from frame_lo on */
 	uint32_t used_round; /* the last round whose stack had it */
 	uint32_t walk; /* the last walk that met it: a second time is a cycle */
 };
@@ -63,47 +61,48 @@ struct loose {
 struct plan {
 	struct still still;
 	uint64_t tstate, interp;
-	uint64_t thread_id; /* another one means another thread */
+	uint64_t thread_id; /* a different one means another thread */
 	uint64_t cframes[PLAN_CFRAMES]; /* newest first; 3.11, 3.12 */
-	uint32_t cframe_rounds[PLAN_CFRAMES]; /* when they were last the thread's */
+	uint32_t cframe_rounds[PLAN_CFRAMES]; /* the rounds in which the thread last used them */
 	size_t n_cframes;
-	struct chunk left_chunk; /* a newest piece that has gone and may come again; addr 0: none */
-	uint64_t wanted; /* a piece that a picture led to and the plan had not; 0: none */
+	struct chunk left_chunk; /* a newest chunk that was left and may come back; addr 0: none */
+	uint64_t wanted; /* a chunk that a snapshot led to and the plan lacked; 0: none */
 	struct chunk chunks[PLAN_CHUNKS]; /* newest first */
 	size_t n_chunks;
-	bool more_chunks; /* older ones than fit */
+	bool more_chunks; /* there are older ones than fit */
 	struct loose *loose; /* in the order of the last stack, innermost first; then spares */
-	uint32_t left_below_bytes; /* of the piece below it, while it was there */
+	uint32_t left_below_bytes; /* used bytes of the chunk below left_chunk */
 	size_t n_loose, cap_loose;
-	uint32_t *slots; /* hash of loose by address: index + 1 */
+	uint32_t *slots; /* hash table of loose by address: index + 1 */
 	size_t n_slots;
 	uint32_t round; /* counts samples */
 	uint32_t walk;
-	uint64_t usual_ns; /* for a picture */
+	uint64_t usual_ns; /* usual time of a snapshot */
 	uint64_t outermost; /* code of the outermost frame of the last stack; 0: none */
-	size_t usual_ranges; /* of the picture that usual_ns began with */
-	uint32_t peak_bytes, peak_next_bytes; /* most used of the newest chunk lately */
+	size_t usual_ranges; /* n_from when usual_ns was first set */
+	uint32_t peak_bytes, peak_next_bytes; /* recent peak use of the newest chunk */
 	uint32_t hot_until; /* up to this round everything is copied, and the innermost part three times */
 	bool built, built_hot;
-	bool known, base_with_cframe; /* chunks are looked up and still hold; the outermost frame is copied with the C frame */
-	bool has_held; /* the GIL, at some time: whether garbage is collected is looked at */
-	uint64_t base; /* outermost of all frames, the interpreter's own on the C stack; 0: none, or the only one */
-	uint32_t stood; /* so many stacks in a row were the same in both copies */
+	/* chunks were read and still hold; the outermost frame is copied with the C frame */
+	bool known, base_with_cframe;
+	bool has_held; /* it held the GIL at some time: then garbage collection is read too */
+	uint64_t base; /* the outermost frame of all, the interpreter's own on the C stack; 0: none, or the only one */
+	uint32_t stood; /* number of stacks in a row that were the same in both copies */
 	bool no_extra;
 	struct iovec *from;
 	uint8_t *kinds;
 	uint32_t *which;
 	size_t n_from, cap_from;
 	size_t bytes;
-	uint32_t thread_at, cframe_at[PLAN_CFRAMES], gil_at, collecting_at, program_id_at; /* in the picture */
+	uint32_t thread_at, cframe_at[PLAN_CFRAMES], gil_at, collecting_at, program_id_at; /* offsets in the snapshot */
 };
 
-/* What the pins said. */
+/* The values of the pins. */
 struct pins {
 	uint64_t frame; /* newest frame; 0: no Python code */
 	uint64_t base_frame; /* 3.15 */
 	uint64_t chunk, chunk_top;
-	bool bad_cframe; /* it is not one of the plan's */
+	bool bad_cframe; /* the C frame is none of the plan's */
 };
 
 struct seen {
@@ -113,7 +112,7 @@ struct seen {
 	uint32_t tlbc;
 	uint8_t flags; /* PYFRAME_* */
 	bool shim; /* a frame of the interpreter itself (3.12+): proved like others, not shown */
-	bool fresh; /* came after the first copies: may still be in the making */
+	bool fresh; /* came after the first copies: may be incomplete */
 	bool changed; /* running in one of the copies only */
 };
 
@@ -122,7 +121,7 @@ struct interp {
 	uint64_t next, threads_head, tlbc_generation, code_generation;
 };
 
-struct listed { /* per thread-list entry: what has to be the same for the list to hold */
+struct listed { /* per entry of the thread list: fields that must be unchanged for the list to hold */
 	uint64_t next, thread_id;
 	int64_t native_id;
 	uint32_t interp;
@@ -139,12 +138,16 @@ struct pystacks {
 	const struct pyrt *rt;
 	struct remote *r;
 	struct pycodes *codes;
-	const struct pystack_source *source; /* takes the pictures; NULL: they are read */
+	const struct pystack_source *source; /* takes the snapshots; NULL: memory is read */
 	struct pystack_stats stats;
-	/* Ranges of the structures that are looked at. */
+	/* Ranges of the structures that are read. */
 	uint32_t thread_lo, thread_hi, listed_lo, listed_hi, frame_lo, frame_hi;
-	uint32_t gil_lo, gil_bytes; /* of the GIL's state; 0 bytes: the thread state says it, or there is none */
-	bool usable, anew, program_id_open; /* offsets are there and small; turns are not asked for; the next picture has the mark */
+	uint32_t gil_lo, gil_bytes; /* of the GIL's state; 0 bytes: the thread state has it, or there is none */
+	/*
+	 * usable: offsets exist and are small; anew: schedstat is not used; program_id_open: the next snapshot checks
+	 * the id
+	 */
+	bool usable, anew, program_id_open;
 	uint64_t program_id_addr, program_id; /* pystacks_program_id; 0: none */
 	bool has_chunks, has_cframe, has_shims, has_tlbc;
 
@@ -162,38 +165,44 @@ struct pystacks {
 	size_t snapshot_cap;
 	struct seen *seen; /* SEEN_MAX */
 	size_t n_seen, n_shims;
-	size_t innermost_loose; /* in seen: frames below it have to stand for longer */
+	size_t innermost_loose; /* index in seen: frames below it have to be unchanged for longer */
 	bool seen_cut;
 	struct pyframe *frames; /* PYSTACK_FRAMES */
-	uint64_t *chain; /* PLAN_LOOSE_MAX: loose frames of the stack that is being learnt */
+	uint64_t *chain; /* PLAN_LOOSE_MAX: loose frames of the stack being learnt */
 	size_t n_chain;
 	struct tlbc *tlbc; /* free-threaded only */
 };
 
-/* pystack_plan.c */
-/* Finds the pieces of the data stack; forgets what was expected before. PYSTACK_STALE, WORLD_GONE. */
+/* ---- pystack_plan.c ---- */
+/* Finds the chunks of the data stack; drops earlier expectations. PYSTACK_STALE, WORLD_GONE. */
 int must_check plan_look_up(struct pystacks *s, struct plan *p);
-/* One picture. SNAPSHOT_SHORT, PYSTACK_STALE, WORLD_GONE. */
+/* Takes one snapshot. SNAPSHOT_SHORT, PYSTACK_STALE, WORLD_GONE. */
 int must_check plan_take(struct pystacks *s, struct plan *p, struct pins *ret);
-/* A frame was at so many bytes in a piece of the data stack: the next picture is to have it. */
+/* A frame was at this offset in a chunk of the data stack: the next snapshot will include it. */
 void plan_reach(const struct pystacks *s, struct plan *p, size_t chunk, uint32_t at);
 /* Puts addr at the end of the list of loose frames. -ENOMEM; -E2BIG: too many. */
 int must_check plan_add_loose(struct plan *p, uint64_t addr);
 struct loose *plan_find_loose(const struct plan *p, uint64_t addr);
 struct plan *plan_free(struct plan *p);
 
-/* pystack_walk.c */
-/* The chain in the second copies, or early in the first ones, into s->seen. WALK_UNKNOWN, WALK_TORN. */
+/* ---- pystack_walk.c ---- */
+/* Walks the chain in the second copies, or (early) in the first ones, into s->seen. WALK_UNKNOWN, WALK_TORN. */
 int must_check walk_snapshot(struct pystacks *s, struct plan *p, const struct pins *pins, bool early);
-/* Follows the chain, reading what is not in the picture, to learn which loose frames there are. */
+/* Follows the chain, reading frames that are not in the snapshot, to learn which loose frames there are. */
 int must_check walk_learn(struct pystacks *s, struct plan *p, const struct pins *pins);
-/* From which frame of s->seen on the stack was there at one instant; false: unknown. early: as it was walked. */
+/*
+ * Finds the first frame of s->seen from which on the stack was there at one instant; false: unknown. early: as it was
+ * walked.
+ */
 bool walk_prove(struct pystacks *s, bool early, size_t *ret_first);
 
-/* Before 3.11, where frames that have returned lead nowhere: a stack that ends in one that ran between the copies. */
+/*
+ * Before 3.11, where frames that have returned have no caller: finds a stack that ends in a frame that ran between the
+ * copies.
+ */
 bool walk_ran(struct pystacks *s, struct plan *p, size_t *ret_first);
 
-/* pystack_threads.c */
-/* Is the list still right? One scatter. */
+/* ---- pystack_threads.c ---- */
+/* True if the list still holds. One scattered read. */
 bool threads_same(struct pystacks *s);
 int must_check threads_list(struct pystacks *s);

@@ -8,19 +8,21 @@ static void *remote_ptr(uint64_t addr)
 	return (void *)(uintptr_t)addr; // NOLINT(performance-no-int-to-ptr): theirs, not ours
 }
 
-/* Copied beyond the end that was last seen: the next calls go there. */
+/* Bytes copied beyond the last known end, where the next calls put their frames. */
 #define SLACK_BYTES 384
-/* A stack that is larger is copied twice in its innermost part only. */
+/* Of a larger stack only the innermost part is copied twice. */
 #define TWICE_BYTES 2048
-/* Frames of the heap that are closer than this are copied as one piece, which costs as much as 4 KiB or more of bytes. */
+/*
+ * Frames on the heap that are closer than this are copied as one range; another range costs as much as 4 KiB of bytes.
+ */
 #define GAP_BYTES 4095
 #define RUN_BYTES_MAX 65536
-/* How long the most used size of a chunk is remembered, in samples. */
+/* Samples for which the peak use of a chunk is remembered. */
 #define PEAK_ROUNDS 64
 
-/* A thread goes on from one piece of its data stack to another between two reads, but seldom so often. */
+/* A thread may change the chunk of its data stack between two reads, but seldom this often. */
 #define LIST_CHUNKS_TRIES 4
-/* Copied of a piece of which it is not known how much is used. */
+/* Bytes copied of a chunk whose use is unknown. */
 #define JOIN_BYTES UINT32_C(4096)
 
 enum range_kind { RANGE_CHUNK, RANGE_LOOSE, RANGE_CFRAME, RANGE_THREAD, RANGE_EXTRA, RANGE_PROGRAM_ID };
@@ -39,7 +41,7 @@ struct plan *plan_free(struct plan *p)
 	return NULL;
 }
 
-/* Loose frames ------------------------------------------------------------ */
+/* ---- loose frames ---- */
 
 int plan_add_loose(struct plan *p, uint64_t addr)
 {
@@ -98,7 +100,7 @@ struct loose *plan_find_loose(const struct plan *p, uint64_t addr)
 	return NULL;
 }
 
-/* Building ---------------------------------------------------------------- */
+/* ---- building ---- */
 
 enum copy { OUTER, FIRST, SECOND, THIRD };
 
@@ -134,13 +136,13 @@ static int loose_by_address(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Before 3.11 all frames are loose. Where the stack has stood whenever it was looked at, one of them is enough. */
+/* Before 3.11 all frames are loose. If the stack did not change in the last STOOD_ROUNDS samples, one is enough. */
 static size_t first_loose(const struct pystacks *s, const struct plan *p)
 {
 	return !s->has_chunks && p->stood >= STOOD_ROUNDS ? 1 : 2;
 }
 
-/* Neighbours as one piece. Every page that it touches holds a part of a frame: the gap is less than one. */
+/* Copies neighbours as one range. The gap is less than a page, so every page it touches holds part of a frame. */
 static int loose_add(const struct pystacks *s, struct plan *p, struct loose **sorted, size_t n, enum copy copy)
 {
 	for (size_t i = 0; i < n;) {
@@ -166,13 +168,16 @@ static int loose_add(const struct pystacks *s, struct plan *p, struct loose **so
 	return 0;
 }
 
-/* The innermost ones are copied twice, in hot pictures all. The outermost one leads nowhere, and stays as it is. */
+/* The innermost frames are copied twice, in hot snapshots all. The outermost one has no caller and does not change. */
 static bool loose_twice(const struct plan *p, size_t i, size_t n_first, bool hot)
 {
 	return hot || (i < n_first && p->loose[i].addr != p->base);
 }
 
-/* The loose frames that are copied twice, or the others. What has been copied as a part of something else is left out. */
+/*
+ * Copies the loose frames that are copied twice, or the others. Frames already copied as part of another range are left
+ * out.
+ */
 static int loose_group(const struct pystacks *s, struct plan *p, bool twice, bool hot, enum copy copy)
 {
 	size_t n = 0, n_first = first_loose(s, p);
@@ -197,7 +202,7 @@ static uint32_t newest_bytes(const struct plan *p)
 	return MIN((want + 63) & ~UINT32_C(63), c->size_bytes);
 }
 
-/* The newest piece of the data stack and, while little of it is used, the one before. */
+/* The newest chunk of the data stack and, while little of it is used, the one before. */
 static size_t chunks_twice(const struct plan *p, bool hot)
 {
 	return p->n_chunks > 1 && (hot || p->chunks[0].used_bytes < TWICE_BYTES / 2) ? 2 : MIN(p->n_chunks, 1);
@@ -229,7 +234,7 @@ static int chunks_whole(struct plan *p, size_t from, size_t to, enum copy copy)
 	return 0;
 }
 
-/* Forgets C frames that have not been the thread's for long. */
+/* Drops C frames that the thread has not used for PEAK_ROUNDS samples. */
 static void cframes_keep(struct plan *p)
 {
 	size_t kept = 0;
@@ -242,14 +247,14 @@ static void cframes_keep(struct plan *p)
 	p->n_cframes = kept;
 }
 
-/* The one C frame of a thread lies right below the outermost frame, in the same function's part of the stack. */
+/* The only C frame of a thread lies right below the outermost frame, in the same function's part of the stack. */
 static bool base_with_cframe(const struct pystacks *s, const struct plan *p, bool hot)
 {
 	const struct loose *base = hot || p->n_cframes != 1 ? NULL : plan_find_loose(p, p->base);
 	return base && p->base + s->frame_lo - (p->cframes[0] + s->rt->off.thread.cframe_current) <= GAP_BYTES;
 }
 
-/* The C frames lie on one stack, a few hundred bytes apart: neighbours are one piece. */
+/* The C frames lie on one stack, a few hundred bytes apart: neighbours are one range. */
 static int cframes_add(const struct pystacks *s, struct plan *p)
 {
 	const uint64_t offset = s->rt->off.thread.cframe_current;
@@ -287,7 +292,10 @@ static int pins_add(const struct pystacks *s, struct plan *p)
 	return plan_range_add(p, RANGE_THREAD, 0, p->tstate + s->thread_lo, s->thread_hi - s->thread_lo, &p->thread_at);
 }
 
-/* Who has the GIL, and whether garbage is collected: nice to know, so last, where a fault costs only itself. */
+/*
+ * Adds the holder of the GIL and whether garbage is collected. They are optional, so they come last, where a fault
+ * costs only them.
+ */
 static int extra_add(const struct pystacks *s, struct plan *p, uint64_t gil)
 {
 	const struct pyoffsets *o = &s->rt->off;
@@ -305,7 +313,7 @@ static int extra_add(const struct pystacks *s, struct plan *p, uint64_t gil)
 		two = s->rt->runtime + o->runtime.gc_collecting;
 	else if (o->interp.gc_collecting != PYOFF_NONE)
 		two = p->interp + o->interp.gc_collecting;
-	/* Often both are in one structure: then they are one piece. */
+	/* Often both are in one structure: then they are one range. */
 	uint64_t start = MIN(one, two), end = MAX(one + one_bytes, two + 4);
 	uint32_t at;
 	if (one && two && end - start <= GAP_BYTES) {
@@ -315,7 +323,7 @@ static int extra_add(const struct pystacks *s, struct plan *p, uint64_t gil)
 		return e;
 	}
 	int e = one ? plan_range_add(p, RANGE_EXTRA, 0, one, one_bytes, &p->gil_at) : 0;
-	/* Only who has the GIL collects: who never has it is not asked. */
+	/* Only the holder of the GIL collects garbage, so a thread that never held it is not asked. */
 	bool asked = one == 0 || p->has_held;
 	return e == 0 && two && asked ? plan_range_add(p, RANGE_EXTRA, 0, two, 4, &p->collecting_at) : e;
 }
@@ -362,7 +370,7 @@ static int plan_build(struct pystacks *s, struct plan *p, bool hot)
 		e = s->has_chunks ? chunks_whole(p, 0, n_twice, THIRD) : loose_group(s, p, true, hot, THIRD);
 	if (e == 0)
 		e = extra_add(s, p, gil_of(s, p));
-	/* Last of all: left out of the pictures that need not have it. */
+	/* Last of all, so that snapshots that do not need it can leave it out. */
 	if (e == 0 && s->program_id_addr)
 		e = plan_range_add(p, RANGE_PROGRAM_ID, 0, s->program_id_addr, sizeof(s->program_id), &p->program_id_at);
 	if (e)
@@ -372,7 +380,7 @@ static int plan_build(struct pystacks *s, struct plan *p, bool hot)
 	return 0;
 }
 
-/* Taking ------------------------------------------------------------------ */
+/* ---- taking ---- */
 
 static int pins_of_thread(const struct pystacks *s, const struct plan *p, const char *thread, struct pins *ret)
 {
@@ -392,7 +400,7 @@ static int pins_of_thread(const struct pystacks *s, const struct plan *p, const 
 	return 0;
 }
 
-/* The C frame that the thread state points to; a new one is expected from now on. */
+/* Finds the C frame that the thread state points to; a new one is added to the plan. */
 static bool cframe_known(struct plan *p, uint64_t cframe, size_t *ret_index)
 {
 	for (size_t i = 0; i < p->n_cframes; i++) {
@@ -412,7 +420,7 @@ static bool cframe_known(struct plan *p, uint64_t cframe, size_t *ret_index)
 	return false;
 }
 
-/* Something is not mapped: take it out of the plan. */
+/* A range is not mapped: removes it from the plan. */
 static int plan_correct(const struct pystacks *s, struct plan *p, size_t got)
 {
 	size_t i = 0;
@@ -427,7 +435,7 @@ static int plan_correct(const struct pystacks *s, struct plan *p, size_t got)
 			p->known = false;
 			break;
 		}
-		/* The newest one comes and goes when a thread calls and returns where one ends. */
+		/* The newest chunk comes and goes when a thread calls and returns at the end of a chunk. */
 		p->left_chunk = p->chunks[0];
 		p->left_below_bytes = p->chunks[1].used_bytes;
 		p->n_chunks--;
@@ -499,7 +507,7 @@ static void chunk_put(struct plan *p, size_t at, const struct chunk *c)
 	p->n_chunks++;
 }
 
-/* The thread has gone on to a new piece of its data stack. One that it had before is taken to be as it was. */
+/* The thread has gone on to a new chunk of its data stack. One that it had before is assumed to be unchanged. */
 static void newest_follow(struct plan *p, const struct pins *pins)
 {
 	for (size_t i = 0; i < p->n_chunks; i++) {
@@ -518,7 +526,7 @@ static void newest_follow(struct plan *p, const struct pins *pins)
 	p->chunks[0].outer = p->chunks[0].first = p->chunks[0].second = p->chunks[0].third = NOT_COPIED;
 }
 
-/* Remembers how far the newest piece of the data stack is used. */
+/* Notes how far the newest chunk of the data stack is used. */
 static void peaks_note(struct plan *p, const struct pins *pins)
 {
 	struct chunk *c = &p->chunks[0];
@@ -534,7 +542,7 @@ static void peaks_note(struct plan *p, const struct pins *pins)
 	}
 	c->used_bytes = (uint32_t)used;
 	p->peak_next_bytes = MAX(p->peak_next_bytes, c->used_bytes);
-	/* Built anew when it has grown, or has shrunk by so much that copying it costs. */
+	/* The plan is rebuilt when the use has grown, or has shrunk so far that copying costs more. */
 	uint32_t want = newest_bytes(p);
 	if (want > before || want + 2048 < before)
 		p->built = false;
@@ -584,9 +592,12 @@ int plan_take(struct pystacks *s, struct plan *p, struct pins *ret)
 	return 0;
 }
 
-/* Looking up -------------------------------------------------------------- */
+/* ---- looking up ---- */
 
-/* Of the bytes that are used: `top` of the thread state for the newest piece, of the piece itself for older ones. */
+/*
+ * *ret_top: the bytes in use as the chunk itself states them, valid for older chunks; the thread state has it for the
+ * newest.
+ */
 static bool chunk_read(struct pystacks *s, uint64_t addr, struct chunk *ret, uint64_t *ret_top, int *ret_error)
 {
 	char head[CHUNK_HEAD_BYTES];
@@ -637,14 +648,14 @@ static int chunks_list(struct pystacks *s, struct plan *p, const struct pins *pi
 	return 0;
 }
 
-/* Which piece is the thread's newest one now? */
+/* The address of the thread's newest chunk now. */
 static int chunk_now(struct pystacks *s, const struct plan *p, uint64_t *ret)
 {
 	int e = remote_u64(s->r, p->tstate + s->rt->off.thread.datastack_chunk, ret);
 	return e == REMOTE_FAULT ? PYSTACK_STALE : e;
 }
 
-/* The newest piece that the plan had until now: a thread that has left it is soon back. */
+/* Keeps the newest chunk that the plan had until now: a thread that has left it soon comes back. */
 static void left_chunk_keep(struct plan *p, const struct chunk *before, size_t n_before)
 {
 	if (n_before > 1 && p->n_chunks && before[0].addr != p->chunks[0].addr && before[1].addr == p->chunks[0].addr) {
@@ -656,9 +667,9 @@ static void left_chunk_keep(struct plan *p, const struct chunk *before, size_t n
 }
 
 /*
- * The piece that the last picture led to, when the list is without it: the thread is to and fro, and since CPython 3.14
- * a piece that has been left is put aside, where it leads nowhere. Only the oldest one leads nowhere and yet has had a
- * piece above it.
+ * Adds the chunk that the last snapshot led to when the list lacks it: the thread moves between chunks, and since
+ * CPython 3.14 a chunk that was left is put aside with no previous one. Otherwise only the oldest chunk has no previous
+ * one although there was a chunk above it.
  */
 static void chunk_join(struct pystacks *s, struct plan *p)
 {
@@ -684,7 +695,9 @@ static void chunk_join(struct pystacks *s, struct plan *p)
 	}
 }
 
-/* A piece that has been left while it was looked at may lead nowhere, as the oldest one does: then once more. */
+/*
+ * A chunk that was left while it was read may have no previous one, like the oldest chunk: then the list is read again.
+ */
 static int chunks_look_up(struct pystacks *s, struct plan *p, const struct pins *pins)
 {
 	struct chunk before[2] = {p->chunks[0], p->chunks[1]};
@@ -728,7 +741,7 @@ int plan_look_up(struct pystacks *s, struct plan *p)
 		e = chunks_look_up(s, p, &pins);
 		if (e)
 			return e;
-		/* How deep it goes is not seen at one instant. */
+		/* The used depth is not read at one instant. */
 		if (p->n_chunks == 0 || p->chunks[0].addr != newest)
 			p->peak_bytes = p->peak_next_bytes = 0;
 	}

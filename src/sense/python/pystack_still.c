@@ -9,9 +9,9 @@
 #include "sense/python/pystack_parts.h"
 #include "sense/wait/threadwait.h"
 
-#define REPEATS_LEAST 2 /* looks with the same stack, before seeing to this one is worth its price */
-#define REST_MOST 64 /* looks between two attempts with a thread that runs now and then */
-#define GAIN_LEAST 2 /* looks that an attempt must save to be worth it */
+#define REPEATS_LEAST 2 /* samples with the same stack before the thread is checked for standing still */
+#define REST_MOST 64 /* maximum samples between two attempts for a thread that runs now and then */
+#define GAIN_LEAST 2 /* samples that an attempt must save to pay off */
 
 static void fd_close(struct still *t)
 {
@@ -28,7 +28,7 @@ void still_done(struct still *t)
 	t->frames = NULL;
 }
 
-/* "run-ns wait-ns turns"; kernels that do not count say 0. */
+/* Format: "run-ns wait-ns turns"; kernels that do not count write 0. */
 static bool turns_read(int fd, uint64_t *ret)
 {
 	char text[96];
@@ -76,7 +76,7 @@ static bool fd_open(struct pystacks *s, struct still *still, pid_t tid)
 	return still->fd >= 0;
 }
 
-/* Switched out, at this moment. */
+/* True if the thread is off its processor at this moment. */
 static bool is_off(const struct pystacks *s, pid_t tid)
 {
 	char path[64], text[256];

@@ -14,18 +14,22 @@ static void *remote_ptr(uint64_t addr)
 #define THREADS_MAX 100000
 #define INTERPS_MAX 1024
 #define LIST_TRIES 3
-/* struct pthread of glibc 2.36 on x86-64 keeps its tid here; checked against the kernel's list, searched for otherwise. */
+/*
+ * Offset of the tid in struct pthread of glibc 2.36 on x86-64; checked against the kernel's list, searched for if
+ * wrong.
+ */
 #define GLIBC_TID_OFFSET 720
 #define PTHREAD_BYTES 1024
 #define BATCH 256
 
-/* Other interpreters ------------------------------------------------------- */
+/* ---- other interpreters ---- */
 
 /*
- * A thread that runs code of another interpreter has a state for each. Up to 3.12 an interpreter has mostly one state, made
- * with it by the thread that made it, and whoever runs the interpreter runs on that: its numbers are those of its maker.
- * But in 3.10 to 3.12 it leads to the C stack. The thread of an address there is the one whose struct pthread is the
- * nearest above, since the C library puts it at the upper end of a stack; the main thread's stack is above all of them.
+ * A thread that runs code of another interpreter has a thread state for each. Up to 3.12 an interpreter usually has one
+ * state, created with it by the thread that made it, and every thread that runs the interpreter uses that state: its
+ * ids are those of its maker. In 3.10 to 3.12 the state points into the C stack. The thread of an address there is the
+ * one whose struct pthread is nearest above, because the C library puts it at the upper end of a stack; the main
+ * thread's stack is above all of them.
  */
 static void host_by_stack(struct pystacks *s, size_t index)
 {
@@ -34,7 +38,7 @@ static void host_by_stack(struct pystacks *s, size_t index)
 	uint64_t address = 0, nearest = UINT64_MAX;
 	t->tid = 0;
 	t->c_stack = 0;
-	/* One that runs nothing leads to a place in the state itself. */
+	/* An idle state points into itself. */
 	if (remote_u64(s->r, t->tstate + o->thread.c_stack, &address) != 0 || address - t->tstate < o->thread.size)
 		return;
 	t->c_stack = address;
@@ -71,15 +75,15 @@ static pid_t only_thread(const struct pystacks *s)
 	return n == 1 ? tid : 0;
 }
 
-/* Is it still the same? ---------------------------------------------------- */
+/* ---- checking the list ---- */
 
-/* Pieces of memory, and the words in them that must be what they were. */
+/* Memory ranges, and the words in them that must be unchanged. */
 struct check {
 	struct pystacks *s;
 	struct iovec from[BATCH];
 	char bytes[BATCH * LISTED_BYTES_MAX];
 	size_t n, len;
-	int32_t what[BATCH]; /* of a thread: its index; else -1 - 4 * interpreter - word */
+	int32_t what[BATCH]; /* for a thread its index; else -1 - 4 * interpreter - word */
 };
 
 static bool word_same(struct pystacks *s, struct interp *in, int word, uint64_t now)
@@ -89,12 +93,12 @@ static bool word_same(struct pystacks *s, struct interp *in, int word, uint64_t 
 		return now == in->next;
 	case 1:
 		return now == in->threads_head;
-	case 2: /* copies of bytecode were made: what is known of them may be of others now */
+	case 2: /* copies of bytecode were made: cached ones may belong to other code now */
 		if (now != in->tlbc_generation && s->tlbc)
 			memset(s->tlbc, 0, TLBC_SLOTS * sizeof(*s->tlbc));
 		in->tlbc_generation = now;
 		return true;
-	default: /* code objects have gone: their addresses may be others' */
+	default: /* code objects were freed: their addresses may belong to others */
 		if (now != in->code_generation)
 			pycodes_recheck(s->codes);
 		in->code_generation = now;
@@ -172,7 +176,7 @@ bool threads_same(struct pystacks *s)
 	return ok;
 }
 
-/* Listing ----------------------------------------------------------------- */
+/* ---- listing ---- */
 
 static int thread_add(struct pystacks *s, uint64_t tstate, const struct listed *l)
 {
@@ -196,7 +200,7 @@ static int thread_add(struct pystacks *s, uint64_t tstate, const struct listed *
 	return 0;
 }
 
-/* Brent's way to notice a circle: an earlier address is kept, and replaced at each power of two. */
+/* Brent's cycle detection: an earlier address is kept, and replaced at each power of two. */
 struct circle {
 	uint64_t earlier;
 	size_t steps, next;
@@ -226,7 +230,7 @@ static int interp_threads(struct pystacks *s, size_t index)
 		if (e)
 			return e;
 		const char *t = bytes - s->listed_lo;
-		/* One that is being taken out leads into memory that is free by now. */
+		/* A state that is being removed leads into memory that is already free. */
 		if (load_u64(t + o->thread.interp) != s->interps[index].addr || load_u64(t + o->thread.prev) != before)
 			return REMOTE_FAULT;
 		struct listed l = {.next = load_u64(t + o->thread.next),
@@ -294,10 +298,10 @@ static int list_once(struct pystacks *s)
 	return s->n_threads ? 0 : PYRT_NOT_YET;
 }
 
-/* Kernel thread ids -------------------------------------------------------- */
+/* ---- kernel thread ids ---- */
 
 struct kernel_task {
-	pid_t inner, outer; /* as the process numbers it, and as our /proc does */
+	pid_t inner, outer; /* inner: as the process numbers it; outer: as our /proc does */
 	bool taken;
 };
 
@@ -311,7 +315,7 @@ static void kernel_tasks_done(struct kernel_tasks *k)
 	free(k->items);
 }
 
-/* The last number of "NSpid:", and whether it is not the only one. */
+/* Reads the last number of "NSpid:"; true if there are others. */
 static bool inner_id(int dir_fd, const char *path, pid_t *ret)
 {
 	char text[4096];
@@ -396,8 +400,8 @@ static pid_t task_take(struct kernel_task *t)
 }
 
 /*
- * Would this offset into struct pthread give each thread that is still without one a thread id of its own? The kernel
- * clears the id of a thread that ends; only the main one can have ended and still have a Python state.
+ * True if this offset into struct pthread gives each thread without an id one of its own. The kernel clears the id of a
+ * thread that ends; only the main thread can have ended and still have a Python state.
  */
 static bool offset_fits(struct pystacks *s, const struct kernel_tasks *k, size_t offset)
 {
@@ -446,7 +450,7 @@ static struct kernel_task *task_by_pthread(struct pystacks *s, const struct kern
 													  : NULL;
 }
 
-/* States of other interpreters; a thread that has one may have another. Where nothing tells, none is named. */
+/* Finds the threads of states of other interpreters; one thread may have several states. An unknown thread stays 0. */
 static void others_find(struct pystacks *s, const struct kernel_tasks *k)
 {
 	for (size_t i = 0; i < s->n_threads; i++) {
@@ -474,7 +478,7 @@ static void tids_find(struct pystacks *s)
 		s->threads[i].tid = t ? task_take(t) : 0;
 		missing += t == NULL;
 	}
-	/* Before 3.11, and in children of fork() whose state still has the parent's numbers. */
+	/* Needed before 3.11, and in children of fork() whose state still has the parent's ids. */
 	if (missing)
 		offset_find(s, &k);
 	for (size_t i = 0; i < s->n_threads && missing && s->tid_offset >= 0; i++) {
@@ -487,7 +491,7 @@ static void tids_find(struct pystacks *s)
 	others_find(s, &k);
 }
 
-/* Plans of threads that are no more. */
+/* Plans of threads that have ended. */
 static int by_tstate(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -527,7 +531,7 @@ bool pystacks_is_gil(const struct pystacks *s, uint64_t address)
 	const uint64_t current = s->rt->off.runtime.gilstate_current;
 	if (s->rt->free_threaded)
 		return false;
-	/* Up to 3.11 it is the last part of what _PyRuntime has before the "gilstate", of which the second word is known. */
+	/* Up to 3.11 the GIL is the last part of _PyRuntime before "gilstate", whose second word is known. */
 	if (s->rt->minor <= 11)
 		return current != PYOFF_NONE && s->rt->runtime + current - address - 1 < GIL_BYTES;
 	for (size_t i = 0; i < s->n_interps; i++)

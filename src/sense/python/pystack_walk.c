@@ -2,31 +2,31 @@
 
 #include "sense/python/pystack_parts.h"
 
-/* Frames that may have been running which are tried. */
+/* Maximum number of possibly running frames to try. */
 #define RAN_TRIES 4
-/* Frames of earlier stacks are still copied for so many samples: a loop comes back to them. */
+/* Frames of earlier stacks are copied for this many samples more, because loops come back to them. */
 #define SPARE_ROUNDS 64
 #define SPARES_MIN 64
 
 /* CPython's enum _frameowner: 3 and 4 are frames of the interpreter itself (3.12 and later). */
 enum { OWNER_THREAD = 0, OWNER_GENERATOR = 1, OWNER_NOT_PYTHON = 3 };
 
-/* Code pointers of 3.14 carry marks in their low bits; objects are aligned to more than that. */
+/* Code pointers of 3.14 carry tags in their low bits; objects are aligned to 16 bytes. */
 #define CODE_MASK (~UINT64_C(7))
 
-/* Where the walk is. Frames on the data stack lie one above the other: the way down is one way. */
+/* The state of a walk. Frames on the data stack lie in order of address, so a walk only goes down. */
 struct walk {
 	struct pystacks *s;
 	struct plan *p;
 	size_t chunk, loose;
 	uint64_t chunk_addr; /* of the last frame in that chunk; 0: none yet */
-	uint64_t earlier; /* Brent: an earlier address, to notice a circle */
+	uint64_t earlier; /* Brent's cycle detection: an earlier address */
 	size_t steps, next_earlier;
 	bool early; /* the first copies are walked, and proved by the second ones */
 	char bytes[FRAME_BYTES_MAX]; /* of a frame that was read alone */
 };
 
-/* 3.8 to 3.10: frames that have returned are kept for later, and their f_back is nothing, as that of the outermost. */
+/* 3.8 to 3.10: frames that have returned are kept for reuse, and their f_back is NULL, as that of the outermost. */
 static bool frame_is_running(const struct pystacks *s, const char *f)
 {
 	if (s->rt->minor > 10)
@@ -36,7 +36,7 @@ static bool frame_is_running(const struct pystacks *s, const char *f)
 				  : state == 1; /* FRAME_EXECUTING, _UNWINDING; f_executing */
 }
 
-/* The copies of a frame in the picture, each from frame_lo on; NULL where there is none. */
+/* The copies of a frame in the snapshot, each from frame_lo on; NULL: not copied. */
 struct copies {
 	const char *outer, *first, *second, *third;
 	bool changed; /* it runs in one of them only */
@@ -114,7 +114,7 @@ static int chain_add(struct pystacks *s, uint64_t addr)
 	return 0;
 }
 
-/* A frame that is not in the picture. What is no frame must not get into the plan: its code has to be code. */
+/* Reads a frame that is not in the snapshot. Its code must be a code object, so that no garbage gets into the plan. */
 static int frame_read(struct walk *w, uint64_t addr, const char **ret)
 {
 	struct pystacks *s = w->s;
@@ -131,13 +131,13 @@ static int frame_read(struct walk *w, uint64_t addr, const char **ret)
 			return e == PYCODE_GARBAGE || e == REMOTE_FAULT ? WALK_TORN : e;
 	}
 	if (inside_chunks(w->p, addr)) {
-		w->p->known = false; /* more of it is used than was expected */
+		w->p->known = false; /* more of the chunk is used than expected */
 		return 0;
 	}
 	return chain_add(s, addr);
 }
 
-/* Before 3.11 a frame leads nowhere once it has returned: then the copy in which it runs says where it led. */
+/* Before 3.11 a frame has no caller once it has returned: then the copy in which it runs gives its caller. */
 static void copies_choose(const struct walk *w, struct copies *c, const char **ret, const char **ret_other)
 {
 	const char *one = c->first && w->early ? c->first : c->second, *two = one == c->first ? c->second : c->first;
@@ -155,8 +155,8 @@ static void copies_choose(const struct walk *w, struct copies *c, const char **r
 }
 
 /*
- * From 3.11 on a frame of the data stack is a thread's; generators' are objects and the interpreter's are on the C
- * stack. What says otherwise is memory that has had another use since, or does not have this one yet.
+ * From 3.11 on, frames on the data stack belong to threads; generators' frames are in objects and the interpreter's own
+ * are on the C stack. A frame that contradicts this is memory that was reused, or is not in use yet.
  */
 static bool lies_well(const struct walk *w, uint64_t addr, const char *f)
 {
@@ -168,7 +168,7 @@ static bool lies_well(const struct walk *w, uint64_t addr, const char *f)
 	return f[owner] != OWNER_THREAD || w->p->more_chunks;
 }
 
-/* The bytes of a frame, from frame_lo on. learn: read it if it is not in the picture. */
+/* Finds the bytes of a frame, from frame_lo on. learn: reads the frame if it is not in the snapshot. */
 static int frame_bytes(struct walk *w, uint64_t addr, bool learn, const char **ret, struct seen *seen)
 {
 	struct copies c = {};
@@ -231,7 +231,7 @@ static bool circle(struct walk *w, uint64_t addr)
 	return w->steps > PYSTACK_FRAMES + PLAN_LOOSE_MAX;
 }
 
-/* A generator that has been left leads nowhere, too, so the end of the chain must be one that only outermost frames have. */
+/* A suspended generator has no caller either, so the chain must end where only outermost frames are. */
 static bool end_fits(const struct pystacks *s, const struct plan *p, const struct pins *pins, uint64_t addr)
 {
 	const struct seen *last = s->n_seen ? &s->seen[s->n_seen - 1] : NULL;
@@ -241,16 +241,15 @@ static bool end_fits(const struct pystacks *s, const struct plan *p, const struc
 		return !last || last->shim;
 	if (!last || !s->has_chunks)
 		return true;
-	/* 3.11: the first frame of the first piece. */
+	/* 3.11: the first frame of the first chunk. */
 	const struct chunk *oldest = p->n_chunks ? &p->chunks[p->n_chunks - 1] : NULL;
 	return oldest && oldest->previous == 0 && last->addr - oldest->addr <= CHUNK_HEAD_BYTES + 8;
 }
 
 /*
- * The way down within one piece of the data stack, as far as it is simple:
- * what remains is walk_frames()'s. Nearly all frames are taken here, so offsets are
- * in locals: a store to s->seen might change any of them for all that the
- * compiler knows.
+ * Walks down within one chunk of the data stack while the frames are simple; walk_frames() handles the rest. Nearly all
+ * frames are handled here, so offsets are in locals: the compiler must assume that a store to s->seen changes any other
+ * memory.
  */
 static uint64_t chunk_run(struct walk *w, uint64_t addr)
 {
@@ -327,7 +326,7 @@ static int walk_frames(struct pystacks *s, struct plan *p, const struct pins *pi
 		frame_decode(s, addr, f, seen);
 		seen->shim = is_shim(s, f);
 		s->n_shims += seen->shim;
-		/* The newest one may be about to begin or just be over. */
+		/* The newest frame may be about to begin or have just returned. */
 		if (!seen->shim && (seen->code == 0 || (!frame_is_running(s, f) && (s->n_seen > 0 || seen->previous == 0))))
 			return WALK_TORN;
 		s->n_seen++;
@@ -342,8 +341,8 @@ int walk_snapshot(struct pystacks *s, struct plan *p, const struct pins *pins, b
 }
 
 /*
- * Which frame was running between the copies of this one: itself, if it has
- * gone on; the one below it, if it has come or gone. 0: cannot be told.
+ * The frame that was running between the copies of this one: itself, if its instruction changed; the one below it, if
+ * this frame came or went. 0: unknown.
  */
 static uint64_t ran_between(const struct pystacks *s, const struct loose *l)
 {
@@ -361,7 +360,7 @@ static uint64_t ran_between(const struct pystacks *s, const struct loose *l)
 		       : 0;
 }
 
-/* The list of loose frames becomes that of the chain; those used lately stay behind it. */
+/* The chain's frames become the list of loose frames; recently used ones follow as spares. */
 static int loose_renew(struct pystacks *s, struct plan *p, bool whole)
 {
 	struct loose *old = p->loose;
@@ -391,19 +390,19 @@ int walk_learn(struct pystacks *s, struct plan *p, const struct pins *pins)
 	int e = walk_frames(s, p, pins, true, false);
 	if (e < 0 || e == WORLD_GONE || e == WORLD_DENIED)
 		return e;
-	/* A walk that broke off has still learnt its innermost part. */
+	/* A walk that ended early has still learnt its innermost part. */
 	int renewed = loose_renew(s, p, e == 0);
 	return renewed ? renewed : e;
 }
 
-/* Is the frame in a copy the one that was seen? *ret_ran: it is, and has gone on. */
+/* True if the frame in a copy is the one that was seen. *ret_ran: its instruction has changed. */
 static bool same_frame(const struct pystacks *s, const struct seen *seen, const char *copy, bool *ret_ran)
 {
 	const struct pyoffsets *o = &s->rt->off;
 	const char *f = copy - s->frame_lo;
 	*ret_ran = instr_of(s, f) != seen->instr;
 	if (seen->shim) {
-		/* Its instruction is a mark that the interpreter makes now and then. */
+		/* Its instruction is a tag that the interpreter changes now and then. */
 		*ret_ran = false;
 		return is_shim(s, f) && load_u64(f + o->frame.previous) == seen->previous;
 	}
@@ -414,16 +413,15 @@ static bool same_frame(const struct pystacks *s, const struct seen *seen, const 
 }
 
 /*
- * Frame i is not the same in both copies, but the one below it is: that one was
- * running in between. If it is the same in the third copies as well, in the
- * same call, then it was there before and after frame i was read in the second
- * ones, and frame i, through which the pins led, is what it had called.
+ * Frame i differs between the copies, but the one below it does not: that one was running in between. If it is also the
+ * same in the third copies, in the same call, then it was there before and after frame i was read in the second ones,
+ * and frame i, which the pins led through, is the frame that it called.
  */
 static size_t first_after_change(struct pystacks *s, size_t i, bool early)
 {
 	struct seen *seen = &s->seen[i], *below = &s->seen[i + 1];
 	bool ran = true;
-	/* A generator's memory is another one's soon, with what it led to still in it. */
+	/* A generator's memory is soon reused, with its old links still in it. */
 	if (early || seen->changed || seen->shim || (seen->flags & PYFRAME_GENERATOR) || !seen->third || !below->third)
 		return i + 1;
 	if (!same_frame(s, below, below->third, &ran) || ran)
@@ -434,7 +432,7 @@ static size_t first_after_change(struct pystacks *s, size_t i, bool early)
 	return i;
 }
 
-/* Was the frame there, at one place, while all that it led to was copied? */
+/* True if the frame was there, at one instruction, while all frames above it were copied. */
 static bool stood(const struct pystacks *s, const struct seen *seen)
 {
 	bool ran = false;
@@ -445,7 +443,7 @@ static bool stood(const struct pystacks *s, const struct seen *seen)
 
 bool walk_prove(struct pystacks *s, bool early, size_t *ret_first)
 {
-	size_t innermost = s->n_seen; /* of those that have been there all along */
+	size_t innermost = s->n_seen; /* innermost frame that was there all along */
 	for (size_t i = s->n_seen; i-- > 0;) {
 		const struct seen *seen = &s->seen[i];
 		bool ran;

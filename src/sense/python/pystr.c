@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* Read with the header: most names fit, and one call is saved. */
+/* Bytes read together with the header: most names fit, which saves a call. */
 #define AHEAD 128
-/* Longer than any text is shown. */
+/* Longer than any text that is shown. */
 #define CHARS_MAX (1 * MIB)
 
 struct layout {
@@ -41,8 +41,8 @@ size_t pystr_utf8(uint32_t c, char *dst)
 }
 
 /*
- * interned:2 kind:3 compact:1 ascii:1; 3.14 without the GIL gives `interned`
- * a byte of its own. have: bytes of head that could be read.
+ * Bit field: interned:2 kind:3 compact:1 ascii:1; 3.14 without the GIL gives `interned` a byte of its own. have: bytes
+ * of head that could be read.
  */
 static int layout_of(const struct pyrt *rt, uint64_t addr, const unsigned char *head, size_t have, struct layout *ret)
 {
@@ -75,7 +75,7 @@ static void widen(const unsigned char *bytes, unsigned width, size_t n, uint32_t
 {
 	for (size_t i = 0; i < n; i++) {
 		uint32_t c = 0;
-		memcpy(&c, bytes + i * width, width); /* little-endian, as the process: see elffile */
+		memcpy(&c, bytes + i * width, width); /* little-endian, as the process is: see elffile */
 		ret[i] = c;
 	}
 }
@@ -128,7 +128,7 @@ int pystr_read(const struct pyrt *rt, struct remote *r, uint64_t addr, size_t ma
 	if (!text)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		at += pystr_utf8(chars[i] ? chars[i] : '?', text + at); /* a NUL would end it for every reader */
+		at += pystr_utf8(chars[i] ? chars[i] : '?', text + at); /* a NUL would end the text for its readers */
 	text[at] = '\0';
 	*ret = text;
 	return 0;

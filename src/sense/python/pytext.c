@@ -23,7 +23,7 @@ static void char_add(uint32_t c, uint32_t quote, bool is_bytes, struct buf *to)
 	else if (c < 0x20 || c == 0x7f || (c > 0x7f && c < 0xa1) || c == 0xad || (is_bytes && c > 0x7f))
 		buf_printf(to, "\\x%02x", c);
 	else if ((c >= 0xd800 && c <= 0xdfff) || (c >= 0x2028 && c <= 0x202e) || c == 0xfeff)
-		buf_printf(to, "\\u%04x", c); /* halves of pairs, and what would turn the line around */
+		buf_printf(to, "\\u%04x", c); /* surrogates, and characters that reverse the direction of a line */
 	else if (c > 0x10ffff)
 		buf_add(to, "?");
 	else
@@ -39,7 +39,7 @@ void pytext_repr(const uint32_t *chars, size_t n, bool is_bytes, bool cut, struc
 	buf_printf(to, "%c%s", (char)quote, cut ? "..." : "");
 }
 
-/* The fewest digits that give the same number again, written as repr() does. */
+/* The fewest digits that read back as the same number, written as repr() does. */
 void pytext_float(double x, struct buf *to)
 {
 	char text[40];

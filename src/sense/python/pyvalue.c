@@ -7,7 +7,7 @@
 
 #define READS_MAX 4000
 
-/* Bits of tp_flags: which built-in type a type is, or inherits from. */
+/* Bits of tp_flags: the built-in type that a type is, or inherits from. */
 #define IS_INT (UINT64_C(1) << 24)
 #define IS_LIST (UINT64_C(1) << 25)
 #define IS_TUPLE (UINT64_C(1) << 26)
@@ -34,7 +34,7 @@ static int pyvalue_get_u64(struct pyvalues *v, uint64_t addr, uint64_t *ret)
 	return pyvalue_get(v, addr, ret, sizeof(*ret));
 }
 
-/* Where the fields of an object begin, behind its reference count and type. */
+/* Offset of an object's fields, behind its reference count and type. */
 static uint64_t body(const struct pyvalues *v)
 {
 	return v->rt->off.object.type + 8;
@@ -177,7 +177,7 @@ static void more_add(uint64_t left, struct buf *to)
 		buf_printf(to, ", ... %llu more", (unsigned long long)left);
 }
 
-/* list and tuple, and what inherits from them. */
+/* Writes list and tuple, and types that inherit from them. */
 static int sequence_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, unsigned depth, struct buf *to)
 {
 	const struct pyoffsets *o = &v->rt->off;
@@ -202,7 +202,7 @@ static int sequence_write(struct pyvalues *v, const struct pytype *t, uint64_t a
 	return e;
 }
 
-/* More entries than are shown: some of them may have been deleted. */
+/* More entries than are shown, because some of them may have been deleted. */
 #define ENTRIES_READ 64
 
 static int dict_items(struct pyvalues *v, const struct pydict_keys *k, uint64_t values, uint64_t used, unsigned depth,
@@ -342,7 +342,7 @@ static int class_write(struct pyvalues *v, uint64_t addr, struct buf *to)
 	return 0;
 }
 
-/* Values without anything inside. *ret_known: it was one of them. */
+/* Writes values that contain no other objects. *ret_known: it was one of them. */
 static int simple_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, struct buf *to, bool *ret_known)
 {
 	static const char *const alone[][2] = {
@@ -396,7 +396,7 @@ static int nested(struct pyvalues *v, uint64_t addr, unsigned depth, struct buf 
 	struct pytype t;
 	bool known = false;
 	if (to->cut)
-		return 0; /* what is shown is full */
+		return 0; /* the text is full */
 	if (!addr) {
 		buf_add(to, "<NULL>");
 		return 0;

@@ -1,13 +1,13 @@
 /*
- * One Python object as text, read from outside: about what repr() would say,
- * without asking the object. See pylocals.h for what is shown and the limits.
+ * One Python object as text, read from outside: similar to its repr(), without running code of the object. See
+ * pylocals.h for what is shown and the limits.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "sense/python/pycode.h"
 
-/* Nested deeper than this is shown as its type alone. */
+/* Objects nested deeper than this are shown as their type alone. */
 #define PYVALUE_DEPTH 3
 #define PYVALUE_ITEMS 16
 #define PYVALUE_CHARS 80
@@ -20,21 +20,21 @@ struct pytype {
 struct pyvalues {
 	const struct pyrt *rt;
 	struct remote *remote;
-	unsigned reads_left; /* what ends it in a target made to hurt */
-	uint64_t within[PYVALUE_DEPTH + 1]; /* the containers we are in */
-	struct pytype types[16]; /* seen lately */
+	unsigned reads_left; /* bounds the work on a hostile target */
+	uint64_t within[PYVALUE_DEPTH + 1]; /* the containers being written */
+	struct pytype types[16]; /* a cache of recent types */
 	unsigned next_type;
 };
 
 void pyvalues_init(const struct pyrt *rt, struct remote *r, struct pyvalues *ret);
 /*
- * Adds the text of the object at addr. What cannot be read is said in the
- * text; only WORLD_GONE, WORLD_DENIED and -errno are results.
+ * Adds the text of the object at addr. Unreadable parts are marked in the text; only WORLD_GONE, WORLD_DENIED and
+ * -errno are results.
  */
 int must_check pyvalue_write(struct pyvalues *v, uint64_t addr, struct buf *to);
 /* The type of an object. REMOTE_FAULT, WORLD_*. */
 int must_check pyvalue_type(struct pyvalues *v, uint64_t addr, struct pytype *ret);
 
-/* python/pytext.c: repr() of what is already here. is_bytes: each character is a byte, as in b'…'. */
+/* python/pytext.c: repr() of characters already copied. is_bytes: each character is a byte, as in b'…'. */
 void pytext_repr(const uint32_t *chars, size_t n, bool is_bytes, bool cut, struct buf *to);
 void pytext_float(double x, struct buf *to);
