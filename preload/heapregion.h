@@ -17,8 +17,7 @@
 #include <stdint.h>
 
 #define HEAP_MAGIC UINT64_C(0x3150484c49474956) /* "VIGILHP1"; stored last, so a header with it is complete */
-/* a different number is a different format; additions at the end of rows and of the header keep it */
-#define HEAP_VERSION 1
+#define HEAP_VERSION 1 /* another format has another number; additions at the end of rows and the header keep it */
 #define HEAP_FILE_BYTES_MAX (16u << 20)
 #define HEAP_CONTROL_MAGIC UINT64_C(0x314c544c49474956) /* "VIGILTL1" */
 

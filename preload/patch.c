@@ -297,8 +297,9 @@ static bool is_passed_over(const struct link_map *m)
 {
 	const char *slash = m->l_name ? strrchr(m->l_name, '/') : NULL;
 	const char *file = slash ? slash + 1 : m->l_name ? m->l_name : "";
-	return patch_is_own((uintptr_t)m->l_ld) || strncmp(file, "ld-linux", 8) == 0 || strncmp(file, "ld-2.", 5) == 0 ||
-	       strncmp(file, "linux-vdso", 10) == 0 || strncmp(file, "linux-gate", 10) == 0;
+	return patch_is_own((uintptr_t)m->l_ld) || strncmp(file, "ld-linux", 8) == 0 ||
+	       strncmp(file, "ld-2.", 5) == 0 || strncmp(file, "linux-vdso", 10) == 0 ||
+	       strncmp(file, "linux-gate", 10) == 0;
 }
 
 static bool was_done(uintptr_t ld)

@@ -56,7 +56,10 @@ static int condition_of(int r, const char *what, char *why, size_t cap)
 		(void)text_format(why, cap, "%s needs CAP_BPF and CAP_PERFMON (or root): %s", what, strerror(-r));
 		return WORLD_DENIED;
 	default:
-		(void)text_format(why, cap, "this kernel cannot run the BPF program for %s (it takes Linux 5.8 or later with BTF): %s", what, strerror(-r));
+		(void)text_format(why, cap,
+				  "this kernel cannot run the BPF program for %s (it takes Linux 5.8 or later with "
+				  "BTF): %s",
+				  what, strerror(-r));
 		return WORLD_ABSENT;
 	}
 }

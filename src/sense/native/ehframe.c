@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/vec.h"
+
 /* The largest machine-learning libraries have about 100 MiB; int32_t must be able to address the section. */
 #define FRAME_MAX GIB
 #define HDR_MAX (256 * MIB)
@@ -92,13 +95,8 @@ static int index_build(struct ehtable *t)
 			break;
 		if (r || f.end == f.start)
 			continue;
-		if (t->n_index == cap) {
-			cap = cap ? cap * 2 : 256;
-			struct index_row *rows = realloc(t->index, cap * sizeof(*rows));
-			if (!rows)
-				return -ENOMEM;
-			t->index = rows;
-		}
+		if (vec_room(&t->index, &cap, t->n_index + 1) < 0)
+			return -ENOMEM;
 		t->index[t->n_index++] = (struct index_row){.start = f.start, .at = (uint32_t)at};
 	}
 	if (t->n_index == 0)
@@ -163,7 +161,7 @@ static int row_compute(const struct ehtable *t, uint64_t vaddr, struct eh_row *r
 static struct eh_row *eh_row_slot(const struct ehtable *t, uint64_t pc)
 {
 	size_t mask = t->cap_rows - 1;
-	size_t i = (size_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+	size_t i = hash_slot(pc, mask);
 	while (t->rows[i].pc != 0 && t->rows[i].pc != pc)
 		i = (i + 1) & mask;
 	return &t->rows[i];

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/vec.h"
 #include "sense/native/native_parts.h"
 
 #define LOOP_MAX MIB /* The loop has 50 to 120 KiB in releases so far. */
@@ -84,14 +85,8 @@ static bool collect_outside(void *ctx, uint64_t target)
 	struct targets *t = ctx;
 	if (target - t->loop->start < t->loop->len)
 		return false;
-	if (t->n == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 256;
-		uint64_t *more = realloc(t->at, cap * sizeof(*more));
-		if (!more)
-			return true;
-		t->at = more;
-		t->cap = cap;
-	}
+	if (vec_room(&t->at, &t->cap, t->n + 1) < 0)
+		return true;
 	t->at[t->n++] = target;
 	return false;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/dynlib.h"
 
 #define NESTING_MAX 64 /* levels of nested scopes */
 
@@ -41,40 +42,28 @@ struct lines {
 	Dwarf *dwarf;
 };
 
-static bool api_find(struct libdw *d)
-{
-	const struct {
-		const char *name;
-		void *slot;
-	} wanted[] = {
-		{"elf_version", &d->elf_version}, {"elf_begin", &d->elf_begin},
-		{"elf_end", &d->elf_end},	  {"dwarf_begin_elf", &d->begin_elf},
-		{"dwarf_end", &d->end},		  {"dwarf_addrdie", &d->addrdie},
-		{"dwarf_nextcu", &d->nextcu},	  {"dwarf_offdie", &d->offdie},
-		{"dwarf_haspc", &d->haspc},	  {"dwarf_getsrc_die", &d->getsrc_die},
-		{"dwarf_linesrc", &d->linesrc},	  {"dwarf_lineno", &d->lineno},
-		{"dwarf_attr", &d->attr},	  {"dwarf_formstring", &d->formstring},
-		{"dwarf_formudata", &d->formudata}, {"dwarf_child", &d->child},
-		{"dwarf_tag", &d->tag},		  {"dwarf_siblingof", &d->siblingof},
-		{"dwarf_filesrc", &d->filesrc},	  {"dwarf_getsrcfiles", &d->getsrcfiles},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		void *f = dlsym(d->library, wanted[i].name);
-		if (!f)
-			return false;
-		memcpy(wanted[i].slot, &f, sizeof(f)); /* ISO C has no cast from object to function pointer */
-	}
-	return d->elf_version(EV_CURRENT) != EV_NONE;
-}
-
 struct libdw *libdw_load(void)
 {
+	static const char *const names[] = {"libdw.so.1"};
 	struct libdw *d = calloc(1, sizeof(*d));
 	if (!d)
 		return NULL;
+	const struct dynlib_symbol symbols[] = {
+		{"elf_version", &d->elf_version},	{"elf_begin", &d->elf_begin},
+		{"elf_end", &d->elf_end},		{"dwarf_begin_elf", &d->begin_elf},
+		{"dwarf_end", &d->end},			{"dwarf_addrdie", &d->addrdie},
+		{"dwarf_nextcu", &d->nextcu},		{"dwarf_offdie", &d->offdie},
+		{"dwarf_haspc", &d->haspc},		{"dwarf_getsrc_die", &d->getsrc_die},
+		{"dwarf_linesrc", &d->linesrc},		{"dwarf_lineno", &d->lineno},
+		{"dwarf_attr", &d->attr},		{"dwarf_formstring", &d->formstring},
+		{"dwarf_formudata", &d->formudata},	{"dwarf_child", &d->child},
+		{"dwarf_tag", &d->tag},			{"dwarf_siblingof", &d->siblingof},
+		{"dwarf_filesrc", &d->filesrc},		{"dwarf_getsrcfiles", &d->getsrcfiles},
+	};
 	/* The library stays loaded: it and its dependencies have thread-local data, which makes unloading unsafe. */
-	d->library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	return d->library && api_find(d) ? d : libdw_free(d);
+	d->library = dynlib_load(names, ARRAY_SIZE(names), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE, symbols,
+				 ARRAY_SIZE(symbols));
+	return d->library && d->elf_version(EV_CURRENT) != EV_NONE ? d : libdw_free(d);
 }
 
 struct libdw *libdw_free(struct libdw *d)
@@ -203,8 +192,9 @@ static const char *own_line(const struct libdw *d, Dwarf_Die *unit, uint64_t vad
 	uint64_t line, file;
 	bool is_inlined = false;
 	if (!outermost_inlined(d, unit, vaddr, 0, &inlined, &is_inlined) || !is_inlined ||
-	    !lines_number(d, &inlined, DW_AT_call_line, &line) || !lines_number(d, &inlined, DW_AT_call_file, &file) || line == 0 ||
-	    line > INT32_MAX || d->getsrcfiles(unit, &files, &n_files) != 0 || file >= n_files)
+	    !lines_number(d, &inlined, DW_AT_call_line, &line) ||
+	    !lines_number(d, &inlined, DW_AT_call_file, &file) || line == 0 || line > INT32_MAX ||
+	    d->getsrcfiles(unit, &files, &n_files) != 0 || file >= n_files)
 		return NULL;
 	*ret_line = (int)line;
 	return d->filesrc(files, (size_t)file, NULL, NULL);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "sense/native/demangle.h"
 
 struct name {
@@ -41,14 +42,6 @@ struct names *names_free(struct names *n)
 	return NULL;
 }
 
-static uint64_t hash_of(const char *text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-		h = (h ^ *p) * UINT64_C(0x100000001b3);
-	return h ^ h >> 31;
-}
-
 /* Without memory the chains get longer, which is only slower. */
 static void grow(struct names *n)
 {
@@ -69,11 +62,11 @@ static void grow(struct names *n)
 
 static struct name *find_or_add(struct names *n, const char *text)
 {
-	uint64_t hash = hash_of(text);
+	size_t len = strlen(text) + 1;
+	uint64_t hash = hash_bytes(HASH_START, text, len - 1);
 	for (struct name *e = n->bucket[hash & (n->n_buckets - 1)]; e; e = e->next)
 		if (e->hash == hash && strcmp(e->text, text) == 0)
 			return e;
-	size_t len = strlen(text) + 1;
 	if (n->bytes + len > NAMES_BYTES_MAX)
 		return NULL;
 	struct name *e = calloc(1, sizeof(*e) + len);
@@ -124,9 +117,4 @@ const char *names_readable(struct names *n, const char *linker_name)
 	if (e)
 		e->readable = kept;
 	return kept;
-}
-
-size_t names_bytes(const struct names *n)
-{
-	return n->bytes + n->n_buckets * sizeof(struct name *);
 }

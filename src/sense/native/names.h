@@ -15,4 +15,3 @@ struct names *names_free(struct names *n);
 const char *names_keep(struct names *n, const char *text);
 /* The demangled form of a linker's name. */
 const char *names_readable(struct names *n, const char *linker_name);
-size_t names_bytes(const struct names *n);

@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/path.h"
 #include "sense/native/native_parts.h"
 
 #define VDSO_MAX MIB
@@ -45,18 +47,10 @@ struct natives *natives_free(struct natives *n)
 	return NULL;
 }
 
-static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t len)
-{
-	const unsigned char *p = bytes;
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-	return h ^ h >> 29;
-}
-
 /* The size is part of the key: a stripped file has the same build id as its unstripped version. */
 static uint64_t file_hash(const struct elf *e, uint64_t dev, uint64_t inode)
 {
-	uint64_t h = hash_bytes(UINT64_C(0xcbf29ce484222325), &e->size, sizeof(e->size));
+	uint64_t h = hash_bytes(HASH_START, &e->size, sizeof(e->size));
 	if (e->n_build_id)
 		return hash_bytes(h, e->build_id, e->n_build_id);
 	return hash_bytes(hash_bytes(h, &dev, sizeof(dev)), &inode, sizeof(inode));
@@ -82,12 +76,6 @@ static void keep_open(struct natives *n, struct native_file *f)
 	n->open = f;
 }
 
-static void module_of(const struct map_row *row, char *dst, size_t cap)
-{
-	const char *slash = strrchr(row->path, '/');
-	text_copy(dst, cap, slash ? slash + 1 : row->path);
-}
-
 /* Takes what e owns. NULL: no memory. */
 static struct native_file *file_keep(struct natives *n, struct elf *e, const struct map_row *row)
 {
@@ -110,7 +98,7 @@ static struct native_file *file_keep(struct natives *n, struct elf *e, const str
 		f->hash = hash;
 		f->dev = row->dev;
 		f->inode = row->inode;
-		module_of(row, f->module, sizeof(f->module));
+		TEXT_COPY(f->module, path_name(row->path));
 		f->next = *bucket;
 		*bucket = f;
 	} else {

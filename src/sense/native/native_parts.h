@@ -16,7 +16,6 @@ struct ehtable *ehtable_free(struct ehtable *t);
 struct symtab;
 int must_check symtab_load(const struct elf *e, const struct elf *debug, struct symtab **ret);
 struct symtab *symtab_free(struct symtab *t);
-size_t symtab_bytes(const struct symtab *t); /* of memory held */
 /* The function at vaddr; *ret_name is borrowed and mangled, as in the file. False: none. */
 bool symtab_find(const struct symtab *t, uint64_t vaddr, const char **ret_name, uint64_t *ret_start);
 

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
+#include "base/path.h"
 #include "sense/native/debugfile.h"
 #include "sense/native/native_parts.h"
 #include "sense/native/rootfile.h"
@@ -129,10 +131,7 @@ static void file_load(struct offline *o, pid_t pid, const struct offline_place *
 
 static size_t bucket_of(const struct offline_place *p)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ p->inode;
-	for (const char *c = p->path; *c; c++)
-		h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-	return (size_t)((h ^ h >> 32) % BUCKETS);
+	return (size_t)(hash_bytes(HASH_START ^ p->inode, p->path, strlen(p->path)) % BUCKETS);
 }
 
 static struct offline_file *offline_file_of(struct offline *o, pid_t pid, const struct offline_place *p)
@@ -146,10 +145,9 @@ static struct offline_file *offline_file_of(struct offline *o, pid_t pid, const 
 	struct offline_file *f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
-	const char *slash = strrchr(p->path, '/');
 	f->inode = p->inode;
 	f->path = strdup(p->path);
-	f->module = names_keep(o->names, slash ? slash + 1 : p->path);
+	f->module = names_keep(o->names, path_name(p->path));
 	if (!f->path) {
 		file_free(f);
 		return NULL;

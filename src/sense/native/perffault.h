@@ -32,7 +32,10 @@ struct perffault_sample {
 
 enum perffault_record { PERFFAULT_OTHER, PERFFAULT_SAMPLE, PERFFAULT_LOST };
 
-/* WORLD_GONE, WORLD_DENIED (perf_event_paranoid, another user's process), WORLD_ABSENT (no such event here), -ENOMEM (RLIMIT_MEMLOCK). */
+/*
+ * WORLD_GONE, WORLD_DENIED (perf_event_paranoid, another user's process), WORLD_ABSENT (no such event here), -ENOMEM
+ * (RLIMIT_MEMLOCK).
+ */
 int must_check perffault_open(pid_t tid, struct perffault *ret);
 void perffault_close(struct perffault *p);
 /* The next sample; false: none is ready. */

@@ -43,7 +43,8 @@ static bool perfmap_row_parse(char *text, struct span line, struct perfmap_row *
 {
 	struct span rest = line;
 	uint64_t start, size;
-	if (!perfmap_hex_word(&rest, &start) || !perfmap_hex_word(&rest, &size) || size == 0 || size > UINT64_MAX - start)
+	if (!perfmap_hex_word(&rest, &start) || !perfmap_hex_word(&rest, &size) || size == 0 ||
+	    size > UINT64_MAX - start)
 		return false;
 	struct span name = span_trim(rest);
 	if (name.len == 0 || memchr(name.p, '\0', name.len))

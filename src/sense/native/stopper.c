@@ -392,7 +392,8 @@ static bool job_await(struct stopper *s, uint64_t end_ns)
 	while (s->job) {
 		if (atomic_load(&s->is_stopped))
 			pthread_cond_wait(&s->job_done, &s->lock);
-		else if (pthread_cond_timedwait(&s->job_done, &s->lock, &end) == ETIMEDOUT && !atomic_load(&s->is_stopped))
+		else if (pthread_cond_timedwait(&s->job_done, &s->lock, &end) == ETIMEDOUT &&
+			 !atomic_load(&s->is_stopped))
 			break;
 	}
 	bool in_time = !s->job;

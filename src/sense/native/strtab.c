@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
 
 #define COPIED_MAX (4 * MIB)
 #define ANY_MAX (256 * MIB) /* larger tables are not copied, even when no descriptor is left */
@@ -35,7 +36,6 @@ int strtab_open(const struct elf *e, uint64_t offset, uint64_t len, struct strta
 	if (r)
 		return r;
 	text[len] = '\0';
-	t.bytes = len + 1;
 	t.text = take(&text);
 	*ret = t;
 	return 0;
@@ -85,7 +85,7 @@ static char *name_read(const struct strtab *t, uint32_t at)
 
 static struct strtab_name *strtab_slot(struct strtab_name *slots, size_t n, uint32_t at)
 {
-	size_t i = (at * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (n - 1);
+	size_t i = hash_slot(at, n - 1);
 	while (slots[i].name && slots[i].at != at)
 		i = (i + 1) & (n - 1);
 	return &slots[i];
@@ -121,7 +121,6 @@ const char *strtab_name(struct strtab *t, uint32_t at)
 			return NULL;
 		*slot = (struct strtab_name){.at = at, .name = name};
 		t->n_used++;
-		t->bytes += strlen(name) + 1;
 	}
 	return slot->name;
 }

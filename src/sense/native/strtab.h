@@ -16,7 +16,6 @@ struct strtab {
 	uint64_t offset;
 	struct strtab_name *slots; /* owned: names read so far, by hash */
 	size_t n_slots, n_used;
-	size_t bytes;   /* held in memory */
 };
 
 /* len bytes at offset of the file. ELF_NOT, ELF_NONE (too large, and no descriptor is left). */

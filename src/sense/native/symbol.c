@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "sense/native/debugfile.h"
 #include "sense/native/ehframe.h"
 #include "sense/native/native_parts.h"
@@ -94,8 +95,7 @@ static bool jit_symbol(struct native *p, uint64_t addr, struct native_symbol *re
 
 static const char *row_module(struct native *p, const struct map_row *row)
 {
-	const char *slash = row ? strrchr(row->path, '/') : NULL;
-	return row && row->path[0] ? names_keep(p->files->names, slash ? slash + 1 : row->path) : "";
+	return row && row->path[0] ? names_keep(p->files->names, path_name(row->path)) : "";
 }
 
 /* Start of the nameless function, so that all addresses in it count as one. */

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "sense/native/native_parts.h"
 #include "sense/native/strtab.h"
 
@@ -173,14 +174,8 @@ static int symtab_row_add(struct loading *l, const Elf64_Sym *s, uint8_t table)
 	/* No code model spreads one file's code over more than 4 GiB. */
 	if (!part || s->st_value - t->base > UINT32_MAX)
 		return 0;
-	if (t->n == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 1024;
-		struct symbol *rows = realloc(t->rows, cap * sizeof(*rows));
-		if (!rows)
-			return -ENOMEM;
-		t->rows = rows;
-		l->cap = cap;
-	}
+	if (vec_room(&t->rows, &l->cap, t->n + 1) < 0)
+		return -ENOMEM;
 	t->rows[t->n++] = (struct symbol){
 		.start = (uint32_t)(s->st_value - t->base),
 		.size = (uint32_t)MIN(MIN(s->st_size, part->end - s->st_value), UINT32_MAX),
@@ -335,11 +330,6 @@ struct symtab *symtab_free(struct symtab *t)
 	free(t->rows);
 	free(t);
 	return NULL;
-}
-
-size_t symtab_bytes(const struct symtab *t)
-{
-	return sizeof(*t) + t->n * sizeof(*t->rows) + t->names[0].bytes + t->names[1].bytes;
 }
 
 /* Of two names of one function the better known wins: write over __write, free over cfree. */

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/vec.h"
+
 #define NAME_MAX_CHARS 1000
 #define FILE_MAX_CHARS 4096
 #define TABLE_MAX (4 * MIB)
@@ -37,12 +40,6 @@ struct pycodes {
 	size_t n_all, cap_all, bytes;
 	uint64_t epoch, churn_until; /* churn_until: epoch until which young code is suspect */
 };
-
-/* Objects are 16-byte aligned: the low bits carry no information. */
-static inline size_t slot_of(uint64_t addr, size_t mask)
-{
-	return (size_t)(addr * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-}
 
 struct pycodes *pycodes_new(const struct pyrt *rt, struct remote *r)
 {
@@ -85,7 +82,7 @@ struct pycodes *pycodes_free(struct pycodes *c)
 /* The address's slot, or the free one where it belongs. */
 static inline struct slot *slot_find(const struct pycodes *c, uint64_t addr)
 {
-	size_t i = slot_of(addr, c->mask);
+	size_t i = hash_slot(addr, c->mask);
 	while (c->slots[i].addr && c->slots[i].addr != addr)
 		i = (i + 1) & c->mask;
 	return &c->slots[i];
@@ -335,14 +332,8 @@ static int code_keep(struct pycodes *c, struct pycode *code)
 	size_t weight = code_weight(code);
 	if (c->n_all >= ENTRIES_MAX || weight > BYTES_MAX - c->bytes)
 		return -ENOMEM;
-	if (c->n_all == c->cap_all) {
-		size_t cap = c->cap_all ? c->cap_all * 2 : 256;
-		struct pycode **more = reallocarray(c->all, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		c->all = more;
-		c->cap_all = cap;
-	}
+	if (vec_room(&c->all, &c->cap_all, c->n_all + 1) < 0)
+		return -ENOMEM;
 	if (c->n_used * 2 > c->mask) {
 		int r = pycode_table_grow(c);
 		if (r)

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/vec.h"
 #include "sense/python/pycode.h"
 
 /*
@@ -19,14 +20,8 @@ static int pylines_row_add(struct rows *rows, uint64_t start, int64_t line)
 		rows->n--; /* a row without code */
 	if (rows->n > 0 && rows->items[rows->n - 1].line == row.line)
 		return 0;
-	if (rows->n == rows->cap) {
-		size_t cap = rows->cap ? rows->cap * 2 : 16;
-		struct pycode_line *more = reallocarray(rows->items, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		rows->items = more;
-		rows->cap = cap;
-	}
+	if (vec_room(&rows->items, &rows->cap, rows->n + 1) < 0)
+		return -ENOMEM;
 	rows->items[rows->n++] = row;
 	return 0;
 }

@@ -18,4 +18,5 @@ struct pyname {
  * imported threading, or the layout is unknown. Entries that change while they are read are left out. -ENOMEM,
  * WORLD_GONE, WORLD_DENIED.
  */
-int must_check pynames_read(const struct pyrt *rt, struct remote *r, uint64_t interp, struct pyname **ret, size_t *ret_n);
+int must_check pynames_read(const struct pyrt *rt, struct remote *r, uint64_t interp, struct pyname **ret,
+			   size_t *ret_n);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "sense/native/elffile.h"
 #include "sense/python/pyscan.h"
 
@@ -33,15 +34,9 @@ struct place {
 	enum rank rank;
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static enum rank file_rank(const struct search *s, const struct map_row *row)
 {
-	const char *name = base_name(row->path);
+	const char *name = path_name(row->path);
 	if (row->path[0] != '/' || !row->inode)
 		return RANK_NONE;
 	if (strncmp(name, "libpython", 9) == 0)
@@ -69,7 +64,7 @@ static void answer(struct search *s, int code, const struct fault *f)
 /* "libpython3.11.so.1.0", "python3.13t", "python2.7": the number after "python", and the letters of the build. */
 static bool name_version(const char *path, unsigned *ret_major, unsigned *ret_minor, const char **ret_abi)
 {
-	const char *p = strstr(base_name(path), "python");
+	const char *p = strstr(path_name(path), "python");
 	if (!p || p[6] < '0' || p[6] > '9' || p[7] != '.' || p[8] < '0' || p[8] > '9')
 		return false;
 	*ret_major = (unsigned)(p[6] - '0');
@@ -288,7 +283,7 @@ static int copies_try(struct search *s, struct place *at, uint64_t value)
 /* Names Pythons that are not CPython, and CPythons without _PyRuntime, by their file names. */
 static void named_answer(struct search *s, const struct place *at)
 {
-	const char *name = base_name(at->row->path), *abi = "";
+	const char *name = path_name(at->row->path), *abi = "";
 	unsigned major = 0, minor = 0;
 	struct fault f = {};
 	if (strstr(name, "pypy"))

@@ -83,8 +83,7 @@ struct plan {
 	uint32_t peak_bytes, peak_next_bytes; /* recent peak use of the newest chunk */
 	uint32_t hot_until; /* up to this round everything is copied, and the innermost part three times */
 	bool built, built_hot;
-	/* chunks were read and still hold; the outermost frame is copied with the C frame */
-	bool known, base_with_cframe;
+	bool known, base_with_cframe; /* chunks hold as they were read; the base is copied with the C frame */
 	bool has_held; /* it held the GIL at some time: then garbage collection is read too */
 	uint64_t base; /* the outermost frame of all, the interpreter's own on the C stack; 0: none, or the only one */
 	uint32_t stood; /* number of stacks in a row that were the same in both copies */
@@ -143,11 +142,8 @@ struct pystacks {
 	/* Ranges of the structures that are read. */
 	uint32_t thread_lo, thread_hi, listed_lo, listed_hi, frame_lo, frame_hi;
 	uint32_t gil_lo, gil_bytes; /* of the GIL's state; 0 bytes: the thread state has it, or there is none */
-	/*
-	 * usable: offsets exist and are small; anew: schedstat is not used; program_id_open: the next snapshot checks
-	 * the id
-	 */
-	bool usable, anew, program_id_open;
+	bool usable, anew; /* offsets exist and are small; schedstat is not used */
+	bool program_id_open; /* the next snapshot checks the id */
 	uint64_t program_id_addr, program_id; /* pystacks_program_id; 0: none */
 	bool has_chunks, has_cframe, has_shims, has_tlbc;
 
@@ -190,16 +186,10 @@ struct plan *plan_free(struct plan *p);
 int must_check walk_snapshot(struct pystacks *s, struct plan *p, const struct pins *pins, bool early);
 /* Follows the chain, reading frames that are not in the snapshot, to learn which loose frames there are. */
 int must_check walk_learn(struct pystacks *s, struct plan *p, const struct pins *pins);
-/*
- * Finds the first frame of s->seen from which on the stack was there at one instant; false: unknown. early: as it was
- * walked.
- */
+/* Finds the first frame of s->seen from which on the stack was there at one instant; false: unknown. */
 bool walk_prove(struct pystacks *s, bool early, size_t *ret_first);
 
-/*
- * Before 3.11, where frames that have returned have no caller: finds a stack that ends in a frame that ran between the
- * copies.
- */
+/* Before 3.11 frames that have returned have no caller: finds a stack ending in a frame that ran meanwhile. */
 bool walk_ran(struct pystacks *s, struct plan *p, size_t *ret_first);
 
 /* ---- pystack_threads.c ---- */

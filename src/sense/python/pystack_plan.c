@@ -1,6 +1,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/vec.h"
 #include "sense/python/pystack_parts.h"
 
 static void *remote_ptr(uint64_t addr)
@@ -47,14 +49,8 @@ int plan_add_loose(struct plan *p, uint64_t addr)
 {
 	if (p->n_loose >= PLAN_LOOSE_MAX)
 		return -E2BIG;
-	if (p->n_loose == p->cap_loose) {
-		size_t cap = p->cap_loose ? p->cap_loose * 2 : 16;
-		struct loose *more = realloc(p->loose, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		p->loose = more;
-		p->cap_loose = cap;
-	}
+	if (vec_room(&p->loose, &p->cap_loose, p->n_loose + 1) < 0)
+		return -ENOMEM;
 	p->loose[p->n_loose++] = (struct loose){
 		.addr = addr, .first = NOT_COPIED, .second = NOT_COPIED, .third = NOT_COPIED, .used_round = p->round};
 	p->built = false;
@@ -63,7 +59,7 @@ int plan_add_loose(struct plan *p, uint64_t addr)
 
 static size_t loose_slot(const struct plan *p, uint64_t addr)
 {
-	return (size_t)((addr >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (p->n_slots - 1);
+	return hash_slot(addr >> 4, p->n_slots - 1);
 }
 
 static int loose_index(struct plan *p)
@@ -104,7 +100,8 @@ struct loose *plan_find_loose(const struct plan *p, uint64_t addr)
 
 enum copy { OUTER, FIRST, SECOND, THIRD };
 
-static int plan_range_add(struct plan *p, enum range_kind kind, uint32_t which, uint64_t addr, size_t len, uint32_t *ret_at)
+static int plan_range_add(struct plan *p, enum range_kind kind, uint32_t which, uint64_t addr, size_t len,
+			  uint32_t *ret_at)
 {
 	if (p->n_from == p->cap_from) {
 		size_t cap = p->cap_from ? p->cap_from * 2 : 32;
@@ -187,7 +184,8 @@ static int loose_group(const struct pystacks *s, struct plan *p, bool twice, boo
 	if (!sorted)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_loose; i++)
-		if (loose_twice(p, i, n_first, hot) == twice && (twice || p->loose[i].addr != p->base || !p->base_with_cframe))
+		if (loose_twice(p, i, n_first, hot) == twice &&
+		    (twice || p->loose[i].addr != p->base || !p->base_with_cframe))
 			sorted[n++] = &p->loose[i];
 	if (n == 0)
 		return 0;
@@ -215,7 +213,8 @@ static int chunks_first(struct plan *p, bool hot)
 		struct chunk *c = &p->chunks[i];
 		uint32_t len = c->copied_bytes;
 		c->first_from = !hot && c->used_bytes > TWICE_BYTES ? (c->used_bytes - TWICE_BYTES) & ~UINT32_C(7) : 0;
-		int e = plan_range_add(p, RANGE_CHUNK, (uint32_t)i, c->addr + c->first_from, len - c->first_from, &c->first);
+		int e = plan_range_add(p, RANGE_CHUNK, (uint32_t)i, c->addr + c->first_from, len - c->first_from,
+				       &c->first);
 		if (e)
 			return e;
 	}
@@ -372,7 +371,8 @@ static int plan_build(struct pystacks *s, struct plan *p, bool hot)
 		e = extra_add(s, p, gil_of(s, p));
 	/* Last of all, so that snapshots that do not need it can leave it out. */
 	if (e == 0 && s->program_id_addr)
-		e = plan_range_add(p, RANGE_PROGRAM_ID, 0, s->program_id_addr, sizeof(s->program_id), &p->program_id_at);
+		e = plan_range_add(p, RANGE_PROGRAM_ID, 0, s->program_id_addr, sizeof(s->program_id),
+				   &p->program_id_at);
 	if (e)
 		return e;
 	p->built = true;

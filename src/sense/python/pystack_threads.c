@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "sense/python/pystack_parts.h"
 
 static void *remote_ptr(uint64_t addr)
@@ -341,12 +342,6 @@ static int by_inner(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static int kernel_tasks_read(const struct world *w, pid_t pid, struct kernel_tasks *ret)
 {
 	char path[64];
@@ -357,7 +352,7 @@ static int kernel_tasks_read(const struct world *w, pid_t pid, struct kernel_tas
 	cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return world_condition(-errno);
-	cleanup(dir_closep) DIR *d = fdopendir(fd);
+	cleanup(closedirp) DIR *d = fdopendir(fd);
 	if (!d)
 		return -errno;
 	int dir_fd = take_fd(&fd); /* closed with d */
@@ -366,13 +361,8 @@ static int kernel_tasks_read(const struct world *w, pid_t pid, struct kernel_tas
 		uint64_t id;
 		if (span_u64(span_of(entry->d_name), &id) || id > INT32_MAX)
 			continue;
-		if (ret->n == cap) {
-			cap = cap ? cap * 2 : 64;
-			struct kernel_task *more = realloc(ret->items, cap * sizeof(*more));
-			if (!more)
-				return -ENOMEM;
-			ret->items = more;
-		}
+		if (vec_room(&ret->items, &cap, ret->n + 1) < 0)
+			return -ENOMEM;
 		struct kernel_task *k = &ret->items[ret->n++];
 		*k = (struct kernel_task){.inner = (pid_t)id, .outer = (pid_t)id};
 		TEXT_FORMAT(path, "%s/status", entry->d_name);
@@ -446,8 +436,8 @@ static void offset_find(struct pystacks *s, const struct kernel_tasks *k)
 static struct kernel_task *task_by_pthread(struct pystacks *s, const struct kernel_tasks *k, size_t i)
 {
 	int32_t id = 0;
-	return remote_read(s->r, s->listed[i].thread_id + (uint64_t)s->tid_offset, &id, sizeof(id)) == 0 ? task_of(k, id)
-													  : NULL;
+	int e = remote_read(s->r, s->listed[i].thread_id + (uint64_t)s->tid_offset, &id, sizeof(id));
+	return e == 0 ? task_of(k, id) : NULL;
 }
 
 /* Finds the threads of states of other interpreters; one thread may have several states. An unknown thread stays 0. */

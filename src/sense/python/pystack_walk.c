@@ -142,7 +142,8 @@ static void copies_choose(const struct walk *w, struct copies *c, const char **r
 {
 	const char *one = c->first && w->early ? c->first : c->second, *two = one == c->first ? c->second : c->first;
 	if (two) {
-		bool runs = frame_is_running(w->s, one - w->s->frame_lo), other = frame_is_running(w->s, two - w->s->frame_lo);
+		bool runs = frame_is_running(w->s, one - w->s->frame_lo);
+		bool other = frame_is_running(w->s, two - w->s->frame_lo);
 		c->changed = runs != other;
 		if (!runs && other) {
 			*ret = two;
@@ -327,7 +328,8 @@ static int walk_frames(struct pystacks *s, struct plan *p, const struct pins *pi
 		seen->shim = is_shim(s, f);
 		s->n_shims += seen->shim;
 		/* The newest frame may be about to begin or have just returned. */
-		if (!seen->shim && (seen->code == 0 || (!frame_is_running(s, f) && (s->n_seen > 0 || seen->previous == 0))))
+		if (!seen->shim &&
+		    (seen->code == 0 || (!frame_is_running(s, f) && (s->n_seen > 0 || seen->previous == 0))))
 			return WALK_TORN;
 		s->n_seen++;
 		addr = seen->previous;

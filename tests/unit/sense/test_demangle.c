@@ -131,7 +131,6 @@ static void a_kept_name_is_one_pointer_without_control_bytes(void **state)
 	assert_string_equal(names_readable(n, "_ZN3foo3barEv@@V1"), "foo::bar()");
 	assert_string_equal(names_readable(n, "a\033[2Jb\x7f"), "a?[2Jb?");
 	assert_string_equal(names_keep(n, "ümlaut"), "ümlaut");
-	assert_true(names_bytes(n) > 5000 * 10);
 	names_free(n);
 }
 
