@@ -174,7 +174,7 @@ struct heap_stack {
 enum { HEAP_CUT_NATIVE = 1, HEAP_CUT_PYTHON = 2, HEAP_BROKEN_PYTHON = 4 };
 
 /*
- * A native frame is an address: of the frame's next instruction, so look one byte before it. A Python frame: bits 0..31
+ * A native frame is an address: of the frame's next instruction, so use the byte before it. A Python frame: bits 0..31
  * byte offset of the instruction in its code (int32_t, negative: not begun), 32..55 row of codes, 56: entry frame, at
  * which the interpreter was entered anew (one native eval loop ends here).
  */

@@ -71,7 +71,7 @@ static void *pool_get(size_t n)
 	return p;
 }
 
-void hooks_remark(void)
+void hooks_mark_pool(void)
 {
 	for (uint32_t i = 0; i < n_pool_blocks && i < POOL_BLOCKS; i++)
 		if (pool_blocks[i])

@@ -173,4 +173,4 @@ HIDDEN void mappings_begin(void);
 HIDDEN void *real_function(const char *name);
 HIDDEN void hooks_known(void); /* finds the real functions, if they are not known yet */
 HIDDEN void hooks_late(void);
-HIDDEN void hooks_remark(void); /* marks the pool in the filter again, after the filter was cleared */
+HIDDEN void hooks_mark_pool(void); /* marks the pool in the filter again, after the filter was cleared */

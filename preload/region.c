@@ -213,7 +213,7 @@ static void process_forked(int32_t pid)
 	memset(reserved, 0, sizeof(reserved));
 	reserve_failed = false;
 	filter_clear();
-	hooks_remark();
+	hooks_mark_pool();
 	mappings_clear();
 	modules_forget();
 	if (old)
@@ -534,7 +534,7 @@ bool process_attach(const char *dir, uint64_t rate)
 	memset(reserved, 0, sizeof(reserved));
 	reserve_failed = false;
 	filter_clear();
-	hooks_remark();
+	hooks_mark_pool();
 	mappings_clear();
 	modules_forget();
 	memcpy(p->dir, dir, len + 1);

@@ -58,7 +58,7 @@ static long stack_page(__u32 i, void *ctx)
 }
 
 /* A page that was never touched reads as zero. If the beginning of a chunk is not mapped, the chunk is gone. */
-static long piece_page(__u32 i, void *ctx)
+static long chunk_page(__u32 i, void *ctx)
 {
 	struct bpf_instant *d = *(struct bpf_instant **)ctx;
 	__u32 at = d->at_chunk, to = d->n_bytes;
@@ -99,7 +99,7 @@ int instant(void *ctx)
 		d->stack_end = -1;
 	d->stack_from = sp - d->red_zone;
 	bpf_loop((BPF_INSTANT_STACK / BPF_INSTANT_PAGE) + 2, stack_page, &d, 0);
-	bpf_loop(BPF_INSTANT_CHUNKS + BPF_INSTANT_BYTES / BPF_INSTANT_PAGE + 1, piece_page, &d, 0);
+	bpf_loop(BPF_INSTANT_CHUNKS + BPF_INSTANT_BYTES / BPF_INSTANT_PAGE + 1, chunk_page, &d, 0);
 	d->begin_ns = begin;
 	d->end_ns = bpf_ktime_get_ns();
 	d->taken = 1;

@@ -251,7 +251,7 @@ static int section_load(const struct elf *e, const char *name, uint64_t max, str
 }
 
 /* Loads a part of a segment, from vaddr to the end of the segment's bytes in the file. */
-static int piece_load(const struct elf *e, const Elf64_Phdr *p, uint64_t vaddr, struct eh_section *ret)
+static int segment_part_load(const struct elf *e, const Elf64_Phdr *p, uint64_t vaddr, struct eh_section *ret)
 {
 	uint64_t skip = vaddr - p->p_vaddr, len = p->p_filesz - skip;
 	if (len > FRAME_MAX)
@@ -276,7 +276,7 @@ static int segments_load(const struct elf *e, struct eh_section *ret_frame, stru
 	if (!p || p->p_filesz > HDR_MAX)
 		return ELF_NONE;
 	if (!ret_hdr->bytes) {
-		int r = piece_load(e, p, p->p_vaddr, ret_hdr);
+		int r = segment_part_load(e, p, p->p_vaddr, ret_hdr);
 		if (r)
 			return r;
 	}
@@ -288,7 +288,7 @@ static int segments_load(const struct elf *e, struct eh_section *ret_frame, stru
 	for (size_t i = 0; i < e->n_phdr && !b.bad; i++) {
 		const Elf64_Phdr *l = &e->phdr[i];
 		if (l->p_type == PT_LOAD && vaddr >= l->p_vaddr && vaddr - l->p_vaddr < l->p_filesz)
-			return piece_load(e, l, vaddr, ret_frame);
+			return segment_part_load(e, l, vaddr, ret_frame);
 	}
 	return ELF_NONE;
 }

@@ -358,7 +358,7 @@ static int hash_find(const struct table *t, const char *name, struct elf_symbol 
 	return ELF_NONE;
 }
 
-static int piece_load(const struct elf *e, uint64_t at, uint64_t len, void **ret)
+static int range_load(const struct elf *e, uint64_t at, uint64_t len, void **ret)
 {
 	cleanup(freep) char *bytes = len <= SYMBOLS_MAX ? malloc(len + 1) : NULL;
 	if (len > SYMBOLS_MAX)
@@ -377,9 +377,9 @@ static int scan_find(const struct table *t, const char *name, struct elf_symbol 
 	cleanup(freep) void *symbols = NULL;
 	cleanup(freep) void *strings = NULL;
 	size_t len = strlen(name) + 1;
-	int r = piece_load(t->elf, t->symbols, t->symbols_bytes, &symbols);
+	int r = range_load(t->elf, t->symbols, t->symbols_bytes, &symbols);
 	if (r == 0)
-		r = piece_load(t->elf, t->strings, t->strings_bytes, &strings);
+		r = range_load(t->elf, t->strings, t->strings_bytes, &strings);
 	if (r)
 		return r;
 	const Elf64_Sym *s = symbols;
@@ -425,7 +425,7 @@ static bool table_linked(const struct elf *e, struct table *ret)
 	const Elf64_Phdr *p = elf_segment(e, PT_DYNAMIC);
 	struct table t = {.elf = e};
 	cleanup(freep) void *bytes = NULL;
-	if (!p || p->p_filesz > DYNAMIC_MAX || piece_load(e, p->p_offset, p->p_filesz, &bytes) != 0)
+	if (!p || p->p_filesz > DYNAMIC_MAX || range_load(e, p->p_offset, p->p_filesz, &bytes) != 0)
 		return false;
 	const Elf64_Dyn *d = bytes;
 	for (size_t i = 0; i < p->p_filesz / sizeof(*d) && d[i].d_tag != DT_NULL; i++) {

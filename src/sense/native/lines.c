@@ -153,7 +153,7 @@ static enum nesting nesting_of(int tag)
 }
 
 /*
- * Finds the outermost function inlined at the address, below a part of a unit. dwarf_getscopes(3) does not look into
+ * Finds the outermost function inlined at the address, below a part of a unit. dwarf_getscopes(3) does not descend into
  * namespaces. True: the enclosing function is found; *ret_inlined says whether *ret is one inlined into it.
  */
 static bool outermost_inlined(const struct libdw *d, Dwarf_Die *in, uint64_t vaddr, unsigned depth, Dwarf_Die *ret,

@@ -275,7 +275,7 @@ static bool grows(const struct walk *w, uint64_t cfa)
 }
 
 /* True if the function's information claims that it has nothing on the stack, but its code takes room there. */
-static bool lies(const struct rules *x, const struct eh_row *row, struct prologue *ret)
+static bool hides_its_room(const struct rules *x, const struct eh_row *row, struct prologue *ret)
 {
 	return row->cfa.kind != EH_VAL_EXPR && row->cfa.reg == REG_SP && row->cfa.value == RETURN_ON_STACK &&
 	       prologue_read(x->w, x->function, x->w->now.reg[REG_PC], ret);
@@ -286,7 +286,7 @@ static int by_rules(struct rules x, const struct eh_row *row, struct unwind_fram
 	struct walk *w = x.w;
 	const struct eh_rule *ra = rule_of(row, row->ra);
 	struct prologue p;
-	if (w->exact && w->trace->n == 1 && lies(&x, row, &p) && unwind_scan(w, &p) == UNWIND_COMPLETE)
+	if (w->exact && w->trace->n == 1 && hides_its_room(&x, row, &p) && unwind_scan(w, &p) == UNWIND_COMPLETE)
 		return UNWIND_COMPLETE;
 	int r = cfa_of(&x, row);
 	if (r == STEP_ON)

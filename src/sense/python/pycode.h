@@ -12,7 +12,7 @@
 #include "sense/python/pyrt.h"
 
 enum {
-	PYCODE_GARBAGE = 25, /* it does not look like a code object (any longer) */
+	PYCODE_GARBAGE = 25, /* it is no code object (any longer) */
 };
 
 struct pycode_line {

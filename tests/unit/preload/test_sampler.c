@@ -31,7 +31,7 @@ void patch_sampled(void)
 {
 }
 
-void hooks_remark(void)
+void hooks_mark_pool(void)
 {
 }
 

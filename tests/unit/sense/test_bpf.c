@@ -151,7 +151,8 @@ static void a_process_whose_main_thread_has_ended_is_seen(void **state)
 		pthread_t t;
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fill_memory();
-		if (pthread_create(&t, NULL, keep_memory, NULL) != 0 || pthread_create(&t, NULL, keep_memory, NULL) != 0)
+		if (pthread_create(&t, NULL, keep_memory, NULL) != 0 ||
+		    pthread_create(&t, NULL, keep_memory, NULL) != 0)
 			_exit(1);
 		pthread_exit(NULL);
 	}
@@ -340,7 +341,7 @@ static void the_kernel_is_told_apart_from_people(void **state)
 	fixture_close(&w);
 }
 
-/* Of everybody's signals only those to descendants of one process are told, however far down, and whoever sends them. */
+/* Only signals to descendants of one process are reported, at any depth and from any sender. */
 static void a_watch_over_one_process_sees_its_descendants_only(void **state)
 {
 	(void)state;

@@ -114,7 +114,10 @@ static void registers_stack_and_memory_are_those_of_the_thread(void **state)
 	pid_t child = child_new(true);
 	char into[16 + 8 + sizeof(pattern) + 8];
 	const struct iovec from[] = {
-		{pattern + 3, 16}, {(void *)(uintptr_t)&turns, 8}, {pattern, sizeof(pattern)}, {(void *)(uintptr_t)&turns, 8}};
+		{pattern + 3, 16},
+		{(void *)(uintptr_t)&turns, 8},
+		{pattern, sizeof(pattern)},
+		{(void *)(uintptr_t)&turns, 8}};
 	struct instant_want want = {.pid = child, .tid = child, .from = from, .n_from = ARRAY_SIZE(from), .into = into};
 	struct instant_seen seen;
 	uint64_t before = 0, first = 0;
@@ -234,7 +237,8 @@ static void in_a_pid_namespace_numbers_are_its_own(void **state)
 			_exit(errno == EPERM ? 77 : 1);
 		pid_t inner = fork();
 		if (inner == 0) {
-			if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || mount("proc", "/proc", "proc", 0, NULL) < 0)
+			if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+			    mount("proc", "/proc", "proc", 0, NULL) < 0)
 				_exit(77);
 			struct world own = live_world();
 			struct instant *in = instant_new(&own);

@@ -155,7 +155,8 @@ static void strings_of_every_width_become_utf_8(void **state)
 	static const struct {
 		uint64_t addr;
 		const char *text;
-	} want[] = {{0x1000, "plain\n"}, {0x2000, "caf\xc3\xa9"}, {0x3000, "\xe4\xb8\xad?x"}, {0x4000, "\xf0\x9f\x98\x80??"}};
+	} want[] = {{0x1000, "plain\n"}, {0x2000, "caf\xc3\xa9"}, {0x3000, "\xe4\xb8\xad?x"},
+		    {0x4000, "\xf0\x9f\x98\x80??"}};
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		assert_int_equal(pystr_read(&rt, &fake, want[i].addr, 100, &text), 0);
 		assert_string_equal(text, want[i].text);
