@@ -45,7 +45,8 @@ static uint64_t tuple_add(struct memory *m, uint64_t type, const uint64_t *items
 	uint64_t addr;
 	unsigned char *b = object_add(m, type, 24 + 8 * n, &addr);
 	put(b + m->rt.off.tuple.size, n, 8);
-	memcpy(b + m->rt.off.tuple.item, items, 8 * n);
+	if (n)
+		memcpy(b + m->rt.off.tuple.item, items, 8 * n);
 	return addr;
 }
 
