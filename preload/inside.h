@@ -62,11 +62,8 @@ HIDDEN void *region_row(struct heap_header *h, const struct heap_table *t, uint6
 HIDDEN bool region_take(struct heap_header *h, struct heap_table *t, uint64_t n, uint64_t *ret_at);
 /*
  * For a library loaded into a running program: begins in this directory (an existing region goes on, with this rate),
- * and ends.
- */
-/*
- * Begins in two steps, as both take time. The first has nothing to do (false) if nothing has changed; prepared: see
- * heapattach.h; true: that file is in use now.
+ * and ends. It begins in two steps, as both take time. False from the first: there is nothing to do, as nothing has
+ * changed. prepared: see heapattach.h; true from the second: that file is in use now.
  */
 HIDDEN bool process_attach(const char *dir, uint64_t rate);
 HIDDEN bool process_attach_region(uint32_t prepared);

@@ -23,8 +23,8 @@ struct bpf_signal_record {
 	unsigned long long target_start_boot_ns;
 	int signal, code; /* code: si_code */
 	int target, target_inner; /* process, in the initial and in its innermost pid namespace */
+	/* The sender; if the kernel sent the signal, the process that was running. */
 	int sender, sender_inner;
-	/* this and the following: the sender, which is the running process if the kernel sent it */
 	unsigned sender_uid;
 	unsigned from_kernel;
 	unsigned lost; /* signals so far that found the ring full */

@@ -16,7 +16,7 @@
  *
  * ptrace is bound to a thread, so the stopper has a thread of its own, which sleeps while it waits. When the target
  * does not stop within the deadline, the stopper's thread ends, which makes the kernel detach the target for certain;
- * the same happens if vigil dies. The process gets a SIGCHLD for each stop unless it has SA_NOCLDSTOP. Other threads of
+ * the same happens if vigil dies. Vigil gets a SIGCHLD for each stop unless it has SA_NOCLDSTOP. Other threads of
  * vigil must not wait for any child (waitid P_ALL) without __WNOTHREAD, else they consume the stop (which then ends as
  * STOPPER_STUCK).
  */
