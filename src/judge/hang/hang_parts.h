@@ -57,6 +57,12 @@ uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p,
 uint64_t hang_hushed(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s);
 /* A step is missed after this. */
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set *p);
+/* Ranks that live and serve no others. */
+size_t hang_live_ranks(const struct liveness_set *p, bool *ret_ended);
+/* gap_ns * n, without overflow. */
+uint64_t hang_gap_times(double gap_ns, double n);
+/* True when steps are known and the last one is limit_ns or more ago; text says so. */
+bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *text, size_t cap);
 /* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
 const struct liveness *hang_lonely(const struct liveness_set *p);
 /* The same by the rule io-gpu; keeps its windows in the mind. */

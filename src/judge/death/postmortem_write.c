@@ -1,0 +1,116 @@
+/* Small helpers of the post-mortem: they write the verdict's texts and compare pids, times and groups. */
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/death/postmortem_parts.h"
+
+const char *pm_who(const struct death *d, char dst[static PM_WHO])
+{
+	const char *name = d->name[0] ? d->name : "the process";
+	if (d->rank != NO_RANK)
+		ignore(text_format(dst, PM_WHO, "rank %d (%s, pid %d)", d->rank, name, (int)d->pid), "cut to fit");
+	else
+		ignore(text_format(dst, PM_WHO, "%s (pid %d)", name, (int)d->pid), "cut to fit");
+	return dst;
+}
+
+void pm_verdict(struct pm *p, enum incident_kind kind, enum killer killer, const char *id, enum confidence c)
+{
+	p->i->kind = kind;
+	p->i->killer = killer;
+	p->i->cause.confidence = c;
+	TEXT_COPY(p->i->cause.id, id);
+}
+
+void pm_summary(struct pm *p, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(p->i->summary, sizeof(p->i->summary), fmt, ap);
+	va_end(ap);
+}
+
+void pm_text(struct pm *p, const char *fmt, ...)
+{
+	struct buf b = BUF_ON(p->i->cause.text);
+	b.len = strlen(p->i->cause.text);
+	if (b.len > 0)
+		buf_add(&b, " ");
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+}
+
+void pm_killer_text(struct pm *p, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(p->i->killer_text, sizeof(p->i->killer_text), fmt, ap);
+	va_end(ap);
+}
+
+void pm_culprit(struct pm *p, int32_t rank)
+{
+	if (rank != NO_RANK && p->i->n_culprits < INCIDENT_CULPRITS)
+		p->i->culprit_ranks[p->i->n_culprits++] = rank;
+}
+
+bool pm_group_covers(const char *outer, const char *inner)
+{
+	size_t n = strlen(outer);
+	if (n == 0 || inner[0] == '\0')
+		return false;
+	if (strcmp(outer, "/") == 0)
+		return true;
+	return strncmp(outer, inner, n) == 0 && (inner[n] == '\0' || inner[n] == '/');
+}
+
+bool pm_unit_covers(const char *unit, const char *cgroup)
+{
+	size_t n = strlen(unit);
+	if (n == 0)
+		return false;
+	for (const char *at = strchr(cgroup, '/'); at; at = strchr(at + 1, '/'))
+		if (strncmp(at + 1, unit, n) == 0 && (at[1 + n] == '\0' || at[1 + n] == '/'))
+			return true;
+	return false;
+}
+
+bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms)
+{
+	/* clocks of two logs differ by some ms, and a killer may write its line after the death */
+	const int64_t slack_ms = 5000, start_slack_ms = 1500;
+	if (t == 0)
+		return true;
+	if (d->start_unix_ms != 0 && t < d->start_unix_ms - start_slack_ms)
+		return false; /* an earlier owner of the pid */
+	if (d->end_unix_ms == 0)
+		return true;
+	return t <= d->end_unix_ms + slack_ms && (before_end_ms < 0 || t >= d->end_unix_ms - before_end_ms);
+}
+
+const struct death_former *pm_former(const struct death *d, pid_t pid)
+{
+	for (size_t k = 0; k < d->n_former; k++)
+		if (d->former[k].pid == pid)
+			return &d->former[k];
+	return NULL;
+}
+
+const struct log_hint *pm_hint(const struct death *d, const char *id)
+{
+	for (size_t k = 0; k < d->n_hints; k++)
+		if (strcmp(d->hints[k].id, id) == 0)
+			return &d->hints[k];
+	return NULL;
+}
+
+bool pm_unavailable(const struct death *d, const char *source)
+{
+	size_t n = strlen(source);
+	for (size_t k = 0; k < d->n_unavailable; k++)
+		if (strncmp(d->unavailable[k], source, n) == 0 && d->unavailable[k][n] == ':')
+			return true;
+	return false;
+}

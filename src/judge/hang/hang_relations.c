@@ -1,0 +1,81 @@
+/* What the parts of the hang judge ask about a rank, and how long each kind of proof has to wait. */
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/* How long nothing may have moved before a verdict of each strength. */
+static const uint64_t certain_ns = 10 * NS_PER_S;
+static const uint64_t firm_stepping_ns = 25 * NS_PER_S, firm_ns = 45 * NS_PER_S;
+static const uint64_t vague_stepping_ns = 60 * NS_PER_S, vague_ns = 2 * 60 * NS_PER_S;
+static const uint64_t vague_first_ns = 5 * 60 * NS_PER_S;
+static const double firm_gaps = 3, vague_gaps = 5;
+
+static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
+{
+	double gap = w->stepping ? w->p->gap_ns : 0;
+	uint64_t need = certain_ns;
+	if (proof == HANG_FIRM)
+		need = w->stepping ? MAX(firm_stepping_ns, (uint64_t)(gap * firm_gaps)) : firm_ns;
+	else if (proof == HANG_VAGUE)
+		need = w->stepping     ? MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps))
+		       : w->first_step ? vague_first_ns
+				       : vague_ns;
+	/* who gives a time means it */
+	return w->s->has_after ? MAX(w->s->after_ns, (uint64_t)(gap * firm_gaps)) : need;
+}
+
+bool hang_old_enough(struct hang_work *w, enum hang_proof proof)
+{
+	uint64_t need = needed_ns(w, proof);
+	if (w->standstill_ns >= need || w->s->rule == HANG_RULE_IO_GPU)
+		return true;
+	w->v->kind = HANG_NONE;
+	w->v->id[0] = '\0';
+	w->v->n_culprits = w->v->n_advice = w->v->n_evidence = 0;
+	w->v->again_ns = MAX(need - w->standstill_ns, NS_PER_S);
+	TEXT_COPY(w->v->text, "it stands still, but not for long enough to be sure");
+	return false;
+}
+
+bool hang_gpu_works(const struct hang_work *w, int32_t rank)
+{
+	const struct liveness *l = liveness_find(w->p, rank);
+	return l && l->gpu_known && w->p->now_ns - l->gpu_alive_ns < 5 * NS_PER_S;
+}
+
+double hang_queues(const struct hang_work *w, int32_t rank)
+{
+	const struct liveness *l = liveness_find(w->p, rank);
+	return l && l->trace[LIVENESS_RUN_WAIT].known ? l->trace[LIVENESS_RUN_WAIT].rate / 1e9 : 0;
+}
+
+/* In a job of many a wait for the device is a wait for the others, unless the device does real work. */
+bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	if (activity_waits_for_ranks(r->activity.kind))
+		return true;
+	bool device = r->activity.kind == ACTIVITY_GPU_SYNC || r->activity.kind == ACTIVITY_BACKWARD;
+	return w->many && device && !hang_gpu_works(w, r->rank);
+}
+
+bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	/* A side thread that counts or prints is not the program. */
+	const double side_thread_cores = 0.2;
+	const struct liveness *l = liveness_find(w->p, r->rank);
+	bool runs = r->acting && r->acting->wait.kind == WAIT_RUNNING;
+	if (r->compared && !r->idle && (runs || !r->unchanged || r->cores >= side_thread_cores))
+		return true;
+	if (!r->compared && l && liveness_moves(w->p, l, LIVENESS_CPU))
+		return true;
+	return l && (liveness_reads(w->p, l) || liveness_writes(w->p, l) || hang_gpu_works(w, r->rank));
+}
+
+const struct stackgroup_rank *hang_culprit(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->n_blocking; i++)
+		if (!w->benign[i])
+			return &w->g.rank[w->blocking[i]];
+	return NULL;
+}
