@@ -8,7 +8,7 @@ struct view {
 	bool precise;
 };
 
-static bool counts(const struct view *w, const struct collective_wait *one)
+static bool collective_counts(const struct view *w, const struct collective_wait *one)
 {
 	if (!one->by_count)
 		return true;
@@ -19,7 +19,7 @@ static bool counts(const struct view *w, const struct collective_wait *one)
 static const struct collective_wait *head_of(const struct view *w, size_t rank)
 {
 	uint32_t h = w->s->ranks[rank].head;
-	if (h == COLLECTIVE_NO_WAIT || !counts(w, &w->s->waits[h]))
+	if (h == COLLECTIVE_NO_WAIT || !collective_counts(w, &w->s->waits[h]))
 		return NULL;
 	return &w->s->waits[h];
 }
@@ -73,7 +73,7 @@ static void prove_all(const struct view *w, const struct collective_wait *first,
 	if (first)
 		prove_wait(w->s, first, v);
 	for (size_t i = 0; i < w->s->n_waits && v->n_evidence < COLLECTIVE_EVIDENCE - 2; i++)
-		if (&w->s->waits[i] != first && counts(w, &w->s->waits[i]))
+		if (&w->s->waits[i] != first && collective_counts(w, &w->s->waits[i]))
 			prove_wait(w->s, &w->s->waits[i], v);
 	for (size_t i = 0; i < w->s->n_ranks && v->n_evidence < COLLECTIVE_EVIDENCE; i++)
 		if (w->s->ranks[i].why[0])
@@ -142,7 +142,7 @@ static bool judge_roots(const struct view *w, struct collective_verdict *v)
 	struct ranklist blamed = {.n = 0}, here;
 	for (size_t i = 0; i < w->s->n_waits; i++) {
 		const struct collective_wait *one = &w->s->waits[i];
-		if (!counts(w, one) || !is_root(w, one, &blamed))
+		if (!collective_counts(w, one) || !is_root(w, one, &blamed))
 			continue;
 		if (!root || older(one, root))
 			root = one;
@@ -180,7 +180,7 @@ static const struct collective_wait *circle(const struct view *w)
 {
 	for (size_t i = 0; i < w->s->n_waits; i++) {
 		const struct collective_wait *at = &w->s->waits[i];
-		if (!counts(w, at))
+		if (!collective_counts(w, at))
 			continue;
 		for (size_t n = 0; at && n < w->s->n_waits; n++)
 			at = next_of(w, at);
@@ -269,7 +269,7 @@ static const struct collective_wait *base_wait(const struct view *w, bool with_u
 	const struct collective_wait *best = NULL;
 	for (size_t i = 0; i < w->s->n_waits; i++) {
 		const struct collective_wait *one = &w->s->waits[i];
-		if (!counts(w, one) || collective_count_bits(w->s, one->missing))
+		if (!collective_counts(w, one) || collective_count_bits(w->s, one->missing))
 			continue;
 		if ((collective_count_bits(w->s, one->unknown) > 0) != with_unknown)
 			continue;

@@ -17,7 +17,7 @@ struct ways {
 	size_t n, n_calls;
 };
 
-static bool same(const struct collective_call *a, const struct collective_call *b)
+static bool collective_clash_same_call(const struct collective_call *a, const struct collective_call *b)
 {
 	const char *what;
 	return !collective_clashes(a, b, &what);
@@ -31,7 +31,7 @@ static void ways_of(const struct collective_set *s, const struct collective_clas
 		if (call->in_batch)
 			continue;
 		size_t w = 0;
-		while (w < ret->n && !same(ret->way[w].first, call))
+		while (w < ret->n && !collective_clash_same_call(ret->way[w].first, call))
 			w++;
 		if (w == WAYS)
 			w = WAYS - 1;
@@ -66,12 +66,12 @@ static bool fits(const struct collective_set *s, const struct collective_call *b
 		 const struct collective_call *ahead, uint64_t k)
 {
 	const struct collective_call *a = further_on(s, ahead, k);
-	if (!a || !same(a, behind))
+	if (!a || !collective_clash_same_call(a, behind))
 		return false;
 	for (uint64_t i = 1; i <= 3; i++) {
 		const struct collective_call *b = further_on(s, behind, i);
 		a = further_on(s, ahead, k + i);
-		if (a && b && !same(a, b))
+		if (a && b && !collective_clash_same_call(a, b))
 			return false;
 	}
 	return true;
@@ -98,7 +98,7 @@ static void buf_call(struct buf *b, const struct collective_call *c, const char 
 	buf_where(b, c);
 }
 
-static void advise(struct collective_verdict *v, const char *what, uint64_t skipped, uint64_t extra)
+static void collective_clash_advise(struct collective_verdict *v, const char *what, uint64_t skipped, uint64_t extra)
 {
 	if (strcmp(what, "size") == 0)
 		verdict_advise(v,
@@ -145,7 +145,7 @@ static const struct collective_clash *worst(const struct collective_set *s)
 	return best;
 }
 
-static void tell(const struct collective_set *s, const struct ways *w, size_t major, bool tie,
+static void collective_clash_describe(const struct collective_set *s, const struct ways *w, size_t major, bool tie,
 		 struct collective_verdict *v)
 {
 	const struct collective_call *m = w->way[major].first;
@@ -181,7 +181,7 @@ static void tell(const struct collective_set *s, const struct ways *w, size_t ma
 			   (unsigned long long)extra, extra == 1 ? "one" : "some");
 	else if (tie)
 		buf_add(&b, " Which side is wrong cannot be told: both are of the same number.");
-	advise(v, what, tie ? 0 : skipped, tie ? 0 : extra);
+	collective_clash_advise(v, what, tie ? 0 : skipped, tie ? 0 : extra);
 }
 
 bool collective_judge_clash(const struct collective_set *s, struct collective_verdict *v)
@@ -212,7 +212,7 @@ bool collective_judge_clash(const struct collective_set *s, struct collective_ve
 	v->has_seq = true;
 	v->seq = m->seq;
 	verdict_blame(v, &blamed);
-	tell(s, &w, major, tie, v);
+	collective_clash_describe(s, &w, major, tie, v);
 	const char *source = collective_source_name(s, m->by_op ? COLLECTIVE_RING : COLLECTIVE_FLIGHTREC);
 	for (size_t i = 0; i < w.n; i++) {
 		const struct collective_call *k = w.way[i].first;

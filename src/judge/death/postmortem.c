@@ -1,7 +1,6 @@
 #include "judge/death/postmortem.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -73,7 +72,7 @@ static bool clean_exit(struct pm *p)
 }
 
 /* The user, or vigil for a peer's sake, asked for this end. */
-bool pm_stop(struct pm *p)
+static bool asked_to_stop(struct pm *p)
 {
 	const struct death *d = p->d;
 	const struct ending *e = &p->end;
@@ -103,7 +102,7 @@ bool pm_stop(struct pm *p)
 	return true;
 }
 
-void pm_status_evidence(struct pm *p)
+static void status_evidence(struct pm *p)
 {
 	const struct death *d = p->d;
 	const struct ending *e = &p->end;
@@ -121,7 +120,7 @@ void pm_status_evidence(struct pm *p)
 		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms, "exit status %d", e->code);
 }
 
-static void blind_evidence(struct pm *p)
+static void unavailable_evidence(struct pm *p)
 {
 	for (size_t k = 0; k < p->d->n_unavailable && k < DEATH_UNAVAILABLE; k++) {
 		char source[24];
@@ -143,14 +142,14 @@ typedef bool proof(struct pm *p);
 void postmortem(const struct death *d, struct incident *ret)
 {
 	static proof *const proofs[] = {
-		pm_kernel,   pm_stop,	     pm_killer_by_pid, pm_sender, pm_worker_sender, pm_killer_by_group,
+		pm_kernel,   asked_to_stop,	     pm_killer_by_pid, pm_sender, pm_worker_sender, pm_killer_by_group,
 		pm_counters, pm_first_error, pm_shm,	       pm_log,	  pm_own_error,	    pm_crash,
 		pm_worker_sender_silent,
 	};
 	struct pm p = {.d = d, .end = ending_of(d), .i = ret};
 	memset(ret, 0, sizeof(*ret));
 	header_fill(&p);
-	pm_status_evidence(&p);
+	status_evidence(&p);
 	if (clean_exit(&p))
 		return;
 	bool decided = false;
@@ -164,5 +163,5 @@ void postmortem(const struct death *d, struct incident *ret)
 	pm_neighbours(&p);
 	if (ret->killer == KILLER_UNKNOWN || ret->cause.confidence == CONFIDENCE_LOW)
 		pm_looked_at(&p);
-	blind_evidence(&p);
+	unavailable_evidence(&p);
 }

@@ -62,7 +62,7 @@ bool pm_own_error(struct pm *p)
 	return true;
 }
 
-static void show(struct pm *p, const struct rank_error *e)
+static void postmortem_errors_add(struct pm *p, const struct rank_error *e)
 {
 	char text[600];
 	rank_error_text(e, text, sizeof(text));
@@ -74,11 +74,11 @@ void pm_errors_evidence(struct pm *p)
 	const struct death *d = p->d;
 	const struct rank_error *root = rank_error_root(d->errors, d->n_errors);
 	if (root)
-		show(p, root);
+		postmortem_errors_add(p, root);
 	for (size_t i = 0, n = 1; i < d->n_errors && n < SHOWN; i++) {
 		if (&d->errors[i] == root)
 			continue;
-		show(p, &d->errors[i]);
+		postmortem_errors_add(p, &d->errors[i]);
 		n++;
 	}
 }

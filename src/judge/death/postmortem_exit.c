@@ -153,7 +153,7 @@ bool pm_crash(struct pm *p)
 }
 
 /* As a sentence of its own: it is cut where there was no room, or ends as its program ended it. */
-static void pm_log_line(struct pm *p, const struct log_hint *h)
+static void log_line_quoted(struct pm *p, const struct log_hint *h)
 {
 	size_t len = strlen(h->text);
 	bool cut = len + 1 >= sizeof(h->text);
@@ -172,7 +172,7 @@ static bool hint_verdict(struct pm *p, const struct log_hint *h, enum incident_k
 	char who[PM_WHO];
 	pm_verdict(p, kind, KILLER_NONE, id, c);
 	pm_summary(p, "%s %s", pm_who(p->d, who), words);
-	pm_log_line(p, h);
+	log_line_quoted(p, h);
 	if (h->rank != NO_RANK && h->rank != p->d->rank)
 		pm_culprit(p, h->rank);
 	return true;

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/units.h"
 #include "judge/death/postmortem_parts.h"
 
@@ -21,16 +22,11 @@ static bool named_in_log(const struct death *d, pid_t pid)
 	return false;
 }
 
-/* The last part of a group's name: the kernel may see more of the path than we do. */
-static const char *leaf(const char *group)
-{
-	const char *slash = strrchr(group, '/');
-	return slash ? slash + 1 : group;
-}
-
+/* The last parts of the names are compared: the kernel may see more of a group's path than we do. */
 static bool in_own_group(const struct death *d, const struct kernel_kill *k)
 {
-	return d->own_group && d->cgroup[0] && k->task_memcg[0] && strcmp(leaf(d->cgroup), leaf(k->task_memcg)) == 0;
+	return d->own_group && d->cgroup[0] && k->task_memcg[0] &&
+	       strcmp(path_name(d->cgroup), path_name(k->task_memcg)) == 0;
 }
 
 static enum match match_of(const struct pm *p, const struct kernel_kill *k)

@@ -48,7 +48,6 @@ uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM
 
 /* Proofs, in order */
 bool pm_kernel(struct pm *p);
-bool pm_stop(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
 bool pm_worker_sender(struct pm *p); /* of the signal to a worker that its log says took it down */
@@ -65,7 +64,6 @@ void pm_leftover(struct pm *p);
 
 /* Things worth saying whatever the verdict */
 void pm_rules(struct pm *p);
-void pm_status_evidence(struct pm *p);
 void pm_neighbours(struct pm *p);
 void pm_looked_at(struct pm *p);
 void pm_errors_evidence(struct pm *p);

@@ -7,7 +7,7 @@
  * the process ended by itself, with an exit status or an exception that says nothing of why. Whatever was proved
  * stays.
  */
-static bool is_open(const struct incident *i, const struct cause_verdict *v)
+static bool postmortem_rules_may_name(const struct incident *i, const struct cause_verdict *v)
 {
 	bool unsaid = strncmp(i->cause.id, "exit_", 5) == 0;
 	bool exception = strcmp(i->cause.id, "python_exception") == 0 && v->confidence > RULE_LOW;
@@ -23,7 +23,7 @@ void pm_rules(struct pm *p)
 	for (size_t k = 0; k < v->n_evidence; k++)
 		incident_evidence_add(p->i, "rule", v->evidence[k].source, v->evidence[k].time_unix_ms, "%s",
 				      v->evidence[k].text);
-	if (!is_open(p->i, v) || v->role != RULE_ROOT)
+	if (!postmortem_rules_may_name(p->i, v) || v->role != RULE_ROOT)
 		return;
 	TEXT_COPY(p->i->cause.id, v->id);
 	p->i->cause.confidence = confidences[v->confidence];

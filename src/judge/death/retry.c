@@ -5,7 +5,7 @@
 
 static const uint64_t delay_most_ns = 60 * NS_PER_S;
 
-bool retry_is_memory(enum incident_kind k)
+static bool retry_for_memory(enum incident_kind k)
 {
 	switch (k) {
 	case INCIDENT_MEMORY_KILL:
@@ -23,7 +23,7 @@ static bool covered(const struct retry_settings *s, enum incident_kind k)
 {
 	if (s->on_any)
 		return true;
-	if (retry_is_memory(k))
+	if (retry_for_memory(k))
 		return s->on_memory;
 	if (k == INCIDENT_HANG)
 		return s->on_hang;
@@ -38,12 +38,12 @@ static bool close_to(uint64_t a, uint64_t b, double share)
 
 static bool no_progress(const struct retry_attempt *a, const struct retry_attempt *b)
 {
-	return retry_is_memory(a->kind) && retry_is_memory(b->kind) && a->has_last_line && b->has_last_line &&
+	return retry_for_memory(a->kind) && retry_for_memory(b->kind) && a->has_last_line && b->has_last_line &&
 	       a->last_line_hash == b->last_line_hash && close_to(a->peak_bytes, b->peak_bytes, 0.05) &&
 	       close_to(a->lived_ns, b->lived_ns, 0.25);
 }
 
-static void say(struct retry_decision *d, enum incident_retry next, const char *text)
+static void retry_say(struct retry_decision *d, enum incident_retry next, const char *text)
 {
 	d->next = next;
 	TEXT_COPY(d->reason, text);
@@ -54,7 +54,7 @@ static size_t deaths_alike(const struct retry_attempt *history, size_t n)
 {
 	size_t alike = 0;
 	for (size_t i = 0; i < n; i++)
-		alike += retry_is_memory(history[i].kind) == retry_is_memory(history[n - 1].kind);
+		alike += retry_for_memory(history[i].kind) == retry_for_memory(history[n - 1].kind);
 	return alike;
 }
 
@@ -65,15 +65,15 @@ void retry_decide(const struct retry_settings *s, const struct retry_attempt *hi
 	size_t deaths = deaths_alike(history, n);
 	struct retry_decision d = {.next = RETRY_NONE};
 	if (last->kind == INCIDENT_CLEAN_EXIT) {
-		say(&d, RETRY_NONE, "the job ended well");
+		retry_say(&d, RETRY_NONE, "the job ended well");
 	} else if (last->stopping) {
-		say(&d, RETRY_NONE, "the job was asked to end");
+		retry_say(&d, RETRY_NONE, "the job was asked to end");
 	} else if (s->max == 0) {
-		say(&d, RETRY_NONE, "no retries were asked for (--retries)");
+		retry_say(&d, RETRY_NONE, "no retries were asked for (--retries)");
 	} else if (!covered(s, last->kind)) {
 		TEXT_FORMAT(d.reason, "--retry-on does not cover a death of kind %s", incident_kind_name(last->kind));
 	} else if (deaths > s->max && s->max == 1) {
-		say(&d, RETRY_GIVE_UP, "the only retry is used up");
+		retry_say(&d, RETRY_GIVE_UP, "the only retry is used up");
 	} else if (deaths > s->max) {
 		d.next = RETRY_GIVE_UP;
 		TEXT_FORMAT(d.reason, "all %u retries are used up", s->max);

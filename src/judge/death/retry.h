@@ -36,4 +36,3 @@ struct retry_decision {
 /* history: all attempts so far, oldest first, the dead one last (n >= 1). */
 void retry_decide(const struct retry_settings *s, const struct retry_attempt *history, size_t n,
 		  struct retry_decision *ret);
-bool retry_is_memory(enum incident_kind k);

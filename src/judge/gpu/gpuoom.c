@@ -52,15 +52,15 @@ static struct numbers numbers_of(const struct gpuoom *g)
 	return n;
 }
 
-static void say(struct gpuoom_verdict *v, enum gpuoom_cause cause, enum confidence c, const char *words)
+static void gpuoom_say(struct gpuoom_verdict *v, enum gpuoom_cause cause, enum confidence c, const char *words)
 {
 	v->cause = cause;
 	v->confidence = c;
 	TEXT_COPY(v->words, words);
 }
 
-static void advise(struct gpuoom_verdict *v, const char *fmt, ...) printf_like(2, 3);
-static void advise(struct gpuoom_verdict *v, const char *fmt, ...)
+static void gpuoom_advise(struct gpuoom_verdict *v, const char *fmt, ...) printf_like(2, 3);
+static void gpuoom_advise(struct gpuoom_verdict *v, const char *fmt, ...)
 {
 	if (v->n_advice == ARRAY_SIZE(v->advice))
 		return;
@@ -96,13 +96,13 @@ static bool never_fits(const struct numbers *n, struct gpuoom_verdict *v)
 	if (!g->tried.valid || !n->has_cap || g->tried.bytes <= n->cap)
 		return false;
 	bool limited = g->allowed.valid && (!g->total.valid || g->allowed.bytes < g->total.bytes);
-	say(v, GPUOOM_TOO_BIG, CONFIDENCE_HIGH, "failed because one request was larger than the accelerator's memory.");
+	gpuoom_say(v, GPUOOM_TOO_BIG, CONFIDENCE_HIGH, "failed because one request was larger than the accelerator's memory.");
 	text(v, "It asked for %s at once; %s %s. Nothing that could be freed would help.", size(g->tried.bytes, a),
 	     limited ? "the part that it may use is" : "the device has", size(n->cap, b));
-	advise(v, "Look at the line of the traceback: a shape or a batch there is larger than meant, or must be worked "
+	gpuoom_advise(v, "Look at the line of the traceback: a shape or a batch there is larger than meant, or must be worked "
 		  "on in parts.");
 	if (limited)
-		advise(v, "Or raise what it may use: set_per_process_memory_fraction.");
+		gpuoom_advise(v, "Or raise what it may use: set_per_process_memory_fraction.");
 	return true;
 }
 
@@ -120,7 +120,7 @@ static bool in_pieces(const struct numbers *n, struct gpuoom_verdict *v)
 			 add_cap(n->idle, g->free.bytes) >= g->tried.bytes;
 	if (!alone && !with_free)
 		return false;
-	say(v, GPUOOM_FRAGMENTATION, alone && n->idle >= g->reserved.bytes / 20 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+	gpuoom_say(v, GPUOOM_FRAGMENTATION, alone && n->idle >= g->reserved.bytes / 20 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
 	    "failed because the accelerator's memory was fragmented.");
 	text(v,
 	     "PyTorch held %s that no tensor used%s, more than the %s asked for, but not in one piece (%s was in "
@@ -128,13 +128,13 @@ static bool in_pieces(const struct numbers *n, struct gpuoom_verdict *v)
 	     size(n->idle, a), alone ? "" : ", with what was free on the device", size(g->tried.bytes, b),
 	     size(g->allocated.bytes, c));
 	if (strcmp(g->kind, "HIP") == 0)
-		advise(v, "Set PYTORCH_HIP_ALLOC_CONF=garbage_collection_threshold:0.8,max_split_size_mb:128 (or the "
+		gpuoom_advise(v, "Set PYTORCH_HIP_ALLOC_CONF=garbage_collection_threshold:0.8,max_split_size_mb:128 (or the "
 			  "largest size that still fails); expandable segments are not everywhere on ROCm.");
 	else
-		advise(v, "Set PYTORCH_%s_ALLOC_CONF=expandable_segments:True (before PyTorch 2.2: "
+		gpuoom_advise(v, "Set PYTORCH_%s_ALLOC_CONF=expandable_segments:True (before PyTorch 2.2: "
 			  "max_split_size_mb:128, or the largest size that still fails).",
 		       strcmp(g->kind, "NPU") == 0 ? "NPU" : "CUDA");
-	advise(v, "Shapes that change from step to step cause it: pad batches to a few sizes, and allocate large "
+	gpuoom_advise(v, "Shapes that change from step to step cause it: pad batches to a few sizes, and allocate large "
 		  "buffers first.");
 	return true;
 }
@@ -152,7 +152,7 @@ static bool by_others(const struct numbers *n, struct gpuoom_verdict *v)
 	enum confidence sure = n->guessed		? CONFIDENCE_LOW
 			       : n->other >= n->cap / 4 ? CONFIDENCE_HIGH
 							: CONFIDENCE_MEDIUM;
-	say(v, GPUOOM_OTHER_PROCESS, sure, "failed because other processes held memory of its accelerator.");
+	gpuoom_say(v, GPUOOM_OTHER_PROCESS, sure, "failed because other processes held memory of its accelerator.");
 	if (n->guessed)
 		text(v,
 		     "%s of the device's %s was neither free nor PyTorch's: other processes on it, or libraries of "
@@ -166,10 +166,10 @@ static bool by_others(const struct numbers *n, struct gpuoom_verdict *v)
 		     "it). The %s asked for would have fitted without them.",
 		     g->n_other, g->n_other == 1 ? "" : "es", size(n->other, a), size(n->cap, b), (int)g->other[0].pid,
 		     size(g->tried.bytes, c));
-	advise(v, "vigil gpus shows who holds memory of the device: end what was left behind by an earlier run, or "
+	gpuoom_advise(v, "vigil gpus shows who holds memory of the device: end what was left behind by an earlier run, or "
 		  "choose another "
 		  "device (CUDA_VISIBLE_DEVICES).");
-	advise(v, "Ranks that all use device 0 by mistake look like this: set the device by LOCAL_RANK first of all.");
+	gpuoom_advise(v, "Ranks that all use device 0 by mistake look like this: set the device by LOCAL_RANK first of all.");
 	return true;
 }
 
@@ -180,17 +180,17 @@ static bool grew(const struct log_hint *h, const struct numbers *n, struct gpuoo
 	if (!g->allocated.valid || h->gpu_messages < LEAK_MESSAGES || h->gpu_fell ||
 	    g->allocated.bytes < h->gpu_first_allocated_bytes + h->gpu_first_allocated_bytes / 20)
 		return false;
-	say(v, GPUOOM_LEAK, CONFIDENCE_MEDIUM,
+	gpuoom_say(v, GPUOOM_LEAK, CONFIDENCE_MEDIUM,
 	    "failed because its tensors took ever more of the accelerator's memory.");
 	text(v,
 	     "From the first of %u such messages to the last, what tensors hold grew from %s to %s and never fell: "
 	     "references to "
 	     "old tensors are kept.",
 	     h->gpu_messages, size(h->gpu_first_allocated_bytes, a), size(g->allocated.bytes, b));
-	advise(v, "Look for lists that keep losses or outputs with their graph: use loss.item() or .detach(), and "
+	gpuoom_advise(v, "Look for lists that keep losses or outputs with their graph: use loss.item() or .detach(), and "
 		  "delete outputs in "
 		  "the except block that catches the error.");
-	advise(v,
+	gpuoom_advise(v,
 	       "To see who holds it: torch.cuda.memory._record_memory_history() and _dump_snapshot('f.pickle'), then "
 	       "vigil heap f.pickle.");
 	return true;
@@ -209,7 +209,7 @@ static void too_big(const struct numbers *n, struct gpuoom_verdict *v)
 	bool full = add_cap(g->allocated.bytes, g->tried.bytes) > n->cap - n->cap / 10;
 	if (!small && !full && g->tried.bytes < n->cap / 4)
 		return;
-	say(v, GPUOOM_TOO_BIG, small ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM,
+	gpuoom_say(v, GPUOOM_TOO_BIG, small ? CONFIDENCE_LOW : CONFIDENCE_MEDIUM,
 	    "failed because what it needs does not fit into the accelerator's memory.");
 	text(v, "Tensors held %s of the %s that it may use, and it asked for %s more.%s", size(g->allocated.bytes, a),
 	     size(n->cap, b), size(g->tried.bytes, c),
@@ -217,12 +217,12 @@ static void too_big(const struct numbers *n, struct gpuoom_verdict *v)
 		     "many equal "
 		     "steps, it is a leak."
 		   : "");
-	advise(v,
+	gpuoom_advise(v,
 	       "The request that failed was %s: make the batch, the sequence or the model's share on this device "
 	       "smaller; gradient "
 	       "checkpointing, a smaller micro-batch with accumulation or sharding (FSDP, ZeRO) save most.",
 	       size(g->tried.bytes, c));
-	advise(v,
+	gpuoom_advise(v,
 	       "To see who holds it: torch.cuda.memory._record_memory_history() and _dump_snapshot('f.pickle'), then "
 	       "vigil heap f.pickle.");
 }

@@ -139,8 +139,6 @@ void hang_judge(const struct hang_settings *s, const struct hang_history *m, con
  * job that ends before its verdict.
  */
 void hang_glance(const struct hang_settings *s, uint64_t since_ns, const struct hang_case *c, struct hang_verdict *ret);
-/* Was it a time-out that ended the job of this report, by what its output and error files say? */
-bool hang_timed_out(const struct incident *in);
 /* Do these words say that somebody has waited for too long? */
 bool hang_says_time_out(const char *text);
 /*

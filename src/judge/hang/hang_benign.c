@@ -9,7 +9,7 @@ static const uint64_t work_again_ns = 30 * NS_PER_S;
 /* A sleep that says how long it is may take this many times as long; else it is a loop that waits for something. */
 static const uint64_t sleep_times = 3;
 
-struct excuse {
+struct benign_reason {
 	const char *id;
 	uint64_t most_ns; /* 0: for ever */
 	bool must_work;
@@ -63,7 +63,7 @@ static bool serves(const struct hang_work *w, const struct stackgroup_rank *r)
 }
 
 /* What may take long without a step, and under which condition. */
-static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r, struct excuse *ret)
+static bool benign_reason_of(const struct hang_work *w, const struct stackgroup_rank *r, struct benign_reason *ret)
 {
 	const struct hang_settings *s = w->s;
 	const struct activity_found *f = &r->activity;
@@ -74,58 +74,58 @@ static bool excuse_of(const struct hang_work *w, const struct stackgroup_rank *r
 	uint64_t checkpoint = hang_time(s->checkpoint_ns, HANG_CHECKPOINT_NS);
 	switch (f->kind) {
 	case ACTIVITY_DEBUGGER:
-		*ret = (struct excuse){"debugger", 0, false};
+		*ret = (struct benign_reason){"debugger", 0, false};
 		return true;
 	case ACTIVITY_SLEEP:
-		*ret = (struct excuse){"sleep", sleep_most_ns(w, r), false};
+		*ret = (struct benign_reason){"sleep", sleep_most_ns(w, r), false};
 		return true;
 	case ACTIVITY_INPUT:
-		*ret = (struct excuse){"input", w->many ? hang_time(s->sleep_ns, HANG_SLEEP_NS) : 0, false};
+		*ret = (struct benign_reason){"input", w->many ? hang_time(s->sleep_ns, HANG_SLEEP_NS) : 0, false};
 		return true;
 	case ACTIVITY_CHECKPOINT:
-		*ret = (struct excuse){"checkpoint", checkpoint, true};
+		*ret = (struct benign_reason){"checkpoint", checkpoint, true};
 		return true;
 	case ACTIVITY_DOWNLOAD:
-		*ret = (struct excuse){"download", download, true};
+		*ret = (struct benign_reason){"download", download, true};
 		return true;
 	case ACTIVITY_DATA_COPY:
-		*ret = (struct excuse){"data_copy", download, true};
+		*ret = (struct benign_reason){"data_copy", download, true};
 		return true;
 	case ACTIVITY_COMPILE:
-		*ret = (struct excuse){"compile", compile, true};
+		*ret = (struct benign_reason){"compile", compile, true};
 		return true;
 	case ACTIVITY_IMPORT:
-		*ret = (struct excuse){"import", first, true};
+		*ret = (struct benign_reason){"import", first, true};
 		return true;
 	case ACTIVITY_UPLOAD:
-		*ret = (struct excuse){"upload", hang_works(w, r) ? download : upload_ns, false};
+		*ret = (struct benign_reason){"upload", hang_works(w, r) ? download : upload_ns, false};
 		return true;
 	default:
 		break;
 	}
 	if (serves(w, r))
-		*ret = (struct excuse){"server", 0, false};
+		*ret = (struct benign_reason){"server", 0, false};
 	else if (f->also_evaluate || f->kind == ACTIVITY_EVALUATE)
-		*ret = (struct excuse){"evaluation", hang_time(s->evaluation_ns, HANG_EVALUATION_NS), true};
+		*ret = (struct benign_reason){"evaluation", hang_time(s->evaluation_ns, HANG_EVALUATION_NS), true};
 	else if (f->also_checkpoint)
-		*ret = (struct excuse){"checkpoint", checkpoint, true};
+		*ret = (struct benign_reason){"checkpoint", checkpoint, true};
 	else if (f->also_compile || (l && l->seen.n_compilers > 0))
-		*ret = (struct excuse){"compile", compile, true};
+		*ret = (struct benign_reason){"compile", compile, true};
 	else if (w->first_step)
-		*ret = (struct excuse){"first_step", first, true};
+		*ret = (struct benign_reason){"first_step", first, true};
 	else
 		return false;
 	return true;
 }
 
-static bool excused(const struct hang_work *w, const struct stackgroup_rank *r, struct excuse *ret)
+static bool is_benign(const struct hang_work *w, const struct stackgroup_rank *r, struct benign_reason *ret)
 {
 	const struct liveness *l = liveness_find(w->p, r->rank);
 	if (l && l->seen.tracer != 0) {
-		*ret = (struct excuse){"debugger", w->many ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0, false};
+		*ret = (struct benign_reason){"debugger", w->many ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0, false};
 		return ret->most_ns == 0 || w->standstill_ns < ret->most_ns;
 	}
-	if (!excuse_of(w, r, ret))
+	if (!benign_reason_of(w, r, ret))
 		return false;
 	if (ret->must_work && !hang_works(w, r))
 		return false;
@@ -166,14 +166,14 @@ static void benign_is(struct hang_work *w, const char *id, uint64_t most_ns)
 
 bool hang_benign(struct hang_work *w)
 {
-	struct excuse first = {.id = NULL}, e;
+	struct benign_reason first = {.id = NULL}, e;
 	uint64_t soonest = UINT64_MAX; /* the first excuse to end */
 	bool works = false;
 	const struct stackgroup_rank *who = NULL;
 	size_t n = 0;
 	for (size_t i = 0; i < w->n_blocking; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[w->blocking[i]];
-		w->benign[i] = excused(w, r, &e);
+		w->benign[i] = is_benign(w, r, &e);
 		n += w->benign[i];
 		if (!w->benign[i])
 			continue;

@@ -20,7 +20,7 @@ bool hang_says_time_out(const char *text)
 	return false;
 }
 
-bool hang_timed_out(const struct incident *in)
+static bool timed_out(const struct incident *in)
 {
 	if (in->kind != INCIDENT_ERROR_EXIT && in->kind != INCIDENT_CRASH && in->kind != INCIDENT_PEER_LOST)
 		return false;
@@ -80,7 +80,7 @@ void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t bef
 	char before[24];
 	incident_evidence_add(in, "suspicion", "steps, counters and stacks", 0, "%s before its end it stood still: %s%s%s",
 			      duration_format(before_ns, before), why, glance->text[0] ? "; " : "", glance->text);
-	if (glance->kind == HANG_HANG && hang_timed_out(in))
+	if (glance->kind == HANG_HANG && timed_out(in))
 		cause_is(glance, in);
 	for (size_t i = 0; i < glance->n_evidence; i++)
 		incident_evidence_add(in, glance->evidence[i].kind, glance->evidence[i].source, 0, "%s",

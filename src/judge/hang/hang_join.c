@@ -21,7 +21,7 @@ static bool agrees(const struct hang_work *w, const int32_t *ranks, size_t n)
 	return true;
 }
 
-static const char *id_of(enum hang_collective_kind k, bool had_steps)
+static const char *hang_join_cause_of(enum hang_collective_kind k, bool had_steps)
 {
 	switch (k) {
 	case HANG_COLLECTIVE_MISSING:
@@ -48,7 +48,7 @@ static const char *id_of(enum hang_collective_kind k, bool had_steps)
 static const char *collective_id(const struct hang_work *w)
 {
 	const struct hang_collective *c = w->c->collective;
-	return c && c->valid ? id_of(c->kind, w->stepping) : NULL;
+	return c && c->valid ? hang_join_cause_of(c->kind, w->stepping) : NULL;
 }
 
 /* Counters of the library itself: they see what stacks do not, which rank has not entered. */

@@ -10,10 +10,10 @@ static bool rank_exited(const struct hang_work *w, int32_t rank)
 }
 
 /* Suspected for its silence alone? And has it printed for so long that this is no slow beginning? */
-static void hushed_make(struct hang_work *w, const struct hang_settings *s)
+static void log_silent_make(struct hang_work *w, const struct hang_settings *s)
 {
-	w->hushed = hang_hushed(s, w->p, &w->usual_line_s) > 0;
-	for (size_t i = 0; w->hushed && i < w->p->n; i++)
+	w->log_silent = hang_log_silent(s, w->p, &w->usual_line_s) > 0;
+	for (size_t i = 0; w->log_silent && i < w->p->n; i++)
 		w->first_step &= !cadence_is_old(&w->p->rank[i].log);
 }
 
@@ -22,19 +22,19 @@ static void work_make(struct hang_work *w, const struct hang_settings *asked)
 	w->standstill_ns = sub_floor(w->p->now_ns, w->m->since_ns);
 	w->stepping = w->p->progress_known && w->p->has_gap;
 	w->first_step = !w->stepping && w->p->job_age_ns < hang_time(w->s->first_step_ns, HANG_FIRST_STEP_NS);
-	hushed_make(w, asked);
+	log_silent_make(w, asked);
 	size_t n = 0;
 	for (size_t i = 0; i < w->p->n; i++)
 		n += !w->p->rank[i].serves;
 	w->many = n > 1;
-	w->lonely = hang_lonely(w->p);
+	w->stalled_rank = hang_stalled_rank(w->p);
 	w->has_stacks = w->c->n_dumps > 0;
 	if (!w->has_stacks)
 		return;
 	stackgroups_make(w->c->dumps, MIN(w->c->n_dumps, HANG_DUMPS), &w->g);
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
-		if (hang_waits(w, r) || rank_exited(w, r->rank) || (w->lonely && r->rank != w->lonely->rank))
+		if (hang_waits(w, r) || rank_exited(w, r->rank) || (w->stalled_rank && r->rank != w->stalled_rank->rank))
 			continue;
 		if (r->has_stack || r->activity.kind != ACTIVITY_UNKNOWN ||
 		    (r->main && r->main->wait.kind == WAIT_DISK))
@@ -84,16 +84,16 @@ static bool by_stacks(struct hang_work *w)
 		hang_disk,	  hang_busy,   hang_shared_error, hang_one_stands, hang_all_wait,
 	};
 	/* what moves is no standstill: only what is proved by itself counts, and what has long been silent */
-	static bool (*const hushed[])(struct hang_work * w) = {
-		hang_lock_proofs, hang_benign, hang_gil, hang_disk, hang_hush,
+	static bool (*const log_silent[])(struct hang_work * w) = {
+		hang_lock_proofs, hang_benign, hang_gil, hang_disk, hang_silent_log,
 	};
-	for (size_t i = 0; !w->hushed && i < ARRAY_SIZE(parts); i++)
+	for (size_t i = 0; !w->log_silent && i < ARRAY_SIZE(parts); i++)
 		if (parts[i](w))
 			return true;
-	for (size_t i = 0; w->hushed && i < ARRAY_SIZE(hushed); i++)
-		if (hushed[i](w))
+	for (size_t i = 0; w->log_silent && i < ARRAY_SIZE(log_silent); i++)
+		if (log_silent[i](w))
 			return true;
-	return w->hushed;
+	return w->log_silent;
 }
 
 bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)

@@ -11,7 +11,7 @@
 
 /* ---- who and where ---- */
 
-const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid)
+static const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid)
 {
 	for (size_t i = 0; i < d->n; i++)
 		if (d->processes[i].pid == pid)
@@ -250,7 +250,7 @@ static const struct dump_frame *python_frame(const struct dump_thread *t)
 	return NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool hang_locks_ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), k = strlen(end);
 	return n >= k && strcmp(text + n - k, end) == 0;
@@ -258,7 +258,7 @@ static bool ends_with(const char *text, const char *end)
 
 static bool in_file(const struct dump_frame *f, const char *end)
 {
-	if (!f || !f->file || !ends_with(f->file, end))
+	if (!f || !f->file || !hang_locks_ends_with(f->file, end))
 		return false;
 	size_t rest = strlen(f->file) - strlen(end);
 	return rest == 0 || f->file[rest - 1] == '/';
@@ -273,7 +273,7 @@ static bool waits_by_library(const struct dump_thread *t)
 					    "subprocess.py", "selectors.py", "concurrent/futures/process.py"};
 	const struct dump_frame *f = python_frame(t);
 	/* `with condition:`, as a queue's put does, takes the lock of it */
-	if (f && in_file(f, "threading.py") && ends_with(f->name, "__enter__"))
+	if (f && in_file(f, "threading.py") && hang_locks_ends_with(f->name, "__enter__"))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (in_file(f, files[i]))

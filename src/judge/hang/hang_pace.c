@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
@@ -67,8 +68,7 @@ static double median_of(const struct waitshare *s, size_t without, double (*valu
 	for (size_t i = 0; i < s->n; i++)
 		if (i != without && s->rank[i].n > 0)
 			v[n++] = value(&s->rank[i]);
-	sort(v, n);
-	return n == 0 ? 0 : n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+	return stats_median(v, n);
 }
 
 static double loader_share(const struct waitshare_rank *r)
@@ -158,11 +158,11 @@ static void say_clock(struct hang_work *w, const struct liveness *l)
 {
 	uint64_t why = l->seen.gpu_has >> LIVENESS_GPU_REASONS & 1 ? (uint64_t)l->seen.gpu[LIVENESS_GPU_REASONS] : 0;
 	bool heat = why & (GPU_REASON_SW_THERMAL | GPU_REASON_HW_THERMAL);
-	bool brake = why & (GPU_REASON_HW_SLOWDOWN | GPU_REASON_POWER_BRAKE);
+	bool throttle = why & (GPU_REASON_HW_SLOWDOWN | GPU_REASON_POWER_BRAKE);
 	hang_says(w, "Its GPU runs at %.0f MHz, those of the others at %.0f MHz%s.", clock_of(l),
 		  other_clocks(w->p, l->rank),
 		  heat	  ? ", held down by heat"
-		  : brake ? ", held down by its power supply"
+		  : throttle ? ", held down by its power supply"
 			  : "");
 	hang_advise(
 		w,

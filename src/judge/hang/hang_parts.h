@@ -25,8 +25,8 @@ struct hang_work {
 	bool stepping; /* steps were seen often enough to be missed */
 	bool first_step; /* none was seen, and the job is young */
 	bool many; /* more than one rank */
-	const struct liveness *lonely; /* it alone stands, while the others step on; NULL */
-	bool hushed; /* something moves: only the log, which was regular, does not */
+	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL */
+	bool log_silent; /* something moves: only the log, which was regular, does not */
 	double usual_line_s;
 	uint64_t standstill_ns;
 	/* Ranks that do not wait for others, as indexes into g.rank. */
@@ -54,7 +54,7 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 /* Since when the job stands; 0: it does not. text: why that is believed. */
 uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap);
 /* Since when the log, which was regular, is silent, while other signs move: hang_since goes by nothing else. 0: not so. */
-uint64_t hang_hushed(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s);
+uint64_t hang_log_silent(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s);
 /* A step is missed after this. */
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set *p);
 /* Ranks that live and serve no others. */
@@ -64,7 +64,7 @@ uint64_t hang_gap_times(double gap_ns, double n);
 /* True when steps are known and the last one is limit_ns or more ago; text says so. */
 bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *text, size_t cap);
 /* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
-const struct liveness *hang_lonely(const struct liveness_set *p);
+const struct liveness *hang_stalled_rank(const struct liveness_set *p);
 /* The same by the rule io-gpu; keeps its windows in the mind. */
 uint64_t hang_io_gpu(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p, char *text,
 		     size_t cap);
@@ -106,7 +106,6 @@ const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the fi
 
 /* Processes and threads of the dumps; NULL: not in there. */
 const struct stackdump *hang_newest(const struct hang_work *w);
-const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid);
 const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid);
 /* It waited so at each look. */
 bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind);
@@ -127,7 +126,7 @@ bool hang_python_locks(struct hang_work *w); /* the same where locks have no own
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);
 bool hang_busy(struct hang_work *w); /* works, but no step */
-bool hang_hush(struct hang_work *w); /* works, but prints no more */
+bool hang_silent_log(struct hang_work *w); /* works, but prints no more */
 bool hang_shared_error(struct hang_work *w); /* of one that is at its end, in an output without names */
 bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
 bool hang_all_wait(struct hang_work *w);

@@ -101,7 +101,7 @@ bool hang_dead(struct hang_work *w)
 
 /* ---- never started ---- */
 
-static const struct rankenv_finding *found(const struct hang_work *w, enum rankenv_kind kind)
+static const struct rankenv_finding *hang_proofs_finding(const struct hang_work *w, enum rankenv_kind kind)
 {
 	const struct rankenv *e = w->c->environment;
 	for (size_t i = 0; e && i < e->n_findings; i++)
@@ -118,7 +118,7 @@ static bool contradiction(struct hang_work *w)
 						  RANKENV_MASTER_MISSING, RANKENV_MASTER_DIFFERS};
 	const struct rankenv_finding *f = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds) && !f; i++)
-		f = found(w, kinds[i]);
+		f = hang_proofs_finding(w, kinds[i]);
 	if (!f)
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
@@ -140,7 +140,7 @@ bool hang_not_started(struct hang_work *w)
 		return false;
 	if (contradiction(w))
 		return true;
-	const struct rankenv_finding *f = found(w, RANKENV_NOT_STARTED);
+	const struct rankenv_finding *f = hang_proofs_finding(w, RANKENV_NOT_STARTED);
 	if (!f)
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))

@@ -9,9 +9,9 @@ static const uint64_t gpu_busy_ns = 30 * 60 * NS_PER_S, busy_again_ns = 30 * NS_
 static const double spin_gaps = 20, busy_gaps = 30;
 static const double spin_cores = 0.8;
 /* The same by the silence of a log alone. */
-static const uint64_t hush_spin_ns = 3 * 60 * NS_PER_S, hush_busy_ns = 15 * 60 * NS_PER_S;
-static const uint64_t hush_again_ns = 60 * NS_PER_S;
-static const double hush_spin_lines = 30, hush_busy_lines = 60;
+static const uint64_t silent_log_spin_ns = 3 * 60 * NS_PER_S, silent_log_busy_ns = 15 * 60 * NS_PER_S;
+static const uint64_t silent_log_again_ns = 60 * NS_PER_S;
+static const double silent_log_spin_lines = 30, silent_log_busy_lines = 60;
 
 /* ---- those who wait ---- */
 
@@ -149,7 +149,7 @@ bool hang_busy(struct hang_work *w)
  * A job that prints no steps, but printed: it works, and is silent for many times as long as ever. A phase of its own may do
  * so, too, so this is told as what it is, and nobody is ended for it.
  */
-bool hang_hush(struct hang_work *w)
+bool hang_silent_log(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = NULL;
 	char who[HANG_WHO], doing[300], stood[24], usual[24];
@@ -160,13 +160,13 @@ bool hang_hush(struct hang_work *w)
 		return false;
 	const struct liveness *l = liveness_find(w->p, r->rank);
 	bool still = l && !liveness_reads(w->p, l) && !liveness_writes(w->p, l) && !hang_gpu_works(w, r->rank);
-	uint64_t asked = w->s->has_after ? w->s->after_ns : hush_spin_ns;
-	uint64_t spin_after = MAX(asked, (uint64_t)(w->usual_line_s * hush_spin_lines * 1e9));
-	uint64_t busy_after = MAX(MAX(asked, hush_busy_ns), (uint64_t)(w->usual_line_s * hush_busy_lines * 1e9));
+	uint64_t asked = w->s->has_after ? w->s->after_ns : silent_log_spin_ns;
+	uint64_t spin_after = MAX(asked, (uint64_t)(w->usual_line_s * silent_log_spin_lines * 1e9));
+	uint64_t busy_after = MAX(MAX(asked, silent_log_busy_ns), (uint64_t)(w->usual_line_s * silent_log_busy_lines * 1e9));
 	bool spins = circles(w, r) && w->standstill_ns >= spin_after;
 	if (!spins && !(still && w->standstill_ns >= busy_after)) {
 		uint64_t next = w->standstill_ns < spin_after ? spin_after : busy_after;
-		w->v->again_ns = MAX(MIN(sub_floor(next, w->standstill_ns), hush_again_ns), NS_PER_S);
+		w->v->again_ns = MAX(MIN(sub_floor(next, w->standstill_ns), silent_log_again_ns), NS_PER_S);
 		return false;
 	}
 	hang_is(w, spins ? "spin" : "busy_without_steps", CONFIDENCE_LOW);
@@ -264,7 +264,7 @@ static void lock_says(struct hang_work *w, const struct stackgroup_rank *r)
 }
 
 /* The cause's id by what the rank stands in; NULL: nothing of its own. */
-static const char *id_of(const struct hang_work *w, const struct stackgroup_rank *r, enum confidence *ret)
+static const char *hang_stand_cause_of(const struct hang_work *w, const struct stackgroup_rank *r, enum confidence *ret)
 {
 	*ret = CONFIDENCE_MEDIUM;
 	switch (r->activity.kind) {
@@ -338,7 +338,7 @@ bool hang_one_stands(struct hang_work *w)
 	if (!r || !r->has_stack)
 		return false;
 	bool loader = r->activity.kind == ACTIVITY_LOADER_WAIT;
-	const char *id = id_of(w, r, &c);
+	const char *id = hang_stand_cause_of(w, r, &c);
 	if (!loader && !id && !a_waiting(w))
 		return false;
 	if (r->compared && !r->unchanged && !id && !loader)
@@ -708,7 +708,7 @@ void hang_unknown(struct hang_work *w)
 	const struct stackgroup_rank *r = hang_culprit(w);
 	if (!hang_old_enough(w, HANG_VAGUE))
 		return;
-	for (size_t i = 0; i < w->g.n && !w->lonely; i++)
+	for (size_t i = 0; i < w->g.n && !w->stalled_rank; i++)
 		if (w->g.rank[i].compared && !w->g.rank[i].unchanged && w->s->rule != HANG_RULE_IO_GPU) {
 			TEXT_COPY(w->v->text, "nothing moves but the stacks");
 			return;
@@ -726,6 +726,6 @@ void hang_unknown(struct hang_work *w)
 	hang_who(r->rank, who);
 	who[0] = r->rank == NO_RANK ? 'T' : 'R';
 	hang_says(w, "%s stands %s.", who, doing);
-	if (a_waiting(w) || w->lonely)
+	if (a_waiting(w) || w->stalled_rank)
 		accuse_all(w);
 }

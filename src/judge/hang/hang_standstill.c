@@ -12,8 +12,8 @@ static const uint64_t silence_ns = 18 * NS_PER_S, silence_after_end_ns = 10 * NS
 /* A framework that ends its ranks after a while: at this part of it there is a look, with time left to take it. */
 static const uint64_t timeout_part = 3, timeout_least_ns = 4 * NS_PER_S;
 /* A rank whose steps stay behind while others go on. */
-static const uint64_t lonely_least_ns = 60 * NS_PER_S;
-static const double lonely_gaps = 10;
+static const uint64_t stalled_rank_least_ns = 60 * NS_PER_S;
+static const double stalled_rank_gaps = 10;
 
 uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns)
 {
@@ -64,15 +64,15 @@ static uint64_t silent_since(const struct liveness_set *p, size_t live)
 	return p->rdma.known ? MAX(since, p->rdma.moved_ns) : since;
 }
 
-const struct liveness *hang_lonely(const struct liveness_set *p)
+const struct liveness *hang_stalled_rank(const struct liveness_set *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		const struct liveness *l = &p->rank[i];
 		if (l->serves || l->seen.exited || !l->stepping || !p->has_gap)
 			continue;
-		uint64_t limit = MAX(lonely_least_ns, hang_gap_times(p->gap_ns, lonely_gaps));
+		uint64_t limit = MAX(stalled_rank_least_ns, hang_gap_times(p->gap_ns, stalled_rank_gaps));
 		bool done = l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
-		if (!done && p->now_ns - l->step_ns > limit && p->now_ns - liveness_alive_ns(l) > lonely_least_ns &&
+		if (!done && p->now_ns - l->step_ns > limit && p->now_ns - liveness_alive_ns(l) > stalled_rank_least_ns &&
 		    p->now_ns - p->step_ns < limit)
 			return l;
 	}
@@ -127,7 +127,7 @@ static const char *what_moved(const struct liveness_set *p, uint64_t since_ns)
  * Where no steps are known: who has printed regularly prints no more, for much longer than ever. Something moves all the same,
  * so this asks for a look, and for no more. 0: not so.
  */
-static uint64_t hushed_since(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s)
+static uint64_t log_silent_since(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s)
 {
 	uint64_t last_ns = 0;
 	double usual_s, missed_s, most_s = 0;
@@ -169,7 +169,7 @@ static uint64_t stands_since(const struct hang_settings *s, const struct livenes
 			    duration_format(p->now_ns - since, stood));
 		return since;
 	}
-	const struct liveness *l = hang_lonely(p);
+	const struct liveness *l = hang_stalled_rank(p);
 	if (l && (!s->has_after || p->now_ns - l->step_ns >= s->after_ns)) {
 		text_format(text, cap, "rank %d has made no step for %s, others have", l->rank,
 			    duration_format(p->now_ns - l->step_ns, stood));
@@ -178,12 +178,12 @@ static uint64_t stands_since(const struct hang_settings *s, const struct livenes
 	return 0;
 }
 
-uint64_t hang_hushed(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s)
+uint64_t hang_log_silent(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s)
 {
 	char text[200];
 	bool ended;
 	*ret_usual_s = 0;
-	return hang_live_ranks(p, &ended) > 0 && stands_since(s, p, text, sizeof(text)) == 0 ? hushed_since(s, p, ret_usual_s) : 0;
+	return hang_live_ranks(p, &ended) > 0 && stands_since(s, p, text, sizeof(text)) == 0 ? log_silent_since(s, p, ret_usual_s) : 0;
 }
 
 uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
@@ -193,9 +193,9 @@ uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p,
 	uint64_t since = stands_since(s, p, text, cap);
 	if (since)
 		return since;
-	uint64_t hushed = hang_hushed(s, p, &usual_s);
-	if (hushed)
+	uint64_t log_silent = hang_log_silent(s, p, &usual_s);
+	if (log_silent)
 		text_format(text, cap, "no line for %s (usual: one in %s), and no steps are known",
-			    duration_format(p->now_ns - hushed, stood), duration_format((uint64_t)(usual_s * 1e9), usual));
-	return hushed;
+			    duration_format(p->now_ns - log_silent, stood), duration_format((uint64_t)(usual_s * 1e9), usual));
+	return log_silent;
 }

@@ -107,7 +107,7 @@ static void cause(struct incident *in)
 			   size_format(l.bytes, rest), (int)l.largest->pid, size_format(l.largest->own_bytes, own));
 }
 
-static void advise(struct incident *in, uint32_t nproc)
+static void advice_advise(struct incident *in, uint32_t nproc)
 {
 	char need[16], shm[16];
 	struct loaders l = loaders_of(in);
@@ -138,5 +138,5 @@ void advice_memory_kill(struct incident *in, uint32_t nproc)
 {
 	summary(in);
 	cause(in);
-	advise(in, nproc);
+	advice_advise(in, nproc);
 }

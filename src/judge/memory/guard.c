@@ -23,7 +23,7 @@ uint64_t guard_threshold(const struct guard_settings *s, uint64_t total_bytes)
 	return MAX(by_ratio, sub_floor(total_bytes, s->min_free_bytes));
 }
 
-static void remember(struct guard_history *m, const struct ledger *now)
+static void guard_point_add(struct guard_history *m, const struct ledger *now)
 {
 	struct guard_point *p = &m->point[m->head];
 	p->mono_ns = now->mono_ns;
@@ -51,7 +51,8 @@ static uint64_t slope_over(const struct guard_history *m, size_t level, uint64_t
 	return 0;
 }
 
-uint64_t guard_rate(const struct guard_history *m, size_t level)
+/* Fill rate of a level: the worst over windows of 50 ms, 250 ms and 2 s. */
+static uint64_t guard_rate(const struct guard_history *m, size_t level)
 {
 	static const uint64_t windows[] = {50 * NS_PER_MS, 250 * NS_PER_MS, 2 * NS_PER_S};
 	uint64_t worst = 0;
@@ -117,7 +118,7 @@ static void judge_level(const struct guard_history *m, const struct guard_settin
 void guard_judge(struct guard_history *m, const struct guard_settings *s, const struct ledger *now, uint32_t covered,
 		 struct guard_step *ret)
 {
-	remember(m, now);
+	guard_point_add(m, now);
 	struct guard_step worst = {.next_ns = look_far_ns, .time_to_limit_ns = UINT64_MAX};
 	uint64_t next = UINT64_MAX;
 	for (size_t i = 0; i < now->n && s->threshold_ratio > 0; i++) {
@@ -137,10 +138,4 @@ void guard_judge(struct guard_history *m, const struct guard_settings *s, const 
 	if (next != UINT64_MAX)
 		worst.next_ns = next;
 	*ret = worst;
-}
-
-const char *guard_state_name(enum guard_state s)
-{
-	static const char *const names[] = {"ok", "warn", "act", "emergency"};
-	return names[MIN((size_t)s, ARRAY_SIZE(names) - 1)];
 }

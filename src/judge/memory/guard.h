@@ -61,6 +61,3 @@ uint64_t guard_threshold(const struct guard_settings *s, uint64_t total_bytes);
  */
 void guard_judge(struct guard_history *m, const struct guard_settings *s, const struct ledger *now, uint32_t covered,
 		 struct guard_step *ret);
-/* Fill rate of a level: the worst over windows of 50 ms, 250 ms and 2 s. */
-uint64_t guard_rate(const struct guard_history *m, size_t level);
-const char *guard_state_name(enum guard_state s);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/units.h"
 
 static const char *const level_names[PROTECT_LEVEL_MAX] = {"low", "normal", "high", "max"};
@@ -172,7 +173,7 @@ static void protection_findings(const struct protect_facts *p, struct findings *
 					size_format(p->low_bytes, low), size_format(p->effective_low_bytes, effective));
 	finding_evidence(f, "least is granted by %s", p->low_stopped_at);
 	finding_advice(f, "set memory.low of that group to as much or more (systemctl set-property --runtime %s MemoryLow=%llu)",
-		       strrchr(p->low_stopped_at, '/') ? strrchr(p->low_stopped_at, '/') + 1 : p->low_stopped_at,
+		       path_name(p->low_stopped_at),
 		       (unsigned long long)p->low_bytes);
 }
 

@@ -42,7 +42,7 @@ static int by_policy(const struct unit *a, const struct unit *b, enum victim_pol
 	return by_newest(a, b);
 }
 
-static int compare(const struct unit *a, const struct unit *b, enum victim_policy policy, uint64_t worthwhile)
+static int victim_compare(const struct unit *a, const struct unit *b, enum victim_policy policy, uint64_t worthwhile)
 {
 	bool small_a = unit_weight(a) < worthwhile, small_b = unit_weight(b) < worthwhile;
 	if (a->launcher != b->launcher)
@@ -64,7 +64,7 @@ static void sort_units(const struct unit_table *units, enum victim_policy policy
 	for (size_t i = 1; i < c->n; i++) {
 		uint16_t x = c->order[i];
 		size_t j = i;
-		for (; j > 0 && compare(&units->unit[x], &units->unit[c->order[j - 1]], policy, worthwhile) < 0; j--)
+		for (; j > 0 && victim_compare(&units->unit[x], &units->unit[c->order[j - 1]], policy, worthwhile) < 0; j--)
 			c->order[j] = c->order[j - 1];
 		c->order[j] = x;
 	}
@@ -142,12 +142,4 @@ void victim_explain(const struct unit_table *units, enum victim_policy policy, c
 const char *victim_policy_name(enum victim_policy p)
 {
 	return p < POLICY_MAX ? policy_names[p] : "unknown";
-}
-
-enum victim_policy victim_policy_of(const char *name)
-{
-	for (size_t i = 0; i < POLICY_MAX; i++)
-		if (strcmp(policy_names[i], name) == 0)
-			return (enum victim_policy)i;
-	return POLICY_MAX;
 }

@@ -38,4 +38,3 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 void victim_explain(const struct unit_table *units, enum victim_policy policy, const struct victim_choice *c, size_t p,
 		    char *dst, size_t cap);
 const char *victim_policy_name(enum victim_policy p);
-enum victim_policy victim_policy_of(const char *name); /* POLICY_MAX if unknown */

@@ -82,7 +82,7 @@ static bool contrast_on(const struct cause_set *s, const struct rule *rule, cons
 	return false;
 }
 
-static bool counts(const struct cause_set *s, const struct cause_group *g)
+static bool causes_counts(const struct cause_set *s, const struct cause_group *g)
 {
 	const struct rule_match *m = &g->first;
 	if (m->event != RULE_MATCH)
@@ -93,12 +93,12 @@ static bool counts(const struct cause_set *s, const struct cause_group *g)
 	return contrast_on(s, m->rule, host, false) && !contrast_on(s, m->rule, host, true);
 }
 
-static void gather(struct weighing *w)
+static void causes_gather(struct weighing *w)
 {
 	bool timed = all_timed(w->set);
 	for (size_t i = 0; i < w->set->n; i++) {
 		const struct cause_group *g = &w->set->groups[i];
-		struct candidate *c = counts(w->set, g) ? candidate_of(w, g->first.rule) : NULL;
+		struct candidate *c = causes_counts(w->set, g) ? candidate_of(w, g->first.rule) : NULL;
 		if (!c)
 			continue;
 		bool ours = g->first.whose == RULE_WHOSE_OURS;
@@ -368,7 +368,7 @@ int causes_judge(const struct cause_set *s, struct cause_verdict *ret)
 {
 	struct weighing w = {.set = s};
 	struct cause_verdict v = {.valid = true};
-	gather(&w);
+	causes_gather(&w);
 	for (size_t i = 0; i < w.n; i++)
 		weigh(&w, &w.of[i]);
 	const struct candidate *c = chosen(&w);
