@@ -243,42 +243,39 @@ static void sender_evidence(struct pm *p, const struct signal_sent *s, const cha
 			      s->sender_command[0] ? ", command " : "", s->sender_command);
 }
 
-bool pm_sender(struct pm *p)
+static void own_signal_verdict(struct pm *p, const struct signal_sent *s)
 {
-	const struct signal_sent *s = signal_find(p);
 	char who[PM_WHO];
-	const char *name = s ? signame(s->signal) : NULL;
-	if (!s || (s->sender == p->d->pid && pm_is_crash(s->signal)))
-		return false; /* its own abort() is a crash */
-	if (s->sender == p->d->pid && !s->from_kernel) {
-		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "signal_sent", CONFIDENCE_HIGH);
-		pm_killer_text(p, "the process itself, pid %d", (int)s->sender);
-		pm_summary(p, "%s ended itself: it sent itself %s.", pm_who(p->d, who), name ? name : "a signal");
-		sender_evidence(p, s, name);
-		return true;
-	}
-	if (s->from_kernel) {
-		incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s came from the kernel itself",
-				      name ? name : "the signal");
-		if (s->signal != SIGINT && s->signal != SIGHUP)
-			return false;
-		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, s->signal == SIGINT ? "terminal_interrupt" : "terminal_hangup",
-			   CONFIDENCE_HIGH);
-		pm_killer_text(p, "the terminal");
-		pm_summary(p, "%s ended by %s from its terminal: %s.", pm_who(p->d, who), name,
-			   s->signal == SIGINT ? "somebody pressed Ctrl-C" : "the terminal was closed or the connection broke");
-		if (s->signal == SIGHUP)
-			incident_advice_add(p->i, "Start long jobs in tmux, or with systemd-run --user, so that they outlive the terminal.");
-		return true;
-	}
-	enum killer k = sender_killer(s->sender_comm);
-	const struct killer_line *why = k == KILLER_SIGNAL ? NULL : scheduler_line(p, k);
-	if (why && k == KILLER_SLURM)
-		return false; /* its own line says more: cancelled, time limit */
-	if (k == KILLER_SYSTEMD_OOMD && pm_killer_by_group(p)) {
-		sender_evidence(p, s, name); /* its own line says more: pressure or swap, and how much */
-		return true;
-	}
+	const char *name = signame(s->signal);
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "signal_sent", CONFIDENCE_HIGH);
+	pm_killer_text(p, "the process itself, pid %d", (int)s->sender);
+	pm_summary(p, "%s ended itself: it sent itself %s.", pm_who(p->d, who), name ? name : "a signal");
+	sender_evidence(p, s, name);
+}
+
+/* The kernel sends SIGINT and SIGHUP for the terminal; its other signals say nothing of a sender. */
+static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
+{
+	char who[PM_WHO];
+	const char *name = signame(s->signal);
+	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s came from the kernel itself",
+			      name ? name : "the signal");
+	if (s->signal != SIGINT && s->signal != SIGHUP)
+		return false;
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, s->signal == SIGINT ? "terminal_interrupt" : "terminal_hangup",
+		   CONFIDENCE_HIGH);
+	pm_killer_text(p, "the terminal");
+	pm_summary(p, "%s ended by %s from its terminal: %s.", pm_who(p->d, who), name,
+		   s->signal == SIGINT ? "somebody pressed Ctrl-C" : "the terminal was closed or the connection broke");
+	if (s->signal == SIGHUP)
+		incident_advice_add(p->i, "Start long jobs in tmux, or with systemd-run --user, so that they outlive the terminal.");
+	return true;
+}
+
+static void sender_verdict(struct pm *p, const struct signal_sent *s, enum killer k, const struct killer_line *why)
+{
+	char who[PM_WHO];
+	const char *name = signame(s->signal);
 	pm_verdict(p, kind_of(k), k, k == KILLER_SIGNAL ? "signal_sent" : "signal_sent_by_daemon", CONFIDENCE_HIGH);
 	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
 		       s->sender_command[0] ? ": " : "", s->sender_command);
@@ -292,6 +289,28 @@ bool pm_sender(struct pm *p)
 	if (strcmp(s->sender_comm, "systemd") == 0)
 		incident_advice_add(p->i, "systemd ends services that are stopped and sessions that log out: run long jobs as a service, "
 					  "or enable lingering (loginctl enable-linger).");
+}
+
+bool pm_sender(struct pm *p)
+{
+	const struct signal_sent *s = signal_find(p);
+	if (!s || (s->sender == p->d->pid && pm_is_crash(s->signal)))
+		return false; /* its own abort() is a crash */
+	if (s->from_kernel)
+		return kernel_signal_verdict(p, s);
+	if (s->sender == p->d->pid) {
+		own_signal_verdict(p, s);
+		return true;
+	}
+	enum killer k = sender_killer(s->sender_comm);
+	const struct killer_line *why = k == KILLER_SIGNAL ? NULL : scheduler_line(p, k);
+	if (why && k == KILLER_SLURM)
+		return false; /* its own line says more: cancelled, time limit */
+	if (k == KILLER_SYSTEMD_OOMD && pm_killer_by_group(p)) {
+		sender_evidence(p, s, signame(s->signal)); /* its own line says more: pressure or swap, and how much */
+		return true;
+	}
+	sender_verdict(p, s, k, why);
 	return true;
 }
 
