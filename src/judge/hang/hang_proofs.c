@@ -51,51 +51,67 @@ static void progress_of_ends(struct hang_work *w)
 	}
 }
 
-/* A rank that has ended while others wait for it. */
-bool hang_dead(struct hang_work *w)
+struct ends {
+	const struct liveness *bad; /* the rank that failed first; NULL: none failed */
+	const struct liveness *good; /* a rank that ended well; NULL: none did */
+};
+
+static struct ends ends_of(const struct liveness_set *p)
 {
-	const struct liveness *bad = NULL, *good = NULL;
-	size_t waiting, at_end, all;
-	for (size_t i = 0; i < w->p->n; i++) {
-		const struct liveness *l = &w->p->rank[i];
+	struct ends e = {.bad = NULL};
+	for (size_t i = 0; i < p->n; i++) {
+		const struct liveness *l = &p->rank[i];
 		if (l->serves || !l->seen.exited)
 			continue;
-		if (ended_well(l) && !good)
-			good = l;
-		else if (!ended_well(l) && (!bad || l->exited_ns < bad->exited_ns))
-			bad = l;
+		if (ended_well(l) && !e.good)
+			e.good = l;
+		else if (!ended_well(l) && (!e.bad || l->exited_ns < e.bad->exited_ns))
+			e.bad = l;
 	}
-	if (!bad && !good)
-		return false;
-	living(w, &waiting, &at_end, &all);
-	if (!bad && w->n_blocking > 0 && waiting > 0) /* they may wait for one that is here */
-		return false;
-	if (w->has_stacks && waiting == 0) {
-		if (bad || all == 0 || at_end < all)
-			return false;
-		w->v->benign = true;
-		TEXT_COPY(w->v->id, "end");
-		hang_says(w, "the end: some ranks have finished, the rest are about to");
-		return true;
-	}
-	if (!hang_old_enough(w, w->has_stacks ? HANG_CERTAIN : HANG_FIRM))
-		return true;
+	return e;
+}
+
+/* The verdict on ranks that have ended: those that failed are named, or, where none failed, all that have ended. */
+static void dead_is(struct hang_work *w, const struct ends *e)
+{
 	char ranks[200], how[64], stood[24];
-	const struct liveness *one = bad ? bad : good;
-	hang_is(w, bad ? "dead_rank" : "uneven_last_epoch",
+	const struct liveness *one = e->bad ? e->bad : e->good;
+	hang_is(w, e->bad ? "dead_rank" : "uneven_last_epoch",
 		w->has_stacks && one->seen.has_status ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->p->n; i++) {
 		const struct liveness *l = &w->p->rank[i];
-		if (!l->serves && l->seen.exited && (bad ? l == bad || (!ended_well(l)) : true))
+		if (!l->serves && l->seen.exited && (!e->bad || !ended_well(l)))
 			hang_accuse(w, l->rank);
 	}
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
 	ending(one, how, sizeof(how));
 	hang_says(w, "%s %s, %s ago; the job lives on, the other ranks wait for %s.", ranks, how,
 		  duration_format(w->p->now_ns - one->exited_ns, stood), w->v->n_culprits == 1 ? "it" : "them");
-	if (!bad)
+	if (!e->bad)
 		hang_says(w, "It had fewer batches than they have: the data are split unevenly.");
 	progress_of_ends(w);
+}
+
+/* A rank that has ended while others wait for it. */
+bool hang_dead(struct hang_work *w)
+{
+	struct ends e = ends_of(w->p);
+	size_t waiting, at_end, all;
+	if (!e.bad && !e.good)
+		return false;
+	living(w, &waiting, &at_end, &all);
+	if (!e.bad && w->n_blocking > 0 && waiting > 0) /* they may wait for one that is here */
+		return false;
+	if (w->has_stacks && waiting == 0) {
+		if (e.bad || all == 0 || at_end < all)
+			return false;
+		w->v->benign = true;
+		TEXT_COPY(w->v->id, "end");
+		hang_says(w, "the end: some ranks have finished, the rest are about to");
+		return true;
+	}
+	if (hang_old_enough(w, w->has_stacks ? HANG_CERTAIN : HANG_FIRM))
+		dead_is(w, &e);
 	return true;
 }
 
