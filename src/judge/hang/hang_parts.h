@@ -92,6 +92,8 @@ uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_ran
 uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
 /* A short sleep that was made again and again, for longer than is excused: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
+/* "Ranks 0-2 wait for the others: all_reduce at train.py:40 in step." Nothing where no rank waits. */
+void hang_says_who_waits(struct hang_work *w);
 /* The usual advice of a cause. */
 void hang_advise_for(struct hang_work *w, const char *id);
 
@@ -103,6 +105,9 @@ bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_gpu_works(const struct hang_work *w, int32_t rank);
 double hang_queues(const struct hang_work *w, int32_t rank); /* share of its time spent ready, without a processor */
 const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the first that may not stand there; NULL */
+const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w); /* for other ranks; NULL */
+/* Every rank was seen in two dumps, has one stack in all of them, and uses no processor unless it waits. */
+bool hang_all_still(const struct hang_work *w);
 
 /* Processes and threads of the dumps; NULL: not in there. */
 const struct stackdump *hang_newest(const struct hang_work *w);

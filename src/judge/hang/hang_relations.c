@@ -79,3 +79,27 @@ const struct stackgroup_rank *hang_culprit(const struct hang_work *w)
 			return &w->g.rank[w->blocking[i]];
 	return NULL;
 }
+
+const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->g.n; i++)
+		if (hang_waits(w, &w->g.rank[i]))
+			return &w->g.rank[i];
+	return NULL;
+}
+
+/* Every rank was seen, stands where it stood, and uses no processor; those in a wait may spin. */
+bool hang_all_still(const struct hang_work *w)
+{
+	size_t ranks = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		ranks += !w->p->rank[i].serves && !w->p->rank[i].seen.exited;
+	if (w->g.n < ranks || w->c->n_dumps < 2)
+		return false;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		if (!r->has_stack || !r->unchanged || (!hang_waits(w, r) && !r->idle))
+			return false;
+	}
+	return true;
+}

@@ -184,6 +184,24 @@ uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_ran
 	return again ? again : sleep_written(w, r);
 }
 
+/* "Ranks 0-2 wait in all_reduce at train.py:40 in step." */
+void hang_says_who_waits(struct hang_work *w)
+{
+	int32_t ranks[STACKGROUP_RANKS];
+	char text[200], doing[300];
+	size_t n = 0;
+	const struct stackgroup_rank *one = hang_first_waiting(w);
+	for (size_t i = 0; i < w->g.n; i++)
+		if (hang_waits(w, &w->g.rank[i]))
+			ranks[n++] = w->g.rank[i].rank;
+	if (!one)
+		return;
+	hang_ranks_text(ranks, n, text, sizeof(text));
+	hang_doing(w, one, doing, sizeof(doing));
+	text[0] = 'R'; /* "ranks", at the beginning of a sentence */
+	hang_says(w, "%s wait%s for the others: %s.", text, n == 1 ? "s" : "", doing);
+}
+
 void hang_groups(struct hang_work *w)
 {
 	for (size_t i = 0; i < w->g.n_groups; i++) {

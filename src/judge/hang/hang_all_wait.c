@@ -1,0 +1,354 @@
+/* No rank stands outside of a wait: which call does not end, and which ranks are in another one. */
+#include <string.h>
+
+#include "judge/hang/hang_parts.h"
+
+struct ops {
+	const char *op[8];
+	size_t n[8], len;
+};
+
+static size_t op_of(struct ops *o, const char *op)
+{
+	for (size_t i = 0; i < o->len; i++)
+		if (strcmp(o->op[i], op) == 0)
+			return i;
+	if (o->len == ARRAY_SIZE(o->op))
+		return o->len - 1;
+	o->op[o->len] = op;
+	return o->len++;
+}
+
+/* How far a rank is: by its epoch, or by its step. */
+static double progress_place(const struct liveness *l, bool by_epoch)
+{
+	return by_epoch ? l->seen.progress.epoch : (double)l->seen.progress.step;
+}
+
+static bool has_progress(const struct liveness *l)
+{
+	return !l->serves && l->seen.has_progress;
+}
+
+/* The rank that is least far and the one that is farthest; returns the number of ranks whose progress is known. */
+static size_t progress_ends(const struct liveness_set *p, const struct liveness **ret_low, const struct liveness **ret_high)
+{
+	const struct liveness *low = NULL, *high = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct liveness *l = &p->rank[i];
+		bool by_epoch = l->seen.progress.has_epoch;
+		if (!has_progress(l))
+			continue;
+		n++;
+		double at = progress_place(l, by_epoch);
+		if (!low || at < progress_place(low, by_epoch))
+			low = l;
+		if (!high || at > progress_place(high, by_epoch))
+			high = l;
+	}
+	*ret_low = low;
+	*ret_high = high;
+	return n;
+}
+
+/* Accuses the smaller of two parts: the ranks at the lowest place and those ahead. Parts of one size: the lowest. */
+static void accuse_smaller_part(struct hang_work *w, double lowest, bool by_epoch, size_t n)
+{
+	size_t n_low = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		n_low += has_progress(&w->p->rank[i]) && progress_place(&w->p->rank[i], by_epoch) < lowest + 1;
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness *l = &w->p->rank[i];
+		if (has_progress(l) && (progress_place(l, by_epoch) < lowest + 1) == (n_low * 2 <= n))
+			hang_accuse(w, l->rank);
+	}
+}
+
+/* Ranks that are in another epoch, or two and more steps away; the minority is named. */
+static bool uneven(struct hang_work *w)
+{
+	const struct liveness *low, *high;
+	size_t n = progress_ends(w->p, &low, &high);
+	if (n < 2)
+		return false;
+	bool epochs = low->seen.progress.has_epoch && high->seen.progress.has_epoch;
+	bool apart = epochs ? high->seen.progress.epoch >= low->seen.progress.epoch + 1
+			    : high->seen.progress.step >= low->seen.progress.step + 2;
+	if (!apart)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	double lowest = progress_place(low, epochs);
+	const char *unit = epochs ? "epoch" : "step";
+	hang_is(w, "uneven_last_epoch", epochs ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	accuse_smaller_part(w, lowest, epochs, n);
+	hang_says(w,
+		  "The ranks are not at the same place: rank %d is in %s %.6g, rank %d in %s %.6g, and all wait for "
+		  "one another.",
+		  low->rank, unit, lowest, high->rank, unit, progress_place(high, epochs));
+	hang_says(w, "They have had different numbers of batches: the data are split unevenly.");
+	return true;
+}
+
+static bool same_line(const struct stackgroup_rank *a, const struct stackgroup_rank *b)
+{
+	const struct dump_frame *x = a->activity.user, *y = b->activity.user;
+	if (!x || !y)
+		return true;
+	return x->line == y->line && strcmp(x->file ? x->file : "", y->file ? y->file : "") == 0;
+}
+
+static bool alike(const struct stackgroup_rank *a, const struct stackgroup_rank *b)
+{
+	return strcmp(a->activity.op, b->activity.op) == 0 && same_line(a, b);
+}
+
+/* One of the call that most ranks are in, and how many that are: what the library does below it may differ. */
+static const struct stackgroup_rank *most_alike(const struct hang_work *w, size_t *ret_n)
+{
+	const struct stackgroup_rank *first = &w->g.rank[w->g.group[0].first];
+	*ret_n = 0;
+	for (size_t i = 0; i < w->g.n; i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < w->g.n; k++)
+			n += alike(&w->g.rank[i], &w->g.rank[k]);
+		if (n > *ret_n)
+			first = &w->g.rank[i];
+		*ret_n = MAX(*ret_n, n);
+	}
+	return first;
+}
+
+/* It has printed the end of its epoch, or has made the last of its steps, which are not as many as somebody else's. */
+static bool epoch_over(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct liveness *l = liveness_find(w->p, r->rank);
+	if (!l || !l->seen.has_progress)
+		return false;
+	const struct liveness_progress *x = &l->seen.progress;
+	if (x->epoch_ended)
+		return true;
+	bool last = x->has_step && x->has_total && x->step + 1 >= x->total, differs = false;
+	for (size_t i = 0; last && i < w->p->n; i++) {
+		const struct liveness_progress *y = &w->p->rank[i].seen.progress;
+		differs |= !w->p->rank[i].serves && w->p->rank[i].seen.has_progress && y->has_total && y->total > x->total;
+	}
+	return differs;
+}
+
+/* Some have come to the end of their epoch and call what comes after it, the others are still in the midst of theirs. */
+static bool epoch_over_for_some(struct hang_work *w)
+{
+	const struct stackgroup_rank *over = NULL, *amid = NULL;
+	size_t n_over = 0;
+	char a[300], b[300];
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i], **of = epoch_over(w, r) ? &over : &amid;
+		const struct liveness *l = liveness_find(w->p, r->rank);
+		n_over += of == &over;
+		/* each side is in one call, and who is amid an epoch has made steps */
+		if ((*of && !alike(*of, r)) || (of == &amid && !(l && l->stepping)))
+			return false;
+		*of = *of ? *of : r;
+	}
+	if (!over || !amid || alike(over, amid))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "uneven_last_epoch", CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->g.n; i++)
+		if (epoch_over(w, &w->g.rank[i]) == (n_over * 2 <= w->g.n))
+			hang_accuse(w, w->g.rank[i].rank);
+	hang_doing(w, over, a, sizeof(a));
+	hang_doing(w, amid, b, sizeof(b));
+	hang_says(w, "Rank %d has come to the end of its epoch and waits in %s, rank %d is still within its own, in %s.",
+		  over->rank, a, amid->rank, b);
+	hang_says(w, "They have had different numbers of batches: the data are split unevenly.");
+	return true;
+}
+
+static bool mismatched(struct hang_work *w)
+{
+	struct ops o = {.len = 0};
+	const struct stackgroup_rank *other = NULL;
+	size_t n;
+	char a[300], b[300];
+	const struct stackgroup_rank *first = most_alike(w, &n);
+	for (size_t i = 0; i < w->g.n; i++) {
+		o.n[op_of(&o, w->g.rank[i].activity.op)]++;
+		if (!other && !alike(first, &w->g.rank[i]))
+			other = &w->g.rank[i];
+	}
+	if (!other)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	bool named = o.len > 1;
+	bool clear = n * 2 > w->g.n;
+	/* of two who should have sent and received, one is wrong, and it may be the other one */
+	bool paired = first->activity.kind == ACTIVITY_P2P || other->activity.kind == ACTIVITY_P2P;
+	bool sure = named && clear && !paired && hang_all_still(w);
+	hang_is(w, "mismatched_collective", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->g.n; i++)
+		if (!clear || !alike(first, &w->g.rank[i]))
+			hang_accuse(w, w->g.rank[i].rank);
+	hang_doing(w, first, a, sizeof(a));
+	hang_doing(w, other, b, sizeof(b));
+	hang_says(w, "The ranks wait in different calls: rank %d in %s, rank %d in %s.", first->rank, a, other->rank,
+		  b);
+	if (!clear)
+		hang_says(w, "Neither side is the larger one: which of them is wrong cannot be told.");
+	return true;
+}
+
+/* Are all that neither send nor receive in one call? */
+static bool others_alike(const struct hang_work *w)
+{
+	const struct stackgroup_rank *one = NULL;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		if (r->activity.kind == ACTIVITY_P2P)
+			continue;
+		if (one && !alike(one, r))
+			return false;
+		one = r;
+	}
+	return one != NULL;
+}
+
+static bool p2p(struct hang_work *w)
+{
+	size_t n = 0;
+	const struct stackgroup_rank *one = NULL;
+	char doing[300];
+	for (size_t i = 0; i < w->g.n; i++) {
+		if (w->g.rank[i].activity.kind != ACTIVITY_P2P)
+			continue;
+		n++;
+		if (!one)
+			one = &w->g.rank[i];
+	}
+	/* Few of them beside many in one collective: those are not missing in it, these are. */
+	if (n == 0 || (n * 2 < w->g.n && others_alike(w)))
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "p2p_wait", CONFIDENCE_MEDIUM);
+	/* Those outside of it are what the others wait for; where all are in it, each may be. */
+	for (size_t i = 0; i < w->g.n; i++)
+		if (n == w->g.n || w->g.rank[i].activity.kind != ACTIVITY_P2P)
+			hang_accuse(w, w->g.rank[i].rank);
+	hang_doing(w, one, doing, sizeof(doing));
+	hang_says(w, "%zu of %zu ranks wait in a send or receive whose counterpart does not come: rank %d in %s.", n,
+		  w->g.n, one->rank, doing);
+	return true;
+}
+
+static bool store(struct hang_work *w)
+{
+	const struct stackgroup_rank *one = NULL;
+	const struct liveness *zero = liveness_find(w->p, 0);
+	char doing[300];
+	for (size_t i = 0; i < w->g.n && !one; i++)
+		if (w->g.rank[i].activity.kind == ACTIVITY_STORE)
+			one = &w->g.rank[i];
+	if (!one)
+		return false;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	bool lost = w->stepping || (zero && zero->seen.exited);
+	hang_is(w, lost ? "store_lost" : "rendezvous", CONFIDENCE_MEDIUM);
+	if (lost)
+		hang_accuse(w, 0);
+	hang_doing(w, one, doing, sizeof(doing));
+	hang_says(w,
+		  lost ? "The ranks wait for the store that rank 0 serves, and it does not answer: rank %d in %s."
+		       : "The ranks wait to meet, and do not: rank %d in %s.",
+		  one->rank, doing);
+	return true;
+}
+
+static bool stalled(struct hang_work *w)
+{
+	const struct stackgroup_rank *one = &w->g.rank[0];
+	char doing[300];
+	bool bn = false;
+	for (size_t i = 0; i < w->g.n; i++)
+		bn |= w->g.rank[i].activity.also_sync_bn;
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, bn ? "sync_batch_norm" : "equal_count_stall", CONFIDENCE_MEDIUM);
+	hang_doing(w, one, doing, sizeof(doing));
+	hang_says(w, "All %zu ranks are in the same call, and it does not end: %s.", w->g.n, doing);
+	if (bn)
+		hang_says(w, "It is the exchange of a synchronised batch normalisation.");
+	else
+		hang_says(w, "No rank is missing, so what is below does not move: the network, a GPU, or the library.");
+	return true;
+}
+
+/* All that could be seen wait; so it is one of those that could not. */
+static bool one_unseen(struct hang_work *w)
+{
+	char ranks[200];
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	hang_is(w, "missing_rank", CONFIDENCE_LOW);
+	for (size_t i = 0; i < w->n_unseen; i++)
+		hang_accuse(w, w->unseen[i]);
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	hang_says(w, "All ranks that could be looked into wait for others; the stacks of %s could not be read.", ranks);
+	hang_says_who_waits(w);
+	return true;
+}
+
+bool hang_all_wait(struct hang_work *w)
+{
+	if (w->n_blocking > 0 || w->g.n < 2)
+		return false;
+	for (size_t i = 0; i < w->g.n; i++)
+		if (w->g.rank[i].compared && !w->g.rank[i].unchanged) {
+			TEXT_COPY(w->v->text, "the ranks wait for one another, but their stacks change");
+			return true;
+		}
+	if (w->n_unseen > 0)
+		return w->n_unseen * 2 < w->g.n && one_unseen(w);
+	return uneven(w) || p2p(w) || store(w) || epoch_over_for_some(w) || mismatched(w) || stalled(w);
+}
+
+/* The GPU of who waits for others spins; that of the one who never got there does not. */
+static bool one_does_not_spin(struct hang_work *w)
+{
+	size_t spins = 0, known = 0;
+	char ranks[200];
+	for (size_t i = 0; i < w->p->n; i++) {
+		const struct liveness *l = &w->p->rank[i];
+		if (l->serves || l->seen.exited)
+			continue;
+		if (!l->gpu_known)
+			return false;
+		known++;
+		spins += l->gpu_spins;
+	}
+	if (spins == 0 || spins == known || spins * 2 < known)
+		return false;
+	hang_is(w, "missing_rank", CONFIDENCE_MEDIUM);
+	for (size_t i = 0; i < w->p->n; i++)
+		if (!w->p->rank[i].serves && !w->p->rank[i].seen.exited && !w->p->rank[i].gpu_spins)
+			hang_accuse(w, w->p->rank[i].rank);
+	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
+	hang_says(w,
+		  "%zu of %zu GPUs spin, as in a collective that does not end; those of %s do not: what they should do "
+		  "there "
+		  "was never started.",
+		  spins, known, ranks);
+	return true;
+}
+
+bool hang_by_counters(struct hang_work *w)
+{
+	if (!hang_old_enough(w, HANG_FIRM))
+		return true;
+	return one_does_not_spin(w) || uneven(w);
+}
