@@ -224,7 +224,7 @@ static void judge(struct watch *k, struct watched *j, size_t index)
 	/* send first: a verdict that could not be sent must come up again */
 	bool sent = v.kind == HANG_NONE || v.known_already || incident_send(k, j, index, &v);
 	if (sent)
-		hang_told(&j->history, &v, &j->liveness);
+		hang_keep_verdict(&j->history, &v, &j->liveness);
 	if (v.kind == HANG_NONE && v.benign && strcmp(j->benign, v.text) != 0) {
 		TEXT_COPY(j->benign, v.text);
 		line_send(k, j, index, HANG_SAYS_BENIGN, v.text);
@@ -332,7 +332,7 @@ static void late_dump(struct watch *k, struct watched *j, size_t index, const st
 static void early_withdraw(struct watch *k, struct watched *j, size_t index, const struct hang_step *step,
 			   uint64_t now_ns)
 {
-	bool ok = step->state == HANG_WELL && !step->late;
+	bool ok = step->state == HANG_OK && !step->late;
 	if (!ok)
 		j->ok_ns = 0;
 	else if (j->ok_ns == 0)
@@ -345,7 +345,7 @@ static void early_withdraw(struct watch *k, struct watched *j, size_t index, con
 /* Reports a suspicion once for each standstill, at most once a minute. */
 static void suspicion(struct watch *k, struct watched *j, size_t index, const struct hang_step *step, uint64_t now_ns)
 {
-	if (step->state == HANG_WELL || step->since_ns == 0) {
+	if (step->state == HANG_OK || step->since_ns == 0) {
 		j->suspected_ns = 0;
 		return;
 	}
@@ -434,7 +434,7 @@ static void sleep_read(struct watch *k, struct watched *j)
 		j->history.sleep_until_ns ? hangprocs_main(j->sample.procs, j->history.sleep_rank) : NULL;
 	struct threadwait t;
 	struct remote r;
-	if (!m || j->history.state == HANG_WELL || j->evidence.busy)
+	if (!m || j->history.state == HANG_OK || j->evidence.busy)
 		return;
 	remote_open(&k->w, m->pid, &r);
 	if (threadwait_read(&k->w, m->pid, j->history.sleep_tid, &r, true, &t) == 0 && t.kind == WAIT_SLEEP)
@@ -477,15 +477,15 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	loss_report(k, j, index, &seen);
 	rules_sample(k, j);
 	sleep_read(k, j);
-	hang_look(&j->history, &k->shm->settings, &j->liveness, &step);
+	hang_check(&j->history, &k->shm->settings, &j->liveness, &step);
 	atomic_fetch_add(&k->shm->samples, 1);
 	if (step.resolved && j->reported) {
 		j->reported = false;
 		line_send(k, j, index, HANG_SAYS_RESOLVED, step.text);
 	}
-	if (step.state == HANG_WELL)
+	if (step.state == HANG_OK)
 		j->benign[0] = '\0';
-	bool calm = step.state == HANG_WELL && !step.closely;
+	bool calm = step.state == HANG_OK && !step.closely;
 	suspicion(k, j, index, &step, now_ns);
 	early_withdraw(k, j, index, &step, now_ns);
 	late_dump(k, j, index, &step, now_ns);

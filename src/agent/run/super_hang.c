@@ -139,7 +139,7 @@ void super_hang_ended(struct super *s, struct incident *in, struct attachments *
 	if (jobhang_ended(&s->hang.kept, s->w->mono_ns(), in, parts)) {
 		last_words_add(s, in);
 	} else if (s->hang.last_look.n > 0) {
-		hang_last_look(&s->hang.last_look, in);
+		hang_last_stacks(&s->hang.last_look, in);
 		attachments_stacks(parts, &s->hang.last_look);
 	}
 }

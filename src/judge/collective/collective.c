@@ -2,7 +2,7 @@
 
 #include "judge/collective/collective_parts.h"
 
-/* What is looked through: counters alone count only where nothing more exact is known. */
+/* The set that is judged, and whether counters count: they do only where no more exact source is known. */
 struct view {
 	const struct collective_set *s;
 	bool precise;
@@ -12,7 +12,7 @@ static bool collective_counts(const struct view *w, const struct collective_wait
 {
 	if (!one->by_count)
 		return true;
-	/* that one rank is ahead for a moment is how it works; only what stands still is a wait */
+	/* A rank that is ahead for a moment is normal; only a counter that does not move is a wait. */
 	return !w->precise && (!w->s->has_frozen || w->s->frozen);
 }
 
@@ -24,7 +24,7 @@ static const struct collective_wait *head_of(const struct view *w, size_t rank)
 	return &w->s->waits[h];
 }
 
-/* A rank that stands somewhere else has a reason not to be here. */
+/* True when the rank stands in another wait, which explains why it is not in this one. */
 static bool excused(const struct view *w, const struct collective_wait *here, size_t rank)
 {
 	const struct collective_wait *h = head_of(w, rank);
@@ -88,11 +88,12 @@ static enum confidence sure_of(const struct collective_set *s, const struct coll
 	if (one->is_p2p)
 		return unknown ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH;
 	if (blamed > waiting + unknown)
-		return CONFIDENCE_LOW; /* most are elsewhere: the few who wait may be those who are wrong */
+		/* Most ranks are elsewhere, so the few that wait may be the ones that are wrong. */
+		return CONFIDENCE_LOW;
 	return unknown || blamed == waiting ? CONFIDENCE_MEDIUM : CONFIDENCE_HIGH;
 }
 
-/* The last call that a rank made anywhere, for "what did it do before". */
+/* The last call that a rank made in any group. */
 static const struct collective_call *last_of(const struct collective_set *s, int32_t rank)
 {
 	const struct collective_call *last = NULL;
@@ -102,7 +103,7 @@ static const struct collective_call *last_of(const struct collective_set *s, int
 	return last;
 }
 
-static void tell_root(const struct view *w, const struct collective_wait *one, const struct ranklist *blamed,
+static void describe_root(const struct view *w, const struct collective_wait *one, const struct ranklist *blamed,
 		      struct collective_verdict *v)
 {
 	struct buf b = verdict_text(v);
@@ -126,13 +127,11 @@ static void tell_root(const struct view *w, const struct collective_wait *one, c
 
 static void advise_missing(struct collective_verdict *v, bool p2p)
 {
-	verdict_advise(v,
-		       "Look at the stacks of the ranks named (vigil stack): what they do instead is the cause. Data "
-		       "loading, saving, an exception that was caught, a lock, evaluation on one rank only.");
+	verdict_advise(v, "Look at the stacks of the ranks named (vigil stack): what they do instead is the cause. "
+			  "Data loading, saving, an exception that was caught, a lock, evaluation on one rank only.");
 	if (p2p)
-		verdict_advise(
-			v, "Each send needs a receive of the same group, made in the same order: compare the schedule "
-			   "of the two stages.");
+		verdict_advise(v, "Each send needs a receive of the same group, made in the same order: compare the "
+				  "schedule of the two stages.");
 	verdict_advise(v, "A longer time-out does not help; it hides this.");
 }
 
@@ -155,13 +154,13 @@ static bool judge_roots(const struct view *w, struct collective_verdict *v)
 	v->confidence = sure_of(w->s, root, here.n_all);
 	verdict_call(w->s, v, root);
 	verdict_blame(v, &blamed);
-	tell_root(w, root, &here, v);
+	describe_root(w, root, &here, v);
 	advise_missing(v, root->is_p2p);
 	prove_all(w, root, v);
 	return true;
 }
 
-/* Where somebody who is missing here stands; one that is waited for in turn, if there is one. */
+/* The wait in which a rank that is missing here stands; one that has missing ranks itself is preferred. */
 static const struct collective_wait *next_of(const struct view *w, const struct collective_wait *one)
 {
 	const struct collective_wait *end = NULL;
@@ -175,7 +174,10 @@ static const struct collective_wait *next_of(const struct view *w, const struct 
 	return end;
 }
 
-/* A wait that lies on a circle; NULL. Every way through n waits that goes on for n steps is in one. */
+/*
+ * A wait that lies on a circle of waits; NULL: there is none. A path that goes on for as many steps as there are waits
+ * runs in a circle.
+ */
 static const struct collective_wait *circle(const struct view *w)
 {
 	for (size_t i = 0; i < w->s->n_waits; i++) {
@@ -190,7 +192,7 @@ static const struct collective_wait *circle(const struct view *w)
 	return NULL;
 }
 
-static void tell_circle(const struct view *w, const struct collective_wait *start, bool one_group,
+static void describe_circle(const struct view *w, const struct collective_wait *start, bool one_group,
 			struct collective_verdict *v)
 {
 	struct buf b = verdict_text(v);
@@ -212,7 +214,7 @@ static void tell_circle(const struct view *w, const struct collective_wait *star
 	buf_add(&b, at == start ? "." : "; and so on, in a circle.");
 }
 
-/* Of the circle the part that fewest stand in is the one that went its own way. */
+/* Blames the part of the circle in which the fewest ranks stand; on a tie all ranks of the circle. */
 static enum confidence blame_circle(const struct view *w, const struct collective_wait *start,
 				    struct collective_verdict *v, bool *ret_one_group, bool *ret_p2p)
 {
@@ -249,21 +251,20 @@ static bool judge_circle(const struct view *w, struct collective_verdict *v)
 	if (start->by_count && !w->s->frozen)
 		v->confidence = CONFIDENCE_LOW;
 	v->kind = one_group ? COLLECTIVE_MISMATCH : COLLECTIVE_CYCLE;
-	tell_circle(w, start, one_group, v);
+	describe_circle(w, start, one_group, v);
 	if (p2p)
 		verdict_advise(v, "Let one side send first and the other receive first, or use batch_isend_irecv.");
 	else if (one_group)
 		verdict_advise(
 			v, "All ranks must call the same collectives in the same order: look for a branch around one.");
 	else
-		verdict_advise(v,
-			       "Call the collectives of several groups in the same order on every rank; use one thread "
-			       "and one stream for them, or wait for the first before the second.");
+		verdict_advise(v, "Call the collectives of several groups in the same order on every rank; use one "
+				  "thread and one stream for them, or wait for the first before the second.");
 	prove_all(w, start, v);
 	return true;
 }
 
-/* Waits in which all stand of whom anything is known. */
+/* The oldest wait in which all known ranks take part. with_unknown: some of its ranks are unknown. */
 static const struct collective_wait *base_wait(const struct view *w, bool with_unknown)
 {
 	const struct collective_wait *best = NULL;
@@ -296,26 +297,23 @@ static bool judge_silent(const struct view *w, struct collective_verdict *v)
 	buf_add(&b, "; of ");
 	buf_ranks(&b, &silent);
 	buf_add(&b, few ? " there is no record. A rank that is stuck before its library's own watch cannot write one: "
-			  "it is "
-			  "probably the one that did not join."
+			  "it is probably the one that did not join."
 			: " there is no record: with so many missing it cannot be told who did not join.");
 	v->kind = one->is_p2p ? COLLECTIVE_P2P : COLLECTIVE_MISSING;
 	v->confidence = few ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 	verdict_call(w->s, v, one);
 	if (few)
 		verdict_blame(v, &silent);
-	verdict_advise(v,
-		       "Look at the processes of the ranks without a record: are they alive, and where do they stand "
-		       "(vigil stack)?");
+	verdict_advise(v, "Look at the processes of the ranks without a record: are they alive, and where do they "
+			  "stand (vigil stack)?");
 	prove_all(w, one, v);
 	return true;
 }
 
 static void advise_equal(struct collective_verdict *v)
 {
-	verdict_advise(
-		v, "No rank is to blame by its calls. Look below: GPU errors (vigil gpus, Xid in the kernel log), the "
-		   "network of the nodes (link_downed, retransmits), a kernel that spins.");
+	verdict_advise(v, "No rank is to blame by its calls. Look below: GPU errors (vigil gpus, Xid in the kernel "
+			  "log), the network of the nodes (link_downed, retransmits), a kernel that spins.");
 	verdict_advise(v, "NCCL_DEBUG=INFO and NCCL's RAS show whether a peer or a network card answers no more.");
 }
 
@@ -330,16 +328,14 @@ static bool judge_equal(const struct view *w, struct collective_verdict *v)
 		buf_wait(&b, s, one);
 		buf_where(&b, one->call);
 		buf_add(&b, " and made the same call, and it does not end: what holds it up lies below, in a GPU, the "
-			    "network "
-			    "or a host.");
+			    "network or a host.");
 		verdict_call(s, v, one);
 		v->confidence = CONFIDENCE_MEDIUM;
 	} else if (!w->precise && s->n_counts && s->frozen) {
 		b = verdict_text(v);
-		buf_add(&b,
-			"All ranks have launched the same collectives, and none has moved between two looks: what "
-			"holds "
-			"them up lies below (GPU, network, host), or is a send or receive, which RAS does not count.");
+		buf_add(&b, "All ranks have launched the same collectives, and none has moved between two looks: what "
+			    "holds them up lies below (GPU, network, host), or is a send or receive, which RAS does "
+			    "not count.");
 		v->confidence = CONFIDENCE_LOW;
 	} else {
 		return false;
@@ -365,18 +361,17 @@ static bool judge_dead(const struct view *w, struct collective_verdict *v)
 	v->kind = COLLECTIVE_DEAD;
 	v->confidence = CONFIDENCE_HIGH;
 	verdict_blame(v, &dead);
-	verdict_advise(
-		v, "Find out why that process ended or stopped (vigil why): out of memory, a crash, a signal. End the "
-		   "job: the ranks that wait cannot go on.");
+	verdict_advise(v, "Find out why that process ended or stopped (vigil why): out of memory, a crash, a signal. "
+			  "End the job: the ranks that wait cannot go on.");
 	prove_all(w, NULL, v);
 	return true;
 }
 
 static void judge_nothing(const struct view *w, struct collective_verdict *v)
 {
-	size_t told = 0;
+	size_t reported = 0;
 	for (size_t i = 0; i < w->s->n_ranks; i++)
-		told += w->s->ranks[i].sources != 0;
+		reported += w->s->ranks[i].sources != 0;
 	struct buf b = verdict_text(v);
 	if (w->s->has_frozen && !w->s->frozen)
 		buf_add(&b, "The counters of the collectives moved between two looks: nothing is stuck in one.");
@@ -384,8 +379,8 @@ static void judge_nothing(const struct view *w, struct collective_verdict *v)
 		buf_add(&b,
 			"All ranks have launched the same collectives; one look alone cannot tell whether they move.");
 	else
-		buf_printf(&b, "Of %zu %s no collective waits: all that is recorded has ended.", told,
-			   told == 1 ? "rank" : "ranks");
+		buf_printf(&b, "Of %zu %s no collective waits: all that is recorded has ended.", reported,
+			   reported == 1 ? "rank" : "ranks");
 	v->kind = COLLECTIVE_NONE;
 	v->confidence = w->s->n_calls || (w->s->has_frozen && !w->s->frozen) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 	prove_all(w, NULL, v);
@@ -394,11 +389,11 @@ static void judge_nothing(const struct view *w, struct collective_verdict *v)
 int collective_judge(const struct collective_set *s, struct collective_verdict *ret)
 {
 	struct view w = {.s = s};
-	bool told = false;
+	bool reported = false;
 	*ret = (struct collective_verdict){.valid = false};
 	for (size_t i = 0; i < s->n_ranks; i++)
-		told |= s->ranks[i].sources != 0 || s->ranks[i].is_dead;
-	if (!s->sealed || !told)
+		reported |= s->ranks[i].sources != 0 || s->ranks[i].is_dead;
+	if (!s->sealed || !reported)
 		return COLLECTIVE_NOTHING;
 	for (size_t i = 0; i < s->n_ranks; i++)
 		w.precise |= (s->ranks[i].sources & (COLLECTIVE_FLIGHTREC | COLLECTIVE_RING)) != 0;

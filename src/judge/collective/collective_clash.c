@@ -2,9 +2,9 @@
 
 #include "judge/collective/collective_parts.h"
 
-/* Ways in which a call of one number was made; a real clash has two, rarely three. */
+/* Variants of the call under one number; a real clash has two, rarely three. */
 #define WAYS 8
-/* How many numbers a rank may be ahead or behind and still be recognised as that. */
+/* Maximum of numbers by which a rank may be ahead or behind and still be recognised as shifted. */
 #define SHIFT_MAX 4
 
 struct way {
@@ -43,7 +43,7 @@ static void ways_of(const struct collective_set *s, const struct collective_clas
 	}
 }
 
-/* The call that a rank made `further` numbers after this one; NULL if it did not, or it is not recorded. */
+/* The call that the rank made `further` numbers after this one; NULL: it made none, or it is not recorded. */
 static const struct collective_call *further_on(const struct collective_set *s, const struct collective_call *c,
 						uint64_t further)
 {
@@ -58,9 +58,8 @@ static const struct collective_call *further_on(const struct collective_set *s, 
 }
 
 /*
- * Does what `behind` made from here on fit what `ahead` made `k` numbers later?
- * Then `behind` left k calls out. One call that fits by chance is no proof
- * when more are there to be compared.
+ * True when the calls of `behind` from here on fit those of `ahead` from `k` numbers later on: then `behind` left k
+ * calls out. Where more calls are there to compare, one call that fits by chance is not enough.
  */
 static bool fits(const struct collective_set *s, const struct collective_call *behind,
 		 const struct collective_call *ahead, uint64_t k)
@@ -101,16 +100,14 @@ static void buf_call(struct buf *b, const struct collective_call *c, const char 
 static void collective_clash_advise(struct collective_verdict *v, const char *what, uint64_t skipped, uint64_t extra)
 {
 	if (strcmp(what, "size") == 0)
-		verdict_advise(v,
-			       "Give every rank a tensor of the same size: pad the last batch, set drop_last=True, or "
-			       "use all_gather_object for what differs.");
+		verdict_advise(v, "Give every rank a tensor of the same size: pad the last batch, set drop_last=True, "
+				  "or use all_gather_object for what differs.");
 	else if (strcmp(what, "data type") == 0)
 		verdict_advise(v, "Give every rank a tensor of the same type: look for an autocast or a .float() that "
 				  "only some ranks come by.");
 	else
-		verdict_advise(v,
-			       "All ranks must call the same collectives in the same order: look for a branch around "
-			       "one that depends on the rank, on data or on a caught exception.");
+		verdict_advise(v, "All ranks must call the same collectives in the same order: look for a branch "
+				  "around one that depends on the rank, on data or on a caught exception.");
 	if (skipped || extra)
 		verdict_advise(v, skipped ? "Look for the call that these ranks leave out: the others name its line."
 					  : "Look for the call that only these ranks make, at the line named.");
@@ -132,7 +129,7 @@ static size_t largest(const struct ways *w, bool *ret_tie)
 	return best;
 }
 
-/* Of an unended clash first, then the one that is oldest. */
+/* A clash that has not ended comes first, then the oldest one. */
 static const struct collective_clash *worst(const struct collective_set *s)
 {
 	const struct collective_clash *best = NULL;
@@ -154,12 +151,12 @@ static void collective_clash_describe(const struct collective_set *s, const stru
 	uint64_t skipped = 0, extra = 0;
 	buf_printf(&b, "Number %llu of group %s is not the same call everywhere: ", (unsigned long long)m->seq,
 		   s->groups[m->group].desc);
-	for (size_t i = 0, told = 0; i < w->n; i++) {
+	for (size_t i = 0, reported = 0; i < w->n; i++) {
 		if (i == major)
 			continue;
 		const struct collective_call *c = w->way[i].first;
 		ignore(collective_clashes(m, c, &what), "they do");
-		buf_add(&b, told++ ? "; " : "");
+		buf_add(&b, reported++ ? "; " : "");
 		buf_ranks(&b, &w->way[i].ranks);
 		buf_add(&b, " called ");
 		buf_call(&b, c, what);
@@ -203,7 +200,7 @@ bool collective_judge_clash(const struct collective_set *s, struct collective_ve
 		for (size_t j = 0; (tie || i != major) && j < w.way[i].ranks.n; j++)
 			ranklist_add(&blamed, w.way[i].ranks.rank[j]);
 	v->kind = COLLECTIVE_MISMATCH;
-	/* the silent members could make the smaller part the larger one */
+	/* The silent members could make the smaller part the larger one. */
 	size_t silent = collective_count_bits(s, g->members) - MIN(collective_count_bits(s, g->members), w.n_calls);
 	bool sure = w.way[major].n > w.n_calls - w.way[major].n + silent;
 	v->confidence = tie ? CONFIDENCE_LOW : sure && !c->done ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;

@@ -2,7 +2,7 @@
 
 #include "judge/collective/collective_parts.h"
 
-/* Some have finalised a communicator while others still work in it. */
+/* Some ranks have finalised a communicator while others still work in it. */
 static bool uneven(const struct collective_set *s, const struct collective_group *g, struct collective_verdict *v)
 {
 	struct ranklist finished;
@@ -17,13 +17,12 @@ static bool uneven(const struct collective_set *s, const struct collective_group
 	v->kind = COLLECTIVE_UNEVEN;
 	v->confidence = s->frozen ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 	verdict_blame(v, &finished);
-	verdict_advise(v,
-		       "Give every rank the same number of steps: drop_last=True, DistributedSampler with padding, or "
-		       "torch.distributed.algorithms.join.Join.");
+	verdict_advise(v, "Give every rank the same number of steps: drop_last=True, DistributedSampler with padding, "
+			  "or torch.distributed.algorithms.join.Join.");
 	return true;
 }
 
-/* A communicator that is being made, and not all members have come. */
+/* A communicator is being made, and not all members have come. */
 static bool beginning(const struct collective_set *s, const struct collective_group *g, struct collective_verdict *v)
 {
 	struct ranklist away = {.n = 0};
@@ -45,9 +44,8 @@ static bool beginning(const struct collective_set *s, const struct collective_gr
 	v->kind = COLLECTIVE_INIT;
 	v->confidence = away.n ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 	verdict_blame(v, &away);
-	verdict_advise(
-		v, "Are all ranks started, with MASTER_ADDR, RANK and WORLD_SIZE that agree? Is the interface right "
-		   "(NCCL_SOCKET_IFNAME), and open to the other nodes?");
+	verdict_advise(v, "Are all ranks started, with MASTER_ADDR, RANK and WORLD_SIZE that agree? Is the interface "
+			  "right (NCCL_SOCKET_IFNAME), and open to the other nodes?");
 	return true;
 }
 
@@ -59,8 +57,7 @@ bool collective_judge_states(const struct collective_set *s, struct collective_v
 			continue;
 		TEXT_COPY(v->group, g->desc);
 		verdict_prove(v, collective_source_name(s, COLLECTIVE_RAS),
-			      "communicator %s: %zu ready, %zu starting, %zu "
-			      "finished, %zu without an answer",
+			      "communicator %s: %zu ready, %zu starting, %zu finished, %zu without an answer",
 			      g->desc, collective_count_bits(s, g->running), collective_count_bits(s, g->starting),
 			      collective_count_bits(s, g->finished), collective_count_bits(s, g->absent));
 		return true;

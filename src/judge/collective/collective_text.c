@@ -28,7 +28,7 @@ void ranklist_of(const struct collective_set *s, const collective_bits *b, struc
 
 void buf_ranks(struct buf *b, const struct ranklist *l)
 {
-	/* a person reads a dozen parts, not five hundred */
+	/* People read a dozen parts at most. */
 	const unsigned most = 12;
 	unsigned parts = 0;
 	if (l->n == 0) {

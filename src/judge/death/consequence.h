@@ -13,14 +13,14 @@
  */
 bool consequence_of_kill(uint64_t killed_ns, uint64_t failed_ns);
 
-/* The state of one rank when the kill is looked at. */
+/* One rank at the time of the check. */
 struct consequence_rank {
 	bool running;
-	int64_t ended_unix_ms; /* when it is not running */
+	int64_t ended_unix_ms; /* valid when it is not running */
 };
 
 /*
- * True when all ranks had ended before the kill and none had failed: the victim was then a process that they left in the
- * background. A rank that ended at the time of the kill or after it does not count as ended before.
+ * True when all ranks had ended before the kill and none had failed: the victim was then a process that they left in
+ * the background. A rank that ended at the time of the kill or after it does not count as ended before.
  */
 bool consequence_only_rest(const struct consequence_rank *rank, size_t n, bool any_failed, int64_t killed_unix_ms);

@@ -12,20 +12,20 @@ static struct ending ending_of(const struct death *d)
 {
 	struct ending e = {.known = d->has_status, .killed = true, .failed = true};
 	if (!d->has_status) {
-		/* whoever gets a SIGKILL ends of it; of no other signal that can be said */
+		/* A SIGKILL always ends its target; no other signal proves that. */
 		for (size_t k = 0; k < d->n_signals; k++)
 			if (d->signals[k].target == d->pid && d->signals[k].signal == SIGKILL)
-				e.signal = e.told = SIGKILL;
+				e.signal = e.reported = SIGKILL;
 		return e;
 	}
 	if (WIFEXITED(d->wait_status)) {
 		e.exited = true;
 		e.code = WEXITSTATUS(d->wait_status);
-		e.told = e.code > 128 && e.code < 128 + 65 ? e.code - 128 : 0;
+		e.reported = e.code > 128 && e.code < 128 + 65 ? e.code - 128 : 0;
 	} else if (WIFSIGNALED(d->wait_status)) {
-		e.signal = e.told = WTERMSIG(d->wait_status);
+		e.signal = e.reported = WTERMSIG(d->wait_status);
 	}
-	e.killed = e.told == SIGKILL;
+	e.killed = e.reported == SIGKILL;
 	e.failed = !e.exited || e.code != 0;
 	return e;
 }
@@ -71,7 +71,7 @@ static bool clean_exit(struct pm *p)
 	return true;
 }
 
-/* The user, or vigil for a peer's sake, asked for this end. */
+/* True when the user asked for this end, or vigil ended this rank because another one failed. */
 static bool asked_to_stop(struct pm *p)
 {
 	const struct death *d = p->d;
@@ -106,16 +106,18 @@ static void status_evidence(struct pm *p)
 {
 	const struct death *d = p->d;
 	const struct ending *e = &p->end;
-	const char *name = e->told ? signame(e->told) : NULL;
+	const char *name = e->reported ? signame(e->reported) : NULL;
 	if (!e->known)
 		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms,
 				      "the exit status is unknown: the process was not a child of vigil");
 	else if (e->signal)
 		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms, "ended by signal %d (%s)%s",
-				      e->signal, name ? name : "no name", WCOREDUMP(d->wait_status) ? ", core dumped" : "");
-	else if (e->told && name)
+				      e->signal, name ? name : "no name",
+				      WCOREDUMP(d->wait_status) ? ", core dumped" : "");
+	else if (e->reported && name)
 		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms,
-				      "exit status %d = 128+%d, as a shell or a container reports %s", e->code, e->told, name);
+				      "exit status %d = 128+%d, as a shell or a container reports %s", e->code,
+				      e->reported, name);
 	else
 		incident_evidence_add(p->i, "wait_status", "wait(2)", d->end_unix_ms, "exit status %d", e->code);
 }
@@ -162,6 +164,6 @@ void postmortem(const struct death *d, struct incident *ret)
 	hints_evidence(&p);
 	pm_neighbours(&p);
 	if (ret->killer == KILLER_UNKNOWN || ret->cause.confidence == CONFIDENCE_LOW)
-		pm_looked_at(&p);
+		pm_sources_read(&p);
 	unavailable_evidence(&p);
 }

@@ -1,16 +1,13 @@
 /*
- * Why did this process die? From facts gathered by the senses to a cause with
- * evidence and a confidence. Pure: makes no system call, reads no clock.
+ * Why a process died: from recorded facts to a cause with evidence and a confidence. Pure: makes no system call, reads
+ * no clock.
  *
- * Order of proof: facts that name the process, then facts that name its
- * group, then counters, then what the process itself left behind. That is:
- * a stop that was asked for and a peer's failure; the kernel's kill record
- * (pid and time); a killer's line with its pid; the sender of the signal;
- * systemd-oomd's or PID 1's line about its group or unit, a scheduler's line;
- * OOM counters of the group; the exceptions that ranks wrote into their error
- * files; the wait status; the log's last lines. What
- * could not be read is listed, and a SIGKILL that nothing explains stays
- * "unknown". A kernel kill of another process is a neighbour, never a proof.
+ * Order of proof: facts that name the process, then facts that name its group, then counters, then what the process
+ * itself left behind. That is: a stop that was asked for and a peer's failure; the kernel's kill record (pid and time);
+ * a killer's line with its pid; the sender of the signal; systemd-oomd's or PID 1's line about its group or unit, a
+ * scheduler's line; OOM counters of the group; the exceptions that ranks wrote into their error files; the wait status;
+ * the log's last lines. Unread sources are listed, and a SIGKILL that nothing explains stays "unknown". A kernel kill
+ * of another process is a neighbour, never a proof.
  */
 #pragma once
 
@@ -20,10 +17,10 @@
 #include "model/rules/cause.h"
 #include "model/incident/incident.h"
 
-/* Another process of the job: its worker, rank or descendant, as last seen. */
+/* Another process of the job, as last seen: a worker, a rank or a descendant. */
 struct death_former {
 	pid_t pid;
-	int32_t rank; /* NO_RANK */
+	int32_t rank; /* NO_RANK: none */
 	char role[16];
 	char name[32];
 };
@@ -33,7 +30,7 @@ struct death_former {
 #define DEATH_UNAVAILABLE 8
 
 struct death {
-	/* who */
+	/* the process */
 	char job[64];
 	char node[80];
 	uint32_t attempt;
@@ -42,16 +39,17 @@ struct death {
 	char name[64];
 	char command[200];
 	char cgroup[256];          /* the process's group as the kernel names it, "/a/b"; "" unknown */
-	bool own_group;            /* that group was made for this job alone: whoever died in it was of the job */
-	bool pid_namespaced;       /* our pids are not those of the kernel's log */
-	/* how, as wait(2) says; when not our child, has_status is false */
+	/* the group was made for this job alone, so every process that died in it was the job's */
+	bool own_group;
+	bool pid_namespaced;       /* our pids differ from those of the kernel's log */
+	/* the end, as wait(2) reports it; has_status is false when it was not our child */
 	bool has_status;
 	int32_t wait_status;
 	int64_t start_unix_ms, end_unix_ms;
-	/* last known memory */
+	/* the last known memory */
 	bool has_memory;
 	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
-	/* state around it */
+	/* the state around it */
 	bool stopping;             /* vigil or its user asked the job to end */
 	int stop_signal;           /* the signal that vigil forwarded; 0 none */
 	bool ended_with_peer;      /* vigil ended this rank because another failed */
@@ -62,10 +60,10 @@ struct death {
 	bool has_shm;
 	uint64_t vmstat_oom_before, vmstat_oom_after;
 	bool has_vmstat;
-	struct group_counters groups[DEATH_GROUPS]; /* innermost first */
+	struct group_counters groups[DEATH_GROUPS]; /* the innermost first */
 	size_t n_groups;
 	char core_pattern[256];    /* /proc/sys/kernel/core_pattern; "" unknown */
-	char core_file[256];       /* found; "" none */
+	char core_file[256];       /* the core file that was found; "": none */
 	bool core_dumped;
 	bool has_core_limit;
 	uint64_t core_limit_bytes; /* RLIMIT_CORE; UINT64_MAX unlimited */
@@ -82,18 +80,18 @@ struct death {
 	size_t n_errors;
 	const struct death_former *former;
 	size_t n_former;
-	struct cause_verdict rules; /* what the cause book says of its log; may be invalid */
+	struct cause_verdict rules; /* what the rule book finds in its log; may be invalid */
 	/*
-	 * What could not be looked at, and why: "kmsg: not permitted (CAP_SYSLOG)".
-	 * The word before the colon is one of kmsg, journal, cgroup, vmstat,
-	 * signals, log, shm, core; a source that is not here was looked at.
+	 * The sources that could not be read, and why: "kmsg: not permitted (CAP_SYSLOG)". The word before the colon is
+	 * one of kmsg, journal, cgroup, vmstat, signals, log, shm, core; a source that is not listed was read. After
+	 * "signals: " DEATH_UNWATCHED means that more rights would not have helped.
 	 */
-	char unavailable[DEATH_UNAVAILABLE][120]; /* "signals: " DEATH_UNWATCHED: more rights would not have helped */
+	char unavailable[DEATH_UNAVAILABLE][120];
 	size_t n_unavailable;
 };
 
 /*
- * Fills everything of the incident but id, retry and top. ret->kind is always
- * set; killer is KILLER_UNKNOWN when nothing explains a SIGKILL.
+ * Fills the whole incident but id, retry and top. ret->kind is always set; killer is KILLER_UNKNOWN when nothing
+ * explains a SIGKILL.
  */
 void postmortem(const struct death *d, struct incident *ret);

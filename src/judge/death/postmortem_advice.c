@@ -1,10 +1,10 @@
-/* What to do next, with the numbers that are known. */
+/* Advice on what to do next, with the numbers that are known. */
 #include <string.h>
 
 #include "base/units.h"
 #include "judge/death/postmortem_parts.h"
 
-/* Who manages a group, told by its path, and how its limit is raised there. */
+/* How a group's limit is raised, by the manager that its path shows. */
 static const struct {
 	const char *in_path;
 	const char *how;
@@ -41,28 +41,32 @@ void pm_advise_less_memory(struct pm *p)
 {
 	char own[16];
 	if (p->i->victim.has_memory && p->i->victim.own_bytes > 0)
-		incident_advice_add(p->i, "Make it need less than the %s it held: a smaller batch, fewer loader workers "
-					  "(num_workers), less prefetching, or memory-mapped data.",
+		incident_advice_add(p->i,
+				    "Make it need less than the %s it held: a smaller batch, fewer loader workers "
+				    "(num_workers), less prefetching, or memory-mapped data.",
 				    size_format(p->i->victim.own_bytes, own));
 	else
-		incident_advice_add(p->i, "Make it need less memory: a smaller batch, fewer loader workers (num_workers), "
-					  "less prefetching, or memory-mapped data.");
+		incident_advice_add(p->i, "Make it need less memory: a smaller batch, fewer loader workers "
+					  "(num_workers), less prefetching, or memory-mapped data.");
 }
 
 void pm_advise_oomd(struct pm *p, const struct killer_line *l)
 {
 	if (l->pressure)
-		incident_advice_add(p->i, "Relieve the stall, not the use: something under %s was waiting for memory %.0f %% of "
-					  "the time. Limit the neighbours, add memory or swap, or read data with less caching.",
-				    l->monitored[0] ? l->monitored : "its group", l->value_ratio * 100);
+		incident_advice_add(
+			p->i,
+			"Relieve the stall, not the use: something under %s was waiting for memory %.0f %% of the "
+			"time. Limit the neighbours, add memory or swap, or read data with less caching.",
+			l->monitored[0] ? l->monitored : "its group", l->value_ratio * 100);
 	else if (l->memory_total_bytes > 0)
-		incident_advice_add(p->i, "systemd-oomd's swap rule fires when memory and swap are both over the limit: add swap, or "
-					  "make the job need less.");
-	incident_advice_add(p->i, "vigil protect JOB sets ManagedOOMPreference=omit for the job; oom_score_adj, even -1000, does not "
-				  "stop systemd-oomd.");
+		incident_advice_add(p->i, "systemd-oomd's swap rule fires when memory and swap are both over the "
+					  "limit: add swap, or make the job need less.");
+	incident_advice_add(p->i, "vigil protect JOB sets ManagedOOMPreference=omit for the job; oom_score_adj, even "
+				  "-1000, does not stop systemd-oomd.");
 	if (l->pressure && l->limit_ratio > 0)
-		incident_advice_add(p->i, "Or raise the limit: ManagedOOMMemoryPressureLimit= above %.0f %% on the unit that is "
-					  "monitored, or DefaultMemoryPressureDurationSec= in oomd.conf.",
+		incident_advice_add(p->i,
+				    "Or raise the limit: ManagedOOMMemoryPressureLimit= above %.0f %% on the unit that "
+				    "is monitored, or DefaultMemoryPressureDurationSec= in oomd.conf.",
 				    l->limit_ratio * 100);
 }
 
@@ -70,16 +74,18 @@ void pm_advise_shm(struct pm *p)
 {
 	char total[16];
 	if (p->d->has_shm)
-		incident_advice_add(p->i, "Make /dev/shm larger than its %s: docker run --shm-size=…, or an emptyDir with medium: "
-					  "Memory in Kubernetes.",
+		incident_advice_add(p->i,
+				    "Make /dev/shm larger than its %s: docker run --shm-size=…, or an emptyDir with "
+				    "medium: Memory in Kubernetes.",
 				    size_format(p->d->shm_total_bytes, total));
 	else
-		incident_advice_add(p->i, "Make /dev/shm larger: docker run --shm-size=…, or an emptyDir with medium: Memory in "
-					  "Kubernetes.");
-	incident_advice_add(p->i, "Use fewer DataLoader workers or a smaller prefetch_factor: every batch in flight lies in "
-				  "/dev/shm.");
-	incident_advice_add(p->i, "torch.multiprocessing.set_sharing_strategy('file_system') changes how tensors are shared; "
-				  "vigil mem shows who holds what in /dev/shm, orphans marked.");
+		incident_advice_add(p->i, "Make /dev/shm larger: docker run --shm-size=…, or an emptyDir with medium: "
+					  "Memory in Kubernetes.");
+	incident_advice_add(
+		p->i,
+		"Use fewer DataLoader workers or a smaller prefetch_factor: every batch in flight lies in /dev/shm.");
+	incident_advice_add(p->i, "torch.multiprocessing.set_sharing_strategy('file_system') changes how tensors are "
+				  "shared; vigil mem shows who holds what in /dev/shm, orphans marked.");
 }
 
 void pm_advise_core(struct pm *p)
@@ -94,22 +100,26 @@ void pm_advise_core(struct pm *p)
 		incident_advice_add(p->i, "A core was dumped by the pattern \"%s\", relative to the working directory.",
 				    d->core_pattern);
 	else if (d->has_core_limit && d->core_limit_bytes == 0 && d->core_pattern[0] != '|')
-		incident_advice_add(p->i, "There is no core because the limit is 0: ulimit -c unlimited before the next run.");
+		incident_advice_add(
+			p->i, "There is no core because the limit is 0: ulimit -c unlimited before the next run.");
 	else if (pm_unavailable(d, "core") || !d->core_pattern[0])
 		incident_advice_add(p->i, "No core was found and core_pattern could not be read.");
 	else
-		incident_advice_add(p->i, "No core was written (core_pattern is \"%s\"): the directory may not be writable or the disk "
-					  "full.",
+		incident_advice_add(p->i,
+				    "No core was written (core_pattern is \"%s\"): the directory may not be writable "
+				    "or the disk full.",
 				    d->core_pattern);
-	incident_advice_add(p->i, "For a Python program, python -X faulthandler prints the Python stack of the next crash.");
+	incident_advice_add(p->i,
+			    "For a Python program, python -X faulthandler prints the Python stack of the next crash.");
 }
 
 void pm_advise_gpu(struct pm *p, const struct log_hint *h)
 {
 	char size[16];
 	if (h->bytes > 0)
-		incident_advice_add(p->i, "The request that failed was %s: make the batch, the sequence or the model's share on this "
-					  "device smaller.",
+		incident_advice_add(p->i,
+				    "The request that failed was %s: make the batch, the sequence or the model's share "
+				    "on this device smaller.",
 				    size_format(h->bytes, size));
 	else
 		incident_advice_add(p->i, "Make the batch, the sequence or the model's share on this device smaller.");
@@ -131,12 +141,17 @@ static bool lacked_rights_for_signals(const struct death *d)
 void pm_advise_unknown_kill(struct pm *p)
 {
 	if (lacked_rights_for_signals(p->d))
-		incident_advice_add(p->i, "Run vigil as root, or with CAP_BPF and CAP_PERFMON: it then sees who sends a signal.");
+		incident_advice_add(
+			p->i, "Run vigil as root, or with CAP_BPF and CAP_PERFMON: it then sees who sends a signal.");
 	if (pm_unavailable(p->d, "kmsg"))
-		incident_advice_add(p->i, "Look at the kernel log of the host (dmesg -T | grep -i 'killed process'); vigil may not.");
+		incident_advice_add(
+			p->i,
+			"Look at the kernel log of the host (dmesg -T | grep -i 'killed process'); vigil may not.");
 	if (pm_unavailable(p->d, "journal"))
-		incident_advice_add(p->i, "Look at the host's journal around that time for systemd-oomd, earlyoom or the scheduler.");
+		incident_advice_add(
+			p->i,
+			"Look at the host's journal around that time for systemd-oomd, earlyoom or the scheduler.");
 	if (p->i->cause.n_advice == 0)
-		incident_advice_add(p->i, "Ask who may signal this user's processes: a job scheduler's epilog, a container run-time, "
-					  "cgroup.kill, a parent process, an administrator.");
+		incident_advice_add(p->i, "Ask who may signal this user's processes: a job scheduler's epilog, a "
+					  "container run-time, cgroup.kill, a parent process, an administrator.");
 }

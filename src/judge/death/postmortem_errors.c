@@ -1,4 +1,4 @@
-/* What the ranks' error files say: whose exception came first. */
+/* The ranks' error files: which exception came first. */
 #include <signal.h>
 #include <string.h>
 
@@ -16,16 +16,16 @@ static const struct rank_error *own_error(const struct death *d)
 	return NULL;
 }
 
-/* It ended by itself, or by its library's hand, as the loss of a peer makes a rank end. */
+/* True when it ended as a rank ends that has lost a peer: by itself, or by an abort of its library. */
 static bool may_follow(const struct pm *p)
 {
 	const struct ending *e = &p->end;
-	return e->known && e->failed && e->told != SIGKILL && (e->exited || e->signal == SIGABRT);
+	return e->known && e->failed && e->reported != SIGKILL && (e->exited || e->signal == SIGABRT);
 }
 
 /*
- * A rank that ended first did not fail first: one that has lost a peer ends at once, the peer perhaps only when its threads
- * let go. An exception of its own that has no time may be the first, though.
+ * The rank that ended first need not have failed first: a rank that has lost a peer ends at once, the peer perhaps only
+ * when its threads stop. A rank's own exception without a time may be the first, though.
  */
 bool pm_first_error(struct pm *p)
 {
@@ -45,7 +45,8 @@ bool pm_first_error(struct pm *p)
 	pm_text(p, "Rank %d wrote at %s that its function ended with %s. The ranks cannot go on without each other.",
 		root->rank, time_format_utc(root->time_unix_ms, when), text);
 	pm_culprit(p, root->rank);
-	incident_advice_add(p->i, "Look at the last lines of rank %d: vigil logs JOB --rank %d.", root->rank, root->rank);
+	incident_advice_add(p->i, "Look at the last lines of rank %d: vigil logs JOB --rank %d.", root->rank,
+			    root->rank);
 	return true;
 }
 
@@ -53,7 +54,7 @@ bool pm_own_error(struct pm *p)
 {
 	const struct rank_error *own = own_error(p->d);
 	char who[PM_WHO], text[600];
-	if (!own || !p->end.exited || p->end.told)
+	if (!own || !p->end.exited || p->end.reported)
 		return false;
 	rank_error_text(own, text, sizeof(text));
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "python_exception", CONFIDENCE_HIGH);

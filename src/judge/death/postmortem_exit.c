@@ -1,4 +1,4 @@
-/* The end as the process itself leaves it: crashes, full /dev/shm, last words, exit codes, and what stays unknown. */
+/* Verdicts from what the process itself leaves: crashes, a full /dev/shm, last words, exit codes, unknown ends. */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,19 +18,21 @@ static void shm_evidence(struct pm *p)
 	char free_words[16], total[16];
 	if (p->d->has_shm)
 		incident_evidence_add(p->i, "shm", "/dev/shm", 0, "%s free of %s after the death",
-				      size_format(p->d->shm_free_bytes, free_words), size_format(p->d->shm_total_bytes, total));
+				      size_format(p->d->shm_free_bytes, free_words),
+				      size_format(p->d->shm_total_bytes, total));
 }
 
-/* A page of a file in /dev/shm that has no room behind it is a SIGBUS to whoever touches it. */
+/* Touching a page of a file in /dev/shm for which there is no room raises SIGBUS. */
 bool pm_shm(struct pm *p)
 {
 	const struct death *d = p->d;
 	const struct log_hint *h = pm_hint(d, "dataloader_bus_error");
 	if (!h)
 		h = pm_hint(d, "shm_no_space");
-	bool bus = p->end.told == SIGBUS, full = shm_nearly_full(d);
-	/* Most of it is free: what was told of the dead alone may have been freed with them, or it never was full. */
-	bool doubtful = d->has_shm && !full && d->shm_total_bytes > 64 * MIB && d->shm_free_bytes > d->shm_total_bytes / 2;
+	bool bus = p->end.reported == SIGBUS, full = shm_nearly_full(d);
+	/* Most of it is free: either the dead processes' files were freed with them, or it never was full. */
+	bool doubtful =
+		d->has_shm && !full && d->shm_total_bytes > 64 * MIB && d->shm_free_bytes > d->shm_total_bytes / 2;
 	if (!p->end.failed || !p->end.known || (!h && !(bus && full)))
 		return false;
 	char who[PM_WHO], size[16], free_words[16];
@@ -40,16 +42,19 @@ bool pm_shm(struct pm *p)
 		   doubtful			? CONFIDENCE_LOW
 		   : h && (full || docker_default) ? CONFIDENCE_HIGH
 						   : CONFIDENCE_MEDIUM);
-	pm_summary(p, "%s %s %s /dev/shm was full%s%s.", who, bus ? "got a bus error" : "failed", doubtful ? "perhaps because" : "because",
-		   d->has_shm ? ": it holds " : "", d->has_shm ? size_format(d->shm_total_bytes, size) : "");
+	pm_summary(p, "%s %s %s /dev/shm was full%s%s.", who, bus ? "got a bus error" : "failed",
+		   doubtful ? "perhaps because" : "because", d->has_shm ? ": it holds " : "",
+		   d->has_shm ? size_format(d->shm_total_bytes, size) : "");
 	pm_text(p, "%s", p->i->summary);
 	if (d->has_shm)
-		pm_text(p, "After the death %s were free; what the dead processes alone had mapped is free again by then.",
+		pm_text(p,
+			"After the death %s were free; what the dead processes alone had mapped is free again by then.",
 			size_format(d->shm_free_bytes, free_words));
 	shm_evidence(p);
 	if (doubtful)
-		incident_advice_add(p->i, "A bus error has other causes, too: a file that was cut short while it was mapped, network "
-					  "storage that went away, bad memory (the kernel's log says so).");
+		incident_advice_add(p->i,
+				    "A bus error has other causes, too: a file that was cut short while it was mapped, "
+				    "network storage that went away, bad memory (the kernel's log says so).");
 	pm_advise_shm(p);
 	return true;
 }
@@ -59,7 +64,8 @@ static const struct {
 	const char *id, *words;
 } crashes[] = {
 	{SIGSEGV, "sigsegv", "touched memory that is not its own (segmentation fault)"},
-	{SIGBUS, "sigbus", "touched a page with nothing behind it (bus error: a file cut short, a full tmpfs, bad memory)"},
+	{SIGBUS, "sigbus",
+	 "touched a page with nothing behind it (bus error: a file cut short, a full tmpfs, bad memory)"},
 	{SIGABRT, "sigabrt", "gave up by itself (abort)"},
 	{SIGFPE, "sigfpe", "made an arithmetic error (division by zero or overflow)"},
 	{SIGILL, "sigill", "ran an instruction that this CPU does not know"},
@@ -67,7 +73,7 @@ static const struct {
 	{SIGSYS, "sigsys", "made a system call that its seccomp filter forbids"},
 };
 
-/* abort() after a message: the message is the cause. */
+/* The message before abort() is the cause. */
 static bool abort_reason(struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "collective_timeout");
@@ -75,8 +81,12 @@ static bool abort_reason(struct pm *p)
 	pm_who(p->d, who);
 	if (h) {
 		pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "collective_timeout", CONFIDENCE_MEDIUM);
-		pm_summary(p, "%s ended itself because a collective operation timed out: a peer did not take part.", who);
-		pm_text(p, "NCCL's watchdog aborts the process; the rank that never arrived is the cause, not this one. %s", h->text);
+		pm_summary(p, "%s ended itself because a collective operation timed out: a peer did not take part.",
+			   who);
+		pm_text(p,
+			"NCCL's watchdog aborts the process; the rank that never arrived is the cause, not this one. "
+			"%s",
+			h->text);
 		return true;
 	}
 	h = pm_hint(p->d, "bad_alloc");
@@ -84,8 +94,8 @@ static bool abort_reason(struct pm *p)
 		return false;
 	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "bad_alloc", CONFIDENCE_HIGH);
 	pm_summary(p, "%s aborted because C++ code could not allocate memory (std::bad_alloc).", who);
-	pm_text(p, "An allocation was refused at once: an address space limit (ulimit -v), strict overcommit, or an absurd size. "
-		   "It is not the kernel's OOM killer, which ends with SIGKILL.");
+	pm_text(p, "An allocation was refused at once: an address space limit (ulimit -v), strict overcommit, or an "
+		   "absurd size. It is not the kernel's OOM killer, which ends with SIGKILL.");
 	pm_advise_less_memory(p);
 	return true;
 }
@@ -98,7 +108,10 @@ bool pm_is_crash(int signal)
 	return false;
 }
 
-/* A fault's signal that it sent itself, kill -SEGV or raise(): then nothing was touched. abort() does so by design. */
+/*
+ * True when it sent itself the signal of a fault (kill -SEGV, raise()), so no memory fault happened. abort() sends
+ * itself a signal by design and does not count.
+ */
 static bool sent_itself(const struct death *d, int signal)
 {
 	for (size_t n = 0; n < d->n_signals && signal != SIGABRT; n++) {
@@ -115,11 +128,11 @@ bool pm_crash(struct pm *p)
 	const struct ending *e = &p->end;
 	char who[PM_WHO];
 	size_t c = 0;
-	while (c < ARRAY_SIZE(crashes) && crashes[c].signal != e->told)
+	while (c < ARRAY_SIZE(crashes) && crashes[c].signal != e->reported)
 		c++;
 	if (!e->known || c == ARRAY_SIZE(crashes))
 		return false;
-	if (e->told == SIGABRT && abort_reason(p))
+	if (e->reported == SIGABRT && abort_reason(p))
 		return true;
 	const struct log_hint *fatal = pm_hint(p->d, "python_fatal");
 	bool seen = e->signal || fatal || pm_hint(p->d, "segfault") || pm_hint(p->d, "bus_error");
@@ -127,32 +140,41 @@ bool pm_crash(struct pm *p)
 	TEXT_COPY(id, crashes[c].id);
 	if (!e->signal)
 		TEXT_FORMAT(id, "exit_%d", e->code);
-	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, id, e->signal ? CONFIDENCE_HIGH : seen ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
-	if (sent_itself(p->d, e->told))
-		pm_summary(p, "%s ended by %s, which it sent itself: no fault was seen.", pm_who(p->d, who), signame(e->told));
+	pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, id,
+		   e->signal ? CONFIDENCE_HIGH
+		   : seen    ? CONFIDENCE_MEDIUM
+			     : CONFIDENCE_LOW);
+	if (sent_itself(p->d, e->reported))
+		pm_summary(p, "%s ended by %s, which it sent itself: no fault was seen.", pm_who(p->d, who),
+			   signame(e->reported));
 	else if (e->signal || seen)
-		pm_summary(p, "%s crashed with %s: it %s.", pm_who(p->d, who), signame(e->told), crashes[c].words);
+		pm_summary(p, "%s crashed with %s: it %s.", pm_who(p->d, who), signame(e->reported), crashes[c].words);
 	else
-		pm_summary(p, "%s ended with exit status %d, which may stand for %s.", pm_who(p->d, who), e->code, signame(e->told));
+		pm_summary(p, "%s ended with exit status %d, which may stand for %s.", pm_who(p->d, who), e->code,
+			   signame(e->reported));
 	pm_text(p, "%s", p->i->summary);
 	if (!e->signal)
-		pm_text(p, "Exit status %d is 128+%d: a shell or a container run-time reports so that its child died of %s, but any "
-			   "program may exit with that number.",
-			e->code, e->told, signame(e->told));
+		pm_text(p,
+			"Exit status %d is 128+%d: a shell or a container run-time reports so that its child died of "
+			"%s, but any program may exit with that number.",
+			e->code, e->reported, signame(e->reported));
 	if (fatal)
 		pm_text(p, "Python said: %s", fatal->text);
-	if (e->told == SIGBUS)
+	if (e->reported == SIGBUS)
 		shm_evidence(p);
 	for (size_t n = 0; n < p->d->n_killer_lines; n++) {
 		const struct killer_line *l = &p->d->killer_lines[n];
-		if (strcmp(l->action, "fault") == 0 && l->pid == p->d->pid && pm_time_fits(p->d, l->time_unix_ms, 60000))
+		if (strcmp(l->action, "fault") == 0 && l->pid == p->d->pid &&
+		    pm_time_fits(p->d, l->time_unix_ms, 60000))
 			incident_evidence_add(p->i, "kmsg", "kernel log", l->time_unix_ms, "%s", l->line);
 	}
 	pm_advise_core(p);
 	return true;
 }
 
-/* As a sentence of its own: it is cut where there was no room, or ends as its program ended it. */
+/*
+ * Quotes the log line as a sentence of its own: a cut line ends with "…", a whole one with its own mark or a full stop.
+ */
 static void log_line_quoted(struct pm *p, const struct log_hint *h)
 {
 	size_t len = strlen(h->text);
@@ -166,8 +188,8 @@ static void log_line_quoted(struct pm *p, const struct log_hint *h)
 	pm_text(p, "Its log says: %.*s%s", (int)len, h->text, cut ? " …" : ends ? "" : ".");
 }
 
-static bool hint_verdict(struct pm *p, const struct log_hint *h, enum incident_kind kind, const char *id, enum confidence c,
-			 const char *words)
+static bool hint_verdict(struct pm *p, const struct log_hint *h, enum incident_kind kind, const char *id,
+			 enum confidence c, const char *words)
 {
 	char who[PM_WHO];
 	pm_verdict(p, kind, KILLER_NONE, id, c);
@@ -185,9 +207,9 @@ static const struct log_hint *last_error(const struct death *d)
 
 bool pm_peerish(const char *text)
 {
-	static const char *const words[] = {"closed by peer",	"reset by peer", "DistBackendError", "DistNetworkError",
-					    "NCCL",		"gloo",		 "Gloo",	     "remote process exited",
-					    "ncclRemoteError", "Broken pipe"};
+	static const char *const words[] = {
+		"closed by peer", "reset by peer", "DistBackendError",	    "DistNetworkError", "NCCL",
+		"gloo",		  "Gloo",	   "remote process exited", "ncclRemoteError",	"Broken pipe"};
 	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
 		if (strstr(text, words[w]))
 			return true;
@@ -196,8 +218,8 @@ bool pm_peerish(const char *text)
 
 bool pm_broken_pipe(const char *text)
 {
-	static const char *const words[] = {"ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError", "EOFError",
-					    "exited unexpectedly"};
+	static const char *const words[] = {"ConnectionResetError", "ConnectionRefusedError", "BrokenPipeError",
+					    "EOFError", "exited unexpectedly"};
 	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
 		if (strstr(text, words[w]))
 			return true;
@@ -223,9 +245,10 @@ static bool dataloader_verdict(struct pm *p)
 		return true;
 	}
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "dataloader_worker_killed", CONFIDENCE_LOW);
-	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended%s%s; by whom is unknown.", who, (int)h->pid,
-		   h->signal ? " by " : "", h->signal && signame(h->signal) ? signame(h->signal) : "");
-	pm_text(p, "A killed worker is often called out of memory, but no record or counter of the kernel names this one.");
+	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended%s%s; by whom is unknown.", who,
+		   (int)h->pid, h->signal ? " by " : "", h->signal && signame(h->signal) ? signame(h->signal) : "");
+	pm_text(p, "A killed worker is often called out of memory, but no record or counter of the kernel names this "
+		   "one.");
 	pm_advise_unknown_kill(p);
 	return true;
 }
@@ -243,8 +266,8 @@ static bool torchrun_verdict(struct pm *p)
 	pm_culprit(p, h->rank);
 	if (h->signal == SIGKILL || h->signal == SIGTERM || h->signal == SIGINT) {
 		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "torchrun_rank_killed", CONFIDENCE_LOW);
-		pm_summary(p, "%s failed because rank %d (%s) was ended by %s; by whom is unknown.", who, h->rank, pid_words,
-			   signame(h->signal));
+		pm_summary(p, "%s failed because rank %d (%s) was ended by %s; by whom is unknown.", who, h->rank,
+			   pid_words, signame(h->signal));
 		pm_text(p, "torchrun ended the other ranks after it.");
 		pm_advise_unknown_kill(p);
 		return true;
@@ -252,7 +275,8 @@ static bool torchrun_verdict(struct pm *p)
 	if (h->signal) {
 		const char *name = signame(h->signal);
 		pm_verdict(p, INCIDENT_CRASH, KILLER_NONE, "torchrun_rank_crashed", CONFIDENCE_MEDIUM);
-		pm_summary(p, "%s failed because rank %d (%s) crashed with %s.", who, h->rank, pid_words, name ? name : "a signal");
+		pm_summary(p, "%s failed because rank %d (%s) crashed with %s.", who, h->rank, pid_words,
+			   name ? name : "a signal");
 		pm_text(p, "torchrun ended the other ranks after it. It says: %s", h->text);
 		return true;
 	}
@@ -281,7 +305,7 @@ static bool peer_verdict(struct pm *p)
 		return false;
 	hint_verdict(p, h, INCIDENT_PEER_LOST, id, CONFIDENCE_MEDIUM,
 		     "failed because a peer it talks to was gone; it is not the cause.");
-	p->i->n_culprits = 0; /* the rank in the message is the one that noticed */
+	p->i->n_culprits = 0; /* the rank in the message is the one that noticed the loss */
 	incident_advice_add(p->i, "Look at the rank that ended first: vigil show JOB lists the ends in order.");
 	return true;
 }
@@ -302,20 +326,22 @@ static bool memory_words(struct pm *p)
 		char words[128], size[16];
 		if (!h)
 			continue;
-		TEXT_FORMAT(words, "%s%s%s.", kinds[k].words, h->bytes ? " of " : "", h->bytes ? size_format(h->bytes, size) : "");
+		TEXT_FORMAT(words, "%s%s%s.", kinds[k].words, h->bytes ? " of " : "",
+			    h->bytes ? size_format(h->bytes, size) : "");
 		hint_verdict(p, h, INCIDENT_ERROR_EXIT, kinds[k].id, CONFIDENCE_HIGH, words);
-		pm_text(p, "The allocation was refused, nobody killed the process: an address space limit (ulimit -v), strict "
-			   "overcommit, or a size the machine does not have.");
+		pm_text(p, "The allocation was refused, nobody killed the process: an address space limit (ulimit -v), "
+			   "strict overcommit, or a size the machine does not have.");
 		pm_advise_less_memory(p);
 		return true;
 	}
 	return false;
 }
 
-/* Ray's exceptions that say no more than that another process was lost. */
+/* True for Ray's exceptions that only say that another process was lost. */
 static bool ray_lost_worker(const struct log_hint *h)
 {
-	return strstr(h->text, "ray.exceptions.WorkerCrashedError") || strstr(h->text, "ray.exceptions.LocalRayletDiedError");
+	return strstr(h->text, "ray.exceptions.WorkerCrashedError") ||
+	       strstr(h->text, "ray.exceptions.LocalRayletDiedError");
 }
 
 static const char ray_words[] =
@@ -350,7 +376,7 @@ static bool exception_verdict(struct pm *p)
 	return true;
 }
 
-/* What the device's memory went to is said apart: that it was used up is certain, why is as sure as the numbers make it. */
+/* That the device's memory was used up is certain; the cause of it has a confidence of its own, by the numbers. */
 static bool gpu_verdict(struct pm *p, const struct log_hint *gpu, const struct log_hint *err)
 {
 	struct gpuoom_verdict v;
@@ -372,13 +398,13 @@ static bool gpu_verdict(struct pm *p, const struct log_hint *gpu, const struct l
 	return true;
 }
 
-/* The process ended by itself with an error (or says so); its last words decide. */
+/* The process ended by itself with an error, or says so: its last words decide. */
 bool pm_log(struct pm *p)
 {
 	const struct ending *e = &p->end;
 	if (e->signal && e->signal != SIGABRT && e->signal != SIGTERM && e->signal != SIGINT)
 		return false;
-	if (e->told == SIGKILL || !e->known)
+	if (e->reported == SIGKILL || !e->known)
 		return false;
 	const struct log_hint *gpu = pm_hint(p->d, "cuda_oom"), *err = last_error(p->d);
 	if (gpu && e->exited)
@@ -397,13 +423,13 @@ static void sigkill_unknown(struct pm *p)
 	if (p->end.signal) {
 		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "sigkill_unknown", CONFIDENCE_LOW);
 		pm_summary(p, "%s was killed by SIGKILL; who sent it is unknown.", who);
-		pm_text(p, "A SIGKILL proves only that somebody sent one: the kernel, a daemon, a scheduler, a user. Nothing that was "
-			   "looked at names the sender.");
+		pm_text(p, "A SIGKILL proves only that somebody sent one: the kernel, a daemon, a scheduler, a user. "
+			   "Nothing that was looked at names the sender.");
 	} else {
 		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "exit_137", CONFIDENCE_LOW);
 		pm_summary(p, "%s exited with status 137 (128+9); who killed what is unknown.", who);
-		pm_text(p, "137 is how a shell or a container run-time reports that its child died of SIGKILL. It does not prove lack "
-			   "of memory, and any program may exit with that number.");
+		pm_text(p, "137 is how a shell or a container run-time reports that its child died of SIGKILL. It does "
+			   "not prove lack of memory, and any program may exit with that number.");
 	}
 	pm_advise_unknown_kill(p);
 }
@@ -422,13 +448,13 @@ static void other_signal(struct pm *p)
 		{SIGXFSZ, "file_size_limit", "wrote a file beyond its size limit (RLIMIT_FSIZE, ulimit -f)"},
 	};
 	const struct ending *e = &p->end;
-	const char *name = signame(e->told);
+	const char *name = signame(e->reported);
 	char who[PM_WHO], id[48];
 	pm_who(p->d, who);
 	for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
-		if (known[k].signal != e->told)
+		if (known[k].signal != e->reported)
 			continue;
-		bool kernel = e->told == SIGPIPE || e->told == SIGXCPU || e->told == SIGXFSZ;
+		bool kernel = e->reported == SIGPIPE || e->reported == SIGXCPU || e->reported == SIGXFSZ;
 		TEXT_COPY(id, known[k].id);
 		if (!e->signal)
 			TEXT_FORMAT(id, "exit_%d", e->code);
@@ -436,13 +462,14 @@ static void other_signal(struct pm *p)
 			   kernel && e->signal ? CONFIDENCE_HIGH : CONFIDENCE_LOW);
 		pm_summary(p, "%s %s.", who, known[k].words);
 		if (!e->signal)
-			pm_text(p, "Exit status %d is 128+%d, as a shell or a container run-time reports a child's %s; a program may "
-				   "also choose that number when it handles the signal.",
-				e->code, e->told, name);
+			pm_text(p,
+				"Exit status %d is 128+%d, as a shell or a container run-time reports a child's %s; a "
+				"program may also choose that number when it handles the signal.",
+				e->code, e->reported, name);
 		return;
 	}
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "signal_unknown", CONFIDENCE_LOW);
-	pm_summary(p, "%s ended by signal %d (%s); who sent it is unknown.", who, e->told, name ? name : "no name");
+	pm_summary(p, "%s ended by signal %d (%s); who sent it is unknown.", who, e->reported, name ? name : "no name");
 }
 
 void pm_leftover(struct pm *p)
@@ -455,9 +482,9 @@ void pm_leftover(struct pm *p)
 		pm_summary(p, "%s is gone; how it ended was not seen, because it was not a child of vigil.", who);
 		pm_text(p, "Nothing that was looked at names it.");
 		pm_advise_unknown_kill(p);
-	} else if (e->told == SIGKILL) {
+	} else if (e->reported == SIGKILL) {
 		sigkill_unknown(p);
-	} else if (e->told && (e->signal || signame(e->told))) {
+	} else if (e->reported && (e->signal || signame(e->reported))) {
 		other_signal(p);
 	} else {
 		const char *words = e->code == 127 ? " (a shell's way to say: command not found)" :
@@ -477,7 +504,7 @@ void pm_leftover(struct pm *p)
 
 static const struct {
 	const char *source, *words;
-} looks[] = {
+} sources_read[] = {
 	{"kmsg", "kernel log: no OOM kill of this process"},
 	{"journal", "journal: no killer or supervisor names it"},
 	{"cgroup", "OOM counters of its group and those above: no growth that it explains"},
@@ -487,21 +514,21 @@ static const struct {
 	{"shm", "/dev/shm: not full"},
 };
 
-void pm_looked_at(struct pm *p)
+void pm_sources_read(struct pm *p)
 {
 	const struct death *d = p->d;
-	for (size_t l = 0; l < ARRAY_SIZE(looks); l++) {
-		const char *source = looks[l].source;
+	for (size_t l = 0; l < ARRAY_SIZE(sources_read); l++) {
+		const char *source = sources_read[l].source;
 		if (pm_unavailable(d, source) || (strcmp(source, "cgroup") == 0 && d->n_groups == 0) ||
 		    (strcmp(source, "shm") == 0 && (!d->has_shm || shm_nearly_full(d))))
 			continue;
 		if (strcmp(source, "vmstat") == 0) {
 			if (d->has_vmstat)
-				incident_evidence_add(p->i, "looked_at", source, 0, "%s: %llu at the start, %llu now", looks[l].words,
-						      (unsigned long long)d->vmstat_oom_before,
+				incident_evidence_add(p->i, "looked_at", source, 0, "%s: %llu at the start, %llu now",
+						      sources_read[l].words, (unsigned long long)d->vmstat_oom_before,
 						      (unsigned long long)d->vmstat_oom_after);
 			continue;
 		}
-		incident_evidence_add(p->i, "looked_at", source, 0, "%s", looks[l].words);
+		incident_evidence_add(p->i, "looked_at", source, 0, "%s", sources_read[l].words);
 	}
 }

@@ -1,4 +1,4 @@
-/* Other killers by their own words, and whoever was seen to send the signal. */
+/* Verdicts on other killers, by their own log lines or by the sender of the signal. */
 #include <signal.h>
 #include <string.h>
 
@@ -71,7 +71,8 @@ static void daemon_verdict(struct pm *p, const struct killer_line *l, bool worke
 	pm_who(p->d, who);
 	TEXT_FORMAT(id, "%s_kill%s", l->killer == KILLER_SYSTEMD_OOMD ? "systemd_oomd" : killer_name(l->killer),
 		    worker ? "_worker" : "");
-	pm_verdict(p, kind_of(l->killer), l->killer, id, l->time_unix_ms || worker ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	pm_verdict(p, kind_of(l->killer), l->killer, id,
+		   l->time_unix_ms || worker ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	pm_killer_text(p, "%s", daemon);
 	if (worker)
 		pm_summary(p, "%s failed because %s ended %s (pid %d) of the same job for memory.", who, daemon,
@@ -100,18 +101,18 @@ static void daemon_verdict(struct pm *p, const struct killer_line *l, bool worke
 static void daemon_advice(struct pm *p, const struct killer_line *l)
 {
 	if (l->killer == KILLER_RAY)
-		incident_advice_add(p->i, "Run fewer tasks at once (a larger num_cpus for each), or give each a memory= request; "
-					  "RAY_memory_usage_threshold moves the threshold.");
+		incident_advice_add(p->i, "Run fewer tasks at once (a larger num_cpus for each), or give each a "
+					  "memory= request; RAY_memory_usage_threshold moves the threshold.");
 	else if (l->killer == KILLER_EARLYOOM)
-		incident_advice_add(p->i, "earlyoom acts on the whole machine: keep it off the job with its --avoid, or leave it more "
-					  "free memory.");
+		incident_advice_add(p->i, "earlyoom acts on the whole machine: keep it off the job with its --avoid, "
+					  "or leave it more free memory.");
 	else if (l->killer == KILLER_NOHANG)
-		incident_advice_add(p->i, "nohang acts on the whole machine: lower the job's badness in nohang.conf, or leave it more "
-					  "free memory.");
+		incident_advice_add(p->i, "nohang acts on the whole machine: lower the job's badness in nohang.conf, "
+					  "or leave it more free memory.");
 	pm_advise_less_memory(p);
 }
 
-/* The daemon's reason, told a moment before its kill line. */
+/* Adds the daemon's reason, which it logs a moment before its kill line. */
 static void low_memory_evidence(struct pm *p, const struct killer_line *kill)
 {
 	for (size_t n = 0; n < p->d->n_killer_lines; n++) {
@@ -124,7 +125,7 @@ static void low_memory_evidence(struct pm *p, const struct killer_line *kill)
 	}
 }
 
-/* Ray's own exception in the driver: it died of a task's death. */
+/* True when the driver ended by Ray's own exception about a task's death. */
 static bool ray_driver(const struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "python_traceback");
@@ -141,15 +142,16 @@ static const struct killer_line *unit_line(const struct pm *p, const char *unit,
 	return NULL;
 }
 
-/* PID 1 says that it sent the signal. */
+/* PID 1 logs that it sent the signal. */
 static bool systemd_verdict(struct pm *p, const struct killer_line *l)
 {
 	const struct killer_line *late = unit_line(p, l->group, "stop_timeout"), *oom = unit_line(p, l->group, "unit");
-	const struct killer_line *oomd = unit_line(p, l->group, "kill"), *over = unit_line(p, l->group, "runtime_limit");
+	const struct killer_line *oomd = unit_line(p, l->group, "kill"),
+				 *over = unit_line(p, l->group, "runtime_limit");
 	bool asked = strcmp(l->name, "client request") == 0;
 	char who[PM_WHO];
 	if (oomd && oomd->killer == KILLER_SYSTEMD_OOMD)
-		return false; /* it ended the whole unit; PID 1 only swept up */
+		return false; /* oomd ended the whole unit; PID 1 only cleaned up */
 	const char *id = oom ? "systemd_oom_policy" : over ? "systemd_runtime_limit" : late ? "systemd_stop_timeout" :
 			 asked ? "systemctl_kill" : "systemd_stop";
 	const char *why = oom ? "another process of the unit had been killed by an OOM killer (OOMPolicy=stop)" :
@@ -158,8 +160,8 @@ static bool systemd_verdict(struct pm *p, const struct killer_line *l)
 			  asked ? "somebody asked for it (systemctl kill)" : "the unit was being stopped";
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, id, CONFIDENCE_HIGH);
 	pm_killer_text(p, "systemd (PID 1), unit %s", l->group);
-	pm_summary(p, "%s was ended by systemd with %s: %s.", pm_who(p->d, who), signame(l->signal) ? signame(l->signal) : "a signal",
-		   why);
+	pm_summary(p, "%s was ended by systemd with %s: %s.", pm_who(p->d, who),
+		   signame(l->signal) ? signame(l->signal) : "a signal", why);
 	line_evidence(p, l);
 	if (oom || over || late)
 		line_evidence(p, oom ? oom : over ? over : late);
@@ -178,7 +180,7 @@ bool pm_killer_by_pid(struct pm *p)
 			continue;
 		bool by_log = strcmp(l->source, "journal") != 0 && strcmp(l->source, "kmsg") != 0;
 		bool same = l->pid == d->pid && (!d->pid_namespaced || by_log) &&
-			    (!e->known || e->told == l->signal || e->told == SIGKILL || e->told == SIGTERM);
+			    (!e->known || e->reported == l->signal || e->reported == SIGKILL || e->reported == SIGTERM);
 		bool worker =
 			!same && e->failed && (pm_former(d, l->pid) || (l->killer == KILLER_RAY && ray_driver(p)));
 		if (same && l->killer == KILLER_SIGNAL && systemd_verdict(p, l))
@@ -193,7 +195,7 @@ bool pm_killer_by_pid(struct pm *p)
 	return false;
 }
 
-/* Senders that are known daemons, by their 15-byte comm. */
+/* Known daemons that send signals, by their 15-byte comm. */
 static const struct {
 	const char *comm;
 	enum killer killer;
@@ -212,13 +214,13 @@ static enum killer sender_killer(const char *comm)
 	return KILLER_SIGNAL;
 }
 
-/* The last signal seen that fits the end; one by a process is preferred to one by the kernel. */
+/* The last seen signal that fits the end; one from a process is preferred to one from the kernel. */
 static const struct signal_sent *signal_find(const struct pm *p)
 {
 	const struct signal_sent *found = NULL;
 	for (size_t n = 0; n < p->d->n_signals; n++) {
 		const struct signal_sent *s = &p->d->signals[n];
-		if (s->target != p->d->pid || s->signal != p->end.told || p->end.told == 0 ||
+		if (s->target != p->d->pid || s->signal != p->end.reported || p->end.reported == 0 ||
 		    !pm_time_fits(p->d, s->time_unix_ms, 60000))
 			continue;
 		if (!found || !s->from_kernel || found->from_kernel)
@@ -238,8 +240,9 @@ static const struct killer_line *scheduler_line(const struct pm *p, enum killer 
 
 static void sender_evidence(struct pm *p, const struct signal_sent *s, const char *name)
 {
-	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s to pid %d from %s, pid %d, uid %u%s%s",
-			      name ? name : "signal", (int)s->target, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms,
+			      "%s to pid %d from %s, pid %d, uid %u%s%s", name ? name : "signal", (int)s->target,
+			      s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
 			      s->sender_command[0] ? ", command " : "", s->sender_command);
 }
 
@@ -253,7 +256,7 @@ static void own_signal_verdict(struct pm *p, const struct signal_sent *s)
 	sender_evidence(p, s, name);
 }
 
-/* The kernel sends SIGINT and SIGHUP for the terminal; its other signals say nothing of a sender. */
+/* The kernel sends SIGINT and SIGHUP for the terminal; its other signals name no sender. */
 static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
 {
 	char who[PM_WHO];
@@ -268,7 +271,9 @@ static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
 	pm_summary(p, "%s ended by %s from its terminal: %s.", pm_who(p->d, who), name,
 		   s->signal == SIGINT ? "somebody pressed Ctrl-C" : "the terminal was closed or the connection broke");
 	if (s->signal == SIGHUP)
-		incident_advice_add(p->i, "Start long jobs in tmux, or with systemd-run --user, so that they outlive the terminal.");
+		incident_advice_add(
+			p->i,
+			"Start long jobs in tmux, or with systemd-run --user, so that they outlive the terminal.");
 	return true;
 }
 
@@ -287,8 +292,8 @@ static void sender_verdict(struct pm *p, const struct signal_sent *s, enum kille
 	if (why)
 		line_evidence(p, why);
 	if (strcmp(s->sender_comm, "systemd") == 0)
-		incident_advice_add(p->i, "systemd ends services that are stopped and sessions that log out: run long jobs as a service, "
-					  "or enable lingering (loginctl enable-linger).");
+		incident_advice_add(p->i, "systemd ends services that are stopped and sessions that log out: run long "
+					  "jobs as a service, or enable lingering (loginctl enable-linger).");
 }
 
 bool pm_sender(struct pm *p)
@@ -305,16 +310,16 @@ bool pm_sender(struct pm *p)
 	enum killer k = sender_killer(s->sender_comm);
 	const struct killer_line *why = k == KILLER_SIGNAL ? NULL : scheduler_line(p, k);
 	if (why && k == KILLER_SLURM)
-		return false; /* its own line says more: cancelled, time limit */
+		return false; /* its own line has more: cancelled, time limit */
 	if (k == KILLER_SYSTEMD_OOMD && pm_killer_by_group(p)) {
-		sender_evidence(p, s, signame(s->signal)); /* its own line says more: pressure or swap, and how much */
+		sender_evidence(p, s, signame(s->signal)); /* its own line has more: pressure or swap, and how much */
 		return true;
 	}
 	sender_verdict(p, s, k, why);
 	return true;
 }
 
-/* A process sent it, and the log of the rank that failed says that the worker died of it. */
+/* The signal that a process sent to the worker whose death the failed rank's log reports. */
 static const struct signal_sent *worker_signal_find(const struct pm *p, const struct log_hint *h)
 {
 	for (size_t n = p->d->n_signals; n-- > 0;) {
@@ -326,8 +331,8 @@ static const struct signal_sent *worker_signal_find(const struct pm *p, const st
 	return NULL;
 }
 
-/* Not from a process of the job's own: a program ends its workers itself, too. */
-static const struct signal_sent *kin_signal_find(const struct pm *p, int64_t shortly_ms)
+/* The last SIGKILL to a worker from outside of the job: a program also ends its own workers. */
+static const struct signal_sent *outside_signal_find(const struct pm *p, int64_t shortly_ms)
 {
 	for (size_t n = p->d->n_signals; n-- > 0;) {
 		const struct signal_sent *s = &p->d->signals[n];
@@ -341,7 +346,7 @@ static const struct signal_sent *kin_signal_find(const struct pm *p, int64_t sho
 	return NULL;
 }
 
-static void worker_killer_tell(struct pm *p, const struct signal_sent *s, enum confidence c)
+static void worker_killer_verdict(struct pm *p, const struct signal_sent *s, enum confidence c)
 {
 	enum killer k = sender_killer(s->sender_comm);
 	pm_verdict(p, kind_of(k), k, "worker_signal_sent", c);
@@ -350,35 +355,36 @@ static void worker_killer_tell(struct pm *p, const struct signal_sent *s, enum c
 	sender_evidence(p, s, signame(s->signal));
 }
 
-static bool worker_signal_told(struct pm *p, const struct log_hint *h)
+static bool worker_signal_reported(struct pm *p, const struct log_hint *h)
 {
 	const struct signal_sent *s = worker_signal_find(p, h);
 	char who[PM_WHO];
 	if (!s)
 		return false;
-	worker_killer_tell(p, s, CONFIDENCE_HIGH);
+	worker_killer_verdict(p, s, CONFIDENCE_HIGH);
 	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended by %s, sent by %s (pid %d, uid %u).",
-		   pm_who(p->d, who), (int)s->target, signame(s->signal) ? signame(s->signal) : "a signal", s->sender_comm,
-		   (int)s->sender, (unsigned)s->sender_uid);
-	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
+		   pm_who(p->d, who), (int)s->target, signame(s->signal) ? signame(s->signal) : "a signal",
+		   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
+	pm_text(p,
+		"The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
 	return true;
 }
 
-/* said: its last words; "" it had none that could be read. */
+/* said: the last words of the process; "": none could be read. */
 static bool worker_signal_guessed(struct pm *p, const char *said, int64_t shortly_ms)
 {
-	const struct signal_sent *s = kin_signal_find(p, shortly_ms);
+	const struct signal_sent *s = outside_signal_find(p, shortly_ms);
 	char who[PM_WHO];
 	if (!s)
 		return false;
-	worker_killer_tell(p, s, CONFIDENCE_MEDIUM);
-	/* a young worker has not been met by a sweep */
+	worker_killer_verdict(p, s, CONFIDENCE_MEDIUM);
+	/* A young worker is in no list of former members yet. */
 	pm_summary(p, "%s failed after %s (pid %d) had been ended by SIGKILL, sent by %s (pid %d, uid %u)%s%s.",
 		   pm_who(p->d, who), pm_former(p->d, s->target) ? "its worker" : "a process of its job",
 		   (int)s->target, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
 		   said[0] ? ": " : "; itself it gave no reason that could be read", said);
-	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that it failed for want of that process is "
-		   "likely.");
+	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that it failed for want of "
+		   "that process is likely.");
 	return true;
 }
 
@@ -388,7 +394,7 @@ bool pm_worker_sender(struct pm *p)
 	if (p->end.killed || !p->end.failed)
 		return false;
 	if (h && h->pid > 0)
-		return worker_signal_told(p, h);
+		return worker_signal_reported(p, h);
 	return p->end.exited && said && pm_broken_pipe(said->text) && worker_signal_guessed(p, said->text, 20000);
 }
 
@@ -409,29 +415,33 @@ static void oomd_verdict(struct pm *p, const struct killer_line *l)
 		   l->time_unix_ms && p->end.known ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	pm_killer_text(p, "systemd-oomd, group %s", l->group);
 	if (l->pressure) {
-		pm_summary(p, "%s was killed by systemd-oomd: memory pressure of %s was %.2f %% > %.2f %% for %llu s.", who,
-			   l->monitored, l->value_ratio * 100, l->limit_ratio * 100,
+		pm_summary(p, "%s was killed by systemd-oomd: memory pressure of %s was %.2f %% > %.2f %% for %llu s.",
+			   who, l->monitored, l->value_ratio * 100, l->limit_ratio * 100,
 			   (unsigned long long)(l->duration_ms / 1000));
-		pm_text(p, "It ended the whole group %s. The percentage is memory pressure: the share of time in which every task "
-			   "of %s was stalled waiting for memory. It is not the memory in use, of which there may have been plenty.",
+		pm_text(p,
+			"It ended the whole group %s. The percentage is memory pressure: the share of time in which "
+			"every task of %s was stalled waiting for memory. It is not the memory in use, of which there "
+			"may have been plenty.",
 			l->group, l->monitored);
 	} else if (l->memory_total_bytes > 0) {
-		pm_summary(p, "%s was killed by systemd-oomd: memory use %s of %s and swap were both above %.0f %%.", who,
-			   size_format(l->memory_used_bytes, one), size_format(l->memory_total_bytes, two),
+		pm_summary(p, "%s was killed by systemd-oomd: memory use %s of %s and swap were both above %.0f %%.",
+			   who, size_format(l->memory_used_bytes, one), size_format(l->memory_total_bytes, two),
 			   l->limit_ratio * 100);
-		pm_text(p, "It ended the whole group %s; swap held %s. Its swap rule needs both memory and swap above the limit.",
+		pm_text(p,
+			"It ended the whole group %s; swap held %s. Its swap rule needs both memory and swap above the "
+			"limit.",
 			l->group, size_format(l->swap_used_bytes, three));
 	} else {
 		pm_summary(p, "%s was killed by systemd-oomd with the whole unit %s.", who, l->group);
-		pm_text(p, "Only systemd's own line was found, not systemd-oomd's reason. It acts on memory pressure (stalled "
-			   "time, not use) or on memory and swap together.");
+		pm_text(p, "Only systemd's own line was found, not systemd-oomd's reason. It acts on memory pressure "
+			   "(stalled time, not use) or on memory and swap together.");
 	}
 	memory_from(p, l);
 	line_evidence(p, l);
 	pm_advise_oomd(p, l);
 }
 
-/* systemd's line about our unit that an OOM killer acted, without saying which. */
+/* systemd's line about our unit says that an OOM killer acted, but not which one. */
 static bool unit_verdict(struct pm *p, const struct killer_line *l)
 {
 	char who[PM_WHO];
@@ -442,23 +452,27 @@ static bool unit_verdict(struct pm *p, const struct killer_line *l)
 	if (!kernel && !quiet) {
 		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "oom_kill_unit", CONFIDENCE_LOW);
 		pm_summary(p, "%s was killed with SIGKILL and its unit %s ended with Result=oom-kill.", who, l->group);
-		pm_text(p, "systemd gives this result for a kernel OOM kill and for systemd-oomd alike; neither's own record was "
-			   "found.");
+		pm_text(p, "systemd gives this result for a kernel OOM kill and for systemd-oomd alike; neither's own "
+			   "record was found.");
 	} else if (kernel) {
 		pm_verdict(p, INCIDENT_CGROUP_OOM, KILLER_CGROUP, "unit_oom", CONFIDENCE_MEDIUM);
 		pm_killer_text(p, "the kernel's OOM killer, as systemd saw it");
-		pm_summary(p, "%s was killed by the kernel's OOM killer: systemd counted a kill in its unit %s.", who, l->group);
-		pm_text(p, "systemd reads the group's oom_kill counter; whether the unit's own limit or the machine ran out is not "
-			   "in its line.");
+		pm_summary(p, "%s was killed by the kernel's OOM killer: systemd counted a kill in its unit %s.", who,
+			   l->group);
+		pm_text(p, "systemd reads the group's oom_kill counter; whether the unit's own limit or the machine "
+			   "ran out is not in its line.");
 		pm_advise_limit(p, l->group, 0);
 		pm_advise_less_memory(p);
 	} else {
-		pm_verdict(p, INCIDENT_SYSTEMD_OOMD, KILLER_SYSTEMD_OOMD, "systemd_oomd_by_exclusion", CONFIDENCE_MEDIUM);
+		pm_verdict(p, INCIDENT_SYSTEMD_OOMD, KILLER_SYSTEMD_OOMD, "systemd_oomd_by_exclusion",
+			   CONFIDENCE_MEDIUM);
 		pm_killer_text(p, "systemd-oomd, by exclusion");
-		pm_summary(p, "%s was killed by systemd-oomd: unit %s ended with Result=oom-kill and the kernel killed nobody.", who,
-			   l->group);
-		pm_text(p, "The kernel's count of OOM kills did not move, so of the two that give this result only systemd-oomd is "
-			   "left. It acts on pressure (stalled time), not on use.");
+		pm_summary(p,
+			   "%s was killed by systemd-oomd: unit %s ended with Result=oom-kill and the kernel killed "
+			   "nobody.",
+			   who, l->group);
+		pm_text(p, "The kernel's count of OOM kills did not move, so of the two that give this result only "
+			   "systemd-oomd is left. It acts on pressure (stalled time), not on use.");
 		pm_advise_oomd(p, l);
 	}
 	line_evidence(p, l);
@@ -484,21 +498,25 @@ static bool scheduler_verdict(struct pm *p, const struct killer_line *l)
 		TEXT_FORMAT(id, "%s_%s", l->killer == KILLER_SIGNAL ? "systemd" : killer_name(l->killer), acts[a].id);
 		pm_verdict(p, INCIDENT_KILLED_BY, l->killer, id, CONFIDENCE_HIGH);
 		pm_killer_text(p, "%s%s%s", daemon_words(l->killer), l->name[0] ? ", " : "", l->name);
-		pm_summary(p, "%s was ended by %s: %s %s.", who, daemon_words(l->killer), l->name[0] ? l->name : "it", acts[a].words);
+		pm_summary(p, "%s was ended by %s: %s %s.", who, daemon_words(l->killer), l->name[0] ? l->name : "it",
+			   acts[a].words);
 		if (action_is(l, "time_limit"))
-			incident_advice_add(p->i, "Ask for more time (--time), or checkpoint before the limit: --signal=B:USR1@300 warns five "
-						  "minutes ahead.");
+			incident_advice_add(p->i, "Ask for more time (--time), or checkpoint before the limit: "
+						  "--signal=B:USR1@300 warns five minutes ahead.");
 		line_evidence(p, l);
 		return true;
 	}
 	if (!action_is(l, "step_oom"))
 		return false;
 	TEXT_FORMAT(id, "%s_oom", killer_name(l->killer));
-	pm_verdict(p, INCIDENT_CGROUP_OOM, l->killer, id, pm_group_kills(p->d) > 0 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	pm_verdict(p, INCIDENT_CGROUP_OOM, l->killer, id,
+		   pm_group_kills(p->d) > 0 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	pm_killer_text(p, "the kernel, at the memory limit that %s set", daemon_words(l->killer));
 	pm_summary(p, "%s was killed at the memory limit that %s set%s%s.", who, daemon_words(l->killer),
 		   l->name[0] ? " for " : "", l->name);
-	pm_text(p, "%s reports an OOM kill in its group; which process died is not in its line, the moment and the SIGKILL fit.",
+	pm_text(p,
+		"%s reports an OOM kill in its group; which process died is not in its line, the moment and the "
+		"SIGKILL fit.",
 		daemon_words(l->killer));
 	pm_advise_limit(p, l->killer == KILLER_SLURM ? "slurm" : "kubepods", 0);
 	pm_advise_less_memory(p);
@@ -506,18 +524,19 @@ static bool scheduler_verdict(struct pm *p, const struct killer_line *l)
 	return true;
 }
 
-/* How well a line that names a group, or none, fits this death; 0 not at all. */
+/* How well a line that names a group, or none, fits this death; 0: not at all. */
 static int group_fit(const struct pm *p, const struct killer_line *l)
 {
 	const struct death *d = p->d;
 	const struct ending *e = &p->end;
 	if (!pm_time_fits(d, l->time_unix_ms, 60000) || l->pid != 0 || action_is(l, "summary") || action_is(l, "exit"))
 		return 0;
-	if (action_is(l, "runtime_limit") && (e->killed || e->told == SIGTERM))
+	if (action_is(l, "runtime_limit") && (e->killed || e->reported == SIGTERM))
 		return pm_unit_covers(l->group, d->cgroup) ? 3 : 0;
-	bool soft = action_is(l, "cancel") || action_is(l, "time_limit") || action_is(l, "preempt") || action_is(l, "evict");
+	bool soft = action_is(l, "cancel") || action_is(l, "time_limit") || action_is(l, "preempt") ||
+		    action_is(l, "evict");
 	if (soft)
-		return e->killed || e->told == SIGTERM || e->told == SIGINT ? 2 : 0;
+		return e->killed || e->reported == SIGTERM || e->reported == SIGINT ? 2 : 0;
 	if (!e->killed)
 		return 0;
 	if (action_is(l, "step_oom"))
@@ -544,7 +563,7 @@ bool pm_killer_by_group(struct pm *p)
 	if (!best)
 		return false;
 	if (fit == 5 || fit == 4) {
-		/* the group's own counter says more than systemd's line about it */
+		/* The group's own counter is more exact than systemd's line about it. */
 		if (pm_counters(p)) {
 			line_evidence(p, best);
 			return true;

@@ -1,4 +1,4 @@
-/* The kernel's OOM killer: its records, and its counters when it is silent. */
+/* Verdicts on the kernel's OOM killer: by its records, and by its counters where there is no record. */
 #include <signal.h>
 #include <string.h>
 
@@ -9,11 +9,11 @@
 enum match {
 	MATCH_NONE,
 	MATCH_PID,     /* the process itself */
-	MATCH_KIN,     /* another process of the job, whose death took it down */
-	MATCH_LIKELY,  /* same name and moment, pids cannot be compared */
+	MATCH_FORMER,     /* another process of the job, whose death took this one down */
+	MATCH_LIKELY,  /* same name and time, where pids cannot be compared */
 };
 
-/* A pid that the job's own last words name as killed. */
+/* True when the job's own last words name the pid as killed. */
 static bool named_in_log(const struct death *d, pid_t pid)
 {
 	for (size_t k = 0; k < d->n_hints; k++)
@@ -22,7 +22,7 @@ static bool named_in_log(const struct death *d, pid_t pid)
 	return false;
 }
 
-/* The last parts of the names are compared: the kernel may see more of a group's path than we do. */
+/* Compares the last parts of the names: the kernel may see more of a group's path than we do. */
 static bool in_own_group(const struct death *d, const struct kernel_kill *k)
 {
 	return d->own_group && d->cgroup[0] && k->task_memcg[0] &&
@@ -32,18 +32,18 @@ static bool in_own_group(const struct death *d, const struct kernel_kill *k)
 static enum match match_of(const struct pm *p, const struct kernel_kill *k)
 {
 	const struct death *d = p->d;
-	const int64_t kin_ms = 120000, likely_ms = 15000;
+	const int64_t former_ms = 120000, likely_ms = 15000;
 	bool main_itself = !d->pid_namespaced && k->pid == d->pid;
 	if (!main_itself && p->end.failed && in_own_group(d, k))
-		return MATCH_KIN;
+		return MATCH_FORMER;
 	if (!d->pid_namespaced) {
 		if (k->pid == d->pid)
 			return p->end.killed && pm_time_fits(d, k->time_unix_ms, -1) ? MATCH_PID : MATCH_NONE;
 		if (!p->end.failed)
 			return MATCH_NONE;
 		if (named_in_log(d, k->pid) && pm_time_fits(d, k->time_unix_ms, -1))
-			return MATCH_KIN;
-		return pm_former(d, k->pid) && pm_time_fits(d, k->time_unix_ms, kin_ms) ? MATCH_KIN : MATCH_NONE;
+			return MATCH_FORMER;
+		return pm_former(d, k->pid) && pm_time_fits(d, k->time_unix_ms, former_ms) ? MATCH_FORMER : MATCH_NONE;
 	}
 	char comm[16];
 	TEXT_COPY(comm, d->name);
@@ -72,14 +72,14 @@ static void record_evidence(struct pm *p, const struct kernel_kill *k)
 	for (size_t t = 0; t < k->n_tasks; t++)
 		buf_printf(&b, "%s%s (pid %d) %s", t ? ", " : "", k->tasks[t].comm, (int)k->tasks[t].pid,
 			   size_format(k->tasks[t].rss_bytes, size));
-	incident_evidence_add(p->i, "kmsg", "kernel log", k->time_unix_ms, "largest of %zu tasks the kernel weighed: %s",
-			      k->n_tasks_all, text);
+	incident_evidence_add(p->i, "kmsg", "kernel log", k->time_unix_ms,
+			      "largest of %zu tasks the kernel weighed: %s", k->n_tasks_all, text);
 }
 
 static void victim_from(struct pm *p, const struct kernel_kill *k, enum match m)
 {
 	struct incident *i = p->i;
-	if (m == MATCH_KIN) {
+	if (m == MATCH_FORMER) {
 		const struct death_former *former = pm_former(p->d, k->pid);
 		i->victim.pid = k->pid;
 		i->victim.rank = former ? former->rank : p->d->rank;
@@ -117,7 +117,7 @@ static void memory_from(struct pm *p, const struct kernel_kill *k)
 	TEXT_COPY(i->memory.level, k->memcg ? k->oom_memcg : "the machine");
 }
 
-/* The innermost level whose limit was hit. Hits are counted upwards on v2, so the innermost is the one. */
+/* The innermost level whose limit was hit. cgroup v2 counts hits upwards, so the innermost one has the limit. */
 static const struct group_counters *limit_hit(const struct death *d)
 {
 	for (size_t g = 0; g < d->n_groups; g++)
@@ -126,7 +126,7 @@ static const struct group_counters *limit_hit(const struct death *d)
 	return NULL;
 }
 
-/* The limit was hit, so the group held all of it then; how full the whole machine is says nothing. */
+/* The limit was hit, so the group's memory was full then; how full the whole machine was is irrelevant. */
 static void memory_full(struct pm *p, const struct group_counters *c)
 {
 	struct incident *i = p->i;
@@ -140,17 +140,18 @@ static void memory_full(struct pm *p, const struct group_counters *c)
 	TEXT_COPY(i->memory.level, c->group);
 }
 
-/* "reached the memory limit of /a (64.00 MiB)" or "the machine ran out of memory" */
+/* Writes "the memory limit of /a (64.00 MiB) was reached" or "the machine ran out of memory". */
 static void where_words(const struct kernel_kill *k, const struct group_counters *hit, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
 	char limit[16];
 	buf_reset(&b);
 	if (!k->memcg) {
-		buf_add(&b, strcmp(k->constraint, "CONSTRAINT_CPUSET") == 0 ? "the NUMA nodes of its cpuset ran out of memory" :
-			    strcmp(k->constraint, "CONSTRAINT_MEMORY_POLICY") == 0 ?
-									      "the NUMA nodes of its memory policy ran out" :
-									      "the machine ran out of memory");
+		buf_add(&b, strcmp(k->constraint, "CONSTRAINT_CPUSET") == 0
+				    ? "the NUMA nodes of its cpuset ran out of memory"
+			    : strcmp(k->constraint, "CONSTRAINT_MEMORY_POLICY") == 0
+				    ? "the NUMA nodes of its memory policy ran out"
+				    : "the machine ran out of memory");
 		return;
 	}
 	if (!k->oom_memcg[0] && !hit) {
@@ -164,7 +165,7 @@ static void where_words(const struct kernel_kill *k, const struct group_counters
 	buf_add(&b, " was reached");
 }
 
-/* The processes of the table together hold less than half of what the group is charged for. */
+/* True when the processes of the table together hold less than half of what the group is charged for. */
 static bool outside_processes(const struct kernel_kill *k)
 {
 	uint64_t sum = 0;
@@ -180,20 +181,24 @@ static void kernel_text(struct pm *p, const struct kernel_kill *k, const struct 
 	const struct death *d = p->d;
 	if (k->memcg && k->oom_memcg[0] && d->cgroup[0] && pm_group_covers(k->oom_memcg, d->cgroup))
 		pm_text(p, "The limit is that of %s%s.",
-			strcmp(k->oom_memcg, d->cgroup) == 0 ? "the process's own group" : "a group above the process's own, ",
+			strcmp(k->oom_memcg, d->cgroup) == 0 ? "the process's own group"
+							     : "a group above the process's own, ",
 			strcmp(k->oom_memcg, d->cgroup) == 0 ? "" : d->cgroup);
 	if (k->memcg && !k->oom_memcg[0])
-		pm_text(p, "The kernel's report was cut to this one line (it prints at most ten in 5 s), so it does not say whose "
-			   "limit%s.",
+		pm_text(p,
+			"The kernel's report was cut to this one line (it prints at most ten in 5 s), so it does not "
+			"say whose limit%s.",
 			hit ? "; that is from the groups' own counters" : "");
 	if (k->group_kill)
 		pm_text(p, "memory.oom.group is set, so the kernel ended every process of the group.");
 	if (k->allocating_task)
-		pm_text(p, "vm.oom_kill_allocating_task is set, so the kernel ended whoever asked for memory, not the largest.");
+		pm_text(p, "vm.oom_kill_allocating_task is set, so the kernel ended whoever asked for memory, not the "
+			   "largest.");
 	if (k->by_hand)
 		pm_text(p, "The kill was asked for by hand (sysrq f).");
 	if (k->sacrificed_for)
-		pm_text(p, "The kernel had chosen its parent (pid %d) and ended this child instead.", (int)k->sacrificed_for);
+		pm_text(p, "The kernel had chosen its parent (pid %d) and ended this child instead.",
+			(int)k->sacrificed_for);
 	if (k->invoker[0] && strcmp(k->invoker, k->comm) != 0)
 		pm_text(p, "The allocation that failed was made by %s.", k->invoker);
 	if (k->has_adj && k->oom_score_adj > 0)
@@ -201,8 +206,8 @@ static void kernel_text(struct pm *p, const struct kernel_kill *k, const struct 
 	if (k->reap_failed)
 		pm_text(p, "The kernel could not take its memory back at once (the oom_reaper failed).");
 	if (outside_processes(k))
-		pm_text(p, "Most of the group's memory was not in its processes: shared memory or files in a tmpfs (/dev/shm), which "
-			   "killing does not free.");
+		pm_text(p, "Most of the group's memory was not in its processes: shared memory or files in a tmpfs "
+			   "(/dev/shm), which killing does not free.");
 	if (m == MATCH_LIKELY)
 		pm_text(p, "Inside this container pids differ from the kernel's; name and moment match, not the pid.");
 	if (m == MATCH_PID && k->time_unix_ms == 0)
@@ -224,7 +229,7 @@ bool pm_kernel(struct pm *p)
 		enum match one = match_of(p, &p->d->kernel_kills[n]);
 		if (one == MATCH_NONE || (m != MATCH_NONE && one > m))
 			continue;
-		k = &p->d->kernel_kills[n]; /* the latest of the best kind */
+		k = &p->d->kernel_kills[n]; /* the latest one of the best kind */
 		m = one;
 	}
 	if (!k)
@@ -235,15 +240,16 @@ bool pm_kernel(struct pm *p)
 	where_words(k, hit, where, sizeof(where));
 	TEXT_FORMAT(worker, "%s (pid %d)", k->comm, (int)k->pid);
 	pm_verdict(p, k->memcg ? INCIDENT_CGROUP_OOM : INCIDENT_KERNEL_OOM, k->memcg ? KILLER_CGROUP : KILLER_KERNEL,
-		   k->memcg ? (m == MATCH_KIN ? "cgroup_oom_worker" : "cgroup_oom") :
-			      (m == MATCH_KIN ? "kernel_oom_worker" : "kernel_oom"),
+		   k->memcg ? (m == MATCH_FORMER ? "cgroup_oom_worker" : "cgroup_oom") :
+			      (m == MATCH_FORMER ? "kernel_oom_worker" : "kernel_oom"),
 		   kernel_confidence(p, k, m));
 	pm_killer_text(p, "the kernel's OOM killer%s%s", k->oom_memcg[0] ? ", limit of " : "", k->oom_memcg);
 	char held[64] = "";
 	if (k->has_rss)
 		TEXT_FORMAT(held, "; it held %s", size_format(kill_rss(k), size));
-	if (m == MATCH_KIN)
-		pm_summary(p, "%s failed because the kernel killed %s of the same job: %s%s.", who, worker, where, held);
+	if (m == MATCH_FORMER)
+		pm_summary(p, "%s failed because the kernel killed %s of the same job: %s%s.", who, worker, where,
+			   held);
 	else
 		pm_summary(p, "%s was killed by the kernel: %s%s.", who, where, held);
 	pm_text(p, "%s", p->i->summary);
@@ -258,7 +264,7 @@ bool pm_kernel(struct pm *p)
 	return true;
 }
 
-/* Kills that named somebody else in the same group: they account for its counter. */
+/* The number of kills of other processes in the same group, which account for its counter. */
 static uint64_t neighbours_in_group(const struct death *d)
 {
 	uint64_t n = 0;
@@ -272,20 +278,21 @@ static void counter_evidence(struct pm *p)
 {
 	for (size_t g = 0; g < p->d->n_groups; g++) {
 		const struct group_counters *c = &p->d->groups[g];
-		if (c->valid && (c->oom_kills_after > c->oom_kills_before || c->max_events_after > c->max_events_before))
-			incident_evidence_add(p->i, "cgroup", c->group, 0,
-					      "oom_kill %llu -> %llu, limit hits %llu -> %llu since the start",
-					      (unsigned long long)c->oom_kills_before, (unsigned long long)c->oom_kills_after,
-					      (unsigned long long)c->max_events_before,
-					      (unsigned long long)c->max_events_after);
+		if (c->valid &&
+		    (c->oom_kills_after > c->oom_kills_before || c->max_events_after > c->max_events_before))
+			incident_evidence_add(
+				p->i, "cgroup", c->group, 0,
+				"oom_kill %llu -> %llu, limit hits %llu -> %llu since the start",
+				(unsigned long long)c->oom_kills_before, (unsigned long long)c->oom_kills_after,
+				(unsigned long long)c->max_events_before, (unsigned long long)c->max_events_after);
 	}
 	if (p->d->has_vmstat && p->d->vmstat_oom_after > p->d->vmstat_oom_before)
-		incident_evidence_add(p->i, "vmstat", "vmstat oom_kill", 0, "kernel OOM kills on the machine: %llu -> %llu",
-				      (unsigned long long)p->d->vmstat_oom_before,
-				      (unsigned long long)p->d->vmstat_oom_after);
+		incident_evidence_add(
+			p->i, "vmstat", "vmstat oom_kill", 0, "kernel OOM kills on the machine: %llu -> %llu",
+			(unsigned long long)p->d->vmstat_oom_before, (unsigned long long)p->d->vmstat_oom_after);
 }
 
-/* Nothing but the machine's own count moved, and the kernel's log is closed to us. */
+/* Only the machine's own count moved, and the kernel's log cannot be read. */
 static bool machine_counter(struct pm *p)
 {
 	const struct death *d = p->d;
@@ -297,8 +304,8 @@ static bool machine_counter(struct pm *p)
 	pm_killer_text(p, "probably the kernel's OOM killer");
 	pm_summary(p, "%s was probably killed by the kernel for memory: the machine's count of OOM kills rose by %llu.",
 		   pm_who(d, who), (unsigned long long)(d->vmstat_oom_after - d->vmstat_oom_before));
-	pm_text(p, "The count is for the whole machine and the kernel log cannot be read, so another process may have been "
-		   "the one.");
+	pm_text(p, "The count is for the whole machine and the kernel log cannot be read, so another process may have "
+		   "been the one.");
 	counter_evidence(p);
 	pm_advise_less_memory(p);
 	return true;
@@ -320,9 +327,11 @@ bool pm_counters(struct pm *p)
 		   limit ? "cgroup_oom_counter" : "kernel_oom_counter", CONFIDENCE_MEDIUM);
 	pm_killer_text(p, "the kernel's OOM killer, by its counters");
 	if (limit && limit->limit_bytes)
-		pm_summary(p, "%s was %s: the memory limit of %s (%s) was hit and its group's OOM kill count rose by %llu.", who,
-			   worker ? "taken down by a kernel OOM kill of its worker" : "killed by the kernel", limit->group,
-			   size_format(limit->limit_bytes, size), (unsigned long long)grew);
+		pm_summary(
+			p,
+			"%s was %s: the memory limit of %s (%s) was hit and its group's OOM kill count rose by %llu.",
+			who, worker ? "taken down by a kernel OOM kill of its worker" : "killed by the kernel",
+			limit->group, size_format(limit->limit_bytes, size), (unsigned long long)grew);
 	else
 		pm_summary(p, "%s was %s: the OOM kill count of its group %s rose by %llu%s.", who,
 			   worker ? "taken down by a kernel OOM kill of its worker" : "killed by the kernel",
@@ -341,8 +350,8 @@ bool pm_counters(struct pm *p)
 
 void pm_neighbours(struct pm *p)
 {
-	size_t told = 0;
-	for (size_t n = 0; n < p->d->n_kernel_kills && told < 4; n++) {
+	size_t reported = 0;
+	for (size_t n = 0; n < p->d->n_kernel_kills && reported < 4; n++) {
 		const struct kernel_kill *k = &p->d->kernel_kills[n];
 		if (match_of(p, k) != MATCH_NONE)
 			continue;
@@ -351,6 +360,6 @@ void pm_neighbours(struct pm *p)
 				      ours ? "an earlier process with the same pid was killed, not this one" :
 					     "the kernel killed another process, not this one",
 				      k->line);
-		told++;
+		reported++;
 	}
 }

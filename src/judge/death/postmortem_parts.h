@@ -1,7 +1,6 @@
 /*
- * What the parts of the post-mortem share. Each pm_x looks at one kind of
- * proof: true when it has decided the verdict, false when it left *i as it
- * was (but for evidence). Only postmortem*.c include this.
+ * Shared by the files of the post-mortem. Each pm_x looks at one kind of proof: true when it has decided the verdict,
+ * false when it left *i as it was (but for evidence). Only postmortem*.c include this.
  */
 #pragma once
 
@@ -9,15 +8,15 @@
 #include "base/text.h"
 #include "judge/death/postmortem.h"
 
-/* The wait status, taken apart once. */
+/* The wait status in parts. */
 struct ending {
 	bool known;
 	bool exited;
-	int code;       /* when exited */
-	int signal;     /* when ended by a signal; 0 */
-	int told;       /* signal, or the one that exit code 128+n tells of; 0 none */
-	bool killed;    /* SIGKILL, exit 137, or unknown: an unseen hand is possible */
-	bool failed;    /* anything but exit 0 (unknown counts) */
+	int code;       /* when it exited */
+	int signal;     /* when a signal ended it; 0: none */
+	int reported;       /* the signal, or the one that exit code 128+n stands for; 0: none */
+	bool killed;    /* SIGKILL, exit 137, or unknown: an unseen killer is possible */
+	bool failed;    /* anything but exit 0; unknown counts as failed */
 };
 
 struct pm {
@@ -26,7 +25,7 @@ struct pm {
 	struct incident *i;
 };
 
-/* Words */
+/* ---- writing ---- */
 #define PM_WHO 160
 const char *pm_who(const struct death *d, char dst[static PM_WHO]);
 void pm_verdict(struct pm *p, enum incident_kind kind, enum killer killer, const char *id, enum confidence c);
@@ -35,23 +34,23 @@ void pm_text(struct pm *p, const char *fmt, ...) printf_like(2, 3);
 void pm_killer_text(struct pm *p, const char *fmt, ...) printf_like(2, 3);
 void pm_culprit(struct pm *p, int32_t rank);
 
-/* Relations */
-bool pm_group_covers(const char *outer, const char *inner); /* equal, or an ancestor */
-bool pm_unit_covers(const char *unit, const char *cgroup);  /* a path component of it */
+/* ---- comparisons ---- */
+bool pm_group_covers(const char *outer, const char *inner); /* the same group, or an ancestor of it */
+bool pm_unit_covers(const char *unit, const char *cgroup);  /* it is a component of the path */
 bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms); /* unknown times fit */
 const struct death_former *pm_former(const struct death *d, pid_t pid);
 const struct log_hint *pm_hint(const struct death *d, const char *id);
-bool pm_peerish(const char *text); /* an exception that a lost peer causes */
-bool pm_broken_pipe(const char *text); /* one that the end of a process on this machine causes */
+bool pm_peerish(const char *text); /* the text of an exception that a lost peer causes */
+bool pm_broken_pipe(const char *text); /* the text of one that the end of a process on this machine causes */
 bool pm_unavailable(const struct death *d, const char *source);
-uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM counter; 0 also if unknown */
+uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM counter; 0: none or unknown */
 
-/* Proofs, in order */
+/* ---- proofs, in order ---- */
 bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
-bool pm_worker_sender(struct pm *p); /* of the signal to a worker that its log says took it down */
-bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else says why it failed */
+bool pm_worker_sender(struct pm *p); /* a process sent the signal that, by the log, ended a worker */
+bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else gives a reason */
 bool pm_killer_by_group(struct pm *p);
 bool pm_counters(struct pm *p);
 bool pm_first_error(struct pm *p); /* another rank's exception came first */
@@ -59,16 +58,16 @@ bool pm_shm(struct pm *p);
 bool pm_log(struct pm *p);
 bool pm_own_error(struct pm *p); /* its own exception, which its log does not show */
 bool pm_crash(struct pm *p);
-bool pm_is_crash(int signal); /* one by which programs crash */
+bool pm_is_crash(int signal); /* a signal by which programs crash */
 void pm_leftover(struct pm *p);
 
-/* Things worth saying whatever the verdict */
+/* ---- evidence for any verdict ---- */
 void pm_rules(struct pm *p);
 void pm_neighbours(struct pm *p);
-void pm_looked_at(struct pm *p);
+void pm_sources_read(struct pm *p);
 void pm_errors_evidence(struct pm *p);
 
-/* Advice */
+/* ---- advice ---- */
 void pm_advise_limit(struct pm *p, const char *group, uint64_t limit_bytes);
 void pm_advise_less_memory(struct pm *p);
 void pm_advise_oomd(struct pm *p, const struct killer_line *l);

@@ -3,9 +3,8 @@
 #include "judge/death/postmortem_parts.h"
 
 /*
- * The cause book reads the same log as the hints do, and knows more. It names the cause only where nothing else did:
- * the process ended by itself, with an exit status or an exception that says nothing of why. Whatever was proved
- * stays.
+ * The rule book reads the same log as the hints do, with more rules. It names the cause only where nothing else did:
+ * the process ended by itself, with an exit status or an exception that gives no reason. A proved cause stays.
  */
 static bool postmortem_rules_may_name(const struct incident *i, const struct cause_verdict *v)
 {

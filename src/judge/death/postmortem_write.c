@@ -1,4 +1,4 @@
-/* Small helpers of the post-mortem: they write the verdict's texts and compare pids, times and groups. */
+/* Writes the verdict's texts, and compares pids, times and groups. */
 #include <stdio.h>
 #include <string.h>
 
@@ -79,12 +79,12 @@ bool pm_unit_covers(const char *unit, const char *cgroup)
 
 bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms)
 {
-	/* clocks of two logs differ by some ms, and a killer may write its line after the death */
+	/* The clocks of two logs differ by some ms, and a killer may log its line after the death. */
 	const int64_t slack_ms = 5000, start_slack_ms = 1500;
 	if (t == 0)
 		return true;
 	if (d->start_unix_ms != 0 && t < d->start_unix_ms - start_slack_ms)
-		return false; /* an earlier owner of the pid */
+		return false; /* of an earlier process with this pid */
 	if (d->end_unix_ms == 0)
 		return true;
 	return t <= d->end_unix_ms + slack_ms && (before_end_ms < 0 || t >= d->end_unix_ms - before_end_ms);

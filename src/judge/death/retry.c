@@ -49,7 +49,7 @@ static void retry_say(struct retry_decision *d, enum incident_retry next, const 
 	TEXT_COPY(d->reason, text);
 }
 
-/* Deaths for memory are counted apart from others, so that neither uses up the other's retries. */
+/* Deaths for memory are counted apart from others, so that neither kind uses up the other's retries. */
 static size_t deaths_alike(const struct retry_attempt *history, size_t n)
 {
 	size_t alike = 0;
@@ -91,7 +91,8 @@ void retry_decide(const struct retry_settings *s, const struct retry_attempt *hi
 			d.delay_ns *= 2;
 		d.delay_ns = MIN(d.delay_ns, MAX(delay_most_ns, s->backoff_ns));
 		char delay[24];
-		TEXT_FORMAT(d.reason, "attempt %zu of %u retries, in %s", deaths, s->max, duration_format(d.delay_ns, delay));
+		TEXT_FORMAT(d.reason, "attempt %zu of %u retries, in %s", deaths, s->max,
+			    duration_format(d.delay_ns, delay));
 	}
 	*ret = d;
 }

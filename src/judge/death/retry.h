@@ -1,10 +1,9 @@
 /*
- * Should an attempt that died be started again? Pure.
+ * Whether an attempt that died is started again. Pure.
  *
- * Memory retries have their own count and a back-off of their own. An attempt
- * that died exactly as the one before (same footprint, same age, same last
- * line of output) made no progress: more of the same would end the same way,
- * so it is given up with the bytes it would need.
+ * Memory retries have a count and a back-off of their own. An attempt that died exactly as the one before (same
+ * footprint, same age, same last line of output) made no progress: another one would end the same way, so the job is
+ * given up, with the bytes that it would need.
  */
 #pragma once
 
@@ -14,10 +13,10 @@
 struct retry_settings {
 	uint32_t max;          /* --retries */
 	bool on_memory, on_crash, on_hang, on_any;
-	uint64_t backoff_ns;   /* first delay; doubles up to a minute */
+	uint64_t backoff_ns;   /* the first delay; it doubles up to a minute */
 };
 
-/* What an attempt was like when it died. */
+/* One attempt, as it was when it died. */
 struct retry_attempt {
 	enum incident_kind kind;
 	uint64_t lived_ns;

@@ -5,18 +5,18 @@
 #include "base/buf.h"
 #include "base/units.h"
 
-/* So many messages with ever more in tensors are a leak; two may be two steps of one start. */
+/* This many messages with growing tensors are a leak; two may be two steps of one start. */
 #define LEAK_MESSAGES 3
-/* What a process and its libraries take beside PyTorch's allocator: context, NCCL, cuBLAS. */
+/* What a process and its libraries hold beside PyTorch's allocator: context, NCCL, cuBLAS. */
 #define CONTEXT_BYTES (2 * GIB)
 
 struct numbers {
 	const struct gpuoom *g;
 	bool has_cap, has_unused, has_other;
-	uint64_t cap; /* what this process may use at most */
-	uint64_t idle; /* held by PyTorch, in no tensor */
-	uint64_t other; /* held by other processes, as far as it is known */
-	bool guessed; /* …by what is missing, not by name */
+	uint64_t cap; /* the most that this process may use */
+	uint64_t idle; /* held by PyTorch, but in no tensor */
+	uint64_t other; /* held by other processes, as far as known */
+	bool guessed; /* computed from what is missing, not read by name */
 };
 
 const char *gpuoom_cause_id(enum gpuoom_cause c)
@@ -44,7 +44,7 @@ static struct numbers numbers_of(const struct gpuoom *g)
 		n.has_other = true;
 		n.other = g->other_bytes;
 	} else if (g->total.valid && g->free.valid && (g->process.valid || g->reserved.valid)) {
-		/* wordings that name no process: what is neither free nor ours belongs to somebody */
+		/* These wordings name no process: memory that is neither free nor ours belongs to other processes. */
 		uint64_t ours = g->process.valid ? g->process.bytes : add_cap(g->reserved.bytes, CONTEXT_BYTES);
 		n.other = sub_floor(sub_floor(g->total.bytes, g->free.bytes), ours);
 		n.has_other = n.guessed = n.other > 0;
@@ -96,11 +96,12 @@ static bool never_fits(const struct numbers *n, struct gpuoom_verdict *v)
 	if (!g->tried.valid || !n->has_cap || g->tried.bytes <= n->cap)
 		return false;
 	bool limited = g->allowed.valid && (!g->total.valid || g->allowed.bytes < g->total.bytes);
-	gpuoom_say(v, GPUOOM_TOO_BIG, CONFIDENCE_HIGH, "failed because one request was larger than the accelerator's memory.");
+	gpuoom_say(v, GPUOOM_TOO_BIG, CONFIDENCE_HIGH,
+		   "failed because one request was larger than the accelerator's memory.");
 	text(v, "It asked for %s at once; %s %s. Nothing that could be freed would help.", size(g->tried.bytes, a),
 	     limited ? "the part that it may use is" : "the device has", size(n->cap, b));
-	gpuoom_advise(v, "Look at the line of the traceback: a shape or a batch there is larger than meant, or must be worked "
-		  "on in parts.");
+	gpuoom_advise(v, "Look at the line of the traceback: a shape or a batch there is larger than meant, or must be "
+			 "worked on in parts.");
 	if (limited)
 		gpuoom_advise(v, "Or raise what it may use: set_per_process_memory_fraction.");
 	return true;
@@ -112,7 +113,7 @@ static bool in_pieces(const struct numbers *n, struct gpuoom_verdict *v)
 	const struct gpuoom *g = n->g;
 	if (!g->tried.valid || !n->has_unused)
 		return false;
-	/* a device that is full has some crumbs as well: they are not why */
+	/* A full device has a little idle memory as well; it is not the cause. */
 	if (n->has_cap && n->idle < n->cap / 50)
 		return false;
 	bool alone = n->idle >= g->tried.bytes;
@@ -120,22 +121,25 @@ static bool in_pieces(const struct numbers *n, struct gpuoom_verdict *v)
 			 add_cap(n->idle, g->free.bytes) >= g->tried.bytes;
 	if (!alone && !with_free)
 		return false;
-	gpuoom_say(v, GPUOOM_FRAGMENTATION, alone && n->idle >= g->reserved.bytes / 20 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
-	    "failed because the accelerator's memory was fragmented.");
+	gpuoom_say(v, GPUOOM_FRAGMENTATION,
+		   alone && n->idle >= g->reserved.bytes / 20 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM,
+		   "failed because the accelerator's memory was fragmented.");
 	text(v,
 	     "PyTorch held %s that no tensor used%s, more than the %s asked for, but not in one piece (%s was in "
 	     "tensors).",
 	     size(n->idle, a), alone ? "" : ", with what was free on the device", size(g->tried.bytes, b),
 	     size(g->allocated.bytes, c));
 	if (strcmp(g->kind, "HIP") == 0)
-		gpuoom_advise(v, "Set PYTORCH_HIP_ALLOC_CONF=garbage_collection_threshold:0.8,max_split_size_mb:128 (or the "
-			  "largest size that still fails); expandable segments are not everywhere on ROCm.");
+		gpuoom_advise(v,
+			      "Set PYTORCH_HIP_ALLOC_CONF=garbage_collection_threshold:0.8,max_split_size_mb:128 (or "
+			      "the largest size that still fails); expandable segments are not everywhere on ROCm.");
 	else
-		gpuoom_advise(v, "Set PYTORCH_%s_ALLOC_CONF=expandable_segments:True (before PyTorch 2.2: "
-			  "max_split_size_mb:128, or the largest size that still fails).",
-		       strcmp(g->kind, "NPU") == 0 ? "NPU" : "CUDA");
-	gpuoom_advise(v, "Shapes that change from step to step cause it: pad batches to a few sizes, and allocate large "
-		  "buffers first.");
+		gpuoom_advise(v,
+			      "Set PYTORCH_%s_ALLOC_CONF=expandable_segments:True (before PyTorch 2.2: "
+			      "max_split_size_mb:128, or the largest size that still fails).",
+			      strcmp(g->kind, "NPU") == 0 ? "NPU" : "CUDA");
+	gpuoom_advise(v, "Shapes that change from step to step cause it: pad batches to a few sizes, and allocate "
+			 "large buffers first.");
 	return true;
 }
 
@@ -156,20 +160,18 @@ static bool by_others(const struct numbers *n, struct gpuoom_verdict *v)
 	if (n->guessed)
 		text(v,
 		     "%s of the device's %s was neither free nor PyTorch's: other processes on it, or libraries of "
-		     "this one. The "
-		     "%s asked for would have fitted without it.",
+		     "this one. The %s asked for would have fitted without it.",
 		     size(n->other, a), size(n->cap, b), size(g->tried.bytes, c));
 	else
 		text(v,
 		     "%zu other process%s held %s of the device's %s; the largest of those named is pid %d (as the "
-		     "driver numbers "
-		     "it). The %s asked for would have fitted without them.",
+		     "driver numbers it). The %s asked for would have fitted without them.",
 		     g->n_other, g->n_other == 1 ? "" : "es", size(n->other, a), size(n->cap, b), (int)g->other[0].pid,
 		     size(g->tried.bytes, c));
-	gpuoom_advise(v, "vigil gpus shows who holds memory of the device: end what was left behind by an earlier run, or "
-		  "choose another "
-		  "device (CUDA_VISIBLE_DEVICES).");
-	gpuoom_advise(v, "Ranks that all use device 0 by mistake look like this: set the device by LOCAL_RANK first of all.");
+	gpuoom_advise(v, "vigil gpus shows who holds memory of the device: end what was left behind by an earlier run, "
+			 "or choose another device (CUDA_VISIBLE_DEVICES).");
+	gpuoom_advise(
+		v, "Ranks that all use device 0 by mistake look like this: set the device by LOCAL_RANK first of all.");
 	return true;
 }
 
@@ -184,15 +186,12 @@ static bool grew(const struct log_hint *h, const struct numbers *n, struct gpuoo
 	    "failed because its tensors took ever more of the accelerator's memory.");
 	text(v,
 	     "From the first of %u such messages to the last, what tensors hold grew from %s to %s and never fell: "
-	     "references to "
-	     "old tensors are kept.",
+	     "references to old tensors are kept.",
 	     h->gpu_messages, size(h->gpu_first_allocated_bytes, a), size(g->allocated.bytes, b));
-	gpuoom_advise(v, "Look for lists that keep losses or outputs with their graph: use loss.item() or .detach(), and "
-		  "delete outputs in "
-		  "the except block that catches the error.");
-	gpuoom_advise(v,
-	       "To see who holds it: torch.cuda.memory._record_memory_history() and _dump_snapshot('f.pickle'), then "
-	       "vigil heap f.pickle.");
+	gpuoom_advise(v, "Look for lists that keep losses or outputs with their graph: use loss.item() or .detach(), "
+			 "and delete outputs in the except block that catches the error.");
+	gpuoom_advise(v, "To see who holds it: torch.cuda.memory._record_memory_history() and "
+			 "_dump_snapshot('f.pickle'), then vigil heap f.pickle.");
 	return true;
 }
 
@@ -202,7 +201,7 @@ static void too_big(const struct numbers *n, struct gpuoom_verdict *v)
 	const struct gpuoom *g = n->g;
 	if (!g->tried.valid || !n->has_cap || !g->allocated.valid)
 		return;
-	/* there was room: something else made it fail, or somebody who has gone since */
+	/* There was room, so the cause is another one, or a process that has gone since. */
 	if (g->free.valid && g->free.bytes >= g->tried.bytes && !g->allowed.valid)
 		return;
 	bool small = g->tried.bytes < n->cap / 50;
@@ -214,17 +213,15 @@ static void too_big(const struct numbers *n, struct gpuoom_verdict *v)
 	text(v, "Tensors held %s of the %s that it may use, and it asked for %s more.%s", size(g->allocated.bytes, a),
 	     size(n->cap, b), size(g->tried.bytes, c),
 	     small ? " This message alone cannot tell a working set that is too large from a leak: if it came after "
-		     "many equal "
-		     "steps, it is a leak."
+		     "many equal steps, it is a leak."
 		   : "");
 	gpuoom_advise(v,
-	       "The request that failed was %s: make the batch, the sequence or the model's share on this device "
-	       "smaller; gradient "
-	       "checkpointing, a smaller micro-batch with accumulation or sharding (FSDP, ZeRO) save most.",
-	       size(g->tried.bytes, c));
-	gpuoom_advise(v,
-	       "To see who holds it: torch.cuda.memory._record_memory_history() and _dump_snapshot('f.pickle'), then "
-	       "vigil heap f.pickle.");
+		      "The request that failed was %s: make the batch, the sequence or the model's share on this "
+		      "device smaller; gradient checkpointing, a smaller micro-batch with accumulation or sharding "
+		      "(FSDP, ZeRO) save most.",
+		      size(g->tried.bytes, c));
+	gpuoom_advise(v, "To see who holds it: torch.cuda.memory._record_memory_history() and "
+			 "_dump_snapshot('f.pickle'), then vigil heap f.pickle.");
 }
 
 void gpuoom_judge(const struct log_hint *h, struct gpuoom_verdict *ret)

@@ -1,13 +1,11 @@
 /*
- * Why an accelerator's memory was used up: from the numbers of PyTorch's own
- * message to one of four causes, or to "the numbers do not tell". Pure.
+ * Why an accelerator's memory was used up: from the numbers of PyTorch's own message to one of four causes, or to
+ * "unknown". Pure.
  *
- * In this order: what was asked for is larger than the device; PyTorch holds
- * enough that no tensor uses, but not in one piece (fragmentation); without
- * the other processes it would have fitted; what tensors hold grew from
- * message to message (leak); else the tensors and the request together are
- * too big. A leak and a working set that is too big look alike in a single
- * message: that is said.
+ * In this order: the request is larger than the device; PyTorch holds enough memory that no tensor uses, but not in one
+ * piece (fragmentation); the request would have fitted without the other processes; what tensors hold grew from message
+ * to message (leak); else the tensors and the request together are too big. A leak and a working set that is too big
+ * look alike in a single message; the verdict says so.
  */
 #pragma once
 

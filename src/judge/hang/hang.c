@@ -3,22 +3,22 @@
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
-/* Late after half of that. */
+/* A step is late after this part of the time after which it is missed. */
 static const uint64_t late_part = 2;
 static const uint32_t want_dumps = 3;
 static const uint64_t want_gap_ns = 2 * NS_PER_S;
 
-/* Longer than silence takes to be one. */
+/* A job recovers after moving for this long, which is longer than a silence needs to be noticed. */
 static const uint64_t recover_ns = 40 * NS_PER_S;
 static const uint64_t again_benign_ns = 30 * NS_PER_S, again_most_ns = 10 * 60 * NS_PER_S;
-/* Stragglers are looked for once steps run, and then now and then. */
+/* Stragglers are sampled for once steps run, and then every 10 minutes. */
 static const uint64_t shares_first_steps = 10, shares_every_ns = 10 * 60 * NS_PER_S;
 static const uint32_t share_samples = 250;
 static const uint64_t share_least_ns = 5 * NS_PER_S, share_most_ns = 20 * NS_PER_S;
-static const uint64_t told_again_ns = 30 * 60 * NS_PER_S;
+static const uint64_t report_again_ns = 30 * 60 * NS_PER_S;
 
-/* Not missed yet, but on its way there: before a time-out of the framework's own may end the ranks. */
-static void look_at_late(const struct hang_settings *s, const struct liveness_set *p, struct hang_step *ret)
+/* A step is late, but not missed yet: its stacks are taken before a time-out of the framework may end the ranks. */
+static void check_late(const struct hang_settings *s, const struct liveness_set *p, struct hang_step *ret)
 {
 	bool ended;
 	ret->late = s->rule == HANG_RULE_EVIDENCE && hang_live_ranks(p, &ended) > 0 &&
@@ -37,8 +37,8 @@ static void ask_shares(struct hang_history *m, const struct liveness_set *p, str
 	m->shares_steps = p->n_steps;
 }
 
-/* While all is well: is one rank slower than the others, or the job than it was? */
-static void look_at_pace(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
+/* Without a standstill: asks for samples when one rank may be slower than the others, or the job slower than before. */
+static void check_pace(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
 			 struct hang_step *ret)
 {
 	struct hang_pace pace;
@@ -49,7 +49,7 @@ static void look_at_pace(struct hang_history *m, const struct hang_settings *s, 
 	    p->n_steps >= shares_first_steps)
 		due = m->shares_ns == 0 || p->now_ns - m->shares_ns > shares_every_ns;
 	bool slow = hang_slower(p, s->slowdown_ratio > 0 ? s->slowdown_ratio : HANG_SLOWDOWN_RATIO, &pace) &&
-		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > told_again_ns);
+		    (m->slowdown_ns == 0 || p->now_ns - m->slowdown_ns > report_again_ns);
 	if (!due && !slow)
 		return;
 	if (slow)
@@ -60,7 +60,7 @@ static void look_at_pace(struct hang_history *m, const struct hang_settings *s, 
 		ask_shares(m, p, ret);
 }
 
-/* It stood, and moves: at once if that is a step, else when it has gone on for a while. A flush is no recovery. */
+/* A job that stood still recovers at once by a step, else when it has moved for a while: a flush is no recovery. */
 static bool recovers(struct hang_history *m, const struct liveness_set *p)
 {
 	if (m->state != HANG_HUNG || p->step_ns > m->hung_step_ns)
@@ -74,8 +74,8 @@ static void moves(struct hang_history *m, struct hang_step *ret)
 {
 	ret->resolved = m->state == HANG_HUNG;
 	m->moves_ns = 0;
-	/* evidence that is under way is still to be told of */
-	m->state = HANG_WELL;
+	/* Evidence that is being gathered still has to be reported. */
+	m->state = HANG_OK;
 	m->since_ns = 0;
 	m->again_ns = 0;
 	m->rounds = 0;
@@ -83,14 +83,15 @@ static void moves(struct hang_history *m, struct hang_step *ret)
 	m->sleep_until_ns = m->sleep_ns = 0;
 }
 
-void hang_look(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
+void hang_check(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
 	       struct hang_step *ret)
 {
 	char text[sizeof(ret->text)];
-	*ret = (struct hang_step){.state = HANG_WELL};
+	*ret = (struct hang_step){.state = HANG_OK};
 	uint64_t since = s->rule == HANG_RULE_IO_GPU ? hang_io_gpu(m, s, p, text, sizeof(text))
 						     : hang_since(s, p, text, sizeof(text));
-	ret->closely = s->rule == HANG_RULE_IO_GPU && m->util_ns != 0; /* the window in which their use is compared */
+	/* the window in which the use of the devices is compared */
+	ret->closely = s->rule == HANG_RULE_IO_GPU && m->util_ns != 0;
 	if (since == 0 && !recovers(m, p)) {
 		ret->state = HANG_HUNG;
 		ret->since_ns = m->since_ns;
@@ -99,20 +100,20 @@ void hang_look(struct hang_history *m, const struct hang_settings *s, const stru
 	}
 	if (since == 0) {
 		moves(m, ret);
-		look_at_late(s, p, ret);
-		look_at_pace(m, s, p, ret);
+		check_late(s, p, ret);
+		check_pace(m, s, p, ret);
 		return;
 	}
 	m->moves_ns = 0;
 	m->since_ns = since;
 	ret->since_ns = since;
-	ret->state = m->state == HANG_WELL ? HANG_SUSPECT : m->state;
-	TEXT_COPY(ret->text, m->state != HANG_WELL && m->text[0] ? m->text : text);
+	ret->state = m->state == HANG_OK ? HANG_SUSPECT : m->state;
+	TEXT_COPY(ret->text, m->state != HANG_OK && m->text[0] ? m->text : text);
 	if (m->state == HANG_HUNG || m->asked_ns || p->now_ns < m->again_ns)
 		return;
 	m->asked_ns = p->now_ns;
 	m->shares_asked = false;
-	if (m->state == HANG_WELL)
+	if (m->state == HANG_OK)
 		m->state = HANG_SUSPECT;
 	ret->want = HANG_WANT_STACKS | HANG_WANT_BOOK;
 	if (p->has_ranks && p->n > 1)
@@ -121,14 +122,14 @@ void hang_look(struct hang_history *m, const struct hang_settings *s, const stru
 	ret->gap_ns = want_gap_ns;
 }
 
-/* Later and later: what was found nothing wrong with is looked at less often. */
+/* The time until the next check grows with each check that found nothing wrong. */
 static uint64_t patience_ns(const struct hang_history *m)
 {
 	uint64_t wait = again_benign_ns << MIN(m->rounds, 5);
 	return MIN(wait, again_most_ns);
 }
 
-static void told_pace(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p)
+static void pace_kept(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p)
 {
 	bool again = v->again_ns > 0 && !m->shares_again;
 	m->shares_ns = again ? 0 : p->now_ns;
@@ -154,11 +155,11 @@ void hang_slept(struct hang_history *m, uint64_t until_ns)
 	m->sleep_until_ns = until_ns;
 }
 
-void hang_told(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p)
+void hang_keep_verdict(struct hang_history *m, const struct hang_verdict *v, const struct liveness_set *p)
 {
 	m->asked_ns = 0;
 	if (m->shares_asked) {
-		told_pace(m, v, p);
+		pace_kept(m, v, p);
 		return;
 	}
 	if (m->since_ns == 0) /* it moved meanwhile */

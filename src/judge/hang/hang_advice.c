@@ -4,15 +4,14 @@
 
 #define UNSEEN "hang_unknown without stacks"
 
-/* What to do about each cause, most useful first. What needs a number is said where the number is known. */
+/* Advice for each cause, most useful first. Advice that needs a number is written where the number is known. */
 static const struct {
 	const char *id;
 	const char *advice[4];
 } rows[] = {
 	{"dead_rank",
 	 {"end the job: the others wait for a process that is no more (--on-hang kill or restart; torchrun and `vigil "
-	  "run "
-	  "--nproc` end the others by themselves)",
+	  "run --nproc` end the others by themselves)",
 	  "look into that rank's log for why it ended: `vigil why` names its own cause"}},
 	{"uneven_last_epoch",
 	 {"give every rank the same number of batches: drop_last=True in the DataLoader, or DistributedSampler, which "
@@ -38,25 +37,25 @@ static const struct {
 	 {"start workers by spawn or forkserver (multiprocessing_context='spawn'), so that they inherit no locks",
 	  "or make the lock, its threads and its library's state after the fork, in worker_init_fn"}},
 	{"python_fork_lock",
-	 {"start workers by spawn or forkserver (multiprocessing_context='spawn', multiprocessing.set_start_method('spawn'))",
-	  "or fork before the first thread is started, or make the lock anew in the child: os.register_at_fork(after_in_child=…)"}},
+	 {"start workers by spawn or forkserver (multiprocessing_context='spawn', "
+	  "multiprocessing.set_start_method('spawn'))",
+	  "or fork before the first thread is started, or make the lock anew in the child: "
+	  "os.register_at_fork(after_in_child=…)"}},
 	{"deadlock",
 	 {"take the locks in the same order everywhere, or take one lock for both",
-	  "take the second one with a time limit (lock.acquire(timeout=…), pthread_mutex_timedlock) and let go of the first where it "
-	  "fails",
+	  "take the second one with a time limit (lock.acquire(timeout=…), pthread_mutex_timedlock) and let go of the "
+	  "first where it fails",
 	  "ThreadSanitizer (-fsanitize=thread) or valgrind --tool=helgrind names wrong orders before they hang"}},
 	{"openmp_fork",
 	 {"set OMP_NUM_THREADS=1 (or torch.set_num_threads(1), cv2.setNumThreads(0)) in the workers",
 	  "or start them by spawn or forkserver: GNU's OpenMP does not survive a fork"}},
 	{"gil_held",
 	 {"release the interpreter lock around that native call (Py_BEGIN_ALLOW_THREADS, py::gil_scoped_release), or "
-	  "call "
-	  "it with a time-out",
+	  "call it with a time-out",
 	  "as long as it is held no other thread of the process runs Python: watchdogs and heartbeats included"}},
 	{"storage_stall",
 	 {"look at the storage behind that file: the server's state, the mount (`nfsstat -m`, `lfs check servers`), "
-	  "the "
-	  "kernel's log",
+	  "the kernel's log",
 	  "mount NFS with a time-out (soft,timeo=600) where an error is better than a wait without end",
 	  "a process in state D cannot be ended until the storage answers"}},
 	{"loader_worker_dead",
@@ -83,8 +82,7 @@ static const struct {
 	  "save to a local disk and copy from there, or save asynchronously"}},
 	{"tensorboard_remote",
 	 {"let SummaryWriter write to a local folder (for example /cache/tensorboard) and copy it afterwards: not to "
-	  "an "
-	  "object store"}},
+	  "an object store"}},
 	{"sync_batch_norm",
 	 {"switch synchronised batch normalisation off: it exchanges data in every layer of every step, over all nodes",
 	  "or use a newer PyTorch (1.10 and later are faster at it), or process groups within a node"}},
@@ -98,33 +96,31 @@ static const struct {
 	{"collective_order",
 	 {"let all ranks call their groups in the same order: a circle of waits cannot be left",
 	  "collectives of several groups that overlap on the GPU need one order as well: do them one after the other, "
-	  "or "
-	  "on one communicator"}},
+	  "or on one communicator"}},
 	{"p2p_wait",
 	 {"look for a send without its receive, or two ranks that both send (or both receive) first; batch_isend_irecv "
 	  "avoids the order",
 	  "check the stage before the named rank: it did not send, or its data are not ready"}},
 	{"equal_count_stall",
 	 {"all ranks are in the same call, so the program is not to blame: look at GPUs (`vigil gpus`), the kernel's "
-	  "log "
-	  "(Xid, link errors) and the network between the nodes",
+	  "log (Xid, link errors) and the network between the nodes",
 	  "run the job on other nodes, or nccl-tests on these, to tell a bad link or GPU",
 	  "set NCCL_DEBUG=WARN and TORCH_FR_BUFFER_SIZE=2000 for the next time"}},
 	{"rank_finishing",
 	 {"its main program is over, by its end or by an exception, but threads or children keep the process alive: "
-	  "make "
-	  "them daemons, or end with os._exit after an error",
+	  "make them daemons, or end with os._exit after an error",
 	  "look for an exception in that rank's log"}},
 	{"one_rank_failed",
-	 {"repair what the error says, and start the ranks with a launcher that ends all when one fails (torchrun, vigil run --nproc)",
-	  "let each rank write into an output of its own (vigil run --nproc, torchrun --redirects 3 or --tee 3): then its errors "
-	  "carry its name"}},
+	 {"repair what the error says, and start the ranks with a launcher that ends all when one fails (torchrun, "
+	  "vigil run --nproc)",
+	  "let each rank write into an output of its own (vigil run --nproc, torchrun --redirects 3 or --tee 3): then "
+	  "its errors carry its name"}},
 	{"rank_sleeps",
-	 {"the named rank sleeps while the others wait for it: is the wait meant, and does what it waits for "
-	  "still come?"}},
+	 {"the named rank sleeps while the others wait for it: is the wait meant, and does what it waits for still "
+	  "come?"}},
 	{"poll_loop",
-	 {"the named rank asks again and again for something that does not come: a file, a port, a peer; give "
-	  "that loop an end"}},
+	 {"the named rank asks again and again for something that does not come: a file, a port, a peer; give that "
+	  "loop an end"}},
 	{"lock_wait",
 	 {"look at who holds the lock: two threads that wait for each other need one order of locks",
 	  "a queue or event that nobody serves any more: has the thread that should do so ended?"}},
@@ -136,8 +132,7 @@ static const struct {
 	 {"if this is work, tell vigil of it with --hang-after; `vigil flame` shows what it does"}},
 	{"gpu_stuck",
 	 {"look at the GPU: `vigil gpus`, the kernel's log for Xid messages; a kernel that never ends can be found "
-	  "with "
-	  "CUDA_LAUNCH_BLOCKING=1",
+	  "with CUDA_LAUNCH_BLOCKING=1",
 	  "if the GPU does not answer, it needs a reset (nvidia-smi --gpu-reset) or the node a restart"}},
 	{"network_wait", {"look at the other end of the connection that is named above, and give it a time-out"}},
 	{"hang_unknown",

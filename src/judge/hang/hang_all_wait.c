@@ -31,7 +31,8 @@ static bool has_progress(const struct liveness *l)
 }
 
 /* The rank that is least far and the one that is farthest; returns the number of ranks whose progress is known. */
-static size_t progress_ends(const struct liveness_set *p, const struct liveness **ret_low, const struct liveness **ret_high)
+static size_t progress_ends(const struct liveness_set *p, const struct liveness **ret_low,
+			    const struct liveness **ret_high)
 {
 	const struct liveness *low = NULL, *high = NULL;
 	size_t n = 0;
@@ -104,7 +105,10 @@ static bool alike(const struct stackgroup_rank *a, const struct stackgroup_rank 
 	return strcmp(a->activity.op, b->activity.op) == 0 && same_line(a, b);
 }
 
-/* One of the call that most ranks are in, and how many that are: what the library does below it may differ. */
+/*
+ * A rank in the call that most ranks are in, and the number of ranks in it. What the library does below a call may
+ * differ.
+ */
 static const struct stackgroup_rank *most_alike(const struct hang_work *w, size_t *ret_n)
 {
 	const struct stackgroup_rank *first = &w->g.rank[w->g.group[0].first];
@@ -120,7 +124,7 @@ static const struct stackgroup_rank *most_alike(const struct hang_work *w, size_
 	return first;
 }
 
-/* It has printed the end of its epoch, or has made the last of its steps, which are not as many as somebody else's. */
+/* True when it has printed the end of its epoch, or has made the last of its steps and others have more of them. */
 static bool epoch_over(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct liveness *l = liveness_find(w->p, r->rank);
@@ -132,12 +136,15 @@ static bool epoch_over(const struct hang_work *w, const struct stackgroup_rank *
 	bool last = x->has_step && x->has_total && x->step + 1 >= x->total, differs = false;
 	for (size_t i = 0; last && i < w->p->n; i++) {
 		const struct liveness_progress *y = &w->p->rank[i].seen.progress;
-		differs |= !w->p->rank[i].serves && w->p->rank[i].seen.has_progress && y->has_total && y->total > x->total;
+		differs |=
+			!w->p->rank[i].serves && w->p->rank[i].seen.has_progress && y->has_total && y->total > x->total;
 	}
 	return differs;
 }
 
-/* Some have come to the end of their epoch and call what comes after it, the others are still in the midst of theirs. */
+/*
+ * Some ranks have come to the end of their epoch and call what comes after it; the others are in the middle of theirs.
+ */
 static bool epoch_over_for_some(struct hang_work *w)
 {
 	const struct stackgroup_rank *over = NULL, *amid = NULL;
@@ -147,7 +154,7 @@ static bool epoch_over_for_some(struct hang_work *w)
 		const struct stackgroup_rank *r = &w->g.rank[i], **of = epoch_over(w, r) ? &over : &amid;
 		const struct liveness *l = liveness_find(w->p, r->rank);
 		n_over += of == &over;
-		/* each side is in one call, and who is amid an epoch has made steps */
+		/* Each side is in one call, and a rank in the middle of its epoch has made steps. */
 		if ((*of && !alike(*of, r)) || (of == &amid && !(l && l->stepping)))
 			return false;
 		*of = *of ? *of : r;
@@ -162,7 +169,8 @@ static bool epoch_over_for_some(struct hang_work *w)
 			hang_accuse(w, w->g.rank[i].rank);
 	hang_doing(w, over, a, sizeof(a));
 	hang_doing(w, amid, b, sizeof(b));
-	hang_says(w, "Rank %d has come to the end of its epoch and waits in %s, rank %d is still within its own, in %s.",
+	hang_says(w,
+		  "Rank %d has come to the end of its epoch and waits in %s, rank %d is still within its own, in %s.",
 		  over->rank, a, amid->rank, b);
 	hang_says(w, "They have had different numbers of batches: the data are split unevenly.");
 	return true;
@@ -186,7 +194,7 @@ static bool mismatched(struct hang_work *w)
 		return true;
 	bool named = o.len > 1;
 	bool clear = n * 2 > w->g.n;
-	/* of two who should have sent and received, one is wrong, and it may be the other one */
+	/* Of a sender and a receiver that do not match one is wrong, and it may be either. */
 	bool paired = first->activity.kind == ACTIVITY_P2P || other->activity.kind == ACTIVITY_P2P;
 	bool sure = named && clear && !paired && hang_all_still(w);
 	hang_is(w, "mismatched_collective", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
@@ -202,7 +210,7 @@ static bool mismatched(struct hang_work *w)
 	return true;
 }
 
-/* Are all that neither send nor receive in one call? */
+/* True when all ranks that neither send nor receive are in one call. */
 static bool others_alike(const struct hang_work *w)
 {
 	const struct stackgroup_rank *one = NULL;
@@ -229,13 +237,13 @@ static bool p2p(struct hang_work *w)
 		if (!one)
 			one = &w->g.rank[i];
 	}
-	/* Few of them beside many in one collective: those are not missing in it, these are. */
+	/* A few of them beside many in one collective: the few are missing in it. */
 	if (n == 0 || (n * 2 < w->g.n && others_alike(w)))
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
 	hang_is(w, "p2p_wait", CONFIDENCE_MEDIUM);
-	/* Those outside of it are what the others wait for; where all are in it, each may be. */
+	/* The others wait for the ranks outside of it; where all are in it, each may be the one. */
 	for (size_t i = 0; i < w->g.n; i++)
 		if (n == w->g.n || w->g.rank[i].activity.kind != ACTIVITY_P2P)
 			hang_accuse(w, w->g.rank[i].rank);
@@ -288,7 +296,7 @@ static bool stalled(struct hang_work *w)
 	return true;
 }
 
-/* All that could be seen wait; so it is one of those that could not. */
+/* All ranks that could be read wait, so the missing one is among those that could not. */
 static bool one_unseen(struct hang_work *w)
 {
 	char ranks[200];
@@ -317,7 +325,7 @@ bool hang_all_wait(struct hang_work *w)
 	return uneven(w) || p2p(w) || store(w) || epoch_over_for_some(w) || mismatched(w) || stalled(w);
 }
 
-/* The GPU of who waits for others spins; that of the one who never got there does not. */
+/* The GPU of a waiting rank spins; that of a rank that never got there does not. */
 static bool one_does_not_spin(struct hang_work *w)
 {
 	size_t spins = 0, known = 0;
@@ -340,8 +348,7 @@ static bool one_does_not_spin(struct hang_work *w)
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
 	hang_says(w,
 		  "%zu of %zu GPUs spin, as in a collective that does not end; those of %s do not: what they should do "
-		  "there "
-		  "was never started.",
+		  "there was never started.",
 		  spins, known, ranks);
 	return true;
 }

@@ -3,19 +3,19 @@
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
-/* Silent uploads at the end are waited for so long. */
+/* How long a silent upload at the end may take. */
 static const uint64_t upload_ns = 5 * 60 * NS_PER_S;
 static const uint64_t work_again_ns = 30 * NS_PER_S;
-/* A sleep that says how long it is may take this many times as long; else it is a loop that waits for something. */
+/* A sleep of known length may take this many times as long; after that it is a loop that waits for something. */
 static const uint64_t sleep_times = 3;
 
 struct benign_reason {
 	const char *id;
-	uint64_t most_ns; /* 0: for ever */
+	uint64_t most_ns; /* 0: no limit */
 	bool must_work;
 };
 
-/* Something of it works meanwhile, be it a process that it waits for. */
+/* True when something of the rank works meanwhile, be it a process that it waits for. */
 static bool works_beside(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const double beside_cores = 0.2;
@@ -25,8 +25,8 @@ static bool works_beside(const struct hang_work *w, const struct stackgroup_rank
 }
 
 /*
- * After this a short sleep that goes on is no sleep, but a loop that waits for something; 0: never. Where nobody waits
- * for it and no step was ever made it may be what the program is for.
+ * The time after which short sleeps that go on are a loop that waits for something; 0: never. Where no rank waits for
+ * it and no step was ever made, sleeping may be what the program is for.
  */
 static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
@@ -44,7 +44,10 @@ bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)
 	return after > 0 && w->standstill_ns > after;
 }
 
-/* Asleep: for ever where all are, for a while where others wait, and not at all in a loop of short ones. */
+/*
+ * How long a sleep is benign: without limit where all sleep (0), for a while where others wait, not at all in a loop of
+ * short ones.
+ */
 static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	bool waited_for = w->many && w->n_blocking < w->g.n;
@@ -53,7 +56,7 @@ static uint64_t sleep_most_ns(const struct hang_work *w, const struct stackgroup
 	return most == 0 ? after : after == 0 ? most : MIN(most, after);
 }
 
-/* A server without visitors. Where a rank waits for others, or steps were made, somebody should have come. */
+/* A server without clients. Where a rank waits for others, or steps were made, clients should have come. */
 static bool serves(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct dump_thread *t = r->acting;
@@ -122,7 +125,8 @@ static bool is_benign(const struct hang_work *w, const struct stackgroup_rank *r
 {
 	const struct liveness *l = liveness_find(w->p, r->rank);
 	if (l && l->seen.tracer != 0) {
-		*ret = (struct benign_reason){"debugger", w->many ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0, false};
+		*ret = (struct benign_reason){"debugger", w->many ? hang_time(w->s->sleep_ns, HANG_SLEEP_NS) : 0,
+					      false};
 		return ret->most_ns == 0 || w->standstill_ns < ret->most_ns;
 	}
 	if (!benign_reason_of(w, r, ret))
@@ -159,7 +163,7 @@ static void benign_is(struct hang_work *w, const char *id, uint64_t most_ns)
 	w->v->kind = HANG_NONE;
 	w->v->benign = true;
 	TEXT_COPY(w->v->id, id);
-	/* Look again when the time that it is given is over; the mind does so earlier if it thinks so. */
+	/* Ask again when the allowed time is over; the history may do so earlier. */
 	if (most_ns > 0)
 		w->v->again_ns = MAX(sub_floor(most_ns, w->standstill_ns), NS_PER_S);
 }
@@ -167,7 +171,7 @@ static void benign_is(struct hang_work *w, const char *id, uint64_t most_ns)
 bool hang_benign(struct hang_work *w)
 {
 	struct benign_reason first = {.id = NULL}, e;
-	uint64_t soonest = UINT64_MAX; /* the first excuse to end */
+	uint64_t soonest = UINT64_MAX; /* the first allowed time to end */
 	bool works = false;
 	const struct stackgroup_rank *who = NULL;
 	size_t n = 0;
@@ -188,7 +192,7 @@ bool hang_benign(struct hang_work *w)
 		return false;
 	char doing[300], rank[HANG_WHO];
 	benign_is(w, first.id, soonest == UINT64_MAX ? 0 : soonest);
-	/* What is excused by working has to go on doing so. */
+	/* What is benign because it works has to go on working. */
 	if (works)
 		w->v->again_ns = MIN(w->v->again_ns, work_again_ns);
 	hang_doing(w, who, doing, sizeof(doing));
@@ -205,7 +209,7 @@ static bool stopped(const struct liveness *l)
 	return l->seen.frozen || l->seen.state == 'T' || l->seen.state == 't';
 }
 
-/* Stopped by hand: all of it is meant; one of many holds up the rest. */
+/* Stopped by hand: a job of which all ranks are stopped is meant to stand; one stopped rank holds up the rest. */
 bool hang_stopped(struct hang_work *w)
 {
 	size_t n = 0, live = 0;

@@ -1,6 +1,6 @@
 /*
- * The evidence of one suspicion, and what is made of it. Everything but the
- * pulses may be missing: the fewer there is, the less sure the verdict.
+ * The evidence of one suspicion, and the verdict on it. Everything but the liveness may be missing: with less evidence
+ * the verdict is less sure.
  */
 #pragma once
 
@@ -19,11 +19,11 @@
 #define HANG_GROUPS 8
 
 /*
- * What counters inside the collective library say (NCCL RAS, PyTorch's
- * Flight Recorder, the profiler plugin's ring), in this judge's own words.
+ * What counters inside the collective library say (NCCL RAS, PyTorch's Flight Recorder, the profiler plugin's ring), in
+ * this judge's own terms.
  */
 enum hang_collective_kind {
-	HANG_COLLECTIVE_NONE, /* looked, and found nothing wrong */
+	HANG_COLLECTIVE_NONE, /* looked at, nothing wrong found */
 	HANG_COLLECTIVE_MISSING, /* culprits did not join */
 	HANG_COLLECTIVE_MISMATCH, /* culprits called something else than the others */
 	HANG_COLLECTIVE_EQUAL, /* all are in the same one and it does not end */
@@ -43,29 +43,34 @@ struct hang_collective {
 	char source[96]; /* "NCCL RAS, localhost:28028" */
 };
 
-/* The source line at which a rank stands (activity.user of its acting thread), if the file could be read: optional. */
+/*
+ * The source line at which a rank stands (activity.user of its acting thread), where the file could be read. Optional.
+ */
 struct hang_source {
 	int32_t rank;
-	char line[160]; /* blanks at both ends cut: "time.sleep(3600)" */
+	char line[160]; /* without blanks at both ends: "time.sleep(3600)" */
 };
 
 struct hang_case {
 	int64_t now_unix_ms;
 	const struct liveness_set *liveness;
-	/* Oldest first, 2 s and more apart: what does not change between them stands still. None: not to be had. */
+	/* Oldest first, at least 2 s apart: what does not change between them stands still. Empty: unavailable. */
 	const struct stackdump *dumps[HANG_DUMPS];
 	size_t n_dumps;
-	const struct cause_verdict *book; /* NULL or invalid: not looked, or nothing found */
+	const struct cause_verdict *book; /* NULL or invalid: not read, or nothing found */
 	const struct rank_error *errors; /* exceptions that ranks wrote down; NULL: none */
 	size_t n_errors;
-	const char *nobodys_error; /* the output that ranks share ends with it, and does not say whose it is; NULL or "": none */
+	/* The error at the end of an output that ranks share, which does not say whose it is; NULL or "": none. */
+	const char *nobodys_error;
 	const struct hang_collective *collective; /* NULL: not asked */
 	const struct waitshare *shares; /* NULL: not sampled */
 	const struct rankenv *environment; /* compared over the ranks; NULL: not read */
 	const struct hang_source *source;
 	size_t n_source;
-	/* What could not be looked at, and why: "stacks: not permitted (CAP_SYS_PTRACE)". Word before the colon: stacks,
-	   threads, collective, log, kmsg, environment, gpu, network. */
+	/*
+	 * What could not be read, and why: "stacks: not permitted (CAP_SYS_PTRACE)". The word before the colon is one
+	 * of stacks, threads, collective, log, kmsg, environment, gpu, network.
+	 */
 	char unavailable[HANG_UNAVAILABLE][240];
 	size_t n_unavailable;
 };
@@ -75,7 +80,7 @@ enum hang_kind { HANG_NONE, HANG_HANG, HANG_STRAGGLER, HANG_SLOWDOWN };
 struct hang_group {
 	char ranks[96]; /* "0-2, 5" */
 	char activity[160]; /* "waits in all_reduce at train.py:40 (step)" */
-	char stack[900]; /* innermost first, a frame a line */
+	char stack[900]; /* innermost first, one frame a line */
 	uint32_t n;
 	bool unchanged;
 };
@@ -84,20 +89,21 @@ struct hang_group {
 struct hang_verdict {
 	enum hang_kind kind;
 	bool benign; /* kind HANG_NONE: it stands still and may */
-	bool known_already; /* told before: nothing new */
-	char id[48]; /* "missing_rank"; of a benign one: "sleep", "checkpoint" …; "" well */
+	bool known_already; /* reported before: nothing new */
+	char id[48]; /* "missing_rank"; of a benign one: "sleep", "checkpoint" …; "": nothing wrong */
 	enum confidence confidence;
 	char text[700]; /* one or two sentences; benign: "idle by design: time.sleep(3600) at train.py:40" */
 	uint64_t standstill_ns; /* how long nothing had moved when it was judged */
-	uint64_t again_ns; /* HANG_NONE: when to ask again, from now; 0: when the mind thinks so */
+	uint64_t again_ns; /* HANG_NONE: when to ask again, from now; 0: as the history decides */
 	int32_t culprits[HANG_CULPRITS];
 	size_t n_culprits;
-	/* Of the first rank that sleeps: until when, and how long it does so at a time as far as that is known; 0: not. */
+	/* Of the first rank that sleeps: until when, and for how long at a time as far as known; 0: unknown. */
 	int32_t sleep_rank;
 	pid_t sleep_tid;
 	uint64_t sleep_until_ns, sleep_ns;
 	double ratio; /* straggler, slowdown: how much slower; 0.1 is 10 % */
-	char split[24]; /* straggler, slowdown: "compute", "host", "loader", "network", "gpu", "sleep", "wait"; "" unknown */
+	/* straggler, slowdown: "compute", "host", "loader", "network", "gpu", "sleep", "wait"; "": unknown */
+	char split[24];
 	char advice[HANG_ADVICE][320];
 	size_t n_advice;
 	struct {

@@ -1,6 +1,6 @@
 /*
- * What the first look at a suspicion is worth when the job ends before it is judged. That the job stood is seen; that it
- * ended for it is believed only where a time-out says so.
+ * Uses the first sample of a suspicion when the job ends before it is judged. That the job stood still was seen; that
+ * it ended because of it is believed only where a time-out says so.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static bool timed_out(const struct incident *in)
 	return false;
 }
 
-/* Before what its end says: the last advice gives way. */
+/* Puts the verdict's advice before that of the end; the last pieces may not fit. */
 static void advice_first(const struct hang_verdict *v, struct incident *in)
 {
 	char before[INCIDENT_ADVICE][sizeof(in->cause.advice[0])];
@@ -47,14 +47,14 @@ static void advice_first(const struct hang_verdict *v, struct incident *in)
 		incident_advice_add(in, "%s", before[i]);
 }
 
-/* Sentences are to follow: what somebody else wrote may have no full stop. */
+/* Ends a foreign text with a full stop, because sentences follow. */
 static void sentence_end(struct buf *b)
 {
 	if (b->len > 0 && !strchr(".!?", b->text[b->len - 1]))
 		buf_add(b, ".");
 }
 
-/* It was the time-out that ended the ranks; this is what it waited for. */
+/* A time-out ended the ranks; the glance says what it waited for. */
 static void cause_is(const struct hang_verdict *v, struct incident *in)
 {
 	char before[sizeof(in->cause.text)], ranks[200];
@@ -78,8 +78,9 @@ static void cause_is(const struct hang_verdict *v, struct incident *in)
 void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t before_ns, struct incident *in)
 {
 	char before[24];
-	incident_evidence_add(in, "suspicion", "steps, counters and stacks", 0, "%s before its end it stood still: %s%s%s",
-			      duration_format(before_ns, before), why, glance->text[0] ? "; " : "", glance->text);
+	incident_evidence_add(in, "suspicion", "steps, counters and stacks", 0,
+			      "%s before its end it stood still: %s%s%s", duration_format(before_ns, before), why,
+			      glance->text[0] ? "; " : "", glance->text);
 	if (glance->kind == HANG_HANG && timed_out(in))
 		cause_is(glance, in);
 	for (size_t i = 0; i < glance->n_evidence; i++)
@@ -87,7 +88,7 @@ void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t bef
 				      glance->evidence[i].text);
 }
 
-void hang_last_look(const struct stackdump *d, struct incident *in)
+void hang_last_stacks(const struct stackdump *d, struct incident *in)
 {
 	char text[300];
 	for (size_t i = 0; i < d->n; i++) {

@@ -4,15 +4,13 @@
 #include "judge/hang/hang_parts.h"
 
 /*
- * ModelArts' rule, as its manual tells it: while the IO of any process of the
- * job changes, all is well. If that of none has changed for the whole time,
- * the utilisation of the GPUs is taken for a while, and if by its variance and
- * median it does not change either, the job hangs. What such a rule cannot
- * see, a declared sleep for example, is an alarm here as well; the verdict
- * says so.
+ * ModelArts' rule, as its manual describes it: while the IO of any process of the job changes, the job is ok. If the IO
+ * of none has changed for the whole time, the use of the GPUs is sampled for a while; if by its variance and median it
+ * does not change either, the job hangs. The rule cannot see a declared sleep, for example, so that is an alarm here as
+ * well; the verdict says so.
  */
 
-/* Utilisation is told in whole percents: this much is no change. */
+/* Use is reported in whole percents: this much is no change. */
 static const double variance_most = 4, median_most = 2;
 
 static uint64_t io_sum(const struct liveness_set *p, uint32_t *ret_known, uint32_t *ret_processes)
@@ -68,7 +66,7 @@ static double variance_of(const uint8_t *v, size_t n)
 	return squares / (double)n - mean * mean;
 }
 
-/* Over all devices: none has changed. A job without devices has none that could. */
+/* True when the use of no device has changed, also for a job without devices. */
 static bool util_unchanged(const struct hang_history *m, const struct liveness_set *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -104,7 +102,7 @@ static bool has_devices(const struct liveness_set *p)
 	return false;
 }
 
-/* Are some taken for the job's by device files alone? */
+/* True when some devices count as the job's only because of open device files. */
 static bool by_files(const struct liveness_set *p)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -137,7 +135,7 @@ uint64_t hang_io_gpu(struct hang_history *m, const struct hang_settings *s, cons
 	if (m->util_ns == 0)
 		m->util_ns = p->now_ns;
 	bool known_now = has_devices(p);
-	/* a driver that did not answer just now says nothing: not that there is no device, nor that none works */
+	/* A driver that did not answer just now proves neither that there is no device nor that none works. */
 	if (m->util_seen && !known_now)
 		return 0;
 	if (known_now && !m->util_seen)
@@ -157,7 +155,7 @@ uint64_t hang_io_gpu(struct hang_history *m, const struct hang_settings *s, cons
 	return m->io_moved_ns;
 }
 
-/* The rule has spoken; what the evidence says becomes its cause. */
+/* The rule has decided; the verdict by evidence becomes its cause. */
 void hang_io_gpu_judge(struct hang_work *w)
 {
 	char stood[24], was[sizeof(w->v->text)];

@@ -10,7 +10,7 @@ static bool in(const int32_t *ranks, size_t n, int32_t rank)
 	return false;
 }
 
-/* Does what is accused there belong to those accused here? No one accused is no contradiction. */
+/* True when all accused ranks of the list are accused here too. An empty list contradicts nothing. */
 static bool agrees(const struct hang_work *w, const int32_t *ranks, size_t n)
 {
 	if (n == 0 || w->v->n_culprits == 0)
@@ -51,10 +51,10 @@ static const char *collective_id(const struct hang_work *w)
 	return c && c->valid ? hang_join_cause_of(c->kind, w->stepping) : NULL;
 }
 
-/* Counters of the library itself: they see what stacks do not, which rank has not entered. */
+/* Counters of the library itself show which rank has not entered a call; stacks do not. */
 bool hang_collective_says(struct hang_work *w)
 {
-	/* A rank that is seen to stand outside of every wait is the better witness; hang_collective_joins compares them. */
+	/* A rank that stands outside of every wait is the better witness; hang_collective_joins compares both. */
 	return collective_id(w) && !hang_culprit(w) && hang_collective_alone(w);
 }
 
@@ -83,7 +83,7 @@ bool hang_collective_alone(struct hang_work *w)
 	return true;
 }
 
-/* Two sources that do not know of each other. */
+/* Compares two sources that do not depend on each other. */
 void hang_collective_joins(struct hang_work *w)
 {
 	const struct hang_collective *c = w->c->collective;
@@ -95,7 +95,7 @@ void hang_collective_joins(struct hang_work *w)
 		w->v->confidence = CONFIDENCE_HIGH;
 	if (same)
 		return;
-	/* One of them is wrong about who it is. */
+	/* One of the two names the wrong rank. */
 	if (w->v->confidence == CONFIDENCE_HIGH)
 		w->v->confidence = CONFIDENCE_MEDIUM;
 	char ranks[200];
@@ -103,7 +103,7 @@ void hang_collective_joins(struct hang_work *w)
 	hang_says(w, "The collective library's own counters name %s instead.", ranks);
 }
 
-/* Verdicts that say where, but not why. */
+/* True for verdicts that say where the job stands, but not why. */
 static bool asks_why(const char *id)
 {
 	static const char *const ids[] = {"missing_rank",      "equal_count_stall", "hang_unknown", "p2p_wait",
@@ -132,7 +132,10 @@ void hang_book_joins(struct hang_work *w)
 	hang_ranks_text(w->v->culprits, w->v->n_culprits, ranks, sizeof(ranks));
 	hang_evidence(w, "verdict", "", "before the cause book was asked: %s%s%s", w->v->id,
 		      w->v->n_culprits ? " of " : "", w->v->n_culprits ? ranks : "");
-	/* Who is named belongs to why: of several that stand there one has failed, the rest may wait for it unseen. */
+	/*
+	 * The rule that says why also names the rank: of several ranks that stand there one has failed, and the rest
+	 * may wait for it.
+	 */
 	if (b->n_culprits > 0)
 		w->v->n_culprits = 0;
 	for (size_t i = 0; i < b->n_culprits; i++)
@@ -140,7 +143,7 @@ void hang_book_joins(struct hang_work *w)
 	TEXT_COPY(w->v->id, b->id);
 	if (w->v->confidence == CONFIDENCE_LOW)
 		w->v->confidence = CONFIDENCE_MEDIUM;
-	/* Where is seen, why is read: proof of both needs the rule to be sure as well. */
+	/* The place is seen, the reason is read: high confidence needs the rule to be sure as well. */
 	if (b->confidence < RULE_HIGH && w->v->confidence == CONFIDENCE_HIGH)
 		w->v->confidence = CONFIDENCE_MEDIUM;
 }

@@ -9,7 +9,7 @@ static bool rank_exited(const struct hang_work *w, int32_t rank)
 	return l && l->seen.exited;
 }
 
-/* Suspected for its silence alone? And has it printed for so long that this is no slow beginning? */
+/* Was it suspected for its silent log alone? Then a rank that has printed for long is not in a slow start. */
 static void log_silent_make(struct hang_work *w, const struct hang_settings *s)
 {
 	w->log_silent = hang_log_silent(s, w->p, &w->usual_line_s) > 0;
@@ -34,7 +34,8 @@ static void work_make(struct hang_work *w, const struct hang_settings *asked)
 	stackgroups_make(w->c->dumps, MIN(w->c->n_dumps, HANG_DUMPS), &w->g);
 	for (size_t i = 0; i < w->g.n; i++) {
 		const struct stackgroup_rank *r = &w->g.rank[i];
-		if (hang_waits(w, r) || rank_exited(w, r->rank) || (w->stalled_rank && r->rank != w->stalled_rank->rank))
+		if (hang_waits(w, r) || rank_exited(w, r->rank) ||
+		    (w->stalled_rank && r->rank != w->stalled_rank->rank))
 			continue;
 		if (r->has_stack || r->activity.kind != ACTIVITY_UNKNOWN ||
 		    (r->main && r->main->wait.kind == WAIT_DISK))
@@ -50,7 +51,7 @@ static void work_make(struct hang_work *w, const struct hang_settings *asked)
 	}
 }
 
-/* For the next verdict, which sees whether it is still the same sleep. */
+/* Stores the sleep, so that the next verdict sees whether it is the same one. */
 static void sleep_keep(struct hang_work *w)
 {
 	for (size_t i = 0; i < w->n_blocking; i++) {
@@ -83,7 +84,9 @@ static bool by_stacks(struct hang_work *w)
 		hang_lock_proofs, hang_benign, hang_python_locks, hang_collective_says, hang_gil,
 		hang_disk,	  hang_busy,   hang_shared_error, hang_one_stands, hang_all_wait,
 	};
-	/* what moves is no standstill: only what is proved by itself counts, and what has long been silent */
+	/*
+	 * A job that moves does not stand still: only proofs by themselves count, and a log that has long been silent.
+	 */
 	static bool (*const log_silent[])(struct hang_work * w) = {
 		hang_lock_proofs, hang_benign, hang_gil, hang_disk, hang_silent_log,
 	};
@@ -111,7 +114,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 	sleep_keep(w);
 	bool decided = hang_stopped(w) || hang_dead(w) || hang_not_started(w) ||
 		       (w->has_stacks ? by_stacks(w) : hang_collective_says(w) || hang_by_counters(w));
-	/* stacks that say nothing do not contradict it either */
+	/* Stacks that say nothing do not contradict it. */
 	if (!decided && !hang_collective_alone(w))
 		hang_unknown(w);
 	if (w->s->rule == HANG_RULE_IO_GPU)
@@ -138,12 +141,12 @@ void hang_judge(const struct hang_settings *s, const struct hang_history *m, con
 		return;
 	judge_stand(&w, s);
 	if (ret->kind != HANG_NONE)
-		hang_looked_at(&w);
+		hang_common_evidence(&w);
 }
 
 void hang_glance(const struct hang_settings *s, uint64_t since_ns, const struct hang_case *c, struct hang_verdict *ret)
 {
-	/* how long it has stood is what the glance does not wait for */
+	/* The glance does not wait until the job has stood long enough. */
 	struct hang_settings at_once = *s;
 	struct hang_history stands = {.since_ns = since_ns};
 	struct hang_work w = {.s = &at_once, .m = &stands, .c = c, .p = c->liveness, .v = ret};
@@ -153,5 +156,5 @@ void hang_glance(const struct hang_settings *s, uint64_t since_ns, const struct 
 	at_once.after_ns = 0;
 	judge_stand(&w, s);
 	if (!ret->benign)
-		hang_looked_at(&w);
+		hang_common_evidence(&w);
 }

@@ -1,6 +1,6 @@
 /*
- * Locks that nobody will ever release: proved by their owners where those can be read (a mutex of glibc's), else by there
- * being nobody left who could (Python's own locks have no owner).
+ * Locks that are never released: proved by their owners where those can be read (a mutex of glibc's), else by there
+ * being no thread left that could release them (Python's own locks have no owner).
  */
 #include <linux/futex.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "judge/hang/hang_parts.h"
 
-/* ---- who and where ---- */
+/* ---- processes and places ---- */
 
 static const struct dump_process *hang_process_in(const struct stackdump *d, pid_t pid)
 {
@@ -33,7 +33,7 @@ const struct stackdump *hang_newest(const struct hang_work *w)
 	return w->c->dumps[MIN(w->c->n_dumps, HANG_DUMPS) - 1];
 }
 
-/* Its state was the same at each look. */
+/* True when the thread was in this kind of wait in each dump. */
 bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind)
 {
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
@@ -61,7 +61,7 @@ bool hang_c_library(const char *module)
 	return false;
 }
 
-/* The innermost frame that is the program's and not the C library's. */
+/* The innermost frame that belongs to the program and not to the C library. */
 static const struct dump_frame *own_frame(const struct dump_thread *t)
 {
 	for (size_t i = 0; i < t->n_frames; i++) {
@@ -78,7 +78,7 @@ void hang_place(const struct hang_work *w, const struct dump_process *p, const s
 {
 	struct stackgroup_rank r = {.rank = p->rank, .process = p, .main = t, .acting = t};
 	activity_of(t, &r.activity);
-	/* The line of the source belongs to the rank's main thread. */
+	/* The source line is known for the rank's main thread only. */
 	if (!t->main || p->pid != (liveness_find(w->p, p->rank) ? liveness_find(w->p, p->rank)->seen.pid : p->pid))
 		r.rank = INT32_MIN;
 	const struct dump_frame *own = r.activity.user ? NULL : own_frame(t);
@@ -95,7 +95,7 @@ void hang_place(const struct hang_work *w, const struct dump_process *p, const s
 		buf_printf(&b, " of %s", own->module);
 }
 
-/* ---- owners ---- */
+/* ---- locks with owners ---- */
 
 static bool fork_lock(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
@@ -132,8 +132,7 @@ static bool openmp_fork(struct hang_work *w, const struct dump_process *p, const
 	hang_process_who(p, who, sizeof(who));
 	hang_says(w,
 		  "%s waits for the threads of an OpenMP team that were not copied when it was forked: it has one "
-		  "thread, and "
-		  "stands in %s.",
+		  "thread, and stands in %s.",
 		  who, found.frame && found.frame->module ? found.frame->module : "OpenMP");
 	return true;
 }
@@ -143,14 +142,14 @@ struct holder {
 	const struct dump_thread *t;
 };
 
-/* It has not run between these looks: the same wait, and no other one like it. */
+/* True when the thread has not run between the dumps: it is in the very same wait. */
 static bool same_wait(const struct dump_thread *a, const struct dump_thread *b)
 {
-	return a->wait.kind == WAIT_LOCK && a->wait.owner == b->wait.owner && a->wait.user_ticks == b->wait.user_ticks &&
-	       a->wait.system_ticks == b->wait.system_ticks;
+	return a->wait.kind == WAIT_LOCK && a->wait.owner == b->wait.owner &&
+	       a->wait.user_ticks == b->wait.user_ticks && a->wait.system_ticks == b->wait.system_ticks;
 }
 
-/* The thread that has what t waits for, as at every look; none: it is not known, or it changed. */
+/* The thread that holds what t waits for, if it is the same in each dump; NULL: unknown, or it changed. */
 static struct holder holder_of(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	const struct stackdump *d = hang_newest(w);
@@ -161,7 +160,7 @@ static struct holder holder_of(const struct hang_work *w, const struct dump_proc
 		if (!before || !same_wait(before, t))
 			return (struct holder){NULL, NULL};
 	}
-	/* a lock in shared memory may be another process's */
+	/* A lock in shared memory may belong to another process. */
 	for (size_t i = 0; i < d->n; i++)
 		for (size_t k = 0; k < d->processes[i].n_threads; k++)
 			if (d->processes[i].threads[k].tid == t->wait.owner)
@@ -169,7 +168,7 @@ static struct holder holder_of(const struct hang_work *w, const struct dump_proc
 	return (struct holder){NULL, NULL};
 }
 
-/* How many wait for one another in a circle that this one is in; 0: it is in none. */
+/* The number of threads in the circle of waits that this one is in; 0: it is in none. */
 static size_t circle_of(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	const size_t most = 64;
@@ -192,7 +191,7 @@ static void thread_who(const struct dump_process *p, const struct dump_thread *t
 		text_format(dst, cap, "thread %d of %s %d", (int)t->tid, p->role, (int)p->pid);
 }
 
-/* Threads that wait for each other's locks, or for one of their own: nothing else has to be known. */
+/* Threads that wait for each other's locks, or for their own: this alone is a proof. */
 static bool deadlock(struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	char who[120], name[64], at[300];
@@ -205,7 +204,8 @@ static bool deadlock(struct hang_work *w, const struct dump_process *p, const st
 	if (n == 1)
 		hang_says(w, "A thread of %s waits for a lock that it holds itself.", who);
 	else
-		hang_says(w, "%s threads of %s wait for each other's locks in a circle.", n == 2 ? "Two" : "Several", who);
+		hang_says(w, "%s threads of %s wait for each other's locks in a circle.", n == 2 ? "Two" : "Several",
+			  who);
 	struct holder h = {p, t};
 	for (size_t i = 0; i < n; i++, h = holder_of(w, h.p, h.t)) {
 		hang_accuse(w, h.p->rank);
@@ -216,13 +216,13 @@ static bool deadlock(struct hang_work *w, const struct dump_process *p, const st
 		thread_who(h.p, h.t, name, sizeof(name));
 		name[0] = 'T';
 		hang_place(w, h.p, h.t, at, sizeof(at));
-		hang_says(w, "%s stands %s%s and waits for thread %d.", name, strncmp(at, "in ", 3) == 0 ? "" : "at ", at,
-			  (int)h.t->wait.owner);
+		hang_says(w, "%s stands %s%s and waits for thread %d.", name, strncmp(at, "in ", 3) == 0 ? "" : "at ",
+			  at, (int)h.t->wait.owner);
 	}
 	return true;
 }
 
-/* Proved by a thread itself, whatever the others do. */
+/* Proofs by one thread itself, whatever the others do. */
 bool hang_lock_proofs(struct hang_work *w)
 {
 	const struct stackdump *d = hang_newest(w);
@@ -264,7 +264,7 @@ static bool in_file(const struct dump_frame *f, const char *end)
 	return rest == 0 || f->file[rest - 1] == '/';
 }
 
-/* It waits for somebody's word, not for a lock: joins, conditions, queues, pools. */
+/* True when it waits for a message and not for a lock: joins, conditions, queues, pools. */
 static bool waits_by_library(const struct dump_thread *t)
 {
 	static const char *const files[] = {"threading.py", "queue.py",	     "multiprocessing/queues.py",
@@ -272,22 +272,23 @@ static bool waits_by_library(const struct dump_thread *t)
 					    "multiprocessing/synchronize.py", "multiprocessing/popen_fork.py",
 					    "subprocess.py", "selectors.py", "concurrent/futures/process.py"};
 	const struct dump_frame *f = python_frame(t);
-	/* `with condition:`, as a queue's put does, takes the lock of it */
+	/* `with condition:`, as a queue's put does, takes the condition's lock. */
 	if (f && in_file(f, "threading.py") && hang_locks_ends_with(f->name, "__enter__"))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		if (in_file(f, files[i]))
 			return true;
-	/* queue.SimpleQueue is a queue in C: no frame of Python's tells */
+	/* queue.SimpleQueue is written in C: it has no Python frame. */
 	for (size_t i = 0; i < t->n_frames; i++) {
 		const struct dump_frame *n = &t->frames[i];
-		if (n->kind == FRAME_NATIVE && (strstr(n->name, "SimpleQueue") || (n->module && strstr(n->module, "_queue."))))
+		if (n->kind == FRAME_NATIVE &&
+		    (strstr(n->name, "SimpleQueue") || (n->module && strstr(n->module, "_queue."))))
 			return true;
 	}
 	return false;
 }
 
-/* Without a limit, for a lock of this process alone, as at every look. */
+/* True for a wait without a limit, for a lock of this process alone, in each dump. */
 static bool waits_for_ever(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	uint32_t op = (uint32_t)t->wait.arg[1];
@@ -298,7 +299,10 @@ static bool waits_for_ever(const struct hang_work *w, const struct dump_process 
 	       hang_all_along(w, p->pid, t->tid, WAIT_LOCK);
 }
 
-/* Below the innermost Python frame a library waits, as in a collective or a queue of C++: no lock of Python's. */
+/*
+ * True when a library waits below the innermost Python frame, as in a collective or a queue of C++: no lock of
+ * Python's.
+ */
 static bool library_waits(const struct dump_thread *t)
 {
 	static const char *const takes[] = {"PyThread_acquire_lock", "acquire_timed", "rlock_acquire", "_PyMutex_Lock"};
@@ -315,7 +319,7 @@ static bool library_waits(const struct dump_thread *t)
 	return false;
 }
 
-/* A lock that the program takes by itself, or its logging does for it. */
+/* True for a lock that the program takes itself, or its logging. */
 static bool wants_lock(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t)
 {
 	return waits_for_ever(w, p, t) && python_frame(t) && !waits_by_library(t) && !library_waits(t);
@@ -327,7 +331,7 @@ static bool is_copy(const struct dump_process *parent, const struct dump_process
 	       (p->command[0] && strcmp(p->command, parent->command) == 0 && strcmp(p->python, parent->python) == 0);
 }
 
-/* The only thread of a forked process waits for a lock of that process: nobody is left there who could release it. */
+/* The only thread of a forked process waits for a lock of that process, so no thread is left that could release it. */
 static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
 {
 	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
@@ -342,16 +346,16 @@ static bool python_fork_lock(struct hang_work *w, const struct dump_process *p)
 	hang_process_who(p, who, sizeof(who));
 	hang_place(w, p, t, at, sizeof(at));
 	hang_says(w,
-		  "%s waits for ever for a lock of Python's, %s. It is a fork of process %d and has no thread but this one, so "
-		  "nobody is left who could release it: one of the %zu other threads of process %d held the lock at the moment "
-		  "of the fork (or it was taken twice).",
+		  "%s waits for ever for a lock of Python's, %s. It is a fork of process %d and has no thread but this "
+		  "one, so nobody is left who could release it: one of the %zu other threads of process %d held the "
+		  "lock at the moment of the fork (or it was taken twice).",
 		  who, at, (int)parent->pid, parent->n_threads - 1, (int)parent->pid);
 	hang_evidence(w, "lock", "system call and threads of the process", "thread %d, the only one: %s", (int)t->tid,
 		      t->wait.text);
 	return true;
 }
 
-/* From 3.13 on who waits for a lock does so in a place of its own, which does not tell which lock it is. */
+/* From Python 3.13 on a thread waits at an address of its own, which does not identify the lock. */
 static bool address_is_lock(const struct dump_process *p)
 {
 	uint64_t minor;
@@ -359,8 +363,8 @@ static bool address_is_lock(const struct dump_process *p)
 }
 
 /*
- * Two threads of a Python program want different locks, and all others wait as well, for these or for a word: whoever holds
- * the locks is among those who wait for them, or has ended with them.
+ * Two threads of a Python program want different locks, and all others wait as well, for these or for a message: the
+ * holders of the locks are among the waiting threads, or have ended.
  */
 static bool python_deadlock(struct hang_work *w, const struct dump_process *p)
 {
@@ -389,8 +393,9 @@ static bool python_deadlock(struct hang_work *w, const struct dump_process *p)
 	hang_place(w, p, one, a, sizeof(a));
 	hang_place(w, p, other, b, sizeof(b));
 	hang_says(w,
-		  "Two threads of %s want different locks of Python's, and no other thread of it runs that could release one: "
-		  "thread %d (%s) wants %s; thread %d (%s) wants %s. Each has what the other wants, as far as can be told.",
+		  "Two threads of %s want different locks of Python's, and no other thread of it runs that could "
+		  "release one: thread %d (%s) wants %s; thread %d (%s) wants %s. Each has what the other wants, as "
+		  "far as can be told.",
 		  who, (int)one->tid, one->name, a, (int)other->tid, other->name, b);
 	return true;
 }

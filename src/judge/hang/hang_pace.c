@@ -5,20 +5,22 @@
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
-/* Measured step times on both sides of a change, a look and more apart: fewer say nothing. */
+/* Measured step times needed on both sides of a change; fewer prove nothing. */
 #define RECENT 16
 #define BEFORE_LEAST 32
-/* A rank is named by chance in so many of the samplings of equal ranks. */
+/* The share of samplings of equal ranks in which a rank is named by chance. */
 static const double chance = 0.003;
-static const uint32_t looks_least = 40;
-/* Looks are samples: a rank that is slower by exactly the ratio shows as a little less half of the time. */
+static const uint32_t samples_least = 40;
+/* A rank that is slower by exactly the ratio shows a little less in half of the samplings. */
 static const double ratio_slack = 0.7;
 static const double clock_ratio = 0.9;
-/* Steps that must have passed while the looks were taken: shares of one long wait say nothing of a pace. */
+/* Steps that must pass during the samples: shares of one long wait say nothing of a pace. */
 static const uint64_t steps_least = 5;
-/* A step that took so many times as long as the others, and so much of the time of the looks longer: a pause. */
+/*
+ * A pause is a step that took pause_times as long as the others and lasted longer by pause_ratio of the sampled time.
+ */
 static const double pause_times = 1.5, pause_ratio = 0.1;
-/* So long steps after the looks are waited for. */
+/* Maximum time that steps after the samples are waited for. */
 static const uint64_t after_most_ns = 60 * NS_PER_S;
 
 static void sort(double *v, size_t n)
@@ -32,7 +34,7 @@ static void sort(double *v, size_t n)
 	}
 }
 
-/* The last steps against all those before that are remembered: medians, and quarters that must not overlap. */
+/* Compares the last steps with all stored steps before: medians, and quartiles that must not overlap. */
 bool hang_slower(const struct liveness_set *p, double ratio, struct hang_pace *ret)
 {
 	double before[LIVENESS_STEPS], recent[RECENT];
@@ -87,13 +89,13 @@ static double other_share(const struct waitshare_rank *r)
 }
 
 struct straggler {
-	bool perhaps; /* not clear: worth a second round */
+	bool perhaps; /* not clear: a second round is worth it */
 	size_t at; /* index of the slowest */
-	double least, others; /* share of waiting */
+	double least, others; /* shares of waiting */
 	double ratio;
 };
 
-/* Standard errors that a normal value is above once in n: the first terms of its tail's series. */
+/* The number of standard errors that a normal value exceeds once in n: the first terms of its tail's series. */
 static double quantile(double n)
 {
 	const double pi = 3.14159265358979;
@@ -101,13 +103,13 @@ static double quantile(double n)
 	return first - log(4 * pi * log(n)) / (2 * first);
 }
 
-/* Who waits least, and is that more than chance? */
+/* Finds the rank that waits least, and whether that is more than chance. */
 static bool straggler_of(const struct waitshare *s, double ratio, struct straggler *ret)
 {
 	size_t at = SIZE_MAX;
 	uint32_t others = 0;
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->rank[i].n < looks_least)
+		if (s->rank[i].n < samples_least)
 			return false;
 		if (at == SIZE_MAX || waitshare_waiting(&s->rank[i]) < waitshare_waiting(&s->rank[at]))
 			at = i;
@@ -119,12 +121,12 @@ static bool straggler_of(const struct waitshare *s, double ratio, struct straggl
 	double diff = ret->others - ret->least;
 	for (size_t i = 0; i < s->n; i++)
 		others += i != at ? s->rank[i].n : 0;
-	/* If it were like the others, how far off would the least of so many be by chance? */
+	/* How far off the least of n equal ranks would be by chance. */
 	double spread = sqrt(ret->others * (1 - ret->others) * (1.0 / s->rank[at].n + 1.0 / others));
 	double errors = quantile((double)s->n / chance);
 	if (diff <= 0 || ret->others >= 0.999)
 		return false;
-	/* What the others do not spend waiting is their own work; the slow one's is longer by the difference. */
+	/* The time that the others do not wait is their own work; the slow rank's is longer by the difference. */
 	ret->ratio = diff / (1 - ret->others);
 	double needed = errors * MAX(spread, 0.5 / s->rank[at].n);
 	ret->perhaps = ret->ratio >= ratio * ratio_slack / 2 && diff > needed / 2;
@@ -136,7 +138,7 @@ static double clock_of(const struct liveness *l)
 	return l && l->seen.gpu_has >> LIVENESS_GPU_CLOCK & 1 ? l->seen.gpu[LIVENESS_GPU_CLOCK] : 0;
 }
 
-/* Median SM clock of the others; 0 unknown. */
+/* Median SM clock of the others; 0: unknown. */
 static double other_clocks(const struct liveness_set *p, int32_t rank)
 {
 	double v[LIVENESS_RANKS];
@@ -170,7 +172,7 @@ static void say_clock(struct hang_work *w, const struct liveness *l)
 		     : "look at that GPU (`vigil gpus`, nvidia-smi -q -d CLOCK,PERFORMANCE): its clock is held down");
 }
 
-/* What the slow rank spends the time on that the others spend waiting. */
+/* Names what the slow rank spends the time on that the others spend waiting. */
 static void split(struct hang_work *w, const struct waitshare *s, const struct straggler *x)
 {
 	const struct waitshare_rank *r = &s->rank[x->at];
@@ -198,8 +200,9 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 		hang_says(w, "It sleeps %.0f %% of its time.", part(r->sleeping, r) * 100);
 	} else if (part(r->other, r) - median_of(s, x->at, other_share) > half) {
 		TEXT_COPY(w->v->split, "wait");
-		hang_says(w, "It neither computes nor waits for the others in %.0f %% of the looks: it waits for something "
-			     "of its own, a file or a lock.",
+		hang_says(w,
+			  "It neither computes nor waits for the others in %.0f %% of the looks: it waits for "
+			  "something of its own, a file or a lock.",
 			  part(r->other, r) * 100);
 		hang_advise(w, "`vigil stack` shows what that rank waits for while the others wait for it");
 		w->v->confidence = MIN(w->v->confidence, CONFIDENCE_MEDIUM);
@@ -207,14 +210,13 @@ static void split(struct hang_work *w, const struct waitshare *s, const struct s
 		TEXT_COPY(w->v->split, "compute");
 		hang_says(w, "It spends that time computing.");
 		hang_advise(w, "compare its input sizes and what only it does (logging, saving) with the others'; "
-			       "`vigil flame` shows "
-			       "where its time goes");
+			       "`vigil flame` shows where its time goes");
 	}
 }
 
 /*
- * Steps were seen to pass twice since then. One sight is not enough: what is read first may have been made before,
- * and only then has the job stopped.
+ * True when steps were seen to pass twice since then. One sight is not enough: the first one may show a step made
+ * before, after which the job stopped.
  */
 static bool stepped_since(const struct liveness_set *p, uint64_t since_ns)
 {
@@ -224,12 +226,16 @@ static bool stepped_since(const struct liveness_set *p, uint64_t since_ns)
 	return (double)sub_floor(p->step_count_ns, since_ns) > gap_ns;
 }
 
-/* One that stands still for a while, as for a checkpoint, makes slow whom the others wait for. */
+/*
+ * True when the job stood still for a while, as for a checkpoint: that makes the rank look slow that the others wait
+ * for.
+ */
 static bool paused(const struct hang_work *w)
 {
 	const struct liveness_set *p = w->p;
 	uint64_t began_ns = w->m->asked_ns;
-	double length_s = (double)sub_floor(w->c->shares->last_ns, began_ns) / 1e9, at_s = (double)p->step_count_ns / 1e9;
+	double length_s = (double)sub_floor(w->c->shares->last_ns, began_ns) / 1e9,
+	       at_s = (double)p->step_count_ns / 1e9;
 	double usual_s = p->step_time_ns / 1e9, times_s[LIVENESS_GAPS];
 	size_t n = 0;
 	for (; n < MIN(p->n_gaps, LIVENESS_GAPS) && at_s * 1e9 > (double)began_ns; n++) {
@@ -249,7 +255,10 @@ static bool paused(const struct hang_work *w)
 	return false;
 }
 
-/* The job went on stepping all through the looks and after them; one that stopped meanwhile may be about to hang. */
+/*
+ * True when the job went on stepping during the samples and after them; one that stopped meanwhile may be about to
+ * hang.
+ */
 static bool stepped(const struct hang_work *w)
 {
 	const struct liveness_set *p = w->p;
@@ -289,8 +298,7 @@ static bool shares_judge(struct hang_work *w)
 	hang_accuse(w, rank);
 	hang_says(w,
 		  "Rank %d is slower than the others by %.0f %%: it waits for them in %.0f %% of the looks, they for "
-		  "it in %.0f "
-		  "%%.",
+		  "it in %.0f %%.",
 		  rank, x.ratio * 100, x.least * 100, x.others * 100);
 	split(w, s, &x);
 	w->v->known_already = w->m->straggler_ns > 0 && w->m->straggler_rank == rank &&
@@ -304,7 +312,7 @@ static bool shares_judge(struct hang_work *w)
 	return true;
 }
 
-/* One GPU whose clock is held down: in jobs whose ranks all wait for their devices the stacks do not tell. */
+/* One GPU has a throttled clock: where all ranks wait for their devices, stacks do not show it. */
 static bool clock_judge(struct hang_work *w)
 {
 	for (size_t i = 0; i < w->p->n; i++) {
@@ -348,12 +356,11 @@ static void slowdown_split(struct hang_work *w)
 			  "All ranks wait in collectives %.0f %% of their time, and the network is congested or loses "
 			  "data.",
 			  ranks * 100);
-		hang_advise(
-			w,
-			"look at the links: port_xmit_wait and error counters in /sys/class/infiniband, retransmits in "
-			"`nstat`");
+		hang_advise(w, "look at the links: port_xmit_wait and error counters in /sys/class/infiniband, "
+			       "retransmits in `nstat`");
 	} else {
-		hang_advise(w, "`vigil timeline` shows since when, `vigil flame` against a recording of before (--against) what takes longer");
+		hang_advise(w, "`vigil timeline` shows since when, `vigil flame` against a recording of before "
+			       "(--against) what takes longer");
 	}
 }
 
@@ -383,5 +390,5 @@ void hang_pace_judge(struct hang_work *w)
 		return;
 	if (w->c->book && w->c->book->valid)
 		hang_evidence(w, "cause_book", "", "%s: %s", w->c->book->id, w->c->book->text);
-	hang_looked_at(w);
+	hang_common_evidence(w);
 }

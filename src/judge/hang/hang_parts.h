@@ -1,7 +1,6 @@
 /*
- * What the parts of the hang judge share. Each part looks at one kind of
- * proof; true when it has decided, false when it left the verdict as it was
- * (but for evidence). Only hang*.c include this.
+ * Shared by the parts of the hang judge. Each part looks at one kind of proof; true when it has decided, false when it
+ * left the verdict as it was (but for evidence). Only hang*.c include this.
  */
 #pragma once
 
@@ -11,8 +10,8 @@
 /* How long nothing may move before a verdict, by what the verdict rests on. */
 enum hang_proof {
 	HANG_CERTAIN, /* proved by itself: a dead rank, a lock without an owner */
-	HANG_FIRM, /* seen by the stacks of all */
-	HANG_VAGUE, /* nothing moves, and that is all */
+	HANG_FIRM, /* seen in the stacks of all ranks */
+	HANG_VAGUE, /* nothing moves, and no more is known */
 };
 
 struct hang_work {
@@ -22,17 +21,17 @@ struct hang_work {
 	const struct liveness_set *p;
 	bool has_stacks;
 	struct stackgroups g;
-	bool stepping; /* steps were seen often enough to be missed */
-	bool first_step; /* none was seen, and the job is young */
+	bool stepping; /* enough steps were seen to miss the next one */
+	bool first_step; /* no step was seen, and the job is young */
 	bool many; /* more than one rank */
-	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL */
+	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL: none */
 	bool log_silent; /* something moves: only the log, which was regular, does not */
 	double usual_line_s;
 	uint64_t standstill_ns;
 	/* Ranks that do not wait for others, as indexes into g.rank. */
 	size_t blocking[STACKGROUP_RANKS];
 	size_t n_blocking;
-	bool benign[STACKGROUP_RANKS]; /* beside blocking: may stand there */
+	bool benign[STACKGROUP_RANKS]; /* parallel to blocking: may stand there */
 	int32_t unseen[STACKGROUP_RANKS]; /* ranks that live, but whose stacks could not be read */
 	size_t n_unseen;
 	struct hang_verdict *v;
@@ -51,105 +50,117 @@ uint64_t hang_time(uint64_t given_ns, uint64_t usual_ns);
 #define HANG_STRAGGLER_RATIO 0.10
 #define HANG_SLOWDOWN_RATIO 0.20
 
-/* Since when the job stands; 0: it does not. text: why that is believed. */
+/* Since when the job stands; 0: it does not. text: the reason. */
 uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap);
-/* Since when the log, which was regular, is silent, while other signs move: hang_since goes by nothing else. 0: not so. */
+/*
+ * Since when the log, which was regular, is silent while other signs move, if hang_since has no other reason; 0: not
+ * so.
+ */
 uint64_t hang_log_silent(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s);
-/* A step is missed after this. */
+/* The time without a step after which one is missed. */
 uint64_t hang_missed_ns(const struct hang_settings *s, const struct liveness_set *p);
-/* Ranks that live and serve no others. */
+/* The number of ranks that live and do not only serve others. ret_ended: some rank has ended. */
 size_t hang_live_ranks(const struct liveness_set *p, bool *ret_ended);
 /* gap_ns * n, without overflow. */
 uint64_t hang_gap_times(double gap_ns, double n);
 /* True when steps are known and the last one is limit_ns or more ago; text says so. */
 bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *text, size_t cap);
-/* A rank that has fallen silent while others, which do not depend on it, step on. NULL. */
+/* A rank that has fallen silent while others, which do not depend on it, step on; NULL: none. */
 const struct liveness *hang_stalled_rank(const struct liveness_set *p);
-/* The same by the rule io-gpu; keeps its windows in the mind. */
+/* Since when the job stands by the rule io-gpu; keeps its windows in the history. */
 uint64_t hang_io_gpu(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p, char *text,
 		     size_t cap);
 void hang_io_gpu_judge(struct hang_work *w);
 
-/* Words */
+/* ---- texts ---- */
 void hang_is(struct hang_work *w, const char *id, enum confidence c);
 void hang_says(struct hang_work *w, const char *fmt, ...) printf_like(2, 3);
 void hang_advise(struct hang_work *w, const char *fmt, ...) printf_like(2, 3);
 void hang_evidence(struct hang_work *w, const char *kind, const char *source, const char *fmt, ...) printf_like(4, 5);
 void hang_accuse(struct hang_work *w, int32_t rank);
-/* "rank 3", "the job" */
+/* Writes "rank 3", or "the job". */
 #define HANG_WHO 48
 const char *hang_who(int32_t rank, char dst[static HANG_WHO]);
-/* "ranks 0-2 and 5" of some ranks, ascending */
+/* Writes "ranks 0-2 and 5" for ascending ranks. */
 void hang_ranks_text(const int32_t *ranks, size_t n, char *dst, size_t cap);
-/* What a rank does, with its line; with the text of the line where that is known. */
+/* Writes what a rank does and where, with the text of the source line where that is known. */
 void hang_doing(const struct hang_work *w, const struct stackgroup_rank *r, char *dst, size_t cap);
 /*
- * How long it sleeps at a time, at most: by the system call, by a sleep that was made again since a look before, or by
- * the number in sleep(N) of the line at which it stands. 0 unknown.
+ * The longest time that it sleeps at a time: by the system call, by a sleep that was made again since the dump before,
+ * or by the number in sleep(N) of the line at which it stands. 0: unknown.
  */
 uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_rank *r);
-/* The second of these: what it knows now and what was known before. */
+/* The longest time by sleeps that were made again, in the dumps and since the last verdict. 0: unknown. */
 uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r);
-/* A short sleep that was made again and again, for longer than is excused: a loop that waits for something. */
+/* True for a short sleep that was made again and again for longer than is benign: a loop that waits for something. */
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r);
-/* "Ranks 0-2 wait for the others: all_reduce at train.py:40 in step." Nothing where no rank waits. */
+/* Adds "Ranks 0-2 wait for the others: all_reduce at train.py:40 in step.", or nothing where no rank waits. */
 void hang_says_who_waits(struct hang_work *w);
-/* The usual advice of a cause. */
+/* Adds the usual advice for a cause. */
 void hang_advise_for(struct hang_work *w, const char *id);
 
-/* Relations */
+/* ---- questions about ranks ---- */
 bool hang_old_enough(struct hang_work *w, enum hang_proof proof); /* false: again_ns is set */
 bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r);
-/* It does something: processor time, bytes, its GPU. */
+/* True when it does something: processor time, bytes, its GPU. */
 bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_gpu_works(const struct hang_work *w, int32_t rank);
-double hang_queues(const struct hang_work *w, int32_t rank); /* share of its time spent ready, without a processor */
-const struct stackgroup_rank *hang_culprit(const struct hang_work *w); /* the first that may not stand there; NULL */
-const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w); /* for other ranks; NULL */
-/* Every rank was seen in two dumps, has one stack in all of them, and uses no processor unless it waits. */
+/* The share of its time that it is ready but has no processor. */
+double hang_queues(const struct hang_work *w, int32_t rank);
+/* The first rank that may not stand there; NULL: none. */
+const struct stackgroup_rank *hang_culprit(const struct hang_work *w);
+/* The first rank that waits for others; NULL: none. */
+const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w);
+/*
+ * True when every rank was seen in at least two dumps, has one stack in all of them, and uses no processor unless it
+ * waits.
+ */
 bool hang_all_still(const struct hang_work *w);
 
 /* Processes and threads of the dumps; NULL: not in there. */
 const struct stackdump *hang_newest(const struct hang_work *w);
 const struct dump_thread *hang_thread_in(const struct stackdump *d, pid_t pid, pid_t tid);
-/* It waited so at each look. */
+/* True when it was in this kind of wait in each dump. */
 bool hang_all_along(const struct hang_work *w, pid_t pid, pid_t tid, enum wait_kind kind);
-/* The C library, its loader, or what the kernel gives each program (where clocks are read): no place to be in by itself. */
+/*
+ * True for the C library, its loader, and what the kernel maps into each program (vdso): no place of the program's own.
+ */
 bool hang_c_library(const char *module);
-/* "loader 812 of rank 3" */
+/* Writes "loader 812 of rank 3". */
 void hang_process_who(const struct dump_process *p, char *dst, size_t cap);
-/* What a thread does, with its line: "a lock at train.py:40 in step", "in take at queue.c:20". */
-void hang_place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst, size_t cap);
+/* Writes what a thread does and where: "a lock at train.py:40 in step", "in take at queue.c:20". */
+void hang_place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst,
+		size_t cap);
 
-/* Parts, in order */
+/* ---- parts, in order ---- */
 bool hang_stopped(struct hang_work *w);
 bool hang_dead(struct hang_work *w);
 bool hang_not_started(struct hang_work *w);
 bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait for each other */
 bool hang_benign(struct hang_work *w);
-bool hang_python_locks(struct hang_work *w); /* the same where locks have no owners */
+bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);
-bool hang_busy(struct hang_work *w); /* works, but no step */
-bool hang_silent_log(struct hang_work *w); /* works, but prints no more */
-bool hang_shared_error(struct hang_work *w); /* of one that is at its end, in an output without names */
+bool hang_busy(struct hang_work *w); /* works, but makes no step */
+bool hang_silent_log(struct hang_work *w); /* works, but prints nothing any more */
+bool hang_shared_error(struct hang_work *w); /* of the one rank that is at its end, in an output without names */
 bool hang_one_stands(struct hang_work *w); /* a rank that others wait for, or a job without ranks */
 bool hang_all_wait(struct hang_work *w);
 bool hang_by_counters(struct hang_work *w); /* without stacks */
 void hang_unknown(struct hang_work *w);
-/* What logs and the collective library add to a verdict, or are instead of one. */
+/* What logs and the collective library add to a verdict, or are in place of one. */
 bool hang_collective_says(struct hang_work *w);
-/* The same where stacks have said nothing: whoever stands outside of the waits is then no better witness. */
+/* The same where stacks have said nothing, so that no rank outside of the waits is a better witness. */
 bool hang_collective_alone(struct hang_work *w);
 void hang_collective_joins(struct hang_work *w);
 void hang_book_joins(struct hang_work *w);
-/* Always */
+/* ---- evidence for any verdict ---- */
 void hang_groups(struct hang_work *w);
-void hang_looked_at(struct hang_work *w);
+void hang_common_evidence(struct hang_work *w);
 
-/* Pace */
+/* ---- pace ---- */
 struct hang_pace {
-	double base_s, now_s, ratio; /* a step's time before, now; how much slower */
+	double base_s, now_s, ratio; /* a step's time before and now; how much slower */
 };
 bool hang_slower(const struct liveness_set *p, double ratio, struct hang_pace *ret);
 void hang_pace_judge(struct hang_work *w);

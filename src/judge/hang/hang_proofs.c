@@ -24,7 +24,7 @@ static bool ended_well(const struct liveness *l)
 	return l->seen.has_progress && l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
 }
 
-/* Of the ranks that live: how many wait for others, and how many are at their end. */
+/* Of the ranks that live: the number that waits for others, and the number that is at its end. */
 static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_ending, size_t *ret_all)
 {
 	*ret_waiting = *ret_ending = *ret_all = 0;
@@ -71,7 +71,7 @@ static struct ends ends_of(const struct liveness_set *p)
 	return e;
 }
 
-/* The verdict on ranks that have ended: those that failed are named, or, where none failed, all that have ended. */
+/* The verdict on ranks that have ended: names those that failed, or, where none failed, all that have ended. */
 static void dead_is(struct hang_work *w, const struct ends *e)
 {
 	char ranks[200], how[64], stood[24];
@@ -92,7 +92,7 @@ static void dead_is(struct hang_work *w, const struct ends *e)
 	progress_of_ends(w);
 }
 
-/* A rank that has ended while others wait for it. */
+/* A rank has ended while others wait for it. */
 bool hang_dead(struct hang_work *w)
 {
 	struct ends e = ends_of(w->p);
@@ -100,7 +100,7 @@ bool hang_dead(struct hang_work *w)
 	if (!e.bad && !e.good)
 		return false;
 	living(w, &waiting, &at_end, &all);
-	if (!e.bad && w->n_blocking > 0 && waiting > 0) /* they may wait for one that is here */
+	if (!e.bad && w->n_blocking > 0 && waiting > 0) /* they may wait for a rank that is still there */
 		return false;
 	if (w->has_stacks && waiting == 0) {
 		if (e.bad || all == 0 || at_end < all)
@@ -115,7 +115,7 @@ bool hang_dead(struct hang_work *w)
 	return true;
 }
 
-/* ---- never started ---- */
+/* ---- ranks that never started ---- */
 
 static const struct rankenv_finding *hang_proofs_finding(const struct hang_work *w, enum rankenv_kind kind)
 {
@@ -126,7 +126,7 @@ static const struct rankenv_finding *hang_proofs_finding(const struct hang_work 
 	return NULL;
 }
 
-/* Ranks whose variables contradict each other. */
+/* The variables of some ranks contradict each other. */
 static bool contradiction(struct hang_work *w)
 {
 	static const enum rankenv_kind kinds[] = {RANKENV_RANK_TWICE,	  RANKENV_RANK_RANGE,
@@ -148,7 +148,7 @@ static bool contradiction(struct hang_work *w)
 	return true;
 }
 
-/* A rank that is not there, or whose variables keep the others from meeting it. Only before the first step. */
+/* A rank is not there, or its variables keep the others from meeting it. Only before the first step. */
 bool hang_not_started(struct hang_work *w)
 {
 	char ranks[200];
@@ -172,7 +172,7 @@ bool hang_not_started(struct hang_work *w)
 
 /* ---- the interpreter's lock, and the disk ---- */
 
-/* Who waits for it looks up now and then, so one look of several may find it between two waits. */
+/* A thread that waits for it wakes up now and then, so one dump of several may find it between two waits. */
 static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_thread *now)
 {
 	bool wants = now->gil == DUMP_GIL_WAITS;
@@ -183,7 +183,7 @@ static bool wants_gil(const struct hang_work *w, pid_t pid, const struct dump_th
 	return wants;
 }
 
-/* One thread has the interpreter's lock at every look, stands where it stood, and others want it. */
+/* One thread has the interpreter's lock in each dump, stands where it stood, and others want it. */
 bool hang_gil(struct hang_work *w)
 {
 	const struct stackdump *d = hang_newest(w);
@@ -215,8 +215,7 @@ bool hang_gil(struct hang_work *w)
 		hang_place(w, p, holder, at, sizeof(at));
 		hang_says(w,
 			  "In %s, thread %d (%s) holds Python's interpreter lock in native code and does not give it "
-			  "back: %s; %s. "
-			  "%zu thread%s of the process wait%s for it.",
+			  "back: %s; %s. %zu thread%s of the process wait%s for it.",
 			  who, (int)holder->tid, holder->name, at, blocked ? holder->wait.text : "it runs", waiting,
 			  waiting == 1 ? "" : "s", waiting == 1 ? "s" : "");
 		return true;
@@ -232,7 +231,7 @@ static bool of_blocking(const struct hang_work *w, int32_t rank)
 	return false;
 }
 
-/* State D at every look, in the same function of the kernel. */
+/* A thread is in state D in each dump, in the same function of the kernel. */
 bool hang_disk(struct hang_work *w)
 {
 	const struct stackdump *d = hang_newest(w);

@@ -1,4 +1,4 @@
-/* What the parts of the hang judge ask about a rank, and how long each kind of proof has to wait. */
+/* Questions of the hang judge's parts about a rank, and how long each kind of proof has to wait. */
 #include <string.h>
 
 #include "base/units.h"
@@ -21,7 +21,7 @@ static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
 		need = w->stepping     ? MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps))
 		       : w->first_step ? vague_first_ns
 				       : vague_ns;
-	/* who gives a time means it */
+	/* A time that was given holds. */
 	return w->s->has_after ? MAX(w->s->after_ns, (uint64_t)(gap * firm_gaps)) : need;
 }
 
@@ -50,7 +50,7 @@ double hang_queues(const struct hang_work *w, int32_t rank)
 	return l && l->trace[LIVENESS_RUN_WAIT].known ? l->trace[LIVENESS_RUN_WAIT].rate / 1e9 : 0;
 }
 
-/* In a job of many a wait for the device is a wait for the others, unless the device does real work. */
+/* In a job of many ranks a wait for the device is a wait for the others, unless the device does real work. */
 bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	if (activity_waits_for_ranks(r->activity.kind))
@@ -88,7 +88,7 @@ const struct stackgroup_rank *hang_first_waiting(const struct hang_work *w)
 	return NULL;
 }
 
-/* Every rank was seen, stands where it stood, and uses no processor; those in a wait may spin. */
+/* True when every rank was seen, stands where it stood, and uses no processor; those in a wait may spin. */
 bool hang_all_still(const struct hang_work *w)
 {
 	size_t ranks = 0;

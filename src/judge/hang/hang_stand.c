@@ -3,12 +3,12 @@
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
-/* A loop of the program's own code that calls nothing is a spin after this long, and after so many usual gaps. */
+/* A loop of the program's own code that calls nothing is a spin after this time and this number of usual gaps. */
 static const uint64_t spin_ns = 45 * NS_PER_S, busy_ns = 5 * 60 * NS_PER_S;
 static const uint64_t gpu_busy_ns = 30 * 60 * NS_PER_S, busy_again_ns = 30 * NS_PER_S;
 static const double spin_gaps = 20, busy_gaps = 30;
 static const double spin_cores = 0.8;
-/* The same by the silence of a log alone. */
+/* The same where only the log is silent. */
 static const uint64_t silent_log_spin_ns = 3 * 60 * NS_PER_S, silent_log_busy_ns = 15 * 60 * NS_PER_S;
 static const uint64_t silent_log_again_ns = 60 * NS_PER_S;
 static const double silent_log_spin_lines = 30, silent_log_busy_lines = 60;
@@ -29,16 +29,19 @@ static const struct dump_frame *innermost(const struct dump_thread *t)
 		if (t->has_python && f->module && !strstr(f->module, "python") && !hang_c_library(f->module))
 			return NULL;
 	}
-	/* of a program without Python its own functions alone: a library that computes for long is work */
+	/* Of a program without Python only its own functions count: a library that computes for long is work. */
 	bool own = t->n_frames > 0 && !t->has_python && t->frames[0].module && !strstr(t->frames[0].module, ".so");
 	return own ? &t->frames[0] : NULL;
 }
 
-/* In each look the same function of the program itself was on top: it goes round and calls nothing of weight. */
+/*
+ * True when the same function of the program itself was on top in each dump: it loops and calls nothing that takes
+ * time.
+ */
 static bool circles(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct dump_frame *top = r->acting ? innermost(r->acting) : NULL;
-	/* what others take of the processor is not its doing */
+	/* Processor time that others took away counts as wanted. */
 	double wants = r->cores + hang_queues(w, r->rank);
 	if (!r->compared || !top || wants < spin_cores || (top->kind == FRAME_PYTHON && top != r->activity.user))
 		return false;
@@ -85,7 +88,7 @@ bool hang_busy(struct hang_work *w)
 	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t most = MAX(hang_gpu_works(w, r->rank) ? gpu_busy_ns : busy_ns, (uint64_t)(gap * busy_gaps));
 	if (missed && circles(w, r) && (double)w->standstill_ns >= MAX((double)spin_ns, gap * spin_gaps))
-		/* compiled code may well compute for long in one function, Python hardly does */
+		/* Compiled code may well compute for long in one function, Python hardly does. */
 		return busy_is(w, r, "spin", r->acting->has_python ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
 	if (w->stepping && w->standstill_ns >= most)
 		return busy_is(w, r, "busy_without_steps", CONFIDENCE_LOW);
@@ -100,8 +103,8 @@ bool hang_busy(struct hang_work *w)
 }
 
 /*
- * A job that prints no steps, but printed: it works, and is silent for many times as long as ever. A phase of its own may do
- * so, too, so this is told as what it is, and nobody is ended for it.
+ * A job that printed, but not its steps, works and is silent for many times its usual interval. A phase of its own may
+ * look the same, so this is reported with low confidence, and no job is ended for it.
  */
 bool hang_silent_log(struct hang_work *w)
 {
@@ -116,7 +119,8 @@ bool hang_silent_log(struct hang_work *w)
 	bool still = l && !liveness_reads(w->p, l) && !liveness_writes(w->p, l) && !hang_gpu_works(w, r->rank);
 	uint64_t asked = w->s->has_after ? w->s->after_ns : silent_log_spin_ns;
 	uint64_t spin_after = MAX(asked, (uint64_t)(w->usual_line_s * silent_log_spin_lines * 1e9));
-	uint64_t busy_after = MAX(MAX(asked, silent_log_busy_ns), (uint64_t)(w->usual_line_s * silent_log_busy_lines * 1e9));
+	uint64_t busy_after =
+		MAX(MAX(asked, silent_log_busy_ns), (uint64_t)(w->usual_line_s * silent_log_busy_lines * 1e9));
 	bool spins = circles(w, r) && w->standstill_ns >= spin_after;
 	if (!spins && !(still && w->standstill_ns >= busy_after)) {
 		uint64_t next = w->standstill_ns < spin_after ? spin_after : busy_after;
@@ -150,7 +154,7 @@ static bool idle_worker(const struct dump_process *p)
 	return false;
 }
 
-/* What the data loader's workers of a rank are at. */
+/* Names what the data loader's workers of a rank do. */
 static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct stackdump *d = w->c->dumps[MIN(w->c->n_dumps, HANG_DUMPS) - 1];
@@ -215,7 +219,7 @@ static void lock_says(struct hang_work *w, const struct stackgroup_rank *r)
 	}
 }
 
-/* The cause's id by what the rank stands in; NULL: nothing of its own. */
+/* The cause's id by what the rank stands in; NULL: nothing specific. */
 static const char *hang_stand_cause_of(const struct hang_work *w, const struct stackgroup_rank *r, enum confidence *ret)
 {
 	*ret = CONFIDENCE_MEDIUM;
@@ -246,14 +250,15 @@ static const char *hang_stand_cause_of(const struct hang_work *w, const struct s
 	}
 	if (r->activity.also_checkpoint)
 		return "checkpoint_stuck";
-	if (!hang_first_waiting(w) && r->acting && (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE))
+	if (!hang_first_waiting(w) && r->acting &&
+	    (r->acting->wait.kind == WAIT_SOCKET || r->acting->wait.kind == WAIT_PIPE))
 		return r->acting->wait.kind == WAIT_SOCKET ? "network_wait" : "waits_for_process";
 	return NULL;
 }
 
 /*
- * Ranks that share one output, as a launcher's do: it ends with an error, and its lines do not say whose it is. Where one rank
- * alone is at its end while the others are not, it is that one's.
+ * The output that ranks share, as a launcher's do, ends with an error, and its lines do not say whose it is. Where
+ * exactly one rank is at its end, the error is that rank's.
  */
 bool hang_shared_error(struct hang_work *w)
 {
@@ -276,8 +281,8 @@ bool hang_shared_error(struct hang_work *w)
 	hang_accuse(w, one->rank);
 	hang_doing(w, one, doing, sizeof(doing));
 	hang_says(w, "The output that the ranks share ends with an error: %s.", w->c->nobodys_error);
-	hang_says(w, "Its lines do not say whose it is, but rank %d alone is at its end and does not get there: %s.", one->rank,
-		  doing);
+	hang_says(w, "Its lines do not say whose it is, but rank %d alone is at its end and does not get there: %s.",
+		  one->rank, doing);
 	hang_says_who_waits(w);
 	return true;
 }
@@ -313,8 +318,10 @@ bool hang_one_stands(struct hang_work *w)
 		}
 		lock_says(w, r);
 		if (id && strcmp(id, "poll_loop") == 0)
-			hang_says(w, "It sleeps for at most %s at a time, again and again: a loop that waits for something.",
-				  duration_format(hang_sleep_ns_of(w, r), slept));
+			hang_says(
+				w,
+				"It sleeps for at most %s at a time, again and again: a loop that waits for something.",
+				duration_format(hang_sleep_ns_of(w, r), slept));
 	}
 	accuse_all(w);
 	hang_says_who_waits(w);

@@ -4,14 +4,16 @@
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
-/* Steps are missed after this, or after three usual gaps between them. */
+/* A step is missed after this time, and after this number of usual gaps between steps. */
 static const uint64_t step_least_ns = 10 * NS_PER_S;
 static const double step_gaps = 3;
-/* Silence: without steps that could be missed, and once a rank has ended. With the look that sees it, 20 s at most. */
+/* Silence: where no step can be missed, and once a rank has ended. With the sample that sees it, 20 s at most. */
 static const uint64_t silence_ns = 18 * NS_PER_S, silence_after_end_ns = 10 * NS_PER_S;
-/* A framework that ends its ranks after a while: at this part of it there is a look, with time left to take it. */
+/*
+ * A framework ends its ranks after a time-out: after this part of it stacks are asked for, with time left to take them.
+ */
 static const uint64_t timeout_part = 3, timeout_least_ns = 4 * NS_PER_S;
-/* A rank whose steps stay behind while others go on. */
+/* A rank is stalled when its steps stay behind by this while others go on. */
 static const uint64_t stalled_rank_least_ns = 60 * NS_PER_S;
 static const double stalled_rank_gaps = 10;
 
@@ -38,7 +40,7 @@ size_t hang_live_ranks(const struct liveness_set *p, bool *ret_ended)
 	return n;
 }
 
-/* Latest life of a rank other than processor time, which a wait can spend as well. */
+/* When a rank last showed life other than processor time, which a spinning wait spends as well. */
 static uint64_t alive_without_cpu_ns(const struct liveness *l)
 {
 	uint64_t alive = l->first_ns;
@@ -49,8 +51,8 @@ static uint64_t alive_without_cpu_ns(const struct liveness *l)
 }
 
 /*
- * Since when nothing but the log moves. Processor time alone is life where it
- * cannot be a wait for others that spins: in a job of one.
+ * Since when nothing but the log moves. Processor time counts as life only in a job of one rank: in a larger one it may
+ * be a spinning wait for others.
  */
 static uint64_t silent_since(const struct liveness_set *p, size_t live)
 {
@@ -72,14 +74,14 @@ const struct liveness *hang_stalled_rank(const struct liveness_set *p)
 			continue;
 		uint64_t limit = MAX(stalled_rank_least_ns, hang_gap_times(p->gap_ns, stalled_rank_gaps));
 		bool done = l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
-		if (!done && p->now_ns - l->step_ns > limit && p->now_ns - liveness_alive_ns(l) > stalled_rank_least_ns &&
-		    p->now_ns - p->step_ns < limit)
+		if (!done && p->now_ns - l->step_ns > limit &&
+		    p->now_ns - liveness_alive_ns(l) > stalled_rank_least_ns && p->now_ns - p->step_ns < limit)
 			return l;
 	}
 	return NULL;
 }
 
-/* Suspected in time for a framework that ends its ranks early: it says no more than that they are looked at. */
+/* Suspicion comes earlier where a framework ends its ranks early: it only means that stacks are taken. */
 static uint64_t early_ns(const struct liveness_set *p, uint64_t usual_ns)
 {
 	return p->timeout_ns > 0 ? MIN(usual_ns, MAX(p->timeout_ns / timeout_part, timeout_least_ns)) : usual_ns;
@@ -101,7 +103,7 @@ bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *tex
 	return true;
 }
 
-/* Of all ranks: has it moved since then? */
+/* True when the sign of any rank has moved since then. */
 static bool sign_moved(const struct liveness_set *p, enum liveness_sign sign, uint64_t since_ns)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -112,7 +114,7 @@ static bool sign_moved(const struct liveness_set *p, enum liveness_sign sign, ui
 	return false;
 }
 
-/* What does not count as life, but moved all the same. */
+/* Names what moved without counting as life. */
 static const char *what_moved(const struct liveness_set *p, uint64_t since_ns)
 {
 	bool log = sign_moved(p, LIVENESS_LOG_BYTES, since_ns) || sign_moved(p, LIVENESS_LOG_LINES, since_ns);
@@ -124,8 +126,8 @@ static const char *what_moved(const struct liveness_set *p, uint64_t since_ns)
 }
 
 /*
- * Where no steps are known: who has printed regularly prints no more, for much longer than ever. Something moves all the same,
- * so this asks for a look, and for no more. 0: not so.
+ * Where no steps are known: ranks that printed regularly are silent for much longer than ever. Something else moves, so
+ * this only asks for a check. 0: not so.
  */
 static uint64_t log_silent_since(const struct hang_settings *s, const struct liveness_set *p, double *ret_usual_s)
 {
@@ -135,7 +137,7 @@ static uint64_t log_silent_since(const struct hang_settings *s, const struct liv
 		return 0;
 	for (size_t i = 0; i < p->n; i++)
 		last_ns = p->rank[i].seen.exited ? last_ns : MAX(last_ns, p->rank[i].log.last_ns);
-	if (p->now_ns - last_ns < CADENCE_LEAST_NS) /* as a rule, and then nothing has to be sorted */
+	if (p->now_ns - last_ns < CADENCE_LEAST_NS) /* the usual case, in which nothing has to be sorted */
 		return 0;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct liveness *l = &p->rank[i];
@@ -150,7 +152,7 @@ static uint64_t log_silent_since(const struct hang_settings *s, const struct liv
 	return most_s > 0 && p->now_ns - last_ns >= limit ? last_ns : 0;
 }
 
-/* By steps, and by whatever is life. */
+/* Since when the job stands by its steps, and by whatever else counts as life; 0: it does not. */
 static uint64_t stands_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
 {
 	char stood[24];
@@ -162,7 +164,7 @@ static uint64_t stands_since(const struct hang_settings *s, const struct livenes
 	if (hang_no_step_for(p, hang_missed_ns(s, p), text, cap))
 		return p->step_ns;
 	uint64_t since = silent_since(p, live), limit = early_ns(p, ended ? silence_after_end_ns : silence_ns);
-	if (s->has_after) /* who gives a time means it, be it short or long */
+	if (s->has_after) /* a time that was given holds, be it short or long */
 		limit = s->after_ns;
 	if (p->now_ns - since >= limit) {
 		text_format(text, cap, "%s moved for %s", what_moved(p, since),
@@ -183,7 +185,9 @@ uint64_t hang_log_silent(const struct hang_settings *s, const struct liveness_se
 	char text[200];
 	bool ended;
 	*ret_usual_s = 0;
-	return hang_live_ranks(p, &ended) > 0 && stands_since(s, p, text, sizeof(text)) == 0 ? log_silent_since(s, p, ret_usual_s) : 0;
+	return hang_live_ranks(p, &ended) > 0 && stands_since(s, p, text, sizeof(text)) == 0
+		       ? log_silent_since(s, p, ret_usual_s)
+		       : 0;
 }
 
 uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p, char *text, size_t cap)
@@ -196,6 +200,7 @@ uint64_t hang_since(const struct hang_settings *s, const struct liveness_set *p,
 	uint64_t log_silent = hang_log_silent(s, p, &usual_s);
 	if (log_silent)
 		text_format(text, cap, "no line for %s (usual: one in %s), and no steps are known",
-			    duration_format(p->now_ns - log_silent, stood), duration_format((uint64_t)(usual_s * 1e9), usual));
+			    duration_format(p->now_ns - log_silent, stood),
+			    duration_format((uint64_t)(usual_s * 1e9), usual));
 	return log_silent;
 }

@@ -128,7 +128,9 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Sleeps until a time: if that is another one than before, it has slept for no longer than they are apart. */
+/*
+ * The dumps show until when it sleeps. Two different times mean that one sleep is no longer than the time between them.
+ */
 uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct threadwait *now = &r->acting->wait;
@@ -136,7 +138,8 @@ uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgrou
 	for (size_t i = 0; i < MIN(w->c->n_dumps, HANG_DUMPS); i++) {
 		const struct stackdump *d = w->c->dumps[i];
 		for (size_t k = 0; k < d->n; k++)
-			for (size_t t = 0; d->processes[k].pid == r->process->pid && t < d->processes[k].n_threads; t++) {
+			for (size_t t = 0; d->processes[k].pid == r->process->pid && t < d->processes[k].n_threads;
+			     t++) {
 				const struct dump_thread *before = &d->processes[k].threads[t];
 				uint64_t until = before->tid == r->acting->tid ? before->wait.sleep_until_ns : 0;
 				if (until && until != now->sleep_until_ns)
@@ -198,7 +201,7 @@ void hang_says_who_waits(struct hang_work *w)
 		return;
 	hang_ranks_text(ranks, n, text, sizeof(text));
 	hang_doing(w, one, doing, sizeof(doing));
-	text[0] = 'R'; /* "ranks", at the beginning of a sentence */
+	text[0] = 'R'; /* "ranks" begins a sentence here */
 	hang_says(w, "%s wait%s for the others: %s.", text, n == 1 ? "s" : "", doing);
 }
 
@@ -220,7 +223,7 @@ void hang_groups(struct hang_work *w)
 	}
 }
 
-/* "GPU 3 97 % busy at 150 W", and by what it is the rank's where no driver says so. */
+/* Adds "GPU 3 97 % busy at 150 W", and how the GPU is known to be the rank's where no driver says so. */
 static void gpu_counters(const struct liveness *l, struct buf *b)
 {
 	static const char *const by[GPU_BYS] = {
@@ -280,7 +283,7 @@ static bool accused(const struct hang_work *w, int32_t rank)
 	return false;
 }
 
-/* The culprits' counters, and one of the others' to compare with. */
+/* The culprits' counters, and those of one other rank to compare with. */
 static void counters(struct hang_work *w)
 {
 	size_t n = 0;
@@ -328,7 +331,7 @@ static void errors(struct hang_work *w)
 	}
 }
 
-void hang_looked_at(struct hang_work *w)
+void hang_common_evidence(struct hang_work *w)
 {
 	errors(w);
 	for (size_t i = 0; i < w->v->n_groups; i++) {

@@ -5,7 +5,7 @@
 #define CAPABILITY                                                                                                     \
 	"CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE; Kubernetes: securityContext.capabilities.add: [SYS_PTRACE])"
 
-/* Things that no right would change. */
+/* Reasons that no right would change. */
 static bool explain_nothing_there(const struct access_facts *a, struct fault *f)
 {
 	if (!a->exists)
@@ -24,7 +24,7 @@ static bool explain_nothing_there(const struct access_facts *a, struct fault *f)
 	return true;
 }
 
-/* PTRACE_MODE_REALCREDS: our real ids must be all three of theirs. */
+/* PTRACE_MODE_REALCREDS: our real ids must equal all three of the process's. */
 static bool uid_matches(const struct access_facts *a)
 {
 	return a->our_uid == a->uid && a->our_uid == a->euid && a->our_uid == a->suid;
@@ -38,18 +38,17 @@ static bool gid_matches(const struct access_facts *a)
 static void explain_user(const struct access_facts *a, struct fault *f)
 {
 	if (a->our_uid == 0)
-		TEXT_FORMAT(
-			f->text,
-			"process %d belongs to user %u, and we are root without the capability to look into others: "
-			"add " CAPABILITY,
-			a->pid, a->uid);
+		TEXT_FORMAT(f->text,
+			    "process %d belongs to user %u, and we are root without the capability to look into "
+			    "others: add " CAPABILITY,
+			    a->pid, a->uid);
 	else if (a->uid == a->euid && a->uid == a->suid && a->uid != 0)
 		TEXT_FORMAT(f->text,
 			    "process %d belongs to user %u, and we are user %u: run vigil as that user or as root",
 			    a->pid, a->uid, a->our_uid);
 	else if (a->uid == a->euid && a->uid == a->suid)
-		TEXT_FORMAT(f->text, "process %d belongs to user %u, and we are user %u: run vigil as root", a->pid, a->uid,
-			    a->our_uid);
+		TEXT_FORMAT(f->text, "process %d belongs to user %u, and we are user %u: run vigil as root", a->pid,
+			    a->uid, a->our_uid);
 	else
 		TEXT_FORMAT(
 			f->text,
@@ -77,11 +76,10 @@ static bool explain_ids(const struct access_facts *a, struct fault *f)
 		return true;
 	}
 	if (a->has_ids && !gid_matches(a)) {
-		TEXT_FORMAT(
-			f->text,
-			"process %d runs with the rights of groups %u, %u and %u, and ours is %u: run vigil as root, "
-			"or with that group (newgrp, sg)",
-			a->pid, a->gid, a->egid, a->sgid, a->our_gid);
+		TEXT_FORMAT(f->text,
+			    "process %d runs with the rights of groups %u, %u and %u, and ours is %u: run vigil as "
+			    "root, or with that group (newgrp, sg)",
+			    a->pid, a->gid, a->egid, a->sgid, a->our_gid);
 		return true;
 	}
 	if (a->has_user_ns && !a->same_user_ns) {
@@ -92,11 +90,10 @@ static bool explain_ids(const struct access_facts *a, struct fault *f)
 		return true;
 	}
 	if (a->has_dumpable && !a->dumpable) {
-		TEXT_FORMAT(
-			f->text,
-			"process %d is closed to its own user, as programs are that changed their user or asked for it "
-			"(PR_SET_DUMPABLE): run vigil as root, or add " CAPABILITY,
-			a->pid);
+		TEXT_FORMAT(f->text,
+			    "process %d is closed to its own user, as programs are that changed their user or asked "
+			    "for it (PR_SET_DUMPABLE): run vigil as root, or add " CAPABILITY,
+			    a->pid);
 		return true;
 	}
 	return false;
@@ -107,15 +104,12 @@ static bool explain_yama(const struct access_facts *a, struct fault *f)
 	if (!a->has_yama)
 		return false;
 	if (a->yama_scope == 1 && !a->descendant)
-		TEXT_FORMAT(
-			f->text,
-			"this machine lets a process be looked into only by its ancestors (Yama ptrace_scope 1): start "
-			"the job with `vigil run`, or sysctl kernel.yama.ptrace_scope=0, or add " CAPABILITY);
+		TEXT_FORMAT(f->text,
+			    "this machine lets a process be looked into only by its ancestors (Yama ptrace_scope 1): "
+			    "start the job with `vigil run`, or sysctl kernel.yama.ptrace_scope=0, or add " CAPABILITY);
 	else if (a->yama_scope == 2)
-		TEXT_FORMAT(
-			f->text,
-			"this machine lets only administrators look into processes (Yama ptrace_scope 2): run vigil as "
-			"root, or add " CAPABILITY);
+		TEXT_FORMAT(f->text, "this machine lets only administrators look into processes (Yama ptrace_scope 2): "
+				     "run vigil as root, or add " CAPABILITY);
 	else
 		return false;
 	return true;
@@ -126,29 +120,26 @@ static bool explain_tracer(const struct access_facts *a, struct fault *f)
 {
 	if (a->tracer <= 0)
 		return false;
-	TEXT_FORMAT(
-		f->text,
-		"process %d is held by pid %d (%s), and there can be only one tracer: its memory can be read, but its "
-		"threads not stopped for native stacks; end that program or detach it",
-		a->pid, a->tracer, a->tracer_name);
+	TEXT_FORMAT(f->text,
+		    "process %d is held by pid %d (%s), and there can be only one tracer: its memory can be read, but "
+		    "its threads not stopped for native stacks; end that program or detach it",
+		    a->pid, a->tracer, a->tracer_name);
 	return true;
 }
 
 static void explain_refused(const struct access_facts *a, struct fault *f)
 {
 	if (a->has_yama && a->yama_scope == 3) {
-		TEXT_FORMAT(
-			f->text,
-			"this machine lets nobody look into processes until it is started again (Yama ptrace_scope 3): "
-			"set kernel.yama.ptrace_scope below 3 in /etc/sysctl.d and reboot");
+		TEXT_FORMAT(f->text,
+			    "this machine lets nobody look into processes until it is started again (Yama ptrace_scope "
+			    "3): set kernel.yama.ptrace_scope below 3 in /etc/sysctl.d and reboot");
 		return;
 	}
 	if (a->our_ptrace_cap && a->has_user_ns && !a->same_user_ns) {
-		TEXT_FORMAT(
-			f->text,
-			"process %d lives in another user namespace, where our capabilities do not count: run vigil as "
-			"root of the host, or inside that namespace",
-			a->pid);
+		TEXT_FORMAT(f->text,
+			    "process %d lives in another user namespace, where our capabilities do not count: run "
+			    "vigil as root of the host, or inside that namespace",
+			    a->pid);
 		return;
 	}
 	if (!a->our_ptrace_cap && (explain_ids(a, f) || explain_yama(a, f)))
@@ -156,8 +147,8 @@ static void explain_refused(const struct access_facts *a, struct fault *f)
 	if (!a->our_ptrace_cap) {
 		TEXT_FORMAT(f->text,
 			    "process %d may not be looked into although its user is ours: it has capabilities that we "
-			    "lack, or "
-			    "a security module (SELinux, AppArmor) forbids it; run vigil as root, or add " CAPABILITY,
+			    "lack, or a security module (SELinux, AppArmor) forbids it; run vigil as root, or "
+			    "add " CAPABILITY,
 			    a->pid);
 		return;
 	}

@@ -16,16 +16,18 @@ static void psi_findings(const struct probe *p, struct findings *all)
 	struct finding *f;
 	if (p->psi != PROBE_YES) {
 		f = finding_add(all, "psi-absent", SEVERITY_WARNING,
-				"this kernel does not tell how long tasks wait for memory (PSI); vigil watches the amounts alone and "
-				"may notice thrashing late");
-		finding_evidence(f, "pressure/memory below /proc is %s", p->psi == PROBE_DENIED ? "not readable" : "not there");
-		finding_advice(f, "boot with psi=1 if the kernel was built with CONFIG_PSI, else use a kernel that was");
+				"this kernel does not tell how long tasks wait for memory (PSI); vigil watches the "
+				"amounts alone and may notice thrashing late");
+		finding_evidence(f, "pressure/memory below /proc is %s",
+				 p->psi == PROBE_DENIED ? "not readable" : "not there");
+		finding_advice(f,
+			       "boot with psi=1 if the kernel was built with CONFIG_PSI, else use a kernel that was");
 		return;
 	}
 	if (p->psi_trigger == PROBE_YES && p->psi_window_us >= 2000000) {
 		f = finding_add(all, "psi-slow-windows", SEVERITY_NOTE,
-				"pressure wakes vigil only over windows of 2 s, because shorter ones need CAP_SYS_RESOURCE; vigil polls "
-				"by the amount of memory left in between");
+				"pressure wakes vigil only over windows of 2 s, because shorter ones need "
+				"CAP_SYS_RESOURCE; vigil polls by the amount of memory left in between");
 		finding_evidence(f, "smallest window taken: %llu ms", (unsigned long long)p->psi_window_us / 1000);
 	} else if (p->psi_trigger == PROBE_DENIED || p->psi_trigger == PROBE_ABSENT) {
 		f = finding_add(all, "psi-no-triggers", SEVERITY_NOTE,
@@ -39,19 +41,21 @@ static void privilege_findings(const struct probe *p, struct findings *all)
 	struct finding *f;
 	if (p->lower_adj == PROBE_DENIED || p->lower_adj == PROBE_ABSENT) {
 		f = finding_add(all, "oom-score-adj-locked", SEVERITY_NOTE,
-				"oom_score_adj cannot be lowered here, so vigil can neither hide a job nor itself from the kernel's OOM "
-				"killer; it acts before that killer does and raises the score of what may go first");
+				"oom_score_adj cannot be lowered here, so vigil can neither hide a job nor itself from "
+				"the kernel's OOM killer; it acts before that killer does and raises the score of what "
+				"may go first");
 		finding_evidence(f, "lowering our own value by one was refused");
 		finding_evidence(f, "uid %u, CAP_SYS_RESOURCE %s%s", p->uid,
 				 probe_has_cap(p, PROBE_CAP_SYS_RESOURCE) ? "held" : "missing",
-				 p->user_namespace ? ", in a user namespace: capabilities do not count on the host" : "");
+				 p->user_namespace ? ", in a user namespace: capabilities do not count on the host"
+						   : "");
 		finding_advice(f, "give CAP_SYS_RESOURCE in the host's own user namespace (systemd unit, or docker run "
 				  "--cap-add SYS_RESOURCE, or --oom-score-adj at start)");
 	}
 	if (p->mrelease == PROBE_ABSENT || p->mrelease == PROBE_DENIED) {
 		f = finding_add(all, "no-mrelease", SEVERITY_NOTE,
-				"process_mrelease is %s: the memory of an ended process comes back only as fast as that process gets to "
-				"run; vigil raises its priority instead",
+				"process_mrelease is %s: the memory of an ended process comes back only as fast as "
+				"that process gets to run; vigil raises its priority instead",
 				p->mrelease == PROBE_DENIED ? "forbidden here" : "not in this kernel (it needs 5.15)");
 		finding_evidence(f, "kernel %s, seccomp mode %d", p->kernel, p->seccomp);
 	}
@@ -63,19 +67,23 @@ static void privilege_findings(const struct probe *p, struct findings *all)
 	}
 	if (p->bpf == PROBE_DENIED || p->bpf == PROBE_ABSENT || (p->bpf == PROBE_YES && p->btf != PROBE_YES)) {
 		f = finding_add(all, "no-bpf", SEVERITY_NOTE,
-				"BPF programs cannot be used: vigil reads /proc for its list of processes (slower with thousands), and "
-				"cannot name the sender of a SIGKILL");
+				"BPF programs cannot be used: vigil reads /proc for its list of processes (slower with "
+				"thousands), and cannot name the sender of a SIGKILL");
 		finding_evidence(f, "bpf %s, kernel type information %s",
-				 p->bpf == PROBE_YES ? "permitted" : p->bpf == PROBE_DENIED ? "not permitted" : "not there",
+				 p->bpf == PROBE_YES	  ? "permitted"
+				 : p->bpf == PROBE_DENIED ? "not permitted"
+							  : "not there",
 				 p->btf == PROBE_YES ? "there" : "missing");
-		finding_advice(f, "run vigil as root or with CAP_BPF and CAP_PERFMON; the kernel needs CONFIG_DEBUG_INFO_BTF");
+		finding_advice(
+			f, "run vigil as root or with CAP_BPF and CAP_PERFMON; the kernel needs CONFIG_DEBUG_INFO_BTF");
 	}
 	if (p->kmsg == PROBE_DENIED || p->kmsg == PROBE_ABSENT) {
 		char restrict_text[24];
 		f = finding_add(all, "no-kmsg", SEVERITY_NOTE,
-				"the kernel log cannot be read: a kill by the kernel's OOM killer is told from counters, without its "
-				"own record of who asked and who was chosen");
-		finding_evidence(f, "kernel.dmesg_restrict = %s, CAP_SYSLOG %s", number_text(&p->dmesg_restrict, restrict_text),
+				"the kernel log cannot be read: a kill by the kernel's OOM killer is told from "
+				"counters, without its own record of who asked and who was chosen");
+		finding_evidence(f, "kernel.dmesg_restrict = %s, CAP_SYSLOG %s",
+				 number_text(&p->dmesg_restrict, restrict_text),
 				 probe_has_cap(p, PROBE_CAP_SYSLOG) ? "held" : "missing");
 	}
 	if (p->ptrace_scope.valid && p->ptrace_scope.value > 0 && !probe_has_cap(p, PROBE_CAP_SYS_PTRACE)) {
@@ -84,8 +92,9 @@ static void privilege_findings(const struct probe *p, struct findings *all)
 		finding_evidence(f, "kernel.yama.ptrace_scope = %lld", (long long)p->ptrace_scope.value);
 	}
 	if (p->proc_hidden) {
-		f = finding_add(all, "proc-hidden", SEVERITY_WARNING,
-				"/proc hides other users' processes (hidepid): vigil cannot see who else fills the memory");
+		f = finding_add(
+			all, "proc-hidden", SEVERITY_WARNING,
+			"/proc hides other users' processes (hidepid): vigil cannot see who else fills the memory");
 		finding_evidence(f, "process 1 is not shown");
 		finding_advice(f, "add the user to the group named in the gid= option of the proc mount");
 	}
@@ -95,21 +104,26 @@ static void limit_findings(const struct probe *p, struct findings *all)
 {
 	char size[16];
 	if (p->memlock_bytes < 16 * MIB && !probe_has_cap(p, PROBE_CAP_IPC_LOCK)) {
-		struct finding *f = finding_add(all, "memlock", SEVERITY_NOTE,
-						"vigil may not lock its memory: it could be swapped out at the moment it is needed");
+		struct finding *f = finding_add(
+			all, "memlock", SEVERITY_NOTE,
+			"vigil may not lock its memory: it could be swapped out at the moment it is needed");
 		finding_evidence(f, "RLIMIT_MEMLOCK is %s", size_format(p->memlock_bytes, size));
 		finding_advice(f, "raise it to 16M (ulimit -l, LimitMEMLOCK= in a unit)");
 	}
 	if (p->files_limit < 4096) {
-		struct finding *f = finding_add(all, "nofile", SEVERITY_NOTE,
-						"few files may be open at once: vigil keeps fewer processes warm for its choice");
+		struct finding *f =
+			finding_add(all, "nofile", SEVERITY_NOTE,
+				    "few files may be open at once: vigil keeps fewer processes warm for its choice");
 		finding_evidence(f, "RLIMIT_NOFILE is %llu", (unsigned long long)p->files_limit);
 	}
 }
 
 static const char *can_words(enum probe_can c)
 {
-	return c == PROBE_YES ? "yes" : c == PROBE_DENIED ? "not permitted" : c == PROBE_ABSENT ? "not there" : "unknown";
+	return c == PROBE_YES	   ? "yes"
+	       : c == PROBE_DENIED ? "not permitted"
+	       : c == PROBE_ABSENT ? "not there"
+				   : "unknown";
 }
 
 static void cgroup_findings(const struct probe *p, struct findings *all)
@@ -117,22 +131,25 @@ static void cgroup_findings(const struct probe *p, struct findings *all)
 	struct finding *f;
 	if (!p->has_place || p->memory_version == CGROUP_NONE) {
 		f = finding_add(all, "cgroup-no-memory", SEVERITY_WARNING,
-				"no control group here counts memory: vigil cannot limit or brake a job by its own group and knows only "
-				"the machine's total");
+				"no control group here counts memory: vigil cannot limit or brake a job by its own "
+				"group and knows only the machine's total");
 		finding_evidence(f, "layout: %s", machine_cgroup_layout(p));
 		return;
 	}
 	if (p->cgroup_memory != PROBE_YES) {
 		f = finding_add(all, "cgroup-not-writable", SEVERITY_NOTE,
-				"vigil may not make control groups here: it freezes with SIGSTOP, ends processes one by one, and cannot "
-				"brake a job before the limit");
+				"vigil may not make control groups here: it freezes with SIGSTOP, ends processes one "
+				"by one, and cannot brake a job before the limit");
 		finding_evidence(f, "group %s (%s): writable %s, memory may be passed down: %s", p->place.name,
 				 machine_cgroup_layout(p), can_words(p->cgroup_write), can_words(p->cgroup_memory));
-		finding_advice(f, "start the job below a delegated unit: systemd-run --user --scope -p Delegate=yes vigil run …");
+		finding_advice(
+			f,
+			"start the job below a delegated unit: systemd-run --user --scope -p Delegate=yes vigil run …");
 	} else if (p->memory_version == CGROUP_V1) {
-		f = finding_add(all, "cgroup-v1", SEVERITY_NOTE,
-				"memory is counted by control groups of version 1, which has no memory.high and no memory.low: vigil "
-				"brakes with the group's limit, and `vigil protect` cannot keep memory for a job");
+		f = finding_add(
+			all, "cgroup-v1", SEVERITY_NOTE,
+			"memory is counted by control groups of version 1, which has no memory.high and no memory.low: "
+			"vigil brakes with the group's limit, and `vigil protect` cannot keep memory for a job");
 		finding_evidence(f, "layout: %s", machine_cgroup_layout(p));
 	}
 }
@@ -142,31 +159,37 @@ static void memory_findings(const struct probe *p, struct findings *all)
 	char a[16], b[16];
 	struct finding *f;
 	uint64_t total = p->has_meminfo ? p->meminfo.bytes[MEMINFO_TOTAL] : 0;
-	if (p->has_meminfo && meminfo_has(&p->meminfo, MEMINFO_SWAP_TOTAL) && p->meminfo.bytes[MEMINFO_SWAP_TOTAL] == 0) {
+	if (p->has_meminfo && meminfo_has(&p->meminfo, MEMINFO_SWAP_TOTAL) &&
+	    p->meminfo.bytes[MEMINFO_SWAP_TOTAL] == 0) {
 		f = finding_add(all, "no-swap", SEVERITY_NOTE,
-				"there is no swap: memory runs out within milliseconds instead of slowly, so vigil polls faster near "
-				"the limit; systemd-oomd's swap rule never acts");
+				"there is no swap: memory runs out within milliseconds instead of slowly, so vigil "
+				"polls faster near the limit; systemd-oomd's swap rule never acts");
 		finding_evidence(f, "SwapTotal is 0");
 	}
 	uint64_t huge = p->has_meminfo ? p->meminfo.bytes[MEMINFO_HUGETLB] : 0;
 	if (total && huge > total / 4) {
 		f = finding_add(all, "hugetlb-pool", SEVERITY_WARNING,
-				"much of the memory is set aside for huge pages and cannot be used by programs that do not ask for them");
+				"much of the memory is set aside for huge pages and cannot be used by programs that do "
+				"not ask for them");
 		finding_evidence(f, "Hugetlb %s of %s", size_format(huge, a), size_format(total, b));
 		finding_advice(f, "lower vm.nr_hugepages if the job does not use them");
 	}
 	if (!p->has_shm)
 		return;
-	/* 64 MiB is what container runtimes give unless asked; data loaders need more and then die of SIGBUS. */
+	/* 64 MiB is the default of container runtimes; data loaders need more and then die of SIGBUS. */
 	if (p->shm_total_bytes <= 128 * MIB) {
-		f = finding_add(all, "shm-small", SEVERITY_WARNING,
-				"/dev/shm is small: data loader workers that pass tensors through it die with a bus error");
-		finding_evidence(f, "%s in total, %s free", size_format(p->shm_total_bytes, a), size_format(p->shm_free_bytes, b));
-		finding_advice(f, "docker run --shm-size 8g (or --ipc=host); in Kubernetes mount an emptyDir with medium: Memory on "
-				  "/dev/shm");
+		f = finding_add(
+			all, "shm-small", SEVERITY_WARNING,
+			"/dev/shm is small: data loader workers that pass tensors through it die with a bus error");
+		finding_evidence(f, "%s in total, %s free", size_format(p->shm_total_bytes, a),
+				 size_format(p->shm_free_bytes, b));
+		finding_advice(f, "docker run --shm-size 8g (or --ipc=host); in Kubernetes mount an emptyDir with "
+				  "medium: Memory on /dev/shm");
 	} else if (p->shm_free_bytes < p->shm_total_bytes / 10) {
-		f = finding_add(all, "shm-full", SEVERITY_WARNING, "/dev/shm is nearly full: the next shared tensor dies with a bus error");
-		finding_evidence(f, "%s free of %s", size_format(p->shm_free_bytes, a), size_format(p->shm_total_bytes, b));
+		f = finding_add(all, "shm-full", SEVERITY_WARNING,
+				"/dev/shm is nearly full: the next shared tensor dies with a bus error");
+		finding_evidence(f, "%s free of %s", size_format(p->shm_free_bytes, a),
+				 size_format(p->shm_total_bytes, b));
 		finding_advice(f, "`vigil mem` lists who holds it and what nobody holds any more");
 	}
 }
@@ -182,27 +205,31 @@ static void setting_findings(const struct probe *p, struct findings *all)
 	}
 	if (p->oom_kill_allocating_task.valid && p->oom_kill_allocating_task.value > 0) {
 		f = finding_add(all, "oom-kill-allocating-task", SEVERITY_WARNING,
-				"the kernel ends whoever asks for memory at that moment, not the largest: oom_score_adj decides nothing "
-				"but -1000");
+				"the kernel ends whoever asks for memory at that moment, not the largest: "
+				"oom_score_adj decides nothing but -1000");
 		finding_evidence(f, "vm.oom_kill_allocating_task = %lld", (long long)p->oom_kill_allocating_task.value);
 		finding_advice(f, "sysctl vm.oom_kill_allocating_task=0");
 	}
 	if (p->overcommit_memory.valid && p->overcommit_memory.value == 2) {
 		char ratio[24];
 		f = finding_add(all, "overcommit-strict", SEVERITY_WARNING,
-				"the kernel refuses memory by what was promised, not by what is used: forks of large processes (data "
-				"loaders) fail with 'Cannot allocate memory' while memory is free, and the OOM killer rarely acts");
-		finding_evidence(f, "vm.overcommit_memory = 2, vm.overcommit_ratio = %s", number_text(&p->overcommit_ratio, ratio));
+				"the kernel refuses memory by what was promised, not by what is used: forks of large "
+				"processes (data loaders) fail with 'Cannot allocate memory' while memory is free, and "
+				"the OOM killer rarely acts");
+		finding_evidence(f, "vm.overcommit_memory = 2, vm.overcommit_ratio = %s",
+				 number_text(&p->overcommit_ratio, ratio));
 		finding_advice(f, "sysctl vm.overcommit_memory=0 on machines for training");
 	}
 	if (p->oom_dump_tasks.valid && p->oom_dump_tasks.value == 0) {
 		f = finding_add(all, "oom-dump-tasks-off", SEVERITY_NOTE,
-				"the kernel's OOM record leaves out the table of processes, so `vigil why` cannot show what else was large");
+				"the kernel's OOM record leaves out the table of processes, so `vigil why` cannot show "
+				"what else was large");
 		finding_evidence(f, "vm.oom_dump_tasks = 0");
 	}
 	/* A pattern that names no file and pipes to no program drops the core silently. */
 	if (p->core_limit_bytes == 0 && p->core_pattern[0] != '|') {
-		f = finding_add(all, "no-core", SEVERITY_NOTE, "a crash leaves no core file, so its native stack is lost");
+		f = finding_add(all, "no-core", SEVERITY_NOTE,
+				"a crash leaves no core file, so its native stack is lost");
 		finding_evidence(f, "core limit 0, core_pattern '%s'", p->core_pattern);
 		finding_advice(f, "ulimit -c unlimited before the job, if the disk has room for it");
 	}
@@ -214,22 +241,23 @@ static void oom_daemon_findings(const struct probe *p, struct findings *all)
 		const struct oom_daemon_row *r = &p->oom_daemons.row[i];
 		char id[48];
 		text_format(id, sizeof(id), "rival-%s", oom_daemon_name(r->kind));
-		/* These manage only what they started themselves, or whole pods; no double kill of a plain job. */
+		/* These manage only what they started themselves, or whole pods, so a plain job is not ended twice. */
 		bool bounded = r->kind == OOM_DAEMON_RAY || r->kind == OOM_DAEMON_SLURM;
 		struct finding *f =
 			finding_add(all, id, bounded ? SEVERITY_NOTE : SEVERITY_WARNING, "%s runs here as well: it %s",
 				    oom_daemon_name(r->kind), oom_daemon_rule(r->kind));
 		finding_evidence(f, "process %d: %s", r->pid, r->command);
 		if (r->kind == OOM_DAEMON_SYSTEMD_OOMD) {
-			finding_evidence(f, "it acts when %.0f %% of memory and %.0f %% of swap are used, or when a watched group waits for "
-					    "memory more than %.0f %% of the time for %.0f s (%s)",
+			finding_evidence(f,
+					 "it acts when %.0f %% of memory and %.0f %% of swap are used, or when a "
+					 "watched group waits for memory more than %.0f %% of the time for %.0f s (%s)",
 					 p->oomd.swap_used_limit_ratio * 100, p->oomd.swap_used_limit_ratio * 100,
 					 p->oomd.pressure_limit_ratio * 100, p->oomd.pressure_duration_s,
 					 p->oomd.from_file ? "from oomd.conf" : "its defaults; a unit may set its own");
 			finding_advice(f, "`vigil protect JOB` asks it to spare the job's group");
 		} else if (!bounded) {
-			finding_advice(f, "let its threshold lie below vigil's, or stop it on machines where vigil's agent runs, so that "
-					  "one of them decides");
+			finding_advice(f, "let its threshold lie below vigil's, or stop it on machines where vigil's "
+					  "agent runs, so that one of them decides");
 		}
 	}
 }
@@ -238,9 +266,10 @@ static void container_findings(const struct probe *p, struct findings *all)
 {
 	if (p->container[0] == '\0')
 		return;
-	struct finding *f = finding_add(all, "container", SEVERITY_NOTE,
-					"vigil runs in a container: processes, limits and kernel records of the host outside it cannot be seen, "
-					"and a kill by the host's killers is told from counters");
+	struct finding *f =
+		finding_add(all, "container", SEVERITY_NOTE,
+			    "vigil runs in a container: processes, limits and kernel records of the host outside it "
+			    "cannot be seen, and a kill by the host's killers is told from counters");
 	finding_evidence(f, "runtime: %s", p->container);
 }
 

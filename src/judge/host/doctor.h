@@ -1,12 +1,11 @@
 /*
- * What about this machine is dangerous for long jobs, and what vigil cannot
- * do here: from the start-up probe to findings. For everything that is
- * missing a finding says what suffers and what vigil does instead. Pure.
+ * From the start-up probe to findings: what about this machine is dangerous for long jobs, and what vigil cannot do
+ * here. For everything that is missing a finding says what suffers and what vigil does instead. Pure.
  */
 #pragma once
 
 #include "model/host/finding.h"
 #include "model/host/machine.h"
 
-/* Appends. */
+/* Appends to ret. */
 void doctor_machine(const struct probe *p, struct findings *ret);

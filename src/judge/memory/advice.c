@@ -23,25 +23,28 @@ static struct loaders loaders_of(const struct incident *in)
 		if (!l.largest || p->own_bytes > l.largest->own_bytes)
 			l.largest = p;
 	}
-	/* forks share pages that each of them counts */
+	/* Forked processes share pages that each of them counts. */
 	l.bytes = MIN(l.bytes, in->victim.own_bytes);
 	return l;
 }
 
-/* The group's count is exact; the sum over processes counts pages that forks share once for each. */
+/* The group's count is exact; the sum over processes counts shared pages of forks once for each. */
 static uint64_t held_bytes(const struct incident *in)
 {
-	/* The job's own limit counts nothing else. */
+	/* The job's own limit counts only the job. */
 	if (in->memory.scope == MEMORY_SCOPE_JOB)
 		return in->memory.used_bytes;
-	/* What the job held is of the last look, which a program that grows fast has left far behind: not less than one of it. */
+	/*
+	 * The job's bytes are of the last sample, which a fast program outgrows: the job holds at least what its victim
+	 * holds.
+	 */
 	uint64_t held = MAX(in->memory.job_bytes, in->victim.own_bytes);
 	return MIN(held, in->memory.used_bytes);
 }
 
 struct other_ranks {
 	uint32_t n;
-	uint64_t most_bytes; /* of one of them */
+	uint64_t most_bytes; /* of the largest one */
 };
 
 static struct other_ranks others_of(const struct incident *in)
@@ -57,7 +60,7 @@ static struct other_ranks others_of(const struct incident *in)
 	return o;
 }
 
-/* Ranks of one job need much the same: what one alone holds is not what a rank needs. */
+/* Ranks of one job need about the same, so more than twice as much is peculiar to this rank. */
 static bool stands_out(const struct incident *in)
 {
 	struct other_ranks o = others_of(in);
@@ -69,13 +72,15 @@ static void summary(struct incident *in)
 	char own[16], used[16], total[16], rank[32] = "";
 	if (in->victim.rank != NO_RANK && others_of(in).n > 0)
 		TEXT_FORMAT(rank, "rank %d, ", in->victim.rank);
-	TEXT_FORMAT(in->summary, "vigil ended %s (%spid %d, %s of its own) because %s of %s were in use (%.1f %%, threshold %.1f %%)",
-		    in->victim.name, rank, (int)in->victim.pid, size_format(in->victim.own_bytes, own),
-		    size_format(in->memory.used_bytes, used), size_format(in->memory.total_bytes, total),
-		    in->memory.ratio * 100, in->memory.threshold_ratio * 100);
+	TEXT_FORMAT(
+		in->summary,
+		"vigil ended %s (%spid %d, %s of its own) because %s of %s were in use (%.1f %%, threshold %.1f %%)",
+		in->victim.name, rank, (int)in->victim.pid, size_format(in->victim.own_bytes, own),
+		size_format(in->memory.used_bytes, used), size_format(in->memory.total_bytes, total),
+		in->memory.ratio * 100, in->memory.threshold_ratio * 100);
 }
 
-/* Is the victim most of what is in use, or did it merely come last? */
+/* Whether the victim is most of what is in use, or was only the last to come. */
 static void cause(struct incident *in)
 {
 	struct buf b = BUF_ON(in->cause.text);
@@ -112,23 +117,27 @@ static void advice_advise(struct incident *in, uint32_t nproc)
 	char need[16], shm[16];
 	struct loaders l = loaders_of(in);
 	if (l.n > 0 && l.bytes > in->victim.own_bytes / 2) {
-		incident_advice_add(in, "look into the data loader first: its largest worker held %s; what a worker keeps "
+		incident_advice_add(in,
+				    "look into the data loader first: its largest worker held %s; what a worker keeps "
 				    "between batches (caches, lists of tensors) is kept once per worker",
 				    size_format(l.largest->own_bytes, need));
 		if (l.n > 1)
-			incident_advice_add(in, "fewer workers (num_workers=%u) or a smaller prefetch_factor need less", l.n / 2);
+			incident_advice_add(in, "fewer workers (num_workers=%u) or a smaller prefetch_factor need less",
+					    l.n / 2);
 	}
 	incident_advice_add(in, "give it more memory: this attempt needs more than %s",
 			    size_format(held_bytes(in), need));
 	if (stands_out(in))
-		incident_advice_add(in, "look for what only rank %d keeps (lists that grow, logs, evaluation, an uneven share of "
-				    "the data): vigil run --heap names who allocates it", in->victim.rank);
+		incident_advice_add(in,
+				    "look for what only rank %d keeps (lists that grow, logs, evaluation, an uneven "
+				    "share of the data): vigil run --heap names who allocates it",
+				    in->victim.rank);
 	else if (nproc > 1)
 		incident_advice_add(in, "run fewer ranks on this node than %u, each needs about %s", nproc,
 				    size_format(in->victim.own_bytes, need));
 	else
 		incident_advice_add(in, "or make it need less: a smaller batch, fewer parallel tasks");
-	/* it is the whole machine's, and says nothing about a limit within it */
+	/* /dev/shm counts for the whole machine, and says nothing about a limit within it. */
 	if (in->memory.scope == MEMORY_SCOPE_NODE && in->memory.shm_bytes > in->memory.total_bytes / 10)
 		incident_advice_add(in, "%s lie in shared memory (/dev/shm): vigil mem names their owners",
 				    size_format(in->memory.shm_bytes, shm));

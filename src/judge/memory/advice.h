@@ -1,7 +1,4 @@
-/*
- * What to say about a memory kill, and what to do about it. Pure: writes the
- * summary, the cause and the advice of an incident whose numbers are known.
- */
+/* Texts of a memory kill. Pure: writes the summary, the cause and the advice of an incident whose numbers are known. */
 #pragma once
 
 #include "base/base.h"

@@ -1,16 +1,16 @@
 #include "judge/memory/guard.h"
 
-/* Never look more often than this, even when the limit is close. */
-static const uint64_t look_min_ns = 1 * NS_PER_MS;
-/* Nor less often while a level fills up beyond three quarters … */
-static const uint64_t look_near_ns = 250 * NS_PER_MS;
-/* … or at all: the job's own footprint wants a point in its history now and then. */
-static const uint64_t look_far_ns = 2 * NS_PER_S;
-static const uint64_t look_covered_ns = 2 * NS_PER_S;
+/* Minimum time between two reads, even when the limit is close. */
+static const uint64_t read_min_ns = 1 * NS_PER_MS;
+/* Maximum time between two reads while a level is more than three quarters full. */
+static const uint64_t read_near_ns = 250 * NS_PER_MS;
+/* Maximum time otherwise: the history needs a point of the job's footprint now and then. */
+static const uint64_t read_far_ns = 2 * NS_PER_S;
+static const uint64_t read_covered_ns = 2 * NS_PER_S;
 /* The guard warns when the threshold would be reached within this time. */
 static const uint64_t warn_ahead_ns = 2 * NS_PER_S;
-/* The look that would warn is not missed: nor is it expected sooner than this. */
-static const uint64_t look_warn_ns = 100 * NS_PER_MS;
+/* The next read comes in time to warn, but is not planned sooner than this. */
+static const uint64_t read_warn_ns = 100 * NS_PER_MS;
 /* The buffer freed beyond the deficit: Ray's min(5 % of total, 3 GiB). */
 static const double buffer_ratio = 0.05;
 static const uint64_t buffer_max_bytes = 3 * GIB;
@@ -34,7 +34,7 @@ static void guard_point_add(struct guard_history *m, const struct ledger *now)
 		m->n++;
 }
 
-/* Slope from the newest point that is at least window old to the last point. */
+/* The slope from the newest point that is at least window_ns old to the last point. */
 static uint64_t slope_over(const struct guard_history *m, size_t level, uint64_t window_ns)
 {
 	const struct guard_point *last = &m->point[(m->head + GUARD_POINTS - 1) % GUARD_POINTS];
@@ -51,7 +51,7 @@ static uint64_t slope_over(const struct guard_history *m, size_t level, uint64_t
 	return 0;
 }
 
-/* Fill rate of a level: the worst over windows of 50 ms, 250 ms and 2 s. */
+/* The fill rate of a level: the worst over windows of 50 ms, 250 ms and 2 s. */
 static uint64_t guard_rate(const struct guard_history *m, size_t level)
 {
 	static const uint64_t windows[] = {50 * NS_PER_MS, 250 * NS_PER_MS, 2 * NS_PER_S};
@@ -69,7 +69,7 @@ static uint64_t time_for(uint64_t bytes, uint64_t bytes_per_s)
 	return ns >= 1e18 ? UINT64_MAX : (uint64_t)ns;
 }
 
-/* The guard may act up to one more headroom early when the fill outruns it. */
+/* The guard may act earlier, by at most one more headroom, when memory fills faster than it can react. */
 static uint64_t early_threshold(const struct guard_settings *s, uint64_t total, uint64_t threshold, uint64_t rate)
 {
 	uint64_t headroom = sub_floor(total, threshold);
@@ -99,19 +99,19 @@ static void judge_level(const struct guard_history *m, const struct guard_settin
 		step.state = last_moment ? GUARD_EMERGENCY : GUARD_ACT;
 		uint64_t buffer = MIN((uint64_t)((double)v->total_bytes * buffer_ratio), buffer_max_bytes);
 		step.deficit_bytes = sub_floor(v->used_bytes, threshold) + buffer;
-		step.next_ns = look_min_ns;
+		step.next_ns = read_min_ns;
 		*ret = step;
 		return;
 	}
 	bool near = to_threshold < headroom || time_for(to_threshold, rate) < warn_ahead_ns;
 	step.state = near ? GUARD_WARN : GUARD_OK;
 	bool far = v->available_bytes > v->total_bytes / 4;
-	uint64_t most = !far ? look_near_ns : covered ? look_covered_ns : look_far_ns;
+	uint64_t most = !far ? read_near_ns : covered ? read_covered_ns : read_far_ns;
 	uint64_t fastest = MAX(s->fastest_bytes_per_s, 2 * rate);
-	if (!near) /* by then it is time to warn, if it goes on like this */
-		most = MIN(most, MAX(look_warn_ns, time_for(to_threshold, rate) - warn_ahead_ns));
+	if (!near) /* the next read comes when it is time to warn, if it goes on like this */
+		most = MIN(most, MAX(read_warn_ns, time_for(to_threshold, rate) - warn_ahead_ns));
 	uint64_t wait = covered && !near ? most : time_for(to_threshold, fastest);
-	step.next_ns = MAX(look_min_ns, MIN(wait, most));
+	step.next_ns = MAX(read_min_ns, MIN(wait, most));
 	*ret = step;
 }
 
@@ -119,7 +119,7 @@ void guard_judge(struct guard_history *m, const struct guard_settings *s, const 
 		 struct guard_step *ret)
 {
 	guard_point_add(m, now);
-	struct guard_step worst = {.next_ns = look_far_ns, .time_to_limit_ns = UINT64_MAX};
+	struct guard_step worst = {.next_ns = read_far_ns, .time_to_limit_ns = UINT64_MAX};
 	uint64_t next = UINT64_MAX;
 	for (size_t i = 0; i < now->n && s->threshold_ratio > 0; i++) {
 		if (now->level[i].total_bytes == 0)

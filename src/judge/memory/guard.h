@@ -1,12 +1,10 @@
 /*
- * When must the guard act? From successive ledgers to a state, a deficit and
- * the time of the next look. Pure: no clock (the ledger carries its time), no
- * allocation, no call to the system. This is the guard's path.
+ * When the guard must act: from successive ledgers to a state, a deficit and the time of the next read. Pure: no clock
+ * (the ledger carries its time), no allocation, no system call. This is the guard's path.
  *
- * A level is over its threshold when used > max(total * ratio, total - min_free),
- * which is Ray's rule. The guard acts earlier, by at most once more that
- * headroom, when memory fills so fast that the limit would be reached within
- * its own reaction time.
+ * A level is over its threshold when used > max(total * ratio, total - min_free), which is Ray's rule. The guard acts
+ * earlier, by at most one more headroom, when memory fills so fast that the limit would be reached within its own
+ * reaction time.
  */
 #pragma once
 
@@ -18,15 +16,15 @@ struct guard_settings {
 	bool has_min_free;
 	uint64_t min_free_bytes;
 	uint64_t reaction_ns;   /* from a crossing to a frozen victim, on this machine */
-	uint64_t fastest_bytes_per_s; /* no faster fill is expected: sets how long the guard may look away */
+	uint64_t fastest_bytes_per_s; /* the fastest expected fill: it bounds the time between two reads */
 	uint64_t grace_ns;      /* SIGTERM first when at least this much time remains; 0: never */
 };
 
 enum guard_state {
 	GUARD_OK,
-	GUARD_WARN,      /* near: candidates are kept warm */
+	GUARD_WARN,      /* near the threshold: candidates are kept ready */
 	GUARD_ACT,       /* over the threshold */
-	GUARD_EMERGENCY, /* the limit is upon us: no courtesy */
+	GUARD_EMERGENCY, /* the limit is about to be reached: nothing is asked first */
 };
 
 #define GUARD_POINTS 64
@@ -36,7 +34,7 @@ struct guard_point {
 	uint64_t used_bytes[LEDGER_MAX_LEVELS];
 };
 
-/* What the judge remembers between looks. Zeroed by its owner at start. */
+/* Points kept between calls. Zeroed by its owner at start. */
 struct guard_history {
 	struct guard_point point[GUARD_POINTS];
 	size_t head, n;
@@ -44,20 +42,17 @@ struct guard_history {
 
 struct guard_step {
 	enum guard_state state;
-	size_t level;                 /* index into the ledger's levels: the one that decided */
-	uint64_t threshold_bytes;     /* used above this acts, at that level */
-	uint64_t deficit_bytes;       /* what has to go, buffer included; 0 when nothing */
-	uint64_t rate_bytes_per_s;    /* how fast that level fills; 0 when it does not */
-	uint64_t time_to_limit_ns;    /* UINT64_MAX when it is not filling */
+	size_t level;                 /* index into the ledger's levels: the level that decided */
+	uint64_t threshold_bytes;     /* used bytes above which that level acts */
+	uint64_t deficit_bytes;       /* bytes to free, buffer included; 0: none */
+	uint64_t rate_bytes_per_s;    /* how fast that level fills; 0: it does not */
+	uint64_t time_to_limit_ns;    /* UINT64_MAX: it is not filling */
 	bool early;                   /* below the threshold, but about to hit the limit */
-	uint64_t next_ns;             /* look again after this long */
+	uint64_t next_ns;             /* time until the next read */
 };
 
-/* The used-bytes threshold of a level of this size. */
+/* The threshold of a level of this size, in used bytes. */
 uint64_t guard_threshold(const struct guard_settings *s, uint64_t total_bytes);
-/*
- * covered: bit per level; an event will wake the guard before that level
- * reaches its threshold, so time alone need not.
- */
+/* covered: one bit per level; an event wakes the guard before that level reaches its threshold, so it need not poll. */
 void guard_judge(struct guard_history *m, const struct guard_settings *s, const struct ledger *now, uint32_t covered,
 		 struct guard_step *ret);

@@ -33,35 +33,39 @@ static void kernel_threat(const struct protect_facts *p, struct findings *all)
 	char size[16];
 	if (!p->has_adj || p->n_adj_refused > 0) {
 		f = finding_add(all, "kernel-oom", SEVERITY_WARNING,
-				"the kernel's OOM killer can still choose this job: oom_score_adj could not be lowered for %zu of %zu "
-				"processes",
+				"the kernel's OOM killer can still choose this job: oom_score_adj could not be lowered "
+				"for %zu of %zu processes",
 				p->n_adj_refused, p->n_processes);
 		if (p->machine->user_namespace)
-			finding_evidence(f, "lowering it needs CAP_SYS_RESOURCE in the host's user namespace; ours is a nested one, where "
-					    "the capability does not count");
+			finding_evidence(f, "lowering it needs CAP_SYS_RESOURCE in the host's user namespace; ours is "
+					    "a nested one, where the capability does not count");
 		else
-			finding_evidence(f, "lowering it needs CAP_SYS_RESOURCE in the first user namespace; uid %u %s", p->machine->uid,
-					 probe_has_cap(p->machine, PROBE_CAP_SYS_RESOURCE) ? "holds it, yet the kernel refused"
-											   : "runs without it");
+			finding_evidence(f, "lowering it needs CAP_SYS_RESOURCE in the first user namespace; uid %u %s",
+					 p->machine->uid,
+					 probe_has_cap(p->machine, PROBE_CAP_SYS_RESOURCE)
+						 ? "holds it, yet the kernel refused"
+						 : "runs without it");
 		if (p->n_raised > 0)
-			finding_evidence(f, "instead %zu helper processes of the job were raised, so that they go before its main "
-					    "processes; that frees only what those helpers hold",
+			finding_evidence(f,
+					 "instead %zu helper processes of the job were raised, so that they go before "
+					 "its main processes; that frees only what those helpers hold",
 					 p->n_raised);
 		else
-			finding_evidence(f, "nothing was done instead: the job has no helper processes that could go first");
-		finding_advice(f, p->guarded ? "run `vigil protect` with that capability; without it the vigil that guards this job acts "
-					       "before the kernel does"
-					     : "run `vigil protect` with that capability, or start the job with `vigil run`, which acts "
-					       "before the kernel does");
+			finding_evidence(
+				f, "nothing was done instead: the job has no helper processes that could go first");
+		finding_advice(f, p->guarded ? "run `vigil protect` with that capability; without it the vigil that "
+					       "guards this job acts before the kernel does"
+					     : "run `vigil protect` with that capability, or start the job with `vigil "
+					       "run`, which acts before the kernel does");
 	} else if (p->adj_highest > -1000) {
 		f = finding_add(all, "kernel-oom", SEVERITY_NOTE,
 				"the kernel's OOM killer takes this job only when nothing larger is left to take");
-		finding_evidence(f, "oom_score_adj %d to %d: its memory counts less by %d %% of all memory", p->adj_lowest,
-				 p->adj_highest, -p->adj_highest / 10);
+		finding_evidence(f, "oom_score_adj %d to %d: its memory counts less by %d %% of all memory",
+				 p->adj_lowest, p->adj_highest, -p->adj_highest / 10);
 	} else if (p->own_bytes > 2 * GIB) {
 		f = finding_add(all, "deadlock", SEVERITY_WARNING,
-				"with -1000 this job of %s can never be ended by the kernel: if it is what fills the memory, everything "
-				"else dies first and then the machine locks up or panics",
+				"with -1000 this job of %s can never be ended by the kernel: if it is what fills the "
+				"memory, everything else dies first and then the machine locks up or panics",
 				size_format(p->own_bytes, size));
 		finding_advice(f, "use --level high (-999), which goes last but can go");
 	}
@@ -75,15 +79,18 @@ static void limit_threats(const struct protect_facts *p, struct findings *all)
 		if (l->scope == LEDGER_NODE || l->total_bytes == 0)
 			continue;
 		double ratio = ledger_ratio(l);
-		struct finding *f = finding_add(
-			all, "cgroup-limit", ratio > 0.9 ? SEVERITY_PROBLEM : SEVERITY_WARNING,
-			"the limit of control group %s ends a process of this job when the group needs more than %s: %s", p->limit_name[i],
-			size_format(l->total_bytes, total),
-			p->adj_highest <= -1000 && p->has_adj ? "with all processes at -1000 they hang instead" :
-							       "inside the group oom_score_adj only decides who goes first");
+		struct finding *f = finding_add(all, "cgroup-limit", ratio > 0.9 ? SEVERITY_PROBLEM : SEVERITY_WARNING,
+						"the limit of control group %s ends a process of this job when the "
+						"group needs more than %s: %s",
+						p->limit_name[i], size_format(l->total_bytes, total),
+						p->adj_highest <= -1000 && p->has_adj
+							? "with all processes at -1000 they hang instead"
+							: "inside the group oom_score_adj only decides who goes first");
 		finding_evidence(f, "%s in use (%.0f %%), %s left", size_format(l->used_bytes, used), ratio * 100,
 				 size_format(l->available_bytes, left));
-		finding_advice(f, "raise the limit (memory.max, --memory of the container, resources.limits.memory) or use less");
+		finding_advice(
+			f,
+			"raise the limit (memory.max, --memory of the container, resources.limits.memory) or use less");
 	}
 }
 
@@ -98,11 +105,13 @@ static void oomd_pressure(const struct protect_facts *p, struct findings *all)
 		spared ? "systemd-oomd ends this job by pressure only when no other group below %s is left to end"
 		       : "systemd-oomd ends this job's whole group when tasks below %s wait for memory too much",
 		p->pressure_unit);
-	finding_evidence(f, "limit: waiting %.0f %% of the time for %.0f s; this is pressure, not the share of memory used",
-			 limit * 100, p->machine->oomd.pressure_duration_s);
+	finding_evidence(
+		f, "limit: waiting %.0f %% of the time for %.0f s; this is pressure, not the share of memory used",
+		limit * 100, p->machine->oomd.pressure_duration_s);
 	if (!spared && (p->avoid || p->omit))
-		finding_evidence(f, "the group's wish to be spared is set but not honoured: the group's owner is neither root nor the "
-				    "owner of %s",
+		finding_evidence(f,
+				 "the group's wish to be spared is set but not honoured: the group's owner is neither "
+				 "root nor the owner of %s",
 				 p->pressure_unit);
 }
 
@@ -120,8 +129,8 @@ static void oomd_swap(const struct protect_facts *p, struct findings *all)
 	finding_evidence(f, "it acts when more than %.0f %% of memory and %.0f %% of swap are used%s", limit, limit,
 			 p->swap_known ? "" : "; whether the root slice is watched could not be asked");
 	if (!spared)
-		finding_advice(f, "only a group that belongs to root is spared by this rule: run the job as a system service or scope "
-				  "with ManagedOOMPreference=avoid");
+		finding_advice(f, "only a group that belongs to root is spared by this rule: run the job as a system "
+				  "service or scope with ManagedOOMPreference=avoid");
 }
 
 static void oomd_threats(const struct protect_facts *p, struct findings *all)
@@ -133,8 +142,9 @@ static void oomd_threats(const struct protect_facts *p, struct findings *all)
 	oomd_swap(p, all);
 	if (p->adj_highest > -900 && all->n == before)
 		return;
-	struct finding *f = finding_add(all, "adj-is-not-for-oomd", SEVERITY_NOTE,
-					"oom_score_adj, even -1000, does not stop systemd-oomd: it never reads it and ends whole groups");
+	struct finding *f = finding_add(
+		all, "adj-is-not-for-oomd", SEVERITY_NOTE,
+		"oom_score_adj, even -1000, does not stop systemd-oomd: it never reads it and ends whole groups");
 	finding_evidence(f, "what it honours: the preference of group %s, now %s", p->group,
 			 p->omit ? "omit" : p->avoid ? "avoid" : "none");
 	if (p->group_shared)
@@ -168,13 +178,14 @@ static void protection_findings(const struct protect_facts *p, struct findings *
 	if (!p->has_low || p->low_bytes == 0 || p->effective_low_bytes >= p->low_bytes)
 		return;
 	struct finding *f = finding_add(all, "memory-low-not-granted", SEVERITY_WARNING,
-					"memory.low of %s is set but only %s of it holds, because a group above does not pass it on: the job "
-					"may be swapped out or slowed",
+					"memory.low of %s is set but only %s of it holds, because a group above does "
+					"not pass it on: the job may be swapped out or slowed",
 					size_format(p->low_bytes, low), size_format(p->effective_low_bytes, effective));
 	finding_evidence(f, "least is granted by %s", p->low_stopped_at);
-	finding_advice(f, "set memory.low of that group to as much or more (systemctl set-property --runtime %s MemoryLow=%llu)",
-		       path_name(p->low_stopped_at),
-		       (unsigned long long)p->low_bytes);
+	finding_advice(
+		f,
+		"set memory.low of that group to as much or more (systemctl set-property --runtime %s MemoryLow=%llu)",
+		path_name(p->low_stopped_at), (unsigned long long)p->low_bytes);
 }
 
 static void other_threats(const struct protect_facts *p, struct findings *all)
@@ -187,11 +198,14 @@ static void other_threats(const struct protect_facts *p, struct findings *all)
 	if (p->machine->oom_kill_allocating_task.valid && p->machine->oom_kill_allocating_task.value > 0 &&
 	    !(p->has_adj && p->adj_highest <= -1000)) {
 		struct finding *f = finding_add(all, "oom-kill-allocating-task", SEVERITY_WARNING,
-						"the kernel ends whoever asks for memory at the moment it runs out, whatever its oom_score_adj");
-		finding_evidence(f, "vm.oom_kill_allocating_task = %lld", (long long)p->machine->oom_kill_allocating_task.value);
+						"the kernel ends whoever asks for memory at the moment it runs out, "
+						"whatever its oom_score_adj");
+		finding_evidence(f, "vm.oom_kill_allocating_task = %lld",
+				 (long long)p->machine->oom_kill_allocating_task.value);
 	}
 	finding_add(all, "people", SEVERITY_NOTE,
-		    "anybody with the right to may still end it: kill, scancel, a time limit, a shutdown, the end of the login session");
+		    "anybody with the right to may still end it: kill, scancel, a time limit, a shutdown, the end of "
+		    "the login session");
 }
 
 void protect_threats(const struct protect_facts *p, struct findings *ret)

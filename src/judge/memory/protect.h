@@ -1,11 +1,9 @@
 /*
- * What can still end a job after it was protected, with reasons and numbers.
- * Pure: from what was written and read back to findings. A threat that is
- * certain to apply when its condition comes true is a warning; one that is
- * shut out is not listed.
+ * What can still end a job after it was protected, with reasons and numbers. Pure: from the values that were written
+ * and read back to findings. A threat that is certain to apply when its condition comes true is a warning; one that is
+ * ruled out is not listed.
  *
- * Source for the misunderstanding this must clear up: an oom_score_adj of
- * -1000 is a word to the kernel's own OOM killer and to nobody else.
+ * A common misunderstanding is cleared up by this: an oom_score_adj of -1000 binds only the kernel's own OOM killer.
  */
 #pragma once
 
@@ -35,23 +33,23 @@ struct protect_facts {
 	enum protect_level level;
 	bool guarded;            /* vigil runs or watches it, and acts before the kernel does */
 	size_t n_processes;
-	uint64_t own_bytes;      /* of all of them */
+	uint64_t own_bytes;      /* of all its processes */
 	/* oom_score_adj as read back */
 	bool has_adj;
 	int adj_lowest, adj_highest;
-	size_t n_adj_refused;    /* processes whose value we may not lower */
+	size_t n_adj_refused;    /* processes whose value vigil may not lower */
 	size_t n_raised;         /* helpers that were raised instead */
 	/* the group */
 	char group[256];
-	bool group_shared;       /* others live in it too */
+	bool group_shared;       /* other processes live in it too */
 	size_t n_others;
 	bool group_root_owned;
 	bool has_low;            /* memory.low exists and was read back */
 	uint64_t low_bytes, min_bytes, effective_low_bytes; /* effective: what all ancestors grant */
-	char low_stopped_at[256]; /* ancestor that grants least */
+	char low_stopped_at[256]; /* the ancestor that grants least */
 	/* systemd-oomd */
 	bool avoid, omit;        /* read back */
-	char pressure_unit[128]; /* watched ancestor; empty: none known */
+	char pressure_unit[128]; /* the watched ancestor; "": none known */
 	bool pressure_same_owner; /* that ancestor belongs to the group's owner */
 	double pressure_limit_ratio; /* 0: the default applies */
 	bool swap_watched, swap_known; /* the root slice is watched for swap */

@@ -12,7 +12,7 @@ static const char *const policy_names[POLICY_MAX] = {
 	[POLICY_FASTEST] = "fastest",
 };
 
-/* <0: a goes first. Equal units keep a fixed order: newer first, then the larger pid. */
+/* Negative: a goes first. Equal units keep a fixed order: newer first, then the larger pid. */
 static int by_newest(const struct unit *a, const struct unit *b)
 {
 	if (a->start_ticks != b->start_ticks)
@@ -51,7 +51,10 @@ static int victim_compare(const struct unit *a, const struct unit *b, enum victi
 		return small_a ? 1 : -1;
 	if (a->retriable != b->retriable)
 		return a->retriable ? -1 : 1;
-	/* ranks of one job fall together whichever goes: take the one that holds most, and name the right one */
+	/*
+	 * Ranks of one job end together whichever goes: the one that holds most is taken, so that the right one is
+	 * named.
+	 */
 	if (a->job == b->job && a->rank != NO_RANK && b->rank != NO_RANK)
 		return by_policy(a, b, POLICY_LARGEST);
 	return by_policy(a, b, policy);
@@ -60,11 +63,12 @@ static int victim_compare(const struct unit *a, const struct unit *b, enum victi
 static void sort_units(const struct unit_table *units, enum victim_policy policy, uint64_t worthwhile,
 		       struct victim_choice *c)
 {
-	/* insertion sort: no allocation, and the order is nearly sorted by age already */
+	/* Insertion sort: no allocation, and the units are nearly sorted by age already. */
 	for (size_t i = 1; i < c->n; i++) {
 		uint16_t x = c->order[i];
 		size_t j = i;
-		for (; j > 0 && victim_compare(&units->unit[x], &units->unit[c->order[j - 1]], policy, worthwhile) < 0; j--)
+		for (; j > 0 && victim_compare(&units->unit[x], &units->unit[c->order[j - 1]], policy, worthwhile) < 0;
+		     j--)
 			c->order[j] = c->order[j - 1];
 		c->order[j] = x;
 	}
@@ -85,7 +89,10 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 	}
 	if (ret->n == 0)
 		return;
-	/* worth ending: covers what is needed by itself, or, where nobody does, half of what the biggest holds */
+	/*
+	 * A unit is worth ending when it covers the deficit alone, or, where none does, holds half of the biggest one's
+	 * bytes.
+	 */
 	uint64_t worthwhile = MIN(deficit_bytes, biggest / 2);
 	sort_units(units, policy, worthwhile, ret);
 	while (ret->n_chosen < ret->n) {

@@ -12,7 +12,7 @@ static const struct delivery_group *group_of(const struct delivery *l, const cha
 	return NULL;
 }
 
-/* A stamp from the future was made by a clock that has been set back since. */
+/* The time since a stamp. A stamp in the future was made by a clock that has been set back since: INT64_MAX. */
 static int64_t since(int64_t stamp_ms, int64_t now_ms)
 {
 	return stamp_ms > now_ms ? INT64_MAX : now_ms - stamp_ms;
@@ -41,13 +41,13 @@ static int64_t gathering_ms(const struct notify_rules *r, uint32_t sent)
 	return MIN(wait, r->repeat_ms);
 }
 
-/* Notices of one key that follow each other, all of it being on or all of it being over. */
+/* Notices of one key that follow each other, and are all open or all resolved. */
 struct batch {
 	size_t first;
 	size_t n;
 	bool resolved;
-	bool all_same; /* every id is the one sent last */
-	bool followed; /* the key's next batch says that it is over */
+	bool all_same; /* every id is the one that was sent last */
+	bool followed; /* the key's next batch is a resolved one */
 };
 
 static struct batch batch_at(const struct delivery *l, const struct notify_item *items, size_t n, size_t first)
@@ -91,7 +91,7 @@ static enum when when_of(const struct notify_rules *r, const struct delivery *l,
 	if (b->all_same)
 		return NEVER;
 	if (b->followed)
-		return NEVER; /* it was told of, and is over already */
+		return NEVER; /* it was reported, and is over already */
 	int64_t wait = gathering_ms(r, g->sent);
 	if (since(g->sent_ms, now_ms) >= wait)
 		return NOW;
@@ -107,7 +107,7 @@ static bool is_first_of_key(const struct notify_item *items, size_t i)
 	return true;
 }
 
-/* The due batches are in `due`; how do they go out? */
+/* The batches in `due` are due: decides how they go out. */
 static void send_due(const struct notify_rules *r, const struct delivery *l, const struct notify_item *items, size_t n,
 		     const struct batch *due, size_t n_due, int64_t now_ms, struct notify_step *ret)
 {
@@ -162,7 +162,7 @@ void notify_judge(const struct notify_rules *r, const struct delivery *l, const 
 	}
 }
 
-/* The place of a key; a closed one, else the one that was silent longest, makes room. */
+/* The place of a key. Where all are taken a closed one makes room, else the one that was sent longest ago. */
 static struct delivery_group *place_for(struct delivery *l, const char *key)
 {
 	struct delivery_group *worst = &l->group[0];
@@ -187,8 +187,8 @@ void notify_delivered(struct delivery *l, const struct notify_rules *r, const st
 			continue;
 		struct delivery_group *g = place_for(l, items[i].key);
 		bool fresh = !g->open || since(g->sent_ms, now_ms) >= r->repeat_ms;
-		bool told = g->open && g->sent_ms == now_ms; /* by this very message */
-		if (!told)
+		bool sent_now = g->open && g->sent_ms == now_ms; /* by this very message */
+		if (!sent_now)
 			g->sent = fresh ? 1 : g->sent + 1;
 		g->open = !items[i].resolved;
 		g->sent_ms = now_ms;
@@ -207,7 +207,8 @@ void notify_failed(struct delivery *l, int64_t now_ms, int64_t retry_after_ms, d
 	for (uint32_t i = 0; i < l->fails && wait < NOTIFY_BACKOFF_MAX_MS; i++)
 		wait *= 2;
 	wait = MIN(wait, (int64_t)NOTIFY_BACKOFF_MAX_MS);
-	wait = wait / 2 + (int64_t)((double)(wait / 2) * dice); /* several nodes that failed together come back apart */
+	/* several nodes that failed together try again at different times */
+	wait = wait / 2 + (int64_t)((double)(wait / 2) * dice);
 	if (retry_after_ms > 0)
 		wait = MIN(retry_after_ms, (int64_t)NOTIFY_RETRY_AFTER_MAX_MS);
 	l->fails++;

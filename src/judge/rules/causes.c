@@ -7,10 +7,10 @@
 #include "base/text.h"
 
 #define MOST 64
-/* NCCL's own, and the most that a queue pair can have. */
+/* NCCL's default, and the most that a queue pair can have. */
 #define IB_RETRIES 7
 
-/* All that one rule found. */
+/* Everything that one rule found. */
 struct candidate {
 	const struct rule *rule;
 	const struct cause_group *first;
@@ -19,7 +19,7 @@ struct candidate {
 	size_t n_ranks;
 	enum rule_confidence confidence;
 	bool ours, foreign; /* it names a process of the job; only processes of others */
-	bool dropped; /* something that it needs is not so, or it is about somebody else */
+	bool dropped; /* a condition of the rule is not met, or it is about another job */
 };
 
 struct weighing {
@@ -62,7 +62,7 @@ static void ranks_join(struct candidate *c, const struct cause_group *g)
 	}
 }
 
-/* Times order what happened only when everything has one. */
+/* Times give the order of events only when every match has one. */
 static bool all_timed(const struct cause_set *s)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -71,7 +71,7 @@ static bool all_timed(const struct cause_set *s)
 	return true;
 }
 
-/* Was the other kind of line seen, and on which side of it is this machine? */
+/* True when the rule's other kind of line was seen on this host (same) or on another one (!same). */
 static bool contrast_on(const struct cause_set *s, const struct rule *rule, const char *host, bool same)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -102,7 +102,7 @@ static void causes_gather(struct weighing *w)
 		if (!c)
 			continue;
 		bool ours = g->first.whose == RULE_WHOSE_OURS;
-		/* what is about the job tells more than what came first */
+		/* A match about the job counts more than one that came first. */
 		if (!c->first || (ours && !c->ours) || (ours == c->ours && earlier(g, c->first, timed)))
 			c->first = g;
 		c->foreign = (c->n == 0 || c->foreign) && g->first.whose == RULE_WHOSE_OTHERS;
@@ -110,7 +110,7 @@ static void causes_gather(struct weighing *w)
 		c->n += g->n;
 		ranks_join(c, g);
 	}
-	/* in the order of time: few, so sorted by insertion */
+	/* In the order of time; there are few, so an insertion sort. */
 	for (size_t i = 1; i < w->n; i++) {
 		struct candidate x = w->of[i];
 		size_t k = i;
@@ -144,7 +144,7 @@ static void weigh(const struct weighing *w, struct candidate *c)
 		lowered |= n->kind == RULE_NEED_LOWER && met;
 		c->dropped |= n->kind == RULE_NEED_MUST && !met;
 	}
-	/* what befell another job on this machine concerns this one at most by way of what they share */
+	/* What happened to another job on this machine concerns this one only through what both share. */
 	c->dropped |= c->foreign && c->rule->role == RULE_CONFIRMATION;
 	if (c->foreign || (raises && !raised && !c->ours))
 		c->confidence = less(c->confidence);
@@ -160,7 +160,7 @@ static const struct candidate *pick(const struct weighing *w, enum rule_role rol
 	return NULL;
 }
 
-/* By what the rules allow: evidence that could not be looked at must not change the order of events. */
+/* By the confidence that the rules allow: evidence that could not be read must not change the order of events. */
 static const struct candidate *chosen(const struct weighing *w)
 {
 	static const struct {
@@ -178,7 +178,7 @@ static const struct candidate *chosen(const struct weighing *w)
 	return c;
 }
 
-/* ---- words */
+/* ---- texts ---- */
 
 static uint32_t fact_number(const struct cause_set *s, const char *name, uint32_t otherwise)
 {
@@ -187,7 +187,7 @@ static uint32_t fact_number(const struct cause_set *s, const char *name, uint32_
 	return f && span_u64(span_of(f->value), &v) == 0 && v < 64 ? (uint32_t)v : otherwise;
 }
 
-/* What NCCL takes when nobody sets it: raised twice over the years. */
+/* NCCL's default, which was raised twice over the years. */
 static uint32_t ib_timeout_default(const struct cause_set *s)
 {
 	const struct cause_fact *f = cause_set_find_fact(s, "NCCL_VERSION");
@@ -204,7 +204,7 @@ static void ib_words(const struct cause_set *s, uint32_t exponent, struct buf *b
 	buf_printf(b, "4.096 us x 2^%u x %u = %.3g s", exponent, retries, causes_ib_timeout_s(exponent, retries));
 }
 
-/* Waiting longer is no advice to who waits that long already. */
+/* A longer time-out is no advice where it is that long already. */
 static void ib_longer(const struct cause_set *s, struct buf *b)
 {
 	uint32_t now = fact_number(s, "NCCL_IB_TIMEOUT", ib_timeout_default(s));
@@ -244,7 +244,7 @@ static bool place_fill(const struct cause_set *s, const struct rule_match *m, st
 		else if (i == RULE_RANK && m->rank != NO_RANK)
 			buf_printf(b, "%d", m->rank);
 		else if (ends_in(b, "peer ") || ends_in(b, "adapter "))
-			b->text[--b->len] = '\0'; /* "the peer is dead": whose name is not known needs none */
+			b->text[--b->len] = '\0'; /* "the peer is dead": an unknown name is left out */
 		else
 			buf_add(b, "?");
 		return true;
@@ -252,7 +252,7 @@ static bool place_fill(const struct cause_set *s, const struct rule_match *m, st
 	return false;
 }
 
-/* Braces around a name stand for what was found; others stay as they are. */
+/* A name in braces is replaced by what was found; other braces stay. */
 static void words(const struct cause_set *s, const struct rule_match *m, const char *text, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
@@ -286,7 +286,7 @@ static void evidence_add(const struct candidate *c, struct cause_verdict *v)
 	v->evidence[v->n_evidence++].time_unix_ms = m->has_time ? m->time_unix_ms : 0;
 }
 
-/* ---- whom */
+/* ---- culprits ---- */
 
 static void culprit_add(struct cause_verdict *v, int64_t rank)
 {
@@ -309,7 +309,7 @@ static void culprits_listed(struct cause_verdict *v, const char *list)
 	}
 }
 
-/* Who of 0..nranks-1 was not heard of; nobody when that is nearly all. */
+/* Blames the ranks of 0..nranks-1 that reported nothing, unless that is more than half of them. */
 static void culprits_missing(struct cause_verdict *v, const struct candidate *c)
 {
 	uint64_t nranks;
@@ -332,7 +332,7 @@ static void culprits_fill(struct cause_verdict *v, const struct candidate *c)
 	const char *peer = m->value[RULE_PEER];
 	switch (c->rule->blame) {
 	case RULE_BLAME_SELF:
-		/* a cause that all ranks tell of accuses none of them */
+		/* A cause that all ranks report accuses none of them. */
 		for (size_t i = 0; i < c->n_ranks && c->n_ranks < CAUSE_RANKS; i++)
 			culprit_add(v, c->ranks[i]);
 		break;

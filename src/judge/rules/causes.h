@@ -1,14 +1,13 @@
 /*
- * Which of the things that the cause book found is the cause. Roots before
- * what follows from them, earlier before later; other rules' matches and facts
- * raise or lower the confidence, never above what the rule allows. Pure.
+ * Chooses the cause among what the rule book found: roots before what follows from them, earlier before later. Other
+ * rules' matches and facts raise or lower the confidence, never above what the rule allows. Pure.
  */
 #pragma once
 
 #include "model/rules/cause.h"
 
 enum {
-	CAUSES_NONE = 1, /* nothing was found that could be one */
+	CAUSES_NONE = 1, /* nothing was found that could be the cause */
 };
 
 int must_check causes_judge(const struct cause_set *s, struct cause_verdict *ret);

@@ -64,7 +64,8 @@ static void three_ranks(uint64_t one_bytes, uint64_t others_bytes)
 	TEXT_COPY(in.victim.name, "python");
 	in.n_candidates = 3;
 	for (int32_t i = 0; i < 3; i++)
-		in.candidates[i] = (struct incident_candidate){.rank = i, .own_bytes = i == 1 ? one_bytes : others_bytes};
+		in.candidates[i] =
+			(struct incident_candidate){.rank = i, .own_bytes = i == 1 ? one_bytes : others_bytes};
 	advice_memory_kill(&in, 3);
 }
 

@@ -211,7 +211,8 @@ static bool field_of_expectation(struct scene *s, struct span key, struct span v
 
 static void section_feed(struct scene *s, struct span name, struct span text)
 {
-	struct deathlog log = {.hints = s->hints, .cap = ARRAY_SIZE(s->hints), .n = s->d.n_hints, .killers = &s->logged};
+	struct deathlog log = {
+		.hints = s->hints, .cap = ARRAY_SIZE(s->hints), .n = s->d.n_hints, .killers = &s->logged};
 	char source[64];
 	if (span_eq(name, "kmsg") || span_eq(name, "dmesg")) {
 		oomlog_text(&s->oom, text, s->offset_ms);
@@ -272,8 +273,8 @@ static void verdict_check(const struct scene *s, const struct incident *i)
 	if (strcmp(s->kind, incident_kind_name(i->kind)) != 0 || strcmp(s->killer, killer_name(i->killer)) != 0 ||
 	    strcmp(s->cause, i->cause.id) != 0 || strcmp(s->confidence, confidence_name(i->cause.confidence)) != 0)
 		fail_msg("got %s / %s / %s / %s, expected %s / %s / %s / %s\n%s", incident_kind_name(i->kind),
-			 killer_name(i->killer), i->cause.id, confidence_name(i->cause.confidence), s->kind, s->killer, s->cause,
-			 s->confidence, said);
+			 killer_name(i->killer), i->cause.id, confidence_name(i->cause.confidence), s->kind, s->killer,
+			 s->cause, s->confidence, said);
 	for (size_t m = 0; m < s->n_must; m++)
 		if (!memmem(said, b.len, s->must[m].p, s->must[m].len))
 			fail_msg("\"%.*s\" is not said in:\n%s", (int)s->must[m].len, s->must[m].p, said);

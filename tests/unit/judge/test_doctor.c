@@ -89,7 +89,8 @@ static void each_fault_is_found_alone(void **state)
 	WRONG((p.shm_total_bytes = p.shm_free_bytes = 64 * MIB), "shm-small", SEVERITY_WARNING);
 	WRONG(p.shm_free_bytes = 1, "shm-full", SEVERITY_WARNING);
 	WRONG(p.panic_on_oom = ((struct probe_number){true, 1}), "panic-on-oom", SEVERITY_WARNING);
-	WRONG(p.oom_kill_allocating_task = ((struct probe_number){true, 1}), "oom-kill-allocating-task", SEVERITY_WARNING);
+	WRONG(p.oom_kill_allocating_task = ((struct probe_number){true, 1}), "oom-kill-allocating-task",
+	      SEVERITY_WARNING);
 	WRONG(p.overcommit_memory = ((struct probe_number){true, 2}), "overcommit-strict", SEVERITY_WARNING);
 	WRONG(p.oom_dump_tasks = ((struct probe_number){true, 0}), "oom-dump-tasks-off", SEVERITY_NOTE);
 	WRONG(p.core_limit_bytes = 0, "no-core", SEVERITY_NOTE);

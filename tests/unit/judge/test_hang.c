@@ -108,7 +108,8 @@ static void a_slowdown_s_figure_is_right_though_looks_are_a_second_apart(void **
 		double exact = slower_by(jobs[i].before_s, jobs[i].now_s, 120, true);
 		double seen = slower_by(jobs[i].before_s, jobs[i].now_s, 900, false);
 		if (exact < is - 0.03 || exact > is + 0.03)
-			fail_msg("%.2f s become %.2f: %.3f where times are known", jobs[i].before_s, jobs[i].now_s, exact);
+			fail_msg("%.2f s become %.2f: %.3f where times are known", jobs[i].before_s, jobs[i].now_s,
+				 exact);
 		if (seen < is - 0.1 || seen > is + 0.1)
 			fail_msg("%.2f s become %.2f: %.3f where they are not", jobs[i].before_s, jobs[i].now_s, seen);
 		if (slower_by(jobs[i].before_s, jobs[i].before_s, 900, false) > 0)
@@ -275,7 +276,7 @@ static struct jam *jam_new(int32_t n, int32_t odd)
 		liveness_take(&j->p, &j->look);
 		struct hang_settings quiet = s;
 		quiet.no_straggler = true;
-		hang_look(&j->mind, &quiet, &j->p, &step);
+		hang_check(&j->mind, &quiet, &j->p, &step);
 	}
 	j->in[0] = (struct dump_frame){.name = literal("all_reduce"), .file = literal(C10D), .line = 1};
 	j->in[1] = (struct dump_frame){.name = literal("step"), .file = literal("/job/train.py"), .line = 40};
@@ -429,8 +430,9 @@ static void a_time_out_in_a_suspicion_has_the_hang_as_its_cause(void **state)
 	assert_string_equal(in->cause.id, "missing_rank");
 	assert_int_equal(in->cause.confidence, CONFIDENCE_MEDIUM);
 	assert_true(in->n_culprits == 1 && in->culprit_ranks[0] == 3);
-	assert_string_equal(in->summary,
-			    "rank 0 ended with a Python exception. It hung before: rank 3 held up the others (missing_rank).");
+	assert_string_equal(
+		in->summary,
+		"rank 0 ended with a Python exception. It hung before: rank 3 held up the others (missing_rank).");
 	assert_string_equal(in->cause.advice[in->cause.n_advice - 1], "look at it");
 	assert_non_null(strstr(in->evidence[1].text, "9.0 s before its end it stood still: no step for 11 s"));
 	free(in);
@@ -490,10 +492,10 @@ static uint64_t suspected_after(const struct hang_settings *s, uint64_t timeout_
 			x->progress.last_step_ns = look->now_ns;
 		}
 		liveness_take(p, look);
-		hang_look(m, s, p, &step);
+		hang_check(m, s, p, &step);
 		if (step.late && *ret_late_ns == 0)
 			*ret_late_ns = look->now_ns - 1060 * NS_PER_S;
-		assert_true(!step.late || (step.state == HANG_WELL && step.since_ns == 1060 * NS_PER_S));
+		assert_true(!step.late || (step.state == HANG_OK && step.since_ns == 1060 * NS_PER_S));
 		if (hang_since(s, p, text, sizeof(text)) > 0)
 			stands_ns = look->now_ns - 1060 * NS_PER_S;
 	}

@@ -516,7 +516,8 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 static void sleep_look(struct scenario *s)
 {
 	for (const struct block *b = s->block; b < s->block + s->n_blocks && s->mind.sleep_until_ns; b++)
-		if (b->from <= s->mind.sleep_rank && s->mind.sleep_rank <= b->to && b->naps_ns && s->mind.state != HANG_WELL)
+		if (b->from <= s->mind.sleep_rank && s->mind.sleep_rank <= b->to && b->naps_ns &&
+		    s->mind.state != HANG_OK)
 			hang_slept(&s->mind, (s->now_ns / b->naps_ns + 1) * b->naps_ns);
 }
 
@@ -528,7 +529,7 @@ static void judge(struct scenario *s, const char *where)
 	assert_non_null(in);
 	case_make(s, dumps, &c);
 	hang_judge(&s->settings, &s->mind, &c, &s->verdict);
-	hang_told(&s->mind, &s->verdict, &s->liveness);
+	hang_keep_verdict(&s->mind, &s->verdict, &s->liveness);
 	s->judged++;
 	if (s->verdict.kind != HANG_NONE && !s->verdict.known_already) {
 		s->told = s->verdict;
@@ -552,10 +553,10 @@ static void look(struct scenario *s, const char *where)
 	look_make(s, NS_PER_S);
 	liveness_take(&s->liveness, &s->look);
 	sleep_look(s);
-	hang_look(&s->mind, &s->settings, &s->liveness, &s->step);
+	hang_check(&s->mind, &s->settings, &s->liveness, &s->step);
 	s->looks++;
 	s->resolved += s->step.resolved;
-	if (s->step.state != HANG_WELL && s->suspect_ns == 0)
+	if (s->step.state != HANG_OK && s->suspect_ns == 0)
 		s->suspect_ns = s->now_ns;
 	if (s->step.want) {
 		assert_int_equal(s->due_ns, 0); /* not asked for twice */
@@ -672,7 +673,7 @@ static void expect(struct scenario *s, struct span rest, const char *where)
 		if (s->alarms > 0)
 			fail_verdict(&s->told, where, "expected", w);
 	} else if (span_eq(w, "well")) {
-		if (s->alarms > 0 || s->step.state != HANG_WELL)
+		if (s->alarms > 0 || s->step.state != HANG_OK)
 			fail_verdict(s->alarms ? &s->told : &s->verdict, where, "expected", w);
 	} else if (span_eq(w, "unasked")) { /* not even evidence was gathered */
 		if (s->judged > 0 || s->due_ns)
@@ -735,7 +736,8 @@ static void book_line(struct scenario *s, struct span rest, const char *where)
 /* collective KIND CONFIDENCE CULPRIT|- TEXT */
 static void collective_line(struct scenario *s, struct span rest, const char *where)
 {
-	static const char *const kinds[] = {"none", "missing", "mismatch", "equal", "p2p", "dead", "init", "uneven", "cycle"};
+	static const char *const kinds[] = {"none", "missing", "mismatch", "equal", "p2p",
+					    "dead", "init",    "uneven",   "cycle"};
 	struct hang_collective *c = &s->collective;
 	struct span w = next(&rest, where);
 	*c = (struct hang_collective){.valid = true, .source = "NCCL RAS"};

@@ -34,7 +34,11 @@ static void judge(int32_t rank, int status, const struct rank_error *e, size_t n
 
 static const struct rank_error cascade[] = {
 	{.rank = 0, .follows = true, .time_unix_ms = 5100, .text = "RuntimeError: Connection closed by peer"},
-	{.rank = 2, .time_unix_ms = 5000, .text = "RuntimeError: boom", .where = "/srv/train.py:40 (step)", .source = "rank-2.error.json"},
+	{.rank = 2,
+	 .time_unix_ms = 5000,
+	 .text = "RuntimeError: boom",
+	 .where = "/srv/train.py:40 (step)",
+	 .source = "rank-2.error.json"},
 };
 
 static void who_failed_first_is_the_root_of_a_cascade(void **state)

@@ -7,11 +7,19 @@ static struct probe machine;
 
 static struct protect_facts safe(void)
 {
-	machine = (struct probe){.has_caps = true, .cap_effective = UINT64_MAX, .has_meminfo = true, .oomd = OOMDCONF_DEFAULT};
+	machine = (struct probe){
+		.has_caps = true, .cap_effective = UINT64_MAX, .has_meminfo = true, .oomd = OOMDCONF_DEFAULT};
 	machine.meminfo.bytes[MEMINFO_SWAP_TOTAL] = GIB;
 	return (struct protect_facts){
-		.level = PROTECT_NORMAL, .n_processes = 4, .own_bytes = 8 * GIB, .has_adj = true, .adj_lowest = -900,
-		.adj_highest = -900, .group = "/system.slice/train.service", .group_root_owned = true, .machine = &machine,
+		.level = PROTECT_NORMAL,
+		.n_processes = 4,
+		.own_bytes = 8 * GIB,
+		.has_adj = true,
+		.adj_lowest = -900,
+		.adj_highest = -900,
+		.group = "/system.slice/train.service",
+		.group_root_owned = true,
+		.machine = &machine,
 	};
 }
 
@@ -135,7 +143,8 @@ static void limits_above_the_job_are_told_with_numbers(void **state)
 	(void)state;
 	struct protect_facts p = safe();
 	p.n_limits = 2;
-	p.limit[0] = (struct ledger_level){.scope = LEDGER_CONTAINER, .total_bytes = 10 * GIB, .used_bytes = 2 * GIB, .available_bytes = 8 * GIB};
+	p.limit[0] = (struct ledger_level){
+		.scope = LEDGER_CONTAINER, .total_bytes = 10 * GIB, .used_bytes = 2 * GIB, .available_bytes = 8 * GIB};
 	p.limit[1] = (struct ledger_level){.scope = LEDGER_CONTAINER, .total_bytes = 10 * GIB, .used_bytes = 10 * GIB};
 	TEXT_COPY(p.limit_name[0], "a/b");
 	TEXT_COPY(p.limit_name[1], "a");
