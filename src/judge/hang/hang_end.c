@@ -9,14 +9,22 @@
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
 
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 bool hang_says_time_out(const char *text)
 {
 	static const char *const words[] = {"timed out", "timeout", "time-out", "time out", "watchdog"};
 	struct span s = span_of(text);
 	for (size_t k = 0; k < ARRAY_SIZE(words); k++)
-		for (size_t i = 0, n = strlen(words[k]); i + n <= s.len; i++)
-			if (strncasecmp(s.p + i, words[k], n) == 0)
+		for (size_t i = 0, n = strlen(words[k]); i + n <= s.len; i++) {
+			/* "runtime output" contains "time out"; "ConnectTimeoutError" is meant */
+			bool within = (i > 0 && is_letter(s.p[i - 1])) || (i + n < s.len && is_letter(s.p[i + n]));
+			if (strncasecmp(s.p + i, words[k], n) == 0 && !(within && strchr(words[k], ' ')))
 				return true;
+		}
 	return false;
 }
 
