@@ -45,6 +45,9 @@ bool pm_broken_pipe(const char *text); /* the text of one that the end of a proc
 bool pm_unavailable(const struct death *d, const char *source);
 uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM counter; 0: none or unknown */
 
+enum incident_kind pm_kind_of(enum killer k); /* of a death by this killer */
+void pm_line_evidence(struct pm *p, const struct killer_line *l);
+
 /* ---- proofs, in order ---- */
 bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);

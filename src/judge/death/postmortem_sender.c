@@ -1,0 +1,215 @@
+/* Verdicts on the sender of a signal that the kernel was seen to deliver, to the process or to one of its workers. */
+#include <signal.h>
+#include <string.h>
+
+#include "base/signame.h"
+#include "judge/death/postmortem_parts.h"
+
+/* Known daemons that send signals, by their 15-byte comm. */
+static const struct {
+	const char *comm;
+	enum killer killer;
+} senders[] = {
+	{"earlyoom", KILLER_EARLYOOM},	   {"nohang", KILLER_NOHANG},	   {"systemd-oomd", KILLER_SYSTEMD_OOMD},
+	{"oomd", KILLER_OOMD},		   {"raylet", KILLER_RAY},	   {"slurmstepd", KILLER_SLURM},
+	{"slurmd", KILLER_SLURM},	   {"kubelet", KILLER_KUBERNETES}, {"containerd-shim", KILLER_KUBERNETES},
+	{"vigil", KILLER_VIGIL},
+};
+
+static enum killer sender_killer(const char *comm)
+{
+	for (size_t s = 0; s < ARRAY_SIZE(senders); s++)
+		if (strcmp(senders[s].comm, comm) == 0)
+			return senders[s].killer;
+	return KILLER_SIGNAL;
+}
+
+/* The last seen signal that fits the end; one from a process is preferred to one from the kernel. */
+static const struct signal_sent *signal_find(const struct pm *p)
+{
+	const struct signal_sent *found = NULL;
+	for (size_t n = 0; n < p->d->n_signals; n++) {
+		const struct signal_sent *s = &p->d->signals[n];
+		if (s->target != p->d->pid || s->signal != p->end.reported || p->end.reported == 0 ||
+		    !pm_time_fits(p->d, s->time_unix_ms, 60000))
+			continue;
+		if (!found || !s->from_kernel || found->from_kernel)
+			found = s;
+	}
+	return found;
+}
+
+/* The scheduler's line that explains why its daemon sent the signal. */
+static const struct killer_line *scheduler_line(const struct pm *p, enum killer k)
+{
+	for (size_t n = 0; n < p->d->n_killer_lines; n++)
+		if (p->d->killer_lines[n].killer == k && pm_time_fits(p->d, p->d->killer_lines[n].time_unix_ms, 120000))
+			return &p->d->killer_lines[n];
+	return NULL;
+}
+
+static void sender_evidence(struct pm *p, const struct signal_sent *s, const char *name)
+{
+	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms,
+			      "%s to pid %d from %s, pid %d, uid %u%s%s", name ? name : "signal", (int)s->target,
+			      s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+			      s->sender_command[0] ? ", command " : "", s->sender_command);
+}
+
+static void own_signal_verdict(struct pm *p, const struct signal_sent *s)
+{
+	char who[PM_WHO];
+	const char *name = signame(s->signal);
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "signal_sent", CONFIDENCE_HIGH);
+	pm_killer_text(p, "the process itself, pid %d", (int)s->sender);
+	pm_summary(p, "%s ended itself: it sent itself %s.", pm_who(p->d, who), name ? name : "a signal");
+	sender_evidence(p, s, name);
+}
+
+/* The kernel sends SIGINT and SIGHUP for the terminal; its other signals name no sender. */
+static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
+{
+	char who[PM_WHO];
+	const char *name = signame(s->signal);
+	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s came from the kernel itself",
+			      name ? name : "the signal");
+	if (s->signal != SIGINT && s->signal != SIGHUP)
+		return false;
+	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, s->signal == SIGINT ? "terminal_interrupt" : "terminal_hangup",
+		   CONFIDENCE_HIGH);
+	pm_killer_text(p, "the terminal");
+	pm_summary(p, "%s ended by %s from its terminal: %s.", pm_who(p->d, who), name,
+		   s->signal == SIGINT ? "somebody pressed Ctrl-C" : "the terminal was closed or the connection broke");
+	if (s->signal == SIGHUP)
+		incident_advice_add(
+			p->i,
+			"Start long jobs in tmux, or with systemd-run --user, so that they outlive the terminal.");
+	return true;
+}
+
+static void sender_verdict(struct pm *p, const struct signal_sent *s, enum killer k, const struct killer_line *why)
+{
+	char who[PM_WHO];
+	const char *name = signame(s->signal);
+	pm_verdict(p, pm_kind_of(k), k, k == KILLER_SIGNAL ? "signal_sent" : "signal_sent_by_daemon", CONFIDENCE_HIGH);
+	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+		       s->sender_command[0] ? ": " : "", s->sender_command);
+	pm_summary(p, "%s was ended by %s, sent by %s (pid %d, uid %u).", pm_who(p->d, who), name ? name : "a signal",
+		   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
+	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain%s.",
+		p->end.signal ? "" : "; the exit status repeats it");
+	sender_evidence(p, s, name);
+	if (why)
+		pm_line_evidence(p, why);
+	if (strcmp(s->sender_comm, "systemd") == 0)
+		incident_advice_add(p->i, "systemd ends services that are stopped and sessions that log out: run long "
+					  "jobs as a service, or enable lingering (loginctl enable-linger).");
+}
+
+bool pm_sender(struct pm *p)
+{
+	const struct signal_sent *s = signal_find(p);
+	if (!s || (s->sender == p->d->pid && pm_is_crash(s->signal)))
+		return false; /* its own abort() is a crash */
+	if (s->from_kernel)
+		return kernel_signal_verdict(p, s);
+	if (s->sender == p->d->pid) {
+		own_signal_verdict(p, s);
+		return true;
+	}
+	enum killer k = sender_killer(s->sender_comm);
+	const struct killer_line *why = k == KILLER_SIGNAL ? NULL : scheduler_line(p, k);
+	if (why && k == KILLER_SLURM)
+		return false; /* its own line has more: cancelled, time limit */
+	if (k == KILLER_SYSTEMD_OOMD && pm_killer_by_group(p)) {
+		sender_evidence(p, s, signame(s->signal)); /* its own line has more: pressure or swap, and how much */
+		return true;
+	}
+	sender_verdict(p, s, k, why);
+	return true;
+}
+
+/* The signal that a process sent to the worker whose death the failed rank's log reports. */
+static const struct signal_sent *worker_signal_find(const struct pm *p, const struct log_hint *h)
+{
+	for (size_t n = p->d->n_signals; n-- > 0;) {
+		const struct signal_sent *s = &p->d->signals[n];
+		if (s->target == h->pid && s->signal == h->signal && !s->from_kernel && s->sender != h->pid &&
+		    pm_time_fits(p->d, s->time_unix_ms, 120000))
+			return s;
+	}
+	return NULL;
+}
+
+/* The last SIGKILL to a worker from outside of the job: a program also ends its own workers. */
+static const struct signal_sent *outside_signal_find(const struct pm *p, int64_t shortly_ms)
+{
+	for (size_t n = p->d->n_signals; n-- > 0;) {
+		const struct signal_sent *s = &p->d->signals[n];
+		const struct death_former *former = pm_former(p->d, s->target);
+		bool worker = s->target != p->d->pid && (former ? strcmp(former->role, "main") != 0 : s->of_job);
+		bool outside = !s->from_kernel && s->sender != p->d->pid && !pm_former(p->d, s->sender);
+		if (s->signal == SIGKILL && worker && outside && s->time_unix_ms > 0 &&
+		    pm_time_fits(p->d, s->time_unix_ms, shortly_ms))
+			return s;
+	}
+	return NULL;
+}
+
+static void worker_killer_verdict(struct pm *p, const struct signal_sent *s, enum confidence c)
+{
+	enum killer k = sender_killer(s->sender_comm);
+	pm_verdict(p, pm_kind_of(k), k, "worker_signal_sent", c);
+	pm_killer_text(p, "%s, pid %d, uid %u%s%s", s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+		       s->sender_command[0] ? ": " : "", s->sender_command);
+	sender_evidence(p, s, signame(s->signal));
+}
+
+static bool worker_signal_reported(struct pm *p, const struct log_hint *h)
+{
+	const struct signal_sent *s = worker_signal_find(p, h);
+	char who[PM_WHO];
+	if (!s)
+		return false;
+	worker_killer_verdict(p, s, CONFIDENCE_HIGH);
+	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended by %s, sent by %s (pid %d, uid %u).",
+		   pm_who(p->d, who), (int)s->target, signame(s->signal) ? signame(s->signal) : "a signal",
+		   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
+	pm_text(p,
+		"The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
+	return true;
+}
+
+/* said: the last words of the process; "": none could be read. */
+static bool worker_signal_guessed(struct pm *p, const char *said, int64_t shortly_ms)
+{
+	const struct signal_sent *s = outside_signal_find(p, shortly_ms);
+	char who[PM_WHO];
+	if (!s)
+		return false;
+	worker_killer_verdict(p, s, CONFIDENCE_MEDIUM);
+	/* A young worker is in no list of former members yet. */
+	pm_summary(p, "%s failed after %s (pid %d) had been ended by SIGKILL, sent by %s (pid %d, uid %u)%s%s.",
+		   pm_who(p->d, who), pm_former(p->d, s->target) ? "its worker" : "a process of its job",
+		   (int)s->target, s->sender_comm, (int)s->sender, (unsigned)s->sender_uid,
+		   said[0] ? ": " : "; itself it gave no reason that could be read", said);
+	pm_text(p, "The kernel was seen delivering the signal, so the sender is certain; that it failed for want of "
+		   "that process is likely.");
+	return true;
+}
+
+bool pm_worker_sender(struct pm *p)
+{
+	const struct log_hint *h = pm_hint(p->d, "dataloader_killed"), *said = pm_hint(p->d, "python_traceback");
+	if (p->end.killed || !p->end.failed)
+		return false;
+	if (h && h->pid > 0)
+		return worker_signal_reported(p, h);
+	return p->end.exited && said && pm_broken_pipe(said->text) && worker_signal_guessed(p, said->text, 20000);
+}
+
+bool pm_worker_sender_silent(struct pm *p)
+{
+	return p->end.exited && p->end.failed && !p->end.killed && !pm_hint(p->d, "python_traceback") &&
+	       worker_signal_guessed(p, "", 5000);
+}
