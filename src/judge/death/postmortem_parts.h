@@ -42,6 +42,7 @@ const struct death_former *pm_former(const struct death *d, pid_t pid);
 const struct log_hint *pm_hint(const struct death *d, const char *id);
 bool pm_peerish(const char *text); /* the text of an exception that a lost peer causes */
 bool pm_broken_pipe(const char *text); /* the text of one that the end of a process on this machine causes */
+extern const char pm_ray_words[]; /* what is known of a Ray worker's death */
 bool pm_unavailable(const struct death *d, const char *source);
 uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM counter; 0: none or unknown */
 
