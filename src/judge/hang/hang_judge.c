@@ -9,7 +9,7 @@ static bool rank_exited(const struct hang_work *w, int32_t rank)
 	return l && l->seen.exited;
 }
 
-/* Was it suspected for its silent log alone? Then a rank that has printed for long is not in a slow start. */
+/* Whether it was suspected for its silent log alone; a rank that has printed for long is not in a slow start. */
 static void log_silent_make(struct hang_work *w, const struct hang_settings *s)
 {
 	w->log_silent = hang_log_silent(s, w->p, &w->usual_line_s) > 0;
