@@ -7,6 +7,7 @@
 #include "agent/guard/guardcase.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "judge/memory/guard_plan.h"
 
 /* Time for the supervisor to begin reading the frozen victim's stacks. */
 static const uint64_t begin_budget_ns = 10 * NS_PER_MS;
@@ -397,19 +398,6 @@ static void step_asked(struct evict *h, const struct ledger *l, const struct gua
 	}
 }
 
-/*
- * True if memory still fills up although the victims are frozen, or less than 2 MiB are left: then do not wait for
- * their stacks. Growth below 1/16 of what lies between threshold and limit (at least 1 MiB) counts as noise.
- */
-static bool still_filling(struct evict *h, const struct ledger *l, const struct guard_step *step)
-{
-	const struct ledger_level *v = &l->level[MIN(h->level, l->n - 1)];
-	if (h->used_frozen == 0)
-		h->used_frozen = v->used_bytes;
-	uint64_t noise = MAX(MIB, sub_floor(v->total_bytes, step->threshold_bytes) / 16);
-	return v->available_bytes < 2 * MIB || v->used_bytes > h->used_frozen + noise;
-}
-
 static void step_frozen(struct evict *h, const struct ledger *l, const struct guard_step *step)
 {
 	uint32_t seen = atomic_load(&h->now->seen);
@@ -419,7 +407,9 @@ static void step_frozen(struct evict *h, const struct ledger *l, const struct gu
 		case_drop(h, CASE_CANCELLED); /* other processes freed memory meanwhile */
 		return;
 	}
-	bool urgent = step->state == GUARD_EMERGENCY && still_filling(h, l, step);
+	const struct ledger_level *level = &l->level[MIN(h->level, l->n - 1)];
+	bool urgent = step->state == GUARD_EMERGENCY &&
+		      guard_plan_still_filling(level, step->threshold_bytes, &h->used_frozen);
 	if (seen == CASE_SEEN_ALL || urgent || l->mono_ns >= deadline_ns)
 		go_killing(h, l);
 }
@@ -484,9 +474,7 @@ static void step_idle(struct evict *h, const struct ledger *l, const struct guar
 		h->brief_freeze = any_frozen(h);
 		return;
 	}
-	uint64_t grace = h->shm->settings.grace_ns;
-	bool ask = grace > 0 && step->state == GUARD_ACT && step->time_to_limit_ns != UINT64_MAX &&
-		   step->time_to_limit_ns > 2 * grace;
+	bool ask = guard_plan_ask_first(h->shm->settings.grace_ns, step);
 	bool freeze = h->shm->freeze && !ask; /* a frozen process cannot save its work */
 	h->no_victim = !case_begin(h, l, step, freeze);
 	if (h->no_victim)

@@ -12,13 +12,12 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "judge/death/consequence.h"
 #include "tell/incident/report.h"
 
 /* A kill's numbers are complete within milliseconds; a stuck victim may take seconds. */
 static const uint64_t case_wait_ns = 4 * NS_PER_S;
 
-/* A job that fails within this time after a memory kill fails because of it. */
-static const uint64_t consequence_ns = 60 * NS_PER_S;
 /* A process outside the job may hold its output open: wait for the end of output no longer than this. */
 static const uint64_t output_wait_ns = 500 * NS_PER_MS;
 
@@ -116,7 +115,7 @@ static bool died_for_memory(const struct super *s, const struct rank *r)
 {
 	if (s->attempts.first_failed < 0 || s->kills.n == 0 || s->ending.stopping)
 		return false;
-	return r->proc.pid == s->kills.last_victim || s->w->mono_ns() - s->kills.last_ns < consequence_ns;
+	return r->proc.pid == s->kills.last_victim || consequence_of_kill(s->kills.last_ns, s->w->mono_ns());
 }
 
 /* The ranks have ended, but their last output may still be on its way, above all on a terminal. */

@@ -3,6 +3,7 @@
 #include "agent/run/super.h"
 #include "base/buf.h"
 #include "base/path.h"
+#include "judge/death/consequence.h"
 
 void super_guard_job(struct super *s)
 {
@@ -40,13 +41,13 @@ struct killreport super_killreport(struct super *s)
 				   .heap_folder = s->tools.heap.folder};
 }
 
-/* True if all ranks had exited with 0 before this kill: the victim was then a background process of theirs. */
+/* True if this kill hit processes left behind after all ranks had ended well. */
 static bool only_rest(const struct super *s, const struct guard_case *c)
 {
+	struct consequence_rank rank[SUPER_RANKS];
 	for (uint32_t i = 0; i < s->nproc; i++)
-		if (s->rank[i].running || s->rank[i].ended_unix_ms >= c->incident.time_unix_ms)
-			return false;
-	return s->attempts.first_failed < 0;
+		rank[i] = (struct consequence_rank){s->rank[i].running, s->rank[i].ended_unix_ms};
+	return consequence_only_rest(rank, s->nproc, s->attempts.first_failed >= 0, c->incident.time_unix_ms);
 }
 
 void super_killed(struct super *s, struct guard_case *c)
