@@ -19,17 +19,12 @@
 #include "base/base.h"
 #include "base/fault.h"
 #include "model/jobs/job.h"
+#include "tell/store/store_fault.h"
 
 struct store;
 
 /* The database inside the state directory; its -wal changes with every write. */
 #define STORE_FILE "vigil.db"
-
-enum store_mode { STORE_READ, STORE_WRITE };
-enum {
-	STORE_NONE = 1, /* no such job, incident or database */
-	STORE_STOPPED = 2, /* a callback asked to stop */
-};
 
 /*
  * state_dir must exist. note gets a sentence when something was repaired, else

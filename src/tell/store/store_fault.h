@@ -1,8 +1,13 @@
-/* What went wrong with the store, in a sentence that says what to do. */
+/* What calls of the store answer, and sentences that say what to do about an error. */
 #pragma once
 
 #include "base/fault.h"
-#include "tell/store/store.h"
+
+enum store_mode { STORE_READ, STORE_WRITE };
+enum {
+	STORE_NONE = 1, /* no such job, incident or database */
+	STORE_STOPPED = 2, /* a callback asked to stop */
+};
 
 /* How long a write waits for another vigil's write. */
 #define STORE_BUSY_S 5
