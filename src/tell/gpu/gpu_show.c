@@ -19,7 +19,7 @@ static void value_json(struct js *j, const struct gpu_sample *g, enum gpu_value 
 		js_put_u64(j, n->name, g->value[v]);
 }
 
-static struct js *process_json(const struct gpu_process *p, const struct gpu_who *w)
+static struct js *gpu_show_process_json(const struct gpu_process *p, const struct gpu_who *w)
 {
 	struct js *j = js_object();
 	if (p->pid)
@@ -69,7 +69,7 @@ static struct js *device_json(const struct gpuview *v, uint32_t i)
 	if (gpu_has(g, GPU_RECOVERY))
 		js_put_text(j, "recovery", gpu_recovery_name(g->value[GPU_RECOVERY]));
 	for (uint32_t k = 0; k < g->n_processes; k++)
-		js_add(processes, process_json(&g->process[k], &v->who[i][k]));
+		js_add(processes, gpu_show_process_json(&g->process[k], &v->who[i][k]));
 	if (g->has_processes || g->n_processes)
 		js_put(j, "processes", processes);
 	else
@@ -160,7 +160,7 @@ struct js *gpu_json(const struct gpuview *v)
 }
 
 /* "97 %", "-" */
-static const char *number(const struct gpu_sample *g, enum gpu_value v, const char *unit, char dst[static 24])
+static const char *gpu_show_number(const struct gpu_sample *g, enum gpu_value v, const char *unit, char dst[static 24])
 {
 	if (!gpu_has(g, v))
 		return "-";
@@ -278,8 +278,9 @@ static void device_text(const struct textout *p, const struct gpuview *v, uint32
 	reasons_format(g, reasons, sizeof(reasons));
 	fprintf(p->to, "%3u  ", g->index);
 	textout_cell(p, g->name[0] ? g->name : gpu_vendor_name(g->vendor), 24);
-	fprintf(p->to, " %6s %7s  %-24s %-12s %5s  %-14s  %s\n", number(g, GPU_BUSY, " %", busy),
-		number(g, GPU_MEMORY_BUSY, " %", memory_busy), memory, power, number(g, GPU_TEMPERATURE, " C", heat),
+	fprintf(p->to, " %6s %7s  %-24s %-12s %5s  %-14s  %s\n", gpu_show_number(g, GPU_BUSY, " %", busy),
+		gpu_show_number(g, GPU_MEMORY_BUSY, " %", memory_busy), memory, power,
+		gpu_show_number(g, GPU_TEMPERATURE, " C", heat),
 		clock, reasons);
 	health_text(p, g);
 	for (uint32_t k = 0; k < g->n_processes; k++)

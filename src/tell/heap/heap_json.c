@@ -1,5 +1,4 @@
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -10,14 +9,9 @@
 #define PATH_FRAMES 256
 #define INCIDENT_TOP_STACKS 10
 
-static uint64_t whole(double v)
-{
-	return v > 0 ? (uint64_t)fmin(v + 0.5, 9e18) : 0;
-}
-
 static void put_size(struct js *o, const char *key, double bytes)
 {
-	js_put_u64(o, key, whole(bytes));
+	js_put_u64(o, key, heap_whole(bytes));
 }
 
 static void put_size_if(struct js *o, const char *key, double bytes)

@@ -11,14 +11,14 @@
 /* Below so many samples the interval is visibly lopsided; with more it may be, where they weigh differently. */
 #define EVEN_SAMPLES 20
 
-static uint64_t whole(double bytes)
+uint64_t heap_whole(double bytes)
 {
 	return bytes > 0 ? (uint64_t)fmin(bytes + 0.5, 9e18) : 0;
 }
 
 static char *size(double bytes, char dst[static 16])
 {
-	return size_format(whole(bytes), dst);
+	return size_format(heap_whole(bytes), dst);
 }
 
 static double share(double part, double all)
@@ -323,7 +323,7 @@ static void put_ladders(const struct heapset *h, const struct heap_show_want *wa
 		      100 * share(sum.rest_bytes, sum.whole_bytes));
 }
 
-static void put_foot(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
+static void heap_show_put_foot(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	size_t n, ladders = 0, notes = 0;
 	char lost[16];
@@ -454,7 +454,7 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 	}
 }
 
-static void put_head(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
+static void heap_show_put_head(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	static const char *const heads[] = {
 		[HEAPSET_PEAK] = "  AT PEAK   95 % INTERVAL            SHARE   LIVE NOW  IN MEMORY  STACK",
@@ -600,7 +600,7 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 	if (n == 0)
 		(void)fprintf(p->to, "\n%s\n", nothing_words(h, want));
 	else
-		put_head(h, want, p);
+		heap_show_put_head(h, want, p);
 	for (size_t i = 0; i < shown; i++)
 		put_row(h, &rows[i], want, all, &together, p);
 	for (size_t i = shown; i < n; i++)
@@ -608,6 +608,6 @@ int heap_table(const struct heapset *h, const struct heap_show_want *want, const
 	if (shown < n)
 		(void)fprintf(p->to, "%10s  in %zu further lines (--limit 0 shows all)\n", size(left, rest), n - shown);
 	(void)fputs("\n", p->to);
-	put_foot(h, want, p);
+	heap_show_put_foot(h, want, p);
 	return ferror(p->to) ? -EIO : 0;
 }

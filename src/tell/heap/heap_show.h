@@ -35,3 +35,5 @@ int must_check heap_json_write(const struct heapset *h, const struct heap_show_w
 struct js *heap_incident_json(const struct heapset *h, const struct heap_show_want *want, const char *file);
 /* "4.10 GiB ± 0.12", or "0.50 GiB (0.09 to 2.8 GiB)" where few samples tell. */
 char *heap_amount_text(const struct heap_amount *a, char dst[static 64]);
+/* An estimate in bytes as a whole number; 0 for what is negative. */
+uint64_t heap_whole(double bytes);

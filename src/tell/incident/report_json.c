@@ -283,14 +283,14 @@ struct js *report_json(const struct incident *i)
 }
 
 /* Reading back: a number out of its range becomes the nearest one in it. */
-static uint64_t get_u64(const struct js *o, const char *key)
+static uint64_t report_json_u64(const struct js *o, const char *key)
 {
 	return (uint64_t)MAX(js_get_i64(o, key, 0), (int64_t)0);
 }
 
 static uint32_t get_u32(const struct js *o, const char *key)
 {
-	return (uint32_t)MIN(get_u64(o, key), (uint64_t)UINT32_MAX);
+	return (uint32_t)MIN(report_json_u64(o, key), (uint64_t)UINT32_MAX);
 }
 
 /* A limit that was lowered below its use gives more than 1, but never much. */
@@ -338,10 +338,10 @@ static void get_victim(const struct js *v, struct incident *i)
 	GET_TEXT(i->victim.name, v, "name");
 	GET_TEXT(i->victim.command, v, "command");
 	i->victim.has_memory = js_get(v, "own_bytes") != NULL;
-	i->victim.own_bytes = get_u64(v, "own_bytes");
-	i->victim.rss_bytes = get_u64(v, "rss_bytes");
-	i->victim.shared_bytes = get_u64(v, "shared_bytes");
-	i->victim.swap_bytes = get_u64(v, "swap_bytes");
+	i->victim.own_bytes = report_json_u64(v, "own_bytes");
+	i->victim.rss_bytes = report_json_u64(v, "rss_bytes");
+	i->victim.shared_bytes = report_json_u64(v, "shared_bytes");
+	i->victim.swap_bytes = report_json_u64(v, "swap_bytes");
 	i->victim.has_exit_code = js_get(v, "exit_code") != NULL;
 	i->victim.exit_code = get_i32(v, "exit_code", 0);
 	i->victim.signal = get_i32(v, "signal", 0);
@@ -353,22 +353,22 @@ static void get_memory(const struct js *m, struct incident *i)
 	if (!m)
 		return;
 	i->memory.valid = true;
-	i->memory.used_bytes = get_u64(m, "used_bytes");
-	i->memory.total_bytes = get_u64(m, "total_bytes");
+	i->memory.used_bytes = report_json_u64(m, "used_bytes");
+	i->memory.total_bytes = report_json_u64(m, "total_bytes");
 	i->memory.ratio = get_ratio(m, "ratio");
 	i->memory.threshold_ratio = get_ratio(m, "threshold_ratio");
 	i->memory.scope = (enum memory_scope)name_of(scopes, ARRAY_SIZE(scopes), js_get_text(m, "scope", ""));
 	GET_TEXT(i->memory.level, m, "level");
 	GET_TEXT(i->memory.threshold, m, "threshold");
-	i->memory.available_bytes = get_u64(m, "available_bytes");
-	i->memory.kernel_used_bytes = get_u64(m, "kernel_used_bytes");
-	i->memory.reclaimable_bytes = get_u64(m, "reclaimable_bytes");
-	i->memory.swap_total_bytes = get_u64(m, "swap_total_bytes");
-	i->memory.swap_free_bytes = get_u64(m, "swap_free_bytes");
-	i->memory.shm_bytes = get_u64(m, "shm_bytes");
+	i->memory.available_bytes = report_json_u64(m, "available_bytes");
+	i->memory.kernel_used_bytes = report_json_u64(m, "kernel_used_bytes");
+	i->memory.reclaimable_bytes = report_json_u64(m, "reclaimable_bytes");
+	i->memory.swap_total_bytes = report_json_u64(m, "swap_total_bytes");
+	i->memory.swap_free_bytes = report_json_u64(m, "swap_free_bytes");
+	i->memory.shm_bytes = report_json_u64(m, "shm_bytes");
 	i->memory.has_rate = js_get(m, "growth_bytes_per_s") != NULL;
 	i->memory.growth_bytes_per_s = js_get_i64(m, "growth_bytes_per_s", 0);
-	i->memory.time_to_limit_ms = js_get(m, "time_to_limit_ms") ? get_u64(m, "time_to_limit_ms") : UINT64_MAX;
+	i->memory.time_to_limit_ms = js_get(m, "time_to_limit_ms") ? report_json_u64(m, "time_to_limit_ms") : UINT64_MAX;
 }
 
 static void get_retry(const struct js *r, struct incident *i)
@@ -380,7 +380,7 @@ static void get_retry(const struct js *r, struct incident *i)
 	i->retry.attempt = get_u32(r, "attempt");
 	i->retry.max = get_u32(r, "max");
 	i->retry.next = (enum incident_retry)name_of(names, ARRAY_SIZE(names), js_get_text(r, "next", "none"));
-	i->retry.delay_ms = get_u64(r, "delay_ms");
+	i->retry.delay_ms = report_json_u64(r, "delay_ms");
 	GET_TEXT(i->retry.reason, r, "reason");
 }
 
@@ -390,12 +390,12 @@ static void get_action(const struct js *a, struct incident *i)
 		return;
 	i->action.valid = true;
 	GET_TEXT(i->action.method, a, "method");
-	i->action.freed_bytes = get_u64(a, "freed_bytes");
-	i->action.notice_us = get_u64(a, "notice_us");
-	i->action.freeze_us = get_u64(a, "freeze_us");
-	i->action.kill_us = get_u64(a, "kill_us");
-	i->action.dead_us = get_u64(a, "dead_us");
-	i->action.freed_us = get_u64(a, "freed_us");
+	i->action.freed_bytes = report_json_u64(a, "freed_bytes");
+	i->action.notice_us = report_json_u64(a, "notice_us");
+	i->action.freeze_us = report_json_u64(a, "freeze_us");
+	i->action.kill_us = report_json_u64(a, "kill_us");
+	i->action.dead_us = report_json_u64(a, "dead_us");
+	i->action.freed_us = report_json_u64(a, "freed_us");
 	i->action.processes_ended = get_u32(a, "processes_ended");
 	i->action.reaped = get_u32(a, "reaped");
 }
@@ -408,16 +408,16 @@ static void get_top(const struct js *top, struct incident *i)
 		p->pid = get_i32(row, "pid", 0);
 		p->rank = get_i32(row, "rank", NO_RANK);
 		GET_TEXT(p->role, row, "role");
-		p->own_bytes = get_u64(row, "own_bytes");
-		p->rss_bytes = get_u64(row, "rss_bytes");
-		p->shared_bytes = get_u64(row, "shared_bytes");
-		p->swap_bytes = get_u64(row, "swap_bytes");
+		p->own_bytes = report_json_u64(row, "own_bytes");
+		p->rss_bytes = report_json_u64(row, "rss_bytes");
+		p->shared_bytes = report_json_u64(row, "shared_bytes");
+		p->swap_bytes = report_json_u64(row, "swap_bytes");
 		p->has_pss = js_get(row, "pss_bytes") != NULL;
-		p->pss_bytes = get_u64(row, "pss_bytes");
-		p->private_bytes = get_u64(row, "private_bytes");
+		p->pss_bytes = report_json_u64(row, "pss_bytes");
+		p->private_bytes = report_json_u64(row, "private_bytes");
 		p->pss_age_ms = get_u32(row, "pss_age_ms");
 		p->pss_sampled = js_get_bool(row, "pss_sampled", false);
-		p->start_unix_ms = get_u64(row, "start_unix_ms");
+		p->start_unix_ms = report_json_u64(row, "start_unix_ms");
 		GET_TEXT(p->command, row, "command");
 	}
 }
@@ -431,7 +431,7 @@ static void get_candidates(const struct js *all, struct incident *i)
 		c->pid = get_i32(row, "pid", 0);
 		c->rank = get_i32(row, "rank", NO_RANK);
 		c->processes = get_u32(row, "processes");
-		c->own_bytes = get_u64(row, "own_bytes");
+		c->own_bytes = report_json_u64(row, "own_bytes");
 		c->growth_bytes_per_s = js_get_i64(row, "growth_bytes_per_s", 0);
 		c->chosen = js_get_bool(row, "chosen", false);
 		c->retriable = js_get_bool(row, "retriable", false);
@@ -445,8 +445,8 @@ static void get_history(const struct js *o, struct incident *i)
 	for (size_t n = 0; n < MIN(js_len(history), (size_t)INCIDENT_HISTORY); n++) {
 		struct incident_sample *s = &i->history[i->n_history++];
 		s->age_ms = get_u32(js_at(history, n), "age_ms");
-		s->used_bytes = get_u64(js_at(history, n), "used_bytes");
-		s->job_bytes = get_u64(js_at(history, n), "job_bytes");
+		s->used_bytes = report_json_u64(js_at(history, n), "used_bytes");
+		s->job_bytes = report_json_u64(js_at(history, n), "job_bytes");
 	}
 	for (size_t n = 0; n < MIN(js_len(growers), (size_t)INCIDENT_GROWERS); n++) {
 		struct incident_grower *g = &i->growers[i->n_growers++];
@@ -454,7 +454,7 @@ static void get_history(const struct js *o, struct incident *i)
 		g->rank = get_i32(js_at(growers, n), "rank", NO_RANK);
 		GET_TEXT(g->name, js_at(growers, n), "name");
 		GET_TEXT(g->role, js_at(growers, n), "role");
-		g->own_bytes = get_u64(js_at(growers, n), "own_bytes");
+		g->own_bytes = report_json_u64(js_at(growers, n), "own_bytes");
 		g->growth_bytes_per_s = js_get_i64(js_at(growers, n), "growth_bytes_per_s", 0);
 	}
 }
@@ -465,7 +465,7 @@ static void get_shm_and_evidence(const struct js *o, struct incident *i)
 	for (size_t n = 0; n < MIN(js_len(shm), (size_t)INCIDENT_SHM); n++) {
 		struct incident_shm *s = &i->shm[i->n_shm++];
 		GET_TEXT(s->path, js_at(shm, n), "path");
-		s->bytes = get_u64(js_at(shm, n), "bytes");
+		s->bytes = report_json_u64(js_at(shm, n), "bytes");
 		GET_TEXT(s->owners, js_at(shm, n), "owners");
 		s->orphan = js_get_bool(js_at(shm, n), "orphan", false);
 		s->freed = js_get_bool(js_at(shm, n), "freed", false);
@@ -477,7 +477,7 @@ static void get_shm_and_evidence(const struct js *o, struct incident *i)
 		GET_TEXT(e->source, js_at(evidence, n), "source");
 		e->time_unix_ms = js_get_i64(js_at(evidence, n), "time_unix_ms", 0);
 	}
-	i->n_evidence_dropped = get_u64(o, "evidence_dropped");
+	i->n_evidence_dropped = report_json_u64(o, "evidence_dropped");
 }
 
 int report_from_json(const struct js *o, struct incident *ret)
@@ -511,7 +511,7 @@ int report_from_json(const struct js *o, struct incident *ret)
 	get_action(js_get(o, "action"), i);
 	get_top(js_get(o, "top"), i);
 	get_candidates(js_get(o, "candidates"), i);
-	i->n_candidates_all = get_u64(o, "candidates_all");
+	i->n_candidates_all = report_json_u64(o, "candidates_all");
 	get_history(o, i);
 	get_shm_and_evidence(o, i);
 	GET_TEXT(i->log_dir, o, "log_dir");

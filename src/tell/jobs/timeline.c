@@ -83,7 +83,7 @@ static int64_t at_us(const struct timeline *t, int64_t unix_ms)
 	return ms * 1000;
 }
 
-static int64_t lane_of(struct timeline *t, int32_t rank)
+static int64_t timeline_lane_find(struct timeline *t, int32_t rank)
 {
 	int64_t lane = rank < 0 ? LANE_NONE : LANE_RANK + (int64_t)rank;
 	for (size_t i = 0; i < t->n_lanes; i++)
@@ -104,7 +104,7 @@ static int64_t lane_of(struct timeline *t, int32_t rank)
 }
 
 /* A row of the lane that is free from at_us on, and is taken until end_us. */
-static int64_t row_of(struct timeline *t, int64_t lane, const char *class, int64_t from_us, int64_t end_us)
+static int64_t timeline_row_find(struct timeline *t, int64_t lane, const char *class, int64_t from_us, int64_t end_us)
 {
 	uint32_t alike = 0;
 	for (size_t i = 0; i < t->n_rows; i++) {
@@ -178,8 +178,8 @@ static int note_process(void *ctx, const struct job_process *p)
 static void process_span(struct timeline *t, int32_t rank, const char *class, const char *name, int64_t from_ms,
 			 int64_t to_ms)
 {
-	int64_t lane = lane_of(t, rank), from = at_us(t, from_ms), end = MAX(at_us(t, to_ms), from + 1);
-	int64_t row = row_of(t, lane, class[0] ? class : "process", from, end);
+	int64_t lane = timeline_lane_find(t, rank), from = at_us(t, from_ms), end = MAX(at_us(t, to_ms), from + 1);
+	int64_t row = timeline_row_find(t, lane, class[0] ? class : "process", from, end);
 	trace_json_span(&t->json, lane, row, "process", name, from, end - from);
 }
 
@@ -340,8 +340,8 @@ static void write_deeds(struct timeline *t, const struct incident *in)
 	uint64_t freed = in->action.freed_us, end = MAX(MAX(freeze, kill), MAX(dead, freed));
 	if (!in->action.valid || end == 0 || end > longest)
 		return;
-	int64_t lane = lane_of(t, in->victim.valid ? in->victim.rank : NO_RANK), began = at_us(t, in->time_unix_ms);
-	int64_t row = row_of(t, lane, "guard", began, began + (int64_t)end);
+	int64_t lane = timeline_lane_find(t, in->victim.valid ? in->victim.rank : NO_RANK), began = at_us(t, in->time_unix_ms);
+	int64_t row = timeline_row_find(t, lane, "guard", began, began + (int64_t)end);
 	char name[120];
 	TEXT_FORMAT(name, "%s: %s", incident_kind_name(in->kind), in->victim.name);
 	trace_json_span(&t->json, lane, row, "guard", name, began, (int64_t)end);
@@ -440,7 +440,7 @@ static void write_sample(struct timeline *t, const struct series_sample *was, co
 		if (l->rank < 0 && !t->rankless)
 			continue; /* every process has a rank */
 		const struct series_lane none = {.rank = l->rank};
-		int64_t lane = lane_of(t, l->rank);
+		int64_t lane = timeline_lane_find(t, l->rank);
 		if (gap_ns > 0)
 			write_rates(t, lane, before ? before : &none, l, at_us(t, was->time_unix_ms),
 				    (double)gap_ns / (double)NS_PER_S);
@@ -457,7 +457,7 @@ static void write_last(struct timeline *t, const struct series_sample *last)
 		if (l->rank < 0 && !t->rankless)
 			continue;
 		const struct series_lane none = {.rank = l->rank, .has_io = l->has_io};
-		int64_t lane = lane_of(t, l->rank);
+		int64_t lane = timeline_lane_find(t, l->rank);
 		write_rates(t, lane, &none, &none, at, 1);
 		if (!t->want->running)
 			write_state(t, lane, &none, end);
@@ -548,7 +548,7 @@ static void write_other(struct timeline *t)
 	trace_json_end(o);
 }
 
-static int write_all(struct timeline *t)
+static int timeline_write_all(struct timeline *t)
 {
 	struct store *s = t->want->store;
 	const char *id = t->want->job->id;
@@ -585,7 +585,7 @@ int timeline_write(const struct timeline_want *want, FILE *to)
 	t->want = want;
 	t->began_ms = t->until_ms = want->job->started_unix_ms;
 	trace_json_begin(&t->json, to);
-	int r = write_all(t);
+	int r = timeline_write_all(t);
 	write_other(t);
 	if (r == 0 && t->no_memory)
 		r = -ENOMEM;

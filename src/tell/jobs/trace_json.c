@@ -31,7 +31,7 @@ static size_t utf8_len(const unsigned char *p)
 	return 0;
 }
 
-static void put_text(const struct trace_json *t, const char *text)
+static void trace_json_put_text(const struct trace_json *t, const char *text)
 {
 	fputc('"', t->to);
 	for (const unsigned char *p = (const unsigned char *)text; *p;) {
@@ -71,7 +71,7 @@ void trace_json_end(struct trace_json *t)
 static void event(struct trace_json *t, char phase, int64_t lane, const char *name)
 {
 	fprintf(t->to, "%s\n{\"ph\":\"%c\",\"pid\":%" PRId64 ",\"name\":", t->some ? "," : "", phase, lane);
-	put_text(t, name);
+	trace_json_put_text(t, name);
 	t->some = true;
 	t->args = false;
 	t->events++;
@@ -118,7 +118,7 @@ void trace_json_span(struct trace_json *t, int64_t lane, int64_t row, const char
 {
 	event(t, 'X', lane, name);
 	fprintf(t->to, ",\"tid\":%" PRId64 ",\"ts\":%" PRId64 ",\"dur\":%" PRId64 ",\"cat\":", row, at_us, MAX(us, 0));
-	put_text(t, category);
+	trace_json_put_text(t, category);
 	arguments(t);
 }
 
@@ -127,7 +127,7 @@ void trace_json_instant(struct trace_json *t, int64_t lane, int64_t row, const c
 {
 	event(t, 'i', lane, name);
 	fprintf(t->to, ",\"tid\":%" PRId64 ",\"ts\":%" PRId64 ",\"s\":\"%c\",\"cat\":", row, at_us, (char)scope);
-	put_text(t, category);
+	trace_json_put_text(t, category);
 	arguments(t);
 }
 
@@ -143,14 +143,14 @@ static void key_put(struct trace_json *t, const char *key)
 	if (t->args)
 		fputc(',', t->to);
 	t->args = true;
-	put_text(t, key);
+	trace_json_put_text(t, key);
 	fputc(':', t->to);
 }
 
 void trace_json_text(struct trace_json *t, const char *key, const char *text)
 {
 	key_put(t, key);
-	put_text(t, text);
+	trace_json_put_text(t, text);
 }
 
 void trace_json_text_if(struct trace_json *t, const char *key, const char *text)

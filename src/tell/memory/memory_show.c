@@ -47,7 +47,7 @@ static struct js *node_json(const struct footprint *f)
 	return j;
 }
 
-static struct js *process_json(const struct footprint_row *r)
+static struct js *memory_show_process_json(const struct footprint_row *r)
 {
 	struct js *j = js_object();
 	js_put_i64(j, "pid", r->pid);
@@ -120,7 +120,7 @@ struct js *memory_json(const struct footprint *f)
 		js_add(jobs, job_json(&f->job[i]));
 	js_put(j, "jobs", jobs);
 	for (size_t i = 0; i < f->n; i++)
-		js_add(processes, process_json(&f->rows[i]));
+		js_add(processes, memory_show_process_json(&f->rows[i]));
 	js_put(j, "processes", processes);
 	js_put_u64(sum, "processes", f->n_all);
 	js_put_u64(sum, "own_bytes", f->own_bytes);

@@ -23,7 +23,7 @@ struct api {
 	__typeof__(curl_slist_free_all) *drop_list;
 };
 
-static bool api_load(struct api *a)
+static bool http_api_load(struct api *a)
 {
 	static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 	const struct {
@@ -187,7 +187,7 @@ void http_send(const struct channel *c, const struct notify_secrets *s, const st
 	static bool loaded, tried;
 	*ret = (struct notify_answer){.status = 0};
 	if (!tried)
-		loaded = api_load(&api);
+		loaded = http_api_load(&api);
 	tried = true;
 	if (!loaded) {
 		TEXT_COPY(ret->error,

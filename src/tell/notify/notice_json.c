@@ -61,12 +61,12 @@ static void one_line(char *text)
 			*text = ' ';
 }
 
-static void get(const struct js *j, const char *key, char *dst, size_t cap)
+static void notice_json_get_text(const struct js *j, const char *key, char *dst, size_t cap)
 {
 	text_copy(dst, cap, js_get_text(j, key, ""));
 	one_line(dst);
 }
-#define GET(field) get(j, #field, ret->field, sizeof(ret->field))
+#define GET(field) notice_json_get_text(j, #field, ret->field, sizeof(ret->field))
 
 static size_t get_texts(const struct js *a, char *first, size_t size, size_t most)
 {
@@ -102,8 +102,8 @@ int notice_from_json(const struct js *j, struct notice *ret)
 	const struct js *ranks = js_get(j, "ranks"), *cause = js_get(j, "cause");
 	for (size_t i = 0; i < js_len(ranks) && ret->n_ranks < NOTICE_RANKS; i++)
 		ret->ranks[ret->n_ranks++] = (int32_t)js_as_i64(js_at(ranks, i), NO_RANK);
-	get(cause, "id", ret->cause, sizeof(ret->cause));
-	get(cause, "confidence", ret->confidence, sizeof(ret->confidence));
+	notice_json_get_text(cause, "id", ret->cause, sizeof(ret->cause));
+	notice_json_get_text(cause, "confidence", ret->confidence, sizeof(ret->confidence));
 	ret->n_advice = get_texts(js_get(j, "advice"), ret->advice[0], sizeof(ret->advice[0]), NOTICE_ADVICE);
 	ret->n_evidence = get_texts(js_get(j, "evidence"), ret->evidence[0], sizeof(ret->evidence[0]), NOTICE_EVIDENCE);
 	return 0;

@@ -9,7 +9,7 @@
 #include "base/digest.h"
 #include "tell/notify/notify_parts.h"
 
-static void sign(struct notify_job *j)
+static void notify_dingtalk_sign(struct notify_job *j)
 {
 	char message[600], text[BASE64_CAP(DIGEST_BYTES)], encoded[3 * sizeof(text)];
 	static const char *const to[] = {"%2B", "%2F", "%3D"};
@@ -54,7 +54,7 @@ int notify_dingtalk(struct notify_job *j)
 	s.len = strlen(safe);
 	notify_escape(head, "[]*_#<", to + 1, title, sizeof(title));
 	if (j->secrets->secret[0])
-		sign(j);
+		notify_dingtalk_sign(j);
 	struct js *body = js_object(), *markdown = js_object();
 	js_put_text(body, "msgtype", "markdown");
 	js_put_text(markdown, "title", title);

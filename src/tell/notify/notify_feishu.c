@@ -8,7 +8,7 @@
 #include "base/digest.h"
 #include "tell/notify/notify_parts.h"
 
-static void sign(const char *secret, int64_t seconds, struct js *body)
+static void notify_feishu_sign(const char *secret, int64_t seconds, struct js *body)
 {
 	char key[600], text[BASE64_CAP(DIGEST_BYTES)];
 	uint8_t digest[DIGEST_BYTES];
@@ -35,7 +35,7 @@ int notify_feishu(struct notify_job *j)
 		buf_printf(&s, "<at user_id=\"%s\"></at>", j->channel->mention.item[i]);
 	struct js *body = js_object(), *content = js_object();
 	if (j->secrets->secret[0])
-		sign(j->secrets->secret, j->now_unix_ms / 1000, body);
+		notify_feishu_sign(j->secrets->secret, j->now_unix_ms / 1000, body);
 	js_put_text(body, "msg_type", "text");
 	js_put_text(content, "text", safe);
 	js_put(body, "content", content);

@@ -9,7 +9,7 @@
 #include "base/digest.h"
 #include "tell/notify/notify_parts.h"
 
-static int sign(struct notify_job *j, int64_t seconds)
+static int notify_webhook_sign(struct notify_job *j, int64_t seconds)
 {
 	uint8_t digest[DIGEST_BYTES];
 	char hex[DIGEST_HEX_CAP];
@@ -32,5 +32,5 @@ int notify_webhook(struct notify_job *j)
 		return r;
 	notify_header(j->request, "X-Vigil-Event-Id: %s", j->notice->id);
 	notify_header(j->request, "X-Vigil-Timestamp: %lld", (long long)seconds);
-	return j->secrets->secret[0] ? sign(j, seconds) : 0;
+	return j->secrets->secret[0] ? notify_webhook_sign(j, seconds) : 0;
 }

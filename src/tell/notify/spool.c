@@ -24,7 +24,7 @@ void spool_list_done(struct spool_list *l)
 	*l = (struct spool_list){.entry = NULL};
 }
 
-static int name_parse(const char *name, struct spool_entry *ret)
+static int spool_name_parse(const char *name, struct spool_entry *ret)
 {
 	uint64_t ms, part;
 	struct span rest = span_of(name);
@@ -70,7 +70,7 @@ void spool_drop(const struct spool *s, const char *file)
 	(void)unlink(path);
 }
 
-static int add_entry(struct spool_list *l, size_t *cap, const struct spool_entry *e)
+static int spool_add_entry(struct spool_list *l, size_t *cap, const struct spool_entry *e)
 {
 	if (l->n == *cap) {
 		size_t more = *cap ? *cap * 2 : 64;
@@ -93,12 +93,12 @@ static int read_folder(const struct spool *s, int64_t now_unix_ms, struct spool_
 		return errno == ENOENT ? 0 : -errno;
 	for (struct dirent *e = readdir(d); e && r == 0 && ret->n < SCAN_MOST; e = readdir(d)) {
 		struct spool_entry entry;
-		if (name_parse(e->d_name, &entry) < 0)
+		if (spool_name_parse(e->d_name, &entry) < 0)
 			continue;
 		if (entry.time_unix_ms < now_unix_ms - SPOOL_AGE_MS)
 			spool_drop(s, entry.file);
 		else
-			r = add_entry(ret, &cap, &entry);
+			r = spool_add_entry(ret, &cap, &entry);
 	}
 	(void)closedir(d);
 	return r;
@@ -125,7 +125,7 @@ bool spool_is_empty(const struct spool *s)
 	if (!d)
 		return true;
 	for (struct dirent *e = readdir(d); e && empty; e = readdir(d))
-		empty = name_parse(e->d_name, &entry) < 0;
+		empty = spool_name_parse(e->d_name, &entry) < 0;
 	(void)closedir(d);
 	return empty;
 }

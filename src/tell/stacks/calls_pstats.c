@@ -76,7 +76,7 @@ static size_t sequence(const unsigned char *s, size_t left)
 }
 
 /* Bytes that are no text would make Python refuse the whole file: they become '?'. */
-static void put_text(const struct writer *w, const char *text)
+static void calls_pstats_put_text(const struct writer *w, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t len = strlen(text);
@@ -109,9 +109,9 @@ static void put_name(struct writer *w, const struct calls *c, uint32_t i)
 	w->ref[i] = ++w->n_refs;
 	fputc(')' | 0x80, w->to);
 	fputc(3, w->to);
-	put_text(w, f->file);
+	calls_pstats_put_text(w, f->file);
 	put_i32(w, f->line);
-	put_text(w, f->name);
+	calls_pstats_put_text(w, f->name);
 }
 
 static void put_function(struct writer *w, const struct calls *c, uint32_t i)

@@ -76,7 +76,7 @@ static void row_put(const struct calls *c, const struct call_function *f, const 
 	fputc('\n', to);
 }
 
-static size_t counted(const struct calls *c)
+static size_t calls_show_counted(const struct calls *c)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < calls_len(c); i++)
@@ -98,7 +98,7 @@ static void head_put(const struct calls *c, const struct calls_want *want, FILE 
 		fprintf(to, "in %.3f seconds\n", sum.own_s);
 	}
 	fprintf(to, "\n   Ordered by: %s\n", order[want->sort]);
-	size_t all = counted(c);
+	size_t all = calls_show_counted(c);
 	if (want->limit && want->limit < all)
 		fprintf(to, "   List reduced from %zu to %zu due to restriction <%zu>\n", all, want->limit,
 			want->limit);

@@ -103,7 +103,7 @@ static int write_lane(const struct stackset *s, uint32_t root, const struct stac
 	return 0;
 }
 
-static int write_all(const struct stackset *s, const struct stack_diff_row *rows, FILE *to)
+static int flame_folded_write_all(const struct stackset *s, const struct stack_diff_row *rows, FILE *to)
 {
 	struct sink k;
 	size_t n_lanes;
@@ -118,12 +118,12 @@ static int write_all(const struct stackset *s, const struct stack_diff_row *rows
 
 int flame_folded_write(const struct stackset *s, FILE *to)
 {
-	return write_all(s, NULL, to);
+	return flame_folded_write_all(s, NULL, to);
 }
 
 int flame_folded_diff(const struct flame_pair *p, FILE *to)
 {
-	return write_all(p->both, p->rows, to);
+	return flame_folded_write_all(p->both, p->rows, to);
 }
 
 /* name, file and module are cut out of one copy of the label. */

@@ -11,7 +11,7 @@
  * network: what a program puts into a name cannot run, even if an escape were
  * forgotten.
  */
-static void put_head(struct sink *k, const char *title)
+static void flame_html_put_head(struct sink *k, const char *title)
 {
 	sink_text(k, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
@@ -29,7 +29,7 @@ static void put_head(struct sink *k, const char *title)
 		     "<script type=\"application/json\" id=\"data\">");
 }
 
-static void put_foot(struct sink *k)
+static void flame_html_put_foot(struct sink *k)
 {
 	sink_text(k, "</script>\n<script>");
 	sink_bytes(k, flame_js, flame_js_len);
@@ -43,7 +43,7 @@ static void put_quoted(struct sink *k, const char *before, const char *text)
 }
 
 /* Texts once, then frames as rows of [name, file, module, line, colour]. */
-static int put_frames(struct sink *k, const struct stackset *s)
+static int flame_html_put_frames(struct sink *k, const struct stackset *s)
 {
 	cleanup(textids_freep) struct textids *ids = textids_new();
 	size_t n, used = 0, n_texts;
@@ -168,14 +168,14 @@ static int put_page(const struct stackset *s, const struct flame_pair *pair, FIL
 	const char *title = m->title[0] ? m->title : pair ? "Difference of two recordings" : "Flame graph";
 	sink_open(&k, to);
 	k.html = true;
-	put_head(&k, title);
+	flame_html_put_head(&k, title);
 	put_quoted(&k, "{\"title\":", title);
 	if (pair)
 		put_meta(&k, "before", pair->a);
 	put_meta(&k, "meta", pair ? pair->b : s);
 	sink_text(&k, ",\n\"lanes\":");
 	flame_put_lanes(&k, s);
-	int r = put_frames(&k, s);
+	int r = flame_html_put_frames(&k, s);
 	put_column(&k, "parent", n, value_parent, nodes);
 	put_column(&k, "frame", n, value_frame, nodes);
 	if (pair) {
@@ -188,7 +188,7 @@ static int put_page(const struct stackset *s, const struct flame_pair *pair, FIL
 		put_column(&k, "gil", n, value_gil, nodes);
 	}
 	sink_text(&k, "}");
-	put_foot(&k);
+	flame_html_put_foot(&k);
 	int closed = sink_close(&k);
 	return r < 0 ? r : closed;
 }

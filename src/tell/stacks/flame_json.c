@@ -109,7 +109,7 @@ void flame_put_lanes(struct sink *k, const struct stackset *s)
 	sink_text(k, "]");
 }
 
-static void put_frames(struct sink *k, const struct stackset *s, size_t n)
+static void flame_json_put_frames(struct sink *k, const struct stackset *s, size_t n)
 {
 	sink_text(k, "[");
 	for (uint32_t i = 0; i < n; i++) {
@@ -175,7 +175,7 @@ int flame_json_write(const struct stackset *s, FILE *to)
 	sink_text(&k, "},\n\"lanes\":");
 	flame_put_lanes(&k, s);
 	sink_text(&k, ",\n\"frames\":");
-	put_frames(&k, s, frames_used(s));
+	flame_json_put_frames(&k, s, frames_used(s));
 	sink_text(&k, ",\n\"nodes\":[");
 	for (size_t i = 0; i < n && k.r == 0; i++)
 		put_node(&k, &nodes[i], i);
@@ -194,7 +194,7 @@ int flame_json_diff(const struct flame_pair *p, FILE *to)
 	sink_text(&k, "},\n\"b\":{");
 	flame_put_meta(&k, stackset_meta_of(p->b));
 	sink_text(&k, "},\n\"frames\":");
-	put_frames(&k, p->both, frames_used(p->both));
+	flame_json_put_frames(&k, p->both, frames_used(p->both));
 	sink_text(&k, ",\n\"nodes\":[");
 	for (size_t i = 0; i < n && k.r == 0; i++) {
 		sink_text(&k, i ? ",\n{" : "{");

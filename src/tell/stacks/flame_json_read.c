@@ -26,7 +26,7 @@ static void reading_done(struct reading *r)
 	free(r->nodes);
 }
 
-static uint64_t get_u64(const struct js *o, const char *key)
+static uint64_t flame_json_read_u64(const struct js *o, const char *key)
 {
 	return (uint64_t)MAX(js_get_i64(o, key, 0), 0);
 }
@@ -41,27 +41,27 @@ static void read_meta(const struct js *o, struct stackset_meta *m)
 {
 	TEXT_COPY(m->title, js_get_text(o, "title", ""));
 	TEXT_COPY(m->node, js_get_text(o, "node", ""));
-	m->start_unix_ms = (int64_t)MIN(get_u64(o, "start_unix_ms"), (uint64_t)SAFE_MS);
-	m->duration_ns = get_u64(o, "duration_ns");
+	m->start_unix_ms = (int64_t)MIN(flame_json_read_u64(o, "start_unix_ms"), (uint64_t)SAFE_MS);
+	m->duration_ns = flame_json_read_u64(o, "duration_ns");
 	m->rate_hz = get_ratio(o, "rate_hz");
 	m->rate_got_hz = get_ratio(o, "rate_got_hz");
-	m->samples = get_u64(o, "samples");
-	m->dropped = get_u64(o, "dropped");
-	m->unproved = get_u64(o, "unproved");
-	m->late = get_u64(o, "late");
-	m->merged = get_u64(o, "merged");
-	m->approximate = get_u64(o, "approximate");
-	m->native_missing = get_u64(o, "native_missing");
-	m->incomplete = get_u64(o, "incomplete");
-	m->pauses = get_u64(o, "pauses");
-	m->pauses_caught = get_u64(o, "pauses_caught");
-	m->pause_ns_max = get_u64(o, "pause_ns_max");
-	m->pause_ns_median = get_u64(o, "pause_ns_median");
-	m->pause_ns_sum = get_u64(o, "pause_ns_sum");
+	m->samples = flame_json_read_u64(o, "samples");
+	m->dropped = flame_json_read_u64(o, "dropped");
+	m->unproved = flame_json_read_u64(o, "unproved");
+	m->late = flame_json_read_u64(o, "late");
+	m->merged = flame_json_read_u64(o, "merged");
+	m->approximate = flame_json_read_u64(o, "approximate");
+	m->native_missing = flame_json_read_u64(o, "native_missing");
+	m->incomplete = flame_json_read_u64(o, "incomplete");
+	m->pauses = flame_json_read_u64(o, "pauses");
+	m->pauses_caught = flame_json_read_u64(o, "pauses_caught");
+	m->pause_ns_max = flame_json_read_u64(o, "pause_ns_max");
+	m->pause_ns_median = flame_json_read_u64(o, "pause_ns_median");
+	m->pause_ns_sum = flame_json_read_u64(o, "pause_ns_sum");
 	m->has_wrong_ratio = js_get(o, "wrong_ratio") != NULL;
 	m->wrong_ratio = get_ratio(o, "wrong_ratio");
 	m->moved_ratio = get_ratio(o, "moved_ratio");
-	m->shortened = get_u64(o, "shortened");
+	m->shortened = flame_json_read_u64(o, "shortened");
 	m->native = js_get_bool(o, "native", false);
 	m->idle = js_get_bool(o, "idle", false);
 	TEXT_COPY(m->missing, js_get_text(o, "missing", ""));
@@ -127,9 +127,11 @@ static int read_node(struct reading *rd, const struct js *o, size_t i)
 			return r;
 	}
 	const struct stack_node add = {
-		.self_weight = {get_u64(o, "running_ns"), get_u64(o, "idle_ns"), get_u64(o, "gil_wait_ns")},
-		.self_samples = {get_u64(o, "running"), get_u64(o, "idle"), get_u64(o, "gil_wait")},
-		.gil_weight = get_u64(o, "gil_ns"),
+		.self_weight = {flame_json_read_u64(o, "running_ns"), flame_json_read_u64(o, "idle_ns"),
+				flame_json_read_u64(o, "gil_wait_ns")},
+		.self_samples = {flame_json_read_u64(o, "running"), flame_json_read_u64(o, "idle"),
+				 flame_json_read_u64(o, "gil_wait")},
+		.gil_weight = flame_json_read_u64(o, "gil_ns"),
 	};
 	stack_node_add(stackset_node(rd->to, rd->nodes[i]), &add);
 	return 0;

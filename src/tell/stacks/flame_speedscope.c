@@ -12,7 +12,7 @@ static void stack_done(struct stack *s)
 	free(s->ids);
 }
 
-static void put_frames(struct sink *k, const struct stackset *s)
+static void flame_speedscope_put_frames(struct sink *k, const struct stackset *s)
 {
 	size_t n, used = 0;
 	const struct stack_node *nodes = stackset_nodes(s, &n);
@@ -150,7 +150,7 @@ int flame_speedscope_write(const struct stackset *s, FILE *to)
 		      "file-format-schema.json\",\"exporter\":\"vigil " VIGIL_VERSION "\",\"name\":");
 	sink_json(&k, m->title[0] ? m->title : "vigil flame");
 	sink_text(&k, ",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[");
-	put_frames(&k, s);
+	flame_speedscope_put_frames(&k, s);
 	sink_text(&k, "]},\n\"profiles\":[");
 	int r = put_profiles(&k, s);
 	sink_text(&k, "]}\n");

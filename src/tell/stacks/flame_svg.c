@@ -85,24 +85,24 @@ static int measure_depth(struct picture *p)
 	return 0;
 }
 
-static int by_text(const char *a, const char *b)
+static int flame_svg_by_text(const char *a, const char *b)
 {
 	int r = strverscmp(a, b); /* "rank 2" before "rank 10" */
 	return r ? r : strcmp(a, b);
 }
 
-static int by_name(const void *x, const void *y, void *context)
+static int flame_svg_by_name(const void *x, const void *y, void *context)
 {
 	const struct picture *p = context;
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 	const struct frame *f = stackset_frame(p->s, p->nodes[a].frame), *g = stackset_frame(p->s, p->nodes[b].frame);
-	int r = by_text(f->name, g->name);
+	int r = flame_svg_by_text(f->name, g->name);
 	if (r == 0)
-		r = by_text(f->file, g->file);
+		r = flame_svg_by_text(f->file, g->file);
 	if (r == 0 && f->line != g->line)
 		r = f->line < g->line ? -1 : 1;
 	if (r == 0)
-		r = by_text(f->module, g->module);
+		r = flame_svg_by_text(f->module, g->module);
 	return r ? r : a < b ? -1 : 1;
 }
 
@@ -127,7 +127,7 @@ static int pending_add(struct picture *p, uint32_t node)
 /* The visible children of node, which begins at x, in order: the first one on top of the list. */
 static void order_children(struct picture *p, size_t from, double x)
 {
-	qsort_r(p->pending + from, p->n_pending - from, sizeof(*p->pending), by_name, p);
+	qsort_r(p->pending + from, p->n_pending - from, sizeof(*p->pending), flame_svg_by_name, p);
 	for (size_t i = from; i < p->n_pending; i++) {
 		p->pending_x[i] = x;
 		x += p->width[p->pending[i]];
@@ -329,7 +329,7 @@ static void put_legend(const struct picture *p)
 	}
 }
 
-static void put_text(const struct picture *p, const char *attributes, double x, double y, const char *text)
+static void flame_svg_put_text(const struct picture *p, const char *attributes, double x, double y, const char *text)
 {
 	sink_text(p->k, "<text");
 	put_number(p->k, "x", x);
@@ -340,7 +340,7 @@ static void put_text(const struct picture *p, const char *attributes, double x, 
 	sink_text(p->k, "</text>\n");
 }
 
-static void put_head(const struct picture *p)
+static void flame_svg_put_head(const struct picture *p)
 {
 	const struct stackset_meta *m = stackset_meta_of(p->pair ? p->pair->b : p->s);
 	struct sink *k = p->k;
@@ -354,10 +354,10 @@ static void put_head(const struct picture *p)
 		     "#boxes g{cursor:pointer}#boxes rect{stroke:#fff;stroke-width:0.4}#boxes g:hover rect{stroke:#000}"
 		     "#boxes text{pointer-events:none}.button{cursor:pointer;fill:#0645ad}</style>\n"
 		     "<rect width=\"100%\" height=\"100%\" fill=\"#fdfdfb\"/>\n");
-	put_text(p, " id=\"title\"", 600, 24, m->title[0] ? m->title : p->pair ? "Difference" : "Flame graph");
-	put_text(p, " id=\"reset\" class=\"button\" style=\"display:none\"", LEFT, 48, "Reset zoom");
-	put_text(p, " id=\"find\" class=\"button\" style=\"display:none\"", 1080, 48, "Search");
-	put_text(p, " id=\"matched\" text-anchor=\"end\"", 1060, 48, "");
+	flame_svg_put_text(p, " id=\"title\"", 600, 24, m->title[0] ? m->title : p->pair ? "Difference" : "Flame graph");
+	flame_svg_put_text(p, " id=\"reset\" class=\"button\" style=\"display:none\"", LEFT, 48, "Reset zoom");
+	flame_svg_put_text(p, " id=\"find\" class=\"button\" style=\"display:none\"", 1080, 48, "Search");
+	flame_svg_put_text(p, " id=\"matched\" text-anchor=\"end\"", 1060, 48, "");
 }
 
 /* In two lines if they are long. */
@@ -368,8 +368,8 @@ static void put_losses(const struct picture *p, char *text)
 		second = memrchr(text, ' ', LINE_CHARS);
 	if (second)
 		*second++ = '\0';
-	put_text(p, " id=\"losses\"", LEFT, p->height - FOOT + 29, text);
-	put_text(p, "", LEFT, p->height - FOOT + 42, second ? second : "");
+	flame_svg_put_text(p, " id=\"losses\"", LEFT, p->height - FOOT + 29, text);
+	flame_svg_put_text(p, "", LEFT, p->height - FOOT + 42, second ? second : "");
 }
 
 /* A line for each side, cut if it does not fit; what the colours mean where others have their legend. */
@@ -381,15 +381,15 @@ static void put_losses_of_both(const struct picture *p)
 		flame_losses(stackset_meta_of(sides[i]), losses, sizeof(losses));
 		TEXT_FORMAT(text, "%s: %.*s%s", i ? "after" : "before", LINE_CHARS - 10, losses,
 			    strlen(losses) > LINE_CHARS - 10 ? "\xe2\x80\xa6" : "");
-		put_text(p, i ? "" : " id=\"losses\"", LEFT, p->height - FOOT + 29 + 13 * i, text);
+		flame_svg_put_text(p, i ? "" : " id=\"losses\"", LEFT, p->height - FOOT + 29 + 13 * i, text);
 	}
-	put_text(p, "", LEFT, p->height - 12, "blue: a smaller share than before; red: a larger one");
+	flame_svg_put_text(p, "", LEFT, p->height - 12, "blue: a smaller share than before; red: a larger one");
 }
 
-static void put_foot(const struct picture *p)
+static void flame_svg_put_foot(const struct picture *p)
 {
 	char text[500];
-	put_text(p, " id=\"info\"", LEFT, p->height - FOOT + 14, "");
+	flame_svg_put_text(p, " id=\"info\"", LEFT, p->height - FOOT + 14, "");
 	if (p->pair)
 		put_losses_of_both(p);
 	else
@@ -411,11 +411,11 @@ static int draw(const struct stackset *s, const struct flame_pair *pair, FILE *t
 	if (r < 0)
 		return r;
 	sink_open(&k, to);
-	put_head(&p);
+	flame_svg_put_head(&p);
 	sink_text(&k, "<g id=\"boxes\">\n");
 	r = put_tree(&p);
 	sink_text(&k, "</g>\n");
-	put_foot(&p);
+	flame_svg_put_foot(&p);
 	int closed = sink_close(&k);
 	return r < 0 ? r : closed;
 }

@@ -38,7 +38,7 @@ static const char *shade(const struct stack_show *how, const char *code)
 }
 
 /* Text of a program: its control characters must not reach the terminal. */
-static void put(FILE *to, const char *text)
+static void stack_show_put_text(FILE *to, const char *text)
 {
 	for (const char *p = text; *p; p++)
 		(void)fputc((unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p, to);
@@ -47,18 +47,18 @@ static void put(FILE *to, const char *text)
 static void frame_text(const struct dump_frame *f, const struct stack_show *how, FILE *to)
 {
 	(void)fprintf(to, "      %s", shade(how, f->kind == FRAME_PYTHON ? "\033[1m" : "\033[2m"));
-	put(to, f->name);
+	stack_show_put_text(to, f->name);
 	(void)fputs(shade(how, "\033[0m"), to);
 	if (f->file) {
 		(void)fputs(" (", to);
-		put(to, f->file);
+		stack_show_put_text(to, f->file);
 		if (f->line > 0)
 			(void)fprintf(to, ":%d", f->line);
 		(void)fputc(')', to);
 	}
 	if (f->module && f->kind != FRAME_PYTHON) {
 		(void)fputs(" [", to);
-		put(to, f->module);
+		stack_show_put_text(to, f->module);
 		(void)fputc(']', to);
 	}
 	if (f->interp_id)
@@ -66,9 +66,9 @@ static void frame_text(const struct dump_frame *f, const struct stack_show *how,
 	(void)fputc('\n', to);
 	for (size_t i = 0; i < f->n_locals; i++) {
 		(void)fprintf(to, "          %s", f->locals[i].is_arg ? "argument " : "");
-		put(to, f->locals[i].name);
+		stack_show_put_text(to, f->locals[i].name);
 		(void)fputs(" = ", to);
-		put(to, f->locals[i].value);
+		stack_show_put_text(to, f->locals[i].value);
 		(void)fputc('\n', to);
 	}
 }
@@ -91,16 +91,16 @@ static void thread_head(const struct dump_thread *t, const struct stack_show *ho
 	}
 	(void)fprintf(to, "  %sThread %d%s", shade(how, "\033[36m"), (int)t->tid, shade(how, "\033[0m"));
 	(void)fputs(" \"", to);
-	put(to, t->name);
+	stack_show_put_text(to, t->name);
 	(void)fprintf(to, "\"%s: ", t->main ? " (main)" : "");
-	put(to, t->wait.text[0] ? t->wait.text : t->wait_kind);
+	stack_show_put_text(to, t->wait.text[0] ? t->wait.text : t->wait_kind);
 	gil_text(t, to);
 	if (t->approximate)
 		(void)fputs(", Python and native frames matched by best guess", to);
 	(void)fputc('\n', to);
 	if (t->note[0]) {
 		(void)fputs("      (", to);
-		put(to, t->note);
+		stack_show_put_text(to, t->note);
 		(void)fputs(")\n", to);
 	}
 }
@@ -151,11 +151,11 @@ static void process_head(const struct dump_process *p, const struct stack_show *
 	if (p->python[0])
 		(void)fprintf(to, ", CPython %s", p->python);
 	(void)fputs(": ", to);
-	put(to, p->command[0] ? p->command : p->name);
+	stack_show_put_text(to, p->command[0] ? p->command : p->name);
 	(void)fputc('\n', to);
 	if (p->note[0]) {
 		(void)fputs("  (", to);
-		put(to, p->note);
+		stack_show_put_text(to, p->note);
 		(void)fputs(")\n", to);
 	}
 }
@@ -285,7 +285,7 @@ static struct js *thread_json(const struct dump_thread *t)
 	return j;
 }
 
-static struct js *process_json(const struct dump_process *p)
+static struct js *stack_show_process_json(const struct dump_process *p)
 {
 	struct js *j = js_object();
 	struct js *threads = js_array();
@@ -317,7 +317,7 @@ struct js *stack_json(const struct stackdump *d)
 	if (d->cut)
 		js_put_bool(j, "cut", true);
 	for (size_t i = 0; i < d->n; i++)
-		js_add(processes, process_json(&d->processes[i]));
+		js_add(processes, stack_show_process_json(&d->processes[i]));
 	js_put(j, "processes", processes);
 	return j;
 }

@@ -185,7 +185,7 @@ static int pragma_int(struct store *s, const char *sql, int64_t *ret)
 	return r;
 }
 
-static int prepare(struct store *s, enum statement id, sqlite3_stmt **ret)
+static int store_prepare(struct store *s, enum statement id, sqlite3_stmt **ret)
 {
 	if (!s->statement[id]) {
 		char sql[1600];
@@ -207,7 +207,7 @@ static int check_tables(struct store *s)
 {
 	sqlite3_stmt *q;
 	for (size_t i = 0; i < STATEMENT_MAX; i++) {
-		int r = prepare(s, (enum statement)i, &q);
+		int r = store_prepare(s, (enum statement)i, &q);
 		if (r < 0)
 			return r;
 	}
@@ -511,7 +511,7 @@ static int run_put(struct store *s, sqlite3_stmt *q)
 
 typedef int put_fn(struct store *s, const void *what);
 
-static int put(struct store *s, put_fn *fn, const void *what)
+static int store_put(struct store *s, put_fn *fn, const void *what)
 {
 	if (s->mode != STORE_WRITE)
 		return -EROFS;
@@ -600,7 +600,7 @@ static void read_row(sqlite3_stmt *q, const struct table *t, void *row)
 static int put_row(struct store *s, enum statement id, const void *row, size_t n_bound)
 {
 	sqlite3_stmt *q;
-	int r = prepare(s, id, &q);
+	int r = store_prepare(s, id, &q);
 	for (size_t i = 0; r == 0 && i < n_bound; i++)
 		r = error_of(s->db, bind_column(q, (int)i + 1, &statements[id].table->columns[i], row));
 	return r < 0 ? r : run_put(s, q);
@@ -613,7 +613,7 @@ static int put_job_row(struct store *s, const void *row)
 
 int store_put_job(struct store *s, const struct job *j)
 {
-	return put(s, put_job_row, j);
+	return store_put(s, put_job_row, j);
 }
 
 static int put_process_row(struct store *s, const void *row)
@@ -623,7 +623,7 @@ static int put_process_row(struct store *s, const void *row)
 
 int store_put_process(struct store *s, const struct job_process *p)
 {
-	return put(s, put_process_row, p);
+	return store_put(s, put_process_row, p);
 }
 
 static int add_event_row(struct store *s, const void *row)
@@ -633,7 +633,7 @@ static int add_event_row(struct store *s, const void *row)
 
 int store_add_event(struct store *s, const struct job_event *e, uint64_t *ret_seq)
 {
-	int r = put(s, add_event_row, e);
+	int r = store_put(s, add_event_row, e);
 	if (r == 0 && ret_seq)
 		*ret_seq = (uint64_t)sqlite3_last_insert_rowid(s->db);
 	return r;
@@ -650,7 +650,7 @@ static int put_texts(struct store *s, const void *what)
 {
 	const struct put_texts *p = what;
 	sqlite3_stmt *q;
-	int r = prepare(s, p->id, &q);
+	int r = store_prepare(s, p->id, &q);
 	for (int i = 0; r == 0 && i < p->n; i++)
 		r = error_of(s->db, p->text[i] ? bind_text(q, i + 1, p->text[i]) :
 						 sqlite3_bind_int64(q, i + 1, p->number[i]));
@@ -666,33 +666,33 @@ int store_put_incident(struct store *s, const char *id, const char *job, uint32_
 		.number = {0, 0, attempt, 0, time_unix_ms, victim_pid},
 		.n = 8,
 	};
-	return put(s, put_texts, &p);
+	return store_put(s, put_texts, &p);
 }
 
 int store_put_note(struct store *s, const char *job, const char *key, const char *value)
 {
-	return put(s, put_texts, &(struct put_texts){.id = PUT_NOTE, .text = {job, key, value}, .n = 3});
+	return store_put(s, put_texts, &(struct put_texts){.id = PUT_NOTE, .text = {job, key, value}, .n = 3});
 }
 
 int store_drop_note(struct store *s, const char *job, const char *key)
 {
-	return put(s, put_texts, &(struct put_texts){.id = DROP_NOTE, .text = {job, key}, .n = 2});
+	return store_put(s, put_texts, &(struct put_texts){.id = DROP_NOTE, .text = {job, key}, .n = 2});
 }
 
 int store_forget_job(struct store *s, const char *job)
 {
 	int r = 0;
 	for (int id = FORGET_PROCESSES; r == 0 && id <= FORGET_JOB; id++)
-		r = put(s, put_texts, &(struct put_texts){.id = (enum statement)id, .text = {job}, .n = 1});
+		r = store_put(s, put_texts, &(struct put_texts){.id = (enum statement)id, .text = {job}, .n = 1});
 	return r;
 }
 
 /* Start a query; texts may be NULL. */
-static int ask(struct store *s, enum statement id, const char *first, const char *second, sqlite3_stmt **ret)
+static int store_ask(struct store *s, enum statement id, const char *first, const char *second, sqlite3_stmt **ret)
 {
 	if (!s->db)
 		return -EBADF; /* a repair failed earlier */
-	int r = prepare(s, id, ret);
+	int r = store_prepare(s, id, ret);
 	if (r < 0)
 		return r;
 	(void)sqlite3_reset(*ret);
@@ -728,7 +728,7 @@ static int done(sqlite3_stmt *q, int r)
 int store_get_note(struct store *s, const char *job, const char *key, char *dst, size_t cap)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, GET_NOTE, job, key, &q);
+	int r = store_ask(s, GET_NOTE, job, key, &q);
 	if (r == 0)
 		r = next(s, q);
 	if (r != 0)
@@ -740,7 +740,7 @@ int store_get_note(struct store *s, const char *job, const char *key, char *dst,
 int store_each_note(struct store *s, const char *job, store_note_fn *fn, void *ctx)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, EACH_NOTE, job, NULL, &q);
+	int r = store_ask(s, EACH_NOTE, job, NULL, &q);
 	while (r == 0 && (r = next(s, q)) == 0)
 		if (fn(ctx, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1)) != 0)
 			return done(q, STORE_STOPPED);
@@ -750,7 +750,7 @@ int store_each_note(struct store *s, const char *job, store_note_fn *fn, void *c
 static int one_job(struct store *s, enum statement id, const char *what, struct job *ret)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, id, what, NULL, &q);
+	int r = store_ask(s, id, what, NULL, &q);
 	if (r == 0)
 		r = next(s, q);
 	if (r != 0)
@@ -773,7 +773,7 @@ int store_find_job(struct store *s, const char *name, struct job *ret)
 int store_find_job_of_pid(struct store *s, pid_t pid, struct job *ret)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, JOB_BY_PID, NULL, NULL, &q);
+	int r = store_ask(s, JOB_BY_PID, NULL, NULL, &q);
 	if (r == 0)
 		r = error_of(s->db, sqlite3_bind_int64(q, 1, pid));
 	if (r == 0)
@@ -788,7 +788,7 @@ int store_find_job_of_pid(struct store *s, pid_t pid, struct job *ret)
 int store_each_job(struct store *s, size_t limit, store_job_fn *fn, void *ctx)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, EACH_JOB, NULL, NULL, &q);
+	int r = store_ask(s, EACH_JOB, NULL, NULL, &q);
 	if (r == 0)
 		r = error_of(s->db, sqlite3_bind_int64(q, 1, limit ? (sqlite3_int64)limit : -1));
 	while (r == 0 && (r = next(s, q)) == 0) {
@@ -803,7 +803,7 @@ int store_each_job(struct store *s, size_t limit, store_job_fn *fn, void *ctx)
 int store_each_process(struct store *s, const char *job, store_process_fn *fn, void *ctx)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, EACH_PROCESS, job, NULL, &q);
+	int r = store_ask(s, EACH_PROCESS, job, NULL, &q);
 	while (r == 0 && (r = next(s, q)) == 0) {
 		struct job_process row = {0};
 		read_row(q, &store_process_table, &row);
@@ -816,7 +816,7 @@ int store_each_process(struct store *s, const char *job, store_process_fn *fn, v
 int store_each_event(struct store *s, const char *job, uint64_t after, store_event_fn *fn, void *ctx)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, EACH_EVENT, NULL, job, &q);
+	int r = store_ask(s, EACH_EVENT, NULL, job, &q);
 	if (r == 0)
 		r = error_of(s->db, sqlite3_bind_int64(q, 1, (sqlite3_int64)after));
 	while (r == 0 && (r = next(s, q)) == 0) {
@@ -831,7 +831,7 @@ int store_each_event(struct store *s, const char *job, uint64_t after, store_eve
 static int one_json(struct store *s, enum statement id, const char *what, const int64_t *number, char **ret_json)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, id, what, NULL, &q);
+	int r = store_ask(s, id, what, NULL, &q);
 	if (r == 0 && number)
 		r = error_of(s->db, sqlite3_bind_int64(q, 1, *number));
 	if (r == 0)
@@ -865,7 +865,7 @@ int store_find_incident(struct store *s, const char *what, char **ret_json)
 int store_each_incident(struct store *s, const char *job, store_incident_fn *fn, void *ctx)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, EACH_INCIDENT, job, NULL, &q);
+	int r = store_ask(s, EACH_INCIDENT, job, NULL, &q);
 	while (r == 0 && (r = next(s, q)) == 0)
 		if (fn(ctx, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1)) != 0)
 			return done(q, STORE_STOPPED);
@@ -875,7 +875,7 @@ int store_each_incident(struct store *s, const char *job, store_incident_fn *fn,
 int store_count_incidents(struct store *s, const char *job, uint32_t *ret)
 {
 	sqlite3_stmt *q;
-	int r = ask(s, COUNT_INCIDENTS, job, NULL, &q);
+	int r = store_ask(s, COUNT_INCIDENTS, job, NULL, &q);
 	if (r == 0)
 		r = next(s, q);
 	if (r != 0)
