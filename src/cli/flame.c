@@ -15,6 +15,7 @@
 #include "cli/recording.h"
 #include "cli/state.h"
 #include "cli/subject.h"
+#include "model/stacks/plumbing.h"
 #include "sense/rank.h"
 #include "tell/stacks/flame.h"
 
@@ -27,7 +28,7 @@ struct flame_options {
 	const char *output;
 	const char *rank;
 	const char *against;
-	bool native, idle, gil, functions, children, json;
+	bool native, plumbing, idle, gil, functions, children, json;
 };
 
 static const struct flame_options defaults = {
@@ -60,6 +61,11 @@ static const struct option flame_options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "native frames too, put together with Python's; pauses threads for some microseconds a look",
 	 .offset = offsetof(struct flame_options, native)},
+	{.name = "plumbing",
+	 .type = OPTION_FLAG,
+	 .help = "with --native: keep the interpreter's own frames (_start, Py_RunMain, _PyEval_EvalFrameDefault, ...), which "
+		 "are left out otherwise",
+	 .offset = offsetof(struct flame_options, plumbing)},
 	{.name = "idle",
 	 .letter = 'i',
 	 .type = OPTION_FLAG,
@@ -164,6 +170,20 @@ static bool takes_all(enum flame_format format)
 	return format == FLAME_JSON || format == FLAME_SPEEDSCOPE || format == FLAME_PPROF || format == FLAME_HTML;
 }
 
+/* Unless they are asked for, the interpreter's own frames are taken out before anything is written, in every format. */
+static int plumbing_drop(const struct flame_options *o, struct stackset **s, struct fault *f)
+{
+	struct stackset *folded = NULL;
+	if (o->plumbing)
+		return 0;
+	int r = plumbing_fold(*s, &folded);
+	if (r)
+		return fault_set(f, r, "the picture could not be made: %s", strerror(-r));
+	stackset_free(*s);
+	*s = folded;
+	return 0;
+}
+
 static int choose_against(const struct flame_options *o, struct chosen *ret, struct fault *f)
 {
 	enum flame_format format = format_of(o);
@@ -179,7 +199,9 @@ static int choose_against(const struct flame_options *o, struct chosen *ret, str
 						     "--against %s: it is no rank, and no recording can be read there: %s", o->against,
 						     strerror(error));
 	}
-	return recording_load(o->against, &ret->against, f) ? EXIT_PROBLEM : 0;
+	if (recording_load(o->against, &ret->against, f))
+		return EXIT_PROBLEM;
+	return plumbing_drop(o, &ret->against, f) ? EXIT_PROBLEM : 0;
 }
 
 /* 0, or an exit status with the fault. */
@@ -310,6 +332,8 @@ static int record(const struct world *w, const struct flame_options *o, const st
 	struct fault f = {.text = ""};
 	int r = recording_make(w, &want, ret, &f);
 	if (r == 0)
+		r = plumbing_drop(o, ret, &f);
+	if (r == 0)
 		return 0;
 	log_error("%s: %s", s->text, f.text);
 	return r == PROFILE_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
@@ -320,6 +344,8 @@ static int of_file(const struct flame_options *o, const struct chosen *c, const 
 	cleanup(stackset_freep) struct stackset *s = NULL;
 	struct fault f = {.text = ""};
 	int r = recording_load(path, &s, &f);
+	if (r == 0)
+		r = plumbing_drop(o, &s, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;

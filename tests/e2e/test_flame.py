@@ -169,6 +169,23 @@ def test_native_frames_are_merged(vigil, spin):
     assert any("heavy (" in stack and re.search(r"\[lib[a-z0-9_.-]+\]|\[python", stack) for stack in rows), list(rows)[:5]
 
 
+def test_the_interpreters_own_frames_are_left_out_unless_asked_for(vigil, spin, tmp_path):
+    process = spin("--native")
+    kept = tmp_path / "all.json"
+    result = vigil("flame", process.pid, "-d", 0.5, "--native", "--plumbing", "-o", kept)
+    assert result.status == 0, result
+    own = re.compile(r"(?:_start|__libc_start_main|Py_BytesMain|Py_RunMain|_PyEval_EvalFrameDefault) \[(?:lib)?(?:python|c\.)")
+    whole = vigil("flame", kept, "--plumbing", "--format", "folded")
+    assert own.search(whole.out.decode()), whole
+    for form in ("folded", "json", "html", "svg", "speedscope"):
+        result = vigil("flame", kept, "--format", form, "-o", tmp_path / form)
+        text = (tmp_path / form).read_text()
+        assert result.status == 0 and "Py_RunMain" not in text and "__libc_start_main" not in text and "heavy" in text, form
+    rows = folded((tmp_path / "folded").read_bytes())
+    assert sum(rows.values()) == sum(folded(whole.out).values()), "all samples are still there"
+    assert not [stack for stack in rows if own.search(stack)], rows
+
+
 def test_output_that_cannot_be_written_is_one_sentence(vigil, spin, tmp_path):
     process = spin()
     result = vigil("flame", process.pid, "-d", 0.2, "-o", tmp_path / "no/such/dir/x.svg")
