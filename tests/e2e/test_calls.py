@@ -315,7 +315,7 @@ def test_a_program_that_is_started_is_no_lost_worker(python, runner):
 def test_what_was_killed_at_once_is_told(vigil):
     assert counted(vigil, script=KILLED_AT_ONCE).status == 0
     result = vigil("calls", "last")
-    assert result.status == 0 and "2 processes left no profile" in result.text, result
+    assert result.status == 0 and "missing profiles  2 processes" in result.text, result
     processes = vigil("calls", "last", "--json").json()["processes"]
     assert len(processes) == 4 and sum(p["complete"] for p in processes) == 2, processes
 

@@ -241,9 +241,9 @@ def test_a_stack_that_ends_too_early_says_so(vigil, begin, compiled):
     if "main" in names(result):
         pytest.skip("this compiler leaves enough to find all frames")
     assert result.json()["processes"][0]["threads"][0]["incomplete"] is True, result
-    assert b"were not found" in vigil("stack", process.pid).out
+    assert b"could not be found" in vigil("stack", process.pid).out
     record = vigil("flame", process.pid, "-d", 0.3, "-f", "json")
-    assert record.json()["meta"]["incomplete"] > 0 and "no native frames were found further out" in record.text, record
+    assert record.json()["meta"]["incomplete"] > 0 and re.search(r"incomplete stacks +\d+ of", record.text), record
 
 
 def test_what_is_no_cpython_is_named(vigil, begin, tmp_path):
@@ -278,9 +278,9 @@ def test_what_only_waits_is_not_paused(vigil, begin):
     process = begin([PYTHON, "-c", SLEEP])
     wait_for(lambda: state_of(process.pid) == "S")
     result = vigil("flame", process.pid, "-d", 0.3, "--native", "--format", "folded")
-    assert "nothing was paused" in result.text, result
+    assert re.search(r"pauses +0:", result.text), result
     assert any("rest" in s and "nanosleep" in s for s in folded(result)), result
-    stacks, matched = (int(re.search(pattern, result.text)[1]) for pattern in (r"(\d+) stacks of", r"matched in (\d+) stacks"))
+    stacks, matched = (int(re.search(pattern, result.text)[1]) for pattern in (r"(\d+) stacks of", r"matched stacks +(\d+) of"))
     assert stacks == matched > 20, result # also those of looks that found it still standing
 
 
@@ -454,7 +454,7 @@ def test_ones_own_job_takes_no_privilege_and_a_foreign_one_says_which(nobodys_vi
     result = vigil("flame", "last", "-d", 0.5, "--native", "--format", "json", prefix=nobody)
     meta = result.json()["meta"]
     assert meta["pauses"] > 10 and "pauses_caught" not in meta and meta["merged"] > 10, result
-    assert "stopped each time (to interrupt them for less takes" in result.text and "CAP_BPF" in result.text, result
+    assert "the thread was stopped each time" in result.text and "CAP_BPF" in result.text, result
     other = subprocess.Popen([PYTHON, "-c", SLEEP], stdout=subprocess.PIPE)
     try:
         assert other.stdout.readline() == b"begun\n"

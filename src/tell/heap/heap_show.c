@@ -112,15 +112,15 @@ static void put_together(const struct heapset_together *t, const struct textout 
 	char least[16];
 	if (t->n > 1)
 		(void)fprintf(p->to,
-			      "the peak is that of %zu processes that lived at the same time, each at its own highest "
-			      "moment, so it was at most that, and at least %s (the largest of them)\n",
+			      "common peak        an upper limit: %zu processes that lived at the same time, each at its "
+			      "own highest moment; the lower limit is %s, the largest of them\n",
 			      t->n, size(t->least_bytes, least));
 	if (t->apart > 0)
-		(void)fprintf(p->to, "%zu more profile%s of other times and not in it\n", t->apart,
-			      t->apart == 1 ? " is" : "s are");
+		(void)fprintf(p->to, "other times        %zu more profile%s of processes that ran at other times %s not in the peak\n",
+			      t->apart, t->apart == 1 ? "" : "s", t->apart == 1 ? "is" : "are");
 	if (t->n > 1 && t->ends_unknown > 0)
-		(void)fprintf(p->to, "when %zu of them ended is not known: they count as if they had lived on\n",
-			      t->ends_unknown);
+		(void)fprintf(p->to, "unknown ends       %zu of %zu processes: they count as if they still ran\n",
+			      t->ends_unknown, t->n);
 }
 
 static void put_totals(const struct heapset *h, const struct heap_show_want *want, const struct heapset_together *t,
@@ -151,7 +151,7 @@ static void put_totals(const struct heapset *h, const struct heap_show_want *wan
 	if (want->part.what == HEAPSET_PEAK)
 		put_together(t, p);
 	if (want->part.what == HEAPSET_PEAK && t->stepped)
-		(void)fprintf(p->to, "the stacks are those of a moment when no more than 5 %% was missing to %s peak\n",
+		(void)fprintf(p->to, "peak stacks        of a moment at most 5 %% below %s peak\n",
 			      t->n > 1 ? "each" : "the");
 }
 
@@ -173,11 +173,11 @@ static void put_held(const struct heapset *h, const struct heap_show_want *want,
 		      heap_amount_text(&all, text));
 	if (share(alive, total) >= 0.005)
 		(void)fprintf(p->to,
-			      "%.0f %% of what was asked for was not freed until now, or not before its process ended: of "
-			      "that only is known that it lived longer, which '>' says\n",
+			      "not freed          %.0f %% of what was asked for, until now or until its process ended: its "
+			      "times are lower limits, marked '>'\n",
 			      100 * fmin(share(alive, total), 1));
 	if (coarse)
-		(void)fputs("an older library made this profile: times may be wrong by half of them\n", p->to);
+		(void)fputs("coarse times       an older library made this profile: each time may be wrong by half of it\n", p->to);
 }
 
 static double seconds_of(const struct heapset *h, const struct heap_show_want *want)
@@ -345,7 +345,7 @@ static void heap_show_put_foot(const struct heapset *h, const struct heap_show_w
 		if (all[i].peak_torn)
 			(void)fprintf(
 				p->to,
-				"pid %d: the peak was renewed while it was read, its stacks may be of two moments\n",
+				"possibly wrong     pid %d: the peak rose while it was read, so its stacks may be of two moments\n",
 				(int)all[i].pid);
 	}
 	for (size_t i = 0; i < n && ladders <= 2; i++)
@@ -354,9 +354,9 @@ static void heap_show_put_foot(const struct heapset *h, const struct heap_show_w
 	if (ladders > 2)
 		put_ladders(h, want, p);
 	if (noted)
-		(void)fputs("in memory: the share of it that was when memory got short\n", p->to);
+		(void)fputs("in memory          the part that was in memory when memory got short\n", p->to);
 	if (lost_samples > 0)
-		(void)fprintf(p->to, "not in the table: %s in %llu samples (%s)\n", size_format(lost_bytes, lost),
+		(void)fprintf(p->to, "not in the table   %s in %llu samples: %s\n", size_format(lost_bytes, lost),
 			      (unsigned long long)lost_samples, why);
 	for (size_t i = 0; i < want->n_remarks; i++)
 		(void)fprintf(p->to, "%s\n", want->remarks[i]);

@@ -149,29 +149,27 @@ size_t calls_remarks(const struct calls *c, const struct call_sources *s, char (
 		lost += one->has_note && !one->has_profile && !one->aside[0];
 		mixed += one->threads_mixed;
 		if (one->fault[0])
-			remark(ret, cap, &n, "%s is left out: %s", one->path, one->fault);
+			remark(ret, cap, &n, "left out  %s: %s", one->path, one->fault);
 		if (one->aside[0])
 			remark(ret, cap, &n, "process %d (%.80s): %s", (int)one->pid,
 			       one->command[0] ? one->command : one->path, one->aside);
 	}
 	if (unfinished)
 		remark(ret, cap, &n,
-		       "%zu of %zu profiles were not written as their process ended: it still runs, or it was killed; "
-		       "calls that had not "
-		       "returned when they were last written are not in them",
+		       "unfinished profiles  %zu of %zu: the process still runs or was killed, so calls that had not returned "
+		       "at the last write are missing",
 		       unfinished, profiles);
 	if (lost)
 		remark(ret, cap, &n,
-		       "%zu process%s left no profile: killed, or another program, before the first one was written, "
-		       "0.05 s after %s start as a rule; --json names %s",
-		       lost, lost == 1 ? "" : "es", lost == 1 ? "its" : "their", lost == 1 ? "it" : "them");
+		       "missing profiles  %zu process%s: killed, or became another program, before the first profile was "
+		       "written (0.05 s after the start as a rule); --json lists %s",
+		       lost, lost == 1 ? "" : "es", lost == 1 ? "it" : "them");
 	if (mixed)
 		remark(ret, cap, &n,
-		       "in %zu process%s several threads shared cProfile's one stack (CPython 3.12 and later): numbers "
-		       "of calls are right, "
-		       "times and callers are not",
+		       "mixed threads  %zu process%s: several threads shared cProfile's one stack (CPython 3.12 and later), so "
+		       "numbers of calls are right, times and callers are not",
 		       mixed, mixed == 1 ? "" : "es");
 	if (c && calls_sampled(c))
-		remark(ret, cap, &n, "these are samples: functions that ran too shortly to be met are missing");
+		remark(ret, cap, &n, "samples only  functions that ran too shortly to be sampled are missing");
 	return n;
 }

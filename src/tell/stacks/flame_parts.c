@@ -129,14 +129,14 @@ char *flame_losses(const struct stackset_meta *m, char *dst, size_t cap)
 	if (m->rate_hz > 0) {
 		add_share(&b, "dropped", m->dropped, m->samples + m->dropped);
 		add_share(&b, "shortened", m->shortened, m->samples);
-		add_share(&b, "not proved to be of one instant", m->unproved, m->samples);
+		add_share(&b, "unproved to be of one moment", m->unproved, m->samples);
 	}
 	if (m->late > 0)
 		buf_printf(&b, "; %llu late", (unsigned long long)m->late);
 	if (m->has_wrong_ratio)
-		buf_printf(&b, "; at most %.3g %% of two moments", 100 * m->wrong_ratio);
+		buf_printf(&b, "; wrong stacks at most %.3g %%", 100 * m->wrong_ratio);
 	if (m->native)
-		buf_printf(&b, "; native: %llu matched, %llu approximate", (unsigned long long)m->merged,
+		buf_printf(&b, "; native frames: %llu matched, %llu guessed", (unsigned long long)m->merged,
 			   (unsigned long long)m->approximate);
 	if (m->pauses > 0) {
 		buf_printf(&b, "; %llu pauses, longest %s", (unsigned long long)m->pauses,

@@ -96,7 +96,7 @@ static void thread_head(const struct dump_thread *t, const struct stack_show *ho
 	stack_show_put_text(to, t->wait.text[0] ? t->wait.text : t->wait_kind);
 	gil_text(t, to);
 	if (t->approximate)
-		(void)fputs(", Python and native frames matched by best guess", to);
+		(void)fputs(", Python and native frames joined by a best guess", to);
 	(void)fputc('\n', to);
 	if (t->note[0]) {
 		(void)fputs("      (", to);
@@ -128,9 +128,9 @@ static void thread_text(const struct dump_process *p, size_t i, bool *done, cons
 	for (size_t k = 0; k < t->n_frames; k++)
 		frame_text(&t->frames[k], how, to);
 	if (t->cut)
-		(void)fputs("      … (deeper than what is kept)\n", to);
+		(void)fputs("      … (the stack is deeper than what vigil keeps)\n", to);
 	else if (t->incomplete)
-		(void)fputs("      … (native frames further out were not found)\n", to);
+		(void)fputs("      … (the outermost native callers could not be found)\n", to);
 	if (t->n_frames == 0 && !t->note[0])
 		(void)fputs("      (no frames)\n", to);
 }
@@ -184,9 +184,9 @@ void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *t
 		process_text(&d->processes[i], how, to);
 	}
 	if (d->cut)
-		(void)fputs("\n(time was up: there is more than what is shown)\n", to);
+		(void)fputs("\nincomplete: the time was up before all threads were read\n", to);
 	if (d->wrong_possible)
-		(void)fputs("\n(a thread ran on while it was read: some of its frames may be of another moment)\n", to);
+		(void)fputs("\npossibly wrong: a thread ran while it was read, so some of its frames may be of another moment\n", to);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------------- */

@@ -335,9 +335,14 @@ static void the_summary_tells_what_was_lost(void **state)
 	flame_summary(s, to);
 	fclose(to);
 	assert_string_equal(t.p, "6 stacks of 2 threads in 4.0 s, 99.5 of 100 times a second\n"
-				 "4 dropped (40 %), 3 shortened (50 %), 0 kept without proof that they are of one instant, 0 late\n"
-				 "wrong (put together of two moments): at most 0.12 % of those shown; on the line of another call: at "
-				 "most 1 %\nnothing was paused\n");
+				 "dropped            4 of 10 (40 %): these stacks changed while they were read and are left out\n"
+				 "shortened          3 of 6 (50 %): their outermost callers changed while they were read and are "
+				 "left out\n"
+				 "unproved           0 of 6 (0 %): it is not proved that all their frames are of one moment\n"
+				 "late               0 of 6 (0 %): taken more than one period too late\n"
+				 "wrong stacks       at most 0.12 %: frames of two moments in one stack\n"
+				 "wrong lines        at most 1 %: a caller is shown on the line of another of its calls\n"
+				 "pauses             0: no thread was stopped\n");
 	free(t.p);
 	struct stackset_meta *m = stackset_meta(s);
 	m->pauses = 20;
@@ -348,11 +353,53 @@ static void the_summary_tells_what_was_lost(void **state)
 		to = open_memstream(&t.p, &t.len);
 		flame_summary(s, to);
 		fclose(to);
-		assert_non_null(strstr(t.p, m->pauses_caught ? "paused 20 times, 19 of them without being stopped: half of them at most 6 us, "
-							       "all at most 90 us, 210 us in all\n"
-							     : "paused 20 times, stopped each time (to interrupt them for less takes"));
+		assert_non_null(strstr(t.p, m->pauses_caught
+						    ? "pauses             20, 19 of them without stopping the thread: half took at most "
+						      "6 us, the longest 90 us, all together 210 us\n"
+						    : "pauses             20, the thread was stopped each time: half took"));
+		assert_int_equal(strstr(t.p, "CAP_PERFMON") == NULL, m->pauses_caught > 0);
 		free(t.p);
 	}
+}
+
+static void large_counts_are_grouped_and_small_shares_stay_visible(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = recording();
+	struct stackset_meta *m = stackset_meta(s);
+	struct text t = {0};
+	m->samples = 2013;
+	m->dropped = 0;
+	m->incomplete = 4;
+	m->native = true;
+	m->merged = 1234567;
+	m->approximate = 999;
+	m->has_wrong_ratio = false;
+	snprintf(m->missing, sizeof(m->missing), "process 7: it may not be read");
+	FILE *to = open_memstream(&t.p, &t.len);
+	flame_summary(s, to);
+	fclose(to);
+	assert_non_null(strstr(t.p, "2,013 stacks of 2 threads"));
+	assert_non_null(strstr(t.p, "dropped            0 of 2,013 (0 %):"));
+	assert_non_null(strstr(t.p, "matched stacks     1,234,567 of 2,013"));
+	assert_non_null(strstr(t.p, "guessed stacks     999 of 2,013 (50 %):"));
+	assert_non_null(strstr(t.p, "Python only        0 of 2,013 (0 %):"));
+	assert_non_null(strstr(t.p, "wrong stacks       unknown: there are too few samples"));
+	assert_non_null(strstr(t.p, "not shown          process 7: it may not be read\n"));
+	assert_non_null(strstr(t.p, "incomplete stacks  4 of 2,013 (0.2 %): their outermost native callers could not be found\n"));
+	free(t.p);
+}
+
+static void a_recording_without_a_rate_has_one_line(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = stackset_new();
+	struct text t = {0};
+	FILE *to = open_memstream(&t.p, &t.len);
+	flame_summary(s, to);
+	fclose(to);
+	assert_string_equal(t.p, "0 stacks of 0 processes\n");
+	free(t.p);
 }
 
 int main(void)
@@ -370,6 +417,8 @@ int main(void)
 		cmocka_unit_test(an_empty_recording_is_written_in_every_form),
 		cmocka_unit_test(memory_is_shown_in_bytes),
 		cmocka_unit_test(the_summary_tells_what_was_lost),
+		cmocka_unit_test(large_counts_are_grouped_and_small_shares_stay_visible),
+		cmocka_unit_test(a_recording_without_a_rate_has_one_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
