@@ -63,7 +63,8 @@ static const struct option flame_options[] = {
 	 .offset = offsetof(struct flame_options, native)},
 	{.name = "plumbing",
 	 .type = OPTION_FLAG,
-	 .help = "with --native: keep the interpreter's own frames (_start, Py_RunMain, _PyEval_EvalFrameDefault, ...), which "
+	 .help = "with --native: keep the interpreter's own frames (_start, Py_RunMain, _PyEval_EvalFrameDefault, "
+		 "...), which "
 		 "are left out otherwise",
 	 .offset = offsetof(struct flame_options, plumbing)},
 	{.name = "idle",
@@ -194,10 +195,11 @@ static int choose_against(const struct flame_options *o, struct chosen *ret, str
 	if (strcmp(o->against, "-") != 0 && stat(o->against, &st) != 0) {
 		int error = errno;
 		ret->against_rank = rank_parse(o->against, &ret->other_rank, f) == 0;
-		return ret->against_rank ? 0
-					 : fault_set(f, error == EACCES ? EXIT_DENIED : EXIT_ABSENT,
-						     "--against %s: it is no rank, and no recording can be read there: %s", o->against,
-						     strerror(error));
+		return ret->against_rank
+			       ? 0
+			       : fault_set(f, error == EACCES ? EXIT_DENIED : EXIT_ABSENT,
+					   "--against %s: it is no rank, and no recording can be read there: %s",
+					   o->against, strerror(error));
 	}
 	if (recording_load(o->against, &ret->against, f))
 		return EXIT_PROBLEM;
@@ -233,7 +235,8 @@ static int rank_check(const struct stackset *s, int32_t rank, struct fault *f)
 		return fault_set(f, -ENOENT, "there is no rank %d: no process that was recorded has a rank", rank);
 	if (low == high)
 		return fault_set(f, -ENOENT, "there is no rank %d in the recording, only rank %d", rank, low);
-	return fault_set(f, -ENOENT, "there is no rank %d in the recording, which has ranks from %d to %d", rank, low, high);
+	return fault_set(f, -ENOENT, "there is no rank %d in the recording, which has ranks from %d to %d", rank, low,
+			 high);
 }
 
 static int view(const struct stackset *s, const struct stack_want *want, struct stackset **ret, struct fault *f)
@@ -432,8 +435,10 @@ const struct command command_flame = {
 		 "differs: red is more, blue is less.\n"
 		 "\n"
 		 "After each recording stderr says how many stacks were dropped because they could not be read in one "
-		 "piece, how many are shortened (shown up to a frame that stood while those further in came or went), and "
-		 "how many may be wrong at most: put together of two moments, or with a caller on the line of another call. "
+		 "piece, how many are shortened (shown up to a frame that stood while those further in came or went), "
+		 "and "
+		 "how many may be wrong at most: put together of two moments, or with a caller on the line of another "
+		 "call. "
 		 "These limits come from how often the threads moved while they were read, and from what programs that "
 		 "know their own stack show of such stacks.",
 	.examples =

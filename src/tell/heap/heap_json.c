@@ -355,7 +355,8 @@ int heap_json_write(const struct heapset *h, const struct heap_show_want *want, 
 /* Of blocks that were not looked at, all is taken to be there. */
 static double in_memory(const struct heapset_row *row)
 {
-	return row->f.seen.bytes > 0 ? row->amount.bytes * row->f.resident_bytes / row->f.seen.bytes : row->amount.bytes;
+	return row->f.seen.bytes > 0 ? row->amount.bytes * row->f.resident_bytes / row->f.seen.bytes
+				     : row->amount.bytes;
 }
 
 /* What took up memory was the trouble, not what was asked for and never touched. */

@@ -111,12 +111,15 @@ static void put_together(const struct heapset_together *t, const struct textout 
 {
 	char least[16];
 	if (t->n > 1)
-		(void)fprintf(p->to,
-			      "common peak        an upper limit: %zu processes that lived at the same time, each at its "
-			      "own highest moment; the lower limit is %s, the largest of them\n",
-			      t->n, size(t->least_bytes, least));
+		(void)fprintf(
+			p->to,
+			"common peak        an upper limit: %zu processes that lived at the same time, each at its "
+			"own highest moment; the lower limit is %s, the largest of them\n",
+			t->n, size(t->least_bytes, least));
 	if (t->apart > 0)
-		(void)fprintf(p->to, "other times        %zu more profile%s of processes that ran at other times %s not in the peak\n",
+		(void)fprintf(p->to,
+			      "other times        %zu more profile%s of processes that ran at other times %s not in "
+			      "the peak\n",
 			      t->apart, t->apart == 1 ? "" : "s", t->apart == 1 ? "is" : "are");
 	if (t->n > 1 && t->ends_unknown > 0)
 		(void)fprintf(p->to, "unknown ends       %zu of %zu processes: they count as if they still ran\n",
@@ -168,16 +171,19 @@ static void put_held(const struct heapset *h, const struct heap_show_want *want,
 		coarse |= rows[i].f.lives.coarse;
 		total += rows[i].f.total.bytes;
 	}
-	(void)fprintf(p->to, "held on average over %s: %s, which is what each stack asked for times how long it lived\n",
-		      duration_format((uint64_t)(heapset_span_s(h, &want->part) * 1e9), time),
-		      heap_amount_text(&all, text));
+	(void)fprintf(
+		p->to, "held on average over %s: %s, which is what each stack asked for times how long it lived\n",
+		duration_format((uint64_t)(heapset_span_s(h, &want->part) * 1e9), time), heap_amount_text(&all, text));
 	if (share(alive, total) >= 0.005)
-		(void)fprintf(p->to,
-			      "not freed          %.0f %% of what was asked for, until now or until its process ended: its "
-			      "times are lower limits, marked '>'\n",
-			      100 * fmin(share(alive, total), 1));
+		(void)fprintf(
+			p->to,
+			"not freed          %.0f %% of what was asked for, until now or until its process ended: its "
+			"times are lower limits, marked '>'\n",
+			100 * fmin(share(alive, total), 1));
 	if (coarse)
-		(void)fputs("coarse times       an older library made this profile: each time may be wrong by half of it\n", p->to);
+		(void)fputs(
+			"coarse times       an older library made this profile: each time may be wrong by half of it\n",
+			p->to);
 }
 
 static double seconds_of(const struct heapset *h, const struct heap_show_want *want)
@@ -210,7 +216,8 @@ static void put_trace(const struct heapset_process *s, const struct textout *p)
 		      (unsigned long long)t->allocations, (unsigned long long)t->frees,
 		      duration_format((uint64_t)(t->seconds * 1e9), time), size_format(t->peak_bytes, peak));
 	if (t->unknown_bytes)
-		(void)fprintf(p->to, ", of these %s asked for before it begins", size_format(t->unknown_bytes, unknown));
+		(void)fprintf(p->to, ", of these %s asked for before it begins",
+			      size_format(t->unknown_bytes, unknown));
 	(void)fprintf(p->to, "; %llu segments taken, %llu given back; out of memory %llu times\n",
 		      (unsigned long long)t->segments_new, (unsigned long long)t->segments_gone,
 		      (unsigned long long)t->ooms);
@@ -251,12 +258,13 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 static void put_family(const struct heapset_explained *e, const struct textout *p)
 {
 	char whole[16], own[16], inherited[16], rest[16];
-	(void)fprintf(p->to,
-		      "%s with shared pages counted once among those that have them = %s of the stacks above + %s asked "
-		      "for by a process before it forked these + %s unattributed (%.0f %%): " NOT_EXPLAINED
-		      ", or that process has freed\n",
-		      size(e->whole_bytes, whole), size(e->own_bytes, own), size(e->inherited_bytes, inherited),
-		      size(e->rest_bytes, rest), 100 * share(e->rest_bytes, e->whole_bytes));
+	(void)fprintf(
+		p->to,
+		"%s with shared pages counted once among those that have them = %s of the stacks above + %s asked "
+		"for by a process before it forked these + %s unattributed (%.0f %%): " NOT_EXPLAINED
+		", or that process has freed\n",
+		size(e->whole_bytes, whole), size(e->own_bytes, own), size(e->inherited_bytes, inherited),
+		size(e->rest_bytes, rest), 100 * share(e->rest_bytes, e->whole_bytes));
 }
 
 /* What the kernel counts, and what of it the profile explains. */
@@ -296,7 +304,8 @@ static void put_ladders(const struct heapset *h, const struct heap_show_want *wa
 	const struct heapset_process *all = heapset_processes(h, &n);
 	bool shares = true; /* known of each: pages that count once here and in each there make no sum */
 	for (size_t i = 0; i < n; i++)
-		shares &= !heapset_wants(&want->part, &all[i]) || !heapset_explained(&all[i]).valid || all[i].shares.valid;
+		shares &= !heapset_wants(&want->part, &all[i]) || !heapset_explained(&all[i]).valid ||
+			  all[i].shares.valid;
 	for (size_t i = 0; i < n; i++) {
 		struct heapset_process one = all[i];
 		one.shares.valid &= shares;
@@ -335,7 +344,8 @@ static void heap_show_put_foot(const struct heapset *h, const struct heap_show_w
 		if (!heapset_wants(&want->part, &all[i]))
 			continue;
 		ladders += all[i].breakdown.valid;
-		noted |= all[i].seen_unix_ms > 0 && (want->part.what == HEAPSET_PEAK || want->part.what == HEAPSET_LIVE);
+		noted |=
+			all[i].seen_unix_ms > 0 && (want->part.what == HEAPSET_PEAK || want->part.what == HEAPSET_LIVE);
 		if (all[i].lost_samples > 0 && !why[0])
 			why = all[i].lost_why;
 		lost_bytes = add_cap(lost_bytes, all[i].lost_bytes);
@@ -343,10 +353,10 @@ static void heap_show_put_foot(const struct heapset *h, const struct heap_show_w
 		if (all[i].note[0] && all[i].device < 0 && notes++ == 0)
 			(void)fprintf(p->to, "pid %d: %s\n", (int)all[i].pid, all[i].note);
 		if (all[i].peak_torn)
-			(void)fprintf(
-				p->to,
-				"possibly wrong     pid %d: the peak rose while it was read, so its stacks may be of two moments\n",
-				(int)all[i].pid);
+			(void)fprintf(p->to,
+				      "possibly wrong     pid %d: the peak rose while it was read, so its stacks may "
+				      "be of two moments\n",
+				      (int)all[i].pid);
 	}
 	for (size_t i = 0; i < n && ladders <= 2; i++)
 		if (heapset_wants(&want->part, &all[i]))
@@ -462,8 +472,8 @@ static void heap_show_put_head(const struct heapset *h, const struct heap_show_w
 		[HEAPSET_LEAKS] = "     KEPT   95 % INTERVAL            SHARE       GROWTH SCORE  STACK",
 		[HEAPSET_TEMPORARY] = "BRIEF (1s)  95 % INTERVAL            SHARE   OBJECTS HALF GONE  STACK",
 		[HEAPSET_GROWTH] = "    GROWN   95 % INTERVAL            SHARE         RATE  STACK",
-		[HEAPSET_LIFETIME] =
-			"     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 % GONE  ALIVE  STACK",
+		[HEAPSET_LIFETIME] = "     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 "
+				     "% GONE  ALIVE  STACK",
 	};
 	(void)fputs("\n", p->to);
 	textout_ink(p, INK_BOLD);

@@ -368,7 +368,8 @@ static void get_memory(const struct js *m, struct incident *i)
 	i->memory.shm_bytes = report_json_u64(m, "shm_bytes");
 	i->memory.has_rate = js_get(m, "growth_bytes_per_s") != NULL;
 	i->memory.growth_bytes_per_s = js_get_i64(m, "growth_bytes_per_s", 0);
-	i->memory.time_to_limit_ms = js_get(m, "time_to_limit_ms") ? report_json_u64(m, "time_to_limit_ms") : UINT64_MAX;
+	i->memory.time_to_limit_ms =
+		js_get(m, "time_to_limit_ms") ? report_json_u64(m, "time_to_limit_ms") : UINT64_MAX;
 }
 
 static void get_retry(const struct js *r, struct incident *i)

@@ -105,8 +105,8 @@ static void print_retry(const struct incident *i, FILE *to)
 		buf_printf(&b, "Retry %u of %u starts in %s.", i->retry.attempt + 1, i->retry.max,
 			   duration_format(MIN(i->retry.delay_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, delay));
 	else if (i->retry.next == RETRY_GIVE_UP)
-		buf_printf(&b, "No retry is left (%u of %u)%s%s.", i->retry.attempt, i->retry.max, reason[0] ? ": " : "",
-			   reason);
+		buf_printf(&b, "No retry is left (%u of %u)%s%s.", i->retry.attempt, i->retry.max,
+			   reason[0] ? ": " : "", reason);
 	else
 		buf_printf(&b, "It is not retried%s%s.", reason[0] ? ": " : "; --retries N would", reason);
 	print_line(text, to);
@@ -130,7 +130,8 @@ static void memory_message(const struct incident *i, FILE *to)
 	print_retry(i, to);
 	for (size_t n = 0; n < i->cause.n_advice; n++)
 		print_line(i->cause.advice[n], to);
-	fputs("Consider giving the node (or its container) more memory, or reducing parallelism: fewer ranks (--nproc), "
+	fputs("Consider giving the node (or its container) more memory, or reducing parallelism: fewer ranks "
+	      "(--nproc), "
 	      "fewer loader workers, a smaller batch. To move the threshold, use --memory-threshold or the environment "
 	      "variable VIGIL_MEMORY_THRESHOLD; 0 switches the guard off.\n",
 	      to);
@@ -141,7 +142,8 @@ static void death_message(const struct incident *i, FILE *to)
 	char text[3072];
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);
-	buf_printf(&b, "vigil: %s", i->summary[0] ? i->summary : "a process of the job died, and nothing more is known.");
+	buf_printf(&b, "vigil: %s",
+		   i->summary[0] ? i->summary : "a process of the job died, and nothing more is known.");
 	/* the cause often begins by saying the summary again */
 	size_t said = strlen(i->summary);
 	bool again = said > 0 && strncmp(i->cause.text, i->summary, said) == 0;

@@ -321,7 +321,8 @@ static void print_top(const struct textout *p, const struct incident *i)
 		return;
 	textout_heading(p, "Top %zu memory users (own = resident less shared)", i->n_top);
 	textout_ink(p, INK_DIM);
-	fprintf(p->to, "  %8s %4s %10s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "PSS", "COMMAND");
+	fprintf(p->to, "  %8s %4s %10s %10s %10s %10s  %s\n", "PID", "RANK", "OWN", "RESIDENT", "SHARED", "PSS",
+		"COMMAND");
 	textout_ink(p, INK_PLAIN);
 	uint32_t aged = 0;
 	bool sampled = false;

@@ -340,7 +340,8 @@ static void write_deeds(struct timeline *t, const struct incident *in)
 	uint64_t freed = in->action.freed_us, end = MAX(MAX(freeze, kill), MAX(dead, freed));
 	if (!in->action.valid || end == 0 || end > longest)
 		return;
-	int64_t lane = timeline_lane_find(t, in->victim.valid ? in->victim.rank : NO_RANK), began = at_us(t, in->time_unix_ms);
+	int64_t lane = timeline_lane_find(t, in->victim.valid ? in->victim.rank : NO_RANK),
+		began = at_us(t, in->time_unix_ms);
 	int64_t row = timeline_row_find(t, lane, "guard", began, began + (int64_t)end);
 	char name[120];
 	TEXT_FORMAT(name, "%s: %s", incident_kind_name(in->kind), in->victim.name);

@@ -108,7 +108,8 @@ static struct js *job_json(const struct footprint_job *job)
 
 struct js *memory_json(const struct footprint *f)
 {
-	struct js *j = js_object(), *levels = js_array(), *processes = js_array(), *shm = js_array(), *sum = js_object();
+	struct js *j = js_object(), *levels = js_array(), *processes = js_array(), *shm = js_array(),
+		  *sum = js_object();
 	struct js *jobs = js_array();
 	js_put_text(j, "schema", "vigil.memory/1");
 	js_put_text_if(j, "subject", f->subject);
@@ -143,9 +144,9 @@ static void levels_text(const struct textout *p, const struct footprint *f)
 		char total[16], used[16], left[16], cache[16], swap[16], label[64];
 		TEXT_FORMAT(label, "%s", ledger_scope_name(l->scope));
 		char line[512];
-		TEXT_FORMAT(line, "%s used of %s (%.1f %%), %s left; %s of cache can be dropped", size_format(l->used_bytes, used),
-			    size_format(l->total_bytes, total), ledger_ratio(l) * 100, size_format(l->available_bytes, left),
-			    size_format(l->reclaimable_bytes, cache));
+		TEXT_FORMAT(line, "%s used of %s (%.1f %%), %s left; %s of cache can be dropped",
+			    size_format(l->used_bytes, used), size_format(l->total_bytes, total), ledger_ratio(l) * 100,
+			    size_format(l->available_bytes, left), size_format(l->reclaimable_bytes, cache));
 		if (l->swap_total_bytes)
 			textout_value(p, label, "%s; swap: %s of %s free — %s", line,
 				      size_format(l->swap_free_bytes, swap), size_format(l->swap_total_bytes, total),
@@ -203,8 +204,9 @@ static void process_line(const struct textout *p, const struct footprint *f, con
 			       : r->pss == PSS_LATE ? "late"
 			       : r->pss == PSS_DENIED ? "denied"
 						      : "-";
-	fprintf(p->to, "  %8d %5s %-10s %11s %11s %11s %11s %11s  ", r->pid, rank, r->has_role ? role_name(r->who.role) : "-",
-		size_format(r->own_bytes, own), size_format(r->rss_bytes, rss), size_format(r->shared_bytes, shared), pss_text,
+	fprintf(p->to, "  %8d %5s %-10s %11s %11s %11s %11s %11s  ", r->pid, rank,
+		r->has_role ? role_name(r->who.role) : "-", size_format(r->own_bytes, own),
+		size_format(r->rss_bytes, rss), size_format(r->shared_bytes, shared), pss_text,
 		r->swap_bytes ? size_format(r->swap_bytes, swap) : "-");
 	if (names_jobs(f)) {
 		textout_cell(p, r->job[0] ? r->job : "-", 16);
@@ -218,8 +220,8 @@ static void processes_text(const struct textout *p, const struct footprint *f)
 {
 	char own[16];
 	textout_heading(p, "processes");
-	fprintf(p->to, "  %8s %5s %-10s %11s %11s %11s %11s %11s  %s%s\n", "PID", "RANK", "ROLE", "OWN", "RSS", "SHARED", "PSS", "SWAP",
-		names_jobs(f) ? "JOB              " : "", "COMMAND");
+	fprintf(p->to, "  %8s %5s %-10s %11s %11s %11s %11s %11s  %s%s\n", "PID", "RANK", "ROLE", "OWN", "RSS",
+		"SHARED", "PSS", "SWAP", names_jobs(f) ? "JOB              " : "", "COMMAND");
 	for (size_t i = 0; i < f->n; i++)
 		process_line(p, f, &f->rows[i]);
 	fputc('\n', p->to);
@@ -295,9 +297,11 @@ static void shm_text(const struct textout *p, const struct footprint *f)
 			     f->n_orphans, size_format(f->orphan_bytes, orphans),
 			     f->owners_denied || f->owners_unscanned || f->owners_hidden ? " that could be seen" : "");
 	if (f->owners_denied)
-		fprintf(p->to, "owners unknown for %zu processes we may not read (run as root to see them).\n", f->owners_denied);
+		fprintf(p->to, "owners unknown for %zu processes we may not read (run as root to see them).\n",
+			f->owners_denied);
 	if (f->owners_unscanned)
-		fprintf(p->to, "owners unknown for %zu processes that there was no time to look at.\n", f->owners_unscanned);
+		fprintf(p->to, "owners unknown for %zu processes that there was no time to look at.\n",
+			f->owners_unscanned);
 	if (f->owners_hidden)
 		fputs("other users' processes are hidden (hidepid): owners may be missing.\n", p->to);
 }

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/dynlib.h"
 #include "base/text.h"
 
 #define ANSWER_MAX (64 * 1024)
 
 /* The few functions used, under their own types. */
 struct api {
-	void *library;
 	__typeof__(curl_global_init) *global_init;
 	__typeof__(curl_easy_init) *init;
 	__typeof__(curl_easy_cleanup) *finish;
@@ -26,27 +26,15 @@ struct api {
 static bool http_api_load(struct api *a)
 {
 	static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
-	const struct {
-		const char *name;
-		void *slot;
-	} wanted[] = {
+	const struct dynlib_symbol wanted[] = {
 		{"curl_global_init", &a->global_init},	{"curl_easy_init", &a->init},
 		{"curl_easy_cleanup", &a->finish},	{"curl_easy_setopt", &a->set},
 		{"curl_easy_perform", &a->perform},	{"curl_easy_getinfo", &a->info},
 		{"curl_easy_strerror", &a->strerror},	{"curl_slist_append", &a->append},
 		{"curl_slist_free_all", &a->drop_list},
 	};
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !a->library; i++)
-		a->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	if (!a->library)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		void *f = dlsym(a->library, wanted[i].name);
-		if (!f)
-			return false;
-		memcpy(wanted[i].slot, &f, sizeof(f)); /* ISO C has no cast from object to function pointer */
-	}
-	return a->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+	return dynlib_load(names, ARRAY_SIZE(names), RTLD_NOW | RTLD_LOCAL, wanted, ARRAY_SIZE(wanted)) &&
+	       a->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
 struct exchange {
@@ -175,7 +163,8 @@ static void judge_result(const struct api *a, CURL *h, CURLcode code, const char
 	struct span words = span_trim(span_of(detail[0] ? detail : a->strerror(code)));
 	span_copy(words, answer->error, sizeof(answer->error));
 	if (code == CURLE_USE_SSL_FAILED)
-		TEXT_COPY(answer->error, "the mail server offers no encryption (STARTTLS); to send without it, say 'starttls: never' (or "
+		TEXT_COPY(answer->error, "the mail server offers no encryption (STARTTLS); to send without it, say "
+					 "'starttls: never' (or "
 					 "'try') in the channel");
 	answer->config_error = code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT;
 }

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 
 #include "base/file.h"
+#include "base/vec.h"
 
 /* "n-<milliseconds, 14 digits>-<process>-<number>-<channel>.json" */
 #define STAMP_DIGITS 14
@@ -72,14 +73,8 @@ void spool_drop(const struct spool *s, const char *file)
 
 static int spool_add_entry(struct spool_list *l, size_t *cap, const struct spool_entry *e)
 {
-	if (l->n == *cap) {
-		size_t more = *cap ? *cap * 2 : 64;
-		struct spool_entry *grown = reallocarray(l->entry, more, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		l->entry = grown;
-		*cap = more;
-	}
+	if (vec_room(&l->entry, cap, l->n + 1) < 0)
+		return -ENOMEM;
 	l->entry[l->n++] = *e;
 	return 0;
 }

@@ -156,17 +156,20 @@ size_t calls_remarks(const struct calls *c, const struct call_sources *s, char (
 	}
 	if (unfinished)
 		remark(ret, cap, &n,
-		       "unfinished profiles  %zu of %zu: the process still runs or was killed, so calls that had not returned "
+		       "unfinished profiles  %zu of %zu: the process still runs or was killed, so calls that had not "
+		       "returned "
 		       "at the last write are missing",
 		       unfinished, profiles);
 	if (lost)
 		remark(ret, cap, &n,
-		       "missing profiles  %zu process%s: killed, or became another program, before the first profile was "
+		       "missing profiles  %zu process%s: killed, or became another program, before the first profile "
+		       "was "
 		       "written (0.05 s after the start as a rule); --json lists %s",
 		       lost, lost == 1 ? "" : "es", lost == 1 ? "it" : "them");
 	if (mixed)
 		remark(ret, cap, &n,
-		       "mixed threads  %zu process%s: several threads shared cProfile's one stack (CPython 3.12 and later), so "
+		       "mixed threads  %zu process%s: several threads shared cProfile's one stack (CPython 3.12 and "
+		       "later), so "
 		       "numbers of calls are right, times and callers are not",
 		       mixed, mixed == 1 ? "" : "es");
 	if (c && calls_sampled(c))

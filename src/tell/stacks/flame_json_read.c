@@ -93,7 +93,8 @@ static int read_lane(struct reading *rd, const struct js *o, uint32_t *ret)
 static int read_frame(struct reading *rd, const struct js *o, uint32_t *ret)
 {
 	const char *kind = js_get_text(o, "kind", "native");
-	struct frame f = {.kind = FRAME_NATIVE, .line = get_i32(o, "line", 0), .first_line = get_i32(o, "first_line", 0)};
+	struct frame f = {
+		.kind = FRAME_NATIVE, .line = get_i32(o, "line", 0), .first_line = get_i32(o, "first_line", 0)};
 	for (enum frame_kind k = 0; k < FRAME_KIND_MAX; k++)
 		if (strcmp(kind, frame_kind_name(k)) == 0)
 			f.kind = k;

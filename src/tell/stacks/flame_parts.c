@@ -101,7 +101,8 @@ static void add_share(struct buf *b, const char *what, uint64_t n, uint64_t of)
 static void bytes_losses(const struct stackset_meta *m, struct buf *b)
 {
 	char text[24];
-	buf_printf(b, "bytes of memory by the stack that asked for them; %llu blocks seen", (unsigned long long)m->samples);
+	buf_printf(b, "bytes of memory by the stack that asked for them; %llu blocks seen",
+		   (unsigned long long)m->samples);
 	if (m->period_bytes > 0)
 		buf_printf(b, ", each %s on average", size_format(m->period_bytes, text));
 	if (m->duration_ns > 0)

@@ -77,7 +77,8 @@ void flame_summary(const struct stackset *s, FILE *to)
 	const struct stack_lane *lanes = stackset_lanes(s, &n_lanes);
 	const char *one = n_lanes > 0 && lanes[0].tid ? "thread" : "process",
 		   *more = n_lanes > 0 && lanes[0].tid ? "s" : "es";
-	(void)fprintf(to, "%s stacks of %zu %s%s", thousands(m->samples, count), n_lanes, one, n_lanes == 1 ? "" : more);
+	(void)fprintf(to, "%s stacks of %zu %s%s", thousands(m->samples, count), n_lanes, one,
+		      n_lanes == 1 ? "" : more);
 	if (m->duration_ns > 0)
 		(void)fprintf(to, " in %s", duration_format(m->duration_ns, length));
 	if (m->rate_hz > 0)

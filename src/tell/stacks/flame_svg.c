@@ -202,7 +202,8 @@ static void put_weight(const struct picture *p, uint32_t node)
 {
 	char text[160], a[40], b[40];
 	if (p->pair) {
-		double before = 100 * share(p->a[node], p->pair->a_weight), after = 100 * share(p->b[node], p->pair->b_weight);
+		double before = 100 * share(p->a[node], p->pair->a_weight),
+		       after = 100 * share(p->b[node], p->pair->b_weight);
 		TEXT_FORMAT(text, "%.2f %% (%s) before, %.2f %% (%s) after: %+.2f points", before,
 			    flame_amount(p->pair->a, p->a[node], a), after, flame_amount(p->pair->b, p->b[node], b),
 			    after - before);
@@ -354,7 +355,10 @@ static void flame_svg_put_head(const struct picture *p)
 		     "#boxes g{cursor:pointer}#boxes rect{stroke:#fff;stroke-width:0.4}#boxes g:hover rect{stroke:#000}"
 		     "#boxes text{pointer-events:none}.button{cursor:pointer;fill:#0645ad}</style>\n"
 		     "<rect width=\"100%\" height=\"100%\" fill=\"#fdfdfb\"/>\n");
-	flame_svg_put_text(p, " id=\"title\"", 600, 24, m->title[0] ? m->title : p->pair ? "Difference" : "Flame graph");
+	flame_svg_put_text(p, " id=\"title\"", 600, 24,
+			   m->title[0] ? m->title
+			   : p->pair   ? "Difference"
+				       : "Flame graph");
 	flame_svg_put_text(p, " id=\"reset\" class=\"button\" style=\"display:none\"", LEFT, 48, "Reset zoom");
 	flame_svg_put_text(p, " id=\"find\" class=\"button\" style=\"display:none\"", 1080, 48, "Search");
 	flame_svg_put_text(p, " id=\"matched\" text-anchor=\"end\"", 1060, 48, "");

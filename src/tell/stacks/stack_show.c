@@ -16,15 +16,16 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_frame(const struct dump_frame *a, const struct dump_frame *b)
 {
-	return a->kind == b->kind && a->line == b->line && a->interp_id == b->interp_id && same_text(a->name, b->name) && same_text(a->file, b->file) &&
-	       same_text(a->module, b->module) && a->n_locals == 0 && b->n_locals == 0;
+	return a->kind == b->kind && a->line == b->line && a->interp_id == b->interp_id &&
+	       same_text(a->name, b->name) && same_text(a->file, b->file) && same_text(a->module, b->module) &&
+	       a->n_locals == 0 && b->n_locals == 0;
 }
 
 /* Threads of a pool: the same frames, waiting for the same kind of thing. */
 static bool same_thread(const struct dump_thread *a, const struct dump_thread *b)
 {
-	if (a->main || b->main || a->tid == 0 || b->tid == 0 || a->wait.kind != b->wait.kind || a->n_frames != b->n_frames || a->n_frames == 0 ||
-	    a->gil != b->gil || !same_text(a->note, b->note))
+	if (a->main || b->main || a->tid == 0 || b->tid == 0 || a->wait.kind != b->wait.kind ||
+	    a->n_frames != b->n_frames || a->n_frames == 0 || a->gil != b->gil || !same_text(a->note, b->note))
 		return false;
 	for (size_t i = 0; i < a->n_frames; i++)
 		if (!same_frame(&a->frames[i], &b->frames[i]))
@@ -186,7 +187,9 @@ void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *t
 	if (d->cut)
 		(void)fputs("\nincomplete: the time was up before all threads were read\n", to);
 	if (d->wrong_possible)
-		(void)fputs("\npossibly wrong: a thread ran while it was read, so some of its frames may be of another moment\n", to);
+		(void)fputs("\npossibly wrong: a thread ran while it was read, so some of its frames may be of another "
+			    "moment\n",
+			    to);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "tell/store/store_fault.h"
@@ -359,9 +360,8 @@ static int move_aside(struct store *s, const char *why)
 		if (rename(from, to) < 0 && errno != ENOENT)
 			return -errno;
 	}
-	const char *base = strrchr(aside, '/');
 	TEXT_FORMAT(s->note, "the store was damaged (%s); it is kept as %s, and a new one was started", why,
-		    base ? base + 1 : aside);
+		    path_name(aside));
 	return 0;
 }
 
@@ -725,12 +725,38 @@ static int done(sqlite3_stmt *q, int r)
 	return r;
 }
 
+/* A query's only row. */
+static int ask_one(struct store *s, enum statement id, const char *first, const char *second, sqlite3_stmt **ret)
+{
+	int r = store_ask(s, id, first, second, ret);
+	return r == 0 ? next(s, *ret) : r;
+}
+
+/* The same; number: the first parameter, if not NULL. */
+static int ask_number(struct store *s, enum statement id, const char *first, const int64_t *number, sqlite3_stmt **ret)
+{
+	int r = store_ask(s, id, first, NULL, ret);
+	if (r == 0 && number)
+		r = error_of(s->db, sqlite3_bind_int64(*ret, 1, *number));
+	return r == 0 ? next(s, *ret) : r;
+}
+
+/* Two texts of each row. */
+typedef int two_texts_fn(void *ctx, const char *first, const char *second);
+static int each_two_texts(struct store *s, enum statement id, const char *job, two_texts_fn *fn, void *ctx)
+{
+	sqlite3_stmt *q;
+	int r = store_ask(s, id, job, NULL, &q);
+	while (r == 0 && (r = next(s, q)) == 0)
+		if (fn(ctx, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1)) != 0)
+			return done(q, STORE_STOPPED);
+	return r == STORE_NONE ? 0 : r;
+}
+
 int store_get_note(struct store *s, const char *job, const char *key, char *dst, size_t cap)
 {
 	sqlite3_stmt *q;
-	int r = store_ask(s, GET_NOTE, job, key, &q);
-	if (r == 0)
-		r = next(s, q);
+	int r = ask_one(s, GET_NOTE, job, key, &q);
 	if (r != 0)
 		return r;
 	text_copy(dst, cap, (const char *)sqlite3_column_text(q, 0));
@@ -739,20 +765,14 @@ int store_get_note(struct store *s, const char *job, const char *key, char *dst,
 
 int store_each_note(struct store *s, const char *job, store_note_fn *fn, void *ctx)
 {
-	sqlite3_stmt *q;
-	int r = store_ask(s, EACH_NOTE, job, NULL, &q);
-	while (r == 0 && (r = next(s, q)) == 0)
-		if (fn(ctx, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1)) != 0)
-			return done(q, STORE_STOPPED);
-	return r == STORE_NONE ? 0 : r;
+	return each_two_texts(s, EACH_NOTE, job, fn, ctx);
 }
 
-static int one_job(struct store *s, enum statement id, const char *what, struct job *ret)
+/* number: bound instead of `what`, if not NULL. */
+static int one_job(struct store *s, enum statement id, const char *what, const int64_t *number, struct job *ret)
 {
 	sqlite3_stmt *q;
-	int r = store_ask(s, id, what, NULL, &q);
-	if (r == 0)
-		r = next(s, q);
+	int r = ask_number(s, id, what, number, &q);
 	if (r != 0)
 		return r;
 	memset(ret, 0, sizeof(*ret));
@@ -762,27 +782,17 @@ static int one_job(struct store *s, enum statement id, const char *what, struct 
 
 int store_find_job(struct store *s, const char *name, struct job *ret)
 {
-	int r = one_job(s, JOB_BY_ID, name, ret);
+	int r = one_job(s, JOB_BY_ID, name, NULL, ret);
 	if (r == STORE_NONE)
-		r = one_job(s, JOB_BY_NAME, name, ret);
+		r = one_job(s, JOB_BY_NAME, name, NULL, ret);
 	if (r == STORE_NONE && strcmp(name, "last") == 0)
-		r = one_job(s, JOB_LAST, NULL, ret);
+		r = one_job(s, JOB_LAST, NULL, NULL, ret);
 	return r;
 }
 
 int store_find_job_of_pid(struct store *s, pid_t pid, struct job *ret)
 {
-	sqlite3_stmt *q;
-	int r = store_ask(s, JOB_BY_PID, NULL, NULL, &q);
-	if (r == 0)
-		r = error_of(s->db, sqlite3_bind_int64(q, 1, pid));
-	if (r == 0)
-		r = next(s, q);
-	if (r != 0)
-		return r;
-	memset(ret, 0, sizeof(*ret));
-	read_row(q, &store_job_table, ret);
-	return done(q, 0);
+	return one_job(s, JOB_BY_PID, NULL, &(int64_t){pid}, ret);
 }
 
 int store_each_job(struct store *s, size_t limit, store_job_fn *fn, void *ctx)
@@ -831,11 +841,7 @@ int store_each_event(struct store *s, const char *job, uint64_t after, store_eve
 static int one_json(struct store *s, enum statement id, const char *what, const int64_t *number, char **ret_json)
 {
 	sqlite3_stmt *q;
-	int r = store_ask(s, id, what, NULL, &q);
-	if (r == 0 && number)
-		r = error_of(s->db, sqlite3_bind_int64(q, 1, *number));
-	if (r == 0)
-		r = next(s, q);
+	int r = ask_number(s, id, what, number, &q);
 	if (r != 0)
 		return r;
 	const char *json = (const char *)sqlite3_column_text(q, 0);
@@ -853,7 +859,7 @@ int store_find_incident(struct store *s, const char *what, char **ret_json)
 	int r = one_json(s, INCIDENT_BY_ID, what, NULL, ret_json);
 	if (r == STORE_NONE)
 		r = one_json(s, INCIDENT_BY_JOB, what, NULL, ret_json);
-	if (r == STORE_NONE && (r = one_job(s, JOB_BY_NAME, what, &j)) == 0)
+	if (r == STORE_NONE && (r = one_job(s, JOB_BY_NAME, what, NULL, &j)) == 0)
 		return one_json(s, INCIDENT_BY_JOB, j.id, NULL, ret_json);
 	if (r == STORE_NONE && span_i64(span_of(what), &pid) == 0)
 		r = one_json(s, INCIDENT_BY_PID, NULL, &pid, ret_json);
@@ -864,20 +870,13 @@ int store_find_incident(struct store *s, const char *what, char **ret_json)
 
 int store_each_incident(struct store *s, const char *job, store_incident_fn *fn, void *ctx)
 {
-	sqlite3_stmt *q;
-	int r = store_ask(s, EACH_INCIDENT, job, NULL, &q);
-	while (r == 0 && (r = next(s, q)) == 0)
-		if (fn(ctx, (const char *)sqlite3_column_text(q, 0), (const char *)sqlite3_column_text(q, 1)) != 0)
-			return done(q, STORE_STOPPED);
-	return r == STORE_NONE ? 0 : r;
+	return each_two_texts(s, EACH_INCIDENT, job, fn, ctx);
 }
 
 int store_count_incidents(struct store *s, const char *job, uint32_t *ret)
 {
 	sqlite3_stmt *q;
-	int r = store_ask(s, COUNT_INCIDENTS, job, NULL, &q);
-	if (r == 0)
-		r = next(s, q);
+	int r = ask_one(s, COUNT_INCIDENTS, job, NULL, &q);
 	if (r != 0)
 		return r;
 	*ret = (uint32_t)sqlite3_column_int64(q, 0);

@@ -7,19 +7,23 @@ int store_explain(const char *db, const char *dir, enum store_mode mode, int r, 
 {
 	switch (r) {
 	case STORE_NONE:
-		return fault_set(f, r, "no job has been recorded in %s yet; start one with 'vigil run -- COMMAND'", dir);
+		return fault_set(f, r, "no job has been recorded in %s yet; start one with 'vigil run -- COMMAND'",
+				 dir);
 	case -EPROTONOSUPPORT:
-		return fault_set(f, r, "%s was written by a newer vigil; use that version, or another --state directory", db);
+		return fault_set(f, r,
+				 "%s was written by a newer vigil; use that version, or another --state directory", db);
 	case -EPROTOTYPE:
 		return fault_set(f, r, "%s was written by an older vigil; any 'vigil run' brings it up to date", db);
 	case -EBADMSG:
-		return fault_set(f, r, "%s is damaged; the next 'vigil run' moves it aside and starts a new one ('sqlite3 %s "
-				       ".recover' shows what is left)", db, db);
+		return fault_set(f, r,
+				 "%s is damaged; the next 'vigil run' moves it aside and starts a new one ('sqlite3 %s "
+				 ".recover' shows what is left)",
+				 db, db);
 	case -ENOSPC:
 	case -EFBIG:
 	case -EDQUOT:
-		return fault_set(f, r, "no room to write %s (%s); free some space or choose another --state directory", db,
-				 strerror(-r));
+		return fault_set(f, r, "no room to write %s (%s); free some space or choose another --state directory",
+				 db, strerror(-r));
 	case -EACCES:
 	case -EPERM:
 	case -EROFS:

@@ -1,5 +1,7 @@
 #include "tell/text/textids.h"
 
+#include "base/hash.h"
+
 /* Open addressing over addresses; all[] gives them back in order. */
 struct textids {
 	struct {
@@ -32,7 +34,7 @@ struct textids *textids_free(struct textids *t)
 
 static size_t text_slot(const struct textids *t, const char *text)
 {
-	size_t at = (size_t)(((uintptr_t)text * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (t->cap - 1);
+	size_t at = hash_slot((uintptr_t)text, t->cap - 1);
 	while (t->slots[at].text && t->slots[at].text != text)
 		at = (at + 1) & (t->cap - 1);
 	return at;

@@ -53,8 +53,10 @@ static void what_the_program_calls_is_no_plumbing(void **state)
 	assert_false(is("main", "python3.11-config"));
 	assert_false(is("main", "pythonista"));
 	assert_false(is("main", ""));
-	assert_false(plumbing_is(&(struct frame){.kind = FRAME_PYTHON, .name = "main", .file = "", .module = "python3.11"}));
-	assert_false(plumbing_is(&(struct frame){.kind = FRAME_KERNEL, .name = "clone", .file = "", .module = "libc.so.6"}));
+	assert_false(
+		plumbing_is(&(struct frame){.kind = FRAME_PYTHON, .name = "main", .file = "", .module = "python3.11"}));
+	assert_false(
+		plumbing_is(&(struct frame){.kind = FRAME_KERNEL, .name = "clone", .file = "", .module = "libc.so.6"}));
 }
 
 /* "name" of Python, "name@module" of native code. */
@@ -99,11 +101,12 @@ static char *told(const struct stackset *s)
 		if (stack_node_weight(&nodes[i]) == 0)
 			continue;
 		for (uint32_t at = i; nodes[at].parent != at; at = nodes[at].parent) {
-			snprintf(longer, sizeof(longer), " %.90s%.500s", stackset_frame(s, nodes[at].frame)->name, path);
+			snprintf(longer, sizeof(longer), " %.90s%.500s", stackset_frame(s, nodes[at].frame)->name,
+				 path);
 			snprintf(path, sizeof(path), "%s", longer);
 		}
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%d:%s %d\n", (int)lanes[nodes[i].lane].tid, path,
-					(int)stack_node_weight(&nodes[i]));
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%d:%s %d\n", (int)lanes[nodes[i].lane].tid,
+					path, (int)stack_node_weight(&nodes[i]));
 	}
 	return text;
 }
@@ -126,7 +129,8 @@ static void runs_of_plumbing_are_left_out_wherever_they_are(void **state)
 	SAMPLE(s, 1, "_start@python3.11", "__libc_start_main@libc.so.6", "Py_RunMain@python3.11", "<module>", "work");
 	SAMPLE(s, 2, "clone3@libc.so.6", "start_thread@libc.so.6", "worker@libtorch.so");
 	cleanup(stackset_freep) struct stackset *to = folded(s);
-	assert_string_equal(told(to), "1: <module> work 10\n1: <module> work builtin_sum PyNumber_Add 10\n2: worker 10\n");
+	assert_string_equal(told(to),
+			    "1: <module> work 10\n1: <module> work builtin_sum PyNumber_Add 10\n2: worker 10\n");
 }
 
 static void a_leaf_of_plumbing_counts_for_its_caller(void **state)
@@ -159,7 +163,8 @@ static void nameless_frames_of_the_interpreter_fold_only_at_the_outer_end(void *
 {
 	(void)state;
 	cleanup(stackset_freep) struct stackset *s = stackset_new();
-	SAMPLE(s, 1, "_start@python3.11", "0x6516f0@python3.11", "PyEval_EvalCode@python3.11", "work", "0x53ad40@python3.11");
+	SAMPLE(s, 1, "_start@python3.11", "0x6516f0@python3.11", "PyEval_EvalCode@python3.11", "work",
+	       "0x53ad40@python3.11");
 	SAMPLE(s, 2, "0x6543a0@python3.11", "0x583ab0@python3.11");
 	SAMPLE(s, 3, "0x10@libfoo.so", "work");
 	cleanup(stackset_freep) struct stackset *to = folded(s);

@@ -28,8 +28,11 @@ static void the_json_has_every_list(void **state)
 	(void)state;
 	cleanup(js_freep) struct js *j = findings_json(&all);
 	char *text = js_text(j, 0);
-	assert_has(text, "{\"schema\": \"vigil.findings/1\", \"findings\": [{\"id\": \"swap_off\", \"severity\": \"warning\", "
-			 "\"text\": \"there is no swap\", \"evidence\": [\"/proc/swaps is empty\"], \"advice\": [\"add some\"]}, ");
+	assert_has(
+		text,
+		"{\"schema\": \"vigil.findings/1\", \"findings\": [{\"id\": \"swap_off\", \"severity\": \"warning\", "
+		"\"text\": \"there is no swap\", \"evidence\": [\"/proc/swaps is empty\"], \"advice\": [\"add "
+		"some\"]}, ");
 	assert_has_no(text, "dropped");
 	free(text);
 	cleanup(js_freep) struct js *array = findings_array_json(&all);

@@ -90,7 +90,8 @@ static void json_comes_back_as_it_was(void **state)
 	const struct stack_node *a = stackset_nodes(s, &n), *b = stackset_nodes(again, &n_again);
 	assert_int_equal(n, n_again);
 	for (size_t i = 0; i < n; i++)
-		assert_memory_equal(a[i].self_weight, b[i].self_weight, sizeof(a[i].self_weight) + sizeof(a[i].self_samples));
+		assert_memory_equal(a[i].self_weight, b[i].self_weight,
+				    sizeof(a[i].self_weight) + sizeof(a[i].self_samples));
 	assert_int_equal(stackset_meta(again)->dropped, 4);
 	assert_int_equal(stackset_meta(again)->shortened, 3);
 	assert_true(stackset_meta(again)->moved_ratio > 0.19 && stackset_meta(again)->moved_ratio < 0.21);
@@ -305,7 +306,8 @@ static void memory_is_shown_in_bytes(void **state)
 	(void)state;
 	struct stackset *s = recording();
 	struct stackset_meta *m = stackset_meta(s);
-	*m = (struct stackset_meta){.unit = STACK_BYTES, .period_bytes = 524288, .samples = 6, .dropped = 2, .duration_ns = NS_PER_S};
+	*m = (struct stackset_meta){
+		.unit = STACK_BYTES, .period_bytes = 524288, .samples = 6, .dropped = 2, .duration_ns = NS_PER_S};
 	static const struct {
 		enum flame_format format;
 		const char *words;
@@ -334,15 +336,16 @@ static void the_summary_tells_what_was_lost(void **state)
 	FILE *to = open_memstream(&t.p, &t.len);
 	flame_summary(s, to);
 	fclose(to);
-	assert_string_equal(t.p, "6 stacks of 2 threads in 4.0 s, 99.5 of 100 times a second\n"
-				 "dropped            4 of 10 (40 %): these stacks changed while they were read and are left out\n"
-				 "shortened          3 of 6 (50 %): their outermost callers changed while they were read and are "
-				 "left out\n"
-				 "unproved           0 of 6 (0 %): it is not proved that all their frames are of one moment\n"
-				 "late               0 of 6 (0 %): taken more than one period too late\n"
-				 "wrong stacks       at most 0.12 %: frames of two moments in one stack\n"
-				 "wrong lines        at most 1 %: a caller is shown on the line of another of its calls\n"
-				 "pauses             0: no thread was stopped\n");
+	assert_string_equal(
+		t.p, "6 stacks of 2 threads in 4.0 s, 99.5 of 100 times a second\n"
+		     "dropped            4 of 10 (40 %): these stacks changed while they were read and are left out\n"
+		     "shortened          3 of 6 (50 %): their outermost callers changed while they were read and are "
+		     "left out\n"
+		     "unproved           0 of 6 (0 %): it is not proved that all their frames are of one moment\n"
+		     "late               0 of 6 (0 %): taken more than one period too late\n"
+		     "wrong stacks       at most 0.12 %: frames of two moments in one stack\n"
+		     "wrong lines        at most 1 %: a caller is shown on the line of another of its calls\n"
+		     "pauses             0: no thread was stopped\n");
 	free(t.p);
 	struct stackset_meta *m = stackset_meta(s);
 	m->pauses = 20;
@@ -353,10 +356,12 @@ static void the_summary_tells_what_was_lost(void **state)
 		to = open_memstream(&t.p, &t.len);
 		flame_summary(s, to);
 		fclose(to);
-		assert_non_null(strstr(t.p, m->pauses_caught
-						    ? "pauses             20, 19 of them without stopping the thread: half took at most "
-						      "6 us, the longest 90 us, all together 210 us\n"
-						    : "pauses             20, the thread was stopped each time: half took"));
+		assert_non_null(strstr(
+			t.p,
+			m->pauses_caught
+				? "pauses             20, 19 of them without stopping the thread: half took at most "
+				  "6 us, the longest 90 us, all together 210 us\n"
+				: "pauses             20, the thread was stopped each time: half took"));
 		assert_int_equal(strstr(t.p, "CAP_PERFMON") == NULL, m->pauses_caught > 0);
 		free(t.p);
 	}
@@ -386,7 +391,8 @@ static void large_counts_are_grouped_and_small_shares_stay_visible(void **state)
 	assert_non_null(strstr(t.p, "Python only        0 of 2,013 (0 %):"));
 	assert_non_null(strstr(t.p, "wrong stacks       unknown: there are too few samples"));
 	assert_non_null(strstr(t.p, "not shown          process 7: it may not be read\n"));
-	assert_non_null(strstr(t.p, "incomplete stacks  4 of 2,013 (0.2 %): their outermost native callers could not be found\n"));
+	assert_non_null(strstr(
+		t.p, "incomplete stacks  4 of 2,013 (0.2 %): their outermost native callers could not be found\n"));
 	free(t.p);
 }
 

@@ -150,7 +150,8 @@ static void a_report_says_who_asked_for_how_much_of_it(void **state)
 	report_heap_text(j, REPORT_PLAIN, to);
 	report_heap_text(NULL, REPORT_PLAIN, to);
 	fclose(to);
-	assert_non_null(strstr(text, "4.00 GiB of 5.00 GiB in the heap of process 812 at its peak came from loader.py:88 load"));
+	assert_non_null(strstr(
+		text, "4.00 GiB of 5.00 GiB in the heap of process 812 at its peak came from loader.py:88 load"));
 	assert_non_null(strstr(text, "vigil heap /state/812.heap"));
 	/* what is a hundredth of it stays in the JSON */
 	assert_null(strstr(text, "x.py"));
@@ -165,7 +166,8 @@ static void what_took_up_memory_stands_first_in_a_report(void **state)
 	(void)state;
 	struct heapset *h = two_lines();
 	const struct heap_show_want want = {.part = {.what = HEAPSET_LIVE, .lines = true}};
-	const struct frame blas = {.kind = FRAME_PYTHON, .name = "blas_alloc", .file = "blas.py", .module = "", .line = 1};
+	const struct frame blas = {
+		.kind = FRAME_PYTHON, .name = "blas_alloc", .file = "blas.py", .module = "", .line = 1};
 	struct heapset_figures untouched = {.live = {.bytes = 6.0 * (double)GIB, .objects = 1, .samples = 100}};
 	uint32_t id;
 	untouched.seen = untouched.live;
@@ -177,7 +179,8 @@ static void what_took_up_memory_stands_first_in_a_report(void **state)
 		const struct js *top = js_get(j, "top");
 		assert_int_equal(js_len(top), 3);
 		assert_non_null(strstr(js_get_text(js_at(top, 0), "text", ""), looked ? "load" : "blas_alloc"));
-		assert_non_null(strstr(js_get_text(js_at(top, looked ? 2 : 1), "text", ""), looked ? "blas_alloc" : "load"));
+		assert_non_null(
+			strstr(js_get_text(js_at(top, looked ? 2 : 1), "text", ""), looked ? "blas_alloc" : "load"));
 		js_free(j);
 	}
 	heapset_free(h);
@@ -204,12 +207,14 @@ static void shared_pages_count_once_only_where_all_is_known(void **state)
 	}
 	char *text = table(h, &want);
 	assert_non_null(strstr(text, "3 running processes: 540 MiB with shared pages counted once"));
-	assert_non_null(strstr(text, "270 MiB of the stacks above + 180 MiB asked for by a process before it forked these"));
+	assert_non_null(
+		strstr(text, "270 MiB of the stacks above + 180 MiB asked for by a process before it forked these"));
 	assert_non_null(strstr(text, "90.0 MiB unattributed (17 %)"));
 	free(text);
 	heapset_process_at(h, 1)->shares.valid = false;
 	text = table(h, &want);
-	assert_non_null(strstr(text, "3 running processes: 900 MiB = 300 MiB of the stacks above + 600 MiB unattributed (67 %)"));
+	assert_non_null(strstr(
+		text, "3 running processes: 900 MiB = 300 MiB of the stacks above + 600 MiB unattributed (67 %)"));
 	assert_non_null(strstr(text, "pages that several have are counted in each"));
 	free(text);
 	heapset_free(h);
@@ -226,7 +231,8 @@ static void lives_are_told_with_what_is_not_known_of_them(void **state)
 	uint32_t process, id;
 	assert_int_equal(heapset_process_add(h, &p, &process), 0);
 	for (int i = 0; i < 3; i++) {
-		const struct frame at = {.kind = FRAME_PYTHON, .name = names[i], .file = "/x.py", .module = "", .line = 2 + i};
+		const struct frame at = {
+			.kind = FRAME_PYTHON, .name = names[i], .file = "/x.py", .module = "", .line = 2 + i};
 		const struct heap_amount all = {.bytes = 8.0 * MIB, .objects = 1, .samples = 1};
 		struct heapset_figures f = {.total = all, .held = all};
 		double alive = i == 0 ? 1 : i == 1 ? 0 : 0.3;

@@ -18,8 +18,9 @@ static void what_is_not_known_of_a_job_is_absent(void **state)
 {
 	(void)state;
 	const struct job j = {.id = "a-1", .state = JOB_STARTING};
-	check(job_json(&j), "{\"schema\": \"vigil.job/1\", \"id\": \"a-1\", \"state\": \"starting\", \"uid\": 0, "
-			    "\"adopted\": false, \"attempt\": 0, \"max_retries\": 0, \"memory_kills\": 0, \"other_deaths\": 0}");
+	check(job_json(&j),
+	      "{\"schema\": \"vigil.job/1\", \"id\": \"a-1\", \"state\": \"starting\", \"uid\": 0, "
+	      "\"adopted\": false, \"attempt\": 0, \"max_retries\": 0, \"memory_kills\": 0, \"other_deaths\": 0}");
 }
 
 static void an_ended_job_has_a_status_and_no_pid(void **state)

@@ -85,7 +85,8 @@ static void what_people_search_for_is_in_the_kill_message(void **state)
 	static const char *const phrases[] = {
 		"Task was killed due to the node running low on memory.\n",
 		"Memory on the node (IP: 10.0.62.231, ID: trainer-3) where the task (task ID: digits-7f3a/rank-1, "
-		"name=python3, pid=11362, memory used=1.25GB) was running was 27.71GB / 28.80GB (0.962273), which exceeds "
+		"name=python3, pid=11362, memory used=1.25GB) was running was 27.71GB / 28.80GB (0.962273), which "
+		"exceeds "
 		"the memory usage threshold of 0.95.",
 		"vigil killed this worker (ID: digits-7f3a/rank-1/attempt-0) because it was the most recently started",
 		"use `vigil why digits-7f3a-1`",
@@ -187,8 +188,9 @@ static void the_summary_counts_both_kinds_of_death(void **state)
 	FILE *to = open_memstream(&text, &len);
 	report_summary("digits", "trainer-3", 3, 1, "the last 10 minutes", to);
 	fclose(to);
-	assert_non_null(strstr(text, "3 workers killed due to memory pressure (OOM), 1 worker died for other reasons at "
-				     "node (ID: trainer-3) over the last 10 minutes."));
+	assert_non_null(strstr(text,
+			       "3 workers killed due to memory pressure (OOM), 1 worker died for other reasons at "
+			       "node (ID: trainer-3) over the last 10 minutes."));
 	assert_non_null(strstr(text, "`vigil why digits`"));
 	assert_non_null(strstr(text, "VIGIL_MEMORY_THRESHOLD"));
 	free(text);

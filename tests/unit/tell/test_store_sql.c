@@ -51,8 +51,9 @@ static void the_text_of_a_statement_has_one_parameter_a_column(void **state)
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);
 	store_sql_put(&t, &b);
-	assert_string_equal(text, "INSERT INTO thing(id,part,value,more) VALUES(?1,?2,?3,?4) ON CONFLICT(id,part) DO UPDATE SET "
-				  "value=excluded.value,more=excluded.more");
+	assert_string_equal(
+		text, "INSERT INTO thing(id,part,value,more) VALUES(?1,?2,?3,?4) ON CONFLICT(id,part) DO UPDATE SET "
+		      "value=excluded.value,more=excluded.more");
 	buf_reset(&b);
 	store_sql_select(&t, &b);
 	assert_string_equal(text, "SELECT id,part,value,more FROM thing ");
