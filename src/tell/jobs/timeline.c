@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/signame.h"
+#include "base/vec.h"
 #include "model/incident/incident.h"
 #include "tell/incident/report.h"
 #include "tell/store/series.h"
@@ -64,15 +65,9 @@ static void timeline_done(struct timeline *t)
 /* One more element; NULL and no_memory when there is no room. */
 static void *grow(struct timeline *t, void **array, size_t *n, size_t *cap, size_t each)
 {
-	if (*n == *cap) {
-		size_t more = MAX(*cap * 2, (size_t)64);
-		void *grown = reallocarray(*array, more, each);
-		if (!grown) {
-			t->no_memory = true;
-			return NULL;
-		}
-		*array = grown;
-		*cap = more;
+	if (vec_reserve(array, cap, *n + 1, each) < 0) {
+		t->no_memory = true;
+		return NULL;
 	}
 	return (char *)*array + (*n)++ * each;
 }

@@ -19,7 +19,10 @@
 
 enum flame_format { FLAME_SVG, FLAME_HTML, FLAME_FOLDED, FLAME_SPEEDSCOPE, FLAME_PPROF, FLAME_JSON };
 
-/* s: a view (stackset_view), but FLAME_JSON, FLAME_SPEEDSCOPE, FLAME_PPROF and FLAME_HTML take the whole recording. -EIO of the stream. */
+/*
+ * s: a view (stackset_view) for FLAME_SVG and FLAME_FOLDED; the other formats take the whole recording. -EIO: the
+ * stream failed.
+ */
 int must_check flame_write(const struct stackset *s, enum flame_format format, FILE *to);
 /* Two recordings: blue less, red more. SVG, HTML, folded ("stack a b"), JSON; others -ENOTSUP. */
 int must_check flame_diff_write(const struct stackset *a, const struct stackset *b, enum flame_format format, FILE *to);

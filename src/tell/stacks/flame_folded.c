@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "tell/stacks/flame_parts.h"
 
 /* The path from the root to the node at hand, as text; ends[d] is its length with d frames. */
@@ -24,25 +25,13 @@ static int path_set(struct path *p, size_t depth, const struct frame *f)
 	int r = label_of(&p->label, f);
 	if (r < 0)
 		return r;
-	if (depth + 2 > p->cap_ends) {
-		size_t cap = (depth + 2) * 2;
-		size_t *ends = reallocarray(p->ends, cap, sizeof(*ends));
-		if (!ends)
-			return -ENOMEM;
-		p->ends = ends;
-		p->cap_ends = cap;
-	}
+	if (vec_room(&p->ends, &p->cap_ends, depth + 2) < 0)
+		return -ENOMEM;
 	if (depth == 0)
 		p->ends[0] = 0;
 	size_t at = p->ends[depth], len = strlen(p->label.text);
-	if (at + len + 2 > p->cap) {
-		size_t cap = (at + len + 2) * 2;
-		char *text = realloc(p->text, cap);
-		if (!text)
-			return -ENOMEM;
-		p->text = text;
-		p->cap = cap;
-	}
+	if (vec_room(&p->text, &p->cap, at + len + 2) < 0)
+		return -ENOMEM;
 	if (depth > 0)
 		p->text[at++] = ';';
 	memcpy(p->text + at, p->label.text, len);
@@ -185,13 +174,8 @@ static void reader_done(struct reader *r)
 
 static int read_frame(struct reader *rd, struct span text, uint32_t parent, uint32_t *ret)
 {
-	if (text.len + 1 > rd->cap) {
-		char *label = realloc(rd->label, (text.len + 1) * 2);
-		if (!label)
-			return -ENOMEM;
-		rd->label = label;
-		rd->cap = (text.len + 1) * 2;
-	}
+	if (vec_room(&rd->label, &rd->cap, text.len + 1) < 0)
+		return -ENOMEM;
 	memcpy(rd->label, text.p, text.len);
 	rd->label[text.len] = '\0';
 	for (size_t i = 0; i < text.len; i++)

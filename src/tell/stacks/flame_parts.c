@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/units.h"
+#include "base/vec.h"
 
 void flame_sum_up(const struct stackset *s, uint64_t *values)
 {
@@ -37,13 +38,8 @@ void label_done(struct label *l)
 int label_of(struct label *l, const struct frame *f)
 {
 	size_t need = strlen(f->name) + strlen(f->file) + strlen(f->module) + 40;
-	if (need > l->cap) {
-		char *text = realloc(l->text, need * 2);
-		if (!text)
-			return -ENOMEM;
-		l->text = text;
-		l->cap = need * 2;
-	}
+	if (vec_room(&l->text, &l->cap, need) < 0)
+		return -ENOMEM;
 	frame_label(f, l->text, l->cap);
 	return 0;
 }

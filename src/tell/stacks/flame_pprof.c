@@ -4,6 +4,7 @@
 
 #include "base/gzip.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "tell/text/textids.h"
 
 /*
@@ -61,15 +62,9 @@ static void pprof_done(struct pprof *p)
 
 static void add_bytes(struct bytes *b, const void *data, size_t len)
 {
-	if (b->len + len > b->cap) {
-		size_t cap = (b->len + len) * 2;
-		unsigned char *p = realloc(b->p, cap);
-		if (!p) {
-			b->failed = true;
-			return;
-		}
-		b->p = p;
-		b->cap = cap;
+	if (vec_room(&b->p, &b->cap, b->len + len) < 0) {
+		b->failed = true;
+		return;
 	}
 	if (len > 0)
 		memcpy(b->p + b->len, data, len);

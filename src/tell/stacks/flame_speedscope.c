@@ -2,6 +2,8 @@
 
 #include "tell/stacks/flame_parts.h"
 
+#include "base/vec.h"
+
 struct stack {
 	uint32_t *ids; /* owned */
 	size_t cap;
@@ -41,14 +43,8 @@ static int put_stack(struct sink *k, const struct stack_node *nodes, uint32_t no
 {
 	size_t n = 0;
 	for (; nodes[node].parent != node; node = nodes[node].parent) {
-		if (n == s->cap) {
-			size_t cap = s->cap ? s->cap * 2 : 256;
-			uint32_t *ids = reallocarray(s->ids, cap, sizeof(*ids));
-			if (!ids)
-				return -ENOMEM;
-			s->ids = ids;
-			s->cap = cap;
-		}
+		if (vec_room(&s->ids, &s->cap, n + 1) < 0)
+			return -ENOMEM;
 		s->ids[n++] = nodes[node].frame;
 	}
 	sink_text(k, "[");

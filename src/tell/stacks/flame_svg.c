@@ -158,7 +158,7 @@ static int push_children(struct picture *p, uint32_t node, double x)
 	return 0;
 }
 
-/* Warm Python, cool native: a hue for the kind, a shade for the name, so that one function looks the same everywhere. */
+/* The hue shows the kind (warm for Python, cool for native code), the shade is made of the name. */
 static void colour(const struct frame *f, char dst[static 8])
 {
 	static const unsigned char base[COLOUR_MAX][3] = {

@@ -75,7 +75,7 @@ static uint64_t get64(const unsigned char **p)
 	return le64toh(v);
 }
 
-/* FNV-1a over eight bytes at a time: it finds torn and stray bytes, it is no defence. Records are multiples of eight. */
+/* FNV-1a over eight bytes at a time, against torn and stray bytes, not forgery. Records are whole eights of bytes. */
 static uint32_t checksum(const unsigned char *p, size_t len)
 {
 	uint64_t h = UINT64_C(14695981039346656037) ^ len;

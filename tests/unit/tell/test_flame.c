@@ -253,7 +253,7 @@ static void a_difference_shows_both_sides(void **state)
 	to = open_memstream(&t.p, &t.len);
 	assert_int_equal(flame_diff_write(a, b, FLAME_SVG, to), 0);
 	fclose(to);
-	/* the shares count, not the lengths of the recordings: what is the same is white, what went blue, what came red */
+	/* shares count, not the lengths of the recordings: equal is white, less is blue, more is red */
 	assert_non_null(strstr(t.p, "50.00 % (5 samples) before, 50.00 % (10 samples) after: +0.00 points"));
 	assert_int_equal(count(t.p, "fill=\"#f5f5f5\""), 3); /* all, x, same */
 	assert_int_equal(count(t.p, "fill=\"#5050f5\""), 1);

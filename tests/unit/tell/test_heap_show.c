@@ -220,7 +220,7 @@ static void shared_pages_count_once_only_where_all_is_known(void **state)
 	heapset_free(h);
 }
 
-/* What has gone is below a time, what lives has lived longer, and shorter ones than the clock's steps are not told apart. */
+/* Freed blocks lived less than a time, live ones longer; lives below a step of the clock cannot be told apart. */
 static void lives_are_told_with_what_is_not_known_of_them(void **state)
 {
 	(void)state;
