@@ -209,7 +209,7 @@ static void reasons_format(const struct gpu_sample *g, char *dst, size_t cap)
 		buf_add(&b, gpu_has(g, GPU_REASONS) ? "nothing" : "-");
 }
 
-/* What a person must know beside the numbers. */
+/* States of a device that ask for action; nothing is written for a healthy one. */
 static void health_text(const struct textout *p, const struct gpu_sample *g)
 {
 	char text[400];

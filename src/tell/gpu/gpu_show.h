@@ -6,6 +6,6 @@
 #include "base/json.h"
 #include "model/gpu/gpuview.h"
 
-/* Lack of memory shows when it is written (base/json.h). */
+/* Owned by the caller. A lack of memory is reported when the object is written (base/json.h). */
 struct js *gpu_json(const struct gpuview *v);
 void gpu_text(const struct gpuview *v, bool colour, FILE *to);

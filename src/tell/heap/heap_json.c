@@ -83,7 +83,7 @@ static void put_torch(struct js *o, const struct heapset_process *p)
 {
 	js_put_i64(o, "device", p->device);
 	js_put_u64(o, "allocated_bytes", p->allocated_bytes);
-	if (p->cut) { /* the rest would be of a part */
+	if (p->cut) { /* other totals would cover only a part of the snapshot */
 		js_put_bool(o, "cut", true);
 		return;
 	}
@@ -189,7 +189,7 @@ static void put_life(struct js *o, const char *key, struct heap_life l)
 		js_put_double(o, name, l.below_s);
 }
 
-/* Quantiles and mean, and what they were made of. */
+/* Mean and quantiles of the times that blocks lived, and the classes that they are computed from. */
 static struct js *lives_js(const struct heap_lives *l)
 {
 	struct js *o = js_object(), *classes = js_array();
@@ -279,7 +279,7 @@ static struct js *together_js(const struct heapset_together *t)
 	return o;
 }
 
-/* All but the stacks. */
+/* Everything but the stacks. */
 static struct js *whole_js(const struct heapset *h, const struct heap_show_want *want,
 			   const struct heapset_together *together, const struct heap_amount *total, size_t left_out)
 {
@@ -310,7 +310,7 @@ static struct js *whole_js(const struct heapset *h, const struct heap_show_want 
 	return o;
 }
 
-/* One after the other: all at once would take ten times as much memory as the text. */
+/* Rows are written one after the other: all objects at once would take ten times as much memory as their text. */
 static int stacks_write(const struct heapset *h, const struct heap_show_want *want, const struct heapset_row *rows,
 			size_t n, double total, FILE *to)
 {
@@ -343,7 +343,7 @@ int heap_json_write(const struct heapset *h, const struct heap_show_want *want, 
 	size_t len = text ? strlen(text) : 0;
 	if (len == 0)
 		return -ENOMEM;
-	/* the object's last brace comes after them */
+	/* the object's last brace is written after the stacks */
 	(void)fprintf(to, "%.*s, \"stacks\": [", (int)MIN(len - 1, (size_t)INT_MAX), text);
 	r = stacks_write(h, want, rows, shown, total.bytes, to);
 	(void)fputs("]}\n", to);
@@ -352,14 +352,14 @@ int heap_json_write(const struct heapset *h, const struct heap_show_want *want, 
 
 /* ---- in a report -------------------------------------------------------------------------------------------- */
 
-/* Of blocks that were not looked at, all is taken to be there. */
+/* Blocks that were not checked count as fully in memory. */
 static double in_memory(const struct heapset_row *row)
 {
 	return row->f.seen.bytes > 0 ? row->amount.bytes * row->f.resident_bytes / row->f.seen.bytes
 				     : row->amount.bytes;
 }
 
-/* What took up memory was the trouble, not what was asked for and never touched. */
+/* Most resident memory first: what was asked for and never touched did not fill the memory. */
 static int by_memory(const void *x, const void *y)
 {
 	const struct heapset_row *a = x, *b = y;

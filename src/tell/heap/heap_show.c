@@ -8,7 +8,7 @@
 #include "model/heap/heapset_together.h"
 
 #define PATH_FRAMES 256
-/* Below so many samples the interval is visibly lopsided; with more it may be, where they weigh differently. */
+/* Minimum number of samples for a symmetric error; with fewer the interval is visibly lopsided. */
 #define EVEN_SAMPLES 20
 
 uint64_t heap_whole(double bytes)
@@ -55,7 +55,7 @@ char *heap_amount_text(const struct heap_amount *a, char dst[static 64])
 
 /* ---- head and foot ------------------------------------------------------------------------------------------ */
 
-/* What became of `n` processes, none of which runs. */
+/* How n processes ended, none of which runs. */
 static const char *end_words(const size_t *lives, size_t n)
 {
 	if (lives[HEAPSET_DETACHED] == n)
@@ -106,7 +106,7 @@ static void put_sampling(const struct heapset *h, const struct heap_show_want *w
 	(void)fputs("\n", p->to);
 }
 
-/* What is known of the peak of several. */
+/* The peak of several processes is known only within limits. */
 static void put_together(const struct heapset_together *t, const struct textout *p)
 {
 	char least[16];
@@ -254,7 +254,7 @@ static void put_torch(const struct heapset *h, const struct heap_show_want *want
 
 #define NOT_EXPLAINED "room that the allocator keeps, thread stacks, what was there before the profile"
 
-/* Each page of several counts once among all that have it. */
+/* A page that several processes share counts once among them. */
 static void put_family(const struct heapset_explained *e, const struct textout *p)
 {
 	char whole[16], own[16], inherited[16], rest[16];
@@ -267,7 +267,7 @@ static void put_family(const struct heapset_explained *e, const struct textout *
 		size(e->rest_bytes, rest), 100 * share(e->rest_bytes, e->whole_bytes));
 }
 
-/* What the kernel counts, and what of it the profile explains. */
+/* Resident memory as the kernel counts it, and the part that the profile explains. */
 static void put_ladder(const struct heapset_process *s, const struct textout *p)
 {
 	char rss[16], anon[16], file[16], shmem[16], swap[16], seen[16], rest[16];
@@ -295,14 +295,14 @@ static void put_ladder(const struct heapset_process *s, const struct textout *p)
 		      100 * share(unattributed, (double)l->anon_bytes));
 }
 
-/* The same of many: file pages that several map would be counted several times, so only what is their own. */
+/* The sum over many processes, of anonymous memory only: file pages that several map would count several times. */
 static void put_ladders(const struct heapset *h, const struct heap_show_want *want, const struct textout *p)
 {
 	size_t n, count = 0;
 	char anon[16], seen[16], rest[16];
 	struct heapset_explained sum = {.valid = true};
 	const struct heapset_process *all = heapset_processes(h, &n);
-	bool shares = true; /* known of each: pages that count once here and in each there make no sum */
+	bool shares = true; /* all or none: shares of some and whole pages of others cannot be added */
 	for (size_t i = 0; i < n; i++)
 		shares &= !heapset_wants(&want->part, &all[i]) || !heapset_explained(&all[i]).valid ||
 			  all[i].shares.valid;
@@ -380,7 +380,7 @@ static const char *life_text(struct heap_life l, char dst[static 24])
 	text_copy(dst, 24, "-");
 	if (!l.known)
 		return dst;
-	/* the sampler's clock has steps, and its classes ends */
+	/* the sampler's clock has steps, and each class of times has an upper end */
 	bool below = !l.at_least && (l.below_s > 0 || l.seconds < HEAP_LIFE_STEP_S);
 	double seconds = below ? fmax(l.below_s, HEAP_LIFE_STEP_S) : l.seconds;
 	text_format(dst, 24, "%s%s", l.at_least ? "> " : below ? "< " : "",
@@ -417,7 +417,7 @@ static void put_lives(const struct heapset_figures *f, const struct textout *p)
 		      life_text(heap_lives_gone(&f->lives, 0.9), most), 100 * fmin(share(alive, f->total.bytes), 1));
 }
 
-/* What is exact of a moment is not for that exact of the peak. */
+/* The amount of a moment near the peak may be exact without being that of the peak. */
 static const char *row_error(const struct heapset_row *row, const struct heap_show_want *want,
 			     const struct heapset_together *t, char dst[static 40])
 {
@@ -449,7 +449,7 @@ static void put_columns(const struct heapset_row *row, const struct heap_show_wa
 		break;
 	case HEAPSET_WHAT_MAX:
 	case HEAPSET_TEMPORARY:
-		/* of a part of a mapping, or of a block that was moved, there is no whole one */
+		/* a part of a mapping, or a moved block, is no whole object */
 		if (objects < 0.5)
 			(void)fprintf(p->to, " %9s %9s", "-", freed_text(&row->f, more));
 		else
@@ -487,7 +487,7 @@ static void heap_show_put_head(const struct heapset *h, const struct heap_show_w
 	(void)fputs("\n", p->to);
 }
 
-/* Of what no sample was seen there may still have been some: three times the distance of samples, 19 times of 20. */
+/* Upper limit of an amount without any sample, 19 times of 20: three times the mean distance of samples. */
 static double unseen(const struct heapset *h)
 {
 	size_t n;
@@ -536,7 +536,7 @@ static void put_row(const struct heapset *h, const struct heapset_row *row, cons
 	}
 }
 
-/* A program that ends by itself frees all it had, leaks with it. */
+/* A program that ends by itself frees all its memory, leaks included. */
 static bool all_freed(const struct heapset *h, const struct heap_show_want *want)
 {
 	size_t n;

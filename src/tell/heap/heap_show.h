@@ -1,8 +1,7 @@
 /*
- * Who holds memory, for people (a table with error bars, and where the
- * process's memory is otherwise) and for programs ("vigil.heap/1"; docs:
- * docs/json.md). Pure but for the stream. Pictures of the same are made by
- * tell/stacks/flame from heapset_view.
+ * Which stacks hold memory, for people (a table with error bars, and the rest of the process's memory) and for programs
+ * ("vigil.heap/1", docs/json.md). Pure but for the stream. Flame graphs of the same are made by tell/stacks/flame from
+ * heapset_view.
  */
 #pragma once
 
@@ -25,7 +24,7 @@ struct heap_show_want {
 };
 
 int must_check heap_table(const struct heapset *h, const struct heap_show_want *want, const struct textout *p);
-/* One object, and a line's end. */
+/* Writes one object and a newline. */
 int must_check heap_json_write(const struct heapset *h, const struct heap_show_want *want, FILE *to);
 /*
  * The `heap` object of an incident: file, what, total, top[]{bytes, frames[]}

@@ -23,7 +23,7 @@ static void whose_text(const struct js *heap, char dst[static 120])
 		    live ? "" : n > 1 ? " at their peaks" : " at its peak");
 }
 
-/* What was asked for and never touched takes none. */
+/* Memory that was asked for and never touched is not counted. */
 static void in_memory_text(const struct js *heap, const struct js *one, char dst[static 80])
 {
 	int64_t bytes = js_get_i64(one, "resident_bytes", -1), all = js_get_i64(one, "bytes", 0);
@@ -50,7 +50,7 @@ void report_heap_text(const struct js *heap, enum report_style style, FILE *to)
 		const struct js *one = js_at(top, i);
 		double growth = js_get_double(one, "growth_bytes_per_s", 0);
 		uint64_t part = (uint64_t)MAX(js_get_i64(one, "bytes", 0), (int64_t)0);
-		/* what is a hundredth of it helps nobody */
+		/* stacks below a hundredth of the total are left out */
 		if (i > 0 && part < bytes / 100)
 			continue;
 		(void)fputs("  ", p->to);

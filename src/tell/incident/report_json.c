@@ -6,7 +6,7 @@
 
 #define REPORT_SCHEMA "vigil.incident/1"
 
-/* What does not apply is absent, never zero. */
+/* A value that does not apply is absent, never zero. */
 static void put_u64_if(struct js *o, const char *key, uint64_t v)
 {
 	if (v > 0)
@@ -282,7 +282,7 @@ struct js *report_json(const struct incident *i)
 	return o;
 }
 
-/* Reading back: a number out of its range becomes the nearest one in it. */
+/* Reading back: a number out of its range becomes the nearest one within it. */
 static uint64_t report_json_u64(const struct js *o, const char *key)
 {
 	return (uint64_t)MAX(js_get_i64(o, key, 0), (int64_t)0);
@@ -293,7 +293,7 @@ static uint32_t get_u32(const struct js *o, const char *key)
 	return (uint32_t)MIN(report_json_u64(o, key), (uint64_t)UINT32_MAX);
 }
 
-/* A limit that was lowered below its use gives more than 1, but never much. */
+/* The ratio exceeds 1 where a limit was lowered below the use; it is cut at 1000. */
 static double get_ratio(const struct js *o, const char *key)
 {
 	double v = js_get_double(o, key, 0);
@@ -485,7 +485,7 @@ int report_from_json(const struct js *o, struct incident *ret)
 {
 	if (strcmp(js_get_text(o, "schema", ""), REPORT_SCHEMA) != 0)
 		return -EBADMSG;
-	struct incident *i = ret; /* filled from here on: nothing below fails */
+	struct incident *i = ret; /* nothing below fails */
 	memset(i, 0, sizeof(*i));
 	GET_TEXT(i->id, o, "id");
 	GET_TEXT(i->job, o, "job");

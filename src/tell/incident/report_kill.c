@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "tell/text/textout.h"
 
-/* "(IP: 10.0.0.5, ID: node-1)", what is unknown left out. */
+/* "(IP: 10.0.0.5, ID: node-1)"; unknown parts are left out. */
 static void add_node(struct buf *b, const struct incident *i)
 {
 	if (!i->node[0] && !i->node_ip[0])
@@ -85,7 +85,7 @@ static void print_top(const struct incident *i, FILE *to)
 	fputc('\n', to);
 }
 
-/* A paragraph without control characters and without wrapping: it is meant to be searched. */
+/* A paragraph without control characters, not wrapped, so that it can be searched for. */
 static void print_line(const char *text, FILE *to)
 {
 	char clean[3072];
@@ -144,7 +144,7 @@ static void death_message(const struct incident *i, FILE *to)
 	buf_reset(&b);
 	buf_printf(&b, "vigil: %s",
 		   i->summary[0] ? i->summary : "a process of the job died, and nothing more is known.");
-	/* the cause often begins by saying the summary again */
+	/* the cause often begins with the words of the summary */
 	size_t said = strlen(i->summary);
 	bool again = said > 0 && strncmp(i->cause.text, i->summary, said) == 0;
 	if (i->cause.text[again ? said : 0] != '\0')

@@ -5,7 +5,7 @@
 #include "tell/text/textout.h"
 #include "tell/incident/report.h"
 
-/* A report is read at night: the stacks of many alike threads are in its JSON. */
+/* The report shows few stacks; its JSON has those of all threads. */
 #define STACKS_SHOWN 12
 #define FRAMES_SHOWN 40
 

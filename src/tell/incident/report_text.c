@@ -225,7 +225,7 @@ static void print_numbers(const struct textout *p, const struct incident *i)
 	print_retry(p, i);
 }
 
-/* One column a sample, the newest at the right; the scale begins at the smallest value. */
+/* One column for each sample, the newest at the right; the scale begins at the smallest value. */
 static void print_spark(const struct textout *p, const char *label, const struct incident *i, bool job)
 {
 	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

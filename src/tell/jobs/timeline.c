@@ -21,7 +21,7 @@ enum { ROW_ATTEMPTS = 1, ROW_EVENTS = 2, ROW_INCIDENTS = 3, ROW_FIRST = 10 };
 
 struct attempt {
 	int64_t began_ms, ended_ms; /* unix; 0: not known */
-	bool open; /* a process of it has no end */
+	bool open; /* one of its processes has no known end */
 };
 
 /* One line of spans that do not overlap. */
@@ -41,11 +41,11 @@ struct timeline {
 	int64_t began_ms, until_ms;
 	struct attempt attempt[ATTEMPTS_MAX];
 	uint32_t n_attempts;
-	int64_t *lane; /* that have a name already */
+	int64_t *lane; /* lanes that have a name */
 	size_t n_lanes, lanes_cap;
 	struct row *row;
 	size_t n_rows, rows_cap;
-	struct life *told; /* processes that the store tells of */
+	struct life *told; /* processes from the store */
 	size_t n_told, told_cap;
 	struct series_process *worker;
 	size_t n_workers, workers_cap;
@@ -98,7 +98,7 @@ static int64_t timeline_lane_find(struct timeline *t, int32_t rank)
 	return lane;
 }
 
-/* A row of the lane that is free from at_us on, and is taken until end_us. */
+/* Takes a row of the lane that is free from at_us on, until end_us. */
 static int64_t timeline_row_find(struct timeline *t, int64_t lane, const char *class, int64_t from_us, int64_t end_us)
 {
 	uint32_t alike = 0;
@@ -193,7 +193,7 @@ static int same_order(const void *a, const void *b)
 	return life_order(&lx, &ly);
 }
 
-/* The same process together, what was told last of it at the end. */
+/* Sorts records of one process next to each other, the latest last. */
 static int worker_order(const void *a, const void *b)
 {
 	const struct series_process *x = a, *y = b;
@@ -213,7 +213,7 @@ static int start_order(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Of each process the last word stays. */
+/* Keeps the latest record of each process. */
 static void workers_settle(struct timeline *t)
 {
 	size_t n = 0;
@@ -233,7 +233,7 @@ static int write_process(void *ctx, const struct job_process *p)
 {
 	struct timeline *t = ctx;
 	char name[64], how[32];
-	/* the store has the name of the first moment, which may be that of who started it */
+	/* the store keeps the name of the first moment, which may be the parent's */
 	const struct series_process key = {.pid = p->pid, .start_ticks = p->start_ticks};
 	const struct series_process *sampled =
 		t->n_workers ? bsearch(&key, t->worker, t->n_workers, sizeof(key), same_order) : NULL;
@@ -261,7 +261,7 @@ static void write_workers(struct timeline *t)
 		const struct series_process *p = &t->worker[i];
 		const struct life key = {p->pid, p->start_ticks};
 		if (t->n_told && bsearch(&key, t->told, t->n_told, sizeof(key), life_order))
-			continue; /* the store tells more of it */
+			continue; /* the store's record is fuller */
 		TEXT_FORMAT(name, "%s (%d)", p->name, p->pid);
 		process_span(t, p->rank, p->role, name, p->started_unix_ms,
 			     p->ended_unix_ms ? p->ended_unix_ms : t->until_ms);
@@ -327,7 +327,7 @@ static void deed(struct timeline *t, int64_t lane, int64_t row, const char *name
 	trace_json_close(&t->json);
 }
 
-/* What the guard did, step by step, on a row of the victim's lane. */
+/* The guard's steps, on a row of the victim's lane. */
 static void write_deeds(struct timeline *t, const struct incident *in)
 {
 	const uint64_t longest = UINT64_C(24) * 3600 * 1000000;
@@ -360,7 +360,7 @@ static int write_incident(void *ctx, const char *id, const char *text)
 	static struct incident in; /* large */
 	cleanup(js_freep) struct js *j = NULL;
 	if (js_parse(text, strlen(text), &j, NULL) < 0 || report_from_json(j, &in) < 0)
-		return 0; /* `vigil why` says more about it */
+		return 0; /* `vigil why` shows the whole of it */
 	int64_t at = at_us(t, in.time_unix_ms);
 	trace_json_instant(&t->json, LANE_JOB, ROW_INCIDENTS, "incident", incident_kind_name(in.kind), at, TRACE_ALL);
 	trace_json_text(&t->json, "incident", id);
@@ -444,7 +444,7 @@ static void write_sample(struct timeline *t, const struct series_sample *was, co
 	}
 }
 
-/* Nothing runs any more: graphs would go on with their last values. */
+/* Counters drop to 0 at the end; graphs would go on with their last values. */
 static void write_last(struct timeline *t, const struct series_sample *last)
 {
 	int64_t at = at_us(t, last->time_unix_ms), end = t->until_ms > last->time_unix_ms ? at_us(t, t->until_ms) : at;
@@ -460,7 +460,7 @@ static void write_last(struct timeline *t, const struct series_sample *last)
 	}
 }
 
-/* The series twice: for processes and its end first, for the counters then. */
+/* Reads the series twice: first for processes and the end of time, then for the counters. */
 static void note_series(struct timeline *t)
 {
 	struct series_reader r;
@@ -481,7 +481,7 @@ static void note_series(struct timeline *t)
 	t->skipped_bytes = r.skipped_bytes;
 }
 
-/* A job that vigil started had used nothing when it began: what it used before the first look is drawn as well. */
+/* A job that vigil started begins with counters of 0, so its use before the first sample is drawn, too. */
 static bool begin_at_start(const struct timeline *t, const struct series_sample *first, struct series_sample *ret)
 {
 	const struct job *j = t->want->job;

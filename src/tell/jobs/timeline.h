@@ -3,7 +3,7 @@
  * the node's memory, and below them a lane for each rank with its processes,
  * what vigil did to it, and counters of CPU, memory and IO.
  *
- * From the store and the series file; either may tell only a part. What is
+ * From the store and the series file; either may have only a part. What is
  * kept in memory is bounded by the bound of the series file, whatever the
  * number of events. docs/json.md says what is in it.
  */
@@ -24,5 +24,5 @@ struct timeline_want {
 	bool running;
 };
 
-/* -errno of the store. Whether `to` took it all is for the caller to ask it. */
+/* -errno of the store. Write errors stay in the stream (ferror). */
 int must_check timeline_write(const struct timeline_want *want, FILE *to);

@@ -17,7 +17,7 @@
 #include "base/base.h"
 
 struct trace_json {
-	FILE *to; /* borrowed; its error flag is the caller's to look at */
+	FILE *to; /* borrowed; write errors stay in it (ferror) */
 	bool some, args; /* an event was written; the open event has arguments */
 	uint64_t events;
 };
@@ -27,11 +27,11 @@ void trace_json_begin(struct trace_json *t, FILE *to);
 void trace_json_other(struct trace_json *t);
 void trace_json_end(struct trace_json *t);
 
-/* A lane and a row get their names; sort orders them. */
+/* Names a lane and a row; sort gives their order. */
 void trace_json_lane(struct trace_json *t, int64_t lane, const char *name, int64_t sort);
 void trace_json_row(struct trace_json *t, int64_t lane, int64_t row, const char *name);
 
-/* Begin an event; its arguments follow, then trace_json_close. */
+/* Begins an event; its arguments follow, then trace_json_close. */
 void trace_json_span(struct trace_json *t, int64_t lane, int64_t row, const char *category, const char *name,
 		     int64_t at_us, int64_t us);
 enum trace_scope { TRACE_ROW = 't', TRACE_LANE = 'p', TRACE_ALL = 'g' };

@@ -189,7 +189,7 @@ static void jobs_text(const struct textout *p, const struct footprint *f)
 	}
 }
 
-/* Of the whole node: whose each process is. */
+/* The whole node is shown: each process gets a column with its job. */
 static bool names_jobs(const struct footprint *f)
 {
 	return !f->subject[0] && f->n_jobs > 0;

@@ -1,6 +1,6 @@
 /*
  * What `vigil protect` did, for people and for programs ("vigil.protection/1").
- * tell may not know act's outcome, so the caller hands over this plain form.
+ * This layer does not know act's outcome, so the caller hands over this plain form.
  */
 #pragma once
 

@@ -65,7 +65,7 @@ static size_t take_header(char *data, size_t size, size_t n, void *ctx)
 	x->headed |= len == 2 && data[0] == '\r';
 	if (len > sizeof(name) && strncasecmp(data, name, sizeof(name) - 1) == 0) {
 		struct span value = span_trim((struct span){data + sizeof(name) - 1, len - sizeof(name) + 1});
-		if (span_u64(value, &seconds) == 0) /* a date is rare, and then our own back-off does */
+		if (span_u64(value, &seconds) == 0) /* a date is rare and ignored: vigil's own back-off applies */
 			x->answer->retry_after_ms = (int64_t)MIN(seconds, UINT64_C(86400)) * 1000;
 	}
 	return len;
@@ -153,7 +153,7 @@ static void judge_result(const struct api *a, CURL *h, CURLcode code, const char
 	long status = 0;
 	(void)a->info(h, CURLINFO_RESPONSE_CODE, &status);
 	answer->status = (int)status;
-	/* more than we care to read, but the status came before it */
+	/* the body was cut at ANSWER_MAX; the status had come before */
 	bool cut = code == CURLE_WRITE_ERROR && x->received > ANSWER_MAX;
 	bool broken = code == CURLE_OK && !x->headed && !x->request->mail;
 	if (broken)

@@ -10,6 +10,6 @@
 
 #include "tell/notify/notify.h"
 
-/* *ret says what became of it, even that there was no answer. Blocks for the channel's timeout at most. */
+/* *ret is set in every case, also without an answer. Blocks for at most the channel's timeout. */
 void http_send(const struct channel *c, const struct notify_secrets *s, const struct notify_request *r,
 	       struct notify_answer *ret);

@@ -53,7 +53,7 @@ struct js *notice_json(const struct notice *n)
 	return o;
 }
 
-/* The file may have been written by anybody who can write to the state directory. */
+/* The file is not trusted: any program that may write to the state directory may have written it. */
 static void one_line(char *text)
 {
 	for (; *text; text++)

@@ -9,8 +9,8 @@
 struct kind_row {
 	int (*build)(struct notify_job *j);
 	bool digest;
-	const char *code; /* answers 200 with this number other than 0 when it refuses; NULL: the status says all */
-	const char *words; /* its sentence */
+	const char *code; /* member of the body that is not 0 on a refusal with status 200; NULL: none */
+	const char *words; /* member with the reason */
 	int64_t busy[2]; /* codes that mean "too often" */
 };
 
@@ -64,7 +64,7 @@ int notify_build(const struct channel *c, const struct notify_secrets *s, const 
 	return r;
 }
 
-/* The refusal of a service that answers 200 whatever happened. */
+/* Finds a refusal in the body of a service that always answers 200. */
 static enum notify_outcome spoken_outcome(const struct kind_row *row, const struct notify_answer *a, char *why,
 					  size_t cap)
 {
@@ -91,7 +91,7 @@ enum notify_outcome notify_outcome(const struct channel *c, const struct notify_
 		(void)text_format(why, cap, "%s", a->error[0] ? a->error : "there was no answer");
 		if (a->config_error)
 			return NOTIFY_REFUSED;
-		/* SMTP: 4xx is for now, 5xx for good */
+		/* SMTP: 4xx is temporary, 5xx is final */
 		return c->kind == CHANNEL_EMAIL && a->status >= 500 ? NOTIFY_REFUSED : NOTIFY_TRY_AGAIN;
 	}
 	if (a->status >= 200 && a->status < 300)

@@ -14,7 +14,7 @@
 
 #define NOTIFY_HEADERS 6
 
-/* What was read from the channel's files. */
+/* Secrets as read from the channel's files. */
 struct notify_secrets {
 	char url[1024]; /* the address, from the file or the configuration */
 	char secret[512]; /* key of the signature, routing key, bearer token; "" */
@@ -35,25 +35,25 @@ struct notify_answer {
 	char body[4096]; /* its beginning */
 	size_t body_len;
 	int64_t retry_after_ms; /* 0: not said */
-	char error[240]; /* why there was none; "" */
-	bool config_error; /* there will be none before the configuration changes */
+	char error[240]; /* reason for no answer; "" */
+	bool config_error; /* true: sending fails until the configuration changes */
 };
 
 enum notify_outcome {
 	NOTIFY_ARRIVED,
 	NOTIFY_TRY_AGAIN,
-	NOTIFY_REFUSED, /* the same message will never be taken */
+	NOTIFY_REFUSED, /* final: the same message would be refused again */
 };
 
 void notify_request_done(struct notify_request *r);
 
-/* Everything but exec channels, which get notice_json on their standard input. -EINVAL with a sentence in f. */
+/* Builds the request for all kinds but exec, which gets notice_json on its standard input. -EINVAL with a fault. */
 int must_check notify_build(const struct channel *c, const struct notify_secrets *s, const struct notice *n,
 			    int64_t now_unix_ms, struct notify_request *ret, struct fault *f);
-/* Did it arrive? why: a sentence for people, without secrets. */
+/* Decides whether the message arrived. why: a sentence for people, without secrets. */
 enum notify_outcome notify_outcome(const struct channel *c, const struct notify_answer *a, char *why, size_t cap);
 
-/* Can messages of this kind list several keys? */
+/* True if one message of this kind may list several keys. */
 bool notify_can_digest(enum channel_kind k);
 
 /* "vigil.notice/1"; owned by the caller. */

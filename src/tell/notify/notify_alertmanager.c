@@ -1,7 +1,7 @@
 /*
  * Alertmanager's API v2. An alert is its labels, so only what stays the same
- * while it lasts is in them; everything else is an annotation. It is told when
- * the alert ends: after the channel's hold, or now when it is over.
+ * while it lasts is in them; everything else is an annotation. endsAt is
+ * the time after the channel's hold, or now when the alert is over.
  */
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +71,7 @@ int notify_alertmanager(struct notify_job *j)
 	put_annotations(n, annotations);
 	js_put(alert, "labels", labels);
 	js_put(alert, "annotations", annotations);
-	if (!n->resolved) /* left out, the server keeps the time it knows */
+	if (!n->resolved) /* without it the server keeps the time that it knows */
 		js_put_text(alert, "startsAt", time_format_utc(MIN(n->time_unix_ms, j->now_unix_ms), starts));
 	js_put_text(alert, "endsAt", time_format_utc(j->now_unix_ms + hold_ms, ends));
 	js_put_text_if(alert, "generatorURL", n->link);

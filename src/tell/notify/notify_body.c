@@ -61,7 +61,7 @@ void notify_escape(const char *src, const char *from, const char *const *to, cha
 		else
 			buf_add_n(&b, src, 1);
 	}
-	/* never end within a character */
+	/* a cut text must not end within a character */
 	if (b.cut)
 		while (b.len > 0 && ((unsigned char)dst[b.len - 1] & 0xc0) == 0x80)
 			dst[--b.len] = '\0';

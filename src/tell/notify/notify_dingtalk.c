@@ -30,7 +30,7 @@ static void mentions(const struct channel *c, struct js *body, struct buf *text)
 		all |= strcmp(c->mention.item[i], "all") == 0;
 		if (strcmp(c->mention.item[i], "all") != 0) {
 			js_add_text(mobiles, c->mention.item[i]);
-			buf_printf(text, " @%s", c->mention.item[i]); /* shown only if the text names them, too */
+			buf_printf(text, " @%s", c->mention.item[i]); /* a mention must be in the text, too */
 		}
 	}
 	js_put(at, "atMobiles", mobiles);
@@ -40,7 +40,7 @@ static void mentions(const struct channel *c, struct js *body, struct buf *text)
 
 int notify_dingtalk(struct notify_job *j)
 {
-	/* Markdown: one newline is none, and brackets make links */
+	/* Markdown: a single newline is ignored, brackets make links */
 	static const char *const to[] = {"\n\n", "\\[", "\\]", "\\*", "\\_", "\\#", "&lt;"};
 	char head[600], text[6500], safe[21000], title[1300];
 	struct buf h = BUF_ON(head), t = BUF_ON(text), s = BUF_ON(safe);

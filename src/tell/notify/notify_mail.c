@@ -1,6 +1,6 @@
 /*
- * Mail (RFC 5322, 2045, 2047): UTF-8 text in base64. What belongs to one key
- * refers to one message that never was, so that readers show it as a thread.
+ * Mail (RFC 5322, 2045, 2047): UTF-8 text in base64. Messages of one key
+ * refer to one message id that is never sent, so that readers show them as a thread.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "base/units.h"
 #include "tell/notify/notify_parts.h"
 
-/* A line of a message; what base64 makes of 57 bytes. */
+/* 57 bytes make one line of 76 characters in base64. */
 #define LINE_BYTES 57
 /* An encoded word has at most 75 characters: 45 bytes and "=?UTF-8?B?…?=". */
 #define WORD_BYTES 45
 
-/* A header's text in pieces, never within a character. */
+/* Writes a header's text as encoded words, split between characters. */
 static void encoded_words(const char *text, struct buf *b)
 {
 	size_t len = strlen(text);

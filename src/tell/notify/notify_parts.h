@@ -1,4 +1,4 @@
-/* The inside of tell/notify: shared by its files, by nobody else. */
+/* Shared by the files of tell/notify only. */
 #pragma once
 
 #include "tell/notify/notify.h"
@@ -14,11 +14,11 @@ struct notify_job {
 
 /* "[critical] train-abcd: …", one line. */
 void notify_headline(const struct notice *n, struct buf *b);
-/* The rest, in paragraphs: where, how often, cause, evidence, advice, where to see more. */
+/* The message below the headline: place, count, cause, evidence, advice, where to see more. */
 void notify_body_text(const struct notice *n, struct buf *b);
-/* Replace what a server would take for markup: each character of `from` by its text. */
+/* Replaces characters that a server would take for markup: each character of `from` by its text in `to`. */
 void notify_escape(const char *src, const char *from, const char *const *to, char *dst, size_t cap);
-/* Set the request's body to this object, which is taken over. */
+/* Sets the request's body to this object, and frees the object. */
 int must_check notify_body_json(struct notify_job *j, struct js *body);
 void notify_header(struct notify_request *r, const char *fmt, ...) printf_like(2, 3);
 int must_check notify_need_secret(const struct notify_job *j);

@@ -1,5 +1,5 @@
 /*
- * Anybody's server: the notice as it is. With a secret, X-Vigil-Signature is
+ * Any server: the notice as it is. With a secret, X-Vigil-Signature is
  * "sha256=" and the HMAC-SHA-256 in hex of X-Vigil-Timestamp, a full stop and
  * the body; the time is in it so that an old message cannot be sent again.
  */

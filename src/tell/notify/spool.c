@@ -134,7 +134,7 @@ static void make_room(const struct spool *s, int64_t now_unix_ms)
 		spool_drop(s, l.entry[i].file);
 }
 
-/* Like file_replace, but whoever calls is in a hurry: what a power cut takes is in the store as well. */
+/* Like file_replace without fsync, which could take seconds: the store has what a power cut destroys here. */
 static int put_quickly(const char *path, const char *text)
 {
 	char beside[PATH_MAX];

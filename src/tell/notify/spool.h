@@ -17,7 +17,7 @@
 #define SPOOL_AGE_MS (INT64_C(24) * 3600 * 1000)
 
 enum {
-	SPOOL_BUSY = 1, /* another process delivers */
+	SPOOL_BUSY = 1, /* another process delivers at the moment */
 	SPOOL_NONE = 2, /* no such file (any more) */
 };
 
@@ -38,18 +38,18 @@ struct spool_list {
 
 void spool_at(struct spool *s, const char *state_dir);
 void spool_list_done(struct spool_list *l);
-/* Nothing else waits on the disk here: no fsync, no lock. */
+/* Does not wait for the disk: no fsync, no lock. */
 int must_check spool_put(const struct spool *s, const char *channel, const struct notice *n, int64_t now_unix_ms);
-/* Everything that waits; what is too old is removed on the way. */
+/* Lists everything that waits; removes files that are too old. */
 int must_check spool_scan(const struct spool *s, int64_t now_unix_ms, struct spool_list *ret);
 bool spool_is_empty(const struct spool *s);
-/* SPOOL_NONE, also for a file that was not whole and is gone now. */
+/* SPOOL_NONE: no such file, or it was not whole and has been removed. */
 int must_check spool_read(const struct spool *s, const char *file, struct notice *ret);
 void spool_drop(const struct spool *s, const char *file);
 
 /* what: "" for the whole spool, or a channel. *ret_fd holds the lock until it is closed. SPOOL_BUSY. */
 int must_check spool_lock(const struct spool *s, const char *what, int *ret_fd);
 
-/* One that cannot be read is a fresh one. */
+/* A state that cannot be read is returned as a new one. */
 void spool_delivery_read(const struct spool *s, const char *channel, struct delivery *ret);
 int must_check spool_delivery_write(const struct spool *s, const char *channel, const struct delivery *l);

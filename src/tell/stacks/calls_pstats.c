@@ -31,7 +31,7 @@ static void put_i32(const struct writer *w, int32_t v)
 /* As a number of four bytes where it fits, else in digits of 15 bits. */
 static void put_count(const struct writer *w, uint64_t count)
 {
-	uint64_t v = MIN(count, (uint64_t)INT64_MAX); /* more was a sum that stopped growing */
+	uint64_t v = MIN(count, (uint64_t)INT64_MAX); /* a larger value is a sum that was capped */
 	if (v <= INT32_MAX) {
 		put_i32(w, (int32_t)v);
 		return;
@@ -75,7 +75,7 @@ static size_t sequence(const unsigned char *s, size_t left)
 	return overlong || too_high ? 0 : n;
 }
 
-/* Bytes that are no text would make Python refuse the whole file: they become '?'. */
+/* Invalid bytes become '?': Python would refuse the whole file. */
 static void calls_pstats_put_text(const struct writer *w, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;

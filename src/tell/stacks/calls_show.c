@@ -24,7 +24,7 @@ static void name_put(const struct call_function *f, FILE *to)
 		return;
 	}
 	textout_clean(f->file, file, sizeof(file));
-	if (f->line == 0) /* samples of native code, or of another program: where the function begins is not known */
+	if (f->line == 0) /* samples: the first line of native functions is not known */
 		fprintf(to, "%s(%s)", file, name);
 	else
 		fprintf(to, "%s:%d(%s)", file, f->line, name);

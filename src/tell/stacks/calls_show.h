@@ -27,5 +27,5 @@ struct js *calls_json(const struct calls *c, const struct calls_want *want);
 int must_check calls_html(const struct calls *c, const struct calls_want *want, FILE *to);
 /* marshal, as cProfile's dump_stats; loaded by every Python 3. All functions, whatever the limit. */
 int must_check calls_pstats(const struct calls *c, FILE *to);
-/* "exact", or why not: lines that begin with what is wrong, for stderr; returns how many. */
+/* Notes for stderr on what makes the numbers less than exact, one a line; returns their number. */
 size_t calls_remarks(const struct calls *c, const struct call_sources *s, char (*ret)[400], size_t cap);

@@ -24,9 +24,9 @@ enum flame_format { FLAME_SVG, FLAME_HTML, FLAME_FOLDED, FLAME_SPEEDSCOPE, FLAME
  * stream failed.
  */
 int must_check flame_write(const struct stackset *s, enum flame_format format, FILE *to);
-/* Two recordings: blue less, red more. SVG, HTML, folded ("stack a b"), JSON; others -ENOTSUP. */
+/* The difference of two recordings: blue is less, red is more. SVG, HTML, folded ("stack a b"), JSON; else -ENOTSUP. */
 int must_check flame_diff_write(const struct stackset *a, const struct stackset *b, enum flame_format format, FILE *to);
 /* Reads back FLAME_JSON, and folded text. -EBADMSG with a fault. */
 int must_check flame_read(const char *text, size_t len, struct stackset **ret, struct fault *f);
-/* The lines printed after every recording: samples, rate, dropped, unproved, merged, pauses. */
+/* The lines printed after every recording: labelled numbers of its quality, each with a sentence. */
 void flame_summary(const struct stackset *s, FILE *to);

@@ -4,7 +4,7 @@
 #include "base/vec.h"
 #include "tell/stacks/flame_parts.h"
 
-/* The path from the root to the node at hand, as text; ends[d] is its length with d frames. */
+/* The path from the root to the current node as text; ends[d] is its length with d frames. */
 struct path {
 	char *text;
 	size_t cap, depth, cap_ends;
@@ -19,7 +19,7 @@ static void path_done(struct path *p)
 	label_done(&p->label);
 }
 
-/* Frame number depth (from 0) becomes f; deeper ones are forgotten. */
+/* Sets the frame at depth (from 0) to f and drops deeper ones. */
 static int path_set(struct path *p, size_t depth, const struct frame *f)
 {
 	int r = label_of(&p->label, f);

@@ -2,7 +2,7 @@
 #include "tell/stacks/flame_parts.h"
 #include "tell/text/textids.h"
 
-/* A browser rebuilds its tree of so many in about a second. */
+/* Most nodes in a page: a browser rebuilds a tree of this size in about a second. */
 #define MOST_NODES 150000
 
 /*
@@ -42,7 +42,7 @@ static void put_quoted(struct sink *k, const char *before, const char *text)
 	sink_json(k, text);
 }
 
-/* Texts once, then frames as rows of [name, file, module, line, colour]. */
+/* Writes each text once, then frames as rows of [name, file, module, line, colour]. */
 static int flame_html_put_frames(struct sink *k, const struct stackset *s)
 {
 	cleanup(textids_freep) struct textids *ids = textids_new();
@@ -75,7 +75,7 @@ static int flame_html_put_frames(struct sink *k, const struct stackset *s)
 	const char *const *texts = textids_all(ids, &n_texts);
 	for (size_t i = 0; i < n_texts; i++)
 		put_quoted(k, i ? ",\n" : "", texts[i]);
-	/* the short form of files, where it differs: what is shown is decided in one place */
+	/* short forms of files where they differ, made here so that the page needs no rule of its own */
 	sink_text(k, "],\n\"short\":{");
 	bool any = false;
 	for (size_t i = 1; i < n_texts; i++) {

@@ -6,7 +6,7 @@ static void put_key(struct sink *k, const char *key)
 	sink_text(k, ":");
 }
 
-/* JSON readers, ours too, take whole numbers up to 2^63 - 1. */
+/* JSON readers, vigil's included, take whole numbers up to 2^63 - 1. */
 static void put_u64(struct sink *k, const char *key, uint64_t v)
 {
 	sink_text(k, ",");
@@ -14,7 +14,7 @@ static void put_u64(struct sink *k, const char *key, uint64_t v)
 	sink_u64(k, MIN(v, (uint64_t)INT64_MAX));
 }
 
-/* What does not apply is absent. */
+/* Values that do not apply are absent. */
 static void put_u64_if(struct sink *k, const char *key, uint64_t v)
 {
 	if (v > 0)
@@ -127,7 +127,7 @@ static void flame_json_put_frames(struct sink *k, const struct stackset *s, size
 	sink_text(k, "]");
 }
 
-/* Frames that no node names are left out of the count: they have the highest numbers only if nobody asked for them. */
+/* The count ends after the last frame that a node names. */
 static size_t frames_used(const struct stackset *s)
 {
 	size_t n, used = 0;

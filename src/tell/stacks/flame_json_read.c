@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-#define SAFE_MS (INT64_C(1) << 52) /* times beyond the year 140000 are no times */
+#define SAFE_MS (INT64_C(1) << 52) /* times beyond the year 140000 are implausible */
 
 struct reading {
 	struct stackset *to;

@@ -93,7 +93,7 @@ static void add_share(struct buf *b, const char *what, uint64_t n, uint64_t of)
 		buf_printf(b, "; %llu %s (%.2g %%)", (unsigned long long)n, what, 100.0 * (double)n / (double)of);
 }
 
-/* A heap profile: how much a sample stands for, and what is not in it. */
+/* A heap profile: the mean distance of samples, and what was lost. */
 static void bytes_losses(const struct stackset_meta *m, struct buf *b)
 {
 	char text[24];

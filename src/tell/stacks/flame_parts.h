@@ -1,6 +1,6 @@
 /*
- * What the writers of recordings share: totals, labels, colours, the words
- * about losses, texts by number. One writer a file.
+ * Shared by the writers of recordings: totals, labels, colours, sentences about losses. Each writer has a file of its
+ * own.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 #include "tell/stacks/flame.h"
 #include "tell/text/sink.h"
 
-/* Self values of each node and everything below it, malloc'ed. */
+/* Sums of the self values of each node and everything below it, malloc'ed. */
 int must_check flame_totals(const struct stackset *s, uint64_t **ret);
-/* The same of values that are already in place, one for each node. */
+/* The same in place, for an array with one value for each node. */
 void flame_sum_up(const struct stackset *s, uint64_t *values);
 
-/* A label of any length, in memory that is used again. */
+/* A label of any length, in memory that is reused. */
 struct label {
 	char *text; /* owned */
 	size_t cap;
@@ -22,7 +22,7 @@ struct label {
 void label_done(struct label *l);
 int must_check label_of(struct label *l, const struct frame *f);
 
-/* What a frame is coloured by: its kind, and for notes what they say. */
+/* A frame's colour is chosen by its kind, and for notes by their text. */
 enum flame_colour {
 	COLOUR_PYTHON,
 	COLOUR_NATIVE,
@@ -36,7 +36,7 @@ enum flame_colour {
 enum flame_colour flame_colour_of(const struct frame *f);
 const char *flame_colour_name(enum flame_colour c); /* "python", "waiting for the GIL" */
 
-/* Read from folded text: counts are known, times are not; one sample is one "nanosecond". */
+/* True for folded text, which has counts and no times: one sample counts as one "nanosecond". */
 bool flame_counts_only(const struct stackset *s);
 /* "12.4 s", or "31 samples" if only counts are known. */
 char *flame_amount(const struct stackset *s, uint64_t ns, char dst[static 40]);

@@ -32,7 +32,7 @@ enum { MAPPING_ID = 1, MAPPING_FILENAME = 5, MAPPING_HAS_FUNCTIONS = 7, MAPPING_
 enum { LOCATION_ID = 1, LOCATION_MAPPING_ID = 2, LOCATION_LINE = 4, LINE_FUNCTION_ID = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILENAME = 4 };
 
-/* Bytes that grow; out of memory is remembered. */
+/* Growing bytes; a failed allocation is remembered. */
 struct bytes {
 	unsigned char *p; /* owned */
 	size_t len, cap;
@@ -86,7 +86,7 @@ static void add_varint(struct bytes *b, uint64_t v)
 	add_bytes(b, raw, varint(v, raw));
 }
 
-/* Zero is what an absent field means. */
+/* An absent field means zero. */
 static void add_u64(struct bytes *b, uint32_t field, uint64_t v)
 {
 	if (v == 0)
@@ -139,7 +139,7 @@ static uint32_t text_id(struct pprof *p, const char *text)
 	return id;
 }
 
-/* Literals: their addresses are as good as those of a table. */
+/* Literals: each has one address, as the texts of a frame table have. */
 static const char word_objects[] = "inuse_objects", word_space[] = "inuse_space", word_bytes[] = "bytes";
 static const char word_samples[] = "samples", word_count[] = "count", word_wall[] = "wall", word_ns[] = "nanoseconds";
 static const char word_thread[] = "thread", word_tid[] = "tid", word_pid[] = "pid", word_rank[] = "rank",
@@ -211,7 +211,7 @@ static size_t frames_used(const struct stackset *s)
 	return used;
 }
 
-/* One mapping a library, so that the reader can fold by it. Numbers count from 1. */
+/* One mapping for each library, so that the reader can fold by it. Numbers count from 1. */
 static uint32_t mapping_of(struct pprof *p, const struct frame *f, uint32_t *count)
 {
 	if (f->kind != FRAME_NATIVE || !*f->module)

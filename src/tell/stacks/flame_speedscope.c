@@ -38,7 +38,7 @@ static void flame_speedscope_put_frames(struct sink *k, const struct stackset *s
 	}
 }
 
-/* Root first, as the format wants it. */
+/* Writes a stack with the root first. */
 static int put_stack(struct sink *k, const struct stack_node *nodes, uint32_t node, struct stack *s)
 {
 	size_t n = 0;
@@ -74,7 +74,7 @@ static int by_lane(const struct stackset *s, uint32_t **ret_nodes, uint32_t **re
 			ends[nodes[i].lane + 1]++;
 	for (size_t i = 0; i < n_lanes; i++)
 		ends[i + 1] += ends[i];
-	/* ends[lane] is where the lane begins; filling moves it to where it ends */
+	/* ends[lane] is the lane's begin; filling moves it to the lane's end */
 	for (uint32_t i = 0; i < n; i++)
 		if (stack_node_weight(&nodes[i]) > 0)
 			order[ends[nodes[i].lane]++] = i;
@@ -131,7 +131,7 @@ static int put_profiles(struct sink *k, const struct stackset *s)
 		}
 		from = ends[lane];
 	}
-	if (!any && r == 0) /* a file without a profile is refused by the program it is for */
+	if (!any && r == 0) /* speedscope refuses a file without a profile */
 		sink_text(k, "{\"type\":\"sampled\",\"name\":\"nothing was recorded\",\"unit\":\"nanoseconds\","
 			     "\"samples\":[],\"weights\":[],\"startValue\":0,\"endValue\":0}");
 	return r;

@@ -46,7 +46,7 @@ static double share(uint64_t part, uint64_t all)
 	return all > 0 ? (double)part / (double)all : 0;
 }
 
-/* Both sides weigh the same, however long each was recorded. */
+/* Both sides get the same width, whatever the length of each recording. */
 static int measure(struct picture *p)
 {
 	size_t n = p->n_nodes;
@@ -69,7 +69,7 @@ static int measure(struct picture *p)
 	return 0;
 }
 
-/* How deep the picture gets. */
+/* Depth of the deepest visible node. */
 static int measure_depth(struct picture *p)
 {
 	cleanup(freep) uint32_t *depth = calloc(p->n_nodes + 1, sizeof(*depth));
@@ -178,7 +178,7 @@ static void colour(const struct frame *f, char dst[static 8])
 	text_format(dst, 8, "#%02x%02x%02x", rgb[0] & 255, rgb[1] & 255, rgb[2] & 255);
 }
 
-/* White where the share is the same, red where b has more of it, blue where it has less. */
+/* White: the same share on both sides; red: more in b; blue: less in b. */
 static void colour_change(double before, double after, char dst[static 8])
 {
 	double most = fmax(before, after), change = most > 0 ? (after - before) / most : 0;
@@ -213,7 +213,7 @@ static void put_weight(const struct picture *p, uint32_t node)
 	sink_text(p->k, text);
 }
 
-/* At most as many characters as fit, cut between characters. */
+/* The part of the text that fits, cut between characters. */
 static void put_words(struct sink *k, const char *text, double width)
 {
 	size_t room = (size_t)((width - 6) / CHAR_WIDTH), seen = 0, i = 0;
@@ -364,7 +364,7 @@ static void flame_svg_put_head(const struct picture *p)
 	flame_svg_put_text(p, " id=\"matched\" text-anchor=\"end\"", 1060, 48, "");
 }
 
-/* In two lines if they are long. */
+/* Losses take two lines if they are long. */
 static void put_losses(const struct picture *p, char *text)
 {
 	char *second = NULL;

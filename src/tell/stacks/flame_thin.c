@@ -2,7 +2,7 @@
 
 #define SMALL_NAME "[too small to be shown apart]"
 
-/* How many nodes carry at least that much, roots included. */
+/* Number of nodes with a total of at least `least`, roots included. */
 static size_t count_from(const struct stackset *s, const uint64_t *totals, uint64_t least)
 {
 	size_t n, count = 0;
@@ -29,7 +29,7 @@ static int thin_node(const struct stackset *s, uint32_t i, bool kept, uint32_t s
 		if (r == 0)
 			r = stackset_child(to, map[node->parent], frame, &map[i]);
 	} else {
-		/* below one that is too small itself, the parent's place is that one's */
+		/* below a node that is left out, the parent maps to the note frame */
 		const struct stack_node *place = stackset_node(to, map[node->parent]);
 		map[i] = map[node->parent];
 		if (place->frame != small)

@@ -21,7 +21,7 @@ static bool same_frame(const struct dump_frame *a, const struct dump_frame *b)
 	       a->n_locals == 0 && b->n_locals == 0;
 }
 
-/* Threads of a pool: the same frames, waiting for the same kind of thing. */
+/* True for two threads of a pool with the same frames that wait for the same kind of thing. */
 static bool same_thread(const struct dump_thread *a, const struct dump_thread *b)
 {
 	if (a->main || b->main || a->tid == 0 || b->tid == 0 || a->wait.kind != b->wait.kind ||
@@ -38,7 +38,7 @@ static const char *shade(const struct stack_show *how, const char *code)
 	return how->color ? code : "";
 }
 
-/* Text of a program: its control characters must not reach the terminal. */
+/* Writes text of a program without control characters, which must not reach the terminal. */
 static void stack_show_put_text(FILE *to, const char *text)
 {
 	for (const char *p = text; *p; p++)
@@ -136,7 +136,7 @@ static void thread_text(const struct dump_process *p, size_t i, bool *done, cons
 		(void)fputs("      (no frames)\n", to);
 }
 
-/* Threads that run no Python are a crowd in every numerical program: they are counted, unless asked for. */
+/* Numerical programs have many threads without Python code: they are counted and shown only when asked for. */
 static bool is_hidden(const struct dump_process *p, const struct dump_thread *t, const struct stack_show *how)
 {
 	return !how->all_threads && p->python[0] && !t->main && !t->has_python && !t->note[0];
@@ -227,7 +227,7 @@ static struct js *frames_json(const struct dump_thread *t)
 	return a;
 }
 
-/* The contract's three words. */
+/* The three states of the JSON format. */
 static const char *state_word(const struct threadwait *w)
 {
 	switch (w->kind) {

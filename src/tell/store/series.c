@@ -17,11 +17,11 @@ static const char magic[8] = {'v', 'i', 'g', 'i', 'l', 'T', 'S', '1'};
 #define PROCESS_BYTES 104
 #define RECORD_MAX (SAMPLE_BYTES + SERIES_LANES * LANE_BYTES)
 #define PENDING_START 4096
-/* After room was made, samples fill at most half of the file, processes a quarter. */
+/* Making room leaves at most half of the file to samples and a quarter to processes. */
 #define SAMPLE_SHARE 2
 #define PROCESS_SHARE 4
 #define SPACING_NS NS_PER_S
-/* Doubling ends here, whatever the file is made of. */
+/* Upper limit of the distance that is doubled. */
 #define DOUBLE_MAX (UINT64_C(1) << 60)
 
 /* Little-endian, field after field -------------------------------------- */
@@ -196,7 +196,7 @@ static bool process_get(const unsigned char *p, size_t len, struct series_proces
 	return true;
 }
 
-/* The length of the record that begins here; 0: none does. */
+/* Length of the record that begins here; 0: no record begins here. */
 static size_t record_at(struct series_reader *r, const unsigned char *p, size_t left)
 {
 	const unsigned char *head = p;
@@ -239,7 +239,7 @@ bool series_next(struct series_reader *r, struct series_record *ret)
 			ret->kind = SERIES_PROCESS;
 			return true;
 		}
-		/* sound, but of a kind that a later vigil writes */
+		/* a valid record of a kind that a newer vigil writes */
 	}
 	return false;
 }
@@ -364,7 +364,7 @@ static int64_t lived_ms(const struct series_process *p)
 	return __builtin_sub_overflow(p->ended_unix_ms, p->started_unix_ms, &ms) ? 0 : ms;
 }
 
-/* What ended, so that what was told of it while it lived can go. */
+/* Processes that have ended, whose earlier records can be dropped. */
 static int ended_find(struct squeeze *q)
 {
 	struct series_reader r;
@@ -393,7 +393,7 @@ static int longest_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* Which of those that ended have a place. */
+/* Chooses the ended processes that are kept. */
 static void shortest_find(struct squeeze *q)
 {
 	size_t places = q->w->max_bytes / PROCESS_SHARE / PROCESS_BYTES;
@@ -457,7 +457,7 @@ static int squeeze_pass(struct squeeze *q)
 	return 0;
 }
 
-/* Written beside and renamed: whoever reads meanwhile sees the old or the new one. */
+/* Writes a new file beside and renames it: a reader sees the old or the new file, never a half. */
 static int replace(struct series_writer *w, const unsigned char *text, size_t len)
 {
 	char beside[PATH_MAX];

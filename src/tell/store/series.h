@@ -27,7 +27,7 @@
 struct series_lane {
 	int32_t rank; /* NO_RANK: processes without one */
 	bool has_io;
-	uint32_t processes; /* at most 65535 are told */
+	uint32_t processes; /* at most 65535 are stored */
 	uint64_t cpu_ns; /* sum */
 	uint64_t own_bytes, rss_bytes;
 	uint64_t read_bytes, written_bytes, read_call_bytes, write_call_bytes; /* sums */
@@ -43,14 +43,14 @@ struct series_sample {
 	struct series_lane lane[SERIES_LANES];
 };
 
-/* Told when it was first seen, when its name changed, and when it was seen to be gone. */
+/* Written when a process is first seen, when its name changes, and when it is gone. */
 struct series_process {
 	pid_t pid, ppid;
 	uint64_t start_ticks;
 	int32_t rank;
 	uint32_t attempt;
 	int64_t started_unix_ms;
-	int64_t ended_unix_ms; /* 0: it lived when this was written */
+	int64_t ended_unix_ms; /* 0: it still ran when this was written */
 	char role[16];
 	char name[32];
 };
@@ -63,7 +63,7 @@ struct series_writer *series_close(struct series_writer *w);
 /* Added to what the next flush writes. */
 int must_check series_add_sample(struct series_writer *w, const struct series_sample *s);
 int must_check series_add_process(struct series_writer *w, const struct series_process *p);
-/* One write; makes room first when the file is full. What could not be written is dropped, the file stays sound. */
+/* One write(); makes room first when the file is full. Records that cannot be written are dropped. */
 int must_check series_flush(struct series_writer *w);
 
 enum series_kind { SERIES_SAMPLE = 1, SERIES_PROCESS = 2 };
@@ -78,8 +78,8 @@ struct series_record {
 
 struct series_reader {
 	struct span rest;
-	uint64_t skipped_bytes; /* that were no record */
-	uint64_t budget; /* bytes that may still be checked in vain */
+	uint64_t skipped_bytes; /* bytes that were no record */
+	uint64_t budget; /* remaining budget of bytes that are checked in vain */
 };
 
 /* text: a whole file, borrowed. -EBADMSG: it does not begin as one. Pure. */

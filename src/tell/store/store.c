@@ -52,14 +52,14 @@ enum statement {
 	STATEMENT_MAX,
 };
 
-/* What is of a time to come was stored while a clock was wrong: it is not the last for all the years until then. */
+/* Rows more than a day in the future were stored with a wrong clock; sort them last. */
 #define TO_COME(t) t ">(strftime('%s','now')+86400)*1000"
 #define NEWEST_JOB "ORDER BY " TO_COME("started_unix_ms") ", started_unix_ms DESC, rowid DESC "
 #define INCIDENT_JSON "SELECT json FROM incident "
 #define NEWEST_INCIDENT "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC LIMIT 1"
 
 static const struct {
-	const struct table *table; /* the front is generated from it */
+	const struct table *table; /* the statement's beginning is generated from it */
 	bool put;
 	const char *sql;
 } statements[STATEMENT_MAX] = {
@@ -120,7 +120,7 @@ static int error_of(sqlite3 *db, int rc)
 		return 0;
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-	case SQLITE_ERROR: /* our own fixed SQL does not fit the tables */
+	case SQLITE_ERROR: /* vigil's own SQL does not fit the tables */
 		return -EBADMSG;
 	case SQLITE_FULL:
 		return -ENOSPC;
@@ -203,7 +203,7 @@ static int store_prepare(struct store *s, enum statement id, sqlite3_stmt **ret)
 	return 0;
 }
 
-/* Every statement compiles: then every table and column is there. */
+/* Compiles every statement, which fails if a table or column is missing. */
 static int check_tables(struct store *s)
 {
 	sqlite3_stmt *q;
@@ -215,13 +215,13 @@ static int check_tables(struct store *s)
 	return 0;
 }
 
-/* Tables first, then what says that they are there, in one transaction. */
+/* Makes the tables and then sets the version, in one transaction. */
 static int migrate(struct store *s)
 {
 	int r = exec(s, "BEGIN IMMEDIATE");
 	if (r < 0)
 		return r;
-	int64_t version; /* again: another vigil may have been faster */
+	int64_t version; /* read again: another vigil may have migrated it meanwhile */
 	r = pragma_int(s, "PRAGMA user_version", &version);
 	for (; r == 0 && version >= 0 && version < STORE_SCHEMA; version++)
 		r = exec(s, store_migrations[version]);
@@ -253,7 +253,7 @@ static int connect(struct store *s, int flags)
 		return error_of(s->db, rc);
 	sqlite3_busy_timeout(s->db, BUSY_MS);
 	sqlite3_wal_autocheckpoint(s->db, CHECKPOINT_PAGES);
-	/* The log stays: `vigil run -- true` shall not wait for the disk when it ends. */
+	/* The log is kept at close, so that `vigil run -- true` does not wait for the disk when it ends. */
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	struct stat st;
@@ -264,7 +264,7 @@ static int connect(struct store *s, int flags)
 	return 0;
 }
 
-/* Is it ours, and of which schema? A file of another program is damage, too. */
+/* Reads the schema's version. A file of another program counts as damage. */
 static int judge_version(struct store *s, int64_t *ret_version)
 {
 	int64_t application, tables;
@@ -276,7 +276,7 @@ static int judge_version(struct store *s, int64_t *ret_version)
 	if (r < 0)
 		return r;
 	if (application == 0 && *ret_version == 0 && tables == 0)
-		return 0; /* made, but its maker has not come further */
+		return 0; /* a new file whose maker has not made the tables yet */
 	if (application != STORE_APPLICATION_ID || *ret_version < 1)
 		return -EBADMSG;
 	return *ret_version > STORE_SCHEMA ? -EPROTONOSUPPORT : 0;
@@ -331,7 +331,7 @@ static int open_new(struct store *s)
 
 /*
  * Making and repairing is for one vigil at a time. On a file system without
- * locks, or when the holder hangs, we go on: worst case two files move aside.
+ * locks, or when the holder hangs, it goes on: at worst two files move aside.
  */
 static int lock_take(const struct store *s)
 {
@@ -345,7 +345,7 @@ static int lock_take(const struct store *s)
 	return fd;
 }
 
-/* The main file goes last: as long as it is in place, nobody starts a new one. */
+/* Moves the main file last: while it is in place, no other vigil starts a new one. */
 static int move_aside(struct store *s, const char *why)
 {
 	char when[32], aside[PATH_MAX], from[PATH_MAX], to[PATH_MAX];
@@ -371,7 +371,7 @@ static bool still_in_place(const struct store *s)
 	return stat(s->path, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino;
 }
 
-/* A mark left by a reader that met damage which opening does not show. */
+/* True if a reader left a mark: it met damage that opening the file does not show. */
 static bool suspected(const struct store *s)
 {
 	char path[PATH_MAX];
@@ -404,7 +404,7 @@ static int whole_file_check(struct store *s)
 	return r;
 }
 
-/* Under the lock: whatever is there becomes a store that works. */
+/* Opens, makes or replaces the store; called with the lock held. */
 static int open_locked(struct store *s, bool look_over)
 {
 	bool orphan_log = file_bytes(s, "") == 0 && file_bytes(s, "-wal") > 0;
@@ -448,7 +448,7 @@ static int open_to_read(struct store *s)
 	if (r == 0 && version == 0)
 		return STORE_NONE;
 	if (r == 0 && version < STORE_SCHEMA && migrate(s) < 0)
-		return -EPROTOTYPE; /* not ours to write */
+		return -EPROTOTYPE; /* the file may not be written */
 	return r == 0 ? exec(s, "PRAGMA query_only=1") : r;
 }
 
@@ -491,7 +491,7 @@ static int reopen(struct store *s)
 	return r;
 }
 
-/* A write met damage: look the file over, move it aside if it is bad, start anew. */
+/* Called after a write met damage: checks the file, moves it aside if it is bad, and starts a new one. */
 static int repair(struct store *s)
 {
 	if (still_in_place(s))
@@ -499,7 +499,7 @@ static int repair(struct store *s)
 	return reopen(s);
 }
 
-/* One statement run: parameters bound, stepped, made ready for the next time. */
+/* Runs a statement whose parameters are bound, and resets it. */
 static int run_put(struct store *s, sqlite3_stmt *q)
 {
 	int rc = sqlite3_step(q);
@@ -628,7 +628,7 @@ int store_put_process(struct store *s, const struct job_process *p)
 
 static int add_event_row(struct store *s, const void *row)
 {
-	return put_row(s, ADD_EVENT, row, store_event_table.n - 1); /* seq stays NULL: the next one */
+	return put_row(s, ADD_EVENT, row, store_event_table.n - 1); /* seq stays NULL: the next number */
 }
 
 int store_add_event(struct store *s, const struct job_event *e, uint64_t *ret_seq)
@@ -687,11 +687,11 @@ int store_forget_job(struct store *s, const char *job)
 	return r;
 }
 
-/* Start a query; texts may be NULL. */
+/* Starts a query; texts may be NULL. */
 static int store_ask(struct store *s, enum statement id, const char *first, const char *second, sqlite3_stmt **ret)
 {
 	if (!s->db)
-		return -EBADF; /* a repair failed earlier */
+		return -EBADF; /* an earlier repair failed */
 	int r = store_prepare(s, id, ret);
 	if (r < 0)
 		return r;
@@ -725,14 +725,14 @@ static int done(sqlite3_stmt *q, int r)
 	return r;
 }
 
-/* A query's only row. */
+/* Asks for the only row of a query. 0: a row is there; STORE_NONE. */
 static int ask_one(struct store *s, enum statement id, const char *first, const char *second, sqlite3_stmt **ret)
 {
 	int r = store_ask(s, id, first, second, ret);
 	return r == 0 ? next(s, *ret) : r;
 }
 
-/* The same; number: the first parameter, if not NULL. */
+/* The same; number is bound as the first parameter if not NULL. */
 static int ask_number(struct store *s, enum statement id, const char *first, const int64_t *number, sqlite3_stmt **ret)
 {
 	int r = store_ask(s, id, first, NULL, ret);
@@ -741,7 +741,7 @@ static int ask_number(struct store *s, enum statement id, const char *first, con
 	return r == 0 ? next(s, *ret) : r;
 }
 
-/* Two texts of each row. */
+/* Calls fn with the first two columns of each row. */
 typedef int two_texts_fn(void *ctx, const char *first, const char *second);
 static int each_two_texts(struct store *s, enum statement id, const char *job, two_texts_fn *fn, void *ctx)
 {
@@ -768,7 +768,7 @@ int store_each_note(struct store *s, const char *job, store_note_fn *fn, void *c
 	return each_two_texts(s, EACH_NOTE, job, fn, ctx);
 }
 
-/* number: bound instead of `what`, if not NULL. */
+/* number is bound instead of `what` if not NULL. */
 static int one_job(struct store *s, enum statement id, const char *what, const int64_t *number, struct job *ret)
 {
 	sqlite3_stmt *q;

@@ -33,7 +33,7 @@ struct store;
  */
 int must_check store_open(const char *state_dir, enum store_mode mode, struct store **ret, char note[static 256],
 			  struct fault *f);
-/* What was repaired since it was last asked, copied; false: nothing. */
+/* Copies a sentence about repairs since the last call; false: there were none. */
 bool store_take_note(struct store *s, char note[static 256]);
 struct store *store_close(struct store *s);
 static inline void store_closep(struct store **s)
@@ -58,7 +58,7 @@ int must_check store_drop_note(struct store *s, const char *job, const char *key
 typedef int store_note_fn(void *ctx, const char *key, const char *value);
 int must_check store_each_note(struct store *s, const char *job, store_note_fn *fn, void *ctx);
 
-/* All that the store has of a job; its row goes last, so what was interrupted can be done again. */
+/* Deletes everything about a job, its own row last, so that an interrupted call can be repeated. */
 int must_check store_forget_job(struct store *s, const char *job);
 
 /* name: an id, a job's name (its newest), or "last". STORE_NONE. */
@@ -77,5 +77,5 @@ int must_check store_each_event(struct store *s, const char *job, uint64_t after
 int must_check store_find_incident(struct store *s, const char *what, char **ret_json);
 typedef int store_incident_fn(void *ctx, const char *id, const char *json);
 int must_check store_each_incident(struct store *s, const char *job, store_incident_fn *fn, void *ctx);
-/* How many incidents the job has: the number of the next one. */
+/* The number of incidents of the job. */
 int must_check store_count_incidents(struct store *s, const char *job, uint32_t *ret);

@@ -14,5 +14,5 @@ enum {
 
 /* db: the file's path. Returns r. */
 int store_explain(const char *db, const char *dir, enum store_mode mode, int r, struct fault *f);
-/* SQLite's own words about directories are vague, so look before it does. */
+/* Checks the directory before SQLite does, whose messages about directories are vague. */
 int must_check store_check_directory(const char *dir, enum store_mode mode, struct fault *f);

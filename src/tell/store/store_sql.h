@@ -1,7 +1,6 @@
 /*
- * The words the store speaks: the schema, its migrations, and which struct
- * field is which column. Plain data, no database in here. Told to people in
- * docs/formats/store.md.
+ * The store's SQL: the schema, its migrations, and the struct field of each column. Plain data without a database.
+ * Document: docs/formats/store.md.
  */
 #pragma once
 

@@ -24,11 +24,11 @@ void sink_bytes(struct sink *s, const void *data, size_t len);
 void sink_text(struct sink *s, const char *text);
 void sink_u64(struct sink *s, uint64_t v);
 void sink_i64(struct sink *s, int64_t v);
-/* A decimal point whatever the locale; null if not finite. */
+/* Writes a decimal point whatever the locale is; null if v is not finite. */
 void sink_double(struct sink *s, double v, int decimals);
 /* Quoted, as a JSON string. */
 void sink_json(struct sink *s, const char *text);
 /* For XML and HTML, in text and in quoted attributes; cut with "…" after max bytes. */
 void sink_xml(struct sink *s, const char *text, size_t max);
-/* Everything handed to the kernel. The first error. */
+/* Flushes everything to the kernel. Returns the first error. */
 int must_check sink_close(struct sink *s);

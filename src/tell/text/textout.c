@@ -23,7 +23,7 @@ static size_t sequence(const unsigned char *s)
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n; /* U+0080 … U+009F are controls, too */
+	return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n; /* U+0080 to U+009F are control characters, too */
 }
 
 void textout_clean(const char *text, char *dst, size_t cap)
@@ -97,7 +97,7 @@ static void wrap(const struct textout *p, size_t indent, const char *text)
 			column++;
 		}
 		size_t room = width > column ? width - column : 1;
-		if (columns > room) { /* longer than a whole line: broken where the line ends */
+		if (columns > room) { /* a word longer than a line is broken at the line's end */
 			n = prefix_of(word, room);
 			columns = room;
 		}

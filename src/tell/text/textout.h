@@ -2,7 +2,7 @@
  * Text laid out for a terminal: headings, wrapped paragraphs, labelled values,
  * colours when wanted. Whatever a foreign program wrote (a command line, a log
  * line) passes through here and loses its control characters, so that it
- * cannot move the cursor or change the colours of who reads it.
+ * cannot move the reader's cursor or change its colours.
  *
  * Borrowed stream; write errors are the stream's (ferror).
  */
@@ -23,7 +23,7 @@ struct textout {
 };
 
 void textout_ink(const struct textout *p, enum textout_ink ink);
-/* An empty line and a bold title. */
+/* Writes an empty line and a bold title. */
 void textout_heading(const struct textout *p, const char *fmt, ...) printf_like(2, 3);
 /* Wrapped; every line but the first starts at indent, which the first has already reached. */
 void textout_text(const struct textout *p, size_t indent, const char *fmt, ...) printf_like(3, 4);
@@ -31,7 +31,7 @@ void textout_text(const struct textout *p, size_t indent, const char *fmt, ...) 
 void textout_value(const struct textout *p, const char *label, const char *fmt, ...) printf_like(3, 4);
 /* At most columns wide (cut with "…"), without control characters, no newline; returns the columns used. */
 size_t textout_cut(const struct textout *p, const char *text, size_t columns);
-/* The same, filled up with blanks to columns. */
+/* The same, padded with blanks to `columns`. */
 void textout_cell(const struct textout *p, const char *text, size_t columns);
 void textout_blank(const struct textout *p, size_t columns);
 /* Columns that a text takes: one a code point. */
