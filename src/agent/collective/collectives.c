@@ -16,25 +16,6 @@
 #define TASKS_CAP 32768
 #define DUMP_LOOK_NS (200 * NS_PER_MS)
 
-void collectives_done(struct collectives *c)
-{
-	collective_freep(&c->set);
-}
-
-void collectives_note(struct collectives *c, const char *fmt, ...)
-{
-	va_list ap;
-	if (c->n_notes == COLLECTIVES_NOTES) {
-		TEXT_COPY(c->note[COLLECTIVES_NOTES - 1], "and more that could not be read");
-		return;
-	}
-	struct buf b = BUF_ON(c->note[c->n_notes++]);
-	buf_reset(&b);
-	va_start(ap, fmt);
-	buf_vprintf(&b, fmt, ap);
-	va_end(ap);
-}
-
 static int add_dump(struct collectives *c, int32_t rank, struct flightrec *r)
 {
 	int e = collective_add_flightrec(c->set, rank, r);

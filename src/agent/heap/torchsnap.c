@@ -19,69 +19,6 @@ bool torchsnap_is(const void *bytes, size_t len)
 	return len >= 2 && p[0] == 0x80 && p[1] >= 2 && p[1] <= 5;
 }
 
-uint64_t snap_number(const struct pickle_value *dict, const char *key)
-{
-	int64_t v = 0;
-	return pickle_i64(pickle_get(dict, key), &v) && v > 0 ? (uint64_t)v : 0;
-}
-
-static void text_of(const struct pickle_value *dict, const char *key, char *dst, size_t cap)
-{
-	struct span s = {"", 0};
-	(void)pickle_text(pickle_get(dict, key), &s);
-	span_copy(s, dst, cap);
-}
-
-bool snap_text_is(const struct pickle_value *dict, const char *key, const char *text)
-{
-	struct span s;
-	return pickle_text(pickle_get(dict, key), &s) && span_eq(s, text);
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), k = strlen(end);
-	return n > k && strcmp(text + n - k, end) == 0;
-}
-
-/* {"name": "forward", "filename": "/app/model.py", "line": 12}; C++ frames name a source file or "??". */
-static int frame_of(struct snap *s, const struct pickle_value *v, uint32_t *ret)
-{
-	char name[1024], file[1024];
-	text_of(v, "name", name, sizeof(name));
-	text_of(v, "filename", file, sizeof(file));
-	bool python = ends_with(file, ".py") || file[0] == '<';
-	if (strcmp(file, "??") == 0)
-		file[0] = '\0';
-	const struct frame f = {.kind = python ? FRAME_PYTHON : FRAME_NATIVE,
-				.name = name[0] ? name : "[unknown]",
-				.file = file,
-				.module = "",
-				.line = (int32_t)MIN(snap_number(v, "line"), (uint64_t)INT32_MAX)};
-	return frametab_intern(heapset_frames(s->set), &f, ret);
-}
-
-int snap_frames(struct snap *s, const struct pickle_value *block, uint32_t ids[static SNAP_FRAMES_MAX], size_t *ret_n)
-{
-	const struct pickle_value *frames = pickle_get(block, "frames");
-	size_t n = MIN(pickle_len(frames), (size_t)SNAP_FRAMES_MAX);
-	/* 2.0 kept them in a list of what the block was used for */
-	if (n == 0) {
-		const struct pickle_value *history = pickle_get(block, "history");
-		frames = pickle_get(pickle_at(history, 0), "frames");
-		n = MIN(pickle_len(frames), (size_t)SNAP_FRAMES_MAX);
-	}
-	for (size_t i = 0; i < n; i++) {
-		int r = frame_of(s, pickle_at(frames, i), &ids[i]);
-		if (r < 0)
-			return r;
-	}
-	if (n == 0)
-		ids[n++] = s->no_frames;
-	*ret_n = n;
-	return 0;
-}
-
 static int process_of(struct snap *s, uint64_t device, uint32_t *ret)
 {
 	if (device >= DEVICES_MAX)
