@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "agent/heap/heapreport.h"
 #include "agent/heap/heapread.h"
 #include "base/file.h"
 #include "heap_image.h"
@@ -278,26 +277,6 @@ static void what_an_earlier_image_held_is_not_alive(void **state)
 	heapset_free(h);
 }
 
-static void an_incident_gets_its_sentence(void **state)
-{
-	(void)state;
-	struct world w = live_world();
-	struct js *j = NULL;
-	struct fault f;
-	training(2147483);
-	const char *path = file_write("2147483.79.heap", IMAGE_BYTES);
-	assert_int_equal(heapreport_make(&w, path, false, &j, &f), 0);
-	assert_string_equal(js_get_text(j, "file", ""), path);
-	assert_string_equal(js_get_text(j, "what", ""), "peak");
-	const struct js *top = js_at(js_get(j, "top"), 0);
-	assert_int_equal(js_get_i64(top, "bytes", 0), 121212100);
-	assert_string_equal(js_get_text(top, "text", ""), "loader.py:88 load -> numpy");
-	assert_int_equal(js_get_i64(js_at(js_get(top, "frames"), 2), "line", 0), 88);
-	js_free(j);
-	assert_int_equal(heapreport_make(&w, "/nowhere.heap", false, &j, &f), -ENOENT);
-	fixture_close(&w);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,7 +287,6 @@ int main(void)
 		cmocka_unit_test(a_live_set_above_the_last_peak_is_the_peak),
 		cmocka_unit_test(a_folder_with_one_damaged_file_gives_the_others),
 		cmocka_unit_test(what_an_earlier_image_held_is_not_alive),
-		cmocka_unit_test(an_incident_gets_its_sentence),
 	};
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
