@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/heap/heaprun.h"
 #include "base/file.h"
 #include "base/buf.h"
 

@@ -6,7 +6,7 @@
 
 #include "act/inject/inject.h"
 #include "agent/heap/heapattach.h"
-#include "agent/heap/heaprun.h"
+#include "agent/heap/heapfiles.h"
 #include "agent/jobs/members.h"
 #include "base/buf.h"
 #include "base/log.h"
@@ -50,7 +50,7 @@ static int switch_rate(const struct world *w, const struct subject *s, const str
 			  s->text, s->is_job ? s->job.id : s->key);
 		return EXIT_ABSENT;
 	}
-	int r = heaprun_switch(folder, o->stop ? 0 : o->rate, &n);
+	int r = heapfiles_switch(folder, o->stop ? 0 : o->rate, &n);
 	if (r < 0) {
 		log_error("%s: sampling cannot be switched in %s: %s", s->text, folder, strerror(-r));
 		return r == -EACCES || r == -EPERM ? EXIT_DENIED : EXIT_PROBLEM;

@@ -8,7 +8,7 @@
 
 #include "agent/heap/growth.h"
 #include "agent/heap/heapattach.h"
-#include "agent/heap/heaprun.h"
+#include "agent/heap/heapfiles.h"
 #include "agent/host/world_open.h"
 #include "base/text.h"
 #include "tell/stacks/flame.h"
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "switch") == 0) {
 		size_t n = 0;
-		int e = heaprun_switch(argv[2], number(argv[3]), &n);
+		int e = heapfiles_switch(argv[2], number(argv[3]), &n);
 		(void)printf("result %d regions %zu\n", e, n);
 		return e != 0;
 	}

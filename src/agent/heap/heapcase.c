@@ -3,7 +3,7 @@
 #include <limits.h>
 
 #include "agent/heap/heapread.h"
-#include "agent/heap/heaprun.h"
+#include "agent/heap/heapfiles.h"
 #include "base/buf.h"
 #include "tell/heap/heap_show.h"
 
@@ -15,10 +15,10 @@
 static int file_of(const char *folder, const struct proc_id *victim, bool *copy, char *path, size_t cap)
 {
 	*copy = false;
-	int r = heaprun_find(folder, victim->pid, victim->start_ticks, false, path, cap);
+	int r = heapfiles_find(folder, victim->pid, victim->start_ticks, false, path, cap);
 	if (r) {
 		*copy = true;
-		r = heaprun_find(folder, victim->pid, victim->start_ticks, true, path, cap);
+		r = heapfiles_find(folder, victim->pid, victim->start_ticks, true, path, cap);
 	}
 	return r;
 }
@@ -47,7 +47,7 @@ struct js *heapcase_json(const struct world *w, const char *folder, const struct
 	const struct heap_show_want show = {
 		.part = {.what = copies ? HEAPSET_LIVE : HEAPSET_PEAK}, .limit = TOP, .frames = FRAMES, .title = name};
 	struct js *j = heap_incident_json(set, &show, n_read == 1 ? first : folder);
-	if (j && !copies && heaprun_find(folder, victims[0].pid, victims[0].start_ticks, true, path, sizeof(path)) == 0)
+	if (j && !copies && heapfiles_find(folder, victims[0].pid, victims[0].start_ticks, true, path, sizeof(path)) == 0)
 		js_put_text(j, "before", path);
 	if (j && n > 1)
 		js_put_u64(j, "ended_processes", n);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "agent/heap/heapfolder.h"
-#include "agent/heap/heaprun.h"
+#include "agent/heap/heapfiles.h"
 #include "base/buf.h"
 #include "preload/heapregion.h"
 
@@ -62,24 +62,24 @@ static void the_largest_of_ended_processes_are_kept(void **state)
 	char dir[] = "/tmp/vigil-heapfolder-XXXXXX";
 	assert_non_null(mkdtemp(dir));
 	const struct world nobody = {.proc_fd = open(dir, O_RDONLY | O_DIRECTORY), .recorded = true};
-	struct heaprun h = {.preload = NULL};
+	struct heapfiles h = {.next_tidy_ns = 0};
 	TEXT_COPY(h.folder, dir);
 	profile_make(dir, "10.1.heap", 5 * MIB, 2 * MIB);
 	profile_make(dir, "11.1.heap", 50 * MIB, 2 * MIB);
 	profile_make(dir, "12.1.heap", 1 * MIB, 2 * MIB);
 	profile_make(dir, "13.1.heap", 500 * MIB, 2 * MIB);
-	heaprun_tidy(&h, &nobody, 5 * MIB);
+	heapfiles_tidy(&h, &nobody, 5 * MIB);
 	assert_true(is_there(dir, "13.1.heap") && is_there(dir, "11.1.heap"));
 	assert_false(is_there(dir, "10.1.heap") || is_there(dir, "12.1.heap"));
 	char found[PATH_MAX];
-	assert_int_equal(heaprun_find(dir, 13, 1, false, found, sizeof(found)), 0);
+	assert_int_equal(heapfiles_find(dir, 13, 1, false, found, sizeof(found)), 0);
 	assert_non_null(strstr(found, "13.1.heap"));
-	assert_int_equal(heaprun_find(dir, 13, 2, false, found, sizeof(found)), WORLD_GONE);
+	assert_int_equal(heapfiles_find(dir, 13, 2, false, found, sizeof(found)), WORLD_GONE);
 	size_t n = 0;
-	assert_int_equal(heaprun_switch(dir, 65536, &n), 0);
+	assert_int_equal(heapfiles_switch(dir, 65536, &n), 0);
 	assert_int_equal(n, 2);
 	assert_true(is_there(dir, "control"));
-	heaprun_tidy(&h, &nobody, 0);
+	heapfiles_tidy(&h, &nobody, 0);
 	assert_false(is_there(dir, "13.1.heap"));
 	close(nobody.proc_fd);
 }
