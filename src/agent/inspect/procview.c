@@ -1,44 +1,18 @@
-#include "agent/inspect/procview.h"
+#include "agent/inspect/procview_parts.h"
 
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/auxv.h>
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "judge/host/access.h"
-#include "model/stacks/stackmerge.h"
 #include "sense/proc/maps.h"
 #include "sense/proc/proc.h"
 #include "sense/python/pynames.h"
 
-/* A thread on a processor stops in microseconds, one that wants a processor as soon as it gets one. */
-#define PATIENCE_US 20000
-#define PATIENCE_MIN_US 2000
-#define PATIENCE_ONCE_US 200000
-/* One that waits in the kernel stops at once, or is stuck there. */
-#define STOP_WAITING_US 2000
 /* Of a process that becomes one program after the other the last one is looked at. */
 #define OPEN_TRIES 3
-/* A thread that comes and goes between interpreters. */
-#define JOIN_TRIES 8
-#define LIST_TRIES 8
 #define NAMES_AGAIN_NS NS_PER_S
-/* A thread that was stopped while the interpreter changes its chain of frames shows none: at another instant it does. */
-#define STOP_TRIES 3
-
-/* The room one merge needs; one for the program, because looks are taken one after the other. */
-struct scratch {
-	struct unwind_regs regs;
-	struct unwind_stack stack;
-	struct unwind_trace trace;
-	struct merge_native native[UNWIND_FRAMES];
-	struct merge_python python[PYSTACK_FRAMES];
-	struct merge_item item[UNWIND_FRAMES + PYSTACK_FRAMES];
-	struct procview_frame frame[UNWIND_FRAMES + PYSTACK_FRAMES];
-	struct pyframe joined[PYSTACK_FRAMES], base[PYSTACK_FRAMES];
-};
-static struct scratch scratch;
 
 static void python_close(struct procview *l)
 {
@@ -246,7 +220,7 @@ int procview_open(const struct world *w, pid_t pid, const struct procview_want *
 	l->pid = pid;
 	l->start_ticks = st.start_ticks;
 	l->want = *want;
-	l->patience_us = want->patient ? PATIENCE_ONCE_US : PATIENCE_US;
+	l->patience_us = procview_patience_us(want);
 	l->via = proc_living_thread(w, pid);
 	if (l->via == 0)
 		return WORLD_GONE;
@@ -307,6 +281,7 @@ const char *procview_thread_name(struct procview *l, const struct pythread *t)
 	}
 	return NULL;
 }
+<<<<<<< HEAD
 
 struct during {
 	struct procview *view;
@@ -694,3 +669,5 @@ void procview_frame_text(struct procview *l, const struct procview_frame *f, boo
 			      .module = s.module ? s.module : "",
 			      .line = (int32_t)MIN(s.line, (uint32_t)INT32_MAX)};
 }
+=======
+>>>>>>> 576b114 (agent: split heapread and procview by subject)

@@ -1,0 +1,15 @@
+/* What the parts of agent/inspect/procview share. */
+#pragma once
+
+#include "agent/inspect/procview.h"
+
+/* A thread on a processor stops within microseconds, one that waits for a processor as soon as it gets one. */
+#define PROCVIEW_PATIENCE_US 20000
+#define PROCVIEW_PATIENCE_MIN_US 2000
+#define PROCVIEW_PATIENCE_ONCE_US 200000
+
+/* How long a thread that runs is waited for, at first. */
+static inline uint64_t procview_patience_us(const struct procview_want *want)
+{
+	return want->patient ? PROCVIEW_PATIENCE_ONCE_US : PROCVIEW_PATIENCE_US;
+}
