@@ -22,5 +22,3 @@ struct growthset_want {
 /* *ret is the caller's; remark: a sentence on what is missing, or "". As growth_record. */
 int must_check growthset_record(const struct world *w, const struct growthset_want *want, struct heapset **ret,
 				char remark[static 300], struct fault *f);
-/* A recording of growth as such a set. Pure. -ENOMEM. */
-int must_check growthset_of(const struct stackset *s, struct heapset **ret);
