@@ -35,7 +35,7 @@ static int add_ring(struct collectives *c, int32_t rank, struct ncclring *r)
 }
 
 /* The number at the end of the name, else what the ring says of itself. */
-static bool rank_of(const char *path, const struct ncclring *r, int32_t *ret)
+static bool collectives_file_rank(const char *path, const struct ncclring *r, int32_t *ret)
 {
 	if (r && r->rank != NCCLRING_NO_RANK) {
 		*ret = r->rank;
@@ -67,7 +67,7 @@ static int add_bytes(struct collectives *c, const char *path, struct span bytes)
 	if (bytes.len >= 8 && memcmp(bytes.p, "vigilncc", 8) == 0) {
 		struct ncclring ring = {.n_calls = 0};
 		e = ncclring_parse(bytes, &ring, &f);
-		if (e == 0 && rank_of(path, &ring, &rank))
+		if (e == 0 && collectives_file_rank(path, &ring, &rank))
 			return add_ring(c, rank, &ring);
 		if (e >= 0)
 			collectives_note(c, "%s: %s", path,
@@ -82,7 +82,7 @@ static int add_bytes(struct collectives *c, const char *path, struct span bytes)
 		return add_ras_text(c, path, bytes, f.text);
 	if (e)
 		return e;
-	if (rank_of(path, NULL, &rank))
+	if (collectives_file_rank(path, NULL, &rank))
 		return add_dump(c, rank, &dump);
 	flightrec_done(&dump);
 	collectives_note(c, "%s: its name does not end in the number of a rank, as nccl_trace_rank_3 does", path);
@@ -134,7 +134,7 @@ static int add_folder(struct collectives *c, const char *path)
 }
 
 /* Ranks that are members of a group, and of which no file tells. */
-static int finish(struct collectives *c, const char *why)
+static int collectives_finish(struct collectives *c, const char *why)
 {
 	int e = collective_seal(c->set);
 	for (size_t i = 0; e == 0 && i < c->set->n_ranks; i++)
@@ -155,7 +155,7 @@ int collectives_of_files(char **paths, size_t n, struct collectives *ret)
 			e = S_ISDIR(st.st_mode) ? add_folder(&c, paths[i]) : add_file(&c, AT_FDCWD, paths[i], paths[i]);
 	}
 	if (e == 0)
-		e = finish(&c, "no dump of it was given");
+		e = collectives_finish(&c, "no dump of it was given");
 	if (e) {
 		collectives_done(&c);
 		return e;
@@ -392,7 +392,7 @@ static bool is_used(const struct world *w, const struct ranks *r)
 	return false;
 }
 
-static int gather(const struct world *w, const struct ranks *r, const struct collectives_want *want,
+static int collectives_gather(const struct world *w, const struct ranks *r, const struct collectives_want *want,
 		  uint64_t deadline_ns, struct collectives *c)
 {
 	int e = 0;
@@ -426,9 +426,9 @@ int collectives_of_job(const struct world *w, const struct collectives_want *wan
 	if (e == 0 && look && want->ask_dumps)
 		ask_dumps(w, &r, MIN(dumps_ns, deadline_ns), &c);
 	if (e == 0 && look)
-		e = gather(w, &r, want, deadline_ns, &c);
+		e = collectives_gather(w, &r, want, deadline_ns, &c);
 	if (e == 0)
-		e = finish(&c, "it is not on this machine, and nothing of it was given");
+		e = collectives_finish(&c, "it is not on this machine, and nothing of it was given");
 	if (e) {
 		collectives_done(&c);
 		return e;

@@ -55,7 +55,7 @@ static bool is_followed(const struct growth *g, pid_t tid)
 	return false;
 }
 
-static void follow(struct growth *g, uint32_t owner, pid_t tid)
+static void growth_follow(struct growth *g, uint32_t owner, pid_t tid)
 {
 	if (g->n == THREADS_MAX || is_followed(g, tid))
 		return;
@@ -86,7 +86,7 @@ static int threads_list(struct growth *g, uint32_t owner)
 	}
 	for (const struct dirent *e; (e = readdir(d));)
 		if (span_u64(span_of(e->d_name), &tid) == 0 && tid <= INT32_MAX)
-			follow(g, owner, (pid_t)tid);
+			growth_follow(g, owner, (pid_t)tid);
 	(void)closedir(d);
 	p->n_python = 0;
 	if (p->view->stacks && pystacks_threads(p->view->stacks, &p->python, &p->n_python) != 0)
@@ -182,7 +182,7 @@ static int sample_add(struct growth *g, struct watched *p, const struct perffaul
 	return r ? r : stackset_add(g->set, p->lane, ids, n, SAMPLE_RUNNING, false, PERFFAULT_PERIOD * g->page_bytes);
 }
 
-static int drain(struct growth *g)
+static int growth_drain(struct growth *g)
 {
 	static struct perffault_sample sample;
 	for (size_t i = 0; i < g->n; i++) {
@@ -213,7 +213,7 @@ static void sweep(struct growth *g)
 	g->n = kept;
 }
 
-static int refuse(const struct growth *g, pid_t pid, int r, struct fault *f)
+static int growth_refuse(const struct growth *g, pid_t pid, int r, struct fault *f)
 {
 	char text[64];
 	size_t len = 0;
@@ -239,7 +239,7 @@ static int refuse(const struct growth *g, pid_t pid, int r, struct fault *f)
 	return fault_set(f, r, "page faults of process %d cannot be watched: %s", (int)pid, strerror(r < 0 ? -r : EIO));
 }
 
-static int loop(struct growth *g, struct fault *f)
+static int growth_loop(struct growth *g, struct fault *f)
 {
 	uint64_t begin_ns = clock_mono_ns(), list_ns = 0, now_ns;
 	while ((now_ns = clock_mono_ns()) - begin_ns < g->want->duration_ns && !(g->want->stop && *g->want->stop)) {
@@ -252,10 +252,10 @@ static int loop(struct growth *g, struct fault *f)
 			if (running == 0)
 				break;
 			if (g->n == 0 && g->refused)
-				return refuse(g, g->refused_pid, g->first_refused, f);
+				return growth_refuse(g, g->refused_pid, g->first_refused, f);
 		}
 		(void)poll(g->poll, (nfds_t)g->n, 20);
-		int r = drain(g);
+		int r = growth_drain(g);
 		if (r)
 			return r;
 		sweep(g);
@@ -289,7 +289,7 @@ static int watch(struct growth *g, const struct growth_who *who, struct fault *f
 	return stackset_lane(g->set, &lane, &p->lane);
 }
 
-static int begin(struct growth *g, struct fault *f)
+static int growth_open(struct growth *g, struct fault *f)
 {
 	const struct growth_want *want = g->want;
 	int r = 0;
@@ -320,9 +320,9 @@ int growth_record(const struct world *w, const struct growth_want *want, struct 
 	static struct growth growth; /* large: many threads */
 	struct growth *g = &growth;
 	*g = (struct growth){.w = w, .want = want, .page_bytes = w->page_bytes};
-	int r = begin(g, f);
+	int r = growth_open(g, f);
 	if (r == 0)
-		r = loop(g, f);
+		r = growth_loop(g, f);
 	for (size_t i = 0; i < g->n; i++)
 		perffault_close(&g->event[i]);
 	for (size_t i = 0; i < g->n_watched; i++)

@@ -120,7 +120,7 @@ static int folder_make(const struct world *w, pid_t pid, const struct heapattach
  * being able to make it is no failure here: the process tries for itself and
  * says why it cannot.
  */
-static void prepare(const struct world *w, pid_t pid, const char *folder, struct heap_attach *a, char *dst, size_t cap)
+static void heapattach_file_make(const struct world *w, pid_t pid, const char *folder, struct heap_attach *a, char *dst, size_t cap)
 {
 	static const uint8_t zeros[HEAP_PREPARED_LEN];
 	struct proc_stat st;
@@ -161,7 +161,7 @@ static int denied(const struct world *w, pid_t pid, int r, struct fault *f)
 	return r;
 }
 
-static int explain(pid_t pid, const struct heap_attach *a, int64_t value, struct fault *f)
+static int heapattach_explain(pid_t pid, const struct heap_attach *a, int64_t value, struct fault *f)
 {
 	static const char *const why[] = {
 		[HEAP_WHY_NO_DIR] = "it has no folder for the profile",
@@ -224,7 +224,7 @@ static int call(const struct world *w, pid_t pid, const char *symbol, struct pro
 	p->result->stopped_sum_ns = got.stopped_sum_ns;
 	if (r)
 		return denied(w, pid, r, f);
-	return got.value == 0 ? 0 : explain(pid, &p->block, got.value, f);
+	return got.value == 0 ? 0 : heapattach_explain(pid, &p->block, got.value, f);
 }
 
 int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *want, struct heapattach_result *ret,
@@ -241,7 +241,7 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 	if (r)
 		return fault_set(f, r, "no folder for the profile of process %d: %s", (int)pid,
 				 strerror(r < 0 ? -r : EIO));
-	prepare(w, pid, ret->folder, &p.block, prepared, sizeof(prepared));
+	heapattach_file_make(w, pid, ret->folder, &p.block, prepared, sizeof(prepared));
 	r = call(w, pid, "vigil_heap_attach", &p, f);
 	/* What is left will be found by samples: the profile goes on. */
 	if (r && p.begun)

@@ -12,7 +12,7 @@
 #define PROCESSES_MOST 16
 
 /* The file of one; *copy: it is the copy of before. */
-static int file_of(const char *folder, const struct proc_id *victim, bool *copy, char *path, size_t cap)
+static int heapcase_file_of(const char *folder, const struct proc_id *victim, bool *copy, char *path, size_t cap)
 {
 	*copy = false;
 	int r = heapfiles_find(folder, victim->pid, victim->start_ticks, false, path, cap);
@@ -35,7 +35,7 @@ struct js *heapcase_json(const struct world *w, const char *folder, const struct
 	for (size_t i = 0; reader && i < n && n_read < PROCESSES_MOST; i++) {
 		struct fault f = {.text = ""};
 		bool copy;
-		if (file_of(folder, &victims[i], &copy, path, sizeof(path)) != 0 ||
+		if (heapcase_file_of(folder, &victims[i], &copy, path, sizeof(path)) != 0 ||
 		    heapread_file(reader, path, &f) != 0)
 			continue;
 		copies &= copy;

@@ -37,7 +37,7 @@ const char *heapfit_words(enum heapfit fit)
 }
 
 /* As execvp does. False: there is none. */
-static bool found(const char *name, char *path, size_t cap)
+static bool heapfit_search(const char *name, char *path, size_t cap)
 {
 	const char *places = getenv("PATH");
 	struct span rest = span_of(places && *places ? places : "/bin:/usr/bin");
@@ -105,7 +105,7 @@ enum heapfit heapfit_of(const char *argv0, char *path, size_t cap)
 {
 	char next[PATH_MAX];
 	struct elf e;
-	if (!found(argv0, path, cap))
+	if (!heapfit_search(argv0, path, cap))
 		return HEAPFIT_FINE;
 	for (int i = 0; i < SCRIPTS; i++) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -334,7 +334,7 @@ static int folder_of(const struct world *w, pid_t pid, const char *state, char *
 }
 
 /* Of a process in a container the folder is below its own root. *ret_dir points into dir. */
-static int place_of(const struct world *w, pid_t pid, const char *dir, const char **ret_dir)
+static int heapload_folder_open(const struct world *w, pid_t pid, const char *dir, const char **ret_dir)
 {
 	struct stat st;
 	char root[32];
@@ -364,7 +364,7 @@ int heapload_pid(const struct world *w, pid_t pid, const struct heapload_want *w
 	if (r)
 		return r;
 	const char *there;
-	cleanup(closep) int at = place_of(w, pid, dir, &there);
+	cleanup(closep) int at = heapload_folder_open(w, pid, dir, &there);
 	size_t got = 0;
 	for (size_t i = 0; i < who.n; i++) {
 		struct fault why = {.text = ""};

@@ -59,7 +59,7 @@ static int by_worth(const void *x, const void *y)
 }
 
 /* Largest in any of the views first. */
-static void rows_sort(struct heapread_one *rd)
+static void heapread_rows_sort(struct heapread_one *rd)
 {
 	for (size_t i = 0; i < rd->r.n_stacks; i++) {
 		const struct heapset_figures *f = &rd->rows[i].f;
@@ -100,7 +100,7 @@ static int put_small(struct heapread_one *rd, uint32_t process, size_t from, siz
 	return r < 0 ? r : heapset_add(rd->h->set, process, &id, 1, &all);
 }
 
-static int remember(struct heapread *h, const struct heap_header *header, uint32_t process)
+static int heapread_process_add(struct heapread *h, const struct heap_header *header, uint32_t process)
 {
 	struct read_process *more = reallocarray(h->read, h->n_read + 1, sizeof(*more));
 	if (!more)
@@ -125,7 +125,7 @@ static int put_all(struct heapread_one *rd)
 	rd->p.small_stacks = (uint32_t)(n - named);
 	int r = heapset_process_add(rd->h->set, &rd->p, &process);
 	if (r == 0)
-		r = remember(rd->h, &rd->r.header, process);
+		r = heapread_process_add(rd->h, &rd->r.header, process);
 	if (r == 0)
 		r = heapsymbols_begin(rd->h->names, &rd->r, rd->alive ? rd->pid : 0);
 	for (size_t i = 0; i < named && r == 0; i++)
@@ -160,7 +160,7 @@ static int read_one(struct heapread *h, int dirfd, const char *name, const char 
 	if (r == 0)
 		heapread_resident_noted(&rd, path);
 	if (r == 0) {
-		rows_sort(&rd);
+		heapread_rows_sort(&rd);
 		r = put_all(&rd);
 	}
 	h->skipped_rows += rd.p.skipped_rows;

@@ -91,7 +91,7 @@ static enum heapset_life life_of(const struct heapread_one *rd, const struct hea
 }
 
 /* When its memory had gone. */
-static void end_of(const struct heapread_one *rd, const struct heapread_who *who, struct heapset_process *p)
+static void heapread_end_fill(const struct heapread_one *rd, const struct heapread_who *who, struct heapset_process *p)
 {
 	const struct heap_header *h = &rd->r.header;
 	if (p->life == HEAPSET_RUNNING || p->life == HEAPSET_SAVED || p->life == HEAPSET_DETACHED)
@@ -125,7 +125,7 @@ void heapread_describe(struct heapread_one *rd, const char *path)
 	uint64_t end_ns = MAX(h->last_mono_ns, rd->alive ? rd->h->w->mono_ns() : 0);
 	rd->end_mono_ns = end_ns;
 	rd->seconds = p->seconds = (double)sub_floor(end_ns, h->begun_mono_ns) / 1e9;
-	end_of(rd, who, p);
+	heapread_end_fill(rd, who, p);
 	p->peak_at_s = (double)sub_floor(rd->r.peak_mono_ns, h->begun_mono_ns) / 1e9;
 	p->requested_bytes = h->requested_bytes;
 	p->peak_torn = rd->r.peak_torn;

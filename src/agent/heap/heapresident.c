@@ -138,7 +138,7 @@ static uint64_t forked_mono_ns(const struct world *w, uint64_t start_ticks)
 }
 
 /* An address that the process has given to a block of its own since is no inheritance any more. */
-static bool is_own(const struct inheritance *in, const struct heapregion_live *l)
+static bool heapresident_is_reused(const struct inheritance *in, const struct heapregion_live *l)
 {
 	size_t low = 0, high = in->n_own;
 	while (low < high) {
@@ -155,7 +155,7 @@ static int inherit(struct inheritance *in, const struct ancestor *a, uint64_t un
 {
 	for (size_t i = 0; i < a->n; i++) {
 		const struct heapregion_live *l = &a->block[i];
-		if (l->born_mono_ns > until_ns || is_own(in, l))
+		if (l->born_mono_ns > until_ns || heapresident_is_reused(in, l))
 			continue;
 		if (in->n == in->cap) {
 			size_t cap = in->cap ? in->cap * 2 : 256;
@@ -189,7 +189,7 @@ static int inherit_all(struct heapresident *h, int dir, const struct heap_header
 	return r;
 }
 
-static int by_address(const void *x, const void *y)
+static int heapresident_by_address(const void *x, const void *y)
 {
 	const struct heapregion_live *a = x, *b = y;
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
@@ -207,7 +207,7 @@ int heapresident_inherited(struct heapresident *h, int dir, const struct heapreg
 		return -ENOMEM;
 	if (r->n_live > 0) {
 		memcpy(own, r->live, r->n_live * sizeof(*own));
-		qsort(own, r->n_live, sizeof(*own), by_address);
+		qsort(own, r->n_live, sizeof(*own), heapresident_by_address);
 	}
 	int e = inherit_all(h, dir, &r->header, &in);
 	if (e < 0)
@@ -241,7 +241,7 @@ static int by_stack(const void *x, const void *y)
 }
 
 /* Of each stack of which something was seen. */
-static int rows_of(const struct heapregion *r, const struct pagemap_range *range, size_t done, struct heapshare *ret)
+static int heapresident_rows_make(const struct heapregion *r, const struct pagemap_range *range, size_t done, struct heapshare *ret)
 {
 	size_t kept = 0;
 	ret->row = calloc(r->n_stacks + 1, sizeof(*ret->row));
@@ -310,7 +310,7 @@ int heapresident_note(const struct world *w, pid_t pid, int dir, const char *nam
 	if (e == 0)
 		e = pagemap_read(w, pid, range, r.n_live, budget_ns, &done);
 	if (e == 0)
-		e = rows_of(&r, range, done, &s);
+		e = heapresident_rows_make(&r, range, done, &s);
 	heapregion_done(&r);
 	/* of one that is being ended, pages were gone already */
 	if (e == 0 && rss_now(w, pid) < rss_bytes / 10 * 9)

@@ -200,7 +200,7 @@ static int native_frame(struct heapsymbols *n, uint64_t addr, uint32_t epoch, ui
 
 /* ---- Python ------------------------------------------------------------------------------------------------- */
 
-static char *text_of(struct span s)
+static char *heapsymbols_text(struct span s)
 {
 	size_t len = MIN(s.len, (size_t)TEXT_MAX);
 	char *text = malloc(len + 1);
@@ -217,8 +217,8 @@ static int code_open(struct heapsymbols *n, uint32_t row, const struct code **re
 	if (c->tried)
 		return 0;
 	c->tried = true;
-	c->name = text_of(from->name);
-	c->file = text_of(from->file);
+	c->name = heapsymbols_text(from->name);
+	c->file = heapsymbols_text(from->file);
 	if (!c->name || !c->file)
 		return -ENOMEM;
 	if (from->lines.len == 0)

@@ -55,7 +55,7 @@ static enum action action_of(const struct pickle_value *e)
 	return OTHER;
 }
 
-static int by_address(const void *x, const void *y)
+static int torchsnap_by_address(const void *x, const void *y)
 {
 	const struct turn *a = x, *b = y;
 	if (a->address != b->address)
@@ -75,7 +75,7 @@ static int by_entry(const void *x, const void *y)
 	return a->entry < b->entry ? -1 : a->entry > b->entry;
 }
 
-static void count(struct heapset_trace *sum, enum action a)
+static void torchsnap_count(struct heapset_trace *sum, enum action a)
 {
 	sum->allocations += a == ALLOC;
 	sum->frees += a == FREED;
@@ -99,7 +99,7 @@ static int turns_read(const struct pickle_value *entries, size_t first, uint64_t
 		int64_t time_us = (int64_t)MIN(snap_number(e, "time_us"), (uint64_t)INT64_MAX);
 		begun = begun ? begun : time_us;
 		last = time_us > last ? time_us : last;
-		count(&t->sum, a);
+		torchsnap_count(&t->sum, a);
 		if (a == ALLOC || a == FREED)
 			r->turn[r->n++] = (struct turn){.address = snap_number(e, "addr"),
 							.size = snap_number(e, "size"),
@@ -126,7 +126,7 @@ static int turns_read(const struct pickle_value *entries, size_t first, uint64_t
 static int blocks_pair(struct replay *r, int64_t end_us, struct snap_trace *t)
 {
 	if (r->n > 0)
-		qsort(r->turn, r->n, sizeof(*r->turn), by_address);
+		qsort(r->turn, r->n, sizeof(*r->turn), torchsnap_by_address);
 	t->block = calloc(r->n + 1, sizeof(*t->block));
 	t->alive = calloc(r->n + 1, sizeof(*t->alive));
 	if (!t->block || !t->alive)

@@ -8,7 +8,7 @@ uint64_t snap_number(const struct pickle_value *dict, const char *key)
 	return pickle_i64(pickle_get(dict, key), &v) && v > 0 ? (uint64_t)v : 0;
 }
 
-static void text_of(const struct pickle_value *dict, const char *key, char *dst, size_t cap)
+static void torchsnap_text(const struct pickle_value *dict, const char *key, char *dst, size_t cap)
 {
 	struct span s = {"", 0};
 	(void)pickle_text(pickle_get(dict, key), &s);
@@ -21,7 +21,7 @@ bool snap_text_is(const struct pickle_value *dict, const char *key, const char *
 	return pickle_text(pickle_get(dict, key), &s) && span_eq(s, text);
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool torchsnap_ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), k = strlen(end);
 	return n > k && strcmp(text + n - k, end) == 0;
@@ -31,9 +31,9 @@ static bool ends_with(const char *text, const char *end)
 static int frame_of(struct snap *s, const struct pickle_value *v, uint32_t *ret)
 {
 	char name[1024], file[1024];
-	text_of(v, "name", name, sizeof(name));
-	text_of(v, "filename", file, sizeof(file));
-	bool python = ends_with(file, ".py") || file[0] == '<';
+	torchsnap_text(v, "name", name, sizeof(name));
+	torchsnap_text(v, "filename", file, sizeof(file));
+	bool python = torchsnap_ends_with(file, ".py") || file[0] == '<';
 	if (strcmp(file, "??") == 0)
 		file[0] = '\0';
 	const struct frame f = {.kind = python ? FRAME_PYTHON : FRAME_NATIVE,

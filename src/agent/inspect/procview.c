@@ -87,7 +87,7 @@ static int python_open(struct procview *l, struct fault *f)
 	return 0;
 }
 
-static void explain(const struct world *w, pid_t pid, struct fault *f)
+static void procview_explain(const struct world *w, pid_t pid, struct fault *f)
 {
 	struct access_facts a;
 	if (access_read(w, pid, &a) == 0)
@@ -232,7 +232,7 @@ int procview_open(const struct world *w, pid_t pid, const struct procview_want *
 	for (int tries = 1; r == 0 && tries < OPEN_TRIES && procview_changed(l); tries++)
 		procview_again(l);
 	if (r == WORLD_DENIED)
-		explain(w, pid, f);
+		procview_explain(w, pid, f);
 	if (r)
 		return r;
 	*ret = take(&l);

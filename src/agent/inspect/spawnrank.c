@@ -18,7 +18,7 @@ static const char *const servants[] = {
 	"/torch/utils/data/", "/torch/_inductor/", "/multiprocessing/", "/concurrent/futures/", "/joblib/",
 };
 
-static bool ends_with(const char *text, const char *end)
+static bool spawnrank_ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
 	return n >= m && strcmp(text + n - m, end) == 0;
@@ -26,8 +26,8 @@ static bool ends_with(const char *text, const char *end)
 
 static bool is_frame(const struct pyframe *f, const char *name, const char *file)
 {
-	return f->known && f->known->name && f->known->file && ends_with(f->known->name, name) &&
-	       ends_with(f->known->file, file);
+	return f->known && f->known->name && f->known->file && spawnrank_ends_with(f->known->name, name) &&
+	       spawnrank_ends_with(f->known->file, file);
 }
 
 /* The function that multiprocessing has been asked to run; NULL: it has not come so far. */
@@ -117,7 +117,7 @@ static bool only_waits(const struct world *w, pid_t pid)
 		return false;
 	for (size_t i = 0; i < MIN(look.python.n, (size_t)WAIT_FRAMES); i++) {
 		const struct pycode *c = look.python.frames[i].known;
-		if (c && c->name && c->file && ends_with(c->name, "join") && strstr(c->file, "/multiprocessing/"))
+		if (c && c->name && c->file && spawnrank_ends_with(c->name, "join") && strstr(c->file, "/multiprocessing/"))
 			return true;
 	}
 	return false;
@@ -134,7 +134,7 @@ void spawnranks_forget(struct spawnranks *s)
 }
 
 /* Where it is, or would be. */
-static size_t place_of(const struct spawnranks *s, pid_t pid)
+static size_t spawnrank_slot(const struct spawnranks *s, pid_t pid)
 {
 	size_t at = (size_t)pid & (SPAWNRANKS - 1);
 	while (s->of[at].pid && s->of[at].pid != pid)
@@ -143,9 +143,9 @@ static size_t place_of(const struct spawnranks *s, pid_t pid)
 }
 
 /* true: it has told a number just now. *left counts down with each process that was read. */
-static bool ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p, uint64_t first_ns, size_t *left)
+static bool spawnrank_ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p, uint64_t first_ns, size_t *left)
 {
-	struct spawnranks_one *one = &s->of[place_of(s, p->pid)];
+	struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
 	uint64_t now_ns = w->mono_ns();
 	if (!one->pid && s->n == SPAWNRANKS / 2)
 		return false; /* a program with so many children has no ranks among them */
@@ -170,7 +170,7 @@ static bool ask(struct spawnranks *s, const struct world *w, const struct ownran
 
 static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 {
-	const struct spawnranks_one *one = &s->of[place_of(s, p->pid)];
+	const struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
 	if (!one->pid || one->start_ticks != p->start_ticks)
 		return;
 	p->told = one->told;
@@ -185,7 +185,7 @@ bool spawnranks_look(struct spawnranks *s, const struct world *w, struct ownrank
 		if (p[i].who.role == ROLE_LOADER && p[i].who.rank == NO_RANK && !p[i].ended)
 			up = ownranks_parent(p, n, &p[i]);
 		if (up && ownranks_may_be(&p[i].who, &up->who))
-			others |= ask(s, w, &p[i], first_ns, &most);
+			others |= spawnrank_ask(s, w, &p[i], first_ns, &most);
 	}
 	if (!others)
 		return false;

@@ -49,7 +49,7 @@ static double dice(void)
 	return (double)v / UINT32_MAX;
 }
 
-static int load(struct worker *w)
+static int deliver_load(struct worker *w)
 {
 	cleanup(spool_list_done) struct spool_list all;
 	int r = spool_scan(&w->spool, clock_unix_ms(), &all);
@@ -147,7 +147,7 @@ static void work(struct worker *w)
 	if (w->how->once)
 		w->delivery.retry_ms = 0;
 	w->note->due_ms = 0;
-	for (bool go_on = true; go_on && clock_mono_ns() < w->end_ns && load(w) == 0;) {
+	for (bool go_on = true; go_on && clock_mono_ns() < w->end_ns && deliver_load(w) == 0;) {
 		struct notify_step step;
 		int64_t now = clock_unix_ms();
 		notify_judge(&w->rules, &w->delivery, w->item, w->n, now, &step);
@@ -211,7 +211,7 @@ static int start_worker(struct deliverer *d, size_t i)
 	_exit(0);
 }
 
-static int look(struct deliverer *d)
+static int deliver_scan(struct deliverer *d)
 {
 	cleanup(spool_list_done) struct spool_list l;
 	int r = spool_scan(&d->spool, clock_unix_ms(), &l);
@@ -267,7 +267,7 @@ static int deliver_loop(struct deliverer *d)
 	d->end_ns = clock_mono_ns() + d->how->lifetime_ns;
 	int64_t end_unix_ms = clock_unix_ms() + (int64_t)(d->how->lifetime_ns / NS_PER_MS);
 	for (;;) {
-		int r = look(d);
+		int r = deliver_scan(d);
 		if (r < 0)
 			return r;
 		if (!step_all(d, end_unix_ms))
@@ -280,7 +280,7 @@ static int deliver_loop(struct deliverer *d)
 	for (size_t i = 0; i < d->all->n; i++)
 		if (d->child[i] > 0)
 			(void)waitpid(d->child[i], NULL, 0);
-	return look(d);
+	return deliver_scan(d);
 }
 
 int deliver_run(const struct channels *all, const char *state_dir, const struct deliver_how *how,
@@ -302,7 +302,7 @@ int deliver_run(const struct channels *all, const char *state_dir, const struct 
 		size_t before = 0, after = 0;
 		for (size_t i = 0; i < all->n; i++)
 			before += d.waiting[i];
-		again = !how->once && r == 0 && look(&d) == 0;
+		again = !how->once && r == 0 && deliver_scan(&d) == 0;
 		for (size_t i = 0; i < all->n; i++)
 			after += d.waiting[i];
 		again &= after > before;

@@ -36,7 +36,7 @@ void notifier_open(struct notifier *n, const struct world *w, const char *state_
 			    strerror(errno), n->spool.dir);
 }
 
-static void put(struct notifier *n, const struct notice *notice)
+static void notifier_put(struct notifier *n, const struct notice *notice)
 {
 	for (size_t i = 0; i < n->channels->n; i++) {
 		const struct channel *c = &n->channels->item[i];
@@ -88,7 +88,7 @@ static uint64_t reminder_ns(const struct notifier *n, const struct notice *notic
 	return MAX(least_ms * NS_PER_MS / 4, remind_least_ns);
 }
 
-static void remember(struct notifier *n, const struct notice *notice, bool lasts)
+static void notifier_keep(struct notifier *n, const struct notice *notice, bool lasts)
 {
 	struct notifier_told *t = told_of(n, notice);
 	free(take(&t->lasts));
@@ -105,7 +105,7 @@ static void remind(struct notifier *n, uint64_t now_ns)
 		struct notifier_told *t = &n->told[i];
 		if (!t->lasts || now_ns < t->again_ns)
 			continue;
-		put(n, t->lasts);
+		notifier_put(n, t->lasts);
 		t->again_ns = now_ns + reminder_ns(n, t->lasts);
 	}
 }
@@ -123,8 +123,8 @@ void notifier_incident(struct notifier *n, const struct incident *i)
 	if (!active(n))
 		return;
 	notice_of_incident(i, &notice);
-	remember(n, &notice, i->kind == INCIDENT_HANG);
-	put(n, &notice);
+	notifier_keep(n, &notice, i->kind == INCIDENT_HANG);
+	notifier_put(n, &notice);
 }
 
 void notifier_well(struct notifier *n, const char *job)
@@ -140,7 +140,7 @@ void notifier_well(struct notifier *n, const char *job)
 		}
 		free(take(&n->told[i].lasts));
 		notice_resolve(job, n->node, n->told[i].kind, n->unix_ms(), &notice);
-		put(n, &notice);
+		notifier_put(n, &notice);
 	}
 	n->n_told = left;
 }
@@ -155,7 +155,7 @@ void notifier_over(struct notifier *n, const char *job, const char *kind, const 
 			continue;
 		notice_resolve(job, n->node, kind, n->unix_ms(), &notice);
 		TEXT_COPY(notice.text, why);
-		put(n, &notice);
+		notifier_put(n, &notice);
 		free(take(&n->told[i].lasts));
 		n->told[i] = n->told[--n->n_told];
 		return;

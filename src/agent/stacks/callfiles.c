@@ -36,7 +36,7 @@ static bool number_after(struct span s, const char *key, int64_t *ret)
 }
 
 /* "rank-3.pid-812.start-1700000000000.prof" */
-static void name_parse(const char *name, struct call_source *s)
+static void callfiles_name_parse(const char *name, struct call_source *s)
 {
 	int64_t n;
 	struct span all = span_of(name);
@@ -80,13 +80,13 @@ static void note_read(struct call_source *s, const char *suffix)
 	command_join(js_get(j, "argv"), s->command, sizeof(s->command));
 }
 
-static bool ends_with(const char *name, const char *suffix)
+static bool callfiles_ends_with(const char *name, const char *suffix)
 {
 	size_t n = strlen(name), k = strlen(suffix);
 	return n > k && strcmp(name + n - k, suffix) == 0;
 }
 
-static bool exists(const char *path)
+static bool callfiles_exists(const char *path)
 {
 	struct stat st;
 	return stat(path, &st) == 0;
@@ -99,8 +99,8 @@ int callfiles_add_file(struct call_sources *s, const char *path)
 	if (strlen(path) >= sizeof(one.path))
 		return -ENAMETOOLONG;
 	TEXT_COPY(one.path, path);
-	name_parse(slash ? slash + 1 : path, &one);
-	if (ends_with(path, ".prof"))
+	callfiles_name_parse(slash ? slash + 1 : path, &one);
+	if (callfiles_ends_with(path, ".prof"))
 		note_read(&one, ".json");
 	return source_add(s, &one);
 }
@@ -111,9 +111,9 @@ static int note_add(struct call_sources *s, const char *path, const char *suffix
 	struct call_source one = {.rank = NO_RANK};
 	const char *slash = strrchr(path, '/');
 	TEXT_FORMAT(one.path, "%.*s.prof", (int)(strlen(path) - strlen(suffix)), path);
-	if (exists(one.path))
+	if (callfiles_exists(one.path))
 		return 0;
-	name_parse(slash ? slash + 1 : path, &one);
+	callfiles_name_parse(slash ? slash + 1 : path, &one);
 	note_read(&one, suffix);
 	return one.has_note ? source_add(s, &one) : 0;
 }
@@ -129,18 +129,18 @@ int callfiles_add_dir(struct call_sources *s, const char *dir)
 		if (e->d_name[0] == '.' ||
 		    text_format(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
 			continue;
-		if (ends_with(e->d_name, ".prof"))
+		if (callfiles_ends_with(e->d_name, ".prof"))
 			r = callfiles_add_file(s, path);
-		else if (ends_with(e->d_name, ".json"))
+		else if (callfiles_ends_with(e->d_name, ".json"))
 			r = note_add(s, path, ".json");
-		else if (ends_with(e->d_name, ".begun"))
+		else if (callfiles_ends_with(e->d_name, ".begun"))
 			r = note_add(s, path, ".begun");
 	}
 	closedir(d);
 	return r;
 }
 
-static int compare(const void *a, const void *b)
+static int callfiles_compare(const void *a, const void *b)
 {
 	const struct call_source *x = a, *y = b;
 	if (x->rank != y->rank)
@@ -153,7 +153,7 @@ static int compare(const void *a, const void *b)
 void callfiles_sort(struct call_sources *s)
 {
 	if (s->n)
-		qsort(s->items, s->n, sizeof(*s->items), compare);
+		qsort(s->items, s->n, sizeof(*s->items), callfiles_compare);
 }
 
 /* The whole file into memory that grows from file to file. */

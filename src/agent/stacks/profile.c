@@ -106,7 +106,7 @@ static bool is_refused(const struct recording *r, pid_t pid)
 	return false;
 }
 
-static int refuse(struct recording *r, pid_t pid, const struct fault *f)
+static int profile_refuse(struct recording *r, pid_t pid, const struct fault *f)
 {
 	pid_t *more = realloc(r->refused, (r->n_refused + 1) * sizeof(*more));
 	if (!more)
@@ -141,7 +141,7 @@ static int member_add(struct recording *r, const struct member *m)
 	}
 	int e = profproc_open(r->w, m, &want, r->want->threads_apart, &t, &f);
 	if (e == WORLD_DENIED)
-		return refuse(r, m->task->pid, &f);
+		return profile_refuse(r, m->task->pid, &f);
 	if (e)
 		return e == WORLD_GONE || e > 0 ? 0 : e;
 	t->seen = true;
@@ -185,7 +185,7 @@ static bool family_changed(struct recording *r)
 	return changed;
 }
 
-static int list(struct recording *r, uint64_t now_ns)
+static int profile_list(struct recording *r, uint64_t now_ns)
 {
 	struct members m = {.n = 0};
 	struct members_want who = *r->want->members;
@@ -258,7 +258,7 @@ static bool stopped(const struct recording *r)
 	return r->want->stop && *r->want->stop;
 }
 
-static int round_of(struct recording *r, uint64_t weight_ns)
+static int profile_round(struct recording *r, uint64_t weight_ns)
 {
 	int e = 0;
 	for (size_t i = 0; e == 0 && i < r->n; i++)
@@ -268,7 +268,7 @@ static int round_of(struct recording *r, uint64_t weight_ns)
 	return e;
 }
 
-static int loop(struct recording *r)
+static int profile_loop(struct recording *r)
 {
 	uint64_t period_ns = (uint64_t)((double)NS_PER_S / r->want->rate_hz);
 	uint64_t due_ns = r->begin_ns, last_ns = r->begin_ns - period_ns;
@@ -276,11 +276,11 @@ static int loop(struct recording *r)
 	int e = 0;
 	for (uint64_t now_ns = r->begin_ns; e == 0 && now_ns < end_ns && !stopped(r); now_ns = r->w->mono_ns()) {
 		if (list_is_due(r, now_ns))
-			e = list(r, now_ns);
+			e = profile_list(r, now_ns);
 		if (e || r->n == 0)
 			break;
 		now_ns = r->w->mono_ns();
-		e = round_of(r, now_ns - last_ns);
+		e = profile_round(r, now_ns - last_ns);
 		last_ns = now_ns;
 		report(r, now_ns);
 		due_ns += period_ns;
@@ -368,7 +368,7 @@ int profile_record(const struct world *w, const struct profile_want *want, struc
 	if (e == 0) {
 		stackset_meta(r.set)->start_unix_ms = w->unix_ms();
 		r.begin_ns = w->mono_ns();
-		e = loop(&r);
+		e = profile_loop(&r);
 	}
 	if (e < 0) {
 		fault_set(f, e, "the recording failed: %s", strerror(-e));

@@ -115,7 +115,7 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Never 0. Python: the function's number and the instruction; native: the address. */
-static uint64_t key_of(const struct procview_frame *f)
+static uint64_t profproc_frame_key(const struct procview_frame *f)
 {
 	if (f->python)
 		return mix(f->py->instr ^ mix((uint64_t)f->py->known->id + 1)) | UINT64_C(1) << 63;
@@ -144,9 +144,9 @@ static int idmap_grow(struct profproc *t)
 	return 0;
 }
 
-static int id_of(struct profproc *t, struct frametab *frames, const struct procview_frame *f, uint32_t *ret)
+static int profproc_frame_id(struct profproc *t, struct frametab *frames, const struct procview_frame *f, uint32_t *ret)
 {
-	uint64_t key = key_of(f);
+	uint64_t key = profproc_frame_key(f);
 	size_t i = mix(key) & (t->idmap_cap - 1);
 	for (; t->idmap[i].key; i = (i + 1) & (t->idmap_cap - 1))
 		if (t->idmap[i].key == key) {
@@ -275,7 +275,7 @@ static bool stood_still(struct profproc *t, struct profproc_thread *th)
 	return same;
 }
 
-static int lane_of(struct profproc *t, struct profproc_thread *th, struct stackset *into)
+static int profproc_lane(struct profproc *t, struct profproc_thread *th, struct stackset *into)
 {
 	char path[64];
 	size_t len = 0;
@@ -366,7 +366,7 @@ static int frames_take(struct profproc *t, struct profproc_thread *th, const str
 	th->n_last = 0;
 	r = leaf_note(frames, kind, nr, argument, &look->python, th);
 	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = id_of(t, frames, &f[i], &th->last[th->n_last++]);
+		r = profproc_frame_id(t, frames, &f[i], &th->last[th->n_last++]);
 		if (r == 0 && f[i].python && f[i].interp_id && f[i].last_of_interp)
 			r = interp_note(frames, f[i].interp_id, th);
 	}
@@ -438,7 +438,7 @@ static int thread_sample(struct profproc *t, struct profproc_thread *th, struct 
 		r = look_again(t, th, into, tally, &show);
 	if (r || !show)
 		return r;
-	r = lane_of(t, th, into);
+	r = profproc_lane(t, th, into);
 	if (r)
 		return r;
 	tally->samples++;
@@ -480,7 +480,7 @@ static void other_program(struct profproc *t, uint64_t now_ns)
 	begin_anew(t);
 }
 
-static int round_of(struct profproc *t, uint64_t now_ns, struct stackset *into, uint64_t weight_ns,
+static int profproc_round(struct profproc *t, uint64_t now_ns, struct stackset *into, uint64_t weight_ns,
 		    struct profproc_tally *tally)
 {
 	int r = 0;
@@ -502,10 +502,10 @@ int profproc_sample(struct profproc *t, struct stackset *into, uint64_t weight_n
 {
 	uint64_t now_ns = t->view->w->mono_ns();
 	python_later(t, now_ns);
-	int r = round_of(t, now_ns, into, weight_ns, tally);
+	int r = profproc_round(t, now_ns, into, weight_ns, tally);
 	if (r == ANEW) {
 		other_program(t, now_ns);
-		r = round_of(t, now_ns, into, weight_ns, tally);
+		r = profproc_round(t, now_ns, into, weight_ns, tally);
 	}
 	if (r == WORLD_GONE)
 		t->gone = true;
