@@ -103,16 +103,10 @@ static int add_file(struct collectives *c, int dirfd, const char *name, const ch
 	return add_bytes(c, shown, (struct span){bytes, len});
 }
 
-static void dir_close(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 /* Of a folder, the files whose names end in a number. */
 static int add_folder(struct collectives *c, const char *path)
 {
-	cleanup(dir_close) DIR *d = opendir(path);
+	cleanup(closedirp) DIR *d = opendir(path);
 	int e = 0;
 	int32_t rank;
 	size_t n = 0;

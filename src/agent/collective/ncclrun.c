@@ -9,6 +9,7 @@
 #include "agent/host/datadir.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 
 #define LIBRARY "libvigil-nccl.so"
 #define SHARED_MEMORY "/dev/shm"
@@ -62,8 +63,7 @@ int ncclrun_attempt(struct ncclrun *n, const char *job_dir, uint32_t attempt)
 	int r = file_mkdirs(n->keep, 0700);
 	if (r < 0)
 		return r;
-	const char *id = strrchr(job_dir, '/');
-	r = folder_make(n, id ? id + 1 : "job", attempt);
+	r = folder_make(n, path_name(job_dir), attempt);
 	if (r == 0 && text_format(n->ring, sizeof(n->ring), "VIGIL_NCCL_RING=%s/ring.", n->folder) >=
 			      (int)sizeof(n->ring))
 		r = -ENAMETOOLONG;

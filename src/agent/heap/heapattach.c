@@ -10,6 +10,7 @@
 #include "agent/host/datadir.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "judge/host/access.h"
 #include "preload/heapattach.h"
 #include "preload/heapregion.h"
@@ -65,8 +66,7 @@ static bool may_write(const char *folder, uid_t uid)
 	text_copy(path, sizeof(path), folder);
 	if (stat(path, &st) < 0 || st.st_uid != uid)
 		return false;
-	for (char *slash = strrchr(path, '/'); slash && slash != path; slash = strrchr(path, '/')) {
-		*slash = '\0';
+	while (path_cut(path) && path[0]) {
 		if (stat(path, &st) < 0 || !(st.st_uid == uid ? st.st_mode & S_IXUSR : st.st_mode & S_IXOTH))
 			return false;
 	}

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "sense/native/elffile.h"
 
 #define SCRIPTS 4 /* the kernel follows as many */
@@ -94,7 +95,7 @@ static enum heapfit by_loader(const struct elf *e)
 	if (len == 0 || elf_read(e, interp->p_offset, loader, len) != 0)
 		return HEAPFIT_FINE;
 	loader[len] = '\0';
-	const char *slash = strrchr(loader, '/'), *name = slash ? slash + 1 : loader;
+	const char *name = path_name(loader);
 	/* ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.2; other systems have links to glibc's of other names */
 	return strstr(name, "musl") || strstr(name, "uClibc") || strcmp(loader, "/system/bin/linker64") == 0
 		       ? HEAPFIT_OTHER_LIBC

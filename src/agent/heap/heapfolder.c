@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "preload/heapregion.h"
 #include "sense/proc/proc.h"
 
@@ -88,20 +89,6 @@ static void alive_mark(const struct world *w, struct heapfolder *h)
 	}
 }
 
-static int add(struct heapfolder *h, size_t *cap, const struct heapfile *f)
-{
-	if (h->n == *cap) {
-		size_t more = *cap ? *cap * 2 : 64;
-		struct heapfile *p = reallocarray(h->file, more, sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		h->file = p;
-		*cap = more;
-	}
-	h->file[h->n++] = *f;
-	return 0;
-}
-
 int heapfolder_read(const struct world *w, const char *dir, struct heapfolder *ret)
 {
 	return heapfolder_read_at(w, AT_FDCWD, dir, ret);
@@ -121,7 +108,9 @@ int heapfolder_read_at(const struct world *w, int dirfd, const char *dir, struct
 		if (heapfile_parse(span_of(e->d_name), &f) < 0)
 			continue;
 		header_read(h.fd, &f);
-		r = add(&h, &cap, &f);
+		r = vec_room(&h.file, &cap, h.n + 1);
+		if (r == 0)
+			h.file[h.n++] = f;
 	}
 	if (d)
 		(void)closedir(d);

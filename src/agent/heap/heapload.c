@@ -12,6 +12,7 @@
 #include "agent/heap/torchsnap.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "sense/proc/maps.h"
 #include "tell/store/series.h"
 #include "tell/store/store.h"
@@ -33,16 +34,10 @@ static void who_done(struct who *w)
 
 static void who_add(struct who *w, const struct heapread_who *one)
 {
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? w->cap * 2 : 64;
-		struct heapread_who *more = reallocarray(w->row, cap, sizeof(*more));
-		w->failed |= !more;
-		if (!more)
-			return;
-		w->row = more;
-		w->cap = cap;
-	}
-	w->row[w->n++] = *one;
+	if (vec_room(&w->row, &w->cap, w->n + 1) < 0)
+		w->failed = true;
+	else
+		w->row[w->n++] = *one;
 }
 
 /* ---- who is who --------------------------------------------------------------------------------------------- */

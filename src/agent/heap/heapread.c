@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 #define STACKS_MOST 20000
 #define STACKS_LEAST 100 /* of one process, however many there are */
@@ -102,10 +103,8 @@ static int put_small(struct heapread_one *rd, uint32_t process, size_t from, siz
 
 static int heapread_process_add(struct heapread *h, const struct heap_header *header, uint32_t process)
 {
-	struct read_process *more = reallocarray(h->read, h->n_read + 1, sizeof(*more));
-	if (!more)
+	if (vec_room(&h->read, &h->cap_read, h->n_read + 1) < 0)
 		return -ENOMEM;
-	h->read = more;
 	h->read[h->n_read] = (struct read_process){.index = process,
 						   .pid = header->pid,
 						   .ppid = header->ppid,

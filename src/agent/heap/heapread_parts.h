@@ -23,6 +23,7 @@ struct heapread {
 	size_t off[HEAPREAD_OFF_REASONS];
 	uint64_t skipped_rows;
 	struct read_process *read; /* owned; n_read of them */
+	size_t cap_read;
 	bool any_runs; /* of the folder that is read: what others held has gone */
 };
 

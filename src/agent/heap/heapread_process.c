@@ -29,8 +29,8 @@ static void command_of(const struct heap_header *h, char *dst, size_t cap)
 	struct buf b = {.text = dst, .cap = cap};
 	buf_reset(&b);
 	for (size_t at = 0; at < sizeof(h->command) && h->command[at];) {
-		const char *slash = strrchr(&h->command[at], '/');
-		buf_printf(&b, "%s%s", b.len ? " " : "", b.len == 0 && slash ? slash + 1 : &h->command[at]);
+		const char *word = &h->command[at];
+		buf_printf(&b, "%s%s", b.len ? " " : "", b.len == 0 ? path_name(word) : word);
 		at += strlen(&h->command[at]) + 1;
 	}
 	if (b.len == 0)
@@ -54,8 +54,7 @@ static enum mapped mapped_as(const struct world *w, pid_t pid, const char *name,
 		return MAPPED;
 	for (size_t i = 0; i < maps.n && m != MAPPED; i++) {
 		const struct map_row *row = &maps.rows[i];
-		const char *slash = strrchr(row->path, '/');
-		if (slash && strcmp(slash + 1, name) == 0)
+		if (strcmp(path_name(row->path), name) == 0)
 			m = row->inode == inode || strcmp(row->path, path) == 0 ? MAPPED : MAPPED_COPIED;
 	}
 	maps_done(&maps);

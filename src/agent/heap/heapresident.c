@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "sense/proc/pagemap.h"
 #include "sense/proc/proc.h"
 
@@ -119,7 +120,7 @@ static const struct ancestor *ancestor_of(struct heapresident *h, int dir, int32
 struct inheritance {
 	struct pagemap_range *range; /* owned */
 	double *weight; /* owned */
-	size_t n, cap;
+	size_t n, cap_range, cap_weight;
 	const struct heapregion_live *own; /* by address */
 	size_t n_own;
 };
@@ -157,16 +158,9 @@ static int inherit(struct inheritance *in, const struct ancestor *a, uint64_t un
 		const struct heapregion_live *l = &a->block[i];
 		if (l->born_mono_ns > until_ns || heapresident_is_reused(in, l))
 			continue;
-		if (in->n == in->cap) {
-			size_t cap = in->cap ? in->cap * 2 : 256;
-			struct pagemap_range *range = reallocarray(in->range, cap, sizeof(*range));
-			in->range = range ? range : in->range;
-			double *weight = reallocarray(in->weight, cap, sizeof(*weight));
-			in->weight = weight ? weight : in->weight;
-			if (!range || !weight)
-				return -ENOMEM;
-			in->cap = cap;
-		}
+		if (vec_room(&in->range, &in->cap_range, in->n + 1) < 0 ||
+		    vec_room(&in->weight, &in->cap_weight, in->n + 1) < 0)
+			return -ENOMEM;
 		in->range[in->n] = (struct pagemap_range){.addr = l->addr, .bytes = MAX(l->size, 1)};
 		in->weight[in->n++] = (double)l->weight;
 	}

@@ -12,6 +12,7 @@
 #include "agent/heap/heapfolder.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "sense/heap/heapregion.h"
 
 #define LIBRARY "libvigil_heap.so"
@@ -106,9 +107,8 @@ int heaprun_attempt(struct heaprun *h, const char *job_dir, uint32_t attempt)
 	int r = file_mkdirs(dir, 0700);
 	if (r < 0)
 		return r;
-	const char *id = strrchr(job_dir, '/');
 	if (in_memory(dir) || !can_reserve(dir))
-		ignore(elsewhere(dir, id ? id + 1 : "job", attempt), "then its pages count as the job's memory");
+		ignore(elsewhere(dir, path_name(job_dir), attempt), "then its pages count as the job's memory");
 	if (!can_reserve(dir))
 		return -EOPNOTSUPP;
 	if (!realpath(dir, whole))

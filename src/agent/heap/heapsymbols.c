@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "model/stacks/stackmerge.h"
 #include "sense/python/pycode.h"
 
@@ -104,19 +105,9 @@ size_t heapsymbols_missing(const struct heapsymbols *n, const char **ret_first)
 
 /* ---- native ------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_text(struct span s)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < s.len; i++)
-		h = (h ^ (unsigned char)s.p[i]) * UINT64_C(0x100000001b3);
-	return h ^ h >> 32;
-}
-
 static size_t place_slot(const struct place *p, size_t cap)
 {
-	uint64_t h = (p->inode * UINT64_C(0x9e3779b97f4a7c15)) ^ p->offset ^ p->path_hash;
-	h *= UINT64_C(0xd6e8feb86659fd93);
-	return (size_t)(h >> 32) & (cap - 1);
+	return hash_slot(hash_mix(p->inode) ^ p->offset ^ p->path_hash, cap - 1);
 }
 
 static int places_grow(struct heapsymbols *n)
@@ -177,7 +168,7 @@ static int native_frame(struct heapsymbols *n, uint64_t addr, uint32_t epoch, ui
 	*ret = n->nowhere;
 	if (!m)
 		return 0;
-	struct place p = {.inode = m->inode, .offset = pc - m->start + m->offset, .path_hash = hash_text(m->path)};
+	struct place p = {.inode = m->inode, .offset = pc - m->start + m->offset, .path_hash = hash_bytes(HASH_START, m->path.p, m->path.len)};
 	int r = n->n_places * 2 >= n->cap_places ? places_grow(n) : 0;
 	if (r < 0)
 		return r;

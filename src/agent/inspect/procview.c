@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "judge/host/access.h"
 #include "sense/proc/maps.h"
 #include "sense/proc/proc.h"
@@ -35,12 +36,12 @@ static void python_close(struct procview *l)
 /* Of what it has mapped to be run. */
 static uint64_t code_of(const struct maps *m)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	uint64_t h = HASH_START;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct map_row *r = &m->rows[i];
 		const uint64_t part[] = {r->start, r->end, r->offset, r->dev, r->inode};
 		for (size_t k = 0; (r->flags & MAP_EXEC) && k < ARRAY_SIZE(part); k++)
-			h = (h ^ part[k]) * UINT64_C(0x100000001b3);
+			h = hash_mix(h ^ part[k]);
 	}
 	return h;
 }

@@ -12,6 +12,11 @@ static const uint64_t ask_gap_ns = NS_PER_S / 2;
 /* So near to the innermost frame stands a join that is waited in. */
 #define WAIT_FRAMES 6
 
+enum spawnrank {
+	SPAWNRANK_LATER, /* it is not there yet: it still imports, or could not be read just now */
+	SPAWNRANK_OVER, /* there will be no other answer */
+};
+
 static const char *const argument_names[] = {"rank", "local_rank", "global_rank", "proc_rank", "proc_id"};
 /* Whose functions run in processes that work for their parent. */
 static const char *const servants[] = {
@@ -95,7 +100,8 @@ static bool main_frames(const struct world *w, pid_t pid, struct procview **ret,
 	return main && procview_look(l, pid, main, PROCVIEW_RUNS, look) == 0 && look->python_result == 0;
 }
 
-enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number)
+/* The main thread's outermost Python frames, read while it runs: half a millisecond or so. */
+static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
 	struct procview_look look;

@@ -12,14 +12,6 @@
 #include "model/jobs/ownranks.h"
 #include "sense/world.h"
 
-enum spawnrank {
-	SPAWNRANK_LATER, /* it is not there yet: it still imports, or could not be read just now */
-	SPAWNRANK_OVER,  /* there will be no other answer */
-};
-
-/* The main thread's outermost Python frames, read while it runs: half a millisecond or so. */
-enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number);
-
 #define SPAWNRANKS 1024 /* power of two; half of them are used */
 
 /* Who was asked, and what was answered: each is asked once, or some times at growing distances. */

@@ -8,7 +8,9 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "sense/rank.h"
 
 /* A program with 100,000 functions writes about 20 MiB. */
@@ -17,14 +19,8 @@
 
 static int source_add(struct call_sources *s, const struct call_source *one)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 16;
-		struct call_source *more = reallocarray(s->items, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->items = more;
-		s->cap = cap;
-	}
+	if (vec_room(&s->items, &s->cap, s->n + 1) < 0)
+		return -ENOMEM;
 	s->items[s->n++] = *one;
 	return 0;
 }
@@ -95,11 +91,10 @@ static bool callfiles_exists(const char *path)
 int callfiles_add_file(struct call_sources *s, const char *path)
 {
 	struct call_source one = {.rank = NO_RANK, .has_profile = true};
-	const char *slash = strrchr(path, '/');
 	if (strlen(path) >= sizeof(one.path))
 		return -ENAMETOOLONG;
 	TEXT_COPY(one.path, path);
-	callfiles_name_parse(slash ? slash + 1 : path, &one);
+	callfiles_name_parse(path_name(path), &one);
 	if (callfiles_ends_with(path, ".prof"))
 		note_read(&one, ".json");
 	return source_add(s, &one);
@@ -109,11 +104,10 @@ int callfiles_add_file(struct call_sources *s, const char *path)
 static int note_add(struct call_sources *s, const char *path, const char *suffix)
 {
 	struct call_source one = {.rank = NO_RANK};
-	const char *slash = strrchr(path, '/');
 	TEXT_FORMAT(one.path, "%.*s.prof", (int)(strlen(path) - strlen(suffix)), path);
 	if (callfiles_exists(one.path))
 		return 0;
-	callfiles_name_parse(slash ? slash + 1 : path, &one);
+	callfiles_name_parse(path_name(path), &one);
 	note_read(&one, suffix);
 	return one.has_note ? source_add(s, &one) : 0;
 }

@@ -7,6 +7,8 @@
 #include "agent/host/host.h"
 #include "agent/stacks/profproc.h"
 #include "base/buf.h"
+#include "base/hash.h"
+#include "base/vec.h"
 
 #define PROFILE_TASKS 65536
 /*
@@ -38,7 +40,7 @@ struct recording {
 	uint64_t random;
 	size_t denied;
 	pid_t *refused; /* not asked again */
-	size_t n_refused;
+	size_t n_refused, cap_refused;
 	char missing[500]; /* why less of a process is shown than could be; "" */
 	size_t n_missing; /* processes of which there is something to say */
 	struct fault first_denied;
@@ -108,10 +110,8 @@ static bool is_refused(const struct recording *r, pid_t pid)
 
 static int profile_refuse(struct recording *r, pid_t pid, const struct fault *f)
 {
-	pid_t *more = realloc(r->refused, (r->n_refused + 1) * sizeof(*more));
-	if (!more)
+	if (vec_room(&r->refused, &r->cap_refused, r->n_refused + 1) < 0)
 		return -ENOMEM;
-	r->refused = more;
 	r->refused[r->n_refused++] = pid;
 	if (r->denied++ == 0)
 		r->first_denied = *f;
@@ -131,14 +131,8 @@ static int member_add(struct recording *r, const struct member *m)
 	}
 	if (is_refused(r, m->task->pid) || m->task->pid == getpid()) /* looked at by itself, who asked is a part of it */
 		return 0;
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? r->cap * 2 : 16;
-		struct profproc **more = realloc(r->procs, cap * sizeof(struct profproc *));
-		if (!more)
-			return -ENOMEM;
-		r->procs = more;
-		r->cap = cap;
-	}
+	if (vec_room(&r->procs, &r->cap, r->n + 1) < 0)
+		return -ENOMEM;
 	int e = profproc_open(r->w, m, &want, r->want->threads_apart, &t, &f);
 	if (e == WORLD_DENIED)
 		return profile_refuse(r, m->task->pid, &f);
@@ -179,7 +173,7 @@ static bool family_changed(struct recording *r)
 	r->family->n = 0;
 	jobpids_find(r->family, r->w, &want, false);
 	for (size_t i = 0; i < r->family->n; i++)
-		sum = (sum ^ (uint64_t)r->family->pid[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		sum = hash_mix(sum ^ (uint64_t)r->family->pid[i]);
 	bool changed = sum != r->family_sum;
 	r->family_sum = sum;
 	return changed;

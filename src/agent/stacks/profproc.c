@@ -8,6 +8,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/vec.h"
 #include "sense/proc/keptfds.h"
 
 /* New threads are seen this much later; listing costs a directory. */
@@ -107,18 +109,11 @@ void profproc_name(struct profproc *t, const struct member *m)
 
 /* ---- numbers of frames -------------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 31;
-	x *= UINT64_C(0x9e3779b97f4a7c15);
-	return x ^ x >> 29;
-}
-
 /* Never 0. Python: the function's number and the instruction; native: the address. */
 static uint64_t profproc_frame_key(const struct procview_frame *f)
 {
 	if (f->python)
-		return mix(f->py->instr ^ mix((uint64_t)f->py->known->id + 1)) | UINT64_C(1) << 63;
+		return hash_mix(f->py->instr ^ hash_mix((uint64_t)f->py->known->id + 1)) | UINT64_C(1) << 63;
 	return (f->native->pc << 1 | f->native->exact) & ~(UINT64_C(1) << 63)
 		       ? (f->native->pc << 1 | f->native->exact) & ~(UINT64_C(1) << 63)
 		       : 1;
@@ -133,7 +128,7 @@ static int idmap_grow(struct profproc *t)
 	for (size_t i = 0; i < t->idmap_cap; i++) {
 		if (!t->idmap[i].key)
 			continue;
-		size_t k = mix(t->idmap[i].key) & (cap - 1);
+		size_t k = hash_mix(t->idmap[i].key) & (cap - 1);
 		while (rows[k].key)
 			k = (k + 1) & (cap - 1);
 		rows[k] = t->idmap[i];
@@ -147,7 +142,7 @@ static int idmap_grow(struct profproc *t)
 static int profproc_frame_id(struct profproc *t, struct frametab *frames, const struct procview_frame *f, uint32_t *ret)
 {
 	uint64_t key = profproc_frame_key(f);
-	size_t i = mix(key) & (t->idmap_cap - 1);
+	size_t i = hash_mix(key) & (t->idmap_cap - 1);
 	for (; t->idmap[i].key; i = (i + 1) & (t->idmap_cap - 1))
 		if (t->idmap[i].key == key) {
 			*ret = t->idmap[i].id;
@@ -299,18 +294,6 @@ static int profproc_lane(struct profproc *t, struct profproc_thread *th, struct 
 
 /* ---- one look ----------------------------------------------------------------------------------------------- */
 
-static int last_reserve(struct profproc_thread *th, size_t n)
-{
-	if (n <= th->cap_last)
-		return 0;
-	uint32_t *more = realloc(th->last, n * 2 * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	th->last = more;
-	th->cap_last = n * 2;
-	return 0;
-}
-
 static bool is_select(int64_t nr)
 {
 #ifdef SYS_select
@@ -360,7 +343,7 @@ static int frames_take(struct profproc *t, struct profproc_thread *th, const str
 	bool approximate = false;
 	int r = procview_merge(t->view, look, &f, &n, &approximate);
 	if (r == 0)
-		r = last_reserve(th, n + 2 + look->n_parts);
+		r = vec_room(&th->last, &th->cap_last, n + 2 + look->n_parts);
 	if (r)
 		return r;
 	th->n_last = 0;

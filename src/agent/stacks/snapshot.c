@@ -6,6 +6,7 @@
 
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
+#include "base/vec.h"
 #include "sense/proc/proc.h"
 #include "sense/python/pylocals.h"
 
@@ -279,14 +280,8 @@ static int process_add(struct snap *s, pid_t pid)
 	struct proc_stat st;
 	if (proc_stat_read(s->w, pid, &st) != 0)
 		return 0;
-	if (s->d->n == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 16;
-		struct dump_process *more = realloc(s->d->processes, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		s->d->processes = more;
-		s->cap = cap;
-	}
+	if (vec_room(&s->d->processes, &s->cap, s->d->n + 1) < 0)
+		return -ENOMEM;
 	struct dump_process *p = &s->d->processes[s->d->n++];
 	*p = (struct dump_process){.pid = pid, .ppid = st.ppid, .rank = NO_RANK, .state = st.state};
 	TEXT_COPY(p->name, st.comm);
