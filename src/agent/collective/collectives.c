@@ -20,7 +20,8 @@ static int add_dump(struct collectives *c, int32_t rank, struct flightrec *r)
 {
 	int e = collective_add_flightrec(c->set, rank, r);
 	if (r->cut)
-		collectives_note(c, "rank %d: its dump is not whole: %s; %zu calls of it were read", rank, r->why, r->n_entries);
+		collectives_note(c, "rank %d: its dump is not whole: %s; %zu calls of it were read", rank, r->why,
+				 r->n_entries);
 	flightrec_done(r);
 	c->n_read += e == 0;
 	return e;
@@ -34,7 +35,7 @@ static int add_ring(struct collectives *c, int32_t rank, struct ncclring *r)
 	return e;
 }
 
-/* The number at the end of the name, else what the ring says of itself. */
+/* A ring names its own rank; a dump's rank is the number at the end of its file name. False: no rank is known. */
 static bool collectives_file_rank(const char *path, const struct ncclring *r, int32_t *ret)
 {
 	if (r && r->rank != NCCLRING_NO_RANK) {
@@ -103,7 +104,7 @@ static int add_file(struct collectives *c, int dirfd, const char *name, const ch
 	return add_bytes(c, shown, (struct span){bytes, len});
 }
 
-/* Of a folder, the files whose names end in a number. */
+/* Reads the files of a folder whose names end in the number of a rank. */
 static int add_folder(struct collectives *c, const char *path)
 {
 	cleanup(closedirp) DIR *d = opendir(path);
@@ -127,7 +128,7 @@ static int add_folder(struct collectives *c, const char *path)
 	return e;
 }
 
-/* Ranks that are members of a group, and of which no file tells. */
+/* Closes the set. Ranks that are members of a group but have no source get `why`. */
 static int collectives_finish(struct collectives *c, const char *why)
 {
 	int e = collective_seal(c->set);
@@ -166,8 +167,8 @@ static void ranks_done(struct ranks *r)
 }
 
 /*
- * The folder of a path as the process sees it, and the name in it. A link of a container must not lead into our files:
- * false for one, and where there is nothing.
+ * Opens the folder of a path as the process sees it; *ret_name is the name of the file in it. False: there is no
+ * regular file. Symbolic links are not followed, so a link in a container cannot lead to a file outside of it.
  */
 static bool place_open(const struct living *l, const char *path, int *ret_fd, const char **ret_name)
 {
@@ -191,8 +192,9 @@ static void look_at(const struct world *w, int32_t rank, pid_t pid, struct livin
 	if (proc_stat_read(w, l->pid, &stat) == 0)
 		l->start_ticks = stat.start_ticks;
 	if (e)
-		collectives_note(c, "rank %d: the environment of process %d cannot be read; the usual places of dumps are tried",
-		     l->rank, (int)l->pid);
+		collectives_note(
+			c, "rank %d: the environment of process %d cannot be read; the usual places of dumps are tried",
+			l->rank, (int)l->pid);
 	struct span block = {text, e ? 0 : len};
 	flightrec_place(block, &l->place);
 	span_copy(environ_get(block, "VIGIL_NCCL_RING"), l->ring, sizeof(l->ring));
@@ -272,7 +274,10 @@ static int ask_one(const struct living *l)
 	return flightrec_ask(folder, name, l->rank);
 }
 
-/* The training goes on while a rank writes its dump; one that is asked and gives none is stuck before it. */
+/*
+ * Asks the ranks for dumps and waits for them. The training goes on while a rank writes its dump; a rank that is asked
+ * and writes none is stuck before it.
+ */
 static void ask_dumps(const struct world *w, struct ranks *r, uint64_t deadline_ns, struct collectives *c)
 {
 	size_t asked = 0;
@@ -280,13 +285,14 @@ static void ask_dumps(const struct world *w, struct ranks *r, uint64_t deadline_
 		struct living *l = &r->row[i];
 		l->dumped_ns = dump_ns(l);
 		int e = ask_one(l);
-		l->read = e != 0; /* here: not to be waited for */
+		l->read = e != 0; /* true: no dump to wait for */
 		asked += e == 0;
 		if (e == FLIGHTREC_NOBODY)
 			collectives_note(c, "rank %d: nobody listens at its pipe for dumps any more", l->rank);
 	}
 	if (asked == 0)
-		collectives_note(c, "no rank can be asked for a dump: TORCH_NCCL_DEBUG_INFO_PIPE_FILE is not set in the job");
+		collectives_note(
+			c, "no rank can be asked for a dump: TORCH_NCCL_DEBUG_INFO_PIPE_FILE is not set in the job");
 	while (asked && w->mono_ns() < deadline_ns) {
 		asked = 0;
 		for (size_t i = 0; i < r->n; i++) {
@@ -302,7 +308,7 @@ static void ask_dumps(const struct world *w, struct ranks *r, uint64_t deadline_
 static int read_dump(const struct world *w, struct collectives *c, const struct living *l, int64_t since_unix_ms,
 		     bool *ret_found)
 {
-	const int64_t ahead_ms = 60 * 1000; /* of another machine's clock, which a file system may go by */
+	const int64_t ahead_ms = 60 * 1000; /* tolerated advance of a file server's clock */
 	for (size_t i = 0; i < l->place.n && l->root_fd >= 0; i++) {
 		char path[576];
 		struct flightrec dump = {.n_entries = 0};
@@ -329,7 +335,8 @@ static int read_dump(const struct world *w, struct collectives *c, const struct 
 			return add_dump(c, l->rank, &dump);
 		}
 		if (e != FLIGHTREC_NONE)
-			collectives_note(c, "rank %d: %.*s%s", l->rank, (int)(strrchr(path, '/') + 1 - path), path, f.text);
+			collectives_note(c, "rank %d: %.*s%s", l->rank, (int)(strrchr(path, '/') + 1 - path), path,
+					 f.text);
 	}
 	return 0;
 }
@@ -344,7 +351,7 @@ static int read_ring(const struct world *w, struct collectives *c, const struct 
 	if (l->root_fd >= 0 && proc_status_read(w, l->pid, &status) == 0) {
 		const char *name;
 		cleanup(closep) int folder = -1;
-		/* as the process sees its files, and its number */
+		/* the path is in the process's own view of the files, and ends in its own pid number */
 		if (l->ring[0])
 			TEXT_FORMAT(path, "%s%d", l->ring, (int)status.ns_pid);
 		else
@@ -362,7 +369,7 @@ static int read_ring(const struct world *w, struct collectives *c, const struct 
 	return add_ring(c, l->rank, &ring);
 }
 
-/* Not by the name of torch: it computes without NCCL, too. */
+/* True: a library of NCCL is mapped. The name of torch alone proves nothing, since torch also computes without NCCL. */
 static bool has_nccl(const struct world *w, pid_t pid)
 {
 	struct maps maps;
@@ -414,9 +421,13 @@ int collectives_of_job(const struct world *w, const struct collectives_want *wan
 	int e = c.set ? take_ranks(w, want, &r, &c) : -ENOMEM;
 	bool look = r.n && (!want->only_if_used || is_used(w, &r));
 	if (e == 0 && r.n == 0)
-		collectives_note(&c, "%s", r.nobody ? "no process of it is left on this machine, and no calls of NCCL's were kept (vigil run "
-						      "--collectives keeps them; dumps of PyTorch's Flight Recorder can be given as files)"
-						    : "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this machine");
+		collectives_note(
+			&c, "%s",
+			r.nobody ? "no process of it is left on this machine, and no calls of NCCL's were kept "
+				   "(vigil run --collectives keeps them; dumps of PyTorch's Flight Recorder can be "
+				   "given as files)"
+				 : "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this "
+				   "machine");
 	if (e == 0 && look && want->ask_dumps)
 		ask_dumps(w, &r, MIN(dumps_ns, deadline_ns), &c);
 	if (e == 0 && look)

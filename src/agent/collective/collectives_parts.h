@@ -10,11 +10,11 @@
 struct living {
 	int32_t rank;
 	pid_t pid;
-	int root_fd; /* its own view of the files */
+	int root_fd; /* root directory of the process, for paths in its own view */
 	struct flightrec_place place;
 	char ring[512], ras[128], ras_enable[8];
 	uint64_t start_ticks;
-	int64_t dumped_ns; /* of the dump that was there before it was asked; 0 none */
+	int64_t dumped_ns; /* time of the dump that was there before the request; 0: none */
 	bool read;
 };
 struct ranks {
@@ -23,9 +23,9 @@ struct ranks {
 	bool nobody; /* no process is left of what was asked for */
 };
 
-/* One more line of what could not be looked at. */
+/* Adds a note on a source that could not be read. */
 void collectives_note(struct collectives *c, const char *fmt, ...) printf_like(2, 3);
 void collectives_pause(const struct world *w, uint64_t until_ns);
-/* NCCL's RAS of these ranks, where that is allowed. 0, -ENOMEM; what came of it is in c. */
+/* Asks NCCL's RAS of these ranks, where that is allowed; results and notes go to c. 0 or -ENOMEM. */
 int must_check collectives_ras(const struct world *w, const struct ranks *r, const struct collectives_want *want,
 			       uint64_t deadline_ns, struct collectives *c);

@@ -8,7 +8,7 @@
 #include "sense/net/netns.h"
 #include "sense/proc/proc.h"
 
-/* Between the two looks: long enough for any step that moves at all to show. */
+/* Time between the two reports: long enough for any step that moves at all to show. */
 #define RAS_GAP_NS (3 * NS_PER_S)
 #define RAS_NAMESPACES 8
 #define VERSION_RANKS 2
@@ -23,7 +23,7 @@ void collectives_pause(const struct world *w, uint64_t until_ns)
 static struct ncclras_version version_of(const struct world *w, const struct ranks *r)
 {
 	struct ncclras_version v = {.known = false};
-	/* the same in all of them, as a rule; one whose library cannot be read does not stand for all */
+	/* All ranks have the same version as a rule; the next rank is tried when a library cannot be read. */
 	for (size_t i = 0; i < MIN(r->n, (size_t)VERSION_RANKS) && !v.known; i++)
 		ignore(nccl_version_of_process(w, r->row[i].pid, &v), "not known then");
 	return v;
@@ -44,8 +44,8 @@ static uint64_t age_of(const struct world *w, const struct ranks *r)
 }
 
 /*
- * Who is meant by a process number in an answer: NCCL tells its own, as it is in a container. What several have there says
- * nothing.
+ * Maps process numbers in an answer to ranks. NCCL reports the pid as its container numbers it. Numbers that several
+ * ranks share are left out.
  */
 static size_t places_make(const struct world *w, const struct ranks *r, struct ncclras_process_id *ours,
 			  struct collective_place *places)
@@ -67,8 +67,8 @@ static size_t places_make(const struct world *w, const struct ranks *r, struct n
 }
 
 /*
- * May the namespace be entered? False: that was noted. An address that a person gives may also be meant from here: then
- * *ns becomes ours.
+ * True: the namespace of the rank can be entered, or *ns is now our own, where an address that a person gave is tried.
+ * False: neither; a note says so.
  */
 static bool namespace_try(const struct living *l, const struct collectives_want *want, struct netns *ns,
 			  struct collectives *c)
@@ -96,18 +96,21 @@ struct ras_question {
 	uint64_t deadline_ns;
 };
 
-/* Two looks: what differs between ranks for a moment is how it works. 0, -ENOMEM; *ret_why says why there is nothing. */
+/*
+ * Asks for two reports, RAS_GAP_NS apart: counters that differ between ranks in one report only are work in progress. 0
+ * or -ENOMEM; *ret_got false: no report, and f says why.
+ */
 static int ask_twice(const struct world *w, const struct ras_question *q, struct fault *f, bool *ret_got,
 		     struct collectives *c)
 {
 	struct ncclras_report now = {.n_comms = 0}, before = {.n_comms = 0};
 	char from[32];
-	int e = ncclras_ask(q->ns, &q->address, q->version, q->ours, q->n_ours, w->mono_ns, q->deadline_ns, &before, from,
-			    sizeof(from), f);
+	int e = ncclras_ask(q->ns, &q->address, q->version, q->ours, q->n_ours, w->mono_ns, q->deadline_ns, &before,
+			    from, sizeof(from), f);
 	if (e == 0) {
 		collectives_pause(w, MIN(w->mono_ns() + RAS_GAP_NS, q->deadline_ns));
-		e = ncclras_ask(q->ns, &q->address, q->version, q->ours, q->n_ours, w->mono_ns, q->deadline_ns, &now, from,
-				sizeof(from), f);
+		e = ncclras_ask(q->ns, &q->address, q->version, q->ours, q->n_ours, w->mono_ns, q->deadline_ns, &now,
+				from, sizeof(from), f);
 	}
 	bool got = e == 0;
 	if (got)
@@ -121,7 +124,10 @@ static int ask_twice(const struct world *w, const struct ras_question *q, struct
 	return e == -ENOMEM ? e : 0;
 }
 
-/* One rank's server tells of all that it is connected with; of ranks in other containers when that one has none. */
+/*
+ * Asks the server of one rank, which reports on all ranks that it is connected with. Servers in other network
+ * namespaces are asked while there is no answer.
+ */
 static int ask_ras(const struct world *w, const struct ranks *r, const struct collectives_want *want,
 		   struct ncclras_version version, uint64_t deadline_ns, struct collectives *c)
 {
@@ -140,7 +146,7 @@ static int ask_ras(const struct world *w, const struct ranks *r, const struct co
 		cleanup(netns_done) struct netns ns = {.net_fd = -1, .user_fd = -1};
 		const char *text = want->ras_address ? want->ras_address : r->row[i].ras;
 		bool again = false;
-		/* a process whose namespace cannot be told is asked for where we are */
+		/* a process whose namespace is unknown is asked in our own */
 		ignore(netns_open(w, r->row[i].pid, &ns), "ours then");
 		for (size_t k = 0; k < n_seen; k++)
 			again = again || seen[k] == ns.inode;
@@ -162,8 +168,8 @@ static int ask_ras(const struct world *w, const struct ranks *r, const struct co
 	return 0;
 }
 
-int collectives_ras(const struct world *w, const struct ranks *r, const struct collectives_want *want, uint64_t deadline_ns,
-	       struct collectives *c)
+int collectives_ras(const struct world *w, const struct ranks *r, const struct collectives_want *want,
+		    uint64_t deadline_ns, struct collectives *c)
 {
 	const struct ncclras_wish wish = {.version = version_of(w, r),
 					  .job_age_ns = age_of(w, r),

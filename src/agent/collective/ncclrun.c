@@ -13,7 +13,7 @@
 
 #define LIBRARY "libvigil-nccl.so"
 #define SHARED_MEMORY "/dev/shm"
-#define KEPT_MAX 256 /* half a MiB each, of which most is mostly empty */
+#define KEPT_MAX 256 /* rings of at most half a MiB each, mostly holes */
 
 int ncclrun_prepare(const struct world *w, struct ncclrun *n, struct fault *f)
 {
@@ -41,14 +41,14 @@ void ncclrun_kept(const char *job_dir, uint32_t attempt, char *dst, size_t cap)
 	(void)text_format(dst, cap, "%s/attempt-%u/nccl", job_dir, attempt);
 }
 
-/* In shared memory, or beside the kept output where there is none. */
+/* Makes the folder in shared memory, or takes the one for kept rings where there is no shared memory. */
 static int folder_make(struct ncclrun *n, const char *job_id, uint32_t attempt)
 {
 	char whole[PATH_MAX];
 	TEXT_FORMAT(n->folder, SHARED_MEMORY "/vigil-nccl-%u-%s-%u", (unsigned)getuid(), job_id, attempt);
 	if (mkdir(n->folder, 0700) == 0)
 		return 0;
-	/* the job may work in another folder than we do */
+	/* an absolute path, since the job may change its directory */
 	if (!realpath(n->keep, whole))
 		return -errno;
 	return text_format(n->folder, sizeof(n->folder), "%s", whole) < (int)sizeof(n->folder) ? 0 : -ENAMETOOLONG;
@@ -91,7 +91,7 @@ void ncclrun_keep(struct ncclrun *n)
 	}
 	if (moves)
 		(void)rmdir(n->folder);
-	/* no NCCL in it: no empty folder either */
+	/* removes the folder if it stayed empty: a job without NCCL */
 	(void)rmdir(n->keep);
 	n->ring[0] = n->folder[0] = '\0';
 }

@@ -17,7 +17,7 @@
 #define THREADS_MAX 1024
 #define LIST_NS (100 * NS_PER_MS)
 #define FRAMES_MAX 512
-#define CALLERS_BYTES 2048 /* of the stack, to tell whether a thread is still where it was */
+#define CALLERS_BYTES 2048 /* top of the stack that is compared to see whether the thread has moved on */
 
 /* One process. */
 struct watched {
@@ -25,7 +25,7 @@ struct watched {
 	struct procview *view;
 	uint32_t lane;
 	bool gone;
-	const struct pythread *python; /* borrowed, until the next listing */
+	const struct pythread *python; /* borrowed until the next listing */
 	size_t n_python;
 };
 
@@ -36,12 +36,12 @@ struct growth {
 	struct stackset *set;
 	struct watched *watched;
 	size_t n_watched;
-	/* Of all of them: each thread has an event of its own. */
+	/* Threads of all processes; each has an event of its own. */
 	struct perffault event[THREADS_MAX];
 	struct pollfd poll[THREADS_MAX];
 	uint32_t owner[THREADS_MAX]; /* index in watched */
 	size_t n;
-	size_t refused; /* threads that could not be followed */
+	size_t refused; /* threads that cannot be followed, since the last listing */
 	int first_refused;
 	pid_t refused_pid;
 	uint64_t page_bytes, approximate;
@@ -70,7 +70,7 @@ static void growth_follow(struct growth *g, uint32_t owner, pid_t tid)
 	}
 }
 
-/* Threads come and go. */
+/* Follows new threads of the process. */
 static int threads_list(struct growth *g, uint32_t owner)
 {
 	struct watched *p = &g->watched[owner];
@@ -94,7 +94,7 @@ static int threads_list(struct growth *g, uint32_t owner)
 	return 0;
 }
 
-/* Processes that still run; 0: all have ended, or *ret is what went wrong. */
+/* Number of processes that still run; 0: all have ended, or *ret has an error. */
 static size_t all_list(struct growth *g, int *ret)
 {
 	size_t running = 0;
@@ -120,10 +120,8 @@ static const struct pythread *python_of(const struct watched *p, pid_t tid)
 }
 
 /*
- * Whether the thread has left what it was in when it touched the page: then
- * Python's frames, read after that, are of another moment. It is still in there
- * if it runs, or waits at that very place, and the frames of its callers are as
- * they were.
+ * True: the thread has left the function that touched the page, so Python's frames, read after that, are of another
+ * moment. It is still there if it runs, or waits at that very place, and the frames of its callers are unchanged.
  */
 static bool has_gone_on(const struct growth *g, struct watched *p, const struct perffault_sample *s,
 			const struct unwind_trace *trace)
@@ -132,7 +130,7 @@ static bool has_gone_on(const struct growth *g, struct watched *p, const struct 
 	struct threadwait t;
 	if (!s->regs.valid || trace->n == 0 || trace->frame[0].cfa < s->stack.sp + sizeof(uint64_t))
 		return true;
-	size_t from = (size_t)(trace->frame[0].cfa - sizeof(uint64_t) - s->stack.sp); /* its return address */
+	size_t from = (size_t)(trace->frame[0].cfa - sizeof(uint64_t) - s->stack.sp); /* slot of its return address */
 	if (from >= s->stack.n_bytes)
 		return true;
 	size_t len = MIN(s->stack.n_bytes - from, sizeof(now));
@@ -152,7 +150,7 @@ static int sample_add(struct growth *g, struct watched *p, const struct perffaul
 	size_t n = 0;
 	bool approximate = false;
 	const struct pythread *python = python_of(p, s->tid);
-	/* First what changes quickly. */
+	/* Python's frames are read first because they change quickly. */
 	if (python)
 		look.python_result = pystacks_read(p->view->stacks, python, false, &look.python);
 	look.has_python = python && look.python_result == 0;
@@ -186,7 +184,7 @@ static int growth_drain(struct growth *g)
 {
 	static struct perffault_sample sample;
 	for (size_t i = 0; i < g->n; i++) {
-		/* So many at once, that a thread that faults all the time does not keep us from the others. */
+		/* At most 64 samples at once, so that a thread with many faults does not delay the others. */
 		for (int k = 0; k < 64 && perffault_next(&g->event[i], &sample); k++) {
 			int r = sample_add(g, &g->watched[g->owner[i]], &sample);
 			if (r)
@@ -196,7 +194,7 @@ static int growth_drain(struct growth *g)
 	return 0;
 }
 
-/* Threads that have ended: what is left in their rings has been read. */
+/* Closes events of threads that have ended, after their rings were read. */
 static void sweep(struct growth *g)
 {
 	size_t kept = 0;
@@ -269,7 +267,7 @@ static int growth_loop(struct growth *g, struct fault *f)
 	return 0;
 }
 
-/* Opens one; it is passed over when it has just ended. */
+/* Opens a process. WORLD_GONE: it has just ended. */
 static int watch(struct growth *g, const struct growth_who *who, struct fault *f)
 {
 	struct watched *p = &g->watched[g->n_watched];
@@ -317,7 +315,7 @@ static int growth_open(struct growth *g, struct fault *f)
 
 int growth_record(const struct world *w, const struct growth_want *want, struct stackset **ret, struct fault *f)
 {
-	static struct growth growth; /* large: many threads */
+	static struct growth growth; /* static because it is large: 1024 threads */
 	struct growth *g = &growth;
 	*g = (struct growth){.w = w, .want = want, .page_bytes = w->page_bytes};
 	int r = growth_open(g, f);

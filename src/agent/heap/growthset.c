@@ -22,7 +22,11 @@ static int who_read(const struct world *w, const struct members_want *want, stru
 	if (r == 0)
 		r = members_read(w, &t, want, &m);
 	for (size_t i = 0; r == 0 && i < m.n && n < GROWTH_PROCESSES_MAX; i++) {
-		if (m.row[i].task->pid == getpid()) /* asked about our own parent: watching ourselves has no end */
+		/*
+		 * vigil leaves itself out where it was started by the process that it watches: its own faults would
+		 * never end
+		 */
+		if (m.row[i].task->pid == getpid())
 			continue;
 		who[n] = (struct growth_who){.pid = m.row[i].task->pid, .rank = m.row[i].who.rank};
 		TEXT_COPY(who[n].role, role_name(m.row[i].who.role));
@@ -68,9 +72,10 @@ int growthset_record(const struct world *w, const struct growthset_want *want, s
 		(void)text_format(remark, 300, "%llu samples came too fast and were dropped: all figures are too low",
 				  (unsigned long long)dropped);
 	else if (late > 0)
-		(void)text_format(remark, 300,
-				  "of %llu of %llu samples the line of Python is not known: the thread had gone on before "
-				  "it could be read",
-				  (unsigned long long)late, (unsigned long long)samples_of(s));
+		(void)text_format(
+			remark, 300,
+			"of %llu of %llu samples the line of Python is not known: the thread had gone on before "
+			"it could be read",
+			(unsigned long long)late, (unsigned long long)samples_of(s));
 	return heapgrowth_of(s, PERFFAULT_PERIOD, ret);
 }

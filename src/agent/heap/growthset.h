@@ -1,9 +1,6 @@
 /*
- * `vigil heap JOB|PID --what growth`: agent/heap/growth over the processes of a
- * job, or a process and its descendants, as a set of who holds memory, so that
- * it is shown like a heap profile. Amounts are in `total`; their intervals are
- * those of a count of samples, which is wider than what the kernel's even
- * distances give.
+ * Runs agent/heap/growth over the processes of a job, or over a process and its descendants, for `vigil heap JOB|PID
+ * --what growth`. The result is a set like that of a heap profile: model/heap/heapgrowth.
  */
 #pragma once
 
@@ -11,7 +8,7 @@
 #include "agent/jobs/members.h"
 #include "model/heap/heapset.h"
 
-#define GROWTH_PROCESSES_MAX 512 /* the rest is left out, and a remark says so */
+#define GROWTH_PROCESSES_MAX 512 /* more processes are left out, with a note */
 
 struct growthset_want {
 	const struct members_want *members;
@@ -19,6 +16,6 @@ struct growthset_want {
 	const volatile bool *stop;
 };
 
-/* *ret is the caller's; remark: a sentence on what is missing, or "". As growth_record. */
+/* *ret is the caller's; remark: a sentence on what is missing, or "". Errors as growth_record. */
 int must_check growthset_record(const struct world *w, const struct growthset_want *want, struct heapset **ret,
 				char remark[static 300], struct fault *f);

@@ -17,10 +17,10 @@
 #include "sense/proc/access.h"
 
 #define LIBRARY "libvigil_heap.so"
-/* Nobody stands still while a safe place is looked for. */
+/* Most time to search a safe place for the call; the process runs meanwhile. */
 #define DEADLINE_NS NS_PER_S
 #define GENERATIONS 1000
-/* Each brings some files on; a program of 4,000 libraries needs some ten. */
+/* Each call ties some files to the library; a program of 4,000 libraries needs about ten. */
 #define CALLS_MAX 400
 #define BUSY_TRIES 60
 #define BUSY_PAUSE_NS (5 * (long)NS_PER_MS)
@@ -35,7 +35,7 @@ static int library_find(const struct world *w, char dst[static PATH_MAX], struct
 		     : 0;
 }
 
-/* Is this the very folder that the process would open by this name? */
+/* True: the process would open this very folder by this path. */
 static bool sees(const struct world *w, pid_t pid, const char *folder)
 {
 	char theirs[PATH_MAX + 32];
@@ -45,7 +45,7 @@ static bool sees(const struct world *w, pid_t pid, const char *folder)
 	       ours.st_ino == seen.st_ino;
 }
 
-/* The process itself makes the file, with its own rights. */
+/* Makes the process's user the owner, since the process itself makes the file, with its own rights. */
 static int give_to(const char *folder, uid_t uid)
 {
 	struct stat st;
@@ -56,7 +56,7 @@ static int give_to(const char *folder, uid_t uid)
 	return chown(folder, uid, (gid_t)-1) < 0 ? -errno : 0;
 }
 
-/* Folders on the way that another user may not pass make it useless to him. */
+/* True: the user can reach the folder. A folder above it that the user may not pass makes it useless. */
 static bool may_write(const char *folder, uid_t uid)
 {
 	char path[PATH_MAX];
@@ -73,7 +73,7 @@ static bool may_write(const char *folder, uid_t uid)
 	return true;
 }
 
-/* In the process's own /tmp. inner: as it sees it. */
+/* Makes a folder in the process's own /tmp. inner: its path as the process sees it. */
 static int own_folder(pid_t pid, uint64_t start, uid_t uid, char *folder, size_t cap, char *inner, size_t inner_cap)
 {
 	(void)text_format(inner, inner_cap, "/tmp/vigil-heap-%d-%llu", (int)pid, (unsigned long long)start);
@@ -116,11 +116,11 @@ static int folder_make(const struct world *w, pid_t pid, const struct heapattach
 }
 
 /*
- * The file of the profile, before anything stands still: heapattach.h. Not
- * being able to make it is no failure here: the process tries for itself and
- * says why it cannot.
+ * Makes the file of the profile before any thread stands still (heapattach.h). Failure is no error here: the process
+ * tries for itself and reports why it cannot.
  */
-static void heapattach_file_make(const struct world *w, pid_t pid, const char *folder, struct heap_attach *a, char *dst, size_t cap)
+static void heapattach_file_make(const struct world *w, pid_t pid, const char *folder, struct heap_attach *a, char *dst,
+				 size_t cap)
 {
 	static const uint8_t zeros[HEAP_PREPARED_LEN];
 	struct proc_stat st;
@@ -178,9 +178,9 @@ static int heapattach_explain(pid_t pid, const struct heap_attach *a, int64_t va
 			 strerror(a->error > 0 ? a->error : (int)-value), a->dir[0] ? ", in " : "", a->dir);
 }
 
-/* What inject_library calls between two calls in the program. */
+/* Argument of the function that inject_library calls between two calls in the program. */
 struct progress {
-	struct heap_attach block; /* first: this is what the program gets */
+	struct heap_attach block; /* first member: it is copied into the program */
 	struct heapattach_result *result;
 	bool took, begun;
 };
@@ -212,7 +212,7 @@ static int call(const struct world *w, pid_t pid, const char *symbol, struct pro
 		const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
 		got = (struct inject_result){.tid = 0};
 		r = inject_library(w, pid, &want, &got, f);
-		/* another thread is at the same, for a moment: after each sample it looks for new files */
+		/* Another thread may be scanning for new libraries, as it does after each sample. */
 		if (r || got.value != -EBUSY)
 			break;
 		(void)nanosleep(&pause, NULL);
@@ -243,12 +243,12 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 				 strerror(r < 0 ? -r : EIO));
 	heapattach_file_make(w, pid, ret->folder, &p.block, prepared, sizeof(prepared));
 	r = call(w, pid, "vigil_heap_attach", &p, f);
-	/* What is left will be found by samples: the profile goes on. */
+	/* Files that are not tied yet are found by later samples, so the profile goes on. */
 	if (r && p.begun)
 		r = 0;
 	if (prepared[0] && !p.took)
 		(void)unlink(prepared);
-	if (r) /* only where it is empty */
+	if (r) /* has an effect only on an empty folder */
 		(void)rmdir(ret->folder);
 	return r;
 }

@@ -1,12 +1,10 @@
 /*
- * Heap profiles of processes that run already: libvigil_heap.so is switched on
- * where it is loaded (`vigil run --heap-dormant`), or loaded by act/inject and
- * tied into the program (preload/patch.c); and the way back.
+ * Heap profiles of processes that already run: switches libvigil_heap.so on where it is loaded (`vigil run
+ * --heap-dormant`), or loads it with act/inject and ties it into the program (preload/patch.c). Also the way back.
  *
- * Where the profile goes: the folder of the job, else
- * <state>/heap/pid-<pid>-<start>/. A process that does not see our folders (a
- * container, a chroot) gets one in its own /tmp, which we reach through
- * /proc/PID/root while it lives; that one is lost with the container.
+ * The profile goes to the folder of the job, else to <state>/heap/pid-<pid>-<start>/. A process that does not see our
+ * folders (a container, a chroot) gets one in its own /tmp, which vigil reaches through /proc/PID/root while the
+ * process lives; that one is lost with the container.
  */
 #pragma once
 
@@ -23,16 +21,16 @@ struct heapattach_want {
 };
 
 struct heapattach_result {
-	char folder[400]; /* where the profile is, as we see it */
-	bool was_there; /* the library had been loaded: nothing was injected but a call */
-	bool own_folder; /* in the process's own /tmp */
-	uint32_t files, slots; /* that were tied to the library */
-	uint64_t stopped_ns, stopped_sum_ns; /* the longest time that a thread stood still at once, and all together */
-	uint32_t tries, calls; /* stops; those in which something was done */
+	char folder[400]; /* folder of the profile, as vigil sees it */
+	bool was_there; /* the library was loaded before: only a call was injected */
+	bool own_folder; /* the folder is in the process's own /tmp */
+	uint32_t files, slots; /* files and slots that were tied to the library */
+	uint64_t stopped_ns, stopped_sum_ns; /* longest time that a thread stood still at once, and the sum of all */
+	uint32_t tries, calls; /* stops, and those in which a call was made */
 };
 
-/* WORLD_GONE, WORLD_DENIED, INJECT_* (act/inject/inject.h); the fault says why, and what to do. */
+/* WORLD_GONE, WORLD_DENIED, INJECT_* (act/inject/inject.h), -errno; the fault has the reason and the remedy. */
 int must_check heapattach(const struct world *w, pid_t pid, const struct heapattach_want *want,
 			  struct heapattach_result *ret, struct fault *f);
-/* Sampling ends and the program's calls are its own again; the library stays in its memory, unused. */
+/* Ends sampling and gives the program its own functions back; the library stays in its memory, unused. */
 int must_check heapdetach(const struct world *w, pid_t pid, struct heapattach_result *ret, struct fault *f);

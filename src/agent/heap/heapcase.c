@@ -11,7 +11,7 @@
 #define FRAMES 12
 #define PROCESSES_MOST 16
 
-/* The file of one; *copy: it is the copy of before. */
+/* Path of the profile of a victim; *copy: it is the copy that was made when memory got short. */
 static int heapcase_file_of(const char *folder, const struct proc_id *victim, bool *copy, char *path, size_t cap)
 {
 	*copy = false;
@@ -47,7 +47,8 @@ struct js *heapcase_json(const struct world *w, const char *folder, const struct
 	const struct heap_show_want show = {
 		.part = {.what = copies ? HEAPSET_LIVE : HEAPSET_PEAK}, .limit = TOP, .frames = FRAMES, .title = name};
 	struct js *j = heap_incident_json(set, &show, n_read == 1 ? first : folder);
-	if (j && !copies && heapfiles_find(folder, victims[0].pid, victims[0].start_ticks, true, path, sizeof(path)) == 0)
+	if (j && !copies &&
+	    heapfiles_find(folder, victims[0].pid, victims[0].start_ticks, true, path, sizeof(path)) == 0)
 		js_put_text(j, "before", path);
 	if (j && n > 1)
 		js_put_u64(j, "ended_processes", n);

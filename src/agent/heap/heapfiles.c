@@ -15,9 +15,9 @@
 #include "sense/proc/proc.h"
 
 #define TIDY_NS (2 * NS_PER_S)
-/* At such a moment a copy must be small: a few files of some MiB each. */
+/* Copies must be small while memory is short: at most this many files of some MiB each. */
 #define COPY_FILES 4
-#define COPY_LOOK_NS (10 * NS_PER_MS) /* for the pages of each */
+#define COPY_LOOK_NS (10 * NS_PER_MS) /* most time to look at the pages of each */
 #define OFF_FILES 256
 
 void heapfiles_begin(struct heapfiles *h, const char *folder)
@@ -39,7 +39,7 @@ static int by_peak(const void *a, const void *b)
 	return x->peak_bytes > y->peak_bytes ? -1 : x->peak_bytes < y->peak_bytes;
 }
 
-/* Those that `is` true of, largest peak first. Malloc'ed. */
+/* The files for which is() is true, largest peak first. Malloc'ed. */
 static const struct heapfile **chosen(const struct heapfolder *h, bool (*is)(const struct heapfile *), size_t *ret_n)
 {
 	const struct heapfile **list = calloc(h->n + 1, sizeof(*list));
@@ -85,7 +85,9 @@ void heapfiles_tidy(struct heapfiles *h, const struct world *w, uint64_t budget_
 	heapfolder_done(&all);
 }
 
-/* What lies in memory of the process that a copy is of. In a container it may number itself otherwise: then nothing. */
+/*
+ * Notes beside the copy which of the blocks lie in memory. Skipped where the process has another pid in its container.
+ */
 static void copy_note(const struct world *w, const struct heapfile *f, int dir)
 {
 	struct proc_stat st;
@@ -100,7 +102,8 @@ static int by_live(const void *a, const void *b)
 }
 
 /* The running processes, most live bytes first. NULL: no copy is due, or nothing can be read. Malloc'ed. */
-static const struct heapfile **to_copy(struct heapfiles *h, const struct heapfolder *all, uint64_t now_ns, size_t *ret_n)
+static const struct heapfile **to_copy(struct heapfiles *h, const struct heapfolder *all, uint64_t now_ns,
+				       size_t *ret_n)
 {
 	uint64_t live_bytes = 0;
 	const struct heapfile **running = chosen(all, heapfiles_is_running, ret_n);
@@ -126,8 +129,8 @@ static bool is_one_of(const struct heapfile **some, size_t n, const char *name)
 }
 
 /*
- * Instead of those of an earlier moment. A process may be ended at any time: what was noted of it before stays until
- * there is something better, and when nobody lives any more, the last copies are what is wanted.
+ * Makes the copies that replace those of an earlier moment. A process may be killed at any time: an older note stays
+ * until there is a newer one, and after the last process has ended the last copies stay.
  */
 static void copies_make(const struct world *w, const struct heapfolder *all, const struct heapfile **running, size_t n,
 			const char *dir)
@@ -145,7 +148,8 @@ static void copies_make(const struct world *w, const struct heapfolder *all, con
 		(void)unlinkat(old.fd, share, 0);
 	}
 	for (size_t i = 0; i < n; i++)
-		ignore(file_copy(all->fd, running[i]->name, old.fd, running[i]->name), "the file itself is still there");
+		ignore(file_copy(all->fd, running[i]->name, old.fd, running[i]->name),
+		       "the file itself is still there");
 	for (size_t i = 0; i < n; i++)
 		copy_note(w, running[i], old.fd);
 	heapfolder_done(&old);
@@ -214,7 +218,7 @@ int heapfiles_switch(const char *folder, uint64_t rate_bytes, size_t *ret_region
 		return -errno;
 	int r = control_write(all.fd, rate_bytes);
 	heapfolder_done(&all);
-	/* Whoever made its file before it could see the new control is found now. */
+	/* Processes that made their file before the new control file appeared are switched one by one. */
 	if (r == 0)
 		r = heapfolder_read(NULL, folder, &all);
 	if (r < 0)

@@ -12,7 +12,7 @@
 #include "base/path.h"
 #include "sense/native/elffile.h"
 
-#define SCRIPTS 4 /* the kernel follows as many */
+#define SCRIPTS 4 /* as many interpreters in a row as the kernel follows */
 #define INTERPRETER_MAX 256
 
 const char *heapfit_words(enum heapfit fit)
@@ -37,7 +37,7 @@ const char *heapfit_words(enum heapfit fit)
 	return "";
 }
 
-/* As execvp does. False: there is none. */
+/* Searches PATH as execvp does. False: there is no such program. */
 static bool heapfit_search(const char *name, char *path, size_t cap)
 {
 	const char *places = getenv("PATH");
@@ -59,7 +59,7 @@ static bool heapfit_search(const char *name, char *path, size_t cap)
 	return false;
 }
 
-/* The program that a script names; false: it is none. */
+/* Path of the interpreter that a script names; false: the file is no script. */
 static bool script(int fd, char *path, size_t cap)
 {
 	char head[INTERPRETER_MAX];
@@ -74,7 +74,7 @@ static bool script(int fd, char *path, size_t cap)
 	return true;
 }
 
-/* By root nothing is gained by becoming root, nor by capabilities. */
+/* True: the program gets rights that its caller lacks. Root gains nothing from set-user-ID root or capabilities. */
 static bool gains_rights(const char *path, int fd)
 {
 	struct stat st;
@@ -96,7 +96,10 @@ static enum heapfit by_loader(const struct elf *e)
 		return HEAPFIT_FINE;
 	loader[len] = '\0';
 	const char *name = path_name(loader);
-	/* ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.2; other systems have links to glibc's of other names */
+	/*
+	 * glibc: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.2; some systems have links to these with other
+	 * names
+	 */
 	return strstr(name, "musl") || strstr(name, "uClibc") || strcmp(loader, "/system/bin/linker64") == 0
 		       ? HEAPFIT_OTHER_LIBC
 		       : HEAPFIT_FINE;
@@ -112,7 +115,7 @@ enum heapfit heapfit_of(const char *argv0, char *path, size_t cap)
 		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 		if (fd < 0)
 			return HEAPFIT_FINE;
-		if (script(fd, next, sizeof(next))) { /* of a script these bits do not count */
+		if (script(fd, next, sizeof(next))) { /* the kernel ignores these bits of scripts */
 			(void)close(fd);
 			text_copy(path, cap, next);
 			continue;

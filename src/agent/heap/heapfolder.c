@@ -12,7 +12,7 @@
 
 #define FILES_MAX 65536
 
-/* Takes what lies before the next dot off the front. */
+/* Takes the text before the next dot off the front; false: there is no dot. */
 static bool part(struct span *rest, struct span *ret)
 {
 	const char *dot = rest->len ? memchr(rest->p, '.', rest->len) : NULL;
@@ -54,7 +54,7 @@ static void header_read(int dir, struct heapfile *f)
 	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) || h.magic != HEAP_MAGIC)
 		return;
 	f->state = h.state;
-	f->live_bytes = h.live.bytes > UINT64_MAX / 2 ? 0 : h.live.bytes; /* a moment below 0 */
+	f->live_bytes = h.live.bytes > UINT64_MAX / 2 ? 0 : h.live.bytes; /* the counter can be below 0 for a moment */
 	f->peak_bytes = MAX(f->live_bytes, h.peak_bytes[h.peak_which & 1]);
 }
 
@@ -68,7 +68,7 @@ static int by_process(const void *a, const void *b)
 	return x->generation < y->generation ? -1 : x->generation > y->generation;
 }
 
-/* In the order of by_process: what is behind it of the same process is of a later image. */
+/* True: no file of a later image of the process follows. The files are sorted by by_process. */
 static bool is_newest(const struct heapfolder *h, size_t i)
 {
 	const struct heapfile *f = &h->file[i];

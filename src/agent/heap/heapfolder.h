@@ -1,8 +1,6 @@
 /*
- * The files of one VIGIL_HEAP_DIR, by their names and headers
- * (docs/formats/heap.md): who wrote them, whether that process still lives, how
- * much they hold. Only what housekeeping needs: the profiles themselves are
- * read by sense/heap/heapregion.
+ * The files of one VIGIL_HEAP_DIR (docs/formats/heap.md), by their names and headers: which process wrote each, whether
+ * that process still lives, and how much it holds. sense/heap/heapregion reads the profiles themselves.
  */
 #pragma once
 
@@ -17,24 +15,24 @@ struct heapfile {
 	char name[HEAPFOLDER_NAME];
 	pid_t pid;
 	uint64_t start_ticks;
-	uint32_t generation; /* 0, and one more for each exec */
-	bool newest; /* no file of a later image of the same process, or of a later attach, is there */
-	bool alive; /* the process runs, and this is its newest one */
-	bool is_off; /* empty: says why there is no profile */
+	uint32_t generation; /* 0, and one more after each exec */
+	bool newest; /* there is no file of a later image of the same process, or of a later attach */
+	bool alive; /* the process runs, and this is its newest file */
+	bool is_off; /* an empty file, which says why there is no profile */
 	uint64_t disk_bytes;
-	uint32_t state; /* enum heap_state, of the header; 0 while there is none */
-	uint64_t live_bytes, peak_bytes; /* estimates, of the header; 0 while there is none */
+	uint32_t state; /* enum heap_state of the header; 0: no header yet */
+	uint64_t live_bytes, peak_bytes; /* estimates of the header; 0: no header yet */
 };
 
 struct heapfolder {
-	struct heapfile *file; /* owned; by pid, start and generation */
+	struct heapfile *file; /* owned; sorted by pid, start and generation */
 	size_t n;
-	int fd; /* of the folder; owned */
+	int fd; /* the folder; owned */
 };
 
-/* PID.START[.N].heap or PID.START.off-WHY. -EINVAL: another name. Pure. */
+/* Parses PID.START[.N].heap or PID.START.off-WHY. -EINVAL: another name. Pure. */
 int must_check heapfile_parse(struct span name, struct heapfile *ret);
-/* -errno of open. world NULL: who is alive is not looked at. */
+/* -errno of open, -ENOMEM. world NULL: `alive` is not determined. Free with heapfolder_done. */
 int must_check heapfolder_read(const struct world *w, const char *dir, struct heapfolder *ret);
 int must_check heapfolder_read_at(const struct world *w, int dirfd, const char *dir, struct heapfolder *ret);
 void heapfolder_done(struct heapfolder *h);

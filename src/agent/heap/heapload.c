@@ -42,7 +42,7 @@ static void who_add(struct who *w, const struct heapread_who *one)
 
 /* ---- who is who --------------------------------------------------------------------------------------------- */
 
-/* In a container a process numbers itself otherwise than we do. */
+/* The pid of a process as it is numbered in its own container. */
 static pid_t inner_pid(const struct world *w, pid_t pid)
 {
 	struct proc_status st;
@@ -84,7 +84,7 @@ static int who_dead(void *ctx, const struct job_process *p)
 	return 0;
 }
 
-/* When workers ended is known from the series only; the store has the ranks' main processes. */
+/* Adds when workers ended, which only the series has; the store has the ranks' main processes. */
 static void who_ended(const char *dir, struct who *to)
 {
 	char path[PATH_MAX];
@@ -118,7 +118,7 @@ static void who_ended(const char *dir, struct who *to)
 	}
 }
 
-/* Those that live come first: they are found first. */
+/* Living processes are added first, so that a search finds them first. */
 static void who_of_job(const struct world *w, const struct job *j, const struct heapload_want *want, const char *dir,
 		       struct who *to)
 {
@@ -235,7 +235,7 @@ int heapload_job(const struct world *w, const struct job *j, const struct heaplo
 	return r;
 }
 
-/* Where agent/heap/heapattach puts the profile of a process that was started without one. */
+/* Folder of the profile of a process that agent/heap/heapattach attached to. False: there is none. */
 static bool attached_folder(const struct world *w, pid_t pid, const char *state, char *dst, size_t cap)
 {
 	char inner[96], theirs[128];
@@ -252,7 +252,7 @@ static bool attached_folder(const struct world *w, pid_t pid, const char *state,
 	return fstatat(w->proc_fd, theirs, &st, 0) == 0;
 }
 
-/* Whether a profile of pid lies in dir, as we number it and by its own number. */
+/* True: the folder has a profile of this process, by its own pid number. */
 static bool has_profile(const struct world *w, pid_t pid, const char *dir)
 {
 	struct proc_stat p;
@@ -267,7 +267,10 @@ static bool has_profile(const struct world *w, pid_t pid, const char *dir)
 	return has;
 }
 
-/* A child that was forked after its parent was attached leaves its profile where the parent does. */
+/*
+ * Folder of an attached ancestor with a profile of this process: a child forked after the attach leaves its profile
+ * there.
+ */
 static bool parents_folder(const struct world *w, pid_t pid, const char *state, char *dst, size_t cap)
 {
 	struct proc_stat p;
@@ -280,7 +283,7 @@ static bool parents_folder(const struct world *w, pid_t pid, const char *state, 
 	return false;
 }
 
-/* Without a loader nothing can be loaded. Where nobody may look it counts as having one. */
+/* False: the process has no loader, so no library can be loaded into it. True where its maps may not be read. */
 static bool has_loader(const struct world *w, pid_t pid)
 {
 	struct maps maps;
@@ -328,7 +331,10 @@ static int folder_of(const struct world *w, pid_t pid, const char *state, char *
 	return 0;
 }
 
-/* Of a process in a container the folder is below its own root. *ret_dir points into dir. */
+/*
+ * Opens the root that dir is to be read from: that of the process where vigil does not see dir, as for a container.
+ * *ret_dir points into dir.
+ */
 static int heapload_folder_open(const struct world *w, pid_t pid, const char *dir, const char **ret_dir)
 {
 	struct stat st;
@@ -376,7 +382,7 @@ int heapload_pid(const struct world *w, pid_t pid, const struct heapload_want *w
 	return 0;
 }
 
-/* STATE/heap/pid-PID-START: of several processes of that number the last one. */
+/* Finds STATE/heap/pid-PID-START with the latest start. */
 static int attached_dead(pid_t pid, const char *state, char *dst, size_t cap)
 {
 	char dir[PATH_MAX], prefix[32];

@@ -9,14 +9,14 @@
 #include "base/vec.h"
 
 #define STACKS_MOST 20000
-#define STACKS_LEAST 100 /* of one process, however many there are */
-#define GENERATIONS 8 /* of workers that have workers */
+#define STACKS_LEAST 100 /* named one by one of each process, however many processes there are */
+#define GENERATIONS 8 /* levels of workers that start workers */
 
-/* For its children: they are of the same rank. */
+/* What children need to know of their parent: they have the same rank. */
 struct read_process {
 	uint32_t index; /* in the set */
-	int32_t pid, ppid; /* as they number themselves */
-	uint64_t start_ticks, parent_start_ticks; /* the latter 0: not known */
+	int32_t pid, ppid; /* as the container numbers them */
+	uint64_t start_ticks, parent_start_ticks; /* parent_start_ticks 0: not known */
 };
 
 static void reading_done(struct heapread_one *rd)
@@ -59,7 +59,7 @@ static int by_worth(const void *x, const void *y)
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-/* Largest in any of the views first. */
+/* Sorts stacks by their largest value in any view. */
 static void heapread_rows_sort(struct heapread_one *rd)
 {
 	for (size_t i = 0; i < rd->r.n_stacks; i++) {
@@ -96,7 +96,7 @@ static int put_small(struct heapread_one *rd, uint32_t process, size_t from, siz
 	uint32_t id;
 	for (size_t i = from; i < to; i++)
 		heapset_figures_add(&all, &rd->rows[i].f);
-	all.leak.valid = false; /* stacks that have nothing to do with each other */
+	all.leak.valid = false; /* a sum of unrelated stacks cannot leak */
 	int r = frametab_intern(heapset_frames(rd->h->set), &f, &id);
 	return r < 0 ? r : heapset_add(rd->h->set, process, &id, 1, &all);
 }
@@ -196,7 +196,7 @@ static void off_note(struct heapread *h, const struct heapfile *file)
 
 static int nothing(const struct heapread *h, const char *dir, int first, struct fault *f)
 {
-	if (h->n_failed > 0) /* the sentence of the first is there already */
+	if (h->n_failed > 0) /* the fault of the first one is set already */
 		return first;
 	for (size_t i = 0; i < HEAPREAD_OFF_REASONS; i++)
 		if (h->off[i])
@@ -209,7 +209,10 @@ static int nothing(const struct heapread *h, const char *dir, int first, struct 
 			 dir);
 }
 
-/* Its parent was not younger, and had that start if it is known: numbers are used again. */
+/*
+ * True: pid was the parent of child. It must have the start that the child knows, or at least have started earlier,
+ * since pid numbers are reused.
+ */
 static bool is_parent(const struct read_process *child, int32_t pid, uint64_t start_ticks)
 {
 	return pid == child->ppid && (child->parent_start_ticks ? start_ticks == child->parent_start_ticks
@@ -231,7 +234,7 @@ static int32_t rank_of_parent(const struct heapread *h, const struct read_proces
 	return NO_RANK;
 }
 
-/* Of what has ended only the ranks' main processes are known to others; their workers are known by their parents. */
+/* Gives workers the rank of their parent: of ended processes only the ranks' main processes are known to the caller. */
 static void ranks_inherit(struct heapread *h)
 {
 	bool any = h->want.n_who > 0;
@@ -248,7 +251,7 @@ static void ranks_inherit(struct heapread *h)
 	}
 }
 
-/* Exec gives all memory back: the next image of the same process begins later than that. */
+/* Sets the end of earlier images: exec gives all memory back, and the next image begins after it. */
 static void images_end(struct heapread *h)
 {
 	for (size_t i = 0; i + 1 < h->n_read; i++) {

@@ -1,14 +1,11 @@
 /*
- * Heap profiles read into a model/heap/heapset: one file, or the folder of an
- * attempt of a job with the profiles of all its processes, dead and alive. Of
- * processes that run, also what the kernel says of their memory, and which of
- * the sampled blocks lie in it. Only the newest image of a process can live;
- * what an earlier one held went with it and is no live figure, nor is, beside
- * processes that run, what those held that have ended.
+ * Reads heap profiles into a model/heap/heapset: one file, or the folder of an attempt of a job with the profiles of
+ * all its processes, running and ended. For processes that run it adds what the kernel reports of their memory, and
+ * which of the sampled blocks lie in it. Only the newest image of a process has live memory. An earlier image has none,
+ * and beside processes that run, those that have ended have none either.
  *
- * Bounded: of each process the largest stacks are named one by one and the
- * rest stands in one line, more of it the more processes there are; looking
- * at pages ends with its budget.
+ * Bounded: the largest stacks of each process are named one by one and the rest are one line; with more processes fewer
+ * stacks are named. Looking at pages ends with its budget.
  */
 #pragma once
 
@@ -17,48 +14,49 @@
 #include "sense/heap/heapregion.h"
 #include "sense/world.h"
 
-/* Who a process is, as far as the caller knows it: a profile has no rank in it. */
+/* What the caller knows of a process, since a profile has no rank. */
 struct heapread_who {
-	pid_t pid; /* as we number it; 0: it does not run any more */
-	pid_t inner_pid; /* as it numbers itself */
+	pid_t pid; /* as vigil's namespace numbers it; 0: it has ended */
+	pid_t inner_pid; /* as its own namespace numbers it */
 	uint64_t start_ticks;
-	int32_t rank; /* NO_RANK */
+	int32_t rank; /* NO_RANK: none */
 	char role[16];
 	char name[96];
 	bool has_status;
-	int32_t wait_status; /* as wait(2) gives it, of what has ended */
+	int32_t wait_status; /* as of wait(2) */
 	int64_t ended_unix_ms; /* 0: not known */
 };
 
 struct heapread_want {
 	const struct heapread_who *who;
 	size_t n_who;
-	size_t most_stacks; /* named one by one, all processes together; 0: 20,000 */
-	uint64_t resident_ns; /* for looking at pages, all processes together; 0: not at all */
+	size_t most_stacks; /* most stacks named one by one, over all processes; 0: 20,000 */
+	uint64_t resident_ns; /* most time to look at pages, over all processes; 0: do not look */
 };
 
 enum {
-	HEAPREAD_NONE = 70, /* a folder without a profile; the fault says why, as far as the job left a word */
-	HEAPREAD_VERSION = 71, /* only profiles of another version; the fault says which */
-	HEAPREAD_DAMAGED = 72, /* none could be read; the fault has the first reason */
+	HEAPREAD_NONE = 70, /* the folder has no profile; the fault has the reason, where a process left one */
+	HEAPREAD_VERSION = 71, /* only profiles of another version; the fault names it */
+	HEAPREAD_DAMAGED = 72, /* no profile could be read; the fault has the first reason */
 };
 
-struct heapread; /* names found so far; one for a set */
+struct heapread; /* the names found so far; to be used for one set */
 struct heapread *heapread_new(const struct world *w, struct heapset *into, const struct heapread_want *want);
 struct heapread *heapread_free(struct heapread *h);
 static inline void heapread_freep(struct heapread **h)
 {
 	*h = heapread_free(*h);
 }
-/* HEAPREAD_VERSION, HEAPREAD_DAMAGED, -errno; the fault has the sentence. */
+/* HEAPREAD_VERSION, HEAPREAD_DAMAGED, -errno, with a fault. */
 int must_check heapread_file(struct heapread *h, const char *path, struct fault *f);
 /*
- * All profiles below a folder. Those that cannot be read are counted and the
- * first is named in the set's notes; it fails only when there is none at all.
- * only_pid: 0, or this process's alone, as we number it.
+ * Reads all profiles of a folder. Unreadable ones are counted, and heapread_remarks names the first; an error only if
+ * none can be read. only_pid: read only this process, as vigil numbers it; 0: all.
  */
 int must_check heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f);
-/* After HEAPREAD_NONE: no process left a word, not even on why it has no profile. */
+/* After HEAPREAD_NONE: no process left a file, not even with a reason. */
 bool heapread_is_empty(const struct heapread *h);
-/* Sentences on what is missing or in doubt, for people: files that were replaced, profiles that could not be read. */
+/*
+ * Writes sentences for people on what is missing or uncertain: replaced files, unreadable profiles. Returns how many.
+ */
 size_t heapread_remarks(const struct heapread *h, char remarks[][300], size_t cap);

@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* A leak needs time to show, and a clock that is coarse. */
+/* Shorter profiles show no leak: a leak needs time to show, and the clock is coarse. */
 #define LEAK_SECONDS 10.0
-/* The library renews the peak when so much more lives (docs/formats/heap.md). */
+/* The library renews the peak when the live bytes exceed it by this factor (docs/formats/heap.md). */
 #define PEAK_STEP 1.05
 
 static struct heap_amount amount_of(const struct heapregion_sum *s)
@@ -17,7 +17,9 @@ static struct heap_amount amount_of(const struct heapregion_sum *s)
 				    .samples = s->samples};
 }
 
-/* Two classes for each of the writer's; one that does not keep the halves apart has all in the later one. */
+/*
+ * Splits each lifetime class of the writer into two. A writer that does not count the halves has all in the later one.
+ */
 static void lives_of(const struct heapregion_stack *s, struct heap_lives *l)
 {
 	double middle_byte_s = 0;
@@ -46,7 +48,7 @@ static void figures_of(const struct heapregion_stack *s, struct heapset_figures 
 		f->temporary_share = MIN(brief / f->total.bytes, 1.0);
 }
 
-/* What lives, by its age; and all that was held, over time. */
+/* Adds live blocks by their age, and all that was held over time. */
 static void lives_add(struct heapread_one *rd)
 {
 	for (size_t i = 0; i < rd->r.n_live; i++) {
@@ -67,7 +69,7 @@ static void lives_add(struct heapread_one *rd)
 	}
 }
 
-/* What lives of each stack by the time it came, without the youngest tenth. */
+/* Adds live blocks by their time of birth, without the youngest tenth. */
 static void ages_add(struct heapread_one *rd)
 {
 	const struct heap_header *h = &rd->r.header;
@@ -97,7 +99,7 @@ static void leak_judge(const struct heapread_one *rd, struct heapread_row *row)
 	row->f.leak = heap_leak_of(points, HEAP_LEAK_POINTS);
 }
 
-/* What lived at its end went with it. */
+/* Removes the live figures of a process that has ended: its memory is gone. */
 static void live_drop(struct heapread_one *rd)
 {
 	const struct heap_amount none = {.bytes = 0};
@@ -126,14 +128,14 @@ int heapread_rows_make(struct heapread_one *rd)
 	rd->p.total = amount_of(&rd->r.all_total);
 	rd->p.peak = amount_of(&rd->r.all_peak);
 	double most = rd->p.peak.bytes * PEAK_STEP;
-	/* the peak is renewed in steps: more than it lives by now, so this is the peak */
+	/* The peak is renewed in steps, so the live bytes can be above it; then they are the peak. */
 	if (rd->p.live.bytes > rd->p.peak.bytes) {
 		for (size_t i = 0; i < rd->r.n_stacks; i++)
 			rd->rows[i].f.peak = rd->rows[i].f.live;
 		rd->p.peak = rd->p.live;
 		rd->p.peak_at_s = (double)sub_floor(rd->r.header.last_mono_ns, rd->r.header.begun_mono_ns) / 1e9;
 	}
-	/* what was never freed was never more */
+	/* A process that never freed was never above its last value. */
 	if (rd->r.header.frees > 0)
 		rd->p.peak.above_bytes = fmax(most - rd->p.peak.bytes, 0);
 	if (rd->earlier || (rd->h->any_runs && !rd->alive))

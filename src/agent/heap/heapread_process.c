@@ -43,8 +43,8 @@ static void command_of(const struct heap_header *h, char *dst, size_t cap)
 enum mapped { MAPPED_NOT, MAPPED_COPIED, MAPPED };
 
 /*
- * Whether the process writes to this region: after exec it has none of that name mapped, and one beside that is mapped
- * is its copy. Where nobody may look it counts as mapped.
+ * Whether the process has this file mapped. After exec it has no file of this name mapped; if another file of this name
+ * is mapped, this one is a copy of it. MAPPED where the maps may not be read.
  */
 static enum mapped mapped_as(const struct world *w, pid_t pid, const char *name, uint64_t inode, const char *path)
 {
@@ -89,13 +89,13 @@ static enum heapset_life life_of(const struct heapread_one *rd, const struct hea
 	return WIFSIGNALED(who->wait_status) ? HEAPSET_KILLED : HEAPSET_ENDED;
 }
 
-/* When its memory had gone. */
+/* Sets when the memory of the process was gone. */
 static void heapread_end_fill(const struct heapread_one *rd, const struct heapread_who *who, struct heapset_process *p)
 {
 	const struct heap_header *h = &rd->r.header;
 	if (p->life == HEAPSET_RUNNING || p->life == HEAPSET_SAVED || p->life == HEAPSET_DETACHED)
 		return;
-	/* older libraries did not write down when they ended, nor does one that was detached before */
+	/* older libraries did not write their end, nor does one that was detached before */
 	if (h->state == HEAP_ENDED && h->table.stacks.item_bytes >= sizeof(struct heap_stack))
 		p->ended_unix_ms = p->begun_unix_ms + (int64_t)(p->seconds * 1000) + 1;
 	else if (who && who->ended_unix_ms > 0)
@@ -133,7 +133,7 @@ void heapread_describe(struct heapread_one *rd, const char *path)
 	uint64_t most = 0;
 	p->lost_bytes = h->lost_bytes;
 	for (size_t i = 0; i < HEAP_LOST_REASONS; i++) {
-		/* these are in the table, in a line without a stack */
+		/* these samples are in the table, in a row without a stack */
 		if (i == HEAP_LOST_STACK_FULL)
 			continue;
 		p->lost_samples = add_cap(p->lost_samples, h->lost[i]);

@@ -34,18 +34,18 @@ static void resident_count(struct heapread_one *rd, const struct pagemap_range *
 	}
 }
 
-/* Some milliseconds of each; what takes longer is a process of many GiB. */
+/* Most time for reading shared pages: some milliseconds for each process, more for those of many GiB. */
 static uint64_t shares_budget_ns(const struct heapread *h)
 {
 	return h->want.resident_ns + MIN(h->n_files * SHARES_EACH_NS, (size_t)SHARES_MOST_NS);
 }
 
-/* Its part of the pages that it may share, and what it has of those that forked it. */
+/* Reads *ret_part, the process's part of each page that it shares, and what it holds of blocks of its ancestors. */
 static int shares_read(struct heapread_one *rd, uint64_t budget_ns, double *ret_part)
 {
 	struct heapread *h = rd->h;
 	struct heapresident_inherited in = {.resident_bytes = 0};
-	/* a folder with one profile has nobody to share with that is known; and walking page tables takes time */
+	/* Walking page tables takes time, and a folder with one profile has no process to share with. */
 	if (!rd->p.breakdown.valid || rd->dir == AT_FDCWD || h->n_profiles < 2 || h->shares_ns > shares_budget_ns(h))
 		return 0;
 	uint64_t begun_ns = h->w->mono_ns();
@@ -67,7 +67,7 @@ static int shares_read(struct heapread_one *rd, uint64_t budget_ns, double *ret_
 void heapread_resident_noted(struct heapread_one *rd, const char *path)
 {
 	cleanup(heapshare_done) struct heapshare noted = {.row = NULL};
-	/* beside processes that run nothing of it is shown */
+	/* beside processes that run, nothing of it is shown */
 	if (rd->alive || rd->earlier || rd->h->any_runs || heapresident_noted(path, &noted) != 0)
 		return;
 	rd->p.seen_unix_ms = noted.time_unix_ms;
@@ -104,7 +104,7 @@ int heapread_resident(struct heapread_one *rd)
 	int r = shares_read(rd, budget_ns, &part);
 	if (r < 0 || n == 0)
 		return r;
-	/* the heaviest first: they are seen if the budget does not last */
+	/* the largest blocks first, in case the budget does not last */
 	qsort(rd->r.live, n, sizeof(*rd->r.live), by_weight);
 	cleanup(freep) struct pagemap_range *ranges = calloc(n, sizeof(*ranges));
 	if (!ranges)
@@ -112,7 +112,7 @@ int heapread_resident(struct heapread_one *rd)
 	for (size_t i = 0; i < n; i++)
 		ranges[i] = (struct pagemap_range){.addr = rd->r.live[i].addr, .bytes = MAX(rd->r.live[i].size, 1)};
 	if (pagemap_read(rd->h->w, rd->pid, ranges, n, budget_ns, &done) != 0)
-		return 0; /* we may not, or it ended: then it is not known, and not shown */
+		return 0; /* not permitted, or the process has ended: unknown, and not shown */
 	resident_count(rd, ranges, done, part);
 	return 0;
 }

@@ -12,9 +12,9 @@
 #include "sense/proc/pagemap.h"
 #include "sense/proc/proc.h"
 
-#define ANCESTORS 8 /* that are remembered; and as many generations are gone up */
+#define ANCESTORS 8 /* ancestors that are kept, and generations that are followed */
 #define SHARE_BYTES_MAX (4 * MIB)
-#define IMAGES 16 /* of one process, one for each exec */
+#define IMAGES 16 /* images of one process, one after each exec */
 
 struct ancestor {
 	struct heap_header header;
@@ -25,7 +25,7 @@ struct ancestor {
 struct heapresident {
 	const struct world *w;
 	struct ancestor ancestor[ANCESTORS];
-	size_t n_ancestors, next; /* the oldest makes room */
+	size_t n_ancestors, next; /* next: slot to reuse when all are taken */
 };
 
 struct heapresident *heapresident_new(const struct world *w)
@@ -52,11 +52,14 @@ struct heapresident_shares heapresident_shares(const struct world *w, pid_t pid,
 		return s;
 	s.valid = true;
 	s.pss_anon_bytes = MIN(rollup.pss_anon_bytes, anon_bytes);
-	/* anonymous pages are written to before they are shared; pages of files that are, are few */
+	/*
+	 * Anonymous pages are written to before they are shared, so they are dirty; shared dirty pages of files are
+	 * few.
+	 */
 	uint64_t shared = MIN(rollup.shared_dirty_bytes, anon_bytes), own = anon_bytes - shared;
 	if (shared > w->page_bytes)
 		s.part = (double)sub_floor(s.pss_anon_bytes, own) / (double)shared;
-	/* two at least share what is shared */
+	/* A shared page has two owners at least. */
 	if (shared > w->page_bytes && s.part > 0.5)
 		s.part = 0.5;
 	return s;
@@ -70,7 +73,7 @@ static int by_weight(const void *x, const void *y)
 	return a->weight > b->weight ? -1 : a->weight < b->weight;
 }
 
-/* The image of a process that ran at that time; false: there is none. */
+/* Reads the image of a process that ran at that time; false: there is none. */
 static bool image_read(int dir, int32_t pid, uint64_t start_ticks, uint64_t at_mono_ns, struct heapregion *ret)
 {
 	bool found = false;
@@ -95,7 +98,7 @@ static bool image_read(int dir, int32_t pid, uint64_t start_ticks, uint64_t at_m
 	return found;
 }
 
-/* NULL: it left no profile there. */
+/* The kept or newly read ancestor; NULL: it left no profile in dir. */
 static const struct ancestor *ancestor_of(struct heapresident *h, int dir, int32_t pid, uint64_t start_ticks,
 					  uint64_t at_mono_ns)
 {
@@ -121,7 +124,7 @@ struct inheritance {
 	struct pagemap_range *range; /* owned */
 	double *weight; /* owned */
 	size_t n, cap_range, cap_weight;
-	const struct heapregion_live *own; /* by address */
+	const struct heapregion_live *own; /* sorted by address */
 	size_t n_own;
 };
 
@@ -131,14 +134,14 @@ static void inheritance_done(struct inheritance *in)
 	free(in->weight);
 }
 
-/* When it was forked, on the clock of the samples; what was asked for in the same 10 ms may be older or younger. */
+/* Time of the fork on the clock of the samples, to 10 ms: blocks of that span may be older or younger. */
 static uint64_t forked_mono_ns(const struct world *w, uint64_t start_ticks)
 {
 	uint64_t since_boot_ns = (uint64_t)((double)start_ticks * 1e9 / (double)w->ticks_per_s);
 	return sub_floor(since_boot_ns, sub_floor(clock_boot_ns(), w->mono_ns()));
 }
 
-/* An address that the process has given to a block of its own since is no inheritance any more. */
+/* True: the process has used the address for a block of its own since, so the block is not inherited. */
 static bool heapresident_is_reused(const struct inheritance *in, const struct heapregion_live *l)
 {
 	size_t low = 0, high = in->n_own;
@@ -167,7 +170,7 @@ static int inherit(struct inheritance *in, const struct ancestor *a, uint64_t un
 	return 0;
 }
 
-/* From each generation what it had asked for before the next one was forked. */
+/* Collects from each ancestor the blocks that lived when the next generation was forked. */
 static int inherit_all(struct heapresident *h, int dir, const struct heap_header *child, struct inheritance *in)
 {
 	struct heap_header at = *child;
@@ -207,7 +210,7 @@ int heapresident_inherited(struct heapresident *h, int dir, const struct heapreg
 	if (e < 0)
 		return e;
 	if (in.n > 0 && pagemap_read(h->w, pid, in.range, in.n, budget_ns, &done) != 0)
-		done = 0; /* it ended, or we may not: nothing is known */
+		done = 0; /* it ended, or reading is not permitted: nothing is known */
 	for (size_t i = 0; i < in.n; i++) {
 		const struct pagemap_range *p = &in.range[i];
 		all += in.weight[i];
@@ -217,7 +220,7 @@ int heapresident_inherited(struct heapresident *h, int dir, const struct heapreg
 		sum.resident_bytes += in.weight[i] * (double)p->present / (double)p->seen;
 		sum.own_bytes += in.weight[i] * (double)p->exclusive / (double)p->seen;
 	}
-	/* what the time did not suffice for is taken to be like the rest */
+	/* Blocks that were not reached in time are taken to be like the others. */
 	if (seen > 0) {
 		sum.resident_bytes *= all / seen;
 		sum.own_bytes *= all / seen;
@@ -234,8 +237,9 @@ static int by_stack(const void *x, const void *y)
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-/* Of each stack of which something was seen. */
-static int heapresident_rows_make(const struct heapregion *r, const struct pagemap_range *range, size_t done, struct heapshare *ret)
+/* Makes a row for each stack with blocks that were looked at. */
+static int heapresident_rows_make(const struct heapregion *r, const struct pagemap_range *range, size_t done,
+				  struct heapshare *ret)
 {
 	size_t kept = 0;
 	ret->row = calloc(r->n_stacks + 1, sizeof(*ret->row));
@@ -306,7 +310,7 @@ int heapresident_note(const struct world *w, pid_t pid, int dir, const char *nam
 	if (e == 0)
 		e = heapresident_rows_make(&r, range, done, &s);
 	heapregion_done(&r);
-	/* of one that is being ended, pages were gone already */
+	/* A process that is being killed has lost pages already. */
 	if (e == 0 && rss_now(w, pid) < rss_bytes / 10 * 9)
 		e = WORLD_GONE;
 	return e ? e : share_write(&s, dir, name);

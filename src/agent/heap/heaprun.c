@@ -25,7 +25,9 @@ static int preload_make(const char *library, char **ret)
 	char *text = malloc(cap);
 	if (!text)
 		return -ENOMEM;
-	/* Ours first: an allocator that the user preloads is then the one it forwards to. But for ASan's, which must be. */
+	/*
+	 * Ours goes first, so that it forwards to an allocator that the user preloads; but ASan refuses to be second.
+	 */
 	if (has_old && strstr(was, "libasan"))
 		(void)text_format(text, cap, "LD_PRELOAD=%s:%s", was, library);
 	else
@@ -69,7 +71,7 @@ static bool in_memory(const char *dir)
 	return statfs(dir, &s) == 0 && (s.f_type == TMPFS_MAGIC || s.f_type == RAMFS_MAGIC);
 }
 
-/* The library reserves space before it uses it. */
+/* True: the file system can reserve space, as the library does before it uses it. */
 static bool can_reserve(const char *dir)
 {
 	char path[PATH_MAX];
@@ -82,7 +84,7 @@ static bool can_reserve(const char *dir)
 	return can;
 }
 
-/* A folder on a disk, and a link to it where the folder should be. */
+/* Makes a folder on a disk, and a link to it in place of the folder. */
 static int elsewhere(const char *dir, const char *job_id, uint32_t attempt)
 {
 	char path[PATH_MAX];
@@ -128,7 +130,7 @@ void heaprun_nothing(const struct heaprun *h, char *dst, size_t cap)
 	size_t n_off = 0;
 	bool any = false;
 	dst[0] = '\0';
-	/* that it cannot be was said in the beginning */
+	/* the reason was shown at the start */
 	if (h->files.folder[0] == '\0' || h->unfit[0] || heapfolder_read(NULL, h->files.folder, &all) < 0)
 		return;
 	for (size_t i = 0; i < all.n; i++) {
@@ -141,9 +143,10 @@ void heaprun_nothing(const struct heaprun *h, char *dst, size_t cap)
 		(void)text_format(dst, cap, "no heap profile was left: %zu process%s could not have one: %s", n_off,
 				  n_off == 1 ? "" : "es", heapregion_why_words((enum heap_why)why));
 	else if (!any)
-		(void)text_format(dst, cap,
-				  "no heap profile was left: each process had asked for less than about a MiB, or is one "
-				  "that takes no library (a static program, set-user-ID, another C library)");
+		(void)text_format(
+			dst, cap,
+			"no heap profile was left: each process had asked for less than about a MiB, or is one "
+			"that takes no library (a static program, set-user-ID, another C library)");
 }
 
 void heaprun_done(struct heaprun *h)

@@ -9,15 +9,15 @@
 
 #define TEXT_MAX 4096
 
-/* A place in a file, named once. */
+/* One address in a file, named once. */
 struct place {
 	uint64_t inode, offset;
 	uint64_t path_hash;
-	uint32_t frame; /* + 1; 0: the slot is empty */
+	uint32_t frame; /* id + 1; 0: the slot is empty */
 	bool loop, trampoline;
 };
 
-/* What was made of one code object. */
+/* One code object, parsed. */
 struct code {
 	bool tried;
 	struct pycode_line *lines; /* owned */
@@ -31,8 +31,8 @@ struct heapsymbols {
 	struct offline *offline;
 	struct place *places;
 	size_t n_places, cap_places;
-	uint32_t cut, broken, nowhere; /* ids of notes */
-	/* of the profile at hand */
+	uint32_t cut, broken, nowhere; /* ids of the notes */
+	/* The current profile. */
 	const struct heapregion *r;
 	pid_t pid;
 	uint8_t minor;
@@ -130,7 +130,7 @@ static int places_grow(struct heapsymbols *n)
 	return 0;
 }
 
-/* Packages are told apart by their folder, other libraries by their name. */
+/* Python packages are shown with their folder, other libraries by their name. */
 static const char *module_text(const char *path, const char *module)
 {
 	return strstr(path, "-packages/") ? frame_file_short(path) : module;
@@ -161,14 +161,16 @@ static int place_name(struct heapsymbols *n, const struct heapregion_module *m, 
 
 static int native_frame(struct heapsymbols *n, uint64_t addr, uint32_t epoch, uint32_t *ret, struct merge_native *kind)
 {
-	/* the address is that of the next instruction */
+	/* addr is the return address: that of the next instruction */
 	uint64_t pc = addr ? addr - 1 : 0;
 	const struct heapregion_module *m = heapregion_module(n->r, pc, epoch);
 	*kind = (struct merge_native){.eval_loop = false};
 	*ret = n->nowhere;
 	if (!m)
 		return 0;
-	struct place p = {.inode = m->inode, .offset = pc - m->start + m->offset, .path_hash = hash_bytes(HASH_START, m->path.p, m->path.len)};
+	struct place p = {.inode = m->inode,
+			  .offset = pc - m->start + m->offset,
+			  .path_hash = hash_bytes(HASH_START, m->path.p, m->path.len)};
 	int r = n->n_places * 2 >= n->cap_places ? places_grow(n) : 0;
 	if (r < 0)
 		return r;
@@ -223,7 +225,7 @@ static int32_t line_of(const struct code *c, const struct heapregion_code *from,
 		return MAX(from->first_line, 0);
 	if (from->code_bytes && (uint32_t)offset >= from->code_bytes)
 		return 0;
-	size_t lo = 0, hi = c->n_lines; /* the last row that begins at or before it */
+	size_t lo = 0, hi = c->n_lines; /* search the last row that begins at or before offset */
 	while (hi - lo > 1) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (c->lines[mid].start <= (uint32_t)offset)

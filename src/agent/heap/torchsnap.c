@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/units.h"
 
-/* Snapshots with a long history of allocations have some hundred megabytes; the newest of it is used. */
+/* Snapshots with a long history have some hundred megabytes. */
 #define FILE_MAX (2 * GIB)
 #define DEVICES_MAX ARRAY_SIZE(((struct snap *)0)->process)
 #define SEGMENTS_MAX ((size_t)10 * 1000 * 1000)
@@ -43,11 +43,12 @@ static struct heap_amount exact(uint64_t bytes)
 
 static bool in_use(const struct pickle_value *block)
 {
-	return snap_text_is(block, "state", "active_allocated") || snap_text_is(block, "state", "active_pending_free") ||
+	return snap_text_is(block, "state", "active_allocated") ||
+	       snap_text_is(block, "state", "active_pending_free") ||
 	       snap_text_is(block, "state", "active_awaiting_free");
 }
 
-/* One that is in the history is counted there, but for that it is in use. */
+/* Adds a block. One that is in the history is counted there, so only its live bytes are added. */
 static int block_add(struct snap *s, uint32_t process, const struct pickle_value *block, bool in_history)
 {
 	struct heapset_process *p = heapset_process_at(s->set, process);
@@ -83,7 +84,7 @@ static int segment_add(struct snap *s, uint32_t process, const struct pickle_val
 {
 	const struct pickle_value *blocks = pickle_get(segment, "blocks");
 	struct heapset_process *p = heapset_process_at(s->set, process);
-	/* older releases do not say where a block begins: one after the other */
+	/* Older releases do not give addresses of blocks, which lie one after the other. */
 	uint64_t address = snap_number(segment, "address");
 	int r = 0;
 	p->segments++;
@@ -131,7 +132,7 @@ static int device_add(struct snap *s, const struct pickle_value *segments, const
 static int devices_add(struct snap *s, const struct pickle_value *segments, const struct pickle_value *histories)
 {
 	int r = 0;
-	/* one device after the other, as a set wants its processes */
+	/* a set takes the sites of one process after the other */
 	for (uint64_t device = 0; device < DEVICES_MAX && r == 0; device++)
 		r = device_add(s, segments, pickle_at(histories, device), device);
 	return r;
@@ -162,7 +163,7 @@ int torchsnap_parse(const struct pickle *p, struct heapset **ret, char remarks[]
 	const struct pickle_value *root = pickle_root(p), *segments = pickle_get(root, "segments");
 	if (!s.set || frametab_intern(heapset_frames(s.set), &note, &s.no_frames) < 0)
 		return -ENOMEM;
-	/* memory_snapshot() itself gives the list alone */
+	/* memory_snapshot() returns the list alone */
 	if (!segments && root->kind == PICKLE_LIST && pickle_get(pickle_at(root, 0), "blocks"))
 		segments = root;
 	if (!segments)
@@ -177,7 +178,7 @@ int torchsnap_parse(const struct pickle *p, struct heapset **ret, char remarks[]
 	return 0;
 }
 
-/* False: nothing came before the cut. */
+/* Marks all processes as cut. False: nothing came before the cut. */
 static bool cut_mark(struct heapset *set)
 {
 	size_t n, n_sites;

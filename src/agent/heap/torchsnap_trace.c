@@ -5,21 +5,21 @@
 #include "base/buf.h"
 #include "base/units.h"
 
-/* Of a longer history the newest. */
+/* Longest history that is read; older entries are left out. */
 #define ENTRIES_MAX ((size_t)1000 * 1000)
 #define OOMS_SHOWN 3
-#define BRIEF_US 1024000u /* as the sampler's own row of what lives less than a second */
+#define BRIEF_US 1024000u /* as the sampler's class of blocks that live less than a second */
 
 enum action { OTHER, ALLOC, FREED, SEGMENT_NEW, SEGMENT_GONE, OOM };
 
 struct snap_block {
 	uint64_t address, size;
-	size_t entry; /* in entries: has its frames */
-	int64_t from_us, to_us; /* to: as long as it is known */
+	size_t entry; /* index in entries, which have the frames */
+	int64_t from_us, to_us; /* to: of the free, else of the last entry */
 	bool freed, at_peak;
 };
 
-/* An entry that changes what is in use. */
+/* One entry that changes what is in use. */
 struct turn {
 	uint64_t address, size;
 	size_t entry;
@@ -28,9 +28,9 @@ struct turn {
 };
 
 struct replay {
-	struct turn *turn; /* owned; by address, then time */
+	struct turn *turn; /* owned; sorted by address, then by time */
 	size_t n;
-	size_t peak_entry; /* the last one up to which it was the most */
+	size_t peak_entry; /* index of the entry before which most was in use */
 };
 
 static void replay_done(struct replay *r)
@@ -38,7 +38,10 @@ static void replay_done(struct replay *r)
 	free(r->turn);
 }
 
-/* A block is in use until its streams have caught up, which is when it is free_completed: that is what the states say, too. */
+/*
+ * Kind of an entry. A block stays in use until its streams have caught up, at free_completed; the states of blocks in
+ * the snapshot say the same.
+ */
 static enum action action_of(const struct pickle_value *e)
 {
 	static const struct {
@@ -84,7 +87,7 @@ static void torchsnap_count(struct heapset_trace *sum, enum action a)
 	sum->ooms += a == OOM;
 }
 
-/* What was in use after each step, from what is at the end; and the steps by address. */
+/* Reads the entries that change what is in use, and finds the peak. */
 static int turns_read(const struct pickle_value *entries, size_t first, uint64_t in_use_bytes, struct replay *r,
 		      struct snap_trace *t)
 {
@@ -108,7 +111,7 @@ static int turns_read(const struct pickle_value *entries, size_t first, uint64_t
 							.comes = a == ALLOC};
 	}
 	t->sum.seconds = begun && last > begun ? (double)(last - begun) / 1e6 : 0;
-	/* backwards, as the end is known */
+	/* Backwards, since the amount is known at the end. */
 	uint64_t now = in_use_bytes;
 	t->sum.peak_bytes = now;
 	r->peak_entry = n;
@@ -116,13 +119,13 @@ static int turns_read(const struct pickle_value *entries, size_t first, uint64_t
 		now = r->turn[i].comes ? sub_floor(now, r->turn[i].size) : add_cap(now, r->turn[i].size);
 		if (now > t->sum.peak_bytes) {
 			t->sum.peak_bytes = now;
-			r->peak_entry = r->turn[i].entry; /* before this one was carried out */
+			r->peak_entry = r->turn[i].entry; /* before this entry */
 		}
 	}
 	return 0;
 }
 
-/* Each allocation with the free that follows it at its address; others are of blocks from before. */
+/* Pairs each allocation with the next free at its address. Other frees are of blocks from before the history. */
 static int blocks_pair(struct replay *r, int64_t end_us, struct snap_trace *t)
 {
 	if (r->n > 0)
@@ -222,7 +225,7 @@ static void oom_say(struct snap *s, const struct heapset_process *p, const struc
 	size_t n = 0;
 	if (*s->n_remarks == s->cap_remarks || snap_frames(s, e, ids, &n) < 0)
 		return;
-	/* the program's own line, where it has one */
+	/* The innermost line of the program itself, if it has one. */
 	for (size_t i = 0; i < n; i++) {
 		const struct frame *f = frametab_at(heapset_frames(s->set), ids[i]);
 		if (f->kind != FRAME_PYTHON)
@@ -230,14 +233,14 @@ static void oom_say(struct snap *s, const struct heapset_process *p, const struc
 		frame_label(f, where, sizeof(where));
 		break;
 	}
-	/* what is left on the device stands where other entries have their address; with newer releases by its own name */
+	/* An "oom" entry has the free bytes of the device in place of an address; newer releases name them. */
 	uint64_t free_bytes = snap_number(e, pickle_get(e, "device_free") ? "device_free" : "addr");
 	text_format(s->remarks[(*s->n_remarks)++], 300,
 		    "device %d ran out of memory: %s were asked for by %s, %s of the device were free", p->device,
 		    size_format(snap_number(e, "size"), wanted), where, size_format(free_bytes, left));
 }
 
-/* The last ones: the snapshot was made because of them. */
+/* Remarks on the last failures, which caused the snapshot. */
 static void ooms_say(struct snap *s, uint32_t process, const struct pickle_value *entries)
 {
 	size_t shown = 0;
@@ -248,7 +251,7 @@ static void ooms_say(struct snap *s, uint32_t process, const struct pickle_value
 		}
 }
 
-/* In use at the peak, and neither asked for in the history nor in use at its end. */
+/* Adds what was in use at the peak but was allocated before the history and freed in it. */
 static int missing_add(struct snap *s, uint32_t process, uint64_t peak_bytes)
 {
 	struct heapset_process *p = heapset_process_at(s->set, process);

@@ -48,7 +48,7 @@ int snap_frames(struct snap *s, const struct pickle_value *block, uint32_t ids[s
 {
 	const struct pickle_value *frames = pickle_get(block, "frames");
 	size_t n = MIN(pickle_len(frames), (size_t)SNAP_FRAMES_MAX);
-	/* 2.0 kept them in a list of what the block was used for */
+	/* PyTorch 2.0 kept the frames in a list of the block's history. */
 	if (n == 0) {
 		const struct pickle_value *history = pickle_get(block, "history");
 		frames = pickle_get(pickle_at(history, 0), "frames");

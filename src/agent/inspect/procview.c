@@ -11,7 +11,7 @@
 #include "sense/proc/proc.h"
 #include "sense/python/pynames.h"
 
-/* Of a process that becomes one program after the other the last one is looked at. */
+/* Times that a view is opened again because the process became another program meanwhile. */
 #define OPEN_TRIES 3
 #define NAMES_AGAIN_NS NS_PER_S
 
@@ -33,7 +33,7 @@ static void python_close(struct procview *l)
 	l->has_python = false;
 }
 
-/* Of what it has mapped to be run. */
+/* Hash of the files that the process has mapped as code. */
 static uint64_t code_of(const struct maps *m)
 {
 	uint64_t h = HASH_START;
@@ -52,7 +52,7 @@ bool procview_code_changed(struct procview *l)
 	return maps_read(l->w, l->via, &m) != 0 || code_of(&m) != l->code;
 }
 
-/* 0, or WORLD_GONE and WORLD_DENIED; anything else becomes a note. */
+/* 0, WORLD_GONE, WORLD_DENIED or -errno; anything else becomes a note. */
 static int python_open(struct procview *l, struct fault *f)
 {
 	struct maps m = {.n = 0};
@@ -139,7 +139,7 @@ bool procview_changed(struct procview *l)
 
 bool procview_ask_changed(struct procview *l)
 {
-	/* With native frames the maps are needed first. */
+	/* With native frames the check is made before each sample, as the maps must be right first. */
 	if (!l->has_mark || !l->stacks || l->stopper)
 		return false;
 	pystacks_ask_program_id(l->stacks);
@@ -179,7 +179,7 @@ enum procview_still procview_still_of(enum wait_kind kind, int64_t syscall)
 	return stopper_would_fail(syscall) ? PROCVIEW_TOUCHY : PROCVIEW_WAITS;
 }
 
-/* Has it a stack at all? 0, WORLD_GONE, or WORLD_DENIED with the reason. */
+/* Checks that the process can have a stack. 0, WORLD_GONE, or WORLD_DENIED with the reason. */
 static int stack_possible(const struct world *w, pid_t pid, struct proc_stat *ret, struct fault *f)
 {
 	int r = proc_stat_read(w, pid, ret);
@@ -255,13 +255,16 @@ void procview_again(struct procview *l)
 {
 	python_close(l);
 	native_close(l);
-	remote_done(&l->remote); /* an open file of the memory stays with the old one */
+	remote_done(&l->remote); /* an open memory file belongs to the old program */
 	mark_read(l);
 	ignore(python_open(l, NULL), "it is as it was: without Python");
 	ignore(native_open(l), "then without native frames");
 }
 
-/* A new thread is in Python's list a little after it is in the interpreter's, so who is missing is looked for again. */
+/*
+ * A new thread enters Python's own list of threads later than the interpreter's, so the list is read again when a name
+ * is missing, at most once in NAMES_AGAIN_NS.
+ */
 const char *procview_thread_name(struct procview *l, const struct pythread *t)
 {
 	if (!l->stacks || !t || t->interp_id != 0 || t->tid == l->pid)

@@ -3,8 +3,8 @@
 #include "model/stacks/stackmerge.h"
 
 /*
- * What one merge needs, some 400 KiB. One for the program and not in each view: a recording has a view for each of many
- * processes, one thread looks at them one after the other, and what is borrowed from here ends with the next merge.
+ * Work space of one merge, about 400 KiB. It is static rather than a part of each view because a recording has a view
+ * for each of many processes, only one thread merges at a time, and borrowed results end with the next merge.
  */
 static struct merge_scratch {
 	struct merge_native native[UNWIND_FRAMES];
@@ -54,7 +54,7 @@ int procview_merge(struct procview *l, const struct procview_look *look, const s
 	}
 	*ret = scratch.frame;
 	*ret_n = m.n;
-	/* A stack of one kind only cannot be out of step with the other, nor one of which the outer part is not kept. */
+	/* A stack of one kind has nothing to fit; a stack cut at its outer end fits as far as it is kept. */
 	*ret_approximate = m.approximate && look->native && look->python.n > 0 && look->native->end != UNWIND_TOO_DEEP;
 	return 0;
 }

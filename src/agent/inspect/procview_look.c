@@ -3,17 +3,17 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* One that waits in the kernel stops at once, or is stuck there. */
+/* A thread that waits in the kernel stops within this time, or is stuck there. */
 #define STOP_WAITING_US 2000
-/* A thread that comes and goes between interpreters. */
+/* Tries for a thread that moves between interpreters while it is read. */
 #define JOIN_TRIES 8
 #define LIST_TRIES 8
-/* A thread that was stopped while the interpreter changes its chain of frames shows none: at another instant it does. */
+/* Tries for a thread that was stopped while the interpreter changed its chain of frames, and then shows none. */
 #define STOP_TRIES 3
 
 /*
- * What one look needs, some 480 KiB. One for the program and not in each view: a recording has a view for each of many
- * processes, one thread looks at them one after the other, and what is borrowed from here ends with the next look.
+ * Work space of one sample, about 480 KiB. It is static rather than a part of each view because a recording has a view
+ * for each of many processes, only one thread samples at a time, and borrowed results end with the next sample.
  */
 static struct look_scratch {
 	struct unwind_regs regs;
@@ -37,7 +37,10 @@ static int by_depth(const void *a, const void *b)
 	return (x->interp_id < y->interp_id) - (x->interp_id > y->interp_id);
 }
 
-/* From 3.13 on a state lives as long as what it runs: the list may change while it is read. */
+/*
+ * Lists the Python threads. From CPython 3.13 on a state lives as long as the code that it runs, so the list may change
+ * while it is read.
+ */
 static int list_python(struct procview *l, int tries, const struct pythread **ret, size_t *ret_n)
 {
 	int r = REMOTE_FAULT;
@@ -82,7 +85,7 @@ bool procview_waits_for_gil(const struct procview *l, int64_t syscall, uint64_t 
 	return l->stacks && syscall == SYS_futex && pystacks_is_gil(l->stacks, argument);
 }
 
-/* What the thread runs in other interpreters, into scratch.joined: the innermost first. */
+/* Reads what the thread runs in other interpreters into scratch.joined, innermost first. */
 static int read_others(struct procview *l, const struct pythread *t, bool stopped, struct procview_look *ret,
 		       struct pystack *sum)
 {
@@ -132,7 +135,10 @@ static bool still_runs(const struct procview *l, uint64_t interp_id, pid_t tid)
 	return false;
 }
 
-/* Were base, and who ran what, the same after the inner stacks were read as before? Then they were so in between. */
+/*
+ * *ret: the outer stack and the list of states are the same after the inner stacks were read as before, so they did not
+ * change in between.
+ */
 static int stood(struct procview *l, const struct pythread *t, const struct procview_look *look, size_t n_base,
 		 bool *ret)
 {
@@ -147,8 +153,8 @@ static int stood(struct procview *l, const struct pythread *t, const struct proc
 }
 
 /*
- * The states of a thread are read one after the other. While one interpreter runs, what called it stands: so the outer
- * stack is read before and after the inner ones, and has to be the same.
+ * The states of a thread are read one after the other. While one interpreter runs, its caller in another one stands
+ * still; so the outer stack is read before and after the inner ones, and must not have changed.
  */
 static int read_joined(struct procview *l, const struct pythread *t, bool stopped, struct procview_look *ret)
 {
@@ -195,7 +201,10 @@ static void read_python(struct procview *l, const struct pythread *t, bool stopp
 	bool others = false;
 	if (l->has_interps && t->tid)
 		ret->python_result = list_again(l, stopped);
-	/* It may have been stopped while it changed the list; then what it runs in other interpreters is not shown. */
+	/*
+	 * The thread may have been stopped while it changed the list; what it runs in other interpreters is left out
+	 * then.
+	 */
 	if (stopped && ret->python_result == REMOTE_FAULT)
 		ret->python_result = 0;
 	for (size_t i = 0; i < l->n_others && !others && t->tid; i++)
@@ -220,7 +229,7 @@ static void meanwhile(void *ctx)
 	read_python(d->view, d->thread, d->stopped, d->look);
 }
 
-/* A thread that waits is not touched: most do, and some system calls would fail. */
+/* Samples a thread that waits without stopping it: most threads wait, and some system calls would fail. */
 static int look_from_outside(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
 			     struct procview_look *ret)
 {
@@ -247,7 +256,10 @@ static int catch (void *ctx, const struct iovec *from, size_t n_from, void *into
 	return r == 0 || r == WORLD_GONE ? r : PYSTACK_AWAY;
 }
 
-/* 0: all that there is of it is there. Of several interpreters the list of threads belongs to the instant: not so. */
+/*
+ * Samples a thread by interrupting it. 0: the sample is complete. Not for several interpreters, whose list of states
+ * would have to be read at the same instant.
+ */
 static int look_caught(struct procview *l, pid_t tid, const struct pythread *thread, struct procview_look *ret)
 {
 	struct caught c = {l, tid};
@@ -282,7 +294,7 @@ static int look_stopped(struct procview *l, pid_t tid, const struct pythread *th
 		native_unwind(l->native, &scratch.regs, &scratch.stack, &scratch.trace);
 		ret->native = &scratch.trace;
 	}
-	/* Processes that get no processor for long must not hold up the others for ever. */
+	/* Halves the patience, so that processes that get no processor for long do not hold up the others. */
 	if (r == STOPPER_STUCK)
 		l->patience_us = MAX(l->patience_us / 2, (uint64_t)PROCVIEW_PATIENCE_MIN_US);
 	else
@@ -290,7 +302,7 @@ static int look_stopped(struct procview *l, pid_t tid, const struct pythread *th
 	return r;
 }
 
-/* Caught where that can be done, else stopped. */
+/* Samples a thread that runs: interrupts it where that is possible, else stops it. */
 static int look_running(struct procview *l, pid_t tid, const struct pythread *thread, struct procview_look *ret)
 {
 	int r = STOPPER_RUNNING;
@@ -304,7 +316,7 @@ static int look_running(struct procview *l, pid_t tid, const struct pythread *th
 	return r;
 }
 
-/* Registers, stack and Python frames of the same instant. */
+/* Takes registers, stack and Python frames of the same instant. */
 static int look_native(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
 		       struct procview_look *ret)
 {
@@ -317,7 +329,7 @@ static int look_native(struct procview *l, pid_t tid, const struct pythread *thr
 	if (waits != 0)
 		return look_running(l, tid, thread, ret);
 	int r = look_stopped(l, tid, thread, l->want.patient ? l->patience_us : STOP_WAITING_US, ret);
-	/* What was seen from outside is less, but something. */
+	/* A failed stop leaves the sample that was taken without one. */
 	return r == WORLD_GONE ? r : 0;
 }
 

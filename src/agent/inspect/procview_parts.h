@@ -8,7 +8,7 @@
 #define PROCVIEW_PATIENCE_MIN_US 2000
 #define PROCVIEW_PATIENCE_ONCE_US 200000
 
-/* How long a thread that runs is waited for, at first. */
+/* Most time to wait for a thread that runs, before any thread was late. */
 static inline uint64_t procview_patience_us(const struct procview_want *want)
 {
 	return want->patient ? PROCVIEW_PATIENCE_ONCE_US : PROCVIEW_PATIENCE_US;

@@ -6,19 +6,19 @@
 #include "sense/python/pylocals.h"
 
 #define RANK_LIMIT 100000
-/* It imports for a while first. */
+/* A process is asked this many times at most: it imports modules first. */
 #define ASK_MOST 6
 static const uint64_t ask_gap_ns = NS_PER_S / 2;
-/* So near to the innermost frame stands a join that is waited in. */
+/* A join that is waited in is among this many innermost frames. */
 #define WAIT_FRAMES 6
 
 enum spawnrank {
-	SPAWNRANK_LATER, /* it is not there yet: it still imports, or could not be read just now */
-	SPAWNRANK_OVER, /* there will be no other answer */
+	SPAWNRANK_LATER, /* no answer yet: it still imports, or could not be read just now */
+	SPAWNRANK_OVER, /* the answer will not change */
 };
 
 static const char *const argument_names[] = {"rank", "local_rank", "global_rank", "proc_rank", "proc_id"};
-/* Whose functions run in processes that work for their parent. */
+/* Folders of libraries whose functions run in processes that serve their parent. */
 static const char *const servants[] = {
 	"/torch/utils/data/", "/torch/_inductor/", "/multiprocessing/", "/concurrent/futures/", "/joblib/",
 };
@@ -35,7 +35,7 @@ static bool is_frame(const struct pyframe *f, const char *name, const char *file
 	       spawnrank_ends_with(f->known->file, file);
 }
 
-/* The function that multiprocessing has been asked to run; NULL: it has not come so far. */
+/* The outermost frame of the function that multiprocessing runs; NULL: it was not called yet. */
 static const struct pyframe *target_of(const struct pystack *s)
 {
 	for (size_t i = s->n; i-- > 2;)
@@ -81,7 +81,7 @@ static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enu
 	return SPAWNRANK_OVER;
 }
 
-/* The Python frames of its main thread. false: there are none just now; *ret_later: there may be some. */
+/* Reads the Python frames of the main thread. False: there are none now; *ret_later: there may be some later. */
 static bool main_frames(const struct world *w, pid_t pid, struct procview **ret, struct procview_look *look,
 			bool *ret_later)
 {
@@ -100,8 +100,11 @@ static bool main_frames(const struct world *w, pid_t pid, struct procview **ret,
 	return main && procview_look(l, pid, main, PROCVIEW_RUNS, look) == 0 && look->python_result == 0;
 }
 
-/* The main thread's outermost Python frames, read while it runs: half a millisecond or so. */
-static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told, int32_t *ret_number)
+/*
+ * Reads a rank from the arguments of the function that the process runs, while it runs. Takes about half a millisecond.
+ */
+static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told,
+				     int32_t *ret_number)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
 	struct procview_look look;
@@ -113,7 +116,7 @@ static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownr
 	return target ? of_target(l, target, ret_told, ret_number) : SPAWNRANK_LATER;
 }
 
-/* Does a program nothing but wait for the processes that it has started? One that works itself is no launcher. */
+/* True: the program waits for processes that it started. A program that does other work is no launcher. */
 static bool only_waits(const struct world *w, pid_t pid)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
@@ -123,7 +126,8 @@ static bool only_waits(const struct world *w, pid_t pid)
 		return false;
 	for (size_t i = 0; i < MIN(look.python.n, (size_t)WAIT_FRAMES); i++) {
 		const struct pycode *c = look.python.frames[i].known;
-		if (c && c->name && c->file && spawnrank_ends_with(c->name, "join") && strstr(c->file, "/multiprocessing/"))
+		if (c && c->name && c->file && spawnrank_ends_with(c->name, "join") &&
+		    strstr(c->file, "/multiprocessing/"))
 			return true;
 	}
 	return false;
@@ -139,7 +143,7 @@ void spawnranks_forget(struct spawnranks *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Where it is, or would be. */
+/* Slot of a pid, or the free slot where it belongs. */
 static size_t spawnrank_slot(const struct spawnranks *s, pid_t pid)
 {
 	size_t at = (size_t)pid & (SPAWNRANKS - 1);
@@ -148,17 +152,22 @@ static size_t spawnrank_slot(const struct spawnranks *s, pid_t pid)
 	return at;
 }
 
-/* true: it has told a number just now. *left counts down with each process that was read. */
-static bool spawnrank_ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p, uint64_t first_ns, size_t *left)
+/*
+ * Asks a process when it is due. True: it reported a number now. *left is reduced by one for each process that was
+ * read.
+ */
+static bool spawnrank_ask(struct spawnranks *s, const struct world *w, const struct ownranks_process *p,
+			  uint64_t first_ns, size_t *left)
 {
 	struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
 	uint64_t now_ns = w->mono_ns();
 	if (!one->pid && s->n == SPAWNRANKS / 2)
-		return false; /* a program with so many children has no ranks among them */
+		return false; /* a program with more children than this has no ranks among them */
 	if (!one->pid || one->start_ticks != p->start_ticks) {
 		s->n += one->pid == 0;
 		s->n_told -= one->told != OWNRANKS_NOTHING;
-		*one = (struct spawnranks_one){.pid = p->pid, .start_ticks = p->start_ticks, .due_ns = now_ns + first_ns};
+		*one = (struct spawnranks_one){
+			.pid = p->pid, .start_ticks = p->start_ticks, .due_ns = now_ns + first_ns};
 	}
 	if (one->over || *left == 0 || now_ns < one->due_ns)
 		return false;
@@ -166,7 +175,7 @@ static bool spawnrank_ask(struct spawnranks *s, const struct world *w, const str
 	one->over = spawnrank_read(w, p->pid, &one->told, &one->number) == SPAWNRANK_OVER;
 	if (one->told != OWNRANKS_NOTHING && !only_waits(w, p->ppid)) {
 		one->told = OWNRANKS_NOTHING;
-		one->over = false; /* it may be starting others still */
+		one->over = false; /* the parent may still be starting other processes */
 	}
 	one->over |= ++one->asked == ASK_MOST;
 	one->due_ns = now_ns + (ask_gap_ns << one->asked);
@@ -183,8 +192,8 @@ static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 	p->number = one->number;
 }
 
-bool spawnranks_look(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n, uint64_t first_ns,
-		     size_t most, bool others)
+bool spawnranks_look(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n,
+		     uint64_t first_ns, size_t most, bool others)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct ownranks_process *up = NULL;

@@ -6,7 +6,10 @@
 #include "sense/memory/cgroup.h"
 #include "sense/wait/threadwait.h"
 
-/* Of a program without Python: its own tables and those of the first libraries; larger files would hold up the supervisor. */
+/*
+ * For a program without Python: its own symbol tables and those of the first libraries are read. Larger files would
+ * take the supervisor too long.
+ */
 #define PREPARE_FILE_BYTES (32 * MIB)
 
 static bool wanted(pid_t pid, const pid_t *pids, size_t n)
@@ -25,14 +28,17 @@ static bool is_kept(const struct viewcache *k, pid_t pid)
 	return false;
 }
 
-/* Stops no thread: Python frames are read while they run, native symbols from files only. */
+/*
+ * Reads each Python thread once, so that names of code are known later. Stops no thread: frames are read while it runs,
+ * native symbols from files only.
+ */
 static void look_round(struct procview *l, const struct world *w, uint64_t end_ns)
 {
 	char where[CGROUP_PATH_MAX];
 	const struct pythread *threads;
 	struct pystack stack;
 	size_t n;
-	(void)process_is_frozen(w, l->pid, where, sizeof(where)); /* finds out where its group is */
+	(void)process_is_frozen(w, l->pid, where, sizeof(where)); /* remembers where its control group is */
 	if (l->native)
 		native_prepare(l->native, PREPARE_FILE_BYTES, end_ns);
 	if (!l->stacks || procview_python_threads(l, &threads, &n) != 0)
@@ -82,7 +88,7 @@ static bool still_it(struct procview *l, const struct world *w)
 	if (proc_stat_read(w, l->pid, &st) != 0 || st.start_ticks != l->start_ticks || procview_lost(l) ||
 	    procview_changed(l))
 		return false;
-	if (l->python_later && procview_code_changed(l)) /* the tables of its files are kept all the same */
+	if (l->python_later && procview_code_changed(l)) /* the symbol tables of its files are kept */
 		procview_again(l);
 	return true;
 }

@@ -14,16 +14,16 @@
 #include "base/clock.h"
 #include "judge/notify/notify.h"
 
-/* A wait longer than this is done without a process. */
+/* Longest wait for which a worker process stays. */
 #define LINGER_MS 1000
-/* How often the folder is looked at while something is under way, and otherwise. */
+/* Times between two scans of the spool, with and without a worker at work. */
 #define LOOK_MS 50
 #define IDLE_LOOK_MS 500
 
-/* The children's words to their parent, in memory they share. */
+/* What a worker reports to its parent, in shared memory. */
 struct channel_note {
-	int64_t due_ms; /* nothing to do before … */
-	size_t left; /* … unless there is more than this */
+	int64_t due_ms; /* the channel rests until then … */
+	size_t left; /* … unless more notices than this wait */
 	uint64_t delivered;
 };
 
@@ -34,7 +34,7 @@ struct worker {
 	struct notify_rules rules;
 	struct delivery delivery;
 	struct channel_note *note;
-	uint64_t end_ns; /* no message is begun after it */
+	uint64_t end_ns; /* no message is started after it */
 	struct spool_entry entry[NOTIFY_ITEMS];
 	struct notice notice[NOTIFY_ITEMS];
 	struct notify_item item[NOTIFY_ITEMS];
@@ -75,10 +75,11 @@ static void drop_taken(struct worker *w, const struct notify_step *step)
 			spool_drop(&w->spool, w->entry[i].file);
 }
 
-/* The taken notices as one. */
+/* Combines the notices that the step takes into one. */
 static void merge(const struct worker *w, const struct notify_step *step, int64_t now_ms, struct notice *ret)
 {
-	static struct notice folded; /* of one key, on its way into a digest */
+	/* notices of one key combined, before they join a digest; static because it is large */
+	static struct notice folded;
 	bool digest = step->act == NOTIFY_DIGEST, begun = false;
 	if (digest)
 		notice_digest_begin(w->node, now_ms, ret);
@@ -109,7 +110,7 @@ static void merge(const struct worker *w, const struct notify_step *step, int64_
 	}
 }
 
-/* False when the channel should be left alone for now. */
+/* False: the channel is to rest for now. */
 static bool send_step(struct worker *w, const struct notify_step *step)
 {
 	static struct notice message;
@@ -127,7 +128,9 @@ static bool send_step(struct worker *w, const struct notify_step *step)
 	}
 	if (d.outcome != NOTIFY_ARRIVED)
 		TEXT_COPY(w->delivery.trouble, d.why);
-	/* first what was done, then the notice: a crash between the two repeats nothing */
+	/*
+	 * The delivery is recorded before its notices are removed, so that a crash between the two sends nothing twice.
+	 */
 	ignore(spool_delivery_write(&w->spool, w->channel->name, &w->delivery),
 	       "a full disk: it is remembered while we live");
 	if (d.outcome != NOTIFY_TRY_AGAIN)
@@ -177,9 +180,9 @@ struct deliverer {
 	const struct channels *all;
 	const struct deliver_how *how;
 	struct spool spool;
-	struct channel_note *note; /* shared */
+	struct channel_note *note; /* shared with the workers, one for each channel */
 	pid_t child[CHANNELS_MAX];
-	size_t waiting[CHANNELS_MAX]; /* notices, by the last look */
+	size_t waiting[CHANNELS_MAX]; /* notices of each channel at the last scan */
 	uint64_t end_ns;
 	bool tried[CHANNELS_MAX];
 	size_t unknown;
@@ -193,10 +196,10 @@ static int start_worker(struct deliverer *d, size_t i)
 		d->tried[i] = true;
 		return pid < 0 ? -errno : 0;
 	}
-	/* without its parent it would be taken for a process of the job that vigil watches */
+	/* a worker that outlived its parent would be taken for a process of the job that vigil watches */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	const struct channel *c = &d->all->item[i];
-	static struct worker w; /* large */
+	static struct worker w; /* static because it is large */
 	w.channel = c;
 	w.how = d->how;
 	w.spool = d->spool;
@@ -233,12 +236,12 @@ static bool wants_worker(const struct deliverer *d, size_t i, int64_t now_ms)
 		return false;
 	if (d->how->once)
 		return !d->tried[i];
-	/* a clock that was set back must not hold anything up */
+	/* A due time this far ahead means that the clock was set back. */
 	bool far = d->note[i].due_ms > now_ms + NOTIFY_RETRY_AFTER_MAX_MS * 4;
 	return d->note[i].due_ms <= now_ms || d->waiting[i] > d->note[i].left || far;
 }
 
-/* True while there is, or will be, something to do before the end. */
+/* True while a worker runs, or something falls due before the end. */
 static bool step_all(struct deliverer *d, int64_t end_unix_ms)
 {
 	bool more = false;
@@ -276,7 +279,7 @@ static int deliver_loop(struct deliverer *d)
 			break;
 		(void)poll(NULL, 0, any_child(d) ? LOOK_MS : IDLE_LOOK_MS);
 	}
-	/* who is in the middle of a message has its deadline */
+	/* a worker in the middle of a message ends within the channel's timeout */
 	for (size_t i = 0; i < d->all->n; i++)
 		if (d->child[i] > 0)
 			(void)waitpid(d->child[i], NULL, 0);
@@ -298,7 +301,10 @@ int deliver_run(const struct channels *all, const char *state_dir, const struct 
 		if (r == 0)
 			r = deliver_loop(&d);
 		closep(&lock);
-		/* what was put there while we were about to go: whoever put it saw the lock and relies on us */
+		/*
+		 * A notice may arrive between the last scan and the release of the lock. Its writer saw the lock and
+		 * relies on this process, so scan again.
+		 */
 		size_t before = 0, after = 0;
 		for (size_t i = 0; i < all->n; i++)
 			before += d.waiting[i];

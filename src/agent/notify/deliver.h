@@ -1,7 +1,7 @@
 /*
- * Delivers what waits in the spool: a child process for each channel that has
- * something due, so that one dead server holds up no other. Ends when nothing
- * waits, or when its time is over; the rest stays for the next one.
+ * Delivers the notices in the spool. Each channel with a due notice has a child process of its own, so that one dead
+ * server delays no other channel. Ends when nothing waits or its time is over; the rest stays in the spool for the next
+ * run.
  */
 #pragma once
 
@@ -10,14 +10,14 @@
 
 struct deliver_how {
 	uint64_t lifetime_ns;
-	bool once; /* each channel is tried now, whatever it rests for, and not again */
+	bool once; /* try each channel exactly once, now, even if it rests */
 };
 
 struct deliver_count {
 	size_t delivered, left,
-		unknown; /* messages; notices that still wait; those for channels that are not configured */
+		unknown; /* messages sent; notices that still wait; notices of channels that are not configured */
 };
 
-/* SPOOL_BUSY: another process does it. */
+/* Blocks until delivery ends. SPOOL_BUSY: another process delivers. */
 int must_check deliver_run(const struct channels *all, const char *state_dir, const struct deliver_how *how,
 			   struct deliver_count *ret);

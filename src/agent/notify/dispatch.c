@@ -8,7 +8,9 @@
 #include "base/file.h"
 #include "tell/notify/http.h"
 
-/* The first line of a small file; files of secrets are written by editors that add a newline. */
+/*
+ * Reads the first line of a small file; editors add a newline to files of secrets. An empty path leaves dst as it is.
+ */
 static int first_line(const char *path, char *dst, size_t cap, struct fault *f)
 {
 	char text[2048];
@@ -77,7 +79,7 @@ static void send_request(const struct channel *c, const struct notice *n, int64_
 	struct fault f = {.text = ""};
 	if (secrets_read(c, &secrets, &f) < 0 || notify_build(c, &secrets, n, now_unix_ms, &request, &f) < 0) {
 		TEXT_COPY(ret->why, f.text);
-		return; /* the file may be put right before the notice is too old */
+		return; /* try again: the file may be corrected before the notice is too old */
 	}
 	http_send(c, &secrets, &request, &answer);
 	ret->outcome = notify_outcome(c, &answer, ret->why, sizeof(ret->why));

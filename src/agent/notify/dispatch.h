@@ -1,6 +1,6 @@
 /*
- * One notice to one channel, now: secrets read from their files, the message
- * made, sent, the answer understood. Blocks for the channel's timeout at most.
+ * Sends one notice to one channel at once: reads the secrets from their files, builds the message, sends it and judges
+ * the answer. Blocks for the channel's timeout at most.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 struct dispatch {
 	enum notify_outcome outcome;
-	char why[240]; /* what came back, also when it arrived; no secrets */
-	int64_t retry_after_ms; /* what the server asked for; 0: nothing */
+	char why[240]; /* what was answered, also on success; never contains secrets */
+	int64_t retry_after_ms; /* delay that the server asked for; 0: none */
 };
 
 void dispatch_now(const struct channel *c, const struct notice *n, int64_t now_unix_ms, struct dispatch *ret);

@@ -15,11 +15,11 @@
 
 extern char **environ;
 
-/* What an earlier vigil could not deliver is looked for this often. */
+/* Time between two checks for notices that an earlier vigil left in the spool. */
 static const uint64_t look_ns = 60 * NS_PER_S;
-/* A server that is well has answered by then; one that is not may not keep us. */
+/* Longest wait for delivery at the end: a working server has answered by then. */
 static const uint64_t parting_ns = 700 * NS_PER_MS;
-/* A reminder is no more often than this, whatever was asked for. */
+/* Shortest time between two reminders, whatever the configuration says. */
 static const uint64_t remind_least_ns = NS_PER_S;
 
 void notifier_open(struct notifier *n, const struct world *w, const char *state_dir, const struct channels *channels)
@@ -76,8 +76,9 @@ static struct notifier_told *told_of(struct notifier *n, const struct notice *no
 }
 
 /*
- * Often enough for the channel that wants it most often. Whoever delivers knows when it was sent last, and drops what comes
- * too soon; a reminder that is put there as rarely as it is sent would come a moment too soon each time.
+ * Time between two reminders: a quarter of the shortest repeat time of all channels. The deliverer knows when each
+ * channel was last sent to and drops reminders that come too soon; one put into the spool only as often as it is sent
+ * would come just too soon each time.
  */
 static uint64_t reminder_ns(const struct notifier *n, const struct notice *notice)
 {
@@ -162,7 +163,7 @@ void notifier_over(struct notifier *n, const char *job, const char *kind, const 
 	}
 }
 
-/* Between fork and exec of a process with threads: system calls only. */
+/* Runs between fork and exec of a process with threads: system calls only. */
 static void become_deliverer(const struct notifier *n)
 {
 	static char program[] = "vigil", command[] = "notify", what[] = "deliver", option[] = "--state";
@@ -181,7 +182,7 @@ static void start(struct notifier *n)
 	int fd = -1;
 	n->due = false;
 	if (n->program_fd < 0 || spool_lock(&n->spool, "", &fd) != 0)
-		return; /* whoever has the lock looks once more after giving it back */
+		return; /* the process with the lock scans once more after it gives it back */
 	closep(&fd);
 	pid_t pid = helper_fork();
 	if (pid == 0)
@@ -219,7 +220,7 @@ bool notifier_tick(struct notifier *n)
 		return false;
 	uint64_t now = n->mono_ns();
 	siginfo_t si = {.si_pid = 0};
-	/* reaped by somebody else, or by us now */
+	/* True when the deliverer was reaped elsewhere, or is reaped here. */
 	if (n->deliverer && (waitid(P_PID, (id_t)n->deliverer, &si, WEXITED | WNOHANG) < 0 || si.si_pid != 0))
 		notifier_reaped(n, n->deliverer);
 	if (now >= n->next_look_ns) {

@@ -1,9 +1,8 @@
 /*
- * Who watches a job tells of its incidents: puts them into the spool and sees
- * to it that a deliverer runs. No network, no waiting: the supervisor's time is
- * the job's. The deliverer is a process of its own (agent/notify/deliver), started
- * from the same program; it outlives us for a bounded time, and what it cannot
- * deliver stays in the spool for the next one.
+ * Reports the incidents of a job to people: puts notices into the spool and starts a deliverer. It uses no network and
+ * does not wait, since the supervisor's time is the job's. The deliverer (agent/notify/deliver) is a process of its
+ * own, started from the same program. It outlives the supervisor for a bounded time; what it cannot deliver stays in
+ * the spool for the next one.
  */
 #pragma once
 
@@ -15,44 +14,47 @@
 #define NOTIFIER_TOLD 32
 
 struct notifier {
-	const struct channels *channels; /* those that were chosen; borrowed */
+	const struct channels *channels; /* the chosen channels; borrowed */
 	struct spool spool;
 	char state_dir[256], node[80];
-	int program_fd; /* ourselves, even if the file is replaced; -1 */
+	int program_fd; /* vigil's own program, even if its file is replaced; -1: not open */
 	uint64_t (*mono_ns)(void);
 	int64_t (*unix_ms)(void);
-	bool due; /* something was put into the spool */
-	bool changed; /* the deliverer, since the last tick */
-	uint64_t next_look_ns; /* for what others left there */
-	pid_t deliverer; /* our child; 0: none */
+	bool due; /* a deliverer is needed */
+	bool changed; /* the deliverer started or ended since the last tick */
+	uint64_t next_look_ns; /* next check for notices of others */
+	pid_t deliverer; /* child process; 0: none */
 	bool told_any;
 	bool complained;
 	struct notifier_told {
 		char job[64], kind[24];
-		struct notice *lasts; /* a condition, not an event: told again and again; owned; NULL */
-		uint64_t again_ns; /* when */
-	} told[NOTIFIER_TOLD]; /* not yet taken back */
+		struct notice *lasts; /* a condition that lasts and is repeated; owned; NULL: an event */
+		uint64_t again_ns; /* time of the next reminder */
+	} told[NOTIFIER_TOLD]; /* notices that were sent and not resolved yet */
 	size_t n_told;
 };
 
-/* Never fails: what cannot be done is said once. channels NULL or empty: nothing is told. */
+/* Never fails; problems are logged once. With channels NULL or empty nothing is reported. */
 void notifier_open(struct notifier *n, const struct world *w, const char *state_dir, const struct channels *channels);
-/* A hang lasts until one of the three below says otherwise. NULL is fine for n, here and below. */
+/* Reports an incident. A hang lasts until one of the three functions below ends it. n may be NULL, here and below. */
 void notifier_incident(struct notifier *n, const struct incident *i);
-/* The job ended well: what was told of it is over. */
+/* The job ended well: resolves everything that was reported of it. */
 void notifier_well(struct notifier *n, const char *job);
-/* What was told of a job under this kind is over, and the job goes on. why: one sentence. */
+/* Resolves what was reported of a job under this kind; the job goes on. why: one sentence. */
 void notifier_over(struct notifier *n, const char *job, const char *kind, const char *why);
-/* The attempt of a job has ended, well or not: nothing of it lasts any more. */
+/* The attempt of a job has ended, well or not: stops its reminders. */
 void notifier_ended(struct notifier *n, const char *job);
-/* When to call notifier_tick, by the monotonic clock; 0: now. */
+/* Monotonic time at which notifier_tick is to be called; 0: now; UINT64_MAX: never. */
 uint64_t notifier_due_ns(const struct notifier *n);
-/* When it is time to: start the deliverer. True if it has changed (started, or known to be gone). */
+/*
+ * Sends reminders and starts the deliverer when they are due. True: the deliverer has started or ended since the last
+ * call.
+ */
 bool notifier_tick(struct notifier *n);
-/* A child of ours has ended. */
+/* To be called for each child that was reaped; others than the deliverer are ignored. */
 void notifier_reaped(struct notifier *n, pid_t pid);
 /*
- * Waits a moment for what was just told to be delivered: in a container whose
- * first process we are, everything ends with us. Less than a second.
+ * Waits less than a second for the last notices to be delivered: where vigil is the first process of a container, every
+ * process ends with it.
  */
 void notifier_close(struct notifier *n);

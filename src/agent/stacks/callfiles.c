@@ -54,7 +54,10 @@ static void command_join(const struct js *argv, char *dst, size_t cap)
 		buf_printf(&b, "%s%s", i ? " " : "", js_as_text(js_at(argv, i), "?"));
 }
 
-/* What the plugin wrote beside the profile (".json", ".begun"). A note that cannot be read leaves what the name says. */
+/*
+ * Reads what the plugin wrote beside the profile (".json", ".begun"). Without a readable note the facts of the file
+ * name stay.
+ */
 static void note_read(struct call_source *s, const char *suffix)
 {
 	char path[sizeof(s->path)], text[NOTE_MAX];
@@ -100,7 +103,7 @@ int callfiles_add_file(struct call_sources *s, const char *path)
 	return source_add(s, &one);
 }
 
-/* A note without a profile: a process that had a reason to leave none, or that was gone before it could. */
+/* Adds a note that has no profile: its process had a reason to leave none, or ended before it could. */
 static int note_add(struct call_sources *s, const char *path, const char *suffix)
 {
 	struct call_source one = {.rank = NO_RANK};
@@ -150,7 +153,7 @@ void callfiles_sort(struct call_sources *s)
 		qsort(s->items, s->n, sizeof(*s->items), callfiles_compare);
 }
 
-/* The whole file into memory that grows from file to file. */
+/* Reads the whole file into a buffer that is reused and grows from file to file. */
 static int slurp(const char *path, char **text, size_t *cap, size_t *ret_len)
 {
 	struct stat st;
@@ -181,7 +184,10 @@ static int ignore_function(void *ctx, const struct pstats_key *key, const struct
 	return 0;
 }
 
-/* CALLFILES_NOTHING: it cannot be read. With check, nothing of it is added then. */
+/*
+ * CALLFILES_NOTHING: the file cannot be read, and s->fault says why. With check the file is parsed twice, and a damaged
+ * one adds nothing to c.
+ */
 static int source_read(struct call_source *s, struct calls *c, bool check, char **text, size_t *cap)
 {
 	static const struct pstats_sink nothing = {.function = ignore_function, .edge = ignore_function};
@@ -243,9 +249,8 @@ static int read_all(struct call_sources *s, int32_t rank, bool check, struct cal
 }
 
 /*
- * Half a profile would give wrong sums without a sign of it, so a file counts
- * as a whole or not at all. Damage is rare: only when there is some are the
- * files read again, each looked through before it is added.
+ * Half a profile would give wrong sums without a sign of it, so a file counts as a whole or not at all. Damage is rare,
+ * so files are parsed once at first; if one is damaged, all are read again with check.
  */
 int callfiles_read(struct call_sources *s, int32_t rank, struct calls **ret)
 {

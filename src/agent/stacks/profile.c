@@ -12,8 +12,8 @@
 
 #define PROFILE_TASKS 65536
 /*
- * All processes of the machine are listed again after this long, its root's descendants are asked for more often, and
- * neither takes more than a two hundredth of the time.
+ * Intervals of listing all processes of the machine, and of checking the root's descendants. Both get longer where they
+ * would take more than a two hundredth of the time.
  */
 #define LIST_EVERY_NS (2 * NS_PER_S)
 #define CHECK_EVERY_NS (300 * NS_PER_MS)
@@ -30,23 +30,23 @@ struct recording {
 	size_t n, cap;
 	struct stackset *set;
 	struct profproc_tally tally;
-	struct pystack_stats python; /* of those that have ended */
+	struct pystack_stats python; /* totals of processes that have ended */
 	struct stopper_stats pauses;
-	struct jobpids *family; /* the root's descendants, as last asked for */
+	struct jobpids *family; /* the root's descendants at the last check */
 	uint64_t family_sum;
-	struct spawnranks *spawned; /* who has been asked for a number */
+	struct spawnranks *spawned; /* processes that were asked for their rank */
 	uint64_t begin_ns, next_list_ns, next_check_ns, next_progress_ns;
 	uint64_t rounds, late;
 	uint64_t random;
 	size_t denied;
-	pid_t *refused; /* not asked again */
+	pid_t *refused; /* pids that may not be read, not to be tried again; owned */
 	size_t n_refused, cap_refused;
-	char missing[500]; /* why less of a process is shown than could be; "" */
-	size_t n_missing; /* processes of which there is something to say */
+	char missing[500]; /* what cannot be shown of the first process with a note; "" */
+	size_t n_missing; /* number of processes with a note */
 	struct fault first_denied;
 };
 
-/* Of the first process that has something to say. */
+/* Counts the process if not all of it can be shown, and keeps the reason of the first one. */
 static void missing_note(struct recording *r, const struct profproc *t)
 {
 	const struct procview *l = t->view;
@@ -58,7 +58,8 @@ static void missing_note(struct recording *r, const struct profproc *t)
 		TEXT_FORMAT(r->missing, "process %d: %s", l->pid, l->note);
 	else
 		TEXT_FORMAT(r->missing,
-			    "process %d: what runs in other interpreters, because CPython 3.%u does not tell which thread runs it; "
+			    "process %d: what runs in other interpreters, because CPython 3.%u does not tell which "
+			    "thread runs it; "
 			    "'vigil stack' has it",
 			    l->pid, l->rt.minor);
 }
@@ -129,7 +130,8 @@ static int member_add(struct recording *r, const struct member *m)
 		profproc_name(t, m);
 		return 0;
 	}
-	if (is_refused(r, m->task->pid) || m->task->pid == getpid()) /* looked at by itself, who asked is a part of it */
+	/* vigil leaves itself out where it was started by the process that it records */
+	if (is_refused(r, m->task->pid) || m->task->pid == getpid())
 		return 0;
 	if (vec_room(&r->procs, &r->cap, r->n + 1) < 0)
 		return -ENOMEM;
@@ -157,13 +159,16 @@ static void sweep(struct recording *r)
 	r->n = kept;
 }
 
-/* Not one that another one of them started: the process itself, of a job each rank's. */
+/* True for the recorded process itself; of a job, for the main process of each rank. */
 static bool is_main(const struct recording *r, const struct member *m)
 {
 	return m->task->pid == r->want->members->root || (r->want->members->job_id && m->who.role == ROLE_MAIN);
 }
 
-/* Has the root children that it had not, or not any more? Without a root, or where the kernel does not tell: no. */
+/*
+ * True: the root has other descendants than at the last check. False also without a root, and where the kernel does not
+ * list children.
+ */
 static bool family_changed(struct recording *r)
 {
 	const struct jobpids_want want = {.root = r->want->members->root, .root_is_ours = true};
@@ -196,7 +201,7 @@ static int profile_list(struct recording *r, uint64_t now_ns)
 	if (e == 0)
 		sweep(r);
 	if (r->rounds == 0)
-		(void)family_changed(r); /* what the next glance compares with */
+		(void)family_changed(r); /* takes the first sample for the next check to compare with */
 	uint64_t took_ns = r->w->mono_ns() - now_ns;
 	uint64_t every_ns = r->want->members->root ? LIST_EVERY_NS : CHECK_EVERY_NS;
 	r->next_list_ns = now_ns + MAX(every_ns, took_ns * LIST_SHARE);
@@ -231,7 +236,10 @@ static void report(struct recording *r, uint64_t now_ns)
 	r->want->progress(r->want->ctx, &p);
 }
 
-/* A quarter of a period to and fro, so that a program with a beat of its own is not always met at the same place. */
+/*
+ * A random part of half a period, so that a program with a regular rhythm is not always sampled at the same point of
+ * it.
+ */
 static uint64_t jitter(struct recording *r, uint64_t period_ns)
 {
 	r->random ^= r->random << 13;
@@ -243,7 +251,7 @@ static uint64_t jitter(struct recording *r, uint64_t period_ns)
 static void wait_until(uint64_t at_ns)
 {
 	const struct timespec t = {.tv_sec = (time_t)(at_ns / NS_PER_S), .tv_nsec = (long)(at_ns % NS_PER_S)};
-	/* A signal ends it early: the loop then sees that it is to stop. */
+	/* A signal ends the sleep early; the loop then checks whether it is to stop. */
 	(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
@@ -280,7 +288,8 @@ static int profile_loop(struct recording *r)
 		due_ns += period_ns;
 		now_ns = r->w->mono_ns();
 		if (now_ns >
-		    due_ns + period_ns) { /* behind: what was missed is not caught up, the next sample weighs more */
+		    /* Behind schedule: missed samples are not made up for, the next one has a larger weight. */
+		    due_ns + period_ns) {
 			r->late += (now_ns - due_ns) / period_ns;
 			due_ns = now_ns;
 		}
@@ -290,12 +299,12 @@ static int profile_loop(struct recording *r)
 	return e;
 }
 
-/* Of fewer reads than that no share can be told. */
+/* Minimum number of samples to report a ratio. */
 #define WRONG_LEAST 30
 
 /*
- * What is kept of a thread that stood still, or was made to, is exact. So is what was read of one that moved, but for a
- * known small share (stackset.h). A try that failed for another reason counts as a move: the share is never too small.
+ * A sample of a thread that stood still, or was stopped, is exact. So is one of a thread that moved, but for a known
+ * small ratio (stackset.h). A try that failed for another reason counts as a move, so the ratio is never too small.
  */
 static void ratios_fill(const struct recording *r, struct stackset_meta *m)
 {
@@ -303,7 +312,7 @@ static void ratios_fill(const struct recording *r, struct stackset_meta *m)
 	m->has_wrong_ratio = m->samples >= WRONG_LEAST;
 	if (!m->has_wrong_ratio || s->samples == 0)
 		return;
-	/* Nothing seen in n tries: up to three in n may be, with 95 % confidence. */
+	/* Zero events in n tries: up to three in n are possible with 95 % confidence. */
 	uint64_t moved = MIN(MAX(s->retries + s->shortened, UINT64_C(3)), s->samples);
 	m->moved_ratio = MIN((double)moved / (double)m->samples, 1.0);
 	m->wrong_ratio = MIN(m->moved_ratio * STACK_WRONG_OF_MOVED + (double)s->unproved / (double)m->samples, 1.0);

@@ -1,12 +1,9 @@
 /*
- * Records where a job spends its time: looks at every thread of all its
- * processes so many times a second and counts the stacks.
+ * Records where a job spends its time: samples every thread of all its processes at a fixed rate and counts the stacks.
  *
- * Python stacks are read without stopping anybody. With `native` each thread
- * that ran since the last look is stopped for some microseconds. A thread that
- * did not run since (its scheduling counters say so) keeps the stack it had,
- * which is exact and costs one read. New processes and threads are found as
- * they come; those that end, end.
+ * Python stacks are read without stopping a thread. With `native` each thread that ran since its last sample is stopped
+ * for some microseconds. A thread that did not run since (its scheduling counters say so) keeps the stack it had, which
+ * is exact and costs one read. Processes and threads that start are added, those that end are removed.
  */
 #pragma once
 
@@ -25,18 +22,18 @@ struct profile_want {
 	uint64_t duration_ns;
 	double rate_hz;
 	bool native;
-	bool children; /* all processes of it; false: the root only, of a job the root of each rank */
-	bool threads_apart; /* a lane a thread, not only a process */
-	const volatile bool *stop; /* a person wants no more: what is there is kept */
-	void (*progress)(void *ctx, const struct profile_progress *p); /* ten times a second; may be NULL */
+	bool children; /* all processes; false: the root only, or of a job the main process of each rank */
+	bool threads_apart; /* one lane for each thread, not for each process */
+	const volatile bool *stop; /* set by a signal handler to end early; what was recorded is kept; may be NULL */
+	void (*progress)(void *ctx, const struct profile_progress *p); /* called ten times a second; may be NULL */
 	void *ctx;
 };
 
-enum { PROFILE_NONE = 4 }; /* nothing of it is alive */
+enum { PROFILE_NONE = 4 }; /* no process of it runs */
 
 /*
- * ret is the recording with its meta filled but for the title. WORLD_DENIED
- * when no process may be read. Ends early when all processes have ended.
+ * *ret is the recording, with its meta filled except for the title; free it with stackset_free. WORLD_DENIED: no
+ * process may be read. PROFILE_NONE, -errno. Ends early when all processes have ended.
  */
 int must_check profile_record(const struct world *w, const struct profile_want *want, struct stackset **ret,
 			      struct fault *f);

@@ -12,32 +12,35 @@
 #include "base/vec.h"
 #include "sense/proc/keptfds.h"
 
-/* New threads are seen this much later; listing costs a directory. */
+/* Interval of listing the threads, each time a directory: a new thread is missed for this long at most. */
 #define LIST_NS (100 * NS_PER_MS)
-/* A function that was freed may be shown in place of one that got its memory for so long. */
+/*
+ * Interval of checking functions again: a freed function may be shown in place of a new one at its address for this
+ * long.
+ */
 #define RECHECK_NS (100 * NS_PER_MS)
 #define AGAIN_NS (200 * NS_PER_MS)
 #define AGAIN_MAX_NS (5 * NS_PER_S)
-/* It is another program than the last time. */
+/* The process runs another program than before. */
 #define ANEW 100
-/* Kept open descriptors (schedstat) for so many threads of a process; others are opened each time. */
+/* Threads of one process whose schedstat files are kept open; the files of others are opened each time. */
 #define KEPT_FDS 512
 
 struct profproc_thread {
 	pid_t tid;
 	bool has_py;
 	struct pythread py;
-	bool alive; /* mark of the last listing */
+	bool alive; /* found by the last listing */
 	bool has_lane;
 	uint32_t lane;
 	int sched_fd;
 	bool has_sched;
-	uint64_t sched[3]; /* run ns, wait ns, time slices: unchanged means that it did not run */
+	uint64_t sched[3]; /* run ns, wait ns, number of time slices; unchanged: the thread did not run */
 	bool has_last, last_blocked, last_gil;
 	bool last_merged, last_approximate, last_native_missing,
-		last_incomplete; /* struct profproc_tally counts them */
+		last_incomplete; /* what struct profproc_tally counts */
 	enum sample_state last_state;
-	uint32_t *last; /* owned: frame numbers, innermost first */
+	uint32_t *last; /* owned: frame ids, innermost first */
 	size_t n_last, cap_last;
 };
 
@@ -109,7 +112,7 @@ void profproc_name(struct profproc *t, const struct member *m)
 
 /* ---- numbers of frames -------------------------------------------------------------------------------------- */
 
-/* Never 0. Python: the function's number and the instruction; native: the address. */
+/* Never 0. Python: from the function's id and the instruction; native: from the address. */
 static uint64_t profproc_frame_key(const struct procview_frame *f)
 {
 	if (f->python)
@@ -178,7 +181,7 @@ static struct profproc_thread *thread_of(struct profproc *t, pid_t tid)
 	return lo < t->n_threads && t->thread[lo].tid == tid ? &t->thread[lo] : NULL;
 }
 
-/* What was known of a thread moves to the new list; the lists are both in order. */
+/* Makes the list of threads from tids; what is known of a thread moves from the old list. Both are sorted by tid. */
 static int threads_take(struct profproc *t, const pid_t *tids, size_t n)
 {
 	struct profproc_thread *list = calloc(n ? n : 1, sizeof(*list));
@@ -240,14 +243,14 @@ static bool sched_parse(struct span text, uint64_t ret[static 3])
 	return true;
 }
 
-/* Did it run since the last look? Only a sure "no" is one. */
+/* True: the thread certainly did not run since its last sample. */
 static bool stood_still(struct profproc *t, struct profproc_thread *th)
 {
 	char text[96], path[64];
 	uint64_t now[3];
 	ssize_t n;
 	if (!th->has_last || !th->last_blocked) {
-		th->has_sched = false; /* it ran: there is nothing to compare with */
+		th->has_sched = false; /* a thread that ran has no counters to compare with */
 		return false;
 	}
 	cleanup(closep) int fd = -1;
@@ -304,7 +307,7 @@ static bool is_select(int64_t nr)
 #endif
 }
 
-/* The innermost line of a stack that is no code: what the thread waits for, or what the interpreter is at. */
+/* Adds a note as the innermost frame: what the thread waits for, or what the interpreter does. */
 static int leaf_note(struct frametab *frames, enum wait_kind kind, int64_t nr, uint64_t argument,
 		     const struct pystack *py, struct profproc_thread *th)
 {
@@ -314,7 +317,7 @@ static int leaf_note(struct frametab *frames, enum wait_kind kind, int64_t nr, u
 	else if (th->last_state == SAMPLE_IDLE && kind == WAIT_POLL && argument == 0 &&
 		 (nr == SYS_pselect6 || is_select(nr)))
 		TEXT_FORMAT(text, "[waiting: sleep, %s]",
-			    syscall_name(nr)); /* of no descriptor: time.sleep up to 3.10 */
+			    syscall_name(nr)); /* without a descriptor: time.sleep of CPython up to 3.10 */
 	else if (th->last_state == SAMPLE_IDLE && nr >= 0)
 		TEXT_FORMAT(text, "[waiting: %s, %s]", wait_kind_name(kind), syscall_name(nr));
 	else if (th->last_state == SAMPLE_IDLE)
@@ -326,7 +329,7 @@ static int leaf_note(struct frametab *frames, enum wait_kind kind, int64_t nr, u
 	return note_id(frames, text, &th->last[th->n_last++]);
 }
 
-/* What another interpreter runs stands apart from what made it run. */
+/* Adds a note that separates the frames of another interpreter from those that called it. */
 static int interp_note(struct frametab *frames, uint64_t id, struct profproc_thread *th)
 {
 	char text[48];
@@ -368,7 +371,7 @@ static enum sample_state state_of(enum wait_kind kind, bool waits_for_gil, const
 	return py->gil == PYGIL_WAITS || (waits_for_gil && py->gil != PYGIL_HOLDS) ? SAMPLE_GIL_WAIT : SAMPLE_IDLE;
 }
 
-/* Reads the thread anew. *ret_show false: there is nothing of it to count. */
+/* Takes a new sample of the thread. *ret_show false: there is nothing to count. */
 static int look_again(struct profproc *t, struct profproc_thread *th, struct stackset *into,
 		      struct profproc_tally *tally, bool *ret_show)
 {
@@ -439,13 +442,13 @@ static void begin_anew(struct profproc *t)
 	t->all_threads = t->view->native != NULL;
 	for (size_t i = 0; i < t->n_threads; i++)
 		t->thread[i].has_last = false;
-	/* Numbers of functions and addresses count anew. */
+	/* Ids of functions, and addresses, mean something else in the new program. */
 	memset(t->idmap, 0, t->idmap_cap * sizeof(*t->idmap));
 	t->idmap_n = 0;
 	t->list_ns = 0;
 }
 
-/* A process may start its Python a little later than its life, or lose it. */
+/* Searches Python again where it may have started late, or was lost, at growing intervals. */
 static void python_later(struct profproc *t, uint64_t now_ns)
 {
 	bool lost = t->broken >= 3;
@@ -459,7 +462,7 @@ static void python_later(struct profproc *t, uint64_t now_ns)
 static void other_program(struct profproc *t, uint64_t now_ns)
 {
 	t->again_wait_ns = 0;
-	t->again_ns = now_ns + AGAIN_NS / 4; /* it has hardly begun */
+	t->again_ns = now_ns + AGAIN_NS / 4; /* the program has just started */
 	begin_anew(t);
 }
 
@@ -472,10 +475,10 @@ static int profproc_round(struct profproc *t, uint64_t now_ns, struct stackset *
 		r = threads_list(t, now_ns);
 	for (size_t i = 0; r == 0 && i < t->n_threads; i++) {
 		r = thread_sample(t, &t->thread[i], into, weight_ns, tally);
-		if (r == WORLD_GONE) { /* this thread; when it was the last, the listing says so */
+		if (r == WORLD_GONE) { /* The thread has ended. If it was the last one, the next listing fails. */
 			t->list_ns = 0;
 			t->thread[i].has_last = false;
-			r = procview_lost(t->view) ? WORLD_GONE : 0; /* whoever holds the tracks opens it again */
+			r = procview_lost(t->view) ? WORLD_GONE : 0; /* profile opens the process again */
 		}
 	}
 	return r;

@@ -18,7 +18,7 @@ struct snap {
 	const struct snapshot_want *want;
 	struct natives *natives;
 	uint64_t begin_ns;
-	uint64_t end_ns; /* of the budget; UINT64_MAX */
+	uint64_t end_ns; /* end of the budget; UINT64_MAX: none */
 	struct stackdump *d;
 	size_t cap;
 	size_t denied;
@@ -34,7 +34,7 @@ static int locals_of(struct procview *l, const struct pyframe *py, struct dump_f
 {
 	struct pylocals locals = {.n = 0};
 	if (pylocals_read(&l->rt, &l->remote, py->addr, py->code, &locals) != 0)
-		return 0; /* it ran on: no locals are better than another moment's */
+		return 0; /* The frame has returned by now; values of another moment would mislead. */
 	to->locals = calloc(locals.n ? locals.n : 1, sizeof(*to->locals));
 	if (!to->locals) {
 		pylocals_done(&locals);
@@ -54,7 +54,8 @@ static int frame_add(struct snap *s, struct procview *l, const struct procview_f
 {
 	struct frame text;
 	procview_frame_text(l, f, s->want->lines, &text);
-	*to = (struct dump_frame){.kind = text.kind, .line = text.line, .interp_id = f->interp_id, .name = strdup(text.name)};
+	*to = (struct dump_frame){
+		.kind = text.kind, .line = text.line, .interp_id = f->interp_id, .name = strdup(text.name)};
 	to->file = text.file[0] ? strdup(text.file) : NULL;
 	to->module = text.module[0] ? strdup(text.module) : NULL;
 	if (!to->name || (text.file[0] && !to->file) || (text.module[0] && !to->module))
@@ -122,7 +123,7 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 static int thread_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_thread *t)
 {
 	struct procview_look look;
-	/* Before the look: a stop by ourselves must not show as what it waits for. */
+	/* Read before the sample, so that a stop by vigil is not shown as the reason to wait. */
 	int r = threadwait_read(s->w, l->via, t->tid, &l->remote, true, &t->wait);
 	if (r == WORLD_GONE)
 		return r;
@@ -148,7 +149,7 @@ static void thread_drop(struct dump_process *p)
 	free(t->frames);
 }
 
-/* Code of other interpreters of which CPython does not say in which thread it runs (before 3.10). */
+/* Adds a thread for code of an interpreter whose thread CPython does not report (before 3.10). */
 static int homeless_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_process *p)
 {
 	struct procview_look look;
@@ -159,12 +160,12 @@ static int homeless_fill(struct snap *s, struct procview *l, const struct pythre
 	*t = (struct dump_thread){.wait = {.nr = -1, .fd = -1}};
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
 	r = frames_fill(s, l, &look, t);
-	TEXT_FORMAT(t->note, "it runs interpreter %" PRIu64 "; CPython 3.%u does not tell which thread it is", py->interp_id,
-		    l->rt.minor);
+	TEXT_FORMAT(t->note, "it runs interpreter %" PRIu64 "; CPython 3.%u does not tell which thread it is",
+		    py->interp_id, l->rt.minor);
 	return r;
 }
 
-/* A copy: the list of a view lives until the next call only. */
+/* Copies the list, as the view's own is valid until its next call only. */
 static int python_threads(struct procview *l, struct pythread **ret, size_t *ret_n)
 {
 	const struct pythread *list = NULL;
@@ -215,7 +216,8 @@ static int threads_fill(struct snap *s, struct procview *l, struct dump_process 
 		p->n_threads++;
 		if (s->d->first_ns == 0)
 			s->d->first_ns = s->w->mono_ns() - s->begin_ns;
-		if (r == WORLD_GONE) { /* this thread only, as a rule; the process shows at the next one */
+		/* as a rule only this thread has ended; the next one shows whether the process has */
+		if (r == WORLD_GONE) {
 			thread_drop(p);
 		} else if (r) {
 			return r;
@@ -251,7 +253,7 @@ static int process_open(struct snap *s, struct dump_process *p, struct procview 
 	return r;
 }
 
-/* 0 also for processes that ended or are closed to us. */
+/* 0 also for processes that have ended or may not be read. */
 static int process_fill(struct snap *s, struct dump_process *p)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
@@ -266,7 +268,8 @@ static int process_fill(struct snap *s, struct dump_process *p)
 		TEXT_COPY(p->python, l->rt.version_text);
 	TEXT_COPY(p->note, l->note);
 	if (l->via != l->pid) {
-		TEXT_FORMAT(p->note, "its main thread has ended; the others go on%s%s", l->note[0] ? "; " : "", l->note);
+		TEXT_FORMAT(p->note, "its main thread has ended; the others go on%s%s", l->note[0] ? "; " : "",
+			    l->note);
 		ignore(proc_command_read(s->w, l->via, p->command, sizeof(p->command)), "shown without");
 	}
 	r = threads_fill(s, l, p);
@@ -296,7 +299,7 @@ static void who_fill(struct dump_process *p, const struct member *m)
 	TEXT_COPY(p->command, m->command);
 }
 
-/* The process that was named is read at once; who belongs to it is looked for afterwards, which takes longer. */
+/* Reads the named process at once, and searches the other members afterwards, which takes longer. */
 static int of_members(struct snap *s)
 {
 	cleanup(tasks_done) struct tasks t = {.n = 0};
@@ -317,7 +320,8 @@ static int of_members(struct snap *s)
 			break;
 		}
 		bool is_root = has_root && m.row[i].task->pid == root;
-		if (!is_root && m.row[i].task->pid == getpid()) /* started from within what is looked at */
+		/* vigil leaves itself out where it was started by the process that it reads */
+		if (!is_root && m.row[i].task->pid == getpid())
 			continue;
 		if (!is_root)
 			r = process_add(s, m.row[i].task->pid);
