@@ -14,7 +14,7 @@
 #define ENVIRON_MAX (256 * KIB)
 #define FILES_MAX 16384
 #define TASKS_CAP 32768
-#define DUMP_LOOK_NS (200 * NS_PER_MS)
+#define DUMP_POLL_NS (200 * NS_PER_MS)
 
 static int add_dump(struct collectives *c, int32_t rank, struct flightrec *r)
 {
@@ -181,7 +181,7 @@ static bool place_open(const struct living *l, const char *path, int *ret_fd, co
 	return true;
 }
 
-static void look_at(const struct world *w, int32_t rank, pid_t pid, struct living *l, struct collectives *c)
+static void rank_read(const struct world *w, int32_t rank, pid_t pid, struct living *l, struct collectives *c)
 {
 	cleanup(freep) char *text = malloc(ENVIRON_MAX);
 	char root[64];
@@ -225,7 +225,7 @@ static int find_ranks(const struct world *w, const struct members_want *want, st
 		const struct member *m = &members.row[i];
 		if (m->who.rank == NO_RANK || (m->who.role != ROLE_MAIN && m->who.role != ROLE_RAY_WORKER))
 			continue;
-		look_at(w, m->who.rank, m->task->pid, &ret->row[ret->n], c);
+		rank_read(w, m->who.rank, m->task->pid, &ret->row[ret->n], c);
 		ret->n++;
 	}
 	return 0;
@@ -240,7 +240,7 @@ static int take_ranks(const struct world *w, const struct collectives_want *want
 	if (!ret->row)
 		return -ENOMEM;
 	for (; ret->n < MIN(want->n_ranks, (size_t)RANKS_MAX); ret->n++)
-		look_at(w, want->ranks[ret->n].rank, want->ranks[ret->n].pid, &ret->row[ret->n], c);
+		rank_read(w, want->ranks[ret->n].rank, want->ranks[ret->n].pid, &ret->row[ret->n], c);
 	return 0;
 }
 
@@ -301,7 +301,7 @@ static void ask_dumps(const struct world *w, struct ranks *r, uint64_t deadline_
 			asked += !l->read;
 		}
 		if (asked)
-			collectives_pause(w, MIN(w->mono_ns() + DUMP_LOOK_NS, deadline_ns));
+			collectives_pause(w, MIN(w->mono_ns() + DUMP_POLL_NS, deadline_ns));
 	}
 }
 
@@ -419,7 +419,7 @@ int collectives_of_job(const struct world *w, const struct collectives_want *wan
 	uint64_t deadline_ns = w->mono_ns() + want->limit_ns;
 	uint64_t dumps_ns = want->dumps_limit_ns ? w->mono_ns() + want->dumps_limit_ns : deadline_ns;
 	int e = c.set ? take_ranks(w, want, &r, &c) : -ENOMEM;
-	bool look = r.n && (!want->only_if_used || is_used(w, &r));
+	bool wanted = r.n && (!want->only_if_used || is_used(w, &r));
 	if (e == 0 && r.n == 0)
 		collectives_note(
 			&c, "%s",
@@ -428,9 +428,9 @@ int collectives_of_job(const struct world *w, const struct collectives_want *wan
 				   "given as files)"
 				 : "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this "
 				   "machine");
-	if (e == 0 && look && want->ask_dumps)
+	if (e == 0 && wanted && want->ask_dumps)
 		ask_dumps(w, &r, MIN(dumps_ns, deadline_ns), &c);
-	if (e == 0 && look)
+	if (e == 0 && wanted)
 		e = collectives_gather(w, &r, want, deadline_ns, &c);
 	if (e == 0)
 		e = collectives_finish(&c, "it is not on this machine, and nothing of it was given");

@@ -71,7 +71,7 @@ struct round {
 static bool rank_sample(struct hangshares *s, size_t i, struct dump_process *p, struct dump_thread *t)
 {
 	struct procview *l = s->view[i];
-	struct procview_look look;
+	struct procview_sample look;
 	const struct procview_frame *frames = NULL;
 	size_t n = 0;
 	bool approximate;
@@ -80,7 +80,7 @@ static bool rank_sample(struct hangshares *s, size_t i, struct dump_process *p, 
 		return false;
 	const struct pythread *py = main_thread(l);
 	enum procview_still still = procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
-	if (py && procview_look(l, l->pid, py, still, &look) == 0 &&
+	if (py && procview_sample(l, l->pid, py, still, &look) == 0 &&
 	    procview_merge(l, &look, &frames, &n, &approximate) != 0)
 		n = 0;
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));

@@ -144,7 +144,7 @@ static bool has_gone_on(const struct growth *g, struct watched *p, const struct 
 static int sample_add(struct growth *g, struct watched *p, const struct perffault_sample *s)
 {
 	static struct unwind_trace trace;
-	struct procview_look look = {.python_result = 0};
+	struct procview_sample sample = {.python_result = 0};
 	const struct procview_frame *frames;
 	uint32_t ids[FRAMES_MAX];
 	size_t n = 0;
@@ -152,17 +152,17 @@ static int sample_add(struct growth *g, struct watched *p, const struct perffaul
 	const struct pythread *python = python_of(p, s->tid);
 	/* Python's frames are read first because they change quickly. */
 	if (python)
-		look.python_result = pystacks_read(p->view->stacks, python, false, &look.python);
-	look.has_python = python && look.python_result == 0;
+		sample.python_result = pystacks_read(p->view->stacks, python, false, &sample.python);
+	sample.has_python = python && sample.python_result == 0;
 	if (s->regs.valid) {
 		native_unwind(p->view->native, &s->regs, &s->stack, &trace);
-		look.native = &trace;
+		sample.native = &trace;
 	}
-	bool late = python && (!look.has_python || has_gone_on(g, p, s, &trace));
-	if (late || !look.has_python)
-		look.python.n = 0;
-	look.has_python &= !late;
-	int r = procview_merge(p->view, &look, &frames, &n, &approximate);
+	bool late = python && (!sample.has_python || has_gone_on(g, p, s, &trace));
+	if (late || !sample.has_python)
+		sample.python.n = 0;
+	sample.has_python &= !late;
+	int r = procview_merge(p->view, &sample, &frames, &n, &approximate);
 	if (r)
 		return r;
 	g->approximate += approximate;

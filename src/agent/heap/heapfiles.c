@@ -17,7 +17,7 @@
 #define TIDY_NS (2 * NS_PER_S)
 /* Copies must be small while memory is short: at most this many files of some MiB each. */
 #define COPY_FILES 4
-#define COPY_LOOK_NS (10 * NS_PER_MS) /* most time to look at the pages of each */
+#define COPY_PAGES_NS (10 * NS_PER_MS) /* most time to look at the pages of each */
 #define OFF_FILES 256
 
 void heapfiles_begin(struct heapfiles *h, const char *folder)
@@ -92,7 +92,7 @@ static void copy_note(const struct world *w, const struct heapfile *f, int dir)
 {
 	struct proc_stat st;
 	if (proc_stat_read(w, f->pid, &st) == 0 && st.start_ticks == f->start_ticks)
-		ignore(heapresident_note(w, f->pid, dir, f->name, COPY_LOOK_NS), "reports then have no share of it");
+		ignore(heapresident_note(w, f->pid, dir, f->name, COPY_PAGES_NS), "reports then have no share of it");
 }
 
 static int by_live(const void *a, const void *b)
@@ -157,7 +157,7 @@ static void copies_make(const struct world *w, const struct heapfolder *all, con
 
 uint64_t heapfiles_copy_due_ns(const struct heapfiles *h)
 {
-	return h->folder[0] ? heapcopy_look_due_ns(&h->last) : UINT64_MAX;
+	return h->folder[0] ? heapcopy_read_due_ns(&h->last) : UINT64_MAX;
 }
 
 void heapfiles_copy(struct heapfiles *h, const struct world *w)
@@ -168,7 +168,7 @@ void heapfiles_copy(struct heapfiles *h, const struct world *w)
 	size_t n = 0;
 	if (now_ns < heapfiles_copy_due_ns(h))
 		return;
-	h->last.look_ns = now_ns;
+	h->last.read_ns = now_ns;
 	TEXT_FORMAT(dir, "%s/warn", h->folder);
 	if ((mkdir(dir, 0700) < 0 && errno != EEXIST) || heapfolder_read(w, h->folder, &all) < 0)
 		return;

@@ -51,11 +51,11 @@ struct heapread *heapread_free(struct heapread *h)
 
 /* ---- into the set ------------------------------------------------------------------------------------------- */
 
-static int by_worth(const void *x, const void *y)
+static int by_value(const void *x, const void *y)
 {
 	const struct heapread_row *a = x, *b = y;
-	if (a->worth != b->worth)
-		return a->worth > b->worth ? -1 : 1;
+	if (a->value != b->value)
+		return a->value > b->value ? -1 : 1;
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
@@ -66,10 +66,10 @@ static void heapread_rows_sort(struct heapread_one *rd)
 		const struct heapset_figures *f = &rd->rows[i].f;
 		double brief = f->total.bytes * f->temporary_share;
 		double held = rd->seconds > 0 ? f->held.bytes / rd->seconds : 0;
-		rd->rows[i].worth = fmax(fmax(f->live.bytes, f->peak.bytes), fmax(brief, held));
+		rd->rows[i].value = fmax(fmax(f->live.bytes, f->peak.bytes), fmax(brief, held));
 	}
 	if (rd->r.n_stacks > 0)
-		qsort(rd->rows, rd->r.n_stacks, sizeof(*rd->rows), by_worth);
+		qsort(rd->rows, rd->r.n_stacks, sizeof(*rd->rows), by_value);
 }
 
 static int put_one(struct heapread_one *rd, uint32_t process, const struct heapread_row *row)
@@ -117,7 +117,7 @@ static int put_all(struct heapread_one *rd)
 {
 	size_t n = 0, most = MAX(rd->h->want.most_stacks / rd->h->n_files, (size_t)STACKS_LEAST);
 	uint32_t process;
-	while (n < rd->r.n_stacks && rd->rows[n].worth > 0)
+	while (n < rd->r.n_stacks && rd->rows[n].value > 0)
 		n++;
 	size_t named = n > most ? most : n;
 	rd->p.stacks = (uint32_t)n;

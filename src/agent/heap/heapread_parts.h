@@ -30,7 +30,7 @@ struct heapread {
 /* One stack before it is named. */
 struct heapread_row {
 	uint32_t stack;
-	double worth;
+	double value; /* largest in any view */
 	struct heapset_figures f;
 	double born[HEAP_LEAK_POINTS]; /* live bytes by time of birth */
 };

@@ -82,8 +82,13 @@ static int python_open(struct procview *l, struct fault *f)
 		python_close(l);
 		return -ENOMEM;
 	}
+<<<<<<< HEAD
 	if (l->has_mark)
 		pystacks_program_id(l->stacks, l->mark_addr, l->mark);
+=======
+	if (l->has_program_id)
+		pystacks_mark(l->stacks, l->program_id_addr, l->program_id);
+>>>>>>> 97a6ac8 (agent: samples, polls and reports instead of looks and told)
 	l->has_python = true;
 	return 0;
 }
@@ -125,31 +130,36 @@ bool procview_lost(const struct procview *l)
 	       proc_stat_parse((struct span){text, len}, &st) != 0 || st.state == 'Z' || st.state == 'X';
 }
 
-static void mark_read(struct procview *l)
+static void program_id_read(struct procview *l)
 {
-	l->has_mark = proc_auxv_read(l->w, l->via, AT_RANDOM, &l->mark_addr) == 0 &&
-		      remote_u64(&l->remote, l->mark_addr, &l->mark) == 0;
+	l->has_program_id = proc_auxv_read(l->w, l->via, AT_RANDOM, &l->program_id_addr) == 0 &&
+			    remote_u64(&l->remote, l->program_id_addr, &l->program_id) == 0;
 }
 
 bool procview_changed(struct procview *l)
 {
 	uint64_t now = 0;
-	return l->has_mark && (remote_u64(&l->remote, l->mark_addr, &now) != 0 || now != l->mark);
+	return l->has_program_id && (remote_u64(&l->remote, l->program_id_addr, &now) != 0 || now != l->program_id);
 }
 
 bool procview_ask_changed(struct procview *l)
 {
 	/* With native frames the check is made before each sample, as the maps must be right first. */
-	if (!l->has_mark || !l->stacks || l->stopper)
+	if (!l->has_program_id || !l->stacks || l->stopper)
 		return false;
 	pystacks_ask_program_id(l->stacks);
 	return true;
 }
 
-bool procview_found_changed(struct procview *l, const struct procview_look *look)
+bool procview_found_changed(struct procview *l, const struct procview_sample *sample)
 {
+<<<<<<< HEAD
 	return look->python_result == PYSTACK_OTHER ||
 	       (l->stacks && pystacks_program_id_is_open(l->stacks) && procview_changed(l));
+=======
+	return sample->python_result == PYSTACK_OTHER ||
+	       (l->stacks && pystacks_mark_is_open(l->stacks) && procview_changed(l));
+>>>>>>> 97a6ac8 (agent: samples, polls and reports instead of looks and told)
 }
 
 void procview_count(const struct procview *l, struct procview_totals *ret)
@@ -226,7 +236,7 @@ int procview_open(const struct world *w, pid_t pid, const struct procview_want *
 	if (l->via == 0)
 		return WORLD_GONE;
 	remote_open(w, l->via, &l->remote);
-	mark_read(l);
+	program_id_read(l);
 	r = python_open(l, f);
 	if (r == 0)
 		r = native_open(l);
@@ -256,7 +266,7 @@ void procview_again(struct procview *l)
 	python_close(l);
 	native_close(l);
 	remote_done(&l->remote); /* an open memory file belongs to the old program */
-	mark_read(l);
+	program_id_read(l);
 	ignore(python_open(l, NULL), "it is as it was: without Python");
 	ignore(native_open(l), "then without native frames");
 }

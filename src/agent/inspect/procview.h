@@ -47,8 +47,9 @@ struct procview {
 	struct native *native; /* NULL: not asked for, or denied */
 	struct stopper *stopper; /* NULL: as above */
 	struct procview_want want;
-	uint64_t mark, mark_addr; /* random bytes of the program that runs, and their address; see procview_changed */
-	bool has_mark;
+	/* random bytes of the program that runs, and their address; see procview_changed */
+	uint64_t program_id, program_id_addr;
+	bool has_program_id;
 	uint64_t patience_us; /* most time to wait for a thread that runs */
 	struct procview_totals before; /* totals of the programs that the process ran before */
 	char note[400]; /* a sentence: what cannot be shown and why; "": nothing is missing */
@@ -85,8 +86,8 @@ bool procview_changed(struct procview *l);
  * reports the result. False: no such sample is possible.
  */
 bool procview_ask_changed(struct procview *l);
-struct procview_look;
-bool procview_found_changed(struct procview *l, const struct procview_look *look);
+struct procview_sample;
+bool procview_found_changed(struct procview *l, const struct procview_sample *sample);
 /* True: code was loaded or unloaded since Python was searched, so there may be a Python by now. */
 bool procview_code_changed(struct procview *l);
 /* True: the thread through which the process is read has ended. Others may live; open the process again. */
@@ -107,7 +108,7 @@ const struct pythread *procview_python_thread(const struct pythread *list, size_
 #define PROCVIEW_INTERPS 8 /* most interpreters that are shown of one thread */
 
 /* One sample of a thread; frames are borrowed until the next sample through any view. */
-struct procview_look {
+struct procview_sample {
 	struct pystack python; /* n is 0: none */
 	struct procview_part {
 		size_t end; /* index in python.frames after the last frame of the part */
@@ -120,7 +121,7 @@ struct procview_look {
 	int native_result; /* 0, STOPPER_* or WORLD_* */
 };
 /* True: unwinding found no caller although the frame is not the thread's first function. */
-bool procview_is_incomplete(const struct procview_look *look);
+bool procview_is_incomplete(const struct procview_sample *sample);
 enum procview_still {
 	PROCVIEW_RUNS, /* or its state is unknown */
 	PROCVIEW_WAITS, /* in a system call, for now */
@@ -135,8 +136,8 @@ bool procview_waits_for_gil(const struct procview *l, int64_t syscall, uint64_t 
  * Takes a sample of a thread. thread: its Python state, NULL if it has none. 0 or WORLD_GONE; python_result and
  * native_result have the results of the two parts.
  */
-int must_check procview_look(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
-			     struct procview_look *ret);
+int must_check procview_sample(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
+			       struct procview_sample *ret);
 
 /* One frame of the merged stack. */
 struct procview_frame {
@@ -150,7 +151,7 @@ struct procview_frame {
  * Merges Python and native frames. *ret_approximate: the two do not fit exactly. *ret is borrowed until the next merge
  * through any view.
  */
-int must_check procview_merge(struct procview *l, const struct procview_look *look, const struct procview_frame **ret,
-			      size_t *ret_n, bool *ret_approximate);
+int must_check procview_merge(struct procview *l, const struct procview_sample *sample,
+			      const struct procview_frame **ret, size_t *ret_n, bool *ret_approximate);
 /* Texts of a frame, borrowed for the life of the view. lines: find source lines of native frames too (slow). */
 void procview_frame_text(struct procview *l, const struct procview_frame *f, bool lines, struct frame *ret);

@@ -13,49 +13,50 @@ static struct merge_scratch {
 	struct procview_frame frame[UNWIND_FRAMES + PYSTACK_FRAMES];
 } scratch;
 
-static size_t inputs(struct procview *l, const struct procview_look *look)
+static size_t inputs(struct procview *l, const struct procview_sample *sample)
 {
-	size_t n = look->native ? look->native->n : 0;
+	size_t n = sample->native ? sample->native->n : 0;
 	for (size_t i = 0; i < n; i++) {
 		struct native_symbol s;
-		native_symbol(l->native, look->native->frame[i].pc, look->native->frame[i].exact, &s);
+		native_symbol(l->native, sample->native->frame[i].pc, sample->native->frame[i].exact, &s);
 		scratch.native[i] = (struct merge_native){.eval_loop = s.kind == NATIVE_EVAL_LOOP,
 							  .trampoline = s.kind == NATIVE_TRAMPOLINE};
 	}
-	for (size_t i = 0; i < look->python.n; i++)
-		scratch.python[i].entry = look->python.frames[i].flags & PYFRAME_ENTRY;
+	for (size_t i = 0; i < sample->python.n; i++)
+		scratch.python[i].entry = sample->python.frames[i].flags & PYFRAME_ENTRY;
 	return n;
 }
 
-static void part_of(const struct procview_look *look, size_t index, struct procview_frame *ret)
+static void part_of(const struct procview_sample *sample, size_t index, struct procview_frame *ret)
 {
 	size_t k = 0;
-	while (k + 1 < look->n_parts && index >= look->part[k].end)
+	while (k + 1 < sample->n_parts && index >= sample->part[k].end)
 		k++;
-	ret->interp_id = look->part[k].interp_id;
-	ret->last_of_interp = index + 1 == look->part[k].end;
+	ret->interp_id = sample->part[k].interp_id;
+	ret->last_of_interp = index + 1 == sample->part[k].end;
 }
 
-int procview_merge(struct procview *l, const struct procview_look *look, const struct procview_frame **ret,
+int procview_merge(struct procview *l, const struct procview_sample *sample, const struct procview_frame **ret,
 		   size_t *ret_n, bool *ret_approximate)
 {
-	size_t n_native = inputs(l, look);
-	struct merge_result m = stackmerge(scratch.native, n_native, scratch.python, look->python.n,
+	size_t n_native = inputs(l, sample);
+	struct merge_result m = stackmerge(scratch.native, n_native, scratch.python, sample->python.n,
 					   l->has_python && l->rt.minor <= 10, scratch.item);
 	for (size_t i = 0; i < m.n; i++) {
 		const struct merge_item *it = &scratch.item[i];
 		scratch.frame[i] = (struct procview_frame){
 			.python = it->python,
-			.py = it->python ? &look->python.frames[it->index] : NULL,
-			.native = it->python ? NULL : &look->native->frame[it->index],
+			.py = it->python ? &sample->python.frames[it->index] : NULL,
+			.native = it->python ? NULL : &sample->native->frame[it->index],
 		};
 		if (it->python)
-			part_of(look, it->index, &scratch.frame[i]);
+			part_of(sample, it->index, &scratch.frame[i]);
 	}
 	*ret = scratch.frame;
 	*ret_n = m.n;
 	/* A stack of one kind has nothing to fit; a stack cut at its outer end fits as far as it is kept. */
-	*ret_approximate = m.approximate && look->native && look->python.n > 0 && look->native->end != UNWIND_TOO_DEEP;
+	*ret_approximate =
+		m.approximate && sample->native && sample->python.n > 0 && sample->native->end != UNWIND_TOO_DEEP;
 	return 0;
 }
 

@@ -82,7 +82,7 @@ static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enu
 }
 
 /* Reads the Python frames of the main thread. False: there are none now; *ret_later: there may be some later. */
-static bool main_frames(const struct world *w, pid_t pid, struct procview **ret, struct procview_look *look,
+static bool main_frames(const struct world *w, pid_t pid, struct procview **ret, struct procview_sample *sample,
 			bool *ret_later)
 {
 	const struct procview_want want = {.natives = NULL};
@@ -97,7 +97,7 @@ static bool main_frames(const struct world *w, pid_t pid, struct procview **ret,
 	const struct pythread *main = l->has_python && procview_python_threads(l, &list, &n) == 0
 					      ? procview_python_thread(list, n, pid)
 					      : NULL;
-	return main && procview_look(l, pid, main, PROCVIEW_RUNS, look) == 0 && look->python_result == 0;
+	return main && procview_sample(l, pid, main, PROCVIEW_RUNS, sample) == 0 && sample->python_result == 0;
 }
 
 /*
@@ -107,12 +107,12 @@ static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownr
 				     int32_t *ret_number)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
-	struct procview_look look;
+	struct procview_sample sample;
 	bool later;
 	*ret_told = OWNRANKS_NOTHING;
-	if (!main_frames(w, pid, &l, &look, &later))
+	if (!main_frames(w, pid, &l, &sample, &later))
 		return later ? SPAWNRANK_LATER : SPAWNRANK_OVER;
-	const struct pyframe *target = target_of(&look.python);
+	const struct pyframe *target = target_of(&sample.python);
 	return target ? of_target(l, target, ret_told, ret_number) : SPAWNRANK_LATER;
 }
 
@@ -120,12 +120,12 @@ static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownr
 static bool only_waits(const struct world *w, pid_t pid)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
-	struct procview_look look;
+	struct procview_sample sample;
 	bool later;
-	if (!main_frames(w, pid, &l, &look, &later))
+	if (!main_frames(w, pid, &l, &sample, &later))
 		return false;
-	for (size_t i = 0; i < MIN(look.python.n, (size_t)WAIT_FRAMES); i++) {
-		const struct pycode *c = look.python.frames[i].known;
+	for (size_t i = 0; i < MIN(sample.python.n, (size_t)WAIT_FRAMES); i++) {
+		const struct pycode *c = sample.python.frames[i].known;
 		if (c && c->name && c->file && spawnrank_ends_with(c->name, "join") &&
 		    strstr(c->file, "/multiprocessing/"))
 			return true;
@@ -192,8 +192,8 @@ static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 	p->number = one->number;
 }
 
-bool spawnranks_look(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n,
-		     uint64_t first_ns, size_t most, bool others)
+bool spawnranks_update(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n,
+		       uint64_t first_ns, size_t most, bool others)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct ownranks_process *up = NULL;

@@ -35,5 +35,5 @@ void spawnranks_forget(struct spawnranks *s);
  * at least first_ns ago. Then names all processes, if one has reported a number or `others` says that the list has
  * changed. True: p has the names.
  */
-bool spawnranks_look(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n,
-		     uint64_t first_ns, size_t most, bool others);
+bool spawnranks_update(struct spawnranks *s, const struct world *w, struct ownranks_process *p, size_t n,
+		       uint64_t first_ns, size_t most, bool others);

@@ -32,7 +32,7 @@ static bool is_kept(const struct viewcache *k, pid_t pid)
  * Reads each Python thread once, so that names of code are known later. Stops no thread: frames are read while it runs,
  * native symbols from files only.
  */
-static void look_round(struct procview *l, const struct world *w, uint64_t end_ns)
+static void frames_read(struct procview *l, const struct world *w, uint64_t end_ns)
 {
 	char where[CGROUP_PATH_MAX];
 	const struct pythread *threads;
@@ -57,7 +57,7 @@ static void keep_one(struct viewcache *k, const struct world *w, pid_t pid, uint
 	struct procview_want want = {.natives = k->natives, .native_without_python = true};
 	struct fault f = {.text = ""};
 	if (procview_open(w, pid, &want, &k->place[i].view, &f) == 0)
-		look_round(k->place[i].view, w, end_ns);
+		frames_read(k->place[i].view, w, end_ns);
 	else
 		k->place[i].view = NULL;
 }

@@ -188,7 +188,7 @@ static int own_ranks(struct members_sweep *g)
 		own[i] = (struct ownranks_process){
 			.pid = m->task->pid, .ppid = m->task->ppid, .start_ticks = m->task->start_ticks, .who = m->who};
 	}
-	ignore(spawnranks_look(asked, g->w, own, g->m->n, 0, ASK_MOST, true), "they are named in any case");
+	ignore(spawnranks_update(asked, g->w, own, g->m->n, 0, ASK_MOST, true), "they are named in any case");
 	for (size_t i = 0; i < g->m->n; i++)
 		g->m->row[i].who = own[i].who;
 	return 0;

@@ -17,8 +17,8 @@
 /* Longest wait for which a worker process stays. */
 #define LINGER_MS 1000
 /* Times between two scans of the spool, with and without a worker at work. */
-#define LOOK_MS 50
-#define IDLE_LOOK_MS 500
+#define SCAN_MS 50
+#define IDLE_SCAN_MS 500
 
 /* What a worker reports to its parent, in shared memory. */
 struct channel_note {
@@ -277,7 +277,7 @@ static int deliver_loop(struct deliverer *d)
 			return 0;
 		if (clock_mono_ns() >= d->end_ns)
 			break;
-		(void)poll(NULL, 0, any_child(d) ? LOOK_MS : IDLE_LOOK_MS);
+		(void)poll(NULL, 0, any_child(d) ? SCAN_MS : IDLE_SCAN_MS);
 	}
 	/* a worker in the middle of a message ends within the channel's timeout */
 	for (size_t i = 0; i < d->all->n; i++)

@@ -66,9 +66,8 @@ static void run_hook(const struct channel *c, const struct notice *n, struct dis
 	else
 		TEXT_FORMAT(ret->why, "%s ended with exit status %d%s%s", argv[0], WEXITSTATUS(result.wait_status),
 			    result.said[0] ? ": " : "", result.said);
-	bool well =
-		r == 0 && !result.timed_out && WIFEXITED(result.wait_status) && WEXITSTATUS(result.wait_status) == 0;
-	ret->outcome = well ? NOTIFY_ARRIVED : NOTIFY_TRY_AGAIN;
+	bool ok = r == 0 && !result.timed_out && WIFEXITED(result.wait_status) && WEXITSTATUS(result.wait_status) == 0;
+	ret->outcome = ok ? NOTIFY_ARRIVED : NOTIFY_TRY_AGAIN;
 }
 
 static void send_request(const struct channel *c, const struct notice *n, int64_t now_unix_ms, struct dispatch *ret)

@@ -16,7 +16,7 @@
 extern char **environ;
 
 /* Time between two checks for notices that an earlier vigil left in the spool. */
-static const uint64_t look_ns = 60 * NS_PER_S;
+static const uint64_t scan_ns = 60 * NS_PER_S;
 /* Longest wait for delivery at the end: a working server has answered by then. */
 static const uint64_t parting_ns = 700 * NS_PER_MS;
 /* Shortest time between two reminders, whatever the configuration says. */
@@ -44,7 +44,7 @@ static void notifier_put(struct notifier *n, const struct notice *notice)
 			continue;
 		int r = spool_put(&n->spool, c->name, notice, n->unix_ms());
 		n->due |= r == 0;
-		n->told_any |= r == 0;
+		n->put_any |= r == 0;
 		if (r < 0 && !n->complained) {
 			n->complained = true;
 			log_warning("cannot keep a notice in %s (%s): it will not be sent; the report itself is not "
@@ -59,17 +59,17 @@ static bool active(const struct notifier *n)
 	return n && n->channels && n->channels->n > 0;
 }
 
-static struct notifier_told *told_of(struct notifier *n, const struct notice *notice)
+static struct notifier_reported *reported_of(struct notifier *n, const struct notice *notice)
 {
-	for (size_t i = 0; i < n->n_told; i++)
-		if (strcmp(n->told[i].job, notice->job) == 0 && strcmp(n->told[i].kind, notice->kind) == 0)
-			return &n->told[i];
-	if (n->n_told == NOTIFIER_TOLD) {
-		free(n->told[0].lasts);
-		memmove(&n->told[0], &n->told[1], sizeof(n->told[0]) * --n->n_told);
+	for (size_t i = 0; i < n->n_reported; i++)
+		if (strcmp(n->reported[i].job, notice->job) == 0 && strcmp(n->reported[i].kind, notice->kind) == 0)
+			return &n->reported[i];
+	if (n->n_reported == NOTIFIER_REPORTED) {
+		free(n->reported[0].lasts);
+		memmove(&n->reported[0], &n->reported[1], sizeof(n->reported[0]) * --n->n_reported);
 	}
-	struct notifier_told *t = &n->told[n->n_told++];
-	*t = (struct notifier_told){.lasts = NULL};
+	struct notifier_reported *t = &n->reported[n->n_reported++];
+	*t = (struct notifier_reported){.lasts = NULL};
 	TEXT_COPY(t->job, notice->job);
 	TEXT_COPY(t->kind, notice->kind);
 	return t;
@@ -91,7 +91,7 @@ static uint64_t reminder_ns(const struct notifier *n, const struct notice *notic
 
 static void notifier_keep(struct notifier *n, const struct notice *notice, bool lasts)
 {
-	struct notifier_told *t = told_of(n, notice);
+	struct notifier_reported *t = reported_of(n, notice);
 	free(take(&t->lasts));
 	t->lasts = lasts ? malloc(sizeof(*t->lasts)) : NULL;
 	if (!t->lasts)
@@ -102,8 +102,8 @@ static void notifier_keep(struct notifier *n, const struct notice *notice, bool 
 
 static void remind(struct notifier *n, uint64_t now_ns)
 {
-	for (size_t i = 0; i < n->n_told; i++) {
-		struct notifier_told *t = &n->told[i];
+	for (size_t i = 0; i < n->n_reported; i++) {
+		struct notifier_reported *t = &n->reported[i];
 		if (!t->lasts || now_ns < t->again_ns)
 			continue;
 		notifier_put(n, t->lasts);
@@ -113,9 +113,9 @@ static void remind(struct notifier *n, uint64_t now_ns)
 
 void notifier_ended(struct notifier *n, const char *job)
 {
-	for (size_t i = 0; n && i < n->n_told; i++)
-		if (strcmp(n->told[i].job, job) == 0)
-			free(take(&n->told[i].lasts));
+	for (size_t i = 0; n && i < n->n_reported; i++)
+		if (strcmp(n->reported[i].job, job) == 0)
+			free(take(&n->reported[i].lasts));
 }
 
 void notifier_incident(struct notifier *n, const struct incident *i)
@@ -128,22 +128,22 @@ void notifier_incident(struct notifier *n, const struct incident *i)
 	notifier_put(n, &notice);
 }
 
-void notifier_well(struct notifier *n, const char *job)
+void notifier_ok(struct notifier *n, const char *job)
 {
 	static struct notice notice;
 	if (!active(n))
 		return;
 	size_t left = 0;
-	for (size_t i = 0; i < n->n_told; i++) {
-		if (strcmp(n->told[i].job, job) != 0) {
-			n->told[left++] = n->told[i];
+	for (size_t i = 0; i < n->n_reported; i++) {
+		if (strcmp(n->reported[i].job, job) != 0) {
+			n->reported[left++] = n->reported[i];
 			continue;
 		}
-		free(take(&n->told[i].lasts));
-		notice_resolve(job, n->node, n->told[i].kind, n->unix_ms(), &notice);
+		free(take(&n->reported[i].lasts));
+		notice_resolve(job, n->node, n->reported[i].kind, n->unix_ms(), &notice);
 		notifier_put(n, &notice);
 	}
-	n->n_told = left;
+	n->n_reported = left;
 }
 
 void notifier_over(struct notifier *n, const char *job, const char *kind, const char *why)
@@ -151,14 +151,14 @@ void notifier_over(struct notifier *n, const char *job, const char *kind, const 
 	static struct notice notice;
 	if (!active(n))
 		return;
-	for (size_t i = 0; i < n->n_told; i++) {
-		if (strcmp(n->told[i].job, job) != 0 || strcmp(n->told[i].kind, kind) != 0)
+	for (size_t i = 0; i < n->n_reported; i++) {
+		if (strcmp(n->reported[i].job, job) != 0 || strcmp(n->reported[i].kind, kind) != 0)
 			continue;
 		notice_resolve(job, n->node, kind, n->unix_ms(), &notice);
 		TEXT_COPY(notice.text, why);
 		notifier_put(n, &notice);
-		free(take(&n->told[i].lasts));
-		n->told[i] = n->told[--n->n_told];
+		free(take(&n->reported[i].lasts));
+		n->reported[i] = n->reported[--n->n_reported];
 		return;
 	}
 }
@@ -208,9 +208,9 @@ uint64_t notifier_due_ns(const struct notifier *n)
 {
 	if (!active(n))
 		return UINT64_MAX;
-	uint64_t due = n->due ? 0 : n->next_look_ns;
-	for (size_t i = 0; i < n->n_told; i++)
-		due = n->told[i].lasts ? MIN(due, n->told[i].again_ns) : due;
+	uint64_t due = n->due ? 0 : n->next_scan_ns;
+	for (size_t i = 0; i < n->n_reported; i++)
+		due = n->reported[i].lasts ? MIN(due, n->reported[i].again_ns) : due;
 	return due;
 }
 
@@ -223,8 +223,8 @@ bool notifier_tick(struct notifier *n)
 	/* True when the deliverer was reaped elsewhere, or is reaped here. */
 	if (n->deliverer && (waitid(P_PID, (id_t)n->deliverer, &si, WEXITED | WNOHANG) < 0 || si.si_pid != 0))
 		notifier_reaped(n, n->deliverer);
-	if (now >= n->next_look_ns) {
-		n->next_look_ns = now + look_ns;
+	if (now >= n->next_scan_ns) {
+		n->next_scan_ns = now + scan_ns;
 		n->due |= !spool_is_empty(&n->spool);
 	}
 	remind(n, now);
@@ -242,9 +242,9 @@ void notifier_close(struct notifier *n)
 	if (n->due)
 		start(n);
 	uint64_t until = n->mono_ns() + parting_ns;
-	while (n->told_any && n->mono_ns() < until && !spool_is_empty(&n->spool))
+	while (n->put_any && n->mono_ns() < until && !spool_is_empty(&n->spool))
 		(void)poll(NULL, 0, 10);
-	for (size_t i = 0; i < n->n_told; i++)
-		free(take(&n->told[i].lasts));
+	for (size_t i = 0; i < n->n_reported; i++)
+		free(take(&n->reported[i].lasts));
 	closep(&n->program_fd);
 }

@@ -11,7 +11,7 @@
 #include "sense/world.h"
 #include "tell/notify/spool.h"
 
-#define NOTIFIER_TOLD 32
+#define NOTIFIER_REPORTED 32
 
 struct notifier {
 	const struct channels *channels; /* the chosen channels; borrowed */
@@ -22,16 +22,16 @@ struct notifier {
 	int64_t (*unix_ms)(void);
 	bool due; /* a deliverer is needed */
 	bool changed; /* the deliverer started or ended since the last tick */
-	uint64_t next_look_ns; /* next check for notices of others */
+	uint64_t next_scan_ns; /* next check for notices of others */
 	pid_t deliverer; /* child process; 0: none */
-	bool told_any;
+	bool put_any;
 	bool complained;
-	struct notifier_told {
+	struct notifier_reported {
 		char job[64], kind[24];
 		struct notice *lasts; /* a condition that lasts and is repeated; owned; NULL: an event */
 		uint64_t again_ns; /* time of the next reminder */
-	} told[NOTIFIER_TOLD]; /* notices that were sent and not resolved yet */
-	size_t n_told;
+	} reported[NOTIFIER_REPORTED]; /* notices that were sent and not resolved yet */
+	size_t n_reported;
 };
 
 /* Never fails; problems are logged once. With channels NULL or empty nothing is reported. */
@@ -39,7 +39,7 @@ void notifier_open(struct notifier *n, const struct world *w, const char *state_
 /* Reports an incident. A hang lasts until one of the three functions below ends it. n may be NULL, here and below. */
 void notifier_incident(struct notifier *n, const struct incident *i);
 /* The job ended well: resolves everything that was reported of it. */
-void notifier_well(struct notifier *n, const char *job);
+void notifier_ok(struct notifier *n, const char *job);
 /* Resolves what was reported of a job under this kind; the job goes on. why: one sentence. */
 void notifier_over(struct notifier *n, const char *job, const char *kind, const char *why);
 /* The attempt of a job has ended, well or not: stops its reminders. */

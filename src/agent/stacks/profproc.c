@@ -295,7 +295,7 @@ static int profproc_lane(struct profproc *t, struct profproc_thread *th, struct 
 	return r;
 }
 
-/* ---- one look ----------------------------------------------------------------------------------------------- */
+/* ---- one sample ---------------------------------------------------------------------------------------------- */
 
 static bool is_select(int64_t nr)
 {
@@ -337,28 +337,28 @@ static int interp_note(struct frametab *frames, uint64_t id, struct profproc_thr
 	return note_id(frames, text, &th->last[th->n_last++]);
 }
 
-static int frames_take(struct profproc *t, struct profproc_thread *th, const struct procview_look *look,
+static int frames_take(struct profproc *t, struct profproc_thread *th, const struct procview_sample *sample,
 		       struct stackset *into, enum wait_kind kind, int64_t nr, uint64_t argument)
 {
 	const struct procview_frame *f;
 	struct frametab *frames = stackset_frames(into);
 	size_t n = 0;
 	bool approximate = false;
-	int r = procview_merge(t->view, look, &f, &n, &approximate);
+	int r = procview_merge(t->view, sample, &f, &n, &approximate);
 	if (r == 0)
-		r = vec_room(&th->last, &th->cap_last, n + 2 + look->n_parts);
+		r = vec_room(&th->last, &th->cap_last, n + 2 + sample->n_parts);
 	if (r)
 		return r;
 	th->n_last = 0;
-	r = leaf_note(frames, kind, nr, argument, &look->python, th);
+	r = leaf_note(frames, kind, nr, argument, &sample->python, th);
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		r = profproc_frame_id(t, frames, &f[i], &th->last[th->n_last++]);
 		if (r == 0 && f[i].python && f[i].interp_id && f[i].last_of_interp)
 			r = interp_note(frames, f[i].interp_id, th);
 	}
-	const bool both = look->native && look->python.n > 0;
-	th->last_native_missing = t->view->stopper && !look->native;
-	th->last_incomplete = procview_is_incomplete(look);
+	const bool both = sample->native && sample->python.n > 0;
+	th->last_native_missing = t->view->stopper && !sample->native;
+	th->last_incomplete = procview_is_incomplete(sample);
 	th->last_merged = both && !approximate;
 	th->last_approximate = both && approximate;
 	return r;
@@ -372,10 +372,10 @@ static enum sample_state state_of(enum wait_kind kind, bool waits_for_gil, const
 }
 
 /* Takes a new sample of the thread. *ret_show false: there is nothing to count. */
-static int look_again(struct profproc *t, struct profproc_thread *th, struct stackset *into,
-		      struct profproc_tally *tally, bool *ret_show)
+static int sample_again(struct profproc *t, struct profproc_thread *th, struct stackset *into,
+			struct profproc_tally *tally, bool *ret_show)
 {
-	struct procview_look look;
+	struct procview_sample sample;
 	enum wait_kind kind = WAIT_UNKNOWN;
 	int64_t nr = -1;
 	uint64_t argument = 0;
@@ -386,25 +386,25 @@ static int look_again(struct profproc *t, struct profproc_thread *th, struct sta
 		return r;
 	if (kind == WAIT_ZOMBIE)
 		return 0;
-	r = procview_look(t->view, th->tid, th->has_py ? &th->py : NULL, procview_still_of(kind, nr), &look);
+	r = procview_sample(t->view, th->tid, th->has_py ? &th->py : NULL, procview_still_of(kind, nr), &sample);
 	if (r)
 		return r;
-	if (!t->checked && procview_found_changed(t->view, &look))
+	if (!t->checked && procview_found_changed(t->view, &sample))
 		return ANEW;
 	t->checked = true;
-	if (look.python_result == PYSTACK_STALE)
+	if (sample.python_result == PYSTACK_STALE)
 		t->list_ns = 0;
-	if (look.python_result != 0) {
+	if (sample.python_result != 0) {
 		tally->dropped++;
 		return 0;
 	}
-	if (look.python.n == 0 && !look.native)
+	if (sample.python.n == 0 && !sample.native)
 		return 0;
 	bool waits_for_gil = th->has_py && kind == WAIT_LOCK && procview_waits_for_gil(t->view, nr, argument);
-	th->last_state = state_of(kind, waits_for_gil, &look.python);
+	th->last_state = state_of(kind, waits_for_gil, &sample.python);
 	th->last_blocked = kind != WAIT_RUNNING;
-	th->last_gil = look.python.gil == PYGIL_HOLDS;
-	r = frames_take(t, th, &look, into, kind, nr, argument);
+	th->last_gil = sample.python.gil == PYGIL_HOLDS;
+	r = frames_take(t, th, &sample, into, kind, nr, argument);
 	*ret_show = th->has_last = r == 0;
 	return r;
 }
@@ -421,7 +421,7 @@ static int thread_sample(struct profproc *t, struct profproc_thread *th, struct 
 	if (!asked && procview_changed(t->view))
 		return ANEW;
 	if (!still)
-		r = look_again(t, th, into, tally, &show);
+		r = sample_again(t, th, into, tally, &show);
 	if (r || !show)
 		return r;
 	r = profproc_lane(t, th, into);

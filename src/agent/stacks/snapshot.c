@@ -77,36 +77,36 @@ static enum dump_gil gil_of(enum pygil g)
 	}
 }
 
-static void thread_note(const struct procview *l, const struct procview_look *look, struct dump_thread *t)
+static void thread_note(const struct procview *l, const struct procview_sample *sample, struct dump_thread *t)
 {
-	if (look->python_result == PYSTACK_TORN)
+	if (sample->python_result == PYSTACK_TORN)
 		TEXT_COPY(t->note, "its Python frames changed faster than they could be read");
-	else if (look->python_result != 0)
+	else if (sample->python_result != 0)
 		TEXT_COPY(t->note, "its Python frames could not be read");
-	else if (l->stopper && look->native_result == STOPPER_BUSY)
+	else if (l->stopper && sample->native_result == STOPPER_BUSY)
 		TEXT_COPY(t->note, "no native frames: another program traces it");
-	else if (l->stopper && look->native_result == STOPPER_STUCK)
+	else if (l->stopper && sample->native_result == STOPPER_STUCK)
 		TEXT_COPY(t->note, "no native frames: it does not stop (it is stuck in the kernel, or starting)");
-	else if (l->stopper && look->native_result != 0)
+	else if (l->stopper && sample->native_result != 0)
 		TEXT_COPY(t->note, "no native frames: it may not be stopped");
 }
 
-static int frames_fill(struct snap *s, struct procview *l, const struct procview_look *look, struct dump_thread *t)
+static int frames_fill(struct snap *s, struct procview *l, const struct procview_sample *sample, struct dump_thread *t)
 {
 	const struct procview_frame *frames;
 	size_t n = 0;
-	int r = procview_merge(l, look, &frames, &n, &t->approximate);
+	int r = procview_merge(l, sample, &frames, &n, &t->approximate);
 	if (r)
 		return r;
-	t->has_python = look->python.n > 0;
-	t->cut = look->python.cut || (look->native && look->native->end == UNWIND_TOO_DEEP);
-	t->incomplete = procview_is_incomplete(look);
-	t->gil = gil_of(look->python.gil);
+	t->has_python = sample->python.n > 0;
+	t->cut = sample->python.cut || (sample->native && sample->native->end == UNWIND_TOO_DEEP);
+	t->incomplete = procview_is_incomplete(sample);
+	t->gil = gil_of(sample->python.gil);
 	if (t->has_python && t->gil != DUMP_GIL_HOLDS && t->wait.kind == WAIT_LOCK && t->wait.has_syscall &&
 	    procview_waits_for_gil(l, t->wait.nr, t->wait.arg[0]))
 		t->gil = DUMP_GIL_WAITS;
-	thread_note(l, look, t);
-	if (look->python.n > 0 && !look->python.bracketed && t->wait.kind == WAIT_RUNNING)
+	thread_note(l, sample, t);
+	if (sample->python.n > 0 && !sample->python.bracketed && t->wait.kind == WAIT_RUNNING)
 		s->d->wrong_possible = true;
 	t->frames = calloc(n ? n : 1, sizeof(*t->frames));
 	if (!t->frames)
@@ -122,7 +122,7 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 
 static int thread_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_thread *t)
 {
-	struct procview_look look;
+	struct procview_sample sample;
 	/* Read before the sample, so that a stop by vigil is not shown as the reason to wait. */
 	int r = threadwait_read(s->w, l->via, t->tid, &l->remote, true, &t->wait);
 	if (r == WORLD_GONE)
@@ -137,8 +137,8 @@ static int thread_fill(struct snap *s, struct procview *l, const struct pythread
 		return 0;
 	if (t->wait.has_syscall && t->wait.nr >= 0)
 		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
-	r = procview_look(l, t->tid, py, still, &look);
-	return r ? r : frames_fill(s, l, &look, t);
+	r = procview_sample(l, t->tid, py, still, &sample);
+	return r ? r : frames_fill(s, l, &sample, t);
 }
 
 static void thread_drop(struct dump_process *p)
@@ -152,14 +152,14 @@ static void thread_drop(struct dump_process *p)
 /* Adds a thread for code of an interpreter whose thread CPython does not report (before 3.10). */
 static int homeless_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_process *p)
 {
-	struct procview_look look;
-	int r = procview_look(l, 0, py, s->want->frozen ? PROCVIEW_FROZEN : PROCVIEW_RUNS, &look);
-	if (r || look.python.n == 0)
+	struct procview_sample sample;
+	int r = procview_sample(l, 0, py, s->want->frozen ? PROCVIEW_FROZEN : PROCVIEW_RUNS, &sample);
+	if (r || sample.python.n == 0)
 		return r == WORLD_GONE ? 0 : r;
 	struct dump_thread *t = &p->threads[p->n_threads++];
 	*t = (struct dump_thread){.wait = {.nr = -1, .fd = -1}};
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
-	r = frames_fill(s, l, &look, t);
+	r = frames_fill(s, l, &sample, t);
 	TEXT_FORMAT(t->note, "it runs interpreter %" PRIu64 "; CPython 3.%u does not tell which thread it is",
 		    py->interp_id, l->rt.minor);
 	return r;

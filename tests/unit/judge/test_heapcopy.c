@@ -9,7 +9,7 @@ static void the_first_copy_is_made_at_once(void **state)
 {
 	(void)state;
 	const struct heapcopy never = {.copy_ns = 0};
-	assert_int_equal(heapcopy_look_due_ns(&never), 0);
+	assert_int_equal(heapcopy_read_due_ns(&never), 0);
 	assert_true(heapcopy_is_due(&never, NOW, 0));
 	assert_true(heapcopy_is_due(&never, 1, GIB));
 }
@@ -44,12 +44,12 @@ static void huge_amounts_do_not_overflow(void **state)
 static void reading_takes_at_most_a_twentieth_of_the_time(void **state)
 {
 	(void)state;
-	struct heapcopy last = {.look_ns = NOW, .took_ns = NS_PER_MS};
-	assert_int_equal(heapcopy_look_due_ns(&last), NOW + 500 * NS_PER_MS);
+	struct heapcopy last = {.read_ns = NOW, .took_ns = NS_PER_MS};
+	assert_int_equal(heapcopy_read_due_ns(&last), NOW + 500 * NS_PER_MS);
 	last.took_ns = 25 * NS_PER_MS;
-	assert_int_equal(heapcopy_look_due_ns(&last), NOW + 500 * NS_PER_MS);
+	assert_int_equal(heapcopy_read_due_ns(&last), NOW + 500 * NS_PER_MS);
 	last.took_ns = 200 * NS_PER_MS;
-	assert_int_equal(heapcopy_look_due_ns(&last), NOW + 4 * NS_PER_S);
+	assert_int_equal(heapcopy_read_due_ns(&last), NOW + 4 * NS_PER_S);
 }
 
 int main(void)

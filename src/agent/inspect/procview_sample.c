@@ -15,7 +15,7 @@
  * Work space of one sample, about 480 KiB. It is static rather than a part of each view because a recording has a view
  * for each of many processes, only one thread samples at a time, and borrowed results end with the next sample.
  */
-static struct look_scratch {
+static struct sample_scratch {
 	struct unwind_regs regs;
 	struct unwind_stack stack;
 	struct unwind_trace trace;
@@ -26,7 +26,7 @@ struct during {
 	struct procview *view;
 	const struct pythread *thread;
 	bool stopped;
-	struct procview_look *look;
+	struct procview_sample *sample;
 };
 
 static int by_depth(const void *a, const void *b)
@@ -86,7 +86,7 @@ bool procview_waits_for_gil(const struct procview *l, int64_t syscall, uint64_t 
 }
 
 /* Reads what the thread runs in other interpreters into scratch.joined, innermost first. */
-static int read_others(struct procview *l, const struct pythread *t, bool stopped, struct procview_look *ret,
+static int read_others(struct procview *l, const struct pythread *t, bool stopped, struct procview_sample *ret,
 		       struct pystack *sum)
 {
 	for (size_t i = 0; i < l->n_others && ret->n_parts < PROCVIEW_INTERPS; i++) {
@@ -139,7 +139,7 @@ static bool still_runs(const struct procview *l, uint64_t interp_id, pid_t tid)
  * *ret: the outer stack and the list of states are the same after the inner stacks were read as before, so they did not
  * change in between.
  */
-static int stood(struct procview *l, const struct pythread *t, const struct procview_look *look, size_t n_base,
+static int stood(struct procview *l, const struct pythread *t, const struct procview_sample *sample, size_t n_base,
 		 bool *ret)
 {
 	struct pystack again;
@@ -147,8 +147,8 @@ static int stood(struct procview *l, const struct pythread *t, const struct proc
 	*ret = r == 0 && same_frames(&again, scratch.base, n_base);
 	if (r == 0)
 		r = list_again(l, false);
-	for (size_t i = 0; r == 0 && i < look->n_parts; i++)
-		*ret &= still_runs(l, look->part[i].interp_id, t->tid);
+	for (size_t i = 0; r == 0 && i < sample->n_parts; i++)
+		*ret &= still_runs(l, sample->part[i].interp_id, t->tid);
 	return r;
 }
 
@@ -156,7 +156,7 @@ static int stood(struct procview *l, const struct pythread *t, const struct proc
  * The states of a thread are read one after the other. While one interpreter runs, its caller in another one stands
  * still; so the outer stack is read before and after the inner ones, and must not have changed.
  */
-static int read_joined(struct procview *l, const struct pythread *t, bool stopped, struct procview_look *ret)
+static int read_joined(struct procview *l, const struct pythread *t, bool stopped, struct procview_sample *ret)
 {
 	for (int try = 0; try < JOIN_TRIES; try++) {
 		struct pystack base, sum = {.frames = scratch.joined, .bracketed = true};
@@ -194,7 +194,7 @@ static int read_joined(struct procview *l, const struct pythread *t, bool stoppe
 	return PYSTACK_TORN;
 }
 
-static void read_python(struct procview *l, const struct pythread *t, bool stopped, struct procview_look *ret)
+static void read_python(struct procview *l, const struct pythread *t, bool stopped, struct procview_sample *ret)
 {
 	if (!t || !l->stacks)
 		return;
@@ -226,12 +226,12 @@ static void read_python(struct procview *l, const struct pythread *t, bool stopp
 static void meanwhile(void *ctx)
 {
 	struct during *d = ctx;
-	read_python(d->view, d->thread, d->stopped, d->look);
+	read_python(d->view, d->thread, d->stopped, d->sample);
 }
 
 /* Samples a thread that waits without stopping it: most threads wait, and some system calls would fail. */
-static int look_from_outside(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
-			     struct procview_look *ret)
+static int sample_waiting(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
+			  struct procview_sample *ret)
 {
 	struct during d = {l, thread, still >= PROCVIEW_STOPPED, ret};
 	int r = stopper_blocked(l->w, l->pid, tid, &l->remote, &scratch.regs, &scratch.stack, meanwhile, &d);
@@ -260,7 +260,7 @@ static int catch (void *ctx, const struct iovec *from, size_t n_from, void *into
  * Samples a thread by interrupting it. 0: the sample is complete. Not for several interpreters, whose list of states
  * would have to be read at the same instant.
  */
-static int look_caught(struct procview *l, pid_t tid, const struct pythread *thread, struct procview_look *ret)
+static int sample_caught(struct procview *l, pid_t tid, const struct pythread *thread, struct procview_sample *ret)
 {
 	struct caught c = {l, tid};
 	const struct pystack_camera camera = {catch, &c};
@@ -285,8 +285,8 @@ static int look_caught(struct procview *l, pid_t tid, const struct pythread *thr
 	return 0;
 }
 
-static int look_stopped(struct procview *l, pid_t tid, const struct pythread *thread, uint64_t patience_us,
-			struct procview_look *ret)
+static int sample_stopped(struct procview *l, pid_t tid, const struct pythread *thread, uint64_t patience_us,
+			  struct procview_sample *ret)
 {
 	struct during d = {l, thread, true, ret};
 	int r = stopper_take(l->stopper, tid, patience_us, &scratch.regs, &scratch.stack, meanwhile, &d);
@@ -303,13 +303,13 @@ static int look_stopped(struct procview *l, pid_t tid, const struct pythread *th
 }
 
 /* Samples a thread that runs: interrupts it where that is possible, else stops it. */
-static int look_running(struct procview *l, pid_t tid, const struct pythread *thread, struct procview_look *ret)
+static int sample_running(struct procview *l, pid_t tid, const struct pythread *thread, struct procview_sample *ret)
 {
 	int r = STOPPER_RUNNING;
 	for (int try = 0; try < STOP_TRIES; try++) {
-		r = look_caught(l, tid, thread, ret);
+		r = sample_caught(l, tid, thread, ret);
 		if (r == STOPPER_RUNNING)
-			r = look_stopped(l, tid, thread, l->patience_us, ret);
+			r = sample_stopped(l, tid, thread, l->patience_us, ret);
 		if (r || ret->python_result != PYSTACK_TORN)
 			break;
 	}
@@ -317,33 +317,33 @@ static int look_running(struct procview *l, pid_t tid, const struct pythread *th
 }
 
 /* Takes registers, stack and Python frames of the same instant. */
-static int look_native(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
-		       struct procview_look *ret)
+static int sample_native(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
+			 struct procview_sample *ret)
 {
-	int waits = still == PROCVIEW_RUNS ? STOPPER_RUNNING : look_from_outside(l, tid, thread, still, ret);
+	int waits = still == PROCVIEW_RUNS ? STOPPER_RUNNING : sample_waiting(l, tid, thread, still, ret);
 	if (waits == WORLD_GONE)
 		return waits;
 	bool whole = waits == 0 && (scratch.trace.end == UNWIND_COMPLETE || scratch.trace.end == UNWIND_TOO_DEEP);
 	if (whole || still == PROCVIEW_FROZEN || (waits == 0 && still == PROCVIEW_TOUCHY))
 		return waits;
 	if (waits != 0)
-		return look_running(l, tid, thread, ret);
-	int r = look_stopped(l, tid, thread, l->want.patient ? l->patience_us : STOP_WAITING_US, ret);
+		return sample_running(l, tid, thread, ret);
+	int r = sample_stopped(l, tid, thread, l->want.patient ? l->patience_us : STOP_WAITING_US, ret);
 	/* A failed stop leaves the sample that was taken without one. */
 	return r == WORLD_GONE ? r : 0;
 }
 
-bool procview_is_incomplete(const struct procview_look *look)
+bool procview_is_incomplete(const struct procview_sample *sample)
 {
-	return look->native && look->native->end != UNWIND_COMPLETE && look->native->end != UNWIND_TOO_DEEP;
+	return sample->native && sample->native->end != UNWIND_COMPLETE && sample->native->end != UNWIND_TOO_DEEP;
 }
 
-int procview_look(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
-		  struct procview_look *ret)
+int procview_sample(struct procview *l, pid_t tid, const struct pythread *thread, enum procview_still still,
+		    struct procview_sample *ret)
 {
-	*ret = (struct procview_look){.python_result = 0};
+	*ret = (struct procview_sample){.python_result = 0};
 	if (l->stopper && tid > 0) {
-		ret->native_result = look_native(l, tid, thread, still, ret);
+		ret->native_result = sample_native(l, tid, thread, still, ret);
 		if (ret->native_result == WORLD_GONE)
 			return WORLD_GONE;
 	}
