@@ -47,9 +47,7 @@ static bool heapfit_search(const char *name, char *path, size_t cap)
 	while (rest.len > 0) {
 		struct stat st;
 		struct span place = span_before(rest, ":");
-		size_t skip = place.p ? place.len + 1 : rest.len;
-		if (!place.p)
-			place = rest;
+		size_t skip = MIN(place.len + 1, rest.len);
 		if (text_format(path, cap, "%.*s/%s", (int)place.len, place.len ? place.p : ".", name) < (int)cap &&
 		    access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
 			return true;
