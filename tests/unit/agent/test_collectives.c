@@ -3,9 +3,9 @@
 
 #include "agent/collective/collectives_parts.h"
 
-#define DUMP(state)                                                                                                   \
-	"{\"version\":\"2.4\",\"pg_config\":{\"0\":{\"name\":\"0\",\"desc\":\"default_pg\",\"ranks\":\"[0, 1]\"}},"      \
-	"\"entries\":[{\"pg_id\":0,\"process_group\":[\"0\",\"default_pg\"],\"collective_seq_id\":1,\"op_id\":1,"         \
+#define DUMP(state)                                                                                                    \
+	"{\"version\":\"2.4\",\"pg_config\":{\"0\":{\"name\":\"0\",\"desc\":\"default_pg\",\"ranks\":\"[0, 1]\"}},"    \
+	"\"entries\":[{\"pg_id\":0,\"process_group\":[\"0\",\"default_pg\"],\"collective_seq_id\":1,\"op_id\":1,"      \
 	"\"record_id\":0,\"profiling_name\":\"nccl:all_reduce\",\"state\":\"" state "\",\"time_created_ns\":1}]}"
 
 static const struct collective_rank *rank_of(const struct collectives *c, int32_t rank)

@@ -43,8 +43,7 @@ static void a_loader_of_glibc_is_fine_and_others_are_not(void **state)
 	(void)state;
 	assert_int_equal(fit_of(program_put("glibc", ELFCLASS64, "/lib64/ld-linux-x86-64.so.2", 0755)), HEAPFIT_FINE);
 	assert_int_equal(fit_of(program_put("nix", ELFCLASS64, "/nix/store/1-musl-free/ld.so", 0755)), HEAPFIT_FINE);
-	assert_int_equal(fit_of(program_put("musl", ELFCLASS64, "/lib/ld-musl-x86_64.so.1", 0755)),
-			 HEAPFIT_OTHER_LIBC);
+	assert_int_equal(fit_of(program_put("musl", ELFCLASS64, "/lib/ld-musl-x86_64.so.1", 0755)), HEAPFIT_OTHER_LIBC);
 	assert_int_equal(fit_of(program_put("bare", ELFCLASS64, "ld64-uClibc.so.1", 0755)), HEAPFIT_OTHER_LIBC);
 	assert_int_equal(fit_of(program_put("phone", ELFCLASS64, "/system/bin/linker64", 0755)), HEAPFIT_OTHER_LIBC);
 	assert_int_equal(fit_of(program_put("static", ELFCLASS64, NULL, 0755)), HEAPFIT_STATIC);

@@ -61,7 +61,8 @@ static void the_form_of_older_releases_is_read(void **state)
 	heapset_free(h);
 }
 
-static const struct heapset_row *row_of(const struct heapset *h, const struct heapset_row *rows, size_t n, const char *text)
+static const struct heapset_row *row_of(const struct heapset *h, const struct heapset_row *rows, size_t n,
+					const char *text)
 {
 	for (size_t i = 0; i < n; i++) {
 		char line[200];
@@ -90,8 +91,8 @@ static void a_history_tells_of_peaks_and_lives_and_of_running_out(void **state)
 	assert_true(d->trace.segments_new == 1 && d->trace.segments_gone == 0 && d->trace.seconds == 6);
 	assert_true(d->trace.peak_bytes == 380 * MIB && d->trace.unknown_bytes == 80 * MIB);
 	assert_int_equal(n_remarks, 1);
-	assert_string_equal(remarks[0],
-			    "device 0 ran out of memory: 2.00 GiB were asked for by attend (model.py:20), 1.00 GiB of the device were free");
+	assert_string_equal(remarks[0], "device 0 ran out of memory: 2.00 GiB were asked for by attend (model.py:20), "
+					"1.00 GiB of the device were free");
 	assert_true(heapset_total(h, &want).bytes == 380.0 * MIB);
 	assert_int_equal(heapset_rows(h, &want, &rows, &n), 0);
 	assert_int_equal(n, 4);
