@@ -75,8 +75,8 @@ static const struct heapset_row *row_of(const struct heapset *h, const struct he
 }
 
 /*
- * 100 MiB asked for in it and kept, 200 for a second and 40 for half of one; 50 that were there before, and 30 that were and
- * are freed in it. Most was in use before the 200 were freed: all but the 40.
+ * 100 MiB asked for in it and kept, 200 for a second and 40 for half of one; 50 that were there before, and 30 that
+ * were and are freed in it. Most was in use before the 200 were freed: all but the 40.
  */
 static void a_history_tells_of_peaks_and_lives_and_of_running_out(void **state)
 {
