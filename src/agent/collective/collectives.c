@@ -220,7 +220,7 @@ static int find_ranks(const struct world *w, const struct members_want *want, st
 	ret->row = calloc(MAX(members.n, (size_t)1), sizeof(*ret->row));
 	if (!ret->row)
 		return -ENOMEM;
-	ret->nobody = members.n == 0;
+	ret->none_left = members.n == 0;
 	for (size_t i = 0; i < members.n && ret->n < RANKS_MAX; i++) {
 		const struct member *m = &members.row[i];
 		if (m->who.rank == NO_RANK || (m->who.role != ROLE_MAIN && m->who.role != ROLE_RAY_WORKER))
@@ -423,11 +423,11 @@ int collectives_of_job(const struct world *w, const struct collectives_want *wan
 	if (e == 0 && r.n == 0)
 		collectives_note(
 			&c, "%s",
-			r.nobody ? "no process of it is left on this machine, and no calls of NCCL's were kept "
-				   "(vigil run --collectives keeps them; dumps of PyTorch's Flight Recorder can be "
-				   "given as files)"
-				 : "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this "
-				   "machine");
+			r.none_left ? "no process of it is left on this machine, and no calls of NCCL's were kept "
+				      "(vigil run --collectives keeps them; dumps of PyTorch's Flight Recorder can be "
+				      "given as files)"
+				    : "no process of it has a rank (RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK) on this "
+				      "machine");
 	if (e == 0 && wanted && want->ask_dumps)
 		ask_dumps(w, &r, MIN(dumps_ns, deadline_ns), &c);
 	if (e == 0 && wanted)

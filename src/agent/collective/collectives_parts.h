@@ -20,7 +20,7 @@ struct living {
 struct ranks {
 	struct living *row;
 	size_t n;
-	bool nobody; /* no process is left of what was asked for */
+	bool none_left; /* no process is left of what was asked for */
 };
 
 /* Adds a note on a source that could not be read. */

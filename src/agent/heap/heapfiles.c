@@ -26,7 +26,7 @@ void heapfiles_begin(struct heapfiles *h, const char *folder)
 	TEXT_COPY(h->folder, folder);
 }
 
-/* ---- housekeeping ---------------------------------------------------------------------------------------------- */
+/* ---- tidying and copying ---- */
 
 uint64_t heapfiles_due_ns(const struct heapfiles *h)
 {
@@ -179,7 +179,7 @@ void heapfiles_copy(struct heapfiles *h, const struct world *w)
 	h->last.took_ns = clock_mono_ns() - now_ns;
 }
 
-/* ---- finding and switching ------------------------------------------------------------------------------------- */
+/* ---- finding and switching ---- */
 
 int heapfiles_find(const char *folder, pid_t pid, uint64_t start_ticks, bool copy, char *dst, size_t cap)
 {

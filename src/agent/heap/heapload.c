@@ -40,7 +40,7 @@ static void who_add(struct who *w, const struct heapread_who *one)
 		w->row[w->n++] = *one;
 }
 
-/* ---- who is who --------------------------------------------------------------------------------------------- */
+/* ---- processes ---- */
 
 /* The pid of a process as it is numbered in its own container. */
 static pid_t inner_pid(const struct world *w, pid_t pid)
@@ -134,7 +134,7 @@ static void who_of_job(const struct world *w, const struct job *j, const struct 
 	who_ended(dir, to);
 }
 
-/* ---- loading ------------------------------------------------------------------------------------------------ */
+/* ---- loading ---- */
 
 struct loading {
 	struct heapset *set;

@@ -49,7 +49,7 @@ struct heapread *heapread_free(struct heapread *h)
 	return NULL;
 }
 
-/* ---- into the set ------------------------------------------------------------------------------------------- */
+/* ---- adding to the set ---- */
 
 static int by_value(const void *x, const void *y)
 {
@@ -174,7 +174,7 @@ int heapread_file(struct heapread *h, const char *path, struct fault *f)
 	return read_one(h, AT_FDCWD, path, path, false, f);
 }
 
-/* ---- a folder ----------------------------------------------------------------------------------------------- */
+/* ---- a folder ---- */
 
 static bool is_wanted(const struct heapread *h, const struct heapfile *file, pid_t only_pid)
 {

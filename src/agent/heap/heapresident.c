@@ -65,7 +65,7 @@ struct heapresident_shares heapresident_shares(const struct world *w, pid_t pid,
 	return s;
 }
 
-/* ---- ancestors ---------------------------------------------------------------------------------------------- */
+/* ---- ancestors ---- */
 
 static int by_weight(const void *x, const void *y)
 {
@@ -118,7 +118,7 @@ static const struct ancestor *ancestor_of(struct heapresident *h, int dir, int32
 	return &h->ancestor[at];
 }
 
-/* ---- what a child has of them ------------------------------------------------------------------------------- */
+/* ---- inherited blocks ---- */
 
 struct inheritance {
 	struct pagemap_range *range; /* owned */
@@ -229,7 +229,7 @@ int heapresident_inherited(struct heapresident *h, int dir, const struct heapreg
 	return 0;
 }
 
-/* ---- when memory gets short --------------------------------------------------------------------------------- */
+/* ---- notes while memory is short ---- */
 
 static int by_stack(const void *x, const void *y)
 {

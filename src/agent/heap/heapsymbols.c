@@ -103,7 +103,7 @@ size_t heapsymbols_missing(const struct heapsymbols *n, const char **ret_first)
 	return offline_missing(n->offline);
 }
 
-/* ---- native ------------------------------------------------------------------------------------------------- */
+/* ---- native frames ---- */
 
 static size_t place_slot(const struct place *p, size_t cap)
 {
@@ -191,7 +191,7 @@ static int native_frame(struct heapsymbols *n, uint64_t addr, uint32_t epoch, ui
 	return 0;
 }
 
-/* ---- Python ------------------------------------------------------------------------------------------------- */
+/* ---- Python frames ---- */
 
 static char *heapsymbols_text(struct span s)
 {
@@ -252,7 +252,7 @@ static int python_frame(struct heapsymbols *n, uint64_t word, uint32_t *ret)
 	return frametab_intern(n->frames, &f, ret);
 }
 
-/* ---- both --------------------------------------------------------------------------------------------------- */
+/* ---- merged stacks ---- */
 
 struct side {
 	uint32_t id[HEAP_FRAMES_MAX + 2];

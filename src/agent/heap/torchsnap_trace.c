@@ -192,7 +192,7 @@ bool snap_trace_has(const struct snap_trace *t, uint64_t address)
 	return t->n_alive > 0 && bsearch(&address, t->alive, t->n_alive, sizeof(*t->alive), by_number) != NULL;
 }
 
-/* ---- into the set ------------------------------------------------------------------------------------------- */
+/* ---- adding to the set ---- */
 
 static struct heapset_figures figures_of(const struct snap_block *b)
 {

@@ -42,7 +42,7 @@ struct worker {
 	char node[80];
 };
 
-static double dice(void)
+static double random_ratio(void)
 {
 	uint32_t v = 0;
 	ignore(getrandom(&v, sizeof(v), GRND_NONBLOCK), "0 is a throw as well");
@@ -124,7 +124,7 @@ static bool send_step(struct worker *w, const struct notify_step *step)
 	} else if (d.outcome == NOTIFY_REFUSED) {
 		notify_refused(&w->delivery, &w->rules, now);
 	} else {
-		notify_failed(&w->delivery, now, d.retry_after_ms, dice());
+		notify_failed(&w->delivery, now, d.retry_after_ms, random_ratio());
 	}
 	if (d.outcome != NOTIFY_ARRIVED)
 		TEXT_COPY(w->delivery.trouble, d.why);

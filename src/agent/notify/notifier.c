@@ -18,7 +18,7 @@ extern char **environ;
 /* Time between two checks for notices that an earlier vigil left in the spool. */
 static const uint64_t scan_ns = 60 * NS_PER_S;
 /* Longest wait for delivery at the end: a working server has answered by then. */
-static const uint64_t parting_ns = 700 * NS_PER_MS;
+static const uint64_t close_wait_ns = 700 * NS_PER_MS;
 /* Shortest time between two reminders, whatever the configuration says. */
 static const uint64_t remind_least_ns = NS_PER_S;
 
@@ -241,7 +241,7 @@ void notifier_close(struct notifier *n)
 		return;
 	if (n->due)
 		start(n);
-	uint64_t until = n->mono_ns() + parting_ns;
+	uint64_t until = n->mono_ns() + close_wait_ns;
 	while (n->put_any && n->mono_ns() < until && !spool_is_empty(&n->spool))
 		(void)poll(NULL, 0, 10);
 	for (size_t i = 0; i < n->n_reported; i++)

@@ -50,7 +50,7 @@ struct recording {
 static void missing_note(struct recording *r, const struct profproc *t)
 {
 	const struct procview *l = t->view;
-	if (!l->note[0] && !t->homeless)
+	if (!l->note[0] && !t->threadless)
 		return;
 	if (r->n_missing++ > 0)
 		return;

@@ -110,7 +110,7 @@ void profproc_name(struct profproc *t, const struct member *m)
 		t->thread[i].has_lane = false;
 }
 
-/* ---- numbers of frames -------------------------------------------------------------------------------------- */
+/* ---- ids of frames ---- */
 
 /* Never 0. Python: from the function's id and the instruction; native: from the address. */
 static uint64_t profproc_frame_key(const struct procview_frame *f)
@@ -166,7 +166,7 @@ static int note_id(struct frametab *frames, const char *text, uint32_t *ret)
 			       ret);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------ */
+/* ---- threads ---- */
 
 static struct profproc_thread *thread_of(struct profproc *t, pid_t tid)
 {
@@ -223,7 +223,7 @@ static int threads_list(struct profproc *t, uint64_t now_ns)
 	t->broken = r == 0 && n_py > 0 ? 0 : t->broken + 1;
 	for (size_t i = 0; r == 0 && i < n_py; i++) {
 		struct profproc_thread *th = thread_of(t, py[i].tid);
-		t->homeless |= py[i].tid == 0 && py[i].interp_id != 0 && t->view->rt.minor < 10;
+		t->threadless |= py[i].tid == 0 && py[i].interp_id != 0 && t->view->rt.minor < 10;
 		if (!th || (th->has_py && py[i].interp_id != 0))
 			continue;
 		th->has_py = true;
@@ -295,7 +295,7 @@ static int profproc_lane(struct profproc *t, struct profproc_thread *th, struct 
 	return r;
 }
 
-/* ---- one sample ---------------------------------------------------------------------------------------------- */
+/* ---- one sample ---- */
 
 static bool is_select(int64_t nr)
 {

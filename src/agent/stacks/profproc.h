@@ -22,7 +22,7 @@ struct profproc {
 	uint64_t again_ns, again_wait_ns; /* next search for Python while there is none, and the interval after it */
 	bool checked; /* in this round: the process still runs the same program */
 	uint32_t broken; /* rounds in a row without a readable Python thread: the process called exec, or ends */
-	bool homeless; /* left out: code of other interpreters whose thread CPython does not report */
+	bool threadless; /* left out: code of other interpreters whose thread CPython does not report */
 	bool all_threads; /* sample also threads that never run Python */
 	bool gone;
 	bool seen; /* found by the last listing of processes */

@@ -150,7 +150,7 @@ static void thread_drop(struct dump_process *p)
 }
 
 /* Adds a thread for code of an interpreter whose thread CPython does not report (before 3.10). */
-static int homeless_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_process *p)
+static int threadless_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_process *p)
 {
 	struct procview_sample sample;
 	int r = procview_sample(l, 0, py, s->want->frozen ? PROCVIEW_FROZEN : PROCVIEW_RUNS, &sample);
@@ -226,7 +226,7 @@ static int threads_fill(struct snap *s, struct procview *l, struct dump_process 
 	for (size_t i = 0; i < n_py && !over(s); i++) {
 		if (py[i].tid != 0 || py[i].interp_id == 0)
 			continue;
-		r = homeless_fill(s, l, &py[i], p);
+		r = threadless_fill(s, l, &py[i], p);
 		if (r)
 			return r;
 	}
