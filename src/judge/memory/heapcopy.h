@@ -1,6 +1,6 @@
 /*
- * When copies of heap profiles are made while memory is short, so that a report can show the moment before a process died.
- * Times in ns of one clock, 0: never. Pure.
+ * When copies of heap profiles are made while memory is short, so that a report can show the moment before a process
+ * died. Times in ns of one clock, 0: never. Pure.
  */
 #pragma once
 

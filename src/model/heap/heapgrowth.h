@@ -1,7 +1,7 @@
 /*
- * A recording of page faults as a set of sites that hold memory, so that growth is shown like a heap profile: amounts are in
- * `total`. Their intervals are those of a random count of samples, which is wider than the kernel's even distances give.
- * Pure.
+ * A recording of page faults as a set of sites that hold memory, so that growth is shown like a heap profile: amounts
+ * are in `total`. Their intervals are those of a random count of samples, which is wider than the kernel's even
+ * distances give. Pure.
  */
 #pragma once
 
