@@ -19,7 +19,7 @@ static void a_snapshot_has_the_processes_that_run(void **state)
 	assert_int_equal(d.processes[0].rank, NO_RANK);
 	assert_int_equal(d.processes[0].n_threads, 1);
 	assert_true(d.processes[0].threads[0].main);
-	assert_true(d.processes[0].threads[0].syscall[0]); /* pause or ppoll, by machine */
+	assert_int_equal(d.processes[0].threads[0].tid, child);
 	assert_false(d.cut);
 	stackdump_done(&d);
 	want.n_pids = 1;
