@@ -191,11 +191,7 @@ static void own_ranks_read(struct hangprocs *c, const struct world *w)
 						      .ended = m->state == 'Z',
 						      .who = m->who};
 	}
-<<<<<<< HEAD
-	if (spawnranks_look(c->spawned, w, c->own, c->n_now, spawned_first_ns, SPAWNED_MOST, c->others))
-=======
-	if (spawnranks_update(c->spawned, w, c->own, c->n_now, spawned_first_ns, SPAWNED_LOOK, c->others))
->>>>>>> 97a6ac8 (agent: samples, polls and reports instead of looks and told)
+	if (spawnranks_update(c->spawned, w, c->own, c->n_now, spawned_first_ns, SPAWNED_MOST, c->others))
 		for (size_t i = 0; i < c->n_now; i++)
 			c->now[i].who = c->own[i].who;
 	c->others = false;

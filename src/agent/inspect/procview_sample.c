@@ -263,7 +263,7 @@ static int catch (void *ctx, const struct iovec *from, size_t n_from, void *into
 static int sample_caught(struct procview *l, pid_t tid, const struct pythread *thread, struct procview_sample *ret)
 {
 	struct caught c = {l, tid};
-	const struct pystack_camera camera = {catch, &c};
+	const struct pystack_source camera = {catch, &c};
 	size_t none;
 	bool python = thread && l->stacks;
 	if (!l->want.instant || (python && l->has_interps))

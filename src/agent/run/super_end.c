@@ -148,8 +148,8 @@ static void other_death(struct super *s, const struct rank *r, struct incident *
 	recorder_incident_id(&s->recorder, s->job.id, in->id, sizeof(in->id));
 	super_hang_ended(s, in, parts);
 	const struct proc_id victim = {r->proc.pid, r->start_ticks};
-	if (s->tools.heap.folder[0])
-		attachments_heap(parts, heapcase_json(s->w, s->tools.heap.folder, &victim, 1, r->row.name));
+	if (s->tools.heap.files.folder[0])
+		attachments_heap(parts, heapcase_json(s->w, s->tools.heap.files.folder, &victim, 1, r->row.name));
 }
 
 /* A hung attempt has ended. Its report was written before, so only the retry is new. */

@@ -38,7 +38,7 @@ struct killreport super_killreport(struct super *s)
 				   .nproc = s->nproc,
 				   .quiet = s->spec->watch.quiet,
 				   .retry_max = s->spec->retry.max,
-				   .heap_folder = s->tools.heap.folder};
+				   .heap_folder = s->tools.heap.files.folder};
 }
 
 /* True if this kill hit processes left behind after all ranks had ended well. */

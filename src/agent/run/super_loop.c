@@ -107,7 +107,7 @@ static bool heap_copies_wanted(const struct super *s)
 static void heap_copy(struct super *s)
 {
 	if (heap_copies_wanted(s))
-		heaprun_copy(&s->tools.heap, s->w);
+		heapfiles_copy(&s->tools.heap.files, s->w);
 }
 
 static void timers(struct super *s)
@@ -140,8 +140,8 @@ static void timers(struct super *s)
 	heap_copy(s);
 	if (s->services.guard.shm)
 		lookahead_refresh(&s->services.ahead, s->services.guard.shm);
-	if (now >= heaprun_due_ns(&s->tools.heap))
-		heaprun_tidy(&s->tools.heap, s->w, HEAPRUN_ENDED_BYTES);
+	if (now >= heapfiles_due_ns(&s->tools.heap.files))
+		heapfiles_tidy(&s->tools.heap.files, s->w, HEAPFILES_ENDED_BYTES);
 	/* do not fork while the thread that loads BPF runs */
 	bool alone = !s->bpf.started || atomic_load(&s->bpf.done);
 	services_tick(&s->services, alone && s->phase != SUPER_WAITING);
@@ -162,9 +162,9 @@ static int wait_ms(const struct super *s)
 		next = MIN(next, s->bpf.at_ns);
 	if (s->sampler)
 		next = MIN(next, sampler_due_ns(s->sampler));
-	next = MIN(next, heaprun_due_ns(&s->tools.heap));
+	next = MIN(next, heapfiles_due_ns(&s->tools.heap.files));
 	if (heap_copies_wanted(s))
-		next = MIN(next, heaprun_copy_due_ns(&s->tools.heap));
+		next = MIN(next, heapfiles_copy_due_ns(&s->tools.heap.files));
 	next = MIN(next, notifier_due_ns(&s->services.notifier));
 	if (s->phase != SUPER_WAITING && (!s->bpf.started || atomic_load(&s->bpf.done)))
 		next = MIN(next, hangproc_due_ns(&s->services.hang));

@@ -68,7 +68,7 @@ static void announce(struct super *s)
 static void heap_end(struct super *s)
 {
 	char nothing[400];
-	heaprun_tidy(&s->tools.heap, s->w, HEAPRUN_ENDED_BYTES);
+	heapfiles_tidy(&s->tools.heap.files, s->w, HEAPFILES_ENDED_BYTES);
 	heaprun_nothing(&s->tools.heap, nothing, sizeof(nothing));
 	/* a command that could not be started leaves no profile */
 	if (nothing[0] && !s->spec->watch.quiet && s->spec->heap_rate_bytes > 0 && s->exit_status < 126)
@@ -107,7 +107,7 @@ static int supervise_finish(struct super *s)
 		log_debug("the job's group still holds processes");
 	recorder_close(&s->recorder);
 	if (j->state == JOB_DONE)
-		notifier_well(&s->services.notifier, j->id);
+		notifier_ok(&s->services.notifier, j->id);
 	services_close(&s->services);
 	callrun_done(&s->tools.calls);
 	ncclrun_keep(&s->tools.nccl);
