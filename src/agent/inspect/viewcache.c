@@ -4,7 +4,7 @@
 
 #include "sense/proc/proc.h"
 #include "sense/memory/cgroup.h"
-#include "sense/wait/threadwait.h"
+#include "sense/wait/threadlist.h"
 
 /*
  * For a program without Python: its own symbol tables and those of the first libraries are read. Larger files would

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "sense/proc/keptfds.h"
+#include "sense/wait/threadlist.h"
 
 /* Interval of listing the threads, each time a directory: a new thread is missed for this long at most. */
 #define LIST_NS (100 * NS_PER_MS)

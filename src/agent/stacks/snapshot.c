@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "sense/proc/proc.h"
 #include "sense/python/pylocals.h"
+#include "sense/wait/threadlist.h"
 
 #define SNAPSHOT_TASKS 65536
 #define SNAPSHOT_COMMAND 200

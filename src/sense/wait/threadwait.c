@@ -1,22 +1,12 @@
 #include "sense/wait/threadwait.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "sense/memory/cgroup.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait_parts.h"
-
-#define PLACE_NS (100 * NS_PER_MS)
-/* Mounts of control groups do not move while a machine runs; believed for this long all the same. */
-#define MOUNTS_NS (60 * NS_PER_S)
-
-/* No machine runs that many threads in one process; the list is bounded all the same. */
-#define THREADS_MAX 262144
 
 const char *wait_kind_name(enum wait_kind k)
 {
@@ -73,117 +63,6 @@ int threadwait_syscall_parse(struct span text, struct threadwait *ret)
 	t.has_syscall = true;
 	*ret = t;
 	return 0;
-}
-
-static int task_file_read(const struct world *w, pid_t pid, pid_t tid, const char *file, char *buf, size_t cap,
-			  size_t *ret_len)
-{
-	char path[96];
-	if (w->proc_fd < 0)
-		return WORLD_ABSENT;
-	TEXT_FORMAT(path, "%d/task/%d/%s", pid, tid, file);
-	int r = file_read_at(w->proc_fd, path, buf, cap, ret_len);
-	return r < 0 ? world_condition(r) : 0;
-}
-
-int task_wchan_read(const struct world *w, pid_t pid, pid_t tid, char *dst, size_t cap)
-{
-	char text[128];
-	size_t len;
-	int r = task_file_read(w, pid, tid, "wchan", text, sizeof(text), &len);
-	if (r)
-		return r;
-	struct span s = span_trim((struct span){text, len});
-	if (span_eq(s, "0"))
-		s.len = 0;
-	span_copy(s, dst, cap);
-	return 0;
-}
-
-const char *task_comm(const struct world *w, pid_t pid, pid_t tid, char dst[static 16])
-{
-	char text[64];
-	size_t len;
-	if (task_file_read(w, pid ? pid : tid, tid, "comm", text, sizeof(text), &len) == 0)
-		span_copy(span_trim((struct span){text, len}), dst, 16);
-	else
-		(void)text_copy(dst, 16, "?");
-	return dst;
-}
-
-static bool frozen_file(const struct world *w, const char *group, const char *file, const char *word)
-{
-	char path[CGROUP_PATH_MAX + 32], text[256];
-	size_t len;
-	TEXT_FORMAT(path, "%s/%s", group, file);
-	return file_read_at(w->cgroup_fd, path, text, sizeof(text), &len) == 0 &&
-	       span_has((struct span){text, len}, word);
-}
-
-/* What was last found out, and from which text of /proc/PID/cgroup: it takes the table of mounts to tell. */
-static _Thread_local struct {
-	pid_t pid;
-	uint64_t place_ns, mounts_ns;
-	size_t len;
-	char text[2048];
-	struct cgroup_place place;
-} last;
-
-static int place_anew(const struct world *w, pid_t pid, uint64_t now_ns)
-{
-	char path[32], text[sizeof(last.text)];
-	size_t len = 0;
-	TEXT_FORMAT(path, "%d/cgroup", (int)pid);
-	last.pid = 0;
-	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
-	bool whole = r == 0 && len < sizeof(text) - 1;
-	if (whole && last.mounts_ns != 0 && now_ns - last.mounts_ns < MOUNTS_NS && len == last.len && memcmp(text, last.text, len) == 0)
-		return 0;
-	last.mounts_ns = 0;
-	r = cgroup_place_read(w, pid, &last.place);
-	if (r != 0 || !whole)
-		return r;
-	memcpy(last.text, text, len);
-	last.len = len;
-	last.mounts_ns = now_ns;
-	return 0;
-}
-
-/*
- * Where the process is, as of a moment ago: all threads of one that stands frozen ask for it, twice each. Whether the group is
- * frozen is read each time.
- */
-static int place_lately(const struct world *w, pid_t pid, struct cgroup_place *ret)
-{
-	if (w->recorded)
-		return cgroup_place_read(w, pid, ret);
-	uint64_t now_ns = w->mono_ns();
-	if (last.pid != pid || now_ns - last.place_ns > PLACE_NS) {
-		int r = place_anew(w, pid, now_ns);
-		if (r)
-			return r;
-		last.pid = pid;
-		last.place_ns = now_ns;
-	}
-	*ret = last.place;
-	return 0;
-}
-
-bool process_is_frozen(const struct world *w, pid_t pid, char *where, size_t cap)
-{
-	struct cgroup_place place;
-	if (w->cgroup_fd < 0 || place_lately(w, pid, &place) != 0)
-		return false;
-	if (place.freezer[0] && (frozen_file(w, place.freezer, "freezer.state", "FROZEN") ||
-				 frozen_file(w, place.freezer, "freezer.state", "FREEZING"))) {
-		(void)text_copy(where, cap, place.freezer);
-		return true;
-	}
-	if (place.unified[0] && frozen_file(w, place.unified, "cgroup.events", "frozen 1")) {
-		(void)text_copy(where, cap, place.unified);
-		return true;
-	}
-	return false;
 }
 
 static enum wait_kind kind_of_call(const struct world *w, pid_t pid, const struct threadwait *t, int *ret_fd)
@@ -335,54 +214,5 @@ int threadwait_read(const struct world *w, pid_t pid, pid_t tid, struct remote *
 	if (detail)
 		wait_describe(w, pid, tid, r, &t);
 	*ret = t;
-	return 0;
-}
-
-static int tid_compare(const void *a, const void *b)
-{
-	const pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-	return (x > y) - (x < y);
-}
-
-static void dirp(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
-int threads_read(const struct world *w, pid_t pid, pid_t **ret, size_t *ret_n)
-{
-	char path[32];
-	if (w->proc_fd < 0)
-		return WORLD_ABSENT;
-	TEXT_FORMAT(path, "%d/task", pid);
-	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return world_condition(-errno);
-	cleanup(dirp) DIR *dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
-	cleanup(freep) pid_t *tids = NULL;
-	size_t n = 0, cap = 0;
-	for (const struct dirent *d; n < THREADS_MAX && (d = readdir(dir));) {
-		uint64_t tid;
-		if (span_u64(span_of(d->d_name), &tid) < 0 || tid == 0 || tid > INT32_MAX)
-			continue;
-		if (n == cap) {
-			cap = cap ? 2 * cap : 64;
-			pid_t *more = realloc(tids, cap * sizeof(*more));
-			if (!more)
-				return -ENOMEM;
-			tids = more;
-		}
-		tids[n++] = (pid_t)tid;
-	}
-	if (n == 0)
-		return WORLD_GONE;
-	qsort(tids, n, sizeof(*tids), tid_compare);
-	*ret = take(&tids);
-	*ret_n = n;
 	return 0;
 }

@@ -73,11 +73,3 @@ struct threadwatch *threadwatch_free(struct threadwatch *t);
 /* Kind only (running, or why not), and the call with its first argument (-1, 0: none), one or two preads. WORLD_GONE. */
 int must_check threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg);
 const char *wait_kind_name(enum wait_kind k); /* "lock" */
-
-/* Thread ids of a process, malloc'ed, ascending. WORLD_GONE. */
-int must_check threads_read(const struct world *w, pid_t pid, pid_t **ret, size_t *ret_n);
-/*
- * Whether the freezer of a process's control group holds it; where: the group's name. Where the group is takes the table of
- * mounts to tell, and is known for a minute after the first question.
- */
-bool process_is_frozen(const struct world *w, pid_t pid, char *where, size_t cap);

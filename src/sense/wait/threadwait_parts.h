@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sense/net/fdtarget.h"
+#include "sense/wait/threadlist.h"
 #include "sense/wait/threadwait.h"
 
 /* What a system call waits for, as far as its number tells. */
@@ -25,9 +26,6 @@ enum wait_kind wait_kind_of_wchan(const char *wchan, char state);
 /* In state D, a wait that is never D by itself: the task is frozen in it (control group v1). */
 bool wchan_of_frozen(const char *wchan);
 
-int must_check task_wchan_read(const struct world *w, pid_t pid, pid_t tid, char *dst, size_t cap);
-/* Name of a thread or process; "?" if it is gone. pid 0: the thread leads. */
-const char *task_comm(const struct world *w, pid_t pid, pid_t tid, char dst[static 16]);
 /* state, syscall and wchan -> kind: no target, no text. fd links are read (1 us) where they decide. */
 enum wait_kind wait_kind_decide(const struct world *w, pid_t pid, const struct threadwait *t, int *ret_fd);
 

@@ -5,6 +5,8 @@
 
 #include "wait_fixture.h"
 
+#include "sense/wait/threadlist.h"
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
