@@ -13,7 +13,7 @@ static bool letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static char lower(char c)
+static char progress_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -32,7 +32,7 @@ static struct span skip(struct span s, const char *set)
 }
 
 /* A whole number at the front; what follows in *ret_rest. */
-static bool whole(struct span s, uint64_t *ret, struct span *ret_rest)
+static bool progress_whole(struct span s, uint64_t *ret, struct span *ret_rest)
 {
 	size_t n = 0;
 	while (n < s.len && digit(s.p[n]))
@@ -49,19 +49,19 @@ static bool starts_nocase(struct span s, const char *word)
 	if (s.len < n)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (lower(s.p[i]) != word[i])
+		if (progress_lower(s.p[i]) != word[i])
 			return false;
 	return true;
 }
 
 /* "nan", "inf", "-1.5e-3"; no locale. */
-static bool number(struct span s, double *ret)
+static bool progress_number(struct span s, double *ret)
 {
 	double v = 0, scale = 1;
 	bool minus = s.len > 0 && s.p[0] == '-', any = false;
 	s = from(s, s.len > 0 && (s.p[0] == '-' || s.p[0] == '+') ? 1 : 0);
 	if (starts_nocase(s, "nan") || starts_nocase(s, "inf")) {
-		bool is_nan = lower(s.p[0]) == 'n';
+		bool is_nan = progress_lower(s.p[0]) == 'n';
 		struct span rest = from(s, starts_nocase(s, "infinity") ? 8 : 3);
 		if (rest.len > 0 && (letter(rest.p[0]) || digit(rest.p[0])))
 			return false;
@@ -73,11 +73,11 @@ static bool number(struct span s, double *ret)
 	if (s.len > 0 && s.p[0] == '.')
 		for (s = from(s, 1); s.len > 0 && digit(s.p[0]); s = from(s, 1), any = true)
 			v += (s.p[0] - '0') * (scale /= 10);
-	if (any && s.len > 1 && lower(s.p[0]) == 'e') {
+	if (any && s.len > 1 && progress_lower(s.p[0]) == 'e') {
 		bool down = s.p[1] == '-';
 		uint64_t exponent;
 		struct span rest;
-		if (whole(from(s, s.p[1] == '-' || s.p[1] == '+' ? 2 : 1), &exponent, &rest) && exponent < 400)
+		if (progress_whole(from(s, s.p[1] == '-' || s.p[1] == '+' ? 2 : 1), &exponent, &rest) && exponent < 400)
 			v *= pow(10, down ? -(double)exponent : (double)exponent);
 	}
 	if (any)
@@ -90,7 +90,7 @@ static struct span after_word(struct span s, const char *word)
 {
 	size_t n = strlen(word);
 	for (size_t i = 0; i + n <= s.len; i++)
-		if (lower(s.p[i]) == word[0] && (i == 0 || (!letter(s.p[i - 1]) && !digit(s.p[i - 1]))) &&
+		if (progress_lower(s.p[i]) == word[0] && (i == 0 || (!letter(s.p[i - 1]) && !digit(s.p[i - 1]))) &&
 		    starts_nocase(from(s, i), word))
 			return from(s, i + n);
 	return (struct span){NULL, 0};
@@ -105,7 +105,7 @@ static void loss_find(struct span s, struct progress_line *r)
 		struct span value = skip(at, "'\" ");
 		if (value.len == 0 || (value.p[0] != ':' && value.p[0] != '='))
 			continue;
-		if (number(skip(value, ":= '\""), &r->loss)) {
+		if (progress_number(skip(value, ":= '\""), &r->loss)) {
 			r->has_loss = true;
 			return;
 		}
@@ -119,7 +119,7 @@ static bool epoch_find(struct span s, struct progress_line *r)
 	at = at.p ? skip(at, "'\" :=[#") : at;
 	if (!at.p || at.len == 0 || !digit(at.p[0]))
 		return false;
-	r->has_epoch = number(at, &r->epoch);
+	r->has_epoch = progress_number(at, &r->epoch);
 	return r->has_epoch;
 }
 
@@ -129,7 +129,7 @@ static void rate_find(struct span s, struct progress_line *r)
 	for (size_t i = 0; i < s.len; i++) {
 		double v;
 		bool start = digit(s.p[i]) && (i == 0 || (!digit(s.p[i - 1]) && s.p[i - 1] != '.'));
-		if (!start || !number(from(s, i), &v))
+		if (!start || !progress_number(from(s, i), &v))
 			continue;
 		size_t end = i;
 		while (end < s.len && (digit(s.p[end]) || s.p[end] == '.'))
@@ -154,10 +154,10 @@ static bool of_total(struct span s, struct progress_line *r, struct span *ret_re
 		struct span rest;
 		if (!digit(s.p[i]) || (i > 0 && (digit(s.p[i - 1]) || s.p[i - 1] == '.' || s.p[i - 1] == '/')))
 			continue;
-		if (!whole(from(s, i), &step, &rest))
+		if (!progress_whole(from(s, i), &step, &rest))
 			continue;
 		rest = skip(rest, " ");
-		if (rest.len < 2 || rest.p[0] != '/' || !whole(skip(from(rest, 1), " "), &total, &rest))
+		if (rest.len < 2 || rest.p[0] != '/' || !progress_whole(skip(from(rest, 1), " "), &total, &rest))
 			continue;
 		r->step = step;
 		r->total = total;
@@ -209,7 +209,7 @@ static bool megatron(struct span s, struct progress_line *r)
 	if (!of_total(head, r, &rest))
 		return false;
 	struct span time = span_after(at, "elapsed time per iteration (ms):");
-	if (time.p && number(skip(time, " "), &ms) && ms > 0) {
+	if (time.p && progress_number(skip(time, " "), &ms) && ms > 0) {
 		r->has_rate = true;
 		r->rate_per_s = 1000 / ms;
 	}
@@ -222,7 +222,7 @@ static bool megatron(struct span s, struct progress_line *r)
 static bool torchtitan(struct span s, struct progress_line *r)
 {
 	struct span at = after_word(s, "step:"), rest;
-	if (!at.p || !span_has(at, "tps:") || !whole(skip(at, " "), &r->step, &rest))
+	if (!at.p || !span_has(at, "tps:") || !progress_whole(skip(at, " "), &r->step, &rest))
 		return false;
 	r->has_step = true;
 	loss_find(rest, r);
@@ -235,10 +235,10 @@ static bool deepspeed(struct span s, struct progress_line *r)
 {
 	struct span at = after_word(s, "steps:"), rest;
 	double seconds;
-	if (!at.p || !span_has(at, "iter time (s):") || !whole(skip(at, " "), &r->step, &rest))
+	if (!at.p || !span_has(at, "iter time (s):") || !progress_whole(skip(at, " "), &r->step, &rest))
 		return false;
 	r->has_step = true;
-	if (number(skip(span_after(at, "iter time (s):"), " "), &seconds) && seconds > 0) {
+	if (progress_number(skip(span_after(at, "iter time (s):"), " "), &seconds) && seconds > 0) {
 		r->has_rate = true;
 		r->rate_per_s = 1 / seconds;
 	}
@@ -271,18 +271,18 @@ static bool brackets(struct span s, struct progress_line *r)
 	struct span at = after_word(s, "epoch"), rest;
 	uint64_t epoch, step, total;
 	at = at.p ? skip(at, ": ") : at;
-	if (!at.p || at.len == 0 || at.p[0] != '[' || !whole(skip(from(at, 1), " "), &epoch, &rest))
+	if (!at.p || at.len == 0 || at.p[0] != '[' || !progress_whole(skip(from(at, 1), " "), &epoch, &rest))
 		return false;
 	rest = skip(rest, " ");
 	if (!span_starts(rest, "]") || !(rest = skip(from(rest, 1), " ")).len || rest.p[0] != '[')
 		return false;
-	if (!whole(skip(from(rest, 1), " "), &step, &rest))
+	if (!progress_whole(skip(from(rest, 1), " "), &step, &rest))
 		return false;
 	r->has_epoch = r->has_step = true;
 	r->epoch = (double)epoch;
 	r->step = step;
 	rest = skip(rest, " ");
-	if (span_starts(rest, "/") && whole(skip(from(rest, 1), " "), &total, &rest)) {
+	if (span_starts(rest, "/") && progress_whole(skip(from(rest, 1), " "), &total, &rest)) {
 		r->has_total = true;
 		r->total = total;
 	}
@@ -297,13 +297,14 @@ static bool words(struct span s, struct progress_line *r)
 	static const char *const names[] = {"global_step", "global step", "step", "iteration", "iter", "batch"};
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !r->has_step; i++) {
 		struct span at = after_word(s, names[i]), rest;
-		if (!at.p || at.len == 0 || !strchr(" :=[", at.p[0]) || !whole(skip(at, " :=["), &r->step, &rest))
+		if (!at.p || at.len == 0 || !strchr(" :=[", at.p[0]) ||
+		    !progress_whole(skip(at, " :=["), &r->step, &rest))
 			continue;
 		if (rest.len > 0 && (letter(rest.p[0]) || rest.p[0] == '.'))
 			continue; /* "step 3rd", "step 0.5" */
 		r->has_step = true;
 		rest = skip(rest, " ");
-		if (span_starts(rest, "/") && whole(skip(from(rest, 1), " "), &r->total, &rest))
+		if (span_starts(rest, "/") && progress_whole(skip(from(rest, 1), " "), &r->total, &rest))
 			r->has_total = true;
 	}
 	bool epoch = epoch_find(s, r);
@@ -314,10 +315,11 @@ static bool words(struct span s, struct progress_line *r)
 	return true;
 }
 
-static bool user_number(const struct progress_pattern *p, enum progress_part part, const struct span *groups, double *ret)
+static bool user_number(const struct progress_pattern *p, enum progress_part part, const struct span *groups,
+			double *ret)
 {
 	struct span s = p->group[part] ? groups[p->group[part]] : (struct span){NULL, 0};
-	return s.p && number(s, ret);
+	return s.p && progress_number(s, ret);
 }
 
 static bool user_count(const struct progress_pattern *p, enum progress_part part, const struct span *groups,
@@ -409,12 +411,6 @@ static void step_seen(struct progress *p, const struct progress_line *l, uint64_
 	if (!l->has_step)
 		return;
 	bool same = p->any && p->last.has_step && p->last.form == l->form && p->last.total == l->total;
-	if (same && l->step > p->last.step && p->has_step_time) {
-		double ns = (double)sub_floor(now_ns, p->last_step_ns) / (double)(l->step - p->last.step);
-		/* several lines of one read came at the same time for us: no measurement */
-		if (ns > 0)
-			p->period_ns[p->n_periods++ % PROGRESS_PERIODS] = ns;
-	}
 	if (!same || l->step != p->last.step) {
 		p->last_step_ns = now_ns;
 		p->n_steps++;
@@ -469,38 +465,4 @@ void progress_feed(struct progress *p, const char *data, size_t len, uint64_t no
 				p->line[p->len++] = block[i];
 		}
 	}
-}
-
-/* The middle one; few, so sorted by insertion. */
-static double median(double *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		double x = v[i];
-		size_t k = i;
-		for (; k > 0 && v[k - 1] > x; k--)
-			v[k] = v[k - 1];
-		v[k] = x;
-	}
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
-int progress_period(const struct progress *p, double *ret_median_ns, double *ret_mad_ns)
-{
-	double v[PROGRESS_PERIODS];
-	size_t n = (size_t)MIN(p->n_periods, (uint64_t)PROGRESS_PERIODS);
-	if (n < 3)
-		return PROGRESS_NONE;
-	memcpy(v, p->period_ns, n * sizeof(v[0]));
-	*ret_median_ns = median(v, n);
-	for (size_t i = 0; i < n; i++)
-		v[i] = fabs(v[i] - *ret_median_ns);
-	*ret_mad_ns = median(v, n);
-	return 0;
-}
-
-const char *progress_form_name(enum progress_form f)
-{
-	static const char *const names[] = {"nothing",	 "tqdm",  "lightning", "trainer", "megatron", "torchtitan",
-					    "deepspeed", "keras", "brackets",  "words",	  "user"};
-	return names[f];
 }

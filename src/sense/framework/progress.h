@@ -45,7 +45,6 @@ bool progress_ends_epoch(struct span line);
 /* One line without its newline. user may be NULL. */
 int must_check progress_parse(struct span line, const struct progress_patterns *user, struct progress_line *ret);
 
-#define PROGRESS_PERIODS 64
 #define PROGRESS_LINE 2048
 
 struct progress {
@@ -58,8 +57,6 @@ struct progress {
 	bool any; /* last is valid */
 	uint64_t last_step_ns; /* when the step last grew */
 	bool has_step_time;
-	double period_ns[PROGRESS_PERIODS]; /* a step's time, newest at (n - 1) % PROGRESS_PERIODS */
-	uint64_t n_periods;
 	uint64_t n_lines; /* of progress */
 	uint64_t n_steps; /* of those, lines with another step than before */
 	bool epoch_ended; /* the end of an epoch was printed, and no step since */
@@ -70,6 +67,3 @@ struct progress {
 void progress_init(struct progress *p, const struct progress_patterns *user);
 /* now_ns: when the bytes came; does not go back. */
 void progress_feed(struct progress *p, const char *data, size_t len, uint64_t now_ns);
-/* Usual time of a step and its median absolute deviation; PROGRESS_NONE before 3 were seen. */
-int must_check progress_period(const struct progress *p, double *ret_median_ns, double *ret_mad_ns);
-const char *progress_form_name(enum progress_form f);

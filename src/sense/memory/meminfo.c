@@ -9,7 +9,10 @@
 #define MEMINFO_PLAUSIBLE_BYTES (UINT64_C(1) << 56)
 
 /* The kernel's names, in the kernel's order: the parser relies on it for speed only. */
-#define NAME(text) {(text), sizeof(text) - 1}
+#define NAME(text)                                                                                                     \
+	{                                                                                                              \
+		(text), sizeof(text) - 1                                                                               \
+	}
 static const struct span field_names[MEMINFO_MAX] = {
 	[MEMINFO_TOTAL] = NAME("MemTotal"),
 	[MEMINFO_FREE] = NAME("MemFree"),
@@ -30,11 +33,6 @@ static const struct span field_names[MEMINFO_MAX] = {
 	[MEMINFO_SLAB_RECLAIMABLE] = NAME("SReclaimable"),
 	[MEMINFO_HUGETLB] = NAME("Hugetlb"),
 };
-
-const char *meminfo_field_name(enum meminfo_field f)
-{
-	return f < MEMINFO_MAX ? field_names[f].p : "unknown";
-}
 
 /* Index of a name, looked for from `from` on, since lines come in the table's order. */
 static size_t field_index(struct span name, size_t from)

@@ -47,4 +47,3 @@ static inline bool meminfo_has(const struct meminfo *m, enum meminfo_field f)
 {
 	return m->valid >> f & 1;
 }
-const char *meminfo_field_name(enum meminfo_field f);

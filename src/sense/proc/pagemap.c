@@ -34,15 +34,6 @@ void pagemap_count(const uint64_t *words, size_t n, struct pagemap_range *to)
 	to->seen += n;
 }
 
-uint64_t pagemap_present_bytes(const struct pagemap_range *r)
-{
-	if (r->seen == 0)
-		return 0;
-	if (r->present >= r->seen)
-		return r->bytes;
-	return (uint64_t)((double)r->bytes * ((double)r->present / (double)r->seen));
-}
-
 struct reader {
 	int fd, count_fd; /* count_fd < 0: how many share a page is not asked */
 	uint64_t pieces_max;
@@ -97,8 +88,8 @@ static int range(struct reader *d, uint64_t page_bytes, struct pagemap_range *r)
 	return 0;
 }
 
-static int ranges_read(const struct world *w, struct reader *d, struct pagemap_range *ranges, size_t n, uint64_t budget_ns,
-		       size_t *ret_done)
+static int ranges_read(const struct world *w, struct reader *d, struct pagemap_range *ranges, size_t n,
+		       uint64_t budget_ns, size_t *ret_done)
 {
 	uint64_t end_ns = budget_ns ? w->mono_ns() + budget_ns : UINT64_MAX;
 	bool large = false;

@@ -27,8 +27,6 @@ struct pagemap_range {
 
 /* Adds n words to the counts of a range. */
 void pagemap_count(const uint64_t *words, size_t n, struct pagemap_range *to);
-/* Bytes of the range that lie in memory, by the share of those seen. */
-uint64_t pagemap_present_bytes(const struct pagemap_range *r);
 
 /*
  * Fills the ranges in the order given until the budget is used up (0: none);

@@ -104,13 +104,6 @@ static void broken_lines_do_not_hide_the_others(void **state)
 	assert_true(clamped(&m, MEMINFO_SWAP_FREE));
 }
 
-static void fields_have_names(void **state)
-{
-	(void)state;
-	assert_string_equal(meminfo_field_name(MEMINFO_SWAP_FREE), "SwapFree");
-	assert_string_equal(meminfo_field_name(MEMINFO_MAX), "unknown");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,7 +114,6 @@ int main(void)
 		cmocka_unit_test(available_is_estimated_on_old_kernels_and_marked),
 		cmocka_unit_test(a_text_without_a_total_is_refused),
 		cmocka_unit_test(broken_lines_do_not_hide_the_others),
-		cmocka_unit_test(fields_have_names),
 	};
 	return cmocka_run_group_tests_name("sense/memory/meminfo", tests, NULL, NULL);
 }
