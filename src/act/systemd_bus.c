@@ -5,6 +5,7 @@
 #include <systemd/sd-bus.h>
 
 #include "base/clock.h"
+#include "base/dynlib.h"
 
 static const uint64_t call_usec = 2 * 1000000;
 static const uint64_t scope_usec = 300 * 1000; /* the start of a job waits for it */
@@ -35,10 +36,8 @@ static struct {
 
 static bool bus_load(void)
 {
-	const struct {
-		const char *name;
-		void *slot;
-	} wanted[] = {
+	static const char *const names[] = {"libsystemd.so.0"};
+	static const struct dynlib_symbol symbols[] = {
 		{"sd_bus_open_user", &bus.open_user},
 		{"sd_bus_open_system", &bus.open_system},
 		{"sd_bus_set_method_call_timeout", &bus.set_method_call_timeout},
@@ -62,17 +61,8 @@ static bool bus_load(void)
 	if (bus.tried)
 		return bus.loaded;
 	bus.tried = true;
-	void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		void *f = dlsym(library, wanted[i].name);
-		if (!f)
-			return false;
-		memcpy(wanted[i].slot, &f, sizeof(f)); /* ISO C has no cast from object to function pointer */
-	}
-	bus.loaded = true;
-	return true;
+	bus.loaded = dynlib_load(names, ARRAY_SIZE(names), RTLD_NOW | RTLD_LOCAL, symbols, ARRAY_SIZE(symbols));
+	return bus.loaded;
 }
 
 static const char service[] = "org.freedesktop.systemd1";

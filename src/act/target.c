@@ -36,7 +36,6 @@ int target_open(const struct world *w, struct target *t, bool hold)
 void target_close(struct target *t)
 {
 	closep(&t->pidfd);
-	t->pidfd = -1;
 }
 
 int target_signal(const struct world *w, struct target *t, int signal)

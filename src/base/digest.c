@@ -28,7 +28,7 @@ static uint32_t turned(uint32_t v, unsigned by)
 	return v >> by | v << (32 - by);
 }
 
-static void mix(struct sha256 *s)
+static void digest_block(struct sha256 *s)
 {
 	uint32_t w[64], v[8];
 	for (size_t i = 0; i < 16; i++)
@@ -54,7 +54,7 @@ static void mix(struct sha256 *s)
 		s->h[i] += v[i];
 }
 
-static void begin(struct sha256 *s)
+static void digest_begin(struct sha256 *s)
 {
 	/* of the square roots of the first 8 primes */
 	static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -63,7 +63,7 @@ static void begin(struct sha256 *s)
 	memcpy(s->h, start, sizeof(start));
 }
 
-static void add(struct sha256 *s, const void *data, size_t len)
+static void digest_add(struct sha256 *s, const void *data, size_t len)
 {
 	const uint8_t *p = data;
 	s->total += len;
@@ -74,21 +74,21 @@ static void add(struct sha256 *s, const void *data, size_t len)
 		p += part;
 		len -= part;
 		if (s->held == BLOCK) {
-			mix(s);
+			digest_block(s);
 			s->held = 0;
 		}
 	}
 }
 
-static void end(struct sha256 *s, uint8_t ret[static DIGEST_BYTES])
+static void digest_end(struct sha256 *s, uint8_t ret[static DIGEST_BYTES])
 {
 	static const uint8_t padding[BLOCK] = {0x80};
 	uint64_t bits = s->total * 8;
 	uint8_t length[8];
 	for (size_t i = 0; i < 8; i++)
 		length[i] = (uint8_t)(bits >> (56 - 8 * i));
-	add(s, padding, s->held < 56 ? 56 - s->held : BLOCK + 56 - s->held);
-	add(s, length, sizeof(length));
+	digest_add(s, padding, s->held < 56 ? 56 - s->held : BLOCK + 56 - s->held);
+	digest_add(s, length, sizeof(length));
 	for (size_t i = 0; i < DIGEST_BYTES; i++)
 		ret[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
@@ -96,9 +96,9 @@ static void end(struct sha256 *s, uint8_t ret[static DIGEST_BYTES])
 void digest_sha256(const void *data, size_t len, uint8_t ret[static DIGEST_BYTES])
 {
 	struct sha256 s;
-	begin(&s);
-	add(&s, data, len);
-	end(&s, ret);
+	digest_begin(&s);
+	digest_add(&s, data, len);
+	digest_end(&s, ret);
 }
 
 void digest_hmac(const void *key, size_t key_len, const void *data, size_t len, uint8_t ret[static DIGEST_BYTES])
@@ -111,16 +111,16 @@ void digest_hmac(const void *key, size_t key_len, const void *data, size_t len, 
 		memcpy(block, key, key_len);
 	for (size_t i = 0; i < BLOCK; i++)
 		block[i] ^= 0x36;
-	begin(&s);
-	add(&s, block, BLOCK);
-	add(&s, data, len);
-	end(&s, inner);
+	digest_begin(&s);
+	digest_add(&s, block, BLOCK);
+	digest_add(&s, data, len);
+	digest_end(&s, inner);
 	for (size_t i = 0; i < BLOCK; i++)
 		block[i] ^= 0x36 ^ 0x5c;
-	begin(&s);
-	add(&s, block, BLOCK);
-	add(&s, inner, sizeof(inner));
-	end(&s, ret);
+	digest_begin(&s);
+	digest_add(&s, block, BLOCK);
+	digest_add(&s, inner, sizeof(inner));
+	digest_end(&s, ret);
 }
 
 char *digest_hex(const uint8_t digest[static DIGEST_BYTES], char dst[static DIGEST_HEX_CAP])

@@ -48,7 +48,8 @@ int signame_parse(struct span s)
 	if (span_u64(s, &n) == 0)
 		return n > 0 && n < 65 ? (int)n : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (span_eq(s, table[i].name) || span_eq(s, table[i].name + strlen("SIG")) || span_eq(s, table[i].words))
+		if (span_eq(s, table[i].name) || span_eq(s, table[i].name + strlen("SIG")) ||
+		    span_eq(s, table[i].words))
 			return table[i].sig;
 	return 0;
 }

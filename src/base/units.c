@@ -75,7 +75,8 @@ int ratio_parse(const char *text, double *ret_ratio, struct fault *f)
 	if (*end == '%')
 		v /= 100;
 	if (v > 1)
-		return fault_set(f, -ERANGE, "'%s' is more than 1; a ratio lies between 0 and 1 (or 0%% and 100%%)", text);
+		return fault_set(f, -ERANGE, "'%s' is more than 1; a ratio lies between 0 and 1 (or 0%% and 100%%)",
+				 text);
 	*ret_ratio = v;
 	return 0;
 }
@@ -86,7 +87,8 @@ int duration_parse(const char *text, uint64_t *ret_ns, struct fault *f)
 		const char *unit;
 		double ns;
 	} units[] = {
-		{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9},
+		{"", 1e9},   {"s", 1e9},    {"ms", 1e6},   {"us", 1e3},
+		{"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"d", 86400e9},
 	};
 	double v;
 	const char *end;

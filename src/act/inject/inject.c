@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/signame.h"
 #include "sense/native/stopper.h"
 #include "sense/proc/proc.h"
@@ -56,12 +57,6 @@ static void unwind_regs_of(const struct user_regs_struct *u, struct unwind_regs 
 	ret->valid = (UINT64_C(1) << ARRAY_SIZE(in_order)) - 1;
 }
 
-static const char *file_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* Names only of what is in libc: a large program's symbols take seconds to read. */
 static bool place_is_safe(struct inject_target *t, const struct unwind_trace *trace, const struct user_regs_struct *u)
 {
@@ -71,7 +66,7 @@ static bool place_is_safe(struct inject_target *t, const struct unwind_trace *tr
 		struct native_symbol s = {.name = ""};
 		if (!row)
 			return false; /* loaded since: this may be the loader at work */
-		frames[i] = (struct inject_frame){.file = file_of(row->path), .path = row->path, .name = ""};
+		frames[i] = (struct inject_frame){.file = path_name(row->path), .path = row->path, .name = ""};
 		if (!inject_is_libc(frames[i].file))
 			continue;
 		native_symbol(t->native, trace->frame[i].pc, trace->frame[i].exact, &s);
@@ -114,7 +109,7 @@ static int place_check(struct tracee *t, struct unwind_trace *trace)
 static bool in_libc(struct inject_target *t, uint64_t pc)
 {
 	const struct map_row *row = maps_find(&t->maps, pc);
-	if (!row || inject_is_libc(file_of(row->path)) || inject_is_loader(file_of(row->path)))
+	if (!row || inject_is_libc(path_name(row->path)) || inject_is_loader(path_name(row->path)))
 		return true;
 	for (size_t i = 0; i < t->n_allocators; i++)
 		if (strcmp(row->path, t->allocator[i]) == 0)
@@ -220,7 +215,6 @@ static int run_out(struct tracee *t, uint64_t addr, uint64_t run_out_ns)
 	return there ? 0 : TRY_AGAIN;
 }
 
-
 static int run_symbol(struct tracee *t, const struct job *j)
 {
 	uint64_t function = 0, arg = 0, value = 0;
@@ -254,9 +248,8 @@ static int did_not_return(const struct tracee *t, struct fault *f)
 		TEXT_FORMAT(how, "did not return within %u s", (unsigned)(CALL_NS / NS_PER_S));
 	if (row && row->path[0])
 		TEXT_FORMAT(place, "%s+0x%llx", row->path, (unsigned long long)(t->now.rip - row->start + row->offset));
-	return fault_set(f, INJECT_FAILED,
-			 "process %d: loading the library %s, at %s%s; its registers were put back", (int)t->target->pid,
-			 how, place, (int64_t)t->now.orig_rax >= 0 ? ", in a system call" : "");
+	return fault_set(f, INJECT_FAILED, "process %d: loading the library %s, at %s%s; its registers were put back",
+			 (int)t->target->pid, how, place, (int64_t)t->now.orig_rax >= 0 ? ", in a system call" : "");
 }
 
 static int inject_here(struct tracee *t, const struct job *j)
@@ -331,7 +324,7 @@ struct candidate {
 	int rank; /* the less the better */
 };
 
-static int rank_of(const struct inject_target *t, pid_t tid)
+static int inject_rank_of(const struct inject_target *t, pid_t tid)
 {
 	struct threadwait w;
 	if (threadwait_read(t->w, t->pid, tid, NULL, false, &w) != 0)
@@ -385,7 +378,7 @@ static int candidates(const struct inject_target *t, struct candidate *list, siz
 	if (r)
 		return r;
 	for (size_t i = 0; i < n_tids; i++) {
-		int rank = rank_of(t, tids[i]);
+		int rank = inject_rank_of(t, tids[i]);
 		if (rank >= 0)
 			list[n++] = (struct candidate){tids[i], rank};
 	}
@@ -395,7 +388,7 @@ static int candidates(const struct inject_target *t, struct candidate *list, siz
 }
 
 /* A thread that runs: it stands still for as long as it takes to copy its stack. */
-static bool look(struct job *j, pid_t tid, struct unwind_regs *ret, struct unwind_stack *stack, bool *ret_lost)
+static bool stack_copy(struct job *j, pid_t tid, struct unwind_regs *ret, struct unwind_stack *stack, bool *ret_lost)
 {
 	static struct tracee tracee;
 	struct tracee *t = &tracee;
@@ -430,12 +423,12 @@ static void warm_up(struct job *j, pid_t tid, bool *ret_lost)
 	int r = j->warmed == tid ? WORLD_ABSENT
 				 : stopper_blocked(t->w, t->pid, tid, &t->remote, &regs, &stack, NULL, NULL);
 	j->warmed = tid;
-	if (r != 0 && (r != STOPPER_RUNNING || !look(j, tid, &regs, &stack, ret_lost)))
+	if (r != 0 && (r != STOPPER_RUNNING || !stack_copy(j, tid, &regs, &stack, ret_lost)))
 		return;
 	native_unwind(t->native, &regs, &stack, &trace);
 	for (size_t i = 0; i < trace.n; i++) {
 		const struct map_row *row = maps_find(&t->maps, trace.frame[i].pc);
-		if (row && inject_is_libc(file_of(row->path)))
+		if (row && inject_is_libc(path_name(row->path)))
 			native_symbol(t->native, trace.frame[i].pc, trace.frame[i].exact, &s);
 	}
 }
@@ -562,7 +555,7 @@ static int in_own_thread(struct job *j)
 	return j->r;
 }
 
-static int explain(const struct inject_target *t, int r, struct fault *f)
+static int inject_explain(const struct inject_target *t, int r, struct fault *f)
 {
 	struct proc_stat st;
 	if (f->text[0] || r == 0)
@@ -596,7 +589,7 @@ int inject_library(const struct world *w, pid_t pid, const struct inject_want *w
 	if (r == 0)
 		r = in_own_thread(&j);
 	closep(&j.perf_fd);
-	r = explain(&target, r, f);
+	r = inject_explain(&target, r, f);
 	inject_target_close(&target);
 	return r;
 }

@@ -52,7 +52,7 @@ struct run {
 	unsigned steps;
 };
 
-static struct word load(const struct run *r, uint32_t offset)
+static struct word inject_filter_load(const struct run *r, uint32_t offset)
 {
 	if (offset == offsetof(struct seccomp_data, nr))
 		return (struct word){r->nr, true};
@@ -113,7 +113,7 @@ static bool jumps(uint16_t op, uint32_t a, uint32_t b)
 }
 
 /* One that is neither a jump nor the end; false: the kernel takes no such instruction. */
-static bool step(const struct run *r, struct machine *s, const struct sock_filter *i)
+static bool inject_filter_step(const struct run *r, struct machine *s, const struct sock_filter *i)
 {
 	struct word k = {i->k, true}, length = {sizeof(struct seccomp_data), true};
 	bool in_memory = i->k < BPF_MEMWORDS;
@@ -124,7 +124,7 @@ static bool step(const struct run *r, struct machine *s, const struct sock_filte
 		uint16_t mode = BPF_MODE(i->code);
 		if (mode == BPF_MEM && !in_memory)
 			return false;
-		*to = mode == BPF_IMM ? k : mode == BPF_LEN ? length : mode == BPF_MEM ? s->m[i->k] : load(r, i->k);
+		*to = mode == BPF_IMM ? k : mode == BPF_LEN ? length : mode == BPF_MEM ? s->m[i->k] : inject_filter_load(r, i->k);
 		return true;
 	}
 	case BPF_ST:
@@ -166,7 +166,7 @@ static bool lets(struct run *r, size_t at, struct machine s)
 				return false;
 			else
 				at += i->jf;
-		} else if (!step(r, &s, i)) {
+		} else if (!inject_filter_step(r, &s, i)) {
 			return false;
 		}
 	}

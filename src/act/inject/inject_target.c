@@ -10,6 +10,7 @@
 #include "act/inject/inject_parts.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "sense/native/elffile.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait.h"
@@ -21,12 +22,6 @@
 #define START_PAUSE_NS (2 * (long)NS_PER_MS)
 /* For __libc_dlopen_mode, in front of glibc 2.34 (its own dlfcn.h: __RTLD_DLOPEN). */
 #define FLAG_DLOPEN 0x80000000u
-
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
 
 /* ---- what is refused ------------------------------------------------------------------------------------------ */
 
@@ -55,7 +50,7 @@ static int refuse_by_state(const struct proc_stat *st, const struct proc_status 
 	return 0;
 }
 
-static int refuse(struct inject_target *t, struct fault *f)
+static int inject_target_check(struct inject_target *t, struct fault *f)
 {
 	struct proc_stat st;
 	struct proc_status status;
@@ -95,10 +90,10 @@ static bool is_repeat(const struct maps *m, size_t i)
 	return i > 0 && m->rows[i].inode == m->rows[i - 1].inode && m->rows[i].dev == m->rows[i - 1].dev;
 }
 
-static const struct map_row *row_of(const struct maps *m, bool (*is)(const char *file))
+static const struct map_row *inject_target_row(const struct maps *m, bool (*is)(const char *file))
 {
 	for (size_t i = 0; i < m->n; i++)
-		if (m->rows[i].inode && is(base_of(m->rows[i].path)))
+		if (m->rows[i].inode && is(path_name(m->rows[i].path)))
 			return &m->rows[i];
 	return NULL;
 }
@@ -135,7 +130,7 @@ static void find_loader(struct inject_target *t, const struct elf *libc, const s
 	t->dlopen = address_of(t, libc, row, "dlopen");
 	t->dlsym = address_of(t, libc, row, "dlsym");
 	t->dlerror = address_of(t, libc, row, "dlerror");
-	const struct map_row *dl = t->dlopen ? NULL : row_of(&t->maps, is_libdl);
+	const struct map_row *dl = t->dlopen ? NULL : inject_target_row(&t->maps, is_libdl);
 	struct elf e;
 	if (dl && elf_open_map(t->w, t->pid, dl, &e) == 0) {
 		t->dlopen = address_of(t, &e, dl, "dlopen");
@@ -172,11 +167,11 @@ static void find_trap(struct inject_target *t, const struct map_row *row, uint64
 
 static int find_libc(struct inject_target *t, struct fault *f)
 {
-	const struct map_row *row = row_of(&t->maps, is_libc_itself);
+	const struct map_row *row = inject_target_row(&t->maps, is_libc_itself);
 	struct elf e;
 	if (t->maps.n == 0)
 		return fault_set(f, WORLD_GONE, "process %d has ended", (int)t->pid);
-	if (!row && row_of(&t->maps, is_musl))
+	if (!row && inject_target_row(&t->maps, is_musl))
 		return fault_set(
 			f, INJECT_REFUSED,
 			"process %d runs with musl, and vigil's heap library needs glibc; --what growth shows where "
@@ -218,7 +213,7 @@ static int find_libc(struct inject_target *t, struct fault *f)
 
 static void note_allocator(struct inject_target *t, const struct map_row *row)
 {
-	const char *file = base_of(row->path);
+	const char *file = path_name(row->path);
 	struct elf_symbol s;
 	struct elf e;
 	if (inject_is_libc(file) || inject_is_loader(file) || t->n_allocators == INJECT_ALLOCATORS)
@@ -237,8 +232,8 @@ static const struct map_row *library_row(const struct inject_target *t, const st
 	for (size_t i = 0; i < t->maps.n; i++) {
 		const struct map_row *row = &t->maps.rows[i];
 		bool same = row->inode == st->st_ino && row->dev == dev;
-		bool copy = row->deleted && (strncmp(base_of(row->path), "memfd:vigil-heap", 16) == 0 ||
-					     strncmp(base_of(row->path), "vigil-heap-", 11) == 0);
+		bool copy = row->deleted && (strncmp(path_name(row->path), "memfd:vigil-heap", 16) == 0 ||
+					     strncmp(path_name(row->path), "vigil-heap-", 11) == 0);
 		if (row->inode && (same || copy))
 			return row;
 	}
@@ -295,7 +290,7 @@ static int maps_begin(struct inject_target *t)
 	for (int i = 0; i < START_LOOKS; i++) {
 		maps_done(&t->maps);
 		r = maps_read(t->w, t->pid, &t->maps);
-		if (r || row_of(&t->maps, is_libc_itself) || row_of(&t->maps, is_musl))
+		if (r || inject_target_row(&t->maps, is_libc_itself) || inject_target_row(&t->maps, is_musl))
 			break;
 		if (proc_auxv_read(t->w, t->pid, AT_BASE, &loader) != 0 || loader == 0)
 			break;
@@ -309,7 +304,7 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 {
 	*ret = (struct inject_target){.w = w, .pid = pid};
 	remote_open(w, pid, &ret->remote);
-	int r = refuse(ret, f);
+	int r = inject_target_check(ret, f);
 	/* First of all: what is read later is of this program, or it shows. */
 	if (r == 0)
 		r = proc_auxv_read(w, pid, AT_RANDOM, &ret->mark_addr);

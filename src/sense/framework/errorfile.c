@@ -49,7 +49,8 @@ int errorfile_read(const char *path, int32_t rank, struct rank_error *ret)
 	r = elastic_parse((struct span){text, len}, &e, &f);
 	if (r != 0)
 		return r < 0 ? r : ERRORFILE_NONE;
-	*ret = (struct rank_error){.rank = rank, .follows = lasterror_follows(e.message), .time_unix_ms = time_of(&e, &st)};
+	*ret = (struct rank_error){
+		.rank = rank, .follows = lasterror_follows(e.message), .time_unix_ms = time_of(&e, &st)};
 	span_copy(span_trim(span_of(e.message)), ret->text, sizeof(ret->text));
 	TEXT_COPY(ret->where, e.where);
 	const char *slash = strrchr(path, '/');

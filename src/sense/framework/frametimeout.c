@@ -45,7 +45,8 @@ static void variable(struct span item, uint64_t *shortest)
 	struct span name = span_before(item, "=");
 	for (size_t i = 0; i < ARRAY_SIZE(variables) && name.len < item.len; i++)
 		if (span_eq(name, variables[i].name))
-			shorter(shortest, (struct span){item.p + name.len + 1, item.len - name.len - 1}, variables[i].unit_ns);
+			shorter(shortest, (struct span){item.p + name.len + 1, item.len - name.len - 1},
+				variables[i].unit_ns);
 }
 
 static bool same_flag(struct span word, const char *flag)

@@ -24,7 +24,7 @@ static const char *const consequences[] = {
 	"SignalException",   "ChildFailedError",
 };
 
-static bool is_own(const char *id)
+static bool lasterror_is_own(const char *id)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (strcmp(own[i], id) == 0)
@@ -59,7 +59,7 @@ static bool goes_on(struct span rest, const struct progress_patterns *user)
 }
 
 /* The last of an output's errors: hints keep no place, so the text is looked for from behind. */
-static const char *place_of(struct span tail, const struct log_hint *h)
+static const char *lasterror_place(struct span tail, const struct log_hint *h)
 {
 	char key[80];
 	text_copy(key, sizeof(key), h->text);
@@ -75,7 +75,7 @@ int lasterror_find(struct span tail, int32_t stream_rank, const struct progress_
 	const char *last_at = NULL;
 	deathlog_parse(&d, tail, "", stream_rank);
 	for (size_t i = 0; i < d.n; i++) {
-		const char *at = is_own(hints[i].id) ? place_of(tail, &hints[i]) : NULL;
+		const char *at = lasterror_is_own(hints[i].id) ? lasterror_place(tail, &hints[i]) : NULL;
 		if (at && (!last_at || at > last_at)) {
 			last = &hints[i];
 			last_at = at;
@@ -106,7 +106,7 @@ static bool next_line(struct span *rest, struct span *ret)
 	return true;
 }
 
-static int32_t rank_of(struct span line)
+static int32_t lasterror_rank(struct span line)
 {
 	struct logline l;
 	logline_parse(line, &l);
@@ -118,7 +118,7 @@ static struct span lines_of(struct span tail, int32_t rank, char *scratch)
 {
 	struct span line, mine = {scratch, 0};
 	while (next_line(&tail, &line)) {
-		if (rank_of(line) != rank)
+		if (lasterror_rank(line) != rank)
 			continue;
 		memcpy(scratch + mine.len, line.p, line.len);
 		mine.len += line.len;
@@ -136,7 +136,7 @@ size_t lasterror_each(struct span tail, int32_t stream_rank, const struct progre
 	if (stream_rank != NO_RANK)
 		return cap > 0 && lasterror_find(tail, stream_rank, user, ret) == 0 ? 1 : 0;
 	while (next_line(&rest, &line)) {
-		int32_t rank = rank_of(line);
+		int32_t rank = lasterror_rank(line);
 		size_t i = 0;
 		while (i < n_ranks && ranks[i] != rank)
 			i++;

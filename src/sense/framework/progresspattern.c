@@ -20,7 +20,7 @@ struct reader {
 	size_t *ret_at;
 };
 
-static int wrong(struct reader *r, const char *why)
+static int progresspattern_wrong(struct reader *r, const char *why)
 {
 	(void)text_format(r->why, 160, "%s", why);
 	*r->ret_at = r->at;
@@ -64,9 +64,11 @@ static int named(struct reader *r, struct progress_pattern *p, size_t intro)
 		if (!span_eq(name, part_names[i]) || intro + name.len >= rest.len)
 			continue;
 		if (p->group[i])
-			return wrong(r, "this part is named twice; each of step, total, epoch and loss may stand once");
+			return progresspattern_wrong(
+				r, "this part is named twice; each of step, total, epoch and loss may stand once");
 		if (r->groups + 1 >= PATTERN_GROUPS)
-			return wrong(r, "too many groups stand before this part; at most 7 in all are kept");
+			return progresspattern_wrong(
+				r, "too many groups stand before this part; at most 7 in all are kept");
 		p->group[i] = (uint8_t)++r->groups;
 		copy(r, 1);
 		r->cut[r->n_cuts].at = r->len;
@@ -74,7 +76,7 @@ static int named(struct reader *r, struct progress_pattern *p, size_t intro)
 		r->at += intro + name.len;
 		return 0;
 	}
-	return wrong(r, "a named part is (?<step>…), (?<total>…), (?<epoch>…) or (?<loss>…)");
+	return progresspattern_wrong(r, "a named part is (?<step>…), (?<total>…), (?<epoch>…) or (?<loss>…)");
 }
 
 static int next(struct reader *r, struct progress_pattern *p)
@@ -99,7 +101,7 @@ int progress_pattern_init(struct progress_pattern *p, struct span text, char why
 	struct reader r = {.text = text, .why = why, .ret_at = ret_at};
 	*p = (struct progress_pattern){.group = {0}};
 	if (text.len >= PROGRESS_PATTERN_TEXT)
-		return wrong(&r, "the pattern is longer than 383 bytes");
+		return progresspattern_wrong(&r, "the pattern is longer than 383 bytes");
 	while (r.at < text.len) {
 		int e = next(&r, p);
 		if (e < 0)
@@ -116,7 +118,8 @@ int progress_pattern_init(struct progress_pattern *p, struct span text, char why
 		return 0;
 	progress_pattern_done(p);
 	r.at = 0;
-	return wrong(&r, "no part is named; at least one of (?<step>…), (?<epoch>…) and (?<loss>…) is needed");
+	return progresspattern_wrong(
+		&r, "no part is named; at least one of (?<step>…), (?<epoch>…) and (?<loss>…) is needed");
 }
 
 void progress_pattern_done(struct progress_pattern *p)

@@ -16,7 +16,10 @@ struct stat_key {
 	struct span name;
 	size_t offset; /* into struct cgroup_memory */
 };
-#define KEY(text, field) {{(text), sizeof(text) - 1}, offsetof(struct cgroup_memory, field)}
+#define KEY(text, field)                                                                                               \
+	{                                                                                                              \
+		{(text), sizeof(text) - 1}, offsetof(struct cgroup_memory, field)                                      \
+	}
 
 static const struct stat_key v1_keys[] = {
 	KEY("cache", file_bytes),
@@ -201,8 +204,8 @@ int cgroup_open(const struct world *w, enum cgroup_version v, const char *path, 
 
 void cgroup_close(struct cgroup *g)
 {
-	int *const fds[] = {&g->dir_fd,	 &g->current_fd, &g->stat_fd, &g->events_fd, &g->events_local_fd,
-			    &g->max_fd,	 &g->high_fd,	 &g->low_fd,  &g->swap_fd,   &g->swap_max_fd};
+	int *const fds[] = {&g->dir_fd, &g->current_fd, &g->stat_fd, &g->events_fd, &g->events_local_fd,
+			    &g->max_fd, &g->high_fd,	&g->low_fd,  &g->swap_fd,   &g->swap_max_fd};
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		closep(fds[i]);
 		*fds[i] = -1;
@@ -210,7 +213,7 @@ void cgroup_close(struct cgroup *g)
 }
 
 /* One file of an open group; `if_absent` when the kernel has no such file. */
-static int number_read(int fd, uint64_t if_absent, uint64_t *ret)
+static int cgroup_number_read(int fd, uint64_t if_absent, uint64_t *ret)
 {
 	char text[64];
 	size_t len;
@@ -226,13 +229,13 @@ static int number_read(int fd, uint64_t if_absent, uint64_t *ret)
 int cgroup_read_usage(const struct cgroup *g, struct cgroup_memory *ret)
 {
 	struct cgroup_memory m = {.swap_max_bytes = CGROUP_NO_LIMIT};
-	int r = number_read(g->current_fd, 0, &m.current_bytes);
+	int r = cgroup_number_read(g->current_fd, 0, &m.current_bytes);
 	if (r == 0)
-		r = number_read(g->max_fd, CGROUP_NO_LIMIT, &m.max_bytes);
+		r = cgroup_number_read(g->max_fd, CGROUP_NO_LIMIT, &m.max_bytes);
 	if (r == 0)
-		r = number_read(g->high_fd, CGROUP_NO_LIMIT, &m.high_bytes);
+		r = cgroup_number_read(g->high_fd, CGROUP_NO_LIMIT, &m.high_bytes);
 	if (r == 0)
-		r = number_read(g->low_fd, 0, &m.low_bytes);
+		r = cgroup_number_read(g->low_fd, 0, &m.low_bytes);
 	if (r != 0)
 		return r;
 	*ret = m;
@@ -243,9 +246,9 @@ int cgroup_read_usage(const struct cgroup *g, struct cgroup_memory *ret)
 static int swap_read(const struct cgroup *g, struct cgroup_memory *m)
 {
 	uint64_t used, max;
-	int r = number_read(g->swap_fd, 0, &used);
+	int r = cgroup_number_read(g->swap_fd, 0, &used);
 	if (r == 0)
-		r = number_read(g->swap_max_fd, CGROUP_NO_LIMIT, &max);
+		r = cgroup_number_read(g->swap_max_fd, CGROUP_NO_LIMIT, &max);
 	if (r != 0)
 		return r;
 	if (g->version == CGROUP_V1) {
@@ -261,7 +264,7 @@ static int swap_read(const struct cgroup *g, struct cgroup_memory *m)
 	return 0;
 }
 
-static int text_read(int fd, char *text, size_t cap, struct span *ret)
+static int cgroup_text_read(int fd, char *text, size_t cap, struct span *ret)
 {
 	size_t len;
 	int r = file_read_once(fd, text, cap, &len);
@@ -278,14 +281,14 @@ static int events_read(const struct cgroup *g, struct cgroup_memory *m)
 	struct cgroup_memory local = {};
 	if (g->events_fd < 0)
 		return 0;
-	int r = text_read(g->events_fd, text, sizeof(text), &s);
+	int r = cgroup_text_read(g->events_fd, text, sizeof(text), &s);
 	if (r == 0)
 		r = cgroup_events_parse(s, g->version, m);
 	if (r != 0 || g->events_local_fd < 0)
 		return r;
 	if (g->version == CGROUP_V1)
-		return number_read(g->events_local_fd, 0, &m->max_events);
-	r = text_read(g->events_local_fd, text, sizeof(text), &s);
+		return cgroup_number_read(g->events_local_fd, 0, &m->max_events);
+	r = cgroup_text_read(g->events_local_fd, text, sizeof(text), &s);
 	if (r == 0)
 		r = cgroup_events_parse(s, g->version, &local);
 	if (r == 0)
@@ -300,7 +303,7 @@ int cgroup_read_full(const struct cgroup *g, struct cgroup_memory *ret)
 	struct span s;
 	int r = cgroup_read_usage(g, &m);
 	if (r == 0 && g->stat_fd >= 0) {
-		r = text_read(g->stat_fd, text, sizeof(text), &s);
+		r = cgroup_text_read(g->stat_fd, text, sizeof(text), &s);
 		if (r == 0)
 			r = cgroup_stat_parse(s, g->version, &m);
 	}

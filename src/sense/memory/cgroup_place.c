@@ -19,7 +19,7 @@
 /* A hierarchy's mount below CGROUP_TOP, and the group that is its root. */
 struct mount {
 	bool found;
-	char dir[CGROUP_PATH_MAX];  /* below CGROUP_TOP, no leading '/'; "" is the top itself */
+	char dir[CGROUP_PATH_MAX]; /* below CGROUP_TOP, no leading '/'; "" is the top itself */
 	char root[CGROUP_PATH_MAX]; /* group seen there, as /proc/PID/cgroup names it */
 };
 

@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/vec.h"
 
 #define ITEMS_MAX 65536
 #define OWNERS_MAX 1048576
@@ -23,7 +25,7 @@ struct scan {
 	size_t table_cap;
 	bool no_map_files; /* following them is not permitted here */
 	uint64_t deadline_ns;
-	char *buffer;      /* for maps and status */
+	char *buffer; /* for maps and status */
 	size_t buffer_cap;
 	pid_t pid;
 };
@@ -33,10 +35,9 @@ static bool late(const struct scan *s)
 	return s->w->mono_ns() >= s->deadline_ns;
 }
 
-static size_t slot_of(const struct scan *s, uint32_t major, uint32_t minor, uint64_t inode)
+static size_t shm_slot(const struct scan *s, uint32_t major, uint32_t minor, uint64_t inode)
 {
-	uint64_t h = (inode * UINT64_C(0x9e3779b97f4a7c15)) ^ ((uint64_t)major << 20 ^ minor) * UINT64_C(0xff51afd7ed558ccd);
-	h ^= h >> 29;
+	const uint64_t h = hash_mix(inode * HASH_GOLDEN ^ ((uint64_t)major << 20 ^ minor));
 	size_t i = (size_t)h & (s->table_cap - 1);
 	while (s->table[i]) {
 		const struct shm_item *it = &s->l->items[s->table[i] - 1];
@@ -47,7 +48,7 @@ static size_t slot_of(const struct scan *s, uint32_t major, uint32_t minor, uint
 	return i;
 }
 
-static int table_grow(struct scan *s)
+static int shm_table_grow(struct scan *s)
 {
 	size_t cap = s->table_cap * 2;
 	uint32_t *table = calloc(cap, sizeof(*table));
@@ -58,21 +59,8 @@ static int table_grow(struct scan *s)
 	s->table_cap = cap;
 	for (size_t k = 0; k < s->l->n; k++) {
 		const struct shm_item *it = &s->l->items[k];
-		s->table[slot_of(s, it->dev_major, it->dev_minor, it->inode)] = (uint32_t)k + 1;
+		s->table[shm_slot(s, it->dev_major, it->dev_minor, it->inode)] = (uint32_t)k + 1;
 	}
-	return 0;
-}
-
-static int items_grow(struct scan *s)
-{
-	if (s->l->n < s->items_cap)
-		return 0;
-	size_t cap = s->items_cap ? s->items_cap * 2 : 64;
-	struct shm_item *more = realloc(s->l->items, cap * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->l->items = more;
-	s->items_cap = cap;
 	return 0;
 }
 
@@ -81,11 +69,11 @@ static int item_at(struct scan *s, uint32_t major, uint32_t minor, uint64_t inod
 		   struct shm_item **ret)
 {
 	if (s->l->n * 2 >= s->table_cap) {
-		int r = table_grow(s);
+		int r = shm_table_grow(s);
 		if (r)
 			return r;
 	}
-	size_t slot = slot_of(s, major, minor, inode);
+	size_t slot = shm_slot(s, major, minor, inode);
 	if (s->table[slot]) {
 		*ret = &s->l->items[s->table[slot] - 1];
 		return 0;
@@ -95,7 +83,7 @@ static int item_at(struct scan *s, uint32_t major, uint32_t minor, uint64_t inod
 		s->l->n_dropped++;
 		return 0;
 	}
-	int r = items_grow(s);
+	int r = vec_room(&s->l->items, &s->items_cap, s->l->n + 1);
 	if (r)
 		return r;
 	struct shm_item *it = &s->l->items[s->l->n++];
@@ -129,7 +117,7 @@ static int file_found(struct scan *s, const struct statx *st, const char *path)
 }
 
 /* Lists a folder; takes over fd. Folders that cannot be opened are left out: their files are not ours to see. */
-static int walk(struct scan *s, int fd_taken, const char *prefix, int depth)
+static int shm_walk(struct scan *s, int fd_taken, const char *prefix, int depth)
 {
 	cleanup(closep) int fd = fd_taken;
 	cleanup(closedirp) DIR *dir = fdopendir(fd);
@@ -146,7 +134,8 @@ static int walk(struct scan *s, int fd_taken, const char *prefix, int depth)
 		char path[PATH_MAX];
 		struct statx st;
 		if (text_format(path, sizeof(path), "%s%s", prefix, e->d_name) >= (int)sizeof(path) - 1 ||
-		    statx(dirfd(dir), e->d_name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_BASIC_STATS | STATX_BTIME, &st))
+		    statx(dirfd(dir), e->d_name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC,
+			  STATX_BASIC_STATS | STATX_BTIME, &st))
 			continue;
 		int r = 0;
 		if (S_ISREG(st.stx_mode)) {
@@ -156,7 +145,7 @@ static int walk(struct scan *s, int fd_taken, const char *prefix, int depth)
 			size_t n = strlen(path);
 			path[n] = '/';
 			path[n + 1] = '\0';
-			r = sub >= 0 ? walk(s, sub, path, depth + 1) : 0;
+			r = sub >= 0 ? shm_walk(s, sub, path, depth + 1) : 0;
 		}
 		if (r)
 			return r;
@@ -178,7 +167,7 @@ static int files_read(struct scan *s)
 		s->l->total_bytes = v.f_blocks * v.f_frsize;
 		s->l->free_bytes = v.f_bfree * v.f_frsize;
 	}
-	return walk(s, fd, "", 0);
+	return shm_walk(s, fd, "", 0);
 }
 
 static int sysv_found(void *ctx, const struct shmtext_sysv *g)
@@ -229,14 +218,8 @@ static int owner_add(struct scan *s, const struct shm_item *it, bool mapped)
 		l->n_dropped++;
 		return 0;
 	}
-	if (l->n_owners == s->owners_cap) {
-		size_t cap = s->owners_cap ? s->owners_cap * 2 : 256;
-		struct shm_owner *more = realloc(l->owners, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		l->owners = more;
-		s->owners_cap = cap;
-	}
+	if (vec_room(&l->owners, &s->owners_cap, l->n_owners + 1) < 0)
+		return -ENOMEM;
 	l->owners[l->n_owners++] = (struct shm_owner){.item = index, .pid = s->pid, .mapped = mapped, .open = !mapped};
 	return 0;
 }
@@ -270,7 +253,8 @@ static int mapping_found(struct scan *s, const struct shmtext_mapping *m)
 		return 0;
 	struct shm_item *it;
 	bool sysv = kind == SHM_SYSV;
-	int r = item_at(s, sysv ? UINT32_MAX : m->major, sysv ? (uint32_t)SHM_SYSV : m->minor, m->inode, kind, name, &it);
+	int r = item_at(s, sysv ? UINT32_MAX : m->major, sysv ? (uint32_t)SHM_SYSV : m->minor, m->inode, kind, name,
+			&it);
 	if (r || !it)
 		return r;
 	it->mapped_bytes = MAX(it->mapped_bytes, m->end - m->start);
@@ -484,13 +468,8 @@ static int pids_read(const struct world *w, const pid_t *first, size_t n_first, 
 		if (span_u64(span_of(e->d_name), &pid) != 0 || pid == 0 || pid > INT_MAX ||
 		    pid_listed(first, n_first, (pid_t)pid))
 			continue;
-		if (n == cap) {
-			pid_t *more = realloc(pids, cap * 2 * sizeof(*pids));
-			if (!more)
-				return -ENOMEM;
-			pids = more;
-			cap *= 2;
-		}
+		if (vec_room(&pids, &cap, n + 1) < 0)
+			return -ENOMEM;
 		pids[n++] = (pid_t)pid;
 	}
 	*ret = take(&pids);

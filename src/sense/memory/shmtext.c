@@ -108,10 +108,22 @@ const char *shm_kind_name(enum shm_kind k)
 	return names[MIN((size_t)k, ARRAY_SIZE(names) - 1)];
 }
 
-enum sysv_column { SYSV_KEY, SYSV_ID, SYSV_SIZE, SYSV_CPID, SYSV_NATTCH, SYSV_UID, SYSV_CTIME, SYSV_RSS, SYSV_SWAP, SYSV_MAX };
+enum sysv_column {
+	SYSV_KEY,
+	SYSV_ID,
+	SYSV_SIZE,
+	SYSV_CPID,
+	SYSV_NATTCH,
+	SYSV_UID,
+	SYSV_CTIME,
+	SYSV_RSS,
+	SYSV_SWAP,
+	SYSV_MAX
+};
 static const char *const sysv_headings[SYSV_MAX] = {
-	[SYSV_KEY] = "key", [SYSV_ID] = "shmid", [SYSV_SIZE] = "size", [SYSV_CPID] = "cpid", [SYSV_NATTCH] = "nattch",
-	[SYSV_UID] = "uid", [SYSV_CTIME] = "ctime", [SYSV_RSS] = "rss", [SYSV_SWAP] = "swap",
+	[SYSV_KEY] = "key",	[SYSV_ID] = "shmid",	  [SYSV_SIZE] = "size",
+	[SYSV_CPID] = "cpid",	[SYSV_NATTCH] = "nattch", [SYSV_UID] = "uid",
+	[SYSV_CTIME] = "ctime", [SYSV_RSS] = "rss",	  [SYSV_SWAP] = "swap",
 };
 #define SYSV_WORDS 32
 

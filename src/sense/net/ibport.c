@@ -73,7 +73,7 @@ bool ibport_excluded(const char *device, const char *exclude)
 	return false;
 }
 
-static bool number_read(int dir, const char *path, uint64_t *ret)
+static bool ibport_number_read(int dir, const char *path, uint64_t *ret)
 {
 	char text[64];
 	size_t len;
@@ -81,7 +81,7 @@ static bool number_read(int dir, const char *path, uint64_t *ret)
 	       span_u64(span_trim((struct span){text, len}), ret) == 0;
 }
 
-static bool text_read(int dir, const char *path, char *dst, size_t cap, struct span *ret)
+static bool ibport_text_read(int dir, const char *path, char *dst, size_t cap, struct span *ret)
 {
 	size_t len;
 	if (file_read_at(dir, path, dst, cap, &len) != 0)
@@ -94,18 +94,18 @@ static void port_read(int dir, struct ibport *p)
 {
 	char path[80], text[96];
 	struct span s;
-	if (text_read(dir, "state", text, sizeof(text), &s) && ibport_state_parse(s, &p->state) < 0)
+	if (ibport_text_read(dir, "state", text, sizeof(text), &s) && ibport_state_parse(s, &p->state) < 0)
 		p->state = 0;
-	if (text_read(dir, "phys_state", text, sizeof(text), &s) && ibport_state_parse(s, &p->phys_state) < 0)
+	if (ibport_text_read(dir, "phys_state", text, sizeof(text), &s) && ibport_state_parse(s, &p->phys_state) < 0)
 		p->phys_state = 0;
-	if (text_read(dir, "rate", text, sizeof(text), &s) && ibport_rate_parse(s, &p->rate_mbps) < 0)
+	if (ibport_text_read(dir, "rate", text, sizeof(text), &s) && ibport_rate_parse(s, &p->rate_mbps) < 0)
 		p->rate_mbps = 0;
-	if (text_read(dir, "link_layer", text, sizeof(text), &s))
+	if (ibport_text_read(dir, "link_layer", text, sizeof(text), &s))
 		p->ethernet = span_eq(s, "Ethernet");
 	for (size_t i = 0; i < IBPORT_COUNTERS; i++) {
 		uint64_t v;
 		TEXT_FORMAT(path, "%s/%s", counters[i].hw ? "hw_counters" : "counters", counters[i].name);
-		if (!number_read(dir, path, &v))
+		if (!ibport_number_read(dir, path, &v))
 			continue;
 		/* a counter that does not fit any more has not begun anew */
 		p->value[i] = !counters[i].words ? v : v > UINT64_MAX / 4 ? UINT64_MAX : v * 4;
@@ -114,7 +114,7 @@ static void port_read(int dir, struct ibport *p)
 }
 
 /* The device's ports behind what is there. */
-static int device_read(int class_fd, const char *device, struct ibport *ret, size_t cap, size_t *n)
+static int ibport_device_read(int class_fd, const char *device, struct ibport *ret, size_t cap, size_t *n)
 {
 	char path[96];
 	TEXT_FORMAT(path, "%s/ports", device);
@@ -140,7 +140,7 @@ static int device_read(int class_fd, const char *device, struct ibport *ret, siz
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int ibport_by_name(const void *a, const void *b)
 {
 	const struct ibport *x = a, *y = b;
 	int order = strcmp(x->device, y->device);
@@ -161,13 +161,13 @@ int ibports_read(const struct world *w, const char *exclude, struct ibport *ret,
 		if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof(ret[0].device) ||
 		    ibport_excluded(e->d_name, exclude))
 			continue;
-		int r = device_read(dirfd(d), e->d_name, ret, cap, &n);
+		int r = ibport_device_read(dirfd(d), e->d_name, ret, cap, &n);
 		if (r < 0)
 			return r;
 	}
 	if (n == 0)
 		return WORLD_ABSENT;
-	qsort(ret, n, sizeof(ret[0]), by_name);
+	qsort(ret, n, sizeof(ret[0]), ibport_by_name);
 	*ret_n = n;
 	return 0;
 }

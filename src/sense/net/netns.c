@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-static bool same(const struct world *w, const char *kind, int fd, uint64_t *ret_inode)
+static bool netns_same(const struct world *w, const char *kind, int fd, uint64_t *ret_inode)
 {
 	char path[32];
 	struct stat ours, theirs;
@@ -33,11 +33,11 @@ int netns_open(const struct world *w, pid_t pid, struct netns *ret)
 	TEXT_FORMAT(path, "%d/ns/user", (int)pid);
 	cleanup(closep) int user = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	*ret = (struct netns){.net_fd = -1, .user_fd = -1};
-	if (same(w, "net", net, &inode))
+	if (netns_same(w, "net", net, &inode))
 		return 0;
 	ret->inode = inode;
 	ret->net_fd = take_fd(&net);
-	if (user >= 0 && !same(w, "user", user, &user_inode))
+	if (user >= 0 && !netns_same(w, "user", user, &user_inode))
 		ret->user_fd = take_fd(&user);
 	return 0;
 }
@@ -106,7 +106,7 @@ static int take_over(int from, int *ret_fd)
 	return result;
 }
 
-static _Noreturn void child_run(const struct netns *n, int to, int family, int type)
+static _Noreturn void netns_child_run(const struct netns *n, int to, int family, int type)
 {
 	int r = enter(n), fd = -1;
 	if (r == 0) {
@@ -132,7 +132,7 @@ int netns_socket(const struct netns *n, int family, int type, int *ret_fd)
 	cleanup(closep) int ours = pair[0], theirs = pair[1];
 	pid_t pid = fork();
 	if (pid == 0)
-		child_run(n, theirs, family, type);
+		netns_child_run(n, theirs, family, type);
 	int r = pid < 0 ? -errno : 0;
 	closep(&theirs);
 	if (r)

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "sense/net/fdtarget.h"
 
 /* Descriptors of one process; more are not looked at. */
@@ -34,14 +35,8 @@ void tcpflow_table_done(struct tcpflow_table *t)
 
 static int table_add(struct tcpflow_table *t, const struct tcpflow_socket *s)
 {
-	if (t->n == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 64;
-		struct tcpflow_socket *more = realloc(t->item, cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->item = more;
-		t->cap = cap;
-	}
+	if (vec_room(&t->item, &t->cap, t->n + 1) < 0)
+		return -ENOMEM;
 	t->item[t->n++] = *s;
 	return 0;
 }

@@ -39,7 +39,7 @@ static uint8_t flags_of(struct span word)
 {
 	uint8_t f = 0;
 	for (size_t i = 0; i < word.len; i++)
-		f |= word.p[i] == 'r'   ? MAP_READ
+		f |= word.p[i] == 'r'	? MAP_READ
 		     : word.p[i] == 'w' ? MAP_WRITE
 		     : word.p[i] == 'x' ? MAP_EXEC
 		     : word.p[i] == 's' ? MAP_IS_SHARED
@@ -48,7 +48,7 @@ static uint8_t flags_of(struct span word)
 }
 
 /* line lies in text that we own and may cut. */
-static int row_parse(struct span line, struct map_row *ret)
+static int maps_row_parse(struct span line, struct map_row *ret)
 {
 	struct span range, perms, offset, dev, inode, rest = line;
 	uint64_t major, minor;
@@ -79,7 +79,7 @@ static int row_parse(struct span line, struct map_row *ret)
 }
 
 /* text is malloc'ed, has a byte of room behind it, and is ours from here on. */
-static int rows_of(char *text, size_t len, struct maps *ret)
+static int maps_rows(char *text, size_t len, struct maps *ret)
 {
 	size_t cap = 0;
 	for (size_t i = 0; i < len; i++)
@@ -92,7 +92,7 @@ static int rows_of(char *text, size_t len, struct maps *ret)
 	struct span rest = {text, len}, line;
 	uint64_t last = 0;
 	while (span_line(&rest, &line))
-		if (row_parse(line, &m.rows[m.n]) == 0 && m.rows[m.n].start >= last)
+		if (maps_row_parse(line, &m.rows[m.n]) == 0 && m.rows[m.n].start >= last)
 			last = m.rows[m.n++].end;
 	*ret = m;
 	return 0;
@@ -106,7 +106,7 @@ int maps_parse(struct span text, struct maps *ret)
 	if (text.len > 0)
 		memcpy(copy, text.p, text.len);
 	copy[text.len] = '\0';
-	return rows_of(copy, text.len, ret);
+	return maps_rows(copy, text.len, ret);
 }
 
 int maps_read(const struct world *w, pid_t pid, struct maps *ret)
@@ -119,7 +119,7 @@ int maps_read(const struct world *w, pid_t pid, struct maps *ret)
 	int r = file_slurp(w->proc_fd, path, MAPS_TEXT_MAX, &text, &len);
 	if (r < 0)
 		return world_condition(r);
-	return rows_of(text, len, ret);
+	return maps_rows(text, len, ret);
 }
 
 void maps_done(struct maps *m)

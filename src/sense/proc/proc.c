@@ -171,11 +171,13 @@ pid_t proc_living_thread(const struct world *w, pid_t pid)
 	return 0;
 }
 
-int proc_io_parse(struct span text, struct proc_io *ret)
+static int proc_io_parse(struct span text, struct proc_io *ret)
 {
 	struct proc_io v;
-	if (text_field_u64(text, "rchar", &v.read_call_bytes) < 0 || text_field_u64(text, "wchar", &v.write_call_bytes) < 0 ||
-	    text_field_u64(text, "read_bytes", &v.read_bytes) < 0 || text_field_u64(text, "write_bytes", &v.written_bytes) < 0)
+	if (text_field_u64(text, "rchar", &v.read_call_bytes) < 0 ||
+	    text_field_u64(text, "wchar", &v.write_call_bytes) < 0 ||
+	    text_field_u64(text, "read_bytes", &v.read_bytes) < 0 ||
+	    text_field_u64(text, "write_bytes", &v.written_bytes) < 0)
 		return -EBADMSG;
 	*ret = v;
 	return 0;

@@ -52,7 +52,6 @@ struct proc_io {
 	uint64_t read_call_bytes, write_call_bytes; /* rchar, wchar: through calls, cache and pipes included */
 	uint64_t read_bytes, written_bytes;         /* from and towards disks */
 };
-int must_check proc_io_parse(struct span text, struct proc_io *ret);
 int must_check proc_io_read(const struct world *w, pid_t pid, struct proc_io *ret);
 
 struct proc_statm {

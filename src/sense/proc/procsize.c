@@ -20,7 +20,7 @@ struct sums {
 	double told, parts;
 };
 
-static void add(struct sums *s, const struct pagemap_range *r)
+static void procsize_add(struct sums *s, const struct pagemap_range *r)
 {
 	if (r->seen == 0)
 		return;
@@ -66,7 +66,7 @@ static int by_bytes(const void *x, const void *y)
 }
 
 /* What nobody may touch is reserved, and as a rule empty; a device's memory is not resident. */
-static bool counts(const struct map_row *row)
+static bool procsize_counts(const struct map_row *row)
 {
 	if (!(row->flags & (MAP_READ | MAP_WRITE | MAP_EXEC)))
 		return false;
@@ -85,7 +85,7 @@ int procsize_sampled_read(const struct world *w, pid_t pid, uint64_t rss_bytes, 
 		return -ENOMEM;
 	size_t n = 0, done = 0;
 	for (size_t i = 0; i < m.n; i++)
-		if (counts(&m.rows[i]))
+		if (procsize_counts(&m.rows[i]))
 			range[n++] = (struct pagemap_range){.addr = m.rows[i].start,
 							    .bytes = m.rows[i].end - m.rows[i].start};
 	qsort(range, n, sizeof(*range), by_bytes);
@@ -94,7 +94,7 @@ int procsize_sampled_read(const struct world *w, pid_t pid, uint64_t rss_bytes, 
 		return r;
 	struct sums s = {.present = 0};
 	for (size_t i = 0; i < done; i++)
-		add(&s, &range[i]);
+		procsize_add(&s, &range[i]);
 	return from_sums(s, rss_bytes, ret);
 }
 

@@ -53,7 +53,7 @@ int procstats_schedstat_parse(struct span text, struct procstats_thread *ret)
 
 /* Files that are kept ----------------------------------------------------- */
 
-static size_t place_of(const struct procstats *v, pid_t pid, pid_t tid)
+static size_t procstats_slot(const struct procstats *v, pid_t pid, pid_t tid)
 {
 	size_t at = ((size_t)pid * 2654435761u + (size_t)tid * 40503u) & (v->cap - 1);
 	while (v->item[at].pid && (v->item[at].pid != pid || v->item[at].tid != tid))
@@ -111,7 +111,7 @@ static void rebuild(struct procstats *v, size_t cap, bool all)
 			kept_close(v, &old[i]);
 			continue;
 		}
-		v->item[place_of(v, old[i].pid, old[i].tid)] = old[i];
+		v->item[procstats_slot(v, old[i].pid, old[i].tid)] = old[i];
 		v->n++;
 	}
 	free(old);
@@ -134,7 +134,7 @@ static struct kept *kept_for(struct procstats *v, pid_t pid, pid_t tid)
 		rebuild(v, v->cap * 2, true);
 	if (v->n * 2 >= v->cap)
 		return NULL;
-	struct kept *k = &v->item[place_of(v, pid, tid)];
+	struct kept *k = &v->item[procstats_slot(v, pid, tid)];
 	if (!k->pid) {
 		*k = (struct kept){.pid = pid, .tid = tid, .fd = {-1, -1, -1}};
 		v->n++;
@@ -143,8 +143,8 @@ static struct kept *kept_for(struct procstats *v, pid_t pid, pid_t tid)
 	return k;
 }
 
-static int text_read(struct procstats *v, struct kept *k, size_t file, pid_t pid, pid_t tid, char *buf, size_t cap,
-		     size_t *ret_len)
+static int procstats_text_read(struct procstats *v, struct kept *k, size_t file, pid_t pid, pid_t tid, char *buf,
+			       size_t cap, size_t *ret_len)
 {
 	static const char *const names[] = {"stat", "io", "schedstat"};
 	char path[64];
@@ -177,7 +177,7 @@ static bool io_read(struct procstats *v, struct kept *k, pid_t pid, pid_t tid, s
 {
 	char text[512];
 	size_t len;
-	return text_read(v, k, FILE_IO, pid, tid, text, sizeof(text), &len) == 0 &&
+	return procstats_text_read(v, k, FILE_IO, pid, tid, text, sizeof(text), &len) == 0 &&
 	       procstats_io_parse((struct span){text, len}, ret) == 0;
 }
 
@@ -196,7 +196,7 @@ int procstats_process_read(struct procstats *v, pid_t pid, struct procstats_proc
 	struct proc_stat st;
 	struct kept *k = kept_for(v, pid, 0);
 	uint64_t tick_ns = NS_PER_S / v->w->ticks_per_s;
-	int r = text_read(v, k, FILE_STAT, pid, 0, text, sizeof(text), &len);
+	int r = procstats_text_read(v, k, FILE_STAT, pid, 0, text, sizeof(text), &len);
 	if (r)
 		return gone(v, k, r);
 	r = proc_stat_parse((struct span){text, len}, &st);
@@ -216,7 +216,7 @@ int procstats_process_read(struct procstats *v, pid_t pid, struct procstats_proc
 	TEXT_COPY(p.comm, st.comm);
 	struct span last = last_word((struct span){text, len});
 	struct procstats_thread main;
-	if (text_read(v, k, FILE_SCHEDSTAT, pid, 0, text2, sizeof(text2), &len) == 0 &&
+	if (procstats_text_read(v, k, FILE_SCHEDSTAT, pid, 0, text2, sizeof(text2), &len) == 0 &&
 	    procstats_schedstat_parse((struct span){text2, len}, &main) == 0) {
 		p.has_schedule = true;
 		p.main_run_ns = main.run_ns;
@@ -239,7 +239,7 @@ static int thread_read(struct procstats *v, pid_t pid, pid_t tid, struct procsta
 	size_t len;
 	struct proc_stat st;
 	struct kept *k = kept_for(v, pid, tid);
-	int r = text_read(v, k, FILE_STAT, pid, tid, text, sizeof(text), &len);
+	int r = procstats_text_read(v, k, FILE_STAT, pid, tid, text, sizeof(text), &len);
 	if (r)
 		return gone(v, k, r);
 	r = proc_stat_parse((struct span){text, len}, &st);
@@ -252,7 +252,7 @@ static int thread_read(struct procstats *v, pid_t pid, pid_t tid, struct procsta
 		.run_ns = (st.utime_ticks + st.stime_ticks) * (NS_PER_S / v->w->ticks_per_s),
 	};
 	TEXT_COPY(t.comm, st.comm);
-	if (text_read(v, k, FILE_SCHEDSTAT, pid, tid, text, sizeof(text), &len) == 0)
+	if (procstats_text_read(v, k, FILE_SCHEDSTAT, pid, tid, text, sizeof(text), &len) == 0)
 		ignore(procstats_schedstat_parse((struct span){text, len}, &t), "the ticks of stat stay");
 	t.has_io = io_read(v, k, pid, tid, &t.io);
 	*ret = t;

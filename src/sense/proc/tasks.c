@@ -67,7 +67,7 @@ static void rows_sift(struct task_row *rows, size_t root, size_t n)
 	}
 }
 
-static void rows_sort(struct task_row *rows, size_t n)
+static void tasks_rows_sort(struct task_row *rows, size_t n)
 {
 	bool sorted = true;
 	for (size_t i = 1; i < n && sorted; i++)
@@ -293,7 +293,7 @@ int tasks_scan(struct tasks *t, const struct world *w)
 		rows_clear(t);
 		return r;
 	}
-	rows_sort(t->rows, t->n);
+	tasks_rows_sort(t->rows, t->n);
 	return 0;
 }
 

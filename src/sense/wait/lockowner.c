@@ -37,7 +37,7 @@ bool mutex_is_plausible(const uint32_t word[10])
 	return word[MUTEX_NUSERS] > 0 && word[MUTEX_NUSERS] <= UINT16_MAX;
 }
 
-static bool exists(const struct world *w, const char *path)
+static bool lockowner_exists(const struct world *w, const char *path)
 {
 	struct stat st;
 	return fstatat(w->proc_fd, path, &st, 0) == 0;
@@ -47,7 +47,7 @@ static bool task_exists(const struct world *w, pid_t pid, pid_t tid)
 {
 	char path[48];
 	TEXT_FORMAT(path, "%d/task/%d", pid, tid);
-	return exists(w, path);
+	return lockowner_exists(w, path);
 }
 
 /* What the process itself calls its pid; 0 when that cannot be read. */
@@ -124,7 +124,7 @@ static void mutex_owner(const struct world *w, pid_t pid, const uint32_t word[10
 		return;
 	if (shared_call && (word[MUTEX_KIND] & MUTEX_KIND_SHARED)) {
 		TEXT_FORMAT(path, "%d", owner);
-		if (inner_pid(w, pid) == pid && exists(w, path))
+		if (inner_pid(w, pid) == pid && lockowner_exists(w, path))
 			*o = (struct lock_owner){.shape = LOCK_MUTEX, .tid = owner, .elsewhere = true};
 		return;
 	}

@@ -22,7 +22,7 @@ const char *wait_kind_name(enum wait_kind k)
 }
 
 /* "0x7ffc" */
-static int hex_word(struct span *rest, uint64_t *ret)
+static int threadwait_hex_word(struct span *rest, uint64_t *ret)
 {
 	struct span s;
 	uint64_t v = 0;
@@ -56,9 +56,9 @@ int threadwait_syscall_parse(struct span text, struct threadwait *ret)
 	if (span_i64(word, &t.nr) < 0 || t.nr < -1)
 		return -EBADMSG;
 	for (size_t i = 0; t.nr >= 0 && i < ARRAY_SIZE(t.arg); i++)
-		if (hex_word(&rest, &t.arg[i]) < 0)
+		if (threadwait_hex_word(&rest, &t.arg[i]) < 0)
 			return -EBADMSG;
-	if (hex_word(&rest, &t.sp) < 0 || hex_word(&rest, &t.pc) < 0 || span_word(&rest, &word))
+	if (threadwait_hex_word(&rest, &t.sp) < 0 || threadwait_hex_word(&rest, &t.pc) < 0 || span_word(&rest, &word))
 		return -EBADMSG;
 	t.has_syscall = true;
 	*ret = t;

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "sense/proc/keptfds.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait_parts.h"
@@ -73,14 +74,8 @@ static struct watched *watched_find(struct threadwatch *t, pid_t tid)
 		else
 			high = mid;
 	}
-	if (t->n == t->cap) {
-		const size_t cap = t->cap ? 2 * t->cap : 64;
-		struct watched *more = realloc(t->threads, cap * sizeof(*more));
-		if (!more)
-			return NULL;
-		t->threads = more;
-		t->cap = cap;
-	}
+	if (vec_room(&t->threads, &t->cap, t->n + 1) < 0)
+		return NULL;
 	memmove(&t->threads[low + 1], &t->threads[low], (t->n - low) * sizeof(*t->threads));
 	t->n++;
 	t->threads[low] = (struct watched){.tid = tid, .syscall_fd = -1, .stat_fd = -1};
@@ -147,7 +142,8 @@ static int watched_decide(struct threadwatch *t, struct watched *e, struct threa
 	return 0;
 }
 
-static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg)
+static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind *ret, int64_t *ret_nr,
+			uint64_t *ret_arg)
 {
 	char text[512];
 	size_t len;

@@ -365,8 +365,8 @@ static void path_target(struct describe *d)
 static void describe_fd(struct describe *d)
 {
 	struct fd_link l;
-	if (d->t->fd >= 0 && fdtarget_read(d->w, d->pid, d->t->fd, FDTARGET_PIPE_BUDGET_NS, &l, d->t->target,
-					   sizeof(d->t->target)) == 0)
+	if (d->t->fd >= 0 &&
+	    fdtarget_read(d->w, d->pid, d->t->fd, FDTARGET_PIPE_BUDGET_NS, &l, d->t->target, sizeof(d->t->target)) == 0)
 		d->t->listens = l.listens;
 	if (d->t->has_syscall && d->t->nr >= 0) {
 		if (call_shape(d->t->nr) == CALL_FILE)
@@ -413,7 +413,8 @@ void wait_describe(const struct world *w, pid_t pid, pid_t tid, struct remote *r
 		buf_add(&d.text, "running");
 		break;
 	case WAIT_ZOMBIE:
-		buf_add(&d.text, pid == tid ? "has ended; its parent has not asked for the exit status yet" : "has ended");
+		buf_add(&d.text,
+			pid == tid ? "has ended; its parent has not asked for the exit status yet" : "has ended");
 		break;
 	case WAIT_LOCK:
 		describe_lock(&d);
