@@ -19,7 +19,7 @@
 /* A program that cannot be executed says so with this, like a shell. */
 #define STATUS_NOT_EXECUTED 126
 
-/* The input as a file: nobody waits for a program that does not read. */
+/* The input is a file, so that a program that does not read it blocks no writer. */
 static int input_file(const struct hook *h)
 {
 	cleanup(closep) int fd = memfd_create("vigil-notice", MFD_CLOEXEC);
@@ -58,7 +58,7 @@ static void become(const struct hook *h, int input, int output, const char *cons
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)setsid();
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would be left to end it in time */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* without vigil, no process would enforce the deadline */
 	if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
 		_exit(STATUS_NOT_EXECUTED);
 	ignore(syscall(SYS_close_range, 3U, ~0U, 0U), "an old kernel: descriptors are closed on exec");
@@ -69,7 +69,7 @@ static void become(const struct hook *h, int input, int output, const char *cons
 	_exit(STATUS_NOT_EXECUTED);
 }
 
-/* Keep the beginning, read on: a full pipe would stop it. False at the end. */
+/* Keeps the beginning and reads on, because a full pipe would block the program. False at the end. */
 static bool listen_to(int fd, struct buf *said)
 {
 	char part[4096];
@@ -93,7 +93,7 @@ static void attend(pid_t pid, int output, uint64_t timeout_ms, struct hook_resul
 			(void)kill(-pid, SIGKILL);
 			(void)kill(pid, SIGKILL); /* before its setsid */
 		}
-		/* children of its own may hold the pipe: its end, not theirs, is waited for */
+		/* its children may keep the pipe open: waits for the end of the program, not for theirs */
 		if (poll(&p, 1, 20) > 0)
 			open = listen_to(output, &said);
 		ended = waitpid(pid, &ret->wait_status, WNOHANG) == pid;

@@ -1,5 +1,5 @@
 /*
- * Somebody's program, run on an occasion: an argument vector, no shell, text
+ * Runs a program of the user: an argument vector, no shell, text
  * on its standard input, a bare environment (PATH, HOME, LANG, TZ and what is
  * given), a session of its own, a deadline for it and its children.
  */
@@ -21,5 +21,5 @@ struct hook_result {
 	char said[200]; /* the beginning of what it wrote, one line */
 };
 
-/* Blocks until it has ended or was ended. Negative: it could not be started. */
+/* Blocks until the program ended or was killed. Negative: it could not be started. */
 int must_check hook_run(const struct hook *h, struct hook_result *ret);

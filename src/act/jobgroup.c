@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* The brake moves in steps: each write costs a walk over the group's counters. */
+/* The throttle moves in steps, because each write walks over the counters of the group. */
 static const uint64_t throttle_step_bytes = 1 * MIB;
 
 static int write_fd(int fd, const char *text)
@@ -214,7 +214,8 @@ int jobgroup_throttle(struct jobgroup *g, uint64_t bytes)
 	char text[32];
 	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
 	int r = 0;
-	if (g->version == CGROUP_V1 && g->throttle_bytes == 0) /* first: a brake must never wake the kernel's killer */
+	/* first: a throttle must never trigger the kernel's killer */
+	if (g->version == CGROUP_V1 && g->throttle_bytes == 0)
 		r = file_write_at(g->memory_fd, "memory.oom_control", "1");
 	if (r == 0)
 		r = write_fd(g->throttle_fd, text);
@@ -225,7 +226,7 @@ int jobgroup_throttle(struct jobgroup *g, uint64_t bytes)
 
 int jobgroup_unthrottle(struct jobgroup *g)
 {
-	/* whether it is braked only the guard knows, and the guard may be dead: write in any case */
+	/* only the guard knows whether it is throttled, and the guard may be dead: always writes */
 	if (g->version == CGROUP_NONE)
 		return 0;
 	int r = write_fd(g->throttle_fd, g->version == CGROUP_V2 ? "max" : "-1");
@@ -259,7 +260,7 @@ static int remove_one(const struct world *w, const char *path)
 	return -errno;
 }
 
-/* Undo leaf_for_us: nobody can be started in a group that hands memory to its children. */
+/* Undo leaf_for_us: no process can be started in a group that hands memory to its children. */
 static void move_back(const struct world *w, const struct jobgroup *g)
 {
 	char parent[CGROUP_PATH_MAX], path[CGROUP_PATH_MAX + 32];

@@ -1,7 +1,7 @@
 /*
  * A control group of the job's own, when one can be made: it lets vigil
- * freeze and end all of the job at once, and it brakes an allocator while
- * vigil decides. On v2 the brake is memory.high (the kernel slows the
+ * freeze and end all of the job at once, and it throttles an allocator while
+ * vigil decides. On v2 the throttle is memory.high (the kernel slows the
  * allocator); on v1 it is the group's limit with the kernel's killer switched
  * off (the allocator sleeps until there is room).
  * Sources: kernel cgroup-v2.rst, cgroup-v1/memory.rst, freezer-subsystem.rst.
@@ -49,7 +49,7 @@ int must_check jobgroup_make(const struct world *w, const struct cgroup_place *o
 			     struct jobgroup *ret, char why[static 160]);
 /* Between fork and exec: move the calling process in. */
 int must_check jobgroup_enter(const struct jobgroup *g);
-/* Never below what is in use: the brake slows growth, it does not reclaim. */
+/* Never below what is in use: the throttle slows growth, it does not reclaim. */
 int must_check jobgroup_throttle(struct jobgroup *g, uint64_t bytes);
 int must_check jobgroup_unthrottle(struct jobgroup *g);
 int must_check jobgroup_freeze(const struct jobgroup *g);

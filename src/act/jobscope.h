@@ -27,9 +27,9 @@ struct jobscope {
 
 #define JOBSCOPE_NONE ((struct jobscope){.holder = 0})
 
-/* Is this group one of systemd's units that was not handed over (Delegate=)? Dividing it would be behind its back. */
+/* True if the group is a unit of systemd without Delegate=, which vigil must not divide. */
 bool jobscope_kept_by_systemd(const struct world *w, const struct cgroup_place *ours);
-/* Does this group set nothing for those in it? Only then may a job be put elsewhere: it would escape a limit. */
+/* True if the group sets no limit; only then may a job be moved out of it. */
 bool jobscope_bare(const struct world *w, const struct cgroup_place *ours);
 /*
  * path, name: the job's group, as in struct jobgroup. WORLD_ABSENT: no systemd,
@@ -37,7 +37,8 @@ bool jobscope_bare(const struct world *w, const struct cgroup_place *ours);
  * WORLD_DENIED; -ETIMEDOUT when systemd agreed and then did not do it.
  */
 int must_check jobscope_make(const struct world *w, const struct cgroup_place *ours, const char *id,
-			     struct jobscope *ret, char path[static CGROUP_PATH_MAX], char name[static CGROUP_PATH_MAX]);
+			     struct jobscope *ret, char path[static CGROUP_PATH_MAX],
+			     char name[static CGROUP_PATH_MAX]);
 /* Between fork and exec: have the calling process moved in by systemd, where it may not move itself. */
 int must_check jobscope_enter(const struct jobscope *s);
 /* The holder ended on its own and waits to be reaped. */

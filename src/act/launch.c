@@ -91,7 +91,7 @@ _Noreturn static void child_main(const struct launch *l, const struct channel *o
 	if (l->announce)
 		l->announce(l->ctx);
 	oomadj_restore();
-	if (getppid() != parent) /* who was not announced when its parent died must not live on unwatched */
+	if (getppid() != parent) /* a child that was not announced before its parent died must not run unwatched */
 		_exit(127);
 	if (l->group && l->group->version != CGROUP_NONE)
 		ignore(jobgroup_enter(l->group), "watching still works; the supervisor checks");

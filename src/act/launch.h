@@ -1,7 +1,6 @@
 /*
  * Starts one process of a job: its environment, its output channels, its
- * control group. The child is told apart from vigil only by what a shell
- * would have done too; signal masks and limits are as they came to us.
+ * control group. The child differs from vigil only as under a shell; signal masks and limits are as they came to us.
  *
  * Output: where vigil's own stdout (or stderr) is a terminal, the child gets
  * a terminal of the same size, so that progress bars still draw; else a pipe.
@@ -22,7 +21,7 @@ struct launch {
 	sigset_t mask;             /* the mask the child starts with */
 	bool keep_stdin;           /* the first rank reads our stdin; the others /dev/null */
 	void (*meanwhile)(void *ctx); /* our own work while the child enters its group, up to 20 ms on v1; NULL: none */
-	/* The child's first act, for whoever has to know of it even if we die now: system calls only; NULL: none. */
+	/* Called first in the child, to announce it even if vigil dies now: system calls only; NULL: none. */
 	void (*announce)(void *ctx);
 	void *ctx; /* of both */
 };

@@ -10,7 +10,7 @@ int oomadj_exempt_self(const struct world *w)
 {
 	char old[sizeof(before)];
 	size_t len = 0;
-	if (proc_fd >= 0) /* we are a fork of who did it */
+	if (proc_fd >= 0) /* a fork of the process that did it */
 		return 0;
 	int r = file_read_at(w->proc_fd, "self/oom_score_adj", old, sizeof(old), &len);
 	if (r != 0)

@@ -1,9 +1,9 @@
 /*
  * Vigil's own oom_score_adj (kernel: filesystems/proc.rst, 3.1). Between the
- * kernel's kill at a group's limit and the return of the memory, whoever
- * touches a new page asks for a second victim, and then only vigil is left.
- * -1000 is the one value with which it waits instead. What vigil starts for
- * others gets back what vigil itself was given.
+ * kernel's kill at a group's limit and the return of the memory, a process that
+ * touches a new page triggers a second kill, and only vigil may be left as victim.
+ * With -1000 the kernel waits instead. The children of vigil get the value that
+ * vigil was started with.
  */
 #pragma once
 

@@ -162,7 +162,7 @@ static int limit_set(const struct world *w, const char *group, const char *group
 	return limit_write(w, group, file, bytes);
 }
 
-/* What the group uses and cannot simply read again from disk: that is worth keeping. */
+/* The memory of the group that it cannot read again from disk. */
 static uint64_t worth_keeping(const struct world *w, const char *group)
 {
 	struct cgroup g;

@@ -1,8 +1,8 @@
 /*
- * Makes the killers look elsewhere: lowers oom_score_adj of a job's processes,
+ * Protects a job from OOM killers: lowers oom_score_adj of a job's processes,
  * keeps memory for its control group, and asks systemd-oomd to spare it. Every
  * value is read back, and the old ones are returned so that they can be put
- * back. What it may not do it says; it never does more than it was told.
+ * back. A refused change is reported; no change beyond the request is made.
  * Sources: kernel proc.rst (oom_score_adj), cgroup-v2.rst (memory.low,
  * memory.min), systemd.resource-control(5) (ManagedOOMPreference).
  */
@@ -18,7 +18,7 @@ struct protect_request {
 	bool low, min;      /* keep the group's present memory: memory.low, memory.min */
 	bool avoid, omit;   /* systemd-oomd's preference */
 	bool raise_helpers; /* where lowering is refused, raise the expendable instead */
-	bool dry_run;       /* look, write nothing */
+	bool dry_run;       /* read only, write nothing */
 	bool cannot_lower;  /* of a dry run: oom_score_adj may not be lowered here, as the caller has tried */
 };
 

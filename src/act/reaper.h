@@ -1,7 +1,7 @@
 /*
- * Two threads that take the memory of killed processes away
- * (process_mrelease(2) does the unmapping in the caller), so that the guard
- * itself goes on looking. Started once; handing over a process neither
+ * Two threads that free the memory of killed processes
+ * (process_mrelease(2) unmaps it in the caller), so that the guard itself
+ * goes on watching. Started once; handing over a process neither
  * allocates nor waits.
  */
 #pragma once
@@ -23,5 +23,5 @@ int must_check reaper_start(struct reaper *r);
 /* The target's pidfd stays the caller's and must stay open until reaper_idle(). False when the queue is full. */
 bool reaper_push(struct reaper *r, const struct target *t);
 bool reaper_idle(const struct reaper *r);
-/* How many releases worked since the start. */
+/* Number of successful releases since the start. */
 uint32_t reaper_worked(const struct reaper *r);

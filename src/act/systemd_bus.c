@@ -91,7 +91,7 @@ static int bus_condition(int r)
 	}
 }
 
-/* The timeout of a call does not cover the first words with the bus, which may last 90 s. */
+/* The timeout of a call does not cover the handshake with the bus, which may last 90 s. */
 static int bus_greet(sd_bus *conn, uint64_t usec)
 {
 	uint64_t until = clock_mono_ns() + usec * NS_PER_US;
@@ -279,8 +279,8 @@ int systemd_bus_make_scope(enum systemd_manager m, const struct systemd_scope *s
 	if (r)
 		return r;
 	/*
-	 * Before= the unit it is bound to: what comes first at the start goes last at the stop, so that vigil is asked to
-	 * end before its job is, and a unit that is still starting does not hold the scope up.
+	 * Before= the unit it is bound to: systemd stops units in the reverse order of their start, so vigil is asked
+	 * to end before its job, and a unit that is still starting does not delay the scope.
 	 */
 	const char *bound = s->bound_to;
 	const char *const dependency[] = {"BindsTo", "Before"};

@@ -1,6 +1,6 @@
 /*
- * A few words with systemd over D-Bus: what systemd-oomd is told about a unit,
- * how to tell it otherwise, and a scope for a job. The only user of sd-bus. libsystemd is loaded
+ * Calls to systemd over D-Bus: reads and sets the systemd-oomd properties of a
+ * unit, and makes a scope for a job. The only user of sd-bus. libsystemd is loaded
  * at the first call, because linking it adds 0.5 to 0.8 ms (seven libraries) to
  * every start of the program.
  * Sources: org.freedesktop.systemd1(5), systemd.resource-control(5).
@@ -29,7 +29,7 @@ int must_check systemd_bus_set_preference(enum systemd_manager m, const char *un
 /* bytes UINT64_MAX is infinity. property: "MemoryLow" or "MemoryMin". */
 int must_check systemd_bus_set_memory(enum systemd_manager m, const char *unit, const char *property, uint64_t bytes);
 
-/* Is systemd the init here, as it says itself? Without the bus, so it costs one look at a folder. */
+/* True if systemd is the init system; reads one folder and does not use the bus. */
 bool systemd_bus_here(void);
 
 struct systemd_scope {

@@ -17,14 +17,14 @@ struct target {
 	bool denied;   /* we may not signal it */
 };
 
-/* hold: keep a pidfd (to wait for the end and to reap). WORLD_GONE when it is somebody else by now. */
+/* hold: keep a pidfd (to wait for the end and to reap). WORLD_GONE if the pid belongs to another process now. */
 int must_check target_open(const struct world *w, struct target *t, bool hold);
 void target_close(struct target *t);
 /* WORLD_GONE, WORLD_DENIED. */
 int must_check target_signal(const struct world *w, struct target *t, int signal);
 /* Let a dying process run: normal priority up to ours, so that its exit is not starved. */
 void target_boost(const struct target *t);
-/* Take a dying process's memory away now. 0; WORLD_GONE: already gone; -errno (EINVAL: memory is shared with a live one). */
+/* Frees the memory of a dying process now. WORLD_GONE; -errno (EINVAL: memory is shared with a live process). */
 int must_check target_reap(const struct target *t);
-/* Has it ended? A zombie that its parent leaves unreaped has. */
+/* True if it has ended, also as a zombie that its parent has not reaped. */
 bool target_ended(const struct world *w, const struct target *t);

@@ -1,7 +1,6 @@
 /*
- * Memory that is given back all at once: for what a parser builds out of
- * foreign bytes, where nothing is freed alone and the whole must stay below a
- * bound. Blocks never move, so pointers into an arena stay valid until
+ * Memory that is freed all at once, for parsers of foreign bytes: no part is
+ * freed alone, and the total stays below a bound. Blocks never move, so pointers into an arena stay valid until
  * arena_done. Not for the guard: it allocates.
  */
 #pragma once

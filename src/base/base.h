@@ -1,5 +1,5 @@
 /*
- * The few words every file uses: ownership, error tracing, small arithmetic.
+ * Macros and functions that every file uses: ownership, error tracing, small arithmetic.
  *
  * Errors: an int result is 0 when fine; negative (-errno) when something
  * unexpected happened, which is forwarded unchanged; positive for a condition
@@ -66,7 +66,7 @@ static inline void closep(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
-	*fd = -1; /* its number belongs to somebody else from now on */
+	*fd = -1; /* the number may be reused from now on */
 }
 
 /* a - b, but never below zero: kernel counters are read at different instants. */

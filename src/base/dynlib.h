@@ -1,6 +1,6 @@
 /*
- * Libraries that are loaded when they are first needed instead of linked, so that no other start of vigil pays for them.
- * One .c a library keeps a struct of function pointers and a table of their names.
+ * Libraries that are loaded on first use instead of linked, so that other starts of vigil do not pay for them.
+ * One .c file per library keeps a struct of function pointers and a table of their names.
  */
 #pragma once
 
@@ -12,8 +12,8 @@ struct dynlib_symbol {
 };
 
 /*
- * Open the first of the named libraries that is there (n_names of them) with dlopen's flags, and set each slot. NULL if none
- * can be loaded or a symbol is missing; dlerror() says why. The handle is kept open until the process ends, or given to
+ * Open the first of n_names libraries that exists, with the flags of dlopen, and set each slot. NULL if none can be
+ * loaded or a symbol is missing; dlerror() says why. The handle is kept open until the process ends, or given to
  * dlclose by the caller.
  */
 void *dynlib_load(const char *const *names, size_t n_names, int flags, const struct dynlib_symbol *symbols,

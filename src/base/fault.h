@@ -1,6 +1,6 @@
 /*
- * What was wrong with something a person wrote: a sentence that stands by
- * itself (what, where, what was expected, what to do), and the place.
+ * An error in text that a person wrote: a full sentence (what, where, what was
+ * expected, what to do), and the place.
  * Filled only on failure, always the last parameter.
  */
 #pragma once

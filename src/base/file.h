@@ -18,8 +18,8 @@ int must_check file_read_at(int dirfd, const char *path, char *buf, size_t cap, 
 /* The same from the start of an open descriptor (pread at 0). */
 int must_check file_read_fd(int fd, char *buf, size_t cap, size_t *ret_len);
 /*
- * The same for what the kernel shows in one piece (single_open in its sources: numbers of a control group; stat, statm, io
- * and status of a process): what came and left room is all there is, so its end is not asked for. Not for tables.
+ * The same for files that the kernel returns in one read (single_open in its sources: numbers of a control group; stat,
+ * statm, io and status of a process): saves the read that would return the end. Not for tables.
  */
 int must_check file_read_once(int fd, char *buf, size_t cap, size_t *ret_len);
 /* Up to cap bytes from an offset on, not terminated; fewer only at the end of the file. */
@@ -28,7 +28,7 @@ int must_check file_read_from(int fd, uint64_t from, char *buf, size_t cap, size
 int must_check file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t *ret_len);
 
 int must_check file_write_at(int dirfd, const char *path, const char *text);
-/* Everything, in the face of short writes and EINTR. */
+/* Writes all of it, across short writes and EINTR. */
 int must_check file_write_all(int fd, const void *data, size_t len);
 /* Write beside, fsync, rename: readers see the old or the new file, never half. */
 int must_check file_replace(const char *path, const void *data, size_t len, mode_t mode);

@@ -1,5 +1,5 @@
 /*
- * Talk for people, on stderr: "vigil: …". Only the roots (agent, cli, tui)
+ * Messages for people, on stderr: "vigil: …". Only the top layers (agent, cli, tui)
  * log; other layers return. Each message is one line and is written with one
  * write(2), so that it does not mix with the job's own output.
  */
@@ -12,8 +12,8 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_D
 void log_set_level(enum log_level most);
 
 /*
- * Text of several lines, as it is. A sink takes all talk instead of stderr, in
- * order; NULL: stderr again. One thread at a time.
+ * Writes text of several lines unchanged. A sink receives all messages instead of
+ * stderr, in order; NULL: stderr again. One thread at a time.
  */
 void log_text(const char *text, size_t len);
 typedef void log_sink_fn(void *ctx, const char *text, size_t len);

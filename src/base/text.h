@@ -1,5 +1,5 @@
 /*
- * Reading text that somebody else wrote: kernel files, logs, arguments.
+ * Parsing of foreign text: kernel files, logs, arguments.
  * Everything works on (pointer, length) pairs, allocates nothing and never
  * reads past the end. Numbers that do not fit are refused, not wrapped.
  */

@@ -1,6 +1,6 @@
 /*
- * Text that claims to be UTF-8. What a program puts into its names is not
- * ours: before it is shown, bytes that are no character are replaced.
+ * Checks of UTF-8 text from other programs: bytes that form no character are
+ * replaced before the text is shown.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * Growing arrays. The owner keeps three fields of its own choice, the items, how many are used and how many there is room
- * for, and asks for room before it writes an item:
+ * Growing arrays. The owner keeps the items, their number and their capacity in fields of its own, and asks for room
+ * before it writes an item:
  *
  *	if (vec_room(&set->items, &set->cap, set->n + 1) < 0)
  *		return -ENOMEM;

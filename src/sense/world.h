@@ -1,11 +1,10 @@
 /*
- * Where the outside is read from. Made once by a root (agent/host/world_open), and
- * handed to every reader, so that a recorded machine (a directory with proc/,
+ * The machine that is read: its /proc, /sys, clocks. Made once (agent/host/world_open)
+ * and passed to every reader, so that a recorded machine (a directory with proc/,
  * sys/ and cgroup/ in it) can stand in for the real one in tests.
  *
  * The directory descriptors stay open for the world's life and are borrowed
- * by everybody else. A member is -1 when that part of the outside is absent
- * or closed to us: readers then answer WORLD_ABSENT.
+ * by all others. A member is -1 when that part is absent or may not be opened: readers then answer WORLD_ABSENT.
  */
 #pragma once
 

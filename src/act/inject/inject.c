@@ -46,7 +46,7 @@ struct job {
 	pid_t warmed; /* what is on this thread's stack has been read before it stood still */
 	int r;
 };
-/* ---- is this the place? --------------------------------------------------------------------------------------- */
+/* ---- safe places ---- */
 
 static void unwind_regs_of(const struct user_regs_struct *u, struct unwind_regs *ret)
 {
@@ -129,7 +129,7 @@ static void breakpoints_prepare(struct job *j)
 				    .exclude_kernel = 1,
 				    .exclude_hv = 1};
 	long fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
-	/* Where that is not allowed, it takes as long as it takes. */
+	/* Without the permission, the first breakpoint is slow. */
 	j->perf_fd = fd < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : (int)fd;
 }
 
@@ -142,7 +142,7 @@ static int breakpoint(pid_t tid, uint64_t addr)
 		       : 0;
 }
 
-/* The first address outside of malloc, the loader and libc that this thread will come back to; 0: it is not in there. */
+/* The first address outside malloc, the loader and libc that the thread returns to; 0: it is not inside them. */
 static uint64_t way_out(struct tracee *t, const struct unwind_trace *trace)
 {
 	size_t i = 0;
@@ -197,7 +197,7 @@ static int run_out(struct tracee *t, uint64_t addr, uint64_t run_out_ns)
 	if (r)
 		return r;
 	ignore(breakpoint(t->tid, 0), "it was set a moment ago, so it can be cleared");
-	/* It may have come to the breakpoint while it was being stopped: let go with that signal, it would die of it. */
+	/* It may have hit the breakpoint while it was being stopped; that signal would kill it. */
 	if (status >> 16 != 0 && trap_pending(t)) {
 		if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
 			return WORLD_GONE;
@@ -235,9 +235,9 @@ static int run_symbol(struct tracee *t, const struct job *j)
 	return r;
 }
 
-/* ---- one thread ----------------------------------------------------------------------------------------------- */
+/* ---- one thread ---- */
 
-/* What went wrong inside, and where: nobody can look later. */
+/* Reports the error and its place, which cannot be read later. */
 static int did_not_return(const struct tracee *t, struct fault *f)
 {
 	const struct map_row *row = maps_find(&t->target->maps, t->now.rip);
@@ -317,7 +317,7 @@ static int try_thread(struct job *j, pid_t tid, bool *ret_lost)
 	return r;
 }
 
-/* ---- which thread --------------------------------------------------------------------------------------------- */
+/* ---- choice of a thread ---- */
 
 struct candidate {
 	pid_t tid;
@@ -524,8 +524,8 @@ static void *thread_main(void *arg)
 {
 	struct job *j = arg;
 	/*
-	 * A thread stands still meanwhile: wait for microseconds, and, if we may, not behind others. Niceness counts only
-	 * among the processes of one session (sched(7), autogroup).
+	 * A thread stands still meanwhile: wait for microseconds, and, if we may, not behind others. Niceness counts
+	 * only among the processes of one session (sched(7), autogroup).
 	 */
 	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
 	const struct sched_param first = {.sched_priority = 1};

@@ -33,11 +33,14 @@ enum {
 };
 
 struct inject_want {
-	const char *library; /* file of ours; the program loads this very file if it sees it, else a copy in memory */
+	const char *library; /* the program loads this file if it sees it, else a copy in memory */
 	const char *symbol; /* int64_t f(void *arg, uint64_t arg_bytes): called in the program */
 	void *arg; /* copied into the program and back again after the call */
 	size_t arg_bytes; /* at most INJECT_ARG_BYTES */
-	/* The program runs again, and arg has come back: is there more to do in another short stop? NULL: there is not. */
+	/*
+	 * The program runs again, and arg has come back: is there more to do in another short stop? NULL: there
+	 * is not.
+	 */
 	bool (*again)(void *arg);
 	uint64_t deadline_ns; /* to find a safe place within; 200 ms is plenty */
 	uint64_t run_out_ns; /* how long a thread that is inside malloc is let go on until it returns; 0: 10 ms */

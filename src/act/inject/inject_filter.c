@@ -124,7 +124,10 @@ static bool inject_filter_step(const struct run *r, struct machine *s, const str
 		uint16_t mode = BPF_MODE(i->code);
 		if (mode == BPF_MEM && !in_memory)
 			return false;
-		*to = mode == BPF_IMM ? k : mode == BPF_LEN ? length : mode == BPF_MEM ? s->m[i->k] : inject_filter_load(r, i->k);
+		*to = mode == BPF_IMM   ? k
+		      : mode == BPF_LEN ? length
+		      : mode == BPF_MEM ? s->m[i->k]
+					: inject_filter_load(r, i->k);
 		return true;
 	}
 	case BPF_ST:

@@ -1,4 +1,4 @@
-/* The inside of act/inject: shared by its files, by nobody else. */
+/* Shared by the files of act/inject only. */
 #pragma once
 
 #include "act/inject/inject.h"
@@ -27,7 +27,8 @@ struct inject_target {
 	const struct world *w;
 	pid_t pid;
 	uint64_t start_ticks;
-	uint64_t mark_addr, mark[2]; /* random bytes that the kernel gives each program that a process becomes */
+	/* AT_RANDOM: random bytes that the kernel gives each program at exec */
+	uint64_t program_id_addr, program_id[2];
 	struct remote remote;
 	struct maps maps;
 	struct maps first; /* as they were at the beginning: allocator[] lives in there */
@@ -53,7 +54,7 @@ int must_check inject_target_open(const struct world *w, pid_t pid, const struct
 				  struct inject_target *ret, struct fault *f);
 /* The mappings again: programs load things. */
 void inject_target_renew(struct inject_target *t);
-/* Is it the program that was looked at, or has it become another one (execve) with other addresses? */
+/* True if it is still the program that was read; false after execve, which changes all addresses. */
 bool inject_target_same(struct inject_target *t);
 void inject_target_close(struct inject_target *t);
 
@@ -97,7 +98,7 @@ enum {
 
 #include <sys/user.h>
 
-/* The vector state of an AMX processor is 11 KiB; nobody has announced more than this. */
+/* The vector state of an AMX processor is 11 KiB; no announced processor has more than this. */
 #define XSTATE_BYTES (64 * 1024)
 /* How long the program's loader may take: it may have to wait for another thread that loads something. */
 #define CALL_NS (10 * NS_PER_S)
@@ -120,7 +121,7 @@ struct tracee {
 
 /* inject_tracee.c. WORLD_GONE, WORLD_DENIED. */
 int must_check tracee_seize(struct tracee *t);
-/* Also INJECT_REFUSED: it is stopped by somebody else, and was let go. TRY_AGAIN leaves it seized: only the end of our
+/* Also INJECT_REFUSED: another process stopped it, and it was let go. TRY_AGAIN leaves it seized: only the end of our
  * own thread lets go of it then. */
 int must_check tracee_stop(struct tracee *t);
 /* WORLD_GONE; TRY_AGAIN: not in time. since_ns of the thread is then the last time at which it had not stopped. */

@@ -3,7 +3,7 @@
 
 #include "act/inject/inject_parts.h"
 
-/* FUTEX_WAIT, and FUTEX_WAIT_PRIVATE (linux/futex.h) on a lock that somebody holds (glibc's lowlevellock.h: 2). */
+/* FUTEX_WAIT, and FUTEX_WAIT_PRIVATE (linux/futex.h) on a lock that is held (glibc's lowlevellock.h: 2). */
 #define FUTEX_PLAIN_WAIT(op) (((op)&0x7f) == 0)
 #define LOCK_CONTENDED 2
 

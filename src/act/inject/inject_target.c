@@ -23,7 +23,7 @@
 /* For __libc_dlopen_mode, in front of glibc 2.34 (its own dlfcn.h: __RTLD_DLOPEN). */
 #define FLAG_DLOPEN 0x80000000u
 
-/* ---- what is refused ------------------------------------------------------------------------------------------ */
+/* ---- refusals ---- */
 
 static int refuse_by_state(const struct proc_stat *st, const struct proc_status *status, pid_t pid, struct fault *f)
 {
@@ -83,7 +83,7 @@ static int inject_target_check(struct inject_target *t, struct fault *f)
 	return 0;
 }
 
-/* ---- what is found -------------------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 static bool is_repeat(const struct maps *m, size_t i)
 {
@@ -225,7 +225,7 @@ static void note_allocator(struct inject_target *t, const struct map_row *row)
 	elf_done(&e);
 }
 
-/* Is our library among what is mapped: the file itself, or a copy that was made in memory? */
+/* The mapping of vigil's library: the file itself, or a copy in memory; NULL: it is not loaded. */
 static const struct map_row *library_row(const struct inject_target *t, const struct stat *st)
 {
 	uint32_t dev = (uint32_t)(major(st->st_dev) << 20 | minor(st->st_dev));
@@ -305,11 +305,11 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 	*ret = (struct inject_target){.w = w, .pid = pid};
 	remote_open(w, pid, &ret->remote);
 	int r = inject_target_check(ret, f);
-	/* First of all: what is read later is of this program, or it shows. */
+	/* Read first, so that a later exec is noticed. */
 	if (r == 0)
-		r = proc_auxv_read(w, pid, AT_RANDOM, &ret->mark_addr);
+		r = proc_auxv_read(w, pid, AT_RANDOM, &ret->program_id_addr);
 	if (r == 0)
-		r = remote_read(&ret->remote, ret->mark_addr, ret->mark, sizeof(ret->mark));
+		r = remote_read(&ret->remote, ret->program_id_addr, ret->program_id, sizeof(ret->program_id));
 	if (r == 0)
 		r = maps_begin(ret);
 	if (r == 0)
@@ -328,9 +328,9 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 
 bool inject_target_same(struct inject_target *t)
 {
-	uint64_t mark[2];
-	return remote_read(&t->remote, t->mark_addr, mark, sizeof(mark)) == 0 &&
-	       memcmp(mark, t->mark, sizeof(mark)) == 0;
+	uint64_t program_id[2];
+	return remote_read(&t->remote, t->program_id_addr, program_id, sizeof(program_id)) == 0 &&
+	       memcmp(program_id, t->program_id, sizeof(program_id)) == 0;
 }
 
 void inject_target_renew(struct inject_target *t)

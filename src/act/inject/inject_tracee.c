@@ -111,7 +111,7 @@ int tracee_save(struct tracee *t)
 	return 0;
 }
 
-/* As if nobody had been there. */
+/* Puts back all registers, the vector state and the signal mask. */
 int tracee_restore(struct tracee *t)
 {
 	struct user_regs_struct regs = t->regs;
@@ -197,7 +197,10 @@ int tracee_call(struct tracee *t, uint64_t function, uint64_t a, uint64_t b, uin
 		t->crashed_by = crashed ? sig : 0;
 		if (crashed || late)
 			return INJECT_FAILED;
-		/* Our own interrupt that came late, or a SIGSTOP of somebody: it stops for good when all is over. */
+		/*
+		 * Our own interrupt that came late, or a SIGSTOP of another process: it stops for good when all
+		 * is over.
+		 */
 		if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
 			r = WORLD_GONE;
 	}

@@ -26,11 +26,11 @@ enum {
 int must_check lasterror_find(struct span tail, int32_t stream_rank, const struct progress_patterns *user,
 			      struct lasterror *ret);
 /*
- * The same of an output that several ranks write into (stream_rank NO_RANK): one for each rank that its lines name, and one
- * for those that name none. A rank's steps take back its own error only. *ret_named: some lines name a rank. scratch has
- * room for as much as the tail. How many.
+ * The same for an output of several ranks (stream_rank NO_RANK): one error for each rank that the lines name, and one
+ * for the lines without a rank. Later steps of a rank cancel its own error only. *ret_named: some lines name a rank.
+ * scratch has room for the length of tail. Returns the number of errors.
  */
 size_t lasterror_each(struct span tail, int32_t stream_rank, const struct progress_patterns *user, char *scratch,
 		      struct lasterror *ret, size_t cap, bool *ret_named);
-/* Does an exception's text say that the reason is somewhere else? Pure. */
+/* True if the text of an exception says that the cause is elsewhere. Pure. */
 bool lasterror_follows(const char *text);

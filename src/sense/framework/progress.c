@@ -357,7 +357,7 @@ int progress_parse(struct span line, const struct progress_patterns *user, struc
 	struct logline l;
 	logline_parse(line, &l);
 	struct progress_line r = {.rank = l.rank};
-	/* what looks like a launcher's mark may be a part of the user's pattern */
+	/* text that looks like a launcher's prefix may be part of the user's pattern */
 	if (user && (user_line(l.text, user, &r) || (l.text.len < line.len && user_line(line, user, &r)))) {
 		*ret = r;
 		return 0;
@@ -399,7 +399,7 @@ bool progress_ends_epoch(struct span line)
 	return false;
 }
 
-/* ---- over time */
+/* ---- over time ---- */
 
 void progress_init(struct progress *p, const struct progress_patterns *user)
 {

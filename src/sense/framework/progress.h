@@ -1,8 +1,7 @@
 /*
  * How far a training job is, from what it prints: tqdm, Hugging Face Trainer,
  * Lightning, Megatron, torchtitan, DeepSpeed, Keras, "Epoch:[48][20384/all]",
- * words like "step 120", and a user's own patterns. From the times at which
- * steps were seen the usual time of a step is learned.
+ * words like "step 120", and a user's own patterns.
  *
  * Pure and incremental: bytes and the time of their arrival in, state out.
  * Constant memory.
@@ -37,7 +36,7 @@ struct progress_line {
 };
 
 enum {
-	PROGRESS_NONE = 1, /* the line tells nothing about progress */
+	PROGRESS_NONE = 1, /* the line is no progress line */
 };
 
 /* "epoch 3 done", "Finished epoch", "end of epoch 2": by one whole word beside "epoch". */

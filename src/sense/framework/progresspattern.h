@@ -1,7 +1,7 @@
 /*
- * How a user says what progress looks like in a job's output: a pattern (sense/rules/pattern) with named parts, such as
- * "it=(?<step>\d+) of (?<total>\d+).*L=(?<loss>[^ ]+)". The parts are step, total, epoch and loss, all numbers; at least
- * one of step, epoch and loss has to be there. "(?P<step>" is the same, other groups may stand beside them.
+ * A user's pattern for progress lines in a job's output (sense/rules/pattern), with named parts, such as
+ * "it=(?<step>\d+) of (?<total>\d+).*L=(?<loss>[^ ]+)". The parts are step, total, epoch and loss, all numbers; at
+ * least one of step, epoch and loss has to be there. "(?P<step>" is the same, other groups may stand beside them.
  * docs/formats/progress.md.
  */
 #pragma once

@@ -41,7 +41,7 @@ struct cgroup_memory {
 	uint64_t max_bytes;     /* hard limit of this group alone */
 	uint64_t high_bytes;    /* v2 throttle limit; CGROUP_NO_LIMIT on v1 */
 	uint64_t low_bytes;     /* protection (v2); 0 on v1 */
-	uint64_t hierarchy_max_bytes; /* v1, full reading: smallest limit of this group and all above, seen or not; 0 unknown */
+	uint64_t hierarchy_max_bytes; /* v1, full reading: smallest limit from here to the root; 0: unknown */
 	uint64_t swap_bytes;
 	uint64_t swap_max_bytes;
 	uint64_t anon_bytes, file_bytes, shmem_bytes;

@@ -1,7 +1,7 @@
 /*
- * The node's memory as /proc/meminfo tells it (kernel: filesystems/proc.rst).
+ * The memory of the machine from /proc/meminfo (kernel: filesystems/proc.rst).
  * All values in bytes; `valid` has a bit (1 << enum meminfo_field) for each
- * field the file held. Absurd numbers (lxcfs lets SwapFree underflow to 1.8e19
+ * field the file held. Implausible numbers (lxcfs lets SwapFree underflow to 1.8e19
  * kB; Available above Total) are clamped and marked in `clamped`, never an
  * error: a guard that exits on a strange number leaves the machine unguarded.
  * A number below zero becomes 0, one above its total becomes the total. An

@@ -1,6 +1,6 @@
 /*
- * Who holds which shared memory. RSS minus shared leaves out what processes
- * keep in /dev/shm, memfds, System V segments and shared anonymous maps: that
+ * Shared memory and the processes that hold it. RSS minus shared leaves out
+ * memory in /dev/shm, memfds, System V segments and shared anonymous maps: that
  * memory outlives its readers and is freed by the last holder or by unlink.
  * This ledger lists every such object with the bytes really allocated, its
  * holders, and the orphans that nobody holds any more.
@@ -30,7 +30,7 @@ struct shm_item {
 	pid_t maker_pid;       /* from the name or the kernel; 0 unknown */
 	bool maker_gone;       /* that process does not exist any more */
 	bool elsewhere;        /* a file of another container's /dev/shm */
-	bool orphan;           /* nobody that we could look at holds it */
+	bool orphan;           /* held by no process that could be read */
 	uint32_t first_owner, n_owners;
 };
 
@@ -59,8 +59,8 @@ struct shm_ledger {
 };
 
 /*
- * first: processes to look at first (a job's). budget_ns: stop looking for
- * owners after so long and count the rest in n_unscanned. Only -ENOMEM fails;
+ * first: processes to look at first (a job's). budget_ns: time to search for
+ * owners; the remaining processes are counted in n_unscanned. Only -ENOMEM fails;
  * what is absent or denied shows in the ledger.
  */
 int must_check shm_read(const struct world *w, const pid_t *first, size_t n_first, uint64_t budget_ns,

@@ -83,7 +83,7 @@ int fd_link_read(const struct world *w, pid_t pid, int fd, struct fd_link *ret, 
 	return 0;
 }
 
-/* Mounts --------------------------------------------------------------------- */
+/* ---- mounts ---- */
 
 int mountinfo_find(struct span text, uint64_t mount_id, struct span *ret_type, struct span *ret_source)
 {
@@ -134,13 +134,13 @@ static void mount_add(const struct world *w, pid_t pid, int fd, struct buf *b)
 	buf_printf(b, " on %s %s", type_text, source_text);
 }
 
-/* Pipes ---------------------------------------------------------------------- */
+/* ---- pipes ---- */
 
 struct pipe_search {
 	const struct world *w;
 	char link[48]; /* "pipe:[123]" */
 	bool want_writer; /* we wait for data: the other end writes */
-	bool incomplete; /* somebody could not be looked at */
+	bool incomplete; /* a process could not be read */
 	uint64_t until_ns;
 	uid_t uid;
 };
@@ -228,12 +228,12 @@ static bool same_owner(const struct pipe_search *s, const char *pid)
 	return fstatat(s->w->proc_fd, pid, &st, 0) == 0 && st.st_uid == s->uid;
 }
 
-/* The first other process with the other end; 0: nobody but itself, -1: not found in the time. */
+/* The first other process at the other end; 0: only the process itself, -1: not found in time. */
 static pid_t pipe_holder(struct pipe_search *s, pid_t self)
 {
 	char name[16];
 	struct proc_stat stat;
-	/* Mostly it is the parent. */
+	/* The parent is the most likely one. */
 	if (proc_stat_read(s->w, self, &stat) == 0 && stat.ppid > 0) {
 		TEXT_FORMAT(name, "%d", stat.ppid);
 		if (process_holds(s, name))
@@ -285,7 +285,7 @@ static void pipe_add(const struct world *w, pid_t pid, int fd, const char *link,
 		buf_add(b, ", other end: only this process itself");
 }
 
-/* ---------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 static const char *plain_name(enum fd_kind kind)
 {

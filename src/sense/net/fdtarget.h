@@ -1,7 +1,7 @@
 /*
- * What stands behind a descriptor of another process: file and where it is
- * mounted from, pipe and who holds the other end, socket and its peer,
- * device. From the links in /proc/PID/fd (kernel: filesystems/proc.rst).
+ * The target of a descriptor of another process: a file and its mount, a pipe
+ * and the process at its other end, a socket and its peer, a device. From the
+ * links in /proc/PID/fd (kernel: filesystems/proc.rst).
  */
 #pragma once
 
@@ -40,16 +40,16 @@ int must_check mountinfo_find(struct span text, uint64_t mount_id, struct span *
 bool mount_is_remote(struct span type);
 
 /*
- * Has the process a socket of any kind? Who has none need not be looked for in the kernel's tables of sockets, which are
- * long. Also true where that cannot be told: it has gone, no right to look, more descriptors than are looked at.
+ * True if the process has a socket of any kind; without one, the long socket tables of the kernel need not be searched.
+ * Also true where it is unknown: the process has ended, may not be read, or has too many descriptors.
  */
 bool fd_any_socket(const struct world *w, pid_t pid);
 /* One readlink. WORLD_GONE (also: no such descriptor), WORLD_DENIED. */
 int must_check fd_link_read(const struct world *w, pid_t pid, int fd, struct fd_link *ret, char *link, size_t cap);
 /*
  * The same for people: "/data/x on nfs4 server:/export", "socket tcp …",
- * "pipe, other end: pid 812 (python)". Who holds the other end of a pipe is
- * searched for at most pipe_budget_ns (0: not at all).
+ * "pipe, other end: pid 812 (python)". The process at the other end of a pipe
+ * is searched for at most pipe_budget_ns (0: not at all).
  */
 #define FDTARGET_PIPE_BUDGET_NS (10 * NS_PER_MS)
 int must_check fdtarget_read(const struct world *w, pid_t pid, int fd, uint64_t pipe_budget_ns, struct fd_link *ret,

@@ -57,7 +57,7 @@ struct ibport {
 int must_check ibport_state_parse(struct span text, uint32_t *ret);
 /* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)". -EBADMSG. Pure. */
 int must_check ibport_rate_parse(struct span text, uint32_t *ret_mbps);
-/* Is the device named in a list with ',' or blanks between? "mlx5_*" stands for all that begin so. Pure. */
+/* True if a list separated by ',' or blanks names the device; "mlx5_*" matches a prefix. Pure. */
 bool ibport_excluded(const char *device, const char *exclude);
 /* WORLD_ABSENT: no adapter, or no /sys. exclude may be NULL. In the order of their names. */
 int must_check ibports_read(const struct world *w, const char *exclude, struct ibport *ret, size_t cap, size_t *ret_n);

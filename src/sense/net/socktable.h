@@ -29,7 +29,8 @@ int must_check sock_unix_parse(struct span line, uint64_t *ret_inode, struct spa
 void sock_line_format(const struct sock_line *l, const char *protocol, char *dst, size_t cap);
 
 /*
- * "tcp …", "udp …", "unix /run/x" for the inode of a socket of pid, and whether it waits for connections. SOCK_NONE, and
- * the conditions of world.h.
+ * "tcp …", "udp …", "unix /run/x" for the inode of a socket of pid, and whether it listens. SOCK_NONE and the
+ * conditions of world.h.
  */
-int must_check socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst, size_t cap);
+int must_check socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst,
+			      size_t cap);

@@ -53,7 +53,7 @@ static void table_sort(struct tcpflow_table *t)
 		qsort(t->item, t->n, sizeof(*t->item), by_inode);
 }
 
-/* sock_diag ---------------------------------------------------------------- */
+/* ---- sock_diag ---- */
 
 /* Kernels differ in how much of tcp_info they send; what is not there is not claimed. */
 static void info_take(struct tcpflow_socket *s, const char *data, size_t len)
@@ -93,7 +93,7 @@ static int diag_message(struct span body, struct tcpflow_table *t)
 			info_take(&s, body.p + at + RTA_LENGTH(0), a.rta_len - RTA_LENGTH(0));
 		at += RTA_ALIGN(a.rta_len);
 	}
-	return s.inode ? table_add(t, &s) : 0; /* 0: nobody's any more */
+	return s.inode ? table_add(t, &s) : 0; /* 0: no process holds it */
 }
 
 int tcpflow_diag_parse(struct span messages, struct tcpflow_table *t, bool *ret_done)
@@ -187,7 +187,7 @@ bool tcpflow_is_near(const struct world *w, pid_t pid)
 	       ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-/* One process ---------------------------------------------------------------- */
+/* ---- one process ---- */
 
 static void sum_add(struct tcpflow_sum *sum, const struct tcpflow_socket *s)
 {

@@ -37,7 +37,7 @@ int must_check tcpflow_diag_parse(struct span messages, struct tcpflow_table *t,
 
 /* All of our namespace. WORLD_ABSENT where the kernel or a sandbox has no sock_diag. */
 int must_check tcpflow_dump(const struct world *w, struct tcpflow_table *ret);
-/* Is the process in our network namespace? False also when that may not be read. */
+/* True if the process is in vigil's network namespace; false also when that may not be read. */
 bool tcpflow_is_near(const struct world *w, pid_t pid);
 
 struct tcpflow_sum {

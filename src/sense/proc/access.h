@@ -1,8 +1,8 @@
 /*
- * What decides whether we may look into a process (PTRACE_MODE_ATTACH_REALCREDS
+ * The facts that decide whether vigil may read a process (PTRACE_MODE_ATTACH_REALCREDS
  * of ptrace(2), "Ptrace access mode checking"): ids, capabilities, user
- * namespaces, Yama, dumpability, seccomp, and who traces it already. Read only
- * when something was refused: judge/host/access.h turns it into a sentence.
+ * namespaces, Yama, dumpability, seccomp, and its present tracer. Read only
+ * after a refusal: judge/host/access.h turns the facts into a sentence.
  */
 #pragma once
 
@@ -26,10 +26,10 @@ struct access_facts {
 	bool has_dumpable, dumpable; /* judged by the owner of /proc/PID */
 	bool has_seccomp;
 	int our_seccomp;         /* 0 none, 1 strict, 2 filter */
-	pid_t tracer;            /* 0: nobody */
+	pid_t tracer;            /* 0: none */
 	char tracer_name[32];
 	bool in_container;       /* we are in one */
-	bool refused_readv, refused_mem, refused_ptrace; /* tried now */
-	bool filtered;           /* the calls are refused even on ourselves: a seccomp filter, or a kernel without them */
+	bool refused_readv, refused_mem, refused_ptrace; /* each was tried now */
+	bool filtered;           /* the calls fail even on vigil itself: seccomp, or a kernel without them */
 };
 int must_check access_read(const struct world *w, pid_t pid, struct access_facts *ret);

@@ -1,5 +1,5 @@
 /*
- * What a process has mapped: /proc/PID/maps (kernel: filesystems/proc.rst).
+ * The memory mappings of a process: /proc/PID/maps (kernel: filesystems/proc.rst).
  * Rows are in the order of their addresses, as the kernel gives them.
  */
 #pragma once
@@ -27,7 +27,7 @@ struct maps {
 	char *text;           /* owned: where the paths live */
 };
 
-/* Takes a copy of text. Lines that are not understood are passed over. -ENOMEM. */
+/* Takes a copy of text. Lines that cannot be parsed are skipped. -ENOMEM. */
 int must_check maps_parse(struct span text, struct maps *ret);
 /* WORLD_GONE, WORLD_DENIED; a kernel thread has no rows. */
 int must_check maps_read(const struct world *w, pid_t pid, struct maps *ret);

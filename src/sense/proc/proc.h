@@ -1,7 +1,7 @@
 /*
  * One process, read from /proc/PID (kernel: filesystems/proc.rst).
  * Reading functions answer WORLD_GONE for a process that ended meanwhile and
- * WORLD_DENIED for one we may not look at; both are normal.
+ * WORLD_DENIED for one that vigil may not read; both are normal.
  *
  * Identity: a pid may be reused, so a process is (pid, start_ticks), the
  * start time in clock ticks since boot, field 22 of stat.
@@ -27,18 +27,18 @@ struct proc_stat {
 	uint64_t utime_ticks, stime_ticks, start_ticks;
 	uint32_t threads;
 	uint64_t minor_faults, major_faults;
-	uint64_t reaped_ticks, reaped_faults; /* CPU time and minor faults of the children it waited for, and of theirs */
+	uint64_t reaped_ticks, reaped_faults; /* CPU time and minor faults of reaped children and their children */
 	bool kernel_thread; /* PF_KTHREAD in flags */
 };
 /*
- * Has it ended? A process whose main thread has ended by itself (pthread_exit in main) is a zombie to the kernel's stat,
- * but lives as long as its other threads do. Its memory is then seen through one of those only.
+ * True if the process has ended. A process whose main thread ended alone (pthread_exit in main) is a zombie in stat,
+ * but lives as long as its other threads, and its memory can be read through one of them only.
  */
 static inline bool proc_is_over(const struct proc_stat *s)
 {
 	return s->state == 'X' || (s->state == 'Z' && s->threads <= 1);
 }
-/* A thread of pid that lives, as /proc names it: pid itself unless that has ended; 0: none. Allocates nothing. */
+/* The tid of a living thread of pid: pid itself unless that has ended; 0: none. Allocates nothing. */
 pid_t proc_living_thread(const struct world *w, pid_t pid);
 int must_check proc_stat_parse(struct span text, struct proc_stat *ret);
 int must_check proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret);
@@ -85,8 +85,8 @@ int must_check proc_rollup_read(const struct world *w, pid_t pid, struct proc_ro
 /* Arguments joined by blanks; "[comm]" if there are none. Cut to cap. */
 int must_check proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap);
 /*
- * One value of the auxiliary vector that the kernel gave the program (getauxval(3)) of a 64-bit process; reading it takes
- * the rights of a tracer. WORLD_ABSENT: it has none of that type.
+ * One value of the auxiliary vector (getauxval(3)) of a 64-bit process; reading it takes the rights of a
+ * tracer. WORLD_ABSENT: it has none of that type.
  */
 int must_check proc_auxv_read(const struct world *w, pid_t pid, uint64_t type, uint64_t *ret);
 /* environ as it was at exec: NUL-separated, cut to cap; *ret_len without a final NUL. */

@@ -9,14 +9,14 @@
 
 static const uint64_t walked_bytes = 1 * GIB;
 static const uint64_t budget_ns = 20 * NS_PER_MS;
-/* What the sample adds up to may differ from the resident size by a tenth; what is not known of it may be a twentieth. */
+/* The sample may differ from the resident size by a tenth; its unknown part may be a twentieth. */
 #define ADDS_UP 0.1
 #define UNKNOWN_PART 0.05
 
 struct sums {
-	double present, alone, shared; /* bytes by the sample; of shared it is known how many share it */
-	double shared_parts; /* the same, each by its share */
-	double unknown; /* several have it, who knows how many */
+	double present, alone, shared; /* estimated bytes; shared: with a known number of sharers */
+	double shared_parts; /* shared, each page counted as 1 / sharers */
+	double unknown; /* shared by an unknown number of processes */
 	double told, parts;
 };
 
@@ -42,11 +42,11 @@ static int from_sums(struct sums s, uint64_t rss_bytes, struct procsize *ret)
 {
 	if (s.present < (1 - ADDS_UP) * (double)rss_bytes || s.present > (1 + ADDS_UP) * (double)rss_bytes)
 		return WORLD_ABSENT;
-	if (s.told > 0) { /* the few ranges of which none was asked about are as the others are */
+	if (s.told > 0) { /* a range without a known page is taken to be like the others */
 		s.shared_parts += s.unknown * s.parts / s.told;
 		s.unknown = 0;
 	}
-	/* two have it, or very many: a quarter of it is no further than a quarter from either */
+	/* between 2 and very many sharers: counting a quarter errs by at most a quarter */
 	if (s.unknown / 4 > UNKNOWN_PART * s.present)
 		return WORLD_ABSENT;
 	double scale = s.present > 0 ? (double)rss_bytes / s.present : 1;
@@ -58,14 +58,14 @@ static int from_sums(struct sums s, uint64_t rss_bytes, struct procsize *ret)
 	return 0;
 }
 
-/* The largest first: the budget is worth most there. */
+/* The largest ranges first, in case the time budget ends. */
 static int by_bytes(const void *x, const void *y)
 {
 	const struct pagemap_range *a = x, *b = y;
 	return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
 }
 
-/* What nobody may touch is reserved, and as a rule empty; a device's memory is not resident. */
+/* A mapping without access is reserved and usually empty; the memory of a device is not resident. */
 static bool procsize_counts(const struct map_row *row)
 {
 	if (!(row->flags & (MAP_READ | MAP_WRITE | MAP_EXEC)))

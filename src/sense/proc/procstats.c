@@ -51,7 +51,7 @@ int procstats_schedstat_parse(struct span text, struct procstats_thread *ret)
 	return 0;
 }
 
-/* Files that are kept ----------------------------------------------------- */
+/* ---- files that are kept open ---- */
 
 static size_t procstats_slot(const struct procstats *v, pid_t pid, pid_t tid)
 {

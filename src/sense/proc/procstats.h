@@ -1,11 +1,11 @@
 /*
- * Signs of life of processes and of their threads, for who looks again and
- * again at the same ones: processor time, waiting for a processor, IO. From
+ * Activity counters of processes and of their threads, for callers that read the
+ * same ones repeatedly: processor time, waiting for a processor, IO. From
  * stat and io of /proc/PID, and stat, schedstat and io of /proc/PID/task/TID
  * (kernel: filesystems/proc.rst, scheduler/sched-stats.rst).
  *
- * Files are kept open between looks, as far as descriptors were allowed: a
- * look is then one pread each. A kept file stays that of the process it was
+ * Files are kept open between reads, within the given number of descriptors: a
+ * read is then one pread per file. A kept file stays that of the process it was
  * opened for: when its number is used again, it answers WORLD_GONE.
  *
  * What is counted as IO: read, write and their relatives on anything. What is
@@ -64,10 +64,10 @@ struct procstats;
 /* most_fds: how many files are kept open. NULL without memory. */
 struct procstats *procstats_new(const struct world *w, size_t most_fds);
 struct procstats *procstats_free(struct procstats *v);
-/* A round of looks begins: what was not asked for in the one before is closed. */
+/* Starts a round of reads: closes the files that the round before did not read. */
 void procstats_round(struct procstats *v);
 /* WORLD_GONE (also for zombies without stat), WORLD_DENIED. */
 int must_check procstats_process_read(struct procstats *v, pid_t pid, struct procstats_process *ret);
-/* At most cap threads in the kernel's order; *ret_n may be larger: so many there are. WORLD_GONE. */
+/* At most cap threads in the kernel's order; *ret_n, the number of threads, may be larger. WORLD_GONE. */
 int must_check procstats_threads_read(struct procstats *v, pid_t pid, struct procstats_thread *ret, size_t cap,
 				      size_t *ret_n);

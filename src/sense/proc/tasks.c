@@ -84,7 +84,7 @@ static void tasks_rows_sort(struct task_row *rows, size_t n)
 	}
 }
 
-/* /proc ------------------------------------------------------------------ */
+/* ---- /proc ---- */
 
 struct pid_dir {
 	int proc_fd;
@@ -115,8 +115,8 @@ static uint64_t pages_bytes(uint64_t pages, uint64_t page_bytes)
 }
 
 /*
- * The main thread may have ended by itself and left its memory to the others. Kernel threads and zombies have one thread;
- * the number of links of a directory tells it, which is the cheapest look, and no other process comes here.
+ * True if the main thread ended alone and other threads still hold the memory. Kernel threads and zombies have one
+ * thread; the link count of the task folder gives the number of threads and is the cheapest read.
  */
 static bool orphan_statm(const struct world *w, const struct pid_dir *d, struct proc_statm *ret)
 {
@@ -191,7 +191,7 @@ static int proc_scan(struct tasks *t, const struct world *w)
 	}
 }
 
-/* BPF -------------------------------------------------------------------- */
+/* ---- BPF ---- */
 
 /* libbpf would do the same; the guard goes without it, and without its allocations. */
 static int iter_create(int link_fd)

@@ -1,16 +1,16 @@
 /*
- * All processes of the machine in one sweep: who is whose child, and how much
- * memory each holds. This is the guard's view, so it is made to be cheap and
+ * All processes of the machine in one scan: their parents and the memory that
+ * each holds. This is the guard's view, so it is made to be cheap and
  * steady: a BPF task iterator when its descriptor is given (0.4 us a process),
  * else /proc (stat and statm, 5 to 20 us a process). No allocation after
  * tasks_init; rows beyond cap are dropped and counted.
  *
- * A row is a process that has memory: kernel threads and zombies are left out. One whose main thread has ended by itself is
- * there under /proc, and not under BPF.
+ * A row is a process that has memory: kernel threads and zombies are left out. A process whose main thread ended alone
+ * is listed from /proc, but not from BPF.
  * Both sources read counters that the kernel keeps apart for each processor
  * and adds up now and then, so a row may be wrong by some hundred KiB on a
- * small machine and by up to 128 MiB on one with 128 processors. Whoever is
- * about to be ended deserves an exact look first (proc_status_read).
+ * small machine and by up to 128 MiB on one with 128 processors. A caller
+ * that is about to end a process reads its exact size first (proc_status_read).
  */
 #pragma once
 
@@ -58,8 +58,8 @@ void tasks_done(struct tasks *t);
 /* WORLD_ABSENT without any source. On failure there are no rows. */
 int must_check tasks_scan(struct tasks *t, const struct world *w);
 /*
- * After a scan: these processes are read anew, from /proc. Who is new gets a row, who is gone loses it; all others stay as
- * the scan saw them. Nothing happens once all rows are taken.
+ * Reads these processes again from /proc after a scan. A new process gets a row, an ended one loses it; all other rows
+ * stay unchanged. Adds no row once all are in use.
  */
 void tasks_refresh(struct tasks *t, const struct world *w, const pid_t *pids, size_t n);
 /* Row of a pid, by binary search; NULL if absent. */

@@ -1,6 +1,6 @@
 /*
- * Wrong is worse than unknown: an owner is named only when it is a living
- * thread, and a lock is called inherited over fork only with proof.
+ * A wrong owner is worse than none: an owner is named only if it is a living
+ * thread, and a lock counts as inherited over fork only with proof.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -20,7 +20,7 @@
 #define MUTEX_TYPE_RECURSIVE 1
 /* pid_max of 64-bit kernels */
 #define TID_MAX (INT32_C(4) << 20)
-/* Nested pid namespaces: numbers are translated by looking at each thread. */
+/* Threads read at most to translate a number of a nested pid namespace. */
 #define TRANSLATE_MAX 1024
 
 enum mutex_word { MUTEX_LOCK, MUTEX_COUNT, MUTEX_OWNER, MUTEX_NUSERS, MUTEX_KIND, MUTEX_SPINS, MUTEX_LIST };
@@ -50,7 +50,7 @@ static bool task_exists(const struct world *w, pid_t pid, pid_t tid)
 	return lockowner_exists(w, path);
 }
 
-/* What the process itself calls its pid; 0 when that cannot be read. */
+/* The pid inside the innermost pid namespace of the process; 0 if it cannot be read. */
 static pid_t inner_pid(const struct world *w, pid_t pid)
 {
 	struct proc_status s;
@@ -75,7 +75,7 @@ static pid_t thread_of(const struct world *w, pid_t pid, pid_t inner)
 	return 0;
 }
 
-/* Every thread could be looked at: "there is none" is certain. */
+/* True if every thread can be read, so that a missing thread is certain. */
 static bool threads_are_known(const struct world *w, pid_t pid)
 {
 	cleanup(freep) pid_t *tids = NULL;

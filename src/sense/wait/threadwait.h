@@ -1,8 +1,7 @@
 /*
- * What one thread is doing as the kernel sees it: running, or waiting, and
- * for what: the system call, the file or socket behind its descriptor, the
- * thread that holds the lock it waits for, the function of the kernel it
- * sleeps in. From /proc/PID/task/TID/{stat,syscall,wchan,comm} and
+ * The state of one thread: running, or waiting, with the system call, the file
+ * or socket of its descriptor, the thread that holds the awaited lock, and the
+ * kernel function it sleeps in. From /proc/PID/task/TID/{stat,syscall,wchan,comm} and
  * /proc/PID/fd (kernel: filesystems/proc.rst); the owner of a lock from the
  * lock's own memory (glibc's pthread_mutex_t, three ints: lock, count, owner).
  */
@@ -15,8 +14,8 @@
 #include "sense/world.h"
 
 enum wait_kind {
-	WAIT_UNKNOWN,  /* not waiting for anything that could be told; text says what was looked at */
-	WAIT_RUNNING,  /* on a processor, or wanting one */
+	WAIT_UNKNOWN,  /* the reason of the wait is unknown; text says what was read */
+	WAIT_RUNNING,  /* on a processor, or runnable */
 	WAIT_LOCK,     /* futex: a mutex, condition variable or semaphore */
 	WAIT_SLEEP,    /* nanosleep and friends: declared waiting */
 	WAIT_POLL,     /* select, poll, epoll */
@@ -37,7 +36,7 @@ struct threadwait {
 	enum wait_kind kind;
 	char state;           /* R S D T t Z X */
 	char comm[16];
-	bool has_syscall;     /* not for running threads, nor without the right to look */
+	bool has_syscall;     /* false for running threads and without the right to read it */
 	int64_t nr;           /* system call number; -1: blocked outside one */
 	uint64_t arg[6], sp, pc;
 	char wchan[64];       /* ""; "0" is made "" */
@@ -45,13 +44,14 @@ struct threadwait {
 	bool owner_gone;      /* …and no such thread lives in this process: inherited over fork */
 	int fd;               /* -1: none */
 	bool listens;         /* with detail: it waits for connections to come, on a socket that listens */
-	char target[200];     /* of fd: path, "socket tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "pipe to pid 812 (python)" */
+	/* of fd: path, "socket tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "pipe to pid 812 (python)" */
+	char target[200];
 	/*
-	 * With detail, of a thread that sleeps: for how long in all (0: not known, as it sleeps until a time), or until when
-	 * on a clock that never stands still, and how long from now. Another until_ns at a later look is another sleep.
+	 * With detail, of a sleeping thread: length of the sleep (0: unknown, it sleeps until a set time), or its end
+	 * on the clock of the call and the time left. Another sleep_until_ns at a later read means another sleep.
 	 */
 	uint64_t sleep_ns, sleep_until_ns, sleep_left_ns;
-	uint64_t user_ticks, system_ticks; /* CPU time used so far: a running thread is told from a mere R by its change */
+	uint64_t user_ticks, system_ticks; /* CPU time used; grows if the thread really runs */
 	char text[256];       /* one line for people: "futex, held by thread 812 (loader)" */
 };
 
@@ -60,7 +60,7 @@ const char *syscall_name(int64_t nr);
 /* /proc/PID/task/TID/syscall: "running", "-1 sp pc" or "nr args sp pc". -EBADMSG. Pure. */
 int must_check threadwait_syscall_parse(struct span text, struct threadwait *ret);
 /*
- * r may be NULL: then no lock's owner. With detail false only state, syscall
+ * r may be NULL: lock owners are then not read. With detail false only state, syscall
  * number and kind are read (2 us, for sampling); with detail also targets and
  * text. WORLD_GONE; parts that may not be read are left out, text says so.
  */
@@ -70,6 +70,7 @@ int must_check threadwait_read(const struct world *w, pid_t pid, pid_t tid, stru
 struct threadwatch;
 struct threadwatch *threadwatch_new(const struct world *w, pid_t pid);
 struct threadwatch *threadwatch_free(struct threadwatch *t);
-/* Kind only (running, or why not), and the call with its first argument (-1, 0: none), one or two preads. WORLD_GONE. */
-int must_check threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr, uint64_t *ret_arg);
+/* Kind only, with the call and its first argument (-1, 0: none); one or two preads. WORLD_GONE. */
+int must_check threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr,
+				uint64_t *ret_arg);
 const char *wait_kind_name(enum wait_kind k); /* "lock" */

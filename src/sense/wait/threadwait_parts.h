@@ -1,11 +1,11 @@
-/* What the files behind sense/wait/threadwait.h share. */
+/* Shared by the files that implement sense/wait/threadwait.h. */
 #pragma once
 
 #include "sense/net/fdtarget.h"
 #include "sense/wait/threadlist.h"
 #include "sense/wait/threadwait.h"
 
-/* What a system call waits for, as far as its number tells. */
+/* The kind of wait that the number of a system call implies. */
 enum call_shape {
 	CALL_OTHER,
 	CALL_FD, /* its first argument is a descriptor, which decides */
@@ -21,7 +21,7 @@ enum call_shape {
 };
 enum call_shape call_shape(int64_t nr);
 enum wait_kind wait_kind_of_fd(enum fd_kind k);
-/* What the kernel's function says; WAIT_UNKNOWN mostly. state: as in stat. */
+/* The kind that a kernel function implies; WAIT_UNKNOWN for most. state: as in stat. */
 enum wait_kind wait_kind_of_wchan(const char *wchan, char state);
 /* In state D, a wait that is never D by itself: the task is frozen in it (control group v1). */
 bool wchan_of_frozen(const char *wchan);
@@ -30,12 +30,12 @@ bool wchan_of_frozen(const char *wchan);
 enum wait_kind wait_kind_decide(const struct world *w, pid_t pid, const struct threadwait *t, int *ret_fd);
 
 /*
- * Who holds the lock that a futex call waits for. Only what is certain is
- * said: condition variables, semaphores and the locks of other runtimes have
- * no owner to be read.
+ * The owner of the lock that a futex call waits for. Only certain owners are
+ * reported: condition variables, semaphores and the locks of other runtimes
+ * store none.
  */
 enum lock_shape {
-	LOCK_FUTEX, /* no owner can be told */
+	LOCK_FUTEX, /* owner unknown */
 	LOCK_MUTEX, /* glibc's pthread_mutex_t, contended */
 	LOCK_TID, /* the word names its owner: PI and robust locks */
 	LOCK_JOIN, /* pthread_join: the thread that is to end */

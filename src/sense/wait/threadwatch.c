@@ -8,17 +8,17 @@
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait_parts.h"
 
-/* Descriptors kept open at most, two a thread; other threads' files are opened for each look. */
+/* Descriptors kept open at most, two per thread; the files of other threads are opened for each read. */
 #define WATCH_FDS_MAX 512
-/* A wait that has not changed is believed so many times before its state is read again (it may be stopped). */
+/* Reads of an unchanged wait before the state is read again, as the thread may be stopped by then. */
 #define WATCH_BELIEVE 16
 
 struct watched {
 	pid_t tid;
 	int syscall_fd, stat_fd; /* -1: not kept open */
 	bool syscall_denied;
-	bool seen; /* nr, arg0, sp and pc are of an earlier look */
-	uint8_t believed; /* looks since the state was read; 0: kind is not known */
+	bool seen; /* nr, arg0, sp and pc are of an earlier read */
+	uint8_t believed; /* reads since the state was read; 0: kind is unknown */
 	enum wait_kind kind;
 	int64_t nr;
 	uint64_t arg0, sp, pc;

@@ -1,4 +1,4 @@
-/* The words for a wait: what stands behind its arguments, in one line for people. */
+/* Describes a wait in one line for people, from the arguments of its call. */
 #include <linux/futex.h>
 #include <poll.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait_parts.h"
 
-/* As many descriptors of a poll are named. */
+/* Descriptors of a poll that are named at most. */
 #define POLL_NAMED 8
 #define EPOLL_INFO_MAX 8192
 
@@ -36,7 +36,7 @@ static bool far_read(const struct describe *d, uint64_t addr, void *into, size_t
 	return d->r && addr != 0 && remote_read(d->r, addr, into, len) == 0;
 }
 
-/* Locks ------------------------------------------------------------------------ */
+/* ---- locks ---- */
 
 static void add_owner(struct describe *d, const struct lock_owner *o)
 {
@@ -82,7 +82,7 @@ static void describe_lock(struct describe *d)
 		buf_add(&d->text, ", with a time limit");
 }
 
-/* Sleep ------------------------------------------------------------------------ */
+/* ---- sleep ---- */
 
 /* Python sleeps until a time, not for a time. A clock of another time namespace shows as a time that has passed. */
 static void add_time_left(struct describe *d, const struct timespec *until)
@@ -165,7 +165,7 @@ static void describe_poll_of_nothing(struct describe *d)
 		buf_printf(&d->text, "%s of no descriptor: a signal ends it, or its time", syscall_name(d->t->nr));
 }
 
-/* Poll ------------------------------------------------------------------------- */
+/* ---- poll ---- */
 
 static void add_fd(struct describe *d, struct buf *to, int fd, const char *separator)
 {
@@ -265,7 +265,7 @@ static void describe_poll(struct describe *d)
 		buf_printf(&d->text, ": %s", d->t->target);
 }
 
-/* Children --------------------------------------------------------------------- */
+/* ---- children ---- */
 
 /* The first of the children of this thread; how many there are. */
 static pid_t first_child(const struct describe *d, size_t *ret_n)
@@ -294,7 +294,7 @@ static pid_t waited_child(const struct describe *d)
 		pid = (int32_t)t->arg[0];
 	else if (call_is(d, "waitid") && t->arg[0] == P_PID)
 		pid = (int32_t)t->arg[1];
-	/* In another pid namespace the number means somebody else. */
+	/* In another pid namespace the number names another process. */
 	if (pid > 0 && (proc_status_read(d->w, d->pid, &s) != 0 || s.ns_pid != d->pid))
 		return 0;
 	return pid > 0 ? (pid_t)pid : 0;
@@ -318,7 +318,7 @@ static void describe_child(struct describe *d)
 	buf_add(&d->text, vfork ? " to start its program or end" : " to end");
 }
 
-/* The rest --------------------------------------------------------------------- */
+/* ---- the rest ---- */
 
 static void describe_stopped(struct describe *d)
 {
