@@ -117,7 +117,6 @@ struct guard_shm {
 		uint64_t node_used_bytes, node_total_bytes;
 		uint64_t job_bytes[UNIT_JOBS_MAX], job_peak_bytes[UNIT_JOBS_MAX];
 		enum guard_state state;
-		char level[200];
 		/* the processes that would be ended now, while memory is short (from GUARD_WARN on); 0: free */
 		pid_t likely[GUARD_LIKELY];
 	} now;

@@ -153,8 +153,6 @@ static void autopsy_subject_read(const struct autopsy *a, const struct autopsy_s
 	d->end_unix_ms = who->end_unix_ms;
 	d->stopping = who->stopping;
 	d->stop_signal = who->stop_signal;
-	d->ended_with_peer = who->ended_with_peer;
-	d->peer_rank = who->peer_rank;
 	if (getrlimit(RLIMIT_CORE, &core) == 0) {
 		d->has_core_limit = true;
 		d->core_limit_bytes = core.rlim_cur == RLIM_INFINITY ? UINT64_MAX : core.rlim_cur;

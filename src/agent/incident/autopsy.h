@@ -23,8 +23,6 @@ struct autopsy_subject {
 	int64_t start_unix_ms, end_unix_ms;
 	bool stopping;
 	int stop_signal;
-	bool ended_with_peer;
-	int32_t peer_rank;
 	const char *log_out, *log_err; /* paths; NULL: none */
 	const char *rules;             /* the user's files of rules, with ',' between; NULL */
 	const char *error_dir;         /* of the ranks' error files; NULL: none */

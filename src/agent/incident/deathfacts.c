@@ -460,7 +460,7 @@ static void slow_take(struct deathfacts *g, struct death *d)
 static void slow_gather(struct deathfacts *g, const struct deathfacts_logs *logs, struct death *d, uint64_t deadline_ns)
 {
 	bool killed = !d->has_status || (WIFSIGNALED(d->wait_status) && WTERMSIG(d->wait_status) == SIGKILL);
-	bool ask_again = killed && !kernel_named(d) && !d->stopping && !d->ended_with_peer;
+	bool ask_again = killed && !kernel_named(d) && !d->stopping;
 	struct slow *s = g->slow;
 	memset(s, 0, offsetof(struct slow, tail));
 	pid_t pid = helper_fork();

@@ -71,25 +71,15 @@ static bool clean_exit(struct pm *p)
 	return true;
 }
 
-/* True when the user asked for this end, or vigil ended this rank because another one failed. */
+/* True when the user asked for this end. A rank that vigil ends because another one failed has no report of its own. */
 static bool asked_to_stop(struct pm *p)
 {
 	const struct death *d = p->d;
 	const struct ending *e = &p->end;
 	char who[PM_WHO];
 	bool crash = e->signal == SIGSEGV || e->signal == SIGBUS || e->signal == SIGILL || e->signal == SIGFPE;
-	if (crash || (!d->ended_with_peer && !d->stopping))
+	if (crash || !d->stopping)
 		return false;
-	if (d->ended_with_peer) {
-		pm_verdict(p, INCIDENT_PEER_LOST, KILLER_VIGIL, "ended_with_peer", CONFIDENCE_HIGH);
-		pm_killer_text(p, "vigil, because rank %d had failed", d->peer_rank);
-		pm_summary(p, "%s was ended by vigil because rank %d failed; it is not the cause.", pm_who(d, who),
-			   d->peer_rank);
-		pm_text(p, "A job's ranks cannot go on without each other, so vigil ended this one. Look at rank %d.",
-			d->peer_rank);
-		pm_culprit(p, d->peer_rank);
-		return true;
-	}
 	const char *sig = d->stop_signal ? signame(d->stop_signal) : NULL;
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "asked_to_stop", CONFIDENCE_HIGH);
 	pm_killer_text(p, "you asked: vigil passed on %s", sig ? sig : "the stop");

@@ -52,8 +52,6 @@ struct death {
 	/* the state around it */
 	bool stopping;             /* vigil or its user asked the job to end */
 	int stop_signal;           /* the signal that vigil forwarded; 0 none */
-	bool ended_with_peer;      /* vigil ended this rank because another failed */
-	int32_t peer_rank;
 	bool has_node_memory;
 	uint64_t node_used_bytes, node_total_bytes;
 	uint64_t shm_total_bytes, shm_free_bytes;

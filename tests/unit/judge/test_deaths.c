@@ -132,8 +132,6 @@ static bool field_of_death(struct scene *s, struct span key, struct span v)
 		d->end_unix_ms = number(v);
 	else if (span_eq(key, "stopping"))
 		d->stopping = (d->stop_signal = signame_parse(v)) != 0;
-	else if (span_eq(key, "ended_with_peer"))
-		d->ended_with_peer = (d->peer_rank = (int32_t)number(v), true);
 	else
 		return false;
 	return true;
