@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "cli/config.h"
+#include "cli/config_read.h"
+#include "cli/option.h"
 #include "model/notify/channel.h"
 
 /* Does this entry belong to the section? */
