@@ -51,7 +51,7 @@ static const struct option collectives_options[] = {
 	OPTION_END,
 };
 
-static int show(const struct collectives_options *o, const struct collectives *c, const char *subject)
+static int collectives_show(const struct collectives_options *o, const struct collectives *c, const char *subject)
 {
 	cleanup(freep) struct collective_verdict *v = calloc(1, sizeof(*v));
 	if (!v) {
@@ -79,7 +79,7 @@ static int of_files(const struct collectives_options *o, int argc, char **argv)
 		log_error("out of memory");
 		return EXIT_PROBLEM;
 	}
-	return show(o, &c, "");
+	return collectives_show(o, &c, "");
 }
 
 static int of_job(const struct world *w, const struct collectives_options *o, const struct subject *s)
@@ -99,7 +99,7 @@ static int of_job(const struct world *w, const struct collectives_options *o, co
 		log_error("%s: its processes cannot be read: %s", s->text, strerror(e < 0 ? -e : EACCES));
 		return EXIT_PROBLEM;
 	}
-	return show(o, &c, s->text);
+	return collectives_show(o, &c, s->text);
 }
 
 /* A job that has ended, and of which rings were kept. */
@@ -118,7 +118,7 @@ static int of_ended(const struct collectives_options *o, const struct subject *s
 		log_error("out of memory");
 		return EXIT_PROBLEM;
 	}
-	return show(o, &c, s->text);
+	return collectives_show(o, &c, s->text);
 }
 
 static bool all_are_files(int argc, char **argv)

@@ -26,7 +26,7 @@ static void tell_mistake(const struct fault *f)
 	log_error("%s", f->text);
 }
 
-static int check(const char *file)
+static int config_command_check(const char *file)
 {
 	cleanup(config_done) struct config c = {.entries = NULL};
 	struct fault f = {.text = ""};
@@ -131,7 +131,7 @@ static int show_channels(const struct config *c, const struct config_options *o,
 	return r;
 }
 
-static int show(const struct config_options *o)
+static int config_command_show(const struct config_options *o)
 {
 	cleanup(config_done) struct config c = {.entries = NULL};
 	struct fault f = {.text = ""};
@@ -156,9 +156,9 @@ static int config_run(const void *options, int argc, char **argv)
 {
 	const struct config_options *o = options;
 	if (argc >= 1 && argc <= 2 && strcmp(argv[0], "check") == 0)
-		return check(argc == 2 ? argv[1] : NULL);
+		return config_command_check(argc == 2 ? argv[1] : NULL);
 	if (argc == 1 && strcmp(argv[0], "show") == 0)
-		return show(o);
+		return config_command_show(o);
 	log_error("vigil config: 'check [FILE]' or 'show' was expected%s%s%s", argc ? ", not '" : "", argc ? argv[0] : "",
 		  argc ? "'" : "");
 	return EXIT_USAGE;

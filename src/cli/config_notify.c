@@ -64,8 +64,8 @@ bool config_is_notify(const struct config_entry *e)
 	return strncmp(e->section, SECTION, strlen(SECTION)) == 0;
 }
 
-static int wrong(const struct config_entry *e, struct fault *f, const char *fmt, ...) printf_like(3, 4);
-static int wrong(const struct config_entry *e, struct fault *f, const char *fmt, ...)
+static int channel_wrong(const struct config_entry *e, struct fault *f, const char *fmt, ...) printf_like(3, 4);
+static int channel_wrong(const struct config_entry *e, struct fault *f, const char *fmt, ...)
 {
 	char text[360];
 	va_list ap;
@@ -104,8 +104,8 @@ static int unknown_key(const struct config_entry *e, enum channel_kind kind, str
 		if (keys[i].kinds & 1u << kind)
 			nearest_offer(&near, keys[i].name);
 	if (near.best)
-		return wrong(e, f, "unknown key '%.60s' of a channel; did you mean '%s'?", e->key, near.best);
-	return wrong(e, f, "unknown key '%.60s' of a channel of kind %s; docs/formats/notify.md lists them", e->key,
+		return channel_wrong(e, f, "unknown key '%.60s' of a channel; did you mean '%s'?", e->key, near.best);
+	return channel_wrong(e, f, "unknown key '%.60s' of a channel of kind %s; docs/formats/notify.md lists them", e->key,
 		     channel_kind_name(kind));
 }
 
@@ -117,7 +117,7 @@ static int set_flag(const struct config_entry *e, bool *ret, struct fault *f)
 			*ret = strcmp(e->value, yes[i]) == 0;
 			return 0;
 		}
-	return wrong(e, f, "%s: '%.40s' was found, 'true' or 'false' was expected", e->key, e->value);
+	return channel_wrong(e, f, "%s: '%.40s' was found, 'true' or 'false' was expected", e->key, e->value);
 }
 
 static int set_time(const struct config_entry *e, uint64_t *ret_ms, struct fault *f)
@@ -125,9 +125,9 @@ static int set_time(const struct config_entry *e, uint64_t *ret_ms, struct fault
 	uint64_t ns;
 	struct fault inner = {.text = ""};
 	if (duration_parse(e->value, &ns, &inner) < 0)
-		return wrong(e, f, "%s: %.200s", e->key, inner.text);
+		return channel_wrong(e, f, "%s: %.200s", e->key, inner.text);
 	if (ns / NS_PER_MS > UINT64_C(31) * 24 * 3600 * 1000)
-		return wrong(e, f, "%s: at most 31d", e->key);
+		return channel_wrong(e, f, "%s: at most 31d", e->key);
 	*ret_ms = ns / NS_PER_MS;
 	return 0;
 }
@@ -149,9 +149,9 @@ static int set_list(const struct config_entry *e, struct channel_list *ret, stru
 	ret->n = 0;
 	while (next_item(&at, &item)) {
 		if (ret->n == CHANNEL_LIST)
-			return wrong(e, f, "%s: at most %d items", e->key, CHANNEL_LIST);
+			return channel_wrong(e, f, "%s: at most %d items", e->key, CHANNEL_LIST);
 		if (item.len >= sizeof(ret->item[0]))
-			return wrong(e, f, "%s: an item is longer than %zu bytes", e->key, sizeof(ret->item[0]) - 1);
+			return channel_wrong(e, f, "%s: an item is longer than %zu bytes", e->key, sizeof(ret->item[0]) - 1);
 		memcpy(ret->item[ret->n], item.p, item.len);
 		ret->item[ret->n++][item.len] = '\0';
 	}
@@ -172,7 +172,7 @@ static int set_kinds(const struct config_entry *e, struct channel *c, struct fau
 			struct nearest near = {.typed = name};
 			for (enum incident_kind i = INCIDENT_NONE + 1; i < INCIDENT_KIND_MAX; i++)
 				nearest_offer(&near, incident_kind_name(i));
-			return wrong(e, f, "'%s' is no kind of incident%s%s%s", name,
+			return channel_wrong(e, f, "'%s' is no kind of incident%s%s%s", name,
 				     near.best ? "; did you mean '" : "", near.best ? near.best : "",
 				     near.best ? "'?" : "");
 		}
@@ -189,14 +189,14 @@ static int set_starttls(const struct config_entry *e, enum channel_starttls *ret
 			*ret = (enum channel_starttls)i;
 			return 0;
 		}
-	return wrong(e, f, "starttls: '%.40s' was found; required, try or never was expected", e->value);
+	return channel_wrong(e, f, "starttls: '%.40s' was found; required, try or never was expected", e->value);
 }
 
 static int set_number(const struct config_entry *e, double *ret, struct fault *f)
 {
 	uint64_t v;
 	if (span_u64(span_of(e->value), &v) < 0 || v == 0 || v > 6000)
-		return wrong(e, f, "%s: '%.40s' was found, a number from 1 to 6000 was expected", e->key, e->value);
+		return channel_wrong(e, f, "%s: '%.40s' was found, a number from 1 to 6000 was expected", e->key, e->value);
 	*ret = (double)v;
 	return 0;
 }
@@ -205,9 +205,9 @@ static int set_text(const struct config_entry *e, char *dst, size_t cap, struct 
 {
 	for (const unsigned char *p = (const unsigned char *)e->value; *p; p++)
 		if (*p < 0x20 || *p == 0x7f)
-			return wrong(e, f, "%s: a control character is in the value", e->key);
+			return channel_wrong(e, f, "%s: a control character is in the value", e->key);
 	if (strlen(e->value) >= cap)
-		return wrong(e, f, "%s: longer than %zu bytes", e->key, cap - 1);
+		return channel_wrong(e, f, "%s: longer than %zu bytes", e->key, cap - 1);
 	text_copy(dst, cap, e->value);
 	return 0;
 }
@@ -218,7 +218,7 @@ static int set_key(const struct config_entry *e, struct channel *c, struct fault
 	if (!k)
 		return unknown_key(e, c->kind, f);
 	if (!(k->kinds & 1u << c->kind))
-		return wrong(e, f, "channels of kind %s have no '%s'", channel_kind_name(c->kind), k->name);
+		return channel_wrong(e, f, "channels of kind %s have no '%s'", channel_kind_name(c->kind), k->name);
 	void *field = (char *)c + k->offset;
 	switch (k->type) {
 	case KEY_TEXT:
@@ -234,7 +234,7 @@ static int set_key(const struct config_entry *e, struct channel *c, struct fault
 	case KEY_SEVERITY:
 		return notice_severity_of(e->value, field)
 			       ? 0
-			       : wrong(e, f,
+			       : channel_wrong(e, f,
 				       "severity: '%.40s' was found; info, warning, error or critical was expected",
 				       e->value);
 	case KEY_KINDS:
@@ -252,7 +252,7 @@ static int begin_channel(const struct config_entry *first, size_t n, struct chan
 		if (strcmp(first[i].key, "kind") == 0)
 			kind = &first[i];
 	if (!kind)
-		return wrong(first, f,
+		return channel_wrong(first, f,
 			     "this channel has no kind: webhook, slack, feishu, dingtalk, wecom, teams, pagerduty, "
 			     "email, alertmanager or exec");
 	enum channel_kind k = channel_kind_of(kind->value);
@@ -260,7 +260,7 @@ static int begin_channel(const struct config_entry *first, size_t n, struct chan
 		struct nearest near = {.typed = kind->value};
 		for (k = 0; k < CHANNEL_KIND_MAX; k++)
 			nearest_offer(&near, channel_kind_name(k));
-		return wrong(kind, f, "unknown kind of channel '%.40s'%s%s%s", kind->value,
+		return channel_wrong(kind, f, "unknown kind of channel '%.40s'%s%s%s", kind->value,
 			     near.best ? "; did you mean '"
 				       : "; webhook, slack, feishu, dingtalk, wecom, teams, pagerduty, "
 					 "email, alertmanager and exec are known",
@@ -284,12 +284,12 @@ static bool is_address(const char *text)
 static int check_mail(const struct config_entry *at, const struct channel *c, struct fault *f)
 {
 	if (c->to.n == 0)
-		return wrong(at, f, "channel %s: 'to' is missing: a list of mail addresses", c->name);
+		return channel_wrong(at, f, "channel %s: 'to' is missing: a list of mail addresses", c->name);
 	for (size_t i = 0; i < c->to.n; i++)
 		if (!is_address(c->to.item[i]))
-			return wrong(at, f, "channel %s: '%.60s' is no mail address", c->name, c->to.item[i]);
+			return channel_wrong(at, f, "channel %s: '%.60s' is no mail address", c->name, c->to.item[i]);
 	if (c->from[0] && !is_address(c->from))
-		return wrong(at, f, "channel %s: '%.60s' is no mail address", c->name, c->from);
+		return channel_wrong(at, f, "channel %s: '%.60s' is no mail address", c->name, c->from);
 	return 0;
 }
 
@@ -304,32 +304,32 @@ static int check_whole(const struct config_entry *at, const struct channel *c, s
 {
 	bool mail = c->kind == CHANNEL_EMAIL;
 	if (!channel_name_is_fine(c->name))
-		return wrong(
+		return channel_wrong(
 			at, f,
 			"a channel's 'name' has 1 to 31 letters, digits, '-' and '_', and does not begin with '-'");
 	if (strcmp(c->name, "none") == 0)
-		return wrong(at, f, "a channel cannot be named 'none': --notify none means no channel");
+		return channel_wrong(at, f, "a channel cannot be named 'none': --notify none means no channel");
 	if (c->kind == CHANNEL_EXEC)
 		return c->argv.n > 0 && c->argv.item[0][0]
 			       ? 0
-			       : wrong(at, f, "channel %s: 'argv' is missing: a program and its arguments, as a list",
+			       : channel_wrong(at, f, "channel %s: 'argv' is missing: a program and its arguments, as a list",
 				       c->name);
 	if (!c->url[0] && !c->url_file[0])
-		return wrong(at, f, "channel %s: 'url' or 'url-file' is missing", c->name);
+		return channel_wrong(at, f, "channel %s: 'url' or 'url-file' is missing", c->name);
 	bool fits = mail ? starts_with(c->url, "smtp://") || starts_with(c->url, "smtps://")
 			 : starts_with(c->url, "https://") || starts_with(c->url, "http://");
 	if (c->url[0] && !fits)
-		return wrong(at, f, "channel %s: its url must begin with %s", c->name,
+		return channel_wrong(at, f, "channel %s: its url must begin with %s", c->name,
 			     mail ? "smtp:// or smtps://" : "https:// or http://");
 	if (c->kind == CHANNEL_PAGERDUTY && !c->secret_file[0])
-		return wrong(at, f, "channel %s: 'secret-file' is missing: the file with the routing key", c->name);
+		return channel_wrong(at, f, "channel %s: 'secret-file' is missing: the file with the routing key", c->name);
 	if (c->timeout_ms < 100 || c->timeout_ms > 120000)
-		return wrong(at, f, "channel %s: timeout must be from 100ms to 2m", c->name);
+		return channel_wrong(at, f, "channel %s: timeout must be from 100ms to 2m", c->name);
 	if (c->link[0] && !starts_with(c->link, "http://") && !starts_with(c->link, "https://"))
-		return wrong(at, f, "channel %s: link must begin with https:// or http://", c->name);
+		return channel_wrong(at, f, "channel %s: link must begin with https:// or http://", c->name);
 	for (size_t i = 0; i < c->labels.n; i++)
 		if (!is_label(c->labels.item[i]))
-			return wrong(at, f, "channel %s: label '%.60s': NAME=VALUE was expected", c->name,
+			return channel_wrong(at, f, "channel %s: label '%.60s': NAME=VALUE was expected", c->name,
 				     c->labels.item[i]);
 	return mail ? check_mail(at, c, f) : 0;
 }
@@ -341,7 +341,7 @@ static int add_channel(const struct config_entry *first, size_t n, struct channe
 	for (size_t i = 0; i < n && r == 0; i++) {
 		for (size_t k = 0; k < i; k++)
 			if (same_key(first[i].key, first[k].key))
-				return wrong(&first[i], f, "'%.60s' is there twice", first[i].key);
+				return channel_wrong(&first[i], f, "'%.60s' is there twice", first[i].key);
 		r = set_key(&first[i], &c, f);
 	}
 	if (r == 0)
@@ -354,7 +354,7 @@ static int add_channel(const struct config_entry *first, size_t n, struct channe
 			return 0;
 		}
 	if (all->n == CHANNELS_MAX)
-		return wrong(first, f, "more than %d channels", CHANNELS_MAX);
+		return channel_wrong(first, f, "more than %d channels", CHANNELS_MAX);
 	all->item[all->n++] = c;
 	return 0;
 }

@@ -44,7 +44,7 @@ struct reader {
 	struct fault *f;
 };
 
-static int wrong(const struct reader *r, const yaml_node_t *at, const char *text)
+static int config_read_wrong(const struct reader *r, const yaml_node_t *at, const char *text)
 {
 	uint32_t line = (uint32_t)at->start_mark.line + 1, column = (uint32_t)at->start_mark.column + 1;
 	if (r->f) {
@@ -73,17 +73,17 @@ static int join_list(const struct reader *r, const yaml_node_t *list, char separ
 	for (yaml_node_item_t *i = list->data.sequence.items.start; i < list->data.sequence.items.top; i++) {
 		const yaml_node_t *item = yaml_document_get_node(r->document, *i);
 		if (!is_scalar(item))
-			return wrong(r, item ? item : list, "a list may hold plain values only");
+			return config_read_wrong(r, item ? item : list, "a list may hold plain values only");
 		if (strchr(scalar(item), '\x1f'))
-			return wrong(r, item, "a control character is in the value");
+			return config_read_wrong(r, item, "a control character is in the value");
 		if (i != list->data.sequence.items.start)
 			buf_add_n(&b, &separator, 1);
 		buf_add(&b, scalar(item));
 	}
-	return b.cut ? wrong(r, list, "the list is too long") : 0;
+	return b.cut ? config_read_wrong(r, list, "the list is too long") : 0;
 }
 
-static int add_entry(const struct reader *r, const char *section, const yaml_node_t *key, const yaml_node_t *value)
+static int config_entry_add(const struct reader *r, const char *section, const yaml_node_t *key, const yaml_node_t *value)
 {
 	struct config *c = r->config;
 	char joined[4096];
@@ -97,7 +97,7 @@ static int add_entry(const struct reader *r, const char *section, const yaml_nod
 	} else if (is_scalar(value)) {
 		text = scalar(value);
 	} else {
-		return wrong(r, value, "a plain value or a list of them was expected here");
+		return config_read_wrong(r, value, "a plain value or a list of them was expected here");
 	}
 	if (vec_room(&c->entries, &c->cap, c->n + 1) < 0)
 		return fault_set(r->f, -ENOMEM, "no memory to read %s", r->file);
@@ -123,18 +123,18 @@ static int read_channels(const struct reader *r, const yaml_node_t *key, const y
 	if (is_scalar(list) && !*scalar(list))
 		return 0;
 	if (list->type != YAML_SEQUENCE_NODE)
-		return wrong(r, key, "a list of channels was expected here: '- name: …'");
+		return config_read_wrong(r, key, "a list of channels was expected here: '- name: …'");
 	for (yaml_node_item_t *i = list->data.sequence.items.start; i < list->data.sequence.items.top; i++) {
 		const yaml_node_t *item = yaml_document_get_node(r->document, *i);
 		char section[32];
 		TEXT_FORMAT(section, "notify/%zu", n++);
 		if (!item || item->type != YAML_MAPPING_NODE || n > LARGEST_CHANNELS)
-			return wrong(r, item ? item : list,
+			return config_read_wrong(r, item ? item : list,
 				     n > LARGEST_CHANNELS
 					     ? "too many channels"
 					     : "a channel was expected here: a mapping with name and kind");
 		if (item->data.mapping.pairs.start == item->data.mapping.pairs.top)
-			return wrong(r, item, "this channel has neither name nor kind");
+			return config_read_wrong(r, item, "this channel has neither name nor kind");
 		int e = read_mapping(r, section, item);
 		if (e < 0)
 			return e;
@@ -149,7 +149,7 @@ static int read_mapping(const struct reader *r, const char *section, const yaml_
 		const yaml_node_t *key = yaml_document_get_node(r->document, p->key);
 		const yaml_node_t *value = yaml_document_get_node(r->document, p->value);
 		if (!is_scalar(key) || !value)
-			return wrong(r, key ? key : map, "the name of an option was expected here");
+			return config_read_wrong(r, key ? key : map, "the name of an option was expected here");
 		int e = 0;
 		if (!section && strcmp(scalar(key), "notify") == 0)
 			e = read_channels(r, key, value);
@@ -158,7 +158,7 @@ static int read_mapping(const struct reader *r, const char *section, const yaml_
 		else if (!section && config_is_section(scalar(key)) && is_scalar(value) && !*scalar(value))
 			continue; /* "run:" with nothing below */
 		else
-			e = add_entry(r, section ? section : "", key, value);
+			e = config_entry_add(r, section ? section : "", key, value);
 		if (e < 0)
 			return e;
 	}
@@ -182,7 +182,7 @@ static int read_document(const struct reader *r, yaml_parser_t *parser)
 	if (root && root->type == YAML_MAPPING_NODE)
 		e = read_mapping(r, NULL, root);
 	else if (root && !(is_scalar(root) && !*scalar(root)))
-		e = wrong(r, root, "sections such as 'run:' were expected here");
+		e = config_read_wrong(r, root, "sections such as 'run:' were expected here");
 	yaml_document_delete(r->document);
 	return e;
 }

@@ -17,7 +17,7 @@ static const struct option doctor_options[] = {
 	OPTION_END,
 };
 
-static void show(const struct findings *all)
+static void doctor_show(const struct findings *all)
 {
 	size_t warnings = 0;
 	for (size_t i = 0; i < all->n; i++)
@@ -59,7 +59,7 @@ static int doctor_run(const void *options, int argc, char **argv)
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else {
-		show(&all);
+		doctor_show(&all);
 	}
 	return findings_worst(&all) >= SEVERITY_WARNING ? EXIT_PROBLEM : 0;
 }

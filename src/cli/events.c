@@ -115,7 +115,7 @@ static int open_again(struct list *l)
 }
 
 /* Until the job has ended; without a job until somebody stops us. */
-static int follow(struct list *l, struct job *j)
+static int events_follow(struct list *l, struct job *j)
 {
 	cleanup(follow_done) struct follow f = {.inotify_fd = -1, .pid_fd = -1};
 	int r = follow_open(l->view->state, &f);
@@ -167,7 +167,7 @@ static int events_run(const void *opts, int argc, char **argv)
 		if (argc == 1)
 			memcpy(id, j.id, sizeof(id));
 		l.job = argc == 1 ? id : NULL;
-		return follow(&l, argc == 1 ? &j : NULL);
+		return events_follow(&l, argc == 1 ? &j : NULL);
 	}
 	if (!v.store && !o->json)
 		log_info("%s", v.none);

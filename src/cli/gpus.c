@@ -28,7 +28,7 @@ static const struct option gpus_options[] = {
 	OPTION_END,
 };
 
-static int show(const struct world *w, const struct gpus_options *o, const struct subject *s)
+static int gpus_show(const struct world *w, const struct gpus_options *o, const struct subject *s)
 {
 	const struct members_want members = {
 		.ask = true,
@@ -81,7 +81,7 @@ static int gpus_run(const void *options, int argc, char **argv)
 	if (r)
 		log_error("%s", f.text);
 	else
-		status = show(&w, o, argc == 1 ? &s : NULL);
+		status = gpus_show(&w, o, argc == 1 ? &s : NULL);
 	world_close(&w);
 	return status;
 }

@@ -128,14 +128,18 @@ static const struct option heap_options[] = {
 	OPTION_END,
 };
 
-/* What is shown, and the names that belong to it. */
+/* What people and files call a set of profiles. */
+struct heap_name {
+	char title[256]; /* "job train-3f2a", "process 812", a path */
+	char key[96];    /* for names of files: the job's id, "pid-812", "file" */
+};
+
 struct showing {
 	const struct heap_options *o;
 	struct world *w;
 	char state[256];
 	struct heapset *set;
-	char title[256], before_title[256], key[96];
-	bool running;
+	struct heap_name name, before; /* before: what it is compared with */
 	char remarks[REMARKS][300];
 	size_t n_remarks;
 };
@@ -171,7 +175,7 @@ static int rank_parse(const char *text, int32_t *ret, struct fault *f)
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
-static int status_of(int r)
+static int heap_status(int r)
 {
 	switch (r) {
 	case 0:
@@ -190,7 +194,7 @@ static int status_of(int r)
 	}
 }
 
-static void remember(struct showing *s, const struct heapload_loaded *l)
+static void notes_copy(struct showing *s, const struct heapload_loaded *l)
 {
 	for (size_t i = 0; i < l->n_remarks && s->n_remarks < REMARKS; i++)
 		TEXT_COPY(s->remarks[s->n_remarks++], l->remarks[i]);
@@ -211,8 +215,8 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 		return fault_set(f, -EINVAL, "%s is a file: --what growth takes a JOB or PID that runs", what);
 	if (r)
 		return r;
-	TEXT_COPY(s->title, subject.text);
-	TEXT_COPY(s->key, subject.key);
+	TEXT_COPY(s->name.title, subject.text);
+	TEXT_COPY(s->name.key, subject.key);
 	r = heap_growth_load(s->w, &subject, s->o->duration_ns, &s->set, s->remarks[0], f);
 	s->n_remarks = r == 0 && s->remarks[0][0];
 	return r;
@@ -220,20 +224,19 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 
 /* The number of a process that was attached to and has ended; f is changed only if there is a profile. */
 static int load_dead(struct showing *s, const char *what, const struct heapload_want *want, struct heapload_loaded *ret,
-		     char *title, size_t cap_title, struct fault *f)
+		     struct heap_name *name, struct fault *f)
 {
 	uint64_t pid;
 	if (span_u64(span_of(what), &pid) < 0 || pid == 0 || pid > INT32_MAX)
 		return HEAPREAD_NONE;
 	int r = heapload_dead(s->w, (pid_t)pid, want, ret, f);
-	(void)text_format(title, cap_title, "process %s", what);
-	TEXT_FORMAT(s->key, "pid-%s", what);
+	TEXT_FORMAT(name->title, "process %s", what);
+	TEXT_FORMAT(name->key, "pid-%s", what);
 	return r;
 }
 
 /* A file, a folder, a job or a process. *ret is the caller's. */
-static int load(struct showing *s, const char *what, struct heapset **ret, char *title, size_t cap_title,
-		struct fault *f)
+static int heap_load(struct showing *s, const char *what, struct heapset **ret, struct heap_name *name, struct fault *f)
 {
 	struct stat st;
 	struct subject subject;
@@ -251,12 +254,12 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 	bool named = !strchr(what, '/') && subject_find(s->w, s->state, what, &subject, &none) == 0;
 	if (!named && stat(what, &st) == 0) {
 		r = heapload_path(s->w, what, &want, &loaded, f);
-		text_copy(title, cap_title, what);
-		TEXT_COPY(s->key, "file");
+		TEXT_COPY(name->title, what);
+		TEXT_COPY(name->key, "file");
 	} else {
 		r = named ? 0 : subject_find(s->w, s->state, what, &subject, f);
-		if (r == SUBJECT_NONE && load_dead(s, what, &want, &loaded, title, cap_title, f) == 0) {
-			remember(s, &loaded);
+		if (r == SUBJECT_NONE && load_dead(s, what, &want, &loaded, name, f) == 0) {
+			notes_copy(s, &loaded);
 			*ret = loaded.set;
 			return 0;
 		}
@@ -264,12 +267,12 @@ static int load(struct showing *s, const char *what, struct heapset **ret, char 
 			return r;
 		r = subject.is_job ? heapload_job(s->w, &subject.job, &want, &loaded, f)
 				   : heapload_pid(s->w, subject.pid, &want, &loaded, f);
-		text_copy(title, cap_title, subject.text);
-		TEXT_COPY(s->key, subject.key);
+		TEXT_COPY(name->title, subject.text);
+		TEXT_COPY(name->key, subject.key);
 	}
 	if (r)
 		return r;
-	remember(s, &loaded);
+	notes_copy(s, &loaded);
 	*ret = loaded.set;
 	return 0;
 }
@@ -287,9 +290,9 @@ static int rank_check(const struct showing *s, int32_t rank, struct fault *f)
 			highest = p[i].rank;
 	}
 	if (highest == NO_RANK)
-		return fault_set(f, HEAPREAD_NONE, "%s has no ranks, so none of number %d", s->title, rank);
+		return fault_set(f, HEAPREAD_NONE, "%s has no ranks, so none of number %d", s->name.title, rank);
 	return fault_set(f, HEAPREAD_NONE, "%s has no profile of rank %d; the highest rank of which there is one is %d",
-			 s->title, rank, highest);
+			 s->name.title, rank, highest);
 }
 
 /* Another rank of the same job, else another file, job or process, which is merged in as the other side. */
@@ -298,7 +301,7 @@ static int load_other(struct showing *s, struct heapset_want *before, struct fau
 	struct heapset *other = NULL;
 	if (rank_parse(s->o->against, &before->rank, f) == 0) {
 		before->has_rank = true;
-		TEXT_FORMAT(s->before_title, "rank %d", before->rank);
+		TEXT_FORMAT(s->before.title, "rank %d", before->rank);
 		return rank_check(s, before->rank, f);
 	}
 	if (s->o->what == HEAPSET_GROWTH)
@@ -306,7 +309,7 @@ static int load_other(struct showing *s, struct heapset_want *before, struct fau
 				 "--diff %s: growth is compared between ranks only; expected the number of one",
 				 s->o->against);
 	f->text[0] = '\0';
-	int r = load(s, s->o->against, &other, s->before_title, sizeof(s->before_title), f);
+	int r = heap_load(s, s->o->against, &other, &s->before, f);
 	if (r == 0)
 		r = heapset_merge(s->set, other, 1);
 	heapset_free(other);
@@ -331,7 +334,7 @@ static int picture(const struct showing *s, const struct heapset_want *part, enu
 	int r = heapset_view(s->set, &want, &all);
 	if (r < 0)
 		return r;
-	TEXT_FORMAT(stackset_meta(all)->title, "Memory (%s) of %s", heapset_what_name(part->what), s->title);
+	TEXT_FORMAT(stackset_meta(all)->title, "Memory (%s) of %s", heapset_what_name(part->what), s->name.title);
 	if (whole || want.by == LANES_ALL) {
 		*ret = take(&all);
 		return 0;
@@ -361,7 +364,7 @@ static int write_picture(const struct showing *s, const struct heap_show_want *w
 		       : r;
 }
 
-static int write_to(struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
+static int heap_write(struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
 		    struct fault *f)
 {
 	if (format == HEAP_JSON)
@@ -387,7 +390,7 @@ static int save(const struct showing *s, const struct heapset_want *part)
 		return EXIT_PROBLEM;
 	}
 	log_info("%zu profile%s as of now in %s; 'vigil heap %s --diff %s' tells what changed since", n,
-		 n == 1 ? "" : "s", s->o->output, s->key, s->o->output);
+		 n == 1 ? "" : "s", s->o->output, s->name.key, s->o->output);
 	return 0;
 }
 
@@ -399,9 +402,9 @@ static int write_out(struct showing *s, const struct heap_show_want *want)
 	if (is_profile(s->o))
 		return save(s, &want->part);
 	bool text = format == HEAP_TABLE || format == HEAP_FOLDED || s->o->json;
-	int r = recording_out_open(s->o->output, "vigil-heap", s->key, format_suffix[format], text, &out, &f);
+	int r = recording_out_open(s->o->output, "vigil-heap", s->name.key, format_suffix[format], text, &out, &f);
 	if (r == 0) {
-		r = write_to(s, want, format, out.to, &f);
+		r = heap_write(s, want, format, out.to, &f);
 		int e = recording_out_close(&out, r == 0, r ? &ignored : &f);
 		if (r && !f.text[0])
 			fault_set(&f, r, "cannot write %s: %s", out.path[0] ? out.path : "the output",
@@ -444,15 +447,15 @@ static int torch_check(const struct showing *s, enum heapset_what what, struct f
 		return fault_set(f, -EINVAL,
 				 "%s is a PyTorch memory snapshot: --what %s takes a heap profile, of 'vigil run --heap'; "
 				 "two snapshots are compared by --diff",
-				 s->title, heapset_what_name(what));
+				 s->name.title, heapset_what_name(what));
 	return fault_set(f, -EINVAL,
 			 "%s is a PyTorch memory snapshot without a history of allocations: it tells what was in use "
 			 "at its moment. For --what %s call torch.cuda.memory._record_memory_history() before the "
 			 "memory is used",
-			 s->title, heapset_what_name(what));
+			 s->name.title, heapset_what_name(what));
 }
 
-static int prepare(struct showing *s, struct heap_show_want *want, struct fault *f)
+static int heap_prepare(struct showing *s, struct heap_show_want *want, struct fault *f)
 {
 	const struct heap_options *o = s->o;
 	enum heapset_what fallback =
@@ -463,8 +466,8 @@ static int prepare(struct showing *s, struct heap_show_want *want, struct fault 
 			 : isatty(STDOUT_FILENO) && !o->output && !o->json ? ROWS_ON_TERMINAL
 									   : 0,
 		.frames = o->frames,
-		.title = s->title,
-		.before_title = s->before_title,
+		.title = s->name.title,
+		.before_title = s->before.title,
 		.remarks = s->remarks,
 	};
 	int r = heapset_source_of(s->set) == HEAPSET_TORCH ? torch_check(s, want->part.what, f) : 0;
@@ -491,7 +494,7 @@ static int change(const struct showing *s, const char *what)
 	int r = subject_find(s->w, s->state, what, &subject, &f);
 	if (r) {
 		log_error("%s", f.text);
-		return status_of(r);
+		return heap_status(r);
 	}
 	return heap_switch_run(s->w, s->state, &subject, &s->o->change);
 }
@@ -517,17 +520,14 @@ static int heap_run(const void *options, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, argv[0], &f)
-					    : load(&s, argv[0], &s.set, s.title, sizeof(s.title), &f);
-	char key[sizeof(s.key)];
-	TEXT_COPY(key, s.key);
+					    : heap_load(&s, argv[0], &s.set, &s.name, &f);
 	if (r == 0)
-		r = prepare(&s, &want, &f);
-	TEXT_COPY(s.key, key);
+		r = heap_prepare(&s, &want, &f);
 	if (r) {
 		if (!f.text[0])
 			fault_set(&f, r, "%s: %s", argv[0], strerror(r < 0 ? -r : EIO));
 		log_error("%s", f.text);
-		return r == -EINVAL ? EXIT_USAGE : status_of(r);
+		return r == -EINVAL ? EXIT_USAGE : heap_status(r);
 	}
 	return write_out(&s, &want);
 }

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "base/buf.h"
+#include "base/path.h"
 
 static bool is_wanted(const struct heapset_want *want, const struct heapset_process *p)
 {
@@ -38,9 +38,8 @@ int heap_save(const struct heapset *h, const struct heapset_want *want, const ch
 	cleanup(closep) int dir = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = dir < 0 ? fault_set(f, -errno, "%s cannot be opened: %s", to, strerror(errno)) : 0;
 	for (size_t i = 0; i < n && r == 0; i++) {
-		const char *slash = strrchr(all[i].file, '/');
 		if (is_wanted(want, &all[i]))
-			r = save_one(&all[i], dir, slash ? slash + 1 : all[i].file, f);
+			r = save_one(&all[i], dir, path_name(all[i].file), f);
 	}
 	return r;
 }

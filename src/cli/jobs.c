@@ -80,7 +80,7 @@ static void print_row(const struct list *l, const struct job *j)
 	fputc('\n', p->to);
 }
 
-static int show(void *ctx, const struct job *stored)
+static int jobs_show_one(void *ctx, const struct job *stored)
 {
 	struct list *l = ctx;
 	struct job j = *stored;
@@ -144,7 +144,7 @@ static int jobs_run(const void *opts, int argc, char **argv)
 	if (o->forget_ns != UINT64_MAX && v.store)
 		return forget(&v, o);
 	struct list l = {.view = &v, .options = o, .now_unix_ms = clock_unix_ms()};
-	int r = v.store ? store_each_job(v.store, 0, show, &l) : 0;
+	int r = v.store ? store_each_job(v.store, 0, jobs_show_one, &l) : 0;
 	if (r < 0)
 		return view_failed(&v, r, "the jobs");
 	if (l.shown == 0 && !o->json)

@@ -33,7 +33,7 @@ int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)
 }
 
 /* "rank-3.err" */
-static bool name_parse(const char *name, int32_t *ret_rank, bool *ret_err)
+static bool logfile_name_parse(const char *name, int32_t *ret_rank, bool *ret_err)
 {
 	struct span s = span_of(name);
 	int64_t rank;
@@ -58,7 +58,7 @@ static bool is_open(const struct logfiles *l, int32_t rank, bool err)
 	return false;
 }
 
-static int compare(const void *a, const void *b)
+static int logfiles_compare(const void *a, const void *b)
 {
 	const struct logfile *x = a, *y = b;
 	if (x->rank != y->rank)
@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
 	return (int)x->err - (int)y->err;
 }
 
-static int add(struct logfiles *l, int dirfd, const char *name, int32_t rank, bool err)
+static int logfiles_add(struct logfiles *l, int dirfd, const char *name, int32_t rank, bool err)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
@@ -92,14 +92,14 @@ int logfiles_open(struct logfiles *l, const char *log_dir, uint32_t attempt, int
 	for (struct dirent *e; r == 0 && (e = readdir(d));) {
 		int32_t its_rank;
 		bool err;
-		if (!name_parse(e->d_name, &its_rank, &err) || (rank >= 0 && its_rank != rank) ||
+		if (!logfile_name_parse(e->d_name, &its_rank, &err) || (rank >= 0 && its_rank != rank) ||
 		    !(streams & (err ? LOGFILES_ERR : LOGFILES_OUT)) || is_open(l, its_rank, err))
 			continue;
-		r = add(l, dirfd(d), e->d_name, its_rank, err);
+		r = logfiles_add(l, dirfd(d), e->d_name, its_rank, err);
 	}
 	closedir(d);
 	if (r == 0 && l->n > 0)
-		qsort(l->files, l->n, sizeof(*l->files), compare);
+		qsort(l->files, l->n, sizeof(*l->files), logfiles_compare);
 	return r;
 }
 

@@ -157,7 +157,7 @@ static int follow_attempt(struct logs *l, struct follow *f)
 }
 
 /* Until the job has ended and all it printed has been shown. */
-static int follow(struct logs *l)
+static int logs_follow(struct logs *l)
 {
 	cleanup(follow_done) struct follow f = {.inotify_fd = -1, .pid_fd = -1};
 	int r = follow_open(l->view->state, &f);
@@ -213,7 +213,7 @@ static int logs_run(const void *opts, int argc, char **argv)
 	status = open_first(&l);
 	if (status != 0)
 		return status;
-	return o->follow ? follow(&l) : print_new(&l, true);
+	return o->follow ? logs_follow(&l) : print_new(&l, true);
 }
 
 const struct command command_logs = {

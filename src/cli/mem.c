@@ -65,7 +65,7 @@ static void known_read(const char *state, struct known *k)
 		ignore(store_each_job(store, 0, known_add, k), "what was read until then is shown");
 }
 
-static int show(const struct world *w, const struct mem_options *o, const char *state, const struct subject *s)
+static int mem_show(const struct world *w, const struct mem_options *o, const char *state, const struct subject *s)
 {
 	const struct members_want members = {
 		.ask = true,
@@ -123,13 +123,13 @@ static int mem_run(const void *options, int argc, char **argv)
 		return EXIT_PROBLEM;
 	}
 	if (argc == 0)
-		return show(&w, o, state, NULL);
+		return mem_show(&w, o, state, NULL);
 	int r = subject_find(&w, state, argv[0], &s, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	}
-	return show(&w, o, state, &s);
+	return mem_show(&w, o, state, &s);
 }
 
 const struct command command_mem = {

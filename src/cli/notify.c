@@ -134,7 +134,7 @@ static void target_of(const struct channel *c, char *dst, size_t cap)
 		channel_url_mask(c->url, dst, cap);
 }
 
-static int list(const struct notify_options *o)
+static int notify_list(const struct notify_options *o)
 {
 	cleanup(freep) struct channels *all = NULL;
 	if (channels_all(&all) < 0)
@@ -308,7 +308,7 @@ static int notify_run(const void *opts, int argc, char **argv)
 	if (argc == 2 && strcmp(what, "test") == 0)
 		return test(o, argv[1]);
 	if (argc == 1 && strcmp(what, "list") == 0)
-		return list(o);
+		return notify_list(o);
 	if (state_dir(o->state, state, sizeof(state), &f) < 0) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;

@@ -66,7 +66,7 @@ static const char *missing_privilege(const struct protectjob *s)
 			 "root";
 }
 
-static int show(const struct protectjob *s, const struct protect_options *o, const char *subject)
+static int protect_show(const struct protectjob *s, const struct protect_options *o, const char *subject)
 {
 	cleanup(freep) struct protection_show_process *rows = calloc(s->outcome.n, sizeof(*rows));
 	if (!rows) {
@@ -131,7 +131,7 @@ static int apply(const struct world *w, const struct protect_options *o, const s
 		log_error("%s", f.text);
 		return r == PROTECTJOB_NO_PROCESS ? EXIT_ABSENT : EXIT_PROBLEM;
 	}
-	int status = show(&s, o, who->text);
+	int status = protect_show(&s, o, who->text);
 	protectjob_done(&s);
 	return status;
 }

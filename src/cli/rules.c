@@ -85,7 +85,7 @@ static void match_json(const struct rule_match *m)
 	js_free(j);
 }
 
-static void found(void *data, const struct rule_match *m)
+static void rules_match_found(void *data, const struct rule_match *m)
 {
 	struct test *t = data;
 	uint64_t *shown = &t->shown[m->rule - t->book->rules];
@@ -202,7 +202,7 @@ static int facts_set(struct test *t)
 	return 0;
 }
 
-static int status_of(int r)
+static int rules_status(int r)
 {
 	return r == -ENOENT ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : r == -EISDIR ? EXIT_USAGE : EXIT_PROBLEM;
 }
@@ -220,7 +220,7 @@ static int test_files(struct test *t, struct rulescan *scan, int argc, char **ar
 			log_error("%s: this is a folder; files were expected, for example %s/*.log", argv[i], argv[i]);
 		else
 			log_error("%s: %s", argv[i], strerror(r < 0 ? -r : EIO));
-		status = status_of(r);
+		status = rules_status(r);
 	}
 	if (read == 0) /* a verdict on nothing would be none */
 		return status;
@@ -246,7 +246,7 @@ static int test(const struct rules_options *o, const struct rulebook *b, int arg
 	cleanup(freep) uint64_t *shown = calloc(b->n + 1, sizeof(*shown));
 	cleanup(cause_set_done) struct cause_set keeps = {.groups = NULL};
 	struct test t = {.o = o, .book = b, .shown = shown};
-	int r = shown ? rulescan_new(b, (enum literal_engine)o->engine, found, &t, &scan) : -ENOMEM;
+	int r = shown ? rulescan_new(b, (enum literal_engine)o->engine, rules_match_found, &t, &scan) : -ENOMEM;
 	if (r != 0) {
 		log_error("%s", r == LITERAL_ABSENT
 					? "Hyperscan is not installed here (libhs.so.5); --engine own does without"
@@ -258,7 +258,7 @@ static int test(const struct rules_options *o, const struct rulebook *b, int arg
 	return status;
 }
 
-static int list(const struct rules_options *o, const struct rulebook *b)
+static int rules_list(const struct rules_options *o, const struct rulebook *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		const struct rule *u = &b->rules[i];
@@ -283,7 +283,7 @@ static int list(const struct rules_options *o, const struct rulebook *b)
 }
 
 /* Each file on its own, together with vigil's, which it may name. */
-static int check(int argc, char **argv, const struct world *w)
+static int rules_check_files(int argc, char **argv, const struct world *w)
 {
 	int status = 0;
 	for (int i = 0; i < argc; i++) {
@@ -300,7 +300,7 @@ static int check(int argc, char **argv, const struct world *w)
 			continue;
 		}
 		log_error("%s", f.text);
-		status = status_of(r);
+		status = rules_status(r);
 	}
 	return status;
 }
@@ -337,11 +337,11 @@ static int rules_run(const void *opts, int argc, char **argv)
 	}
 	int status;
 	if (is_check)
-		status = check(argc - 1, argv + 1, &w);
+		status = rules_check_files(argc - 1, argv + 1, &w);
 	else if (book_load(o, &w, &b) < 0)
 		status = EXIT_PROBLEM;
 	else
-		status = is_list ? list(o, &b) : test(o, &b, argc - 1, argv + 1);
+		status = is_list ? rules_list(o, &b) : test(o, &b, argc - 1, argv + 1);
 	world_close(&w);
 	return status;
 }

@@ -54,7 +54,7 @@ static char *series_read(const struct job *j, size_t *ret_len)
 	return NULL;
 }
 
-static int write_to(const struct view *v, const struct job *j, FILE *to)
+static int timeline_write_to(const struct view *v, const struct job *j, FILE *to)
 {
 	size_t len;
 	cleanup(freep) char *series = series_read(j, &len);
@@ -76,7 +76,7 @@ static int write_file(const struct view *v, const struct job *j, const char *pat
 		return EXIT_PROBLEM;
 	}
 	bool regular = lstat(path, &st) == 0 && S_ISREG(st.st_mode); /* not a link, such as /dev/stdout */
-	int status = write_to(v, j, to);
+	int status = timeline_write_to(v, j, to);
 	errno = 0;
 	bool bad = ferror(to) != 0;
 	int error = fclose(to) == 0 && !bad ? 0 : errno ? errno : EIO;
@@ -106,7 +106,7 @@ static int timeline_run(const void *opts, int argc, char **argv)
 		return status;
 	bool to_stdout = o->output ? strcmp(o->output, "-") == 0 : !isatty(STDOUT_FILENO);
 	if (to_stdout)
-		return write_to(&v, &j, stdout); /* main looks at stdout in the end */
+		return timeline_write_to(&v, &j, stdout); /* main looks at stdout in the end */
 	TEXT_FORMAT(path, "vigil-timeline-%s.json", j.id);
 	return write_file(&v, &j, o->output && *o->output ? o->output : path, o->output != NULL);
 }

@@ -30,7 +30,7 @@ static struct textout terminal(void)
 	return p;
 }
 
-static int status_of(int r)
+static int view_status(int r)
 {
 	switch (r) {
 	case -EACCES:
@@ -50,7 +50,7 @@ int view_failed(const struct view *v, int r, const char *what)
 		log_error("cannot read %s: the store in %s is damaged; the next 'vigil run' moves it aside", what, v->state);
 	else
 		log_error("cannot read %s from the store in %s: %s", what, v->state, strerror(r < 0 ? -r : EIO));
-	return status_of(r);
+	return view_status(r);
 }
 
 int view_open(const char *state, struct view *ret)
@@ -65,7 +65,7 @@ int view_open(const char *state, struct view *ret)
 		TEXT_COPY(v.none, f.text);
 	} else if (r < 0) {
 		log_error("%s", f.text);
-		return status_of(r);
+		return view_status(r);
 	}
 	v.has_world = world_open(NULL, &v.world, &f) == 0;
 	*ret = v;
@@ -86,7 +86,7 @@ bool view_is_live(const struct job *j)
 }
 
 /* The same pid and the same start: the same process. */
-static bool is_running(const struct view *v, pid_t pid, uint64_t start_ticks)
+static bool view_is_running(const struct view *v, pid_t pid, uint64_t start_ticks)
 {
 	struct proc_stat st;
 	int r = proc_stat_read(&v->world, pid, &st);
@@ -103,14 +103,14 @@ void view_refresh(const struct view *v, struct job *j)
 	/* a home directory may be shared with other machines, whose processes we do not see */
 	if (gethostname(here, sizeof(here) - 1) == 0 && j->node[0] && strcmp(here, j->node) != 0)
 		return;
-	if (!is_running(v, j->supervisor_pid, j->supervisor_start_ticks))
+	if (!view_is_running(v, j->supervisor_pid, j->supervisor_start_ticks))
 		j->state = JOB_LOST;
 }
 
 bool view_process_now(const struct view *v, struct job_process *p)
 {
 	struct proc_status s;
-	if (!v->has_world || p->ended_unix_ms > 0 || !is_running(v, p->pid, p->start_ticks))
+	if (!v->has_world || p->ended_unix_ms > 0 || !view_is_running(v, p->pid, p->start_ticks))
 		return false;
 	if (proc_status_read(&v->world, p->pid, &s) == 0 && s.has_memory) {
 		p->rss_bytes = s.rss_bytes;
