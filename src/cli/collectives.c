@@ -84,9 +84,10 @@ static int of_files(const struct collectives_options *o, int argc, char **argv)
 
 static int of_job(const struct world *w, const struct collectives_options *o, const struct subject *s)
 {
-	const struct members_want members = {
-		.ask = true,
-		.job_id = s->is_job ? s->job.id : NULL, .root = s->pid, .group = s->is_job ? s->job.cgroup : NULL};
+	const struct members_want members = {.ask = true,
+					     .job_id = s->is_job ? s->job.id : NULL,
+					     .root = s->pid,
+					     .group = s->is_job ? s->job.cgroup : NULL};
 	const struct collectives_want want = {.members = &members,
 					      .ras_address = o->ras_addr,
 					      .ras_force = o->force,
@@ -174,24 +175,19 @@ const struct command command_collectives = {
 	.summary = "which rank holds up the collectives of a distributed job, and how",
 	.about = "Compares what all ranks asked their collective library for, and says who did not join, who called "
 		 "something else, which send has no receive, which ranks wait for each other, or that all are in the "
-		 "same "
-		 "call and the cause lies below.\n"
+		 "same call and the cause lies below.\n"
 		 "\n"
 		 "With FILEs (or folders): PyTorch's Flight Recorder dumps, one a rank, as pickle or JSON, of whatever "
 		 "versions. Some may be missing or cut off; the rank without a dump is evidence, too. Their names end "
-		 "in the "
-		 "number of the rank. Rings of vigil's NCCL plugin and saved reports of ncclras are read as well.\n"
+		 "in the number of the rank. Rings of vigil's NCCL plugin and saved reports of ncclras are read as "
+		 "well.\n"
 		 "\n"
-		 "With JOB or PID: the dumps and rings of its ranks on this machine, and NCCL's RAS. Rings are there of a "
-		 "job that was started with 'vigil run --collectives', also when it has ended. RAS is asked only "
-		 "where "
-		 "that is safe: of NCCL 2.28.9 and later (as the name or the constants of the library say), and not in "
-		 "a "
-		 "job's first minute. In a container's network it is asked there, which takes root or a container of "
-		 "one's "
-		 "own. --dump asks the ranks for "
-		 "new dumps "
-		 "(TORCH_NCCL_DEBUG_INFO_PIPE_FILE must have been set); the training goes on.\n"
+		 "With JOB or PID: the dumps and rings of its ranks on this machine, and NCCL's RAS. Rings are there "
+		 "of a job that was started with 'vigil run --collectives', also when it has ended. RAS is asked only "
+		 "where that is safe: of NCCL 2.28.9 and later (as the name or the constants of the library say), and "
+		 "not in a job's first minute. In a container's network it is asked there, which takes root or a "
+		 "container of one's own. --dump asks the ranks for new dumps (TORCH_NCCL_DEBUG_INFO_PIPE_FILE must "
+		 "have been set); the training goes on.\n"
 		 "\n"
 		 "The exit status is 0 when nothing waits, 1 when somebody does, 4 when nothing is known.",
 	.examples = "vigil collectives /tmp/nccl_trace_rank_*\nvigil collectives last --dump\nvigil collectives 4711 "

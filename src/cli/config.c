@@ -83,28 +83,31 @@ static int check_entry(const struct config *c, const struct config_entry *e, con
 	if (top && strcmp(e->key, "rules") == 0)
 		return 0; /* read when they are used */
 	if (top && strcmp(e->key, "state") == 0)
-		return project ? entry_fault(e, f, "a project's vigil.yaml may not choose the state directory; put it into "
-						   "your own configuration") :
-				 0;
+		return project ? entry_fault(e, f,
+					     "a project's vigil.yaml may not choose the state directory; put it into "
+					     "your own configuration")
+			       : 0;
 	if (config_is_notify(e))
 		return !project ? 0
 				: entry_fault(e, f,
-					      "a project's vigil.yaml may not say whom to notify; put it into your "
-					      "own configuration");
+					      "a project's vigil.yaml may not say whom to notify; put it into your own "
+					      "configuration");
 	const struct command *command = config_is_section(name) ? command_of(commands, name) : NULL;
 	if (!command)
 		return unknown_section(e, name, commands, f);
 	if (top)
 		return entry_fault(e, f, "a section with keys below it was expected here");
 	if (project && !is_project_section(name))
-		return entry_fault(e, f, "a project's vigil.yaml may only have the sections 'run' and 'map'; put others into "
-					 "your own configuration");
+		return entry_fault(e, f,
+				   "a project's vigil.yaml may only have the sections 'run' and 'map'; put others into "
+				   "your own configuration");
 	const struct option *o = option_find(command, e->key);
 	if (!o)
 		return unknown_key(e, command, f);
 	if (project && strcmp(e->key, "state") == 0)
-		return entry_fault(e, f, "a project's vigil.yaml may not choose the state directory; put it into your own "
-					 "configuration");
+		return entry_fault(e, f,
+				   "a project's vigil.yaml may not choose the state directory; put it into your own "
+				   "configuration");
 	cleanup(freep) void *scratch = calloc(1, MAX(command->options_size, (size_t)1));
 	return scratch ? set_entry(e, o, scratch, f) : fault_set(f, -ENOMEM, "no memory to check %s", e->file);
 }

@@ -15,7 +15,9 @@ struct config_options {
 };
 
 static const struct option config_options[] = {
-	{.name = "origin", .type = OPTION_FLAG, .help = "say where each value comes from",
+	{.name = "origin",
+	 .type = OPTION_FLAG,
+	 .help = "say where each value comes from",
 	 .offset = offsetof(struct config_options, origin)},
 	OPTION_JSON(config_options),
 	OPTION_END,
@@ -159,8 +161,8 @@ static int config_run(const void *options, int argc, char **argv)
 		return config_command_check(argc == 2 ? argv[1] : NULL);
 	if (argc == 1 && strcmp(argv[0], "show") == 0)
 		return config_command_show(o);
-	log_error("vigil config: 'check [FILE]' or 'show' was expected%s%s%s", argc ? ", not '" : "", argc ? argv[0] : "",
-		  argc ? "'" : "");
+	log_error("vigil config: 'check [FILE]' or 'show' was expected%s%s%s", argc ? ", not '" : "",
+		  argc ? argv[0] : "", argc ? "'" : "");
 	return EXIT_USAGE;
 }
 
@@ -173,9 +175,9 @@ const struct command command_config = {
 		 "VIGIL_CONFIG names one file that replaces the three.\n"
 		 "\n"
 		 "A file has a section for each command that acts, with the names of its options as keys, and may have "
-		 "'state: DIR' and 'notify:', the list of channels of vigil notify, at the top. A project's file may only "
-		 "have the sections run and map, must belong to you or root, and must not be writable by everybody; "
-		 "otherwise it is not used.",
+		 "'state: DIR' and 'notify:', the list of channels of vigil notify, at the top. A project's file may "
+		 "only have the sections run and map, must belong to you or root, and must not be writable by "
+		 "everybody; otherwise it is not used.",
 	.examples = "vigil config check            # the files in use\n"
 		    "vigil config check my.yaml    # one file, before it is put in place\n"
 		    "vigil config show --origin",

@@ -105,8 +105,8 @@ static int unknown_key(const struct config_entry *e, enum channel_kind kind, str
 			nearest_offer(&near, keys[i].name);
 	if (near.best)
 		return channel_wrong(e, f, "unknown key '%.60s' of a channel; did you mean '%s'?", e->key, near.best);
-	return channel_wrong(e, f, "unknown key '%.60s' of a channel of kind %s; docs/formats/notify.md lists them", e->key,
-		     channel_kind_name(kind));
+	return channel_wrong(e, f, "unknown key '%.60s' of a channel of kind %s; docs/formats/notify.md lists them",
+			     e->key, channel_kind_name(kind));
 }
 
 static int set_flag(const struct config_entry *e, bool *ret, struct fault *f)
@@ -151,7 +151,8 @@ static int set_list(const struct config_entry *e, struct channel_list *ret, stru
 		if (ret->n == CHANNEL_LIST)
 			return channel_wrong(e, f, "%s: at most %d items", e->key, CHANNEL_LIST);
 		if (item.len >= sizeof(ret->item[0]))
-			return channel_wrong(e, f, "%s: an item is longer than %zu bytes", e->key, sizeof(ret->item[0]) - 1);
+			return channel_wrong(e, f, "%s: an item is longer than %zu bytes", e->key,
+					     sizeof(ret->item[0]) - 1);
 		memcpy(ret->item[ret->n], item.p, item.len);
 		ret->item[ret->n++][item.len] = '\0';
 	}
@@ -173,8 +174,8 @@ static int set_kinds(const struct config_entry *e, struct channel *c, struct fau
 			for (enum incident_kind i = INCIDENT_NONE + 1; i < INCIDENT_KIND_MAX; i++)
 				nearest_offer(&near, incident_kind_name(i));
 			return channel_wrong(e, f, "'%s' is no kind of incident%s%s%s", name,
-				     near.best ? "; did you mean '" : "", near.best ? near.best : "",
-				     near.best ? "'?" : "");
+					     near.best ? "; did you mean '" : "", near.best ? near.best : "",
+					     near.best ? "'?" : "");
 		}
 		c->only[k] = true;
 	}
@@ -196,7 +197,8 @@ static int set_number(const struct config_entry *e, double *ret, struct fault *f
 {
 	uint64_t v;
 	if (span_u64(span_of(e->value), &v) < 0 || v == 0 || v > 6000)
-		return channel_wrong(e, f, "%s: '%.40s' was found, a number from 1 to 6000 was expected", e->key, e->value);
+		return channel_wrong(e, f, "%s: '%.40s' was found, a number from 1 to 6000 was expected", e->key,
+				     e->value);
 	*ret = (double)v;
 	return 0;
 }
@@ -234,9 +236,10 @@ static int set_key(const struct config_entry *e, struct channel *c, struct fault
 	case KEY_SEVERITY:
 		return notice_severity_of(e->value, field)
 			       ? 0
-			       : channel_wrong(e, f,
-				       "severity: '%.40s' was found; info, warning, error or critical was expected",
-				       e->value);
+			       : channel_wrong(
+					 e, f,
+					 "severity: '%.40s' was found; info, warning, error or critical was expected",
+					 e->value);
 	case KEY_KINDS:
 		return set_kinds(e, c, f);
 	case KEY_STARTTLS:
@@ -253,18 +256,18 @@ static int begin_channel(const struct config_entry *first, size_t n, struct chan
 			kind = &first[i];
 	if (!kind)
 		return channel_wrong(first, f,
-			     "this channel has no kind: webhook, slack, feishu, dingtalk, wecom, teams, pagerduty, "
-			     "email, alertmanager or exec");
+				     "this channel has no kind: webhook, slack, feishu, dingtalk, wecom, teams, "
+				     "pagerduty, email, alertmanager or exec");
 	enum channel_kind k = channel_kind_of(kind->value);
 	if (k == CHANNEL_KIND_MAX) {
 		struct nearest near = {.typed = kind->value};
 		for (k = 0; k < CHANNEL_KIND_MAX; k++)
 			nearest_offer(&near, channel_kind_name(k));
 		return channel_wrong(kind, f, "unknown kind of channel '%.40s'%s%s%s", kind->value,
-			     near.best ? "; did you mean '"
-				       : "; webhook, slack, feishu, dingtalk, wecom, teams, pagerduty, "
-					 "email, alertmanager and exec are known",
-			     near.best ? near.best : "", near.best ? "'?" : "");
+				     near.best ? "; did you mean '"
+					       : "; webhook, slack, feishu, dingtalk, wecom, teams, pagerduty, email, "
+						 "alertmanager and exec are known",
+				     near.best ? near.best : "", near.best ? "'?" : "");
 	}
 	channel_init(c, k);
 	return 0;
@@ -312,17 +315,19 @@ static int check_whole(const struct config_entry *at, const struct channel *c, s
 	if (c->kind == CHANNEL_EXEC)
 		return c->argv.n > 0 && c->argv.item[0][0]
 			       ? 0
-			       : channel_wrong(at, f, "channel %s: 'argv' is missing: a program and its arguments, as a list",
-				       c->name);
+			       : channel_wrong(at, f,
+					       "channel %s: 'argv' is missing: a program and its arguments, as a list",
+					       c->name);
 	if (!c->url[0] && !c->url_file[0])
 		return channel_wrong(at, f, "channel %s: 'url' or 'url-file' is missing", c->name);
 	bool fits = mail ? starts_with(c->url, "smtp://") || starts_with(c->url, "smtps://")
 			 : starts_with(c->url, "https://") || starts_with(c->url, "http://");
 	if (c->url[0] && !fits)
 		return channel_wrong(at, f, "channel %s: its url must begin with %s", c->name,
-			     mail ? "smtp:// or smtps://" : "https:// or http://");
+				     mail ? "smtp:// or smtps://" : "https:// or http://");
 	if (c->kind == CHANNEL_PAGERDUTY && !c->secret_file[0])
-		return channel_wrong(at, f, "channel %s: 'secret-file' is missing: the file with the routing key", c->name);
+		return channel_wrong(at, f, "channel %s: 'secret-file' is missing: the file with the routing key",
+				     c->name);
 	if (c->timeout_ms < 100 || c->timeout_ms > 120000)
 		return channel_wrong(at, f, "channel %s: timeout must be from 100ms to 2m", c->name);
 	if (c->link[0] && !starts_with(c->link, "http://") && !starts_with(c->link, "https://"))
@@ -330,7 +335,7 @@ static int check_whole(const struct config_entry *at, const struct channel *c, s
 	for (size_t i = 0; i < c->labels.n; i++)
 		if (!is_label(c->labels.item[i]))
 			return channel_wrong(at, f, "channel %s: label '%.60s': NAME=VALUE was expected", c->name,
-				     c->labels.item[i]);
+					     c->labels.item[i]);
 	return mail ? check_mail(at, c, f) : 0;
 }
 
@@ -396,8 +401,8 @@ static int choose(const struct channels *all, const struct option_list *wanted, 
 					 wanted->item[i], near.best);
 		if (!c)
 			return fault_set(f, -EINVAL,
-					 "--notify: there is no channel '%s'; 'vigil notify list' shows those of "
-					 "your configuration",
+					 "--notify: there is no channel '%s'; 'vigil notify list' shows those of your "
+					 "configuration",
 					 wanted->item[i]);
 		if (!channels_find(ret, c->name))
 			ret->item[ret->n++] = *c;

@@ -83,7 +83,8 @@ static int join_list(const struct reader *r, const yaml_node_t *list, char separ
 	return b.cut ? config_read_wrong(r, list, "the list is too long") : 0;
 }
 
-static int config_entry_add(const struct reader *r, const char *section, const yaml_node_t *key, const yaml_node_t *value)
+static int config_entry_add(const struct reader *r, const char *section, const yaml_node_t *key,
+			    const yaml_node_t *value)
 {
 	struct config *c = r->config;
 	char joined[4096];
@@ -130,9 +131,9 @@ static int read_channels(const struct reader *r, const yaml_node_t *key, const y
 		TEXT_FORMAT(section, "notify/%zu", n++);
 		if (!item || item->type != YAML_MAPPING_NODE || n > LARGEST_CHANNELS)
 			return config_read_wrong(r, item ? item : list,
-				     n > LARGEST_CHANNELS
-					     ? "too many channels"
-					     : "a channel was expected here: a mapping with name and kind");
+						 n > LARGEST_CHANNELS
+							 ? "too many channels"
+							 : "a channel was expected here: a mapping with name and kind");
 		if (item->data.mapping.pairs.start == item->data.mapping.pairs.top)
 			return config_read_wrong(r, item, "this channel has neither name nor kind");
 		int e = read_mapping(r, section, item);
@@ -168,7 +169,8 @@ static int read_mapping(const struct reader *r, const char *section, const yaml_
 static int read_document(const struct reader *r, yaml_parser_t *parser)
 {
 	if (!yaml_parser_load(parser, r->document)) {
-		uint32_t line = (uint32_t)parser->problem_mark.line + 1, column = (uint32_t)parser->problem_mark.column + 1;
+		uint32_t line = (uint32_t)parser->problem_mark.line + 1,
+			 column = (uint32_t)parser->problem_mark.column + 1;
 		if (r->f) {
 			TEXT_COPY(r->f->file, r->file);
 			r->f->line = line;

@@ -38,7 +38,8 @@ static int doctor_run(const void *options, int argc, char **argv)
 	static struct probe p;
 	static struct findings all;
 	if (argc > 0) {
-		log_error("nothing is expected after the options, not '%s'; `vigil doctor` looks at this machine", argv[0]);
+		log_error("nothing is expected after the options, not '%s'; `vigil doctor` looks at this machine",
+			  argv[0]);
 		return EXIT_USAGE;
 	}
 	int r = world_open(NULL, &w, &f);
@@ -68,8 +69,8 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "vigil doctor [OPTIONS]",
 	.summary = "what is unsafe on this machine, and what vigil cannot do here",
-	.about = "Tries what vigil needs and looks at what endangers long jobs: kernel settings, limits, other programs that end "
-		 "processes. Each finding says what suffers, on what evidence, and what to do.\n"
+	.about = "Tries what vigil needs and looks at what endangers long jobs: kernel settings, limits, other "
+		 "programs that end processes. Each finding says what suffers, on what evidence, and what to do.\n"
 		 "\n"
 		 "Exit status 1 when something needs attention (a warning or a problem), else 0.",
 	.examples = "vigil doctor\nvigil doctor --json",

@@ -20,9 +20,16 @@ struct events_options {
 static const struct events_options defaults = {.tail = TAIL_ALL};
 
 static const struct option options[] = {
-	{.name = "follow", .letter = 'f', .type = OPTION_FLAG, .help = "go on with what happens from now on",
+	{.name = "follow",
+	 .letter = 'f',
+	 .type = OPTION_FLAG,
+	 .help = "go on with what happens from now on",
 	 .offset = offsetof(struct events_options, follow)},
-	{.name = "tail", .letter = 'n', .type = OPTION_U32, .arg = "N", .help = "begin with the last N events only",
+	{.name = "tail",
+	 .letter = 'n',
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "begin with the last N events only",
 	 .offset = offsetof(struct events_options, tail)},
 	OPTION_JSON(events_options),
 	OPTION_STATE(events_options),
@@ -32,9 +39,9 @@ static const struct option options[] = {
 struct list {
 	struct view *view;
 	const struct events_options *options;
-	const char *job;   /* its id; NULL: all */
+	const char *job; /* its id; NULL: all */
 	uint64_t last_seq; /* shown or skipped so far */
-	uint64_t skip;     /* of the first round, for --tail */
+	uint64_t skip; /* of the first round, for --tail */
 };
 
 static enum textout_ink kind_ink(const char *kind)

@@ -91,24 +91,18 @@ const struct command command_gpus = {
 	.usage = "vigil gpus [OPTIONS] [JOB|PID]",
 	.summary = "what the GPUs do, who is on them, and what is wrong with them",
 	.about = "Shows each GPU and NPU of the node: how busy, memory, power, temperature, what holds its clocks "
-		 "down, and the "
-		 "processes on it with their job and rank. With JOB or PID: the devices that it is on. Errors of the "
-		 "kernel log "
-		 "(Xid) are put together to incidents.\n"
+		 "down, and the processes on it with their job and rank. With JOB or PID: the devices that it is on. "
+		 "Errors of the kernel log (Xid) are put together to incidents.\n"
 		 "\n"
 		 "BUSY is the share of time with any kernel on the GPU. It is 100 % in a collective that waits for "
-		 "ever, too: then "
-		 "MEMBUSY is near 0 and the power low.\n"
+		 "ever, too: then MEMBUSY is near 0 and the power low.\n"
 		 "\n"
-		 "In a container most drivers name processes by the host's numbers. There a device counts as a process's "
-		 "when "
-		 "it has the device file mapped, or else open (of several, those that CUDA_VISIBLE_DEVICES names); the "
-		 "list "
-		 "says so.\n"
+		 "In a container most drivers name processes by the host's numbers. There a device counts as a "
+		 "process's when it has the device file mapped, or else open (of several, those that "
+		 "CUDA_VISIBLE_DEVICES names); the list says so.\n"
 		 "\n"
-		 "Drivers are asked in processes of their own. One that does not answer is a finding; vigil goes on, and "
-		 "the exit "
-		 "status is 1. Without a GPU the command says what it looked at; that is no error.",
+		 "Drivers are asked in processes of their own. One that does not answer is a finding; vigil goes on, "
+		 "and the exit status is 1. Without a GPU the command says what it looked at; that is no error.",
 	.examples = "vigil gpus\nvigil gpus last --json\nvigil gpus 4711 --wait 1s",
 	.options = gpus_options,
 	.options_size = sizeof(struct gpus_options),

@@ -31,33 +31,65 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 
 /* Rows for an option table whose struct S holds a struct guard_options named `guard`. */
 #define GUARD_OPTIONS(S)                                                                                               \
-	{.name = "name", .type = OPTION_TEXT, .arg = "N", .help = "what to call the job", .offset = offsetof(S, guard.name)}, \
-	{.name = "memory-threshold", .type = OPTION_RATIO, .arg = "RATIO",                                             \
+	{.name = "name",                                                                                               \
+	 .type = OPTION_TEXT,                                                                                          \
+	 .arg = "N",                                                                                                   \
+	 .help = "what to call the job",                                                                               \
+	 .offset = offsetof(S, guard.name)},                                                                           \
+	{.name = "memory-threshold",                                                                                   \
+	 .type = OPTION_RATIO,                                                                                         \
+	 .arg = "RATIO",                                                                                               \
 	 .help = "act when this share of the machine's (or container's) memory is in use; 0 switches the guard off",   \
-	 .offset = offsetof(S, guard.memory_threshold), .env = "RAY_memory_usage_threshold"},                          \
-	{.name = "min-free", .type = OPTION_SIZE, .arg = "SIZE",                                                       \
+	 .offset = offsetof(S, guard.memory_threshold),                                                                \
+	 .env = "RAY_memory_usage_threshold"},                                                                         \
+	{.name = "min-free",                                                                                           \
+	 .type = OPTION_SIZE,                                                                                          \
+	 .arg = "SIZE",                                                                                                \
 	 .help = "raise the threshold to all but this much, on large machines",                                        \
-	 .offset = offsetof(S, guard.min_free), .env = "RAY_min_memory_free_bytes"},                                   \
-	{.name = "memory-limit", .type = OPTION_SIZE, .arg = "SIZE", .help = "a limit for this job alone",             \
+	 .offset = offsetof(S, guard.min_free),                                                                        \
+	 .env = "RAY_min_memory_free_bytes"},                                                                          \
+	{.name = "memory-limit",                                                                                       \
+	 .type = OPTION_SIZE,                                                                                          \
+	 .arg = "SIZE",                                                                                                \
+	 .help = "a limit for this job alone",                                                                         \
 	 .offset = offsetof(S, guard.memory_limit)},                                                                   \
-	{.name = "policy", .type = OPTION_CHOICE, .arg = "P", .help = "whom to end first", .choices = policy_choices,  \
+	{.name = "policy",                                                                                             \
+	 .type = OPTION_CHOICE,                                                                                        \
+	 .arg = "P",                                                                                                   \
+	 .help = "whom to end first",                                                                                  \
+	 .choices = policy_choices,                                                                                    \
 	 .offset = offsetof(S, guard.policy)},                                                                         \
-	{.name = "[no-]freeze", .type = OPTION_FLAG, .help = "stop the growing process first, decide after",           \
+	{.name = "[no-]freeze",                                                                                        \
+	 .type = OPTION_FLAG,                                                                                          \
+	 .help = "stop the growing process first, decide after",                                                       \
 	 .offset = offsetof(S, guard.freeze)},                                                                         \
-	{.name = "grace", .type = OPTION_DURATION, .arg = "TIME",                                                      \
+	{.name = "grace",                                                                                              \
+	 .type = OPTION_DURATION,                                                                                      \
+	 .arg = "TIME",                                                                                                \
 	 .help = "send SIGTERM first when memory will last at least twice this long; 0 for SIGKILL at once",           \
 	 .offset = offsetof(S, guard.grace)},                                                                          \
-	{.name = "protect", .type = OPTION_FLAG, .help = "keep the kernel's and systemd's killers away from the job",  \
+	{.name = "protect",                                                                                            \
+	 .type = OPTION_FLAG,                                                                                          \
+	 .help = "keep the kernel's and systemd's killers away from the job",                                          \
 	 .offset = offsetof(S, guard.protect)},                                                                        \
-	{.name = "notify", .type = OPTION_LIST, .arg = "NAME,…",                                                       \
+	{.name = "notify",                                                                                             \
+	 .type = OPTION_LIST,                                                                                          \
+	 .arg = "NAME,…",                                                                                              \
 	 .help = "tell these channels of the configuration what happens, instead of its default ones; none for none",  \
 	 .offset = offsetof(S, guard.notify)},                                                                         \
-	{.name = "state", .type = OPTION_TEXT, .arg = "DIR", .help = "where jobs, logs and reports are kept",          \
+	{.name = "state",                                                                                              \
+	 .type = OPTION_TEXT,                                                                                          \
+	 .arg = "DIR",                                                                                                 \
+	 .help = "where jobs, logs and reports are kept",                                                              \
 	 .offset = offsetof(S, guard.state)},                                                                          \
-	{.name = "quiet", .letter = 'q', .type = OPTION_FLAG, .help = "say only what went wrong",                      \
+	{.name = "quiet",                                                                                              \
+	 .letter = 'q',                                                                                                \
+	 .type = OPTION_FLAG,                                                                                          \
+	 .help = "say only what went wrong",                                                                           \
 	 .offset = offsetof(S, guard.quiet)},                                                                          \
-	{.name = "json", .type = OPTION_FLAG, .help = "end with one vigil.job/1 object on stderr",                     \
+	{.name = "json",                                                                                               \
+	 .type = OPTION_FLAG,                                                                                          \
+	 .help = "end with one vigil.job/1 object on stderr",                                                          \
 	 .offset = offsetof(S, guard.json)}
 
-#define GUARD_DEFAULTS \
-	{.memory_threshold = 0.95, .grace = 2 * NS_PER_S, .policy = POLICY_GROUP, .freeze = true}
+#define GUARD_DEFAULTS {.memory_threshold = 0.95, .grace = 2 * NS_PER_S, .policy = POLICY_GROUP, .freeze = true}

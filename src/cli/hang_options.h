@@ -17,9 +17,9 @@ struct hang_options {
 extern const char *const hang_rule_choices[];
 extern const char *const on_hang_choices[];
 extern const char *const on_adopted_hang_choices[]; /* what somebody else started cannot be started again */
-#define ON_HANG_HELP \
-	"report it, kill the job (exit status 124), or restart it as --retries allows; what is told with low confidence is reported " \
-	"only"
+#define ON_HANG_HELP                                                                                                   \
+	"report it, kill the job (exit status 124), or restart it as --retries allows; what is told with low "         \
+	"confidence is reported only"
 #define ON_ADOPTED_HANG_HELP "report it, or kill the job; what is told with low confidence is reported only"
 #define ON_ADOPTED_HANG_WHY "vigil did not start this job and cannot start it again"
 
@@ -29,21 +29,37 @@ int hang_progress_check(const char *item, struct fault *f);
 bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret);
 
 /* Rows for an option table whose struct S holds a struct hang_options named `hang`, with what may be done about a hang. */
-#define HANG_OPTIONS(S, DEEDS, DEEDS_HELP, DEEDS_WHY)                                                                                              \
-	{.name = "hang-rule", .type = OPTION_CHOICE, .arg = "RULE",                                                    \
+#define HANG_OPTIONS(S, DEEDS, DEEDS_HELP, DEEDS_WHY)                                                                  \
+	{.name = "hang-rule",                                                                                          \
+	 .type = OPTION_CHOICE,                                                                                        \
+	 .arg = "RULE",                                                                                                \
 	 .help = "evidence: stacks, steps and counters of all ranks; io-gpu: no IO, then an unchanging GPU load",      \
-	 .choices = hang_rule_choices, .offset = offsetof(S, hang.rule)},                                              \
-	{.name = "hang-after", .type = OPTION_DURATION, .arg = "TIME",                                                 \
-	 .help = "call it a hang when nothing has moved for this long, instead of by what is usual for the job; 0 never; " \
-		 "with --hang-rule io-gpu the minutes in MA_HANG_DETECT_TIME count, too, else 30m",                    \
-	 .offset = offsetof(S, hang.after), .env = "MA_HANG_DETECT_TIME:m", .env_if = HANG_RULE_IO_GPU,                \
+	 .choices = hang_rule_choices,                                                                                 \
+	 .offset = offsetof(S, hang.rule)},                                                                            \
+	{.name = "hang-after",                                                                                         \
+	 .type = OPTION_DURATION,                                                                                      \
+	 .arg = "TIME",                                                                                                \
+	 .help = "call it a hang when nothing has moved for this long, instead of by what is usual for the job; 0 "    \
+		 "never; with --hang-rule io-gpu the minutes in MA_HANG_DETECT_TIME count, too, else 30m",             \
+	 .offset = offsetof(S, hang.after),                                                                            \
+	 .env = "MA_HANG_DETECT_TIME:m",                                                                               \
+	 .env_if = HANG_RULE_IO_GPU,                                                                                   \
 	 .env_if_offset = offsetof(S, hang.rule)},                                                                     \
-	{.name = "on-hang", .type = OPTION_CHOICE, .arg = "DO", .help = DEEDS_HELP, .choices = DEEDS,                  \
+	{.name = "on-hang",                                                                                            \
+	 .type = OPTION_CHOICE,                                                                                        \
+	 .arg = "DO",                                                                                                  \
+	 .help = DEEDS_HELP,                                                                                           \
+	 .choices = DEEDS,                                                                                             \
 	 .choices_why = DEEDS_WHY,                                                                                     \
 	 .offset = offsetof(S, hang.on_hang)},                                                                         \
-	{.name = "progress-pattern", .type = OPTION_LIST, .arg = "REGEX",                                              \
-	 .help = "what progress looks like in the job's output, with (?<step>…), (?<total>…), (?<epoch>…), (?<loss>…) as " \
-		 "its named parts, beside the forms that are known; may be given several times",                        \
-	 .whole = true, .most = PROGRESS_PATTERNS, .check = hang_progress_check, .offset = offsetof(S, hang.progress)}
+	{.name = "progress-pattern",                                                                                   \
+	 .type = OPTION_LIST,                                                                                          \
+	 .arg = "REGEX",                                                                                               \
+	 .help = "what progress looks like in the job's output, with (?<step>…), (?<total>…), (?<epoch>…), "           \
+		 "(?<loss>…) as its named parts, beside the forms that are known; may be given several times",         \
+	 .whole = true,                                                                                                \
+	 .most = PROGRESS_PATTERNS,                                                                                    \
+	 .check = hang_progress_check,                                                                                 \
+	 .offset = offsetof(S, hang.progress)}
 
 #define HANG_DEFAULTS {.after = HANG_AFTER_BY_EVIDENCE}

@@ -131,7 +131,7 @@ static const struct option heap_options[] = {
 /* What people and files call a set of profiles. */
 struct heap_name {
 	char title[256]; /* "job train-3f2a", "process 812", a path */
-	char key[96];    /* for names of files: the job's id, "pid-812", "file" */
+	char key[96]; /* for names of files: the job's id, "pid-812", "file" */
 };
 
 struct showing {
@@ -365,7 +365,7 @@ static int write_picture(const struct showing *s, const struct heap_show_want *w
 }
 
 static int heap_write(struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
-		    struct fault *f)
+		      struct fault *f)
 {
 	if (format == HEAP_JSON)
 		return heap_json_write(s->set, want, to);
@@ -445,14 +445,14 @@ static int torch_check(const struct showing *s, enum heapset_what what, struct f
 		return 0;
 	if (what == HEAPSET_LEAKS || what == HEAPSET_GROWTH)
 		return fault_set(f, -EINVAL,
-				 "%s is a PyTorch memory snapshot: --what %s takes a heap profile, of 'vigil run --heap'; "
-				 "two snapshots are compared by --diff",
+				 "%s is a PyTorch memory snapshot: --what %s takes a heap profile, of 'vigil run "
+				 "--heap'; two snapshots are compared by --diff",
 				 s->name.title, heapset_what_name(what));
-	return fault_set(f, -EINVAL,
-			 "%s is a PyTorch memory snapshot without a history of allocations: it tells what was in use "
-			 "at its moment. For --what %s call torch.cuda.memory._record_memory_history() before the "
-			 "memory is used",
-			 s->name.title, heapset_what_name(what));
+	return fault_set(
+		f, -EINVAL,
+		"%s is a PyTorch memory snapshot without a history of allocations: it tells what was in use at its "
+		"moment. For --what %s call torch.cuda.memory._record_memory_history() before the memory is used",
+		s->name.title, heapset_what_name(what));
 }
 
 static int heap_prepare(struct showing *s, struct heap_show_want *want, struct fault *f)
@@ -519,8 +519,7 @@ static int heap_run(const void *options, int argc, char **argv)
 		log_error("--rate is for --attach and --start: a profile that is shown has the rate it was made with");
 		return EXIT_USAGE;
 	}
-	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, argv[0], &f)
-					    : heap_load(&s, argv[0], &s.set, &s.name, &f);
+	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, argv[0], &f) : heap_load(&s, argv[0], &s.set, &s.name, &f);
 	if (r == 0)
 		r = heap_prepare(&s, &want, &f);
 	if (r) {
@@ -537,36 +536,33 @@ const struct command command_heap = {
 	.usage = "vigil heap [OPTIONS] JOB|PID|FILE",
 	.summary = "who asked for the memory: by stack, from a heap profile",
 	.about = "Shows which lines of a program asked for the memory that it holds, held at its highest moment, keeps "
-		 "ever more of, "
-		 "or takes and gives back again and again: Python and native code, all ranks and workers. Needs a heap "
-		 "profile: "
-		 "start the job with 'vigil run --heap'. The profile can be read while the job runs, and after it was "
-		 "killed.\n"
+		 "ever more of, or takes and gives back again and again: Python and native code, all ranks and "
+		 "workers. Needs a heap profile: start the job with 'vigil run --heap'. The profile can be read while "
+		 "the job runs, and after it was killed.\n"
 		 "\n"
 		 "Only some blocks are seen (one in each 512 KiB on average), each stands for others that were not: so "
-		 "each number "
-		 "has an interval, in which the truth lies 19 times of 20. 'In memory' is what of it takes up memory "
-		 "at this moment: "
-		 "what was asked for and never touched takes none. Below the table stands how much of the process's "
-		 "memory the "
-		 "stacks explain.\n"
+		 "each number has an interval, in which the truth lies 19 times of 20. 'In memory' is what of it takes "
+		 "up memory at this moment: what was asked for and never touched takes none. Below the table stands "
+		 "how much of the process's memory the stacks explain.\n"
 		 "\n"
 		 "A process that was started without it gets the sampler by --attach: it then sees what is asked for "
-		 "from that "
-		 "moment on. Where nothing can be loaded (a static program, musl, a container's filter), --what growth "
-		 "shows where memory grows by page faults: the process is not changed and not stopped, what is given "
-		 "back "
-		 "is not seen, and it takes the right to watch (CAP_PERFMON, or the same user and "
+		 "from that moment on. Where nothing can be loaded (a static program, musl, a container's filter), "
+		 "--what growth shows where memory grows by page faults: the process is not changed and not stopped, "
+		 "what is given back is not seen, and it takes the right to watch (CAP_PERFMON, or the same user and "
 		 "kernel.perf_event_paranoid of at most 2).\n"
 		 "\n"
 		 "FILE may also be a memory snapshot of PyTorch (torch.cuda.memory._dump_snapshot): then it is the "
-		 "device's memory, exact, with how it is broken into pieces; with a history of allocations in it also what "
-		 "was there at the peak, what was brief, how long blocks lived, and when memory ran out.",
-	.examples =
-		"vigil heap last\nvigil heap last --what leaks --frames 12\nvigil heap train --rank 0 --diff 3\nvigil "
-		"heap last -o heap.html\n"
-		"vigil heap last --what lifetime\nvigil heap 4711 --what temporary\nvigil heap 4711 --what growth -d 10s\nvigil heap now.heap --diff "
-		"before.heap\nvigil heap snapshot.pickle",
+		 "device's memory, exact, with how it is broken into pieces; with a history of allocations in it also "
+		 "what was there at the peak, what was brief, how long blocks lived, and when memory ran out.",
+	.examples = "vigil heap last\n"
+		    "vigil heap last --what leaks --frames 12\n"
+		    "vigil heap train --rank 0 --diff 3\n"
+		    "vigil heap last -o heap.html\n"
+		    "vigil heap last --what lifetime\n"
+		    "vigil heap 4711 --what temporary\n"
+		    "vigil heap 4711 --what growth -d 10s\n"
+		    "vigil heap now.heap --diff before.heap\n"
+		    "vigil heap snapshot.pickle",
 	.options = heap_options,
 	.options_size = sizeof(struct heap_options),
 	.defaults = &defaults,

@@ -28,7 +28,8 @@ int heap_save(const struct heapset *h, const struct heapset_want *want, const ch
 			last = &all[i];
 		}
 	if (!last || heapset_source_of(h) != HEAPSET_SAMPLED)
-		return fault_set(f, -EINVAL, "%s: only heap profiles are copied; other answers are written as json", to);
+		return fault_set(f, -EINVAL, "%s: only heap profiles are copied; other answers are written as json",
+				 to);
 	*ret_n = wanted;
 	if (wanted == 1)
 		return save_one(last, AT_FDCWD, to, f);

@@ -45,8 +45,7 @@ static int switch_rate(const struct world *w, const struct subject *s, const str
 	folder_of(w, s, folder, sizeof(folder));
 	if (!folder[0] || stat(folder, &st) < 0) {
 		log_error("%s was not started with --heap or --heap-dormant, so there is nothing to switch: 'vigil "
-			  "heap %s "
-			  "--attach' loads the sampler into what runs",
+			  "heap %s --attach' loads the sampler into what runs",
 			  s->text, s->is_job ? s->job.id : s->key);
 		return EXIT_ABSENT;
 	}
@@ -82,8 +81,8 @@ static int one(const struct world *w, const char *state, const char *folder, pid
 	}
 	double ms = (double)got.stopped_ns / 1e6;
 	if (o->attach)
-		log_info("process %d: sampling; one thread stood still for %.1f ms at once; the profile is in %s", (int)pid, ms,
-			 got.folder);
+		log_info("process %d: sampling; one thread stood still for %.1f ms at once; the profile is in %s",
+			 (int)pid, ms, got.folder);
 	else
 		log_info("process %d: sampling has ended, %u places in %u files are its own again; the library stays "
 			 "loaded, unused, until it ends (a thread could be in it), and children that it has forked "

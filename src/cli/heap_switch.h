@@ -13,33 +13,31 @@ struct heap_switch {
 	uint64_t rate;
 };
 
-#define HEAP_SWITCH_DEFAULTS                                                                                           \
-	{                                                                                                              \
-		.rate = UINT64_MAX /* not given */                                                                                      \
-	}
+#define HEAP_SWITCH_DEFAULTS {.rate = UINT64_MAX} /* rate not given */
+
 /* Rows for an option table whose struct S holds a struct heap_switch named `change`. */
 #define HEAP_SWITCH_OPTIONS(S)                                                                                         \
 	{.name = "attach",                                                                                             \
 	 .type = OPTION_FLAG,                                                                                          \
 	 .help = "load the sampler into processes that run already; sees what is allocated from then on",              \
 	 .offset = offsetof(S, change.attach)},                                                                        \
-		{.name = "detach",                                                                                     \
-		 .type = OPTION_FLAG,                                                                                  \
-		 .help = "end that, and give the program its own calls back",                                          \
-		 .offset = offsetof(S, change.detach)},                                                                \
-		{.name = "start",                                                                                      \
-		 .type = OPTION_FLAG,                                                                                  \
-		 .help = "begin to sample in a job of vigil run --heap-dormant or --heap",                             \
-		 .offset = offsetof(S, change.start)},                                                                 \
-		{.name = "stop",                                                                                       \
-		 .type = OPTION_FLAG,                                                                                  \
-		 .help = "sample no more; what there is stays",                                                        \
-		 .offset = offsetof(S, change.stop)},                                                                  \
-	{                                                                                                              \
-		.name = "rate", .type = OPTION_SIZE, .arg = "SIZE",                                                    \
-		.help = "with --attach and --start: one sample for each SIZE of memory that is asked for",             \
-		.offset = offsetof(S, change.rate)                                                                     \
-	}
+	{.name = "detach",                                                                                             \
+	 .type = OPTION_FLAG,                                                                                          \
+	 .help = "end that, and give the program its own calls back",                                                  \
+	 .offset = offsetof(S, change.detach)},                                                                        \
+	{.name = "start",                                                                                              \
+	 .type = OPTION_FLAG,                                                                                          \
+	 .help = "begin to sample in a job of vigil run --heap-dormant or --heap",                                     \
+	 .offset = offsetof(S, change.start)},                                                                         \
+	{.name = "stop",                                                                                               \
+	 .type = OPTION_FLAG,                                                                                          \
+	 .help = "sample no more; what there is stays",                                                                \
+	 .offset = offsetof(S, change.stop)},                                                                          \
+	{.name = "rate",                                                                                               \
+	 .type = OPTION_SIZE,                                                                                          \
+	 .arg = "SIZE",                                                                                                \
+	 .help = "with --attach and --start: one sample for each SIZE of memory that is asked for",                    \
+	 .offset = offsetof(S, change.rate)}
 
 /* Does this call change something, instead of showing? */
 bool heap_switch_wanted(const struct heap_switch *o);

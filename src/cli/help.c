@@ -12,7 +12,10 @@ struct help_options {
 /* For the build, not for people: without a help text they are not shown. */
 static const struct option help_options[] = {
 	{.name = "man", .type = OPTION_TEXT, .arg = "COMMAND", .offset = offsetof(struct help_options, man)},
-	{.name = "completion", .type = OPTION_TEXT, .arg = "SHELL", .offset = offsetof(struct help_options, completion)},
+	{.name = "completion",
+	 .type = OPTION_TEXT,
+	 .arg = "SHELL",
+	 .offset = offsetof(struct help_options, completion)},
 	OPTION_END,
 };
 

@@ -19,11 +19,20 @@ struct jobs_options {
 static const struct jobs_options defaults = {.limit = 50, .forget_ns = UINT64_MAX};
 
 static const struct option options[] = {
-	{.name = "limit", .letter = 'n', .type = OPTION_U32, .arg = "N", .help = "show the newest N; 0 shows all",
+	{.name = "limit",
+	 .letter = 'n',
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "show the newest N; 0 shows all",
 	 .offset = offsetof(struct jobs_options, limit)},
-	{.name = "running", .letter = 'r', .type = OPTION_FLAG, .help = "show only jobs that run",
+	{.name = "running",
+	 .letter = 'r',
+	 .type = OPTION_FLAG,
+	 .help = "show only jobs that run",
 	 .offset = offsetof(struct jobs_options, running)},
-	{.name = "forget", .type = OPTION_DURATION, .arg = "TIME",
+	{.name = "forget",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
 	 .help = "remove the records, output and profiles of jobs that ended longer ago than this (30d); nothing else "
 		 "does",
 	 .offset = offsetof(struct jobs_options, forget_ns)},
@@ -65,8 +74,8 @@ static void print_row(const struct list *l, const struct job *j)
 		(void)snprintf(kills, sizeof(kills), "%u+%u", j->memory_kills, j->other_deaths);
 	if (l->shown == 0) {
 		textout_ink(p, INK_DIM);
-		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s  %s\n", "JOB", "STATE", "EXIT", "STARTED", "RAN", "TRY",
-			"PEAK", "MEM+OTH", "COMMAND");
+		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s  %s\n", "JOB", "STATE", "EXIT", "STARTED", "RAN",
+			"TRY", "PEAK", "MEM+OTH", "COMMAND");
 		textout_ink(p, INK_PLAIN);
 	}
 	textout_cell(p, j->id, 20);
@@ -117,7 +126,8 @@ static int forget(struct view *v, const struct jobs_options *o)
 	if (r == 0 && note[0])
 		log_warning("%s", note);
 	if (r == 0)
-		r = forget_jobs(v->store, v->state, clock_unix_ms() - (int64_t)(o->forget_ns / NS_PER_MS), lives, v, &gone, &f);
+		r = forget_jobs(v->store, v->state, clock_unix_ms() - (int64_t)(o->forget_ns / NS_PER_MS), lives, v,
+				&gone, &f);
 	if (r < 0) {
 		log_error("%s", f.text);
 		return r == -EACCES || r == -EPERM || r == -EROFS ? EXIT_DENIED : EXIT_PROBLEM;

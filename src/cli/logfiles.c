@@ -20,7 +20,8 @@ int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)
 	bool any = false;
 	for (struct dirent *e; (e = readdir(d));) {
 		struct span number = span_after(span_of(e->d_name), "attempt-");
-		if (!number.p || number.p != e->d_name + strlen("attempt-") || span_u64(number, &n) < 0 || n > UINT32_MAX)
+		if (!number.p || number.p != e->d_name + strlen("attempt-") || span_u64(number, &n) < 0 ||
+		    n > UINT32_MAX)
 			continue;
 		newest = any ? MAX(newest, n) : n;
 		any = true;

@@ -20,16 +20,35 @@ struct logs_options {
 static const struct logs_options defaults = {.rank = NOT_GIVEN, .attempt = NOT_GIVEN, .tail = NOT_GIVEN};
 
 static const struct option options[] = {
-	{.name = "rank", .type = OPTION_U32, .arg = "R", .help = "of this rank only",
+	{.name = "rank",
+	 .type = OPTION_U32,
+	 .arg = "R",
+	 .help = "of this rank only",
 	 .offset = offsetof(struct logs_options, rank)},
-	{.name = "attempt", .type = OPTION_U32, .arg = "N", .help = "of attempt N, counted from 0, instead of the newest",
+	{.name = "attempt",
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "of attempt N, counted from 0, instead of the newest",
 	 .offset = offsetof(struct logs_options, attempt)},
-	{.name = "tail", .letter = 'n', .type = OPTION_U32, .arg = "N", .help = "begin with the last N lines of each file",
+	{.name = "tail",
+	 .letter = 'n',
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "begin with the last N lines of each file",
 	 .offset = offsetof(struct logs_options, tail)},
-	{.name = "follow", .letter = 'f', .type = OPTION_FLAG, .help = "go on with what is printed from now on",
+	{.name = "follow",
+	 .letter = 'f',
+	 .type = OPTION_FLAG,
+	 .help = "go on with what is printed from now on",
 	 .offset = offsetof(struct logs_options, follow)},
-	{.name = "stdout", .type = OPTION_FLAG, .help = "standard output only", .offset = offsetof(struct logs_options, out)},
-	{.name = "stderr", .type = OPTION_FLAG, .help = "standard error only", .offset = offsetof(struct logs_options, err)},
+	{.name = "stdout",
+	 .type = OPTION_FLAG,
+	 .help = "standard output only",
+	 .offset = offsetof(struct logs_options, out)},
+	{.name = "stderr",
+	 .type = OPTION_FLAG,
+	 .help = "standard error only",
+	 .offset = offsetof(struct logs_options, err)},
 	OPTION_STATE(logs_options),
 	OPTION_END,
 };
@@ -103,8 +122,8 @@ static int no_logs(const struct logs *l, int r)
 	if (l->job.adopted)
 		log_error("job %s was not started by vigil, so its output is not kept", l->id);
 	else if (r == -ENOENT)
-		log_error("no output is kept for %s%s in %s", l->id, l->options->attempt == NOT_GIVEN ? "" : " in that attempt",
-			  l->log_dir);
+		log_error("no output is kept for %s%s in %s", l->id,
+			  l->options->attempt == NOT_GIVEN ? "" : " in that attempt", l->log_dir);
 	else
 		log_error("cannot read the logs in %s: %s", l->log_dir, strerror(-r));
 	return r == -EACCES ? EXIT_DENIED : r == -ENOENT ? EXIT_ABSENT : EXIT_PROBLEM;
@@ -143,7 +162,8 @@ static int open_first(struct logs *l)
 static int follow_attempt(struct logs *l, struct follow *f)
 {
 	uint32_t newest = l->files.attempt;
-	if (l->options->attempt == NOT_GIVEN && logfiles_newest(l->log_dir, &newest) == 0 && newest != l->files.attempt) {
+	if (l->options->attempt == NOT_GIVEN && logfiles_newest(l->log_dir, &newest) == 0 &&
+	    newest != l->files.attempt) {
 		int status = print_new(l, true);
 		if (status != 0)
 			return status;
@@ -220,9 +240,9 @@ const struct command command_logs = {
 	.name = "logs",
 	.usage = "vigil logs [JOB|PID|last] [--rank R] [--attempt N] [--stdout|--stderr] [--tail N] [--follow]",
 	.summary = "show what a job printed",
-	.about = "The output of the newest attempt, each rank's standard output and then its standard error. Lines begin "
-		 "with [rank R] when several ranks are shown, and with err when both streams are. With --follow it ends "
-		 "when the job ends, and goes on with the next attempt when the job is started again.",
+	.about = "The output of the newest attempt, each rank's standard output and then its standard error. Lines "
+		 "begin with [rank R] when several ranks are shown, and with err when both streams are. With --follow "
+		 "it ends when the job ends, and goes on with the next attempt when the job is started again.",
 	.examples = "vigil logs last --tail 20\n"
 		    "vigil logs digits --rank 0 --stderr --follow",
 	.options = options,

@@ -51,7 +51,8 @@ void command_unknown(const char *name)
 	if (n.best)
 		log_error("unknown command '%s'; did you mean 'vigil %s'?", name, n.best);
 	else
-		log_error("unknown command '%s'; 'vigil help' lists the commands, 'vigil run -- %s' starts a job", name, name);
+		log_error("unknown command '%s'; 'vigil help' lists the commands, 'vigil run -- %s' starts a job", name,
+			  name);
 }
 
 /*

@@ -20,7 +20,10 @@ struct mem_options {
 };
 
 static const struct option mem_options[] = {
-	{.name = "all", .letter = 'a', .type = OPTION_FLAG, .help = "show every process and every piece of shared memory",
+	{.name = "all",
+	 .letter = 'a',
+	 .type = OPTION_FLAG,
+	 .help = "show every process and every piece of shared memory",
 	 .offset = offsetof(struct mem_options, all)},
 	OPTION_STATE(mem_options),
 	OPTION_JSON(mem_options),
@@ -80,8 +83,11 @@ static int mem_show(const struct world *w, const struct mem_options *o, const ch
 		(void)known_add(known, &s->job);
 	else if (!s)
 		known_read(state, known);
-	const struct memory_want want = {.members = s ? &members : NULL, .subject = s ? s->text : "",
-					 .jobs = known->job, .n_jobs = known->n, .all = o->all};
+	const struct memory_want want = {.members = s ? &members : NULL,
+					 .subject = s ? s->text : "",
+					 .jobs = known->job,
+					 .n_jobs = known->n,
+					 .all = o->all};
 	struct footprint p;
 	struct fault f = {.text = ""};
 	int r = memory_gather(w, &want, &p, &f);
@@ -136,12 +142,12 @@ const struct command command_mem = {
 	.name = "mem",
 	.usage = "vigil mem [OPTIONS] [JOB|PID]",
 	.summary = "who holds the memory: by process, rank and shared file",
-	.about = "Shows how much memory there is at each level that can run out (node, container, job), what each process "
-		 "holds, and the shared memory with its holders. Without JOB or PID: of the whole node.\n"
+	.about = "Shows how much memory there is at each level that can run out (node, container, job), what each "
+		 "process holds, and the shared memory with its holders. Without JOB or PID: of the whole node.\n"
 		 "\n"
-		 "OWN is RSS minus shared: the private pages, which are what ending the process gives back. Shared pages stay "
-		 "for whoever else maps them; files in /dev/shm stay until they are removed, and those that nobody holds are "
-		 "marked ORPHAN.",
+		 "OWN is RSS minus shared: the private pages, which are what ending the process gives back. Shared "
+		 "pages stay for whoever else maps them; files in /dev/shm stay until they are removed, and those that "
+		 "nobody holds are marked ORPHAN.",
 	.examples = "vigil mem\nvigil mem last --json\nvigil mem 4711 --all",
 	.options = mem_options,
 	.options_size = sizeof(struct mem_options),

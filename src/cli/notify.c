@@ -42,8 +42,9 @@ static void tell_passed_over(const struct config *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (config_is_notify(&c->entries[i]) && config_is_project(c, &c->entries[i])) {
-			log_warning("%s:%u: a project's vigil.yaml may not say whom to notify: its channels do not count; put them "
-				    "into your own configuration (~/.config/vigil/vigil.yaml, or /etc/vigil/vigil.yaml for all)",
+			log_warning("%s:%u: a project's vigil.yaml may not say whom to notify: its channels do not "
+				    "count; put them into your own configuration (~/.config/vigil/vigil.yaml, or "
+				    "/etc/vigil/vigil.yaml for all)",
 				    c->entries[i].file, c->entries[i].line);
 			return;
 		}
@@ -77,8 +78,8 @@ static const struct channel *channel_named(const struct channels *all, const cha
 	if (!c && near.best)
 		log_error("there is no channel '%s'; did you mean '%s'?", name, near.best);
 	else if (!c && all->n == 0)
-		log_error("no channels are configured; put them into the section 'notify:' of ~/.config/vigil/vigil.yaml or "
-			  "/etc/vigil/vigil.yaml (man vigil-notify)");
+		log_error("no channels are configured; put them into the section 'notify:' of "
+			  "~/.config/vigil/vigil.yaml or /etc/vigil/vigil.yaml (man vigil-notify)");
 	else if (!c)
 		log_error("there is no channel '%s'; 'vigil notify list' shows those there are", name);
 	return c;
@@ -330,28 +331,26 @@ const struct command command_notify = {
 	.name = "notify",
 	.usage = "vigil notify test NAME | list | spool | flush [OPTIONS]",
 	.summary = "try and look after the channels that are told of incidents",
-	.about = "vigil tells people and their tools when a job dies or hangs: by webhook, Slack, Feishu, DingTalk, "
-		 "WeCom, "
-		 "Teams, PagerDuty, mail, Alertmanager, or a program of your own. The channels are a list in the "
-		 "section "
-		 "notify: of your own vigil.yaml (~/.config/vigil) or the machine's (/etc/vigil), never of a project's; secrets are "
-		 "in files of their own.\n\n"
-		 "test NAME sends one message that is clearly a test, and prints the server's answer. list shows the "
-		 "channels, spool what waits and why, flush tries once to deliver what waits.\n\n"
-		 "vigil run, watch and agent tell all channels with 'default: true' (which is the default), or those "
-		 "that "
-		 "--notify names. Messages are sent by a process of their own: no server can delay a job. What cannot "
-		 "be "
-		 "delivered waits for up to a day in the state directory, for the next vigil or for flush.\n\n"
-		 "Exit status: 0; 1 the configuration is wrong; 4 no such channel; 5 it was not delivered.",
-	.examples = "vigil notify test ops\n"
-		    "vigil run --notify ops,mail -- python train.py\n"
-		    "vigil notify spool\n"
-		    "# in ~/.config/vigil/vigil.yaml:\n"
-		    "#   notify:\n"
-		    "#     - {name: ops, kind: slack, url-file: /etc/vigil/slack.url}\n"
-		    "#     - {name: mail, kind: email, url: \"smtp://mail:587\", to: [team@example.org], default: false}\n"
-		    "#     - {name: mine, kind: exec, argv: [/usr/local/bin/page-me]}\n",
+	.about =
+		"vigil tells people and their tools when a job dies or hangs: by webhook, Slack, Feishu, DingTalk, "
+		"WeCom, Teams, PagerDuty, mail, Alertmanager, or a program of your own. The channels are a list in the "
+		"section notify: of your own vigil.yaml (~/.config/vigil) or the machine's (/etc/vigil), never of a "
+		"project's; secrets are in files of their own.\n\n"
+		"test NAME sends one message that is clearly a test, and prints the server's answer. list shows the "
+		"channels, spool what waits and why, flush tries once to deliver what waits.\n\n"
+		"vigil run, watch and agent tell all channels with 'default: true' (which is the default), or those "
+		"that --notify names. Messages are sent by a process of their own: no server can delay a job. What "
+		"cannot be delivered waits for up to a day in the state directory, for the next vigil or for flush.\n\n"
+		"Exit status: 0; 1 the configuration is wrong; 4 no such channel; 5 it was not delivered.",
+	.examples =
+		"vigil notify test ops\n"
+		"vigil run --notify ops,mail -- python train.py\n"
+		"vigil notify spool\n"
+		"# in ~/.config/vigil/vigil.yaml:\n"
+		"#   notify:\n"
+		"#     - {name: ops, kind: slack, url-file: /etc/vigil/slack.url}\n"
+		"#     - {name: mail, kind: email, url: \"smtp://mail:587\", to: [team@example.org], default: false}\n"
+		"#     - {name: mine, kind: exec, argv: [/usr/local/bin/page-me]}\n",
 	.options = notify_table,
 	.options_size = sizeof(struct notify_options),
 	.run = notify_run,

@@ -67,8 +67,8 @@ static int set_flag(const struct option *o, const char *value, const char *where
 		*(bool *)field(o, opts) = strcasecmp(value, yes[i]) == 0;
 		return 0;
 	}
-	return fault_set(f, -EINVAL, "%s: '%s' is neither yes nor no; write yes, no, true, false, on, off, 1 or 0", where,
-			 value);
+	return fault_set(f, -EINVAL, "%s: '%s' is neither yes nor no; write yes, no, true, false, on, off, 1 or 0",
+			 where, value);
 }
 
 static int set_u32(const struct option *o, const char *value, const char *where, void *opts, struct fault *f)
@@ -99,8 +99,8 @@ static int set_choice(const struct option *o, const char *value, const char *whe
 	}
 	const char *why = o->choices_why ? o->choices_why : "";
 	if (n.best)
-		return fault_set(f, -EINVAL, "%s: '%s' is not known; did you mean %s? (one of %s)%s%s", where, value, n.best,
-				 all, *why ? "; " : "", why);
+		return fault_set(f, -EINVAL, "%s: '%s' is not known; did you mean %s? (one of %s)%s%s", where, value,
+				 n.best, all, *why ? "; " : "", why);
 	return fault_set(f, -EINVAL, "%s: '%s' is not one of %s%s%s", where, value, all, *why ? "; " : "", why);
 }
 
@@ -144,7 +144,8 @@ static int add_items(const struct option *o, void *opts, const char *value, cons
 		if (*item == '\0')
 			continue;
 		if (list->n == most)
-			return fault_set(f, -E2BIG, "%s: more than %zu values; %zu is the most", where, list->n, list->n);
+			return fault_set(f, -E2BIG, "%s: more than %zu values; %zu is the most", where, list->n,
+					 list->n);
 		int r = o->check ? placed(o->check(item, &inner), where, &inner, f) : 0;
 		if (r < 0)
 			return r;
@@ -269,8 +270,8 @@ int option_set_environment(const struct option *o, const char *value, const char
 	if (r < 0 || !o->env_if || o->type != OPTION_DURATION || *(const uint64_t *)field(o, opts) > 0 ||
 	    strcmp(name, option_variable(o, own)) == 0)
 		return r;
-	return fault_set(f, -EINVAL, "%s: '%s' is no time to wait; unset it, or switch it off with --%s 0", name, getenv(name),
-			 option_name(o));
+	return fault_set(f, -EINVAL, "%s: '%s' is no time to wait; unset it, or switch it off with --%s 0", name,
+			 getenv(name), option_name(o));
 }
 
 /* given: which options have been given as flags; NULL before they are read, when no condition can be looked at. */
@@ -302,10 +303,10 @@ static int unknown_option(const struct parse *p, const char *text)
 {
 	const char *near = option_nearest(p->c, text);
 	if (near)
-		return fault_set(p->f, -EINVAL, "vigil %s: unknown option '--%s'; did you mean '--%s'?", p->c->name, text,
-				 near);
-	return fault_set(p->f, -EINVAL, "vigil %s: unknown option '--%s'; 'vigil %s --help' lists the options", p->c->name,
-			 text, p->c->name);
+		return fault_set(p->f, -EINVAL, "vigil %s: unknown option '--%s'; did you mean '--%s'?", p->c->name,
+				 text, near);
+	return fault_set(p->f, -EINVAL, "vigil %s: unknown option '--%s'; 'vigil %s --help' lists the options",
+			 p->c->name, text, p->c->name);
 }
 
 static int set_given(struct parse *p, const struct option *o, const char *value, const char *where)
@@ -376,7 +377,8 @@ static int parse_letters(struct parse *p, const char *text)
 		if (!o && *text == 'h')
 			return OPTION_HELP;
 		if (!o)
-			return fault_set(p->f, -EINVAL, "vigil %s: unknown option '%s'; 'vigil %s --help' lists the options",
+			return fault_set(p->f, -EINVAL,
+					 "vigil %s: unknown option '%s'; 'vigil %s --help' lists the options",
 					 p->c->name, where, p->c->name);
 		if (o->type == OPTION_FLAG) {
 			int r = set_given(p, o, "yes", where);

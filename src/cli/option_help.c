@@ -69,11 +69,11 @@ static void print_block(const char *text, const char *indent, FILE *to)
 static const char *exit_statuses(const struct command *c)
 {
 	if (c->usage_status == 125)
-		return "The job's own status; 128+N if it died of signal N; 137 if it was ended for memory and no retry was "
-		       "left; 124 if it was ended as hung; 125 if vigil itself failed or was called wrongly; 126 if the "
-		       "command cannot be executed; 127 if it was not found.";
-	return "0 fine; 1 a problem was found; 2 called wrongly; 3 not permitted; 4 no such job, process or file; 5 an engine "
-	       "is unreachable.";
+		return "The job's own status; 128+N if it died of signal N; 137 if it was ended for memory and no "
+		       "retry was left; 124 if it was ended as hung; 125 if vigil itself failed or was called wrongly; "
+		       "126 if the command cannot be executed; 127 if it was not found.";
+	return "0 fine; 1 a problem was found; 2 called wrongly; 3 not permitted; 4 no such job, process or file; 5 an "
+	       "engine is unreachable.";
 }
 
 void option_help(const struct command *c, FILE *to)
@@ -193,8 +193,10 @@ void option_man(const struct command *c, FILE *to)
 	man_options(c, to);
 	fputs(".SH \"EXIT STATUS\"\n", to);
 	roff_text(exit_statuses(c), to);
-	fputs("\n.SH FILES\n.I /etc/vigil/vigil.yaml\n.br\n.I $XDG_CONFIG_HOME/vigil/vigil.yaml\n.br\n.I ./vigil.yaml\n.PP\n"
-	      "Options of some commands can be set there, see vigil\\-config(1); flags and the environment come first.\n"
+	fputs("\n.SH FILES\n.I /etc/vigil/vigil.yaml\n.br\n.I $XDG_CONFIG_HOME/vigil/vigil.yaml\n.br\n.I "
+	      "./vigil.yaml\n.PP\n"
+	      "Options of some commands can be set there, see vigil\\-config(1); flags and the environment come "
+	      "first.\n"
 	      ".SH \"SEE ALSO\"\nvigil(1)\n",
 	      to);
 }

@@ -20,12 +20,22 @@ struct protect_options {
 static const char *const level_choices[] = {"low", "normal", "high", "max", NULL};
 
 static const struct option protect_options[] = {
-	{.name = "level", .letter = 'l', .type = OPTION_CHOICE, .arg = "LEVEL", .choices = level_choices,
-	 .help = "how far to go: low (-300), normal (-900, memory kept), high (-999), max (-1000: the machine may lock up instead)",
+	{.name = "level",
+	 .letter = 'l',
+	 .type = OPTION_CHOICE,
+	 .arg = "LEVEL",
+	 .choices = level_choices,
+	 .help = "how far to go: low (-300), normal (-900, memory kept), high (-999), max (-1000: the machine may lock "
+		 "up instead)",
 	 .offset = offsetof(struct protect_options, level)},
-	{.name = "restore", .type = OPTION_FLAG, .help = "put the values back that were there before",
+	{.name = "restore",
+	 .type = OPTION_FLAG,
+	 .help = "put the values back that were there before",
 	 .offset = offsetof(struct protect_options, restore)},
-	{.name = "dry-run", .letter = 'n', .type = OPTION_FLAG, .help = "say what would be done and what could still end the job",
+	{.name = "dry-run",
+	 .letter = 'n',
+	 .type = OPTION_FLAG,
+	 .help = "say what would be done and what could still end the job",
 	 .offset = offsetof(struct protect_options, dry_run)},
 	OPTION_STATE(protect_options),
 	OPTION_JSON(protect_options),
@@ -59,11 +69,10 @@ static const char *missing_privilege(const struct protectjob *s)
 {
 	if (s->facts.n_adj_refused == 0)
 		return "";
-	return s->probe.user_namespace
-		       ? "CAP_SYS_RESOURCE in the host's user namespace: this process is in a nested one, where the capability does not "
-			 "count for oom_score_adj"
-		       : "CAP_SYS_RESOURCE in the first user namespace: without it the kernel lets nobody lower oom_score_adj, not even "
-			 "root";
+	return s->probe.user_namespace ? "CAP_SYS_RESOURCE in the host's user namespace: this process is in a nested "
+					 "one, where the capability does not count for oom_score_adj"
+				       : "CAP_SYS_RESOURCE in the first user namespace: without it the kernel lets "
+					 "nobody lower oom_score_adj, not even root";
 }
 
 static int protect_show(const struct protectjob *s, const struct protect_options *o, const char *subject)
@@ -155,8 +164,8 @@ static int restore(const struct world *w, const struct protect_options *o, const
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 	} else {
-		printf("%s: %zu of %zu values put back, %zu no longer there, %zu refused\n", who->text, n.n_done, n.n, n.n_gone,
-		       n.n_refused);
+		printf("%s: %zu of %zu values put back, %zu no longer there, %zu refused\n", who->text, n.n_done, n.n,
+		       n.n_gone, n.n_refused);
 	}
 	return n.n_refused ? EXIT_DENIED : 0;
 }
@@ -195,7 +204,8 @@ static int protect_run(const void *options, int argc, char **argv)
 	if (!o->restore)
 		return apply(&w, o, &who, st);
 	if (!st) {
-		log_error(o->dry_run ? "--restore and --dry-run do not go together" : "without the store there is nothing to restore from");
+		log_error(o->dry_run ? "--restore and --dry-run do not go together"
+				     : "without the store there is nothing to restore from");
 		return o->dry_run ? EXIT_USAGE : EXIT_PROBLEM;
 	}
 	return restore(&w, o, &who, st);
@@ -205,10 +215,10 @@ const struct command command_protect = {
 	.name = "protect",
 	.usage = "vigil protect [OPTIONS] JOB|PID",
 	.summary = "keep the killers away from a job, and say what can still end it",
-	.about = "Lowers oom_score_adj of all processes of the job, keeps its control group's memory (memory.low), and asks "
-		 "systemd-oomd to spare the group. Reads every value back, says which privilege is missing where something was "
-		 "refused, and lists what can still end the job: oom_score_adj speaks to the kernel's own OOM killer alone, not to "
-		 "systemd-oomd, not to a control group's limit, not to people.\n"
+	.about = "Lowers oom_score_adj of all processes of the job, keeps its control group's memory (memory.low), and "
+		 "asks systemd-oomd to spare the group. Reads every value back, says which privilege is missing where "
+		 "something was refused, and lists what can still end the job: oom_score_adj speaks to the kernel's "
+		 "own OOM killer alone, not to systemd-oomd, not to a control group's limit, not to people.\n"
 		 "\n"
 		 "Exit status 3 when oom_score_adj could not be lowered for every process.",
 	.examples = "vigil protect last\nvigil protect 4711 --level high\nvigil protect 4711 --restore",

@@ -16,7 +16,10 @@ struct ps_options {
 };
 
 static const struct option options[] = {
-	{.name = "all", .letter = 'a', .type = OPTION_FLAG, .help = "show processes that have ended, too",
+	{.name = "all",
+	 .letter = 'a',
+	 .type = OPTION_FLAG,
+	 .help = "show processes that have ended, too",
 	 .offset = offsetof(struct ps_options, all)},
 	OPTION_JSON(ps_options),
 	OPTION_STATE(ps_options),
@@ -53,18 +56,21 @@ static void print_row(struct list *l, const struct job_process *p, bool live)
 		(void)snprintf(rank, sizeof(rank), "%d", p->rank);
 	if (l->shown == 0) {
 		textout_ink(out, INK_DIM);
-		fprintf(out->to, "%-20s %3s %4s %-8s %8s %10s %10s %10s %10s %-8s  %s\n", "JOB", "TRY", "RANK", "ROLE", "PID",
-			"OWN", "RESIDENT", "SHARED", "PEAK", "STATE", "COMMAND");
+		fprintf(out->to, "%-20s %3s %4s %-8s %8s %10s %10s %10s %10s %-8s  %s\n", "JOB", "TRY", "RANK", "ROLE",
+			"PID", "OWN", "RESIDENT", "SHARED", "PEAK", "STATE", "COMMAND");
 		textout_ink(out, INK_PLAIN);
 	}
 	bool measured = p->rss_bytes > 0;
 	textout_cell(out, p->job, 20);
 	fprintf(out->to, " %3u %4s ", p->attempt, rank);
 	textout_cell(out, p->role[0] ? p->role : "-", 8);
-	fprintf(out->to, " %8ld %10s %10s %10s %10s %-8s  ", (long)p->pid, measured ? size_format(p->own_bytes, own) : "-",
-		measured ? size_format(p->rss_bytes, rss) : "-", measured ? size_format(p->shared_bytes, shared) : "-",
+	fprintf(out->to, " %8ld %10s %10s %10s %10s %-8s  ", (long)p->pid,
+		measured ? size_format(p->own_bytes, own) : "-", measured ? size_format(p->rss_bytes, rss) : "-",
+		measured ? size_format(p->shared_bytes, shared) : "-",
 		p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-",
-		live ? "running" : p->has_status ? view_exit(true, p->wait_status, exit) : "gone");
+		live		? "running"
+		: p->has_status ? view_exit(true, p->wait_status, exit)
+				: "gone");
 	textout_cut(out, p->command[0] ? p->command : p->name, view_rest(l->view, 104));
 	fputc('\n', out->to);
 }
@@ -105,7 +111,8 @@ static bool is_stored(const struct list *l, const struct task_row *t)
 static int show_members(struct list *l, const struct job *j)
 {
 	const struct world *w = &l->view->world;
-	const struct members_want want = {.ask = true, .job_id = j->id, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
+	const struct members_want want = {
+		.ask = true, .job_id = j->id, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
 	struct members m;
 	if (!l->view->has_world || !view_is_live(j))
 		return 0;
@@ -124,8 +131,11 @@ static int show_members(struct list *l, const struct job *j)
 		const struct member *x = &m.row[i];
 		if (is_stored(l, x->task))
 			continue;
-		struct job_process p = {.attempt = j->attempt, .pid = x->task->pid, .ppid = x->task->ppid,
-					.start_ticks = x->task->start_ticks, .rank = x->who.rank};
+		struct job_process p = {.attempt = j->attempt,
+					.pid = x->task->pid,
+					.ppid = x->task->ppid,
+					.start_ticks = x->task->start_ticks,
+					.rank = x->who.rank};
 		TEXT_COPY(p.job, j->id);
 		TEXT_COPY(p.role, role_name(x->who.role));
 		TEXT_COPY(p.name, x->task->comm);
@@ -196,9 +206,9 @@ const struct command command_ps = {
 	.name = "ps",
 	.usage = "vigil ps [JOB|PID|last] [--all] [--json]",
 	.summary = "list the processes of running jobs with their memory",
-	.about = "OWN is what ending the process would free: its resident memory less what it shares. Numbers of running "
-		 "processes are read as the command runs; those of ended ones are the last that were seen. Of a job that has ended "
-		 "its main processes are listed, of one that runs all.",
+	.about = "OWN is what ending the process would free: its resident memory less what it shares. Numbers of "
+		 "running processes are read as the command runs; those of ended ones are the last that were seen. Of "
+		 "a job that has ended its main processes are listed, of one that runs all.",
 	.examples = "vigil ps\n"
 		    "vigil ps last --all",
 	.options = options,

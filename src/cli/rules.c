@@ -351,13 +351,13 @@ const struct command command_rules = {
 	.usage = "vigil rules test FILE… [--rules FILE] | vigil rules check FILE… | vigil rules list",
 	.summary = "try the cause book on logs, or check rules of your own",
 	.about =
-		"The cause book knows what stands in logs, in the kernel's log and in stacks when a job hangs or dies, what it "
-		"means and what to do. 'test' searches files (- is standard input) of any size and prints each place that "
-		"matches and the verdict: what began it, which ranks are to blame, how sure that is, and advice. 'check' finds "
-		"mistakes in a file of rules, with line and column. 'list' shows the book.\n"
+		"The cause book knows what stands in logs, in the kernel's log and in stacks when a job hangs or dies, "
+		"what it means and what to do. 'test' searches files (- is standard input) of any size and prints each "
+		"place that matches and the verdict: what began it, which ranks are to blame, how sure that is, and "
+		"advice. 'check' finds mistakes in a file of rules, with line and column. 'list' shows the book.\n"
 		"\n"
-		"Rules of your own: --rules, or 'rules: [FILE, …]' at the top of the configuration. A rule with the name of one "
-		"of vigil's takes its place.",
+		"Rules of your own: --rules, or 'rules: [FILE, …]' at the top of the configuration. A rule with the "
+		"name of one of vigil's takes its place.",
 	.examples = "vigil rules test rank-*.err\n"
 		    "dmesg | vigil rules test - --source kmsg\n"
 		    "vigil rules test run.log --rules mine.rules --fact NCCL_IB_TIMEOUT=22\n"

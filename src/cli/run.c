@@ -30,7 +30,6 @@ struct run_options {
 /* The indices are enum victim_policy. */
 const char *const policy_choices[] = {"group", "newest", "largest", "fastest", NULL};
 
-
 /* One attempt less than agent/run/supervise remembers. */
 #define RETRIES_MAX 255u
 
@@ -46,31 +45,60 @@ static const struct run_options defaults = {
 
 static const struct option options[] = {
 	GUARD_OPTIONS(struct run_options),
-	{.name = "nproc", .type = OPTION_U32, .arg = "N", .help = "start N ranks on this node, with torchrun's variables",
+	{.name = "nproc",
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "start N ranks on this node, with torchrun's variables",
 	 .offset = offsetof(struct run_options, nproc)},
-	{.name = "retries", .type = OPTION_U32, .arg = "N", .help = "start the job again at most N times",
+	{.name = "retries",
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "start the job again at most N times",
 	 .offset = offsetof(struct run_options, retries)},
-	{.name = "retry-on", .type = OPTION_LIST, .arg = "KIND,…", .help = "after which deaths: memory, crash, hang, any",
+	{.name = "retry-on",
+	 .type = OPTION_LIST,
+	 .arg = "KIND,…",
+	 .help = "after which deaths: memory, crash, hang, any",
 	 .offset = offsetof(struct run_options, retry_on)},
-	{.name = "backoff", .type = OPTION_DURATION, .arg = "S", .help = "wait before the first retry; doubles up to a minute",
+	{.name = "backoff",
+	 .type = OPTION_DURATION,
+	 .arg = "S",
+	 .help = "wait before the first retry; doubles up to a minute",
 	 .offset = offsetof(struct run_options, backoff)},
-	{.name = "summary-every", .type = OPTION_DURATION, .arg = "TIME", .help = "how often kills are summed up; 0 never",
+	{.name = "summary-every",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
+	 .help = "how often kills are summed up; 0 never",
 	 .offset = offsetof(struct run_options, summary_every)},
-	{.name = "calls", .type = OPTION_FLAG, .help = "count calls with cProfile in each Python process; see vigil calls",
+	{.name = "calls",
+	 .type = OPTION_FLAG,
+	 .help = "count calls with cProfile in each Python process; see vigil calls",
 	 .offset = offsetof(struct run_options, calls)},
-	{.name = "heap", .type = OPTION_FLAG, .help = "sample who allocates memory, in each process; see vigil heap",
+	{.name = "heap",
+	 .type = OPTION_FLAG,
+	 .help = "sample who allocates memory, in each process; see vigil heap",
 	 .offset = offsetof(struct run_options, heap)},
-	{.name = "heap-rate", .type = OPTION_SIZE, .arg = "SIZE", .help = "one sample for each SIZE of memory that is asked for",
+	{.name = "heap-rate",
+	 .type = OPTION_SIZE,
+	 .arg = "SIZE",
+	 .help = "one sample for each SIZE of memory that is asked for",
 	 .offset = offsetof(struct run_options, heap_rate)},
-	{.name = "heap-objects", .type = OPTION_FLAG, .help = "with --heap: count Python's objects, not the arenas they lie in",
+	{.name = "heap-objects",
+	 .type = OPTION_FLAG,
+	 .help = "with --heap: count Python's objects, not the arenas they lie in",
 	 .offset = offsetof(struct run_options, heap_objects)},
-	{.name = "heap-dormant", .type = OPTION_FLAG,
+	{.name = "heap-dormant",
+	 .type = OPTION_FLAG,
 	 .help = "be ready to sample memory, but begin when vigil heap JOB --start says so",
 	 .offset = offsetof(struct run_options, heap_dormant)},
-	{.name = "collectives", .type = OPTION_FLAG,
+	{.name = "collectives",
+	 .type = OPTION_FLAG,
 	 .help = "have NCCL load vigil's plugin, which records its calls; see vigil collectives",
 	 .offset = offsetof(struct run_options, collectives)},
-	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
+	{.name = "rules",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE,…",
+	 .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct run_options, rules)},
 	HANG_OPTIONS(struct run_options, on_hang_choices, ON_HANG_HELP, NULL),
 	{.name = NULL},
@@ -79,10 +107,11 @@ static const struct option options[] = {
 static int retry_kinds(const struct option_list *l, struct retry_settings *ret)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		bool *kind = strcmp(l->item[i], "memory") == 0 ? &ret->on_memory :
-			     strcmp(l->item[i], "crash") == 0  ? &ret->on_crash :
-			     strcmp(l->item[i], "hang") == 0   ? &ret->on_hang :
-			     strcmp(l->item[i], "any") == 0    ? &ret->on_any : NULL;
+		bool *kind = strcmp(l->item[i], "memory") == 0	? &ret->on_memory
+			     : strcmp(l->item[i], "crash") == 0 ? &ret->on_crash
+			     : strcmp(l->item[i], "hang") == 0	? &ret->on_hang
+			     : strcmp(l->item[i], "any") == 0	? &ret->on_any
+								: NULL;
 		if (!kind) {
 			log_error("--retry-on '%s' is not a kind of death; use memory, crash, hang or any", l->item[i]);
 			return -EINVAL;
@@ -100,7 +129,8 @@ static int options_check(const struct run_options *o, int argc)
 		return -EINVAL;
 	}
 	if (o->guard.memory_limit && o->guard.memory_limit < MIB) {
-		log_error("--memory-limit %" PRIu64 " bytes: no program fits into that; expected at least 1M, as in --memory-limit 4G",
+		log_error("--memory-limit %" PRIu64
+			  " bytes: no program fits into that; expected at least 1M, as in --memory-limit 4G",
 			  o->guard.memory_limit);
 		return -EINVAL;
 	}
@@ -111,7 +141,8 @@ static int options_check(const struct run_options *o, int argc)
 		return -EINVAL;
 	}
 	if (!o->heap && !o->heap_dormant && (o->heap_objects || o->heap_rate != UINT64_MAX)) {
-		log_error("--heap-objects and --heap-rate say how memory is sampled, and nothing samples it: add --heap");
+		log_error(
+			"--heap-objects and --heap-rate say how memory is sampled, and nothing samples it: add --heap");
 		return -EINVAL;
 	}
 	if (o->nproc == 0) {
@@ -130,8 +161,7 @@ static bool ray_switches_off(void)
 		return false;
 	if (span_u64(span_of(refresh), &refresh_ms) < 0) {
 		log_warning("RAY_memory_monitor_refresh_ms=%s is no number of milliseconds: it is passed over, the "
-			    "guard is on "
-			    "(0 switches it off)",
+			    "guard is on (0 switches it off)",
 			    refresh);
 		return false;
 	}
@@ -175,7 +205,8 @@ static int run(const void *opts, int argc, char **argv)
 	if (options_check(o, argc) < 0 || retry_kinds(&o->retry_on, &spec.retry) < 0)
 		return 125;
 	if (o->hang.on_hang == ON_HANG_RESTART && o->retries == 0) {
-		log_error("--on-hang restart starts the job again as often as --retries N allows, and N is 0; add --retries 1 or more");
+		log_error("--on-hang restart starts the job again as often as --retries N allows, and N is 0; add "
+			  "--retries 1 or more");
 		return 125;
 	}
 	if (ray_switches_off())
@@ -200,12 +231,12 @@ const struct command command_run = {
 	.name = "run",
 	.usage = "vigil run [OPTIONS] [--] COMMAND [ARG…]",
 	.summary = "start a job and keep watch over it",
-	.about = "Starts COMMAND and keeps watch over it: acts before memory runs out (freezes the growing process, ends "
-		 "the right one, reports who held what), starts it again if asked to, and says why it died when it dies. "
-		 "Output passes through unchanged and is kept per rank.\n\n"
-		 "The exit status is the job's own; 128+N if it died of signal N; 137 if it was ended for memory and no "
-		 "retry was left; 124 if it was ended as hung (--on-hang kill or restart); 125 if vigil was called wrongly or failed; 126 if COMMAND cannot be executed; 127 if it "
-		 "was not found.",
+	.about = "Starts COMMAND and keeps watch over it: acts before memory runs out (freezes the growing process, "
+		 "ends the right one, reports who held what), starts it again if asked to, and says why it died when "
+		 "it dies. Output passes through unchanged and is kept per rank.\n\n"
+		 "The exit status is the job's own; 128+N if it died of signal N; 137 if it was ended for memory and "
+		 "no retry was left; 124 if it was ended as hung (--on-hang kill or restart); 125 if vigil was called "
+		 "wrongly or failed; 126 if COMMAND cannot be executed; 127 if it was not found.",
 	.examples = "vigil run -- python train.py\n"
 		    "vigil run --retries 3 --name resnet -- python train.py --resume\n"
 		    "vigil run --nproc 4 --memory-limit 64G -- python train.py\n",

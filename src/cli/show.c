@@ -37,8 +37,8 @@ static void print_times(const struct view *v, const struct job *j)
 		textout_value(p, "running for", "%s", view_ran(j, clock_unix_ms(), ran));
 	if (j->state == JOB_LOST)
 		textout_value(p, "lost",
-			      "the vigil in charge (pid %ld) is gone and did not say how the job ended; "
-			      "'vigil why %s' shows what is known",
+			      "the vigil in charge (pid %ld) is gone and did not say how the job ended; 'vigil why %s' "
+			      "shows what is known",
 			      (long)j->supervisor_pid, j->id);
 	if (j->has_exit)
 		textout_value(p, "exit status", "%d", j->exit_status);
@@ -97,14 +97,17 @@ static int show_process(void *ctx, const struct job_process *stored)
 	char own[16], exit[24], rank[12] = "-";
 	if (l->shown++ == 0) {
 		textout_heading(out, "Processes");
-		fprintf(out->to, "  %3s %4s %-8s %8s %10s %-8s  %s\n", "TRY", "RANK", "ROLE", "PID", "OWN", "STATE", "COMMAND");
+		fprintf(out->to, "  %3s %4s %-8s %8s %10s %-8s  %s\n", "TRY", "RANK", "ROLE", "PID", "OWN", "STATE",
+			"COMMAND");
 	}
 	if (p.rank != NO_RANK)
 		TEXT_FORMAT(rank, "%d", p.rank);
 	fprintf(out->to, "  %3u %4s ", p.attempt, rank);
 	textout_cell(out, p.role[0] ? p.role : "-", 8);
 	fprintf(out->to, " %8ld %10s %-8s  ", (long)p.pid, p.rss_bytes ? size_format(p.own_bytes, own) : "-",
-		live ? "running" : p.has_status ? view_exit(true, p.wait_status, exit) : "gone");
+		live	       ? "running"
+		: p.has_status ? view_exit(true, p.wait_status, exit)
+			       : "gone");
 	textout_cut(out, p.command[0] ? p.command : p.name, view_rest(l->view, 52));
 	fputc('\n', out->to);
 	return 0;

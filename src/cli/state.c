@@ -35,8 +35,10 @@ int state_dir(const char *given, char *dst, size_t cap, struct fault *f)
 	else
 		n = nobodys_dir(dst, cap);
 	if (n < 0)
-		return fault_set(f, -ENOENT, "nowhere to keep jobs and reports: HOME is not set, and %s cannot be used (it must be "
-					     "a directory of your own that nobody else may write to); use --state DIR", dst);
+		return fault_set(f, -ENOENT,
+				 "nowhere to keep jobs and reports: HOME is not set, and %s cannot be used (it must be "
+				 "a directory of your own that nobody else may write to); use --state DIR",
+				 dst);
 	if ((size_t)n >= cap)
 		return fault_set(f, -ENAMETOOLONG, "the state directory's path is longer than %zu bytes", cap - 1);
 	return 0;

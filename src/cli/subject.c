@@ -45,10 +45,14 @@ int subject_find(const struct world *w, const char *state, const char *what, str
 	if (r < 0)
 		return r;
 	if (r == SUBJECT_NONE && is_number)
-		return fault_set(f, r, "there is no process %s, and no job of that name in %s; `vigil jobs` lists the jobs", what, state);
+		return fault_set(f, r,
+				 "there is no process %s, and no job of that name in %s; `vigil jobs` lists the jobs",
+				 what, state);
 	if (r == SUBJECT_NONE)
-		return fault_set(f, r, "there is no job '%s' in %s; `vigil jobs` lists the jobs, a process is named by its number", what,
-				 state);
+		return fault_set(
+			f, r,
+			"there is no job '%s' in %s; `vigil jobs` lists the jobs, a process is named by its number",
+			what, state);
 	s.is_job = true;
 	s.pid = s.job.pid;
 	TEXT_FORMAT(s.text, "job %s", s.job.id);

@@ -116,16 +116,12 @@ const struct command command_timeline = {
 	.usage = "vigil timeline [JOB|PID|last] [-o FILE]",
 	.summary = "write a job's timeline as a Chrome trace",
 	.about = "Attempts, events, kills and freezes, the processes of each rank, and counters of CPU, memory and IO, "
-		 "as "
-		 "Chrome trace JSON, which https://ui.perfetto.dev and chrome://tracing open. Without -o it goes to "
-		 "stdout; "
-		 "where stdout is a terminal it goes to vigil-timeline-JOB.json in the current directory. A running "
-		 "job's "
-		 "timeline ends now, that of a lost job where its vigil was last heard of.\n\n"
+		 "as Chrome trace JSON, which https://ui.perfetto.dev and chrome://tracing open. Without -o it goes to "
+		 "stdout; where stdout is a terminal it goes to vigil-timeline-JOB.json in the current directory. A "
+		 "running job's timeline ends now, that of a lost job where its vigil was last heard of.\n\n"
 		 "Ranks are lanes. CPU is in cores, disk is what was read from and written to disks, IO calls count "
-		 "the cache "
-		 "and pipes as well. Samples are taken every second in the first minute and every five seconds later, less "
-		 "often where looking costs more; those of long runs are thinned.",
+		 "the cache and pipes as well. Samples are taken every second in the first minute and every five "
+		 "seconds later, less often where looking costs more; those of long runs are thinned.",
 	.examples = "vigil timeline last -o run.json\n"
 		    "vigil timeline digits | gzip > digits.json.gz",
 	.options = options,

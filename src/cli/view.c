@@ -47,7 +47,8 @@ static int view_status(int r)
 int view_failed(const struct view *v, int r, const char *what)
 {
 	if (r == -EBADMSG)
-		log_error("cannot read %s: the store in %s is damaged; the next 'vigil run' moves it aside", what, v->state);
+		log_error("cannot read %s: the store in %s is damaged; the next 'vigil run' moves it aside", what,
+			  v->state);
 	else
 		log_error("cannot read %s from the store in %s: %s", what, v->state, strerror(r < 0 ? -r : EIO));
 	return view_status(r);
@@ -145,7 +146,8 @@ static int no_such_job(const struct view *v, const char *text)
 	if (strcmp(text, "last") == 0) {
 		log_error("no job has been recorded in %s yet; start one with 'vigil run -- COMMAND'", v->state);
 	} else if (span_u64(span_of(text), &pid) == 0) {
-		log_error("no job in %s has or had a process %s, or that name; 'vigil jobs' lists the jobs", v->state, text);
+		log_error("no job in %s has or had a process %s, or that name; 'vigil jobs' lists the jobs", v->state,
+			  text);
 	} else {
 		int r = store_each_job(v->store, 1000, offer_job, &n);
 		if (r == 0 && n.best)

@@ -24,17 +24,28 @@ struct watch_options {
 static const struct watch_options watch_defaults = {.guard = GUARD_DEFAULTS, .hang = HANG_DEFAULTS};
 
 static const struct option watch_table[] = {
-	{.name = "pid", .letter = 'p', .type = OPTION_U32, .arg = "PID", .help = "this process and its descendants",
+	{.name = "pid",
+	 .letter = 'p',
+	 .type = OPTION_U32,
+	 .arg = "PID",
+	 .help = "this process and its descendants",
 	 .offset = offsetof(struct watch_options, pid)},
-	{.name = "cgroup", .type = OPTION_TEXT, .arg = "GROUP", .help = "every process of this control group",
+	{.name = "cgroup",
+	 .type = OPTION_TEXT,
+	 .arg = "GROUP",
+	 .help = "every process of this control group",
 	 .offset = offsetof(struct watch_options, cgroup)},
-	{.name = "ray", .type = OPTION_FLAG, .help = "the Ray workers of this node",
+	{.name = "ray",
+	 .type = OPTION_FLAG,
+	 .help = "the Ray workers of this node",
 	 .offset = offsetof(struct watch_options, ray)},
-	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
+	{.name = "rules",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE,…",
+	 .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct watch_options, rules)},
 	GUARD_OPTIONS(struct watch_options),
-	HANG_OPTIONS(struct watch_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP,
-		     ON_ADOPTED_HANG_WHY),
+	HANG_OPTIONS(struct watch_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP, ON_ADOPTED_HANG_WHY),
 	{.name = NULL},
 };
 
@@ -50,17 +61,27 @@ struct agent_options {
 static const struct agent_options agent_defaults = {.guard = GUARD_DEFAULTS, .hang = HANG_DEFAULTS};
 
 static const struct option agent_table[] = {
-	{.name = "cgroup", .type = OPTION_LIST, .arg = "GROUP,…", .help = "guard these control groups",
+	{.name = "cgroup",
+	 .type = OPTION_LIST,
+	 .arg = "GROUP,…",
+	 .help = "guard these control groups",
 	 .offset = offsetof(struct agent_options, cgroup)},
-	{.name = "command", .type = OPTION_LIST, .arg = "TEXT,…", .help = "guard processes whose command line has this text",
+	{.name = "command",
+	 .type = OPTION_LIST,
+	 .arg = "TEXT,…",
+	 .help = "guard processes whose command line has this text",
 	 .offset = offsetof(struct agent_options, command)},
-	{.name = "ray", .type = OPTION_FLAG, .help = "guard the Ray workers of this node",
+	{.name = "ray",
+	 .type = OPTION_FLAG,
+	 .help = "guard the Ray workers of this node",
 	 .offset = offsetof(struct agent_options, ray)},
-	{.name = "rules", .type = OPTION_TEXT, .arg = "FILE,…", .help = "rules of your own that name causes; see vigil rules",
+	{.name = "rules",
+	 .type = OPTION_TEXT,
+	 .arg = "FILE,…",
+	 .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct agent_options, rules)},
 	GUARD_OPTIONS(struct agent_options),
-	HANG_OPTIONS(struct agent_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP,
-		     ON_ADOPTED_HANG_WHY),
+	HANG_OPTIONS(struct agent_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP, ON_ADOPTED_HANG_WHY),
 	{.name = NULL},
 };
 
@@ -87,8 +108,8 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	struct world w;
 	char state[256];
 	static struct channels *channels; /* until the end */
-	if (state_dir(g->state, state, sizeof(state), &f) < 0 || config_channels_chosen(&g->notify, &channels, &f) < 0 ||
-	    world_open(NULL, &w, &f) < 0) {
+	if (state_dir(g->state, state, sizeof(state), &f) < 0 ||
+	    config_channels_chosen(&g->notify, &channels, &f) < 0 || world_open(NULL, &w, &f) < 0) {
 		log_error("%s", f.text);
 		return 2;
 	}
@@ -149,9 +170,9 @@ const struct command command_watch = {
 	.name = "watch",
 	.usage = "vigil watch --pid PID | --cgroup GROUP | --ray [OPTIONS]",
 	.summary = "keep watch over a job that is already running",
-	.about = "The same guard as `vigil run`, for processes that somebody else started. Ctrl-C stops watching; the job "
-		 "goes on. The exit status of somebody else's child cannot be had, and is not made up; its output is read "
-		 "where it goes to local files of this run.",
+	.about = "The same guard as `vigil run`, for processes that somebody else started. Ctrl-C stops watching; the "
+		 "job goes on. The exit status of somebody else's child cannot be had, and is not made up; its output "
+		 "is read where it goes to local files of this run.",
 	.examples = "vigil watch --pid 4242\n"
 		    "vigil watch --cgroup system.slice/train.service --memory-threshold 0.9\n",
 	.options = watch_table,
@@ -165,8 +186,8 @@ const struct command command_agent = {
 	.name = "agent",
 	.usage = "vigil agent [OPTIONS]",
 	.summary = "keep watch over the jobs of this machine, as a service",
-	.about = "Adopts every process or control group that its settings name, now and later, and guards them as `vigil "
-		 "run` would. Started by the unit vigil-agent.service; settings are in the section agent: of "
+	.about = "Adopts every process or control group that its settings name, now and later, and guards them as "
+		 "`vigil run` would. Started by the unit vigil-agent.service; settings are in the section agent: of "
 		 "/etc/vigil/vigil.yaml.",
 	.examples = "vigil agent --ray\n"
 		    "vigil agent --command train.py --policy largest\n",

@@ -17,7 +17,10 @@ struct why_options {
 };
 
 static const struct option options[] = {
-	{.name = "all", .letter = 'a', .type = OPTION_FLAG, .help = "every incident of the job, oldest first",
+	{.name = "all",
+	 .letter = 'a',
+	 .type = OPTION_FLAG,
+	 .help = "every incident of the job, oldest first",
 	 .offset = offsetof(struct why_options, all)},
 	OPTION_JSON(why_options),
 	OPTION_STATE(why_options),
@@ -83,8 +86,10 @@ static void explain_done(struct why *w, const struct job *j)
 	i.killer = KILLER_NONE;
 	if (!j->has_exit) { /* adopted: somebody else's child */
 		i.kind = INCIDENT_NONE;
-		TEXT_FORMAT(i.summary, "Job %s has ended after %s. Nothing was seen that ended it; its exit status is known only "
-			    "to its parent, because vigil did not start it.", j->id, view_ran(j, 0, ran));
+		TEXT_FORMAT(i.summary,
+			    "Job %s has ended after %s. Nothing was seen that ended it; its exit status is known only "
+			    "to its parent, because vigil did not start it.",
+			    j->id, view_ran(j, 0, ran));
 		print_made(w, &i);
 		return;
 	}
@@ -114,7 +119,8 @@ static void explain_lost(struct why *w, const struct job *j)
 {
 	struct incident i = incident_of(j);
 	if (j->ended_unix_ms > 0) { /* said by the one who watched */
-		TEXT_FORMAT(i.summary, "Vigil was told to stop watching job %s; what became of it since is not known.", j->id);
+		TEXT_FORMAT(i.summary, "Vigil was told to stop watching job %s; what became of it since is not known.",
+			    j->id);
 		i.kind = INCIDENT_NONE;
 		i.killer = KILLER_NONE;
 		print_made(w, &i);
@@ -127,17 +133,20 @@ static void explain_lost(struct why *w, const struct job *j)
 	i.killer = KILLER_UNKNOWN;
 	TEXT_COPY(i.cause.id, restarted ? "machine_restarted" : "supervisor_lost");
 	i.cause.confidence = restarted ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
-	TEXT_FORMAT(i.summary, "Job %s is lost: the vigil in charge of it (pid %ld) is gone and did not say how the job ended.",
+	TEXT_FORMAT(i.summary,
+		    "Job %s is lost: the vigil in charge of it (pid %ld) is gone and did not say how the job ended.",
 		    j->id, (long)j->supervisor_pid);
 	if (restarted) {
-		TEXT_FORMAT(i.cause.text, "The machine was started at %s, after the job: it was restarted or lost power while "
-					  "the job ran.",
+		TEXT_FORMAT(i.cause.text,
+			    "The machine was started at %s, after the job: it was restarted or lost power while the "
+			    "job ran.",
 			    time_format(boot_unix_ms, when));
 		incident_evidence_add(&i, "clock", "CLOCK_BOOTTIME", boot_unix_ms, "the machine was started");
 		incident_advice_add(&i, "Look at the end of the previous boot's journal: journalctl -b -1 -e");
 	} else {
-		TEXT_FORMAT(i.cause.text, "Vigil itself was ended, most likely by SIGKILL, which no program can answer. The job's "
-					  "processes may have been ended with it or may still run: vigil ps %s",
+		TEXT_FORMAT(i.cause.text,
+			    "Vigil itself was ended, most likely by SIGKILL, which no program can answer. The job's "
+			    "processes may have been ended with it or may still run: vigil ps %s",
 			    j->id);
 		incident_advice_add(&i, "Look for what ended it: journalctl -k --since '%s'",
 				    time_format(j->started_unix_ms, when));
@@ -247,8 +256,8 @@ static int print_each(void *ctx, const char *id, const char *json)
 static int why_job(struct why *w, const struct job *j)
 {
 	cleanup(freep) char *json = NULL;
-	int r = w->options->all ? store_each_incident(w->view->store, j->id, print_each, w) :
-				  store_find_incident(w->view->store, j->id, &json);
+	int r = w->options->all ? store_each_incident(w->view->store, j->id, print_each, w)
+				: store_find_incident(w->view->store, j->id, &json);
 	if (r < 0)
 		return view_failed(w->view, r, "the report");
 	if (w->shown > 0)
