@@ -103,7 +103,7 @@ static int of_job(const struct world *w, const struct collectives_options *o, co
 	return collectives_show(o, &c, s->text);
 }
 
-/* A job that has ended, and of which rings were kept. */
+/* True if the job has ended and rings of its last attempt were kept; dst: their folder. */
 static bool rings_kept(const struct subject *s, char *dst, size_t cap)
 {
 	if (!s->is_job || s->job.ended_unix_ms == 0 || !s->job.log_dir[0])
@@ -139,7 +139,7 @@ static int collectives_run(const void *options, int argc, char **argv)
 	struct fault f = {.text = ""};
 	struct ncclras_address address;
 	char state[256], folder[320];
-	/* a rank that closes its pipe must not end vigil */
+	/* a rank that closes its pipe must not end this process */
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (argc == 0) {
 		log_error("a JOB, a PID, or FILEs are expected; see 'vigil help collectives'");

@@ -1,6 +1,6 @@
 /*
- * The commands of vigil, one file each (cli/<name>.c). To add one: a line here,
- * a line in the table of cli/main.c, a line in cli/meson.build.
+ * The commands of vigil, one file each (cli/<name>.c). A new one takes a line here, a line in the table of cli/main.c
+ * and a line in cli/meson.build.
  */
 #pragma once
 
@@ -31,15 +31,15 @@ extern const struct command command_version;
 extern const struct command command_watch;
 extern const struct command command_why;
 
-/* In the order that `vigil help` shows them; ends with NULL. */
+/* All commands in the order of `vigil help`; ends with NULL. Defined in cli/main.c. */
 extern const struct command *const commands[];
 
-/* NULL if there is none of that name. */
+/* The command of that name; NULL if there is none. */
 const struct command *command_find(const char *name);
-/* "unknown command …; did you mean …" */
+/* Log "unknown command …; did you mean …". */
 void command_unknown(const char *name);
 
-/* The exit statuses of commands that only read. */
+/* Exit statuses of the commands that only read. */
 enum {
 	EXIT_PROBLEM = 1,
 	EXIT_USAGE = 2,
@@ -48,7 +48,7 @@ enum {
 	EXIT_ENGINE = 5,
 };
 
-/* Options that many commands share. */
+/* Rows of an option table that many commands share. */
 #define OPTION_STATE(st)                                                                                    \
 	{.name = "state", .type = OPTION_TEXT, .arg = "DIR", .help = "directory of the store and the logs", \
 	 .offset = offsetof(struct st, state), .env = "VIGIL_STATE"}

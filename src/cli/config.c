@@ -81,7 +81,7 @@ static int check_entry(const struct config *c, const struct config_entry *e, con
 	bool project = config_is_project(c, e);
 	const char *name = top ? e->key : e->section;
 	if (top && strcmp(e->key, "rules") == 0)
-		return 0; /* read when they are used */
+		return 0; /* checked when they are used */
 	if (top && strcmp(e->key, "state") == 0)
 		return project ? entry_fault(e, f,
 					     "a project's vigil.yaml may not choose the state directory; put it into "

@@ -23,7 +23,7 @@ static const struct option config_options[] = {
 	OPTION_END,
 };
 
-static void tell_mistake(const struct fault *f)
+static void mistake_log(const struct fault *f)
 {
 	log_error("%s", f->text);
 }
@@ -36,7 +36,7 @@ static int config_command_check(const char *file)
 	int r = file ? config_add_file(&c, file, CONFIG_NAMED, &f) : config_load(&c, note, &f);
 	if (note[0])
 		log_warning("%s", note);
-	if (r == 0 && config_check_all(&c, commands, tell_mistake) > 0)
+	if (r == 0 && config_check_all(&c, commands, mistake_log) > 0)
 		return EXIT_PROBLEM;
 	if (r < 0) {
 		log_error("%s", f.text);
@@ -75,7 +75,7 @@ static void print_value(const struct value *v, const struct config_options *o, c
 	if (!*section || strcmp(*section, v->command->name) != 0)
 		printf("%s:\n", v->command->name);
 	*section = v->command->name;
-	/* quoted where YAML would read something else into it */
+	/* quoted where YAML would read the plain value as something else */
 	bool quote = v->text[0] == '\0' || strpbrk(v->text, ":#{}[]&*!|>'\"%@`\n ") || v->text[0] == '-';
 	char shown[2100];
 	TEXT_FORMAT(shown, quote ? "  %s: \"%s\"" : "  %s: %s", option_name(v->option), v->text);
@@ -128,7 +128,7 @@ static int show_channels(const struct config *c, const struct config_options *o,
 	if (!all)
 		return fault_set(f, -ENOMEM, "no memory to show the configuration");
 	int r = config_channels(c, all, f);
-	if (r == 0 && !o->json) /* as JSON: 'vigil notify list --json' */
+	if (r == 0 && !o->json) /* 'vigil notify list --json' shows them as JSON */
 		config_channels_show(all);
 	return r;
 }

@@ -11,8 +11,6 @@
 #include "cli/nearest.h"
 
 #define SECTION "notify/"
-/* What separates the items of a list here: an argument may well have a comma. */
-#define SEPARATOR '\x1f'
 
 enum key_type { KEY_TEXT, KEY_FLAG, KEY_TIME, KEY_LIST, KEY_NUMBER, KEY_SEVERITY, KEY_KINDS, KEY_STARTTLS };
 
@@ -25,7 +23,7 @@ struct key {
 	const char *name;
 	enum key_type type;
 	size_t offset, size;
-	unsigned kinds; /* that know it */
+	unsigned kinds; /* bits 1 << enum channel_kind: the kinds that have it */
 };
 
 #define FIELD(f) offsetof(struct channel, f), sizeof(((struct channel *)NULL)->f)
@@ -80,7 +78,7 @@ static int channel_wrong(const struct config_entry *e, struct fault *f, const ch
 	return fault_set(f, -EINVAL, "%s:%u:%u: %s", e->file, e->line, e->column, text);
 }
 
-/* '_' is as good as '-': both are seen in such files. */
+/* A typed '_' counts as '-': such files use both. */
 static bool same_key(const char *typed, const char *name)
 {
 	for (; *typed && *name; typed++, name++)
@@ -136,7 +134,7 @@ static bool next_item(const char **at, struct span *ret)
 {
 	if (!*at)
 		return false;
-	const char *end = strchr(*at, SEPARATOR);
+	const char *end = strchr(*at, OPTION_ITEM_END);
 	*ret = (struct span){*at, end ? (size_t)(end - *at) : strlen(*at)};
 	*at = end ? end + 1 : NULL;
 	return true;
@@ -278,7 +276,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Header lines and SMTP commands are made of these. */
+/* Addresses go into header lines and SMTP commands, so a character that could end one is refused. */
 static bool is_address(const char *text)
 {
 	return strchr(text, '@') && !strpbrk(text, "<>\r\n \t,;\"") && text[0] != '@';
@@ -370,7 +368,7 @@ int config_channels(const struct config *c, struct channels *ret, struct fault *
 	for (size_t i = 0; i < c->n;) {
 		size_t n = 1;
 		if (!config_is_notify(&c->entries[i]) || config_is_project(c, &c->entries[i])) {
-			i++; /* a checkout must not name programs to run, nor where secrets are sent */
+			i++; /* a checkout must name neither programs to run nor the place that secrets are sent to */
 			continue;
 		}
 		while (i + n < c->n && c->entries[i + n].file == c->entries[i].file &&

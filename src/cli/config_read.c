@@ -14,7 +14,7 @@
 #define LARGEST_FILE (1 << 20)
 #define LARGEST_CHANNELS 64
 
-/* Commands that act; a reading command takes flags and the environment only. */
+/* Only commands that act can be configured; commands that read take flags and the environment. */
 static const char *const sections[] = {"run", "map", "watch", "agent", "hub"};
 bool config_is_section(const char *name)
 {
@@ -60,7 +60,7 @@ static const char *scalar(const yaml_node_t *n)
 	return (const char *)n->data.scalar.value;
 }
 
-/* A scalar with a NUL inside would be read half. */
+/* A scalar with a NUL inside is refused: only the part before it would be read. */
 static bool is_scalar(const yaml_node_t *n)
 {
 	return n && n->type == YAML_SCALAR_NODE && strlen(scalar(n)) == n->data.scalar.length;
@@ -90,7 +90,7 @@ static int config_entry_add(const struct reader *r, const char *section, const y
 	char joined[4096];
 	const char *text = joined;
 	if (value->type == YAML_SEQUENCE_NODE) {
-		/* a channel's arguments and patterns may have commas in them */
+		/* a comma may be part of a channel's argument or of a pattern */
 		bool whole = strncmp(section, "notify/", 7) == 0 || strcmp(scalar(key), "progress-pattern") == 0;
 		int e = join_list(r, value, whole ? OPTION_ITEM_END : ',', joined, sizeof(joined));
 		if (e < 0)
@@ -116,8 +116,9 @@ static int config_entry_add(const struct reader *r, const char *section, const y
 	return 0;
 }
 
-/* "notify:" is a list of mappings: each becomes a section of its own. */
 static int read_mapping(const struct reader *r, const char *section, const yaml_node_t *map);
+
+/* "notify:" is a list of mappings: each becomes a section of its own, "notify/0", "notify/1" … */
 static int read_channels(const struct reader *r, const yaml_node_t *key, const yaml_node_t *list)
 {
 	size_t n = 0;
@@ -143,7 +144,7 @@ static int read_channels(const struct reader *r, const yaml_node_t *key, const y
 	return 0;
 }
 
-/* section NULL: the top of the file. A section in a section is refused, so that aliases cannot make a circle. */
+/* section NULL: the top of the file. A section inside a section is refused, so aliases cannot make a circle. */
 static int read_mapping(const struct reader *r, const char *section, const yaml_node_t *map)
 {
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
@@ -213,7 +214,7 @@ int config_add_file(struct config *c, const char *path, enum config_kind kind, s
 	return e;
 }
 
-/* A checkout of somebody else, or one that others can write to, gives no orders. */
+/* A project file is not used if it belongs to another user or if everybody may write to it: it could start programs. */
 static bool is_trusted(const char *path, char note[static 256])
 {
 	struct stat st;
@@ -253,15 +254,10 @@ int config_load(struct config *c, char note[static 256], struct fault *f)
 	return e;
 }
 
-static enum config_kind kind_of(const struct config *c, const struct config_entry *e)
+bool config_is_project(const struct config *c, const struct config_entry *e)
 {
 	for (size_t i = 0; i < c->n_files; i++)
 		if (c->files[i] == e->file)
-			return c->kinds[i];
-	return CONFIG_NAMED;
-}
-
-bool config_is_project(const struct config *c, const struct config_entry *e)
-{
-	return kind_of(c, e) == CONFIG_PROJECT;
+			return c->kinds[i] == CONFIG_PROJECT;
+	return false;
 }

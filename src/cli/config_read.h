@@ -1,7 +1,7 @@
 /*
- * Reads configuration files: YAML with a section for each command that can be configured ("run:", "agent:" …) whose keys
- * are the command's option names, and "state:" and "rules:" at the top for every command. Described in man vigil-config.
- * The only user of libyaml. What the entries mean is config.h's business.
+ * Reads configuration files: YAML with a section for each command that can be configured ("run:", "agent:" …) whose
+ * keys are the command's option names, and "state:" and "rules:" at the top for every command. Described in man
+ * vigil-config. The only user of libyaml. config.h applies the entries to options.
  *
  * A later file overrides an earlier one: /etc/vigil/vigil.yaml, the user's $XDG_CONFIG_HOME/vigil/vigil.yaml, the
  * project's ./vigil.yaml. VIGIL_CONFIG names one file that replaces all three. A project file comes with a checkout, so

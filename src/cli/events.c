@@ -40,8 +40,8 @@ struct list {
 	struct view *view;
 	const struct events_options *options;
 	const char *job; /* its id; NULL: all */
-	uint64_t last_seq; /* shown or skipped so far */
-	uint64_t skip; /* of the first round, for --tail */
+	uint64_t last_seq; /* of the newest event that was shown or skipped */
+	uint64_t skip; /* events of the first round that --tail leaves out */
 };
 
 static enum textout_ink kind_ink(const char *kind)
@@ -113,7 +113,7 @@ static int skip_to_tail(struct list *l)
 	return r < 0 ? view_failed(l->view, r, "the events") : 0;
 }
 
-/* A store that was made or replaced while we look: its numbers begin anew. */
+/* Opens a store that was made or replaced in the meantime. Its event numbers begin anew. */
 static int open_again(struct list *l)
 {
 	view_done(l->view);
@@ -121,7 +121,7 @@ static int open_again(struct list *l)
 	return view_open(l->options->state, l->view);
 }
 
-/* Until the job has ended; without a job until somebody stops us. */
+/* Shows events until the job has ended; without a job until a signal ends this process. */
 static int events_follow(struct list *l, struct job *j)
 {
 	cleanup(follow_done) struct follow f = {.inotify_fd = -1, .pid_fd = -1};
@@ -144,7 +144,7 @@ static int events_follow(struct list *l, struct job *j)
 		}
 		if (what & FOLLOW_NO_READER)
 			return 0;
-		/* a new file is first empty: until its tables are there, every change is a reason to look again */
+		/* a new file is first empty: until its tables exist, every change is a reason to open it again */
 		if ((what & FOLLOW_NEW_STORE) || ((what & FOLLOW_STORE) && !l->view->store))
 			status = open_again(l);
 		if (status == 0 && j && l->view->store)
@@ -170,7 +170,7 @@ static int events_run(const void *opts, int argc, char **argv)
 	if (status != 0)
 		return status;
 	if (o->follow) {
-		char id[sizeof(j.id)] = ""; /* j is read anew, its id must stay */
+		char id[sizeof(j.id)] = ""; /* a copy, because j is read again */
 		if (argc == 1)
 			memcpy(id, j.id, sizeof(id));
 		l.job = argc == 1 ? id : NULL;

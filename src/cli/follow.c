@@ -13,7 +13,6 @@ void follow_done(struct follow *f)
 {
 	closep(&f->inotify_fd);
 	closep(&f->pid_fd);
-	f->inotify_fd = f->pid_fd = -1;
 }
 
 int follow_open(const char *state_dir, struct follow *ret)
@@ -42,7 +41,7 @@ void follow_process(struct follow *f, pid_t pid)
 	f->pid_fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-static unsigned meaning(const struct follow *f, const struct inotify_event *e)
+static unsigned event_bits(const struct follow *f, const struct inotify_event *e)
 {
 	if (e->wd != f->store_watch || e->len == 0)
 		return FOLLOW_FILES;
@@ -51,6 +50,7 @@ static unsigned meaning(const struct follow *f, const struct inotify_event *e)
 	return strncmp(e->name, STORE_FILE, strlen(STORE_FILE)) == 0 ? FOLLOW_STORE : 0;
 }
 
+/* Read all events that wait, and return their bits. */
 static unsigned drain(const struct follow *f)
 {
 	_Alignas(struct inotify_event) char events[4096];
@@ -59,7 +59,7 @@ static unsigned drain(const struct follow *f)
 	while ((n = read(f->inotify_fd, events, sizeof(events))) > 0) {
 		for (char *p = events; p < events + n;) {
 			const struct inotify_event *e = (const struct inotify_event *)(const void *)p;
-			what |= (e->mask & IN_Q_OVERFLOW) ? FOLLOW_STORE | FOLLOW_FILES : meaning(f, e);
+			what |= (e->mask & IN_Q_OVERFLOW) ? FOLLOW_STORE | FOLLOW_FILES : event_bits(f, e);
 			p += sizeof(*e) + e->len;
 		}
 	}

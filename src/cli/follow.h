@@ -1,7 +1,6 @@
 /*
- * Waiting for something new to show, without looking at fixed times: changes
- * of files by inotify, the end of a process by its pidfd, and the reader of
- * our output going away.
+ * Waits for something new to show, without polling: changes of files by inotify, the end of a process by its pidfd, and
+ * the reader of stdout going away. Errors are -errno.
  */
 #pragma once
 
@@ -12,9 +11,9 @@
 enum {
 	FOLLOW_STORE = 1,      /* the store was written */
 	FOLLOW_FILES = 2,      /* something changed in a watched directory */
-	FOLLOW_NEW_STORE = 4,  /* the store's file is another one now */
-	FOLLOW_GONE = 8,       /* the watched process ended; told once */
-	FOLLOW_NO_READER = 16, /* nobody reads our output any more */
+	FOLLOW_NEW_STORE = 4,  /* the store's file was made or replaced */
+	FOLLOW_GONE = 8,       /* the watched process ended; reported once */
+	FOLLOW_NO_READER = 16, /* stdout has no reader any more */
 };
 
 struct follow {
@@ -24,10 +23,11 @@ struct follow {
 };
 
 void follow_done(struct follow *f);
-/* state_dir is watched for the store; it must exist. */
+/* Watch state_dir, which must exist, for changes of the store. */
 int must_check follow_open(const char *state_dir, struct follow *ret);
+/* Watch another directory: FOLLOW_FILES. */
 int must_check follow_directory(struct follow *f, const char *dir);
-/* pid 0 or one that is gone: nothing is watched. */
+/* Watch this process instead of the one before. pid 0 or a process that is gone: watches none. */
 void follow_process(struct follow *f, pid_t pid);
-/* Sleep until something happened; *ret_what: FOLLOW_… bits, never 0. */
+/* Sleep until something happens; *ret_what: FOLLOW_… bits, never 0. */
 int must_check follow_wait(struct follow *f, unsigned *ret_what);

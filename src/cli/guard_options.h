@@ -1,4 +1,4 @@
-/* The options that `run`, `watch` and `agent` share: when the guard acts, and how. */
+/* The options of `run`, `watch` and `agent` that say when the guard acts, and how. */
 #pragma once
 
 #include "agent/run/runspec.h"
@@ -23,8 +23,8 @@ struct guard_options {
 extern const char *const policy_choices[];
 
 /*
- * Make the specification that both loops take of these options. settings is filled if hangs are looked for, and borrowed
- * by the result. State directory and channels are left out: finding them can fail.
+ * Turn the options into the specification that supervise_run and adopt_run take. settings is filled if hangs are
+ * detected, and borrowed by the result. State directory and channels are not set, because finding them can fail.
  */
 struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang_options *h, const char *rules,
 				struct hang_settings *settings);

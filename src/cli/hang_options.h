@@ -1,14 +1,14 @@
-/* The options that `run`, `watch` and `agent` share about hangs. */
+/* The options of `run`, `watch` and `agent` about hangs. */
 #pragma once
 
 #include "agent/run/supervise.h"
 #include "cli/option.h"
 #include "sense/framework/progresspattern.h"
 
-#define HANG_AFTER_BY_EVIDENCE UINT64_MAX /* not given */
+#define HANG_AFTER_BY_EVIDENCE UINT64_MAX /* --hang-after not given */
 
 struct hang_options {
-	uint64_t after;
+	uint64_t after; /* ns; 0: hangs are not detected */
 	int rule; /* enum hang_rule */
 	int on_hang; /* enum on_hang */
 	struct option_list progress;
@@ -16,19 +16,22 @@ struct hang_options {
 
 extern const char *const hang_rule_choices[];
 extern const char *const on_hang_choices[];
-extern const char *const on_adopted_hang_choices[]; /* what somebody else started cannot be started again */
+extern const char *const on_adopted_hang_choices[]; /* without restart: vigil did not start the job */
 #define ON_HANG_HELP                                                                                                   \
 	"report it, kill the job (exit status 124), or restart it as --retries allows; what is told with low "         \
 	"confidence is reported only"
 #define ON_ADOPTED_HANG_HELP "report it, or kill the job; what is told with low confidence is reported only"
 #define ON_ADOPTED_HANG_WHY "vigil did not start this job and cannot start it again"
 
-/* Can a pattern of progress be used? */
+/* Check that a pattern of progress can be used. The fault says which character is wrong. */
 int hang_progress_check(const char *item, struct fault *f);
-/* False: hangs are not to be looked for. */
+/* Turn the options into settings. False: hangs are not detected. */
 bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret);
 
-/* Rows for an option table whose struct S holds a struct hang_options named `hang`, with what may be done about a hang. */
+/*
+ * Rows for an option table whose struct S holds a struct hang_options named `hang`. DEEDS: the choices of --on-hang;
+ * DEEDS_HELP: its help; DEEDS_WHY: why a choice is missing, or NULL.
+ */
 #define HANG_OPTIONS(S, DEEDS, DEEDS_HELP, DEEDS_WHY)                                                                  \
 	{.name = "hang-rule",                                                                                          \
 	 .type = OPTION_CHOICE,                                                                                        \

@@ -18,10 +18,10 @@
 #include "tell/stacks/flame.h"
 #include "tell/heap/heap_show.h"
 
-/* Looking at pages of what lives: enough for some ten thousand blocks. */
+/* Time limit for reading which pages of live blocks are in memory: enough for some ten thousand blocks. */
 #define RESIDENT_NS (300 * NS_PER_MS)
 #define ROWS_ON_TERMINAL 30
-#define REMARKS 8
+#define NOTES 8
 
 enum heap_format { HEAP_TABLE, HEAP_HTML, HEAP_SVG, HEAP_FOLDED, HEAP_PPROF, HEAP_JSON };
 enum { BY_JOB, BY_RANK, BY_PROCESS };
@@ -140,8 +140,8 @@ struct showing {
 	char state[256];
 	struct heapset *set;
 	struct heap_name name, before; /* before: what it is compared with */
-	char remarks[REMARKS][300];
-	size_t n_remarks;
+	char notes[NOTES][300];
+	size_t n_notes;
 };
 
 static void showing_done(struct showing *s)
@@ -173,7 +173,7 @@ static int rank_parse(const char *text, int32_t *ret, struct fault *f)
 	return 0;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 static int heap_status(int r)
 {
@@ -196,11 +196,11 @@ static int heap_status(int r)
 
 static void notes_copy(struct showing *s, const struct heapload_loaded *l)
 {
-	for (size_t i = 0; i < l->n_remarks && s->n_remarks < REMARKS; i++)
-		TEXT_COPY(s->remarks[s->n_remarks++], l->remarks[i]);
+	for (size_t i = 0; i < l->n_remarks && s->n_notes < NOTES; i++)
+		TEXT_COPY(s->notes[s->n_notes++], l->remarks[i]);
 }
 
-/* Without a profile: the page faults of what runs, from now on. */
+/* Without a profile: records the page faults of a running job or process from now on. */
 static int watch(struct showing *s, const char *what, struct fault *f)
 {
 	struct stat st;
@@ -217,12 +217,12 @@ static int watch(struct showing *s, const char *what, struct fault *f)
 		return r;
 	TEXT_COPY(s->name.title, subject.text);
 	TEXT_COPY(s->name.key, subject.key);
-	r = heap_growth_load(s->w, &subject, s->o->duration_ns, &s->set, s->remarks[0], f);
-	s->n_remarks = r == 0 && s->remarks[0][0];
+	r = heap_growth_load(s->w, &subject, s->o->duration_ns, &s->set, s->notes[0], f);
+	s->n_notes = r == 0 && s->notes[0][0];
 	return r;
 }
 
-/* The number of a process that was attached to and has ended; f is changed only if there is a profile. */
+/* what: number of a process that was attached to and has ended. f is changed only if there is a profile. */
 static int load_dead(struct showing *s, const char *what, const struct heapload_want *want, struct heapload_loaded *ret,
 		     struct heap_name *name, struct fault *f)
 {
@@ -235,7 +235,7 @@ static int load_dead(struct showing *s, const char *what, const struct heapload_
 	return r;
 }
 
-/* A file, a folder, a job or a process. *ret is the caller's. */
+/* what: a file, a folder, a job or a process. *ret is the caller's. */
 static int heap_load(struct showing *s, const char *what, struct heapset **ret, struct heap_name *name, struct fault *f)
 {
 	struct stat st;
@@ -250,7 +250,7 @@ static int heap_load(struct showing *s, const char *what, struct heapset **ret, 
 	struct heapload_loaded loaded = {.set = NULL};
 	struct fault none = {.text = ""};
 	int r;
-	/* a file that happens to have the name of a job is meant when it is written with its folder */
+	/* a job goes before a file of the same name; "./NAME" means the file */
 	bool named = !strchr(what, '/') && subject_find(s->w, s->state, what, &subject, &none) == 0;
 	if (!named && stat(what, &st) == 0) {
 		r = heapload_path(s->w, what, &want, &loaded, f);
@@ -277,7 +277,7 @@ static int heap_load(struct showing *s, const char *what, struct heapset **ret, 
 	return 0;
 }
 
-/* HEAPREAD_NONE: no process of that rank is there. */
+/* HEAPREAD_NONE: the set has no process of that rank. */
 static int rank_check(const struct showing *s, int32_t rank, struct fault *f)
 {
 	size_t n;
@@ -295,7 +295,7 @@ static int rank_check(const struct showing *s, int32_t rank, struct fault *f)
 			 s->name.title, rank, highest);
 }
 
-/* Another rank of the same job, else another file, job or process, which is merged in as the other side. */
+/* Loads what --diff names: a rank of the same job, else a file, job or process, which is merged in as side 1. */
 static int load_other(struct showing *s, struct heapset_want *before, struct fault *f)
 {
 	struct heapset *other = NULL;
@@ -318,9 +318,9 @@ static int load_other(struct showing *s, struct heapset_want *before, struct fau
 	return r;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------ */
+/* ---- writing ---- */
 
-static int picture(const struct showing *s, const struct heapset_want *part, enum heap_format format,
+static int stacks_of(const struct showing *s, const struct heapset_want *part, enum heap_format format,
 		   struct stackset **ret)
 {
 	static const enum stack_lanes lanes[] = {
@@ -328,7 +328,7 @@ static int picture(const struct showing *s, const struct heapset_want *part, enu
 	cleanup(stackset_freep) struct stackset *all = NULL;
 	struct heapset_want want = *part;
 	bool only_idle;
-	/* pages and pprof keep processes apart by themselves */
+	/* html and pprof keep processes apart by themselves */
 	bool whole = format == HEAP_HTML || format == HEAP_PPROF;
 	want.by = whole ? LANES_PROCESS : lanes[s->o->by];
 	int r = heapset_view(s->set, &want, &all);
@@ -343,7 +343,7 @@ static int picture(const struct showing *s, const struct heapset_want *part, enu
 	return stackset_view(all, &view, ret, &only_idle);
 }
 
-static int write_picture(const struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
+static int write_stacks(const struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
 			 struct fault *f)
 {
 	static const enum flame_format flames[] = {[HEAP_HTML] = FLAME_HTML,
@@ -352,9 +352,9 @@ static int write_picture(const struct showing *s, const struct heap_show_want *w
 						   [HEAP_PPROF] = FLAME_PPROF};
 	cleanup(stackset_freep) struct stackset *now = NULL;
 	cleanup(stackset_freep) struct stackset *before = NULL;
-	int r = picture(s, &want->part, want->compare ? HEAP_SVG : format, &now);
+	int r = stacks_of(s, &want->part, want->compare ? HEAP_SVG : format, &now);
 	if (r == 0 && want->compare)
-		r = picture(s, &want->before, HEAP_SVG, &before);
+		r = stacks_of(s, &want->before, HEAP_SVG, &before);
 	if (r < 0)
 		return r;
 	r = want->compare ? flame_diff_write(before, now, flames[format], to) : flame_write(now, flames[format], to);
@@ -370,7 +370,7 @@ static int heap_write(struct showing *s, const struct heap_show_want *want, enum
 	if (format == HEAP_JSON)
 		return heap_json_write(s->set, want, to);
 	if (format != HEAP_TABLE)
-		return write_picture(s, want, format, to, f);
+		return write_stacks(s, want, format, to, f);
 	const struct textout paper = {.to = to, .colour = to == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
 	return heap_table(s->set, want, &paper);
 }
@@ -417,8 +417,8 @@ static int write_out(struct showing *s, const struct heap_show_want *want)
 	}
 	if (out.path[0])
 		log_info("written to %s", out.path);
-	for (size_t i = 0; format != HEAP_TABLE && format != HEAP_JSON && i < s->n_remarks; i++)
-		log_warning("%s", s->remarks[i]);
+	for (size_t i = 0; format != HEAP_TABLE && format != HEAP_JSON && i < s->n_notes; i++)
+		log_warning("%s", s->notes[i]);
 	return 0;
 }
 
@@ -432,7 +432,7 @@ static bool any_runs(const struct heapset *h)
 	return false;
 }
 
-/* Of a snapshot without a history only its moment is known; leaks take more than one profile of it. */
+/* A snapshot without a history shows only its moment; leaks and growth take a heap profile. */
 static int torch_check(const struct showing *s, enum heapset_what what, struct fault *f)
 {
 	size_t n;
@@ -468,7 +468,7 @@ static int heap_prepare(struct showing *s, struct heap_show_want *want, struct f
 		.frames = o->frames,
 		.title = s->name.title,
 		.before_title = s->before.title,
-		.remarks = s->remarks,
+		.remarks = s->notes,
 	};
 	int r = heapset_source_of(s->set) == HEAPSET_TORCH ? torch_check(s, want->part.what, f) : 0;
 	if (r)
@@ -483,7 +483,7 @@ static int heap_prepare(struct showing *s, struct heap_show_want *want, struct f
 		want->before = want->part;
 		r = load_other(s, &want->before, f);
 	}
-	want->n_remarks = s->n_remarks;
+	want->n_remarks = s->n_notes;
 	return r;
 }
 

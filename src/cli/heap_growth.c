@@ -17,7 +17,7 @@ static void on_stop(int signal)
 }
 
 int heap_growth_load(const struct world *w, const struct subject *s, uint64_t duration_ns, struct heapset **ret,
-		     char remark[static 300], struct fault *f)
+		     char note[static 300], struct fault *f)
 {
 	const struct members_want members = {.ask = true,
 					     .job_id = s->is_job ? s->job.id : NULL,
@@ -30,5 +30,5 @@ int heap_growth_load(const struct world *w, const struct subject *s, uint64_t du
 	(void)sigaction(SIGTERM, &action, NULL);
 	if (isatty(STDERR_FILENO))
 		log_info("%s: watching where memory grows for %s", s->text, duration_format(duration_ns, text));
-	return growthset_record(w, &want, ret, remark, f);
+	return growthset_record(w, &want, ret, note, f);
 }

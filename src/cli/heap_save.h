@@ -1,12 +1,12 @@
 /*
- * `vigil heap -o NAME.heap`: the profiles as they are at this moment, to be
- * looked at or compared with later. Of one process a file, of several a folder.
+ * `vigil heap -o NAME.heap`: copies the profiles as they are now, to be shown or compared later. One process gives a
+ * file, several give a folder.
  */
 #pragma once
 
 #include "base/fault.h"
 #include "model/heap/heapset.h"
 
-/* *ret_n: so many were copied. -EINVAL of what has no profile to copy; the fault says what failed. */
+/* *ret_n: number of profiles to copy. -EINVAL if the set has none; the fault says what failed. */
 int must_check heap_save(const struct heapset *h, const struct heapset_want *want, const char *to, size_t *ret_n,
 			 struct fault *f);

@@ -20,7 +20,7 @@ bool heap_switch_wanted(const struct heap_switch *o)
 	return o->attach || o->detach || o->start || o->stop;
 }
 
-/* The folder of a job's newest attempt; of a process, what its environment says. "" none. */
+/* The folder of profiles: of a job's newest attempt, or as the environment of a process says; "" if there is none. */
 static void folder_of(const struct world *w, const struct subject *s, char *dst, size_t cap)
 {
 	static char environ_text[256 * 1024];
@@ -69,7 +69,8 @@ static int exit_of(int r)
 	return r == 0 ? 0 : r == WORLD_DENIED ? EXIT_DENIED : r == WORLD_GONE ? EXIT_ABSENT : EXIT_PROBLEM;
 }
 
-static int one(const struct world *w, const char *state, const char *folder, pid_t pid, const struct heap_switch *o)
+static int switch_process(const struct world *w, const char *state, const char *folder, pid_t pid,
+			  const struct heap_switch *o)
 {
 	const struct heapattach_want want = {.state = state, .folder = folder, .rate_bytes = o->rate};
 	struct heapattach_result got;
@@ -91,7 +92,7 @@ static int one(const struct world *w, const char *state, const char *folder, pid
 	return 0;
 }
 
-static int each(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *o)
+static int switch_job(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *o)
 {
 	char folder[400];
 	struct tasks tasks = {.n = 0};
@@ -104,7 +105,7 @@ static int each(const struct world *w, const char *state, const struct subject *
 	if (r == 0)
 		r = members_read(w, &tasks, &want, &m);
 	for (size_t i = 0; r == 0 && i < m.n; i++) {
-		int e = one(w, state, folder, m.row[i].task->pid, o);
+		int e = switch_process(w, state, folder, m.row[i].task->pid, o);
 		status = status ? status : e;
 	}
 	if (r == 0 && m.n == 0) {
@@ -131,5 +132,5 @@ int heap_switch_run(const struct world *w, const char *state, const struct subje
 	}
 	if (o->start || o->stop)
 		return switch_rate(w, s, o);
-	return s->is_job ? each(w, state, s, o) : one(w, state, NULL, s->pid, o);
+	return s->is_job ? switch_job(w, state, s, o) : switch_process(w, state, NULL, s->pid, o);
 }

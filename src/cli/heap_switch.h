@@ -1,7 +1,6 @@
 /*
- * The part of `vigil heap` that changes something: switching the sampling of a
- * running job on and off, loading the library into a process, taking it out of
- * the way again.
+ * The part of `vigil heap` that changes something: it switches the sampling of a running job on and off, loads the
+ * library into a process, and gives the process its own functions back.
  */
 #pragma once
 
@@ -10,10 +9,10 @@
 
 struct heap_switch {
 	bool attach, detach, start, stop;
-	uint64_t rate;
+	uint64_t rate; /* bytes a sample; UINT64_MAX: not given */
 };
 
-#define HEAP_SWITCH_DEFAULTS {.rate = UINT64_MAX} /* rate not given */
+#define HEAP_SWITCH_DEFAULTS {.rate = UINT64_MAX}
 
 /* Rows for an option table whose struct S holds a struct heap_switch named `change`. */
 #define HEAP_SWITCH_OPTIONS(S)                                                                                         \
@@ -39,7 +38,7 @@ struct heap_switch {
 	 .help = "with --attach and --start: one sample for each SIZE of memory that is asked for",                    \
 	 .offset = offsetof(S, change.rate)}
 
-/* Does this call change something, instead of showing? */
+/* True if the options ask for a change, instead of a profile to show. */
 bool heap_switch_wanted(const struct heap_switch *o);
-/* Does it, and says what was done on stderr. The exit status. */
+/* Make the change and log what was done. Returns the exit status. */
 int heap_switch_run(const struct world *w, const char *state, const struct subject *s, const struct heap_switch *o);

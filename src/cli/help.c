@@ -9,7 +9,7 @@ struct help_options {
 	const char *completion;
 };
 
-/* For the build, not for people: without a help text they are not shown. */
+/* Used by the build. Options without a help text are not shown. */
 static const struct option help_options[] = {
 	{.name = "man", .type = OPTION_TEXT, .arg = "COMMAND", .offset = offsetof(struct help_options, man)},
 	{.name = "completion",

@@ -108,7 +108,7 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 	return 0;
 }
 
-/* Lost jobs may be forgotten; one of another machine, which cannot be asked, is taken to live. */
+/* Lost jobs may be forgotten. A job of another machine, whose processes are out of sight, counts as running. */
 static bool lives(void *ctx, const struct job *stored)
 {
 	struct job j = *stored;

@@ -7,8 +7,9 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/vec.h"
 
-/* A line longer than this is shown in pieces. */
+/* A longer line is handed out in parts. Bytes. */
 #define LONGEST_LINE ((size_t)1 << 16)
 
 int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)
@@ -33,7 +34,7 @@ int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)
 	return 0;
 }
 
-/* "rank-3.err" */
+/* "rank-3.err" gives rank 3 and true. False: the name is not of that form. */
 static bool logfile_name_parse(const char *name, int32_t *ret_rank, bool *ret_err)
 {
 	struct span s = span_of(name);
@@ -72,12 +73,10 @@ static int logfiles_add(struct logfiles *l, int dirfd, const char *name, int32_t
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	struct logfile *more = reallocarray(l->files, l->n + 1, sizeof(*more));
-	if (!more) {
+	if (vec_room(&l->files, &l->cap, l->n + 1) < 0) {
 		close(fd);
 		return -ENOMEM;
 	}
-	l->files = more;
 	l->files[l->n++] = (struct logfile){.rank = rank, .err = err, .fd = fd};
 	return 0;
 }
@@ -131,7 +130,7 @@ int logfiles_tail(struct logfile *f, uint64_t lines)
 		if (got < 0)
 			return -errno;
 		for (size_t i = (size_t)got; i-- > 0;) {
-			/* the newline at the very end closes the last line, it does not begin one */
+			/* the newline at the end of the file closes the last line and begins none */
 			if (block[i] != '\n' || from + i + 1 == end || ++seen < lines)
 				continue;
 			f->at = from + i + 1;
@@ -142,7 +141,7 @@ int logfiles_tail(struct logfile *f, uint64_t lines)
 	return 0;
 }
 
-/* Length of the line at p, its end included; 0: it has not ended. A progress bar's redrawing is a line, too. */
+/* Length of the line at p, its end included; 0: it has not ended. A line that ends in '\r' (a progress bar) counts. */
 static size_t line_length(const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -154,7 +153,7 @@ static size_t line_length(const char *p, size_t len)
 	return 0;
 }
 
-/* Whole lines of what came; the rest waits in partial. */
+/* Hands out the whole lines of the first len bytes of partial and keeps the rest there. */
 static int hand_out(struct logfile *f, size_t len, bool all, logfiles_fn *fn, void *ctx)
 {
 	size_t done = 0;

@@ -76,7 +76,7 @@ static bool is_empty(const struct logfile *f)
 	return fstat(f->fd, &st) == 0 && st.st_size == 0;
 }
 
-/* Lines are marked only where one could not tell otherwise. */
+/* Lines get a mark only where several ranks or both streams are shown. */
 static void decide_marks(struct logs *l)
 {
 	bool out = false, err = false;
@@ -88,7 +88,7 @@ static void decide_marks(struct logs *l)
 	l->both_streams = out && err;
 }
 
-static int print_piece(void *ctx, const struct logfile *f, const char *text, size_t len)
+static int print_line(void *ctx, const struct logfile *f, const char *text, size_t len)
 {
 	struct logs *l = ctx;
 	bool mark_err = l->both_streams && f->err;
@@ -105,7 +105,7 @@ static int print_new(struct logs *l, bool last)
 {
 	bool raw = !l->several_ranks && !l->both_streams;
 	for (size_t i = 0; i < l->files.n; i++) {
-		int r = logfiles_read(&l->files.files[i], raw, last, print_piece, l);
+		int r = logfiles_read(&l->files.files[i], raw, last, print_line, l);
 		if (r < 0 && r != -ECANCELED) {
 			log_error("cannot read the log of rank %d in %s: %s", l->files.files[i].rank, l->files.dir,
 				  strerror(-r));
@@ -129,7 +129,7 @@ static int no_logs(const struct logs *l, int r)
 	return r == -EACCES ? EXIT_DENIED : r == -ENOENT ? EXIT_ABSENT : EXIT_PROBLEM;
 }
 
-/* Open an attempt's files; those that are there at first begin where --tail says. */
+/* Opens an attempt's files. first: they begin where --tail says. */
 static int open_attempt(struct logs *l, uint32_t attempt, bool first)
 {
 	const struct logs_options *o = l->options;
@@ -158,7 +158,7 @@ static int open_first(struct logs *l)
 	return 0;
 }
 
-/* A retry began: go on with its files. */
+/* Goes on with the files of a new attempt, and with files that appeared. */
 static int follow_attempt(struct logs *l, struct follow *f)
 {
 	uint32_t newest = l->files.attempt;
@@ -176,7 +176,7 @@ static int follow_attempt(struct logs *l, struct follow *f)
 	return r < 0 && r != -ENOENT ? no_logs(l, r) : 0;
 }
 
-/* Until the job has ended and all it printed has been shown. */
+/* Shows output until the job has ended and all it printed has been shown. */
 static int logs_follow(struct logs *l)
 {
 	cleanup(follow_done) struct follow f = {.inotify_fd = -1, .pid_fd = -1};
@@ -190,7 +190,8 @@ static int logs_follow(struct logs *l)
 	follow_process(&f, l->job.supervisor_pid);
 	for (;;) {
 		unsigned what = 0;
-		int status = view_job(l->view, l->id, &l->job); /* before reading: what came until then is shown */
+		/* read before the files, so that all output of a job that has ended is shown */
+		int status = view_job(l->view, l->id, &l->job);
 		bool live = view_is_live(&l->job);
 		if (status == 0)
 			status = follow_attempt(l, &f);

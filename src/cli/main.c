@@ -56,13 +56,12 @@ void command_unknown(const char *name)
 }
 
 /*
- * Commands that act stop at a configuration they cannot read: they would act
- * otherwise than told. Commands that read go on: a typing mistake must not
- * hide a report.
+ * A command that acts stops at a configuration that cannot be read, because it would act against the user's wishes. A
+ * command that reads goes on: a mistake in the file must not hide a report.
  */
 static int configure(const struct command *c, void *opts)
 {
-	static struct config config; /* kept until the end: options point into it */
+	static struct config config; /* never freed: options point into it */
 	static char note[256];
 	bool strict = config_is_section(c->name);
 	struct fault f = {.text = ""};
@@ -128,7 +127,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	int status = call(c, argc - 2, argv + 2);
-	/* Output that could not be written is a failure that scripts must see; a closed pipe is none. */
+	/* Output that could not be written is a failure that scripts must see; a closed pipe is not a failure. */
 	if ((fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
 		log_error("cannot write the output: %s", strerror(errno ? errno : EIO));
 		return EXIT_PROBLEM;

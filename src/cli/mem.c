@@ -30,7 +30,7 @@ static const struct option mem_options[] = {
 	OPTION_END,
 };
 
-/* What its heap profile says, if it leaves one; a job without is nothing to talk about here. */
+/* The summary of its heap profile; NULL without one, which is the usual case. */
 static struct js *heap_of(const struct world *w, const char *state, const struct subject *s)
 {
 	const struct heapload_want want = {.state = state, .resident_ns = 100 * NS_PER_MS};
@@ -44,7 +44,7 @@ static struct js *heap_of(const struct world *w, const char *state, const struct
 	return j;
 }
 
-/* Jobs that have not ended, as the store knows them. */
+/* Jobs of the store that have not ended. */
 struct known {
 	struct job job[FOOTPRINT_JOBS];
 	size_t n;
@@ -58,7 +58,7 @@ static int known_add(void *ctx, const struct job *j)
 	return 0;
 }
 
-/* Their limits are nice to have: without a store, or one that may not be read, they are not shown. */
+/* Without a store, or with one that may not be read, the limits of jobs are not shown. */
 static void known_read(const char *state, struct known *k)
 {
 	cleanup(store_closep) struct store *store = NULL;

@@ -32,7 +32,7 @@ size_t nearest_distance(const char *a, const char *b)
 void nearest_offer(struct nearest *n, const char *candidate)
 {
 	size_t d = nearest_distance(n->typed, candidate), len = strlen(n->typed);
-	/* half the letters wrong is another word; what begins alike was cut short */
+	/* near: at most a third of the letters is wrong, or the typed word is the beginning of the candidate */
 	bool near = d <= MAX(len / 3, (size_t)1) || (len >= 3 && strncmp(n->typed, candidate, len) == 0);
 	if (!near || (n->best && d >= n->distance))
 		return;

@@ -1,12 +1,12 @@
-/* Which of the known words did somebody mean who mistyped one? Pure. */
+/* Finds the known word that is most like a mistyped one. Pure. */
 #pragma once
 
 #include "base/base.h"
 
-/* How many letters are wrong, missing, too many or swapped; capped at 99 for long words. */
+/* Number of letters that are wrong, missing, too many or swapped; 99 if a word is longer than 48 bytes. */
 size_t nearest_distance(const char *a, const char *b);
 
-/* Feed candidates one by one; best stays NULL when nothing comes near. */
+/* Offer candidates one by one; best stays NULL when none comes near. Set typed before the first. */
 struct nearest {
 	const char *typed;
 	const char *best; /* borrowed from the candidates */

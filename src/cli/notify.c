@@ -21,9 +21,9 @@
 #include "cli/nearest.h"
 #include "cli/state.h"
 
-/* How long a deliverer goes on trying; what is left then stays in the spool. */
+/* A delivering process tries for this long; what is left then stays in the spool. */
 static const uint64_t deliverer_life_ns = 600 * NS_PER_S;
-/* A flush is waited for by a person; each channel has its own, shorter time. */
+/* Upper limit of `notify flush`, for which a person waits; each channel has its own, shorter timeout. */
 static const uint64_t flush_life_ns = 150 * NS_PER_S;
 
 struct notify_options {
@@ -37,8 +37,8 @@ static const struct option notify_table[] = {
 	OPTION_END,
 };
 
-/* A checkout must not choose who is told: what it says is passed over, and that is said. */
-static void tell_passed_over(const struct config *c)
+/* A checkout must not choose who gets notices: its channels are left out, with a warning. */
+static void warn_of_project_channels(const struct config *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (config_is_notify(&c->entries[i]) && config_is_project(c, &c->entries[i])) {
@@ -50,7 +50,7 @@ static void tell_passed_over(const struct config *c)
 		}
 }
 
-/* Every channel of the configuration; malloc'ed. */
+/* All channels of the configuration; *ret is malloc'ed. */
 static int channels_all(struct channels **ret)
 {
 	cleanup(config_done) struct config c = {.entries = NULL};
@@ -64,7 +64,7 @@ static int channels_all(struct channels **ret)
 		log_error("%s", f.text);
 		return r;
 	}
-	tell_passed_over(&c);
+	warn_of_project_channels(&c);
 	*ret = take(&all);
 	return 0;
 }
@@ -117,7 +117,8 @@ static int test(const struct notify_options *o, const char *name)
 	host_name(node, sizeof(node));
 	notice_of_test(c->name, node, clock_unix_ms(), &notice);
 	dispatch_now(c, &notice, clock_unix_ms(), &d);
-	if (d.outcome == NOTIFY_ARRIVED && c->kind == CHANNEL_PAGERDUTY) { /* nobody shall be called out for it */
+	/* a test at PagerDuty is closed at once, so that it calls no one out */
+	if (d.outcome == NOTIFY_ARRIVED && c->kind == CHANNEL_PAGERDUTY) {
 		notice.resolved = true;
 		dispatch_now(c, &notice, clock_unix_ms(), &over);
 	}
@@ -271,7 +272,9 @@ static int flush(const char *state)
 	return count.left > 0 ? EXIT_ENGINE : 0;
 }
 
-/* The process that a supervisor starts: nothing of the supervisor's may stay with it. */
+/*
+ * Runs in the process that a supervisor starts for delivery, so it drops descriptors, signal handlers and priorities.
+ */
 static int deliver(const char *state)
 {
 	cleanup(freep) struct channels *all = NULL;
@@ -283,7 +286,7 @@ static int deliver(const char *state)
 	(void)prctl(PR_SET_DUMPABLE, 0L); /* secrets pass through here */
 	(void)setrlimit(RLIMIT_CORE, &none);
 	ignore(syscall(SYS_close_range, 3U, ~0U, 0U), "an old kernel: descriptors are closed on exec");
-	/* the node service is nicer to itself than a sender of messages deserves */
+	/* the node service has a negative nice value, which the delivery of messages must not have */
 	(void)setpriority(PRIO_PROCESS, 0, 5);
 	struct fault f;
 	struct world w;

@@ -104,7 +104,7 @@ static int set_choice(const struct option *o, const char *value, const char *whe
 	return fault_set(f, -EINVAL, "%s: '%s' is not one of %s%s%s", where, value, all, *why ? "; " : "", why);
 }
 
-/* Copies that live as long as the program, as arguments and the environment do. */
+/* Copies that are never freed: options borrow their text, as they borrow arguments and the environment. */
 struct kept {
 	struct kept *next;
 	char text[];
@@ -123,7 +123,7 @@ static char *keep(const char *text, const char *tail)
 	return k->text;
 }
 
-/* The units' own messages begin with the value; put the place before it. */
+/* Put the place before the message of a parser of units, which begins with the value. */
 static int placed(int r, const char *where, const struct fault *inner, struct fault *f)
 {
 	return r < 0 ? fault_set(f, r, "%s: %s", where, inner->text) : 0;
@@ -180,7 +180,7 @@ int option_set(const struct option *o, const char *value, const char *where, voi
 	return fault_set(f, -EINVAL, "%s: an option of unknown type", where);
 }
 
-/* Numbers that read back as they were written: "512M", not "512 MiB". */
+/* Formats numbers in the form that is typed: "512M", not "512 MiB". */
 static void format_unit(uint64_t v, const uint64_t *factors, const char *const *units, size_t n, char *dst, size_t cap)
 {
 	size_t i = 0;
@@ -274,7 +274,10 @@ int option_set_environment(const struct option *o, const char *value, const char
 			 getenv(name), option_name(o));
 }
 
-/* given: which options have been given as flags; NULL before they are read, when no condition can be looked at. */
+/*
+ * given: [row] true if the option was given as a flag. NULL before flags are read: then variables without a condition
+ * are applied, later those with one.
+ */
 static int set_from_environment(const struct command *c, const bool *given, void *opts, struct fault *f)
 {
 	for (const struct option *o = c->options; o && o->name; o++) {

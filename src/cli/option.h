@@ -1,7 +1,7 @@
 /*
- * One table of options per command makes the parser, --help, the man page and
- * the completion, so that they cannot disagree. Precedence of a value: flag,
- * then environment (VIGIL_<OPTION>), then configuration, then the default.
+ * One table of options for each command gives the parser, --help, the man page and the completion, so that they cannot
+ * disagree. A value comes from the flag, else the environment (VIGIL_<OPTION>), else the configuration, else the
+ * default.
  */
 #pragma once
 
@@ -18,10 +18,10 @@ enum option_type {
 	OPTION_RATIO,    /* --threshold      double */
 	OPTION_DURATION, /* --backoff        uint64_t ns */
 	OPTION_CHOICE,   /* --policy         int: index into choices */
-	OPTION_LIST,     /* --notify a b or a,b: struct option_list; not parted where a row says `whole` */
+	OPTION_LIST,     /* --notify a,b     struct option_list; repeated flags add items */
 };
 
-/* Between the items of a list that is `whole`, where one text has to carry them all. */
+/* Separates the items of a list that is `whole` in one text: such an item may have commas. */
 #define OPTION_ITEM_END '\x1f'
 
 struct option_list {
@@ -37,19 +37,19 @@ struct option {
 	const char *help;    /* one sentence, lower case, no full stop; NULL: not shown */
 	size_t offset;       /* of the field in the command's options struct */
 	const char *const *choices; /* NULL-terminated, for OPTION_CHOICE */
-	const char *choices_why; /* a clause: why another command's choice is none here; may be NULL */
+	const char *choices_why; /* a clause that says why another command's choice is missing here; may be NULL */
 	/*
-	 * An additional foreign variable that is honoured, e.g. RAY_memory_usage_threshold. "NAME:unit" gives
+	 * Another program's variable that counts after vigil's own, e.g. RAY_memory_usage_threshold. "NAME:unit" gives
 	 * plain numbers a unit: "MA_HANG_DETECT_TIME:m".
 	 */
 	const char *env;
-	/* env counts only while the OPTION_CHOICE at env_if_offset, a row above, is at this index; 0: always. */
+	/* env counts only while the OPTION_CHOICE at env_if_offset, of a row above, has this index; 0: always */
 	int env_if;
 	size_t env_if_offset;
-	/* Of lists: an item is whatever it is, with commas; at most so many, 0: as many as a list holds; is one fine? */
-	bool whole;
-	size_t most;
-	int (*check)(const char *item, struct fault *f);
+	/* of lists only: */
+	bool whole; /* a comma is part of an item and does not separate two */
+	size_t most; /* number of items allowed; 0: as many as a list holds */
+	int (*check)(const char *item, struct fault *f); /* -errno for a wrong item; may be NULL */
 };
 
 struct command {
@@ -61,7 +61,7 @@ struct command {
 	const struct option *options; /* ends with name NULL */
 	size_t options_size; /* of the options struct */
 	const void *defaults;
-	int (*run)(const void *options, int argc, char **argv); /* what is left after the options */
+	int (*run)(const void *options, int argc, char **argv); /* argv: the words that are no options */
 	bool stop_at_first_word; /* run, map: the rest is the user's command */
 	int usage_status;    /* exit status for a wrong call: 2, and 125 for run and map */
 };
@@ -71,38 +71,38 @@ enum {
 };
 
 /*
- * Fill opts (options_size bytes, already holding the defaults) from the
- * environment and argv. *ret_rest: index of the first argument left over.
- * Errors are one sentence with a suggestion for typing mistakes.
+ * Fill opts (options_size bytes, already holding the defaults) from the environment and argv. argv is reordered;
+ * *ret_rest: index of the first word that is no option. Errors are one sentence, with a suggestion for typing mistakes.
  */
 int must_check option_parse(const struct command *c, int argc, char **argv, void *opts, int *ret_rest,
 			    struct fault *f);
+/* Print the text of --help. */
 void option_help(const struct command *c, FILE *to);
+/* Print the man page, in roff. */
 void option_man(const struct command *c, FILE *to);
-/* Completion for bash, over all commands. */
+/* Print the completion for bash, over all commands. */
 void option_completion(const struct command *const *commands, FILE *to);
 
 /* The name without "[no-]". */
 const char *option_name(const struct option *o);
-/* By its name; NULL if there is none. */
+/* The option of that name; NULL if there is none. */
 const struct option *option_find(const struct command *c, const char *name);
 /* The option whose name is most like a misspelt one; NULL if none is near. */
 const char *option_nearest(const struct command *c, const char *name);
-/* "VIGIL_MEMORY_LIMIT" */
+/* Its variable, as "VIGIL_MEMORY_LIMIT". Returns dst. */
 char *option_variable(const struct option *o, char dst[static 64]);
 /*
- * The variable that gives the option its value now, and the value; NULL if none does. opts, with the choices of the rows
- * above, says whether a foreign variable with a condition counts.
+ * The value that the environment gives the option, and in name its variable; NULL if there is none. opts has the
+ * choices of the rows above, which decide whether a foreign variable with a condition counts.
  */
 const char *option_environment(const struct option *o, const void *opts, char name[static 64]);
-/* Set it from that variable. As option_set, but a foreign variable with a condition may not say 0. */
+/* Set it from that variable. As option_set, but a foreign variable with a condition may not be 0. */
 int must_check option_set_environment(const struct option *o, const char *value, const char *name, void *opts,
 				      struct fault *f);
 /*
- * Set one option from text, which is borrowed. where begins the error's
- * sentence: "--memory-limit", "VIGIL_NPROC", "vigil.yaml:3:5: nproc".
- * Lists are replaced.
+ * Set one option from text, which is borrowed. where begins the error's sentence: "--memory-limit", "VIGIL_NPROC",
+ * "vigil.yaml:3:5: nproc". A list is replaced.
  */
 int must_check option_set(const struct option *o, const char *value, const char *where, void *opts, struct fault *f);
-/* The value as one would type it; "" when there is none. */
+/* The value as it is typed; "" when there is none. */
 void option_format(const struct option *o, const void *opts, char *dst, size_t cap);

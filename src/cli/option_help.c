@@ -6,7 +6,7 @@
 #include "cli/option.h"
 #include "tell/text/textout.h"
 
-/* Options without a help text serve the build and stay unmentioned. */
+/* Options without a help text are for the build and are not shown. */
 static const struct option *next_shown(const struct option *o)
 {
 	while (o && o->name && !o->help)
@@ -33,7 +33,7 @@ static void spell(const struct option *o, struct buf *b)
 		buf_printf(b, " %s", o->arg);
 }
 
-/* Flags that are off and texts that are empty have no default worth a word. */
+/* False: the default is not shown, because the flag is off, the text empty or the number 0. */
 static bool default_of(const struct command *c, const struct option *o, char *dst, size_t cap)
 {
 	if (!c->defaults)
@@ -46,7 +46,7 @@ static bool default_of(const struct command *c, const struct option *o, char *ds
 	return dst[0] != '\0' && strcmp(dst, "0") != 0 && strcmp(dst, "0us") != 0;
 }
 
-/* Paragraphs; a line break that the text has of itself stays. */
+/* Wraps the text to the width; its own line breaks stay. */
 static void print_paragraphs(const struct textout *p, const char *text)
 {
 	while (*text) {
@@ -56,7 +56,7 @@ static void print_paragraphs(const struct textout *p, const char *text)
 	}
 }
 
-/* Text with its own line breaks, each line shown as it is, indented. */
+/* Prints each line of the text as it is, indented. */
 static void print_block(const char *text, const char *indent, FILE *to)
 {
 	for (const char *p = text; *p;) {
@@ -114,7 +114,7 @@ void option_help(const struct command *c, FILE *to)
 	textout_text(&p, 0, "Exit status: %s", exit_statuses(c));
 }
 
-/* roff: a minus that is a minus, no backslash that is a command, no control line by accident. */
+/* Escapes text for roff: '-' and '\\', and '.' and '\'' at the beginning of a line. */
 static void roff(const char *text, size_t len, FILE *to)
 {
 	for (size_t i = 0; i < len; i++) {

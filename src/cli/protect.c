@@ -187,7 +187,6 @@ static int protect_run(const void *options, int argc, char **argv)
 		return EXIT_PROBLEM;
 	}
 	int r = subject_find(&w, state, argv[0], &who, &f);
-	/* A process that has ended may still have old values to forget. */
 	if (r) {
 		log_error("%s", f.text);
 		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;

@@ -26,7 +26,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-#define STORED_MOST 256 /* processes of one job that the store knows: its ranks, of each attempt */
+#define STORED_MOST 256 /* processes of one job in the store: its ranks, of each attempt */
 #define TASKS_CAP 65536
 
 struct list {
@@ -34,10 +34,10 @@ struct list {
 	const struct ps_options *options;
 	bool all;
 	size_t shown;
-	/* The live machine, listed once. */
+	/* all tasks of the machine, read once */
 	struct tasks tasks;
 	bool listed;
-	/* Of the job at hand: what has been shown of it from the store. */
+	/* processes of the current job that were shown from the store */
 	struct proc_id stored[STORED_MOST];
 	size_t n_stored;
 };
@@ -107,7 +107,7 @@ static bool is_stored(const struct list *l, const struct task_row *t)
 	return false;
 }
 
-/* Workers and whatever else the ranks started, by what the machine says now: the store knows the ranks only. */
+/* Shows workers and other processes that the ranks started, as they run now: the store has the ranks only. */
 static int show_members(struct list *l, const struct job *j)
 {
 	const struct world *w = &l->view->world;

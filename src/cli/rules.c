@@ -13,7 +13,7 @@
 #include "judge/rules/causes.h"
 #include "sense/collective/ncclversion.h"
 
-/* Each place is shown so often; all are counted. */
+/* Most matches of one rule that are printed; all are counted. */
 #define SHOWN_EACH 20
 
 struct rules_options {
@@ -60,7 +60,7 @@ struct test {
 	const struct rulebook *book;
 	struct cause_set set;
 	uint64_t *shown; /* [rule] */
-	char nccl_version[16]; /* as the files say it; "" */
+	char nccl_version[16]; /* as found in the files; "" if not */
 	int result;
 };
 
@@ -115,7 +115,7 @@ static int scan_file(struct test *t, struct rulescan *scan, const char *path)
 		return -errno;
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
-	/* without a writer a pipe must not keep us waiting at its opening, but its bytes are waited for */
+	/* opening a pipe without a writer must not block, but reading it must */
 	if (!in && fcntl(fd, F_SETFL, 0) < 0)
 		return -errno;
 	int r = rulescan_begin(scan, (enum rule_source)t->o->source, in ? "stdin" : path, NO_RANK);
@@ -129,7 +129,7 @@ static int scan_file(struct test *t, struct rulescan *scan, const char *path)
 			r = n < 0 ? -errno : rulescan_end(scan);
 			break;
 		}
-		/* as a living job's logs are read: the time-out of InfiniBand depends on it */
+		/* the rule of InfiniBand's time-out depends on NCCL's version, as it does for a running job */
 		if (t->o->source == RULE_LOG && !t->nccl_version[0])
 			(void)nccl_version_find((struct span){at, (size_t)n}, t->nccl_version);
 		r = rulescan_filled(scan, (size_t)n);
@@ -222,7 +222,7 @@ static int test_files(struct test *t, struct rulescan *scan, int argc, char **ar
 			log_error("%s: %s", argv[i], strerror(r < 0 ? -r : EIO));
 		status = rules_status(r);
 	}
-	if (read == 0) /* a verdict on nothing would be none */
+	if (read == 0) /* without any file there is no verdict */
 		return status;
 	for (size_t i = 0; i < t->book->n && !t->o->json; i++)
 		if (t->shown[i] > SHOWN_EACH)
@@ -282,7 +282,7 @@ static int rules_list(const struct rules_options *o, const struct rulebook *b)
 	return 0;
 }
 
-/* Each file on its own, together with vigil's, which it may name. */
+/* Checks each file separately, together with vigil's own rules, which it may refer to. */
 static int rules_check_files(int argc, char **argv, const struct world *w)
 {
 	int status = 0;

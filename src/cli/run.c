@@ -30,7 +30,7 @@ struct run_options {
 /* The indices are enum victim_policy. */
 const char *const policy_choices[] = {"group", "newest", "largest", "fastest", NULL};
 
-/* One attempt less than agent/run/supervise remembers. */
+/* One less than the number of attempts that agent/run/supervise keeps count of. */
 #define RETRIES_MAX 255u
 
 static const struct run_options defaults = {
@@ -121,7 +121,7 @@ static int retry_kinds(const struct option_list *l, struct retry_settings *ret)
 	return 0;
 }
 
-/* Options that contradict each other; says so on stderr. */
+/* Checks options that contradict each other, and logs the first error. */
 static int options_check(const struct run_options *o, int argc)
 {
 	if (argc == 0) {
@@ -152,7 +152,7 @@ static int options_check(const struct run_options *o, int argc)
 	return 0;
 }
 
-/* RAY_memory_monitor_refresh_ms is Ray's switch: without a refresh there is no monitor. */
+/* RAY_memory_monitor_refresh_ms=0 switches Ray's memory monitor off, and so the guard. */
 static bool ray_switches_off(void)
 {
 	const char *refresh = getenv("RAY_memory_monitor_refresh_ms");
@@ -168,7 +168,7 @@ static bool ray_switches_off(void)
 	return refresh_ms == 0;
 }
 
-/* A rule that cannot be read would be missed only when the job has died, so rules are tried first. */
+/* Reads the rules before the job starts: otherwise a mistake in them would show only after the job has died. */
 static int rules_check(const struct run_options *o, const struct world *w)
 {
 	struct fault f = {0};
@@ -217,7 +217,7 @@ static int run(const void *opts, int argc, char **argv)
 	}
 	if (rules_check(o, &w) < 0)
 		return 125;
-	static struct channels *channels; /* until the end */
+	static struct channels *channels; /* never freed: the supervisor uses it until the end */
 	if (config_channels_chosen(&o->guard.notify, &channels, &f) < 0) {
 		log_error("%s", f.text);
 		return 125;

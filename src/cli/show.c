@@ -137,7 +137,7 @@ static int show_incident(void *ctx, const char *id, const char *text)
 	struct part *l = ctx;
 	cleanup(js_freep) struct js *j = NULL;
 	if (js_parse(text, strlen(text), &j, NULL) < 0)
-		return 0; /* 'vigil why' says more about it */
+		return 0; /* 'vigil why' reports the damage */
 	if (l->json) {
 		js_add(l->json, take(&j));
 		return 0;
@@ -155,7 +155,7 @@ static int show_incident(void *ctx, const char *id, const char *text)
 	return 0;
 }
 
-/* One object: the job with its processes, events and incidents inside. */
+/* One object: the job, with its processes, events and incidents as arrays. */
 static int show_json(const struct view *v, const struct job *j)
 {
 	cleanup(js_freep) struct js *o = job_json(j);

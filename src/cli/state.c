@@ -6,9 +6,10 @@
 #include "base/buf.h"
 
 /*
- * Without a home, as users without a name in containers are: below /tmp, where anybody may have put something of that name.
+ * A folder below /tmp for a user without HOME, as in containers. It is refused unless it is a directory of this user
+ * that others cannot write to, because any user can make something of that name there. -1: refused; dst has its path.
  */
-static int nobodys_dir(char *dst, size_t cap)
+static int homeless_dir(char *dst, size_t cap)
 {
 	struct stat st;
 	int n = text_format(dst, cap, "/tmp/vigil-%u", (unsigned)geteuid());
@@ -33,7 +34,7 @@ int state_dir(const char *given, char *dst, size_t cap, struct fault *f)
 	else if (home && *home)
 		n = text_format(dst, cap, "%s/.local/state/vigil", home);
 	else
-		n = nobodys_dir(dst, cap);
+		n = homeless_dir(dst, cap);
 	if (n < 0)
 		return fault_set(f, -ENOENT,
 				 "nowhere to keep jobs and reports: HOME is not set, and %s cannot be used (it must be "

@@ -1,6 +1,6 @@
 /*
- * What a person means by JOB, PID or "last": a job of the store, or a process
- * of this machine. A number is a process if there is one, else a job's name.
+ * Finds what JOB, PID or "last" on the command line names: a job of the store, or a process of this machine. A number
+ * is a process if there is one, else a job's name.
  */
 #pragma once
 
@@ -11,13 +11,13 @@
 struct subject {
 	bool is_job;
 	struct job job;      /* if is_job */
-	pid_t pid;           /* process, or the job's main process (0: none running) */
+	pid_t pid;           /* the process, or the job's main process (0: none) */
 	char text[160];      /* "job train-3f2a", "process 812 and its descendants" */
-	char key[96];        /* for the store: the job's id, or "pid-812" */
+	char key[96];        /* for the store and for file names: the job's id, or "pid-812" */
 };
 
 enum { SUBJECT_NONE = 4 }; /* no such job or process; also the exit status */
 
-/* state: the state directory. *ret untouched on failure. */
+/* state: the state directory. SUBJECT_NONE, or -errno; *ret is then unchanged. */
 int must_check subject_find(const struct world *w, const char *state, const char *what, struct subject *ret,
 			    struct fault *f);

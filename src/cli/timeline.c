@@ -33,10 +33,10 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-/* Room is made a little late when a write fails, never at twice the bound. */
+/* A series file may pass its bound for a while when writing fails, but stays below twice of it. */
 #define SERIES_READ_MAX (2 * SERIES_MAX_BYTES + MIB)
 
-/* Without it there are no counters and no workers; that is said, and is no failure. */
+/* The series of the job; NULL, with a warning if it cannot be read: the timeline then lacks counters and workers. */
 static char *series_read(const struct job *j, size_t *ret_len)
 {
 	char path[320];
@@ -75,7 +75,7 @@ static int write_file(const struct view *v, const struct job *j, const char *pat
 		log_error("cannot write the timeline to %s: %s", path, strerror(errno));
 		return EXIT_PROBLEM;
 	}
-	bool regular = lstat(path, &st) == 0 && S_ISREG(st.st_mode); /* not a link, such as /dev/stdout */
+	bool regular = lstat(path, &st) == 0 && S_ISREG(st.st_mode); /* false for a link such as /dev/stdout */
 	int status = timeline_write_to(v, j, to);
 	errno = 0;
 	bool bad = ferror(to) != 0;
@@ -85,7 +85,7 @@ static int write_file(const struct view *v, const struct job *j, const char *pat
 		status = EXIT_PROBLEM;
 	}
 	if (status != 0 && regular)
-		(void)unlink(path); /* half a trace opens nowhere */
+		(void)unlink(path); /* no program opens half a trace */
 	if (status == 0 && (!chosen || isatty(STDERR_FILENO)))
 		log_info("the timeline is in %s; open it in https://ui.perfetto.dev or chrome://tracing", path);
 	return status;

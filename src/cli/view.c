@@ -86,13 +86,13 @@ bool view_is_live(const struct job *j)
 	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
 }
 
-/* The same pid and the same start: the same process. */
+/* True if the process with this pid and this start time runs. */
 static bool view_is_running(const struct view *v, pid_t pid, uint64_t start_ticks)
 {
 	struct proc_stat st;
 	int r = proc_stat_read(&v->world, pid, &st);
 	if (r == WORLD_DENIED)
-		return true; /* there is one, and we may not look */
+		return true; /* there is one, but it may not be read */
 	return r == 0 && st.start_ticks == start_ticks && !proc_is_over(&st);
 }
 
@@ -101,7 +101,7 @@ void view_refresh(const struct view *v, struct job *j)
 	char here[80] = "";
 	if (!view_is_live(j) || !v->has_world || j->supervisor_pid <= 0)
 		return;
-	/* a home directory may be shared with other machines, whose processes we do not see */
+	/* the state directory may be shared with other machines, whose processes are out of sight */
 	if (gethostname(here, sizeof(here) - 1) == 0 && j->node[0] && strcmp(here, j->node) != 0)
 		return;
 	if (!view_is_running(v, j->supervisor_pid, j->supervisor_start_ticks))
@@ -118,7 +118,7 @@ bool view_process_now(const struct view *v, struct job_process *p)
 		p->shared_bytes = add_cap(s.rss_file_bytes, s.rss_shmem_bytes);
 		p->own_bytes = sub_floor(s.rss_bytes, p->shared_bytes);
 		p->swap_bytes = s.swap_bytes;
-		if (p->peak_own_bytes > 0) /* else nobody has been looking, and now is no peak */
+		if (p->peak_own_bytes > 0) /* 0: it was not measured while it ran, so its memory now is no peak */
 			p->peak_own_bytes = MAX(p->peak_own_bytes, p->own_bytes);
 	}
 	return true;
@@ -186,7 +186,7 @@ size_t view_rest(const struct view *v, size_t used)
 	return v->paper.width > used + 8 ? v->paper.width - used : 8;
 }
 
-/* Of one that runs here, since its supervisor began: by no clock that can be set. */
+/* Time since the supervisor of a job that runs here began, by a clock that cannot be set. False: not known. */
 static bool lived_here(const struct job *j, uint64_t *ret_ns)
 {
 	char node[sizeof(j->node)];
@@ -206,7 +206,7 @@ char *view_ran(const struct job *j, int64_t now_unix_ms, char dst[static 24])
 	if (j->state != JOB_LOST && lived_here(j, &lived_ns))
 		return duration_format(lived_ns, dst);
 	if (j->started_unix_ms <= 0 || end < j->started_unix_ms || (j->state == JOB_LOST && j->ended_unix_ms <= 0))
-		return text_copy(dst, 24, "-"); /* nobody was there to see a lost job end */
+		return text_copy(dst, 24, "-"); /* the end of a lost job was not seen */
 	return duration_format((uint64_t)(end - j->started_unix_ms) * NS_PER_MS, dst);
 }
 

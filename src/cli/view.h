@@ -1,9 +1,7 @@
 /*
- * What every reading command begins with: the store opened for reading, the
- * live machine beside it, and what kind of terminal there is to print on.
+ * What every reading command begins with: the store opened for reading, the machine, and the terminal to print on.
  *
- * Functions that return a status return 0 or the exit status of the command;
- * the message has been logged by then.
+ * Functions that return a status return 0 or the exit status of the command; they have then logged the message.
  */
 #pragma once
 
@@ -14,7 +12,7 @@
 
 struct view {
 	struct store *store;   /* NULL: there is none yet */
-	char none[512];        /* …and this is what to say then */
+	char none[512];        /* the message to print if store is NULL */
 	char state[256];
 	bool has_world;
 	struct world world;
@@ -23,31 +21,32 @@ struct view {
 
 #define VIEW_UNCUT ((size_t)4096)
 
-/* state: --state or NULL. A store that is not there yet is fine. */
+/* state: --state or NULL. A store that does not exist yet is no error. */
 int must_check view_open(const char *state, struct view *ret);
 void view_done(struct view *v);
 
-/* Exit status for an error of the store, which is logged. */
+/* Log an error of the store, r, while reading `what`. Returns the exit status. */
 int view_failed(const struct view *v, int r, const char *what);
 
 /*
- * The job that text names: an id, a name (its newest), "last", or the pid of
- * a process it has or had. Its state is brought up to date (see view_refresh).
- * NULL stands for "last". EXIT_ABSENT, with the nearest name suggested.
+ * The job that text names: an id, a name (its newest), "last", or the pid of a process it has or had. NULL stands for
+ * "last". Its state is brought up to date (see view_refresh). EXIT_ABSENT if there is none; the nearest name is
+ * suggested.
  */
 int must_check view_job(const struct view *v, const char *text, struct job *ret);
 
-/* A job whose vigil is no longer there although nothing says that it ended is lost. */
+/* Set the state to JOB_LOST if the job is live in the store but its vigil, on this machine, is gone. */
 void view_refresh(const struct view *v, struct job *j);
+/* True if the job starts, runs or waits for a retry. */
 bool view_is_live(const struct job *j);
-/* Does this very process still run? Then its memory as it is now is filled in. */
+/* True if this process still runs; its memory is then set to what it uses now. */
 bool view_process_now(const struct view *v, struct job_process *p);
 
-/* Columns for the last column of a table that has used so many already. */
+/* Columns left for the last column of a table whose others take `used`; at least 8, VIEW_UNCUT if not a terminal. */
 size_t view_rest(const struct view *v, size_t used);
-/* "12 s ago"-free: how long a job ran or has been running. now_unix_ms for those that run. */
+/* How long the job ran or has been running, until now_unix_ms; "-" if that is not known. Returns dst. */
 char *view_ran(const struct job *j, int64_t now_unix_ms, char dst[static 24]);
-/* "exit 3", "SIGKILL", "-" */
+/* "exit 3", "SIGKILL"; "-" if not known. wait_status: of wait(2). Returns dst. */
 char *view_exit(bool known, int32_t wait_status, char dst[static 24]);
-/* More words than the command takes: EXIT_USAGE, logged. */
+/* 0, or EXIT_USAGE, logged, if there are more words than the command takes. */
 int must_check view_words(const char *command, int argc, char **argv, int most);

@@ -88,6 +88,7 @@ static const struct option agent_table[] = {
 /* Every Ray worker descends from its node's raylet. */
 static const struct adopt_target ray_target = {.kind = ADOPT_COMMAND, .text = "raylet/raylet"};
 
+/* The path of a control group below the mount, where "/sys/fs/cgroup/…" was given. */
 static const char *below_mount(const char *cgroup)
 {
 	static const char mount[] = "/sys/fs/cgroup/";
@@ -107,7 +108,7 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	struct fault f = {0};
 	struct world w;
 	char state[256];
-	static struct channels *channels; /* until the end */
+	static struct channels *channels; /* never freed: adopt_run uses it until the end */
 	if (state_dir(g->state, state, sizeof(state), &f) < 0 ||
 	    config_channels_chosen(&g->notify, &channels, &f) < 0 || world_open(NULL, &w, &f) < 0) {
 		log_error("%s", f.text);

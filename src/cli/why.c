@@ -34,7 +34,7 @@ struct why {
 	bool broken;
 };
 
-/* JSON goes out as it came in, on one line: it may carry more than this program knows. */
+/* JSON is printed as it was stored, on one line: a newer program may have written fields that are unknown here. */
 static int print_report(struct why *w, const char *text)
 {
 	cleanup(js_freep) struct js *j = NULL;
@@ -68,7 +68,7 @@ static void print_made(struct why *w, const struct incident *i)
 		ignore(print_report(w, text), "what we wrote ourselves can be read");
 }
 
-/* The end of a job about which no incident was written, told in the same form. */
+/* The end of a job without a stored incident, in the form of an incident. */
 static struct incident incident_of(const struct job *j)
 {
 	struct incident i = {.attempt = j->attempt, .victim = {.rank = NO_RANK}, .time_unix_ms = j->ended_unix_ms};
@@ -84,7 +84,7 @@ static void explain_done(struct why *w, const struct job *j)
 	char ran[24];
 	i.kind = INCIDENT_CLEAN_EXIT;
 	i.killer = KILLER_NONE;
-	if (!j->has_exit) { /* adopted: somebody else's child */
+	if (!j->has_exit) { /* adopted: the child of another process */
 		i.kind = INCIDENT_NONE;
 		TEXT_FORMAT(i.summary,
 			    "Job %s has ended after %s. Nothing was seen that ended it; its exit status is known only "
@@ -114,11 +114,11 @@ static void explain_failed(struct why *w, const struct job *j)
 	print_made(w, &i);
 }
 
-/* The vigil in charge vanished: say what is known, and guess nothing. */
+/* The vigil in charge of the job is gone: reports what is known. */
 static void explain_lost(struct why *w, const struct job *j)
 {
 	struct incident i = incident_of(j);
-	if (j->ended_unix_ms > 0) { /* said by the one who watched */
+	if (j->ended_unix_ms > 0) { /* its vigil ended as it was told to */
 		TEXT_FORMAT(i.summary, "Vigil was told to stop watching job %s; what became of it since is not known.",
 			    j->id);
 		i.kind = INCIDENT_NONE;
@@ -171,29 +171,29 @@ static int print_process(void *ctx, const struct job_process *stored)
 	return 0;
 }
 
-/* The last things that were told of a job, beside that it was begun. */
-#define TOLD_MOST 5
-struct told {
-	struct job_event last[TOLD_MOST];
-	size_t n; /* all there were */
+/* The newest events of a job, those of its beginning left out. */
+#define RECENT_MOST 5
+struct recent {
+	struct job_event last[RECENT_MOST]; /* a ring: event i is at i % RECENT_MOST */
+	size_t n; /* all events, also those no longer in the ring */
 };
 
-static int told_take(void *ctx, const struct job_event *e)
+static int recent_take(void *ctx, const struct job_event *e)
 {
 	static const char *const begins[] = {"job_start", "attempt_start", "job_adopted", "protect"};
-	struct told *t = ctx;
+	struct recent *t = ctx;
 	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
 		if (strcmp(e->kind, begins[i]) == 0)
 			return 0;
-	t->last[t->n++ % TOLD_MOST] = *e;
+	t->last[t->n++ % RECENT_MOST] = *e;
 	return 0;
 }
 
-static void told_print(const struct why *w, const struct told *t)
+static void recent_print(const struct why *w, const struct recent *t)
 {
 	const struct textout *p = &w->view->paper;
-	for (size_t i = t->n - MIN(t->n, (size_t)TOLD_MOST); i < t->n; i++) {
-		const struct job_event *e = &t->last[i % TOLD_MOST];
+	for (size_t i = t->n - MIN(t->n, (size_t)RECENT_MOST); i < t->n; i++) {
+		const struct job_event *e = &t->last[i % RECENT_MOST];
 		char when[24];
 		printf("  %s  ", time_format(e->time_unix_ms, when));
 		textout_cell(p, e->kind, 15);
@@ -204,24 +204,24 @@ static void told_print(const struct why *w, const struct told *t)
 	putchar('\n');
 }
 
-/* Often nothing has happened yet: that is the answer. */
+/* Reports the newest events and the processes of a job that runs and has no incident. */
 static int explain_live(struct why *w, const struct job *j)
 {
-	static struct told told; /* large */
+	static struct recent recent; /* large */
 	char ran[24];
-	told.n = 0;
-	int r = store_each_event(w->view->store, j->id, 0, told_take, &told);
+	recent.n = 0;
+	int r = store_each_event(w->view->store, j->id, 0, recent_take, &recent);
 	if (r < 0)
 		return view_failed(w->view, r, "the events");
-	const char *what = told.n ? "there was no incident so far" : "nothing has happened to it so far";
+	const char *what = recent.n ? "there was no incident so far" : "nothing has happened to it so far";
 	if (w->options->json) {
 		log_error("job %s is %s and %s; there is no report", j->id, job_state_name(j->state), what);
 		return EXIT_ABSENT;
 	}
 	printf("Job %s is %s, for %s, attempt %u; %s%s\n\n", j->id, job_state_name(j->state),
-	       view_ran(j, clock_unix_ms(), ran), j->attempt, what, told.n ? ". What was told of it last:" : ".");
-	if (told.n)
-		told_print(w, &told);
+	       view_ran(j, clock_unix_ms(), ran), j->attempt, what, recent.n ? ". What was told of it last:" : ".");
+	if (recent.n)
+		recent_print(w, &recent);
 	r = store_each_process(w->view->store, j->id, print_process, w);
 	printf("\n  vigil ps %s  ·  vigil events %s  ·  vigil logs %s --follow\n", j->id, j->id, j->id);
 	return r < 0 ? view_failed(w->view, r, "its processes") : 0;
@@ -262,7 +262,7 @@ static int why_job(struct why *w, const struct job *j)
 		return view_failed(w->view, r, "the report");
 	if (w->shown > 0)
 		return w->broken ? EXIT_PROBLEM : 0;
-	/* that the job was lost is newer than whatever happened before */
+	/* a lost job: its loss is newer than its last incident */
 	if (!json || (j->state == JOB_LOST && j->ended_unix_ms <= 0)) {
 		int status = explain_job(w, j);
 		if (json && !w->options->json)
@@ -277,7 +277,7 @@ static int why_job(struct why *w, const struct job *j)
 	return status;
 }
 
-/* An incident's id, or the pid of a process that was ended and is not a job's main one. */
+/* what: an incident's id, or the pid of a process that was ended and is not a job's main one. */
 static int why_incident(struct why *w, const char *what, bool *ret_found)
 {
 	cleanup(freep) char *json = NULL;
@@ -287,7 +287,7 @@ static int why_incident(struct why *w, const char *what, bool *ret_found)
 		return 0;
 	int r = store_find_job(w->view->store, what, &j);
 	if (r == 0)
-		return 0; /* a job of that name: its state matters, too */
+		return 0; /* a job of that name: why_job reports its state, too */
 	if (r == STORE_NONE)
 		r = store_find_incident(w->view->store, what, &json);
 	if (r < 0)
