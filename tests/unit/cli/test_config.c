@@ -115,14 +115,16 @@ static void keys_are_the_names_of_the_options(void **state)
 static void mistakes_are_told_with_their_place(void **state)
 {
 	(void)state;
-	expect_fault("run:\n  retires: 3\n", "one.yaml:2:3: unknown key 'retires' in section 'run'; did you mean 'retries'?");
+	expect_fault("run:\n  retires: 3\n",
+		     "one.yaml:2:3: unknown key 'retires' in section 'run'; did you mean 'retries'?");
 	assert_int_equal(fault.line, 2);
 	assert_int_equal(fault.column, 3);
 	expect_fault("run:\n  zzzzzz: 3\n",
 		     "one.yaml:2:3: unknown key 'zzzzzz' in section 'run'; 'vigil run --help' lists the options");
 	expect_fault("rnu:\n  retries: 3\n", "one.yaml:2:3: unknown section 'rnu'; did you mean 'run'?");
-	expect_fault("jobs:\n  name: x\n", "one.yaml:2:3: unknown section 'jobs'; sections are named after commands: run, "
-					   "agent …");
+	expect_fault("jobs:\n  name: x\n",
+		     "one.yaml:2:3: unknown section 'jobs'; sections are named after commands: run, "
+		     "agent …");
 	expect_fault("retries: 3\n", "one.yaml:1:1: unknown section 'retries'; sections are named after commands: run, "
 				     "agent …");
 	expect_fault("run: 3\n", "one.yaml:1:1: a section with keys below it was expected here");

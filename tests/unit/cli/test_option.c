@@ -20,20 +20,59 @@ struct opts {
 };
 
 static const struct option table[] = {
-	{.name = "quiet", .letter = 'q', .type = OPTION_FLAG, .help = "say nothing", .offset = offsetof(struct opts, quiet)},
+	{.name = "quiet",
+	 .letter = 'q',
+	 .type = OPTION_FLAG,
+	 .help = "say nothing",
+	 .offset = offsetof(struct opts, quiet)},
 	{.name = "[no-]freeze", .type = OPTION_FLAG, .help = "freeze first", .offset = offsetof(struct opts, freeze)},
 	{.name = "name", .type = OPTION_TEXT, .arg = "N", .help = "name it", .offset = offsetof(struct opts, name)},
-	{.name = "nproc", .letter = 'n', .type = OPTION_U32, .arg = "N", .help = "ranks", .offset = offsetof(struct opts, nproc)},
-	{.name = "memory-limit", .type = OPTION_SIZE, .arg = "SIZE", .help = "limit", .offset = offsetof(struct opts, limit)},
-	{.name = "memory-threshold", .type = OPTION_RATIO, .arg = "RATIO", .help = "threshold",
-	 .offset = offsetof(struct opts, threshold), .env = "RAY_memory_usage_threshold"},
-	{.name = "backoff", .type = OPTION_DURATION, .arg = "TIME", .help = "wait", .offset = offsetof(struct opts, backoff)},
-	{.name = "hang-after", .type = OPTION_DURATION, .arg = "TIME", .help = "hang", .offset = offsetof(struct opts, hang),
+	{.name = "nproc",
+	 .letter = 'n',
+	 .type = OPTION_U32,
+	 .arg = "N",
+	 .help = "ranks",
+	 .offset = offsetof(struct opts, nproc)},
+	{.name = "memory-limit",
+	 .type = OPTION_SIZE,
+	 .arg = "SIZE",
+	 .help = "limit",
+	 .offset = offsetof(struct opts, limit)},
+	{.name = "memory-threshold",
+	 .type = OPTION_RATIO,
+	 .arg = "RATIO",
+	 .help = "threshold",
+	 .offset = offsetof(struct opts, threshold),
+	 .env = "RAY_memory_usage_threshold"},
+	{.name = "backoff",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
+	 .help = "wait",
+	 .offset = offsetof(struct opts, backoff)},
+	{.name = "hang-after",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
+	 .help = "hang",
+	 .offset = offsetof(struct opts, hang),
 	 .env = "MA_HANG_DETECT_TIME:m"},
-	{.name = "policy", .type = OPTION_CHOICE, .help = "whom", .offset = offsetof(struct opts, policy), .choices = policies},
-	{.name = "old-after", .type = OPTION_DURATION, .arg = "TIME", .help = "old", .offset = offsetof(struct opts, old),
-	 .env = "MA_OLD_TIME:m", .env_if = LARGEST, .env_if_offset = offsetof(struct opts, policy)},
-	{.name = "notify", .type = OPTION_LIST, .arg = "NAME", .help = "whom to tell", .offset = offsetof(struct opts, notify)},
+	{.name = "policy",
+	 .type = OPTION_CHOICE,
+	 .help = "whom",
+	 .offset = offsetof(struct opts, policy),
+	 .choices = policies},
+	{.name = "old-after",
+	 .type = OPTION_DURATION,
+	 .arg = "TIME",
+	 .help = "old",
+	 .offset = offsetof(struct opts, old),
+	 .env = "MA_OLD_TIME:m",
+	 .env_if = LARGEST,
+	 .env_if_offset = offsetof(struct opts, policy)},
+	{.name = "notify",
+	 .type = OPTION_LIST,
+	 .arg = "NAME",
+	 .help = "whom to tell",
+	 .offset = offsetof(struct opts, notify)},
 	{.name = "secret", .type = OPTION_FLAG, .offset = offsetof(struct opts, quiet)},
 	{.name = NULL},
 };
@@ -131,7 +170,8 @@ static void a_flag_that_is_on_can_be_switched_off(void **state)
 	assert_false(got.freeze);
 	expect_fault("--no-freeze=yes", "vigil run: --no-freeze takes no value");
 	expect_fault("--no-quiet", "vigil run: unknown option '--no-quiet'; 'vigil run --help' lists the options");
-	expect_fault("--quiet=maybe", "--quiet: 'maybe' is neither yes nor no; write yes, no, true, false, on, off, 1 or 0");
+	expect_fault("--quiet=maybe",
+		     "--quiet: 'maybe' is neither yes nor no; write yes, no, true, false, on, off, 1 or 0");
 }
 
 static void the_users_command_is_left_alone(void **state)
@@ -194,8 +234,9 @@ static void lists_grow_by_repetition_and_by_commas(void **state)
 	assert_int_equal(got.notify.n, 1);
 	assert_string_equal(got.notify.item[0], "f");
 	unsetenv("VIGIL_NOTIFY");
-	expect_fault("--notify 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33",
-		     "--notify: more than 32 values; 32 is the most");
+	expect_fault(
+		"--notify 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33",
+		"--notify: more than 32 values; 32 is the most");
 }
 
 static void the_environment_comes_after_the_flags(void **state)
@@ -251,8 +292,7 @@ static void a_foreign_variable_may_depend_on_a_choice(void **state)
 	assert_true(got.old == 5 * NS_PER_S);
 	setenv("MA_OLD_TIME", "0", 1);
 	assert_int_equal(parse(&run_command, "--policy newest x"), 0);
-	expect_fault("x",
-		     "MA_OLD_TIME: '0' is no time to wait; unset it, or switch it off with --old-after 0");
+	expect_fault("x", "MA_OLD_TIME: '0' is no time to wait; unset it, or switch it off with --old-after 0");
 	setenv("VIGIL_OLD_AFTER", "0", 1);
 	assert_int_equal(parse(&run_command, "x"), 0);
 	assert_true(got.old == 0);
@@ -272,7 +312,9 @@ static void values_are_shown_as_they_are_typed(void **state)
 {
 	(void)state;
 	static const char *const lines[][2] = {
-		{"--memory-limit 1536M", "1536M"}, {"--memory-limit 7", "7"}, {"--memory-limit 2T", "2T"},
+		{"--memory-limit 1536M", "1536M"},
+		{"--memory-limit 7", "7"},
+		{"--memory-limit 2T", "2T"},
 	};
 	const struct option *o = option_find(&run_command, "memory-limit");
 	char text[64];
