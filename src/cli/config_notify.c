@@ -339,7 +339,7 @@ static int check_whole(const struct config_entry *at, const struct channel *c, s
 
 static int add_channel(const struct config_entry *first, size_t n, struct channels *all, struct fault *f)
 {
-	static struct channel c; /* large */
+	static struct channel c; /* too large for the stack */
 	int r = begin_channel(first, n, &c, f);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		for (size_t k = 0; k < i; k++)

@@ -128,10 +128,10 @@ static const struct option heap_options[] = {
 	OPTION_END,
 };
 
-/* What people and files call a set of profiles. */
+/* The names of a set of profiles in sentences and in names of files. */
 struct heap_name {
 	char title[256]; /* "job train-3f2a", "process 812", a path */
-	char key[96]; /* for names of files: the job's id, "pid-812", "file" */
+	char key[96]; /* the job's id, "pid-812", "file" */
 };
 
 struct showing {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 
-/* A longer line is handed out in parts. Bytes. */
+/* Bytes. A longer line is handed out in parts. */
 #define LONGEST_LINE ((size_t)1 << 16)
 
 int logfiles_newest(const char *log_dir, uint32_t *ret_attempt)

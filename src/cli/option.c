@@ -295,10 +295,10 @@ static int set_from_environment(const struct command *c, const bool *given, void
 
 struct parse {
 	const struct command *c;
-	int argc, at; /* at: the argument being looked at */
+	int argc, at; /* at: index of the current argument */
 	char **argv;
 	void *opts;
-	bool seen[MAX_OPTIONS]; /* given as a flag: a list is added to from the second time on */
+	bool seen[MAX_OPTIONS]; /* [row] given as a flag; a list that is given again gets more items */
 	struct fault *f;
 };
 
@@ -323,7 +323,7 @@ static int set_given(struct parse *p, const struct option *o, const char *value,
 	return option_set(o, value, where, p->opts, p->f);
 }
 
-/* The value that follows as an argument of its own. */
+/* The value of an option that is the next argument. */
 static int next_value(struct parse *p, const struct option *o, const char *where, const char **ret)
 {
 	const char *next = p->at + 1 < p->argc ? p->argv[p->at + 1] : NULL;
@@ -400,7 +400,7 @@ int option_parse(const struct command *c, int argc, char **argv, void *opts, int
 {
 	struct parse p = {.c = c, .argc = argc, .argv = argv, .opts = opts, .f = f};
 	int r = set_from_environment(c, NULL, opts, f);
-	int kept = 0; /* words among the options move to the front of the rest */
+	int kept = 0; /* words among the options, moved to the front of argv for now */
 	for (p.at = 0; p.at < argc && r == 0; p.at++) {
 		char *text = argv[p.at];
 		if (strcmp(text, "--") == 0) {
@@ -421,7 +421,7 @@ int option_parse(const struct command *c, int argc, char **argv, void *opts, int
 		r = set_from_environment(c, p.seen, opts, f);
 	if (r != 0)
 		return r;
-	/* words seen so far sit at 0 … kept-1; bring them right before what is left */
+	/* move these words from 0 … kept-1 to right before what is left */
 	int rest = p.at - kept;
 	memmove(argv + rest, argv, (size_t)kept * sizeof(*argv));
 	*ret_rest = rest;

@@ -62,8 +62,8 @@ struct command {
 	size_t options_size; /* of the options struct */
 	const void *defaults;
 	int (*run)(const void *options, int argc, char **argv); /* argv: the words that are no options */
-	bool stop_at_first_word; /* run, map: the rest is the user's command */
-	int usage_status;    /* exit status for a wrong call: 2, and 125 for run and map */
+	bool stop_at_first_word; /* run: the rest is the user's command */
+	int usage_status;    /* exit status for a wrong call: 2, and 125 for run */
 };
 
 enum {

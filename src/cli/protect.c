@@ -120,7 +120,7 @@ static int protect_show(const struct protectjob *s, const struct protect_options
 
 static int apply(const struct world *w, const struct protect_options *o, const struct subject *who, struct store *st)
 {
-	static struct protectjob s; /* large */
+	static struct protectjob s; /* too large for the stack */
 	const struct members_want members = {
 		.job_id = who->is_job ? who->job.id : NULL,
 		.root = who->pid,

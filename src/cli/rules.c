@@ -13,7 +13,7 @@
 #include "judge/rules/causes.h"
 #include "sense/collective/ncclversion.h"
 
-/* Most matches of one rule that are printed; all are counted. */
+/* Maximum number of matches of one rule that are printed; all are counted. */
 #define SHOWN_EACH 20
 
 struct rules_options {
@@ -129,7 +129,7 @@ static int scan_file(struct test *t, struct rulescan *scan, const char *path)
 			r = n < 0 ? -errno : rulescan_end(scan);
 			break;
 		}
-		/* the rule of InfiniBand's time-out depends on NCCL's version, as it does for a running job */
+		/* a rule needs NCCL's version to judge InfiniBand's time-out, here as in the logs of a running job */
 		if (t->o->source == RULE_LOG && !t->nccl_version[0])
 			(void)nccl_version_find((struct span){at, (size_t)n}, t->nccl_version);
 		r = rulescan_filled(scan, (size_t)n);

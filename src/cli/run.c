@@ -101,7 +101,7 @@ static const struct option options[] = {
 	 .help = "rules of your own that name causes; see vigil rules",
 	 .offset = offsetof(struct run_options, rules)},
 	HANG_OPTIONS(struct run_options, on_hang_choices, ON_HANG_HELP, NULL),
-	{.name = NULL},
+	OPTION_END,
 };
 
 static int retry_kinds(const struct option_list *l, struct retry_settings *ret)

@@ -106,7 +106,7 @@ static int timeline_run(const void *opts, int argc, char **argv)
 		return status;
 	bool to_stdout = o->output ? strcmp(o->output, "-") == 0 : !isatty(STDOUT_FILENO);
 	if (to_stdout)
-		return timeline_write_to(&v, &j, stdout); /* main looks at stdout in the end */
+		return timeline_write_to(&v, &j, stdout); /* main checks stdout at the end */
 	TEXT_FORMAT(path, "vigil-timeline-%s.json", j.id);
 	return write_file(&v, &j, o->output && *o->output ? o->output : path, o->output != NULL);
 }

@@ -46,7 +46,7 @@ static const struct option watch_table[] = {
 	 .offset = offsetof(struct watch_options, rules)},
 	GUARD_OPTIONS(struct watch_options),
 	HANG_OPTIONS(struct watch_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP, ON_ADOPTED_HANG_WHY),
-	{.name = NULL},
+	OPTION_END,
 };
 
 struct agent_options {
@@ -82,7 +82,7 @@ static const struct option agent_table[] = {
 	 .offset = offsetof(struct agent_options, rules)},
 	GUARD_OPTIONS(struct agent_options),
 	HANG_OPTIONS(struct agent_options, on_adopted_hang_choices, ON_ADOPTED_HANG_HELP, ON_ADOPTED_HANG_WHY),
-	{.name = NULL},
+	OPTION_END,
 };
 
 /* Every Ray worker descends from its node's raylet. */

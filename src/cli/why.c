@@ -207,7 +207,7 @@ static void recent_print(const struct why *w, const struct recent *t)
 /* Reports the newest events and the processes of a job that runs and has no incident. */
 static int explain_live(struct why *w, const struct job *j)
 {
-	static struct recent recent; /* large */
+	static struct recent recent; /* too large for the stack */
 	char ran[24];
 	recent.n = 0;
 	int r = store_each_event(w->view->store, j->id, 0, recent_take, &recent);
