@@ -10,12 +10,10 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/heap_growth.h"
-#include "cli/heap_save.h"
 #include "cli/heap_switch.h"
-#include "cli/recording.h"
+#include "cli/heap_write.h"
 #include "cli/state.h"
 #include "cli/subject.h"
-#include "tell/stacks/flame.h"
 #include "tell/heap/heap_show.h"
 
 /* Time limit for reading which pages of live blocks are in memory: enough for some ten thousand blocks. */
@@ -23,8 +21,6 @@
 #define ROWS_ON_TERMINAL 30
 #define NOTES 8
 
-enum heap_format { HEAP_TABLE, HEAP_HTML, HEAP_SVG, HEAP_FOLDED, HEAP_PPROF, HEAP_JSON };
-enum { BY_JOB, BY_RANK, BY_PROCESS };
 #define NOT_GIVEN UINT32_MAX
 
 struct heap_options {
@@ -39,16 +35,13 @@ struct heap_options {
 
 static const struct heap_options defaults = {.what = -1,
 					     .format = -1,
-					     .by = BY_JOB,
+					     .by = HEAP_BY_JOB,
 					     .limit = NOT_GIVEN,
 					     .attempt = NOT_GIVEN,
 					     .duration_ns = 5 * NS_PER_S,
 					     .change = HEAP_SWITCH_DEFAULTS};
 
 static const char *const what_choices[] = {"peak", "live", "leaks", "temporary", "growth", "lifetime", NULL};
-static const char *const format_choices[] = {"table", "html", "svg", "folded", "pprof", "json", NULL};
-static const char *const format_suffix[] = {"txt", "html", "svg", "folded", "pb.gz", "json"};
-static const char *const by_choices[] = {"job", "rank", "process", NULL};
 
 static const struct option heap_options[] = {
 	{.name = "what",
@@ -70,7 +63,7 @@ static const struct option heap_options[] = {
 	 .letter = 'f',
 	 .type = OPTION_CHOICE,
 	 .arg = "FORMAT",
-	 .choices = format_choices,
+	 .choices = heap_format_choices,
 	 .help = "table, html, svg, folded, pprof or json; by the name of -o, else a table",
 	 .offset = offsetof(struct heap_options, format)},
 	{.name = "output",
@@ -87,7 +80,7 @@ static const struct option heap_options[] = {
 	{.name = "by",
 	 .type = OPTION_CHOICE,
 	 .arg = "WHAT",
-	 .choices = by_choices,
+	 .choices = heap_by_choices,
 	 .help = "first level of a picture: the job as one, or apart by rank or process",
 	 .offset = offsetof(struct heap_options, by)},
 	{.name = "diff",
@@ -128,12 +121,6 @@ static const struct option heap_options[] = {
 	OPTION_END,
 };
 
-/* The names of a set of profiles in sentences and in names of files. */
-struct heap_name {
-	char title[256]; /* "job train-3f2a", "process 812", a path */
-	char key[96]; /* the job's id, "pid-812", "file" */
-};
-
 struct showing {
 	const struct heap_options *o;
 	struct world *w;
@@ -149,21 +136,6 @@ static void showing_done(struct showing *s)
 	s->set = heapset_free(s->set);
 }
 
-static enum heap_format format_of(const struct heap_options *o)
-{
-	if (o->json)
-		return HEAP_JSON;
-	if (o->format >= 0)
-		return (enum heap_format)o->format;
-	size_t len = o->output ? strlen(o->output) : 0;
-	for (int i = 0; format_choices[i] && o->output; i++) {
-		size_t n = strlen(format_suffix[i]);
-		if (len > n && o->output[len - n - 1] == '.' && strcmp(o->output + len - n, format_suffix[i]) == 0)
-			return (enum heap_format)i;
-	}
-	return HEAP_TABLE;
-}
-
 static int rank_parse(const char *text, int32_t *ret, struct fault *f)
 {
 	int64_t v;
@@ -172,8 +144,6 @@ static int rank_parse(const char *text, int32_t *ret, struct fault *f)
 	*ret = (int32_t)v;
 	return 0;
 }
-
-/* ---- reading ---- */
 
 static int heap_status(int r)
 {
@@ -318,110 +288,6 @@ static int load_other(struct showing *s, struct heapset_want *before, struct fau
 	return r;
 }
 
-/* ---- writing ---- */
-
-static int stacks_of(const struct showing *s, const struct heapset_want *part, enum heap_format format,
-		   struct stackset **ret)
-{
-	static const enum stack_lanes lanes[] = {
-		[BY_JOB] = LANES_ALL, [BY_RANK] = LANES_RANK, [BY_PROCESS] = LANES_PROCESS};
-	cleanup(stackset_freep) struct stackset *all = NULL;
-	struct heapset_want want = *part;
-	bool only_idle;
-	/* html and pprof keep processes apart by themselves */
-	bool whole = format == HEAP_HTML || format == HEAP_PPROF;
-	want.by = whole ? LANES_PROCESS : lanes[s->o->by];
-	int r = heapset_view(s->set, &want, &all);
-	if (r < 0)
-		return r;
-	TEXT_FORMAT(stackset_meta(all)->title, "Memory (%s) of %s", heapset_what_name(part->what), s->name.title);
-	if (whole || want.by == LANES_ALL) {
-		*ret = take(&all);
-		return 0;
-	}
-	const struct stack_want view = {.idle = true, .lanes = want.by, .lines = true};
-	return stackset_view(all, &view, ret, &only_idle);
-}
-
-static int write_stacks(const struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
-			 struct fault *f)
-{
-	static const enum flame_format flames[] = {[HEAP_HTML] = FLAME_HTML,
-						   [HEAP_SVG] = FLAME_SVG,
-						   [HEAP_FOLDED] = FLAME_FOLDED,
-						   [HEAP_PPROF] = FLAME_PPROF};
-	cleanup(stackset_freep) struct stackset *now = NULL;
-	cleanup(stackset_freep) struct stackset *before = NULL;
-	int r = stacks_of(s, &want->part, want->compare ? HEAP_SVG : format, &now);
-	if (r == 0 && want->compare)
-		r = stacks_of(s, &want->before, HEAP_SVG, &before);
-	if (r < 0)
-		return r;
-	r = want->compare ? flame_diff_write(before, now, flames[format], to) : flame_write(now, flames[format], to);
-	return r == -ENOTSUP
-		       ? fault_set(f, r, "differences are written as a table, html, svg, folded or json, not as %s",
-				   format_choices[format])
-		       : r;
-}
-
-static int heap_write(struct showing *s, const struct heap_show_want *want, enum heap_format format, FILE *to,
-		      struct fault *f)
-{
-	if (format == HEAP_JSON)
-		return heap_json_write(s->set, want, to);
-	if (format != HEAP_TABLE)
-		return write_stacks(s, want, format, to, f);
-	const struct textout paper = {.to = to, .colour = to == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR")};
-	return heap_table(s->set, want, &paper);
-}
-
-static bool is_profile(const struct heap_options *o)
-{
-	size_t len = o->output ? strlen(o->output) : 0;
-	return o->format < 0 && !o->json && len > 5 && strcmp(o->output + len - 5, ".heap") == 0;
-}
-
-static int save(const struct showing *s, const struct heapset_want *part)
-{
-	struct fault f = {.text = ""};
-	size_t n = 0;
-	if (heap_save(s->set, part, s->o->output, &n, &f) != 0) {
-		log_error("%s", f.text);
-		return EXIT_PROBLEM;
-	}
-	log_info("%zu profile%s as of now in %s; 'vigil heap %s --diff %s' tells what changed since", n,
-		 n == 1 ? "" : "s", s->o->output, s->name.key, s->o->output);
-	return 0;
-}
-
-static int write_out(struct showing *s, const struct heap_show_want *want)
-{
-	struct fault f = {.text = ""}, ignored = {.text = ""};
-	struct recording_out out;
-	enum heap_format format = format_of(s->o);
-	if (is_profile(s->o))
-		return save(s, &want->part);
-	bool text = format == HEAP_TABLE || format == HEAP_FOLDED || s->o->json;
-	int r = recording_out_open(s->o->output, "vigil-heap", s->name.key, format_suffix[format], text, &out, &f);
-	if (r == 0) {
-		r = heap_write(s, want, format, out.to, &f);
-		int e = recording_out_close(&out, r == 0, r ? &ignored : &f);
-		if (r && !f.text[0])
-			fault_set(&f, r, "cannot write %s: %s", out.path[0] ? out.path : "the output",
-				  strerror(r < 0 ? -r : EIO));
-		r = r ? r : e;
-	}
-	if (r) {
-		log_error("%s", f.text);
-		return EXIT_PROBLEM;
-	}
-	if (out.path[0])
-		log_info("written to %s", out.path);
-	for (size_t i = 0; format != HEAP_TABLE && format != HEAP_JSON && i < s->n_notes; i++)
-		log_warning("%s", s->notes[i]);
-	return 0;
-}
-
 static bool any_runs(const struct heapset *h)
 {
 	size_t n;
@@ -528,7 +394,14 @@ static int heap_run(const void *options, int argc, char **argv)
 		log_error("%s", f.text);
 		return r == -EINVAL ? EXIT_USAGE : heap_status(r);
 	}
-	return write_out(&s, &want);
+	const struct heap_write_want to = {.set = s.set,
+					   .show = &want,
+					   .name = &s.name,
+					   .output = s.o->output,
+					   .format = s.o->json ? HEAP_JSON : s.o->format,
+					   .json_flag = s.o->json,
+					   .by = (enum heap_by)s.o->by};
+	return heap_write_out(&to);
 }
 
 const struct command command_heap = {
