@@ -89,9 +89,9 @@ static void a_job_without_profiles_cannot_be_switched(void **state)
 static void the_environment_of_a_process_names_its_folder(void **state)
 {
 	(void)state;
-	char environ[200], folder[100];
+	char variables[200], folder[100];
 	TEXT_FORMAT(folder, "%s/heap", made.dir);
-	TEXT_FORMAT(environ, "HOME=/root\nVIGIL_HEAP_DIR=%s", folder);
+	TEXT_FORMAT(variables, "HOME=/root\nVIGIL_HEAP_DIR=%s", folder);
 	subject = (struct subject){.pid = 812};
 	TEXT_COPY(subject.text, "process 812 and its descendants");
 	TEXT_COPY(subject.key, "pid-812");
@@ -100,7 +100,7 @@ static void the_environment_of_a_process_names_its_folder(void **state)
 	assert_non_null(strstr(logged, "'vigil heap pid-812 --attach'"));
 	logged[0] = '\0';
 	made_process(&made, &(struct made_process){
-				    .pid = 812, .ppid = 1, .start_ticks = 5, .comm = "python", .environ = environ});
+				    .pid = 812, .ppid = 1, .start_ticks = 5, .comm = "python", .environ = variables});
 	made_folder(&made, "heap");
 	assert_int_equal(run((struct heap_switch){.stop = true, .rate = UINT64_MAX}), 0);
 	assert_logged("vigil: process 812 and its descendants: sampling is off; 0 processes told\n");
