@@ -97,7 +97,7 @@ def test_the_report_of_a_kill_tells_what_of_it_took_up_memory(vigil, tmp_path):
     assert b"untouched; about 0 B of it took up memory" in said or b"KiB of it took up memory" in said, said
     assert b"all of it took up memory" in said or b"MiB of it took up memory" in said, said
     shown = vigil("heap", "last", "--what", "live").out
-    assert b"the share of it that was when memory got short" in shown, shown
+    assert b"the part that was in memory when memory got short" in shown, shown
 
 
 def test_a_job_that_only_comes_near_its_limit_has_a_copy_and_lives(vigil, script):

@@ -161,7 +161,7 @@ RUST = """use std::sync::{mpsc, Arc, Mutex};
 #[inline(never)]
 fn spin(n: u64) -> u64 {
     let mut x = n;
-    loop { x = std::hint::black_box(x.wrapping_mul(6364136223846793005).rotate_left(7)); if x == 42 { return x; } }
+    loop { let y = x.wrapping_mul(6364136223846793005).rotate_left(7); x = unsafe { std::ptr::read_volatile(&y) }; if x == 42 { return x; } }
 }
 fn main() {
     let lock = Arc::new(Mutex::new(0)); let held = lock.lock().unwrap(); let other = lock.clone();
