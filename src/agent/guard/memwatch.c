@@ -293,7 +293,6 @@ int memwatch_look(struct memwatch *e, const struct guard_job *jobs, size_t n_job
 		e->clamps++;
 	ret->mono_ns = e->w->mono_ns();
 	ret->n = 0;
-	ret->oom_kills = 0;
 	*ret_covered = 0;
 	uint64_t active = jobs_active(jobs, n_jobs);
 	level_add(e, ret, ledger_node_level(&e->meminfo, 0), active, -1);

@@ -26,12 +26,11 @@ static bool is_own_group(const struct job *job, const char *path)
 	return tail > 1 && !job->adopted && len >= tail && strcmp(path + len - tail, job->cgroup) == 0;
 }
 
-static void level_add(struct footprint *f, const struct ledger_level *level, size_t source, const char *name)
+static void level_add(struct footprint *f, const struct ledger_level *level, const char *name)
 {
 	if (f->ledger.n == LEDGER_MAX_LEVELS)
 		return;
 	f->ledger.level[f->ledger.n] = *level;
-	f->ledger.level[f->ledger.n].source = (uint16_t)source;
 	TEXT_COPY(f->level_name[f->ledger.n], name);
 	f->ledger.n++;
 }
@@ -48,7 +47,7 @@ static void job_level(const struct job *job, const struct cgroup_memory *group, 
 	struct ledger_level level = ledger_job_level(used, job->limit_bytes);
 	level.reclaimable_bytes = group ? ledger_group_reclaimable(group) : 0;
 	if (job->limit_bytes > 0)
-		level_add(f, &level, 0, job->id);
+		level_add(f, &level, job->id);
 }
 
 static void chain_levels(const struct world *w, pid_t pid, const struct job *job, uint64_t total_cap,
@@ -66,8 +65,6 @@ static void chain_levels(const struct world *w, pid_t pid, const struct job *job
 		struct cgroup_memory m;
 		if (cgroup_read_full(&chain.level[i], &m) != 0)
 			continue;
-		if (i == 0)
-			f->ledger.oom_kills = m.oom_kills;
 		if (is_own_group(job, chain.level[i].path)) {
 			own = m;
 			has_own = true;
@@ -76,7 +73,7 @@ static void chain_levels(const struct world *w, pid_t pid, const struct job *job
 		if (m.max_bytes == CGROUP_NO_LIMIT && m.high_bytes == CGROUP_NO_LIMIT)
 			continue; /* without a limit the level of the node says more */
 		const struct ledger_level level = ledger_group_level(&m, LEDGER_CONTAINER, total_cap);
-		level_add(f, &level, i, chain.level[i].path);
+		level_add(f, &level, chain.level[i].path);
 	}
 	job_level(job, has_own ? &own : NULL, f);
 	cgroup_chain_close(&chain);

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "model/collective/collective_parts.h"
 
 /* Open addressing; a slot holds the place of a thing plus one. */
@@ -54,11 +55,7 @@ void *collective_more(struct collective_set *s, void *list, size_t *n, size_t *c
 
 static uint64_t hash_of(const void *p, size_t len)
 {
-	const uint8_t *bytes = p;
-	uint64_t h = UINT64_C(14695981039346656037);
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ bytes[i]) * UINT64_C(1099511628211);
-	return h | 1; /* 0 is an empty slot */
+	return hash_bytes(HASH_START, p, len) | 1; /* 0 is an empty slot */
 }
 
 static bool table_grow(struct collective_set *s, struct collective_table *t)
@@ -181,7 +178,7 @@ int collective_add_absent(struct collective_set *s, int32_t rank, const char *wh
 	return 0;
 }
 
-size_t collective_words(const struct collective_set *s)
+static size_t collective_words(const struct collective_set *s)
 {
 	return (s->n_ranks + 63) / 64;
 }

@@ -20,7 +20,7 @@
 
 enum collective_source { COLLECTIVE_FLIGHTREC = 1, COLLECTIVE_RAS = 2, COLLECTIVE_RING = 4 };
 
-/* Bits over the ranks of a set (their indexes), collective_words() of them. */
+/* One bit for each rank of a set, by its index; 64 in a word. */
 typedef uint64_t collective_bits;
 
 struct collective_rank {
@@ -155,7 +155,6 @@ int must_check collective_add_ring(struct collective_set *s, int32_t rank, const
 /* Work out clashes and waits. */
 int must_check collective_seal(struct collective_set *s);
 
-size_t collective_words(const struct collective_set *s);
 bool collective_has(const collective_bits *b, size_t i); /* false of NULL */
 size_t collective_count_bits(const struct collective_set *s, const collective_bits *b);
 /* Calls that cannot both be right at one number of one group. what: "operation", "data type", "size". */

@@ -66,11 +66,3 @@ void findings_sort(struct findings *all)
 			all->row[k - 1] = t;
 		}
 }
-
-const struct finding *findings_get(const struct findings *all, const char *id)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (strcmp(all->row[i].id, id) == 0)
-			return &all->row[i];
-	return NULL;
-}

@@ -44,4 +44,3 @@ const char *severity_name(enum severity s); /* "note" "warning" "problem" */
 enum severity findings_worst(const struct findings *all);
 /* Worst first; order within a severity is kept. */
 void findings_sort(struct findings *all);
-const struct finding *findings_get(const struct findings *all, const char *id);

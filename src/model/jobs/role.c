@@ -19,14 +19,6 @@ const char *role_name(enum role r)
 	return r < ROLE_MAX ? role_names[r] : "other";
 }
 
-enum role role_of_name(const char *name)
-{
-	for (size_t i = 0; i < ROLE_MAX; i++)
-		if (strcmp(role_names[i], name) == 0)
-			return (enum role)i;
-	return ROLE_OTHER;
-}
-
 /*
  * One launcher's way of numbering processes. The first family whose rank is
  * present gives all three numbers, so that they are never mixed: under srun a
@@ -107,7 +99,7 @@ static void rank_by_local(const struct rank_values *v, struct role_info *ret)
 	ret->own_number = true;
 }
 
-static void rank_of(struct span block, struct role_info *ret)
+static void role_read_rank(struct span block, struct role_info *ret)
 {
 	struct rank_values v = {0};
 	while (block.len > 0) {
@@ -351,7 +343,7 @@ void role_of(const struct role_input *in, struct role_info *ret)
 {
 	struct role_info info = {.rank = NO_RANK, .local_rank = NO_RANK, .role = ROLE_OTHER};
 	if (in->environ.len > 0) {
-		rank_of(in->environ, &info);
+		role_read_rank(in->environ, &info);
 	} else if (in->parent) {
 		info.rank = in->parent->rank;
 		info.local_rank = in->parent->local_rank;

@@ -52,4 +52,3 @@ struct role_input {
 void role_of(const struct role_input *in, struct role_info *ret);
 
 const char *role_name(enum role r); /* "main", "loader", "ray_worker" … */
-enum role role_of_name(const char *name); /* ROLE_OTHER if unknown */

@@ -19,7 +19,6 @@ enum ledger_scope { LEDGER_NODE, LEDGER_CONTAINER, LEDGER_JOB };
 
 struct ledger_level {
 	enum ledger_scope scope;
-	uint16_t source; /* index of the chain level for containers */
 	uint64_t total_bytes;
 	uint64_t used_bytes; /* total - available */
 	uint64_t available_bytes;
@@ -32,7 +31,6 @@ struct ledger {
 	uint64_t mono_ns;
 	struct ledger_level level[LEDGER_MAX_LEVELS];
 	size_t n;
-	uint64_t oom_kills; /* sum of the kernel's counters at the innermost group */
 };
 
 /*

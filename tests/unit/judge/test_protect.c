@@ -3,6 +3,14 @@
 #include "base/buf.h"
 #include "judge/memory/protect.h"
 
+static const struct finding *finding_of(const struct findings *all, const char *id)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (strcmp(all->row[i].id, id) == 0)
+			return &all->row[i];
+	return NULL;
+}
+
 static struct probe machine;
 
 static struct protect_facts safe(void)
@@ -42,8 +50,8 @@ static void a_well_protected_job_has_only_notes(void **state)
 	struct protect_facts p = safe();
 	struct findings all = threats_of(&p);
 	assert_int_equal(findings_worst(&all), SEVERITY_NOTE);
-	assert_non_null(findings_get(&all, "kernel-oom"));
-	assert_non_null(findings_get(&all, "people"));
+	assert_non_null(finding_of(&all, "kernel-oom"));
+	assert_non_null(finding_of(&all, "people"));
 }
 
 static void a_refused_score_names_the_missing_privilege(void **state)
@@ -54,18 +62,18 @@ static void a_refused_score_names_the_missing_privilege(void **state)
 	p.n_adj_refused = 4;
 	p.adj_highest = 0;
 	struct findings all = threats_of(&p);
-	const struct finding *f = findings_get(&all, "kernel-oom");
+	const struct finding *f = finding_of(&all, "kernel-oom");
 	assert_int_equal(f->severity, SEVERITY_WARNING);
 	assert_non_null(strstr(f->evidence[0], "CAP_SYS_RESOURCE"));
 	assert_non_null(strstr(f->evidence[1], "nothing was done"));
 	assert_non_null(strstr(f->advice[0], "start the job with `vigil run`"));
 	p.guarded = true; /* it is, already */
 	all = threats_of(&p);
-	f = findings_get(&all, "kernel-oom");
+	f = finding_of(&all, "kernel-oom");
 	assert_null(strstr(f->advice[0], "start the job"));
 	p.n_raised = 2;
 	all = threats_of(&p);
-	f = findings_get(&all, "kernel-oom");
+	f = finding_of(&all, "kernel-oom");
 	assert_non_null(strstr(f->evidence[1], "2 helper processes"));
 }
 
@@ -75,11 +83,11 @@ static void hiding_a_large_job_completely_is_warned_of(void **state)
 	struct protect_facts p = safe();
 	p.adj_lowest = p.adj_highest = -1000;
 	struct findings all = threats_of(&p);
-	assert_non_null(findings_get(&all, "deadlock"));
-	assert_null(findings_get(&all, "kernel-oom"));
+	assert_non_null(finding_of(&all, "deadlock"));
+	assert_null(finding_of(&all, "kernel-oom"));
 	p.own_bytes = 100 * MIB;
 	all = threats_of(&p);
-	assert_null(findings_get(&all, "deadlock"));
+	assert_null(finding_of(&all, "deadlock"));
 }
 
 /* The seed of it all: -1000 was set, and "57.97% > 50.00%" was read as memory use. */
@@ -94,12 +102,12 @@ static void a_score_does_not_stop_systemd_oomd_and_its_percentage_is_pressure(vo
 	TEXT_COPY(p.pressure_unit, "user@1000.service");
 	p.pressure_limit_ratio = 0.5;
 	struct findings all = threats_of(&p);
-	const struct finding *f = findings_get(&all, "systemd-oomd-pressure");
+	const struct finding *f = finding_of(&all, "systemd-oomd-pressure");
 	assert_int_equal(f->severity, SEVERITY_WARNING);
 	assert_non_null(strstr(f->evidence[0], "50 %"));
 	assert_non_null(strstr(f->evidence[0], "not the share of memory used"));
-	assert_int_equal(findings_get(&all, "systemd-oomd-swap")->severity, SEVERITY_WARNING);
-	assert_non_null(findings_get(&all, "adj-is-not-for-oomd"));
+	assert_int_equal(finding_of(&all, "systemd-oomd-swap")->severity, SEVERITY_WARNING);
+	assert_non_null(finding_of(&all, "adj-is-not-for-oomd"));
 }
 
 static void the_wish_to_be_spared_counts_only_from_the_right_owner(void **state)
@@ -112,20 +120,20 @@ static void the_wish_to_be_spared_counts_only_from_the_right_owner(void **state)
 	p.group_root_owned = false;
 	p.pressure_same_owner = true;
 	struct findings all = threats_of(&p);
-	assert_int_equal(findings_get(&all, "systemd-oomd-pressure")->severity, SEVERITY_NOTE);
-	assert_int_equal(findings_get(&all, "systemd-oomd-swap")->severity, SEVERITY_WARNING);
+	assert_int_equal(finding_of(&all, "systemd-oomd-pressure")->severity, SEVERITY_NOTE);
+	assert_int_equal(finding_of(&all, "systemd-oomd-swap")->severity, SEVERITY_WARNING);
 	p.pressure_same_owner = false;
 	all = threats_of(&p);
-	assert_int_equal(findings_get(&all, "systemd-oomd-pressure")->severity, SEVERITY_WARNING);
+	assert_int_equal(finding_of(&all, "systemd-oomd-pressure")->severity, SEVERITY_WARNING);
 	p.group_root_owned = true;
 	all = threats_of(&p);
-	assert_int_equal(findings_get(&all, "systemd-oomd-pressure")->severity, SEVERITY_NOTE);
-	assert_int_equal(findings_get(&all, "systemd-oomd-swap")->severity, SEVERITY_NOTE);
+	assert_int_equal(finding_of(&all, "systemd-oomd-pressure")->severity, SEVERITY_NOTE);
+	assert_int_equal(finding_of(&all, "systemd-oomd-swap")->severity, SEVERITY_NOTE);
 	p.avoid = false;
 	p.omit = true;
 	all = threats_of(&p);
-	assert_null(findings_get(&all, "systemd-oomd-pressure"));
-	assert_null(findings_get(&all, "systemd-oomd-swap"));
+	assert_null(finding_of(&all, "systemd-oomd-pressure"));
+	assert_null(finding_of(&all, "systemd-oomd-swap"));
 }
 
 static void without_swap_the_swap_rule_is_no_threat(void **state)
@@ -135,7 +143,7 @@ static void without_swap_the_swap_rule_is_no_threat(void **state)
 	oom_daemon_add(OOM_DAEMON_SYSTEMD_OOMD);
 	machine.meminfo.bytes[MEMINFO_SWAP_TOTAL] = 0;
 	struct findings all = threats_of(&p);
-	assert_null(findings_get(&all, "systemd-oomd-swap"));
+	assert_null(finding_of(&all, "systemd-oomd-swap"));
 }
 
 static void limits_above_the_job_are_told_with_numbers(void **state)
@@ -167,14 +175,14 @@ static void other_guards_are_weighed_by_what_they_go_by(void **state)
 	oom_daemon_add(OOM_DAEMON_EARLYOOM);
 	oom_daemon_add(OOM_DAEMON_META_OOMD);
 	struct findings all = threats_of(&p);
-	assert_int_equal(findings_get(&all, "rival-earlyoom")->severity, SEVERITY_NOTE);
-	assert_int_equal(findings_get(&all, "rival-oomd")->severity, SEVERITY_WARNING);
+	assert_int_equal(finding_of(&all, "rival-earlyoom")->severity, SEVERITY_NOTE);
+	assert_int_equal(finding_of(&all, "rival-oomd")->severity, SEVERITY_WARNING);
 	p.adj_lowest = p.adj_highest = 0;
 	all = threats_of(&p);
-	assert_int_equal(findings_get(&all, "rival-earlyoom")->severity, SEVERITY_WARNING);
+	assert_int_equal(finding_of(&all, "rival-earlyoom")->severity, SEVERITY_WARNING);
 	p.adj_lowest = p.adj_highest = -1000;
 	all = threats_of(&p);
-	assert_null(findings_get(&all, "rival-earlyoom"));
+	assert_null(finding_of(&all, "rival-earlyoom"));
 }
 
 static void memory_that_no_ancestor_grants_is_told(void **state)
@@ -186,11 +194,11 @@ static void memory_that_no_ancestor_grants_is_told(void **state)
 	p.effective_low_bytes = 0;
 	TEXT_COPY(p.low_stopped_at, "system.slice");
 	struct findings all = threats_of(&p);
-	const struct finding *f = findings_get(&all, "memory-low-not-granted");
+	const struct finding *f = finding_of(&all, "memory-low-not-granted");
 	assert_non_null(strstr(f->evidence[0], "system.slice"));
 	p.effective_low_bytes = 4 * GIB;
 	all = threats_of(&p);
-	assert_null(findings_get(&all, "memory-low-not-granted"));
+	assert_null(finding_of(&all, "memory-low-not-granted"));
 }
 
 static void only_the_highest_level_hides_a_job_from_the_kernel(void **state)
