@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/vec.h"
 #include "model/heap/heapset_parts.h"
 
 struct heapset {
@@ -83,14 +83,9 @@ const struct stackset *heapset_tree(const struct heapset *h)
 
 int heapset_process_add(struct heapset *h, const struct heapset_process *p, uint32_t *ret)
 {
-	if (h->n_processes == h->cap_processes) {
-		size_t cap = h->cap_processes ? h->cap_processes * 2 : 8;
-		struct heapset_process *more = reallocarray(h->processes, cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		h->processes = more;
-		h->cap_processes = cap;
-	}
+	int r = vec_room(&h->processes, &h->cap_processes, h->n_processes + 1);
+	if (r < 0)
+		return r;
 	*ret = (uint32_t)h->n_processes;
 	h->processes[h->n_processes++] = *p;
 	return 0;
@@ -150,17 +145,6 @@ void heapset_figures_add(struct heapset_figures *to, const struct heapset_figure
 	to->leak.score = MAX(to->leak.score, f->leak.score);
 }
 
-static int grow_sites(struct heapset *h)
-{
-	size_t cap = h->cap_sites ? h->cap_sites + h->cap_sites / 2 : 256;
-	struct heapset_site *more = reallocarray(h->sites, cap, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	h->sites = more;
-	h->cap_sites = cap;
-	return 0;
-}
-
 static int grow_nodes(struct heapset *h, size_t n)
 {
 	if (n <= h->cap_nodes)
@@ -180,8 +164,8 @@ static int site_at(struct heapset *h, uint32_t process, uint32_t node, const str
 	size_t n_nodes;
 	(void)stackset_nodes(h->tree, &n_nodes);
 	int r = grow_nodes(h, n_nodes);
-	if (r == 0 && h->n_sites == h->cap_sites)
-		r = grow_sites(h);
+	if (r == 0)
+		r = vec_room(&h->sites, &h->cap_sites, h->n_sites + 1);
 	if (r < 0)
 		return r;
 	uint32_t known = h->site_of[node];
@@ -294,31 +278,4 @@ double heapset_scale(const struct heapset *h, const struct heapset_want *want)
 {
 	double span_s = want->what == HEAPSET_LIFETIME ? heapset_span_s(h, want) : 1;
 	return span_s > 0 ? 1 / span_s : 0;
-}
-
-struct heap_amount heapset_total(const struct heapset *h, const struct heapset_want *want)
-{
-	struct heap_amount sum = {.bytes = 0};
-	double scale = heapset_scale(h, want);
-	cleanup(freep) bool *in = heapset_chosen(h, want);
-	for (size_t i = 0; in && i < h->n_processes; i++) {
-		const struct heapset_process *p = &h->processes[i];
-		if (!in[i])
-			continue;
-		if (want->what == HEAPSET_PEAK)
-			heap_amount_add(&sum, &p->peak);
-		else if (want->what == HEAPSET_LIVE)
-			heap_amount_add(&sum, &p->live);
-	}
-	if (want->what == HEAPSET_PEAK || want->what == HEAPSET_LIVE)
-		return sum;
-	for (size_t i = 0; i < h->n_sites; i++) {
-		if (!heapset_wants(want, &h->processes[h->sites[i].process]))
-			continue;
-		const struct heap_amount a = heapset_amount(&h->sites[i].f, want->what);
-		heap_amount_add(&sum, &a);
-	}
-	if (want->what == HEAPSET_LIFETIME)
-		sum = heap_amount_times(&sum, scale);
-	return sum;
 }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "model/heap/heapset_parts.h"
 
@@ -55,8 +56,7 @@ static struct span library_of(const struct frame *f)
 
 static void put_python(struct buf *b, const struct frame *f)
 {
-	const char *slash = strrchr(f->file, '/');
-	buf_add(b, slash ? slash + 1 : f->file);
+	buf_add(b, path_name(f->file));
 	if (f->line > 0)
 		buf_printf(b, ":%d", f->line);
 	buf_printf(b, " %s", f->name);

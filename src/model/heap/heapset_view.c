@@ -2,9 +2,42 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "model/heap/heapset_parts.h"
 
-/* ---- rows of a table ---------------------------------------------------------------------------------------- */
+/* ---- totals ---- */
+
+struct heap_amount heapset_total(const struct heapset *h, const struct heapset_want *want)
+{
+	size_t n_processes, n_sites;
+	const struct heapset_process *processes = heapset_processes(h, &n_processes);
+	const struct heapset_site *sites = heapset_sites(h, &n_sites);
+	struct heap_amount sum = {.bytes = 0};
+	double scale = heapset_scale(h, want);
+	cleanup(freep) bool *in = heapset_chosen(h, want);
+	for (size_t i = 0; in && i < n_processes; i++) {
+		const struct heapset_process *p = &processes[i];
+		if (!in[i])
+			continue;
+		if (want->what == HEAPSET_PEAK)
+			heap_amount_add(&sum, &p->peak);
+		else if (want->what == HEAPSET_LIVE)
+			heap_amount_add(&sum, &p->live);
+	}
+	if (want->what == HEAPSET_PEAK || want->what == HEAPSET_LIVE)
+		return sum;
+	for (size_t i = 0; i < n_sites; i++) {
+		if (!heapset_wants(want, &processes[sites[i].process]))
+			continue;
+		const struct heap_amount a = heapset_amount(&sites[i].f, want->what);
+		heap_amount_add(&sum, &a);
+	}
+	if (want->what == HEAPSET_LIFETIME)
+		sum = heap_amount_times(&sum, scale);
+	return sum;
+}
+
+/* ---- rows of a table ---- */
 
 static int by_amount(const void *x, const void *y)
 {
@@ -123,7 +156,7 @@ int heapset_rows_by_line(const struct heapset *h, struct heapset_row *rows, size
 	return 0;
 }
 
-/* ---- a recording of bytes ----------------------------------------------------------------------------------- */
+/* ---- a recording of bytes ---- */
 
 struct picture {
 	const struct heapset *h;
@@ -148,7 +181,7 @@ static void picture_done(struct picture *p)
 	free(p->path);
 }
 
-static void lane_of(const struct heapset_want *want, const struct heapset_process *p, struct stack_lane *ret)
+static void heapset_view_lane(const struct heapset_want *want, const struct heapset_process *p, struct stack_lane *ret)
 {
 	*ret = (struct stack_lane){.rank = NO_RANK};
 	if (want->by == LANES_ALL)
@@ -181,14 +214,9 @@ static int node_to(struct picture *p, uint32_t node, uint32_t *ret)
 	size_t depth = 0;
 	uint32_t at = node;
 	for (; p->nodes[at].parent != at && !p->map[at]; at = p->nodes[at].parent) {
-		if (depth == p->cap_path) {
-			size_t cap = depth ? depth * 2 : 64;
-			uint32_t *path = reallocarray(p->path, cap, sizeof(*path));
-			if (!path)
-				return -ENOMEM;
-			p->path = path;
-			p->cap_path = cap;
-		}
+		int r = vec_room(&p->path, &p->cap_path, depth + 1);
+		if (r < 0)
+			return r;
 		p->path[depth++] = at;
 	}
 	uint32_t to = p->map[at] ? p->map[at] - 1 : stackset_root(p->to, p->lane);
@@ -212,7 +240,7 @@ static int put_site(struct picture *p, const struct heapset_site *s, const struc
 	const struct heap_amount raw = heapset_amount(&s->f, p->want->what), a = heap_amount_times(&raw, p->scale);
 	if (!(a.bytes >= 1))
 		return 0;
-	lane_of(p->want, process, &lane);
+	heapset_view_lane(p->want, process, &lane);
 	int r = stackset_lane(p->to, &lane, &id);
 	if (r < 0)
 		return r;
