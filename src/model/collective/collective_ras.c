@@ -16,7 +16,7 @@ static bool same_host(const char *a, const char *b)
 }
 
 /* By (host, process), else by process alone if there is but one: RAS may name another of a node's addresses. */
-static bool place_of(const struct where *w, const char *host, int64_t pid, int32_t *ret)
+static bool collective_ras_rank_at(const struct where *w, const char *host, int64_t pid, int32_t *ret)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < w->n_places; i++) {
@@ -32,9 +32,9 @@ static bool place_of(const struct where *w, const char *host, int64_t pid, int32
 	return n == 1;
 }
 
-static bool rank_of(const struct where *w, const struct ncclras_comm *c, const struct ncclras_rank *r, int32_t *ret)
+static bool collective_ras_rank(const struct where *w, const struct ncclras_comm *c, const struct ncclras_rank *r, int32_t *ret)
 {
-	if (place_of(w, r->host, r->pid, ret))
+	if (collective_ras_rank_at(w, r->host, r->pid, ret))
 		return true;
 	if (!w->largest)
 		return false;
@@ -91,7 +91,7 @@ static int add_comm(struct collective_set *s, const struct where *w, const struc
 		return -ENOMEM;
 	for (size_t i = 0; i < c->n_ranks; i++) {
 		int32_t rank;
-		if (!rank_of(w, c, &c->ranks[i], &rank)) {
+		if (!collective_ras_rank(w, c, &c->ranks[i], &rank)) {
 			s->n_dropped++;
 			continue;
 		}
@@ -146,7 +146,7 @@ int collective_add_ras(struct collective_set *s, const struct ncclras_report *no
 	}
 	for (size_t i = 0; i < now->n_processes; i++) {
 		int32_t rank;
-		if (!now->processes[i].dead || !place_of(&w, now->processes[i].host, now->processes[i].pid, &rank))
+		if (!now->processes[i].dead || !collective_ras_rank_at(&w, now->processes[i].host, now->processes[i].pid, &rank))
 			continue;
 		uint32_t at = collective_rank_at(s, rank);
 		if (at == UINT32_MAX)

@@ -10,7 +10,7 @@
 /* What hardware or heat imposes; a power cap that somebody set is a choice. */
 #define HELD_BACK (GPU_REASON_HW_SLOWDOWN | GPU_REASON_SW_THERMAL | GPU_REASON_HW_THERMAL | GPU_REASON_POWER_BRAKE)
 
-static struct gpuwatch_row *row_of(struct gpuwatch *g, const struct gpu_sample *s)
+static struct gpuwatch_row *gpuwatch_row_at(struct gpuwatch *g, const struct gpu_sample *s)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (g->row[i].index == s->index && strcmp(g->row[i].uuid, s->uuid) == 0)
@@ -88,7 +88,7 @@ static void xid_feed(struct gpuwatch *g, const struct gpu_set *set, const struct
 void gpuwatch_feed(struct gpuwatch *g, const struct gpu_set *set, uint64_t now_ns)
 {
 	for (size_t i = 0; i < MIN(set->n, (uint32_t)GPU_MAX); i++) {
-		struct gpuwatch_row *r = row_of(g, &set->gpu[i]);
+		struct gpuwatch_row *r = gpuwatch_row_at(g, &set->gpu[i]);
 		if (r)
 			sample_feed(r, &set->gpu[i], now_ns);
 	}

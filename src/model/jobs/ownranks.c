@@ -5,7 +5,7 @@ struct sorted {
 	size_t n;
 };
 
-static size_t place_of(const struct ownranks_process *p, size_t n, pid_t pid)
+static size_t ownranks_find(const struct ownranks_process *p, size_t n, pid_t pid)
 {
 	size_t low = 0, high = n;
 	while (low < high) {
@@ -22,7 +22,7 @@ static size_t place_of(const struct ownranks_process *p, size_t n, pid_t pid)
 
 const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n, const struct ownranks_process *p)
 {
-	size_t at = p->ppid != p->pid ? place_of(all, n, p->ppid) : SIZE_MAX;
+	size_t at = p->ppid != p->pid ? ownranks_find(all, n, p->ppid) : SIZE_MAX;
 	return at != SIZE_MAX ? &all[at] : NULL;
 }
 

@@ -70,7 +70,7 @@ static bool has(struct span block, const char *name)
 	return variable(block, name).p != NULL;
 }
 
-static int64_t number(struct span block, const char *name)
+static int64_t rankenv_number(struct span block, const char *name)
 {
 	struct span v = variable(block, name);
 	uint64_t n;
@@ -82,18 +82,18 @@ static void member_read(const struct rankenv_process *p, struct member *m)
 	*m = (struct member){.p = p, .rank = p->known_rank, .world = -1, .local = -1, .local_world = -1};
 	for (size_t i = 0; i < ARRAY_SIZE(families) && !m->family; i++) {
 		const struct family *f = &families[i];
-		int64_t rank = number(p->environ, f->rank);
+		int64_t rank = rankenv_number(p->environ, f->rank);
 		if (rank < 0)
 			continue;
 		m->family = f;
 		m->rank = rank;
-		m->world = number(p->environ, f->world);
-		m->local = number(p->environ, f->local);
-		m->local_world = number(p->environ, f->local_world);
+		m->world = rankenv_number(p->environ, f->world);
+		m->local = rankenv_number(p->environ, f->local);
+		m->local_world = rankenv_number(p->environ, f->local_world);
 	}
 }
 
-/* ---- findings */
+/* ---- findings ---- */
 
 static struct rankenv_finding *finding(struct rankenv *e, enum rankenv_kind kind, const char *name)
 {
@@ -130,7 +130,7 @@ struct value {
 	size_t first; /* member */
 };
 
-static bool same(struct span a, struct span b)
+static bool rankenv_same(struct span a, struct span b)
 {
 	if (!a.p || !b.p)
 		return a.p == b.p;
@@ -147,7 +147,7 @@ static size_t values_of(const struct comparing *c, const char *name, struct valu
 		if (c->of[i].p->numbered && !text.p)
 			continue;
 		size_t k = 0;
-		while (k < n && !same(v[k].text, text))
+		while (k < n && !rankenv_same(v[k].text, text))
 			k++;
 		if (k == n && n < MOST_VALUES)
 			v[n++] = (struct value){.text = text, .first = i};
@@ -163,7 +163,7 @@ static void who_has(const struct comparing *c, const char *name, struct span tex
 	size_t shown = 0, left = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct member *m = &c->of[i];
-		if (m->p->environ.len == 0 || (m->p->numbered && !text.p) || !same(variable(m->p->environ, name), text))
+		if (m->p->environ.len == 0 || (m->p->numbered && !text.p) || !rankenv_same(variable(m->p->environ, name), text))
 			continue;
 		if (shown++ >= 8)
 			left++;
@@ -207,7 +207,7 @@ static void smaller_part(const struct comparing *c, const char *name, const stru
 		ties += v[i].n == v[best].n;
 	for (size_t i = 0; i < c->n && ties == 1; i++)
 		if (c->of[i].p->environ.len > 0 && !(c->of[i].p->numbered && !has(c->of[i].p->environ, name)) &&
-		    !same(variable(c->of[i].p->environ, name), v[best].text))
+		    !rankenv_same(variable(c->of[i].p->environ, name), v[best].text))
 			member_put(f, &c->of[i]);
 }
 
@@ -244,7 +244,7 @@ static void differs(struct comparing *c, enum rankenv_kind kind, const char *nam
 	values_text(c, name, v, n, f);
 }
 
-/* ---- ranks */
+/* ---- ranks ---- */
 
 /* A process without a rank beside others that have one, or where the program is told of peers. */
 static void ranks_missing(struct comparing *c)
@@ -254,7 +254,7 @@ static void ranks_missing(struct comparing *c)
 		const struct member *m = &c->of[i];
 		if (m->family || m->p->environ.len == 0 || m->p->numbered)
 			continue;
-		bool told = number(m->p->environ, "WORLD_SIZE") > 1 ||
+		bool told = rankenv_number(m->p->environ, "WORLD_SIZE") > 1 ||
 			    (has(m->p->environ, "MASTER_ADDR") && has(m->p->environ, "WORLD_SIZE"));
 		if (c->e->n_ranked == 0 && !told)
 			continue;
@@ -375,7 +375,7 @@ static void ranks_not_started(struct comparing *c)
 		TEXT_FORMAT(f->text, "%lld of %lld ranks have no process here", (long long)missing, (long long)n);
 }
 
-/* ---- settings */
+/* ---- settings ---- */
 
 static bool own_setting(const char *name)
 {
@@ -471,9 +471,9 @@ static void world_size(struct comparing *c)
 			c->e->world_size = (uint32_t)c->of[i].world;
 		}
 		bool elsewhere = c->of[i].local_world > 0 && c->of[i].local_world < c->of[i].world;
-		c->e->multi_node |= elsewhere || number(c->of[i].p->environ, "SLURM_JOB_NUM_NODES") > 1 ||
-				    number(c->of[i].p->environ, "MA_NUM_HOSTS") > 1 ||
-				    number(c->of[i].p->environ, "GROUP_WORLD_SIZE") > 1;
+		c->e->multi_node |= elsewhere || rankenv_number(c->of[i].p->environ, "SLURM_JOB_NUM_NODES") > 1 ||
+				    rankenv_number(c->of[i].p->environ, "MA_NUM_HOSTS") > 1 ||
+				    rankenv_number(c->of[i].p->environ, "GROUP_WORLD_SIZE") > 1;
 	}
 }
 
@@ -547,7 +547,7 @@ static bool entry_before(const struct rankenv_process *p, size_t i, const char *
 {
 	for (size_t k = 0; k < i; k++) {
 		struct span v = variable(p[k].environ, name);
-		if (v.p && same(v, span_after(entry, "=")))
+		if (v.p && rankenv_same(v, span_after(entry, "=")))
 			return true;
 	}
 	return false;

@@ -25,7 +25,7 @@ static const struct usage_process *find_same(const struct usage_process *p, size
 	return found && found->start_ticks == of->start_ticks ? found : NULL;
 }
 
-static struct usage_lane *lane_of(struct usage *u, int32_t rank)
+static struct usage_lane *usage_lane_at(struct usage *u, int32_t rank)
 {
 	if (u->n == 0)
 		u->lane[u->n++] = (struct usage_lane){.rank = NO_RANK};
@@ -95,7 +95,7 @@ void usage_step(struct usage *u, const struct usage_process *was, size_t n_was, 
 	}
 	for (size_t i = 0; i < n_now; i++) {
 		const struct usage_process *p = &now[i], *before = find_same(was, n_was, p);
-		struct usage_lane *lane = lane_of(u, p->rank);
+		struct usage_lane *lane = usage_lane_at(u, p->rank);
 		lane->processes++;
 		lane->own_bytes = add_cap(lane->own_bytes, p->own_bytes);
 		lane->rss_bytes = add_cap(lane->rss_bytes, p->rss_bytes);

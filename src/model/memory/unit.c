@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "model/incident/incident.h"
 
 enum { ROW_OPEN = -1, ROW_OTHERS = -2 };
@@ -25,7 +26,7 @@ struct build {
 
 static struct unit_known *known_find(struct unit_memory *mem, const struct task_row *row, bool *ret_fresh)
 {
-	uint32_t h = ((uint32_t)row->pid * UINT32_C(2654435761)) & (UNIT_KNOWN_MAX - 1);
+	size_t h = hash_slot((uint64_t)row->pid, UNIT_KNOWN_MAX - 1);
 	struct unit_known *spare = NULL;
 	for (uint32_t i = 0; i < PROBES_MAX; i++) {
 		struct unit_known *k = &mem->known[(h + i) & (UNIT_KNOWN_MAX - 1)];
@@ -50,7 +51,7 @@ static struct unit_known *known_find(struct unit_memory *mem, const struct task_
 
 int64_t unit_growth(const struct unit_memory *mem, const struct task_row *row)
 {
-	uint32_t h = ((uint32_t)row->pid * UINT32_C(2654435761)) & (UNIT_KNOWN_MAX - 1);
+	size_t h = hash_slot((uint64_t)row->pid, UNIT_KNOWN_MAX - 1);
 	for (uint32_t i = 0; i < PROBES_MAX; i++) {
 		const struct unit_known *k = &mem->known[(h + i) & (UNIT_KNOWN_MAX - 1)];
 		if (k->pid == row->pid && k->start_ticks == row->start_ticks && k->seen != 0)
@@ -230,7 +231,7 @@ static void place(struct build *b, uint32_t i, int32_t parent_row)
 		unit_add(b, i, unit, k);
 }
 
-static int32_t row_of(const struct tasks *t, pid_t pid)
+static int32_t unit_row_at(const struct tasks *t, pid_t pid)
 {
 	const struct task_row *row = tasks_find(t, pid);
 	return row ? (int32_t)(row - t->rows) : -1;
@@ -245,7 +246,7 @@ static void place_with_parents(struct build *b, uint32_t i)
 	while (at >= 0 && b->mem->unit_of_row[at] == ROW_OPEN && n < CHAIN_MAX) {
 		chain[n++] = at;
 		const struct task_row *row = &b->tasks->rows[at];
-		at = row->ppid != row->pid ? row_of(b->tasks, row->ppid) : -1;
+		at = row->ppid != row->pid ? unit_row_at(b->tasks, row->ppid) : -1;
 		for (size_t k = 0; k < n && at >= 0; k++)
 			if (chain[k] == at)
 				at = -1; /* a reused pid made a circle */

@@ -3,19 +3,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
+#include "base/vec.h"
 
 void cause_set_done(struct cause_set *s)
 {
 	free(s->groups);
 	*s = (struct cause_set){.groups = NULL};
-}
-
-/* FNV-1a */
-static uint64_t mix(uint64_t h, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)text[i]) * UINT64_C(1099511628211);
-	return h;
 }
 
 static bool in_number(char c)
@@ -24,15 +18,15 @@ static bool in_number(char c)
 }
 
 /* Numbers, plain or hexadecimal, count as one and the same. */
-static uint64_t mix_text(uint64_t h, const char *text)
+static uint64_t cause_mix_text(uint64_t h, const char *text)
 {
 	for (size_t i = 0; text[i]; i++) {
 		if (text[i] >= '0' && text[i] <= '9') {
 			while (in_number(text[i + 1]))
 				i++;
-			h = mix(h, "#", 1);
+			h = hash_bytes(h, "#", 1);
 		} else {
-			h = mix(h, text + i, 1);
+			h = hash_bytes(h, text + i, 1);
 		}
 	}
 	return h;
@@ -42,13 +36,13 @@ static uint64_t mix_text(uint64_t h, const char *text)
 static uint64_t key_of(const struct rule_match *m, enum rule_event event)
 {
 	const struct rule *u = m->rule;
-	uint64_t h = mix(UINT64_C(14695981039346656037), u->id, strlen(u->id) + 1);
-	h = mix(h, m->whose == RULE_WHOSE_OTHERS ? "o" : m->whose == RULE_WHOSE_OURS ? "j" : "?", 1);
+	uint64_t h = hash_bytes(HASH_START, u->id, strlen(u->id) + 1);
+	h = hash_bytes(h, m->whose == RULE_WHOSE_OTHERS ? "o" : m->whose == RULE_WHOSE_OURS ? "j" : "?", 1);
 	if (u->n_clear == 0 && u->n_contrast == 0)
-		return mix_text(h, m->text);
-	h = mix(h, event == RULE_CONTRAST ? "c" : "m", 1);
+		return cause_mix_text(h, m->text);
+	h = hash_bytes(h, event == RULE_CONTRAST ? "c" : "m", 1);
 	for (size_t i = 0; i < RULE_EXTRACTS; i++)
-		h = mix(h, m->value[i], strlen(m->value[i]) + 1);
+		h = hash_bytes(h, m->value[i], strlen(m->value[i]) + 1);
 	return h;
 }
 
@@ -78,19 +72,6 @@ static void cleared(struct cause_set *s, uint64_t key)
 	*g = s->groups[--s->n];
 }
 
-static int room(struct cause_set *s)
-{
-	if (s->n < s->cap)
-		return 0;
-	size_t cap = s->cap ? s->cap * 2 : 16;
-	struct cause_group *more = reallocarray(s->groups, cap, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	s->groups = more;
-	s->cap = cap;
-	return 0;
-}
-
 int cause_set_add(struct cause_set *s, const struct rule_match *m)
 {
 	uint64_t key = key_of(m, m->event);
@@ -106,7 +87,7 @@ int cause_set_add(struct cause_set *s, const struct rule_match *m)
 		return 0;
 	}
 	if (!g) {
-		int r = room(s);
+		int r = vec_room(&s->groups, &s->cap, s->n + 1);
 		if (r < 0)
 			return r;
 		g = &s->groups[s->n++];
@@ -130,7 +111,7 @@ int cause_set_join(struct cause_set *s, const struct cause_set *more)
 			continue;
 		}
 		if (!g) {
-			int r = room(s);
+			int r = vec_room(&s->groups, &s->cap, s->n + 1);
 			if (r < 0)
 				return r;
 			g = &s->groups[s->n++];
