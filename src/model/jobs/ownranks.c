@@ -32,7 +32,7 @@ static struct ownranks_process *parent_of(const struct sorted *s, const struct o
 	return up ? &s->p[up - s->p] : NULL;
 }
 
-/* A program without a number of its own, or one of which it is known by now that it only starts them. */
+/* True for a program without a rank of its own, and for one that is known to only start ranks. */
 static bool may_start(const struct role_info *parent)
 {
 	return parent->rank == NO_RANK && (parent->role == ROLE_MAIN || parent->own_number);
@@ -59,7 +59,10 @@ static bool is_taken(const struct sorted *s, const struct ownranks_process *p)
 	return false;
 }
 
-/* How many children have told a number; 0 where one is doubtful: told twice, or another's. */
+/*
+ * Number of children that reported a rank; 0 if a number is doubtful: reported twice, or also held by another
+ * process.
+ */
 static size_t told_below(const struct sorted *s, pid_t parent)
 {
 	size_t n = 0, by_torch = 0;
@@ -99,7 +102,7 @@ static void told_name(const struct sorted *s)
 	}
 }
 
-/* The only parent of ranks that have local numbers, where nobody is rank 0. */
+/* Numbers the only parent of ranks with local numbers as rank 0, where no process is rank 0 yet. */
 static void first_name(const struct sorted *s)
 {
 	struct ownranks_process *first = NULL;

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* Larger than any job that exists. */
+/* Limit of a plausible rank number; larger than any real job. */
 #define MOST_RANKS 10000000
 #define MOST_VALUES 6
 #define MOST_LINES 256
@@ -12,7 +12,7 @@
 struct family {
 	const char *rank, *local, *world, *local_world;
 };
-/* The first whose rank is there numbers the process. */
+/* The first family whose rank variable is set numbers the process. */
 static const struct family families[] = {
 	{"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"},
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
@@ -23,7 +23,7 @@ static const struct family families[] = {
 	{"RANK_ID", "DEVICE_ID", "RANK_SIZE", ""},
 };
 
-/* Settings that may differ from rank to rank without harm: where and how much is written, which adapter is near. */
+/* Settings that may differ between ranks without harm: log destinations and verbosity, and the nearest adapter. */
 static const char *const own_settings[] = {
 	"NCCL_DEBUG",	       "NCCL_DEBUG_FILE",      "NCCL_DEBUG_SUBSYS",    "NCCL_DEBUG_TIMESTAMP_FORMAT",
 	"NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE", "NCCL_IB_HCA",	       "NCCL_SOCKET_IFNAME",
@@ -39,8 +39,8 @@ static const char *const kind_names[RANKENV_KINDS] = {
 
 struct member {
 	const struct rankenv_process *p;
-	const struct family *family; /* NULL: it has no rank */
-	int64_t rank, world, local, local_world; /* -1 not told */
+	const struct family *family; /* NULL: no rank variable is set */
+	int64_t rank, world, local, local_world; /* -1: unknown */
 };
 
 struct comparing {
@@ -55,7 +55,7 @@ static struct span variable(struct span block, const char *name)
 	while (n > 0 && block.len > 0) {
 		const char *end = memchr(block.p, '\0', block.len);
 		size_t len = end ? (size_t)(end - block.p) : block.len;
-		/* of doubled names getenv() answers the first */
+		/* if a name occurs twice, getenv() returns the first */
 		if (len > n && block.p[n] == '=' && memcmp(block.p, name, n) == 0)
 			return (struct span){block.p + n + 1, len - n - 1};
 		len += end ? 1 : 0;
@@ -123,11 +123,11 @@ static void member_put(struct rankenv_finding *f, const struct member *m)
 		f->pids[f->n_pids++] = m->p->pid;
 }
 
-/* One value of a variable and who has it. */
+/* One value of a variable, and how many processes have it. */
 struct value {
 	struct span text; /* p NULL: unset */
 	size_t n;
-	size_t first; /* member */
+	size_t first; /* index of the first member with this value */
 };
 
 static bool rankenv_same(struct span a, struct span b)
@@ -157,7 +157,7 @@ static size_t values_of(const struct comparing *c, const char *name, struct valu
 	return n;
 }
 
-/* Who has this value of the variable: their ranks, or their processes where these have none. */
+/* Appends the ranks that have this value of the variable, or the pid of a process without a rank. */
 static void who_has(const struct comparing *c, const char *name, struct span text, struct buf *b)
 {
 	size_t shown = 0, left = 0;
@@ -198,7 +198,7 @@ static size_t most_common(const struct value *v, size_t n)
 	return best;
 }
 
-/* Everybody who does not say what most say. Of two halves neither is the culprit. */
+/* Adds the members that differ from the most common value; none if two values are equally common. */
 static void smaller_part(const struct comparing *c, const char *name, const struct value *v, size_t n,
 			 struct rankenv_finding *f)
 {
@@ -223,7 +223,7 @@ static void differs(struct comparing *c, enum rankenv_kind kind, const char *nam
 	for (size_t i = 0; i < n; i++)
 		loopback += v[i].text.p && local_name(v[i].text);
 	if (n < 2 || loopback == n)
-		return; /* all names of this very machine are one place */
+		return; /* all of these names mean this machine */
 	for (size_t i = 0; i < n; i++)
 		if (!v[i].text.p)
 			unset = i;
@@ -246,7 +246,7 @@ static void differs(struct comparing *c, enum rankenv_kind kind, const char *nam
 
 /* ---- ranks ---- */
 
-/* A process without a rank beside others that have one, or where the program is told of peers. */
+/* Finds processes without a rank where others have one, or where other variables name peers. */
 static void ranks_missing(struct comparing *c)
 {
 	struct rankenv_finding *f = NULL;
@@ -320,9 +320,8 @@ static void ranks_range(struct comparing *c)
 }
 
 /*
- * Which numbers should be on this machine: [*first, *first + *n). Only where
- * that is certain: the launcher says how many are here, or all meet at a
- * loopback address, or as many were seen as there are.
+ * The ranks expected on this machine: [*first, *first + *n). Known only if the launcher says how many are here, if
+ * all meet at a loopback address, or if all ranks are on this machine.
  */
 static bool expected_here(const struct comparing *c, int64_t *first, int64_t *n)
 {
@@ -359,7 +358,7 @@ static void ranks_not_started(struct comparing *c)
 {
 	struct rankenv_finding *f = NULL;
 	int64_t first, n, missing = 0;
-	/* what could not be looked at may be the one that is looked for */
+	/* an unreadable process may be one of the missing ranks */
 	if (c->e->n_unreadable > 0 || c->e->n_processes > RANKENV_MEMBERS || !expected_here(c, &first, &n))
 		return;
 	for (int64_t r = first; r < first + n; r++) {
@@ -403,7 +402,7 @@ static bool next_entry(struct span *block, char *name, size_t cap, struct span *
 	return false;
 }
 
-/* Is the i-th the first process that has this variable? */
+/* True if no process before the i-th has this variable. */
 static bool first_with(const struct comparing *c, size_t i, const char *name)
 {
 	for (size_t k = 0; k < i; k++)
@@ -423,7 +422,7 @@ static void nccl_settings(struct comparing *c)
 	}
 }
 
-/* NCCL's words for how much it writes, less to more. */
+/* Verbosity of a value of NCCL_DEBUG, from 1; 0: not a known value. */
 static size_t talk_of(struct span v)
 {
 	static const char *const levels[] = {"VERSION", "WARN", "INFO", "ABORT", "TRACE"};
@@ -477,7 +476,7 @@ static void world_size(struct comparing *c)
 	}
 }
 
-/* Families have names of their own for the number of ranks; each is compared under its name. */
+/* Each family has its own variable for the number of ranks; each is compared under its own name. */
 static void worlds_differ(struct comparing *c)
 {
 	for (size_t k = 0; k < ARRAY_SIZE(families); k++)

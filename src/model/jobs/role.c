@@ -20,9 +20,8 @@ const char *role_name(enum role r)
 }
 
 /*
- * One launcher's way of numbering processes. The first family whose rank is
- * present gives all three numbers, so that they are never mixed: under srun a
- * torchrun rank also sees SLURM_PROCID, which numbers something else.
+ * How one launcher numbers processes. The first family whose rank variable is set gives all three numbers, so
+ * families are never mixed: under srun a torchrun rank also has SLURM_PROCID, which numbers something else.
  */
 struct rank_family {
 	const char *rank, *local, *world;
@@ -38,7 +37,7 @@ static const struct rank_family families[] = {
 };
 #define FAMILIES ARRAY_SIZE(families)
 
-/* Larger than any job that exists; keeps garbage out of tables indexed by rank. */
+/* Larger than any real job; keeps implausible values out of tables indexed by rank. */
 #define RANK_LIMIT 10000000
 
 struct rank_values {
@@ -57,7 +56,7 @@ static bool environ_name_is(struct span entry, const char *name, struct span *re
 
 static void environ_entry(struct span entry, struct rank_values *v)
 {
-	/* Most variables begin with none of these letters; leave them quickly. */
+	/* Most variables begin with none of these letters; skip them quickly. */
 	if (entry.len < 6 || !memchr("RLWOPMHSN", entry.p[0], 9))
 		return;
 	if (entry.p[0] == 'N') {
@@ -70,7 +69,7 @@ static void environ_entry(struct span entry, struct rank_values *v)
 		const char *const names[] = {families[f].rank, families[f].local, families[f].world};
 		for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
 			struct span value;
-			/* The first of doubled names is the one getenv() answers. */
+			/* If a name occurs twice, getenv() returns the first. */
 			if (environ_name_is(entry, names[k], &value) && !v->value[f][k].p)
 				v->value[f][k] = value;
 		}
@@ -86,8 +85,8 @@ static int32_t rank_number(struct span s, int32_t fallback)
 }
 
 /*
- * Lightning gives the ranks that it starts by itself LOCAL_RANK and WORLD_SIZE only. On the first machine the one is the
- * other; further on, how many there are on each machine before is not told.
+ * Lightning sets only LOCAL_RANK and WORLD_SIZE for the ranks that it starts. On the first machine the local rank is
+ * the rank; on the others the number of ranks before this machine is unknown.
  */
 static void rank_by_local(const struct rank_values *v, struct role_info *ret)
 {
@@ -118,7 +117,7 @@ static void role_read_rank(struct span block, struct role_info *ret)
 		ret->local_rank = rank_number(v.value[f][1], NO_RANK);
 		ret->world_size = rank_number(v.value[f][2], 0);
 		if (ret->world_size <= rank)
-			ret->world_size = 0; /* contradicts the rank: not to be believed */
+			ret->world_size = 0; /* contradicts the rank */
 		return;
 	}
 	rank_by_local(&v, ret);
@@ -140,7 +139,7 @@ static struct span base_name(struct span path)
 	return path;
 }
 
-/* Word number n of the command, without its folder. */
+/* Word n of the command, without its folder. */
 static struct span command_word(struct span command, size_t n)
 {
 	struct span word = {"", 0};
@@ -157,7 +156,10 @@ static bool is_python(const struct role_input *in)
 	       span_eq(in->comm, "pt_main_thread");
 }
 
-/* "-m NAME" or a script of that name among the first words: later words are the program's own arguments. */
+/*
+ * True if a module runs as "-m NAME" or as a script of that name. Only the first words count: later words are the
+ * arguments of the program.
+ */
 static bool runs_module(struct span command, const char *const *modules)
 {
 	struct span word;
@@ -193,13 +195,13 @@ static const char *const compilers[] = {
 	"cicc", "ptxas", "fatbinary", "nvlink", "cudafe++", "ninja", "hipcc", "triton-llvm-opt", NULL,
 };
 static const char *const ray_daemons[] = {"raylet", "gcs_server", "plasma_store", "plasma_store_server", NULL};
-/* Ray's agents carry titles like tasks do; a task may well begin with the same word. */
+/* Ray's agents have titles like those of tasks; the name of a task may begin with the same word. */
 static const char *const ray_agents[] = {"ray::DashboardAgent", "ray::RuntimeEnvAgent", NULL};
 static const char *const ray_scripts[] = {
 	"/ray/dashboard/", "/ray/_private/log_monitor.py", "/ray/autoscaler/_private/monitor.py",
 	"/ray/_private/runtime_env/agent/", "ray.util.client.server", NULL,
 };
-/* Programs that are never what a job is about, even right below a shell ("train.py | tee log"). */
+/* Programs that are never the main program of a job, even right below a shell ("train.py | tee log"). */
 static const char *const utilities[] = {
 	"tee", "cat", "grep", "sed", "awk", "gawk", "mawk", "head", "tail", "less", "sleep", "sort", "tr", "cut", "ts",
 	"nvidia-smi", "rsync", "tar", "gzip", "zstd", "ps", "top", "watch", NULL,
@@ -229,7 +231,7 @@ static bool ray_role(const struct role_input *in, enum role *ret)
 	return false;
 }
 
-/* What CPython's multiprocessing and torch put on the command line or in the name. */
+/* Recognises what CPython's multiprocessing and torch put on the command line or in the process name. */
 static bool python_role(const struct role_input *in, enum role *ret)
 {
 	if (span_eq(in->comm, "pt_data_worker"))
@@ -242,7 +244,7 @@ static bool python_role(const struct role_input *in, enum role *ret)
 		 span_has(in->command, "multiprocessing.semaphore_tracker"))
 		*ret = ROLE_HELPER;
 	else if (span_has(in->command, "from multiprocessing.forkserver import"))
-		/* The server forks the workers, which keep its command line. */
+		/* The fork server forks workers, which keep its command line. */
 		*ret = span_has(in->parent_command, "from multiprocessing.forkserver import") ? ROLE_LOADER : ROLE_HELPER;
 	else if (span_has(in->command, "from multiprocessing.spawn import"))
 		*ret = ROLE_LOADER;
@@ -269,13 +271,16 @@ static bool named_role(const struct role_input *in, enum role *ret)
 	return true;
 }
 
-/* A rank that the parent started by the same words: a fork would have the parent's environment, and its number. */
+/*
+ * True for a rank that its parent started with the same command line. A mere fork would have the environment, and so
+ * the rank, of the parent.
+ */
 static bool started_as_rank(const struct role_input *in, const struct role_info *info)
 {
 	return in->parent && in->parent->role == ROLE_MAIN && info->rank != NO_RANK && info->rank != in->parent->rank;
 }
 
-/* A child that did not change its command line is a fork of its parent, doing part of its work. */
+/* A child with the command line of its parent is a fork that does part of its work. */
 static enum role forked_role(enum role parent)
 {
 	switch (parent) {
@@ -290,7 +295,7 @@ static enum role forked_role(enum role parent)
 	}
 }
 
-/* Programs whose name says nothing: what they are depends on who started them. */
+/* The role of a program whose name is not recognised depends on its parent. */
 static enum role placed_role(const struct role_input *in, const struct role_info *info)
 {
 	struct span program = command_word(in->command, 0);
@@ -304,7 +309,7 @@ static enum role placed_role(const struct role_input *in, const struct role_info
 	case ROLE_OTHER:
 		return ROLE_MAIN;
 	case ROLE_MAIN:
-		/* A script that starts the ranks by itself gives each its own number. */
+		/* A script that starts ranks itself gives each its own number. */
 		return info->rank != NO_RANK && info->rank != in->parent->rank ? ROLE_MAIN : ROLE_HELPER;
 	case ROLE_COMPILER:
 		return ROLE_COMPILER;
@@ -313,7 +318,7 @@ static enum role placed_role(const struct role_input *in, const struct role_info
 	}
 }
 
-/* "[name]" or nothing at all: a kernel thread, a zombie, or a process that hides its arguments. */
+/* True for "[name]" and for no command line: a kernel thread, a zombie, or a process that hides its arguments. */
 static bool has_no_command(const struct role_input *in)
 {
 	return in->command.len == 0 || (in->command.p[0] == '[' && in->command.p[in->command.len - 1] == ']');
@@ -325,7 +330,7 @@ static enum role decide(const struct role_input *in, const struct role_info *inf
 	if (has_no_command(in) && in->environ.len == 0)
 		return ROLE_OTHER;
 	if (ray_role(in, &role)) {
-		/* A fork of a Ray worker keeps the title; it is the worker's own loader. */
+		/* A fork of a Ray worker keeps its title and is its loader. */
 		if (role == ROLE_RAY_WORKER && same_command_as_parent(in) && in->parent->role == ROLE_RAY_WORKER)
 			return ROLE_LOADER;
 		return role;

@@ -1,6 +1,6 @@
 #include "model/jobs/usage.h"
 
-/* A chain of processes that ended together; more are not believed. */
+/* Longest chain of ended ancestors that is followed. */
 #define CHAIN_MAX 64
 
 static const struct usage_process *find(const struct usage_process *p, size_t n, pid_t pid)
@@ -18,7 +18,7 @@ static const struct usage_process *find(const struct usage_process *p, size_t n,
 	return NULL;
 }
 
-/* The very same process, not a later one of that number. */
+/* Finds the same process, not a later one with the same pid. */
 static const struct usage_process *find_same(const struct usage_process *p, size_t n, const struct usage_process *of)
 {
 	const struct usage_process *found = find(p, n, of->pid);
@@ -43,14 +43,14 @@ struct step {
 	size_t n_was, n_now;
 };
 
-/* Of the process's children that ended since the look before: what had been counted of them by then. */
+/* Usage of the children of heir that ended since the previous sample, as far as it was counted before. */
 static void counted_of_ended(const struct step *s, const struct usage_process *heir, struct usage_process *ret)
 {
 	for (size_t i = 0; i < s->n_was; i++) {
 		const struct usage_process *gone = &s->was[i], *up = gone;
 		if (find_same(s->now, s->n_now, gone))
 			continue;
-		/* parents that ended as well handed on what they had inherited */
+		/* an ended parent passed on what it had inherited */
 		for (size_t depth = 0; depth < CHAIN_MAX && up && !find_same(s->now, s->n_now, up); depth++) {
 			if (up->ppid == heir->pid)
 				break;
