@@ -4,12 +4,12 @@
 #include "base/hash.h"
 #include "model/collective/collective_parts.h"
 
-/* Open addressing; a slot holds the place of a thing plus one. */
+/* Hash table with open addressing. */
 struct collective_table {
 	struct slot {
 		uint64_t hash;
-		const char *text; /* texts */
-		uint32_t at; /* ranks */
+		const char *text; /* key of a table of texts */
+		uint32_t at; /* key of a table of ranks: index of the rank in the set */
 	} * slots;
 	size_t n, cap; /* cap is a power of two */
 };
@@ -55,7 +55,7 @@ void *collective_more(struct collective_set *s, void *list, size_t *n, size_t *c
 
 static uint64_t hash_of(const void *p, size_t len)
 {
-	return hash_bytes(HASH_START, p, len) | 1; /* 0 is an empty slot */
+	return hash_bytes(HASH_START, p, len) | 1; /* 0: an empty slot */
 }
 
 static bool table_grow(struct collective_set *s, struct collective_table *t)
@@ -123,7 +123,10 @@ static bool same_ranks(const struct collective_group *g, const int32_t *ranks, s
 	return !g->ranks || !ranks || (g->n_ranks == n && memcmp(g->ranks, ranks, n * sizeof(*ranks)) == 0);
 }
 
-/* Two groups can have one name: each rank of a job may number its own. Their members tell them apart. */
+/*
+ * Two groups can have one name, as each rank of a job may number its own groups. They are distinguished by their
+ * members.
+ */
 uint32_t collective_group_at(struct collective_set *s, const char *name, const char *desc, const int32_t *ranks,
 			     size_t n_ranks)
 {

@@ -18,7 +18,7 @@ static int add_entry(struct collective_set *s, uint32_t rank, uint32_t group, co
 		     uint64_t order)
 {
 	bool pair = e->is_p2p && !e->is_batch;
-	/* a batch of sends and receives has no number of its own that others could share */
+	/* a batch of sends and receives has no number that ranks share */
 	if (e->is_p2p && e->is_batch)
 		return 0;
 	if (pair && !e->has_peers) {
@@ -53,7 +53,7 @@ static int add_entry(struct collective_set *s, uint32_t rank, uint32_t group, co
 	return c->op && c->in_sizes && c->out_sizes && c->in_dtypes && c->out_dtypes && c->where ? 0 : -ENOMEM;
 }
 
-/* The last number that the rank gave out in a group, for dumps that lost their end. */
+/* Adds the last number that the rank itself reports for a group; needed for dumps without their end. */
 static int add_status(struct collective_set *s, uint32_t rank, uint32_t group, const struct flightrec_group *g)
 {
 	if (!g->has_status)
@@ -90,7 +90,7 @@ int collective_add_flightrec(struct collective_set *s, int32_t rank, const struc
 	return 0;
 }
 
-/* NCCL's names for what PyTorch calls all_reduce. */
+/* The PyTorch name of an operation of NCCL. */
 static const char *plain_op(const char *func)
 {
 	static const char *const names[][2] = {

@@ -2,17 +2,17 @@
 
 #include "model/collective/collective_parts.h"
 
-/* One direction between two ranks: the sends of one, the receives of the other. */
+/* One side of a direction between two ranks: the sends of one rank or the receives of the other. */
 struct side {
 	const struct collective_call *calls;
 	size_t n;
-	size_t open; /* index of the first that has not ended; n: none */
+	size_t open; /* index of the first call that has not ended; n: none */
 };
 
 static struct side side_of(const struct collective_call *calls, size_t n)
 {
 	struct side s = {calls, n, n};
-	/* what came before something that ended has ended too */
+	/* calls end in order, so every call before an ended one has ended */
 	while (s.open > 0 && !calls[s.open - 1].done)
 		s.open--;
 	return s;

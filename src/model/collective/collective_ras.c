@@ -3,11 +3,11 @@
 #include "base/buf.h"
 #include "model/collective/collective_parts.h"
 
-/* Who is which rank of the job. */
+/* Maps processes and members of communicators to ranks of the job. */
 struct where {
 	const struct collective_place *places;
 	size_t n_places;
-	const struct ncclras_comm *largest; /* its ranks stand for the job's when no process is known */
+	const struct ncclras_comm *largest; /* its ranks are taken as those of the job if no process is known */
 };
 
 static bool same_host(const char *a, const char *b)
@@ -15,7 +15,10 @@ static bool same_host(const char *a, const char *b)
 	return a[0] == '\0' || b[0] == '\0' || strcmp(a, b) == 0;
 }
 
-/* By (host, process), else by process alone if there is but one: RAS may name another of a node's addresses. */
+/*
+ * Finds a rank by (host, process), or by process alone if that is unique: RAS may report another address of the same
+ * node.
+ */
 static bool collective_ras_rank_at(const struct where *w, const char *host, int64_t pid, int32_t *ret)
 {
 	size_t n = 0;
@@ -110,7 +113,7 @@ static const struct ncclras_comm *comm_of(const struct ncclras_report *r, const 
 	return NULL;
 }
 
-/* Nobody moved between the two: communicators and ranks that came or went are movement too. */
+/* True if no counter changed between two reports. Communicators or ranks that came or went count as a change. */
 static bool same_counters(const struct ncclras_report *a, const struct ncclras_report *b)
 {
 	if (a->n_comms != b->n_comms)
@@ -182,7 +185,7 @@ static int mark_state(struct collective_set *s, const struct collective_count *c
 	return 0;
 }
 
-/* Members [first, first + n) of one communicator: who is behind in one operation. */
+/* Adds the wait for one operation of a communicator with members [first, first + n), if some counted fewer calls. */
 static int wait_by_count(struct collective_set *s, size_t first, size_t n, size_t op)
 {
 	static const char *const names[NCCLRAS_OPS] = {"broadcast", "reduce", "all_gather", "reduce_scatter",

@@ -2,7 +2,7 @@
 
 #include "model/collective/collective_parts.h"
 
-/* Ranges of calls of one group, one number or one pair. */
+/* A range of calls of one group, one number or one pair. */
 struct range {
 	struct collective_call *calls;
 	size_t n;
@@ -15,7 +15,7 @@ static int compare_text(const char *a, const char *b)
 
 #define COMPARE(a, b) ((a) > (b)) - ((a) < (b))
 
-/* Group, then pairs behind collectives; collectives by (operation,) number and rank, pairs by both ends. */
+/* Order: group; collectives before pairs; collectives by (operation,) number and rank, pairs by both ends. */
 static int compare_calls(const void *va, const void *vb)
 {
 	const struct collective_call *a = va, *b = vb;
@@ -48,7 +48,7 @@ static uint32_t peer_of(struct collective_set *s, const struct collective_call *
 	return collective_rank_at(s, p);
 }
 
-/* All ranks that are spoken of get their index, so that sets of them can be made. */
+/* Gives an index to every rank that is mentioned, so that sets of ranks can be made. */
 static int resolve(struct collective_set *s)
 {
 	for (size_t i = 0; i < s->n_groups; i++)
@@ -82,11 +82,11 @@ static int members(struct collective_set *s)
 	return 0;
 }
 
-/* What the numbers of one group say of each rank. */
+/* The progress of one rank in a group, by call numbers. */
 struct front {
-	int64_t last; /* highest number it asked for; -1 none */
-	int64_t last_done; /* highest that ended */
-	int64_t told; /* by itself: the last it gave out; -2 does not say */
+	int64_t last; /* highest number it called; -1: none */
+	int64_t last_done; /* highest number that ended; -1: none */
+	int64_t told; /* the last number as reported by the rank itself; -2: not reported */
 };
 
 static void front_of(const struct collective_set *s, struct range r, uint32_t group, struct front *f)
@@ -104,7 +104,7 @@ static void front_of(const struct collective_set *s, struct range r, uint32_t gr
 			f[s->lasts[i].rank].told = s->lasts[i].seq;
 }
 
-/* A stream works in order: what came before something that ended has ended. */
+/* True if a call has ended. A stream works in order: every call before an ended one has ended. */
 static bool is_done(const struct collective_call *c, const struct front *f)
 {
 	return c->done || (int64_t)c->seq < f[c->rank].last_done;
@@ -112,7 +112,7 @@ static bool is_done(const struct collective_call *c, const struct front *f)
 
 enum standing { STANDS_IN, STANDS_OUT, STANDS_UNKNOWN };
 
-/* A rank without a call of that number: has it passed it, or not come to it, or can nobody tell? */
+/* Whether a rank without a recorded call of that number has made it, has not come to it, or is unknown. */
 static enum standing standing(const struct collective_set *s, const struct front *f, size_t rank, uint64_t seq,
 			      enum collective_source source)
 {
@@ -164,7 +164,7 @@ static int wait_at(struct collective_set *s, struct range r, const struct front 
 	return 0;
 }
 
-/* Which sizes must be the same on all ranks; 0: none. Bit 1: what goes in, bit 2: what comes out. */
+/* The sizes that must be equal on all ranks. Bit 0: input, bit 1: output; 0: none. */
 static unsigned size_rule(const char *op)
 {
 	static const struct {
@@ -205,8 +205,8 @@ bool collective_clashes(const struct collective_call *a, const struct collective
 }
 
 /*
- * The earliest number at which calls clash. Where a call ended on all ranks
- * only another operation counts: sizes that differ and work are allowed.
+ * Records the earliest number with clashing calls. If the call ended on all ranks, only different operations count:
+ * different sizes that worked are allowed.
  */
 static int clash_in(struct collective_set *s, struct range r, const struct front *f)
 {

@@ -25,7 +25,10 @@ static uint32_t listed(const struct gpu_set *set, const struct gpuclaim_rank *r,
 	return devices;
 }
 
-/* Does any number of this vendor's driver mean a process here? Then all its numbers are those of our namespace. */
+/*
+ * True if a process number of this vendor's driver names a process here. Then all of its numbers are valid in our
+ * namespace.
+ */
 static bool is_told(const struct gpu_set *set, enum gpu_vendor vendor)
 {
 	for (uint32_t i = 0; i < set->n; i++)
@@ -53,7 +56,10 @@ static uint32_t held(const struct gpu_set *set, const struct gpuheld *h)
 	return devices;
 }
 
-/* CUDA's own order is that of the bus among equal devices, and by a guess at their speed among others. */
+/*
+ * By default CUDA orders equal devices by bus address and others by estimated speed, so the order is known for equal
+ * devices or if by_bus is set.
+ */
 static bool order_is_known(const struct gpu_set *set, bool by_bus)
 {
 	const struct gpu_sample *first = NULL;
@@ -119,14 +125,17 @@ struct gpuclaim gpuclaim_of(const struct gpu_set *set, uint32_t unsettled, const
 	uint32_t mapped = held(set, &r->mapped) & unsettled;
 	if (mapped)
 		return (struct gpuclaim){mapped, GPU_BY_MAPPED};
-	/* what fdinfo shows without memory or work is open, and no more */
+	/* a device that fdinfo lists without memory or work is open, no more */
 	uint32_t open = (held(set, &r->open) & unsettled) | listed(set, r, GPU_BY_OPEN);
 	if (open && r->has_visible && gpuclaim_visible(set, r->visible, r->by_bus, &visible)) {
 		uint32_t nvidia = 0;
 		for (uint32_t i = 0; i < MIN(set->n, (uint32_t)GPU_MAX); i++)
 			nvidia |= set->gpu[i].vendor == GPU_NVIDIA ? 1u << i : 0;
 		uint32_t left = open & (visible | ~nvidia);
-		/* none visible is meant so; names of others than are open are a riddle that is not guessed at */
+		/*
+		 * No visible device is a deliberate setting. If the visible devices are not among the open ones, the
+		 * setting proves nothing.
+		 */
 		if (left != open && (left || visible == 0))
 			return (struct gpuclaim){left, GPU_BY_VISIBLE};
 	}

@@ -5,9 +5,9 @@
 #include "base/buf.h"
 
 #define GAP_NS (60 * NS_PER_S)
-#define EVENT_XID 0x8u /* NVML's bit */
+#define EVENT_XID 0x8u /* NVML's event bit */
 
-/* What hardware or heat imposes; a power cap that somebody set is a choice. */
+/* Clock limits that hardware or heat imposes; a power cap is a deliberate setting. */
 #define HELD_BACK (GPU_REASON_HW_SLOWDOWN | GPU_REASON_SW_THERMAL | GPU_REASON_HW_THERMAL | GPU_REASON_POWER_BRAKE)
 
 static struct gpuwatch_row *gpuwatch_row_at(struct gpuwatch *g, const struct gpu_sample *s)
@@ -120,7 +120,7 @@ void gpuwatch_kernel_lines(const struct gpuwatch *g, gpuwatch_line_fn *fn, void 
 	for (size_t i = 0; i < g->n_xids; i++) {
 		char line[160], pci[32];
 		TEXT_COPY(pci, g->xid[i].pci);
-		/* as the kernel's log has it: without the function behind the dot */
+		/* the kernel log has the address without the function after the dot */
 		char *dot = strrchr(pci, '.');
 		if (dot)
 			*dot = '\0';

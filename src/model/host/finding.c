@@ -58,7 +58,7 @@ enum severity findings_worst(const struct findings *all)
 
 void findings_sort(struct findings *all)
 {
-	/* Insertion: few rows, and equal ones stay in order. */
+	/* Insertion sort: there are few rows, and equal ones keep their order. */
 	for (size_t i = 1; i < all->n; i++)
 		for (size_t k = i; k > 0 && all->row[k].severity > all->row[k - 1].severity; k--) {
 			struct finding t = all->row[k];

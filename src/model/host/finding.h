@@ -1,16 +1,15 @@
 /*
- * Something a person should know: what it is, how bad, on what evidence, and
- * what to do. Made by judges (doctor, protect), shown by tell/host/findings; the
- * JSON form is "vigil.findings/1". Plain data of fixed size.
+ * A finding: something that a person should know, how bad it is, the evidence for it, and what to do. Made by judges
+ * (doctor, protect), shown by tell/host/findings; the JSON form is "vigil.findings/1". Plain data of fixed size.
  */
 #pragma once
 
 #include "base/base.h"
 
 enum severity {
-	SEVERITY_NOTE, /* good to know; vigil makes do */
-	SEVERITY_WARNING, /* will hurt sooner or later */
-	SEVERITY_PROBLEM, /* hurts now */
+	SEVERITY_NOTE, /* good to know; vigil copes without it */
+	SEVERITY_WARNING, /* will cause harm at some time */
+	SEVERITY_PROBLEM, /* causes harm now */
 };
 
 #define FINDING_EVIDENCE 6
@@ -30,17 +29,17 @@ struct finding {
 struct findings {
 	struct finding row[FINDINGS_MAX];
 	size_t n;
-	size_t dropped; /* more than fit */
+	size_t dropped; /* rows that did not fit */
 };
 
-/* Appends and returns the new row, never NULL: what does not fit goes to the last row and is counted. */
+/* Appends a row and returns it, never NULL. When the table is full the last row is replaced and counted as dropped. */
 struct finding *finding_add(struct findings *all, const char *id, enum severity s, const char *fmt, ...)
 	printf_like(4, 5);
 void finding_evidence(struct finding *f, const char *fmt, ...) printf_like(2, 3);
 void finding_advice(struct finding *f, const char *fmt, ...) printf_like(2, 3);
 
 const char *severity_name(enum severity s); /* "note" "warning" "problem" */
-/* The worst there is; SEVERITY_NOTE when empty. */
+/* The worst severity; SEVERITY_NOTE if there is no row. */
 enum severity findings_worst(const struct findings *all);
-/* Worst first; order within a severity is kept. */
+/* Sorts worst first; rows of one severity keep their order. */
 void findings_sort(struct findings *all);

@@ -1,7 +1,4 @@
-/*
- * Whether a process can be looked into, as judge sees it: the facts are
- * gathered by sense/proc/access.
- */
+/* Facts on whether a process can be inspected, for judge: sense/proc/access gathers them. */
 #pragma once
 
 #include "sense/proc/access.h" /* struct access_facts */

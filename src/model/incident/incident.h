@@ -1,11 +1,9 @@
 /*
- * An incident: something happened to a job that is worth a report. Plain data
- * of fixed size with no pointers, so that it can be copied, kept in shared
- * memory and filled without allocating. Its JSON form is "vigil.incident/1"
- * (docs: man vigil-why); what does not apply stays empty here and is absent
- * there.
+ * An incident: an event of a job that deserves a report. Plain data of fixed size without pointers, so that it can be
+ * copied, kept in shared memory and filled without allocating. Its JSON form is "vigil.incident/1" (docs: man
+ * vigil-why); fields that do not apply are empty here and absent there.
  *
- * Bytes are bytes, times unix milliseconds. Text is UTF-8, cut to fit.
+ * Bytes are bytes, times are unix milliseconds. Text is UTF-8, cut to fit.
  */
 #pragma once
 
@@ -50,7 +48,7 @@ enum memory_scope { MEMORY_SCOPE_NONE, MEMORY_SCOPE_NODE, MEMORY_SCOPE_CONTAINER
 struct incident_evidence {
 	char kind[24]; /* "kmsg", "cgroup", "journal", "signal", "wait_status", "log", "ledger", "not_read" … */
 	char text[360];
-	char source[96]; /* file or interface it was read from */
+	char source[96]; /* file or interface that was read */
 	int64_t time_unix_ms; /* 0: unknown */
 };
 
@@ -59,8 +57,9 @@ struct incident_process {
 	int32_t rank; /* NO_RANK */
 	char role[16];
 	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
-	bool has_pss, pss_sampled; /* sampled: within a twentieth of rss_bytes */
-	uint64_t pss_bytes, private_bytes; /* its fair share of what it maps; what it maps alone (USS) */
+	bool has_pss, pss_sampled; /* pss_sampled: exact to a twentieth of rss_bytes */
+	/* pss_bytes: its share of what it maps; private_bytes: pages that only it maps (USS) */
+	uint64_t pss_bytes, private_bytes;
 	uint32_t pss_age_ms; /* before the incident; 0: read at it or after it */
 	uint64_t start_unix_ms;
 	char command[200];
@@ -75,7 +74,7 @@ struct incident_candidate {
 	int64_t growth_bytes_per_s;
 	bool chosen;
 	bool retriable;
-	char why[160]; /* why it stands where it stands */
+	char why[160]; /* reason for its place in the order */
 };
 
 struct incident_shm {
@@ -83,7 +82,7 @@ struct incident_shm {
 	uint64_t bytes;
 	char owners[96];
 	bool orphan;
-	bool freed; /* gone with its owners */
+	bool freed; /* removed together with its owners */
 };
 
 struct incident_sample {
@@ -104,7 +103,7 @@ struct incident {
 	char id[64], job[64], node[80], node_ip[48];
 	uint32_t attempt;
 	enum incident_kind kind;
-	bool hang_over; /* what hung moves again; in JSON "hang".resolved */
+	bool hang_over; /* the hang ended by itself; in JSON "hang".resolved */
 	int64_t time_unix_ms;
 	char summary[400];
 	struct {
@@ -129,16 +128,16 @@ struct incident {
 		int32_t signal; /* 0: none */
 	} victim;
 	enum killer killer;
-	char killer_text[160]; /* who exactly: "bash, pid 812, uid 1000" */
+	char killer_text[160]; /* the killer in words: "bash, pid 812, uid 1000" */
 	struct {
 		bool valid;
 		uint64_t used_bytes, total_bytes, available_bytes, kernel_used_bytes, reclaimable_bytes;
 		uint64_t swap_total_bytes, swap_free_bytes, shm_bytes;
-		uint64_t job_bytes; /* what the whole job held, shared memory and kernel memory included; 0 unknown */
+		uint64_t job_bytes; /* memory of the whole job, shared memory and kernel memory included; 0: unknown */
 		double ratio, threshold_ratio;
 		enum memory_scope scope;
-		char level[200]; /* which group or machine ran out */
-		char threshold[200]; /* how the threshold came about */
+		char level[200]; /* name of the group or machine that ran out */
+		char threshold[200]; /* how the threshold was chosen */
 		bool has_rate;
 		int64_t growth_bytes_per_s;
 		uint64_t time_to_limit_ms; /* UINT64_MAX: not growing */
@@ -146,7 +145,7 @@ struct incident {
 	struct {
 		char name[24];
 		char reason[320];
-		char next[160]; /* what would have been ended next */
+		char next[160]; /* the next victim */
 	} policy;
 	struct {
 		bool valid;
@@ -158,10 +157,10 @@ struct incident {
 	struct {
 		bool valid;
 		uint64_t freed_bytes;
-		uint64_t notice_us; /* threshold crossing read -> first signal or freeze */
-		uint64_t freeze_us, kill_us, dead_us, freed_us; /* since the crossing was read */
+		uint64_t notice_us; /* from the read that found the crossing to the first signal or freeze */
+		uint64_t freeze_us, kill_us, dead_us, freed_us; /* from the read that found the crossing */
 		uint32_t processes_ended;
-		uint32_t reaped; /* process_mrelease that worked */
+		uint32_t reaped; /* number of successful process_mrelease calls */
 		char method[120]; /* "cgroup.freeze + cgroup.kill + process_mrelease" */
 	} action;
 	struct incident_process top[INCIDENT_TOP];
@@ -189,7 +188,7 @@ const char *confidence_name(enum confidence c);
 const char *retry_name(enum incident_retry r);
 const char *memory_scope_name(enum memory_scope s); /* NULL for none */
 
-/* Appends; counts what no longer fits. */
+/* Appends; counts what does not fit in n_evidence_dropped. */
 void incident_evidence_add(struct incident *i, const char *kind, const char *source, int64_t time_unix_ms,
 			   const char *fmt, ...) printf_like(5, 6);
 void incident_advice_add(struct incident *i, const char *fmt, ...) printf_like(2, 3);

@@ -1,10 +1,9 @@
 /*
- * What `vigil mem` shows: how much memory there is at every level, who holds
- * it, and the shared memory with its holders. Plain data, filled by
- * agent/memory, shown by tell/memory/memory_show ("vigil.memory/1"). Bytes throughout.
+ * What `vigil mem` shows: the memory at every level, the processes that hold it, and the shared memory with its
+ * holders. Plain data, filled by agent/memory, shown by tell/memory/memory_show ("vigil.memory/1"). Bytes throughout.
  *
- * own = RSS - shared: private pages are what the kernel gets back when one
- * process ends; shared ones stay for the others, or in /dev/shm for nobody.
+ * own = RSS - shared: the kernel gets private pages back when one process ends; shared pages stay for the other
+ * processes, or in /dev/shm without any.
  */
 #pragma once
 
@@ -25,28 +24,28 @@ struct footprint_row {
 	char comm[32];
 	char command[512];
 	uint64_t own_bytes, rss_bytes, shared_bytes, swap_bytes;
-	uint64_t shmem_bytes; /* of shared_bytes, what is no file on a disk */
+	uint64_t shmem_bytes; /* the part of shared_bytes that is not a file on a disk */
 	enum footprint_pss pss;
 	uint64_t pss_bytes;
 	bool has_gpu;
-	uint64_t gpu_bytes; /* on all devices */
+	uint64_t gpu_bytes; /* sum over all devices */
 };
 
-/* One job that has processes here. */
+/* A job with processes on this machine. */
 struct footprint_job {
 	char id[64];
 	size_t processes;
 	uint64_t own_bytes, swap_bytes;
-	uint64_t shmem_bytes; /* shared memory: the most that one of its processes has */
-	uint64_t limit_bytes; /* --memory-limit; 0: none, or not known */
+	uint64_t shmem_bytes; /* shared memory: the largest value of its processes */
+	uint64_t limit_bytes; /* --memory-limit; 0: none or unknown */
 };
-#define FOOTPRINT_JOBS 64 /* more are not listed apart */
+#define FOOTPRINT_JOBS 64 /* further jobs are not listed separately */
 
 #define FOOTPRINT_OWNERS 16
 struct footprint_shm {
 	char path[224];
 	const char *kind; /* static */
-	const char *maker; /* static; NULL unknown */
+	const char *maker; /* static; NULL: unknown */
 	bool has_bytes;
 	uint64_t bytes, mapped_bytes;
 	bool has_uid;
@@ -67,20 +66,20 @@ struct footprint {
 	bool has_shm;
 	uint64_t shm_bytes, shm_total_bytes, shm_free_bytes;
 	struct footprint_row *rows; /* largest own bytes first; owned */
-	size_t n, n_all; /* shown and found */
-	uint64_t own_bytes, rss_bytes, swap_bytes; /* of all found */
+	size_t n, n_all; /* rows shown, rows found */
+	uint64_t own_bytes, rss_bytes, swap_bytes; /* sums over all rows found */
 	struct footprint_job job[FOOTPRINT_JOBS]; /* largest first */
 	size_t n_jobs;
-	size_t n_denied; /* processes whose environment we may not read */
+	size_t n_denied; /* processes with an environment that we may not read */
 	struct footprint_shm *shm; /* largest first; owned */
 	size_t n_shm, n_shm_all;
-	uint64_t orphan_bytes; /* on the whole node */
+	uint64_t orphan_bytes; /* sum over the whole node */
 	size_t n_orphans;
-	size_t owners_denied, owners_unscanned; /* processes whose maps were not looked at */
+	size_t owners_denied, owners_unscanned; /* processes with unread maps */
 	bool owners_hidden;
 	size_t pss_late;
 };
 
 void footprint_done(struct footprint *f);
-/* Sorts rows, largest own bytes first, and adds them up, of everything and by job. */
+/* Sorts rows by own bytes, largest first, and sums them up, in total and by job. */
 void footprint_settle(struct footprint *f);

@@ -1,11 +1,10 @@
 #include "model/memory/ledger.h"
 
 /*
- * Of these pages every second one counts as gone for good: pages read more
- * than once (without them the job reads its files again and again) and pages
- * not yet on the disk (they can go, but only as fast as it writes). Counting
- * unwritten pages as used altogether would be wrong: a group on v1 fills up
- * with them from a mere copy of a large file, and the kernel kills nobody.
+ * Of these pages every second one counts as not reclaimable: pages read more than once (without them the job reads
+ * its files again and again) and pages not yet written (they can be reclaimed only as fast as the disk writes).
+ * Counting all unwritten pages as used would be wrong: copying a large file fills a v1 group with them, and the
+ * kernel kills no process for it.
  */
 #define SLOW_SHARE 2
 
@@ -15,7 +14,7 @@ uint64_t ledger_group_reclaimable(const struct cgroup_memory *m)
 		return 0;
 	const uint64_t slow = add_cap(m->active_file_bytes, add_cap(m->dirty_bytes, m->writeback_bytes));
 	const uint64_t lists = add_cap(m->inactive_file_bytes, m->active_file_bytes);
-	/* `file` includes shared memory, which has nowhere to go without swap. */
+	/* `file` includes shared memory, which cannot be reclaimed without swap. */
 	const uint64_t files = MIN(lists, sub_floor(m->file_bytes, m->shmem_bytes));
 	const uint64_t sum = add_cap(files - MIN(slow, files) / SLOW_SHARE, m->slab_reclaimable_bytes);
 	return MIN(sum, sub_floor(m->current_bytes, m->low_bytes));
@@ -25,7 +24,7 @@ struct ledger_level ledger_node_level(const struct meminfo *m, uint64_t arc_byte
 {
 	const uint64_t total = m->bytes[MEMINFO_TOTAL];
 	uint64_t available = MIN(add_cap(m->bytes[MEMINFO_AVAILABLE], arc_bytes), total);
-	/* Nothing can be concluded from a total that is nonsense; do not kill for it. */
+	/* An implausible total proves nothing; do not kill for it. */
 	if (m->clamped >> MEMINFO_TOTAL & 1)
 		available = total;
 	const uint64_t kernel_used = sub_floor(total, m->bytes[MEMINFO_FREE]);
@@ -44,7 +43,7 @@ struct ledger_level ledger_node_level(const struct meminfo *m, uint64_t arc_byte
 struct ledger_level ledger_group_level(const struct cgroup_memory *m, enum ledger_scope scope, uint64_t total_cap)
 {
 	uint64_t total = MIN(MIN(m->max_bytes, m->high_bytes), total_cap);
-	/* v1 tells of limits above what a container can see. */
+	/* v1 reports limits of ancestors that a container cannot see. */
 	if (m->hierarchy_max_bytes != 0)
 		total = MIN(total, m->hierarchy_max_bytes);
 	const uint64_t reclaimable = ledger_group_reclaimable(m);
@@ -66,7 +65,7 @@ struct ledger_level ledger_group_level(const struct cgroup_memory *m, enum ledge
 
 struct ledger_level ledger_job_level(uint64_t used_bytes, uint64_t limit_bytes)
 {
-	/* it may have gone beyond it between two looks, and that is said */
+	/* Use may exceed the limit between two samples; used_bytes shows it. */
 	return (struct ledger_level){
 		.scope = LEDGER_JOB,
 		.total_bytes = limit_bytes,

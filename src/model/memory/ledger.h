@@ -1,8 +1,7 @@
 /*
- * The memory ledger: for every level that can run out (the node, each limited
- * control group above the job, the job's own limit) how much there is, how
- * much is really in use, and how much is left. Page cache that the kernel can
- * drop does not count as used, so cache never makes a level look full.
+ * The memory ledger: for every level that can run out (the node, each limited control group above the job, the limit
+ * of the job itself) how much memory there is, how much is in use, and how much is left. Page cache that the kernel
+ * can drop does not count as used, so cache never makes a level look full.
  *
  * Pure: built from samples, keeps nothing, reads no clock. Bytes throughout.
  */
@@ -14,7 +13,7 @@
 
 enum ledger_scope { LEDGER_NODE, LEDGER_CONTAINER, LEDGER_JOB };
 
-/* The node, the groups that a guard of many jobs watches, and one more; a set of levels fits 32 bits. */
+/* Room for the node, the groups that a guard of many jobs watches, and one more; a set of levels fits 32 bits. */
 #define LEDGER_MAX_LEVELS 32
 
 struct ledger_level {
@@ -22,7 +21,7 @@ struct ledger_level {
 	uint64_t total_bytes;
 	uint64_t used_bytes; /* total - available */
 	uint64_t available_bytes;
-	uint64_t kernel_used_bytes; /* as the kernel counts, cache included */
+	uint64_t kernel_used_bytes; /* as the kernel counts it, cache included */
 	uint64_t reclaimable_bytes;
 	uint64_t swap_total_bytes, swap_free_bytes;
 };
@@ -34,16 +33,15 @@ struct ledger {
 };
 
 /*
- * What the kernel can take back from a group without swapping: clean cache
- * and slab in full, cache in steady use or still to be written by half,
- * shared memory and what memory.low protects not at all.
+ * What the kernel can reclaim from a group without swap: clean cache and slab in full, half of the cache that is in
+ * steady use or unwritten, no shared memory and nothing that memory.low protects.
  */
 uint64_t ledger_group_reclaimable(const struct cgroup_memory *m);
 /* The node level. arc_bytes: ZFS cache that can shrink, 0 without ZFS. */
 struct ledger_level ledger_node_level(const struct meminfo *m, uint64_t arc_bytes);
 /* A limited group; its limit is the smaller of max and high. total_cap: the node's total. */
 struct ledger_level ledger_group_level(const struct cgroup_memory *m, enum ledger_scope scope, uint64_t total_cap);
-/* The job's own limit when it has no group: sum of own bytes + the largest shared part. */
+/* The limit of a job without a group; used_bytes: sum of own bytes + the largest shared part. */
 struct ledger_level ledger_job_level(uint64_t used_bytes, uint64_t limit_bytes);
 /* Index of the level with the least available share; n must not be 0. */
 size_t ledger_tightest(const struct ledger *l);

@@ -8,7 +8,7 @@
 
 enum { ROW_OPEN = -1, ROW_OTHERS = -2 };
 
-#define CHAIN_MAX 64  /* deeper trees join the unit where the walk stopped */
+#define CHAIN_MAX 64  /* a deeper process joins the unit where the walk stopped */
 #define PROBES_MAX 64
 
 struct build {
@@ -41,7 +41,7 @@ static struct unit_known *known_find(struct unit_memory *mem, const struct task_
 			break;
 	}
 	if (!spare)
-		spare = &mem->known[h]; /* crowded: forget whoever is at home here */
+		spare = &mem->known[h]; /* the table is crowded: replace the entry of the home slot */
 	*spare = (struct unit_known){.pid = row->pid, .start_ticks = row->start_ticks};
 	spare->role.rank = NO_RANK;
 	spare->role.role = ROLE_OTHER;
@@ -68,7 +68,7 @@ static void known_update(struct build *b, const struct task_row *row, struct uni
 		b->budget--;
 		b->role(b->role_ctx, row, parent, &k->role);
 		TEXT_COPY(k->comm, row->comm);
-		/* a new title may have been written over the environment that told the rank */
+		/* a new title may have overwritten the environment that held the rank */
 		if (k->role.rank == NO_RANK && k->role.role != ROLE_LAUNCHER) {
 			k->role.rank = was.rank;
 			k->role.local_rank = was.local_rank;
@@ -109,7 +109,7 @@ static bool has_pid_sorted(const struct unit_extra *e, pid_t pid)
 	return false;
 }
 
-/* Is this process where a job begins? Its rank, if it is a started rank, in *ret_rank. */
+/* True if a job begins with this process. *ret_rank: its rank if it is a started rank, else NO_RANK. */
 static bool job_root(const struct build *b, const struct task_row *row, bool parent_is_ours, size_t *ret_job,
 		     int32_t *ret_rank)
 {
@@ -140,7 +140,7 @@ static bool starts_others(enum role r)
 	return r == ROLE_SHELL || r == ROLE_LAUNCHER || r == ROLE_RAY_SYSTEM;
 }
 
-/* Does a child stand on its own, or fall with its parent? */
+/* True if a child is a unit of its own, false if it ends with its parent. */
 static bool stands_alone(const struct role_info *child, const struct role_info *parent)
 {
 	if (child->role == ROLE_RAY_WORKER)
@@ -167,11 +167,14 @@ static int32_t unit_new(struct build *b, size_t job, const struct task_row *row,
 		.role = k->role.role,
 		.retriable = b->jobs[job].retriable,
 		.protected_ = b->jobs[job].protected_,
-		/* the node dies with any of Ray's daemons, also with those that start nobody */
+		/* all of Ray on the node dies with any of its daemons, also with one that starts no process */
 		.launcher = k->role.role == ROLE_RAY_SYSTEM,
 	};
 	TEXT_COPY(u->comm, row->comm);
-	/* another vigil's guard frees nothing and keeps its job alive; who only borrows the name grows beyond it */
+	/*
+	 * Killing the guard of another vigil frees nothing and leaves its job unguarded. A process that only borrows
+	 * the name grows beyond 32 MiB.
+	 */
 	if (strcmp(u->comm, "vigil-guard") == 0 && task_own_bytes(row) < 32 * MIB)
 		u->protected_ = true;
 	return (int32_t)t->n++;
@@ -196,7 +199,7 @@ static void unit_add(struct build *b, uint32_t row_index, int32_t unit, const st
 							   .role = (uint8_t)k->role.role};
 }
 
-/* Place one row, its parent's place being known. */
+/* Places one row; its parent is placed already. */
 static void place(struct build *b, uint32_t i, int32_t parent_row)
 {
 	const struct task_row *row = &b->tasks->rows[i];
@@ -237,7 +240,7 @@ static int32_t unit_row_at(const struct tasks *t, pid_t pid)
 	return row ? (int32_t)(row - t->rows) : -1;
 }
 
-/* Parents first: walk up to a placed ancestor, then place on the way down. */
+/* Walks up to a placed ancestor, then places rows on the way down. */
 static void place_with_parents(struct build *b, uint32_t i)
 {
 	int32_t chain[CHAIN_MAX + 1];

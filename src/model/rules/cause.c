@@ -17,7 +17,7 @@ static bool in_number(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == 'x';
 }
 
-/* Numbers, plain or hexadecimal, count as one and the same. */
+/* Hashes text with each number, decimal or hexadecimal, replaced by "#". */
 static uint64_t cause_mix_text(uint64_t h, const char *text)
 {
 	for (size_t i = 0; text[i]; i++) {
@@ -32,7 +32,7 @@ static uint64_t cause_mix_text(uint64_t h, const char *text)
 	return h;
 }
 
-/* Of rules whose matches are set against other lines, each pair of extracts is an entry of its own. */
+/* The key of an entry. A rule that compares its matches with other lines has one entry for each set of extracts. */
 static uint64_t key_of(const struct rule_match *m, enum rule_event event)
 {
 	const struct rule *u = m->rule;
@@ -68,7 +68,7 @@ static void cleared(struct cause_set *s, uint64_t key)
 	struct cause_group *g = find(s, key);
 	if (!g)
 		return;
-	/* the order is in the entries, not in their places */
+	/* Entries are ordered by their field `order`, so the last one may take the free place. */
 	*g = s->groups[--s->n];
 }
 

@@ -1,8 +1,7 @@
 /*
- * What the cause book found in one attempt of a job, gathered over all of its
- * ranks' logs and the other sources, and the verdict that judge/rules/causes makes
- * of it. Copies of a message on many ranks, or with other numbers, are one
- * entry. Bounded: what does not fit is counted.
+ * What the rule book found in one attempt of a job, gathered over the logs of all ranks and the other sources, and
+ * the verdict that judge/rules/causes derives from it. Copies of a message on many ranks, or with other numbers, are
+ * one entry. Bounded: what does not fit is counted.
  */
 #pragma once
 
@@ -15,14 +14,14 @@
 
 struct cause_group {
 	uint64_t key;
-	uint64_t order; /* of the first; counts up */
+	uint64_t order; /* number of its first event; increases */
 	uint64_t n;
-	struct rule_match first; /* rule borrowed from the book; file from the scan */
-	int32_t ranks[CAUSE_RANKS]; /* whose lines; each once */
+	struct rule_match first; /* rule borrowed from the rule book; file from the scan */
+	int32_t ranks[CAUSE_RANKS]; /* ranks with such lines, each once */
 	size_t n_ranks;
 };
 
-/* Something known from elsewhere that rules may ask for: "ib_active", "NCCL_IB_TIMEOUT" = "22". */
+/* A fact from another source that rules may ask for: "ib_active", "NCCL_IB_TIMEOUT" = "22". */
 struct cause_fact {
 	char name[64];
 	char value[64];
@@ -31,17 +30,17 @@ struct cause_fact {
 struct cause_set {
 	struct cause_group *groups;
 	size_t n, cap;
-	uint64_t n_matches, n_events, n_dropped; /* contrasts are events as well */
+	uint64_t n_matches, n_events, n_dropped; /* contrasts count as events, not as matches */
 	struct cause_fact facts[CAUSE_FACTS];
 	size_t n_facts;
 };
 
 void cause_set_done(struct cause_set *s);
-/* -ENOMEM */
+/* 0 or -ENOMEM. */
 int must_check cause_set_add(struct cause_set *s, const struct rule_match *m);
-/* Everything of more behind what s has; its facts stay as they are. -ENOMEM */
+/* Appends the entries of `more`; the facts of s stay as they are. 0 or -ENOMEM. */
 int must_check cause_set_join(struct cause_set *s, const struct cause_set *more);
-/* A later one of the same name takes its place; false when there is no room. */
+/* Sets a fact, replacing one of the same name; false if there is no room. */
 bool cause_set_fact(struct cause_set *s, const char *name, const char *value);
 const struct cause_fact *cause_set_find_fact(const struct cause_set *s, const char *name);
 
@@ -64,9 +63,9 @@ struct cause_verdict {
 	struct {
 		char source[96];
 		char text[360];
-		int64_t time_unix_ms; /* 0 unknown */
+		int64_t time_unix_ms; /* 0: unknown */
 	} evidence[CAUSE_EVIDENCE];
 	size_t n_evidence;
-	char others[CAUSE_OTHERS][48]; /* what else was found, in order */
+	char others[CAUSE_OTHERS][48]; /* ids of the other causes found, in order */
 	size_t n_others;
 };
