@@ -62,7 +62,7 @@ int heapgrowth_of(const struct stackset *s, uint32_t faults, struct heapset **re
 	cleanup(heapset_freep) struct heapset *h = heapset_new(HEAPSET_FAULTS);
 	int r = h ? processes_add(h, s) : -ENOMEM;
 	(void)stackset_lanes(s, &n_lanes);
-	/* a set takes the sites of one process after the other */
+	/* heapset_add needs the sites of one process in succession */
 	for (size_t lane = 0; lane < n_lanes; lane++)
 		for (size_t i = 0; i < n && r == 0; i++)
 			if (nodes[i].lane == lane && nodes[i].self_samples[SAMPLE_RUNNING] > 0)

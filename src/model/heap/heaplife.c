@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Of all bytes a hundredth that is left over says nothing of the mean. */
+/* A surviving share below this one does not affect the mean. */
 #define LEFT_OVER 0.01
 
 size_t heap_life_class(double seconds)
@@ -30,7 +30,10 @@ void heap_lives_add(struct heap_lives *to, const struct heap_lives *l)
 	to->coarse |= l->coarse;
 }
 
-/* The part that lives on at the end of each class; of those whose end was not seen half of the class is known. */
+/*
+ * The share of bytes that is alive at the end of each class. Bytes that are still alive count as present for half of
+ * their class.
+ */
 static void survival(const struct heap_lives *l, double left[HEAP_LIFE_CLASSES])
 {
 	double here = 0, s = 1;
@@ -53,7 +56,7 @@ static double all_of(const double *bytes)
 	return sum;
 }
 
-/* Where a class ends, for what ends in it: the last one goes on as long as the mean says. */
+/* The upper bound of a class. The last class has none, so its bound follows from the known mean. */
 static double class_end_s(const struct heap_lives *l, size_t j)
 {
 	double from = heap_life_from_s(j);
@@ -66,7 +69,7 @@ static double class_end_s(const struct heap_lives *l, size_t j)
 	return fmax(2 * mean - from, 2 * from);
 }
 
-/* The last class of which anything was seen. */
+/* The largest age that was observed. */
 static double seen_until_s(const struct heap_lives *l)
 {
 	double until = l->oldest_s;
@@ -88,7 +91,7 @@ struct heap_life heap_lives_gone(const struct heap_lives *l, double share)
 		double from = heap_life_from_s(j), to = class_end_s(l, j);
 		double part = before > left[j] ? (before - (1 - share)) / (before - left[j]) : 1;
 		part = fmin(fmax(part, 0), 1);
-		/* as many in the first half of a doubling as in the second */
+		/* ends are spread evenly over the logarithm of the age */
 		double s = from > 0 ? from * pow(to / from, part) : to * part;
 		return (struct heap_life){.known = true, .seconds = s, .below_s = to};
 	}
@@ -101,7 +104,7 @@ static double middle_s(const struct heap_lives *l, size_t j)
 	return from > 0 ? sqrt(from * to) : to / 2;
 }
 
-/* The middles of classes are a guess; the mean of what was freed is known, so they are moved to where it fits. */
+/* A factor that makes the estimated class middles agree with the known mean of the freed bytes. */
 static double middles_factor(const struct heap_lives *l)
 {
 	double sum = 0;
@@ -123,7 +126,7 @@ struct heap_life heap_lives_mean(const struct heap_lives *l)
 	for (size_t j = 0; j < HEAP_LIFE_CLASSES; before = left[j++]) {
 		double from = heap_life_from_s(j), to = class_end_s(l, j);
 		double middle = fmin(fmax(middle_s(l, j) * factor, from), to);
-		/* nothing is known of what comes later than the oldest of all */
+		/* ages beyond the oldest observed one are unknown */
 		double end = fmin(to, fmax(until, from));
 		if (left[j] < before)
 			sum += left[j] * (to - from) + (before - left[j]) * (middle - from);
@@ -145,7 +148,7 @@ double heap_lives_mean_square(const struct heap_lives *l)
 	}
 	if (!(all > 0) || !(mean > 0))
 		return 0;
-	/* the classes' middles are a guess, the mean is known */
+	/* class middles are estimates; scale them to the known mean */
 	double known = (l->freed_byte_s + l->alive_byte_s) / all, ratio = known / (mean / all);
 	return sum / all * ratio * ratio;
 }

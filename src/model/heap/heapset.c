@@ -9,13 +9,13 @@
 
 struct heapset {
 	enum heapset_source source;
-	struct stackset *tree; /* one lane; nodes are used for their frames only */
+	struct stackset *tree; /* one lane; its nodes hold frames only, no samples */
 	uint32_t root;
 	struct heapset_process *processes;
 	size_t n_processes, cap_processes;
 	struct heapset_site *sites;
 	size_t n_sites, cap_sites;
-	uint32_t *site_of; /* node: its latest site + 1 */
+	uint32_t *site_of; /* by node: its latest site + 1; 0: none */
 	size_t cap_nodes;
 };
 
@@ -114,7 +114,7 @@ struct heapset_explained heapset_explained(const struct heapset_process *p)
 	struct heapset_explained e = {.valid = p->breakdown.valid && (p->shares.valid || p->seen.bytes > 0)};
 	if (!e.valid)
 		return e;
-	/* what there was no time to look at is like the rest */
+	/* the part of live that was not examined is assumed to be like the rest */
 	double like = p->seen.bytes > 0 ? p->live.bytes / p->seen.bytes : 0;
 	e.whole_bytes = (double)(p->shares.valid ? p->shares.pss_anon_bytes : p->breakdown.anon_bytes);
 	e.own_bytes = like * (p->shares.valid ? p->shares.own_bytes : p->resident_bytes);
@@ -246,7 +246,7 @@ struct heap_amount heapset_amount(const struct heapset_figures *f, enum heapset_
 	case HEAPSET_TEMPORARY:
 		return heap_amount_part(&f->total, f->temporary_share);
 	case HEAPSET_LEAKS:
-		/* growth that chance alone could make is none */
+		/* growth within the sampling error is no leak */
 		if (!f->leak.valid || f->leak.score < HEAP_LEAK_SCORE ||
 		    f->leak.grown_bytes < 2 * heap_amount_sigma(&f->live) || !(f->live.bytes > 0))
 			return none;

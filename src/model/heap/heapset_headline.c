@@ -7,7 +7,7 @@
 
 #define PATH_MAX_FRAMES 256
 
-/* Of the interpreter, the C library and the like: everybody asks through them. */
+/* True for a frame of the interpreter, the C library or an allocator: every allocation passes through these. */
 static bool plumbing(const struct frame *f)
 {
 	static const char *const starts[] = {"libc.",  "libc-",	      "ld-linux",    "libstdc++",  "libpython",
@@ -19,7 +19,7 @@ static bool plumbing(const struct frame *f)
 	return f->module[0] == '\0';
 }
 
-/* Code of the program, not of a package or of the standard library. */
+/* True for code of the program, not of a package or of the standard library. */
 static bool own_python(const struct frame *f)
 {
 	const char *brief = frame_file_short(f->file);
@@ -29,7 +29,7 @@ static bool own_python(const struct frame *f)
 	       !strstr(f->file, "/lib/python") && !strstr(f->file, "-packages/");
 }
 
-/* "numpy" of "numpy/core/_multiarray_umath.cpython-311.so"; "libtorch_cpu" of "libtorch_cpu.so". */
+/* "numpy" for "numpy/core/_multiarray_umath.cpython-311.so"; "libtorch_cpu" for "libtorch_cpu.so". */
 static struct span package_of(const char *path)
 {
 	struct span s = span_of(path);
@@ -62,7 +62,7 @@ static void put_python(struct buf *b, const struct frame *f)
 	buf_printf(b, " %s", f->name);
 }
 
-/* The innermost one for which is() holds; n if there is none. */
+/* The index of the innermost frame for which is() holds; n: none. */
 static size_t first(const struct frame *const *path, size_t n, bool (*is)(const struct frame *f))
 {
 	for (size_t i = 0; i < n; i++)
@@ -81,7 +81,7 @@ static bool is_python(const struct frame *f)
 	return f->kind == FRAME_PYTHON;
 }
 
-/* Stripped functions are known by their place alone: one further out says more. */
+/* True for a function with a name. A stripped function has only an address, so a frame further out is preferred. */
 static bool is_named(const struct frame *f)
 {
 	return f->kind == FRAME_NATIVE && !plumbing(f) && strncmp(f->name, "0x", 2) != 0;

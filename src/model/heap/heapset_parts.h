@@ -1,11 +1,14 @@
-/* The inside of model/heap/heapset: shared by its files, by nobody else. */
+/* Internals of model/heap/heapset, shared by its files. */
 #pragma once
 
 #include "model/heap/heapset.h"
 #include "model/stacks/stackset_parts.h"
 
 const struct stackset *heapset_tree(const struct heapset *h);
-/* malloc'ed: of each process whether it is in what is wanted; of peaks only those that lived together. NULL: no memory. */
+/*
+ * By process: whether it belongs to the wanted part; for peaks only processes that lived together. Free with free();
+ * NULL: out of memory.
+ */
 bool *heapset_chosen(const struct heapset *h, const struct heapset_want *want);
-/* What byte-seconds are multiplied with to be bytes on average; 1 of all other parts. */
+/* The factor from byte-seconds to the mean of the bytes; 1 for all parts except HEAPSET_LIFETIME. */
 double heapset_scale(const struct heapset *h, const struct heapset_want *want);

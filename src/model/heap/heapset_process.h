@@ -1,7 +1,6 @@
 /*
- * What a set of stacks (model/heap/heapset) knows of each process, or of each
- * device of a PyTorch snapshot: who it is, what became of it, what it held in
- * all, and what the kernel or the allocator says of the same memory.
+ * What a set of stacks (model/heap/heapset) holds about each process, or each device of a PyTorch snapshot: its
+ * identity, its end, its total memory, and the figures of the kernel or the allocator for the same memory.
  */
 #pragma once
 
@@ -9,78 +8,78 @@
 
 #include "model/heap/heapsum.h"
 
-struct heapset_breakdown { /* what the kernel says of the same process */
+struct heapset_breakdown { /* memory of the same process as the kernel counts it */
 	bool valid;
 	uint64_t rss_bytes, anon_bytes, file_bytes, shmem_bytes, swap_bytes;
 };
 
 /*
- * Of a process that may share pages with those that it was forked from or has
- * forked: its part of each page. What is explained of it, and of its family
- * together, is a part of pss_anon_bytes.
+ * Memory of a process that may share pages with its parents or children by fork: its share of each page. own_bytes
+ * and inherited_bytes are parts of pss_anon_bytes.
  */
 struct heapset_shares {
 	bool valid;
 	uint64_t pss_anon_bytes;
-	double own_bytes; /* its part of its own stacks' pages, of the blocks in `seen` */
-	double inherited_bytes; /* …of the pages that its ancestors' stacks explain */
+	double own_bytes; /* its share of the pages of its own stacks, for the blocks in `seen` */
+	double inherited_bytes; /* its share of the pages of stacks of its ancestors */
 };
 
-/* What became of a process, or of the image of it that the profile is about. */
+/* How a process ended, or the program image of it that the profile covers. */
 enum heapset_life {
 	HEAPSET_ENDED,
 	HEAPSET_RUNNING,
-	HEAPSET_KILLED, /* by a signal, as its parent saw it */
-	HEAPSET_GONE, /* without a word: killed, or by _exit, or by exec of what leaves no profile */
-	HEAPSET_REPLACED, /* the process runs another program since: exec */
-	HEAPSET_SAVED, /* it runs, and this is a copy, of a moment before */
-	HEAPSET_DETACHED, /* the process runs, its profile does not go on */
+	HEAPSET_KILLED, /* by a signal, as its parent saw */
+	HEAPSET_GONE, /* without a final record: killed, or ended by _exit, or by exec of a program without a profile */
+	HEAPSET_REPLACED, /* the process now runs another program: exec */
+	HEAPSET_SAVED, /* it runs; this is a copy from an earlier moment */
+	HEAPSET_DETACHED, /* the process runs, its profile has stopped */
 	HEAPSET_LIFE_MAX
 };
 const char *heapset_life_name(enum heapset_life l); /* "ended" */
 
-/* What a device's allocator wrote down of the time before a snapshot. */
+/* What the allocator of a device recorded about the time before a snapshot. */
 struct heapset_trace {
-	bool valid; /* there is one: peaks and lives are known */
-	uint64_t allocations, frees; /* that are in it */
-	uint64_t segments_new, segments_gone; /* memory taken from the driver, and given back */
-	uint64_t ooms; /* how often memory ran out */
+	bool valid; /* there is a record: peaks and lifetimes are known */
+	uint64_t allocations, frees; /* number of events in the record */
+	uint64_t segments_new, segments_gone; /* segments taken from the driver, and given back */
+	uint64_t ooms; /* number of out-of-memory events */
 	double seconds;
-	uint64_t peak_bytes; /* in use at the highest moment of it */
-	uint64_t unknown_bytes; /* …of these in blocks that were asked for before it begins */
+	uint64_t peak_bytes; /* bytes in use at the highest moment of the record */
+	uint64_t unknown_bytes; /* the part of peak_bytes in blocks that are older than the record */
 };
 
 struct heapset_process {
 	pid_t pid;
 	int32_t rank; /* NO_RANK */
-	uint32_t side; /* 0; 1: what is compared with */
+	uint32_t side; /* 0; 1: the side to compare with */
 	char role[16];
 	char name[96]; /* "python train.py" */
-	char file[256]; /* where it was read from */
+	char file[256]; /* file that it was read from */
 	enum heapset_life life;
-	bool earlier; /* a later profile of the same process is there too */
-	int64_t begun_unix_ms; /* the profile began */
-	double seconds; /* …and lasted */
-	int64_t ended_unix_ms; /* its memory went then, or before; 0: it lives, or nobody knows */
-	bool end_unknown; /* it does not live, and nobody knows since when */
-	double peak_at_s; /* since it began */
-	uint64_t rate_bytes; /* 0: dormant */
-	uint64_t requested_bytes; /* exact, of all that was asked for */
-	struct heap_amount live, total, peak; /* of all its stacks */
-	struct heap_amount seen; /* the part of live of which it is known whether it lies in memory */
-	int64_t seen_unix_ms; /* as it was then, when memory got short: it does not run any more; 0: now */
-	double resident_bytes; /* …and does */
+	bool earlier; /* a later profile of the same process exists */
+	int64_t begun_unix_ms; /* start of the profile */
+	double seconds; /* duration of the profile */
+	int64_t ended_unix_ms; /* latest time at which its memory was freed; 0: it runs, or the time is unknown */
+	bool end_unknown; /* it has ended at an unknown time */
+	double peak_at_s; /* since the start of the profile */
+	uint64_t rate_bytes; /* bytes per sample; 0: sampling is off */
+	uint64_t requested_bytes; /* exact sum of all requests */
+	struct heap_amount live, total, peak; /* sums over all its stacks */
+	struct heap_amount seen; /* the part of live with known residency */
+	/* time of the residency data, read when memory got short in a process that has ended; 0: now */
+	int64_t seen_unix_ms;
+	double resident_bytes; /* the resident part of `seen` */
 	struct heapset_shares shares;
-	uint64_t lost_samples, lost_bytes; /* not among the stacks */
+	uint64_t lost_samples, lost_bytes; /* samples without a stack */
 	char lost_why[64];
-	uint64_t skipped_rows; /* torn, unpublished or contradictory */
+	uint64_t skipped_rows; /* rows that were torn, unpublished or contradictory */
 	bool peak_torn;
-	uint32_t stacks, small_stacks; /* all; those put together as one line */
+	uint32_t stacks, small_stacks; /* number of stacks; number of those joined in one line */
 	struct heapset_breakdown breakdown;
 	char note[200]; /* "no Python frames: …" */
-	/* HEAPSET_TORCH: the device's memory as PyTorch's allocator held it */
+	/* HEAPSET_TORCH: memory of the device as the allocator of PyTorch held it */
 	int32_t device;
-	bool cut; /* the snapshot ends in the middle: the figures are of what came before */
+	bool cut; /* the snapshot is truncated: figures cover what came before the cut */
 	uint64_t reserved_bytes, allocated_bytes, largest_free_bytes, free_blocks, segments;
 	struct heapset_trace trace;
 };

@@ -4,14 +4,14 @@
 
 #include "model/heap/heapset_parts.h"
 
-/* A process comes or goes. */
+/* The start or the end of a process. */
 struct turn {
 	int64_t at_ms;
 	bool comes;
 	uint32_t process;
 };
 
-/* Who goes at the moment another comes makes room for it. */
+/* An end sorts before a start at the same moment. */
 static int by_time(const void *x, const void *y)
 {
 	const struct turn *a = x, *b = y;
@@ -65,7 +65,7 @@ int heapset_together(const struct heapset *h, const struct heapset_want *want, s
 	}
 	size_t n = turns_make(h, want, turns);
 	double sum = 0, most = -1;
-	/* only when somebody has come and before anybody goes it can be more than ever */
+	/* a maximum can only be after a start that an end follows */
 	for (size_t i = 0; i < n; i++) {
 		here[turns[i].process] = turns[i].comes;
 		sum += turns[i].comes ? p[turns[i].process].peak.bytes : -p[turns[i].process].peak.bytes;

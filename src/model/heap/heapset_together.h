@@ -1,9 +1,7 @@
 /*
- * The peak of several processes. What each held when is not kept, only its own
- * peak and when it lived. So no more was held at any moment than the peaks of
- * those that lived then; the largest such sum is what the peak is taken for,
- * and at least the largest of them was held alone. A process whose end nobody
- * knows counts as if it lived on.
+ * The peak of several processes. The history of each process is not kept, only its own peak and its time of life. At
+ * any moment at most the sum of the peaks of the processes alive was held; the largest such sum is taken as the peak.
+ * At least the largest single peak was held. A process with an unknown end counts as alive.
  */
 #pragma once
 
@@ -12,11 +10,11 @@
 #include "model/heap/heapset.h"
 
 struct heapset_together {
-	bool *in; /* malloc'ed; of each process whether it is wanted and lived at that moment */
-	size_t n, apart; /* so many are in; so many are wanted and were not there then */
-	size_t ends_unknown; /* of those in */
-	double least_bytes; /* the largest peak of one of them */
-	bool stepped; /* one of them may have held some more than its peak says */
+	bool *in; /* by process: wanted, and alive at that moment; owned */
+	size_t n, apart; /* number of processes that are in; number of wanted processes that were not alive */
+	size_t ends_unknown; /* number of these with an unknown end */
+	double least_bytes; /* the largest peak of one of these */
+	bool stepped; /* one of these may have held more than its peak says */
 };
 int must_check heapset_together(const struct heapset *h, const struct heapset_want *want, struct heapset_together *ret);
 static inline void heapset_together_done(struct heapset_together *t)

@@ -61,7 +61,7 @@ static int rows_of(const struct heapset *h, const struct heapset_want *now, cons
 	size_t n_nodes, n_sites, n = 0;
 	(void)stackset_nodes(heapset_tree(h), &n_nodes);
 	const struct heapset_site *sites = heapset_sites(h, &n_sites);
-	/* node: its row + 1 */
+	/* by node: its row + 1; 0: none */
 	cleanup(freep) uint32_t *row_of = calloc(n_nodes + 1, sizeof(*row_of));
 	cleanup(freep) struct heapset_row *rows = calloc(n_sites + 1, sizeof(*rows));
 	cleanup(freep) bool *in_now = heapset_chosen(h, now);
@@ -133,7 +133,7 @@ int heapset_rows_by_line(const struct heapset *h, struct heapset_row *rows, size
 		heapset_headline(h, rows[i].node, keys[i].text, sizeof(keys[i].text));
 	}
 	qsort(keys, *n, sizeof(*keys), by_text);
-	/* of those alike the first is the largest, as rows come by size */
+	/* rows are sorted by size, so the first of equal ones is the largest */
 	for (size_t i = 0, first = 0; i < *n; i++) {
 		if (i == 0 || strcmp(keys[i].text, keys[first].text) != 0) {
 			first = i;
@@ -165,11 +165,11 @@ struct picture {
 	const struct stack_node *nodes;
 	size_t n_nodes;
 	struct stackset *to;
-	uint32_t *frames; /* frame of the tree: frame of `to` + 1 */
-	uint32_t *map; /* node of the tree: node of `to` + 1, for the lane at hand */
-	uint32_t lane; /* of map */
+	uint32_t *frames; /* by frame of the tree: frame of `to` + 1; 0: none */
+	uint32_t *map; /* by node of the tree: node of `to` + 1 in the current lane; 0: none */
+	uint32_t lane; /* lane of map */
 	bool has_lane;
-	uint32_t *path; /* room for one path */
+	uint32_t *path; /* buffer for one path */
 	size_t cap_path;
 };
 
@@ -208,7 +208,7 @@ static int frame_to(struct picture *p, uint32_t id, uint32_t *ret)
 	return 0;
 }
 
-/* The node of `to` that stands for one of the tree in this lane; parents come first. */
+/* The node of `to` that stands for a node of the tree in this lane; missing parents are added first. */
 static int node_to(struct picture *p, uint32_t node, uint32_t *ret)
 {
 	size_t depth = 0;
@@ -295,7 +295,7 @@ int heapset_view(const struct heapset *h, const struct heapset_want *want, struc
 	cleanup(freep) bool *in = heapset_chosen(h, want);
 	if (!p.frames || !p.map || !p.to || !in)
 		return -ENOMEM;
-	/* a picture of nothing has a lane as well */
+	/* an empty view has a lane as well */
 	int r = want->by == LANES_ALL ? stackset_lane(p.to, &all, &lane) : 0;
 	for (size_t i = 0; i < n_sites && r == 0; i++)
 		if (in[sites[i].process])

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* 95 % lie within so many standard deviations of a normal distribution. */
+/* 95 % of a normal distribution lie within this number of standard deviations. */
 #define Z95 1.959964
 #define LEAK_POINTS_MIN 4
 
@@ -24,7 +24,7 @@ struct heap_amount heap_amount_part(const struct heap_amount *a, double share)
 	return (struct heap_amount){
 		.bytes = a->bytes * s,
 		.objects = a->objects * s,
-		/* the samples that make it up are fewer by that share, each weighs the same */
+		/* a share has fewer samples of the same weight */
 		.variance = a->variance * s,
 		.chance_bytes = a->chance_bytes < 0 ? -1 : a->chance_bytes * s,
 		.lean = a->lean * s,
@@ -57,7 +57,7 @@ struct heap_interval heap_amount_interval(const struct heap_amount *a)
 	double whole = a->variance / chance, weight = a->lean > 0 ? MIN(a->lean / chance, whole) : whole;
 	double shift = weight * Z95 * Z95 / 2;
 	double half = Z95 * sqrt(a->variance + weight * weight * Z95 * Z95 / 4);
-	/* what was seen is there */
+	/* bytes that were sampled exist, so they bound the interval from below */
 	return (struct heap_interval){fmax(a->bytes + shift - half, a->bytes - chance),
 				      a->bytes + shift + half + a->above_bytes};
 }
@@ -77,9 +77,8 @@ static double slope(const struct heap_point *p, size_t n)
 }
 
 /*
- * How evenly the growth is spread over the intervals, by the entropy of its
- * parts: all at once gives 1 / intervals, the same each time gives 1. What
- * fell in between speaks against it.
+ * How evenly the growth is spread over the intervals, by the entropy of its parts: growth in a single step gives 1 /
+ * intervals, equal growth in each gives 1. A decrease in between lowers the result.
  */
 static double evenness(const struct heap_point *p, size_t n)
 {

@@ -1,14 +1,11 @@
 /*
- * How much memory some samples stand for, and how sure that is.
+ * The memory that samples stand for, and its error.
  *
- * A block of Z bytes is sampled with the chance p = 1 - exp(-Z / R) and then
- * stands for w = Z / p bytes: sums of w are unbiased, with the variance
- * sum of w (w - Z). What chance had no part in (blocks much larger than R)
- * is exact. The interval is the score interval of a count of which each was
- * seen with the chance p: with few samples it is lopsided, as it should be.
- * How much, is told by the mean of w (1 - p) over what chance had a part in
- * (sum of w^2 (1 - p)^2 over u = sum of w (1 - p)): a whole weight for small
- * blocks, nothing for those that are as good as never missed.
+ * A block of Z bytes is sampled with probability p = 1 - exp(-Z / R) and then stands for w = Z / p bytes: sums of w
+ * are unbiased, with the variance sum of w (w - Z). Blocks much larger than R are exact. The interval is the score
+ * interval of a count whose items were each seen with probability p; it is asymmetric for few samples. The asymmetry
+ * depends on the mean of w (1 - p) over the uncertain part (sum of w^2 (1 - p)^2 over u = sum of w (1 - p)): a whole
+ * weight for small blocks, 0 for blocks that are almost never missed.
  */
 #pragma once
 
@@ -17,9 +14,9 @@
 struct heap_amount {
 	double bytes, objects; /* estimates */
 	double variance; /* of bytes; square bytes */
-	double chance_bytes; /* u above; below 0: not known, all of bytes is taken */
-	double lean; /* sum of w^2 (1 - p)^2; 0: not known, chance had all of each */
-	double above_bytes; /* what was not met exactly may be so much more: a peak is renewed in steps */
+	double chance_bytes; /* u above; below 0: unknown, all of bytes is assumed */
+	double lean; /* sum of w^2 (1 - p)^2; 0: unknown, all of each weight is assumed uncertain */
+	double above_bytes; /* upper bound of what is missing, as a peak is recorded in steps */
 	uint64_t samples;
 };
 
@@ -28,29 +25,28 @@ struct heap_interval {
 };
 
 void heap_amount_add(struct heap_amount *to, const struct heap_amount *a);
-/* A part of it, like all of it: share from 0 to 1. */
+/* A share (0 to 1) of an amount, in proportion. */
 struct heap_amount heap_amount_part(const struct heap_amount *a, double share);
-/* Each block of it so many times as large. */
+/* An amount with each block scaled by factor. */
 struct heap_amount heap_amount_times(const struct heap_amount *a, double factor);
 double heap_amount_sigma(const struct heap_amount *a);
-/* Covers the truth 19 times of 20. */
+/* The 95 % interval. */
 struct heap_interval heap_amount_interval(const struct heap_amount *a);
 
 /*
- * Whether memory of one stack grows without end. Points are what lives of it
- * at several moments, or what lives now by the moment it came; in order of
- * time, without the youngest (what has just been allocated is no leak yet).
+ * Whether memory of one stack grows steadily. Points are the live bytes at several moments, or the bytes alive now by
+ * their time of allocation; in order of time, without the youngest (recent allocations are no leak yet).
  */
 struct heap_point {
 	double at_s;
 	double bytes;
 };
-#define HEAP_LEAK_POINTS 10 /* moments that a profile is cut into when there are no snapshots */
+#define HEAP_LEAK_POINTS 10 /* number of moments that a profile without snapshots is cut into */
 struct heap_leak {
-	bool valid; /* enough points to tell */
+	bool valid; /* there are enough points */
 	double bytes_per_s; /* least squares */
-	double score; /* 0: it stands still, or came at once; 1: grew by the same in each interval */
+	double score; /* 0: no growth, or growth in one step; 1: equal growth in each interval */
 	double grown_bytes; /* from the first point to the last */
 };
-#define HEAP_LEAK_SCORE 0.4 /* from here on it is called a leak */
+#define HEAP_LEAK_SCORE 0.4 /* minimum score of a leak */
 struct heap_leak heap_leak_of(const struct heap_point *points, size_t n);

@@ -73,7 +73,7 @@ char *channel_url_mask(const char *url, char *dst, size_t cap)
 	const char *host = scheme_end ? scheme_end + 3 : url;
 	size_t len = strcspn(host, "/?#");
 	const char *rest = host + len;
-	/* "user:password@host" */
+	/* skip "user:password@" */
 	for (const char *at = memchr(host, '@', len); at; at = memchr(host, '@', len)) {
 		len -= (size_t)(at + 1 - host);
 		host = at + 1;

@@ -1,7 +1,7 @@
 /*
- * A notification channel as it is configured: where notices go and how often.
- * Plain data; read from the section "notify:" of vigil.yaml (cli/config_notify.c,
- * docs/formats/notify.md). Secrets are never in here, only the files they are in.
+ * A notification channel as configured: the destination of notices and their rate. Plain data; read from the section
+ * "notify:" of vigil.yaml (cli/config_notify.c, docs/formats/notify.md). It never holds secrets, only the names of
+ * the files with them.
  */
 #pragma once
 
@@ -35,12 +35,12 @@ struct channel_list {
 struct channel {
 	char name[32];
 	enum channel_kind kind;
-	bool by_default; /* used where --notify does not choose */
-	bool resolved; /* tell when it is over, too */
+	bool by_default; /* used if --notify names no channel */
+	bool resolved; /* also report the end of a problem */
 	bool tls_verify;
 	enum channel_starttls starttls;
 	enum notice_severity least;
-	bool only_some; /* of the kinds of incidents: those in `only` */
+	bool only_some; /* only the kinds of incidents in `only` */
 	bool only[INCIDENT_KIND_MAX];
 	char url[512];
 	char url_file[256], secret_file[256], password_file[256], ca_file[256];
@@ -48,7 +48,7 @@ struct channel {
 	char link[256]; /* pattern; see notice_link */
 	struct channel_list to, mention, labels, argv;
 	uint64_t timeout_ms, group_ms, repeat_ms;
-	uint64_t hold_ms; /* Alertmanager: how long an alert stands if nobody says it is over */
+	uint64_t hold_ms; /* Alertmanager: lifetime of an alert that is not resolved */
 	double per_minute;
 };
 
@@ -60,14 +60,14 @@ struct channels {
 const char *channel_kind_name(enum channel_kind k);
 /* CHANNEL_KIND_MAX if there is none of that name. */
 enum channel_kind channel_kind_of(const char *name);
-/* With the defaults of its kind. */
+/* Sets the defaults of a kind. */
 void channel_init(struct channel *c, enum channel_kind kind);
 const struct channel *channels_find(const struct channels *all, const char *name);
-/* Letters, digits, '-' and '_', at most 31: names become parts of file names. */
+/* True for letters, digits, '-' and '_', not '-' first, at most 31: names become parts of file names. */
 bool channel_name_is_fine(const char *name);
-/* Does this channel want to hear of it? */
+/* True if the channel is to receive the notice. */
 bool channel_wants(const struct channel *c, const struct notice *n);
-/* After this long what lasts is told again: before an alert of Alertmanager's would end by itself. */
+/* The time after which a lasting problem is reported again; for Alertmanager, before the alert would expire. */
 uint64_t channel_repeat_ms(const struct channel *c);
-/* An address without what may be a secret: "https://host/…". */
+/* An address without the parts that may be secret: "https://host/…". */
 char *channel_url_mask(const char *url, char *dst, size_t cap);

@@ -25,7 +25,10 @@ bool notice_severity_of(const char *name, enum notice_severity *ret)
 	return false;
 }
 
-/* A job chooses its names and last words; what would hide or turn text around in a message is left out. */
+/*
+ * Copies text without characters that would hide or reorder text in a message. The names and output of a job are
+ * untrusted.
+ */
 static void clean(char *dst, size_t cap, const char *src)
 {
 	struct buf b = {.text = dst, .cap = cap};
@@ -46,7 +49,7 @@ static void clean(char *dst, size_t cap, const char *src)
 	}
 }
 
-/* One line: newlines become blanks. */
+/* Like clean(), with newlines replaced by blanks. */
 static void clean_line(char *dst, size_t cap, const char *src)
 {
 	clean(dst, cap, src);
