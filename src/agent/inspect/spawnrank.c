@@ -65,7 +65,8 @@ static bool is_servant(const char *file)
 	return false;
 }
 
-static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enum ownranks_told *ret_told, int32_t *ret)
+static enum spawnrank of_target(struct procview *l, const struct pyframe *f, enum ownranks_source *ret_told,
+				int32_t *ret)
 {
 	cleanup(pylocals_done) struct pylocals locals = {.n = 0};
 	bool torch = is_frame(f, "_wrap", "torch/multiprocessing/spawn.py");
@@ -103,7 +104,7 @@ static bool main_frames(const struct world *w, pid_t pid, struct procview **ret,
 /*
  * Reads a rank from the arguments of the function that the process runs, while it runs. Takes about half a millisecond.
  */
-static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_told *ret_told,
+static enum spawnrank spawnrank_read(const struct world *w, pid_t pid, enum ownranks_source *ret_told,
 				     int32_t *ret_number)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
@@ -188,7 +189,7 @@ static void told_fill(const struct spawnranks *s, struct ownranks_process *p)
 	const struct spawnranks_one *one = &s->of[spawnrank_slot(s, p->pid)];
 	if (!one->pid || one->start_ticks != p->start_ticks)
 		return;
-	p->told = one->told;
+	p->reported = one->told;
 	p->number = one->number;
 }
 

@@ -22,7 +22,7 @@ struct spawnranks {
 		uint64_t due_ns;
 		uint32_t asked;
 		bool over;
-		enum ownranks_told told;
+		enum ownranks_source told;
 		int32_t number;
 	} of[SPAWNRANKS];
 	size_t n, n_told;

@@ -227,7 +227,7 @@ static void own_ranks(struct sampler *s, const struct hang_own *own, bool others
 		size_t i = index_of(t, own->of[k].pid);
 		if (i == SIZE_MAX || t->use[i].start_ticks != own->of[k].start_ticks)
 			continue;
-		s->own[i].told = OWNRANKS_BY_TORCH;
+		s->own[i].reported = OWNRANKS_BY_TORCH;
 		s->own[i].number = own->of[k].rank;
 	}
 	ownranks_name(s->own, t->n);

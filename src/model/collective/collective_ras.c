@@ -35,7 +35,8 @@ static bool collective_ras_rank_at(const struct where *w, const char *host, int6
 	return n == 1;
 }
 
-static bool collective_ras_rank(const struct where *w, const struct ncclras_comm *c, const struct ncclras_rank *r, int32_t *ret)
+static bool collective_ras_rank(const struct where *w, const struct ncclras_comm *c, const struct ncclras_rank *r,
+				int32_t *ret)
 {
 	if (collective_ras_rank_at(w, r->host, r->pid, ret))
 		return true;
@@ -149,7 +150,8 @@ int collective_add_ras(struct collective_set *s, const struct ncclras_report *no
 	}
 	for (size_t i = 0; i < now->n_processes; i++) {
 		int32_t rank;
-		if (!now->processes[i].dead || !collective_ras_rank_at(&w, now->processes[i].host, now->processes[i].pid, &rank))
+		if (!now->processes[i].dead ||
+		    !collective_ras_rank_at(&w, now->processes[i].host, now->processes[i].pid, &rank))
 			continue;
 		uint32_t at = collective_rank_at(s, rank);
 		if (at == UINT32_MAX)

@@ -86,7 +86,7 @@ static int members(struct collective_set *s)
 struct front {
 	int64_t last; /* highest number it called; -1: none */
 	int64_t last_done; /* highest number that ended; -1: none */
-	int64_t told; /* the last number as reported by the rank itself; -2: not reported */
+	int64_t reported; /* the last number as reported by the rank itself; -2: not reported */
 };
 
 static void front_of(const struct collective_set *s, struct range r, uint32_t group, struct front *f)
@@ -101,7 +101,7 @@ static void front_of(const struct collective_set *s, struct range r, uint32_t gr
 	}
 	for (size_t i = 0; i < s->n_lasts; i++)
 		if (s->lasts[i].group == group)
-			f[s->lasts[i].rank].told = s->lasts[i].seq;
+			f[s->lasts[i].rank].reported = s->lasts[i].seq;
 }
 
 /* True if a call has ended. A stream works in order: every call before an ended one has ended. */
@@ -125,9 +125,9 @@ static enum standing standing(const struct collective_set *s, const struct front
 		return f[rank].last < 0 && r->is_wrapped ? STANDS_UNKNOWN : STANDS_OUT;
 	if (!r->is_cut)
 		return STANDS_OUT;
-	if (f[rank].told == -2)
+	if (f[rank].reported == -2)
 		return STANDS_UNKNOWN;
-	return f[rank].told >= (int64_t)seq ? STANDS_IN : STANDS_OUT;
+	return f[rank].reported >= (int64_t)seq ? STANDS_IN : STANDS_OUT;
 }
 
 static int wait_at(struct collective_set *s, struct range r, const struct front *f, size_t first)

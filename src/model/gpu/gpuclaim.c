@@ -29,7 +29,7 @@ static uint32_t listed(const struct gpu_set *set, const struct gpuclaim_rank *r,
  * True if a process number of this vendor's driver names a process here. Then all of its numbers are valid in our
  * namespace.
  */
-static bool is_told(const struct gpu_set *set, enum gpu_vendor vendor)
+static bool has_known_pid(const struct gpu_set *set, enum gpu_vendor vendor)
 {
 	for (uint32_t i = 0; i < set->n; i++)
 		for (uint32_t k = 0; set->gpu[i].vendor == vendor && k < set->gpu[i].n_processes; k++)
@@ -42,7 +42,7 @@ uint32_t gpuclaim_unsettled(const struct gpu_set *set, bool pids_foreign)
 {
 	uint32_t devices = 0;
 	for (uint32_t i = 0; i < MIN(set->n, (uint32_t)GPU_MAX); i++)
-		if (!set->gpu[i].has_processes || (pids_foreign && !is_told(set, set->gpu[i].vendor)))
+		if (!set->gpu[i].has_processes || (pids_foreign && !has_known_pid(set, set->gpu[i].vendor)))
 			devices |= 1u << i;
 	return devices;
 }

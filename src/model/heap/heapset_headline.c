@@ -8,7 +8,7 @@
 #define PATH_MAX_FRAMES 256
 
 /* True for a frame of the interpreter, the C library or an allocator: every allocation passes through these. */
-static bool plumbing(const struct frame *f)
+static bool is_plumbing(const struct frame *f)
 {
 	static const char *const starts[] = {"libc.",  "libc-",	      "ld-linux",    "libstdc++",  "libpython",
 					     "python", "libgcc_s",    "libvigil",    "libm.",	   "libpthread",
@@ -47,7 +47,7 @@ static struct span package_of(const char *path)
 
 static struct span library_of(const struct frame *f)
 {
-	if (f->kind == FRAME_NATIVE && !plumbing(f))
+	if (f->kind == FRAME_NATIVE && !is_plumbing(f))
 		return package_of(f->module);
 	if (f->kind == FRAME_PYTHON && f->file[0] && f->file[0] != '<' && !own_python(f))
 		return package_of(frame_file_short(f->file));
@@ -84,12 +84,12 @@ static bool is_python(const struct frame *f)
 /* True for a function with a name. A stripped function has only an address, so a frame further out is preferred. */
 static bool is_named(const struct frame *f)
 {
-	return f->kind == FRAME_NATIVE && !plumbing(f) && strncmp(f->name, "0x", 2) != 0;
+	return f->kind == FRAME_NATIVE && !is_plumbing(f) && strncmp(f->name, "0x", 2) != 0;
 }
 
-static bool is_worth(const struct frame *f)
+static bool is_library(const struct frame *f)
 {
-	return f->kind == FRAME_NATIVE && !plumbing(f);
+	return f->kind == FRAME_NATIVE && !is_plumbing(f);
 }
 
 void heapset_headline(const struct heapset *h, uint32_t node, char *dst, size_t cap)
@@ -105,7 +105,7 @@ void heapset_headline(const struct heapset *h, uint32_t node, char *dst, size_t 
 	if (at == n) {
 		at = first(path, n, is_named);
 		if (at == n)
-			at = first(path, n, is_worth);
+			at = first(path, n, is_library);
 		if (n > 0) {
 			frame_label(path[at < n ? at : 0], label, sizeof(label));
 			buf_add(&b, label);

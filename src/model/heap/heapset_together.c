@@ -7,7 +7,7 @@
 /* The start or the end of a process. */
 struct turn {
 	int64_t at_ms;
-	bool comes;
+	bool starts;
 	uint32_t process;
 };
 
@@ -17,7 +17,9 @@ static int by_time(const void *x, const void *y)
 	const struct turn *a = x, *b = y;
 	if (a->at_ms != b->at_ms)
 		return a->at_ms < b->at_ms ? -1 : 1;
-	return a->comes != b->comes ? (int)a->comes - (int)b->comes : a->process < b->process ? -1 : a->process > b->process;
+	return a->starts != b->starts	 ? (int)a->starts - (int)b->starts
+	       : a->process < b->process ? -1
+					 : a->process > b->process;
 }
 
 static size_t turns_make(const struct heapset *h, const struct heapset_want *want, struct turn *turns)
@@ -27,7 +29,7 @@ static size_t turns_make(const struct heapset *h, const struct heapset_want *wan
 	for (size_t i = 0; i < n_processes; i++) {
 		if (!heapset_wants(want, &p[i]))
 			continue;
-		turns[n++] = (struct turn){.at_ms = p[i].begun_unix_ms, .comes = true, .process = (uint32_t)i};
+		turns[n++] = (struct turn){.at_ms = p[i].begun_unix_ms, .starts = true, .process = (uint32_t)i};
 		if (p[i].ended_unix_ms > 0)
 			turns[n++] = (struct turn){.at_ms = MAX(p[i].ended_unix_ms, p[i].begun_unix_ms + 1),
 						   .process = (uint32_t)i};
@@ -67,10 +69,10 @@ int heapset_together(const struct heapset *h, const struct heapset_want *want, s
 	double sum = 0, most = -1;
 	/* a maximum can only be after a start that an end follows */
 	for (size_t i = 0; i < n; i++) {
-		here[turns[i].process] = turns[i].comes;
-		sum += turns[i].comes ? p[turns[i].process].peak.bytes : -p[turns[i].process].peak.bytes;
-		bool goes_next = i + 1 == n || !turns[i + 1].comes;
-		if (!turns[i].comes || !goes_next || sum <= most)
+		here[turns[i].process] = turns[i].starts;
+		sum += turns[i].starts ? p[turns[i].process].peak.bytes : -p[turns[i].process].peak.bytes;
+		bool end_is_next = i + 1 == n || !turns[i + 1].starts;
+		if (!turns[i].starts || !end_is_next || sum <= most)
 			continue;
 		most = sum;
 		memcpy(t.in, here, n_processes * sizeof(*here));

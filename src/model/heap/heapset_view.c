@@ -158,7 +158,7 @@ int heapset_rows_by_line(const struct heapset *h, struct heapset_row *rows, size
 
 /* ---- a recording of bytes ---- */
 
-struct picture {
+struct builder {
 	const struct heapset *h;
 	const struct heapset_want *want;
 	double scale;
@@ -173,7 +173,7 @@ struct picture {
 	size_t cap_path;
 };
 
-static void picture_done(struct picture *p)
+static void builder_done(struct builder *p)
 {
 	stackset_free(p->to);
 	free(p->frames);
@@ -192,7 +192,7 @@ static void heapset_view_lane(const struct heapset_want *want, const struct heap
 	TEXT_COPY(ret->process, p->name);
 }
 
-static int frame_to(struct picture *p, uint32_t id, uint32_t *ret)
+static int frame_to(struct builder *p, uint32_t id, uint32_t *ret)
 {
 	if (p->frames[id] == 0) {
 		struct frame f = *stackset_frame(heapset_tree(p->h), id);
@@ -209,7 +209,7 @@ static int frame_to(struct picture *p, uint32_t id, uint32_t *ret)
 }
 
 /* The node of `to` that stands for a node of the tree in this lane; missing parents are added first. */
-static int node_to(struct picture *p, uint32_t node, uint32_t *ret)
+static int node_to(struct builder *p, uint32_t node, uint32_t *ret)
 {
 	size_t depth = 0;
 	uint32_t at = node;
@@ -233,7 +233,7 @@ static int node_to(struct picture *p, uint32_t node, uint32_t *ret)
 	return 0;
 }
 
-static int put_site(struct picture *p, const struct heapset_site *s, const struct heapset_process *process)
+static int put_site(struct builder *p, const struct heapset_site *s, const struct heapset_process *process)
 {
 	struct stack_lane lane;
 	uint32_t id, node;
@@ -278,7 +278,7 @@ static void meta_of(const struct heapset *h, const struct heapset_want *want, st
 
 int heapset_view(const struct heapset *h, const struct heapset_want *want, struct stackset **ret)
 {
-	cleanup(picture_done) struct picture p = {.h = h, .want = want, .scale = heapset_scale(h, want)};
+	cleanup(builder_done) struct builder p = {.h = h, .want = want, .scale = heapset_scale(h, want)};
 	size_t n_sites, n_processes;
 	const struct heapset_site *sites = heapset_sites(h, &n_sites);
 	const struct heapset_process *processes = heapset_processes(h, &n_processes);

@@ -20,7 +20,8 @@ static size_t ownranks_find(const struct ownranks_process *p, size_t n, pid_t pi
 	return SIZE_MAX;
 }
 
-const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n, const struct ownranks_process *p)
+const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n,
+					       const struct ownranks_process *p)
 {
 	size_t at = p->ppid != p->pid ? ownranks_find(all, n, p->ppid) : SIZE_MAX;
 	return at != SIZE_MAX ? &all[at] : NULL;
@@ -43,16 +44,16 @@ bool ownranks_may_be(const struct role_info *who, const struct role_info *parent
 	return who->role == ROLE_LOADER && who->rank == NO_RANK && may_start(parent);
 }
 
-static bool has_told(const struct ownranks_process *p, pid_t parent)
+static bool has_reported(const struct ownranks_process *p, pid_t parent)
 {
-	return p->ppid == parent && p->told != OWNRANKS_NOTHING && !p->ended;
+	return p->ppid == parent && p->reported != OWNRANKS_NOTHING && !p->ended;
 }
 
 static bool is_taken(const struct sorted *s, const struct ownranks_process *p)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct ownranks_process *o = &s->p[i];
-		bool sibling = has_told(o, p->ppid), rank = sibling || (o->who.role == ROLE_MAIN && !o->ended);
+		bool sibling = has_reported(o, p->ppid), rank = sibling || (o->who.role == ROLE_MAIN && !o->ended);
 		if (o != p && rank && (sibling ? o->number : o->who.rank) == p->number)
 			return true;
 	}
@@ -63,42 +64,44 @@ static bool is_taken(const struct sorted *s, const struct ownranks_process *p)
  * Number of children that reported a rank; 0 if a number is doubtful: reported twice, or also held by another
  * process.
  */
-static size_t told_below(const struct sorted *s, pid_t parent)
+static size_t reported_below(const struct sorted *s, pid_t parent)
 {
 	size_t n = 0, by_torch = 0;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct ownranks_process *p = &s->p[i];
-		if (!has_told(p, parent))
+		if (!has_reported(p, parent))
 			continue;
 		if (is_taken(s, p))
 			return 0;
 		n++;
-		by_torch += p->told == OWNRANKS_BY_TORCH;
+		by_torch += p->reported == OWNRANKS_BY_TORCH;
 	}
 	return n == 1 && by_torch == 0 ? 0 : n;
 }
 
-static void children_name(const struct sorted *s, struct ownranks_process *parent, size_t told)
+static void children_name(const struct sorted *s, struct ownranks_process *parent, size_t reported)
 {
 	parent->who.role = ROLE_LAUNCHER;
 	parent->who.own_number = true;
 	for (size_t i = 0; i < s->n; i++) {
 		struct ownranks_process *p = &s->p[i];
-		if (!has_told(p, parent->pid))
+		if (!has_reported(p, parent->pid))
 			continue;
 		p->who = (struct role_info){
 			.rank = p->number, .local_rank = p->number, .role = ROLE_MAIN, .own_number = true};
-		p->who.world_size = (size_t)p->number < told ? (int32_t)told : 0;
+		p->who.world_size = (size_t)p->number < reported ? (int32_t)reported : 0;
 	}
 }
 
-static void told_name(const struct sorted *s)
+static void reported_name(const struct sorted *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		struct ownranks_process *parent = s->p[i].told ? parent_of(s, &s->p[i]) : NULL;
-		size_t told = parent && may_start(&parent->who) && !s->p[i].who.own_number ? told_below(s, parent->pid) : 0;
-		if (told)
-			children_name(s, parent, told);
+		struct ownranks_process *parent = s->p[i].reported ? parent_of(s, &s->p[i]) : NULL;
+		size_t reported = parent && may_start(&parent->who) && !s->p[i].who.own_number
+					  ? reported_below(s, parent->pid)
+					  : 0;
+		if (reported)
+			children_name(s, parent, reported);
 	}
 }
 
@@ -143,7 +146,7 @@ static void inherit(const struct sorted *s)
 void ownranks_name(struct ownranks_process *p, size_t n)
 {
 	const struct sorted s = {p, n};
-	told_name(&s);
+	reported_name(&s);
 	first_name(&s);
 	inherit(&s);
 }

@@ -11,7 +11,7 @@
 
 #include "model/jobs/role.h"
 
-enum ownranks_told {
+enum ownranks_source {
 	OWNRANKS_NOTHING, /* it was not read, or has no number */
 	OWNRANKS_BY_NAME, /* an argument is called rank; accepted only if siblings reported other numbers */
 	OWNRANKS_BY_TORCH, /* the process index that torch.multiprocessing passes */
@@ -21,15 +21,16 @@ struct ownranks_process {
 	pid_t pid, ppid;
 	uint64_t start_ticks;
 	bool ended; /* a zombie: another process may have its number by now */
-	enum ownranks_told told;
-	int32_t number; /* valid unless told is OWNRANKS_NOTHING */
+	enum ownranks_source reported;
+	int32_t number; /* valid unless reported is OWNRANKS_NOTHING */
 	struct role_info who;
 };
 
 /* True if a process may be a rank of the program that is its parent; only then its number is read. */
 bool ownranks_may_be(const struct role_info *who, const struct role_info *parent);
 /* The parent of p among all processes of a job, which are sorted by pid; NULL: it is not among them. */
-const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n, const struct ownranks_process *p);
+const struct ownranks_process *ownranks_parent(const struct ownranks_process *all, size_t n,
+					       const struct ownranks_process *p);
 /*
  * Takes all processes of a job, sorted by pid, and sets rank and role of those that their program numbered. Call it
  * again after processes were added.

@@ -163,7 +163,8 @@ static void who_has(const struct comparing *c, const char *name, struct span tex
 	size_t shown = 0, left = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct member *m = &c->of[i];
-		if (m->p->environ.len == 0 || (m->p->numbered && !text.p) || !rankenv_same(variable(m->p->environ, name), text))
+		if (m->p->environ.len == 0 || (m->p->numbered && !text.p) ||
+		    !rankenv_same(variable(m->p->environ, name), text))
 			continue;
 		if (shown++ >= 8)
 			left++;
@@ -199,7 +200,7 @@ static size_t most_common(const struct value *v, size_t n)
 }
 
 /* Adds the members that differ from the most common value; none if two values are equally common. */
-static void smaller_part(const struct comparing *c, const char *name, const struct value *v, size_t n,
+static void minority_add(const struct comparing *c, const char *name, const struct value *v, size_t n,
 			 struct rankenv_finding *f)
 {
 	size_t best = most_common(v, n), ties = 0;
@@ -240,7 +241,7 @@ static void differs(struct comparing *c, enum rankenv_kind kind, const char *nam
 	struct rankenv_finding *f = finding(c->e, kind, name);
 	if (!f)
 		return;
-	smaller_part(c, name, v, n, f);
+	minority_add(c, name, v, n, f);
 	values_text(c, name, v, n, f);
 }
 
@@ -254,9 +255,9 @@ static void ranks_missing(struct comparing *c)
 		const struct member *m = &c->of[i];
 		if (m->family || m->p->environ.len == 0 || m->p->numbered)
 			continue;
-		bool told = rankenv_number(m->p->environ, "WORLD_SIZE") > 1 ||
-			    (has(m->p->environ, "MASTER_ADDR") && has(m->p->environ, "WORLD_SIZE"));
-		if (c->e->n_ranked == 0 && !told)
+		bool has_peers = rankenv_number(m->p->environ, "WORLD_SIZE") > 1 ||
+				 (has(m->p->environ, "MASTER_ADDR") && has(m->p->environ, "WORLD_SIZE"));
+		if (c->e->n_ranked == 0 && !has_peers)
 			continue;
 		if (!f) {
 			f = finding(c->e, RANKENV_RANK_MISSING, "RANK");
@@ -271,7 +272,7 @@ static void ranks_missing(struct comparing *c)
 	}
 }
 
-static bool told_before(const struct comparing *c, size_t i)
+static bool rank_seen_before(const struct comparing *c, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (c->of[k].family && c->of[k].rank == c->of[i].rank)
@@ -283,7 +284,7 @@ static void ranks_twice(struct comparing *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		struct rankenv_finding *f = NULL;
-		if (!c->of[i].family || told_before(c, i))
+		if (!c->of[i].family || rank_seen_before(c, i))
 			continue;
 		for (size_t k = i + 1; k < c->n; k++) {
 			if (!c->of[k].family || c->of[k].rank != c->of[i].rank)
@@ -423,7 +424,7 @@ static void nccl_settings(struct comparing *c)
 }
 
 /* Verbosity of a value of NCCL_DEBUG, from 1; 0: not a known value. */
-static size_t talk_of(struct span v)
+static size_t verbosity_of(struct span v)
 {
 	static const char *const levels[] = {"VERSION", "WARN", "INFO", "ABORT", "TRACE"};
 	char text[16];
@@ -450,7 +451,7 @@ static void settings_read(struct comparing *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		struct span v = variable(c->of[i].p->environ, "NCCL_DEBUG");
-		if (v.p && talk_of(v) >= talk_of(span_of(c->e->nccl_debug)))
+		if (v.p && verbosity_of(v) >= verbosity_of(span_of(c->e->nccl_debug)))
 			span_copy(v, c->e->nccl_debug, sizeof(c->e->nccl_debug));
 		c->e->nccl_debug_file |= has(c->of[i].p->environ, "NCCL_DEBUG_FILE");
 	}
@@ -532,7 +533,7 @@ void rankenv_line(const struct rankenv_finding *f, char *dst, size_t cap)
 	buf_printf(&b, ": %s", f->text);
 }
 
-static bool for_the_book(const char *name)
+static bool is_in_rule_book(const char *name)
 {
 	static const char *const prefixes[] = {"NCCL_", "TORCH_NCCL_", "TORCH_FR_", "TORCH_DIST",
 					       "GLOO_", "HCCL_",       "OMP_NUM_",  "MASTER_"};
@@ -555,24 +556,24 @@ static bool entry_before(const struct rankenv_process *p, size_t i, const char *
 void rankenv_lines(const struct rankenv_process *p, size_t n, const struct rankenv *e, rankenv_line_fn *fn, void *data)
 {
 	char line[512], name[48];
-	size_t told = 0;
-	bool talks = false, any = false;
-	for (; told < e->n_findings; told++) {
-		rankenv_line(&e->finding[told], line, sizeof(line));
+	size_t lines = 0;
+	bool has_debug = false, any = false;
+	for (; lines < e->n_findings; lines++) {
+		rankenv_line(&e->finding[lines], line, sizeof(line));
 		fn(data, line);
 	}
 	for (size_t i = 0; i < MIN(n, (size_t)RANKENV_MEMBERS); i++) {
 		struct span block = p[i].environ, entry;
 		any |= block.len > 0;
 		while (next_entry(&block, name, sizeof(name), &entry)) {
-			talks |= strcmp(name, "NCCL_DEBUG") == 0;
-			if (told == MOST_LINES - 1 || !for_the_book(name) || entry_before(p, i, name, entry))
+			has_debug |= strcmp(name, "NCCL_DEBUG") == 0;
+			if (lines == MOST_LINES - 1 || !is_in_rule_book(name) || entry_before(p, i, name, entry))
 				continue;
 			span_copy(entry, line, sizeof(line));
 			fn(data, line);
-			told++;
+			lines++;
 		}
 	}
-	if (any && !talks)
+	if (any && !has_debug)
 		fn(data, "NCCL_DEBUG unset");
 }

@@ -187,12 +187,12 @@ static const char *const launcher_modules[] = {
 };
 static const char *const shells[] = {
 	"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "tcsh", "csh", "busybox", "timeout", "nohup", "time", "env",
-	"sudo", "su", "runuser", "setsid", "setpriv", "unshare", "tini", "dumb-init", "docker-init", "catatonit", "xargs",
-	"make", "script", "flock", "strace", NULL,
+	"sudo", "su", "runuser", "setsid", "setpriv", "unshare", "tini", "dumb-init", "docker-init", "catatonit",
+	"xargs", "make", "script", "flock", "strace", NULL,
 };
 static const char *const compilers[] = {
-	"cc1", "cc1plus", "cc", "c++", "gcc", "g++", "clang", "clang++", "as", "ld", "ld.lld", "lld", "collect2", "nvcc",
-	"cicc", "ptxas", "fatbinary", "nvlink", "cudafe++", "ninja", "hipcc", "triton-llvm-opt", NULL,
+	"cc1", "cc1plus", "cc", "c++", "gcc", "g++", "clang", "clang++", "as", "ld", "ld.lld", "lld", "collect2",
+	"nvcc", "cicc", "ptxas", "fatbinary", "nvlink", "cudafe++", "ninja", "hipcc", "triton-llvm-opt", NULL,
 };
 static const char *const ray_daemons[] = {"raylet", "gcs_server", "plasma_store", "plasma_store_server", NULL};
 /* Ray's agents have titles like those of tasks; the name of a task may begin with the same word. */
@@ -245,7 +245,8 @@ static bool python_role(const struct role_input *in, enum role *ret)
 		*ret = ROLE_HELPER;
 	else if (span_has(in->command, "from multiprocessing.forkserver import"))
 		/* The fork server forks workers, which keep its command line. */
-		*ret = span_has(in->parent_command, "from multiprocessing.forkserver import") ? ROLE_LOADER : ROLE_HELPER;
+		*ret = span_has(in->parent_command, "from multiprocessing.forkserver import") ? ROLE_LOADER
+											      : ROLE_HELPER;
 	else if (span_has(in->command, "from multiprocessing.spawn import"))
 		*ret = ROLE_LOADER;
 	else if (span_has(in->command, "joblib.externals.loky.backend"))

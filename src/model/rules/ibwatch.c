@@ -7,7 +7,7 @@
 static const struct {
 	enum ibport_counter counter;
 	const char *name;
-} told[] = {
+} reported_counters[] = {
 	{IB_LINK_DOWNED, "ib_link_downed"},
 	{IB_LINK_RECOVERED, "ib_link_error_recovery"},
 	{IB_SYMBOL_ERRORS, "ib_symbol_error"},
@@ -46,11 +46,12 @@ static void port_lines(const struct ibport *was, const struct ibport *is, ibwatc
 			    is->phys_state);
 		fn(data, line);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
-		uint64_t n = grown(was, is, told[i].counter);
+	for (size_t i = 0; i < ARRAY_SIZE(reported_counters); i++) {
+		uint64_t n = grown(was, is, reported_counters[i].counter);
 		if (n == 0)
 			continue;
-		TEXT_FORMAT(line, "%s{%s:%u} %llu", told[i].name, is->device, is->port, (unsigned long long)n);
+		TEXT_FORMAT(line, "%s{%s:%u} %llu", reported_counters[i].name, is->device, is->port,
+			    (unsigned long long)n);
 		fn(data, line);
 	}
 }

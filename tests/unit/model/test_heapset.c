@@ -284,7 +284,8 @@ static void peaks_count_of_those_that_lived_together(void **state)
 	assert_true(t.n == 4 && t.apart == 1 && t.ends_unknown == 1 && t.least_bytes == 30);
 	heapset_together_done(&t);
 	assert_true(heapset_total(h, &want).bytes == 72);
-	const struct heapset_want rank = {.what = HEAPSET_PEAK, .has_rank = true, .rank = 3}, none = {.has_rank = true, .rank = 9};
+	const struct heapset_want rank = {.what = HEAPSET_PEAK, .has_rank = true, .rank = 3},
+				  none = {.has_rank = true, .rank = 9};
 	assert_true(heapset_total(h, &rank).bytes == 7);
 	assert_int_equal(heapset_together(h, &none, &t), 0);
 	assert_true(t.n == 0 && t.apart == 0);

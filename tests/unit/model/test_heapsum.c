@@ -97,7 +97,7 @@ static void the_interval_covers_the_truth_as_often_as_it_says(void **unused_stat
 	assert_in_range(100 * all_covered / all, 93, 97);
 }
 
-/* The sums of a profile's rows do not keep what part is chance: the interval is then a little less lopsided, not wrong. */
+/* The sums of a profile's rows do not keep the uncertain part: the interval is then less asymmetric, but not wrong. */
 static void without_knowing_what_is_chance_it_still_holds(void **unused_state)
 {
 	(void)unused_state;

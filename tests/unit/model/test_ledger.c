@@ -40,8 +40,8 @@ static void cache_never_makes_a_group_look_full(void **state)
 		 .file = 970, .inactive = 10, .active = 960, .least_ratio = 0.3, .most_ratio = 0.55},
 		{.what = "mmap of twice the memory", .limit = 1024, .current = 1024, .anon = 20, .file = 1000,
 		 .inactive = 500, .active = 500, .least_ratio = 0.2, .most_ratio = 0.35},
-		{.what = "writer", .limit = 1024, .current = 1022, .anon = 20, .file = 990, .inactive = 980, .active = 10,
-		 .dirty = 180, .writeback = 20, .least_ratio = 0.1, .most_ratio = 0.2},
+		{.what = "writer", .limit = 1024, .current = 1022, .anon = 20, .file = 990, .inactive = 980,
+		 .active = 10, .dirty = 180, .writeback = 20, .least_ratio = 0.1, .most_ratio = 0.2},
 		/* as seen in a v1 group of 256 MiB while dd wrote 1.5 GiB, which it did in 1.8 s and unharmed */
 		{.what = "writer of one big file on v1", .limit = 256, .current = 255, .anon = 1, .file = 247,
 		 .inactive = 240, .active = 7, .dirty = 247, .least_ratio = 0.4, .most_ratio = 0.55},

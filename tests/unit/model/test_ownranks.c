@@ -23,10 +23,10 @@ static struct ownranks_process *add(pid_t pid, pid_t ppid, enum role role, int32
 	return &p[n++];
 }
 
-static void told(pid_t pid, pid_t ppid, enum ownranks_told how, int32_t number)
+static void told(pid_t pid, pid_t ppid, enum ownranks_source how, int32_t number)
 {
 	struct ownranks_process *one = add(pid, ppid, ROLE_LOADER, NO_RANK);
-	one->told = how;
+	one->reported = how;
 	one->number = number;
 }
 
@@ -71,7 +71,7 @@ static void one_alone_is_believed_of_torch_only(void **state)
 	ownranks_name(p, n);
 	is(0, ROLE_MAIN, NO_RANK);
 	is(1, ROLE_LOADER, NO_RANK);
-	p[1].told = OWNRANKS_BY_TORCH;
+	p[1].reported = OWNRANKS_BY_TORCH;
 	ownranks_name(p, n);
 	is(0, ROLE_LAUNCHER, NO_RANK);
 	is(1, ROLE_MAIN, 0);
@@ -112,7 +112,8 @@ static void who_serves_a_rank_is_not_asked(void **state)
 {
 	(void)state;
 	struct role_info alone = {.rank = NO_RANK, .role = ROLE_MAIN}, rank = {.rank = 2, .role = ROLE_MAIN},
-			 launcher = {.rank = NO_RANK, .role = ROLE_LAUNCHER}, child = {.rank = NO_RANK, .role = ROLE_LOADER};
+			 launcher = {.rank = NO_RANK, .role = ROLE_LAUNCHER},
+			 child = {.rank = NO_RANK, .role = ROLE_LOADER};
 	assert_true(ownranks_may_be(&child, &alone));
 	assert_false(ownranks_may_be(&child, &rank));
 	assert_false(ownranks_may_be(&child, &launcher));

@@ -2,10 +2,13 @@
 
 #include "model/jobs/role.h"
 
-#define COMPILE_WORKER \
-	"/usr/bin/python3 /v/site-packages/torch/_inductor/compile_worker/__main__.py --kind=fork --workers=32 --parent=9"
+#define COMPILE_WORKER                                                                                                 \
+	"/usr/bin/python3 /v/site-packages/torch/_inductor/compile_worker/__main__.py --kind=fork --workers=32 "       \
+	"--parent=9"
 #define FORKSERVER "/usr/bin/python3 -c from multiprocessing.forkserver import main; main(3, 4, ['x'], **{})"
-#define SPAWN "/usr/bin/python3 -c from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=6) --multiprocessing-fork"
+#define SPAWN                                                                                                          \
+	"/usr/bin/python3 -c from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=6) "                  \
+	"--multiprocessing-fork"
 #define TRACKER "/usr/bin/python3 -c from multiprocessing.resource_tracker import main;main(5)"
 
 struct row {
@@ -29,10 +32,12 @@ static const struct row rows[] = {
 	/* ranks */
 	{"python3", "python3 train.py", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=8", "torchrun train.py", ROLE_LAUNCHER, -1,
 	 ROLE_MAIN, 3, 1, 8},
-	{"python3", "python3 train.py", "SLURM_PROCID=5 SLURM_LOCALID=1 SLURM_NTASKS=16", NULL, 0, 0, ROLE_MAIN, 5, 1, 16},
-	{"python3", "python3 t.py", "SLURM_PROCID=1 RANK=9 LOCAL_RANK=1 WORLD_SIZE=16", NULL, 0, 0, ROLE_MAIN, 9, 1, 16},
-	{"a.out", "./a.out", "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0", "mpirun a.out",
-	 ROLE_LAUNCHER, -1, ROLE_MAIN, 2, 0, 4},
+	{"python3", "python3 train.py", "SLURM_PROCID=5 SLURM_LOCALID=1 SLURM_NTASKS=16", NULL, 0, 0, ROLE_MAIN, 5, 1,
+	 16},
+	{"python3", "python3 t.py", "SLURM_PROCID=1 RANK=9 LOCAL_RANK=1 WORLD_SIZE=16", NULL, 0, 0, ROLE_MAIN, 9, 1,
+	 16},
+	{"a.out", "./a.out", "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0",
+	 "mpirun a.out", ROLE_LAUNCHER, -1, ROLE_MAIN, 2, 0, 4},
 	{"a.out", "./a.out", "PMI_RANK=1 PMI_SIZE=2", "hydra_pmi_proxy --x", ROLE_LAUNCHER, -1, ROLE_MAIN, 1, -1, 2},
 	{"python3", "python3 t.py", "RANK=x SLURM_PROCID=7", NULL, 0, 0, ROLE_MAIN, 7, -1, 0},
 	{"python3", "python3 t.py", "RANK=99999999999999999999", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
@@ -41,30 +46,35 @@ static const struct row rows[] = {
 	{"python3", "python3 t.py", "RANK=1 RANK=2", NULL, 0, 0, ROLE_MAIN, 1, -1, 0},
 	{"python3", "python3 t.py", "RANKS=4 MYRANK=3 RANK", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
 	/* Lightning's own: local numbers, which are all there are on the first machine */
-	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=0 WORLD_SIZE=4", "python3 t.py", ROLE_MAIN, -1, ROLE_MAIN, 2, 2, 4},
+	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=0 WORLD_SIZE=4", "python3 t.py", ROLE_MAIN, -1, ROLE_MAIN,
+	 2, 2, 4},
 	{"python3", "python3 t.py", "LOCAL_RANK=2 WORLD_SIZE=4", "python3 t.py", ROLE_MAIN, -1, ROLE_MAIN, 2, 2, 4},
-	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=1 WORLD_SIZE=8", "python3 t.py", ROLE_MAIN, -1, ROLE_LOADER, -1, -1, 0},
+	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=1 WORLD_SIZE=8", "python3 t.py", ROLE_MAIN, -1, ROLE_LOADER,
+	 -1, -1, 0},
 	{"python3", "python3 t.py", "LOCAL_RANK=4 WORLD_SIZE=4", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
 	{"python3", "python3 t.py", "LOCAL_RANK=1", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
 	/* launchers */
-	{"torchrun", "/usr/bin/python3 /usr/bin/torchrun --nproc 2 train.py", "SLURM_PROCID=1", NULL, 0, 0, ROLE_LAUNCHER,
-	 -1, -1, 0},
-	{"python3", "python3 -m torch.distributed.run --nproc_per_node=2 t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
+	{"torchrun", "/usr/bin/python3 /usr/bin/torchrun --nproc 2 train.py", "SLURM_PROCID=1", NULL, 0, 0,
+	 ROLE_LAUNCHER, -1, -1, 0},
+	{"python3", "python3 -m torch.distributed.run --nproc_per_node=2 t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1,
+	 -1, 0},
 	{"pt_elastic", "/v/bin/python /v/bin/torchrun t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
 	{"python3", "python3 -u -m torch.distributed.launch t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
 	{"python3", "/v/bin/python3 /v/bin/accelerate launch t.py", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
 	{"mpirun", "mpirun -n 4 ./a.out", "A=1", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
 	{"slurmstepd", "slurmstepd: [123.0]", "", NULL, 0, 0, ROLE_LAUNCHER, -1, -1, 0},
 	/* a program with such a word among its own arguments is not a launcher */
-	{"python3", "python3 train.py --model big --lr 1 --x 2 --tool torchrun", "A=1", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
+	{"python3", "python3 train.py --model big --lr 1 --x 2 --tool torchrun", "A=1", NULL, 0, 0, ROLE_MAIN, -1, -1,
+	 0},
 	/* workers of a rank */
-	{"python3", "python3 train.py", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=8", "python3 train.py", ROLE_MAIN, 3, ROLE_LOADER, 3,
-	 1, 8},
+	{"python3", "python3 train.py", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=8", "python3 train.py", ROLE_MAIN, 3,
+	 ROLE_LOADER, 3, 1, 8},
 	/* a program that starts itself again for each rank; a fork keeps the environment of its parent */
 	{"python3", "python3 train.py", "RANK=1 WORLD_SIZE=4", "python3 train.py", ROLE_MAIN, -1, ROLE_MAIN, 1, -1, 4},
 	{"python3", "python3 train.py", "RANK=1 WORLD_SIZE=4", "python3 train.py", ROLE_MAIN, 0, ROLE_MAIN, 1, -1, 4},
 	{"python3", "python3 train.py", "A=1", "python3 train.py", ROLE_MAIN, -1, ROLE_LOADER, -1, -1, 0},
-	{"mpirun", "mpirun -n 4 ./a.out", "SLURM_PROCID=1", "mpirun -n 4 ./a.out", ROLE_LAUNCHER, -1, ROLE_HELPER, 1, -1, 0},
+	{"mpirun", "mpirun -n 4 ./a.out", "SLURM_PROCID=1", "mpirun -n 4 ./a.out", ROLE_LAUNCHER, -1, ROLE_HELPER, 1,
+	 -1, 0},
 	{"pt_data_worker", "python3 train.py", "RANK=3", NULL, 0, 0, ROLE_LOADER, 3, -1, 0},
 	{"python3", "python3 train.py", "", "python3 train.py", ROLE_LOADER, 2, ROLE_LOADER, 2, -1, 0},
 	{"python3", SPAWN, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_LOADER, 0, -1, 0},
@@ -73,7 +83,8 @@ static const struct row rows[] = {
 	{"python3", TRACKER, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_HELPER, 0, -1, 0},
 	{"python3", COMPILE_WORKER, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_COMPILER, 0, -1, 0},
 	{"python3", COMPILE_WORKER, "RANK=0", COMPILE_WORKER, ROLE_COMPILER, 0, ROLE_COMPILER, 0, -1, 0},
-	{"cc1plus", "/usr/libexec/gcc/cc1plus -O2 x.cpp", "RANK=0", "g++ x.cpp", ROLE_COMPILER, 0, ROLE_COMPILER, 0, -1, 0},
+	{"cc1plus", "/usr/libexec/gcc/cc1plus -O2 x.cpp", "RANK=0", "g++ x.cpp", ROLE_COMPILER, 0, ROLE_COMPILER, 0, -1,
+	 0},
 	{"ptxas", "ptxas -o x", "RANK=0", COMPILE_WORKER, ROLE_COMPILER, 0, ROLE_COMPILER, 0, -1, 0},
 	{"git", "git rev-parse HEAD", "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_HELPER, 0, -1, 0},
 	{"nvidia-smi", "nvidia-smi -q", "A=1", "python3 train.py", ROLE_MAIN, -1, ROLE_HELPER, -1, -1, 0},
@@ -95,10 +106,10 @@ static const struct row rows[] = {
 	{"ray::RuntimeEnv", "ray::RuntimeEnvAgent", "A=1", "raylet", ROLE_RAY_SYSTEM, -1, ROLE_RAY_SYSTEM, -1, -1, 0},
 	{"ray::Act.go", "ray::Act.go", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
 	{"ray::Act", "ray::Act", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
-	{"python", "/v/bin/python -u /v/ray/autoscaler/_private/monitor.py --logs-dir=/t", "A=1", "python t.py", ROLE_MAIN, -1,
-	 ROLE_RAY_SYSTEM, -1, -1, 0},
-	{"python", "/v/bin/python -u /v/ray/_private/log_monitor.py --session-dir=/t", "A=1", "python t.py", ROLE_MAIN, -1,
-	 ROLE_RAY_SYSTEM, -1, -1, 0},
+	{"python", "/v/bin/python -u /v/ray/autoscaler/_private/monitor.py --logs-dir=/t", "A=1", "python t.py",
+	 ROLE_MAIN, -1, ROLE_RAY_SYSTEM, -1, -1, 0},
+	{"python", "/v/bin/python -u /v/ray/_private/log_monitor.py --session-dir=/t", "A=1", "python t.py", ROLE_MAIN,
+	 -1, ROLE_RAY_SYSTEM, -1, -1, 0},
 	{"python", "/v/bin/python /v/ray/dashboard/dashboard.py --host=::1", "A=1", "python t.py", ROLE_MAIN, -1,
 	 ROLE_RAY_SYSTEM, -1, -1, 0},
 	/* nothing to go by */
