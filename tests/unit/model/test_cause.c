@@ -28,8 +28,8 @@ static void copies_with_other_numbers_are_one_entry(void **state)
 	(void)state;
 	cleanup(cause_set_done) struct cause_set s = {.n = 0};
 	put(&s, &plain, 0, "timeout after 600000 ms at 0x7f3a");
-	put(&s, &plain, 3, "timeout after 12 ms at 0x1");
-	put(&s, &plain, 3, "timeout after 12 ms at 0x1");
+	put(&s, &plain, 3, "timeout after 0xfe ms at 9");
+	put(&s, &plain, 3, "timeout after 0xfe ms at 9");
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.groups[0].n, 3);
 	assert_int_equal(s.groups[0].n_ranks, 2);
