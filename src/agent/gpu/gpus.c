@@ -110,7 +110,7 @@ static void devices_keep(struct gpuview *v)
 		}
 		n++;
 	}
-	v->n_not_used = v->set.n > 0 && n == 0;
+	v->not_used = v->set.n > 0 && n == 0;
 	v->set.n = n;
 }
 

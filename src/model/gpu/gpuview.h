@@ -23,13 +23,11 @@ struct gpu_who {
 struct gpuview {
 	char node[80];
 	char subject[160]; /* empty: the whole node */
-	bool n_not_used; /* the node has GPUs, but the subject is on none of them */
+	bool not_used; /* the node has GPUs, but the subject is on none of them */
 	bool pids_foreign; /* process numbers of the driver are not those of our namespace */
 	struct gpu_set set;
 	struct gpu_who who[GPU_MAX][GPU_PROCESSES];
 	struct xid xid[GPUVIEW_XIDS]; /* from the kernel log, oldest first */
 	size_t n_xids, n_xids_dropped;
 	bool kernel_log_denied;
-	char looked_at[4][160]; /* files that were tried, in words; an empty text ends the list */
-	size_t n_looked_at;
 };

@@ -158,7 +158,7 @@ static size_t values_of(const struct comparing *c, const char *name, struct valu
 }
 
 /* Appends the ranks that have this value of the variable, or the pid of a process without a rank. */
-static void who_has(const struct comparing *c, const char *name, struct span text, struct buf *b)
+static void holders_add(const struct comparing *c, const char *name, struct span text, struct buf *b)
 {
 	size_t shown = 0, left = 0;
 	for (size_t i = 0; i < c->n; i++) {
@@ -186,7 +186,7 @@ static void values_text(const struct comparing *c, const char *name, const struc
 		char text[40];
 		span_copy(v[i].text.p ? v[i].text : SPAN("unset"), text, sizeof(text));
 		buf_printf(&b, "%s%s on", i ? "; " : "", text);
-		who_has(c, name, v[i].text, &b);
+		holders_add(c, name, v[i].text, &b);
 	}
 }
 

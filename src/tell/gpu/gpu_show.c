@@ -349,7 +349,7 @@ static void heading_text(const struct textout *p, const struct gpuview *v)
 void gpu_text(const struct gpuview *v, bool colour, FILE *to)
 {
 	struct textout p = {.to = to, .colour = colour};
-	if (v->n_not_used) {
+	if (v->not_used) {
 		textout_text(&p, 0, "%s uses no GPU of this node, as far as the drivers tell.", v->subject);
 	} else if (v->set.n == 0) {
 		none_text(&p, v);

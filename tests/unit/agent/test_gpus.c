@@ -85,10 +85,10 @@ static void a_job_gets_its_devices_and_the_strangers_on_them(void **state)
 	assert_int_equal(v->set.gpu[0].n_processes, 2);
 	assert_int_equal(v->set.gpu[0].process[0].pid, getpid());
 	assert_true(v->who[0][0].known && v->who[0][1].known && v->who[0][1].command[0]);
-	assert_false(v->n_not_used);
+	assert_false(v->not_used);
 	free(v);
 	v = gathered("device 0 name a\n", "", &me);
-	assert_true(v->n_not_used && v->set.n == 0);
+	assert_true(v->not_used && v->set.n == 0);
 	free(v);
 }
 
