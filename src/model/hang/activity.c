@@ -235,17 +235,6 @@ static const struct row native_rows[] = {
 	{ACTIVITY_CHECKPOINT, OUTER, "load_checkpoint", NULL, NULL},
 };
 
-const char *activity_name(enum activity a)
-{
-	static const char *const names[ACTIVITY_MAX] = {
-		"unknown",     "collective",	"p2p",	     "store",	  "sync_bn", "gpu_sync", "loader_wait",
-		"loader_work", "checkpoint",	"download",  "data_copy", "compile", "evaluate", "import",
-		"upload",      "remote_writer", "optimizer", "backward",  "sleep",   "debugger", "input",
-		"lock",	       "join",		"openmp",    "exit",
-	};
-	return a < ACTIVITY_MAX ? names[a] : "unknown";
-}
-
 bool activity_waits_for_ranks(enum activity a)
 {
 	return a == ACTIVITY_COLLECTIVE || a == ACTIVITY_P2P || a == ACTIVITY_STORE || a == ACTIVITY_SYNC_BN;
@@ -297,7 +286,7 @@ static bool native_fits(const struct row *r, const struct dump_frame *f)
 	return (!r->name || strstr(f->name, r->name)) && (!r->file || (f->module && strstr(f->module, r->file)));
 }
 
-static const struct row *row_of(const struct dump_frame *f)
+static const struct row *activity_row_of(const struct dump_frame *f)
 {
 	if (f->kind == FRAME_PYTHON) {
 		for (size_t i = 0; i < ARRAY_SIZE(python_rows); i++)
@@ -384,7 +373,7 @@ void activity_of(const struct dump_thread *t, struct activity_found *ret)
 		const struct dump_frame *f = &t->frames[i];
 		if (!ret->user && is_user(f))
 			ret->user = f;
-		const struct row *r = row_of(f);
+		const struct row *r = activity_row_of(f);
 		if (!r)
 			continue;
 		also(r, ret);

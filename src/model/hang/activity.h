@@ -51,7 +51,6 @@ struct activity_found {
 };
 
 void activity_of(const struct dump_thread *t, struct activity_found *ret);
-const char *activity_name(enum activity a); /* "collective" */
 /* It waits for other ranks: collective, p2p, store, sync-bn. */
 bool activity_waits_for_ranks(enum activity a);
 /* "all_reduce at train.py:40 in step"; "" if nothing is known. */

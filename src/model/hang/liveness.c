@@ -186,7 +186,7 @@ static void gpu_step(struct liveness *p, uint64_t now_ns)
 		p->gpu_alive_ns = now_ns;
 }
 
-static struct liveness *lane_of(struct liveness_set *p, int32_t rank)
+static struct liveness *liveness_find_or_add(struct liveness_set *p, int32_t rank)
 {
 	size_t at = 0;
 	while (at < p->n && p->rank[at].rank < rank)
@@ -234,7 +234,7 @@ static void progress_step(struct liveness *p, const struct liveness_counters *be
 
 static void lane_step(struct liveness_set *all, const struct liveness_counters *s)
 {
-	struct liveness *p = lane_of(all, s->rank);
+	struct liveness *p = liveness_find_or_add(all, s->rank);
 	if (!p)
 		return;
 	struct liveness_counters before = p->seen;

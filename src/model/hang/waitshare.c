@@ -4,7 +4,7 @@
 
 #include "sense/death/facts.h"
 
-static struct waitshare_rank *rank_of(struct waitshare *w, int32_t rank)
+static struct waitshare_rank *waitshare_find_or_add(struct waitshare *w, int32_t rank)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->rank[i].rank == rank)
@@ -41,7 +41,7 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d)
 		const struct dump_process *p = &d->processes[i];
 		bool stands = p->rank != NO_RANK && (!p->role[0] || strcmp(p->role, "main") == 0);
 		struct waitshare_rank *r =
-			stands && p->n_threads > 0 && p->threads[0].n_frames > 0 ? rank_of(w, p->rank) : NULL;
+			stands && p->n_threads > 0 && p->threads[0].n_frames > 0 ? waitshare_find_or_add(w, p->rank) : NULL;
 		if (r)
 			count(r, &p->threads[0]);
 	}

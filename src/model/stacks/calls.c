@@ -112,11 +112,6 @@ struct calls *calls_free(struct calls *c)
 	return NULL;
 }
 
-struct call_function *calls_at(struct calls *c, uint32_t i)
-{
-	return i < c->n ? &c->functions[i] : NULL;
-}
-
 const struct call_function *calls_get(const struct calls *c, uint32_t i)
 {
 	return i < c->n ? &c->functions[i] : NULL;
@@ -524,31 +519,6 @@ void calls_part_end(struct calls *c, int32_t rank)
 	}
 	c->n_touched = 0;
 	c->n_parts++;
-}
-
-int calls_merge(struct calls *c, const struct calls *add, int32_t rank)
-{
-	cleanup(freep) uint32_t *here = calloc(add->n ? add->n : 1, sizeof(*here));
-	int r = here ? 0 : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < add->n; i++) {
-		const struct call_function *f = &add->functions[i];
-		r = calls_function(c, f->file, f->line, f->name, &here[i]);
-	}
-	for (size_t i = 0; r == 0 && i < add->n; i++) {
-		const struct call_function *f = &add->functions[i];
-		const struct pstats_number n = {f->n_primitive, f->n_calls, f->own_s, f->cumulative_s};
-		if (call_function_is_counted(f))
-			calls_count(c, here[i], &n);
-		for (size_t k = 0; r == 0 && k < f->n_edges; k++) {
-			struct call_edge e = f->edges[k];
-			e.caller = here[e.caller];
-			r = calls_edge(c, here[i], &e);
-		}
-	}
-	c->sampled |= add->sampled;
-	if (r == 0)
-		calls_part_end(c, rank);
-	return r;
 }
 
 struct calls_sum calls_total(const struct calls *c)

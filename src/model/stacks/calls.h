@@ -45,7 +45,6 @@ static inline void calls_freep(struct calls **c)
 }
 /* The function of that name, made when new. */
 int must_check calls_function(struct calls *c, const char *file, int32_t line, const char *name, uint32_t *ret);
-struct call_function *calls_at(struct calls *c, uint32_t i);
 const struct call_function *calls_get(const struct calls *c, uint32_t i);
 size_t calls_len(const struct calls *c);
 /* Add to a function's own numbers, in the part that is being gathered. */
@@ -64,8 +63,6 @@ void calls_part_end(struct calls *c, int32_t rank);
 uint32_t calls_parts(const struct calls *c);
 void calls_set_sampled(struct calls *c);
 bool calls_sampled(const struct calls *c);
-/* Adds every number of add, as one part of that rank. */
-int must_check calls_merge(struct calls *c, const struct calls *add, int32_t rank);
 
 struct calls_sum {
 	uint64_t n_calls, n_primitive;

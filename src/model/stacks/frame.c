@@ -152,11 +152,6 @@ const struct frame *frametab_at(const struct frametab *t, uint32_t id)
 	return &t->blocks[id / BLOCK_FRAMES][id % BLOCK_FRAMES];
 }
 
-size_t frametab_len(const struct frametab *t)
-{
-	return t->len;
-}
-
 static void ids_put(const struct frametab *t, uint32_t *slots, size_t cap, uint32_t id)
 {
 	size_t at = frame_hash(frametab_at(t, id)) & (cap - 1);
@@ -192,7 +187,7 @@ static int grow_blocks(struct frametab *t)
 	return 0;
 }
 
-static bool same(const struct frame *a, const struct frame *b)
+static bool frame_equals(const struct frame *a, const struct frame *b)
 {
 	return a->name == b->name && a->file == b->file && a->module == b->module && a->line == b->line &&
 	       a->kind == b->kind;
@@ -212,7 +207,7 @@ int frametab_intern(struct frametab *t, const struct frame *f, uint32_t *ret)
 		return -ENOMEM;
 	size_t at = frame_hash(&kept) & (t->ids.cap - 1);
 	for (; t->ids.slots[at]; at = (at + 1) & (t->ids.cap - 1)) {
-		if (!same(frametab_at(t, t->ids.slots[at] - 1), &kept))
+		if (!frame_equals(frametab_at(t, t->ids.slots[at] - 1), &kept))
 			continue;
 		*ret = t->ids.slots[at] - 1;
 		return 0;

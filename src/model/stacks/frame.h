@@ -37,7 +37,6 @@ static inline void frametab_freep(struct frametab **t)
 int must_check frametab_intern(struct frametab *t, const struct frame *f, uint32_t *ret);
 /* Borrowed until the table is freed. */
 const struct frame *frametab_at(const struct frametab *t, uint32_t id);
-size_t frametab_len(const struct frametab *t);
 /*
  * The part of a path that tells files apart for a person: behind site-packages or the standard library's folder, else
  * the base name. Relative paths stay. Points into file.

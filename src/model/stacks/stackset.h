@@ -134,5 +134,3 @@ struct stack_diff_row { /* malloc'ed; one for each node of the merged set, in or
 };
 int must_check stackset_diff(const struct stackset *a, const struct stackset *b, struct stackset **ret_merged,
 			     struct stack_diff_row **ret_rows, size_t *ret_n);
-/* All of add into s (other processes, other nodes); lanes stay apart unless they are the same thread of the same node. */
-int must_check stackset_merge(struct stackset *s, const struct stackset *add);

@@ -241,29 +241,6 @@ static void a_difference_matches_stacks_by_name(void **state)
 	assert_int_equal(b_weight, 37);
 }
 
-static void recordings_of_other_nodes_keep_their_lanes(void **state)
-{
-	(void)state;
-	cleanup(stackset_freep) struct stackset *a = two_ranks(), *b = two_ranks(), *all = stackset_new();
-	size_t n;
-	snprintf(stackset_meta(a)->node, 80, "one");
-	snprintf(stackset_meta(b)->node, 80, "two");
-	stackset_meta(a)->has_wrong_ratio = true;
-	assert_int_equal(stackset_merge(all, a), 0);
-	assert_true(stackset_meta(all)->has_wrong_ratio);
-	assert_int_equal(stackset_merge(all, a), 0);
-	(void)stackset_lanes(all, &n);
-	assert_int_equal(n, 3);
-	assert_int_equal(stackset_merge(all, b), 0);
-	(void)stackset_lanes(all, &n);
-	assert_int_equal(n, 6);
-	assert_int_equal(stackset_meta(all)->samples, 18);
-	assert_string_equal(stackset_meta(all)->node, "several");
-	/* half of it says nothing about how much is wrong */
-	assert_false(stackset_meta(all)->has_wrong_ratio);
-	expect_view(all, (struct stack_want){0}, false, "top (train.py);work (train.py) 9 90\n");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,7 +251,6 @@ int main(void)
 		cmocka_unit_test(a_view_takes_what_is_wanted),
 		cmocka_unit_test(a_recording_in_which_nothing_ran_shows_what_it_waits_for),
 		cmocka_unit_test(a_difference_matches_stacks_by_name),
-		cmocka_unit_test(recordings_of_other_nodes_keep_their_lanes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
