@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stats.h"
+
 /* Window points are taken no closer than this: eight of them cover about ten seconds. */
 static const uint64_t point_ns = 1250 * NS_PER_MS;
 /* Something that comes in bursts counts when it is this many times the noise over the whole window. */
@@ -60,20 +62,6 @@ bool liveness_service_thread(const char *comm)
 	return false;
 }
 
-static double median(double *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		double x = v[i];
-		size_t k = i;
-		for (; k > 0 && v[k - 1] > x; k--)
-			v[k] = v[k - 1];
-		v[k] = x;
-	}
-	if (n == 0)
-		return 0;
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 /* Median of the rates between the points: what comes now and then does not show in it. */
 static double steady_rate(const struct liveness_trace *t)
 {
@@ -86,7 +74,7 @@ static double steady_rate(const struct liveness_trace *t)
 			rates[n++] = (t->sum[newer] - t->sum[older]) / dt;
 	}
 	/* too few to tell a burst from a stream */
-	return n < 4 ? 0 : median(rates, n);
+	return n < 4 ? 0 : stats_median(rates, n);
 }
 
 static void point_add(struct liveness_trace *t, uint64_t now_ns)
@@ -263,10 +251,10 @@ static void median_and_mad(const float *ring, size_t cap, uint64_t n, size_t mos
 	size_t k = (size_t)MIN(n, MIN(most, cap));
 	for (size_t i = 0; i < k; i++)
 		v[i] = ring[(n - 1 - i) % cap];
-	*ret = median(v, k) * 1e9;
+	*ret = stats_median(v, k) * 1e9;
 	for (size_t i = 0; i < k; i++)
 		v[i] = fabs(v[i] - *ret / 1e9);
-	*ret_mad = median(v, k) * 1e9;
+	*ret_mad = stats_median(v, k) * 1e9;
 }
 
 static void timed_begin(struct liveness_set *p, uint64_t count, uint64_t at_ns, uint64_t slack_ns)

@@ -3,16 +3,16 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "model/hang/liveness.h"
 
 /* Ticks of processor time are hundredths of a second. A thread that polls now and then still is idle. */
 static const double idle_ticks_per_s = 2;
 
-static uint64_t mix(uint64_t h, const char *text, size_t len)
+/* A byte that no name holds ends each item, so that "ab", "c" and "a", "bc" differ. */
+static uint64_t key_add(uint64_t h, const void *data, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-	return (h ^ 0xff) * UINT64_C(0x100000001b3);
+	return hash_bytes(hash_bytes(h, data, len), "\xff", 1);
 }
 
 /* The name of a native function without what differs between builds and instances. */
@@ -49,7 +49,7 @@ static bool left_out(const struct dump_frame *f)
 /* Python frames say where a program is; native ones count for programs without. */
 uint64_t stackgroup_key(const struct dump_thread *t)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	uint64_t h = HASH_START;
 	bool any = false;
 	for (size_t i = 0; i < t->n_frames; i++) {
 		const struct dump_frame *f = &t->frames[i];
@@ -58,11 +58,11 @@ uint64_t stackgroup_key(const struct dump_thread *t)
 		any = true;
 		if (f->kind == FRAME_PYTHON) {
 			const char *file = f->file ? frame_file_short(f->file) : "";
-			h = mix(h, f->name, strlen(f->name));
-			h = mix(h, file, strlen(file));
-			h = mix(h, (const char *)&f->line, sizeof(f->line));
+			h = key_add(h, f->name, strlen(f->name));
+			h = key_add(h, file, strlen(file));
+			h = key_add(h, &f->line, sizeof(f->line));
 		} else {
-			h = mix(h, f->name, native_len(f->name));
+			h = key_add(h, f->name, native_len(f->name));
 		}
 	}
 	return any ? h | 1 : 0;

@@ -39,9 +39,9 @@ void waitshare_add(struct waitshare *w, const struct stackdump *d)
 	w->looks++;
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dump_process *p = &d->processes[i];
-		bool stands = p->rank != NO_RANK && (!p->role[0] || strcmp(p->role, "main") == 0);
-		struct waitshare_rank *r =
-			stands && p->n_threads > 0 && p->threads[0].n_frames > 0 ? waitshare_find_or_add(w, p->rank) : NULL;
+		bool is_main = p->rank != NO_RANK && (!p->role[0] || strcmp(p->role, "main") == 0);
+		bool has_stack = p->n_threads > 0 && p->threads[0].n_frames > 0;
+		struct waitshare_rank *r = is_main && has_stack ? waitshare_find_or_add(w, p->rank) : NULL;
 		if (r)
 			count(r, &p->threads[0]);
 	}

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/vec.h"
 #include "sense/rank.h"
 
 /* A hash table of numbers from 1; the numbers index what is compared. */
@@ -57,35 +59,28 @@ struct calls {
 	bool sampled;
 };
 
-static uint64_t mix(uint64_t h)
-{
-	h ^= h >> 32;
-	h *= UINT64_C(0x9E3779B97F4A7C15);
-	return h ^ h >> 29;
-}
-
-static uint64_t hash_bytes(uint64_t h, const char *p, size_t len)
+static uint64_t text_hash(uint64_t h, const char *p, size_t len)
 {
 	uint64_t word;
 	for (; len >= sizeof(word); p += sizeof(word), len -= sizeof(word)) {
 		memcpy(&word, p, sizeof(word));
-		h = mix(h ^ word);
+		h = hash_mix(h ^ word);
 	}
 	word = len;
 	memcpy(&word, p, len);
-	return mix(h ^ word ^ (uint64_t)len << 56);
+	return hash_mix(h ^ word ^ (uint64_t)len << 56);
 }
 
 static uint64_t hash_name(const struct calls *c, struct span file, int32_t line, struct span name)
 {
-	return hash_bytes(hash_bytes(mix(c->seed ^ (uint32_t)line), file.p, file.len), name.p, name.len);
+	return text_hash(text_hash(hash_mix(c->seed ^ (uint32_t)line), file.p, file.len), name.p, name.len);
 }
 
 struct calls *calls_new(void)
 {
 	struct calls *c = calloc(1, sizeof(*c));
 	if (c)
-		c->seed = mix((uint64_t)(uintptr_t)c);
+		c->seed = hash_mix((uint64_t)(uintptr_t)c);
 	return c;
 }
 
@@ -266,7 +261,7 @@ int calls_function(struct calls *c, const char *file, int32_t line, const char *
 
 static uint64_t hash_edge(const struct calls *c, uint32_t callee, uint32_t caller)
 {
-	return mix(c->seed ^ ((uint64_t)callee << 32 | caller));
+	return hash_mix(c->seed ^ ((uint64_t)callee << 32 | caller));
 }
 
 static int edges_reserve(struct calls *c, struct call_function *f)
@@ -277,12 +272,8 @@ static int edges_reserve(struct calls *c, struct call_function *f)
 			return -ENOMEM;
 		f->cap_edges = cap;
 	}
-	if (c->n_edge_keys == c->cap_edge_keys) {
-		size_t cap = c->cap_edge_keys ? c->cap_edge_keys * 2 : 1024;
-		if (cap > UINT32_MAX / 2 || grow_array(&c->edge_keys, cap, sizeof(*c->edge_keys)) < 0)
-			return -ENOMEM;
-		c->cap_edge_keys = cap;
-	}
+	if (c->n_edge_keys >= UINT32_MAX / 2 || vec_room(&c->edge_keys, &c->cap_edge_keys, c->n_edge_keys + 1) < 0)
+		return -ENOMEM;
 	if (c->by_edge.cap && !index_is_full(&c->by_edge))
 		return 0;
 	int r = index_grow(&c->by_edge);
@@ -353,7 +344,7 @@ void calls_count(struct calls *c, uint32_t i, const struct pstats_number *n)
 static size_t seen_slot(const struct calls *c, const struct pstats_key *k)
 {
 	uint64_t h =
-		mix((uint64_t)(uintptr_t)k->file.p ^ mix((uint64_t)(uintptr_t)k->name.p ^ (uint64_t)k->line << 40));
+		hash_mix((uint64_t)(uintptr_t)k->file.p ^ hash_mix((uint64_t)(uintptr_t)k->name.p ^ (uint64_t)k->line << 40));
 	return (size_t)h & (c->cap_seen - 1);
 }
 

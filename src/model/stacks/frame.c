@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -43,29 +45,18 @@ const char *frame_kind_name(enum frame_kind k)
 	return k < FRAME_KIND_MAX ? names[k] : "native";
 }
 
-static uint64_t mix(uint64_t h)
-{
-	h ^= h >> 32;
-	h *= UINT64_C(0xd6e8feb86659fd93);
-	h ^= h >> 32;
-	return h;
-}
-
 static uint64_t text_hash(const char *text, size_t len)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-	return mix(h);
+	return hash_mix(hash_bytes(HASH_START, text, len));
 }
 
 /* Texts are kept once, so equal texts have equal addresses: those are hashed. */
 static uint64_t frame_hash(const struct frame *f)
 {
-	uint64_t h = mix((uintptr_t)f->name);
-	h = mix(h + (uintptr_t)f->file);
-	h = mix(h + (uintptr_t)f->module);
-	return mix(h + ((uint64_t)(uint32_t)f->line << 3) + f->kind);
+	uint64_t h = hash_mix((uintptr_t)f->name);
+	h = hash_mix(h + (uintptr_t)f->file);
+	h = hash_mix(h + (uintptr_t)f->module);
+	return hash_mix(h + ((uint64_t)(uint32_t)f->line << 3) + f->kind);
 }
 
 struct frametab *frametab_new(void)
@@ -261,7 +252,7 @@ const char *frame_file_short(const char *file)
 		found = behind_stdlib(file);
 	/* "<frozen importlib._bootstrap>" is no path, and what was shortened already stays as it is */
 	if (!found && file[0] == '/')
-		found = strrchr(file, '/') + 1;
+		found = path_name(file);
 	return found && *found ? found : file;
 }
 

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 /*
  * Children are found by hash of (parent, frame). A slot is the node's number
  * and some of its hash, so that a look-up touches a node only when it is most
@@ -138,10 +140,7 @@ void stack_node_add(struct stack_node *to, const struct stack_node *from)
 
 static uint64_t hash_pair(uint32_t a, uint32_t b)
 {
-	uint64_t h = ((uint64_t)a << 32 | b) * UINT64_C(0x9e3779b97f4a7c15);
-	h ^= h >> 29;
-	h *= UINT64_C(0xbf58476d1ce4e5b9);
-	return h ^ h >> 32;
+	return hash_mix((uint64_t)a << 32 | b);
 }
 
 /* The upper half picks the slot, the lower one is the tag: the slots of a table never use all of it. */
