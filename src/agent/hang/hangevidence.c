@@ -282,14 +282,14 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 			g->next_ns = g->dumps_over ? w->mono_ns() : g->dump_ns;
 		return false;
 	}
-	if (g->shares && g->shares->looks < g->step.samples) {
+	if (g->shares && g->shares->samples < g->step.samples) {
 		if (!g->sampler)
 			g->sampler = hangshares_new(w, e->procs);
-		uint32_t before = g->shares->looks;
+		uint32_t before = g->shares->samples;
 		if (g->sampler)
 			hangshares_sample(g->sampler, g->shares);
 		g->next_ns = now_ns + g->step.sample_gap_ns;
-		if (g->shares->looks > before)
+		if (g->shares->samples > before)
 			return false;
 		g->step.samples = 0; /* no process can be sampled any more */
 	}

@@ -197,7 +197,7 @@ static void sockets_sample(struct hangsample *e, const struct world *w, enum han
 
 /* ---- the sample ---- */
 
-static void sign_set(struct liveness_counters *s, enum liveness_sign sign, uint64_t value)
+static void sign_set(struct liveness_counters *s, enum liveness_counter sign, uint64_t value)
 {
 	s->has |= 1u << sign;
 	s->count[sign] = value;

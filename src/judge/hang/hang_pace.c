@@ -240,7 +240,7 @@ static bool paused(const struct hang_work *w)
 	size_t n = 0;
 	for (; n < MIN(p->n_gaps, LIVENESS_GAPS) && at_s * 1e9 > (double)began_ns; n++) {
 		at_s -= (double)p->gap_s[(p->n_gaps - 1 - n) % LIVENESS_GAPS];
-		times_s[n] = (double)p->sight_s[(p->n_gaps - 1 - n) % LIVENESS_GAPS];
+		times_s[n] = (double)p->gap_step_s[(p->n_gaps - 1 - n) % LIVENESS_GAPS];
 	}
 	if (n > 0) {
 		sort(times_s, n);
@@ -248,7 +248,7 @@ static bool paused(const struct hang_work *w)
 	}
 	for (size_t i = 0; i < n; i++) {
 		double gap_s = (double)p->gap_s[(p->n_gaps - 1 - i) % LIVENESS_GAPS];
-		double step_s = (double)p->sight_s[(p->n_gaps - 1 - i) % LIVENESS_GAPS];
+		double step_s = (double)p->gap_step_s[(p->n_gaps - 1 - i) % LIVENESS_GAPS];
 		if (step_s > usual_s * pause_times && gap_s * (1 - usual_s / step_s) > length_s * pause_ratio)
 			return true;
 	}

@@ -104,7 +104,7 @@ bool hang_no_step_for(const struct liveness_set *p, uint64_t limit_ns, char *tex
 }
 
 /* True when the sign of any rank has moved since then. */
-static bool sign_moved(const struct liveness_set *p, enum liveness_sign sign, uint64_t since_ns)
+static bool sign_moved(const struct liveness_set *p, enum liveness_counter sign, uint64_t since_ns)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		const struct liveness_trace *t = &p->rank[i].trace[sign];

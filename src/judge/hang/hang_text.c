@@ -252,11 +252,11 @@ static void counters_of(struct hang_work *w, const struct liveness *l)
 	buf_reset(&b);
 	if (l->trace[LIVENESS_CPU].known)
 		buf_printf(&b, "processor %.1f %% of a core", l->trace[LIVENESS_CPU].rate / 1e7);
-	static const enum liveness_sign bytes[] = {LIVENESS_READ,	  LIVENESS_WRITTEN,  LIVENESS_DISK_READ,
-						   LIVENESS_DISK_WRITTEN, LIVENESS_NET_SENT, LIVENESS_NET_RECEIVED};
+	static const enum liveness_counter bytes[] = {LIVENESS_READ,	     LIVENESS_WRITTEN,  LIVENESS_DISK_READ,
+						      LIVENESS_DISK_WRITTEN, LIVENESS_NET_SENT, LIVENESS_NET_RECEIVED};
 	for (size_t i = 0; i < ARRAY_SIZE(bytes); i++)
 		if (l->trace[bytes[i]].known && l->trace[bytes[i]].rate >= 1)
-			buf_printf(&b, "%s%s %s/s", b.len ? ", " : "", liveness_sign_name(bytes[i]),
+			buf_printf(&b, "%s%s %s/s", b.len ? ", " : "", liveness_counter_name(bytes[i]),
 				   size_format((uint64_t)l->trace[bytes[i]].rate, size));
 	if (l->trace[LIVENESS_LOG_LINES].known && l->trace[LIVENESS_LOG_LINES].rate > 0)
 		buf_printf(&b, "%slog %.1f lines/s", b.len ? ", " : "", l->trace[LIVENESS_LOG_LINES].rate);

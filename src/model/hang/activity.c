@@ -5,34 +5,30 @@
 #include "base/buf.h"
 #include "base/text.h"
 
-/*
- * How a row is weighed against others that the same stack matches. Of rows of
- * the strongest class present the innermost frame's wins.
- */
+/* Several frames of a stack may match a row: the strongest row wins, and among equals the innermost frame's. */
 enum strength {
-	OUTER, /* an outline of what goes on: only when nothing better is known */
-	WAIT, /* a plain wait: says how, not what for */
-	WORK, /* says what for */
-	DEVICE, /* stands on the device, whatever for */
-	RANKS, /* waits for other ranks, whatever for */
-	HELD, /* somebody holds it by hand */
+	OUTER, /* a coarse outline, used only when nothing better matches */
+	WAIT, /* a plain wait whose purpose is unknown */
+	WORK, /* names the purpose of the work or wait */
+	DEVICE, /* waits for the device, whatever the purpose */
+	RANKS, /* waits for other ranks, whatever the purpose */
+	HELD, /* stopped in a debugger */
 };
 
 struct row {
 	enum activity kind;
 	enum strength strength;
-	const char *name; /* function, without its class; a '*' at the end: begins so; NULL: any */
-	const char *file; /* part of the file or, for native frames, of the module; NULL: any */
-	const char *op; /* NULL: the function's name */
+	const char *name; /* function, without its class; a '*' at the end makes it a prefix; NULL: any */
+	const char *file; /* part of the file's path or, for native frames, of the module; NULL: any */
+	const char *op; /* text shown for it; NULL: the function's name */
 };
 
 /*
- * Python frames. Files as they end up in site-packages or the standard library.
- * To add one: the function's bare name, and a piece of path that no user's
- * file has.
+ * Python frames. Files are named as they are installed in site-packages or the standard library. A new row needs the
+ * function's name without its class, and a part of the path that no file of a user contains.
  */
 static const struct row python_rows[] = {
-	/* somebody looks */
+	/* debuggers */
 	{ACTIVITY_DEBUGGER, HELD, "interaction", "pdb.py", "pdb"},
 	{ACTIVITY_DEBUGGER, HELD, "cmdloop", "cmd.py", "pdb"},
 	{ACTIVITY_DEBUGGER, HELD, "*", "debugpy/", "debugpy"},
@@ -85,7 +81,7 @@ static const struct row python_rows[] = {
 	 "the data loader's workers to end"},
 	{ACTIVITY_LOADER_WORK, OUTER, "_worker_loop", "utils/data/_utils/worker.py", "a data loader's worker"},
 	{ACTIVITY_LOADER_WORK, OUTER, "fetch", "utils/data/_utils/fetch.py", "a data loader's worker"},
-	/* remote storage: before the calls it is made of */
+	/* remote storage: stands before the rows of the calls it uses, because the first match counts */
 	{ACTIVITY_DATA_COPY, WORK, "copy_parallel", NULL, "copy_parallel"},
 	{ACTIVITY_DATA_COPY, WORK, "*", "moxing/framework/file", "moxing"},
 	{ACTIVITY_DATA_COPY, WORK, "*", "obs/client.py", "object storage"},
@@ -96,7 +92,7 @@ static const struct row python_rows[] = {
 	{ACTIVITY_REMOTE_WRITER, WORK, "*", "tensorboard/summary/writer/record_writer", "TensorBoard's writer"},
 	{ACTIVITY_REMOTE_WRITER, WORK, "*", "utils/tensorboard/writer.py", "TensorBoard's writer"},
 	{ACTIVITY_REMOTE_WRITER, WORK, "*", "tensorboardX/", "TensorBoard's writer"},
-	/* long work */
+	/* work that may take long without a step */
 	{ACTIVITY_CHECKPOINT, WORK, "save", "torch/serialization.py", "torch.save"},
 	{ACTIVITY_CHECKPOINT, WORK, "_save", "torch/serialization.py", "torch.save"},
 	{ACTIVITY_CHECKPOINT, WORK, "load", "torch/serialization.py", "torch.load"},
@@ -152,7 +148,7 @@ static const struct row python_rows[] = {
 	{ACTIVITY_OPTIMIZER, OUTER, "step", "torch/optim/", "optimizer.step"},
 	{ACTIVITY_BACKWARD, OUTER, "backward", "torch/", "backward"},
 	{ACTIVITY_BACKWARD, OUTER, "_engine_run_backward", "torch/", "backward"},
-	/* the end */
+	/* exit */
 	{ACTIVITY_EXIT, RANKS, "destroy_process_group", "torch/distributed/", NULL},
 	{ACTIVITY_EXIT, WORK, "_python_exit", "concurrent/futures/", "the interpreter's end"},
 	{ACTIVITY_EXIT, WORK, "_shutdown", "threading.py", "the interpreter's end (threads still run)"},
@@ -225,7 +221,7 @@ static const struct row native_rows[] = {
 	{ACTIVITY_COMPILE, WORK, NULL, "libnvrtc", "NVRTC"},
 	{ACTIVITY_COMPILE, WORK, NULL, "libnvptxcompiler", "ptxas"},
 	{ACTIVITY_COMPILE, WORK, "llvm::PassManager", NULL, "LLVM"},
-	/* outlines: by the function's bare name, for pieces of these words are in many */
+	/* outlines: compared with the function's bare name, because many names contain these words */
 	{ACTIVITY_EVALUATE, OUTER, "evaluate", NULL, NULL},
 	{ACTIVITY_EVALUATE, OUTER, "evaluation", NULL, NULL},
 	{ACTIVITY_EVALUATE, OUTER, "validate", NULL, NULL},
@@ -240,7 +236,7 @@ bool activity_waits_for_ranks(enum activity a)
 	return a == ACTIVITY_COLLECTIVE || a == ACTIVITY_P2P || a == ACTIVITY_STORE || a == ACTIVITY_SYNC_BN;
 }
 
-/* Without the class or the function around it: "DataLoader._next_data", "main.<locals>.step". */
+/* The name without its class or enclosing function: "_next_data" of "DataLoader._next_data". */
 static const char *bare(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -258,7 +254,7 @@ static bool name_fits(const char *pattern, const char *name)
 static bool ends_with_file(const char *file, const char *piece)
 {
 	const char *at = strstr(file, piece);
-	/* "queue.py" must not be found in "myqueue.py" */
+	/* A match must begin a path component: "queue.py" does not match "myqueue.py". */
 	while (at && at > file && at[-1] != '/' && piece[0] != '/' && piece[0] != '<')
 		at = strstr(at + 1, piece);
 	return at != NULL;
@@ -269,7 +265,7 @@ static bool python_fits(const struct row *r, const struct dump_frame *f)
 	return name_fits(r->name, bare(f->name)) && (!r->file || (f->file && ends_with_file(f->file, r->file)));
 }
 
-/* "evaluate" of "Trainer::evaluate(Batch const&)"; templates and operators are cut anywhere, and fit no row. */
+/* "evaluate" of "Trainer::evaluate(Batch const&)". Names of templates and operators are cut short and match no row. */
 static struct span native_bare(const char *name)
 {
 	struct span s = {name, strcspn(name, "(<")};
@@ -300,7 +296,7 @@ static const struct row *activity_row_of(const struct dump_frame *f)
 	return NULL;
 }
 
-/* A file of the program itself, not of a library. */
+/* True for a file of the program itself; false for one of a library. */
 static bool is_user(const struct dump_frame *f)
 {
 	static const char *const libraries[] = {
@@ -323,7 +319,7 @@ static void also(const struct row *r, struct activity_found *ret)
 	ret->also_loader |= r->kind == ACTIVITY_LOADER_WORK;
 }
 
-/* A wait for no descriptor at all is a sleep: what time.sleep is up to Python 3.10. */
+/* A select or poll without descriptors is a sleep; time.sleep does this up to Python 3.10. */
 static bool sleeps(const struct dump_thread *t)
 {
 	if (t->wait.kind == WAIT_SLEEP)
@@ -335,7 +331,7 @@ static bool sleeps(const struct dump_thread *t)
 	return (strcmp(t->syscall, "poll") == 0 || strcmp(t->syscall, "ppoll") == 0) && t->wait.arg[1] == 0;
 }
 
-/* Nothing in the frames told: the system call may. */
+/* Takes the activity from the system call when no frame names it. */
 static void by_wait(const struct dump_thread *t, struct activity_found *ret)
 {
 	if (sleeps(t)) {
@@ -382,7 +378,7 @@ void activity_of(const struct dump_thread *t, struct activity_found *ret)
 		best = r;
 		ret->frame = f;
 	}
-	/* A declared wait is what stands there now; what only outlines it says no more. */
+	/* A sleep describes the present better than a row that is only an outline or a plain wait. */
 	if (!best || (best->strength <= WAIT && sleeps(t)))
 		by_wait(t, ret);
 	if (ret->kind == ACTIVITY_UNKNOWN && best) {

@@ -1,8 +1,7 @@
 /*
- * What a thread is about, from the names of its frames: waiting in a
- * collective, loading data, saving a checkpoint, compiling … One table of
- * names (activity.c), easy to extend. Pure; allocates nothing; what it returns
- * points into the dump.
+ * What a thread is doing, from the names of its frames: waiting in a collective, loading data, saving a checkpoint,
+ * compiling. The names are in one table (activity.c). Pure; allocates nothing. Results point into the dump, which must
+ * outlive them.
  */
 #pragma once
 
@@ -10,12 +9,12 @@
 
 enum activity {
 	ACTIVITY_UNKNOWN,
-	/* waits for other ranks */
+	/* waits for other ranks, or for the device */
 	ACTIVITY_COLLECTIVE, /* all_reduce, barrier, broadcast …; NCCL, gloo, MPI */
 	ACTIVITY_P2P, /* send, recv */
 	ACTIVITY_STORE, /* TCPStore, rendezvous, init_process_group */
 	ACTIVITY_SYNC_BN, /* synchronised batch normalisation: a collective in every layer */
-	ACTIVITY_GPU_SYNC, /* waits for the device: whatever is on its stream */
+	ACTIVITY_GPU_SYNC, /* waits for the device, whatever work its stream holds */
 	/* waits for data */
 	ACTIVITY_LOADER_WAIT, /* the main process waits for its workers */
 	ACTIVITY_LOADER_WORK, /* inside a worker */
@@ -26,32 +25,32 @@ enum activity {
 	ACTIVITY_COMPILE,
 	ACTIVITY_EVALUATE,
 	ACTIVITY_IMPORT,
-	ACTIVITY_UPLOAD, /* the end: wandb.finish, an uploader's join */
+	ACTIVITY_UPLOAD, /* at the end of a run: wandb.finish, an uploader's join */
 	ACTIVITY_REMOTE_WRITER, /* TensorBoard writing to an object store */
 	/* training */
 	ACTIVITY_OPTIMIZER,
 	ACTIVITY_BACKWARD,
 	/* waits for something else */
-	ACTIVITY_SLEEP, /* declared: time.sleep, nanosleep */
+	ACTIVITY_SLEEP, /* time.sleep, nanosleep */
 	ACTIVITY_DEBUGGER, /* pdb, debugpy, breakpoint() */
 	ACTIVITY_INPUT, /* reads a terminal */
 	ACTIVITY_LOCK, /* threading, multiprocessing */
-	ACTIVITY_JOIN, /* of a thread or process */
-	ACTIVITY_OPENMP, /* libgomp, libiomp barrier */
+	ACTIVITY_JOIN, /* waits for the end of a thread or process */
+	ACTIVITY_OPENMP, /* a barrier of libgomp or libiomp */
 	ACTIVITY_EXIT, /* interpreter shutting down, atexit, destroy_process_group */
 	ACTIVITY_MAX,
 };
 
 struct activity_found {
 	enum activity kind;
-	const char *op; /* "all_reduce", "torch.save": the table's word; never NULL */
-	const struct dump_frame *frame; /* that told; NULL: the system call or nothing did */
+	const char *op; /* "all_reduce", "torch.save": the table's text; "": unknown; never NULL */
+	const struct dump_frame *frame; /* the frame that matched; NULL: none did */
 	const struct dump_frame *user; /* innermost Python frame of the program's own files; NULL: none */
-	bool also_sync_bn, also_checkpoint, also_evaluate, also_compile, also_loader; /* frames further out say so */
+	bool also_sync_bn, also_checkpoint, also_evaluate, also_compile, also_loader; /* some frame matches */
 };
 
 void activity_of(const struct dump_thread *t, struct activity_found *ret);
-/* It waits for other ranks: collective, p2p, store, sync-bn. */
+/* True for collective, p2p, store and sync-bn. */
 bool activity_waits_for_ranks(enum activity a);
 /* "all_reduce at train.py:40 in step"; "" if nothing is known. */
 void activity_text(const struct activity_found *f, char *dst, size_t cap);

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-/* Fewer say nothing; so many were printed by no mere start. */
+/* Minimum number of gaps to judge a rhythm; number of gaps after which the start of a job is over. */
 static const uint64_t gaps_least = 24, gaps_old = 60;
-/* Nine of ten are no longer than so many usual ones, and what looks a second apart cannot tell. */
-static const double regular_times = 3, look_s = 1.5;
-/* Silent for so long, so many usual times, and so many times as long as ever before. */
+/* Lines are regular if 9 of 10 gaps are at most 3 medians long, plus 1.5 s because samples are about 1 s apart. */
+static const double regular_times = 3, sample_s = 1.5;
+/* A silence is abnormal after 20 medians, and after 4 times the longest gap seen. */
 static const double missed_times = 20, missed_most = 4;
 
 void cadence_lines(struct cadence *c, uint64_t now_ns)
@@ -34,10 +34,11 @@ bool cadence_known(const struct cadence *c, double *ret_usual_s, double *ret_mis
 		v[k] = x;
 	}
 	double usual = (double)v[n / 2], long_one = (double)v[n * 9 / 10];
-	if (long_one > usual * regular_times + look_s)
+	if (long_one > usual * regular_times + sample_s)
 		return false;
 	*ret_usual_s = usual;
-	*ret_missed_s = MAX((double)(CADENCE_LEAST_NS / NS_PER_S), MAX(usual * missed_times, (double)c->most_s * missed_most));
+	double missed_s = MAX(usual * missed_times, (double)c->most_s * missed_most);
+	*ret_missed_s = MAX((double)(CADENCE_LEAST_NS / NS_PER_S), missed_s);
 	return true;
 }
 

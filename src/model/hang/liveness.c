@@ -5,47 +5,50 @@
 
 #include "base/stats.h"
 
-/* Window points are taken no closer than this: eight of them cover about ten seconds. */
+/* Minimum distance of window points: eight of them cover about 10 s. */
 static const uint64_t point_ns = 1250 * NS_PER_MS;
-/* Something that comes in bursts counts when it is this many times the noise over the whole window. */
+/* A bursty counter moves if its rate over the whole window is this many times the noise. */
 static const double burst_times = 8;
-/* Below this part of what is usual it is noise: watchdogs and polls of a large job. */
+/* A rate below this ratio of the usual one is noise: watchdogs and polls of a large job. */
 static const double usual_share = 0.03;
-/* Of what is usual, each look that saw steps advance changes this much. */
+/* Weight of a sample with new steps in the moving average of the usual rate. */
 static const double usual_weight = 0.05;
-/* A step time is measured over so many times what its ends may be wrong by. */
+/* A step time is measured over at least this many times the uncertainty of its ends. */
 static const double slack_times = 5;
+/* Growth within this time counts as moving now. */
 static const uint64_t lately_ns = 5 * NS_PER_S;
 
-/* A GPU that is busy all the time, but … */
+/*
+ * A GPU spins, doing no work, if it is busy all the time with idle memory and its power is below a ratio of its
+ * limit, below a ratio of its power at work, or, if neither is known, below 100 W.
+ */
 static const double spin_busy_percent = 95, spin_memory_percent = 5;
-/* … takes no more than this part of its limit, or of what it took at work, or watts if neither is known, only spins. */
 static const double spin_limit_share = 0.25, spin_usual_share = 0.6, spin_power_w = 100;
 static const double idle_busy_percent = 5;
 
-/* What a watchdog, a heartbeat, a logger of a line a second do: per second. */
-static const double floors[LIVENESS_SIGNS] = {
+/* Noise per second: the activity of a watchdog, a heartbeat, a logger that writes a line a second. */
+static const double floors[LIVENESS_COUNTERS] = {
 	[LIVENESS_CPU] = 0.02 * 1e9, [LIVENESS_RUN_WAIT] = 0.02 * 1e9, [LIVENESS_READ] = 4096,
 	[LIVENESS_WRITTEN] = 4096,   [LIVENESS_DISK_READ] = 4096,      [LIVENESS_DISK_WRITTEN] = 4096,
 	[LIVENESS_NET_SENT] = 4096,  [LIVENESS_NET_RECEIVED] = 4096,   [LIVENESS_GPU_ENERGY] = 0,
 	[LIVENESS_LOG_BYTES] = 0,    [LIVENESS_LOG_LINES] = 0,	       [LIVENESS_IO_ALL] = 0,
 };
 
-/* Node-wide: words of four bytes; subnet managers and heartbeats talk as well. */
+/* Noise of the whole node in words of 4 bytes per second: subnet managers and heartbeats send too. */
 static const double rdma_floor = 4096;
 
-double liveness_floor(enum liveness_sign s, double usual)
+double liveness_floor(enum liveness_counter s, double usual)
 {
 	return floors[s] == 0 ? 0 : MAX(floors[s], usual * usual_share);
 }
 
-const char *liveness_sign_name(enum liveness_sign s)
+const char *liveness_counter_name(enum liveness_counter s)
 {
-	static const char *const names[LIVENESS_SIGNS] = {
+	static const char *const names[LIVENESS_COUNTERS] = {
 		"cpu",	    "run_wait",	    "read",	  "written",   "disk_read", "disk_written",
 		"net_sent", "net_received", "gpu_energy", "log_bytes", "log_lines", "io_all",
 	};
-	return s < LIVENESS_SIGNS ? names[s] : "";
+	return s < LIVENESS_COUNTERS ? names[s] : "";
 }
 
 bool liveness_service_thread(const char *comm)
@@ -62,7 +65,7 @@ bool liveness_service_thread(const char *comm)
 	return false;
 }
 
-/* Median of the rates between the points: what comes now and then does not show in it. */
+/* Median of the rates between the window points; an occasional burst does not change it. */
 static double steady_rate(const struct liveness_trace *t)
 {
 	double rates[LIVENESS_WINDOWS];
@@ -73,7 +76,7 @@ static double steady_rate(const struct liveness_trace *t)
 		if (dt > 0)
 			rates[n++] = (t->sum[newer] - t->sum[older]) / dt;
 	}
-	/* too few to tell a burst from a stream */
+	/* fewer than 4 rates cannot distinguish a burst from a stream */
 	return n < 4 ? 0 : stats_median(rates, n);
 }
 
@@ -93,7 +96,7 @@ static double window_rate(const struct liveness_trace *t, uint64_t now_ns)
 	return dt > 0 ? (t->total - t->sum[oldest]) / dt : 0;
 }
 
-/* floor: per second; below it nothing has moved. */
+/* Adds one sample. floor: rate per second up to which growth is noise. */
 static void trace_step(struct liveness_trace *t, bool has, uint64_t count, double floor, uint64_t now_ns)
 {
 	if (!has) {
@@ -101,7 +104,7 @@ static void trace_step(struct liveness_trace *t, bool has, uint64_t count, doubl
 		return;
 	}
 	if (!t->known) {
-		/* What moved while it could not be read is not known. */
+		/* growth while the counter could not be read is unknown */
 		*t = (struct liveness_trace){.known = true,
 					     .last = count,
 					     .last_ns = now_ns,
@@ -124,7 +127,7 @@ static void trace_step(struct liveness_trace *t, bool has, uint64_t count, doubl
 	t->rate = window_rate(t, now_ns);
 	point_add(t, now_ns);
 	bool moves = floor == 0 ? grown > 0 : steady_rate(t) > floor || t->rate > floor * burst_times;
-	/* The window remembers what has ended; the look that last saw it tells when. */
+	/* The window still holds activity that has ended; busy_ns is when it was last above the floor. */
 	if (moves && t->busy_ns > 0) {
 		t->moved_ns = t->busy_ns;
 		t->ever_moved = true;
@@ -195,7 +198,7 @@ static struct liveness *liveness_find_or_add(struct liveness_set *p, int32_t ran
 	return &p->rank[at];
 }
 
-/* How far a rank is, as one number: its step, else its lines of progress. 0 if nothing is known. */
+/* Progress as one number: the step, else the number of progress lines; 0: unknown. */
 static uint64_t liveness_count(const struct liveness *p)
 {
 	if (!p->seen.has_progress)
@@ -203,7 +206,7 @@ static uint64_t liveness_count(const struct liveness *p)
 	return p->seen.progress.has_step ? p->seen.progress.step : p->seen.progress.n_lines;
 }
 
-/* When its steps last grew; the time of a line where only epochs are printed. */
+/* Updates the time of the last step. Where only epochs are printed, a new epoch counts as a step. */
 static void progress_step(struct liveness *p, const struct liveness_counters *before, uint64_t now_ns)
 {
 	const struct liveness_progress *s = &p->seen.progress;
@@ -228,9 +231,9 @@ static void lane_step(struct liveness_set *all, const struct liveness_counters *
 	struct liveness_counters before = p->seen;
 	bool first = p->first_ns == all->now_ns;
 	p->seen = *s;
-	for (size_t i = 0; i < LIVENESS_SIGNS; i++)
+	for (size_t i = 0; i < LIVENESS_COUNTERS; i++)
 		trace_step(&p->trace[i], s->has >> i & 1, s->count[i],
-			   liveness_floor((enum liveness_sign)i, p->trace[i].has_usual ? p->trace[i].usual : 0),
+			   liveness_floor((enum liveness_counter)i, p->trace[i].has_usual ? p->trace[i].usual : 0),
 			   all->now_ns);
 	if (!first && p->trace[LIVENESS_LOG_LINES].known &&
 	    s->count[LIVENESS_LOG_LINES] > before.count[LIVENESS_LOG_LINES])
@@ -264,7 +267,10 @@ static void timed_begin(struct liveness_set *p, uint64_t count, uint64_t at_ns, 
 	p->timed_slack_ns = slack_ns;
 }
 
-/* The rank whose steps are timed: the first that prints them, as long as it goes on. */
+/*
+ * The rank whose steps are timed. It stays the same until another rank's last step is more than 30 s later; the first
+ * choice is the lowest rank within 10 s of the latest.
+ */
 static const struct liveness *timed_rank(struct liveness_set *p)
 {
 	const struct liveness *now = NULL, *best = NULL;
@@ -290,18 +296,18 @@ static const struct liveness *timed_rank(struct liveness_set *p)
 }
 
 /*
- * Steps over the time that they took. Where it is known only that a step was made since the look before, it is measured
- * over so many looks that this does not matter.
+ * Divides a time by the steps made in it. The time of a step is known only to a sample's distance (slack), so the time
+ * measured is at least 5 times the slack of both ends.
  */
 static void step_measure(struct liveness_set *p, uint64_t count, uint64_t at_ns, uint64_t slack_ns)
 {
-	if (count <= p->timed_count || at_ns <= p->timed_ns) { /* a new epoch */
+	if (count <= p->timed_count || at_ns <= p->timed_ns) { /* the count restarts with a new epoch */
 		timed_begin(p, count, at_ns, slack_ns);
 		return;
 	}
 	double dt = (double)(at_ns - p->timed_ns);
 	if (dt < (double)(slack_ns + p->timed_slack_ns) * slack_times) {
-		if (slack_ns < p->timed_slack_ns) /* a better place to begin */
+		if (slack_ns < p->timed_slack_ns) /* a more exact start */
 			timed_begin(p, count, at_ns, slack_ns);
 		return;
 	}
@@ -322,7 +328,7 @@ static void times_step(struct liveness_set *p)
 	uint64_t steps = sub_floor(count, p->step_count);
 	p->step_count = count;
 	p->step_count_ns = l->step_ns;
-	p->sight_s[p->n_gaps % LIVENESS_GAPS] = steps > 0 ? (float)(dt / (double)steps) : 0;
+	p->gap_step_s[p->n_gaps % LIVENESS_GAPS] = steps > 0 ? (float)(dt / (double)steps) : 0;
 	p->gap_s[p->n_gaps++ % LIVENESS_GAPS] = (float)dt;
 	p->n_steps += steps;
 	step_measure(p, count, l->step_ns, l->seen.progress.last_step_slack_ns);
@@ -339,7 +345,7 @@ static void usuals_step(struct liveness_set *p, bool stepped)
 		return;
 	for (size_t i = 0; i < p->n; i++) {
 		struct liveness *l = &p->rank[i];
-		for (size_t k = 0; k < LIVENESS_SIGNS; k++)
+		for (size_t k = 0; k < LIVENESS_COUNTERS; k++)
 			usual_step(&l->trace[k]);
 		if (!gpu_has_value(&l->seen, LIVENESS_GPU_POWER) || !gpu_has_value(&l->seen, LIVENESS_GPU_BUSY) ||
 		    l->seen.gpu[LIVENESS_GPU_BUSY] < idle_busy_percent)
@@ -351,16 +357,16 @@ static void usuals_step(struct liveness_set *p, bool stepped)
 	usual_step(&p->rdma);
 }
 
-void liveness_take(struct liveness_set *p, const struct liveness_sample *look)
+void liveness_take(struct liveness_set *p, const struct liveness_sample *sample)
 {
-	p->now_ns = look->now_ns;
-	p->job_age_ns = look->job_age_ns;
-	p->timeout_ns = look->timeout_ns;
+	p->now_ns = sample->now_ns;
+	p->job_age_ns = sample->job_age_ns;
+	p->timeout_ns = sample->timeout_ns;
 	if (p->first_ns == 0)
-		p->first_ns = look->now_ns;
+		p->first_ns = sample->now_ns;
 	p->n_dropped = 0;
-	for (size_t i = 0; i < MIN(look->n, LIVENESS_RANKS); i++)
-		lane_step(p, &look->rank[i]);
+	for (size_t i = 0; i < MIN(sample->n, LIVENESS_RANKS); i++)
+		lane_step(p, &sample->rank[i]);
 	uint64_t before_ns = p->step_ns;
 	p->has_ranks = p->n > 0 && p->rank[p->n - 1].rank != NO_RANK;
 	for (size_t i = 0; i < p->n; i++) {
@@ -368,9 +374,9 @@ void liveness_take(struct liveness_set *p, const struct liveness_sample *look)
 		p->step_ns = MAX(p->step_ns, p->rank[i].step_ns);
 	}
 	double rdma = MAX(rdma_floor, p->rdma.has_usual ? p->rdma.usual * usual_share : 0);
-	trace_step(&p->rdma, look->has_rdma, look->rdma_words, rdma, p->now_ns);
-	trace_step(&p->rdma_wait, look->has_rdma_wait, look->rdma_wait, 0, p->now_ns);
-	trace_step(&p->retransmits, look->has_retransmits, look->retransmits, 0, p->now_ns);
+	trace_step(&p->rdma, sample->has_rdma, sample->rdma_words, rdma, p->now_ns);
+	trace_step(&p->rdma_wait, sample->has_rdma_wait, sample->rdma_wait, 0, p->now_ns);
+	trace_step(&p->retransmits, sample->has_retransmits, sample->retransmits, 0, p->now_ns);
 	times_step(p);
 	usuals_step(p, p->step_ns > before_ns);
 }
@@ -383,8 +389,8 @@ const struct liveness *liveness_find(const struct liveness_set *p, int32_t rank)
 	return NULL;
 }
 
-/* The signs that are life; what is printed and what everybody else counts is not. */
-static bool is_life(enum liveness_sign s)
+/* Counters that show activity of the rank itself; output lines and waiting for a processor do not. */
+static bool is_life(enum liveness_counter s)
 {
 	return s <= LIVENESS_NET_RECEIVED && s != LIVENESS_RUN_WAIT;
 }
@@ -392,15 +398,15 @@ static bool is_life(enum liveness_sign s)
 uint64_t liveness_alive_ns(const struct liveness *p)
 {
 	uint64_t alive = p->first_ns;
-	for (size_t i = 0; i < LIVENESS_SIGNS; i++)
-		if (is_life((enum liveness_sign)i) && p->trace[i].known)
+	for (size_t i = 0; i < LIVENESS_COUNTERS; i++)
+		if (is_life((enum liveness_counter)i) && p->trace[i].known)
 			alive = MAX(alive, p->trace[i].moved_ns);
 	if (p->gpu_known)
 		alive = MAX(alive, p->gpu_alive_ns);
 	return alive;
 }
 
-bool liveness_moves(const struct liveness_set *all, const struct liveness *p, enum liveness_sign s)
+bool liveness_moves(const struct liveness_set *all, const struct liveness *p, enum liveness_counter s)
 {
 	const struct liveness_trace *t = &p->trace[s];
 	return t->known && t->ever_moved && all->now_ns - t->moved_ns < lately_ns;

@@ -1,15 +1,12 @@
 /*
- * What each rank shows of being alive. The watching process looks about once
- * a second (struct liveness_sample: counters as they stand); this keeps, for each
- * rank and sign, when it last moved more than noise does, how fast it moves
- * now and how fast it usually moved while steps advanced, and how long a step
- * takes. No allocation, no clock, bounded: 64 ranks and what has no rank.
- *
- * Times are CLOCK_MONOTONIC nanoseconds of the looks. Counters only grow: a
- * rank's are the sums over its processes, those that ended included (as
- * model/jobs/usage makes them). A counter that goes back starts anew and counts as
- * no movement. A sign that cannot be read has no bit in `has`, and is then
- * neither life nor silence.
+ * Signs of life of each rank. The agent takes a sample about once a second (struct liveness_sample: absolute
+ * counters). For each rank and counter this keeps when the counter last grew by more than noise, its present rate and
+ * its usual rate while steps advanced, and for the job how long a step takes. No allocation, no clock; bounded: 64
+ * ranks and one entry for processes without a rank.
+ * Times are CLOCK_MONOTONIC nanoseconds, as given in the samples. Counters only grow: those of a rank are sums over
+ * its processes, ended ones included (as model/jobs/usage makes them). A counter that decreases is taken as
+ * restarted, which is no movement. A counter that cannot be read has no bit in `has`; its absence says neither alive
+ * nor silent.
  */
 #pragma once
 
@@ -22,89 +19,88 @@
 #define LIVENESS_RANKS 65
 
 /*
- * Counters. All but LIVENESS_IO_ALL leave out what service threads do (see
- * liveness_service_thread), where that can be told apart; a counter of the whole
- * process is better than none.
+ * All counters but LIVENESS_IO_ALL leave out service threads (liveness_service_thread) where the kernel counts by
+ * thread; else they are those of the whole process.
  */
-enum liveness_sign {
+enum liveness_counter {
 	LIVENESS_CPU, /* ns of processor time, user and system */
-	LIVENESS_RUN_WAIT, /* ns ready to run, but with no processor: schedstat's second field */
+	LIVENESS_RUN_WAIT, /* ns ready to run, but waiting for a processor: second field of schedstat */
 	LIVENESS_READ, /* bytes through read calls: rchar */
-	LIVENESS_WRITTEN, /* bytes through write calls, without those of the job's own output if that is known: wchar */
+	LIVENESS_WRITTEN, /* bytes through write calls: wchar, less the job's own output if that is known */
 	LIVENESS_DISK_READ, /* read_bytes */
 	LIVENESS_DISK_WRITTEN, /* write_bytes */
-	LIVENESS_NET_SENT, /* TCP bytes acknowledged, over all sockets, closed ones included as far as seen */
+	LIVENESS_NET_SENT, /* TCP bytes acknowledged, over all sockets; closed ones count up to their last sample */
 	LIVENESS_NET_RECEIVED,
 	LIVENESS_GPU_ENERGY, /* mJ over the rank's devices */
-	LIVENESS_LOG_BYTES, /* of its own output */
+	LIVENESS_LOG_BYTES, /* bytes of its own output */
 	LIVENESS_LOG_LINES,
 	/*
-	 * For the rule io-gpu alone: rchar + wchar + syscr + syscw + read_bytes +
-	 * write_bytes of all processes and all their threads, nothing left out.
+	 * Only for the rule io-gpu: rchar + wchar + syscr + syscw + read_bytes +
+	 * write_bytes of all processes with all their threads.
 	 */
 	LIVENESS_IO_ALL,
-	LIVENESS_SIGNS,
+	LIVENESS_COUNTERS,
 };
 
 enum liveness_gpu_value {
-	LIVENESS_GPU_BUSY, /* percent: mean over the rank's devices */
+	LIVENESS_GPU_BUSY, /* percent; mean over the rank's devices */
 	LIVENESS_GPU_MEMORY_BUSY, /* percent */
-	LIVENESS_GPU_POWER, /* watts: mean */
+	LIVENESS_GPU_POWER, /* watts; mean */
 	LIVENESS_GPU_POWER_LIMIT,
-	LIVENESS_GPU_CLOCK, /* SM clock, MHz: the lowest */
+	LIVENESS_GPU_CLOCK, /* SM clock in MHz; lowest of the devices */
 	LIVENESS_GPU_CLOCK_MAX,
 	LIVENESS_GPU_REASONS, /* GPU_REASON_* bits, or-ed */
 	LIVENESS_GPU_VALUES,
 };
 
-/* How far a rank is, from sense/framework/progress of what it prints: the fields of struct progress. */
+/* How far a rank is, parsed from its output by sense/framework/progress; the fields are those of struct progress. */
 struct liveness_progress {
 	bool has_epoch, has_step, has_total;
 	double epoch;
 	uint64_t step, total;
 	uint64_t last_step_ns; /* when the step last grew; 0: never */
-	uint64_t last_step_slack_ns; /* it may have been so much earlier */
+	uint64_t last_step_slack_ns; /* uncertainty of last_step_ns: the step may have been this much earlier */
 	uint64_t n_lines; /* lines of progress so far */
-	bool epoch_ended; /* it has printed the end of an epoch, and no step since */
+	bool epoch_ended; /* it printed the end of an epoch, and no step since */
 	bool loss_broken; /* NaN or infinite */
 	uint64_t loss_broken_step;
 };
 
-/* One rank in one look. */
+/* One rank in one sample. */
 struct liveness_counters {
-	int32_t rank; /* NO_RANK: the job itself, or the launcher and helpers of one that has ranks */
-	uint32_t has; /* 1u << PULSE_… */
-	uint64_t count[LIVENESS_SIGNS];
-	uint32_t gpu_has; /* 1u << LIVENESS_GPU_…; 0 if it holds no device */
+	int32_t rank; /* NO_RANK: a job without ranks, or the launcher and helpers of one with ranks */
+	uint32_t has; /* bits 1u << LIVENESS_… (enum liveness_counter) of the counters that could be read */
+	uint64_t count[LIVENESS_COUNTERS];
+	uint32_t gpu_has; /* bits 1u << LIVENESS_GPU_…; 0 if it holds no device */
 	double gpu[LIVENESS_GPU_VALUES];
-	char gpu_which[24]; /* their indices: "0,3"; cut when there are many */
-	enum gpu_by gpu_by; /* how they are known to be the rank's */
+	char gpu_which[24]; /* indices of its devices: "0,3"; cut if there are many */
+	enum gpu_by gpu_by; /* how the devices were matched to the rank */
 	bool has_progress;
 	struct liveness_progress progress;
-	uint32_t processes; /* alive now; a zombie is not */
-	uint32_t n_come, n_gone; /* since the rank was first seen; only grow */
-	uint32_t n_loaders, n_compilers; /* alive now: ROLE_LOADER, ROLE_COMPILER */
+	uint32_t processes; /* alive now, zombies not counted */
+	uint32_t n_come, n_gone; /* processes started and ended since the rank was first seen; only grow */
+	uint32_t n_loaders, n_compilers; /* alive now with ROLE_LOADER, ROLE_COMPILER */
 	struct {
 		pid_t pid; /* 0: none has ended */
 		char role[16], name[32];
 		bool has_status;
-		int32_t wait_status; /* as wait(2) says */
-	} last_gone; /* of its processes other than the main one */
+		int32_t wait_status; /* as of wait(2) */
+	} last_gone; /* the last process to end, the main one excepted */
 	pid_t pid; /* main process */
-	char state; /* of the main process: R S D T t Z X; 0 unknown */
-	pid_t tracer; /* TracerPid; 0 none */
-	bool frozen; /* its control group is (cgroup.events, frozen 1) */
-	bool exited; /* the main process has ended, be it a zombie still */
+	char state; /* of the main process: R S D T t Z X; 0: unknown */
+	pid_t tracer; /* TracerPid; 0: none */
+	bool frozen; /* its control group is frozen (cgroup.events, "frozen 1") */
+	bool exited; /* the main process has ended; it may still be a zombie */
 	bool has_status;
 	int32_t wait_status;
 };
 
 struct liveness_sample {
 	uint64_t now_ns;
-	uint64_t job_age_ns; /* since the attempt was started */
-	uint64_t timeout_ns; /* after which the job's framework ends its ranks, as far as it says so; 0 unknown */
+	uint64_t job_age_ns; /* since the start of the attempt */
+	uint64_t timeout_ns; /* time without progress after which the framework ends its ranks; 0: unknown */
 	bool has_rdma;
-	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node */
+	uint64_t rdma_words; /* port_xmit_data + port_rcv_data over all ports of the node, in words of 4 bytes */
 	bool has_rdma_wait;
 	uint64_t rdma_wait; /* port_xmit_wait */
 	bool has_retransmits;
@@ -116,85 +112,84 @@ struct liveness_sample {
 #define LIVENESS_WINDOWS 8
 struct liveness_trace {
 	bool known;
-	uint64_t last; /* the counter at the look before */
-	uint64_t moved_ns; /* when it last moved more than noise; when first seen if never */
+	uint64_t last; /* the counter in the previous sample */
+	uint64_t moved_ns; /* when it last grew by more than noise; if never, when it was first read */
 	bool ever_moved;
 	double rate; /* per second over the last few seconds */
-	double usual; /* per second, while steps advanced; 0 with has_usual false */
+	double usual; /* per second, while steps advanced; 0 unless has_usual */
 	bool has_usual;
-	/* private: the window, newest at (n_at - 1) % LIVENESS_WINDOWS */
+	/* private: points of the window, newest at (n_at - 1) % LIVENESS_WINDOWS */
 	uint64_t at_ns[LIVENESS_WINDOWS];
-	double sum[LIVENESS_WINDOWS]; /* moved in all until then */
+	double sum[LIVENESS_WINDOWS]; /* total growth until then */
 	double total;
 	uint64_t n_at, last_ns, busy_ns;
 };
 
-struct liveness { /* what is believed of one rank */
+struct liveness { /* of one rank */
 	int32_t rank;
-	bool serves; /* no rank of its own while others have one: its life says nothing about the job */
+	bool serves; /* has no rank while others have one (a launcher): its activity says nothing about the job */
 	uint64_t first_ns; /* first seen */
-	uint64_t changed_ns; /* processes last came or went */
-	uint64_t state_ns; /* since when its state letter is this */
-	uint64_t exited_ns; /* when it was first seen to have ended */
-	struct liveness_counters seen; /* as of the last look */
-	struct liveness_trace trace[LIVENESS_SIGNS];
-	uint64_t gpu_alive_ns; /* when a device last did more than idle or spin */
-	bool gpu_known, gpu_spins; /* busy, but with a power and memory activity that no work has */
+	uint64_t changed_ns; /* when a process last started or ended */
+	uint64_t state_ns; /* since when it has its present state letter */
+	uint64_t exited_ns; /* when it was first seen to have ended; 0: it has not */
+	struct liveness_counters seen; /* as of the last sample */
+	struct liveness_trace trace[LIVENESS_COUNTERS];
+	uint64_t gpu_alive_ns; /* when a device was last neither idle nor spinning */
+	bool gpu_known, gpu_spins; /* spins: busy, but power and memory activity are too low for real work */
 	bool has_usual_power;
 	double usual_power; /* watts, while steps advanced */
-	struct cadence log; /* of its lines */
-	bool stepping; /* its own step was seen to grow at least once */
-	uint64_t step_ns; /* when it last grew */
+	struct cadence log; /* of its output lines */
+	bool stepping; /* its own step grew at least once */
+	uint64_t step_ns; /* when its step last grew */
 };
 
 #define LIVENESS_STEPS 256
 #define LIVENESS_GAPS 32
 
-/* All of a job's. About 180 KiB: on the heap, zeroed at the start of each attempt. */
+/* All ranks of a job. About 180 KiB: keep it on the heap, and zero it at the start of each attempt. */
 struct liveness_set {
 	uint64_t now_ns, job_age_ns, first_ns;
-	uint64_t timeout_ns; /* of the last look */
-	struct liveness rank[LIVENESS_RANKS]; /* by rank; what has none comes first */
+	uint64_t timeout_ns; /* of the last sample */
+	struct liveness rank[LIVENESS_RANKS]; /* ascending; NO_RANK comes first */
 	size_t n;
-	bool has_ranks; /* some have a rank */
-	bool progress_known; /* some rank's output tells steps */
+	bool has_ranks; /* at least one entry has a rank */
+	bool progress_known; /* the output of at least one rank shows steps */
 	uint64_t step_ns; /* when any rank's step last grew */
-	uint64_t n_steps; /* steps seen to pass, of the rank that is read for step times */
-	int32_t step_rank; /* that one */
+	uint64_t n_steps; /* steps that passed in step_rank */
+	int32_t step_rank; /* the rank from which step times are taken */
 	/* Step times of that rank, newest at (n_step_times - 1) % LIVENESS_STEPS. */
 	float step_s[LIVENESS_STEPS];
 	uint64_t n_step_times;
-	bool has_step_time; /* 3 and more were seen */
+	bool has_step_time; /* at least 3 step times were measured */
 	double step_time_ns, step_mad_ns; /* median and median absolute deviation of the last 64 */
-	/* Time between two sights of new steps, which may come in lumps: by this a standstill is measured. */
+	/* Times between samples with new steps. Several steps may arrive at once; the standstill test uses these gaps. */
 	float gap_s[LIVENESS_GAPS];
 	uint64_t n_gaps;
-	bool has_gap; /* 3 and more */
+	bool has_gap; /* at least 3 gaps were measured */
 	double gap_ns; /* median of the last 32 */
-	float sight_s
-		[LIVENESS_GAPS]; /* a step's time in each of those gaps, as near as it could be seen; 0 not known */
+	float gap_step_s[LIVENESS_GAPS]; /* estimated time of one step in each gap; 0: unknown */
 	/* private: of step_rank */
 	uint64_t step_count, step_count_ns;
-	uint64_t timed_count, timed_ns, timed_slack_ns; /* where the step time that is being measured begins */
-	size_t n_dropped; /* ranks beyond 64, in the last look */
+	uint64_t timed_count, timed_ns, timed_slack_ns; /* start of the step time being measured */
+	size_t n_dropped; /* ranks beyond 64 in the last sample */
 	struct liveness_trace rdma, rdma_wait, retransmits;
 };
 
-void liveness_take(struct liveness_set *p, const struct liveness_sample *look);
-const struct liveness *liveness_find(const struct liveness_set *p, int32_t rank); /* NULL if there is none */
-/* The latest time at which the rank showed life by anything but its log. */
+void liveness_take(struct liveness_set *p, const struct liveness_sample *sample);
+const struct liveness *liveness_find(const struct liveness_set *p, int32_t rank); /* NULL: no such rank */
+/* The latest time at which any counter but the log showed activity. */
 uint64_t liveness_alive_ns(const struct liveness *p);
-/* More than noise within the last 5 s? False also if it is not known. */
-bool liveness_moves(const struct liveness_set *all, const struct liveness *p, enum liveness_sign s);
-/* Bytes leave it (calls, disk, network), or come to it. */
+/* True if the counter grew by more than noise within the last 5 s; false if it cannot be read. */
+bool liveness_moves(const struct liveness_set *all, const struct liveness *p, enum liveness_counter s);
+/* True if it sends or receives bytes by calls, disk or network. */
 bool liveness_writes(const struct liveness_set *all, const struct liveness *p);
 bool liveness_reads(const struct liveness_set *all, const struct liveness *p);
-/* What below is noise: per second. usual: the rate while steps advanced, 0 unknown. */
-double liveness_floor(enum liveness_sign s, double usual);
-const char *liveness_sign_name(enum liveness_sign s); /* "cpu" */
+/* The rate per second up to which growth is noise. usual: rate while steps advanced; 0: unknown. */
+double liveness_floor(enum liveness_counter s, double usual);
+const char *liveness_counter_name(enum liveness_counter s); /* "cpu" */
 
 /*
- * Threads whose doing says nothing about the program: NCCL's proxies and RAS,
- * PyTorch's watchdogs, CUDA's event handler, loggers, wandb. By comm.
+ * True for the name (comm) of a thread whose activity says nothing about the program: NCCL's proxies and RAS, PyTorch's
+ * watchdogs, CUDA's event handler, loggers, wandb.
  */
 bool liveness_service_thread(const char *comm);

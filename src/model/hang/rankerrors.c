@@ -20,7 +20,7 @@ void rankerrors_set(struct rankerrors *e, const struct rankerror *one)
 	e->of[i] = *one;
 }
 
-/* Known times before unknown ones, words before a mere exit. */
+/* Orders by time, known times first; without times an error text comes before a mere exit. */
 static bool before(const struct rankerror *a, const struct rankerror *b)
 {
 	if (a->time_unix_ms && b->time_unix_ms)
@@ -30,7 +30,7 @@ static bool before(const struct rankerror *a, const struct rankerror *b)
 	return b->exited && !a->exited;
 }
 
-/* Something else happened to it later: that may be the root's work. */
+/* True for a later error with another text, which the root error may have caused. */
 static bool cascades(const struct rankerror *root, const struct rankerror *e)
 {
 	return root->time_unix_ms && e->time_unix_ms > root->time_unix_ms && strcmp(root->text, e->text) != 0;

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-/* Of Python and of libc, where output goes into a file or a pipe. */
+/* Bytes in the output buffers of Python and libc when output goes to a file or pipe. */
 #define OUTPUT_BUFFER 8192u
 
 static struct rankpace_rank *rank_at(struct rankpace *p, int32_t rank)
@@ -81,7 +81,7 @@ void rankpace_revive(struct rankpace *p)
 		p->of[i].ended = false;
 }
 
-/* ---- comparing */
+/* ---- comparing ---- */
 
 static void listed(struct rankpace_finding *f, int32_t rank)
 {
@@ -96,17 +96,17 @@ static bool living(const struct rankpace_rank *r)
 
 static bool ended_early(const struct rankpace *p, struct rankpace_finding *f)
 {
-	size_t well = 0, here = 0;
+	size_t ended_ok = 0, here = 0;
 	for (size_t i = 0; i < p->n; i++) {
-		well += p->of[i].ended && p->of[i].exit_code == 0;
+		ended_ok += p->of[i].ended && p->of[i].exit_code == 0;
 		here += !p->of[i].ended;
 		if (p->of[i].ended && p->of[i].exit_code != 0)
-			return false; /* a failure explains more */
+			return false; /* the failure explains the difference */
 	}
-	if (well == 0 || here == 0)
+	if (ended_ok == 0 || here == 0)
 		return false;
 	f->kind = RANKPACE_ENDED_EARLY;
-	f->spread = well;
+	f->spread = ended_ok;
 	struct buf b = BUF_ON(f->text);
 	buf_reset(&b);
 	buf_add(&b, "ended with 0:");
@@ -118,12 +118,12 @@ static bool ended_early(const struct rankpace *p, struct rankpace_finding *f)
 		if (!p->of[i].ended)
 			buf_printf(&b, " %d", p->of[i].rank);
 	for (size_t i = 0; i < p->n; i++)
-		if (p->of[i].ended == (well <= here))
+		if (p->of[i].ended == (ended_ok <= here))
 			listed(f, p->of[i].rank);
 	return true;
 }
 
-/* Steps of an epoch, as far as anybody knows. */
+/* The highest known number of steps of an epoch. */
 static uint64_t epoch_steps(const struct rankpace *p)
 {
 	uint64_t steps = 0;
@@ -133,9 +133,8 @@ static uint64_t epoch_steps(const struct rankpace *p)
 }
 
 /*
- * Ranks print at different instants, and what they print may wait in a
- * buffer of theirs that a hang keeps from being written: what lies within two
- * lines, or within so many as a buffer holds, is together.
+ * Steps by which ranks may differ and still count as even. Ranks print at different times, and a hang may leave lines
+ * in an unwritten buffer; the tolerance is two lines, or as many as a buffer holds.
  */
 static uint64_t tolerance(const struct rankpace *p)
 {
@@ -150,7 +149,7 @@ static uint64_t tolerance(const struct rankpace *p)
 	return most;
 }
 
-/* Steps from a to b over whole epochs; a is behind. */
+/* Steps from a to b, counted over whole epochs; a is behind. */
 static double apart(const struct rankpace_rank *a, const struct rankpace_rank *b, uint64_t steps)
 {
 	double epochs = floor(b->epoch) - floor(a->epoch);
@@ -194,7 +193,7 @@ static bool epochs_differ(const struct rankpace *p, struct rankpace_finding *f)
 		steps_known &= r->has_step;
 		if (!first || floor(r->epoch) < floor(first->epoch) ||
 		    (floor(r->epoch) <= floor(first->epoch) && r->step > first->step))
-			first = r; /* of those furthest behind the one that is nearest to the others */
+			first = r; /* in the lowest epoch, the rank nearest to the others */
 		if (!last || floor(r->epoch) > floor(last->epoch) ||
 		    (floor(r->epoch) >= floor(last->epoch) && r->step < last->step))
 			last = r;
@@ -202,10 +201,10 @@ static bool epochs_differ(const struct rankpace *p, struct rankpace_finding *f)
 	if (n < 2 || floor(last->epoch) <= floor(first->epoch))
 		return false;
 	uint64_t steps = epoch_steps(p);
-	/* across the border of an epoch they are together for the length of a line */
+	/* ranks just before and just after the end of an epoch are even */
 	if (steps_known && apart(first, last, steps) <= (double)tolerance(p))
 		return false;
-	/* without steps the border cannot be told from a distance */
+	/* without steps, adjacent epochs may be a moment apart */
 	if (!steps_known && floor(last->epoch) - floor(first->epoch) < 2)
 		return false;
 	f->kind = RANKPACE_EPOCHS;

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "model/hang/liveness.h"
 
-/* Ticks of processor time are hundredths of a second. A thread that polls now and then still is idle. */
+/* A tick is 10 ms of processor time. A rank that polls now and then still counts as idle. */
 static const double idle_ticks_per_s = 2;
 
 /* A byte that no name holds ends each item, so that "ab", "c" and "a", "bc" differ. */
@@ -15,7 +15,7 @@ static uint64_t key_add(uint64_t h, const void *data, size_t len)
 	return hash_bytes(hash_bytes(h, data, len), "\xff", 1);
 }
 
-/* The name of a native function without what differs between builds and instances. */
+/* Length of a native function's name without parts that differ between builds and template instances. */
 static size_t native_len(const char *name)
 {
 	static const char *const tails[] = {"@",     "+0x",   ".isra",	   ".constprop",
@@ -29,7 +29,7 @@ static size_t native_len(const char *name)
 	return len;
 }
 
-/* Where a wait is spent differs from call to call: the C library, the loader, names that are only addresses. */
+/* True for frames that differ between equal waits: the C library, the loader, names that are only addresses. */
 static bool left_out(const struct dump_frame *f)
 {
 	static const char *const modules[] = {"libc.so",    "libc-2", "ld-linux", "ld-2",
@@ -46,7 +46,7 @@ static bool left_out(const struct dump_frame *f)
 	return false;
 }
 
-/* Python frames say where a program is; native ones count for programs without. */
+/* Native frames count only in threads without Python frames. */
 uint64_t stackgroup_key(const struct dump_thread *t)
 {
 	uint64_t h = HASH_START;
@@ -85,7 +85,7 @@ static const struct dump_thread *thread_in(const struct stackdump *d, pid_t pid,
 	return NULL;
 }
 
-/* Main processes before workers; of equals the first. What has no threads stands for itself only when nothing else does. */
+/* Preference of a process as the one that represents its rank: the highest wins, and among equals the first. */
 static int standing(const struct dump_process *p)
 {
 	if (strcmp(p->role, "main") == 0 || strcmp(p->role, "ray_worker") == 0)
@@ -115,7 +115,7 @@ static void rank_take(struct stackgroups *g, const struct dump_process *p)
 	g->n++;
 }
 
-/* In a job that has ranks, what has none is the launcher and other servants. */
+/* In a job with ranks, processes without one are the launcher and helpers, which are left out. */
 static void ranks_make(const struct stackdump *d, struct stackgroups *g)
 {
 	bool has_ranks = false;
@@ -126,7 +126,7 @@ static void ranks_make(const struct stackdump *d, struct stackgroups *g)
 			rank_take(g, &d->processes[i]);
 }
 
-/* The backward pass runs in threads of its own when it runs on a GPU. */
+/* On a GPU the backward pass runs in threads of its own, so the main thread only waits for them. */
 static void acting_make(struct stackgroup_rank *r)
 {
 	r->main = r->process->n_threads > 0 ? &r->process->threads[0] : NULL;
@@ -159,7 +159,7 @@ static uint64_t ticks_of(const struct dump_thread *t)
 	return t->wait.user_ticks + t->wait.system_ticks;
 }
 
-/* Does a thread of the newest dump stand as it stood in the others? */
+/* True if the thread has the same stack in all dumps. */
 static bool thread_unchanged(const struct stackdump *const *dumps, size_t n, pid_t pid, const struct dump_thread *t)
 {
 	uint64_t key = stackgroup_key(t);
@@ -167,7 +167,7 @@ static bool thread_unchanged(const struct stackdump *const *dumps, size_t n, pid
 		const struct dump_thread *before = thread_in(dumps[i], pid, t->tid);
 		if (!before || stackgroup_key(before) != key)
 			return false;
-		/* without frames, what it waits for has to do */
+		/* without frames its wait is compared instead */
 		if (key == 0 && (before->wait.kind != t->wait.kind || before->wait.nr != t->wait.nr))
 			return false;
 	}
@@ -222,7 +222,7 @@ static void groups_make(struct stackgroups *g)
 				(struct stackgroup_group){.key = r->key, .first = i, .activity = r->activity.kind};
 		g->group[k].n++;
 	}
-	/* few groups: an insertion keeps the order of first ranks among equals */
+	/* Insertion sort is stable: groups of one size stay in the order of their first ranks. */
 	for (size_t i = 1; i < g->n_groups; i++)
 		for (size_t k = i; k > 0 && g->group[k].n > g->group[k - 1].n; k--) {
 			struct stackgroup_group swap = g->group[k];

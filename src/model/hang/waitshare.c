@@ -36,7 +36,7 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t)
 
 void waitshare_add(struct waitshare *w, const struct stackdump *d)
 {
-	w->looks++;
+	w->samples++;
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dump_process *p = &d->processes[i];
 		bool is_main = p->rank != NO_RANK && (!p->role[0] || strcmp(p->role, "main") == 0);

@@ -1,8 +1,7 @@
 /*
- * How much of its time each rank waits for the others, from many quick looks
- * at the stacks of the main threads. In a job whose ranks step together all
- * are equally slow; the one that holds up the others is the one that waits
- * least. Pure; zeroed by its owner.
+ * How much of its time each rank waits for the others, from many quick samples of the stacks of main threads. In a job
+ * whose ranks step together all ranks are equally slow; the rank that delays the others is the one that waits least.
+ * Pure; zeroed by its owner.
  */
 #pragma once
 
@@ -12,24 +11,24 @@
 
 struct waitshare_rank {
 	int32_t rank;
-	uint32_t n; /* looks with a stack */
-	uint32_t ranks; /* … in a wait for other ranks */
-	uint32_t gpu; /* … in a wait for the device */
-	uint32_t loader; /* … in a wait for data */
-	uint32_t running; /* … on a processor, or wanting one */
-	uint32_t sleeping; /* … in a declared sleep */
-	uint32_t other; /* … in any other wait */
+	uint32_t n; /* samples with a stack; the sum of the counts below */
+	uint32_t ranks; /* samples in a wait for other ranks */
+	uint32_t gpu; /* samples in a wait for the device */
+	uint32_t loader; /* samples in a wait for data */
+	uint32_t running; /* samples on a processor or ready to run, or of unknown state */
+	uint32_t sleeping; /* samples in a sleep */
+	uint32_t other; /* samples in any other wait */
 };
 
 struct waitshare {
 	struct waitshare_rank rank[WAITSHARE_RANKS];
 	size_t n;
-	uint32_t looks;
-	uint64_t took_ns; /* all the looks together; filled by the owner */
-	uint64_t last_ns; /* when the last look was over; filled by the owner */
+	uint32_t samples;
+	uint64_t took_ns; /* duration of all samples together; filled by the owner */
+	uint64_t last_ns; /* end of the last sample; filled by the owner */
 };
 
-/* One look: the dump may hold main threads alone, without detail of waits. Ranks beyond 64 are left out. */
+/* Adds one sample. The dump may hold main threads only, without details of waits. Ranks beyond 64 are left out. */
 void waitshare_add(struct waitshare *w, const struct stackdump *d);
-/* 0 to 1 of its looks; 0 without looks. */
+/* Ratio of samples in a wait for other ranks, 0 to 1; 0 without samples. */
 double waitshare_waiting(const struct waitshare_rank *r);

@@ -127,7 +127,7 @@ static void shares_of_processes_that_cannot_be_read_are_empty(void **state)
 	made_gone(&made, 71);
 	hangshares_sample(s, &to);
 	assert_int_equal(to.n, 0);
-	assert_int_equal(to.looks, 0);
+	assert_int_equal(to.samples, 0);
 	assert_null(hangshares_free(s));
 }
 

@@ -121,7 +121,7 @@ static void a_slowdown_s_figure_is_right_though_looks_are_a_second_apart(void **
 
 static void sampled(struct waitshare *w, int32_t ranks, int32_t slow, double wait, double ratio, uint32_t looks)
 {
-	*w = (struct waitshare){.looks = looks};
+	*w = (struct waitshare){.samples = looks};
 	for (int32_t r = 0; r < ranks; r++) {
 		struct waitshare_rank *x = &w->rank[w->n++];
 		/* a step lasts as long as its slowest rank, and the exchange itself takes `wait` of it */
@@ -137,7 +137,7 @@ static void sampled(struct waitshare *w, int32_t ranks, int32_t slow, double wai
 static void timed(struct waitshare *w, int32_t ranks, int32_t slow, double wait, double ratio)
 {
 	double ends = 0, works[WAITSHARE_RANKS] = {0}, began = 0;
-	*w = (struct waitshare){.looks = 250, .n = (size_t)ranks};
+	*w = (struct waitshare){.samples = 250, .n = (size_t)ranks};
 	for (int32_t r = 0; r < ranks; r++)
 		w->rank[r] = (struct waitshare_rank){.rank = r, .n = 250};
 	for (int i = 0; i < 250; i++) {

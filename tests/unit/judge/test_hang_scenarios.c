@@ -17,10 +17,10 @@
 #define FRAMES 12
 
 struct rates {
-	double count[LIVENESS_SIGNS]; /* per second */
+	double count[LIVENESS_COUNTERS]; /* per second */
 	uint32_t has;
-	double sum[LIVENESS_SIGNS];
-	double burst[LIVENESS_SIGNS]; /* added every burst_s */
+	double sum[LIVENESS_COUNTERS];
+	double burst[LIVENESS_COUNTERS]; /* added every burst_s */
 	uint64_t step_ns; /* 0: none is made */
 	uint64_t next_ns;
 	struct liveness_counters seen;
@@ -138,7 +138,7 @@ static void set_of(const struct scenario *s, struct span w, int32_t *from, int32
 
 static const struct {
 	const char *name;
-	enum liveness_sign sign;
+	enum liveness_counter sign;
 	double unit;
 	bool size;
 } signs[] = {
@@ -443,7 +443,7 @@ static void dump_make(const struct scenario *s, int number, struct stackdump *re
 static void rates_step(struct scenario *s, struct rates *r, uint64_t dt_ns)
 {
 	double dt = (double)dt_ns / 1e9;
-	for (size_t i = 0; i < LIVENESS_SIGNS; i++) {
+	for (size_t i = 0; i < LIVENESS_COUNTERS; i++) {
 		r->sum[i] += r->seen.exited ? 0 : r->count[i] * dt;
 		if (r->burst[i] > 0 && s->now_ns / NS_PER_S % 15 == 0)
 			r->sum[i] += r->burst[i];

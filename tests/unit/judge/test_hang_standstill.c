@@ -25,7 +25,7 @@ static int two_ranks(void **state)
 	return 0;
 }
 
-static void moved(size_t i, enum liveness_sign sign, uint64_t ago_s)
+static void moved(size_t i, enum liveness_counter sign, uint64_t ago_s)
 {
 	p.rank[i].trace[sign] =
 		(struct liveness_trace){.known = true, .ever_moved = true, .moved_ns = NOW - ago_s * NS_PER_S};

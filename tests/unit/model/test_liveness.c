@@ -19,7 +19,7 @@ static struct bench *bench_new(int32_t ranks)
 	return b;
 }
 
-static void add(struct bench *b, size_t rank, enum liveness_sign s, uint64_t n)
+static void add(struct bench *b, size_t rank, enum liveness_counter s, uint64_t n)
 {
 	b->look.rank[rank].has |= 1u << s;
 	b->look.rank[rank].count[s] += n;

@@ -271,7 +271,7 @@ static void shares_of_waiting_are_counted_by_rank(void **state)
 	world64_make(a, 5, 0);
 	for (int i = 0; i < 10; i++)
 		waitshare_add(w, &a->d);
-	assert_int_equal(w->looks, 10);
+	assert_int_equal(w->samples, 10);
 	assert_int_equal(w->n, 64);
 	for (size_t i = 0; i < w->n; i++) {
 		assert_true(waitshare_waiting(&w->rank[i]) == (w->rank[i].rank == 5 ? 0 : 1));
