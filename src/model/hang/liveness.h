@@ -3,6 +3,7 @@
  * counters). For each rank and counter this keeps when the counter last grew by more than noise, its present rate and
  * its usual rate while steps advanced, and for the job how long a step takes. No allocation, no clock; bounded: 64
  * ranks and one entry for processes without a rank.
+ *
  * Times are CLOCK_MONOTONIC nanoseconds, as given in the samples. Counters only grow: those of a rank are sums over
  * its processes, ended ones included (as model/jobs/usage makes them). A counter that decreases is taken as
  * restarted, which is no movement. A counter that cannot be read has no bit in `has`; its absence says neither alive
@@ -162,7 +163,7 @@ struct liveness_set {
 	uint64_t n_step_times;
 	bool has_step_time; /* at least 3 step times were measured */
 	double step_time_ns, step_mad_ns; /* median and median absolute deviation of the last 64 */
-	/* Times between samples with new steps. Several steps may arrive at once; the standstill test uses these gaps. */
+	/* Times between samples with new steps, which may bring several steps. The standstill test uses them. */
 	float gap_s[LIVENESS_GAPS];
 	uint64_t n_gaps;
 	bool has_gap; /* at least 3 gaps were measured */

@@ -1,6 +1,7 @@
 /*
  * Compares the positions (epoch and step) that the ranks print. Ranks that stand still in different epochs, or of
  * which some have ended with 0 while others go on, got uneven shares of the data.
+ *
  * Its input is lines. It keeps the last position of each rank, the fewest steps between two of its lines, and the
  * highest step of a finished epoch. Pure; fixed size; no pointers.
  */

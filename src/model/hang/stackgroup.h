@@ -2,6 +2,7 @@
  * Compares the stacks of all ranks with each other (which ranks stand at the same place) and with dumps taken a few
  * seconds earlier (which ranks do not move). Pure; no allocation. Results point into the dumps, which must outlive
  * them.
+ *
  * A stack is normalised before it is compared: Python frames by function, file and line, native ones by function
  * without addresses, version suffixes and template arguments. Kernel frames, notes and frames of the C library are
  * left out.

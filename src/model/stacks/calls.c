@@ -7,33 +7,33 @@
 #include "base/vec.h"
 #include "sense/rank.h"
 
-/* A hash table of numbers from 1; the numbers index what is compared. */
+/* A hash table of indexes; a slot holds the index + 1, or 0 if it is empty. */
 struct index {
 	uint32_t *slot;
 	size_t cap, n; /* cap: a power of two */
 };
 
-/* A function seen in the file being read, known by the addresses of its texts there. */
+/* A function of the file being read, found by the addresses of its texts in that file. */
 struct seen {
 	const char *file, *name;
 	int64_t line;
 	uint32_t function, file_number;
 };
 
-/* What is compared before the texts are. */
+/* Compared before the texts themselves. */
 struct name {
 	uint64_t hash;
 	size_t file_len, name_len;
 };
 
-/* Where a function's texts are in the file being read. */
+/* Addresses of a function's texts in the file being read. */
 struct here {
 	const char *file, *name;
 	uint32_t file_number;
 };
 
 struct edge_key {
-	uint32_t callee, place; /* edges[place] of the callee */
+	uint32_t callee, place; /* the edge is functions[callee].edges[place] */
 };
 
 struct calls {
@@ -51,11 +51,11 @@ struct calls {
 	struct seen *seen;
 	size_t cap_seen, n_seen;
 	uint32_t file_number;
-	uint32_t current; /* function whose callers follow */
+	uint32_t current; /* the function whose callers are being read */
 	size_t next_edge;
-	uint32_t guess; /* the function that the next new name may be */
+	uint32_t guess; /* the function most likely to be named next */
 	uint32_t n_parts;
-	uint64_t seed; /* so that a file cannot be made whose names all fall together */
+	uint64_t seed; /* differs in each table, so that no file can be prepared whose names all collide */
 	bool sampled;
 };
 
@@ -132,7 +132,7 @@ bool calls_sampled(const struct calls *c)
 	return c->sampled;
 }
 
-/* Twice as many slots, empty; the caller puts everything in again. */
+/* Replaces the table by an empty one of twice the size; the caller inserts all entries again. */
 static int index_grow(struct index *x)
 {
 	size_t cap = x->cap ? x->cap * 2 : 256;
@@ -234,7 +234,7 @@ static bool is_named(const struct calls *c, uint32_t i, struct span file, int32_
 
 static int function_of(struct calls *c, struct span file, int32_t line, struct span name, uint32_t *ret)
 {
-	/* processes of one program mostly name the functions in the same order */
+	/* profiles of one program name the functions mostly in the same order */
 	if (c->guess < c->n && is_named(c, c->guess, file, line, name)) {
 		*ret = c->guess++;
 		return 0;
@@ -285,7 +285,7 @@ static int edges_reserve(struct calls *c, struct call_function *f)
 	return r;
 }
 
-/* Place of the edge in the callee's list; made when new. */
+/* The edge's index in the callee's list; the edge is added if it is new. */
 static int edge_place(struct calls *c, uint32_t callee, uint32_t caller, size_t *ret)
 {
 	struct call_function *f = &c->functions[callee];
@@ -343,8 +343,8 @@ void calls_count(struct calls *c, uint32_t i, const struct pstats_number *n)
 
 static size_t seen_slot(const struct calls *c, const struct pstats_key *k)
 {
-	uint64_t h =
-		hash_mix((uint64_t)(uintptr_t)k->file.p ^ hash_mix((uint64_t)(uintptr_t)k->name.p ^ (uint64_t)k->line << 40));
+	uint64_t h = hash_mix((uint64_t)(uintptr_t)k->name.p ^ (uint64_t)k->line << 40);
+	h = hash_mix((uint64_t)(uintptr_t)k->file.p ^ h);
 	return (size_t)h & (c->cap_seen - 1);
 }
 
@@ -379,7 +379,7 @@ static int seen_grow(struct calls *c)
 	return 0;
 }
 
-/* A text with a NUL inside would end there and be another: the NUL becomes '?'. */
+/* Replaces NULs in a text by '?', because a NUL would cut it. *ret_copy: the changed copy, to be freed. */
 static int without_nul(struct span *s, char **ret_copy)
 {
 	if (!memchr(s->p, '\0', s->len))
@@ -407,8 +407,8 @@ static int function_named(struct calls *c, const struct pstats_key *k, uint32_t 
 }
 
 /*
- * A name occurs once as a function and again with each function it calls, and
- * its texts are then the same bytes of the file: no need to look at them again.
+ * A name occurs once as a function and again with each function that it calls. All occurrences share the same bytes of
+ * the file, so the address finds the function without comparing texts.
  */
 static int function_seen(struct calls *c, const struct pstats_key *k, uint32_t *ret)
 {
@@ -426,7 +426,7 @@ static int function_seen(struct calls *c, const struct pstats_key *k, uint32_t *
 	return r;
 }
 
-/* Is that function i, as it was met in this file before? */
+/* True if the key is function i, by its addresses in this file. */
 static bool is_here(const struct calls *c, uint32_t i, const struct pstats_key *k)
 {
 	const struct here *h = &c->here[i];
@@ -461,12 +461,12 @@ static int sink_edge(void *ctx, const struct pstats_key *caller, const struct ps
 {
 	struct calls *c = ctx;
 	uint32_t i;
-	/* profiles of one program mostly name the callers in the same order */
+	/* profiles of one program name the callers mostly in the same order */
 	const struct call_function *f = &c->functions[c->current];
 	size_t place = c->next_edge;
 	if (place >= f->n_edges || !is_here(c, f->edges[place].caller, caller)) {
 		int r = function_find(c, caller, &i);
-		f = &c->functions[c->current]; /* they may have moved */
+		f = &c->functions[c->current]; /* the array may have moved */
 		if (r == 0 && (place >= f->n_edges || f->edges[place].caller != i))
 			r = edge_place(c, c->current, i, &place);
 		if (r < 0)
@@ -484,7 +484,7 @@ static void sink_sampled(void *ctx)
 
 struct pstats_sink calls_sink(struct calls *c)
 {
-	c->file_number++; /* addresses of the file before mean nothing now */
+	c->file_number++; /* addresses in the previous file are no longer valid */
 	c->n_seen = 0;
 	c->next_edge = 0;
 	return (struct pstats_sink){.ctx = c, .function = sink_function, .edge = sink_edge, .sampled = sink_sampled};

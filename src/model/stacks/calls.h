@@ -1,10 +1,9 @@
 /*
- * Exact call counts as cProfile keeps them, merged over ranks and workers:
- * functions, how often called, own and cumulative time, and who called whom.
+ * Exact call counts as cProfile writes them, merged over ranks and workers: functions with their number of calls, own
+ * and cumulative time, and the callers of each. Times are in seconds. A table owns all its texts and edges.
  *
- * The same form holds a sampled stand-in (calls_stackset.h): then n_calls is
- * the samples that show the function, n_primitive those in which it is the
- * innermost one, and the times are estimates.
+ * A table made from samples (calls_stackset.h) has the same form. Its n_calls is the number of samples that show the
+ * function, n_primitive the number in which it is the innermost, and its times are estimates.
  */
 #pragma once
 
@@ -18,19 +17,19 @@ struct call_edge {
 };
 
 struct call_function {
-	char *file, *name; /* owned; built-in: file "~", line 0, name "<built-in …>" */
+	char *file, *name; /* owned; of a built-in: file "~", line 0, name "<built-in …>" */
 	int32_t line;
 	uint64_t n_calls, n_primitive; /* nc and cc of pstats */
 	double own_s, cumulative_s; /* tt and ct */
-	struct call_edge *edges; /* callers; owned */
+	struct call_edge *edges; /* one a caller; owned */
 	size_t n_edges, cap_edges;
-	/* Over the parts merged (one a rank, or one a process), for the straggler table; see call_spread. */
-	uint32_t n_parts; /* that had the function at all */
+	/* Over the parts (one a rank, or one a process), for the straggler table; see call_spread. */
+	uint32_t n_parts; /* parts with a count of the function */
 	double cumulative_min_s, cumulative_max_s, cumulative_sum_s, cumulative_sum2_s;
-	int32_t max_rank; /* whose maximum it is; NO_RANK */
+	int32_t max_rank; /* rank of the maximum; NO_RANK: it has none */
 };
 
-/* False for a caller of which nothing else is known: it was still running when the profile was written. */
+/* False for a function known only as a caller: it was still running when the profile was written. */
 static inline bool call_function_is_counted(const struct call_function *f)
 {
 	return f->n_parts > 0;
@@ -43,23 +42,22 @@ static inline void calls_freep(struct calls **c)
 {
 	*c = calls_free(*c);
 }
-/* The function of that name, made when new. */
+/* The index of the function, which is added if it is new. -ENOMEM. */
 int must_check calls_function(struct calls *c, const char *file, int32_t line, const char *name, uint32_t *ret);
 const struct call_function *calls_get(const struct calls *c, uint32_t i);
 size_t calls_len(const struct calls *c);
-/* Add to a function's own numbers, in the part that is being gathered. */
+/* Adds to the numbers of function i in the current part; i must be valid. */
 void calls_count(struct calls *c, uint32_t i, const struct pstats_number *n);
-/* Add to the numbers of "caller called callee". */
+/* Adds to the numbers of the edge from add->caller to callee. -EINVAL: no such function; -ENOMEM. */
 int must_check calls_edge(struct calls *c, uint32_t callee, const struct call_edge *add);
 
 /*
- * Reading profiles: take a sink for each file, give it to pstats_parse, and say
- * when the files of one part (a rank, or a process) are complete. A file that
- * turned out to be damaged has added what came before the damage.
+ * To read profiles, take a new sink for each file, pass it to pstats_parse, and call calls_part_end after the last file
+ * of a part (a rank, or a process). A damaged file has added its numbers up to the damage.
  */
 struct pstats_sink calls_sink(struct calls *c);
 void calls_part_end(struct calls *c, int32_t rank);
-/* Parts so far. */
+/* Number of finished parts. */
 uint32_t calls_parts(const struct calls *c);
 void calls_set_sampled(struct calls *c);
 bool calls_sampled(const struct calls *c);
@@ -78,5 +76,5 @@ struct call_spread {
 struct call_spread calls_spread(const struct calls *c, const struct call_function *f);
 
 enum calls_sort { CALLS_TOTTIME, CALLS_CUMTIME, CALLS_NCALLS };
-/* Indexes in order, malloc'ed; ties by file, line, name. */
+/* All indexes, largest value first, equal ones by file, line and name. The caller frees *ret. -ENOMEM. */
 int must_check calls_sorted(const struct calls *c, enum calls_sort by, uint32_t **ret);

@@ -2,7 +2,7 @@
 
 #include "sense/rank.h"
 
-/* What a node and all below it weigh. */
+/* Values of a node with all nodes below it, and of the node alone (own). */
 struct weight {
 	uint64_t samples, own_samples;
 	uint64_t ns, own_ns;
@@ -15,7 +15,7 @@ struct making {
 	struct calls *calls;
 	struct weight *weight;
 	uint32_t *function; /* of a node; UINT32_MAX for a root */
-	bool *hidden; /* the same function is already above it */
+	bool *hidden; /* a node further out has the same function (recursion) */
 };
 
 static void making_done(struct making *m)
@@ -26,7 +26,7 @@ static void making_done(struct making *m)
 	(void)calls_free(m->calls);
 }
 
-/* Children come after their parents, so one pass from the end sums everything up. */
+/* Nodes come after their parents, so one pass from the end sums all subtrees. */
 static void weigh(struct making *m)
 {
 	for (size_t i = m->n; i-- > 0;) {
@@ -52,7 +52,7 @@ static int name(struct making *m, size_t i)
 	if (node->parent == i || node->frame == UINT32_MAX)
 		return 0;
 	const struct frame *f = stackset_frame(m->set, node->frame);
-	/* native code and notes have no source: shown as cProfile shows what is built in */
+	/* native code and notes have no source file and are named as cProfile names built-ins */
 	const char *file = f->file[0] ? f->file : "~";
 	int r = calls_function(m->calls, file, MAX(f->first_line, 0), f->name, &m->function[i]);
 	if (r < 0)
@@ -80,7 +80,7 @@ static bool same_part(const struct stack_lane *a, const struct stack_lane *b)
 	return a->rank == NO_RANK && b->rank == NO_RANK ? a->pid == b->pid : a->rank == b->rank;
 }
 
-/* All nodes of the lanes that belong with lane first. */
+/* Counts all nodes of the lanes that are in one part with lane `first`. */
 static int count_part(struct making *m, const struct stack_lane *lanes, size_t first)
 {
 	for (size_t i = 0; i < m->n; i++) {

@@ -9,24 +9,24 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-/* Frames never move, so that what frametab_at lends stays good: blocks of this many. */
+/* Frames are kept in blocks that never move, so that pointers from frametab_at stay valid. */
 #define BLOCK_FRAMES 256
 #define TEXT_BLOCK_BYTES (64 * KIB)
 
-/* Texts one behind the other; a text longer than a block gets its own. */
+/* A block of texts; a text longer than a block has a block of its own. */
 struct text_block {
 	struct text_block *next;
 	size_t used, cap;
 	char bytes[];
 };
 
-/* Open addressing by powers of two, at most half full. Of texts the slots hold pointers, of frames id + 1. */
+/* Hash tables with open addressing, a power of two long, at most half full. */
 struct texts {
-	const char **slots;
+	const char **slots; /* NULL: empty */
 	size_t cap, n;
 };
 struct ids {
-	uint32_t *slots;
+	uint32_t *slots; /* frame id + 1; 0: empty */
 	size_t cap;
 };
 
@@ -50,7 +50,7 @@ static uint64_t text_hash(const char *text, size_t len)
 	return hash_mix(hash_bytes(HASH_START, text, len));
 }
 
-/* Texts are kept once, so equal texts have equal addresses: those are hashed. */
+/* Hashes the addresses of texts, because equal texts share one address. */
 static uint64_t frame_hash(const struct frame *f)
 {
 	uint64_t h = hash_mix((uintptr_t)f->name);
@@ -203,7 +203,7 @@ int frametab_intern(struct frametab *t, const struct frame *f, uint32_t *ret)
 		*ret = t->ids.slots[at] - 1;
 		return 0;
 	}
-	/* UINT32_MAX stands for "no frame" in nodes, and slots hold id + 1 */
+	/* UINT32_MAX means "no frame" in nodes, and slots hold id + 1 */
 	if (t->len >= UINT32_MAX - 2 || (t->len == t->n_blocks * BLOCK_FRAMES && grow_blocks(t) < 0))
 		return -ENOMEM;
 	uint32_t id = (uint32_t)t->len++;
@@ -221,7 +221,7 @@ static bool digits(struct span s)
 	return s.len > 0;
 }
 
-/* What follows "/lib/python3.12/" or "/lib64/python3.12t/". */
+/* The part of the path after "/lib/python3.12/" or "/lib64/python3.12t/"; NULL if there is none. */
 static const char *behind_stdlib(const char *file)
 {
 	const char *found = NULL;
@@ -250,13 +250,13 @@ const char *frame_file_short(const char *file)
 	}
 	if (!found)
 		found = behind_stdlib(file);
-	/* "<frozen importlib._bootstrap>" is no path, and what was shortened already stays as it is */
+	/* "<frozen importlib._bootstrap>" is not a path, and a relative path may be shortened already */
 	if (!found && file[0] == '/')
 		found = path_name(file);
 	return found && *found ? found : file;
 }
 
-/* ';' parts frames and a line end parts stacks; what is no character is no text. */
+/* ';' separates frames and a newline stacks, so neither may stand in a name. Bytes that are not UTF-8 become '?'. */
 static void add_clean(struct buf *b, const char *text)
 {
 	size_t len = strlen(text);

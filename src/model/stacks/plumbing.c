@@ -4,7 +4,10 @@
 
 #include "model/stacks/stackset_parts.h"
 
-/* What ends with '*' is a prefix, else the whole name. Both without a compiler's suffix (".cold", ".part.0"). */
+/*
+ * An entry that ends with '*' is a prefix, any other the whole name, without a compiler's suffix (".cold",
+ * ".part.0").
+ */
 static const char *const python_names[] = {
 	/* start of the process */
 	"main", "Py_Main", "Py_BytesMain", "Py_RunMain", "pymain_*", "run_mod", "run_eval_code_obj", "pyrun_file",
@@ -66,13 +69,13 @@ bool plumbing_is(const struct frame *f)
 	return module_is_libc(f->module) && name_is_one_of(f->name, libc_names, ARRAY_SIZE(libc_names));
 }
 
-/* A function of the interpreter that its file gives no name: "0x6516f0". */
+/* True for a function of the interpreter without a symbol: "0x6516f0". */
 static bool plumbing_is_nameless(const struct frame *f)
 {
 	return f->kind == FRAME_NATIVE && strncmp(f->name, "0x", 2) == 0 && module_is_python(f->module);
 }
 
-/* map: node of s to node of `to`, filled up to i. */
+/* Copies node i of s. map: the node of `to` for each node of s, filled below i. */
 static int fold_node(const struct stackset *s, uint32_t i, struct stackset *to, uint32_t *map)
 {
 	size_t n;

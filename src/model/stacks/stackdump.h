@@ -1,6 +1,6 @@
 /*
- * All threads of some processes at one instant: what `vigil stack` prints,
- * what a kill report carries, what ranks are compared by.
+ * The stacks of all threads of some processes at one instant. `vigil stack` prints it, a kill report contains it, and
+ * ranks are compared by it. A dump owns its processes, threads, frames and locals; free it with stackdump_done.
  */
 #pragma once
 
@@ -26,18 +26,18 @@ struct dump_frame {
 enum dump_gil { DUMP_GIL_UNKNOWN, DUMP_GIL_HOLDS, DUMP_GIL_WAITS, DUMP_GIL_NOT };
 
 struct dump_thread {
-	pid_t tid; /* 0: it is not known which thread it is */
+	pid_t tid; /* 0: unknown */
 	char name[64];
 	bool main;
 	struct threadwait wait;
-	char wait_kind[16]; /* wait.kind in a word: "lock" */
-	char syscall[32]; /* wait.nr by its name; "" */
+	char wait_kind[16]; /* name of wait.kind: "lock" */
+	char syscall[32]; /* name of wait.nr; "": unknown */
 	enum dump_gil gil;
 	bool has_python; /* it runs Python code */
-	bool approximate; /* Python and native frames put together by best guess */
-	bool cut; /* deeper than what is kept */
+	bool approximate; /* Python and native frames were combined by best guess */
+	bool cut; /* the stack is deeper than the limit; the outermost frames are missing */
 	bool incomplete; /* native frames further out were not found */
-	char note[160]; /* why there are no frames, or only some; "" */
+	char note[160]; /* why frames are missing; "": none are */
 	struct dump_frame *frames; /* innermost first; owned */
 	size_t n_frames;
 };
@@ -48,18 +48,18 @@ struct dump_process {
 	char role[16];
 	char name[64];
 	char command[200];
-	char state; /* of /proc/PID/stat */
-	char python[64]; /* "3.11.2"; "" none found */
-	char note[400]; /* why less is shown than could be; "" */
+	char state; /* state letter of /proc/PID/stat */
+	char python[64]; /* "3.11.2"; "": no interpreter found */
+	char note[400]; /* why something could not be shown; "": all is */
 	struct dump_thread *threads; /* main first, then by tid; owned */
 	size_t n_threads;
 };
 
 struct stackdump {
 	int64_t captured_unix_ms;
-	uint64_t took_ns, first_ns; /* all of it; until the first stack was there */
-	bool wrong_possible; /* a running thread was read without stopping it and without a bracket */
-	bool cut; /* a budget ended it: threads or processes are missing */
+	uint64_t took_ns, first_ns; /* duration of the whole dump, and until its first stack */
+	bool wrong_possible; /* a running thread was read without stopping it and without a check for changes */
+	bool cut; /* a limit of time or size was reached: threads or processes are missing */
 	struct dump_process *processes; /* owned */
 	size_t n;
 };

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "sense/death/facts.h"
 
-/* A word of the line: blanks would end it, semicolons are between frames. */
+/* Blanks and semicolons become '_', because a blank ends a word and a semicolon separates frames. */
 static void word_add(struct buf *b, const char *text)
 {
 	for (const char *c = text; *c; c++)
@@ -36,7 +36,7 @@ static size_t frame_bytes(const struct dump_frame *f)
 	return 2 + (where ? strlen(where) : 0) + (f->name ? strlen(f->name) : 1);
 }
 
-/* The innermost frames tell most: as many of them as fit. */
+/* Number of frames that fit into room bytes, counted from the innermost, which are the most useful. */
 static size_t frames_that_fit(const struct dump_thread *t, size_t room)
 {
 	size_t n = 0, bytes = 0;
@@ -74,7 +74,7 @@ void stackline_format(const struct dump_process *p, const struct dump_thread *t,
 	}
 }
 
-/* ---- facts */
+/* ---- facts ---- */
 
 static bool frame_has(const struct dump_frame *f, const char *file, const char *name)
 {
@@ -89,7 +89,7 @@ static bool thread_has(const struct dump_thread *t, const char *file, const char
 	return false;
 }
 
-/* Python before 3.11 says "forward" only; the function lives in a file that hardly anything else is in. */
+/* Before 3.11 a code object's name is only "forward", so the file, which holds little else, decides. */
 static bool in_sync_norm(const struct dump_thread *t)
 {
 	bool there =
@@ -111,7 +111,7 @@ static bool in_start(const struct dump_thread *t)
 			   thread_has(t, NULL, "TCPStore") || thread_has(t, NULL, "ncclCommInitRank"));
 }
 
-/* "…/x on nfs4 server:/export": only remote file systems are named so. */
+/* Only for remote file systems does a target name its mount: "…/x on nfs4 server:/export". */
 static bool writes_remotely(const struct dump_thread *t)
 {
 	return thread_has(t, "event_file_writer.py", NULL) && t->wait.fd >= 0 && strstr(t->wait.target, " on ");

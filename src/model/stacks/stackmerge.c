@@ -1,6 +1,6 @@
 #include "model/stacks/stackmerge.h"
 
-/* The outermost evaluation loop: Python frames that are left over belong there. n if there is none. */
+/* Index of the outermost evaluation loop, where surplus Python frames are put; n if there is none. */
 static size_t outermost_loop(const struct merge_native *native, size_t n)
 {
 	for (size_t i = n; i > 0; i--)
@@ -18,7 +18,7 @@ struct merge_result stackmerge(const struct merge_native *native, size_t n_nativ
 		if (native[i].trampoline)
 			continue;
 		if (!native[i].eval_loop || next == n_python) {
-			/* a loop for which no frame is left, though some were known: the pairing above may be off */
+			/* a loop without a Python frame, though others had one: the pairing may be wrong */
 			if (native[i].eval_loop && n_python > 0)
 				m.approximate = true;
 			out[m.n++] = (struct merge_item){.python = false, .index = (uint32_t)i};
@@ -34,7 +34,7 @@ struct merge_result stackmerge(const struct merge_native *native, size_t n_nativ
 		while (i == outermost && next < n_python)
 			out[m.n++] = (struct merge_item){.python = true, .index = (uint32_t)next++};
 	}
-	/* no loop at all was seen: the walk ended early, or its names are unknown */
+	/* no evaluation loop was seen: the walk ended early, or the names of its functions are unknown */
 	if (next < n_python)
 		m.approximate = true;
 	while (next < n_python)

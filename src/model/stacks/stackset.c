@@ -6,16 +6,15 @@
 #include "base/hash.h"
 
 /*
- * Children are found by hash of (parent, frame). A slot is the node's number
- * and some of its hash, so that a look-up touches a node only when it is most
- * likely the right one. At most half of the slots are in use.
+ * Children are found by a hash of (parent, frame). A slot holds the node's index and a part of its hash, so that most
+ * look-ups read only the node they find. At most half of the slots are in use.
  */
 struct slot {
 	uint32_t node; /* 0: empty, node 0 is a root */
 	uint32_t tag;
 };
 
-/* The path of the lane's last sample, root first: the next one mostly begins the same. */
+/* The path of the lane's last sample, root first. The next sample mostly begins with the same frames. */
 struct last {
 	uint32_t *frames, *nodes;
 	size_t n, cap;
@@ -30,7 +29,7 @@ struct stackset {
 	struct frametab *frames;
 	struct stackset_meta meta;
 	struct stack_node *nodes;
-	uint32_t *last_child; /* of each node: children stand in the order they were first seen */
+	uint32_t *last_child; /* of each node; new children are appended after it */
 	size_t n_nodes, cap_nodes;
 	struct stack_lane *lanes;
 	struct lane_more *more;
@@ -143,7 +142,7 @@ static uint64_t hash_pair(uint32_t a, uint32_t b)
 	return hash_mix((uint64_t)a << 32 | b);
 }
 
-/* The upper half picks the slot, the lower one is the tag: the slots of a table never use all of it. */
+/* The upper half of the hash selects the slot; the lower half is the tag, which is thus independent of it. */
 static size_t slot_of(uint64_t h, size_t n_slots)
 {
 	return (size_t)(h >> 32) & (n_slots - 1);
@@ -173,7 +172,7 @@ static int grow_slots(struct stackset *s)
 
 static int grow_nodes(struct stackset *s)
 {
-	/* by half: the last doubling of a large recording is not paid for in full */
+	/* grows by half, not to double, to waste less memory on large recordings */
 	size_t cap = s->cap_nodes ? s->cap_nodes + s->cap_nodes / 2 : 256;
 	cap = MIN(cap, (size_t)UINT32_MAX);
 	if (cap <= s->n_nodes)
@@ -343,7 +342,7 @@ int stackset_add(struct stackset *s, uint32_t lane, const uint32_t *frames, size
 	while (depth < most && l->frames[depth] == frames[n - 1 - depth])
 		depth++;
 	uint32_t node = depth > 0 ? l->nodes[depth - 1] : s->more[lane].root;
-	/* a shorter path leaves the longer one remembered; if memory runs out in the middle, what is remembered is true */
+	/* A prefix of the last path leaves that path as it is. l->n grows by steps to be right after -ENOMEM too. */
 	if (depth < n)
 		l->n = depth;
 	for (; depth < n; depth++) {

@@ -1,8 +1,7 @@
 /*
- * A recording: how often each stack was seen, as a tree of prefixes, root
- * first. Lanes keep processes (ranks, workers) and threads apart; every node
- * belongs to one lane. What a sample weighs is for the recorder to say:
- * nanoseconds here, so that recordings of different rates compare.
+ * A recording: the number of samples of each stack, as a tree of prefixes with the outermost frame at the root. Lanes
+ * separate processes (ranks, workers) and threads; every node belongs to one lane. The recorder gives the weight of a
+ * sample in nanoseconds, so that recordings of different rates can be compared, or in bytes (enum stack_unit).
  */
 #pragma once
 
@@ -13,63 +12,63 @@
 
 enum sample_state {
 	SAMPLE_RUNNING, /* on a processor */
-	SAMPLE_IDLE, /* waiting; the leaf says for what */
-	SAMPLE_GIL_WAIT, /* wants the GIL */
+	SAMPLE_IDLE, /* waiting; the innermost frame names the cause */
+	SAMPLE_GIL_WAIT, /* waiting for the GIL */
 	SAMPLE_STATE_MAX,
 };
 
 struct stack_lane {
-	pid_t pid, tid; /* tid 0: threads of the process are not kept apart */
-	int32_t rank; /* NO_RANK (-1) */
-	char role[16]; /* "main", "loader", "" */
+	pid_t pid, tid; /* tid 0: one lane for all threads of the process */
+	int32_t rank; /* NO_RANK: none */
+	char role[16]; /* "main", "loader"; "": unknown */
 	char process[64]; /* "python train.py" */
 	char thread[64]; /* "MainThread", "pt_autograd_0" */
 };
 
 struct stack_node {
-	uint32_t parent; /* index; a lane's root points at itself */
+	uint32_t parent; /* index; that of a lane's root is its own */
 	uint32_t lane;
 	uint32_t frame; /* id in the frametab; UINT32_MAX for a lane's root */
-	uint32_t first_child, next_sibling; /* 0: none (0 is a root, never a child) */
-	uint64_t self_weight[SAMPLE_STATE_MAX]; /* ns or bytes: meta.unit */
+	uint32_t first_child, next_sibling; /* 0: none (node 0 is a root, never a child) */
+	uint64_t self_weight[SAMPLE_STATE_MAX]; /* ns or bytes, see meta.unit */
 	uint64_t self_samples[SAMPLE_STATE_MAX];
-	uint64_t gil_weight; /* of self_weight: while holding the GIL */
+	uint64_t gil_weight; /* the part of self_weight during which the thread held the GIL */
 };
 
-/* What weights are: nanoseconds, or bytes in heap profiles. */
+/* Unit of weights: nanoseconds, or bytes in heap profiles. */
 enum stack_unit { STACK_TIME, STACK_BYTES };
 
 struct stackset_meta {
 	enum stack_unit unit;
-	uint64_t period_bytes; /* STACK_BYTES: mean distance of samples; 0: exact */
+	uint64_t period_bytes; /* STACK_BYTES: mean bytes between samples; 0: every allocation was counted */
 	char title[200];
 	char node[80];
 	int64_t start_unix_ms;
 	uint64_t duration_ns;
-	double rate_hz; /* asked for */
-	double rate_got_hz;
+	double rate_hz; /* requested */
+	double rate_got_hz; /* reached */
 	uint64_t samples; /* stacks kept */
-	uint64_t dropped; /* could not be proved, left out */
-	uint64_t unproved; /* kept, but without proof that it is of one instant */
-	uint64_t late; /* wake-ups that came more than a period late */
-	uint64_t merged, approximate; /* --native: Python and native matched; attached by best guess */
-	uint64_t native_missing; /* --native: the thread did not stop in time; its Python frames are there */
+	uint64_t dropped; /* stacks left out because they may mix two moments */
+	uint64_t unproved; /* stacks kept without proof that they are of one moment */
+	uint64_t late; /* wake-ups more than a period late */
+	uint64_t merged, approximate; /* --native: Python and native frames matched exactly; matched by best guess */
+	uint64_t native_missing; /* --native: the thread did not stop in time; only its Python frames are kept */
 	uint64_t incomplete; /* native frames further out were not found */
-	uint64_t pause_ns_max, pause_ns_median, pause_ns_sum, pauses; /* median 0: not known */
-	uint64_t pauses_caught; /* of the pauses: interrupted for as long as the copying took, not stopped */
-	uint64_t shortened; /* kept up to a frame that stood; frames further in came or went while they were read */
+	uint64_t pause_ns_max, pause_ns_median, pause_ns_sum, pauses; /* median 0: unknown */
+	uint64_t pauses_caught; /* pauses in which the thread was interrupted for the time of the copy, not stopped */
+	uint64_t shortened; /* stacks without their inner frames, which changed while they were read */
 	bool has_wrong_ratio;
-	double moved_ratio; /* share of those kept in which the thread was seen to move while it was read */
-	double wrong_ratio; /* at most so many of those kept are put together of two moments */
+	double moved_ratio; /* ratio of kept stacks whose thread moved while it was read */
+	double wrong_ratio; /* upper limit of the ratio of kept stacks that mix two moments */
 	bool native, idle, gil_only, interrupted;
-	char missing[700]; /* a sentence or two: what is not shown and why; "" */
+	char missing[700]; /* a sentence or two on data that is not shown, and why; "": all is */
 };
 
 /*
- * What may be wrong of stacks in which the thread moved while it was read, at most. No recording can count that by itself:
- * these are the limits that tests/e2e/test_oracle.py holds all versions to, with programs that know their own stack
- * and do nothing but call and return. Stacks put together of two moments, and stacks with a caller on the line of an
- * earlier or later call.
+ * Upper limits of the ratio of wrong stacks among those whose thread moved while it was read: stacks that mix two
+ * moments, and stacks with a caller on the line of an earlier or later call. A recording cannot count these itself;
+ * the limits are verified for all versions by tests/e2e/test_oracle.py, with programs that know their own stack and
+ * only call and return.
  */
 #define STACK_WRONG_OF_MOVED 1e-4
 #define STACK_LINE_OF_MOVED 0.05
@@ -85,47 +84,48 @@ static inline void stackset_freep(struct stackset **s)
 struct frametab *stackset_frames(struct stackset *s);
 struct stackset_meta *stackset_meta(struct stackset *s);
 const struct stackset_meta *stackset_meta_of(const struct stackset *s);
-/* The lane of the same pid and tid, made when new; what else is said of it is the last that was given. */
+/* The lane of this pid and tid, added if it is new. Its other fields are replaced by those given. -ENOMEM. */
 int must_check stackset_lane(struct stackset *s, const struct stack_lane *lane, uint32_t *ret);
-/* frames: ids, innermost FIRST (as read). Adds one sample, also to meta's samples. -ENOMEM. */
+/* Adds one sample, also to meta.samples. frames: frametab ids, innermost first. -ENOMEM. */
 int must_check stackset_add(struct stackset *s, uint32_t lane, const uint32_t *frames, size_t n,
 			    enum sample_state state, bool holds_gil, uint64_t weight);
 
-/* Borrowed until something is added; nodes come after their parents, siblings in the order they were first seen. */
+/*
+ * Valid until the next change of the set. Nodes come after their parents, siblings in the order of their first
+ * sample.
+ */
 const struct stack_node *stackset_nodes(const struct stackset *s, size_t *ret_n);
 const struct stack_lane *stackset_lanes(const struct stackset *s, size_t *ret_n);
 const struct frame *stackset_frame(const struct stackset *s, uint32_t id);
-/* Root of a lane in nodes. */
+/* Index of the lane's root node. */
 uint32_t stackset_root(const struct stackset *s, uint32_t lane);
 
 /*
- * Which part of a recording is shown, and how: applied by every writer of
- * tell/flame_*.h through stackset_view, so that formats cannot disagree.
+ * The part of a recording to show. All writers of tell/stacks/flame*.h apply it through stackset_view, so that all
+ * formats show the same.
  */
-enum stack_lanes { LANES_ALL, LANES_RANK, LANES_PROCESS, LANES_THREAD }; /* what the first level of the picture is */
+enum stack_lanes { LANES_ALL, LANES_RANK, LANES_PROCESS, LANES_THREAD }; /* the first level of the tree */
 struct stack_want {
-	bool idle; /* also what waits; false: only what runs (but see stackset_view) */
-	bool gil; /* only what holds the GIL */
+	bool idle; /* also waiting samples; false: only running ones (but see stackset_view) */
+	bool gil; /* only samples that hold the GIL */
 	enum stack_lanes lanes;
 	bool has_rank;
 	int32_t rank; /* only this rank */
-	bool lines; /* false: frames of one function are one, whatever the line; they have none then */
+	bool lines; /* false: frames of one function are combined and lose their lines */
 };
 /*
- * A new set holding what is wanted, lanes turned into first-level note frames
- * ("rank 0", "rank 0 loader 812") of one lane. A recording in which nothing
- * held the GIL, if that is wanted, gives what ran (its gil_only is false then),
- * and one in which nothing ran its waiting picture, of which *ret_only_idle
- * says so: never an empty answer for a job that is there.
- * Samples that held the GIL are counted by their share of the time.
+ * A new set with the wanted part. Its lanes become note frames of the first level ("rank 0", "rank 0 loader 812") of a
+ * single lane. So that the result is not empty, a wish that selects nothing is widened: without samples that held the
+ * GIL, it has the running samples, and meta.gil_only is false; without running samples, it has the waiting ones, and
+ * *ret_only_idle is true. The number of samples that held the GIL is estimated from their ratio of the weight. The
+ * caller frees *ret. -ENOMEM.
  */
 int must_check stackset_view(const struct stackset *s, const struct stack_want *want, struct stackset **ret,
 			     bool *ret_only_idle);
 /*
- * What b adds to and lacks of a, by stack; see tell/stacks/flame.h for how it is
- * shown. Nodes of both, matched by names, lanes left out: two views whose
- * lanes are to be told apart have them as frames. The merged set's self values
- * are the sums of both.
+ * The difference of two recordings by stack (tell/stacks/flame.h shows it). The merged set has the nodes of both,
+ * matched by frame, with the sums of their self values; rows has the values of each. Lanes are ignored: to keep them
+ * apart, pass views with lanes as frames. The caller frees both results. -ENOMEM.
  */
 struct stack_diff_row { /* malloc'ed; one for each node of the merged set, in order */
 	uint32_t node; /* in the merged set */

@@ -5,8 +5,8 @@
 struct side {
 	const struct stack_node *nodes;
 	size_t n;
-	uint32_t *map; /* node: node of the merged set */
-	uint32_t *frames; /* frame: frame of the merged set + 1 */
+	uint32_t *map; /* for each node, the node of the merged set */
+	uint32_t *frames; /* for each frame, the frame of the merged set + 1; 0: not yet copied */
 };
 
 static void side_done(struct side *s)
@@ -27,7 +27,7 @@ static int side_frame(const struct stackset *from, struct side *s, uint32_t id, 
 	return 0;
 }
 
-/* Every node of `from` found or made in `to`, its self values added there. */
+/* Adds all nodes of `from` with their self values to `to`. */
 static int side_put(const struct stackset *from, struct side *s, struct stackset *to, uint32_t root)
 {
 	size_t n_frames = 0;

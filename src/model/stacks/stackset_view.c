@@ -11,12 +11,12 @@ struct view {
 	const struct stack_lane *lanes;
 	size_t n_lanes;
 	const struct stack_want *want;
-	bool gil, idle; /* what is taken, which is more than what is wanted if that is nothing */
+	bool gil, idle; /* the wish as applied: widened if it selects nothing */
 	struct stackset *to;
 	uint32_t root;
-	uint32_t *map; /* node of `from`: node of `to` */
-	uint32_t *frames; /* frame of `from`: frame of `to` + 1 */
-	bool *wanted; /* node of `from`: it or something below it is shown */
+	uint32_t *map; /* for each node of `from`, the node of `to` */
+	uint32_t *frames; /* for each frame of `from`, the frame of `to` + 1; 0: not yet copied */
+	bool *wanted; /* for each node of `from`: the node or one below it is shown */
 };
 
 static void view_done(struct view *v)
@@ -27,7 +27,7 @@ static void view_done(struct view *v)
 	free(v->wanted);
 }
 
-/* What holds the GIL, as if it were all that ran; its samples by the share of the time. */
+/* The part of a node that held the GIL, as running. The number of its samples follows its ratio of the weight. */
 static struct stack_node gil_part(const struct stack_node *n)
 {
 	struct stack_node part = {0};
@@ -56,7 +56,7 @@ static bool lane_wanted(const struct view *v, uint32_t lane)
 	return !v->want->has_rank || v->lanes[lane].rank == v->want->rank;
 }
 
-/* True if anything is left. */
+/* Marks the nodes to show; true if there are any. */
 static bool mark(struct view *v)
 {
 	bool any = false;
@@ -72,7 +72,7 @@ static bool mark(struct view *v)
 	return any;
 }
 
-/* "rank 3", "rank 3 loader 812", "python train.py (pid 800)", "rank 3 MainThread 800". */
+/* Writes "rank 3", "rank 3 loader 812", "python train.py (pid 800)" or "rank 3 MainThread 800". */
 static void lane_name(const struct stack_lane *l, enum stack_lanes lanes, char *dst, size_t cap)
 {
 	struct buf b = {.text = dst, .cap = cap};
