@@ -241,6 +241,115 @@ static void a_difference_matches_stacks_by_name(void **state)
 	assert_int_equal(b_weight, 37);
 }
 
+static void a_view_of_the_gil_estimates_samples_from_the_weight(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = stackset_new();
+	uint32_t l = lane(s, 7, 7, NO_RANK, ""), f = py(s, "f", 1), g = py(s, "g", 1);
+	for (int i = 0; i < 8; i++)
+		ADD(s, l, SAMPLE_RUNNING, i < 2, 10, f);
+	ADD(s, l, SAMPLE_RUNNING, false, 1000, g);
+	ADD(s, l, SAMPLE_RUNNING, true, 1, g);
+	/* 20 of 80 ns are 2 of 8 samples; 1 of 1001 ns would round to none of 2, but at least one is shown */
+	expect_view(s, (struct stack_want){.gil = true}, false, "f (train.py) 2 20\ng (train.py) 1 1\n");
+}
+
+static void the_meta_of_a_view_says_what_it_shows(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = stackset_new(), *v = NULL;
+	uint32_t l = lane(s, 7, 7, NO_RANK, "");
+	bool only_idle;
+	snprintf(stackset_meta(s)->title, sizeof(stackset_meta(s)->title), "a job");
+	ADD(s, l, SAMPLE_RUNNING, false, 10, py(s, "f", 1));
+	const struct stack_want gil = {.gil = true};
+	assert_int_equal(stackset_view(s, &gil, &v, &only_idle), 0);
+	assert_string_equal(stackset_meta_of(v)->title, "a job");
+	assert_int_equal(stackset_meta_of(v)->samples, 1);
+	assert_false(stackset_meta_of(v)->gil_only); /* no sample held it, so the running ones are shown */
+	assert_false(stackset_meta_of(v)->idle);
+	v = stackset_free(v);
+	ADD(s, l, SAMPLE_RUNNING, true, 10, py(s, "g", 1));
+	assert_int_equal(stackset_view(s, &gil, &v, &only_idle), 0);
+	assert_true(stackset_meta_of(v)->gil_only);
+}
+
+static void a_view_of_a_rank_that_is_not_there_is_empty(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = two_ranks();
+	expect_view(s, (struct stack_want){.has_rank = true, .rank = 9, .idle = true}, false, "");
+	expect_view(s, (struct stack_want){.has_rank = true, .rank = 9}, false, "");
+}
+
+static void a_difference_with_an_empty_recording_has_one_side(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = two_ranks(), *empty = stackset_new(), *both = NULL, *none = NULL;
+	cleanup(freep) struct stack_diff_row *rows = NULL, *no_rows = NULL;
+	size_t n;
+	uint64_t weight = 0, samples = 0;
+	assert_int_equal(stackset_diff(empty, s, &both, &rows, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(rows[i].a_weight == 0 && rows[i].a_samples == 0);
+		weight += rows[i].b_weight;
+		samples += rows[i].b_samples;
+	}
+	assert_int_equal(weight, 60);
+	assert_int_equal(samples, 6);
+	assert_int_equal(stackset_diff(empty, empty, &none, &no_rows, &n), 0);
+	assert_int_equal(n, 1); /* the root alone */
+	assert_true(no_rows[0].a_weight == 0 && no_rows[0].b_weight == 0);
+}
+
+static void a_difference_adds_lanes_of_one_recording(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *a = stackset_new(), *b = stackset_new(), *both = NULL;
+	cleanup(freep) struct stack_diff_row *rows = NULL;
+	size_t n;
+	for (pid_t pid = 1; pid <= 3; pid++) {
+		uint32_t l = lane(a, pid, pid, pid - 1, "");
+		ADD(a, l, SAMPLE_RUNNING, false, 10, py(a, "f", 1));
+	}
+	snprintf(stackset_meta(b)->title, sizeof(stackset_meta(b)->title), "the later one");
+	assert_int_equal(stackset_diff(a, b, &both, &rows, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(rows[1].a_weight, 30);
+	assert_int_equal(rows[1].a_samples, 3);
+	assert_int_equal(rows[1].b_weight, 0);
+	assert_string_equal(stackset_meta_of(both)->title, "the later one");
+}
+
+static void self_values_stop_at_the_largest_number(void **state)
+{
+	(void)state;
+	struct stack_node to = {.self_weight = {UINT64_MAX - 1}, .self_samples = {1}, .gil_weight = UINT64_MAX};
+	const struct stack_node from = {.self_weight = {5, 7}, .self_samples = {2, 3}, .gil_weight = 1};
+	stack_node_add(&to, &from);
+	assert_true(to.self_weight[0] == UINT64_MAX && to.self_weight[1] == 7);
+	assert_true(to.gil_weight == UINT64_MAX);
+	assert_true(stack_node_weight(&to) == UINT64_MAX);
+	assert_int_equal(stack_node_samples(&to), 6);
+}
+
+static void a_new_lane_is_made_even_for_known_numbers(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = stackset_new();
+	const struct stack_lane l = {.pid = 5, .tid = 6, .rank = 0}, renamed = {.pid = 5, .tid = 6, .rank = 4};
+	uint32_t first, second, again;
+	size_t n;
+	assert_int_equal(stackset_lane(s, &l, &first), 0);
+	assert_int_equal(stackset_lane_new(s, &l, &second), 0);
+	assert_int_not_equal(first, second);
+	assert_int_not_equal(stackset_root(s, first), stackset_root(s, second));
+	assert_int_equal(stackset_lane(s, &renamed, &again), 0);
+	assert_int_equal(again, first);
+	assert_int_equal(stackset_lanes(s, &n)[first].rank, 4);
+	assert_int_equal(n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +360,13 @@ int main(void)
 		cmocka_unit_test(a_view_takes_what_is_wanted),
 		cmocka_unit_test(a_recording_in_which_nothing_ran_shows_what_it_waits_for),
 		cmocka_unit_test(a_difference_matches_stacks_by_name),
+		cmocka_unit_test(a_view_of_the_gil_estimates_samples_from_the_weight),
+		cmocka_unit_test(the_meta_of_a_view_says_what_it_shows),
+		cmocka_unit_test(a_view_of_a_rank_that_is_not_there_is_empty),
+		cmocka_unit_test(a_difference_with_an_empty_recording_has_one_side),
+		cmocka_unit_test(a_difference_adds_lanes_of_one_recording),
+		cmocka_unit_test(self_values_stop_at_the_largest_number),
+		cmocka_unit_test(a_new_lane_is_made_even_for_known_numbers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

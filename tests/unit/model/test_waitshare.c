@@ -1,0 +1,106 @@
+#include "testing.h"
+
+#include "base/buf.h"
+#include "model/hang/waitshare.h"
+#include "sense/rank.h"
+
+static char all_reduce[] = "all_reduce", next_data[] = "_next_data", step[] = "step";
+static char c10d[] = "/x/site-packages/torch/distributed/distributed_c10d.py";
+static char loader[] = "/x/site-packages/torch/utils/data/dataloader.py";
+static char train[] = "/job/train.py";
+static struct waitshare shares;
+
+/* One sample of one process whose main thread has one frame. */
+static void sample(int32_t rank, const char *role, char *name, char *file, enum wait_kind wait)
+{
+	struct dump_frame f = {.kind = FRAME_PYTHON, .name = name, .file = file, .line = 1};
+	struct dump_thread t = {.main = true, .has_python = true, .frames = &f, .n_frames = 1, .wait.kind = wait};
+	struct dump_process p = {.pid = 10, .rank = rank, .threads = &t, .n_threads = 1};
+	text_copy(p.role, sizeof(p.role), role);
+	const struct stackdump d = {.processes = &p, .n = 1};
+	waitshare_add(&shares, &d);
+}
+
+static void begin(void)
+{
+	shares = (struct waitshare){.n = 0};
+}
+
+static void each_sample_counts_in_one_class(void **state)
+{
+	(void)state;
+	begin();
+	sample(3, "main", all_reduce, c10d, WAIT_SOCKET);
+	sample(3, "main", next_data, loader, WAIT_POLL);
+	sample(3, "main", step, train, WAIT_RUNNING);
+	sample(3, "main", step, train, WAIT_UNKNOWN);
+	sample(3, "main", step, train, WAIT_SLEEP);
+	sample(3, "main", step, train, WAIT_GPU);
+	sample(3, "main", step, train, WAIT_FILE);
+	assert_int_equal(shares.samples, 7);
+	assert_int_equal(shares.n, 1);
+	const struct waitshare_rank *r = &shares.rank[0];
+	assert_int_equal(r->rank, 3);
+	assert_int_equal(r->n, 7);
+	assert_int_equal(r->ranks, 1);
+	assert_int_equal(r->loader, 1);
+	assert_int_equal(r->running, 2);
+	assert_int_equal(r->sleeping, 1);
+	assert_int_equal(r->gpu, 1);
+	assert_int_equal(r->other, 1);
+	assert_float_equal(waitshare_waiting(r), 1.0 / 7, 1e-6);
+}
+
+static void a_rank_without_samples_waits_for_none(void **state)
+{
+	(void)state;
+	assert_float_equal(waitshare_waiting(&(struct waitshare_rank){.rank = 0}), 0, 1e-9);
+}
+
+static void workers_and_processes_without_a_rank_are_left_out(void **state)
+{
+	(void)state;
+	begin();
+	sample(0, "loader", all_reduce, c10d, WAIT_SOCKET);
+	sample(NO_RANK, "main", all_reduce, c10d, WAIT_SOCKET);
+	assert_int_equal(shares.samples, 2);
+	assert_int_equal(shares.n, 0);
+	sample(0, "", all_reduce, c10d, WAIT_SOCKET); /* the role is unknown */
+	assert_int_equal(shares.n, 1);
+}
+
+static void a_process_without_a_stack_is_left_out(void **state)
+{
+	(void)state;
+	begin();
+	struct dump_thread empty = {.main = true};
+	struct dump_process p[] = {{.pid = 1, .rank = 0}, {.pid = 2, .rank = 1, .threads = &empty, .n_threads = 1}};
+	const struct stackdump d = {.processes = p, .n = 2};
+	waitshare_add(&shares, &d);
+	assert_int_equal(shares.samples, 1);
+	assert_int_equal(shares.n, 0);
+}
+
+static void ranks_beyond_the_limit_are_left_out(void **state)
+{
+	(void)state;
+	begin();
+	for (int32_t rank = 0; rank < WAITSHARE_RANKS + 2; rank++)
+		sample(rank, "main", all_reduce, c10d, WAIT_SOCKET);
+	sample(0, "main", all_reduce, c10d, WAIT_SOCKET);
+	assert_int_equal(shares.n, WAITSHARE_RANKS);
+	assert_int_equal(shares.rank[0].n, 2);
+	assert_int_equal(shares.rank[WAITSHARE_RANKS - 1].rank, WAITSHARE_RANKS - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_sample_counts_in_one_class),
+		cmocka_unit_test(a_rank_without_samples_waits_for_none),
+		cmocka_unit_test(workers_and_processes_without_a_rank_are_left_out),
+		cmocka_unit_test(a_process_without_a_stack_is_left_out),
+		cmocka_unit_test(ranks_beyond_the_limit_are_left_out),
+	};
+	return cmocka_run_group_tests_name("model/hang/waitshare", tests, NULL, NULL);
+}
