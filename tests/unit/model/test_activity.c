@@ -184,6 +184,9 @@ static void only_ppoll_and_pselect_without_descriptors_are_sleeps(void **state)
 	TEXT_COPY(t.syscall, "pselect6");
 	activity_of(&t, &found);
 	assert_int_equal(found.kind, ACTIVITY_SLEEP);
+	t.wait.arg[0] = 4;
+	activity_of(&t, &found);
+	assert_int_equal(found.kind, ACTIVITY_UNKNOWN);
 	TEXT_COPY(t.syscall, "ppoll");
 	activity_of(&t, &found);
 	assert_int_equal(found.kind, ACTIVITY_SLEEP);

@@ -51,7 +51,7 @@ static void without_ranks_each_process_is_a_part(void **state)
 	const uint32_t f = frame(s, FRAME_PYTHON, "f", "a.py");
 	assert_int_equal(stackset_add(s, lane(s, 1, 1, NO_RANK), &f, 1, SAMPLE_RUNNING, false, NS_PER_S), 0);
 	assert_int_equal(stackset_add(s, lane(s, 1, 2, NO_RANK), &f, 1, SAMPLE_RUNNING, false, NS_PER_S), 0);
-	assert_int_equal(stackset_add(s, lane(s, 2, 2, NO_RANK), &f, 1, SAMPLE_RUNNING, false, NS_PER_S), 0);
+	assert_int_equal(stackset_add(s, lane(s, 2, 3, NO_RANK), &f, 1, SAMPLE_RUNNING, false, NS_PER_S), 0);
 	cleanup(calls_freep) struct calls *c = NULL;
 	assert_int_equal(calls_from_stackset(s, &c), 0);
 	assert_int_equal(calls_parts(c), 2);
