@@ -223,7 +223,7 @@ static void progress_step(struct liveness *p, const struct liveness_counters *be
 	}
 }
 
-static void lane_step(struct liveness_set *all, const struct liveness_counters *s)
+static void rank_step(struct liveness_set *all, const struct liveness_counters *s)
 {
 	struct liveness *p = liveness_find_or_add(all, s->rank);
 	if (!p)
@@ -366,7 +366,7 @@ void liveness_take(struct liveness_set *p, const struct liveness_sample *sample)
 		p->first_ns = sample->now_ns;
 	p->n_dropped = 0;
 	for (size_t i = 0; i < MIN(sample->n, LIVENESS_RANKS); i++)
-		lane_step(p, &sample->rank[i]);
+		rank_step(p, &sample->rank[i]);
 	uint64_t before_ns = p->step_ns;
 	p->has_ranks = p->n > 0 && p->rank[p->n - 1].rank != NO_RANK;
 	for (size_t i = 0; i < p->n; i++) {

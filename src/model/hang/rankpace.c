@@ -21,7 +21,7 @@ static struct rankpace_rank *rank_at(struct rankpace *p, int32_t rank)
 	return &p->of[p->n++];
 }
 
-static bool sane(double epoch)
+static bool epoch_valid(double epoch)
 {
 	return isfinite(epoch) && epoch >= 0 && epoch < 1e9;
 }
@@ -31,10 +31,10 @@ void rankpace_line(struct rankpace *p, const struct progress_line *l, int32_t st
 	struct rankpace_rank *r = rank_at(p, l->rank != NO_RANK ? l->rank : stream_rank);
 	if (!r)
 		return;
-	bool new_epoch = l->has_epoch && sane(l->epoch) && r->has_epoch && l->epoch > r->epoch;
+	bool new_epoch = l->has_epoch && epoch_valid(l->epoch) && r->has_epoch && l->epoch > r->epoch;
 	if (new_epoch && r->has_step)
 		r->longest = MAX(r->longest, r->step);
-	if (l->has_epoch && sane(l->epoch)) {
+	if (l->has_epoch && epoch_valid(l->epoch)) {
 		r->has_epoch = true;
 		r->epoch = l->epoch;
 	}
