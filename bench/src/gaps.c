@@ -1,7 +1,7 @@
 /*
- * gaps: a thread that does nothing but look at the clock, below some frames of its own, until its standard input ends. Each
- * look that comes late is a time during which the thread did not run: a profiler's pause as the program feels it, or
- * the machine's own doing. Prints when each began and how long it was, in ns of CLOCK_MONOTONIC, one a line.
+ * gaps: a thread that does nothing but look at the clock, below some frames of its own, until its standard input ends.
+ * Each look that comes late is a time during which the thread did not run: a profiler's pause as the program feels it,
+ * or the machine's own doing. Prints when each began and how long it was, in ns of CLOCK_MONOTONIC, one a line.
  */
 #include <poll.h>
 #include <stdint.h>

@@ -62,7 +62,8 @@ static int usage(FILE *to)
 	      "        read    read a file of --max bytes in --dir again and again: page cache only\n"
 	      "        mmap    map such a file and touch all its pages again and again\n"
 	      "        dirty   write such a file again and again, the disk lagging behind\n"
-	      "  --threads N --rate BYTES/S --prefill BYTES --max BYTES --chunk BYTES --huge on|off --mlock --trap-term\n"
+	      "  --threads N --rate BYTES/S --prefill BYTES --max BYTES --chunk BYTES --huge on|off --mlock "
+	      "--trap-term\n"
 	      "  --hold TIME   stay alive so long after --max (default 1h)\n"
 	      "  --seconds TIME  read, mmap, dirty: how long to go on (default 10s)\n"
 	      "  --name COMM   process name, to recognise it in the kernel's log\n"
@@ -370,7 +371,8 @@ static int parse(int argc, char **argv)
 			return usage(stderr);
 		r = take_option(c, optarg, &f);
 		if (r != 0) {
-			fprintf(stderr, "hog: %s: %s\n", optarg ? optarg : argv[optind - 1], strerror(r < 0 ? -r : EINVAL));
+			fprintf(stderr, "hog: %s: %s\n", optarg ? optarg : argv[optind - 1],
+				strerror(r < 0 ? -r : EINVAL));
 			return 2;
 		}
 	}

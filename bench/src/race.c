@@ -49,7 +49,8 @@ struct trial {
 	pid_t child, guard; /* what race started itself */
 	int pidfd[PAGE_PIDS];
 	uint32_t n_open, n_dead;
-	uint64_t go_ns, crossed_ns, grew_ns, touched_bytes, first_death_ns, last_death_ns, last_read_ns, max_gap_ns, min_available_bytes, recover_ns;
+	uint64_t go_ns, crossed_ns, grew_ns, touched_bytes, first_death_ns, last_death_ns, last_read_ns, max_gap_ns,
+		min_available_bytes, recover_ns;
 	uint64_t kills_before, kills_vmstat_before;
 	bool timed_out, has_status;
 	int status;
@@ -113,8 +114,8 @@ static pid_t start_guard(pid_t hog)
 	char *argv[] = {(char *)"sh", (char *)"-c", command, NULL};
 
 	snprintf(pid, sizeof(pid), "%d", hog);
-	snprintf(command, sizeof(command), "exec %.*s%s%s", at ? (int)(at - arg.guard) : (int)strlen(arg.guard), arg.guard,
-	         at ? pid : "", at ? at + strlen("{pid}") : "");
+	snprintf(command, sizeof(command), "exec %.*s%s%s", at ? (int)(at - arg.guard) : (int)strlen(arg.guard),
+		 arg.guard, at ? pid : "", at ? at + strlen("{pid}") : "");
 	return start(argv);
 }
 
@@ -292,7 +293,8 @@ static void print_result(struct trial *t, struct meter *m, double wait_ms)
 	if (t->has_status)
 		printf(",\"signal\":%d,\"exit\":%d", WIFSIGNALED(t->status) ? WTERMSIG(t->status) : 0,
 		       WIFEXITED(t->status) ? WEXITSTATUS(t->status) : -1);
-	printf(",\"processes\":%u,\"dead\":%u,\"total_mib\":%lu,\"min_available_mib\":%lu,\"touched_mib\":%lu,\"prefill_ms\":%.0f}\n",
+	printf(",\"processes\":%u,\"dead\":%u,\"total_mib\":%lu,\"min_available_mib\":%lu,\"touched_mib\":%lu,"
+	       "\"prefill_ms\":%.0f}\n",
 	       page_count(t->page), t->n_dead, m->total_bytes / MIB, t->min_available_bytes / MIB,
 	       (uint64_t)atomic_load(&t->page->touched_bytes) / MIB, wait_ms);
 }
@@ -363,8 +365,9 @@ static int parse(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "+", options, NULL)) != -1)
 		if (c == '?' || take_option(c, optarg, &f) != 0) {
-			fprintf(stderr, "race: wrong option; race [--free RATIO] [--memcg DIR] [--guard COMMAND] [--label JSON] "
-			                "[--warm TIME] [--timeout TIME] -- COMMAND…\n");
+			fprintf(stderr, "race: wrong option; race [--free RATIO] [--memcg DIR] [--guard COMMAND] "
+					"[--label JSON] "
+					"[--warm TIME] [--timeout TIME] -- COMMAND…\n");
 			return -EINVAL;
 		}
 	return optind < argc ? 0 : -EINVAL;

@@ -126,8 +126,8 @@ static void end_one(double ratio)
 	if (fd < 0)
 		return;
 	syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
-	fprintf(stderr, "rayloop: used %.4f of memory, over the threshold of %.4f: killed %d with %lu MiB of its own\n", ratio,
-	        arg.threshold_ratio, w.pid, w.own_pages * 4096 / MIB);
+	fprintf(stderr, "rayloop: used %.4f of memory, over the threshold of %.4f: killed %d with %lu MiB of its own\n",
+		ratio, arg.threshold_ratio, w.pid, w.own_pages * 4096 / MIB);
 	p = (struct pollfd){fd, POLLIN, 0};
 	while (poll(&p, 1, 5000) < 0 && errno == EINTR)
 		;

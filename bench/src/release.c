@@ -108,7 +108,8 @@ static void group_remove(const char *group)
 static int start_victim(struct round *r, char **argv, int argc)
 {
 	char *full[MAX_ARGS], prefill[32], procs[192];
-	char *extra[] = {(char *)"--page", r->page_path, (char *)"--prefill", prefill, (char *)"--rate", (char *)"200M", NULL};
+	char *extra[] = {(char *)"--page", r->page_path, (char *)"--prefill", prefill, (char *)"--rate",
+			 (char *)"200M",   NULL};
 
 	if ((size_t)argc + ARRAY_SIZE(extra) > MAX_ARGS)
 		return -E2BIG;
@@ -241,7 +242,8 @@ static int round_run(struct round *r, char **argv, int argc, uint64_t n)
 		return e;
 	printf("{\"way\":\"%s\",\"round\":%lu,\"size_mib\":%lu,\"hogs\":%lu,\"nice\":%lu,\"cross_to_free_ms\":%.2f,"
 	       "\"cross_to_gone_ms\":%.2f",
-	       arg.way, n, arg.size_bytes / MIB, arg.hogs, arg.nice, (double)(r->freed_ns - r->crossed_ns) / (double)NS_PER_MS,
+	       arg.way, n, arg.size_bytes / MIB, arg.hogs, arg.nice,
+	       (double)(r->freed_ns - r->crossed_ns) / (double)NS_PER_MS,
 	       (double)(r->gone_ns - r->crossed_ns) / (double)NS_PER_MS);
 	if (r->reap_error)
 		printf(",\"mrelease_error\":\"%s\"", strerrorname_np(r->reap_error));

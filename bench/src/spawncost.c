@@ -84,8 +84,9 @@ int main(int argc, char **argv)
 		}
 		added[i] = wrapped[i] - plain[i];
 	}
-	printf("{\"rounds\":%lu,\"plain_p50_ms\":%.3f,\"wrapped_p50_ms\":%.3f,\"added_p50_ms\":%.3f,\"added_p90_ms\":%.3f}\n", rounds,
-	       quantile(plain, rounds, 0.5), quantile(wrapped, rounds, 0.5), quantile(added, rounds, 0.5),
+	printf("{\"rounds\":%lu,\"plain_p50_ms\":%.3f,\"wrapped_p50_ms\":%.3f,\"added_p50_ms\":%.3f,\"added_p90_ms\":%."
+	       "3f}\n",
+	       rounds, quantile(plain, rounds, 0.5), quantile(wrapped, rounds, 0.5), quantile(added, rounds, 0.5),
 	       quantile(added, rounds, 0.9));
 	return 0;
 }

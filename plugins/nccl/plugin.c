@@ -183,7 +183,9 @@ static void *call_new(const struct made *m)
 		return NULL;
 	uint64_t order = __atomic_add_fetch(&r->made, 1, __ATOMIC_RELAXED);
 	struct ring_call *c = &calls(r)[order % RING_CALLS];
-	/* A thread that slept for a whole round must not spoil a newer call, nor two fill one slot: the later gives up. */
+	/*
+	 * A thread that slept for a whole round must not spoil a newer call, nor two fill one slot: the later gives up.
+	 */
 	uint64_t before = __atomic_load_n(&c->order, __ATOMIC_RELAXED);
 	if (before > order ||
 	    !__atomic_compare_exchange_n(&c->order, &before, RING_FILLING, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))

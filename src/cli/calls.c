@@ -291,8 +291,10 @@ static int show_files(struct showing *s, int argc, char **argv)
 static int samples_of(struct showing *s, const struct stackset *set, struct fault *f)
 {
 	cleanup(stackset_freep) struct stackset *part = NULL;
-	const struct stack_want want = {
-		.idle = true, .lines = true, .has_rank = true, .rank = (int32_t)MIN(s->options->rank, (uint32_t)INT32_MAX)};
+	const struct stack_want want = {.idle = true,
+					.lines = true,
+					.has_rank = true,
+					.rank = (int32_t)MIN(s->options->rank, (uint32_t)INT32_MAX)};
 	bool only_idle = false, there = false;
 	size_t n;
 	const struct stack_lane *lanes = stackset_lanes(set, &n);
@@ -307,7 +309,8 @@ static int samples_of(struct showing *s, const struct stackset *set, struct faul
 }
 
 /*
- * A process or job that nobody counted: it is looked at for some seconds instead, and the table says that it holds samples.
+ * A process or job that nobody counted: it is looked at for some seconds instead, and the table says that it holds
+ * samples.
  */
 static int show_samples(struct showing *s, const struct view *v, const struct subject *what)
 {
@@ -323,7 +326,8 @@ static int show_samples(struct showing *s, const struct view *v, const struct su
 					    .subject = what,
 					    .state = s->options->state};
 	if (s->options->per_rank) {
-		log_error("the calls of %s were not counted, and samples make one table: name one rank with --rank R", s->title);
+		log_error("the calls of %s were not counted, and samples make one table: name one rank with --rank R",
+			  s->title);
 		return EXIT_USAGE;
 	}
 	if (s->format == CALLS_PSTATS) {
@@ -384,7 +388,8 @@ static int no_such_attempt(const struct showing *s, const char *log_dir)
 	if (access(path, F_OK) == 0)
 		log_error("the calls of attempt %u of %s were not counted", s->options->attempt, s->title);
 	else if (logfiles_newest(log_dir, &newest) == 0)
-		log_error("there is no attempt %u of %s: the newest is %u, the first 0", s->options->attempt, s->title, newest);
+		log_error("there is no attempt %u of %s: the newest is %u, the first 0", s->options->attempt, s->title,
+			  newest);
 	else
 		log_error("there is no attempt %u of %s", s->options->attempt, s->title);
 	return EXIT_PROBLEM;
@@ -498,9 +503,11 @@ const struct command command_calls = {
 		 "cumulative time "
 		 "over the ranks (over the processes, where there are no ranks), and the rank that has the greatest. "
 		 "A process that was killed has its profile as it was last written: half a second before, or some "
-		 "seconds where there are thousands of functions (PyTorch), since writing takes 1 % of the time at most.\n"
+		 "seconds where there are thousands of functions (PyTorch), since writing takes 1 % of the time at "
+		 "most.\n"
 		 "\n"
-		 "A running process whose calls were not counted is looked at for some seconds instead (-d); the table then "
+		 "A running process whose calls were not counted is looked at for some seconds instead (-d); the table "
+		 "then "
 		 "holds samples and says so.",
 	.examples = "vigil run --calls -- python train.py\n"
 		    "vigil calls last --sort cumtime --limit 20\n"

@@ -34,7 +34,8 @@ static void progress(void *ctx, const struct profile_progress *p)
 	bar[20] = '\0';
 	(void)fprintf(stderr, "\rrecording [%s] %.1f of %.1f s, %zu %s, %zu %s, %llu samples ", bar,
 		      (double)p->elapsed_ns / 1e9, (double)p->duration_ns / 1e9, p->processes,
-		      p->processes == 1 ? "process" : "processes", p->threads, p->threads == 1 ? "thread" : "threads", (unsigned long long)p->samples);
+		      p->processes == 1 ? "process" : "processes", p->threads, p->threads == 1 ? "thread" : "threads",
+		      (unsigned long long)p->samples);
 	(void)fflush(stderr);
 }
 
@@ -105,7 +106,9 @@ int recording_out_open(const char *path, const char *stem, const char *key, cons
 		TEXT_COPY(ret->path, path);
 	else
 		TEXT_FORMAT(ret->path, "%s-%s.%s", stem, key, suffix);
-	/* What is no plain file (a pipe, a device, a link such as /dev/stdout) is written into, and stays what it is. */
+	/*
+	 * What is no plain file (a pipe, a device, a link such as /dev/stdout) is written into, and stays what it is.
+	 */
 	struct stat st;
 	bool plain = lstat(ret->path, &st) != 0 || S_ISREG(st.st_mode);
 	if (plain)

@@ -1,4 +1,7 @@
-/* A libdcmi.so that is whatever its script says (script.h, named by FAKE_DCMI). Device N is the only one of card 2·N + 3. */
+/*
+ * A libdcmi.so that is whatever its script says (script.h, named by FAKE_DCMI). Device N is the only one of card 2·N +
+ * 3.
+ */
 #include "script.h"
 #include "sense/gpu/dcmi_abi.h"
 

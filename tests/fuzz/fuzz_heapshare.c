@@ -1,4 +1,7 @@
-/* Any bytes as a note of what lay in memory: refused, or rows in order, no more resident than seen, which come back the same. */
+/*
+ * Any bytes as a note of what lay in memory: refused, or rows in order, no more resident than seen, which come back the
+ * same.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (heapshare_parse((struct span){(const char *)data, size}, &s) != 0)
 		return 0;
 	for (size_t i = 0; i < s.n; i++) {
-		assert(s.row[i].resident_bytes <= s.row[i].seen_bytes && (i == 0 || s.row[i].stack > s.row[i - 1].stack));
+		assert(s.row[i].resident_bytes <= s.row[i].seen_bytes &&
+		       (i == 0 || s.row[i].stack > s.row[i - 1].stack));
 		assert(heapshare_find(&s, s.row[i].stack) == &s.row[i]);
 	}
 	assert(heapshare_format(&s, &text, &len) == 0);

@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(k.n <= 4);
 	for (size_t i = 0; i < k.n; i++) {
 		assert(lines[i].action[0] != '\0' && lines[i].pid >= 0);
-		assert(memchr(lines[i].group, 0, sizeof(lines[i].group)) && memchr(lines[i].name, 0, sizeof(lines[i].name)));
+		assert(memchr(lines[i].group, 0, sizeof(lines[i].group)) &&
+		       memchr(lines[i].name, 0, sizeof(lines[i].name)));
 	}
 	return 0;
 }

@@ -17,9 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static char scratch[1 << 20];
 	struct lasterror each[8];
 	bool named;
-	size_t n = size <= sizeof(scratch)
-			   ? lasterror_each((struct span){(const char *)data, size}, NO_RANK, NULL, scratch, each, 8, &named)
-			   : 0;
+	size_t n = size <= sizeof(scratch) ? lasterror_each((struct span){(const char *)data, size}, NO_RANK, NULL,
+							    scratch, each, 8, &named)
+					   : 0;
 	assert(n <= 8);
 	for (size_t i = 0; i < n; i++)
 		assert(memchr(each[i].text, 0, sizeof(each[i].text)));

@@ -4,11 +4,12 @@
 
 #include "judge/rules/causes.h"
 
-static const char book_text[] = "rule a\nsource: log\nrole: root\nblame: self\ncause: x {rank} {peer}\nall: (?i)fatal ERROR\n"
-				"not: never\nextract rank: rank ([0-9]+)\nextract peer: peer ([^ ]+)\n"
-				"rule b\nsource: log\nrole: cascade\ncause: y\nany: timed out\nany: gave up\nclear: came back\n"
-				"rule c\nsource: log\nrole: confirmation\nblame: listed\ncause: z {ib_timeout}\nall: culprits\n"
-				"extract ranks: culprits ([0-9, ]+)\n";
+static const char book_text[] =
+	"rule a\nsource: log\nrole: root\nblame: self\ncause: x {rank} {peer}\nall: (?i)fatal ERROR\n"
+	"not: never\nextract rank: rank ([0-9]+)\nextract peer: peer ([^ ]+)\n"
+	"rule b\nsource: log\nrole: cascade\ncause: y\nany: timed out\nany: gave up\nclear: came back\n"
+	"rule c\nsource: log\nrole: confirmation\nblame: listed\ncause: z {ib_timeout}\nall: culprits\n"
+	"extract ranks: culprits ([0-9, ]+)\n";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,7 +19,8 @@ static void on_match(void *data, const struct rule_match *m)
 	ignore(cause_set_add(data, m), "no memory is no mistake");
 }
 
-static uint64_t searched(const struct rulebook *b, const uint8_t *data, size_t size, size_t block, struct cause_verdict *v)
+static uint64_t searched(const struct rulebook *b, const uint8_t *data, size_t size, size_t block,
+			 struct cause_verdict *v)
 {
 	struct cause_set set = {.groups = NULL};
 	struct rulescan *s = NULL;
@@ -35,7 +37,8 @@ static uint64_t searched(const struct rulebook *b, const uint8_t *data, size_t s
 	rulescan_free(s);
 	uint64_t n = set.n_matches;
 	if (causes_judge(&set, v) == 0) {
-		assert(v->n_culprits <= CAUSE_CULPRITS && v->n_evidence <= CAUSE_EVIDENCE && v->n_others <= CAUSE_OTHERS);
+		assert(v->n_culprits <= CAUSE_CULPRITS && v->n_evidence <= CAUSE_EVIDENCE &&
+		       v->n_others <= CAUSE_OTHERS);
 		assert(memchr(v->text, 0, sizeof(v->text)) && v->confidence <= RULE_MEDIUM);
 	}
 	cause_set_done(&set);

@@ -1,4 +1,7 @@
-/* Any bytes as a waiting notice and as what is known of a channel: dropped, or made into messages that keep to their form. */
+/*
+ * Any bytes as a waiting notice and as what is known of a channel: dropped, or made into messages that keep to their
+ * form.
+ */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,10 +1,9 @@
 /*
- * A file system that stops answering, as a server of files does that is gone:
- * deadfs FOLDER mounts it there, prints "ready", and serves until it is ended.
- * It has a file "data" of 1 MiB. Who opens it succeeds, who reads it waits in
- * state D for as long as this lives, for the kernel's read-ahead holds the page.
- * Files can be made; what is written to them is never taken. With "hard" as second argument not even SIGKILL ends who waits
- * for that, as with a hard mount of NFS. Needs root.
+ * A file system that stops answering, as a server of files does that is gone: deadfs FOLDER mounts it there, prints
+ * "ready", and serves until it is ended. It has a file "data" of 1 MiB. Who opens it succeeds, who reads it waits in
+ * state D for as long as this lives, for the kernel's read-ahead holds the page. Files can be made; what is written to
+ * them is never taken. With "hard" as second argument not even SIGKILL ends who waits for that, as with a hard mount of
+ * NFS. Needs root.
  *
  * The protocol is that of /dev/fuse: linux/fuse.h, and man 4 fuse.
  */
@@ -138,7 +137,8 @@ int main(int argc, char **argv)
 		perror("/dev/fuse");
 		return 77;
 	}
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other", fd, getuid(), getgid());
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other", fd, getuid(),
+		 getgid());
 	if (mount("deadfs", folder, "fuse.deadfs", MS_NOSUID | MS_NODEV, options) < 0) {
 		perror("mount");
 		return 77;

@@ -1,7 +1,7 @@
 /*
- * injecttool LIBRARY SYMBOL PID [TIMES [DEADLINE_MS [RUN_OUT_NS]]]: loads a library into a process by act/inject and calls one
- * function with a block of 16 bytes: a counter that it may raise. One line a time: what came of it, how often it was
- * tried, how long the thread stood still.
+ * injecttool LIBRARY SYMBOL PID [TIMES [DEADLINE_MS [RUN_OUT_NS]]]: loads a library into a process by act/inject and
+ * calls one function with a block of 16 bytes: a counter that it may raise. One line a time: what came of it, how often
+ * it was tried, how long the thread stood still.
  */
 #include <stdio.h>
 #include <string.h>

@@ -241,7 +241,8 @@ static double floor_us(const struct target *t, size_t bytes)
 	uint64_t from = 0;
 	double best = 1e9;
 	for (size_t i = 0; i < t->maps.n && from == 0; i++)
-		if (strcmp(t->maps.rows[i].path, "[heap]") == 0 && t->maps.rows[i].end - t->maps.rows[i].start >= sizeof(into))
+		if (strcmp(t->maps.rows[i].path, "[heap]") == 0 &&
+		    t->maps.rows[i].end - t->maps.rows[i].start >= sizeof(into))
 			from = t->maps.rows[i].start;
 	for (int round = 0; round < 5; round++) {
 		double cpu = cpu_us();

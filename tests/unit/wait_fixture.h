@@ -86,8 +86,8 @@ static inline struct threadwait await_kind(pid_t pid, pid_t tid, enum wait_kind 
 	} while (t.kind != kind && clock_mono_ns() < until);
 	remote_done(&r);
 	if (t.kind != kind)
-		fail_msg("kind %s instead of %s: state %c, %s, wchan %s, %s", wait_kind_name(t.kind), wait_kind_name(kind),
-			 t.state, syscall_name(t.nr), t.wchan, t.text);
+		fail_msg("kind %s instead of %s: state %c, %s, wchan %s, %s", wait_kind_name(t.kind),
+			 wait_kind_name(kind), t.state, syscall_name(t.nr), t.wchan, t.text);
 	return t;
 }
 

@@ -472,8 +472,9 @@ static void heap_show_put_head(const struct heapset *h, const struct heap_show_w
 		[HEAPSET_LEAKS] = "     KEPT   95 % INTERVAL            SHARE       GROWTH SCORE  STACK",
 		[HEAPSET_TEMPORARY] = "BRIEF (1s)  95 % INTERVAL            SHARE   OBJECTS HALF GONE  STACK",
 		[HEAPSET_GROWTH] = "    GROWN   95 % INTERVAL            SHARE         RATE  STACK",
-		[HEAPSET_LIFETIME] = ("     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 "
-				     "% GONE  ALIVE  STACK"),
+		[HEAPSET_LIFETIME] =
+			("     HELD   95 % INTERVAL            SHARE  ASKED FOR       MEAN  HALF GONE   90 "
+			 "% GONE  ALIVE  STACK"),
 	};
 	(void)fputs("\n", p->to);
 	textout_ink(p, INK_BOLD);

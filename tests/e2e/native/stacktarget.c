@@ -265,8 +265,8 @@ static far_away void unwindable(void)
 
 #if defined(__x86_64__)
 /*
- * Hand-written code as in BLAS libraries: it says that it has taken nothing of the stack, has taken a lot, and has lost the
- * frame pointer. It stops at the first byte of its third argument that is not 0.
+ * Hand-written code as in BLAS libraries: it says that it has taken nothing of the stack, has taken a lot, and has lost
+ * the frame pointer. It stops at the first byte of its third argument that is not 0.
  */
 void lying(volatile unsigned long *count, unsigned long step, const volatile char *until);
 __asm__(".text\n.globl lying\n.type lying, @function\nlying:\n.cfi_startproc\n"

@@ -124,7 +124,8 @@ static void what_has_no_end_or_is_no_filter_is_not_harmless(void **state)
 	(void)state;
 	static struct sock_filter many[4096];
 	const char *call = NULL;
-	const struct sock_filter no_end[] = {LOAD(nr)}, far[] = {BPF_STMT(BPF_JMP | BPF_JA, UINT32_MAX), END(SECCOMP_RET_ALLOW)};
+	const struct sock_filter no_end[] = {LOAD(nr)},
+				 far[] = {BPF_STMT(BPF_JMP | BPF_JA, UINT32_MAX), END(SECCOMP_RET_ALLOW)};
 	const struct sock_filter foreign[] = {BPF_STMT(BPF_ST, 99), END(SECCOMP_RET_ALLOW)};
 	const struct sock_filter unknown[] = {LOAD(args[1]), BPF_STMT(BPF_RET | BPF_A, 0)};
 	assert_false(inject_filter_lets(no_end, 1, &call));

@@ -37,7 +37,8 @@ static int tree_open(void **state)
 	t->w = live_world();
 	close(t->w.cgroup_fd);
 	t->w.cgroup_fd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	t->place = (struct cgroup_place){.memory_version = CGROUP_V2, .memory = "app.slice/me.scope", .name = "/app.slice/me.scope"};
+	t->place = (struct cgroup_place){
+		.memory_version = CGROUP_V2, .memory = "app.slice/me.scope", .name = "/app.slice/me.scope"};
 	file_make(t, "app.slice/me.scope/memory.max", "max\n");
 	file_make(t, "app.slice/me.scope/cpu.max", "max 100000\n");
 	/* the kernel would make this file with the folder */
@@ -91,7 +92,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_group_beside_ours_has_its_own_name, tree_open, tree_close),
-		cmocka_unit_test_setup_teardown(a_job_never_leaves_the_limits_it_was_started_under, tree_open, tree_close),
+		cmocka_unit_test_setup_teardown(a_job_never_leaves_the_limits_it_was_started_under, tree_open,
+						tree_close),
 	};
 	return cmocka_run_group_tests_name("act/jobgroup", tests, NULL, NULL);
 }

@@ -97,8 +97,9 @@ static void an_expendable_process_is_raised_only_where_lowering_is_refused(void 
 	struct protect_outcome o;
 	int before = adj_now();
 	assert_int_equal(protect_apply(&w, &t, 1, NULL, &want, &o), 0);
-	assert_true(o.row[0].result == PROTECT_DONE ? adj_now() == -900
-						    : o.row[0].result == PROTECT_RAISED && adj_now() == 500 && o.n_raised == 1);
+	assert_true(o.row[0].result == PROTECT_DONE
+			    ? adj_now() == -900
+			    : o.row[0].result == PROTECT_RAISED && adj_now() == 500 && o.n_raised == 1);
 	assert_int_equal(protect_restore_adj(&w, t.id, before), 0);
 	assert_int_equal(adj_now(), before);
 	protect_outcome_done(&o);

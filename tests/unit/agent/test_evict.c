@@ -378,7 +378,10 @@ static void a_job_with_a_group_is_refreshed_alone(void **state)
 	b->w.cgroup_fd = before;
 }
 
-/* While the supervisor is still looking into somebody, a case waits for its stacks longer than for one that does not answer. */
+/*
+ * While the supervisor is still looking into somebody, a case waits for its stacks longer than for one that does not
+ * answer.
+ */
 static void a_busy_supervisor_is_waited_for(void **state)
 {
 	struct bench *b = *state;

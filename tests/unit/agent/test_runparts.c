@@ -82,7 +82,8 @@ static int systemd_listen(const char *name, bool is_abstract)
 	memcpy(a.sun_path, name, strlen(name));
 	if (is_abstract)
 		a.sun_path[0] = '\0';
-	assert_int_equal(bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))), 0);
+	assert_int_equal(
+		bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))), 0);
 	assert_int_equal(setenv("NOTIFY_SOCKET", name, 1), 0);
 	return fd;
 }

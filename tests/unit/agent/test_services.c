@@ -65,7 +65,8 @@ static bool on_hang(void *owner, uint32_t job, struct hangreport *ret, struct jo
 	struct loop *l = owner;
 	if (job >= JOBS || !l->watched[job])
 		return false;
-	*ret = (struct hangreport){.w = &l->w, .recorder = &l->recorder[job], .job = &l->job[job], .quiet = true, .next = ""};
+	*ret = (struct hangreport){
+		.w = &l->w, .recorder = &l->recorder[job], .job = &l->job[job], .quiet = true, .next = ""};
 	*ret_kept = &l->hang[job];
 	return true;
 }

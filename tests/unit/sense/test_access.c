@@ -269,15 +269,18 @@ static void a_recorded_world_gives_its_yama_and_its_ids(void **state)
 		assert_int_equal(mkdirat(dir, folders[i], 0755), 0);
 	assert_int_equal(symlinkat("700", dir, "self"), 0);
 	put(dir, "sys/kernel/yama/ptrace_scope", "1\n");
-	put(dir, "700/status", "Name:\tvigil\nPid:\t700\nUid:\t1000\t1000\t1000\t1000\nGid:\t100\t100\t100\t100\nNSpid:\t700\n"
-			       "CapEff:\t0000000000080000\nSeccomp:\t2\n");
+	put(dir, "700/status",
+	    "Name:\tvigil\nPid:\t700\nUid:\t1000\t1000\t1000\t1000\nGid:\t100\t100\t100\t100\nNSpid:\t700\n"
+	    "CapEff:\t0000000000080000\nSeccomp:\t2\n");
 	put(dir, "700/uid_map", "0 0 4294967295\n");
-	put(dir, "812/status", "Name:\tpython\nPid:\t812\nUid:\t1001\t1002\t1003\t1001\nGid:\t100\t100\t100\t100\nNSpid:\t812\t5\n"
-			       "TracerPid:\t700\nCapEff:\t0\n");
+	put(dir, "812/status",
+	    "Name:\tpython\nPid:\t812\nUid:\t1001\t1002\t1003\t1001\nGid:\t100\t100\t100\t100\nNSpid:\t812\t5\n"
+	    "TracerPid:\t700\nCapEff:\t0\n");
 	put(dir, "812/uid_map", "0 100000 65536\n");
 	put(dir, "812/stat", "812 (python) S 1 812 812 0 -1 4194304 0 0 0 0 1 2 0 0 20 0 1 0 1000 0 0\n");
 	put(dir, "700/stat", "700 (vigil) S 1 700 700 0 -1 4194304 0 0 0 0 1 2 0 0 20 0 1 0 900 0 0\n");
-	struct world recorded = {.proc_fd = dir, .sys_fd = -1, .cgroup_fd = -1, .shm_fd = -1, .kmsg_fd = -1, .recorded = true};
+	struct world recorded = {
+		.proc_fd = dir, .sys_fd = -1, .cgroup_fd = -1, .shm_fd = -1, .kmsg_fd = -1, .recorded = true};
 	struct access_facts a;
 	assert_int_equal(access_read(&recorded, 812, &a), 0);
 	assert_true(a.has_yama);

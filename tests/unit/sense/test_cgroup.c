@@ -96,7 +96,8 @@ static void mounts_elsewhere_and_broken_lines_are_passed_over(void **state)
 	(void)state;
 	struct cgroup_place p;
 	struct span groups = SPAN("\n:\n::\n1\n0::relative\n0::/g\n7:memory\n");
-	struct span mounts = SPAN("6 4 0:2 / /mnt/cg rw - cgroup2 cgroup2 rw\n6 4 0:2\n- \n6 4 0:2 / /sys/fs/cgroupx rw - cgroup2 c rw");
+	struct span mounts = SPAN(
+		"6 4 0:2 / /mnt/cg rw - cgroup2 cgroup2 rw\n6 4 0:2\n- \n6 4 0:2 / /sys/fs/cgroupx rw - cgroup2 c rw");
 	assert_int_equal(cgroup_place_parse(groups, mounts, &p), 0);
 	assert_string_equal(p.unified, "");
 	assert_int_equal(p.memory_version, CGROUP_NONE);

@@ -1,4 +1,7 @@
-/* What comes from outside about collectives: RAS's gate, addresses and answers, places of dumps, error files, mended JSON. */
+/*
+ * What comes from outside about collectives: RAS's gate, addresses and answers, places of dumps, error files, mended
+ * JSON.
+ */
 #include "testing.h"
 
 #include <arpa/inet.h>
@@ -38,7 +41,8 @@ static void only_the_library_s_own_words_are_its_version(void **state)
 {
 	(void)state;
 	struct ncclras_version v;
-	static const char words[] = "please use NCCL version 2.99.1 or later\0NCCL version %d.%d\0NCCL version 2.28.9+cuda12.4";
+	static const char words[] =
+		"please use NCCL version 2.99.1 or later\0NCCL version %d.%d\0NCCL version 2.28.9+cuda12.4";
 	assert_true(nccl_version_own((struct span){words, sizeof(words)}, &v));
 	assert_true(v.minor == 28 && v.patch == 9);
 	assert_true(nccl_version_own(SPAN("NCCL version 2.27.0rc1+cuda12.8"), &v) && v.minor == 27);

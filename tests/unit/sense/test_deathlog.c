@@ -47,7 +47,8 @@ static void the_last_line_of_the_last_traceback_counts(void **state)
 	(void)state;
 	size_t n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nKeyError: 1\n"
 			    "a: b\n"
-			    "10%|##\rTraceback (most recent call last):\r\n  File \"b\", line 2\n\n    x()\nm.sub.MyError: z\nafter: this\n"));
+			    "10%|##\rTraceback (most recent call last):\r\n  File \"b\", line 2\n\n    "
+			    "x()\nm.sub.MyError: z\nafter: this\n"));
 	assert_int_equal(n, 1);
 	assert_string_equal(hint("python_traceback", n)->text, "m.sub.MyError: z");
 }
@@ -64,7 +65,8 @@ static void torchrun_s_root_cause_is_taken_apart(void **state)
 {
 	(void)state;
 	size_t n = fed(SPAN("Failures:\n[1]:\n  rank      : 3 (local_rank: 3)\n  exitcode  : 1 (pid: 12)\n"
-			    "Root Cause (first observed failure):\n[0]:\n  rank      : 5 (local_rank: 1)\n  exitcode  : -11 (pid: 2630)\n"
+			    "Root Cause (first observed failure):\n[0]:\n  rank      : 5 (local_rank: 1)\n  exitcode  "
+			    ": -11 (pid: 2630)\n"
 			    "  traceback : Signal 11 (SIGSEGV) received by PID 2630\n====\n"));
 	const struct log_hint *h = hint("torchrun_failure", n);
 	assert_int_equal(h->rank, 5);
@@ -78,8 +80,9 @@ static void torchrun_s_root_cause_is_taken_apart(void **state)
 static void sizes_in_messages_become_bytes(void **state)
 {
 	(void)state;
-	size_t n = fed(SPAN("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.5 GiB for an array with shape (1,)\n"
-			    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0\n"));
+	size_t n = fed(SPAN(
+		"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.5 GiB for an array with shape (1,)\n"
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0\n"));
 	assert_true(hint("numpy_memory_error", n)->bytes == 7 * GIB + 5 * (GIB / 10));
 	assert_int_equal(hint("cuda_oom", n)->bytes, 20 * MIB);
 }
@@ -87,8 +90,9 @@ static void sizes_in_messages_become_bytes(void **state)
 static void several_gpu_messages_tell_whether_tensors_grew(void **state)
 {
 	(void)state;
-	static const char form[] = "CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 8.00 GiB total capacity; %u.00 GiB already "
-				   "allocated; 4.88 MiB free; 7.50 GiB reserved in total by PyTorch)\n";
+	static const char form[] =
+		"CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 8.00 GiB total capacity; %u.00 GiB already "
+		"allocated; 4.88 MiB free; 7.50 GiB reserved in total by PyTorch)\n";
 	static const unsigned allocated[] = {5, 5, 6, 7};
 	char text[2000] = "";
 	struct buf b = {.text = text, .cap = sizeof(text)};
@@ -113,10 +117,12 @@ static void only_slurm_and_ray_are_believed_in_a_job_s_own_output(void **state)
 	struct killerlog k;
 	killerlog_init(&k, "log", said, ARRAY_SIZE(said));
 	struct deathlog d = {.hints = hints, .cap = ARRAY_SIZE(hints), .killers = &k};
-	deathlog_parse(&d, SPAN("Killed /a due to memory pressure for /a being 57.97% > 50.00% for > 20s with reclaim activity\n"
-				"sending SIGKILL to process 7 uid 0 \"x\": badness 1, VmRSS 5 MiB\n"
-				"slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some\n"),
-		       "rank 2 stderr", 2);
+	deathlog_parse(
+		&d,
+		SPAN("Killed /a due to memory pressure for /a being 57.97% > 50.00% for > 20s with reclaim activity\n"
+		     "sending SIGKILL to process 7 uid 0 \"x\": badness 1, VmRSS 5 MiB\n"
+		     "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some\n"),
+		"rank 2 stderr", 2);
 	assert_int_equal(k.n, 1);
 	assert_int_equal(said[0].killer, KILLER_SLURM);
 	assert_string_equal(said[0].source, "rank 2 stderr");
@@ -125,9 +131,10 @@ static void only_slurm_and_ray_are_believed_in_a_job_s_own_output(void **state)
 static void ordinary_words_are_no_hint(void **state)
 {
 	(void)state;
-	assert_int_equal(fed(SPAN("Killed 3 stale workers\nloss: 0.1\nKilledness\nerror: line 3: 7 items\nSaved to /dev/shm\n"
-				  "Traceback (most recent call last):\n  File \"x\"\n")),
-			 0);
+	assert_int_equal(
+		fed(SPAN("Killed 3 stale workers\nloss: 0.1\nKilledness\nerror: line 3: 7 items\nSaved to /dev/shm\n"
+			 "Traceback (most recent call last):\n  File \"x\"\n")),
+		0);
 }
 
 static void binary_garbage_is_survived(void **state)

@@ -62,7 +62,7 @@ static struct gpuprobe once(const struct gpuprobe_limits *limits)
 }
 
 #define H100                                                                                                           \
-	"device 0 name NVIDIA H100 80GB HBM3\ndevice 0 uuid GPU-aaaa\ndevice 0 bus 0x17\ndevice 0 minor 5\n"            \
+	"device 0 name NVIDIA H100 80GB HBM3\ndevice 0 uuid GPU-aaaa\ndevice 0 bus 0x17\ndevice 0 minor 5\n"           \
 	"device 0 busy 97 40\ndevice 0 memory_busy 33\ndevice 0 memory_total 85899345920\n"                            \
 	"device 0 memory_used 1073741824\ndevice 0 memory_reserved 536870912\ndevice 0 power 150000\n"                 \
 	"device 0 power_limit 700000\ndevice 0 energy 123456789012\ndevice 0 temperature 64\n"                         \

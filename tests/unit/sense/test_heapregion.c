@@ -323,8 +323,8 @@ static void an_older_writer_s_rows_are_read(void **state)
 	uint32_t one = image_stack(&image, NULL, 0, NULL, 0), two = image_stack(&image, NULL, 0, NULL, 0);
 	image_freed(&image, one, 4096, 1 << 20, 3000);
 	image_freed(&image, two, 4096, 1 << 20, 1500);
-	assert_int_equal(heapregion_parse((const uint8_t *)&image, offsetof(struct heap_image, n_live), NULL, 0, &r, &f),
-			 0);
+	assert_int_equal(
+		heapregion_parse((const uint8_t *)&image, offsetof(struct heap_image, n_live), NULL, 0, &r, &f), 0);
 	const struct heapregion_stack *s = &r.stacks[r.n_stacks - 2];
 	assert_true(s[0].has_lived && s[0].freed_bytes[6] == 1 << 20 && s[0].freed_early_bytes[6] == 0);
 	assert_true(s[1].freed_early_bytes[6] == 1 << 20 && s[1].lived_byte_s == (1 << 20) * 1.5);
@@ -332,8 +332,8 @@ static void an_older_writer_s_rows_are_read(void **state)
 	for (size_t i = 0; i < IMAGE_STACKS; i++)
 		memmove((char *)image.stacks + i * 256, &image.stacks[i], 256);
 	image.header.table.stacks.item_bytes = 256;
-	assert_int_equal(heapregion_parse((const uint8_t *)&image, offsetof(struct heap_image, n_live), NULL, 0, &r, &f),
-			 0);
+	assert_int_equal(
+		heapregion_parse((const uint8_t *)&image, offsetof(struct heap_image, n_live), NULL, 0, &r, &f), 0);
 	s = &r.stacks[r.n_stacks - 2];
 	assert_true(!s[0].has_lived && s[0].freed_bytes[6] == 1 << 20 && s[0].lived_byte_s == 0);
 	assert_true(s[1].freed_bytes[6] == 1 << 20 && s[1].freed_early_bytes[6] == 0);
@@ -351,8 +351,8 @@ static void a_hostile_part_is_no_more_than_the_whole(void **state)
 	image_freed(&image, one, 4096, 1 << 20, 3000);
 	image.stacks[one].freed_early_bytes[6] = UINT64_MAX / 8;
 	image.stacks[one].lived_kib_ms = UINT64_MAX;
-	assert_int_equal(heapregion_parse((const uint8_t *)&image, offsetof(struct heap_image, n_live), NULL, 0, &r, &f),
-			 0);
+	assert_int_equal(
+		heapregion_parse((const uint8_t *)&image, offsetof(struct heap_image, n_live), NULL, 0, &r, &f), 0);
 	const struct heapregion_stack *s = &r.stacks[r.n_stacks - 1];
 	assert_true(s->freed_early_bytes[6] == s->freed_bytes[6] && s->lived_byte_s == 0);
 	heapregion_done(&r);

@@ -20,8 +20,10 @@ static void systemd_oomd_s_pressure_is_read_in_both_wordings(void **state)
 {
 	(void)state;
 	const char *both[] = {
-		"Killed /a.slice/b due to memory pressure for /a.slice being 57.97% > 50.00% for > 1min 20s with reclaim activity",
-		"Marked /a.slice/b for killing due to memory pressure for /a.slice being 57.97% > 50.00% for > 80s with reclaim activity",
+		"Killed /a.slice/b due to memory pressure for /a.slice being 57.97% > 50.00% for > 1min 20s with "
+		"reclaim activity",
+		"Marked /a.slice/b for killing due to memory pressure for /a.slice being 57.97% > 50.00% for > 80s "
+		"with reclaim activity",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
 		assert_int_equal(fed("systemd-oomd", both[i]), 1);
@@ -37,16 +39,29 @@ static void systemd_oomd_s_pressure_is_read_in_both_wordings(void **state)
 static void only_the_writer_s_own_words_count(void **state)
 {
 	(void)state;
-	const char *oomd = "Killed /a due to memory pressure for /a being 57.97% > 50.00% for > 20s with reclaim activity";
+	const char *oomd =
+		"Killed /a due to memory pressure for /a being 57.97% > 50.00% for > 20s with reclaim activity";
 	assert_int_equal(fed("python", oomd), 0);
 	assert_int_equal(fed("", oomd), 1);
 	const char *nothing[] = {
-		"Killed /a due to boredom", "Killed", "Killed /", "a.service: Failed with result 'exit-code'.",
-		"a.service: Killing process x (y) with signal SIGKILL.", "a b.service: Failed with result 'oom-kill'.",
-		"sending SIGKILL to process", "sending SIGTERM when mem <= 10.00% and swap <= 10.00%,", "low memory! at or below",
-		"oomd kill: a b c", "oomd kill: 1 2 3", "Detected oom_kill event", "srun: error: n1: task 0: ",
-		"*** JOB 7 ON n1 ***", "Selected to kill: (pid=7)", "Memory on the node (IP: x) where the pid=7 was running was",
-		"  Sending SIGTERM to the cat", "x Workers (tasks / actors) killed due to memory pressure (OOM)",
+		"Killed /a due to boredom",
+		"Killed",
+		"Killed /",
+		"a.service: Failed with result 'exit-code'.",
+		"a.service: Killing process x (y) with signal SIGKILL.",
+		"a b.service: Failed with result 'oom-kill'.",
+		"sending SIGKILL to process",
+		"sending SIGTERM when mem <= 10.00% and swap <= 10.00%,",
+		"low memory! at or below",
+		"oomd kill: a b c",
+		"oomd kill: 1 2 3",
+		"Detected oom_kill event",
+		"srun: error: n1: task 0: ",
+		"*** JOB 7 ON n1 ***",
+		"Selected to kill: (pid=7)",
+		"Memory on the node (IP: x) where the pid=7 was running was",
+		"  Sending SIGTERM to the cat",
+		"x Workers (tasks / actors) killed due to memory pressure (OOM)",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++)
 		assert_int_equal(fed("", nothing[i]), 0);
@@ -55,7 +70,8 @@ static void only_the_writer_s_own_words_count(void **state)
 static void earlyoom_and_nohang_name_their_victim(void **state)
 {
 	(void)state;
-	assert_int_equal(fed("earlyoom", "sending SIGTERM to process 194 uid 0 \"h og\": badness 1161, VmRSS 525 MiB"), 1);
+	assert_int_equal(fed("earlyoom", "sending SIGTERM to process 194 uid 0 \"h og\": badness 1161, VmRSS 525 MiB"),
+			 1);
 	assert_int_equal(lines[0].pid, 194);
 	assert_int_equal(lines[0].signal, SIGTERM);
 	assert_string_equal(lines[0].name, "h og");
@@ -85,11 +101,14 @@ static void units_are_told_apart_by_their_last_words(void **state)
 static void ray_s_joined_block_gives_each_victim(void **state)
 {
 	(void)state;
-	assert_int_equal(fed("raylet", "2 worker(s) were killed due to the node running low on memory. Memory on the node (IP: x, ID: y) was "
-				       "2.00GB / 4.00GB (0.5);Considered workers: [;Selected to kill: (Task: task name=f, pid=10, actual "
-				       "memory used=0.50GB, worker ID=a);Selected to kill: (Task: task name=g, pid=11, actual memory "
-				       "used=1.00GB, worker ID=b);(Task: task name=h, pid=12, actual memory used=1.00GB, worker ID=c)"),
-			 2);
+	assert_int_equal(
+		fed("raylet",
+		    "2 worker(s) were killed due to the node running low on memory. Memory on the node (IP: x, ID: y) "
+		    "was "
+		    "2.00GB / 4.00GB (0.5);Considered workers: [;Selected to kill: (Task: task name=f, pid=10, actual "
+		    "memory used=0.50GB, worker ID=a);Selected to kill: (Task: task name=g, pid=11, actual memory "
+		    "used=1.00GB, worker ID=b);(Task: task name=h, pid=12, actual memory used=1.00GB, worker ID=c)"),
+		2);
 	assert_int_equal(lines[0].pid, 10);
 	assert_int_equal(lines[0].memory_total_bytes, 4 * GIB);
 	assert_int_equal(lines[1].pid, 11);
@@ -100,10 +119,12 @@ static void ray_s_joined_block_gives_each_victim(void **state)
 static void slurm_s_steps_and_cancellations_are_read(void **state)
 {
 	(void)state;
-	assert_int_equal(fed("", "slurmstepd: error: Detected 2 oom_kill events in StepId=11.0. Some of the step tasks have been OOM Killed.\n"
-				 "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2023-12-05T07:16:01 DUE TO TIME LIMIT ***\n"
-				 "srun: error: n1: task 3: Killed\n"),
-			 3);
+	assert_int_equal(
+		fed("", "slurmstepd: error: Detected 2 oom_kill events in StepId=11.0. Some of the step tasks have "
+			"been OOM Killed.\n"
+			"slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2023-12-05T07:16:01 DUE TO TIME LIMIT ***\n"
+			"srun: error: n1: task 3: Killed\n"),
+		3);
 	assert_int_equal(lines[0].count, 2);
 	assert_string_equal(lines[0].name, "11.0");
 	assert_string_equal(lines[1].action, "time_limit");

@@ -11,7 +11,9 @@ static void a_record_is_taken_apart(void **state)
 {
 	(void)state;
 	struct kmsg_record r;
-	assert_int_equal(kmsg_parse(SPAN("30,423,2104191886,-,caller=T1;systemd[1]: hi; there\n SUBSYSTEM=x\n DEVICE=y\n"), &r), 0);
+	assert_int_equal(
+		kmsg_parse(SPAN("30,423,2104191886,-,caller=T1;systemd[1]: hi; there\n SUBSYSTEM=x\n DEVICE=y\n"), &r),
+		0);
 	assert_int_equal(r.priority, 6);
 	assert_int_equal(r.facility, 3);
 	assert_int_equal(r.seq, 423);
@@ -24,7 +26,8 @@ static void what_is_no_record_is_refused(void **state)
 {
 	(void)state;
 	struct kmsg_record r = {.seq = 7};
-	const char *bad[] = {"", ";", "6;", "6,1;", "6,,1,-;x", "a,1,1,-;x", "6,1,99999999999999999999,-;x", "6,1,1,-", "[1.0] x"};
+	const char *bad[] = {"",	";",	  "6;", "6,1;", "6,,1,-;x", "a,1,1,-;x", "6,1,99999999999999999999,-;x",
+			     "6,1,1,-", "[1.0] x"};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(kmsg_parse(span_of(bad[i]), &r), -EBADMSG);
 	assert_int_equal(r.seq, 7);
@@ -63,7 +66,8 @@ static struct world file_world(const char *text, size_t len)
 	assert_true(fd >= 0);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(file_write_all(fd, text, len), 0);
-	return (struct world){.kmsg_fd = fd, .proc_fd = -1, .recorded = true, .mono_ns = clock_mono_ns, .unix_ms = clock_unix_ms};
+	return (struct world){
+		.kmsg_fd = fd, .proc_fd = -1, .recorded = true, .mono_ns = clock_mono_ns, .unix_ms = clock_unix_ms};
 }
 
 static void a_recorded_log_is_read_across_buffer_ends(void **state)
@@ -72,7 +76,8 @@ static void a_recorded_log_is_read_across_buffer_ends(void **state)
 	static char text[60000];
 	size_t len = 0;
 	for (int i = 0; i < 1000; i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "6,%d,%d,-;record number %d\n A=b\n", i, i * 10, i);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "6,%d,%d,-;record number %d\n A=b\n", i, i * 10,
+					i);
 	struct world w = file_world(text, len);
 	struct kmsg k;
 	struct seen s = {0};
@@ -126,8 +131,10 @@ static void no_kernel_log_is_a_condition(void **state)
 static void the_live_log_gives_back_what_is_written_into_it(void **state)
 {
 	(void)state;
-	struct world w = {.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY), .kmsg_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK),
-			  .mono_ns = clock_mono_ns, .unix_ms = clock_unix_ms};
+	struct world w = {.proc_fd = open("/proc", O_RDONLY | O_DIRECTORY),
+			  .kmsg_fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK),
+			  .mono_ns = clock_mono_ns,
+			  .unix_ms = clock_unix_ms};
 	cleanup(closep) int out = open("/dev/kmsg", O_WRONLY);
 	struct kmsg k, other;
 	if (w.kmsg_fd < 0 || out < 0 || kmsg_open(&w, KMSG_FROM_END, &k) != 0) {
@@ -167,7 +174,8 @@ static void lines_of_the_kernel_name_their_process(void **state)
 		{"Killed process -3 (x)", 0},
 		{"task blocked for more than", 0},
 		{"]: segfault at", 0},
-		{"Memory cgroup out of memory: OOM victim 27007 (hog) is already exiting. Skip killing the task", 27007},
+		{"Memory cgroup out of memory: OOM victim 27007 (hog) is already exiting. Skip killing the task",
+		 27007},
 		{"", 0},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

@@ -15,9 +15,9 @@ static void the_end_of_an_output_is_its_error(void **state)
 	assert_int_equal(e.rank, 3);
 	assert_false(e.follows);
 	assert_string_equal(e.text, "ValueError: no");
-	assert_int_equal(
-		lasterror_find(SPAN("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB\n"), 1, NULL, &e),
-		0);
+	assert_int_equal(lasterror_find(SPAN("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB\n"),
+					1, NULL, &e),
+			 0);
 	assert_int_equal(lasterror_find(SPAN("step 1 loss 2\nall is well\n"), 3, NULL, &e), LASTERROR_NONE);
 	assert_int_equal(lasterror_find(SPAN(""), NO_RANK, NULL, &e), LASTERROR_NONE);
 }
@@ -26,14 +26,16 @@ static void what_was_caught_is_none(void **state)
 {
 	(void)state;
 	struct lasterror e;
-	assert_int_equal(lasterror_find(SPAN(TRACEBACK "ValueError: no\nstep 7 loss 0.1\n"), 0, NULL, &e), LASTERROR_NONE);
+	assert_int_equal(lasterror_find(SPAN(TRACEBACK "ValueError: no\nstep 7 loss 0.1\n"), 0, NULL, &e),
+			 LASTERROR_NONE);
 	/* the second of the same was not */
 	assert_int_equal(
-		lasterror_find(SPAN(TRACEBACK "ValueError: no\nstep 7 loss 0.1\n" TRACEBACK "ValueError: no\n"), 0, NULL, &e),
+		lasterror_find(SPAN(TRACEBACK "ValueError: no\nstep 7 loss 0.1\n" TRACEBACK "ValueError: no\n"), 0,
+			       NULL, &e),
 		0);
-	assert_int_equal(
-		lasterror_find(SPAN(TRACEBACK "ValueError: no\r 10%|#    | 1/10 [00:01<00:09,  1.0it/s]\r"), 0, NULL, &e),
-		LASTERROR_NONE);
+	assert_int_equal(lasterror_find(SPAN(TRACEBACK "ValueError: no\r 10%|#    | 1/10 [00:01<00:09,  1.0it/s]\r"), 0,
+					NULL, &e),
+			 LASTERROR_NONE);
 }
 
 static void what_follows_from_a_loss_elsewhere_is_marked(void **state)
@@ -45,7 +47,8 @@ static void what_follows_from_a_loss_elsewhere_is_marked(void **state)
 			       NULL, &e),
 		0);
 	assert_true(e.follows);
-	assert_int_equal(lasterror_find(SPAN(TRACEBACK "torch.distributed.DistBackendError: NCCL error\n"), 0, NULL, &e), 0);
+	assert_int_equal(
+		lasterror_find(SPAN(TRACEBACK "torch.distributed.DistBackendError: NCCL error\n"), 0, NULL, &e), 0);
 	assert_true(e.follows);
 }
 
@@ -68,13 +71,14 @@ static void each_rank_of_a_shared_output_has_its_own_error(void **state)
 	struct lasterror e[4];
 	char scratch[2000];
 	bool named;
-	const char *text = "[rank1]: Traceback (most recent call last):\n"
-			   "[rank0]: Traceback (most recent call last):\n"
-			   "[rank1]:   File \"t.py\", line 1, in <module>\n[rank1]: KeyError: 'x'\n"
-			   "[rank0]:   File \"t.py\", line 9, in <module>\n"
-			   "[rank0]: RuntimeError: [pair.cc:1] Connection closed by peer [10.0.0.1]:99\n"
-			   "[rank2]: step 7/10 loss 0.3\n[rank3]: Traceback (most recent call last):\n[rank3]: ValueError: no\n"
-			   "[rank3]: step 8/10 loss 0.3\n";
+	const char *text =
+		"[rank1]: Traceback (most recent call last):\n"
+		"[rank0]: Traceback (most recent call last):\n"
+		"[rank1]:   File \"t.py\", line 1, in <module>\n[rank1]: KeyError: 'x'\n"
+		"[rank0]:   File \"t.py\", line 9, in <module>\n"
+		"[rank0]: RuntimeError: [pair.cc:1] Connection closed by peer [10.0.0.1]:99\n"
+		"[rank2]: step 7/10 loss 0.3\n[rank3]: Traceback (most recent call last):\n[rank3]: ValueError: no\n"
+		"[rank3]: step 8/10 loss 0.3\n";
 	assert_int_equal(lasterror_each(span_of(text), NO_RANK, NULL, scratch, e, 4, &named), 2);
 	assert_true(named);
 	assert_int_equal(e[0].rank, 1);

@@ -19,15 +19,19 @@ static struct oomlog fed(const char *text)
 static void a_whole_report_becomes_one_record(void **state)
 {
 	(void)state;
-	struct oomlog o = fed("4,1,1000000,-;py,t invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"
-			      "6,2,1000001,-;memory: usage 65536kB, limit 65536kB, failcnt 83\n"
-			      "6,3,1000002,-;[  pid  ]   uid  tgid total_vm      rss rss_anon pgtables_bytes swapents oom_score_adj name\n"
-			      "6,4,1000003,-;[    100]     0   100    19361      200    163   196608        0          -500 a b\n"
-			      "6,5,1000004,-;[    101]     0   101    19361    17695    163   196608        0             7 py,t\n"
-			      "6,6,1000005,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,b,"
-			      "task_memcg=/a,b/c,task=py,t,pid=101,uid=7\n"
-			      "3,7,1500000,-;Memory cgroup out of memory: Killed process 101 (py,t) total-vm:77444kB, anon-rss:65272kB, "
-			      "file-rss:5508kB, shmem-rss:4kB, UID:7 pgtables:192kB oom_score_adj:-3\n");
+	struct oomlog o = fed(
+		"4,1,1000000,-;py,t invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n"
+		"6,2,1000001,-;memory: usage 65536kB, limit 65536kB, failcnt 83\n"
+		"6,3,1000002,-;[  pid  ]   uid  tgid total_vm      rss rss_anon pgtables_bytes swapents oom_score_adj "
+		"name\n"
+		"6,4,1000003,-;[    100]     0   100    19361      200    163   196608        0          -500 a b\n"
+		"6,5,1000004,-;[    101]     0   101    19361    17695    163   196608        0             7 py,t\n"
+		"6,6,1000005,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/"
+		"a,b,"
+		"task_memcg=/a,b/c,task=py,t,pid=101,uid=7\n"
+		"3,7,1500000,-;Memory cgroup out of memory: Killed process 101 (py,t) total-vm:77444kB, "
+		"anon-rss:65272kB, "
+		"file-rss:5508kB, shmem-rss:4kB, UID:7 pgtables:192kB oom_score_adj:-3\n");
 	const struct kernel_kill *k = &kills[0];
 	assert_int_equal(o.n, 1);
 	assert_int_equal(k->pid, 101);
@@ -67,13 +71,18 @@ static void columns_are_found_by_name_in_the_old_table_too(void **state)
 static void a_group_kill_marks_its_first_victim_afterwards(void **state)
 {
 	(void)state;
-	struct oomlog o = fed("6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/g,task_memcg=/g,task=a,pid=5,uid=0\n"
-			      "3,2,2,-;Memory cgroup out of memory: Killed process 5 (a) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB\n"
-			      "6,3,3,-;Tasks in /g are going to be killed due to memory.oom.group set\n"
-			      "3,4,4,-;Memory cgroup out of memory: Killed process 6 (b) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB\n"
-			      "6,5,5,-;oom_reaper: reaped process 6 (b), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB\n"
-			      "4,6,6,-;x invoked oom-killer: gfp_mask=0x0, order=0, oom_score_adj=0\n"
-			      "3,7,7,-;Memory cgroup out of memory: Killed process 7 (c) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB\n");
+	struct oomlog o =
+		fed("6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/"
+		    "g,task_memcg=/g,task=a,pid=5,uid=0\n"
+		    "3,2,2,-;Memory cgroup out of memory: Killed process 5 (a) total-vm:1kB, anon-rss:1kB, "
+		    "file-rss:0kB, shmem-rss:0kB\n"
+		    "6,3,3,-;Tasks in /g are going to be killed due to memory.oom.group set\n"
+		    "3,4,4,-;Memory cgroup out of memory: Killed process 6 (b) total-vm:1kB, anon-rss:1kB, "
+		    "file-rss:0kB, shmem-rss:0kB\n"
+		    "6,5,5,-;oom_reaper: reaped process 6 (b), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB\n"
+		    "4,6,6,-;x invoked oom-killer: gfp_mask=0x0, order=0, oom_score_adj=0\n"
+		    "3,7,7,-;Memory cgroup out of memory: Killed process 7 (c) total-vm:1kB, anon-rss:1kB, "
+		    "file-rss:0kB, shmem-rss:0kB\n");
 	assert_int_equal(o.n, 3);
 	assert_true(kills[0].group_kill && kills[1].group_kill);
 	assert_string_equal(kills[1].oom_memcg, "/g");
@@ -85,8 +94,10 @@ static void a_group_kill_marks_its_first_victim_afterwards(void **state)
 static void a_kill_line_of_another_pid_does_not_inherit_a_report(void **state)
 {
 	(void)state;
-	(void)fed("6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/g,task_memcg=/g,task=a,pid=5,uid=0\n"
-		  "3,2,2,-;Memory cgroup out of memory: Killed process 9 (z) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB\n");
+	(void)fed("6,1,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/"
+		  "g,task_memcg=/g,task=a,pid=5,uid=0\n"
+		  "3,2,2,-;Memory cgroup out of memory: Killed process 9 (z) total-vm:1kB, anon-rss:1kB, file-rss:0kB, "
+		  "shmem-rss:0kB\n");
 	assert_true(kills[0].bare);
 	assert_string_equal(kills[0].oom_memcg, "");
 }
@@ -100,7 +111,8 @@ static void talk_about_kills_is_no_record(void **state)
 	assert_false(oomlog_kill_parse(SPAN("Out of memory: Killed process (c) total-vm:1kB"), &k));
 	assert_false(oomlog_kill_parse(SPAN("Out of memory: Killed process 99999999999 (c) total-vm:1kB"), &k));
 	assert_false(oomlog_kill_parse(SPAN("Out of memory: Killed process 7 (c total-vm:1kB"), &k));
-	assert_true(oomlog_kill_parse(SPAN("Out of memory: Killed process 7 () total-vm:99999999999999999999kB, anon-rss:1kB"), &k));
+	assert_true(oomlog_kill_parse(
+		SPAN("Out of memory: Killed process 7 () total-vm:99999999999999999999kB, anon-rss:1kB"), &k));
 	assert_string_equal(k.comm, "");
 }
 
@@ -108,7 +120,8 @@ static void absurd_numbers_saturate(void **state)
 {
 	(void)state;
 	(void)fed("6,1,1,-;memory: usage 18446744073709551615kB, limit 18446744073709551615kB, failcnt 1\n"
-		  "3,2,2,-;Memory cgroup out of memory: Killed process 9 (z) total-vm:1kB, anon-rss:18446744073709551615kB, "
+		  "3,2,2,-;Memory cgroup out of memory: Killed process 9 (z) total-vm:1kB, "
+		  "anon-rss:18446744073709551615kB, "
 		  "file-rss:0kB, shmem-rss:0kB, oom_score_adj:99999999999\n");
 	assert_true(kills[0].limit_bytes == UINT64_MAX && kills[0].anon_rss_bytes == UINT64_MAX);
 	assert_false(kills[0].has_adj);
@@ -122,7 +135,8 @@ static void when_full_the_oldest_makes_room(void **state)
 	oomlog_init(&o, 4096, two, ARRAY_SIZE(two));
 	for (int i = 1; i <= 3; i++) {
 		char line[96];
-		(void)snprintf(line, sizeof(line), "Out of memory: Killed process %d (c) total-vm:1kB, anon-rss:1kB", i);
+		(void)snprintf(line, sizeof(line), "Out of memory: Killed process %d (c) total-vm:1kB, anon-rss:1kB",
+			       i);
 		oomlog_line(&o, span_of(line), i);
 	}
 	assert_int_equal(o.n, 2);

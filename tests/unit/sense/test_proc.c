@@ -93,7 +93,8 @@ static void the_rollup_adds_up_what_is_private(void **state)
 	assert_true(v.shared_bytes == 9240 * KIB);
 	assert_true(v.pss_bytes == 301000 * KIB && v.swap_pss_bytes == 4000 * KIB);
 	assert_true(v.pss_anon_bytes == 296960 * KIB && v.pss_shmem_bytes == 140 * KIB);
-	assert_int_equal(proc_rollup_parse(SPAN("Rss: 9 kB\nPss: 4 kB\nShared_Clean: 3 kB\nShared_Dirty: 5 kB\n"), &v), 0);
+	assert_int_equal(proc_rollup_parse(SPAN("Rss: 9 kB\nPss: 4 kB\nShared_Clean: 3 kB\nShared_Dirty: 5 kB\n"), &v),
+			 0);
 	assert_true(v.shared_bytes == 8 * KIB && v.shared_dirty_bytes == 5 * KIB);
 	assert_int_equal(proc_rollup_parse(SPAN("Rss: 1 kB\n"), &v), -EBADMSG);
 	fixture_close(&w);

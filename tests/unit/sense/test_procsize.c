@@ -53,8 +53,8 @@ static void assert_near(uint64_t got, uint64_t want, uint64_t of)
 {
 	uint64_t off = got > want ? got - want : want - got;
 	if (off > of / 20)
-		fail_msg("%llu is not within a twentieth of %llu from %llu", (unsigned long long)got, (unsigned long long)of,
-			 (unsigned long long)want);
+		fail_msg("%llu is not within a twentieth of %llu from %llu", (unsigned long long)got,
+			 (unsigned long long)of, (unsigned long long)want);
 }
 
 static void a_sample_says_what_the_walk_says(void **state)

@@ -93,8 +93,9 @@ static void a_user_s_pattern_goes_first(void **state)
 {
 	(void)state;
 	static struct progress_patterns user;
-	static const char *const texts[] = {"pass \\d+ of it (?<step>\\d+) err=(?P<loss>[^ ]+)",
-					    "(never|\\[train\\] it=)(?<step>[(0-9]+) of (?<total>\\d+) \\| L=(?<loss>[^ ]+)"};
+	static const char *const texts[] = {
+		"pass \\d+ of it (?<step>\\d+) err=(?P<loss>[^ ]+)",
+		"(never|\\[train\\] it=)(?<step>[(0-9]+) of (?<total>\\d+) \\| L=(?<loss>[^ ]+)"};
 	char why[160];
 	size_t at;
 	for (user.n = 0; user.n < ARRAY_SIZE(texts); user.n++)
@@ -122,10 +123,12 @@ static void a_wrong_pattern_of_progress_is_refused(void **state)
 		size_t at;
 	} cases[] = {
 		{"it=(\\d+)", "no part is named; at least one of (?<step>…), (?<epoch>…) and (?<loss>…) is needed", 0},
-		{"of (?<total>\\d+)", "no part is named; at least one of (?<step>…), (?<epoch>…) and (?<loss>…) is needed", 0},
+		{"of (?<total>\\d+)",
+		 "no part is named; at least one of (?<step>…), (?<epoch>…) and (?<loss>…) is needed", 0},
 		{"it=(?<stp>\\d+)", "a named part is (?<step>…), (?<total>…), (?<epoch>…) or (?<loss>…)", 3},
 		{"it=(?<step", "a named part is (?<step>…), (?<total>…), (?<epoch>…) or (?<loss>…)", 3},
-		{"(?<step>a)(?<step>b)", "this part is named twice; each of step, total, epoch and loss may stand once", 10},
+		{"(?<step>a)(?<step>b)", "this part is named twice; each of step, total, epoch and loss may stand once",
+		 10},
 		{"()()()()()()()(?<step>a)", "too many groups stand before this part; at most 7 in all are kept", 14},
 		{"it=(?<step>\\d+", "( without )", 14},
 	};
@@ -196,7 +199,8 @@ static void the_end_of_an_epoch_is_read_until_the_next_step(void **state)
 	(void)state;
 	static const char *const ends[] = {"epoch done", "Epoch 3 finished in 20 s", "=== End of epoch 2 ===",
 					   "[rank1]: Completed epoch: 4"};
-	static const char *const others[] = {"epoch 3", "all done", "epochs done: 2", "pending epoch", "Epoch [3][44/all] loss=0.5"};
+	static const char *const others[] = {"epoch 3", "all done", "epochs done: 2", "pending epoch",
+					     "Epoch [3][44/all] loss=0.5"};
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		assert_true(progress_ends_epoch(span_of(ends[i])));
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)

@@ -170,7 +170,8 @@ static void both_engines_find_the_same_in_spliced_lines(void **state)
 				text[len - 1] ^= 0x20; /* another case */
 		}
 		struct seen own = scanned(LITERAL_OWN, (enum rule_source)source, (struct span){text, len}, NULL);
-		struct seen hyper = scanned(LITERAL_HYPERSCAN, (enum rule_source)source, (struct span){text, len}, NULL);
+		struct seen hyper =
+			scanned(LITERAL_HYPERSCAN, (enum rule_source)source, (struct span){text, len}, NULL);
 		total += own.n;
 		assert_int_equal(own.n, hyper.n);
 		assert_int_equal(own.sum, hyper.sum);
@@ -183,8 +184,9 @@ static void short_cuts_of_patterns_change_no_match(void **state)
 {
 	(void)state;
 	static const char *const patterns[] = {
-		"aab?aab", "aab+", "a?aab", "plain", "pla", "aab$", "aab|pl", "aabx*", "(aab)", "aab(x|y)", "a.b", "aab[xy]?",
-		"^aab", "(?i)AAB", "(?i)pla[i]n", "b\\.x", "aab ", "ab{2}", "aab{0,1}a", "aab\\b", "nab*",
+		"aab?aab",     "aab+",	"a?aab",    "plain", "pla",	  "aab$",   "aab|pl",
+		"aabx*",       "(aab)", "aab(x|y)", "a.b",   "aab[xy]?",  "^aab",   "(?i)AAB",
+		"(?i)pla[i]n", "b\\.x", "aab ",	    "ab{2}", "aab{0,1}a", "aab\\b", "nab*",
 	};
 	static const char letters[] = "aabbxyAB. plin";
 	uint64_t x = 88172645463325252ULL;

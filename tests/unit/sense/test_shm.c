@@ -32,9 +32,10 @@ static void a_line_of_maps_gives_device_inode_and_path(void **state)
 {
 	(void)state;
 	struct shmtext_mapping m;
-	assert_int_equal(shmtext_mapping_parse(
-		SPAN("7f3c2a400000-7f3c2a800000 rw-s 00000000 00:18 4242                       /dev/shm/torch_9_x (deleted)"),
-		&m), 0);
+	assert_int_equal(shmtext_mapping_parse(SPAN("7f3c2a400000-7f3c2a800000 rw-s 00000000 00:18 4242                "
+						    "       /dev/shm/torch_9_x (deleted)"),
+					       &m),
+			 0);
 	assert_true(m.start == 0x7f3c2a400000 && m.end == 0x7f3c2a800000);
 	assert_int_equal(m.major, 0);
 	assert_int_equal(m.minor, 0x18);
@@ -49,8 +50,16 @@ static void a_line_of_maps_gives_device_inode_and_path(void **state)
 static void broken_lines_of_maps_are_refused(void **state)
 {
 	(void)state;
-	const char *const lines[] = {"", "-", "7f00", "7f00-", "7f00-7f10", "7f10-7f00 rw-p 0 00:00 0", "7f00-7f10 rw 0 00:00 0 ",
-				     "7f00-7f10 rw-p x 00:00 0", "7f00-7f10 rw-p 0 00 0", "7f00-7f10 rw-p 0 00:00 z",
+	const char *const lines[] = {"",
+				     "-",
+				     "7f00",
+				     "7f00-",
+				     "7f00-7f10",
+				     "7f10-7f00 rw-p 0 00:00 0",
+				     "7f00-7f10 rw 0 00:00 0 ",
+				     "7f00-7f10 rw-p x 00:00 0",
+				     "7f00-7f10 rw-p 0 00 0",
+				     "7f00-7f10 rw-p 0 00:00 z",
 				     "7f00-7f10 rw-p 0 ffffffffffff:00 1 /x"};
 	struct shmtext_mapping m = {.inode = 7};
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
@@ -94,11 +103,12 @@ static void system_v_columns_are_found_by_their_heading(void **state)
 {
 	(void)state;
 	struct shmtext_sysv s = {0};
-	struct span text = SPAN("       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid      "
-				"atime      dtime      ctime                   rss                  swap\n"
-				"garbage\n"
-				"-559038737          3  1600               1048576   812   900      2  1000  1000  1000  1000 "
-				"1700000001 1700000002 1700000003                 65536                  4096\n");
+	struct span text = SPAN(
+		"       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid      "
+		"atime      dtime      ctime                   rss                  swap\n"
+		"garbage\n"
+		"-559038737          3  1600               1048576   812   900      2  1000  1000  1000  1000 "
+		"1700000001 1700000002 1700000003                 65536                  4096\n");
 	assert_int_equal(shmtext_sysv_parse(text, keep_segment, &s), 0);
 	assert_int_equal(s.key, 0xdeadbeef);
 	assert_int_equal(s.id, 3);

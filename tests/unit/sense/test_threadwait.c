@@ -33,14 +33,24 @@ static void a_line_of_syscall_is_read_and_a_broken_one_refused(void **state)
 {
 	(void)state;
 	struct threadwait t = {};
-	assert_int_equal(threadwait_syscall_parse(SPAN("230 0x0 0x0 0x7ffc8ecb8b70 0x3 0x0 0x5 0x7ffc 0x7fc5f675d503\n"), &t), 0);
+	assert_int_equal(
+		threadwait_syscall_parse(SPAN("230 0x0 0x0 0x7ffc8ecb8b70 0x3 0x0 0x5 0x7ffc 0x7fc5f675d503\n"), &t),
+		0);
 	assert_true(t.has_syscall && t.nr == 230 && t.arg[2] == 0x7ffc8ecb8b70 && t.arg[5] == 5 && t.sp == 0x7ffc);
 	assert_int_equal(threadwait_syscall_parse(SPAN("-1 0x7ffe 0x55c7\n"), &t), 0);
 	assert_true(t.has_syscall && t.nr == -1 && t.sp == 0x7ffe && t.pc == 0x55c7);
 	assert_int_equal(threadwait_syscall_parse(SPAN("running\n"), &t), 0);
 	assert_false(t.has_syscall);
-	const char *const bad[] = {"", "walking", "1", "1 0x0", "-2 0x0 0x0", "-1 0x0", "-1 0x0 0x0 0x0",
-				   "1 0x0 0x0 0x0 0x0 0x0 0x0 0x0", "1 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0xg", "1 0 0 0 0 0 0 0 0",
+	const char *const bad[] = {"",
+				   "walking",
+				   "1",
+				   "1 0x0",
+				   "-2 0x0 0x0",
+				   "-1 0x0",
+				   "-1 0x0 0x0 0x0",
+				   "1 0x0 0x0 0x0 0x0 0x0 0x0 0x0",
+				   "1 0x0 0x0 0x0 0x0 0x0 0x0 0x0 0xg",
+				   "1 0 0 0 0 0 0 0 0",
 				   "-1 0x11112222333344445 0x0"};
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(threadwait_syscall_parse(span_of(bad[i]), &t), -EBADMSG);
@@ -60,21 +70,33 @@ static void lines_of_socket_tables_name_both_ends(void **state)
 	(void)state;
 	struct sock_line l;
 	char text[128];
-	assert_int_equal(sock_line_parse(SPAN("   1: 0100007F:1F90 0700000A:733C 01 00000000:00000000 00:00000000 00000000  "
-					      "1000        0 4242 1 0000000000000000 20 4 30 10 -1"), &l), 0);
+	assert_int_equal(
+		sock_line_parse(SPAN("   1: 0100007F:1F90 0700000A:733C 01 00000000:00000000 00:00000000 00000000  "
+				     "1000        0 4242 1 0000000000000000 20 4 30 10 -1"),
+				&l),
+		0);
 	assert_int_equal(l.inode, 4242);
 	sock_line_format(&l, "tcp", text, sizeof(text));
 	assert_string_equal(text, "tcp 127.0.0.1:8080 -> 10.0.0.7:29500 (established)");
-	assert_int_equal(sock_line_parse(SPAN(" 0: 0000000000000000FFFF00000100007F:0016 00000000000000000000000000000000:0000 0A "
-					      "0:0 0:0 0 0 0 77 1"), &l), 0);
+	assert_int_equal(
+		sock_line_parse(
+			SPAN(" 0: 0000000000000000FFFF00000100007F:0016 00000000000000000000000000000000:0000 0A "
+			     "0:0 0:0 0 0 0 77 1"),
+			&l),
+		0);
 	sock_line_format(&l, "tcp", text, sizeof(text));
 	assert_string_equal(text, "tcp 127.0.0.1:22 (listening)");
-	assert_int_equal(sock_line_parse(SPAN("  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   "
-					      "uid  timeout inode"), &l), -EBADMSG);
+	assert_int_equal(
+		sock_line_parse(SPAN("  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   "
+				     "uid  timeout inode"),
+				&l),
+		-EBADMSG);
 	assert_int_equal(sock_line_parse(SPAN("1: 0100007F:1F90 0700000A:733C 01 0 0 0 0 0"), &l), -EBADMSG);
 	uint64_t inode;
 	struct span path;
-	assert_int_equal(sock_unix_parse(SPAN("ffff: 00000003 00000000 00000000 0001 03 31337 /run/a b.sock"), &inode, &path), 0);
+	assert_int_equal(
+		sock_unix_parse(SPAN("ffff: 00000003 00000000 00000000 0001 03 31337 /run/a b.sock"), &inode, &path),
+		0);
 	assert_true(inode == 31337 && span_eq(path, "/run/a b.sock"));
 	assert_int_equal(sock_unix_parse(SPAN("ffff: 00000003 00000000 00000000 0001 03 31337"), &inode, &path), 0);
 	assert_int_equal(path.len, 0);
@@ -126,7 +148,8 @@ static void only_what_looks_to_the_last_word_like_a_mutex_is_one(void **state)
 	static const struct {
 		size_t at;
 		uint32_t value;
-	} spoilt[] = {{0, 1}, {0, 0}, {0, 3}, {1, 1}, {2, 0}, {2, 0x7f001234}, {3, 0}, {3, 0x7f00}, {4, 0x55c70000}, {3, 1 << 20}};
+	} spoilt[] = {{0, 1},	       {0, 0}, {0, 3},	    {1, 1},	     {2, 0},
+		      {2, 0x7f001234}, {3, 0}, {3, 0x7f00}, {4, 0x55c70000}, {3, 1 << 20}};
 	for (size_t i = 0; i < ARRAY_SIZE(spoilt); i++) {
 		uint32_t word[10];
 		memcpy(word, good, sizeof(word));
@@ -308,7 +331,8 @@ static void a_unix_socket_says_its_name(void **state)
 
 static void body_server(void)
 {
-	struct pollfd fds[2] = {{.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN}, {.fd = listener_open(), .events = POLLIN}};
+	struct pollfd fds[2] = {{.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN},
+				{.fd = listener_open(), .events = POLLIN}};
 	poll(fds, 2, -1);
 }
 
@@ -567,8 +591,8 @@ static void a_stranger_is_told_that_the_reason_is_closed(void **state)
 	if (stranger == 0) {
 		if (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0)
 			_exit(1);
-		if (threadwait_read(&w, child, child, NULL, true, &t) != 0 || t.kind != WAIT_UNKNOWN || t.state != 'S' ||
-		    t.has_syscall || !strstr(t.text, "may not see"))
+		if (threadwait_read(&w, child, child, NULL, true, &t) != 0 || t.kind != WAIT_UNKNOWN ||
+		    t.state != 'S' || t.has_syscall || !strstr(t.text, "may not see"))
 			_exit(2);
 		struct threadwatch *watch = threadwatch_new(&w, child);
 		if (threadwatch_kind(watch, child, &k, &nr, &arg) != 0 || k != WAIT_UNKNOWN || nr != -1)
