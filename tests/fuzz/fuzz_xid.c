@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sense/gpu/xid.h"
+#include "sense/log/logprefix.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -10,7 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct xid out[4];
 	struct xids x = {.out = out, .cap = 4};
-	xids_text(&x, (struct span){(const char *)data, size}, 1700000000000);
+	struct span text = {(const char *)data, size}, line;
+	while (span_line(&text, &line)) {
+		struct logprefix p;
+		struct xid one;
+		logprefix_parse(line, &p);
+		if (xid_parse(p.text, &one))
+			xids_add(&x, &one);
+	}
 	assert(x.n <= 4);
 	xid_group(out, x.n);
 	for (size_t i = 0; i < x.n; i++) {

@@ -296,7 +296,7 @@ static enum flightrec_state entry_state(struct frtree e)
 	return span_eq(text, "scheduled") ? FLIGHTREC_SCHEDULED : FLIGHTREC_UNKNOWN;
 }
 
-static bool number(struct frtree e, const char *key, uint64_t *ret)
+static bool flightrec_number(struct frtree e, const char *key, uint64_t *ret)
 {
 	int64_t n;
 	if (!frtree_i64(frtree_get(e, key), &n) || n < 0)
@@ -315,12 +315,12 @@ static bool entry_fill(struct filler *f, struct frtree e, struct flightrec_entry
 	entry_op(f, ret, name);
 	ret->group = entry_group(f, e);
 	ret->is_p2p |= frtree_true(frtree_get(e, "is_p2p"));
-	ret->has_collective_seq = number(e, "collective_seq_id", &ret->collective_seq);
+	ret->has_collective_seq = flightrec_number(e, "collective_seq_id", &ret->collective_seq);
 	if (!ret->has_collective_seq) /* versions before 2.2 */
-		ret->has_collective_seq = number(e, "seq_id", &ret->collective_seq);
-	ret->has_p2p_seq = number(e, "p2p_seq_id", &ret->p2p_seq);
-	ignore(number(e, "op_id", &ret->op_id), "0 then");
-	ignore(number(e, "record_id", &ret->record_id), "0 then");
+		ret->has_collective_seq = flightrec_number(e, "seq_id", &ret->collective_seq);
+	ret->has_p2p_seq = flightrec_number(e, "p2p_seq_id", &ret->p2p_seq);
+	ignore(flightrec_number(e, "op_id", &ret->op_id), "0 then");
+	ignore(flightrec_number(e, "record_id", &ret->record_id), "0 then");
 	ret->state = entry_state(e);
 	ignore(frtree_i64(frtree_get(e, "time_created_ns"), &ret->created_ns), "0 then");
 	ignore(frtree_i64(frtree_get(e, "time_discovered_started_ns"), &ret->started_ns), "0 then");

@@ -6,8 +6,8 @@
 #include "sense/collective/flightrec.h"
 #include "sense/proc/proc.h"
 
-static void add(struct flightrec_place *p, const char *fmt, ...) printf_like(2, 3);
-static void add(struct flightrec_place *p, const char *fmt, ...)
+static void flightrec_place_add(struct flightrec_place *p, const char *fmt, ...) printf_like(2, 3);
+static void flightrec_place_add(struct flightrec_place *p, const char *fmt, ...)
 {
 	va_list ap;
 	if (p->n == FLIGHTREC_PREFIXES)
@@ -39,14 +39,14 @@ void flightrec_place(struct span block, struct flightrec_place *ret)
 	ret->has_buffer = span_u64(span_trim(buffer), &ret->buffer_entries) == 0;
 	if (named.len) {
 		ret->named = true;
-		add(ret, "%.*s", (int)MIN(named.len, (size_t)4096), named.p);
+		flightrec_place_add(ret, "%.*s", (int)MIN(named.len, (size_t)4096), named.p);
 		return;
 	}
 	if (cache.len)
-		add(ret, "%.*s/torch/comm_lib_trace_rank_", (int)MIN(cache.len, (size_t)4096), cache.p);
+		flightrec_place_add(ret, "%.*s/torch/comm_lib_trace_rank_", (int)MIN(cache.len, (size_t)4096), cache.p);
 	else if (home.len)
-		add(ret, "%.*s/.cache/torch/comm_lib_trace_rank_", (int)MIN(home.len, (size_t)4096), home.p);
-	add(ret, "/tmp/nccl_trace_rank_");
+		flightrec_place_add(ret, "%.*s/.cache/torch/comm_lib_trace_rank_", (int)MIN(home.len, (size_t)4096), home.p);
+	flightrec_place_add(ret, "/tmp/nccl_trace_rank_");
 }
 
 bool flightrec_rank_of(const char *path, int32_t *ret)

@@ -115,44 +115,18 @@ struct ncclras_address {
 };
 int must_check ncclras_address_parse(struct span text, struct ncclras_address *ret, struct fault *f);
 
-/*
- * One question: connect, greet, ask, read to the end. Owned by the caller, who
- * polls fd for events and calls ncclras_step; nothing here waits. deadline_ns
- * is in the caller's clock. verbose: all ranks, not only outliers (text form).
- */
-enum ncclras_phase { NCCLRAS_CONNECTING, NCCLRAS_GREETING, NCCLRAS_ASKING, NCCLRAS_READING };
-struct ncclras_query {
-	int fd;
-	short events; /* what to poll for */
-	enum ncclras_phase phase;
-	bool want_json, got_json;
-	uint32_t timeout_s; /* told to the server */
-	uint64_t deadline_ns;
-	size_t sent;
-	char out[64];
-	char *in; /* the answer so far */
-	size_t len, cap;
-	size_t line_at; /* start of the line that is being read */
-};
+/* Conditions of ncclras_ask; the fault has a sentence for each. */
 enum {
-	NCCLRAS_MORE = 1, /* poll fd and call again */
 	NCCLRAS_LATE = 2, /* the deadline has passed */
-	NCCLRAS_REFUSED = 3, /* nobody there */
-	NCCLRAS_STRANGE = 4, /* somebody is, but it does not talk RAS */
-	NCCLRAS_HUNG_UP = 5, /* ended before an answer was complete: what came is in `in` */
+	NCCLRAS_REFUSED = 3, /* nothing listens there */
+	NCCLRAS_STRANGE = 4, /* something listens there that does not speak RAS */
+	NCCLRAS_HUNG_UP = 5, /* the connection ended before the answer was complete */
 };
-/* ns: whose addresses are meant; NULL: ours. 0: started; NCCLRAS_REFUSED; -errno. */
-int must_check ncclras_start(const struct netns *ns, const struct sockaddr *to, socklen_t len, struct ncclras_version v, uint64_t now_ns,
-			     uint64_t deadline_ns, struct ncclras_query *ret);
-/* 0: the whole answer is in q->in, q->len. */
-int must_check ncclras_step(struct ncclras_query *q, uint64_t now_ns);
-void ncclras_query_done(struct ncclras_query *q);
 /*
- * All of the above with poll(), over all addresses in turn, until the answer
- * is of ours (when n_ours): some tries, since the kernel picks any of the
- * processes that share the port. mono_ns is the clock of deadline_ns. The
- * caller's thread waits, at most until the deadline.
- * 0; NCCLRAS_LATE …; NCCLRAS_FOREIGN: only other jobs answered.
+ * Asks the addresses in turn for their status until one answer is about a process of ours (any answer, if n_ours is 0).
+ * It asks several times, because the kernel picks any of the processes that share the port. The calling thread waits,
+ * at most until deadline_ns, which is in the clock of mono_ns. ns: the network namespace of the addresses; NULL: ours.
+ * ret_from: "IPv4" or "IPv6". Returns 0, a condition above, NCCLRAS_FOREIGN if only other jobs answered, or -errno.
  */
 int must_check ncclras_ask(const struct netns *ns, const struct ncclras_address *a, struct ncclras_version v,
 			   const struct ncclras_process_id *ours, size_t n_ours, uint64_t (*mono_ns)(void),

@@ -9,7 +9,7 @@
 #define RANKS_MAX 262144
 
 /* Lists that double. */
-static bool room(struct arena *a, void **list, size_t n, size_t size)
+static bool ncclras_parse_room(struct arena *a, void **list, size_t n, size_t size)
 {
 	if (n && (n & (n - 1)))
 		return true;
@@ -22,7 +22,7 @@ static bool room(struct arena *a, void **list, size_t n, size_t size)
 static struct ncclras_comm *comm_new(struct ncclras_report *r)
 {
 	void *list = r->comms;
-	if (r->n_comms == COMMS_MAX || !room(&r->arena, &list, r->n_comms, sizeof(*r->comms)))
+	if (r->n_comms == COMMS_MAX || !ncclras_parse_room(&r->arena, &list, r->n_comms, sizeof(*r->comms)))
 		return NULL;
 	r->comms = list;
 	struct ncclras_comm *c = &r->comms[r->n_comms++];
@@ -33,7 +33,7 @@ static struct ncclras_comm *comm_new(struct ncclras_report *r)
 static struct ncclras_rank *rank_new(struct ncclras_report *r, struct ncclras_comm *c)
 {
 	void *list = c->ranks;
-	if (c->n_ranks == RANKS_MAX || !room(&r->arena, &list, c->n_ranks, sizeof(*c->ranks)))
+	if (c->n_ranks == RANKS_MAX || !ncclras_parse_room(&r->arena, &list, c->n_ranks, sizeof(*c->ranks)))
 		return NULL;
 	c->ranks = list;
 	struct ncclras_rank *k = &c->ranks[c->n_ranks++];
@@ -223,7 +223,7 @@ static int process_line(struct lines *l, struct span line)
 	void *list = l->r->processes;
 	if (!process_of(line, &p.pid, p.host, sizeof(p.host)) || l->r->n_processes == RANKS_MAX)
 		return 0;
-	if (!room(&l->r->arena, &list, l->r->n_processes, sizeof(p)))
+	if (!ncclras_parse_room(&l->r->arena, &list, l->r->n_processes, sizeof(p)))
 		return -ENOMEM;
 	l->r->processes = list;
 	l->r->processes[l->r->n_processes++] = p;

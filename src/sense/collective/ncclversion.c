@@ -62,7 +62,7 @@ int nccl_version_of_elf(const struct elf *e, struct ncclras_version *ret)
 	return r;
 }
 
-static bool by_name(const struct maps *m, struct ncclras_version *ret)
+static bool ncclversion_by_name(const struct maps *m, struct ncclras_version *ret)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		const char *name = strstr(m->rows[i].path, "/libnccl.so.");
@@ -72,7 +72,7 @@ static bool by_name(const struct maps *m, struct ncclras_version *ret)
 	return false;
 }
 
-static bool by_constants(const struct world *w, pid_t pid, const struct maps *m, const char *library,
+static bool ncclversion_by_constants(const struct world *w, pid_t pid, const struct maps *m, const char *library,
 			 struct ncclras_version *ret)
 {
 	uint64_t looked = 0;
@@ -98,8 +98,8 @@ bool nccl_version_of_process(const struct world *w, pid_t pid, struct ncclras_ve
 	if (maps_read(w, pid, &m) != 0)
 		return false;
 	/* some builds of PyTorch have NCCL in them */
-	bool found = by_name(&m, ret) || by_constants(w, pid, &m, "/libnccl", ret) ||
-		     by_constants(w, pid, &m, "/libtorch_cuda", ret);
+	bool found = ncclversion_by_name(&m, ret) || ncclversion_by_constants(w, pid, &m, "/libnccl", ret) ||
+		     ncclversion_by_constants(w, pid, &m, "/libtorch_cuda", ret);
 	maps_done(&m);
 	return found;
 }

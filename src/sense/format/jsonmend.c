@@ -120,7 +120,7 @@ static bool bare(struct mender *m)
 	return true;
 }
 
-static int step(struct mender *m)
+static int jsonmend_step(struct mender *m)
 {
 	char c = m->in.p[m->at];
 	if (c == '"')
@@ -157,7 +157,7 @@ int jsonmend_text(struct span in, struct jsonmend *ret)
 		return -ENOMEM;
 	int r = 0;
 	while (r == 0 && m.at < in.len)
-		r = step(&m);
+		r = jsonmend_step(&m);
 	if (r < 0) {
 		free(m.out);
 		return r;

@@ -13,8 +13,6 @@
 struct pickle {
 	struct arena arena;
 	struct pickle_value root;
-	uint64_t n_opaque;
-	struct span first_opaque;
 };
 
 struct machine {
@@ -162,8 +160,6 @@ static int opaque_new(struct machine *m, struct span name, struct pickle_value *
 	ret->node->n = OPAQUE_SLOTS;
 	ret->node->items[OPAQUE_NAME] =
 		(struct pickle_value){.kind = PICKLE_TEXT, .len = (uint32_t)name.len, .text = name.p};
-	if (!is_wrapper(name) && !is_dict(name) && m->out->n_opaque++ == 0)
-		m->out->first_opaque = name;
 	return 0;
 }
 
@@ -640,7 +636,7 @@ static int step_container(struct machine *m, unsigned char op)
 	}
 }
 
-static int step(struct machine *m)
+static int pickle_step(struct machine *m)
 {
 	uint64_t skipped;
 	unsigned char op = *m->p++;
@@ -739,7 +735,7 @@ static int run(struct machine *m)
 		if (m->p >= m->end)
 			r = cut(m, "a value");
 		else
-			r = step(m);
+			r = pickle_step(m);
 	}
 	if (r == STOP)
 		return 0;
@@ -779,14 +775,4 @@ struct pickle *pickle_free(struct pickle *p)
 const struct pickle_value *pickle_root(const struct pickle *p)
 {
 	return &p->root;
-}
-
-uint64_t pickle_opaque_count(const struct pickle *p)
-{
-	return p->n_opaque;
-}
-
-struct span pickle_opaque_first(const struct pickle *p)
-{
-	return p->n_opaque ? p->first_opaque : SPAN("");
 }

@@ -71,9 +71,6 @@ static inline void pickle_freep(struct pickle **p)
 
 /* Never NULL; None when nothing was read. Borrowed, as is all below it. */
 const struct pickle_value *pickle_root(const struct pickle *p);
-/* How many classes and objects stand in it, and the name of the first, "" if none ("module.name"). */
-uint64_t pickle_opaque_count(const struct pickle *p);
-struct span pickle_opaque_first(const struct pickle *p);
 
 /* Elements of a list, tuple or set; pairs of a dict; 0 of anything else and of NULL. */
 size_t pickle_len(const struct pickle_value *v);
@@ -82,12 +79,9 @@ const struct pickle_value *pickle_at(const struct pickle_value *v, size_t i);
 const struct pickle_value *pickle_key_at(const struct pickle_value *dict, size_t i);
 /* The value under a text key, the last one if there are several; NULL if there is none. */
 const struct pickle_value *pickle_get(const struct pickle_value *dict, const char *key);
-/* "module.name" of an opaque value; the arguments it was to be called with are pickle_args. Else empty, NULL. */
+/* "module.name" of an opaque value; empty for any other. */
 struct span pickle_class(const struct pickle_value *v);
-const struct pickle_value *pickle_args(const struct pickle_value *v);
 
 /* False, and *ret untouched, when v is NULL or of another kind. Bools are whole numbers, as in Python. */
 bool pickle_i64(const struct pickle_value *v, int64_t *ret);
-bool pickle_u64(const struct pickle_value *v, uint64_t *ret);
-bool pickle_double(const struct pickle_value *v, double *ret); /* whole numbers too */
 bool pickle_text(const struct pickle_value *v, struct span *ret);

@@ -51,45 +51,11 @@ struct span pickle_class(const struct pickle_value *v)
 	return name;
 }
 
-const struct pickle_value *pickle_args(const struct pickle_value *v)
-{
-	return v && v->kind == PICKLE_OPAQUE ? &v->node->items[OPAQUE_ARGS] : NULL;
-}
-
 bool pickle_i64(const struct pickle_value *v, int64_t *ret)
 {
 	if (!v || (v->kind != PICKLE_INT && v->kind != PICKLE_BOOL))
 		return false;
 	*ret = v->kind == PICKLE_BOOL ? v->truth : v->integer;
-	return true;
-}
-
-bool pickle_u64(const struct pickle_value *v, uint64_t *ret)
-{
-	int64_t n;
-	if (v && v->kind == PICKLE_BYTES && v->len == 9 && v->text[8] == 0) {
-		/* 2^63 and above take a ninth byte for the sign: addresses do */
-		uint64_t sum = 0;
-		for (unsigned i = 0; i < 8; i++)
-			sum |= (uint64_t)(unsigned char)v->text[i] << (8 * i);
-		*ret = sum;
-		return true;
-	}
-	if (!pickle_i64(v, &n) || n < 0)
-		return false;
-	*ret = (uint64_t)n;
-	return true;
-}
-
-bool pickle_double(const struct pickle_value *v, double *ret)
-{
-	int64_t n;
-	if (v && v->kind == PICKLE_FLOAT)
-		*ret = v->real;
-	else if (pickle_i64(v, &n))
-		*ret = (double)n;
-	else
-		return false;
 	return true;
 }
 

@@ -196,7 +196,7 @@ static void values_read(struct dcmi *d, const struct device *at, struct gpu_samp
 		gpu_value_set(g, GPU_HEALTH, v);
 }
 
-static void device_read(struct dcmi *d, uint32_t i, struct gpu_set *out)
+static void dcmi_device_read(struct dcmi *d, uint32_t i, struct gpu_set *out)
 {
 	const struct device *at = &d->device[i];
 	struct gpu_sample *g = &out->gpu[out->n];
@@ -230,7 +230,7 @@ static void sample_dcmi(void *state, struct gpu_set *out)
 		if (again)
 			out->gpu[out->n++] = d->last[i];
 		else
-			device_read(d, i, out);
+			dcmi_device_read(d, i, out);
 	}
 	if (!again)
 		d->sampled_ns = d->world->mono_ns();

@@ -142,25 +142,25 @@ struct gpu_finding *gpu_finding_add(struct gpu_set *s, enum gpu_trouble t, const
 }
 
 /* As many of n as there is room for behind *have. */
-static uint32_t room(uint32_t have, uint32_t most, uint32_t n)
+static uint32_t gpu_room(uint32_t have, uint32_t most, uint32_t n)
 {
 	return MIN(n, most - have);
 }
 
 void gpu_set_join(struct gpu_set *set, const struct gpu_set *more)
 {
-	uint32_t n = room(set->n, GPU_MAX, MIN(more->n, (uint32_t)GPU_MAX));
+	uint32_t n = gpu_room(set->n, GPU_MAX, MIN(more->n, (uint32_t)GPU_MAX));
 	memcpy(&set->gpu[set->n], more->gpu, n * sizeof(set->gpu[0]));
 	set->n += n;
 	set->n_dropped += more->n_dropped + (more->n - n);
-	n = room(set->n_findings, GPU_FINDINGS, MIN(more->n_findings, (uint32_t)GPU_FINDINGS));
+	n = gpu_room(set->n_findings, GPU_FINDINGS, MIN(more->n_findings, (uint32_t)GPU_FINDINGS));
 	memcpy(&set->finding[set->n_findings], more->finding, n * sizeof(set->finding[0]));
 	set->n_findings += n;
 	set->n_findings_dropped += more->n_findings_dropped + (more->n_findings - n);
-	n = room(set->n_events, GPU_EVENTS, MIN(more->n_events, (uint32_t)GPU_EVENTS));
+	n = gpu_room(set->n_events, GPU_EVENTS, MIN(more->n_events, (uint32_t)GPU_EVENTS));
 	memcpy(&set->event[set->n_events], more->event, n * sizeof(set->event[0]));
 	set->n_events += n;
-	n = room(set->n_drivers, GPU_DRIVERS, MIN(more->n_drivers, (uint32_t)GPU_DRIVERS));
+	n = gpu_room(set->n_drivers, GPU_DRIVERS, MIN(more->n_drivers, (uint32_t)GPU_DRIVERS));
 	memcpy(&set->driver[set->n_drivers], more->driver, n * sizeof(set->driver[0]));
 	set->n_drivers += n;
 }

@@ -56,7 +56,7 @@ static DIR *folder_open(int at, const char *path)
 	return d;
 }
 
-static bool text_read(struct files *f, const char *path, char *dst, size_t cap, struct span *ret)
+static bool gpufiles_text_read(struct files *f, const char *path, char *dst, size_t cap, struct span *ret)
 {
 	size_t len = 0;
 	gpu_call_begin(f->call, "reading sysfs");
@@ -66,19 +66,19 @@ static bool text_read(struct files *f, const char *path, char *dst, size_t cap, 
 	return r == 0;
 }
 
-static bool number_read(struct files *f, const char *dir, const char *file, uint64_t *ret)
+static bool gpufiles_number_read(struct files *f, const char *dir, const char *file, uint64_t *ret)
 {
 	char path[384], text[64];
 	struct span s;
 	TEXT_FORMAT(path, "%s/%s", dir, file);
-	return text_read(f, path, text, sizeof(text), &s) && span_u64(s, ret) == 0;
+	return gpufiles_text_read(f, path, text, sizeof(text), &s) && span_u64(s, ret) == 0;
 }
 
 static void number_take(struct files *f, const char *dir, const char *file, uint64_t divide, enum gpu_value v,
 			struct gpu_sample *g)
 {
 	uint64_t n;
-	if (!gpu_has(g, v) && number_read(f, dir, file, &n))
+	if (!gpu_has(g, v) && gpufiles_number_read(f, dir, file, &n))
 		gpu_value_set(g, v, n / divide);
 }
 
@@ -108,7 +108,7 @@ static void memory_errors_take(struct files *f, const char *dir, struct gpu_samp
 	struct span s;
 	uint64_t n;
 	TEXT_FORMAT(path, "%s/ras/umc_err_count", dir);
-	if (!text_read(f, path, text, sizeof(text), &s))
+	if (!gpufiles_text_read(f, path, text, sizeof(text), &s))
 		return;
 	if (text_field_u64(s, "ue", &n) == 0)
 		gpu_value_set(g, GPU_ECC_UNCORRECTED, n);
@@ -121,16 +121,16 @@ static void name_take(struct files *f, const char *dir, const char *fallback, st
 	char path[320], text[128];
 	struct span s;
 	TEXT_FORMAT(path, "%s/product_name", dir);
-	if (text_read(f, path, text, sizeof(text), &s) && s.len > 0)
+	if (gpufiles_text_read(f, path, text, sizeof(text), &s) && s.len > 0)
 		span_copy(s, g->name, sizeof(g->name));
 	else
 		TEXT_COPY(g->name, fallback);
 	TEXT_FORMAT(path, "%s/unique_id", dir);
-	if (text_read(f, path, text, sizeof(text), &s))
+	if (gpufiles_text_read(f, path, text, sizeof(text), &s))
 		span_copy(s, g->uuid, sizeof(g->uuid));
 	TEXT_FORMAT(path, "%s/uevent", dir);
 	char event[1024];
-	if (text_read(f, path, event, sizeof(event), &s)) {
+	if (gpufiles_text_read(f, path, event, sizeof(event), &s)) {
 		struct span slot = span_after(s, "PCI_SLOT_NAME=");
 		span_copy(span_before(slot, "\n"), g->pci, sizeof(g->pci));
 	}
@@ -142,7 +142,7 @@ static bool vendor_take(struct files *f, const char *dir, struct gpu_sample *g)
 	char path[320], text[32];
 	struct span s;
 	TEXT_FORMAT(path, "%s/vendor", dir);
-	if (!text_read(f, path, text, sizeof(text), &s))
+	if (!gpufiles_text_read(f, path, text, sizeof(text), &s))
 		return false;
 	g->vendor = span_eq(s, "0x1002") ? GPU_AMD : GPU_INTEL;
 	return span_eq(s, "0x1002") || span_eq(s, "0x8086");
@@ -340,10 +340,10 @@ static int kfd_device(struct files *f, const char *gpu_id, const struct gpu_set 
 		uint64_t location, domain = 0;
 		TEXT_FORMAT(dir, "class/kfd/kfd/topology/nodes/%u", node);
 		TEXT_FORMAT(path, "%s/gpu_id", dir);
-		if (!text_read(f, path, text, sizeof(text), &s) || !span_eq(s, gpu_id))
+		if (!gpufiles_text_read(f, path, text, sizeof(text), &s) || !span_eq(s, gpu_id))
 			continue;
 		TEXT_FORMAT(path, "%s/properties", dir);
-		if (!text_read(f, path, text, sizeof(text), &s) || text_field_u64(s, "location_id", &location) != 0)
+		if (!gpufiles_text_read(f, path, text, sizeof(text), &s) || text_field_u64(s, "location_id", &location) != 0)
 			return -1;
 		ignore(text_field_u64(s, "domain", &domain), "old kernels have one domain");
 		char pci[24];
@@ -360,7 +360,7 @@ static void kfd_process(struct files *f, pid_t pid, const char *dir, struct gpu_
 	for (struct dirent *e; d && (e = readdir(d));) {
 		uint64_t bytes;
 		if (strncmp(e->d_name, "vram_", 5) != 0 || strlen(e->d_name) > 32 ||
-		    !number_read(f, dir, e->d_name, &bytes))
+		    !gpufiles_number_read(f, dir, e->d_name, &bytes))
 			continue;
 		int at = kfd_device(f, e->d_name + 5, out);
 		struct gpu_process *p = at < 0 ? NULL : gpu_process_at(&out->gpu[at], pid);

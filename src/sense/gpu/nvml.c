@@ -525,7 +525,7 @@ static void process_use_read(const struct reading *a)
 	a->d->use_seen_us = newest;
 }
 
-static void device_read(struct nvml *nv, struct device *d, struct gpu_set *out)
+static void nvml_device_read(struct nvml *nv, struct device *d, struct gpu_set *out)
 {
 	if (out->n == GPU_MAX) {
 		out->n_dropped++;
@@ -571,7 +571,7 @@ static void sample_nvml(void *state, struct gpu_set *out)
 	struct nvml *nv = state;
 	out->n_dropped = nv->n_dropped;
 	for (uint32_t i = 0; i < nv->n; i++)
-		device_read(nv, &nv->device[i], out);
+		nvml_device_read(nv, &nv->device[i], out);
 	events_read(nv, out);
 }
 

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "sense/log/kmsg.h"
-#include "sense/log/logprefix.h"
 
 /* Sorted by number. */
 static const struct {
@@ -138,27 +136,6 @@ void xids_add(struct xids *x, const struct xid *one)
 		x->n_dropped++;
 	}
 	x->out[x->n++] = *one;
-}
-
-void xids_text(struct xids *x, struct span text, int64_t offset_ms)
-{
-	struct span line;
-	while (span_line(&text, &line)) {
-		struct logprefix p;
-		struct xid one;
-		char plain[1024];
-		logprefix_parse(line, &p);
-		if (p.facility != 0 || (p.ident.p && !span_eq(p.ident, "kernel")))
-			continue;
-		size_t n = kmsg_unescape(p.text, plain, sizeof(plain));
-		if (!xid_parse((struct span){plain, n}, &one))
-			continue;
-		if (p.has_unix)
-			one.time_unix_ms = p.unix_ms;
-		else if (p.has_mono)
-			one.time_unix_ms = (int64_t)(p.mono_us / 1000) + offset_ms;
-		xids_add(x, &one);
-	}
 }
 
 /* Without times all of one device are one incident: nothing says that they are not. */

@@ -46,7 +46,6 @@ struct xids {
 	size_t cap, n, n_dropped;
 };
 void xids_add(struct xids *x, const struct xid *one);
-void xids_text(struct xids *x, struct span text, int64_t offset_ms);
 /* Numbers the incidents of what lies oldest first. */
 void xid_group(struct xid *x, size_t n);
 

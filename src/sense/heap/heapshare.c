@@ -15,7 +15,7 @@ void heapshare_done(struct heapshare *s)
 	*s = (struct heapshare){.row = NULL};
 }
 
-static bool number(struct span *line, uint64_t *ret)
+static bool heapshare_number(struct span *line, uint64_t *ret)
 {
 	struct span word;
 	return span_word(line, &word) && span_u64(word, ret) == 0;
@@ -24,7 +24,7 @@ static bool number(struct span *line, uint64_t *ret)
 static bool row_parse(struct span line, struct heapshare_row *ret)
 {
 	uint64_t stack, seen, resident;
-	if (!number(&line, &stack) || !number(&line, &seen) || !number(&line, &resident) || stack > UINT32_MAX ||
+	if (!heapshare_number(&line, &stack) || !heapshare_number(&line, &seen) || !heapshare_number(&line, &resident) || stack > UINT32_MAX ||
 	    seen >> 62 || resident > seen)
 		return false;
 	*ret = (struct heapshare_row){.stack = stack, .seen_bytes = seen, .resident_bytes = resident};

@@ -3,13 +3,37 @@
 #include <stdio.h>
 
 #include "sense/gpu/xid.h"
+#include "sense/log/kmsg.h"
+#include "sense/log/logprefix.h"
 
 static struct xid xids[8];
+
+/* The Xids of a kernel log in any of the forms of logprefix.h. */
+static void log_xids_add(struct xids *x, struct span text, int64_t offset_ms)
+{
+	struct span line;
+	while (span_line(&text, &line)) {
+		struct logprefix p;
+		struct xid one;
+		char plain[1024];
+		logprefix_parse(line, &p);
+		if (p.facility != 0 || (p.ident.p && !span_eq(p.ident, "kernel")))
+			continue;
+		size_t n = kmsg_unescape(p.text, plain, sizeof(plain));
+		if (!xid_parse((struct span){plain, n}, &one))
+			continue;
+		if (p.has_unix)
+			one.time_unix_ms = p.unix_ms;
+		else if (p.has_mono)
+			one.time_unix_ms = (int64_t)(p.mono_us / 1000) + offset_ms;
+		xids_add(x, &one);
+	}
+}
 
 static struct xids fed(const char *text)
 {
 	struct xids x = {.out = xids, .cap = ARRAY_SIZE(xids)};
-	xids_text(&x, span_of(text), 1000);
+	log_xids_add(&x, span_of(text), 1000);
 	xid_group(xids, x.n);
 	return x;
 }
