@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/vec.h"
+
 /* No real file nests deeper than dict, tuple, dict, tuple, tuple. */
 #define DEPTH_MAX 32
 /* One object that can be referred to takes 32 bytes here and one byte in a hostile file. */
@@ -81,16 +83,10 @@ static int take_u32(struct reader *r, uint32_t *ret)
 
 static int value_push(struct reader *r, struct value **list, size_t *n, size_t *cap, const struct value *v)
 {
-	if (*n == *cap) {
-		size_t more = *cap ? *cap * 2 : 1024;
-		if (more > REFS_MAX)
-			return too_large(r);
-		struct value *grown = reallocarray(*list, more, sizeof(**list));
-		if (!grown)
-			return -ENOMEM;
-		*list = grown;
-		*cap = more;
-	}
+	if (*n == REFS_MAX)
+		return too_large(r);
+	if (vec_room(list, cap, *n + 1) < 0)
+		return -ENOMEM;
 	(*list)[(*n)++] = *v;
 	return 0;
 }
@@ -252,14 +248,10 @@ static int any_value(struct reader *r, unsigned depth, struct value *v);
 
 static int key_push(struct reader *r, const struct pstats_key *key, uint32_t *ret)
 {
-	if (r->n_keys == r->cap_keys) {
-		size_t more = r->cap_keys ? r->cap_keys * 2 : 256;
-		struct pstats_key *grown = more > REFS_MAX ? NULL : reallocarray(r->keys, more, sizeof(*grown));
-		if (!grown)
-			return more > REFS_MAX ? too_large(r) : -ENOMEM;
-		r->keys = grown;
-		r->cap_keys = more;
-	}
+	if (r->n_keys == REFS_MAX)
+		return too_large(r);
+	if (vec_room(&r->keys, &r->cap_keys, r->n_keys + 1) < 0)
+		return -ENOMEM;
 	r->keys[r->n_keys] = *key;
 	*ret = (uint32_t)r->n_keys++;
 	return 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/dynlib.h"
 #include "sense/gpu/gpuprobe.h"
 
 #define LIBRARY "libdcmi.so"
@@ -61,15 +62,14 @@ struct dcmi {
 		answer_;                                                                                               \
 	})
 
-static void *symbol_find(void *library, const char *const *names, const char **ret_name)
+/* Sets slot to the first of the names that the library has, and *ret_name to that name; to the last one if it has none. */
+static void symbol_find(void *library, const char *const *names, void *slot, const char **ret_name)
 {
 	for (; *names; names++) {
-		void *at = dlsym(library, *names);
 		*ret_name = *names;
-		if (at)
-			return at;
+		if (dynlib_symbol(library, *names, slot))
+			return;
 	}
-	return NULL;
 }
 
 static void symbols_bind(struct dcmi *d)
@@ -77,7 +77,7 @@ static void symbols_bind(struct dcmi *d)
 #define BIND(m, parameters, ...)                                                                                       \
 	{                                                                                                              \
 		static const char *const names[] = {__VA_ARGS__, NULL};                                                \
-		*(void **)&d->m = symbol_find(d->library, names, &d->m##_symbol);                                      \
+		symbol_find(d->library, names, &d->m, &d->m##_symbol);                                                 \
 	}
 	FUNCTIONS(BIND)
 }

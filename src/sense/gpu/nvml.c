@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/dynlib.h"
 #include "sense/gpu/gpuprobe.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
@@ -98,16 +99,18 @@ struct nvml {
 		answer_;                                                                                               \
 	})
 
-static void *symbol_find(void *library, const char *const *names, const char **ret_name)
+/* Sets slot to the first of the names that the library has, and *ret_name to that name. */
+static void symbol_find(void *library, const char *const *names, void *slot, const char **ret_name)
 {
-	for (; *names; names++) {
-		void *at = dlsym(library, *names);
-		if (at) {
-			*ret_name = *names;
-			return at;
-		}
-	}
-	return NULL;
+	while (*names && !dynlib_symbol(library, *names, slot))
+		names++;
+	*ret_name = *names;
+}
+
+static bool symbol_exists(void *library, const char *name)
+{
+	void *at;
+	return dynlib_symbol(library, name, &at);
 }
 
 static void symbols_bind(struct nvml *nv)
@@ -115,11 +118,11 @@ static void symbols_bind(struct nvml *nv)
 #define BIND(m, parameters, ...)                                                                                       \
 	{                                                                                                              \
 		static const char *const names[] = {__VA_ARGS__, NULL};                                                \
-		*(void **)&nv->m = symbol_find(nv->library, names, &nv->m##_symbol);                                   \
+		symbol_find(nv->library, names, &nv->m, &nv->m##_symbol);                                              \
 	}
 	FUNCTIONS(BIND)
-	nv->guess_32 = dlsym(nv->library, "nvmlDeviceGetConfComputeMemSizeInfo") &&
-		       !dlsym(nv->library, "nvmlDeviceGetRunningProcessDetailList");
+	nv->guess_32 = symbol_exists(nv->library, "nvmlDeviceGetConfComputeMemSizeInfo") &&
+		       !symbol_exists(nv->library, "nvmlDeviceGetRunningProcessDetailList");
 }
 
 static const char *code_text(int code)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 #define TITLE "vigil-heap-share 1 "
 #define ROWS_MAX 65536
@@ -35,6 +36,7 @@ int heapshare_parse(struct span text, struct heapshare *ret)
 {
 	cleanup(heapshare_done) struct heapshare s = {.row = NULL};
 	struct span line;
+	size_t cap = 0;
 	if (!span_line(&text, &line) || !span_starts(line, TITLE))
 		return -EBADMSG;
 	struct span time = {line.p + strlen(TITLE), line.len - strlen(TITLE)};
@@ -43,13 +45,9 @@ int heapshare_parse(struct span text, struct heapshare *ret)
 	while (span_line(&text, &line)) {
 		if (s.n == ROWS_MAX)
 			return -EBADMSG;
-		if ((s.n & (s.n - 1)) == 0) { /* doubles */
-			struct heapshare_row *more = reallocarray(s.row, s.n ? s.n * 2 : 1, sizeof(*more));
-			if (!more)
-				return -ENOMEM;
-			s.row = more;
-		}
-		/* sorted, so that they can be found */
+		if (vec_room(&s.row, &cap, s.n + 1) < 0)
+			return -ENOMEM;
+		/* Rows must be sorted: heapshare_find searches by halves. */
 		if (!row_parse(line, &s.row[s.n]) || (s.n > 0 && s.row[s.n].stack <= s.row[s.n - 1].stack))
 			return -EBADMSG;
 		s.n++;
