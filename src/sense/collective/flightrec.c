@@ -8,17 +8,17 @@
 #include "sense/collective/flightrec_tree.h"
 #include "sense/format/jsonmend.h"
 
-/* Of a text that a file holds and that people are shown. */
+/* Bytes of a text that is kept from the file, its NUL included. */
 #define TEXT_MAX 240
-/* Tensors of one call; more are not counted, so that a crafted file takes no time. */
+/* Tensors of one call that are counted; bounds the time for a crafted file. */
 #define TENSORS_MAX 65536
 #define DIMS_MAX 64
 #define FRAMES_MAX 256
 
 struct filler {
 	struct flightrec *out;
-	uint32_t *group_of_id; /* FLIGHTREC_GROUPS, by the number a process gives its groups; 0 or index plus one */
-	const char *last_text; /* consecutive entries repeat their texts */
+	uint32_t *group_of_id; /* FLIGHTREC_GROUPS slots, by the pg_id of the process; index plus one, or 0 */
+	const char *last_text; /* the text kept last; consecutive entries often repeat it */
 	bool no_memory;
 };
 
@@ -68,7 +68,7 @@ static struct flightrec_group *group_add(struct filler *f, struct span name)
 	return g;
 }
 
-/* "[0, 1]", or a list of numbers. */
+/* ranks is the text "[0, 1]" or a list of numbers. */
 static void group_ranks(struct filler *f, struct flightrec_group *g, struct frtree ranks)
 {
 	struct span text = SPAN("");
@@ -117,7 +117,7 @@ static int each_status(void *ctx, struct span key, struct frtree value)
 	struct filler *f = ctx;
 	struct flightrec_group *g = NULL;
 	int64_t id;
-	/* the number is this process's own; which group it is, the entries say */
+	/* The key is the pg_id, which differs between processes; the entries say to which group it belongs. */
 	if (span_i64(key, &id) == 0 && id >= 0 && id < FLIGHTREC_GROUPS && f->group_of_id[id])
 		g = &f->out->groups[f->group_of_id[id] - 1];
 	if (!g)
@@ -142,7 +142,7 @@ static uint32_t entry_group(struct filler *f, struct frtree e)
 		if (g && !g->desc[0] && frtree_text(frtree_at(pair, 1), &desc))
 			g->desc = keep(f, desc);
 	} else if (frtree_i64(frtree_get(e, "pg_id"), &id)) {
-		/* before groups had names */
+		/* Old versions have no group names. */
 		char number[32];
 		TEXT_FORMAT(number, "%lld", (long long)id);
 		g = group_add(f, span_of(number));
@@ -166,7 +166,7 @@ static bool take_number(struct span *s, int32_t *ret)
 	return true;
 }
 
-/* "nccl:send 1->2", "nccl:recv 3<-0", "nccl:all_reduce", "nccl:all_reduce_barrier", "xccl:…". */
+/* Parses "nccl:send 1->2", "nccl:recv 3<-0", "nccl:all_reduce", "nccl:all_reduce_barrier", "xccl:…". */
 static void entry_op(struct filler *f, struct flightrec_entry *e, struct span name)
 {
 	struct span op = span_after(name, ":"), word;
@@ -198,7 +198,7 @@ static void entry_op(struct filler *f, struct flightrec_entry *e, struct span na
 	e->target = to ? right : left;
 }
 
-/* [[4096, 2], [1]]: how many elements, and as a text. */
+/* Returns a list of shapes as a text, "[[4096, 2], [1]]", and counts the elements of all its tensors. */
 static const char *entry_sizes(struct filler *f, struct frtree list, bool *ret_has, uint64_t *ret_elements)
 {
 	char text[TEXT_MAX];
@@ -239,7 +239,7 @@ static const char *entry_dtypes(struct filler *f, struct frtree list)
 	buf_reset(&b);
 	if (frtree_text(list, &one))
 		return keep(f, one);
-	/* a list of a thousand equal tensors has one type */
+	/* Repeated types are written once. */
 	for (size_t i = 0; i < MIN(frtree_len(list), (size_t)TENSORS_MAX); i++) {
 		if (!frtree_text(frtree_at(list, i), &one))
 			continue;
@@ -305,7 +305,7 @@ static bool flightrec_number(struct frtree e, const char *key, uint64_t *ret)
 	return true;
 }
 
-/* False: nothing that could be compared with other ranks. */
+/* False if the entry has nothing to compare with other ranks. */
 static bool entry_fill(struct filler *f, struct frtree e, struct flightrec_entry *ret)
 {
 	struct span name;
@@ -334,7 +334,10 @@ static bool entry_fill(struct filler *f, struct frtree e, struct flightrec_entry
 	return ret->op[0] && ret->group != FLIGHTREC_NO_GROUP && (ret->is_p2p || ret->has_collective_seq);
 }
 
-/* What stands before a batch in its group under its number is part of it, and as far as it is. */
+/*
+ * Marks the entries of each batch: those before its "coalesced" entry that have its group and number. They take its
+ * state if it is further on than theirs.
+ */
 static void batches(struct flightrec *r)
 {
 	for (size_t i = 0; i < r->n_entries; i++) {
@@ -370,7 +373,7 @@ static int fill_entries(struct filler *f, struct frtree entries)
 		else
 			r->n_skipped++;
 	}
-	/* of a file that was cut off the last entry may be half of one, and half an entry looks like another call */
+	/* The last entry of a truncated file can be incomplete, and would then look like another call. */
 	if (r->cut && r->n_entries)
 		r->n_entries--;
 	batches(r);
@@ -450,7 +453,7 @@ int flightrec_parse(struct span bytes, struct flightrec *ret, struct fault *f)
 		e = fault_set(
 			f, FLIGHTREC_FOREIGN,
 			"not a Flight Recorder dump: neither a pickle (first byte 0x80) nor JSON (first byte '{')");
-	/* cut before the first entry: still a dump that its rank gave */
+	/* A dump that is cut before its first entry still shows that the rank wrote one. */
 	if (e == FLIGHTREC_FOREIGN && r.cut)
 		e = 0;
 	if (e) {

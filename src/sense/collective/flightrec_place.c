@@ -17,7 +17,7 @@ static void flightrec_place_add(struct flightrec_place *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
-	if (!b.cut) /* half a path is another path */
+	if (!b.cut) /* a truncated path would name another file */
 		p->n++;
 }
 
@@ -45,7 +45,8 @@ void flightrec_place(struct span block, struct flightrec_place *ret)
 	if (cache.len)
 		flightrec_place_add(ret, "%.*s/torch/comm_lib_trace_rank_", (int)MIN(cache.len, (size_t)4096), cache.p);
 	else if (home.len)
-		flightrec_place_add(ret, "%.*s/.cache/torch/comm_lib_trace_rank_", (int)MIN(home.len, (size_t)4096), home.p);
+		flightrec_place_add(ret, "%.*s/.cache/torch/comm_lib_trace_rank_", (int)MIN(home.len, (size_t)4096),
+				    home.p);
 	flightrec_place_add(ret, "/tmp/nccl_trace_rank_");
 }
 
@@ -53,7 +54,7 @@ bool flightrec_rank_of(const char *path, int32_t *ret)
 {
 	struct span s = span_of(path);
 	uint64_t rank;
-	/* what a person put behind the number: rank_3.pickle, rank_3.json */
+	/* Suffixes that people add to dumps they keep: rank_3.pickle, rank_3.json. */
 	static const char *const ends[] = {".pickle", ".pkl", ".json"};
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		size_t n = strlen(ends[i]);
@@ -78,7 +79,7 @@ int flightrec_ask(int dirfd, const char *pipe_prefix, int32_t rank)
 	buf_printf(&b, "%s%d.pipe", pipe_prefix, rank);
 	if (b.cut)
 		return FLIGHTREC_NONE;
-	/* without a reader this fails with ENXIO instead of waiting for one */
+	/* O_NONBLOCK: without a reader open fails with ENXIO instead of waiting. */
 	cleanup(closep) int fd = openat(dirfd, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
 	if (fd < 0)
 		return errno == ENXIO					       ? FLIGHTREC_NOBODY

@@ -139,7 +139,7 @@ int ncclras_address_parse(struct span text, struct ncclras_address *ret, struct 
 			return bad_address(text, f);
 	} else {
 		const char *colon = span_rfind(s, ":");
-		/* more than one: a bare address of the sixth version */
+		/* With more than one colon it is an IPv6 address without a port. */
 		if (colon && colon == span_find(s, ":")) {
 			port = (struct span){colon + 1, s.len - (size_t)(colon + 1 - s.p)};
 			s.len = (size_t)(colon - s.p);
@@ -150,7 +150,7 @@ int ncclras_address_parse(struct span text, struct ncclras_address *ret, struct 
 	span_copy(s, host, sizeof(host));
 	int e = 0;
 	if (s.len == 0 || span_eq(s, "localhost")) {
-		/* the name can mean either, and the server has but one */
+		/* localhost can be either address, and the server listens on one of them. */
 		e = add_address(&a, AF_INET, "127.0.0.1", (uint16_t)number);
 		if (e == 0)
 			e = add_address(&a, AF_INET6, "::1", (uint16_t)number);

@@ -1,14 +1,12 @@
 /*
- * NCCL's RAS: a small server inside every NCCL process (2.24 and later) that
- * tells how many collectives each rank of each communicator has launched.
- * Documented in NCCL's user guide (troubleshooting, RAS) and laid out in
- * docs/formats/nccl-ras.md. It counts five collectives, not sends and receives,
- * nor what CUDA graphs launch.
+ * A client of NCCL's RAS, a small server inside every NCCL process (2.24 and later) that reports how many collectives
+ * each rank of each communicator has launched. It is documented in NCCL's user guide (troubleshooting, RAS), and its
+ * answers in docs/formats/nccl-ras.md. It counts five collectives; sends, receives and launches by CUDA graphs are
+ * not counted.
  *
- * Asking is not free of danger: versions before 2.28.9 crashed jobs when they
- * were asked at the wrong moment, and any version is asked only on suspicion.
- * ncclras_allowed() holds that rule. Whoever answers may be another job of the
- * same user (all bind one port): ncclras_is_ours() tells by (host, process).
+ * A query has a risk: versions before 2.28.9 could crash the job when queried at the wrong moment. So any version is
+ * queried only on suspicion, and ncclras_allowed() decides by version. The answer can come from another job of the
+ * same user, because all bind one port; ncclras_is_ours() checks its (host, process) pairs.
  */
 #pragma once
 
@@ -22,7 +20,7 @@
 #define NCCLRAS_PORT 28028
 #define NCCLRAS_OPS 5 /* Broadcast, Reduce, AllGather, ReduceScatter, AllReduce */
 #define NCCLRAS_ANSWER_MAX (64 * MIB)
-/* A job that starts is not asked. */
+/* A younger job is not asked, because it may be starting. */
 #define NCCLRAS_QUIET_NS (60 * NS_PER_S)
 
 extern const char *const ncclras_op_name[NCCLRAS_OPS];
@@ -31,15 +29,16 @@ struct ncclras_version {
 	bool known;
 	uint32_t major, minor, patch;
 };
-/* "2.28.9", "2.28.9+cuda12.4", "libnccl.so.2.28.9", "NCCL version 2.28.9+cuda12.4" in a log line. */
+/* Parses "2.28.9", "2.28.9+cuda12.4", "libnccl.so.2.28.9", or "NCCL version 2.28.9+cuda12.4" in a log line. */
 bool ncclras_version_parse(struct span text, struct ncclras_version *ret);
-bool ncclras_version_is(struct ncclras_version v, uint32_t major, uint32_t minor, uint32_t patch); /* or later */
+/* True if v is known and is this version or a later one. */
+bool ncclras_version_is(struct ncclras_version v, uint32_t major, uint32_t minor, uint32_t patch);
 
 enum ncclras_gate {
 	NCCLRAS_ASK,
 	NCCLRAS_TOO_EARLY, /* the job is younger than a minute */
 	NCCLRAS_TOO_OLD, /* a version that can crash when asked */
-	NCCLRAS_UNKNOWN_AGE, /* the version could not be found out */
+	NCCLRAS_UNKNOWN_AGE, /* the version is not known */
 	NCCLRAS_ABSENT, /* a version without RAS */
 	NCCLRAS_OFF, /* NCCL_RAS_ENABLE=0 */
 };
@@ -47,10 +46,10 @@ struct ncclras_wish {
 	struct ncclras_version version;
 	uint64_t job_age_ns;
 	struct span enable; /* NCCL_RAS_ENABLE of the ranks; empty: not set */
-	bool force; /* a person insists: only NCCLRAS_OFF and NCCLRAS_ABSENT remain */
+	bool force; /* the user insists: only NCCLRAS_OFF and NCCLRAS_ABSENT remain */
 };
 enum ncclras_gate ncclras_allowed(const struct ncclras_wish *w);
-/* A sentence for people; NULL for NCCLRAS_ASK. */
+/* A sentence for the user; NULL for NCCLRAS_ASK. */
 const char *ncclras_gate_text(enum ncclras_gate g);
 
 struct ncclras_rank {
@@ -63,15 +62,15 @@ struct ncclras_rank {
 	int32_t init_state; /* 0 ready, 7 in progress, else an error */
 	int32_t async_error;
 	bool finalize, destroy, abort;
-	bool is_missing; /* of missing_ranks: gave nothing for this communicator */
+	bool is_missing; /* listed in missing_ranks: it reported nothing for this communicator */
 	bool unresponsive, dead;
 };
 struct ncclras_comm {
-	char hash[40]; /* hexadecimal, with the second one where there is one */
+	char hash[40]; /* hexadecimal; in JSON followed by "/" and the secondary hash */
 	int32_t size;
 	struct ncclras_rank *ranks;
 	size_t n_ranks;
-	int32_t n_missing; /* as told; more than there are entries for in text form */
+	int32_t n_missing; /* as reported; not from the text form */
 	char status[16]; /* text form: "RUNNING" */
 	char errors[16]; /* text form: "MISMATCH" */
 };
@@ -81,38 +80,41 @@ struct ncclras_report {
 	struct ncclras_comm *comms;
 	size_t n_comms;
 	uint32_t n_timeouts;
-	bool has_dead; /* text form: processes considered dead, outside of any communicator */
-	bool is_partial; /* the text form lists outliers only: equal counts cannot be seen in it */
+	bool has_dead; /* text form: it lists processes that are considered dead */
+	bool is_partial; /* text form: lists outliers only, so equal counts do not appear */
 	bool cut; /* the answer ended early */
-	uint32_t n_mended;
+	uint32_t n_mended; /* commas that were added or removed in the JSON */
 	struct ncclras_process {
 		char host[64];
 		int64_t pid;
 		bool dead;
-	} * processes; /* text form: named outside of communicators */
+	} * processes; /* text form: listed outside of communicators */
 	size_t n_processes;
 	struct arena arena;
 };
 enum {
-	NCCLRAS_FOREIGN = 1, /* no answer of RAS; the fault says what it looks like */
+	NCCLRAS_FOREIGN = 1, /* not an answer of RAS; the fault says why */
 };
-/* The answer to STATUS in either form. Pure. 0, NCCLRAS_FOREIGN, -ENOMEM. */
+/* Parses the answer to STATUS in either form. Pure. 0, NCCLRAS_FOREIGN, -ENOMEM. */
 int must_check ncclras_parse(struct span answer, struct ncclras_report *ret, struct fault *f);
 void ncclras_done(struct ncclras_report *r);
 struct ncclras_process_id {
 	char host[64]; /* "": any */
 	int64_t pid;
 };
-/* True when a process of the report is one of ours; also when the report names no process at all. */
+/* True if a process of the report is one of ours, or if the report names no process. */
 bool ncclras_is_ours(const struct ncclras_report *r, const struct ncclras_process_id *ours, size_t n);
 
-/* "host:port", "[v6]:port", ":port", "host"; empty: localhost, both families. Numeric hosts and localhost only. */
 #define NCCLRAS_ADDRESSES 4
 struct ncclras_address {
 	struct sockaddr_storage at[NCCLRAS_ADDRESSES];
 	socklen_t len[NCCLRAS_ADDRESSES];
 	size_t n;
 };
+/*
+ * Parses "host:port", "[v6]:port", ":port" or "host". The host is numeric, or localhost, which an empty one stands
+ * for and which gives an IPv4 and an IPv6 address. -EINVAL with the fault filled.
+ */
 int must_check ncclras_address_parse(struct span text, struct ncclras_address *ret, struct fault *f);
 
 /* Conditions of ncclras_ask; the fault has a sentence for each. */

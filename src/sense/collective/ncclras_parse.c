@@ -8,7 +8,7 @@
 #define COMMS_MAX 65536
 #define RANKS_MAX 262144
 
-/* Lists that double. */
+/* Makes room for one more item in a list of n. The list doubles whenever n is a power of two. */
 static bool ncclras_parse_room(struct arena *a, void **list, size_t n, size_t size)
 {
 	if (n && (n & (n - 1)))
@@ -79,7 +79,7 @@ static int json_comm(struct ncclras_report *r, const struct js *j)
 	const struct js *ranks = js_get(j, "ranks"), *missing = js_get(j, "missing_ranks");
 	if (!c)
 		return -ENOMEM;
-	/* communicators of one hash are told apart by where they were made */
+	/* Communicators can share a hash; the secondary hash tells them apart. */
 	TEXT_FORMAT(c->hash, "%s/%s", js_get_text(j, "hash", ""), js_get_text(j, "secondary_hash", ""));
 	c->size = small(j, "size");
 	c->n_missing = MAX(small(j, "missing_ranks_count"), 0);
@@ -115,19 +115,19 @@ static int parse_json(struct span text, struct ncclras_report *r, struct fault *
 	return e;
 }
 
-/* The text form, line by line. */
+/* State of reading the text form line by line. */
 struct lines {
 	struct ncclras_report *r;
 	enum { PART_HEAD, PART_DEAD, PART_INCOMPLETE, PART_COMM } part;
 	struct ncclras_comm *comm;
-	int op; /* whose counts differ; -1 none */
+	int op; /* index of the collective whose counts differ; -1: none */
 	bool has_value;
-	uint64_t value; /* for the ranks named below a line "N ranks have …" */
-	char status[16]; /* the same of a status */
-	bool whole; /* the last part was reached */
+	uint64_t value; /* operation count for the ranks listed after a line "N ranks have …" */
+	char status[16]; /* status for the ranks listed after such a line */
+	bool whole; /* the last part, "Warnings", was reached */
 };
 
-/* "#0-1 (aa…) MISMATCH" */
+/* Parses "#0-1 (aa…) MISMATCH". */
 static int comm_line(struct lines *l, struct span line)
 {
 	struct span hash = span_before(span_after(line, "("), ")"), what = span_trim(span_after(line, ")"));
@@ -150,7 +150,7 @@ static int comm_line(struct lines *l, struct span line)
 	return 0;
 }
 
-/* "process 1234 on node 10.0.0.1" in either spelling; host may be followed by more. */
+/* Finds "process 1234 on node 10.0.0.1", also with a capital P. False without a host; the pid can be set then. */
 static bool process_of(struct span line, int64_t *ret_pid, char *host, size_t cap)
 {
 	struct span s = span_after(line, "rocess "), word;
@@ -185,7 +185,7 @@ static void set_status(struct ncclras_rank *k, const char *status)
 	k->is_missing = strcmp(status, "NOCOMM") == 0 || strcmp(status, "UNKNOWN") == 0;
 }
 
-/* "  Rank 3 -- GPU 3 managed by process 9 on node n", "  Rank 3 has launched up to operation 4 -- …" */
+/* Parses "  Rank 3 -- GPU 3 managed by process 9 on node n" or "  Rank 3 has launched up to operation 4 -- …". */
 static int rank_line(struct lines *l, struct span line)
 {
 	struct span s = span_after(line, "Rank "), status;
@@ -231,7 +231,9 @@ static int process_line(struct lines *l, struct span line)
 	return 0;
 }
 
-/* "  3 ranks have launched up to operation 41", "… have not launched any operations", "… have status RUNNING" */
+/*
+ * Parses "  3 ranks have launched up to operation 41", "… have not launched any operations", "… have status RUNNING".
+ */
 static void many_line(struct lines *l, struct span line)
 {
 	struct span count = span_after(line, "up to operation "), status = span_after(line, "have status "), word;

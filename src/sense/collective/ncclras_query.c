@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "sense/collective/ncclras.h"
 
-/* The server answers for its own; other jobs of the user share the port. */
+/* Tries per address, because other jobs of the user share the port. */
 #define TRIES_MAX 8
 #define READ_BYTES (64 * KIB)
 
@@ -57,7 +57,10 @@ static int query_start(const struct netns *ns, const struct sockaddr *to, sockle
 		.events = POLLOUT,
 		.phase = PHASE_CONNECTING,
 		.want_json = !v.known || ncclras_version_is(v, 2, 28, 7),
-		/* it gathers for as long as it is told, in two legs; we want something before our own time is over */
+		/*
+		 * The server gathers in two rounds of this length; half of our time lets it answer before our
+		 * deadline.
+		 */
 		.timeout_s = (uint32_t)MAX(MIN(left_s / 2, (uint64_t)30), (uint64_t)1),
 		.deadline_ns = deadline_ns,
 	};
@@ -105,7 +108,7 @@ static int connected(struct query *q)
 	return say(q, "CLIENT PROTOCOL 2\n");
 }
 
-/* One line of the server; the next thing to say. What is asked for in three steps, each answered before the next. */
+/* Handles one line of the server and sends the next request. The server answers each of them before the next. */
 static int reply(struct query *q, struct span line)
 {
 	char timeout[32];
@@ -121,7 +124,7 @@ static int reply(struct query *q, struct span line)
 	}
 	q->got_json = q->phase == PHASE_ASKING && span_eq(line, "OK");
 	q->phase = PHASE_READING;
-	/* the text form leaves out most ranks unless told otherwise */
+	/* Without VERBOSE the text form leaves out most ranks. */
 	return say(q, q->got_json ? "STATUS\n" : "VERBOSE STATUS\n");
 }
 
@@ -179,7 +182,7 @@ static int query_step(struct query *q, uint64_t now_ns)
 	r = receive(q);
 	if (r)
 		return r;
-	/* the end of the stream: what follows the greeting is the answer */
+	/* The stream has ended; the answer is all that follows the greeting. */
 	if (q->phase != PHASE_READING || q->len == q->line_at)
 		return NCCLRAS_HUNG_UP;
 	memmove(q->in, q->in + q->line_at, q->len - q->line_at);
@@ -242,7 +245,7 @@ int ncclras_ask(const struct netns *ns, const struct ncclras_address *a, struct 
 		if (one == 0)
 			ncclras_done(&report);
 		others |= one == 0;
-		/* refused on one family says nothing of the other */
+		/* A refusal on one address family says nothing about the other. */
 		if (one != NCCLRAS_REFUSED)
 			r = one;
 		if (one != 0 && (one != NCCLRAS_REFUSED || try + 1 >= a->n) && !others)

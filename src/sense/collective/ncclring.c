@@ -7,9 +7,8 @@
 #include "base/file.h"
 
 /*
- * The layout, once more: what is read is bytes, and what runs inside jobs is
- * not compiled into vigil. plugins/nccl/ring.h is the other side, and a test
- * holds the two together.
+ * The layout is declared here a second time, because code that runs inside jobs is not compiled into vigil.
+ * plugins/nccl/ring.h is the writer's declaration, and a test compares the two.
  */
 #define MAGIC "vigilncc"
 #define VERSION 1
@@ -91,7 +90,7 @@ static int read_comms(struct span bytes, const struct head *h, struct ncclring *
 	return 0;
 }
 
-/* False: empty, torn, or not to be believed. */
+/* False if the slot is empty, torn or not valid. */
 static bool read_call(const struct head *h, const struct ncclring *r, const char *at, size_t slot,
 		      struct ncclring_call *ret)
 {

@@ -7,7 +7,7 @@
 #define WORDS "NCCL version "
 #define CONSTANTS_MAX (256 * MIB)
 #define CHUNK_BYTES (256 * KIB)
-#define WORDS_BYTES 64 /* the words, a version and what it is marked by */
+#define WORDS_BYTES 64 /* WORDS, a version and "+cuda" */
 
 bool nccl_version_find(struct span text, char dst[static 16])
 {
@@ -25,7 +25,7 @@ bool nccl_version_own(struct span text, struct ncclras_version *ret)
 {
 	for (struct span rest = span_after(text, WORDS); rest.p; rest = span_after(rest, WORDS)) {
 		struct span near = {rest.p, MIN(rest.len, (size_t)24)}, number = span_before(near, "+cuda");
-		/* span_before gives all when there is none */
+		/* Without "+cuda", span_before returns all of near. */
 		if (number.len < near.len && ncclras_version_parse(number, ret))
 			return true;
 	}
@@ -38,7 +38,7 @@ static int section_search(const struct elf *e, const Elf64_Shdr *s, struct ncclr
 	uint64_t end = MIN(s->sh_size, CONSTANTS_MAX);
 	if (!room)
 		return -ENOMEM;
-	/* chunks overlap, so that the words are whole in one of them */
+	/* Chunks overlap, so that one of them has the whole text. */
 	for (uint64_t at = 0; at < end; at += CHUNK_BYTES - WORDS_BYTES) {
 		size_t n = (size_t)MIN(end - at, CHUNK_BYTES);
 		int r = elf_read(e, s->sh_offset + at, room, n);
@@ -73,15 +73,15 @@ static bool ncclversion_by_name(const struct maps *m, struct ncclras_version *re
 }
 
 static bool ncclversion_by_constants(const struct world *w, pid_t pid, const struct maps *m, const char *library,
-			 struct ncclras_version *ret)
+				     struct ncclras_version *ret)
 {
-	uint64_t looked = 0;
+	uint64_t last_inode = 0;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct map_row *row = &m->rows[i];
 		struct elf e;
-		if (!strstr(row->path, library) || row->inode == looked)
+		if (!strstr(row->path, library) || row->inode == last_inode)
 			continue;
-		looked = row->inode; /* its segments follow each other */
+		last_inode = row->inode; /* the segments of one file are adjacent */
 		if (elf_open_map(w, pid, row, &e) != 0)
 			continue;
 		int r = nccl_version_of_elf(&e, ret);
@@ -97,7 +97,7 @@ bool nccl_version_of_process(const struct world *w, pid_t pid, struct ncclras_ve
 	struct maps m;
 	if (maps_read(w, pid, &m) != 0)
 		return false;
-	/* some builds of PyTorch have NCCL in them */
+	/* Some builds of PyTorch link NCCL into libtorch_cuda. */
 	bool found = ncclversion_by_name(&m, ret) || ncclversion_by_constants(w, pid, &m, "/libnccl", ret) ||
 		     ncclversion_by_constants(w, pid, &m, "/libtorch_cuda", ret);
 	maps_done(&m);

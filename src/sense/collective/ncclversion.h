@@ -1,8 +1,7 @@
 /*
- * NCCL's version: as it says it in a log, "NCCL version 2.19.3+cuda12.3", and
- * as the same words stand in the library (or in what NCCL was linked into),
- * where its makers put them for strings(1). PyTorch's wheels name the library
- * libnccl.so.2, so that its name does not tell.
+ * Finds NCCL's version: in a log line "NCCL version 2.19.3+cuda12.3", or in the same text among the constants of the
+ * library, or of the library that NCCL is linked into. PyTorch's wheels name the library libnccl.so.2, so its name is
+ * not enough.
  */
 #pragma once
 
@@ -10,11 +9,11 @@
 #include "sense/native/elffile.h"
 #include "sense/collective/ncclras.h"
 
-/* "2.19.3" of the first place; false without one. Pure. */
+/* Copies the first version in text, "2.19.3"; false if there is none. Pure. */
 bool nccl_version_find(struct span text, char dst[static 16]);
-/* Only the library's own words, which go on with "+cuda": others speak of versions, too. Pure. */
+/* Finds the library's own version, which "+cuda" follows; other texts name versions too. False if none. Pure. */
 bool nccl_version_own(struct span text, struct ncclras_version *ret);
-/* Looks through the constants of the file, a few MiB in NCCL's own library. ELF_NONE: they do not say it. */
+/* Searches the constants of a file, a few MiB in NCCL's own library. ELF_NONE: no version there; or -errno. */
 int must_check nccl_version_of_elf(const struct elf *e, struct ncclras_version *ret);
-/* Of the library that the process has mapped: by its name, else by its constants. False: not to be found out. */
+/* The version of the library that the process has mapped: by its name, else by its constants. False: not found. */
 bool nccl_version_of_process(const struct world *w, pid_t pid, struct ncclras_version *ret);

@@ -13,8 +13,8 @@ struct mender {
 	unsigned depth;
 	bool after_value; /* a comma or a closing bracket must come next */
 	bool after_colon;
-	size_t comma_at; /* in out, plus one; 0: the last token was no comma */
-	size_t safe_len; /* up to here all values are complete */
+	size_t comma_at; /* index in out plus one; 0: the last token was not a comma */
+	size_t safe_len; /* all values in out[0..safe_len) are complete */
 	unsigned safe_depth;
 	uint32_t n_commas;
 };
@@ -45,7 +45,7 @@ static void value_begins(struct mender *m)
 	m->comma_at = 0;
 }
 
-/* A key of an object is no value: its colon comes next. */
+/* A key of an object is not a value: a colon comes next. */
 static void value_ends(struct mender *m)
 {
 	if (in_object(m) && !m->after_colon)
@@ -84,7 +84,7 @@ static int closes(struct mender *m, char c)
 	return 0;
 }
 
-/* False: the text ended inside it. */
+/* Copies a string. False if the text ends inside it. */
 static bool string(struct mender *m)
 {
 	value_begins(m);
@@ -108,7 +108,7 @@ static bool is_bare(char c)
 	       c == '.';
 }
 
-/* A number or a word; the last one of a text that ends may be half of it. */
+/* Copies a number or a word. False if the text ends after it, because it can be incomplete then. */
 static bool bare(struct mender *m)
 {
 	value_begins(m);
@@ -151,7 +151,7 @@ static int jsonmend_step(struct mender *m)
 
 int jsonmend_text(struct span in, struct jsonmend *ret)
 {
-	/* at worst a comma before each byte, and all brackets closed */
+	/* At most one comma is added per byte, and one closing bracket per level. */
 	struct mender m = {.in = in, .out = malloc(2 * in.len + DEPTH_MAX + 1)};
 	if (!m.out)
 		return -ENOMEM;

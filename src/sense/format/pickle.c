@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "sense/format/pickle_parts.h"
 
-/* Real files nest less than 16 deep; whoever walks one may recurse this far. */
+/* Real files nest less than 16 deep. Code that walks the values may recurse this deep. */
 #define DEPTH_MAX 100
 #define PROTOCOL_MAX 5
 #define NAME_MAX_BYTES 256
@@ -20,16 +20,16 @@ struct machine {
 	const unsigned char *start, *p, *end;
 	struct pickle_value *stack;
 	size_t n_stack, cap_stack;
-	size_t *marks; /* heights of the stack */
+	size_t *marks; /* height of the stack at each open mark */
 	size_t n_marks, cap_marks;
-	struct pickle_value *memo; /* written once an index; holes are KIND_HOLE */
+	struct pickle_value *memo; /* by index; unused ones have KIND_HOLE */
 	size_t n_memo, cap_memo;
 	struct fault *fault;
 };
-/* A place of the memo that nothing was put into. */
+/* Kind of a memo index without a value. */
 #define KIND_HOLE ((enum pickle_kind)99)
 
-/* Steps return 0, STOP, a negative errno, or a condition of the header. */
+/* Opcode functions return 0, STOP, a negative errno, or a condition of pickle.h. */
 enum { STOP = 100 };
 
 static size_t at(const struct machine *m)
@@ -75,7 +75,7 @@ static int push(struct machine *m, struct pickle_value v)
 	return 0;
 }
 
-/* What an opcode may take: nothing below the last mark. */
+/* Number of values that an opcode may take: those above the last mark. */
 static size_t on_top(const struct machine *m)
 {
 	return m->n_stack - (m->n_marks ? m->marks[m->n_marks - 1] : 0);
@@ -135,7 +135,7 @@ static bool name_is(struct span name, const char *const *list, size_t n)
 	return false;
 }
 
-/* Their call gives back the plain value that they are given. */
+/* True for functions that return their first argument, a plain value. */
 static bool is_wrapper(struct span name)
 {
 	static const char *const same[] = {"torch.jit._pickle.build_intlist", "torch.jit._pickle.build_doublelist",
@@ -144,7 +144,7 @@ static bool is_wrapper(struct span name)
 	return name_is(name, same, ARRAY_SIZE(same));
 }
 
-/* Their call without arguments gives a dict, which is filled afterwards. */
+/* True for classes whose call without arguments creates a dict, which is filled afterwards. */
 static bool is_dict(struct span name)
 {
 	static const char *const dicts[] = {"collections.OrderedDict", "collections.defaultdict", "builtins.dict",
@@ -177,7 +177,7 @@ static int push_empty(struct machine *m, enum pickle_kind kind)
 	return r ? r : push(m, v);
 }
 
-/* Little-endian, n bytes of at most 8; false when the bytes end. */
+/* Reads n bytes, at most 8, little-endian. False if the bytes end. */
 static bool take_le(struct machine *m, unsigned n, uint64_t *ret)
 {
 	if (left(m) < n) {
@@ -201,7 +201,7 @@ static int push_int(struct machine *m, unsigned n, bool is_signed)
 	return push(m, (struct pickle_value){.kind = PICKLE_INT, .integer = v});
 }
 
-/* Two's complement of any length. */
+/* Reads a two's complement integer of any length. */
 static int push_long(struct machine *m, unsigned length_bytes)
 {
 	uint64_t n, raw = 0;
@@ -265,7 +265,7 @@ static int memo_put(struct machine *m, uint64_t i)
 {
 	if (on_top(m) == 0)
 		return broken(m, "it remembers a value where there is none");
-	/* an index is given out for a value, and a value takes a byte at least */
+	/* Each index belongs to a value, and a value takes at least one byte. */
 	if (i > (uint64_t)(m->end - m->start))
 		return broken(m, "it remembers a value under a number that is too high");
 	if (i >= m->cap_memo) {
@@ -298,7 +298,7 @@ static int memo_get(struct machine *m, unsigned length_bytes)
 	return push(m, m->memo[i]);
 }
 
-/* The n values on top become one. */
+/* Replaces the n values on top by one container of them. */
 static int fold(struct machine *m, enum pickle_kind kind, size_t n)
 {
 	struct pickle_value v;
@@ -326,7 +326,7 @@ static int fold_marked(struct machine *m, enum pickle_kind kind)
 	return r;
 }
 
-/* The n values on top go into the container below them. What is put into an object is dropped. */
+/* Moves the n values on top into the container below them. Items of an object are dropped. */
 static int fill(struct machine *m, size_t n, enum pickle_kind want)
 {
 	struct pickle_value *into = top(m, n);
@@ -429,14 +429,14 @@ static bool unwrap(const struct pickle_value *called, const struct pickle_value 
 	return true;
 }
 
-/* OrderedDict([…]) of old Pythons has its pairs in the arguments: that one stays opaque. */
+/* True if the call creates an empty dict. OrderedDict([…]) of old Pythons has pairs as arguments and stays opaque. */
 static bool makes_dict(const struct pickle_value *called, const struct pickle_value *args)
 {
 	struct span name = pickle_class(called);
 	return is_dict(name) && (pickle_len(args) == 0 || span_eq(name, "collections.defaultdict"));
 }
 
-/* callable, args: an object that is made by a call. */
+/* Stack: callable, args. Pushes the object that the call would create. */
 static int op_reduce(struct machine *m)
 {
 	struct pickle_value v;
@@ -464,7 +464,7 @@ static int op_reduce(struct machine *m)
 	return push(m, v);
 }
 
-/* class, args, kwargs */
+/* Stack: class, args, kwargs. */
 static int op_newobj_ex(struct machine *m)
 {
 	if (on_top(m) < 3)
@@ -473,7 +473,7 @@ static int op_newobj_ex(struct machine *m)
 	return op_reduce(m);
 }
 
-/* MARK class args… */
+/* Stack: mark, class, args… */
 static int op_obj(struct machine *m)
 {
 	if (m->n_marks == 0 || on_top(m) == 0)
@@ -485,7 +485,7 @@ static int op_obj(struct machine *m)
 	return op_reduce(m);
 }
 
-/* object, state */
+/* Stack: object, state. */
 static int op_build(struct machine *m)
 {
 	if (on_top(m) < 2)
@@ -643,7 +643,7 @@ static int pickle_step(struct machine *m)
 	switch (op) {
 	case OP_PROTO:
 		return take_le(m, 1, &skipped) ? 0 : cut(m, "the number of the protocol");
-	case OP_FRAME: /* how much to read ahead; nothing depends on it */
+	case OP_FRAME: /* a hint how much to read ahead; ignored */
 		return take_le(m, 8, &skipped) ? 0 : cut(m, "the length of a frame");
 	case OP_MARK:
 		return push_mark(m);
@@ -671,9 +671,9 @@ static int pickle_step(struct machine *m)
 }
 
 /*
- * Values that follow a container without a mark are its own, written one at a
- * time; innermost first. Where a mark was set that cannot be told, so it is
- * done at the bottom only: there, each container is the value of the one below.
+ * Puts values that follow a container without a mark into it, innermost first: they were being added one at a time.
+ * Where a mark was set this cannot be decided, so it is done only at the bottom of the stack, where each container is
+ * a value of the one below it.
  */
 static int settle(struct machine *m)
 {
@@ -693,8 +693,8 @@ static int settle(struct machine *m)
 }
 
 /*
- * The file ended early: put what was read into the containers that were being
- * filled, innermost first. Values without a container (a tuple's) are lost.
+ * For a file that ended early: puts the values read so far into the containers that were being filled, innermost first.
+ * Values without a container yet, as those of a tuple, are lost.
  */
 static int salvage(struct machine *m)
 {
@@ -716,13 +716,13 @@ static int salvage(struct machine *m)
 	return r;
 }
 
-/* What was read before a condition stays, whatever salvaging it meets. */
+/* Keeps what was read before a condition, even if salvage fails. */
 static int end_early(struct machine *m, int condition)
 {
-	struct fault *told = m->fault;
-	m->fault = NULL; /* the first sentence is the one that counts */
+	struct fault *fault = m->fault;
+	m->fault = NULL; /* keep the sentence of the first condition */
 	int r = salvage(m);
-	m->fault = told;
+	m->fault = fault;
 	if (r && m->n_stack > 0)
 		m->out->root = m->stack[0];
 	return r == -ENOMEM ? r : condition;

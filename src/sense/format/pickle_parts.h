@@ -1,9 +1,9 @@
-/* What the reader of pickles (pickle.c) and the looks into its result (pickle_value.c) share. */
+/* Declarations shared by the reader of pickles (pickle.c) and the accessors of its values (pickle_value.c). */
 #pragma once
 
 #include "sense/format/pickle.h"
 
-/* A dict keeps key, value, key, value; an opaque value its name, its arguments, its state. */
+/* Items of a dict are key, value, key, value; those of an opaque value its name, arguments and state. */
 struct pickle_node {
 	struct pickle_value *items;
 	uint32_t n, cap;

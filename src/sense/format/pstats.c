@@ -5,13 +5,13 @@
 
 #include "base/vec.h"
 
-/* No real file nests deeper than dict, tuple, dict, tuple, tuple. */
+/* Real files nest 5 deep: dict, tuple, dict, tuple, tuple. */
 #define DEPTH_MAX 32
-/* One object that can be referred to takes 32 bytes here and one byte in a hostile file. */
+/* Bounds memory: an object with references takes 32 bytes here, but can be one byte in a hostile file. */
 #define REFS_MAX ((size_t)1 << 23)
-/* A time beyond this is no time, and sums of it would leave the numbers. */
+/* A longer time is implausible, and sums of such times would lose precision. */
 #define SECONDS_MAX 1e15
-/* "Remember this object." */
+/* Flag of a type byte: the object gets a reference number. */
 #define FLAG_REF 0x80
 
 enum value_kind { VALUE_OTHER, VALUE_TEXT, VALUE_INT, VALUE_FLOAT, VALUE_KEY };
@@ -28,11 +28,11 @@ struct value {
 
 struct reader {
 	const unsigned char *start, *p, *end;
-	struct value *refs; /* of marshal 3 and later */
+	struct value *refs; /* objects with a reference number; marshal 3 and later */
 	size_t n_refs, cap_refs;
-	struct value *interned; /* of Python 2 */
+	struct value *interned; /* interned strings; Python 2 */
 	size_t n_interned, cap_interned;
-	struct pstats_key *keys; /* tuples that can be referred to */
+	struct pstats_key *keys; /* function names in VALUE_KEY tuples */
 	size_t n_keys, cap_keys;
 	const struct pstats_sink *sink;
 	struct fault *fault;
@@ -107,7 +107,7 @@ static int take_text(struct reader *r, size_t len, struct value *v)
 	return 0;
 }
 
-/* Digits of 15 bits, the sign in their number. */
+/* Reads an integer in digits of 15 bits; their count is negative for a negative integer. */
 static int take_long(struct reader *r, struct value *v)
 {
 	uint32_t raw;
@@ -153,7 +153,7 @@ static int take_double(struct reader *r, struct value *v)
 	return 0;
 }
 
-/* Python 2 wrote floats as text. */
+/* Reads a float that is written as a text, as Python 2 does. */
 static int take_float_text(struct reader *r, struct value *v)
 {
 	char text[64], *end;
@@ -206,7 +206,7 @@ static int take_i32(struct reader *r, struct value *v)
 	return e;
 }
 
-/* Anything but a container, its type byte already taken. NOT_PLAIN: a container or the end of a dict. */
+/* Reads any object but a container; its type byte is read already. NOT_PLAIN: a container or the end of a dict. */
 enum { NOT_PLAIN = 1 };
 
 static int take_plain(struct reader *r, unsigned char type, struct value *v)
@@ -257,7 +257,7 @@ static int key_push(struct reader *r, const struct pstats_key *key, uint32_t *re
 	return 0;
 }
 
-/* A tuple of which nothing is known; (text, number, text) is a function's name. */
+/* Reads the n items of a tuple. A tuple of (text, number, text) is the name of a function. */
 static int tuple_rest(struct reader *r, uint32_t n, unsigned depth, struct value *ret)
 {
 	struct value item[3];
@@ -343,7 +343,7 @@ static int any_value(struct reader *r, unsigned depth, struct value *v)
 		e = value_push(r, &r->interned, &r->n_interned, &r->cap_interned, v);
 	if (e <= 0)
 		return e < 0 || !(raw & FLAG_REF) ? e : ref_push(r, v);
-	/* its place in the list comes before those of what it holds */
+	/* A container gets its reference number before the objects in it do. */
 	size_t place = r->n_refs;
 	const struct value reserved = {.kind = VALUE_OTHER};
 	if ((raw & FLAG_REF) && (e = ref_push(r, &reserved)) < 0)
@@ -354,7 +354,7 @@ static int any_value(struct reader *r, unsigned depth, struct value *v)
 	return e;
 }
 
-/* The three ways in which nearly every part of a name is written; anything else goes the long way. */
+/* Reads a part of a name. References and small integers, the common forms, are read without any_value, for speed. */
 static int take_part(struct reader *r, struct value *v)
 {
 	if (left(r) >= 5 && *r->p == 'r' && u32_at(r->p + 1) < r->n_refs) {
@@ -371,8 +371,8 @@ static int take_part(struct reader *r, struct value *v)
 }
 
 /*
- * A dict's key. Most are tuples that nothing refers to, and are read without
- * being remembered. NOT_PLAIN: something else than a function's name.
+ * Reads a key of a dict. Most keys are tuples without a reference number, which are not stored. NOT_PLAIN: the key is
+ * not the name of a function.
  */
 static int take_key(struct reader *r, struct pstats_key *key)
 {
@@ -443,7 +443,7 @@ static int take_seconds(struct reader *r, double *ret)
 	return r->p == at ? bad(r, "a time") : 0;
 }
 
-/* (calls, primitive calls, own, cumulative), or the calls alone. */
+/* Reads (calls, primitive calls, own, cumulative), or the number of calls alone. */
 static int take_edge(struct reader *r, struct pstats_number *n)
 {
 	uint32_t size;
@@ -527,8 +527,8 @@ static int take_function(struct reader *r, const struct pstats_key *key)
 	return e == 0 ? take_callers(r) : e;
 }
 
-/* What stands beside the functions: {("__sampled__",): True}. */
-static int take_mark(struct reader *r, struct span key)
+/* Reads an entry that is not a function: {("__sampled__",): True}. */
+static int take_marker(struct reader *r, struct span key)
 {
 	struct value v;
 	int e = any_value(r, 1, &v);
@@ -552,7 +552,7 @@ int pstats_parse(struct span bytes, const struct pstats_sink *sink, struct fault
 		if (named < 0)
 			return named;
 		e = named == 0 ? take_function(&r, &key)
-			       : take_mark(&r, (struct span){(const char *)at, (size_t)(r.p - at)});
+			       : take_marker(&r, (struct span){(const char *)at, (size_t)(r.p - at)});
 	}
 	return e;
 }

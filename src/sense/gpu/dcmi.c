@@ -1,7 +1,6 @@
 /*
- * Ascend NPUs by DCMI, loaded at run time; runs in the child of gpuprobe. DCMI
- * does not like to be asked often or by many at once: a second asking within a
- * second gets the first one's answer.
+ * Samples Ascend NPUs through DCMI, which is loaded at run time. Runs in the child of gpuprobe. DCMI must not
+ * be called often or by many processes at once, so a second sample within one second returns the values of the first.
  */
 #include "sense/gpu/dcmi_abi.h"
 
@@ -33,7 +32,7 @@
 	F(physical_id, (uint32_t, uint32_t *), "dcmi_get_device_phyid_from_logicid")
 
 struct device {
-	int card, chip; /* cards have numbers of their own, with gaps */
+	int card, chip; /* card numbers can have gaps */
 };
 
 struct dcmi {
@@ -50,7 +49,7 @@ struct dcmi {
 	struct gpu_sample last[GPU_MAX];
 };
 
-/* -1 also for a symbol that is missing. */
+/* Calls a function with its name in *call. -1 also if the library has no such function. */
 #define CALL(d, member, ...)                                                                                           \
 	({                                                                                                             \
 		int answer_ = -1;                                                                                      \
@@ -62,7 +61,10 @@ struct dcmi {
 		answer_;                                                                                               \
 	})
 
-/* Sets slot to the first of the names that the library has, and *ret_name to that name; to the last one if it has none. */
+/*
+ * Sets slot to the first of the names that the library has, and *ret_name to that name; to the last one if it has
+ * none.
+ */
 static void symbol_find(void *library, const char *const *names, void *slot, const char **ret_name)
 {
 	for (; *names; names++) {
@@ -108,7 +110,7 @@ static int devices_find(struct dcmi *d)
 
 static void open_dcmi(const struct world *w, struct gpu_call *call, void **ret_state, struct gpu_set *out)
 {
-	static struct dcmi d; /* one in this child */
+	static struct dcmi d; /* The child runs one backend only. */
 	struct gpu_driver *line = &out->driver[out->n_drivers];
 	*line = (struct gpu_driver){.name = "DCMI", .state = GPU_DRIVER_ABSENT};
 	d = (struct dcmi){.call = call, .world = w};
@@ -148,7 +150,7 @@ static void open_dcmi(const struct world *w, struct gpu_call *call, void **ret_s
 
 static void processes_read(struct dcmi *d, const struct device *at, struct gpu_sample *g)
 {
-	/* Room behind the 32 that the interface knows, should a driver not keep to them. */
+	/* Four times the interface's 32 rows, in case a driver writes more. */
 	static struct dcmi_process list[4 * DCMI_PROCESSES];
 	int n = DCMI_PROCESSES;
 	memset(list, 0, sizeof(list));
@@ -185,7 +187,7 @@ static void values_read(struct dcmi *d, const struct device *at, struct gpu_samp
 		gpu_value_set(g, GPU_MEMORY_CLOCK, hbm.clock_mhz);
 	}
 	if (CALL(d, power, at->card, at->chip, &power) == 0 && power >= 0)
-		gpu_value_set(g, GPU_POWER, (uint64_t)power * 100); /* tenths of a watt */
+		gpu_value_set(g, GPU_POWER, (uint64_t)power * 100); /* DCMI reports tenths of a watt */
 	if (CALL(d, temperature, at->card, at->chip, &heat) == 0 && heat >= 0 && heat < 1000)
 		gpu_value_set(g, GPU_TEMPERATURE, (uint64_t)heat);
 	if (CALL(d, clock, at->card, at->chip, DCMI_CLOCK_CORE, &v) == 0)
@@ -206,10 +208,10 @@ static void dcmi_device_read(struct dcmi *d, uint32_t i, struct gpu_set *out)
 	memset(&chip, 0, sizeof(chip));
 	g->vendor = GPU_HUAWEI;
 	g->index = i;
-	out->n++; /* from here on it is seen, with what it has by then */
+	out->n++; /* If a later call blocks, the device is still reported, with the values read so far. */
 	if (CALL(d, logic_id, &logic, at->card, at->chip) == 0 && logic >= 0) {
 		g->index = (uint32_t)logic;
-		/* device files have the physical number, which a container's logical one may differ from */
+		/* Device files are named by the physical number. In a container the logical one can differ from it. */
 		g->has_number = CALL(d, physical_id, g->index, &g->number) == 0;
 	}
 	if (CALL(d, chip, at->card, at->chip, &chip) == 0)

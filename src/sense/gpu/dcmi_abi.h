@@ -1,7 +1,6 @@
 /*
- * What vigil needs of Huawei's DCMI (libdcmi.so, installed with the Ascend
- * driver): structs as its reference describes them. Sizes are checked, for the
- * driver fills them. Every call answers 0 when fine.
+ * The part of Huawei's DCMI (libdcmi.so, installed with the Ascend driver) that vigil uses, after its reference. The
+ * driver fills these structs, so their sizes are checked at compile time. Every call returns 0 on success.
  */
 #pragma once
 
@@ -18,7 +17,7 @@ struct dcmi_hbm {
 	int32_t temperature;
 	uint32_t bandwidth_percent;
 };
-#define DCMI_PROCESSES 32 /* the array that callers hand over */
+#define DCMI_PROCESSES 32 /* rows of the array that callers pass */
 struct dcmi_process {
 	int32_t pid;
 	unsigned long bytes;

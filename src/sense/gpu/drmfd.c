@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* "123 KiB", "5 ns", "7" */
+/* Parses "123 KiB", "5 ns" or "7" into bytes, ns or a count. */
 static bool amount(struct span value, uint64_t *ret)
 {
 	struct span number, unit = {"", 0};
@@ -68,14 +68,14 @@ static void engine_line(struct drmfd *d, struct span key, uint64_t v)
 	}
 }
 
-/* Regions of the device's own memory; "system" and "gtt" are the machine's. */
+/* True for regions in the device's own memory; "system" and "gtt" lie in the host's memory. */
 static bool region_is_local(struct span name)
 {
 	return span_starts(name, "vram") || span_starts(name, "local");
 }
 
 struct regions {
-	uint64_t memory, total, resident; /* the three keys that kernels have had for it */
+	uint64_t memory, total, resident; /* bytes by the three keys that kernels have used */
 	bool has_memory, has_total, has_resident;
 };
 
@@ -119,7 +119,7 @@ bool drmfd_parse(struct span text, struct drmfd *ret)
 	d.has_memory = m.has_resident || m.has_memory || m.has_total;
 	d.memory_bytes = m.has_resident ? m.resident : m.has_memory ? m.memory : m.total;
 	if (!d.driver[0] && d.pci[0] && m.has_memory)
-		TEXT_COPY(d.driver, "amdgpu"); /* before the keys had a common form */
+		TEXT_COPY(d.driver, "amdgpu"); /* Older amdgpu drivers write keys of their own and no drm-driver. */
 	if (!d.driver[0])
 		return false;
 	*ret = d;

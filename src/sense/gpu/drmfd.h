@@ -1,11 +1,8 @@
 /*
- * What the kernel tells of one open graphics device (/proc/PID/fdinfo/N;
- * kernel: gpu/drm-usage-stats.rst): busy time by engine and memory by region
- * of one client. Descriptors that were passed on show the same client: (pci,
- * client) tells them apart.
+ * Parses /proc/PID/fdinfo/N of an open graphics device (kernel: gpu/drm-usage-stats.rst): busy time by engine and
+ * memory by region of one client. Several descriptors can belong to one client; (pci, client) identifies it.
  *
- * Numbers of engines count up, but may go back a little. Compute through KFD
- * (ROCm) and CUDA do not appear here.
+ * Engine counters grow, but can step back a little. Compute work through KFD (ROCm) or CUDA does not appear here.
  */
 #pragma once
 
@@ -18,12 +15,12 @@ struct drmfd_engine {
 	char name[24];
 	uint64_t busy_ns; /* 0 where the driver counts cycles */
 	uint64_t cycles, total_cycles;
-	uint32_t capacity; /* engines of this name; 1 if not told */
+	uint32_t capacity; /* engines of this name; 1 if not reported */
 };
 
 struct drmfd {
 	char driver[24];
-	char pci[24]; /* empty: not told */
+	char pci[24]; /* empty: not reported */
 	bool has_client;
 	uint64_t client;
 	struct drmfd_engine engine[DRMFD_ENGINES];
@@ -32,5 +29,5 @@ struct drmfd {
 	uint64_t memory_bytes; /* resident in the device's own memory */
 };
 
-/* False if it is no graphics device. Pure. */
+/* False if text is not the fdinfo of a graphics device. Pure. */
 bool drmfd_parse(struct span text, struct drmfd *ret);

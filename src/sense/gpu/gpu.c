@@ -141,7 +141,7 @@ struct gpu_finding *gpu_finding_add(struct gpu_set *s, enum gpu_trouble t, const
 	return f;
 }
 
-/* As many of n as there is room for behind *have. */
+/* How many of n fit into a list of at most `most` that has `have`. */
 static uint32_t gpu_room(uint32_t have, uint32_t most, uint32_t n)
 {
 	return MIN(n, most - have);

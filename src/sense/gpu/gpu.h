@@ -1,13 +1,11 @@
 /*
- * GPUs and NPUs as vigil sees them, whoever made them: one sample a device,
- * filled by a backend (NVML, DCMI, files of the kernel) that runs in a process
- * of its own (sense/gpu/gpuprobe.h). All fixed in size, so that it lies in
- * memory shared with that process and what was read before a call blocked is
- * kept. A value counts only when its bit in `has` is set.
+ * Samples of GPUs and NPUs of all makers, one per device. A backend (NVML, DCMI, files of the kernel) fills them in a
+ * process of its own (sense/gpu/gpuprobe.h). All types have a fixed size, so that they can lie in memory shared with
+ * that process, and values that were read before a call blocked are kept. A value is valid only if its bit in `has`
+ * is set.
  *
- * busy is the share of time in which at least one kernel was there: 1 also in
- * a collective that spins for ever. Power and memory activity tell the two
- * apart.
+ * GPU_BUSY is the share of time in which at least one kernel was running. It is 100 % also while a collective spins
+ * without progress; power and memory activity distinguish this from work.
  */
 #pragma once
 
@@ -21,11 +19,11 @@
 #define GPU_EVENTS 32
 #define GPU_DRIVERS 4
 
-/* By what a process was found to be on a device, from strong to weak. */
+/* The evidence that a process is on a device, from strong to weak. */
 enum gpu_by {
-	GPU_BY_DRIVER, /* the driver's list of processes names it, or its files tell of its work there */
+	GPU_BY_DRIVER, /* the driver's process list or its files name it */
 	GPU_BY_MAPPED, /* it has mapped the device file */
-	GPU_BY_VISIBLE, /* of the device files that it has open, one that its environment lets it see */
+	GPU_BY_VISIBLE, /* it has the device file open, and its environment makes the device visible */
 	GPU_BY_OPEN, /* it has the device file open */
 	GPU_BYS,
 };
@@ -33,10 +31,10 @@ enum gpu_by {
 enum gpu_vendor { GPU_NVIDIA, GPU_HUAWEI, GPU_AMD, GPU_INTEL, GPU_OTHER };
 
 enum gpu_value {
-	GPU_BUSY, /* percent, as the drivers count */
+	GPU_BUSY, /* percent, as the driver reports it */
 	GPU_MEMORY_BUSY, /* percent of time that the memory was read or written */
 	GPU_MEMORY_TOTAL,
-	GPU_MEMORY_USED, /* without what the driver keeps for itself, where it tells that apart */
+	GPU_MEMORY_USED, /* without the driver's own part, where it is reported separately */
 	GPU_MEMORY_RESERVED,
 	GPU_POWER,
 	GPU_POWER_LIMIT,
@@ -64,7 +62,7 @@ enum gpu_value {
 	GPU_NVLINK_TX, /* bytes over all links */
 	GPU_NVLINK_RX,
 	GPU_MIG, /* 1: divided into instances */
-	GPU_HEALTH, /* DCMI: 0 well, 1 minor, 2 major, 3 critical */
+	GPU_HEALTH, /* DCMI: 0 ok, 1 minor, 2 major, 3 critical */
 	GPU_VALUES,
 };
 
@@ -75,19 +73,19 @@ enum gpu_value {
 #define GPU_REASON_POWER_BRAKE 0x80u
 
 struct gpu_process {
-	pid_t driver_pid; /* as the driver says: that of the outermost namespace; 0: it does not name it */
-	pid_t pid; /* ours; 0: not known in our namespace */
+	pid_t driver_pid; /* in the outermost pid namespace; 0: the driver does not name it */
+	pid_t pid; /* in our namespace; 0: not known */
 	uint64_t memory_bytes;
 	uint32_t sm_percent, memory_percent;
-	uint32_t instance; /* of a divided GPU */
-	uint64_t busy_ns; /* engines, from the kernel's files; counts up */
+	uint32_t instance; /* MIG instance of a divided GPU */
+	uint64_t busy_ns; /* of its engines, from the kernel's files; grows */
 	bool has_memory, has_sm, has_instance, has_busy_ns;
 	enum gpu_by by;
 };
 
 struct gpu_sample {
 	enum gpu_vendor vendor;
-	uint32_t index; /* as the driver counts */
+	uint32_t index; /* in the driver's order */
 	bool has_number;
 	uint32_t number; /* in the name of its device file; see sense/gpu/gpuheld.h */
 	char uuid[96], name[96], pci[32];
@@ -95,8 +93,8 @@ struct gpu_sample {
 	uint64_t value[GPU_VALUES];
 	struct gpu_process process[GPU_PROCESSES];
 	uint32_t n_processes, n_processes_dropped;
-	bool has_processes; /* the list was to be had, even if it is empty */
-	bool lost; /* the driver gave it up: nothing else is asked of it for a while */
+	bool has_processes; /* the list could be read, even if it is empty */
+	bool lost; /* the driver reports it as lost: no more calls are made for it for a minute */
 };
 
 enum gpu_trouble {
@@ -105,33 +103,33 @@ enum gpu_trouble {
 	GPU_LOST, /* fallen off the bus */
 	GPU_RESET, /* must be reset */
 	GPU_MISMATCH, /* library and kernel driver are of different versions */
-	GPU_FAILED, /* any other refusal that matters */
+	GPU_FAILED, /* any other error that matters */
 };
 
 struct gpu_finding {
 	enum gpu_trouble trouble;
 	char call[64]; /* "nvmlDeviceGetUtilizationRates" */
 	int32_t code; /* as the driver returned it */
-	char uuid[96]; /* empty: of the driver as a whole */
+	char uuid[96]; /* empty: about the whole driver */
 	char text[320];
 };
 
 /* An error that a driver reported by itself. */
 struct gpu_event {
 	uint64_t type; /* NVML's event bits */
-	uint64_t data; /* the number of an Xid */
+	uint64_t data; /* the Xid's number, for an Xid */
 	char uuid[96];
 	int64_t time_unix_ms;
 };
 
 enum gpu_driver_state { GPU_DRIVER_ABSENT, GPU_DRIVER_READY, GPU_DRIVER_FAILED };
 
-/* One line of "this is what I looked at". */
+/* One driver that was tried. */
 struct gpu_driver {
 	char name[24]; /* "NVML" */
 	enum gpu_driver_state state;
 	char version[80];
-	char text[320]; /* what was looked for and what came of it */
+	char text[320]; /* what was tried and the result */
 };
 
 struct gpu_set {
@@ -164,11 +162,12 @@ const char *gpu_recovery_name(uint64_t action);
 /* The name of one reason bit ("hw_thermal"); NULL if it has none. */
 const char *gpu_reason_name(uint32_t bit);
 
-/* The process with this driver pid, made if need be; NULL when there is no room, which is counted. */
+/* The process with this driver pid, added if it is new. NULL if the list is full, which is counted. */
 struct gpu_process *gpu_process_at(struct gpu_sample *g, pid_t driver_pid);
-/* One that the driver does not name; false when there is no room, which is counted. */
+/* Adds a process that the driver does not name. False if the list is full, which is counted. */
 bool gpu_process_found(struct gpu_sample *g, pid_t pid, enum gpu_by by);
+/* Adds a finding and returns it. Never NULL: if the list is full it is counted and not kept. */
 struct gpu_finding *gpu_finding_add(struct gpu_set *s, enum gpu_trouble t, const char *call, const char *uuid,
 				    const char *fmt, ...) printf_like(5, 6);
-/* Everything of more behind what set has. */
+/* Appends everything in more to set, as far as it fits. */
 void gpu_set_join(struct gpu_set *set, const struct gpu_set *more);

@@ -1,9 +1,7 @@
 /*
- * GPUs whose kernel driver tells of them in files: amdgpu in sysfs (kernel:
- * gpu/amdgpu/thermal.rst, driver-misc.rst), its compute processes under KFD,
- * and the clients of every DRM device in fdinfo. Reading some of these files
- * asks the device's firmware, which can block: this runs in the child of
- * gpuprobe, too.
+ * Samples AMD and Intel GPUs through the kernel's files: amdgpu's in sysfs (kernel: gpu/amdgpu/thermal.rst,
+ * driver-misc.rst), its compute processes under KFD, and the clients of every DRM device in fdinfo. Reading some of
+ * these files calls the device's firmware, which can block, so this runs in the child of gpuprobe.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,7 +17,7 @@
 
 #define CLIENTS_MAX 1024
 #define DESCRIPTORS_MAX 65536
-#define PAUSE_MS 250 /* between two looks at engines that only count up */
+#define PAUSE_MS 250 /* between two samples of the engines, whose counters only grow */
 
 struct client {
 	char pci[24];
@@ -82,7 +80,7 @@ static void number_take(struct files *f, const char *dir, const char *file, uint
 		gpu_value_set(g, v, n / divide);
 }
 
-/* The first hwmon below the device: they are numbered over the whole machine. */
+/* Reads the device's first hwmon folder. Its number is not known, because hwmons are numbered machine-wide. */
 static void hwmon_take(struct files *f, const char *dir, struct gpu_sample *g)
 {
 	char path[320];
@@ -92,7 +90,7 @@ static void hwmon_take(struct files *f, const char *dir, struct gpu_sample *g)
 		if (strncmp(e->d_name, "hwmon", 5) != 0 || strlen(e->d_name) > 32)
 			continue;
 		TEXT_FORMAT(path, "%s/hwmon/%.32s", dir, e->d_name);
-		number_take(f, path, "power1_average", 1000, GPU_POWER, g); /* microwatt */
+		number_take(f, path, "power1_average", 1000, GPU_POWER, g); /* microwatts */
 		number_take(f, path, "power1_input", 1000, GPU_POWER, g);
 		number_take(f, path, "power1_cap", 1000, GPU_POWER_LIMIT, g);
 		number_take(f, path, "temp1_input", 1000, GPU_TEMPERATURE, g); /* thousandths of a degree */
@@ -101,7 +99,7 @@ static void hwmon_take(struct files *f, const char *dir, struct gpu_sample *g)
 	}
 }
 
-/* "ue: 1\nce: 20" */
+/* The file holds "ue: 1\nce: 20": uncorrected and corrected errors. */
 static void memory_errors_take(struct files *f, const char *dir, struct gpu_sample *g)
 {
 	char path[320], text[128];
@@ -136,7 +134,7 @@ static void name_take(struct files *f, const char *dir, const char *fallback, st
 	}
 }
 
-/* Devices that are none of ours (a server's display chip) or that NVML tells of have another vendor. */
+/* False for devices of other vendors: display chips of servers, and NVIDIA GPUs, which NVML reports. */
 static bool vendor_take(struct files *f, const char *dir, struct gpu_sample *g)
 {
 	char path[320], text[32];
@@ -148,7 +146,7 @@ static bool vendor_take(struct files *f, const char *dir, struct gpu_sample *g)
 	return span_eq(s, "0x1002") || span_eq(s, "0x8086");
 }
 
-/* Beside cardN stands the device file that programs compute through. */
+/* Takes the number of renderDN, the device file for compute, which is listed beside cardN. */
 static void number_of_render(struct files *f, const char *dir, struct gpu_sample *g)
 {
 	char path[320];
@@ -195,7 +193,7 @@ static void card_read(struct files *f, const char *card, struct gpu_set *out)
 
 static void cards_read(struct files *f, struct gpu_set *out)
 {
-	/* In the order of their numbers, whatever the folder's order is. */
+	/* Sorted by number; readdir would give them in any order. */
 	for (unsigned i = 0; i < 128; i++) {
 		char path[48], name[16];
 		TEXT_FORMAT(name, "card%u", i);
@@ -216,7 +214,7 @@ static int device_at(const struct gpu_set *out, const char *pci)
 static bool client_new(struct files *f, const struct drmfd *d)
 {
 	if (!d->has_client)
-		return true; /* old kernels: each descriptor counts */
+		return true; /* old kernels give no client id: each descriptor counts */
 	for (size_t i = 0; i < f->n_clients; i++)
 		if (f->client[i].id == d->client && strcmp(f->client[i].pci, d->pci) == 0)
 			return false;
@@ -244,8 +242,8 @@ static void engines_add(struct card *c, const struct drmfd *d)
 		}
 		sum->busy_ns = add_cap(sum->busy_ns, e->busy_ns);
 		sum->cycles = add_cap(sum->cycles, e->cycles);
-		sum->total_cycles =
-			MAX(sum->total_cycles, e->total_cycles); /* the device's own clock, the same for each client */
+		/* The device's own clock, equal for all clients. */
+		sum->total_cycles = MAX(sum->total_cycles, e->total_cycles);
 	}
 }
 
@@ -260,7 +258,7 @@ static void client_take(struct files *f, pid_t pid, const struct drmfd *d, struc
 		return;
 	if (p->pid == 0)
 		p->by = GPU_BY_OPEN;
-	p->pid = pid; /* of our own namespace: it was found in our /proc */
+	p->pid = pid; /* in our namespace, because it was found in our /proc */
 	if (d->memory_bytes)
 		p->by = GPU_BY_DRIVER;
 	if (d->has_memory) {
@@ -275,7 +273,7 @@ static void client_take(struct files *f, pid_t pid, const struct drmfd *d, struc
 	}
 }
 
-/* A kernel or driver that tells nothing of its clients: it is open, and no more is known. */
+/* For kernels and drivers without client data in fdinfo: only the open device file is known. */
 static void bare_take(pid_t pid, struct span link, struct gpu_set *out)
 {
 	struct gpuheld h = {.card = 0};
@@ -295,8 +293,8 @@ static void process_clients(struct files *f, pid_t pid, struct gpu_set *out)
 	char path[64], link[64], text[4096];
 	TEXT_FORMAT(path, "%d/fd", pid);
 	cleanup(closedirp) DIR *d = folder_open(f->w->proc_fd, path);
-	int looked = 0;
-	for (struct dirent *e; d && (e = readdir(d)) && looked < DESCRIPTORS_MAX; looked++) {
+	int n_read = 0;
+	for (struct dirent *e; d && (e = readdir(d)) && n_read < DESCRIPTORS_MAX; n_read++) {
 		uint64_t fd;
 		struct drmfd one;
 		size_t len = 0;
@@ -331,7 +329,7 @@ static void clients_read(struct files *f, struct gpu_set *out)
 	}
 }
 
-/* amdgpu's compute processes: …/kfd/proc/PID/vram_GPUID, and which device a GPUID is. */
+/* Index of the device with a GPUID of KFD; -1: none. KFD lists compute processes as …/kfd/proc/PID/vram_GPUID. */
 static int kfd_device(struct files *f, const char *gpu_id, const struct gpu_set *out)
 {
 	char dir[64], text[4096], path[96];
@@ -343,7 +341,8 @@ static int kfd_device(struct files *f, const char *gpu_id, const struct gpu_set 
 		if (!gpufiles_text_read(f, path, text, sizeof(text), &s) || !span_eq(s, gpu_id))
 			continue;
 		TEXT_FORMAT(path, "%s/properties", dir);
-		if (!gpufiles_text_read(f, path, text, sizeof(text), &s) || text_field_u64(s, "location_id", &location) != 0)
+		if (!gpufiles_text_read(f, path, text, sizeof(text), &s) ||
+		    text_field_u64(s, "location_id", &location) != 0)
 			return -1;
 		ignore(text_field_u64(s, "domain", &domain), "old kernels have one domain");
 		char pci[24];
@@ -366,7 +365,7 @@ static void kfd_process(struct files *f, pid_t pid, const char *dir, struct gpu_
 		struct gpu_process *p = at < 0 ? NULL : gpu_process_at(&out->gpu[at], pid);
 		if (!p)
 			continue;
-		p->memory_bytes = MAX(p->memory_bytes, bytes); /* what fdinfo counts is partly the same memory */
+		p->memory_bytes = MAX(p->memory_bytes, bytes); /* fdinfo counts part of the same memory */
 		p->has_memory = true;
 		p->by = GPU_BY_DRIVER;
 	}
@@ -385,7 +384,7 @@ static void kfd_read(struct files *f, struct gpu_set *out)
 	}
 }
 
-/* The busiest engine's share of the time between two looks. */
+/* Sets GPU_BUSY to the busiest engine's share of the time between two samples. */
 static void busy_take(const struct card *before, const struct card *now, uint64_t wall_ns, struct gpu_sample *g)
 {
 	uint64_t most = 0;
@@ -429,7 +428,7 @@ static void sample_files(void *state, struct gpu_set *out)
 
 static void open_files(const struct world *w, struct gpu_call *call, void **ret_state, struct gpu_set *out)
 {
-	static struct files f; /* one in this child */
+	static struct files f; /* The child runs one backend only. */
 	struct gpu_driver *d = &out->driver[out->n_drivers];
 	f.w = w;
 	f.call = call;

@@ -10,7 +10,7 @@
 
 #define DESCRIPTORS_MAX 8192
 
-/* "/dev/nvidia" and digits up to the end: its bit. */
+/* Sets the bit of the number if path is prefix and digits only. */
 static bool numbered(struct span path, const char *prefix, uint64_t first, uint64_t *bits)
 {
 	uint64_t n;
@@ -40,8 +40,8 @@ int gpuheld_read(const struct world *w, pid_t pid, struct gpuheld *ret)
 	cleanup(closedirp) DIR *dir = fdopendir(fd);
 	if (!dir)
 		return -errno;
-	int at = take_fd(&fd), looked = 0;
-	for (struct dirent *e; (e = readdir(dir)) && looked < DESCRIPTORS_MAX; looked++) {
+	int at = take_fd(&fd), n_read = 0;
+	for (struct dirent *e; (e = readdir(dir)) && n_read < DESCRIPTORS_MAX; n_read++) {
 		ssize_t n = e->d_name[0] == '.' ? 0 : readlinkat(at, e->d_name, link, sizeof(link));
 		if (n > 0 && (size_t)n < sizeof(link))
 			ignore(gpuheld_add(&h, (struct span){link, (size_t)n}), "other files are passed over");

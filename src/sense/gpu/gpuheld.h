@@ -1,17 +1,15 @@
 /*
- * Which accelerators a process has open, by the names behind its descriptors
- * (/proc/PID/fd) and mappings (/proc/PID/maps; kernel: filesystems/proc.rst).
- * For where a driver's list of processes does not help: in a container it has
- * the numbers of another pid namespace.
+ * Finds the accelerators that a process has open, by the paths of its descriptors (/proc/PID/fd) and mappings
+ * (/proc/PID/maps; kernel: filesystems/proc.rst). It is used where a driver's process list does not help: in a
+ * container that list has the pids of another pid namespace.
  *
- * It says less than such a list. CUDA opens each device that it may see, and
- * so do monitors; a forked child has open what its parent had. A device that
- * is mapped as well is worked with, or was by a parent: with one that somebody
- * only looks at, no driver shares memory.
+ * It is weaker evidence than such a list. CUDA opens every device that it can see, monitors open all of them, and a
+ * forked child inherits its parent's descriptors. A device that is also mapped is used by the process, or was used by
+ * its parent: drivers map no memory for a process that only monitors the device.
  *
- * Numbers are those in the names of the device files: /dev/nvidia3 has number
- * 3 (what NVML calls the minor number, which need not be its index), so have
- * /dev/davinci3, /dev/dri/card3 and, counted from 128, /dev/dri/renderD131.
+ * The numbers are those in the names of the device files: /dev/nvidia3 has number 3 (NVML's minor number, which can
+ * differ from its index). /dev/davinci3 and /dev/dri/card3 have number 3 too, and /dev/dri/renderD131, counted from
+ * 128.
  */
 #pragma once
 
@@ -28,17 +26,17 @@ struct gpuheld {
 	uint64_t nvidia, davinci, render, card; /* 1 << number */
 };
 
-/* True if path names a device, which is added to what *h has. /dev/nvidiactl and the like are none. Pure. */
+/* Adds the device that path names to *h. False if it names none; /dev/nvidiactl, for example, is none. Pure. */
 bool gpuheld_add(struct gpuheld *h, struct span path);
-/* What is open. WORLD_GONE, WORLD_DENIED; of a process with very many descriptors, what the first thousands are. */
+/* Reads the open devices; only the first 8,192 descriptors are read. WORLD_GONE, WORLD_DENIED. */
 int must_check gpuheld_read(const struct world *w, pid_t pid, struct gpuheld *ret);
-/* What is mapped; costs milliseconds of a large program. WORLD_GONE, WORLD_DENIED. */
+/* Reads the mapped devices; takes milliseconds for a large program. WORLD_GONE, WORLD_DENIED. */
 int must_check gpuheld_mapped(const struct world *w, pid_t pid, struct gpuheld *ret);
 static inline bool gpuheld_bit(uint64_t bits, uint32_t n)
 {
 	return n < GPUHELD_NUMBERS && (bits >> n & 1);
 }
-/* False also where the number of the sample's device is not known. Pure. */
+/* True if h has the device of the sample; false if the number of that device is not known. Pure. */
 static inline bool gpuheld_has(const struct gpuheld *h, const struct gpu_sample *g)
 {
 	switch (g->vendor) {
@@ -55,5 +53,5 @@ static inline bool gpuheld_has(const struct gpuheld *h, const struct gpu_sample 
 	return false;
 }
 void gpuheld_join(struct gpuheld *h, const struct gpuheld *more);
-/* How many device files; those of one card that has two (card and render) count twice. */
+/* The number of device files; a card that has two (card and render) counts twice. */
 unsigned gpuheld_count(const struct gpuheld *h);

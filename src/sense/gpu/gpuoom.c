@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* The longest message that PyTorch makes has some 900 bytes, eight processes included. */
+/* PyTorch's longest message has about 900 bytes, with eight processes in it. */
 #define MESSAGE_MAX 2048
 
 static bool blank(char c)
@@ -12,7 +12,7 @@ static bool blank(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* One blank for any run of them: the wording is compared without its line ends. */
+/* Copies text with each run of blanks as one blank, so that line ends do not matter for the comparison. */
 static size_t flatten(struct span text, char dst[static MESSAGE_MAX])
 {
 	size_t n = 0;
@@ -26,7 +26,7 @@ static size_t flatten(struct span text, char dst[static MESSAGE_MAX])
 	return n;
 }
 
-/* "20.00 MiB", "0 bytes": PyTorch's format_size, two decimals. */
+/* Parses "20.00 MiB" or "0 bytes" at the start of s, as PyTorch's format_size writes them. */
 static struct gpuoom_size size_front(struct span s)
 {
 	static const struct {
@@ -66,7 +66,7 @@ static struct gpuoom_size size_after(struct span s, const char *key)
 	return at.p ? size_front(at) : (struct gpuoom_size){.valid = false};
 }
 
-/* The size that stands right before a word: "6.94 GiB already allocated". */
+/* The size right before a key: "6.94 GiB" before " already allocated". */
 static struct gpuoom_size size_before(struct span s, const char *key)
 {
 	const char *at = span_find(s, key);
@@ -99,7 +99,10 @@ static struct gpuoom_size sum_of(struct gpuoom_size a, struct gpuoom_size b)
 	return (struct gpuoom_size){.valid = a.valid && b.valid, .bytes = a.bytes + b.bytes};
 }
 
-/* "(GPU 0; 7.93 GiB total capacity; 6.94 GiB already allocated; 4.88 MiB free; 7.00 GiB reserved in total by PyTorch)" */
+/*
+ * "(GPU 0; 7.93 GiB total capacity; 6.94 GiB already allocated; 4.88 MiB free; 7.00 GiB reserved in total by
+ * PyTorch)"
+ */
 static void in_brackets(struct gpuoom *g, struct span s)
 {
 	struct span in = span_before(s, ")");
@@ -111,7 +114,7 @@ static void in_brackets(struct gpuoom *g, struct span s)
 	g->free = size_before(in, " free");
 	g->allowed = size_before(in, " allowed");
 	g->reserved = size_before(in, " reserved in total");
-	/* 1.0 to 1.4: what the allocator holds beyond the tensors was called "cached" */
+	/* PyTorch 1.0 to 1.4 reports "cached" instead: what the allocator holds beyond the tensors. */
 	if (!g->reserved.valid)
 		g->reserved = sum_of(g->allocated, size_before(in, " cached"));
 }
@@ -135,9 +138,9 @@ static void others(struct gpuoom *g, struct span s)
 }
 
 /*
- * In a container the driver does not know which of the processes asked: then
- * this one is among "the others". It is the one that holds what PyTorch says
- * it reserved, and not more than a context and some libraries beyond that.
+ * In a container the driver cannot tell which process failed, and lists it among the other processes. It is the one
+ * that holds what PyTorch reserved, less 16 MiB for rounding, and at most 4 GiB (a context and libraries) more than
+ * that.
  */
 static void take_own(struct gpuoom *g)
 {
@@ -158,7 +161,7 @@ static void take_own(struct gpuoom *g)
 	g->n_other--;
 }
 
-/* "GPU 0 has a total capacity of 23.69 GiB of which 17.00 MiB is free. …"; 2.1 wrote "capacty". */
+/* "GPU 0 has a total capacity of 23.69 GiB of which 17.00 MiB is free. …"; PyTorch 2.1 writes "capacty". */
 static void in_sentences(struct gpuoom *g, struct span s)
 {
 	device_after(g, s, "GPU ");
@@ -195,7 +198,7 @@ bool gpuoom_parse(struct span text, struct gpuoom *ret)
 	if (!first)
 		return false;
 	struct span s = {flat, flatten((struct span){first, text.len - (size_t)(first - text.p)}, flat)};
-	/* a second message behind it has numbers of its own */
+	/* The text is cut at a second message, so that its numbers are not mixed in. */
 	struct span rest = span_before(span_after(s, " out of memory."), " out of memory.");
 	g.tried = size_after(rest, "Tried to allocate ");
 	const char *bracket = g.tried.valid ? span_find(rest, " (") : NULL, *capacity = span_find(rest, "total capac");

@@ -1,14 +1,12 @@
 /*
- * Whose process a driver's process number is. Drivers know the numbers of the
- * outermost pid namespace; newer ones of NVIDIA translate them to that of who
- * asks. On the host they are ours; inside a container only a process that can
- * be seen to hold that very device open is taken for the one that is meant,
- * for an equal number may be somebody else.
+ * Translates a driver's pids to ours. Drivers number processes in the outermost pid namespace; newer NVIDIA drivers
+ * translate to the namespace of the caller. On the host the numbers are equal to ours. In a container a pid of ours
+ * can be equal by chance, so it is accepted only if that process has the same device open.
  */
 #pragma once
 
 #include "sense/gpu/gpu.h"
 #include "sense/world.h"
 
-/* Fills in pid of every process. True when numbers are those of another namespace. */
+/* Sets pid of each process where it can be found. True if the driver's pids can be of another namespace. */
 bool gpupid_fill(const struct world *w, struct gpu_set *set);

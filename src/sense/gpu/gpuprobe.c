@@ -39,12 +39,15 @@ void gpuprobe_init(struct gpuprobe *p, const struct gpu_backend *backend, const 
 	*p = (struct gpuprobe){.backend = backend, .world = w, .limits = limits, .fd = -1};
 }
 
-/* A child that cannot be ended must not keep anything of ours open: whoever reads our output waits for its end. */
+/*
+ * Closes all descriptors but the three that the child needs. A child that cannot be killed would otherwise keep our
+ * output open, and its reader would wait for the child's end.
+ */
 static void child_alone(int *fd, struct world *w)
 {
 	int keep[] = {*fd, w->proc_fd, w->sys_fd};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	/* Out of the way of 0 to 5 first, so that none is overwritten before it is moved. */
+	/* First move them above 15, so that none is overwritten before it is moved to its place. */
 	for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
 		keep[i] = keep[i] >= 0 ? fcntl(keep[i], F_DUPFD_CLOEXEC, 16) : -1;
 	for (int i = 0; i < 3; i++)
@@ -54,7 +57,7 @@ static void child_alone(int *fd, struct world *w)
 	for (int i = 0; i < (int)ARRAY_SIZE(keep); i++) {
 		to[i] = keep[i] >= 0 ? dup2(keep[i], i + 3) : -1;
 		if (to[i] < 0)
-			close(i + 3); /* whatever of ours has that number */
+			close(i + 3); /* a descriptor of ours can have that number */
 	}
 	if (close_range((unsigned)first, ~0u, 0) < 0) /* before Linux 5.9 */
 		for (int i = first; i < 65536; i++)
@@ -135,13 +138,13 @@ int gpuprobe_ask(struct gpuprobe *p)
 {
 	left_reap(p);
 	if (p->pid == 0 && p->retry_ns && clock_mono_ns() < p->retry_ns)
-		return 0; /* its finding was told when it was given up */
+		return 0; /* its finding was reported when it was given up */
 	if (p->pid == 0) {
 		int r = child_start(p);
 		if (r)
 			return r;
 	} else {
-		/* The driver lines are made once, by open. */
+		/* The driver lines are kept: open made them. */
 		struct gpu_set *s = &p->shared->set;
 		s->n = s->n_dropped = s->n_findings = s->n_findings_dropped = s->n_events = 0;
 	}
@@ -149,13 +152,13 @@ int gpuprobe_ask(struct gpuprobe *p)
 	return send(p->fd, "?", 1, MSG_NOSIGNAL) == 1 ? 0 : errno == EPIPE ? 0 : -errno;
 }
 
-/* Killed if that works; a child inside the kernel is left behind. */
+/* Kills the child; a child that is blocked inside the kernel is left behind in p->left. */
 static void child_leave(struct gpuprobe *p)
 {
 	closep(&p->fd);
 	if (p->pid)
 		ignore(kill(p->pid, SIGKILL), "it may be gone");
-	/* It is gone at once, or sits in the driver: a few looks, then it is left to whoever reaps after us. */
+	/* It ends at once or is blocked in the driver: poll for 100 ms, then leave it to a later call or to init. */
 	p->left = p->pid;
 	for (int i = 0; p->left && i < 100; i++) {
 		left_reap(p);
@@ -163,8 +166,7 @@ static void child_leave(struct gpuprobe *p)
 	}
 	p->pid = 0;
 	if (p->shared)
-		munmap(p->shared,
-		       sizeof(*p->shared)); /* it may still write there; the next child gets memory of its own */
+		munmap(p->shared, sizeof(*p->shared)); /* it can still write there; the next child gets new memory */
 	p->shared = NULL;
 }
 
@@ -181,7 +183,7 @@ static int answer_wait(const struct gpuprobe *p, uint64_t *ret_late_ns)
 			return LATE;
 		}
 		struct pollfd f = {.fd = p->fd, .events = POLLIN};
-		/* The call may change meanwhile, to one that blocks: look again in time. */
+		/* The child can enter another call meanwhile, so its call is read again after at most 100 ms. */
 		int n = poll(&f, 1, (int)MIN((end - now) / NS_PER_MS + 1, UINT64_C(100)));
 		if (n <= 0)
 			continue;
@@ -207,13 +209,13 @@ static void died_add(struct gpuprobe *p, const char *call, struct gpu_set *set)
 	f->code = r > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* What came before the call that failed is whole; the device that was being read may have values missing. */
+/* Joins what the child had read. Values of the device that it was reading can be missing. */
 static void partial_join(struct gpuprobe *p, struct gpu_set *set)
 {
 	cleanup(freep) struct gpu_set *copy = malloc(sizeof(*copy));
 	if (!copy)
 		return;
-	memcpy(copy, &p->shared->set, sizeof(*copy)); /* the child may still write: its counts are taken once */
+	memcpy(copy, &p->shared->set, sizeof(*copy)); /* the child can still write, so its counts are read once */
 	copy->n = MIN(copy->n, (uint32_t)GPU_MAX);
 	for (uint32_t i = 0; i < copy->n; i++)
 		copy->gpu[i].n_processes = MIN(copy->gpu[i].n_processes, (uint32_t)GPU_PROCESSES);

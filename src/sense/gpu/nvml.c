@@ -1,6 +1,6 @@
 /*
- * NVML, loaded at run time. Runs in the child of gpuprobe: any of these calls
- * may block or crash. One reading of a healthy device is about 20 calls.
+ * Samples NVIDIA GPUs through NVML, which is loaded at run time. Runs in the child of gpuprobe, because any of these
+ * calls can block or crash. One sample of a healthy device takes about 20 calls.
  */
 #include "sense/gpu/nvml_abi.h"
 
@@ -16,7 +16,7 @@
 #define LOST_RETRY_NS (60 * NS_PER_S)
 #define LIST_MAX 256
 
-/* member, its parameters, and the symbols that may stand for it, newest first. Only the first four are needed. */
+/* Member, its parameters, and its possible symbols, newest first. Only init, count and by_index are required. */
 #define FUNCTIONS(F)                                                                                                   \
 	F(init, (void), "nvmlInit_v2", "nvmlInit")                                                                     \
 	F(count, (uint32_t *), "nvmlDeviceGetCount_v2", "nvmlDeviceGetCount")                                          \
@@ -68,7 +68,7 @@ struct device {
 	char uuid[96], name[96], pci[32];
 	uint64_t lost_until_ns;
 	uint64_t use_seen_us;
-	bool bare; /* no handle could be had */
+	bool bare; /* NVML gave no handle for it */
 };
 
 struct nvml {
@@ -87,7 +87,7 @@ struct nvml {
 	struct nvml_process_use use[LIST_MAX];
 };
 
-/* A call with its name in the window; a symbol that is missing answers as the library does. */
+/* Calls a function with its name in *call. NVML_FUNCTION_NOT_FOUND if the library has no such function. */
 #define CALL(nv, member, ...)                                                                                          \
 	({                                                                                                             \
 		int answer_ = NVML_FUNCTION_NOT_FOUND;                                                                 \
@@ -145,8 +145,8 @@ static const char *code_text(int code)
 	}
 }
 
-/* True if the answer means that the device is not to be asked any more. */
-static bool trouble_told(struct nvml *nv, struct device *d, int code, const char *call, struct gpu_set *out)
+/* Adds a finding if the code means trouble. True if no more calls should be made for the device. */
+static bool trouble_report(struct nvml *nv, struct device *d, int code, const char *call, struct gpu_set *out)
 {
 	enum gpu_trouble t = code == NVML_GPU_IS_LOST	   ? GPU_LOST
 			     : code == NVML_RESET_REQUIRED ? GPU_RESET
@@ -172,7 +172,7 @@ static bool trouble_told(struct nvml *nv, struct device *d, int code, const char
 	return d != NULL;
 }
 
-/* The path is the user's own (for tests): what a program with more rights than its user loads must not follow it. */
+/* The environment can name another library, for tests; secure_getenv ignores it in a program with raised privileges. */
 static const char *library_path(void)
 {
 	const char *p = secure_getenv("VIGIL_NVML_PATH");
@@ -184,7 +184,7 @@ static void devices_find(struct nvml *nv, struct gpu_set *out)
 	uint32_t n = 0;
 	int r = CALL(nv, count, &n);
 	if (r != NVML_OK) {
-		trouble_told(nv, NULL, r, nv->count_symbol, out);
+		trouble_report(nv, NULL, r, nv->count_symbol, out);
 		return;
 	}
 	nv->n = MIN(n, (uint32_t)GPU_MAX);
@@ -197,7 +197,7 @@ static void devices_find(struct nvml *nv, struct gpu_set *out)
 		if (r != NVML_OK) {
 			d->bare = true;
 			TEXT_FORMAT(d->uuid, "nvidia index %u", i);
-			if (!trouble_told(nv, d, r, nv->by_index_symbol, out)) {
+			if (!trouble_report(nv, d, r, nv->by_index_symbol, out)) {
 				struct gpu_finding *f = gpu_finding_add(
 					out, GPU_FAILED, nv->by_index_symbol, d->uuid,
 					"GPU %u cannot be opened: NVML answered %d (%s)", i, r, code_text(r));
@@ -230,7 +230,7 @@ static void events_begin(struct nvml *nv)
 
 static void open_nvml(const struct world *w, struct gpu_call *call, void **ret_state, struct gpu_set *out)
 {
-	static struct nvml nv; /* one in this child */
+	static struct nvml nv; /* The child runs one backend only. */
 	struct gpu_driver *d = &out->driver[out->n_drivers];
 	*d = (struct gpu_driver){.name = "NVML", .state = GPU_DRIVER_ABSENT};
 	nv = (struct nvml){.call = call, .world = w};
@@ -258,7 +258,7 @@ static void open_nvml(const struct world *w, struct gpu_call *call, void **ret_s
 			    code_text(r));
 		if (r == NVML_DRIVER_NOT_LOADED)
 			d->state = GPU_DRIVER_ABSENT;
-		trouble_told(&nv, NULL, r, nv.init_symbol, out);
+		trouble_report(&nv, NULL, r, nv.init_symbol, out);
 		out->n_drivers++;
 		return;
 	}
@@ -278,18 +278,19 @@ struct reading {
 	struct gpu_set *out;
 };
 
-/* True when the value was got. After a device was given up no more calls are made (see ASK). */
-static bool got(const struct reading *a, int code, const char *call)
+/* True if the call succeeded. Marks the device as lost if it should not be called any more; ASK then skips it. */
+static bool call_ok(const struct reading *a, int code, const char *call)
 {
 	if (code == NVML_OK)
 		return true;
-	if (trouble_told(a->nv, a->d, code, call, a->out))
+	if (trouble_report(a->nv, a->d, code, call, a->out))
 		a->g->lost = true;
 	return false;
 }
 
+/* True if the device is not lost and the call succeeded. */
 #define ASK(a, member, ...)                                                                                            \
-	(!(a)->g->lost && got((a), CALL((a)->nv, member, (a)->d->handle, __VA_ARGS__), (a)->nv->member##_symbol))
+	(!(a)->g->lost && call_ok((a), CALL((a)->nv, member, (a)->d->handle, __VA_ARGS__), (a)->nv->member##_symbol))
 
 static void use_read(const struct reading *a)
 {
@@ -394,7 +395,7 @@ static bool field_u64(const struct nvml_field *f, uint64_t *ret)
 	}
 }
 
-/* nvmlDeviceGetPcieThroughput would block for 20 ms each; the counters cost one call together. */
+/* Reads all counters in one call. nvmlDeviceGetPcieThroughput would block for 20 ms per counter. */
 static void fields_read(const struct reading *a)
 {
 	static const struct {
@@ -459,8 +460,8 @@ static void records_take(const struct reading *a, size_t n, size_t stride)
 		if (!p)
 			continue;
 		if (record.used_bytes != UINT64_MAX) {
-			p->memory_bytes =
-				MAX(p->memory_bytes, record.used_bytes); /* the same process is in several lists */
+			/* One process can be in several lists, each time with all its memory. */
+			p->memory_bytes = MAX(p->memory_bytes, record.used_bytes);
 			p->has_memory = true;
 		}
 		if (stride >= 24 && record.gpu_instance != UINT32_MAX) {
@@ -470,7 +471,7 @@ static void records_take(const struct reading *a, size_t n, size_t stride)
 	}
 }
 
-/* One of the three lists; the name of the symbol that was found tells its records. */
+/* Reads one of the three process lists. The suffix of the symbol tells the size of its records. */
 static void list_read(const struct reading *a, int (*fn)(nvml_device, uint32_t *, void *), const char *symbol)
 {
 	struct nvml *nv = a->nv;
@@ -482,10 +483,10 @@ static void list_read(const struct reading *a, int (*fn)(nvml_device, uint32_t *
 	int r = fn(a->d->handle, &n, nv->list);
 	gpu_call_end(nv->call);
 	if (r == NVML_INSUFFICIENT_SIZE) {
-		a->g->n_processes_dropped += n; /* more than anybody shows */
+		a->g->n_processes_dropped += n; /* more than LIST_MAX */
 		return;
 	}
-	if (!got(a, r, symbol))
+	if (!call_ok(a, r, symbol))
 		return;
 	a->g->has_processes = true;
 	size_t len = strlen(symbol), known = MIN(n, (uint32_t)LIST_MAX);
@@ -503,7 +504,7 @@ static struct gpu_process *process_known(struct gpu_sample *g, uint32_t pid)
 	return NULL;
 }
 
-/* Samples of ended processes, of old times and beyond 100 % come along: only those of listed processes count. */
+/* NVML also returns samples of ended processes, old ones and ones above 100 %; these are skipped. */
 static void process_use_read(const struct reading *a)
 {
 	struct nvml *nv = a->nv;
@@ -543,7 +544,7 @@ static void nvml_device_read(struct nvml *nv, struct device *d, struct gpu_set *
 	TEXT_COPY(g->uuid, d->uuid);
 	TEXT_COPY(g->name, d->name);
 	TEXT_COPY(g->pci, d->pci);
-	out->n++; /* from here on it is seen, with what it has by then */
+	out->n++; /* If a later call blocks, the device is still reported, with the values read so far. */
 	g->lost = d->bare || nv->world->mono_ns() < d->lost_until_ns;
 	const struct reading a = {nv, d, g, out};
 	use_read(&a);

@@ -1,8 +1,7 @@
 /*
- * What vigil needs of NVIDIA's NVML interface (nvml.h, API version 13), written
- * down from its documentation: sizes and numbers only. Sizes are checked where
- * this is compiled, for the driver fills these structs. A version word is the
- * struct's size and its version in the top byte.
+ * The part of NVIDIA's NVML interface (nvml.h, API version 13) that vigil uses, written from its documentation. The
+ * driver fills these structs, so their sizes are checked at compile time. A version word is the struct's size, with
+ * the struct's version in the top byte.
  */
 #pragma once
 
@@ -52,7 +51,7 @@ struct nvml_process_v2 {
 	uint64_t used_bytes;
 	uint32_t gpu_instance, compute_instance;
 };
-/* What drivers of the R535 branch filled in for _v3. */
+/* The record that drivers of the R535 branch write for a _v3 call. */
 struct nvml_process_535 {
 	uint32_t pid;
 	uint64_t used_bytes;
@@ -97,7 +96,7 @@ _Static_assert(offsetof(struct nvml_field, value) == 32, "nvmlFieldValue_t.value
 _Static_assert(offsetof(struct nvml_process_535, protected_bytes) == 24, "nvmlProcessInfo of 535");
 _Static_assert(offsetof(struct nvml_pci, bus_id) == 36, "nvmlPciInfo_t.busId");
 
-/* Values of struct nvml_field. */
+/* Types of the value in struct nvml_field. */
 enum { NVML_DOUBLE, NVML_U32, NVML_ULONG, NVML_U64, NVML_I64, NVML_I32, NVML_U16 };
 enum {
 	NVML_FIELD_NVLINK_TX_KIB = 138,
@@ -112,10 +111,9 @@ enum {
 #define NVML_EVENT_XID 0x8u
 
 /*
- * Which size the records of a process list have that a `_v3` call filled into
- * memory preset to NVML_POISON. Wrong ones give pids that no process has.
- * raw: n records of either size in 32·n bytes. guess_32: what the library's
- * symbols say, for memory that tells nothing. 24 or 32.
+ * Returns the size of one record, 24 or 32 bytes, in a process list that a `_v3` call wrote over memory preset to
+ * NVML_POISON. raw: n records in 32·n bytes. guess_32: what the library's symbols suggest; used when the bytes behind n
+ * records of 24 bytes are all zero. The other size is taken if it gives more plausible pids.
  */
 #define NVML_POISON 0xa5
 size_t nvml_stride(const uint8_t *raw, size_t n, bool guess_32);

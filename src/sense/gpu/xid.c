@@ -91,7 +91,10 @@ static void process_take(struct span *rest, struct xid *x)
 	}
 }
 
-/* "NVRM: Xid (PCI:0000:10:1c): 63, pid=1896, …"; "NVRM: Xid (0000:03:00): 32, Channel …"; "nvidia-nvswitch3: SXid (PCI:…): …" */
+/*
+ * "NVRM: Xid (PCI:0000:10:1c): 63, pid=1896, …", "NVRM: Xid (0000:03:00): 32, Channel …",
+ * "nvidia-nvswitch3: SXid (PCI:…): …"
+ */
 bool xid_parse(struct span text, struct xid *ret)
 {
 	struct xid x = {.number = 0};
@@ -138,7 +141,7 @@ void xids_add(struct xids *x, const struct xid *one)
 	x->out[x->n++] = *one;
 }
 
-/* Without times all of one device are one incident: nothing says that they are not. */
+/* Errors of one device that have no times count as one incident, because nothing separates them. */
 static bool together(const struct xid *a, const struct xid *b)
 {
 	return a->is_switch == b->is_switch && strcmp(a->pci, b->pci) == 0 &&

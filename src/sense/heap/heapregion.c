@@ -7,12 +7,12 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* What version 1 began with: an older file than this header knows is still read. */
+/* The header of the first version 1; files with a header that is shorter than ours are still read. */
 #define HEADER_LEAST 2080
-/* Looks at a process whose peak is renewed again and again. */
-#define LOOKS 3
+/* The most passes over a file whose peak is renewed while it is read. */
+#define PASSES_MAX 3
 
-/* Tables in the header's order, with the least a row must have: what version 1 began with. */
+/* Tables in the header's order, with the smallest size of a row: that of the first version 1. */
 enum table { T_STACK_INDEX, T_STACKS, T_FRAMES, T_LIVE_PTR, T_LIVE, T_CODES, T_MODULES, T_BYTES, TABLES };
 static const struct {
 	const char *name;
@@ -99,7 +99,7 @@ static int check_tables(const struct heap_header *h, struct fault *f)
 		bool fits = t[i].at % 8 == 0 && t[i].at >= h->header_bytes && t[i].at <= h->file_bytes &&
 			    t[i].item_bytes >= tables[i].item_bytes &&
 			    (uint64_t)t[i].n * t[i].item_bytes <= h->file_bytes - t[i].at;
-		/* rows are read in place */
+		/* Rows are read in place as 64-bit words. */
 		fits = fits && (i == T_BYTES || i == T_STACK_INDEX || t[i].item_bytes % 8 == 0);
 		fits = fits && (i != T_BYTES || t[i].item_bytes == 1);
 		if (fits)
@@ -129,7 +129,7 @@ static struct span text_at(struct parser *p, uint32_t at, uint32_t len)
 	return (struct span){(const char *)p->image + p->table[T_BYTES].at + at, len};
 }
 
-/* A sum that was seen a moment below 0, or that a hostile writer made, counts as nothing. */
+/* Returns 0 for an implausible sum: one that was below 0 for a moment, or that a hostile writer made. */
 static uint64_t sane(uint64_t v)
 {
 	return v >> 62 ? 0 : v;
@@ -156,7 +156,7 @@ static void sum_add(struct heapregion_sum *to, const struct heapregion_sum *s)
 	to->chance_bytes = to->chance_bytes < 0 || s->chance_bytes < 0 ? -1 : to->chance_bytes + s->chance_bytes;
 }
 
-/* One row; false: it is not there or not to be believed. */
+/* Reads row i. False if the row is empty, being written, or bad. */
 static bool stack_row(struct parser *p, uint32_t i, struct heapregion_stack *ret)
 {
 	struct heap_stack s = {.state = HEAP_ROW_EMPTY};
@@ -201,7 +201,7 @@ static bool stack_row(struct parser *p, uint32_t i, struct heapregion_stack *ret
 
 static int stacks_parse(struct parser *p)
 {
-	/* reserved rows are there before any was handed out */
+	/* The reserved rows exist from the start. */
 	uint32_t n = MIN(MAX(rows(p, T_STACKS), (uint32_t)HEAP_STACKS_RESERVED), p->table[T_STACKS].n);
 	struct heapregion *ret = p->ret;
 	ret->stacks = calloc((size_t)n + 1, sizeof(*ret->stacks));
@@ -226,7 +226,7 @@ static void live_add(struct heapregion_stack *s, const struct heap_live *l)
 	double p = weight > 0 ? MIN(size / weight, 1.0) : 1.0;
 	const struct heapregion_sum one = {
 		.bytes = l->weight,
-		/* an empty block stands for as many as one of a byte: it is sampled as such */
+		/* A block of 0 bytes is sampled with the probability of one byte. */
 		.objects = l->size > 0 ? (uint64_t)(1 / MAX(p, 1e-9) + 0.5) : 1,
 		.variance = weight * (double)sub_floor(l->weight, l->size),
 		.chance_bytes = weight * (1 - p),
@@ -379,7 +379,7 @@ const struct heapregion_module *heapregion_module(const struct heapregion *r, ui
 	return NULL;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 static int read_at(int fd, uint8_t *image, uint64_t at, uint64_t len)
 {
@@ -387,7 +387,7 @@ static int read_at(int fd, uint8_t *image, uint64_t at, uint64_t len)
 	return file_read_from(fd, at, (char *)image + at, (size_t)len, &got);
 }
 
-/* What of a table can hold anything: rows handed out in order end at `used`. */
+/* Bytes of a table that can hold rows. In tables that are filled in order these end at `used`. */
 static uint64_t table_bytes(const struct heap_table *t, enum table which)
 {
 	bool ordered = which == T_STACKS || which == T_FRAMES || which == T_MODULES || which == T_BYTES;
@@ -397,7 +397,7 @@ static uint64_t table_bytes(const struct heap_table *t, enum table which)
 
 static int tables_read(int fd, uint8_t *image, const struct heap_header *h)
 {
-	/* addresses first: a sample that is there then has its rows read after it was published */
+	/* Addresses come first, so that all rows of a sample are read after it was published. */
 	static const enum table order[] = {T_LIVE_PTR, T_LIVE, T_STACKS, T_FRAMES, T_CODES, T_MODULES, T_BYTES};
 	const struct heap_table *t = table_of(h);
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
@@ -408,9 +408,9 @@ static int tables_read(int fd, uint8_t *image, const struct heap_header *h)
 	return 0;
 }
 
-/* One pass. *ret_again: the addresses as they were at the end. */
-static int look(int fd, uint8_t *image, size_t len, uint64_t **ret_again, size_t *ret_n, bool *ret_renewed,
-		struct fault *f)
+/* Reads the file once. *ret_again: the live addresses at the end. *ret_renewed: the peak was renewed meanwhile. */
+static int pass_read(int fd, uint8_t *image, size_t len, uint64_t **ret_again, size_t *ret_n, bool *ret_renewed,
+		     struct fault *f)
 {
 	struct heap_header before, after;
 	int r = read_at(fd, image, 0, MIN(len, sizeof(before) + 4096));
@@ -429,7 +429,10 @@ static int look(int fd, uint8_t *image, size_t len, uint64_t **ret_again, size_t
 		return -ENOMEM;
 	bool dense = t->item_bytes == sizeof(*again);
 	r = dense ? file_read_from(fd, t->at, (char *)again, (size_t)t->n * sizeof(*again), &got) : 0;
-	/* rows that were handed out meanwhile were not read: what the first header says counts, but for the peak's row */
+	/*
+	 * The first header counts, since rows added meanwhile were not read; the second only tells if the peak
+	 * changed.
+	 */
 	if (r == 0)
 		r = file_read_from(fd, 0, (char *)&after, sizeof(after), &got);
 	if (r < 0)
@@ -441,9 +444,9 @@ static int look(int fd, uint8_t *image, size_t len, uint64_t **ret_again, size_t
 	return 0;
 }
 
-static int looks(int fd, size_t len, struct heapregion *ret, struct fault *f)
+static int passes_read(int fd, size_t len, struct heapregion *ret, struct fault *f)
 {
-	/* what is not read stays a hole: no memory is taken for it */
+	/* Pages that nothing is read into take no memory. */
 	cleanup(freep) uint8_t *image = calloc(1, len);
 	if (!image)
 		return -ENOMEM;
@@ -451,10 +454,10 @@ static int looks(int fd, size_t len, struct heapregion *ret, struct fault *f)
 		cleanup(freep) uint64_t *again = NULL;
 		size_t n_again = 0;
 		bool renewed = false;
-		int r = look(fd, image, len, &again, &n_again, &renewed, f);
+		int r = pass_read(fd, image, len, &again, &n_again, &renewed, f);
 		if (r)
 			return r;
-		if (renewed && n < LOOKS)
+		if (renewed && n < PASSES_MAX)
 			continue;
 		r = heapregion_parse(image, len, again, n_again, ret, f);
 		if (r == 0) {
@@ -479,8 +482,8 @@ int heapregion_read(int dirfd, const char *path, struct heapregion *ret, struct 
 	if (st.st_size < (off_t)sizeof(uint64_t))
 		return fault_set(f, HEAPREGION_NOT, "this is no heap profile: it has only %lld bytes",
 				 (long long)st.st_size);
-	/* a file that grew beyond what this version makes is read as far as it says it is long */
-	return looks(fd, (size_t)MIN(st.st_size, (off_t)HEAP_FILE_BYTES_MAX), ret, f);
+	/* At most HEAP_FILE_BYTES_MAX bytes are read, even of a longer file. */
+	return passes_read(fd, (size_t)MIN(st.st_size, (off_t)HEAP_FILE_BYTES_MAX), ret, f);
 }
 
 const char *heapregion_lost_words(enum heap_lost why)

@@ -1,18 +1,15 @@
 /*
- * What libvigil_heap.so left about one process (preload/heapregion.h,
- * docs/formats/heap.md), checked and taken apart. The file was written by the
- * process itself, which may be hostile, may be writing at this moment, or may
- * have been killed in the middle: every index, offset and length is checked,
- * rows that are not published are passed over and counted, nothing is mapped
- * (a file that is made shorter while it is read must not end us).
+ * Reads and checks the heap profile of one process, which libvigil_heap.so writes (preload/heapregion.h,
+ * docs/formats/heap.md). The process itself writes the file. It may be hostile, still writing, or killed in the
+ * middle of a write. So every index, offset and length is checked, rows that are not published are skipped and
+ * counted, and the file is read, not mapped: a mapped file that is shortened meanwhile would kill the reader.
  *
- * A look at a process that runs takes one pass, with two more at most when
- * the table of the peak was renewed meanwhile. Live samples are read between
- * two readings of their addresses: what changed in between is left out. So
- * every row that is given was whole, though rows may be milliseconds apart.
+ * Reading the profile of a running process takes one pass, and up to two more if its table of the peak was renewed
+ * meanwhile. Live samples are read between two readings of their addresses, and samples whose address changed are
+ * left out. So every row in the result was complete, but rows can be milliseconds apart.
  *
- * Live figures are those of the live samples, not the running sums, which a
- * killed writer leaves a sample apart.
+ * Live figures are sums over the live samples. The running sums in the file are not used for them: those of a killed
+ * writer can be wrong by one sample.
  */
 #pragma once
 
@@ -23,16 +20,16 @@
 #include "preload/heapregion.h"
 
 enum {
-	HEAPREGION_NOT = 60, /* no heap profile at all */
-	HEAPREGION_VERSION = 61, /* of another version: the fault says which two met */
-	HEAPREGION_DAMAGED = 62, /* cut off, or its header contradicts itself */
+	HEAPREGION_NOT = 60, /* not a heap profile */
+	HEAPREGION_VERSION = 61, /* a profile of another version; the fault names both versions */
+	HEAPREGION_DAMAGED = 62, /* cut off, or with a header that contradicts itself */
 };
 
-/* What the samples of a stack stand for. */
+/* Sums over the samples of a stack. */
 struct heapregion_sum {
 	uint64_t bytes, objects; /* estimates */
 	double variance; /* of bytes, square bytes */
-	double chance_bytes; /* the part of bytes that chance could have left out: sum of w (1 - p); <0: not known */
+	double chance_bytes; /* bytes that sampling could have missed: sum of w (1 - p); <0: not known */
 	double lean; /* sum of w^2 (1 - p)^2; 0: not known */
 	uint64_t samples;
 };
@@ -45,9 +42,9 @@ struct heapregion_stack {
 	uint32_t module_epoch, tid;
 	struct heapregion_sum live, total, peak;
 	uint64_t freed_bytes[HEAP_LIFETIMES];
-	bool has_lived; /* a writer that keeps the two that follow; else they are 0 */
-	uint64_t freed_early_bytes[HEAP_LIFETIMES]; /* of freed_bytes[k], no more than that */
-	double lived_byte_s; /* what was freed, times how long it had lived */
+	bool has_lived; /* the writer keeps the next two; else they are 0 */
+	uint64_t freed_early_bytes[HEAP_LIFETIMES]; /* part of freed_bytes[k] */
+	double lived_byte_s; /* sum over freed blocks of bytes times lifetime */
 };
 
 struct heapregion_live {
@@ -70,44 +67,43 @@ struct heapregion_module {
 };
 
 struct heapregion_skipped {
-	uint64_t unpublished; /* rows that were being filled */
+	uint64_t unpublished; /* rows that were being written */
 	uint64_t bad; /* rows that point outside of the file or contradict themselves */
-	uint64_t changed; /* live samples that went while we looked */
+	uint64_t changed; /* live samples that were freed while we read */
 };
 
 struct heapregion {
-	struct heap_header header; /* copied; texts are ended by NUL; fields that an older writer lacks are 0 */
+	struct heap_header header; /* a copy; texts are NUL-terminated; fields that an older writer lacks are 0 */
 	struct heapregion_stack *stacks;
 	size_t n_stacks;
 	struct heapregion_live *live;
 	size_t n_live;
-	struct heapregion_code *codes; /* by row, as Python words number them */
+	struct heapregion_code *codes; /* indexed as the words in python[] say */
 	size_t n_codes;
 	struct heapregion_module *modules;
 	size_t n_modules;
 	struct heapregion_sum all_live, all_total, all_peak;
 	uint64_t peak_mono_ns;
-	bool peak_torn; /* it was renewed at each look: it may mix two moments */
+	bool peak_torn; /* the peak was renewed in every pass, so it may mix two moments */
 	struct heapregion_skipped skipped;
-	uint8_t *image; /* owned: what was read; spans point into it */
+	uint8_t *image; /* owned; the bytes read, which the spans point into */
 	size_t image_len;
 };
 
 /*
- * image: the whole file, in memory that is 8-byte aligned. again: the table
- * of live addresses as it was a moment after image was read, or NULL. Borrows
- * image for ret's life (ret->image stays NULL). Pure.
+ * image: the whole file, 8-byte aligned. again: the table of live addresses, read a second time after image, or NULL.
+ * Borrows image while ret is used (ret->image stays NULL). Pure.
  */
 int must_check heapregion_parse(const uint8_t *image, size_t len, const uint64_t *again, size_t n_again,
 				struct heapregion *ret, struct fault *f);
-/* name is for the fault. -errno of open and read; regular files only (-EINVAL). */
+/* A condition above, or -errno of open and read; -EINVAL if the file is not a regular one. */
 int must_check heapregion_read(int dirfd, const char *path, struct heapregion *ret, struct fault *f);
 void heapregion_done(struct heapregion *r);
-/* Whether the first bytes are those of a heap profile, of whatever version. */
+/* True if the first bytes are those of a heap profile of any version. */
 bool heapregion_is(const void *bytes, size_t len);
-/* The module that an address belonged to when the stack was seen first; NULL: none. */
+/* The module that had an address in an epoch, that of the stack's first sample; NULL: none. */
 const struct heapregion_module *heapregion_module(const struct heapregion *r, uint64_t addr, uint32_t epoch);
-/* "7.2 GB were not counted because …"-free: a word for each reason, "no room among live samples". */
+/* A few words for a reason: "no room among live samples". */
 const char *heapregion_lost_words(enum heap_lost why);
 const char *heapregion_why_words(enum heap_why why);
 const char *heapregion_domain_name(enum heap_domain d); /* "malloc", "mmap", "Python arenas", … */

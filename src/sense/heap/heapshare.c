@@ -25,8 +25,8 @@ static bool heapshare_number(struct span *line, uint64_t *ret)
 static bool row_parse(struct span line, struct heapshare_row *ret)
 {
 	uint64_t stack, seen, resident;
-	if (!heapshare_number(&line, &stack) || !heapshare_number(&line, &seen) || !heapshare_number(&line, &resident) || stack > UINT32_MAX ||
-	    seen >> 62 || resident > seen)
+	if (!heapshare_number(&line, &stack) || !heapshare_number(&line, &seen) ||
+	    !heapshare_number(&line, &resident) || stack > UINT32_MAX || seen >> 62 || resident > seen)
 		return false;
 	*ret = (struct heapshare_row){.stack = stack, .seen_bytes = seen, .resident_bytes = resident};
 	return true;
