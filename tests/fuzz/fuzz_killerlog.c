@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sense/death/killerlog.h"
+#include "tests/unit/logtext.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -11,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct killer_line lines[4];
 	struct killerlog k;
 	killerlog_init(&k, "fuzz", lines, 4);
-	killerlog_text(&k, (struct span){(const char *)data, size}, 0);
+	logtext_killerlog(&k, (struct span){(const char *)data, size}, 0);
 	assert(k.n <= 4);
 	for (size_t i = 0; i < k.n; i++) {
 		assert(lines[i].action[0] != '\0' && lines[i].pid >= 0);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sense/death/oomlog.h"
+#include "tests/unit/logtext.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -11,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct kernel_kill kills[3];
 	struct oomlog o;
 	oomlog_init(&o, 4096, kills, 3);
-	oomlog_text(&o, (struct span){(const char *)data, size}, 1700000000000);
+	logtext_oomlog(&o, (struct span){(const char *)data, size}, 1700000000000);
 	assert(o.n <= 3);
 	for (size_t i = 0; i < o.n; i++) {
 		assert(kills[i].pid > 0 && kills[i].n_tasks <= KERNEL_KILL_TASKS &&

@@ -6,73 +6,8 @@
 #include "base/buf.h"
 #include "base/signame.h"
 #include "sense/death/killerlog_parts.h"
-#include "sense/log/logprefix.h"
 
-bool killer_number(struct span s, double *ret)
-{
-	uint64_t whole, frac = 0, unit = 1;
-	size_t at = 0;
-	if (span_u64_prefix(s, &whole) < 0 || whole > UINT64_C(1000000000000))
-		return false;
-	while (at < s.len && s.p[at] >= '0' && s.p[at] <= '9')
-		at++;
-	if (at < s.len && s.p[at] == '.')
-		for (at++; at < s.len && s.p[at] >= '0' && s.p[at] <= '9'; at++)
-			if (unit < 1000000000) {
-				frac = frac * 10 + (uint64_t)(s.p[at] - '0');
-				unit *= 10;
-			}
-	double v = (double)whole + (double)frac / (double)unit;
-	*ret = at < s.len && s.p[at] == '%' ? v / 100 : v;
-	return true;
-}
-
-bool killer_pid(struct span s, pid_t *ret)
-{
-	uint64_t v;
-	if (span_u64_prefix(span_trim(s), &v) < 0 || v == 0 || v > INT32_MAX)
-		return false;
-	*ret = (pid_t)v;
-	return true;
-}
-
-uint64_t killer_span_ms(struct span s)
-{
-	static const struct {
-		const char *name;
-		uint64_t ms;
-	} units[] = {{"ms", 1}, {"s", 1000}, {"min", 60000}, {"h", 3600000}};
-	uint64_t total = 0;
-	struct span w;
-	while (span_word(&s, &w)) {
-		uint64_t v;
-		size_t n = 0, i;
-		if (span_u64_prefix(w, &v) < 0 || v > 1000000)
-			break;
-		while (n < w.len && ((w.p[n] >= '0' && w.p[n] <= '9') || w.p[n] == '.'))
-			n++;
-		for (i = 0; i < ARRAY_SIZE(units); i++)
-			if (span_eq((struct span){w.p + n, w.len - n}, units[i].name))
-				break;
-		if (i == ARRAY_SIZE(units))
-			break;
-		total += v * units[i].ms;
-	}
-	return total;
-}
-
-uint64_t killer_gb(struct span s)
-{
-	double v;
-	if (!killer_number(s, &v) || v > 1e9)
-		return 0;
-	size_t n = 0;
-	while (n < s.len && ((s.p[n] >= '0' && s.p[n] <= '9') || s.p[n] == '.'))
-		n++;
-	return span_starts((struct span){s.p + n, s.len - n}, "GB") ? (uint64_t)(v * (double)GIB) : 0;
-}
-
-bool killer_earlyoom_line(struct span text, struct killer_line *l)
+static bool killer_earlyoom_line(struct span text, struct killer_line *l)
 {
 	static const char low[] = "low memory! at or below ";
 	l->killer = KILLER_EARLYOOM;
@@ -97,7 +32,7 @@ bool killer_earlyoom_line(struct span text, struct killer_line *l)
 	return l->signal != 0;
 }
 
-bool killer_meta_line(struct span text, struct killer_line *l)
+static bool killer_meta_line(struct span text, struct killer_line *l)
 {
 	struct span at = span_after(text, "oomd kill: "), w;
 	if (!at.p || !span_has(at, " ruleset:[") || !span_has(at, " killer:"))
@@ -125,7 +60,7 @@ bool killer_meta_line(struct span text, struct killer_line *l)
 }
 
 /* "python3[619]: segfault at 0 ip …", "traps: a.out[7] trap divide error ip:…" */
-bool killer_fault_line(struct span text, struct killer_line *l)
+static bool killer_fault_line(struct span text, struct killer_line *l)
 {
 	static const char *const words[] = {"segfault at ", "general protection", "trap invalid opcode", "trap divide error",
 					    "trap int3"};
@@ -144,7 +79,7 @@ bool killer_fault_line(struct span text, struct killer_line *l)
 	return false;
 }
 
-bool killer_nohang_line(struct killerlog *k, struct span text, struct killer_line *l)
+static bool killer_nohang_line(struct killerlog *k, struct span text, struct killer_line *l)
 {
 	struct span pid = span_after(text, "PID:"), name = span_after(text, ", Name: ");
 	if (!name.p)
@@ -167,7 +102,7 @@ bool killer_nohang_line(struct killerlog *k, struct span text, struct killer_lin
 	return l->signal != 0;
 }
 
-static void put(struct killerlog *k, struct killer_line *l, struct span text, int64_t time_unix_ms)
+static void result_add(struct killerlog *k, struct killer_line *l, struct span text, int64_t time_unix_ms)
 {
 	if (k->cap == 0) {
 		k->dropped++;
@@ -227,31 +162,18 @@ void killerlog_line(struct killerlog *k, struct span ident, struct span text, in
 			continue;
 		l[0] = (struct killer_line){0};
 		if (recognisers[i].fn(text, &l[0])) {
-			put(k, &l[0], text, time_unix_ms);
+			result_add(k, &l[0], text, time_unix_ms);
 			return;
 		}
 	}
 	l[0] = (struct killer_line){0};
 	if (may_say(ident, nohang, ARRAY_SIZE(nohang)) && killer_nohang_line(k, text, &l[0])) {
-		put(k, &l[0], text, time_unix_ms);
+		result_add(k, &l[0], text, time_unix_ms);
 		return;
 	}
 	if (!may_say(ident, ray, ARRAY_SIZE(ray)))
 		return;
 	size_t n = killer_ray_lines(k, text, l, ARRAY_SIZE(l));
 	for (size_t i = 0; i < n; i++)
-		put(k, &l[i], text, time_unix_ms);
-}
-
-void killerlog_text(struct killerlog *k, struct span text, int64_t offset_ms)
-{
-	struct span line;
-	while (span_line(&text, &line)) {
-		struct logprefix p;
-		logprefix_parse(line, &p);
-		int64_t when = p.has_unix ? p.unix_ms : 0;
-		if (!p.has_unix && p.has_mono)
-			when = (int64_t)(p.mono_us / 1000) + offset_ms;
-		killerlog_line(k, p.ident, p.text, when);
-	}
+		result_add(k, &l[i], text, time_unix_ms);
 }

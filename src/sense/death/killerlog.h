@@ -28,5 +28,3 @@ struct killerlog {
 void killerlog_init(struct killerlog *k, const char *source, struct killer_line *out, size_t cap);
 /* ident: the writer as the log names it, empty if unknown; text: its message, one line. */
 void killerlog_line(struct killerlog *k, struct span ident, struct span text, int64_t time_unix_ms);
-/* Lines with their system log prefixes (or none). offset_ms: what to add to kernel times. */
-void killerlog_text(struct killerlog *k, struct span text, int64_t offset_ms);

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "sense/log/kmsg.h"
-#include "sense/log/logprefix.h"
 
 static uint64_t scaled(uint64_t v, uint64_t unit)
 {
@@ -387,21 +385,4 @@ void oomlog_line(struct oomlog *o, struct span text, int64_t time_unix_ms)
 		group_line(o, text);
 	else if (!limit_of_line(o, text) && !announce_line(o, text))
 		ignore(numbers_line(o, text), "any other kernel message stands between the lines of a report");
-}
-
-void oomlog_text(struct oomlog *o, struct span text, int64_t offset_ms)
-{
-	struct span line;
-	while (span_line(&text, &line)) {
-		struct logprefix p;
-		char plain[1024];
-		logprefix_parse(line, &p);
-		if (p.facility != 0 || (p.ident.p && !span_eq(p.ident, "kernel")))
-			continue;
-		int64_t when = p.has_unix ? p.unix_ms : 0;
-		if (!p.has_unix && p.has_mono)
-			when = (int64_t)(p.mono_us / 1000) + offset_ms;
-		size_t n = kmsg_unescape(p.text, plain, sizeof(plain));
-		oomlog_line(o, (struct span){plain, n}, when);
-	}
 }

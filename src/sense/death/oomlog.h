@@ -39,10 +39,5 @@ struct oomlog {
 void oomlog_init(struct oomlog *o, uint64_t page_bytes, struct kernel_kill *out, size_t cap);
 /* text: one message without its prefix (logprefix, kmsg_unescape). time 0: unknown. */
 void oomlog_line(struct oomlog *o, struct span text, int64_t time_unix_ms);
-/*
- * A whole text of kmsg records, dmesg or journal lines; only the kernel's own
- * lines count. offset_ms: what to add to kernel times (kmsg_unix_offset_ms).
- */
-void oomlog_text(struct oomlog *o, struct span text, int64_t offset_ms);
 /* The single kill line; false if it is none. */
 bool oomlog_kill_parse(struct span text, struct kernel_kill *ret);

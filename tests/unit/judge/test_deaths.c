@@ -4,6 +4,7 @@
  * compared with what the file expects. The format is in its README.md.
  */
 #include "testing.h"
+#include "logtext.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -213,13 +214,13 @@ static void section_feed(struct scene *s, struct span name, struct span text)
 		.hints = s->hints, .cap = ARRAY_SIZE(s->hints), .n = s->d.n_hints, .killers = &s->logged};
 	char source[64];
 	if (span_eq(name, "kmsg") || span_eq(name, "dmesg")) {
-		oomlog_text(&s->oom, text, s->offset_ms);
+		logtext_oomlog(&s->oom, text, s->offset_ms);
 		/* programs write into the kernel's log too */
 		s->journal.source = "kmsg";
-		killerlog_text(&s->journal, text, s->offset_ms);
+		logtext_killerlog(&s->journal, text, s->offset_ms);
 	} else if (span_eq(name, "journal")) {
 		s->journal.source = "journal";
-		killerlog_text(&s->journal, text, s->offset_ms);
+		logtext_killerlog(&s->journal, text, s->offset_ms);
 	} else if (span_starts(name, "log")) {
 		span_copy(name, source, sizeof(source));
 		deathlog_parse(&log, text, source, s->d.rank);

@@ -1,4 +1,5 @@
 #include "testing.h"
+#include "logtext.h"
 
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ static struct oomlog fed(const char *text)
 {
 	struct oomlog o;
 	oomlog_init(&o, 4096, kills, ARRAY_SIZE(kills));
-	oomlog_text(&o, span_of(text), 0);
+	logtext_oomlog(&o, span_of(text), 0);
 	return o;
 }
 
