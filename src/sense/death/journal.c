@@ -5,6 +5,7 @@
 #include <systemd/sd-journal.h>
 
 #include "base/buf.h"
+#include "base/dynlib.h"
 
 /* The few functions used, under their own types. */
 struct api {
@@ -25,10 +26,8 @@ struct api {
 
 static bool api_load(struct api *a)
 {
-	const struct {
-		const char *name;
-		void *slot;
-	} wanted[] = {
+	static const char *const names[] = {"libsystemd.so.0"};
+	const struct dynlib_symbol wanted[] = {
 		{"sd_journal_open", &a->open},
 		{"sd_journal_close", &a->close},
 		{"sd_journal_add_match", &a->add_match},
@@ -42,16 +41,8 @@ static bool api_load(struct api *a)
 		{"sd_journal_has_runtime_files", &a->has_runtime_files},
 		{"sd_journal_has_persistent_files", &a->has_persistent_files},
 	};
-	a->library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!a->library)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		void *f = dlsym(a->library, wanted[i].name);
-		if (!f)
-			return false;
-		memcpy(wanted[i].slot, &f, sizeof(f)); /* ISO C has no cast from object to function pointer */
-	}
-	return true;
+	a->library = dynlib_load(names, ARRAY_SIZE(names), RTLD_NOW | RTLD_LOCAL, wanted, ARRAY_SIZE(wanted));
+	return a->library != NULL;
 }
 
 static const char *const idents[] = {
@@ -159,8 +150,6 @@ int journal_read_killers(const struct world *w, int64_t since_unix_ms, int64_t u
 	}
 	if (!api_load(&a)) {
 		text_copy(why, 120, "libsystemd is not installed");
-		if (a.library)
-			dlclose(a.library);
 		return WORLD_ABSENT;
 	}
 	int r = journal_ask(&a, w, since_unix_ms, until_unix_ms, mono_deadline_ns, max, k, why, &n);

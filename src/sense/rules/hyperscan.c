@@ -4,6 +4,8 @@
 #include <hs/hs.h>
 #include <string.h>
 
+#include "base/dynlib.h"
+
 struct api {
 	__typeof__(hs_compile_lit_multi) *compile;
 	__typeof__(hs_free_compile_error) *free_error;
@@ -24,26 +26,17 @@ struct hyperscan {
 
 static bool api_load(struct api *a)
 {
-	const struct {
-		const char *name;
-		void *slot;
-	} wanted[] = {
+	static const char *const names[] = {"libhs.so.5"};
+	const struct dynlib_symbol wanted[] = {
 		{"hs_compile_lit_multi", &a->compile},	   {"hs_free_compile_error", &a->free_error},
 		{"hs_free_database", &a->free_database},   {"hs_alloc_scratch", &a->alloc_scratch},
 		{"hs_free_scratch", &a->free_scratch},	   {"hs_scan", &a->scan},
 		{"hs_valid_platform", &a->valid_platform},
 	};
-	/* never closed: closing gains nothing, and the code of a database may be in use */
-	void *library = dlopen("libhs.so.5", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-	if (!library)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		void *f = dlsym(library, wanted[i].name);
-		if (!f)
-			return false;
-		memcpy(wanted[i].slot, &f, sizeof(f)); /* ISO C has no cast from object to function pointer */
-	}
-	return a->valid_platform() == HS_SUCCESS;
+	/* The library stays loaded, because the code of a database may be in use. */
+	const int flags = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+	return dynlib_load(names, ARRAY_SIZE(names), flags, wanted, ARRAY_SIZE(wanted)) &&
+	       a->valid_platform() == HS_SUCCESS;
 }
 
 static int compile(struct hyperscan *h, const struct literal *l, size_t n)

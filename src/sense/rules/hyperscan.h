@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include "sense/rules/literalset.h"
+#include "base/text.h"
+#include "sense/rules/literal.h"
 
 struct hyperscan;
 

@@ -28,7 +28,7 @@ struct literalset {
 
 #define HAS_OUTPUT (1U << 31)
 
-static uint8_t lower(uint8_t c)
+static uint8_t literalset_lower(uint8_t c)
 {
 	return c >= 'A' && c <= 'Z' ? (uint8_t)(c - 'A' + 'a') : c;
 }
@@ -38,12 +38,12 @@ static void classes_fill(struct literalset *s, const struct literal *l, size_t n
 	s->n_classes = 1;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; l[i].text[k] && k < LONGEST; k++) {
-			uint8_t c = lower((uint8_t)l[i].text[k]);
+			uint8_t c = literalset_lower((uint8_t)l[i].text[k]);
 			if (s->class_of[c] == 0)
 				s->class_of[c] = (uint8_t)s->n_classes++;
 		}
 	for (int c = 'A'; c <= 'Z'; c++)
-		s->class_of[c] = s->class_of[lower((uint8_t)c)];
+		s->class_of[c] = s->class_of[literalset_lower((uint8_t)c)];
 }
 
 static void insert(struct literalset *s, const char *text, uint32_t id)
@@ -127,7 +127,7 @@ static int own_build(struct literalset *s, const struct literal *l, size_t n)
 	return r < 0 ? r : ways_pack(s);
 }
 
-static void outputs_tell(const struct literalset *s, uint32_t at, size_t end, literal_found *found, void *data)
+static void outputs_report(const struct literalset *s, uint32_t at, size_t end, literal_found *found, void *data)
 {
 	for (uint32_t state = at / s->n_classes; state != 0; state = s->fail[state])
 		for (uint32_t o = s->first[state]; o != NONE; o = s->outputs[o].next)
@@ -141,7 +141,7 @@ static void own_scan(const struct literalset *s, struct span text, literal_found
 		uint32_t to = s->next[at + s->class_of[(uint8_t)text.p[i]]];
 		at = to & ~HAS_OUTPUT;
 		if (to & HAS_OUTPUT)
-			outputs_tell(s, at, i + 1, found, data);
+			outputs_report(s, at, i + 1, found, data);
 	}
 }
 
@@ -180,9 +180,4 @@ int literalset_scan(struct literalset *s, struct span text, literal_found *found
 		return hyperscan_scan(s->hyper, text, found, data);
 	own_scan(s, text, found, data);
 	return 0;
-}
-
-enum literal_engine literalset_engine(const struct literalset *s)
-{
-	return s->hyper ? LITERAL_HYPERSCAN : LITERAL_OWN;
 }

@@ -11,20 +11,9 @@
 
 #include "base/base.h"
 #include "base/text.h"
+#include "sense/rules/literal.h"
 
 enum literal_engine { LITERAL_BEST, LITERAL_OWN, LITERAL_HYPERSCAN };
-
-enum {
-	LITERAL_ABSENT = 1, /* the engine that was asked for is not there */
-};
-
-struct literal {
-	const char *text;
-	bool ignore_case; /* text is in lower case then */
-};
-
-/* end: offset of the byte behind the text. Ends do not go down. */
-typedef void literal_found(void *data, uint32_t id, size_t end);
 
 struct literalset;
 
@@ -32,5 +21,3 @@ struct literalset;
 int must_check literalset_new(const struct literal *l, size_t n, enum literal_engine engine, struct literalset **ret);
 struct literalset *literalset_free(struct literalset *s);
 int must_check literalset_scan(struct literalset *s, struct span text, literal_found *found, void *data);
-/* LITERAL_OWN or LITERAL_HYPERSCAN */
-enum literal_engine literalset_engine(const struct literalset *s);
