@@ -6,23 +6,24 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 
 /* The name is made when the kernel begins to write, which is some seconds before the process is gone. */
 #define SECONDS_BEFORE 30
 #define SECONDS_AFTER 2
 
-static void put_name(struct buf *b, const char *text)
+static void name_append(struct buf *b, const char *text)
 {
 	/* what a process calls itself must not lead into another folder */
 	for (const char *p = text; *p; p++)
 		buf_printf(b, "%c", *p == '/' ? '!' : *p);
 }
 
-static bool put_field(struct buf *b, char field, const struct corefile_facts *f, int64_t time_s)
+static bool field_append(struct buf *b, char field, const struct corefile_facts *f, int64_t time_s)
 {
 	pid_t inner = f->ns_pid ? f->ns_pid : f->pid;
 	const char *text = field == 'e' ? f->comm : field == 'E' ? f->exe : field == 'h' ? f->host : NULL;
-	const char *slash = f->exe ? strrchr(f->exe, '/') : NULL;
+	const bool exe_is_path = f->exe && strchr(f->exe, '/');
 	switch (field) {
 	case '%':
 		buf_printf(b, "%%");
@@ -46,14 +47,14 @@ static bool put_field(struct buf *b, char field, const struct corefile_facts *f,
 		buf_printf(b, "%lld", (long long)time_s);
 		return true;
 	case 'f':
-		if (!slash)
+		if (!exe_is_path)
 			return false;
-		put_name(b, slash + 1);
+		name_append(b, path_name(f->exe));
 		return true;
 	default: /* of threads and limits nothing is known afterwards */
 		if (!text || !*text)
 			return false;
-		put_name(b, text);
+		name_append(b, text);
 		return true;
 	}
 }
@@ -78,7 +79,7 @@ int corefile_expand(const char *pattern, const struct corefile_facts *f, int64_t
 		if (*++p == '\0')
 			break;
 		has_pid |= *p == 'p';
-		if (!put_field(&b, *p, f, time_s))
+		if (!field_append(&b, *p, f, time_s))
 			return COREFILE_PIPED;
 	}
 	if (!has_pid && f->uses_pid)

@@ -40,7 +40,7 @@ static struct span part_read(const struct world *w, pid_t pid, const char *file,
 	return span_trim((struct span){dst, len});
 }
 
-static void process_look(const struct world *w, pid_t pid, struct oom_daemons *g)
+static void process_check(const struct world *w, pid_t pid, struct oom_daemons *g)
 {
 	char comm_text[64], command_text[512];
 	struct span comm = part_read(w, pid, "comm", comm_text, sizeof(comm_text)), command = {"", 0};
@@ -70,7 +70,7 @@ int oom_daemons_read(const struct world *w, struct oom_daemons *ret)
 	for (struct dirent *e; (e = readdir(dir));) {
 		uint64_t pid;
 		if (span_u64(span_of(e->d_name), &pid) == 0 && pid > 0 && pid <= INT_MAX)
-			process_look(w, (pid_t)pid, &g);
+			process_check(w, (pid_t)pid, &g);
 	}
 	*ret = g;
 	return 0;

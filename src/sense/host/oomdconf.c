@@ -104,7 +104,7 @@ struct dropin {
 	int folder;
 };
 
-static int by_name(const void *a, const void *b)
+static int dropin_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct dropin *)a)->name, ((const struct dropin *)b)->name);
 }
@@ -146,7 +146,7 @@ void oomdconf_read(const struct world *w, struct oomdconf *ret)
 		TEXT_FORMAT(path, "%s%s/oomd.conf.d", w->root, folders[i]);
 		dropins_list(path, (int)i, dropins, &n);
 	}
-	qsort(dropins, n, sizeof(dropins[0]), by_name);
+	qsort(dropins, n, sizeof(dropins[0]), dropin_compare);
 	for (size_t i = 0; i < n; i++) {
 		TEXT_FORMAT(path, "%s%s/oomd.conf.d/%s", w->root, folders[dropins[i].folder], dropins[i].name);
 		file_apply(AT_FDCWD, path, &c);

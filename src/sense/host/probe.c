@@ -26,7 +26,7 @@ static enum probe_can can_of(int err)
 	}
 }
 
-static struct span text_read(int dirfd, const char *path, char *dst, size_t cap)
+static struct span probe_text_read(int dirfd, const char *path, char *dst, size_t cap)
 {
 	size_t len = 0;
 	if (dirfd < 0 || file_read_at(dirfd, path, dst, cap, &len) != 0)
@@ -34,11 +34,11 @@ static struct span text_read(int dirfd, const char *path, char *dst, size_t cap)
 	return (struct span){dst, len};
 }
 
-static struct probe_number number_read(const struct world *w, const char *path)
+static struct probe_number probe_number_read(const struct world *w, const char *path)
 {
 	char text[64];
 	struct probe_number n = {.valid = false};
-	struct span s = span_trim(text_read(w->proc_fd, path, text, sizeof(text)));
+	struct span s = span_trim(probe_text_read(w->proc_fd, path, text, sizeof(text)));
 	n.valid = s.len > 0 && span_i64(s, &n.value) == 0;
 	return n;
 }
@@ -46,7 +46,7 @@ static struct probe_number number_read(const struct world *w, const char *path)
 static void identity_read(const struct world *w, struct probe *p)
 {
 	char text[8192];
-	struct span status = text_read(w->proc_fd, "self/status", text, sizeof(text)), caps;
+	struct span status = probe_text_read(w->proc_fd, "self/status", text, sizeof(text)), caps;
 	uint64_t v;
 	p->uid = geteuid();
 	p->seccomp = text_field_u64(status, "Seccomp", &v) == 0 && v <= 2 ? (int)v : -1;
@@ -62,7 +62,7 @@ static void identity_read(const struct world *w, struct probe *p)
 	}
 	/* The first user namespace maps every id onto itself. */
 	char map[256];
-	struct span uid_map = text_read(w->proc_fd, "self/uid_map", map, sizeof(map)), word;
+	struct span uid_map = probe_text_read(w->proc_fd, "self/uid_map", map, sizeof(map)), word;
 	uint64_t inside = 0, outside = 0, count = 0;
 	if (span_word(&uid_map, &word) && span_u64(word, &inside) == 0 && span_word(&uid_map, &word) &&
 	    span_u64(word, &outside) == 0 && span_word(&uid_map, &word) && span_u64(word, &count) == 0)
@@ -85,7 +85,7 @@ static void psi_probe(const struct world *w, struct probe *p)
 static void adj_probe(const struct world *w, struct probe *p)
 {
 	char text[32];
-	struct span s = span_trim(text_read(w->proc_fd, "self/oom_score_adj", text, sizeof(text)));
+	struct span s = span_trim(probe_text_read(w->proc_fd, "self/oom_score_adj", text, sizeof(text)));
 	int64_t now;
 	if (s.len == 0 || span_i64(s, &now) != 0 || now < -1000 || now > 1000)
 		return;
@@ -192,19 +192,19 @@ static void memory_probe(const struct world *w, struct probe *p)
 
 static void settings_read(const struct world *w, struct probe *p)
 {
-	p->panic_on_oom = number_read(w, "sys/vm/panic_on_oom");
-	p->oom_kill_allocating_task = number_read(w, "sys/vm/oom_kill_allocating_task");
-	p->oom_dump_tasks = number_read(w, "sys/vm/oom_dump_tasks");
-	p->overcommit_memory = number_read(w, "sys/vm/overcommit_memory");
-	p->overcommit_ratio = number_read(w, "sys/vm/overcommit_ratio");
-	p->ptrace_scope = number_read(w, "sys/kernel/yama/ptrace_scope");
-	p->perf_event_paranoid = number_read(w, "sys/kernel/perf_event_paranoid");
-	p->dmesg_restrict = number_read(w, "sys/kernel/dmesg_restrict");
-	p->unprivileged_bpf_disabled = number_read(w, "sys/kernel/unprivileged_bpf_disabled");
+	p->panic_on_oom = probe_number_read(w, "sys/vm/panic_on_oom");
+	p->oom_kill_allocating_task = probe_number_read(w, "sys/vm/oom_kill_allocating_task");
+	p->oom_dump_tasks = probe_number_read(w, "sys/vm/oom_dump_tasks");
+	p->overcommit_memory = probe_number_read(w, "sys/vm/overcommit_memory");
+	p->overcommit_ratio = probe_number_read(w, "sys/vm/overcommit_ratio");
+	p->ptrace_scope = probe_number_read(w, "sys/kernel/yama/ptrace_scope");
+	p->perf_event_paranoid = probe_number_read(w, "sys/kernel/perf_event_paranoid");
+	p->dmesg_restrict = probe_number_read(w, "sys/kernel/dmesg_restrict");
+	p->unprivileged_bpf_disabled = probe_number_read(w, "sys/kernel/unprivileged_bpf_disabled");
 	char text[256];
-	span_copy(span_trim(text_read(w->proc_fd, "sys/kernel/core_pattern", text, sizeof(text))), p->core_pattern,
+	span_copy(span_trim(probe_text_read(w->proc_fd, "sys/kernel/core_pattern", text, sizeof(text))), p->core_pattern,
 		  sizeof(p->core_pattern));
-	span_copy(span_trim(text_read(w->proc_fd, "sys/kernel/osrelease", text, sizeof(text))), p->kernel, sizeof(p->kernel));
+	span_copy(span_trim(probe_text_read(w->proc_fd, "sys/kernel/osrelease", text, sizeof(text))), p->kernel, sizeof(p->kernel));
 	p->memlock_bytes = limit_read(RLIMIT_MEMLOCK);
 	p->files_limit = limit_read(RLIMIT_NOFILE);
 	p->core_limit_bytes = limit_read(RLIMIT_CORE);
@@ -243,8 +243,8 @@ const char *probe_container_of(struct span cgroup_text, struct span init_environ
 static void container_probe(const struct world *w, struct probe *p)
 {
 	char groups[4096], environ_text[16384], path[sizeof(w->root) + 32];
-	struct span group = text_read(w->proc_fd, "self/cgroup", groups, sizeof(groups));
-	struct span init = text_read(w->proc_fd, "1/environ", environ_text, sizeof(environ_text));
+	struct span group = probe_text_read(w->proc_fd, "self/cgroup", groups, sizeof(groups));
+	struct span init = probe_text_read(w->proc_fd, "1/environ", environ_text, sizeof(environ_text));
 	const char *name = probe_container_of(group, init);
 	static const struct {
 		const char *file, *name;

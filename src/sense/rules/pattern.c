@@ -24,7 +24,7 @@ struct reader {
 	bool group_before;
 };
 
-static int wrong(struct reader *r, const char *why)
+static int pattern_wrong(struct reader *r, const char *why)
 {
 	(void)text_format(r->why, 160, "%s", why);
 	*r->ret_at = r->at;
@@ -64,12 +64,12 @@ static void piece(struct reader *r, bool group)
 static int escape(struct reader *r)
 {
 	if (r->at + 1 == r->text.len)
-		return wrong(r, "a backslash at the end escapes nothing");
+		return pattern_wrong(r, "a backslash at the end escapes nothing");
 	char c = r->text.p[++r->at];
 	if (c == '\0' || c == '\n')
-		return wrong(r, "a byte that no line has");
+		return pattern_wrong(r, "a byte that no line has");
 	if (c >= '0' && c <= '9')
-		return wrong(r, "back references are not supported");
+		return pattern_wrong(r, "back references are not supported");
 	if (c == 'd') {
 		buf_add(&r->out, "[0-9]");
 		piece(r, false);
@@ -82,7 +82,7 @@ static int escape(struct reader *r)
 		buf_printf(&r->out, "%s%c", special ? "\\" : "", c);
 		literal(r, c);
 	} else {
-		return wrong(r,
+		return pattern_wrong(r,
 			     "this escape is not supported; there are \\d \\s \\S \\w \\W \\b and escaped punctuation");
 	}
 	r->at++;
@@ -99,19 +99,19 @@ static int bracket(struct reader *r)
 	while (at < r->text.len && r->text.p[at] != ']') {
 		char next = at + 1 < r->text.len ? r->text.p[at + 1] : '\0';
 		if (r->text.p[at] == '\\')
-			return wrong(r, "inside [] a backslash is just a backslash in this dialect; leave it out");
+			return pattern_wrong(r, "inside [] a backslash is just a backslash in this dialect; leave it out");
 		if (r->text.p[at] == '[' && next == ':') {
 			const char *end = memmem(r->text.p + at + 2, r->text.len - at - 2, ":]", 2);
 			if (!end)
-				return wrong(r, "[: without :]");
+				return pattern_wrong(r, "[: without :]");
 			at = (size_t)(end - r->text.p) + 1;
 		} else if (r->text.p[at] == '[' && (next == '.' || next == '=')) {
-			return wrong(r, "collating elements are not supported");
+			return pattern_wrong(r, "collating elements are not supported");
 		}
 		at++;
 	}
 	if (at >= r->text.len)
-		return wrong(r, "[ without ]");
+		return pattern_wrong(r, "[ without ]");
 	buf_add_n(&r->out, r->text.p + r->at, at + 1 - r->at);
 	r->at = at + 1;
 	piece(r, false);
@@ -123,17 +123,17 @@ static int counted(struct reader *r)
 	const char *end = memchr(r->text.p + r->at, '}', r->text.len - r->at);
 	uint64_t low = 0, high = 0;
 	if (!end)
-		return wrong(r, "{ without }; a plain brace is written \\{");
+		return pattern_wrong(r, "{ without }; a plain brace is written \\{");
 	struct span in = {r->text.p + r->at + 1, (size_t)(end - r->text.p) - r->at - 1};
 	struct span first = span_before(in, ","), second = span_after(in, ",");
 	if (span_u64(first, &low) < 0 || (second.p && second.len > 0 && span_u64(second, &high) < 0))
-		return wrong(r, "a repeat is {2} or {2,} or {2,8}; a plain brace is written \\{");
+		return pattern_wrong(r, "a repeat is {2} or {2,} or {2,8}; a plain brace is written \\{");
 	if (low > MOST_REPEATS || high > MOST_REPEATS)
-		return wrong(r, "more than 64 repeats are not supported");
+		return pattern_wrong(r, "more than 64 repeats are not supported");
 	if (second.p && second.len > 0 && high < low)
-		return wrong(r, "the repeat ends before it begins");
+		return pattern_wrong(r, "the repeat ends before it begins");
 	if (r->group_before)
-		return wrong(r, "counted repeats of a group are not supported");
+		return pattern_wrong(r, "counted repeats of a group are not supported");
 	buf_add_n(&r->out, r->text.p + r->at, in.len + 2);
 	r->at += in.len + 2;
 	return 0;
@@ -143,7 +143,7 @@ static int repeat(struct reader *r)
 {
 	char c = r->text.p[r->at];
 	if (!r->may_repeat)
-		return wrong(r, "there is nothing to repeat here");
+		return pattern_wrong(r, "there is nothing to repeat here");
 	if (r->was_literal && c != '+')
 		r->run_len--; /* it may be absent */
 	run_end(r);
@@ -155,7 +155,7 @@ static int repeat(struct reader *r)
 		r->at++;
 	}
 	if (e == 0 && r->at < r->text.len && strchr("*+?{", r->text.p[r->at]))
-		return wrong(r, "lazy, possessive and doubled repeats are not supported");
+		return pattern_wrong(r, "lazy, possessive and doubled repeats are not supported");
 	r->may_repeat = false;
 	return e;
 }
@@ -165,13 +165,13 @@ static int special(struct reader *r)
 	char c = r->text.p[r->at];
 	if (c == '(') {
 		if (r->at + 1 < r->text.len && r->text.p[r->at + 1] == '?')
-			return wrong(r, "(?…) is not supported, but for (?i) in front of all");
+			return pattern_wrong(r, "(?…) is not supported, but for (?i) in front of all");
 		run_end(r);
 		r->depth++;
 		r->may_repeat = false;
 	} else if (c == ')') {
 		if (r->depth == 0)
-			return wrong(r, ") without (");
+			return pattern_wrong(r, ") without (");
 		r->depth--;
 		piece(r, true);
 	} else if (c == '|') {
@@ -193,7 +193,7 @@ static int next_piece(struct reader *r)
 {
 	char c = r->text.p[r->at];
 	if (c == '\0' || c == '\n')
-		return wrong(r, "a byte that no line has");
+		return pattern_wrong(r, "a byte that no line has");
 	if (c == '\\')
 		return escape(r);
 	if (c == '[')
@@ -238,7 +238,7 @@ int pattern_init(struct pattern *p, struct span text, char why[static 160], size
 	*p = (struct pattern){.compiled = false};
 	buf_reset(&r.out);
 	if (text.len == 0 || text.len >= sizeof(p->text))
-		return wrong(&r, text.len ? "the pattern is longer than 319 bytes" : "the pattern is empty");
+		return pattern_wrong(&r, text.len ? "the pattern is longer than 319 bytes" : "the pattern is empty");
 	span_copy(text, p->text, sizeof(p->text));
 	if (span_starts(text, "(?i)")) {
 		p->ignore_case = true;
@@ -250,7 +250,7 @@ int pattern_init(struct pattern *p, struct span text, char why[static 160], size
 			return e;
 	}
 	if (r.depth > 0)
-		return wrong(&r, "( without )");
+		return pattern_wrong(&r, "( without )");
 	int code = regcomp(&p->re, posix, REG_EXTENDED | (p->ignore_case ? REG_ICASE : 0));
 	if (code == REG_ESPACE)
 		return -ENOMEM;
@@ -271,7 +271,7 @@ void pattern_done(struct pattern *p)
 	p->compiled = false;
 }
 
-static char lower(char c)
+static char pattern_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -282,7 +282,7 @@ static bool has_ignoring_case(struct span text, const char *literal)
 	size_t n = strlen(literal);
 	for (size_t i = 0; i + n <= text.len; i++) {
 		size_t k = 0;
-		while (k < n && lower(text.p[i + k]) == literal[k])
+		while (k < n && pattern_lower(text.p[i + k]) == literal[k])
 			k++;
 		if (k == n)
 			return true;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 #define MOST_RULES 1000
 /* Shorter ones would stand in every other line of a log. */
@@ -87,7 +88,7 @@ struct reader {
 	uint32_t seen; /* keys that may come once */
 };
 
-static int wrong_at(const struct reader *r, uint32_t line, size_t column, const char *text)
+static int rule_wrong_at(const struct reader *r, uint32_t line, size_t column, const char *text)
 {
 	if (r->f) {
 		TEXT_COPY(r->f->file, r->file);
@@ -97,9 +98,9 @@ static int wrong_at(const struct reader *r, uint32_t line, size_t column, const 
 	return fault_set(r->f, -EBADMSG, "%s:%u:%zu: %s", r->file, line, column, text);
 }
 
-static int wrong(const struct reader *r, const char *at, const char *text)
+static int rule_wrong(const struct reader *r, const char *at, const char *text)
 {
-	return wrong_at(r, r->line, (size_t)(at - r->line_start) + 1, text);
+	return rule_wrong_at(r, r->line, (size_t)(at - r->line_start) + 1, text);
 }
 
 static int no_memory(const struct reader *r)
@@ -121,7 +122,7 @@ static int word_of(const struct reader *r, struct span value, const char *const 
 	buf_add(&b, "expected one of: ");
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&b, "%s%s", i ? ", " : "", names[i]);
-	return wrong(r, value.p, text);
+	return rule_wrong(r, value.p, text);
 }
 
 static int pattern_read(const struct reader *r, struct span value, struct pattern *ret)
@@ -131,13 +132,13 @@ static int pattern_read(const struct reader *r, struct span value, struct patter
 	int e = pattern_init(ret, value, why, &at);
 	if (e == -ENOMEM)
 		return no_memory(r);
-	return e < 0 ? wrong(r, value.p + at, why) : 0;
+	return e < 0 ? rule_wrong(r, value.p + at, why) : 0;
 }
 
 static int pattern_add(const struct reader *r, struct span value, struct pattern **array, size_t *n)
 {
 	if (*n == RULE_PATTERNS)
-		return wrong(r, value.p, "more than 24 patterns of a kind");
+		return rule_wrong(r, value.p, "more than 24 patterns of a kind");
 	struct pattern *more = reallocarray(*array, *n + 1, sizeof(*more));
 	if (!more)
 		return no_memory(r);
@@ -152,7 +153,7 @@ static int searched_add(const struct reader *r, struct span value, struct patter
 {
 	int e = pattern_add(r, value, array, n);
 	if (e == 0 && strlen((*array)[*n - 1].literal) < SHORTEST_LITERAL)
-		return wrong(r, value.p,
+		return rule_wrong(r, value.p,
 			     "the pattern needs a piece of at least 4 plain characters that is in every match");
 	return e;
 }
@@ -164,7 +165,7 @@ static int capture_add(struct reader *r, struct span name, struct span value)
 	if (e < 0)
 		return e;
 	if (r->rule.n_captures == RULE_CAPTURES)
-		return wrong(r, name.p, "more than 6 extracts");
+		return rule_wrong(r, name.p, "more than 6 extracts");
 	struct rule_capture *more = reallocarray(r->rule.captures, r->rule.n_captures + 1, sizeof(*more));
 	if (!more)
 		return no_memory(r);
@@ -174,7 +175,7 @@ static int capture_add(struct reader *r, struct span name, struct span value)
 	e = pattern_read(r, value, &c->pattern);
 	r->rule.n_captures += e == 0;
 	if (e == 0 && c->pattern.re.re_nsub == 0)
-		return wrong(r, value.p, "an extract takes what stands in its first parentheses; there are none");
+		return rule_wrong(r, value.p, "an extract takes what stands in its first parentheses; there are none");
 	return e;
 }
 
@@ -183,19 +184,19 @@ static int need_add(struct reader *r, struct span value)
 	struct span rest = value, kind, what, name, more;
 	int which;
 	if (!span_word(&rest, &kind) || !span_word(&rest, &what) || !span_word(&rest, &name) || span_word(&rest, &more))
-		return wrong(r, value.p, "expected: raise|lower|must rule|fact NAME");
+		return rule_wrong(r, value.p, "expected: raise|lower|must rule|fact NAME");
 	int e = word_of(r, kind, need_kinds, ARRAY_SIZE(need_kinds), &which);
 	if (e < 0)
 		return e;
 	if (!span_eq(what, "rule") && !span_eq(what, "fact"))
-		return wrong(r, what.p, "expected 'rule' or 'fact'");
+		return rule_wrong(r, what.p, "expected 'rule' or 'fact'");
 	if (r->rule.n_needs == RULE_NEEDS)
-		return wrong(r, value.p, "more than 6 needs");
+		return rule_wrong(r, value.p, "more than 6 needs");
 	struct rule_need *n = &r->rule.needs[r->rule.n_needs++];
 	n->kind = (enum rule_need_kind)which;
 	n->is_rule = span_eq(what, "rule");
 	if (name.len >= sizeof(n->name))
-		return wrong(r, name.p, "the name is longer than 63 bytes");
+		return rule_wrong(r, name.p, "the name is longer than 63 bytes");
 	span_copy(name, n->name, sizeof(n->name));
 	return 0;
 }
@@ -204,7 +205,8 @@ static int need_add(struct reader *r, struct span value)
 static bool is_place(struct span name)
 {
 	for (size_t i = 0; i < name.len; i++)
-		if (!((name.p[i] >= 'a' && name.p[i] <= 'z') || (i > 0 && (name.p[i] == '_' || (name.p[i] >= '0' && name.p[i] <= '9')))))
+		if (!((name.p[i] >= 'a' && name.p[i] <= 'z') ||
+		      (i > 0 && (name.p[i] == '_' || (name.p[i] >= '0' && name.p[i] <= '9')))))
 			return false;
 	return name.len > 0;
 }
@@ -229,7 +231,7 @@ static int places_check(const struct reader *r, struct span value)
 			    "nothing is ever put in for '{%.*s}'; there are rank, peer, pid, gpu, hca, seq, host, nranks, "
 			    "ranks, what, comm, ib_timeout, ib_timeout_22 and ib_timeout_longer",
 			    (int)MIN(name.len, (size_t)40), name.p);
-		return wrong(r, value.p + i, why);
+		return rule_wrong(r, value.p + i, why);
 	}
 	return 0;
 }
@@ -239,7 +241,7 @@ static int text_set(const struct reader *r, struct span value, char *dst, size_t
 	if (value.len >= cap) {
 		char why[80];
 		TEXT_FORMAT(why, "the text is longer than %zu bytes", cap - 1);
-		return wrong(r, value.p + cap - 1, why);
+		return rule_wrong(r, value.p + cap - 1, why);
 	}
 	span_copy(value, dst, cap);
 	return places_check(r, value);
@@ -268,7 +270,7 @@ static int once_read(struct reader *r, int key, struct span name, struct span va
 	struct rule *u = &r->rule;
 	int which = 0, e;
 	if (r->seen & (1U << key))
-		return wrong(r, name.p, "this key is given twice");
+		return rule_wrong(r, name.p, "this key is given twice");
 	r->seen |= 1U << key;
 	switch (key) {
 	case KEY_SOURCE:
@@ -318,7 +320,7 @@ static int key_read(struct reader *r, struct span name, struct span value)
 		return need_add(r, value);
 	case KEY_ADVICE:
 		if (u->n_advice == RULE_ADVICE)
-			return wrong(r, value.p, "more than 4 pieces of advice");
+			return rule_wrong(r, value.p, "more than 4 pieces of advice");
 		return text_set(r, value, u->advice[u->n_advice++], sizeof(u->advice[0]));
 	default:
 		return once_read(r, key, name, value);
@@ -349,22 +351,16 @@ static int place_rule(struct reader *r)
 		if (strcmp(b->rules[i].id, r->rule.id) != 0)
 			continue;
 		if (b->rules[i].file == r->rule.file)
-			return wrong_at(r, r->rule.line, 1, "there is a rule of this name in the file already");
+			return rule_wrong_at(r, r->rule.line, 1, "there is a rule of this name in the file already");
 		rule_done(&b->rules[i]);
 		b->rules[i] = r->rule;
 		r->rule = (struct rule){.id = ""};
 		return 0;
 	}
 	if (b->n == MOST_RULES)
-		return wrong_at(r, r->rule.line, 1, "more than 1000 rules");
-	if (b->n == b->cap) {
-		size_t cap = b->cap ? b->cap * 2 : 64;
-		struct rule *more = reallocarray(b->rules, cap, sizeof(*more));
-		if (!more)
-			return no_memory(r);
-		b->rules = more;
-		b->cap = cap;
-	}
+		return rule_wrong_at(r, r->rule.line, 1, "more than 1000 rules");
+	if (vec_room(&b->rules, &b->cap, b->n + 1) < 0)
+		return no_memory(r);
 	b->rules[b->n++] = r->rule;
 	r->rule = (struct rule){.id = ""};
 	return 0;
@@ -385,7 +381,7 @@ static int rule_close(struct reader *r)
 		missing = "this rule cannot be searched for: one 'all:' or every 'any:' pattern needs a piece of at "
 			  "least 4 "
 			  "plain characters that is in every match";
-	return missing ? wrong_at(r, u->line, 1, missing) : place_rule(r);
+	return missing ? rule_wrong_at(r, u->line, 1, missing) : place_rule(r);
 }
 
 static int rule_open(struct reader *r, struct span name)
@@ -394,11 +390,11 @@ static int rule_open(struct reader *r, struct span name)
 	if (e < 0)
 		return e;
 	if (name.len == 0 || name.len >= sizeof(r->rule.id))
-		return wrong(r, name.len ? name.p : r->line_start, "expected 'rule NAME', of 1 to 47 characters");
+		return rule_wrong(r, name.len ? name.p : r->line_start, "expected 'rule NAME', of 1 to 47 characters");
 	for (size_t i = 0; i < name.len; i++) {
 		char c = name.p[i];
 		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
-			return wrong(r, name.p + i, "a rule's name has a-z, 0-9 and _ only");
+			return rule_wrong(r, name.p + i, "a rule's name has a-z, 0-9 and _ only");
 	}
 	r->rule = (struct rule){.confidence = RULE_MEDIUM, .file = r->file, .line = r->line};
 	span_copy(name, r->rule.id, sizeof(r->rule.id));
@@ -418,13 +414,13 @@ static int line_read(struct reader *r, struct span line)
 		return rule_open(r, span_trim((struct span){s.p + 4, s.len - 4}));
 	const char *colon = memchr(s.p, ':', s.len);
 	if (!colon)
-		return wrong(r, s.p, "expected 'rule NAME' or 'key: value'");
+		return rule_wrong(r, s.p, "expected 'rule NAME' or 'key: value'");
 	struct span name = span_trim((struct span){s.p, (size_t)(colon - s.p)});
 	struct span value = span_trim((struct span){colon + 1, (size_t)(s.p + s.len - colon - 1)});
 	if (!r->open)
-		return wrong(r, s.p, "this stands before the first 'rule NAME'");
+		return rule_wrong(r, s.p, "this stands before the first 'rule NAME'");
 	if (value.len == 0)
-		return wrong(r, colon, "a value was expected behind the colon");
+		return rule_wrong(r, colon, "a value was expected behind the colon");
 	return key_read(r, name, value);
 }
 
@@ -456,7 +452,7 @@ int rulebook_check(const struct rulebook *b, struct fault *f)
 			if (!u->needs[k].is_rule || rulebook_find(b, u->needs[k].name))
 				continue;
 			TEXT_FORMAT(text, "rule %s needs rule %s, which is nowhere", u->id, u->needs[k].name);
-			return wrong_at(&(struct reader){.file = u->file, .f = f}, u->line, 1, text);
+			return rule_wrong_at(&(struct reader){.file = u->file, .f = f}, u->line, 1, text);
 		}
 	}
 	return 0;

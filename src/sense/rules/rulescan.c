@@ -9,7 +9,7 @@
 #define BUFFER (256 * 1024)
 
 /* So much longer the 'any' of a rule must be to be searched for in place of its 'all': they are several. */
-#define LITERAL_WORTH 4
+#define ANY_EXTRA_BYTES 4
 
 struct trigger {
 	uint32_t rule;
@@ -28,7 +28,7 @@ struct rulescan {
 	rule_found *found;
 	void *data;
 	struct source_set sets[RULE_SOURCES];
-	uint32_t *told; /* [rule * RULE_EVENTS + event]: how often in this stream */
+	uint32_t *n_reported; /* [rule * RULE_EVENTS + event]: how often in this stream */
 	bool *open; /* [rule]: it has matched, in any stream, so 'clear' can be meant */
 	uint64_t *done_until; /* [rule * RULE_EVENTS + event]: looked at up to this place of the stream */
 	enum rule_source source;
@@ -87,7 +87,7 @@ static void collect_rule(struct collecting *c, const struct rule *u, uint32_t in
 {
 	const struct pattern *all = best_of(u->all, u->n_all);
 	size_t any = shortest(u->any, u->n_any);
-	if (all && strlen(all->literal) >= 4 && any < strlen(all->literal) + LITERAL_WORTH) {
+	if (all && strlen(all->literal) >= 4 && any < strlen(all->literal) + ANY_EXTRA_BYTES) {
 		collect(c, all, index, RULE_MATCH);
 	} else {
 		for (size_t i = 0; i < u->n_any; i++)
@@ -134,9 +134,9 @@ int rulescan_new(const struct rulebook *b, enum literal_engine engine, rule_foun
 	s->found = found;
 	s->data = data;
 	s->done_until = calloc(b->n * RULE_EVENTS + 1, sizeof(*s->done_until));
-	s->told = calloc(b->n * RULE_EVENTS + 1, sizeof(*s->told));
+	s->n_reported = calloc(b->n * RULE_EVENTS + 1, sizeof(*s->n_reported));
 	s->open = calloc(b->n + 1, sizeof(*s->open));
-	int r = s->done_until && s->told && s->open ? set_make(s, RULE_LOG) : -ENOMEM;
+	int r = s->done_until && s->n_reported && s->open ? set_make(s, RULE_LOG) : -ENOMEM;
 	if (r != 0) {
 		rulescan_free(s);
 		return r;
@@ -154,7 +154,7 @@ struct rulescan *rulescan_free(struct rulescan *s)
 		free(s->sets[i].triggers);
 	}
 	free(s->done_until);
-	free(s->told);
+	free(s->n_reported);
 	free(s->open);
 	free(s);
 	return NULL;
@@ -253,7 +253,7 @@ static void values_extract(const struct rule *u, struct span line, struct rule_m
 	}
 }
 
-static void tell(struct rulescan *s, const struct trigger *t)
+static void match_report(struct rulescan *s, const struct trigger *t)
 {
 	struct rule_match m = {.rule = &s->book->rules[t->rule], .event = t->event, .file = s->name, .rank = s->rank};
 	struct logline prefix;
@@ -293,15 +293,15 @@ static void on_literal(void *data, uint32_t id, size_t end)
 	struct rulescan *s = c->s;
 	const struct trigger *t = &s->sets[s->source].triggers[id];
 	uint64_t *done = &s->done_until[t->rule * RULE_EVENTS + t->event];
-	uint32_t *told = &s->told[t->rule * RULE_EVENTS + t->event];
-	if (s->base + end <= *done || *told == RULESCAN_MOST || (t->event == RULE_CLEARED && !s->open[t->rule]))
+	uint32_t *reported = &s->n_reported[t->rule * RULE_EVENTS + t->event];
+	if (s->base + end <= *done || *reported == RULESCAN_MOST || (t->event == RULE_CLEARED && !s->open[t->rule]))
 		return;
 	line_find(s, end, c->limit);
 	*done = s->base + s->line_end;
 	if (line_matches(&s->book->rules[t->rule], t->event, s->line)) {
-		(*told)++;
+		(*reported)++;
 		s->open[t->rule] |= t->event == RULE_MATCH;
-		tell(s, t);
+		match_report(s, t);
 	}
 }
 
@@ -336,7 +336,7 @@ int rulescan_begin(struct rulescan *s, enum rule_source source, const char *name
 	s->base = s->lines_before = 0;
 	s->counted = s->fill = 0;
 	memset(s->done_until, 0, (s->book->n * RULE_EVENTS + 1) * sizeof(*s->done_until));
-	memset(s->told, 0, (s->book->n * RULE_EVENTS + 1) * sizeof(*s->told));
+	memset(s->n_reported, 0, (s->book->n * RULE_EVENTS + 1) * sizeof(*s->n_reported));
 	return 0;
 }
 
