@@ -11,9 +11,9 @@
 #include "base/base.h"
 
 enum {
-	WORLD_ABSENT = 1, /* this machine has no such file, or hides it from us */
-	WORLD_DENIED = 2, /* it is there and we may not read it */
-	WORLD_GONE = 3,   /* the process or group vanished while being read */
+	WORLD_ABSENT = 1, /* the machine has no such file, or hides it from us */
+	WORLD_DENIED = 2, /* it exists, and we may not read it */
+	WORLD_GONE = 3,   /* the process or group ended while it was read */
 };
 
 struct world {
@@ -22,7 +22,7 @@ struct world {
 	int cgroup_fd; /* /sys/fs/cgroup */
 	int shm_fd;    /* /dev/shm */
 	int kmsg_fd;   /* /dev/kmsg, O_NONBLOCK, positioned by its reader */
-	bool kmsg_denied; /* it is there, and we may not open it */
+	bool kmsg_denied; /* it exists, and we may not open it */
 	bool recorded; /* a recorded tree: no live-only calls (pidfd, BPF, journal) */
 	char root[256];      /* "" for the live machine; else the recorded tree */
 	uint64_t page_bytes;
@@ -31,7 +31,7 @@ struct world {
 	int64_t (*unix_ms)(void);
 };
 
-/* Map -errno of a file below a process or group directory to a condition. */
+/* Converts -errno of a file of a process or group to WORLD_GONE or WORLD_DENIED; other values stay unchanged. */
 static inline int world_condition(int r)
 {
 	switch (r) {

@@ -8,13 +8,16 @@
 #include "base/buf.h"
 #include "base/path.h"
 
-/* The name is made when the kernel begins to write, which is some seconds before the process is gone. */
+/*
+ * The kernel forms the name, and the time in it, when it begins to write the core. So times from 30 s
+ * before to 2 s after the recorded end are tried.
+ */
 #define SECONDS_BEFORE 30
 #define SECONDS_AFTER 2
 
 static void name_append(struct buf *b, const char *text)
 {
-	/* what a process calls itself must not lead into another folder */
+	/* The kernel replaces '/' too: a process must not choose another folder by its name. */
 	for (const char *p = text; *p; p++)
 		buf_printf(b, "%c", *p == '/' ? '!' : *p);
 }
@@ -51,7 +54,7 @@ static bool field_append(struct buf *b, char field, const struct corefile_facts 
 			return false;
 		name_append(b, path_name(f->exe));
 		return true;
-	default: /* of threads and limits nothing is known afterwards */
+	default: /* thread ids and limits are not known after the death */
 		if (!text || !*text)
 			return false;
 		name_append(b, text);
@@ -92,7 +95,7 @@ static bool is_its_core(int dir, const char *path, const struct corefile_facts *
 	struct stat st;
 	if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return false;
-	/* a file system's clock is coarse */
+	/* Timestamps of files may be up to 1 s old, as file systems store them coarsely. */
 	return (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 + 1000 >= f->start_unix_ms;
 }
 
@@ -113,7 +116,7 @@ int corefile_find(const char *pattern, const struct corefile_facts *f, char *dst
 	return COREFILE_NONE;
 }
 
-/* core.COMM.UID.BOOT.PID.MICROSECONDS and perhaps .zst: the pid is the one before the last number. */
+/* core.COMM.UID.BOOT.PID.MICROSECONDS, optionally with .zst: the pid is the number before the last one. */
 static bool named_for(const char *name, const struct corefile_facts *f)
 {
 	char middle[48];

@@ -8,26 +8,26 @@
 #include "base/buf.h"
 #include "base/signame.h"
 
-/* What the reading of one text carries from line to line. */
+/* State that is kept from line to line while one text is read. */
 struct reading {
 	struct deathlog *d;
 	const char *source;
 	int32_t rank;          /* of the log; NO_RANK */
-	bool traceback;        /* inside one: its last line is awaited */
+	bool traceback;        /* inside a traceback: its last line has not come yet */
 	int32_t traceback_rank;
-	bool root_cause;       /* inside torchrun's block */
+	bool root_cause;       /* inside the "Root Cause" block of torchrun */
 	struct log_hint torchrun;
 };
 
 struct pattern {
 	const char *id;
-	const char *all[2];    /* every one must be in the line */
-	const char *pid_after; /* a pid follows this text; NULL none */
+	const char *all[2];    /* each must be in the line; NULL: none */
+	const char *pid_after; /* the text before a pid; NULL: none */
 	const char *signal_after;
 	const char *size_after;
 };
 
-/* The first that matches a line wins: the more telling stand first. */
+/* The first pattern that matches a line is used, so more specific ones come first. */
 static const struct pattern patterns[] = {
 	{"dataloader_bus_error", {"DataLoader worker (pid", "Bus error"}, "(pid", "by signal: ", NULL},
 	{"dataloader_killed", {"DataLoader worker (pid", "killed by signal: "}, "(pid", "by signal: ", NULL},
@@ -68,7 +68,7 @@ static const struct pattern patterns[] = {
 	{"ray_worker_died", {"The leased worker has unrecoverable failure", NULL}, NULL, NULL, NULL},
 };
 
-/* Whole lines that shells and C libraries print. */
+/* Lines that shells and C libraries print; the text is the beginning of the line. */
 static const struct {
 	const char *starts;
 	const char *id;
@@ -121,7 +121,10 @@ static int signal_at(struct span s)
 	return signame_parse(s);
 }
 
-/* One message among several: the numbers of the last one count, and whether tensors grew from one to the next. */
+/*
+ * Merges a message with earlier ones of the same kind: the numbers of the last message are kept, and whether the
+ * memory in tensors ever fell from one message to the next.
+ */
 static void gpu_join(const struct log_hint *before, struct log_hint *h)
 {
 	if (!before->has_gpu)
@@ -133,7 +136,7 @@ static void gpu_join(const struct log_hint *before, struct log_hint *h)
 	h->gpu_messages = before->gpu_messages;
 	h->gpu_first_allocated_bytes = before->gpu_first_allocated_bytes;
 	h->gpu_fell = before->gpu_fell;
-	/* the same message is often written twice: by whoever caught it and in the traceback */
+	/* The same message is often written twice: by the code that caught it and in the traceback. */
 	if (!has || (now.allocated.bytes == before->gpu.allocated.bytes && now.tried.bytes == before->gpu.tried.bytes))
 		return;
 	h->gpu_messages++;
@@ -163,7 +166,7 @@ static struct log_hint hint_make(const struct reading *r, const char *id, struct
 	return h;
 }
 
-/* bash of a script: "train.sh: line 3: 20178 Killed                  python3 train.py" */
+/* bash reports for a script: "train.sh: line 3: 20178 Killed                  python3 train.py" */
 static bool shell_killed(struct reading *r, struct span line, int32_t rank)
 {
 	struct span at = span_after(line, ": line "), num, word;
@@ -224,7 +227,7 @@ static void match_patterns(struct reading *r, struct span line, int32_t rank)
 		if (!span_starts(line, heads[i].starts) || (line.len > n && line.p[n] != ' ' && line.p[n] != '('))
 			continue;
 		struct span rest = span_trim((struct span){line.p + n, line.len - n});
-		if (rest.len > 0 && rest.p[0] != '(') /* "Killed 3 tasks" is somebody's sentence */
+		if (rest.len > 0 && rest.p[0] != '(') /* "Killed 3 tasks" is a sentence of some program */
 			continue;
 		struct log_hint h = hint_make(r, heads[i].id, line, rank);
 		hint_add(r->d, &h);
@@ -232,7 +235,7 @@ static void match_patterns(struct reading *r, struct span line, int32_t rank)
 	}
 }
 
-/* "[rank3]: text", "[default3]:text": cuts it off and returns the rank. */
+/* "[rank3]: text", "[default3]:text": cuts the prefix off and returns the rank; fallback if there is none. */
 static int32_t take_rank(struct span *line, int32_t fallback)
 {
 	static const char *const keys[] = {"[rank", "[default", "[Rank "};
@@ -283,7 +286,7 @@ static void traceback_line(struct reading *r, struct span line, int32_t rank)
 	}
 }
 
-/* torchrun's block: "Root Cause (first observed failure):" and its "key : value" lines. */
+/* The block of torchrun that begins with "Root Cause (first observed failure):" and has "key : value" lines. */
 static void torchrun_line(struct reading *r, struct span line)
 {
 	if (span_starts(line, "Root Cause (first observed failure):")) {
@@ -298,8 +301,8 @@ static void torchrun_line(struct reading *r, struct span line)
 	int64_t code;
 	if (span_eq(key, "rank") && span_u64_prefix(value, &v) == 0 && v < 1000000) {
 		r->torchrun.rank = (int32_t)v;
-	} else if (span_eq(key, "exitcode") && span_i64(span_trim(span_before(value, "(")), &code) == 0 && code > -256 &&
-		   code < 256) {
+	} else if (span_eq(key, "exitcode") && span_i64(span_trim(span_before(value, "(")), &code) == 0 &&
+		   code > -256 && code < 256) {
 		r->torchrun.has_exit_code = true;
 		r->torchrun.exit_code = (int32_t)code;
 		r->torchrun.signal = code < 0 ? (int)-code : 0;
@@ -312,7 +315,7 @@ static void torchrun_line(struct reading *r, struct span line)
 	}
 }
 
-/* Slurm and Ray talk in the job's own output; the other killers do not, so their words there are only quotes. */
+/* Only Slurm and Ray write into the job's own output. Words of other killers there are quotes and are ignored. */
 static void killers_line(struct reading *r, struct span line)
 {
 	struct killerlog *k = r->d->killers;
@@ -346,9 +349,9 @@ void deathlog_parse(struct deathlog *d, struct span tail, const char *source, in
 	while (next_line(&tail, &line)) {
 		if (line.len == 0 || line.len > 16384)
 			continue;
-		int32_t who = take_rank(&line, rank);
-		match_patterns(&r, line, who);
-		traceback_line(&r, line, who);
+		int32_t line_rank = take_rank(&line, rank);
+		match_patterns(&r, line, line_rank);
+		traceback_line(&r, line, line_rank);
 		torchrun_line(&r, line);
 		killers_line(&r, line);
 	}
@@ -358,7 +361,7 @@ void deathlog_parse(struct deathlog *d, struct span tail, const char *source, in
 
 int deathlog_tail(int dirfd, const char *path, char *buf, size_t cap, struct span *ret_tail)
 {
-	/* O_NONBLOCK: a fifo in the log's place must not keep us */
+	/* O_NONBLOCK: opening a fifo in place of the log must not block. */
 	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	if (fd < 0)

@@ -1,10 +1,9 @@
 /*
- * The facts that a death leaves behind, as the readers of logs hand them
- * upward: kernel kill records, lines of other killers, signals seen, messages
- * in the job's own log, counters. Plain data of fixed size.
+ * Facts about a death, as the readers of logs return them: kill records of the kernel, lines of other killers, signals
+ * seen, messages in the job's own log, counters. Plain data of fixed size.
  *
- * Bytes are bytes, times unix milliseconds with 0 for unknown, text is cut to
- * fit. Control groups are named as the kernel names them, with a leading '/'.
+ * Times are unix milliseconds, 0 for unknown. Text that does not fit is cut. Control groups have the kernel's names,
+ * with a leading '/'.
  */
 #pragma once
 
@@ -46,30 +45,30 @@ struct kernel_kill {
 	pid_t pid;
 	char comm[32];
 	int64_t time_unix_ms;
-	bool memcg;                /* a group's limit, not the machine */
-	char oom_memcg[256];       /* the group whose limit was hit; "" when the record does not say */
+	bool memcg;                /* the limit of a group was hit; false: the machine ran out of memory */
+	char oom_memcg[256];       /* the group whose limit was hit; "": not in the record */
 	char task_memcg[256];
 	char constraint[32];
-	char invoker[32];          /* who asked for the memory */
+	char invoker[32];          /* comm of the process that asked for the memory */
 	uint64_t total_vm_bytes, anon_rss_bytes, file_rss_bytes, shmem_rss_bytes;
 	bool has_rss;
 	int32_t oom_score_adj;
 	bool has_adj;
 	uid_t uid;
 	bool has_uid;
-	bool group_kill;           /* memory.oom.group */
+	bool group_kill;           /* the whole group was killed: memory.oom.group is set */
 	bool allocating_task;      /* sysctl vm.oom_kill_allocating_task */
 	bool by_hand;              /* sysrq f: order is -1 */
-	bool bare;                 /* only the kill line: the rest was rate-limited away or lost */
-	bool reaped, reap_failed;  /* what oom_reaper said of it */
-	pid_t sacrificed_for;      /* kernels before 5.1: chosen parent whose child was killed; 0 none */
-	uint64_t usage_bytes, limit_bytes; /* memcg; 0 unknown */
+	bool bare;                 /* only the kill line: the kernel limits reports, or lines were lost */
+	bool reaped, reap_failed;  /* as oom_reaper reported */
+	pid_t sacrificed_for;      /* kernels before 5.1: the chosen parent of the killed child; 0: none */
+	uint64_t usage_bytes, limit_bytes; /* of the group; 0: unknown */
 	uint64_t ram_bytes, swap_total_bytes, swap_free_bytes;
 	bool has_swap;
 	struct kernel_task tasks[KERNEL_KILL_TASKS]; /* largest first */
 	size_t n_tasks;
 	size_t n_tasks_all;
-	char line[360];            /* the record itself */
+	char line[360];            /* the kill line */
 };
 
 /* One line by another killer or by a supervisor, already recognised (sense/death/killerlog). */
@@ -79,22 +78,22 @@ struct killer_line {
 	 * "kill"        a process or group was sent a signal
 	 * "low_memory"  the same daemon's reason, a moment before
 	 * "unit"        PID 1: a process of the unit was killed by an OOM killer
-	 * "unit_result" PID 1: Result=oom-kill, which does not tell the two apart
-	 * "step_oom"    Slurm's or Kubernetes' count of kernel kills in its group
+	 * "unit_result" PID 1: Result=oom-kill; the killer may be the kernel or systemd-oomd
+	 * "step_oom"    Slurm or Kubernetes counted kernel kills in its group
 	 * "cancel" "time_limit" "preempt" "evict"  ended by the scheduler
-	 * "stop_timeout" "runtime_limit"  why PID 1 ends a unit
+	 * "stop_timeout" "runtime_limit"  the reason why PID 1 ends a unit
 	 * "fault"       the kernel's line about a crash
 	 * "exit"        a supervisor reports how a process ended
-	 * "summary"     a count over a period, naming nobody
+	 * "summary"     a count over a period, without a process
 	 */
 	char action[24];
-	int signal;                /* as the line says; 0 unknown */
+	int signal;                /* named in the line; 0: unknown */
 	pid_t pid;                 /* 0: not named */
 	char name[64];             /* of the process, task or step, if named */
 	char group[256];           /* control group or unit, if named */
 	char monitored[256];       /* systemd-oomd: the ancestor whose pressure was measured */
-	bool pressure;             /* systemd-oomd: by pressure, not by use */
-	double value_ratio, limit_ratio; /* as the line says; 0 absent */
+	bool pressure;             /* systemd-oomd: killed for memory pressure; false: for memory used */
+	double value_ratio, limit_ratio; /* named in the line; 0: absent */
 	uint64_t duration_ms;
 	uint64_t count;            /* processes or events; 0 unknown */
 	uint64_t memory_used_bytes, memory_total_bytes;
@@ -105,7 +104,7 @@ struct killer_line {
 	char line[360];
 };
 
-/* A signal seen being sent to the process (sense/death/sigwatch). */
+/* A signal that was sent to the process (sense/death/sigwatch). */
 struct signal_sent {
 	int signal;
 	pid_t target;
@@ -115,11 +114,11 @@ struct signal_sent {
 	char sender_comm[32];
 	char sender_command[120];  /* "" unknown */
 	bool from_kernel;
-	bool of_job;               /* the target was of the job: only signals to its processes were watched */
+	bool of_job;               /* the target belongs to the job, as only signals to the job were watched */
 	int64_t time_unix_ms;
 };
 
-/* A message in the log's tail that means something (sense/death/deathlog). */
+/* A known message in the last lines of a log (sense/death/deathlog). */
 struct log_hint {
 	char id[40];               /* one of those listed in sense/death/deathlog.h */
 	char text[360];
@@ -131,10 +130,10 @@ struct log_hint {
 	int32_t rank;              /* named in the message; NO_RANK */
 	uint64_t bytes;            /* a size named in the message; 0 none */
 	bool has_gpu;
-	struct gpuoom gpu;         /* cuda_oom: all numbers of the last message that has more than the size */
-	uint32_t gpu_messages;     /* …how many of them there were */
-	uint64_t gpu_first_allocated_bytes; /* …and what the first one said */
-	bool gpu_fell;             /* a later one had less in tensors than the one before */
+	struct gpuoom gpu;         /* cuda_oom: numbers of the last message that has more than the size */
+	uint32_t gpu_messages;     /* number of such messages */
+	uint64_t gpu_first_allocated_bytes; /* bytes in tensors, from the first such message */
+	bool gpu_fell;             /* a message had fewer bytes in tensors than the one before */
 };
 
 /* OOM counters of one group, at the job's start and after the death. */
@@ -143,14 +142,14 @@ struct group_counters {
 	char group[256];
 	uint64_t oom_kills_before, oom_kills_after;
 	uint64_t max_events_before, max_events_after; /* hits of the limit */
-	bool local;                /* counts this group alone, not its descendants */
+	bool local;                /* the counters exclude descendants of the group */
 	uint64_t limit_bytes;      /* 0: none or unknown */
 };
 
 /* An exception that ended a rank's function, as the rank wrote it into its error file (sense/framework/elastic). */
 struct rank_error {
 	int32_t rank;
-	bool follows;              /* its words say that the reason is somewhere else */
+	bool follows;              /* its text says that the cause is in another process */
 	int64_t time_unix_ms;      /* 0 unknown */
 	char text[320];            /* "RuntimeError: boom", its first line */
 	char where[200];           /* "/srv/train.py:40 (step)"; "" unknown */

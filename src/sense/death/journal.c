@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/dynlib.h"
 
-/* The few functions used, under their own types. */
+/* The functions of libsystemd that are used here. */
 struct api {
 	void *library;
 	__typeof__(sd_journal_open) *open;
@@ -75,7 +75,7 @@ static void entry_feed(const struct api *a, sd_journal *j, struct killerlog *k, 
 {
 	struct span ident = field(a, j, "SYSLOG_IDENTIFIER");
 	char name[64];
-	span_copy(ident, name, sizeof(name)); /* the next field may reuse the mapping */
+	span_copy(ident, name, sizeof(name)); /* the next get_data may invalidate ident */
 	struct span message = field(a, j, "MESSAGE"), line;
 	while (span_line(&message, &line))
 		killerlog_line(k, span_of(name), line, (int64_t)(usec / 1000));
@@ -100,7 +100,10 @@ static int entries_read(const struct api *a, sd_journal *j, const struct world *
 	return 0;
 }
 
-/* A user's own journal opens without any privilege; PID 1 writes only into the system's. */
+/*
+ * Opening the journal succeeds for every user, but may show only the user's own entries. PID 1 writes only into the
+ * system's journal, so an entry of PID 1 proves that the system's journal can be read.
+ */
 static bool system_visible(const struct api *a, sd_journal *j)
 {
 	a->flush_matches(j);

@@ -62,8 +62,8 @@ static bool killer_meta_line(struct span text, struct killer_line *l)
 /* "python3[619]: segfault at 0 ip …", "traps: a.out[7] trap divide error ip:…" */
 static bool killer_fault_line(struct span text, struct killer_line *l)
 {
-	static const char *const words[] = {"segfault at ", "general protection", "trap invalid opcode", "trap divide error",
-					    "trap int3"};
+	static const char *const words[] = {"segfault at ", "general protection", "trap invalid opcode",
+					    "trap divide error", "trap int3"};
 	struct span t = span_starts(text, "traps: ") ? span_after(text, "traps: ") : text;
 	struct span pid = span_after(t, "["), rest = span_after(pid, "]");
 	if (!rest.p || !killer_pid(pid, &l->pid))
@@ -83,13 +83,14 @@ static bool killer_nohang_line(struct killerlog *k, struct span text, struct kil
 {
 	struct span pid = span_after(text, "PID:"), name = span_after(text, ", Name: ");
 	if (!name.p)
-		name = span_after(text, ", name: "); /* 0.2 */
+		name = span_after(text, ", name: "); /* nohang 0.2 */
 	if (span_starts(text, "PID:") && name.p && (span_has(name, ", badness: ") || span_has(name, ", state: "))) {
 		const char *end = span_find(name, ", badness: ");
 		if (!end)
 			end = span_find(name, ", state: ");
 		if (killer_pid(pid, &k->nohang_pid))
-			span_copy((struct span){name.p, (size_t)(end - name.p)}, k->nohang_name, sizeof(k->nohang_name));
+			span_copy((struct span){name.p, (size_t)(end - name.p)}, k->nohang_name,
+				  sizeof(k->nohang_name));
 		return false;
 	}
 	if (!span_starts(text, "Sending SIG") || !span_has(text, " to the victim"))
@@ -121,7 +122,7 @@ static void result_add(struct killerlog *k, struct killer_line *l, struct span t
 
 typedef bool recogniser(struct span text, struct killer_line *l);
 
-/* Who may say it: the identifiers under which the writer logs; a line without one is judged by its words. */
+/* idents: the names under which the killer logs. A line without a name is judged by its words alone. */
 static const struct {
 	recogniser *fn;
 	const char *idents[6];

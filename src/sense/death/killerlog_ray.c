@@ -1,11 +1,11 @@
-/* Ray's memory monitor: one paragraph to 2.55, a block with a list since 2.56, and the periodic summary. */
+/* Messages of Ray's memory monitor: a paragraph (to 2.55), a block with a list (since 2.56), the periodic summary. */
 #include <signal.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "sense/death/killerlog_parts.h"
 
-/* "27.71GB / 28.80GB (0.962273)" after `was`. */
+/* "27.71GB / 28.80GB (0.962273)": used, total and their ratio. */
 static bool ray_memory(struct span s, uint64_t *ret_used, uint64_t *ret_total, double *ret_ratio)
 {
 	struct span total = span_after(s, " / "), frac = span_after(total, "(");
@@ -14,7 +14,10 @@ static bool ray_memory(struct span s, uint64_t *ret_used, uint64_t *ret_total, d
 	return *ret_total > 0 && frac.p && killer_number(frac, ret_ratio);
 }
 
-/* "… where the task (task ID: …, name=f, pid=7, memory used=1.25GB) was running was A / B (f), which exceeds … of T." */
+/*
+ * "… where the task (task ID: …, name=f, pid=7, memory used=1.25GB) was running was A / B (f), which exceeds … of
+ * T."
+ */
 static bool ray_paragraph(struct span text, struct killer_line *l)
 {
 	struct span where = span_after(text, "Memory on the node (IP: ");
@@ -92,10 +95,10 @@ size_t killer_ray_lines(struct killerlog *k, struct span text, struct killer_lin
 			k->ray_used_bytes = k->ray_total_bytes = 0;
 			k->ray_ratio = 0;
 		}
-		k->ray_limit_ratio = 0; /* of an earlier block */
+		k->ray_limit_ratio = 0; /* discards the limit of an earlier block */
 	}
 	ray_reason(k, text);
-	/* raylet's own log joins the block's lines by ';', so several may stand here */
+	/* The raylet's own log joins the lines of a block with ';', so one line may name several processes. */
 	struct span rest = span_after(text, "Selected to kill: (");
 	while (k->ray_block && rest.p && n < cap) {
 		l[n] = ray_kill();

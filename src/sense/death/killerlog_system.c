@@ -1,4 +1,4 @@
-/* systemd-oomd, PID 1, Slurm, Kubernetes: the killers that own groups. */
+/* Messages of systemd-oomd, PID 1, Slurm and Kubernetes, which end whole control groups or units. */
 #include <signal.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static const struct {
 	{"systemd-oomd killed some process(es) in this unit.", KILLER_SYSTEMD_OOMD, "kill"},
 };
 
-/* PID 1 sends the signal itself, or tells why it is going to. */
+/* PID 1 reports a signal that it sends, or the reason why it is about to end the unit. */
 static bool unit_signal(struct span tail, struct killer_line *l)
 {
 	l->killer = KILLER_SIGNAL;
@@ -92,7 +92,7 @@ static bool unit_signal(struct span tail, struct killer_line *l)
 	return l->signal != 0 && killer_pid(pid, &l->pid);
 }
 
-/* "<unit>: <what happened>" by PID 1 or a user manager. */
+/* "<unit>: <message>" by PID 1 or the manager of a user. */
 bool killer_unit_line(struct span text, struct killer_line *l)
 {
 	const char *colon = span_find(text, ": ");

@@ -59,14 +59,14 @@ static void report_open(struct oomlog *o)
 	o->n_columns = 0;
 }
 
-/* Lines before the kill may be the first ones that are left of a report. */
+/* Opens a report for a line that precedes the kill line, as the earlier lines of the report may be lost. */
 static void report_want(struct oomlog *o)
 {
 	if (!o->open || o->used)
 		report_open(o);
 }
 
-/* "Killed process 7 (c)" or "Kill process 7 (c)": pid and comm, which may hold any byte. */
+/* "7 (c)" of "Killed process 7 (c)" or "Kill process 7 (c)". The comm may contain any byte, also ')'. */
 static bool pid_and_comm(struct span s, const char *stop, pid_t *ret_pid, char *comm, size_t cap, struct span *ret_rest)
 {
 	const char *open = span_find(s, " (");
@@ -101,7 +101,7 @@ bool oomlog_kill_parse(struct span text, struct kernel_kill *ret)
 	k.allocating_task = span_has(before, "oom_kill_allocating_task");
 	k.has_rss = kb_field(rest, "anon-rss:", &k.anon_rss_bytes);
 	if (!kb_field(rest, "total-vm:", &k.total_vm_bytes) && before.len == 0)
-		return false; /* a bare "Killed process 7 (c)" is somebody else's talk */
+		return false; /* a bare "Killed process 7 (c)" is not from the kernel */
 	ignore(kb_field(rest, "file-rss:", &k.file_rss_bytes), "left 0 by kernels that do not print it");
 	ignore(kb_field(rest, "shmem-rss:", &k.shmem_rss_bytes), "printed since 4.5");
 	k.has_adj = i32_field(rest, "oom_score_adj:", &k.oom_score_adj);
@@ -132,7 +132,7 @@ static void push(struct oomlog *o, const struct kernel_kill *k)
 	o->out[o->n++] = *k;
 }
 
-/* The kill line's own numbers, with what its report said before. */
+/* Stores a kill record: the numbers of the kill line, and the rest from earlier lines of its report. */
 static void kill_seen(struct oomlog *o, const struct kernel_kill *k, int64_t time_unix_ms)
 {
 	bool mine = o->open && (o->group || (!o->used && (o->announced || o->chosen == 0 || o->chosen == k->pid)));
@@ -172,7 +172,10 @@ static void copy_between(char *dst, size_t cap, const char *from, const char *to
 	span_copy((struct span){from, (size_t)(to - from)}, dst, cap);
 }
 
-/* oom-kill:constraint=…,oom_memcg=/a,task_memcg=/b,task=c,pid=7,uid=0, read from the right because of commas. */
+/*
+ * oom-kill:constraint=…,oom_memcg=/a,task_memcg=/b,task=c,pid=7,uid=0; parsed from the right, as names may contain
+ * commas.
+ */
 static void summary_line(struct oomlog *o, struct span text)
 {
 	report_want(o);
@@ -230,7 +233,7 @@ static void task_keep(struct kernel_kill *k, const struct kernel_task *t)
 	k->n_tasks = MIN(k->n_tasks + 1, (size_t)KERNEL_KILL_TASKS);
 }
 
-/* "[  20178]     0 20178    19361 …": columns as the head named them. */
+/* "[  20178]     0 20178    19361 …": a row of the task table, with the columns that its header named. */
 static void table_row(struct oomlog *o, struct span text)
 {
 	struct kernel_task t = {0};
@@ -268,7 +271,7 @@ static void invoked_line(struct oomlog *o, struct span text)
 	o->cur.by_hand = span_has(text, " order=-1,") || span_has(text, " order=-1 ");
 }
 
-/* Before 5.0: "Task in /a/b killed as a result of limit of /a" */
+/* Kernels before 5.0: "Task in /a/b killed as a result of limit of /a" */
 static bool limit_of_line(struct oomlog *o, struct span text)
 {
 	const char *mid = span_rfind(text, " killed as a result of limit of ");
@@ -288,7 +291,8 @@ static bool announce_line(struct oomlog *o, struct span text)
 	struct span at = span_after(text, "Kill process "), rest;
 	char comm[32];
 	pid_t pid;
-	if (!at.p || !span_has(text, " or sacrifice child") || !pid_and_comm(at, " score ", &pid, comm, sizeof(comm), &rest))
+	if (!at.p || !span_has(text, " or sacrifice child") ||
+	    !pid_and_comm(at, " score ", &pid, comm, sizeof(comm), &rest))
 		return false;
 	report_want(o);
 	o->announced = true;
@@ -309,7 +313,7 @@ static void group_line(struct oomlog *o, struct span text)
 	if (!o->open)
 		report_open(o);
 	else if (o->used && o->n > 0)
-		o->out[o->n - 1].group_kill = true; /* the first of the group was printed before this line */
+		o->out[o->n - 1].group_kill = true; /* the first kill of the group is printed before this line */
 	o->group = true;
 	if (!o->cur.oom_memcg[0])
 		TEXT_COPY(o->cur.oom_memcg, group);
@@ -331,7 +335,7 @@ static void reaper_line(struct oomlog *o, struct span text)
 	}
 }
 
-/* Numbers of the group or the machine that stand before the kill line. */
+/* Lines before the kill line with numbers of the group or the machine; false: another line. */
 static bool numbers_line(struct oomlog *o, struct span text)
 {
 	struct kernel_kill *k = &o->cur;

@@ -10,7 +10,7 @@
 int sigwatch_open(int ring_fd, size_t ring_bytes, struct sigwatch *ret)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	/* The kernel makes only rings whose size is a power of two of pages. */
+	/* The size of a ring is always a power of two of at least one page. */
 	if (ring_bytes < page || (ring_bytes & (ring_bytes - 1)) != 0)
 		return -EINVAL;
 	void *consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring_fd, 0);

@@ -1,11 +1,10 @@
 /*
- * Signals that end processes, as they are sent, with their sender: what no
- * log holds. Reads the ring that bpf_sigwatch_load made, without libbpf and
- * without allocation; ring_fd becomes readable (EPOLLIN) when there is
- * something. (kernel: bpf/ringbuf.rst)
+ * Reads signals that end processes, with their senders, at the time when they are sent; no log records them. The
+ * events come from the ring that bpf_sigwatch_load made and are read without libbpf and without allocation; ring_fd
+ * becomes readable (EPOLLIN) when the ring has events. Source: kernel, bpf/ringbuf.rst.
  *
- * Each pid comes twice: as the first pid namespace numbers it (the host) and
- * as its own innermost one does (what the process calls itself).
+ * Each pid is given twice: as in the first pid namespace (the host's), and as in the innermost namespace of the
+ * process (what getpid() returns to it).
  */
 #pragma once
 
@@ -20,7 +19,7 @@ struct sigwatch_event {
 	int code; /* si_code */
 	pid_t target, target_inner;
 	uint64_t target_start_ticks; /* as in /proc/PID/stat */
-	/* When the kernel sent it (OOM killer, fault, terminal), the sender is just who was running then. */
+	/* The kernel sent it (OOM killer, fault, terminal): sender is the process that was running at that time. */
 	bool from_kernel;
 	pid_t sender, sender_inner;
 	uid_t sender_uid; /* in the first user namespace */
@@ -32,14 +31,14 @@ struct sigwatch_event {
 struct sigwatch {
 	int ring_fd; /* borrowed */
 	size_t ring_bytes;
-	uint64_t lost;       /* signals so far that found the ring full */
-	void *consumer;      /* our position, one page that we write */
-	const void *producer; /* the kernel's position, one page, and the data twice in a row */
+	uint64_t lost;       /* signals so far that were lost because the ring was full */
+	void *consumer;      /* one page that we write: position up to which events were read */
+	const void *producer; /* one page that the kernel writes: end of the events; then the data, mapped twice */
 };
 
-/* Maps the ring; -EINVAL for a descriptor that is none. */
+/* Maps the ring. -EINVAL: ring_bytes is not a power of two of at least one page; or the errno of mmap. */
 int must_check sigwatch_open(int ring_fd, size_t ring_bytes, struct sigwatch *ret);
 void sigwatch_close(struct sigwatch *s);
-/* Take up to cap events off the ring, oldest first; never waits. A full array may mean that more are there. */
+/* Takes up to cap events off the ring, oldest first; never blocks. If *ret_n is cap, the ring may have more. */
 int must_check sigwatch_read(struct sigwatch *s, const struct world *w, struct sigwatch_event *events, size_t cap,
 			     size_t *ret_n);

@@ -19,7 +19,7 @@ enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command)
 	for (int k = OOM_DAEMON_NONE + 1; k < OOM_DAEMON_MAX; k++)
 		if (span_eq(comm, comms[k]))
 			return (enum oom_daemon_kind)k;
-	/* A script keeps its interpreter's name when started as "python3 /usr/sbin/nohang". */
+	/* A script that is started as "python3 /usr/sbin/nohang" has the comm of its interpreter. */
 	struct span rest = command, word;
 	for (int i = 0; i < 3 && span_word(&rest, &word); i++)
 		if (span_starts(comm, "python") && (span_eq(word, "nohang") || span_has(word, "/nohang")))

@@ -1,7 +1,7 @@
 /*
- * Other programs on this machine that end processes when memory runs short.
- * Two guards with different ideas kill twice, so vigil names them. Recognised
- * by name; whether one is configured to act cannot be seen from outside.
+ * Finds other programs on the machine that end processes when memory runs short. Two such programs may each kill a
+ * process for the same shortage, so vigil names them. They are recognised by name; whether a program is configured to
+ * act cannot be seen from outside.
  */
 #pragma once
 
@@ -31,14 +31,14 @@ struct oom_daemon_row {
 
 #define OOM_DAEMONS_MAX 16
 struct oom_daemons {
-	struct oom_daemon_row row[OOM_DAEMONS_MAX]; /* the first of each kind */
+	struct oom_daemon_row row[OOM_DAEMONS_MAX]; /* the first process found of each kind */
 	size_t n;
 };
 
-/* Pure. command: arguments joined by blanks. */
+/* command: arguments joined by blanks. Pure. */
 enum oom_daemon_kind oom_daemons_kind(struct span comm, struct span command);
 int must_check oom_daemons_read(const struct world *w, struct oom_daemons *ret);
-/* NULL: not running. Inline, because judges look here too. */
+/* NULL: not running. Inline, because judge uses it and does not link sense. */
 static inline const struct oom_daemon_row *oom_daemons_find(const struct oom_daemons *g, enum oom_daemon_kind kind)
 {
 	for (size_t i = 0; i < g->n; i++)

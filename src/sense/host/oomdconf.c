@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* "60%", "60.5%" or "600‰" (written permille by some); a plain number is not accepted by systemd either. */
+/* "60%", "60.5%" or "600‰". A plain number is refused, as systemd refuses it. */
 static bool percent_parse(struct span s, double *ret)
 {
 	double unit = 0;
@@ -32,7 +32,7 @@ static bool percent_parse(struct span s, double *ret)
 	return true;
 }
 
-/* "20s", "1min 30s", "20" (seconds). Larger units than hours make no sense here. */
+/* "20s", "1min 30s", "20" (seconds). Units larger than hours are refused. */
 static bool seconds_parse(struct span s, double *ret)
 {
 	static const struct {
@@ -82,7 +82,8 @@ void oomdconf_parse(struct span text, struct oomdconf *c)
 		bool set = false;
 		if (span_eq(key, "SwapUsedLimit") || span_eq(key, "SwapUsedLimitPercent"))
 			set = percent_parse(value, &c->swap_used_limit_ratio);
-		else if (span_eq(key, "DefaultMemoryPressureLimit") || span_eq(key, "DefaultMemoryPressureLimitPercent"))
+		else if (span_eq(key, "DefaultMemoryPressureLimit") ||
+			 span_eq(key, "DefaultMemoryPressureLimitPercent"))
 			set = percent_parse(value, &c->pressure_limit_ratio);
 		else if (span_eq(key, "DefaultMemoryPressureDurationSec"))
 			set = seconds_parse(value, &c->pressure_duration_s);
@@ -109,7 +110,7 @@ static int dropin_compare(const void *a, const void *b)
 	return strcmp(((const struct dropin *)a)->name, ((const struct dropin *)b)->name);
 }
 
-/* Drop-ins of one folder; one of the same name in a folder seen before wins over this one. */
+/* Adds the drop-ins of one folder, except names that a folder of higher precedence has too. */
 static void dropins_list(const char *path, int folder, struct dropin *all, size_t *n)
 {
 	cleanup(closedirp) DIR *dir = opendir(path);
@@ -129,12 +130,13 @@ static void dropins_list(const char *path, int folder, struct dropin *all, size_
 
 void oomdconf_read(const struct world *w, struct oomdconf *ret)
 {
-	static const char *const folders[] = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd"};
+	static const char *const folders[] = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd",
+					      "/usr/lib/systemd"};
 	struct oomdconf c = OOMDCONF_DEFAULT;
 	struct dropin dropins[DROPINS_MAX];
 	char path[sizeof(w->root) + NAME_MAX + 64];
 	size_t n = 0;
-	/* The first main file in order of precedence counts alone. */
+	/* Only the main file of highest precedence is read. */
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		TEXT_FORMAT(path, "%s%s/oomd.conf", w->root, folders[i]);
 		if (faccessat(AT_FDCWD, path, R_OK, 0) == 0) {

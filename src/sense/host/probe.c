@@ -81,7 +81,7 @@ static void psi_probe(const struct world *w, struct probe *p)
 	p->psi_trigger = r == 0 ? PROBE_YES : r == WORLD_DENIED ? PROBE_DENIED : PROBE_ABSENT;
 }
 
-/* Tried on ourselves: one lower, then back. Needs CAP_SYS_RESOURCE where the first user namespace counts. */
+/* Lowers our own value by one, then restores it. Lowering needs CAP_SYS_RESOURCE in the first user namespace. */
 static void adj_probe(const struct world *w, struct probe *p)
 {
 	char text[32];
@@ -132,7 +132,7 @@ static void calls_probe(const struct world *w, struct probe *p)
 	bool tracing = probe_has_cap(p, PROBE_CAP_SYS_ADMIN) ||
 		       (probe_has_cap(p, PROBE_CAP_BPF) && probe_has_cap(p, PROBE_CAP_PERFMON));
 	if (p->bpf == PROBE_YES && !tracing)
-		p->bpf = PROBE_DENIED; /* maps for everybody, but no iterators and tracepoints */
+		p->bpf = PROBE_DENIED; /* maps are allowed for every user, but iterators and tracepoints are not */
 	p->kmsg = w->kmsg_fd >= 0 ? PROBE_YES : PROBE_DENIED;
 	p->ptrace_others = probe_has_cap(p, PROBE_CAP_SYS_PTRACE) ? PROBE_YES : PROBE_DENIED;
 }
@@ -151,7 +151,7 @@ static enum probe_can group_writable(const struct world *w, const char *path, co
 	if (path[0] == '\0' || w->cgroup_fd < 0)
 		return PROBE_ABSENT;
 	TEXT_FORMAT(full, "%s%s%s", path, file[0] ? "/" : "", file);
-	/* Effective ids, since that is who writes; a read-only mount answers EROFS. */
+	/* AT_EACCESS: writes use the effective ids. A read-only mount answers EROFS. */
 	if (faccessat(w->cgroup_fd, full, W_OK, AT_EACCESS) == 0)
 		return PROBE_YES;
 	return errno == EROFS ? PROBE_DENIED : can_of(errno);
@@ -202,9 +202,10 @@ static void settings_read(const struct world *w, struct probe *p)
 	p->dmesg_restrict = probe_number_read(w, "sys/kernel/dmesg_restrict");
 	p->unprivileged_bpf_disabled = probe_number_read(w, "sys/kernel/unprivileged_bpf_disabled");
 	char text[256];
-	span_copy(span_trim(probe_text_read(w->proc_fd, "sys/kernel/core_pattern", text, sizeof(text))), p->core_pattern,
-		  sizeof(p->core_pattern));
-	span_copy(span_trim(probe_text_read(w->proc_fd, "sys/kernel/osrelease", text, sizeof(text))), p->kernel, sizeof(p->kernel));
+	span_copy(span_trim(probe_text_read(w->proc_fd, "sys/kernel/core_pattern", text, sizeof(text))),
+		  p->core_pattern, sizeof(p->core_pattern));
+	span_copy(span_trim(probe_text_read(w->proc_fd, "sys/kernel/osrelease", text, sizeof(text))), p->kernel,
+		  sizeof(p->kernel));
 	p->memlock_bytes = limit_read(RLIMIT_MEMLOCK);
 	p->files_limit = limit_read(RLIMIT_NOFILE);
 	p->core_limit_bytes = limit_read(RLIMIT_CORE);

@@ -1,11 +1,10 @@
 /*
- * What this machine lets vigil do, and what about it is dangerous for long
- * jobs: found by trying, not by version numbers, because containers, seccomp
- * and security modules take away what a kernel has. Done once at start; costs
- * a few milliseconds.
+ * Finds out what vigil may do on this machine, and which settings are dangerous for long jobs. Each ability is tried
+ * instead of derived from version numbers, because containers, seccomp and security modules restrict what a kernel
+ * offers. Run once at start; takes a few milliseconds.
  *
- * Each answer of type enum probe_can says whether it works; UNKNOWN in a
- * recorded world, where nothing can be tried.
+ * A value of type enum probe_can says whether an ability works. It is PROBE_UNKNOWN in a recorded world, where nothing
+ * can be tried.
  */
 #pragma once
 
@@ -18,8 +17,8 @@
 enum probe_can {
 	PROBE_UNKNOWN,
 	PROBE_YES,
-	PROBE_DENIED, /* there, but not for us */
-	PROBE_ABSENT, /* this kernel or container has none */
+	PROBE_DENIED, /* exists, but this process may not use it */
+	PROBE_ABSENT, /* this kernel or container does not have it */
 };
 
 /* Bits of struct probe.cap_effective (linux/capability.h). */
@@ -44,24 +43,24 @@ struct probe {
 	uid_t uid;
 	bool has_caps;
 	uint64_t cap_effective;
-	bool user_namespace;      /* our capabilities do not count on the host */
-	int seccomp;              /* 0 none, 1 strict, 2 filter; -1 unknown */
+	bool user_namespace;      /* we are in a user namespace, so our capabilities are not valid on the host */
+	int seccomp;              /* 0: none, 1: strict, 2: filter; -1: unknown */
 
 	enum probe_can psi, psi_trigger;
-	uint64_t psi_window_us;   /* smallest window that was taken, if psi_trigger is YES */
-	enum probe_can lower_adj; /* may lower oom_score_adj below its present value */
+	uint64_t psi_window_us;   /* smallest window that the kernel accepted, if psi_trigger is PROBE_YES */
+	enum probe_can lower_adj; /* we may lower our oom_score_adj below its present value */
 	int own_adj;
 	bool has_own_adj;
 	enum probe_can pidfd, mrelease, bpf, btf, kmsg, ptrace_others;
-	uint64_t memlock_bytes, files_limit; /* RLIMIT_MEMLOCK, RLIMIT_NOFILE; UINT64_MAX unlimited */
-	bool proc_hidden;         /* hidepid: other users' processes are not shown */
+	uint64_t memlock_bytes, files_limit; /* RLIMIT_MEMLOCK, RLIMIT_NOFILE; UINT64_MAX: unlimited */
+	bool proc_hidden;         /* /proc is mounted with hidepid: processes of other users are not shown */
 
 	enum cgroup_version memory_version;
 	bool hybrid;
 	bool has_place;
 	struct cgroup_place place;
-	enum probe_can cgroup_write;  /* we may make a group below our own and move processes there */
-	enum probe_can cgroup_memory; /* and give it a memory limit */
+	enum probe_can cgroup_write;  /* we may create a group below our own and move processes into it */
+	enum probe_can cgroup_memory; /* we may also set its memory limit */
 
 	bool has_meminfo;
 	struct meminfo meminfo;
@@ -71,10 +70,10 @@ struct probe {
 	struct probe_number panic_on_oom, oom_kill_allocating_task, oom_dump_tasks;
 	struct probe_number overcommit_memory, overcommit_ratio;
 	struct probe_number ptrace_scope, perf_event_paranoid, dmesg_restrict, unprivileged_bpf_disabled;
-	char core_pattern[256];   /* empty: unknown */
+	char core_pattern[256];   /* "": unknown */
 	uint64_t core_limit_bytes;
 	char kernel[96];
-	char container[48];       /* "docker", "kubernetes", "podman" …; empty: none seen */
+	char container[48];       /* "docker", "kubernetes", "podman" …; "": none found */
 
 	struct oom_daemons oom_daemons;
 	struct oomdconf oomd;     /* meaningful when systemd-oomd runs */
@@ -86,5 +85,8 @@ static inline bool probe_has_cap(const struct probe *p, enum probe_cap cap)
 	return p->has_caps && (p->cap_effective >> cap & 1);
 }
 
-/* Which container the text of /proc/1/cgroup or our own, or a runtime's marker, tells of; NULL none. Pure. */
+/*
+ * Name of the container runtime, from the text of our own /proc/self/cgroup and the environment of process 1; NULL:
+ * none found. Pure.
+ */
 const char *probe_container_of(struct span cgroup_text, struct span init_environ);

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 
-/* A number up to the byte `end`, taken off the front of s together with it. */
+/* Takes a number and the byte `end` after it off the front of s. */
 static bool number_until(struct span *s, char end, uint64_t *ret)
 {
 	const char *p = s->len > 0 ? memchr(s->p, end, s->len) : NULL;
@@ -76,10 +76,10 @@ static pid_t number_at(struct span s)
 	return s.p && span_u64_prefix(s, &v) == 0 && v > 0 && v <= INT32_MAX ? (pid_t)v : 0;
 }
 
-/* "task python:812 blocked", "[python:812]": the number behind the last colon before the mark. */
-static pid_t number_before(struct span line, const char *mark)
+/* "task python:812 blocked", "[python:812]": the number after the last colon before the text `end`. */
+static pid_t number_before(struct span line, const char *end)
 {
-	struct span head = span_before(line, mark);
+	struct span head = span_before(line, end);
 	const char *colon = head.len < line.len ? span_rfind(head, ":") : NULL;
 	return colon ? number_at((struct span){colon + 1, (size_t)(head.p + head.len - colon - 1)}) : 0;
 }
@@ -122,7 +122,7 @@ int kmsg_open(const struct world *w, enum kmsg_from from, struct kmsg *ret)
 		return w->kmsg_denied ? WORLD_DENIED : WORLD_ABSENT;
 	cleanup(closep) int own = reopen(w);
 	int fd = own >= 0 ? own : w->kmsg_fd;
-	/* SEEK_DATA would stop at the last `dmesg --clear`, which hides kills that still are in the ring */
+	/* SEEK_DATA would skip records before the last `dmesg --clear`, although they are still in the ring. */
 	if (lseek(fd, 0, from == KMSG_FROM_END ? SEEK_END : SEEK_SET) < 0)
 		return errno == EPERM || errno == EACCES ? WORLD_DENIED : -errno;
 	ret->owned = own >= 0;
@@ -142,7 +142,10 @@ void kmsg_close(struct kmsg *k)
 	k->owned = false;
 }
 
-/* Length of the first record in text: its line and the lines after it that start with a blank. */
+/*
+ * Length of the first record in text: its line and the lines after it that start with a blank. 0: its end is not in
+ * text yet.
+ */
 static size_t record_length(struct span text, bool at_end)
 {
 	size_t used = 0;
@@ -169,14 +172,14 @@ static bool deliver(struct kmsg *k, struct span raw, kmsg_fn *fn, void *data)
 	return true;
 }
 
-/* Records in the buffer of a recorded log; what is cut off at its end stays for the next read. */
+/* Delivers the records in the buffer of a recorded log. An incomplete record at its end stays for the next read. */
 static size_t deliver_buffer(struct kmsg *k, bool at_end, size_t max, kmsg_fn *fn, void *data)
 {
 	size_t at = 0, n = 0;
 	while (n < max && at < k->len) {
 		size_t len = record_length((struct span){k->buf + at, k->len - at}, at_end);
 		if (len == 0 && at == 0 && k->len == KMSG_RECORD_MAX)
-			len = k->len; /* no record is this long: take it as it is */
+			len = k->len; /* no valid record is this long: take the whole buffer as one */
 		if (len == 0)
 			break;
 		n += deliver(k, (struct span){k->buf + at, len}, fn, data);
@@ -190,13 +193,13 @@ static size_t deliver_buffer(struct kmsg *k, bool at_end, size_t max, kmsg_fn *f
 int kmsg_drain(struct kmsg *k, size_t max, kmsg_fn *fn, void *data, size_t *ret_n)
 {
 	size_t n = 0;
-	/* bounded in reads too: a ring that overtakes us all the time must not keep us here */
+	/* Reads are limited too: each one fails while the ring overwrites records faster than they are read. */
 	for (size_t reads = 0; n < max && reads < 2 * max + 64; reads++) {
 		ssize_t got = read(k->fd, k->buf + k->len, KMSG_RECORD_MAX - k->len);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EPIPE) {
-			k->lost++; /* the ring overtook us; the next read is its oldest record */
+			k->lost++; /* the next record was overwritten; the next read returns the oldest one */
 			continue;
 		}
 		if (got < 0 && (errno == EPERM || errno == EACCES))
@@ -229,6 +232,6 @@ void kmsg_line_format(const struct kmsg_record *r, int64_t offset_ms, char *dst,
 		(void)text_format(dst, cap, "kernel: %s", text);
 		return;
 	}
-	(void)text_format(dst, cap, "%04d-%02d-%02dT%02d:%02d:%02d.%03d+00:00 kernel: %s", tm.tm_year + 1900, tm.tm_mon + 1,
-			  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000), text);
+	(void)text_format(dst, cap, "%04d-%02d-%02dT%02d:%02d:%02d.%03d+00:00 kernel: %s", tm.tm_year + 1900,
+			  tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000), text);
 }

@@ -4,7 +4,7 @@
 
 #include "sense/log/logprefix.h"
 
-/* More than that many prefixes are none. */
+/* Maximum number of prefixes of one line; text after that is taken as the message. */
 #define MOST_PREFIXES 4
 #define MOST_RANKS 10000000
 
@@ -18,7 +18,7 @@ static void drop(struct span *s, size_t n)
 	}
 }
 
-/* "HEAD<number>TAIL" at the front. */
+/* Takes "HEAD<number>TAIL" and blanks after it off the front of s. */
 static bool numbered(struct span *s, const char *head, const char *tail, uint64_t *ret)
 {
 	size_t n = strlen(head), t = strlen(tail), digits = 0;
@@ -78,7 +78,7 @@ static bool rank_prefix(struct span *s, struct logline *r)
 	return true;
 }
 
-/* "2026-11-20 10:04:41,123" or with 'T', in the first bytes of the line, perhaps in a bracket */
+/* Finds "2026-11-20 10:04:41,123", also with 'T', in the first 96 bytes of the line. */
 static void time_find(struct span s, struct logline *r)
 {
 	int64_t y, mo, d, h, mi, sec, ms = 0;
@@ -91,7 +91,8 @@ static void time_find(struct span s, struct logline *r)
 			continue;
 		if (y < 1970 || mo < 1 || mo > 12 || d < 1 || d > 31)
 			continue;
-		r->has_ms = i + 23 <= s.len && (s.p[i + 19] == '.' || s.p[i + 19] == ',') && logprefix_digits(s, i + 20, 3, &ms);
+		r->has_ms = i + 23 <= s.len && (s.p[i + 19] == '.' || s.p[i + 19] == ',') &&
+			    logprefix_digits(s, i + 20, 3, &ms);
 		if (!r->has_ms)
 			ms = 0;
 		r->has_time = true;
@@ -118,7 +119,7 @@ static uint8_t ansi_next(uint8_t state, uint8_t c)
 	switch (state) {
 	case ESCAPE:
 		return c == '[' ? CONTROL : c == ']' || c == 'P' || c == '_' || c == '^' ? STRING : PLAIN;
-	case CONTROL: /* parameters, then one letter; a line's end breaks off what was none */
+	case CONTROL: /* parameters, then one letter; an invalid sequence ends with the line */
 		return (c >= 0x40 && c <= 0x7e) || c == '\n' ? PLAIN : CONTROL;
 	case STRING:
 		return c == 7 || c == '\n' ? PLAIN : c == 27 ? STRING_ESCAPE : STRING;

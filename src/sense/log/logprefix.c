@@ -27,7 +27,7 @@ int64_t logprefix_days(int64_t y, int64_t m, int64_t d)
 	return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
 }
 
-/* "2026-11-20T10:04:41.123456+09:00", also with ',' or without a colon in the zone. */
+/* "2026-11-20T10:04:41.123456+09:00", also with ',' before the fraction or without a colon in the zone. */
 static bool iso_time(struct span w, int64_t *ret_unix_ms)
 {
 	int64_t y, mo, d, h, mi, s, ms = 0, zh = 0, zm = 0;
@@ -117,7 +117,7 @@ static bool has_clock(struct span w)
 	return w.len >= 8 && memchr(w.p, ':', w.len - 1) != NULL && w.p[0] >= '0' && w.p[0] <= '9';
 }
 
-/* "<date words> <host> <ident>[pid]: ": needs a clock word before the ident, which tells it from prose. */
+/* "<date words> <host> <ident>[pid]: ". A word with a clock time must precede the ident; otherwise it is prose. */
 static void syslog_head(struct span *s, struct logprefix *r)
 {
 	struct span rest = *s, w, ident;

@@ -5,8 +5,8 @@
 #include "sense/rules/hyperscan.h"
 
 /*
- * Our own: the automaton of Aho and Corasick with every transition filled in,
- * over lower-case bytes put into classes (a byte of no literal is class 0).
+ * The own engine is the automaton of Aho and Corasick with every transition filled in. Its input are lower-case bytes
+ * grouped into classes; bytes that no literal contains have class 0.
  */
 #define LONGEST 16
 #define NONE UINT32_MAX
@@ -16,12 +16,12 @@ struct output {
 };
 
 struct literalset {
-	struct hyperscan *hyper; /* NULL: what follows is used */
+	struct hyperscan *hyper; /* NULL: the fields below are used */
 	uint8_t class_of[256];
 	uint32_t n_classes;
 	uint32_t *next; /* [state * n_classes + class]: state * n_classes; the top bit: it has outputs */
 	uint32_t *fail;
-	uint32_t *first; /* of a state's outputs; NONE */
+	uint32_t *first; /* [state]: index of its first output; NONE */
 	struct output *outputs;
 	uint32_t n_states, n_outputs;
 };
@@ -59,8 +59,8 @@ static void insert(struct literalset *s, const char *text, uint32_t id)
 	s->first[at] = s->n_outputs++;
 }
 
-/* Breadth first: where a state has no way of its own it goes the way of its longest proper suffix. */
-static int ways_fill(struct literalset *s)
+/* Fills missing transitions, breadth first, with those of the state of the longest proper suffix. */
+static int transitions_fill(struct literalset *s)
 {
 	cleanup(freep) uint32_t *queue = calloc(s->n_states, sizeof(*queue));
 	uint32_t head = 0, tail = 0;
@@ -91,8 +91,8 @@ static bool outputs_anywhere(const struct literalset *s, uint32_t state)
 	return false;
 }
 
-/* States become offsets, and know whether something ends there. */
-static int ways_pack(struct literalset *s)
+/* Replaces state numbers by offsets into next, with a bit that says whether a literal ends in the state. */
+static int transitions_pack(struct literalset *s)
 {
 	cleanup(freep) bool *ends = calloc(s->n_states, sizeof(*ends));
 	if (!ends)
@@ -123,8 +123,8 @@ static int own_build(struct literalset *s, const struct literal *l, size_t n)
 	s->n_states = 1;
 	for (size_t i = 0; i < n; i++)
 		insert(s, l[i].text, (uint32_t)i);
-	int r = ways_fill(s);
-	return r < 0 ? r : ways_pack(s);
+	int r = transitions_fill(s);
+	return r < 0 ? r : transitions_pack(s);
 }
 
 static void outputs_report(const struct literalset *s, uint32_t at, size_t end, literal_found *found, void *data)

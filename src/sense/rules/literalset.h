@@ -1,11 +1,10 @@
 /*
- * Finds many fixed texts in a stream at once: by Hyperscan (or Vectorscan,
- * which has the same interface) where that library is installed, by an
- * automaton of our own where it is not. The library is loaded when it is
- * asked for, so that nothing depends on it.
+ * Searches a text for many fixed texts at once: with Hyperscan (or Vectorscan, which has the same interface) if that
+ * library is installed, otherwise with an automaton of our own. The library is loaded at run time, so that vigil does
+ * not depend on it.
  *
- * Both tell at least of every occurrence; ours may tell of some that differ in
- * case, or of the first 16 bytes of a text only. Whoever asks looks closer.
+ * Both engines report every occurrence. The own engine may also report texts that differ in case, or of which only the
+ * first 16 bytes match, so the caller must check each report.
  */
 #pragma once
 
@@ -17,7 +16,7 @@ enum literal_engine { LITERAL_BEST, LITERAL_OWN, LITERAL_HYPERSCAN };
 
 struct literalset;
 
-/* Ids are indices of the array, which is not kept. */
+/* The id of a literal is its index in l. l is not kept. LITERAL_ABSENT, -ENOMEM, -E2BIG. */
 int must_check literalset_new(const struct literal *l, size_t n, enum literal_engine engine, struct literalset **ret);
 struct literalset *literalset_free(struct literalset *s);
 int must_check literalset_scan(struct literalset *s, struct span text, literal_found *found, void *data);

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-/* glibc copies a repeated piece that often; more is a mistake or an attack. */
+/* Maximum of a counted repeat. glibc copies the repeated item as often, so more would need too much memory. */
 #define MOST_REPEATS 64
 
 struct reader {
@@ -13,14 +13,14 @@ struct reader {
 	size_t at;
 	char *why;
 	size_t *ret_at;
-	struct buf out; /* as regcomp wants it */
+	struct buf out; /* the pattern in the syntax of regcomp */
 	int depth;
 	char run[PATTERN_LITERAL];
 	size_t run_len;
 	char best[PATTERN_LITERAL];
-	bool alternatives; /* '|' outside of parentheses: no text is in every match */
-	bool was_literal; /* the last piece is the last character of run */
-	bool may_repeat; /* something stands before that can be repeated */
+	bool alternatives; /* '|' outside of parentheses: no text is part of every match */
+	bool was_literal; /* the last item read is the last character of run */
+	bool may_repeat; /* an item that can be repeated was read just before */
 	bool group_before;
 };
 
@@ -53,7 +53,7 @@ static void literal(struct reader *r, char c)
 	r->group_before = false;
 }
 
-/* Something that is no fixed text. */
+/* Handles an item that is not fixed text. */
 static void piece(struct reader *r, bool group)
 {
 	run_end(r);
@@ -82,8 +82,8 @@ static int escape(struct reader *r)
 		buf_printf(&r->out, "%s%c", special ? "\\" : "", c);
 		literal(r, c);
 	} else {
-		return pattern_wrong(r,
-			     "this escape is not supported; there are \\d \\s \\S \\w \\W \\b and escaped punctuation");
+		return pattern_wrong(r, "this escape is not supported; there are "
+					"\\d \\s \\S \\w \\W \\b and escaped punctuation");
 	}
 	r->at++;
 	return 0;
@@ -99,7 +99,8 @@ static int bracket(struct reader *r)
 	while (at < r->text.len && r->text.p[at] != ']') {
 		char next = at + 1 < r->text.len ? r->text.p[at + 1] : '\0';
 		if (r->text.p[at] == '\\')
-			return pattern_wrong(r, "inside [] a backslash is just a backslash in this dialect; leave it out");
+			return pattern_wrong(r,
+					     "inside [] a backslash is just a backslash in this dialect; leave it out");
 		if (r->text.p[at] == '[' && next == ':') {
 			const char *end = memmem(r->text.p + at + 2, r->text.len - at - 2, ":]", 2);
 			if (!end)
@@ -145,7 +146,7 @@ static int repeat(struct reader *r)
 	if (!r->may_repeat)
 		return pattern_wrong(r, "there is nothing to repeat here");
 	if (r->was_literal && c != '+')
-		r->run_len--; /* it may be absent */
+		r->run_len--; /* a match may lack the character */
 	run_end(r);
 	int e = 0;
 	if (c == '{') {
@@ -209,9 +210,8 @@ static int next_piece(struct reader *r)
 }
 
 /*
- * Where the pattern begins with its literal, as it is written for regcomp: all
- * that is special has a backslash there, and the last character must not be
- * one that may be absent.
+ * Sets plain and from_literal. posix is the pattern in the syntax of regcomp, in which special characters have a
+ * backslash. The last character of the literal must not be followed by a repeat that allows its absence.
  */
 static void literal_place(struct pattern *p, const char *posix)
 {
@@ -276,7 +276,7 @@ static char pattern_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* The literal, which is in lower case, in any case. */
+/* Searches text for the literal, which is in lower case, without regard to case. */
 static bool has_ignoring_case(struct span text, const char *literal)
 {
 	size_t n = strlen(literal);
@@ -294,7 +294,7 @@ bool pattern_match(const struct pattern *p, struct span text, struct span ret_gr
 {
 	size_t n = strlen(p->literal);
 	const char *at = n > 0 && !p->ignore_case ? memmem(text.p, text.len, p->literal, n) : NULL;
-	/* what every match holds is missing in nearly every line: that is seen much sooner */
+	/* Nearly every line lacks the literal, and searching for it is much faster than regexec. */
 	if (n > 0 && (p->ignore_case ? !has_ignoring_case(text, p->literal) : !at))
 		return false;
 	if (p->plain) {
@@ -302,10 +302,10 @@ bool pattern_match(const struct pattern *p, struct span text, struct span ret_gr
 			ret_groups[i] = i == 0 ? (struct span){at, n} : (struct span){NULL, 0};
 		return true;
 	}
-	/* nothing before the literal can be a match's begin */
+	/* No match begins before the first literal. */
 	regoff_t from = p->from_literal ? (regoff_t)MIN((size_t)(at - text.p), (size_t)INT32_MAX) : 0;
 	regmatch_t m[PATTERN_GROUPS] = {{.rm_so = from, .rm_eo = (regoff_t)MIN(text.len, (size_t)INT32_MAX)}};
-	/* without groups glibc stops where it knows that there is a match; REG_STARTEND reads m[0] all the same */
+	/* Without groups glibc stops at the first match it finds; REG_STARTEND reads m[0] in both cases. */
 	if (regexec(&p->re, text.p, ret_groups ? PATTERN_GROUPS : 0, m, REG_STARTEND) != 0)
 		return false;
 	for (size_t i = 0; ret_groups && i < PATTERN_GROUPS; i++)

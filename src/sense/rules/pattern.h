@@ -1,12 +1,10 @@
 /*
- * A regular expression as rules and users write it: POSIX extended, plus \d \s
- * \w \b, plus "(?i)" in front. What would make the time of matching depend on
- * hostile text (back references) or the memory on the pattern (a repeated
- * group of counted repeats) is refused, and so is what other dialects read
- * otherwise (lazy quantifiers, look-around). Described in docs/formats/rules.md.
+ * Regular expressions in rules and settings: POSIX extended, with \d \s \S \w \W \b, and "(?i)" at the beginning for
+ * any case. Three kinds of constructs are refused: those that make the time of matching depend on hostile text (back
+ * references), those that make the memory of a pattern large (counted repeats of a group), and those that have another
+ * meaning in other dialects (lazy quantifiers, look-around). Format: docs/formats/rules.md.
  *
- * Every pattern that has to be searched for in gigabytes needs a literal: a
- * piece of text that each match contains. Pure.
+ * A pattern that is searched for in gigabytes of text needs a literal: a fixed text that every match contains. Pure.
  */
 #pragma once
 
@@ -21,22 +19,19 @@
 
 struct pattern {
 	char text[PATTERN_TEXT];
-	char literal[PATTERN_LITERAL]; /* "" none; lower case when the pattern ignores case */
+	char literal[PATTERN_LITERAL]; /* "": none; lower case if the pattern ignores case */
 	bool ignore_case;
-	bool plain; /* it is its literal and nothing else */
+	bool plain; /* the pattern is just its literal */
 	bool from_literal; /* every match begins with the literal */
 	bool compiled;
 	regex_t re;
 };
 
-/*
- * -EINVAL with a sentence in why and the offset of the mistake in *ret_at;
- * -ENOMEM. A pattern that failed needs no pattern_done.
- */
+/* -EINVAL: why says what is wrong, *ret_at is its offset in text. -ENOMEM. After an error no pattern_done is needed. */
 int must_check pattern_init(struct pattern *p, struct span text, char why[static 160], size_t *ret_at);
 void pattern_done(struct pattern *p);
 /*
- * Does it match somewhere in the text? ret_groups, which may be NULL, gets
- * what the parentheses matched: [0] the whole, p NULL where a group is empty.
+ * True if the pattern matches somewhere in text. ret_groups may be NULL; else [0] is the whole match and [n] is the
+ * text of the n-th parentheses, with p NULL if they took no part in the match.
  */
 bool pattern_match(const struct pattern *p, struct span text, struct span ret_groups[PATTERN_GROUPS]);

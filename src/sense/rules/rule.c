@@ -6,7 +6,7 @@
 #include "base/vec.h"
 
 #define MOST_RULES 1000
-/* Shorter ones would stand in every other line of a log. */
+/* Minimum length of a literal; shorter ones occur in too many lines of a log. */
 #define SHORTEST_LITERAL 4
 
 static const char *const sources[] = {"log", "kmsg", "stack", "env", "counter"};
@@ -75,7 +75,7 @@ const struct rule *rulebook_find(const struct rulebook *b, const char *id)
 	return NULL;
 }
 
-/* ---- reading */
+/* ---- reading ---- */
 
 struct reader {
 	struct rulebook *book;
@@ -85,7 +85,7 @@ struct reader {
 	uint32_t line;
 	struct rule rule; /* the one being read */
 	bool open;
-	uint32_t seen; /* keys that may come once */
+	uint32_t seen; /* bit n: key n, which may be given once, was read */
 };
 
 static int rule_wrong_at(const struct reader *r, uint32_t line, size_t column, const char *text)
@@ -148,13 +148,13 @@ static int pattern_add(const struct reader *r, struct span value, struct pattern
 	return e;
 }
 
-/* These are searched for by their literal. */
+/* Adds a pattern that is searched for by its literal. */
 static int searched_add(const struct reader *r, struct span value, struct pattern **array, size_t *n)
 {
 	int e = pattern_add(r, value, array, n);
 	if (e == 0 && strlen((*array)[*n - 1].literal) < SHORTEST_LITERAL)
 		return rule_wrong(r, value.p,
-			     "the pattern needs a piece of at least 4 plain characters that is in every match");
+				  "the pattern needs a piece of at least 4 plain characters that is in every match");
 	return e;
 }
 
@@ -201,7 +201,7 @@ static int need_add(struct reader *r, struct span value)
 	return 0;
 }
 
-/* Braces that hold anything but a name are text of their own. */
+/* Braces with anything but a name between them are plain text. */
 static bool is_place(struct span name)
 {
 	for (size_t i = 0; i < name.len; i++)
@@ -228,8 +228,8 @@ static int places_check(const struct reader *r, struct span value)
 			continue;
 		char why[200];
 		TEXT_FORMAT(why,
-			    "nothing is ever put in for '{%.*s}'; there are rank, peer, pid, gpu, hca, seq, host, nranks, "
-			    "ranks, what, comm, ib_timeout, ib_timeout_22 and ib_timeout_longer",
+			    "nothing is ever put in for '{%.*s}'; there are rank, peer, pid, gpu, hca, seq, host, "
+			    "nranks, ranks, what, comm, ib_timeout, ib_timeout_22 and ib_timeout_longer",
 			    (int)MIN(name.len, (size_t)40), name.p);
 		return rule_wrong(r, value.p + i, why);
 	}
@@ -335,7 +335,7 @@ static bool has_literal(const struct pattern *p, size_t n)
 	return all;
 }
 
-/* One of 'all' or every 'any' can be searched for by a literal. */
+/* One pattern of 'all' or every pattern of 'any' must have a literal to search for. */
 static bool can_be_searched(const struct rule *u)
 {
 	for (size_t i = 0; i < u->n_all; i++)

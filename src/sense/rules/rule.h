@@ -1,8 +1,7 @@
 /*
- * The cause book: rules that name the cause of a trouble by what stands in a
- * log, in the kernel's log, in stacks, in the environment or in counters. This
- * reads the files (docs/formats/rules.md); sense/rules/rulescan searches with them,
- * judge/rules/causes weighs what was found. Pure: text in, rules out.
+ * Reads the rule book: files of rules (docs/formats/rules.md) that name the cause of a failure by texts in a log, the
+ * kernel's log, stacks, the environment or counters. sense/rules/rulescan searches with the rules, judge/rules/causes
+ * weighs the matches. Pure: the caller reads the files.
  */
 #pragma once
 
@@ -13,11 +12,11 @@
 enum rule_source { RULE_LOG, RULE_KMSG, RULE_STACK, RULE_ENV, RULE_COUNTER, RULE_SOURCES };
 enum rule_role {
 	RULE_ROOT, /* a cause */
-	RULE_CASCADE, /* what follows from a cause elsewhere */
-	RULE_CONFIRMATION, /* says that a cause of another rule is so */
+	RULE_CASCADE, /* a consequence of another cause */
+	RULE_CONFIRMATION, /* confirms the cause of another rule */
 };
 enum rule_confidence { RULE_LOW, RULE_MEDIUM, RULE_HIGH };
-/* Whom a match accuses. */
+/* The rank that a match blames. */
 enum rule_blame { RULE_BLAME_NONE, RULE_BLAME_SELF, RULE_BLAME_PEER, RULE_BLAME_LISTED, RULE_BLAME_MISSING };
 enum rule_extract {
 	RULE_RANK,
@@ -36,15 +35,15 @@ enum rule_extract {
 
 struct rule_capture {
 	enum rule_extract name;
-	struct pattern pattern; /* its first group is taken */
+	struct pattern pattern; /* the value is the text of its first group */
 };
 
 enum rule_need_kind { RULE_NEED_RAISE, RULE_NEED_LOWER, RULE_NEED_MUST };
 
-/* Evidence from elsewhere. */
+/* Other evidence that changes the confidence of a match or is required. */
 struct rule_need {
 	enum rule_need_kind kind;
-	bool is_rule; /* another rule's match; else a fact */
+	bool is_rule; /* a match of another rule; false: a fact */
 	char name[64];
 };
 
@@ -55,10 +54,10 @@ struct rule_need {
 
 struct rule {
 	char id[48];
-	char title[40]; /* which of the known signatures: "12"; may be empty */
+	char title[40]; /* number of a known signature, "12"; may be "" */
 	enum rule_source source;
 	enum rule_role role;
-	enum rule_confidence confidence; /* the most that it may say */
+	enum rule_confidence confidence; /* the highest confidence that a match may have */
 	enum rule_blame blame;
 	char cause[400];
 	char advice[RULE_ADVICE][320];
@@ -82,12 +81,11 @@ struct rulebook {
 
 void rulebook_done(struct rulebook *b);
 /*
- * Add the rules of a file. A rule whose id is there already takes its place,
- * so that a user's file can change a rule of vigil. -EBADMSG with file, line
- * and column in f.
+ * Adds the rules of a file. A rule replaces one with the same id from an earlier file, so that a user's file can change
+ * a rule of vigil. -EBADMSG with file, line and column in f; -E2BIG, -ENOMEM.
  */
 int must_check rulebook_add(struct rulebook *b, struct span text, const char *file, struct fault *f);
-/* After all files: rules that are named by others must be there. Same errors. */
+/* To be called after all files: checks that every rule named by another rule exists. Same errors. */
 int must_check rulebook_check(const struct rulebook *b, struct fault *f);
 const struct rule *rulebook_find(const struct rulebook *b, const char *id);
 

@@ -5,10 +5,13 @@
 #include "base/buf.h"
 #include "sense/log/logprefix.h"
 
-/* Fits into the second cache, and makes reading cheap. */
+/* Bytes read at once. They fit into the L2 cache, and reads are few. */
 #define BUFFER (256 * 1024)
 
-/* So much longer the 'any' of a rule must be to be searched for in place of its 'all': they are several. */
+/*
+ * Extra length in bytes that every 'any' literal needs to be preferred over the 'all' literal, because there are
+ * several of them.
+ */
 #define ANY_EXTRA_BYTES 4
 
 struct trigger {
@@ -28,26 +31,26 @@ struct rulescan {
 	rule_found *found;
 	void *data;
 	struct source_set sets[RULE_SOURCES];
-	uint32_t *n_reported; /* [rule * RULE_EVENTS + event]: how often in this stream */
-	bool *open; /* [rule]: it has matched, in any stream, so 'clear' can be meant */
-	uint64_t *done_until; /* [rule * RULE_EVENTS + event]: looked at up to this place of the stream */
+	uint32_t *n_reported; /* [rule * RULE_EVENTS + event]: number of reports in this stream */
+	bool *open; /* [rule]: it has matched in any stream, so its 'clear' lines count */
+	uint64_t *done_until; /* [rule * RULE_EVENTS + event]: offset in the stream up to which it is done */
 	enum rule_source source;
 	const char *name;
 	int32_t rank;
 	struct ansi ansi;
-	uint64_t base; /* place in the stream of buffer[0] */
-	uint64_t lines_before; /* newlines before counted */
-	size_t counted; /* in the buffer */
+	uint64_t base; /* offset in the stream of buffer[0] */
+	uint64_t lines_before; /* newlines of the stream before the offset counted */
+	size_t counted; /* offset in the buffer up to which newlines are counted */
 	size_t fill;
-	/* the line being looked at, as offsets in the buffer */
+	/* The present line, as offsets in the buffer. */
 	size_t line_start, line_end;
 	bool has_line;
 	struct span line; /* without advice */
-	char buffer[BUFFER + 1]; /* ends with NUL: sanitizers take what regexec gets for a string */
+	char buffer[BUFFER + 1]; /* ends with NUL, because sanitizers treat the text given to regexec as a string */
 	char lower[RULESCAN_WINDOW];
 };
 
-/* ---- which literals */
+/* ---- choice of literals ---- */
 
 static const struct pattern *best_of(const struct pattern *p, size_t n)
 {
@@ -70,7 +73,7 @@ static void collect(struct collecting *c, const struct pattern *p, uint32_t rule
 	c->triggers[c->n++] = (struct trigger){.rule = rule, .event = event};
 }
 
-/* The shortest of them: so often all of them together are found by chance. 0 when one has none. */
+/* Length of the shortest literal: it decides how often the literals are found by chance. 0: a pattern has none. */
 static size_t shortest(const struct pattern *p, size_t n)
 {
 	size_t least = n > 0 ? strlen(p[0].literal) : 0;
@@ -80,8 +83,8 @@ static size_t shortest(const struct pattern *p, size_t n)
 }
 
 /*
- * A literal that stands in healthy lines ("NET/IB") costs a look at each of
- * them: where every 'any' is longer, those are searched for instead.
+ * A literal that healthy lines contain ("NET/IB") makes each of them be matched. If the literals of every 'any' are
+ * longer, they are searched for instead.
  */
 static void collect_rule(struct collecting *c, const struct rule *u, uint32_t index)
 {
@@ -160,7 +163,7 @@ struct rulescan *rulescan_free(struct rulescan *s)
 	return NULL;
 }
 
-/* ---- one line */
+/* ---- one line ---- */
 
 typedef uint8_t block16 __attribute__((vector_size(16)));
 
@@ -184,7 +187,7 @@ static uint64_t newlines(const char *text, size_t len)
 	return n;
 }
 
-/* Where somebody begins to guess; the length when nobody does. */
+/* Offset in the line where advice begins; the length of the line if it has none. */
 static size_t advice_at(struct rulescan *s, struct span line)
 {
 	static const char *const openers[] = {"might be caused by", "consider", "please try"};
@@ -201,7 +204,7 @@ static size_t advice_at(struct rulescan *s, struct span line)
 	return end;
 }
 
-/* Finds the line around a byte, or the window of a long one. */
+/* Finds the line around a byte of the buffer, or RULESCAN_WINDOW bytes of a longer line. */
 static void line_find(struct rulescan *s, size_t at, size_t limit)
 {
 	const size_t half = RULESCAN_WINDOW / 2;
@@ -260,7 +263,7 @@ static void match_report(struct rulescan *s, const struct trigger *t)
 	struct logprefix system;
 	struct span shown = {s->buffer + s->line_start, s->line_end - s->line_start};
 	uint64_t rank;
-	/* the line began in what is gone when it is longer than the buffer */
+	/* A line longer than the buffer began before it; its newlines are already counted. */
 	size_t upto = MAX(s->line_start, s->counted);
 	s->lines_before += newlines(s->buffer + s->counted, upto - s->counted);
 	s->counted = upto;
@@ -322,7 +325,7 @@ void rulescan_remember(struct rulescan *s, const struct rule *rule)
 		s->open[i] = true;
 }
 
-/* ---- the stream */
+/* ---- the stream ---- */
 
 int rulescan_begin(struct rulescan *s, enum rule_source source, const char *name, int32_t rank)
 {
@@ -346,7 +349,7 @@ size_t rulescan_room(struct rulescan *s, char **ret_at)
 	return BUFFER - s->fill;
 }
 
-/* The end of the last whole line of what is there. */
+/* Offset after the last complete line in the buffer; 0: none. */
 static size_t whole_lines(const struct rulescan *s)
 {
 	const char *nl = memrchr(s->buffer, '\n', s->fill), *cr = memrchr(s->buffer, '\r', s->fill);

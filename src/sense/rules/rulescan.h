@@ -1,12 +1,10 @@
 /*
- * Searches streams of text of any size with a cause book: constant memory, one
- * pass, at the speed of the literal search as long as nothing is found. A line
- * ends with \n or \r (progress bars); terminal colours are taken out. Of a
- * line longer than RULESCAN_WINDOW only that much around a literal is looked
- * at.
+ * Searches streams of text of any size with a rule book, in one pass and with constant memory, at the speed of the
+ * literal search while nothing is found. A line ends with \n or \r (progress bars); terminal colours are removed. In a
+ * line longer than RULESCAN_WINDOW only RULESCAN_WINDOW bytes around a literal are matched.
  *
- * From a log, what follows "might be caused by", "consider" or "please try" is
- * advice that somebody else gives, and is not matched.
+ * In a log, the text after "might be caused by", "consider" or "please try" is advice of another program and is not
+ * matched.
  */
 #pragma once
 
@@ -16,33 +14,33 @@
 
 #define RULESCAN_WINDOW (16 * 1024)
 #define RULE_VALUE 64
-/* Of one stream and rule; a flood says nothing new, and must not make a log of 10 GB slow. */
+/* Maximum number of reports for one stream, rule and event; more matches add nothing and would slow the search down. */
 #define RULESCAN_MOST 65536
 
 enum rule_event {
 	RULE_MATCH,
-	RULE_CLEARED, /* 'clear:': an earlier match with the same extracts is over */
-	RULE_CONTRAST, /* 'contrast:': the other kind of line was seen */
+	RULE_CLEARED, /* 'clear:': the cause of an earlier match with the same extracts has ended */
+	RULE_CONTRAST, /* 'contrast:': a line of the opposite meaning was found */
 	RULE_EVENTS,
 };
 
-/* Whom a line that names a process is about. */
+/* Owner of the process that a line names. */
 enum rule_whose {
-	RULE_WHOSE_UNKNOWN, /* it names none, or it cannot be told */
+	RULE_WHOSE_UNKNOWN, /* the line names no process, or its owner is unknown */
 	RULE_WHOSE_OURS,    /* a process or thread of the job */
-	RULE_WHOSE_OTHERS,  /* not one of the job's */
+	RULE_WHOSE_OTHERS,  /* a process outside of the job */
 };
 
 struct rule_match {
 	const struct rule *rule;
 	enum rule_event event;
-	enum rule_whose whose; /* RULE_WHOSE_UNKNOWN from here; set by who knows the job's processes */
+	enum rule_whose whose; /* always RULE_WHOSE_UNKNOWN here; a caller that knows the job's processes sets it */
 	const char *file; /* as given to rulescan_begin */
 	uint64_t line; /* 1-based, counted by \n */
-	int32_t rank; /* of the extract, the prefix or the stream, in this order; NO_RANK */
+	int32_t rank; /* from the extract, the prefix or the stream, in this order; NO_RANK */
 	bool has_time;
 	int64_t time_unix_ms;
-	char value[RULE_EXTRACTS][RULE_VALUE]; /* "" not extracted */
+	char value[RULE_EXTRACTS][RULE_VALUE]; /* "": not extracted */
 	char text[360];
 };
 
@@ -51,8 +49,8 @@ typedef void rule_found(void *data, const struct rule_match *m);
 struct rulescan;
 
 /*
- * One for all streams of an attempt: what 'clear:' ends must have been found by the same. The book is borrowed.
- * LITERAL_ABSENT when the engine asked for is not there.
+ * One rulescan serves all streams of an attempt, because 'clear:' counts only after a match in the same rulescan. The
+ * book is borrowed. LITERAL_ABSENT: the requested engine is not installed. -ENOMEM.
  */
 int must_check rulescan_new(const struct rulebook *b, enum literal_engine engine, rule_found *found, void *data,
 			    struct rulescan **ret);
@@ -62,15 +60,15 @@ static inline void rulescan_freep(struct rulescan **s)
 	rulescan_free(*s);
 }
 
-/* This rule has matched before, in a scan that is gone: 'clear:' can be meant from now on. */
+/* The rule has matched in an earlier rulescan, so its 'clear:' lines count from now on. */
 void rulescan_remember(struct rulescan *s, const struct rule *rule);
-/* A stream begins. name is borrowed until its end; rank NO_RANK when its lines say, or nobody knows. */
+/* Begins a stream. name is borrowed until its end. rank: NO_RANK if its lines name the rank, or it is unknown. */
 int must_check rulescan_begin(struct rulescan *s, enum rule_source source, const char *name, int32_t rank);
-/* Read the next bytes to *ret_at, at most the number returned (never 0), and tell how many they were. */
+/* The caller reads at most as many bytes as are returned (never 0) to *ret_at, then calls rulescan_filled with n. */
 size_t rulescan_room(struct rulescan *s, char **ret_at);
 int must_check rulescan_filled(struct rulescan *s, size_t n);
-/* The stream is over: its last line needs no newline. */
+/* Ends the stream; its last line needs no newline. */
 int must_check rulescan_end(struct rulescan *s);
-/* Room, fill, end for text in memory. */
+/* Searches text in memory as one stream, from rulescan_begin to rulescan_end. */
 int must_check rulescan_text(struct rulescan *s, enum rule_source source, const char *name, int32_t rank,
 			     struct span text);
