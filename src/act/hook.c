@@ -16,7 +16,7 @@
 #include "base/text.h"
 
 #define ENVIRONMENT_MAX 16
-/* A program that cannot be executed says so with this, like a shell. */
+/* Exit status for a program that cannot be executed, as of a shell. */
 #define STATUS_NOT_EXECUTED 126
 
 /* The input is a file, so that a program that does not read it blocks no writer. */
@@ -69,7 +69,10 @@ static void become(const struct hook *h, int input, int output, const char *cons
 	_exit(STATUS_NOT_EXECUTED);
 }
 
-/* Keeps the beginning and reads on, because a full pipe would block the program. False at the end. */
+/*
+ * Keeps the beginning of the output and reads the rest too, because a full pipe would block the program. False at the
+ * end.
+ */
 static bool listen_to(int fd, struct buf *said)
 {
 	char part[4096];
@@ -91,9 +94,9 @@ static void attend(pid_t pid, int output, uint64_t timeout_ms, struct hook_resul
 		if (now >= until && !ret->timed_out) {
 			ret->timed_out = true;
 			(void)kill(-pid, SIGKILL);
-			(void)kill(pid, SIGKILL); /* before its setsid */
+			(void)kill(pid, SIGKILL); /* in case the child has not called setsid yet */
 		}
-		/* its children may keep the pipe open: waits for the end of the program, not for theirs */
+		/* its children may keep the pipe open, so the end of the program itself is waited for */
 		if (poll(&p, 1, 20) > 0)
 			open = listen_to(output, &said);
 		ended = waitpid(pid, &ret->wait_status, WNOHANG) == pid;
@@ -101,7 +104,7 @@ static void attend(pid_t pid, int output, uint64_t timeout_ms, struct hook_resul
 	struct pollfd rest = {.fd = output, .events = POLLIN};
 	while (open && poll(&rest, 1, 0) > 0)
 		open = listen_to(output, &said) && said.len + 1 < said.cap;
-	(void)kill(-pid, SIGKILL); /* what it left in its session */
+	(void)kill(-pid, SIGKILL); /* processes left in its session */
 	span_copy(span_trim(span_of(text)), ret->said, sizeof(ret->said));
 }
 

@@ -27,7 +27,7 @@ static int dir_open(const struct world *w, const char *path)
 	return openat(w->cgroup_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* id's group below parent: its path, and its name as /proc/PID/cgroup will say it. */
+/* Makes the group of id below parent; path: of the group, name: as in /proc/PID/cgroup. */
 static int child_make(const struct world *w, const char *parent, const char *parent_name, const char *id,
 		      char path[static CGROUP_PATH_MAX], char name[static CGROUP_PATH_MAX])
 {
@@ -52,7 +52,7 @@ static int make_v1(const struct world *w, const struct cgroup_place *ours, const
 	if (g->memory_fd < 0)
 		return -errno;
 	g->throttle_fd = openat(g->memory_fd, "memory.limit_in_bytes", O_RDWR | O_CLOEXEC);
-	/* children count into their parent, so that its limits still hold */
+	/* the counts of children are included in their parent, so its limits still hold */
 	if (child_make(w, ours->freezer, ours->name, id, g->freezer, freezer_name) == 0)
 		g->freezer_fd = dir_open(w, g->freezer);
 	if (g->freezer_fd >= 0)
@@ -61,7 +61,7 @@ static int make_v1(const struct world *w, const struct cgroup_place *ours, const
 	return 0;
 }
 
-/* v2 allows controllers only below groups without processes: move ourselves to a leaf first. */
+/* Moves vigil to a leaf group: v2 allows controllers only below groups without processes. */
 static int leaf_for_us(const struct world *w, const struct cgroup_place *ours, const char *id)
 {
 	char leaf[CGROUP_PATH_MAX];
@@ -126,7 +126,7 @@ static int make_v2_beside(const struct world *w, const struct cgroup_place *ours
 	return child_make(w, parent.memory, parent.name, id, g->memory, g->name);
 }
 
-/* Why in this order: docs/decisions/0009-where-the-jobs-group-lives.md */
+/* For the order of the attempts see docs/decisions/0009-where-the-jobs-group-lives.md. */
 static int place_v2(const struct world *w, const struct cgroup_place *ours, const char *id, struct jobgroup *g,
 		    char why[static 160])
 {
@@ -162,7 +162,7 @@ static int make_v2(const struct world *w, const struct cgroup_place *ours, const
 		TEXT_COPY(g->freezer, g->memory);
 		g->throttle_fd = openat(fd, "memory.high", O_RDWR | O_CLOEXEC);
 	}
-	if (g->throttle_fd < 0) { /* no memory controller here: a group without use */
+	if (g->throttle_fd < 0) { /* without a memory controller the group is useless */
 		r = -errno;
 		(void)unlinkat(w->cgroup_fd, g->memory, AT_REMOVEDIR);
 		return r;
@@ -196,7 +196,7 @@ int jobgroup_make(const struct world *w, const struct cgroup_place *ours, const 
 int jobgroup_enter(const struct jobgroup *g)
 {
 	int r = file_write_at(g->memory_fd, "cgroup.procs", "0");
-	if ((r == -EACCES || r == -EPERM) && g->scope.holder > 0) /* the scope is not below what is ours to write in */
+	if ((r == -EACCES || r == -EPERM) && g->scope.holder > 0) /* vigil may not write in the scope */
 		r = jobscope_enter(&g->scope);
 	if (r == 0 && g->version == CGROUP_V1 && g->freezer_fd >= 0)
 		ignore(file_write_at(g->freezer_fd, "cgroup.procs", "0"), "SIGSTOP does where the freezer cannot");
@@ -214,7 +214,7 @@ int jobgroup_throttle(struct jobgroup *g, uint64_t bytes)
 	char text[32];
 	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)bytes);
 	int r = 0;
-	/* first: a throttle must never trigger the kernel's killer */
+	/* done before the throttle is set, which must never trigger the OOM killer of the kernel */
 	if (g->version == CGROUP_V1 && g->throttle_bytes == 0)
 		r = file_write_at(g->memory_fd, "memory.oom_control", "1");
 	if (r == 0)
@@ -226,7 +226,7 @@ int jobgroup_throttle(struct jobgroup *g, uint64_t bytes)
 
 int jobgroup_unthrottle(struct jobgroup *g)
 {
-	/* only the guard knows whether it is throttled, and the guard may be dead: always writes */
+	/* Writes always: only the guard, which may be dead, knows the present throttle. */
 	if (g->version == CGROUP_NONE)
 		return 0;
 	int r = write_fd(g->throttle_fd, g->version == CGROUP_V2 ? "max" : "-1");
@@ -260,7 +260,7 @@ static int remove_one(const struct world *w, const char *path)
 	return -errno;
 }
 
-/* Undo leaf_for_us: no process can be started in a group that hands memory to its children. */
+/* Undoes leaf_for_us: no process can be started in a group that gives controllers to its children. */
 static void move_back(const struct world *w, const struct jobgroup *g)
 {
 	char parent[CGROUP_PATH_MAX], path[CGROUP_PATH_MAX + 32];

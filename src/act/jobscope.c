@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* systemd answers before it has moved the holder; normally that is a matter of a few milliseconds. */
+/* systemd answers before it has moved the holder, which normally follows within a few milliseconds. */
 static const uint64_t moved_ns = 1 * NS_PER_S;
 
 static bool ends_in(const char *text, const char *end)
@@ -37,13 +37,15 @@ bool jobscope_kept_by_systemd(const struct world *w, const struct cgroup_place *
 	if (w->recorded || !is_unit(ours) || !systemd_bus_here())
 		return false;
 	cleanup(closep) int fd = openat(w->cgroup_fd, ours->memory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* systemd marks what it has handed over; the user's mark is there since version 251 */
+	/*
+	 * systemd sets an extended attribute on delegated groups; the one of the user manager exists since version 251.
+	 */
 	char mark[8];
 	return fd < 0 || (fgetxattr(fd, "user.delegate", mark, sizeof(mark)) != 1 &&
 			  fgetxattr(fd, "trusted.delegate", mark, sizeof(mark)) != 1);
 }
 
-/* Files of a group, with how they begin where nothing was set. A file that is not there sets nothing. */
+/* Files of a group and the start of their content where nothing is set. A missing file sets nothing. */
 static const struct {
 	const char *file, *neutral;
 } settings[] = {
@@ -78,11 +80,11 @@ static uint64_t tasks_max(const struct world *w, const struct cgroup_place *ours
 	return n;
 }
 
-/* Where in systemd's tree the scope belongs, so that every limit above us stays above the job. */
+/* The place of the scope in the tree of systemd, chosen so that every limit above vigil also applies to the job. */
 struct spot {
 	enum systemd_manager manager;
 	char slice[CGROUP_PATH_MAX];
-	const char *bound_to; /* borrowed from the place; NULL: a unit of another manager's */
+	const char *bound_to; /* borrowed from the place; NULL: the unit belongs to another manager */
 };
 
 static int spot_find(const struct cgroup_place *ours, struct spot *ret)
@@ -104,10 +106,11 @@ static int spot_find(const struct cgroup_place *ours, struct spot *ret)
 		if (below_manager || !ends_in(s.slice, ".slice"))
 			return WORLD_ABSENT;
 	} else if (strcmp(s.slice, sessions) == 0 && strncmp(unit, "session-", 8) == 0) {
-		TEXT_COPY(s.slice, "app.slice"); /* the user's manager stands beside the session, in the same slice */
+		TEXT_COPY(s.slice, "app.slice"); /* the user manager is in the same slice as the session, beside it */
 		s.bound_to = NULL;
 	} else if (!strstr(ours->memory, managers) || !ends_in(s.slice, ".slice")) {
-		return WORLD_ABSENT; /* not from our manager's part of the tree: the job would leave what governs it */
+		/* vigil is outside the part of this manager: the job would lose the limits above it */
+		return WORLD_ABSENT;
 	}
 	*ret = s;
 	return 0;
@@ -119,9 +122,9 @@ _Noreturn static void holder_main(pid_t parent)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NAME, "vigil-holder");
 	if (getppid() != parent)
-		_exit(0); /* it died before we could ask to be told */
+		_exit(0); /* the parent died before the death signal was set */
 	(void)setsid();
-	(void)close_range(0, ~0U, 0); /* a pipe that it kept open would never end for its reader */
+	(void)close_range(0, ~0U, 0); /* the reader of a pipe kept open here would never see its end */
 	(void)signal(SIGHUP, SIG_DFL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -136,7 +139,7 @@ static int make_group(const struct world *w, const char *scope, const char *leaf
 	return mkdirat(w->cgroup_fd, path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* Inside the scope: no group may have both processes and controllers below it. */
+/* Divides the scope into leaf groups, as no group may have both processes and controllers below it. */
 static int divide(const struct world *w, const struct cgroup_place *scope, pid_t holder,
 		  char path[static CGROUP_PATH_MAX])
 {
@@ -154,7 +157,7 @@ static int divide(const struct world *w, const struct cgroup_place *scope, pid_t
 	return r < 0 ? r : make_group(w, scope->memory, "job", path);
 }
 
-/* Until systemd has moved the holder into the scope. */
+/* Waits until systemd has moved the holder into the scope. */
 static int await_move(const struct world *w, const struct jobscope *s, struct cgroup_place *ret)
 {
 	uint64_t until = w->mono_ns() + moved_ns;
@@ -224,6 +227,6 @@ void jobscope_end(struct jobscope *s)
 {
 	if (s->holder <= 0)
 		return;
-	(void)kill(s->holder, SIGKILL); /* our child, not reaped yet: the number is still its own */
+	(void)kill(s->holder, SIGKILL); /* a child that is not reaped yet: its pid cannot have been reused */
 	jobscope_holder_died(s);
 }

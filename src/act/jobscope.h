@@ -1,18 +1,17 @@
 /*
- * A systemd scope for a job, for where our own group is systemd's and not ours
- * to divide. systemd starts a scope around a process that is there already, so
- * a small one is forked first: the holder. It sits in the scope's leaf "keeper"
- * and does nothing; the job's processes go into the leaf "job". The scope ends
- * when both are empty, and systemd collects it. The holder dies with vigil.
+ * A systemd scope for a job, used where the group of vigil belongs to systemd and vigil may not divide it. systemd
+ * starts a scope around an existing process, so a small one is forked first: the holder. It stays in the leaf "keeper"
+ * of the scope and does nothing; the processes of the job go into the leaf "job". The holder dies with vigil. The scope
+ * ends when both leaves are empty, and systemd then removes it.
  *
- *   vigil-ID.scope/recorder   the holder
+ *   vigil-ID.scope/keeper   the holder
  *   vigil-ID.scope/job      the job: memory.high, cgroup.freeze, cgroup.kill
  *
- * Sources: systemd.scope(5), org.freedesktop.systemd1(5), systemd's
- * CGROUP_DELEGATION document, kernel cgroup-v2.rst ("Delegation").
+ * The root user asks the system manager, other users their own manager. A call takes at most 300 ms where systemd does
+ * not answer, and no time without systemd.
  *
- * The root user asks the system's manager, others their own. Asking takes
- * 300 ms at most where systemd does not answer, and nothing where there is none.
+ * Sources: systemd.scope(5), org.freedesktop.systemd1(5), systemd's CGROUP_DELEGATION document, kernel cgroup-v2.rst
+ * ("Delegation").
  */
 #pragma once
 
@@ -32,16 +31,15 @@ bool jobscope_kept_by_systemd(const struct world *w, const struct cgroup_place *
 /* True if the group sets no limit; only then may a job be moved out of it. */
 bool jobscope_bare(const struct world *w, const struct cgroup_place *ours);
 /*
- * path, name: the job's group, as in struct jobgroup. WORLD_ABSENT: no systemd,
- * it does not answer, or our group is not one that a scope can stand beside;
- * WORLD_DENIED; -ETIMEDOUT when systemd agreed and then did not do it.
+ * Makes the scope; path, name: the job's group, as in struct jobgroup. WORLD_ABSENT: no systemd, no answer, or a group
+ * of ours beside which no scope can be made; WORLD_DENIED; -ETIMEDOUT: systemd agreed but did not make it.
  */
 int must_check jobscope_make(const struct world *w, const struct cgroup_place *ours, const char *id,
 			     struct jobscope *ret, char path[static CGROUP_PATH_MAX],
 			     char name[static CGROUP_PATH_MAX]);
-/* Between fork and exec: have the calling process moved in by systemd, where it may not move itself. */
+/* Between fork and exec: asks systemd to move the calling process, where it may not move itself. */
 int must_check jobscope_enter(const struct jobscope *s);
 /* The holder ended on its own and waits to be reaped. */
 void jobscope_holder_died(struct jobscope *s);
-/* End the holder. The scope goes when the job's processes have gone too. */
+/* Ends the holder. The scope ends after the last process of the job. */
 void jobscope_end(struct jobscope *s);

@@ -24,7 +24,7 @@ static void channel_close(struct channel *c)
 	closep(&c->theirs);
 }
 
-/* A terminal that changes no byte: what the child writes is what we read. */
+/* Opens a terminal that changes no byte, so that vigil reads exactly what the child writes. */
 static int channel_tty(int like, struct channel *c)
 {
 	struct termios t;
@@ -91,7 +91,8 @@ _Noreturn static void child_main(const struct launch *l, const struct channel *o
 	if (l->announce)
 		l->announce(l->ctx);
 	oomadj_restore();
-	if (getppid() != parent) /* a child that was not announced before its parent died must not run unwatched */
+	/* the parent died before the death signal was set, and the child must not run without it */
+	if (getppid() != parent)
 		_exit(127);
 	if (l->group && l->group->version != CGROUP_NONE)
 		ignore(jobgroup_enter(l->group), "watching still works; the supervisor checks");

@@ -3,14 +3,14 @@
 #include "base/file.h"
 #include "base/buf.h"
 
-static int proc_fd = -1; /* of the world; -1: ours was not changed */
+static int proc_fd = -1; /* /proc of the world; -1: nothing was changed */
 static char before[16];
 
 int oomadj_exempt_self(const struct world *w)
 {
 	char old[sizeof(before)];
 	size_t len = 0;
-	if (proc_fd >= 0) /* a fork of the process that did it */
+	if (proc_fd >= 0) /* lowered already, by this process or by the one it was forked from */
 		return 0;
 	int r = file_read_at(w->proc_fd, "self/oom_score_adj", old, sizeof(old), &len);
 	if (r != 0)

@@ -9,7 +9,9 @@
 
 #include "sense/world.h"
 
-/* Lowers our own to -1000, and remembers the world and what it was. -EACCES: no CAP_SYS_RESOURCE. */
+/* Lowers the value of vigil to -1000 and keeps the old one and the world. -EACCES: no CAP_SYS_RESOURCE. */
 int must_check oomadj_exempt_self(const struct world *w);
-/* In a forked child, before exec: the old value again. System calls only; nothing happened, nothing is done. */
+/*
+ * Puts the old value back in a forked child, before exec. Makes system calls only; does nothing if nothing was lowered.
+ */
 void oomadj_restore(void);

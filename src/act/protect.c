@@ -11,7 +11,7 @@
 #include "base/units.h"
 
 #define PIDS_CAP 65536
-#define HELPER_ADJ 500 /* half of all memory worth of badness: before anything of ordinary size */
+#define HELPER_ADJ 500 /* adds half of all memory to the badness, so a helper ranks before processes of ordinary size */
 
 /* A start of 0 stands for any process of that number. */
 static bool process_exists(const struct world *w, struct proc_id id)
@@ -28,7 +28,10 @@ static int adj_write(const struct world *w, pid_t pid, int adj)
 	return file_write_at(w->proc_fd, path, text);
 }
 
-/* Below zero is refused to us; the floor the process was given may still be under its present value. */
+/*
+ * Lowers the value as far as permitted. Values below zero are refused; the floor of the process may still be under its
+ * present value.
+ */
 static int adj_lower_partly(const struct world *w, struct protect_row *row)
 {
 	static const int steps[] = {0, 100, 200};
@@ -74,7 +77,7 @@ static void row_apply(const struct world *w, const struct protect_target *t, con
 	}
 	row->has_values = true;
 	row->after = row->before;
-	/* A process that is hidden better already is left so. */
+	/* A process that is protected better already keeps its value. */
 	if (row->before <= want->oom_score_adj) {
 		row->result = PROTECT_ALREADY;
 		return;
@@ -96,8 +99,8 @@ static bool in_targets(const struct protect_target *targets, size_t n, pid_t pid
 	return false;
 }
 
-static int group_look(const struct world *w, const struct cgroup_place *place, const struct protect_target *targets,
-		      size_t n, struct protect_outcome *o)
+static int protect_group_find(const struct world *w, const struct cgroup_place *place,
+			      const struct protect_target *targets, size_t n, struct protect_outcome *o)
 {
 	const char *path = place->memory_version == CGROUP_V2 ? place->memory : place->unified;
 	struct stat st;
@@ -105,13 +108,13 @@ static int group_look(const struct world *w, const struct cgroup_place *place, c
 		return 0;
 	char events[CGROUP_PATH_MAX + 32];
 	TEXT_FORMAT(events, "%s/cgroup.events", path);
-	/* Only the top of the whole tree lacks this file; what is written there would be for everybody. */
+	/* Only the root group lacks this file; a value written there would apply to the whole machine. */
 	if (faccessat(w->cgroup_fd, events, F_OK, 0) != 0)
 		return 0;
 	o->has_group = true;
 	o->group_owner = st.st_uid;
 	TEXT_COPY(o->group_path, path);
-	/* On a hybrid layout the name in place is that of the v1 group. */
+	/* On a hybrid layout, place.name is the name of the v1 group. */
 	const char *below = strchr(path, '/');
 	TEXT_COPY(o->group_name, place->memory_version == CGROUP_V2 ? place->name : below ? below : "/");
 	cleanup(freep) pid_t *pids = malloc(PIDS_CAP * sizeof(*pids));
@@ -148,7 +151,9 @@ static int limit_write(const struct world *w, const char *group, const char *fil
 	return file_write_at(w->cgroup_fd, path, text);
 }
 
-/* Through systemd where it is a unit, because a reload of systemd would write the unit's own value again. */
+/*
+ * Sets the limit through systemd if the group is a unit: a reload of systemd would write the value of the unit again.
+ */
 static int limit_set(const struct world *w, const char *group, const char *group_name, const char *file, uint64_t bytes)
 {
 	char unit[128];
@@ -162,7 +167,7 @@ static int limit_set(const struct world *w, const char *group, const char *group
 	return limit_write(w, group, file, bytes);
 }
 
-/* The memory of the group that it cannot read again from disk. */
+/* Memory of the group that cannot be read again from disk. */
 static uint64_t worth_keeping(const struct world *w, const char *group)
 {
 	struct cgroup g;
@@ -210,7 +215,7 @@ static void memory_keep(const struct world *w, const struct protect_outcome *o, 
 		value_refused(v, r ? -r : EINVAL, "the value did not stay");
 }
 
-/* memory.low holds only as far as every group above grants it. */
+/* Finds the effective memory.low: the smallest value on the way up, as every group limits those below it. */
 static void low_effective(const struct world *w, struct protect_outcome *o)
 {
 	char path[CGROUP_PATH_MAX];
@@ -219,7 +224,7 @@ static void low_effective(const struct world *w, struct protect_outcome *o)
 	for (;;) {
 		uint64_t low, min;
 		if (limit_read(w, path, "memory.low", &low) != 0)
-			break; /* the top has none: all levels are passed */
+			break; /* the root group has no such file: all levels are read */
 		if (limit_read(w, path, "memory.min", &min) == 0)
 			low = MAX(low, min);
 		if (low < least) {
@@ -262,16 +267,15 @@ static bool xattr_get(int fd, const char *name)
 	return n > 0 && (value[0] == '1' || value[0] == 'y' || value[0] == 't');
 }
 
-/* What the unit's property must say for these attributes; omit is the stronger. */
+/* The value of the unit property for these attributes; omit takes precedence over avoid. */
 static enum systemd_preference preference_of(bool avoid, bool omit)
 {
 	return omit ? SYSTEMD_OMIT : avoid ? SYSTEMD_AVOID : SYSTEMD_NONE;
 }
 
 /*
- * Both the attribute and the property: systemd-oomd reads the attribute, which
- * systemd 252 does not write when the property of a running unit changes, but
- * does write anew from the property when the unit is reloaded.
+ * Writes the attribute and the property. systemd-oomd reads the attribute. systemd 252 does not write it when the
+ * property of a running unit changes, but writes it from the property when the unit is reloaded.
  */
 static int preference_write(int fd, const char *group_name, const char *name, bool on, char how[static 96])
 {
@@ -374,7 +378,7 @@ int protect_apply(const struct world *w, const struct protect_target *targets, s
 		o.n_raised += result == PROTECT_RAISED ? 1 : 0;
 	}
 	if (place) {
-		int r = group_look(w, place, targets, n, &o);
+		int r = protect_group_find(w, place, targets, n, &o);
 		if (r) {
 			protect_outcome_done(&o);
 			return r;

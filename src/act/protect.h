@@ -12,14 +12,14 @@
 #include "sense/memory/cgroup.h"
 #include "sense/proc/proc.h"
 
-/* What to reach for; made by judge/memory/protect from a level. */
+/* The protection requested; made by judge/memory/protect from a level. */
 struct protect_request {
 	int oom_score_adj;
 	bool low, min;      /* keep the group's present memory: memory.low, memory.min */
 	bool avoid, omit;   /* systemd-oomd's preference */
-	bool raise_helpers; /* where lowering is refused, raise the expendable instead */
+	bool raise_helpers; /* where lowering is refused, raise the value of expendable processes instead */
 	bool dry_run;       /* read only, write nothing */
-	bool cannot_lower;  /* of a dry run: oom_score_adj may not be lowered here, as the caller has tried */
+	bool cannot_lower;  /* for a dry run: lowering oom_score_adj is not permitted here, as the caller has tested */
 };
 
 struct protect_target {
@@ -29,7 +29,7 @@ struct protect_target {
 
 enum protect_result {
 	PROTECT_DONE,    /* now at the wanted value */
-	PROTECT_ALREADY, /* was there before */
+	PROTECT_ALREADY, /* had the wanted value before */
 	PROTECT_PARTLY,  /* lowered as far as the kernel allowed */
 	PROTECT_RAISED,  /* expendable: raised instead */
 	PROTECT_REFUSED,
@@ -63,11 +63,14 @@ struct protect_outcome {
 	size_t n_others;         /* processes of the group that are not of the job */
 	uid_t group_owner;
 	struct protect_value low, min, avoid, omit;
-	uint64_t effective_low_bytes; /* smallest memory.low on the way up to the top */
+	uint64_t effective_low_bytes; /* smallest memory.low from the group up to the top */
 	char low_stopped_at[CGROUP_PATH_MAX];
 };
 
-/* place: of the job's main process; NULL: leave groups alone. Only -ENOMEM fails; refusals are in the outcome. */
+/*
+ * place: the group of the main process of the job; NULL: changes no group. Only -ENOMEM is an error; refusals are in
+ * the outcome.
+ */
 int must_check protect_apply(const struct world *w, const struct protect_target *targets, size_t n,
 			     const struct cgroup_place *place, const struct protect_request *want,
 			     struct protect_outcome *ret);

@@ -11,7 +11,10 @@
 static void *reaper_main(void *arg)
 {
 	struct reaper *r = arg;
-	/* of this thread alone; a starved reaper frees nothing, and without the right to it works as it is */
+	/*
+	 * priority of this thread only: a reaper without processor time frees nothing; without the permission it keeps
+	 * its priority
+	 */
 	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
 	for (;;) {
 		uint64_t one;

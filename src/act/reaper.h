@@ -1,8 +1,6 @@
 /*
- * Two threads that free the memory of killed processes
- * (process_mrelease(2) unmaps it in the caller), so that the guard itself
- * goes on watching. Started once; handing over a process neither
- * allocates nor waits.
+ * Two threads that free the memory of killed processes (process_mrelease(2) unmaps it in the caller), so that the guard
+ * itself can keep watching. Started once; handing over a process neither allocates nor waits.
  */
 #pragma once
 

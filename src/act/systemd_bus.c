@@ -83,7 +83,7 @@ static int bus_condition(int r)
 	case EHOSTDOWN:
 	case EBADR:
 	case ENXIO:
-	case EHOSTUNREACH: /* the bus knows no such service */
+	case EHOSTUNREACH: /* no such service on the bus */
 	case ETIMEDOUT:
 		return WORLD_ABSENT;
 	default:
@@ -150,7 +150,7 @@ static int unit_path(sd_bus *conn, const char *unit, char **ret)
 	return r;
 }
 
-/* Properties of resource control belong to the unit's type. */
+/* Properties of resource control are on the interface of the type of the unit. */
 static const char *interface_of(const char *unit)
 {
 	static const struct {
@@ -193,7 +193,7 @@ static int oomd_read(sd_bus *conn, const char *path, const char *interface, stru
 		r = text_property_is(conn, path, interface, "ManagedOOMPreference", "avoid", &o->avoid);
 	if (r == 0)
 		r = text_property_is(conn, path, interface, "ManagedOOMPreference", "omit", &o->omit);
-	/* A share of UINT32_MAX. */
+	/* The value is a fraction of UINT32_MAX. */
 	if (r == 0 && bus.get_property_trivial(conn, service, path, interface, "ManagedOOMMemoryPressureLimit", &error,
 					       'u', &limit) >= 0)
 		o->pressure_limit_ratio = (double)limit / (double)UINT32_MAX;
@@ -263,7 +263,7 @@ bool systemd_bus_here(void)
 	return access("/run/systemd/system", F_OK) == 0; /* sd_booted(3), without loading the library */
 }
 
-/* What may come back when the manager says no; all of it means that there will be no scope. */
+/* Errors of a manager that refuses the scope; WORLD_* conditions, no failures. */
 static int scope_condition(const sd_bus_error *error, int r)
 {
 	if (bus.error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED) ||

@@ -29,7 +29,8 @@ int target_open(const struct world *w, struct target *t, bool hold)
 		t->gone = true;
 		return WORLD_GONE;
 	}
-	t->pidfd = fd; /* -1 on old kernels or without descriptors: checked pid is the fallback */
+	/* -1 on old kernels or without free descriptors: signals then go to the pid after a check of its start time */
+	t->pidfd = fd;
 	return 0;
 }
 

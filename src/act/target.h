@@ -13,7 +13,7 @@ struct target {
 	struct proc_id id;
 	uint64_t own_bytes;
 	int pidfd;     /* -1: not held (the signal then goes by checked pid) */
-	bool gone;     /* ended, or was never ours */
+	bool gone;     /* ended, or the pid was never that of this process */
 	bool denied;   /* we may not signal it */
 };
 
@@ -22,7 +22,7 @@ int must_check target_open(const struct world *w, struct target *t, bool hold);
 void target_close(struct target *t);
 /* WORLD_GONE, WORLD_DENIED. */
 int must_check target_signal(const struct world *w, struct target *t, int signal);
-/* Let a dying process run: normal priority up to ours, so that its exit is not starved. */
+/* Gives a dying process normal priority, up to our own, so that its exit gets processor time. */
 void target_boost(const struct target *t);
 /* Frees the memory of a dying process now. WORLD_GONE; -errno (EINVAL: memory is shared with a live process). */
 int must_check target_reap(const struct target *t);

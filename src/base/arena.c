@@ -21,7 +21,7 @@ static struct arena_block *block_new(struct arena *a, size_t bytes)
 	if (a->max_bytes && cap > a->max_bytes - MIN(a->held_bytes, a->max_bytes))
 		cap = bytes;
 	if (a->max_bytes && (a->held_bytes > a->max_bytes || cap > a->max_bytes - a->held_bytes)) {
-		a->held_bytes = a->max_bytes + 1; /* nothing more: arena_full */
+		a->held_bytes = a->max_bytes + 1; /* refuses all later requests; arena_full reports it */
 		return NULL;
 	}
 	struct arena_block *b = malloc(sizeof(*b) + cap);

@@ -10,17 +10,17 @@
 struct arena_block;
 struct arena {
 	struct arena_block *blocks;
-	size_t used_bytes; /* of all blocks, what was asked for */
-	size_t max_bytes; /* of all blocks together; 0: no bound */
+	size_t used_bytes; /* sum of the requests */
+	size_t max_bytes; /* upper bound of all blocks together; 0: no bound */
 	size_t held_bytes;
 };
 
-/* Zeroed, aligned for every type. NULL: no memory, or the bound is reached (arena_full tells which). */
+/* Zeroed memory, aligned for every type. NULL: out of memory or over the bound (arena_full distinguishes them). */
 void *arena_alloc(struct arena *a, size_t bytes);
-/* Room for n things; the first `had` of the old ones copied over. The old room is not given back. */
+/* Room for n items of size bytes, with the first `had` of the old ones copied. The old room is not freed. */
 void *arena_grow(struct arena *a, const void *old, size_t had, size_t n, size_t size);
 /* A terminated copy. */
 char *arena_text(struct arena *a, const char *p, size_t len);
-/* The last failure was the bound, not the machine. */
+/* True if the last failure was due to the bound and not to lack of memory. */
 bool arena_full(const struct arena *a);
 void arena_done(struct arena *a);

@@ -66,10 +66,10 @@ static inline void closep(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
-	*fd = -1; /* the number may be reused from now on */
+	*fd = -1; /* the descriptor number may be reused from now on */
 }
 
-/* a - b, but never below zero: kernel counters are read at different instants. */
+/* a - b, or 0 where b is larger: kernel counters are read at different instants. */
 static inline uint64_t sub_floor(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;

@@ -59,7 +59,7 @@ char *text_copy(char *dst, size_t cap, const char *src)
 	size_t len = strlen(src);
 	if (len >= cap) {
 		len = cap - 1;
-		/* do not leave half of a UTF-8 sequence behind */
+		/* leaves no half of a UTF-8 sequence */
 		while (len > 0 && ((unsigned char)src[len] & 0xc0) == 0x80)
 			len--;
 	}

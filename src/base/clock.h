@@ -1,6 +1,6 @@
 /*
- * The two clocks: monotonic nanoseconds for intervals, unix milliseconds for
- * what people read. Only the layers that may look at the outside use it.
+ * The clocks: monotonic nanoseconds for intervals, unix milliseconds for times shown to people. For layers that may
+ * read the outside world only.
  */
 #pragma once
 

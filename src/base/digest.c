@@ -56,7 +56,7 @@ static void digest_block(struct sha256 *s)
 
 static void digest_begin(struct sha256 *s)
 {
-	/* of the square roots of the first 8 primes */
+	/* the same of the square roots of the first 8 primes */
 	static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
 					  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 	*s = (struct sha256){.held = 0};

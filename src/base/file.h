@@ -28,19 +28,19 @@ int must_check file_read_from(int fd, uint64_t from, char *buf, size_t cap, size
 int must_check file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t *ret_len);
 
 int must_check file_write_at(int dirfd, const char *path, const char *text);
-/* Writes all of it, across short writes and EINTR. */
+/* Writes all bytes, continuing after short writes and EINTR. */
 int must_check file_write_all(int fd, const void *data, size_t len);
-/* Write beside, fsync, rename: readers see the old or the new file, never half. */
+/* Writes a temporary file beside it, calls fsync and renames it: readers see the old or the new file, never a part. */
 int must_check file_replace(const char *path, const void *data, size_t len, mode_t mode);
 /*
- * Copy a regular file as it is now, holes kept: written beside as "<to_name>.new" with mode 0600, then renamed. dir and
- * to_dir as of openat(2); links are not followed. -errno, and then there is no new file.
+ * Copies a regular file as it is now and keeps its holes: written beside the target as "<to_name>.new" with mode 0600,
+ * then renamed. dir and to_dir as of openat(2); links are not followed. On -errno there is no new file.
  */
 int must_check file_copy(int dir, const char *name, int to_dir, const char *to_name);
 /* mkdir -p; existing directories are fine. */
 int must_check file_mkdirs(const char *path, mode_t mode);
 
-/* For cleanup(): a folder that is being listed. */
+/* For cleanup(): closes a folder. */
 static inline void closedirp(DIR **d)
 {
 	if (*d)

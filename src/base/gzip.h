@@ -1,6 +1,6 @@
 /*
- * A gzip file written piece by piece to a stream (RFC 1952). The only user of
- * zlib. No name and no time are put in: equal data gives equal files.
+ * A gzip file written in parts to a stream (RFC 1952). The only user of zlib. The header holds no name and no time:
+ * equal data gives equal files.
  */
 #pragma once
 
@@ -9,11 +9,11 @@
 #include "base/base.h"
 
 struct gzip;
-/* to is borrowed. -ENOMEM. */
+/* to is borrowed and stays open. -ENOMEM. */
 int must_check gzip_open(FILE *to, struct gzip **ret);
 /* -errno of the stream. */
 int must_check gzip_write(struct gzip *g, const void *data, size_t len);
-/* The trailer, and everything handed to the kernel. */
+/* Writes the trailer and flushes the stream. -errno. */
 int must_check gzip_finish(struct gzip *g);
 struct gzip *gzip_free(struct gzip *g);
 static inline void gzip_freep(struct gzip **g)

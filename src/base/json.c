@@ -39,7 +39,7 @@ void js_put(struct js *obj, const char *key, struct js *value)
 	(void)json_object_set_new(in(obj), key, in(value));
 }
 
-/* Jansson refuses text that is not UTF-8; text of other programs often is not. */
+/* Jansson refuses text that is not UTF-8; foreign bytes are therefore replaced. */
 static json_t *string_of(const char *text)
 {
 	json_t *s = json_string(text);

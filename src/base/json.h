@@ -1,11 +1,9 @@
 /*
  * JSON values, read and written. The only user of jansson.
  *
- * A struct js is owned by whoever made it until it is put into another
- * (js_put, js_add: ownership moves, also on failure). Out of memory while
- * building is remembered and reported once, by js_text/js_write, so that
- * builders need no check at every field. Text that is not UTF-8 is made so:
- * each foreign byte is replaced by '?'.
+ * A struct js is owned by whoever made it until it is put into another (js_put, js_add: ownership moves, also on
+ * failure). Out of memory while building is remembered and reported once, by js_text/js_write, so that builders need no
+ * check at every field. In text that is not UTF-8, each foreign byte is replaced by '?'.
  */
 #pragma once
 
@@ -26,7 +24,7 @@ static inline void js_freep(struct js **j)
 
 void js_put(struct js *obj, const char *key, struct js *value);
 void js_put_text(struct js *obj, const char *key, const char *text);
-/* Leaves the key out when text is empty: what does not apply is absent. */
+/* Leaves the key out when text is empty: a value that does not apply is absent. */
 void js_put_text_if(struct js *obj, const char *key, const char *text);
 void js_put_u64(struct js *obj, const char *key, uint64_t v);
 void js_put_i64(struct js *obj, const char *key, int64_t v);

@@ -150,7 +150,7 @@ char *time_format(int64_t unix_ms, char dst[static 24])
 	time_t t = (time_t)(unix_ms / 1000);
 	struct tm tm;
 	dst[0] = '\0';
-	/* a year of ten digits does not fit, and leaves dst undefined */
+	/* a year of ten digits does not fit and leaves dst undefined */
 	if (!localtime_r(&t, &tm) || strftime(dst, 24, "%Y-%m-%d %H:%M:%S", &tm) == 0)
 		dst[0] = '\0';
 	return dst;

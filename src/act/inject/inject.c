@@ -26,11 +26,11 @@
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait.h"
 
-/* System V ABI 3.2.2: what a leaf function may keep below its stack pointer. */
+/* Red zone: bytes below its stack pointer that a leaf function may use (System V ABI 3.2.2). */
 #define RED_ZONE_BYTES 128
-/* dlopen needs some ten; where a thread's stack has less than this left, another thread is taken. */
+/* dlopen needs about 10 KiB of stack. A thread with less free stack than this is not used. */
 #define STACK_NEEDED_BYTES (96 * KIB)
-/* Between two looks for a safe place: the program must get on. */
+/* Pause between two attempts, so that the program can go on. */
 #define PAUSE_NS 200000
 #define RUN_OUT_NS (10 * NS_PER_MS)
 #define STUCK_NS (2 * NS_PER_S)
@@ -42,8 +42,8 @@ struct job {
 	const struct inject_want *want;
 	struct inject_result *result;
 	struct fault *f;
-	int perf_fd; /* see breakpoints_prepare(); -1: not yet */
-	pid_t warmed; /* what is on this thread's stack has been read before it stood still */
+	int perf_fd; /* see breakpoints_prepare(); -1: not opened yet */
+	pid_t warmed; /* thread whose stack has been read in advance, by warm_up() */
 	int r;
 };
 /* ---- safe places ---- */
@@ -57,7 +57,7 @@ static void unwind_regs_of(const struct user_regs_struct *u, struct unwind_regs 
 	ret->valid = (UINT64_C(1) << ARRAY_SIZE(in_order)) - 1;
 }
 
-/* Names only of what is in libc: a large program's symbols take seconds to read. */
+/* Looks up names of functions in libc only: reading the symbols of a large program takes seconds. */
 static bool place_is_safe(struct inject_target *t, const struct unwind_trace *trace, const struct user_regs_struct *u)
 {
 	static struct inject_frame frames[UNWIND_FRAMES];
@@ -65,7 +65,7 @@ static bool place_is_safe(struct inject_target *t, const struct unwind_trace *tr
 		const struct map_row *row = maps_find(&t->maps, trace->frame[i].pc - (trace->frame[i].exact ? 0 : 1));
 		struct native_symbol s = {.name = ""};
 		if (!row)
-			return false; /* loaded since: this may be the loader at work */
+			return false; /* a file loaded later: the loader may be running now */
 		frames[i] = (struct inject_frame){.file = path_name(row->path), .path = row->path, .name = ""};
 		if (!inject_is_libc(frames[i].file))
 			continue;
@@ -83,7 +83,7 @@ static bool has_stack(const struct inject_target *t, uint64_t sp)
 	const struct map_row *row = maps_find(&t->maps, sp);
 	if (!row || !(row->flags & MAP_WRITE))
 		return false;
-	/* The first thread's stack grows by itself. */
+	/* The kernel extends the stack of the first thread when needed. */
 	return strcmp(row->path, "[stack]") == 0 || sp - row->start > STACK_NEEDED_BYTES;
 }
 
@@ -105,7 +105,7 @@ static int place_check(struct tracee *t, struct unwind_trace *trace)
 	return 0;
 }
 
-/* In code that may hold a lock of malloc or of the loader. */
+/* True for code of libc, the loader or an allocator: it may hold a lock of malloc or of the loader. */
 static bool in_libc(struct inject_target *t, uint64_t pc)
 {
 	const struct map_row *row = maps_find(&t->maps, pc);
@@ -118,8 +118,9 @@ static bool in_libc(struct inject_target *t, uint64_t pc)
 }
 
 /*
- * The first event of a task on the whole machine makes the kernel wait until all processors have taken note, some ten
- * milliseconds, and a breakpoint is such an event. So one of our own is there before.
+ * A hardware breakpoint is a perf event of a task. The first such event on the machine makes the kernel wait about 10
+ * ms until all processors have been informed. Opening an event here keeps that wait out of the time in which a thread
+ * is stopped.
  */
 static void breakpoints_prepare(struct job *j)
 {
@@ -129,20 +130,20 @@ static void breakpoints_prepare(struct job *j)
 				    .exclude_kernel = 1,
 				    .exclude_hv = 1};
 	long fd = syscall(SYS_perf_event_open, &a, 0, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
-	/* Without the permission, the first breakpoint is slow. */
+	/* Where perf events are not permitted, the first breakpoint is slow. */
 	j->perf_fd = fd < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : (int)fd;
 }
 
 static int breakpoint(pid_t tid, uint64_t addr)
 {
-	/* A breakpoint of this thread alone, without a changed byte of code (ptrace(2), Intel SDM 3B 17.2.4). */
+	/* Sets a hardware breakpoint for this thread only; no code is changed (ptrace(2), Intel SDM 3B 17.2.4). */
 	return ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[0]), addr) < 0 ||
 			       ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg[7]), addr ? 1UL : 0UL) < 0
 		       ? TRY_AGAIN
 		       : 0;
 }
 
-/* The first address outside malloc, the loader and libc that the thread returns to; 0: it is not inside them. */
+/* The first return address outside malloc, the loader and libc; 0: the thread is not inside them. */
 static uint64_t way_out(struct tracee *t, const struct unwind_trace *trace)
 {
 	size_t i = 0;
@@ -166,8 +167,8 @@ static bool trap_pending(const struct tracee *t)
 }
 
 /*
- * A program that allocates all the time is hardly ever met elsewhere: so it is
- * let go on until it comes back from malloc. TRY_AGAIN: it did not, soon enough.
+ * A program that allocates all the time is nearly always inside malloc. The thread is therefore run until it returns
+ * from there. TRY_AGAIN: it did not return within run_out_ns.
  */
 static int run_out(struct tracee *t, uint64_t addr, uint64_t run_out_ns)
 {
@@ -175,11 +176,11 @@ static int run_out(struct tracee *t, uint64_t addr, uint64_t run_out_ns)
 	int status;
 	if (addr == 0 || t->signal || t->target->trap_signal != SIGTRAP)
 		return TRY_AGAIN;
-	/* A trap that is blocked would make the kernel forget the program's handler of it (signal(7)). */
+	/* Unblocks SIGTRAP: for a blocked trap the kernel would drop the handler of the program (signal(7)). */
 	if (ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(mask), &mask) < 0)
 		return WORLD_GONE;
 	if (breakpoint(t->tid, addr) != 0)
-		return TRY_AGAIN; /* the mask is put back with all else */
+		return TRY_AGAIN; /* tracee_restore() puts the mask back */
 	if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
 		return WORLD_GONE;
 	tracee_stood(t);
@@ -190,14 +191,14 @@ static int run_out(struct tracee *t, uint64_t addr, uint64_t run_out_ns)
 			return WORLD_GONE;
 		r = tracee_wait(t, clock_mono_ns() + STUCK_NS, &status);
 		if (r)
-			return r == TRY_AGAIN ? -ETIMEDOUT : r; /* let go when our thread ends */
+			return r == TRY_AGAIN ? -ETIMEDOUT : r; /* the end of our own thread detaches it */
 	}
 	if (r == 0)
 		r = tracee_regs(t);
 	if (r)
 		return r;
 	ignore(breakpoint(t->tid, 0), "it was set a moment ago, so it can be cleared");
-	/* It may have hit the breakpoint while it was being stopped; that signal would kill it. */
+	/* It may have reached the breakpoint while it was being stopped; the pending SIGTRAP would kill it. */
 	if (status >> 16 != 0 && trap_pending(t)) {
 		if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
 			return WORLD_GONE;
@@ -237,7 +238,7 @@ static int run_symbol(struct tracee *t, const struct job *j)
 
 /* ---- one thread ---- */
 
-/* Reports the error and its place, which cannot be read later. */
+/* Reports the error and its place. The place has to be read now, while the thread is stopped. */
 static int did_not_return(const struct tracee *t, struct fault *f)
 {
 	const struct map_row *row = maps_find(&t->target->maps, t->now.rip);
@@ -254,7 +255,10 @@ static int did_not_return(const struct tracee *t, struct fault *f)
 
 static int inject_here(struct tracee *t, const struct job *j)
 {
-	/* A handler that ran now would run inside dlopen. What comes of the calls themselves is for us. */
+	/*
+	 * A signal handler that ran now would run inside dlopen, so all signals are blocked except those that a failing
+	 * call itself raises; they are handled here.
+	 */
 	static const int ours[] = {SIGSEGV, SIGTRAP, SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGABRT};
 	uint64_t mask = UINT64_MAX;
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
@@ -270,7 +274,7 @@ static int inject_here(struct tracee *t, const struct job *j)
 	return r ? r : e;
 }
 
-/* TRY_AGAIN: not here, not now. */
+/* TRY_AGAIN: the thread is not at a safe place now. */
 static int try_thread(struct job *j, pid_t tid, bool *ret_lost)
 {
 	bool ready = j->perf_fd >= 0;
@@ -321,7 +325,7 @@ static int try_thread(struct job *j, pid_t tid, bool *ret_lost)
 
 struct candidate {
 	pid_t tid;
-	int rank; /* the less the better */
+	int rank; /* lower is better */
 };
 
 static int inject_rank_of(const struct inject_target *t, pid_t tid)
@@ -329,7 +333,7 @@ static int inject_rank_of(const struct inject_target *t, pid_t tid)
 	struct threadwait w;
 	if (threadwait_read(t->w, t->pid, tid, NULL, false, &w) != 0)
 		return -1;
-	int first = tid == t->pid ? 0 : 1; /* the first thread has the roomiest stack */
+	int first = tid == t->pid ? 0 : 1; /* 0 for the first thread: it has the largest stack */
 	switch (w.kind) {
 	case WAIT_ZOMBIE:
 	case WAIT_STOPPED:
@@ -387,7 +391,7 @@ static int candidates(const struct inject_target *t, struct candidate *list, siz
 	return 0;
 }
 
-/* A thread that runs: it stands still for as long as it takes to copy its stack. */
+/* Copies the stack of a running thread; the thread is stopped only while its stack is copied. */
 static bool stack_copy(struct job *j, pid_t tid, struct unwind_regs *ret, struct unwind_stack *stack, bool *ret_lost)
 {
 	static struct tracee tracee;
@@ -412,7 +416,7 @@ static bool stack_copy(struct job *j, pid_t tid, struct unwind_regs *ret, struct
 	return seen;
 }
 
-/* So that names and call frame information are read before a thread stands still. */
+/* Reads names and call frame information in advance, so that a thread is not stopped meanwhile. */
 static void warm_up(struct job *j, pid_t tid, bool *ret_lost)
 {
 	static struct unwind_stack stack;
@@ -449,7 +453,7 @@ static int refuse_filter(const struct inject_target *t, const char *call, struct
 		(int)t->pid);
 }
 
-/* Whatever is known of where filters are from, what they say is better, where it can be read. */
+/* Reads the filters themselves where possible: they are more reliable than what their origin suggests. */
 static int filters_check(struct job *j)
 {
 	static struct tracee tracee;
@@ -510,10 +514,10 @@ static int find_and_inject(struct job *j)
 			if (r != TRY_AGAIN && !ended)
 				return r;
 			if (lost)
-				return INJECT_UNSAFE; /* our thread must end to let go of it */
+				return INJECT_UNSAFE; /* only the end of our own thread detaches it */
 		}
 		(void)nanosleep(&pause, NULL);
-		/* What was loaded since would look like a hole. */
+		/* Code loaded meanwhile would look unmapped. */
 		if (j->result->tries % 8 == 7)
 			inject_target_renew(j->target);
 	} while (clock_mono_ns() < until_ns);
@@ -524,8 +528,8 @@ static void *thread_main(void *arg)
 {
 	struct job *j = arg;
 	/*
-	 * A thread stands still meanwhile: wait for microseconds, and, if we may, not behind others. Niceness counts
-	 * only among the processes of one session (sched(7), autogroup).
+	 * A thread is stopped meanwhile: sleep in microseconds and, if permitted, with a higher priority. Niceness
+	 * counts only among the processes of one session (sched(7), autogroup).
 	 */
 	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
 	const struct sched_param first = {.sched_priority = 1};
@@ -540,7 +544,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* ptrace belongs to a thread, and one that ends lets go of everything for certain. */
+/* Runs in a thread of its own: ptrace is tied to the tracing thread, and its end detaches everything. */
 static int in_own_thread(struct job *j)
 {
 	pthread_t thread;
@@ -560,7 +564,7 @@ static int inject_explain(const struct inject_target *t, int r, struct fault *f)
 	struct proc_stat st;
 	if (f->text[0] || r == 0)
 		return r;
-	/* What is about to end may not be traced either. */
+	/* Tracing a process that is about to end is refused as well; that is no missing right. */
 	if (r == WORLD_DENIED && proc_stat_read(t->w, t->pid, &st) == 0 && st.state != 'Z' && st.state != 'X')
 		return r;
 	if (r == WORLD_DENIED)

@@ -7,7 +7,10 @@
 #include "act/inject/inject_parts.h"
 #include "base/text.h"
 
-/* Paths through one filter; real ones have a few hundred rows and branch on the number, which is known here. */
+/*
+ * Instructions executed over all paths through one filter. Real filters have a few hundred rows and branch mostly on
+ * the call number, which is known here.
+ */
 #define STEPS_MAX 200000
 
 #if defined(__x86_64__)
@@ -16,7 +19,7 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* What dlopen and libvigil_heap.so ask of the kernel: at the attach, at a sample, at a fork. */
+/* System calls of dlopen and of libvigil_heap.so: when attached, at a sample, at a fork. */
 static const struct {
 	const char *name;
 	uint32_t nr;
@@ -35,7 +38,7 @@ static const struct {
 #undef CALL
 };
 
-/* A word that may depend on arguments of the call, which are not known. */
+/* A word; unknown if it depends on the arguments of the call. */
 struct word {
 	uint32_t v;
 	bool known;
@@ -91,7 +94,7 @@ static struct word computed(uint16_t op, struct word a, struct word b)
 	}
 }
 
-/* What ends nobody and stops nobody: the call is made, or refused by a number. */
+/* True for a verdict that neither ends nor stops the caller: the call is allowed, or fails with an errno. */
 static bool harmless(uint32_t verdict)
 {
 	uint32_t action = verdict & SECCOMP_RET_ACTION_FULL;
@@ -112,7 +115,7 @@ static bool jumps(uint16_t op, uint32_t a, uint32_t b)
 	}
 }
 
-/* One that is neither a jump nor the end; false: the kernel takes no such instruction. */
+/* Executes one instruction that is no jump and no return; false: an instruction that the kernel refuses. */
 static bool inject_filter_step(const struct run *r, struct machine *s, const struct sock_filter *i)
 {
 	struct word k = {i->k, true}, length = {sizeof(struct seccomp_data), true};
@@ -149,7 +152,7 @@ static bool inject_filter_step(const struct run *r, struct machine *s, const str
 	}
 }
 
-/* All ways from row `at` on, since an unknown word may go either. They only lead forward (bpf(4)). */
+/* Follows all paths from row `at`, as an unknown word may take either branch. Jumps only lead forward (bpf(4)). */
 static bool lets(struct run *r, size_t at, struct machine s)
 {
 	while (at < r->n && r->steps++ < STEPS_MAX) {

@@ -40,7 +40,7 @@ static int copy_file(const char *from, int to)
 	return n < 0 ? -errno : 0;
 }
 
-/* The program makes a file in memory, we fill it, the program loads it: nothing needs to be seen in its folders. */
+/* Makes a memfd in the program, fills it from here, and lets the program load it. No file of its folders is needed. */
 static int load_copy(struct tracee *t, const char *library, uint64_t *ret_handle, struct fault *f)
 {
 	static const char name[] = "vigil-heap";
@@ -77,7 +77,7 @@ static int load_copy(struct tracee *t, const char *library, uint64_t *ret_handle
 	return r;
 }
 
-/* A chroot without /proc: a file in its /tmp, for as long as it takes. */
+/* For a chroot without /proc: a temporary file in its /tmp. */
 static int load_file(struct tracee *t, const char *library, uint64_t *ret_handle, struct fault *f)
 {
 	char inner[64], path[96];
@@ -86,7 +86,7 @@ static int load_file(struct tracee *t, const char *library, uint64_t *ret_handle
 	cleanup(closep) int fd =
 		openat(t->target->w->proc_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0755);
 	if (fd < 0)
-		return INJECT_FAILED; /* what the loader said before stands */
+		return INJECT_FAILED; /* keeps the earlier message of the loader */
 	int r = copy_file(library, fd);
 	closep(&fd);
 	if (r == 0)
@@ -100,8 +100,8 @@ static int load_file(struct tracee *t, const char *library, uint64_t *ret_handle
 }
 
 /*
- * What glibc calls a handle is the address of a struct link_map (link.h), whose first word says where the file begins.
- * The first bytes of ours lie there: the function's place in the file is known.
+ * The handle of glibc is the address of a struct link_map (link.h), whose first word is the load address of the file.
+ * If the first bytes there are those of our file, the offset of the function in it is known.
  */
 static bool function_known(const struct tracee *t, uint64_t handle, uint64_t *ret)
 {
@@ -127,7 +127,7 @@ int inject_load(struct tracee *t, const struct inject_want *want, struct fault *
 		r = load_path(t, want->library, &handle);
 	if (r == 0 && handle == 0 && t->target->sees_file && !t->target->memfd_create)
 		return loader_words(t, want->library, f);
-	if (r == 0 && handle == 0) { /* also where it sees the file and may not read it */
+	if (r == 0 && handle == 0) { /* also where it may not read the file */
 		t->result->in_memory = true;
 		r = load_copy(t, want->library, &handle, f);
 		if (r == INJECT_FAILED && handle == 0)

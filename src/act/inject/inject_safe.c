@@ -3,7 +3,7 @@
 
 #include "act/inject/inject_parts.h"
 
-/* FUTEX_WAIT, and FUTEX_WAIT_PRIVATE (linux/futex.h) on a lock that is held (glibc's lowlevellock.h: 2). */
+/* FUTEX_WAIT or FUTEX_WAIT_PRIVATE (linux/futex.h) with value 2, which marks a held lock (lowlevellock.h of glibc). */
 #define FUTEX_PLAIN_WAIT(op) (((op)&0x7f) == 0)
 #define LOCK_CONTENDED 2
 
@@ -18,7 +18,7 @@ bool inject_is_loader(const char *file)
 	return strncmp(file, "ld-linux", 8) == 0 || strncmp(file, "ld-2.", 5) == 0 || strncmp(file, "ld.so", 5) == 0;
 }
 
-/* Waiting in one of these may be malloc, the loader or fork at work. Running, it is none. */
+/* True for a call in which malloc, the loader or fork may be waiting. A running thread is in no call. */
 static bool call_is_suspect(int64_t nr, uint64_t op, uint64_t value)
 {
 	static const int64_t suspect[] = {
@@ -60,16 +60,20 @@ static bool is_allocator(const char *path, const char *const *allocators, size_t
 	return false;
 }
 
-/* Static functions of a stripped libc have no name. Below a known one they are what it called, and it is judged. */
+/*
+ * Static functions of a stripped libc have no name. One that was called by a named function is judged by that function.
+ */
 static bool libc_frame_is_safe(const struct inject_frame *f, size_t depth, bool waits)
 {
 	if (f->name[0])
 		return !name_is_suspect(f->name);
-	/* free() jumps into its inner half, and what runs inside libc may hold anything. */
+	/*
+	 * A running thread is refused: free() jumps into an unnamed function, and code inside libc may hold any lock.
+	 */
 	return waits && depth < 4;
 }
 
-/* Of a thread or of the program. */
+/* True for the first function of a thread or of the program. */
 static bool is_first_function(const char *name, bool last)
 {
 	return name[0] == '\0' || strstr(name, "start") || (last && strstr(name, "clone"));
@@ -83,7 +87,7 @@ bool inject_is_safe(const struct inject_frame *frames, size_t n, bool complete, 
 		return false;
 	if (waits && call_is_suspect(syscall, arg1, arg2))
 		return false;
-	/* The first functions of a thread and of main are of libc too, and have names that mean nothing. */
+	/* The outermost frames, which start a thread or main, are functions of libc too; they hold no lock. */
 	for (size_t i = 0; i < n; i++) {
 		const struct inject_frame *f = &frames[i];
 		bool outermost = i + 3 >= n && i > 0;

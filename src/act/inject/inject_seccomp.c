@@ -1,7 +1,6 @@
 /*
- * A call that a seccomp filter forbids may end the program, so it matters
- * whose filter it is: decision 19. Kernel: Documentation/userspace-api/seccomp_filter.rst,
- * ptrace(2) PTRACE_SECCOMP_GET_FILTER.
+ * A call that a seccomp filter forbids may end the program, so the origin of its filters matters (docs/decisions/0019).
+ * Sources: kernel userspace-api/seccomp_filter.rst, ptrace(2) PTRACE_SECCOMP_GET_FILTER.
  */
 #include <linux/filter.h>
 #include <stdlib.h>
@@ -58,7 +57,7 @@ static bool same_namespace(const struct world *w, pid_t a, pid_t b)
 	return strcmp(link[0], link[1]) == 0;
 }
 
-/* The first process of the container: the last ancestor that is in its namespace of processes. */
+/* The first process of the container: the outermost ancestor in the same pid namespace. */
 static pid_t first_of_container(const struct world *w, pid_t pid)
 {
 	for (int i = 0; i < ANCESTORS_MAX; i++) {
@@ -78,7 +77,7 @@ enum inject_filters inject_seccomp_whose(const struct world *w, pid_t pid, const
 	if (inject_seccomp_read(w, getpid(), getpid(), &ours) == 0 && inject_seccomp_same(&ours, theirs) &&
 	    same_namespace(w, getpid(), pid))
 		return FILTERS_OURS;
-	/* A kernel that does not count them (before 5.9) cannot tell, nor can strict mode be lived with. */
+	/* Kernels before 5.9 do not count filters, so nothing can be compared; strict mode allows none of our calls. */
 	if (theirs->mode == MODE_STRICT || theirs->filters == 0)
 		return FILTERS_OWN;
 	pid_t top = first_of_container(w, pid);

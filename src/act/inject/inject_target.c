@@ -20,7 +20,7 @@
 #define LIBRARY_BYTES_MAX (64 * MIB)
 #define START_LOOKS 50
 #define START_PAUSE_NS (2 * (long)NS_PER_MS)
-/* For __libc_dlopen_mode, in front of glibc 2.34 (its own dlfcn.h: __RTLD_DLOPEN). */
+/* Flag for __libc_dlopen_mode, used before glibc 2.34 (__RTLD_DLOPEN of its dlfcn.h). */
 #define FLAG_DLOPEN 0x80000000u
 
 /* ---- refusals ---- */
@@ -98,7 +98,7 @@ static const struct map_row *inject_target_row(const struct maps *m, bool (*is)(
 	return NULL;
 }
 
-/* An exported function's address in the process; 0: none of that name. */
+/* Address of an exported function in the process; 0: no such function. */
 static uint64_t address_of(const struct inject_target *t, const struct elf *e, const struct map_row *row,
 			   const char *name)
 {
@@ -145,7 +145,7 @@ static void find_loader(struct inject_target *t, const struct elf *libc, const s
 	t->dlopen_flags = (int)((unsigned)RTLD_NOW | FLAG_DLOPEN);
 }
 
-/* Any byte of libc's code that is a breakpoint when jumped to. */
+/* Finds a byte of the code of libc that is a breakpoint instruction when jumped to. */
 static void find_trap(struct inject_target *t, const struct map_row *row, uint64_t ignored_signals)
 {
 	static uint8_t code[TRAP_SEARCH];
@@ -225,7 +225,7 @@ static void note_allocator(struct inject_target *t, const struct map_row *row)
 	elf_done(&e);
 }
 
-/* The mapping of vigil's library: the file itself, or a copy in memory; NULL: it is not loaded. */
+/* The mapping of the library, from its file or from a copy in memory; NULL: not loaded. */
 static const struct map_row *library_row(const struct inject_target *t, const struct stat *st)
 {
 	uint32_t dev = (uint32_t)(major(st->st_dev) << 20 | minor(st->st_dev));
@@ -240,7 +240,7 @@ static const struct map_row *library_row(const struct inject_target *t, const st
 	return NULL;
 }
 
-/* Reading all of it also brings it into memory: the program's loader need not wait for a disk. */
+/* Reads the whole file, which also brings it into the page cache: the loader of the program then waits for no disk. */
 static void function_find(struct inject_target *t, const struct inject_want *want)
 {
 	cleanup(freep) char *all = NULL;
@@ -281,7 +281,7 @@ static int find_library(struct inject_target *t, const struct inject_want *want,
 				     (int)t->pid, want->symbol);
 }
 
-/* A program that has just begun has a loader, and no libc yet. */
+/* A program that has just started has a loader, but no libc yet. */
 static int maps_begin(struct inject_target *t)
 {
 	const struct timespec pause = {.tv_nsec = START_PAUSE_NS};
@@ -305,7 +305,7 @@ int inject_target_open(const struct world *w, pid_t pid, const struct inject_wan
 	*ret = (struct inject_target){.w = w, .pid = pid};
 	remote_open(w, pid, &ret->remote);
 	int r = inject_target_check(ret, f);
-	/* Read first, so that a later exec is noticed. */
+	/* Read before everything else, so that a later exec is noticed. */
 	if (r == 0)
 		r = proc_auxv_read(w, pid, AT_RANDOM, &ret->program_id_addr);
 	if (r == 0)

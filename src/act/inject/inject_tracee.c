@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "sense/native/stopper.h"
 
-/* How long a thread that is asked to stop is waited for; one that runs may have to get a processor first. */
+/* Time for a thread to stop; a running one may first have to wait for a processor. */
 #define STOP_NS (200 * NS_PER_MS)
-/* Between two looks whether it has stopped. */
+/* Longest pause between two checks whether it has stopped. */
 #define WAIT_NS_MAX 50000
 #define FLAG_TRAP 0x100u
 #define FLAG_DIRECTION 0x400u
@@ -41,7 +41,7 @@ int tracee_wait(struct tracee *t, uint64_t until_ns, int *ret_status)
 	}
 }
 
-/* It goes on with its own work now. */
+/* Counts the present stop, which ends now. */
 void tracee_stood(const struct tracee *t)
 {
 	uint64_t ns = clock_mono_ns() - t->since_ns;
@@ -80,7 +80,7 @@ int tracee_stop(struct tracee *t)
 	int r = tracee_wait(t, t->since_ns + STOP_NS, &status);
 	if (r)
 		return r;
-	if (status >> 16 == 0) /* a signal was faster than we; it is delivered when all is over */
+	if (status >> 16 == 0) /* another signal stopped it first; it is delivered at the end */
 		t->signal = WSTOPSIG(status);
 	if (!is_group_stop(status))
 		return 0;
@@ -104,7 +104,7 @@ int tracee_save(struct tracee *t)
 		return INJECT_REFUSED;
 	if (ptrace(PTRACE_GETREGSET, t->tid, (void *)(uintptr_t)NT_X86_XSTATE, &io) < 0 ||
 	    io.iov_len == sizeof(t->xstate))
-		return INJECT_REFUSED; /* what was not saved cannot be put back */
+		return INJECT_REFUSED; /* a state that was not saved cannot be put back */
 	t->n_xstate = io.iov_len;
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)sizeof(t->mask), &t->mask) < 0)
 		return WORLD_GONE;
@@ -117,7 +117,10 @@ int tracee_restore(struct tracee *t)
 	struct user_regs_struct regs = t->regs;
 	struct iovec io = {.iov_base = t->xstate, .iov_len = t->n_xstate};
 	struct iovec general = {.iov_base = &regs, .iov_len = sizeof(regs)};
-	/* signal(7): some calls fail when they are interrupted, whatever SA_RESTART says. They transferred nothing. */
+	/*
+	 * Some calls fail with EINTR when interrupted, even with SA_RESTART (signal(7)). They have transferred nothing,
+	 * so they are restarted.
+	 */
 	if ((int64_t)regs.orig_rax >= 0 && (int64_t)regs.rax == -EINTR && t->signal == 0 &&
 	    stopper_would_fail((int64_t)regs.orig_rax)) {
 		regs.rip -= SYSCALL_INSTRUCTION_BYTES;
@@ -140,7 +143,7 @@ int tracee_push(struct tracee *t, const void *bytes, size_t len, uint64_t *ret)
 
 static int regs_begin(struct tracee *t, uint64_t function, const uint64_t args[3])
 {
-	uint64_t sp = ((t->low - 256) & ~UINT64_C(15)) - 8; /* as behind a call instruction */
+	uint64_t sp = ((t->low - 256) & ~UINT64_C(15)) - 8; /* alignment as after a call instruction */
 	uint64_t back = t->target->trap;
 	struct user_regs_struct regs = t->regs;
 	struct iovec io = {.iov_base = &regs, .iov_len = sizeof(regs)};
@@ -153,7 +156,7 @@ static int regs_begin(struct tracee *t, uint64_t function, const uint64_t args[3
 	regs.rsi = args[1];
 	regs.rdx = args[2];
 	regs.rax = 0;
-	regs.orig_rax = UINT64_MAX; /* it is in no system call: nothing to begin again */
+	regs.orig_rax = UINT64_MAX; /* marks that it is in no system call, so that none is restarted */
 	regs.eflags &= ~(unsigned long long)(FLAG_TRAP | FLAG_DIRECTION);
 	return ptrace(PTRACE_SETREGSET, t->tid, (void *)(uintptr_t)NT_PRSTATUS, &io) < 0 ? WORLD_GONE : 0;
 }
@@ -174,7 +177,7 @@ int tracee_call(struct tracee *t, uint64_t function, uint64_t a, uint64_t b, uin
 		r = WORLD_GONE;
 	while (r == 0) {
 		r = tracee_wait(t, until_ns, &status);
-		t->since_ns = since_ns; /* what it does in a call is not its own work */
+		t->since_ns = since_ns; /* time inside our call counts as stopped */
 		if (r == TRY_AGAIN && !late) {
 			late = true;
 			until_ns += NS_PER_S;
@@ -197,10 +200,7 @@ int tracee_call(struct tracee *t, uint64_t function, uint64_t a, uint64_t b, uin
 		t->crashed_by = crashed ? sig : 0;
 		if (crashed || late)
 			return INJECT_FAILED;
-		/*
-		 * Our own interrupt that came late, or a SIGSTOP of another process: it stops for good when all
-		 * is over.
-		 */
+		/* A late interrupt of our own, or a SIGSTOP of another process: it takes effect after the detach. */
 		if (ptrace(PTRACE_CONT, t->tid, NULL, NULL) < 0)
 			r = WORLD_GONE;
 	}

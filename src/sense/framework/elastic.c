@@ -6,7 +6,9 @@
 #include "base/json.h"
 #include "sense/format/jsonmend.h"
 
-/* "Traceback …\n  File "train.py", line 40, in step\n    loss()\n": the last such line is where it was raised. */
+/*
+ * In "Traceback …\n File "train.py", line 40, in step\n loss()\n", the last such line is where the error was raised.
+ */
 static void innermost(const char *stack, struct elastic_error *ret)
 {
 	const char *at = span_rfind(span_of(stack), "File \"");
@@ -25,7 +27,7 @@ static void innermost(const char *stack, struct elastic_error *ret)
 
 static void time_of(const struct js *extra, struct elastic_error *e)
 {
-	/* a text in most versions, a number in some */
+	/* a string in most versions, a number in some */
 	const char *text = js_get_text(extra, "timestamp", NULL);
 	int64_t n = js_get_i64(extra, "timestamp", -1);
 	if (text ? span_i64(span_trim(span_of(text)), &n) != 0 : n < 0)

@@ -9,9 +9,9 @@
 #include "sense/framework/elastic.h"
 #include "sense/framework/lasterror.h"
 
-/* A call stack of a thousand frames fits. */
+/* Maximum size read; holds a call stack of a thousand frames. */
 #define FILE_MOST (256 * 1024)
-/* The file is written at once: beyond this its time is that of something else, a copy or another clock. */
+/* The file is written right after the error. A larger difference means a copied file or another clock. */
 #define CLOCKS_MS 2000
 
 void errorfile_path(const char *attempt_dir, int32_t rank, char *dst, size_t cap)
@@ -19,7 +19,10 @@ void errorfile_path(const char *attempt_dir, int32_t rank, char *dst, size_t cap
 	(void)text_format(dst, cap, "%s/rank-%d.error.json", attempt_dir, MAX(rank, 0));
 }
 
-/* Seconds put no order into a cascade: when the file was written does. */
+/*
+ * Time of the error in ms. Whole seconds do not order a cascade of errors, so the time of the file is used where it
+ * agrees.
+ */
 static int64_t time_of(const struct elastic_error *e, const struct stat *st)
 {
 	int64_t written_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;

@@ -18,7 +18,7 @@ static const struct name variables[] = {
 	{"DEEPSPEED_TIMEOUT", 60 * NS_PER_S},
 };
 
-/* Blanks of the names may be '-' or '_'. */
+/* A blank in a name stands for '-' or '_'. */
 static const struct name flags[] = {
 	{"--ddp-timeout", NS_PER_S},
 	{"--dist-timeout", NS_PER_S},
@@ -29,7 +29,10 @@ static const struct name flags[] = {
 	{"--distributed-timeout-minutes", 60 * NS_PER_S},
 };
 
-/* 0 means that there is none in all of them; more than a day is none, either. */
+/*
+ * Takes the number if it is the shortest so far. 0 means no limit in all these settings; more than a day counts as no
+ * limit.
+ */
 static void shorter(uint64_t *shortest, struct span number, uint64_t unit_ns)
 {
 	const uint64_t most_ns = UINT64_C(86400) * NS_PER_S;

@@ -11,5 +11,5 @@
 
 #include "base/text.h"
 
-/* environment: NUL-separated; command: words with blanks between. The shortest; 0: none is named. */
+/* The shortest time in ns; 0: none is set. environment: NUL-separated; command: words separated by blanks. */
 uint64_t frametimeout_find(struct span environment, struct span command);

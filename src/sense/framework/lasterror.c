@@ -9,12 +9,12 @@
 
 #define HINTS 24
 
-/* Messages that are an error of the program itself. */
+/* Messages about an error of the program itself. */
 static const char *const own[] = {"python_traceback", "cuda_oom",  "python_memory_error", "numpy_memory_error",
 				  "torch_cpu_oom",    "bad_alloc", "python_fatal",	  "segfault",
 				  "cannot_fork",      "disk_full", "shm_no_space"};
 
-/* What an exception says when the reason is somewhere else. */
+/* Texts of exceptions whose cause is in another process. */
 static const char *const consequences[] = {
 	"Connection closed", "Connection reset", "Connection refused",
 	"Broken pipe",	     "timed out",	 "Timed out",
@@ -58,12 +58,12 @@ static bool goes_on(struct span rest, const struct progress_patterns *user)
 	return false;
 }
 
-/* The last of an output's errors: hints keep no place, so the text is looked for from behind. */
+/* Position of the last error in the output. Hints have no position, so the text is searched from the end. */
 static const char *lasterror_place(struct span tail, const struct log_hint *h)
 {
 	char key[80];
 	text_copy(key, sizeof(key), h->text);
-	key[strcspn(key, "?")] = '\0'; /* control bytes were replaced */
+	key[strcspn(key, "?")] = '\0'; /* control bytes were replaced by "?" */
 	return key[0] ? span_rfind(tail, key) : NULL;
 }
 
@@ -99,7 +99,7 @@ static bool next_line(struct span *rest, struct span *ret)
 		return false;
 	while (n < rest->len && rest->p[n] != '\n' && rest->p[n] != '\r')
 		n++;
-	n += n < rest->len; /* with its end */
+	n += n < rest->len; /* including its newline */
 	*ret = (struct span){rest->p, n};
 	rest->p += n;
 	rest->len -= n;
@@ -113,7 +113,7 @@ static int32_t lasterror_rank(struct span line)
 	return l.rank;
 }
 
-/* The lines of one rank, as an output of its own. */
+/* Copies the lines of one rank to scratch. */
 static struct span lines_of(struct span tail, int32_t rank, char *scratch)
 {
 	struct span line, mine = {scratch, 0};

@@ -1,9 +1,7 @@
 /*
- * The error that a program's output ends with: the last Python exception, or
- * another fatal message that sense/death/deathlog knows, behind which no progress
- * is printed any more. An exception that was caught and logged is followed by
- * further steps, and is none. Pure; looks at what it is given, so hand it the
- * end of a log.
+ * The error that a program's output ends with: the last Python exception, or another fatal message that
+ * sense/death/deathlog knows, after which no more progress is printed. An exception followed by further steps was
+ * caught and is not reported. Pure; reads the whole text given, which should be the end of a log.
  */
 #pragma once
 
@@ -11,8 +9,8 @@
 #include "sense/framework/progresspattern.h"
 
 struct lasterror {
-	int32_t rank; /* of the line's prefix, else of the stream; NO_RANK */
-	bool follows; /* tells that something else failed: a peer was lost, a time-out, somebody ended it */
+	int32_t rank; /* from the prefix of the line, else that of the stream; NO_RANK */
+	bool follows; /* the text says that the cause is elsewhere: a lost peer, a time-out, a signal */
 	char text[200];
 };
 
@@ -22,7 +20,7 @@ enum {
 	LASTERROR_NONE = 1,
 };
 
-/* user: how progress may look as well; may be NULL. */
+/* user: further patterns of progress lines; may be NULL. */
 int must_check lasterror_find(struct span tail, int32_t stream_rank, const struct progress_patterns *user,
 			      struct lasterror *ret);
 /*

@@ -85,7 +85,7 @@ static bool progress_number(struct span s, double *ret)
 	return any;
 }
 
-/* What stands behind a word that begins where no other word goes on; p NULL without. */
+/* The text after a word; p is NULL if the word is absent. The word must not be the end of a longer word. */
 static struct span after_word(struct span s, const char *word)
 {
 	size_t n = strlen(word);
@@ -146,7 +146,7 @@ static void rate_find(struct span s, struct progress_line *r)
 	}
 }
 
-/* "120/1875" somewhere before a limit; the text behind it in *ret_rest. */
+/* Finds "120/1875" in s; *ret_rest is the text after it. */
 static bool of_total(struct span s, struct progress_line *r, struct span *ret_rest)
 {
 	for (size_t i = 0; i < s.len; i++) {
@@ -357,7 +357,7 @@ int progress_parse(struct span line, const struct progress_patterns *user, struc
 	struct logline l;
 	logline_parse(line, &l);
 	struct progress_line r = {.rank = l.rank};
-	/* text that looks like a launcher's prefix may be part of the user's pattern */
+	/* the user's pattern may include text that looks like a prefix of a launcher */
 	if (user && (user_line(l.text, user, &r) || (l.text.len < line.len && user_line(line, user, &r)))) {
 		*ret = r;
 		return 0;
@@ -430,7 +430,7 @@ static void line_done(struct progress *p, uint64_t now_ns)
 			p->loss_broken_step = l.has_step ? l.step : p->last.step;
 		}
 		if (!l.has_step && p->any && p->last.has_step) {
-			/* a line of losses between two of steps does not make the step unknown */
+			/* a line with only a loss keeps the step of the line before */
 			p->last.has_epoch |= l.has_epoch;
 			p->last.epoch = l.has_epoch ? l.epoch : p->last.epoch;
 			p->last.has_loss |= l.has_loss;
@@ -440,7 +440,7 @@ static void line_done(struct progress *p, uint64_t now_ns)
 		}
 		p->any = true;
 		p->n_lines++;
-		ends &= !l.has_step; /* a bar that says "done" at its last step is one of steps */
+		ends &= !l.has_step; /* a bar that prints "done" at its last step counts steps, not epochs */
 	}
 	p->epoch_ended |= ends;
 	p->len = 0;

@@ -1,10 +1,8 @@
 /*
- * How far a training job is, from what it prints: tqdm, Hugging Face Trainer,
- * Lightning, Megatron, torchtitan, DeepSpeed, Keras, "Epoch:[48][20384/all]",
- * words like "step 120", and a user's own patterns.
+ * The progress of a training job, from its output: tqdm, Hugging Face Trainer, Lightning, Megatron, torchtitan,
+ * DeepSpeed, Keras, "Epoch:[48][20384/all]", words like "step 120", and a user's own patterns.
  *
- * Pure and incremental: bytes and the time of their arrival in, state out.
- * Constant memory.
+ * Pure and incremental: the input is bytes and the time of their arrival. Constant memory.
  */
 #pragma once
 
@@ -36,10 +34,10 @@ struct progress_line {
 };
 
 enum {
-	PROGRESS_NONE = 1, /* the line is no progress line */
+	PROGRESS_NONE = 1, /* not a progress line */
 };
 
-/* "epoch 3 done", "Finished epoch", "end of epoch 2": by one whole word beside "epoch". */
+/* True for "epoch 3 done", "Finished epoch", "end of epoch 2": the word "epoch" and a whole word for the end. */
 bool progress_ends_epoch(struct span line);
 /* One line without its newline. user may be NULL. */
 int must_check progress_parse(struct span line, const struct progress_patterns *user, struct progress_line *ret);
@@ -56,13 +54,13 @@ struct progress {
 	bool any; /* last is valid */
 	uint64_t last_step_ns; /* when the step last grew */
 	bool has_step_time;
-	uint64_t n_lines; /* of progress */
-	uint64_t n_steps; /* of those, lines with another step than before */
-	bool epoch_ended; /* the end of an epoch was printed, and no step since */
-	bool loss_broken; /* it was NaN or infinite */
+	uint64_t n_lines; /* progress lines */
+	uint64_t n_steps; /* progress lines with another step than before */
+	bool epoch_ended; /* the end of an epoch was printed and no step since */
+	bool loss_broken; /* a loss was NaN or infinite */
 	uint64_t loss_broken_step;
 };
 
 void progress_init(struct progress *p, const struct progress_patterns *user);
-/* now_ns: when the bytes came; does not go back. */
+/* now_ns: arrival of the bytes; never decreases. */
 void progress_feed(struct progress *p, const char *data, size_t len, uint64_t now_ns);

@@ -13,7 +13,7 @@ struct reader {
 	size_t len;
 	uint32_t groups;
 	struct {
-		size_t at, len; /* what was left out, and where in plain */
+		size_t at, len; /* a removed name: its position in plain, and its length */
 	} cut[PROGRESS_PARTS];
 	size_t n_cuts;
 	char *why;
@@ -40,7 +40,7 @@ static void copy(struct reader *r, size_t n)
 	r->at += n;
 }
 
-/* "[^]a-z]", "[[:digit:]]": what is in there opens no group. */
+/* A bracket expression; parentheses in it open no group. */
 static size_t bracket_len(struct span s)
 {
 	size_t at = 1;
@@ -55,7 +55,7 @@ static size_t bracket_len(struct span s)
 	return at + 1;
 }
 
-/* "(?<step>" or "(?P<step>": the name goes, the group stays. */
+/* For "(?<step>" or "(?P<step>", removes the name and keeps the group. */
 static int named(struct reader *r, struct progress_pattern *p, size_t intro)
 {
 	struct span rest = rest_of(r);

@@ -12,15 +12,15 @@ enum progress_part { PROGRESS_STEP, PROGRESS_TOTAL, PROGRESS_EPOCH, PROGRESS_LOS
 
 #define PROGRESS_PARTS 4
 #define PROGRESS_PATTERNS 8
-/* With the names and the NUL; without the names a pattern may have PATTERN_TEXT. */
+/* Maximum length with names and NUL; without the names a pattern may have PATTERN_TEXT. */
 #define PROGRESS_PATTERN_TEXT 384
 
 struct progress_pattern {
 	struct pattern pattern;
-	uint8_t group[PROGRESS_PARTS]; /* which parentheses, from 1; 0: it has not got this part */
+	uint8_t group[PROGRESS_PARTS]; /* number of its group, from 1; 0: the pattern lacks this part */
 };
 
-/* The first one that matches a line reads it. */
+/* Patterns in order; the first that matches a line is used. */
 struct progress_patterns {
 	struct progress_pattern each[PROGRESS_PATTERNS];
 	size_t n;

@@ -14,7 +14,7 @@
 
 struct stat_key {
 	struct span name;
-	size_t offset; /* into struct cgroup_memory */
+	size_t offset; /* offset in struct cgroup_memory */
 };
 #define KEY(text, field)                                                                                               \
 	{                                                                                                              \
@@ -45,7 +45,7 @@ static const struct stat_key v2_keys[] = {
 	KEY("slab_reclaimable", slab_reclaimable_bytes),
 };
 
-/* "key 123"; a number too large for us is as large as we can say. */
+/* Splits "key 123"; a number that does not fit becomes UINT64_MAX. */
 static bool key_value(struct span line, struct span *ret_key, uint64_t *ret)
 {
 	struct span value;
@@ -194,7 +194,7 @@ int cgroup_open(const struct world *w, enum cgroup_version v, const char *path, 
 	if (g.current_fd < 0) {
 		int r = -errno;
 		cgroup_close(&g);
-		/* The group is there and its memory is not counted: the v2 root, or no memory controller. */
+		/* Without the file the memory of the group is not counted: the v2 root, or no memory controller. */
 		return r == -ENOENT ? WORLD_ABSENT : world_condition(r);
 	}
 	files_open(&g);
@@ -212,7 +212,7 @@ void cgroup_close(struct cgroup *g)
 	}
 }
 
-/* One file of an open group; `if_absent` when the kernel has no such file. */
+/* Reads one file of an open group; `if_absent` is the result when the kernel has no such file. */
 static int cgroup_number_read(int fd, uint64_t if_absent, uint64_t *ret)
 {
 	char text[64];
@@ -242,7 +242,7 @@ int cgroup_read_usage(const struct cgroup *g, struct cgroup_memory *ret)
 	return 0;
 }
 
-/* v1 counts memory and swap together (memsw), and has swap alone only in memory.stat. */
+/* v1 counts memory and swap together (memsw); swap alone is only in memory.stat. */
 static int swap_read(const struct cgroup *g, struct cgroup_memory *m)
 {
 	uint64_t used, max;
@@ -325,7 +325,7 @@ static bool is_limited(const struct cgroup *g)
 	return m.max_bytes != CGROUP_NO_LIMIT || m.high_bytes != CGROUP_NO_LIMIT;
 }
 
-/* "a/b" to "a", "a" to "."; false above the top. */
+/* Turns "a/b" into "a" and "a" into "."; false at the top. */
 static bool path_up(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -376,7 +376,7 @@ void cgroup_chain_close(struct cgroup_chain *c)
 static void pid_take(struct span line, pid_t *pids, size_t cap, size_t *n)
 {
 	uint64_t v;
-	/* 0 stands for a process of another pid namespace. */
+	/* 0: a process of another pid namespace */
 	if (span_u64(span_trim(line), &v) < 0 || v == 0 || v > INT32_MAX)
 		return;
 	if (*n < cap)
@@ -402,7 +402,7 @@ int cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap
 		if (got < 0)
 			return world_condition(-errno);
 		struct span rest = {text, kept + (size_t)got};
-		/* A last line without its newline is only half read, unless the file ends there. */
+		/* A last line without its newline is incomplete, unless the file ends there. */
 		while (got == 0 ? rest.len > 0 : rest.len > 0 && memchr(rest.p, '\n', rest.len) != NULL) {
 			struct span line;
 			if (!span_line(&rest, &line))

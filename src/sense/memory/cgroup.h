@@ -35,13 +35,13 @@ int must_check cgroup_place_parse(struct span cgroup_text, struct span mountinfo
 /* pid 0: ourselves. WORLD_GONE, WORLD_DENIED, WORLD_ABSENT (no cgroups at all). */
 int must_check cgroup_place_read(const struct world *w, pid_t pid, struct cgroup_place *ret);
 
-/* One reading of one group's memory. */
+/* One sample of the memory of one group. */
 struct cgroup_memory {
 	uint64_t current_bytes; /* includes page cache */
-	uint64_t max_bytes;     /* hard limit of this group alone */
+	uint64_t max_bytes;     /* hard limit of this group, without those above it */
 	uint64_t high_bytes;    /* v2 throttle limit; CGROUP_NO_LIMIT on v1 */
 	uint64_t low_bytes;     /* protection (v2); 0 on v1 */
-	uint64_t hierarchy_max_bytes; /* v1, full reading: smallest limit from here to the root; 0: unknown */
+	uint64_t hierarchy_max_bytes; /* v1, full reading only: smallest limit from here to the root; 0: unknown */
 	uint64_t swap_bytes;
 	uint64_t swap_max_bytes;
 	uint64_t anon_bytes, file_bytes, shmem_bytes;
@@ -60,7 +60,7 @@ struct cgroup_memory {
 int must_check cgroup_stat_parse(struct span text, enum cgroup_version v, struct cgroup_memory *m);
 /* memory.events (v2) or memory.oom_control (v1). Pure. */
 int must_check cgroup_events_parse(struct span text, enum cgroup_version v, struct cgroup_memory *m);
-/* "max", or a number; v1's 9223372036854771712 counts as no limit. Pure. */
+/* A number or "max"; 9223372036854771712 of v1 counts as no limit. Pure. */
 int must_check cgroup_limit_parse(struct span text, uint64_t *ret_bytes);
 
 /*

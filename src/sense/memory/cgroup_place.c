@@ -10,24 +10,24 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* What world->cgroup_fd stands for in mountinfo, which always speaks of the live machine. */
+/* The folder of world->cgroup_fd as mountinfo names it; mountinfo is always that of the live machine. */
 #define CGROUP_TOP "/sys/fs/cgroup"
 
-/* A machine full of containers has thousands of mounts. */
+/* Limit of the text of mountinfo: a machine with many containers has thousands of mounts. */
 #define CGROUP_MOUNTINFO_MAX (4U << 20)
 
 /* A hierarchy's mount below CGROUP_TOP, and the group that is its root. */
 struct mount {
 	bool found;
 	char dir[CGROUP_PATH_MAX]; /* below CGROUP_TOP, no leading '/'; "" is the top itself */
-	char root[CGROUP_PATH_MAX]; /* group seen there, as /proc/PID/cgroup names it */
+	char root[CGROUP_PATH_MAX]; /* the group at that mount, as named in /proc/PID/cgroup */
 };
 
 struct mounts {
 	struct mount memory, freezer, unified;
 };
 
-/* A found path, and how much of it is the mount: the rest may turn out not to exist. */
+/* A path and the length of its part up to the mount; the group below the mount may not exist. */
 struct place_path {
 	char path[CGROUP_PATH_MAX];
 	char mount[CGROUP_PATH_MAX];
@@ -38,7 +38,7 @@ struct place_draft {
 	struct place_path memory, freezer, unified;
 };
 
-/* mountinfo writes blanks and backslashes as \ooo. False if it does not fit. */
+/* Decodes \ooo, which mountinfo writes for blanks and backslashes. False if the result does not fit. */
 static bool unescape(struct span s, char *dst, size_t cap)
 {
 	size_t n = 0;
@@ -59,7 +59,7 @@ static bool unescape(struct span s, char *dst, size_t cap)
 	return true;
 }
 
-/* One of the comma-separated words of list is name. */
+/* True if name is one of the comma-separated words of list. */
 static bool list_has(struct span list, const char *name)
 {
 	while (list.len > 0) {
@@ -73,7 +73,7 @@ static bool list_has(struct span list, const char *name)
 	return false;
 }
 
-/* ".." as a whole component: no group is called that, and following it would lead out of the tree. */
+/* True for a path with the component "..": no group has that name, and it would lead out of the tree. */
 static bool has_dotdot(const char *path)
 {
 	for (const char *p = path; (p = strstr(p, "..")) != NULL; p += 2)
@@ -82,7 +82,7 @@ static bool has_dotdot(const char *path)
 	return false;
 }
 
-/* A later mount lies over an earlier one, so the last one found wins. */
+/* A later mount covers an earlier one at the same place, so the last one is used. */
 static void mount_take(struct mount *m, struct span root, struct span dir)
 {
 	char full[CGROUP_PATH_MAX], group[CGROUP_PATH_MAX];
@@ -126,9 +126,9 @@ static void mount_line(struct span line, struct mounts *ret)
 }
 
 /*
- * A container often sees only its own part of the tree, mounted as if it were
- * the whole, while /proc still gives the long name: what the mount hides is
- * taken off the front. A name outside the mount means the mount's root.
+ * A container often sees only its own part of the tree, mounted as if it were the whole, while /proc still gives the
+ * long name. The part hidden by the mount is therefore cut off the front. For a name outside the mount, the root of the
+ * mount is used.
  */
 static const char *below_root(const struct mount *m, const char *group)
 {
@@ -186,7 +186,7 @@ static void group_line(struct span line, const struct mounts *at, struct place_d
 		place_join(&at->freezer, group, &d->freezer);
 }
 
-/* A controller lives in one hierarchy only: v2 charges memory where v1 does not. */
+/* A controller is in one hierarchy only: v2 counts memory where v1 does not. */
 static void draft_settle(struct place_draft *d, bool memory_named)
 {
 	if (d->memory.path[0] != '\0') {
@@ -235,7 +235,7 @@ int cgroup_place_parse(struct span cgroup_text, struct span mountinfo_text, stru
 	return r;
 }
 
-/* A name that is not there below a mount that is: the mount's root is as near as can be seen. */
+/* Falls back to the root of the mount where the group does not exist below it. */
 static void path_settle(const struct world *w, struct place_path *p)
 {
 	if (p->path[0] == '\0' || faccessat(w->cgroup_fd, p->path, F_OK, 0) == 0)

@@ -3,12 +3,12 @@
 #include <string.h>
 
 /*
- * More memory than any machine can address today (x86 and arm64 stop at 2^52).
- * Beyond it a number is a counter that went below zero, or garbage.
+ * Upper bound of a plausible value: x86 and arm64 address at most 2^52 bytes. A larger number is a counter that went
+ * below zero, or garbage.
  */
 #define MEMINFO_PLAUSIBLE_BYTES (UINT64_C(1) << 56)
 
-/* The kernel's names, in the kernel's order: the parser relies on it for speed only. */
+/* The names in the order of the kernel; the order only makes parsing faster. */
 #define NAME(text)                                                                                                     \
 	{                                                                                                              \
 		(text), sizeof(text) - 1                                                                               \
@@ -34,7 +34,7 @@ static const struct span field_names[MEMINFO_MAX] = {
 	[MEMINFO_HUGETLB] = NAME("Hugetlb"),
 };
 
-/* Index of a name, looked for from `from` on, since lines come in the table's order. */
+/* Index of a name; the search begins at `from`, since lines come in the order of the table. */
 static size_t field_index(struct span name, size_t from)
 {
 	for (size_t i = 0; i < MEMINFO_MAX; i++) {
@@ -56,7 +56,7 @@ static void field_take(struct meminfo *m, size_t f, struct span value)
 		bytes = MEMINFO_PLAUSIBLE_BYTES;
 		m->clamped |= bit;
 	} else if ((int64_t)kib < 0) {
-		/* A difference that went below zero and was printed unsigned: nothing is left. */
+		/* A difference that went below zero and was printed unsigned: counts as 0. */
 		bytes = f == MEMINFO_TOTAL ? MEMINFO_PLAUSIBLE_BYTES : 0;
 		m->clamped |= bit;
 	} else if (kib > MEMINFO_PLAUSIBLE_BYTES / KIB) {
@@ -77,10 +77,7 @@ static void field_cap(struct meminfo *m, size_t f, uint64_t cap)
 	m->clamped |= UINT32_C(1) << f;
 }
 
-/*
- * Nothing can exceed what there is. Swap has its own total; swap that was
- * never mentioned counts as none.
- */
+/* Clamps each value to its total. Swap has its own total; without a total for swap, swap is 0. */
 static void fields_cap(struct meminfo *m)
 {
 	for (size_t f = MEMINFO_FREE; f < MEMINFO_MAX; f++) {
@@ -91,8 +88,8 @@ static void fields_cap(struct meminfo *m)
 }
 
 /*
- * Kernels before 3.14: free memory, and half of the cache and slab, as the
- * other half may be in use or below the watermarks.
+ * Estimate for kernels before 3.14: free memory plus half of the cache and slab, as the other half may be in use or
+ * below the watermarks.
  */
 static uint64_t available_estimate(const struct meminfo *m)
 {

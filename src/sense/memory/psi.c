@@ -12,10 +12,10 @@
 #define CGROUP2_SUPER_MAGIC 0x63677270
 #endif
 
-/* The only windows that the kernel takes from the unprivileged are multiples of this. */
+/* Unprivileged callers may only use windows that are multiples of this. */
 #define PSI_COMMON_WINDOW_US UINT64_C(2000000)
 
-/* "12.34" per cent to 0..1. Digits beyond the fourth after the point change nothing. */
+/* Parses "12.34" (per cent) to a ratio 0..1. Digits beyond the fourth after the point are ignored. */
 static int percent_parse(struct span s, double *ret_ratio)
 {
 	uint64_t whole;
@@ -80,7 +80,7 @@ int psi_parse(struct span text, struct psi *ret)
 	return 0;
 }
 
-/* No such file, or a kernel booted without psi=1, both mean that there is no PSI here. */
+/* A missing file and a kernel booted without psi=1 both mean that there is no PSI. */
 static int psi_condition(int r)
 {
 	switch (r) {
@@ -106,7 +106,7 @@ int psi_read(int dirfd, const char *file, struct psi *ret)
 	return psi_parse((struct span){text, len}, ret);
 }
 
-/* A trigger is made by writing to the file; a recorded tree must not be written to. */
+/* True for a file of the live machine: a trigger is made by writing, and a recorded tree stays unchanged. */
 static bool is_live(int fd)
 {
 	struct statfs fs;
@@ -120,7 +120,7 @@ static int trigger_write(int fd, bool full, uint64_t stall_us, uint64_t window_u
 	char text[64];
 	int n = text_format(text, sizeof(text), "%s %llu %llu", full ? "full" : "some", (unsigned long long)stall_us,
 			    (unsigned long long)window_us);
-	/* The kernel wants the NUL as well. */
+	/* The kernel expects the NUL, too. */
 	if (write(fd, text, (size_t)n + 1) < 0)
 		return -errno;
 	return 0;

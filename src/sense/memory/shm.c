@@ -21,9 +21,9 @@ struct scan {
 	const struct world *w;
 	struct shm_ledger *l;
 	size_t items_cap, owners_cap;
-	uint32_t *table; /* item index + 1 by hash of (device, inode); 0 empty */
+	uint32_t *table; /* hash table by (device, inode): item index + 1; 0: empty */
 	size_t table_cap;
-	bool no_map_files; /* following them is not permitted here */
+	bool no_map_files; /* reading links in map_files is not permitted */
 	uint64_t deadline_ns;
 	char *buffer; /* for maps and status */
 	size_t buffer_cap;
@@ -64,7 +64,7 @@ static int shm_table_grow(struct scan *s)
 	return 0;
 }
 
-/* The object's item, made if new; *ret NULL when the ledger is full. */
+/* The item of an object, added if new; *ret is NULL when the ledger is full. */
 static int item_at(struct scan *s, uint32_t major, uint32_t minor, uint64_t inode, enum shm_kind kind, struct span name,
 		   struct shm_item **ret)
 {
@@ -116,7 +116,7 @@ static int file_found(struct scan *s, const struct statx *st, const char *path)
 	return 0;
 }
 
-/* Lists a folder; takes over fd. Folders that cannot be opened are left out: their files are not ours to see. */
+/* Lists a folder and closes fd. Folders that cannot be opened are left out, as vigil may not see their files. */
 static int shm_walk(struct scan *s, int fd_taken, const char *prefix, int depth)
 {
 	cleanup(closep) int fd = fd_taken;
@@ -176,7 +176,7 @@ static int sysv_found(void *ctx, const struct shmtext_sysv *g)
 	char name[48];
 	TEXT_FORMAT(name, "0x%08x id %llu", g->key, (unsigned long long)g->id);
 	struct shm_item *it;
-	/* The device of the kernel's own tmpfs is not told here; maps will be matched by kind and inode. */
+	/* The device of the internal tmpfs is not in this table; mappings are matched by kind and inode. */
 	int r = item_at(s, UINT32_MAX, SHM_SYSV, g->id, SHM_SYSV, span_of(name), &it);
 	if (r || !it)
 		return r;
@@ -208,7 +208,7 @@ static int owner_add(struct scan *s, const struct shm_item *it, bool mapped)
 {
 	struct shm_ledger *l = s->l;
 	uint32_t index = (uint32_t)(it - l->items);
-	/* A library maps one file many times in a row; merge the common case at once. */
+	/* Libraries map one file many times in a row: a repeated mapping is merged here. */
 	if (l->n_owners && l->owners[l->n_owners - 1].item == index && l->owners[l->n_owners - 1].pid == s->pid) {
 		l->owners[l->n_owners - 1].mapped |= mapped;
 		l->owners[l->n_owners - 1].open |= !mapped;
@@ -224,7 +224,7 @@ static int owner_add(struct scan *s, const struct shm_item *it, bool mapped)
 	return 0;
 }
 
-/* A file that a process has under a shared memory path but that our own listing lacks. */
+/* A file mapped under a shared memory path that is missing in our own listing. */
 static void item_foreign(struct scan *s, struct shm_item *it)
 {
 	if (it->kind == SHM_FILE && !it->has_bytes && s->l->has_mount)
@@ -248,7 +248,7 @@ static int mapping_found(struct scan *s, const struct shmtext_mapping *m)
 {
 	struct span name;
 	enum shm_kind kind = shmtext_kind(m->path, m->deleted, &name);
-	/* Inode 0 is a real one here: the first System V segment of a machine. */
+	/* Inode 0 is valid here: the first System V segment of a machine. */
 	if (kind == SHM_NONE)
 		return 0;
 	struct shm_item *it;
@@ -265,7 +265,7 @@ static int mapping_found(struct scan *s, const struct shmtext_mapping *m)
 	return owner_add(s, it, true);
 }
 
-/* The whole lines of a piece of maps; *ret_used: bytes consumed. */
+/* Parses the complete lines of a chunk of maps; *ret_used: bytes consumed. */
 static int maps_lines(struct scan *s, struct span text, bool last, size_t *ret_used)
 {
 	size_t used = 0;
@@ -277,7 +277,7 @@ static int maps_lines(struct scan *s, struct span text, bool last, size_t *ret_u
 		struct span line = {text.p + used, n};
 		used += n + (nl ? 1 : 0);
 		struct shmtext_mapping m;
-		/* Anonymous maps are most of the lines and end in "0 ": nothing to parse. */
+		/* Most lines are anonymous mappings, which end in "0 " and need no parsing. */
 		if (!memchr(line.p, '/', line.len) || shmtext_mapping_parse(line, &m) != 0)
 			continue;
 		int r = mapping_found(s, &m);
@@ -311,7 +311,7 @@ static int maps_read(struct scan *s)
 		if (n == 0)
 			return 0;
 		if (used == 0 && have == s->buffer_cap)
-			used = have; /* a line longer than the buffer: not one of ours */
+			used = have; /* a line longer than the buffer is no shared memory: skipped */
 		memmove(s->buffer, s->buffer + used, have - used);
 		have -= used;
 		if (late(s))
@@ -370,8 +370,8 @@ static int fds_read(struct scan *s)
 
 enum { WANT_MAPS = 1, NO_MEMORY = 2 };
 
-/* Whether the process has memory at all, and whether some of it is shared memory. */
-static int status_look(struct scan *s)
+/* Reads whether the process has memory, and whether some of it is shared memory. */
+static int status_kind(struct scan *s)
 {
 	char path[32];
 	size_t len;
@@ -387,21 +387,24 @@ static int status_look(struct scan *s)
 	return kb > 0 ? WANT_MAPS : 0;
 }
 
-/* Files and descriptors first, maps at once only where shared memory is resident: the rest gets what time is left. */
+/*
+ * Reads files and descriptors, and maps only where shared memory is resident. Other maps are read later if time is
+ * left.
+ */
 static int process_quick(struct scan *s, bool *ret_maps_later)
 {
-	int look = status_look(s);
+	int kind = status_kind(s);
 	*ret_maps_later = false;
-	if (look == NO_MEMORY)
+	if (kind == NO_MEMORY)
 		return 0;
 	int r = fds_read(s);
-	if (r == 0 && look == WANT_MAPS)
+	if (r == 0 && kind == WANT_MAPS)
 		return maps_read(s);
 	*ret_maps_later = r == 0;
 	return r;
 }
 
-/* Counts what cannot be looked at; only lack of memory is an error. */
+/* Counts processes that cannot be read; only -ENOMEM is an error. */
 static int process_count(struct scan *s, int r)
 {
 	if (r == WORLD_DENIED)
@@ -426,7 +429,7 @@ static int owners_read(struct scan *s, pid_t *pids, size_t n)
 		if (r)
 			return r;
 		if (later)
-			pids[n_later++] = s->pid; /* never ahead of i */
+			pids[n_later++] = s->pid; /* n_later never exceeds i */
 	}
 	for (size_t i = 0; i < n_later; i++) {
 		if (late(s)) {
@@ -449,7 +452,7 @@ static bool pid_listed(const pid_t *pids, size_t n, pid_t pid)
 	return false;
 }
 
-/* All processes, `first` in front. */
+/* Lists all processes, those of `first` at the front. */
 static int pids_read(const struct world *w, const pid_t *first, size_t n_first, pid_t **ret, size_t *ret_n)
 {
 	size_t cap = n_first + 1024, n = n_first;
@@ -500,7 +503,7 @@ static int by_item(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Largest first; the owners' item numbers follow. */
+/* Sorts items, largest first, and updates the item numbers of the owners. */
 static int items_sort(struct shm_ledger *l)
 {
 	if (l->n == 0)

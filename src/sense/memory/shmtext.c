@@ -192,7 +192,7 @@ int shmtext_sysv_parse(struct span text, shmtext_sysv_fn *fn, void *ctx)
 	return 0;
 }
 
-/* pid_after: the maker's pid stands right behind the prefix. */
+/* pid_after: the pid of the maker follows the prefix. */
 static const struct {
 	const char *prefix, *maker;
 	bool pid_after;

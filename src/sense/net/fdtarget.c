@@ -10,7 +10,7 @@
 #include "sense/proc/proc.h"
 #include "sense/net/socktable.h"
 
-/* A process with more open files is left after so many of them. */
+/* Descriptors of one process that are searched for the other end of a pipe. */
 #define PIPE_FDS_MAX 1024
 #define ANY_FDS_MAX 4096
 #define MOUNTINFO_MAX (1 * MIB)
@@ -139,13 +139,13 @@ static void mount_add(const struct world *w, pid_t pid, int fd, struct buf *b)
 struct pipe_search {
 	const struct world *w;
 	char link[48]; /* "pipe:[123]" */
-	bool want_writer; /* we wait for data: the other end writes */
+	bool want_writer; /* the waiting end reads, so the other end writes */
 	bool incomplete; /* a process could not be read */
 	uint64_t until_ns;
 	uid_t uid;
 };
 
-/* flags of fdinfo are octal; the last two bits say how it was opened. */
+/* True if the descriptor is the other end. The flags in fdinfo are octal; the last two bits are the access mode. */
 static bool end_fits(const struct pipe_search *s, const char *pid, const char *fd)
 {
 	char path[96], info[512];
@@ -228,12 +228,12 @@ static bool same_owner(const struct pipe_search *s, const char *pid)
 	return fstatat(s->w->proc_fd, pid, &st, 0) == 0 && st.st_uid == s->uid;
 }
 
-/* The first other process at the other end; 0: only the process itself, -1: not found in time. */
+/* The first other process that has the other end; 0: only the process itself, -1: not found in time. */
 static pid_t pipe_holder(struct pipe_search *s, pid_t self)
 {
 	char name[16];
 	struct proc_stat stat;
-	/* The parent is the most likely one. */
+	/* The parent is the most likely one, so it is tried first. */
 	if (proc_stat_read(s->w, self, &stat) == 0 && stat.ppid > 0) {
 		TEXT_FORMAT(name, "%d", stat.ppid);
 		if (process_holds(s, name))
@@ -275,7 +275,7 @@ static void pipe_add(const struct world *w, pid_t pid, int fd, const char *link,
 		return;
 	s.uid = st.st_uid;
 	s.want_writer = false;
-	/* Our own end does not write when it fits a reader's. */
+	/* A reading end searches for a writer. */
 	s.want_writer = end_fits(&s, number, fd_text);
 	pid_t holder = pipe_holder(&s, pid);
 	struct proc_stat stat;

@@ -29,14 +29,14 @@ enum fd_kind {
 struct fd_link {
 	enum fd_kind kind;
 	uint64_t inode; /* of pipes and sockets; 0 */
-	bool listens; /* a socket that waits for connections; only fdtarget_read says so */
+	bool listens; /* a listening socket; set by fdtarget_read only */
 };
 
 /* The text of a link in /proc/PID/fd. Pure. */
 struct fd_link fd_link_parse(struct span link);
 /* The line of /proc/PID/mountinfo with that mount id. -ENOENT. Pure. */
 int must_check mountinfo_find(struct span text, uint64_t mount_id, struct span *ret_type, struct span *ret_source);
-/* Whether a file system's type is one that other machines or programs serve: nfs4, lustre, fuse.x, … Pure. */
+/* True for the type of a file system that other machines or programs serve: nfs4, lustre, fuse.x, … Pure. */
 bool mount_is_remote(struct span type);
 
 /*
@@ -47,9 +47,8 @@ bool fd_any_socket(const struct world *w, pid_t pid);
 /* One readlink. WORLD_GONE (also: no such descriptor), WORLD_DENIED. */
 int must_check fd_link_read(const struct world *w, pid_t pid, int fd, struct fd_link *ret, char *link, size_t cap);
 /*
- * The same for people: "/data/x on nfs4 server:/export", "socket tcp …",
- * "pipe, other end: pid 812 (python)". The process at the other end of a pipe
- * is searched for at most pipe_budget_ns (0: not at all).
+ * The target as text: "/data/x on nfs4 server:/export", "socket tcp …", "pipe, other end: pid 812 (python)". The search
+ * for the process at the other end of a pipe takes at most pipe_budget_ns (0: no search).
  */
 #define FDTARGET_PIPE_BUDGET_NS (10 * NS_PER_MS)
 int must_check fdtarget_read(const struct world *w, pid_t pid, int fd, uint64_t pipe_budget_ns, struct fd_link *ret,

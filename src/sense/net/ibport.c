@@ -9,7 +9,7 @@
 
 static const struct {
 	const char *name;
-	bool hw; /* below hw_counters */
+	bool hw; /* in the folder hw_counters */
 	bool words; /* counts words of four bytes */
 } counters[IBPORT_COUNTERS] = {
 	[IB_XMIT_BYTES] = {"port_xmit_data", .words = true},
@@ -107,13 +107,13 @@ static void port_read(int dir, struct ibport *p)
 		TEXT_FORMAT(path, "%s/%s", counters[i].hw ? "hw_counters" : "counters", counters[i].name);
 		if (!ibport_number_read(dir, path, &v))
 			continue;
-		/* a counter that does not fit any more has not begun anew */
+		/* a counter that would overflow stays at the maximum: wrapping would look like a restart */
 		p->value[i] = !counters[i].words ? v : v > UINT64_MAX / 4 ? UINT64_MAX : v * 4;
 		p->has |= UINT64_C(1) << i;
 	}
 }
 
-/* The device's ports behind what is there. */
+/* Appends the ports of the device. */
 static int ibport_device_read(int class_fd, const char *device, struct ibport *ret, size_t cap, size_t *n)
 {
 	char path[96];
@@ -123,7 +123,7 @@ static int ibport_device_read(int class_fd, const char *device, struct ibport *r
 	if (!d) {
 		if (fd >= 0)
 			close(fd);
-		return 0; /* it went away, or has no ports: nothing to tell */
+		return 0; /* the device was removed, or has no ports */
 	}
 	for (struct dirent *e = readdir(d); e && *n < cap; e = readdir(d)) {
 		uint64_t number;

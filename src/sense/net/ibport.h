@@ -1,14 +1,12 @@
 /*
- * Ports of InfiniBand and RoCE adapters, from
- * /sys/class/infiniband/DEVICE/ports/N (kernel: ABI/stable/sysfs-class-infiniband):
- * state, rate, and the counters that tell a sick link or a peer that does not
- * answer. Counters count up from the driver's start; those that a driver does
- * not have carry no bit in has. data counters are in bytes (the files count
- * words of four).
+ * Ports of InfiniBand and RoCE adapters, from /sys/class/infiniband/DEVICE/ports/N (kernel:
+ * ABI/stable/sysfs-class-infiniband): state, rate, and the counters that show a faulty link or a peer that does not
+ * answer. Counters count up from the driver's start; a counter that the driver lacks has no bit in `has`. Data counters
+ * are in bytes (the files count words of 4 bytes).
  *
- * Reading a counter asks the adapter's firmware. Some virtual and some broken
- * functions answer late or write into the kernel's log each time, so devices
- * can be left out, and whoever must not wait reads in a child process.
+ * A read of a counter queries the firmware of the adapter. Some virtual or faulty devices answer late or cause a
+ * message in the kernel log each time, so devices can be excluded, and a caller that must not wait reads in a child
+ * process.
  */
 #pragma once
 
@@ -57,9 +55,9 @@ struct ibport {
 int must_check ibport_state_parse(struct span text, uint32_t *ret);
 /* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)". -EBADMSG. Pure. */
 int must_check ibport_rate_parse(struct span text, uint32_t *ret_mbps);
-/* True if a list separated by ',' or blanks names the device; "mlx5_*" matches a prefix. Pure. */
+/* True if the list (separated by ',' or blanks) names the device; "mlx5_*" matches a prefix. Pure. */
 bool ibport_excluded(const char *device, const char *exclude);
-/* WORLD_ABSENT: no adapter, or no /sys. exclude may be NULL. In the order of their names. */
+/* Reads all ports, ordered by name. exclude may be NULL. WORLD_ABSENT: no adapter, or no /sys. */
 int must_check ibports_read(const struct world *w, const char *exclude, struct ibport *ret, size_t cap, size_t *ret_n);
 static inline bool ibport_has(const struct ibport *p, enum ibport_counter c)
 {

@@ -48,7 +48,10 @@ void netns_done(struct netns *n)
 	closep(&n->user_fd);
 }
 
-/* In the child: the way in leads through the container's user namespace where we have no rights outside of it. */
+/*
+ * Runs in the child. Without rights over the network namespace itself, the user namespace of the container is entered
+ * first.
+ */
 static int enter(const struct netns *n)
 {
 	if (setns(n->net_fd, CLONE_NEWNET) == 0)

@@ -1,11 +1,10 @@
 /*
- * Sockets in the network namespace of another process, a container's for
- * example (network_namespaces(7)). A socket stays in the namespace that it was
- * made in: a short-lived child enters it (setns(2)), makes the socket and
- * hands it over (unix(7), SCM_RIGHTS), and nobody else of us is ever in there.
+ * Sockets in the network namespace of another process, a container's for example (network_namespaces(7)). A socket
+ * stays in the namespace in which it was made. A short-lived child enters the namespace (setns(2)), makes the socket
+ * and sends it to vigil (unix(7), SCM_RIGHTS); vigil itself never enters it.
  *
- * Entering takes CAP_SYS_ADMIN over the namespace: root's, or that of whoever
- * owns the user namespace which the container was made with.
+ * Entering takes CAP_SYS_ADMIN over the namespace: held by root and by the owner of the user namespace of the
+ * container.
  */
 #pragma once
 
@@ -15,12 +14,15 @@
 
 struct netns {
 	int net_fd; /* owned; -1: our own namespace */
-	int user_fd; /* owned; of the process, where it is not ours; -1 */
-	uint64_t inode; /* says which; 0: our own */
+	int user_fd; /* owned; user namespace of the process; -1: ours */
+	uint64_t inode; /* identifies the namespace; 0: ours */
 };
 
-/* Where the process is. WORLD_GONE, WORLD_DENIED. */
+/* Opens the namespace of the process. WORLD_GONE, WORLD_DENIED. */
 int must_check netns_open(const struct world *w, pid_t pid, struct netns *ret);
 void netns_done(struct netns *n);
-/* As socket(2), with SOCK_CLOEXEC and SOCK_NONBLOCK, in there. NULL: ours. -EPERM: we may not enter it; -errno. */
+/*
+ * As socket(2) with SOCK_CLOEXEC and SOCK_NONBLOCK, in that namespace. NULL: ours. -EPERM: vigil may not enter it;
+ * -errno.
+ */
 int must_check netns_socket(const struct netns *n, int family, int type, int *ret_fd);

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-/* 150 bytes a line: 28,000 sockets. A search beyond that would cost more than the answer is worth. */
+/* At 150 bytes a line, 28,000 sockets. Searching more would take too long for one line of text. */
 #define TABLE_MAX_BYTES (4 * MIB)
 
 static int hex_digit(char c)
@@ -37,7 +37,7 @@ static int hex_u32(struct span s, uint32_t *ret)
 	return 0;
 }
 
-/* "0100007F:1F90": words of 32 bits in the machine's order, each as it lies in memory. */
+/* Parses "0100007F:1F90": 32-bit words printed as numbers of this machine, whose memory is the address. */
 static int address_parse(struct span s, uint8_t bytes[16], uint16_t *port, bool *v6)
 {
 	const struct span host = span_before(s, ":");
@@ -117,7 +117,7 @@ static void address_add(struct buf *b, bool v6, const uint8_t *bytes, uint16_t p
 	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 	char text[INET6_ADDRSTRLEN] = "?";
 	if (v6 && memcmp(bytes, mapped, sizeof(mapped)) == 0) {
-		v6 = false; /* an IPv4 peer of a socket that takes both */
+		v6 = false; /* an IPv4 peer of a dual-stack socket */
 		bytes += sizeof(mapped);
 	}
 	inet_ntop(v6 ? AF_INET6 : AF_INET, bytes, text, sizeof(text));
@@ -138,7 +138,7 @@ void sock_line_format(const struct sock_line *l, const char *protocol, char *dst
 		buf_printf(&b, " (%s)", tcp_state(l->state));
 }
 
-/* The fourth word of a line of unix has a bit for sockets that listen (kernel: SO_ACCEPTCON). */
+/* True for a listening socket: a bit in the fourth word of a line of unix (SO_ACCEPTCON of the kernel). */
 static bool unix_listens(struct span line)
 {
 	const uint32_t accepts = 1u << 16;
@@ -150,7 +150,7 @@ static bool unix_listens(struct span line)
 	return hex_u32(word, &flags) == 0 && flags & accepts;
 }
 
-/* True when the line is the one searched: then dst is filled. */
+/* True if the line has that inode; dst is then filled. */
 static bool line_take(const char *protocol, struct span line, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
 {
 	struct sock_line l;
@@ -194,7 +194,7 @@ static int table_search(int fd, const char *protocol, uint64_t inode, bool *ret_
 			if (line_take(protocol, line, inode, ret_listens, dst, cap))
 				return 0;
 		if (whole == 0 && len == sizeof(text))
-			whole = len; /* no line is that long: this is no table */
+			whole = len; /* a line this long is not of a socket table */
 		kept = len - whole;
 		memmove(text, text + whole, kept);
 	}
@@ -217,7 +217,7 @@ int socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_l
 			int e = world_condition(-errno);
 			if (e == WORLD_DENIED)
 				result = e;
-			continue; /* a kernel without that family */
+			continue; /* the kernel lacks this family */
 		}
 		int r = table_search(fd, tables[i].protocol, inode, ret_listens, dst, cap);
 		if (r == 0)

@@ -10,7 +10,7 @@
 #include "sense/world.h"
 
 enum {
-	SOCK_NONE = 7, /* not in that table: another family, or closed meanwhile */
+	SOCK_NONE = 7, /* not in the table: another family, or closed meanwhile */
 };
 
 struct sock_line {
@@ -29,7 +29,7 @@ int must_check sock_unix_parse(struct span line, uint64_t *ret_inode, struct spa
 void sock_line_format(const struct sock_line *l, const char *protocol, char *dst, size_t cap);
 
 /*
- * "tcp …", "udp …", "unix /run/x" for the inode of a socket of pid, and whether it listens. SOCK_NONE and the
+ * Text of a socket of pid with that inode ("tcp …", "udp …", "unix /run/x"), and whether it listens. SOCK_NONE and the
  * conditions of world.h.
  */
 int must_check socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst,

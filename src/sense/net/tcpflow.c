@@ -1,4 +1,4 @@
-/* The kernel has fields called "unused", which base/base.h makes a word of ours. */
+/* Included before base.h: the header has fields called "unused", which base.h defines as a macro. */
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -20,11 +20,13 @@
 #include "base/vec.h"
 #include "sense/net/fdtarget.h"
 
-/* Descriptors of one process; more are not looked at. */
+/* Maximum number of descriptors read per process. */
 #define FDS_MOST 4096
-/* A kernel that does not answer at once has no sock_diag for us. */
+/* Time limit of an answer; without one, sock_diag is taken as unavailable. */
 #define ANSWER_MS 1000
-/* linux/tcp.h has no such names: TCP_SYN_SENT to TCP_LAST_ACK are connections that exist. */
+/*
+ * Values of the TCP states, which linux/tcp.h does not export. TCP_SYN_SENT to TCP_LAST_ACK are existing connections.
+ */
 enum { STATE_ESTABLISHED = 1, STATE_TIME_WAIT = 6, STATE_CLOSE = 7, STATE_LISTEN = 10 };
 
 void tcpflow_table_done(struct tcpflow_table *t)
@@ -55,7 +57,7 @@ static void table_sort(struct tcpflow_table *t)
 
 /* ---- sock_diag ---- */
 
-/* Kernels differ in how much of tcp_info they send; what is not there is not claimed. */
+/* Kernels send tcp_info in different lengths; missing fields set no has_ flag. */
 static void info_take(struct tcpflow_socket *s, const char *data, size_t len)
 {
 	const size_t acked = offsetof(struct tcp_info, tcpi_bytes_acked);
@@ -214,12 +216,12 @@ int tcpflow_of(const struct world *w, pid_t pid, const struct tcpflow_table *t, 
 		closep(&fd);
 		return r;
 	}
-	size_t looked = 0;
+	size_t n_read = 0;
 	for (const struct dirent *e; (e = readdir(d));) {
 		ssize_t n = e->d_name[0] == '.' ? -1 : readlinkat(dirfd(d), e->d_name, text, sizeof(text));
 		if (n <= 0)
 			continue;
-		if (looked++ == FDS_MOST) {
+		if (n_read++ == FDS_MOST) {
 			sum.cut = true;
 			break;
 		}

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "sense/net/fdtarget.h"
 
-/* 28,000 sockets; fewer descriptors are looked at than a process may have. */
+/* Limit of the table: about 28,000 sockets. */
 #define TABLE_MAX_BYTES (4 * MIB)
 #define FDS_MAX 8192
 
@@ -108,12 +108,12 @@ static int table_read(const struct world *w, pid_t pid, const char *table, struc
 	return 0;
 }
 
-/* The namespace's sockets are those of many processes. */
+/* Keeps the sockets of pid only; the table lists those of all processes of the namespace. */
 static size_t own_only(const struct world *w, pid_t pid, struct tcpwait *list, size_t n)
 {
 	char path[48], link[128];
 	bool own[64] = {false};
-	size_t kept = 0, looked = 0;
+	size_t kept = 0, n_read = 0;
 	TEXT_FORMAT(path, "%d/fd", (int)pid);
 	int fd = openat(w->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup(closedirp) DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
@@ -122,7 +122,7 @@ static size_t own_only(const struct world *w, pid_t pid, struct tcpwait *list, s
 			close(fd);
 		return 0;
 	}
-	for (struct dirent *e = readdir(d); e && looked < FDS_MAX; e = readdir(d), looked++) {
+	for (struct dirent *e = readdir(d); e && n_read < FDS_MAX; e = readdir(d), n_read++) {
 		ssize_t len = readlinkat(dirfd(d), e->d_name, link, sizeof(link));
 		if (len <= 0)
 			continue;

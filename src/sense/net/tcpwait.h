@@ -1,8 +1,7 @@
 /*
- * What TCP says about peers that do not answer: how many segments a network
- * namespace sent again (/proc/PID/net/snmp), and the connections whose oldest
- * bytes were sent several times and never acknowledged (column retrnsmt of
- * /proc/PID/net/tcp, kernel: networking/proc_net_tcp.rst).
+ * Signs in TCP of peers that do not answer: the number of retransmitted segments of a network namespace
+ * (/proc/PID/net/snmp), and the connections whose oldest bytes were sent several times and never acknowledged (column
+ * retrnsmt of /proc/PID/net/tcp, kernel: networking/proc_net_tcp.rst).
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 #include "sense/net/socktable.h"
 #include "sense/world.h"
 
-/* Doubling from 0.2 s: after so many tries a peer has not answered for about 3 s. */
+/* Retransmissions in a row; with timeouts that double from 0.2 s, a peer then has not answered for about 3 s. */
 #define TCPWAIT_TRIES 4
 
 struct tcpwait_counts {
@@ -26,7 +25,10 @@ struct tcpwait {
 	struct sock_line socket;
 	uint32_t tries;
 };
-/* A line of tcp or tcp6 that waits so: -EBADMSG for no line, SOCK_NONE for one that does not wait. Pure. */
+/* Parses a line of tcp or tcp6. -EBADMSG: no such line; SOCK_NONE: the socket does not wait. Pure. */
 int must_check tcpwait_parse(struct span line, struct tcpwait *ret);
-/* Those of pid itself (by its descriptors). The world's conditions; *ret_n 0 when all is well. */
+/*
+ * Reads the waiting connections of pid (found by its descriptors). The conditions of world.h; *ret_n is 0 if none
+ * waits.
+ */
 int must_check tcpwait_read(const struct world *w, pid_t pid, struct tcpwait *ret, size_t cap, size_t *ret_n);

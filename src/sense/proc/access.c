@@ -12,7 +12,7 @@
 #include "sense/ns.h"
 #include "sense/proc/proc.h"
 
-/* Generations looked at between a process and us. */
+/* Maximum number of generations between a process and vigil. */
 #define ANCESTORS_MAX 256
 
 static bool file_text(const struct world *w, const char *path, char *buf, size_t cap, struct span *ret)
@@ -69,7 +69,7 @@ static void read_ours(const struct world *w, struct access_facts *a)
 	}
 }
 
-/* 1: the same, 0: another, -1: we may not know. */
+/* 1: the same namespace, 0: another, -1: unknown, as it may not be read. */
 static int same_namespace(const struct world *w, pid_t pid, const char *name)
 {
 	char ours[64] = "", theirs[64] = "", path[64];
@@ -82,7 +82,7 @@ static int same_namespace(const struct world *w, pid_t pid, const char *name)
 	return strcmp(ours, theirs) == 0;
 }
 
-/* The map of ids is open to everybody, the namespace's link is not: different maps are different namespaces. */
+/* The id map is readable by all, unlike the link of the namespace; different maps mean different namespaces. */
 static bool id_maps_differ(const struct world *w, pid_t pid)
 {
 	char a[512], b[512], path[32];
@@ -136,7 +136,10 @@ static void read_status(const struct world *w, struct access_facts *a)
 		if (s.tracer > 0)
 			read_tracer(w, s.tracer, a);
 	}
-	/* Files of what is not dumpable (not the folder) belong to root; of root's own processes that says nothing. */
+	/*
+	 * The files (not the folder) of a non-dumpable process belong to root; for processes of root this proves
+	 * nothing.
+	 */
 	TEXT_FORMAT(path, "%d/stat", a->pid);
 	if (!w->recorded && a->has_ids && a->euid != 0 && fstatat(w->proc_fd, path, &st, 0) == 0) {
 		a->has_dumpable = true;
@@ -167,7 +170,7 @@ static bool is_descendant(const struct world *w, pid_t pid)
 	return false;
 }
 
-/* EFAULT is the good answer: the check comes before the address. */
+/* EFAULT means that the read is allowed: the access check precedes the check of the address. */
 static bool readv_refused(pid_t pid)
 {
 	char byte;
@@ -176,7 +179,10 @@ static bool readv_refused(pid_t pid)
 	       (errno == EPERM || errno == ENOSYS || errno == EACCES);
 }
 
-/* A request to a process that we do not trace is answered ESRCH and does nothing, unless a filter says otherwise. */
+/*
+ * A ptrace request to a process that is not traced fails with ESRCH and does nothing; another error comes from a
+ * filter.
+ */
 static bool ptrace_filtered(pid_t pid)
 {
 	errno = 0;

@@ -22,14 +22,14 @@ struct access_facts {
 	bool other_pid_ns, other_mount_ns;
 	bool has_yama;
 	int yama_scope;          /* 0..3 */
-	bool descendant;         /* of us: what Yama's scope 1 allows */
-	bool has_dumpable, dumpable; /* judged by the owner of /proc/PID */
+	bool descendant;         /* descendant of vigil, which scope 1 of Yama allows */
+	bool has_dumpable, dumpable; /* derived from the owner of the files in /proc/PID */
 	bool has_seccomp;
 	int our_seccomp;         /* 0 none, 1 strict, 2 filter */
 	pid_t tracer;            /* 0: none */
 	char tracer_name[32];
-	bool in_container;       /* we are in one */
-	bool refused_readv, refused_mem, refused_ptrace; /* each was tried now */
+	bool in_container;       /* vigil runs in a container */
+	bool refused_readv, refused_mem, refused_ptrace; /* result of a test call each */
 	bool filtered;           /* the calls fail even on vigil itself: seccomp, or a kernel without them */
 };
 int must_check access_read(const struct world *w, pid_t pid, struct access_facts *ret);

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* 65,530 mappings is the kernel's default most; their lines have 100 bytes or so. */
+/* Limit of the text: the kernel allows 65,530 mappings by default, at about 100 bytes a line. */
 #define MAPS_TEXT_MAX (64 * MIB)
 
 static int hex_u64(struct span s, uint64_t *ret)
@@ -47,7 +47,7 @@ static uint8_t flags_of(struct span word)
 	return f;
 }
 
-/* line lies in text that we own and may cut. */
+/* Parses a line of a text that is owned and may be modified. */
 static int maps_row_parse(struct span line, struct map_row *ret)
 {
 	struct span range, perms, offset, dev, inode, rest = line;
@@ -61,7 +61,7 @@ static int maps_row_parse(struct span line, struct map_row *ret)
 		return -EINVAL;
 	r.dev = (uint32_t)(major << 20 | (minor & 0xfffff));
 	struct span path = rest;
-	while (path.len > 0 && path.p[0] == ' ') { /* blanks at its end are the file's own */
+	while (path.len > 0 && path.p[0] == ' ') { /* blanks at the end belong to the name of the file */
 		path.p++;
 		path.len--;
 	}
@@ -71,14 +71,15 @@ static int maps_row_parse(struct span line, struct map_row *ret)
 		path.len -= gone.len;
 	}
 	if (path.len > 0) {
-		((char *)(uintptr_t)path.p)[path.len] = '\0'; /* our copy; a newline, a blank or the end was there */
+		/* writable: the byte is a newline, a blank or the end of our copy */
+		((char *)(uintptr_t)path.p)[path.len] = '\0';
 		r.path = path.p;
 	}
 	*ret = r;
 	return 0;
 }
 
-/* text is malloc'ed, has a byte of room behind it, and is ours from here on. */
+/* Takes ownership of text, which is malloc'ed and has one more byte of room. */
 static int maps_rows(char *text, size_t len, struct maps *ret)
 {
 	size_t cap = 0;

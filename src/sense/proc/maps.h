@@ -18,13 +18,13 @@ struct map_row {
 	uint32_t dev;        /* major << 20 | minor */
 	uint8_t flags;       /* MAP_* */
 	bool deleted;        /* the file has been removed or replaced since */
-	const char *path;    /* "" for anonymous memory; "[heap]"; without " (deleted)"; lives in maps */
+	const char *path;    /* "" for anonymous memory; "[heap]"; without " (deleted)"; borrowed from text */
 };
 
 struct maps {
 	struct map_row *rows; /* owned */
 	size_t n;
-	char *text;           /* owned: where the paths live */
+	char *text;           /* owned; text that the paths borrow from */
 };
 
 /* Takes a copy of text. Lines that cannot be parsed are skipped. -ENOMEM. */
@@ -32,5 +32,5 @@ int must_check maps_parse(struct span text, struct maps *ret);
 /* WORLD_GONE, WORLD_DENIED; a kernel thread has no rows. */
 int must_check maps_read(const struct world *w, pid_t pid, struct maps *ret);
 void maps_done(struct maps *m);
-/* NULL: nothing is mapped there. */
+/* The mapping at addr; NULL: none. */
 const struct map_row *maps_find(const struct maps *m, uint64_t addr);

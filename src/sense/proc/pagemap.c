@@ -12,15 +12,15 @@
 
 #define FRAME ((UINT64_C(1) << 55) - 1)
 
-/* Words read at once, and how many pieces of a large range are read: 16,384 pages cost 2 ms. */
-#define PIECE 512
-#define PIECES_MAX 32
-#define SHARES_PIECES_MAX 128
-/* Of pages that several have, every eighth is asked about, half a microsecond each. */
+/* Words per read (a chunk), and chunks read of a large range: 16,384 pages take 2 ms. */
+#define CHUNK 512
+#define CHUNKS_MAX 32
+#define SHARES_CHUNKS_MAX 128
+/* For every eighth shared page the number of sharers is read, 0.5 us each. */
 #define ASKED_EACH 8
 #define ASKED_MAX 16384
-/* The clock is looked at after so many ranges at the latest. */
-#define RANGES_A_LOOK 16
+/* Number of ranges after which the clock is read. */
+#define RANGES_A_CHECK 16
 
 void pagemap_count(const uint64_t *words, size_t n, struct pagemap_range *to)
 {
@@ -35,8 +35,8 @@ void pagemap_count(const uint64_t *words, size_t n, struct pagemap_range *to)
 }
 
 struct reader {
-	int fd, count_fd; /* count_fd < 0: how many share a page is not asked */
-	uint64_t pieces_max;
+	int fd, count_fd; /* count_fd < 0: numbers of sharers are not read */
+	uint64_t chunks_max;
 	size_t shared, asked;
 };
 
@@ -49,15 +49,15 @@ static void ask_sharers(struct reader *d, const uint64_t *words, size_t n, struc
 		d->asked++;
 		if (pread(d->count_fd, &sharers, sizeof(sharers), (off_t)(frame * sizeof(sharers))) != sizeof(sharers))
 			continue;
-		r->told++;
-		/* somebody may have let go of it since */
+		r->counted++;
+		/* a process may have unmapped it since */
 		r->parts += sharers > 1 ? 1 / (double)sharers : 1;
 	}
 }
 
-static int piece(struct reader *d, uint64_t first_page, size_t n, struct pagemap_range *r)
+static int chunk_read(struct reader *d, uint64_t first_page, size_t n, struct pagemap_range *r)
 {
-	uint64_t words[PIECE];
+	uint64_t words[CHUNK];
 	size_t len;
 	int e = file_read_from(d->fd, first_page * sizeof(words[0]), (char *)words, n * sizeof(words[0]), &len);
 	if (e < 0)
@@ -75,13 +75,13 @@ static int range(struct reader *d, uint64_t page_bytes, struct pagemap_range *r)
 		return 0;
 	uint64_t first = r->addr / page_bytes, end = (r->addr + r->bytes - 1) / page_bytes + 1;
 	r->pages = end - first;
-	uint64_t pieces = (r->pages + PIECE - 1) / PIECE;
-	uint64_t looks = MIN(pieces, d->pieces_max);
-	for (uint64_t i = 0; i < looks; i++) {
-		/* the first piece and the last one are always among them */
-		uint64_t which = looks > 1 ? i * (pieces - 1) / (looks - 1) : 0;
-		uint64_t from = first + which * PIECE;
-		int e = piece(d, from, (size_t)MIN(end - from, (uint64_t)PIECE), r);
+	uint64_t chunks = (r->pages + CHUNK - 1) / CHUNK;
+	uint64_t samples = MIN(chunks, d->chunks_max);
+	for (uint64_t i = 0; i < samples; i++) {
+		/* the first and the last chunk are always included */
+		uint64_t which = samples > 1 ? i * (chunks - 1) / (samples - 1) : 0;
+		uint64_t from = first + which * CHUNK;
+		int e = chunk_read(d, from, (size_t)MIN(end - from, (uint64_t)CHUNK), r);
 		if (e < 0)
 			return e;
 	}
@@ -95,12 +95,12 @@ static int ranges_read(const struct world *w, struct reader *d, struct pagemap_r
 	bool large = false;
 	size_t i = 0;
 	for (; i < n; i++) {
-		if ((i % RANGES_A_LOOK == 0 || large) && w->mono_ns() >= end_ns)
+		if ((i % RANGES_A_CHECK == 0 || large) && w->mono_ns() >= end_ns)
 			break;
 		int r = range(d, w->page_bytes, &ranges[i]);
 		if (r < 0)
 			return world_condition(r);
-		large = ranges[i].seen > PIECE;
+		large = ranges[i].seen > CHUNK;
 	}
 	*ret_done = i;
 	return 0;
@@ -121,7 +121,7 @@ int pagemap_read(const struct world *w, pid_t pid, struct pagemap_range *ranges,
 {
 	cleanup(closep) int fd = -1;
 	int r = pagemap_open(w, pid, &fd);
-	struct reader d = {.fd = fd, .count_fd = -1, .pieces_max = PIECES_MAX};
+	struct reader d = {.fd = fd, .count_fd = -1, .chunks_max = CHUNKS_MAX};
 	return r != 0 ? r : ranges_read(w, &d, ranges, n, budget_ns, ret_done);
 }
 
@@ -133,6 +133,6 @@ int pagemap_shares_read(const struct world *w, pid_t pid, struct pagemap_range *
 	if (r != 0)
 		return r;
 	cleanup(closep) int count_fd = openat(w->proc_fd, "kpagecount", O_RDONLY | O_CLOEXEC);
-	struct reader d = {.fd = fd, .count_fd = count_fd, .pieces_max = SHARES_PIECES_MAX};
+	struct reader d = {.fd = fd, .count_fd = count_fd, .chunks_max = SHARES_CHUNKS_MAX};
 	return ranges_read(w, &d, ranges, n, budget_ns, ret_done);
 }

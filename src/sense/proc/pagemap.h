@@ -17,11 +17,11 @@
 struct pagemap_range {
 	uint64_t addr, bytes; /* in: where */
 	uint64_t pages; /* out: pages that the range touches */
-	uint64_t seen; /* out: pages that were read; 0: nothing is known */
+	uint64_t seen; /* out: pages that were read; 0: unknown */
 	uint64_t present, swapped, shared; /* of the pages seen; shared: present pages of files or shared memory */
 	uint64_t exclusive; /* present pages that no other process maps */
-	uint64_t told; /* present pages, not exclusive, whose number of sharers is known */
-	double parts; /* sum of 1 / sharers of the pages in told */
+	uint64_t counted; /* present pages, not exclusive, whose number of sharers is known */
+	double parts; /* sum of 1 / sharers over the counted pages */
 };
 
 /* Adds n words to the counts of a range. */
@@ -35,8 +35,8 @@ void pagemap_count(const uint64_t *words, size_t n, struct pagemap_range *to);
 int must_check pagemap_read(const struct world *w, pid_t pid, struct pagemap_range *ranges, size_t n,
 			    uint64_t budget_ns, size_t *ret_done);
 /*
- * The same with told and parts, where the kernel shows them. A large range is read in more pieces, 4 ms each for small
- * pages, and at most 2 MiB of it are locked at a time.
+ * The same with counted and parts, where the kernel shows them. A large range is read in more chunks, 4 ms each for
+ * small pages, and at most 2 MiB of it are locked at a time.
  */
 int must_check pagemap_shares_read(const struct world *w, pid_t pid, struct pagemap_range *ranges, size_t n,
 				   uint64_t budget_ns, size_t *ret_done);

@@ -27,13 +27,13 @@ static int pid_file_by(file_reader *read, const struct world *w, pid_t pid, cons
 	return world_condition(fd < 0 ? -errno : read(fd, buf, cap, ret_len));
 }
 
-/* What the kernel shows in one piece. */
+/* Reads a file that the kernel returns in one read. */
 static int pid_file_once(const struct world *w, pid_t pid, const char *file, char *buf, size_t cap, size_t *ret_len)
 {
 	return pid_file_by(file_read_once, w, pid, file, buf, cap, ret_len);
 }
 
-/* What comes a page at a time. */
+/* Reads a file that the kernel returns page by page. */
 static int pid_file_read(const struct world *w, pid_t pid, const char *file, char *buf, size_t cap, size_t *ret_len)
 {
 	return pid_file_by(file_read_fd, w, pid, file, buf, cap, ret_len);
@@ -44,7 +44,7 @@ static uint64_t kib_bytes(uint64_t kib)
 	return kib > UINT64_MAX / KIB ? UINT64_MAX : kib * KIB;
 }
 
-/* The n-th of the blank-separated words from here on, as a number. */
+/* Skips some blank-separated words and parses the next one as a number. */
 static int words_u64(struct span *rest, size_t skip, uint64_t *ret)
 {
 	struct span word;
@@ -64,7 +64,7 @@ static int words_pid(struct span *rest, pid_t *ret)
 	return 0;
 }
 
-/* "pid (name) state …": the name may hold anything, so it ends at the last ')'. */
+/* "pid (name) state …": the name may hold any character, so it ends at the last ')'. */
 static int stat_head_parse(struct span text, struct proc_stat *ret, struct span *ret_rest)
 {
 	const char *open = memchr(text.p, '(', text.len);
@@ -89,7 +89,7 @@ int proc_stat_parse(struct span text, struct proc_stat *ret)
 	struct proc_stat s = {};
 	struct span rest;
 	uint64_t flags, threads, reaped_user, reaped_system;
-	/* The words between these are of no use here; the numbers are how many to pass over. */
+	/* The numbers are the counts of words that are skipped. */
 	if (text.len == 0 || stat_head_parse(text, &s, &rest) < 0 || words_pid(&rest, &s.ppid) < 0 ||
 	    words_pid(&rest, &s.pgrp) < 0 || words_pid(&rest, &s.session) < 0 || words_u64(&rest, 2, &flags) < 0 ||
 	    words_u64(&rest, 0, &s.minor_faults) < 0 || words_u64(&rest, 0, &s.reaped_faults) < 0 ||
@@ -129,7 +129,7 @@ int proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *r
 	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
 	if (r < 0)
 		return world_condition(r);
-	/* behind 35 words that are of no use here */
+	/* field 39, after 35 skipped words */
 	if (stat_head_parse((struct span){text, len}, &st, &rest) < 0 || words_u64(&rest, 35, &processor) < 0)
 		return -EBADMSG;
 	*ret = (uint32_t)MIN(processor, (uint64_t)UINT32_MAX);
@@ -209,7 +209,7 @@ int proc_statm_read(const struct world *w, pid_t pid, struct proc_statm *ret)
 	return r != 0 ? r : proc_statm_parse((struct span){text, len}, ret);
 }
 
-/* "Key:  123 kB" to bytes; 0 when the line is missing, false then. */
+/* Parses "Key:  123 kB" to bytes; a missing line gives 0 and false. */
 static bool kib_field(struct span text, const char *key, uint64_t *bytes)
 {
 	uint64_t kib;
@@ -314,7 +314,7 @@ int proc_rollup_read(const struct world *w, pid_t pid, struct proc_rollup *ret)
 	int r = pid_file_once(w, pid, "smaps_rollup", text, sizeof(text), &len);
 	if (r != 0)
 		return r;
-	/* Kernel threads and zombies have the file with nothing in it. */
+	/* The file of kernel threads and zombies is empty. */
 	return len == 0 ? WORLD_GONE : proc_rollup_parse((struct span){text, len}, ret);
 }
 

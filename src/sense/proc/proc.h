@@ -42,7 +42,7 @@ static inline bool proc_is_over(const struct proc_stat *s)
 pid_t proc_living_thread(const struct world *w, pid_t pid);
 int must_check proc_stat_parse(struct span text, struct proc_stat *ret);
 int must_check proc_stat_read(const struct world *w, pid_t pid, struct proc_stat *ret);
-/* False once that process has gone and its number is free or another's. ret: its stat, where true. Allocates nothing. */
+/* True while the process lives and its pid was not reused; ret is then its stat. Allocates nothing. */
 bool proc_is_same(const struct world *w, struct proc_id id, struct proc_stat *ret);
 /* The processor that a thread runs on, or last did. WORLD_GONE. */
 int must_check proc_processor_read(const struct world *w, pid_t pid, pid_t tid, uint32_t *ret);

@@ -9,15 +9,15 @@
 
 static const uint64_t walked_bytes = 1 * GIB;
 static const uint64_t budget_ns = 20 * NS_PER_MS;
-/* The sample may differ from the resident size by a tenth; its unknown part may be a twentieth. */
+/* Allowed error: the sample may differ from the resident size by 1/10, and its unknown part may be 1/20. */
 #define ADDS_UP 0.1
 #define UNKNOWN_PART 0.05
 
 struct sums {
-	double present, alone, shared; /* estimated bytes; shared: with a known number of sharers */
+	double present, alone, shared; /* estimated bytes; shared: those with a known number of sharers */
 	double shared_parts; /* shared, each page counted as 1 / sharers */
 	double unknown; /* shared by an unknown number of processes */
-	double told, parts;
+	double counted, parts;
 };
 
 static void procsize_add(struct sums *s, const struct pagemap_range *r)
@@ -28,25 +28,25 @@ static void procsize_add(struct sums *s, const struct pagemap_range *r)
 	double present = (double)r->present * each, alone = (double)r->exclusive * each;
 	s->present += present;
 	s->alone += alone;
-	s->told += (double)r->told;
+	s->counted += (double)r->counted;
 	s->parts += r->parts;
-	if (r->told == 0) {
+	if (r->counted == 0) {
 		s->unknown += present - alone;
 		return;
 	}
 	s->shared += present - alone;
-	s->shared_parts += (present - alone) * r->parts / (double)r->told;
+	s->shared_parts += (present - alone) * r->parts / (double)r->counted;
 }
 
 static int from_sums(struct sums s, uint64_t rss_bytes, struct procsize *ret)
 {
 	if (s.present < (1 - ADDS_UP) * (double)rss_bytes || s.present > (1 + ADDS_UP) * (double)rss_bytes)
 		return WORLD_ABSENT;
-	if (s.told > 0) { /* a range without a known page is taken to be like the others */
-		s.shared_parts += s.unknown * s.parts / s.told;
+	if (s.counted > 0) { /* a range without a counted page is taken to be like the others */
+		s.shared_parts += s.unknown * s.parts / s.counted;
 		s.unknown = 0;
 	}
-	/* between 2 and very many sharers: counting a quarter errs by at most a quarter */
+	/* with 2 or more sharers, the true part is between 0 and 1/2: taking 1/4 errs by at most 1/4 */
 	if (s.unknown / 4 > UNKNOWN_PART * s.present)
 		return WORLD_ABSENT;
 	double scale = s.present > 0 ? (double)rss_bytes / s.present : 1;
@@ -58,7 +58,7 @@ static int from_sums(struct sums s, uint64_t rss_bytes, struct procsize *ret)
 	return 0;
 }
 
-/* The largest ranges first, in case the time budget ends. */
+/* Sorts the largest ranges to the front, as the time may not suffice for all. */
 static int by_bytes(const void *x, const void *y)
 {
 	const struct pagemap_range *a = x, *b = y;

@@ -93,14 +93,14 @@ struct procstats *procstats_free(struct procstats *v)
 	return NULL;
 }
 
-/* Into a new table: those of the round before, and room for as many more. */
+/* Moves to a new table the files of the round before (or all), with room for as many more. */
 static void rebuild(struct procstats *v, size_t cap, bool all)
 {
 	struct kept *old = v->item;
 	size_t old_cap = v->cap;
 	struct kept *fresh = calloc(cap, sizeof(*fresh));
 	if (!fresh)
-		return; /* the old one does for longer */
+		return; /* the old table is kept when memory is short */
 	v->item = fresh;
 	v->cap = cap;
 	v->n = 0;
@@ -127,7 +127,7 @@ void procstats_round(struct procstats *v)
 	v->round++;
 }
 
-/* NULL without memory: then files are opened each time. */
+/* The kept files of a thread; NULL without memory: files are then opened for each read. */
 static struct kept *kept_for(struct procstats *v, pid_t pid, pid_t tid)
 {
 	if (v->n * 2 >= v->cap)
@@ -165,7 +165,7 @@ static int procstats_text_read(struct procstats *v, struct kept *k, size_t file,
 	return r;
 }
 
-/* The number may be another process's by now: that one is seen from the next look on. */
+/* The number may have been reused: the new process is read from the next round on. */
 static int gone(struct procstats *v, struct kept *k, int r)
 {
 	if (r == WORLD_GONE && k)
@@ -224,7 +224,7 @@ int procstats_process_read(struct procstats *v, pid_t pid, struct procstats_proc
 	}
 	p.has_io = io_read(v, k, pid, 0, &p.io);
 	uint64_t status;
-	/* to who may not trace it the kernel says 0, whatever it is */
+	/* a reader without the rights of a tracer gets 0 instead of the status */
 	if (st.state == 'Z' && p.has_io && span_u64(last, &status) == 0 && status <= UINT16_MAX) {
 		p.has_status = true;
 		p.wait_status = (int32_t)status;
@@ -281,7 +281,7 @@ int procstats_threads_read(struct procstats *v, pid_t pid, struct procstats_thre
 		if (n < cap && thread_read(v, pid, (pid_t)tid, &ret[n]) == 0)
 			n++;
 		else if (n < cap)
-			all--; /* it ended */
+			all--; /* a thread that ended */
 	}
 	if (all == 0)
 		return WORLD_GONE;

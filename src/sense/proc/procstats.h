@@ -1,17 +1,14 @@
 /*
- * Activity counters of processes and of their threads, for callers that read the
- * same ones repeatedly: processor time, waiting for a processor, IO. From
- * stat and io of /proc/PID, and stat, schedstat and io of /proc/PID/task/TID
- * (kernel: filesystems/proc.rst, scheduler/sched-stats.rst).
+ * Activity counters of processes and of their threads, for callers that read the same ones repeatedly: processor time,
+ * waiting for a processor, IO. From stat and io of /proc/PID, and stat, schedstat and io of /proc/PID/task/TID (kernel:
+ * filesystems/proc.rst, scheduler/sched-stats.rst).
  *
- * Files are kept open between reads, within the given number of descriptors: a
- * read is then one pread per file. A kept file stays that of the process it was
- * opened for: when its number is used again, it answers WORLD_GONE.
+ * Files are kept open between reads, within the given number of descriptors: a read is then one pread per file. A kept
+ * file stays that of the process it was opened for: when its number is used again, it answers WORLD_GONE.
  *
- * What is counted as IO: read, write and their relatives on anything. What is
- * not: send and recv on sockets, poll, futex, memory maps, RDMA. Those that
- * come back with EAGAIN count as a call and as no bytes. A child that was
- * waited for has its sums added to its parent's process (not to a thread).
+ * IO counts read, write and similar calls on any descriptor, but not send and recv on sockets, poll, futex, memory maps
+ * and RDMA. A call that fails with EAGAIN counts as a call and as no bytes. A child that was waited for has its sums
+ * added to its parent's process (not to a thread).
  */
 #pragma once
 
@@ -37,7 +34,7 @@ struct procstats_process {
 	uint64_t major_faults;
 	bool has_schedule; /* of the main thread alone */
 	uint64_t main_run_ns, main_queued_ns; /* on a processor, and waiting for one */
-	bool has_status; /* it has ended (state Z), and we may know how */
+	bool has_status; /* it has ended (state Z) and its status may be read */
 	int32_t wait_status; /* as wait(2) says */
 	bool has_io; /* reading it takes the rights of a tracer */
 	struct procstats_io io;
@@ -49,25 +46,25 @@ struct procstats_thread {
 	char comm[16];
 	char state;
 	uint64_t run_ns, queued_ns; /* on a processor, and waiting for one */
-	uint64_t slices; /* how often it was put on a processor */
+	uint64_t slices; /* number of times that it was put on a processor */
 	bool has_schedule; /* the three above; else run_ns is from stat, in clock ticks */
 	bool has_io;
 	struct procstats_io io;
 };
 
-/* -EBADMSG. Pure. */
+/* Parses /proc/PID/io. -EBADMSG. Pure. */
 int must_check procstats_io_parse(struct span text, struct procstats_io *ret);
 int must_check procstats_schedstat_parse(struct span text, struct procstats_thread *ret);
 
 struct procstats;
 
-/* most_fds: how many files are kept open. NULL without memory. */
+/* most_fds: number of files kept open. NULL without memory. */
 struct procstats *procstats_new(const struct world *w, size_t most_fds);
 struct procstats *procstats_free(struct procstats *v);
 /* Starts a round of reads: closes the files that the round before did not read. */
 void procstats_round(struct procstats *v);
 /* WORLD_GONE (also for zombies without stat), WORLD_DENIED. */
 int must_check procstats_process_read(struct procstats *v, pid_t pid, struct procstats_process *ret);
-/* At most cap threads in the kernel's order; *ret_n, the number of threads, may be larger. WORLD_GONE. */
+/* Reads at most cap threads in the order of the kernel; *ret_n, the number of threads, may be larger. WORLD_GONE. */
 int must_check procstats_threads_read(struct procstats *v, pid_t pid, struct procstats_thread *ret, size_t cap,
 				      size_t *ret_n);

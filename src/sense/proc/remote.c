@@ -34,7 +34,7 @@ static int mem_open(struct remote *r)
 	return r->mem_fd < 0 ? -errno : 0;
 }
 
-/* One piece from the file: bytes until the first hole, or -errno. */
+/* Reads one part from the file; returns the bytes up to the first hole, or -errno. */
 static ssize_t file_piece(struct remote *r, char *into, uint64_t from, size_t len)
 {
 	size_t done = 0;
@@ -46,7 +46,9 @@ static ssize_t file_piece(struct remote *r, char *into, uint64_t from, size_t le
 			continue;
 		if (n < 0 && errno != EIO && errno != EFAULT)
 			return -errno;
-		/* Not even unmapped: the memory itself is gone (proc(5) does not say so; the kernel's mem_rw does). */
+		/*
+		 * End of file: the whole memory is gone, not only this address (mem_rw of the kernel; not in proc(5)).
+		 */
 		if (n == 0)
 			return -ESRCH;
 		if (n < 0)
@@ -56,7 +58,7 @@ static ssize_t file_piece(struct remote *r, char *into, uint64_t from, size_t le
 	return (ssize_t)done;
 }
 
-/* The pieces on both sides are walked together, as the kernel does. */
+/* Walks the parts of both sides together, as the kernel does. */
 static ssize_t file_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from,
 			  size_t n_from)
 {
@@ -89,7 +91,7 @@ static ssize_t readv_any(struct remote *r, const struct iovec *into, size_t n_in
 	r->calls++;
 	if (!r->by_file) {
 		ssize_t n = r->ops->readv(r, into, n_into, from, n_from);
-		/* A filter may refuse the call with EPERM where the file is still open to us. */
+		/* A seccomp filter may refuse the call with EPERM while the file can still be opened. */
 		if (n >= 0 || r->ops != &live_ops || (n != -ENOSYS && n != -EPERM))
 			return n;
 		int e = mem_open(r);

@@ -1,10 +1,9 @@
 /*
  * The memory of another process, read without stopping it.
  *
- * process_vm_readv(2) where the kernel has it and seccomp lets it through,
- * else pread(2) on /proc/PID/mem: the switch is made once and silently. What
- * is read is a picture of a running process: two reads may not fit together,
- * and any pointer in it may lead nowhere. Nothing here allocates.
+ * process_vm_readv(2) where the kernel has it and seccomp lets it through, else pread(2) on /proc/PID/mem: the switch
+ * is made once and silently. The process runs meanwhile: two reads may be inconsistent, and any pointer may be invalid.
+ * Nothing here allocates.
  *
  * Tests and fuzzers put their own `ops` in: garbage, cycles, short reads.
  */
@@ -28,29 +27,28 @@ struct remote_ops {
 
 struct remote {
 	pid_t pid;
-	int mem_fd;     /* /proc/PID/mem; -1 while it is not needed */
+	int mem_fd;     /* /proc/PID/mem; -1: not opened */
 	bool by_file;   /* process_vm_readv is refused: mem_fd is used */
 	int proc_fd;    /* borrowed from the world */
 	const struct remote_ops *ops;
-	void *ctx;      /* of the ops of a test */
-	uint64_t calls, faults; /* for whoever measures */
+	void *ctx;      /* for the ops of a test */
+	uint64_t calls, faults; /* counters for measurements */
 };
 
 /* Never fails: whether the process can be read shows at the first read. */
 void remote_open(const struct world *w, pid_t pid, struct remote *ret);
 void remote_done(struct remote *r);
 
-/* All of len bytes or REMOTE_FAULT; WORLD_GONE: the process ended; WORLD_DENIED: we may not. */
+/* Reads all len bytes, or REMOTE_FAULT; WORLD_GONE: the process ended; WORLD_DENIED. */
 int must_check remote_read(struct remote *r, uint64_t addr, void *into, size_t len);
 static inline int must_check remote_u64(struct remote *r, uint64_t addr, uint64_t *ret)
 {
 	return remote_read(r, addr, ret, sizeof(*ret));
 }
 /*
- * Many pieces in one call: the kernel copies them in the order given, which
- * is what lets a reader bracket a copy between two reads of one pointer.
- * *ret_bytes: how many were copied before the first piece that is not mapped;
- * 0 bytes is not a failure. At most IOV_MAX (1024) pieces.
+ * Reads many parts in one call: the kernel copies them in the order given, which is what lets a reader bracket a copy
+ * between two reads of one pointer. *ret_bytes: how many were copied before the first part that is not mapped; 0 bytes
+ * is no error. At most IOV_MAX (1024) parts.
  */
 int must_check remote_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from,
 			    size_t n_from, size_t *ret_bytes);

@@ -10,10 +10,10 @@
 #include "base/buf.h"
 #include "sense/bpf/records.h"
 
-/* The kernel fills at most 32 KiB a read of an iterator; directories like large reads as well. */
+/* Buffer size: the kernel fills at most 32 KiB per read of an iterator, and folders are read faster in large reads. */
 #define TASKS_SCRATCH_BYTES (64 * KIB)
 
-/* An iterator that passed over a great many threads in vain answers EAGAIN; a few of those are normal. */
+/* An iterator that skipped very many threads answers EAGAIN; a few of those are normal. */
 #define TASKS_RETRIES 64
 
 int tasks_init(struct tasks *t, size_t cap, int iter_link_fd)
@@ -53,7 +53,7 @@ static struct task_row *row_next(struct tasks *t)
 	return row;
 }
 
-/* Both sources go by rising pid, so this only has work on a recorded tree. In place: qsort may allocate. */
+/* Sorts in place, as qsort may allocate. Both sources are sorted by pid already, except a recorded tree. */
 static void rows_sift(struct task_row *rows, size_t root, size_t n)
 {
 	for (size_t child; (child = 2 * root + 1) < n; root = child) {
@@ -130,7 +130,7 @@ static bool orphan_statm(const struct world *w, const struct pid_dir *d, struct 
 	return tid > 0 && proc_statm_read(w, tid, ret) == 0 && ret->size_pages > 0;
 }
 
-/* A process that ends while it is read is simply not there. */
+/* Adds the row of a process; none if the process ends meanwhile. */
 static void proc_row(struct tasks *t, const struct world *w, const struct pid_dir *d)
 {
 	char text[1024];
@@ -171,7 +171,7 @@ static int proc_scan(struct tasks *t, const struct world *w)
 {
 	if (w->proc_fd < 0)
 		return WORLD_ABSENT;
-	/* A descriptor of our own: the world's one has a position that others share. */
+	/* A descriptor of our own, because the position of the one of the world is shared. */
 	cleanup(closep) int dir_fd = openat(w->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0)
 		return -errno;
@@ -193,7 +193,7 @@ static int proc_scan(struct tasks *t, const struct world *w)
 
 /* ---- BPF ---- */
 
-/* libbpf would do the same; the guard goes without it, and without its allocations. */
+/* Makes an iterator without libbpf, which would allocate. */
 static int iter_create(int link_fd)
 {
 	union bpf_attr attr;
@@ -208,7 +208,7 @@ static uint64_t counter_bytes(long long pages, uint64_t page_bytes)
 	return pages > 0 ? pages_bytes((uint64_t)pages, page_bytes) : 0;
 }
 
-/* /proc shows start times shifted by the reader's time namespace; be the same. */
+/* Offset of the time namespace of vigil, by which /proc shifts start times; BPF rows are shifted by it, too. */
 static int64_t boot_offset_ns(const struct world *w)
 {
 	char text[256];
@@ -297,7 +297,7 @@ int tasks_scan(struct tasks *t, const struct world *w)
 	return 0;
 }
 
-/* Where the row of a pid is, or would be. */
+/* Index of the row of a pid, or where it would be inserted. */
 static size_t row_place(const struct tasks *t, pid_t pid)
 {
 	size_t low = 0, high = t->n;

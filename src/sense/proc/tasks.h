@@ -33,7 +33,7 @@ struct task_row {
 
 static inline uint64_t task_own_bytes(const struct task_row *t)
 {
-	return t->rss_anon_bytes; /* RSS - shared: what ending it would free */
+	return t->rss_anon_bytes; /* RSS without shared memory: the memory that ending it would free. */
 }
 static inline uint64_t task_rss_bytes(const struct task_row *t)
 {
@@ -43,7 +43,7 @@ static inline uint64_t task_rss_bytes(const struct task_row *t)
 enum tasks_source { TASKS_PROC, TASKS_BPF };
 
 struct tasks {
-	enum tasks_source source; /* of the last scan: a BPF scan that fails is made good from /proc */
+	enum tasks_source source; /* source of the last scan; after a BPF scan that fails, /proc is read */
 	int iter_link_fd; /* borrowed: bpf link of an iter/task program; -1 without */
 	struct task_row *rows; /* sorted by pid after a scan */
 	size_t n, cap;

@@ -1,6 +1,6 @@
 /*
- * A wrong owner is worse than none: an owner is named only if it is a living
- * thread, and a lock counts as inherited over fork only with proof.
+ * A wrong owner is worse than no owner: an owner is reported only if it is a living thread, and a lock is reported as
+ * inherited over fork only with proof.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -57,7 +57,7 @@ static pid_t inner_pid(const struct world *w, pid_t pid)
 	return proc_status_read(w, pid, &s) == 0 ? s.ns_pid : 0;
 }
 
-/* The thread of pid that its own namespace calls inner, as our /proc calls it; 0: there is none. */
+/* Translates a tid of the namespace of the process to the tid in our /proc; 0: no such thread. */
 static pid_t thread_of(const struct world *w, pid_t pid, pid_t inner)
 {
 	pid_t own = inner_pid(w, pid);
@@ -87,10 +87,9 @@ static bool threads_are_known(const struct world *w, pid_t pid)
 }
 
 /*
- * The owner is no thread of this process. It is a thread of the parent, whose
- * memory we were copied from: proof. Or that thread ended meanwhile: then the
- * number must lie between the parent's and ours, in what is to the last word
- * a plain mutex of glibc.
+ * For an owner that is no thread of this process. A thread of the parent, from which the memory was copied, is proof of
+ * a fork. If that thread has ended, its number must be between the pids of the parent and of this process, in a plain
+ * mutex of glibc with plausible fields.
  */
 static bool inherited_over_fork(const struct world *w, pid_t pid, const uint32_t word[10], pid_t *ret_holder)
 {
@@ -156,7 +155,7 @@ void lock_owner_read(const struct world *w, pid_t pid, pid_t tid, const struct t
 			mutex_owner(w, pid, word, shared_call, ret);
 		return;
 	}
-	/* What is left names a thread in its word: a robust lock, marked as waited for, or a thread that is joined. */
+	/* The other shapes hold a tid in the word: a contended robust lock, or a joined thread. */
 	pid_t here = named > 0 ? thread_of(w, pid, named) : 0;
 	if (here == 0 || here == tid)
 		return;

@@ -8,12 +8,12 @@
 #include "base/vec.h"
 #include "sense/memory/cgroup.h"
 
-/* Time that the group of a process is kept. */
+/* Time for which the group of a process is cached. */
 #define PLACE_NS (100 * NS_PER_MS)
 /* Mounts of control groups do not move while a machine runs; the table is still read again after this time. */
 #define MOUNTS_NS (60 * NS_PER_S)
 
-/* More threads than a process of any machine has; bounds the list. */
+/* Upper bound of the list: more threads than a process has. */
 #define THREADS_MAX 262144
 
 int task_file_read(const struct world *w, pid_t pid, pid_t tid, const char *file, char *buf, size_t cap,
@@ -61,7 +61,7 @@ static bool frozen_file(const struct world *w, const char *group, const char *fi
 	       span_has((struct span){text, len}, word);
 }
 
-/* The last group found, with the text of /proc/PID/cgroup it came from: finding one reads the table of mounts. */
+/* Cache of the last group with its text of /proc/PID/cgroup: finding a group reads the table of mounts. */
 static _Thread_local struct {
 	pid_t pid;
 	uint64_t place_ns, mounts_ns;

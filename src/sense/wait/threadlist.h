@@ -15,13 +15,13 @@ int must_check threads_read(const struct world *w, pid_t pid, pid_t **ret, size_
 /* One file of a thread ("stat", "wchan"), terminated and cut at cap - 1 bytes. */
 int must_check task_file_read(const struct world *w, pid_t pid, pid_t tid, const char *file, char *buf, size_t cap,
 			      size_t *ret_len);
-/* The kernel's function that the thread sleeps in; "" for none ("0" in the file). */
+/* The kernel function in which the thread sleeps; "" for none ("0" in the file). */
 int must_check task_wchan_read(const struct world *w, pid_t pid, pid_t tid, char *dst, size_t cap);
 /* Name of a thread or process; "?" if it is gone. pid 0: tid is the thread that leads its process. */
 const char *task_comm(const struct world *w, pid_t pid, pid_t tid, char dst[static 16]);
 
 /*
- * Whether the freezer of its control group holds a process; where: the group's name. Finding the group reads the table
- * of mounts, so the result of the table is kept for a minute.
+ * True if the freezer of its control group holds the process; where: name of the group. Finding the group reads the
+ * table of mounts, so that result is cached for a minute.
  */
 bool process_is_frozen(const struct world *w, pid_t pid, char *where, size_t cap);

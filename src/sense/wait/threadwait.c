@@ -21,7 +21,7 @@ const char *wait_kind_name(enum wait_kind k)
 	return (size_t)k < ARRAY_SIZE(names) ? names[k] : "unknown";
 }
 
-/* "0x7ffc" */
+/* Parses a word such as "0x7ffc". */
 static int threadwait_hex_word(struct span *rest, uint64_t *ret)
 {
 	struct span s;
@@ -72,7 +72,7 @@ static enum wait_kind kind_of_call(const struct world *w, pid_t pid, const struc
 	switch (call_shape(t->nr)) {
 	case CALL_FD:
 		*ret_fd = t->arg[0] > INT32_MAX ? -1 : (int)t->arg[0];
-		/* sendfile(out, in): in state D it is the file that is read which does not come */
+		/* sendfile(out, in): in state D it waits for the file that it reads */
 		if (t->nr == SYS_sendfile && t->state == 'D' && t->arg[1] <= INT32_MAX)
 			*ret_fd = (int)t->arg[1];
 		if (*ret_fd < 0 || fd_link_read(w, pid, *ret_fd, &l, link, sizeof(link)) != 0)
@@ -98,7 +98,7 @@ static enum wait_kind kind_of_call(const struct world *w, pid_t pid, const struc
 	}
 }
 
-/* Uninterruptible: the disk, unless the kernel's function or the call says otherwise. */
+/* Kind of an uninterruptible wait: the disk, unless the kernel function or the call shows another. */
 static enum wait_kind kind_of_d(const struct world *w, pid_t pid, const struct threadwait *t, int *ret_fd)
 {
 	char where[CGROUP_PATH_MAX];
@@ -113,7 +113,7 @@ static enum wait_kind kind_of_d(const struct world *w, pid_t pid, const struct t
 		k = kind_of_call(w, pid, t, ret_fd);
 		return k == WAIT_GPU || k == WAIT_MEMORY ? k : WAIT_DISK;
 	}
-	/* Outside a call only a page fault puts a thread there. */
+	/* Outside a system call only a page fault blocks a thread. */
 	return t->has_syscall ? WAIT_MEMORY : WAIT_DISK;
 }
 
@@ -144,7 +144,10 @@ enum wait_kind wait_kind_decide(const struct world *w, pid_t pid, const struct t
 	return k;
 }
 
-/* A file that may not be read leaves its fields empty; only a process that is gone ends the reading. */
+/*
+ * Reads the files of the thread. A file that may not be read leaves its fields empty; only the end of the process ends
+ * the reading.
+ */
 static int task_read_parts(const struct world *w, pid_t pid, pid_t tid, bool detail, struct threadwait *t,
 			   bool *ret_running)
 {
@@ -155,7 +158,7 @@ static int task_read_parts(const struct world *w, pid_t pid, pid_t tid, bool det
 	if (r)
 		return r;
 	if (proc_stat_parse((struct span){text, len}, &stat) < 0)
-		return WORLD_GONE; /* cut off by its end */
+		return WORLD_GONE; /* the thread ended during the read */
 	t->state = stat.state;
 	t->user_ticks = stat.utime_ticks;
 	t->system_ticks = stat.stime_ticks;
@@ -176,9 +179,8 @@ static int task_read_parts(const struct world *w, pid_t pid, pid_t tid, bool det
 }
 
 /*
- * A timed wait that was interrupted (by a stop, a freeze) goes on as
- * restart_syscall, which does not say what it restarts. The program does:
- * its instructions "mov $nr, %eax; syscall" stand before the pc.
+ * A timed wait that was interrupted (by a stop or a freeze) continues as restart_syscall, which does not name the call.
+ * The code of the program does: its instructions "mov $nr, %eax; syscall" are before the pc.
  */
 static void call_before_restart(struct remote *r, struct threadwait *t)
 {
@@ -206,7 +208,7 @@ int threadwait_read(const struct world *w, pid_t pid, pid_t tid, struct remote *
 	int e = task_read_parts(w, pid, tid, detail, &t, &running);
 	if (e)
 		return e;
-	/* Woken between the two files: it runs. */
+	/* It was woken between the two reads: it runs. */
 	if (running && (t.state == 'S' || t.state == 'D'))
 		t.state = 'R';
 	call_before_restart(r, &t);

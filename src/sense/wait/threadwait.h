@@ -17,7 +17,7 @@ enum wait_kind {
 	WAIT_UNKNOWN,  /* the reason of the wait is unknown; text says what was read */
 	WAIT_RUNNING,  /* on a processor, or runnable */
 	WAIT_LOCK,     /* futex: a mutex, condition variable or semaphore */
-	WAIT_SLEEP,    /* nanosleep and friends: declared waiting */
+	WAIT_SLEEP,    /* nanosleep and the like: an intended wait */
 	WAIT_POLL,     /* select, poll, epoll */
 	WAIT_FILE,     /* read, write, fsync of a file */
 	WAIT_PIPE,
@@ -41,9 +41,9 @@ struct threadwait {
 	uint64_t arg[6], sp, pc;
 	char wchan[64];       /* ""; "0" is made "" */
 	pid_t owner;          /* WAIT_LOCK: thread that holds it; 0 unknown */
-	bool owner_gone;      /* …and no such thread lives in this process: inherited over fork */
+	bool owner_gone;      /* the owner is no thread of this process: inherited over fork */
 	int fd;               /* -1: none */
-	bool listens;         /* with detail: it waits for connections to come, on a socket that listens */
+	bool listens;         /* only with detail: accepts connections on a listening socket */
 	/* of fd: path, "socket tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "pipe to pid 812 (python)" */
 	char target[200];
 	/*
@@ -51,7 +51,7 @@ struct threadwait {
 	 * on the clock of the call and the time left. Another sleep_until_ns at a later read means another sleep.
 	 */
 	uint64_t sleep_ns, sleep_until_ns, sleep_left_ns;
-	uint64_t user_ticks, system_ticks; /* CPU time used; grows if the thread really runs */
+	uint64_t user_ticks, system_ticks; /* CPU time used; grows while the thread runs */
 	char text[256];       /* one line for people: "futex, held by thread 812 (loader)" */
 };
 
@@ -66,11 +66,11 @@ int must_check threadwait_syscall_parse(struct span text, struct threadwait *ret
  */
 int must_check threadwait_read(const struct world *w, pid_t pid, pid_t tid, struct remote *r, bool detail,
 			       struct threadwait *ret);
-/* Cheap repeated reading of many threads: descriptors are kept open. */
+/* Repeated reads of many threads; descriptors stay open between reads. */
 struct threadwatch;
 struct threadwatch *threadwatch_new(const struct world *w, pid_t pid);
 struct threadwatch *threadwatch_free(struct threadwatch *t);
-/* Kind only, with the call and its first argument (-1, 0: none); one or two preads. WORLD_GONE. */
+/* Reads the kind, the call and its first argument (-1, 0: none) by one or two preads. WORLD_GONE. */
 int must_check threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int64_t *ret_nr,
 				uint64_t *ret_arg);
 const char *wait_kind_name(enum wait_kind k); /* "lock" */

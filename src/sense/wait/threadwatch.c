@@ -10,7 +10,7 @@
 
 /* Descriptors kept open at most, two per thread; the files of other threads are opened for each read. */
 #define WATCH_FDS_MAX 512
-/* Reads of an unchanged wait before the state is read again, as the thread may be stopped by then. */
+/* Number of reads of an unchanged wait after which the state is read again, as the thread may have been stopped. */
 #define WATCH_BELIEVE 16
 
 struct watched {
@@ -124,7 +124,7 @@ static int watched_read(struct threadwatch *t, pid_t tid, int *fd, const char *f
 	return n > 0 ? 0 : WORLD_GONE;
 }
 
-/* The state decides what the call alone does not: stopped, frozen, uninterruptible. */
+/* Reads the state where the call alone is ambiguous: stopped, frozen, uninterruptible. */
 static int watched_decide(struct threadwatch *t, struct watched *e, struct threadwait *now)
 {
 	char text[1024];
@@ -142,8 +142,8 @@ static int watched_decide(struct threadwatch *t, struct watched *e, struct threa
 	return 0;
 }
 
-static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind *ret, int64_t *ret_nr,
-			uint64_t *ret_arg)
+static int watched_sample(struct threadwatch *t, struct watched *e, enum wait_kind *ret, int64_t *ret_nr,
+			  uint64_t *ret_arg)
 {
 	char text[512];
 	size_t len;
@@ -163,7 +163,7 @@ static int watched_look(struct threadwatch *t, struct watched *e, enum wait_kind
 		*ret_arg = 0;
 		return 0;
 	}
-	/* The wait seen before, interrupted by a stop and gone on: restart_syscall does not say what it restarts. */
+	/* The earlier wait, interrupted by a stop and continued: restart_syscall does not name the call. */
 	if (now.has_syscall && now.nr >= 0 && call_shape(now.nr) == CALL_RESTART && e->seen && now.sp == e->sp &&
 	    now.pc == e->pc)
 		now.nr = e->nr;
@@ -194,17 +194,17 @@ int threadwatch_kind(struct threadwatch *t, pid_t tid, enum wait_kind *ret, int6
 	if (!e)
 		return -ENOMEM;
 	const bool kept = e->syscall_fd >= 0 || e->stat_fd >= 0;
-	int r = watched_look(t, e, ret, ret_nr, ret_arg);
+	int r = watched_sample(t, e, ret, ret_nr, ret_arg);
 	if (r == 0)
 		return 0;
 	watched_forget(t, tid);
 	if (r != WORLD_GONE || !kept)
 		return r;
-	/* The number may belong to a new thread by now: the kept files are of the old one. */
+	/* The tid may have been reused; the open files are those of the old thread. */
 	e = watched_find(t, tid);
 	if (!e)
 		return -ENOMEM;
-	r = watched_look(t, e, ret, ret_nr, ret_arg);
+	r = watched_sample(t, e, ret, ret_nr, ret_arg);
 	if (r)
 		watched_forget(t, tid);
 	return r;

@@ -8,7 +8,7 @@
 		SYS_##name, shape                                                                                      \
 	}
 
-/* Calls that an architecture does without are left out by their number's absence. */
+/* Calls that the architecture lacks have no SYS_ macro and are left out. */
 static const struct {
 	int64_t nr;
 	enum call_shape shape;
@@ -169,7 +169,7 @@ static enum wait_kind wchan_look_up(const struct wchan_kind *table, size_t n, co
 	return WAIT_UNKNOWN;
 }
 
-/* Waits that can be interrupted: what a task in state S, or one that was frozen in it, sits in. */
+/* Interruptible waits: kernel functions of tasks in state S, or of tasks frozen in that state. */
 static const struct wchan_kind interruptible[] = {
 	{"futex_", WAIT_LOCK},
 	{"__futex_", WAIT_LOCK},

@@ -84,7 +84,10 @@ static void describe_lock(struct describe *d)
 
 /* ---- sleep ---- */
 
-/* Python sleeps until a time, not for a time. A clock of another time namespace shows as a time that has passed. */
+/*
+ * Adds the time left, as Python sleeps until a set time. With a clock of another time namespace that time may have
+ * passed.
+ */
 static void add_time_left(struct describe *d, const struct timespec *until)
 {
 	char duration[24];
@@ -130,7 +133,7 @@ static void describe_sleep(struct describe *d)
 	buf_printf(&d->text, "sleeping %s", duration_format(d->t->sleep_ns, duration));
 }
 
-/* A wait for no descriptor is a sleep. What select was given is left in its place until it returns. */
+/* A poll of no descriptors is a sleep. The kernel does not change the argument of select before it returns. */
 static void sleep_of_poll(struct describe *d)
 {
 	struct timespec ts;
@@ -155,7 +158,7 @@ static bool polls_nothing(const struct describe *d)
 	return (call_is(d, "poll") || call_is(d, "ppoll")) && d->t->arg[1] == 0;
 }
 
-/* time.sleep up to Python 3.10. */
+/* Describes time.sleep of Python up to 3.10. */
 static void describe_poll_of_nothing(struct describe *d)
 {
 	char duration[24];
@@ -217,7 +220,7 @@ static void describe_select(struct describe *d, struct buf *target)
 	buf_printf(&d->text, "%s of %u descriptor%s", syscall_name(d->t->nr), found, found == 1 ? "" : "s");
 }
 
-/* fdinfo of an epoll descriptor has a line "tfd:  5 events: …" for each it watches. */
+/* fdinfo of an epoll descriptor has a line "tfd:  5 events: …" for each watched descriptor. */
 static void describe_epoll(struct describe *d, struct buf *target)
 {
 	char path[64];
@@ -267,7 +270,7 @@ static void describe_poll(struct describe *d)
 
 /* ---- children ---- */
 
-/* The first of the children of this thread; how many there are. */
+/* The first child of this thread, and the number of its children. */
 static pid_t first_child(const struct describe *d, size_t *ret_n)
 {
 	char path[64], text[1024];
@@ -294,7 +297,7 @@ static pid_t waited_child(const struct describe *d)
 		pid = (int32_t)t->arg[0];
 	else if (call_is(d, "waitid") && t->arg[0] == P_PID)
 		pid = (int32_t)t->arg[1];
-	/* In another pid namespace the number names another process. */
+	/* In another pid namespace this number belongs to another process. */
 	if (pid > 0 && (proc_status_read(d->w, d->pid, &s) != 0 || s.ns_pid != d->pid))
 		return 0;
 	return pid > 0 ? (pid_t)pid : 0;
@@ -338,7 +341,7 @@ static void describe_stopped(struct describe *d)
 	}
 }
 
-/* Which argument of a call on the file system is the path; -1: none that is worth naming. */
+/* Index of the path argument of a call on the file system; -1: none to report. */
 static int path_argument(const char *call)
 {
 	static const char *const second[] = {"openat",	  "openat2", "newfstatat", "statx",	 "unlinkat", "renameat",
