@@ -164,8 +164,11 @@ static int copy_sparse(int from, int to)
 	char block[64 * 1024];
 	if (fstat(from, &st) < 0 || ftruncate(to, st.st_size) < 0)
 		return -errno;
-	for (off_t at = lseek(from, 0, SEEK_DATA); at >= 0;) {
+	off_t at = lseek(from, 0, SEEK_DATA);
+	while (at >= 0) {
 		off_t end = lseek(from, at, SEEK_HOLE);
+		if (end < 0)
+			return -errno;
 		while (at < end) {
 			ssize_t n = pread(from, block, MIN(sizeof(block), (size_t)(end - at)), at);
 			if (n <= 0 || pwrite(to, block, (size_t)n, at) != n)
@@ -174,7 +177,7 @@ static int copy_sparse(int from, int to)
 		}
 		at = lseek(from, end, SEEK_DATA);
 	}
-	return 0;
+	return errno == ENXIO ? 0 : -errno; /* ENXIO: no more data up to the end */
 }
 
 int file_copy(int dir, const char *name, int to_dir, const char *to_name)
@@ -183,13 +186,15 @@ int file_copy(int dir, const char *name, int to_dir, const char *to_name)
 	if (text_format(beside, sizeof(beside), "%s.new", to_name) >= (int)sizeof(beside))
 		return -ENAMETOOLONG;
 	cleanup(closep) int from = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (from < 0)
+		return -errno;
 	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (from < 0 || to < 0)
+	if (to < 0)
 		return -errno;
 	int r = copy_sparse(from, to);
-	if (r < 0) {
+	if (r == 0 && renameat(to_dir, beside, to_dir, to_name) < 0)
+		r = -errno;
+	if (r < 0)
 		(void)unlinkat(to_dir, beside, 0);
-		return r;
-	}
-	return renameat(to_dir, beside, to_dir, to_name) < 0 ? -errno : 0;
+	return r;
 }
