@@ -1,0 +1,132 @@
+#include "testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/gzip.h"
+
+struct made {
+	char *bytes;
+	size_t len;
+};
+
+/* The data as a gzip file, written in parts of `part` bytes. */
+static struct made pack(const char *data, size_t len, size_t part)
+{
+	struct made m = {};
+	FILE *f = open_memstream(&m.bytes, &m.len);
+	assert_non_null(f);
+	cleanup(gzip_freep) struct gzip *g = NULL;
+	assert_int_equal(gzip_open(f, &g), 0);
+	for (size_t at = 0; at < len; at += part)
+		assert_int_equal(gzip_write(g, data + at, MIN(part, len - at)), 0);
+	assert_int_equal(gzip_finish(g), 0);
+	fclose(f);
+	return m;
+}
+
+static uint32_t word_at(const struct made *m, size_t at)
+{
+	uint32_t v;
+	memcpy(&v, m->bytes + at, sizeof(v));
+	return v; /* RFC 1952 and this machine: little endian */
+}
+
+/* CRC-32 of RFC 1952, section 8. */
+static uint32_t crc32_of(const char *data, size_t len)
+{
+	uint32_t c = UINT32_MAX;
+	for (size_t i = 0; i < len; i++) {
+		c ^= (unsigned char)data[i];
+		for (int k = 0; k < 8; k++)
+			c = c & 1 ? UINT32_C(0xedb88320) ^ c >> 1 : c >> 1;
+	}
+	return ~c;
+}
+
+static void the_header_holds_no_time_and_no_name(void **state)
+{
+	(void)state;
+	struct made m = pack("hello", 5, 5);
+	static const unsigned char header[8] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0};
+	assert_true(m.len > 18);
+	assert_memory_equal(m.bytes, header, sizeof(header));
+	free(m.bytes);
+}
+
+static void the_trailer_has_checksum_and_length(void **state)
+{
+	(void)state;
+	static char data[300000];
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (char)(i * i >> 7);
+	assert_int_equal(crc32_of("123456789", 9), 0xcbf43926);
+	struct made m = pack(data, sizeof(data), 1000);
+	assert_int_equal(word_at(&m, m.len - 8), crc32_of(data, sizeof(data)));
+	assert_int_equal(word_at(&m, m.len - 4), sizeof(data));
+	free(m.bytes);
+}
+
+static void equal_data_gives_equal_files(void **state)
+{
+	(void)state;
+	static char data[100000];
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = "abcdefgh"[i * 7 % 8];
+	struct made whole = pack(data, sizeof(data), sizeof(data)), again = pack(data, sizeof(data), sizeof(data));
+	assert_int_equal(whole.len, again.len);
+	assert_memory_equal(whole.bytes, again.bytes, whole.len);
+	assert_true(whole.len < sizeof(data) / 50);
+	free(whole.bytes);
+	free(again.bytes);
+}
+
+static void data_that_cannot_be_packed_grows_little(void **state)
+{
+	(void)state;
+	static char data[200000];
+	uint64_t x = 1;
+	for (size_t i = 0; i < sizeof(data); i++) {
+		x = x * UINT64_C(6364136223846793005) + 1442695040888963407U;
+		data[i] = (char)(x >> 56);
+	}
+	struct made m = pack(data, sizeof(data), 4096);
+	assert_true(m.len > sizeof(data) && m.len < sizeof(data) + 1000);
+	assert_int_equal(word_at(&m, m.len - 8), crc32_of(data, sizeof(data)));
+	free(m.bytes);
+}
+
+static void an_empty_file_is_one(void **state)
+{
+	(void)state;
+	struct made m = pack("", 0, 1);
+	assert_int_equal(m.len, 20); /* header 10, one empty block 2, trailer 8 */
+	assert_int_equal(word_at(&m, m.len - 8), 0);
+	assert_int_equal(word_at(&m, m.len - 4), 0);
+	free(m.bytes);
+}
+
+static void a_full_disk_is_reported(void **state)
+{
+	(void)state;
+	FILE *f = fopen("/dev/full", "w");
+	assert_non_null(f);
+	cleanup(gzip_freep) struct gzip *g = NULL;
+	assert_int_equal(gzip_open(f, &g), 0);
+	assert_int_equal(gzip_write(g, "x", 1), 0); /* still in memory */
+	assert_int_equal(gzip_finish(g), -ENOSPC);
+	fclose(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_header_holds_no_time_and_no_name),
+		cmocka_unit_test(the_trailer_has_checksum_and_length),
+		cmocka_unit_test(equal_data_gives_equal_files),
+		cmocka_unit_test(data_that_cannot_be_packed_grows_little),
+		cmocka_unit_test(an_empty_file_is_one),
+		cmocka_unit_test(a_full_disk_is_reported),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
