@@ -58,8 +58,8 @@ static void variables_are_added_and_replaced(void **state)
 	char out[256], err[256];
 	assert_int_equal(setenv("VIGIL_TEST_A", "old", 1), 0);
 	assert_int_equal(setenv("VIGIL_TEST_AB", "kept", 1), 0);
-	run_shell("echo $VIGIL_TEST_A ${VIGIL_TEST_NEW-unset} $VIGIL_TEST_AB; env | grep -c ^VIGIL_TEST_A=", env, 2, out,
-		  err);
+	run_shell("echo $VIGIL_TEST_A ${VIGIL_TEST_NEW-unset} $VIGIL_TEST_AB; env | grep -c ^VIGIL_TEST_A=", env, 2,
+		  out, err);
 	assert_string_equal(out, "new kept\n1\n");
 	assert_string_equal(getenv("VIGIL_TEST_A"), "old");
 }
@@ -139,8 +139,8 @@ static void the_child_announces_itself_and_we_work_meanwhile(void **state)
 	assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
 	char out[256], err[256], text[32] = "", yes[] = "true", *const argv[] = {yes, NULL};
 	int ctx = pair[1];
-	int status = run(&(struct launch){.argv = argv, .announce = write_here, .meanwhile = meanwhile_here, .ctx = &ctx},
-			 out, err);
+	struct launch l = {.argv = argv, .announce = write_here, .meanwhile = meanwhile_here, .ctx = &ctx};
+	int status = run(&l, out, err);
 	assert_int_equal(status, 0);
 	assert_int_equal(ctx, -1); /* meanwhile ran in this process */
 	assert_int_equal(read(pair[0], text, sizeof(text) - 1), 10);

@@ -79,7 +79,8 @@ static void lines_across_reads_and_overlong_lines_are_survived(void **state)
 	struct buf b = BUF_ON(text);
 	buf_add(&b, HEAD);
 	for (int i = 0; i < 300; i++) /* several reads of 8 KiB */
-		buf_printf(&b, "%4d: 0100007F:1F90 0700000A:733C 01 00000000:00000000 00:00000000 0 1000 0 %d 1\n", i, 1000 + i);
+		buf_printf(&b, "%4d: 0100007F:1F90 0700000A:733C 01 00000000:00000000 00:00000000 0 1000 0 %d 1\n", i,
+			   1000 + i);
 	for (int i = 0; i < 20000; i++)
 		buf_add(&b, "x");
 	buf_add(&b, "\n   1: 0100007F:0050 0700000A:733C 01 0:0 0:0 0 1000 0 77 1\n");
@@ -124,7 +125,8 @@ static void broken_lines_are_refused(void **state)
 	assert_int_equal(l.inode, 5);
 	uint64_t inode = 5;
 	struct span path;
-	assert_int_equal(sock_unix_parse(SPAN("Num RefCount Protocol Flags Type St Inode Path"), &inode, &path), -EBADMSG);
+	assert_int_equal(sock_unix_parse(SPAN("Num RefCount Protocol Flags Type St Inode Path"), &inode, &path),
+			 -EBADMSG);
 	assert_int_equal(sock_unix_parse(SPAN("ffff: 3 0 0 1 3"), &inode, &path), -EBADMSG);
 	assert_int_equal(inode, 5);
 }
