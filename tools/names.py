@@ -22,7 +22,7 @@ CODE = ("src", "preload")
 USERS = ("src", "preload", "plugins", "bench")
 # Quoted text and comments are no use of a name.
 BLANK = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'|//[^\n]*|/\*.*?\*/', re.S)
-WORD = re.compile(r"\b[A-Za-z_]\w+\b")
+WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 DECLARATION = re.compile(r"^(?![\s#])(?!.*\breturn\b)[^;{}=()]*?\b(\w+)\s*\([^{}]*?\)[^{};()]*;", re.M)
 
 

@@ -1,10 +1,10 @@
 /*
- * The machine that is read: its /proc, /sys, clocks. Made once (agent/host/world_open)
- * and passed to every reader, so that a recorded machine (a directory with proc/,
- * sys/ and cgroup/ in it) can stand in for the real one in tests.
+ * The machine that is read: its /proc, /sys, control groups, shared memory, kernel log and clocks. It is opened once by
+ * agent/host/world_open and given to every reader, so that tests can give a recorded machine (a directory with proc/,
+ * sys/ and cgroup/ in it) instead of the real one.
  *
- * The directory descriptors stay open for the world's life and are borrowed
- * by all others. A member is -1 when that part is absent or may not be opened: readers then answer WORLD_ABSENT.
+ * The descriptors stay open as long as the world and are borrowed by its users. A descriptor is -1 when that part of
+ * the machine is absent or may not be read; readers then return WORLD_ABSENT.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /*
  * pypeek PID...: what can be seen of the CPython in each process, for tests; one line of JSON each:
  *   {"pid", "result": "ok"|"none"|"unknown"|…, "text", "version", "minor", "free_threaded", "file", "find_us",
- *    "code_type", "threads": [{"native", "frames": [{"name", "file", "line", "first_line", "locals": {…}, "args": […]}]}]}
+ *    "code_type", "threads": [{"native", "frames": [{"name", "file", "line", "first_line", "locals": {…},
+ *    "args": […]}]}]}
  * Frames are walked one field at a time: simple, and only right while the process sleeps.
  */
 #include <stdio.h>

@@ -186,3 +186,60 @@ def test_words_refuses_the_path_of_this_machine(tmp_path):
     status, out = gate("words", "--root", tree(tmp_path, docs__a_md=f"see {tmp_path}/build\n"))
     assert status == 1
     assert "docs/a.md: names this machine's path" in out
+
+
+# --- columns
+
+def test_columns_counts_a_tab_as_eight_and_comments_too(tmp_path):
+    tree(tmp_path, src__base__a_c="\t" + "x" * 112 + "\n", tests__unit__b_c="/* " + "é" * 114 + " */\n")
+    assert gate("columns", "--root", tmp_path) == (0, "\n")
+    tree(tmp_path, src__base__a_c="\t" + "x" * 113 + "\n", tests__unit__b_c="/* " + "é" * 115 + " */\n")
+    status, out = gate("columns", "--root", tmp_path)
+    assert status == 1
+    assert "src/base/a.c:1: 121 columns" in out and "tests/unit/b.c:1: 121 columns" in out
+
+
+# --- names
+
+PRIVATE = "static int look(void)\n{\n\treturn 1;\n}\nint %s(void);\nint %s(void)\n{\n\treturn look();\n}\n"
+USER = "int a(void);\nint b(void);\nint c(void);\nint main(void)\n{\n\treturn a() + b() + c();\n}\n"
+
+
+def test_names_refuses_a_private_name_in_three_files_and_takes_two(tmp_path):
+    tree(tmp_path, src__base__a_c=PRIVATE % ("a", "a"), src__base__b_c=PRIVATE % ("b", "b"), src__cli__main_c=USER,
+         src__base__c_c="int c(void);\nint c(void)\n{\n\treturn 2;\n}\n")
+    assert gate("names", "--root", tmp_path) == (0, "\n")
+    tree(tmp_path, src__base__c_c=PRIVATE % ("c", "c"))
+    status, out = gate("names", "--root", tmp_path)
+    assert status == 1
+    assert "src/base/a.c: static look() stands in 3 files" in out and "src/base/c.c: static look()" in out
+
+
+@pytest.mark.parametrize("other, test, complaint", [
+    ("", "", "a() is called by nobody"),
+    ("", "int t(void)\n{\n\treturn a();\n}\n", "a() is called by tests only"),
+    ("int b(void)\n{\n\treturn 1;\n}\n", "", "a() is called by nobody"),
+    ("/* a() */ const char *s = \"a()\";\nint a(void);\n", "", "a() is called by nobody"),
+])
+def test_names_refuses_functions_that_the_product_does_not_call(tmp_path, other, test, complaint):
+    tree(tmp_path, src__base__a_c="int a(void)\n{\n\treturn 1;\n}\n", src__base__b_c=other, tests__unit__t_c=test)
+    status, out = gate("names", "--root", tmp_path)
+    assert status == 1
+    assert complaint in out
+
+
+def test_names_wants_static_where_only_the_own_file_calls(tmp_path):
+    own = "int a(void)\n{\n\treturn 1;\n}\nint main(void)\n{\n\treturn a();\n}\n"
+    tree(tmp_path, src__base__a_c=own)
+    assert "a() is used in this file only, and by no test" in gate("names", "--root", tmp_path)[1]
+    tree(tmp_path, tests__unit__t_c="int t(void)\n{\n\treturn a();\n}\n")
+    assert gate("names", "--root", tmp_path) == (0, "\n")
+
+
+def test_names_takes_reasoned_exceptions_and_refuses_stale_ones(tmp_path):
+    tree(tmp_path, src__base__a_c="int a(void)\n{\n\treturn 1;\n}\n", tools__names_ini="a: another program calls it\n")
+    assert gate("names", "--root", tmp_path) == (0, "\n")
+    tree(tmp_path, src__base__b_c="int a(void);\nint main(void)\n{\n\treturn a();\n}\n")
+    assert "'a' is no longer needed" in gate("names", "--root", tmp_path)[1]
+    tree(tmp_path, tools__names_ini="a\n")
+    assert "expected 'function: reason'" in gate("names", "--root", tmp_path)[1]
