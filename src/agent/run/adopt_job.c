@@ -128,6 +128,11 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 		log_info("watching %s (job %s)", command, j->job.id);
 }
 
+struct killreport adopt_killreport(struct adopt *a, struct adopted *j)
+{
+	return (struct killreport){.w = a->w, .recorder = &j->recorder, .job = &j->job, .quiet = a->spec->watch.quiet};
+}
+
 static void job_died(struct adopt *a, struct adopted *j)
 {
 	static struct incident in;

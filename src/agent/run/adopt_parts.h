@@ -50,6 +50,8 @@ struct adopted *adopt_slot(struct adopt *a);
 void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const char *command);
 bool adopt_still_alive(const struct adopt *a, const struct adopted *j);
 void adopt_ended(struct adopt *a, struct adopted *j);
+/* The context of a kill report of this job. */
+struct killreport adopt_killreport(struct adopt *a, struct adopted *j);
 /* We were told to stop watching; the jobs go on. */
 void adopt_leave(struct adopt *a);
 /* Sample what is due. */
@@ -60,6 +62,5 @@ void adopt_pass_on(struct adopt *a, uint32_t i);
 /* ---- adopt_services.c: what follows from the services' reports ---- */
 
 extern const struct services_ops adopt_ops;
-struct killreport adopt_killreport(struct adopt *a, struct adopted *j);
 /* SIGKILL for jobs that hang and did not end in time. */
 void adopt_hang_deadlines(struct adopt *a);

@@ -80,11 +80,6 @@ void adopt_hang_deadlines(struct adopt *a)
 	}
 }
 
-struct killreport adopt_killreport(struct adopt *a, struct adopted *j)
-{
-	return (struct killreport){.w = a->w, .recorder = &j->recorder, .job = &j->job, .quiet = a->spec->watch.quiet};
-}
-
 static bool on_report(void *owner, uint32_t job, struct killreport *ret)
 {
 	struct adopt *a = owner;
