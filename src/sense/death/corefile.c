@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/buf.h"
 #include "base/path.h"
 
@@ -129,15 +130,9 @@ static bool named_for(const char *name, const struct corefile_facts *f)
 	return digits >= 10 && (at[digits] == '\0' || at[digits] == '.');
 }
 
-static void dir_closep(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 int corefile_find_kept(const char *folder, const struct corefile_facts *f, char *dst, size_t cap)
 {
-	cleanup(dir_closep) DIR *d = opendir(folder);
+	cleanup(closedirp) DIR *d = opendir(folder);
 	struct dirent *e;
 	if (!d)
 		return COREFILE_NONE;
