@@ -207,8 +207,10 @@ def test_a_dry_run_changes_nothing(vigil, job, state):
 def test_helpers_go_first_where_lowering_is_refused_and_are_put_back(vigil, job):
     if may_lower():
         pytest.skip("lowering works here: nothing is raised")
-    # A program that a python main calls and that is no part of its work.
+    # A program that a python main calls and that is no part of its work. Popen returns while execve is still at it, when
+    # the process has no arguments yet.
     one = job("import subprocess, sys\np = subprocess.Popen(['tail', '-f', '/dev/null'])\n"
+              "while not open(f'/proc/{p.pid}/cmdline').read(): pass\n"
               "print('ready', flush=True)\nsys.stdin.read()\np.kill()\np.wait()")
     view = vigil("protect", one.pid, "--json").json()
     rows = {p["pid"]: p for p in view["processes"]}
