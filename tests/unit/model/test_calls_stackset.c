@@ -94,7 +94,7 @@ static void every_caller_of_a_function_is_an_edge(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		const bool is_two = strcmp(calls_get(c, f->edges[i].caller)->name, "two") == 0;
 		assert_int_equal(f->edges[i].n_calls, 1);
-		assert_float_equal(f->edges[i].cumulative_s, is_two ? 2 : 1, 1e-6);
+		assert_float_equal(f->edges[i].cumulative_s, (is_two ? 2 : 1), 1e-6);
 	}
 	assert_float_equal(named(c, "two")->own_s, 0, 1e-6);
 	assert_float_equal(named(c, "two")->cumulative_s, 2, 1e-6);
