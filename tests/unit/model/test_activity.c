@@ -30,7 +30,8 @@ static struct activity_found found_in(struct dump_frame *frames, size_t n, enum 
 
 static struct activity_found found_native(const char *name, const char *module)
 {
-	struct dump_frame f = native(name, module);
+	static struct dump_frame f; /* what is found points into it */
+	f = native(name, module);
 	return found_in(&f, 1, WAIT_RUNNING);
 }
 

@@ -31,6 +31,19 @@ static __attribute__((noinline, noreturn)) void spin(void)
 		turns += mark != 0;
 }
 
+/* /proc/PID/stat's third field, behind the last parenthesis. */
+static bool is_asleep(pid_t pid)
+{
+	char path[64], text[512] = "";
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	FILE *f = fopen(path, "re");
+	assert_non_null(f);
+	assert_true(fread(text, 1, sizeof(text) - 1, f) > 0);
+	(void)fclose(f);
+	const char *end = strrchr(text, ')');
+	return end && strncmp(end, ") S", 3) == 0;
+}
+
 static pid_t child_new(bool spins)
 {
 	int ready[2];
@@ -51,6 +64,9 @@ static pid_t child_new(bool spins)
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &sparse, sizeof(sparse)), sizeof(sparse));
 	close(ready[0]);
+	const uint64_t until = clock_mono_ns() + UINT64_C(20000000000);
+	while (!spins && !is_asleep(pid))
+		assert_true(clock_mono_ns() < until);
 	return pid;
 }
 
