@@ -193,7 +193,7 @@ void evalparts_find(const struct elf *e, const struct symtab *symbols, struct ev
 
 #else
 
-/* Not implemented for this machine's instructions: such addresses stay unknown. */
+/* Only x86_64 code is read: elsewhere no part is found, and addresses in one stay unknown. */
 void evalparts_find(const struct elf *e, const struct symtab *symbols, struct evalparts *ret)
 {
 	(void)e;

@@ -1,7 +1,7 @@
 /*
  * A notice made into what one channel's server wants to get, and the server's
  * answer read. Pure: no network, no files, the time as an argument. Each kind
- * of channel is one row of a table and one small file (tell/notify_<kind>.c).
+ * of channel is one row of a table and one small file (tell/notify/notify_<kind>.c).
  * What goes over the wire is described in docs/formats/notify.md.
  */
 #pragma once
