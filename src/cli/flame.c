@@ -294,15 +294,8 @@ static int finish(const struct flame_options *o, const struct chosen *c, const s
 	enum flame_format format = format_of(o);
 	int r = recording_out_open(o->output, "vigil-flame", key, format_suffix[format],
 				   format == FLAME_FOLDED || o->json, &out, &f);
-	if (r == 0) {
-		struct fault ignored = {.text = ""};
-		r = write_to(o, c, s, out.to, &f);
-		int e = recording_out_close(&out, r == 0, r ? &ignored : &f);
-		if (r && !f.text[0])
-			fault_set(&f, r, "cannot write %s: %s", out.path[0] ? out.path : "the output",
-				  strerror(r < 0 ? -r : EIO));
-		r = r ? r : e;
-	}
+	if (r == 0)
+		r = recording_out_end(&out, write_to(o, c, s, out.to, &f), &f);
 	if (r) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;

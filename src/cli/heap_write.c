@@ -108,21 +108,15 @@ static int save_profiles(const struct heap_write_want *s, const struct heapset_w
 int heap_write_out(const struct heap_write_want *s)
 {
 	const struct heap_show_want *want = s->show;
-	struct fault f = {.text = ""}, ignored = {.text = ""};
+	struct fault f = {.text = ""};
 	struct recording_out out;
 	enum heap_format format = format_of(s);
 	if (is_profile(s))
 		return save_profiles(s, &want->part);
 	bool text = format == HEAP_TABLE || format == HEAP_FOLDED || s->json_flag;
 	int r = recording_out_open(s->output, "vigil-heap", s->name->key, format_suffix[format], text, &out, &f);
-	if (r == 0) {
-		r = heap_write(s, want, format, out.to, &f);
-		int e = recording_out_close(&out, r == 0, r ? &ignored : &f);
-		if (r && !f.text[0])
-			fault_set(&f, r, "cannot write %s: %s", out.path[0] ? out.path : "the output",
-				  strerror(r < 0 ? -r : EIO));
-		r = r ? r : e;
-	}
+	if (r == 0)
+		r = recording_out_end(&out, heap_write(s, want, format, out.to, &f), &f);
 	if (r) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;

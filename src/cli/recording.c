@@ -141,3 +141,12 @@ int recording_out_close(struct recording_out *o, bool keep, struct fault *f)
 		bad = true, e = errno;
 	return bad ? fault_set(f, -e, "cannot write %s: %s", o->path, strerror(e)) : 0;
 }
+
+int recording_out_end(struct recording_out *o, int r, struct fault *f)
+{
+	struct fault ignored = {.text = ""};
+	int e = recording_out_close(o, r == 0, r ? &ignored : f);
+	if (r && !f->text[0])
+		fault_set(f, r, "cannot write %s: %s", o->path[0] ? o->path : "the output", strerror(r < 0 ? -r : EIO));
+	return r ? r : e;
+}

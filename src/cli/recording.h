@@ -40,3 +40,5 @@ int must_check recording_out_open(const char *path, const char *stem, const char
 int must_check recording_out_probe(const char *path, struct fault *f);
 /* keep false: an older file of that name stays as it was. */
 int must_check recording_out_close(struct recording_out *o, bool keep, struct fault *f);
+/* Close. r and f are what writing gave; its sentence stays. Gives the first error, with a sentence, or 0. */
+int must_check recording_out_end(struct recording_out *o, int r, struct fault *f);
