@@ -1,0 +1,131 @@
+/*
+ * What the blocked threads of some processes wait for, and who could end each wait: facts of the kernel, without an
+ * opinion. model/hang/waitgraph makes the graph of who waits for whom from two of these.
+ *
+ * Sources: /proc/PID/{stat,fd,fdinfo,maps} and /proc/PID/task/TID/{stat,syscall,wchan,schedstat} (kernel:
+ * filesystems/proc.rst), /proc/locks, /proc/mounts, sock_diag(7) for both ends of TCP and unix sockets in each network
+ * namespace of the processes, System V's tables, and the words of locks in the processes' memory
+ * (sense/wait/threadwait_parts.h). Nothing is stopped, opened through /proc/PID/fd, or written.
+ *
+ * A wait is a list of alternatives, any of which ends it: one for a read, several for poll, select and epoll. Of each
+ * alternative there are the holders: the processes, or threads, that could make it happen. `complete` says that the
+ * list of holders is whole. It is not where a process could not be looked into, a descriptor may be on its way
+ * between processes (SCM_RIGHTS), the other end is on another machine or in a namespace that cannot be entered, or
+ * anybody may come (a listening socket, a FIFO by its name). An empty list that is complete means that nobody can.
+ *
+ * Everything that is read may lie or change meanwhile: numbers are checked against limits, links are never followed,
+ * and what does not fit is left out with `complete` false.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "sense/wait/threadwait.h"
+#include "sense/world.h"
+
+/* What one alternative waits for. */
+enum waitfact_kind {
+	WAITFACT_UNKNOWN, /* it could not be told; never complete */
+	WAITFACT_CLOCK, /* a time: sleep, timerfd; it ends by itself */
+	WAITFACT_TCP, /* a connection; holders: who has the other end */
+	WAITFACT_CONNECT, /* a connection that is being made */
+	WAITFACT_LISTEN, /* a listening socket, TCP or unix: anybody may connect */
+	WAITFACT_DATAGRAM, /* UDP and other sockets without a peer: anybody may send */
+	WAITFACT_UNIX, /* a connected unix socket; holders as for TCP */
+	WAITFACT_PIPE, /* holders: who has it open the other way; the waiting process itself may be one */
+	WAITFACT_FIFO, /* open of a FIFO that nobody has open the other way */
+	WAITFACT_EVENTFD, /* holders: everybody else who has it */
+	WAITFACT_CHILD, /* the end of a child process; holders: the children that would do */
+	WAITFACT_THREAD, /* the end of a thread (pthread_join) */
+	WAITFACT_LOCK, /* a lock whose owner can be read */
+	WAITFACT_FUTEX, /* a lock, condition or semaphore of this process, without an owner */
+	WAITFACT_SHARED, /* the same in shared memory; holders: the other processes that map it */
+	WAITFACT_FILE_LOCK, /* flock, POSIX and OFD locks */
+	WAITFACT_SEMAPHORE, /* of System V; holder: the process that last changed it, never complete */
+	WAITFACT_MESSAGE, /* a message queue of System V or POSIX */
+	WAITFACT_SIGNAL, /* pause, sigsuspend, signalfd: whoever sends one */
+	WAITFACT_STOPPED, /* state T: whoever sends SIGCONT */
+	WAITFACT_TRACED, /* state t; holder: the tracer */
+	WAITFACT_FROZEN, /* its control group is frozen */
+	WAITFACT_STORAGE, /* a file system or block device; text has the mount and its server */
+	WAITFACT_FUSE, /* a file system served by a process; holders: its daemon */
+	WAITFACT_TERMINAL, /* input by a person */
+	WAITFACT_DEVICE, /* a GPU or another device */
+};
+
+/* Somebody who could end a wait. */
+struct waitfact_holder {
+	pid_t pid;
+	pid_t tid; /* 0: any thread of it */
+};
+
+struct waitfact {
+	enum waitfact_kind kind;
+	bool to_write; /* waits for room: a full pipe or socket */
+	bool complete; /* the holders are all that could end it */
+	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
+	bool owner_gone; /* WAITFACT_LOCK: its owner is no thread any more; no holders then */
+	/*
+	 * Identifies what is waited for, so that two threads can be seen to wait for one thing or for two ends of it:
+	 * inode of the own end of sockets and of pipes, number of an eventfd, address of a futex, pid of a child.
+	 */
+	uint64_t id;
+	uint64_t peer_id; /* inode of the other end of a TCP or unix connection on this machine; 0: none, or unknown */
+	uint32_t first_holder, n_holders; /* in waitfacts.holder */
+	/* "tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "pipe 4711", "/data/x.lock"; other users' names are made printable */
+	char text[120];
+};
+
+struct waitfact_thread {
+	pid_t pid, tid;
+	bool runs; /* on a processor, or ready */
+	bool ended; /* a zombie */
+	bool readable; /* its system call could be read; else its only alternative is UNKNOWN */
+	bool timed; /* the call has a time limit */
+	uint64_t limit_ns; /* how long the call waits at most, from its beginning; 0: unknown */
+	uint64_t runs_so_far; /* how often it was given a processor (schedstat): another number means that it ran */
+	uint64_t user_ticks, system_ticks;
+	int64_t nr; /* system call; -1: none */
+	uint64_t arg0; /* its first argument */
+	enum wait_kind wait; /* as threadwait.h says */
+	bool all_needed; /* every alternative is needed, not any one (reserved for waits of several joins) */
+	bool cut; /* it has more alternatives than were read; then never complete */
+	uint32_t first, n; /* in waitfacts.fact; n 0 where it runs or has ended */
+};
+
+struct waitfact_process {
+	pid_t pid, ppid;
+	uint64_t start_ticks;
+	char state;
+	bool readable; /* descriptors could be read */
+	bool wanted; /* one of the processes that were asked for; its threads are listed */
+	char name[16]; /* made printable */
+	uint32_t first_thread, n_threads; /* in waitfacts.thread */
+};
+
+struct waitfacts {
+	struct waitfact_process *process; /* by pid; the wanted ones, and those that hold something; owned */
+	size_t n_processes, cap_processes;
+	struct waitfact_thread *thread; /* of the wanted processes, by process, main first; owned */
+	size_t n_threads, cap_threads;
+	struct waitfact *fact; /* owned */
+	size_t n_facts, cap_facts;
+	struct waitfact_holder *holder; /* owned */
+	size_t n_holders, cap_holders;
+	uint64_t taken_ns; /* world's monotonic clock, at the end */
+	uint64_t took_ns;
+	uint32_t unreadable; /* processes of the machine whose descriptors could not be read */
+	bool cut; /* a limit was reached: processes, threads or descriptors are missing, and nothing is complete */
+};
+
+/*
+ * Reads the facts of these processes. Processes that end meanwhile are left out; what may not be read is marked.
+ * budget_ns bounds the search for holders among processes that were not asked for (0: 100 ms). -ENOMEM; WORLD_ABSENT
+ * without /proc.
+ */
+int must_check waitfacts_read(const struct world *w, const pid_t *pids, size_t n, uint64_t budget_ns,
+			      struct waitfacts *ret);
+void waitfacts_done(struct waitfacts *f);
+const char *waitfact_kind_name(enum waitfact_kind k); /* "tcp", "file lock" */
+const struct waitfact_process *waitfacts_process(const struct waitfacts *f, pid_t pid); /* NULL: not in there */
+const struct waitfact_thread *waitfacts_thread(const struct waitfacts *f, pid_t pid, pid_t tid); /* NULL */
