@@ -109,22 +109,22 @@ static int take_over(int from, int *ret_fd)
 	return result;
 }
 
-static _Noreturn void netns_child_run(const struct netns *n, int to, int family, int type)
+static _Noreturn void netns_child_run(const struct netns *n, int to, int family, int type, int protocol)
 {
 	int r = enter(n), fd = -1;
 	if (r == 0) {
-		fd = socket(family, type, 0);
+		fd = socket(family, type, protocol);
 		r = fd < 0 ? -errno : 0;
 	}
 	_exit(hand_over(to, r, fd) ? 0 : 1);
 }
 
-int netns_socket(const struct netns *n, int family, int type, int *ret_fd)
+static int socket_inside(const struct netns *n, int family, int type, int protocol, int *ret_fd)
 {
 	int pair[2];
 	type |= SOCK_CLOEXEC | SOCK_NONBLOCK;
 	if (!n || n->net_fd < 0) {
-		int fd = socket(family, type, 0);
+		int fd = socket(family, type, protocol);
 		if (fd < 0)
 			return -errno;
 		*ret_fd = fd;
@@ -135,7 +135,7 @@ int netns_socket(const struct netns *n, int family, int type, int *ret_fd)
 	cleanup(closep) int ours = pair[0], theirs = pair[1];
 	pid_t pid = fork();
 	if (pid == 0)
-		netns_child_run(n, theirs, family, type);
+		netns_child_run(n, theirs, family, type, protocol);
 	int r = pid < 0 ? -errno : 0;
 	closep(&theirs);
 	if (r)
@@ -144,4 +144,14 @@ int netns_socket(const struct netns *n, int family, int type, int *ret_fd)
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	return r;
+}
+
+int netns_socket(const struct netns *n, int family, int type, int *ret_fd)
+{
+	return socket_inside(n, family, type, 0, ret_fd);
+}
+
+int netns_netlink(const struct netns *n, int protocol, int *ret_fd)
+{
+	return socket_inside(n, AF_NETLINK, SOCK_DGRAM, protocol, ret_fd);
 }

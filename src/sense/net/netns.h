@@ -26,3 +26,5 @@ void netns_done(struct netns *n);
  * -errno.
  */
 int must_check netns_socket(const struct netns *n, int family, int type, int *ret_fd);
+/* The same for netlink(7): NETLINK_SOCK_DIAG and the like. */
+int must_check netns_netlink(const struct netns *n, int protocol, int *ret_fd);

@@ -1,7 +1,6 @@
 /* Included before base.h: the header has fields called "unused", which base.h defines as a macro. */
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
 
@@ -10,7 +9,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,11 +17,10 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "sense/net/fdtarget.h"
+#include "sense/net/sockdiag.h"
 
 /* Maximum number of descriptors read per process. */
 #define FDS_MOST 4096
-/* Time limit of an answer; without one, sock_diag is taken as unavailable. */
-#define ANSWER_MS 1000
 /*
  * Values of the TCP states, which linux/tcp.h does not export. TCP_SYN_SENT to TCP_LAST_ACK are existing connections.
  */
@@ -71,9 +68,13 @@ static void info_take(struct tcpflow_socket *s, const char *data, size_t len)
 	s->has_bytes = true;
 }
 
-static int diag_message(struct span body, struct tcpflow_table *t)
+static int diag_message(void *table, struct span body)
 {
+	struct tcpflow_table *t = table;
 	struct inet_diag_msg m;
+	struct span value;
+	uint16_t type;
+	int r = 0;
 	if (body.len < sizeof(m))
 		return -EBADMSG;
 	memcpy(&m, body.p, sizeof(m));
@@ -86,78 +87,29 @@ static int diag_message(struct span body, struct tcpflow_table *t)
 		.local_port = ntohs(m.id.idiag_sport),
 		.remote_port = ntohs(m.id.idiag_dport),
 	};
-	for (size_t at = NLMSG_ALIGN(sizeof(m)); at + sizeof(struct rtattr) <= body.len;) {
-		struct rtattr a;
-		memcpy(&a, body.p + at, sizeof(a));
-		if (a.rta_len < sizeof(a) || a.rta_len > body.len - at)
-			return -EBADMSG;
-		if (a.rta_type == INET_DIAG_INFO)
-			info_take(&s, body.p + at + RTA_LENGTH(0), a.rta_len - RTA_LENGTH(0));
-		at += RTA_ALIGN(a.rta_len);
-	}
+	struct span rest = {body.p + sizeof(m), body.len - sizeof(m)};
+	while (sockdiag_attribute(&rest, &type, &value, &r))
+		if (type == INET_DIAG_INFO)
+			info_take(&s, value.p, value.len);
+	if (r)
+		return r;
 	return s.inode ? table_add(t, &s) : 0; /* 0: no process holds it */
 }
 
 int tcpflow_diag_parse(struct span messages, struct tcpflow_table *t, bool *ret_done)
 {
-	while (messages.len >= sizeof(struct nlmsghdr)) {
-		struct nlmsghdr h;
-		memcpy(&h, messages.p, sizeof(h));
-		if (h.nlmsg_len < sizeof(h) || h.nlmsg_len > messages.len)
-			return -EBADMSG;
-		struct span body = {messages.p + NLMSG_HDRLEN, h.nlmsg_len - NLMSG_HDRLEN};
-		if (h.nlmsg_type == NLMSG_DONE) {
-			*ret_done = true;
-			return 0;
-		}
-		if (h.nlmsg_type == NLMSG_ERROR) {
-			int error = -EBADMSG;
-			if (body.len >= sizeof(error))
-				memcpy(&error, body.p, sizeof(error));
-			return error < 0 && error > -4096 ? error : -EBADMSG;
-		}
-		int r = h.nlmsg_type == SOCK_DIAG_BY_FAMILY ? diag_message(body, t) : 0;
-		if (r)
-			return r;
-		size_t step = MIN((size_t)NLMSG_ALIGN(h.nlmsg_len), messages.len);
-		messages = (struct span){messages.p + step, messages.len - step};
-	}
-	*ret_done = false;
-	return messages.len == 0 ? 0 : -EBADMSG;
-}
-
-static int diag_ask(int fd, uint8_t family)
-{
-	struct {
-		struct nlmsghdr h;
-		struct inet_diag_req_v2 r;
-	} ask = {
-		.h = {.nlmsg_len = sizeof(ask),
-		      .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-		      .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-		.r = {.sdiag_family = family,
-		      .sdiag_protocol = IPPROTO_TCP,
-		      .idiag_ext = 1 << (INET_DIAG_INFO - 1),
-		      .idiag_states = ~(1u << STATE_LISTEN | 1u << STATE_TIME_WAIT | 1u << STATE_CLOSE)},
-	};
-	return send(fd, &ask, sizeof(ask), 0) == (ssize_t)sizeof(ask) ? 0 : -errno;
+	return sockdiag_parse(messages, diag_message, t, ret_done);
 }
 
 static int diag_family(int fd, uint8_t family, struct tcpflow_table *t)
 {
-	char answer[32768];
-	bool done = false;
-	int r = diag_ask(fd, family);
-	while (r == 0 && !done) {
-		struct pollfd p = {.fd = fd, .events = POLLIN};
-		if (poll(&p, 1, ANSWER_MS) <= 0)
-			return -ETIMEDOUT;
-		ssize_t n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
-		if (n <= 0)
-			return n == 0 ? -EBADMSG : -errno;
-		r = tcpflow_diag_parse((struct span){answer, (size_t)n}, t, &done);
-	}
-	return r;
+	const struct inet_diag_req_v2 ask = {
+		.sdiag_family = family,
+		.sdiag_protocol = IPPROTO_TCP,
+		.idiag_ext = 1 << (INET_DIAG_INFO - 1),
+		.idiag_states = ~(1u << STATE_LISTEN | 1u << STATE_TIME_WAIT | 1u << STATE_CLOSE),
+	};
+	return sockdiag_dump(fd, &ask, sizeof(ask), diag_message, t);
 }
 
 int tcpflow_dump(const struct world *w, struct tcpflow_table *ret)

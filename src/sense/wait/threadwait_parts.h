@@ -20,6 +20,8 @@ enum call_shape {
 	CALL_RESTART,
 };
 enum call_shape call_shape(int64_t nr);
+/* Index of the path argument of a call on the file system; -1: none to report. */
+int call_path_argument(int64_t nr);
 enum wait_kind wait_kind_of_fd(enum fd_kind k);
 /* The kind that a kernel function implies; WAIT_UNKNOWN for most. state: as in stat. */
 enum wait_kind wait_kind_of_wchan(const char *wchan, char state);

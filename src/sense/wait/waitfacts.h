@@ -13,6 +13,11 @@
  * between processes (SCM_RIGHTS), the other end is on another machine or in a namespace that cannot be entered, or
  * anybody may come (a listening socket, a FIFO by its name). An empty list that is complete means that nobody can.
  *
+ * Not seen are: time limits that are options of a socket (SO_RCVTIMEO, which the kernel shows to nobody else), signal
+ * handlers that would end a wait, and eventfds that are registered with asynchronous I/O of a process that shares
+ * nothing else with the waiting one. Two looks, between which no thread ran, rule the first out for short limits.
+ * sense/wait/fdholders.h has the argument for when the holders of a descriptor are complete.
+ *
  * Everything that is read may lie or change meanwhile: numbers are checked against limits, links are never followed,
  * and what does not fit is left out with `complete` false.
  */
@@ -34,12 +39,12 @@ enum waitfact_kind {
 	WAITFACT_UNIX, /* a connected unix socket; holders as for TCP */
 	WAITFACT_PIPE, /* holders: who has it open the other way; the waiting process itself may be one */
 	WAITFACT_FIFO, /* open of a FIFO that nobody has open the other way */
-	WAITFACT_EVENTFD, /* holders: everybody else who has it */
+	WAITFACT_EVENTFD, /* holders: everybody who has it, the waiting process itself too */
 	WAITFACT_CHILD, /* the end of a child process; holders: the children that would do */
 	WAITFACT_THREAD, /* the end of a thread (pthread_join) */
 	WAITFACT_LOCK, /* a lock whose owner can be read */
-	WAITFACT_FUTEX, /* a lock, condition or semaphore of this process, without an owner */
-	WAITFACT_SHARED, /* the same in shared memory; holders: the other processes that map it */
+	WAITFACT_FUTEX, /* a lock, condition or semaphore without an owner; holder: the process itself, by any thread */
+	WAITFACT_SHARED, /* the same in shared memory; holders: the wanted processes that map it; never complete */
 	WAITFACT_FILE_LOCK, /* flock, POSIX and OFD locks */
 	WAITFACT_SEMAPHORE, /* of System V; holder: the process that last changed it, never complete */
 	WAITFACT_MESSAGE, /* a message queue of System V or POSIX */
@@ -64,7 +69,8 @@ struct waitfact {
 	bool to_write; /* waits for room: a full pipe or socket */
 	bool complete; /* the holders are all that could end it */
 	bool owner; /* the only holder has to end it: it owns the lock, is the child, traces the thread */
-	bool owner_gone; /* WAITFACT_LOCK: its owner is no thread any more; no holders then */
+	/* WAITFACT_LOCK: its owner is no thread any more; no holders then. complete: it was inherited over fork. */
+	bool owner_gone;
 	/*
 	 * Identifies what is waited for, so that two threads can be seen to wait for one thing or for two ends of it:
 	 * inode of the own end of sockets and of pipes, number of an eventfd, address of a futex, pid of a child.
@@ -83,6 +89,7 @@ struct waitfact_thread {
 	bool readable; /* its system call could be read; else its only alternative is UNKNOWN */
 	bool timed; /* the call has a time limit */
 	uint64_t limit_ns; /* how long the call waits at most, from its beginning; 0: unknown */
+	uint64_t left_ns; /* of that limit, for a call that names the end of its wait; 0: unknown, or over */
 	uint64_t runs_so_far; /* how often it was given a processor (schedstat): another number means that it ran */
 	uint64_t user_ticks, system_ticks;
 	int64_t nr; /* system call; -1: none */
@@ -115,6 +122,7 @@ struct waitfacts {
 	uint64_t taken_ns; /* world's monotonic clock, at the end */
 	uint64_t took_ns;
 	uint32_t unreadable; /* processes of the machine whose descriptors could not be read */
+	bool out_of_time; /* the budget ended before all processes were searched: no holders of descriptors are complete */
 	bool cut; /* a limit was reached: processes, threads or descriptors are missing, and nothing is complete */
 };
 

@@ -341,9 +341,9 @@ static void describe_stopped(struct describe *d)
 	}
 }
 
-/* Index of the path argument of a call on the file system; -1: none to report. */
-static int path_argument(const char *call)
+int call_path_argument(int64_t nr)
 {
+	const char *call = syscall_name(nr);
 	static const char *const second[] = {"openat",	  "openat2", "newfstatat", "statx",	 "unlinkat", "renameat",
 					     "renameat2", "mkdirat", "faccessat",  "readlinkat", "mount"};
 	static const char *const first[] = {"open",  "stat",   "lstat",	   "access",   "unlink", "rename", "mkdir",
@@ -360,7 +360,7 @@ static int path_argument(const char *call)
 static void path_target(struct describe *d)
 {
 	char path[sizeof(d->t->target)];
-	const int i = path_argument(syscall_name(d->t->nr));
+	const int i = call_path_argument(d->t->nr);
 	if (i >= 0 && d->r && d->t->arg[i] != 0 && remote_text(d->r, d->t->arg[i], path, sizeof(path)) == 0)
 		span_copy(span_of(path), d->t->target, sizeof(d->t->target));
 }

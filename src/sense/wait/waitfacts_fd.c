@@ -1,0 +1,169 @@
+/* What a descriptor waits for. */
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "sense/wait/waitfacts_parts.h"
+
+/* The link of a descriptor, made printable. */
+static void link_text(struct waiting *c, int fd, char *dst, size_t cap)
+{
+	char path[40], link[FDLINK_SHOWN];
+	TEXT_FORMAT(path, "%d/fd/%d", (int)c->t->pid, fd);
+	const ssize_t n = readlinkat(c->l->w->proc_fd, path, link, sizeof(link));
+	span_copy((struct span){link, n > 0 ? (size_t)n : 0}, dst, cap);
+}
+
+static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes)
+{
+	const bool named = e->kind == FD_FILE;
+	struct waitfact *f = waitfact_add(c, WAITFACT_PIPE);
+	if (!f)
+		return;
+	f->id = e->number;
+	f->to_write = writes;
+	if (named)
+		link_text(c, e->fd, f->text, sizeof(f->text));
+	else
+		TEXT_FORMAT(f->text, "pipe %llu", (unsigned long long)e->number);
+	waitfact_pend(c->l, &(struct pend){.kind = PEND_PIPE,
+					   .own = {named ? FDOBJECT_FILE : FDOBJECT_PIPE, e->number},
+					   .access = writes ? O_RDONLY : O_WRONLY,
+					   .named = named});
+}
+
+/* A pipe, or a FIFO that is open. */
+static void pipe_take(struct waiting *c, const struct fdentry *e, bool to_read, bool to_write)
+{
+	struct fdinfo info;
+	if (fdtable_info(c->l->w, &c->p->fds, e->fd, &info) != 0 || !(info.has & FDINFO_FLAGS)) {
+		ignore(waitfact_add(c, WAITFACT_UNKNOWN) != NULL, "no room is noted there");
+		return;
+	}
+	/* A reading end waits for writers, a writing end for readers, whatever poll asks for: their end is reported. */
+	const bool both = info.access == O_RDWR;
+	if (info.access == O_RDONLY || (both && (to_read || !to_write)))
+		pipe_add(c, e, false);
+	if (info.access == O_WRONLY || (both && to_write))
+		pipe_add(c, e, true);
+}
+
+static void socket_take(struct waiting *c, const struct fdentry *e, bool to_write)
+{
+	struct waitfact *f = waitfact_add(c, WAITFACT_UNKNOWN);
+	if (!f)
+		return;
+	f->id = e->number;
+	f->to_write = to_write;
+	TEXT_FORMAT(f->text, "socket %llu", (unsigned long long)e->number);
+	waitfact_pend(c->l, &(struct pend){.kind = PEND_SOCKET, .own = {FDOBJECT_SOCKET, e->number}});
+}
+
+static void eventfd_take(struct waiting *c, const struct fdentry *e, bool to_write)
+{
+	struct fdinfo info;
+	struct waitfact *f = waitfact_add(c, WAITFACT_EVENTFD);
+	if (!f)
+		return;
+	f->to_write = to_write;
+	TEXT_FORMAT(f->text, "eventfd");
+	if (fdtable_info(c->l->w, &c->p->fds, e->fd, &info) != 0 || !(info.has & FDINFO_EVENTFD))
+		return;
+	f->id = info.eventfd_id;
+	TEXT_FORMAT(f->text, "eventfd %llu", (unsigned long long)info.eventfd_id);
+	waitfact_pend(c->l, &(struct pend){.kind = PEND_EVENTFD, .own = {FDOBJECT_EVENTFD, info.eventfd_id}});
+}
+
+static void pidfd_take(struct waiting *c, const struct fdentry *e)
+{
+	struct fdinfo info;
+	const struct kin *k = NULL;
+	if (fdtable_info(c->l->w, &c->p->fds, e->fd, &info) == 0 && (info.has & FDINFO_PID) && info.pid > 0 &&
+	    info.pid <= INT32_MAX)
+		k = kinship_find(&c->l->kin, (pid_t)info.pid);
+	struct waitfact *f = waitfact_add(c, k ? WAITFACT_CHILD : WAITFACT_UNKNOWN);
+	if (!f)
+		return;
+	if (!k) {
+		TEXT_FORMAT(f->text, "pidfd %d", e->fd);
+		return;
+	}
+	f->id = (uint64_t)k->pid;
+	f->owner = f->complete = true;
+	TEXT_FORMAT(f->text, "end of process %d (%s)", (int)k->pid, k->comm);
+	waitfact_holder_add(c->l, f, k->pid, 0);
+}
+
+static void timerfd_take(struct waiting *c, const struct fdentry *e)
+{
+	struct fdinfo info;
+	const bool told = fdtable_info(c->l->w, &c->p->fds, e->fd, &info) == 0 && (info.has & FDINFO_TIMER);
+	const bool set = told && info.timer_set;
+	struct waitfact *f = waitfact_add(c, set ? WAITFACT_CLOCK : WAITFACT_UNKNOWN);
+	if (f)
+		TEXT_FORMAT(f->text, "timerfd %d%s", e->fd, set || !told ? "" : ", which is not set");
+}
+
+static void other_take(struct waiting *c, const struct fdentry *e)
+{
+	enum waitfact_kind kind = WAITFACT_UNKNOWN;
+	if (e->kind == FD_TTY)
+		kind = WAITFACT_TERMINAL;
+	else if (e->kind == FD_SIGNAL)
+		kind = WAITFACT_SIGNAL;
+	else if (e->special == FD_DEVICE)
+		kind = WAITFACT_DEVICE;
+	struct waitfact *f = waitfact_add(c, kind);
+	if (f)
+		link_text(c, e->fd, f->text, sizeof(f->text));
+}
+
+/* A file that poll waits for is no regular one, which is always ready: a FIFO, or a file of the kernel. */
+static void file_take(struct waiting *c, const struct fdentry *e, bool to_read, bool to_write)
+{
+	const bool polls = call_shape(c->tw->nr) == CALL_POLL;
+	const char *wchan = polls ? "" : waiting_wchan(c);
+	if (polls && waiting_fd_is_kernels(c, e->fd))
+		other_take(c, e);
+	else if (polls || strstr(wchan, "pipe_read") || strstr(wchan, "pipe_write"))
+		pipe_take(c, e, to_read, to_write);
+	else
+		waiting_file(c, e->fd);
+}
+
+void waiting_fd(struct waiting *c, int fd, bool to_read, bool to_write, int depth)
+{
+	const struct fdentry *e = fdtable_find(&c->p->fds, fd);
+	if (!e) {
+		struct waitfact *f = waitfact_add(c, WAITFACT_UNKNOWN);
+		if (f)
+			TEXT_FORMAT(f->text, "descriptor %d, which cannot be read", fd);
+		return;
+	}
+	switch (e->kind) {
+	case FD_PIPE:
+		pipe_take(c, e, to_read, to_write);
+		break;
+	case FD_SOCKET:
+		socket_take(c, e, to_write && !to_read);
+		break;
+	case FD_EVENT:
+		eventfd_take(c, e, to_write && !to_read);
+		break;
+	case FD_EPOLL:
+		waiting_epoll(c, fd, depth);
+		break;
+	case FD_TIMER:
+		timerfd_take(c, e);
+		break;
+	case FD_PIDFD:
+		pidfd_take(c, e);
+		break;
+	case FD_FILE:
+		file_take(c, e, to_read, to_write);
+		break;
+	default:
+		other_take(c, e);
+		break;
+	}
+}

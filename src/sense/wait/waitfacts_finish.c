@@ -1,0 +1,331 @@
+/* The second half: whose sockets are whose, one pass over all descriptors, and who holds what. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "sense/wait/waitfacts_parts.h"
+
+/* Network namespaces that are read; the sockets of further ones are not known. */
+#define NAMESPACES_MAX 256
+
+enum { DEVICE_UNKNOWN, DEVICE_NO, DEVICE_YES };
+
+/* ---- sockets ---- */
+
+static int namespaces_read(struct waitlook *l, bool with_tcp)
+{
+	uint64_t seen[NAMESPACES_MAX];
+	size_t n = 0;
+	char path[40];
+	struct stat st;
+	for (size_t i = 0; i < l->n_procs; i++) {
+		const pid_t pid = l->proc[i].kin->pid;
+		TEXT_FORMAT(path, "%d/ns/net", (int)pid);
+		if (fstatat(l->w->proc_fd, path, &st, 0) != 0)
+			st.st_ino = 0;
+		bool known = false;
+		for (size_t j = 0; j < n; j++)
+			known |= seen[j] == st.st_ino;
+		if (known)
+			continue;
+		if (n == NAMESPACES_MAX) {
+			l->socks.cut = true;
+			break;
+		}
+		seen[n++] = st.st_ino;
+		int r = sockpeer_read(l->w, pid, with_tcp, &l->socks);
+		if (r == -ENOMEM)
+			return r;
+		l->socks.cut |= r != 0 && r != WORLD_GONE;
+	}
+	return sockpeer_table_sort(&l->socks);
+}
+
+static int peer_want(struct waitlook *l, struct pend *p, uint64_t inode)
+{
+	p->peer = (struct fdobject){FDOBJECT_SOCKET, inode};
+	return fdsearch_want(&l->search, p->peer);
+}
+
+static int unix_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, const struct sockpeer *s)
+{
+	const struct sockpeer *other = sockpeer_other_end(&l->socks, s);
+	/* A datagram socket hears its peer only if both are connected to each other; else anybody may send to it. */
+	const bool mutual = !s->datagram || f->to_write || (other && other->peer_inode == s->inode);
+	f->kind = mutual && (s->peer_inode || !s->datagram) ? WAITFACT_UNIX : WAITFACT_DATAGRAM;
+	if (f->kind != WAITFACT_UNIX)
+		return 0;
+	if (other) {
+		f->peer_id = other->inode;
+		p->pair = !s->named && !other->named;
+		return peer_want(l, p, other->inode);
+	}
+	const struct sockpeer *listener = sockpeer_listener(&l->socks, s);
+	return listener ? peer_want(l, p, listener->inode) : 0;
+}
+
+static int tcp_resolve(struct waitlook *l, struct pend *p, struct waitfact *f, const struct sockpeer *s)
+{
+	const struct sockpeer *other = sockpeer_other_end(&l->socks, s);
+	f->kind = s->state == SOCKPEER_SYN_SENT ? WAITFACT_CONNECT : WAITFACT_TCP;
+	if (!other || f->kind != WAITFACT_TCP)
+		return 0;
+	if (other->inode) {
+		f->peer_id = other->inode;
+		return peer_want(l, p, other->inode);
+	}
+	/* The server has not accepted it yet. With several listening sockets of one port any of them may. */
+	const struct sockpeer *listener = sockpeer_listener(&l->socks, s);
+	p->named = true;
+	return listener ? peer_want(l, p, listener->inode) : 0;
+}
+
+static int socket_resolve(struct waitlook *l, struct pend *p)
+{
+	struct waitfact *f = &l->f->fact[p->fact];
+	const struct sockpeer *s = sockpeer_find(&l->socks, p->own.number);
+	if (!s) {
+		if (f->kind != WAITFACT_CONNECT)
+			f->kind = l->socks.cut ? WAITFACT_UNKNOWN : WAITFACT_DATAGRAM;
+		return 0;
+	}
+	sockpeer_format(s, f->text, sizeof(f->text));
+	if (f->kind == WAITFACT_CONNECT)
+		return 0;
+	if (s->state == SOCKPEER_LISTEN) {
+		f->kind = WAITFACT_LISTEN;
+		return 0;
+	}
+	int r = fdsearch_want(&l->search, p->own);
+	if (r == 0)
+		r = s->is_unix ? unix_resolve(l, p, f, s) : tcp_resolve(l, p, f, s);
+	return r;
+}
+
+/* ---- what is searched ---- */
+
+/* Where not every process can be listed, a holder with a unix socket to an unlisted one may have handed things over. */
+static bool someone_is_hidden(const struct waitlook *l)
+{
+	cleanup(closep) int fd = openat(l->w->proc_fd, "1/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return l->kin.hidden || fd < 0;
+}
+
+static int unix_peers_want(struct waitlook *l)
+{
+	for (size_t i = 0; i < l->n_procs; i++)
+		for (size_t j = 0; j < l->proc[i].fds.n; j++) {
+			const struct fdentry *e = &l->proc[i].fds.entry[j];
+			const struct sockpeer *s = e->kind == FD_SOCKET ? sockpeer_find(&l->socks, e->number) : NULL;
+			if (!s || !s->is_unix || s->peer_inode == 0)
+				continue;
+			int r = fdsearch_want(&l->search, (struct fdobject){FDOBJECT_SOCKET, s->peer_inode});
+			if (r)
+				return r;
+		}
+	return 0;
+}
+
+/* The peers of processes that are not wanted were searched only where a wanted one has the same socket. */
+static bool table_is_outward(const struct waitlook *l, const struct fdtable *t)
+{
+	size_t n;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct sockpeer *s =
+			t->entry[i].kind == FD_SOCKET ? sockpeer_find(&l->socks, t->entry[i].number) : NULL;
+		if (!s || !s->is_unix || s->state == SOCKPEER_LISTEN)
+			continue;
+		const struct fdobject peer = {FDOBJECT_SOCKET, s->peer_inode};
+		if (!s->peer_known || (s->peer_inode && !fdsearch_holders(&l->search, peer, &n)))
+			return true;
+	}
+	return false;
+}
+
+static void outward_mark(struct waitlook *l)
+{
+	for (size_t i = 0; i < l->n_procs; i++)
+		l->proc[i].kin->outward = !l->proc[i].fds_read || table_is_outward(l, &l->proc[i].fds);
+	for (size_t i = 0; i < l->kin.n; i++) {
+		struct kin *k = &l->kin.item[i];
+		cleanup(fdtable_done) struct fdtable t = {.n = 0};
+		if (k->holds && !k->wanted)
+			k->outward = fdtable_read(l->w, k->pid, &t) != 0 || table_is_outward(l, &t);
+	}
+}
+
+static int pends_want(struct waitlook *l)
+{
+	for (size_t i = 0; i < l->n_pend; i++) {
+		struct pend *p = &l->pend[i];
+		int r = p->kind == PEND_SOCKET ? socket_resolve(l, p) : fdsearch_want(&l->search, p->own);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int search(struct waitlook *l, uint64_t budget_ns)
+{
+	bool with_tcp = false;
+	for (size_t i = 0; i < l->n_pend; i++)
+		with_tcp |= l->pend[i].kind == PEND_SOCKET;
+	int r = namespaces_read(l, with_tcp);
+	if (r == 0)
+		r = pends_want(l);
+	const bool hidden = someone_is_hidden(l);
+	if (r == 0 && hidden)
+		r = unix_peers_want(l);
+	if (r == 0)
+		r = fdsearch_suspect(&l->search, &l->socks);
+	if (r)
+		return r;
+	cleanup(freep) struct fdtable *tables = calloc(l->n_procs + 1, sizeof(*tables));
+	if (!tables)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->n_procs; i++)
+		tables[i] = l->proc[i].fds; /* borrowed */
+	kinship_rate(&l->kin);
+	r = fdsearch_run(l->w, &l->kin, tables, l->n_procs, add_cap(l->w->mono_ns(), budget_ns), &l->search);
+	if (r == 0 && (hidden || l->search.n_denied))
+		outward_mark(l);
+	return r;
+}
+
+/* ---- the holders ---- */
+
+static bool has_device(struct waitlook *l, pid_t pid)
+{
+	struct kin *k = kinship_find(&l->kin, pid);
+	cleanup(fdtable_done) struct fdtable own = {.n = 0};
+	const struct fdtable *t = NULL;
+	if (!k)
+		return true;
+	for (size_t i = 0; k->device == DEVICE_UNKNOWN && k->wanted && i < l->n_procs; i++)
+		if (l->proc[i].kin == k && l->proc[i].fds_read)
+			t = &l->proc[i].fds;
+	if (k->device == DEVICE_UNKNOWN) {
+		k->device = DEVICE_NO;
+		if (!t && fdtable_read(l->w, pid, &own) != 0)
+			k->device = DEVICE_YES;
+		else if (!t)
+			t = &own;
+		for (size_t i = 0; t && i < t->n; i++)
+			if (t->entry[i].special == FD_DEVICE || t->entry[i].special == FD_RING)
+				k->device = DEVICE_YES;
+	}
+	return k->device == DEVICE_YES;
+}
+
+/* The kernel signals eventfds for devices, rings and asynchronous I/O. */
+static bool kernel_may_signal(struct waitlook *l, struct fdobject o)
+{
+	char text[32];
+	size_t len, n;
+	uint64_t contexts;
+	const struct fdheld *h = fdsearch_holders(&l->search, o, &n);
+	for (size_t i = 0; i < n; i++)
+		if (has_device(l, h[i].pid))
+			return true;
+	return file_read_at(l->w->proc_fd, "sys/fs/aio-nr", text, sizeof(text), &len) == 0 &&
+	       span_u64(span_trim((struct span){text, len}), &contexts) == 0 && contexts > 0;
+}
+
+static void pend_holders_add(struct waitlook *l, struct waitfact *f, struct fdobject o, int access)
+{
+	size_t n;
+	const struct fdheld *h = fdsearch_holders(&l->search, o, &n);
+	for (size_t i = 0; i < n; i++)
+		if (access < 0 || h[i].access == access || h[i].access == O_RDWR)
+			waitfact_holder_add(l, f, h[i].pid, 0);
+}
+
+static bool whole(struct waitlook *l, struct fdobject a, struct fdobject b)
+{
+	const struct fdobject both[2] = {a, b};
+	return fdsearch_is_whole(l->w, &l->search, &l->kin, both, b.class == FDOBJECT_NONE ? 1 : 2);
+}
+
+static void socket_finish(struct waitlook *l, const struct pend *p, struct waitfact *f)
+{
+	const struct fdobject none = {FDOBJECT_NONE, 0};
+	if (p->peer.class == FDOBJECT_NONE)
+		return;
+	pend_holders_add(l, f, p->peer, -1);
+	/* An end that no process has may be on its way to one. */
+	f->complete = f->n_holders > 0 && !p->named && whole(l, p->peer, p->pair ? p->own : none);
+}
+
+/*
+ * flock and OFD locks: whoever has the descriptor that holds it, also by fork; /proc/locks names who took a flock, and
+ * that process may have ended. POSIX locks are no descriptor's, so those that were named stay.
+ */
+static void file_lock_finish(struct waitlook *l, const struct pend *p, struct waitfact *f)
+{
+	size_t n, found = 0;
+	const struct fdheld *h = fdsearch_holders(&l->search, p->own, &n);
+	const uint8_t kind = p->access;
+	struct waitfact_holder named[8];
+	const size_t n_named = kind == FDINFO_LOCK_FLOCK ? 0 : MIN(f->n_holders, (uint32_t)ARRAY_SIZE(named));
+	for (size_t i = 0; i < n; i++)
+		found += (h[i].locks & kind) != 0;
+	if (found == 0 || f->n_holders > ARRAY_SIZE(named))
+		return;
+	for (size_t i = 0; i < n_named; i++)
+		named[i] = l->f->holder[f->first_holder + i];
+	f->n_holders = 0;
+	for (size_t i = 0; i < n_named; i++)
+		waitfact_holder_add(l, f, named[i].pid, named[i].tid);
+	for (size_t i = 0; i < n; i++)
+		if (h[i].locks & kind)
+			waitfact_holder_add(l, f, h[i].pid, 0);
+	f->owner = f->n_holders == 1;
+	f->complete = !p->is_remote && p->nameless <= 1 && whole(l, p->own, (struct fdobject){FDOBJECT_NONE, 0});
+}
+
+static void pend_finish(struct waitlook *l, const struct pend *p)
+{
+	const struct fdobject none = {FDOBJECT_NONE, 0};
+	struct waitfact *f = &l->f->fact[p->fact];
+	switch (p->kind) {
+	case PEND_SOCKET:
+		socket_finish(l, p, f);
+		break;
+	case PEND_PIPE:
+		pend_holders_add(l, f, p->own, p->access);
+		f->complete = !p->named && whole(l, p->own, none);
+		break;
+	case PEND_EVENTFD:
+		pend_holders_add(l, f, p->own, -1);
+		f->complete = whole(l, p->own, none) && !kernel_may_signal(l, p->own);
+		break;
+	case PEND_FUSE:
+		pend_holders_add(l, f, p->own, -1);
+		f->complete = whole(l, p->own, none);
+		f->owner = f->n_holders == 1;
+		break;
+	case PEND_FLOCK:
+		file_lock_finish(l, p, f);
+		break;
+	case PEND_QUEUE:
+		pend_holders_add(l, f, p->own, -1);
+		break;
+	}
+}
+
+int waitlook_finish(struct waitlook *l, uint64_t budget_ns)
+{
+	if (l->n_pend == 0)
+		return 0;
+	int r = search(l, budget_ns);
+	if (r)
+		return r;
+	for (size_t i = 0; i < l->n_pend; i++)
+		pend_finish(l, &l->pend[i]);
+	l->f->unreadable = (uint32_t)l->search.n_denied;
+	l->f->out_of_time = l->search.cut;
+	return 0;
+}

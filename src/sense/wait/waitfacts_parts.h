@@ -1,0 +1,115 @@
+/* Shared by the files that implement sense/wait/waitfacts.h. */
+#pragma once
+
+#include "sense/net/sockpeer.h"
+#include "sense/proc/maps.h"
+#include "sense/proc/remote.h"
+#include "sense/wait/fdholders.h"
+#include "sense/wait/kinship.h"
+#include "sense/wait/threadwait_parts.h"
+#include "sense/wait/waitfacts.h"
+
+/* Bytes of a link that are read where only its beginning is shown. */
+#define FDLINK_SHOWN 256
+
+/* A wanted process while it is read. */
+struct waitproc {
+	struct kin *kin; /* borrowed */
+	struct fdtable fds;
+	bool fds_read;
+	struct remote remote;
+	bool maps_tried, mounts_tried, ns_tried;
+	struct maps maps;
+	char *mounts; /* text of mountinfo; owned; NULL: not readable */
+	size_t mounts_len;
+	pid_t ns_pid; /* in its own pid namespace; 0: unknown */
+};
+
+/* What becomes of a fact after the pass over all descriptors. */
+enum pend_kind { PEND_SOCKET, PEND_PIPE, PEND_EVENTFD, PEND_FUSE, PEND_FLOCK, PEND_QUEUE };
+struct pend {
+	enum pend_kind kind;
+	uint32_t fact;
+	struct fdobject own, peer; /* peer: sockets only */
+	uint8_t access; /* pipes: what the holders do, O_RDONLY or O_WRONLY; file locks: enum fdinfo_lock */
+	bool named; /* a FIFO: anybody may open it */
+	bool pair; /* both ends of a unix socket were made together */
+	uint32_t nameless; /* file locks: lines that name no living process */
+	bool is_remote; /* file locks: another machine may hold it */
+};
+
+struct waitlook {
+	const struct world *w;
+	struct waitfacts *f;
+	struct kinship kin;
+	struct waitproc *proc; /* by pid; owned */
+	size_t n_procs;
+	struct sockpeer_table socks;
+	bool socks_read;
+	struct fdsearch search;
+	struct pend *pend; /* owned */
+	size_t n_pend, cap_pend;
+	char *locks; /* text of /proc/locks; owned */
+	size_t locks_len;
+	bool locks_tried;
+	int error; /* -ENOMEM, kept until the end */
+};
+
+/* One blocked thread. */
+struct waiting {
+	struct waitlook *l;
+	struct waitproc *p;
+	struct waitfact_thread *t;
+	const struct threadwait *tw;
+	bool wchan_read;
+	char wchan[64]; /* read on demand */
+	uint32_t n_epolls; /* epoll descriptors read so far */
+};
+
+/* Adds an alternative to the thread; NULL: no room. The pointer is valid until the next one is added. */
+struct waitfact *waitfact_add(struct waiting *c, enum waitfact_kind kind);
+/* Adds a holder, once. Only to the alternative whose holders stand last. */
+void waitfact_holder_add(struct waitlook *l, struct waitfact *fact, pid_t pid, pid_t tid);
+/* The last alternative is finished after the pass. */
+void waitfact_pend(struct waitlook *l, const struct pend *p);
+const char *waiting_wchan(struct waiting *c);
+/* Reads memory of the process; false if it cannot be read or addr is 0. */
+bool waiting_memory(struct waiting *c, uint64_t addr, void *into, size_t len);
+
+/* Translates a pid of the process's own pid namespace; 0: unknown. */
+pid_t waitproc_outer(struct waitlook *l, struct waitproc *p, pid_t inner);
+const struct maps *waitproc_maps(struct waitlook *l, struct waitproc *p); /* NULL: not readable */
+struct span waitproc_mounts(struct waitlook *l, struct waitproc *p);
+
+/* waitfacts_limit.c: time limits of the call. */
+void waiting_limit(struct waiting *c);
+/* waitfacts_fd.c: a descriptor that is waited for, with the ways in which it is. */
+void waiting_fd(struct waiting *c, int fd, bool to_read, bool to_write, int depth);
+/* waitfacts_poll.c */
+void waiting_poll(struct waiting *c);
+void waiting_epoll(struct waiting *c, int fd, int depth);
+/* waitfacts_futex.c */
+void waiting_futex(struct waiting *c);
+/* waitfacts_child.c */
+void waiting_child(struct waiting *c);
+void waiting_vfork(struct waiting *c);
+/* waitfacts_ipc.c: locks of files, System V, POSIX queues. */
+void waiting_file_lock(struct waiting *c);
+void waiting_semaphore(struct waiting *c);
+void waiting_message(struct waiting *c);
+void waiting_queue(struct waiting *c);
+/* waitfacts_file.c: file systems. fd -1: by the path of the call. */
+void waiting_file(struct waiting *c, int fd);
+/* True for a file of procfs, sysfs and the like, which can be polled. */
+bool waiting_fd_is_kernels(struct waiting *c, int fd);
+/* waitfacts_call.c: all alternatives of one thread. */
+void waiting_read(struct waiting *c);
+/* waitfacts_finish.c: what needs the sockets and the pass over all descriptors. */
+int must_check waitlook_finish(struct waitlook *l, uint64_t budget_ns);
+/* The device of a mount by its id, or by the longest mount point above a path. False: none. Pure. */
+struct waitmount {
+	uint32_t major, minor;
+	struct span type, source;
+};
+bool waitmount_by_id(struct span mountinfo, uint64_t id, struct waitmount *ret);
+bool waitmount_by_path(struct span mountinfo, struct span path, struct waitmount *ret);
