@@ -193,7 +193,7 @@ static int process_take(struct pass *p, struct kin *k)
 	cleanup(closedirp) DIR *dir = NULL;
 	struct span link;
 	int fd;
-	int r = fddir_open(p->w, k->pid, &dir, info_dir);
+	int r = fddir_open(p->w, k->pid, k->state == 'Z', &dir, info_dir);
 	while (r == 0 && fddir_next(dir, &fd, &link, text, &r)) {
 		/* Links that can be nothing of what is searched are the most: they are left out early. */
 		const struct fdentry e = fdentry_of(fd, link);

@@ -44,8 +44,11 @@ struct fdtable {
 	size_t n, cap;
 	bool cut; /* it has more than were read */
 };
-/* WORLD_GONE, WORLD_DENIED; -ENOMEM. */
-int must_check fdtable_read(const struct world *w, pid_t pid, struct fdtable *ret);
+/*
+ * leader_ended: its main thread is a zombie, so its files are seen through another thread. WORLD_GONE, WORLD_DENIED;
+ * -ENOMEM.
+ */
+int must_check fdtable_read(const struct world *w, pid_t pid, bool leader_ended, struct fdtable *ret);
 void fdtable_done(struct fdtable *t);
 const struct fdentry *fdtable_find(const struct fdtable *t, int fd); /* NULL: no such descriptor */
 /* Reads the fdinfo of one descriptor. WORLD_GONE, WORLD_DENIED. */

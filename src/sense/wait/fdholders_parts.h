@@ -8,7 +8,7 @@
 #define FDLINK_MAX 4096
 
 /* Opens the folder of the descriptors of a process. WORLD_GONE, WORLD_DENIED, -ENOMEM. */
-int must_check fddir_open(const struct world *w, pid_t pid, DIR **ret, char info_dir[static 40]);
+int must_check fddir_open(const struct world *w, pid_t pid, bool leader_ended, DIR **ret, char info_dir[static 40]);
 /* The next descriptor and its link, which is borrowed from `link`; false at the end, *r then says if all was read. */
 bool fddir_next(DIR *dir, int *ret_fd, struct span *ret_link, char link[static FDLINK_MAX], int *r);
 struct fdentry fdentry_of(int fd, struct span link);

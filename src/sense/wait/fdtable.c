@@ -18,17 +18,15 @@ static uint64_t fdlink_hash(struct span link)
 	return hash_mix(hash_bytes(HASH_START, link.p, link.len));
 }
 
-int fddir_open(const struct world *w, pid_t pid, DIR **ret, char info_dir[static 40])
+int fddir_open(const struct world *w, pid_t pid, bool leader_ended, DIR **ret, char info_dir[static 40])
 {
 	char path[40];
 	if (w->proc_fd < 0)
 		return WORLD_ABSENT;
 	TEXT_FORMAT(path, "%d/fd", (int)pid);
 	(void)text_format(info_dir, 40, "%d/fdinfo", (int)pid);
-	struct proc_stat s;
-	/* The files of a process whose main thread has ended are seen through another thread. */
-	if (proc_stat_read(w, pid, &s) == 0 && s.state == 'Z' && s.threads > 1) {
-		const pid_t tid = proc_living_thread(w, pid);
+	const pid_t tid = leader_ended ? proc_living_thread(w, pid) : 0;
+	if (tid > 0) {
 		TEXT_FORMAT(path, "%d/task/%d/fd", (int)pid, (int)tid);
 		(void)text_format(info_dir, 40, "%d/task/%d/fdinfo", (int)pid, (int)tid);
 	}
@@ -98,14 +96,14 @@ void fdtable_done(struct fdtable *t)
 	*t = (struct fdtable){.n = 0};
 }
 
-int fdtable_read(const struct world *w, pid_t pid, struct fdtable *ret)
+int fdtable_read(const struct world *w, pid_t pid, bool leader_ended, struct fdtable *ret)
 {
 	cleanup(fdtable_done) struct fdtable t = {.pid = pid};
 	cleanup(closedirp) DIR *dir = NULL;
 	char text[FDLINK_MAX];
 	struct span link;
 	int fd;
-	int r = fddir_open(w, pid, &dir, t.info_dir);
+	int r = fddir_open(w, pid, leader_ended, &dir, t.info_dir);
 	if (r)
 		return r;
 	while (fddir_next(dir, &fd, &link, text, &r)) {

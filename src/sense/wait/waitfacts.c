@@ -103,12 +103,9 @@ struct waitfact *waitfact_add(struct waiting *c, enum waitfact_kind kind)
 	return new;
 }
 
-void waitfact_holder_add(struct waitlook *l, struct waitfact *fact, pid_t pid, pid_t tid)
+static void holder_put(struct waitlook *l, struct waitfact *fact, struct waitfact_holder holder)
 {
 	struct waitfacts *f = l->f;
-	for (uint32_t i = 0; i < fact->n_holders; i++)
-		if (f->holder[fact->first_holder + i].pid == pid && f->holder[fact->first_holder + i].tid == tid)
-			return;
 	if (f->n_holders >= HOLDERS_MAX) {
 		f->cut = true;
 		return;
@@ -119,8 +116,22 @@ void waitfact_holder_add(struct waitlook *l, struct waitfact *fact, pid_t pid, p
 	}
 	if (fact->n_holders == 0)
 		fact->first_holder = (uint32_t)f->n_holders;
-	f->holder[f->n_holders++] = (struct waitfact_holder){pid, tid};
+	f->holder[f->n_holders++] = holder;
 	fact->n_holders++;
+}
+
+void waitfact_holder_append(struct waitlook *l, struct waitfact *fact, pid_t pid)
+{
+	holder_put(l, fact, (struct waitfact_holder){.pid = pid});
+}
+
+void waitfact_holder_add(struct waitlook *l, struct waitfact *fact, pid_t pid, pid_t tid)
+{
+	const struct waitfact_holder *h = l->f->holder;
+	for (uint32_t i = 0; i < fact->n_holders; i++)
+		if (h[fact->first_holder + i].pid == pid && h[fact->first_holder + i].tid == tid)
+			return;
+	holder_put(l, fact, (struct waitfact_holder){pid, tid});
 }
 
 void waitfact_pend(struct waitlook *l, const struct pend *p)
@@ -273,7 +284,7 @@ static int process_read(struct waitlook *l, struct waitproc *p, struct waitfact_
 	const pid_t pid = p->kin->pid;
 	cleanup(freep) pid_t *tids = NULL;
 	size_t n = 0;
-	int r = fdtable_read(l->w, pid, &p->fds);
+	int r = fdtable_read(l->w, pid, p->kin->state == 'Z', &p->fds);
 	if (r == -ENOMEM)
 		return r;
 	p->fds_read = p->kin->listed = r == 0;

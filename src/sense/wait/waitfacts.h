@@ -122,7 +122,7 @@ struct waitfacts {
 	uint64_t taken_ns; /* world's monotonic clock, at the end */
 	uint64_t took_ns;
 	uint32_t unreadable; /* processes of the machine whose descriptors could not be read */
-	bool out_of_time; /* the budget ended before all processes were searched: no holders of descriptors are complete */
+	bool out_of_time; /* the budget ended before all processes were searched: no descriptor's list is complete */
 	bool cut; /* a limit was reached: processes, threads or descriptors are missing, and nothing is complete */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "sense/wait/waitfacts_parts.h"
 
@@ -108,12 +109,6 @@ static int socket_resolve(struct waitlook *l, struct pend *p)
 /* ---- what is searched ---- */
 
 /* Where not every process can be listed, a holder with a unix socket to an unlisted one may have handed things over. */
-static bool someone_is_hidden(const struct waitlook *l)
-{
-	cleanup(closep) int fd = openat(l->w->proc_fd, "1/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return l->kin.hidden || fd < 0;
-}
-
 static int unix_peers_want(struct waitlook *l)
 {
 	for (size_t i = 0; i < l->n_procs; i++)
@@ -153,7 +148,7 @@ static void outward_mark(struct waitlook *l)
 		struct kin *k = &l->kin.item[i];
 		cleanup(fdtable_done) struct fdtable t = {.n = 0};
 		if (k->holds && !k->wanted)
-			k->outward = fdtable_read(l->w, k->pid, &t) != 0 || table_is_outward(l, &t);
+			k->outward = fdtable_read(l->w, k->pid, k->state == 'Z', &t) != 0 || table_is_outward(l, &t);
 	}
 }
 
@@ -176,8 +171,7 @@ static int search(struct waitlook *l, uint64_t budget_ns)
 	int r = namespaces_read(l, with_tcp);
 	if (r == 0)
 		r = pends_want(l);
-	const bool hidden = someone_is_hidden(l);
-	if (r == 0 && hidden)
+	if (r == 0)
 		r = unix_peers_want(l);
 	if (r == 0)
 		r = fdsearch_suspect(&l->search, &l->socks);
@@ -190,7 +184,7 @@ static int search(struct waitlook *l, uint64_t budget_ns)
 		tables[i] = l->proc[i].fds; /* borrowed */
 	kinship_rate(&l->kin);
 	r = fdsearch_run(l->w, &l->kin, tables, l->n_procs, add_cap(l->w->mono_ns(), budget_ns), &l->search);
-	if (r == 0 && (hidden || l->search.n_denied))
+	if (r == 0 && (l->kin.hidden || l->search.n_denied))
 		outward_mark(l);
 	return r;
 }
@@ -209,7 +203,7 @@ static bool has_device(struct waitlook *l, pid_t pid)
 			t = &l->proc[i].fds;
 	if (k->device == DEVICE_UNKNOWN) {
 		k->device = DEVICE_NO;
-		if (!t && fdtable_read(l->w, pid, &own) != 0)
+		if (!t && fdtable_read(l->w, pid, k->state == 'Z', &own) != 0)
 			k->device = DEVICE_YES;
 		else if (!t)
 			t = &own;
@@ -234,19 +228,40 @@ static bool kernel_may_signal(struct waitlook *l, struct fdobject o)
 	       span_u64(span_trim((struct span){text, len}), &contexts) == 0 && contexts > 0;
 }
 
-static void pend_holders_add(struct waitlook *l, struct waitfact *f, struct fdobject o, int access)
-{
-	size_t n;
-	const struct fdheld *h = fdsearch_holders(&l->search, o, &n);
-	for (size_t i = 0; i < n; i++)
-		if (access < 0 || h[i].access == access || h[i].access == O_RDWR)
-			waitfact_holder_add(l, f, h[i].pid, 0);
-}
-
 static bool whole(struct waitlook *l, struct fdobject a, struct fdobject b)
 {
 	const struct fdobject both[2] = {a, b};
 	return fdsearch_is_whole(l->w, &l->search, &l->kin, both, b.class == FDOBJECT_NONE ? 1 : 2);
+}
+
+/*
+ * The holders of `of`, and whether they are all; access: of pipes, else negative. Many threads wait for one thing, so
+ * its holders are listed once: facts share them.
+ */
+static void pend_holders(struct waitlook *l, struct waitfact *f, struct fdobject of, int access, struct fdobject with)
+{
+	size_t n;
+	const uint64_t hash = hash_mix(of.number * 8 + of.class + ((uint64_t)(access + 1) << 60));
+	struct pend_memo *m = &l->memo[hash % ARRAY_SIZE(l->memo)];
+	if (m->used && m->of.class == of.class && m->of.number == of.number && m->access == access &&
+	    m->with.class == with.class && m->with.number == with.number) {
+		f->first_holder = m->first;
+		f->n_holders = m->n;
+		f->complete = m->whole;
+		return;
+	}
+	const struct fdheld *h = fdsearch_holders(&l->search, of, &n);
+	for (size_t i = 0; i < n; i++)
+		if (access < 0 || h[i].access == access || h[i].access == O_RDWR)
+			waitfact_holder_append(l, f, h[i].pid);
+	f->complete = whole(l, of, with);
+	*m = (struct pend_memo){.used = true,
+				.of = of,
+				.with = with,
+				.access = access,
+				.first = f->first_holder,
+				.n = f->n_holders,
+				.whole = f->complete};
 }
 
 static void socket_finish(struct waitlook *l, const struct pend *p, struct waitfact *f)
@@ -254,9 +269,9 @@ static void socket_finish(struct waitlook *l, const struct pend *p, struct waitf
 	const struct fdobject none = {FDOBJECT_NONE, 0};
 	if (p->peer.class == FDOBJECT_NONE)
 		return;
-	pend_holders_add(l, f, p->peer, -1);
+	pend_holders(l, f, p->peer, -1, p->pair ? p->own : none);
 	/* An end that no process has may be on its way to one. */
-	f->complete = f->n_holders > 0 && !p->named && whole(l, p->peer, p->pair ? p->own : none);
+	f->complete = f->complete && f->n_holders > 0 && !p->named;
 }
 
 /*
@@ -295,23 +310,23 @@ static void pend_finish(struct waitlook *l, const struct pend *p)
 		socket_finish(l, p, f);
 		break;
 	case PEND_PIPE:
-		pend_holders_add(l, f, p->own, p->access);
-		f->complete = !p->named && whole(l, p->own, none);
+		pend_holders(l, f, p->own, p->access, none);
+		f->complete = f->complete && !p->named;
 		break;
 	case PEND_EVENTFD:
-		pend_holders_add(l, f, p->own, -1);
-		f->complete = whole(l, p->own, none) && !kernel_may_signal(l, p->own);
+		pend_holders(l, f, p->own, -1, none);
+		f->complete = f->complete && !kernel_may_signal(l, p->own);
 		break;
 	case PEND_FUSE:
-		pend_holders_add(l, f, p->own, -1);
-		f->complete = whole(l, p->own, none);
+		pend_holders(l, f, p->own, -1, none);
 		f->owner = f->n_holders == 1;
 		break;
 	case PEND_FLOCK:
 		file_lock_finish(l, p, f);
 		break;
 	case PEND_QUEUE:
-		pend_holders_add(l, f, p->own, -1);
+		pend_holders(l, f, p->own, -1, none);
+		f->complete = false;
 		break;
 	}
 }

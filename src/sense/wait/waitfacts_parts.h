@@ -38,6 +38,14 @@ struct pend {
 	bool is_remote; /* file locks: another machine may hold it */
 };
 
+/* Holders that were listed already. */
+struct pend_memo {
+	bool used, whole;
+	struct fdobject of, with;
+	int access;
+	uint32_t first, n;
+};
+
 struct waitlook {
 	const struct world *w;
 	struct waitfacts *f;
@@ -52,6 +60,7 @@ struct waitlook {
 	char *locks; /* text of /proc/locks; owned */
 	size_t locks_len;
 	bool locks_tried;
+	struct pend_memo memo[1024]; /* by hash; a later one takes the place of an earlier one */
 	int error; /* -ENOMEM, kept until the end */
 };
 
@@ -70,6 +79,8 @@ struct waiting {
 struct waitfact *waitfact_add(struct waiting *c, enum waitfact_kind kind);
 /* Adds a holder, once. Only to the alternative whose holders stand last. */
 void waitfact_holder_add(struct waitlook *l, struct waitfact *fact, pid_t pid, pid_t tid);
+/* The same where the process is known to be none of them yet. */
+void waitfact_holder_append(struct waitlook *l, struct waitfact *fact, pid_t pid);
 /* The last alternative is finished after the pass. */
 void waitfact_pend(struct waitlook *l, const struct pend *p);
 const char *waiting_wchan(struct waiting *c);

@@ -1,0 +1,540 @@
+/* Real threads that wait for locks, children and signals, and who is said to be able to end each wait. */
+#include "testing.h"
+
+#include <fcntl.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/ptrace.h>
+#include <sys/sem.h>
+
+#include "base/file.h"
+#include "waitfacts_fixture.h"
+
+static void must(bool ok)
+{
+	if (!ok)
+		_exit(99);
+}
+
+/* ---- locks of threads ---- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, robust, inherit;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t taken;
+
+/* Takes everything and keeps it. */
+static void *owner(void *ready)
+{
+	must(pthread_mutex_lock(&mutex) == 0 && pthread_mutex_lock(&robust) == 0 && pthread_mutex_lock(&inherit) == 0 &&
+	     pthread_rwlock_wrlock(&rwlock) == 0 && sem_post(ready) == 0);
+	pause_for_ever();
+	return NULL;
+}
+
+static void owner_start(void)
+{
+	pthread_t t;
+	pthread_mutexattr_t a;
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&robust, &a);
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&inherit, &a);
+	must(sem_init(&taken, 0, 0) == 0 && pthread_create(&t, NULL, owner, &taken) == 0);
+	while (sem_wait(&taken) != 0)
+		;
+}
+
+static void body_mutex(void)
+{
+	owner_start();
+	pthread_mutex_lock(&mutex);
+}
+
+static void body_robust(void)
+{
+	owner_start();
+	pthread_mutex_lock(&robust);
+}
+
+static void body_inherit(void)
+{
+	owner_start();
+	pthread_mutex_lock(&inherit);
+}
+
+static void body_rwlock_read(void)
+{
+	owner_start();
+	pthread_rwlock_rdlock(&rwlock);
+}
+
+static void body_rwlock_write(void)
+{
+	owner_start();
+	pthread_rwlock_wrlock(&rwlock);
+}
+
+static void a_lock_with_an_owner_names_it_alone(void **state)
+{
+	(void)state;
+	void (*const body[])(void) = {body_mutex, body_robust, body_inherit, body_rwlock_read, body_rwlock_write};
+	for (size_t i = 0; i < ARRAY_SIZE(body); i++) {
+		const struct waitfact_thread *t;
+		start(body[i]);
+		const struct waitfact *a = await_fact((struct expected){WAITFACT_LOCK, true, 1, child}, &t);
+		assert_true(a->owner && !a->owner_gone && a->id != 0);
+		const pid_t tid = facts.holder[a->first_holder].tid;
+		assert_true(tid != child && waitfacts_thread(&facts, child, tid) != NULL);
+		assert_int_equal(t->tid, child);
+		assert_int_equal(facts.thread[0].tid, child); /* the main thread is first */
+		child_end();
+	}
+}
+
+static void body_read_locked(void)
+{
+	pthread_rwlock_rdlock(&rwlock);
+	pthread_rwlock_wrlock(&rwlock);
+}
+
+static void body_condition(void)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cond_wait(&condition, &mutex);
+}
+
+static void body_condition_timed(void)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 3600;
+	pthread_mutex_lock(&mutex);
+	pthread_cond_timedwait(&condition, &mutex, &until);
+}
+
+static void a_lock_without_an_owner_is_its_processs_own(void **state)
+{
+	(void)state;
+	void (*const body[])(void) = {body_read_locked, body_condition, body_condition_timed};
+	for (size_t i = 0; i < ARRAY_SIZE(body); i++) {
+		const struct waitfact_thread *t;
+		start(body[i]);
+		const struct waitfact *a = await_fact((struct expected){WAITFACT_FUTEX, true, 1, child}, &t);
+		assert_false(a->owner);
+		assert_int_equal(t->timed, body[i] == body_condition_timed);
+		/* The call names the end of its wait, not how long it takes. */
+		assert_int_equal(t->limit_ns, 0);
+		if (t->timed)
+			assert_true(t->left_ns > 3000 * NS_PER_S && t->left_ns <= 3600 * NS_PER_S);
+		child_end();
+	}
+}
+
+static void *sleep_long(void *arg)
+{
+	pause_for_ever();
+	return arg;
+}
+
+static void body_join(void)
+{
+	pthread_t t;
+	must(pthread_create(&t, NULL, sleep_long, NULL) == 0);
+	pthread_join(t, NULL);
+}
+
+static void a_join_waits_for_its_thread(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_join);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_THREAD, true, 1, child}, &t);
+	assert_true(a->owner && facts.holder[a->first_holder].tid != child);
+}
+
+static void body_shared(void)
+{
+	sem_t *s = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	must(s != MAP_FAILED && sem_init(s, 1, 0) == 0);
+	if (fork_inner() == 0)
+		pause_for_ever();
+	sem_wait(s);
+}
+
+static void a_lock_in_shared_memory_names_who_maps_it(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_shared);
+	const pid_t both[] = {child, child_of(child)};
+	await_fact_among(both, 2, child, (struct expected){WAITFACT_SHARED, false, 2, both[1]}, &t);
+}
+
+static void body_fork_locked(void)
+{
+	pthread_mutex_lock(&mutex);
+	if (fork_inner() == 0)
+		pthread_mutex_lock(&mutex);
+	pause_for_ever();
+}
+
+static void a_lock_inherited_over_fork_has_no_owner_left(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_fork_locked);
+	const pid_t inner = child_of(child);
+	const struct waitfact *a = await_fact_among(&inner, 1, inner, (struct expected){WAITFACT_LOCK, true, 0, 0}, &t);
+	assert_true(a->owner_gone && !a->owner);
+}
+
+/* ---- time ---- */
+
+static void body_sleep(void)
+{
+	nanosleep(&(struct timespec){.tv_sec = 3600}, NULL);
+}
+
+static void body_sigtimedwait(void)
+{
+	sigset_t s;
+	sigemptyset(&s);
+	sigaddset(&s, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &s, NULL);
+	sigtimedwait(&s, NULL, &(struct timespec){.tv_sec = 3600});
+}
+
+static void a_sleep_ends_by_the_clock(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(body_sleep);
+	await_fact((struct expected){WAITFACT_CLOCK, false, 0, 0}, &t);
+	assert_true(t->timed && t->limit_ns == 3600 * NS_PER_S);
+	child_end();
+	start(body_sigtimedwait);
+	await_fact((struct expected){WAITFACT_SIGNAL, false, 0, 0}, &t);
+	assert_true(t->timed && t->limit_ns == 3600 * NS_PER_S);
+}
+
+/* ---- children ---- */
+
+static void body_wait_one(void)
+{
+	pid_t pid = fork_inner();
+	if (pid == 0)
+		pause_for_ever();
+	waitpid(pid, NULL, 0);
+}
+
+static void body_wait_any(void)
+{
+	for (int i = 0; i < 3; i++)
+		if (fork_inner() == 0)
+			pause_for_ever();
+	wait(NULL);
+}
+
+static void body_waitid(void)
+{
+	siginfo_t info;
+	pid_t pid = fork_inner();
+	if (pid == 0)
+		pause_for_ever();
+	waitid(P_PID, (id_t)pid, &info, WEXITED);
+}
+
+static void body_vfork(void)
+{
+	if (vfork() == 0)
+		for (;;)
+			(void)syscall(SYS_pause);
+}
+
+static void a_parent_waits_for_its_children(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	void (*const body[])(void) = {body_wait_one, body_waitid, body_vfork};
+	for (size_t i = 0; i < ARRAY_SIZE(body); i++) {
+		start(body[i]);
+		const pid_t inner = child_of(child);
+		const struct waitfact *a = await_fact((struct expected){WAITFACT_CHILD, true, 1, inner}, &t);
+		assert_true(a->owner && a->id == (uint64_t)inner);
+		kill(inner, SIGKILL);
+		child_end();
+	}
+	start(body_wait_any);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_CHILD, true, 3, 0}, &t);
+	assert_false(a->owner);
+}
+
+/* ---- files ---- */
+
+static char lock_path[64];
+
+static void body_flock(void)
+{
+	int first = open(lock_path, O_RDWR);
+	must(first >= 0 && flock(first, LOCK_EX) == 0);
+	/* The inner process has the descriptor as well; a stranger asks for the lock. */
+	if (fork_inner() == 0)
+		pause_for_ever();
+	pid_t stranger = fork_inner();
+	if (stranger == 0) {
+		close(first);
+		(void)flock(open(lock_path, O_RDWR), LOCK_EX);
+		pause_for_ever();
+	}
+	pause_for_ever();
+}
+
+static void lock_file_make(char dir[static 32])
+{
+	(void)text_copy(dir, 32, "/tmp/vigil-waitlocks-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	TEXT_FORMAT(lock_path, "%s/lock", dir);
+	int fd = open(lock_path, O_RDWR | O_CREAT, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void lock_file_remove(const char *dir)
+{
+	child_end();
+	unlink(lock_path);
+	rmdir(dir);
+}
+
+/* The child of pid that waits in this way, once there is one. */
+static const struct waitfact *await_inner(enum waitfact_kind kind, uint32_t n_holders, pid_t *ret)
+{
+	const struct waitfact_thread *t;
+	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
+	char path[64], text[512];
+	size_t len;
+	TEXT_FORMAT(path, "%d/task/%d/children", (int)child, (int)child);
+	do {
+		pause_1ms();
+		assert_int_equal(file_read_at(w.proc_fd, path, text, sizeof(text), &len), 0);
+		struct span rest = {text, len}, word;
+		uint64_t pid;
+		while (span_word(&rest, &word)) {
+			assert_int_equal(span_u64(word, &pid), 0);
+			*ret = (pid_t)pid;
+			facts_read(ret, 1);
+			const struct waitfact *a = fact_of(*ret, kind, &t);
+			if (a && a->n_holders == n_holders && (a->complete || !all_is_seen()))
+				return a;
+		}
+	} while (clock_mono_ns() < until);
+	facts_show();
+	fail_msg("no inner process waits so");
+	return NULL;
+}
+
+static void a_flock_is_held_by_all_who_have_its_descriptor(void **state)
+{
+	(void)state;
+	char dir[32];
+	pid_t stranger = 0;
+	lock_file_make(dir);
+	start(body_flock);
+	const struct waitfact *a = await_inner(WAITFACT_FILE_LOCK, 2, &stranger);
+	assert_true(holds(a, child) && !holds(a, stranger) && !a->owner);
+	assert_string_equal(a->text, lock_path);
+	lock_file_remove(dir);
+}
+
+static int lock_command;
+
+static void body_record_lock(void)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_start = 100, .l_len = 10}, other = {.l_type = F_WRLCK, .l_len = 50};
+	int first = open(lock_path, O_RDWR);
+	must(fcntl(first, F_SETLK, &l) == 0);
+	if (fork_inner() == 0) {
+		int second = open(lock_path, O_RDWR);
+		/* Another range is free, and taking it is no wait. */
+		must(fcntl(second, F_SETLK, &other) == 0);
+		l.l_start = 109;
+		l.l_len = 1;
+		(void)fcntl(second, lock_command, &l);
+		pause_for_ever();
+	}
+	pause_for_ever();
+}
+
+static void a_record_lock_names_the_process_that_took_it(void **state)
+{
+	(void)state;
+	char dir[32];
+	pid_t inner = 0;
+	const int command[] = {F_SETLKW, F_OFD_SETLKW};
+	lock_file_make(dir);
+	for (size_t i = 0; i < ARRAY_SIZE(command); i++) {
+		lock_command = command[i];
+		start(body_record_lock);
+		const struct waitfact *a;
+		/* The open file description's own record lock is another owner's: the process stands in its own way. */
+		a = await_inner(WAITFACT_FILE_LOCK, 1, &inner);
+		assert_true(holds(a, child) && a->owner);
+		child_end();
+	}
+	lock_file_remove(dir);
+}
+
+static void body_ofd_lock(void)
+{
+	struct flock l = {.l_type = F_WRLCK};
+	int first = open(lock_path, O_RDWR);
+	must(fcntl(first, F_OFD_SETLK, &l) == 0);
+	if (fork_inner() == 0) {
+		close(first);
+		l = (struct flock){.l_type = F_WRLCK};
+		(void)fcntl(open(lock_path, O_RDWR), F_OFD_SETLKW, &l);
+		pause_for_ever();
+	}
+	pause_for_ever();
+}
+
+static void an_ofd_lock_is_found_by_its_descriptor(void **state)
+{
+	(void)state;
+	char dir[32];
+	pid_t inner = 0;
+	lock_file_make(dir);
+	start(body_ofd_lock);
+	const struct waitfact *a = await_inner(WAITFACT_FILE_LOCK, 1, &inner);
+	assert_true(holds(a, child) && a->owner);
+	lock_file_remove(dir);
+}
+
+/* ---- System V and queues ---- */
+
+static int ipc_id;
+
+static void body_semaphore(void)
+{
+	struct sembuf down[2] = {{.sem_num = 0, .sem_op = 1}, {.sem_num = 1, .sem_op = -1}};
+	must(fork_inner() != 0 || semop(ipc_id, &(struct sembuf){.sem_num = 1, .sem_op = 1}, 1) < 0 ||
+	     (pause(), false));
+	while (semctl(ipc_id, 1, GETVAL) != 1)
+		pause_1ms();
+	/* Takes the 1 that the inner process gave, then waits for another. */
+	must(semop(ipc_id, &down[1], 1) == 0);
+	(void)semtimedop(ipc_id, down, 2, &(struct timespec){.tv_sec = 3600});
+}
+
+static void a_semaphore_names_who_changed_it_last(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	ipc_id = semget(IPC_PRIVATE, 2, 0600);
+	if (ipc_id < 0) {
+		print_message("no System V semaphores here\n");
+		skip();
+	}
+	start(body_semaphore);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_SEMAPHORE, false, 1, child}, &t);
+	assert_true(t->timed && t->limit_ns == 3600 * NS_PER_S);
+	assert_non_null(strstr(a->text, "semaphore 1 of set"));
+	child_end();
+	semctl(ipc_id, 0, IPC_RMID);
+}
+
+static void body_message(void)
+{
+	struct {
+		long type;
+		char text[8];
+	} m = {.type = 1};
+	must(msgsnd(ipc_id, &m, sizeof(m.text), 0) == 0 && msgrcv(ipc_id, &m, sizeof(m.text), 0, 0) >= 0);
+	(void)msgrcv(ipc_id, &m, sizeof(m.text), 0, 0);
+}
+
+static void body_queue(void)
+{
+	char block[64];
+	mqd_t q = mq_open("/vigil-waitlocks", O_RDWR | O_CREAT, 0600,
+			  &(struct mq_attr){.mq_maxmsg = 1, .mq_msgsize = sizeof(block)});
+	must(q >= 0);
+	mq_unlink("/vigil-waitlocks");
+	(void)mq_receive(q, block, sizeof(block), NULL);
+}
+
+static void a_message_may_come_from_anybody(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	ipc_id = msgget(IPC_PRIVATE, 0600);
+	if (ipc_id >= 0) {
+		start(body_message);
+		await_fact((struct expected){WAITFACT_MESSAGE, false, 1, child}, &t);
+		child_end();
+		msgctl(ipc_id, IPC_RMID, NULL);
+	}
+	start(body_queue);
+	await_fact((struct expected){WAITFACT_MESSAGE, false, 1, child}, &t);
+}
+
+/* ---- stopped ---- */
+
+static void a_stopped_thread_waits_for_whoever_continues_it(void **state)
+{
+	(void)state;
+	const struct waitfact_thread *t;
+	start(pause_for_ever);
+	kill(child, SIGSTOP);
+	await_fact((struct expected){WAITFACT_STOPPED, false, 0, 0}, &t);
+	kill(child, SIGCONT);
+	await_fact((struct expected){WAITFACT_SIGNAL, false, 0, 0}, &t);
+	assert_int_equal(ptrace(PTRACE_SEIZE, child, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, child, NULL, NULL), 0);
+	const struct waitfact *a = await_fact((struct expected){WAITFACT_TRACED, true, 1, getpid()}, &t);
+	assert_true(a->owner);
+}
+
+static void a_process_that_ended_waits_for_nothing(void **state)
+{
+	(void)state;
+	const uint64_t until = clock_mono_ns() + DEADLINE_NS;
+	start(pause_for_ever);
+	kill(child, SIGKILL);
+	const struct waitfact_thread *t;
+	do {
+		facts_read(&child, 1);
+		t = waitfacts_thread(&facts, child, child);
+		assert_non_null(t);
+	} while (!t->ended && clock_mono_ns() < until);
+	assert_true(t->ended && !t->runs && t->n == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FACTS(a_lock_with_an_owner_names_it_alone),
+		FACTS(a_lock_without_an_owner_is_its_processs_own),
+		FACTS(a_join_waits_for_its_thread),
+		FACTS(a_lock_in_shared_memory_names_who_maps_it),
+		FACTS(a_lock_inherited_over_fork_has_no_owner_left),
+		FACTS(a_sleep_ends_by_the_clock),
+		FACTS(a_parent_waits_for_its_children),
+		FACTS(a_flock_is_held_by_all_who_have_its_descriptor),
+		FACTS(a_record_lock_names_the_process_that_took_it),
+		FACTS(an_ofd_lock_is_found_by_its_descriptor),
+		FACTS(a_semaphore_names_who_changed_it_last),
+		FACTS(a_message_may_come_from_anybody),
+		FACTS(a_stopped_thread_waits_for_whoever_continues_it),
+		FACTS(a_process_that_ended_waits_for_nothing),
+	};
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
