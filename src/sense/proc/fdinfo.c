@@ -1,6 +1,8 @@
 #include "sense/proc/fdinfo.h"
 
 #include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -88,7 +90,33 @@ int fdinfo_text(const struct world *w, const char *dir, int fd, char *text, size
 	if (w->proc_fd < 0)
 		return WORLD_ABSENT;
 	TEXT_FORMAT(path, "%s/%d", dir, fd);
-	return world_condition(file_read_at(w->proc_fd, path, text, cap, ret_len));
+	cleanup(closep) int file = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	return world_condition(file < 0 ? -errno : file_read_once(file, text, cap, ret_len));
+}
+
+int fdinfo_access(const struct world *w, const char *dir, int fd, int *ret)
+{
+	char path[96], text[1024];
+	struct stat st;
+	struct fdinfo f;
+	size_t len;
+	const char *info = strstr(dir, "info");
+	if (w->recorded || !info) {
+		int r = fdinfo_text(w, dir, fd, text, sizeof(text), &len);
+		if (r)
+			return r;
+		fdinfo_parse((struct span){text, len}, &f);
+		if (!(f.has & FDINFO_FLAGS))
+			return WORLD_ABSENT;
+		*ret = f.access;
+		return 0;
+	}
+	TEXT_FORMAT(path, "%.*s/%d", (int)(info - dir), dir, fd);
+	if (fstatat(w->proc_fd, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return world_condition(-errno);
+	const bool reads = st.st_mode & S_IRUSR, writes = st.st_mode & S_IWUSR;
+	*ret = reads && writes ? O_RDWR : writes ? O_WRONLY : O_RDONLY;
+	return 0;
 }
 
 /* The value after "key:" in a line of several. */

@@ -41,6 +41,12 @@ void fdinfo_parse(struct span text, struct fdinfo *ret);
  */
 int must_check fdinfo_text(const struct world *w, const char *dir, int fd, char *text, size_t cap, size_t *ret_len);
 
+/*
+ * O_RDONLY, O_WRONLY or O_RDWR of a descriptor, by the mode of its link in /proc/PID/fd: one call instead of three.
+ * WORLD_ABSENT: not told.
+ */
+int must_check fdinfo_access(const struct world *w, const char *dir, int fd, int *ret);
+
 /* One descriptor that an epoll descriptor watches. */
 struct epoll_member {
 	int fd; /* its number when it was added; another file may have it by now */

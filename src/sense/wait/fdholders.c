@@ -142,7 +142,10 @@ static int descriptor_take(struct pass *p, pid_t pid, const struct fdentry *e, c
 	flight_check(p, e, info_dir);
 	if (!by_info && !fdsearch_is_wanted(p, o))
 		return 0;
-	if (o.class != FDOBJECT_SOCKET) {
+	if (o.class == FDOBJECT_PIPE) {
+		if (fdinfo_access(p->w, info_dir, e->fd, &info.access) != 0)
+			return 0; /* closed meanwhile */
+	} else if (o.class != FDOBJECT_SOCKET) {
 		if (fdinfo_text(p->w, info_dir, e->fd, text, sizeof(text), &len) != 0)
 			return 0; /* closed meanwhile */
 		fdinfo_parse((struct span){text, len}, &info);

@@ -23,7 +23,8 @@ int task_file_read(const struct world *w, pid_t pid, pid_t tid, const char *file
 	if (w->proc_fd < 0)
 		return WORLD_ABSENT;
 	TEXT_FORMAT(path, "%d/task/%d/%s", pid, tid, file);
-	int r = file_read_at(w->proc_fd, path, buf, cap, ret_len);
+	cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : file_read_once(fd, buf, cap, ret_len);
 	return r < 0 ? world_condition(r) : 0;
 }
 

@@ -12,7 +12,7 @@
 /* Thread ids of a process, malloc'ed, ascending. WORLD_GONE. */
 int must_check threads_read(const struct world *w, pid_t pid, pid_t **ret, size_t *ret_n);
 
-/* One file of a thread ("stat", "wchan"), terminated and cut at cap - 1 bytes. */
+/* One file of a thread that the kernel gives in one read ("stat", "wchan"), terminated and cut at cap - 1 bytes. */
 int must_check task_file_read(const struct world *w, pid_t pid, pid_t tid, const char *file, char *buf, size_t cap,
 			      size_t *ret_len);
 /* The kernel function in which the thread sleeps; "" for none ("0" in the file). */

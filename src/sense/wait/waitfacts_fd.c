@@ -35,16 +35,16 @@ static void pipe_add(struct waiting *c, const struct fdentry *e, bool writes)
 /* A pipe, or a FIFO that is open. */
 static void pipe_take(struct waiting *c, const struct fdentry *e, bool to_read, bool to_write)
 {
-	struct fdinfo info;
-	if (fdtable_info(c->l->w, &c->p->fds, e->fd, &info) != 0 || !(info.has & FDINFO_FLAGS)) {
+	int access;
+	if (fdinfo_access(c->l->w, c->p->fds.info_dir, e->fd, &access) != 0) {
 		ignore(waitfact_add(c, WAITFACT_UNKNOWN) != NULL, "no room is noted there");
 		return;
 	}
 	/* A reading end waits for writers, a writing end for readers, whatever poll asks for: their end is reported. */
-	const bool both = info.access == O_RDWR;
-	if (info.access == O_RDONLY || (both && (to_read || !to_write)))
+	const bool both = access == O_RDWR;
+	if (access == O_RDONLY || (both && (to_read || !to_write)))
 		pipe_add(c, e, false);
-	if (info.access == O_WRONLY || (both && to_write))
+	if (access == O_WRONLY || (both && to_write))
 		pipe_add(c, e, true);
 }
 
