@@ -1,6 +1,6 @@
 /*
- * What a look at the facts of waits costs: waitbench PROCESSES THREADS OTHERS LOOKS. The processes wait in locks, sockets,
- * pipes, polls and epolls as ranks do; the others only sleep, with a copy of one socket each.
+ * What a look at the facts of waits costs: waitbench PROCESSES THREADS OTHERS LOOKS. The processes wait in locks,
+ * sockets, pipes, polls and epolls as ranks do; the others only sleep, with a copy of one socket each.
  */
 #include <fcntl.h>
 #include <poll.h>
