@@ -15,13 +15,18 @@
  */
 #pragma once
 
-#include "sense/python/pystack.h"
+#include "sense/python/pyslots.h"
+
+enum {
+	PYLOCKS_NONE = 50, /* it waits for nothing of Python's that is known, or what it waits for cannot be told */
+};
 
 /* A lock that a thread holds by a `with` that has not ended. */
 struct pylock_held {
 	uint64_t object; /* address of the Python object */
 	uint64_t word; /* address that waiters sleep on, where the version has one in the lock; 0: none */
 	size_t frame; /* index of the frame whose `with` it is */
+	uint64_t instr; /* instruction of the `with` line; see pycode_line */
 	char type[32]; /* "lock", "RLock", "Condition", "SemLock" */
 };
 
@@ -31,7 +36,57 @@ struct pylock_wait {
 	uint64_t word;
 	uint64_t outer; /* the object of the program's that it belongs to (Queue, Event, Condition …); 0: none */
 	char type[32]; /* type of outer, else of the lock */
-	size_t frame; /* index of the outermost frame of the library, so that frame + 1 is the program's own */
-	pid_t owner; /* thread that the object itself names (RLock, multiprocessing); 0: none */
+	/* index of the outermost frame of the library, so that frame + 1 is the program's own; SIZE_MAX: none */
+	size_t frame;
+	pid_t owner; /* thread that the object itself names (RLock, multiprocessing, Thread.join); 0: none */
+	bool owner_likely; /* another process may hold it instead: the name is inherited over fork */
+	bool joins; /* it waits for owner to end */
 	bool unreachable; /* no other thread has a reference to it: nobody can wake this thread */
 };
+
+/* Reader of one process, for one look at it: what it reads is kept. Free-threaded builds are refused. */
+struct pylocks;
+
+/* Borrows its arguments. *ret NULL: nothing can be told of this Python. -ENOMEM. */
+int must_check pylocks_new(const struct pyrt *rt, struct remote *r, struct pylocks **ret);
+struct pylocks *pylocks_free(struct pylocks *p);
+static inline void pylocks_freep(struct pylocks **p)
+{
+	*p = pylocks_free(*p);
+}
+
+/* The frames of a thread, innermost first, which must not run while they are looked at. */
+struct pylocks_frames {
+	const struct pyframe *frame;
+	size_t n;
+	bool cut; /* there are more, further out */
+};
+
+#define PYLOCKS_HELD 64 /* of one thread */
+
+/*
+ * The locks that a thread holds by `with`, innermost first. Frames that cannot be read are left out. WORLD_GONE,
+ * WORLD_DENIED, -errno.
+ */
+int must_check pylocks_held(struct pylocks *p, const struct pylocks_frames *f,
+			    struct pylock_held ret[static PYLOCKS_HELD], size_t *ret_n);
+/* A system call that waits on a futex. */
+struct pylocks_futex {
+	uint64_t addr;
+	bool timed; /* the wait ends by itself */
+};
+/*
+ * What a thread waits for. threads: those of the process, to find owners by their number. PYLOCKS_NONE, WORLD_GONE,
+ * WORLD_DENIED, -errno.
+ */
+int must_check pylocks_wait(struct pylocks *p, const struct pylocks_frames *f, const struct pylocks_futex *futex,
+			    const struct pythread *threads, size_t n_threads, struct pylock_wait *ret);
+/*
+ * The future that a worker of a thread pool computes; 0: it is none, or idle. A thread that waits for this object waits
+ * for this worker. Errors as pylocks_held.
+ */
+int must_check pylocks_future(struct pylocks *p, const struct pylocks_frames *f, uint64_t *ret);
+/* The kind of library that a frame belongs to, by its file: locks and queues of Python itself. */
+bool pylocks_is_library(const struct pyframe *f);
+/* True: it is this function (without its class) of this file of the library ("threading.py"). */
+bool pylocks_is_function(const struct pyframe *f, const char *name, const char *file);

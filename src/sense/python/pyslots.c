@@ -1,0 +1,311 @@
+#include "sense/python/pyslots.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "sense/python/pyexcept.h"
+
+#define TABLE_BYTES_MAX (256 * KIB)
+#define HANDLERS_MAX 64 /* nested handlers of one instruction */
+
+/*
+ * 3.8 to 3.10, Include/frameobject.h: f_valuestack, then the block stack with the number of its blocks before it.
+ */
+enum {
+	VALUESTACK_AT = 64,
+	BLOCKS_AT_8 = 120,
+	BLOCKS_AT_10 = 112,
+	N_BLOCKS_AT_8 = 112,
+	N_BLOCKS_AT_10 = 104,
+	BLOCKS_MOST = 20,
+	BLOCK_BYTES = 12,
+	SETUP_FINALLY = 122,
+	SETUP_WITH = 143,
+	EXTENDED_ARG = 144,
+	CALL_FUNCTION = 131,
+	CALL_METHOD = 161,
+};
+/* 3.11 to 3.13, Include/internal/pycore_frame.h: the saved depth, an int; below 0: none. */
+#define STACKTOP_AT 64
+
+struct pyslots_reader *pyslots_new(struct pyobjs *objs)
+{
+	struct pyslots_reader *r = calloc(1, sizeof(*r));
+	if (r)
+		r->objs = objs;
+	return r;
+}
+
+struct pyslots_reader *pyslots_free(struct pyslots_reader *r)
+{
+	if (r)
+		for (size_t i = 0; i < ARRAY_SIZE(r->codes); i++)
+			free(r->codes[i].table);
+	free(r);
+	return NULL;
+}
+
+static int table_read(struct pyslots_reader *r, uint64_t bytes, struct pyslots_code *c)
+{
+	const struct pyoffsets *o = &r->objs->rt->off;
+	uint64_t len = 0;
+	int e = pyobj_u64(r->objs, bytes + o->bytes.size, &len);
+	if (e)
+		return e;
+	if (len > TABLE_BYTES_MAX)
+		return REMOTE_FAULT;
+	c->table = malloc((size_t)len + 1);
+	if (!c->table)
+		return -ENOMEM;
+	c->table_bytes = (size_t)len;
+	return pyobj_get(r->objs, bytes + o->bytes.value, c->table, (size_t)len);
+}
+
+static int pyslots_code_read(struct pyslots_reader *r, uint64_t addr, struct pyslots_code *c)
+{
+	const struct pyoffsets *o = &r->objs->rt->off;
+	uint64_t type = 0, table = 0, units = 0;
+	uint32_t ints[3] = {};
+	bool old = r->objs->rt->minor < 11;
+	int e = pyobj_u64(r->objs, addr + o->object.type, &type);
+	if (e == 0 && r->objs->rt->code_type && type != r->objs->rt->code_type)
+		return REMOTE_FAULT;
+	/* co_stacksize is before co_firstlineno (up to 3.10: before co_flags), co_nlocalsplus behind it. */
+	if (e == 0)
+		e = pyobj_get(r->objs, addr + (old ? o->code.flags : o->code.firstlineno) - 4, ints, sizeof(ints));
+	if (e == 0)
+		e = pyobj_u64(r->objs, addr + (old ? o->code.code_bytes : o->code.flags - 8), &table);
+	if (e == 0 && !old)
+		e = pyobj_u64(r->objs, addr + 16, &units); /* ob_size */
+	if (e)
+		return e;
+	if (ints[0] > PYSLOTS_MAX || (!old && ints[2] > PYSLOTS_MAX) || units > UINT32_MAX / 2)
+		return REMOTE_FAULT;
+	c->stack = ints[0];
+	c->n_vars = old ? 0 : ints[2];
+	c->start = old ? 0 : addr + o->code.bytecode;
+	e = table_read(r, table, c);
+	c->bytes = old ? (uint32_t)c->table_bytes : (uint32_t)units * 2;
+	return e;
+}
+
+static int code_get(struct pyslots_reader *r, uint64_t addr, const struct pyslots_code **ret)
+{
+	struct pyslots_code *c = &r->codes[hash_slot(addr, PYSLOTS_CODES - 1)], fresh = {.addr = addr};
+	if (c->addr != addr) {
+		int e = pyslots_code_read(r, addr, &fresh);
+		if (e) {
+			free(fresh.table);
+			return e;
+		}
+		free(c->table);
+		*c = fresh;
+	}
+	*ret = c;
+	return 0;
+}
+
+uint64_t pyslots_object(const struct pyobjs *o, uint64_t slot, bool *ret_counted)
+{
+	*ret_counted = slot != 0;
+	if (o->rt->minor < 14)
+		return slot;
+	*ret_counted = slot != 0 && (slot & 3) == 0;
+	return (slot & 3) == 3 ? 0 : slot & ~UINT64_C(3); /* both bits: a small int in the slot */
+}
+
+/* ---- `with`, 3.11 and later ---- */
+
+static bool is_with_handler(const struct pyslots_reader *r, const struct pyslots_code *c, uint32_t target)
+{
+	uint8_t code[4] = {0}; /* two instructions: the handler, and the call of __exit__ */
+	const struct pyobj_layout *l = r->objs->layout;
+	return target + sizeof(code) <= c->bytes && pyobj_get(r->objs, c->start + target, code, sizeof(code)) == 0 &&
+	       code[0] == l->push_exc_info && code[2] == l->with_except_start;
+}
+
+static void with_add(const struct pyslots_reader *r, uint64_t base, uint32_t depth, uint64_t instr, struct pyslots *s)
+{
+	bool counted, pair = r->objs->rt->minor >= 14;
+	size_t at = (size_t)base + depth - (pair ? 2 : 1);
+	if (depth < (pair ? 2U : 1U) || at + (pair ? 2 : 1) > s->n || s->n_with == PYSLOTS_WITHS)
+		return;
+	struct pyslots_with *w = &s->with[s->n_with++];
+	*w = (struct pyslots_with){.exit = pyslots_object(r->objs, s->slot[at], &counted), .instr = instr};
+	if (pair)
+		w->self = pyslots_object(r->objs, s->slot[at + 1], &counted);
+}
+
+/*
+ * The handler of the innermost block covers the instruction. The handler itself, or the code that it is cleaned up by,
+ * is covered by that of the block around it. *ret_depth: of the innermost.
+ */
+static void withs_by_table(const struct pyslots_reader *r, const struct pyslots_code *c, uint64_t instr,
+			   struct pyslots *s, uint32_t *ret_depth)
+{
+	struct pyexcept e;
+	struct span table = {c->table, c->table_bytes};
+	*ret_depth = 0;
+	if (instr < c->start || instr - c->start >= c->bytes)
+		return;
+	uint32_t at = (uint32_t)(instr - c->start);
+	for (int i = 0; i < HANDLERS_MAX && pyexcept_find(table, at, &e) && e.depth <= c->stack; i++) {
+		if (i == 0)
+			*ret_depth = e.depth;
+		if (is_with_handler(r, c, e.target))
+			with_add(r, s->n_vars, e.depth, c->start + e.target, s);
+		at = e.target;
+	}
+}
+
+/* ---- `with`, up to 3.10 ---- */
+
+/* The offset of the instruction that set up the `with` with this handler; it says that there is one. */
+static bool setup_find(const struct pyslots_reader *r, const struct pyslots_code *c, uint32_t handler, uint32_t *ret)
+{
+	uint64_t arg = 0, unit = r->objs->rt->instr_in_units ? 2 : 1;
+	for (uint32_t i = 0; i + 1 < c->table_bytes; i += 2) {
+		uint8_t op = (uint8_t)c->table[i];
+		arg = (arg << 8 | (uint8_t)c->table[i + 1]) & UINT32_MAX;
+		if (op == SETUP_WITH && i + 2 + arg * unit == handler) {
+			*ret = i;
+			return true;
+		}
+		arg = op == EXTENDED_ARG ? arg : 0;
+	}
+	return false;
+}
+
+static int withs_by_blocks(const struct pyslots_reader *r, const struct pyslots_code *c, uint64_t frame,
+			   struct pyslots *s, uint32_t *ret_depth)
+{
+	bool ten = r->objs->rt->minor == 10;
+	int32_t n = 0, block[BLOCKS_MOST][3]; /* type, handler, level */
+	uint64_t unit = r->objs->rt->instr_in_units ? 2 : 1;
+	int e = pyobj_get(r->objs, frame + (ten ? N_BLOCKS_AT_10 : N_BLOCKS_AT_8), &n, sizeof(n));
+	*ret_depth = 0;
+	if (e || n <= 0 || n > BLOCKS_MOST)
+		return e;
+	e = pyobj_get(r->objs, frame + (ten ? BLOCKS_AT_10 : BLOCKS_AT_8), block, (size_t)n * BLOCK_BYTES);
+	if (e)
+		return e;
+	for (int32_t i = n; i-- > 0;) {
+		uint32_t at, level = (uint32_t)block[i][2];
+		if (level > c->stack)
+			return 0;
+		if (i == n - 1)
+			*ret_depth = level;
+		if (block[i][0] == SETUP_FINALLY && block[i][1] > 0 &&
+		    setup_find(r, c, (uint32_t)((uint64_t)block[i][1] * unit), &at))
+			with_add(r, s->n_vars, level, at / unit, s);
+	}
+	return 0;
+}
+
+/* ---- how much of the stack is in use ---- */
+
+static uint8_t op_at(const struct pyslots_reader *r, const struct pyslots_code *c, uint64_t instr, uint8_t *ret_arg)
+{
+	uint8_t code[2] = {0};
+	if (r->objs->rt->minor < 11) {
+		uint64_t at = (instr & UINT32_MAX) * (r->objs->rt->instr_in_units ? 2 : 1);
+		if (at + 2 > c->table_bytes)
+			return 0;
+		memcpy(code, c->table + at, sizeof(code));
+	} else if (instr < c->start || instr - c->start + 2 > c->bytes ||
+		   pyobj_get(r->objs, instr, code, sizeof(code)) != 0) {
+		return 0;
+	}
+	*ret_arg = code[1];
+	return code[0];
+}
+
+static bool is_call(const struct pyobj_layout *l, uint8_t op)
+{
+	bool found = l->call_lo && op >= l->call_lo && op <= l->call_hi;
+	for (size_t i = 0; !found && op && i < ARRAY_SIZE(l->calls) && l->calls[i]; i++)
+		found = l->calls[i] == op;
+	return found;
+}
+
+static bool can_be_called(struct pyobjs *o, uint64_t object)
+{
+	const struct pyobj_type *t;
+	return object != 0 && (pyobj_type(o, object, &t) != 0 || t->call != 0);
+}
+
+/*
+ * The least depth of a frame that stands in a call: what is called is on the stack, above all that stays there for the
+ * length of a block. Slots up to the first that can be called are therefore in use, and that one, and what a call has
+ * at least beside it.
+ */
+static size_t depth_in_call(struct pyslots_reader *r, const struct pyslots *s, uint32_t least, uint8_t op, uint8_t arg)
+{
+	size_t at = s->n_vars + least;
+	while (at < s->n && !can_be_called(r->objs, s->slot[at]))
+		at++;
+	size_t wide = 2; /* from 3.11 on: what is called, and its object or NULL */
+	bool behind_null = at > s->n_vars + least && s->slot[at - 1] == 0; /* then NULL may be the object's place */
+	if (r->objs->rt->minor < 11)
+		wide = op == CALL_METHOD ? 2 + (size_t)arg : op == CALL_FUNCTION ? 1 + (size_t)arg : 2;
+	if (behind_null && (r->objs->rt->minor >= 11 || op == CALL_METHOD))
+		wide--;
+	return MIN(at + wide, s->n);
+}
+
+static int live_find(struct pyslots_reader *r, const struct pyslots_code *c, const struct pyframe *f, uint32_t least,
+		     struct pyslots *s)
+{
+	const struct pyoffsets *o = &r->objs->rt->off;
+	uint8_t minor = r->objs->rt->minor, arg = 0;
+	uint64_t top = 0, stack = f->addr + o->frame.localsplus + 8 * s->n_vars;
+	int32_t saved = -1;
+	s->n_live = MIN(s->n_vars + least, s->n);
+	if (minor >= 14) {
+		int e = pyobj_u64(r->objs, f->addr + o->frame.stackpointer, &top);
+		if (e == 0 && top >= stack && top - stack <= 8 * (s->n - s->n_vars))
+			s->n_live = MAX(s->n_live, s->n_vars + (size_t)(top - stack) / 8);
+		return e;
+	}
+	if (minor >= 11) {
+		int e = pyobj_get(r->objs, f->addr + STACKTOP_AT, &saved, sizeof(saved));
+		if (e)
+			return e;
+	}
+	uint8_t op = op_at(r, c, f->instr, &arg);
+	s->in_enter = op && op == (minor < 11 ? SETUP_WITH : r->objs->layout->before_with);
+	if (saved >= 0 && (size_t)saved >= s->n_live && (size_t)saved <= s->n)
+		s->n_live = (size_t)saved;
+	else if (is_call(r->objs->layout, op))
+		s->n_live = depth_in_call(r, s, least, op, arg);
+	return 0;
+}
+
+int pyslots_read(struct pyslots_reader *r, const struct pyframe *f, struct pyslots *ret)
+{
+	const struct pyoffsets *o = &r->objs->rt->off;
+	const struct pyslots_code *c = NULL;
+	uint64_t locals = f->addr + o->frame.localsplus, stack = 0;
+	uint32_t depth = 0;
+	bool old = r->objs->rt->minor < 11;
+	ret->n = ret->n_vars = ret->n_live = ret->n_with = 0;
+	ret->in_enter = false;
+	int e = code_get(r, f->code, &c);
+	if (e == 0 && old) {
+		e = pyobj_u64(r->objs, f->addr + VALUESTACK_AT, &stack);
+		if (e == 0 && (stack < locals || (stack - locals) % 8 || (stack - locals) / 8 > PYSLOTS_MAX))
+			return REMOTE_FAULT;
+	}
+	if (e)
+		return e;
+	ret->n_vars = old ? (size_t)(stack - locals) / 8 : c->n_vars;
+	ret->n = ret->n_vars + c->stack;
+	if (ret->n > PYSLOTS_MAX)
+		return REMOTE_FAULT;
+	e = pyobj_get(r->objs, locals, ret->slot, ret->n * 8);
+	if (e == 0 && old)
+		e = withs_by_blocks(r, c, f->addr, ret, &depth);
+	else if (e == 0)
+		withs_by_table(r, c, f->instr, ret, &depth);
+	return e ? e : live_find(r, c, f, depth, ret);
+}
