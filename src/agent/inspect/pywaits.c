@@ -148,18 +148,26 @@ static int holders_find(struct pylook *k)
 	return 0;
 }
 
-/* The one thread that holds the lock; NULL: none, or it cannot be told which of several. */
-static const struct holder *holder_of(const struct pylook *k, uint64_t word)
+/*
+ * The one thread that holds the lock; NULL: none, or it cannot be told which of several. One that may have let it go
+ * again has done so if another has it.
+ */
+static const struct holder *pywaits_holder_of(const struct pylook *k, uint64_t word)
 {
 	const struct holder *found = NULL;
+	bool several = false;
 	for (size_t i = 0; i < k->n_holders; i++) {
-		if (k->holder[i].word != word)
+		const struct holder *h = &k->holder[i];
+		if (h->word != word || (found && found->thread == h->thread))
 			continue;
-		if (found && found->thread != k->holder[i].thread)
-			return NULL;
-		found = &k->holder[i];
+		if (!found || (found->held.may_release && !h->held.may_release)) {
+			found = h;
+			several = false;
+		} else if (found->held.may_release == h->held.may_release) {
+			several = true;
+		}
 	}
-	return found;
+	return several ? NULL : found;
 }
 
 /* ---- in words ---- */
@@ -275,7 +283,7 @@ static bool is_inherited(const struct pylook *k, const struct pylock_wait *w)
 
 static void owner_by_with(struct pylook *k, const struct still_thread *t, struct waithint *h)
 {
-	const struct holder *o = holder_of(k, t->wait.word);
+	const struct holder *o = pywaits_holder_of(k, t->wait.word);
 	if (!o)
 		return;
 	struct still_thread *owner = &k->thread[o->thread];
@@ -288,7 +296,7 @@ static void owner_by_with(struct pylook *k, const struct still_thread *t, struct
 	place_add(k, f, o->line, &b);
 	h->kind = WAITHINT_OWNER;
 	h->owner_tid = owner->py->tid;
-	h->proof = true;
+	h->proof = !o->held.may_release;
 }
 
 /* A pool's worker that computes the future that is waited for. */

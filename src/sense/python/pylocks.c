@@ -72,15 +72,38 @@ int pylocks_word(struct pylocks *p, uint64_t lock, uint64_t *ret)
 /* A frame in Condition.wait has released the condition's lock. *ret: its word; 0: it is no such frame. */
 static int released_word(struct pylocks *p, const struct pyframe *f, uint64_t *ret)
 {
-	uint64_t self = 0, lock = 0;
+	uint64_t self = 0, lock = 0, inner = 0;
 	bool counted;
 	*ret = 0;
 	if (!pylocks_is_function(f, "wait", "threading.py"))
 		return 0;
 	int e = pyobj_u64(&p->objs, f->addr + p->objs.rt->off.frame.localsplus, &self);
-	if (e == 0)
-		e = pyobj_attr(&p->objs, pyslots_object(&p->objs, self, &counted), "_lock", &lock);
+	if (e)
+		return e;
+	self = pyslots_object(&p->objs, self, &counted);
+	if (pyobj_attr(&p->objs, self, "_cond", &inner) == 0)
+		return 0; /* Event.wait, Barrier.wait: they call that of their condition */
+	e = pyobj_attr(&p->objs, self, "_lock", &lock);
 	return e ? e : pylocks_word(p, lock, ret);
+}
+
+/*
+ * True: the code of a `with` calls something named release, so it may have given the lock back before its end. co_names
+ * is before co_exceptiontable, up to 3.10 behind co_consts: Include/cpython/code.h.
+ */
+static bool calls_release(struct pylocks *p, const struct pyframe *f)
+{
+	const struct pyoffsets *o = &p->objs.rt->off;
+	uint64_t names = 0, n = 0, name[256];
+	if (pyobj_u64(&p->objs, f->code + (p->objs.rt->minor < 11 ? o->code.code_bytes + 16 : o->code.flags - 16),
+		      &names) != 0 ||
+	    pyobj_u64(&p->objs, names + o->tuple.size, &n) != 0 || n > ARRAY_SIZE(name) ||
+	    pyobj_get(&p->objs, names + o->tuple.item, name, (size_t)n * sizeof(*name)) != 0)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (pyobj_str_is(&p->objs, name[i], "release"))
+			return true;
+	return false;
 }
 
 /* The lock behind the object of a bound __exit__. */
@@ -131,6 +154,7 @@ static int held_in(struct pylocks *p, const struct pylocks_frames *f, size_t fra
 		}
 		one.frame = frame;
 		one.instr = s->with[i].instr;
+		one.may_release = calls_release(p, &f->frame[frame]);
 		ret[(*ret_n)++] = one;
 	}
 	return e == REMOTE_FAULT ? 0 : e;

@@ -27,6 +27,7 @@ struct pylock_held {
 	uint64_t word; /* address that waiters sleep on, where the version has one in the lock; 0: none */
 	size_t frame; /* index of the frame whose `with` it is */
 	uint64_t instr; /* instruction of the `with` line; see pycode_line */
+	bool may_release; /* the function also calls something named release: it may have let the lock go */
 	char type[32]; /* "lock", "RLock", "Condition", "SemLock" */
 };
 

@@ -264,7 +264,7 @@ static int table_children(struct pyobjs *o, uint64_t keys, uint64_t values, stru
 	return e;
 }
 
-static int dict_children(struct pyobjs *o, uint64_t dict, struct pyobj_child *ret, size_t *ret_n)
+static int dict_children(struct pyobjs *o, uint64_t dict, bool alone, struct pyobj_child *ret, size_t *ret_n)
 {
 	uint64_t refs = 0, keys = 0, values = 0;
 	int e = pyobj_refs(o, dict, &refs);
@@ -272,7 +272,7 @@ static int dict_children(struct pyobjs *o, uint64_t dict, struct pyobj_child *re
 		e = pyobj_u64(o, dict + o->rt->off.dict.keys, &keys);
 	if (e == 0)
 		e = pyobj_u64(o, dict + o->rt->off.dict.values, &values);
-	if (e || refs != 1)
+	if (e || (alone && refs != 1))
 		return e; /* somebody else has the dict, and so the attributes */
 	return table_children(o, keys, values ? values + o->layout->dict_values_at : 0, ret, ret_n);
 }
@@ -286,8 +286,8 @@ static uint64_t cached_keys_at(const struct pyrt *rt)
 }
 
 /* From 3.11 on (Include/internal/pycore_object.h): values behind or before the object, or a dict before it. */
-static int managed_children(struct pyobjs *o, uint64_t object, const struct pyobj_type *t, struct pyobj_child *ret,
-			    size_t *ret_n)
+static int managed_children(struct pyobjs *o, uint64_t object, const struct pyobj_type *t, bool alone,
+			    struct pyobj_child *ret, size_t *ret_n)
 {
 	uint64_t type = t->addr, word = 0, values = 0, keys = 0, size = 0, refs = 1;
 	unsigned char head[4] = {0}; /* capacity, size, embedded, valid */
@@ -307,27 +307,27 @@ static int managed_children(struct pyobjs *o, uint64_t object, const struct pyob
 		if (e == 0 && values && word) /* a dict that uses the same values */
 			e = pyobj_refs(o, word, &refs);
 	}
-	if (e || refs != 1)
+	if (e || (alone && refs != 1))
 		return e;
 	if (!values)
-		return word ? dict_children(o, word, ret, ret_n) : 0;
+		return word ? dict_children(o, word, alone, ret, ret_n) : 0;
 	e = pyobj_u64(o, type + cached_keys_at(o->rt), &keys);
 	return e ? e : keys ? table_children(o, keys, values, ret, ret_n) : 0;
 }
 
-static int instance_children(struct pyobjs *o, uint64_t object, const struct pyobj_type *t, struct pyobj_child *ret,
-			     size_t *ret_n)
+static int instance_children(struct pyobjs *o, uint64_t object, const struct pyobj_type *t, bool alone,
+			     struct pyobj_child *ret, size_t *ret_n)
 {
 	uint64_t at = 0, dict = 0;
 	if (!(t->flags & HEAP_TYPE))
 		return 0;
 	if (o->rt->minor >= 11)
-		return t->flags & MANAGED_DICT ? managed_children(o, object, t, ret, ret_n) : 0;
+		return t->flags & MANAGED_DICT ? managed_children(o, object, t, alone, ret, ret_n) : 0;
 	int e = pyobj_u64(o, t->addr + o->rt->off.type.dictoffset, &at);
 	if (e || at == 0 || at > 4096)
 		return e;
 	e = pyobj_u64(o, object + at, &dict);
-	return e || !dict ? e : dict_children(o, dict, ret, ret_n);
+	return e || !dict ? e : dict_children(o, dict, alone, ret, ret_n);
 }
 
 int pyobj_children(struct pyobjs *o, uint64_t object, struct pyobj_child ret[static PYOBJ_CHILDREN], size_t *ret_n)
@@ -355,7 +355,7 @@ int pyobj_children(struct pyobjs *o, uint64_t object, struct pyobj_child ret[sta
 			e = pyobj_u64(o, object + o->rt->off.list.item, &items);
 		return e ? e : children_add(o, items, n, ret, ret_n);
 	case PYOBJ_OTHER:
-		return instance_children(o, object, t, ret, ret_n);
+		return instance_children(o, object, t, true, ret, ret_n);
 	default:
 		return 0;
 	}
@@ -364,8 +364,11 @@ int pyobj_children(struct pyobjs *o, uint64_t object, struct pyobj_child ret[sta
 int pyobj_attr(struct pyobjs *o, uint64_t object, const char *name, uint64_t *ret)
 {
 	struct pyobj_child all[PYOBJ_CHILDREN];
+	const struct pyobj_type *t;
 	size_t n = 0;
-	int e = pyobj_children(o, object, all, &n);
+	int e = pyobj_type(o, object, &t);
+	if (e == 0)
+		e = instance_children(o, object, t, false, all, &n);
 	for (size_t i = 0; e == 0 && i < n; i++)
 		if (all[i].name && all[i].object && pyobj_str_is(o, all[i].name, name)) {
 			*ret = all[i].object;
