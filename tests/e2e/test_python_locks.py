@@ -117,7 +117,7 @@ def test_random_states_of_locks_are_read_without_an_error(python, look):
     assert not faults, "\n".join(faults[:3]) + f"\n{len(faults)} wrong of {dict(total)}"
     assert total["needed"] > 5 * rounds and total["named"] == total["needed"]
     assert total["named for certain"] > 0.8 * total["needed"]
-    assert total["unreachable"] > 5 * rounds and total["unreachable proved"] > 0.4 * total["unreachable"]
+    assert total["unreachable"] > 5 * rounds and total["unreachable proved"] > 0.15 * total["unreachable"]
 
 
 LINE = {name: 1 + (WORKLOADS / "pylocks.py").read_text().splitlines().index(text) for name, text in

@@ -3,7 +3,8 @@
 Each thread runs a function that was written at random: nested blocks that take free locks, then something that blocks
 for ever. The threads start one after another, so the model here knows who holds what. Then {"tid": {...}} is printed:
   owner   the thread that holds what it waits for; 0: none, or nobody can tell
-  need    that it must be told: it is held by `with`, or the lock itself stores it
+  need    that it must be told: it is held by `with`, or the lock itself stores it, and nobody else is in a `with` of
+          it that has given it back
   nobody  nobody else can reach what it waits for
   what    the kind, for people
 and the process waits for its stdin to end."""
@@ -28,6 +29,7 @@ C = [threading.Condition(threading.Lock() if i % 2 else None) for i in range(N /
 ALL = {"L": L, "RL": RL, "C": C}
 G = []       # what the program itself still has
 state = {}   # lock: (thread, style)
+given_back = set()  # locks that a thread has let go inside its `with`
 
 
 class Manager:
@@ -242,6 +244,7 @@ class Writer:
         lock = self.free(("L",))
         if not lock:
             return self.block(d, n)
+        given_back.add(lock)
         self.put(d, f"with {lock}:")
         self.put(d + 1, f"{lock}.release()")
         self.put(d + 1, "try:")
@@ -369,7 +372,8 @@ def main():
         owner, need = 0, False
         if w.wait:
             who, style = state[w.wait]
-            owner, need = tids[who], style == "with" or w.wait.startswith("RL")
+            owner = tids[who]
+            need = (style == "with" and w.wait not in given_back) or w.wait.startswith("RL")
         truth[tid] = {"owner": owner, "need": need, "nobody": w.nobody, "what": w.what, "source": source}
     print(json.dumps(truth), flush=True)
     sys.stdin.read()

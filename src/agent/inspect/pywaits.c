@@ -314,8 +314,9 @@ static void owner_by_future(struct pylook *k, const struct still_thread *t, stru
 	}
 }
 
-static void hint_make(struct pylook *k, struct still_thread *t)
+static int hint_make(struct pylook *k, struct still_thread *t)
 {
+	bool unreachable = false;
 	struct waithint *h = &k->hint[k->n_hints++];
 	memset(h, 0, sizeof(*h)); /* two looks are compared byte by byte */
 	h->kind = WAITHINT_TEXT;
@@ -332,10 +333,12 @@ static void hint_make(struct pylook *k, struct still_thread *t)
 	}
 	if (h->kind == WAITHINT_TEXT)
 		owner_by_future(k, t, h);
-	if (h->kind == WAITHINT_TEXT && t->wait.unreachable)
+	int e = h->kind == WAITHINT_TEXT ? pylocks_unreachable(k->locks, &t->frames, &t->wait, &unreachable) : 0;
+	if (unreachable)
 		h->kind = WAITHINT_NOBODY;
 	if (h->kind != WAITHINT_OWNER)
 		h->owner_pid = 0;
+	return e;
 }
 
 static int waits_find(struct pylook *k, bool *ret_holders)
@@ -380,7 +383,7 @@ static int look(const struct world *w, struct procview *v, struct pylook *k)
 		struct still_thread *t = &k->thread[i];
 		if (!t->found)
 			continue;
-		hint_make(k, t);
+		e = hint_make(k, t);
 		if (t->moved || has_moved(k, t))
 			k->n_hints--;
 	}

@@ -87,25 +87,6 @@ static int released_word(struct pylocks *p, const struct pyframe *f, uint64_t *r
 	return e ? e : pylocks_word(p, lock, ret);
 }
 
-/*
- * True: the code of a `with` calls something named release, so it may have given the lock back before its end. co_names
- * is before co_exceptiontable, up to 3.10 behind co_consts: Include/cpython/code.h.
- */
-static bool calls_release(struct pylocks *p, const struct pyframe *f)
-{
-	const struct pyoffsets *o = &p->objs.rt->off;
-	uint64_t names = 0, n = 0, name[256];
-	if (pyobj_u64(&p->objs, f->code + (p->objs.rt->minor < 11 ? o->code.code_bytes + 16 : o->code.flags - 16),
-		      &names) != 0 ||
-	    pyobj_u64(&p->objs, names + o->tuple.size, &n) != 0 || n > ARRAY_SIZE(name) ||
-	    pyobj_get(&p->objs, names + o->tuple.item, name, (size_t)n * sizeof(*name)) != 0)
-		return true;
-	for (size_t i = 0; i < n; i++)
-		if (pyobj_str_is(&p->objs, name[i], "release"))
-			return true;
-	return false;
-}
-
 /* The lock behind the object of a bound __exit__. */
 static int exit_lock(struct pylocks *p, const struct pyslots_with *w, struct pylock_held *ret)
 {
@@ -144,7 +125,7 @@ static int held_in(struct pylocks *p, const struct pylocks_frames *f, size_t fra
 		   size_t *ret_n)
 {
 	struct pyslots *s = &p->scratch;
-	int e = pyslots_read(p->slots, &f->frame[frame], s);
+	int e = pyslots_read(p->slots, &f->frame[frame], false, s);
 	for (size_t i = 0; e == 0 && i < s->n_with && *ret_n < PYLOCKS_HELD; i++) {
 		struct pylock_held one;
 		e = exit_lock(p, &s->with[i], &one);
@@ -154,7 +135,7 @@ static int held_in(struct pylocks *p, const struct pylocks_frames *f, size_t fra
 		}
 		one.frame = frame;
 		one.instr = s->with[i].instr;
-		one.may_release = calls_release(p, &f->frame[frame]);
+		one.may_release = pyslots_calls_release(p->slots, &f->frame[frame]);
 		ret[(*ret_n)++] = one;
 	}
 	return e == REMOTE_FAULT ? 0 : e;

@@ -42,7 +42,7 @@ struct pylock_wait {
 	pid_t owner; /* thread that the object itself names (RLock, multiprocessing, Thread.join); 0: none */
 	bool owner_likely; /* another process may hold it instead: the name is inherited over fork */
 	bool joins; /* it waits for owner to end */
-	bool unreachable; /* no other thread has a reference to it: nobody can wake this thread */
+	bool timed; /* the wait ends by itself */
 };
 
 /* Reader of one process, for one look at it: what it reads is kept. Free-threaded builds are refused. */
@@ -82,6 +82,12 @@ struct pylocks_futex {
  */
 int must_check pylocks_wait(struct pylocks *p, const struct pylocks_frames *f, const struct pylocks_futex *futex,
 			    const struct pythread *threads, size_t n_threads, struct pylock_wait *ret);
+/*
+ * *ret: no other thread has a reference to what the thread waits for, so nobody can wake it. Never of a wait that ends
+ * by itself, or whose object names its owner. It costs the reading of all frames. Errors as pylocks_held.
+ */
+int must_check pylocks_unreachable(struct pylocks *p, const struct pylocks_frames *f, const struct pylock_wait *w,
+				   bool *ret);
 /*
  * The future that a worker of a thread pool computes; 0: it is none, or idle. A thread that waits for this object waits
  * for this worker. Errors as pylocks_held.

@@ -84,7 +84,7 @@ static int object_find(struct waiting *x)
 {
 	struct pyslots *s = &x->p->scratch;
 	struct pyobjs *o = &x->p->objs;
-	int e = pyslots_read(x->p->slots, &x->f->frame[0], s);
+	int e = pyslots_read(x->p->slots, &x->f->frame[0], false, s);
 	if (e)
 		return e == REMOTE_FAULT ? PYLOCKS_NONE : e;
 	if (x->parked && is_awaited(x, x->w->word - LOCK_AT)) {
@@ -219,27 +219,30 @@ static size_t selves_find(struct waiting *x, uint64_t ret[static SELVES_MAX + 3]
 	return n;
 }
 
-static int unreachable_find(struct waiting *x)
+int pylocks_unreachable(struct pylocks *p, const struct pylocks_frames *f, const struct pylock_wait *w, bool *ret)
 {
 	uint64_t objects[SELVES_MAX + 3];
+	struct pylock_wait copy = *w;
+	struct waiting x = {.p = p, .f = f, .w = &copy};
 	const struct pyobj_type *t;
 	cleanup(pyrefs_freep) struct pyrefs *refs = NULL;
-	if (x->futex->timed || x->w->owner || pyobj_type(&x->p->objs, x->w->object, &t) != 0 ||
+	*ret = false;
+	if (w->timed || w->owner || f->n == 0 || pyobj_type(&p->objs, w->object, &t) != 0 ||
 	    (t->kind != PYOBJ_LOCK && t->kind != PYOBJ_RLOCK && t->kind != PYOBJ_SIMPLEQUEUE))
 		return 0;
-	size_t n = selves_find(x, objects);
+	size_t n = selves_find(&x, objects);
 	if (n == 0)
 		return 0;
-	int e = pyrefs_new(x->p->slots, x->f->frame, x->f->n, &refs);
+	int e = pyrefs_new(p->slots, f->frame, f->n, &refs);
 	if (e == 0)
-		e = pyrefs_only_own(refs, objects, n, x->w->object, &x->w->unreachable);
+		e = pyrefs_only_own(refs, objects, n, w->object, ret);
 	return e == REMOTE_FAULT ? 0 : e;
 }
 
 int pylocks_wait(struct pylocks *p, const struct pylocks_frames *f, const struct pylocks_futex *futex,
 		 const struct pythread *threads, size_t n_threads, struct pylock_wait *ret)
 {
-	struct pylock_wait w = {.frame = SIZE_MAX};
+	struct pylock_wait w = {.frame = SIZE_MAX, .timed = futex->timed};
 	struct waiting x = {p, f, futex, threads, n_threads, false, &w};
 	const struct pyobj_type *t;
 	if (f->n == 0 || futex->addr < 4096 || futex->addr % 4)
@@ -258,9 +261,6 @@ int pylocks_wait(struct pylocks *p, const struct pylocks_frames *f, const struct
 		return PYLOCKS_NONE;
 	TEXT_COPY(w.type, t->name);
 	owner_find(&x);
-	e = unreachable_find(&x);
-	if (e)
-		return e;
 	*ret = w;
 	return 0;
 }

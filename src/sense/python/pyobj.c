@@ -18,7 +18,7 @@
  *   (cpython/methodobject.h); method_descriptor: PyMethodDef 40 (cpython/descrobject.h); cell: content 16
  *   (cpython/cellobject.h); deque: size 16, first block 24, index of the first item 40; block: previous, items
  *   (Modules/_collectionsmodule.c); dict: keys and values as in struct pyoffsets.
- * Function: Include/cpython/funcobject.h. Calls and `with`: Include/opcode.h (3.8 to 3.12), Include/opcode_ids.h (later).
+ * Function: Include/cpython/funcobject.h. Calls and `with`: Include/opcode.h, from 3.13 on Include/opcode_ids.h.
  * Locks are in pylocks_parts.h.
  */
 static const struct pyobj_layout layouts[] = {

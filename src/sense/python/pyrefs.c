@@ -58,7 +58,7 @@ int pyrefs_new(struct pyslots_reader *r, const struct pyframe *frames, size_t n,
 		return -ENOMEM;
 	p->reader = r;
 	for (size_t i = 0; i < n; i++) {
-		int e = pyslots_read(r, &frames[i], s);
+		int e = pyslots_read(r, &frames[i], true, s);
 		if (e == REMOTE_FAULT && i > 0)
 			continue; /* its references then count as somebody else's */
 		if (e == 0)

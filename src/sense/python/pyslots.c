@@ -38,27 +38,38 @@ struct pyslots_reader *pyslots_new(struct pyobjs *objs)
 
 struct pyslots_reader *pyslots_free(struct pyslots_reader *r)
 {
-	if (r)
-		for (size_t i = 0; i < ARRAY_SIZE(r->codes); i++)
-			free(r->codes[i].table);
+	for (size_t i = 0; r && i < ARRAY_SIZE(r->codes); i++) {
+		free(r->codes[i].table);
+		free(r->codes[i].code);
+	}
 	free(r);
 	return NULL;
 }
 
-static int table_read(struct pyslots_reader *r, uint64_t bytes, struct pyslots_code *c)
+/* Copies a part of the process's memory that is as long as it says itself. */
+static int copy_read(struct pyslots_reader *r, uint64_t addr, uint64_t len, char **ret)
+{
+	if (len > TABLE_BYTES_MAX)
+		return REMOTE_FAULT;
+	cleanup(freep) char *copy = malloc((size_t)len + 1);
+	if (!copy)
+		return -ENOMEM;
+	int e = pyobj_get(r->objs, addr, copy, (size_t)len);
+	if (e == 0)
+		*ret = take(&copy);
+	return e;
+}
+
+static int bytes_read(struct pyslots_reader *r, uint64_t bytes, char **ret, size_t *ret_len)
 {
 	const struct pyoffsets *o = &r->objs->rt->off;
 	uint64_t len = 0;
 	int e = pyobj_u64(r->objs, bytes + o->bytes.size, &len);
-	if (e)
-		return e;
-	if (len > TABLE_BYTES_MAX)
-		return REMOTE_FAULT;
-	c->table = malloc((size_t)len + 1);
-	if (!c->table)
-		return -ENOMEM;
-	c->table_bytes = (size_t)len;
-	return pyobj_get(r->objs, bytes + o->bytes.value, c->table, (size_t)len);
+	if (e == 0)
+		e = copy_read(r, bytes + o->bytes.value, len, ret);
+	if (e == 0)
+		*ret_len = (size_t)len;
+	return e;
 }
 
 static int pyslots_code_read(struct pyslots_reader *r, uint64_t addr, struct pyslots_code *c)
@@ -84,21 +95,26 @@ static int pyslots_code_read(struct pyslots_reader *r, uint64_t addr, struct pys
 	c->stack = ints[0];
 	c->n_vars = old ? 0 : ints[2];
 	c->start = old ? 0 : addr + o->code.bytecode;
-	e = table_read(r, table, c);
-	c->bytes = old ? (uint32_t)c->table_bytes : (uint32_t)units * 2;
+	size_t len = (size_t)units * 2;
+	e = old ? bytes_read(r, table, &c->code, &len) : bytes_read(r, table, &c->table, &c->table_bytes);
+	if (e == 0 && !old)
+		e = copy_read(r, c->start, len, &c->code);
+	c->bytes = (uint32_t)len;
 	return e;
 }
 
-static int code_get(struct pyslots_reader *r, uint64_t addr, const struct pyslots_code **ret)
+static int code_get(struct pyslots_reader *r, uint64_t addr, struct pyslots_code **ret)
 {
 	struct pyslots_code *c = &r->codes[hash_slot(addr, PYSLOTS_CODES - 1)], fresh = {.addr = addr};
 	if (c->addr != addr) {
 		int e = pyslots_code_read(r, addr, &fresh);
 		if (e) {
 			free(fresh.table);
+			free(fresh.code);
 			return e;
 		}
 		free(c->table);
+		free(c->code);
 		*c = fresh;
 	}
 	*ret = c;
@@ -116,12 +132,12 @@ uint64_t pyslots_object(const struct pyobjs *o, uint64_t slot, bool *ret_counted
 
 /* ---- `with`, 3.11 and later ---- */
 
+/* Two instructions: the handler begins, and calls __exit__. */
 static bool is_with_handler(const struct pyslots_reader *r, const struct pyslots_code *c, uint32_t target)
 {
-	uint8_t code[4] = {0}; /* two instructions: the handler, and the call of __exit__ */
 	const struct pyobj_layout *l = r->objs->layout;
-	return target + sizeof(code) <= c->bytes && pyobj_get(r->objs, c->start + target, code, sizeof(code)) == 0 &&
-	       code[0] == l->push_exc_info && code[2] == l->with_except_start;
+	return (uint64_t)target + 4 <= c->bytes && (uint8_t)c->code[target] == l->push_exc_info &&
+	       (uint8_t)c->code[target + 2] == l->with_except_start;
 }
 
 static void with_add(const struct pyslots_reader *r, uint64_t base, uint32_t depth, uint64_t instr, struct pyslots *s)
@@ -164,9 +180,9 @@ static void withs_by_table(const struct pyslots_reader *r, const struct pyslots_
 static bool setup_find(const struct pyslots_reader *r, const struct pyslots_code *c, uint32_t handler, uint32_t *ret)
 {
 	uint64_t arg = 0, unit = r->objs->rt->instr_in_units ? 2 : 1;
-	for (uint32_t i = 0; i + 1 < c->table_bytes; i += 2) {
-		uint8_t op = (uint8_t)c->table[i];
-		arg = (arg << 8 | (uint8_t)c->table[i + 1]) & UINT32_MAX;
+	for (uint32_t i = 0; i + 1 < c->bytes; i += 2) {
+		uint8_t op = (uint8_t)c->code[i];
+		arg = (arg << 8 | (uint8_t)c->code[i + 1]) & UINT32_MAX;
 		if (op == SETUP_WITH && i + 2 + arg * unit == handler) {
 			*ret = i;
 			return true;
@@ -206,18 +222,13 @@ static int withs_by_blocks(const struct pyslots_reader *r, const struct pyslots_
 
 static uint8_t op_at(const struct pyslots_reader *r, const struct pyslots_code *c, uint64_t instr, uint8_t *ret_arg)
 {
-	uint8_t code[2] = {0};
-	if (r->objs->rt->minor < 11) {
-		uint64_t at = (instr & UINT32_MAX) * (r->objs->rt->instr_in_units ? 2 : 1);
-		if (at + 2 > c->table_bytes)
-			return 0;
-		memcpy(code, c->table + at, sizeof(code));
-	} else if (instr < c->start || instr - c->start + 2 > c->bytes ||
-		   pyobj_get(r->objs, instr, code, sizeof(code)) != 0) {
+	uint64_t at = r->objs->rt->minor >= 11	   ? instr - c->start
+		      : r->objs->rt->instr_in_units ? (instr & UINT32_MAX) * 2
+						    : instr & UINT32_MAX;
+	if (at >= c->bytes || c->bytes - at < 2)
 		return 0;
-	}
-	*ret_arg = code[1];
-	return code[0];
+	*ret_arg = (uint8_t)c->code[at + 1];
+	return (uint8_t)c->code[at];
 }
 
 static bool is_call(const struct pyobj_layout *l, uint8_t op)
@@ -281,10 +292,35 @@ static int live_find(struct pyslots_reader *r, const struct pyslots_code *c, con
 	return 0;
 }
 
-int pyslots_read(struct pyslots_reader *r, const struct pyframe *f, struct pyslots *ret)
+/*
+ * co_names is before co_exceptiontable, up to 3.10 behind co_consts, which follows the bytecode: Include/cpython/code.h.
+ */
+bool pyslots_calls_release(struct pyslots_reader *r, const struct pyframe *f)
 {
 	const struct pyoffsets *o = &r->objs->rt->off;
-	const struct pyslots_code *c = NULL;
+	struct pyslots_code *c = NULL;
+	uint64_t names = 0, n = 0, name[256];
+	if (code_get(r, f->code, &c) != 0)
+		return true;
+	if (c->releases != PYSLOTS_UNKNOWN)
+		return c->releases == PYSLOTS_YES;
+	c->releases = PYSLOTS_YES;
+	if (pyobj_u64(r->objs, f->code + (r->objs->rt->minor < 11 ? o->code.code_bytes + 16 : o->code.flags - 16),
+		      &names) != 0 ||
+	    pyobj_u64(r->objs, names + o->tuple.size, &n) != 0 || n > ARRAY_SIZE(name) ||
+	    pyobj_get(r->objs, names + o->tuple.item, name, (size_t)n * sizeof(*name)) != 0)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (pyobj_str_is(r->objs, name[i], "release"))
+			return true;
+	c->releases = PYSLOTS_NO;
+	return false;
+}
+
+int pyslots_read(struct pyslots_reader *r, const struct pyframe *f, bool live, struct pyslots *ret)
+{
+	const struct pyoffsets *o = &r->objs->rt->off;
+	struct pyslots_code *c = NULL;
 	uint64_t locals = f->addr + o->frame.localsplus, stack = 0;
 	uint32_t depth = 0;
 	bool old = r->objs->rt->minor < 11;
@@ -307,5 +343,5 @@ int pyslots_read(struct pyslots_reader *r, const struct pyframe *f, struct pyslo
 		e = withs_by_blocks(r, c, f->addr, ret, &depth);
 	else if (e == 0)
 		withs_by_table(r, c, f->instr, ret, &depth);
-	return e ? e : live_find(r, c, f, depth, ret);
+	return e || !live ? e : live_find(r, c, f, depth, ret);
 }

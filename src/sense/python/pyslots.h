@@ -36,8 +36,10 @@ struct pyslots_code {
 	uint64_t addr; /* 0: free */
 	uint64_t start; /* of the bytecode */
 	uint32_t n_vars, stack, bytes;
-	char *table; /* 3.11+: exception table; up to 3.10: the bytecode; owned */
+	char *code; /* the bytecode; owned */
+	char *table; /* 3.11 and later: the exception table; owned */
 	size_t table_bytes;
+	enum { PYSLOTS_UNKNOWN, PYSLOTS_NO, PYSLOTS_YES } releases; /* it calls something named release */
 };
 
 #define PYSLOTS_CODES 256
@@ -54,7 +56,12 @@ static inline void pyslots_freep(struct pyslots_reader **r)
 {
 	*r = pyslots_free(*r);
 }
-/* REMOTE_FAULT: it cannot be read, or is no frame. WORLD_GONE, WORLD_DENIED, -ENOMEM. */
-int must_check pyslots_read(struct pyslots_reader *r, const struct pyframe *frame, struct pyslots *ret);
+/*
+ * live: n_live and in_enter are wanted as well, which cost more. REMOTE_FAULT: it cannot be read, or is no frame.
+ * WORLD_GONE, WORLD_DENIED, -ENOMEM.
+ */
+int must_check pyslots_read(struct pyslots_reader *r, const struct pyframe *frame, bool live, struct pyslots *ret);
+/* True: the frame's code calls something named release, or that cannot be told. */
+bool pyslots_calls_release(struct pyslots_reader *r, const struct pyframe *frame);
 /* The object that a slot refers to; 0: none. *ret_counted: the slot has a counted reference to it. */
 uint64_t pyslots_object(const struct pyobjs *o, uint64_t slot, bool *ret_counted);
