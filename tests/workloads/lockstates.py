@@ -325,10 +325,14 @@ class Writer:
             self.put(d, "for _ in range(2):")
             d += 1
         if how == "stale" and self.nobody and made == "threading.Lock()":
-            self.put(d, f"{y}p = functools.partial({x}.acquire); {x}.acquire(False)")
+            self.put(d, f"{y}p = functools.partial({x}.acquire); " +
+                     R.choice([f"{x}.acquire(False)", f"nothing(1, 2, {x}.acquire(False))"]))
             self.put(d, f"G.append({y}p)")
             self.nobody = False
             wait = f"{y}p()"
+        for _ in range(R.randrange(3)):  # leaves references behind on the evaluation stack that count no more
+            self.put(d, R.choice(["nothing({0})", "nothing(1, 2, {0})", "nothing(1, 2, 3, {0}, {0})", "[1, {0}, {0}]",
+                                  "nothing(1, nothing({0}, {0}))"]).format(x))
         self.put(d, "ready()")
         if how == "call":
             self.put(d, f"def {y}f({x}):")

@@ -25,7 +25,7 @@ struct still_thread {
 	bool found; /* what it waits for */
 	struct pylock_wait wait;
 	uint64_t future; /* that it computes; 0: none */
-	bool moved;
+	bool checked, moved; /* since its frames were looked at; moved: it has run */
 };
 
 struct holder {
@@ -289,7 +289,10 @@ static void owner_by_with(struct pylook *k, const struct still_thread *t, struct
 	struct still_thread *owner = &k->thread[o->thread];
 	const struct pyframe *f = &owner->frame[o->held.frame];
 	struct buf b = BUF_ON(h->owner_text);
-	owner->moved = owner->moved || has_moved(k, owner);
+	if (!owner->checked) {
+		owner->moved = has_moved(k, owner);
+		owner->checked = true;
+	}
 	if (owner->moved)
 		return;
 	buf_printf(&b, "with %s", strcmp(o->held.type, "Condition") == 0 ? "Condition" : "lock");
