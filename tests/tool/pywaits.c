@@ -2,6 +2,9 @@
  * pywaits [PID...]: what the threads of each Python process wait for (agent/inspect/pywaits.h), for tests: one line
  * of JSON a process, {"pid", "result", "hints": [{"kind", "tid", "owner", "proof", "text", "owner_text"}], "us"}.
  * Without PID: one line for each process number on stdin, until it ends.
+ *
+ * pywaits -r FILE PID TID: writes what reading the innermost frame of that thread touches in the memory of the process,
+ * as an input of tests/fuzz/fuzz_pylocks.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +13,84 @@
 #include "agent/inspect/pywaits.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "sense/python/pylocks.h"
+
+static const struct remote_ops *below;
+static FILE *file;
+
+static void piece_write(uint64_t addr, const void *bytes, size_t len)
+{
+	uint16_t n = (uint16_t)MIN(len, UINT16_MAX);
+	if (fwrite(&addr, sizeof(addr), 1, file) != 1 || fwrite(&n, sizeof(n), 1, file) != 1 ||
+	    fwrite(bytes, 1, n, file) != n)
+		perror("pywaits");
+}
+
+static ssize_t recording_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from,
+			       size_t n_from)
+{
+	const struct remote_ops *ours = r->ops;
+	r->ops = below;
+	ssize_t n = below->readv(r, into, n_into, from, n_from);
+	r->ops = ours;
+	if (n > 0 && n_from == 1)
+		piece_write((uint64_t)(uintptr_t)from[0].iov_base, into[0].iov_base, (size_t)n);
+	return n;
+}
+
+static const struct remote_ops recording = {.readv = recording_readv};
+
+static int frame_record(struct procview *v, const struct pyframe *f, uint64_t futex)
+{
+	cleanup(pylocks_freep) struct pylocks *p = NULL;
+	struct pylock_held held[PYLOCKS_HELD];
+	struct pylock_wait wait;
+	struct pylocks_frames frames = {.frame = f, .n = 1};
+	struct pylocks_futex on = {.addr = futex};
+	const uint64_t places[] = {f->addr, f->code, futex};
+	bool old = v->rt.minor < 11, unreachable = false;
+	uint64_t at = old ? f->instr * 2 : f->instr - f->code - v->rt.off.code.bytecode;
+	unsigned char head[2] = {(unsigned char)(v->rt.minor - 8), (unsigned char)at}, description[PYOFFSETS_BYTES];
+	size_t n = 0;
+	fwrite(head, sizeof(head), 1, file);
+	fwrite(places, sizeof(places), 1, file);
+	if (v->rt.minor >= 13 && remote_read(&v->remote, v->rt.runtime, description, sizeof(description)) == 0)
+		piece_write(v->rt.runtime, description, sizeof(description));
+	below = v->remote.ops;
+	v->remote.ops = &recording;
+	v->rt.code_type = 0; /* the fuzzer does not know it */
+	int e = pylocks_new(&v->rt, &v->remote, &p);
+	if (e == 0 && p)
+		e = pylocks_held(p, &frames, held, &n);
+	if (e == 0 && p && pylocks_wait(p, &frames, &on, NULL, 0, &wait) == 0)
+		e = pylocks_unreachable(p, &frames, &wait, &unreachable);
+	v->remote.ops = below;
+	fprintf(stderr, "instruction at %llu, %zu held, unreachable %d\n", (unsigned long long)at, n, unreachable);
+	return e;
+}
+
+static int record(const struct world *w, const char *path, pid_t pid, pid_t tid)
+{
+	struct fault f = {};
+	struct procview_want want = {.natives = NULL};
+	cleanup(procview_closep) struct procview *v = NULL;
+	const struct pythread *list = NULL, *thread;
+	struct threadwait call;
+	struct pystack stack = {.n = 0};
+	size_t n = 0;
+	int e = procview_open(w, pid, &want, &v, &f);
+	if (e == 0)
+		e = procview_python_threads(v, &list, &n);
+	if (e == 0)
+		e = threadwait_read(w, pid, tid, NULL, false, &call);
+	thread = e ? NULL : procview_python_thread(list, n, tid);
+	if (thread)
+		e = pystacks_read(v->stacks, thread, false, &stack);
+	file = fopen(path, "we");
+	if (e == 0 && stack.n && file)
+		e = frame_record(v, &stack.frames[0], call.arg[0]);
+	return !file || fclose(file) != 0 || e ? 2 : 0;
+}
 
 static const char *kind_word(enum waithint_kind kind)
 {
@@ -71,6 +152,11 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	int r = 0;
+	if (argc == 5 && strcmp(argv[1], "-r") == 0) {
+		r = record(&w, argv[2], (pid_t)strtol(argv[3], NULL, 10), (pid_t)strtol(argv[4], NULL, 10));
+		world_close(&w);
+		return r;
+	}
 	for (int i = 1; i < argc && r >= 0; i++)
 		r = answer(&w, argv[i]);
 	while (argc == 1 && r >= 0 && getline(&line, &cap, stdin) > 0)

@@ -293,7 +293,7 @@ static int live_find(struct pyslots_reader *r, const struct pyslots_code *c, con
 }
 
 /*
- * co_names is before co_exceptiontable, up to 3.10 behind co_consts, which follows the bytecode: Include/cpython/code.h.
+ * co_names is before co_exceptiontable, up to 3.10 behind co_consts, the second after co_code: Include/cpython/code.h.
  */
 bool pyslots_calls_release(struct pyslots_reader *r, const struct pyframe *f)
 {
