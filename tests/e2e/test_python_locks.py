@@ -157,7 +157,16 @@ def test_each_kind_of_wait_is_told_in_words(python, look):
     assert all(h["proof"] for h in hints.values())
     assert f"of thread {tids['t_sleeper']} (t_sleeper) at pylocks.py:" in seen["t_join"][2]
     assert hints[tids["t_wants_a"]]["owner_text"] == f"with lock at pylocks.py:{LINE['a']} in t_holds_a_b"
+    assert hints[tids["t_wants_rlock"]]["owner_text"].startswith("with lock at pylocks.py:")
     assert hints[tids["t_wants_b"]]["owner_text"] == f"with lock at pylocks.py:{LINE['b']} in t_holds_a_b"
+
+
+@every_python
+def test_an_owner_that_was_inherited_over_fork_is_no_proof(python, look):
+    """The parent has the lock; in the child its count says that the child's own main thread has it."""
+    with running(python, WORKLOADS / "pylocks.py", "fork") as (process, child):
+        hint = wait_for(lambda: look(child["pid"]).get(child["tid"]), what="the wait to be seen")
+    assert hint["kind"] == "owner" and not hint["proof"]
 
 
 @every_python

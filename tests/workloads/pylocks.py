@@ -1,8 +1,10 @@
 """pylocks: one thread for each way to wait for a lock of Python's. First line: {"thread's function": tid}.
 
-With an argument it is a number of threads, which wait for one lock, and each of which holds another one."""
+With an argument it is a number of threads, which wait for one lock, and each of which holds another one; or "fork": a
+child is forked while a lock of multiprocessing is held, {"pid": child, "tid": its thread that waits for the lock}."""
 import json
 import multiprocessing
+import os
 import queue
 import sys
 import threading
@@ -148,6 +150,18 @@ def many():
         sys.stdin.read()
 
 
+def fork():
+    sem.acquire()
+    if os.fork() == 0:
+        def wants():
+            print(json.dumps({"pid": os.getpid(), "tid": threading.get_native_id()}), flush=True)
+            sem.acquire()
+        threading.Thread(target=wants, daemon=True).start()
+        sys.stdin.read()
+        os._exit(0)
+    os.wait()
+
+
 threads = {}
 
 
@@ -176,7 +190,7 @@ def rl_free():
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        many()
+        fork() if sys.argv[1] == "fork" else many()
     for each in [n for n in globals() if n.startswith("t_")]:
         start(each)
     while "worker" not in tids:

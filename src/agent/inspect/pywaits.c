@@ -281,10 +281,11 @@ static bool is_inherited(const struct pylook *k, const struct pylock_wait *w)
 	return e != 0 || (own[1] == theirs[1] && own[2] == theirs[2] && (uint32_t)theirs[4] != 0);
 }
 
+/* The thread that holds the lock by `with`; where the lock names its owner, only the place is told of that one. */
 static void owner_by_with(struct pylook *k, const struct still_thread *t, struct waithint *h)
 {
 	const struct holder *o = pywaits_holder_of(k, t->wait.word);
-	if (!o)
+	if (!o || (t->wait.owner && k->thread[o->thread].py->tid != t->wait.owner))
 		return;
 	struct still_thread *owner = &k->thread[o->thread];
 	const struct pyframe *f = &owner->frame[o->held.frame];
@@ -297,6 +298,8 @@ static void owner_by_with(struct pylook *k, const struct still_thread *t, struct
 		return;
 	buf_printf(&b, "with %s", strcmp(o->held.type, "Condition") == 0 ? "Condition" : "lock");
 	place_add(k, f, o->line, &b);
+	if (t->wait.owner)
+		return;
 	h->kind = WAITHINT_OWNER;
 	h->owner_tid = owner->py->tid;
 	h->proof = !o->held.may_release;
@@ -331,9 +334,9 @@ static int hint_make(struct pylook *k, struct still_thread *t)
 		h->kind = WAITHINT_OWNER;
 		h->owner_tid = t->wait.owner;
 		h->proof = !t->wait.owner_likely || !is_inherited(k, &t->wait);
-	} else {
-		owner_by_with(k, t, h);
 	}
+	if (!t->wait.joins)
+		owner_by_with(k, t, h);
 	if (h->kind == WAITHINT_TEXT)
 		owner_by_future(k, t, h);
 	int e = h->kind == WAITHINT_TEXT ? pylocks_unreachable(k->locks, &t->frames, &t->wait, &unreachable) : 0;
@@ -356,7 +359,7 @@ static int waits_find(struct pylook *k, bool *ret_holders)
 		if (e && e != PYLOCKS_NONE && e != REMOTE_FAULT)
 			return e;
 		t->found = e == 0;
-		*ret_holders |= t->found && !t->wait.owner;
+		*ret_holders |= t->found && !t->wait.joins;
 	}
 	return 0;
 }

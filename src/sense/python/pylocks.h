@@ -4,7 +4,7 @@
  *
  *  - A frame inside `with lock:` keeps the lock's bound `__exit__` on its evaluation stack; the exception table of its
  *    code (CPython: InternalDocs/exception_handling.md) says how deep the stack is there. Up to 3.10 it is the block
- *    stack of the frame (f_blockstack). threading.Lock, RLock, Condition, Semaphore, multiprocessing's locks.
+ *    stack of the frame (f_blockstack). threading.Lock, RLock, Condition.
  *  - threading.RLock and multiprocessing's locks have fields that tell owner and count.
  *  - The lock that a thread waits for: up to 3.12 the futex lies in the lock, in 3.13 its address is in the lock
  *    object, from 3.14 on the thread parks and the parking entry has the lock's address.
@@ -28,7 +28,7 @@ struct pylock_held {
 	size_t frame; /* index of the frame whose `with` it is */
 	uint64_t instr; /* instruction of the `with` line; see pycode_line */
 	bool may_release; /* the function also calls something named release: it may have let the lock go */
-	char type[32]; /* "lock", "RLock", "Condition", "SemLock" */
+	char type[32]; /* "lock", "RLock", "Condition" */
 };
 
 /* What a thread that waits in the interpreter waits for. */
