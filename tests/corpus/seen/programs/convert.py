@@ -16,13 +16,14 @@ def convert(i):
 def run():
     kit.services(3)
     group = kit.Star()
+    kit.idle_loaders(2)
     for i in range(1000):
         time.sleep(0.25)
         if kit.RANK == 3 and i % 6 == 3:
             convert(i)
         group.barrier()
         if kit.RANK == 0:
-            kit.step(i)
+            kit.step(i, flush=False)
 
 
 kit.main(4, run)

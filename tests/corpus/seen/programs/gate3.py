@@ -23,6 +23,7 @@ def copier(k):
 def run():
     kit.services(1)
     group = kit.Star()
+    kit.idle_loaders(2)
     for k in (0, 1):
         threading.Thread(target=copier, args=(k,), daemon=True).start()
     for i in range(1000):

@@ -51,11 +51,19 @@ static inline void step(int i)
 	fflush(stdout);
 }
 
+static void job_clean(void)
+{
+	char b[64];
+	for (int i = 0; i < job_count; i++) kill(job_pids[i], SIGKILL);
+	shm_unlink(getenv("JOB_SHM"));
+	snprintf(b, sizeof b, "%s.hook", getenv("JOB_SHM"));
+	shm_unlink(b);
+}
+
 static void job_end(int sig)
 {
 	(void)sig;
-	for (int i = 0; i < job_count; i++) kill(job_pids[i], SIGKILL);
-	if (getenv("JOB_SHM")) shm_unlink(getenv("JOB_SHM"));
+	job_clean();
 	_exit(143);
 }
 
@@ -115,8 +123,7 @@ static inline void job_start(char **argv, int n, void (*setup)(void))
 		for (int i = job_count - n; i < job_count; i++) if (job_pids[i] == p) left--;
 		if (st) { bad = 1; break; }
 	}
-	for (int i = 0; i < job_count; i++) kill(job_pids[i], SIGKILL);
-	shm_unlink(getenv("JOB_SHM"));
+	job_clean();
 	exit(bad);
 }
 

@@ -26,6 +26,7 @@ class Feed:
 def run():
     kit.services(3)
     group = kit.Star()
+    kit.idle_loaders(2)
     feed = Feed(14 if kit.RANK == 2 else 100000)
     for i in range(100000):
         batch = feed.next_batch()

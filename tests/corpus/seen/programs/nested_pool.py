@@ -22,6 +22,7 @@ def prepare(x):
 def run():
     kit.services(2)
     group = kit.Star()
+    kit.idle_loaders(2)
     for i in range(1000):
         time.sleep(0.25)
         pool.submit(prepare, i if kit.RANK == 1 else 0).result()

@@ -10,6 +10,7 @@ import time
 def run():
     kit.services(2)
     group = kit.Ring()
+    kit.idle_loaders(2)
     for i in range(1000):
         time.sleep(0.25)
         if kit.RANK == 2 and i == 14:

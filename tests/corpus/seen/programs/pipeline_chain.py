@@ -27,6 +27,7 @@ class Tokens:
 
 def run():
     group = kit.Star()
+    kit.idle_loaders(2)
     tok = Tokens()
     for i in range(1000):
         time.sleep(0.3)

@@ -30,6 +30,7 @@ def lookup(name):
 def run():
     kit.services(3)
     group = kit.Star()
+    kit.idle_loaders(2)
     for i in range(1000):
         time.sleep(0.3)
         if kit.RANK == 2 and i % 5 == 0:

@@ -29,7 +29,9 @@ async def epoch(group):
 
 def run():
     kit.services(1)
-    asyncio.run(epoch(kit.Star()))
+    group = kit.Star()
+    kit.idle_loaders(2)
+    asyncio.run(epoch(group))
 
 
 kit.main(3, run)

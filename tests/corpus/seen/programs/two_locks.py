@@ -28,6 +28,7 @@ def report():
 def run():
     kit.services(1)
     group = kit.Star()
+    kit.idle_loaders(2)
     if kit.RANK == 3:
         threading.Thread(target=report, daemon=True).start()
     for i in range(1000):
