@@ -67,6 +67,7 @@ def end(mark, proc):
         proc.wait(5)
     except subprocess.TimeoutExpired:
         pass
+    time.sleep(1.5)          # servers outside the job see the end of the launcher within a second
     left = mine(mark)
     for _ in range(4):
         rest = mine(mark)
@@ -118,7 +119,7 @@ def one(case, a):
                 res["notes"].append("no output")
             if "Traceback" in slurp(d + "/out") or rc != 0:
                 res["notes"].append(slurp(d + "/out")[-1500:])
-            time.sleep(0.5)
+            time.sleep(2)
             left = mine(mark)
             if left:
                 res["notes"].append(f"left behind {len(left)}")

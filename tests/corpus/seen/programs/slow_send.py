@@ -28,6 +28,9 @@ def run():
         group.barrier()
         if kit.RANK == 0:
             kit.step(i)
+    if kit.RANK == 2:
+        a.close()
+        os.wait()
 
 
 kit.main(3, run)
