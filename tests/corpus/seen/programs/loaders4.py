@@ -70,4 +70,4 @@ def run():
             kit.step(i)
 
 
-kit.main(3, run)
+kit.main(2, run)

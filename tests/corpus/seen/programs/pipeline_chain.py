@@ -27,7 +27,7 @@ class Tokens:
 
 def run():
     group = kit.Star()
-    kit.idle_loaders(2)
+    kit.idle_loaders(1)
     tok = Tokens()
     for i in range(1000):
         time.sleep(0.3)
