@@ -89,12 +89,14 @@ def descendants(pid):
 
 
 def end_all():
-    for _ in range(3):
+    for sig in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
         for p in descendants(os.getpid()):
             try:
-                os.kill(p, signal.SIGKILL)
+                os.kill(p, sig)
             except OSError:
                 pass
+        if sig == signal.SIGTERM:
+            time.sleep(0.15)
 
 
 def launch(n, argv, keep=False, mesh=False, before=None, reaper=True):

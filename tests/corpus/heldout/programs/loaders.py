@@ -11,7 +11,7 @@ KIND, SRV = sys.argv[1], int(sys.argv[2])
 
 class Decoder:
     def __init__(self, name):
-        self.p = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.p = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=kit.die_with_parent)
         kit.role(name, self.p.pid)
 
     def __call__(self, x):

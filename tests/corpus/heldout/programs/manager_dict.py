@@ -3,6 +3,7 @@ import os, sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import kit
 import multiprocessing as mp
+from multiprocessing import managers
 import signal
 import time
 
@@ -20,7 +21,8 @@ def trainer(r, d):
 if __name__ == "__main__":
     kit.role("main")
     ctx = mp.get_context("fork")
-    m = ctx.Manager()
+    m = managers.SyncManager(ctx=ctx)
+    m.start(kit.die_with_parent)
     kit.role("manager", m._process.pid)
     d = m.dict()
     ps = [ctx.Process(target=trainer, args=(r, d)) for r in range(3)]

@@ -1,4 +1,4 @@
-/* Rank 0 waits for a System V semaphore of rank 2; rank 2 waits for a message that nobody sends. */
+/* Rank 0 waits for a System V semaphore of rank 2; rank 2 waits for a message of a child that has ended. */
 #include "rank.h"
 #include <sys/ipc.h>
 #include <sys/msg.h>
@@ -23,10 +23,14 @@ int main(void)
     signal(SIGTERM, tidy);
     sum_ranks(1);
     heartbeat();
+    if (my_rank == 2 && fork() == 0) {
+        signal(SIGTERM, SIG_DFL);
+        for (int i = 0; i < 15; i++)
+            msgsnd(que, &m, 8, 0);
+        _exit(0);
+    }
     for (int i = 0; i < 1000; i++) {
         usleep(250000);
-        if (my_rank == 1 && i < 15)
-            msgsnd(que, &m, 8, 0);
         if (my_rank == 2) {
             msgrcv(que, &m, 8, 0, 0);
             semop(sem, &up, 1);
