@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run every case without any watcher and see that it does what truth.json says.
 
-check.py [-j N] [-k REGEX] [--class hang|benign] [--bin DIR] [--keep-going]
+check.py [-j N] [-k REGEX] [--class hang|benign] [--bin DIR] [--python P] [--new]
 hang: alive after its steps stopped, same waits at two looks 3 s apart, roles' states as in expect.json.
 benign: ends by itself with 0 within `seconds` (+- 20 s). Results are appended to checked.jsonl (ignored)."""
 import argparse
@@ -229,7 +229,7 @@ def build():
             print("cannot build", f)
 
 
-SLOTS = "/tmp/corpus_slots.%d." % os.getuid()
+SLOTS = os.environ.get("CORPUS_SLOTS", "/tmp/corpus_slots.%d." % os.getuid())
 
 
 def slot():

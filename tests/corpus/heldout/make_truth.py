@@ -16,6 +16,8 @@ for c in allc:
         if a.startswith("{bin}"):
             stem = here + "/programs/" + a.split("/")[1]
             assert any(os.path.exists(stem + e) for e in (".c", ".rs", ".go")), a
-json.dump(allc, open(here + "/truth.json", "w"), indent=1)
-json.dump(cases_hang.EXPECT, open(here + "/expect.json", "w"), indent=1)
+with open(here + "/truth.json", "w") as f:
+    f.write("[\n" + ",\n".join(json.dumps(c) for c in allc) + "\n]\n")
+with open(here + "/expect.json", "w") as f:
+    f.write("{\n" + ",\n".join("%s: %s" % (json.dumps(k), json.dumps(v)) for k, v in cases_hang.EXPECT.items()) + "\n}\n")
 print(len(cases_hang.CASES), "hang,", len(cases_benign.CASES), "benign")
