@@ -3,7 +3,7 @@
 
     columns.py [--root DIR] [PATH...]
 
-Without PATHs: src/, preload/, plugins/, tests/ and bench/ (fixtures left out).
+Without PATHs: src/, preload/, plugins/, tests/ and bench/ (fixtures and the corpus left out).
 """
 import argparse
 import pathlib
@@ -16,7 +16,7 @@ TREES = ("src", "preload", "plugins", "tests", "bench")
 def check(root, paths):
     for place in paths or TREES:
         here = root / place
-        files = [here] if here.is_file() else sorted(p for p in here.rglob("*.[ch]") if "fixtures" not in p.parts)
+        files = [here] if here.is_file() else sorted(p for p in here.rglob("*.[ch]") if not {"fixtures", "corpus"} & set(p.parts))
         for path in files:
             for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
                 width = len(line.expandtabs(8))

@@ -16,9 +16,9 @@ import subprocess
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 # Room or folder: end-to-end tests (tests/e2e/test_NAME.py) that go through it. A room that is not named reaches all.
 LOOKS = ["stack*", "flame*", "calls", "gil", "interpreters", "python_inside", "oracle", "look_*", "timeline"]
-HANGS = ["hang*", "own_ranks"]
+HANGS = ["hang*", "own_ranks", "waits"]
 ROOM_TESTS = {
-    "stacks": LOOKS, "python": LOOKS, "native": LOOKS, "inspect": [*LOOKS, "hang*", "guard"],
+    "stacks": [*LOOKS, "waits"], "python": LOOKS, "native": LOOKS, "inspect": [*LOOKS, "hang*", "guard", "waits"],
     "heap": ["heap_*"], "preload": ["heap_*"], "act/inject": ["heap_attach", "heap_switch"],
     "hang": HANGS, "wait": [*HANGS, "stack*"], "net": HANGS, "framework": [*HANGS, "run_ends", "rules"],
     "rules": ["rules", "hang_book", "run_ends"], "log": ["rules", "hang*", "run_ends"],

@@ -11,16 +11,19 @@ struct hang_options {
 	uint64_t after; /* ns; 0: hangs are not detected */
 	int rule; /* enum hang_rule */
 	int on_hang; /* enum on_hang */
+	int needs; /* enum hang_end_by */
 	struct option_list progress;
 };
 
 extern const char *const hang_rule_choices[];
 extern const char *const on_hang_choices[];
+extern const char *const on_hang_needs_choices[];
 extern const char *const on_adopted_hang_choices[]; /* without restart: vigil did not start the job */
 #define ON_HANG_HELP                                                                                                   \
-	"report it, kill the job (exit status 124), or restart it as --retries allows; what is told with low "         \
-	"confidence is reported only"
-#define ON_ADOPTED_HANG_HELP "report it, or kill the job; what is told with low confidence is reported only"
+	"report it, kill the job (exit status 124), or restart it as --retries allows; what is not proved is "         \
+	"reported only (see --on-hang-needs)"
+#define ON_ADOPTED_HANG_HELP                                                                                           \
+	"report it, or kill the job; what is not proved is reported only (see --on-hang-needs)"
 #define ON_ADOPTED_HANG_WHY "vigil did not start this job and cannot start it again"
 
 /* Check that a pattern of progress can be used. The fault says which character is wrong. */
@@ -55,6 +58,13 @@ bool hang_settings_of(const struct hang_options *o, struct hang_settings *ret);
 	 .choices = DEEDS,                                                                                             \
 	 .choices_why = DEEDS_WHY,                                                                                     \
 	 .offset = offsetof(S, hang.on_hang)},                                                                         \
+	{.name = "on-hang-needs",                                                                                      \
+	 .type = OPTION_CHOICE,                                                                                        \
+	 .arg = "WHAT",                                                                                                \
+	 .help = "what --on-hang acts on: a proof that the job cannot go on, or a verdict of high or of medium "       \
+		 "confidence too",                                                                                     \
+	 .choices = on_hang_needs_choices,                                                                             \
+	 .offset = offsetof(S, hang.needs)},                                                                           \
 	{.name = "progress-pattern",                                                                                   \
 	 .type = OPTION_LIST,                                                                                          \
 	 .arg = "REGEX",                                                                                               \

@@ -23,6 +23,7 @@ const struct command *const commands[] = {
 	&command_gpus,
 	&command_calls,
 	&command_stack,
+	&command_waits,
 	&command_flame,
 	&command_heap,
 	&command_protect,

@@ -102,7 +102,8 @@ class Vigil:
 
     def environment(self, extra=None):
         env = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
-        env.update(VIGIL_STATE_DIR=str(self.state), PYTHONDONTWRITEBYTECODE="1")
+        # Tests of verdicts end their jobs by --on-hang kill; what a verdict has to rest on for that is a test of its own.
+        env.update(VIGIL_STATE_DIR=str(self.state), PYTHONDONTWRITEBYTECODE="1", VIGIL_ON_HANG_NEEDS="medium")
         env.update({k: str(v) for k, v in (extra or {}).items()})
         return env
 

@@ -53,12 +53,12 @@ def judged(vigil):
 
 # what, the cause that must be named, the ranks that may be named
 CAUSES = {
-    "lock": ("missing_rank", [1]),
+    "lock": ("orphaned_wait", [1]),
     "stop": ("rank_stopped", [1]),
-    "missing": ("missing_rank", [1]),
+    "missing": ("orphaned_wait", [1]),
     "gil": ("gil_held", [1]),
     "spin": ("spin", [1]),
-    "disk": ("missing_rank", [1]),
+    "disk": ("waits_for_process", [1]),
     "fork_lock": ("fork_lock", [1]),
     "openmp": ("openmp_fork", [1]),
     "python_fork_lock": ("python_fork_lock", [1]),
@@ -141,7 +141,7 @@ def test_a_rank_that_died_unnoticed_is_named(hang):
 def test_a_hang_is_found_though_a_logger_writes_each_second(hang):
     result, report = hang("lock", "--noise")
     assert result.status == 124, result
-    assert looks(report) == ("hang", "missing_rank", [1])
+    assert looks(report) == ("hang", "orphaned_wait", [1])
 
 
 def test_the_report_groups_the_stacks_of_all_ranks(vigil, hang):
@@ -164,7 +164,7 @@ def test_by_default_a_hang_is_reported_and_the_job_goes_on(vigil):
 
 def test_a_suspicion_is_recorded_long_before_the_verdict_is_told(vigil):
     """Without --hang-after: suspected by the steps that are missing, judged once stacks have stood long enough."""
-    result = vigil("run", "--on-hang", "kill", "--nproc", 2, "--", *workload("hangs", "lock", "--at", 40), timeout=120)
+    result = vigil("run", "--on-hang", "kill", "--nproc", 2, "--", *workload("hangs", "lock", "--kept", "--at", 40), timeout=150)
     assert result.status == 124, result
     hang, suspected = vigil.why()["hang"], events(vigil, "suspected")
     assert hang["suspected_ms"] <= 20_000 < hang["standstill_ms"], hang
@@ -228,7 +228,7 @@ def test_who_asks_for_the_old_rule_gets_what_it_does(vigil):
 @pytest.mark.parametrize("seconds,args", [(20, ()), (12, ()), (15, ("--quiet",))])
 def test_what_was_seen_before_a_time_out_of_the_framework_is_in_the_report(vigil, seconds, args):
     """With its own times vigil would judge after 25 s and more; the ranks end before that."""
-    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", seconds,
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--kept", "--at", 40, "--steps", 400, "--ddp-timeout", seconds,
                                                             *args), timeout=120)
     assert result.status == 1, result
     assert not events(vigil, "hang") and len(events(vigil, "suspected")) == 1, result
@@ -252,7 +252,7 @@ def test_a_time_out_that_comes_before_any_suspicion_and_that_nothing_tells_of(vi
 
 
 def test_what_was_seen_before_a_watchdog_aborted_a_rank_is_in_the_report(vigil):
-    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", 15,
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--kept", "--at", 40, "--steps", 400, "--ddp-timeout", 15,
                                                             "--watchdog"), timeout=120)
     assert result.status == 128 + signal.SIGABRT, result
     report = vigil.why()
@@ -262,7 +262,7 @@ def test_what_was_seen_before_a_watchdog_aborted_a_rank_is_in_the_report(vigil):
 
 def test_where_ranks_stood_that_a_short_time_out_ended_is_in_the_report(vigil):
     """Before anything could be suspected; what the rank says that gave up is what makes vigil look before it ends the others."""
-    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--at", 40, "--steps", 400, "--ddp-timeout", 2),
+    result = vigil("run", "--nproc", RANKS, "--", *workload("hangs", "lock", "--kept", "--at", 40, "--steps", 400, "--ddp-timeout", 2),
                    timeout=120)
     assert result.status == 1 and not events(vigil, "suspected"), result
     report = vigil.why()

@@ -172,7 +172,7 @@ def test_dumps_of_another_time_are_not_believed(vigil, tmp_path, mtime):
                    env={"TORCH_NCCL_DEBUG_INFO_TEMP_FILE": tmp_path / "fr_"})
     assert result.status == 124, result
     report = vigil.why()
-    assert looks(report) == ("hang", "missing_rank", [1]) and report["cause"]["confidence"] == "high", report
+    assert looks(report) == ("hang", "orphaned_wait", [1]) and report["cause"]["confidence"] == "high", report
     assert not any(e["kind"] == "collective" for e in report["evidence"]), report
 
 

@@ -104,7 +104,7 @@ def test_a_rank_that_was_not_given_its_number(judged):
 def test_nccl_that_was_told_to_speak_and_says_nothing(judged):
     """For a minute: what is compared over the ranks agrees, and one of them never came."""
     report = judged("missing", after="62s", timeout=140, env={"NCCL_DEBUG": "INFO"})
-    assert looks(report) == ("missing_rank", [1]), report
+    assert looks(report) == ("orphaned_wait", [1]), report
     assert "nothing_from_nccl: NCCL was told to write what it does and has not written a line" in shown(report), report
 
 

@@ -48,9 +48,9 @@ CAUSES = [
     ("desync", 0, "mismatched_collective"),
     ("desync", 3, "mismatched_collective"),
     ("p2p", 2, "mismatched_collective"),
-    ("disk", 1, "missing_rank"),
+    ("disk", 1, "waits_for_process"),
     ("fork_lock", 2, "fork_lock"),
-    ("loader", 0, "missing_rank"),
+    ("loader", 0, "wait_circle"),
 ]
 
 
@@ -58,7 +58,7 @@ CAUSES = [
 def test_the_rank_that_holds_up_the_others_is_named_and_why(judged, what, culprit, cause):
     report = judged(what, f"culprit={culprit}")
     assert looks(report) == (cause, [culprit]), report
-    assert report["cause"]["confidence"] == ("medium" if what == "p2p" else "high"), report
+    assert report["cause"]["confidence"] == ("medium" if what in ("p2p", "disk") else "high"), report
     groups = report["hang"]["groups"]
     assert sum(g["count"] for g in groups) == RANKS and any("MPI_" in str(g) for g in groups), groups
     assert {s["rank"] for s in report["stacks"]} >= set(range(RANKS)), "the stacks of all ranks"

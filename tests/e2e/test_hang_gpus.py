@@ -140,7 +140,7 @@ def with_devices(vigil, fake, *trouble, what="lock"):
 def test_a_driver_that_blocks_is_told_of_and_does_not_hide_who_it_was(vigil, fake):
     fake("device 0 name NVIDIA H100", "device 1 name NVIDIA H100")
     report = with_devices(vigil, fake, "delay nvmlDeviceGetUtilizationRates 60000")
-    assert looks(report) == ("hang", "missing_rank", [1]), report
+    assert looks(report) == ("hang", "orphaned_wait", [1]), report
     assert "does not come back from nvmlDeviceGetUtilizationRates" in shown(report), report
 
 

@@ -16,7 +16,7 @@ def test_the_rank_that_is_missing_is_named(vigil, by):
                    *workload("hangs", "lock", "--culprit", 2, "--at", 60, "--steps", 400, "--spawn", RANKS, "--by", by), timeout=90)
     assert result.status == 124, result
     report = vigil.why()
-    assert looks(report) == ("hang", "missing_rank", [2]), report
+    assert looks(report) == ("hang", "orphaned_wait", [2]), report
     assert {s.get("rank") for s in report["stacks"]} >= set(range(RANKS)), report
     assert sum(g["count"] for g in report["hang"]["groups"]) == RANKS, report
 

@@ -47,6 +47,8 @@ class Job:
     def lock(self):
         lock = threading.Lock()
         lock.acquire()
+        if self.args.kept:
+            threading.Thread(target=lambda mine: time.sleep(3600), args=(lock,), daemon=True).start()
         lock.acquire()
 
     def licence(self):
@@ -435,6 +437,7 @@ def main():
     p.add_argument("--quiet", action="store_true", help="print no steps")
     p.add_argument("--noise", action="store_true")
     p.add_argument("--record", action="store_true", help="exceptions go into the rank's error file, and nowhere else")
+    p.add_argument("--kept", action="store_true", help="another thread could release the lock: that it will not is no proof")
     p.add_argument("--deaf", action="store_true")
     p.add_argument("--file", help="what is copied, or where TensorBoard writes")
     p.add_argument("--helper")

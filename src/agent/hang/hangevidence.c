@@ -53,6 +53,7 @@ void hangevidence_end(struct hangevidence *g)
 {
 	for (size_t i = 0; i < g->n_dumps; i++)
 		stackdump_done(&g->dump[i]);
+	hangwaits_done(&g->waits);
 	hangshares_free(g->sampler);
 	natives_free(g->natives);
 	free(g->shares);
@@ -258,6 +259,9 @@ static void complete(struct hangevidence *g, const struct world *w, const struct
 	if (g->step.want & HANG_WANT_COLLECTIVE)
 		collective_take(g);
 	c->collective = g->collective.valid ? &g->collective : NULL;
+	c->graph = hangwaits_make(&g->waits, w, g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL);
+	if (!c->graph && g->waits.note[0])
+		hangevidence_unavailable(c, "waits: %s", g->waits.note);
 	c->shares = g->shares;
 	g->complete = true;
 }
@@ -274,7 +278,12 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 	g->next_ns = now_ns + ask_gap_ns;
 	if (!g->dumps_over) {
 		if (now_ns >= g->dump_ns) {
+			/* Both looks between two dumps: taking stacks stops threads, so that they seem to have run. */
+			if (g->n_dumps == 1)
+				hangwaits_look(&g->waits, w, e->procs);
 			dump_take(g, w, e);
+			if (g->n_dumps == 1)
+				hangwaits_look(&g->waits, w, e->procs);
 			g->dump_ns = w->mono_ns() + g->step.gap_ns;
 		}
 		/* the reading children are polled between two dumps */

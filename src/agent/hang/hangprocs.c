@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/hang/waitwho.h"
 #include "base/buf.h"
 #include "sense/proc/proc.h"
 
@@ -197,22 +198,9 @@ static void own_ranks_read(struct hangprocs *c, const struct world *w)
 	c->others = false;
 }
 
-/* How likely the process is the main one of its rank; 0: not at all. */
 static int claim(const struct hang_job *job, const struct hangprocs_member *m)
 {
-	switch (m->who.role) {
-	case ROLE_MAIN:
-		return 4;
-	case ROLE_RAY_WORKER:
-		return 3;
-	case ROLE_OTHER:
-	case ROLE_SHELL:
-	case ROLE_LAUNCHER:
-	case ROLE_HELPER:
-		return started_as(job, m) ? 2 : 0;
-	default:
-		return 0;
-	}
+	return waitwho_claim(m->who.role, started_as(job, m) != NULL);
 }
 
 /* Of several equal ones the oldest: a program that starts itself again still stands for its rank. */

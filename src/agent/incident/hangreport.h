@@ -16,7 +16,8 @@ struct hangreport {
 	const char *next; /* the next action as one sentence for people; "": none */
 };
 
-#define HANGREPORT_UNSURE "The job is left alone: for a verdict of low confidence --on-hang ends nothing."
+#define HANGREPORT_UNSURE                                                                                              \
+	"The job is left alone: --on-hang acts on less than a proof only if --on-hang-needs allows it."
 
 /*
  * Report one hang, straggler or slowdown of a job that may still change. *in is what was stored, *parts (empty before)

@@ -26,6 +26,9 @@
 
 enum hang_rule { HANG_RULE_EVIDENCE, HANG_RULE_IO_GPU };
 
+/* What a verdict needs before a job is ended for it. */
+enum hang_end_by { HANG_END_BY_PROOF, HANG_END_BY_HIGH, HANG_END_BY_MEDIUM };
+
 /* 0 in any field means the default, given in brackets. */
 struct hang_settings {
 	enum hang_rule rule;
@@ -46,6 +49,7 @@ struct hang_settings {
 	double straggler_ratio; /* [0.10] how much slower than the others */
 	double slowdown_ratio; /* [0.20] how much slower than its own past */
 	bool no_straggler; /* do not sample for stragglers */
+	enum hang_end_by end_by; /* [proof] */
 };
 
 enum hang_state {
@@ -154,7 +158,7 @@ void hang_last_stacks(const struct stackdump *d, struct incident *in);
  */
 void hang_ended(const struct hang_verdict *glance, const char *why, uint64_t before_ns, struct incident *in);
 /*
- * True when the verdict is sure enough to end a job. A verdict of low confidence is only reported; the rule io-gpu,
+ * True when the verdict is sure enough to end a job: it is proved, or as sure as s->end_by asks for. The rule io-gpu,
  * which is asked for by name, acts without evidence too.
  */
 bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v);

@@ -198,6 +198,7 @@ static bool mismatched(struct hang_work *w)
 	bool paired = first->activity.kind == ACTIVITY_P2P || other->activity.kind == ACTIVITY_P2P;
 	bool sure = named && clear && !paired && hang_all_still(w);
 	hang_is(w, "mismatched_collective", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	w->v->proved = sure;
 	for (size_t i = 0; i < w->g.n; i++)
 		if (!clear || !alike(first, &w->g.rank[i]))
 			hang_accuse(w, w->g.rank[i].rank);

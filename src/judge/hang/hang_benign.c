@@ -8,6 +8,8 @@ static const uint64_t upload_ns = 5 * 60 * NS_PER_S;
 static const uint64_t work_again_ns = 30 * NS_PER_S;
 /* A sleep of known length may take this many times as long; after that it is a loop that waits for something. */
 static const uint64_t sleep_times = 3;
+/* So long may a rank try again and again, with pauses, while others wait for it: many servers come back within it. */
+static const uint64_t waited_for_ns = 2 * 60 * NS_PER_S;
 
 struct benign_reason {
 	const char *id;
@@ -35,7 +37,8 @@ static uint64_t polls_after_ns(const struct hang_work *w, const struct stackgrou
 	if (r->activity.kind != ACTIVITY_SLEEP || said == 0 || said >= 60 * NS_PER_S || works_beside(w, r) ||
 	    (!w->stepping && w->n_blocking == w->g.n))
 		return 0;
-	return MAX(said * sleep_times, waited_for ? 0 : hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
+	uint64_t least = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
+	return MAX(said * sleep_times, waited_for ? MIN(least, waited_for_ns) : least);
 }
 
 bool hang_polls(const struct hang_work *w, const struct stackgroup_rank *r)

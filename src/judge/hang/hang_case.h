@@ -9,6 +9,7 @@
 #include "model/hang/liveness.h"
 #include "model/jobs/rankenv.h"
 #include "model/hang/stackgroup.h"
+#include "model/hang/waitgraph.h"
 #include "model/hang/waitshare.h"
 
 #define HANG_DUMPS STACKGROUP_DUMPS
@@ -64,6 +65,7 @@ struct hang_case {
 	const char *nobodys_error;
 	const struct hang_collective *collective; /* NULL: not asked */
 	const struct waitshare *shares; /* NULL: not sampled */
+	const struct waitgraph *graph; /* who waits for whom; NULL: not read */
 	const struct rankenv *environment; /* compared over the ranks; NULL: not read */
 	const struct hang_source *source;
 	size_t n_source;
@@ -93,6 +95,12 @@ struct hang_verdict {
 	char id[48]; /* "missing_rank"; of a benign one: "sleep", "checkpoint" …; "": nothing wrong */
 	enum confidence confidence;
 	char text[700]; /* one or two sentences; benign: "idle by design: time.sleep(3600) at train.py:40" */
+	/*
+	 * It is certain that the job cannot go on by itself: a dead rank, a circle, a wait that nobody is left to end.
+	 * Only such a verdict ends a job.
+	 */
+	bool proved;
+	char way[600]; /* who waits for whom, up to the culprit; "": unknown */
 	uint64_t standstill_ns; /* how long nothing had moved when it was judged */
 	uint64_t again_ns; /* HANG_NONE: when to ask again, from now; 0: as the history decides */
 	int32_t culprits[HANG_CULPRITS];

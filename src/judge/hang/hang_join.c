@@ -67,6 +67,8 @@ bool hang_collective_alone(struct hang_work *w)
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
 	hang_is(w, id, c->confidence);
+	/* Counters of the library itself: a rank that is missing in a call, or in another one. */
+	w->v->proved = c->confidence == CONFIDENCE_HIGH && c->kind != HANG_COLLECTIVE_EQUAL;
 	for (size_t i = 0; i < c->n_culprits; i++)
 		hang_accuse(w, c->culprits[i]);
 	hang_says(w, "%s.", c->text);
@@ -108,7 +110,8 @@ static bool asks_why(const char *id)
 {
 	static const char *const ids[] = {"missing_rank",      "equal_count_stall", "hang_unknown", "p2p_wait",
 					  "rank_finishing",    "lock_wait",	    "loader_stuck", "rendezvous",
-					  "waits_for_process", "checkpoint_stuck",  "network_wait"};
+					  "waits_for_process", "checkpoint_stuck",  "network_wait", "orphaned_wait",
+					  "abandoned_wait",    "waits_for_visitor"};
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		if (strcmp(ids[i], id) == 0)
 			return true;

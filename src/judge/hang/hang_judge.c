@@ -81,8 +81,9 @@ static bool moved_meanwhile(struct hang_work *w)
 static bool by_stacks(struct hang_work *w)
 {
 	static bool (*const parts[])(struct hang_work * w) = {
-		hang_lock_proofs, hang_benign, hang_python_locks, hang_collective_says, hang_gil,
-		hang_disk,	  hang_busy,   hang_shared_error, hang_one_stands, hang_all_wait,
+		hang_lock_proofs,     hang_python_locks, hang_graph_proof, hang_benign, hang_graph_benign,
+		hang_collective_says, hang_gil,		 hang_disk,	   hang_busy,	hang_shared_error,
+		hang_graph_explains,  hang_one_stands,	 hang_all_wait,
 	};
 	/*
 	 * A job that moves does not stand still: only proofs by themselves count, and a log that has long been silent.
@@ -101,7 +102,12 @@ static bool by_stacks(struct hang_work *w)
 
 bool hang_may_end(const struct hang_settings *s, const struct hang_verdict *v)
 {
-	return v->kind == HANG_HANG && (v->confidence > CONFIDENCE_LOW || s->rule == HANG_RULE_IO_GPU);
+	if (v->kind != HANG_HANG)
+		return false;
+	if (s->rule == HANG_RULE_IO_GPU || v->proved)
+		return true;
+	return s->end_by != HANG_END_BY_PROOF &&
+	       v->confidence >= (s->end_by == HANG_END_BY_HIGH ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 }
 
 /* asked: the settings by which it was suspected. */
@@ -121,6 +127,7 @@ static void judge_stand(struct hang_work *w, const struct hang_settings *asked)
 		hang_io_gpu_judge(w);
 	if (v->kind == HANG_NONE)
 		return;
+	v->proved |= w->dead;
 	if (v->text[0] >= 'a' && v->text[0] <= 'z')
 		v->text[0] = (char)(v->text[0] - 'a' + 'A');
 	hang_collective_joins(w);

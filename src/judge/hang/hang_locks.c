@@ -233,6 +233,7 @@ bool hang_lock_proofs(struct hang_work *w)
 			if (t->wait.kind != WAIT_LOCK || !hang_all_along(w, p->pid, t->tid, WAIT_LOCK))
 				continue;
 			if ((t->wait.owner_gone && fork_lock(w, p, t)) || openmp_fork(w, p, t) || deadlock(w, p, t)) {
+				w->v->proved = w->v->confidence == CONFIDENCE_HIGH;
 				hang_old_enough(w, HANG_CERTAIN);
 				return true;
 			}

@@ -11,6 +11,7 @@
 enum hang_proof {
 	HANG_CERTAIN, /* proved by itself: a dead rank, a lock without an owner */
 	HANG_FIRM, /* seen in the stacks of all ranks */
+	HANG_EXPLAINED, /* who is waited for is known, but it may still come */
 	HANG_VAGUE, /* nothing moves, and no more is known */
 };
 
@@ -25,6 +26,7 @@ struct hang_work {
 	bool first_step; /* no step was seen, and the job is young */
 	bool many; /* more than one rank */
 	const struct liveness *stalled_rank; /* it alone stands, while the others step on; NULL: none */
+	bool dead; /* the graph proves that it cannot go on, but the stacks say more about why */
 	bool log_silent; /* something moves: only the log, which was regular, does not */
 	double usual_line_s;
 	uint64_t standstill_ns;
@@ -107,6 +109,8 @@ bool hang_works(const struct hang_work *w, const struct stackgroup_rank *r);
 bool hang_gpu_works(const struct hang_work *w, int32_t rank);
 /* The share of its time that it is ready but has no processor. */
 double hang_queues(const struct hang_work *w, int32_t rank);
+/* True if what the rank's stack shows is a cause of its own: a loader, a checkpoint, its end. */
+bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank);
 /* The first rank that may not stand there; NULL: none. */
 const struct stackgroup_rank *hang_culprit(const struct hang_work *w);
 /* The first rank that waits for others; NULL: none. */
@@ -137,7 +141,14 @@ bool hang_stopped(struct hang_work *w);
 bool hang_dead(struct hang_work *w);
 bool hang_not_started(struct hang_work *w);
 bool hang_lock_proofs(struct hang_work *w); /* fork, OpenMP, threads that wait for each other */
+bool hang_graph_proof(struct hang_work *w); /* circles, and waits that nobody is left to end */
+bool hang_graph_benign(struct hang_work *w); /* the others wait for work, a sleep or a time limit */
 bool hang_benign(struct hang_work *w);
+/*
+ * How sure the graph is that the others wait for this rank; false: it does not say so, or there is no graph.
+ */
+bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret);
+bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 bool hang_gil(struct hang_work *w);
 bool hang_disk(struct hang_work *w);

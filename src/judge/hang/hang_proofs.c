@@ -90,6 +90,7 @@ static void dead_is(struct hang_work *w, const struct ends *e)
 	if (!e->bad)
 		hang_says(w, "It had fewer batches than they have: the data are split unevenly.");
 	progress_of_ends(w);
+	w->v->proved = e->bad && w->has_stacks && one->seen.has_status;
 }
 
 /* A rank has ended while others wait for it. */
@@ -143,6 +144,7 @@ static bool contradiction(struct hang_work *w)
 	for (size_t i = 0; i < f->n_ranks; i++)
 		hang_accuse(w, f->ranks[i]);
 	hang_says(w, "The ranks cannot meet: %s: %s.", f->variable, f->text);
+	w->v->proved = true;
 	if (f->n_ranks == 0 && f->n_pids > 0)
 		hang_says(w, "It is pid %d.", (int)f->pids[0]);
 	return true;

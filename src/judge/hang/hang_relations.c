@@ -9,6 +9,7 @@ static const uint64_t certain_ns = 10 * NS_PER_S;
 static const uint64_t firm_stepping_ns = 25 * NS_PER_S, firm_ns = 45 * NS_PER_S;
 static const uint64_t vague_stepping_ns = 60 * NS_PER_S, vague_ns = 2 * 60 * NS_PER_S;
 static const uint64_t vague_first_ns = 5 * 60 * NS_PER_S;
+static const uint64_t explained_stepping_ns = 40 * NS_PER_S, explained_ns = 90 * NS_PER_S;
 static const double firm_gaps = 3, vague_gaps = 5;
 
 static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
@@ -17,6 +18,8 @@ static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
 	uint64_t need = certain_ns;
 	if (proof == HANG_FIRM)
 		need = w->stepping ? MAX(firm_stepping_ns, (uint64_t)(gap * firm_gaps)) : firm_ns;
+	else if (proof == HANG_EXPLAINED)
+		need = w->stepping ? MAX(explained_stepping_ns, (uint64_t)(gap * vague_gaps)) : explained_ns;
 	else if (proof == HANG_VAGUE)
 		need = w->stepping     ? MAX(vague_stepping_ns, (uint64_t)(gap * vague_gaps))
 		       : w->first_step ? vague_first_ns
@@ -31,6 +34,8 @@ bool hang_old_enough(struct hang_work *w, enum hang_proof proof)
 	if (w->standstill_ns >= need || w->s->rule == HANG_RULE_IO_GPU)
 		return true;
 	w->v->kind = HANG_NONE;
+	w->v->proved = false;
+	w->v->way[0] = '\0';
 	w->v->id[0] = '\0';
 	w->v->n_culprits = w->v->n_advice = w->v->n_evidence = 0;
 	w->v->again_ns = MAX(need - w->standstill_ns, NS_PER_S);
@@ -53,7 +58,8 @@ double hang_queues(const struct hang_work *w, int32_t rank)
 /* In a job of many ranks a wait for the device is a wait for the others, unless the device does real work. */
 bool hang_waits(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	if (activity_waits_for_ranks(r->activity.kind))
+	if (activity_waits_for_ranks(r->activity.kind) ||
+	    (w->c->graph && r->process && waitgraph_waits(w->c->graph, r->process->pid)))
 		return true;
 	bool device = r->activity.kind == ACTIVITY_GPU_SYNC || r->activity.kind == ACTIVITY_BACKWARD;
 	return w->many && device && !hang_gpu_works(w, r->rank);

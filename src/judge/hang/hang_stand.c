@@ -287,6 +287,25 @@ bool hang_shared_error(struct hang_work *w)
 	return true;
 }
 
+/* Causes that say no more than where a thread stands: they explain nothing of ranks that all stand. */
+static bool says_no_more_than_where(const char *id)
+{
+	static const char *const ids[] = {"lock_wait", "network_wait", "waits_for_process", "poll_loop", "rank_sleeps"};
+	for (size_t i = 0; id && i < ARRAY_SIZE(ids); i++)
+		if (strcmp(ids[i], id) == 0)
+			return true;
+	return !id;
+}
+
+bool hang_stands_for_a_cause(const struct hang_work *w, int32_t rank)
+{
+	enum confidence c;
+	const struct stackgroup_rank *r = stackgroups_find(&w->g, rank);
+	if (!r || !r->has_stack)
+		return false;
+	return r->activity.kind == ACTIVITY_LOADER_WAIT || !says_no_more_than_where(hang_stand_cause_of(w, r, &c));
+}
+
 bool hang_one_stands(struct hang_work *w)
 {
 	const struct stackgroup_rank *r = hang_culprit(w);
@@ -296,17 +315,28 @@ bool hang_one_stands(struct hang_work *w)
 		return false;
 	bool loader = r->activity.kind == ACTIVITY_LOADER_WAIT;
 	const char *id = hang_stand_cause_of(w, r, &c);
+	/* Several ranks stand, and none is known to wait for another: which one is to blame only a log may tell. */
+	bool named = w->c->book && w->c->book->valid && w->c->book->n_culprits > 0;
+	bool anyone = !loader && !named && w->n_blocking > 1 && !hang_first_waiting(w) && says_no_more_than_where(id);
 	if (!loader && !id && !hang_first_waiting(w))
 		return false;
 	if (r->compared && !r->unchanged && !id && !loader)
 		return false;
-	if (!hang_old_enough(w, HANG_FIRM))
+	if (!hang_old_enough(w, anyone ? HANG_VAGUE : HANG_FIRM))
 		return true;
 	if (loader) {
 		loader_is(w, r);
 	} else {
+		/* Whom the others wait for is known by name or by the graph; why it stands is not proved. */
+		enum confidence by_graph = CONFIDENCE_LOW;
 		bool sure = hang_all_still(w) && hang_first_waiting(w);
-		hang_is(w, id ? id : "missing_rank", sure ? CONFIDENCE_HIGH : c);
+		bool drawn = hang_graph_names(w, r->rank, &by_graph), why = !says_no_more_than_where(id);
+		bool known = sure && activity_waits_for_ranks(hang_first_waiting(w)->activity.kind);
+		if (known || (sure && drawn && by_graph == CONFIDENCE_HIGH && why))
+			c = CONFIDENCE_HIGH;
+		else if (drawn)
+			c = MIN(by_graph, CONFIDENCE_MEDIUM);
+		hang_is(w, id ? id : "missing_rank", anyone ? CONFIDENCE_LOW : c);
 		hang_doing(w, r, doing, sizeof(doing));
 		hang_who(r->rank, who);
 		hang_says(w, "%s is not with the others: it stands still, %s%s%s.", who, doing,
@@ -323,7 +353,8 @@ bool hang_one_stands(struct hang_work *w)
 				"It sleeps for at most %s at a time, again and again: a loop that waits for something.",
 				duration_format(hang_sleep_ns_of(w, r), slept));
 	}
-	accuse_all(w);
+	if (!anyone)
+		accuse_all(w);
 	hang_says_who_waits(w);
 	return true;
 }

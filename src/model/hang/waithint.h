@@ -14,6 +14,7 @@ enum waithint_kind {
 	WAITHINT_NOBODY, /* nothing else refers to what it waits for: nobody can wake it */
 	WAITHINT_RANK, /* rank has to come: one hint for each rank that is needed */
 	WAITHINT_TEXT, /* no more than what it waits for, in words */
+	WAITHINT_PLACE, /* no more than where it stands: "train.py:40 in step"; may be beside another hint */
 };
 
 struct waithint {

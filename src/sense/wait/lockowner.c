@@ -1,6 +1,7 @@
 /*
  * A wrong owner is worse than no owner: an owner is reported only if it is a living thread, and a lock is reported as
- * inherited over fork only with proof.
+ * inherited over fork only with proof. Of a mutex in shared memory whose owner is no thread of this machine is said
+ * that the owner may have ended.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -123,8 +124,11 @@ static void mutex_owner(const struct world *w, pid_t pid, const uint32_t word[10
 		return;
 	if (shared_call && (word[MUTEX_KIND] & MUTEX_KIND_SHARED)) {
 		TEXT_FORMAT(path, "%d", owner);
-		if (inner_pid(w, pid) == pid && lockowner_exists(w, path))
-			*o = (struct lock_owner){.shape = LOCK_MUTEX, .tid = owner, .elsewhere = true};
+		if (inner_pid(w, pid) != pid)
+			return; /* the number may be one of another namespace */
+		*o = (struct lock_owner){.shape = LOCK_MUTEX, .tid = owner};
+		o->elsewhere = lockowner_exists(w, path);
+		o->gone_maybe = !o->elsewhere;
 		return;
 	}
 	*o = (struct lock_owner){.shape = LOCK_MUTEX, .tid = owner};

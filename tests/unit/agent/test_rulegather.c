@@ -645,8 +645,7 @@ static void nobody_waits_for_a_reader(void **state)
 	/* a second beginning gives up the first, and freeing gives up all */
 	rulegather_begin(j.g, &j.want, j.r);
 	ignore(rulegather_step(j.g), "whether or not");
-	/* who waited for a reader would wait for its whole budget; a busy machine takes some of this time */
-	assert_true(clock_mono_ns() - before_ns < RULEGATHER_BUDGET_NS - NS_PER_S);
+	assert_true(clock_mono_ns() - before_ns < 400 * NS_PER_MS);
 	j.g = rulegather_free(j.g);
 	assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 	job_end(&j);

@@ -6,11 +6,19 @@
 
 /* cli/main.c, which has the table, is not part of the library: the same commands in any order. */
 const struct command *const commands[] = {
-	&command_agent,	   &command_calls,   &command_collectives, &command_config, &command_doctor,
-	&command_events,   &command_flame,   &command_gpus,	   &command_heap,   &command_help,
-	&command_jobs,	   &command_logs,    &command_mem,	   &command_notify, &command_protect,
-	&command_ps,	   &command_rules,   &command_run,	   &command_show,   &command_stack,
-	&command_timeline, &command_version, &command_watch,	   &command_why,    NULL,
+	&command_agent,	      &command_calls,
+	&command_collectives, &command_config,
+	&command_doctor,      &command_events,
+	&command_flame,	      &command_gpus,
+	&command_heap,	      &command_help,
+	&command_jobs,	      &command_logs,
+	&command_mem,	      &command_notify,
+	&command_protect,     &command_ps,
+	&command_rules,	      &command_run,
+	&command_show,	      &command_stack,
+	&command_timeline,    &command_version,
+	&command_waits,	      &command_watch,
+	&command_why,	      NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -84,6 +84,18 @@ static void the_variable_of_modelarts_counts_for_its_own_rule_only(void **state)
 	assert_int_equal(got.hang.after, 90 * NS_PER_S);
 }
 
+static void a_job_is_ended_for_a_proof_unless_less_is_asked_for(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(&run, "--on-hang kill"), 0);
+	assert_true(hang_settings_of(&got.hang, &settings));
+	assert_int_equal(settings.end_by, HANG_END_BY_PROOF);
+	assert_int_equal(parse(&run, "--on-hang kill --on-hang-needs medium"), 0);
+	assert_true(hang_settings_of(&got.hang, &settings));
+	assert_int_equal(settings.end_by, HANG_END_BY_MEDIUM);
+	assert_true(parse(&watch, "--on-hang-needs low") < 0);
+}
+
 static void an_adopted_job_cannot_be_restarted(void **state)
 {
 	(void)state;
@@ -125,6 +137,7 @@ int main(void)
 		HANG_TEST(hangs_are_detected_by_evidence_if_nothing_is_said),
 		HANG_TEST(a_time_replaces_the_evidence_and_0_switches_off),
 		HANG_TEST(the_variable_of_modelarts_counts_for_its_own_rule_only),
+		HANG_TEST(a_job_is_ended_for_a_proof_unless_less_is_asked_for),
 		HANG_TEST(an_adopted_job_cannot_be_restarted),
 		HANG_TEST(a_pattern_of_progress_may_have_commas),
 		HANG_TEST(a_pattern_that_cannot_be_used_is_refused_with_its_place),

@@ -11,10 +11,16 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "judge/hang/hang.h"
+#include "judge/hang_verdict_check.h"
+#include "wait_scenario.h"
 
 #define RANKS 64
 #define BLOCKS 160
 #define FRAMES 12
+
+/* Facts of waits, and the graph of them; large, and one file runs at a time. */
+static struct wait_scenario waits;
+static struct waitgraph graph;
 
 struct rates {
 	double count[LIVENESS_COUNTERS]; /* per second */
@@ -69,7 +75,6 @@ struct scenario {
 	size_t alarms, looks, checks, judged, resolved;
 };
 
-static const char *const kinds_of_verdict[] = {"none", "hang", "straggler", "slowdown"};
 
 /* ---- words ---- */
 
@@ -487,6 +492,21 @@ static const struct rankenv *environments_compare(struct scenario *s)
 	return &s->compared;
 }
 
+static const struct waitgraph *graph_of_waits(void)
+{
+	struct waitgraph_in in = {
+		.before = &waits.facts[0],
+		.now = &waits.facts[1],
+		.who = waits.who,
+		.n_who = waits.n_who,
+		.hint = waits.hint,
+		.n_hints = waits.n_hints,
+	};
+	waitgraph_done(&graph);
+	assert_int_equal(waitgraph_make(&in, &graph), 0);
+	return &graph;
+}
+
 static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_case *c)
 {
 	*c = (struct hang_case){
@@ -508,6 +528,8 @@ static void case_make(struct scenario *s, struct stackdump *dumps, struct hang_c
 		c->shares = &s->shares;
 	}
 	c->nobodys_error = s->nobodys_error;
+	if (s->asked.want & HANG_WANT_STACKS && waits.n_who > 0)
+		c->graph = graph_of_waits();
 	if (s->unavailable[0])
 		TEXT_COPY(c->unavailable[c->n_unavailable++], s->unavailable);
 }
@@ -586,39 +608,6 @@ static void mark(struct scenario *s)
 
 /* ---- what is expected ---- */
 
-static void fail_verdict(const struct hang_verdict *v, const char *where, const char *what, struct span w)
-{
-	char ranks[100];
-	struct buf b = BUF_ON(ranks);
-	buf_reset(&b);
-	for (size_t i = 0; i < v->n_culprits; i++)
-		buf_printf(&b, " %d", v->culprits[i]);
-	fail_msg("%s: %s '%.*s'; judged %s%s '%s' (%s), culprits%s: %s", where, what, (int)w.len, w.p,
-		 kinds_of_verdict[v->kind], v->benign ? " benign" : "", v->id, confidence_name(v->confidence), ranks,
-		 v->text);
-}
-
-static void check_culprits(const struct hang_verdict *v, struct span w, const char *where)
-{
-	char text[200];
-	struct buf b = BUF_ON(text);
-	buf_reset(&b);
-	for (size_t i = 0; i < v->n_culprits; i++)
-		buf_printf(&b, "%s%d", i ? "," : "", v->culprits[i]);
-	if (!span_eq(w, v->n_culprits ? text : "none"))
-		fail_verdict(v, where, "expected culprits", w);
-}
-
-static bool evidence_has(const struct hang_verdict *v, const char *what)
-{
-	for (size_t i = 0; i < v->n_evidence; i++)
-		if (strstr(v->evidence[i].text, what))
-			return true;
-	for (size_t i = 0; i < v->n_advice; i++)
-		if (strstr(v->advice[i], what))
-			return true;
-	return false;
-}
 
 /* id confidence C culprits 3,4 within T split S says TEXT… */
 static void check_verdict(struct scenario *s, const struct hang_verdict *v, struct span rest, const char *where)
@@ -639,6 +628,9 @@ static void check_verdict(struct scenario *s, const struct hang_verdict *v, stru
 			w = next(&rest, where);
 			if (!span_eq(w, v->split))
 				fail_verdict(v, where, "expected split", w);
+		} else if (span_eq(w, "proved") || span_eq(w, "unproved")) {
+			if (v->proved != span_eq(w, "proved"))
+				fail_verdict(v, where, "expected to be", w);
 		} else if (span_eq(w, "within")) {
 			w = next(&rest, where);
 			if (s->verdict_ns == 0 || s->verdict_ns - s->mark_ns > duration_of(w, where))
@@ -829,7 +821,12 @@ static void line(struct scenario *s, struct span text, const char *where)
 		span_copy(span_trim(rest), s->nobodys_error, sizeof(s->nobodys_error));
 	else if (span_eq(key, "blind"))
 		span_copy(span_trim(rest), s->unavailable, sizeof(s->unavailable));
-	else if (span_eq(key, "retransmits"))
+	else if (span_eq(key, "waits")) {
+		if (!wait_scenario_line(&waits, rest)) {
+			assert_true(wait_word(&rest, "none"));
+			wait_scenario_begin(&waits);
+		}
+	} else if (span_eq(key, "retransmits"))
 		s->retransmits_per_s = (uint64_t)int_of(next(&rest, where));
 	else
 		setting_line(s, key, rest, where);
@@ -839,6 +836,7 @@ static struct scenario *scenario_new(void)
 {
 	struct scenario *s = calloc(1, sizeof(*s));
 	assert_non_null(s);
+	wait_scenario_begin(&waits);
 	s->now_ns = s->begin_ns = 1000 * NS_PER_S;
 	for (size_t i = 0; i < ARRAY_SIZE(s->rank); i++) {
 		s->rank[i].seen.state = 'S';

@@ -1,0 +1,129 @@
+#include "agent/hang/hangwaits.h"
+
+#include <string.h>
+
+#include "agent/hang/waitlocks.h"
+#include "agent/hang/waitwho.h"
+#include "base/buf.h"
+#include "base/vec.h"
+#include "model/hang/activity.h"
+
+/* Processes whose waits are read: of a larger job the main ones come first. */
+#define HANGWAITS_PIDS 2048
+/* Time for reading Python's locks of all processes; those of main processes come first. */
+static const uint64_t locks_budget_ns = 2 * NS_PER_S;
+
+static size_t pids_choose(const struct hangprocs *c, pid_t *pids, size_t cap)
+{
+	size_t n = 0;
+	for (int turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < c->n_now && n < cap; i++)
+			if (c->now[i].main == (turn == 0))
+				pids[n++] = c->now[i].pid;
+	return n;
+}
+
+static bool has_ranks(const struct hangprocs *c)
+{
+	for (size_t i = 0; i < c->n_now; i++)
+		if (c->now[i].main && c->now[i].who.rank != NO_RANK)
+			return true;
+	return false;
+}
+
+static void hangwaits_who_fill(struct hangwaits *h, const struct hangprocs *c)
+{
+	bool ranks = has_ranks(c);
+	free(h->who);
+	h->n_who = 0;
+	h->who = calloc(c->n_now ? c->n_now : 1, sizeof(*h->who));
+	for (size_t i = 0; h->who && i < c->n_now; i++)
+		h->who[h->n_who++] = waitwho_of(c->now[i].pid, &c->now[i].who, c->now[i].main, ranks);
+}
+
+void hangwaits_look(struct hangwaits *h, const struct world *w, const struct hangprocs *procs)
+{
+	static pid_t pids[HANGWAITS_PIDS]; /* large; one watcher takes one look at a time */
+	size_t n = pids_choose(procs, pids, HANGWAITS_PIDS), at = MIN(h->n_looks, (size_t)1);
+	struct waitfacts look;
+	int r = n ? waitfacts_read(w, pids, n, 0, &look) : WORLD_GONE;
+	if (r) {
+		TEXT_COPY(h->note, r == WORLD_GONE ? "the job has no process" : "/proc cannot be read");
+		return;
+	}
+	if (h->n_looks == 2)
+		waitfacts_done(&h->look[1]);
+	h->look[at] = look;
+	h->n_looks = at + 1;
+	hangwaits_who_fill(h, procs);
+}
+
+/* ---- what is known beside the facts ---- */
+
+static int hint_add(struct hangwaits *h, const struct waithint *hint)
+{
+	if (vec_room(&h->hint, &h->cap_hints, h->n_hints + 1) < 0)
+		return -ENOMEM;
+	h->hint[h->n_hints++] = *hint;
+	return 0;
+}
+
+static int locks_read(struct hangwaits *h, const struct world *w)
+{
+	return waitlocks_read(w, &h->look[h->n_looks - 1], h->who, h->n_who, w->mono_ns() + locks_budget_ns, NULL,
+			      &h->hint, &h->n_hints, &h->cap_hints);
+}
+
+/* Where each thread stands in the program's own files. */
+static int places_take(struct hangwaits *h, const struct stackdump *d)
+{
+	for (size_t i = 0; d && i < d->n; i++)
+		for (size_t k = 0; k < d->processes[i].n_threads; k++) {
+			const struct dump_thread *t = &d->processes[i].threads[k];
+			struct waithint hint = {.kind = WAITHINT_PLACE, .pid = d->processes[i].pid, .tid = t->tid};
+			struct activity_found found;
+			activity_of(t, &found);
+			const struct dump_frame *f = found.user;
+			if (!f || !f->file)
+				continue;
+			TEXT_FORMAT(hint.text, "%s:%d in %s", frame_file_short(f->file), f->line, f->name);
+			if (hint_add(h, &hint) < 0)
+				return -ENOMEM;
+		}
+	return 0;
+}
+
+const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump)
+{
+	if (h->made)
+		return &h->graph;
+	if (h->n_looks == 0 || !h->who)
+		return NULL;
+	int r = locks_read(h, w);
+	if (r == 0)
+		r = places_take(h, dump);
+	struct waitgraph_in in = {
+		.before = h->n_looks > 1 ? &h->look[0] : NULL,
+		.now = &h->look[h->n_looks - 1],
+		.who = h->who,
+		.n_who = h->n_who,
+		.hint = h->hint,
+		.n_hints = h->n_hints,
+	};
+	if (r < 0 || waitgraph_make(&in, &h->graph) < 0) {
+		TEXT_COPY(h->note, "no memory");
+		return NULL;
+	}
+	h->made = true;
+	return &h->graph;
+}
+
+void hangwaits_done(struct hangwaits *h)
+{
+	waitgraph_done(&h->graph);
+	for (size_t i = 0; i < h->n_looks; i++)
+		waitfacts_done(&h->look[i]);
+	free(h->who);
+	free(h->hint);
+	memset(h, 0, sizeof(*h));
+}

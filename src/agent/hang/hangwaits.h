@@ -1,0 +1,30 @@
+/*
+ * Who waits for whom in a job that is suspected: two looks at the waits of all its processes, and the graph of them.
+ * The looks must not fall into the taking of stacks, which stops threads and so makes them look as if they had run.
+ */
+#pragma once
+
+#include "agent/hang/hangprocs.h"
+#include "model/hang/waitgraph.h"
+#include "model/stacks/stackdump.h"
+
+struct hangwaits {
+	struct waitfacts look[2]; /* owned */
+	size_t n_looks;
+	struct waitgraph_who *who; /* owned */
+	size_t n_who;
+	struct waithint *hint; /* of Python's locks, and where threads stand; owned */
+	size_t n_hints, cap_hints;
+	struct waitgraph graph; /* owned; points into the looks */
+	bool made;
+	char note[120]; /* why there is no graph; "": there is one, or none was asked for */
+};
+
+/* Takes a look: the first one, or again the second one. */
+void hangwaits_look(struct hangwaits *h, const struct world *w, const struct hangprocs *procs);
+/*
+ * Makes the graph of the looks, of what Python's locks say, and of the places in a dump (may be NULL), which is read
+ * only now. NULL: there is no graph, and note says why. Borrowed until hangwaits_done.
+ */
+const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump);
+void hangwaits_done(struct hangwaits *h);

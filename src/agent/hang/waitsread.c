@@ -1,0 +1,177 @@
+#include "agent/hang/waitsread.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "agent/hang/waitlocks.h"
+#include "agent/hang/waitsread_parts.h"
+#include "agent/inspect/procview.h"
+#include "base/buf.h"
+
+/* The search for holders among all processes of the machine may take this long: somebody waits for the answer. */
+static const uint64_t look_budget_ns = NS_PER_S;
+/* Time for Python's locks where there is only one look; else the time between the looks is used. */
+static const uint64_t hints_budget_ns = 2 * NS_PER_S;
+static const uint64_t progress_ns = 100 * NS_PER_MS;
+
+struct taking {
+	const struct world *w;
+	const struct waitsread_want *want;
+	struct waitsread *r;
+	size_t cap_hints;
+};
+
+static bool over(const struct taking *t)
+{
+	return t->want->stop && *t->want->stop;
+}
+
+void waitsread_done(struct waitsread *r)
+{
+	waitgraph_done(&r->graph);
+	for (size_t i = 0; i < r->n_looks; i++)
+		waitfacts_done(&r->look[i]);
+	free(r->who);
+	free(r->hint);
+	memset(r, 0, sizeof(*r));
+}
+
+/* ---- a look ---- */
+
+/* Takes a look at the processes that there are now. WAITSREAD_NONE: there are none. */
+static int look(struct taking *t)
+{
+	struct waitsread *r = t->r;
+	struct waitsread_processes p = {.n = 0};
+	uint64_t began_ns = t->w->mono_ns();
+	int e = waitsread_processes_read(t->w, t->want->members, &p);
+	if (e == 0 && p.n == 0)
+		e = WAITSREAD_NONE;
+	if (e == 0)
+		e = waitfacts_read(t->w, p.pid, p.n, look_budget_ns, &r->look[r->n_looks]);
+	if (e == 0 && r->look[r->n_looks].n_threads == 0) {
+		waitfacts_done(&r->look[r->n_looks]);
+		e = WAITSREAD_NONE;
+	}
+	if (e == 0) {
+		r->n_looks++;
+		r->cut = p.cut;
+		r->captured_unix_ms = t->w->unix_ms();
+		free(r->who);
+		r->who = take(&p.who);
+		r->n_who = p.n;
+	}
+	r->took_ns += t->w->mono_ns() - began_ns;
+	waitsread_processes_done(&p);
+	return e;
+}
+
+/* Counts the processes that may not be looked into. WORLD_DENIED: that is all that live. */
+static int rights_check(struct taking *t, struct fault *f)
+{
+	const struct waitfacts *now = &t->r->look[t->r->n_looks - 1];
+	const struct procview_want none = {.natives = NULL};
+	size_t alive = 0;
+	pid_t first = 0;
+	t->r->n_denied = 0;
+	for (size_t i = 0; i < now->n_processes; i++) {
+		const struct waitfact_process *p = &now->process[i];
+		if (!p->wanted || p->state == 'Z')
+			continue;
+		alive++;
+		if (p->readable)
+			continue;
+		first = first ? first : p->pid;
+		t->r->n_denied++;
+	}
+	if (t->r->n_denied == 0 || t->r->n_denied < alive)
+		return 0;
+	/* What opens a process for its stack needs the same right, and says which one is missing. */
+	struct procview *v = NULL;
+	if (procview_open(t->w, first, &none, &v, f) != WORLD_DENIED)
+		(void)fault_set(f, 0, "process %d may not be looked into: its descriptors belong to another user",
+				(int)first);
+	procview_close(v);
+	return WORLD_DENIED;
+}
+
+/* What Python says of its locks: in the time between the looks, which is there anyway. */
+static int hints_read(struct taking *t)
+{
+	struct waitsread *r = t->r;
+	uint64_t began_ns = t->w->mono_ns(), until_ns = began_ns + MAX(t->want->apart_ns, hints_budget_ns);
+	int e = waitlocks_read(t->w, &r->look[0], r->who, r->n_who, until_ns, t->want->stop, &r->hint, &r->n_hints,
+			       &t->cap_hints);
+	r->took_ns += t->w->mono_ns() - began_ns;
+	return e;
+}
+
+/* ---- the two looks ---- */
+
+/* Waits until the second look is due. */
+static void pause_between(struct taking *t)
+{
+	uint64_t end_ns = t->r->look[0].taken_ns + t->want->apart_ns;
+	for (uint64_t now_ns = t->w->mono_ns(); now_ns < end_ns && !over(t); now_ns = t->w->mono_ns()) {
+		uint64_t left_ns = end_ns - now_ns, nap_ns = MIN(left_ns, progress_ns);
+		const struct timespec nap = {.tv_sec = (time_t)(nap_ns / NS_PER_S),
+					     .tv_nsec = (long)(nap_ns % NS_PER_S)};
+		if (t->want->progress)
+			t->want->progress(t->want->ctx, left_ns);
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL); /* a signal ends it early */
+	}
+}
+
+static int second_look(struct taking *t, struct fault *f)
+{
+	uint64_t before_ns = t->r->look[0].taken_ns;
+	pause_between(t);
+	t->r->stopped = over(t);
+	if (t->r->stopped)
+		return 0;
+	int r = look(t);
+	if (r == WAITSREAD_NONE)
+		return fault_set(f, WAITSREAD_ENDED, "it ended while it was looked at");
+	if (r == 0)
+		t->r->apart_ns = t->r->look[1].taken_ns - before_ns;
+	return r ? r : rights_check(t, f);
+}
+
+static int take_all(struct taking *t, struct fault *f)
+{
+	struct waitsread *r = t->r;
+	int e = look(t);
+	if (e == WAITSREAD_NONE)
+		return procview_why_none(t->w, t->want->members->root, f) == WORLD_DENIED ? WORLD_DENIED : e;
+	if (e == 0)
+		e = rights_check(t, f);
+	if (e == 0)
+		e = hints_read(t);
+	if (e == 0 && t->want->apart_ns > 0)
+		e = second_look(t, f);
+	if (e)
+		return e;
+	const struct waitgraph_in in = {
+		.before = r->n_looks > 1 ? &r->look[0] : NULL,
+		.now = &r->look[r->n_looks - 1],
+		.who = r->who,
+		.n_who = r->n_who,
+		.hint = r->hint,
+		.n_hints = r->n_hints,
+	};
+	return waitgraph_make(&in, &r->graph);
+}
+
+int waitsread_take(const struct world *w, const struct waitsread_want *want, struct waitsread *ret, struct fault *f)
+{
+	struct waitsread r = {.n_looks = 0};
+	struct taking t = {.w = w, .want = want, .r = &r};
+	int e = take_all(&t, f);
+	if (e && e != WORLD_DENIED && e != WAITSREAD_NONE && e != WAITSREAD_ENDED && !f->text[0])
+		(void)fault_set(f, 0, "the waits could not be read: %s", e < 0 ? strerror(-e) : "/proc is not there");
+	if (e)
+		waitsread_done(&r);
+	else
+		*ret = r;
+	return e;
+}

@@ -1,0 +1,319 @@
+/*
+ * What the graph of waits says of a job that stands: proofs (a circle, a wait that nobody is left to end), the work or
+ * the sleep that the others wait for, and whom they wait for in the end outside of the job.
+ */
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/* Work and sleep beside a rank are looked at again after this time. */
+static const uint64_t beside_again_ns = 30 * NS_PER_S;
+/* So long may a process or thread beside the ranks sleep, be it once or in a loop, or be stopped, while they wait. */
+static const uint64_t side_sleep_ns = 2 * 60 * NS_PER_S, side_stop_ns = 75 * NS_PER_S;
+/* A rank that waits for another thread of its own, which lives, may be waiting for its work. */
+static const uint64_t own_thread_ns = 80 * NS_PER_S;
+/* A rank that only wakes up now and then counts as working for this long. */
+static const uint64_t runs_ns = 5 * 60 * NS_PER_S;
+
+/* How long something may last that healthy programs do as well; a time that was given holds. */
+static uint64_t patience(const struct hang_work *w, uint64_t usual_ns)
+{
+	return w->s->has_after ? MIN(usual_ns, w->s->after_ns) : usual_ns;
+}
+
+/* The end that most ranks wait for; NULL: none, or no rank has anything to do with it. */
+static const struct waitgraph_sink *graph_end(const struct hang_work *w)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_sink *s = g && g->n_sinks > 0 ? &g->sink[0] : NULL;
+	return s && (s->n_followers > 0 || s->of_main) ? s : NULL;
+}
+
+/* True if ranks that wait have no other end to go to, so that it does not matter which of several ways is meant. */
+static bool is_only_end(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	for (size_t i = 0; i < w->c->graph->n_sinks; i++)
+		if (&w->c->graph->sink[i] != s && w->c->graph->sink[i].n_followers > 0)
+			return false;
+	return s->n_followers > 0;
+}
+
+/* How sure it is that this is what the others wait for. */
+static enum confidence confidence_of(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	if (s->n_followers == 0 || s->quality == WAITGRAPH_PROOF || (s->dead && is_only_end(w, s)))
+		return CONFIDENCE_HIGH;
+	if (s->quality == WAITGRAPH_LIKELY || is_only_end(w, s))
+		return CONFIDENCE_MEDIUM;
+	return CONFIDENCE_LOW;
+}
+
+static void way_says(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	waitgraph_way_text(w->c->graph, s, w->v->way, sizeof(w->v->way));
+	hang_says(w, "%s.", w->v->way);
+	hang_evidence(w, "waits", "system calls, descriptors and memory of the threads",
+		      "who waits for whom: %zu thread%s can never run again; the arrows are %s", w->c->graph->n_dead,
+		      w->c->graph->n_dead == 1 ? "" : "s",
+		      s->n_followers == 0	       ? "proved"
+		      : s->quality == WAITGRAPH_PROOF  ? "proved"
+		      : s->quality == WAITGRAPH_LIKELY ? "likely"
+						       : "possible ones");
+}
+
+static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c)
+{
+	hang_is(w, id, c);
+	for (size_t i = 0; i < s->n_ranks; i++)
+		hang_accuse(w, s->rank[i]);
+	way_says(w, s);
+}
+
+/* ---- proofs ---- */
+
+/*
+ * A main thread that waits for ever is no hang while its process serves: programs whose threads do the work leave their
+ * main thread in such a wait. True if another thread of its process may still be woken by somebody else than the clock.
+ */
+static bool serves_beside(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	if (s->n_followers > 0 || w->stepping)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		bool ticks = n->fact && n->fact->kind == WAITFACT_CLOCK;
+		if (n->thread && n->process == end->process && n != end && !n->dead && !ticks)
+			return true;
+	}
+	return false;
+}
+
+static const char *proof_id(const struct waitgraph_sink *s)
+{
+	switch (s->end) {
+	case WAITEND_CIRCLE:
+		return s->one_process ? "deadlock" : "wait_circle";
+	case WAITEND_OWN:
+		return "deadlock";
+	case WAITEND_NOBODY:
+		return "orphaned_wait";
+	case WAITEND_GONE:
+		return "abandoned_wait";
+	default:
+		return NULL;
+	}
+}
+
+/* True if all ranks of a circle wait in calls that are known by name: which calls they are tells who is wrong. */
+static bool in_known_calls(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	size_t known = 0;
+	for (size_t i = 0; i < s->n_ranks; i++) {
+		const struct stackgroup_rank *r = stackgroups_find(&w->g, s->rank[i]);
+		known += r && activity_waits_for_ranks(r->activity.kind);
+	}
+	return s->end == WAITEND_CIRCLE && s->n_ranks > 1 && known == s->n_ranks;
+}
+
+/* Threads that can never run again: nobody who could wake them is left. */
+bool hang_graph_proof(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = graph_end(w);
+	if (!s || !s->dead || s->outside || serves_beside(w, s))
+		return false;
+	const char *id = proof_id(s);
+	/* Of several ranks it stands for none but itself: whether it holds up the others is for others to say. */
+	bool alone = w->many && s->n_followers == 0 && s->n_ranks == 1;
+	w->dead = id && (alone || in_known_calls(w, s) ||
+			 (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])));
+	if (!id || w->dead)
+		return false;
+	if (!hang_old_enough(w, HANG_CERTAIN))
+		return true;
+	/* That none of many can go on is proved; which of them is to blame is not, where each waits for several. */
+	bool nameless = s->end == WAITEND_CIRCLE && !s->closed && s->n_ranks > 1;
+	graph_is(w, s, id, nameless ? CONFIDENCE_LOW : confidence_of(w, s));
+	w->v->n_culprits = nameless ? 0 : w->v->n_culprits;
+	w->v->proved = true;
+	hang_says(w, "It cannot go on by itself: this is proved by the threads' waits, seen twice.");
+	return true;
+}
+
+/* ---- what may be ---- */
+
+static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, const char *id, const char *why,
+		       uint64_t most_ns)
+{
+	char way[300];
+	w->v->kind = HANG_NONE;
+	w->v->benign = true;
+	TEXT_COPY(w->v->id, id);
+	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
+	hang_says(w, "%s: %s", why, way);
+	w->v->again_ns = beside_again_ns;
+	if (most_ns > 0)
+		w->v->again_ns = MIN(w->v->again_ns, MAX(sub_floor(most_ns, w->standstill_ns), NS_PER_S));
+	return true;
+}
+
+/* How long after its beginning the standstill may last by the limit of a call; 0: it has none, or it is unknown. */
+static uint64_t limit_of_call(const struct hang_work *w, const struct waitgraph_node *n)
+{
+	if (!n->thread || !n->timed)
+		return 0;
+	return MAX(n->thread->limit_ns, n->thread->left_ns ? w->standstill_ns + n->thread->left_ns : 0);
+}
+
+/* The longest of the time limits of the waits at the end, or for it; 0: none, or unknown. */
+static uint64_t limit_of(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	uint64_t limit_ns = limit_of_call(w, end);
+	for (size_t i = 0; i < g->n_nodes && !end->thread; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		for (uint32_t k = 0; k < n->n_edges; k++)
+			if (g->edge[n->first_edge + k].to == s->node)
+				limit_ns = MAX(limit_ns, limit_of_call(w, n));
+	}
+	return limit_ns;
+}
+
+static bool end_is_main(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return n->main && n->who && n->who->main;
+}
+
+/*
+ * True if the end runs, and is not one whose processor time says more (hang_busy): a process beside the ranks, or a
+ * rank that wakes up now and then, as one that receives a little at a time.
+ */
+static bool runs_along(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const double busy_cores = 0.2;
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	if (!end_is_main(w, s))
+		return true;
+	const struct stackgroup_rank *r = stackgroups_find(&w->g, n->who->rank);
+	return w->standstill_ns < runs_ns && (!r || r->cores < busy_cores);
+}
+
+/*
+ * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
+ * what they do (hang_benign, hang_busy), as their stacks say more.
+ */
+bool hang_graph_benign(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = graph_end(w);
+	if (!s)
+		return false;
+	uint64_t limit = limit_of(w, s), sleep = MIN(hang_time(w->s->sleep_ns, HANG_SLEEP_NS), side_sleep_ns);
+	uint64_t margin = limit / 8 + NS_PER_S;
+	if (serves_beside(w, s))
+		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);
+	if (limit > 0 && w->standstill_ns < limit + margin)
+		return benign_end(w, s, "time_limit", "it waits within a time limit", limit + margin);
+	if (s->end == WAITEND_RUNS && runs_along(w, s))
+		return benign_end(w, s, "work", "what it waits for works", runs_ns);
+	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep)
+		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
+	if (s->end == WAITEND_OWN && !s->dead && w->standstill_ns < patience(w, own_thread_ns))
+		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own_thread_ns);
+	if (s->end == WAITEND_TRACED && !end_is_main(w, s) && w->standstill_ns < sleep)
+		return benign_end(w, s, "debugger", "a debugger holds what it waits for", sleep);
+	if (s->end == WAITEND_STOPPED && !end_is_main(w, s) && w->standstill_ns < patience(w, side_stop_ns))
+		return benign_end(w, s, "stopped", "what it waits for was stopped a moment ago", side_stop_ns);
+	return false;
+}
+
+/* ---- explanations ---- */
+
+bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; g && i < g->n_sinks; i++) {
+		const struct waitgraph_sink *s = &g->sink[i];
+		for (size_t k = 0; s->n_followers > 0 && k < s->n_ranks; k++)
+			if (s->rank[k] == rank) {
+				*ret = confidence_of(w, s);
+				return true;
+			}
+	}
+	return false;
+}
+
+static const char *explained_id(const struct waitgraph_sink *s, const struct waitgraph_node *n)
+{
+	if (n->fact && n->fact->kind == WAITFACT_SIGNAL)
+		return "waits_for_process";
+	switch (s->end) {
+	case WAITEND_STOPPED:
+		return "process_stopped";
+	case WAITEND_FROZEN:
+		return "process_frozen";
+	case WAITEND_TRACED:
+		return "rank_traced";
+	case WAITEND_OUTSIDE:
+		return n->process ? "waits_for_process" : "network_wait";
+	case WAITEND_VISITOR:
+		return "waits_for_visitor";
+	case WAITEND_CLOCK:
+		return "rank_sleeps";
+	case WAITEND_STORAGE:
+		return "storage_stall";
+	case WAITEND_NOBODY:
+		return "orphaned_wait";
+	case WAITEND_GONE:
+		return "abandoned_wait";
+	case WAITEND_CIRCLE:
+		return s->closed && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Of ranks that all wait for the same thing outside of the job none is the one to blame. */
+static void spare_all(struct hang_work *w)
+{
+	size_t live = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		live += !w->p->rank[i].serves && !w->p->rank[i].seen.exited;
+	if (w->many && w->v->n_culprits >= live)
+		w->v->n_culprits = 0;
+}
+
+/* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
+bool hang_graph_explains(struct hang_work *w)
+{
+	const struct waitgraph_sink *s = graph_end(w);
+	const struct waitgraph_node *n = s ? &w->c->graph->node[s->node] : NULL;
+	const char *id = s ? explained_id(s, n) : NULL;
+	bool held = s && (s->end == WAITEND_STOPPED || s->end == WAITEND_FROZEN || s->end == WAITEND_NOBODY ||
+			  s->end == WAITEND_GONE || s->end == WAITEND_CIRCLE);
+	bool by_stacks = s && (s->end == WAITEND_CLOCK || s->end == WAITEND_STOPPED || s->end == WAITEND_TRACED ||
+			       s->end == WAITEND_STORAGE);
+	if (!id || (end_is_main(w, s) && by_stacks))
+		return false; /* hang_stopped, hang_benign and hang_disk know more */
+	if (s->end == WAITEND_VISITOR && !w->stepping && s->n_followers == 0)
+		return false; /* a server without clients */
+	if (n->who && n->who->main && n->fact && n->fact->kind == WAITFACT_SIGNAL)
+		return false; /* where a rank waits for a signal says more */
+	if (w->many && s->n_followers == 0 && s->n_ranks == 1)
+		return false; /* whether it holds up the others is for others to say */
+	if (serves_beside(w, s) || in_known_calls(w, s) ||
+	    (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
+		return false;
+	if (!hang_old_enough(w, held ? HANG_FIRM : HANG_EXPLAINED))
+		return true;
+	bool sure = held && !(s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF);
+	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
+	if (s->outside)
+		spare_all(w);
+	if (s->end == WAITEND_STOPPED && n->process)
+		hang_advise(w, "let it go on: kill -CONT %d", (int)n->process->pid);
+	return true;
+}

@@ -1,0 +1,201 @@
+/* The nodes of the graph: threads, and what they do. */
+#include "model/hang/waitgraph.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+#include "model/hang/waitgraph_parts.h"
+
+/* Processor time between two looks above which a thread works rather than wakes up now and then. */
+static const uint64_t working_ticks = 5;
+
+const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_t pid)
+{
+	for (size_t i = 0; i < in->n_who; i++)
+		if (in->who[i].pid == pid)
+			return &in->who[i];
+	return NULL;
+}
+
+const struct waitfact *waitgraph_facts(const struct build *b, const struct waitgraph_node *n, size_t *ret_n)
+{
+	*ret_n = n->thread ? n->thread->n : 0;
+	return *ret_n ? &b->in->now->fact[n->thread->first] : NULL;
+}
+
+/* True if both wait for the same things. */
+static bool same_facts(const struct waitfacts *fa, const struct waitfact_thread *a, const struct waitfacts *fb,
+		       const struct waitfact_thread *b)
+{
+	if (a->n != b->n || a->nr != b->nr || a->ended != b->ended)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct waitfact *x = &fa->fact[a->first + i], *y = &fb->fact[b->first + i];
+		if (x->kind != y->kind || x->id != y->id || x->to_write != y->to_write)
+			return false;
+	}
+	return true;
+}
+
+static bool is_clock(const struct waitfacts *f, const struct waitfact_thread *t)
+{
+	return t->n == 1 && f->fact[t->first].kind == WAITFACT_CLOCK;
+}
+
+/* True if it runs, or ran between the two looks; a thread that wakes up and goes on waiting for the same does not. */
+static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	if (t->runs)
+		return true;
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	if (!before)
+		return in->before != NULL; /* it has just begun */
+	uint64_t ticks = t->user_ticks + t->system_ticks - before->user_ticks - before->system_ticks;
+	if (before->runs || ticks >= working_ticks)
+		return true;
+	if (is_clock(in->now, t) && is_clock(in->before, before))
+		return false;
+	return !same_facts(in->before, before, in->now, t) || (!t->timed && t->runs_so_far != before->runs_so_far);
+}
+
+static const struct waithint *hint_of(const struct waitgraph_in *in, pid_t pid, pid_t tid, enum waithint_kind kind)
+{
+	for (size_t i = 0; i < in->n_hints; i++)
+		if (in->hint[i].pid == pid && in->hint[i].tid == tid && in->hint[i].kind == kind)
+			return &in->hint[i];
+	return NULL;
+}
+
+static const struct waithint *any_hint(const struct waitgraph_in *in, pid_t pid, pid_t tid)
+{
+	static const enum waithint_kind kinds[] = {WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RANK, WAITHINT_TEXT};
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const struct waithint *h = hint_of(in, pid, tid, kinds[i]);
+		if (h)
+			return h;
+	}
+	return NULL;
+}
+
+static int graph_node_add(struct waitgraph *g, const struct waitgraph_node *n)
+{
+	if (vec_room(&g->node, &g->cap_nodes, g->n_nodes + 1) < 0)
+		return -ENOMEM;
+	g->node[g->n_nodes++] = *n;
+	return 0;
+}
+
+uint32_t waitgraph_first_node(const struct build *b, const struct waitfact_process *p)
+{
+	return b->first_node[p - b->in->now->process];
+}
+
+static int process_add(struct build *b, const struct waitfact_process *p)
+{
+	const struct waitfacts *now = b->in->now;
+	b->first_node[p - now->process] = p->n_threads > 0 ? (uint32_t)b->g->n_nodes : WAITGRAPH_NONE;
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, p->pid);
+	for (uint32_t i = 0; i < p->n_threads; i++) {
+		const struct waitfact_thread *t = &now->thread[p->first_thread + i];
+		struct waitgraph_node n = {
+			.thread = t,
+			.process = p,
+			.who = who,
+			.main = t->tid == p->pid,
+			.timed = t->timed,
+			.sink = WAITGRAPH_NONE,
+		};
+		bool still = !moves(b->in, t);
+		if (t->ended)
+			n.end = WAITEND_GONE;
+		else if (!still)
+			n.end = WAITEND_RUNS;
+		else if (t->n > 0)
+			n.fact = &now->fact[t->first];
+		if (still)
+			n.hint = any_hint(b->in, t->pid, t->tid);
+		n.place = hint_of(b->in, t->pid, t->tid, WAITHINT_PLACE);
+		if (graph_node_add(b->g, &n) < 0)
+			return -ENOMEM;
+	}
+	b->g->n_mains += who && who->main && p->n_threads > 0;
+	return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct waiting_on *x = a, *y = b;
+	return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : (x->node > y->node) - (x->node < y->node);
+}
+
+/* Who waits on what, so that the two ends of one thing find each other. */
+static int waiting_list(struct build *b)
+{
+	for (size_t i = 0; i < b->g->n_nodes; i++) {
+		size_t n;
+		const struct waitfact *f = waitgraph_facts(b, &b->g->node[i], &n);
+		for (size_t k = 0; b->g->node[i].end == WAITEND_NONE && k < n; k++) {
+			if (f[k].id == 0)
+				continue;
+			if (vec_room(&b->on, &b->cap_on, b->n_on + 1) < 0)
+				return -ENOMEM;
+			b->on[b->n_on++] = (struct waiting_on){f[k].id, (uint32_t)i, f[k].kind, f[k].to_write};
+		}
+	}
+	if (b->n_on)
+		qsort(b->on, b->n_on, sizeof(*b->on), by_id);
+	return 0;
+}
+
+static int build_all(struct build *b)
+{
+	const struct waitfacts *now = b->in->now;
+	int r = 0;
+	b->g->one_look = !b->in->before;
+	b->first_node = calloc(now->n_processes + 1, sizeof(*b->first_node));
+	if (!b->first_node)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < now->n_processes; i++)
+		r = process_add(b, &now->process[i]);
+	if (r == 0)
+		r = waiting_list(b);
+	size_t threads = b->g->n_nodes;
+	for (size_t i = 0; r == 0 && i < threads; i++)
+		r = waitgraph_arrows(b, (uint32_t)i);
+	if (r == 0)
+		r = waitgraph_mark_dead(b);
+	return r ? r : waitgraph_find_ends(b->in, b->g);
+}
+
+int waitgraph_make(const struct waitgraph_in *in, struct waitgraph *ret)
+{
+	struct waitgraph g = {};
+	struct build b = {.in = in, .g = &g};
+	int r = build_all(&b);
+	free(b.first_node);
+	free(b.on);
+	free(b.outside);
+	if (r)
+		waitgraph_done(&g);
+	else
+		*ret = g;
+	return r;
+}
+
+void waitgraph_done(struct waitgraph *g)
+{
+	free(g->node);
+	free(g->edge);
+	free(g->sink);
+	*g = (struct waitgraph){};
+}
+
+const struct waitgraph_node *waitgraph_thread(const struct waitgraph *g, pid_t pid, pid_t tid)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitfact_thread *t = g->node[i].thread;
+		if (t && t->pid == pid && t->tid == (tid ? tid : pid))
+			return &g->node[i];
+	}
+	return NULL;
+}

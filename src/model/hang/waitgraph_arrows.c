@@ -1,0 +1,411 @@
+/* To whom the arrows of a thread lead: those who are meant, out of all who could end its wait. */
+#include <string.h>
+
+#include "base/vec.h"
+#include "model/hang/waitgraph_parts.h"
+
+/* Ancestors that are followed to see whether a process has a descriptor from another one. */
+#define ANCESTORS 16
+/* Holders of one thing that are told apart; of more, each one is only possible. */
+#define HOLDERS 64
+
+static struct waitgraph_node *node_at(const struct build *b, uint32_t i)
+{
+	return &b->g->node[i];
+}
+
+static int arrow(struct build *b, uint32_t from, uint32_t to, enum waitgraph_quality q, const struct waitfact *f,
+		 const struct waithint *h)
+{
+	struct waitgraph *g = b->g;
+	for (size_t i = node_at(b, from)->first_edge; i < g->n_edges; i++)
+		if (g->edge[i].to == to) {
+			g->edge[i].quality = MAX(g->edge[i].quality, q);
+			return 0;
+		}
+	if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
+		return -ENOMEM;
+	g->edge[g->n_edges++] = (struct waitgraph_edge){to, q, f, h};
+	node_at(b, from)->n_edges++;
+	return 0;
+}
+
+/* The node of what is outside of the job: a process, or what the fact's text says. */
+static int outside_node(struct build *b, pid_t pid, const struct waitfact *f, uint32_t *ret)
+{
+	for (size_t i = 0; i < b->n_outside; i++)
+		if (pid ? b->outside[i].pid == pid
+			: b->outside[i].pid == 0 && strcmp(b->outside[i].text, f->text) == 0) {
+			*ret = b->outside[i].node;
+			return 0;
+		}
+	struct waitgraph *g = b->g;
+	if (vec_room(&g->node, &g->cap_nodes, g->n_nodes + 1) < 0 ||
+	    vec_room(&b->outside, &b->cap_outside, b->n_outside + 1) < 0)
+		return -ENOMEM;
+	const struct waitfact_process *p = pid ? waitfacts_process(b->in->now, pid) : NULL;
+	b->outside[b->n_outside++] = (struct outside){(uint32_t)g->n_nodes, pid, f->text};
+	*ret = (uint32_t)g->n_nodes;
+	g->node[g->n_nodes++] = (struct waitgraph_node){
+		.process = p, .fact = f, .end = p && p->state == 'Z' ? WAITEND_GONE : WAITEND_OUTSIDE};
+	return 0;
+}
+
+/* ---- the threads of a process ---- */
+
+static bool is_clock(const struct waitgraph_node *n)
+{
+	return n->fact && n->thread && n->thread->n == 1 && n->fact->kind == WAITFACT_CLOCK;
+}
+
+/* A side thread that wakes up by itself now and then: a heartbeat, a monitor. */
+static bool ticks(const struct waitgraph_node *n)
+{
+	return !n->main && (is_clock(n) || n->timed);
+}
+
+/* True if it did not run between the looks: it sleeps for long, as one that is busy with something slow. */
+static bool sleeps_long(const struct build *b, const struct waitgraph_node *n)
+{
+	const struct waitfact_thread *t = n->thread;
+	const struct waitfact_thread *before = b->in->before ? waitfacts_thread(b->in->before, t->pid, t->tid) : NULL;
+	return before && before->runs_so_far == t->runs_so_far;
+}
+
+/*
+ * True if another thread of the process may be the one that is meant: not one that waits for the same thing, or that
+ * only wakes up by itself now and then.
+ */
+static bool may_be_meant(const struct build *b, uint32_t from, uint32_t i, const struct waitfact *f, bool with_sleeping)
+{
+	const struct waitgraph_node *x = node_at(b, i);
+	bool same = x->fact && f && x->fact->kind == f->kind && x->fact->id == f->id && f->id != 0;
+	if (i == from || same || x->thread->ended)
+		return false;
+	return !ticks(x) || (with_sleeping && sleeps_long(b, x));
+}
+
+/* Arrows to the other threads of a process, of which any may be meant. Returns the number, or -ENOMEM. */
+static int to_threads(struct build *b, uint32_t from, const struct waitfact_process *p, const struct waitfact *f,
+		      bool with_sleeping)
+{
+	uint32_t first = waitgraph_first_node(b, p), one = WAITGRAPH_NONE;
+	int n = 0;
+	for (uint32_t k = 0; first != WAITGRAPH_NONE && k < p->n_threads; k++)
+		if (may_be_meant(b, from, first + k, f, with_sleeping)) {
+			one = first + k;
+			n++;
+		}
+	if (n == 1)
+		return arrow(b, from, one, WAITGRAPH_LIKELY, f, NULL) < 0 ? -ENOMEM : 1;
+	for (uint32_t k = 0; n > 0 && k < p->n_threads; k++)
+		if (may_be_meant(b, from, first + k, f, with_sleeping) &&
+		    arrow(b, from, first + k, WAITGRAPH_POSSIBLE, f, NULL) < 0)
+			return -ENOMEM;
+	return n;
+}
+
+/* Arrows to a process: to its main thread, unless that only sleeps in a loop while others do the work. */
+static int to_process(struct build *b, uint32_t from, pid_t pid, enum waitgraph_quality q, const struct waitfact *f)
+{
+	uint32_t to;
+	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
+	uint32_t main = p && p->n_threads > 0 ? waitgraph_first_node(b, p) : WAITGRAPH_NONE;
+	if (main == WAITGRAPH_NONE) {
+		if (outside_node(b, pid, f, &to) < 0)
+			return -ENOMEM;
+		return arrow(b, from, to, q, f, NULL);
+	}
+	const struct waitfact_thread *t = node_at(b, main)->thread;
+	const struct waitfact_thread *before = b->in->before ? waitfacts_thread(b->in->before, t->pid, t->tid) : NULL;
+	bool loops = is_clock(node_at(b, main)) && before && before->runs_so_far != t->runs_so_far;
+	if (!loops)
+		return arrow(b, from, main, q, f, NULL);
+	int n = to_threads(b, from, p, NULL, false);
+	return n < 0 ? n : arrow(b, from, main, n > 1 ? WAITGRAPH_POSSIBLE : q, f, NULL);
+}
+
+/* ---- who is meant by the holders ---- */
+
+/* True if `pid` descends from one of the others, so that it has the descriptor from it. */
+static bool descends(const struct build *b, pid_t pid, const pid_t *others, size_t n)
+{
+	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
+	for (int up = 0; p && up < ANCESTORS && p->ppid > 1; up++) {
+		for (size_t i = 0; i < n; i++)
+			if (others[i] == p->ppid && others[i] != pid)
+				return true;
+		p = waitfacts_process(b->in->now, p->ppid);
+	}
+	return false;
+}
+
+/* Processes of the list that a test keeps; the list itself where it keeps none. */
+static size_t narrowed(const struct build *b, pid_t *pids, size_t n,
+		       bool (*keep)(const struct build *b, pid_t pid, const pid_t *all, size_t n))
+{
+	pid_t kept[HOLDERS];
+	size_t k = 0;
+	for (size_t i = 0; i < n; i++)
+		if (keep(b, pids[i], pids, n))
+			kept[k++] = pids[i];
+	if (k == 0)
+		return n;
+	memcpy(pids, kept, k * sizeof(*kept));
+	return k;
+}
+
+static bool keep_mains(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	(void)all;
+	(void)n;
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, pid);
+	return who && who->main;
+}
+
+static bool keep_no_launcher(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	(void)all;
+	(void)n;
+	const struct waitgraph_who *who = waitgraph_who_of(b->in, pid);
+	return !who || !who->launcher;
+}
+
+static bool keep_oldest(const struct build *b, pid_t pid, const pid_t *all, size_t n)
+{
+	return !descends(b, pid, all, n);
+}
+
+static size_t holder_pids(const struct build *b, const struct waitfact *f, pid_t own, pid_t *pids)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < f->n_holders && n < HOLDERS; i++) {
+		const struct waitfact_holder *h = &b->in->now->holder[f->first_holder + i];
+		bool seen = h->tid != 0 || h->pid == own;
+		for (size_t k = 0; k < n && !seen; k++)
+			seen = pids[k] == h->pid;
+		if (!seen)
+			pids[n++] = h->pid;
+	}
+	return n;
+}
+
+/* Arrows to threads that wait at the other end of a connection: they are the ones who use it. */
+static int to_users(struct build *b, uint32_t from, const struct waitfact *f, const pid_t *pids, size_t n_pids,
+		    enum waitgraph_quality q)
+{
+	int n = 0;
+	if (f->peer_id == 0)
+		return 0;
+	for (size_t i = 0; i < b->n_on; i++) {
+		const struct waiting_on *o = &b->on[i];
+		const struct waitgraph_node *x = node_at(b, o->node);
+		bool holds = false;
+		for (size_t k = 0; k < n_pids; k++)
+			holds |= x->thread->pid == pids[k];
+		if (o->id != f->peer_id || o->kind != f->kind || !holds || o->node == from)
+			continue;
+		n++;
+		/* Another thread of that process may be the one to answer: a server with a thread for each client. */
+		bool aside = !x->main && x->thread->n == 1;
+		if (arrow(b, from, o->node, aside ? MIN(q, WAITGRAPH_LIKELY) : q, f, NULL) < 0)
+			return -ENOMEM;
+		if (aside && to_threads(b, from, x->process, NULL, false) < 0)
+			return -ENOMEM;
+	}
+	return n;
+}
+
+static int to_holder_threads(struct build *b, uint32_t from, const struct waitfact *f)
+{
+	int n = 0;
+	for (uint32_t i = 0; i < f->n_holders; i++) {
+		const struct waitfact_holder *h = &b->in->now->holder[f->first_holder + i];
+		const struct waitfact_process *p = h->tid ? waitfacts_process(b->in->now, h->pid) : NULL;
+		uint32_t first = p ? waitgraph_first_node(b, p) : WAITGRAPH_NONE;
+		for (uint32_t k = 0; first != WAITGRAPH_NONE && k < p->n_threads; k++) {
+			if (node_at(b, first + k)->thread->tid != h->tid)
+				continue;
+			n++;
+			if (arrow(b, from, first + k, f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY, f, NULL) < 0)
+				return -ENOMEM;
+		}
+	}
+	return n;
+}
+
+/* Returns the number of arrows, or -ENOMEM. */
+static int to_holders(struct build *b, uint32_t from, const struct waitfact *f)
+{
+	pid_t pids[HOLDERS];
+	const struct waitfact_process *own = node_at(b, from)->process;
+	int threads = to_holder_threads(b, from, f);
+	size_t n = holder_pids(b, f, own->pid, pids), all = n;
+	if (threads != 0 || f->n_holders == 0)
+		return threads;
+	if (n == 0) { /* only this process has it: the alarm of an event loop, which its threads and children set off */
+		bool lock = f->kind == WAITFACT_FUTEX || f->kind == WAITFACT_SHARED;
+		int found = to_threads(b, from, own, f, false);
+		return found || lock ? found : to_threads(b, from, own, f, true);
+	}
+	enum waitgraph_quality q = n == 1 ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
+	if (f->kind == WAITFACT_SEMAPHORE || f->kind == WAITFACT_MESSAGE || f->kind == WAITFACT_SHARED)
+		q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+	int users = to_users(b, from, f, pids, n, q);
+	if (users != 0)
+		return users;
+	n = narrowed(b, pids, n, keep_no_launcher);
+	if (f->kind == WAITFACT_TCP || f->kind == WAITFACT_UNIX || f->kind == WAITFACT_PIPE) {
+		n = narrowed(b, pids, n, keep_oldest);
+		n = narrowed(b, pids, n, keep_mains);
+	}
+	if (n > 1 || all > HOLDERS / 2)
+		q = WAITGRAPH_POSSIBLE;
+	for (size_t i = 0; i < n; i++)
+		if (to_process(b, from, pids[i], q, f) < 0)
+			return -ENOMEM;
+	return (int)n;
+}
+
+/* ---- one thread ---- */
+
+/* The end that an alternative is by itself; WAITEND_NONE: its holders decide. */
+static enum waitgraph_end end_of_kind(const struct waitfact *f)
+{
+	switch (f->kind) {
+	case WAITFACT_CLOCK:
+		return WAITEND_CLOCK;
+	case WAITFACT_LISTEN:
+	case WAITFACT_DATAGRAM:
+	case WAITFACT_FIFO:
+	case WAITFACT_SIGNAL:
+		return WAITEND_VISITOR;
+	case WAITFACT_STOPPED:
+		return WAITEND_STOPPED;
+	case WAITFACT_FROZEN:
+		return WAITEND_FROZEN;
+	case WAITFACT_TRACED:
+		return WAITEND_TRACED;
+	case WAITFACT_STORAGE:
+		return WAITEND_STORAGE;
+	case WAITFACT_DEVICE:
+		return WAITEND_DEVICE;
+	case WAITFACT_TERMINAL:
+		return WAITEND_PERSON;
+	case WAITFACT_UNKNOWN:
+		return WAITEND_UNKNOWN;
+	default:
+		return f->owner_gone		   ? WAITEND_GONE
+		       : f->n_holders > 0	   ? WAITEND_NONE
+		       : f->kind == WAITFACT_FUTEX ? WAITEND_OWN
+		       : f->complete		   ? WAITEND_NOBODY
+						   : WAITEND_OUTSIDE;
+	}
+}
+
+/* Alternatives that nearly every loop has beside those it is about: its own alarm clock, and visitors. */
+static bool beside_the_point(const struct build *b, uint32_t from, const struct waitfact *f)
+{
+	pid_t pids[HOLDERS];
+	if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_CLOCK || f->kind == WAITFACT_SIGNAL)
+		return true;
+	return f->n_holders > 0 &&
+	       (f->kind == WAITFACT_UNIX || f->kind == WAITFACT_PIPE || f->kind == WAITFACT_EVENTFD) &&
+	       holder_pids(b, f, node_at(b, from)->process->pid, pids) == 0;
+}
+
+/* Arrows of one alternative; returns their number, or -ENOMEM. */
+static int to_fact(struct build *b, uint32_t from, const struct waitfact *f)
+{
+	uint32_t to;
+	if (f->kind == WAITFACT_FUTEX && f->n_holders == 0)
+		return to_threads(b, from, node_at(b, from)->process, f, false);
+	if (end_of_kind(f) == WAITEND_NONE)
+		return to_holders(b, from, f);
+	if (end_of_kind(f) != WAITEND_OUTSIDE)
+		return 0;
+	if (outside_node(b, 0, f, &to) < 0 || arrow(b, from, to, WAITGRAPH_PROOF, f, NULL) < 0)
+		return -ENOMEM;
+	return 1;
+}
+
+static int to_facts(struct build *b, uint32_t from, bool all)
+{
+	size_t n;
+	const struct waitfact *f = waitgraph_facts(b, node_at(b, from), &n);
+	for (size_t i = 0; i < n; i++)
+		if ((all || !beside_the_point(b, from, &f[i])) && to_fact(b, from, &f[i]) < 0)
+			return -ENOMEM;
+	const struct waitgraph_node *x = node_at(b, from);
+	/* Of several alternatives any may be the one. */
+	for (uint32_t i = 0; n > 1 && x->n_edges > 1 && i < x->n_edges; i++)
+		b->g->edge[x->first_edge + i].quality = WAITGRAPH_POSSIBLE;
+	return 0;
+}
+
+/* Arrows of what is known beside the facts; returns their number, or -ENOMEM. */
+static int to_hints(struct build *b, uint32_t from)
+{
+	const struct waitgraph_in *in = b->in;
+	const struct waitfact_thread *t = node_at(b, from)->thread;
+	int n = 0;
+	for (size_t i = 0; i < in->n_hints; i++) {
+		const struct waithint *h = &in->hint[i];
+		if (h->pid != t->pid || h->tid != t->tid)
+			continue;
+		enum waitgraph_quality q = h->proof ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
+		for (size_t k = 0; k < b->g->n_nodes && (h->kind == WAITHINT_OWNER || h->kind == WAITHINT_RANK); k++) {
+			const struct waitgraph_node *x = node_at(b, (uint32_t)k);
+			bool owner = h->kind == WAITHINT_OWNER && x->thread && x->thread->pid == h->owner_pid &&
+				     x->thread->tid == h->owner_tid;
+			bool rank = h->kind == WAITHINT_RANK && x->main && x->who && x->who->main &&
+				    x->who->rank == h->rank;
+			if (!owner && !rank)
+				continue;
+			n++;
+			if (arrow(b, from, (uint32_t)k, q, NULL, h) < 0)
+				return -ENOMEM;
+		}
+	}
+	return n;
+}
+
+/* The end of a thread without arrows, by its alternatives: the most telling one. */
+static void end_without_arrows(struct build *b, uint32_t from)
+{
+	size_t n;
+	struct waitgraph_node *x = node_at(b, from);
+	const struct waitfact *f = waitgraph_facts(b, x, &n);
+	x->end = n ? WAITEND_NOBODY : WAITEND_UNKNOWN;
+	for (size_t i = 0; i < n; i++) {
+		enum waitgraph_end e = end_of_kind(&f[i]);
+		/* Only its own process could end it: another thread of it, as with the alarm of an event loop. */
+		if (e == WAITEND_NONE || e == WAITEND_OWN)
+			e = f[i].complete && x->process->n_threads == 1 ? WAITEND_NOBODY : WAITEND_OWN;
+		/* One that may come is an answer; nobody is one only where it holds for all. */
+		if (i == 0 || x->end == WAITEND_NOBODY || x->end == WAITEND_CLOCK) {
+			x->end = e;
+			x->fact = &f[i];
+		}
+	}
+}
+
+int waitgraph_arrows(struct build *b, uint32_t from)
+{
+	node_at(b, from)->first_edge = (uint32_t)b->g->n_edges;
+	const struct waithint *h = node_at(b, from)->hint;
+	if (node_at(b, from)->end != WAITEND_NONE)
+		return 0;
+	if (h && h->kind == WAITHINT_NOBODY) {
+		node_at(b, from)->end = WAITEND_NOBODY;
+		return 0;
+	}
+	int n = to_hints(b, from);
+	if (n == 0)
+		n = to_facts(b, from, false);
+	if (n == 0 && node_at(b, from)->n_edges == 0)
+		n = to_facts(b, from, true);
+	if (n >= 0 && node_at(b, from)->n_edges == 0)
+		end_without_arrows(b, from);
+	return n < 0 ? n : 0;
+}

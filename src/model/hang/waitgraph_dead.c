@@ -1,0 +1,195 @@
+/*
+ * Which threads can never run again. A thread is live if it may be woken by the clock or by somebody outside, or if
+ * anybody who could wake it is live; this spreads along "could wake" until nothing is added. What is left is dead.
+ *
+ * It works on the facts alone, not on the narrowed arrows: every holder counts, and any thread of it.
+ */
+#include <string.h>
+
+#include "base/vec.h"
+#include "model/hang/waitgraph_parts.h"
+
+/* "If `by` is live, `node` is." by: a node, or, from n_nodes on, a process: any thread of it. */
+struct wakes {
+	uint32_t by, node;
+};
+
+struct spread {
+	struct wakes *wake; /* sorted by `by` */
+	size_t n, cap;
+	bool *live; /* nodes, then processes */
+	uint32_t *todo;
+	size_t n_todo;
+	uint32_t n_nodes;
+	const struct waitfacts *now;
+};
+
+static int by_source(const void *a, const void *b)
+{
+	const struct wakes *x = a, *y = b;
+	return (x->by > y->by) - (x->by < y->by);
+}
+
+static void is_live(struct spread *s, uint32_t i)
+{
+	if (s->live[i])
+		return;
+	s->live[i] = true;
+	s->todo[s->n_todo++] = i;
+}
+
+static int wake_add(struct spread *s, uint32_t by, uint32_t node)
+{
+	if (vec_room(&s->wake, &s->cap, s->n + 1) < 0)
+		return -ENOMEM;
+	s->wake[s->n++] = (struct wakes){by, node};
+	return 0;
+}
+
+/* Index of a process behind the nodes; WAITGRAPH_NONE: not one whose threads are known. */
+static uint32_t process_index(const struct spread *s, pid_t pid)
+{
+	const struct waitfact_process *p = waitfacts_process(s->now, pid);
+	return p && p->n_threads > 0 ? s->n_nodes + (uint32_t)(p - s->now->process) : WAITGRAPH_NONE;
+}
+
+static bool has_ended(const struct spread *s, pid_t pid)
+{
+	const struct waitfact_process *p = waitfacts_process(s->now, pid);
+	return p && p->state == 'Z';
+}
+
+/* Node of a thread of the facts: nodes stand in the order of the threads. */
+static uint32_t thread_node(const struct build *b, pid_t pid, pid_t tid)
+{
+	const struct waitgraph_node *n = waitgraph_thread(b->g, pid, tid);
+	return n ? (uint32_t)(n - b->g->node) : WAITGRAPH_NONE;
+}
+
+/* Everybody who could make this alternative happen. */
+static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
+{
+	const struct waitgraph_node *x = &b->g->node[i];
+	bool of_process = f->kind == WAITFACT_FUTEX && f->n_holders == 0;
+	if (f->kind == WAITFACT_CLOCK || (!f->complete && !f->owner_gone)) {
+		is_live(s, i);
+		return 0;
+	}
+	if (of_process && wake_add(s, process_index(s, x->process->pid), i) < 0)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < f->n_holders; k++) {
+		const struct waitfact_holder *h = &s->now->holder[f->first_holder + k];
+		uint32_t by = h->tid ? thread_node(b, h->pid, h->tid) : process_index(s, h->pid);
+		if (by == WAITGRAPH_NONE && !has_ended(s, h->pid))
+			is_live(s, i); /* its threads are not known, so it may do anything */
+		else if (by != WAITGRAPH_NONE && wake_add(s, by, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * A descriptor that only the process itself has is often the alarm of its event loop, which a signal handler sets off
+ * as well: that of a child's end, for one.
+ */
+static int children_wake(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
+{
+	pid_t pid = b->g->node[i].process->pid;
+	if (f->kind != WAITFACT_UNIX && f->kind != WAITFACT_PIPE && f->kind != WAITFACT_EVENTFD)
+		return 0;
+	for (uint32_t k = 0; k < f->n_holders; k++)
+		if (s->now->holder[f->first_holder + k].pid != pid)
+			return 0;
+	for (size_t k = 0; k < s->now->n_processes; k++) {
+		const struct waitfact_process *p = &s->now->process[k];
+		uint32_t by = p->ppid == pid ? process_index(s, p->pid) : WAITGRAPH_NONE;
+		if (by != WAITGRAPH_NONE && wake_add(s, by, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static const struct waithint *proved_hint(const struct waitgraph_node *x, enum waithint_kind kind)
+{
+	return x->hint && x->hint->kind == kind && x->hint->proof ? x->hint : NULL;
+}
+
+static int wakers_of_node(struct build *b, struct spread *s, uint32_t i)
+{
+	const struct waitgraph_node *x = &b->g->node[i];
+	const struct waitfact_thread *t = x->thread;
+	const struct waithint *owner = proved_hint(x, WAITHINT_OWNER);
+	size_t n;
+	const struct waitfact *f = waitgraph_facts(b, x, &n);
+	if (x->end == WAITEND_GONE && t && t->ended)
+		return 0;
+	if (!t || x->end == WAITEND_RUNS || x->timed || t->cut || n == 0) {
+		is_live(s, i);
+		return 0;
+	}
+	if (proved_hint(x, WAITHINT_NOBODY))
+		return 0;
+	if (owner) {
+		uint32_t by = thread_node(b, owner->owner_pid, owner->owner_tid);
+		if (by != WAITGRAPH_NONE)
+			return wake_add(s, by, i);
+	}
+	for (size_t k = 0; k < n; k++)
+		if (wakers_of(b, s, i, &f[k]) < 0 || children_wake(b, s, i, &f[k]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static void spread(struct spread *s)
+{
+	while (s->n_todo > 0) {
+		uint32_t by = s->todo[--s->n_todo];
+		size_t lo = 0, hi = s->n;
+		while (lo < hi) {
+			size_t mid = lo + (hi - lo) / 2;
+			if (s->wake[mid].by < by)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		for (; lo < s->n && s->wake[lo].by == by; lo++)
+			is_live(s, s->wake[lo].node);
+	}
+}
+
+static int mark_all(struct build *b, struct spread *s)
+{
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		const struct waitgraph_node *x = &b->g->node[i];
+		uint32_t own = x->thread ? process_index(s, x->process->pid) : WAITGRAPH_NONE;
+		/* A live thread makes its process live. */
+		if (own != WAITGRAPH_NONE && wake_add(s, i, own) < 0)
+			return -ENOMEM;
+		if (wakers_of_node(b, s, i) < 0)
+			return -ENOMEM;
+	}
+	if (s->n)
+		qsort(s->wake, s->n, sizeof(*s->wake), by_source);
+	spread(s);
+	for (uint32_t i = 0; i < s->n_nodes; i++) {
+		struct waitgraph_node *x = &b->g->node[i];
+		x->dead = x->thread && !x->thread->ended && !s->live[i];
+		b->g->n_dead += x->dead;
+	}
+	return 0;
+}
+
+int waitgraph_mark_dead(struct build *b)
+{
+	size_t n = b->g->n_nodes + b->in->now->n_processes;
+	if (b->g->one_look || b->in->now->cut || n == 0)
+		return 0;
+	cleanup(freep) bool *live = calloc(n, sizeof(*live));
+	cleanup(freep) uint32_t *todo = calloc(n, sizeof(*todo));
+	struct spread s = {.live = live, .todo = todo, .n_nodes = (uint32_t)b->g->n_nodes, .now = b->in->now};
+	if (!live || !todo)
+		return -ENOMEM;
+	int r = mark_all(b, &s);
+	free(s.wake);
+	return r;
+}

@@ -1,0 +1,403 @@
+/*
+ * Where the arrows end: the parts of the graph that wait for each other (strongly connected components, Tarjan 1972,
+ * without recursion), those of them that no arrow leaves, and which main processes come to which.
+ */
+#include <string.h>
+
+#include "base/vec.h"
+#include "model/hang/waitgraph_parts.h"
+#include "model/jobs/role.h"
+
+/* One visit of Tarjan's algorithm: the node, and its next arrow. */
+struct visit {
+	uint32_t node, next;
+};
+
+struct search {
+	struct waitgraph *g;
+	uint32_t *index, *low, *stack;
+	bool *on_stack;
+	struct visit *visit;
+	size_t n_stack, n_visits;
+	uint32_t n_indexed, n_components;
+};
+
+static void visit_begin(struct search *s, uint32_t node)
+{
+	s->index[node] = s->low[node] = ++s->n_indexed;
+	s->stack[s->n_stack++] = node;
+	s->on_stack[node] = true;
+	s->visit[s->n_visits++] = (struct visit){node, 0};
+}
+
+static void component_end(struct search *s, uint32_t root)
+{
+	uint32_t node;
+	do {
+		node = s->stack[--s->n_stack];
+		s->on_stack[node] = false;
+		s->g->node[node].component = s->n_components;
+	} while (node != root);
+	s->n_components++;
+}
+
+static void visit_step(struct search *s)
+{
+	struct visit *v = &s->visit[s->n_visits - 1];
+	const struct waitgraph_node *n = &s->g->node[v->node];
+	if (v->next < n->n_edges) {
+		uint32_t to = s->g->edge[n->first_edge + v->next++].to;
+		if (s->index[to] == 0)
+			visit_begin(s, to);
+		else if (s->on_stack[to])
+			s->low[v->node] = MIN(s->low[v->node], s->index[to]);
+		return;
+	}
+	uint32_t node = v->node;
+	s->n_visits--;
+	if (s->n_visits > 0) {
+		uint32_t above = s->visit[s->n_visits - 1].node;
+		s->low[above] = MIN(s->low[above], s->low[node]);
+	}
+	if (s->low[node] == s->index[node])
+		component_end(s, node);
+}
+
+static int components_find(struct waitgraph *g, uint32_t *ret_n)
+{
+	size_t n = g->n_nodes + 1;
+	cleanup(freep) uint32_t *index = calloc(n, sizeof(*index)), *low = calloc(n, sizeof(*low));
+	cleanup(freep) uint32_t *stack = calloc(n, sizeof(*stack));
+	cleanup(freep) bool *on_stack = calloc(n, sizeof(*on_stack));
+	cleanup(freep) struct visit *visit = calloc(n, sizeof(*visit));
+	struct search s = {.g = g, .index = index, .low = low, .stack = stack, .on_stack = on_stack, .visit = visit};
+	if (!index || !low || !stack || !on_stack || !visit)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (index[i] != 0)
+			continue;
+		visit_begin(&s, i);
+		while (s.n_visits > 0)
+			visit_step(&s);
+	}
+	*ret_n = s.n_components;
+	return 0;
+}
+
+/* ---- sinks ---- */
+
+static void sink_rank_add(struct waitgraph_sink *s, int32_t rank)
+{
+	for (size_t i = 0; i < s->n_ranks; i++)
+		if (s->rank[i] == rank)
+			return;
+	if (rank != NO_RANK && s->n_ranks < WAITGRAPH_RANKS)
+		s->rank[s->n_ranks++] = rank;
+}
+
+/* The rank to whom a process belongs: its own, or that of the process that started it. */
+static int32_t rank_of(const struct waitgraph_in *in, const struct waitgraph_node *n)
+{
+	const struct waitfact_process *p = n->process;
+	for (int up = 0; p && up < 8; up++) {
+		const struct waitgraph_who *who = waitgraph_who_of(in, p->pid);
+		if (who && who->rank != NO_RANK)
+			return who->rank;
+		p = p->ppid > 1 ? waitfacts_process(in->now, p->ppid) : NULL;
+	}
+	return NO_RANK;
+}
+
+/* How well a node stands for its end. */
+static int telling(const struct waitgraph_node *n)
+{
+	return (n->who && n->who->main && n->main ? 4 : 0) + (n->main ? 2 : 0) + (n->thread ? 1 : 0);
+}
+
+static bool leaves(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (uint32_t i = 0; i < n->n_edges; i++)
+		if (g->node[g->edge[n->first_edge + i].to].component != n->component)
+			return true;
+	return false;
+}
+
+static void sink_take(const struct waitgraph_in *in, struct waitgraph *g, struct waitgraph_sink *s, uint32_t i)
+{
+	const struct waitgraph_node *n = &g->node[i];
+	bool first = s->n_nodes == 0;
+	s->n_nodes++;
+	if (first || telling(n) > telling(&g->node[s->node]))
+		s->node = i;
+	s->dead = (first || s->dead) && n->dead;
+	s->one_process = first || (s->one_process && n->process == g->node[s->node].process);
+	s->outside = (first || s->outside) && !n->thread;
+	s->of_main |= n->main && n->who && n->who->main;
+	s->closed = (first || s->closed) && n->n_edges == 1;
+	for (uint32_t k = 0; k < n->n_edges; k++)
+		s->circle = MIN(s->circle, g->edge[n->first_edge + k].quality);
+	if (n->thread)
+		sink_rank_add(s, rank_of(in, n));
+}
+
+/* What a circle is: of threads of one process whose arrows are only possible ones, it is no circle. */
+static enum waitgraph_end circle_end(const struct waitgraph *g, uint32_t component, const struct waitgraph_sink *s)
+{
+	const struct waitfact_process *p = NULL;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		if (g->node[i].component != component)
+			continue;
+		if (p && g->node[i].process != p)
+			return WAITEND_CIRCLE;
+		p = g->node[i].process;
+	}
+	return s->closed ? WAITEND_CIRCLE : WAITEND_OWN;
+}
+
+static int sinks_list(const struct waitgraph_in *in, struct waitgraph *g, uint32_t n_components)
+{
+	cleanup(freep) bool *open = calloc(n_components + 1, sizeof(*open));
+	cleanup(freep) uint32_t *sink_of = calloc(n_components + 1, sizeof(*sink_of));
+	if (!open || !sink_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->n_nodes; i++)
+		open[g->node[i].component] |= leaves(g, &g->node[i]);
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		uint32_t c = g->node[i].component;
+		if (open[c])
+			continue;
+		if (sink_of[c] == 0) {
+			if (vec_room(&g->sink, &g->cap_sinks, g->n_sinks + 1) < 0)
+				return -ENOMEM;
+			g->sink[g->n_sinks] =
+				(struct waitgraph_sink){.quality = WAITGRAPH_PROOF, .circle = WAITGRAPH_PROOF};
+			sink_of[c] = (uint32_t)++g->n_sinks;
+		}
+		sink_take(in, g, &g->sink[sink_of[c] - 1], (uint32_t)i);
+	}
+	for (size_t i = 0; i < g->n_sinks; i++) {
+		struct waitgraph_sink *s = &g->sink[i];
+		const struct waitgraph_node *n = &g->node[s->node];
+		s->end = s->n_nodes > 1 || n->n_edges > 0 ? circle_end(g, n->component, s) : n->end;
+		s->closed &= s->end == WAITEND_CIRCLE;
+	}
+	return 0;
+}
+
+/* ---- who comes to which ---- */
+
+struct reach {
+	const struct waitgraph *g;
+	uint32_t *todo;
+	uint8_t *best; /* of each node: 1 + quality of the best way to it; 0: none */
+};
+
+/* The best way from a node to every other: ways are as good as their weakest arrow. */
+static void reach_from(struct reach *r, uint32_t from)
+{
+	memset(r->best, 0, r->g->n_nodes);
+	r->best[from] = WAITGRAPH_PROOF + 1;
+	for (int level = WAITGRAPH_PROOF; level >= WAITGRAPH_POSSIBLE; level--) {
+		size_t n = 0;
+		for (uint32_t i = 0; i < r->g->n_nodes; i++)
+			if (r->best[i] > level)
+				r->todo[n++] = i;
+		while (n > 0) {
+			const struct waitgraph_node *x = &r->g->node[r->todo[--n]];
+			for (uint32_t k = 0; k < x->n_edges; k++) {
+				const struct waitgraph_edge *e = &r->g->edge[x->first_edge + k];
+				if ((int)e->quality < level || r->best[e->to] != 0)
+					continue;
+				r->best[e->to] = (uint8_t)(level + 1);
+				r->todo[n++] = e->to;
+			}
+		}
+	}
+}
+
+/* Counts a main process for the ends to which its best ways lead. */
+static void follow(struct waitgraph *g, const struct reach *r, uint32_t from)
+{
+	uint8_t best = 0;
+	for (size_t i = 0; i < g->n_sinks; i++)
+		best = MAX(best, r->best[g->sink[i].node]);
+	for (size_t i = 0; i < g->n_sinks && best > 0; i++) {
+		struct waitgraph_sink *s = &g->sink[i];
+		if (r->best[s->node] != best || g->node[s->node].component == g->node[from].component)
+			continue;
+		s->n_followers++;
+		s->quality = MIN(s->quality, (enum waitgraph_quality)(best - 1));
+	}
+}
+
+static size_t weight(const struct waitgraph_sink *s)
+{
+	return s->n_followers * 2 + s->of_main;
+}
+
+static int sinks_compare(const void *a, const void *b)
+{
+	const struct waitgraph_sink *x = a, *y = b;
+	if (weight(x) != weight(y))
+		return weight(x) < weight(y) ? 1 : -1;
+	if (x->dead != y->dead)
+		return x->dead ? -1 : 1;
+	if (x->quality != y->quality)
+		return x->quality < y->quality ? 1 : -1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static void end_of_main(struct waitgraph *g, const struct reach *r, uint32_t from)
+{
+	uint8_t best = 0;
+	for (size_t i = 0; i < g->n_sinks; i++) {
+		uint8_t way = r->best[g->sink[i].node];
+		if (way > best) {
+			best = way;
+			g->node[from].sink = (uint32_t)i;
+		}
+	}
+}
+
+/* An end outside of the job: the ranks that wait for it themselves. */
+static void ranks_before(const struct waitgraph_in *in, struct waitgraph *g)
+{
+	for (size_t i = 0; i < g->n_sinks; i++) {
+		struct waitgraph_sink *s = &g->sink[i];
+		for (size_t k = 0; s->outside && k < g->n_nodes; k++) {
+			const struct waitgraph_node *n = &g->node[k];
+			for (uint32_t e = 0; e < n->n_edges; e++)
+				if (g->edge[n->first_edge + e].to == s->node)
+					sink_rank_add(s, rank_of(in, n));
+		}
+	}
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const int32_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+static int ends_once(const struct waitgraph_in *in, struct waitgraph *g)
+{
+	uint32_t n_components = 0;
+	cleanup(freep) uint32_t *todo = calloc(g->n_nodes * 2 + 1, sizeof(*todo));
+	cleanup(freep) uint8_t *best = calloc(g->n_nodes + 1, sizeof(*best));
+	struct reach r = {.g = g, .todo = todo, .best = best};
+	g->n_sinks = 0;
+	if (!todo || !best || components_find(g, &n_components) < 0 || sinks_list(in, g, n_components) < 0)
+		return -ENOMEM;
+	for (int turn = 0; turn < 2; turn++) {
+		for (uint32_t i = 0; i < g->n_nodes; i++) {
+			const struct waitgraph_node *n = &g->node[i];
+			if (!n->main || !n->who || !n->who->main)
+				continue;
+			reach_from(&r, i);
+			if (turn == 0)
+				follow(g, &r, i);
+			else
+				end_of_main(g, &r, i);
+		}
+		if (turn == 0 && g->n_sinks)
+			qsort(g->sink, g->n_sinks, sizeof(*g->sink), sinks_compare);
+	}
+	return 0;
+}
+
+static bool in_shared_memory(enum waitfact_kind k)
+{
+	return k == WAITFACT_SHARED || k == WAITFACT_SEMAPHORE || k == WAITFACT_MESSAGE || k == WAITFACT_EVENTFD;
+}
+
+/*
+ * In a circle of ranks, the arrows of a thread that waits on something shared lead to all who share it, and say
+ * little. Without them the circle may have an end: that thread. True if there were any.
+ */
+static bool vague_arrows_drop(struct waitgraph *g)
+{
+	bool dropped = false;
+	const struct waitgraph_sink *s = g->n_sinks ? &g->sink[0] : NULL;
+	if (!s || s->end != WAITEND_CIRCLE || s->closed)
+		return false;
+	uint32_t component = g->node[s->node].component;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		struct waitgraph_node *n = &g->node[i];
+		if (n->component != component || n->n_edges < 2 || n->thread->n != 1 ||
+		    !in_shared_memory(n->fact->kind))
+			continue;
+		n->n_edges = 0;
+		n->end = WAITEND_ANY;
+		dropped = true;
+	}
+	return dropped;
+}
+
+static bool is_main(const struct waitgraph_node *n)
+{
+	return n->main && n->who && n->who->main && n->who->rank != NO_RANK;
+}
+
+/*
+ * A rank that waits for connections, as others do for it, waits for the ranks that do not come to it. Adds arrows to
+ * them; *ret: there were any.
+ */
+static int missing_arrows_add(struct waitgraph *g, bool *ret)
+{
+	const struct waitgraph_sink *s = g->n_sinks ? &g->sink[0] : NULL;
+	uint32_t from = s ? s->node : WAITGRAPH_NONE, first = (uint32_t)g->n_edges;
+	*ret = false;
+	if (!s || s->end != WAITEND_VISITOR || s->n_nodes > 1 || s->n_followers == 0 || !is_main(&g->node[from]) ||
+	    g->node[from].fact->kind != WAITFACT_LISTEN)
+		return 0;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (!is_main(&g->node[i]) || i == from || g->node[i].sink == g->node[from].sink)
+			continue;
+		if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
+			return -ENOMEM;
+		g->edge[g->n_edges++] =
+			(struct waitgraph_edge){.to = i, .quality = WAITGRAPH_LIKELY, .fact = g->node[from].fact};
+	}
+	if (g->n_edges == first)
+		return 0;
+	g->node[from].first_edge = first;
+	g->node[from].n_edges = (uint32_t)g->n_edges - first;
+	g->node[from].end = WAITEND_NONE;
+	for (size_t i = first; g->n_edges - first > 1 && i < g->n_edges; i++)
+		g->edge[i].quality = WAITGRAPH_POSSIBLE;
+	*ret = true;
+	return 0;
+}
+
+int waitgraph_find_ends(const struct waitgraph_in *in, struct waitgraph *g)
+{
+	bool missing = false;
+	int r = ends_once(in, g);
+	if (r == 0)
+		r = missing_arrows_add(g, &missing);
+	if (r == 0 && (missing || vague_arrows_drop(g)))
+		r = ends_once(in, g);
+	if (r)
+		return r;
+	ranks_before(in, g);
+	for (size_t i = 0; i < g->n_sinks; i++)
+		qsort(g->sink[i].rank, g->sink[i].n_ranks, sizeof(g->sink[i].rank[0]), compare_ranks);
+	return 0;
+}
+const struct waitgraph_sink *waitgraph_end_of(const struct waitgraph *g, pid_t pid)
+{
+	const struct waitgraph_node *n = waitgraph_thread(g, pid, 0);
+	return n && n->sink != WAITGRAPH_NONE ? &g->sink[n->sink] : NULL;
+}
+
+bool waitgraph_waits(const struct waitgraph *g, pid_t pid)
+{
+	const struct waitgraph_node *n = waitgraph_thread(g, pid, 0);
+	const struct waitgraph_sink *s = waitgraph_end_of(g, pid);
+	if (!s || !n->who || g->node[s->node].component == n->component)
+		return false;
+	for (size_t i = 0; i < s->n_ranks; i++)
+		if (s->rank[i] == n->who->rank)
+			return false;
+	return s->n_ranks > 0 && n->who->rank != NO_RANK;
+}

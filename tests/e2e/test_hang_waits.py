@@ -1,0 +1,105 @@
+"""Who waits for whom, in verdicts: jobs that talk over sockets, pipes and locks of their own."""
+import random
+import socket
+import sys
+
+import pytest
+
+from conftest import wait_for
+from hangkit import events, looks, shown
+
+RING = '''
+import os, socket, subprocess, sys, time
+SERVER = """
+import select, socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+c = s.accept()[0]
+select.select([s], [], [])
+"""
+rank, world, base = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(sys.argv[1])
+mine = socket.create_server(("127.0.0.1", base + rank))
+while True:
+    try:
+        right = socket.create_connection(("127.0.0.1", base + (rank + 1) % world))
+        break
+    except OSError:
+        time.sleep(0.05)
+left = mine.accept()[0]
+for step in range(100000):
+    if step == 20 and sys.argv[2] == "circle":
+        left.recv(1)
+    if step == 20 and sys.argv[2] == "pipe" and rank == 1:
+        ends = os.pipe()
+        os.read(ends[0], 1)
+    if step == 20 and sys.argv[2] == "server" and rank == 1:
+        server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE)
+        socket.create_connection(("127.0.0.1", int(server.stdout.readline()))).recv(1)
+    if step == 20 and sys.argv[2] == "sleep" and rank == 1:
+        time.sleep(25)
+        sys.exit(0)
+    right.send(b"x")
+    if left.recv(1) == b"":
+        sys.exit(0)
+    time.sleep(0.1)
+    print(f"step {step} loss 0.5", flush=True)
+'''
+
+
+def ports(n):
+    """The first of n free ports in a row."""
+    while True:
+        base = random.randrange(20000, 30000)
+        try:
+            for s in [socket.create_server(("127.0.0.1", base + i)) for i in range(n)]:
+                s.close()
+            return base
+        except OSError:
+            continue
+
+
+def ring(vigil, what, needs="proof"):
+    return vigil("run", "--nproc", 3, "--on-hang", "kill", "--on-hang-needs", needs, "--", sys.executable, "-c", RING, ports(3), what,
+                 timeout=120)
+
+
+def test_a_circle_of_sockets_is_proved_and_the_job_ended(vigil):
+    result = ring(vigil, "circle")
+    assert result.status == 124, result
+    report = vigil.why()
+    assert looks(report) == ("hang", "wait_circle", [0, 1, 2])
+    assert report["cause"]["confidence"] == "high"
+    assert "cannot go on by itself" in report["cause"]["text"]
+    assert "→ rank" in report["cause"]["text"]
+
+
+def test_who_keeps_the_only_writer_of_its_pipe_is_named_by_all_that_wait_for_it(vigil):
+    result = ring(vigil, "pipe")
+    assert result.status == 124, result
+    report = vigil.why()
+    assert looks(report) == ("hang", "orphaned_wait", [1])
+    assert "read, empty pipe" in report["cause"]["text"] and "nobody is left" in report["cause"]["text"]
+    assert "who waits for whom" in shown(report)
+
+
+def test_who_waits_for_a_rank_that_sleeps_is_not_accused(vigil):
+    result = ring(vigil, "sleep")
+    assert result.status == 0, result
+    assert not [e for e in events(vigil) if e["kind"] == "hang"]
+
+
+@pytest.mark.parametrize("needs", ["proof", "medium"])
+def test_less_than_a_proof_ends_a_job_only_if_that_is_asked_for(vigil, needs):
+    p = vigil.start("run", "--nproc", 3, "--hang-after", "5s", "--on-hang", "kill", "--on-hang-needs", needs, "--", sys.executable, "-c",
+                    RING, ports(3), "server")
+    told = wait_for(lambda: events(vigil, "hang"), 90, "the verdict")
+    assert told
+    if needs == "medium":
+        assert vigil.finish(p).status == 124
+        assert looks(vigil.why())[2] == [1]
+        return
+    report = vigil.why()
+    assert looks(report)[0] == "hang" and looks(report)[2] == [1]
+    assert p.poll() is None
+    p.terminate()
+    assert b"on less than a proof only if" in vigil.finish(p).err

@@ -1,0 +1,268 @@
+/*
+ * Reads facts of waits from the lines of a scenario (tests/scenarios/README.md, "waits"): processes, threads, what they
+ * wait for and who could end it. Used by the tests of the graph and of the judge.
+ */
+#pragma once
+
+#include "testing.h"
+
+#include "base/text.h"
+#include "base/units.h"
+#include "model/hang/waitgraph.h"
+#include "sense/rank.h"
+
+#define WAIT_SCENARIO_MOST 4096
+
+struct wait_scenario {
+	struct waitfacts facts[2]; /* before, now */
+	struct waitfact_process process[2][WAIT_SCENARIO_MOST / 8];
+	struct waitfact_thread thread[2][WAIT_SCENARIO_MOST];
+	struct waitfact fact[2][WAIT_SCENARIO_MOST];
+	struct waitfact_holder holder[2][WAIT_SCENARIO_MOST];
+	struct waitgraph_who who[WAIT_SCENARIO_MOST / 8];
+	size_t n_who;
+	struct waithint hint[64];
+	size_t n_hints;
+};
+
+static inline void wait_scenario_begin(struct wait_scenario *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (int i = 0; i < 2; i++) {
+		s->facts[i].process = s->process[i];
+		s->facts[i].thread = s->thread[i];
+		s->facts[i].fact = s->fact[i];
+		s->facts[i].holder = s->holder[i];
+	}
+}
+
+static inline bool wait_word(struct span *rest, const char *word)
+{
+	struct span copy = *rest, w;
+	if (!span_word(&copy, &w) || !span_eq(w, word))
+		return false;
+	*rest = copy;
+	return true;
+}
+
+static inline int64_t wait_number(struct span *rest)
+{
+	struct span w;
+	int64_t v;
+	assert_true(span_word(rest, &w));
+	assert_int_equal(span_i64(w, &v), 0);
+	return v;
+}
+
+static inline struct waitfact_process *wait_process_at(struct wait_scenario *s, int look, pid_t pid)
+{
+	for (size_t i = 0; i < s->facts[look].n_processes; i++)
+		if (s->process[look][i].pid == pid)
+			return &s->process[look][i];
+	return NULL;
+}
+
+/* process <pid> [parent n] [rank n] [main] [launcher] [role r] [zombie] [unwanted] */
+static inline void wait_process_line(struct wait_scenario *s, struct span rest)
+{
+	struct waitfact_process p = {.pid = (pid_t)wait_number(&rest), .ppid = 1, .state = 'S', .readable = true};
+	struct waitgraph_who who = {.pid = p.pid, .rank = NO_RANK};
+	struct span w;
+	bool wanted = true;
+	TEXT_COPY(p.name, "python");
+	while (rest.len && span_trim(rest).len) {
+		if (wait_word(&rest, "parent"))
+			p.ppid = (pid_t)wait_number(&rest);
+		else if (wait_word(&rest, "rank"))
+			who.rank = (int32_t)wait_number(&rest);
+		else if (wait_word(&rest, "main"))
+			who.main = true;
+		else if (wait_word(&rest, "launcher"))
+			who.launcher = true;
+		else if (wait_word(&rest, "zombie"))
+			p.state = 'Z';
+		else if (wait_word(&rest, "unwanted"))
+			wanted = false;
+		else if (wait_word(&rest, "role") && span_word(&rest, &w))
+			span_copy(w, who.role, sizeof(who.role));
+		else
+			fail_msg("process: what is '%.*s'?", (int)rest.len, rest.p);
+	}
+	p.wanted = wanted;
+	for (int look = 0; look < 2; look++) {
+		size_t at = s->facts[look].n_processes++;
+		for (; at > 0 && s->process[look][at - 1].pid > p.pid; at--)
+			s->process[look][at] = s->process[look][at - 1];
+		s->process[look][at] = p;
+	}
+	if (wanted)
+		s->who[s->n_who++] = who;
+}
+
+static inline enum waitfact_kind wait_kind_of(struct span w)
+{
+	for (int k = WAITFACT_UNKNOWN; k <= WAITFACT_DEVICE; k++) {
+		char name[32];
+		TEXT_COPY(name, waitfact_kind_name((enum waitfact_kind)k));
+		for (char *c = name; *c; c++)
+			*c = *c == ' ' ? '-' : *c;
+		if (span_eq(w, name))
+			return (enum waitfact_kind)k;
+	}
+	fail_msg("no kind of wait: '%.*s'", (int)w.len, w.p);
+	return WAITFACT_UNKNOWN;
+}
+
+/* <kind> [id n] [peer n] [write] [by pid|pid.tid ...] [open] [owner] [gone] [timed] [text <rest>] */
+static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
+{
+	struct waitfacts *f = &s->facts[look];
+	struct waitfact *x = &s->fact[look][f->n_facts++];
+	struct span w;
+	assert_true(span_word(&rest, &w));
+	*x = (struct waitfact){.kind = wait_kind_of(w), .complete = true, .first_holder = (uint32_t)f->n_holders};
+	bool by = false;
+	while (span_trim(rest).len) {
+		struct span copy = rest;
+		if (wait_word(&rest, "id")) {
+			x->id = (uint64_t)wait_number(&rest);
+		} else if (wait_word(&rest, "peer")) {
+			x->peer_id = (uint64_t)wait_number(&rest);
+		} else if (wait_word(&rest, "write")) {
+			x->to_write = true;
+		} else if (wait_word(&rest, "open")) {
+			x->complete = false;
+		} else if (wait_word(&rest, "owner")) {
+			x->owner = true;
+		} else if (wait_word(&rest, "gone")) {
+			x->owner_gone = true;
+		} else if (wait_word(&rest, "timed")) {
+			t->timed = true;
+		} else if (wait_word(&rest, "by")) {
+			by = true;
+		} else if (wait_word(&rest, "text")) {
+			span_copy(span_trim(rest), x->text, sizeof(x->text));
+			break;
+		} else {
+			uint64_t pid, tid = 0;
+			assert_true(span_word(&copy, &w));
+			size_t dot = 0;
+			while (dot < w.len && w.p[dot] != '.')
+				dot++;
+			assert_int_equal(span_u64((struct span){w.p, dot}, &pid), 0);
+			if (dot < w.len)
+				assert_int_equal(span_u64((struct span){w.p + dot + 1, w.len - dot - 1}, &tid), 0);
+			assert_true(by);
+			s->holder[look][f->n_holders++] = (struct waitfact_holder){(pid_t)pid, (pid_t)tid};
+			x->n_holders++;
+			rest = copy;
+		}
+	}
+	if (x->kind == WAITFACT_UNKNOWN || x->kind == WAITFACT_CLOCK || x->kind == WAITFACT_LISTEN)
+		x->complete = false;
+	t->n++;
+}
+
+/* thread <pid> [tid] runs|ended|blind|<fact>: in both looks; of a process its threads follow each other */
+static inline void wait_thread_line(struct wait_scenario *s, struct span rest, bool now_only)
+{
+	pid_t pid = (pid_t)wait_number(&rest), tid = pid;
+	struct span copy = rest, w;
+	int64_t number;
+	if (span_word(&copy, &w) && span_i64(w, &number) == 0) {
+		tid = (pid_t)number;
+		rest = copy;
+	}
+	for (int look = now_only; look < 2; look++) {
+		struct waitfacts *f = &s->facts[look];
+		struct waitfact_process *p = wait_process_at(s, look, pid);
+		struct waitfact_thread *t = &s->thread[look][f->n_threads];
+		assert_non_null(p);
+		if (now_only) /* the thread is there, and does something else now */
+			for (size_t i = 0; i < f->n_threads; i++)
+				if (s->thread[look][i].tid == tid && s->thread[look][i].pid == pid)
+					t = &s->thread[look][i];
+		if (t == &s->thread[look][f->n_threads]) {
+			if (p->n_threads == 0)
+				p->first_thread = (uint32_t)f->n_threads;
+			assert_int_equal(p->first_thread + p->n_threads, f->n_threads);
+			p->n_threads++;
+			f->n_threads++;
+		}
+		*t = (struct waitfact_thread){
+			.pid = pid, .tid = tid, .readable = true, .nr = 1, .first = (uint32_t)f->n_facts};
+		struct span r = rest;
+		if (wait_word(&r, "runs"))
+			t->runs = true;
+		else if (wait_word(&r, "ended"))
+			t->ended = true;
+		else
+			wait_fact_line(s, look, t, r);
+		if (now_only)
+			t->runs_so_far = 1;
+	}
+}
+
+/* also <fact>: one more alternative of the last thread */
+static inline void wait_also_line(struct wait_scenario *s, struct span rest)
+{
+	for (int look = 0; look < 2; look++)
+		wait_fact_line(s, look, &s->thread[look][s->facts[look].n_threads - 1], rest);
+}
+
+/* hint <pid> <tid> owner <pid> <tid>|nobody|rank <n>|text [likely] [says <rest>] */
+static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
+{
+	struct waithint *h = &s->hint[s->n_hints++];
+	*h = (struct waithint){.pid = (pid_t)wait_number(&rest), .rank = NO_RANK, .proof = true};
+	h->tid = (pid_t)wait_number(&rest);
+	if (wait_word(&rest, "owner")) {
+		h->kind = WAITHINT_OWNER;
+		h->owner_pid = (pid_t)wait_number(&rest);
+		h->owner_tid = (pid_t)wait_number(&rest);
+	} else if (wait_word(&rest, "nobody")) {
+		h->kind = WAITHINT_NOBODY;
+	} else if (wait_word(&rest, "rank")) {
+		h->kind = WAITHINT_RANK;
+		h->rank = (int32_t)wait_number(&rest);
+	} else {
+		assert_true(wait_word(&rest, "text"));
+		h->kind = WAITHINT_TEXT;
+	}
+	if (wait_word(&rest, "likely"))
+		h->proof = false;
+	if (wait_word(&rest, "says"))
+		span_copy(span_trim(rest), h->text, sizeof(h->text));
+}
+
+/* limit <pid> <seconds>: of the main thread's call, which has a time limit */
+static inline void wait_limit_line(struct wait_scenario *s, struct span rest)
+{
+	pid_t pid = (pid_t)wait_number(&rest);
+	uint64_t limit_ns = (uint64_t)wait_number(&rest) * NS_PER_S;
+	for (int look = 0; look < 2; look++)
+		for (size_t i = 0; i < s->facts[look].n_threads; i++)
+			if (s->thread[look][i].tid == pid)
+				s->thread[look][i].limit_ns = limit_ns;
+}
+
+/* True if the line was one of facts. */
+static inline bool wait_scenario_line(struct wait_scenario *s, struct span line)
+{
+	struct span rest = line;
+	if (wait_word(&rest, "process"))
+		wait_process_line(s, rest);
+	else if (wait_word(&rest, "thread"))
+		wait_thread_line(s, rest, false);
+	else if (wait_word(&rest, "then"))
+		wait_thread_line(s, rest, true);
+	else if (wait_word(&rest, "also"))
+		wait_also_line(s, rest);
+	else if (wait_word(&rest, "limit"))
+		wait_limit_line(s, rest);
+	else if (wait_word(&rest, "hint"))
+		wait_hint_line(s, rest);
+	else
+		return false;
+	return true;
+}
