@@ -189,15 +189,15 @@ static bool end_is_main(const struct hang_work *w, const struct waitgraph_sink *
 }
 
 /*
- * True if the end runs, and is not one whose processor time says more (hang_busy): a process beside the ranks, or a
- * rank that wakes up now and then, as one that receives a little at a time.
+ * True if the end runs, and is not one whose processor time says more (hang_busy): a process beside the ranks, for as
+ * long as a checkpoint may take, or a rank that wakes up now and then, as one that receives a little at a time.
  */
 static bool runs_along(const struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const double busy_cores = 0.2;
 	const struct waitgraph_node *n = &w->c->graph->node[s->node];
 	if (!end_is_main(w, s))
-		return true;
+		return w->standstill_ns < hang_time(w->s->checkpoint_ns, HANG_CHECKPOINT_NS);
 	const struct stackgroup_rank *r = stackgroups_find(&w->g, n->who->rank);
 	return w->standstill_ns < runs_ns && (!r || r->cores < busy_cores);
 }
