@@ -235,15 +235,15 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 		span_copy(span_trim(rest), h->text, sizeof(h->text));
 }
 
-/* limit <pid> <seconds>: of the main thread's call, which has a time limit */
-static inline void wait_limit_line(struct wait_scenario *s, struct span rest)
+/* limit <pid> <seconds>, left <pid> <seconds>: of the main thread's call, which has a time limit */
+static inline void wait_limit_line(struct wait_scenario *s, struct span rest, bool left)
 {
 	pid_t pid = (pid_t)wait_number(&rest);
 	uint64_t limit_ns = (uint64_t)wait_number(&rest) * NS_PER_S;
 	for (int look = 0; look < 2; look++)
 		for (size_t i = 0; i < s->facts[look].n_threads; i++)
 			if (s->thread[look][i].tid == pid)
-				s->thread[look][i].limit_ns = limit_ns;
+				*(left ? &s->thread[look][i].left_ns : &s->thread[look][i].limit_ns) = limit_ns;
 }
 
 /* True if the line was one of facts. */
@@ -259,7 +259,9 @@ static inline bool wait_scenario_line(struct wait_scenario *s, struct span line)
 	else if (wait_word(&rest, "also"))
 		wait_also_line(s, rest);
 	else if (wait_word(&rest, "limit"))
-		wait_limit_line(s, rest);
+		wait_limit_line(s, rest, false);
+	else if (wait_word(&rest, "left"))
+		wait_limit_line(s, rest, true);
 	else if (wait_word(&rest, "hint"))
 		wait_hint_line(s, rest);
 	else

@@ -80,7 +80,7 @@ static void moves(struct hang_history *m, struct hang_step *ret)
 	m->again_ns = 0;
 	m->rounds = 0;
 	m->text[0] = '\0';
-	m->sleep_until_ns = m->sleep_ns = 0;
+	m->sleep_until_ns = m->sleep_ns = m->limit_until_ns = 0;
 }
 
 void hang_check(struct hang_history *m, const struct hang_settings *s, const struct liveness_set *p,
@@ -169,6 +169,7 @@ void hang_keep_verdict(struct hang_history *m, const struct hang_verdict *v, con
 	m->sleep_tid = v->sleep_tid;
 	m->sleep_until_ns = v->sleep_until_ns;
 	m->sleep_ns = v->sleep_ns;
+	m->limit_until_ns = v->limit_until_ns;
 	m->hung_step_ns = p->step_ns;
 	uint64_t patience = patience_ns(m);
 	m->again_ns = p->now_ns + (v->again_ns ? MIN(v->again_ns, patience) : patience);

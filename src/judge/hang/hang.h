@@ -104,6 +104,7 @@ struct hang_history {
 	int32_t sleep_rank; /* sleep_*: those of struct hang_verdict, of this standstill's last verdict */
 	pid_t sleep_tid;
 	uint64_t sleep_until_ns, sleep_ns;
+	uint64_t limit_until_ns; /* that of this standstill's last verdict; a later end is another wait: a loop */
 	uint64_t shares_ns; /* when stragglers were last sampled for */
 	uint64_t shares_steps;
 	bool shares_asked, shares_again; /* again: the last round was not clear, and is repeated once */

@@ -159,16 +159,23 @@ static bool benign_end(struct hang_work *w, const struct waitgraph_sink *s, cons
 	return true;
 }
 
-/* How long after its beginning the standstill may last by the limit of a call; 0: it has none, or it is unknown. */
-static uint64_t limit_of_call(const struct hang_work *w, const struct waitgraph_node *n)
+/*
+ * How long after its beginning the standstill may last by the limit of a call; 0: it has none, or it is unknown. A
+ * sleep is no limit, and a limit that ends later than the one before is that of another call: a loop.
+ */
+static uint64_t limit_of_call(struct hang_work *w, const struct waitgraph_node *n)
 {
-	if (!n->thread || !n->timed)
+	if (!n->thread || !n->timed || !n->fact || n->fact->kind == WAITFACT_CLOCK)
 		return 0;
-	return MAX(n->thread->limit_ns, n->thread->left_ns ? w->standstill_ns + n->thread->left_ns : 0);
+	uint64_t until_ns = n->thread->left_ns ? w->p->now_ns + n->thread->left_ns : 0;
+	w->v->limit_until_ns = MAX(w->v->limit_until_ns, until_ns);
+	if (until_ns > 0 && w->m->limit_until_ns > 0 && until_ns > w->m->limit_until_ns + NS_PER_S)
+		return 0;
+	return MAX(n->thread->limit_ns, until_ns ? w->standstill_ns + n->thread->left_ns : 0);
 }
 
 /* The longest of the time limits of the waits at the end, or for it; 0: none, or unknown. */
-static uint64_t limit_of(const struct hang_work *w, const struct waitgraph_sink *s)
+static uint64_t limit_of(struct hang_work *w, const struct waitgraph_sink *s)
 {
 	const struct waitgraph *g = w->c->graph;
 	const struct waitgraph_node *end = &g->node[s->node];
