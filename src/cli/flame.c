@@ -7,13 +7,11 @@
 
 #include "agent/host/host.h"
 #include "agent/stacks/profile.h"
-#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/recording.h"
-#include "cli/state.h"
 #include "cli/subject.h"
 #include "model/stacks/plumbing.h"
 #include "sense/rank.h"
@@ -389,15 +387,9 @@ static int flame_run(const void *options, int argc, char **argv)
 	}
 	if (stat(argv[0], &st) == 0 && S_ISREG(st.st_mode))
 		return of_file(o, &c, argv[0]);
-	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, state, sizeof(state), &f) < 0) {
-		log_error("%s", f.text);
-		return EXIT_PROBLEM;
-	}
-	r = subject_find(&w, state, argv[0], &s, &f);
-	if (r) {
-		log_error("%s", f.text);
-		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
-	}
+	r = subject_open(o->state, argv[0], &w, state, sizeof(state), &s);
+	if (r)
+		return r;
 	r = recording_out_probe(o->output, &f);
 	if (r) {
 		log_error("%s", f.text);

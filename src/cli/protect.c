@@ -2,12 +2,10 @@
 #include <stdlib.h>
 
 #include "agent/memory/protectjob.h"
-#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/commands.h"
-#include "cli/state.h"
 #include "cli/subject.h"
 #include "tell/memory/protection_show.h"
 
@@ -182,15 +180,9 @@ static int protect_run(const void *options, int argc, char **argv)
 		log_error("one JOB or PID is expected: vigil protect JOB|PID; see 'vigil help protect'");
 		return EXIT_USAGE;
 	}
-	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, state, sizeof(state), &f) < 0) {
-		log_error("%s", f.text);
-		return EXIT_PROBLEM;
-	}
-	int r = subject_find(&w, state, argv[0], &who, &f);
-	if (r) {
-		log_error("%s", f.text);
-		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
-	}
+	int r = subject_open(o->state, argv[0], &w, state, sizeof(state), &who);
+	if (r)
+		return r;
 	if (!o->dry_run) {
 		r = file_mkdirs(state, 0700);
 		r = r ? r : store_open(state, STORE_WRITE, &st, note, &f);

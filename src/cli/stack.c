@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "agent/stacks/snapshot.h"
-#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
-#include "cli/state.h"
 #include "cli/subject.h"
 #include "tell/stacks/stack_show.h"
 
@@ -106,7 +104,6 @@ static int stack_run(const void *options, int argc, char **argv)
 	const struct stack_options *o = options;
 	struct world w;
 	struct subject s;
-	struct fault f = {.text = ""};
 	char state[256];
 	if (argc != 1) {
 		log_error("one JOB or PID is expected, not %d; 'vigil stack last' shows the newest job, see 'vigil "
@@ -114,15 +111,9 @@ static int stack_run(const void *options, int argc, char **argv)
 			  argc);
 		return EXIT_USAGE;
 	}
-	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, state, sizeof(state), &f) < 0) {
-		log_error("%s", f.text);
-		return EXIT_PROBLEM;
-	}
-	int r = subject_find(&w, state, argv[0], &s, &f);
-	if (r) {
-		log_error("%s", f.text);
-		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
-	}
+	int r = subject_open(o->state, argv[0], &w, state, sizeof(state), &s);
+	if (r)
+		return r;
 	return take_and_show(&w, o, &s);
 }
 

@@ -4,8 +4,12 @@
 #include <limits.h>
 #include <string.h>
 
+#include "agent/host/world_open.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/text.h"
+#include "cli/commands.h"
+#include "cli/state.h"
 #include "tell/store/store.h"
 
 static bool process_exists(const struct world *w, pid_t pid)
@@ -59,4 +63,17 @@ int subject_find(const struct world *w, const char *state, const char *what, str
 	TEXT_COPY(s.key, s.job.id);
 	*ret = s;
 	return 0;
+}
+
+int subject_open(const char *given, const char *what, struct world *ret_w, char *state, size_t cap, struct subject *ret)
+{
+	struct fault f = {.text = ""};
+	if (world_open(NULL, ret_w, &f) < 0 || state_dir(given, state, cap, &f) < 0) {
+		log_error("%s", f.text);
+		return EXIT_PROBLEM;
+	}
+	int r = subject_find(ret_w, state, what, ret, &f);
+	if (r)
+		log_error("%s", f.text);
+	return r == 0 ? 0 : r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 }

@@ -21,3 +21,9 @@ enum { SUBJECT_NONE = 4 }; /* no such job or process; also the exit status */
 /* state: the state directory. SUBJECT_NONE, or -errno; *ret is then unchanged. */
 int must_check subject_find(const struct world *w, const char *state, const char *what, struct subject *ret,
 			    struct fault *f);
+/*
+ * What commands about one subject begin with: opens the world, finds the state directory (given: --state, or NULL) and
+ * in it the subject. Returns an exit status; what is wrong has then been said.
+ */
+int must_check subject_open(const char *given, const char *what, struct world *ret_w, char *state, size_t cap,
+			    struct subject *ret);

@@ -3,10 +3,8 @@
 #include <stdlib.h>
 
 #include "agent/hang/waitsread.h"
-#include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
-#include "cli/state.h"
 #include "cli/subject.h"
 #include "tell/stacks/waits_show.h"
 
@@ -141,20 +139,13 @@ static int waits_run(const void *options, int argc, char **argv)
 	const struct waits_options *o = options;
 	struct world w;
 	struct subject s;
-	struct fault f = {.text = ""};
 	char state[256];
 	int r = check(o, argc);
 	if (r)
 		return r;
-	if (world_open(NULL, &w, &f) < 0 || state_dir(o->state, state, sizeof(state), &f) < 0) {
-		log_error("%s", f.text);
-		return EXIT_PROBLEM;
-	}
-	r = subject_find(&w, state, argv[0], &s, &f);
-	if (r) {
-		log_error("%s", f.text);
-		return r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
-	}
+	r = subject_open(o->state, argv[0], &w, state, sizeof(state), &s);
+	if (r)
+		return r;
 	return take_and_show(&w, o, &s);
 }
 

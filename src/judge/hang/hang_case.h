@@ -100,7 +100,6 @@ struct hang_verdict {
 	 * Only such a verdict ends a job.
 	 */
 	bool proved;
-	char way[600]; /* who waits for whom, up to the culprit; "": unknown */
 	uint64_t standstill_ns; /* how long nothing had moved when it was judged */
 	uint64_t again_ns; /* HANG_NONE: when to ask again, from now; 0: as the history decides */
 	int32_t culprits[HANG_CULPRITS];

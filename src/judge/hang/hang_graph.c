@@ -51,15 +51,15 @@ static enum confidence confidence_of(const struct hang_work *w, const struct wai
 
 static void way_says(struct hang_work *w, const struct waitgraph_sink *s)
 {
-	waitgraph_way_text(w->c->graph, s, w->v->way, sizeof(w->v->way));
-	hang_says(w, "%s.", w->v->way);
+	char way[600];
+	waitgraph_way_text(w->c->graph, s, way, sizeof(way));
+	hang_says(w, "%s.", way);
 	hang_evidence(w, "waits", "system calls, descriptors and memory of the threads",
 		      "who waits for whom: %zu thread%s can never run again; the arrows are %s", w->c->graph->n_dead,
 		      w->c->graph->n_dead == 1 ? "" : "s",
-		      s->n_followers == 0	       ? "proved"
-		      : s->quality == WAITGRAPH_PROOF  ? "proved"
-		      : s->quality == WAITGRAPH_LIKELY ? "likely"
-						       : "possible ones");
+		      s->n_followers == 0 || s->quality == WAITGRAPH_PROOF ? "proved"
+		      : s->quality == WAITGRAPH_LIKELY			   ? "likely"
+									   : "possible ones");
 }
 
 static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c)
@@ -118,6 +118,25 @@ static bool in_known_calls(const struct hang_work *w, const struct waitgraph_sin
 	return s->end == WAITEND_CIRCLE && s->n_ranks > 1 && known == s->n_ranks;
 }
 
+/* Of several ranks it holds up none but itself, as far as the graph knows: other parts say what that means. */
+static bool stands_alone(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	return w->many && s->n_followers == 0 && s->n_ranks == 1;
+}
+
+/* True if each rank that lives stands in a wait of its own that nobody is left to end. */
+static bool each_is_dead(const struct hang_work *w)
+{
+	size_t live = 0, dead = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		live += !w->p->rank[i].serves && !w->p->rank[i].seen.exited;
+	for (size_t i = 0; i < w->c->graph->n_sinks; i++) {
+		const struct waitgraph_sink *s = &w->c->graph->sink[i];
+		dead += s->dead && s->of_main && stands_alone(w, s) && proof_id(s) && !serves_beside(w, s);
+	}
+	return live > 0 && dead == live;
+}
+
 /* Threads that can never run again: nobody who could wake them is left. */
 bool hang_graph_proof(struct hang_work *w)
 {
@@ -125,11 +144,11 @@ bool hang_graph_proof(struct hang_work *w)
 	if (!s || !s->dead || s->outside || serves_beside(w, s))
 		return false;
 	const char *id = proof_id(s);
-	/* Of several ranks it stands for none but itself: whether it holds up the others is for others to say. */
-	bool alone = w->many && s->n_followers == 0 && s->n_ranks == 1;
-	w->dead = id && (alone || in_known_calls(w, s) ||
-			 (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])));
-	if (!id || w->dead)
+	bool alone = stands_alone(w, s);
+	if (!id || (alone && !each_is_dead(w)))
+		return false;
+	w->dead = alone || in_known_calls(w, s) || (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0]));
+	if (w->dead)
 		return false;
 	if (!hang_old_enough(w, HANG_CERTAIN))
 		return true;
@@ -296,6 +315,21 @@ static void spare_all(struct hang_work *w)
 		w->v->n_culprits = 0;
 }
 
+/* Each rank stands for ever, for a reason of its own, and the log names none. */
+static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
+{
+	bool named = w->c->book && w->c->book->valid && w->c->book->n_culprits > 0;
+	if (!w->dead || named || hang_stands_for_a_cause(w, s->rank[0]))
+		return false;
+	if (!hang_old_enough(w, HANG_CERTAIN))
+		return true;
+	graph_is(w, s, proof_id(s), CONFIDENCE_LOW);
+	w->v->n_culprits = 0;
+	hang_says(w, "The other ranks stand for ever as well, each in a wait of its own that nobody is left to end: "
+		     "this is proved, and none of them waits for another.");
+	return true;
+}
+
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
 bool hang_graph_explains(struct hang_work *w)
 {
@@ -312,8 +346,8 @@ bool hang_graph_explains(struct hang_work *w)
 		return false; /* a server without clients */
 	if (n->who && n->who->main && n->fact && n->fact->kind == WAITFACT_SIGNAL)
 		return false; /* where a rank waits for a signal says more */
-	if (w->many && s->n_followers == 0 && s->n_ranks == 1)
-		return false; /* whether it holds up the others is for others to say */
+	if (stands_alone(w, s) && !serves_beside(w, s))
+		return each_stands(w, s);
 	if (serves_beside(w, s) || in_known_calls(w, s) ||
 	    (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;

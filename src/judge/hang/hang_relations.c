@@ -35,7 +35,6 @@ bool hang_old_enough(struct hang_work *w, enum hang_proof proof)
 		return true;
 	w->v->kind = HANG_NONE;
 	w->v->proved = false;
-	w->v->way[0] = '\0';
 	w->v->id[0] = '\0';
 	w->v->n_culprits = w->v->n_advice = w->v->n_evidence = 0;
 	w->v->again_ns = MAX(need - w->standstill_ns, NS_PER_S);

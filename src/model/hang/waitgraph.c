@@ -58,22 +58,56 @@ static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t
 	return !same_facts(in->before, before, in->now, t) || (!t->timed && t->runs_so_far != before->runs_so_far);
 }
 
-static const struct waithint *hint_of(const struct waitgraph_in *in, pid_t pid, pid_t tid, enum waithint_kind kind)
+static int hints_compare(const void *a, const void *b)
 {
-	for (size_t i = 0; i < in->n_hints; i++)
-		if (in->hint[i].pid == pid && in->hint[i].tid == tid && in->hint[i].kind == kind)
-			return &in->hint[i];
-	return NULL;
+	const struct waithint *x = *(const struct waithint *const *)a, *y = *(const struct waithint *const *)b;
+	if (x->pid != y->pid)
+		return (x->pid > y->pid) - (x->pid < y->pid);
+	if (x->tid != y->tid)
+		return (x->tid > y->tid) - (x->tid < y->tid);
+	return (x > y) - (x < y); /* as they were given */
 }
 
-static const struct waithint *any_hint(const struct waitgraph_in *in, pid_t pid, pid_t tid)
+static int hints_sort(struct build *b)
 {
-	static const enum waithint_kind kinds[] = {WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RANK, WAITHINT_TEXT};
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		const struct waithint *h = hint_of(in, pid, tid, kinds[i]);
-		if (h)
-			return h;
+	b->hint = calloc(b->in->n_hints + 1, sizeof(*b->hint));
+	if (!b->hint)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->in->n_hints; i++)
+		b->hint[i] = &b->in->hint[i];
+	if (b->in->n_hints)
+		qsort(b->hint, b->in->n_hints, sizeof(*b->hint), hints_compare);
+	return 0;
+}
+
+const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, pid_t tid, size_t *ret_n)
+{
+	size_t lo = 0, hi = b->in->n_hints;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct waithint *h = b->hint[mid];
+		if (h->pid < pid || (h->pid == pid && h->tid < tid))
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
+	for (*ret_n = 0; lo + *ret_n < b->in->n_hints; ++*ret_n)
+		if (b->hint[lo + *ret_n]->pid != pid || b->hint[lo + *ret_n]->tid != tid)
+			break;
+	return &b->hint[lo];
+}
+
+/* The hint of a thread that says most of its wait; NULL: none. place: the one that says where it stands. */
+static const struct waithint *best_hint(const struct build *b, pid_t pid, pid_t tid, bool place)
+{
+	static const enum waithint_kind of_wait[] = {WAITHINT_NOBODY, WAITHINT_OWNER, WAITHINT_RANK, WAITHINT_TEXT};
+	static const enum waithint_kind of_place[] = {WAITHINT_PLACE};
+	size_t n, n_kinds = place ? ARRAY_SIZE(of_place) : ARRAY_SIZE(of_wait);
+	const struct waithint *const *h = waitgraph_hints(b, pid, tid, &n);
+	for (size_t k = 0; k < n_kinds; k++)
+		for (size_t i = 0; i < n; i++)
+			if (h[i]->kind == (place ? of_place : of_wait)[k])
+				return h[i];
 	return NULL;
 }
 
@@ -88,6 +122,15 @@ static int graph_node_add(struct waitgraph *g, const struct waitgraph_node *n)
 uint32_t waitgraph_first_node(const struct build *b, const struct waitfact_process *p)
 {
 	return b->first_node[p - b->in->now->process];
+}
+
+uint32_t waitgraph_node_of(const struct build *b, pid_t pid, pid_t tid)
+{
+	const struct waitfact_process *p = waitfacts_process(b->in->now, pid);
+	for (uint32_t i = 0; p && i < p->n_threads; i++)
+		if (b->in->now->thread[p->first_thread + i].tid == tid)
+			return waitgraph_first_node(b, p) + i;
+	return WAITGRAPH_NONE;
 }
 
 static int process_add(struct build *b, const struct waitfact_process *p)
@@ -113,8 +156,8 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 		else if (t->n > 0)
 			n.fact = &now->fact[t->first];
 		if (still)
-			n.hint = any_hint(b->in, t->pid, t->tid);
-		n.place = hint_of(b->in, t->pid, t->tid, WAITHINT_PLACE);
+			n.hint = best_hint(b, t->pid, t->tid, false);
+		n.place = best_hint(b, t->pid, t->tid, true);
 		if (graph_node_add(b->g, &n) < 0)
 			return -ENOMEM;
 	}
@@ -150,7 +193,7 @@ static int waiting_list(struct build *b)
 static int build_all(struct build *b)
 {
 	const struct waitfacts *now = b->in->now;
-	int r = 0;
+	int r = hints_sort(b);
 	b->g->one_look = !b->in->before;
 	b->first_node = calloc(now->n_processes + 1, sizeof(*b->first_node));
 	if (!b->first_node)
@@ -172,6 +215,7 @@ int waitgraph_make(const struct waitgraph_in *in, struct waitgraph *ret)
 	struct waitgraph g = {};
 	struct build b = {.in = in, .g = &g};
 	int r = build_all(&b);
+	free(b.hint);
 	free(b.first_node);
 	free(b.on);
 	free(b.outside);

@@ -190,6 +190,19 @@ static size_t holder_pids(const struct build *b, const struct waitfact *f, pid_t
 	return n;
 }
 
+static size_t first_waiting_on(const struct build *b, uint64_t id)
+{
+	size_t lo = 0, hi = b->n_on;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (b->on[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* Arrows to threads that wait at the other end of a connection: they are the ones who use it. */
 static int to_users(struct build *b, uint32_t from, const struct waitfact *f, const pid_t *pids, size_t n_pids,
 		    enum waitgraph_quality q)
@@ -197,13 +210,13 @@ static int to_users(struct build *b, uint32_t from, const struct waitfact *f, co
 	int n = 0;
 	if (f->peer_id == 0)
 		return 0;
-	for (size_t i = 0; i < b->n_on; i++) {
+	for (size_t i = first_waiting_on(b, f->peer_id); i < b->n_on && b->on[i].id == f->peer_id; i++) {
 		const struct waiting_on *o = &b->on[i];
 		const struct waitgraph_node *x = node_at(b, o->node);
 		bool holds = false;
 		for (size_t k = 0; k < n_pids; k++)
 			holds |= x->thread->pid == pids[k];
-		if (o->id != f->peer_id || o->kind != f->kind || !holds || o->node == from)
+		if (o->kind != f->kind || !holds || o->node == from)
 			continue;
 		n++;
 		/* Another thread of that process may be the one to answer: a server with a thread for each client. */
@@ -221,15 +234,12 @@ static int to_holder_threads(struct build *b, uint32_t from, const struct waitfa
 	int n = 0;
 	for (uint32_t i = 0; i < f->n_holders; i++) {
 		const struct waitfact_holder *h = &b->in->now->holder[f->first_holder + i];
-		const struct waitfact_process *p = h->tid ? waitfacts_process(b->in->now, h->pid) : NULL;
-		uint32_t first = p ? waitgraph_first_node(b, p) : WAITGRAPH_NONE;
-		for (uint32_t k = 0; first != WAITGRAPH_NONE && k < p->n_threads; k++) {
-			if (node_at(b, first + k)->thread->tid != h->tid)
-				continue;
-			n++;
-			if (arrow(b, from, first + k, f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY, f, NULL) < 0)
-				return -ENOMEM;
-		}
+		uint32_t to = h->tid ? waitgraph_node_of(b, h->pid, h->tid) : WAITGRAPH_NONE;
+		if (to == WAITGRAPH_NONE)
+			continue;
+		n++;
+		if (arrow(b, from, to, f->owner ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY, f, NULL) < 0)
+			return -ENOMEM;
 	}
 	return n;
 }
@@ -343,29 +353,35 @@ static int to_facts(struct build *b, uint32_t from, bool all)
 	return 0;
 }
 
+static int to_rank(struct build *b, uint32_t from, const struct waithint *h, enum waitgraph_quality q)
+{
+	int n = 0;
+	for (uint32_t k = 0; k < b->g->n_nodes; k++) {
+		const struct waitgraph_node *x = node_at(b, k);
+		if (!x->main || !x->who || !x->who->main || x->who->rank != h->rank)
+			continue;
+		n++;
+		if (arrow(b, from, k, q, NULL, h) < 0)
+			return -ENOMEM;
+	}
+	return n;
+}
+
 /* Arrows of what is known beside the facts; returns their number, or -ENOMEM. */
 static int to_hints(struct build *b, uint32_t from)
 {
-	const struct waitgraph_in *in = b->in;
 	const struct waitfact_thread *t = node_at(b, from)->thread;
+	size_t n_hints;
+	const struct waithint *const *h = waitgraph_hints(b, t->pid, t->tid, &n_hints);
 	int n = 0;
-	for (size_t i = 0; i < in->n_hints; i++) {
-		const struct waithint *h = &in->hint[i];
-		if (h->pid != t->pid || h->tid != t->tid)
-			continue;
-		enum waitgraph_quality q = h->proof ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
-		for (size_t k = 0; k < b->g->n_nodes && (h->kind == WAITHINT_OWNER || h->kind == WAITHINT_RANK); k++) {
-			const struct waitgraph_node *x = node_at(b, (uint32_t)k);
-			bool owner = h->kind == WAITHINT_OWNER && x->thread && x->thread->pid == h->owner_pid &&
-				     x->thread->tid == h->owner_tid;
-			bool rank = h->kind == WAITHINT_RANK && x->main && x->who && x->who->main &&
-				    x->who->rank == h->rank;
-			if (!owner && !rank)
-				continue;
-			n++;
-			if (arrow(b, from, (uint32_t)k, q, NULL, h) < 0)
-				return -ENOMEM;
-		}
+	for (size_t i = 0; i < n_hints; i++) {
+		enum waitgraph_quality q = h[i]->proof ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
+		uint32_t owner = h[i]->kind == WAITHINT_OWNER ? waitgraph_node_of(b, h[i]->owner_pid, h[i]->owner_tid)
+							      : WAITGRAPH_NONE;
+		int added = h[i]->kind == WAITHINT_RANK ? to_rank(b, from, h[i], q) : owner != WAITGRAPH_NONE;
+		if (added < 0 || (owner != WAITGRAPH_NONE && arrow(b, from, owner, q, NULL, h[i]) < 0))
+			return -ENOMEM;
+		n += added;
 	}
 	return n;
 }

@@ -59,13 +59,6 @@ static bool has_ended(const struct spread *s, pid_t pid)
 	return p && p->state == 'Z';
 }
 
-/* Node of a thread of the facts: nodes stand in the order of the threads. */
-static uint32_t thread_node(const struct build *b, pid_t pid, pid_t tid)
-{
-	const struct waitgraph_node *n = waitgraph_thread(b->g, pid, tid);
-	return n ? (uint32_t)(n - b->g->node) : WAITGRAPH_NONE;
-}
-
 /* Everybody who could make this alternative happen. */
 static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct waitfact *f)
 {
@@ -79,7 +72,7 @@ static int wakers_of(struct build *b, struct spread *s, uint32_t i, const struct
 		return -ENOMEM;
 	for (uint32_t k = 0; k < f->n_holders; k++) {
 		const struct waitfact_holder *h = &s->now->holder[f->first_holder + k];
-		uint32_t by = h->tid ? thread_node(b, h->pid, h->tid) : process_index(s, h->pid);
+		uint32_t by = h->tid ? waitgraph_node_of(b, h->pid, h->tid) : process_index(s, h->pid);
 		if (by == WAITGRAPH_NONE && !has_ended(s, h->pid))
 			is_live(s, i); /* its threads are not known, so it may do anything */
 		else if (by != WAITGRAPH_NONE && wake_add(s, by, i) < 0)
@@ -130,7 +123,7 @@ static int wakers_of_node(struct build *b, struct spread *s, uint32_t i)
 	if (proved_hint(x, WAITHINT_NOBODY))
 		return 0;
 	if (owner) {
-		uint32_t by = thread_node(b, owner->owner_pid, owner->owner_tid);
+		uint32_t by = waitgraph_node_of(b, owner->owner_pid, owner->owner_tid);
 		if (by != WAITGRAPH_NONE)
 			return wake_add(s, by, i);
 	}

@@ -21,6 +21,7 @@ struct outside {
 struct build {
 	const struct waitgraph_in *in;
 	struct waitgraph *g;
+	const struct waithint **hint; /* those of the input, sorted by thread */
 	uint32_t *first_node; /* of each process of the facts; WAITGRAPH_NONE: no threads */
 	struct waiting_on *on;
 	size_t n_on, cap_on;
@@ -33,6 +34,9 @@ int must_check waitgraph_arrows(struct build *b, uint32_t node);
 /* The facts of a node's thread; n 0: none. */
 const struct waitfact *waitgraph_facts(const struct build *b, const struct waitgraph_node *n, size_t *ret_n);
 uint32_t waitgraph_first_node(const struct build *b, const struct waitfact_process *p);
+uint32_t waitgraph_node_of(const struct build *b, pid_t pid, pid_t tid); /* WAITGRAPH_NONE: not in the graph */
+/* The hints of a thread; n 0: none. */
+const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, pid_t tid, size_t *ret_n);
 const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_t pid);
 
 /* ---- waitgraph_dead.c: which threads can never run again ---- */

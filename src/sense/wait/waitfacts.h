@@ -95,7 +95,6 @@ struct waitfact_thread {
 	int64_t nr; /* system call; -1: none */
 	uint64_t arg0; /* its first argument */
 	enum wait_kind wait; /* as threadwait.h says */
-	bool all_needed; /* every alternative is needed, not any one (reserved for waits of several joins) */
 	bool cut; /* it has more alternatives than were read; then never complete */
 	uint32_t first, n; /* in waitfacts.fact; n 0 where it runs or has ended */
 };
