@@ -109,7 +109,8 @@ void hang_check(struct hang_history *m, const struct hang_settings *s, const str
 	ret->since_ns = since;
 	ret->state = m->state == HANG_OK ? HANG_SUSPECT : m->state;
 	TEXT_COPY(ret->text, m->state != HANG_OK && m->text[0] ? m->text : text);
-	if (m->state == HANG_HUNG || m->asked_ns || p->now_ns < m->again_ns)
+	bool final = m->state == HANG_HUNG && (m->proved || s->rule == HANG_RULE_IO_GPU);
+	if (final || m->asked_ns || p->now_ns < m->again_ns)
 		return;
 	m->asked_ns = p->now_ns;
 	m->shares_asked = false;
@@ -164,14 +165,21 @@ void hang_keep_verdict(struct hang_history *m, const struct hang_verdict *v, con
 	}
 	if (m->since_ns == 0) /* it moved meanwhile */
 		return;
-	TEXT_COPY(m->text, v->text);
 	m->sleep_rank = v->sleep_rank;
 	m->sleep_tid = v->sleep_tid;
 	m->sleep_until_ns = v->sleep_until_ns;
 	m->sleep_ns = v->sleep_ns;
 	m->limit_until_ns = v->limit_until_ns;
-	m->hung_step_ns = p->step_ns;
 	uint64_t patience = patience_ns(m);
+	if (m->state == HANG_HUNG && (v->kind != HANG_HANG || v->known_already)) {
+		m->again_ns = p->now_ns + patience;
+		m->rounds++;
+		return;
+	}
+	TEXT_COPY(m->text, v->text);
+	m->proved = v->proved;
+	m->confidence = v->confidence;
+	m->hung_step_ns = p->step_ns;
 	m->again_ns = p->now_ns + (v->again_ns ? MIN(v->again_ns, patience) : patience);
 	m->state = v->kind == HANG_HANG ? HANG_HUNG : v->benign ? HANG_BENIGN : HANG_SUSPECT;
 	if (v->again_ns == 0 || v->again_ns > patience)

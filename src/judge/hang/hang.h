@@ -56,7 +56,11 @@ enum hang_state {
 	HANG_OK,
 	HANG_BENIGN, /* stands still, and may: step.text says why */
 	HANG_SUSPECT,
-	HANG_HUNG, /* a verdict of kind HANG_HANG, until something moves */
+	/*
+	 * A verdict of kind HANG_HANG, until something moves. Looked at again now and then, as long as it is not
+	 * proved: a verdict that is surer replaces it, any other one is known_already.
+	 */
+	HANG_HUNG,
 };
 
 /* Evidence to gather. Unavailable evidence is left out of the case, with a line in `unavailable`. */
@@ -101,6 +105,8 @@ struct hang_history {
 	uint64_t moves_ns; /* hung, but something moves since this time; 0: nothing does */
 	uint64_t hung_step_ns; /* the last step at the last verdict */
 	char text[200]; /* of the last verdict */
+	bool proved; /* hung: the verdict is proved */
+	enum confidence confidence; /* likewise: how sure it is */
 	int32_t sleep_rank; /* sleep_*: those of struct hang_verdict, of this standstill's last verdict */
 	pid_t sleep_tid;
 	uint64_t sleep_until_ns, sleep_ns;

@@ -147,6 +147,8 @@ void hang_judge(const struct hang_settings *s, const struct hang_history *m, con
 	if (m->since_ns == 0 || moved_meanwhile(&w))
 		return;
 	judge_stand(&w, s);
+	bool surer = (ret->proved && !m->proved) || ret->confidence > m->confidence;
+	ret->known_already |= m->state == HANG_HUNG && ret->kind == HANG_HANG && !surer;
 	if (ret->kind != HANG_NONE)
 		hang_common_evidence(&w);
 }

@@ -322,7 +322,8 @@ bool hang_one_stands(struct hang_work *w)
 		return false;
 	if (r->compared && !r->unchanged && !id && !loader)
 		return false;
-	if (!hang_old_enough(w, anyone ? HANG_VAGUE : HANG_FIRM))
+	bool changed = r->compared && !r->unchanged;
+	if (!hang_old_enough(w, !anyone ? HANG_FIRM : changed ? HANG_CHANGING : HANG_VAGUE))
 		return true;
 	if (loader) {
 		loader_is(w, r);
