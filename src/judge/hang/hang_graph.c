@@ -342,8 +342,10 @@ bool hang_graph_explains(struct hang_work *w)
 			       s->end == WAITEND_STORAGE);
 	if (!id || (end_is_main(w, s) && by_stacks))
 		return false; /* hang_stopped, hang_benign and hang_disk know more */
-	if (s->end == WAITEND_VISITOR && !w->stepping && s->n_followers == 0)
-		return false; /* a server without clients */
+	bool by_absence = w->c->graph->by_absence && s->n_followers == 1;
+	if ((s->end == WAITEND_VISITOR && s->n_followers == 0) || by_absence)
+		if (!w->stepping)
+			return false; /* a server without clients */
 	if (n->who && n->who->main && n->fact && n->fact->kind == WAITFACT_SIGNAL)
 		return false; /* where a rank waits for a signal says more */
 	if (stands_alone(w, s) && !serves_beside(w, s))

@@ -112,6 +112,7 @@ struct waitgraph {
 	size_t n_mains; /* main processes in the facts */
 	size_t n_dead; /* threads */
 	bool one_look; /* no second look: nothing is proved */
+	bool by_absence; /* a rank waits for visitors, and has arrows to the ranks that do not come to it */
 };
 
 struct waitgraph_in {

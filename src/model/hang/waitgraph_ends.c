@@ -338,34 +338,88 @@ static bool is_main(const struct waitgraph_node *n)
 	return n->main && n->who && n->who->main && n->who->rank != NO_RANK;
 }
 
-/*
- * A rank that waits for connections, as others do for it, waits for the ranks that do not come to it. Adds arrows to
- * them; *ret: there were any.
- */
-static int missing_arrows_add(struct waitgraph *g, bool *ret)
+/* What of its waits anybody may end, also who has nothing to do with it yet; NULL: none. */
+static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, const struct waitgraph_node *n)
 {
-	const struct waitgraph_sink *s = g->n_sinks ? &g->sink[0] : NULL;
-	uint32_t from = s ? s->node : WAITGRAPH_NONE, first = (uint32_t)g->n_edges;
-	*ret = false;
-	if (!s || s->end != WAITEND_VISITOR || s->n_nodes > 1 || s->n_followers == 0 || !is_main(&g->node[from]) ||
-	    g->node[from].fact->kind != WAITFACT_LISTEN)
-		return 0;
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (!is_main(&g->node[i]) || i == from || g->node[i].sink == g->node[from].sink)
-			continue;
-		if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
-			return -ENOMEM;
-		g->edge[g->n_edges++] =
-			(struct waitgraph_edge){.to = i, .quality = WAITGRAPH_LIKELY, .fact = g->node[from].fact};
+	for (uint32_t i = 0; n->thread && i < n->thread->n; i++) {
+		const struct waitfact *f = &in->now->fact[n->thread->first + i];
+		if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_DATAGRAM || f->kind == WAITFACT_FIFO)
+			return f;
 	}
-	if (g->n_edges == first)
+	return NULL;
+}
+
+/* The first node of an end of the ranks that waits for visitors; WAITGRAPH_NONE: none. */
+static uint32_t host_of(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	bool of_ranks = s->n_ranks > 0 && !s->dead && (s->of_main || s->n_followers > 0);
+	if (!of_ranks || (s->end != WAITEND_VISITOR && s->end != WAITEND_CIRCLE))
+		return WAITGRAPH_NONE;
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].component == g->node[s->node].component && awaits_visitors(in, &g->node[i]))
+			return i;
+	return WAITGRAPH_NONE;
+}
+
+static int edges_move_to_end(struct waitgraph *g, uint32_t node)
+{
+	struct waitgraph_node *n = &g->node[node];
+	if (vec_room(&g->edge, &g->cap_edges, g->n_edges + n->n_edges + 1) < 0)
+		return -ENOMEM;
+	if (n->n_edges)
+		memmove(&g->edge[g->n_edges], &g->edge[n->first_edge], n->n_edges * sizeof(*g->edge));
+	n->first_edge = (uint32_t)g->n_edges;
+	g->n_edges += n->n_edges;
+	return 0;
+}
+
+/* True for a rank that comes to another end than this one, and does not wait for the same kind of visitors itself. */
+static bool is_missing(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_node *n,
+		       size_t sink, const struct waitfact *f)
+{
+	if (!is_main(n) || n->sink == WAITGRAPH_NONE || n->sink == sink)
+		return false;
+	const struct waitfact *own = awaits_visitors(in, &g->node[g->sink[n->sink].node]);
+	return n->component != g->node[g->sink[sink].node].component && (!own || own->kind != f->kind);
+}
+
+static int arrows_to_missing(const struct waitgraph_in *in, struct waitgraph *g, size_t sink, uint32_t from)
+{
+	const struct waitfact *f = awaits_visitors(in, &g->node[from]);
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		n += is_missing(in, g, &g->node[i], sink, f);
+	if (n == 0)
 		return 0;
-	g->node[from].first_edge = first;
-	g->node[from].n_edges = (uint32_t)g->n_edges - first;
+	if (edges_move_to_end(g, from) < 0 || vec_room(&g->edge, &g->cap_edges, g->n_edges + n) < 0)
+		return -ENOMEM;
+	enum waitgraph_quality q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (!is_missing(in, g, &g->node[i], sink, f))
+			continue;
+		g->edge[g->n_edges++] = (struct waitgraph_edge){.to = i, .quality = q, .fact = f};
+		g->node[from].n_edges++;
+	}
 	g->node[from].end = WAITEND_NONE;
-	for (size_t i = first; g->n_edges - first > 1 && i < g->n_edges; i++)
-		g->edge[i].quality = WAITGRAPH_POSSIBLE;
-	*ret = true;
+	return (int)n;
+}
+
+/*
+ * Ranks that wait for connections, or for anything else that anybody may bring, wait for the ranks that do not come to
+ * them. Adds arrows to those; *ret: there were any.
+ */
+static int missing_arrows_add(const struct waitgraph_in *in, struct waitgraph *g, bool *ret)
+{
+	*ret = false;
+	for (size_t i = 0; i < g->n_sinks; i++) {
+		uint32_t from = host_of(in, g, &g->sink[i]);
+		int n = from == WAITGRAPH_NONE ? 0 : arrows_to_missing(in, g, i, from);
+		if (n != 0) {
+			*ret = n > 0;
+			g->by_absence = *ret;
+			return MIN(n, 0);
+		}
+	}
 	return 0;
 }
 
@@ -374,7 +428,7 @@ int waitgraph_find_ends(const struct waitgraph_in *in, struct waitgraph *g)
 	bool missing = false;
 	int r = ends_once(in, g);
 	if (r == 0)
-		r = missing_arrows_add(g, &missing);
+		r = missing_arrows_add(in, g, &missing);
 	if (r == 0 && (missing || vague_arrows_drop(g)))
 		r = ends_once(in, g);
 	if (r)
@@ -384,6 +438,7 @@ int waitgraph_find_ends(const struct waitgraph_in *in, struct waitgraph *g)
 		qsort(g->sink[i].rank, g->sink[i].n_ranks, sizeof(g->sink[i].rank[0]), compare_ranks);
 	return 0;
 }
+
 const struct waitgraph_sink *waitgraph_end_of(const struct waitgraph *g, pid_t pid)
 {
 	const struct waitgraph_node *n = waitgraph_thread(g, pid, 0);
