@@ -14,7 +14,7 @@ import time
 import psutil
 import pytest
 
-from conftest import wait_for, workload
+from conftest import WORKLOADS, wait_for, workload
 from guardkit import nobodys_vigil  # noqa: F401
 from hangkit import events, looks, ranks_of, shown, watcher_of
 from ranksim import RasServer, ras_report, world
@@ -532,6 +532,34 @@ def test_a_rank_that_is_slower_than_the_others_is_named(vigil):
     assert (report["kind"], report["culprit_ranks"]) == ("straggler", [2]), report
     p.terminate()
     p.wait(20)
+
+
+@pytest.mark.parametrize("by,culprit", [("ring", 2), ("hub", 0), ("hub", 3), ("thread", 1)])
+def test_a_slow_rank_is_named_whatever_the_ranks_talk_by(vigil, tmp_path, by, culprit):
+    """No name of a library tells who waits: the sockets of the ranks do."""
+    p = vigil.start("run", "--nproc", 4, "--", *workload("pace", "--by", by, "--folder", tmp_path, "--culprit", culprit))
+    wait_for(lambda: events(vigil, "straggler") or p.poll() is not None, 150, "the straggler")
+    report = vigil.why(events(vigil, "straggler")[0]["incident"])
+    assert (report["kind"], report["culprit_ranks"]) == ("straggler", [culprit]), report
+    p.terminate()
+    p.wait(20)
+
+
+def test_a_slow_rank_of_a_program_without_python_is_named(vigil, tmp_path):
+    program = tmp_path / "pace"
+    subprocess.run(["gcc", "-O1", "-o", program, WORKLOADS / "pace.c"], check=True)
+    p = vigil.start("run", "--nproc", 4, "--", program, tmp_path, 1)
+    wait_for(lambda: events(vigil, "straggler") or p.poll() is not None, 150, "the straggler")
+    report = vigil.why(events(vigil, "straggler")[0]["incident"])
+    assert (report["kind"], report["culprit_ranks"]) == ("straggler", [1]), report
+    p.terminate()
+    p.wait(20)
+
+
+@pytest.mark.parametrize("by", ["ring", "hub", "thread"])
+def test_ranks_that_are_equally_fast_are_left_alone(vigil, tmp_path, by):
+    p = vigil("run", "--nproc", 4, "--", *workload("pace", "--by", by, "--folder", tmp_path, "--steps", 200), timeout=120)
+    assert p.status == 0 and not events(vigil, "straggler") and not events(vigil, "hang"), p
 
 
 # It prints a line now and then, and no steps; then it is silent, and works.

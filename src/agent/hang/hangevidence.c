@@ -296,7 +296,7 @@ bool hangevidence_step(struct hangevidence *g, const struct world *w, const stru
 			g->sampler = hangshares_new(w, e->procs);
 		uint32_t before = g->shares->samples;
 		if (g->sampler)
-			hangshares_sample(g->sampler, g->shares);
+			hangshares_sample(g->sampler, e->procs, g->shares);
 		g->next_ns = now_ns + g->step.sample_gap_ns;
 		if (g->shares->samples > before)
 			return false;

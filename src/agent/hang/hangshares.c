@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/hang/sharewaits.h"
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
 
@@ -11,6 +12,7 @@ struct hangshares {
 	int32_t rank[WAITSHARE_RANKS];
 	char role[WAITSHARE_RANKS][16];
 	size_t n;
+	struct sharewaits *waits; /* NULL without memory */
 };
 
 struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c)
@@ -26,8 +28,10 @@ struct hangshares *hangshares_new(const struct world *w, const struct hangprocs 
 		TEXT_COPY(s->role[s->n], role_name(m->who.role));
 		s->n++;
 	}
-	if (s)
+	if (s) {
 		s->w = w;
+		s->waits = sharewaits_new();
+	}
 	return s;
 }
 
@@ -35,6 +39,8 @@ struct hangshares *hangshares_free(struct hangshares *s)
 {
 	for (size_t i = 0; s && i < s->n; i++)
 		procview_close(s->view[i]);
+	if (s)
+		sharewaits_free(s->waits);
 	free(s);
 	return NULL;
 }
@@ -66,10 +72,14 @@ static void frame_borrow(struct procview *l, const struct procview_frame *f, str
 struct round {
 	struct dump_process process[WAITSHARE_RANKS];
 	struct dump_thread thread[WAITSHARE_RANKS];
+	uint8_t sign[WAITSHARE_RANKS]; /* enum waitshare_sign */
+	bool unknown; /* some thread is in a wait that is not known yet */
 };
 
-static bool rank_sample(struct hangshares *s, size_t i, struct dump_process *p, struct dump_thread *t)
+static bool rank_sample(struct hangshares *s, size_t i, struct round *to, size_t at)
 {
+	struct dump_process *p = &to->process[at];
+	struct dump_thread *t = &to->thread[at];
 	struct procview *l = s->view[i];
 	struct procview_sample look;
 	const struct procview_frame *frames = NULL;
@@ -79,6 +89,9 @@ static bool rank_sample(struct hangshares *s, size_t i, struct dump_process *p, 
 	if (threadwait_read(s->w, l->pid, l->pid, NULL, false, &t->wait) != 0)
 		return false;
 	const struct pythread *py = main_thread(l);
+	to->sign[at] = (uint8_t)((sharewaits_for_ranks(s->waits, l->pid, &t->wait) ? WAITSHARE_FOR_RANKS : 0) |
+				 (l->has_python ? 0 : WAITSHARE_NATIVE));
+	to->unknown |= sharewaits_unknown(s->waits, l->pid, &t->wait);
 	enum procview_still still = procview_still_of(t->wait.kind, t->wait.has_syscall ? t->wait.nr : -1);
 	if (py && procview_sample(l, l->pid, py, still, &look) == 0 &&
 	    procview_merge(l, &look, &frames, &n, &approximate) != 0)
@@ -106,13 +119,13 @@ static void forget(struct hangshares *s, size_t i)
 	memcpy(s->role[i], s->role[s->n], sizeof(s->role[i]));
 }
 
-void hangshares_sample(struct hangshares *s, struct waitshare *to)
+void hangshares_sample(struct hangshares *s, const struct hangprocs *procs, struct waitshare *to)
 {
 	uint64_t began = s->w->mono_ns();
 	cleanup(freep) struct round *k = calloc(1, sizeof(*k));
 	size_t n = 0;
 	for (size_t i = 0; k && i < s->n;) {
-		if (rank_sample(s, i, &k->process[n], &k->thread[n])) {
+		if (rank_sample(s, i, k, n)) {
 			n++;
 			i++;
 		} else {
@@ -121,10 +134,12 @@ void hangshares_sample(struct hangshares *s, struct waitshare *to)
 	}
 	if (n) {
 		struct stackdump d = {.captured_unix_ms = s->w->unix_ms(), .processes = k->process, .n = n};
-		waitshare_add(to, &d);
+		waitshare_add(to, &d, k->sign);
 	}
 	for (size_t i = 0; i < n; i++)
 		free(k->thread[i].frames);
+	if (k && k->unknown && s->waits)
+		sharewaits_learn(s->waits, s->w, procs);
 	to->last_ns = s->w->mono_ns();
 	to->took_ns += to->last_ns - began;
 }

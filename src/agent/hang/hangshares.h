@@ -1,8 +1,8 @@
 /*
  * Many quick samples of the main threads of a job's ranks for
- * model/hang/waitshare, which finds the rank that waits least. Only Python
- * frames are read, no process is stopped, and processes stay open between
- * samples.
+ * model/hang/waitshare, which finds the rank that waits least. A wait for other
+ * ranks is known by Python's frames and by the kernel's facts. No process is
+ * stopped, and processes stay open between samples.
  */
 #pragma once
 
@@ -14,5 +14,5 @@ struct hangshares;
 /* Opens the main processes; those that may not be read are left out. NULL without memory. */
 struct hangshares *hangshares_new(const struct world *w, const struct hangprocs *c);
 struct hangshares *hangshares_free(struct hangshares *s);
-/* Adds one sample to *to. Drops processes that have ended. */
-void hangshares_sample(struct hangshares *s, struct waitshare *to);
+/* Adds one sample to *to. Drops processes that have ended. procs: the job as it is now. */
+void hangshares_sample(struct hangshares *s, const struct hangprocs *procs, struct waitshare *to);

@@ -131,8 +131,9 @@ static void acting_make(struct stackgroup_rank *r)
 {
 	r->main = r->process->n_threads > 0 ? &r->process->threads[0] : NULL;
 	r->acting = r->main;
+	r->activity.op = "";
 	if (!r->main)
-		return;
+		return; /* it ended while it was looked at */
 	r->has_stack = r->main->n_frames > 0;
 	activity_of(r->main, &r->activity);
 	enum activity a = r->activity.kind;

@@ -134,6 +134,11 @@ const struct waitgraph_sink *waitgraph_end_of(const struct waitgraph *g, pid_t p
 /* True if this main process waits, in the end, for another rank: neither for itself nor for something of its own. */
 bool waitgraph_waits(const struct waitgraph *g, pid_t pid);
 /*
+ * True if a thread waits for another rank, itself or through threads and processes of its own rank: in the end or not,
+ * and also where all wait for each other.
+ */
+bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node);
+/*
  * The way to an end, from the ranks that wait: "ranks 1, 3 → rank 0 (recv, tcp …) → rank 2 (queue.Queue.get at
  * data.py:25)". At most 5 steps; ranks that go the same way share a word.
  */

@@ -456,3 +456,33 @@ bool waitgraph_waits(const struct waitgraph *g, pid_t pid)
 			return false;
 	return s->n_ranks > 0 && n->who->rank != NO_RANK;
 }
+
+#define LEADS_MOST 256 /* threads of its own rank that are looked through */
+
+static int32_t rank_at(const struct waitgraph_node *n)
+{
+	return n->who ? n->who->rank : NO_RANK;
+}
+
+bool waitgraph_leads_to_rank(const struct waitgraph *g, uint32_t node)
+{
+	uint32_t todo[LEADS_MOST];
+	size_t n = 0, done = 0;
+	int32_t own = rank_at(&g->node[node]);
+	todo[n++] = node;
+	for (; done < n && own != NO_RANK; done++) {
+		const struct waitgraph_node *x = &g->node[todo[done]];
+		for (uint32_t k = 0; k < x->n_edges; k++) {
+			uint32_t to = g->edge[x->first_edge + k].to;
+			int32_t rank = rank_at(&g->node[to]);
+			bool seen = rank != own;
+			if (rank != own && rank != NO_RANK)
+				return true;
+			for (size_t i = 0; i < n && !seen; i++)
+				seen = todo[i] == to;
+			if (!seen && n < LEADS_MOST)
+				todo[n++] = to;
+		}
+	}
+	return false;
+}

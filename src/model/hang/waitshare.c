@@ -15,12 +15,12 @@ static struct waitshare_rank *waitshare_find_or_add(struct waitshare *w, int32_t
 	return &w->rank[w->n++];
 }
 
-static void count(struct waitshare_rank *r, const struct dump_thread *t)
+static void count(struct waitshare_rank *r, const struct dump_thread *t, bool for_ranks)
 {
 	struct activity_found found;
 	activity_of(t, &found);
 	r->n++;
-	if (activity_waits_for_ranks(found.kind))
+	if (for_ranks || activity_waits_for_ranks(found.kind))
 		r->ranks++;
 	else if (found.kind == ACTIVITY_GPU_SYNC)
 		r->gpu++;
@@ -34,16 +34,17 @@ static void count(struct waitshare_rank *r, const struct dump_thread *t)
 		r->other++;
 }
 
-void waitshare_add(struct waitshare *w, const struct stackdump *d)
+void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs)
 {
 	w->samples++;
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dump_process *p = &d->processes[i];
 		bool is_main = p->rank != NO_RANK && (!p->role[0] || strcmp(p->role, "main") == 0);
-		bool has_stack = p->n_threads > 0 && p->threads[0].n_frames > 0;
+		uint8_t sign = signs ? signs[i] : 0;
+		bool has_stack = p->n_threads > 0 && (p->threads[0].n_frames > 0 || sign & WAITSHARE_NATIVE);
 		struct waitshare_rank *r = is_main && has_stack ? waitshare_find_or_add(w, p->rank) : NULL;
 		if (r)
-			count(r, &p->threads[0]);
+			count(r, &p->threads[0], sign & WAITSHARE_FOR_RANKS);
 	}
 }
 

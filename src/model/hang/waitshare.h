@@ -28,7 +28,16 @@ struct waitshare {
 	uint64_t last_ns; /* end of the last sample; filled by the owner */
 };
 
-/* Adds one sample. The dump may hold main threads only, without details of waits. Ranks beyond 64 are left out. */
-void waitshare_add(struct waitshare *w, const struct stackdump *d);
+/* What is known of a sampled main thread beside its stack. */
+enum waitshare_sign {
+	WAITSHARE_FOR_RANKS = 1, /* by the kernel's facts it waits for another rank */
+	WAITSHARE_NATIVE = 2, /* a program without Python: it counts without a stack */
+};
+
+/*
+ * Adds one sample. The dump may hold main threads only, without details of waits. Ranks beyond 64 are left out. signs:
+ * of each process of the dump, WAITSHARE_*; NULL: nothing.
+ */
+void waitshare_add(struct waitshare *w, const struct stackdump *d, const uint8_t *signs);
 /* Ratio of samples in a wait for other ranks, 0 to 1; 0 without samples. */
 double waitshare_waiting(const struct waitshare_rank *r);

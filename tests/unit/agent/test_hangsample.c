@@ -125,7 +125,7 @@ static void shares_of_processes_that_cannot_be_read_are_empty(void **state)
 	struct hangshares *s = hangshares_new(&made.w, sample.procs);
 	assert_non_null(s);
 	made_gone(&made, 71);
-	hangshares_sample(s, &to);
+	hangshares_sample(s, sample.procs, &to);
 	assert_int_equal(to.n, 0);
 	assert_int_equal(to.samples, 0);
 	assert_null(hangshares_free(s));

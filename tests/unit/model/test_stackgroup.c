@@ -260,6 +260,8 @@ static void empty_and_strange_dumps_do_no_harm(void **state)
 	assert_false(g->rank[0].has_stack || g->rank[0].compared);
 	stackgroups_stack_text(g, 0, 5, text, sizeof(text));
 	assert_string_equal(text, "");
+	activity_text(&g->rank[0].activity, text, sizeof(text)); /* its process ended while it was looked at */
+	assert_string_equal(text, "");
 	free(g);
 }
 
@@ -270,7 +272,7 @@ static void shares_of_waiting_are_counted_by_rank(void **state)
 	struct waitshare *w = calloc(1, sizeof(*w));
 	world64_make(a, 5, 0);
 	for (int i = 0; i < 10; i++)
-		waitshare_add(w, &a->d);
+		waitshare_add(w, &a->d, NULL);
 	assert_int_equal(w->samples, 10);
 	assert_int_equal(w->n, 64);
 	for (size_t i = 0; i < w->n; i++) {

@@ -18,7 +18,7 @@ static void sample(int32_t rank, const char *role, char *name, char *file, enum 
 	struct dump_process p = {.pid = 10, .rank = rank, .threads = &t, .n_threads = 1};
 	text_copy(p.role, sizeof(p.role), role);
 	const struct stackdump d = {.processes = &p, .n = 1};
-	waitshare_add(&shares, &d);
+	waitshare_add(&shares, &d, NULL);
 }
 
 static void begin(void)
@@ -76,7 +76,7 @@ static void a_process_without_a_stack_is_left_out(void **state)
 	struct dump_thread empty = {.main = true};
 	struct dump_process p[] = {{.pid = 1, .rank = 0}, {.pid = 2, .rank = 1, .threads = &empty, .n_threads = 1}};
 	const struct stackdump d = {.processes = p, .n = 2};
-	waitshare_add(&shares, &d);
+	waitshare_add(&shares, &d, NULL);
 	assert_int_equal(shares.samples, 1);
 	assert_int_equal(shares.n, 0);
 }

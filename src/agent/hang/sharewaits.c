@@ -1,0 +1,99 @@
+#include "agent/hang/sharewaits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/hang/hangwaits.h"
+#include "base/hash.h"
+#include "base/units.h"
+#include "model/hang/waitgraph.h"
+
+/* Time for all reads of one round of samples, and their number. */
+static const uint64_t learn_ns = 150 * NS_PER_MS;
+static const uint32_t learn_most = 24;
+#define SLOTS 1024 /* power of two */
+#define PROBES 8
+
+struct known_call {
+	pid_t pid; /* 0: free */
+	int64_t nr;
+	uint64_t arg0;
+	bool for_ranks;
+};
+
+struct sharewaits {
+	struct known_call slot[SLOTS];
+	uint64_t spent_ns;
+	uint32_t reads;
+};
+
+struct sharewaits *sharewaits_new(void)
+{
+	return calloc(1, sizeof(struct sharewaits));
+}
+
+struct sharewaits *sharewaits_free(struct sharewaits *s)
+{
+	free(s);
+	return NULL;
+}
+
+/* The slot of a call, or the one where it belongs; NULL: there is no room. */
+static struct known_call *slot_of(const struct sharewaits *s, pid_t pid, int64_t nr, uint64_t arg0)
+{
+	uint64_t h = hash_mix(hash_mix((uint64_t)pid << 16 ^ (uint64_t)nr) ^ arg0);
+	for (size_t i = 0; i < PROBES; i++) {
+		const struct known_call *k = &s->slot[(h + i) & (SLOTS - 1)];
+		if (k->pid == 0 || (k->pid == pid && k->nr == nr && k->arg0 == arg0))
+			return (struct known_call *)(uintptr_t)k;
+	}
+	return NULL;
+}
+
+static bool blocks(const struct threadwait *t)
+{
+	return t->has_syscall && t->nr >= 0 && t->kind != WAIT_RUNNING && t->kind != WAIT_SLEEP;
+}
+
+bool sharewaits_for_ranks(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
+{
+	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
+	return k && k->pid != 0 && k->for_ranks;
+}
+
+bool sharewaits_unknown(const struct sharewaits *s, pid_t pid, const struct threadwait *t)
+{
+	const struct known_call *k = s && blocks(t) ? slot_of(s, pid, t->nr, t->arg[0]) : NULL;
+	return k && k->pid == 0;
+}
+
+static void keep(struct sharewaits *s, const struct waitgraph *g)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main || n->thread->runs || n->thread->nr < 0)
+			continue;
+		struct known_call *k = slot_of(s, n->thread->pid, n->thread->nr, n->thread->arg0);
+		if (k)
+			*k = (struct known_call){n->thread->pid, n->thread->nr, n->thread->arg0,
+						 waitgraph_leads_to_rank(g, (uint32_t)i)};
+	}
+}
+
+void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct hangprocs *procs)
+{
+	struct hangwaits look = {.n_looks = 0};
+	struct waitgraph g;
+	uint64_t began_ns = w->mono_ns();
+	if (s->spent_ns >= learn_ns || s->reads >= learn_most)
+		return;
+	s->reads++;
+	hangwaits_look(&look, w, procs);
+	const struct waitgraph_in in = {.now = &look.look[0], .who = look.who, .n_who = look.n_who};
+	if (look.n_looks > 0 && look.who && waitgraph_make(&in, &g) == 0) {
+		keep(s, &g);
+		waitgraph_done(&g);
+	}
+	hangwaits_done(&look);
+	s->spent_ns += w->mono_ns() - began_ns;
+}

@@ -1,0 +1,20 @@
+/*
+ * Whether a blocked main thread waits for another rank, for many quick samples: the kernel's facts are read now and
+ * then, and remembered by the system call and its first argument (a descriptor, a lock's address), which a training
+ * loop uses again and again. A call that was not seen in a read of the facts is unknown, and counts as no wait for ranks.
+ */
+#pragma once
+
+#include "agent/hang/hangprocs.h"
+#include "sense/wait/threadwait.h"
+
+struct sharewaits;
+
+struct sharewaits *sharewaits_new(void); /* NULL without memory */
+struct sharewaits *sharewaits_free(struct sharewaits *s);
+/* True if the main thread of pid, which is in this wait, waits for another rank. */
+bool sharewaits_for_ranks(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
+/* True if it blocks in a call that is not known yet. */
+bool sharewaits_unknown(const struct sharewaits *s, pid_t pid, const struct threadwait *t);
+/* Reads the facts of the job's processes as they are now, until the time for that is used up. */
+void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct hangprocs *procs);
