@@ -67,7 +67,7 @@ bool sharewaits_unknown(const struct sharewaits *s, pid_t pid, const struct thre
 	return k && k->pid == 0;
 }
 
-static void keep(struct sharewaits *s, const struct waitgraph *g)
+static void calls_keep(struct sharewaits *s, const struct waitgraph *g)
 {
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const struct waitgraph_node *n = &g->node[i];
@@ -91,7 +91,7 @@ void sharewaits_learn(struct sharewaits *s, const struct world *w, const struct 
 	hangwaits_look(&look, w, procs);
 	const struct waitgraph_in in = {.now = &look.look[0], .who = look.who, .n_who = look.n_who};
 	if (look.n_looks > 0 && look.who && waitgraph_make(&in, &g) == 0) {
-		keep(s, &g);
+		calls_keep(s, &g);
 		waitgraph_done(&g);
 	}
 	hangwaits_done(&look);

@@ -1,7 +1,8 @@
 /*
  * Whether a blocked main thread waits for another rank, for many quick samples: the kernel's facts are read now and
  * then, and remembered by the system call and its first argument (a descriptor, a lock's address), which a training
- * loop uses again and again. A call that was not seen in a read of the facts is unknown, and counts as no wait for ranks.
+ * loop uses again and again. A call that was not seen in a read of the facts is unknown, and counts as no wait for
+ * ranks.
  */
 #pragma once
 

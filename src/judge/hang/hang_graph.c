@@ -39,9 +39,17 @@ static bool is_only_end(const struct hang_work *w, const struct waitgraph_sink *
 	return s->n_followers > 0;
 }
 
+/* That the others look again and again for what this end should bring is a guess. */
+static bool guessed(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	return w->c->graph->by_polling && s->n_followers > 0 && s->quality == WAITGRAPH_POSSIBLE;
+}
+
 /* How sure it is that this is what the others wait for. */
 static enum confidence confidence_of(const struct hang_work *w, const struct waitgraph_sink *s)
 {
+	if (guessed(w, s))
+		return CONFIDENCE_MEDIUM;
 	if (s->n_followers == 0 || s->quality == WAITGRAPH_PROOF || (s->dead && is_only_end(w, s)))
 		return CONFIDENCE_HIGH;
 	if (s->quality == WAITGRAPH_LIKELY || is_only_end(w, s))
@@ -65,7 +73,8 @@ static void way_says(struct hang_work *w, const struct waitgraph_sink *s)
 static void graph_is(struct hang_work *w, const struct waitgraph_sink *s, const char *id, enum confidence c)
 {
 	hang_is(w, id, c);
-	for (size_t i = 0; i < s->n_ranks; i++)
+	/* a process of no rank that several ranks wait for is nobody's */
+	for (size_t i = 0; i < s->n_ranks && (!s->of_waiters || s->outside || s->n_ranks == 1); i++)
 		hang_accuse(w, s->rank[i]);
 	way_says(w, s);
 }
@@ -141,7 +150,7 @@ static bool each_is_dead(const struct hang_work *w)
 bool hang_graph_proof(struct hang_work *w)
 {
 	const struct waitgraph_sink *s = graph_end(w);
-	if (!s || !s->dead || s->outside || serves_beside(w, s))
+	if (!s || !s->dead || s->outside || guessed(w, s) || serves_beside(w, s))
 		return false;
 	const char *id = proof_id(s);
 	bool alone = stands_alone(w, s);
@@ -343,9 +352,9 @@ bool hang_graph_explains(struct hang_work *w)
 	if (!id || (end_is_main(w, s) && by_stacks))
 		return false; /* hang_stopped, hang_benign and hang_disk know more */
 	bool by_absence = w->c->graph->by_absence && s->n_followers == 1;
-	if ((s->end == WAITEND_VISITOR && s->n_followers == 0) || by_absence)
-		if (!w->stepping)
-			return false; /* a server without clients */
+	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0;
+	if ((visitor || by_absence) && !w->stepping)
+		return false; /* a server without clients */
 	if (n->who && n->who->main && n->fact && n->fact->kind == WAITFACT_SIGNAL)
 		return false; /* where a rank waits for a signal says more */
 	if (stands_alone(w, s) && !serves_beside(w, s))
@@ -353,10 +362,12 @@ bool hang_graph_explains(struct hang_work *w)
 	if (serves_beside(w, s) || in_known_calls(w, s) ||
 	    (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;
-	if (!hang_old_enough(w, held ? HANG_FIRM : HANG_EXPLAINED))
+	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_CHANGING : HANG_EXPLAINED))
 		return true;
 	bool sure = held && !(s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF);
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
+	if (visitor) /* whoever it is that should come, a person for example */
+		w->v->confidence = CONFIDENCE_LOW;
 	if (s->outside)
 		spare_all(w);
 	if (s->end == WAITEND_STOPPED && n->process)

@@ -24,6 +24,21 @@ static bool ended_well(const struct liveness *l)
 	return l->seen.has_progress && l->seen.progress.has_total && l->seen.progress.step >= l->seen.progress.total;
 }
 
+/* True if it waits, in the end, for ranks that live, as far as the graph knows: then not for one that has ended. */
+static bool waits_for_living(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const struct waitgraph_sink *s =
+		w->c->graph && r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
+	if (!s || s->end == WAITEND_GONE || activity_waits_for_ranks(r->activity.kind))
+		return false;
+	for (size_t i = 0; i < s->n_ranks; i++) {
+		const struct liveness *l = liveness_find(w->p, s->rank[i]);
+		if (!l || l->seen.exited)
+			return false;
+	}
+	return s->n_ranks > 0;
+}
+
 /* Of the ranks that live: the number that waits for others, and the number that is at its end. */
 static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_ending, size_t *ret_all)
 {
@@ -34,7 +49,7 @@ static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_e
 		if (l && l->seen.exited)
 			continue;
 		++*ret_all;
-		*ret_waiting += hang_waits(w, r);
+		*ret_waiting += hang_waits(w, r) && !waits_for_living(w, r);
 		*ret_ending += r->activity.kind == ACTIVITY_UPLOAD || r->activity.kind == ACTIVITY_EXIT ||
 			       r->activity.kind == ACTIVITY_JOIN;
 	}

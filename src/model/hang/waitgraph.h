@@ -93,10 +93,11 @@ struct waitgraph_sink {
 	bool dead; /* all its nodes are */
 	bool closed; /* WAITEND_CIRCLE: each thread waits for exactly one other */
 	enum waitgraph_quality circle; /* of the weakest arrow within it */
-	/* Ranks to whom its processes belong; of an end outside of the job: those that wait for it directly. */
+	/* Ranks to whom its processes belong. */
 	int32_t rank[WAITGRAPH_RANKS];
 	size_t n_ranks;
 	size_t n_followers; /* main processes that come to it by arrows, those in it not counted */
+	bool of_waiters; /* it belongs to no rank, or is outside: rank[] are those that wait for it directly */
 	bool outside; /* it is none of the job's */
 	bool one_process; /* all its threads are of one process */
 	bool of_main; /* a main process's main thread is in it */
@@ -112,6 +113,7 @@ struct waitgraph {
 	size_t n_mains; /* main processes in the facts */
 	size_t n_dead; /* threads */
 	bool one_look; /* no second look: nothing is proved */
+	bool by_polling; /* ranks that poll have arrows to the end of the others */
 	bool by_absence; /* a rank waits for visitors, and has arrows to the ranks that do not come to it */
 };
 

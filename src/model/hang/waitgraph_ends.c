@@ -259,12 +259,13 @@ static void end_of_main(struct waitgraph *g, const struct reach *r, uint32_t fro
 	}
 }
 
-/* An end outside of the job: the ranks that wait for it themselves. */
+/* An end outside of the job, or a process of no rank: the ranks that wait for it themselves. */
 static void ranks_before(const struct waitgraph_in *in, struct waitgraph *g)
 {
 	for (size_t i = 0; i < g->n_sinks; i++) {
 		struct waitgraph_sink *s = &g->sink[i];
-		for (size_t k = 0; s->outside && k < g->n_nodes; k++) {
+		s->of_waiters = s->n_ranks == 0;
+		for (size_t k = 0; s->of_waiters && k < g->n_nodes; k++) {
 			const struct waitgraph_node *n = &g->node[k];
 			for (uint32_t e = 0; e < n->n_edges; e++)
 				if (g->edge[n->first_edge + e].to == s->node)
@@ -333,103 +334,13 @@ static bool vague_arrows_drop(struct waitgraph *g)
 	return dropped;
 }
 
-static bool is_main(const struct waitgraph_node *n)
-{
-	return n->main && n->who && n->who->main && n->who->rank != NO_RANK;
-}
-
-/* What of its waits anybody may end, also who has nothing to do with it yet; NULL: none. */
-static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, const struct waitgraph_node *n)
-{
-	for (uint32_t i = 0; n->thread && i < n->thread->n; i++) {
-		const struct waitfact *f = &in->now->fact[n->thread->first + i];
-		if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_DATAGRAM || f->kind == WAITFACT_FIFO)
-			return f;
-	}
-	return NULL;
-}
-
-/* The first node of an end of the ranks that waits for visitors; WAITGRAPH_NONE: none. */
-static uint32_t host_of(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_sink *s)
-{
-	bool of_ranks = s->n_ranks > 0 && !s->dead && (s->of_main || s->n_followers > 0);
-	if (!of_ranks || (s->end != WAITEND_VISITOR && s->end != WAITEND_CIRCLE))
-		return WAITGRAPH_NONE;
-	for (uint32_t i = 0; i < g->n_nodes; i++)
-		if (g->node[i].component == g->node[s->node].component && awaits_visitors(in, &g->node[i]))
-			return i;
-	return WAITGRAPH_NONE;
-}
-
-static int edges_move_to_end(struct waitgraph *g, uint32_t node)
-{
-	struct waitgraph_node *n = &g->node[node];
-	if (vec_room(&g->edge, &g->cap_edges, g->n_edges + n->n_edges + 1) < 0)
-		return -ENOMEM;
-	if (n->n_edges)
-		memmove(&g->edge[g->n_edges], &g->edge[n->first_edge], n->n_edges * sizeof(*g->edge));
-	n->first_edge = (uint32_t)g->n_edges;
-	g->n_edges += n->n_edges;
-	return 0;
-}
-
-/* True for a rank that comes to another end than this one, and does not wait for the same kind of visitors itself. */
-static bool is_missing(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_node *n,
-		       size_t sink, const struct waitfact *f)
-{
-	if (!is_main(n) || n->sink == WAITGRAPH_NONE || n->sink == sink)
-		return false;
-	const struct waitfact *own = awaits_visitors(in, &g->node[g->sink[n->sink].node]);
-	return n->component != g->node[g->sink[sink].node].component && (!own || own->kind != f->kind);
-}
-
-static int arrows_to_missing(const struct waitgraph_in *in, struct waitgraph *g, size_t sink, uint32_t from)
-{
-	const struct waitfact *f = awaits_visitors(in, &g->node[from]);
-	size_t n = 0;
-	for (uint32_t i = 0; i < g->n_nodes; i++)
-		n += is_missing(in, g, &g->node[i], sink, f);
-	if (n == 0)
-		return 0;
-	if (edges_move_to_end(g, from) < 0 || vec_room(&g->edge, &g->cap_edges, g->n_edges + n) < 0)
-		return -ENOMEM;
-	enum waitgraph_quality q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
-	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (!is_missing(in, g, &g->node[i], sink, f))
-			continue;
-		g->edge[g->n_edges++] = (struct waitgraph_edge){.to = i, .quality = q, .fact = f};
-		g->node[from].n_edges++;
-	}
-	g->node[from].end = WAITEND_NONE;
-	return (int)n;
-}
-
-/*
- * Ranks that wait for connections, or for anything else that anybody may bring, wait for the ranks that do not come to
- * them. Adds arrows to those; *ret: there were any.
- */
-static int missing_arrows_add(const struct waitgraph_in *in, struct waitgraph *g, bool *ret)
-{
-	*ret = false;
-	for (size_t i = 0; i < g->n_sinks; i++) {
-		uint32_t from = host_of(in, g, &g->sink[i]);
-		int n = from == WAITGRAPH_NONE ? 0 : arrows_to_missing(in, g, i, from);
-		if (n != 0) {
-			*ret = n > 0;
-			g->by_absence = *ret;
-			return MIN(n, 0);
-		}
-	}
-	return 0;
-}
-
 int waitgraph_find_ends(const struct waitgraph_in *in, struct waitgraph *g)
 {
-	bool missing = false;
+	bool guessed = false;
 	int r = ends_once(in, g);
 	if (r == 0)
-		r = missing_arrows_add(in, g, &missing);
-	if (r == 0 && (missing || vague_arrows_drop(g)))
+		r = waitgraph_guess(in, g, &guessed);
+	if (r == 0 && (guessed || vague_arrows_drop(g)))
 		r = ends_once(in, g);
 	if (r)
 		return r;

@@ -42,5 +42,8 @@ const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_
 /* ---- waitgraph_dead.c: which threads can never run again ---- */
 int must_check waitgraph_mark_dead(struct build *b);
 
+/* ---- waitgraph_guess.c: arrows by what the ends together say; *ret: there are new ones ---- */
+int must_check waitgraph_guess(const struct waitgraph_in *in, struct waitgraph *g, bool *ret);
+
 /* ---- waitgraph_ends.c: where the arrows end ---- */
 int must_check waitgraph_find_ends(const struct waitgraph_in *in, struct waitgraph *g);

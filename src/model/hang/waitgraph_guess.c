@@ -1,0 +1,154 @@
+/*
+ * Arrows that no single fact draws: to the ranks for which others wait without a connection to them, because they
+ * wait for visitors, or look again and again whether something has come.
+ */
+#include <string.h>
+
+#include "base/vec.h"
+#include "model/hang/waitgraph_parts.h"
+#include "sense/rank.h"
+
+static bool is_main(const struct waitgraph_node *n)
+{
+	return n->main && n->who && n->who->main && n->who->rank != NO_RANK;
+}
+
+/* What of its waits anybody may end, also who has nothing to do with it yet; NULL: none. */
+static const struct waitfact *awaits_visitors(const struct waitgraph_in *in, const struct waitgraph_node *n)
+{
+	for (uint32_t i = 0; n->thread && i < n->thread->n; i++) {
+		const struct waitfact *f = &in->now->fact[n->thread->first + i];
+		if (f->kind == WAITFACT_LISTEN || f->kind == WAITFACT_DATAGRAM || f->kind == WAITFACT_FIFO)
+			return f;
+	}
+	return NULL;
+}
+
+/* The first node of an end of the ranks that waits for visitors; WAITGRAPH_NONE: none. */
+static uint32_t host_of(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_sink *s)
+{
+	bool of_ranks = s->n_ranks > 0 && !s->dead && (s->of_main || s->n_followers > 0);
+	if (!of_ranks || (s->end != WAITEND_VISITOR && s->end != WAITEND_CIRCLE))
+		return WAITGRAPH_NONE;
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].component == g->node[s->node].component && awaits_visitors(in, &g->node[i]))
+			return i;
+	return WAITGRAPH_NONE;
+}
+
+static int edges_move_to_end(struct waitgraph *g, uint32_t node)
+{
+	struct waitgraph_node *n = &g->node[node];
+	if (vec_room(&g->edge, &g->cap_edges, g->n_edges + n->n_edges + 1) < 0)
+		return -ENOMEM;
+	if (n->n_edges)
+		memmove(&g->edge[g->n_edges], &g->edge[n->first_edge], n->n_edges * sizeof(*g->edge));
+	n->first_edge = (uint32_t)g->n_edges;
+	g->n_edges += n->n_edges;
+	return 0;
+}
+
+/* True for a rank that comes to another end than this one, and does not wait for the same kind of visitors itself. */
+static bool is_missing(const struct waitgraph_in *in, const struct waitgraph *g, const struct waitgraph_node *n,
+		       size_t sink, const struct waitfact *f)
+{
+	if (!is_main(n) || n->thread->ended || n->sink == WAITGRAPH_NONE || n->sink == sink)
+		return false; /* one that has ended was there, or is told of otherwise */
+	const struct waitfact *own = awaits_visitors(in, &g->node[g->sink[n->sink].node]);
+	return n->component != g->node[g->sink[sink].node].component && (!own || own->kind != f->kind);
+}
+
+static int arrows_to_missing(const struct waitgraph_in *in, struct waitgraph *g, size_t sink, uint32_t from)
+{
+	const struct waitfact *f = awaits_visitors(in, &g->node[from]);
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		n += is_missing(in, g, &g->node[i], sink, f);
+	if (n == 0)
+		return 0;
+	if (edges_move_to_end(g, from) < 0 || vec_room(&g->edge, &g->cap_edges, g->n_edges + n) < 0)
+		return -ENOMEM;
+	enum waitgraph_quality q = n == 1 ? WAITGRAPH_LIKELY : WAITGRAPH_POSSIBLE;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (!is_missing(in, g, &g->node[i], sink, f))
+			continue;
+		g->edge[g->n_edges++] = (struct waitgraph_edge){.to = i, .quality = q, .fact = f};
+		g->node[from].n_edges++;
+	}
+	g->node[from].end = WAITEND_NONE;
+	return (int)n;
+}
+
+/*
+ * Ranks that wait for connections, or for anything else that anybody may bring, wait for the ranks that do not come to
+ * them. Adds arrows to those; *ret: there were any.
+ */
+static int missing_arrows_add(const struct waitgraph_in *in, struct waitgraph *g, bool *ret)
+{
+	for (size_t i = 0; i < g->n_sinks; i++) {
+		uint32_t from = host_of(in, g, &g->sink[i]);
+		int n = from == WAITGRAPH_NONE ? 0 : arrows_to_missing(in, g, i, from);
+		if (n != 0) {
+			*ret = n > 0;
+			g->by_absence = *ret;
+			return MIN(n, 0);
+		}
+	}
+	return 0;
+}
+
+/* ---- ranks that look again and again ---- */
+
+/* A main thread of a rank that sleeps between looks, and ran meanwhile. */
+static bool polls(const struct waitgraph_in *in, const struct waitgraph_node *n)
+{
+	bool sleeps = is_main(n) && n->end == WAITEND_CLOCK && n->fact && n->fact->kind == WAITFACT_CLOCK;
+	const struct waitfact_thread *before =
+		sleeps && in->before ? waitfacts_thread(in->before, n->thread->pid, n->thread->tid) : NULL;
+	return before && before->runs_so_far != n->thread->runs_so_far;
+}
+
+/* The one end of all ranks that do not poll; SIZE_MAX: none, or several. */
+static size_t end_of_others(const struct waitgraph_in *in, const struct waitgraph *g)
+{
+	size_t end = SIZE_MAX;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!is_main(n) || polls(in, n))
+			continue;
+		if (n->sink == WAITGRAPH_NONE || (end != SIZE_MAX && end != n->sink))
+			return SIZE_MAX;
+		end = n->sink;
+	}
+	return end;
+}
+
+/* Ranks that poll wait for something that they look at. Where all others come to one end, it is that. */
+static int polling_arrows_add(const struct waitgraph_in *in, struct waitgraph *g, bool *ret)
+{
+	size_t end = end_of_others(in, g), n = 0;
+	const struct waitgraph_sink *s = end != SIZE_MAX ? &g->sink[end] : NULL;
+	if (!s || s->end == WAITEND_VISITOR || s->end == WAITEND_CLOCK || !g->node[s->node].thread)
+		return 0;
+	uint32_t to = s->node;
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (!polls(in, &g->node[i]) || g->node[i].n_edges > 0)
+			continue;
+		if (edges_move_to_end(g, i) < 0)
+			return -ENOMEM;
+		g->edge[g->n_edges++] = (struct waitgraph_edge){
+			.to = to, .quality = WAITGRAPH_POSSIBLE, .fact = g->node[i].fact};
+		g->node[i].n_edges = 1;
+		g->node[i].end = WAITEND_NONE;
+		n++;
+	}
+	g->by_polling = *ret = n > 0;
+	return 0;
+}
+
+int waitgraph_guess(const struct waitgraph_in *in, struct waitgraph *g, bool *ret)
+{
+	*ret = false;
+	int r = missing_arrows_add(in, g, ret);
+	return r || *ret ? r : polling_arrows_add(in, g, ret);
+}
