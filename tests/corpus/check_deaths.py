@@ -4,7 +4,8 @@
 check_deaths.py HALF [--only REGEX] [--jobs 4] [--class death|memory] [--python FILE] [--bin DIR]
 
 A death: exit status or signal of the process that counts (`check.exit`), and words in its output: `check.last`, or of a program
-that failed by its own word one of `truth.why` (unless `check.last` is empty: it says nothing). A case of memory: the processes are sampled until their memory passes the limit, and the one that the
+that failed by its own word one of `truth.why` (unless `check.last` is empty: it says nothing). `check.early`: that rank ends with 0 and
+others fail. Which rank is gone first is not asked: peers that lose their connection may be faster than the one that failed. A case of memory: the processes are sampled until their memory passes the limit, and the one that the
 truth names has to be the one that grew most.
 """
 import argparse, concurrent.futures, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, time
@@ -94,15 +95,16 @@ def death(case, job):
     want = check["exit"] if isinstance(check["exit"], list) else [check["exit"]]
     rank = truth["rank"] or 0
     text = (job.dir / "out").read_bytes().decode(errors="replace")
-    if case.get("nproc") and truth["rank"] is not None and truth["rank"] not in first:
-        return f"first failed {first}, codes {codes}"
-    if codes[rank if case.get("nproc") else 0] not in want:
+    if "early" in check:
+        return None if codes[check["early"]] == 0 and first else f"codes {codes}"
+    if check["exit"] is not None and codes[rank if case.get("nproc") else 0] not in want:
         return f"codes {codes}, wanted {want}: {text[-300:]!r}"
-    words = [check["last"]] if "last" in check else truth["why"] if "error_exit" in truth["kind"] else [""]
+    speaks = {"error_exit", "crash"} & set(truth["kind"]) and not any("SIG" in w for w in truth["why"])
+    words = [check["last"]] if "last" in check else truth["why"] if speaks else [""]
     if not any(re.search(w, text, re.I) for w in words):
         return f"none of {words} in {text[-300:]!r}"
     for role in [truth.get("sender")]:
-        if role not in (None, "self", "kernel") and role not in job.roles():
+        if role not in (None, "self", "kernel", "kernel|self") and role not in job.roles():
             return f"nobody took the role {role}"
     return None
 

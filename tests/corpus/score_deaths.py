@@ -74,7 +74,7 @@ def sender_right(truth, report, roles):
     words = " ".join([cause_words(report)[1], report.get("killer_text", "")])
     if sender == "self":
         return re.search(r"\bitself\b|its own|\bby self\b", words, re.I) is not None
-    if sender == "kernel":
+    if sender in ("kernel", "kernel|self"):
         return re.search(r"kernel|timer|limit", words, re.I) is not None
     return sender is None or score.names_pid(words, roles.get(sender))
 
