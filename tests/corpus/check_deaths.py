@@ -5,7 +5,9 @@ check_deaths.py HALF [--only REGEX] [--jobs 4] [--class death|memory] [--python 
 
 A death: exit status or signal of the process that counts (`check.exit`), and words in its output: `check.last`, or of a program
 that failed by its own word one of `truth.why` (unless `check.last` is empty: it says nothing). `check.early`: that rank ends with 0 and
-others fail. Which rank is gone first is not asked: peers that lose their connection may be faster than the one that failed. A case of memory: the processes are sampled until their memory passes the limit, and the one that the
+others fail. Which rank is gone first is not asked: peers that lose their connection may be faster than the one that failed.
+Of memory, `check.shared` and `check.shm`: only that the limit is passed, as what is shared grows nobody's own memory; `check.mapped`:
+mapped pages of files may go over the limit. A case of memory: the processes are sampled until their memory passes the limit, and the one that the
 truth names has to be the one that grew most.
 """
 import argparse, concurrent.futures, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, time
@@ -86,6 +88,9 @@ class Job:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass
+        for path in pathlib.Path("/dev/shm").glob("corpus-*"):
+            if path.name.split("-")[1] in {str(p) for p in sum(self.roles().values(), [])}:
+                path.unlink(missing_ok=True)
         self.out.close()
 
 
@@ -123,29 +128,48 @@ def size(text):
     return int(text[:-1]) * {"M": 1 << 20, "G": 1 << 30}[text[-1]]
 
 
-def memory(case, job):
-    """Until the limit is passed or the program ends by itself: who grew most after the first look at it?"""
-    truth, start, most, end = case["truth"], {}, {}, time.monotonic() + 60
-    while time.monotonic() < end and any(p.poll() is None for p in job.ranks):
-        total = 0
-        for role, pids in job.roles().items():
-            for pid in pids:
-                own, pss = private(pid)
+def left_in_shm(job):
+    pids = {str(p) for p in sum(job.roles().values(), [])}
+    total = 0
+    for path in pathlib.Path("/dev/shm").glob("corpus-*"):
+        if path.name.split("-")[1] in pids:
+            try:
+                total += path.stat().st_size
+            except OSError:
+                pass
+    return total
+
+
+def look(job, start, most):
+    """One look at all roles: their growth into start and most, and how much they have together (shared pages once)."""
+    total = 0
+    for role, pids in job.roles().items():
+        for pid in pids:
+            own, pss = private(pid)
+            if own:
                 start.setdefault((role, pid), own)
                 most[role, pid] = max(most.get((role, pid), 0), own)
-                total += pss
-        if case.get("limit") and total > size(case["limit"]):
-            break
+            total += pss
+    return total
+
+
+def memory(case, job):
+    """Until the limit is passed or the program ends by itself: who grew most after the first look at it?"""
+    who, start, most, end, top = case["truth"]["who"], {}, {}, time.monotonic() + 60, 0
+    limit = size(case["limit"]) if not case["check"].get("mapped") else float("inf")
+    while time.monotonic() < end and any(p.poll() is None for p in job.ranks) and top <= limit:
+        shm = left_in_shm(job) if case["check"].get("shm") else 0
+        top = max(top, look(job, start, most) + shm)
         time.sleep(0.05)
-    if not truth["who"]:
+    if "why" in case["truth"]:
+        return f"{top >> 20} MiB are over the limit" if top > limit else death(case, job)
+    if top <= limit:
+        return f"{top >> 20} MiB never passed the limit"
+    if not who or case["check"].get("shared") or case["check"].get("shm"):
         return None
-    growth = sorted(((most[k] - (0 if case.get("whole") else start[k]), k[0]) for k in most), reverse=True)
-    if case["check"].get("shared"):
-        return None if total > size(case["limit"]) else f"{total} never passed the limit"
-    if not growth or growth[0][1] != truth["who"]:
-        return f"grew: {[(g >> 20, r) for g, r in growth[:4]]}, wanted {truth['who']}"
-    if case.get("limit") and total <= size(case["limit"]):
-        return f"{total >> 20} MiB never passed the limit"
+    growth = sorted(((most[k] - start[k], k[0]) for k in most), reverse=True)
+    if not growth or growth[0][1] != who:
+        return f"grew: {[(g >> 20, r) for g, r in growth[:4]]}, wanted {who}"
     return None
 
 

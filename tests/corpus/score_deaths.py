@@ -49,6 +49,9 @@ class Run:
                 os.kill(int(pid), signal.SIGKILL)
             except (OSError, ValueError):
                 pass
+        for path in pathlib.Path("/dev/shm").glob("corpus-*"):
+            if path.name.split("-")[1] in sum(self.roles().values(), []):
+                path.unlink(missing_ok=True)
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
@@ -69,6 +72,11 @@ def cause_right(truth, report):
         not any(re.search(n, f"{name} {name.replace('_', ' ')} {words}", re.I | re.S) for n in nots)
 
 
+def shallow(truth, report):
+    """True and not enough: no right answer, but no wrong one."""
+    return cause_right(dict(truth, why=truth.get("shallow") or ["$^"]), report)
+
+
 def sender_right(truth, report, roles):
     sender = truth.get("sender")
     words = " ".join([cause_words(report)[1], report.get("killer_text", "")])
@@ -87,12 +95,23 @@ def rank_right(truth, report):
 
 
 def who_right(truth, report, roles):
-    """Of memory: the text names who grew, or says nobody and the fastest of the growers is it; nobody innocent is named alone."""
+    """Of memory: the text names who grew, or nobody and it is first of growers; nobody innocent is named without it."""
     text = cause_words(report)[0]
     named = score.names_pid(text, roles.get(truth["who"]))
     blamed = any(score.names_pid(text, roles.get(r)) for r in truth.get("innocent", []))
     first = str((report.get("growers") or [{}])[0].get("pid"))
-    return named or (not blamed and first in roles.get(truth["who"], [])), blamed and not named
+    alone = not truth.get("innocent") and str(report.get("victim", {}).get("pid")) in roles.get(truth["who"], [])
+    return named or alone or (not blamed and first in roles.get(truth["who"], [])), blamed and not named
+
+
+def nameless(case, report):
+    """The names of the programs often say what is wrong with them: no answer is right for repeating them."""
+    text = json.dumps(report)
+    for word in case["run"]:
+        stem = pathlib.PurePath(word).stem
+        if word[0] == "{" and stem != "{python}":
+            text = text.replace(stem, "program").replace(stem[:15], "program")
+    return json.loads(text)
 
 
 def judge(truth, report, roles):
@@ -108,7 +127,10 @@ def judge(truth, report, roles):
         row["wrong"] = sure and (slandered or any(re.search(n, row["text"], re.I) for n in truth["not"]))
     else:
         row["who_ok"] = rank_right(truth, report)
-        row["wrong"] = sure and (not row["cause_ok"] or not row["who_ok"] or foreign)
+        false = not row["cause_ok"] and not shallow(truth, report)
+        row["wrong"] = sure and (false or not row["who_ok"] or foreign)
+    if truth["kind"] == ["clean_exit"]:
+        row["wrong"] = not row["kind_ok"]
     row["right"] = all(row[k] for k in ("kind_ok", "cause_ok", "killer_ok", "sender_ok", "who_ok"))
     return row
 
@@ -122,7 +144,7 @@ def score_case(args, case, folder, bin_dir):
     try:
         report = run.report()
         row["seconds"] = round(time.monotonic() - run.begin, 1)
-        row.update(judge(case["truth"], report, run.roles()) if report else {"silent": True, "right": False})
+        row.update(judge(case["truth"], nameless(case, report), run.roles()) if report else {"silent": True, "right": False})
     finally:
         run.end()
     return row
