@@ -109,7 +109,7 @@ def death(case, job):
     if not any(re.search(w, text, re.I) for w in words):
         return f"none of {words} in {text[-300:]!r}"
     for role in [truth.get("sender")]:
-        if role not in (None, "self", "kernel", "kernel|self") and role not in job.roles():
+        if role not in (None, "self", "kernel") and role not in job.roles():
             return f"nobody took the role {role}"
     return None
 

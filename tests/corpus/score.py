@@ -51,6 +51,8 @@ def compiled(folder, bin_dir, wanted):
 
 
 def missing(case, python):
+    if case.get("root") and os.geteuid():
+        return "the right of root"
     for need in case.get("needs", []):
         module = subprocess.run([python, "-c", f"import {need}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if not shutil.which(need) and module.returncode:

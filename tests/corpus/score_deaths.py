@@ -82,7 +82,7 @@ def sender_right(truth, report, roles):
     words = " ".join([cause_words(report)[1], report.get("killer_text", "")])
     if sender == "self":
         return re.search(r"\bitself\b|its own|\bby self\b", words, re.I) is not None
-    if sender in ("kernel", "kernel|self"):
+    if sender == "kernel":
         return re.search(r"kernel|timer|limit", words, re.I) is not None
     return sender is None or score.names_pid(words, roles.get(sender))
 
@@ -123,6 +123,9 @@ def judge(truth, report, roles):
     sure = row["confidence"] in ("medium", "high")
     foreign = not row["killer_ok"] and row["killer"] not in (None, "none", "unknown")
     if truth.get("who"):
+        words, ranks = cause_words(report)[1], [truth["rank"]] if truth.get("rank") is not None else []
+        row["named"] = score.names_pid(words, roles.get(truth["who"])) or \
+            any(re.search(rf"\brank {r}\b", words, re.I) for r in ranks)
         row["who_ok"], slandered = who_right(truth, report, roles)
         row["wrong"] = sure and (slandered or any(re.search(n, row["text"], re.I) for n in truth["not"]))
     else:
@@ -164,8 +167,9 @@ def show(row):
 def totals(rows):
     ran = [r for r in rows if not r.get("skipped")]
     count = {k: sum(bool(r.get(k)) for r in ran) for k in ("right", "kind_ok", "cause_ok", "killer_ok", "sender_ok", "who_ok", "wrong")}
+    named = {"named in the text": sum(bool(r.get("named")) for r in ran)} if any("named" in r for r in ran) else {}
     return {"cases": len(ran), "right": count["right"], "kind right": count["kind_ok"], "cause right": count["cause_ok"],
-            "killer right": count["killer_ok"], "sender right": count["sender_ok"], "rank or process right": count["who_ok"],
+            "killer right": count["killer_ok"], "sender right": count["sender_ok"], "rank or process right": count["who_ok"], **named,
             "confident and wrong": count["wrong"], "silent": sum(bool(r.get("silent")) for r in ran),
             "skipped": len(rows) - len(ran)}
 
