@@ -10,14 +10,14 @@ Of memory, `check.shared` and `check.shm`: only that the limit is passed, as wha
 mapped pages of files may go over the limit. A case of memory: the processes are sampled until their memory passes the limit, and the one that the
 truth names has to be the one that grew most.
 """
-import argparse, concurrent.futures, json, os, pathlib, re, signal, socket, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, json, os, pathlib, re, shutil, signal, socket, subprocess, sys, tempfile, time
 
 import score
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def environment(folder, python, case, rank=None, port=0):
+def environment(folder, case, rank=None, port=0):
     env = dict(os.environ, CORPUS_ROLES=str(folder / "roles"), PYTHONUNBUFFERED="")
     for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
         env.pop(name, None)
@@ -49,12 +49,12 @@ class Job:
         argv, port = [a.format(**words) for a in case["run"]], free_port()
         ranks = range(case["nproc"]) if case.get("nproc") else [None]
         self.out = open(self.dir / "out", "wb")
-        self.ranks = [subprocess.Popen(argv, env=environment(self.dir, args.python, case, r, port), stdin=subprocess.DEVNULL,
+        self.ranks = [subprocess.Popen(argv, env=environment(self.dir, case, r, port), stdin=subprocess.DEVNULL,
                                        stdout=self.out, stderr=subprocess.STDOUT, cwd=self.dir, start_new_session=True)
                       for r in ranks]
         self.outside = None
         if case.get("outside"):
-            self.outside = subprocess.Popen([a.format(**words) for a in case["outside"]], env=environment(self.dir, args.python, case),
+            self.outside = subprocess.Popen([a.format(**words) for a in case["outside"]], env=environment(self.dir, case),
                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
     def first_failed(self, limit=60):
@@ -92,6 +92,7 @@ class Job:
             if path.name.split("-")[1] in {str(p) for p in sum(self.roles().values(), [])}:
                 path.unlink(missing_ok=True)
         self.out.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
 
 
 def death(case, job):
