@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Score vigil's verdicts on hangs over a half of the corpus (tests/corpus/README.md says what the truth holds).
+"""Score vigil's verdicts over a half of the corpus (tests/corpus/README.md says what the truth holds).
 
-score.py HALF [--vigil FILE] [--jobs 8] [--wait 150] [--only REGEX] [--class hang|benign] [--python FILE] [--bin DIR]
-              [--totals] [--out FILE]
+score.py HALF [--vigil FILE] [--jobs 8] [--wait 150] [--only REGEX] [--class hang|benign|death|memory] [--python FILE]
+              [--bin DIR] [--totals] [--out FILE]
+
+Without --class, hangs and healthy jobs; deaths and memory are scored by score_deaths.py.
 
 Each program runs under `vigil run --on-hang kill` with a state directory of its own. A hang is scored by the first
 incident of kind hang that came within --wait seconds; a healthy program must end by itself, with nothing reported.
@@ -21,7 +23,7 @@ def arguments():
     p.add_argument("--jobs", type=int, default=8)
     p.add_argument("--wait", type=float, default=150)
     p.add_argument("--only", default="")
-    p.add_argument("--class", dest="sort", choices=["hang", "benign"])
+    p.add_argument("--class", dest="sort", choices=["hang", "benign", "death", "memory"])
     p.add_argument("--python", default=sys.executable)
     p.add_argument("--bin", help="folder of compiled programs (default: a new one)")
     p.add_argument("--totals", action="store_true")
@@ -29,13 +31,19 @@ def arguments():
     return p.parse_args()
 
 
-def compiled(folder, bin_dir):
-    """Compile what is newer than its program; what cannot be compiled is missing, and its case is skipped."""
+def stems(cases):
+    """Names of the compiled programs that cases run."""
+    return {w.rsplit("/", 1)[1] for c in cases for w in [*c["run"], *c.get("outside", [])] if w.startswith("{bin}/")}
+
+
+def compiled(folder, bin_dir, wanted):
+    """Compile what is wanted and not there; what cannot be compiled is missing, and its case is skipped."""
     for source in sorted(folder.rglob("*")):
         to = bin_dir / source.stem
-        if to.exists() or source.suffix not in (".c", ".rs", ".go"):
+        if to.exists() or source.stem not in wanted or source.suffix not in (".c", ".cpp", ".rs", ".go"):
             continue
         command = {".c": ["gcc", "-O1", "-g", "-pthread", source, "-o", to, "-lrt", "-lm"],
+                   ".cpp": ["g++", "-O1", "-g", "-pthread", source, "-o", to],
                    ".rs": ["rustc", "-g", "-o", to, source],
                    ".go": ["go", "build", "-o", to, source]}[source.suffix]
         if shutil.which(command[0]):
@@ -43,6 +51,8 @@ def compiled(folder, bin_dir):
 
 
 def missing(case, python):
+    if case.get("root") and os.geteuid():
+        return "the right of root"
     for need in case.get("needs", []):
         module = subprocess.run([python, "-c", f"import {need}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if not shutil.which(need) and module.returncode:
@@ -197,12 +207,15 @@ def totals(rows):
 
 def main():
     args = arguments()
+    if args.sort in ("death", "memory"):
+        import score_deaths
+        return score_deaths.main(args)
     folder = HERE / args.half
     cases = [c for c in json.loads((folder / "truth.json").read_text())
              if re.search(args.only, c["name"]) and args.sort in (None, c["class"])]
     bin_dir = pathlib.Path(args.bin or tempfile.mkdtemp(prefix="corpus-bin-"))
     bin_dir.mkdir(exist_ok=True)
-    compiled(folder, bin_dir)
+    compiled(folder, bin_dir, stems(cases))
     rows = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for done in concurrent.futures.as_completed([pool.submit(score, args, c, folder, bin_dir) for c in cases]):

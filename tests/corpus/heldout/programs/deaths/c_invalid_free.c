@@ -1,0 +1,8 @@
+// free of a pointer into a block
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void train(int n) { for (int i = 0; i < n; i++) { printf("step %d\n", i); fflush(stdout); usleep(20000); } }
+int main(void) { train(60); char *volatile a = malloc(400); free(a + 16); return 0; }

@@ -1,0 +1,8 @@
+// an instruction that this CPU does not have
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void train(int n) { for (int i = 0; i < n; i++) { printf("step %d\n", i); fflush(stdout); usleep(20000); } }
+int main(void) { train(60); __asm__ volatile("ud2"); return 0; }

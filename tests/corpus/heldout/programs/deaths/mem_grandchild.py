@@ -1,0 +1,9 @@
+"""The child of a child leaks."""
+from mem import *
+
+role("main")
+def middle():
+    fork("deep", grow, 100)
+    steady()
+fork("middle", middle)
+steady()

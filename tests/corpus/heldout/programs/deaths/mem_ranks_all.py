@@ -1,0 +1,4 @@
+"""All ranks grow alike."""
+from mem import *
+role('ranks')
+grow(40)

@@ -1,0 +1,3 @@
+# the last command of a script fails
+echo start
+"$1" -c "import time; [print('step', i, flush=True) or time.sleep(0.02) for i in range(40)]; raise ValueError('too many dimensions: 5')"

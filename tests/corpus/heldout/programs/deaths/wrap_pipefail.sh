@@ -1,0 +1,3 @@
+# pipefail: the program before tee fails
+set -o pipefail
+"$1" -c "import time; [print('step', i, flush=True) or time.sleep(0.02) for i in range(40)]; raise ValueError('too many dimensions: 5')" 2>&1 | tee train.log

@@ -1,0 +1,10 @@
+// a thread that is joinable is destroyed: std::terminate without a text
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+static void train(int n) { for (int i = 0; i < n; i++) { std::printf("step %d\n", i); std::fflush(stdout); usleep(20000); } }
+int main() { train(60); std::thread t([] { train(1000); }); return 0; }

@@ -1,0 +1,10 @@
+// vector::at
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+static void train(int n) { for (int i = 0; i < n; i++) { std::printf("step %d\n", i); std::fflush(stdout); usleep(20000); } }
+int main() { train(60); std::vector<int> v(3); return v.at(7); }

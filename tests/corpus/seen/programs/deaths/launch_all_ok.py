@@ -1,0 +1,3 @@
+"""All is well under the launcher."""
+from job import *
+train(0, 30)

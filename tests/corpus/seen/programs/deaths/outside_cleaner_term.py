@@ -1,0 +1,6 @@
+"""A cleaner script runs /bin/kill -TERM."""
+from job import *
+role('main')
+default(signal.SIGTERM)
+warm()
+train(25, 400, 0.1)
