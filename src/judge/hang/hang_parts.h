@@ -13,7 +13,7 @@ enum hang_proof {
 	HANG_FIRM, /* seen in the stacks of all ranks */
 	HANG_EXPLAINED, /* who is waited for is known, but it may still come */
 	HANG_VAGUE, /* nothing moves, and no more is known */
-	/* Likewise, but its stack changed between the looks (it came there a moment ago, or loops), or anybody may come. */
+	/* Likewise, but its stack changed between the looks, or anybody may come. */
 	HANG_CHANGING,
 };
 
