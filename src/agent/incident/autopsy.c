@@ -18,14 +18,14 @@
 struct autopsy {
 	const struct world *w;
 	struct deathfacts *facts;
-	bool first_namespace;  /* our pids are the machine's */
+	bool first_namespace; /* our pids are the machine's */
 	char unavailable[200]; /* why signals cannot be watched */
 	struct bpf_sigwatch_fds fds;
 	struct sigwatch watch;
-	bool below;            /* only signals to the job's processes and our helpers are seen */
+	bool below; /* only signals to the job's processes and our helpers are seen */
 	_Atomic bool watching; /* set by the loading thread, read by ours */
 	_Atomic bool blind_set;
-	bool told;             /* deathfacts was told why signals cannot be watched */
+	bool told; /* deathfacts was told why signals cannot be watched */
 };
 
 struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *place)
@@ -76,15 +76,34 @@ static bool is_vigils(const struct world *w, pid_t pid)
 	return proc_stat_read(w, pid, &st) == 0 && span_starts(span_of(st.comm), "vigil");
 }
 
+static void end_keep(struct autopsy *a, const struct sigwatch_event *e)
+{
+	struct process_end end = e->end;
+	if (!a->first_namespace) {
+		end.pid = e->end_inner;
+		end.parent = e->end_parent_inner;
+	}
+	if (strncmp(end.name, "vigil", 5) != 0) /* our helpers are children of the supervisor too */
+		deathfacts_end(a->facts, &end);
+}
+
 static void signal_keep(struct autopsy *a, const struct sigwatch_event *e)
 {
+	if (e->is_end) {
+		end_keep(a, e);
+		return;
+	}
 	struct signal_sent s = {
 		.signal = e->signal,
 		.target = a->first_namespace ? e->target : e->target_inner,
 		.target_start_ticks = e->target_start_ticks,
-		.sender = e->from_kernel ? 0 : a->first_namespace ? e->sender : e->sender_inner,
+		.sender = e->from_kernel       ? 0
+			  : a->first_namespace ? e->sender
+					       : e->sender_inner,
 		.sender_uid = e->sender_uid,
 		.from_kernel = e->from_kernel,
+		.fault_addr = e->fault_addr,
+		.stack_pointer = e->stack_pointer,
 		.time_unix_ms = e->time_unix_ms,
 	};
 	s.of_job = a->below && !is_vigils(a->w, s.target);
@@ -125,6 +144,7 @@ struct autopsy *autopsy_free(struct autopsy *a)
 	if (atomic_load(&a->watching)) {
 		sigwatch_close(&a->watch);
 		closep(&a->fds.link_fd);
+		closep(&a->fds.end_link_fd);
 		closep(&a->fds.ring_fd);
 	}
 	deathfacts_free(a->facts);
@@ -151,6 +171,13 @@ static void autopsy_subject_read(const struct autopsy *a, const struct autopsy_s
 	d->wait_status = who->wait_status;
 	d->start_unix_ms = who->start_unix_ms;
 	d->end_unix_ms = who->end_unix_ms;
+	d->has_limits = who->has_limits;
+	memcpy(d->soft_limit, who->soft_limit, sizeof(d->soft_limit));
+	memcpy(d->hard_limit, who->hard_limit, sizeof(d->hard_limit));
+	d->has_cpu = who->has_cpu;
+	d->cpu_ns = who->cpu_ns;
+	d->ranks = who->ranks;
+	d->n_ranks = who->n_ended;
 	d->stopping = who->stopping;
 	d->stop_signal = who->stop_signal;
 	if (getrlimit(RLIMIT_CORE, &core) == 0) {

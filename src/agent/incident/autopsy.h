@@ -31,6 +31,12 @@ struct autopsy_subject {
 	bool own_group;                /* the group was made for this job alone */
 	const struct death_former *former; /* processes that were the job's when last seen */
 	size_t n_former;
+	bool has_limits;               /* its resource limits at its end */
+	uint64_t soft_limit[PROCESS_LIMITS], hard_limit[PROCESS_LIMITS];
+	bool has_cpu;
+	uint64_t cpu_ns;
+	const struct death_rank *ranks; /* the ranks of the job that have ended */
+	size_t n_ended;
 };
 
 /* Open the sources and note the counters; cheap. NULL without memory. */

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "sense/framework/errorfile.h"
+#include "agent/incident/deatharound.h"
 #include "agent/host/host.h"
 #include "agent/host/helper.h"
 #include "agent/rules/rulefiles.h"
@@ -30,8 +31,9 @@
 #define MAX_KILLS 64
 #define MAX_LINES 32
 #define MAX_KMSG_LINES 8
-#define MAX_HINTS 24
-#define MAX_SIGNALS 64
+#define MAX_HINTS 48
+#define MAX_SIGNALS 1024
+#define MAX_ENDS 512
 #define MAX_ERRORS 64
 
 /* What the child reads, in memory that both see; a part counts when its _done is set. */
@@ -50,6 +52,10 @@ struct slow {
 	size_t n_errors;
 	bool logs_done, rules_done, journal_done, core_done;
 	char core_file[256];
+	bool around_done;
+	struct death_disk disks[DEATH_DISKS];
+	size_t n_disks;
+	struct death_port port;
 	struct cause_verdict rules;
 	char tail[DEATHLOG_TAIL];
 };
@@ -67,6 +73,8 @@ struct deathfacts {
 	struct rank_error errors[MAX_ERRORS];
 	struct signal_sent signals[MAX_SIGNALS];
 	size_t n_signals;
+	struct process_end ends[MAX_ENDS];
+	size_t n_ends;
 	char signals_why[100]; /* "": they are seen */
 	struct cgroup_chain chain;
 	struct cgroup_memory before[CGROUP_MAX_LEVELS];
@@ -154,6 +162,19 @@ void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s)
 		g->n_signals--;
 	}
 	g->signals[g->n_signals++] = *s;
+}
+
+void deathfacts_end(struct deathfacts *g, const struct process_end *e)
+{
+	size_t drop = 0;
+	if (g->n_ends == MAX_ENDS) {
+		while (drop < MAX_ENDS && g->ends[drop].wait_status != 0)
+			drop++;
+		drop = drop == MAX_ENDS ? 0 : drop;
+		memmove(&g->ends[drop], &g->ends[drop + 1], (MAX_ENDS - 1 - drop) * sizeof(g->ends[0]));
+		g->n_ends--;
+	}
+	g->ends[g->n_ends++] = *e;
 }
 
 void deathfacts_signals_unavailable(struct deathfacts *g, const char *why)
@@ -331,9 +352,33 @@ static void core_find(struct slow *s, const struct world *w, const struct death 
 	__atomic_store_n(&s->core_done, r == 0, __ATOMIC_RELEASE);
 }
 
+/* Who has the port that a log names, and which disks are full: read only where a log makes one ask. */
+static void around_read(struct slow *s, const struct world *w, uint64_t deadline_ns)
+{
+	bool disk = false;
+	for (size_t i = 0; i < s->n_hints; i++) {
+		const struct log_hint *h = &s->hints[i];
+		disk |= strcmp(h->id, "disk_full") == 0 || strcmp(h->id, "torch_write_failed") == 0;
+		if (h->port && !s->port.looked)
+			deatharound_port(w, h->port, deadline_ns - DEATHFACTS_MS * NS_PER_MS / 2, &s->port);
+	}
+	if (disk)
+		s->n_disks = deatharound_disks(w, s->disks, DEATH_DISKS);
+	__atomic_store_n(&s->around_done, true, __ATOMIC_RELEASE);
+}
+
+struct rules_found {
+	struct cause_set set;
+	uint32_t handled_until; /* line of the log that is read */
+};
+
+/* What the program went on after is no reason for its end. */
 static void rule_matched(void *data, const struct rule_match *m)
 {
-	ignore(cause_set_add(data, m), "without memory there is one match less");
+	struct rules_found *f = data;
+	if (m->event == RULE_MATCH && m->line <= f->handled_until)
+		return;
+	ignore(cause_set_add(&f->set, m), "without memory there is one match less");
 }
 
 static void environment_facts(struct cause_set *set)
@@ -358,17 +403,20 @@ static void rules_read(struct slow *s, const struct world *w, const struct death
 {
 	const char *paths[] = {logs->out, logs->err};
 	struct rulebook book = {.rules = NULL};
-	struct cause_set set = {.groups = NULL};
+	struct rules_found found = {.set = {.groups = NULL}};
 	struct rulescan *scan = NULL;
 	struct span tail;
 	int r = deathfacts_book_load(w, logs, &book);
 	if (r == 0)
-		r = rulescan_new(&book, LITERAL_OWN, rule_matched, &set, &scan);
-	for (size_t i = 0; i < ARRAY_SIZE(paths) && r == 0; i++)
-		if (paths[i] && deathlog_tail(AT_FDCWD, paths[i], s->tail, sizeof(s->tail), &tail) == 0)
-			r = rulescan_text(scan, RULE_LOG, i == 0 ? "stdout" : "stderr", d->rank, tail);
-	environment_facts(&set);
-	if (r != 0 || causes_judge(&set, &s->rules) != 0)
+		r = rulescan_new(&book, LITERAL_OWN, rule_matched, &found, &scan);
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && r == 0; i++) {
+		if (!paths[i] || deathlog_tail(AT_FDCWD, paths[i], s->tail, sizeof(s->tail), &tail) != 0)
+			continue;
+		found.handled_until = deathlog_handled_until(tail);
+		r = rulescan_text(scan, RULE_LOG, i == 0 ? "stdout" : "stderr", d->rank, tail);
+	}
+	environment_facts(&found.set);
+	if (r != 0 || causes_judge(&found.set, &s->rules) != 0)
 		s->rules.valid = false;
 	/* never freed: the process ends soon */
 	__atomic_store_n(&s->rules_done, true, __ATOMIC_RELEASE);
@@ -438,6 +486,11 @@ static void slow_take(struct deathfacts *g, struct death *d)
 	} else {
 		blind_add(d, "log", "reading took too long");
 	}
+	if (__atomic_load_n(&s->around_done, __ATOMIC_ACQUIRE)) {
+		d->n_disks = MIN(s->n_disks, (size_t)DEATH_DISKS);
+		memcpy(d->disks, s->disks, sizeof(d->disks));
+		d->port = s->port;
+	}
 	if (__atomic_load_n(&s->rules_done, __ATOMIC_ACQUIRE))
 		d->rules = s->rules;
 	d->n_errors = MIN(__atomic_load_n(&s->n_errors, __ATOMIC_ACQUIRE), (size_t)MAX_ERRORS);
@@ -468,6 +521,7 @@ static void slow_gather(struct deathfacts *g, const struct deathfacts_logs *logs
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		logs_read(s, logs, d);
 		errors_read(s, logs);
+		around_read(s, g->w, deadline_ns);
 		core_find(s, g->w, d);
 		rules_read(s, g->w, logs, d);
 		journal_read(s, g->w, d, ask_again, deadline_ns);
@@ -491,6 +545,8 @@ void deathfacts_read(struct deathfacts *g, const struct deathfacts_logs *logs, s
 		blind_add(d, "signals", g->signals_why);
 	d->signals = g->signals;
 	d->n_signals = g->n_signals;
+	d->ends = g->ends;
+	d->n_ends = g->n_ends;
 	bool clean = d->has_status && WIFEXITED(d->wait_status) && WEXITSTATUS(d->wait_status) == 0;
 	if (clean)
 		return; /* nothing to explain */

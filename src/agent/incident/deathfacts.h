@@ -28,8 +28,12 @@ static inline void deathfacts_freep(struct deathfacts **g)
 	deathfacts_free(*g);
 }
 
-/* Note a signal seen by sigwatch. Kept in a ring: the oldest ones are overwritten. */
+/*
+ * Note a signal or the end of a process seen by sigwatch. They are kept as long as the job lives; of too many the
+ * oldest goes, of ends one with exit status 0 first.
+ */
 void deathfacts_signal(struct deathfacts *g, const struct signal_sent *s);
+void deathfacts_end(struct deathfacts *g, const struct process_end *e);
 /*
  * Say why signals are not watched ("needs CAP_BPF and CAP_PERFMON"), or NULL: they are watched. Until the first call
  * they are not.

@@ -18,7 +18,7 @@ int super_attempt_start(struct super *s, int *ret_status);
 /* Put a rank's process into the store, once that is open. */
 void super_rank_record(struct super *s, struct rank *r);
 /* Read the process's name again before it is reaped: a shell that became a Python (a shim) has ended as a Python. */
-void super_rank_last_name(struct super *s, struct rank *r);
+void super_rank_last_facts(struct super *s, struct rank *r);
 void super_rank_ended(struct super *s, struct rank *r, int wait_status);
 
 /* ---- super_guard.c: the guard as the supervisor sees it ---- */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -98,9 +99,12 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 void super_rank_record(struct super *s, struct rank *r)
 {
 	struct proc_stat st;
-	r->row = (struct job_process){.attempt = s->job.attempt, .pid = r->proc.pid, .ppid = getpid(),
+	r->row = (struct job_process){.attempt = s->job.attempt,
+				      .pid = r->proc.pid,
+				      .ppid = getpid(),
 				      .rank = s->spec->nproc ? r->rank : NO_RANK,
-				      .start_ticks = r->start_ticks, .started_unix_ms = r->started_unix_ms};
+				      .start_ticks = r->start_ticks,
+				      .started_unix_ms = r->started_unix_ms};
 	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
 		TEXT_COPY(r->row.name, st.comm);
 	TEXT_COPY(r->row.job, s->job.id);
@@ -109,11 +113,25 @@ void super_rank_record(struct super *s, struct rank *r)
 	recorder_process(&s->recorder, &r->row);
 }
 
-void super_rank_last_name(struct super *s, struct rank *r)
+/* A process that has ended, but was not waited for, still has its limits and its times. */
+void super_rank_last_facts(struct super *s, struct rank *r)
 {
 	struct proc_stat st;
-	if (proc_stat_read(s->w, r->proc.pid, &st) == 0 && st.comm[0] != '\0')
+	if (proc_stat_read(s->w, r->proc.pid, &st) == 0 && st.comm[0] != '\0') {
 		TEXT_COPY(r->row.name, st.comm);
+		r->has_cpu = true;
+		r->cpu_ns = (st.utime_ticks + st.stime_ticks) * (NS_PER_S / s->w->ticks_per_s);
+	}
+	r->has_limits = true;
+	for (int i = 0; i < PROCESS_LIMITS; i++) {
+		struct rlimit now;
+		if (prlimit(r->proc.pid, (__rlimit_resource_t)i, NULL, &now) < 0) {
+			r->has_limits = false;
+			return;
+		}
+		r->soft_limit[i] = now.rlim_cur == RLIM_INFINITY ? UINT64_MAX : now.rlim_cur;
+		r->hard_limit[i] = now.rlim_max == RLIM_INFINITY ? UINT64_MAX : now.rlim_max;
+	}
 }
 
 /* Opening the store takes some milliseconds, about as long as the first child needs to enter its group. */
@@ -141,9 +159,14 @@ static int rank_start(struct super *s, uint32_t i)
 	struct rank *r = &s->rank[i];
 	struct rank_env env;
 	rank_environment(s, i, &env);
-	struct launch l = {.argv = s->spec->argv, .env = env.item, .n_env = env.n, .group = &s->group,
-			   .mask = s->old_mask, .keep_stdin = i == 0,
-			   .announce = announce_child, .ctx = s};
+	struct launch l = {.argv = s->spec->argv,
+			   .env = env.item,
+			   .n_env = env.n,
+			   .group = &s->group,
+			   .mask = s->old_mask,
+			   .keep_stdin = i == 0,
+			   .announce = announce_child,
+			   .ctx = s};
 	if (i == 0 && s->job.attempt == 0)
 		l.meanwhile = open_store;
 	int e = 0;

@@ -41,6 +41,22 @@ static size_t former_of(const struct super *s, struct death_former *former, size
 	return n;
 }
 
+/* The ranks that have ended, in the order of their numbers. */
+static size_t ended_ranks(const struct super *s, struct death_rank *ranks, size_t cap)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; s->spec->nproc && i < s->nproc && n < cap; i++) {
+		const struct rank *r = &s->rank[i];
+		if (!r->running && r->ended_unix_ms)
+			ranks[n++] = (struct death_rank){.rank = r->rank,
+							 .pid = r->proc.pid,
+							 .wait_status = r->wait_status,
+							 .end_unix_ms = r->ended_unix_ms,
+							 .by_us = r->ended_by_us};
+	}
+	return n;
+}
+
 static void autopsy_rank(struct super *s, const struct rank *r, struct incident *in)
 {
 	char out[400], err[400], dir[360];
@@ -48,6 +64,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, struct incident 
 	TEXT_FORMAT(out, "%s/rank-%d.out", dir, r->rank);
 	TEXT_FORMAT(err, "%s/rank-%d.err", dir, r->rank);
 	static struct death_former former[GUARD_FORMER];
+	static struct death_rank ranks[SUPER_RANKS];
 	struct autopsy_subject who = {
 		.job = s->job.id,
 		.attempt = s->job.attempt,
@@ -71,7 +88,14 @@ static void autopsy_rank(struct super *s, const struct rank *r, struct incident 
 		.own_group = s->group.version != CGROUP_NONE,
 		.former = former,
 		.n_former = former_of(s, former, GUARD_FORMER),
+		.has_limits = r->has_limits,
+		.has_cpu = r->has_cpu,
+		.cpu_ns = r->cpu_ns,
+		.ranks = ranks,
+		.n_ended = ended_ranks(s, ranks, SUPER_RANKS),
 	};
+	memcpy(who.soft_limit, r->soft_limit, sizeof(who.soft_limit));
+	memcpy(who.hard_limit, r->hard_limit, sizeof(who.hard_limit));
 	autopsy_of(s->autopsy, &who, in);
 }
 
@@ -83,8 +107,8 @@ static void attempt_record(struct super *s, enum incident_kind kind)
 				    .lived_ns = s->w->mono_ns() - s->attempts.start_ns,
 				    .peak_bytes = s->services.guard.shm->now.job_peak_bytes[0],
 				    .stopping = s->ending.stopping};
-	a->has_last_line = tee_last_line_hash(&r->out, &a->last_line_hash) ||
-			   tee_last_line_hash(&r->err, &a->last_line_hash);
+	a->has_last_line =
+		tee_last_line_hash(&r->out, &a->last_line_hash) || tee_last_line_hash(&r->err, &a->last_line_hash);
 	s->attempts.n = MIN(s->attempts.n + 1, (uint32_t)SUPER_ATTEMPTS);
 }
 

@@ -42,7 +42,7 @@ void super_children_reap(struct super *s)
 		struct rank *r = rank_by_pid(s, si.si_pid);
 		if (r) {
 			super_sample_last(s);
-			super_rank_last_name(s, r);
+			super_rank_last_facts(s, r);
 		}
 		if (waitpid(si.si_pid, &status, 0) < 0)
 			return;

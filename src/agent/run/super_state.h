@@ -39,6 +39,8 @@ struct rank {
 	bool running;
 	bool ended_by_us; /* because another rank failed, or leftovers were cleared */
 	int wait_status;
+	bool has_limits, has_cpu; /* at its end */
+	uint64_t soft_limit[PROCESS_LIMITS], hard_limit[PROCESS_LIMITS], cpu_ns;
 	struct tee out, err;
 	struct job_process row;
 };

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/signame.h"
+#include "base/buf.h"
 #include "base/units.h"
 #include "judge/death/postmortem_parts.h"
 
@@ -85,8 +86,9 @@ static bool asked_to_stop(struct pm *p)
 	pm_killer_text(p, "you asked: vigil passed on %s", sig ? sig : "the stop");
 	pm_summary(p, "%s ended because you asked it to stop%s%s.", pm_who(d, who), sig ? ": vigil passed on " : "",
 		   sig ? sig : "");
-	pm_text(p, "%s", d->stop_signal == SIGINT ? "Ctrl-C, or a SIGINT sent to vigil, was passed on to the job." :
-						    "vigil was told to end the job and passed that on.");
+	pm_text(p, "%s",
+		d->stop_signal == SIGINT ? "Ctrl-C, or a SIGINT sent to vigil, was passed on to the job."
+					 : "vigil was told to end the job and passed that on.");
 	if (e->signal == SIGKILL)
 		pm_text(p, "It did not end by itself in time, so SIGKILL followed.");
 	return true;
@@ -121,21 +123,24 @@ static void unavailable_evidence(struct pm *p)
 	}
 }
 
-static void hints_evidence(struct pm *p)
-{
-	for (size_t k = 0; k < p->d->n_hints; k++) {
-		const struct log_hint *h = &p->d->hints[k];
-		incident_evidence_add(p->i, "log", h->source, 0, "%s: %s", h->id, h->text);
-	}
-}
-
 typedef bool proof(struct pm *p);
 
 void postmortem(const struct death *d, struct incident *ret)
 {
 	static proof *const proofs[] = {
-		pm_kernel,   asked_to_stop,	     pm_killer_by_pid, pm_sender, pm_worker_sender, pm_killer_by_group,
-		pm_counters, pm_first_error, pm_shm,	       pm_log,	  pm_own_error,	    pm_crash,
+		pm_kernel,
+		asked_to_stop,
+		pm_killer_by_pid,
+		pm_sender,
+		pm_limit_signal,
+		pm_worker_sender,
+		pm_killer_by_group,
+		pm_counters,
+		pm_first_error,
+		pm_shm,
+		pm_log,
+		pm_own_error,
+		pm_crash,
 		pm_worker_sender_silent,
 	};
 	struct pm p = {.d = d, .end = ending_of(d), .i = ret};
@@ -144,14 +149,27 @@ void postmortem(const struct death *d, struct incident *ret)
 	status_evidence(&p);
 	if (clean_exit(&p))
 		return;
+	static struct death worker; /* large */
+	bool of_worker = pm_worker_focus(&p, &worker);
+	if (of_worker) {
+		p.d = &worker;
+		p.end = ending_of(&worker);
+		header_fill(&p);
+		status_evidence(&p);
+	}
 	bool decided = false;
 	for (size_t k = 0; k < ARRAY_SIZE(proofs) && !decided; k++)
 		decided = proofs[k](&p);
 	if (!decided)
 		pm_leftover(&p);
 	pm_rules(&p);
+	if (of_worker)
+		pm_worker_said(&p, d);
+	if (ret->cause.text[0] == '\0') /* an id alone is no reason for a person */
+		TEXT_COPY(ret->cause.text, ret->summary);
 	pm_errors_evidence(&p);
-	hints_evidence(&p);
+	pm_order_evidence(&p);
+	pm_ends_evidence(&p);
 	pm_neighbours(&p);
 	if (ret->killer == KILLER_UNKNOWN || ret->cause.confidence == CONFIDENCE_LOW)
 		pm_sources_read(&p);

@@ -25,7 +25,34 @@ struct death_former {
 	char name[32];
 };
 
+/* A rank of the job that has ended. */
+struct death_rank {
+	int32_t rank;
+	pid_t pid;
+	int wait_status;
+	int64_t end_unix_ms;
+	bool by_us; /* vigil ended it because another one had failed */
+};
+
+/* A file system without room, after the death. */
+struct death_disk {
+	char path[160]; /* where it is mounted */
+	uint64_t free_bytes, total_bytes;
+};
+
+/* Who has the port that the process could not have. */
+struct death_port {
+	bool looked;
+	uint16_t port;
+	bool listens; /* a socket listens on it; false: only sockets of connections, or none */
+	bool any; /* any socket has it */
+	pid_t pid; /* its process; 0: not found, or it may not be seen */
+	char name[32], command[120];
+};
+
+#define DEATH_WORKER_OF 96
 #define DEATH_GROUPS 12
+#define DEATH_DISKS 4
 #define DEATH_UNWATCHED "the job ended before they were watched"
 #define DEATH_UNAVAILABLE 8
 
@@ -37,6 +64,7 @@ struct death {
 	pid_t pid;
 	int32_t rank;
 	char name[64];
+	char worker_of[DEATH_WORKER_OF]; /* set by postmortem() itself where it turns to a worker of the process */
 	char command[200];
 	char cgroup[256];          /* the process's group as the kernel names it, "/a/b"; "" unknown */
 	/* the group was made for this job alone, so every process that died in it was the job's */
@@ -63,6 +91,14 @@ struct death {
 	char core_pattern[256];    /* /proc/sys/kernel/core_pattern; "" unknown */
 	char core_file[256];       /* the core file that was found; "": none */
 	bool core_dumped;
+	/* its resource limits when it ended; UINT64_MAX: unlimited. By their numbers in sys/resource.h */
+	bool has_limits;
+	uint64_t soft_limit[PROCESS_LIMITS], hard_limit[PROCESS_LIMITS];
+	bool has_cpu;
+	uint64_t cpu_ns; /* processor time that it used */
+	struct death_disk disks[DEATH_DISKS];
+	size_t n_disks;
+	struct death_port port;
 	bool has_core_limit;
 	uint64_t core_limit_bytes; /* RLIMIT_CORE; UINT64_MAX unlimited */
 	/* the facts */
@@ -72,6 +108,10 @@ struct death {
 	size_t n_killer_lines;
 	const struct signal_sent *signals;
 	size_t n_signals;
+	const struct process_end *ends; /* of processes of the job, as they were seen, in order */
+	size_t n_ends;
+	const struct death_rank *ranks;
+	size_t n_ranks;
 	const struct log_hint *hints;
 	size_t n_hints;
 	const struct rank_error *errors; /* of all ranks of the job, this one among them */

@@ -61,8 +61,10 @@ void pm_advise_oomd(struct pm *p, const struct killer_line *l)
 	else if (l->memory_total_bytes > 0)
 		incident_advice_add(p->i, "systemd-oomd's swap rule fires when memory and swap are both over the "
 					  "limit: add swap, or make the job need less.");
-	incident_advice_add(p->i, "vigil protect JOB sets ManagedOOMPreference=omit for the job; oom_score_adj, even "
-				  "-1000, does not stop systemd-oomd.");
+	incident_advice_add(p->i,
+			    "vigil protect %s sets ManagedOOMPreference=omit for the job; oom_score_adj, even "
+			    "-1000, does not stop systemd-oomd.",
+			    p->d->job[0] ? p->d->job : "last");
 	if (l->pressure && l->limit_ratio > 0)
 		incident_advice_add(p->i,
 				    "Or raise the limit: ManagedOOMMemoryPressureLimit= above %.0f %% on the unit that "

@@ -45,7 +45,7 @@ bool pm_first_error(struct pm *p)
 	pm_text(p, "Rank %d wrote at %s that its function ended with %s. The ranks cannot go on without each other.",
 		root->rank, time_format_utc(root->time_unix_ms, when), text);
 	pm_culprit(p, root->rank);
-	incident_advice_add(p->i, "Look at the last lines of rank %d: vigil logs JOB --rank %d.", root->rank,
+	incident_advice_add(p->i, "Look at the last lines of rank %d: vigil logs %s --rank %d.", root->rank, d->job,
 			    root->rank);
 	return true;
 }

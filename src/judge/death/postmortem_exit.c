@@ -38,7 +38,7 @@ bool pm_shm(struct pm *p)
 	pm_who(d, who);
 	const bool docker_default = d->has_shm && d->shm_total_bytes <= 64 * MIB;
 	pm_verdict(p, INCIDENT_SHM_FULL, KILLER_NONE, "shm_full",
-		   doubtful			? CONFIDENCE_LOW
+		   doubtful			   ? CONFIDENCE_LOW
 		   : h && (full || docker_default) ? CONFIDENCE_HIGH
 						   : CONFIDENCE_MEDIUM);
 	pm_summary(p, "%s %s %s /dev/shm was full%s%s.", who, bus ? "got a bus error" : "failed",
@@ -122,6 +122,50 @@ static bool sent_itself(const struct death *d, int signal)
 	return false;
 }
 
+/* The address that a fault touched lies where the stack would have grown to; the numbers are the kernel's. */
+static bool at_stack_s_end(uint64_t addr, uint64_t sp)
+{
+	const uint64_t near_bytes = 64 * KIB; /* a frame with large arrays reaches down that far at once */
+	return addr != 0 && sp != 0 && (addr > sp ? addr - sp : sp - addr) < near_bytes;
+}
+
+static uint64_t hex_at(const char *text)
+{
+	uint64_t v = 0;
+	for (;; text++) {
+		if (*text >= '0' && *text <= '9')
+			v = v << 4 | (uint64_t)(*text - '0');
+		else if (*text >= 'a' && *text <= 'f')
+			v = v << 4 | (uint64_t)(*text - 'a' + 10);
+		else
+			return v;
+	}
+}
+
+/* "python3[812]: segfault at 7ffc1d ip 55d0 sp 7ffc1d error 6" */
+static bool line_at_stack_s_end(const char *line)
+{
+	const char *at = strstr(line, "segfault at "), *sp = at ? strstr(at, " sp ") : NULL;
+	return sp && at_stack_s_end(hex_at(at + strlen("segfault at ")), hex_at(sp + strlen(" sp ")));
+}
+
+static bool stack_was_full(const struct pm *p)
+{
+	const struct death *d = p->d;
+	for (size_t n = 0; n < d->n_signals; n++) {
+		const struct signal_sent *s = &d->signals[n];
+		if (s->target == d->pid && s->signal == SIGSEGV && s->from_kernel &&
+		    pm_time_fits(d, s->time_unix_ms, 60000))
+			return at_stack_s_end(s->fault_addr, s->stack_pointer);
+	}
+	for (size_t n = 0; n < d->n_killer_lines; n++) {
+		const struct killer_line *l = &d->killer_lines[n];
+		if (strcmp(l->action, "fault") == 0 && l->pid == d->pid && pm_time_fits(d, l->time_unix_ms, 60000))
+			return line_at_stack_s_end(l->line);
+	}
+	return false;
+}
+
 bool pm_crash(struct pm *p)
 {
 	const struct ending *e = &p->end;
@@ -159,8 +203,12 @@ bool pm_crash(struct pm *p)
 			e->code, e->reported, signame(e->reported));
 	if (fatal)
 		pm_text(p, "Python said: %s", fatal->text);
+	else if (e->reported == SIGABRT && pm_last_line(p->d))
+		pm_quote(p, "The last line of its output is", pm_last_line(p->d)->text, false);
 	if (e->reported == SIGBUS)
 		shm_evidence(p);
+	if (e->reported == SIGSEGV && stack_was_full(p))
+		pm_stack_overflow(p);
 	for (size_t n = 0; n < p->d->n_killer_lines; n++) {
 		const struct killer_line *l = &p->d->killer_lines[n];
 		if (strcmp(l->action, "fault") == 0 && l->pid == p->d->pid &&
@@ -227,10 +275,34 @@ static void other_signal(struct pm *p)
 	pm_summary(p, "%s ended by signal %d (%s); who sent it is unknown.", who, e->reported, name ? name : "no name");
 }
 
+/* An exit status that nothing explains but, perhaps, the last line of the output. */
+static void exit_leftover(struct pm *p)
+{
+	const int code = p->end.code;
+	const struct log_hint *ray = pm_hint(p->d, "ray_worker_died"), *last = pm_last_line(p->d);
+	const char *words = code == 127	  ? " (a shell's way to say: command not found)"
+			    : code == 126 ? " (a shell's way to say: not executable)"
+			    : code == 2	  ? " (often: wrong usage)"
+					  : "";
+	bool errors = last && strstr(last->source, "stderr");
+	char who[PM_WHO], id[48];
+	TEXT_FORMAT(id, "exit_%d", code);
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, ray ? "ray_worker_died" : id,
+		   code == 126 || code == 127 || (errors && !ray) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	if (ray || !last) {
+		pm_summary(p, "%s ended by itself with exit status %d%s.", pm_who(p->d, who), code, words);
+		pm_text(p, "%s", ray ? pm_ray_words : "It gave no reason: nothing was kept of its output.");
+		return;
+	}
+	pm_summary(p, "%s ended by itself with exit status %d%s: %.200s", pm_who(p->d, who), code, words, last->text);
+	pm_quote(p, errors ? "The last line that it wrote to stderr is" : "The last line of its output is", last->text,
+		 strlen(last->text) + 1 >= sizeof(last->text));
+}
+
 void pm_leftover(struct pm *p)
 {
 	const struct ending *e = &p->end;
-	char who[PM_WHO], id[48];
+	char who[PM_WHO];
 	pm_who(p->d, who);
 	if (!e->known) {
 		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_UNKNOWN, "end_unseen", CONFIDENCE_LOW);
@@ -242,18 +314,7 @@ void pm_leftover(struct pm *p)
 	} else if (e->reported && (e->signal || signame(e->reported))) {
 		other_signal(p);
 	} else {
-		const char *words = e->code == 127 ? " (a shell's way to say: command not found)" :
-				    e->code == 126 ? " (a shell's way to say: not executable)" :
-				    e->code == 2   ? " (often: wrong usage)" :
-						     "";
-		TEXT_FORMAT(id, "exit_%d", e->code);
-		const struct log_hint *ray = pm_hint(p->d, "ray_worker_died");
-		pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, ray ? "ray_worker_died" : id,
-			   e->code == 126 || e->code == 127 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
-		pm_summary(p, "%s ended by itself with exit status %d%s.", who, e->code, words);
-		pm_text(p, "%s",
-			ray ? pm_ray_words :
-			      "It gave no reason that is known; look at the last lines of its output.");
+		exit_leftover(p);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* Verdicts on a process that ended by itself, from the last words in its log. */
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/signame.h"
 #include "base/units.h"
@@ -10,29 +11,13 @@
 const char pm_ray_words[] =
 	"A Ray worker died under it; Ray does not know why: SIGKILL by an OOM killer, ray stop, or a crash.";
 
-/*
- * Quotes the log line as a sentence of its own: a cut line ends with "…", a whole one with its own mark or a full stop.
- */
-static void log_line_quoted(struct pm *p, const struct log_hint *h)
-{
-	size_t len = strlen(h->text);
-	bool cut = len + 1 >= sizeof(h->text);
-	if (cut) /* back to a whole word */
-		while (len > 0 && h->text[len - 1] != ' ')
-			len--;
-	while (len > 0 && h->text[len - 1] == ' ')
-		len--;
-	bool ends = len > 0 && strchr(".!?", h->text[len - 1]);
-	pm_text(p, "Its log says: %.*s%s", (int)len, h->text, cut ? " …" : ends ? "" : ".");
-}
-
 static bool hint_verdict(struct pm *p, const struct log_hint *h, enum incident_kind kind, const char *id,
 			 enum confidence c, const char *words)
 {
 	char who[PM_WHO];
 	pm_verdict(p, kind, KILLER_NONE, id, c);
 	pm_summary(p, "%s %s", pm_who(p->d, who), words);
-	log_line_quoted(p, h);
+	pm_quote(p, "Its log says", h->text, strlen(h->text) + 1 >= sizeof(h->text));
 	if (h->rank != NO_RANK && h->rank != p->d->rank)
 		pm_culprit(p, h->rank);
 	return true;
@@ -119,12 +104,53 @@ static bool torchrun_verdict(struct pm *p)
 		return true;
 	}
 	const struct log_hint *err = last_error(p->d);
+	if (err && err->rank != h->rank && pm_reports_other(err->text))
+		err = pm_cause_before(p->d, err);
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_MEDIUM);
 	pm_summary(p, "%s failed because rank %d (%s) exited with status %d.", who, h->rank, pid_words, h->exit_code);
 	pm_text(p, "torchrun ended the other ranks after it.");
-	if (err && err->rank == h->rank)
-		pm_text(p, "Rank %d said: %s", err->rank, err->text);
+	if (err && (err->rank == h->rank || err->rank == NO_RANK) && !pm_reports_other(err->text)) {
+		pm_text(p, "Rank %d said: %s", h->rank, err->text);
+		if (err->first[0])
+			pm_exception_text(p, err);
+	}
 	return true;
+}
+
+/* A rank that ended before this one lost its connection, by itself: the first of them. */
+static const struct death_rank *ended_before(const struct death *d)
+{
+	const struct death_rank *found = NULL;
+	for (size_t k = 0; k < d->n_ranks; k++) {
+		const struct death_rank *r = &d->ranks[k];
+		if (r->pid == d->pid || r->by_us || r->end_unix_ms > d->end_unix_ms)
+			continue;
+		if (!found || r->end_unix_ms < found->end_unix_ms)
+			found = r;
+	}
+	return found;
+}
+
+/* The one that notices a loss is not the cause; the rank that ended first is, also where it ended well. */
+static void ended_early_told(struct pm *p, const struct death_rank *r)
+{
+	char who[PM_WHO], ago[24], how[48];
+	uint64_t before_ms = (uint64_t)(p->d->end_unix_ms - r->end_unix_ms);
+	const int signal = WIFSIGNALED(r->wait_status) ? WTERMSIG(r->wait_status) : 0;
+	if (signal)
+		TEXT_FORMAT(how, "by %s", signame(signal) ? signame(signal) : "a signal");
+	else
+		TEXT_FORMAT(how, "with exit status %d", WEXITSTATUS(r->wait_status));
+	TEXT_COPY(p->i->cause.id, r->wait_status == 0 ? "rank_ended_early" : "rank_ended_first");
+	pm_summary(p, "%s lost its connection to a rank that was gone: rank %d (pid %d) had ended %s before, %s.",
+		   pm_who(p->d, who), r->rank, (int)r->pid, duration_format(before_ms * NS_PER_MS, ago), how);
+	if (r->wait_status == 0)
+		pm_text(p,
+			"Rank %d ended well while the others still needed it: ranks that leave a loop early, have "
+			"fewer batches, or end without a last barrier do so.",
+			r->rank);
+	pm_culprit(p, r->rank);
+	incident_advice_add(p->i, "Look at why rank %d ended: vigil logs %s --rank %d.", r->rank, p->d->job, r->rank);
 }
 
 static bool peer_verdict(struct pm *p)
@@ -139,12 +165,18 @@ static bool peer_verdict(struct pm *p)
 		h = pm_hint(p->d, "collective_timeout");
 		id = "collective_timeout";
 	}
-	if (!h || (err && !pm_peerish(err->text)))
+	if (!h || (err && (!pm_peerish(err->text) || pm_cause_before(p->d, err))))
 		return false;
 	hint_verdict(p, h, INCIDENT_PEER_LOST, id, CONFIDENCE_MEDIUM,
 		     "failed because a peer it talks to was gone; it is not the cause.");
 	p->i->n_culprits = 0; /* the rank in the message is the one that noticed the loss */
-	incident_advice_add(p->i, "Look at the rank that ended first: vigil show JOB lists the ends in order.");
+	const struct death_rank *first = ended_before(p->d);
+	if (first) {
+		ended_early_told(p, first);
+		return true;
+	}
+	incident_advice_add(p->i, "Look at the rank that ended first: vigil show %s lists the ends in order.",
+			    p->d->job);
 	return true;
 }
 
@@ -182,19 +214,33 @@ static bool ray_lost_worker(const struct log_hint *h)
 	       strstr(h->text, "ray.exceptions.LocalRayletDiedError");
 }
 
+/* The last exception only reports that another process ended; that one's own stands before it. */
+static bool other_s_exception(struct pm *p, const struct log_hint *first, const struct log_hint *last)
+{
+	char who[PM_WHO];
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "python_exception", CONFIDENCE_MEDIUM);
+	pm_summary(p, "%s failed because a process of the job ended with a Python exception: %.250s", pm_who(p->d, who),
+		   first->text);
+	pm_exception_text(p, first);
+	pm_quote(p, "What ended this process says so", last->text, false);
+	pm_culprit(p, first->rank);
+	return true;
+}
+
 static bool exception_verdict(struct pm *p)
 {
-	const struct log_hint *h = last_error(p->d);
-	const struct log_hint *disk = pm_hint(p->d, "disk_full"), *stop = pm_hint(p->d, "keyboard_interrupt");
+	const struct log_hint *h = last_error(p->d), *stop = pm_hint(p->d, "keyboard_interrupt");
+	const struct log_hint *before = NULL;
 	char who[PM_WHO];
-	if (disk)
-		return hint_verdict(p, disk, INCIDENT_ERROR_EXIT, "disk_full", CONFIDENCE_HIGH,
-				    "failed because a file system was full (No space left on device).");
+	if (h && (pm_reports_other(h->text) || pm_peerish(h->text)))
+		before = pm_cause_before(p->d, h);
+	if (before)
+		return other_s_exception(p, before, h);
 	if (h) {
 		pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "python_exception",
 			   p->end.exited && p->end.code == 1 ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 		pm_summary(p, "%s ended with a Python exception: %.250s", pm_who(p->d, who), h->text);
-		pm_text(p, "The last line of its traceback is: %s", h->text);
+		pm_exception_text(p, h);
 		if (ray_lost_worker(h)) {
 			TEXT_COPY(p->i->cause.id, "ray_worker_died");
 			p->i->cause.confidence = CONFIDENCE_LOW;
@@ -246,6 +292,8 @@ bool pm_log(struct pm *p)
 		return gpu_verdict(p, gpu, err);
 	if (!e->exited)
 		return e->signal == SIGABRT ? false : e->signal == SIGINT && exception_verdict(p);
+	if (pm_port(p) || pm_limit_words(p) || pm_disk(p))
+		return true;
 	if (dataloader_verdict(p) || torchrun_verdict(p) || peer_verdict(p) || memory_words(p) || exception_verdict(p))
 		return true;
 	return false;

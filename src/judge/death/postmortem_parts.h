@@ -31,6 +31,8 @@ const char *pm_who(const struct death *d, char dst[static PM_WHO]);
 void pm_verdict(struct pm *p, enum incident_kind kind, enum killer killer, const char *id, enum confidence c);
 void pm_summary(struct pm *p, const char *fmt, ...) printf_like(2, 3);
 void pm_text(struct pm *p, const char *fmt, ...) printf_like(2, 3);
+void pm_quote(struct pm *p, const char *intro, const char *text, bool cut); /* a line of its log, as a sentence */
+void pm_exception_text(struct pm *p, const struct log_hint *h); /* with the first one of its chain */
 void pm_killer_text(struct pm *p, const char *fmt, ...) printf_like(2, 3);
 void pm_culprit(struct pm *p, int32_t rank);
 
@@ -39,7 +41,13 @@ bool pm_group_covers(const char *outer, const char *inner); /* the same group, o
 bool pm_unit_covers(const char *unit, const char *cgroup);  /* it is a component of the path */
 bool pm_time_fits(const struct death *d, int64_t t, int64_t before_end_ms); /* unknown times fit */
 const struct death_former *pm_former(const struct death *d, pid_t pid);
-const struct log_hint *pm_hint(const struct death *d, const char *id);
+const struct log_hint *pm_hint(const struct death *d, const char *id); /* NULL also where it is past */
+const struct log_hint *pm_last_line(const struct death *d); /* NULL: no output, or none that could be read */
+/* The exception in the same log that another process had ended with when this one reported its end; NULL. */
+const struct log_hint *pm_cause_before(const struct death *d, const struct log_hint *reporter);
+bool pm_reports_other(const char *text); /* the text of an exception by which a launcher reports on a child */
+bool pm_lost_worker(const char *text); /* the text of one that the end of a worker causes in its parent */
+void pm_order_evidence(struct pm *p); /* the messages of the logs, and which of them are past */
 bool pm_peerish(const char *text); /* the text of an exception that a lost peer causes */
 bool pm_broken_pipe(const char *text); /* the text of one that the end of a process on this machine causes */
 extern const char pm_ray_words[]; /* what is known of a Ray worker's death */
@@ -49,27 +57,40 @@ uint64_t pm_group_kills(const struct death *d); /* growth of the own group's OOM
 enum incident_kind pm_kind_of(enum killer k); /* of a death by this killer */
 void pm_line_evidence(struct pm *p, const struct killer_line *l);
 
+/*
+ * ---- a worker instead of the process ----
+ * True when the process ended for want of a worker whose own end was seen: *ret is that worker's death.
+ */
+bool pm_worker_focus(const struct pm *p, struct death *ret);
+void pm_worker_said(struct pm *p, const struct death *whole); /* adds what the process itself ended with */
+
 /* ---- proofs, in order ---- */
 bool pm_kernel(struct pm *p);
 bool pm_killer_by_pid(struct pm *p);
 bool pm_sender(struct pm *p);
 bool pm_worker_sender(struct pm *p); /* a process sent the signal that, by the log, ended a worker */
 bool pm_worker_sender_silent(struct pm *p); /* the same where nothing else gives a reason */
+bool pm_limit_signal(struct pm *p); /* the kernel ended it at a resource limit */
 bool pm_killer_by_group(struct pm *p);
 bool pm_counters(struct pm *p);
 bool pm_first_error(struct pm *p); /* another rank's exception came first */
 bool pm_shm(struct pm *p);
 bool pm_log(struct pm *p);
+bool pm_limit_words(struct pm *p); /* its last words are of a call that a resource limit refused */
+bool pm_port(struct pm *p);
+bool pm_disk(struct pm *p);
 bool pm_own_error(struct pm *p); /* its own exception, which its log does not show */
 bool pm_crash(struct pm *p);
 bool pm_is_crash(int signal); /* a signal by which programs crash */
 void pm_leftover(struct pm *p);
+void pm_stack_overflow(struct pm *p); /* adds to a crash what the stack's limit has to do with it */
 
 /* ---- evidence for any verdict ---- */
 void pm_rules(struct pm *p);
 void pm_neighbours(struct pm *p);
 void pm_sources_read(struct pm *p);
 void pm_errors_evidence(struct pm *p);
+void pm_ends_evidence(struct pm *p); /* how processes of the job ended shortly before */
 
 /* ---- advice ---- */
 void pm_advise_limit(struct pm *p, const char *group, uint64_t limit_bytes);

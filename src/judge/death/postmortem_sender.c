@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/signame.h"
 #include "judge/death/postmortem_parts.h"
 
@@ -10,9 +11,9 @@ static const struct {
 	const char *comm;
 	enum killer killer;
 } senders[] = {
-	{"earlyoom", KILLER_EARLYOOM},	   {"nohang", KILLER_NOHANG},	   {"systemd-oomd", KILLER_SYSTEMD_OOMD},
-	{"oomd", KILLER_OOMD},		   {"raylet", KILLER_RAY},	   {"slurmstepd", KILLER_SLURM},
-	{"slurmd", KILLER_SLURM},	   {"kubelet", KILLER_KUBERNETES}, {"containerd-shim", KILLER_KUBERNETES},
+	{"earlyoom", KILLER_EARLYOOM}, {"nohang", KILLER_NOHANG},      {"systemd-oomd", KILLER_SYSTEMD_OOMD},
+	{"oomd", KILLER_OOMD},	       {"raylet", KILLER_RAY},	       {"slurmstepd", KILLER_SLURM},
+	{"slurmd", KILLER_SLURM},      {"kubelet", KILLER_KUBERNETES}, {"containerd-shim", KILLER_KUBERNETES},
 	{"vigil", KILLER_VIGIL},
 };
 
@@ -135,7 +136,7 @@ static const struct signal_sent *worker_signal_find(const struct pm *p, const st
 	for (size_t n = p->d->n_signals; n-- > 0;) {
 		const struct signal_sent *s = &p->d->signals[n];
 		if (s->target == h->pid && s->signal == h->signal && !s->from_kernel && s->sender != h->pid &&
-		    pm_time_fits(p->d, s->time_unix_ms, 120000))
+		    pm_time_fits(p->d, s->time_unix_ms, -1))
 			return s;
 	}
 	return NULL;
@@ -171,10 +172,15 @@ static bool worker_signal_reported(struct pm *p, const struct log_hint *h)
 	char who[PM_WHO];
 	if (!s)
 		return false;
+	char worker[40] = "its DataLoader worker";
 	worker_killer_verdict(p, s, CONFIDENCE_HIGH);
-	pm_summary(p, "%s failed because its DataLoader worker (pid %d) was ended by %s, sent by %s (pid %d, uid %u).",
-		   pm_who(p->d, who), (int)s->target, signame(s->signal) ? signame(s->signal) : "a signal",
-		   s->sender_comm, (int)s->sender, (unsigned)s->sender_uid);
+	if (h->rank != NO_RANK && strcmp(h->id, "torchrun_failure") == 0) {
+		TEXT_FORMAT(worker, "rank %d", h->rank);
+		pm_culprit(p, h->rank);
+	}
+	pm_summary(p, "%s failed because %s (pid %d) was ended by %s, sent by %s (pid %d, uid %u).", pm_who(p->d, who),
+		   worker, (int)s->target, signame(s->signal) ? signame(s->signal) : "a signal", s->sender_comm,
+		   (int)s->sender, (unsigned)s->sender_uid);
 	pm_text(p,
 		"The kernel was seen delivering the signal, so the sender is certain. It was not for want of memory.");
 	return true;
@@ -201,10 +207,13 @@ static bool worker_signal_guessed(struct pm *p, const char *said, int64_t shortl
 bool pm_worker_sender(struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "dataloader_killed"), *said = pm_hint(p->d, "python_traceback");
+	const struct log_hint *rank = pm_hint(p->d, "torchrun_failure");
 	if (p->end.killed || !p->end.failed)
 		return false;
 	if (h && h->pid > 0)
 		return worker_signal_reported(p, h);
+	if (rank && rank->pid > 0 && rank->signal)
+		return worker_signal_reported(p, rank);
 	return p->end.exited && said && pm_broken_pipe(said->text) && worker_signal_guessed(p, said->text, 20000);
 }
 

@@ -7,7 +7,10 @@
 const char *pm_who(const struct death *d, char dst[static PM_WHO])
 {
 	const char *name = d->name[0] ? d->name : "the process";
-	if (d->rank != NO_RANK)
+	if (d->worker_of[0])
+		ignore(text_format(dst, PM_WHO, "%s (pid %d), a worker of %s,", name, (int)d->pid, d->worker_of),
+		       "cut to fit");
+	else if (d->rank != NO_RANK)
 		ignore(text_format(dst, PM_WHO, "rank %d (%s, pid %d)", d->rank, name, (int)d->pid), "cut to fit");
 	else
 		ignore(text_format(dst, PM_WHO, "%s (pid %d)", name, (int)d->pid), "cut to fit");
@@ -40,6 +43,27 @@ void pm_text(struct pm *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_vprintf(&b, fmt, ap);
 	va_end(ap);
+}
+
+void pm_quote(struct pm *p, const char *intro, const char *text, bool cut)
+{
+	size_t len = strlen(text);
+	if (cut) /* back to a whole word */
+		while (len > 0 && text[len - 1] != ' ')
+			len--;
+	while (len > 0 && text[len - 1] == ' ')
+		len--;
+	bool ends = len > 0 && strchr(".!?", text[len - 1]);
+	pm_text(p, "%s: %.*s%s", intro, (int)len, text, cut ? " …" : ends ? "" : ".");
+}
+
+void pm_exception_text(struct pm *p, const struct log_hint *h)
+{
+	if (h->first[0] && strcmp(h->first, h->text) != 0)
+		pm_text(p, "It began with: %s. %s the exception that ended it: %s", h->first,
+			h->direct ? "That was the direct cause of" : "While that was being handled came", h->text);
+	else
+		pm_text(p, "The last line of its traceback is: %s", h->text);
 }
 
 void pm_killer_text(struct pm *p, const char *fmt, ...)
@@ -95,14 +119,6 @@ const struct death_former *pm_former(const struct death *d, pid_t pid)
 	for (size_t k = 0; k < d->n_former; k++)
 		if (d->former[k].pid == pid)
 			return &d->former[k];
-	return NULL;
-}
-
-const struct log_hint *pm_hint(const struct death *d, const char *id)
-{
-	for (size_t k = 0; k < d->n_hints; k++)
-		if (strcmp(d->hints[k].id, id) == 0)
-			return &d->hints[k];
 	return NULL;
 }
 

@@ -111,23 +111,29 @@ static void sigwatch_freep(struct sigwatch_bpf **skel)
 	sigwatch_bpf__destroy(*skel);
 }
 
-static int sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret)
+/* ends: watch the ends of processes as well; not every kernel has all that this reads. */
+static int sigwatch_load(pid_t below, bool ends, struct bpf_sigwatch_fds *ret)
 {
-	cleanup(closep) int ring_fd = -1;
-	int link_fd = -1;
+	cleanup(closep) int ring_fd = -1, link_fd = -1;
+	int end_link_fd = -1;
 	cleanup(sigwatch_freep) struct sigwatch_bpf *skel = sigwatch_bpf__open();
 	if (!skel)
 		return -errno;
 	skel->rodata->below = below;
-	int r = sigwatch_bpf__load(skel);
+	int r = bpf_program__set_autoload(skel->progs.endwatch, ends);
+	if (r == 0)
+		r = sigwatch_bpf__load(skel);
 	if (r == 0)
 		r = fd_keep(bpf_map__fd(skel->maps.ring), &ring_fd);
 	if (r == 0)
 		r = attach_keep(skel->progs.sigwatch, &link_fd);
+	if (r == 0 && ends)
+		r = attach_keep(skel->progs.endwatch, &end_link_fd);
 	if (r < 0)
 		return r;
 	*ret = (struct bpf_sigwatch_fds){
-		.link_fd = link_fd,
+		.link_fd = take_fd(&link_fd),
+		.end_link_fd = end_link_fd,
 		.ring_bytes = bpf_map__max_entries(skel->maps.ring),
 		.ring_fd = take_fd(&ring_fd),
 	};
@@ -138,7 +144,9 @@ int bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size
 {
 	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
 	(void)libbpf_set_print(no_talk);
-	int r = sigwatch_load(below, ret);
+	int r = below ? sigwatch_load(below, true, ret) : -ENOENT;
+	if (r < 0)
+		r = sigwatch_load(below, false, ret);
 	return r < 0 ? condition_of(r, "seeing who sends signals", why, cap) : 0;
 }
 

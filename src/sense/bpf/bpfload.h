@@ -19,13 +19,14 @@ int must_check bpf_tasks_load(int *ret_iter_link_fd, char *why, size_t cap);
 
 struct bpf_sigwatch_fds {
 	int link_fd; /* watching ends when it is closed */
+	int end_link_fd; /* the same, of processes' ends; -1: they are not watched */
 	int ring_fd; /* for sigwatch_open */
 	size_t ring_bytes;
 };
 
 /*
  * Watches signals that end processes: of the descendants of `below` (its pid in its own namespace); 0: of all
- * processes. Both descriptors are the caller's, close-on-exec.
+ * processes. Of descendants also how they end. All descriptors are the caller's, close-on-exec.
  */
 int must_check bpf_sigwatch_load(pid_t below, struct bpf_sigwatch_fds *ret, char *why, size_t cap);
 

@@ -40,8 +40,40 @@ struct pid {
 	struct upid numbers[1]; /* level + 1 of them */
 };
 
+struct atomic_int {
+	int counter;
+};
+
+struct rlimit {
+	unsigned long rlim_cur, rlim_max;
+};
+
 struct signal_struct {
 	short oom_score_adj;
+	struct atomic_int live; /* threads that have not ended */
+	int group_exit_code;
+	__u64 sum_sched_runtime; /* of threads that have ended */
+	unsigned long maxrss; /* pages */
+	struct rlimit rlim[16];
+};
+
+struct sigaction {
+	void *sa_handler;
+	unsigned long sa_flags;
+	void *sa_restorer;
+	unsigned long sa_mask;
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
 };
 
 struct list_head {
@@ -58,12 +90,30 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	struct sighand_struct *sighand;
+	struct sched_entity se;
+	int exit_code;
 	struct list_head thread_node;
+};
+
+struct fault_info {
+	void *_addr;
+};
+
+union __sifields {
+	struct fault_info _sigfault;
 };
 
 struct kernel_siginfo {
 	int si_code;
+	union __sifields _sifields;
 };
+
+struct pt_regs {
+	unsigned long sp;
+};
+
+enum bpf_func_id___newer { BPF_FUNC_task_pt_regs___newer = 175 };
 
 struct seq_file;
 

@@ -30,6 +30,23 @@ struct bpf_signal_record {
 	unsigned lost; /* signals so far that found the ring full */
 	unsigned pad;
 	char sender_comm[BPF_COMM_MAX];
+	/* a fault: the address that was touched, and the stack pointer then; 0: unknown */
+	unsigned long long fault_addr, user_sp;
+};
+
+#define BPF_LIMITS 10 /* RLIMIT_CPU to RLIMIT_AS */
+
+/* The end of a process. In the same ring as signals; told apart by its length. */
+struct bpf_end_record {
+	unsigned long long boot_ns, start_boot_ns;
+	unsigned long long cpu_ns;
+	unsigned long long max_rss_pages;
+	int pid, pid_inner; /* as of signals */
+	int parent, parent_inner;
+	int wait_status; /* as wait(2) gives it */
+	unsigned lost;
+	unsigned long long limit[BPF_LIMITS][2]; /* soft, hard; ~0 unlimited */
+	char comm[BPF_COMM_MAX];
 };
 
 /*

@@ -7,21 +7,11 @@
 #include "base/file.h"
 #include "base/buf.h"
 #include "base/signame.h"
-
-/* State that is kept from line to line while one text is read. */
-struct reading {
-	struct deathlog *d;
-	const char *source;
-	int32_t rank;          /* of the log; NO_RANK */
-	bool traceback;        /* inside a traceback: its last line has not come yet */
-	int32_t traceback_rank;
-	bool root_cause;       /* inside the "Root Cause" block of torchrun */
-	struct log_hint torchrun;
-};
+#include "sense/death/deathlog_parts.h"
 
 struct pattern {
 	const char *id;
-	const char *all[2];    /* each must be in the line; NULL: none */
+	const char *all[2]; /* each must be in the line; NULL: none */
 	const char *pid_after; /* the text before a pid; NULL: none */
 	const char *signal_after;
 	const char *size_after;
@@ -38,6 +28,20 @@ static const struct pattern patterns[] = {
 	{"shm_no_space", {"No space left on device", "/dev/shm"}, NULL, NULL, NULL},
 	{"shm_no_space", {"No space left on device", "shared memory"}, NULL, NULL, NULL},
 	{"disk_full", {"No space left on device", NULL}, NULL, NULL, NULL},
+	{"disk_full", {"Disk quota exceeded", NULL}, NULL, NULL, NULL},
+	{"torch_write_failed", {"PytorchStreamWriter failed", NULL}, NULL, NULL, NULL},
+	{"torch_write_failed", {"inline_container.cc", "unexpected pos "}, NULL, NULL, NULL},
+	{"port_in_use", {"EADDRINUSE", NULL}, NULL, NULL, NULL},
+	{"port_in_use", {"ddress already in use", NULL}, NULL, NULL, NULL},
+	{"port_in_use", {"Port ", " is in use by another program"}, NULL, NULL, NULL},
+	{"file_too_large", {"File too large", NULL}, NULL, NULL, NULL},
+	{"file_too_large", {"File size limit exceeded", NULL}, NULL, NULL, NULL},
+	{"too_many_files", {"Too many open files", NULL}, NULL, NULL, NULL},
+	{"no_room_for_process", {"can't start new thread", NULL}, NULL, NULL, NULL},
+	{"no_room_for_process", {"ork: ", "Resource temporarily unavailable"}, NULL, NULL, NULL},
+	{"no_room_for_process", {"pthread_create", "Resource temporarily unavailable"}, NULL, NULL, NULL},
+	{"no_room_for_process", {"hread creation failed", NULL}, NULL, NULL, NULL},
+	{"no_room_for_process", {"BlockingIOError: [Errno 11]", NULL}, NULL, NULL, NULL},
 	{"cuda_oom", {"CUDA out of memory", NULL}, NULL, NULL, "Tried to allocate "},
 	{"cuda_oom", {"HIP out of memory", NULL}, NULL, NULL, "Tried to allocate "},
 	{"cuda_oom", {"NPU out of memory", NULL}, NULL, NULL, "Tried to allocate "},
@@ -50,7 +54,7 @@ static const struct pattern patterns[] = {
 	{"numpy_memory_error", {"Unable to allocate ", " for an array with shape"}, NULL, NULL, "Unable to allocate "},
 	{"torch_cpu_oom", {"DefaultCPUAllocator: ", "allocate memory"}, NULL, NULL, "you tried to allocate "},
 	{"bad_alloc", {"std::bad_alloc", NULL}, NULL, NULL, NULL},
-	{"cannot_fork", {"OSError: [Errno 12] Cannot allocate memory", NULL}, NULL, NULL, NULL},
+	{"cannot_fork", {"[Errno 12] Cannot allocate memory", NULL}, NULL, NULL, NULL},
 	{"python_fatal", {"Fatal Python error: ", NULL}, NULL, NULL, NULL},
 	{"torchrun_child", {"failed (exitcode: ", "(pid: "}, "(pid: ", NULL, NULL},
 	{"torchrun_terminating", {"Sending process ", "closing signal "}, "Sending process ", "closing signal ", NULL},
@@ -143,9 +147,21 @@ static void gpu_join(const struct log_hint *before, struct log_hint *h)
 	h->gpu_fell |= now.allocated.bytes < before->gpu.allocated.bytes;
 }
 
-static void hint_add(struct deathlog *d, const struct log_hint *add)
+/* Room for one more: the hint that was written first gives way. */
+static struct log_hint *hint_room(struct deathlog *d)
 {
-	struct log_hint join = *add, *h = &join;
+	struct log_hint *oldest = NULL;
+	if (d->n < d->cap)
+		return &d->hints[d->n++];
+	for (size_t i = 0; i < d->n; i++)
+		if (!oldest || d->hints[i].line < oldest->line)
+			oldest = &d->hints[i];
+	return oldest;
+}
+
+void deathlog_hint_add(struct deathlog *d, const struct log_hint *add)
+{
+	struct log_hint join = *add, *h = &join, *room;
 	for (size_t i = 0; i < d->n; i++)
 		if (strcmp(d->hints[i].id, h->id) == 0 && strcmp(d->hints[i].source, h->source) == 0 &&
 		    d->hints[i].rank == h->rank && d->hints[i].pid == h->pid) {
@@ -153,13 +169,14 @@ static void hint_add(struct deathlog *d, const struct log_hint *add)
 			d->hints[i] = *h;
 			return;
 		}
-	if (d->n < d->cap)
-		d->hints[d->n++] = *h;
+	room = hint_room(d);
+	if (room)
+		*room = *h;
 }
 
-static struct log_hint hint_make(const struct reading *r, const char *id, struct span text, int32_t rank)
+struct log_hint deathlog_hint_make(const struct reading *r, const char *id, struct span text, int32_t rank)
 {
-	struct log_hint h = {.rank = rank};
+	struct log_hint h = {.rank = rank, .line = r->line, .first_line = r->line};
 	TEXT_COPY(h.id, id);
 	TEXT_COPY(h.source, r->source);
 	span_copy(span_trim(text), h.text, sizeof(h.text));
@@ -178,9 +195,9 @@ static bool shell_killed(struct reading *r, struct span line, int32_t rank)
 	bool killed = span_eq(word, "Killed"), segv = span_eq(word, "Segmentation"), bus = span_eq(word, "Bus");
 	if (!killed && !segv && !bus)
 		return false;
-	struct log_hint h = hint_make(r, killed ? "killed_word" : segv ? "segfault" : "bus_error", line, rank);
+	struct log_hint h = deathlog_hint_make(r, killed ? "killed_word" : segv ? "segfault" : "bus_error", line, rank);
 	h.pid = (pid_t)pid;
-	hint_add(r->d, &h);
+	deathlog_hint_add(r->d, &h);
 	return true;
 }
 
@@ -191,13 +208,27 @@ static void gpu_numbers(struct log_hint *h, struct span line)
 	h->gpu_first_allocated_bytes = h->has_gpu ? h->gpu.allocated.bytes : 0;
 }
 
-static void match_patterns(struct reading *r, struct span line, int32_t rank)
+/* The number of a port that is in use: "port: 29500", "[::]:29500 (", "('0.0.0.0', 8000)", "listen tcp :8080: bind". */
+static uint16_t port_in(struct span line)
+{
+	static const char *const before[] = {"port: ", "port ", "Port ", "port=", "]:", "', ", ":"};
+	for (size_t k = 0; k < ARRAY_SIZE(before); k++) {
+		uint64_t v;
+		for (struct span at = span_after(line, before[k]); at.p; at = span_after(at, before[k]))
+			if (span_u64_prefix(at, &v) == 0 && v > 0 && v <= UINT16_MAX)
+				return (uint16_t)v;
+	}
+	return 0;
+}
+
+/* True for a line with a known message. */
+static bool match_patterns(struct reading *r, struct span line, int32_t rank)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		const struct pattern *p = &patterns[i];
 		if (!span_has(line, p->all[0]) || (p->all[1] && !span_has(line, p->all[1])))
 			continue;
-		struct log_hint h = hint_make(r, p->id, line, rank);
+		struct log_hint h = deathlog_hint_make(r, p->id, line, rank);
 		if (p->pid_after)
 			h.pid = pid_at(span_after(line, p->pid_after));
 		if (p->signal_after)
@@ -217,11 +248,13 @@ static void match_patterns(struct reading *r, struct span line, int32_t rank)
 		uint64_t lr;
 		if (local.p && span_u64_prefix(local, &lr) == 0 && lr < 1000000)
 			h.rank = (int32_t)lr;
-		hint_add(r->d, &h);
-		return;
+		if (strcmp(p->id, "port_in_use") == 0)
+			h.port = port_in(line) ? port_in(line) : r->bind_port;
+		deathlog_hint_add(r->d, &h);
+		return true;
 	}
 	if (shell_killed(r, line, rank))
-		return;
+		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
 		size_t n = strlen(heads[i].starts);
 		if (!span_starts(line, heads[i].starts) || (line.len > n && line.p[n] != ' ' && line.p[n] != '('))
@@ -229,10 +262,11 @@ static void match_patterns(struct reading *r, struct span line, int32_t rank)
 		struct span rest = span_trim((struct span){line.p + n, line.len - n});
 		if (rest.len > 0 && rest.p[0] != '(') /* "Killed 3 tasks" is a sentence of some program */
 			continue;
-		struct log_hint h = hint_make(r, heads[i].id, line, rank);
-		hint_add(r->d, &h);
-		return;
+		struct log_hint h = deathlog_hint_make(r, heads[i].id, line, rank);
+		deathlog_hint_add(r->d, &h);
+		return true;
 	}
+	return false;
 }
 
 /* "[rank3]: text", "[default3]:text": cuts the prefix off and returns the rank; fallback if there is none. */
@@ -256,42 +290,12 @@ static int32_t take_rank(struct span *line, int32_t fallback)
 	return fallback;
 }
 
-static bool exception_like(struct span line)
-{
-	size_t n = 0;
-	while (n < line.len && (digit(line.p[n]) || line.p[n] == '_' || line.p[n] == '.' ||
-				(line.p[n] >= 'a' && line.p[n] <= 'z') || (line.p[n] >= 'A' && line.p[n] <= 'Z')))
-		n++;
-	return n > 0 && (n == line.len || line.p[n] == ':');
-}
-
-static void traceback_line(struct reading *r, struct span line, int32_t rank)
-{
-	if (span_starts(line, "Traceback (most recent call last):")) {
-		r->traceback = true;
-		r->traceback_rank = rank;
-		return;
-	}
-	if (!r->traceback || rank != r->traceback_rank || line.len == 0 || line.p[0] == ' ' || line.p[0] == '\t')
-		return;
-	r->traceback = false;
-	if (!exception_like(line))
-		return;
-	bool stopped = span_starts(line, "KeyboardInterrupt");
-	struct log_hint h = hint_make(r, stopped ? "keyboard_interrupt" : "python_traceback", line, rank);
-	hint_add(r->d, &h);
-	if (span_starts(line, "MemoryError")) {
-		h = hint_make(r, "python_memory_error", line, rank);
-		hint_add(r->d, &h);
-	}
-}
-
 /* The block of torchrun that begins with "Root Cause (first observed failure):" and has "key : value" lines. */
 static void torchrun_line(struct reading *r, struct span line)
 {
 	if (span_starts(line, "Root Cause (first observed failure):")) {
 		r->root_cause = true;
-		r->torchrun = hint_make(r, "torchrun_failure", SPAN(""), NO_RANK);
+		r->torchrun = deathlog_hint_make(r, "torchrun_failure", SPAN(""), NO_RANK);
 		return;
 	}
 	if (!r->root_cause)
@@ -310,7 +314,7 @@ static void torchrun_line(struct reading *r, struct span line)
 	} else if (span_eq(key, "traceback")) {
 		span_copy(value, r->torchrun.text, sizeof(r->torchrun.text));
 	} else if (span_starts(line, "=====") && r->torchrun.rank != NO_RANK) {
-		hint_add(r->d, &r->torchrun);
+		deathlog_hint_add(r->d, &r->torchrun);
 		r->root_cause = false;
 	}
 }
@@ -342,6 +346,61 @@ static bool next_line(struct span *rest, struct span *ret)
 	return true;
 }
 
+/*
+ * Lines of messages about an end, or of libraries that talk beside the program, are no steps of its loop: stack frames
+ * with their addresses, and what glog and NCCL write.
+ */
+static bool of_an_end(struct span line)
+{
+	static const char *const starts[] = {"frame #",
+					     "#",
+					     "[W",
+					     "[E",
+					     "[F",
+					     "[I",
+					     "***",
+					     "Exception in ",
+					     "Exception ignored in",
+					     "terminate called",
+					     "srun: ",
+					     "slurmstepd: "};
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (span_starts(line, starts[i]))
+			return true;
+	if (line.len > 6 && strchr("IWEF", line.p[0]) && digit(line.p[1]) && digit(line.p[2]) && digit(line.p[3]) &&
+	    digit(line.p[4]) && line.p[5] == ' ')
+		return true;
+	return span_has(line, " 0x") || span_has(line, "(0x") || span_has(line, "NCCL ");
+}
+
+static void line_read(struct reading *r, struct span whole)
+{
+	struct span line = whole;
+	int32_t rank = take_rank(&line, r->rank);
+	bool told = traceback_line(r, line, rank);
+	told |= match_patterns(r, line, rank);
+	torchrun_line(r, line);
+	killers_line(r, line);
+	if (!told && !r->root_cause && line.len > 0 && line.p[0] != ' ' && line.p[0] != '\t' && !of_an_end(line))
+		logshape_add(&r->shape, line, r->line);
+	if (span_trim(line).len > 0)
+		r->last = line;
+}
+
+/* What became of the program after each message is known only when all has been read. */
+static void order_set(struct reading *r)
+{
+	struct deathlog *d = r->d;
+	for (size_t i = 0; i < d->n; i++) {
+		struct log_hint *h = &d->hints[i];
+		if (strcmp(h->source, r->source) != 0 || h->line == 0)
+			continue;
+		h->to_end = r->line - h->line;
+		h->went_on = logshape_went_on(&r->shape, h->line);
+		h->after = logshape_after(&r->shape, h->line);
+	}
+}
+
 void deathlog_parse(struct deathlog *d, struct span tail, const char *source, int32_t rank)
 {
 	struct reading r = {.d = d, .source = source, .rank = rank};
@@ -349,14 +408,29 @@ void deathlog_parse(struct deathlog *d, struct span tail, const char *source, in
 	while (next_line(&tail, &line)) {
 		if (line.len == 0 || line.len > 16384)
 			continue;
-		int32_t line_rank = take_rank(&line, rank);
-		match_patterns(&r, line, line_rank);
-		traceback_line(&r, line, line_rank);
-		torchrun_line(&r, line);
-		killers_line(&r, line);
+		r.line++;
+		line_read(&r, line);
 	}
 	if (r.root_cause && r.torchrun.rank != NO_RANK)
-		hint_add(d, &r.torchrun);
+		deathlog_hint_add(d, &r.torchrun);
+	if (r.last.p) {
+		struct log_hint h = deathlog_hint_make(&r, "last_line", r.last, rank);
+		deathlog_hint_add(d, &h);
+	}
+	order_set(&r);
+}
+
+uint32_t deathlog_handled_until(struct span tail)
+{
+	struct logshape shape = {.n = 0};
+	struct span line;
+	uint32_t number = 0;
+	while (span_line(&tail, &line)) {
+		number++;
+		if (line.len > 0 && line.len < 16384 && line.p[0] != ' ' && line.p[0] != '\t' && !of_an_end(line))
+			logshape_add(&shape, line, number);
+	}
+	return logshape_went_on_until(&shape);
 }
 
 int deathlog_tail(int dirfd, const char *path, char *buf, size_t cap, struct span *ret_tail)

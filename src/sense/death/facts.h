@@ -114,8 +114,24 @@ struct signal_sent {
 	char sender_comm[32];
 	char sender_command[120];  /* "" unknown */
 	bool from_kernel;
+	/* a fault (SIGSEGV, SIGBUS): the address that was touched, and the stack pointer then; 0: unknown */
+	uint64_t fault_addr, stack_pointer;
 	bool of_job;               /* the target belongs to the job, as only signals to the job were watched */
 	int64_t time_unix_ms;
+};
+
+#define PROCESS_LIMITS 10 /* RLIMIT_CPU to RLIMIT_AS, by their numbers */
+
+/* How a process of the job ended, as the kernel was seen to end it (sense/death/sigwatch). */
+struct process_end {
+	pid_t pid, parent;
+	uint64_t start_ticks;
+	int wait_status;           /* as wait(2) gives it */
+	char name[16];
+	int64_t start_unix_ms, time_unix_ms;
+	uint64_t cpu_ns;           /* processor time that it used */
+	uint64_t peak_rss_bytes;   /* 0 unknown */
+	uint64_t soft_limit[PROCESS_LIMITS], hard_limit[PROCESS_LIMITS]; /* UINT64_MAX: unlimited */
 };
 
 /* A known message in the last lines of a log (sense/death/deathlog). */
@@ -129,6 +145,14 @@ struct log_hint {
 	int32_t exit_code;
 	int32_t rank;              /* named in the message; NO_RANK */
 	uint64_t bytes;            /* a size named in the message; 0 none */
+	uint16_t port;             /* port_in_use: named in the message; 0 none */
+	uint32_t line;             /* its number among the lines that were read; 0 unknown */
+	uint32_t first_line;       /* of a traceback: where its chain begins; else equal to line */
+	uint32_t after;            /* lines after it, without tracebacks, stack frames and known messages */
+	uint32_t to_end;           /* all lines after it */
+	bool went_on;              /* lines of the program's loop come after it, so it was handled (logshape) */
+	char first[200];           /* a traceback that is chained to another one: the first exception; "": none */
+	bool direct;               /* the first exception was raised on ("direct cause"); false: while it was handled */
 	bool has_gpu;
 	struct gpuoom gpu;         /* cuda_oom: numbers of the last message that has more than the size */
 	uint32_t gpu_messages;     /* number of such messages */

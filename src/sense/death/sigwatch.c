@@ -50,11 +50,56 @@ static void event_make(const struct bpf_signal_record *r, const struct world *w,
 		.sender = r->sender,
 		.sender_inner = r->sender_inner,
 		.sender_uid = r->sender_uid,
+		.fault_addr = r->fault_addr,
+		.stack_pointer = r->user_sp,
 		.boot_ns = r->boot_ns,
 		.time_unix_ms = w->unix_ms() - (int64_t)(age_ns / NS_PER_MS),
 	};
 	memcpy(e->sender_comm, r->sender_comm, sizeof(e->sender_comm));
 	e->sender_comm[sizeof(e->sender_comm) - 1] = '\0';
+}
+
+static void event_make_end(const struct bpf_end_record *r, const struct world *w, struct sigwatch_event *e)
+{
+	const uint64_t now_ns = clock_boot_ns();
+	*e = (struct sigwatch_event){.is_end = true, .end_inner = r->pid_inner, .end_parent_inner = r->parent_inner};
+	struct process_end *end = &e->end;
+	end->pid = r->pid;
+	end->parent = r->parent;
+	end->start_ticks = r->start_boot_ns / (NS_PER_S / w->ticks_per_s);
+	end->wait_status = r->wait_status;
+	end->time_unix_ms = w->unix_ms() - (int64_t)(sub_floor(now_ns, r->boot_ns) / NS_PER_MS);
+	end->start_unix_ms = w->unix_ms() - (int64_t)(sub_floor(now_ns, r->start_boot_ns) / NS_PER_MS);
+	end->cpu_ns = r->cpu_ns;
+	end->peak_rss_bytes = r->max_rss_pages * w->page_bytes;
+	memcpy(end->name, r->comm, sizeof(end->name));
+	end->name[sizeof(end->name) - 1] = '\0';
+	_Static_assert(PROCESS_LIMITS == BPF_LIMITS, "the same limits on both sides");
+	for (size_t i = 0; i < PROCESS_LIMITS; i++) {
+		end->soft_limit[i] = r->limit[i][0];
+		end->hard_limit[i] = r->limit[i][1];
+	}
+}
+
+/* False for a record of another length, which is none of ours. */
+static bool record_take(struct sigwatch *s, const struct world *w, const char *at, uint32_t len,
+			struct sigwatch_event *e)
+{
+	struct bpf_signal_record sent;
+	struct bpf_end_record end;
+	_Static_assert(sizeof(sent) != sizeof(end), "records are told apart by their length");
+	if (len == sizeof(sent)) {
+		memcpy(&sent, at, sizeof(sent));
+		s->lost = MAX(s->lost, sent.lost);
+		event_make(&sent, w, e);
+		return true;
+	}
+	if (len != sizeof(end))
+		return false;
+	memcpy(&end, at, sizeof(end));
+	s->lost = MAX(s->lost, end.lost);
+	event_make_end(&end, w, e);
+	return true;
 }
 
 int sigwatch_read(struct sigwatch *s, const struct world *w, struct sigwatch_event *events, size_t cap, size_t *ret_n)
@@ -71,12 +116,9 @@ int sigwatch_read(struct sigwatch *s, const struct world *w, struct sigwatch_eve
 		if (head & BPF_RINGBUF_BUSY_BIT)
 			break;
 		uint32_t len = head & ~(uint32_t)BPF_RINGBUF_DISCARD_BIT;
-		if (!(head & BPF_RINGBUF_DISCARD_BIT) && len == sizeof(struct bpf_signal_record)) {
-			struct bpf_signal_record r;
-			memcpy(&r, record + BPF_RINGBUF_HDR_SZ, sizeof(r));
-			s->lost = MAX(s->lost, r.lost);
-			event_make(&r, w, &events[n++]);
-		}
+		if (!(head & BPF_RINGBUF_DISCARD_BIT) &&
+		    record_take(s, w, record + BPF_RINGBUF_HDR_SZ, len, &events[n]))
+			n++;
 		at += (len + BPF_RINGBUF_HDR_SZ + 7) & ~UINT32_C(7);
 	}
 	__atomic_store_n(consumer, at, __ATOMIC_RELEASE);

@@ -1,5 +1,6 @@
 /*
- * Reads signals that end processes, with their senders, at the time when they are sent; no log records them. The
+ * Reads signals that end processes, with their senders, at the time when they are sent, and how processes end; no log
+ * records them. The
  * events come from the ring that bpf_sigwatch_load made and are read without libbpf and without allocation; ring_fd
  * becomes readable (EPOLLIN) when the ring has events. Source: kernel, bpf/ringbuf.rst.
  *
@@ -12,9 +13,13 @@
 
 #include "base/base.h"
 #include "sense/bpf/bpfload.h"
+#include "sense/death/facts.h"
 #include "sense/world.h"
 
 struct sigwatch_event {
+	bool is_end; /* the end of a process: only the next three members are set */
+	struct process_end end; /* pids of the first namespace */
+	pid_t end_inner, end_parent_inner; /* as getpid() returns them to it */
 	int signal;
 	int code; /* si_code */
 	pid_t target, target_inner;
@@ -24,6 +29,7 @@ struct sigwatch_event {
 	pid_t sender, sender_inner;
 	uid_t sender_uid; /* in the first user namespace */
 	char sender_comm[16];
+	uint64_t fault_addr, stack_pointer; /* 0: no fault, or unknown */
 	uint64_t boot_ns;
 	int64_t time_unix_ms;
 };

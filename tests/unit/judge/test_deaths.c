@@ -26,9 +26,11 @@ struct scene {
 	struct death d;
 	struct kernel_kill kills[32];
 	struct killer_line lines[32];
-	struct log_hint hints[32];
+	struct log_hint hints[48];
 	struct signal_sent signals[8];
 	struct death_former former[16];
+	struct process_end ends[8];
+	struct death_rank ranks[8];
 	struct oomlog oom;
 	struct killerlog journal;
 	struct killerlog logged;
@@ -112,6 +114,72 @@ static void kin_add(struct scene *s, struct span v)
 	span_copy(span_trim(v), k->name, sizeof(k->name));
 }
 
+/* "exit 3" or "signal KILL" at the front of what is left */
+static int status_word(struct span *v)
+{
+	struct span how, what;
+	assert_true(span_word(v, &how) && span_word(v, &what));
+	return span_eq(how, "exit") ? (int)number(what) << 8 : signame_parse(what);
+}
+
+/* PID UNIX_MS exit N|signal NAME name */
+static void end_add(struct scene *s, struct span v)
+{
+	struct process_end *e = &s->ends[s->d.n_ends++];
+	e->pid = (pid_t)word_number(&v);
+	e->time_unix_ms = (int64_t)word_number(&v);
+	e->parent = s->d.pid;
+	e->wait_status = status_word(&v);
+	memset(e->soft_limit, 0xff, sizeof(e->soft_limit));
+	memset(e->hard_limit, 0xff, sizeof(e->hard_limit));
+	span_copy(span_trim(v), e->name, sizeof(e->name));
+}
+
+/* NUMBER soft hard; the other limits are none */
+static void limit_add(struct scene *s, struct span v)
+{
+	size_t i = word_number(&v);
+	assert_true(i < PROCESS_LIMITS);
+	if (!s->d.has_limits) {
+		memset(s->d.soft_limit, 0xff, sizeof(s->d.soft_limit));
+		memset(s->d.hard_limit, 0xff, sizeof(s->d.hard_limit));
+	}
+	s->d.has_limits = true;
+	s->d.soft_limit[i] = word_number(&v);
+	s->d.hard_limit[i] = word_number(&v);
+}
+
+/* RANK PID UNIX_MS exit N|signal NAME */
+static void rank_add(struct scene *s, struct span v)
+{
+	struct death_rank *r = &s->ranks[s->d.n_ranks++];
+	r->rank = (int32_t)word_number(&v);
+	r->pid = (pid_t)word_number(&v);
+	r->end_unix_ms = (int64_t)word_number(&v);
+	r->wait_status = status_word(&v);
+}
+
+/* NUMBER PID name; pid 0: a socket has it, its process was not found */
+static void port_set(struct scene *s, struct span v)
+{
+	struct death_port *t = &s->d.port;
+	t->looked = true;
+	t->port = (uint16_t)word_number(&v);
+	t->pid = (pid_t)word_number(&v);
+	t->any = t->listens = true;
+	span_copy(span_trim(v), t->name, sizeof(t->name));
+}
+
+static void disk_add(struct scene *s, struct span v)
+{
+	struct death_disk *k = &s->d.disks[s->d.n_disks++];
+	struct span path;
+	assert_true(span_word(&v, &path));
+	span_copy(path, k->path, sizeof(k->path));
+	k->free_bytes = word_number(&v);
+	k->total_bytes = word_number(&v);
+}
+
 static bool field_of_death(struct scene *s, struct span key, struct span v)
 {
 	struct death *d = &s->d;
@@ -164,6 +232,21 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		s->signals[s->d.n_signals - 1].of_job = true;
 	} else if (span_eq(key, "kin")) {
 		kin_add(s, v);
+	} else if (span_eq(key, "end_of")) {
+		end_add(s, v);
+	} else if (span_eq(key, "limit")) {
+		limit_add(s, v);
+	} else if (span_eq(key, "cpu_ms")) {
+		s->d.has_cpu = true;
+		s->d.cpu_ns = (uint64_t)number(v) * 1000000;
+	} else if (span_eq(key, "rank_end")) {
+		rank_add(s, v);
+	} else if (span_eq(key, "port")) {
+		port_set(s, v);
+	} else if (span_eq(key, "disk")) {
+		disk_add(s, v);
+	} else if (span_eq(key, "job")) {
+		span_copy(v, s->d.job, sizeof(s->d.job));
 	} else if (span_eq(key, "core_pattern")) {
 		span_copy(v, d->core_pattern, sizeof(d->core_pattern));
 	} else if (span_eq(key, "core_file")) {
@@ -313,6 +396,8 @@ static void the_recorded_death_gets_its_expected_verdict(void **state)
 	s.d.hints = s.hints;
 	s.d.signals = s.signals;
 	s.d.former = s.former;
+	s.d.ends = s.ends;
+	s.d.ranks = s.ranks;
 	postmortem(&s.d, &i);
 	verdict_check(&s, &i);
 }

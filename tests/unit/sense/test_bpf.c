@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "sense/bpf/records.h"
@@ -19,21 +20,21 @@
  * silence. On a machine that is known to allow it, VIGIL_NEED_BPF=1 makes a
  * refusal a failure.
  */
-#define NEED(call)                                                  \
-	do {                                                        \
-		char why_[200] = "";                                \
-		int r_ = call(why_, sizeof(why_));                  \
-		if (r_ == WORLD_ABSENT || r_ == WORLD_DENIED) {     \
-			if (getenv("VIGIL_NEED_BPF"))               \
-				fail_msg("%s", why_);               \
-			print_message("skipped: %s\n", why_);       \
-			skip();                                     \
-		}                                                   \
-		assert_int_equal(r_, 0);                            \
+#define NEED(call)                                                                                                     \
+	do {                                                                                                           \
+		char why_[200] = "";                                                                                   \
+		int r_ = call(why_, sizeof(why_));                                                                     \
+		if (r_ == WORLD_ABSENT || r_ == WORLD_DENIED) {                                                        \
+			if (getenv("VIGIL_NEED_BPF"))                                                                  \
+				fail_msg("%s", why_);                                                                  \
+			print_message("skipped: %s\n", why_);                                                          \
+			skip();                                                                                        \
+		}                                                                                                      \
+		assert_int_equal(r_, 0);                                                                               \
 	} while (0)
 
 static int iter_fd = -1;
-static struct bpf_sigwatch_fds watch_fds = {-1, -1, 0};
+static struct bpf_sigwatch_fds watch_fds = {.link_fd = -1, .end_link_fd = -1, .ring_fd = -1};
 
 static int load_tasks(char *why, size_t cap)
 {
@@ -200,8 +201,7 @@ static void the_iterator_sees_the_same_processes_as_proc(void **state)
 	size_t stayed = 0;
 	for (size_t i = 0; i < before.n; i++) {
 		const struct task_row *a = &before.rows[i], *z = tasks_find(&after, a->pid);
-		if (!z || z->start_ticks != a->start_ticks || z->ppid != a->ppid ||
-		    !may_look_at(&w, a->pid))
+		if (!z || z->start_ticks != a->start_ticks || z->ppid != a->ppid || !may_look_at(&w, a->pid))
 			continue;
 		const struct task_row *b = tasks_find(&bpf, a->pid);
 		if (!b || b->start_ticks != a->start_ticks || b->ppid != a->ppid)
@@ -419,6 +419,76 @@ static void job_control_is_not_watched(void **state)
 	fixture_close(&w);
 }
 
+static void take_nothing(int signal unused)
+{
+}
+
+/* The events of one process until its end, at most cap; the end is the last. */
+static size_t events_until_end(struct sigwatch *s, const struct world *w, pid_t pid, struct sigwatch_event *ret,
+			       size_t cap)
+{
+	uint64_t deadline = clock_mono_ns() + 10 * NS_PER_S;
+	size_t n = 0, got;
+	while (n < cap && clock_mono_ns() < deadline) {
+		struct pollfd p = {.fd = s->ring_fd, .events = POLLIN};
+		assert_int_equal(sigwatch_read(s, w, &ret[n], 1, &got), 0);
+		if (got == 0) {
+			(void)poll(&p, 1, 100);
+			continue;
+		}
+		if (ret[n].is_end ? ret[n].end.pid == pid : ret[n].target == pid)
+			n++;
+		if (n > 0 && ret[n - 1].is_end)
+			break;
+	}
+	return n;
+}
+
+static void any_signal_without_a_handler_is_told_and_how_a_process_ended(void **state)
+{
+	(void)state;
+	struct bpf_sigwatch_fds fds;
+	struct sigwatch s;
+	struct sigwatch_event e[8];
+	char why[200];
+	NEED(load_watch);
+	struct world w = live_world();
+	assert_int_equal(bpf_sigwatch_load(getpid(), &fds, why, sizeof(why)), 0);
+	assert_true(fds.end_link_fd >= 0);
+	assert_int_equal(sigwatch_open(fds.ring_fd, fds.ring_bytes, &s), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		struct rlimit files = {.rlim_cur = 77, .rlim_max = 78};
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+		(void)signal(SIGUSR1, take_nothing);
+		(void)raise(SIGUSR1); /* handled: not told of */
+		(void)raise(SIGUSR2);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	size_t n = events_until_end(&s, &w, child, e, ARRAY_SIZE(e));
+	assert_int_equal(n, 2);
+	assert_int_equal(e[0].signal, SIGUSR2);
+	assert_int_equal(e[0].sender, child);
+	assert_true(e[1].is_end && WIFSIGNALED(e[1].end.wait_status));
+	assert_int_equal(WTERMSIG(e[1].end.wait_status), SIGUSR2);
+	assert_int_equal(e[1].end.parent, getpid());
+	assert_int_equal(e[1].end_inner, child);
+	assert_true(e[1].end.soft_limit[RLIMIT_NOFILE] == 77 && e[1].end.hard_limit[RLIMIT_NOFILE] == 78);
+	assert_true(e[1].end.peak_rss_bytes > 4096);
+	child = fork();
+	if (child == 0)
+		_exit(3);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(events_until_end(&s, &w, child, e, ARRAY_SIZE(e)), 1);
+	assert_true(WIFEXITED(e[0].end.wait_status) && WEXITSTATUS(e[0].end.wait_status) == 3);
+	sigwatch_close(&s);
+	closep(&fds.link_fd);
+	closep(&fds.end_link_fd);
+	closep(&fds.ring_fd);
+	fixture_close(&w);
+}
+
 static void signals_that_find_the_ring_full_are_counted(void **state)
 {
 	(void)state;
@@ -517,6 +587,7 @@ int main(void)
 		cmocka_unit_test(the_kernel_is_told_apart_from_people),
 		cmocka_unit_test(job_control_is_not_watched),
 		cmocka_unit_test(a_watch_over_one_process_sees_its_descendants_only),
+		cmocka_unit_test(any_signal_without_a_handler_is_told_and_how_a_process_ended),
 		cmocka_unit_test(signals_that_find_the_ring_full_are_counted),
 		cmocka_unit_test(what_is_no_ring_is_refused),
 		cmocka_unit_test(being_refused_is_a_condition_with_a_reason),

@@ -49,8 +49,67 @@ static void the_last_line_of_the_last_traceback_counts(void **state)
 			    "a: b\n"
 			    "10%|##\rTraceback (most recent call last):\r\n  File \"b\", line 2\n\n    "
 			    "x()\nm.sub.MyError: z\nafter: this\n"));
-	assert_int_equal(n, 1);
+	assert_int_equal(n, 3);
 	assert_string_equal(hint("python_traceback", n)->text, "m.sub.MyError: z");
+	assert_string_equal(hint("earlier_traceback", n)->text, "KeyError: 1");
+	assert_string_equal(hint("last_line", n)->text, "after: this");
+}
+
+static void both_ends_of_chained_exceptions_are_one_traceback(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nOSError: [Errno 5] Input\n\n"
+			    "The above exception was the direct cause of the following exception:\n\n"
+			    "Traceback (most recent call last):\n  File \"b\", line 2\nValueError: middle\n\n"
+			    "During handling of the above exception, another exception occurred:\n\n"
+			    "Traceback (most recent call last):\n  File \"c\", line 3\nRuntimeError: last\n"));
+	const struct log_hint *h = hint("python_traceback", n);
+	assert_int_equal(n, 2);
+	assert_string_equal(h->text, "RuntimeError: last");
+	assert_string_equal(h->first, "OSError: [Errno 5] Input");
+	assert_int_equal(h->first_line, 1);
+	assert_false(h->direct);
+	n = fed(SPAN(
+		"Traceback (most recent call last):\n  File \"a\"\nRuntimeError: Caught ValueError in DataLoader "
+		"worker process 0.\nOriginal Traceback (most recent call last):\n  File \"b\"\nValueError: bad\n"));
+	assert_string_equal(hint("python_traceback", n)->text, "ValueError: bad");
+	assert_true(span_starts(span_of(hint("python_traceback", n)->first), "RuntimeError: Caught ValueError"));
+}
+
+static void whether_the_program_went_on_after_a_message_is_seen_by_its_loop(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("step 1 loss 0.5\nstep 2 loss 0.4\nMemoryError caught\nstd::bad_alloc\nstep 3 loss 0.4\n"
+			    "step 4 loss 1e-3\nNo space left on device\nshutting down\n"));
+	assert_true(hint("bad_alloc", n)->went_on);
+	assert_int_equal(hint("bad_alloc", n)->to_end, 4);
+	assert_int_equal(hint("bad_alloc", n)->after, 3);
+	assert_false(hint("disk_full", n)->went_on);
+	assert_int_equal(hint("disk_full", n)->after, 1);
+	/* a series that begins after it; the frames of a stack and the same line again are none */
+	n = fed(SPAN("std::bad_alloc\nepoch 1\nepoch 2\nepoch 3\n"));
+	assert_true(hint("bad_alloc", n)->went_on);
+	n = fed(SPAN("std::bad_alloc\nframe #1: f + 0x12\nframe #2: f + 0x13\nframe #3: f + 0x14\nsaved 1\nsaved "
+		     "1\nsaved 1\n"));
+	assert_false(hint("bad_alloc", n)->went_on);
+}
+
+static void a_port_in_use_is_taken_from_the_message_or_the_traceback(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("torch.distributed.DistNetworkError: The server socket has failed to listen on any local "
+			    "network address. port: 29500, useIpv6: false, code: -98, name: EADDRINUSE\n"));
+	assert_int_equal(hint("port_in_use", n)->port, 29500);
+	n = fed(SPAN("The server socket has failed to bind to [::]:29511 (errno: 98 - Address already in use).\n"));
+	assert_int_equal(hint("port_in_use", n)->port, 29511);
+	n = fed(SPAN(
+		"[Errno 98] error while attempting to bind on address ('0.0.0.0', 8000): address already in use\n"));
+	assert_int_equal(hint("port_in_use", n)->port, 8000);
+	n = fed(SPAN("listen tcp :8080: bind: address already in use\n"));
+	assert_int_equal(hint("port_in_use", n)->port, 8080);
+	n = fed(SPAN("Traceback (most recent call last):\n  File \"s.py\", line 2, in <module>\n"
+		     "    s.bind(('127.0.0.1', 29512))\nOSError: [Errno 98] Address already in use\n"));
+	assert_int_equal(hint("port_in_use", n)->port, 29512);
 }
 
 static void ranks_in_front_of_lines_are_told_apart(void **state)
@@ -134,7 +193,8 @@ static void ordinary_words_are_no_hint(void **state)
 	assert_int_equal(
 		fed(SPAN("Killed 3 stale workers\nloss: 0.1\nKilledness\nerror: line 3: 7 items\nSaved to /dev/shm\n"
 			 "Traceback (most recent call last):\n  File \"x\"\n")),
-		0);
+		1);
+	assert_string_equal(hints[0].id, "last_line");
 }
 
 static void binary_garbage_is_survived(void **state)
@@ -144,7 +204,8 @@ static void binary_garbage_is_survived(void **state)
 	for (size_t i = 0; i < sizeof(junk); i++)
 		junk[i] = (char)(i * 31 + i / 7);
 	(void)fed((struct span){junk, sizeof(junk)});
-	assert_int_equal(fed(SPAN("\xff\xfe\0\0[rank\xff]: MemoryError\0Killed\n\0\n")), 0);
+	assert_int_equal(fed(SPAN("\xff\xfe\0\0[rank\xff]: MemoryError\0Killed\n\0\n")), 1);
+	assert_string_equal(hints[0].id, "last_line");
 }
 
 static void of_a_huge_file_only_the_tail_is_read(void **state)
@@ -174,6 +235,9 @@ int main(void)
 		cmocka_unit_test(several_gpu_messages_tell_whether_tensors_grew),
 		cmocka_unit_test(a_worker_s_pid_and_signal_are_taken),
 		cmocka_unit_test(the_last_line_of_the_last_traceback_counts),
+		cmocka_unit_test(both_ends_of_chained_exceptions_are_one_traceback),
+		cmocka_unit_test(whether_the_program_went_on_after_a_message_is_seen_by_its_loop),
+		cmocka_unit_test(a_port_in_use_is_taken_from_the_message_or_the_traceback),
 		cmocka_unit_test(ranks_in_front_of_lines_are_told_apart),
 		cmocka_unit_test(torchrun_s_root_cause_is_taken_apart),
 		cmocka_unit_test(sizes_in_messages_become_bytes),

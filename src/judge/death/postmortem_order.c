@@ -1,0 +1,146 @@
+/*
+ * The order of what a log says: the last words decide, and what the program lived on after is evidence only. Lines are
+ * counted within one log; between two logs nothing is compared.
+ */
+#include <string.h>
+
+#include "judge/death/postmortem_parts.h"
+
+/* A message that so many lines follow is not what the program said last. */
+#define LINES_AFTER 4
+
+static bool id_is(const struct log_hint *h, const char *id)
+{
+	return strcmp(h->id, id) == 0;
+}
+
+bool pm_reports_other(const char *text)
+{
+	static const char *const words[] = {"ChildFailedError",	      "CalledProcessError", "ProcessRaisedException",
+					    "ProcessExitedException", "RayTaskError",	    "SystemExit"};
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (strstr(text, words[w]))
+			return true;
+	return false;
+}
+
+bool pm_lost_worker(const char *text)
+{
+	static const char *const words[] = {
+		"BrokenProcessPool",	  "TerminatedWorkerError", "BrokenExecutor",
+		"terminated abruptly",	  "exited unexpectedly",   "is killed by signal",
+		"terminated with signal", "died with <Signals",	   "terminated with exit code",
+		"WorkerCrashedError",	  "ActorDiedError",	   "unexpectedly terminated",
+		"WorkerLostError"};
+	for (size_t w = 0; w < ARRAY_SIZE(words); w++)
+		if (strstr(text, words[w]))
+			return true;
+	return false;
+}
+
+/* The traceback that the process of this rank ended with, by any log: the one that was not lived on after. */
+static const struct log_hint *final_traceback(const struct death *d, int32_t rank)
+{
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k];
+		if (id_is(h, "python_traceback") && h->rank == rank && !h->went_on)
+			return h;
+	}
+	return NULL;
+}
+
+/* An exception that says itself why the process ended; others say that somebody else did. */
+static bool speaks_for_itself(const struct log_hint *t)
+{
+	return !pm_reports_other(t->text) && !pm_lost_worker(t->text) && !pm_peerish(t->text);
+}
+
+/* A launcher's report, and what a worker's death makes its parent say, are about the end wherever they stand. */
+static bool is_report(const struct log_hint *h)
+{
+	return strncmp(h->id, "torchrun_", 9) == 0 || strncmp(h->id, "dataloader_", 11) == 0 || id_is(h, "last_line") ||
+	       id_is(h, "ray_worker_died") || id_is(h, "killed_word") || id_is(h, "python_fatal") ||
+	       id_is(h, "segfault") || id_is(h, "bus_error");
+}
+
+/* True when the program lived on after the message, or said more after it. */
+static bool is_past(const struct death *d, const struct log_hint *h)
+{
+	if (h->line == 0 || id_is(h, "last_line") || strncmp(h->id, "torchrun_", 9) == 0)
+		return false;
+	if (h->went_on)
+		return true;
+	if (is_report(h) || id_is(h, "python_traceback"))
+		return false;
+	const struct log_hint *t = final_traceback(d, h->rank);
+	if (t && speaks_for_itself(t)) {
+		if (strcmp(t->source, h->source) != 0)
+			return true;
+		return h->line < t->first_line;
+	}
+	return !t && !id_is(h, "earlier_traceback") && h->after >= LINES_AFTER;
+}
+
+const struct log_hint *pm_hint(const struct death *d, const char *id)
+{
+	for (size_t k = 0; k < d->n_hints; k++)
+		if (id_is(&d->hints[k], id) && !is_past(d, &d->hints[k]))
+			return &d->hints[k];
+	return NULL;
+}
+
+const struct log_hint *pm_cause_before(const struct death *d, const struct log_hint *reporter)
+{
+	const struct log_hint *found = NULL;
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k];
+		bool traceback = id_is(h, "earlier_traceback") || id_is(h, "python_traceback");
+		if (!traceback || h == reporter || h->went_on || strcmp(h->source, reporter->source) != 0 ||
+		    h->line > reporter->line || !speaks_for_itself(h))
+			continue;
+		if (!found || h->line < found->line)
+			found = h;
+	}
+	return found;
+}
+
+/* The last line of stderr, where programs give their reasons, or else of stdout. */
+const struct log_hint *pm_last_line(const struct death *d)
+{
+	const struct log_hint *found = NULL;
+	for (size_t k = 0; k < d->n_hints; k++) {
+		const struct log_hint *h = &d->hints[k];
+		if (!id_is(h, "last_line"))
+			continue;
+		bool errors = strstr(h->source, "stderr") != NULL;
+		if (!found || errors)
+			found = h;
+	}
+	return found;
+}
+
+/* One line may be several kinds of message. */
+static bool said_before(const struct death *d, size_t at)
+{
+	for (size_t k = 0; k < at; k++)
+		if (strcmp(d->hints[k].text, d->hints[at].text) == 0 && d->hints[k].line == d->hints[at].line &&
+		    d->hints[at].line && strcmp(d->hints[k].source, d->hints[at].source) == 0)
+			return true;
+	return false;
+}
+
+void pm_order_evidence(struct pm *p)
+{
+	for (size_t k = 0; k < p->d->n_hints; k++) {
+		const struct log_hint *h = &p->d->hints[k];
+		const char *id = id_is(h, "earlier_traceback") ? "python_traceback" : h->id;
+		if (id_is(h, "last_line") || said_before(p->d, k))
+			continue;
+		if (!is_past(p->d, h) && !id_is(h, "earlier_traceback"))
+			incident_evidence_add(p->i, "log", h->source, 0, "%s: %s", id, h->text);
+		else
+			incident_evidence_add(p->i, "log_before", h->source, 0,
+					      "earlier, %u lines before the end%s: %s", h->to_end,
+					      h->went_on ? " (the program went on after it)" : "", h->text);
+	}
+}

@@ -1,0 +1,153 @@
+/*
+ * A worker of the process that ended before it, of any pool: by what the kernel was seen to do, not by words of a pool.
+ * Its end is the cause where the process ended for want of it; the judge then turns to the worker.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/signame.h"
+#include "judge/death/postmortem_parts.h"
+
+/* A process that misses a worker ends within this time: pools look once in a while, launchers ask the others to end. */
+static const int64_t missed_ms = 120000;
+/* A shell ends at once with the status of its child. */
+static const int64_t mirrored_ms = 5000;
+
+static int worker_signal_of(const struct process_end *e)
+{
+	return WIFSIGNALED(e->wait_status) ? WTERMSIG(e->wait_status) : 0;
+}
+
+/* True when the job ended the worker itself, as pools and launchers end those that are left. */
+static bool ended_by_job(const struct death *d, const struct process_end *e)
+{
+	for (size_t n = 0; n < d->n_signals; n++) {
+		const struct signal_sent *s = &d->signals[n];
+		if (s->target != e->pid || s->signal != worker_signal_of(e) || s->from_kernel || s->sender == e->pid)
+			continue;
+		bool member = s->sender == d->pid || s->sender == e->parent || pm_former(d, s->sender);
+		for (size_t k = 0; k < d->n_ends && !member; k++)
+			member = d->ends[k].pid == s->sender;
+		if (member || strcmp(s->sender_comm, "vigil") == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool in_time(const struct death *d, const struct process_end *e, int64_t before_ms)
+{
+	return e->pid != d->pid && e->time_unix_ms > 0 && pm_time_fits(d, e->time_unix_ms, before_ms) &&
+	       (d->end_unix_ms == 0 || e->time_unix_ms <= d->end_unix_ms);
+}
+
+/* The worker whose end the words are about: the one that they name, or the first that was ended from outside. */
+static const struct process_end *missed_worker(const struct death *d, pid_t named)
+{
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *e = &d->ends[k];
+		if (!in_time(d, e, named ? -1 : missed_ms) || worker_signal_of(e) == 0)
+			continue;
+		if (named ? e->pid == named : !ended_by_job(d, e))
+			return e;
+	}
+	return NULL;
+}
+
+/* The last one that a signal ended which the exit status repeats as 128+n. */
+static const struct process_end *mirrored_worker(const struct death *d, int signal)
+{
+	const struct process_end *found = NULL;
+	for (size_t k = 0; k < d->n_ends; k++)
+		if (in_time(d, &d->ends[k], mirrored_ms) && worker_signal_of(&d->ends[k]) == signal)
+			found = &d->ends[k];
+	return found;
+}
+
+static pid_t named_worker(const struct death *d)
+{
+	static const char *const ids[] = {"dataloader_killed", "dataloader_bus_error", "torchrun_failure",
+					  "torchrun_child"};
+	for (size_t k = 0; k < ARRAY_SIZE(ids); k++) {
+		const struct log_hint *h = pm_hint(d, ids[k]);
+		if (h && h->pid > 0 && h->signal)
+			return h->pid;
+	}
+	return 0;
+}
+
+static const struct process_end *worker_of(const struct pm *p)
+{
+	const struct death *d = p->d;
+	const struct ending *e = &p->end;
+	if (!e->known || !e->exited || e->code == 0 || d->stopping || d->n_ends == 0)
+		return NULL;
+	pid_t named = named_worker(d);
+	const struct process_end *w = named ? missed_worker(d, named) : NULL;
+	if (w)
+		return w;
+	const struct log_hint *said = pm_hint(d, "python_traceback");
+	if (e->reported)
+		return mirrored_worker(d, e->reported);
+	return said && pm_lost_worker(said->text) ? missed_worker(d, 0) : NULL;
+}
+
+bool pm_worker_focus(const struct pm *p, struct death *ret)
+{
+	const struct process_end *w = worker_of(p);
+	char who[PM_WHO];
+	if (!w)
+		return false;
+	const struct death_former *former = pm_former(p->d, w->pid);
+	*ret = *p->d;
+	ignore(text_format(ret->worker_of, sizeof(ret->worker_of), "%s", pm_who(p->d, who)), "cut to fit");
+	ret->pid = w->pid;
+	ret->rank = former ? former->rank : NO_RANK;
+	TEXT_COPY(ret->name, w->name);
+	ret->command[0] = '\0';
+	ret->wait_status = w->wait_status;
+	ret->start_unix_ms = MAX(w->start_unix_ms, p->d->start_unix_ms);
+	ret->has_memory = false;
+	ret->has_limits = ret->has_cpu = true;
+	memcpy(ret->soft_limit, w->soft_limit, sizeof(ret->soft_limit));
+	memcpy(ret->hard_limit, w->hard_limit, sizeof(ret->hard_limit));
+	ret->cpu_ns = w->cpu_ns;
+	return true;
+}
+
+void pm_worker_said(struct pm *p, const struct death *whole)
+{
+	const struct log_hint *said = pm_hint(whole, "python_traceback"), *root = pm_hint(whole, "torchrun_failure");
+	char who[PM_WHO];
+	pm_text(p, "%s ended because of it, with exit status %d.", pm_who(whole, who), WEXITSTATUS(whole->wait_status));
+	if (said)
+		pm_quote(p, "It said", said->text, false);
+	if (root && p->i->n_culprits == 0)
+		pm_culprit(p, root->rank);
+	else if (p->d->rank != NO_RANK && p->i->n_culprits == 0)
+		pm_culprit(p, p->d->rank);
+}
+
+void pm_ends_evidence(struct pm *p)
+{
+	const int64_t shown_ms = 30000;
+	const struct death *d = p->d;
+	size_t n = 0;
+	for (size_t k = 0; k < d->n_ends && n < 6; k++) {
+		const struct process_end *e = &d->ends[k];
+		const int signal = worker_signal_of(e);
+		const char *name = signal ? signame(signal) : NULL;
+		char how[40];
+		if (!pm_time_fits(d, e->time_unix_ms, shown_ms) || (e->wait_status == 0 && e->pid != d->pid))
+			continue;
+		if (name)
+			TEXT_COPY(how, name);
+		else
+			TEXT_FORMAT(how, signal ? "signal %d" : "exit status %d",
+				    signal ? signal : WEXITSTATUS(e->wait_status));
+		incident_evidence_add(p->i, "process_end", "process trace", e->time_unix_ms, "%s (pid %d) ended: %s%s",
+				      e->name, (int)e->pid, how,
+				      ended_by_job(d, e) ? ", by another process of the job" : "");
+		n++;
+	}
+}

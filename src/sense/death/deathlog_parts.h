@@ -1,0 +1,27 @@
+/* Shared by the files of the reader of logs; only deathlog*.c include this. */
+#pragma once
+
+#include "sense/death/deathlog.h"
+#include "sense/death/logshape.h"
+
+/* State that is kept from line to line while one text is read. */
+struct reading {
+	struct deathlog *d;
+	const char *source;
+	int32_t rank; /* of the log; NO_RANK */
+	uint32_t line; /* number of this line, from 1 on */
+	struct span last; /* the last line that is not empty */
+	bool traceback; /* inside a traceback: its last line has not come yet */
+	int32_t traceback_rank;
+	uint32_t traceback_line; /* where it began */
+	bool chained, direct; /* the next traceback belongs to the one before it */
+	uint16_t bind_port; /* of a call of bind() in the traceback's source lines; 0: none */
+	bool root_cause; /* inside the "Root Cause" block of torchrun */
+	struct log_hint torchrun;
+	struct logshape shape;
+};
+
+void deathlog_hint_add(struct deathlog *d, const struct log_hint *add);
+struct log_hint deathlog_hint_make(const struct reading *r, const char *id, struct span text, int32_t rank);
+/* True when the line belongs to a Python traceback. */
+bool traceback_line(struct reading *r, struct span line, int32_t rank);

@@ -1,0 +1,114 @@
+/* Python's tracebacks in a log: the exception that ended one, and the first one of a chain. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "sense/death/deathlog_parts.h"
+
+/* Tracebacks before the last one that are kept. */
+#define EARLIER 4
+
+static bool name_char(char c)
+{
+	return (c >= '0' && c <= '9') || c == '_' || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool exception_like(struct span line)
+{
+	size_t n = 0;
+	while (n < line.len && name_char(line.p[n]))
+		n++;
+	return n > 0 && (n == line.len || line.p[n] == ':');
+}
+
+static struct log_hint *last_traceback(const struct reading *r, int32_t rank)
+{
+	for (size_t i = 0; i < r->d->n; i++) {
+		struct log_hint *h = &r->d->hints[i];
+		if (strcmp(h->id, "python_traceback") == 0 && h->rank == rank && strcmp(h->source, r->source) == 0)
+			return h;
+	}
+	return NULL;
+}
+
+/* Makes room for a newer traceback: the last one becomes an earlier one, the first of too many goes. */
+static void keep_as_earlier(const struct reading *r, struct log_hint *last)
+{
+	struct log_hint *oldest = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < r->d->n; i++) {
+		struct log_hint *h = &r->d->hints[i];
+		if (strcmp(h->id, "earlier_traceback") != 0 || h->rank != last->rank ||
+		    strcmp(h->source, r->source) != 0)
+			continue;
+		n++;
+		if (!oldest || h->line < oldest->line)
+			oldest = h;
+	}
+	TEXT_COPY(last->id, "earlier_traceback");
+	if (n < EARLIER)
+		return;
+	*oldest = *last;
+	*last = r->d->hints[--r->d->n];
+}
+
+static void exception_add(struct reading *r, struct span line, int32_t rank)
+{
+	bool stopped = span_starts(line, "KeyboardInterrupt");
+	struct log_hint h = deathlog_hint_make(r, stopped ? "keyboard_interrupt" : "python_traceback", line, rank);
+	struct log_hint *last = last_traceback(r, rank);
+	h.first_line = r->traceback_line;
+	if (r->chained && last) {
+		TEXT_COPY(h.first, last->first[0] ? last->first : last->text);
+		h.first_line = last->first_line;
+		h.direct = r->direct;
+	} else if (last && !stopped) {
+		keep_as_earlier(r, last);
+	}
+	deathlog_hint_add(r->d, &h);
+	if (!span_starts(line, "MemoryError"))
+		return;
+	h = deathlog_hint_make(r, "python_memory_error", line, rank);
+	deathlog_hint_add(r->d, &h);
+}
+
+/* "    s.bind(('127.0.0.1', 29511))" in the source lines of a traceback. */
+static void bind_line(struct reading *r, struct span line)
+{
+	struct span at = span_after(line, "bind(");
+	for (at = at.p ? span_after(at, ",") : at; at.p; at = span_after(at, ",")) {
+		uint64_t v;
+		if (span_u64_prefix(span_trim(at), &v) == 0 && v > 0 && v <= UINT16_MAX)
+			r->bind_port = (uint16_t)v;
+	}
+}
+
+bool traceback_line(struct reading *r, struct span line, int32_t rank)
+{
+	bool direct = span_starts(line, "The above exception was the direct cause of the following exception");
+	if (direct || span_starts(line, "During handling of the above exception, another exception occurred")) {
+		r->chained = true;
+		r->direct = direct;
+		return true;
+	}
+	bool inner = span_starts(line, "Original Traceback (most recent call last):");
+	if (inner || span_starts(line, "Traceback (most recent call last):")) {
+		r->chained |= inner; /* the exception of a worker, which the text of the one before quotes */
+		r->direct |= inner;
+		r->traceback = true;
+		r->traceback_rank = rank;
+		r->traceback_line = r->line;
+		r->bind_port = 0;
+		return true;
+	}
+	if (!r->traceback || rank != r->traceback_rank)
+		return false;
+	if (line.len == 0 || line.p[0] == ' ' || line.p[0] == '\t') {
+		bind_line(r, line);
+		return true;
+	}
+	r->traceback = false;
+	if (exception_like(line))
+		exception_add(r, line, rank);
+	r->chained = r->direct = false;
+	return true;
+}
