@@ -352,15 +352,39 @@ static void core_find(struct slow *s, const struct world *w, const struct death 
 	__atomic_store_n(&s->core_done, r == 0, __ATOMIC_RELEASE);
 }
 
-/* Who has the port that a log names, and which disks are full: read only where a log makes one ask. */
-static void around_read(struct slow *s, const struct world *w, uint64_t deadline_ns)
+/* The message names no port: the first number in its command or its environment that somebody listens on. */
+static void port_guess(struct slow *s, const struct world *w, const struct death *d, uint64_t until_ns)
 {
+	char text[sizeof(d->command) + 32];
+	const char *master = getenv("MASTER_PORT");
+	TEXT_FORMAT(text, "%s %s", master ? master : "", d->command);
+	for (const char *at = text; *at; at++) {
+		uint64_t v;
+		size_t n = strspn(at, "0123456789");
+		if (n == 0)
+			continue;
+		if (n >= 2 && span_u64((struct span){at, n}, &v) == 0 && v <= UINT16_MAX) {
+			deatharound_port(w, (uint16_t)v, until_ns, &s->port);
+			if (s->port.listens)
+				return;
+		}
+		at += n - 1;
+	}
+	s->port = (struct death_port){.port = 0};
+}
+
+/* Who has the port that a log names, and which disks are full: read only where a log makes one ask. */
+static void around_read(struct slow *s, const struct world *w, const struct death *d, uint64_t deadline_ns)
+{
+	uint64_t until_ns = deadline_ns - DEATHFACTS_MS * NS_PER_MS / 2;
 	bool disk = false;
 	for (size_t i = 0; i < s->n_hints; i++) {
 		const struct log_hint *h = &s->hints[i];
 		disk |= strcmp(h->id, "disk_full") == 0 || strcmp(h->id, "torch_write_failed") == 0;
 		if (h->port && !s->port.looked)
-			deatharound_port(w, h->port, deadline_ns - DEATHFACTS_MS * NS_PER_MS / 2, &s->port);
+			deatharound_port(w, h->port, until_ns, &s->port);
+		else if (strcmp(h->id, "port_in_use") == 0 && !s->port.looked)
+			port_guess(s, w, d, until_ns);
 	}
 	if (disk)
 		s->n_disks = deatharound_disks(w, s->disks, DEATH_DISKS);
@@ -521,7 +545,7 @@ static void slow_gather(struct deathfacts *g, const struct deathfacts_logs *logs
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		logs_read(s, logs, d);
 		errors_read(s, logs);
-		around_read(s, g->w, deadline_ns);
+		around_read(s, g->w, d, deadline_ns);
 		core_find(s, g->w, d);
 		rules_read(s, g->w, logs, d);
 		journal_read(s, g->w, d, ask_again, deadline_ns);

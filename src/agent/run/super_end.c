@@ -162,11 +162,52 @@ static void last_words(const struct rank *r, struct incident *in)
 				      text);
 }
 
+/* True for a rank that failed by itself, though vigil may have asked it to end meanwhile. */
+static bool failed_by_itself(const struct rank *r)
+{
+	if (r->running || r->wait_status == 0)
+		return false;
+	const int signal = WIFSIGNALED(r->wait_status) ? WTERMSIG(r->wait_status) : 0;
+	return !r->ended_by_us || (signal == 0 && WEXITSTATUS(r->wait_status) != 128 + SIGTERM) ||
+	       (signal != SIGTERM && signal != SIGKILL);
+}
+
+/*
+ * The rank that was found to have ended first may only have noticed that another one was gone, which took longer to
+ * end: its death is told then.
+ */
+static const struct rank *root_death(struct super *s, const struct rank *first, struct incident *in)
+{
+	const uint32_t most = 8;
+	static struct incident other; /* large */
+	autopsy_rank(s, first, in);
+	if (in->kind != INCIDENT_PEER_LOST || in->n_culprits > 0)
+		return first;
+	for (uint32_t i = 0, n = 0; i < s->nproc && n < most; i++) {
+		const struct rank *r = &s->rank[i];
+		if (r == first || !failed_by_itself(r))
+			continue;
+		n++;
+		memset(&other, 0, sizeof(other));
+		autopsy_rank(s, r, &other);
+		bool asked = other.killer == KILLER_VIGIL || (other.killer == KILLER_SIGNAL && r->ended_by_us);
+		if (other.kind == INCIDENT_PEER_LOST || asked || other.cause.confidence == CONFIDENCE_LOW)
+			continue;
+		incident_evidence_add(&other, "other_rank", "", in->time_unix_ms, "rank %d (pid %d) noticed it: %.250s",
+				      first->rank, (int)first->proc.pid, in->summary);
+		if (other.n_culprits == 0)
+			other.culprit_ranks[other.n_culprits++] = r->rank;
+		*in = other;
+		return r;
+	}
+	return first;
+}
+
 static void other_death(struct super *s, const struct rank *r, struct incident *in, struct attachments *parts)
 {
 	struct killreport e = super_killreport(s);
 	memset(in, 0, sizeof(*in));
-	autopsy_rank(s, r, in);
+	r = root_death(s, r, in);
 	killreport_common(&e, in);
 	last_words(r, in);
 	recorder_incident_id(&s->recorder, s->job.id, in->id, sizeof(in->id));

@@ -12,6 +12,19 @@ static bool limited(const struct death *d, int resource)
 	return d->has_limits && d->soft_limit[resource] != UINT64_MAX;
 }
 
+/* The soft limit of the process, or of a child that ended just before with the same status; UINT64_MAX: none known. */
+static uint64_t limit_of_it(const struct death *d, int resource)
+{
+	if (limited(d, resource))
+		return d->soft_limit[resource];
+	for (size_t k = d->n_ends; k-- > 0;) {
+		const struct process_end *e = &d->ends[k];
+		if (e->wait_status == d->wait_status && pm_time_fits(d, e->time_unix_ms, 5000))
+			return e->soft_limit[resource];
+	}
+	return UINT64_MAX;
+}
+
 static void limit_advice(struct pm *p, const char *option)
 {
 	incident_advice_add(p->i,
@@ -134,7 +147,7 @@ static const struct refusal {
 static void refusal_verdict(struct pm *p, const struct refusal *r, const struct log_hint *h)
 {
 	const struct death *d = p->d;
-	uint64_t limit = d->soft_limit[r->resource];
+	uint64_t limit = limit_of_it(d, r->resource);
 	char who[PM_WHO], size[24], asked[16];
 	if (r->bytes)
 		size_format(limit, size);
@@ -160,7 +173,7 @@ bool pm_limit_words(struct pm *p)
 {
 	for (size_t k = 0; k < ARRAY_SIZE(refusals); k++) {
 		const struct log_hint *h = pm_hint(p->d, refusals[k].hint);
-		if (!h || !limited(p->d, refusals[k].resource))
+		if (!h || limit_of_it(p->d, refusals[k].resource) == UINT64_MAX)
 			continue;
 		refusal_verdict(p, &refusals[k], h);
 		return true;
@@ -187,12 +200,18 @@ void pm_stack_overflow(struct pm *p)
 
 /* ---- a port */
 
-static void port_holder_text(struct pm *p)
+static void port_holder_text(struct pm *p, bool named)
 {
 	const struct death_port *t = &p->d->port;
 	if (!t->looked || t->port == 0)
 		pm_text(p, "Which port it wanted is not in its message.");
-	else if (t->pid > 0)
+	else if (!named)
+		pm_text(p,
+			"Which port it wanted is not in its message; of those in its command and its environment this "
+			"one is taken.");
+	if (t->port == 0)
+		return;
+	if (t->pid > 0)
 		incident_evidence_add(p->i, "port", "net/tcp", 0, "port %u %s pid %d (%s)%s%s", (unsigned)t->port,
 				      t->listens ? "is listened on by" : "is held by", (int)t->pid, t->name,
 				      t->command[0] ? ", command " : "", t->command);
@@ -213,14 +232,14 @@ bool pm_port(struct pm *p)
 	char who[PM_WHO], port[24] = "a port", holder[200] = "";
 	if (!h)
 		return false;
-	if (h->port)
-		TEXT_FORMAT(port, "port %u", (unsigned)h->port);
+	if (h->port || t->any)
+		TEXT_FORMAT(port, "port %u", (unsigned)(h->port ? h->port : t->port));
 	if (t->pid > 0)
 		TEXT_FORMAT(holder, ": %s (pid %d) has it", t->name, (int)t->pid);
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "port_in_use", CONFIDENCE_HIGH);
 	pm_summary(p, "%s failed because %s was already in use%s.", pm_who(p->d, who), port, holder);
 	pm_quote(p, "Its log says", h->text, strlen(h->text) + 1 >= sizeof(h->text));
-	port_holder_text(p);
+	port_holder_text(p, h->port != 0);
 	if (h->rank != NO_RANK)
 		pm_culprit(p, h->rank);
 	if (t->pid > 0)

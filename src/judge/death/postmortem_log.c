@@ -76,6 +76,37 @@ static bool dataloader_verdict(struct pm *p)
 	return true;
 }
 
+/*
+ * A launcher's rank that failed for want of a peer: the rank that had ended before it, by the kernel's word. *ret is
+ * that end as one of a rank.
+ */
+static bool sibling_before(const struct death *d, const struct log_hint *h, struct death_rank *ret)
+{
+	int64_t noticed_ms = d->end_unix_ms;
+	const struct process_end *first = NULL;
+	for (size_t k = 0; k < d->n_ends; k++)
+		if (d->ends[k].pid == h->pid)
+			noticed_ms = d->ends[k].time_unix_ms;
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *e = &d->ends[k];
+		const struct death_former *f = pm_former(d, e->pid);
+		if (e->pid == h->pid || !f || f->rank == NO_RANK || e->time_unix_ms >= noticed_ms ||
+		    !pm_time_fits(d, e->time_unix_ms, -1))
+			continue;
+		if (!first || e->time_unix_ms < first->time_unix_ms)
+			first = e;
+	}
+	if (!first)
+		return false;
+	*ret = (struct death_rank){.rank = pm_former(d, first->pid)->rank,
+				   .pid = first->pid,
+				   .wait_status = first->wait_status,
+				   .end_unix_ms = first->time_unix_ms};
+	return true;
+}
+
+static void ended_early_told(struct pm *p, const struct death_rank *r);
+
 static bool torchrun_verdict(struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "torchrun_failure");
@@ -105,7 +136,15 @@ static bool torchrun_verdict(struct pm *p)
 	}
 	const struct log_hint *err = last_error(p->d);
 	if (err && err->rank != h->rank && pm_reports_other(err->text))
-		err = pm_cause_before(p->d, err);
+		err = pm_said_before(p->d, err);
+	struct death_rank early;
+	if (err && pm_peerish(err->text) && sibling_before(p->d, h, &early)) {
+		pm_verdict(p, INCIDENT_PEER_LOST, KILLER_NONE, "rank_ended_early", CONFIDENCE_MEDIUM);
+		p->i->n_culprits = 0;
+		pm_quote(p, "The rank that noticed said", err->text, false);
+		ended_early_told(p, &early);
+		return true;
+	}
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_MEDIUM);
 	pm_summary(p, "%s failed because rank %d (%s) exited with status %d.", who, h->rank, pid_words, h->exit_code);
 	pm_text(p, "torchrun ended the other ranks after it.");

@@ -104,6 +104,18 @@ const struct log_hint *pm_cause_before(const struct death *d, const struct log_h
 	return found;
 }
 
+const struct log_hint *pm_said_before(const struct death *d, const struct log_hint *reporter)
+{
+	const struct log_hint *found = pm_cause_before(d, reporter);
+	for (size_t k = 0; k < d->n_hints && !found; k++) {
+		const struct log_hint *h = &d->hints[k];
+		if (id_is(h, "earlier_traceback") && !h->went_on && strcmp(h->source, reporter->source) == 0 &&
+		    h->line < reporter->line && !pm_reports_other(h->text))
+			found = h;
+	}
+	return found;
+}
+
 /* The last line of stderr, where programs give their reasons, or else of stdout. */
 const struct log_hint *pm_last_line(const struct death *d)
 {

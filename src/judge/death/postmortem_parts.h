@@ -45,6 +45,8 @@ const struct log_hint *pm_hint(const struct death *d, const char *id); /* NULL a
 const struct log_hint *pm_last_line(const struct death *d); /* NULL: no output, or none that could be read */
 /* The exception in the same log that another process had ended with when this one reported its end; NULL. */
 const struct log_hint *pm_cause_before(const struct death *d, const struct log_hint *reporter);
+/* The same, or else one that says that a peer was lost. */
+const struct log_hint *pm_said_before(const struct death *d, const struct log_hint *reporter);
 bool pm_reports_other(const char *text); /* the text of an exception by which a launcher reports on a child */
 bool pm_lost_worker(const char *text); /* the text of one that the end of a worker causes in its parent */
 void pm_order_evidence(struct pm *p); /* the messages of the logs, and which of them are past */

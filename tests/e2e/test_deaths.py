@@ -1,0 +1,257 @@
+"""Why jobs died: in the order of time, by what the kernel says, with both ends of what was said."""
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def python(text, *prefix):
+    return ["--", *prefix, sys.executable, "-u", "-c", textwrap.dedent(text)]
+
+
+def died(vigil, command, *options, status=None):
+    result = vigil("run", *options, *command)
+    assert status is None or result.status == status, result
+    return vigil.why()
+
+
+def words(report):
+    return report["summary"] + " " + report["cause"]["text"]
+
+
+def evidence(report, kind):
+    return [e["text"] for e in report["evidence"] if e["kind"] == kind]
+
+
+def watches_signals(report):
+    return not any(t.startswith("signals:") for t in evidence(report, "not_read"))
+
+
+@pytest.fixture
+def stranger():
+    """stranger(pid_file, signal): a process outside of the job that sends the signal to the pid in the file once it is there."""
+    started = []
+
+    def make(path, number):
+        text = ("import os, sys, time\n"
+                "while True:\n"
+                "    try: pid = int(open(sys.argv[1]).read().split()[0]); break\n"
+                "    except (OSError, ValueError, IndexError): time.sleep(0.05)\n"
+                "os.kill(pid, int(sys.argv[2]))\n")
+        started.append(subprocess.Popen([sys.executable, "-c", text, path, str(int(number))]))
+        return started[-1].pid
+    yield make
+    for process in started:
+        process.kill()
+        process.wait(20)
+
+
+def test_what_was_handled_is_evidence_and_the_last_words_decide(vigil):
+    report = died(vigil, python("""
+        import traceback
+        for step in range(40):
+            print("step", step)
+            if step == 3:
+                try: raise MemoryError("handled")
+                except MemoryError: traceback.print_exc()
+        {}["missing"]
+        """), status=1)
+    assert report["cause"]["id"] == "python_exception" and "KeyError: 'missing'" in report["summary"], report
+    assert "MemoryError" not in words(report), report
+    assert any("earlier" in t and "MemoryError: handled" in t for t in evidence(report, "log_before")), report
+
+
+def test_the_last_line_is_the_reason_of_an_exit_status(vigil):
+    report = died(vigil, python("""
+        import sys
+        sys.exit("fatal: 3 of 8 shards have another vocabulary")
+        """), status=1)
+    assert "fatal: 3 of 8 shards have another vocabulary" in report["summary"], report
+    assert report["cause"]["text"] and report["cause"]["text"] != report["cause"]["id"], report
+    report = died(vigil, ["--", "sh", "-c", "no-such-program --now"], status=127)
+    assert "no-such-program" in report["summary"], report
+
+
+def test_both_ends_of_a_chain_of_exceptions_are_told(vigil):
+    report = died(vigil, python("""
+        try:
+            open("/no/such/tokens.bin")
+        except OSError as e:
+            raise RuntimeError("the data set cannot be opened") from e
+        """), status=1)
+    assert "the data set cannot be opened" in words(report) and "/no/such/tokens.bin" in words(report), report
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGHUP, signal.SIGXCPU,
+                                    signal.SIGVTALRM, signal.SIGPROF, signal.SIGRTMIN + 3])
+def test_who_sent_an_ending_signal_is_told(vigil, tmp_path, stranger, number):
+    # the programs of the kernel are loaded once the job has lived for a moment
+    pid = stranger(tmp_path / "pid", number)
+    report = died(vigil, python(f"""
+        import os, signal, time
+        signal.signal({int(number)}, signal.SIG_DFL)
+        time.sleep(2)
+        open("{tmp_path}/part", "w").write(str(os.getpid()))
+        os.rename("{tmp_path}/part", "{tmp_path}/pid")
+        time.sleep(60)
+        """), status=128 + number)
+    if not watches_signals(report):
+        assert report["killer"] == "unknown", report
+        pytest.skip("signals cannot be watched here")
+    assert report["cause"]["id"] == "signal_sent" and f"pid {pid}" in report["summary"], report
+
+
+def test_a_killed_worker_of_a_pool_is_the_cause_with_its_sender(vigil, tmp_path, stranger):
+    pid = stranger(tmp_path / "pid", signal.SIGKILL)
+    report = died(vigil, python(f"""
+        import os, time
+        from concurrent.futures import ProcessPoolExecutor
+        with ProcessPoolExecutor(2) as pool:
+            waits = [pool.submit(time.sleep, 60) for _ in range(2)]
+            time.sleep(2)
+            open("{tmp_path}/part", "w").write(str(sorted(pool._processes)[0]))
+            os.rename("{tmp_path}/part", "{tmp_path}/pid")
+            waits[0].result(), waits[1].result()
+        """), status=1)
+    if not watches_signals(report):
+        pytest.skip("signals cannot be watched here")
+    assert report["killer"] == "signal" and f"pid {pid}" in report["summary"], report
+    assert str(report["victim"]["pid"]) == (tmp_path / "pid").read_text(), report
+    assert "BrokenProcessPool" in words(report), report
+
+
+def test_a_worker_that_crashed_long_before_its_launcher_ended_is_told(vigil, tmp_path, stranger):
+    """As torchrun does, the launcher takes seconds to end the others and to report."""
+    pid = stranger(tmp_path / "pid", signal.SIGKILL)
+    report = died(vigil, python(f"""
+        import os, subprocess, sys, time
+        time.sleep(1.5)
+        rank = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        open("{tmp_path}/part", "w").write(str(rank.pid))
+        os.rename("{tmp_path}/part", "{tmp_path}/pid")
+        rank.wait()
+        time.sleep(6)
+        print(f"Root Cause (first observed failure):\\n[0]:\\n  rank      : 5 (local_rank: 1)\\n"
+              f"  exitcode  : -9 (pid: {{rank.pid}})\\n=====", file=sys.stderr)
+        sys.exit(1)
+        """), status=1)
+    if not watches_signals(report):
+        pytest.skip("signals cannot be watched here")
+    assert report["killer"] == "signal" and f"pid {pid}" in report["summary"], report
+    assert report["culprit_ranks"] == [5], report
+
+
+LIMITS = {
+    "t 1": ("cpu_limit", 137, "while True: pass"),
+    "f 100": ("file_size_limit", 1, "open('big', 'wb').write(b'x' * 10_000_000)"),
+    "v 400000": ("address_space_limit", 1, "bytearray(10 ** 9)"),
+    "n 40": ("open_files_limit", 1, "f = [open('/dev/null') for _ in range(100)]"),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_an_end_at_a_resource_limit_names_the_limit(vigil, tmp_path, limit):
+    cause, status, text = LIMITS[limit]
+    command = ["--", "sh", "-c", f'ulimit -{limit}; exec "$0" -c "$1"', sys.executable, text]
+    assert vigil("run", *command, cwd=tmp_path).status == status
+    report = vigil.why()
+    assert report["cause"]["id"] == cause, report
+    assert "ulimit -" + limit[0] in report["summary"], report
+
+
+def test_a_stack_without_room_is_told_apart_from_other_faults(vigil):
+    report = died(vigil, python("""
+        import ctypes, sys, time
+        time.sleep(1.5)
+        sys.setrecursionlimit(10 ** 9)
+        deeper = ctypes.CFUNCTYPE(None)(lambda: deeper())
+        deeper()
+        """))
+    if report["victim"].get("signal") != signal.SIGSEGV:
+        pytest.skip("this Python ends such a recursion itself")
+    if not watches_signals(report) and not evidence(report, "kmsg"):
+        pytest.skip("the kernel does not tell of faults here")
+    assert report["cause"]["id"] == "stack_overflow" and "RLIMIT_STACK" in report["cause"]["text"], report
+    report = died(vigil, python("import ctypes, time; time.sleep(1.5); ctypes.string_at(8)"))
+    assert report["cause"]["id"] == "sigsegv", report
+
+
+def test_a_port_in_use_names_who_has_it(vigil):
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        held.listen()
+        port = held.getsockname()[1]
+        report = died(vigil, python(f"""
+            import socket
+            socket.socket().bind(("127.0.0.1", {port}))
+            """), status=1)
+    assert report["cause"]["id"] == "port_in_use" and f"port {port}" in report["summary"], report
+    assert f"pid {os.getpid()}" in report["summary"], report
+    assert not any("JOB" in line for line in report["cause"]["advice"]), report
+
+
+def test_the_rank_that_left_early_with_0_is_told_of(vigil):
+    """Rank 1 leaves well; rank 0, which then misses it, is a consequence."""
+    report = died(vigil, python("""
+        import os, socket, sys, time
+        port = int(os.environ["MASTER_PORT"])
+        if os.environ["RANK"] == "0":
+            s = socket.create_server(("127.0.0.1", port))
+            peer, _ = s.accept()
+            peer.recv(1)
+            time.sleep(1)
+            raise RuntimeError("gloo/transport/tcp/pair.cc:589] Connection closed by peer [127.0.0.1]:1")
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", port)); break
+            except OSError: time.sleep(0.05)
+        sys.exit(0)
+        """), "--nproc", "2")
+    assert report["cause"]["id"] == "rank_ended_early" and report["culprit_ranks"] == [1], report
+    assert "rank 1" in report["summary"] and "exit status 0" in report["summary"], report
+
+
+def test_the_rank_that_noticed_is_not_told_before_the_one_that_failed(vigil):
+    """Rank 1 fails first and takes a while to end; rank 0 notices and is gone at once."""
+    report = died(vigil, python("""
+        import os, socket, sys, time, traceback
+        port = int(os.environ["MASTER_PORT"])
+        if os.environ["RANK"] == "0":
+            s = socket.create_server(("127.0.0.1", port))
+            peer, _ = s.accept()
+            peer.recv(1)
+            raise RuntimeError("gloo/transport/tcp/pair.cc:589] Connection closed by peer [127.0.0.1]:1")
+        import atexit, signal
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for _ in range(200):
+            try:
+                c = socket.create_connection(("127.0.0.1", port)); break
+            except OSError: time.sleep(0.05)
+        atexit.register(lambda: (c.close(), time.sleep(1)))
+        {}["no such layer"]
+        """), "--nproc", "2")
+    assert report["cause"]["id"] == "python_exception" and "no such layer" in report["summary"], report
+    assert report["culprit_ranks"] == [1], report
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
+def test_a_full_disk_is_named(vigil, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]).returncode:
+        pytest.skip("no file system of its own here")
+    try:
+        report = died(vigil, python(f"""
+            try:
+                f = open("{disk}/ckpt.pt", "wb")
+                for _ in range(100): f.write(b"x" * 100_000)
+            except OSError:
+                raise RuntimeError("[enforce fail at inline_container.cc:603] . unexpected pos 1472 vs 1366")
+            """), status=1)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+    assert report["cause"]["id"] == "disk_full" and str(disk) in report["summary"], report
