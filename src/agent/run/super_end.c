@@ -57,7 +57,8 @@ static size_t ended_ranks(const struct super *s, struct death_rank *ranks, size_
 	return n;
 }
 
-static void autopsy_rank(struct super *s, const struct rank *r, struct incident *in)
+/* wait_status: as it ended, or would have ended by itself */
+static void autopsy_rank(struct super *s, const struct rank *r, int wait_status, struct incident *in)
 {
 	char out[400], err[400], dir[360];
 	TEXT_FORMAT(dir, "%s/attempt-%u", s->recorder.job_dir, s->job.attempt);
@@ -74,7 +75,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, struct incident 
 		.name = r->row.name,
 		.command = s->job.command,
 		.has_status = true,
-		.wait_status = r->wait_status,
+		.wait_status = wait_status,
 		.start_unix_ms = r->started_unix_ms,
 		.end_unix_ms = r->ended_unix_ms,
 		.stopping = s->ending.stopping,
@@ -172,6 +173,31 @@ static bool failed_by_itself(const struct rank *r)
 	       (signal != SIGTERM && signal != SIGKILL);
 }
 
+/* The report was judged by what the rank ended with, but the signal that it was asked to end with came before. */
+static void real_status(const struct rank *r, struct incident *in)
+{
+	const int signal = WTERMSIG(r->wait_status);
+	in->victim.has_exit_code = false;
+	in->victim.exit_code = 0;
+	in->victim.signal = signal;
+	for (size_t i = 0; i < in->n_evidence; i++)
+		if (strcmp(in->evidence[i].kind, "wait_status") == 0)
+			TEXT_FORMAT(in->evidence[i].text,
+				    "ended by signal %d, which vigil sent because another rank had ended, while it was "
+				    "ending by itself",
+				    signal);
+}
+
+/* All ranks but one gave up waiting; that one was still running. */
+static void waited_for(const struct rank *r, struct incident *in)
+{
+	struct buf b = BUF_ON(in->cause.text);
+	b.len = strlen(in->cause.text);
+	buf_printf(&b, " Rank %d (pid %d) was still running and says nothing of a timeout: the others waited for it.",
+		   r->rank, (int)r->proc.pid);
+	in->culprit_ranks[in->n_culprits++] = r->rank;
+}
+
 /*
  * The rank that was found to have ended first may only have noticed that another one was gone, which took longer to
  * end: its death is told then.
@@ -180,26 +206,38 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 {
 	const uint32_t most = 8;
 	static struct incident other; /* large */
-	autopsy_rank(s, first, in);
+	const struct rank *silent = NULL; /* the only one that does not speak of a lost peer */
+	uint32_t n_silent = 0;
+	autopsy_rank(s, first, first->wait_status, in);
 	if (in->kind != INCIDENT_PEER_LOST || in->n_culprits > 0)
 		return first;
 	for (uint32_t i = 0, n = 0; i < s->nproc && n < most; i++) {
 		const struct rank *r = &s->rank[i];
-		if (r == first || !failed_by_itself(r))
+		bool asked_to_end = r != first && !r->running && r->wait_status != 0 && !failed_by_itself(r);
+		if (r == first || r->running || r->wait_status == 0)
 			continue;
 		n++;
 		memset(&other, 0, sizeof(other));
-		autopsy_rank(s, r, &other);
+		/* what it says it ended with came before we asked it to end */
+		autopsy_rank(s, r, asked_to_end ? 1 << 8 : r->wait_status, &other);
+		if (asked_to_end && (other.kind == INCIDENT_KILLED_BY || strncmp(other.cause.id, "exit_", 5) == 0)) {
+			silent = n_silent++ ? NULL : r;
+			continue;
+		}
 		bool asked = other.killer == KILLER_VIGIL || (other.killer == KILLER_SIGNAL && r->ended_by_us);
 		if (other.kind == INCIDENT_PEER_LOST || asked || other.cause.confidence == CONFIDENCE_LOW)
 			continue;
 		incident_evidence_add(&other, "other_rank", "", in->time_unix_ms, "rank %d (pid %d) noticed it: %.250s",
 				      first->rank, (int)first->proc.pid, in->summary);
+		if (asked_to_end && WIFSIGNALED(r->wait_status))
+			real_status(r, &other);
 		if (other.n_culprits == 0)
 			other.culprit_ranks[other.n_culprits++] = r->rank;
 		*in = other;
 		return r;
 	}
+	if (silent && strcmp(in->cause.id, "collective_timeout") == 0)
+		waited_for(silent, in);
 	return first;
 }
 

@@ -150,7 +150,7 @@ void postmortem(const struct death *d, struct incident *ret)
 	if (clean_exit(&p))
 		return;
 	static struct death worker; /* large */
-	bool of_worker = pm_worker_focus(&p, &worker);
+	bool sure = true, of_worker = pm_worker_focus(&p, &worker, &sure);
 	if (of_worker) {
 		p.d = &worker;
 		p.end = ending_of(&worker);
@@ -163,6 +163,8 @@ void postmortem(const struct death *d, struct incident *ret)
 	if (!decided)
 		pm_leftover(&p);
 	pm_rules(&p);
+	if (of_worker && !sure && ret->cause.confidence == CONFIDENCE_HIGH)
+		ret->cause.confidence = CONFIDENCE_MEDIUM;
 	if (of_worker)
 		pm_worker_said(&p, d);
 	if (ret->cause.text[0] == '\0') /* an id alone is no reason for a person */

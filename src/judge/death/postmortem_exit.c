@@ -166,6 +166,13 @@ static bool stack_was_full(const struct pm *p)
 	return false;
 }
 
+static void last_words_told(struct pm *p, const struct log_hint *last)
+{
+	pm_quote(p, "The last line of its output is", last->text, false);
+	if (last->first[0])
+		pm_quote(p, "Before it came", last->first, false);
+}
+
 bool pm_crash(struct pm *p)
 {
 	const struct ending *e = &p->end;
@@ -204,7 +211,7 @@ bool pm_crash(struct pm *p)
 	if (fatal)
 		pm_text(p, "Python said: %s", fatal->text);
 	else if (e->reported == SIGABRT && pm_last_line(p->d))
-		pm_quote(p, "The last line of its output is", pm_last_line(p->d)->text, false);
+		last_words_told(p, pm_last_line(p->d));
 	if (e->reported == SIGBUS)
 		shm_evidence(p);
 	if (e->reported == SIGSEGV && stack_was_full(p))
@@ -289,6 +296,12 @@ static void exit_leftover(struct pm *p)
 	TEXT_FORMAT(id, "exit_%d", code);
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, ray ? "ray_worker_died" : id,
 		   code == 126 || code == 127 || (errors && !ray) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	if (code == 124 && strcmp(p->d->name, "timeout") == 0) {
+		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "timeout_expired", CONFIDENCE_HIGH);
+		pm_killer_text(p, "timeout, pid %d", (int)p->d->pid);
+		pm_summary(p, "%s ended its command at its time limit (exit status 124).", pm_who(p->d, who));
+		return;
+	}
 	if (ray || !last) {
 		pm_summary(p, "%s ended by itself with exit status %d%s.", pm_who(p->d, who), code, words);
 		pm_text(p, "%s", ray ? pm_ray_words : "It gave no reason: nothing was kept of its output.");
@@ -297,6 +310,8 @@ static void exit_leftover(struct pm *p)
 	pm_summary(p, "%s ended by itself with exit status %d%s: %.200s", pm_who(p->d, who), code, words, last->text);
 	pm_quote(p, errors ? "The last line that it wrote to stderr is" : "The last line of its output is", last->text,
 		 strlen(last->text) + 1 >= sizeof(last->text));
+	if (last->first[0])
+		pm_quote(p, "Before it came", last->first, false);
 }
 
 void pm_leftover(struct pm *p)

@@ -107,6 +107,21 @@ static bool sibling_before(const struct death *d, const struct log_hint *h, stru
 
 static void ended_early_told(struct pm *p, const struct death_rank *r);
 
+/* The launcher saw one rank end first; another one's exception came before, in a log that does not say whose. */
+static bool rank_unknown_verdict(struct pm *p, const struct log_hint *h, const struct log_hint *root)
+{
+	char who[PM_WHO];
+	p->i->n_culprits = 0;
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_MEDIUM);
+	pm_summary(p, "%s failed because one of its ranks ended with: %.250s", pm_who(p->d, who), root->text);
+	pm_exception_text(p, root);
+	pm_text(p,
+		"The launcher saw rank %d (pid %d) end first, but that exception stands before those of the ranks "
+		"that only lost a peer; the log does not say whose it is.",
+		h->rank, (int)h->pid);
+	return true;
+}
+
 static bool torchrun_verdict(struct pm *p)
 {
 	const struct log_hint *h = pm_hint(p->d, "torchrun_failure");
@@ -135,7 +150,12 @@ static bool torchrun_verdict(struct pm *p)
 		return true;
 	}
 	const struct log_hint *err = last_error(p->d);
-	if (err && err->rank != h->rank && pm_reports_other(err->text))
+	const struct log_hint *root = err && pm_peerish(err->text) ? pm_cause_before(p->d, err) : NULL;
+	if (root && root->rank == NO_RANK)
+		return rank_unknown_verdict(p, h, root);
+	if (root)
+		err = root;
+	else if (err && err->rank != h->rank && pm_reports_other(err->text))
 		err = pm_said_before(p->d, err);
 	struct death_rank early;
 	if (err && pm_peerish(err->text) && sibling_before(p->d, h, &early)) {

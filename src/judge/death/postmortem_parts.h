@@ -61,9 +61,10 @@ void pm_line_evidence(struct pm *p, const struct killer_line *l);
 
 /*
  * ---- a worker instead of the process ----
- * True when the process ended for want of a worker whose own end was seen: *ret is that worker's death.
+ * True when the process ended for want of a worker whose own end was seen: *ret is that worker's death. *ret_sure is
+ * false where that is likely only.
  */
-bool pm_worker_focus(const struct pm *p, struct death *ret);
+bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure);
 void pm_worker_said(struct pm *p, const struct death *whole); /* adds what the process itself ended with */
 
 /* ---- proofs, in order ---- */

@@ -74,6 +74,15 @@ static bool kernel_signal_verdict(struct pm *p, const struct signal_sent *s)
 	const char *name = signame(s->signal);
 	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms, "%s came from the kernel itself",
 			      name ? name : "the signal");
+	if (s->signal == SIGALRM || s->signal == SIGVTALRM || s->signal == SIGPROF) {
+		pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, "own_timer", CONFIDENCE_HIGH);
+		pm_killer_text(p, "the kernel, for a timer that the process had set");
+		pm_summary(p,
+			   "%s ended by %s: a timer of its own (alarm(2), setitimer(2)) ran out, and it has no handler "
+			   "for that.",
+			   pm_who(p->d, who), name);
+		return true;
+	}
 	if (s->signal != SIGINT && s->signal != SIGHUP)
 		return false;
 	pm_verdict(p, INCIDENT_KILLED_BY, KILLER_SIGNAL, s->signal == SIGINT ? "terminal_interrupt" : "terminal_hangup",

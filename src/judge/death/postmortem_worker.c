@@ -64,6 +64,26 @@ static const struct process_end *mirrored_worker(const struct death *d, int sign
 	return found;
 }
 
+/*
+ * The last child that a stranger ended shortly before: a program that ends without an exception, with words of its own,
+ * may have missed it.
+ */
+static const struct process_end *ended_by_stranger(const struct death *d)
+{
+	const int64_t shortly_ms = 10000;
+	const struct process_end *found = NULL;
+	for (size_t k = 0; k < d->n_ends; k++) {
+		const struct process_end *e = &d->ends[k];
+		if (!in_time(d, e, shortly_ms) || worker_signal_of(e) == 0 || e->parent != d->pid || ended_by_job(d, e))
+			continue;
+		for (size_t n = 0; n < d->n_signals; n++)
+			if (d->signals[n].target == e->pid && d->signals[n].signal == worker_signal_of(e) &&
+			    !d->signals[n].from_kernel && d->signals[n].sender != e->pid)
+				found = e;
+	}
+	return found;
+}
+
 static pid_t named_worker(const struct death *d)
 {
 	static const char *const ids[] = {"dataloader_killed", "dataloader_bus_error", "torchrun_failure",
@@ -76,10 +96,12 @@ static pid_t named_worker(const struct death *d)
 	return 0;
 }
 
-static const struct process_end *worker_of(const struct pm *p)
+/* *ret_sure: the words, or the status, say that it is about this worker */
+static const struct process_end *worker_of(const struct pm *p, bool *ret_sure)
 {
 	const struct death *d = p->d;
 	const struct ending *e = &p->end;
+	*ret_sure = true;
 	if (!e->known || !e->exited || e->code == 0 || d->stopping || d->n_ends == 0)
 		return NULL;
 	pid_t named = named_worker(d);
@@ -89,12 +111,15 @@ static const struct process_end *worker_of(const struct pm *p)
 	const struct log_hint *said = pm_hint(d, "python_traceback");
 	if (e->reported)
 		return mirrored_worker(d, e->reported);
-	return said && pm_lost_worker(said->text) ? missed_worker(d, 0) : NULL;
+	*ret_sure = said;
+	if (!said)
+		return ended_by_stranger(d);
+	return pm_lost_worker(said->text) ? missed_worker(d, 0) : NULL;
 }
 
-bool pm_worker_focus(const struct pm *p, struct death *ret)
+bool pm_worker_focus(const struct pm *p, struct death *ret, bool *ret_sure)
 {
-	const struct process_end *w = worker_of(p);
+	const struct process_end *w = worker_of(p, ret_sure);
 	char who[PM_WHO];
 	if (!w)
 		return false;
@@ -120,6 +145,8 @@ void pm_worker_said(struct pm *p, const struct death *whole)
 	const struct log_hint *said = pm_hint(whole, "python_traceback"), *root = pm_hint(whole, "torchrun_failure");
 	char who[PM_WHO];
 	pm_text(p, "%s ended because of it, with exit status %d.", pm_who(whole, who), WEXITSTATUS(whole->wait_status));
+	if (!said)
+		said = pm_last_line(whole);
 	if (said)
 		pm_quote(p, "It said", said->text, false);
 	if (root && p->i->n_culprits == 0)

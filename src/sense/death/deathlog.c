@@ -49,6 +49,7 @@ static const struct pattern patterns[] = {
 	{"cuda_oom", {"torch.OutOfMemoryError", NULL}, NULL, NULL, "Tried to allocate "},
 	{"cuda_oom", {"CUDA error: out of memory", NULL}, NULL, NULL, NULL},
 	{"cuda_oom", {"CUBLAS_STATUS_ALLOC_FAILED", NULL}, NULL, NULL, NULL},
+	{"cuda_oom", {"OOM when allocating tensor", "device:GPU"}, NULL, NULL, NULL},
 	{"cuda_oom", {"RESOURCE_EXHAUSTED: Out of memory", NULL}, NULL, NULL, "allocate "},
 	{"numpy_memory_error", {"ArrayMemoryError", NULL}, NULL, NULL, "Unable to allocate "},
 	{"numpy_memory_error", {"Unable to allocate ", " for an array with shape"}, NULL, NULL, "Unable to allocate "},
@@ -373,18 +374,19 @@ static bool of_an_end(struct span line)
 	return span_has(line, " 0x") || span_has(line, "(0x") || span_has(line, "NCCL ");
 }
 
-static void line_read(struct reading *r, struct span whole)
+static void line_read(struct reading *r, struct span line)
 {
-	struct span line = whole;
 	int32_t rank = take_rank(&line, r->rank);
-	bool told = traceback_line(r, line, rank);
+	struct span whole = line;
+	bool told = traceback_group(r, &line, rank);
+	told |= traceback_line(r, line, rank);
 	told |= match_patterns(r, line, rank);
 	torchrun_line(r, line);
 	killers_line(r, line);
 	if (!told && !r->root_cause && line.len > 0 && line.p[0] != ' ' && line.p[0] != '\t' && !of_an_end(line))
 		logshape_add(&r->shape, line, r->line);
 	if (span_trim(line).len > 0)
-		r->last = line;
+		r->latest[r->n_latest++ % DEATHLOG_LATEST] = whole;
 }
 
 /* What became of the program after each message is known only when all has been read. */
@@ -413,10 +415,7 @@ void deathlog_parse(struct deathlog *d, struct span tail, const char *source, in
 	}
 	if (r.root_cause && r.torchrun.rank != NO_RANK)
 		deathlog_hint_add(d, &r.torchrun);
-	if (r.last.p) {
-		struct log_hint h = deathlog_hint_make(&r, "last_line", r.last, rank);
-		deathlog_hint_add(d, &h);
-	}
+	deathlog_last(&r);
 	order_set(&r);
 }
 

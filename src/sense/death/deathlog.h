@@ -13,7 +13,8 @@
  * torch_write_failed earlier_traceback last_line
  *
  * python_traceback is the last one of its log and rank, earlier_traceback those before it. Exceptions that are chained
- * are one traceback. last_line is what a log ends with, whatever it says.
+ * are one traceback. last_line is what a log ends with, whatever it says, before the frames of
+ * a stack.
  *
  * The text may hold any bytes; '\r' ends a line as '\n' does (progress bars). Allocates nothing.
  */

@@ -4,16 +4,21 @@
 #include "sense/death/deathlog.h"
 #include "sense/death/logshape.h"
 
+#define DEATHLOG_LATEST 64
+
 /* State that is kept from line to line while one text is read. */
 struct reading {
 	struct deathlog *d;
 	const char *source;
 	int32_t rank; /* of the log; NO_RANK */
 	uint32_t line; /* number of this line, from 1 on */
-	struct span last; /* the last line that is not empty */
+	struct span latest[DEATHLOG_LATEST]; /* the latest lines that are not empty; a ring */
+	size_t n_latest;
 	bool traceback; /* inside a traceback: its last line has not come yet */
 	int32_t traceback_rank;
 	uint32_t traceback_line; /* where it began */
+	bool group;            /* inside the tree of an ExceptionGroup */
+	bool group_member;     /* the next line in it is the exception of a member, or its traceback */
 	bool chained, direct; /* the next traceback belongs to the one before it */
 	uint16_t bind_port; /* of a call of bind() in the traceback's source lines; 0: none */
 	bool root_cause; /* inside the "Root Cause" block of torchrun */
@@ -23,5 +28,9 @@ struct reading {
 
 void deathlog_hint_add(struct deathlog *d, const struct log_hint *add);
 struct log_hint deathlog_hint_make(const struct reading *r, const char *id, struct span text, int32_t rank);
+/* Adds the hint last_line. */
+void deathlog_last(struct reading *r);
+/* Takes the branches of an ExceptionGroup's tree off the line. True when the line belongs to such a tree. */
+bool traceback_group(struct reading *r, struct span *line, int32_t rank);
 /* True when the line belongs to a Python traceback. */
 bool traceback_line(struct reading *r, struct span line, int32_t rank);

@@ -51,13 +51,26 @@ static void keep_as_earlier(const struct reading *r, struct log_hint *last)
 	*last = r->d->hints[--r->d->n];
 }
 
+/* Members are told behind the text of their group. */
+static void member_add(struct log_hint *h, const struct log_hint *group)
+{
+	struct buf b = BUF_ON(h->first);
+	buf_reset(&b);
+	buf_printf(&b, "%s%s %s", group->first[0] ? group->first : group->text,
+		   group->first[0] ? ";" : ", of which:", h->text);
+}
+
 static void exception_add(struct reading *r, struct span line, int32_t rank)
 {
 	bool stopped = span_starts(line, "KeyboardInterrupt");
 	struct log_hint h = deathlog_hint_make(r, stopped ? "keyboard_interrupt" : "python_traceback", line, rank);
 	struct log_hint *last = last_traceback(r, rank);
 	h.first_line = r->traceback_line;
-	if (r->chained && last) {
+	if (r->group_member && last) {
+		member_add(&h, last);
+		h.first_line = last->first_line;
+		h.direct = true;
+	} else if (r->chained && last) {
 		TEXT_COPY(h.first, last->first[0] ? last->first : last->text);
 		h.first_line = last->first_line;
 		h.direct = r->direct;
@@ -80,6 +93,44 @@ static void bind_line(struct reading *r, struct span line)
 		if (span_u64_prefix(span_trim(at), &v) == 0 && v > 0 && v <= UINT16_MAX)
 			r->bind_port = (uint16_t)v;
 	}
+}
+
+/*
+ * "  + Exception Group Traceback (most recent call last):", "  | ExceptionGroup: …", "  +-+---------------- 1 ----",
+ * "    | ValueError: …": the members stand below their group.
+ */
+bool traceback_group(struct reading *r, struct span *line, int32_t rank)
+{
+	struct span s = *line;
+	while (s.len > 0 && (s.p[0] == ' ' || s.p[0] == '|' || s.p[0] == '+')) {
+		bool branch = s.p[0] != ' ';
+		s = (struct span){s.p + 1, s.len - 1};
+		if (branch && s.len > 0 && s.p[0] == ' ') {
+			s = (struct span){s.p + 1, s.len - 1};
+			break;
+		}
+	}
+	if (span_starts(s, "Exception Group Traceback (most recent call last):")) {
+		r->group = true;
+		r->group_member = false;
+		*line = span_of("Traceback (most recent call last):");
+		return true;
+	}
+	if (!r->group)
+		return false;
+	if (line->len == 0 || (line->p[0] != ' ' && line->p[0] != '|')) {
+		r->group = r->group_member = false;
+		return false;
+	}
+	if (span_starts(s, "-")) {
+		r->group_member = true;
+		r->traceback = false;
+	} else if (r->group_member && !r->traceback && exception_like(s)) {
+		exception_add(r, s, rank);
+		r->group_member = false;
+	}
+	*line = s;
+	return true;
 }
 
 bool traceback_line(struct reading *r, struct span line, int32_t rank)
@@ -109,6 +160,6 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 	r->traceback = false;
 	if (exception_like(line))
 		exception_add(r, line, rank);
-	r->chained = r->direct = false;
+	r->chained = r->direct = r->group_member = false;
 	return true;
 }

@@ -151,7 +151,7 @@ struct log_hint {
 	uint32_t after;            /* lines after it, without tracebacks, stack frames and known messages */
 	uint32_t to_end;           /* all lines after it */
 	bool went_on;              /* lines of the program's loop come after it, so it was handled (logshape) */
-	char first[200];           /* a traceback that is chained to another one: the first exception; "": none */
+	char first[200];           /* of a chain of exceptions: the first; of last_line: lines before it; "": none */
 	bool direct;               /* the first exception was raised on ("direct cause"); false: while it was handled */
 	bool has_gpu;
 	struct gpuoom gpu;         /* cuda_oom: numbers of the last message that has more than the size */

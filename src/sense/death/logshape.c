@@ -88,6 +88,15 @@ uint32_t logshape_went_on_until(const struct logshape *s)
 	return until;
 }
 
+bool logshape_repeats(const struct logshape *s, struct span text)
+{
+	struct form f = form_of(text);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->each[i].form == f.letters)
+			return s->each[i].n >= 2;
+	return false;
+}
+
 uint32_t logshape_after(const struct logshape *s, uint32_t line)
 {
 	uint32_t n = 0;

@@ -29,5 +29,7 @@ void logshape_add(struct logshape *s, struct span text, uint32_t line);
 bool logshape_went_on(const struct logshape *s, uint32_t line);
 /* The last line for which that is so; 0: none. */
 uint32_t logshape_went_on_until(const struct logshape *s);
+/* True for a line of a form that came with other numbers as well. */
+bool logshape_repeats(const struct logshape *s, struct span text);
 /* Number of lines that were fed and come after this one, LOGSHAPE_LATEST at most. */
 uint32_t logshape_after(const struct logshape *s, uint32_t line);

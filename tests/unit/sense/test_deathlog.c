@@ -76,6 +76,54 @@ static void both_ends_of_chained_exceptions_are_one_traceback(void **state)
 	assert_true(span_starts(span_of(hint("python_traceback", n)->first), "RuntimeError: Caught ValueError"));
 }
 
+static void the_reason_stands_before_the_frames_of_a_stack(void **state)
+{
+	(void)state;
+	static const struct {
+		struct span log;
+		const char *reason;
+	} logs[] = {
+		{SPAN("step 1\nstep 2\nException in thread \"main\" java.lang.OutOfMemoryError: Java heap space\n\tat "
+		      "Main.main(program.java:6)\n"),
+		 "Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space"},
+		{SPAN("panic: shard count changed\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/program.go:19 "
+		      "+0x46\nexit status 2\n"),
+		 "panic: shard count changed"},
+		{SPAN("thread 'main' panicked at src/main.rs:5:10:\ntokenizer: NotFound\nstack backtrace:\n   0: "
+		      "rust_begin_unwind\n             at x.rs\nnote: Some details are omitted\n"),
+		 "tokenizer: NotFound"},
+		{SPAN("/x.js:3\n  throw new Error('x');\n  ^\n\nError: answered 503\n    at Object.<anonymous> "
+		      "(/x.js:3:9)\n\nNode.js v20.20.2\n"),
+		 "Error: answered 503"},
+		{SPAN("usage: t.py [-h]\n            [--x X]\nt.py: error: unrecognized arguments: --y\n"),
+		 "t.py: error: unrecognized arguments: --y"},
+		{SPAN("   only this\n"), "only this"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(logs); i++) {
+		size_t n = fed(logs[i].log);
+		assert_string_equal(hint("last_line", n)->text, logs[i].reason);
+	}
+	size_t n = fed(SPAN("step 1\nstep 2\nspot notice\nuploaded\nleaving\n"));
+	assert_string_equal(hint("last_line", n)->text, "leaving");
+	assert_string_equal(hint("last_line", n)->first, "spot notice / uploaded");
+}
+
+static void the_members_of_a_group_of_exceptions_are_told_with_it(void **state)
+{
+	(void)state;
+	size_t n =
+		fed(SPAN("  + Exception Group Traceback (most recent call last):\n  |   File \"t.py\", line 1\n"
+			 "  | ExceptionGroup: unhandled (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n"
+			 "    | Traceback (most recent call last):\n    |   File \"t.py\", line 9\n"
+			 "    | OSError: [Errno 5] Input/output error\n    +---------------- 2 ----------------\n"
+			 "    | KeyError: 'image'\n    +------------------------------------\n"));
+	const struct log_hint *h = hint("python_traceback", n);
+	assert_string_equal(h->text, "KeyError: 'image'");
+	assert_true(span_has(span_of(h->first), "ExceptionGroup: unhandled (2 sub-exceptions)"));
+	assert_true(span_has(span_of(h->first), "OSError: [Errno 5] Input/output error"));
+	assert_int_equal(h->first_line, 1);
+}
+
 static void whether_the_program_went_on_after_a_message_is_seen_by_its_loop(void **state)
 {
 	(void)state;
@@ -236,6 +284,8 @@ int main(void)
 		cmocka_unit_test(a_worker_s_pid_and_signal_are_taken),
 		cmocka_unit_test(the_last_line_of_the_last_traceback_counts),
 		cmocka_unit_test(both_ends_of_chained_exceptions_are_one_traceback),
+		cmocka_unit_test(the_reason_stands_before_the_frames_of_a_stack),
+		cmocka_unit_test(the_members_of_a_group_of_exceptions_are_told_with_it),
 		cmocka_unit_test(whether_the_program_went_on_after_a_message_is_seen_by_its_loop),
 		cmocka_unit_test(a_port_in_use_is_taken_from_the_message_or_the_traceback),
 		cmocka_unit_test(ranks_in_front_of_lines_are_told_apart),
