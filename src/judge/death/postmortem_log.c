@@ -114,7 +114,7 @@ static bool rank_unknown_verdict(struct pm *p, const struct log_hint *h, const s
 	p->i->n_culprits = 0;
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "torchrun_rank_failed", CONFIDENCE_MEDIUM);
 	pm_summary(p, "%s failed because one of its ranks ended with: %.250s", pm_who(p->d, who), root->text);
-	pm_exception_text(p, root);
+	pm_quote(p, root->first[0] ? root->first : "It said", root->text, false);
 	pm_text(p,
 		"The launcher saw rank %d (pid %d) end first, but that exception stands before those of the ranks "
 		"that only lost a peer; the log does not say whose it is.",

@@ -165,8 +165,9 @@ void pm_ends_evidence(struct pm *p)
 		const int signal = worker_signal_of(e);
 		const char *name = signal ? signame(signal) : NULL;
 		char how[40];
-		if (!pm_time_fits(d, e->time_unix_ms, shown_ms) || (e->wait_status == 0 && e->pid != d->pid))
-			continue;
+		bool brief = signal == 0 && e->start_unix_ms && e->time_unix_ms - e->start_unix_ms < 1000;
+		if (!pm_time_fits(d, e->time_unix_ms, shown_ms) || ((e->wait_status == 0 || brief) && e->pid != d->pid))
+			continue; /* scripts ask small programs that answer by their status */
 		if (name)
 			TEXT_COPY(how, name);
 		else
