@@ -22,6 +22,16 @@ struct filler {
 	bool no_memory;
 };
 
+/*
+ * An uneven all_gather is recorded as a broadcast for each rank and "ALLGATHER_coalesced", an uneven reduce_scatter
+ * likewise. A call that is named so and has no parts ("allreduce_coalesced") is one like any other.
+ */
+static bool ends_batch(struct span op)
+{
+	static const char end[] = "coalesced";
+	return op.len >= sizeof(end) - 1 && memcmp(op.p + op.len - (sizeof(end) - 1), end, sizeof(end) - 1) == 0;
+}
+
 static const char *keep(struct filler *f, struct span s)
 {
 	char text[TEXT_MAX];
@@ -180,7 +190,7 @@ static void entry_op(struct filler *f, struct flightrec_entry *e, struct span na
 	}
 	e->op = keep(f, word);
 	e->sends = span_eq(word, "send");
-	e->is_batch = span_eq(word, "coalesced") || span_eq(word, "_coalesced");
+	e->is_batch = ends_batch(word);
 	if (!e->sends && !span_eq(word, "recv"))
 		return;
 	e->is_p2p = true;
@@ -344,6 +354,7 @@ static void batches(struct flightrec *r)
 		const struct flightrec_entry *b = &r->entries[i];
 		if (!b->is_batch)
 			continue;
+		uint32_t part = 0;
 		for (size_t j = i; j-- > 0 && i - j < 4096;) {
 			struct flightrec_entry *e = &r->entries[j];
 			if (e->group != b->group)
@@ -352,6 +363,7 @@ static void batches(struct flightrec *r)
 			    (b->is_p2p ? e->p2p_seq != b->p2p_seq : e->collective_seq != b->collective_seq))
 				break;
 			e->in_batch = true;
+			e->part = ++part;
 			e->state = MAX(e->state, b->state);
 		}
 	}
