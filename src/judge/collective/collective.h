@@ -3,8 +3,9 @@
  * order:
  *
  *  1. Processes that do not answer or are gone.
- *  2. Ranks that called something else under one number (or a send and its receive that differ in size): the smaller part of the group is to blame. Where its calls fit
- *     those of the others one number further on, it skipped one, or made one too many.
+ *  2. Ranks that called something else under one number: the smaller part of the group is to blame. Where its calls fit
+ *     those of the others one number further on, it skipped one, or made one too many. Likewise a send and its receive
+ *     that differ.
  *  3. Ranks on which a call has not ended that has ended on the others: their devices stand.
  *  4. Ranks that others wait for and that wait nowhere themselves: they are the start of the chain. Ranks that wait
  *     elsewhere are not to blame.
