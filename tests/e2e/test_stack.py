@@ -249,3 +249,41 @@ def test_threads_have_the_names_that_the_program_gave_them(vigil, python, tmp_pa
         end_tree(process)
         process.wait(10)
         process.stdout.close()
+
+
+CYTHON_LIKE = """#include <unistd.h>
+__attribute__((noinline)) static void __Pyx_Call(void) { for (;;) pause(); }
+  /* "srv/part.pyx":40
+ * def step(n):
+ *     wait(n)             # <<<<<<<<<<<<<<
+ */
+__attribute__((noinline)) void __pyx_pf_4part_5Model_2step(void)
+{
+  /* "srv/part.pyx":41
+ */
+  __Pyx_Call();
+  __asm__ volatile("");
+}
+/* --- Runtime support code --- */
+int main(void) { write(1, "ready\\n", 6); __pyx_pf_4part_5Model_2step(); return 0; }
+"""
+
+
+def test_functions_of_cython_have_their_name_and_line(vigil, tmp_path):
+    """What Cython makes, without Cython: names as it gives them, and its comments before the code of each line."""
+    (tmp_path / "part.c").write_text(CYTHON_LIKE)
+    subprocess.run(["gcc", "-g", "-O1", "part.c", "-o", "part"], cwd=tmp_path, check=True)
+    with subprocess.Popen([str(tmp_path / "part")], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            look = vigil("stack", process.pid, "--native", "--json").json()
+            frames = look["processes"][0]["threads"][0]["frames"]
+            step = next(f for f in frames if f["name"] == "Model.step")
+            assert (step["file"], step["line"]) == (str(tmp_path / "part.pyx"), 41)
+            # a file that has changed since tells nothing
+            os.utime(tmp_path / "part.c", (2**31, 2**31))
+            frames = vigil("stack", process.pid, "--native", "--json").json()["processes"][0]["threads"][0]["frames"]
+            step = next(f for f in frames if f["name"] == "Model.step")
+            assert step["file"] == str(tmp_path / "part.c")
+        finally:
+            process.kill()
