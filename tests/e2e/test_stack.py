@@ -287,3 +287,20 @@ def test_functions_of_cython_have_their_name_and_line(vigil, tmp_path):
             assert step["file"] == str(tmp_path / "part.c")
         finally:
             process.kill()
+
+
+def test_kernel_frames_stand_before_the_others(vigil, begin):
+    process = begin("/usr/bin/python3", "-c", "import time\nprint('begun', flush=True)\ntime.sleep(1000)")
+    wait_for(lambda: "nanosleep" in open(f"/proc/{process.pid}/wchan").read(), what="it to sleep")
+
+    def frames(*options):
+        return vigil("stack", process.pid, "--json", *options).json()["processes"][0]["threads"][0]
+    thread = frames("--kernel")
+    if os.geteuid():
+        assert "CAP_SYS_ADMIN" in thread["note"]
+        return
+    kinds = [f["kind"] for f in thread["frames"]]
+    assert "nanosleep" in thread["frames"][0]["name"] and kinds[0] == "kernel"
+    assert kinds == sorted(kinds, key=lambda kind: kind != "kernel") and kinds[-1] == "python"
+    assert all(f["module"] == "kernel" for f in thread["frames"] if f["kind"] == "kernel")
+    assert "kernel" not in [f["kind"] for f in frames()["frames"]]
