@@ -105,10 +105,11 @@ bool collective_judge_devices(const struct collective_set *s, bool pairs, struct
 	ignore(collective_device_of(s, first, &here), "it is");
 	size_t waiting = collective_count_bits(s, first->waiting), ended = collective_count_bits(s, first->ended);
 	v->kind = COLLECTIVE_DEVICE;
-	v->confidence = waiting < ended && first->passed && !collective_count_bits(s, first->unknown) &&
-					collective_needs_all(first->op)
-				? CONFIDENCE_HIGH
-				: CONFIDENCE_MEDIUM;
+	bool sure = waiting < ended && first->passed && !collective_count_bits(s, first->unknown) &&
+		    collective_needs_all(first->op);
+	v->confidence = sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+	if (first->source == COLLECTIVE_RING) /* not every end is reported to the plugin */
+		v->confidence = sure ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 	verdict_call(s, v, first);
 	verdict_blame(v, &blamed);
 	collective_device_describe(s, first, &here, v);

@@ -43,7 +43,8 @@ static int wait_of(struct collective_set *s, const struct side *here, const stru
 	if (there->open < there->n) {
 		w->other = &there->calls[there->open];
 		collective_stands(s, w, other, w->other->order);
-	} else if (there->n > here->open && !s->ranks[c->rank].is_wrapped && !s->ranks[other].is_wrapped) {
+	} else if (there->n > here->open && (source != COLLECTIVE_RING || here->open > 0) &&
+		   !s->ranks[c->rank].is_wrapped && !s->ranks[other].is_wrapped) {
 		collective_set_bit(w->ended, other); /* the counterpart was made, and has ended */
 	} else {
 		collective_set_bit(knows(s, other, source) ? w->missing : w->unknown, other);

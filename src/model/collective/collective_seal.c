@@ -127,6 +127,19 @@ static void ended_on(struct collective_wait *w, const struct collective_front *f
 	w->passed |= f[rank].last > (int64_t)w->seq || (f[rank].whole && f[rank].reported > (int64_t)w->seq);
 }
 
+/*
+ * NCCL tells its plugin of ends only where it reports kernels or transfers. Of a rank that never ended such a call it
+ * is not known that it has not ended this one.
+ */
+static void ends_check(const struct collective_set *s, struct collective_wait *w, const struct collective_front *f)
+{
+	bool silent = false;
+	for (size_t i = 0; i < s->n_ranks && w->source == COLLECTIVE_RING; i++)
+		silent |= collective_has(w->waiting, i) && f[i].last_done < 0;
+	if (silent)
+		memset(w->ended, 0, (s->n_ranks + 63) / 64 * sizeof(*w->ended));
+}
+
 static int wait_at(struct collective_set *s, struct collective_range r, const struct collective_front *f, size_t first)
 {
 	const struct collective_call *c = &r.calls[first];
@@ -164,6 +177,7 @@ static int wait_at(struct collective_set *s, struct collective_range r, const st
 		else if (MAX(f[i].last_done, f[i].told_done) >= (int64_t)c->seq)
 			ended_on(w, f, (uint32_t)i);
 	}
+	ends_check(s, w, f);
 	return 0;
 }
 
