@@ -130,8 +130,9 @@ struct heap_header {
 	uint64_t threads; /* number of threads that have allocated since the region began */
 
 	/*
-	 * The moment with most live bytes: row peak_which of the arrays here and of heap_stack.peak. Updated when live
-	 * is 5 % above the last peak. peak_which is stored last, because the other row may be half written.
+	 * A moment near the one with most live bytes: row peak_which of the arrays here and of heap_stack.peak. Updated
+	 * when live is 5 % above the last peak, and as often as the time for the copies allows. peak_which is stored
+	 * last, because the other row may be half written.
 	 */
 	uint64_t peak_which;
 	uint64_t peak_bytes[2], peak_mono_ns[2];
@@ -147,6 +148,11 @@ struct heap_header {
 	char exe[256]; /* all NUL-ended, cut to fit */
 	char allocator[256]; /* the file that provides malloc */
 	char command[1024]; /* arguments, each ended by NUL, and another NUL at the end */
+	/* Version 1 first ended here: a header of 2080 bytes has none of the following. */
+	/* live when it was largest; its bytes are the largest ever, the rest may be of a sample later */
+	struct heap_sum highest;
+	uint64_t highest_mono_ns;
+	uint64_t peak_rows; /* stacks looked at for copies of the peak; used by the writer only */
 };
 
 enum { HEAP_ROW_EMPTY, HEAP_ROW_WRITING, HEAP_ROW_READY };

@@ -117,7 +117,7 @@ HIDDEN void sum_subtract(struct heap_sum *s, const struct heap_live *row);
 HIDDEN uint64_t sample_weight(uint64_t size, uint32_t rate);
 HIDDEN uint64_t sample_gap(uint64_t *random, uint32_t rate);
 HIDDEN uint64_t coarse_ns(void);
-/* Takes a snapshot of the live blocks, if there are more than ever. */
+/* Takes a snapshot of the live blocks, if there are more than at the last one. */
 HIDDEN void peak_try(struct heap_header *h, uint64_t now);
 
 /* ---- stack.c ---- */
@@ -147,6 +147,8 @@ HIDDEN void unwind_prewarm(void);
 HIDDEN uint32_t modules_epoch(struct heap_header *h, const struct frames *f, bool *ret_known);
 /* True if it is still this epoch, as far as is known. */
 HIDDEN bool modules_same(const struct heap_header *h, uint32_t epoch);
+/* Before the process ends: reads the mappings once more if a sample had an address in none that is known. */
+HIDDEN void modules_last(struct heap_header *h);
 HIDDEN void modules_forget(void);
 /* True if both addresses are in one loaded object. */
 HIDDEN bool modules_same_file(uint64_t a, uint64_t b);

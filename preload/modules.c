@@ -31,12 +31,13 @@ static struct list *list = &lists[0];
 static uint32_t reading; /* a thread is reading the kernel's list */
 static uint32_t dirty; /* a mapping may have been removed */
 static uint64_t next_ns, gap_ns = GAP_NS;
+static uint32_t owing; /* a sample had an address in no known mapping, and the list has not been read since */
 
 void modules_forget(void)
 {
 	lists[0].n = lists[1].n = 0;
 	list = &lists[0];
-	reading = dirty = 0;
+	reading = dirty = owing = 0;
 	next_ns = 0;
 	gap_ns = GAP_NS;
 }
@@ -190,6 +191,24 @@ bool modules_same(const struct heap_header *h, uint32_t epoch)
 	return !load_relaxed(&dirty) && load_relaxed(&h->module_epoch) == epoch;
 }
 
+static void list_renew(struct heap_header *h)
+{
+	uint32_t none = 0;
+	if (!__atomic_compare_exchange_n(&reading, &none, 1u, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	store_relaxed(&dirty, 0u);
+	store_relaxed(&owing, 0u);
+	list_read(h);
+	store_relaxed(&next_ns, coarse_ns() + gap_ns);
+	store_release(&reading, 0u);
+}
+
+void modules_last(struct heap_header *h)
+{
+	if (load_relaxed(&owing))
+		list_renew(h);
+}
+
 uint32_t modules_epoch(struct heap_header *h, const struct frames *f, bool *ret_known)
 {
 	const struct list *l = load_acquire(&list);
@@ -197,15 +216,11 @@ uint32_t modules_epoch(struct heap_header *h, const struct frames *f, bool *ret_
 	for (unsigned i = 0; i < f->n_native && known; i++)
 		known = range_find(l, f->native[i] - 1) != NULL;
 	*ret_known = known;
-	if (known || (l->n && coarse_ns() < load_relaxed(&next_ns)))
+	if (known)
 		return load_relaxed(&h->module_epoch);
-	uint32_t none = 0;
-	if (__atomic_compare_exchange_n(&reading, &none, 1u, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-		store_relaxed(&dirty, 0u);
-		list_read(h);
-		store_relaxed(&next_ns, coarse_ns() + gap_ns);
-		store_release(&reading, 0u);
-	}
+	store_relaxed(&owing, 1u);
+	if (l->n == 0 || coarse_ns() >= load_relaxed(&next_ns))
+		list_renew(h);
 	return load_relaxed(&h->module_epoch);
 }
 

@@ -33,7 +33,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-_Static_assert(sizeof(struct heap_header) == 2080 && sizeof(struct heap_header) <= HEADER_ROOM, "docs/formats/heap.md");
+_Static_assert(sizeof(struct heap_header) == 2128 && sizeof(struct heap_header) <= HEADER_ROOM, "docs/formats/heap.md");
 _Static_assert(sizeof(struct heap_stack) == 384 && sizeof(struct heap_live) == 32, "docs/formats/heap.md");
 _Static_assert(sizeof(struct heap_code) == 64 && sizeof(struct heap_module) == 64, "docs/formats/heap.md");
 #define STACKS_AT (HEADER_ROOM + N_STACK_INDEX * 4u + N_MODULES * 64u + N_LIVE * 8u)
@@ -513,6 +513,7 @@ __attribute__((destructor)) void region_end(void)
 	struct heap_header *h = heap_process.region;
 	if (!h || heap_process.pid != (int32_t)syscall(SYS_getpid) || load_relaxed(&h->state) != HEAP_RUNNING)
 		return;
+	modules_last(h);
 	store_relaxed(&h->last_mono_ns, coarse_ns());
 	store_release(&h->state, (uint32_t)HEAP_ENDED);
 }
@@ -571,6 +572,8 @@ void process_detach(void)
 	if (!h)
 		return;
 	store_relaxed(&h->rate_bytes, (uint64_t)0);
+	if (load_relaxed(&h->state) == HEAP_RUNNING)
+		modules_last(h);
 	store_relaxed(&h->last_mono_ns, coarse_ns());
 	if (__atomic_exchange_n(&h->state, (uint32_t)HEAP_DETACHED, __ATOMIC_ACQ_REL) != HEAP_DETACHED)
 		tables_drop(h);

@@ -9,8 +9,12 @@
 
 #include "preload/inside.h"
 
-/* Copying costs a few ns per stack: this limits it to a thousandth of the time. */
+/*
+ * Copying costs a few ns per stack: this limits it to a thousandth of the time that the region has been there for, and
+ * so much more. Each copy is of at least 5 % more than the last, so there are a few hundred of them at most.
+ */
 #define PEAK_NS_PER_STACK 6000u
+#define PEAK_CREDIT_NS UINT64_C(1000000000)
 
 __thread struct thread heap_thread __attribute__((tls_model("initial-exec")));
 
@@ -141,6 +145,7 @@ static void peak_copy(struct heap_header *h, uint64_t now, uint64_t live)
 					.variance = load_relaxed(&from->variance),
 					.samples = load_relaxed(&from->samples)};
 	}
+	h->peak_rows += n;
 	h->peak_bytes[which] = live;
 	h->peak_mono_ns[which] = now;
 	h->peak_requested_bytes[which] = load_relaxed(&h->requested_bytes);
@@ -153,7 +158,7 @@ void peak_try(struct heap_header *h, uint64_t now)
 	static uint32_t copying; /* pid of the copying process; another pid is left over from before a fork */
 	uint64_t which = h->peak_which & 1, live = load_relaxed(&h->live.bytes), last = h->peak_bytes[which];
 	if (live > INT64_MAX || live < last + last / 20 || live < last + HEAP_RATE_MIN ||
-	    now - h->peak_mono_ns[which] < load_relaxed(&h->table.stacks.used) * PEAK_NS_PER_STACK)
+	    now - h->begun_mono_ns + PEAK_CREDIT_NS < h->peak_rows * PEAK_NS_PER_STACK)
 		return;
 	uint32_t mine = (uint32_t)heap_process.pid, old = load_relaxed(&copying);
 	if (old == mine ||
@@ -161,6 +166,20 @@ void peak_try(struct heap_header *h, uint64_t now)
 		return;
 	peak_copy(h, now, live);
 	store_release(&copying, 0u);
+}
+
+/* Keeps the most live bytes. A sample that is freed at this moment may be in them or not, as at any moment. */
+static void highest_keep(struct heap_header *h, uint64_t live, uint64_t now)
+{
+	uint64_t old = load_relaxed(&h->highest.bytes);
+	do {
+		if (live <= old || live > INT64_MAX)
+			return;
+	} while (!__atomic_compare_exchange_n(&h->highest.bytes, &old, live, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	store_relaxed(&h->highest.count_256, load_relaxed(&h->live.count_256));
+	store_relaxed(&h->highest.variance, load_relaxed(&h->live.variance));
+	store_relaxed(&h->highest.samples, load_relaxed(&h->live.samples));
+	store_relaxed(&h->highest_mono_ns, now);
 }
 
 static void lost_add(struct heap_header *h, unsigned reason, uint64_t bytes)
@@ -194,6 +213,8 @@ INLINE static void sample_take(struct heap_header *h, struct thread *t, void *p,
 		sum_subtract(&s->live, &row);
 		sum_subtract(&h->live, &row);
 		lost_add(h, region_full() ? HEAP_LOST_NO_SPACE : HEAP_LOST_LIVE_FULL, row.weight);
+	} else {
+		highest_keep(h, load_relaxed(&h->live.bytes), now);
 	}
 	store_relaxed(&h->last_mono_ns, now);
 	peak_try(h, now);

@@ -17,7 +17,7 @@ CODE = ("src", "preload", "plugins")
 TREES = (*CODE, "tests", "bench", "tools", "demo", "web/src")
 SUFFIXES = {".c", ".h", ".py", ".ts", ".tsx", ".sh", ""}
 # Plain data of fixed size in one struct; splitting it would scatter one record.
-HEADER_EXCEPTIONS = {"src/model/incident/incident.h": 260, "preload/heapregion.h": 230}
+HEADER_EXCEPTIONS = {"src/model/incident/incident.h": 260, "preload/heapregion.h": 236}
 
 
 def files(root, trees, suffixes):

@@ -280,8 +280,11 @@ static int write_to(const struct flame_options *o, const struct chosen *c, const
 	}
 	/* Asked for a part, or in a form that shows one picture: the part; else everything, and the reader chooses. */
 	bool part = o->rank || o->gil || o->functions || !takes_all(format);
+	struct stack_want want = c->want;
+	want.keep_lanes = takes_all(format);
+	want.note_widened = format == FLAME_FOLDED;
 	if (part)
-		r = view(s, &c->want, &shown, f);
+		r = view(s, &want, &shown, f);
 	return r ? r : flame_write(part ? shown : s, format, to);
 }
 

@@ -66,7 +66,10 @@ static int switch_rate(const struct world *w, const struct subject *s, const str
 
 static int exit_of(int r)
 {
-	return r == 0 ? 0 : r == WORLD_DENIED ? EXIT_DENIED : r == WORLD_GONE ? EXIT_ABSENT : EXIT_PROBLEM;
+	return r == 0				       ? 0
+	       : r == WORLD_DENIED		       ? EXIT_DENIED
+	       : r == WORLD_GONE || r == INJECT_ABSENT ? EXIT_ABSENT
+						       : EXIT_PROBLEM;
 }
 
 static int switch_process(const struct world *w, const char *state, const char *folder, pid_t pid,

@@ -12,7 +12,7 @@
 struct stack_options {
 	const char *state;
 	int threads;
-	bool native;
+	bool kernel, native;
 	bool locals;
 	bool json;
 };
@@ -27,6 +27,11 @@ static const struct option stack_options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "native frames too, put together with Python's; pauses each thread for some microseconds",
 	 .offset = offsetof(struct stack_options, native)},
+	{.name = "kernel",
+	 .letter = 'k',
+	 .type = OPTION_FLAG,
+	 .help = "of threads that wait also the frames in the kernel, which takes root",
+	 .offset = offsetof(struct stack_options, kernel)},
 	{.name = "locals",
 	 .letter = 'l',
 	 .type = OPTION_FLAG,
@@ -83,6 +88,7 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		.instant = instant,
 		.lines = true,
 		.locals = o->locals,
+		.kernel = o->kernel,
 		.stop = &stop,
 	};
 	struct stackdump d;

@@ -40,6 +40,16 @@ class Rank:
                                    "last_completed_collective": -1} for i, g in enumerate(self.groups)},
             "entries": self.entries}
 
+    def only_open(self):
+        """Leaves calls out that have ended, as a recorder does that is told to; the status says how far the rank is."""
+        dump = self.dump()
+        for i, g in enumerate(self.groups):
+            done = [e["collective_seq_id"] for e in self.entries if e["pg_id"] == i and e["retired"]]
+            dump["pg_status"][str(i)]["last_completed_collective"] = max(done, default=-1)
+        dump["entries"] = [e for e in self.entries if not e["retired"]]
+        self.dump = lambda: dump
+        return self
+
     def write(self, folder, form="pickle", cut=None, name="nccl_trace_rank_"):
         dump = self.dump()
         if form == "pickle":

@@ -51,6 +51,7 @@ class Region:
         self.lost_bytes, self.threads = struct.unpack_from("<QQ", data, 440)
         which, *peaks = struct.unpack_from("<7Q", data, 456)
         self.peak_which, self.peak_bytes = which, peaks[which]
+        self.highest = struct.unpack_from("<Q", data, 2080)[0] if header_bytes >= 2128 else 0
         self.python_version, self.free_threaded, self.objects = struct.unpack_from("<IBB", data, 512)
         self.python_why, self.module_epoch = struct.unpack_from("<II", data, 520)
         self.comm, self.exe, self.allocator = (self.text(528, 16), self.text(544, 256), self.text(800, 256))

@@ -109,6 +109,70 @@ def test_mismatches(tmp_path, what):
     assert (j["kind"], j["culprit_ranks"], j["confidence"]) == ("mismatch", [6], "high")
 
 
+@pytest.mark.parametrize("only_open", [False, True])
+def test_two_stopped_gpus_of_sixteen(tmp_path, only_open):
+    """Expert groups of eight, tensor groups of four. Ranks 9 and 14 end nothing any more, and their hosts are a call
+    behind: the others have ended what the two still hold, and wait in what the two never asked for."""
+    groups = [{"0": ("expert", range(r // 8 * 8, r // 8 * 8 + 8)), "1": ("tensor", range(r // 4 * 4, r // 4 * 4 + 4))}
+              for r in range(16)]
+    ranks = [Rank(r, groups[r], "2.9") for r in range(16)]
+    for r in ranks:
+        stopped, upper = r.rank in (9, 14), r.rank >= 8
+        for _ in range(5):
+            r.call("all_to_all", group="0").call("_all_gather_base", group="1")
+        for _ in range(3):
+            r.call("all_to_all", group="0", done=not stopped)
+            r.call("_all_gather_base", group="1", done=not stopped)
+        if upper and not stopped:
+            r.call("all_to_all", group="0", done=False).call("all_to_all", group="0", done=False)
+        if not upper:
+            r.call("all_reduce", group="1", done=False)
+        if only_open:
+            r.only_open()
+    j = verdict(*write(ranks, tmp_path))
+    assert (j["kind"], j["culprit_ranks"], j["confidence"], j["status"]) == ("device", [9, 14], "high", 1), j["text"]
+    assert any("Xid" in a and "vigil gpus" in a for a in j["advice"])
+    split = next(w for w in j["waits"] if w["op"] == "all_to_all" and w["number"] == 6)
+    assert split["waiting_ranks"] == [9, 14] and sorted(split["ended_ranks"]) == [8, 10, 11, 12, 13, 15]
+    asked = next(w for w in j["waits"] if w["op"] == "all_to_all" and w["number"] == 9)
+    assert asked["missing_ranks"] == [9, 14]
+
+
+def test_ranks_whose_calls_have_all_ended_are_not_missing(tmp_path):
+    """A dump of open calls only has none of a rank that waits for nothing in this group: it has made its calls."""
+    ranks = world(4, version="2.9")
+    for r in ranks:
+        r.call().call(done=r.rank != 2).only_open()
+    j = verdict(*write(ranks, tmp_path))
+    assert (j["kind"], j["culprit_ranks"]) == ("device", [2])
+
+
+def test_uneven_gathers_hide_nobody(tmp_path):
+    ranks = world(4, version="2.10")
+    for r in ranks:
+        for _ in range(3):
+            for i in range(4):
+                r.call("_broadcast_oop", (5 + i,)).seq["0"] -= 1
+            r.call("ALLGATHER_coalesced", ())
+        r.call()
+    j = verdict(*write(ranks, tmp_path))
+    assert (j["kind"], j["culprit_ranks"], j["status"]) == ("none", [], 0)
+    for r in ranks:
+        if r.rank != 1:
+            r.call(done=False)
+    j = verdict(*write(ranks, tmp_path))
+    assert (j["kind"], j["culprit_ranks"], j["confidence"]) == ("missing", [1], "high")
+
+
+def test_a_send_of_another_size_than_its_receive(tmp_path):
+    ranks = world(2)
+    ranks[0].call("send 0->1", (16, 8)).call("send 0->1", (12, 8), done=False, line=70)
+    ranks[1].call("recv 1<-0", (16, 8)).call("recv 1<-0", (16, 8), done=False, line=90)
+    j = verdict(*write(ranks, tmp_path))
+    assert (j["kind"], j["culprit_ranks"]) == ("mismatch", [0, 1])
+    assert "rank 0 sends [[12, 8]] at /srv/train.py:70" in j["text"] and "[[16, 8]]" in j["text"]
+
+
 def test_pipeline_send_without_receive(tmp_path):
     ranks = world(4)
     for r in ranks:

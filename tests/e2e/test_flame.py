@@ -75,6 +75,19 @@ def test_a_sleeping_job_gives_its_waiting_picture(vigil, begin):
     wait_for(lambda: open(f"/proc/{process.pid}/stat").read().split(")")[1].split()[0] == "S")
     rows = folded(vigil("flame", process.pid, "-d", 0.5, "--format", "folded").out)
     assert any("waiting" in stack for stack in rows), rows
+    # who counts samples of this form is told in it that they are not what was asked for
+    assert all(stack.startswith("[nothing ran];") for stack in rows), rows
+    rows = folded(vigil("flame", process.pid, "-d", 0.5, "--gil", "--format", "folded").out)
+    assert rows and all(stack.startswith("[nothing held the GIL];") for stack in rows), rows
+
+
+def test_holders_of_the_gil_have_their_threads_in_json(vigil, spin):
+    process = spin()
+    for by in ([], ["--by", "thread"]):
+        j = vigil("flame", process.pid, "-d", 0.5, "--gil", *by, "--format", "json", "-o", "-").json()
+        held = {n for n, node in enumerate(j["nodes"]) if node.get("gil_ns")}
+        assert held and j["meta"]["gil"] is True if "gil" in j["meta"] else held
+        assert [(lane["pid"], lane["tid"]) for lane in j["lanes"]] == [(process.pid, process.pid)], j["lanes"]
 
 
 def test_ctrl_c_keeps_what_was_gathered(vigil, spin, tmp_path):

@@ -1,5 +1,6 @@
 """libvigil_heap.so inside programs of which it is known what they allocate."""
 import collections
+import json
 import math
 import os
 import pathlib
@@ -139,6 +140,27 @@ def test_peak_is_the_highest_moment(folder):
     peak = sum(s.peak.bytes for s in region.stacks.values())
     assert 200 << 20 < peak < 330 << 20  # 16 threads hold 2,000 blocks of 8 KiB: 250 MiB
     assert peak == pytest.approx(region.peak_bytes, rel=0.1)
+
+
+def test_a_peak_of_an_instant_is_the_peak(folder, tmp_path):
+    """16 MiB in parts, given back, then 32 MiB at once, given back at once: all of it within a tick of the coarse clock."""
+    source = tmp_path / "brief.c"
+    source.write_text("#include <stdlib.h>\nstatic void *a[16];\n"
+                      "__attribute__((noinline)) static void parts(void) { for (int i = 0; i < 16; i++) a[i] = malloc(1 << 20);\n"
+                      "for (int i = 0; i < 16; i++) free(a[i]); }\n"
+                      "__attribute__((noinline)) static void at_once(void) { void *volatile p = malloc(32 << 20); free(p); }\n"
+                      "int main(void) { volatile void *kept = malloc(5 << 20); parts(); at_once(); return kept == 0; }\n")
+    subprocess.run(["gcc", "-O1", str(source), "-o", str(tmp_path / "brief")], check=True)
+    run(folder, tmp_path / "brief")
+    region = only(folder)
+    assert region.highest == pytest.approx(37 << 20, rel=0.01)
+    stacks = [s for s in region.stacks.values() if s.peak.bytes]
+    assert max(s.peak.bytes for s in stacks) == pytest.approx(32 << 20, rel=0.001)
+    shown = subprocess.run([str(BUILD / "src/cli/vigil"), "heap", str(region.path), "--what", "peak", "--json"],
+                           capture_output=True, text=True)
+    told = json.loads(shown.stdout)
+    assert told["total"]["low_bytes"] <= 37 << 20 <= told["total"]["high_bytes"], told["total"]
+    assert told["stacks"][0]["bytes"] == pytest.approx(32 << 20, rel=0.001), told["stacks"][0]
 
 
 # --- processes and threads
@@ -511,3 +533,66 @@ os.execl({str(PATTERNS)!r}, "patterns", "threads")"""], env=environment(folder) 
                           text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.startswith("thread_allocates"), done
     assert regionkit.regions(folder) == []
+
+
+# --- code that was loaded a moment ago
+
+LATE_LIBRARY = """
+#include <stdlib.h>
+__attribute__((noinline)) void *late_take(void) { void *p = malloc(24 << 20); __asm__ volatile("" ::: "memory"); return p; }
+"""
+LATE_PROGRAM = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	void *volatile first = malloc(8 << 20); /* reads the mappings */
+	void *l = dlopen(argv[1], RTLD_NOW | (argc > 3 ? RTLD_DEEPBIND : 0));
+	void *(*take)(void) = (void *(*)(void))dlsym(l, "late_take");
+	void *volatile p = take();
+	if (argv[2][0] == 'w') {
+		puts("ready");
+		fflush(stdout);
+		pause();
+	}
+	if (argv[2][0] == 'q')
+		_exit(0);
+	return !first || !p;
+}
+"""
+
+
+@pytest.fixture
+def late(tmp_path):
+    (tmp_path / "late.c").write_text(LATE_LIBRARY)
+    (tmp_path / "program.c").write_text(LATE_PROGRAM)
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "late.c", "-o", "liblate.so"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-O1", "program.c", "-o", "program", "-ldl"], cwd=tmp_path, check=True)
+    return [tmp_path / "program", tmp_path / "liblate.so"]
+
+
+def names_of_largest(region_or_pid):
+    shown = subprocess.run([str(BUILD / "src/cli/vigil"), "heap", str(region_or_pid), "--json"], capture_output=True,
+                           text=True, timeout=60)
+    stacks = json.loads(shown.stdout)["stacks"]
+    return [f["name"] for f in stacks[0]["frames"]]
+
+
+@pytest.mark.parametrize("how", ["exit", "quick"])
+def test_a_library_loaded_just_before_the_end_is_named(folder, late, how):
+    run(folder, *late, how)
+    names = names_of_largest(only(folder).path)
+    assert "late_take" in names and "[code of no file]" not in names
+
+
+def test_a_library_that_asked_once_and_went_quiet_is_named_while_it_runs(folder, late):
+    p = subprocess.Popen([*map(str, late), "wait"], env=environment(folder), stdout=subprocess.PIPE, text=True)
+    try:
+        assert p.stdout.readline() == "ready\n"
+        names = names_of_largest(p.pid)
+        assert "late_take" in names and "[code of no file]" not in names
+    finally:
+        p.kill()
+        p.wait()

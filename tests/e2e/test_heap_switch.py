@@ -207,6 +207,48 @@ def test_what_cannot_be_switched_is_said(vigil, program):
     assert done.status == 4, done
 
 
+def test_a_process_that_was_never_attached_is_left_alone_by_detach(vigil, program):
+    p = program(ALLOCATES)
+    done = vigil("heap", p.pid, "--detach")
+    assert done.status == 4 and b"is not sampled: vigil's heap library was never loaded into it" in done.err, done
+    assert "vigil" not in pathlib.Path(f"/proc/{p.pid}/maps").read_text()
+
+
+STUCK_IN_MALLOC = """
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <time.h>
+extern void *__libc_malloc(size_t);
+void *malloc(size_t n)
+{
+	struct timespec step = {.tv_nsec = 1000000}, begun, now;
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	for (now = begun; n == 123457 && now.tv_sec < begun.tv_sec + 3; clock_gettime(CLOCK_MONOTONIC, &now))
+		nanosleep(&step, NULL); /* cut short when the thread is stopped */
+	return __libc_malloc(n);
+}
+"""
+
+
+def test_attach_goes_on_until_a_thread_is_at_a_safe_place(vigil, tmp_path):
+    """Its one thread is inside malloc for 2 to 3 s, longer than one search for a safe place takes."""
+    (tmp_path / "stuck.c").write_text(STUCK_IN_MALLOC)
+    (tmp_path / "program.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+                                        "int main(void) { puts(\"ready\"); fflush(stdout); void *volatile p = malloc(123457);\n"
+                                        "for (;;) { free(p); p = malloc(9000); usleep(1000); } }\n")
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "stuck.c", "-o", "libstuck.so"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-O1", "-fno-builtin", "program.c", "-o", "program"], cwd=tmp_path, check=True)
+    p = subprocess.Popen([str(tmp_path / "program")], stdout=subprocess.PIPE,
+                         env={**os.environ, "LD_PRELOAD": str(tmp_path / "libstuck.so")})
+    try:
+        assert p.stdout.readline() == b"ready\n"
+        attach(vigil, p.pid)
+        assert p.poll() is None
+    finally:
+        p.kill()
+        p.wait()
+
+
 FORKS = """
 import os, sys, time
 print("ready", flush=True)

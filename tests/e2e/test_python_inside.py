@@ -301,6 +301,36 @@ def test_a_process_that_cannot_be_read_is_said_to_be_closed(tool, as_nobody):
     assert json.loads(done.stdout)["result"] == "denied"
 
 
+NUMPY_SCALARS = {
+    "numpy.bool_(True)": "True", "numpy.int8(-8)": "-8", "numpy.int16(-300)": "-300", "numpy.int32(7)": "7",
+    "numpy.int64(-(1 << 62))": str(-(1 << 62)), "numpy.longlong(5)": "5", "numpy.uint8(255)": "255",
+    "numpy.uint16(65535)": "65535", "numpy.uint32(4000000000)": "4000000000", "numpy.uint64(2**64 - 1)": str(2**64 - 1),
+    "numpy.float16(0.1)": "0.1", "numpy.float16(65504)": "65504.0", "numpy.float16(6e-8)": "6e-08",
+    "numpy.float32(0.1)": "0.1", "numpy.float32(-1.5e-30)": "-1.5e-30", "numpy.float64(0.1)": "0.1",
+    "numpy.float64('nan')": "nan", "numpy.float16('-inf')": "-inf", "numpy.longdouble(2.5)": "2.5",
+    "numpy.complex64(1 - 2j)": "1.0-2.0j", "numpy.complex128(0.1j)": "0.0+0.1j",
+    "numpy.datetime64('2023-12-31')": "19722 D", "numpy.timedelta64(90, 's')": "90 s", "numpy.datetime64('NaT')": "NaT"}
+
+
+def pythons_with_numpy():
+    """The system's, and one of another version of numpy where there is one (VIGIL_NUMPY_PYTHON)."""
+    return [p for p in (SYSTEM, os.environ.get("VIGIL_NUMPY_PYTHON")) if p]
+
+
+@static
+@pytest.mark.parametrize("python", pythons_with_numpy())
+def test_scalars_of_numpy_are_shown(peek, python):
+    if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode:
+        pytest.skip(f"{python} has no numpy")
+    program = ("import numpy, sys\ndef here():\n" + "".join(f" v{i} = {e}\n" for i, e in enumerate(NUMPY_SCALARS)) +
+               " print('ready', flush=True); sys.stdin.read()\nhere()")
+    names = subprocess.run([python, "-c", "import numpy\n" + "".join(f"print(type({e}).__name__)\n" for e in NUMPY_SCALARS)],
+                           capture_output=True, text=True, check=True).stdout.split()
+    with held([python, "-c", program]) as process:
+        shown = wait_for(lambda: next((f for f in frames(peek(process.pid)) if f["name"] == "here"), None))["locals"]
+    assert shown == {f"v{i}": f"numpy.{n}({v})" for i, (n, v) in enumerate(zip(names, NUMPY_SCALARS.values()))}
+
+
 @static
 def test_the_shape_of_a_numpy_array_is_shown(peek):
     if subprocess.run([SYSTEM, "-c", "import numpy"], capture_output=True).returncode:

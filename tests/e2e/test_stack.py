@@ -249,3 +249,58 @@ def test_threads_have_the_names_that_the_program_gave_them(vigil, python, tmp_pa
         end_tree(process)
         process.wait(10)
         process.stdout.close()
+
+
+CYTHON_LIKE = """#include <unistd.h>
+__attribute__((noinline)) static void __Pyx_Call(void) { for (;;) pause(); }
+  /* "srv/part.pyx":40
+ * def step(n):
+ *     wait(n)             # <<<<<<<<<<<<<<
+ */
+__attribute__((noinline)) void __pyx_pf_4part_5Model_2step(void)
+{
+  /* "srv/part.pyx":41
+ */
+  __Pyx_Call();
+  __asm__ volatile("");
+}
+/* --- Runtime support code --- */
+int main(void) { write(1, "ready\\n", 6); __pyx_pf_4part_5Model_2step(); return 0; }
+"""
+
+
+def test_functions_of_cython_have_their_name_and_line(vigil, tmp_path):
+    """What Cython makes, without Cython: names as it gives them, and its comments before the code of each line."""
+    (tmp_path / "part.c").write_text(CYTHON_LIKE)
+    subprocess.run(["gcc", "-g", "-O1", "part.c", "-o", "part"], cwd=tmp_path, check=True)
+    with subprocess.Popen([str(tmp_path / "part")], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.readline() == b"ready\n"
+            look = vigil("stack", process.pid, "--native", "--json").json()
+            frames = look["processes"][0]["threads"][0]["frames"]
+            step = next(f for f in frames if f["name"] == "Model.step")
+            assert (step["file"], step["line"]) == (str(tmp_path / "part.pyx"), 41)
+            # a file that has changed since tells nothing
+            os.utime(tmp_path / "part.c", (2**31, 2**31))
+            frames = vigil("stack", process.pid, "--native", "--json").json()["processes"][0]["threads"][0]["frames"]
+            step = next(f for f in frames if f["name"] == "Model.step")
+            assert step["file"] == str(tmp_path / "part.c")
+        finally:
+            process.kill()
+
+
+def test_kernel_frames_stand_before_the_others(vigil, begin):
+    process = begin("/usr/bin/python3", "-c", "import time\nprint('begun', flush=True)\ntime.sleep(1000)")
+    wait_for(lambda: "nanosleep" in open(f"/proc/{process.pid}/wchan").read(), what="it to sleep")
+
+    def frames(*options):
+        return vigil("stack", process.pid, "--json", *options).json()["processes"][0]["threads"][0]
+    thread = frames("--kernel")
+    if os.geteuid():
+        assert "CAP_SYS_ADMIN" in thread["note"]
+        return
+    kinds = [f["kind"] for f in thread["frames"]]
+    assert "nanosleep" in thread["frames"][0]["name"] and kinds[0] == "kernel"
+    assert kinds == sorted(kinds, key=lambda kind: kind != "kernel") and kinds[-1] == "python"
+    assert all(f["module"] == "kernel" for f in thread["frames"] if f["kind"] == "kernel")
+    assert "kernel" not in [f["kind"] for f in frames()["frames"]]

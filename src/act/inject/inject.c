@@ -575,7 +575,8 @@ static int inject_explain(const struct inject_target *t, int r, struct fault *f)
 		return fault_set(
 			f, r,
 			"process %d: no thread was at a place where the library can be loaded safely (all were inside "
-			"malloc, the loader or fork, or did not stop); %s, try again",
+			"malloc, the loader or fork, or did not stop); %s; --what growth shows where its memory grows "
+			"without loading anything",
 			(int)t->pid, t->symbol ? "the library is there and does nothing yet" : "nothing was changed");
 	return fault_set(f, r, "process %d: %s", (int)t->pid, r < 0 ? strerror(-r) : "its memory could not be written");
 }

@@ -26,10 +26,12 @@ enum {
 	INJECT_UNSAFE = 51, /* no thread was at a safe place before the deadline */
 	/* the loader of the program failed, or the library has no function of that name; f has the text */
 	INJECT_FAILED = 52,
+	INJECT_ABSENT = 53, /* only_loaded, and the library is not loaded: nothing was done */
 };
 
 struct inject_want {
 	const char *library; /* path of the file; where the program cannot see it, a copy in memory is loaded */
+	bool only_loaded; /* call the function only if the library is loaded already */
 	const char *symbol; /* int64_t f(void *arg, uint64_t arg_bytes); called in the program */
 	void *arg; /* copied into the program before the call and back after it */
 	size_t arg_bytes; /* at most INJECT_ARG_BYTES */

@@ -269,6 +269,8 @@ static int find_library(struct inject_target *t, const struct inject_want *want,
 	t->sees_file =
 		fstatat(t->w->proc_fd, theirs, &seen, 0) == 0 && seen.st_dev == st.st_dev && seen.st_ino == st.st_ino;
 	const struct map_row *row = library_row(t, &st);
+	if (!row && want->only_loaded)
+		return fault_set(f, INJECT_ABSENT, "process %d has not got vigil's heap library", (int)t->pid);
 	if (!row)
 		function_find(t, want);
 	if (!row || elf_open_map(t->w, t->pid, row, &e) != 0)

@@ -22,6 +22,8 @@
 #define GENERATIONS 1000
 /* Each call ties some files to the library; a program of 4,000 libraries needs about ten. */
 #define CALLS_MAX 400
+/* On a crowded machine no thread may come to a safe place in time: so much longer it is tried. */
+#define UNSAFE_NS (10 * NS_PER_S)
 #define BUSY_TRIES 60
 #define BUSY_PAUSE_NS (5 * (long)NS_PER_MS)
 
@@ -195,11 +197,13 @@ static bool go_on(void *arg)
 	return p->block.why == HEAP_FINE && p->block.more && ++p->result->calls < CALLS_MAX;
 }
 
-static int call(const struct world *w, pid_t pid, const char *symbol, struct progress *p, struct fault *f)
+static int call(const struct world *w, pid_t pid, const char *symbol, bool only_loaded, struct progress *p,
+		struct fault *f)
 {
 	char library[PATH_MAX];
 	struct inject_result got;
 	struct inject_want want = {.library = library,
+				   .only_loaded = only_loaded,
 				   .symbol = symbol,
 				   .arg = p,
 				   .arg_bytes = sizeof(p->block),
@@ -227,6 +231,24 @@ static int call(const struct world *w, pid_t pid, const char *symbol, struct pro
 	return got.value == 0 ? 0 : heapattach_explain(pid, &p->block, got.value, f);
 }
 
+/* A process is left as it was, or with a library that does nothing yet, when no thread was at a safe place. */
+static int call_patiently(const struct world *w, pid_t pid, const char *symbol, bool only_loaded, struct progress *p,
+			  struct fault *f)
+{
+	uint64_t until_ns = w->mono_ns() + UNSAFE_NS;
+	uint32_t tries = 0, calls = 0;
+	for (;;) {
+		*f = (struct fault){.text = ""};
+		int r = call(w, pid, symbol, only_loaded, p, f);
+		tries += p->result->tries;
+		calls += p->result->calls;
+		p->result->tries = tries;
+		p->result->calls = calls;
+		if (r != INJECT_UNSAFE || p->begun || w->mono_ns() > until_ns)
+			return r;
+	}
+}
+
 int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *want, struct heapattach_result *ret,
 	       struct fault *f)
 {
@@ -242,7 +264,7 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 		return fault_set(f, r, "no folder for the profile of process %d: %s", (int)pid,
 				 strerror(r < 0 ? -r : EIO));
 	heapattach_file_make(w, pid, ret->folder, &p.block, prepared, sizeof(prepared));
-	r = call(w, pid, "vigil_heap_attach", &p, f);
+	r = call_patiently(w, pid, "vigil_heap_attach", false, &p, f);
 	/* Files that are not tied yet are found by later samples, so the profile goes on. */
 	if (r && p.begun)
 		r = 0;
@@ -257,5 +279,11 @@ int heapdetach(const struct world *w, pid_t pid, struct heapattach_result *ret, 
 {
 	struct progress p = {.block = {.magic = HEAP_ATTACH_MAGIC}, .result = ret};
 	*ret = (struct heapattach_result){.files = 0};
-	return call(w, pid, "vigil_heap_detach", &p, f);
+	int r = call_patiently(w, pid, "vigil_heap_detach", true, &p, f);
+	return r == INJECT_ABSENT
+		       ? fault_set(f, r,
+				   "process %d is not sampled: vigil's heap library was never loaded into it, "
+				   "so there is nothing to end",
+				   (int)pid)
+		       : r;
 }

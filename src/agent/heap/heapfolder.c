@@ -55,7 +55,7 @@ static void header_read(int dir, struct heapfile *f)
 		return;
 	f->state = h.state;
 	f->live_bytes = h.live.bytes > UINT64_MAX / 2 ? 0 : h.live.bytes; /* the counter can be below 0 for a moment */
-	f->peak_bytes = MAX(f->live_bytes, h.peak_bytes[h.peak_which & 1]);
+	f->peak_bytes = MAX(f->live_bytes, MAX(h.peak_bytes[h.peak_which & 1], h.highest.bytes));
 }
 
 static int by_process(const void *a, const void *b)

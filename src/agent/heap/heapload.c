@@ -228,7 +228,8 @@ int heapload_job(const struct world *w, const struct job *j, const struct heaplo
 		return fault_set(f, r,
 				 "job %s has ended, and none of its processes left a heap profile: each had asked for "
 				 "less than about a MiB, or is a program that the library cannot be loaded into (a "
-				 "static one, or of musl); --what growth sees those while they run",
+				 "static one, or of musl), or asked in libraries that were opened with RTLD_DEEPBIND, "
+				 "which are not seen; --what growth sees those while they run",
 				 j->id);
 	if (r == 0)
 		loaded(&l, ret);

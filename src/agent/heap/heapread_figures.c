@@ -111,6 +111,35 @@ static void live_drop(struct heapread_one *rd)
 	}
 }
 
+/*
+ * The stacks are of a moment near the peak. The live bytes of now can be above it; then they are nearer. An older
+ * library does not know the peak itself, only that it renewed its stacks in steps.
+ */
+static void peak_fill(struct heapread_one *rd)
+{
+	const struct heap_header *h = &rd->r.header;
+	rd->p.peak = amount_of(&rd->r.all_peak);
+	double most = rd->p.peak.bytes * PEAK_STEP;
+	if (rd->p.live.bytes > rd->p.peak.bytes) {
+		for (size_t i = 0; i < rd->r.n_stacks; i++)
+			rd->rows[i].f.peak = rd->rows[i].f.live;
+		rd->p.peak = rd->p.live;
+		rd->p.peak_at_s = (double)sub_floor(h->last_mono_ns, h->begun_mono_ns) / 1e9;
+	}
+	if (rd->r.highest.bytes == 0) {
+		/* A process that never freed was never above its last value. */
+		if (h->frees > 0)
+			rd->p.peak.above_bytes = fmax(most - rd->p.peak.bytes, 0);
+		return;
+	}
+	double stacks = rd->p.peak.bytes;
+	if ((double)rd->r.highest.bytes <= stacks)
+		return;
+	rd->p.peak = amount_of(&rd->r.highest);
+	rd->p.peak_at_s = (double)sub_floor(h->highest_mono_ns, h->begun_mono_ns) / 1e9;
+	rd->p.peak_short_bytes = rd->p.peak.bytes - stacks;
+}
+
 int heapread_rows_make(struct heapread_one *rd)
 {
 	rd->rows = calloc(rd->r.n_stacks + 1, sizeof(*rd->rows));
@@ -126,18 +155,7 @@ int heapread_rows_make(struct heapread_one *rd)
 		leak_judge(rd, &rd->rows[i]);
 	rd->p.live = amount_of(&rd->r.all_live);
 	rd->p.total = amount_of(&rd->r.all_total);
-	rd->p.peak = amount_of(&rd->r.all_peak);
-	double most = rd->p.peak.bytes * PEAK_STEP;
-	/* The peak is renewed in steps, so the live bytes can be above it; then they are the peak. */
-	if (rd->p.live.bytes > rd->p.peak.bytes) {
-		for (size_t i = 0; i < rd->r.n_stacks; i++)
-			rd->rows[i].f.peak = rd->rows[i].f.live;
-		rd->p.peak = rd->p.live;
-		rd->p.peak_at_s = (double)sub_floor(rd->r.header.last_mono_ns, rd->r.header.begun_mono_ns) / 1e9;
-	}
-	/* A process that never freed was never above its last value. */
-	if (rd->r.header.frees > 0)
-		rd->p.peak.above_bytes = fmax(most - rd->p.peak.bytes, 0);
+	peak_fill(rd);
 	if (rd->earlier || (rd->h->any_runs && !rd->alive))
 		live_drop(rd);
 	return 0;

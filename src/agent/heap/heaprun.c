@@ -146,7 +146,8 @@ void heaprun_nothing(const struct heaprun *h, char *dst, size_t cap)
 		(void)text_format(
 			dst, cap,
 			"no heap profile was left: each process had asked for less than about a MiB, or is one "
-			"that takes no library (a static program, set-user-ID, another C library)");
+			"that takes no library (a static program, set-user-ID, another C library), or asked in "
+			"libraries that were opened with RTLD_DEEPBIND, which are not seen");
 }
 
 void heaprun_done(struct heaprun *h)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "model/stacks/stackmerge.h"
+#include "sense/proc/maps.h"
 #include "sense/python/pycode.h"
 
 #define TEXT_MAX 4096
@@ -35,6 +36,8 @@ struct heapsymbols {
 	/* The current profile. */
 	const struct heapregion *r;
 	pid_t pid;
+	struct maps maps; /* of the process, if it runs; read when a place is in no mapping that the profile knows */
+	bool has_maps;
 	uint8_t minor;
 	struct code *codes;
 	size_t n_codes;
@@ -78,6 +81,7 @@ struct heapsymbols *heapsymbols_free(struct heapsymbols *n)
 	if (!n)
 		return NULL;
 	codes_done(n);
+	maps_done(&n->maps);
 	offline_free(n->offline);
 	free(n->places);
 	free(n);
@@ -87,6 +91,9 @@ struct heapsymbols *heapsymbols_free(struct heapsymbols *n)
 int heapsymbols_begin(struct heapsymbols *n, const struct heapregion *r, pid_t pid)
 {
 	codes_done(n);
+	maps_done(&n->maps);
+	n->maps = (struct maps){.n = 0};
+	n->has_maps = false;
 	n->codes = calloc(r->n_codes + 1, sizeof(*n->codes));
 	if (!n->codes)
 		return -ENOMEM;
@@ -159,15 +166,39 @@ static int place_name(struct heapsymbols *n, const struct heapregion_module *m, 
 	return 0;
 }
 
+/*
+ * The mapping of a place that the process has not written down yet: it does so at its next sample, if there is one. Not
+ * of a place from before something was unmapped, where other code may be now.
+ */
+static bool module_of_now(struct heapsymbols *n, uint64_t pc, uint32_t epoch, struct heapregion_module *ret)
+{
+	if (n->pid <= 0 || epoch != n->r->header.module_epoch)
+		return false;
+	if (!n->has_maps && maps_read(n->world, n->pid, &n->maps) != 0)
+		n->maps = (struct maps){.n = 0};
+	n->has_maps = true;
+	const struct map_row *row = n->maps.n ? maps_find(&n->maps, pc) : NULL;
+	if (!row || !row->inode || !(row->flags & MAP_EXEC) || row->path[0] != '/')
+		return false;
+	*ret = (struct heapregion_module){.path = span_of(row->path),
+					  .start = row->start,
+					  .end = row->end,
+					  .offset = row->offset,
+					  .inode = row->inode};
+	return true;
+}
+
 static int native_frame(struct heapsymbols *n, uint64_t addr, uint32_t epoch, uint32_t *ret, struct merge_native *kind)
 {
 	/* addr is the return address: that of the next instruction */
 	uint64_t pc = addr ? addr - 1 : 0;
 	const struct heapregion_module *m = heapregion_module(n->r, pc, epoch);
+	struct heapregion_module now;
 	*kind = (struct merge_native){.eval_loop = false};
 	*ret = n->nowhere;
-	if (!m)
+	if (!m && !module_of_now(n, pc, epoch, &now))
 		return 0;
+	m = m ? m : &now;
 	struct place p = {.inode = m->inode,
 			  .offset = pc - m->start + m->offset,
 			  .path_hash = hash_bytes(HASH_START, m->path.p, m->path.len)};

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "sense/proc/proc.h"
 #include "sense/python/pylocals.h"
+#include "sense/wait/kernelstack.h"
 #include "sense/wait/threadlist.h"
 
 #define SNAPSHOT_TASKS 65536
@@ -92,7 +93,34 @@ static void thread_note(const struct procview *l, const struct procview_sample *
 		TEXT_COPY(t->note, "no native frames: it may not be stopped");
 }
 
-static int frames_fill(struct snap *s, struct procview *l, const struct procview_sample *sample, struct dump_thread *t)
+/* The frames in the kernel come before all others. */
+static int kernel_frames_add(const struct kernelstack *k, struct dump_thread *t)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		struct dump_frame *f = &t->frames[t->n_frames++];
+		*f = (struct dump_frame){.kind = FRAME_KERNEL, .name = strdup(k->frame[i].name)};
+		f->module = strdup(k->frame[i].module[0] ? k->frame[i].module : "kernel");
+		if (!f->name || !f->module)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Read before the thread may be stopped for its other frames. */
+static void kernel_read(const struct snap *s, const struct procview *l, struct dump_thread *t, struct kernelstack *ret)
+{
+	ret->n = 0;
+	if (!s->want->kernel || t->wait.kind == WAIT_RUNNING)
+		return;
+	int r = kernelstack_read(s->w, l->pid, t->tid, ret);
+	if (r == WORLD_DENIED)
+		TEXT_COPY(t->note, "no kernel frames: reading them takes CAP_SYS_ADMIN");
+	else if (r == WORLD_ABSENT)
+		TEXT_COPY(t->note, "no kernel frames: this kernel does not show them");
+}
+
+static int frames_fill(struct snap *s, struct procview *l, const struct procview_sample *sample,
+		       const struct kernelstack *kernel, struct dump_thread *t)
 {
 	const struct procview_frame *frames;
 	size_t n = 0;
@@ -109,21 +137,21 @@ static int frames_fill(struct snap *s, struct procview *l, const struct procview
 	thread_note(l, sample, t);
 	if (sample->python.n > 0 && !sample->python.bracketed && t->wait.kind == WAIT_RUNNING)
 		s->d->wrong_possible = true;
-	t->frames = calloc(n ? n : 1, sizeof(*t->frames));
+	t->frames = calloc(n + kernel->n + 1, sizeof(*t->frames));
 	if (!t->frames)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		r = frame_add(s, l, &frames[i], &t->frames[i]);
+	r = kernel_frames_add(kernel, t);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		r = frame_add(s, l, &frames[i], &t->frames[t->n_frames]);
 		t->n_frames++;
-		if (r)
-			return r;
 	}
-	return 0;
+	return r;
 }
 
 static int thread_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_thread *t)
 {
 	struct procview_sample sample;
+	struct kernelstack kernel;
 	/* Read before the sample, so that a stop by vigil is not shown as the reason to wait. */
 	int r = threadwait_read(s->w, l->via, t->tid, &l->remote, true, &t->wait);
 	if (r == WORLD_GONE)
@@ -138,8 +166,9 @@ static int thread_fill(struct snap *s, struct procview *l, const struct pythread
 		return 0;
 	if (t->wait.has_syscall && t->wait.nr >= 0)
 		TEXT_COPY(t->syscall, syscall_name(t->wait.nr));
+	kernel_read(s, l, t, &kernel);
 	r = procview_sample(l, t->tid, py, still, &sample);
-	return r ? r : frames_fill(s, l, &sample, t);
+	return r ? r : frames_fill(s, l, &sample, &kernel, t);
 }
 
 static void thread_drop(struct dump_process *p)
@@ -154,13 +183,14 @@ static void thread_drop(struct dump_process *p)
 static int threadless_fill(struct snap *s, struct procview *l, const struct pythread *py, struct dump_process *p)
 {
 	struct procview_sample sample;
+	static const struct kernelstack none;
 	int r = procview_sample(l, 0, py, s->want->frozen ? PROCVIEW_FROZEN : PROCVIEW_RUNS, &sample);
 	if (r || sample.python.n == 0)
 		return r == WORLD_GONE ? 0 : r;
 	struct dump_thread *t = &p->threads[p->n_threads++];
 	*t = (struct dump_thread){.wait = {.nr = -1, .fd = -1}};
 	TEXT_COPY(t->wait_kind, wait_kind_name(t->wait.kind));
-	r = frames_fill(s, l, &sample, t);
+	r = frames_fill(s, l, &sample, &none, t);
 	TEXT_FORMAT(t->note, "it runs interpreter %" PRIu64 "; CPython 3.%u does not tell which thread it is",
 		    py->interp_id, l->rt.minor);
 	return r;

@@ -48,33 +48,13 @@ static bool older(const struct collective_wait *a, const struct collective_wait 
 	return a->since_ns && (!b->since_ns || a->since_ns < b->since_ns);
 }
 
-static void prove_wait(const struct collective_set *s, const struct collective_wait *one, struct collective_verdict *v)
-{
-	char text[360];
-	struct buf b = BUF_ON(text);
-	buf_reset(&b);
-	buf_wait(&b, s, one);
-	buf_add(&b, one->by_count ? " is launched by " : " holds ");
-	buf_bits(&b, s, one->waiting);
-	if (collective_count_bits(s, one->missing)) {
-		buf_add(&b, one->is_p2p ? "; not made by " : "; not joined by ");
-		buf_bits(&b, s, one->missing);
-	}
-	if (collective_count_bits(s, one->unknown)) {
-		buf_add(&b, "; unknown of ");
-		buf_bits(&b, s, one->unknown);
-	}
-	buf_where(&b, one->call);
-	verdict_prove(v, collective_source_name(s, one->source), "%s", text);
-}
-
 static void prove_all(const struct view *w, const struct collective_wait *first, struct collective_verdict *v)
 {
 	if (first)
-		prove_wait(w->s, first, v);
+		verdict_prove_wait(w->s, first, v);
 	for (size_t i = 0; i < w->s->n_waits && v->n_evidence < COLLECTIVE_EVIDENCE - 2; i++)
 		if (&w->s->waits[i] != first && collective_counts(w, &w->s->waits[i]))
-			prove_wait(w->s, &w->s->waits[i], v);
+			verdict_prove_wait(w->s, &w->s->waits[i], v);
 	for (size_t i = 0; i < w->s->n_ranks && v->n_evidence < COLLECTIVE_EVIDENCE; i++)
 		if (w->s->ranks[i].why[0])
 			verdict_prove(v, "Flight Recorder", "rank %d: %s", w->s->ranks[i].rank, w->s->ranks[i].why);
@@ -104,7 +84,7 @@ static const struct collective_call *last_of(const struct collective_set *s, int
 }
 
 static void describe_root(const struct view *w, const struct collective_wait *one, const struct ranklist *blamed,
-		      struct collective_verdict *v)
+			  struct collective_verdict *v)
 {
 	struct buf b = verdict_text(v);
 	buf_bits(&b, w->s, one->waiting);
@@ -193,7 +173,7 @@ static const struct collective_wait *circle(const struct view *w)
 }
 
 static void describe_circle(const struct view *w, const struct collective_wait *start, bool one_group,
-			struct collective_verdict *v)
+			    struct collective_verdict *v)
 {
 	struct buf b = verdict_text(v);
 	buf_add(&b, one_group ? "Ranks called different collectives of one group: " : "Ranks wait for each other: ");
@@ -280,6 +260,11 @@ static const struct collective_wait *base_wait(const struct view *w, bool with_u
 	return best;
 }
 
+static bool judge_pairs_ended(const struct view *w, struct collective_verdict *v)
+{
+	return collective_judge_devices(w->s, true, v);
+}
+
 static bool judge_silent(const struct view *w, struct collective_verdict *v)
 {
 	const struct collective_wait *one = base_wait(w, true);
@@ -317,6 +302,32 @@ static void advise_equal(struct collective_verdict *v)
 	verdict_advise(v, "NCCL_DEBUG=INFO and NCCL's RAS show whether a peer or a network card answers no more.");
 }
 
+static void describe_equal(const struct collective_set *s, const struct collective_wait *one, struct buf *b)
+{
+	const char *below = "what holds it up lies below, in a GPU, the network or a host.";
+	if (collective_count_bits(s, one->ended)) {
+		buf_bits(b, s, one->waiting);
+		buf_add(b, collective_count_bits(s, one->waiting) == 1 ? " is still in " : " are still in ");
+		buf_wait(b, s, one);
+		buf_where(b, one->call);
+		buf_add(b, ", which has ended on ");
+		buf_bits(b, s, one->ended);
+		buf_printf(b, ": %s", below);
+		return;
+	}
+	buf_add(b, collective_count_bits(s, one->waiting) == 2 ? "Both sides are in " : "All ranks are in ");
+	buf_wait(b, s, one);
+	buf_where(b, one->call);
+	if (one->call && collective_is_odd(one->call))
+		buf_printf(b,
+			   ", which takes %s and gives %s; no such call is possible, so the dump is wrong. It does not "
+			   "end",
+			   one->call->in_sizes, one->call->out_sizes);
+	else
+		buf_add(b, one->call ? " and made the same call, and it does not end" : ", and it does not end");
+	buf_printf(b, ": %s", below);
+}
+
 static bool judge_equal(const struct view *w, struct collective_verdict *v)
 {
 	const struct collective_wait *one = base_wait(w, false);
@@ -324,11 +335,7 @@ static bool judge_equal(const struct view *w, struct collective_verdict *v)
 	struct buf b;
 	if (one) {
 		b = verdict_text(v);
-		buf_add(&b, collective_count_bits(s, one->waiting) == 2 ? "Both sides are in " : "All ranks are in ");
-		buf_wait(&b, s, one);
-		buf_where(&b, one->call);
-		buf_add(&b, " and made the same call, and it does not end: what holds it up lies below, in a GPU, the "
-			    "network or a host.");
+		describe_equal(s, one, &b);
 		verdict_call(s, v, one);
 		v->confidence = CONFIDENCE_MEDIUM;
 	} else if (!w->precise && s->n_counts && s->frozen) {
@@ -398,13 +405,15 @@ int collective_judge(const struct collective_set *s, struct collective_verdict *
 	for (size_t i = 0; i < s->n_ranks; i++)
 		w.precise |= (s->ranks[i].sources & (COLLECTIVE_FLIGHTREC | COLLECTIVE_RING)) != 0;
 	ret->valid = true;
-	bool (*const by_rank[])(const struct view *, struct collective_verdict *) = {judge_roots, judge_circle,
-										     judge_silent, judge_equal};
-	if (judge_dead(&w, ret) || collective_judge_clash(s, ret) || collective_judge_states(s, ret))
+	bool (*const by_rank[])(const struct view *, struct collective_verdict *) = {
+		judge_roots, judge_circle, judge_pairs_ended, judge_silent, judge_equal};
+	if (judge_dead(&w, ret) || collective_judge_clash(s, false, ret) || collective_judge_pairs(s, ret) ||
+	    collective_judge_states(s, ret) || collective_judge_devices(s, false, ret))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(by_rank); i++)
 		if (by_rank[i](&w, ret))
 			return 0;
-	judge_nothing(&w, ret);
+	if (!collective_judge_clash(s, true, ret))
+		judge_nothing(&w, ret);
 	return 0;
 }

@@ -28,8 +28,6 @@ static void ways_of(const struct collective_set *s, const struct collective_clas
 	ret->n = ret->n_calls = 0;
 	for (size_t i = c->first; i < c->first + c->n; i++) {
 		const struct collective_call *call = &s->calls[i];
-		if (call->in_batch)
-			continue;
 		size_t w = 0;
 		while (w < ret->n && !collective_clash_same_call(ret->way[w].first, call))
 			w++;
@@ -47,7 +45,7 @@ static void ways_of(const struct collective_set *s, const struct collective_clas
 static const struct collective_call *further_on(const struct collective_set *s, const struct collective_call *c,
 						uint64_t further)
 {
-	for (size_t i = (size_t)(c - s->calls) + 1; i < s->n_calls; i++) {
+	for (size_t i = (size_t)(c - s->calls) + 1; i < s->n_calls && c->part == 0; i++) {
 		const struct collective_call *o = &s->calls[i];
 		if (o->group != c->group || o->is_p2p || o->seq > c->seq + further)
 			return NULL;
@@ -85,13 +83,18 @@ static uint64_t left_out(const struct collective_set *s, const struct collective
 	return 0;
 }
 
-static void buf_call(struct buf *b, const struct collective_call *c, const char *what)
+/* other: the call that it is compared with, and what of it differs. */
+static void buf_call(struct buf *b, const struct collective_call *c, const struct collective_call *other,
+		     const char *what)
 {
 	buf_add(b, c->op);
+	bool in = strcmp(what, "data type") == 0 ? strcmp(c->in_dtypes, other->in_dtypes) != 0
+						 : c->in_elements != other->in_elements;
+	const char *giving = in || (!c->out_sizes[0] && !c->out_dtypes[0]) ? "of" : "giving";
 	if (strcmp(what, "size") == 0)
-		buf_printf(b, " of %s", c->in_sizes[0] ? c->in_sizes : c->out_sizes);
+		buf_printf(b, " %s %s", giving, in && c->in_sizes[0] ? c->in_sizes : c->out_sizes);
 	else if (strcmp(what, "data type") == 0)
-		buf_printf(b, " of %s", c->in_dtypes[0] ? c->in_dtypes : c->out_dtypes);
+		buf_printf(b, " %s %s", giving, in && c->in_dtypes[0] ? c->in_dtypes : c->out_dtypes);
 	if (strcmp(what, "size") == 0 && !c->in_sizes[0] && c->has_in)
 		buf_printf(b, "%llu elements", (unsigned long long)c->in_elements);
 	buf_where(b, c);
@@ -130,11 +133,13 @@ static size_t largest(const struct ways *w, bool *ret_tie)
 }
 
 /* A clash that has not ended comes first, then the oldest one. */
-static const struct collective_clash *worst(const struct collective_set *s)
+static const struct collective_clash *worst(const struct collective_set *s, bool minor)
 {
 	const struct collective_clash *best = NULL;
 	for (size_t i = 0; i < s->n_clashes; i++) {
 		const struct collective_clash *c = &s->clashes[i];
+		if (c->minor != minor)
+			continue;
 		if (!best || (best->done && !c->done) ||
 		    (best->done == c->done && s->calls[c->first].created_ns < s->calls[best->first].created_ns))
 			best = c;
@@ -143,7 +148,7 @@ static const struct collective_clash *worst(const struct collective_set *s)
 }
 
 static void collective_clash_describe(const struct collective_set *s, const struct ways *w, size_t major, bool tie,
-		 struct collective_verdict *v)
+				      bool minor, struct collective_verdict *v)
 {
 	const struct collective_call *m = w->way[major].first;
 	const char *what = "operation";
@@ -151,6 +156,8 @@ static void collective_clash_describe(const struct collective_set *s, const stru
 	uint64_t skipped = 0, extra = 0;
 	buf_printf(&b, "Number %llu of group %s is not the same call everywhere: ", (unsigned long long)m->seq,
 		   s->groups[m->group].desc);
+	if (m->part)
+		buf_add(&b, "in its batch, ");
 	for (size_t i = 0, reported = 0; i < w->n; i++) {
 		if (i == major)
 			continue;
@@ -159,14 +166,14 @@ static void collective_clash_describe(const struct collective_set *s, const stru
 		buf_add(&b, reported++ ? "; " : "");
 		buf_ranks(&b, &w->way[i].ranks);
 		buf_add(&b, " called ");
-		buf_call(&b, c, what);
+		buf_call(&b, c, m, what);
 		skipped = left_out(s, c, m);
 		extra = left_out(s, m, c);
 	}
 	buf_add(&b, ", ");
 	buf_ranks(&b, &w->way[major].ranks);
 	buf_add(&b, " ");
-	buf_call(&b, m, what);
+	buf_call(&b, m, w->way[major ? 0 : 1].first, what);
 	buf_add(&b, ".");
 	if (skipped && extra)
 		skipped = extra = 0; /* calls that alternate fit both ways */
@@ -178,12 +185,14 @@ static void collective_clash_describe(const struct collective_set *s, const stru
 			   (unsigned long long)extra, extra == 1 ? "one" : "some");
 	else if (tie)
 		buf_add(&b, " Which side is wrong cannot be told: both are of the same number.");
+	if (minor)
+		buf_add(&b, " It has ended on all of them; what came out of it is not defined.");
 	collective_clash_advise(v, what, tie ? 0 : skipped, tie ? 0 : extra);
 }
 
-bool collective_judge_clash(const struct collective_set *s, struct collective_verdict *v)
+bool collective_judge_clash(const struct collective_set *s, bool minor, struct collective_verdict *v)
 {
-	const struct collective_clash *c = worst(s);
+	const struct collective_clash *c = worst(s, minor);
 	static const struct ways none;
 	struct ways w = none;
 	bool tie;
@@ -203,13 +212,13 @@ bool collective_judge_clash(const struct collective_set *s, struct collective_ve
 	/* The silent members could make the smaller part the larger one. */
 	size_t silent = collective_count_bits(s, g->members) - MIN(collective_count_bits(s, g->members), w.n_calls);
 	bool sure = w.way[major].n > w.n_calls - w.way[major].n + silent;
-	v->confidence = tie ? CONFIDENCE_LOW : sure && !c->done ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+	v->confidence = tie || minor ? CONFIDENCE_LOW : sure && !c->done ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 	TEXT_COPY(v->group, g->desc);
 	TEXT_COPY(v->op, m->op);
 	v->has_seq = true;
 	v->seq = m->seq;
 	verdict_blame(v, &blamed);
-	collective_clash_describe(s, &w, major, tie, v);
+	collective_clash_describe(s, &w, major, tie, minor, v);
 	const char *source = collective_source_name(s, m->by_op ? COLLECTIVE_RING : COLLECTIVE_FLIGHTREC);
 	for (size_t i = 0; i < w.n; i++) {
 		const struct collective_call *k = w.way[i].first;

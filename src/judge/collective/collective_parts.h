@@ -28,7 +28,17 @@ void verdict_blame(struct collective_verdict *v, const struct ranklist *l);
 void verdict_call(const struct collective_set *s, struct collective_verdict *v, const struct collective_wait *w);
 const char *collective_source_name(const struct collective_set *s, enum collective_source source);
 
-/* Judges calls of one number that differ. False: there is no such clash. */
-bool collective_judge_clash(const struct collective_set *s, struct collective_verdict *v);
+/* Judges calls of one number that differ, or only those that worked nevertheless. False: there is no such clash. */
+bool collective_judge_clash(const struct collective_set *s, bool minor, struct collective_verdict *v);
+/* Judges sends that wait for receives of another size or type. False: there is none. */
+bool collective_judge_pairs(const struct collective_set *s, struct collective_verdict *v);
+/*
+ * Judges calls that have ended on some ranks and not on others, though all are in them. False: there is none. pairs:
+ * sends and receives instead, of which one side may just be slower to notice the end.
+ */
+bool collective_judge_devices(const struct collective_set *s, bool pairs, struct collective_verdict *v);
+/* Evidence of one wait. */
+void verdict_prove_wait(const struct collective_set *s, const struct collective_wait *one,
+			struct collective_verdict *v);
 /* Judges the states of communicators that RAS reports. False: they explain nothing. */
 bool collective_judge_states(const struct collective_set *s, struct collective_verdict *v);

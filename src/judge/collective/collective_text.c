@@ -103,6 +103,30 @@ void verdict_prove(struct collective_verdict *v, const char *source, const char 
 	v->n_evidence++;
 }
 
+void verdict_prove_wait(const struct collective_set *s, const struct collective_wait *one, struct collective_verdict *v)
+{
+	char text[360];
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	buf_wait(&b, s, one);
+	buf_add(&b, one->by_count ? " is launched by " : " holds ");
+	buf_bits(&b, s, one->waiting);
+	if (collective_count_bits(s, one->missing)) {
+		buf_add(&b, one->is_p2p ? "; not made by " : "; not joined by ");
+		buf_bits(&b, s, one->missing);
+	}
+	if (collective_count_bits(s, one->ended)) {
+		buf_add(&b, "; has ended on ");
+		buf_bits(&b, s, one->ended);
+	}
+	if (collective_count_bits(s, one->unknown)) {
+		buf_add(&b, "; unknown of ");
+		buf_bits(&b, s, one->unknown);
+	}
+	buf_where(&b, one->call);
+	verdict_prove(v, collective_source_name(s, one->source), "%s", text);
+}
+
 void verdict_blame(struct collective_verdict *v, const struct ranklist *l)
 {
 	v->n_culprits = MIN(l->n, (size_t)COLLECTIVE_CULPRITS);

@@ -33,6 +33,7 @@ enum hang_collective_kind {
 	HANG_COLLECTIVE_INIT, /* culprits did not come to the initialisation */
 	HANG_COLLECTIVE_UNEVEN, /* culprits have finished, the others go on */
 	HANG_COLLECTIVE_CYCLE, /* ranks wait for each other in a circle: the order is wrong at the culprits */
+	HANG_COLLECTIVE_DEVICE, /* a call has ended on the others and not on the culprits' devices */
 };
 struct hang_collective {
 	bool valid;

@@ -38,6 +38,8 @@ static const char *hang_join_cause_of(enum hang_collective_kind k, bool had_step
 		return had_steps ? "missing_rank" : "rendezvous";
 	case HANG_COLLECTIVE_UNEVEN:
 		return "uneven_last_epoch";
+	case HANG_COLLECTIVE_DEVICE:
+		return "gpu_stuck";
 	case HANG_COLLECTIVE_CYCLE:
 		return "collective_order";
 	default:

@@ -17,9 +17,10 @@ struct collective_table {
 const char *collective_kind_name(enum collective_kind k)
 {
 	static const char *const names[COLLECTIVE_KINDS] = {
-		[COLLECTIVE_NONE] = "none",   [COLLECTIVE_MISSING] = "missing", [COLLECTIVE_MISMATCH] = "mismatch",
-		[COLLECTIVE_EQUAL] = "equal", [COLLECTIVE_P2P] = "p2p",		[COLLECTIVE_CYCLE] = "cycle",
-		[COLLECTIVE_DEAD] = "dead",   [COLLECTIVE_INIT] = "init",	[COLLECTIVE_UNEVEN] = "uneven",
+		[COLLECTIVE_NONE] = "none",	[COLLECTIVE_MISSING] = "missing", [COLLECTIVE_MISMATCH] = "mismatch",
+		[COLLECTIVE_EQUAL] = "equal",	[COLLECTIVE_P2P] = "p2p",	  [COLLECTIVE_CYCLE] = "cycle",
+		[COLLECTIVE_DEAD] = "dead",	[COLLECTIVE_INIT] = "init",	  [COLLECTIVE_UNEVEN] = "uneven",
+		[COLLECTIVE_DEVICE] = "device",
 	};
 	return (size_t)k < ARRAY_SIZE(names) ? names[k] : "none";
 }
@@ -220,7 +221,8 @@ struct collective_wait *collective_wait_new(struct collective_set *s, uint32_t g
 	w->waiting = collective_bits_new(s);
 	w->missing = collective_bits_new(s);
 	w->unknown = collective_bits_new(s);
-	if (!w->waiting || !w->missing || !w->unknown)
+	w->ended = collective_bits_new(s);
+	if (!w->waiting || !w->missing || !w->unknown || !w->ended)
 		return NULL;
 	s->n_waits++;
 	return w;

@@ -25,7 +25,7 @@ struct collective_rank {
 	uint32_t sources; /* bits of enum collective_source: the sources with data of it; 0: none */
 	char why[200]; /* reason if sources is 0 or the dump is damaged: "no dump: …" */
 	bool is_cut; /* its dump is incomplete: the latest calls are lost */
-	bool is_wrapped; /* its ring is full: the oldest calls are lost */
+	bool is_wrapped; /* its oldest calls are not there: the ring is full, or calls that ended were left out */
 	bool is_dead; /* RAS: it does not answer, or is considered dead */
 	uint32_t head; /* the wait that it has been in for the longest time; COLLECTIVE_NO_WAIT */
 	uint64_t head_order;
@@ -40,6 +40,7 @@ struct collective_group {
 	size_t n_ranks;
 	collective_bits *finished, *running, *starting, *absent; /* RAS: members in this state; NULL: none */
 	bool seq_per_op; /* its call numbers count each operation separately */
+	bool has_pairs; /* there are sends and receives in it, which have numbers of their own */
 };
 
 /* A call of one rank. Texts are interned: equal ones have the same address. */
@@ -53,6 +54,7 @@ struct collective_call {
 	uint32_t peer; /* p2p: index of the peer; set when sealed */
 	bool done;
 	bool in_batch; /* part of a batch, without a number of its own */
+	uint32_t part; /* in_batch: its place, counted from the end of the batch, from 1; else 0 */
 	bool has_in, has_out;
 	uint64_t in_elements, out_elements;
 	const char *in_sizes, *out_sizes, *in_dtypes, *out_dtypes;
@@ -73,16 +75,20 @@ struct collective_wait {
 	collective_bits *waiting; /* ranks that are in the call */
 	collective_bits *missing; /* ranks that are known not to be in it */
 	collective_bits *unknown; /* members without data */
+	collective_bits *ended; /* ranks on which this very call has ended */
+	bool passed; /* one of those has made a later call of the group */
+	const struct collective_call *other; /* p2p: the call of the other side, which waits as well; or NULL */
 	const struct collective_call *call; /* the call of one waiting rank; NULL if by_count */
 	int64_t since_ns; /* creation of the oldest call that waits, unix ns; 0: unknown */
 	enum collective_source source;
 };
 
-/* One call number of a group for which members made different calls: calls [first, first + n) of the set. */
+/* One call number of a group for which members made different calls, or different parts of one batch. */
 struct collective_clash {
 	uint32_t group;
-	size_t first, n;
+	size_t first, n; /* calls [first, first + n) of the set */
 	bool done; /* the calls ended in spite of it */
+	bool minor; /* done, and only sizes or types differ: what came out is not defined, and nothing waits for it */
 };
 
 struct collective_table; /* collective.c */
@@ -111,10 +117,10 @@ struct collective_set {
 	size_t n_counts, cap_counts;
 };
 
-/* The last number that a rank itself reports for a group. -1: none. */
+/* The last numbers that a rank itself reports for a group: asked for, and ended. -1: none. */
 struct collective_last {
 	uint32_t group, rank;
-	int64_t seq;
+	int64_t seq, done;
 };
 
 /* RAS: one member of one communicator. */
@@ -159,3 +165,9 @@ bool collective_has(const collective_bits *b, size_t i); /* false for NULL */
 size_t collective_count_bits(const struct collective_set *s, const collective_bits *b);
 /* True if two calls cannot both be right at one number of one group. *ret_what: "operation", "data type", "size". */
 bool collective_clashes(const struct collective_call *a, const struct collective_call *b, const char **ret_what);
+/* The same of a send and the receive that it waits for. */
+bool collective_pair_clashes(const struct collective_call *a, const struct collective_call *b, const char **ret_what);
+/* True if what such a call gives to any rank takes part of all: none can end before all have begun. */
+bool collective_needs_all(const char *op);
+/* True if a call cannot be right by itself: an all_reduce gives back as much as it took. */
+bool collective_is_odd(const struct collective_call *c);

@@ -38,6 +38,7 @@ static int add_entry(struct collective_set *s, uint32_t rank, uint32_t group, co
 		.peer_in_group = e->sends ? e->target : e->source,
 		.done = e->state == FLIGHTREC_COMPLETED,
 		.in_batch = e->in_batch && !pair,
+		.part = e->in_batch && !pair ? e->part : 0,
 		.has_in = e->has_in,
 		.has_out = e->has_out,
 		.in_elements = e->in_elements,
@@ -53,7 +54,7 @@ static int add_entry(struct collective_set *s, uint32_t rank, uint32_t group, co
 	return c->op && c->in_sizes && c->out_sizes && c->in_dtypes && c->out_dtypes && c->where ? 0 : -ENOMEM;
 }
 
-/* Adds the last number that the rank itself reports for a group; needed for dumps without their end. */
+/* Adds what the rank itself reports of a group; needed for dumps without their end, or without calls that ended. */
 static int add_status(struct collective_set *s, uint32_t rank, uint32_t group, const struct flightrec_group *g)
 {
 	if (!g->has_status)
@@ -62,7 +63,7 @@ static int add_status(struct collective_set *s, uint32_t rank, uint32_t group, c
 	if (!l)
 		return -ENOMEM;
 	s->lasts = l;
-	s->lasts[s->n_lasts++] = (struct collective_last){group, rank, g->last_enqueued};
+	s->lasts[s->n_lasts++] = (struct collective_last){group, rank, g->last_enqueued, g->last_completed};
 	return 0;
 }
 
@@ -74,6 +75,7 @@ int collective_add_flightrec(struct collective_set *s, int32_t rank, const struc
 		return -ENOMEM;
 	s->ranks[at].sources |= COLLECTIVE_FLIGHTREC;
 	s->ranks[at].is_cut |= r->cut;
+	s->ranks[at].is_wrapped |= r->n_entries && r->entries[0].record_id > 0;
 	if (r->cut)
 		TEXT_FORMAT(s->ranks[at].why, "%s", r->why);
 	for (size_t i = 0; i < r->n_groups; i++) {

@@ -40,10 +40,15 @@ static int wait_of(struct collective_set *s, const struct side *here, const stru
 	w->call = c;
 	w->since_ns = c->created_ns;
 	collective_stands(s, w, c->rank, c->order);
-	if (there->open < there->n)
-		collective_stands(s, w, other, there->calls[there->open].order);
-	else
+	if (there->open < there->n) {
+		w->other = &there->calls[there->open];
+		collective_stands(s, w, other, w->other->order);
+	} else if (there->n > here->open && (source != COLLECTIVE_RING || here->open > 0) &&
+		   !s->ranks[c->rank].is_wrapped && !s->ranks[other].is_wrapped) {
+		collective_set_bit(w->ended, other); /* the counterpart was made, and has ended */
+	} else {
 		collective_set_bit(knows(s, other, source) ? w->missing : w->unknown, other);
+	}
 	return 0;
 }
 

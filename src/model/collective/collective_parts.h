@@ -22,3 +22,29 @@ void collective_stands(struct collective_set *s, struct collective_wait *w, uint
 /* Finds the waits among the sends and receives of one group, which are sorted. */
 int must_check collective_seal_p2p(struct collective_set *s, struct collective_call *calls, size_t n);
 int must_check collective_seal_counts(struct collective_set *s);
+
+/* A range of calls of one group, one number or one pair. */
+struct collective_range {
+	struct collective_call *calls;
+	size_t n;
+};
+
+/* The progress of one rank in a group, by call numbers. */
+struct collective_front {
+	int64_t last; /* highest number it called; -1: none */
+	int64_t last_done; /* highest number that ended; -1: none */
+	int64_t reported; /* the last number as reported by the rank itself; -2: not reported */
+	bool whole; /* its report is of the numbers that are compared here, and agrees with its calls */
+	int64_t told_done; /* whole: the last number that ended; -1: none, or not reported */
+};
+
+/* True if a call has ended. A stream works in order: every call before an ended one has ended. */
+static inline bool collective_ended(const struct collective_call *c, const struct collective_front *f)
+{
+	return c->done || (int64_t)c->seq < f[c->rank].last_done || (int64_t)c->seq <= f[c->rank].told_done;
+}
+
+int collective_text_order(const char *a, const char *b); /* of interned texts, as strcmp() */
+/* Records the earliest clash of one group; its calls are sorted. */
+int must_check collective_seal_clash(struct collective_set *s, struct collective_range r,
+				     const struct collective_front *f);

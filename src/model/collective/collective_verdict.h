@@ -21,6 +21,7 @@ enum collective_kind {
 	COLLECTIVE_DEAD, /* processes of the culprits are gone or do not answer */
 	COLLECTIVE_INIT, /* culprits did not join the initialisation */
 	COLLECTIVE_UNEVEN, /* culprits have finished, the others continue */
+	COLLECTIVE_DEVICE, /* the devices of culprits have not ended a call that has ended on the others */
 	COLLECTIVE_KINDS,
 };
 

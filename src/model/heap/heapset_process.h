@@ -74,6 +74,7 @@ struct heapset_process {
 	char lost_why[64];
 	uint64_t skipped_rows; /* rows that were torn, unpublished or contradictory */
 	bool peak_torn;
+	double peak_short_bytes; /* so much of the peak is in no stack: they are of a moment before or after it */
 	uint32_t stacks, small_stacks; /* number of stacks; number of those joined in one line */
 	struct heapset_breakdown breakdown;
 	char note[200]; /* "no Python frames: …" */

@@ -51,6 +51,7 @@ static void describe(const struct heapset *h, const struct heapset_want *want, s
 		t->ends_unknown += p[i].end_unknown;
 		t->least_bytes = MAX(t->least_bytes, p[i].peak.bytes);
 		t->stepped |= p[i].peak.above_bytes > 0;
+		t->short_bytes += p[i].peak_short_bytes;
 	}
 }
 

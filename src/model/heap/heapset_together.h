@@ -14,7 +14,8 @@ struct heapset_together {
 	size_t n, apart; /* number of processes that are in; number of wanted processes that were not alive */
 	size_t ends_unknown; /* number of these with an unknown end */
 	double least_bytes; /* the largest peak of one of these */
-	bool stepped; /* one of these may have held more than its peak says */
+	bool stepped; /* one of these may have held more than its peak says: it knows it in steps only */
+	double short_bytes; /* so much of the peaks is in no stack, in all */
 };
 int must_check heapset_together(const struct heapset *h, const struct heapset_want *want, struct heapset_together *ret);
 static inline void heapset_together_done(struct heapset_together *t)

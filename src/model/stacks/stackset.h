@@ -112,6 +112,8 @@ struct stack_want {
 	bool has_rank;
 	int32_t rank; /* only this rank */
 	bool lines; /* false: frames of one function are combined and lose their lines */
+	bool keep_lanes; /* the result has the lanes of the recording, and `lanes` is not looked at */
+	bool note_widened; /* a wish that was widened is noted in a frame of the first level */
 };
 /*
  * A new set with the wanted part. Its lanes become note frames of the first level ("rank 0", "rank 0 loader 812") of a

@@ -97,6 +97,13 @@ static int lane_node(struct view *v, uint32_t lane, uint32_t *ret)
 {
 	char name[200];
 	const struct frame note = {.kind = FRAME_NOTE, .name = name, .file = "", .module = ""};
+	if (v->want->keep_lanes) {
+		uint32_t kept;
+		int r = stackset_lane(v->to, &v->lanes[lane], &kept);
+		if (r == 0)
+			*ret = stackset_root(v->to, kept);
+		return r;
+	}
 	if (v->want->lanes == LANES_ALL) {
 		*ret = v->root;
 		return 0;
@@ -151,10 +158,26 @@ static int view_prepare(struct view *v)
 	v->to = stackset_new();
 	if (!v->map || !v->frames || !v->wanted || !v->to)
 		return -ENOMEM;
+	if (v->want->keep_lanes)
+		return 0;
 	int r = stackset_lane(v->to, &all, &lane);
 	if (r == 0)
 		v->root = stackset_root(v->to, lane);
 	return r;
+}
+
+/* Puts all stacks below a frame that says that they are not what was asked for. */
+static int note_widened(struct view *v)
+{
+	const struct frame note = {.kind = FRAME_NOTE,
+				   .name = v->want->gil && !v->gil ? "[nothing held the GIL]" : "[nothing ran]",
+				   .file = "",
+				   .module = ""};
+	uint32_t id;
+	if (v->gil == v->want->gil && v->idle == v->want->idle)
+		return 0;
+	int r = frametab_intern(stackset_frames(v->to), &note, &id);
+	return r < 0 ? r : stackset_child(v->to, v->root, id, &v->root);
 }
 
 int stackset_view(const struct stackset *s, const struct stack_want *want, struct stackset **ret, bool *ret_only_idle)
@@ -175,7 +198,9 @@ int stackset_view(const struct stackset *s, const struct stack_want *want, struc
 		v.idle = true;
 		only_idle = mark(&v);
 	}
-	for (size_t i = 0; i < v.n_nodes; i++) {
+	if (want->note_widened && !want->keep_lanes)
+		r = note_widened(&v);
+	for (size_t i = 0; i < v.n_nodes && r == 0; i++) {
 		r = v.wanted[i] ? view_node(&v, (uint32_t)i) : 0;
 		if (r < 0)
 			return r;

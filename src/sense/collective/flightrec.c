@@ -22,7 +22,17 @@ struct filler {
 	bool no_memory;
 };
 
-static const char *keep(struct filler *f, struct span s)
+/*
+ * An uneven all_gather is recorded as a broadcast for each rank and "ALLGATHER_coalesced", an uneven reduce_scatter
+ * likewise. A call that is named so and has no parts ("allreduce_coalesced") is one like any other.
+ */
+static bool ends_batch(struct span op)
+{
+	static const char end[] = "coalesced";
+	return op.len >= sizeof(end) - 1 && memcmp(op.p + op.len - (sizeof(end) - 1), end, sizeof(end) - 1) == 0;
+}
+
+static const char *flightrec_keep(struct filler *f, struct span s)
 {
 	char text[TEXT_MAX];
 	span_copy(s, text, sizeof(text));
@@ -36,7 +46,7 @@ static const char *keep(struct filler *f, struct span s)
 static const char *keep_text(struct filler *f, struct frtree t)
 {
 	struct span s;
-	return frtree_text(t, &s) && s.len ? keep(f, s) : "";
+	return frtree_text(t, &s) && s.len ? flightrec_keep(f, s) : "";
 }
 
 static struct flightrec_group *group_find(struct flightrec *r, struct span name)
@@ -64,7 +74,7 @@ static struct flightrec_group *group_add(struct filler *f, struct span name)
 		r->groups = grown;
 	}
 	g = &r->groups[r->n_groups++];
-	*g = (struct flightrec_group){.name = keep(f, name), .desc = ""};
+	*g = (struct flightrec_group){.name = flightrec_keep(f, name), .desc = ""};
 	return g;
 }
 
@@ -140,7 +150,7 @@ static uint32_t entry_group(struct filler *f, struct frtree e)
 	if (frtree_text(frtree_at(pair, 0), &name)) {
 		g = group_add(f, name);
 		if (g && !g->desc[0] && frtree_text(frtree_at(pair, 1), &desc))
-			g->desc = keep(f, desc);
+			g->desc = flightrec_keep(f, desc);
 	} else if (frtree_i64(frtree_get(e, "pg_id"), &id)) {
 		/* Old versions have no group names. */
 		char number[32];
@@ -178,9 +188,9 @@ static void entry_op(struct filler *f, struct flightrec_entry *e, struct span na
 		e->op = "";
 		return;
 	}
-	e->op = keep(f, word);
+	e->op = flightrec_keep(f, word);
 	e->sends = span_eq(word, "send");
-	e->is_batch = span_eq(word, "coalesced") || span_eq(word, "_coalesced");
+	e->is_batch = ends_batch(word);
 	if (!e->sends && !span_eq(word, "recv"))
 		return;
 	e->is_p2p = true;
@@ -228,7 +238,7 @@ static const char *entry_sizes(struct filler *f, struct frtree list, bool *ret_h
 	buf_add(&b, "]");
 	*ret_has = true;
 	*ret_elements = sum;
-	return keep(f, span_of(text));
+	return flightrec_keep(f, span_of(text));
 }
 
 static const char *entry_dtypes(struct filler *f, struct frtree list)
@@ -238,7 +248,7 @@ static const char *entry_dtypes(struct filler *f, struct frtree list)
 	struct span one, before = SPAN("");
 	buf_reset(&b);
 	if (frtree_text(list, &one))
-		return keep(f, one);
+		return flightrec_keep(f, one);
 	/* Repeated types are written once. */
 	for (size_t i = 0; i < MIN(frtree_len(list), (size_t)TENSORS_MAX); i++) {
 		if (!frtree_text(frtree_at(list, i), &one))
@@ -249,7 +259,7 @@ static const char *entry_dtypes(struct filler *f, struct frtree list)
 		buf_add_n(&b, one.p, MIN(one.len, (size_t)40));
 		before = one;
 	}
-	return b.len ? keep(f, span_of(text)) : "";
+	return b.len ? flightrec_keep(f, span_of(text)) : "";
 }
 
 static bool is_library(struct span file)
@@ -277,7 +287,7 @@ static const char *entry_where(struct filler *f, struct frtree frames)
 		ignore(frtree_i64(frtree_get(frame, "line"), &line), "0 then");
 		TEXT_FORMAT(text, "%.*s:%lld (%.*s)", (int)MIN(file.len, (size_t)150), file.p, (long long)line,
 			    (int)MIN(name.len, (size_t)60), name.p);
-		return keep(f, span_of(text));
+		return flightrec_keep(f, span_of(text));
 	}
 	return "";
 }
@@ -344,6 +354,7 @@ static void batches(struct flightrec *r)
 		const struct flightrec_entry *b = &r->entries[i];
 		if (!b->is_batch)
 			continue;
+		uint32_t part = 0;
 		for (size_t j = i; j-- > 0 && i - j < 4096;) {
 			struct flightrec_entry *e = &r->entries[j];
 			if (e->group != b->group)
@@ -352,6 +363,7 @@ static void batches(struct flightrec *r)
 			    (b->is_p2p ? e->p2p_seq != b->p2p_seq : e->collective_seq != b->collective_seq))
 				break;
 			e->in_batch = true;
+			e->part = ++part;
 			e->state = MAX(e->state, b->state);
 		}
 	}

@@ -37,8 +37,10 @@ struct flightrec_entry {
 	bool has_collective_seq, has_p2p_seq;
 	uint64_t collective_seq, p2p_seq, op_id;
 	bool is_p2p;
-	bool is_batch; /* "coalesced": the end of a batch, whose entries come before it and share its number */
+	/* "coalesced", "ALLGATHER_coalesced": the end of a batch, whose entries come before it and share its number */
+	bool is_batch;
 	bool in_batch; /* an entry of a batch; it has at least the state of the batch */
+	uint32_t part; /* in_batch: its place, counted from the end of the batch, from 1 */
 	bool sends; /* is_p2p: a send from source to target; else target receives from source */
 	bool has_peers;
 	int32_t source, target; /* within the group */

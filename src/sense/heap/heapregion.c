@@ -217,6 +217,7 @@ static int stacks_parse(struct parser *p)
 		sum_add(&ret->all_peak, &s->peak);
 	}
 	ret->peak_mono_ns = ret->header.peak_mono_ns[ret->header.peak_which & 1];
+	ret->highest = sum_of(&ret->header.highest);
 	return 0;
 }
 

@@ -84,6 +84,7 @@ struct heapregion {
 	size_t n_modules;
 	struct heapregion_sum all_live, all_total, all_peak;
 	uint64_t peak_mono_ns;
+	struct heapregion_sum highest; /* most that was alive at any sample; bytes 0: an older writer, see all_peak */
 	bool peak_torn; /* the peak was renewed in every pass, so it may mix two moments */
 	struct heapregion_skipped skipped;
 	uint8_t *image; /* owned; the bytes read, which the spans point into */

@@ -49,16 +49,26 @@ struct libdw *libdw_load(void)
 	if (!d)
 		return NULL;
 	const struct dynlib_symbol symbols[] = {
-		{"elf_version", &d->elf_version},	{"elf_begin", &d->elf_begin},
-		{"elf_end", &d->elf_end},		{"dwarf_begin_elf", &d->begin_elf},
-		{"dwarf_end", &d->end},			{"dwarf_addrdie", &d->addrdie},
-		{"dwarf_nextcu", &d->nextcu},		{"dwarf_offdie", &d->offdie},
-		{"dwarf_haspc", &d->haspc},		{"dwarf_getsrc_die", &d->getsrc_die},
-		{"dwarf_linesrc", &d->linesrc},		{"dwarf_lineno", &d->lineno},
-		{"dwarf_attr", &d->attr},		{"dwarf_formstring", &d->formstring},
-		{"dwarf_formudata", &d->formudata},	{"dwarf_child", &d->child},
-		{"dwarf_tag", &d->tag},			{"dwarf_siblingof", &d->siblingof},
-		{"dwarf_filesrc", &d->filesrc},		{"dwarf_getsrcfiles", &d->getsrcfiles},
+		{"elf_version", &d->elf_version},
+		{"elf_begin", &d->elf_begin},
+		{"elf_end", &d->elf_end},
+		{"dwarf_begin_elf", &d->begin_elf},
+		{"dwarf_end", &d->end},
+		{"dwarf_addrdie", &d->addrdie},
+		{"dwarf_nextcu", &d->nextcu},
+		{"dwarf_offdie", &d->offdie},
+		{"dwarf_haspc", &d->haspc},
+		{"dwarf_getsrc_die", &d->getsrc_die},
+		{"dwarf_linesrc", &d->linesrc},
+		{"dwarf_lineno", &d->lineno},
+		{"dwarf_attr", &d->attr},
+		{"dwarf_formstring", &d->formstring},
+		{"dwarf_formudata", &d->formudata},
+		{"dwarf_child", &d->child},
+		{"dwarf_tag", &d->tag},
+		{"dwarf_siblingof", &d->siblingof},
+		{"dwarf_filesrc", &d->filesrc},
+		{"dwarf_getsrcfiles", &d->getsrcfiles},
 	};
 	/* The library stays loaded: it and its dependencies have thread-local data, which makes unloading unsafe. */
 	d->library = dynlib_load(names, ARRAY_SIZE(names), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE, symbols,
@@ -184,27 +194,27 @@ static bool outermost_inlined(const struct libdw *d, Dwarf_Die *in, uint64_t vad
  * function is then the call of the outermost inlined function; the line table would give a line of the innermost, often
  * in a header.
  */
-static const char *own_line(const struct libdw *d, Dwarf_Die *unit, uint64_t vaddr, int *ret_line)
+static const char *own_line(const struct libdw *d, Dwarf_Die *unit, Dwarf_Die *in, uint64_t vaddr, int *ret_line)
 {
 	Dwarf_Die inlined;
 	Dwarf_Files *files;
 	size_t n_files;
 	uint64_t line, file;
 	bool is_inlined = false;
-	if (!outermost_inlined(d, unit, vaddr, 0, &inlined, &is_inlined) || !is_inlined ||
-	    !lines_number(d, &inlined, DW_AT_call_line, &line) ||
-	    !lines_number(d, &inlined, DW_AT_call_file, &file) || line == 0 || line > INT32_MAX ||
-	    d->getsrcfiles(unit, &files, &n_files) != 0 || file >= n_files)
+	if (!outermost_inlined(d, in, vaddr, 0, &inlined, &is_inlined) || !is_inlined ||
+	    !lines_number(d, &inlined, DW_AT_call_line, &line) || !lines_number(d, &inlined, DW_AT_call_file, &file) ||
+	    line == 0 || line > INT32_MAX || d->getsrcfiles(unit, &files, &n_files) != 0 || file >= n_files)
 		return NULL;
 	*ret_line = (int)line;
 	return d->filesrc(files, (size_t)file, NULL, NULL);
 }
 
-bool lines_find(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_t *ret_line)
+static bool lines_find_below(struct lines *l, uint64_t vaddr, bool inlined, char *file, size_t cap, uint32_t *ret_line)
 {
 	const struct libdw *d = l->api;
-	Dwarf_Die unit;
+	Dwarf_Die unit, first;
 	Dwarf_Attribute attr;
+	bool is_inlined = false;
 	int line = 0;
 	if (!unit_at(l, vaddr, &unit))
 		return false;
@@ -212,10 +222,22 @@ bool lines_find(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_
 	const char *path = row ? d->linesrc(row, NULL, NULL) : NULL;
 	if (!path || d->lineno(row, &line) != 0 || line <= 0)
 		return false;
-	const char *own = own_line(d, &unit, vaddr, &line);
+	if (inlined && (!outermost_inlined(d, &unit, vaddr, 0, &first, &is_inlined) || !is_inlined))
+		return false;
+	const char *own = own_line(d, &unit, inlined ? &first : &unit, vaddr, &line);
 	path = own ? own : path;
 	const char *folder = path[0] == '/' ? NULL : d->formstring(d->attr(&unit, DW_AT_comp_dir, &attr));
 	text_format(file, cap, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
 	*ret_line = (uint32_t)line;
 	return true;
+}
+
+bool lines_find(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_t *ret_line)
+{
+	return lines_find_below(l, vaddr, false, file, cap, ret_line);
+}
+
+bool lines_find_inlined(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_t *ret_line)
+{
+	return lines_find_below(l, vaddr, true, file, cap, ret_line);
 }

@@ -17,3 +17,5 @@ struct lines *lines_open(const struct libdw *d, int fd);
 struct lines *lines_free(struct lines *l);
 /* vaddr: the file's own address. A relative path is completed with the compiler's folder. */
 bool lines_find(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_t *ret_line);
+/* The line in the outermost function that was inlined there, not the line that calls it. False: there is none. */
+bool lines_find_inlined(struct lines *l, uint64_t vaddr, char *file, size_t cap, uint32_t *ret_line);

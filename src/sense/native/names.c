@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "sense/native/cython.h"
 #include "sense/native/demangle.h"
 
 struct name {
@@ -117,4 +118,12 @@ const char *names_readable(struct names *n, const char *linker_name)
 	if (e)
 		e->readable = kept;
 	return kept;
+}
+
+const char *names_of_function(struct names *n, const char *linker_name, const char *module)
+{
+	char name[CYTHON_NAME_MAX];
+	if (strncmp(linker_name, "__pyx_", 6) == 0 && cython_name(linker_name, module, name))
+		return names_keep(n, name);
+	return names_readable(n, linker_name);
 }

@@ -28,6 +28,7 @@ static struct native_file *file_free(struct native_file *f)
 	f->eh = ehtable_free(f->eh);
 	f->symbols = symtab_free(f->symbols);
 	f->lines = lines_free(f->lines);
+	cython_done(&f->cython);
 	free(f);
 	return NULL;
 }

@@ -1,6 +1,7 @@
 /* The inside of sense/native: shared by its files only. */
 #pragma once
 
+#include "sense/native/cython.h"
 #include "sense/native/lines.h"
 #include "sense/native/names.h"
 #include "sense/native/perfmap.h"
@@ -35,16 +36,18 @@ bool native_is_eval_loop(const char *name);
 
 /* native.c: a mapped file, kept by build id and size, else by device, inode and size. */
 struct native_file {
-	struct elf elf;  /* fd is closed after loading (-1); later reads open the file again */
+	struct elf elf; /* fd is closed after loading (-1); later reads open the file again */
 	char module[64]; /* base name */
 	bool tried_eh, tried_symbols, tried_lines;
-	bool is_python;            /* defines _PyRuntime; known with the symbols */
-	struct ehtable *eh;        /* NULL: none */
-	struct symtab *symbols;    /* NULL: none */
-	struct lines *lines;       /* NULL: none */
+	bool is_python; /* defines _PyRuntime; known with the symbols */
+	struct ehtable *eh; /* NULL: none */
+	struct symtab *symbols; /* NULL: none */
+	struct lines *lines; /* NULL: none */
+	const char *cython_path; /* the C file that was read last; NULL: none */
+	struct cython_source cython;
 	struct evalparts eval;
 	uint64_t hash, dev, inode; /* of the key */
-	struct native_file *next;  /* in the same bucket */
+	struct native_file *next; /* in the same bucket */
 };
 
 #define NATIVE_BUCKETS 1024
@@ -52,7 +55,7 @@ struct natives {
 	struct native_file *bucket[NATIVE_BUCKETS];
 	struct native_file *open; /* the file read last: its descriptor stays open, because it is often read again */
 	struct names *names;
-	struct libdw *libdw;      /* NULL: not loaded, or not installed */
+	struct libdw *libdw; /* NULL: not loaded, or not installed */
 	bool tried_libdw;
 };
 
@@ -63,12 +66,12 @@ struct native_row {
 };
 
 struct native {
-	struct natives *files;     /* borrowed */
+	struct natives *files; /* borrowed */
 	const struct world *world; /* borrowed */
-	struct remote *remote;     /* borrowed */
+	struct remote *remote; /* borrowed */
 	struct maps maps;
-	struct native_row *rows;   /* one for each of maps */
-	uint64_t mono_next_ns;     /* the maps are not read again before this time */
+	struct native_row *rows; /* one for each of maps */
+	uint64_t mono_next_ns; /* the maps are not read again before this time */
 	struct perfmap perfmap;
 };
 

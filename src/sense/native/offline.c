@@ -179,7 +179,7 @@ static bool named(struct offline *o, const struct offline_file *f, uint64_t vadd
 	uint64_t start;
 	if (f->symbols && symtab_find(f->symbols, vaddr, &name, &start)) {
 		ret->kind = f->is_python && native_is_eval_loop(name) ? NATIVE_EVAL_LOOP : NATIVE_FUNCTION;
-		ret->name = names_readable(o->names, name);
+		ret->name = names_of_function(o->names, name, f->module);
 		ret->offset = vaddr - start;
 		return true;
 	}

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/path.h"
@@ -66,7 +67,7 @@ static bool file_symbol(struct native *p, const struct native_spot *s, struct na
 		symbols_load(p, s);
 	if (f->symbols && symtab_find(f->symbols, s->vaddr, &name, &start)) {
 		ret->kind = f->is_python && native_is_eval_loop(name) ? NATIVE_EVAL_LOOP : NATIVE_FUNCTION;
-		ret->name = names_readable(p->files->names, name);
+		ret->name = names_of_function(p->files->names, name, f->module);
 	} else if (in_eval_part(f, s->vaddr, &start)) {
 		ret->kind = NATIVE_EVAL_LOOP;
 		ret->name = "_PyEval_EvalFrameDefault.cold";
@@ -145,6 +146,44 @@ static void lines_load(struct native *p, const struct native_spot *s)
 	elf_done(&debug);
 }
 
+/* The C file of a function that Cython made, read for its comments; NULL: there is none. */
+static const struct cython_source *cython_source(struct native *p, const struct native_spot *s, const char *c_path)
+{
+	struct native_file *f = s->file;
+	struct stat st;
+	if (f->cython_path && strcmp(f->cython_path, c_path) == 0)
+		return &f->cython;
+	if (!native_file_open(p, s) || fstat(f->elf.fd, &st) < 0)
+		return NULL;
+	cython_done(&f->cython);
+	f->cython_path = names_keep(p->files->names, c_path);
+	ignore(cython_read(p->world, p->remote->pid, c_path, st.st_mtime, &f->cython), "no comments then");
+	return &f->cython;
+}
+
+/*
+ * Replaces a place in C that Cython made by the one in the .pyx, if the C file is there. A wrapper only unpacks
+ * arguments; the function itself is inlined into it.
+ */
+static void cython_place(struct native *p, const struct native_spot *s, struct native_symbol *ret)
+{
+	const char *name, *dot = strrchr(ret->file, '.');
+	char c_path[4096], file[4096];
+	const struct cython_source *c;
+	uint64_t start;
+	uint32_t line;
+	bool is_c = dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".cpp") == 0);
+	if (!is_c || !s->file->symbols || !symtab_find(s->file->symbols, s->vaddr, &name, &start) ||
+	    strncmp(name, "__pyx_", 6) != 0 || !(c = cython_source(p, s, ret->file)))
+		return;
+	bool found = strstr(name, "__pyx_pw_") &&
+		     lines_find_inlined(s->file->lines, s->vaddr, c_path, sizeof(c_path), &line) &&
+		     strcmp(c_path, ret->file) == 0 && cython_line(c, c_path, line, file, sizeof(file), &ret->line);
+	if (!found && !cython_line(c, ret->file, ret->line, file, sizeof(file), &ret->line))
+		return;
+	ret->file = names_keep(p->files->names, file);
+}
+
 void native_line(struct native *p, uint64_t pc, bool exact, struct native_symbol *ret)
 {
 	struct native_spot s;
@@ -166,6 +205,7 @@ void native_line(struct native *p, uint64_t pc, bool exact, struct native_symbol
 		return;
 	ret->file = names_keep(n->names, file);
 	ret->line = line;
+	cython_place(p, &s, ret);
 }
 
 void native_prepare(struct native *p, uint64_t file_bytes, uint64_t end_ns)

@@ -39,8 +39,24 @@ void pytext_repr(const uint32_t *chars, size_t n, bool is_bytes, bool cut, struc
 	buf_printf(to, "%c%s", (char)quote, cut ? "..." : "");
 }
 
-/* The fewest digits that read back as the same number, written as repr() does. */
-void pytext_float(double x, struct buf *to)
+/* Half the distance to the next number of 16 bits. */
+static double half_step(double x)
+{
+	double step = 1;
+	for (step /= 1 << 24; step * 2048 <= fabs(x); step *= 2)
+		;
+	return step / 2;
+}
+
+static bool same_number(double read, double x, enum pytext_precision p)
+{
+	if (p == PYTEXT_SINGLE)
+		return (float)read == (float)x;
+	return p == PYTEXT_HALF ? fabs(read - x) < half_step(x) : read == x;
+}
+
+/* Written as repr() does. */
+void pytext_float(double x, enum pytext_precision p, struct buf *to)
 {
 	char text[40];
 	int digits = 1;
@@ -50,7 +66,7 @@ void pytext_float(double x, struct buf *to)
 	}
 	for (; digits <= 17; digits++) {
 		TEXT_FORMAT(text, "%.*e", digits - 1, x);
-		if (strtod(text, NULL) == x)
+		if (same_number(strtod(text, NULL), x, p))
 			break;
 	}
 	digits = MIN(digits, 17);

@@ -21,7 +21,7 @@ void pyvalues_init(const struct pyrt *rt, struct remote *r, struct pyvalues *ret
 	*ret = (struct pyvalues){.rt = rt, .remote = r, .reads_left = READS_MAX};
 }
 
-static int pyvalue_get(struct pyvalues *v, uint64_t addr, void *into, size_t len)
+int pyvalue_get(struct pyvalues *v, uint64_t addr, void *into, size_t len)
 {
 	if (v->reads_left == 0)
 		return REMOTE_FAULT;
@@ -34,8 +34,7 @@ static int pyvalue_get_u64(struct pyvalues *v, uint64_t addr, uint64_t *ret)
 	return pyvalue_get(v, addr, ret, sizeof(*ret));
 }
 
-/* Offset of an object's fields, behind its reference count and type. */
-static uint64_t body(const struct pyvalues *v)
+uint64_t pyvalue_body(const struct pyvalues *v)
 {
 	return v->rt->off.object.type + 8;
 }
@@ -73,7 +72,7 @@ static void unreadable(uint64_t addr, struct buf *to)
 	buf_printf(to, "<unreadable at 0x%llx>", (unsigned long long)addr);
 }
 
-static void plain(const struct pytype *t, uint64_t addr, struct buf *to)
+void pyvalue_plain(const struct pytype *t, uint64_t addr, struct buf *to)
 {
 	buf_printf(to, "<%s at 0x%llx>", t->name, (unsigned long long)addr);
 }
@@ -133,7 +132,7 @@ static int float_write(struct pyvalues *v, uint64_t addr, struct buf *to)
 	double x = 0;
 	int e = pyvalue_get(v, addr + v->rt->off.real.value, &x, sizeof(x));
 	if (e == 0)
-		pytext_float(x, to);
+		pytext_float(x, PYTEXT_DOUBLE, to);
 	return e;
 }
 
@@ -237,7 +236,7 @@ static int dict_write(struct pyvalues *v, const struct pytype *t, uint64_t addr,
 	uint64_t used = 0, keys = 0, values = 0;
 	bool own = strcmp(t->name, "dict") != 0;
 	struct pydict_keys k;
-	int e = pyvalue_get_u64(v, addr + body(v), &used);
+	int e = pyvalue_get_u64(v, addr + pyvalue_body(v), &used);
 	if (e == 0)
 		e = pyvalue_get_u64(v, addr + o->dict.keys, &keys);
 	if (e == 0)
@@ -285,49 +284,6 @@ static int set_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, 
 	return e;
 }
 
-static const char *dtype_of(char c)
-{
-	static const struct {
-		char c;
-		const char *name;
-	} names[] = {
-		{'?', "bool"},	    {'b', "int8"},	 {'B', "uint8"},       {'h', "int16"},	 {'H', "uint16"},
-		{'i', "int32"},	    {'I', "uint32"},	 {'l', "int64"},       {'L', "uint64"},	 {'q', "int64"},
-		{'Q', "uint64"},    {'e', "float16"},	 {'f', "float32"},     {'d', "float64"}, {'g', "longdouble"},
-		{'F', "complex64"}, {'D', "complex128"}, {'O', "object"},      {'S', "bytes"},	 {'U', "str"},
-		{'V', "void"},	    {'M', "datetime64"}, {'m', "timedelta64"},
-	};
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i].c == c)
-			return names[i].name;
-	return NULL;
-}
-
-/* PyArrayObject: data, nd (int), dimensions*, strides*, base, descr; a descr begins with typeobj, kind, type. */
-static int array_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, struct buf *to)
-{
-	uint64_t fields[6], shape[32];
-	char kind[2];
-	int e = pyvalue_get(v, addr + body(v), fields, sizeof(fields));
-	if (e)
-		return e;
-	uint32_t nd = (uint32_t)fields[1];
-	if (nd > ARRAY_SIZE(shape) || (nd && pyvalue_get(v, fields[2], shape, nd * sizeof(*shape)) != 0) ||
-	    pyvalue_get(v, fields[5] + body(v) + 8, kind, sizeof(kind)) != 0) {
-		plain(t, addr, to);
-		return 0;
-	}
-	buf_printf(to, "<%s shape (", t->name);
-	for (uint32_t i = 0; i < nd; i++)
-		buf_printf(to, "%s%lld", i ? ", " : "", (long long)shape[i]);
-	buf_printf(to, "%s)", nd == 1 ? "," : "");
-	const char *dtype = dtype_of(kind[1]);
-	if (dtype)
-		buf_printf(to, " dtype %s", dtype);
-	buf_add(to, ">");
-	return 0;
-}
-
 static int class_write(struct pyvalues *v, uint64_t addr, struct buf *to)
 {
 	char name[64];
@@ -363,17 +319,14 @@ static int simple_write(struct pyvalues *v, const struct pytype *t, uint64_t add
 		return class_write(v, addr, to);
 	if (strcmp(t->name, "float") == 0)
 		return float_write(v, addr, to);
-	if (strcmp(t->name, "numpy.ndarray") == 0)
-		return array_write(v, t, addr, to);
-	*ret_known = false;
-	return 0;
+	return pynumpy_write(v, t, addr, to, ret_known);
 }
 
 static int container_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, unsigned depth, struct buf *to)
 {
 	bool set = strcmp(t->name, "set") == 0 || strcmp(t->name, "frozenset") == 0;
 	if (!(t->flags & (IS_LIST | IS_TUPLE | IS_DICT)) && !set && strcmp(t->name, "frozendict") != 0) {
-		plain(t, addr, to);
+		pyvalue_plain(t, addr, to);
 		return 0;
 	}
 	for (unsigned i = 0; i < depth; i++)

@@ -32,9 +32,20 @@ void pyvalues_init(const struct pyrt *rt, struct remote *r, struct pyvalues *ret
  * -errno are results.
  */
 int must_check pyvalue_write(struct pyvalues *v, uint64_t addr, struct buf *to);
+/* For the writers of single kinds: reads within the bound, REMOTE_FAULT beyond it. */
+int must_check pyvalue_get(struct pyvalues *v, uint64_t addr, void *into, size_t len);
+/* Offset of an object's fields, behind its reference count and type. */
+uint64_t pyvalue_body(const struct pyvalues *v);
+/* "<type at 0x…>" */
+void pyvalue_plain(const struct pytype *t, uint64_t addr, struct buf *to);
+/* python/pynumpy.c: *ret_known is false, and nothing is written, if it is no object of numpy that is known. */
+int must_check pynumpy_write(struct pyvalues *v, const struct pytype *t, uint64_t addr, struct buf *to,
+			     bool *ret_known);
 /* The type of an object. REMOTE_FAULT, WORLD_*. */
 int must_check pyvalue_type(struct pyvalues *v, uint64_t addr, struct pytype *ret);
 
 /* python/pytext.c: repr() of characters already copied. is_bytes: each character is a byte, as in b'…'. */
 void pytext_repr(const uint32_t *chars, size_t n, bool is_bytes, bool cut, struct buf *to);
-void pytext_float(double x, struct buf *to);
+/* The fewest digits that read back as the same number of that precision. */
+enum pytext_precision { PYTEXT_DOUBLE, PYTEXT_SINGLE, PYTEXT_HALF };
+void pytext_float(double x, enum pytext_precision p, struct buf *to);

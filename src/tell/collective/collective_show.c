@@ -55,6 +55,8 @@ static struct js *wait_json(const struct collective_set *s, const struct collect
 	js_put(j, "waiting_ranks", ranks_json(s, w->waiting));
 	js_put(j, "missing_ranks", ranks_json(s, w->missing));
 	js_put(j, "unknown_ranks", ranks_json(s, w->unknown));
+	if (collective_count_bits(s, w->ended))
+		js_put(j, "ended_ranks", ranks_json(s, w->ended));
 	js_put_text_if(j, "where", w->call ? w->call->where : "");
 	if (w->since_ns > 0)
 		js_put_i64(j, "since_unix_ms", w->since_ns / (int64_t)NS_PER_MS);

@@ -136,6 +136,8 @@ static struct js *process_js(const struct heapset_process *p, enum heapset_sourc
 		js_put_u64(o, "requested_bytes", p->requested_bytes);
 		js_put(o, "live", amount_js(&p->live));
 		js_put(o, "peak", amount_js(&p->peak));
+		if (p->peak_short_bytes >= 1)
+			put_size(o, "peak_short_bytes", p->peak_short_bytes);
 	}
 	js_put(o, "total", amount_js(&p->total));
 	js_put_u64(o, "stacks", p->stacks);

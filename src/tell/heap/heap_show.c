@@ -156,6 +156,9 @@ static void put_totals(const struct heapset *h, const struct heap_show_want *wan
 	if (want->part.what == HEAPSET_PEAK && t->stepped)
 		(void)fprintf(p->to, "peak stacks        of a moment at most 5 %% below %s peak\n",
 			      t->n > 1 ? "each" : "the");
+	if (want->part.what == HEAPSET_PEAK && t->short_bytes >= 1)
+		(void)fprintf(p->to, "peak stacks        %s below the peak%s: so much of it is in no line below\n",
+			      size(t->short_bytes, total), t->n > 1 ? "s" : "");
 }
 
 static void put_held(const struct heapset *h, const struct heap_show_want *want, const struct heapset_row *rows,
@@ -289,8 +292,7 @@ static void put_ladder(const struct heapset_process *s, const struct textout *p)
 		return;
 	}
 	double resident = e.own_bytes, unattributed = e.rest_bytes;
-	(void)fprintf(p->to,
-		      "  anonymous %s = %s of the stacks above + %s unattributed (%.0f %%): " NOT_EXPLAINED "\n",
+	(void)fprintf(p->to, "  anonymous %s = %s of the stacks above + %s unattributed (%.0f %%): " NOT_EXPLAINED "\n",
 		      anon, size(resident, seen), size(unattributed, rest),
 		      100 * share(unattributed, (double)l->anon_bytes));
 }
@@ -383,7 +385,10 @@ static const char *life_text(struct heap_life l, char dst[static 24])
 	/* the sampler's clock has steps, and each class of times has an upper end */
 	bool below = !l.at_least && (l.below_s > 0 || l.seconds < HEAP_LIFE_STEP_S);
 	double seconds = below ? fmax(l.below_s, HEAP_LIFE_STEP_S) : l.seconds;
-	text_format(dst, 24, "%s%s", l.at_least ? "> " : below ? "< " : "",
+	text_format(dst, 24, "%s%s",
+		    l.at_least ? "> "
+		    : below    ? "< "
+			       : "",
 		    duration_format((uint64_t)(seconds * 1e9), time));
 	return dst;
 }
@@ -424,7 +429,7 @@ static const char *row_error(const struct heapset_row *row, const struct heap_sh
 	error_text(&row->amount, dst);
 	if (want->part.what != HEAPSET_PEAK || strcmp(dst, "exact") != 0)
 		return dst;
-	return t->n > 1 ? "at each one's peak" : t->stepped ? "at that moment" : dst;
+	return t->n > 1 ? "at each one's peak" : t->stepped || t->short_bytes >= 1 ? "at that moment" : dst;
 }
 
 static void put_columns(const struct heapset_row *row, const struct heap_show_want *want, double all, double seconds,

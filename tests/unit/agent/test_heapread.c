@@ -208,6 +208,26 @@ static void a_live_set_above_the_last_peak_is_the_peak(void **state)
 	heapset_free(h);
 }
 
+static void a_peak_above_its_stacks_says_by_how_much(void **state)
+{
+	(void)state;
+	struct fault f;
+	const struct heapread_want want = {.n_who = 0};
+	training(2147480);
+	uint64_t stacks = image.header.peak_bytes[image.header.peak_which];
+	image.header.highest =
+		(struct heap_sum){.bytes = stacks + (17 << 20), .variance = 1000, .samples = 200, .count_256 = 51200};
+	image.header.highest_mono_ns = 31000000000;
+	struct heapset *h = read_all(file_write("2147480.5.heap", IMAGE_BYTES), &want, 0, &f);
+	size_t n;
+	const struct heapset_process *p = heapset_processes(h, &n);
+	assert_true(p->peak.bytes == (double)image.header.highest.bytes);
+	assert_true(p->peak_short_bytes == 17 << 20);
+	assert_true(p->peak.above_bytes == 0);
+	assert_true(p->peak_at_s > 29.99 && p->peak_at_s < 30.01);
+	heapset_free(h);
+}
+
 static void a_folder_with_one_damaged_file_gives_the_others(void **state)
 {
 	(void)state;
@@ -285,6 +305,7 @@ int main(void)
 		cmocka_unit_test(small_stacks_are_put_together_and_nothing_is_lost),
 		cmocka_unit_test(ranks_come_from_whoever_knows_them),
 		cmocka_unit_test(a_live_set_above_the_last_peak_is_the_peak),
+		cmocka_unit_test(a_peak_above_its_stacks_says_by_how_much),
 		cmocka_unit_test(a_folder_with_one_damaged_file_gives_the_others),
 		cmocka_unit_test(what_an_earlier_image_held_is_not_alive),
 	};

@@ -339,6 +339,212 @@ static void a_ring_that_wrapped_has_still_passed(void **state)
 	blamed(COLLECTIVE_MISSING, CONFIDENCE_HIGH, "3", "ranks 1, 2 wait in all_reduce number 5");
 }
 
+/* The call has ended on all but one rank. */
+static void ended_but_on(int rank, const char *op)
+{
+	for (int r = 0; r < 4; r++)
+		call(r, 0, op, "[8]", r != rank);
+}
+
+static void a_device_that_ends_nothing_is_named(void **state)
+{
+	(void)state;
+	begin(4, ALL);
+	steps(2, 0, 3);
+	ended_but_on(2, "all_reduce");
+	blamed(COLLECTIVE_DEVICE, CONFIDENCE_MEDIUM, "2",
+	       "all_reduce number 3 of group default_pg has ended on ranks 0, 1, 3 and not on rank 2, though all are "
+	       "in "
+	       "it: the device of rank 2 stands");
+	assert_non_null(strstr(v.advice[0], "Xid"));
+	/* the others have gone on, and wait in a call that it never asked for */
+	begin(4, ALL);
+	steps(2, 0, 3);
+	ended_but_on(2, "all_reduce");
+	ended_but_on(2, "all_gather");
+	for (int r = 0; r < 4; r++)
+		if (r != 2)
+			call(r, 0, "all_reduce", "[8]", false);
+	blamed(COLLECTIVE_DEVICE, CONFIDENCE_HIGH, "2", "The others have gone on, and wait for it now.");
+	assert_int_equal(v.seq, 3);
+}
+
+static void one_of_two_devices(void **state)
+{
+	(void)state;
+	begin(2, TWO);
+	call(0, 0, "all_reduce", "[8]", false);
+	call(1, 0, "all_reduce", "[8]", true);
+	blamed(COLLECTIVE_DEVICE, CONFIDENCE_MEDIUM, "0", "has ended on rank 1 and not on rank 0");
+}
+
+static void most_devices_are_not_to_blame(void **state)
+{
+	(void)state;
+	begin(4, ALL);
+	for (int r = 0; r < 4; r++)
+		call(r, 0, "all_reduce", "[8]", r == 0);
+	blamed(COLLECTIVE_EQUAL, CONFIDENCE_MEDIUM, "",
+	       "ranks 1-3 are still in all_reduce number 1 of group default_pg, which has ended on rank 0");
+}
+
+static void a_rank_that_did_not_join_is_no_device(void **state)
+{
+	(void)state;
+	/* a broadcast can end where it begins, before all have come to it */
+	begin(4, ALL);
+	for (int r = 0; r < 3; r++)
+		call(r, 0, "broadcast", "[8]", r == 0);
+	call(0, 0, "all_reduce", "[8]", false);
+	blamed(COLLECTIVE_MISSING, CONFIDENCE_HIGH, "3", "ranks 1, 2 wait in broadcast number 1");
+}
+
+static void a_broadcast_behind_another_wait_is_no_device(void **state)
+{
+	(void)state;
+	/* 2 waits for 3 in tp; the broadcast behind that has ended everywhere else */
+	begin(4, "\"0\": {\"name\": \"0\", \"desc\": \"dp\", \"ranks\": \"[0, 1, 2]\"}, "
+		 "\"1\": {\"name\": \"1\", \"desc\": \"tp\", \"ranks\": \"[2, 3]\"}");
+	call(2, 1, "all_reduce", "[8]", false);
+	for (int r = 0; r < 3; r++)
+		call(r, 0, "broadcast", "[8]", r != 2);
+	blamed(COLLECTIVE_MISSING, CONFIDENCE_MEDIUM, "3", "rank 3 did not join");
+	/* without that wait it is the device */
+	begin(3, "\"0\": {\"name\": \"0\", \"desc\": \"dp\", \"ranks\": \"[0, 1, 2]\"}");
+	for (int r = 0; r < 3; r++)
+		call(r, 0, "broadcast", "[8]", r != 2);
+	blamed(COLLECTIVE_DEVICE, CONFIDENCE_MEDIUM, "2", "has ended on ranks 0, 1 and not on rank 2");
+}
+
+/* An uneven all_gather or reduce_scatter: a part for each rank, and the call itself, all of one number. */
+static void uneven(int rank, const char *part, const char *whole, unsigned seq, bool done, const char *odd)
+{
+	for (int i = 0; i < 4; i++) {
+		char size[16];
+		snprintf(size, sizeof(size), "[%d]", 5 + i);
+		entry(rank, 0, part, odd && i == 1 ? odd : size, "Float", done, seq, false);
+	}
+	entry(rank, 0, whole, "[]", "Float", done, seq, false);
+	job.rank[rank].seq[0] = seq;
+}
+
+static void uneven_calls_are_healthy_batches(void **state)
+{
+	(void)state;
+	static const char *const names[][2] = {{"_broadcast_oop", "ALLGATHER_coalesced"},
+					       {"_reduce_oop", "REDUCE_SCATTER_coalesced"}};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		begin(4, ALL);
+		for (int r = 0; r < 4; r++)
+			uneven(r, names[i][0], names[i][1], 1, true, NULL);
+		blamed(COLLECTIVE_NONE, CONFIDENCE_MEDIUM, "", "no collective waits");
+		/* and they hide nothing */
+		steps(1, 0, 3);
+		for (int r = 0; r < 4; r++)
+			if (r != 1)
+				call(r, 0, "all_reduce", "[8]", false);
+		blamed(COLLECTIVE_MISSING, CONFIDENCE_HIGH, "1", "rank 1 did not join");
+		begin(4, ALL);
+		for (int r = 0; r < 3; r++)
+			uneven(r, names[i][0], names[i][1], 1, false, NULL);
+		blamed(COLLECTIVE_MISSING, CONFIDENCE_HIGH, "3", names[i][1]);
+		/* a part is wrong */
+		begin(4, ALL);
+		for (int r = 0; r < 4; r++)
+			uneven(r, names[i][0], names[i][1], 1, false, r == 2 ? "[9]" : NULL);
+		blamed(COLLECTIVE_MISMATCH, CONFIDENCE_HIGH, "2", "in its batch, rank 2 called");
+	}
+}
+
+static void a_batch_that_lost_its_end_is_no_other_call(void **state)
+{
+	(void)state;
+	begin(4, ALL);
+	for (int r = 0; r < 4; r++)
+		uneven(r, "_broadcast_oop", "ALLGATHER_coalesced", 1, false, NULL);
+	job.rank[2].cut = true;
+	blamed(COLLECTIVE_EQUAL, CONFIDENCE_MEDIUM, "", "does not end");
+}
+
+static void a_call_named_like_a_batch_is_one(void **state)
+{
+	(void)state;
+	begin(4, ALL);
+	for (int r = 0; r < 4; r++)
+		call(r, 0, "allreduce_coalesced", r == 3 ? "[6]" : "[8]", false);
+	blamed(COLLECTIVE_MISMATCH, CONFIDENCE_HIGH, "3", "rank 3 called allreduce_coalesced of [[6]]");
+}
+
+static void a_send_and_its_receive_differ(void **state)
+{
+	(void)state;
+	begin(2, TWO);
+	entry(0, 0, "send 0->1", "[8]", "Float", true, 1, true);
+	entry(1, 0, "recv 1<-0", "[8]", "Float", true, 1, true);
+	entry(0, 0, "send 0->1", "[8]", "Float", false, 2, true);
+	entry(1, 0, "recv 1<-0", "[6]", "Float", false, 2, true);
+	blamed(COLLECTIVE_MISMATCH, CONFIDENCE_MEDIUM, "0 1",
+	       "A send and its receive in group dp differ in size: rank 0 sends [[8]], rank 1 receives [[6]].");
+	begin(2, TWO);
+	entry(0, 0, "send 0->1", "[8]", "Float", false, 1, true);
+	entry(1, 0, "recv 1<-0", "[8]", "Half", false, 1, true);
+	blamed(COLLECTIVE_MISMATCH, CONFIDENCE_MEDIUM, "0 1", "rank 0 sends Float, rank 1 receives Half");
+	begin(2, TWO);
+	entry(0, 0, "send 0->1", "[2, 4]", "Float", false, 1, true);
+	entry(1, 0, "recv 1<-0", "[8]", "Float", false, 1, true);
+	blamed(COLLECTIVE_EQUAL, CONFIDENCE_MEDIUM, "", "made the same call");
+}
+
+static void a_send_that_was_received_is_not_missing(void **state)
+{
+	(void)state;
+	begin(2, TWO);
+	entry(0, 0, "send 0->1", "[8]", "Float", false, 1, true);
+	entry(1, 0, "recv 1<-0", "[8]", "Float", true, 1, true);
+	blamed(COLLECTIVE_DEVICE, CONFIDENCE_MEDIUM, "0", "has ended on rank 1 and not on rank 0");
+}
+
+/* As entry(), with an output of its own. */
+static void giving(int rank, const char *in, const char *out, const char *out_type, bool done)
+{
+	struct rank *r = &job.rank[rank];
+	buf_printf(&r->b,
+		   "%s{\"record_id\": %u, \"pg_id\": 0, \"process_group\": [\"0\", \"\"], \"collective_seq_id\": %u, "
+		   "\"profiling_name\": \"nccl:all_reduce\", \"input_sizes\": [%s], \"output_sizes\": [%s], "
+		   "\"input_dtypes\": [\"Float\"], \"output_dtypes\": [\"%s\"], \"state\": \"%s\"}",
+		   r->n ? ", " : "", r->n, r->n + 1, in, out, out_type, done ? "completed" : "scheduled");
+	r->n++;
+}
+
+static void what_comes_out_is_compared_too(void **state)
+{
+	(void)state;
+	begin(4, ALL);
+	for (int r = 0; r < 4; r++)
+		giving(r, "[8]", r == 2 ? "[9]" : "[8]", "Float", false);
+	blamed(COLLECTIVE_MISMATCH, CONFIDENCE_HIGH, "2",
+	       "rank 2 called all_reduce giving [[9]], ranks 0, 1, 3 "
+	       "all_reduce giving [[8]]");
+	begin(4, ALL);
+	for (int r = 0; r < 4; r++)
+		giving(r, "[8]", "[8]", r == 1 ? "Half" : "Float", false);
+	blamed(COLLECTIVE_MISMATCH, CONFIDENCE_HIGH, "1", "rank 1 called all_reduce giving Half");
+	/* all the same, and not possible */
+	begin(4, ALL);
+	for (int r = 0; r < 4; r++)
+		giving(r, "[8]", "[9]", "Float", false);
+	blamed(COLLECTIVE_EQUAL, CONFIDENCE_MEDIUM, "", "takes [[8]] and gives [[9]]; no such call is possible");
+	/* it has ended, so nothing waits for it */
+	begin(4, ALL);
+	for (int r = 0; r < 4; r++)
+		giving(r, "[8]", "[8]", r == 1 ? "Half" : "Float", true);
+	blamed(COLLECTIVE_MISMATCH, CONFIDENCE_LOW, "1", "what came out of it is not defined");
+	for (int r = 0; r < 4; r++)
+		if (r != 3)
+			giving(r, "[8]", "[8]", "Float", false);
+	blamed(COLLECTIVE_MISSING, CONFIDENCE_HIGH, "3", "did not join");
+}
+
 static void nothing_given_is_no_verdict(void **state)
 {
 	(void)state;
@@ -370,6 +576,17 @@ int main(void)
 		cmocka_unit_test(a_dump_that_lost_its_end_is_not_held_against_its_rank),
 		cmocka_unit_test(what_has_ended_is_no_hang),
 		cmocka_unit_test(a_ring_that_wrapped_has_still_passed),
+		cmocka_unit_test(a_device_that_ends_nothing_is_named),
+		cmocka_unit_test(one_of_two_devices),
+		cmocka_unit_test(most_devices_are_not_to_blame),
+		cmocka_unit_test(a_rank_that_did_not_join_is_no_device),
+		cmocka_unit_test(a_broadcast_behind_another_wait_is_no_device),
+		cmocka_unit_test(uneven_calls_are_healthy_batches),
+		cmocka_unit_test(a_batch_that_lost_its_end_is_no_other_call),
+		cmocka_unit_test(a_call_named_like_a_batch_is_one),
+		cmocka_unit_test(a_send_and_its_receive_differ),
+		cmocka_unit_test(a_send_that_was_received_is_not_missing),
+		cmocka_unit_test(what_comes_out_is_compared_too),
 		cmocka_unit_test(nothing_given_is_no_verdict),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

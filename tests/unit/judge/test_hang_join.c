@@ -41,9 +41,15 @@ static void counters_say(enum hang_collective_kind kind, enum confidence confide
 
 static void book_says(enum rule_confidence confidence, int32_t culprit)
 {
-	book = (struct cause_verdict){.valid = true, .role = RULE_ROOT, .confidence = confidence, .id = "ib_timeout",
-				      .text = "a link is down", .advice = {"look at the link"}, .n_advice = 1,
-				      .culprits = {culprit}, .n_culprits = 1};
+	book = (struct cause_verdict){.valid = true,
+				      .role = RULE_ROOT,
+				      .confidence = confidence,
+				      .id = "ib_timeout",
+				      .text = "a link is down",
+				      .advice = {"look at the link"},
+				      .n_advice = 1,
+				      .culprits = {culprit},
+				      .n_culprits = 1};
 }
 
 static void counters_that_name_the_same_rank_make_it_sure(void **state)
@@ -84,10 +90,11 @@ static void counters_alone_become_the_verdict(void **state)
 		enum hang_collective_kind kind;
 		const char *id;
 	} kinds[] = {
-		{HANG_COLLECTIVE_MISSING, "missing_rank"},	{HANG_COLLECTIVE_MISMATCH, "mismatched_collective"},
-		{HANG_COLLECTIVE_EQUAL, "equal_count_stall"},	{HANG_COLLECTIVE_P2P, "p2p_wait"},
-		{HANG_COLLECTIVE_DEAD, "dead_rank"},		{HANG_COLLECTIVE_INIT, "rendezvous"},
-		{HANG_COLLECTIVE_UNEVEN, "uneven_last_epoch"},	{HANG_COLLECTIVE_CYCLE, "collective_order"},
+		{HANG_COLLECTIVE_MISSING, "missing_rank"},     {HANG_COLLECTIVE_MISMATCH, "mismatched_collective"},
+		{HANG_COLLECTIVE_EQUAL, "equal_count_stall"},  {HANG_COLLECTIVE_P2P, "p2p_wait"},
+		{HANG_COLLECTIVE_DEAD, "dead_rank"},	       {HANG_COLLECTIVE_INIT, "rendezvous"},
+		{HANG_COLLECTIVE_UNEVEN, "uneven_last_epoch"}, {HANG_COLLECTIVE_CYCLE, "collective_order"},
+		{HANG_COLLECTIVE_DEVICE, "gpu_stuck"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		counters_say(kinds[i].kind, CONFIDENCE_HIGH, 3);

@@ -75,7 +75,6 @@ struct scenario {
 	size_t alarms, looks, checks, judged, resolved;
 };
 
-
 /* ---- words ---- */
 
 static struct span next(struct span *rest, const char *where)
@@ -608,7 +607,6 @@ static void mark(struct scenario *s)
 
 /* ---- what is expected ---- */
 
-
 /* id confidence C culprits 3,4 within T split S says TEXT… */
 static void check_verdict(struct scenario *s, const struct hang_verdict *v, struct span rest, const char *where)
 {
@@ -729,7 +727,7 @@ static void book_line(struct scenario *s, struct span rest, const char *where)
 static void collective_line(struct scenario *s, struct span rest, const char *where)
 {
 	static const char *const kinds[] = {"none", "missing", "mismatch", "equal", "p2p",
-					    "dead", "init",    "uneven",   "cycle"};
+					    "dead", "init",    "uneven",   "cycle", "device"};
 	struct hang_collective *c = &s->collective;
 	struct span w = next(&rest, where);
 	*c = (struct hang_collective){.valid = true, .source = "NCCL RAS"};

@@ -207,6 +207,30 @@ static void names_of_nccl_become_those_of_pytorch(void **state)
 	assert_true(collective_has(s->waits[0].missing, index_of(s, 1)));
 }
 
+/* NCCL reports no ends where it has nothing to report them by: of such a rank it is not known that it stands. */
+static void ends_that_are_not_reported_blame_no_device(void **state)
+{
+	(void)state;
+	for (int reports = 0; reports < 2; reports++) {
+		cleanup(collective_freep) struct collective_set *s = collective_new();
+		for (int32_t rank = 0; rank < 2; rank++) {
+			struct ncclring_comm comm = {.id = 0xabc, .rank = rank, .n_ranks = 2};
+			struct ncclring_call calls[] = {
+				{.order = 1, .seq = 0, .func = "AllReduce", .dtype = "ncclFloat32", .count = 4},
+				{.order = 2, .seq = 1, .func = "AllReduce", .dtype = "ncclFloat32", .count = 4},
+			};
+			calls[0].ended = rank == 1 || reports;
+			calls[1].ended = rank == 1;
+			const struct ncclring r = {
+				.comms = &comm, .n_comms = 1, .calls = calls, .n_calls = 2, .n_made = 2};
+			assert_int_equal(collective_add_ring(s, rank, &r), 0);
+		}
+		assert_int_equal(collective_seal(s), 0);
+		assert_true(collective_has(s->waits[0].waiting, index_of(s, 0)));
+		assert_int_equal(collective_has(s->waits[0].ended, index_of(s, 1)), reports);
+	}
+}
+
 static void a_full_ring_without_such_a_call_proves_nothing(void **state)
 {
 	(void)state;
@@ -332,6 +356,7 @@ int main(void)
 		cmocka_unit_test(a_send_without_its_receive_is_a_wait_of_the_pair),
 		cmocka_unit_test(a_pair_without_known_peers_is_dropped),
 		cmocka_unit_test(names_of_nccl_become_those_of_pytorch),
+		cmocka_unit_test(ends_that_are_not_reported_blame_no_device),
 		cmocka_unit_test(a_full_ring_without_such_a_call_proves_nothing),
 		cmocka_unit_test(a_counter_that_is_behind_is_a_missing_rank),
 		cmocka_unit_test(two_reports_with_equal_counters_are_frozen),

@@ -210,6 +210,39 @@ static void a_recording_in_which_nothing_ran_shows_what_it_waits_for(void **stat
 	expect_view(empty, (struct stack_want){0}, false, "");
 }
 
+static void a_widened_wish_can_be_noted(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = stackset_new();
+	uint32_t l = lane(s, 7, 8, NO_RANK, ""), wait = py(s, "wait", 9);
+	ADD(s, l, SAMPLE_IDLE, false, 10, wait);
+	expect_view(s, (struct stack_want){.note_widened = true}, true, "[nothing ran];wait (train.py) 1 10\n");
+	expect_view(s, (struct stack_want){.note_widened = true, .gil = true, .lanes = LANES_THREAD}, true,
+		    "[nothing held the GIL];MainThread 8 of pid 7;wait (train.py) 1 10\n");
+	expect_view(s, (struct stack_want){.note_widened = true, .idle = true}, false, "wait (train.py) 1 10\n");
+	ADD(s, l, SAMPLE_RUNNING, true, 20, py(s, "crunch", 3));
+	expect_view(s, (struct stack_want){.note_widened = true, .gil = true}, false, "crunch (train.py) 1 20\n");
+}
+
+static void a_view_can_keep_its_lanes(void **state)
+{
+	(void)state;
+	cleanup(stackset_freep) struct stackset *s = two_ranks();
+	struct stackset *v = NULL;
+	bool only_idle;
+	const struct stack_want want = {.gil = true, .keep_lanes = true, .note_widened = true, .lanes = LANES_THREAD};
+	size_t n, n_all;
+	assert_int_equal(stackset_view(s, &want, &v, &only_idle), 0);
+	assert_string_equal(paths(v), "top (train.py);work (train.py) 1 10\n");
+	const struct stack_lane *kept = stackset_lanes(v, &n), *all = stackset_lanes(s, &n_all);
+	assert_int_equal(n, 1);
+	assert_int_equal(kept->pid, all->pid);
+	assert_int_equal(kept->tid, all->tid);
+	assert_int_equal(kept->rank, all->rank);
+	assert_string_equal(kept->thread, all->thread);
+	stackset_free(v);
+}
+
 static void a_difference_matches_stacks_by_name(void **state)
 {
 	(void)state;
@@ -358,6 +391,8 @@ int main(void)
 		cmocka_unit_test(memory_grows_with_distinct_stacks_only),
 		cmocka_unit_test(threads_of_one_process_have_their_own_lanes),
 		cmocka_unit_test(a_view_takes_what_is_wanted),
+		cmocka_unit_test(a_widened_wish_can_be_noted),
+		cmocka_unit_test(a_view_can_keep_its_lanes),
 		cmocka_unit_test(a_recording_in_which_nothing_ran_shows_what_it_waits_for),
 		cmocka_unit_test(a_difference_matches_stacks_by_name),
 		cmocka_unit_test(a_view_of_the_gil_estimates_samples_from_the_weight),

@@ -170,6 +170,32 @@ static void lives_are_counted_and_taken_back(void **state)
 	assert_int_equal(s->freed_early_bytes[6] - before.freed_early_bytes[6], row.weight);
 }
 
+/* Without time for a copy of the stacks the most that was alive is known all the same. */
+static void the_highest_moment_is_kept_without_its_stacks(void **state)
+{
+	(void)state;
+	struct heap_header *h = begun();
+	struct taken t;
+	uint64_t before = h->highest.bytes, which = h->peak_which, copies = h->peak_rows;
+	h->peak_rows = UINT64_MAX / 10000;
+	for (uint64_t i = 0; i < 100; i++)
+		sample_slow(address(i), 1 << 30, HEAP_MALLOC, (struct place){});
+	assert_int_equal(h->peak_which, which);
+	uint64_t most = h->live.bytes;
+	assert_true(most > before && most >= UINT64_C(100) << 30);
+	for (uint64_t i = 0; i < 100; i++)
+		live_take(address(i), &t);
+	assert_int_equal(h->highest.bytes, most);
+	assert_true(h->highest.samples >= 100);
+	/* with time for it the next sample has them copied, however short after the last copy */
+	h->peak_rows = copies;
+	for (uint64_t i = 0; i < 3; i++)
+		sample_slow(address(i), UINT64_C(1) << (40 + i), HEAP_MALLOC, (struct place){});
+	assert_int_equal(h->peak_bytes[h->peak_which], h->live.bytes);
+	for (uint64_t i = 0; i < 3; i++)
+		live_take(address(i), &t);
+}
+
 static void a_full_table_loses_what_it_says(void **state)
 {
 	(void)state;
@@ -226,10 +252,14 @@ static void a_child_has_a_region_of_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_weight_is_size_by_chance),	   cmocka_unit_test(gaps_are_exponential),
-		cmocka_unit_test(of_a_deep_stack_both_ends_stay),  cmocka_unit_test(sums_come_back_to_nothing),
+		cmocka_unit_test(a_weight_is_size_by_chance),
+		cmocka_unit_test(gaps_are_exponential),
+		cmocka_unit_test(of_a_deep_stack_both_ends_stay),
+		cmocka_unit_test(sums_come_back_to_nothing),
 		cmocka_unit_test(lives_are_counted_and_taken_back),
-		cmocka_unit_test(a_full_table_loses_what_it_says), cmocka_unit_test(a_child_has_a_region_of_its_own),
+		cmocka_unit_test(the_highest_moment_is_kept_without_its_stacks),
+		cmocka_unit_test(a_full_table_loses_what_it_says),
+		cmocka_unit_test(a_child_has_a_region_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const char *number(double x)
 {
 	static char text[64];
 	struct buf b = BUF_ON(text);
-	pytext_float(x, &b);
+	pytext_float(x, PYTEXT_DOUBLE, &b);
 	return text;
 }
 
@@ -91,10 +91,18 @@ static void utf8_has_one_to_four_bytes(void **state)
 	static const struct {
 		uint32_t c;
 		const char *text;
-	} cases[] = {{0x7f, "\x7f"},		 {0x80, "\xc2\x80"},	     {0x7ff, "\xdf\xbf"},
-		     {0x800, "\xe0\xa0\x80"},	 {0xffff, "\xef\xbf\xbf"},   {0x10000, "\xf0\x90\x80\x80"},
-		     {0xd7ff, "\xed\x9f\xbf"},	 {0xe000, "\xee\x80\x80"},   {0xd800, "?"},
-		     {0xdfff, "?"},		 {0x110000, "?"},	     {UINT32_MAX, "?"}};
+	} cases[] = {{0x7f, "\x7f"},
+		     {0x80, "\xc2\x80"},
+		     {0x7ff, "\xdf\xbf"},
+		     {0x800, "\xe0\xa0\x80"},
+		     {0xffff, "\xef\xbf\xbf"},
+		     {0x10000, "\xf0\x90\x80\x80"},
+		     {0xd7ff, "\xed\x9f\xbf"},
+		     {0xe000, "\xee\x80\x80"},
+		     {0xd800, "?"},
+		     {0xdfff, "?"},
+		     {0x110000, "?"},
+		     {UINT32_MAX, "?"}};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char text[5] = "";
 		size_t n = pystr_utf8(cases[i].c, text);

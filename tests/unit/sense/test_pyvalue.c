@@ -68,6 +68,35 @@ static void expect(struct memory *m, uint64_t addr, const char *want)
 	assert_string_equal(text, want);
 }
 
+static void scalars_of_numpy_have_their_value(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *type, *want;
+		uint64_t bits;
+	} cases[] = {
+		{"numpy.bool", "numpy.bool(True)", 1},
+		{"numpy.int64", "numpy.int64(-1)", UINT64_MAX},
+		{"numpy.int8", "numpy.int8(-128)", 0xff80},
+		{"numpy.float16", "numpy.float16(1.5)", 0x3e00},
+		{"numpy.float16", "numpy.float16(-0.3333)", 0xb555},
+		{"numpy.float32", "numpy.float32(0.1)", 0x3dcccccd},
+		{"numpy.float64", "numpy.float64(0.1)", UINT64_C(0x3fb999999999999a)},
+		{"numpy.complex64", "numpy.complex64(0.1-0.1j)", UINT64_C(0xbdcccccd3dcccccd)},
+		{"numpy.void", NULL, 0},
+		{"my.numpy.int64", NULL, 0},
+	};
+	struct memory *m = memory_new(12);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char plain[80];
+		uint64_t addr;
+		unsigned char *b = object_add(m, type_add(m, cases[i].type, 0), 32, &addr);
+		put(b + m->rt.off.object.type + 8, cases[i].bits, 8);
+		TEXT_FORMAT(plain, "<%s at 0x%llx>", cases[i].type, (unsigned long long)addr);
+		expect(m, addr, cases[i].want ? cases[i].want : plain);
+	}
+}
+
 static void numbers_are_read_in_both_layouts(void **state)
 {
 	(void)state;
@@ -229,6 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_read_in_both_layouts),
+		cmocka_unit_test(scalars_of_numpy_have_their_value),
 		cmocka_unit_test(sequences_show_sixteen_items),
 		cmocka_unit_test(containers_end_at_depth_three_and_at_themselves),
 		cmocka_unit_test(dicts_leave_out_what_was_deleted),
