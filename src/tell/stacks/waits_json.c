@@ -66,10 +66,8 @@ static struct js *arrow_json(const struct waitgraph *g, const struct waits_arrow
 static struct js *hint_json(const struct waithint *h)
 {
 	static const char *const kinds[] = {
-		[WAITHINT_OWNER] = "owner",
-		[WAITHINT_NOBODY] = "nobody",
-		[WAITHINT_RANK] = "rank",
-		[WAITHINT_TEXT] = "text",
+		[WAITHINT_OWNER] = "owner",	[WAITHINT_NOBODY] = "nobody", [WAITHINT_RANK] = "rank",
+		[WAITHINT_FACT] = "connection", [WAITHINT_TEXT] = "text",
 	};
 	struct js *j = js_object();
 	js_put_text(j, "kind", (size_t)h->kind < ARRAY_SIZE(kinds) ? kinds[h->kind] : "text");
