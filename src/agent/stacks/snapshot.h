@@ -16,6 +16,7 @@ struct snapshot_want {
 	bool native; /* native frames, merged with Python's; false: only where there is no Python */
 	bool lines; /* find source lines of native frames in their debug information */
 	bool locals;
+	bool tasks; /* of event loops in Python */
 	bool frozen; /* the processes are in a frozen group: nothing changes, and no thread can be stopped */
 	struct viewcache *views; /* takes views that were opened in advance from here; NULL: none */
 	/* interrupts threads that run, to read native frames; NULL: threads are stopped instead */
