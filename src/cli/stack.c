@@ -83,6 +83,7 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		.instant = instant,
 		.lines = true,
 		.locals = o->locals,
+		.tasks = true,
 		.stop = &stop,
 	};
 	struct stackdump d;
