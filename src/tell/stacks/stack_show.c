@@ -7,6 +7,7 @@
 #include "model/incident/incident.h" /* NO_RANK */
 #include "tell/stacks/stack_show_parts.h"
 #include "tell/stacks/stack_tasks.h"
+#include "tell/stacks/stack_waits.h"
 #include "tell/text/textout.h"
 
 /* ---- text --------------------------------------------------------------------------------------------------- */
@@ -117,13 +118,35 @@ static void twins_text(const struct dump_process *p, size_t i, const bool *done,
 		(void)fprintf(to, " (%zu threads)\n", n + 1);
 }
 
+/* The line that says whom a thread waits for. */
+static void waits_for(const struct dump_process *p, size_t i, const struct stack_show *how, char line[static 900])
+{
+	line[0] = '\0';
+	if (p->threads[i].tid)
+		stack_waits_line(how->waits, p->pid, p->threads[i].tid, line, 900);
+}
+
+static bool same_wait(const struct dump_process *p, size_t k, const struct stack_show *how, const char *line)
+{
+	char other[900];
+	waits_for(p, k, how, other);
+	return strcmp(line, other) == 0;
+}
+
 static void thread_text(const struct dump_process *p, size_t i, bool *done, const struct stack_show *how, FILE *to)
 {
 	const struct dump_thread *t = &p->threads[i];
+	char line[900];
 	bool twins = false;
 	thread_head(t, how, to);
+	waits_for(p, i, how, line);
+	if (line[0]) {
+		(void)fputs("      ", to);
+		stack_show_put_text(to, line);
+		(void)fputc('\n', to);
+	}
 	for (size_t k = i + 1; !how->all_threads && k < p->n_threads; k++)
-		if (!done[k] && same_thread(t, &p->threads[k]))
+		if (!done[k] && same_thread(t, &p->threads[k]) && same_wait(p, k, how, line))
 			done[k] = twins = true;
 	if (twins)
 		twins_text(p, i, done, to);
@@ -267,9 +290,10 @@ static struct js *wait_json(const struct dump_thread *t)
 	return j;
 }
 
-static struct js *thread_json(const struct dump_thread *t)
+static struct js *thread_json(const struct dump_process *p, const struct dump_thread *t, const struct waitgraph *waits)
 {
 	struct js *j = js_object();
+	struct js *whom = t->tid ? stack_waits_json(waits, p->pid, t->tid) : NULL;
 	if (t->tid)
 		js_put_i64(j, "tid", t->tid);
 	js_put_text_if(j, "name", t->name);
@@ -283,6 +307,8 @@ static struct js *thread_json(const struct dump_thread *t)
 		js_put_text_if(j, "waiting_on", t->wait.text);
 		js_put(j, "wait", wait_json(t));
 	}
+	if (whom)
+		js_put(j, "waits_for", whom);
 	if (t->approximate)
 		js_put_bool(j, "approximate", true);
 	if (t->cut)
@@ -294,7 +320,7 @@ static struct js *thread_json(const struct dump_thread *t)
 	return j;
 }
 
-static struct js *stack_show_process_json(const struct dump_process *p)
+static struct js *stack_show_process_json(const struct dump_process *p, const struct waitgraph *waits)
 {
 	struct js *j = js_object();
 	struct js *threads = js_array();
@@ -309,7 +335,7 @@ static struct js *stack_show_process_json(const struct dump_process *p)
 	js_put_text_if(j, "python", p->python);
 	js_put_text_if(j, "note", p->note);
 	for (size_t i = 0; i < p->n_threads; i++)
-		js_add(threads, thread_json(&p->threads[i]));
+		js_add(threads, thread_json(p, &p->threads[i], waits));
 	js_put(j, "threads", threads);
 	if (p->n_tasks)
 		js_put(j, "tasks", stack_tasks_json(p));
@@ -318,7 +344,7 @@ static struct js *stack_show_process_json(const struct dump_process *p)
 	return j;
 }
 
-struct js *stack_json(const struct stackdump *d)
+struct js *stack_json(const struct stackdump *d, const struct waitgraph *waits)
 {
 	struct js *j = js_object();
 	struct js *processes = js_array();
@@ -330,7 +356,7 @@ struct js *stack_json(const struct stackdump *d)
 	if (d->cut)
 		js_put_bool(j, "cut", true);
 	for (size_t i = 0; i < d->n; i++)
-		js_add(processes, stack_show_process_json(&d->processes[i]));
+		js_add(processes, stack_show_process_json(&d->processes[i], waits));
 	js_put(j, "processes", processes);
 	return j;
 }
