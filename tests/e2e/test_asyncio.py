@@ -151,3 +151,25 @@ def test_tasks_stand_below_the_thread_of_their_loop_and_alike_ones_once(binary):
     assert 'asyncio task "child a" awaits Event.wait; awaited by "gathering"\n' in done.stdout
     assert 'asyncio task "nap" awaits sleep, with a time limit\n' in done.stdout
     assert done.stdout.index('" (main)') < done.stdout.index("asyncio task")
+
+
+def test_stack_says_at_each_thread_whom_it_waits_for(binary):
+    with running(FOUND[-1], "executor") as (process, truth):
+        seen = look(binary, "stack", process.pid)
+        done = subprocess.run([binary, "stack", str(process.pid)], capture_output=True, text=True, timeout=60,
+                              check=True)
+    threads = {t["tid"]: t for t in seen["processes"][0]["threads"]}
+    worker = next(tid for tid in threads if tid != truth["main"])
+    assert [a["to"] for a in threads[truth["main"]]["waits_for"]["to"]] == [{"pid": process.pid, "tid": worker}]
+    assert threads[worker]["waits_for"]["end"] == "nobody" and threads[worker]["waits_for"]["to"] == []
+    assert f"\n      waits for thread {worker}: asyncio task 'Task-1' awaits the result of a pool at " in done.stdout
+    assert "\n      Event.wait at asynctasks.py:" in done.stdout
+    assert "; nobody is left who could end this wait\n" in done.stdout
+
+
+def test_stack_names_the_process_at_the_other_end_of_a_stream(binary):
+    with running(FOUND[-1], "stream") as (process, truth):
+        done = subprocess.run([binary, "stack", str(process.pid)], capture_output=True, text=True, timeout=60,
+                              check=True)
+    assert f"\n      waits for process {truth['peer']} (python" in done.stdout
+    assert f"\n      waits for process {process.pid} (python" in done.stdout  # the child reads from the loop
