@@ -144,6 +144,16 @@ def test_a_task_that_wants_a_lock_leads_to_the_one_that_holds_it(python, binary)
     assert hint["text"].startswith("asyncio task 'holder' awaits Event.wait at asynctasks.py:")
 
 
+@every_python
+def test_a_child_that_a_task_has_forked_is_in_no_loop(python, binary):
+    with running(python, "fork") as (process, truth):
+        seen = look(binary, "waits", process.pid, "--seconds", "0")
+    _, hint = hint_of(seen, truth["main"])
+    assert hint["text"].startswith("asyncio task 'Task-1' awaits a future at ")
+    thread, hint = hint_of(seen, truth["peer"])
+    assert not hint.get("text", "").startswith("asyncio"), thread
+
+
 def test_tasks_stand_below_the_thread_of_their_loop_and_alike_ones_once(binary):
     with running(FOUND[-1], "all") as (process, _):
         done = subprocess.run([binary, "stack", str(process.pid)], capture_output=True, text=True, timeout=60,

@@ -2,6 +2,7 @@
 
     asynctasks.py all            a task of each kind, by their names
     asynctasks.py KIND           the main task alone is in it: queue, stream, executor, chain, lock
+    asynctasks.py fork           a task has forked a child, which waits for a lock in a copy of the loop
 """
 import asyncio
 import concurrent.futures
@@ -91,6 +92,18 @@ def pair():
     return ours, pid
 
 
+def copy():
+    """A child that goes on inside the task, and ends with its parent."""
+    ours, theirs = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(theirs)
+        threading.Thread(target=lambda: (os.read(ours, 1), os._exit(0)), daemon=True).start()
+        never()
+    os.close(ours)
+    return theirs, pid
+
+
 async def main(what):
     kept = []
     loop = asyncio.get_running_loop()
@@ -102,6 +115,7 @@ async def main(what):
     lock, taken = asyncio.Lock(), asyncio.Event()
     sock, pid = pair() if what in ("all", "stream") else (None, 0)
     plain, other = pair() if what == "all" else (None, 0)
+    pipe, pid = copy() if what == "fork" else (None, pid)
     pool = concurrent.futures.ThreadPoolExecutor(1, "pool")
     if what == "all":
         named("queue", queue())
@@ -119,7 +133,7 @@ async def main(what):
             named("grouping", grouping(named))
         await asyncio.sleep(0.2)
     print(json.dumps({"peer": pid, "other": other, "main": threading.get_native_id()}), flush=True)
-    if what == "all":
+    if what in ("all", "fork"):
         await future()
     elif what == "queue":
         await queue()

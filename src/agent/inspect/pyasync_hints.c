@@ -207,7 +207,8 @@ int pyasync_hints(const struct world *w, struct procview *v, struct waithint **h
 	int e = pyasync_read(w, v, &a);
 	for (size_t i = 0; i < a.n_loops && e == 0; i++) {
 		struct hinting x = {.w = w, .v = v, .a = &a, .loop = &a.loop[i]};
-		if (!a.loop[i].token[0])
+		/* One that is not idle runs a task, or is the copy that a task has forked. */
+		if (!a.loop[i].token[0] || !a.loop[i].at.idle)
 			continue;
 		e = loop_hints(&x);
 		if (e || standstill_moved(w, v->via, a.loop[i].tid, a.loop[i].token))

@@ -65,6 +65,7 @@ void pytasks_done(struct pytasks *t);
 /* The event loop that a thread runs, by its frames. */
 struct pytasks_loop {
 	uint64_t loop; /* 0: it runs none of asyncio's own */
+	bool idle; /* it waits for descriptors: none of its tasks runs */
 	uint64_t until; /* the future that the loop runs for (asyncio.run: the main task); 0: it runs for ever */
 };
 int must_check pytasks_loop_of(const struct pyrt *rt, struct remote *r, const struct pyframe *frames, size_t n,

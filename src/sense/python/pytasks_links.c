@@ -284,6 +284,7 @@ int pytasks_loop_of(const struct pyrt *rt, struct remote *r, const struct pyfram
 	*ret = (struct pytasks_loop){.loop = 0};
 	if (!pyobjs_init(rt, r, &o))
 		return 0;
+	ret->idle = n > 0 && pylocks_is_function(&frames[0], "select", "selectors.py");
 	for (size_t i = 0; i < n; i++) {
 		if (!pytask_is_library(&frames[i]))
 			continue;

@@ -133,6 +133,15 @@ static bool same_wait(const struct dump_process *p, size_t k, const struct stack
 	return strcmp(line, other) == 0;
 }
 
+/* Two threads with tasks of their own are shown one by one. */
+static bool has_tasks(const struct dump_process *p, pid_t tid)
+{
+	for (size_t i = 0; i < p->n_tasks; i++)
+		if (p->tasks[i].tid == tid)
+			return true;
+	return false;
+}
+
 static void thread_text(const struct dump_process *p, size_t i, bool *done, const struct stack_show *how, FILE *to)
 {
 	const struct dump_thread *t = &p->threads[i];
@@ -146,7 +155,8 @@ static void thread_text(const struct dump_process *p, size_t i, bool *done, cons
 		(void)fputc('\n', to);
 	}
 	for (size_t k = i + 1; !how->all_threads && k < p->n_threads; k++)
-		if (!done[k] && same_thread(t, &p->threads[k]) && same_wait(p, k, how, line))
+		if (!done[k] && same_thread(t, &p->threads[k]) && !has_tasks(p, p->threads[k].tid) &&
+		    same_wait(p, k, how, line))
 			done[k] = twins = true;
 	if (twins)
 		twins_text(p, i, done, to);
