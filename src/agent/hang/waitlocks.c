@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/hang/waitshared.h"
 #include "agent/inspect/pyasync.h"
 #include "agent/inspect/pywaits.h"
 #include "base/vec.h"
@@ -60,5 +61,5 @@ int waitlocks_read(const struct world *w, const struct waitfacts *facts, const s
 			if ((asked.locks || asked.loops) && locks_of(w, p->pid, asked, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
 		}
-	return 0;
+	return waitshared_read(w, facts, until_ns, hint, n_hints, cap_hints);
 }

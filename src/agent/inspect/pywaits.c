@@ -310,9 +310,9 @@ static int waits_find(struct pylook *k, bool *ret_holders)
 	return 0;
 }
 
-static int look(const struct world *w, struct procview *v, struct pylook *k)
+/* Reads the threads that stand still. */
+static int threads_look(const struct world *w, struct procview *v, struct pylook *k)
 {
-	bool holders = false;
 	*k = (struct pylook){.w = w, .v = v};
 	int e = pylocks_new(&v->rt, &v->remote, &k->locks);
 	if (e || !k->locks)
@@ -327,6 +327,13 @@ static int look(const struct world *w, struct procview *v, struct pylook *k)
 		return -ENOMEM;
 	for (size_t i = 0; i < k->n_py && e == 0; i++)
 		e = is_alone(k, i) ? thread_read(k, &k->py[i]) : 0;
+	return e;
+}
+
+static int look(const struct world *w, struct procview *v, struct pylook *k)
+{
+	bool holders = false;
+	int e = threads_look(w, v, k);
 	if (e == 0)
 		e = waits_find(k, &holders);
 	if (e == 0 && holders)
@@ -365,4 +372,30 @@ int pywaits_read(const struct world *w, struct procview *v, struct waithint **re
 	*ret = take(&second.hint);
 	*ret_n = n;
 	return 0;
+}
+
+int pywaits_shared_held(const struct world *w, struct procview *v, struct pywaits_held *ret, size_t cap, size_t *ret_n)
+{
+	cleanup(look_done) struct pylook k = {};
+	*ret_n = 0;
+	if (!v->has_python || !v->stacks)
+		return 0;
+	int e = threads_look(w, v, &k);
+	if (e == 0 && k.n)
+		e = holders_find(&k);
+	for (size_t i = 0; e == 0 && i < k.n_holders && *ret_n < cap; i++) {
+		const struct holder *h = &k.holder[i];
+		const struct still_thread *t = &k.thread[h->thread];
+		struct pywaits_held *one = &ret[*ret_n];
+		if (strcmp(h->held.type, "SemLock") != 0 || h->held.may_release || has_moved(&k, t))
+			continue;
+		struct buf b = BUF_ON(one->text);
+		buf_reset(&b);
+		one->tid = t->py->tid;
+		one->word = h->word;
+		buf_add(&b, "with lock");
+		pytext_place_add(&b, &v->rt, &t->frame[h->held.frame], h->line);
+		++*ret_n;
+	}
+	return e;
 }
