@@ -88,7 +88,7 @@ static int released_word(struct pylocks *p, const struct pyframe *f, uint64_t *r
 }
 
 /*
- * The lock of multiprocessing that a `with` in multiprocessing/synchronize.py is about, or its condition's. It counts in
+ * The lock of multiprocessing that a `with` is about, or its condition's: multiprocessing/synchronize.py. It counts in
  * this process: only one that is held by it, and can be held but once, is told.
  */
 static int semlock_held(struct pylocks *p, uint64_t self, struct pylock_held *ret)
