@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/hang/waitsread.h"
 #include "agent/stacks/snapshot.h"
 #include "base/log.h"
 #include "cli/commands.h"
@@ -49,6 +50,9 @@ static const struct option stack_options[] = {
 	OPTION_END,
 };
 
+/* What Python says of locks and tasks may take this long: the stacks come after it. */
+static const uint64_t waits_budget_ns = 250 * NS_PER_MS;
+
 static volatile bool stop;
 
 static void on_interrupt(int signal)
@@ -57,10 +61,10 @@ static void on_interrupt(int signal)
 	stop = true;
 }
 
-static void show(const struct stack_options *o, const struct stackdump *d)
+static void show(const struct stack_options *o, const struct stackdump *d, const struct waitgraph *waits)
 {
 	if (o->json) {
-		struct js *j = stack_json(d);
+		struct js *j = stack_json(d, waits);
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 		return;
@@ -69,6 +73,7 @@ static void show(const struct stack_options *o, const struct stackdump *d)
 		.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 		.all_threads = o->threads == THREADS_ALL,
 		.locals = o->locals,
+		.waits = waits,
 	};
 	stack_text(d, &how, stdout);
 }
@@ -89,19 +94,26 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		.lines = true,
 		.locals = o->locals,
 		.kernel = o->kernel,
+		.tasks = true,
 		.stop = &stop,
 	};
+	/* Read first: with native frames the stacks stop threads, which then look as if they had run. */
+	const struct waitsread_want waits_want = {.members = &members, .budget_ns = waits_budget_ns, .stop = &stop};
+	struct waitsread waits = {.n_looks = 0};
 	struct stackdump d;
-	struct fault f = {.text = ""};
+	struct fault f = {.text = ""}, unseen = {.text = ""};
 	const struct sigaction action = {.sa_handler = on_interrupt};
 	(void)sigaction(SIGINT, &action, NULL);
+	bool told = waitsread_take(w, &waits_want, &waits, &unseen) == 0; /* else the stacks say why not */
 	int r = snapshot_take(w, &want, &d, &f);
 	if (r) {
+		waitsread_done(&waits);
 		log_error("%s: %s", s->text, f.text);
 		return r == SNAPSHOT_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
 	}
-	show(o, &d);
+	show(o, &d, told ? &waits.graph : NULL);
 	stackdump_done(&d);
+	waitsread_done(&waits);
 	return 0;
 }
 

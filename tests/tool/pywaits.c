@@ -94,7 +94,7 @@ static int record(const struct world *w, const char *path, pid_t pid, pid_t tid)
 
 static const char *kind_word(enum waithint_kind kind)
 {
-	static const char *const words[] = {"owner", "nobody", "rank", "text"};
+	static const char *const words[] = {"owner", "nobody", "rank", "connection", "text"};
 	return words[kind];
 }
 

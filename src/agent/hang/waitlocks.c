@@ -2,32 +2,45 @@
 
 #include <string.h>
 
+#include "agent/hang/waitshared.h"
+#include "agent/inspect/pyasync.h"
 #include "agent/inspect/pywaits.h"
 #include "base/vec.h"
 
-/* True if a thread of the process waits for a lock without an owner: only then its Python is looked into. */
-static bool waits_for_a_lock(const struct waitfacts *f, const struct waitfact_process *p)
+/* What of a process may have something to say in Python. */
+struct asked {
+	bool locks; /* a thread waits for a lock without an owner */
+	bool loops; /* a thread may be in an event loop */
+};
+
+static struct asked asks_python(const struct waitfacts *f, const struct waitfact_process *p)
 {
+	struct asked ret = {.locks = false};
 	for (uint32_t i = 0; i < p->n_threads; i++) {
 		const struct waitfact_thread *t = &f->thread[p->first_thread + i];
+		ret.loops |= !t->runs && t->wait == WAIT_POLL;
 		for (uint32_t k = 0; k < t->n; k++) {
 			enum waitfact_kind kind = f->fact[t->first + k].kind;
-			if (kind == WAITFACT_FUTEX || kind == WAITFACT_SHARED)
-				return true;
+			ret.locks |= kind == WAITFACT_FUTEX || kind == WAITFACT_SHARED;
 		}
 	}
-	return false;
+	return ret;
 }
 
-static int locks_of(const struct world *w, pid_t pid, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+static int locks_of(const struct world *w, pid_t pid, struct asked asked, struct waithint **hint, size_t *n_hints,
+		    size_t *cap_hints)
 {
 	struct fault fault = {.text = ""};
 	const struct procview_want want = {.natives = NULL};
 	cleanup(procview_closep) struct procview *view = NULL;
 	cleanup(freep) struct waithint *found = NULL;
 	size_t n = 0;
-	if (procview_open(w, pid, &want, &view, &fault) != 0 || pywaits_read(w, view, &found, &n) != 0 || n == 0)
-		return 0; /* without Python, or not to be looked into: the facts alone count */
+	if (procview_open(w, pid, &want, &view, &fault) != 0)
+		return 0; /* it may not be looked into: the facts alone count */
+	if (asked.loops && pyasync_hints(w, view, hint, n_hints, cap_hints) == -ENOMEM)
+		return -ENOMEM;
+	if (!asked.locks || pywaits_read(w, view, &found, &n) != 0 || n == 0)
+		return 0;
 	if (vec_room(hint, cap_hints, *n_hints + n) < 0)
 		return -ENOMEM;
 	memcpy(*hint + *n_hints, found, n * sizeof(*found));
@@ -42,10 +55,11 @@ int waitlocks_read(const struct world *w, const struct waitfacts *facts, const s
 	for (int turn = 0; turn < 2; turn++)
 		for (size_t i = 0; i < n_who && !(stop && *stop); i++) {
 			const struct waitfact_process *p = waitfacts_process(facts, who[i].pid);
-			if (who[i].main != (turn == 0) || !p || w->mono_ns() > until_ns || !waits_for_a_lock(facts, p))
+			if (who[i].main != (turn == 0) || !p || w->mono_ns() > until_ns)
 				continue;
-			if (locks_of(w, p->pid, hint, n_hints, cap_hints) < 0)
+			struct asked asked = asks_python(facts, p);
+			if ((asked.locks || asked.loops) && locks_of(w, p->pid, asked, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
 		}
-	return 0;
+	return waitshared_read(w, facts, until_ns, hint, n_hints, cap_hints);
 }

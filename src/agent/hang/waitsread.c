@@ -99,7 +99,8 @@ static int rights_check(struct taking *t, struct fault *f)
 static int hints_read(struct taking *t)
 {
 	struct waitsread *r = t->r;
-	uint64_t began_ns = t->w->mono_ns(), until_ns = began_ns + MAX(t->want->apart_ns, hints_budget_ns);
+	uint64_t began_ns = t->w->mono_ns(), usual_ns = MAX(t->want->apart_ns, hints_budget_ns);
+	uint64_t until_ns = began_ns + (t->want->budget_ns ? t->want->budget_ns : usual_ns);
 	int e = waitlocks_read(t->w, &r->look[0], r->who, r->n_who, until_ns, t->want->stop, &r->hint, &r->n_hints,
 			       &t->cap_hints);
 	r->took_ns += t->w->mono_ns() - began_ns;

@@ -14,6 +14,7 @@
 struct waitsread_want {
 	const struct members_want *members;
 	uint64_t apart_ns; /* time between the looks, at least WAITSREAD_LEAST_NS; 0: one look, and nothing is proved */
+	uint64_t budget_ns; /* most time for Python; 0: what there is between the looks, or 2 s */
 	const volatile bool *stop; /* set by a signal handler: no more waiting, what is there is shown; may be NULL */
 	void (*progress)(void *ctx, uint64_t left_ns); /* about ten times a second between the looks; may be NULL */
 	void *ctx;

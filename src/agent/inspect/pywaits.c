@@ -4,8 +4,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "agent/inspect/pytext.h"
+#include "agent/inspect/standstill.h"
 #include "base/buf.h"
-#include "base/utf8.h"
 #include "base/vec.h"
 #include "sense/proc/proc.h"
 #include "sense/python/pylocks.h"
@@ -17,7 +18,7 @@
 /* A thread that stands still. */
 struct still_thread {
 	const struct pythread *py;
-	char token[320]; /* the number of its turns and its system call: the same as long as it has not run */
+	char token[STANDSTILL_TOKEN];
 	struct threadwait call;
 	struct pyframe *frame;
 	struct pylocks_frames frames;
@@ -62,27 +63,9 @@ static void look_done(struct pylook *k)
 
 /* ---- who stands still ---- */
 
-/* False: it runs, or cannot be told. */
-static bool token_read(const struct pylook *k, pid_t tid, char token[static 320], struct threadwait *ret)
-{
-	size_t n = 0, more = 0;
-	if (task_file_read(k->w, k->v->via, tid, "schedstat", token, 96, &n) != 0 ||
-	    task_file_read(k->w, k->v->via, tid, "syscall", token + n, 320 - n, &more) != 0)
-		return false;
-	struct span turns = span_trim((struct span){token, n});
-	const char *last = span_rfind(turns, " ");
-	/* A kernel that does not count turns writes 0. */
-	if (!last || span_eq((struct span){last + 1, (size_t)(turns.p + turns.len - last - 1)}, "0"))
-		return false;
-	*ret = (struct threadwait){.nr = -1};
-	return threadwait_syscall_parse((struct span){token + n, more}, ret) == 0 && ret->has_syscall;
-}
-
 static bool has_moved(const struct pylook *k, const struct still_thread *t)
 {
-	char now[sizeof(t->token)];
-	struct threadwait call;
-	return !token_read(k, t->py->tid, now, &call) || strcmp(now, t->token) != 0;
+	return standstill_moved(k->w, k->v->via, t->py->tid, t->token);
 }
 
 static bool is_futex_wait(const struct pylook *k, const struct threadwait *call)
@@ -106,7 +89,7 @@ static int thread_read(struct pylook *k, const struct pythread *py)
 	struct still_thread *t = &k->thread[k->n];
 	struct pystack stack;
 	*t = (struct still_thread){.py = py};
-	if (!token_read(k, py->tid, t->token, &t->call))
+	if (!standstill_token(k->w, k->v->via, py->tid, t->token, &t->call))
 		return 0;
 	int e = pystacks_read(k->v->stacks, py, false, &stack);
 	if (e < 0 || e == WORLD_GONE || e == WORLD_DENIED)
@@ -140,9 +123,9 @@ static int holders_find(struct pylook *k)
 			return e;
 		for (size_t h = 0; h < n; h++) {
 			const struct pyframe *f = &t->frame[held[h].frame];
-			k->holder[k->n_holders++] = (struct holder){
-				held[h].word, i, held[h],
-				f->known ? pycode_line(&k->v->rt, f->known, held[h].instr) : 0};
+			k->holder[k->n_holders++] =
+				(struct holder){held[h].word, i, held[h],
+						f->known ? pycode_line(&k->v->rt, f->known, held[h].instr) : 0};
 		}
 	}
 	return 0;
@@ -172,43 +155,6 @@ static const struct holder *pywaits_holder_of(const struct pylook *k, uint64_t w
 
 /* ---- in words ---- */
 
-static void printable_add(struct buf *b, const char *text)
-{
-	for (size_t n = strlen(text); n > 0;) {
-		uint32_t code = 0;
-		size_t len = utf8_char(text, n, &code);
-		if (len == 0 || utf8_hidden(code))
-			buf_add(b, "?");
-		else
-			buf_add_n(b, text, len);
-		len = len ? len : 1;
-		text += len;
-		n -= len;
-	}
-}
-
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-static void place_add(const struct pylook *k, const struct pyframe *f, int32_t line, struct buf *b)
-{
-	if (!f->known)
-		return;
-	buf_add(b, " at ");
-	printable_add(b, base_of(f->known->file));
-	if (line <= 0)
-		line = pycode_line(&k->v->rt, f->known, f->instr);
-	if (line > 0)
-		buf_printf(b, ":%d", (int)line);
-	if (f->known->name[0] != '<') {
-		buf_add(b, " in ");
-		printable_add(b, f->known->name);
-	}
-}
-
 static void lock_add(const struct pylock_wait *w, struct buf *b)
 {
 	if (strcmp(w->type, "lock") == 0)
@@ -220,7 +166,7 @@ static void lock_add(const struct pylock_wait *w, struct buf *b)
 	else if (strcmp(w->type, "SemLock") == 0)
 		buf_add(b, "multiprocessing lock");
 	else
-		printable_add(b, w->type);
+		pytext_add(b, w->type);
 }
 
 /* "queue.Queue.get", "Event.wait"; a lock by its type alone. */
@@ -228,12 +174,12 @@ static void call_add(const struct pylock_wait *w, const struct pyframe *f, struc
 {
 	const char *name = f->known ? f->known->name : "", *dot = strrchr(name, '.');
 	const char *last = dot ? dot + 1 : name;
-	if (f->known && strcmp(base_of(f->known->file), "queue.py") == 0)
+	if (f->known && strcmp(pytext_file(f->known->file), "queue.py") == 0)
 		buf_add(b, "queue.");
-	printable_add(b, w->outer ? w->type : name);
+	pytext_add(b, w->outer ? w->type : name);
 	if (w->outer && strcmp(last, "__enter__") != 0) {
 		buf_add(b, ".");
-		printable_add(b, last);
+		pytext_add(b, last);
 	}
 }
 
@@ -250,7 +196,7 @@ static void text_make(struct pylook *k, const struct still_thread *t, struct wai
 	if (t->wait.joins) {
 		const char *name = procview_thread_name(k->v, python_of(k, t->wait.owner));
 		buf_printf(&b, "Thread.join of thread %d (", (int)t->wait.owner);
-		printable_add(&b, name ? name : task_comm(k->w, k->v->via, t->wait.owner, comm));
+		pytext_add(&b, name ? name : task_comm(k->w, k->v->via, t->wait.owner, comm));
 		buf_add(&b, ")");
 	} else if (t->wait.frame == SIZE_MAX) {
 		lock_add(&t->wait, &b);
@@ -258,7 +204,7 @@ static void text_make(struct pylook *k, const struct still_thread *t, struct wai
 		call_add(&t->wait, &t->frame[t->wait.frame], &b);
 	}
 	if (at < t->frames.n && !pylocks_is_library(&t->frame[at]))
-		place_add(k, &t->frame[at], 0, &b);
+		pytext_place_add(&b, &k->v->rt, &t->frame[at], 0);
 }
 
 /* ---- hints ---- */
@@ -297,7 +243,7 @@ static void owner_by_with(struct pylook *k, const struct still_thread *t, struct
 	if (owner->moved)
 		return;
 	buf_printf(&b, "with %s", strcmp(o->held.type, "Condition") == 0 ? "Condition" : "lock");
-	place_add(k, f, o->line, &b);
+	pytext_place_add(&b, &k->v->rt, f, o->line);
 	if (t->wait.owner)
 		return;
 	h->kind = WAITHINT_OWNER;
@@ -364,9 +310,9 @@ static int waits_find(struct pylook *k, bool *ret_holders)
 	return 0;
 }
 
-static int look(const struct world *w, struct procview *v, struct pylook *k)
+/* Reads the threads that stand still. */
+static int threads_look(const struct world *w, struct procview *v, struct pylook *k)
 {
-	bool holders = false;
 	*k = (struct pylook){.w = w, .v = v};
 	int e = pylocks_new(&v->rt, &v->remote, &k->locks);
 	if (e || !k->locks)
@@ -381,6 +327,13 @@ static int look(const struct world *w, struct procview *v, struct pylook *k)
 		return -ENOMEM;
 	for (size_t i = 0; i < k->n_py && e == 0; i++)
 		e = is_alone(k, i) ? thread_read(k, &k->py[i]) : 0;
+	return e;
+}
+
+static int look(const struct world *w, struct procview *v, struct pylook *k)
+{
+	bool holders = false;
+	int e = threads_look(w, v, k);
 	if (e == 0)
 		e = waits_find(k, &holders);
 	if (e == 0 && holders)
@@ -419,4 +372,30 @@ int pywaits_read(const struct world *w, struct procview *v, struct waithint **re
 	*ret = take(&second.hint);
 	*ret_n = n;
 	return 0;
+}
+
+int pywaits_shared_held(const struct world *w, struct procview *v, struct pywaits_held *ret, size_t cap, size_t *ret_n)
+{
+	cleanup(look_done) struct pylook k = {};
+	*ret_n = 0;
+	if (!v->has_python || !v->stacks)
+		return 0;
+	int e = threads_look(w, v, &k);
+	if (e == 0 && k.n)
+		e = holders_find(&k);
+	for (size_t i = 0; e == 0 && i < k.n_holders && *ret_n < cap; i++) {
+		const struct holder *h = &k.holder[i];
+		const struct still_thread *t = &k.thread[h->thread];
+		struct pywaits_held *one = &ret[*ret_n];
+		if (strcmp(h->held.type, "SemLock") != 0 || h->held.may_release || has_moved(&k, t))
+			continue;
+		struct buf b = BUF_ON(one->text);
+		buf_reset(&b);
+		one->tid = t->py->tid;
+		one->word = h->word;
+		buf_add(&b, "with lock");
+		pytext_place_add(&b, &v->rt, &t->frame[h->held.frame], h->line);
+		++*ret_n;
+	}
+	return e;
 }

@@ -16,3 +16,13 @@
  * not known. WORLD_GONE, WORLD_DENIED, -errno.
  */
 int must_check pywaits_read(const struct world *w, struct procview *v, struct waithint **ret, size_t *ret_n);
+
+/* A lock of multiprocessing that a thread of the process holds by a `with` that has not ended. */
+struct pywaits_held {
+	pid_t tid;
+	uint64_t word; /* address in this process of what waiters sleep on */
+	char text[120]; /* "with lock at train.py:31 in save" */
+};
+/* Those of threads that stand still; at most cap. Errors as pywaits_read. */
+int must_check pywaits_shared_held(const struct world *w, struct procview *v, struct pywaits_held *ret, size_t cap,
+				   size_t *ret_n);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/inspect/procview.h"
+#include "agent/stacks/snaptasks.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "sense/proc/proc.h"
@@ -304,6 +305,8 @@ static int process_fill(struct snap *s, struct dump_process *p)
 		ignore(proc_command_read(s->w, l->via, p->command, sizeof(p->command)), "shown without");
 	}
 	r = threads_fill(s, l, p);
+	if (r == 0 && s->want->tasks && !over(s))
+		r = snaptasks_fill(s->w, l, p);
 	if (r == 0 && procview_changed(l))
 		TEXT_COPY(p->note, "it became another program while it was looked at: frames may be missing or wrong");
 	return r == WORLD_GONE ? 0 : r;

@@ -17,6 +17,7 @@ struct snapshot_want {
 	bool lines; /* find source lines of native frames in their debug information */
 	bool locals;
 	bool kernel; /* of threads that wait also the frames in the kernel, where they may be read */
+	bool tasks; /* of event loops in Python */
 	bool frozen; /* the processes are in a frozen group: nothing changes, and no thread can be stopped */
 	struct viewcache *views; /* takes views that were opened in advance from here; NULL: none */
 	/* interrupts threads that run, to read native frames; NULL: threads are stopped instead */

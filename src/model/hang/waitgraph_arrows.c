@@ -367,6 +367,24 @@ static int to_rank(struct build *b, uint32_t from, const struct waithint *h, enu
 	return n;
 }
 
+/* Arrows of the facts that a hint singles out, as of the one connection that an event loop's task waits for. */
+static int to_one_fact(struct build *b, uint32_t from, uint64_t id, enum waitgraph_quality most)
+{
+	size_t n;
+	int arrows = 0;
+	const struct waitfact *f = waitgraph_facts(b, node_at(b, from), &n);
+	for (size_t i = 0; i < n; i++) {
+		int added = f[i].id == id && id != 0 ? to_fact(b, from, &f[i]) : 0;
+		if (added < 0)
+			return -ENOMEM;
+		arrows += added;
+	}
+	const struct waitgraph_node *x = node_at(b, from);
+	for (uint32_t i = 0; i < x->n_edges; i++)
+		b->g->edge[x->first_edge + i].quality = MIN(b->g->edge[x->first_edge + i].quality, most);
+	return arrows;
+}
+
 /* Arrows of what is known beside the facts; returns their number, or -ENOMEM. */
 static int to_hints(struct build *b, uint32_t from)
 {
@@ -378,7 +396,9 @@ static int to_hints(struct build *b, uint32_t from)
 		enum waitgraph_quality q = h[i]->proof ? WAITGRAPH_PROOF : WAITGRAPH_LIKELY;
 		uint32_t owner = h[i]->kind == WAITHINT_OWNER ? waitgraph_node_of(b, h[i]->owner_pid, h[i]->owner_tid)
 							      : WAITGRAPH_NONE;
-		int added = h[i]->kind == WAITHINT_RANK ? to_rank(b, from, h[i], q) : owner != WAITGRAPH_NONE;
+		int added = h[i]->kind == WAITHINT_RANK	  ? to_rank(b, from, h[i], q)
+			    : h[i]->kind == WAITHINT_FACT ? to_one_fact(b, from, h[i]->id, q)
+							  : owner != WAITGRAPH_NONE;
 		if (added < 0 || (owner != WAITGRAPH_NONE && arrow(b, from, owner, q, NULL, h[i]) < 0))
 			return -ENOMEM;
 		n += added;

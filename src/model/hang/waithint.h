@@ -1,7 +1,7 @@
 /*
  * What is known of a thread's wait beside the kernel's facts: the holder of a lock that stores none, a wait that nobody
  * can end, the ranks that a collective waits for. Made by whoever can read it (agent/inspect/pywaits of Python's
- * locks), used by model/hang/waitgraph. Plain data.
+ * locks and pyasync of the tasks of an event loop), used by model/hang/waitgraph. Plain data.
  */
 #pragma once
 
@@ -13,6 +13,7 @@ enum waithint_kind {
 	WAITHINT_OWNER, /* owner_tid of owner_pid holds what it waits for */
 	WAITHINT_NOBODY, /* nothing else refers to what it waits for: nobody can wake it */
 	WAITHINT_RANK, /* rank has to come: one hint for each rank that is needed */
+	WAITHINT_FACT, /* of the facts of the thread the one with this id is meant: one hint for each */
 	WAITHINT_TEXT, /* no more than what it waits for, in words */
 	WAITHINT_PLACE, /* no more than where it stands: "train.py:40 in step"; may be beside another hint */
 };
@@ -22,6 +23,7 @@ struct waithint {
 	pid_t pid, tid; /* the thread that waits */
 	pid_t owner_pid, owner_tid;
 	int32_t rank;
+	uint64_t id; /* as in struct waitfact */
 	bool proof; /* read from the object itself, twice the same; false: likely */
 	char text[160]; /* "queue.Queue.get at data.py:25"; "": none */
 	char owner_text[120]; /* where the owner took it: "with lock at train.py:31 in save"; "": unknown */

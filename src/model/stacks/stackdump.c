@@ -22,12 +22,24 @@ static void thread_done(struct dump_thread *t)
 	t->n_frames = 0;
 }
 
+static void task_done(struct dump_task *t)
+{
+	for (size_t i = 0; i < t->n_frames; i++)
+		dump_frame_done(&t->frames[i]);
+	free(t->frames);
+	free(t->by);
+	free(t->name);
+}
+
 void stackdump_done(struct stackdump *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
 		for (size_t k = 0; k < d->processes[i].n_threads; k++)
 			thread_done(&d->processes[i].threads[k]);
 		free(d->processes[i].threads);
+		for (size_t k = 0; k < d->processes[i].n_tasks; k++)
+			task_done(&d->processes[i].tasks[k]);
+		free(d->processes[i].tasks);
 	}
 	free(d->processes);
 	*d = (struct stackdump){0};

@@ -42,6 +42,21 @@ struct dump_thread {
 	size_t n_frames;
 };
 
+/* A task of an event loop in Python (asyncio). */
+struct dump_task {
+	char *name; /* owned */
+	pid_t tid; /* the thread that runs its loop; 0: unknown */
+	bool ready; /* it runs, or will as soon as its loop comes to it */
+	bool moved; /* it changed while it was read; it has no frames */
+	bool timed; /* what it awaits has a time limit */
+	char awaits[200]; /* "Queue.get", "task 'b'"; "": nothing */
+	int fd; /* descriptor that it waits for; -1: none, or unknown */
+	uint32_t *by; /* tasks that await it, by their position; owned */
+	size_t n_by;
+	struct dump_frame *frames; /* innermost first; owned */
+	size_t n_frames;
+};
+
 struct dump_process {
 	pid_t pid, ppid;
 	int32_t rank; /* NO_RANK */
@@ -53,6 +68,9 @@ struct dump_process {
 	char note[400]; /* why something could not be shown; "": all is */
 	struct dump_thread *threads; /* main first, then by tid; owned */
 	size_t n_threads;
+	struct dump_task *tasks; /* owned */
+	size_t n_tasks;
+	bool tasks_cut; /* there are more */
 };
 
 struct stackdump {

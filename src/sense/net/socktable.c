@@ -3,10 +3,13 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 
 /* At 150 bytes a line, 28,000 sockets. Searching more would take too long for one line of text. */
 #define TABLE_MAX_BYTES (4 * MIB)
@@ -173,42 +176,100 @@ static bool line_take(const char *protocol, struct span line, uint64_t inode, bo
 	return true;
 }
 
-static int table_search(int fd, const char *protocol, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
+/* ---- the tables, kept for a moment ---- */
+
+/*
+ * The kernel walks all its hash buckets for each table, which costs up to a millisecond, and a snapshot of a job asks
+ * for hundreds of sockets of one namespace. So a table is kept for as long as a snapshot takes. A socket that is not in
+ * a kept one is looked for in a new one.
+ */
+#define KEPT_NS (100 * NS_PER_MS)
+#define KEPT_BYTES ((size_t)MIB)
+
+struct kept_table {
+	uint64_t netns; /* inode of the namespace; 0: nothing is kept */
+	uint64_t read_ns;
+	char *text; /* owned; never freed: one for each table */
+	size_t len, cap;
+};
+
+static uint64_t netns_inode(const struct world *w, pid_t pid)
 {
-	char text[8192];
-	size_t kept = 0;
-	for (uint64_t total = 0; total < TABLE_MAX_BYTES;) {
-		ssize_t n = read(fd, text + kept, sizeof(text) - kept);
+	char path[48];
+	struct stat st;
+	TEXT_FORMAT(path, "%d/ns/net", (int)pid);
+	return fstatat(w->proc_fd, path, &st, 0) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+static bool text_search(struct span rest, const char *protocol, uint64_t inode, bool *ret_listens, char *dst,
+			size_t cap)
+{
+	struct span line;
+	while (span_line(&rest, &line))
+		if (line_take(protocol, line, inode, ret_listens, dst, cap))
+			return true;
+	return false;
+}
+
+/* Reads more of a file behind what is there. 0: its end, -E2BIG: it is longer than what is read of a table. */
+static int table_more(int fd, struct kept_table *t)
+{
+	if (t->len >= TABLE_MAX_BYTES)
+		return -E2BIG;
+	if (vec_room(&t->text, &t->cap, t->len + 8192) < 0)
+		return -ENOMEM;
+	for (;;) {
+		ssize_t n = read(fd, t->text + t->len, t->cap - t->len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		if (n == 0)
-			return SOCK_NONE;
-		total += (uint64_t)n;
-		const size_t len = kept + (size_t)n;
-		const char *last = memrchr(text, '\n', len);
-		size_t whole = last ? (size_t)(last - text) + 1 : 0;
-		struct span rest = {text, whole}, line;
-		while (span_line(&rest, &line))
-			if (line_take(protocol, line, inode, ret_listens, dst, cap))
-				return 0;
-		if (whole == 0 && len == sizeof(text))
-			whole = len; /* a line this long is not of a socket table */
-		kept = len - whole;
-		memmove(text, text + whole, kept);
+		t->len += (size_t)n;
+		return n > 0;
 	}
-	return SOCK_NONE;
 }
 
-int socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
+/* A table that is too long to be kept is given back. */
+static void table_keep(const struct world *w, struct kept_table *t, uint64_t netns)
 {
-	static const struct {
-		const char *file, *protocol;
-	} tables[] = {{"tcp", "tcp"}, {"tcp6", "tcp"}, {"unix", "unix"}, {"udp", "udp"}, {"udp6", "udp"}};
-	if (w->proc_fd < 0)
-		return WORLD_ABSENT;
+	t->netns = t->len <= KEPT_BYTES ? netns : 0;
+	t->read_ns = w->mono_ns();
+	if (t->netns)
+		return;
+	free(t->text);
+	*t = (struct kept_table){.netns = 0};
+}
+
+static int table_search(const struct world *w, int fd, uint64_t netns, struct kept_table *t, const char *protocol,
+			uint64_t inode, bool *ret_listens, char *dst, size_t cap)
+{
+	int more;
+	t->netns = 0;
+	t->len = 0;
+	do
+		more = table_more(fd, t);
+	while (more > 0);
+	if (more < 0 && more != -E2BIG)
+		return more;
+	bool found = text_search((struct span){t->text, t->len}, protocol, inode, ret_listens, dst, cap);
+	table_keep(w, t, netns);
+	return found ? 0 : SOCK_NONE;
+}
+
+static const struct {
+	const char *file, *protocol;
+} tables[] = {{"tcp", "tcp"}, {"tcp6", "tcp"}, {"unix", "unix"}, {"udp", "udp"}, {"udp6", "udp"}};
+
+static int tables_search(const struct world *w, pid_t pid, uint64_t inode, struct kept_table *kept, bool *ret_listens,
+			 char *dst, size_t cap)
+{
 	int result = SOCK_NONE;
+	uint64_t netns = netns_inode(w, pid), now_ns = w->mono_ns();
+	for (size_t i = 0; netns && i < ARRAY_SIZE(tables); i++)
+		if (kept[i].netns == netns && now_ns - kept[i].read_ns < KEPT_NS &&
+		    text_search((struct span){kept[i].text, kept[i].len}, tables[i].protocol, inode, ret_listens, dst,
+				cap))
+			return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		char path[48];
 		TEXT_FORMAT(path, "%d/net/%s", pid, tables[i].file);
@@ -219,11 +280,27 @@ int socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_l
 				result = e;
 			continue; /* the kernel lacks this family */
 		}
-		int r = table_search(fd, tables[i].protocol, inode, ret_listens, dst, cap);
+		int r = table_search(w, fd, netns, &kept[i], tables[i].protocol, inode, ret_listens, dst, cap);
 		if (r == 0)
 			return 0;
 		if (r < 0)
 			return world_condition(r);
 	}
 	return result;
+}
+
+int socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst, size_t cap)
+{
+	static struct kept_table kept[ARRAY_SIZE(tables)];
+	static atomic_flag taken = ATOMIC_FLAG_INIT;
+	struct kept_table own[ARRAY_SIZE(tables)] = {0};
+	if (w->proc_fd < 0)
+		return WORLD_ABSENT;
+	bool alone = !atomic_flag_test_and_set(&taken); /* else another thread asks: without the kept tables */
+	int r = tables_search(w, pid, inode, alone ? kept : own, ret_listens, dst, cap);
+	if (alone)
+		atomic_flag_clear(&taken);
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		free(own[i].text);
+	return r;
 }

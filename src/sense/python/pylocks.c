@@ -87,6 +87,28 @@ static int released_word(struct pylocks *p, const struct pyframe *f, uint64_t *r
 	return e ? e : pylocks_word(p, lock, ret);
 }
 
+/*
+ * The lock of multiprocessing that a `with` is about, or its condition's: multiprocessing/synchronize.py. It counts in
+ * this process: only one that is held by it, and can be held but once, is told.
+ */
+static int semlock_held(struct pylocks *p, uint64_t self, struct pylock_held *ret)
+{
+	uint64_t lock = self, sem = 0;
+	int32_t counts[2] = {0}; /* count, the most that the semaphore may have */
+	int e = pyobj_attr(&p->objs, self, "_semlock", &sem);
+	if (e == REMOTE_FAULT && pyobj_attr(&p->objs, self, "_lock", &lock) == 0)
+		e = pyobj_attr(&p->objs, lock, "_semlock", &sem);
+	if (e == 0)
+		e = pyobj_is(&p->objs, sem, PYOBJ_SEMLOCK)
+			    ? pyobj_get(&p->objs, sem + SEMLOCK_COUNT_AT, counts, sizeof(counts))
+			    : REMOTE_FAULT;
+	if (e || counts[0] <= 0 || counts[1] != 1)
+		return e ? e : REMOTE_FAULT;
+	*ret = (struct pylock_held){.object = sem};
+	TEXT_COPY(ret->type, "SemLock");
+	return pylocks_word(p, sem, &ret->word);
+}
+
 /* The lock behind the object of a bound __exit__. */
 static int exit_lock(struct pylocks *p, const struct pyslots_with *w, struct pylock_held *ret)
 {
@@ -108,6 +130,9 @@ static int exit_lock(struct pylocks *p, const struct pyslots_with *w, struct pyl
 	if (builtin || (!w->self && (!pyobj_is(&p->objs, w->exit, PYOBJ_METHOD) ||
 				     pyobj_u64(&p->objs, w->exit + 16, &function) != 0)))
 		return REMOTE_FAULT;
+	if (pyobj_is(&p->objs, function, PYOBJ_FUNCTION) &&
+	    pyobj_function_is(&p->objs, function, "__exit__", "synchronize.py"))
+		return semlock_held(p, self, ret);
 	if (!pyobj_is(&p->objs, function, PYOBJ_FUNCTION) ||
 	    !pyobj_function_is(&p->objs, function, "__exit__", "threading.py"))
 		return REMOTE_FAULT;

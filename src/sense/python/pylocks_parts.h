@@ -23,6 +23,7 @@ enum {
 	LOCK_BYTES_INLINE = 24,
 	RLOCK_BYTES_POINTER = 48,
 	RLOCK_BYTES_INLINE = 40,
+	SEMLOCK_COUNT_AT = 32, /* Modules/_multiprocessing/semaphore.c */
 	LOCK_AT = 16, /* the same in SimpleQueue (Modules/_queuemodule.c), SemLock, _ThreadHandle */
 };
 

@@ -8,7 +8,6 @@
 /* Modules/_multiprocessing/semaphore.c; RLock: Modules/_threadmodule.c. */
 enum {
 	SEMLOCK_LAST_AT = 24,
-	SEMLOCK_COUNT_AT = 32,
 	RLOCK_OWNER_AT = 24,
 };
 

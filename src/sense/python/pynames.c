@@ -9,6 +9,7 @@
 #define MODULES_MAX 20000
 #define ATTRIBUTES_MAX 64
 #define MANAGED_DICT (UINT64_C(1) << 4) /* of tp_flags, from 3.11 on */
+#define INLINE_VALUES (UINT64_C(1) << 2) /* from 3.13 on */
 
 #define READS_MAX 100000 /* limit of all reads, for foreign memory that links without end */
 
@@ -106,7 +107,8 @@ static uint64_t shared_keys_at(const struct pyrt *rt)
 /*
  * Include/internal/pycore_object.h: where the values of an instance without a dict are. 0: it has a dict, or no values.
  */
-static int values_of(struct reader *x, uint64_t object, uint64_t type, uint64_t *ret_values, uint64_t *ret_dict)
+static int values_of(struct reader *x, uint64_t object, uint64_t type, uint64_t flags, uint64_t *ret_values,
+		     uint64_t *ret_dict)
 {
 	uint64_t word = 0, size = 0;
 	*ret_values = *ret_dict = 0;
@@ -125,8 +127,9 @@ static int values_of(struct reader *x, uint64_t object, uint64_t type, uint64_t 
 		return 0;
 	}
 	unsigned char head[4] = {0}; /* capacity, size, embedded, valid */
-	e = pynames_get_u64(x, type + x->rt->off.type.basicsize, &size);
-	if (e == 0 && size < 4096)
+	if (flags & INLINE_VALUES)
+		e = pynames_get_u64(x, type + x->rt->off.type.basicsize, &size);
+	if (e == 0 && size && size < 4096)
 		e = pynames_get(x, object + size, head, sizeof(head));
 	if (e == 0 && head[3]) /* the values stay there when a dict is created */
 		*ret_values = object + size + 8;
@@ -166,7 +169,7 @@ static int attribute(struct reader *x, uint64_t object, const char *name, uint64
 			return e;
 		e = pynames_get_u64(x, object + at, &dict);
 	} else if (flags & MANAGED_DICT) {
-		e = values_of(x, object, type, &values, &dict);
+		e = values_of(x, object, type, flags, &values, &dict);
 		if (e == 0 && values)
 			e = pynames_get_u64(x, type + shared_keys_at(x->rt), &keys);
 	}
@@ -182,16 +185,24 @@ static int attribute(struct reader *x, uint64_t object, const char *name, uint64
 	return dict ? value_of(x, dict, name, ret) : 0;
 }
 
-static int active_find(struct reader *x, uint64_t interp, uint64_t *ret)
+static int global_find(struct reader *x, uint64_t interp, const char *in, const char *name, uint64_t *ret)
 {
 	uint64_t modules = 0, module = 0, dict = 0;
 	*ret = 0;
 	int e = pynames_get_u64(x, interp + x->rt->off.interp.modules, &modules);
 	if (e == 0 && modules)
-		e = value_of(x, modules, "threading", &module);
+		e = value_of(x, modules, in, &module);
 	if (e == 0 && module) /* PyModuleObject.md_dict is its first member */
 		e = pynames_get_u64(x, module + x->rt->off.object.type + 8, &dict);
-	return e == 0 && dict ? value_of(x, dict, "_active", ret) : e;
+	return e == 0 && dict ? value_of(x, dict, name, ret) : e;
+}
+
+int pynames_global(const struct pyrt *rt, struct remote *r, uint64_t interp, const char *module, const char *name,
+		   uint64_t *ret)
+{
+	struct reader x = {rt, r, READS_MAX};
+	*ret = 0;
+	return rt->off.interp.modules == PYOFF_NONE ? 0 : global_find(&x, interp, module, name, ret);
 }
 
 static bool name_read(struct reader *x, uint64_t thread, struct pyname *ret)
@@ -215,7 +226,7 @@ int pynames_read(const struct pyrt *rt, struct remote *r, uint64_t interp, struc
 	*ret_n = 0;
 	if (rt->free_threaded || rt->off.interp.modules == PYOFF_NONE)
 		return 0;
-	int e = active_find(&x, interp, &active);
+	int e = global_find(&x, interp, "threading", "_active", &active);
 	if (e == 0 && active)
 		e = rows_read(&x, active, PYNAMES_MAX, &rows, &n);
 	if (e == WORLD_GONE || e == WORLD_DENIED || e < 0)

@@ -19,4 +19,10 @@ struct pyname {
  * WORLD_GONE, WORLD_DENIED.
  */
 int must_check pynames_read(const struct pyrt *rt, struct remote *r, uint64_t interp, struct pyname **ret,
-			   size_t *ret_n);
+			    size_t *ret_n);
+/*
+ * A global variable of an imported module. interp: as above. *ret 0: there is none. REMOTE_FAULT, WORLD_GONE,
+ * WORLD_DENIED, -ENOMEM.
+ */
+int must_check pynames_global(const struct pyrt *rt, struct remote *r, uint64_t interp, const char *module,
+			      const char *name, uint64_t *ret);

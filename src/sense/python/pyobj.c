@@ -8,6 +8,7 @@
 
 #define READS_MAX 400000
 #define MANAGED_DICT (UINT64_C(1) << 4) /* of tp_flags, from 3.11 on */
+#define INLINE_VALUES (UINT64_C(1) << 2) /* from 3.13 on: values stand behind the object */
 #define HEAP_TYPE (UINT64_C(1) << 9)
 #define REFS_MAX (UINT64_C(1) << 30) /* more are none that a program makes: the object is immortal, or none */
 #define DEQUE_BLOCK_ITEMS 64
@@ -101,6 +102,16 @@ static enum pyobj_kind kind_of(const char *name)
 		{"collections.deque", PYOBJ_DEQUE},
 		{"tuple", PYOBJ_TUPLE},
 		{"list", PYOBJ_LIST},
+		{"weakref", PYOBJ_WEAKREF},
+		{"weakref.ReferenceType", PYOBJ_WEAKREF},
+		{"functools.partial", PYOBJ_PARTIAL},
+		{"coroutine", PYOBJ_COROUTINE},
+		{"generator", PYOBJ_COROUTINE},
+		{"async_generator", PYOBJ_COROUTINE},
+		{"coroutine_wrapper", PYOBJ_AWAITER},
+		{"async_generator_asend", PYOBJ_AWAITER},
+		{"_asyncio.FutureIter", PYOBJ_AWAITER},
+		{"_asyncio.Task", PYOBJ_TASK},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (strcmp(known[i].name, name) == 0)
@@ -298,7 +309,7 @@ static int managed_children(struct pyobjs *o, uint64_t object, const struct pyob
 		e = pyobj_u64(o, object - 32, &values);
 	} else if (o->rt->minor == 12 && (word & 1)) {
 		values = word + 1;
-	} else if (o->rt->minor >= 13) {
+	} else if (o->rt->minor >= 13 && (t->flags & INLINE_VALUES)) {
 		e = pyobj_u64(o, type + o->rt->off.type.basicsize, &size);
 		if (e == 0 && size < 4096)
 			e = pyobj_get(o, object + size, head, sizeof(head));

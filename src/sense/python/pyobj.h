@@ -35,6 +35,11 @@ enum pyobj_kind {
 	PYOBJ_DEQUE,
 	PYOBJ_TUPLE,
 	PYOBJ_LIST,
+	PYOBJ_WEAKREF,
+	PYOBJ_PARTIAL, /* functools.partial */
+	PYOBJ_COROUTINE, /* coroutine, generator, async generator: they begin alike */
+	PYOBJ_AWAITER, /* what await looks at of a coroutine or future: leads to it */
+	PYOBJ_TASK, /* _asyncio.Task */
 };
 
 struct pyobj_type {

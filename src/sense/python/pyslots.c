@@ -21,6 +21,7 @@ enum {
 	BLOCK_BYTES = 12,
 	SETUP_FINALLY = 122,
 	SETUP_WITH = 143,
+	SETUP_ASYNC_WITH = 154,
 	EXTENDED_ARG = 144,
 	CALL_FUNCTION = 131,
 	CALL_METHOD = 161,
@@ -183,7 +184,7 @@ static bool setup_find(const struct pyslots_reader *r, const struct pyslots_code
 	for (uint32_t i = 0; i + 1 < c->bytes; i += 2) {
 		uint8_t op = (uint8_t)c->code[i];
 		arg = (arg << 8 | (uint8_t)c->code[i + 1]) & UINT32_MAX;
-		if (op == SETUP_WITH && i + 2 + arg * unit == handler) {
+		if ((op == SETUP_WITH || op == SETUP_ASYNC_WITH) && i + 2 + arg * unit == handler) {
 			*ret = i;
 			return true;
 		}
@@ -222,7 +223,7 @@ static int withs_by_blocks(const struct pyslots_reader *r, const struct pyslots_
 
 static uint8_t op_at(const struct pyslots_reader *r, const struct pyslots_code *c, uint64_t instr, uint8_t *ret_arg)
 {
-	uint64_t at = r->objs->rt->minor >= 11	   ? instr - c->start
+	uint64_t at = r->objs->rt->minor >= 11	    ? instr - c->start
 		      : r->objs->rt->instr_in_units ? (instr & UINT32_MAX) * 2
 						    : instr & UINT32_MAX;
 	if (at >= c->bytes || c->bytes - at < 2)

@@ -25,6 +25,7 @@
 
 #include <sys/types.h>
 
+#include "sense/proc/maps.h"
 #include "sense/wait/threadwait.h"
 #include "sense/world.h"
 
@@ -136,3 +137,5 @@ void waitfacts_done(struct waitfacts *f);
 const char *waitfact_kind_name(enum waitfact_kind k); /* "tcp", "file lock" */
 const struct waitfact_process *waitfacts_process(const struct waitfacts *f, pid_t pid); /* NULL: not in there */
 const struct waitfact_thread *waitfacts_thread(const struct waitfacts *f, pid_t pid, pid_t tid); /* NULL */
+/* The id of a WAITFACT_SHARED: of the word at this address of a process that maps the row. */
+uint64_t waitfacts_shared_id(const struct map_row *row, uint64_t addr);

@@ -99,6 +99,11 @@ static void owner_take(struct waiting *c, const struct lock_owner *o)
 	waitfact_holder_add(c->l, f, pid, o->tid);
 }
 
+uint64_t waitfacts_shared_id(const struct map_row *row, uint64_t addr)
+{
+	return hash_mix(row->inode + ((uint64_t)row->dev << 40)) ^ (addr - row->start + row->offset);
+}
+
 /* The other processes that map the same object. Who else may map a file by its name is not known. */
 static void shared_take(struct waiting *c, const struct map_row *row)
 {
@@ -107,7 +112,7 @@ static void shared_take(struct waiting *c, const struct map_row *row)
 		return;
 	char path[72];
 	span_copy(span_of(row->path), path, sizeof(path));
-	f->id = hash_mix(row->inode + ((uint64_t)row->dev << 40)) ^ (c->tw->arg[0] - row->start + row->offset);
+	f->id = waitfacts_shared_id(row, c->tw->arg[0]);
 	TEXT_FORMAT(f->text, "futex in shared memory %s", path);
 	for (size_t i = 0; i < c->l->n_procs; i++) {
 		struct waitproc *p = &c->l->proc[i];

@@ -5,6 +5,9 @@
 
 #include "base/buf.h"
 #include "model/incident/incident.h" /* NO_RANK */
+#include "tell/stacks/stack_show_parts.h"
+#include "tell/stacks/stack_tasks.h"
+#include "tell/stacks/stack_waits.h"
 #include "tell/text/textout.h"
 
 /* ---- text --------------------------------------------------------------------------------------------------- */
@@ -14,7 +17,7 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-static bool same_frame(const struct dump_frame *a, const struct dump_frame *b)
+bool stack_same_frame(const struct dump_frame *a, const struct dump_frame *b)
 {
 	return a->kind == b->kind && a->line == b->line && a->interp_id == b->interp_id &&
 	       same_text(a->name, b->name) && same_text(a->file, b->file) && same_text(a->module, b->module) &&
@@ -28,28 +31,27 @@ static bool same_thread(const struct dump_thread *a, const struct dump_thread *b
 	    a->n_frames != b->n_frames || a->n_frames == 0 || a->gil != b->gil || !same_text(a->note, b->note))
 		return false;
 	for (size_t i = 0; i < a->n_frames; i++)
-		if (!same_frame(&a->frames[i], &b->frames[i]))
+		if (!stack_same_frame(&a->frames[i], &b->frames[i]))
 			return false;
 	return true;
 }
 
-static const char *shade(const struct stack_show *how, const char *code)
+const char *stack_shade(const struct stack_show *how, const char *code)
 {
 	return how->color ? code : "";
 }
 
-/* Writes text of a program without control characters, which must not reach the terminal. */
-static void stack_show_put_text(FILE *to, const char *text)
+void stack_show_put_text(FILE *to, const char *text)
 {
 	for (const char *p = text; *p; p++)
 		(void)fputc((unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p, to);
 }
 
-static void frame_text(const struct dump_frame *f, const struct stack_show *how, FILE *to)
+void stack_frame_text(const struct dump_frame *f, const struct stack_show *how, FILE *to)
 {
-	(void)fprintf(to, "      %s", shade(how, f->kind == FRAME_PYTHON ? "\033[1m" : "\033[2m"));
+	(void)fprintf(to, "      %s", stack_shade(how, f->kind == FRAME_PYTHON ? "\033[1m" : "\033[2m"));
 	stack_show_put_text(to, f->name);
-	(void)fputs(shade(how, "\033[0m"), to);
+	(void)fputs(stack_shade(how, "\033[0m"), to);
 	if (f->file) {
 		(void)fputs(" (", to);
 		stack_show_put_text(to, f->file);
@@ -85,12 +87,12 @@ static void gil_text(const struct dump_thread *t, FILE *to)
 static void thread_head(const struct dump_thread *t, const struct stack_show *how, FILE *to)
 {
 	if (t->tid == 0) {
-		(void)fprintf(to, "  %sA thread%s", shade(how, "\033[36m"), shade(how, "\033[0m"));
+		(void)fprintf(to, "  %sA thread%s", stack_shade(how, "\033[36m"), stack_shade(how, "\033[0m"));
 		gil_text(t, to);
 		(void)fprintf(to, " (%s)\n", t->note);
 		return;
 	}
-	(void)fprintf(to, "  %sThread %d%s", shade(how, "\033[36m"), (int)t->tid, shade(how, "\033[0m"));
+	(void)fprintf(to, "  %sThread %d%s", stack_shade(how, "\033[36m"), (int)t->tid, stack_shade(how, "\033[0m"));
 	(void)fputs(" \"", to);
 	stack_show_put_text(to, t->name);
 	(void)fprintf(to, "\"%s: ", t->main ? " (main)" : "");
@@ -116,24 +118,58 @@ static void twins_text(const struct dump_process *p, size_t i, const bool *done,
 		(void)fprintf(to, " (%zu threads)\n", n + 1);
 }
 
+/* The line that says whom a thread waits for. */
+static void waits_for(const struct dump_process *p, size_t i, const struct stack_show *how, char line[static 900])
+{
+	line[0] = '\0';
+	if (p->threads[i].tid)
+		stack_waits_line(how->waits, p->pid, p->threads[i].tid, line, 900);
+}
+
+static bool same_wait(const struct dump_process *p, size_t k, const struct stack_show *how, const char *line)
+{
+	char other[900];
+	waits_for(p, k, how, other);
+	return strcmp(line, other) == 0;
+}
+
+/* Two threads with tasks of their own are shown one by one. */
+static bool has_tasks(const struct dump_process *p, pid_t tid)
+{
+	for (size_t i = 0; i < p->n_tasks; i++)
+		if (p->tasks[i].tid == tid)
+			return true;
+	return false;
+}
+
 static void thread_text(const struct dump_process *p, size_t i, bool *done, const struct stack_show *how, FILE *to)
 {
 	const struct dump_thread *t = &p->threads[i];
+	char line[900];
 	bool twins = false;
 	thread_head(t, how, to);
+	waits_for(p, i, how, line);
+	if (line[0]) {
+		(void)fputs("      ", to);
+		stack_show_put_text(to, line);
+		(void)fputc('\n', to);
+	}
 	for (size_t k = i + 1; !how->all_threads && k < p->n_threads; k++)
-		if (!done[k] && same_thread(t, &p->threads[k]))
+		if (!done[k] && same_thread(t, &p->threads[k]) && !has_tasks(p, p->threads[k].tid) &&
+		    same_wait(p, k, how, line))
 			done[k] = twins = true;
 	if (twins)
 		twins_text(p, i, done, to);
 	for (size_t k = 0; k < t->n_frames; k++)
-		frame_text(&t->frames[k], how, to);
+		stack_frame_text(&t->frames[k], how, to);
 	if (t->cut)
 		(void)fputs("      … (the stack is deeper than what vigil keeps)\n", to);
 	else if (t->incomplete)
 		(void)fputs("      … (the outermost native callers could not be found)\n", to);
 	if (t->n_frames == 0 && !t->note[0])
 		(void)fputs("      (no frames)\n", to);
+	if (t->tid)
+		stack_tasks_text(p, t->tid, how, to);
 }
 
 /* Numerical programs have many threads without Python code: they are counted and shown only when asked for. */
@@ -144,7 +180,7 @@ static bool is_hidden(const struct dump_process *p, const struct dump_thread *t,
 
 static void process_head(const struct dump_process *p, const struct stack_show *how, FILE *to)
 {
-	(void)fprintf(to, "%sProcess %d%s", shade(how, "\033[1;32m"), (int)p->pid, shade(how, "\033[0m"));
+	(void)fprintf(to, "%sProcess %d%s", stack_shade(how, "\033[1;32m"), (int)p->pid, stack_shade(how, "\033[0m"));
 	if (p->rank != NO_RANK)
 		(void)fprintf(to, ", rank %d", p->rank);
 	if (p->role[0] && strcmp(p->role, "other") != 0)
@@ -172,6 +208,9 @@ static void process_text(const struct dump_process *p, const struct stack_show *
 		else if (!done[i])
 			thread_text(p, i, done, how, to);
 	}
+	stack_tasks_text(p, 0, how, to);
+	if (p->tasks_cut)
+		(void)fputs("  there are more asyncio tasks than are read\n", to);
 	if (hidden)
 		(void)fprintf(to, "  %zu more %s no Python code (--threads all shows %s)\n", hidden,
 			      hidden == 1 ? "thread runs" : "threads run", hidden == 1 ? "it" : "them");
@@ -194,7 +233,7 @@ void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *t
 
 /* ---- JSON --------------------------------------------------------------------------------------------------- */
 
-static struct js *frame_json(const struct dump_frame *f)
+struct js *stack_frame_json(const struct dump_frame *f)
 {
 	struct js *j = js_object();
 	js_put_text(j, "name", f->name);
@@ -223,7 +262,7 @@ static struct js *frames_json(const struct dump_thread *t)
 {
 	struct js *a = js_array();
 	for (size_t i = 0; i < t->n_frames; i++)
-		js_add(a, frame_json(&t->frames[i]));
+		js_add(a, stack_frame_json(&t->frames[i]));
 	return a;
 }
 
@@ -261,9 +300,10 @@ static struct js *wait_json(const struct dump_thread *t)
 	return j;
 }
 
-static struct js *thread_json(const struct dump_thread *t)
+static struct js *thread_json(const struct dump_process *p, const struct dump_thread *t, const struct waitgraph *waits)
 {
 	struct js *j = js_object();
+	struct js *whom = t->tid ? stack_waits_json(waits, p->pid, t->tid) : NULL;
 	if (t->tid)
 		js_put_i64(j, "tid", t->tid);
 	js_put_text_if(j, "name", t->name);
@@ -277,6 +317,8 @@ static struct js *thread_json(const struct dump_thread *t)
 		js_put_text_if(j, "waiting_on", t->wait.text);
 		js_put(j, "wait", wait_json(t));
 	}
+	if (whom)
+		js_put(j, "waits_for", whom);
 	if (t->approximate)
 		js_put_bool(j, "approximate", true);
 	if (t->cut)
@@ -288,7 +330,7 @@ static struct js *thread_json(const struct dump_thread *t)
 	return j;
 }
 
-static struct js *stack_show_process_json(const struct dump_process *p)
+static struct js *stack_show_process_json(const struct dump_process *p, const struct waitgraph *waits)
 {
 	struct js *j = js_object();
 	struct js *threads = js_array();
@@ -303,12 +345,16 @@ static struct js *stack_show_process_json(const struct dump_process *p)
 	js_put_text_if(j, "python", p->python);
 	js_put_text_if(j, "note", p->note);
 	for (size_t i = 0; i < p->n_threads; i++)
-		js_add(threads, thread_json(&p->threads[i]));
+		js_add(threads, thread_json(p, &p->threads[i], waits));
 	js_put(j, "threads", threads);
+	if (p->n_tasks)
+		js_put(j, "tasks", stack_tasks_json(p));
+	if (p->tasks_cut)
+		js_put_bool(j, "tasks_cut", true);
 	return j;
 }
 
-struct js *stack_json(const struct stackdump *d)
+struct js *stack_json(const struct stackdump *d, const struct waitgraph *waits)
 {
 	struct js *j = js_object();
 	struct js *processes = js_array();
@@ -320,7 +366,7 @@ struct js *stack_json(const struct stackdump *d)
 	if (d->cut)
 		js_put_bool(j, "cut", true);
 	for (size_t i = 0; i < d->n; i++)
-		js_add(processes, stack_show_process_json(&d->processes[i]));
+		js_add(processes, stack_show_process_json(&d->processes[i], waits));
 	js_put(j, "processes", processes);
 	return j;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "model/hang/waitgraph.h"
 #include "model/stacks/stackdump.h"
 
 struct stack_show {
@@ -14,8 +15,10 @@ struct stack_show {
 	bool all_threads; /* false: idle pool threads with the same stack are folded to one line */
 	bool locals;
 	size_t width; /* 0: do not cut */
+	const struct waitgraph *waits; /* whom the threads wait for; NULL: not told */
 };
 void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *to);
-struct js *stack_json(const struct stackdump *d);
+/* waits: as above. */
+struct js *stack_json(const struct stackdump *d, const struct waitgraph *waits);
 /* The "stacks[]" array of vigil.incident/1: rank, pid, tid, thread, frames[]. Same frames as the dump's. */
 struct js *stack_incident_json(const struct stackdump *d);

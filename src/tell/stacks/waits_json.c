@@ -36,6 +36,8 @@ static struct js *waits_to_json(const struct waitgraph *g, const struct waits_ar
 	struct js *j = js_object();
 	if (to->process)
 		js_put_i64(j, "pid", to->process->pid);
+	if (to->who && to->who->rank != NO_RANK)
+		js_put_i64(j, "rank", to->who->rank);
 	if (to->thread && a->n == 1)
 		js_put_i64(j, "tid", to->thread->tid);
 	if (a->n > 1)
@@ -47,7 +49,7 @@ static struct js *waits_to_json(const struct waitgraph *g, const struct waits_ar
 	return j;
 }
 
-static struct js *arrow_json(const struct waitgraph *g, const struct waits_arrow *a)
+struct js *waits_arrow_json(const struct waitgraph *g, const struct waits_arrow *a)
 {
 	const struct waitgraph_edge *e = a->edge;
 	struct js *j = js_object();
@@ -66,10 +68,8 @@ static struct js *arrow_json(const struct waitgraph *g, const struct waits_arrow
 static struct js *hint_json(const struct waithint *h)
 {
 	static const char *const kinds[] = {
-		[WAITHINT_OWNER] = "owner",
-		[WAITHINT_NOBODY] = "nobody",
-		[WAITHINT_RANK] = "rank",
-		[WAITHINT_TEXT] = "text",
+		[WAITHINT_OWNER] = "owner",	[WAITHINT_NOBODY] = "nobody", [WAITHINT_RANK] = "rank",
+		[WAITHINT_FACT] = "connection", [WAITHINT_TEXT] = "text",
 	};
 	struct js *j = js_object();
 	js_put_text(j, "kind", (size_t)h->kind < ARRAY_SIZE(kinds) ? kinds[h->kind] : "text");
@@ -106,7 +106,7 @@ static struct js *waits_thread_json(const struct waits_view *v, const struct wai
 	if (n->hint)
 		js_put(j, "hint", hint_json(n->hint));
 	for (uint32_t at = 0; waits_arrow_next(v->graph, n, &at, &a);)
-		js_add(arrows, arrow_json(v->graph, &a));
+		js_add(arrows, waits_arrow_json(v->graph, &a));
 	js_put(j, "arrows", arrows);
 	return j;
 }

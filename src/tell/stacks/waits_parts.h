@@ -30,3 +30,5 @@ const char *waits_does(const struct waitgraph_node *n);
 void waits_who(const struct waitgraph *g, uint32_t node, uint32_t in, char *dst, size_t cap);
 /* What it waits for, without control characters: "recv, tcp …; nobody is left who could end this wait". */
 void waits_what(const struct waitgraph_node *n, char *dst, size_t cap);
+/* As in vigil.waits/1. */
+struct js *waits_arrow_json(const struct waitgraph *g, const struct waits_arrow *a);

@@ -135,7 +135,8 @@ static void waits_text_thread(const struct waits_view *v, uint32_t node, struct 
 		buf_add(b, ", with a time limit");
 	targets_add(v, node, b);
 	if (n->hint && n->hint->owner_text[0])
-		buf_printf(b, "; it is held by %s", n->hint->owner_text);
+		buf_printf(b, "; %s%s", strncmp(n->hint->owner_text, "with ", 5) == 0 ? "it is held by " : "that one ",
+			   n->hint->owner_text);
 	if (n->dead)
 		buf_add(b, " [can never go on]");
 }

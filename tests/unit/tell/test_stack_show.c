@@ -132,7 +132,7 @@ static void the_json_tells_state_and_wait(void **state)
 {
 	(void)state;
 	threads[1].wait.owner_gone = true;
-	cleanup(js_freep) struct js *j = stack_json(&dump);
+	cleanup(js_freep) struct js *j = stack_json(&dump, NULL);
 	assert_string_equal(js_get_text(j, "schema", ""), "vigil.stacks/1");
 	assert_int_equal(js_get_i64(j, "took_us", 0), 2);
 	assert_null(js_get(j, "cut"));

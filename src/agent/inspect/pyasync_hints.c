@@ -1,0 +1,222 @@
+/* What the tasks of an event loop say about the thread that runs it: where their chains end, and for whom they wait. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/inspect/pyasync.h"
+#include "agent/inspect/pytext.h"
+#include "base/buf.h"
+#include "base/vec.h"
+#include "sense/python/pylocks.h"
+
+#define LEAVES_MAX 64 /* ends of chains that are looked at */
+#define ARROWS_MAX 16 /* hints of one thread */
+
+struct hinting {
+	const struct world *w;
+	struct procview *v;
+	const struct pyasync *a;
+	const struct pyasync_loop *loop;
+	size_t leaf[LEAVES_MAX]; /* tasks at which the chains end */
+	size_t n_leaves, n_more;
+	bool exact; /* the loop runs for one task, at which the chains begin */
+	struct waithint hint[ARROWS_MAX];
+	size_t n;
+};
+
+/* ---- where the chains end ---- */
+
+static bool is_awaited(const struct pyasync *a, size_t task)
+{
+	for (size_t i = 0; i < a->tasks.n_links; i++)
+		if (a->tasks.link[i].awaited == task)
+			return true;
+	return false;
+}
+
+/* True if the chains begin at this task: the loop runs for it, or, where that is no task, nobody awaits it. */
+static bool is_root(const struct hinting *x, size_t task)
+{
+	const struct pytasks *t = &x->a->tasks;
+	bool until_is_task = false;
+	for (size_t i = 0; i < t->n; i++)
+		until_is_task |= t->task[i].addr == x->loop->at.until;
+	if (until_is_task)
+		return t->task[task].addr == x->loop->at.until;
+	return t->task[task].loop == x->loop->at.loop && !is_awaited(x->a, task);
+}
+
+/* Marks what a marked task awaits. Returns whether it awaits any task. */
+static bool links_follow(const struct pytasks *t, size_t task, bool *seen, bool *changed)
+{
+	bool any = false;
+	for (size_t i = 0; i < t->n_links; i++)
+		if (t->link[i].waiter == task) {
+			any = true;
+			*changed |= !seen[t->link[i].awaited];
+			seen[t->link[i].awaited] = true;
+		}
+	return any;
+}
+
+static int leaves_find(struct hinting *x)
+{
+	const struct pytasks *t = &x->a->tasks;
+	cleanup(freep) bool *seen = calloc(t->n + 1, sizeof(*seen));
+	bool changed = true, ignored = false;
+	if (!seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n; i++) {
+		seen[i] = is_root(x, i);
+		x->exact |= t->task[i].addr == x->loop->at.until;
+	}
+	for (size_t round = 0; changed && round < t->n; round++) {
+		changed = false;
+		for (size_t i = 0; i < t->n; i++)
+			if (seen[i])
+				(void)links_follow(t, i, seen, &changed);
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		if (!seen[i] || links_follow(t, i, seen, &ignored) || t->task[i].moved)
+			continue;
+		if (x->n_leaves < LEAVES_MAX)
+			x->leaf[x->n_leaves++] = i;
+		else
+			x->n_more++;
+	}
+	return 0;
+}
+
+/* ---- in words ---- */
+
+/* "Queue.get at data.py:25 in train" */
+static void leaf_text(const struct hinting *x, size_t task, char *dst, size_t cap)
+{
+	const struct pytask *t = &x->a->tasks.task[task];
+	char awaits[200];
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	pyasync_awaits_text(x->a, task, awaits, sizeof(awaits));
+	pytext_add(&b, awaits);
+	if (t->place < t->n)
+		pytext_place_add(&b, &x->v->rt, &t->frame[t->place], 0);
+}
+
+/* "asyncio task 'train' awaits Queue.get at data.py:25 in train", "asyncio tasks 'a', 'b' await …, and 3 more" */
+static void loop_summary(const struct hinting *x, size_t leaf, char *dst, size_t cap)
+{
+	char text[160], other[160];
+	struct buf b = {.text = dst, .cap = cap};
+	size_t same = 0;
+	buf_reset(&b);
+	leaf_text(x, x->leaf[leaf], text, sizeof(text));
+	for (size_t i = 0; i < x->n_leaves; i++) {
+		leaf_text(x, x->leaf[i], other, sizeof(other));
+		same += strcmp(text, other) == 0;
+	}
+	size_t rest = x->n_leaves + x->n_more - same;
+	if (same == 1) {
+		buf_add(&b, "asyncio task '");
+		pytext_add(&b, x->a->tasks.task[x->leaf[leaf]].name);
+		buf_add(&b, "' awaits ");
+	} else {
+		buf_printf(&b, "%zu asyncio tasks await ", same);
+	}
+	buf_add(&b, text);
+	if (rest)
+		buf_printf(&b, "; %zu more %s", rest, rest == 1 ? "task waits" : "tasks wait");
+}
+
+/* ---- for whom ---- */
+
+/* The worker of a pool that computes this future. 0: none is seen to. */
+static int worker_find(struct hinting *x, uint64_t work, pid_t *ret)
+{
+	cleanup(pylocks_freep) struct pylocks *locks = NULL;
+	const struct pythread *py = NULL;
+	size_t n = 0;
+	*ret = 0;
+	int e = pylocks_new(&x->v->rt, &x->v->remote, &locks);
+	if (e == 0 && locks)
+		e = procview_python_threads(x->v, &py, &n);
+	for (size_t i = 0; i < n && e == 0 && locks && *ret == 0; i++) {
+		struct pystack stack;
+		uint64_t future = 0;
+		if (py[i].tid <= 0 || py[i].tid == x->loop->tid || pystacks_read(x->v->stacks, &py[i], false, &stack))
+			continue;
+		const struct pylocks_frames frames = {stack.frames, stack.n, stack.cut};
+		e = pylocks_future(locks, &frames, &future);
+		if (e == 0 && future == work)
+			*ret = py[i].tid;
+	}
+	return e < 0 || e == WORLD_GONE || e == WORLD_DENIED ? e : 0;
+}
+
+/* The inode behind a descriptor: of a socket or pipe it identifies the fact. 0: it is none. */
+static uint64_t inode_of(const struct hinting *x, int fd)
+{
+	char path[48], link[64];
+	unsigned long long inode = 0;
+	TEXT_FORMAT(path, "%d/fd/%d", (int)x->v->via, fd);
+	ssize_t n = readlinkat(x->w->proc_fd, path, link, sizeof(link) - 1);
+	link[MAX(n, 0)] = '\0';
+	const char *at = strstr(link, ":[");
+	if (at)
+		inode = strtoull(at + 2, NULL, 10);
+	return inode;
+}
+
+static int leaf_hint(struct hinting *x, size_t leaf)
+{
+	const struct pytask *t = &x->a->tasks.task[x->leaf[leaf]];
+	struct waithint h = {.kind = WAITHINT_TEXT, .pid = x->v->pid, .tid = x->loop->tid};
+	pid_t worker = 0;
+	int e = t->work ? worker_find(x, t->work, &worker) : 0;
+	if (e)
+		return e;
+	if (worker) {
+		h.kind = WAITHINT_OWNER;
+		h.owner_pid = x->v->pid;
+		h.owner_tid = worker;
+		TEXT_COPY(h.owner_text, "computes the result");
+	} else if (t->fd >= 0) {
+		h.id = inode_of(x, t->fd);
+		h.kind = h.id ? WAITHINT_FACT : WAITHINT_TEXT;
+		h.proof = x->exact && x->n_leaves + x->n_more == 1 && !t->timed;
+	}
+	if (h.kind == WAITHINT_TEXT && x->n > 0)
+		return 0; /* one text is enough */
+	loop_summary(x, leaf, h.text, sizeof(h.text));
+	x->hint[x->n++] = h;
+	return 0;
+}
+
+static int loop_hints(struct hinting *x)
+{
+	int e = leaves_find(x);
+	for (size_t i = 0; i < x->n_leaves && e == 0 && x->n < ARROWS_MAX; i++)
+		if (!x->a->tasks.task[x->leaf[i]].ready)
+			e = leaf_hint(x, i);
+	return e;
+}
+
+int pyasync_hints(const struct world *w, struct procview *v, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	cleanup(pyasync_done) struct pyasync a = {.n_loops = 0};
+	int e = pyasync_read(w, v, &a);
+	for (size_t i = 0; i < a.n_loops && e == 0; i++) {
+		struct hinting x = {.w = w, .v = v, .a = &a, .loop = &a.loop[i]};
+		/* One that is not idle runs a task, or is the copy that a task has forked. */
+		if (!a.loop[i].token[0] || !a.loop[i].at.idle)
+			continue;
+		e = loop_hints(&x);
+		if (e || standstill_moved(w, v->via, a.loop[i].tid, a.loop[i].token))
+			continue;
+		if (vec_room(hint, cap_hints, *n_hints + x.n) < 0)
+			return -ENOMEM;
+		memcpy(*hint + *n_hints, x.hint, x.n * sizeof(*x.hint));
+		*n_hints += x.n;
+	}
+	return e;
+}

@@ -1,0 +1,44 @@
+/*
+ * The inside of pytasks: shared by its files only.
+ */
+#pragma once
+
+#include "sense/python/pytasks.h"
+
+/* Where the fields of a task are. */
+struct pytasks_layout {
+	uint32_t size; /* of a task */
+	uint32_t state, waiter, coro, name;
+	/* 3.14 and later: */
+	uint32_t node; /* its place in a list */
+	uint32_t thread_head, interp_head; /* of the lists */
+};
+
+struct pytasks_reader {
+	const struct world *w;
+	const struct pyrt *rt;
+	struct pycodes *codes;
+	struct pyobjs objs;
+	struct pytasks_layout layout;
+	struct pytasks *out;
+};
+
+/* Reads the tasks at these addresses into `out`, twice. Errors as pytasks_read. */
+int must_check pytasks_fill(struct pytasks_reader *x, const uint64_t *addr, size_t n);
+
+/* pytasks_find.c: addresses of what should be tasks. *ret is malloc'ed. */
+int must_check pytasks_find(struct pytasks_reader *x, const struct pythread *threads, size_t n_threads, uint64_t **ret,
+			    size_t *ret_n);
+/* The layout from a section .AsyncioDebug. False: it is none that is known. Pure. */
+#define PYTASKS_DEBUG_WORDS 13
+bool pytasks_layout_parse(const uint64_t words[static PYTASKS_DEBUG_WORDS], struct pytasks_layout *ret);
+
+/* pytasks_links.c */
+/* Fills `work`, and which task awaits which. */
+int must_check pytasks_links_find(struct pytasks_reader *x);
+/* Fills `fd`, by the objects that asyncio's own frames of the task have. */
+void pytask_fd_find(struct pytasks_reader *x, struct pytask *t);
+/* A variable of a frame by its name, among the first ones. 0: it has none. */
+uint64_t pytasks_local(struct pyobjs *o, const struct pyframe *f, const char *name);
+/* True: it is a file of asyncio. */
+bool pytask_is_library(const struct pyframe *f);
