@@ -20,13 +20,13 @@ struct reading {
 	struct job_event signal; /* the last signal that vigil passed on; seq 0: none */
 };
 
-static void reading_done(struct reading *g)
+static void story_reading_done(struct reading *g)
 {
 	free(g->newest.json);
 	free(g->hang.json);
 }
 
-static int keep(struct kept *k, const char *json, const struct js *j)
+static int story_keep(struct kept *k, const char *json, const struct js *j)
 {
 	char *copy = strdup(json);
 	if (!copy)
@@ -49,9 +49,9 @@ static int incident_take(void *ctx, const char *id, const char *json)
 	}
 	TEXT_COPY(p.id, id);
 	story_add(&g->story, &p);
-	int r = keep(&g->newest, json, j);
+	int r = story_keep(&g->newest, json, j);
 	bool is_hang = strcmp(g->story.hang.id, id) == 0;
-	return r == 0 && is_hang ? keep(&g->hang, json, j) : r;
+	return r == 0 && is_hang ? story_keep(&g->hang, json, j) : r;
 }
 
 static int signal_take(void *ctx, const struct job_event *e)
@@ -95,7 +95,7 @@ static void end_tell(const struct reading *g, const struct job *j, struct incide
 
 int job_story_read(const struct view *v, const struct job *j, struct job_story *ret)
 {
-	cleanup(reading_done) struct reading g = {.signal = {.seq = 0}};
+	cleanup(story_reading_done) struct reading g = {.signal = {.seq = 0}};
 	int r = store_each_incident(v->store, j->id, incident_take, &g);
 	if (r == 0 && g.story.hang.id[0])
 		r = store_each_event(v->store, j->id, 0, signal_take, &g);

@@ -358,31 +358,47 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 	line_send(k, j, index, HANG_SAYS_SUSPECT, step->text);
 }
 
-/* Reports a NaN or infinite loss once for each job and rank. */
+/* False: this rank's broken number was reported before, or there is no room to remember that it was. */
+static bool is_news(struct hang_reported *t, const char *id, int32_t rank)
+{
+	if (strcmp(t->id, id) != 0) {
+		TEXT_COPY(t->id, id);
+		t->n = 0;
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->rank[i] == rank)
+			return false;
+	return t->n < LIVENESS_RANKS;
+}
+
+static bool broken_send(struct watch *k, struct watched *j, size_t index, int32_t rank, const char *what, bool has_step,
+			uint64_t step)
+{
+	char who[32] = "", at[48] = "", text[200];
+	if (rank != NO_RANK)
+		TEXT_FORMAT(who, "rank %d: ", rank);
+	if (has_step)
+		TEXT_FORMAT(at, " at step %llu", (unsigned long long)step);
+	TEXT_FORMAT(text, "%s%s%s; that alone stops nothing", who, what, at);
+	return line_send(k, j, index, HANG_SAYS_LOSS, text);
+}
+
+/* Reports a NaN or infinite loss, or such gradients, once for each job and rank. */
 static void loss_report(struct watch *k, struct watched *j, size_t index, const struct liveness_sample *seen)
 {
-	uint32_t *n = &k->shm->loss_reported[index].n;
-	int32_t *reported = k->shm->loss_reported[index].rank;
-	if (strcmp(k->shm->loss_reported[index].id, j->id) != 0) {
-		TEXT_COPY(k->shm->loss_reported[index].id, j->id);
-		*n = 0;
-	}
+	struct hang_reported *loss = &k->shm->loss_reported[index], *norm = &k->shm->norm_reported[index];
 	for (size_t i = 0; i < seen->n; i++) {
-		const struct liveness_counters *s = &seen->rank[i];
-		char who[32] = "", at[48] = "", text[160];
-		uint32_t t = 0;
-		while (t < *n && reported[t] != s->rank)
-			t++;
-		if (!s->has_progress || !s->progress.loss_broken || t < *n || *n == LIVENESS_RANKS)
-			continue;
-		if (s->rank != NO_RANK)
-			TEXT_FORMAT(who, "rank %d: ", s->rank);
-		if (s->progress.has_step)
-			TEXT_FORMAT(at, " at step %llu", (unsigned long long)s->progress.loss_broken_step);
-		TEXT_FORMAT(text, "%sthe loss became NaN or infinite%s; that alone stops nothing", who, at);
-		if (!line_send(k, j, index, HANG_SAYS_LOSS, text))
-			return;
-		reported[(*n)++] = s->rank;
+		const struct liveness_progress *p = &seen->rank[i].progress;
+		int32_t rank = seen->rank[i].rank;
+		if (p->loss_broken && is_news(loss, j->id, rank) &&
+		    broken_send(k, j, index, rank,
+				p->loss_infinite ? "the loss became infinite" : "the loss became NaN", p->loss_has_step,
+				p->loss_broken_step))
+			loss->rank[loss->n++] = rank;
+		if (p->norm_broken && is_news(norm, j->id, rank) &&
+		    broken_send(k, j, index, rank, "the norm of the gradients stays NaN or infinite",
+				p->norm_broken_step > 0, p->norm_broken_step))
+			norm->rank[norm->n++] = rank;
 	}
 }
 

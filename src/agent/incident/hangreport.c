@@ -135,9 +135,12 @@ void hangreport_suspect(const struct hangreport *e, const struct hang_message *m
 		log_debug("%s: looked at closely: %s", e->job->id, m->text);
 }
 
-void hangreport_loss(const struct hangreport *e, const struct hang_message *m)
+void hangreport_loss(const struct hangreport *e, const struct hang_message *m, bool first)
 {
 	recorder_event(e->recorder, e->job, "loss_broken", NULL, "%s", m->text);
+	if (!first)
+		return;
+	notifier_loss(e->recorder->notifier, e->job->id, e->job->attempt, m->text);
 	if (!e->quiet)
-		log_debug("%s: %s", e->job->id, m->text);
+		log_warning("%s: %s", e->job->id, m->text);
 }
