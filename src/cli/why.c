@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/past.h"
 #include "cli/story.h"
 #include "cli/view.h"
 #include "tell/incident/report.h"
@@ -221,7 +222,8 @@ static void recent_print(const struct why *w, const struct recent *t)
 static int explain_live(struct why *w, const struct job *j)
 {
 	static struct recent recent; /* too large for the stack */
-	char ran[24];
+	static struct job_steps known;
+	char ran[24], steps[160];
 	recent.n = 0;
 	int r = store_each_event(w->view->store, j->id, 0, recent_take, &recent);
 	if (r < 0)
@@ -233,6 +235,10 @@ static int explain_live(struct why *w, const struct job *j)
 	}
 	printf("Job %s is %s, for %s, attempt %u; %s%s\n\n", j->id, job_state_name(j->state),
 	       view_ran(j, clock_unix_ms(), ran), j->attempt, what, recent.n ? ". What was told of it last:" : ".");
+	past_steps(j, &known);
+	past_steps_text(j, &known, steps, sizeof(steps));
+	if (steps[0])
+		printf("  %s\n\n", steps);
 	if (recent.n)
 		recent_print(w, &recent);
 	r = store_each_process(w->view->store, j->id, print_process, w);

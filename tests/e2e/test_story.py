@@ -1,4 +1,6 @@
 """One story a job: what `vigil why` says first of a job that hung, and what it says below."""
+import json
+import re
 import signal
 import sys
 
@@ -74,3 +76,55 @@ def test_a_hang_stays_the_headline_when_vigil_itself_is_killed(vigil):
     p.wait(30)
     report = vigil.why()
     assert report["kind"] == "hang" and "Vigil itself was ended" in report["ended"]["text"], report
+
+
+# Started once, it starts its other ranks as Lightning does: with LOCAL_RANK, and rank 0 is the parent.
+LIGHTNING = """if 1:
+    import os, subprocess, sys, time
+    local = os.environ.get("LOCAL_RANK")
+    others = [] if local else [subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, "LOCAL_RANK": str(i),
+              "WORLD_SIZE": "3", "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "2999"}) for i in (1, 2)]
+    for s in range(1, 10000):
+        if not local:
+            print(f"Epoch 0:  31%|###       | {s}/20000 [00:00<00:00, 10it/s, loss=0.5, v_num=0]", flush=True)
+        time.sleep(0.05)
+        if os.path.exists(sys.argv[1]):
+            break
+    for o in others:
+        o.wait()
+"""
+
+
+def rows(vigil, *words):
+    return [json.loads(line) for line in vigil(*words, "--json").out.splitlines()]
+
+
+def test_ranks_and_steps_are_the_same_in_every_command_and_after_the_end(vigil, tmp_path):
+    script, over = tmp_path / "lit.py", tmp_path / "over"
+    script.write_text(LIGHTNING)
+    p = vigil.start("run", "--", sys.executable, script, over)
+    alive = wait_for(lambda: [r for r in rows(vigil, "ps") if "step" in r and r.get("rank") == 0], 30, "the step of rank 0")
+    wait_for(lambda: sorted(r.get("rank", -1) for r in rows(vigil, "ps")) == [0, 1, 2], 30, "all ranks")
+    assert alive[0]["steps_total"] == 20000
+    wait_for(lambda: rows(vigil, "show", "last")[0].get("steps", [{}])[0].get("per_s"), 30, "the rate")
+    said = vigil("show", "last").out.decode()
+    assert re.search(r"progress +step \d+ of 20000, \d+/s, ", said), said
+    assert re.search(r"  step \d+ of 20000, \d+/s, ", vigil("why").out.decode())
+    assert re.search(r" \d+/20000 ", vigil("jobs").out.decode())
+    over.touch()
+    assert p.wait(30) == 0
+    for words in (["ps", "last"], ["ps", "--all"]):
+        assert sorted((r["rank"], r["role"]) for r in rows(vigil, *words)) == [(0, "main"), (1, "main"), (2, "main")], words
+    (shown,) = rows(vigil, "show", "last")
+    assert sorted(r["rank"] for r in shown["processes"]) == [0, 1, 2] and not any(r["running"] for r in shown["processes"])
+    assert shown["steps"][0]["total"] == 20000
+    counters = {e["name"] for e in vigil("timeline", "last", "-o", "-").json()["traceEvents"] if e["ph"] == "C"}
+    assert "step" in counters, counters
+
+
+def test_torchrun_is_called_torchrun(vigil):
+    program = "import ctypes, os, signal\nctypes.CDLL(None).prctl(15, b'pt_' b'elastic')\nos.kill(os.getpid(), signal.SIGSEGV)"
+    result = vigil("run", "--", sys.executable, "-c", program)
+    assert result.status == 139, result
+    report = vigil.why()
+    assert report["victim"]["name"] == "torchrun" and "pt_elastic" not in vigil("why").out.decode(), report

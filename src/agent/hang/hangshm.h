@@ -84,6 +84,21 @@ struct hang_own {
 	} of[HANG_RANKS];
 };
 
+/*
+ * How far the ranks of a job are, as the watcher reads it from their output. seq is odd while it changes; a reader that
+ * meets that, or another seq afterwards, tries again later.
+ */
+struct hang_steps {
+	_Atomic uint32_t seq;
+	uint32_t attempt;
+	uint32_t n;
+	struct hang_rank_step {
+		int32_t rank; /* NO_RANK: the job has no ranks */
+		bool has_total;
+		uint64_t step, total;
+	} of[HANG_RANKS];
+};
+
 /* The ranks of a job of which something was reported. */
 struct hang_reported {
 	char id[64];
@@ -108,4 +123,5 @@ struct hang_shm {
 	/* the watcher's own state, kept here so that its successor reports no loss twice */
 	struct hang_reported loss_reported[HANG_JOBS], norm_reported[HANG_JOBS];
 	struct hang_own own[HANG_JOBS];
+	struct hang_steps steps[HANG_JOBS];
 };

@@ -87,7 +87,7 @@ static void signal_event(struct super *s, const struct signalfd_siginfo *si)
 		return;
 	}
 	if (proc_stat_read(s->w, (pid_t)si->ssi_pid, &st) == 0)
-		TEXT_FORMAT(whose, " (%s)", st.comm);
+		TEXT_FORMAT(whose, " (%s)", proc_known_as(st.comm));
 	recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from pid %u%s, passed on to the job",
 		       strsignal((int)si->ssi_signo), si->ssi_pid, whose);
 }
