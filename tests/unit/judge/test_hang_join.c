@@ -41,9 +41,42 @@ static void counters_say(enum hang_collective_kind kind, enum confidence confide
 
 static void book_says(enum rule_confidence confidence, int32_t culprit)
 {
-	book = (struct cause_verdict){.valid = true, .role = RULE_ROOT, .confidence = confidence, .id = "ib_timeout",
-				      .text = "a link is down", .advice = {"look at the link"}, .n_advice = 1,
-				      .culprits = {culprit}, .n_culprits = 1};
+	book = (struct cause_verdict){.valid = true,
+				      .role = RULE_ROOT,
+				      .confidence = confidence,
+				      .id = "ib_timeout",
+				      .text = "a link is down",
+				      .advice = {"look at the link"},
+				      .n_advice = 1,
+				      .culprits = {culprit},
+				      .n_culprits = 1};
+}
+
+static void a_rule_on_stacks_counts_where_the_accused_rank_waits(void **state)
+{
+	(void)state;
+	static const struct {
+		bool main;
+		int32_t rank; /* -1: none */
+		const char *id;
+	} cases[] = {
+		{true, 1, "ib_timeout"},
+		{true, -1, "ib_timeout"},
+		{false, 1, "missing_rank"}, /* a helper thread */
+		{true, 0, "missing_rank"}, /* a rank that is not to blame */
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		(void)rank_one_accused(state);
+		book_says(RULE_HIGH, 1);
+		book.n_culprits = 0;
+		book.of_stack = true;
+		book.of_main_thread = cases[i].main;
+		book.stack_ranks[0] = cases[i].rank;
+		book.n_stack_ranks = cases[i].rank >= 0;
+		hang_book_joins(&w);
+		assert_string_equal(v.id, cases[i].id);
+		assert_int_equal(v.n_advice > 0, strcmp(v.id, "ib_timeout") == 0);
+	}
 }
 
 static void counters_that_name_the_same_rank_make_it_sure(void **state)
@@ -84,10 +117,10 @@ static void counters_alone_become_the_verdict(void **state)
 		enum hang_collective_kind kind;
 		const char *id;
 	} kinds[] = {
-		{HANG_COLLECTIVE_MISSING, "missing_rank"},	{HANG_COLLECTIVE_MISMATCH, "mismatched_collective"},
-		{HANG_COLLECTIVE_EQUAL, "equal_count_stall"},	{HANG_COLLECTIVE_P2P, "p2p_wait"},
-		{HANG_COLLECTIVE_DEAD, "dead_rank"},		{HANG_COLLECTIVE_INIT, "rendezvous"},
-		{HANG_COLLECTIVE_UNEVEN, "uneven_last_epoch"},	{HANG_COLLECTIVE_CYCLE, "collective_order"},
+		{HANG_COLLECTIVE_MISSING, "missing_rank"},     {HANG_COLLECTIVE_MISMATCH, "mismatched_collective"},
+		{HANG_COLLECTIVE_EQUAL, "equal_count_stall"},  {HANG_COLLECTIVE_P2P, "p2p_wait"},
+		{HANG_COLLECTIVE_DEAD, "dead_rank"},	       {HANG_COLLECTIVE_INIT, "rendezvous"},
+		{HANG_COLLECTIVE_UNEVEN, "uneven_last_epoch"}, {HANG_COLLECTIVE_CYCLE, "collective_order"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		counters_say(kinds[i].kind, CONFIDENCE_HIGH, 3);
@@ -182,6 +215,7 @@ static void a_rule_of_medium_confidence_lowers_a_sure_verdict_and_raises_an_unsu
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_rule_on_stacks_counts_where_the_accused_rank_waits, rank_one_accused),
 		cmocka_unit_test_setup(counters_that_name_the_same_rank_make_it_sure, rank_one_accused),
 		cmocka_unit_test_setup(counters_that_name_fewer_ranks_do_not, rank_one_accused),
 		cmocka_unit_test_setup(counters_that_name_another_rank_make_it_less_sure, rank_one_accused),
