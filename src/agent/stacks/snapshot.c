@@ -249,6 +249,7 @@ static int process_open(struct snap *s, struct dump_process *p, struct procview 
 	if (r == WORLD_DENIED) {
 		if (s->denied++ == 0)
 			s->first_denied = f;
+		p->denied = true;
 		TEXT_COPY(p->note, f.text[0] ? f.text : "it may not be looked into");
 	}
 	return r;
