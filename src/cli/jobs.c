@@ -75,10 +75,11 @@ static void print_row(const struct list *l, const struct job *j)
 		(void)size_format(j->peak_bytes, peak);
 	if (j->memory_kills + j->other_deaths > 0)
 		(void)snprintf(kills, sizeof(kills), "%u+%u", j->memory_kills, j->other_deaths);
+	const int wide = p->width > 0 && p->width < 120 ? 0 : 13; /* a narrow terminal has no room for steps */
 	if (l->shown == 0) {
 		textout_ink(p, INK_DIM);
-		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s %13s  %s\n", "JOB", "STATE", "EXIT", "STARTED",
-			"RAN", "TRY", "PEAK", "MEM+OTH", "STEP", "COMMAND");
+		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s %*s  %s\n", "JOB", "STATE", "EXIT", "STARTED",
+			"RAN", "TRY", "PEAK", "MEM+OTH", wide, wide ? "STEP" : "", "COMMAND");
 		textout_ink(p, INK_PLAIN);
 	}
 	textout_cell(p, j->id, 20);
@@ -86,9 +87,9 @@ static void print_row(const struct list *l, const struct job *j)
 	textout_ink(p, state_ink(j->state));
 	textout_cell(p, job_state_name(j->state), 8);
 	textout_ink(p, INK_PLAIN);
-	fprintf(p->to, " %4s %19s %11s %3u %8s %8s %13s  ", exit, time_format(j->started_unix_ms, when),
-		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills, step);
-	textout_cut(p, j->command, view_rest(l->view, 104));
+	fprintf(p->to, " %4s %19s %11s %3u %8s %8s %*s  ", exit, time_format(j->started_unix_ms, when),
+		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills, wide, wide ? step : "");
+	textout_cut(p, j->command, view_rest(l->view, wide ? 104 : 91));
 	fputc('\n', p->to);
 }
 
