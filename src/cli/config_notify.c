@@ -162,11 +162,16 @@ static int set_kinds(const struct config_entry *e, struct channel *c, struct fau
 	const char *at = e->value;
 	struct span item;
 	c->only_some = true;
+	c->only_loss = false;
 	memset(c->only, 0, sizeof(c->only));
 	while (next_item(&at, &item)) {
 		char name[40];
 		span_copy(item, name, sizeof(name));
 		enum incident_kind k = incident_kind_of(name);
+		if (k == INCIDENT_NONE && strcmp(name, NOTICE_LOSS) == 0) {
+			c->only_loss = true;
+			continue;
+		}
 		if (k == INCIDENT_NONE) {
 			struct nearest near = {.typed = name};
 			for (enum incident_kind i = INCIDENT_NONE + 1; i < INCIDENT_KIND_MAX; i++)

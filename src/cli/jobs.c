@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/past.h"
 #include "cli/view.h"
 #include "tell/jobs/job_json.h"
 
@@ -65,17 +66,20 @@ static enum textout_ink state_ink(enum job_state s)
 static void print_row(const struct list *l, const struct job *j)
 {
 	const struct textout *p = &l->view->paper;
-	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-";
+	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", step[48] = "-";
+	if (view_is_live(j))
+		past_step_short(j, step);
 	if (j->has_exit)
 		(void)snprintf(exit, sizeof(exit), "%d", j->exit_status);
 	if (j->peak_bytes > 0)
 		(void)size_format(j->peak_bytes, peak);
 	if (j->memory_kills + j->other_deaths > 0)
 		(void)snprintf(kills, sizeof(kills), "%u+%u", j->memory_kills, j->other_deaths);
+	const int wide = p->width > 0 && p->width < 120 ? 0 : 13; /* a narrow terminal has no room for steps */
 	if (l->shown == 0) {
 		textout_ink(p, INK_DIM);
-		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s  %s\n", "JOB", "STATE", "EXIT", "STARTED", "RAN",
-			"TRY", "PEAK", "MEM+OTH", "COMMAND");
+		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s %*s  %s\n", "JOB", "STATE", "EXIT", "STARTED",
+			"RAN", "TRY", "PEAK", "MEM+OTH", wide, wide ? "STEP" : "", "COMMAND");
 		textout_ink(p, INK_PLAIN);
 	}
 	textout_cell(p, j->id, 20);
@@ -83,9 +87,9 @@ static void print_row(const struct list *l, const struct job *j)
 	textout_ink(p, state_ink(j->state));
 	textout_cell(p, job_state_name(j->state), 8);
 	textout_ink(p, INK_PLAIN);
-	fprintf(p->to, " %4s %19s %11s %3u %8s %8s  ", exit, time_format(j->started_unix_ms, when),
-		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills);
-	textout_cut(p, j->command, view_rest(l->view, 90));
+	fprintf(p->to, " %4s %19s %11s %3u %8s %8s %*s  ", exit, time_format(j->started_unix_ms, when),
+		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills, wide, wide ? step : "");
+	textout_cut(p, j->command, view_rest(l->view, wide ? 104 : 91));
 	fputc('\n', p->to);
 }
 
@@ -100,6 +104,11 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 		return 1;
 	if (l->options->json) {
 		cleanup(js_freep) struct js *o = job_json(&j);
+		if (view_is_live(&j)) {
+			static struct job_steps known;
+			past_steps(&j, &known);
+			past_steps_put(o, &known);
+		}
 		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
 	} else {
 		print_row(l, &j);

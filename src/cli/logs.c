@@ -3,15 +3,17 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/follow.h"
 #include "cli/logfiles.h"
 #include "cli/view.h"
+#include "sense/rank.h"
 
 struct logs_options {
 	uint32_t rank, attempt, tail;
-	bool follow, out, err;
+	bool follow, out, err, json;
 	const char *state;
 };
 
@@ -49,6 +51,7 @@ static const struct option options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "standard error only",
 	 .offset = offsetof(struct logs_options, err)},
+	OPTION_JSON(logs_options),
 	OPTION_STATE(logs_options),
 	OPTION_END,
 };
@@ -88,9 +91,29 @@ static void decide_marks(struct logs *l)
 	l->both_streams = out && err;
 }
 
+/* "vigil.log/1", without the line's end. */
+static void print_json(struct logs *l, const struct logfile *f, const char *text, size_t len)
+{
+	cleanup(js_freep) struct js *o = js_object();
+	bool ended = len > 0 && text[len - 1] == '\n';
+	cleanup(freep) char *line = strndup(text, ended ? len - 1 : len);
+	js_put_text(o, "schema", "vigil.log/1");
+	js_put_text(o, "job", l->id);
+	js_put_u64(o, "attempt", l->files.attempt);
+	if (f->rank != NO_RANK)
+		js_put_i64(o, "rank", f->rank);
+	js_put_text(o, "stream", f->err ? "stderr" : "stdout");
+	js_put_text(o, "line", line ? line : "");
+	l->reader_gone |= js_write(o, stdout, 0) < 0;
+}
+
 static int print_line(void *ctx, const struct logfile *f, const char *text, size_t len)
 {
 	struct logs *l = ctx;
+	if (l->options->json) {
+		print_json(l, f, text, len);
+		return l->reader_gone;
+	}
 	bool mark_err = l->both_streams && f->err;
 	if (l->several_ranks)
 		printf("[rank %d%s] ", f->rank, mark_err ? " err" : "");
@@ -103,7 +126,7 @@ static int print_line(void *ctx, const struct logfile *f, const char *text, size
 
 static int print_new(struct logs *l, bool last)
 {
-	bool raw = !l->several_ranks && !l->both_streams;
+	bool raw = !l->options->json && !l->several_ranks && !l->both_streams;
 	for (size_t i = 0; i < l->files.n; i++) {
 		int r = logfiles_read(&l->files.files[i], raw, last, print_line, l);
 		if (r < 0 && r != -ECANCELED) {
@@ -239,7 +262,8 @@ static int logs_run(const void *opts, int argc, char **argv)
 
 const struct command command_logs = {
 	.name = "logs",
-	.usage = "vigil logs [JOB|PID|last] [--rank R] [--attempt N] [--stdout|--stderr] [--tail N] [--follow]",
+	.usage = "vigil logs [JOB|PID|last] [--rank R] [--attempt N] [--stdout|--stderr] [--tail N] [--follow] "
+		 "[--json]",
 	.summary = "show what a job printed",
 	.about = "The output of the newest attempt, each rank's standard output and then its standard error. Lines "
 		 "begin with [rank R] when several ranks are shown, and with err when both streams are. With --follow "

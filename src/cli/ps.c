@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/past.h"
 #include "cli/view.h"
 #include "model/incident/incident.h"
 #include "tell/jobs/job_json.h"
@@ -34,6 +35,7 @@ struct list {
 	const struct ps_options *options;
 	bool all;
 	size_t shown;
+	struct job_steps steps; /* of the current job */
 	/* all tasks of the machine, read once */
 	struct tasks tasks;
 	bool listed;
@@ -51,27 +53,32 @@ static void list_done(struct list *l)
 static void print_row(struct list *l, const struct job_process *p, bool live)
 {
 	const struct textout *out = &l->view->paper;
-	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24];
+	char rank[12] = "-", own[16], rss[16], shared[16], peak[16], exit[24], step[48] = "-";
+	const struct job_step *s = past_step_of(&l->steps, p);
+	if (s && s->has_total)
+		TEXT_FORMAT(step, "%llu/%llu", (unsigned long long)s->step, (unsigned long long)s->total);
+	else if (s)
+		TEXT_FORMAT(step, "%llu", (unsigned long long)s->step);
 	if (p->rank != NO_RANK)
 		(void)snprintf(rank, sizeof(rank), "%d", p->rank);
 	if (l->shown == 0) {
 		textout_ink(out, INK_DIM);
-		fprintf(out->to, "%-20s %3s %4s %-8s %8s %10s %10s %10s %10s %-8s  %s\n", "JOB", "TRY", "RANK", "ROLE",
-			"PID", "OWN", "RESIDENT", "SHARED", "PEAK", "STATE", "COMMAND");
+		fprintf(out->to, "%-20s %3s %4s %-8s %8s %10s %10s %10s %10s %13s %-8s  %s\n", "JOB", "TRY", "RANK",
+			"ROLE", "PID", "OWN", "RESIDENT", "SHARED", "PEAK", "STEP", "STATE", "COMMAND");
 		textout_ink(out, INK_PLAIN);
 	}
 	bool measured = p->rss_bytes > 0;
 	textout_cell(out, p->job, 20);
 	fprintf(out->to, " %3u %4s ", p->attempt, rank);
 	textout_cell(out, p->role[0] ? p->role : "-", 8);
-	fprintf(out->to, " %8ld %10s %10s %10s %10s %-8s  ", (long)p->pid,
+	fprintf(out->to, " %8ld %10s %10s %10s %10s %13s %-8s  ", (long)p->pid,
 		measured ? size_format(p->own_bytes, own) : "-", measured ? size_format(p->rss_bytes, rss) : "-",
 		measured ? size_format(p->shared_bytes, shared) : "-",
-		p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-",
+		p->peak_own_bytes > 0 ? size_format(p->peak_own_bytes, peak) : "-", step,
 		live		? "running"
 		: p->has_status ? view_exit(true, p->wait_status, exit)
 				: "gone");
-	textout_cut(out, p->command[0] ? p->command : p->name, view_rest(l->view, 104));
+	textout_cut(out, p->command[0] ? p->command : p->name, view_rest(l->view, 118));
 	fputc('\n', out->to);
 }
 
@@ -79,7 +86,12 @@ static void show_row(struct list *l, const struct job_process *p, bool live)
 {
 	if (l->options->json) {
 		cleanup(js_freep) struct js *o = process_json(p);
+		const struct job_step *s = past_step_of(&l->steps, p);
 		js_put_bool(o, "running", live);
+		if (s)
+			js_put_u64(o, "step", s->step);
+		if (s && s->has_total)
+			js_put_u64(o, "steps_total", s->total);
 		ignore(js_write(o, stdout, 0), "main looks at stdout in the end");
 	} else {
 		print_row(l, p, live);
@@ -138,7 +150,7 @@ static int show_members(struct list *l, const struct job *j)
 					.rank = x->who.rank};
 		TEXT_COPY(p.job, j->id);
 		TEXT_COPY(p.role, role_name(x->who.role));
-		TEXT_COPY(p.name, x->task->comm);
+		TEXT_COPY(p.name, proc_known_as(x->task->comm));
 		TEXT_COPY(p.command, x->command);
 		if (view_process_now(l->view, &p))
 			show_row(l, &p, true);
@@ -150,7 +162,8 @@ static int show_members(struct list *l, const struct job *j)
 static int show_processes(struct list *l, const struct job *j)
 {
 	l->n_stored = 0;
-	int r = store_each_process(l->view->store, j->id, show_process, l);
+	past_steps(j, &l->steps);
+	int r = past_each_process(l->view, j, show_process, l);
 	return r < 0 ? r : show_members(l, j);
 }
 

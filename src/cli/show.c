@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/past.h"
 #include "cli/view.h"
 #include "model/incident/incident.h"
 #include "tell/jobs/job_json.h"
@@ -47,7 +48,10 @@ static void print_times(const struct view *v, const struct job *j)
 static void print_job(const struct view *v, const struct job *j)
 {
 	const struct textout *p = &v->paper;
-	char peak[16];
+	char peak[16], steps[160];
+	static struct job_steps known;
+	past_steps(j, &known);
+	past_steps_text(j, &known, steps, sizeof(steps));
 	textout_ink(p, INK_BOLD);
 	fprintf(p->to, "%s", j->id);
 	textout_ink(p, INK_PLAIN);
@@ -64,6 +68,8 @@ static void print_job(const struct view *v, const struct job *j)
 		textout_value(p, "watched by", "pid %ld%s", (long)j->supervisor_pid, j->adopted ? " (adopted)" : "");
 	if (j->nproc > 1)
 		textout_value(p, "ranks", "%u", j->nproc);
+	if (steps[0])
+		textout_value(p, "progress", "%s", steps);
 	textout_value(p, "attempt", "%u of at most %u", j->attempt, j->max_retries);
 	textout_value(p, "deaths", "%u for memory, %u otherwise", j->memory_kills, j->other_deaths);
 	if (j->peak_bytes > 0)
@@ -159,8 +165,11 @@ static int show_incident(void *ctx, const char *id, const char *text)
 static int show_json(const struct view *v, const struct job *j)
 {
 	cleanup(js_freep) struct js *o = job_json(j);
+	static struct job_steps known;
+	past_steps(j, &known);
+	past_steps_put(o, &known);
 	struct part processes = {v, js_array(), 0}, events = {v, js_array(), 0}, incidents = {v, js_array(), 0};
-	int r = store_each_process(v->store, j->id, show_process, &processes);
+	int r = past_each_process(v, j, show_process, &processes);
 	if (r == 0)
 		r = store_each_event(v->store, j->id, 0, show_event, &events);
 	if (r == 0)
@@ -178,7 +187,7 @@ static int show_text(const struct view *v, const struct job *j)
 {
 	struct part processes = {.view = v}, events = {.view = v}, incidents = {.view = v};
 	print_job(v, j);
-	int r = store_each_process(v->store, j->id, show_process, &processes);
+	int r = past_each_process(v, j, show_process, &processes);
 	if (r == 0)
 		r = store_each_event(v->store, j->id, 0, show_event, &events);
 	if (r == 0)

@@ -78,6 +78,15 @@ static void show(const struct stack_options *o, const struct stackdump *d, const
 	stack_text(d, &how, stdout);
 }
 
+/* True if the very process that was asked for may not be looked into, whatever its descendants showed. */
+static bool subject_denied(const struct stackdump *d, const struct subject *s)
+{
+	for (size_t i = 0; !s->is_job && i < d->n; i++)
+		if (d->processes[i].pid == s->pid)
+			return d->processes[i].denied;
+	return false;
+}
+
 static int take_and_show(const struct world *w, const struct stack_options *o, const struct subject *s)
 {
 	const struct members_want members = {
@@ -112,9 +121,10 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		return r == SNAPSHOT_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
 	}
 	show(o, &d, told ? &waits.graph : NULL);
+	bool denied = subject_denied(&d, s);
 	stackdump_done(&d);
 	waitsread_done(&waits);
-	return 0;
+	return denied ? EXIT_DENIED : 0;
 }
 
 static int stack_run(const void *options, int argc, char **argv)

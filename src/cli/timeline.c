@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/past.h"
 #include "cli/view.h"
-#include "tell/store/series.h"
 #include "tell/jobs/timeline.h"
 
 struct timeline_options {
@@ -33,31 +33,14 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-/* A series file may pass its bound for a while when writing fails, but stays below twice of it. */
-#define SERIES_READ_MAX (2 * SERIES_MAX_BYTES + MIB)
-
-/* The series of the job; NULL, with a warning if it cannot be read: the timeline then lacks counters and workers. */
-static char *series_read(const struct job *j, size_t *ret_len)
-{
-	char path[320];
-	char *text = NULL;
-	*ret_len = 0;
-	if (!j->log_dir[0])
-		return NULL;
-	TEXT_FORMAT(path, "%s/%s", j->log_dir, SERIES_FILE);
-	int r = file_slurp(AT_FDCWD, path, SERIES_READ_MAX, &text, ret_len);
-	if (r == 0)
-		return text;
-	*ret_len = 0;
-	if (r != -ENOENT)
-		log_warning("cannot read %s (%s); the timeline has no counters", path, strerror(-r));
-	return NULL;
-}
-
 static int timeline_write_to(const struct view *v, const struct job *j, FILE *to)
 {
 	size_t len;
-	cleanup(freep) char *series = series_read(j, &len);
+	int error;
+	cleanup(freep) char *series = past_read(j, &len, &error);
+	if (error)
+		log_warning("cannot read %s/%s (%s); the timeline has no counters", j->log_dir, SERIES_FILE,
+			    strerror(error));
 	const struct timeline_want want = {.store = v->store,
 					   .job = j,
 					   .series = {series, len},

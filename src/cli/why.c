@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/past.h"
+#include "cli/story.h"
 #include "cli/view.h"
 #include "tell/incident/report.h"
 
@@ -34,8 +36,11 @@ struct why {
 	bool broken;
 };
 
-/* JSON is printed as it was stored, on one line: a newer program may have written fields that are unknown here. */
-static int print_report(struct why *w, const char *text)
+/*
+ * JSON is printed as it was stored, on one line: a newer program may have written fields that are unknown here. end:
+ * how the job ended after this hang; NULL or empty: it is not told.
+ */
+static int print_report_ended(struct why *w, const char *text, const struct incident_end *end)
 {
 	cleanup(js_freep) struct js *j = NULL;
 	struct incident i;
@@ -45,7 +50,11 @@ static int print_report(struct why *w, const char *text)
 		w->broken = true;
 		return EXIT_PROBLEM;
 	}
+	if (end)
+		i.ended = *end;
 	if (w->options->json) {
+		if (end)
+			report_ended_put(j, &i);
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 	} else {
 		if (w->shown > 0)
@@ -58,6 +67,11 @@ static int print_report(struct why *w, const char *text)
 	}
 	w->shown++;
 	return 0;
+}
+
+static int print_report(struct why *w, const char *text)
+{
+	return print_report_ended(w, text, NULL);
 }
 
 static void print_made(struct why *w, const struct incident *i)
@@ -208,7 +222,8 @@ static void recent_print(const struct why *w, const struct recent *t)
 static int explain_live(struct why *w, const struct job *j)
 {
 	static struct recent recent; /* too large for the stack */
-	char ran[24];
+	static struct job_steps known;
+	char ran[24], steps[160];
 	recent.n = 0;
 	int r = store_each_event(w->view->store, j->id, 0, recent_take, &recent);
 	if (r < 0)
@@ -220,6 +235,10 @@ static int explain_live(struct why *w, const struct job *j)
 	}
 	printf("Job %s is %s, for %s, attempt %u; %s%s\n\n", j->id, job_state_name(j->state),
 	       view_ran(j, clock_unix_ms(), ran), j->attempt, what, recent.n ? ". What was told of it last:" : ".");
+	past_steps(j, &known);
+	past_steps_text(j, &known, steps, sizeof(steps));
+	if (steps[0])
+		printf("  %s\n\n", steps);
 	if (recent.n)
 		recent_print(w, &recent);
 	r = store_each_process(w->view->store, j->id, print_process, w);
@@ -253,27 +272,39 @@ static int print_each(void *ctx, const char *id, const char *json)
 	return 0;
 }
 
+/* What the report leaves open: whether the job goes on, and the hang that came before another end. */
+static void print_after(const struct why *w, const struct job *j, const struct job_story *s)
+{
+	if (w->options->json)
+		return;
+	if (s->before[0]) {
+		fputs("\nBefore that it had hung: ", stdout);
+		textout_text(&w->view->paper, 0, "%s  vigil why %s", s->before_text, s->before);
+	}
+	if (view_is_live(j))
+		printf("\nJob %s goes on: it is %s, attempt %u.\n", j->id, job_state_name(j->state), j->attempt);
+	else if (j->state == JOB_DONE && !s->end.text[0])
+		printf("\nAfter that job %s went on and ended as it should, in attempt %u.\n", j->id, j->attempt);
+}
+
 static int why_job(struct why *w, const struct job *j)
 {
-	cleanup(freep) char *json = NULL;
+	cleanup(job_story_done) struct job_story s = {.json = NULL};
 	int r = w->options->all ? store_each_incident(w->view->store, j->id, print_each, w)
-				: store_find_incident(w->view->store, j->id, &json);
+				: job_story_read(w->view, j, &s);
 	if (r < 0)
 		return view_failed(w->view, r, "the report");
 	if (w->shown > 0)
 		return w->broken ? EXIT_PROBLEM : 0;
-	/* a lost job: its loss is newer than its last incident */
-	if (!json || (j->state == JOB_LOST && j->ended_unix_ms <= 0)) {
+	/* a lost job: its loss is newer than its last incident, and says less than a hang */
+	if (!s.json || (j->state == JOB_LOST && j->ended_unix_ms <= 0 && !s.leads_hang)) {
 		int status = explain_job(w, j);
-		if (json && !w->options->json)
+		if (s.json && !w->options->json)
 			printf("\nEarlier in this job: vigil why %s\n", j->last_incident);
 		return status;
 	}
-	int status = print_report(w, json);
-	if (view_is_live(j) && !w->options->json)
-		printf("\nJob %s goes on: it is %s, attempt %u.\n", j->id, job_state_name(j->state), j->attempt);
-	else if (j->state == JOB_DONE && !w->options->json)
-		printf("\nAfter that job %s went on and ended as it should, in attempt %u.\n", j->id, j->attempt);
+	int status = print_report_ended(w, s.json, &s.end);
+	print_after(w, j, &s);
 	return status;
 }
 
@@ -321,7 +352,11 @@ const struct command command_why = {
 	.name = "why",
 	.usage = "vigil why [JOB|INCIDENT|PID|last] [--all] [--json]",
 	.summary = "say what happened to a job, why, and what to do",
-	.about = "Without a name it is about the last job. A job that runs is said to run; one that ended well, too.",
+	.about = "Without a name it is about the last job. A job that runs is said to run; one that ended well, too. A "
+		 "hang "
+		 "that nothing resolved leads, even if somebody then ended the job by a signal: how it ended is the "
+		 "line "
+		 "below.",
 	.examples = "vigil why\n"
 		    "vigil why digits --all\n"
 		    "vigil why 4242 --json",

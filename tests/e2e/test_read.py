@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from conftest import ROOT, wait_for
+from guardkit import nobodys_vigil  # noqa: F401 (a fixture)
 
 BOOT = int(psutil.boot_time() * 1000)
 NOW = int(time.time() * 1000)
@@ -449,3 +450,33 @@ def test_output_that_cannot_be_written_is_a_failure(vigil, fill):
         result = vigil("jobs", stdout=full)
     assert result.status == 1, result
     assert "cannot write the output" in result.text
+
+
+def test_logs_as_json_say_whose_line_each_is(vigil):
+    program = "import os, sys\nprint('a \\x07bell of', os.environ['RANK'])\nsys.stdout.flush()\nsys.stderr.buffer.write(b'bad \\xff byte')"
+    assert vigil("run", "--nproc", 2, "--", sys.executable, "-c", program).status == 0
+    result = vigil("logs", "last", "--json")
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    assert {line["schema"] for line in lines} == {"vigil.log/1"} and {line["attempt"] for line in lines} == {0}
+    assert [(x["rank"], x["stream"], x["line"]) for x in lines if x["stream"] == "stdout"] == [
+        (0, "stdout", "a \x07bell of 0"), (1, "stdout", "a \x07bell of 1")]
+    assert [x["rank"] for x in lines if x["stream"] == "stderr" and x["line"].startswith("bad ") and x["line"].endswith(" byte")] == [0, 1]
+    assert len(vigil("logs", "last", "--json", "--rank", 1, "--stdout").out.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+def test_a_process_that_may_not_be_read_is_status_3_even_where_its_child_may(nobodys_vigil, as_nobody):  # noqa: F811
+    program = ("import os, subprocess, sys, time\n"
+               "p = subprocess.Popen(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--inh-caps=-all', 'sleep', '60'])\n"
+               "print(p.pid, flush=True)\np.wait()")
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    try:
+        child = int(parent.stdout.readline())
+        wait_for(lambda: psutil.Process(child).name() == "sleep", 20, "the child")
+        result = nobodys_vigil("stack", parent.pid, prefix=as_nobody, cwd=nobodys_vigil.folder)
+        assert result.status == 3, result
+        assert str(child).encode() in result.out, result
+        assert nobodys_vigil("stack", child, prefix=as_nobody, cwd=nobodys_vigil.folder).status == 0
+    finally:
+        psutil.Process(child).kill()
+        parent.wait(10)

@@ -279,9 +279,7 @@ void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_coun
 		seen->count[LIVENESS_LOG_LINES] = a->lines;
 	}
 	const struct progress *p = &a->progress;
-	if (!p->any)
-		return;
-	seen->has_progress = true;
+	seen->has_progress = p->any;
 	seen->progress = (struct liveness_progress){
 		.has_epoch = p->last.has_epoch,
 		.has_step = p->last.has_step,
@@ -293,8 +291,12 @@ void hanglogs_fill(const struct hanglogs *l, int32_t alone, struct liveness_coun
 		.last_step_slack_ns = a->step_slack_ns,
 		.n_lines = p->n_lines,
 		.epoch_ended = p->epoch_ended,
-		.loss_broken = p->loss_broken,
-		.loss_broken_step = p->loss_broken_step,
+		.loss_broken = p->loss.found,
+		.loss_infinite = p->loss.infinite,
+		.loss_has_step = p->loss.has_step,
+		.loss_broken_step = p->loss.step,
+		.norm_broken = p->norm.found && !p->loss.found,
+		.norm_broken_step = p->norm.step,
 	};
 }
 

@@ -84,6 +84,28 @@ struct hang_own {
 	} of[HANG_RANKS];
 };
 
+/*
+ * How far the ranks of a job are, as the watcher reads it from their output. seq is odd while it changes; a reader that
+ * meets that, or another seq afterwards, tries again later.
+ */
+struct hang_steps {
+	_Atomic uint32_t seq;
+	uint32_t attempt;
+	uint32_t n;
+	struct hang_rank_step {
+		int32_t rank; /* NO_RANK: the job has no ranks */
+		bool has_total;
+		uint64_t step, total;
+	} of[HANG_RANKS];
+};
+
+/* The ranks of a job of which something was reported. */
+struct hang_reported {
+	char id[64];
+	int32_t rank[LIVENESS_RANKS];
+	uint32_t n;
+};
+
 struct hang_shm {
 	/* owner -> watcher */
 	struct hang_settings settings;
@@ -99,10 +121,7 @@ struct hang_shm {
 	_Atomic uint64_t cpu_ns; /* processor time of the watcher: its cost */
 	_Atomic uint64_t samples;
 	/* the watcher's own state, kept here so that its successor reports no loss twice */
-	struct {
-		char id[64];
-		int32_t rank[LIVENESS_RANKS];
-		uint32_t n;
-	} loss_reported[HANG_JOBS];
+	struct hang_reported loss_reported[HANG_JOBS], norm_reported[HANG_JOBS];
 	struct hang_own own[HANG_JOBS];
+	struct hang_steps steps[HANG_JOBS];
 };

@@ -358,32 +358,95 @@ static void suspicion(struct watch *k, struct watched *j, size_t index, const st
 	line_send(k, j, index, HANG_SAYS_SUSPECT, step->text);
 }
 
-/* Reports a NaN or infinite loss once for each job and rank. */
-static void loss_report(struct watch *k, struct watched *j, size_t index, const struct liveness_sample *seen)
+/* False: this rank's broken number was reported before, or there is no room to remember that it was. */
+static bool is_news(struct hang_reported *t, const char *id, int32_t rank)
 {
-	uint32_t *n = &k->shm->loss_reported[index].n;
-	int32_t *reported = k->shm->loss_reported[index].rank;
-	if (strcmp(k->shm->loss_reported[index].id, j->id) != 0) {
-		TEXT_COPY(k->shm->loss_reported[index].id, j->id);
-		*n = 0;
+	if (strcmp(t->id, id) != 0) {
+		TEXT_COPY(t->id, id);
+		t->n = 0;
 	}
-	for (size_t i = 0; i < seen->n; i++) {
-		const struct liveness_counters *s = &seen->rank[i];
-		char who[32] = "", at[48] = "", text[160];
-		uint32_t t = 0;
-		while (t < *n && reported[t] != s->rank)
-			t++;
-		if (!s->has_progress || !s->progress.loss_broken || t < *n || *n == LIVENESS_RANKS)
-			continue;
-		if (s->rank != NO_RANK)
-			TEXT_FORMAT(who, "rank %d: ", s->rank);
-		if (s->progress.has_step)
-			TEXT_FORMAT(at, " at step %llu", (unsigned long long)s->progress.loss_broken_step);
-		TEXT_FORMAT(text, "%sthe loss became NaN or infinite%s; that alone stops nothing", who, at);
-		if (!line_send(k, j, index, HANG_SAYS_LOSS, text))
-			return;
-		reported[(*n)++] = s->rank;
-	}
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->rank[i] == rank)
+			return false;
+	return t->n < LIVENESS_RANKS;
+}
+
+static bool broken_send(struct watch *k, struct watched *j, size_t index, int32_t rank, const char *what, bool has_step,
+			uint64_t step)
+{
+	char who[32] = "", at[48] = "", text[200];
+	if (rank != NO_RANK)
+		TEXT_FORMAT(who, "rank %d: ", rank);
+	if (has_step)
+		TEXT_FORMAT(at, " at step %llu", (unsigned long long)step);
+	TEXT_FORMAT(text, "%s%s%s; that alone stops nothing", who, what, at);
+	return line_send(k, j, index, HANG_SAYS_LOSS, text);
+}
+
+/*
+ * The output that several ranks share, of which a line does not say whose it is: what it shows of progress belongs to
+ * the job. False: there is none, or it is a rank's own.
+ */
+static bool shared_output(const struct watched *j, const struct liveness_sample *seen, struct liveness_counters *ret)
+{
+	*ret = (struct liveness_counters){.rank = NO_RANK};
+	for (size_t i = 0; i < seen->n; i++)
+		if (seen->rank[i].rank == NO_RANK)
+			return false;
+	if (j->sample.alone == NO_RANK)
+		hanglogs_fill(j->sample.logs, NO_RANK, ret);
+	return ret->has_progress || ret->progress.loss_broken || ret->progress.norm_broken;
+}
+
+/* Reports a NaN or infinite loss, or such gradients, once for each job and rank. */
+static void broken_report(struct watch *k, struct watched *j, size_t index, const struct liveness_counters *seen)
+{
+	struct hang_reported *loss = &k->shm->loss_reported[index], *norm = &k->shm->norm_reported[index];
+	const struct liveness_progress *p = &seen->progress;
+	if (p->loss_broken && is_news(loss, j->id, seen->rank) &&
+	    broken_send(k, j, index, seen->rank, p->loss_infinite ? "the loss became infinite" : "the loss became NaN",
+			p->loss_has_step, p->loss_broken_step))
+		loss->rank[loss->n++] = seen->rank;
+	if (p->norm_broken && is_news(norm, j->id, seen->rank) &&
+	    broken_send(k, j, index, seen->rank, "the norm of the gradients stays NaN or infinite",
+			p->norm_broken_step > 0, p->norm_broken_step))
+		norm->rank[norm->n++] = seen->rank;
+}
+
+static void step_publish(struct hang_steps *t, const struct liveness_counters *c)
+{
+	if (c->has_progress && c->progress.has_step && t->n < HANG_RANKS)
+		t->of[t->n++] = (struct hang_rank_step){.rank = c->rank,
+							.has_total = c->progress.has_total,
+							.step = c->progress.step,
+							.total = c->progress.total};
+}
+
+static void steps_clear(struct hang_steps *t, uint32_t attempt)
+{
+	atomic_fetch_add(&t->seq, 1);
+	t->attempt = attempt;
+	t->n = 0;
+	atomic_fetch_add(&t->seq, 1);
+}
+
+/* What the output shows of progress, for those who show and tell it. */
+static void progress_publish(struct watch *k, struct watched *j, size_t index, const struct liveness_sample *seen)
+{
+	struct liveness_counters shared;
+	struct hang_steps *t = &k->shm->steps[index];
+	bool has_shared = shared_output(j, seen, &shared);
+	steps_clear(t, j->attempt);
+	atomic_fetch_add(&t->seq, 1);
+	for (size_t i = 0; i < seen->n; i++)
+		step_publish(t, &seen->rank[i]);
+	if (has_shared)
+		step_publish(t, &shared);
+	atomic_fetch_add(&t->seq, 1);
+	for (size_t i = 0; i < seen->n; i++)
+		broken_report(k, j, index, &seen->rank[i]);
+	if (has_shared)
+		broken_report(k, j, index, &shared);
 }
 
 /* True if the job did nothing since the sample before. */
@@ -474,7 +537,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	own_publish(&k->shm->own[index], j->sample.procs);
 	bool quiet = is_quiet(j, &seen);
 	liveness_take(&j->liveness, &seen);
-	loss_report(k, j, index, &seen);
+	progress_publish(k, j, index, &seen);
 	rules_sample(k, j);
 	sleep_read(k, j);
 	hang_check(&j->history, &k->shm->settings, &j->liveness, &step);
@@ -544,6 +607,7 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	}
 	if (!j->active || strcmp(j->id, job->id) != 0 || j->attempt != job->attempt) {
 		atomic_store(&k->shm->own[i].n, 0);
+		steps_clear(&k->shm->steps[i], job->attempt);
 		watched_begin(k, j, job);
 	}
 	return j;

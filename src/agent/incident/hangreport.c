@@ -56,11 +56,17 @@ static void hangreport_fill(const struct hangreport *e, const struct hang_messag
 {
 	*in = m->incident;
 	TEXT_COPY(in->job, e->job->id);
+	incident_advice_name_job(in);
 	TEXT_COPY(in->node, e->job->node);
 	host_ip(in->node_ip, sizeof(in->node_ip));
 	in->attempt = m->attempt;
 	in->time_unix_ms = m->time_unix_ms;
 	in->killer = KILLER_NONE;
+	/* what is seen of a slow job is seen now; lines of a log have times of their own */
+	bool slow = in->kind == INCIDENT_STRAGGLER || in->kind == INCIDENT_SLOWDOWN;
+	for (size_t n = 0; slow && n < in->n_evidence; n++)
+		if (in->evidence[n].time_unix_ms == 0)
+			in->evidence[n].time_unix_ms = m->time_unix_ms;
 	if (e->nproc > 0)
 		TEXT_FORMAT(in->log_dir, "%s/attempt-%u", e->recorder->job_dir, m->attempt);
 	recorder_incident_id(e->recorder, e->job->id, in->id, sizeof(in->id));
@@ -135,9 +141,12 @@ void hangreport_suspect(const struct hangreport *e, const struct hang_message *m
 		log_debug("%s: looked at closely: %s", e->job->id, m->text);
 }
 
-void hangreport_loss(const struct hangreport *e, const struct hang_message *m)
+void hangreport_loss(const struct hangreport *e, const struct hang_message *m, bool first)
 {
 	recorder_event(e->recorder, e->job, "loss_broken", NULL, "%s", m->text);
+	if (!first)
+		return;
+	notifier_loss(e->recorder->notifier, e->job->id, e->job->attempt, m->text);
 	if (!e->quiet)
-		log_debug("%s: %s", e->job->id, m->text);
+		log_warning("%s: %s", e->job->id, m->text);
 }

@@ -32,7 +32,10 @@ void hangreport_early(const struct hang_message *m, struct attachments *parts);
 /* The job moves again: mark the incident as over. */
 void hangreport_resolved(const struct hangreport *e, const struct hang_message *m, struct incident *in,
 			 struct attachments *parts);
-/* A loss that is no number (NaN) stops nothing: an event, no incident. */
-void hangreport_loss(const struct hangreport *e, const struct hang_message *m);
+/*
+ * A loss that is no number (NaN) stops nothing: an event, no incident. first: the first one of the attempt, which is
+ * told on stderr and by a notice as well.
+ */
+void hangreport_loss(const struct hangreport *e, const struct hang_message *m, bool first);
 void hangreport_suspect(const struct hangreport *e, const struct hang_message *m);
 void hangreport_benign(const struct hangreport *e, const struct hang_message *m);

@@ -24,6 +24,7 @@
 void killreport_common(const struct killreport *e, struct incident *in)
 {
 	TEXT_COPY(in->job, e->job->id);
+	incident_advice_name_job(in);
 	TEXT_COPY(in->node, e->job->node);
 	host_ip(in->node_ip, sizeof(in->node_ip));
 	in->attempt = e->job->attempt;
@@ -33,11 +34,15 @@ void killreport_common(const struct killreport *e, struct incident *in)
 
 void killreport_retry(const struct killreport *e, struct incident *in)
 {
-	if (!e->retry)
-		return;
 	in->retry.valid = true;
 	in->retry.attempt = e->job->attempt;
 	in->retry.max = e->retry_max;
+	if (!e->retry) {
+		in->retry.next = RETRY_NONE;
+		TEXT_COPY(in->retry.reason,
+			  e->job->adopted ? "vigil did not start this job" : "the job went on after it");
+		return;
+	}
 	in->retry.next = e->retry->next;
 	in->retry.delay_ms = e->retry->delay_ns / NS_PER_MS;
 	TEXT_COPY(in->retry.reason, e->retry->reason);
@@ -187,6 +192,8 @@ void killreport_finish(const struct killreport *e, struct guard_case *c)
 	if (!e->has_status)
 		in.victim.signal = SIGKILL;
 	killreport_retry(e, &in);
+	if (in.n_culprits == 0 && in.victim.rank != NO_RANK)
+		in.culprit_ranks[in.n_culprits++] = in.victim.rank;
 	read_pss(e->w, &in);
 	prefetch_tell(e->ahead->sizes, e->w, &in);
 	advice_memory_kill(&in, e->job->nproc);

@@ -128,6 +128,15 @@ void notifier_incident(struct notifier *n, const struct incident *i)
 	notifier_put(n, &notice);
 }
 
+void notifier_loss(struct notifier *n, const char *job, uint32_t attempt, const char *what)
+{
+	static struct notice notice;
+	if (!active(n))
+		return;
+	notice_of_loss(job, n->node, attempt, what, n->unix_ms(), &notice);
+	notifier_put(n, &notice);
+}
+
 void notifier_ok(struct notifier *n, const char *job)
 {
 	static struct notice notice;

@@ -55,7 +55,7 @@ static int adopt_pid(struct adopt *a, pid_t pid, const char *name)
 	may_not_say(a->w, pid);
 	if (proc_command_read(a->w, pid, command, sizeof(command)) != 0)
 		TEXT_COPY(command, st.comm);
-	adopt_begin(a, j, name ? name : st.comm, command);
+	adopt_begin(a, j, name ? name : proc_known_as(st.comm), command);
 	return 0;
 }
 

@@ -174,6 +174,7 @@ static void sample(struct adopt *a, struct adopted *j)
 		.node_total_bytes = shm->now.node_total_bytes,
 		.job_bytes = shm->now.job_bytes[j - a->job],
 		.own = hangproc_own(&a->services.hang, (size_t)(j - a->job)),
+		.steps = hangproc_steps(&a->services.hang, (size_t)(j - a->job)),
 	};
 	(void)services_helpers(&a->services, want.pids.not_ours);
 	int r = sampler_look(j->sampler, &want);

@@ -48,6 +48,7 @@ bool jobhang_ended(const struct job_hang *h, uint64_t now_ns, struct incident *i
 	if (!m)
 		return false;
 	hang_ended(&m->verdict, m->text, now_ns - h->early_ns, in);
+	incident_advice_name_job(in);
 	hangreport_early(m, parts);
 	return true;
 }

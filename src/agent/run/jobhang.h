@@ -12,6 +12,7 @@ struct job_hang {
 	struct attachments parts; /* of `last` */
 	struct hang_message *early; /* the first stacks of the last suspicion; owned; NULL: none */
 	uint64_t early_ns; /* when they came, monotonic */
+	bool loss_reported; /* a rank's broken loss was told on stderr and by a notice; those of others are events */
 	bool ended; /* the job is being ended because of `last`, so it can no longer be resolved */
 };
 

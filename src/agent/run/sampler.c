@@ -54,6 +54,7 @@ struct sampler {
 	struct jobpids pids;
 	struct table table[2], *was, *now;
 	struct ownranks_process own[JOBPIDS_MAX]; /* ranks that the program has started itself, now */
+	struct series_steps steps; /* that were written last */
 	uint32_t own_seen; /* number of such ranks at the last sample */
 	char environ[ENVIRON_CAP];
 };
@@ -158,9 +159,10 @@ static bool process_read(struct sampler *s, pid_t pid, struct usage_process *p, 
 	const struct about *before = same_before(s, p);
 	*about = before ? *before : (struct about){.who = {.rank = NO_RANK, .local_rank = NO_RANK}};
 	if (p->rss_bytes > 0) /* a process that has ended has no memory left */
-		about->memory = (struct sampler_memory){.own_bytes = p->own_bytes, .rss_bytes = p->rss_bytes,
-							.peak_own_bytes = MAX(about->memory.peak_own_bytes,
-									      p->own_bytes)};
+		about->memory =
+			(struct sampler_memory){.own_bytes = p->own_bytes,
+						.rss_bytes = p->rss_bytes,
+						.peak_own_bytes = MAX(about->memory.peak_own_bytes, p->own_bytes)};
 	if (before && strcmp(before->comm, st.comm) == 0)
 		return true;
 	TEXT_COPY(about->comm, st.comm);
@@ -282,7 +284,7 @@ static int tell_process(struct sampler *s, const struct usage_process *p, const 
 		.ended_unix_ms = ended_unix_ms,
 	};
 	TEXT_COPY(r.role, role_name(about->who.role));
-	TEXT_COPY(r.name, about->comm);
+	TEXT_COPY(r.name, proc_known_as(about->comm));
 	return series_add_process(s->file, &r);
 }
 
@@ -337,6 +339,39 @@ static int tell_sample(struct sampler *s, const struct sampler_want *want, int64
 	return series_add_sample(s->file, &row);
 }
 
+/* A copy that was not changed meanwhile; n is 0 if there is none. */
+static void steps_copy(const struct sampler_want *want, struct hang_steps *ret)
+{
+	ret->n = 0;
+	if (!want->steps)
+		return;
+	uint32_t seq = atomic_load(&want->steps->seq);
+	memcpy(ret, want->steps, sizeof(*ret));
+	if (seq % 2 || atomic_load(&want->steps->seq) != seq || ret->attempt != want->attempt)
+		ret->n = 0;
+}
+
+/* Written only when a step has changed. */
+static int tell_steps(struct sampler *s, const struct sampler_want *want, int64_t now_unix_ms)
+{
+	static struct hang_steps now;
+	static struct series_steps row;
+	steps_copy(want, &now);
+	row = (struct series_steps){.time_unix_ms = now_unix_ms, .mono_ns = s->looked_ns, .attempt = want->attempt};
+	for (uint32_t i = 0; i < MIN(now.n, (uint32_t)HANG_RANKS); i++)
+		row.of[row.n++] = (struct series_step){.rank = now.of[i].rank,
+						       .has_total = now.of[i].has_total,
+						       .step = now.of[i].step,
+						       .total = now.of[i].total};
+	bool same = row.n == s->steps.n && row.attempt == s->steps.attempt;
+	for (uint32_t i = 0; same && i < row.n; i++)
+		same = row.of[i].rank == s->steps.of[i].rank && row.of[i].step == s->steps.of[i].step;
+	if (same || row.n == 0)
+		return 0;
+	s->steps = row;
+	return series_add_steps(s->file, &row);
+}
+
 static int process_write(struct sampler *s, const struct sampler_want *want)
 {
 	int64_t now_unix_ms = s->w->unix_ms();
@@ -345,6 +380,8 @@ static int process_write(struct sampler *s, const struct sampler_want *want)
 		r = tell_processes(s, want, now_unix_ms);
 	if (r == 0)
 		r = tell_sample(s, want, now_unix_ms);
+	if (r == 0)
+		r = tell_steps(s, want, now_unix_ms);
 	return r == 0 ? series_flush(s->file) : r;
 }
 

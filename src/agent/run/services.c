@@ -273,7 +273,8 @@ static void hang_message(struct services *s, const struct hang_message *m)
 		jobhang_forget_early(kept);
 		break;
 	case HANG_SAYS_LOSS:
-		hangreport_loss(&e, m);
+		hangreport_loss(&e, m, !kept->loss_reported);
+		kept->loss_reported = true;
 		break;
 	}
 }

@@ -106,7 +106,7 @@ void super_rank_record(struct super *s, struct rank *r)
 				      .start_ticks = r->start_ticks,
 				      .started_unix_ms = r->started_unix_ms};
 	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
-		TEXT_COPY(r->row.name, st.comm);
+		TEXT_COPY(r->row.name, proc_known_as(st.comm));
 	TEXT_COPY(r->row.job, s->job.id);
 	TEXT_COPY(r->row.role, "main");
 	TEXT_COPY(r->row.command, s->job.command);
@@ -118,7 +118,7 @@ void super_rank_last_facts(struct super *s, struct rank *r)
 {
 	struct proc_stat st;
 	if (proc_stat_read(s->w, r->proc.pid, &st) == 0 && st.comm[0] != '\0') {
-		TEXT_COPY(r->row.name, st.comm);
+		TEXT_COPY(r->row.name, proc_known_as(st.comm));
 		r->has_cpu = true;
 		r->cpu_ns = (st.utime_ticks + st.stime_ticks) * (NS_PER_S / s->w->ticks_per_s);
 	}

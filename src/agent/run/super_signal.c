@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 
 #include "agent/run/super.h"
+#include "base/buf.h"
 #include "base/log.h"
+#include "sense/proc/proc.h"
 
 int super_signals_take(struct super *s)
 {
@@ -74,6 +76,22 @@ static void leave_behind(struct super *s)
 	}
 }
 
+/* Names the sender while it can be named: a scheduler's helper ends soon after. */
+static void signal_event(struct super *s, const struct signalfd_siginfo *si)
+{
+	struct proc_stat st;
+	char whose[PROC_COMM_MAX + 4] = "";
+	if (si->ssi_code == SI_KERNEL) {
+		recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from the terminal, which the job got as well",
+			       strsignal((int)si->ssi_signo));
+		return;
+	}
+	if (proc_stat_read(s->w, (pid_t)si->ssi_pid, &st) == 0)
+		TEXT_FORMAT(whose, " (%s)", proc_known_as(st.comm));
+	recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from pid %u%s, passed on to the job",
+		       strsignal((int)si->ssi_signo), si->ssi_pid, whose);
+}
+
 static void forward(struct super *s, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;
@@ -82,8 +100,7 @@ static void forward(struct super *s, const struct signalfd_siginfo *si)
 		s->ending.stopping = true;
 		s->ending.stop_signal = sig;
 		s->ending.interrupts++;
-		recorder_event(&s->recorder, &s->job, "signal", NULL, "%s from pid %u, passed on to the job",
-			       strsignal(sig), si->ssi_pid);
+		signal_event(s, si);
 	}
 	if (ends && s->ending.said_stuck && s->phase == SUPER_ENDING) {
 		leave_behind(s);

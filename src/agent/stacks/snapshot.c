@@ -280,6 +280,7 @@ static int process_open(struct snap *s, struct dump_process *p, struct procview 
 	if (r == WORLD_DENIED) {
 		if (s->denied++ == 0)
 			s->first_denied = f;
+		p->denied = true;
 		TEXT_COPY(p->note, f.text[0] ? f.text : "it may not be looked into");
 	}
 	return r;
@@ -321,7 +322,7 @@ static int process_add(struct snap *s, pid_t pid)
 		return -ENOMEM;
 	struct dump_process *p = &s->d->processes[s->d->n++];
 	*p = (struct dump_process){.pid = pid, .ppid = st.ppid, .rank = NO_RANK, .state = st.state};
-	TEXT_COPY(p->name, st.comm);
+	TEXT_COPY(p->name, proc_known_as(st.comm));
 	ignore(proc_command_read(s->w, pid, p->command, sizeof(p->command)), "shown without");
 	return process_fill(s, p);
 }

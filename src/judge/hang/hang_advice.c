@@ -31,7 +31,9 @@ static const struct {
 	{"store_lost",
 	 {"look first at rank 0, which serves the store: why did it end or stop answering?",
 	  "end the job and start it from the last checkpoint: a lost store does not come back"}},
-	{"rank_stopped", {"let it go on: kill -CONT PID; if nobody stopped it by hand, look for what sends SIGSTOP"}},
+	{"rank_stopped",
+	 {"let it go on with SIGCONT ('kill -CONT' and its pid, which the evidence has); if nobody stopped it by hand, "
+	  "look for what sends SIGSTOP"}},
 	{"rank_traced", {"detach the debugger or let it continue; the other ranks time out meanwhile"}},
 	{"fork_lock",
 	 {"start workers by spawn or forkserver (multiprocessing_context='spawn'), so that they inherit no locks",
@@ -57,7 +59,8 @@ static const struct {
 	 {"look for why the process or thread that is named above ended: `vigil why`, its log",
 	  "a lock whose holder was killed stays taken: use robust mutexes, or locks that the kernel releases (flock)"}},
 	{"process_stopped",
-	 {"let it go on: kill -CONT PID; if nobody stopped it by hand, look for what sends SIGSTOP"}},
+	 {"let it go on with SIGCONT ('kill -CONT' and its pid, which the evidence has); if nobody stopped it by hand, "
+	  "look for what sends SIGSTOP"}},
 	{"process_frozen", {"thaw its control group (docker unpause, systemctl thaw), or look for who froze it"}},
 	{"waits_for_visitor",
 	 {"look for who should have connected, opened the file or sent the signal, and where it is now"}},

@@ -120,13 +120,25 @@ static bool asks_why(const char *id)
 	return false;
 }
 
+/*
+ * What a rule found in stacks says why the job stands only if it found it in a thread that others wait for: the main
+ * thread of an accused rank. Other threads (of a progress bar, of a writer) always wait for something.
+ */
+static bool stands_there(const struct hang_work *w, const struct cause_verdict *b)
+{
+	bool accused = b->n_stack_ranks == 0 || w->v->n_culprits == 0;
+	for (size_t i = 0; i < b->n_stack_ranks; i++)
+		accused |= in(w->v->culprits, w->v->n_culprits, b->stack_ranks[i]);
+	return !b->of_stack || (b->of_main_thread && accused);
+}
+
 void hang_book_joins(struct hang_work *w)
 {
 	const struct cause_verdict *b = w->c->book;
 	if (!b || !b->valid)
 		return;
 	if (b->role != RULE_ROOT || b->confidence < RULE_MEDIUM || !asks_why(w->v->id) ||
-	    !agrees(w, b->culprits, b->n_culprits)) {
+	    !agrees(w, b->culprits, b->n_culprits) || !stands_there(w, b)) {
 		hang_evidence(w, "cause_book", "", "%s: %s", b->id, b->text);
 		return;
 	}

@@ -254,7 +254,7 @@ static void oom_daemon_findings(const struct probe *p, struct findings *all)
 					 p->oomd.swap_used_limit_ratio * 100, p->oomd.swap_used_limit_ratio * 100,
 					 p->oomd.pressure_limit_ratio * 100, p->oomd.pressure_duration_s,
 					 p->oomd.from_file ? "from oomd.conf" : "its defaults; a unit may set its own");
-			finding_advice(f, "`vigil protect JOB` asks it to spare the job's group");
+			finding_advice(f, "`vigil protect`, with the job's name, asks it to spare the job's group");
 		} else if (!bounded) {
 			finding_advice(f, "let its threshold lie below vigil's, or stop it on machines where vigil's "
 					  "agent runs, so that one of them decides");

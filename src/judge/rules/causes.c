@@ -222,6 +222,14 @@ static bool ends_in(const struct buf *b, const char *word)
 	return b->len >= n && memcmp(b->text + b->len - n, word, n) == 0;
 }
 
+static void program_instead(struct buf *b)
+{
+	b->len -= strlen("rank ");
+	bool first = b->text[b->len] == 'R';
+	b->text[b->len] = '\0';
+	buf_add(b, first ? "The program" : "the program");
+}
+
 static bool place_fill(const struct cause_set *s, const struct rule_match *m, struct span name, struct buf *b)
 {
 	if (span_eq(name, "ib_timeout")) {
@@ -243,6 +251,8 @@ static bool place_fill(const struct cause_set *s, const struct rule_match *m, st
 			buf_add(b, m->value[i]);
 		else if (i == RULE_RANK && m->rank != NO_RANK)
 			buf_printf(b, "%d", m->rank);
+		else if (i == RULE_RANK && (ends_in(b, "Rank ") || ends_in(b, "rank ")))
+			program_instead(b); /* a job of one process has no ranks */
 		else if (ends_in(b, "peer ") || ends_in(b, "adapter "))
 			b->text[--b->len] = '\0'; /* "the peer is dead": an unknown name is left out */
 		else
@@ -350,6 +360,20 @@ static void culprits_fill(struct cause_verdict *v, const struct candidate *c)
 	}
 }
 
+/* Where a rule on stacks matched: the judge of hangs compares it with who waits. */
+static void stack_fill(const struct cause_set *s, const struct candidate *c, struct cause_verdict *v)
+{
+	v->of_stack = c->rule->source == RULE_STACK;
+	for (size_t i = 0; v->of_stack && i < s->n; i++) {
+		const struct rule_match *m = &s->groups[i].first;
+		if (m->rule == c->rule && m->event == RULE_MATCH)
+			v->of_main_thread |= strstr(m->text, " thread=other ") == NULL;
+	}
+	for (size_t i = 0; v->of_stack && i < c->n_ranks; i++)
+		if (c->ranks[i] >= 0)
+			v->stack_ranks[v->n_stack_ranks++] = c->ranks[i];
+}
+
 /* A report that names ranks says more than the time-out that it came with. */
 static void confirm(const struct weighing *w, const struct candidate *c, struct cause_verdict *v)
 {
@@ -384,6 +408,7 @@ int causes_judge(const struct cause_set *s, struct cause_verdict *ret)
 		words(s, m, c->rule->advice[i], v.advice[v.n_advice++], sizeof(v.advice[0]));
 	evidence_add(c, &v);
 	culprits_fill(&v, c);
+	stack_fill(s, c, &v);
 	confirm(&w, c, &v);
 	for (size_t i = 0; i < w.n; i++) {
 		if (&w.of[i] == c || w.of[i].dropped)

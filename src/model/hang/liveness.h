@@ -63,8 +63,12 @@ struct liveness_progress {
 	uint64_t last_step_slack_ns; /* uncertainty of last_step_ns: the step may have been this much earlier */
 	uint64_t n_lines; /* lines of progress so far */
 	bool epoch_ended; /* it printed the end of an epoch, and no step since */
-	bool loss_broken; /* NaN or infinite */
+	bool loss_broken; /* NaN or infinite; this and the next five also where no other line shows progress */
+	bool loss_infinite; /* it is infinite, not NaN */
+	bool loss_has_step; /* loss_broken_step is known */
 	uint64_t loss_broken_step;
+	bool norm_broken; /* so is the norm of the gradients, in many lines in a row, and the loss is not */
+	uint64_t norm_broken_step; /* 0: unknown */
 };
 
 /* One rank in one sample. */

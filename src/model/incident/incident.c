@@ -1,5 +1,6 @@
 #include "model/incident/incident.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,4 +114,34 @@ void incident_advice_add(struct incident *i, const char *fmt, ...)
 	(void)vsnprintf(i->cause.advice[i->cause.n_advice], sizeof(i->cause.advice[0]), fmt, ap);
 	va_end(ap);
 	i->cause.n_advice++;
+}
+
+/* The word JOB of the next "vigil COMMAND JOB" in text; NULL: there is none. */
+static const char *job_place(const char *text)
+{
+	for (const char *at = strstr(text, "vigil "); at; at = strstr(at + 1, "vigil ")) {
+		const char *word = at + strlen("vigil ");
+		word += strspn(word, "abcdefghijklmnopqrstuvwxyz");
+		bool whole = strncmp(word, " JOB", 4) == 0 && !isalnum((unsigned char)word[4]) && word[4] != '_';
+		if (whole)
+			return word + 1;
+	}
+	return NULL;
+}
+
+void incident_advice_name_job(struct incident *i)
+{
+	for (size_t n = 0; n < i->cause.n_advice; n++) {
+		char before[sizeof(i->cause.advice[0])];
+		TEXT_COPY(before, i->cause.advice[n]);
+		struct buf b = BUF_ON(i->cause.advice[n]);
+		buf_reset(&b);
+		const char *rest = before;
+		for (const char *at = job_place(rest); at; at = job_place(rest)) {
+			buf_add_n(&b, rest, (size_t)(at - rest));
+			buf_add(&b, i->job[0] ? i->job : "last");
+			rest = at + strlen("JOB");
+		}
+		buf_add(&b, rest);
+	}
 }

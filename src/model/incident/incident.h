@@ -99,6 +99,13 @@ struct incident_grower {
 	int64_t growth_bytes_per_s;
 };
 
+/* How a job ended after a hang that nothing resolved. */
+struct incident_end {
+	char text[560]; /* whole sentences; empty: it has not ended, or nothing is known */
+	char incident[64]; /* the report of the end; empty: none */
+	int64_t time_unix_ms; /* 0: unknown */
+};
+
 struct incident {
 	char id[64], job[64], node[80], node_ip[48];
 	uint32_t attempt;
@@ -178,6 +185,7 @@ struct incident {
 	size_t n_evidence;
 	size_t n_evidence_dropped;
 	char log_dir[256];
+	struct incident_end ended; /* set by `vigil why` for a hang that nothing resolved; not stored */
 };
 
 const char *incident_kind_name(enum incident_kind k); /* "memory_kill" */
@@ -192,3 +200,8 @@ const char *memory_scope_name(enum memory_scope s); /* NULL for none */
 void incident_evidence_add(struct incident *i, const char *kind, const char *source, int64_t time_unix_ms,
 			   const char *fmt, ...) printf_like(5, 6);
 void incident_advice_add(struct incident *i, const char *fmt, ...) printf_like(2, 3);
+/*
+ * Advice is written before its job has a name: puts the name of i->job ("last" if it has none) where a command of vigil
+ * has the word JOB: "vigil show JOB". Nothing of the kind may reach a report.
+ */
+void incident_advice_name_job(struct incident *i);

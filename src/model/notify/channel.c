@@ -59,7 +59,8 @@ bool channel_wants(const struct channel *c, const struct notice *n)
 	enum incident_kind k = incident_kind_of(n->kind);
 	if (n->resolved)
 		return c->resolved && (!c->only_some || c->only[k]);
-	return n->severity >= c->least && (!c->only_some || c->only[k]);
+	bool chosen = c->only[k] || (c->only_loss && strcmp(n->kind, NOTICE_LOSS) == 0);
+	return n->severity >= c->least && (!c->only_some || chosen);
 }
 
 uint64_t channel_repeat_ms(const struct channel *c)

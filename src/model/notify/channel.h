@@ -42,6 +42,7 @@ struct channel {
 	enum notice_severity least;
 	bool only_some; /* only the kinds of incidents in `only` */
 	bool only[INCIDENT_KIND_MAX];
+	bool only_loss; /* only_some: and notices of a broken loss */
 	char url[512];
 	char url_file[256], secret_file[256], password_file[256], ca_file[256];
 	char user[128], from[128];

@@ -135,6 +135,24 @@ void notice_resolve(const char *job, const char *node, const char *kind, int64_t
 	key_of(ret);
 }
 
+void notice_of_loss(const char *job, const char *node, uint32_t attempt, const char *what, int64_t now_unix_ms,
+		    struct notice *ret)
+{
+	*ret = (struct notice){.count = 1, .severity = NOTICE_WARNING, .attempt = attempt, .time_unix_ms = now_unix_ms};
+	TEXT_COPY(ret->kind, NOTICE_LOSS);
+	CLEAN_LINE(ret->job, job);
+	CLEAN_LINE(ret->node, node);
+	TEXT_FORMAT(ret->id, "%s.loss.%lld", ret->job, (long long)now_unix_ms);
+	CLEAN_LINE(ret->title, what);
+	TEXT_COPY(ret->text, "The job goes on: nothing is ended for it. What it computes from here on may be lost.");
+	TEXT_COPY(ret->advice[ret->n_advice++],
+		  "Look at its last lines; if the loss does not come back, end the job and "
+		  "start from the checkpoint before, with a lower learning rate or with "
+		  "gradients clipped.");
+	TEXT_FORMAT(ret->command, "vigil logs %s --tail 50", ret->job);
+	key_of(ret);
+}
+
 void notice_of_test(const char *channel, const char *node, int64_t now_unix_ms, struct notice *ret)
 {
 	*ret = (struct notice){.test = true, .count = 1, .severity = NOTICE_INFO, .time_unix_ms = now_unix_ms};

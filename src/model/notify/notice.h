@@ -11,6 +11,8 @@
 #include "base/base.h"
 #include "model/incident/incident.h"
 
+#define NOTICE_LOSS "loss_broken"
+
 enum notice_severity { NOTICE_INFO, NOTICE_WARNING, NOTICE_ERROR, NOTICE_CRITICAL };
 
 #define NOTICE_ADVICE 4
@@ -22,7 +24,7 @@ struct notice {
 	bool resolved; /* the problem has ended */
 	bool test; /* sent by `vigil notify test` */
 	uint32_t count; /* number of notices that this one stands for, itself included */
-	char kind[24]; /* an incident's kind, "test" or "digest" */
+	char kind[24]; /* an incident's kind, "loss_broken", "test" or "digest" */
 	enum notice_severity severity;
 	char job[64], node[80];
 	uint32_t attempt;
@@ -46,6 +48,12 @@ bool notice_severity_of(const char *name, enum notice_severity *ret);
 
 /* Makes the notice of an incident. With a retry left it is a warning; a job that is given up is critical. */
 void notice_of_incident(const struct incident *i, struct notice *ret);
+/*
+ * Makes the notice of a loss that became NaN or infinite: kind "loss_broken", a warning, ended by nothing. what: "rank
+ * 1: the loss became NaN at step 31".
+ */
+void notice_of_loss(const char *job, const char *node, uint32_t attempt, const char *what, int64_t now_unix_ms,
+		    struct notice *ret);
 /* Makes the notice that ends all earlier ones of this key. */
 void notice_resolve(const char *job, const char *node, const char *kind, int64_t now_unix_ms, struct notice *ret);
 /* Makes a test notice, marked as such. */

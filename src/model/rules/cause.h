@@ -58,6 +58,13 @@ struct cause_verdict {
 	char text[700];
 	char advice[CAUSE_ADVICE][400];
 	size_t n_advice;
+	/*
+	 * The rule read stacks: whether it matched the main thread of a process, which is the one that others wait for,
+	 * and of which ranks (each once; none: the lines name none).
+	 */
+	bool of_stack, of_main_thread;
+	int32_t stack_ranks[CAUSE_RANKS];
+	size_t n_stack_ranks;
 	int32_t culprits[CAUSE_CULPRITS];
 	size_t n_culprits;
 	struct {

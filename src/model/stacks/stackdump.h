@@ -65,6 +65,7 @@ struct dump_process {
 	char command[200];
 	char state; /* state letter of /proc/PID/stat */
 	char python[64]; /* "3.11.2"; "": no interpreter found */
+	bool denied; /* it may not be looked into; note has the reason */
 	char note[400]; /* why something could not be shown; "": all is */
 	struct dump_thread *threads; /* main first, then by tid; owned */
 	size_t n_threads;

@@ -5,7 +5,7 @@ static uint64_t mixed(uint64_t h, unsigned char c)
 	return (h ^ c) * 1099511628211U; /* FNV-1a */
 }
 
-static bool is_digit(char c)
+static bool logshape_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -26,11 +26,11 @@ static struct form form_of(struct span text)
 	struct form f = {.letters = 14695981039346656037U, .numbers = 14695981039346656037U};
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.p[i];
-		bool exponent = (c == 'e' || c == 'E') && i > 0 && is_digit(text.p[i - 1]) && i + 1 < text.len &&
-				(is_digit(text.p[i + 1]) || text.p[i + 1] == '-' || text.p[i + 1] == '+');
-		if (is_digit(c) || exponent) {
+		bool exponent = (c == 'e' || c == 'E') && i > 0 && logshape_is_digit(text.p[i - 1]) && i + 1 < text.len &&
+				(logshape_is_digit(text.p[i + 1]) || text.p[i + 1] == '-' || text.p[i + 1] == '+');
+		if (logshape_is_digit(c) || exponent) {
 			f.numbers = mixed(f.numbers, (unsigned char)c);
-			f.n_digits += is_digit(c);
+			f.n_digits += logshape_is_digit(c);
 		} else if (logshape_is_letter(c)) {
 			f.letters = mixed(f.letters, (unsigned char)c);
 			f.n_letters++;

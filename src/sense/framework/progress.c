@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sense/framework/lossline.h"
+
 static bool digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -265,6 +267,24 @@ static bool keras(struct span s, struct progress_line *r)
 	return true;
 }
 
+/* "Epoch 0/4 ━━━━━━ 64/64 0:00:00 • 0:00:00 90.1it/s v_num: 0 train_loss: 0.3": Lightning's bar of the library rich */
+static bool rich(struct span s, struct progress_line *r)
+{
+	static const char *const bars[] = {"\xe2\x94\x81", "\xe2\x95\xb8", "\xe2\x95\xba"};
+	struct span head = span_before(s, bars[0]), rest = {NULL, 0};
+	for (size_t i = 0; i < ARRAY_SIZE(bars); i++) {
+		const char *last = span_rfind(s, bars[i]);
+		if (last && (!rest.p || last + 3 > rest.p))
+			rest = (struct span){last + 3, (size_t)(s.p + s.len - last) - 3};
+	}
+	if (!rest.p || !span_has(rest, "it/s") || !epoch_find(head, r) || !of_total(rest, r, &rest))
+		return false;
+	rate_find(rest, r);
+	loss_find(rest, r);
+	r->form = PROGRESS_LIGHTNING;
+	return true;
+}
+
 /* "Epoch:[48][20384/all] loss …", "Epoch: [3][ 120/1875]" */
 static bool brackets(struct span s, struct progress_line *r)
 {
@@ -291,14 +311,35 @@ static bool brackets(struct span s, struct progress_line *r)
 	return true;
 }
 
+/* "| epoch 001:     20 / 100 loss 0.5 nll_loss 0.4" */
+static bool fairseq(struct span s, struct progress_line *r)
+{
+	struct span at = after_word(s, "epoch"), rest;
+	struct progress_line found = *r;
+	uint64_t epoch;
+	if (!at.p || !progress_whole(skip(at, " "), &epoch, &rest) || !span_starts(rest, ":"))
+		return false;
+	rest = skip(from(rest, 1), " ");
+	if (rest.len == 0 || !digit(rest.p[0]) ||
+	    !of_total((struct span){rest.p, MIN(rest.len, (size_t)24)}, &found, &at))
+		return false;
+	*r = found;
+	r->has_epoch = true;
+	r->epoch = (double)epoch;
+	struct span loss = after_word(rest, "loss ");
+	r->has_loss = loss.p && progress_number(skip(loss, " "), &r->loss);
+	r->form = PROGRESS_WORDS;
+	return true;
+}
+
 /* "step 120", "iter: 5/100", "global_step=7", "batch [12" with an epoch, a loss or a total beside */
 static bool words(struct span s, struct progress_line *r)
 {
 	static const char *const names[] = {"global_step", "global step", "step", "iteration", "iter", "batch"};
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !r->has_step; i++) {
 		struct span at = after_word(s, names[i]), rest;
-		if (!at.p || at.len == 0 || !strchr(" :=[", at.p[0]) ||
-		    !progress_whole(skip(at, " :=["), &r->step, &rest))
+		if (!at.p || at.len == 0 || !strchr(" :=['\"", at.p[0]) ||
+		    !progress_whole(skip(at, " :=['\""), &r->step, &rest))
 			continue;
 		if (rest.len > 0 && (letter(rest.p[0]) || rest.p[0] == '.'))
 			continue; /* "step 3rd", "step 0.5" */
@@ -309,6 +350,9 @@ static bool words(struct span s, struct progress_line *r)
 	}
 	bool epoch = epoch_find(s, r);
 	loss_find(s, r);
+	struct span t = span_trim(s), rest;
+	if (!r->has_step && r->has_loss && t.len > 0 && t.p[0] == '[')
+		(void)of_total(span_before(t, "]"), r, &rest); /* "[31/50] loss=0.3" */
 	if (!r->has_step && !(epoch && r->has_loss) && !(epoch && starts_nocase(s, "epoch")))
 		return false;
 	r->form = PROGRESS_WORDS;
@@ -353,7 +397,8 @@ static bool user_line(struct span s, const struct progress_patterns *u, struct p
 int progress_parse(struct span line, const struct progress_patterns *user, struct progress_line *ret)
 {
 	typedef bool reader(struct span s, struct progress_line * r);
-	static reader *const readers[] = {tqdm, trainer, megatron, torchtitan, deepspeed, keras, brackets, words};
+	static reader *const readers[] = {tqdm,	 trainer, megatron, torchtitan, deepspeed,
+					  keras, rich,	  brackets, fairseq,	words};
 	struct logline l;
 	logline_parse(line, &l);
 	struct progress_line r = {.rank = l.rank};
@@ -419,16 +464,45 @@ static void step_seen(struct progress *p, const struct progress_line *l, uint64_
 	}
 }
 
+/* l: the line as progress, NULL if it is none; its step or the last one before is where a number broke. */
+static void broken_note(const struct progress *p, const struct progress_line *l, bool infinite,
+			struct progress_broken *b)
+{
+	if (b->found)
+		return;
+	bool of_line = l && l->has_step;
+	*b = (struct progress_broken){.found = true,
+				      .infinite = infinite,
+				      .has_step = of_line || (p->any && p->last.has_step),
+				      .step = of_line ? l->step : p->last.step};
+}
+
+static void broken_find(struct progress *p, const struct progress_line *l)
+{
+	struct lossline found;
+	struct logline line;
+	logline_parse((struct span){p->line, p->len}, &line);
+	lossline_read(line.text, &found);
+	/* the user's own pattern says what the loss is */
+	bool users = l && l->form == PROGRESS_USER && l->has_loss && !isfinite(l->loss);
+	if (found.loss || users)
+		broken_note(p, l, users ? isinf(l->loss) : found.infinite, &p->loss);
+	if (found.has_norm || found.norm)
+		p->norms = found.norm ? p->norms + 1 : 0;
+	if (p->norms >= PROGRESS_NORMS)
+		broken_note(p, l, false, &p->norm);
+}
+
 static void line_done(struct progress *p, uint64_t now_ns)
 {
 	struct progress_line l;
+	bool whole = !p->too_long && p->len > 0;
+	bool read = whole && progress_parse((struct span){p->line, p->len}, p->user, &l) == 0;
+	if (whole)
+		broken_find(p, read ? &l : NULL);
 	bool ends = !p->too_long && progress_ends_epoch((struct span){p->line, p->len});
-	if (!p->too_long && p->len > 0 && progress_parse((struct span){p->line, p->len}, p->user, &l) == 0) {
+	if (read) {
 		step_seen(p, &l, now_ns);
-		if (l.has_loss && !isfinite(l.loss) && !p->loss_broken) {
-			p->loss_broken = true;
-			p->loss_broken_step = l.has_step ? l.step : p->last.step;
-		}
 		if (!l.has_step && p->any && p->last.has_step) {
 			/* a line with only a loss keeps the step of the line before */
 			p->last.has_epoch |= l.has_epoch;

@@ -43,6 +43,16 @@ bool progress_ends_epoch(struct span line);
 int must_check progress_parse(struct span line, const struct progress_patterns *user, struct progress_line *ret);
 
 #define PROGRESS_LINE 2048
+/* Training with mixed precision begins with some steps whose gradients are too large, and skips them. */
+#define PROGRESS_NORMS 8
+
+/* Where a number stopped being one. */
+struct progress_broken {
+	bool found;
+	bool infinite; /* infinite; false: NaN */
+	bool has_step;
+	uint64_t step;
+};
 
 struct progress {
 	const struct progress_patterns *user; /* borrowed; may be NULL */
@@ -57,8 +67,9 @@ struct progress {
 	uint64_t n_lines; /* progress lines */
 	uint64_t n_steps; /* progress lines with another step than before */
 	bool epoch_ended; /* the end of an epoch was printed and no step since */
-	bool loss_broken; /* a loss was NaN or infinite */
-	uint64_t loss_broken_step;
+	struct progress_broken loss; /* a loss was NaN or infinite */
+	struct progress_broken norm; /* the norm of the gradients was, in PROGRESS_NORMS lines in a row */
+	uint32_t norms; /* such lines, the last in a row */
 };
 
 void progress_init(struct progress *p, const struct progress_patterns *user);

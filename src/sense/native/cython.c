@@ -15,14 +15,14 @@
 #define SOURCE_BYTES_MAX (64 * MIB)
 #define MARKS_MAX 1000000
 
-static bool is_digit(char c)
+static bool cython_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 static bool is_name(char c)
 {
-	return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+	return cython_is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
 }
 
 /* "5Plain_" at the beginning of the rest. */
@@ -32,7 +32,7 @@ static bool scope_take(struct span *rest, struct span *ret)
 	size_t digits = 0;
 	if (span_u64_prefix(*rest, &len) != 0)
 		return false;
-	while (digits < rest->len && is_digit(rest->p[digits]))
+	while (digits < rest->len && cython_is_digit(rest->p[digits]))
 		digits++;
 	if (len == 0 || len >= rest->len - digits || rest->p[digits + len] != '_')
 		return false;
@@ -62,7 +62,7 @@ static enum form form_of(struct span *rest)
 		     {"__pyx_mdef_", FORM_NONE}};
 	struct span after = span_after(*rest, "__pyx_fuse_");
 	if (after.p && after.p == rest->p + strlen("__pyx_fuse_")) {
-		while (after.len && is_digit(after.p[0]))
+		while (after.len && cython_is_digit(after.p[0]))
 			after = (struct span){after.p + 1, after.len - 1};
 		*rest = after;
 	}
@@ -80,7 +80,7 @@ static size_t scopes_take(struct span *rest, enum form form, struct span scopes[
 	size_t n = 0;
 	for (struct span after = *rest; n < SCOPES_MAX && scope_take(&after, &scopes[n]); n++) {
 		/* A wrapper's name has a number at its end, so its last part is no scope. */
-		if (form == FORM_WRAPPER && !is_digit(after.p[0]) && has_number(*rest, true))
+		if (form == FORM_WRAPPER && !cython_is_digit(after.p[0]) && has_number(*rest, true))
 			break;
 		*rest = after;
 	}
@@ -100,7 +100,7 @@ bool cython_name(const char *symbol, const char *module, char dst[static CYTHON_
 	size_t n = scopes_take(&rest, form, scopes), from = 0;
 	if (n == 0)
 		return false;
-	while (form != FORM_C && rest.len && is_digit(rest.p[0]))
+	while (form != FORM_C && rest.len && cython_is_digit(rest.p[0]))
 		rest = (struct span){rest.p + 1, rest.len - 1};
 	for (size_t i = 0; i < rest.len; i++)
 		if (!is_name(rest.p[i]))

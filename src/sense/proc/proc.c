@@ -331,6 +331,11 @@ static int comm_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 	return 0;
 }
 
+const char *proc_known_as(const char *comm)
+{
+	return strcmp(comm, "pt_elastic") == 0 ? "torchrun" : comm;
+}
+
 int proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 {
 	char text[PROC_TEXT_MAX];

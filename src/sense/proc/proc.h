@@ -50,7 +50,7 @@ int must_check proc_processor_read(const struct world *w, pid_t pid, pid_t tid, 
 /* IO of the process, its ended threads and the children it waited for; reading it takes the rights of a tracer. */
 struct proc_io {
 	uint64_t read_call_bytes, write_call_bytes; /* rchar, wchar: through calls, cache and pipes included */
-	uint64_t read_bytes, written_bytes;         /* from and towards disks */
+	uint64_t read_bytes, written_bytes; /* from and towards disks */
 };
 int must_check proc_io_read(const struct world *w, pid_t pid, struct proc_io *ret);
 
@@ -82,6 +82,11 @@ struct proc_rollup {
 int must_check proc_rollup_parse(struct span text, struct proc_rollup *ret);
 int must_check proc_rollup_read(const struct world *w, pid_t pid, struct proc_rollup *ret);
 
+/*
+ * The name by which people know a program that gives its main thread another: torchrun calls itself "pt_elastic".
+ * Others are returned as they are.
+ */
+const char *proc_known_as(const char *comm);
 /* Arguments joined by blanks; "[comm]" if there are none. Cut to cap. */
 int must_check proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap);
 /*

@@ -16,6 +16,8 @@
 
 /* "vigil.incident/1"; owned by the caller. */
 struct js *report_json(const struct incident *i);
+/* Adds "ended", how the job ended after this hang, to a report as it was stored. Nothing if that is not known. */
+void report_ended_put(struct js *report, const struct incident *i);
 /* The inverse, for reading commands; unknown keys are ignored. -EBADMSG. */
 int must_check report_from_json(const struct js *j, struct incident *ret);
 
@@ -35,5 +37,5 @@ void report_hang_text(const struct js *hang, enum report_style style, FILE *to);
  */
 void report_kill_message(const struct incident *i, FILE *to);
 /* "3 workers killed due to memory pressure (OOM), 1 …", Ray's summary. over: "the last 10 minutes" or "in all". */
-void report_summary(const char *job, const char *node, uint32_t memory_kills, uint32_t other_deaths,
-		    const char *over, FILE *to);
+void report_summary(const char *job, const char *node, uint32_t memory_kills, uint32_t other_deaths, const char *over,
+		    FILE *to);

@@ -249,6 +249,17 @@ static void put_evidence(struct js *o, const struct incident *i)
 	put_u64_if(o, "evidence_dropped", i->n_evidence_dropped);
 }
 
+void report_ended_put(struct js *o, const struct incident *i)
+{
+	if (!i->ended.text[0])
+		return;
+	struct js *e = js_object();
+	js_put_text(e, "text", i->ended.text);
+	js_put_text_if(e, "incident", i->ended.incident);
+	put_i64_if(e, "time_unix_ms", i->ended.time_unix_ms);
+	js_put(o, "ended", e);
+}
+
 struct js *report_json(const struct incident *i)
 {
 	struct js *o = js_object();
@@ -279,6 +290,7 @@ struct js *report_json(const struct incident *i)
 	put_shm(o, i);
 	put_evidence(o, i);
 	js_put_text_if(o, "log_dir", i->log_dir);
+	report_ended_put(o, i);
 	return o;
 }
 
@@ -516,5 +528,9 @@ int report_from_json(const struct js *o, struct incident *ret)
 	get_history(o, i);
 	get_shm_and_evidence(o, i);
 	GET_TEXT(i->log_dir, o, "log_dir");
+	const struct js *ended = js_get(o, "ended");
+	GET_TEXT(i->ended.text, ended, "text");
+	GET_TEXT(i->ended.incident, ended, "incident");
+	i->ended.time_unix_ms = js_get_i64(ended, "time_unix_ms", 0);
 	return 0;
 }

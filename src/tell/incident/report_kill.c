@@ -117,8 +117,9 @@ static void memory_message(const struct incident *i, FILE *to)
 	char text[3072];
 	struct buf b = BUF_ON(text);
 	buf_reset(&b);
-	fputs("Task was killed due to the node running low on memory.\n\n", to);
-	buf_add(&b, "Memory on the node");
+	bool own_limit = i->memory.valid && i->memory.scope == MEMORY_SCOPE_JOB;
+	fprintf(to, "Task was killed due to the %s running low on memory.\n\n", own_limit ? "job" : "node");
+	buf_add(&b, own_limit ? "Memory of the job on the node" : "Memory on the node");
 	add_node(&b, i);
 	buf_add(&b, " where the task (");
 	add_task(&b, i);

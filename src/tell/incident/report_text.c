@@ -62,6 +62,19 @@ static void print_head(const struct textout *p, const struct incident *i)
 	textout_ink(p, INK_PLAIN);
 }
 
+/* A hang that nothing resolved: what became of the job is one line below it. */
+static void print_ended(const struct textout *p, const struct incident *i)
+{
+	if (!i->ended.text[0])
+		return;
+	char when[24] = "", label[40] = "how it ended";
+	if (i->ended.time_unix_ms > 0)
+		TEXT_FORMAT(label, "ended at %s", time_format(i->ended.time_unix_ms, when) + 11);
+	textout_value(p, label, "%s", i->ended.text);
+	if (i->ended.incident[0])
+		textout_value(p, "", "vigil why %s", i->ended.incident);
+}
+
 static void print_cause(const struct textout *p, const struct incident *i)
 {
 	if (!i->cause.id[0] && !i->cause.text[0])
@@ -304,7 +317,10 @@ static void print_candidates(const struct textout *p, const struct incident *i)
 		fprintf(p->to, " %4s %8s %5s %10s %14s  ", rank, pid, procs, size_format(c->own_bytes, own),
 			growth_format(c->growth_bytes_per_s, rate));
 		char why[200];
-		TEXT_FORMAT(why, "%s%s%s", c->why, c->retriable ? "" : c->why[0] ? "; " : "",
+		TEXT_FORMAT(why, "%s%s%s", c->why,
+			    c->retriable ? ""
+			    : c->why[0]	 ? "; "
+					 : "",
 			    c->retriable ? "" : "cannot be retried");
 		textout_text(p, 71, "%s", why);
 		textout_ink(p, INK_PLAIN);
@@ -426,6 +442,7 @@ void report_text(const struct incident *i, enum report_style style, FILE *to)
 {
 	const struct textout p = {.to = to, .colour = style == REPORT_COLOUR};
 	print_head(&p, i);
+	print_ended(&p, i);
 	print_cause(&p, i);
 	print_advice(&p, i);
 	print_numbers(&p, i);

@@ -444,6 +444,13 @@ static void write_sample(struct timeline *t, const struct series_sample *was, co
 	}
 }
 
+static void write_steps(struct timeline *t, const struct series_steps *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		rate_counter(t, timeline_lane_find(t, s->of[i].rank), "step", at_us(t, s->time_unix_ms), "step",
+			     (double)s->of[i].step, NULL, 0);
+}
+
 /* Counters drop to 0 at the end; graphs would go on with their last values. */
 static void write_last(struct timeline *t, const struct series_sample *last)
 {
@@ -474,6 +481,8 @@ static void note_series(struct timeline *t)
 				t->until_ms = MAX(t->until_ms, rec.sample.time_unix_ms);
 			continue;
 		}
+		if (rec.kind != SERIES_PROCESS)
+			continue;
 		struct series_process *p = grow(t, (void **)&t->worker, &t->n_workers, &t->workers_cap, sizeof(*p));
 		if (p)
 			*p = rec.process;
@@ -501,6 +510,8 @@ static void write_series(struct timeline *t)
 	if (series_reader_init(&r, t->want->series) < 0)
 		return;
 	while (series_next(&r, &rec)) {
+		if (rec.kind == SERIES_STEPS)
+			write_steps(t, &rec.steps);
 		if (rec.kind != SERIES_SAMPLE)
 			continue;
 		if (!some)

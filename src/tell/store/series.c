@@ -15,6 +15,8 @@ static const char magic[8] = {'v', 'i', 'g', 'i', 'l', 'T', 'S', '1'};
 #define SAMPLE_BYTES 64
 #define LANE_BYTES 64
 #define PROCESS_BYTES 104
+#define STEPS_BYTES 40
+#define STEP_BYTES 24
 #define RECORD_MAX (SAMPLE_BYTES + SERIES_LANES * LANE_BYTES)
 #define PENDING_START 4096
 /* Making room leaves at most half of the file to samples and a quarter to processes. */
@@ -132,6 +134,23 @@ static void process_put(unsigned char *record, const struct series_process *p)
 	(void)text_copy(memset(o.p, 0, sizeof(p->name)), sizeof(p->name), p->name);
 }
 
+static void steps_put(unsigned char *record, const struct series_steps *s, uint32_t n)
+{
+	struct pen o = {record + HEAD_BYTES};
+	put32(&o, SERIES_STEPS);
+	put32(&o, s->attempt);
+	put64(&o, (uint64_t)s->time_unix_ms);
+	put64(&o, s->mono_ns);
+	put32(&o, n);
+	put32(&o, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		put32(&o, (uint32_t)s->of[i].rank);
+		put32(&o, s->of[i].has_total ? 1 : 0);
+		put64(&o, s->of[i].step);
+		put64(&o, s->of[i].total);
+	}
+}
+
 static void head_put(unsigned char *record, size_t len)
 {
 	struct pen o = {record};
@@ -196,6 +215,24 @@ static bool process_get(const unsigned char *p, size_t len, struct series_proces
 	return true;
 }
 
+static bool steps_get(const unsigned char *p, size_t len, struct series_steps *s)
+{
+	s->attempt = get32(&p);
+	s->time_unix_ms = (int64_t)get64(&p);
+	s->mono_ns = get64(&p);
+	s->n = get32(&p);
+	p += 4;
+	if (s->n > SERIES_LANES || len != STEPS_BYTES + s->n * STEP_BYTES)
+		return false;
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->of[i].rank = (int32_t)get32(&p);
+		s->of[i].has_total = get32(&p) & 1;
+		s->of[i].step = get64(&p);
+		s->of[i].total = get64(&p);
+	}
+	return true;
+}
+
 /* Length of the record that begins here; 0: no record begins here. */
 static size_t record_at(struct series_reader *r, const unsigned char *p, size_t left)
 {
@@ -237,6 +274,10 @@ bool series_next(struct series_reader *r, struct series_record *ret)
 		}
 		if (kind == SERIES_PROCESS && process_get(body, len, &ret->process)) {
 			ret->kind = SERIES_PROCESS;
+			return true;
+		}
+		if (kind == SERIES_STEPS && len >= STEPS_BYTES && steps_get(body, len, &ret->steps)) {
+			ret->kind = SERIES_STEPS;
 			return true;
 		}
 		/* a valid record of a kind that a newer vigil writes */
@@ -324,6 +365,19 @@ int series_add_process(struct series_writer *w, const struct series_process *p)
 	return 0;
 }
 
+int series_add_steps(struct series_writer *w, const struct series_steps *s)
+{
+	unsigned char *record;
+	uint32_t n = MIN(s->n, (uint32_t)SERIES_LANES);
+	size_t len = STEPS_BYTES + n * STEP_BYTES;
+	int r = pending_room(w, len, &record);
+	if (r < 0)
+		return r;
+	steps_put(record, s, n);
+	head_put(record, len);
+	return 0;
+}
+
 /* Making room ------------------------------------------------------------ */
 
 struct life {
@@ -408,12 +462,20 @@ static void shortest_find(struct squeeze *q)
 		q->ties--;
 }
 
-static bool sample_stays(const struct squeeze *q, const struct series_sample *s, uint64_t *last_ns)
+/* last_ns: of the last record of this kind that stays; 0: none does yet. */
+static bool sample_stays(const struct squeeze *q, uint64_t mono_ns, uint64_t *last_ns)
 {
-	if (q->sample_bytes > 0 && sub_floor(s->mono_ns, *last_ns) < q->w->spacing_ns)
+	if (*last_ns > 0 && sub_floor(mono_ns, *last_ns) < q->w->spacing_ns)
 		return false;
-	*last_ns = s->mono_ns;
+	*last_ns = MAX(mono_ns, UINT64_C(1));
 	return true;
+}
+
+static size_t record_bytes(const struct series_record *rec)
+{
+	if (rec->kind == SERIES_SAMPLE)
+		return SAMPLE_BYTES + rec->sample.n_lanes * LANE_BYTES;
+	return rec->kind == SERIES_STEPS ? STEPS_BYTES + rec->steps.n * STEP_BYTES : PROCESS_BYTES;
 }
 
 static bool process_stays(const struct squeeze *q, const struct series_process *p, size_t *ties)
@@ -441,18 +503,19 @@ static int squeeze_pass(struct squeeze *q)
 	memcpy(q->out, magic, sizeof(magic));
 	q->out_len = sizeof(magic);
 	q->sample_bytes = 0;
-	uint64_t last_ns = 0;
+	uint64_t last_ns = 0, last_steps_ns = 0;
 	size_t ties = q->ties;
 	for (const char *from = r.rest.p; series_next(&r, &rec); from = r.rest.p) {
-		bool sample = rec.kind == SERIES_SAMPLE;
-		size_t len = sample ? SAMPLE_BYTES + rec.sample.n_lanes * LANE_BYTES : PROCESS_BYTES;
+		size_t len = record_bytes(&rec);
+		bool stays = rec.kind == SERIES_SAMPLE	? sample_stays(q, rec.sample.mono_ns, &last_ns)
+			     : rec.kind == SERIES_STEPS ? sample_stays(q, rec.steps.mono_ns, &last_steps_ns)
+							: process_stays(q, &rec.process, &ties);
 		const char *record = r.rest.p - len; /* what was passed over before it goes */
-		if (record < from || (sample && !sample_stays(q, &rec.sample, &last_ns)) ||
-		    (!sample && !process_stays(q, &rec.process, &ties)))
+		if (record < from || !stays)
 			continue;
 		memcpy(q->out + q->out_len, record, len);
 		q->out_len += len;
-		q->sample_bytes += sample ? len : 0;
+		q->sample_bytes += rec.kind == SERIES_PROCESS ? 0 : len;
 	}
 	return 0;
 }

@@ -55,6 +55,22 @@ struct series_process {
 	char name[32];
 };
 
+/* How far a rank had come, by what it prints. */
+struct series_step {
+	int32_t rank; /* NO_RANK: the job has no ranks */
+	bool has_total;
+	uint64_t step, total;
+};
+
+/* Written with a sample when a step has changed. */
+struct series_steps {
+	int64_t time_unix_ms;
+	uint64_t mono_ns;
+	uint32_t attempt;
+	uint32_t n;
+	struct series_step of[SERIES_LANES];
+};
+
 struct series_writer;
 
 /* A new file, replacing an old one. */
@@ -63,16 +79,18 @@ struct series_writer *series_close(struct series_writer *w);
 /* Added to what the next flush writes. */
 int must_check series_add_sample(struct series_writer *w, const struct series_sample *s);
 int must_check series_add_process(struct series_writer *w, const struct series_process *p);
+int must_check series_add_steps(struct series_writer *w, const struct series_steps *s);
 /* One write(); makes room first when the file is full. Records that cannot be written are dropped. */
 int must_check series_flush(struct series_writer *w);
 
-enum series_kind { SERIES_SAMPLE = 1, SERIES_PROCESS = 2 };
+enum series_kind { SERIES_SAMPLE = 1, SERIES_PROCESS = 2, SERIES_STEPS = 3 };
 
 struct series_record {
 	enum series_kind kind;
 	union {
 		struct series_sample sample;
 		struct series_process process;
+		struct series_steps steps;
 	};
 };
 

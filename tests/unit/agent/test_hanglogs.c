@@ -196,7 +196,7 @@ static void a_user_says_what_a_step_looks_like(void **state)
 	hanglogs_read(l, NS_PER_S, 0);
 	struct liveness_counters s = seen_of(l, NO_RANK, NO_RANK);
 	assert_true(s.has_progress && s.progress.step == 12 && s.progress.total == 1000);
-	assert_true(s.progress.loss_broken && s.progress.loss_broken_step == 12);
+	assert_true(s.progress.loss_broken && s.progress.loss_has_step && s.progress.loss_broken_step == 12);
 	hanglogs_free(l);
 	progress_pattern_done(&user.each[0]);
 }

@@ -43,7 +43,7 @@ static int judged(struct cause_set *set, struct cause_verdict *v)
 
 #define TIMEOUT(rank)                                                                                                  \
 	"[Rank " rank "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, "          \
-		      "NumelIn=4\n"
+	"NumelIn=4\n"
 
 static void a_root_goes_before_what_follows_from_it(void **state)
 {
@@ -229,6 +229,28 @@ static void a_flood_stays_within_bounds(void **state)
 	assert_int_equal(v.n_culprits, 0);
 }
 
+static void a_rule_on_stacks_says_whose_thread_it_found(void **state)
+{
+	(void)state;
+	struct cause_set set = {.groups = NULL};
+	struct cause_verdict v;
+	const char *helper =
+		"pid=9 tid=10 comm=ckpt rank=2 thread=other threads=3 state=D wchan=nfs4_wait write;save\n";
+	add(&set, RULE_STACK, "stacks", NO_RANK, helper);
+	assert_int_equal(judged(&set, &v), 0);
+	assert_string_equal(v.id, "storage_stall");
+	assert_true(v.of_stack && !v.of_main_thread && v.n_stack_ranks == 1 && v.stack_ranks[0] == 2);
+	set = (struct cause_set){.groups = NULL};
+	add(&set, RULE_STACK, "stacks", NO_RANK, helper);
+	add(&set, RULE_STACK, "stacks", NO_RANK,
+	    "pid=9 tid=9 comm=python rank=2 thread=main threads=3 state=D wchan=nfs4_wait write;save\n");
+	assert_int_equal(judged(&set, &v), 0);
+	assert_true(v.of_stack && v.of_main_thread && v.n_stack_ranks == 1);
+	add(&set, RULE_LOG, "rank-2.err", 2, "RuntimeError: DataLoader timed out after 60 seconds\n");
+	assert_int_equal(judged(&set, &v), 0);
+	assert_false(v.of_stack);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +265,7 @@ int main(void)
 		cmocka_unit_test(gpudirect_on_some_machines_only_is_a_cause),
 		cmocka_unit_test(an_nfs_server_that_came_back_is_none),
 		cmocka_unit_test(a_flood_stays_within_bounds),
+		cmocka_unit_test(a_rule_on_stacks_says_whose_thread_it_found),
 	};
 	return cmocka_run_group_tests(tests, load, unload);
 }

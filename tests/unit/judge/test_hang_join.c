@@ -52,6 +52,33 @@ static void book_says(enum rule_confidence confidence, int32_t culprit)
 				      .n_culprits = 1};
 }
 
+static void a_rule_on_stacks_counts_where_the_accused_rank_waits(void **state)
+{
+	(void)state;
+	static const struct {
+		bool main;
+		int32_t rank; /* -1: none */
+		const char *id;
+	} cases[] = {
+		{true, 1, "ib_timeout"},
+		{true, -1, "ib_timeout"},
+		{false, 1, "missing_rank"}, /* a helper thread */
+		{true, 0, "missing_rank"}, /* a rank that is not to blame */
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		(void)rank_one_accused(state);
+		book_says(RULE_HIGH, 1);
+		book.n_culprits = 0;
+		book.of_stack = true;
+		book.of_main_thread = cases[i].main;
+		book.stack_ranks[0] = cases[i].rank;
+		book.n_stack_ranks = cases[i].rank >= 0;
+		hang_book_joins(&w);
+		assert_string_equal(v.id, cases[i].id);
+		assert_int_equal(v.n_advice > 0, strcmp(v.id, "ib_timeout") == 0);
+	}
+}
+
 static void counters_that_name_the_same_rank_make_it_sure(void **state)
 {
 	(void)state;
@@ -189,6 +216,7 @@ static void a_rule_of_medium_confidence_lowers_a_sure_verdict_and_raises_an_unsu
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_rule_on_stacks_counts_where_the_accused_rank_waits, rank_one_accused),
 		cmocka_unit_test_setup(counters_that_name_the_same_rank_make_it_sure, rank_one_accused),
 		cmocka_unit_test_setup(counters_that_name_fewer_ranks_do_not, rank_one_accused),
 		cmocka_unit_test_setup(counters_that_name_another_rank_make_it_less_sure, rank_one_accused),

@@ -1,5 +1,7 @@
 #include "testing.h"
 
+#include "base/buf.h"
+
 #include "model/incident/incident.h"
 
 static struct incident incident;
@@ -79,6 +81,37 @@ static void text_that_is_too_long_is_cut_to_fit(void **state)
 	assert_int_equal(strlen(incident.cause.advice[0]), 319);
 }
 
+static void advice_names_its_job(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *advice, *named, *nameless;
+	} cases[] = {
+		{"vigil show JOB lists the ends", "vigil show digits-1 lists the ends",
+		 "vigil show last lists the ends"},
+		{"`vigil stack JOB --native`, or vigil why JOB.",
+		 "`vigil stack digits-1 --native`, or vigil why digits-1.",
+		 "`vigil stack last --native`, or vigil why last."},
+		{"vigil why JOBS, set JOB_ID, the JOB", "vigil why JOBS, set JOB_ID, the JOB",
+		 "vigil why JOBS, set JOB_ID, the JOB"},
+		{"vigil", "vigil", "vigil"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (int named = 0; named < 2; named++) {
+			incident.cause.n_advice = 0;
+			TEXT_COPY(incident.job, named ? "digits-1" : "");
+			incident_advice_add(&incident, "%s", cases[i].advice);
+			incident_advice_name_job(&incident);
+			assert_string_equal(incident.cause.advice[0], named ? cases[i].named : cases[i].nameless);
+		}
+	}
+	/* a name that looks like the word, and one that makes the text too long, come to an end */
+	TEXT_COPY(incident.job, "JOB");
+	TEXT_COPY(incident.cause.advice[0], "vigil show JOB");
+	incident_advice_name_job(&incident);
+	assert_string_equal(incident.cause.advice[0], "vigil show JOB");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +121,7 @@ int main(void)
 		cmocka_unit_test_setup(evidence_beyond_the_room_is_counted, fresh),
 		cmocka_unit_test_setup(advice_beyond_the_room_is_left_out, fresh),
 		cmocka_unit_test_setup(text_that_is_too_long_is_cut_to_fit, fresh),
+		cmocka_unit_test_setup(advice_names_its_job, fresh),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,19 @@ static void names_and_severities_map_to_each_other(void **state)
 	assert_false(notice_severity_of("fatal", &s));
 }
 
+static void a_broken_loss_is_a_warning_with_its_place(void **state)
+{
+	(void)state;
+	notice_of_loss("train-ab", "node7", 2, "rank 1: the loss became NaN at step 31", 1700000000000, &notice);
+	assert_string_equal(notice.kind, "loss_broken");
+	assert_string_equal(notice.key, "train-ab/loss_broken");
+	assert_string_equal(notice.title, "rank 1: the loss became NaN at step 31");
+	assert_string_equal(notice.command, "vigil logs train-ab --tail 50");
+	assert_int_equal(notice.severity, NOTICE_WARNING);
+	assert_int_equal(notice.attempt, 2);
+	assert_false(notice.resolved);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +213,7 @@ int main(void)
 		cmocka_unit_test_setup(a_link_has_its_names_filled_in_and_encoded, fresh),
 		cmocka_unit_test_setup(a_link_that_does_not_fit_is_left_out, fresh),
 		cmocka_unit_test_setup(names_and_severities_map_to_each_other, fresh),
+		cmocka_unit_test_setup(a_broken_loss_is_a_warning_with_its_place, fresh),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

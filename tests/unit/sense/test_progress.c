@@ -35,6 +35,13 @@ static const struct {
 	{"[1,3]<stdout>:epoch 2 step 120/400 loss=0.75", PROGRESS_WORDS, 3, 2, 120, 400, -1, 0.75},
 	{"(RayTrainWorker pid=71, ip=10.0.0.2) iter: 17, loss: -inf", PROGRESS_WORDS, -1, -1, 17, -1, -1, -INFINITY},
 	{"3: global_step=7", PROGRESS_WORDS, 3, -1, 7, -1, -1, -1},
+	{"{\"step\": 31, \"loss\": 0.5}", PROGRESS_WORDS, -1, -1, 31, -1, -1, 0.5},
+	{"[31/50] loss=0.5", PROGRESS_WORDS, -1, -1, 31, 50, -1, 0.5},
+	{"Epoch 1/4 \xe2\x94\x81\xe2\x94\x81\xe2\x95\xb8\xe2\x94\x81 32/64 0:00:03 \xe2\x80\xa2 0:00:03 10.5it/s "
+	 "v_num: 0.000 train_loss: 0.25",
+	 PROGRESS_LIGHTNING, -1, 1, 32, 64, 10.5, -1},
+	{"| epoch 001:     20 / 100 loss 0.5 nll_loss 0.4", PROGRESS_WORDS, -1, 1, 20, 100, -1, 0.5},
+	{"Epoch 3/10: loss 0.5", PROGRESS_WORDS, -1, 3, -1, -1, -1, -1},
 	{"\tEpoch 12/90", PROGRESS_WORDS, -1, 12, -1, -1, -1, -1},
 };
 
@@ -49,8 +56,8 @@ static void each_known_format_is_read(void **state)
 		if (r.form != lines[i].form || r.rank != lines[i].rank || r.has_epoch != (lines[i].epoch >= 0) ||
 		    r.has_step != (lines[i].step >= 0) || r.has_total != (lines[i].total >= 0) ||
 		    r.has_rate != (lines[i].rate >= 0) || r.has_loss != loss)
-			fail_msg("%s: form %d rank %d, %d%d%d%d%d", lines[i].line, (int)r.form, r.rank,
-				 r.has_epoch, r.has_step, r.has_total, r.has_rate, r.has_loss);
+			fail_msg("%s: form %d rank %d, %d%d%d%d%d", lines[i].line, (int)r.form, r.rank, r.has_epoch,
+				 r.has_step, r.has_total, r.has_rate, r.has_loss);
 		if ((r.has_epoch && r.epoch != lines[i].epoch) || (r.has_step && r.step != (uint64_t)lines[i].step) ||
 		    (r.has_total && r.total != (uint64_t)lines[i].total) ||
 		    (r.has_rate && fabs(r.rate_per_s - lines[i].rate) > 1e-9))
@@ -176,8 +183,37 @@ static void a_broken_loss_is_remembered_with_its_step(void **state)
 	progress_init(&p, NULL);
 	const char *text = "step 1 loss=1.0\nstep 2 loss=nan\nstep 3 loss=nan\n";
 	progress_feed(&p, text, strlen(text), 5);
-	assert_true(p.loss_broken);
-	assert_int_equal(p.loss_broken_step, 2);
+	assert_true(p.loss.found && p.loss.has_step && !p.loss.infinite);
+	assert_int_equal(p.loss.step, 2);
+}
+
+static void a_broken_loss_needs_no_line_of_progress(void **state)
+{
+	(void)state;
+	static struct progress p;
+	progress_init(&p, NULL);
+	const char *text = "best loss: inf\nloss 0.5\n";
+	progress_feed(&p, text, strlen(text), 1);
+	assert_false(p.loss.found);
+	text = "[rank1]: loss inf\n";
+	progress_feed(&p, text, strlen(text), 2);
+	assert_true(p.loss.found && p.loss.infinite && !p.loss.has_step && !p.any);
+}
+
+static void gradients_are_broken_when_they_stay_so(void **state)
+{
+	(void)state;
+	static struct progress p;
+	char line[64];
+	progress_init(&p, NULL);
+	for (int i = 1; i < 3 * PROGRESS_NORMS; i++) {
+		bool fine = i == PROGRESS_NORMS; /* one step before they would count */
+		TEXT_FORMAT(line, "step %d loss 0.5 grad_norm %s\nsaved\n", i, fine ? "1.0" : "nan");
+		progress_feed(&p, line, strlen(line), 1);
+		assert_int_equal(p.norm.found, i >= 2 * PROGRESS_NORMS);
+	}
+	assert_int_equal(p.norm.step, 2 * PROGRESS_NORMS);
+	assert_false(p.loss.found);
 }
 
 static void a_line_without_end_costs_no_memory(void **state)
@@ -197,8 +233,8 @@ static void a_line_without_end_costs_no_memory(void **state)
 static void the_end_of_an_epoch_is_read_until_the_next_step(void **state)
 {
 	(void)state;
-	static const char *const ends[] = {"epoch done", "Epoch 3 finished in 20 s", "=== End of epoch 2 ===",
-					   "[rank1]: Completed epoch: 4"};
+	static const char *const ends[] = {"epoch done", "Epoch 3 finished in 20 s",
+					   "=== End of epoch 2 ===", "[rank1]: Completed epoch: 4"};
 	static const char *const others[] = {"epoch 3", "all done", "epochs done: 2", "pending epoch",
 					     "Epoch [3][44/all] loss=0.5"};
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
@@ -224,6 +260,8 @@ int main(void)
 		cmocka_unit_test(a_wrong_pattern_of_progress_is_refused),
 		cmocka_unit_test(steps_cut_in_the_middle_are_counted_once),
 		cmocka_unit_test(a_broken_loss_is_remembered_with_its_step),
+		cmocka_unit_test(a_broken_loss_needs_no_line_of_progress),
+		cmocka_unit_test(gradients_are_broken_when_they_stay_so),
 		cmocka_unit_test(a_line_without_end_costs_no_memory),
 		cmocka_unit_test(the_end_of_an_epoch_is_read_until_the_next_step),
 	};

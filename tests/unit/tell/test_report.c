@@ -202,6 +202,30 @@ static void the_summary_counts_both_kinds_of_death(void **state)
 	assert_null(strstr(text, "Consider"));
 }
 
+static void how_a_hung_job_ended_is_the_line_below_the_headline(void **state)
+{
+	(void)state;
+	static struct incident i, back;
+	i = (struct incident){.kind = INCIDENT_HANG, .victim = {.rank = NO_RANK}};
+	TEXT_COPY(i.summary, "The job hangs.");
+	TEXT_COPY(i.cause.text, "A lock.");
+	TEXT_COPY(i.ended.text, "It was asked to stop.");
+	TEXT_COPY(i.ended.incident, "digits.2");
+	i.ended.time_unix_ms = 1700000000000;
+	cleanup(freep) char *text = NULL;
+	size_t len;
+	FILE *to = open_memstream(&text, &len);
+	report_text(&i, REPORT_PLAIN, to);
+	fclose(to);
+	assert_non_null(strstr(text, "The job hangs.\n  ended at 22:13:20 It was asked to stop.\n"));
+	assert_true(strstr(text, "vigil why digits.2") < strstr(text, "Why"));
+	cleanup(js_freep) struct js *j = report_json(&i);
+	assert_int_equal(report_from_json(j, &back), 0);
+	assert_string_equal(back.ended.text, i.ended.text);
+	assert_string_equal(back.ended.incident, "digits.2");
+	assert_int_equal(back.ended.time_unix_ms, 1700000000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +238,7 @@ int main(void)
 		cmocka_unit_test(more_than_fits_is_cut),
 		cmocka_unit_test(colours_come_only_when_asked_for),
 		cmocka_unit_test(the_summary_counts_both_kinds_of_death),
+		cmocka_unit_test(how_a_hung_job_ended_is_the_line_below_the_headline),
 	};
 	setenv("TZ", "UTC", 1);
 	tzset();

@@ -1,0 +1,156 @@
+#include "cli/past.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "sense/rank.h"
+
+char *past_read(const struct job *j, size_t *ret_len, int *ret_error)
+{
+	char path[320];
+	char *text = NULL;
+	*ret_len = 0;
+	*ret_error = 0;
+	if (!j->log_dir[0])
+		return NULL;
+	TEXT_FORMAT(path, "%s/%s", j->log_dir, SERIES_FILE);
+	int r = file_slurp(AT_FDCWD, path, PAST_READ_MAX, &text, ret_len);
+	if (r == 0)
+		return text;
+	*ret_len = 0;
+	*ret_error = r == -ENOENT ? 0 : -r;
+	return NULL;
+}
+
+void past_steps(const struct job *j, struct job_steps *ret)
+{
+	size_t len;
+	int error;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	job_steps_of((struct span){text, len}, j->attempt, ret);
+}
+
+void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap)
+{
+	job_steps_text(s, view_is_live(j) ? clock_unix_ms() : 0, dst, cap);
+}
+
+void past_steps_put(struct js *o, const struct job_steps *s)
+{
+	struct js *all = js_array();
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct js *one = js_object();
+		if (s->of[i].rank != NO_RANK)
+			js_put_i64(one, "rank", s->of[i].rank);
+		js_put_u64(one, "step", s->of[i].step);
+		if (s->of[i].has_total)
+			js_put_u64(one, "total", s->of[i].total);
+		if (s->of[i].has_rate)
+			js_put_double(one, "per_s", s->of[i].per_s);
+		js_add(all, one);
+	}
+	if (s->n == 0) {
+		js_free(all);
+		return;
+	}
+	js_put(o, "steps", all);
+	js_put_i64(o, "steps_unix_ms", s->time_unix_ms);
+}
+
+void past_step_short(const struct job *j, char dst[static 48])
+{
+	static struct job_steps s;
+	past_steps(j, &s);
+	const struct job_step *low = &s.of[0];
+	for (uint32_t i = 1; i < s.n; i++)
+		low = s.of[i].step < low->step ? &s.of[i] : low;
+	if (s.n > 0 && low->has_total)
+		(void)text_format(dst, 48, "%llu/%llu", (unsigned long long)low->step, (unsigned long long)low->total);
+	else if (s.n > 0)
+		(void)text_format(dst, 48, "%llu", (unsigned long long)low->step);
+}
+
+const struct job_step *past_step_of(const struct job_steps *s, const struct job_process *p)
+{
+	if (strcmp(p->role, "main") != 0 || p->attempt != s->attempt)
+		return NULL;
+	/* of an output that ranks share, rank 0 writes the bar */
+	const struct job_step *own = job_steps_find(s, p->rank);
+	return own || p->rank != 0 ? own : job_steps_find(s, NO_RANK);
+}
+
+/* ---- processes ---- */
+
+/* Of workers there may be thousands; ranks and what starts them are what a person looks for. */
+static bool is_shown(const struct series_process *p)
+{
+	static const char *const always[] = {"launcher", "ray_worker"};
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+		if (strcmp(p->role, always[i]) == 0)
+			return true;
+	return strcmp(p->role, "main") == 0 && p->rank != NO_RANK;
+}
+
+struct past {
+	const struct job *job;
+	struct series_process *of;
+	size_t n;
+	past_process_fn *fn;
+	void *ctx;
+};
+
+static struct series_process *past_find(const struct past *p, pid_t pid, uint64_t start_ticks)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->of[i].pid == pid && p->of[i].start_ticks == start_ticks)
+			return &p->of[i];
+	return NULL;
+}
+
+static int stored_take(void *ctx, const struct job_process *stored)
+{
+	struct past *p = ctx;
+	struct job_process one = *stored;
+	struct series_process *known = past_find(p, one.pid, one.start_ticks);
+	if (known) {
+		one.rank = one.rank == NO_RANK ? known->rank : one.rank;
+		TEXT_COPY(one.role, known->role);
+		TEXT_COPY(one.name, known->name);
+		known->pid = 0; /* told */
+	}
+	return p->fn(p->ctx, &one);
+}
+
+int past_each_process(const struct view *v, const struct job *j, past_process_fn *fn, void *ctx)
+{
+	size_t len;
+	int error;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	cleanup(freep) struct series_process *list = NULL;
+	struct past p = {.job = j, .fn = fn, .ctx = ctx};
+	int r = job_processes_of((struct span){text, len}, &list, &p.n);
+	p.of = list;
+	if (r == 0)
+		r = store_each_process(v->store, j->id, stored_take, &p);
+	for (size_t i = 0; r == 0 && i < p.n; i++) {
+		const struct series_process *s = &p.of[i];
+		if (s->pid == 0 || !is_shown(s))
+			continue;
+		struct job_process one = {.attempt = s->attempt,
+					  .pid = s->pid,
+					  .ppid = s->ppid,
+					  .start_ticks = s->start_ticks,
+					  .rank = s->rank,
+					  .started_unix_ms = s->started_unix_ms,
+					  .ended_unix_ms = s->ended_unix_ms};
+		TEXT_COPY(one.job, j->id);
+		TEXT_COPY(one.role, s->role);
+		TEXT_COPY(one.name, s->name);
+		r = fn(ctx, &one);
+	}
+	return r;
+}

@@ -1,0 +1,29 @@
+/* What a reading command knows of a job from its series file: its steps, and the processes it had. */
+#pragma once
+
+#include "base/json.h"
+#include "cli/view.h"
+#include "tell/jobs/jobpast.h"
+
+/* A series file may pass its bound for a while when writing fails, but stays below twice of it. */
+#define PAST_READ_MAX (2 * SERIES_MAX_BYTES + MIB)
+
+/* The series of the job, malloc'ed; NULL: it has none, or, with an errno in *ret_error, it cannot be read. */
+char *past_read(const struct job *j, size_t *ret_len, int *ret_error);
+/* The job's steps in its last attempt; n 0: none are known. */
+void past_steps(const struct job *j, struct job_steps *ret);
+/* The steps in words, for a job that runs with its rate; empty: none are known. */
+void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap);
+/* "812/5000" of the rank that is behind; unchanged if nothing is known. */
+void past_step_short(const struct job *j, char dst[static 48]);
+/* The step of a process that is its rank's main one, in the attempt of s; NULL: it is none, or nothing is known. */
+const struct job_step *past_step_of(const struct job_steps *s, const struct job_process *p);
+/* "steps" of vigil.job/1. Nothing if none are known. */
+void past_steps_put(struct js *o, const struct job_steps *s);
+
+typedef int past_process_fn(void *ctx, const struct job_process *p);
+/*
+ * The main processes, launchers and Ray workers of a job, running and ended: those of the store, with the rank and role
+ * that they were last known by, then those that only the series has. 0, what fn returned, or a negative errno.
+ */
+int must_check past_each_process(const struct view *v, const struct job *j, past_process_fn *fn, void *ctx);

@@ -1,0 +1,19 @@
+/*
+ * What `vigil why JOB` has to choose from: the incident that leads (judge/death/story), and what became of the job
+ * after a hang that nothing resolved.
+ */
+#pragma once
+
+#include "cli/view.h"
+#include "model/incident/incident.h"
+
+struct job_story {
+	char *json; /* the incident that leads, as it was stored; owned; NULL: there is none */
+	bool leads_hang; /* it is a hang that nothing resolved */
+	struct incident_end end; /* leads_hang: how the job ended; empty text: it has not, or nothing is known */
+	char before[64], before_text[400]; /* a hang that nothing resolved came before what leads; empty: none */
+};
+
+/* j: brought up to date by view_job. 0 or a negative errno. */
+int must_check job_story_read(const struct view *v, const struct job *j, struct job_story *ret);
+void job_story_done(struct job_story *s);

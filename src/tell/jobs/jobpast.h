@@ -1,0 +1,37 @@
+/*
+ * What a job's series file (tell/store/series) says of it while it runs and after its end: how far its ranks had come,
+ * and which processes it had, with the ranks and roles that they had then. Pure; text is the whole file, borrowed.
+ */
+#pragma once
+
+#include "tell/store/series.h"
+
+struct job_step {
+	int32_t rank; /* NO_RANK: the job has no ranks */
+	bool has_total, has_rate;
+	uint64_t step, total;
+	double per_s; /* over the last minute, or since the attempt's first step */
+};
+
+struct job_steps {
+	struct job_step of[SERIES_LANES];
+	uint32_t n;
+	int64_t time_unix_ms;
+	uint32_t attempt;
+};
+
+/* The steps of an attempt that were written last; n 0: there are none. */
+void job_steps_of(struct span series, uint32_t attempt, struct job_steps *ret);
+/*
+ * "step 812 of 5000, 1.9/s, 36 m left"; "steps 790 to 812 of 5000, 1.9/s" where ranks differ; "step 812, no other for 3
+ * m 20 s". Empty if there are none. now_unix_ms 0: the job has ended, only the step is told.
+ */
+void job_steps_text(const struct job_steps *s, int64_t now_unix_ms, char *dst, size_t cap);
+/* The step of one rank, NULL: it is not known. */
+const struct job_step *job_steps_find(const struct job_steps *s, int32_t rank);
+
+/*
+ * The latest record of each process, in the order of their starts. *ret is malloc'ed, *ret_n its length. 0 or
+ * -ENOMEM.
+ */
+int must_check job_processes_of(struct span series, struct series_process **ret, size_t *ret_n);

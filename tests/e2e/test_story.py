@@ -1,0 +1,130 @@
+"""One story a job: what `vigil why` says first of a job that hung, and what it says below."""
+import json
+import re
+import signal
+import sys
+
+import psutil
+import pytest
+
+from conftest import wait_for, workload
+from hangkit import events
+
+
+def hung(vigil, *command, nproc=2):
+    """A job that vigil has found to hang."""
+    ranks = ["--nproc", nproc] if nproc else []
+    p = vigil.start("run", "--hang-after", "3s", *ranks, "--", *command)
+    wait_for(lambda: events(vigil, "hang") or p.poll() is not None, 60, "the report")
+    assert p.poll() is None
+    return p
+
+
+@pytest.mark.parametrize("sig,word", [(signal.SIGINT, "Interrupt"), (signal.SIGTERM, "Terminated")])
+def test_a_hang_that_somebody_ends_by_a_signal_stays_the_headline(vigil, sig, word):
+    p = hung(vigil, *workload("hangs", "lock", "--at", 5))
+    p.send_signal(sig)
+    p.wait(30)
+    report = vigil.why()
+    assert report["kind"] == "hang" and report["culprit_ranks"] == [1], report
+    assert "asked it to stop" in report["ended"]["text"], report["ended"]
+    assert f"{word} from pid {psutil.Process().pid} (" in report["ended"]["text"], report["ended"]
+    end = vigil.why(report["ended"]["incident"])
+    assert end["kind"] == "killed_by" and end["id"] != report["id"]
+    said = vigil("why").out.decode()
+    assert said.startswith("hung  ·"), said
+    assert said.index("ended at ") < said.index("Why"), "the end is the line below"
+    assert f"vigil why {end['id']}" in said
+    assert "went on" not in said, said
+
+
+def test_a_job_that_answers_the_signal_by_a_clean_end_hung_all_the_same(vigil):
+    script = "import signal, sys, threading\nsignal.signal(signal.SIGTERM, lambda *a: sys.exit(0))\nl = threading.Lock(); l.acquire()\nl.acquire()\n"
+    p = hung(vigil, sys.executable, "-c", script, nproc=0)
+    p.send_signal(signal.SIGTERM)
+    assert p.wait(30) == 0
+    report = vigil.why()
+    assert report["kind"] == "hang", report
+    assert report["ended"]["text"].startswith("It ended with exit status 0") and "Terminated from pid" in report["ended"]["text"]
+    said = vigil("why").out.decode()
+    assert "ended as it should" not in said, said
+
+
+def test_a_hang_that_was_resolved_is_not_the_headline(vigil):
+    p = hung(vigil, *workload("hangs", "stop", "--at", 5, "--steps", 100000))
+    for process in psutil.Process(p.pid).children(recursive=True):
+        if process.status() == psutil.STATUS_STOPPED:
+            process.send_signal(signal.SIGCONT)
+    wait_for(lambda: events(vigil, "hang_resolved"), 60, "it to move")
+    p.send_signal(signal.SIGTERM)
+    p.wait(30)
+    report = vigil.why()
+    assert report["kind"] == "killed_by" and "ended" not in report, report
+
+
+def test_a_job_that_hangs_and_runs_has_no_end(vigil):
+    p = hung(vigil, *workload("hangs", "lock", "--at", 5))
+    assert "ended" not in vigil.why()
+    assert "goes on: it is running" in vigil("why").out.decode()
+    p.terminate()
+    p.wait(30)
+
+
+def test_a_hang_stays_the_headline_when_vigil_itself_is_killed(vigil):
+    p = hung(vigil, *workload("hangs", "lock", "--at", 5))
+    p.kill()
+    p.wait(30)
+    report = vigil.why()
+    assert report["kind"] == "hang" and "Vigil itself was ended" in report["ended"]["text"], report
+
+
+# Started once, it starts its other ranks as Lightning does: with LOCAL_RANK, and rank 0 is the parent.
+LIGHTNING = """if 1:
+    import os, subprocess, sys, time
+    local = os.environ.get("LOCAL_RANK")
+    others = [] if local else [subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, "LOCAL_RANK": str(i),
+              "WORLD_SIZE": "3", "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "2999"}) for i in (1, 2)]
+    for s in range(1, 10000):
+        if not local:
+            print(f"Epoch 0:  31%|###       | {s}/20000 [00:00<00:00, 10it/s, loss=0.5, v_num=0]", flush=True)
+        time.sleep(0.05)
+        if os.path.exists(sys.argv[1]):
+            break
+    for o in others:
+        o.wait()
+"""
+
+
+def rows(vigil, *words):
+    return [json.loads(line) for line in vigil(*words, "--json").out.splitlines()]
+
+
+def test_ranks_and_steps_are_the_same_in_every_command_and_after_the_end(vigil, tmp_path):
+    script, over = tmp_path / "lit.py", tmp_path / "over"
+    script.write_text(LIGHTNING)
+    p = vigil.start("run", "--", sys.executable, script, over)
+    alive = wait_for(lambda: [r for r in rows(vigil, "ps") if "step" in r and r.get("rank") == 0], 30, "the step of rank 0")
+    wait_for(lambda: sorted(r.get("rank", -1) for r in rows(vigil, "ps")) == [0, 1, 2], 30, "all ranks")
+    assert alive[0]["steps_total"] == 20000
+    wait_for(lambda: rows(vigil, "show", "last")[0].get("steps", [{}])[0].get("per_s"), 30, "the rate")
+    said = vigil("show", "last").out.decode()
+    assert re.search(r"progress +step \d+ of 20000, \d+/s, ", said), said
+    assert re.search(r"  step \d+ of 20000, \d+/s, ", vigil("why").out.decode())
+    assert re.search(r" \d+/20000 ", vigil("jobs").out.decode())
+    over.touch()
+    assert p.wait(30) == 0
+    for words in (["ps", "last"], ["ps", "--all"]):
+        assert sorted((r["rank"], r["role"]) for r in rows(vigil, *words)) == [(0, "main"), (1, "main"), (2, "main")], words
+    (shown,) = rows(vigil, "show", "last")
+    assert sorted(r["rank"] for r in shown["processes"]) == [0, 1, 2] and not any(r["running"] for r in shown["processes"])
+    assert shown["steps"][0]["total"] == 20000
+    counters = {e["name"] for e in vigil("timeline", "last", "-o", "-").json()["traceEvents"] if e["ph"] == "C"}
+    assert "step" in counters, counters
+
+
+def test_torchrun_is_called_torchrun(vigil):
+    program = "import ctypes, os, signal\nctypes.CDLL(None).prctl(15, b'pt_' b'elastic')\nos.kill(os.getpid(), signal.SIGSEGV)"
+    result = vigil("run", "--", sys.executable, "-c", program)
+    assert result.status == 139, result
+    report = vigil.why()
+    assert report["victim"]["name"] == "torchrun" and "pt_elastic" not in vigil("why").out.decode(), report
