@@ -444,10 +444,32 @@ static void step_settling(struct evict *h, const struct ledger *l)
 		case_finish(h);
 }
 
+static bool evict_is_main(const struct evict *h, pid_t pid)
+{
+	for (size_t i = 0; i < h->choice.n_chosen; i++)
+		if (h->units->unit[h->choice.order[i]].pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * Ask the main process of each unit, which ends its workers itself. Workers are not asked: one that dies under a
+ * program that is saving its work makes it fail, and one that has inherited the handler would save a second time.
+ */
+static void ask_mains(struct evict *h)
+{
+	size_t asked = 0;
+	for (size_t i = 0; i < h->n_targets; i++)
+		if (evict_is_main(h, h->target[i].id.pid))
+			asked += target_signal(h->w, &h->target[i], SIGTERM) != WORLD_GONE;
+	if (asked == 0)
+		(void)send_all(h, SIGTERM); /* processes that are gone are noticed at the next sample */
+}
+
 /* Memory lasts long enough to ask with SIGTERM first. */
 static void ask_first(struct evict *h, const struct ledger *l)
 {
-	(void)send_all(h, SIGTERM); /* processes that are gone are noticed at the next sample */
+	ask_mains(h);
 	h->asked = true;
 	guardcase_describe(h, l);
 	TEXT_COPY(h->now->incident.action.method, "SIGTERM");
@@ -518,9 +540,7 @@ void evict_step(struct evict *h, const struct ledger *l, const struct guard_step
 		step_settling(h, l);
 		break;
 	}
-	*ret_next_ns = h->phase == EVICT_IDLE && !any_frozen(h) ? step->next_ns
-		       : h->brief_freeze			  ? 0
-								  : acting_look_ns;
+	*ret_next_ns = h->phase == EVICT_IDLE && !any_frozen(h) ? step->next_ns : h->brief_freeze ? 0 : acting_look_ns;
 	if (h->phase == EVICT_IDLE && h->no_victim)
 		*ret_next_ns =
 			MAX(*ret_next_ns, no_victim_look_ns); /* nothing to be done: not a thousand times a second */
