@@ -38,6 +38,8 @@ struct notifier {
 void notifier_open(struct notifier *n, const struct world *w, const char *state_dir, const struct channels *channels);
 /* Reports an incident. A hang lasts until one of the three functions below ends it. n may be NULL, here and below. */
 void notifier_incident(struct notifier *n, const struct incident *i);
+/* Something that is no incident yet: one notice of severity warning. */
+void notifier_warning(struct notifier *n, const char *job, const char *node, const char *kind, const char *text);
 /* The job ended well: resolves everything that was reported of it. */
 void notifier_ok(struct notifier *n, const char *job);
 /* Resolves what was reported of a job under this kind; the job goes on. why: one sentence. */

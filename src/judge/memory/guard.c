@@ -115,7 +115,8 @@ static void judge_level(const struct guard_history *m, const struct guard_settin
 		.threshold_bytes = threshold,
 		.rate_bytes_per_s = rate,
 		.time_to_limit_ns = time_for(v->available_bytes, rate),
-		.steady_bytes_per_s = slope_over(m, index, steady_ns),
+		/* who filled fast until a second ago and does no more has time, too */
+		.steady_bytes_per_s = MIN(slope_over(m, index, steady_ns), slope_over(m, index, steady_ns / 2)),
 		.early = v->used_bytes > early && v->used_bytes <= threshold,
 	};
 	step.steady_time_ns = time_for(v->available_bytes, step.steady_bytes_per_s);

@@ -15,6 +15,7 @@ struct guard_settings {
 	double threshold_ratio; /* 0: the guard is off */
 	bool has_min_free;
 	uint64_t min_free_bytes;
+	double warn_ratio; /* an early warning above this share (judge/memory/warning); 0: none */
 	uint64_t reaction_ns; /* from a crossing to a frozen victim, on this machine */
 	uint64_t fastest_bytes_per_s; /* the fastest expected fill: it bounds the time between two reads */
 	uint64_t grace_ns; /* SIGTERM first when at least this much time remains; 0: never */
@@ -53,8 +54,9 @@ struct guard_step {
 	uint64_t rate_bytes_per_s; /* how fast that level fills; 0: it does not */
 	uint64_t time_to_limit_ns; /* UINT64_MAX: it is not filling */
 	/*
-	 * The rate over the last 2 s, and the time left at that rate. The rate above is the worst of several, and
-	 * decides when to act: one allocation is a rate to it. This one says how much time there really is.
+	 * The rate over the last 2 s, or the last one where that is less, and the time left at that rate. The rate
+	 * above is the worst of several, and decides when to act: one allocation is a rate to it. This one says how
+	 * much time there really is.
 	 */
 	uint64_t steady_bytes_per_s;
 	uint64_t steady_time_ns; /* UINT64_MAX: it does not fill */

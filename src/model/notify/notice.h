@@ -46,6 +46,9 @@ bool notice_severity_of(const char *name, enum notice_severity *ret);
 
 /* Makes the notice of an incident. With a retry left it is a warning; a job that is given up is critical. */
 void notice_of_incident(const struct incident *i, struct notice *ret);
+/* Makes the notice of something that is no incident yet. */
+void notice_of_warning(const char *job, const char *node, const char *kind, const char *text, int64_t now_unix_ms,
+		       struct notice *ret);
 /* Makes the notice that ends all earlier ones of this key. */
 void notice_resolve(const char *job, const char *node, const char *kind, int64_t now_unix_ms, struct notice *ret);
 /* Makes a test notice, marked as such. */

@@ -150,7 +150,7 @@ static uint64_t look(struct bench *b, enum guard_state state)
 	struct guard_step step = {.state = state,
 				  .threshold_bytes = 95 * GIB,
 				  .time_to_limit_ns = UINT64_MAX,
-				  .steady_time_ns = UINT64_MAX,
+				  .steady_time_ns = NS_PER_MS,
 				  .deficit_bytes = state >= GUARD_ACT ? GIB : 0,
 				  .next_ns = NS_PER_MS};
 	uint64_t next = 0;
