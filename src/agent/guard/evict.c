@@ -7,6 +7,7 @@
 #include "agent/guard/guardcase.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "judge/memory/guard_plan.h"
 
 /* Time for the supervisor to begin reading the frozen victim's stacks. */
@@ -125,7 +126,7 @@ static void freeze_first(struct evict *h, size_t level, bool freeze)
 		const struct unit *u = &h->units->unit[i];
 		if (u->protected_ || u->launcher || !(jobs_below(h, level) >> u->job & 1))
 			continue;
-		if (fastest == SIZE_MAX || u->growth_bytes_per_s > h->units->unit[fastest].growth_bytes_per_s)
+		if (fastest == SIZE_MAX || u->burst_bytes_per_s > h->units->unit[fastest].burst_bytes_per_s)
 			fastest = i;
 	}
 	if (fastest != SIZE_MAX)
@@ -444,10 +445,32 @@ static void step_settling(struct evict *h, const struct ledger *l)
 		case_finish(h);
 }
 
+static bool evict_is_main(const struct evict *h, pid_t pid)
+{
+	for (size_t i = 0; i < h->choice.n_chosen; i++)
+		if (h->units->unit[h->choice.order[i]].pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * Ask the main process of each unit, which ends its workers itself. Workers are not asked: one that dies under a
+ * program that is saving its work makes it fail, and one that has inherited the handler would save a second time.
+ */
+static void ask_mains(struct evict *h)
+{
+	size_t asked = 0;
+	for (size_t i = 0; i < h->n_targets; i++)
+		if (evict_is_main(h, h->target[i].id.pid))
+			asked += target_signal(h->w, &h->target[i], SIGTERM) != WORLD_GONE;
+	if (asked == 0)
+		(void)send_all(h, SIGTERM); /* processes that are gone are noticed at the next sample */
+}
+
 /* Memory lasts long enough to ask with SIGTERM first. */
 static void ask_first(struct evict *h, const struct ledger *l)
 {
-	(void)send_all(h, SIGTERM); /* processes that are gone are noticed at the next sample */
+	ask_mains(h);
 	h->asked = true;
 	guardcase_describe(h, l);
 	TEXT_COPY(h->now->incident.action.method, "SIGTERM");
@@ -456,6 +479,36 @@ static void ask_first(struct evict *h, const struct ledger *l)
 	h->deadline_ns = l->mono_ns + h->shm->settings.grace_ns;
 	h->phase = EVICT_ASKED;
 	phase_publish(h, CASE_DECIDED);
+}
+
+/* Dry run: say whom it would be, once until memory is no longer short. */
+static void would_end(struct evict *h, const struct ledger *l, const struct guard_step *step)
+{
+	const struct ledger_level *v = &l->level[step->level];
+	char why[160], own[16], used[16], total[16];
+	if (step->state < GUARD_ACT || step->early) {
+		h->would_told = h->would_told && step->state >= GUARD_ACT;
+		return;
+	}
+	if (h->would_told)
+		return;
+	h->would_told = true;
+	ignore(evict_sweep(h, 256), "the last sweep still serves");
+	exclude_uninvolved(h, jobs_below(h, step->level));
+	victim_choose(h->units, h->shm->policy, step->deficit_bytes, &h->choice);
+	if (h->choice.n == 0)
+		return;
+	const struct unit *u = &h->units->unit[h->choice.order[0]];
+	victim_explain(h->units, h->shm->policy, &h->choice, 0, why, sizeof(why));
+	(void)atomic_fetch_add(&h->shm->would.seq, 1);
+	h->shm->would.job = u->job;
+	TEXT_FORMAT(
+		h->shm->would.text,
+		"dry run: %s of %s are in use; without it vigil would now end %s (pid %d, %s of its own)%s: it is %s",
+		size_format(v->used_bytes, used), size_format(v->total_bytes, total), u->comm, (int)u->pid,
+		size_format(u->own_bytes, own), h->choice.n_chosen > 1 ? " and others" : "", why);
+	(void)atomic_fetch_add(&h->shm->would.seq, 1);
+	kick(h);
 }
 
 /* No case is open; a short freeze may be in effect. */
@@ -503,7 +556,10 @@ void evict_step(struct evict *h, const struct ledger *l, const struct guard_step
 {
 	switch (h->phase) {
 	case EVICT_IDLE:
-		step_idle(h, l, step);
+		if (h->shm->dry_run)
+			would_end(h, l, step);
+		else
+			step_idle(h, l, step);
 		break;
 	case EVICT_ASKED:
 		step_asked(h, l, step);
@@ -518,10 +574,8 @@ void evict_step(struct evict *h, const struct ledger *l, const struct guard_step
 		step_settling(h, l);
 		break;
 	}
-	*ret_next_ns = h->phase == EVICT_IDLE && !any_frozen(h) ? step->next_ns
-		       : h->brief_freeze			  ? 0
-								  : acting_look_ns;
-	if (h->phase == EVICT_IDLE && h->no_victim)
+	*ret_next_ns = h->phase == EVICT_IDLE && !any_frozen(h) ? step->next_ns : h->brief_freeze ? 0 : acting_look_ns;
+	if (h->phase == EVICT_IDLE && (h->no_victim || h->shm->dry_run))
 		*ret_next_ns =
 			MAX(*ret_next_ns, no_victim_look_ns); /* nothing to be done: not a thousand times a second */
 }

@@ -48,6 +48,7 @@ struct evict {
 	struct evict_command command[EVICT_COMMANDS]; /* of the largest targets */
 	uint64_t group_frozen; /* bit per job frozen by its group */
 	uint64_t crossing_ns, deadline_ns, killed_ns, swept_ns;
+	uint32_t shares_seq; /* of the sharing that was last taken over */
 	uint64_t sweep_cost_ns; /* duration of the last sweep */
 	uint64_t used_at_kill, used_least;
 	uint64_t used_frozen; /* at the first sample after the victims were frozen; 0: none yet */
@@ -57,6 +58,7 @@ struct evict {
 	/* they survived SIGKILL: stuck in the kernel, or of another user */
 	struct proc_id unkillable[EVICT_UNKILLABLE];
 	size_t n_unkillable;
+	bool would_told; /* dry run: whom it would be was told, and memory has been short since */
 	bool no_victim; /* the last sample found no process to end */
 	bool brief_freeze; /* a short freeze has just begun: the next sample, taken at once, ends it or opens a case */
 };

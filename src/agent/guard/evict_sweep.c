@@ -21,6 +21,8 @@ static void read_role(void *ctx, const struct task_row *row, const struct role_i
 	struct role_input in = {.comm = span_of(row->comm), .parent = parent};
 	if (proc_command_read(rr->h->w, row->pid, rr->command, sizeof(rr->command)) == 0)
 		in.command = span_of(rr->command);
+	else
+		rr->command[0] = '\0';
 	if (proc_environ_read(rr->h->w, row->pid, rr->environ, sizeof(rr->environ), &env_len) == 0)
 		in.environ = (struct span){rr->environ, env_len};
 	const struct task_row *above = parent ? tasks_find(rr->h->tasks, row->ppid) : NULL;
@@ -30,6 +32,13 @@ static void read_role(void *ctx, const struct task_row *row, const struct role_i
 			in.parent_command = span_of(rr->parent_command);
 	}
 	role_of(&in, ret);
+	if (rr->h->shm->wishes.n == 0)
+		return;
+	struct proc_status st;
+	struct wish_process p = {.name = row->comm, .command = rr->command, .rank = ret->rank};
+	p.has_uid = proc_status_read(rr->h->w, row->pid, &st) == 0;
+	p.uid = p.has_uid ? st.uid : 0;
+	ret->wish = (uint8_t)wishes_of(&rr->h->shm->wishes, &p);
 }
 
 static void pids_sort(pid_t *pids, size_t n)
@@ -112,6 +121,38 @@ static void former_note(struct evict *h)
 	}
 }
 
+/* Sharing below this, or below 1/64 of the smallest limit, changes no decision. */
+static const uint64_t share_least_bytes = 16 * MIB;
+
+/* Take over what the supervisor has read of shared pages. Half-written tables are left for the next sweep. */
+static void shares_take(struct evict *h)
+{
+	static struct unit_share seen[UNIT_SHARES];
+	struct guard_sharing *s = &h->shm->sharing;
+	uint32_t before = atomic_load(&s->seen_seq);
+	if (before == h->shares_seq || (before & 1))
+		return;
+	size_t n = MIN(s->n_seen, (uint32_t)UNIT_SHARES);
+	memcpy(seen, s->seen, sizeof(seen));
+	if (atomic_load(&s->seen_seq) != before)
+		return;
+	h->shares_seq = before;
+	unit_shares(h->known, seen, n);
+}
+
+static void shares_want(struct evict *h)
+{
+	static struct unit_share want[UNIT_SHARES];
+	struct guard_sharing *s = &h->shm->sharing;
+	size_t n = unit_sharers(h->known, h->tasks, h->units, share_least_bytes, want);
+	if (n == 0 && s->n_want == 0)
+		return;
+	(void)atomic_fetch_add(&s->want_seq, 1);
+	s->n_want = (uint32_t)n;
+	memcpy(s->want, want, n * sizeof(want[0]));
+	(void)atomic_fetch_add(&s->want_seq, 1);
+}
+
 /* read: the processes whose rows are new; NULL: all. */
 static void units_build(struct evict *h, const struct unit_extra *read, size_t budget)
 {
@@ -128,8 +169,10 @@ static void units_build(struct evict *h, const struct unit_extra *read, size_t b
 	if (h->tasks->source == TASKS_PROC)
 		shared_read(h, read);
 	reader.h = h;
+	shares_take(h);
 	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->w->mono_ns(), read_role, &reader, budget, h->units);
 	former_note(h);
+	shares_want(h);
 }
 
 int evict_sweep(struct evict *h, size_t budget)
@@ -197,14 +240,14 @@ static size_t likely_of(const struct evict *h, size_t unit, pid_t *ret, size_t r
 		const struct task_row *best = NULL;
 		for (size_t i = 0; i < h->units->n_members; i++) {
 			const struct task_row *row = &h->tasks->rows[h->units->member[i].row];
-			bool next =
-				h->units->member[i].unit == unit && row->pid != ret[0] && task_own_bytes(row) < below;
-			if (next && (!best || task_own_bytes(row) > task_own_bytes(best)))
+			bool next = h->units->member[i].unit == unit && row->pid != ret[0] &&
+				    unit_own(h->known, row) < below;
+			if (next && (!best || unit_own(h->known, row) > unit_own(h->known, best)))
 				best = row;
 		}
 		if (!best)
 			break;
-		below = task_own_bytes(best);
+		below = unit_own(h->known, best);
 		ret[n++] = best->pid;
 	}
 	return n;

@@ -73,7 +73,7 @@ static void write_victim(struct evict *h, struct incident *in)
 	if (proc_command_read(h->w, u->pid, in->victim.command, sizeof(in->victim.command)) != 0)
 		TEXT_COPY(in->victim.command, u->comm);
 	in->victim.has_memory = true;
-	/* a forked child counts its parent's untouched pages as its own: the sum may exceed what there is */
+	/* forks whose sharing was not read yet may count more than there is */
 	in->victim.own_bytes = MIN(u->own_bytes, in->memory.used_bytes);
 	in->victim.rss_bytes = u->rss_bytes;
 	in->victim.shared_bytes = sub_floor(u->rss_bytes, u->own_bytes);
@@ -185,7 +185,7 @@ static void write_top_row(struct evict *h, uint32_t row_index, struct incident_p
 	*p = (struct incident_process){
 		.pid = row->pid,
 		.rank = m ? h->units->unit[m->unit].rank : NO_RANK,
-		.own_bytes = task_own_bytes(row),
+		.own_bytes = unit_own(h->known, row),
 		.rss_bytes = task_rss_bytes(row),
 		.shared_bytes = row->rss_file_bytes + row->rss_shmem_bytes,
 		.swap_bytes = row->swap_bytes,
@@ -204,9 +204,9 @@ static void write_top(struct evict *h, struct incident *in)
 	uint32_t top[INCIDENT_TOP];
 	size_t n = 0;
 	for (uint32_t i = 0; i < h->tasks->n; i++) {
-		uint64_t own = task_own_bytes(&h->tasks->rows[i]);
+		uint64_t own = unit_own(h->known, &h->tasks->rows[i]);
 		size_t at = n;
-		while (at > 0 && own > task_own_bytes(&h->tasks->rows[top[at - 1]]))
+		while (at > 0 && own > unit_own(h->known, &h->tasks->rows[top[at - 1]]))
 			at--;
 		if (at >= INCIDENT_TOP)
 			continue;
@@ -219,28 +219,63 @@ static void write_top(struct evict *h, struct incident *in)
 		write_top_row(h, top[i], &in->top[i]);
 }
 
-static void write_growers(struct evict *h, struct incident *in)
+size_t guardcase_growers(const struct evict *h, uint64_t jobs, struct incident_grower ret[static INCIDENT_GROWERS])
 {
-	in->n_growers = 0;
+	size_t n = 0;
 	for (size_t i = 0; i < h->units->n_members; i++) {
 		const struct unit_member *m = &h->units->member[i];
+		const struct unit *u = &h->units->unit[m->unit];
 		const struct task_row *row = &h->tasks->rows[m->row];
-		int64_t growth = unit_growth(h->known, row);
-		size_t at = in->n_growers;
-		while (at > 0 && growth > in->growers[at - 1].growth_bytes_per_s)
+		struct growth_said grown = unit_grown(h->known, row);
+		size_t at = n;
+		while (at > 0 && grown.grown_bytes > (int64_t)ret[at - 1].grown_bytes)
 			at--;
-		if (at >= INCIDENT_GROWERS || growth <= 0)
+		if (at >= INCIDENT_GROWERS || grown.grown_bytes <= 0 || !(jobs >> u->job & 1))
 			continue;
-		in->n_growers = MIN(in->n_growers + 1, (size_t)INCIDENT_GROWERS);
-		memmove(&in->growers[at + 1], &in->growers[at], (in->n_growers - 1 - at) * sizeof(in->growers[0]));
-		struct incident_grower *g = &in->growers[at];
-		g->pid = row->pid;
-		g->rank = h->units->unit[m->unit].rank;
-		TEXT_COPY(g->role, role_name((enum role)m->role));
-		TEXT_COPY(g->name, row->comm);
-		g->own_bytes = task_own_bytes(row);
-		g->growth_bytes_per_s = growth;
+		n = MIN(n + 1, (size_t)INCIDENT_GROWERS);
+		memmove(&ret[at + 1], &ret[at], (n - 1 - at) * sizeof(ret[0]));
+		ret[at] = (struct incident_grower){
+			.pid = row->pid,
+			.rank = u->rank,
+			.own_bytes = unit_own(h->known, row),
+			.growth_bytes_per_s = grown.bytes_per_s,
+			.grown_bytes = (uint64_t)grown.grown_bytes,
+			.over_ms = grown.over_ns / NS_PER_MS,
+		};
+		TEXT_COPY(ret[at].role, role_name((enum role)m->role));
+		TEXT_COPY(ret[at].name, row->comm);
 	}
+	return n;
+}
+
+struct growth_said guardcase_growth(const struct guard_shm *shm, uint64_t total_bytes, uint64_t used_bytes,
+				    int64_t now_unix_ms)
+{
+	static struct growth g;
+	uint32_t end = atomic_load(&shm->history_n), n = MIN(end, (uint32_t)GUARD_HISTORY);
+	int64_t first = n ? shm->history[(end - n) % GUARD_HISTORY].time_unix_ms : 0;
+	g = (struct growth){.n = 0};
+	for (uint32_t i = end - n; i < end; i++) {
+		const struct guard_sample *s = &shm->history[i % GUARD_HISTORY];
+		/* samples of another level, which was the tightest then, say nothing about this one */
+		if (s->total_bytes == total_bytes && s->time_unix_ms >= first)
+			growth_add(&g, (uint64_t)(s->time_unix_ms - first) * NS_PER_MS, s->used_bytes);
+	}
+	if (now_unix_ms <= first)
+		return (struct growth_said){.over_ns = 0};
+	return growth_say(&g, (uint64_t)(now_unix_ms - first) * NS_PER_MS, used_bytes);
+}
+
+/* Replaces the worst rate of the last 2 s by what the level has grown by, over minutes where it was watched so long. */
+static void write_growth(struct evict *h, struct incident *in)
+{
+	struct growth_said said =
+		guardcase_growth(h->shm, in->memory.total_bytes, in->memory.used_bytes, in->time_unix_ms);
+	if (said.over_ns < 2 * NS_PER_S || said.bytes_per_s <= 0)
+		return;
+	in->memory.growth_bytes_per_s = said.bytes_per_s;
+	in->memory.growth_over_ms = said.over_ns / NS_PER_MS;
+	in->memory.time_to_limit_ms = (uint64_t)((double)in->memory.available_bytes * 1000 / (double)said.bytes_per_s);
 }
 
 /* Add the last minute of the history, one sample a second. */
@@ -306,8 +341,9 @@ void guardcase_describe(struct evict *h, const struct ledger *l)
 	struct incident *in = &h->now->incident;
 	write_candidates(h, in);
 	write_top(h, in);
-	write_growers(h, in);
+	in->n_growers = guardcase_growers(h, UINT64_MAX, in->growers);
 	write_history(h, in);
+	write_growth(h, in);
 	guardcase_method(h);
 	write_levels(h, in, l);
 	if (h->memwatch->clamps)

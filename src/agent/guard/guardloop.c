@@ -48,7 +48,8 @@ struct guard {
 	struct guard_job jobs[UNIT_JOBS_MAX];
 	bool said_unwatched;
 	char shown[UNIT_JOBS_MAX][64]; /* ids of the jobs whose groups memwatch has open */
-	uint64_t levels;               /* fingerprint of the levels that the history is of */
+	struct warning_state warning[LEDGER_MAX_LEVELS];
+	uint64_t levels; /* fingerprint of the levels that the history is of */
 	size_t n_jobs;
 	uint32_t jobs_seq;
 	uint64_t job_used[UNIT_JOBS_MAX];
@@ -297,9 +298,48 @@ static void history_check(struct guard *g, const struct ledger *l)
 	uint64_t levels = l->n;
 	for (size_t i = 0; i < l->n; i++)
 		levels = (levels * 31 + (uint64_t)(g->memwatch.group_of[i] + 1)) * 31 + g->memwatch.jobs_of[i];
-	if (levels != g->levels)
+	if (levels != g->levels) {
 		g->history.n = 0;
+		memset(g->warning, 0, sizeof(g->warning));
+	}
 	g->levels = levels;
+}
+
+/* Tell of a level that has been above the early-warning threshold. Memory is not short yet, so a sweep has its time. */
+static void warning_tell(struct guard *g, const struct ledger *l, size_t i)
+{
+	const struct ledger_level *v = &l->level[i];
+	struct guard_shm *shm = g->shm;
+	struct warning_facts *f = &shm->warning.facts;
+	struct incident_grower grower[INCIDENT_GROWERS];
+	uint64_t jobs = g->memwatch.jobs_of[i];
+	ignore(evict_sweep(&g->evict, 64), "then who grows is as of the last sweep");
+	struct growth_said said = guardcase_growth(shm, v->total_bytes, v->used_bytes, g->w->unix_ms());
+	(void)atomic_fetch_add(&shm->warning.seq, 1);
+	*f = (struct warning_facts){
+		.used_bytes = v->used_bytes,
+		.total_bytes = v->total_bytes,
+		.available_bytes = v->available_bytes,
+		.threshold_bytes = guard_threshold(&shm->settings, v->total_bytes),
+		.growth_bytes_per_s = said.bytes_per_s,
+		.growth_over_ms = said.over_ns / NS_PER_MS,
+		.has_grower = guardcase_growers(&g->evict, jobs, grower) > 0,
+	};
+	if (f->has_grower)
+		f->grower = grower[0];
+	memwatch_level_name(&g->memwatch, l, i, f->level, sizeof(f->level));
+	shm->warning.jobs = jobs;
+	(void)atomic_fetch_add(&shm->warning.seq, 1);
+	wake_supervisor(g);
+}
+
+static void warnings_check(struct guard *g, const struct ledger *l, enum guard_state state)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->level[i].total_bytes > 0 &&
+		    warning_due(&g->warning[i], &g->shm->settings, &l->level[i], l->mono_ns) && state < GUARD_ACT &&
+		    g->evict.phase == EVICT_IDLE)
+			warning_tell(g, l, i);
 }
 
 static void settle_if_due(struct guard *g)
@@ -331,10 +371,12 @@ static uint64_t guard_round(struct guard *g)
 	guard_judge(&g->history, &g->shm->settings, &l, covered, &step);
 	if (l.n > 0)
 		evict_step(&g->evict, &l, &step, &next);
-	if (g->evict.phase == EVICT_IDLE && step.state < GUARD_ACT && g->shm->settings.threshold_ratio > 0)
+	bool quiet = g->evict.phase == EVICT_IDLE && step.state < GUARD_ACT && !g->shm->dry_run;
+	if (quiet && g->shm->settings.threshold_ratio > 0)
 		throttle(g, &l);
 	sweep_if_due(g, step.state);
 	now_publish(g, &l, &step);
+	warnings_check(g, &l, step.state);
 	atomic_store(&g->shm->beat_ns, l.mono_ns);
 	if (limit_without_group(g))
 		next = MAX(next, 5 * NS_PER_MS);

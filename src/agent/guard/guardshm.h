@@ -15,6 +15,7 @@
 #include "agent/host/helper.h"
 #include "judge/memory/guard.h"
 #include "judge/memory/victim.h"
+#include "judge/memory/warning.h"
 #include "model/incident/incident.h"
 #include "model/memory/unit.h"
 
@@ -31,8 +32,8 @@ struct guard_job {
 	uint32_t attempt;
 	struct unit_job unit;
 	bool has_group;
-	struct jobgroup group;    /* descriptors are valid in both: the guard is a fork */
-	uint64_t limit_bytes;     /* --memory-limit; CGROUP_NO_LIMIT */
+	struct jobgroup group; /* descriptors are valid in both: the guard is a fork */
+	uint64_t limit_bytes; /* --memory-limit; CGROUP_NO_LIMIT */
 };
 
 /*
@@ -54,10 +55,10 @@ struct guard_former {
 
 enum case_phase {
 	CASE_EMPTY,
-	CASE_BEGUN,   /* victims chosen; signals may be on their way */
+	CASE_BEGUN, /* victims chosen; signals may be on their way */
 	CASE_DECIDED, /* frozen if freezing is on; the victims' stacks are wanted */
-	CASE_KILLED,  /* signals sent */
-	CASE_DONE,    /* the victims' memory is free, all numbers are known */
+	CASE_KILLED, /* signals sent */
+	CASE_DONE, /* the victims' memory is free, all numbers are known */
 	CASE_CANCELLED, /* memory was freed by other means; everything was resumed */
 	CASE_TOO_LATE, /* the victims had ended by themselves before a signal hit them */
 	CASE_DENIED, /* we may not send signals to the victims: none was ended */
@@ -68,13 +69,24 @@ enum { CASE_SEEN_NOT, CASE_SEEN_BEGUN /* the stacks are being read */, CASE_SEEN
 struct guard_case {
 	_Atomic uint32_t phase;
 	_Atomic uint32_t described; /* the incident's tables are filled: shortly after CASE_DECIDED */
-	_Atomic uint32_t seen;    /* CASE_SEEN_…: how far the supervisor is */
-	bool frozen;              /* the victims are frozen while the phase is CASE_DECIDED */
-	uint32_t number;          /* counts from 1 */
-	uint16_t job;             /* index of guard_job; its id is in incident.job */
+	_Atomic uint32_t seen; /* CASE_SEEN_…: how far the supervisor is */
+	bool frozen; /* the victims are frozen while the phase is CASE_DECIDED */
+	uint32_t number; /* counts from 1 */
+	uint16_t job; /* index of guard_job; its id is in incident.job */
 	uint32_t n_victims;
 	struct proc_id victim[GUARD_CASE_PIDS]; /* largest first */
 	struct incident incident;
+};
+
+/*
+ * Who shares pages with its forks. The guard names them with each sweep; a thread of the supervisor reads how much
+ * (agent/memory/sharing), which the guard must not do, as it takes their memory locks. Each sequence number is odd
+ * while its table is being written.
+ */
+struct guard_sharing {
+	_Atomic uint32_t want_seq, seen_seq;
+	uint32_t n_want, n_seen;
+	struct unit_share want[UNIT_SHARES], seen[UNIT_SHARES];
 };
 
 struct guard_sample {
@@ -86,9 +98,11 @@ struct guard_shm {
 	/* supervisor -> guard */
 	struct guard_settings settings;
 	enum victim_policy policy;
+	struct wishes wishes;
+	bool dry_run; /* nobody is ended or slowed; whom it would be is told (would) */
 	bool freeze;
 	pid_t supervisor;
-	int iter_link_fd;         /* BPF task iterator, as numbered in the supervisor; -1: none to fetch */
+	int iter_link_fd; /* BPF task iterator, as numbered in the supervisor; -1: none to fetch */
 	_Atomic uint32_t jobs_seq;
 	uint32_t n_jobs;
 	struct guard_job jobs[UNIT_JOBS_MAX];
@@ -99,14 +113,27 @@ struct guard_shm {
 	struct proc_id starting[UNIT_ROOTS_MAX];
 	_Atomic uint32_t n_starting;
 	struct helpers own; /* the supervisor's helper processes, which are no part of a job */
-	_Atomic uint32_t stop;    /* end without touching the jobs */
+	_Atomic uint32_t stop; /* end without touching the jobs */
 	/* guard -> supervisor */
 	_Atomic uint64_t beat_ns; /* time of the last sample */
 	_Atomic uint32_t ready;
-	int start_error;          /* -errno: the guard could not start, and a restart would fail the same way */
+	int start_error; /* -errno: the guard could not start, and a restart would fail the same way */
 	_Atomic uint32_t history_n;
 	struct guard_sample history[GUARD_HISTORY];
+	struct guard_sharing sharing; /* seen: supervisor -> guard */
 	struct guard_former former[GUARD_FORMER]; /* place: pid modulo GUARD_FORMER */
+	/* The last early warning. seq is odd while it is being written. */
+	struct {
+		_Atomic uint32_t seq;
+		uint64_t jobs; /* bit per job that can relieve the level */
+		struct warning_facts facts;
+	} warning;
+	/* With dry_run: whom the guard would end now. seq is odd while it is being written. */
+	struct {
+		_Atomic uint32_t seq;
+		uint16_t job;
+		char text[400];
+	} would;
 	_Atomic uint32_t cases_n; /* cases begun so far */
 	struct guard_case cases[GUARD_CASES];
 	/* processes stopped with SIGSTOP, victims or not; resumed by the supervisor if the guard dies */
@@ -124,9 +151,9 @@ struct guard_shm {
 		/* the supervisor is opening the likely victims: a case waits a little longer for it */
 		preloading;
 	_Atomic uint32_t clamped; /* implausible numbers of the kernel were clamped */
-	char notes[8][200];       /* what works less well here and why, for doctor and the start-up line */
+	char notes[8][200]; /* what works less well here and why, for doctor and the start-up line */
 	uint32_t n_notes;
-	bool locked;              /* memory is locked */
+	bool locked; /* memory is locked */
 };
 
 /* True while a victim is frozen or about to be: work that takes milliseconds must wait. */

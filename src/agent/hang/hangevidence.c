@@ -72,7 +72,7 @@ static size_t pids_choose(const struct hangprocs *c, pid_t *pids, size_t cap)
 	for (int turn = 0; turn < 3; turn++) {
 		for (size_t i = 0; i < c->n_now && n < cap; i++) {
 			const struct hangprocs_member *m = &c->now[i];
-			int of = m->main ? 0 : m->who.role == ROLE_LOADER ? 1 : 2;
+			int of = m->main ? 0 : role_serves(m->who.role) ? 1 : 2;
 			if (of == turn && m->state != 'Z')
 				pids[n++] = m->pid;
 		}

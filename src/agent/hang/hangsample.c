@@ -161,7 +161,7 @@ static void net_add(struct hangsample *e, const struct hangprocs_member *m, cons
 
 static bool is_asked(const struct world *w, const struct hangprocs_member *m)
 {
-	return (m->main || m->who.role == ROLE_LOADER || m->who.role == ROLE_HELPER) && m->state != 'Z' &&
+	return (m->main || role_serves(m->who.role) || m->who.role == ROLE_HELPER) && m->state != 'Z' &&
 	       tcpflow_is_near(w, m->pid);
 }
 
@@ -294,7 +294,7 @@ static void others_fill(const struct hangsample *e, size_t at, struct liveness_c
 		if (m->who.rank != s->rank || m->state == 'Z')
 			continue;
 		s->processes++;
-		s->n_loaders += m->who.role == ROLE_LOADER;
+		s->n_loaders += role_serves(m->who.role);
 		s->n_compilers += m->who.role == ROLE_COMPILER;
 	}
 	s->n_come = e->lane[at].come;
@@ -321,7 +321,7 @@ static void devices_fill(struct hangsample *e, const struct world *w, struct han
 		if (m->who.rank != s->rank)
 			continue;
 		pids[n++] = m->pid; /* in order, as now[] is */
-		if (m->who.role != ROLE_LOADER && m->who.role != ROLE_COMPILER && n_own < ARRAY_SIZE(own))
+		if (!role_serves(m->who.role) && m->who.role != ROLE_COMPILER && n_own < ARRAY_SIZE(own))
 			own[n_own++] = m->pid;
 	}
 	struct gpuclaim claim = hangdevices_claim(d, w, pids, n, own, n_own);

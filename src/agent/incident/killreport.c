@@ -179,6 +179,18 @@ void killreport_clamped(struct recorder *k, const struct job *job, bool loud)
 	recorder_event(k, job, "absurd_numbers", NULL, "%s", text);
 }
 
+/* Shared memory that is still charged to the job's own group. */
+static uint64_t shm_charged(const struct killreport *e)
+{
+	struct cgroup g;
+	struct cgroup_memory m;
+	if (!e->group || cgroup_open(e->w, e->group->version, e->group->memory, &g) != 0)
+		return 0;
+	bool known = cgroup_read_full(&g, &m) == 0 && m.has_stat;
+	cgroup_close(&g);
+	return known ? m.shmem_bytes : 0;
+}
+
 void killreport_finish(const struct killreport *e, struct guard_case *c)
 {
 	static struct incident in;
@@ -195,7 +207,12 @@ void killreport_finish(const struct killreport *e, struct guard_case *c)
 	if (in.n_culprits == 0 && in.victim.rank != NO_RANK)
 		in.culprit_ranks[in.n_culprits++] = in.victim.rank;
 	read_pss(e->w, &in);
-	prefetch_tell(e->ahead->sizes, e->w, &in);
+	const struct shmheld_job whose = {.ended = c->victim,
+					  .n_ended = MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS),
+					  .since_unix_ms = e->job->started_unix_ms,
+					  .uid = e->job->uid,
+					  .charged_bytes = shm_charged(e)};
+	prefetch_tell(e->ahead->sizes, e->w, &whose, &in);
 	advice_memory_kill(&in, e->job->nproc);
 	if (e->heap_folder && e->heap_folder[0] && c->n_victims)
 		attachments_heap(e->parts, heapcase_json(e->w, e->heap_folder, c->victim,

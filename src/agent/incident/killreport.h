@@ -20,6 +20,7 @@ struct killreport {
 	uint32_t retry_max;
 	struct lookahead *ahead; /* what was read of likely victims beforehand */
 	struct attachments *parts; /* of this case: killreport_look fills it, killreport_finish frees it */
+	const struct jobgroup *group; /* the job's own; NULL: it has none */
 	const char *heap_folder; /* folder of the attempt's heap profiles; NULL or "": none */
 	bool has_status; /* of the victim */
 	int wait_status;

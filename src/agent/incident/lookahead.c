@@ -10,9 +10,13 @@ _Static_assert(VIEWCACHE_PLACES == GUARD_LIKELY, "a place for each process that 
 /* Time for one call; processes not reached are opened at the next change. */
 #define BUDGET_NS (4 * NS_PER_MS)
 
-void lookahead_refresh(struct lookahead *a, const struct guard_shm *shm)
+void lookahead_refresh(struct lookahead *a, const struct world *w, struct guard_shm *shm)
 {
 	pid_t pids[GUARD_LIKELY];
+	if (!a->sharing && shm->sharing.n_want > 0)
+		a->sharing = sharing_new(w, shm);
+	if (a->sharing)
+		sharing_refresh(a->sharing);
 	if (!a->sizes || shm->now.state < GUARD_WARN)
 		return;
 	memcpy(pids, shm->now.likely, sizeof(pids));
@@ -31,7 +35,7 @@ void lookahead_update(struct lookahead *a, const struct world *w, struct guard_s
 	memcpy(pids, shm->now.likely, sizeof(pids));
 	if (!a->sizes)
 		a->sizes = prefetch_new(w);
-	lookahead_refresh(a, shm);
+	lookahead_refresh(a, w, shm);
 	atomic_store(&shm->preloading, 1);
 	/* pages that the report of a case will write to are touched now, not while a victim is frozen */
 	memlock_populate(&a->draft, sizeof(a->draft));
@@ -44,4 +48,5 @@ void lookahead_done(struct lookahead *a)
 {
 	viewcache_clear(&a->views);
 	a->sizes = prefetch_free(a->sizes);
+	a->sharing = sharing_free(a->sharing);
 }

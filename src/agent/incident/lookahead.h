@@ -8,11 +8,13 @@
 #include "agent/guard/guardshm.h"
 #include "agent/incident/prefetch.h"
 #include "agent/inspect/viewcache.h"
+#include "agent/memory/sharing.h"
 #include "model/incident/incident.h"
 
 struct lookahead {
 	struct viewcache views;
 	struct prefetch *sizes; /* owned; NULL: memory has never been short */
+	struct sharing *sharing; /* owned; NULL: no process has had forks */
 	struct incident draft; /* the first report of a case, as the guard had it when it was told to go on */
 };
 
@@ -21,7 +23,10 @@ struct lookahead {
  * open.
  */
 void lookahead_update(struct lookahead *a, const struct world *w, struct guard_shm *shm);
-/* Call from time to time while memory stays short: sizes that grow old are read again. Cheap. */
-void lookahead_refresh(struct lookahead *a, const struct guard_shm *shm);
+/*
+ * Call from time to time: how pages are shared with forks is read again, and while memory stays short the sizes of
+ * likely victims. Cheap.
+ */
+void lookahead_refresh(struct lookahead *a, const struct world *w, struct guard_shm *shm);
 /* Forget everything. Views that were taken must have been closed. */
 void lookahead_done(struct lookahead *a);

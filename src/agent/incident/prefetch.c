@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "agent/memory/shmheld.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/procsize.h"
 
@@ -150,7 +149,7 @@ static void tell_size(const struct size_seen *s, const struct world *w, struct i
 	}
 }
 
-void prefetch_tell(struct prefetch *f, const struct world *w, struct incident *in)
+void prefetch_tell(struct prefetch *f, const struct world *w, const struct shmheld_job *job, struct incident *in)
 {
 	struct shmheld shm[INCIDENT_SHM];
 	size_t n_shm = 0;
@@ -164,7 +163,7 @@ void prefetch_tell(struct prefetch *f, const struct world *w, struct incident *i
 		}
 		pthread_mutex_unlock(&f->lock);
 	}
-	shmheld_report(w, shm, n_shm, in);
+	shmheld_report(w, shm, n_shm, job, in);
 }
 
 struct prefetch *prefetch_free(struct prefetch *f)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "agent/memory/shmheld.h"
 #include "model/incident/incident.h"
 #include "sense/world.h"
 
@@ -21,7 +22,7 @@ void prefetch_ask(struct prefetch *f, const pid_t *pids, size_t n);
 uint32_t prefetch_rounds(struct prefetch *f);
 /*
  * Fill in sizes in in->top[] that are still missing, with their age, and in->shm, which is read anew. f NULL: does
- * nothing.
+ * nothing. job: as for shmheld_report.
  */
-void prefetch_tell(struct prefetch *f, const struct world *w, struct incident *in);
+void prefetch_tell(struct prefetch *f, const struct world *w, const struct shmheld_job *job, struct incident *in);
 struct prefetch *prefetch_free(struct prefetch *f);

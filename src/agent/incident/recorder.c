@@ -106,6 +106,12 @@ void recorder_ended(struct recorder *k, struct job *j, uint64_t lived_ns)
 	j->started_unix_ms = began_ms;
 }
 
+void recorder_warning(struct recorder *k, const struct job *j, const char *kind, const char *text)
+{
+	recorder_event(k, j, kind, NULL, "%s", text);
+	notifier_warning(k->notifier, j->id, j->node, kind, text);
+}
+
 void recorder_incident_id(struct recorder *k, const char *job_id, char *dst, size_t cap)
 {
 	(void)text_format(dst, cap, "%s.%u", job_id, ++k->incidents);

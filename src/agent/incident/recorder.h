@@ -40,6 +40,8 @@ void recorder_ended(struct recorder *k, struct job *j, uint64_t lived_ns);
 void recorder_process(struct recorder *k, const struct job_process *p);
 void recorder_event(struct recorder *k, const struct job *j, const char *kind, const char *incident, const char *fmt,
 		    ...) printf_like(5, 6);
+/* An event that people are told of as well, with a notice of its own; kind: see docs/json.md. */
+void recorder_warning(struct recorder *k, const struct job *j, const char *kind, const char *text);
 /* The next incident's id: "<job>.<n>". */
 void recorder_incident_id(struct recorder *k, const char *job_id, char *dst, size_t cap);
 /*

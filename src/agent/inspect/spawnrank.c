@@ -198,7 +198,7 @@ bool spawnranks_update(struct spawnranks *s, const struct world *w, struct ownra
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct ownranks_process *up = NULL;
-		if (p[i].who.role == ROLE_LOADER && p[i].who.rank == NO_RANK && !p[i].ended)
+		if (role_serves(p[i].who.role) && p[i].who.rank == NO_RANK && !p[i].ended)
 			up = ownranks_parent(p, n, &p[i]);
 		if (up && ownranks_may_be(&p[i].who, &up->who))
 			others |= spawnrank_ask(s, w, &p[i], first_ns, &most);

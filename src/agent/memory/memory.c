@@ -14,9 +14,9 @@
 
 #define TASKS_CAP 65536
 #define NODE_ROWS 30 /* for the whole node, unless all processes are asked for */
-#define PSS_ROWS 10 /* each costs 10 ms for each GiB */
+#define PSS_ROWS 64 /* each costs 10 ms for each GiB */
 #define SHM_ROWS 20
-#define PSS_BUDGET_NS (NS_PER_S)
+#define PSS_BUDGET_NS (3 * NS_PER_S)
 #define SHM_BUDGET_NS (NS_PER_S / 2)
 
 /* True for a group that vigil made for the job: its limit is the guard's throttle, not one that a person set. */
@@ -110,7 +110,7 @@ static bool row_fill(const struct world *w, const struct member *m, bool in_job,
 		.start_ticks = m->task->start_ticks,
 		.who = m->who,
 		/* outside a job the root of a tree may be any program: only roles that are certain are shown */
-		.has_role = in_job || m->job[0] || m->who.rank != NO_RANK || m->who.role == ROLE_LOADER ||
+		.has_role = in_job || m->job[0] || m->who.rank != NO_RANK || role_serves(m->who.role) ||
 			    m->who.role == ROLE_RAY_WORKER || m->who.role == ROLE_RAY_SYSTEM ||
 			    m->who.role == ROLE_COMPILER || m->who.role == ROLE_LAUNCHER,
 	};
@@ -145,6 +145,9 @@ static int rows_read(const struct world *w, const struct members *m, const struc
 		TEXT_COPY(f->rows[i].job, want->members->job_id);
 	f->n_all = f->n;
 	f->n_denied = m->n_denied;
+	footprint_settle(f);
+	/* the largest first; then their order may be another */
+	f->pss_late = pss_read(w, f->rows, MIN(f->n, (size_t)PSS_ROWS), PSS_BUDGET_NS);
 	footprint_settle(f);
 	for (size_t i = 0; i < f->n_jobs; i++)
 		for (size_t k = 0; k < want->n_jobs; k++)
@@ -282,7 +285,6 @@ static int memory_sweep(const struct world *w, const struct memory_want *want, s
 		return fault_set(fault, r, "out of memory while listing shared memory");
 	if (!in_job && !want->all)
 		f->n = MIN(f->n, (size_t)NODE_ROWS);
-	f->pss_late = pss_read(w, f->rows, MIN(f->n, (size_t)PSS_ROWS), PSS_BUDGET_NS);
 	return 0;
 }
 

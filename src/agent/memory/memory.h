@@ -3,7 +3,7 @@
  * processes, exact numbers of those shown, proportional sizes of the largest
  * few, and the shared memory with its holders. Measured: 35 ms with 40
  * processes, 0.45 s with 2,000. Proportional sizes and holders take at most
- * 1.5 s together.
+ * 3.5 s together.
  */
 #pragma once
 

@@ -12,7 +12,7 @@ struct pss_work {
 	pthread_cond_t more;
 	pid_t pid[PSS_MAX];
 	enum footprint_pss state[PSS_MAX];
-	uint64_t bytes[PSS_MAX];
+	uint64_t bytes[PSS_MAX], anon_bytes[PSS_MAX];
 	size_t n, done;
 	bool abandoned; /* the caller does not wait any more: the thread frees this */
 };
@@ -34,6 +34,7 @@ static void *work_run(void *arg)
 		pthread_mutex_lock(&k->lock);
 		k->state[i] = r == 0 ? PSS_KNOWN : r == WORLD_DENIED ? PSS_DENIED : PSS_NOT_ASKED;
 		k->bytes[i] = r == 0 ? roll.pss_bytes : 0;
+		k->anon_bytes[i] = r == 0 ? roll.pss_anon_bytes : 0;
 		k->done++;
 		stop = k->abandoned;
 		pthread_cond_signal(&k->more);
@@ -90,6 +91,9 @@ size_t pss_read(const struct world *w, struct footprint_row *rows, size_t n, uin
 	for (size_t i = 0; i < asked; i++) {
 		rows[i].pss = k->state[i];
 		rows[i].pss_bytes = k->bytes[i];
+		/* kernels before 5.4 do not tell the parts apart: 0 */
+		if (k->state[i] == PSS_KNOWN && k->anon_bytes[i] > 0)
+			rows[i].own_bytes = MIN(rows[i].own_bytes, k->anon_bytes[i]);
 		late += k->state[i] == PSS_LATE ? 1 : 0;
 	}
 	bool finished = k->n == 0;

@@ -10,7 +10,8 @@
 #include "sense/world.h"
 
 /*
- * Fills pss and pss_bytes of rows[0..n), at most 64 of them. Returns the number of rows that were not read in time. The
- * world must stay open until the program ends.
+ * Fills pss and pss_bytes of rows[0..n), at most 64 of them, and lowers own_bytes to the process's part of its
+ * private memory: pages that it shares with forks count once among all of them. Returns the number of rows that were
+ * not read in time. The world must stay open until the program ends.
  */
 size_t pss_read(const struct world *w, struct footprint_row *rows, size_t n, uint64_t budget_ns);

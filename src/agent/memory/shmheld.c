@@ -1,12 +1,13 @@
 #include "agent/memory/shmheld.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "sense/memory/shm.h"
 
 /* A memory report may wait this long for the owners of shared memory. */
-static const uint64_t report_budget_ns = 100 * NS_PER_MS;
+static const uint64_t report_budget_ns = 200 * NS_PER_MS;
 #define HOLDERS_SHOWN 8
 
 static void holders(const struct shm_ledger *l, const struct shm_item *item, char *dst, size_t cap)
@@ -32,6 +33,13 @@ static size_t shmheld_rows(const struct shm_ledger *l, struct shmheld ret[static
 		h->row.bytes = item->bytes;
 		h->row.orphan = item->orphan && shm_complete(l);
 		holders(l, item, h->row.owners, sizeof(h->row.owners));
+		h->since_unix_ms = item->since_unix_ms;
+		h->unheld = item->orphan && (shm_complete(l) || (geteuid() == 0 && l->n_unscanned == 0));
+		h->has_uid = item->has_uid;
+		h->uid = item->uid;
+		h->n_owners = MIN(item->n_owners, (uint32_t)SHMHELD_OWNERS);
+		for (uint32_t k = 0; k < h->n_owners; k++)
+			h->owner[k] = l->owners[item->first_owner + k].pid;
 	}
 	return n;
 }
@@ -73,7 +81,32 @@ static void name_former_holders(const struct shmheld *before, size_t n_before, c
 	}
 }
 
-void shmheld_report(const struct world *w, const struct shmheld *before, size_t n_before, struct incident *in)
+static bool held_by_ended(const struct shmheld *before, size_t n_before, const struct shmheld *now,
+			  const struct shmheld_job *job)
+{
+	for (size_t i = 0; i < n_before; i++) {
+		const struct shmheld *b = &before[i];
+		if (b->inode != now->inode || b->dev_major != now->dev_major || b->dev_minor != now->dev_minor)
+			continue;
+		for (uint32_t k = 0; k < b->n_owners; k++)
+			for (size_t e = 0; e < job->n_ended; e++)
+				if (b->owner[k] == job->ended[e].pid)
+					return true;
+	}
+	return false;
+}
+
+static bool is_left(const struct shmheld *before, size_t n_before, const struct shmheld *now,
+		    const struct shmheld_job *job)
+{
+	if (held_by_ended(before, n_before, now, job))
+		return true;
+	return now->unheld && job->charged_bytes / 8 * 9 >= now->row.bytes && job->since_unix_ms != 0 &&
+	       now->since_unix_ms >= job->since_unix_ms && now->has_uid && now->uid == job->uid;
+}
+
+void shmheld_report(const struct world *w, const struct shmheld *before, size_t n_before, const struct shmheld_job *job,
+		    struct incident *in)
 {
 	struct shm_ledger l;
 	struct shmheld now[INCIDENT_SHM];
@@ -83,6 +116,9 @@ void shmheld_report(const struct world *w, const struct shmheld *before, size_t 
 	for (size_t i = 0; i < in->n_shm; i++) {
 		in->shm[i] = now[i].row;
 		name_former_holders(before, n_before, &now[i], &in->shm[i]);
+		in->shm[i].left = job && is_left(before, n_before, &now[i], job);
+		if (in->shm[i].left)
+			in->memory.shm_left_bytes = add_cap(in->memory.shm_left_bytes, now[i].row.bytes);
 	}
 	bool whole = shm_complete(&l) && l.n_dropped == 0;
 	for (size_t i = 0; i < n_before && whole && in->n_shm < INCIDENT_SHM; i++)

@@ -137,6 +137,16 @@ void notifier_loss(struct notifier *n, const char *job, uint32_t attempt, const 
 	notifier_put(n, &notice);
 }
 
+void notifier_warning(struct notifier *n, const char *job, const char *node, const char *kind, const char *text)
+{
+	static struct notice notice;
+	if (!active(n))
+		return;
+	notice_of_warning(job, node, kind, text, n->unix_ms(), &notice);
+	notifier_keep(n, &notice, false);
+	notifier_put(n, &notice);
+}
+
 void notifier_ok(struct notifier *n, const char *job)
 {
 	static struct notice notice;

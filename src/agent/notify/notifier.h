@@ -40,6 +40,8 @@ void notifier_open(struct notifier *n, const struct world *w, const char *state_
 void notifier_incident(struct notifier *n, const struct incident *i);
 /* Reports a loss that became NaN or infinite (model/notify/notice). Nothing resolves it. */
 void notifier_loss(struct notifier *n, const char *job, uint32_t attempt, const char *what);
+/* Something that is no incident yet: one notice of severity warning. */
+void notifier_warning(struct notifier *n, const char *job, const char *node, const char *kind, const char *text);
 /* The job ended well: resolves everything that was reported of it. */
 void notifier_ok(struct notifier *n, const char *job);
 /* Resolves what was reported of a job under this kind; the job goes on. why: one sentence. */

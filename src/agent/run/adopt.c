@@ -26,7 +26,7 @@ static void wait_for_something(struct adopt *a)
 	struct pollfd p[4 + UNIT_JOBS_MAX];
 	size_t n = 0;
 	uint64_t count;
-	lookahead_refresh(&a->services.ahead, a->services.guard.shm);
+	lookahead_refresh(&a->services.ahead, a->w, a->services.guard.shm);
 	p[n++] = (struct pollfd){.fd = a->signal_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->services.guard.from_guard_fd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->services.guard.pidfd, .events = POLLIN};

@@ -17,10 +17,14 @@ enum on_hang { ON_HANG_REPORT, ON_HANG_KILL, ON_HANG_RESTART };
 /* When the guard acts, and on whom. */
 struct guard_spec {
 	double threshold_ratio;
+	double warn_ratio; /* 0: no early warning */
 	bool has_min_free;
 	uint64_t min_free_bytes;
 	uint64_t limit_bytes; /* CGROUP_NO_LIMIT */
 	uint64_t grace_ns;
+	const char *const *prefer, *const *avoid; /* patterns (model/memory/wish) */
+	size_t n_prefer, n_avoid;
+	bool dry_run; /* end nobody */
 	enum victim_policy policy;
 	bool freeze;
 };

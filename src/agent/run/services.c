@@ -19,11 +19,17 @@ static const uint32_t revive_at_once = 3;
 static void settings_fill(struct guard_shm *shm, const struct guard_spec *g)
 {
 	shm->settings.threshold_ratio = g->threshold_ratio;
+	shm->settings.warn_ratio = g->warn_ratio;
 	shm->settings.has_min_free = g->has_min_free;
 	shm->settings.min_free_bytes = g->min_free_bytes;
 	shm->settings.grace_ns = g->grace_ns;
 	shm->policy = g->policy;
-	shm->freeze = g->freeze;
+	shm->freeze = g->freeze && !g->dry_run;
+	shm->dry_run = g->dry_run;
+	for (size_t i = 0; i < g->n_prefer; i++)
+		wishes_add(&shm->wishes, g->prefer[i], WISH_PREFER);
+	for (size_t i = 0; i < g->n_avoid; i++)
+		wishes_add(&shm->wishes, g->avoid[i], WISH_AVOID);
 }
 
 int services_open(struct services *s, const struct world *w, const struct watch_spec *spec,
@@ -106,11 +112,52 @@ static void clamped_report(struct services *s)
 	}
 }
 
+/* Memory runs short: an event and a notice for each job that could relieve it, and a line for the person. */
+static void warning_report(struct services *s)
+{
+	struct guard_shm *shm = s->guard.shm;
+	uint32_t seq = atomic_load(&shm->warning.seq);
+	if (seq == s->warning_seen || (seq & 1))
+		return;
+	const struct warning_facts facts = shm->warning.facts;
+	uint64_t jobs = shm->warning.jobs;
+	char text[600];
+	struct killreport e;
+	if (atomic_load(&shm->warning.seq) != seq)
+		return;
+	bool said = false;
+	s->warning_seen = seq;
+	warning_text(&facts, text, sizeof(text));
+	for (uint32_t job = 0; job < s->n_jobs; job++) {
+		if (!(jobs >> job & 1) || !s->ops->report(s->owner, job, &e))
+			continue;
+		recorder_warning(e.recorder, e.job, "memory_warning", text);
+		if (!said && !e.quiet)
+			log_warning("%s", text);
+		said = true;
+	}
+}
+
+/* A dry run: whom the guard would have ended. */
+static void would_report(struct services *s)
+{
+	struct guard_shm *shm = s->guard.shm;
+	uint32_t seq = atomic_load(&shm->would.seq);
+	struct killreport e;
+	if (seq == s->would_seen || (seq & 1) || !s->ops->report(s->owner, shm->would.job, &e))
+		return;
+	s->would_seen = seq;
+	log_warning("%s", shm->would.text);
+	recorder_event(e.recorder, e.job, "memory_dry_run", NULL, "%s", shm->would.text);
+}
+
 bool services_report(struct services *s, const struct guard_case *c, struct killreport *ret)
 {
 	if (!s->ops->report(s->owner, c->job, ret))
 		return false;
+	const struct guard_job *of = &s->guard.shm->jobs[c->job];
 	ret->ahead = &s->ahead;
+	ret->group = of->has_group ? &of->group : NULL;
 	ret->parts = &s->parts[(c->number - 1) % GUARD_CASES];
 	return true;
 }
@@ -167,6 +214,8 @@ void services_cases(struct services *s)
 {
 	struct guard_shm *shm = s->guard.shm;
 	clamped_report(s);
+	warning_report(s);
+	would_report(s);
 	uint32_t begun = atomic_load(&shm->cases_n);
 	while (s->cases_seen < begun) {
 		struct guard_case *c = &shm->cases[s->cases_seen % GUARD_CASES];

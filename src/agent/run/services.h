@@ -58,6 +58,7 @@ struct services {
 	struct attachments parts[GUARD_CASES]; /* of each case, by its place in the ring */
 	uint32_t guard_deaths;
 	bool clamped_reported;
+	uint32_t warning_seen, would_seen; /* guard_shm.warning.seq, .would.seq */
 };
 
 /* Prepares what needs no process: the guard's shared memory with its settings, the notifier. -ENOMEM. */

@@ -139,7 +139,7 @@ static void timers(struct super *s)
 		super_sample(s);
 	heap_copy(s);
 	if (s->services.guard.shm)
-		lookahead_refresh(&s->services.ahead, s->services.guard.shm);
+		lookahead_refresh(&s->services.ahead, s->w, s->services.guard.shm);
 	if (now >= heapfiles_due_ns(&s->tools.heap.files))
 		heapfiles_tidy(&s->tools.heap.files, s->w, HEAPFILES_ENDED_BYTES);
 	/* do not fork while the thread that loads BPF runs */

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "judge/hang/hang_parts.h"
+#include "model/jobs/role.h"
 
 /* ---- processes and places ---- */
 
@@ -74,7 +75,7 @@ static const struct dump_frame *own_frame(const struct dump_thread *t)
 }
 
 void hang_place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst,
-		  size_t cap)
+		size_t cap)
 {
 	struct stackgroup_rank r = {.rank = p->rank, .process = p, .main = t, .acting = t};
 	activity_of(t, &r.activity);
@@ -101,7 +102,7 @@ static bool fork_lock(struct hang_work *w, const struct dump_process *p, const s
 {
 	const struct dump_process *parent = hang_process_in(hang_newest(w), p->ppid);
 	const struct dump_thread *owner = hang_thread_in(hang_newest(w), p->ppid, t->wait.owner);
-	bool forked = parent && (owner || strcmp(p->role, "loader") == 0 || strcmp(parent->name, p->name) == 0);
+	bool forked = parent && (owner || role_name_serves(p->role) || strcmp(parent->name, p->name) == 0);
 	char who[120], at[300];
 	if (!forked)
 		return false;
@@ -268,10 +269,16 @@ static bool in_file(const struct dump_frame *f, const char *end)
 /* True when it waits for a message and not for a lock: joins, conditions, queues, pools. */
 static bool waits_by_library(const struct dump_thread *t)
 {
-	static const char *const files[] = {"threading.py", "queue.py",	     "multiprocessing/queues.py",
-					    "concurrent/futures/thread.py",  "concurrent/futures/_base.py",
-					    "multiprocessing/synchronize.py", "multiprocessing/popen_fork.py",
-					    "subprocess.py", "selectors.py", "concurrent/futures/process.py"};
+	static const char *const files[] = {"threading.py",
+					    "queue.py",
+					    "multiprocessing/queues.py",
+					    "concurrent/futures/thread.py",
+					    "concurrent/futures/_base.py",
+					    "multiprocessing/synchronize.py",
+					    "multiprocessing/popen_fork.py",
+					    "subprocess.py",
+					    "selectors.py",
+					    "concurrent/futures/process.py"};
 	const struct dump_frame *f = python_frame(t);
 	/* `with condition:`, as a queue's put does, takes the condition's lock. */
 	if (f && in_file(f, "threading.py") && hang_locks_ends_with(f->name, "__enter__"))
@@ -328,7 +335,7 @@ static bool wants_lock(const struct hang_work *w, const struct dump_process *p, 
 
 static bool is_copy(const struct dump_process *parent, const struct dump_process *p)
 {
-	return strcmp(p->role, "loader") == 0 ||
+	return role_name_serves(p->role) ||
 	       (p->command[0] && strcmp(p->command, parent->command) == 0 && strcmp(p->python, parent->python) == 0);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "judge/hang/hang_parts.h"
+#include "model/jobs/role.h"
 
 /* A loop of the program's own code that calls nothing is a spin after this time and this number of usual gaps. */
 static const uint64_t spin_ns = 45 * NS_PER_S, busy_ns = 5 * 60 * NS_PER_S;
@@ -164,13 +165,13 @@ static void loader_is(struct hang_work *w, const struct stackgroup_rank *r)
 	size_t n = 0;
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dump_process *p = &d->processes[i];
-		if (p->rank != r->rank || strcmp(p->role, "loader") != 0)
+		if (p->rank != r->rank || !role_name_serves(p->role))
 			continue;
 		n++;
 		if (!stuck && !idle_worker(p) && p->state != 'Z')
 			stuck = p;
 	}
-	bool gone = l && strcmp(l->seen.last_gone.role, "loader") == 0;
+	bool gone = l && role_name_serves(l->seen.last_gone.role);
 	hang_doing(w, r, doing, sizeof(doing));
 	hang_who(r->rank, who);
 	if (gone && !stuck) {

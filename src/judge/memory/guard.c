@@ -11,6 +11,9 @@ static const uint64_t read_covered_ns = 2 * NS_PER_S;
 static const uint64_t warn_ahead_ns = 2 * NS_PER_S;
 /* The next read comes in time to warn, but is not planned sooner than this. */
 static const uint64_t read_warn_ns = 100 * NS_PER_MS;
+/* The window of the steady rate, and the distance of the points that are kept for it. */
+static const uint64_t steady_ns = 2 * NS_PER_S;
+static const uint64_t past_step_ns = 125 * NS_PER_MS;
 /* The buffer freed beyond the deficit: Ray's min(5 % of total, 3 GiB). */
 static const double buffer_ratio = 0.05;
 static const uint64_t buffer_max_bytes = 3 * GIB;
@@ -30,32 +33,53 @@ static void guard_point_add(struct guard_history *m, const struct ledger *now)
 	for (size_t i = 0; i < now->n; i++)
 		p->used_bytes[i] = now->level[i].used_bytes;
 	m->head = (m->head + 1) % GUARD_POINTS;
+	if (m->n == 0)
+		m->past_n = 0; /* its owner began anew */
 	if (m->n < GUARD_POINTS)
 		m->n++;
+	const struct guard_point *past = &m->past[(m->past_head + GUARD_PAST - 1) % GUARD_PAST];
+	if (m->past_n > 0 && now->mono_ns - past->mono_ns < past_step_ns)
+		return;
+	m->past[m->past_head] = *p;
+	m->past_head = (m->past_head + 1) % GUARD_PAST;
+	if (m->past_n < GUARD_PAST)
+		m->past_n++;
 }
 
-/* The slope from the newest point that is at least window_ns old to the last point. */
+/* The newest point of a ring that is at least window_ns older than the time, else its oldest one. NULL: it is empty. */
+static const struct guard_point *point_before(const struct guard_point *ring, size_t cap, size_t head, size_t n,
+					      uint64_t mono_ns, uint64_t window_ns)
+{
+	const struct guard_point *p = NULL;
+	for (size_t back = 1; back <= n; back++) {
+		p = &ring[(head + cap - back) % cap];
+		if (mono_ns - p->mono_ns >= window_ns)
+			break;
+	}
+	return p;
+}
+
+/* The slope over a window that ends with the last point; over less where nothing is as old. */
 static uint64_t slope_over(const struct guard_history *m, size_t level, uint64_t window_ns)
 {
 	const struct guard_point *last = &m->point[(m->head + GUARD_POINTS - 1) % GUARD_POINTS];
-	for (size_t back = 2; back <= m->n; back++) {
-		const struct guard_point *p = &m->point[(m->head + GUARD_POINTS - back) % GUARD_POINTS];
-		uint64_t dt = last->mono_ns - p->mono_ns;
-		if (dt < window_ns && back < m->n)
-			continue;
-		uint64_t grown = sub_floor(last->used_bytes[level], p->used_bytes[level]);
-		if (dt == 0 || grown == 0)
-			return 0;
-		return (uint64_t)((double)grown * 1e9 / (double)dt);
-	}
-	return 0;
+	const struct guard_point *p = point_before(m->point, GUARD_POINTS, m->head, m->n, last->mono_ns, window_ns);
+	const struct guard_point *past =
+		point_before(m->past, GUARD_PAST, m->past_head, m->past_n, last->mono_ns, window_ns);
+	if (p && past && last->mono_ns - p->mono_ns < window_ns && past->mono_ns < p->mono_ns)
+		p = past;
+	uint64_t dt = p ? last->mono_ns - p->mono_ns : 0;
+	uint64_t grown = p ? sub_floor(last->used_bytes[level], p->used_bytes[level]) : 0;
+	if (dt == 0 || grown == 0)
+		return 0;
+	return (uint64_t)((double)grown * 1e9 / (double)dt);
 }
 
 /* The fill rate of a level: the worst over windows of 50 ms, 250 ms and 2 s. */
 static uint64_t guard_rate(const struct guard_history *m, size_t level)
 {
-	static const uint64_t windows[] = {50 * NS_PER_MS, 250 * NS_PER_MS, 2 * NS_PER_S};
-	uint64_t worst = 0;
+	static const uint64_t windows[] = {50 * NS_PER_MS, 250 * NS_PER_MS};
+	uint64_t worst = slope_over(m, level, steady_ns);
 	for (size_t i = 0; i < ARRAY_SIZE(windows); i++)
 		worst = MAX(worst, slope_over(m, level, windows[i]));
 	return worst;
@@ -91,8 +115,11 @@ static void judge_level(const struct guard_history *m, const struct guard_settin
 		.threshold_bytes = threshold,
 		.rate_bytes_per_s = rate,
 		.time_to_limit_ns = time_for(v->available_bytes, rate),
+		/* who filled fast until a second ago and does no more has time, too */
+		.steady_bytes_per_s = MIN(slope_over(m, index, steady_ns), slope_over(m, index, steady_ns / 2)),
 		.early = v->used_bytes > early && v->used_bytes <= threshold,
 	};
+	step.steady_time_ns = time_for(v->available_bytes, step.steady_bytes_per_s);
 	uint64_t headroom = sub_floor(v->total_bytes, threshold);
 	if (v->used_bytes > early) {
 		bool last_moment = v->available_bytes < headroom / 4 || step.time_to_limit_ns < 2 * s->reaction_ns;
@@ -119,7 +146,8 @@ void guard_judge(struct guard_history *m, const struct guard_settings *s, const 
 		 struct guard_step *ret)
 {
 	guard_point_add(m, now);
-	struct guard_step worst = {.next_ns = read_far_ns, .time_to_limit_ns = UINT64_MAX};
+	struct guard_step worst = {
+		.next_ns = read_far_ns, .time_to_limit_ns = UINT64_MAX, .steady_time_ns = UINT64_MAX};
 	uint64_t next = UINT64_MAX;
 	for (size_t i = 0; i < now->n && s->threshold_ratio > 0; i++) {
 		if (now->level[i].total_bytes == 0)

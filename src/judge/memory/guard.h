@@ -15,19 +15,22 @@ struct guard_settings {
 	double threshold_ratio; /* 0: the guard is off */
 	bool has_min_free;
 	uint64_t min_free_bytes;
-	uint64_t reaction_ns;   /* from a crossing to a frozen victim, on this machine */
+	double warn_ratio; /* an early warning above this share (judge/memory/warning); 0: none */
+	uint64_t reaction_ns; /* from a crossing to a frozen victim, on this machine */
 	uint64_t fastest_bytes_per_s; /* the fastest expected fill: it bounds the time between two reads */
-	uint64_t grace_ns;      /* SIGTERM first when at least this much time remains; 0: never */
+	uint64_t grace_ns; /* SIGTERM first when at least this much time remains; 0: never */
 };
 
 enum guard_state {
 	GUARD_OK,
-	GUARD_WARN,      /* near the threshold: candidates are kept ready */
-	GUARD_ACT,       /* over the threshold */
+	GUARD_WARN, /* near the threshold: candidates are kept ready */
+	GUARD_ACT, /* over the threshold */
 	GUARD_EMERGENCY, /* the limit is about to be reached: nothing is asked first */
 };
 
 #define GUARD_POINTS 64
+
+#define GUARD_PAST 24
 
 struct guard_point {
 	uint64_t mono_ns;
@@ -38,17 +41,27 @@ struct guard_point {
 struct guard_history {
 	struct guard_point point[GUARD_POINTS];
 	size_t head, n;
+	/* Near a limit GUARD_POINTS reads span 64 ms only: a point every 125 ms, for the steady rate. */
+	struct guard_point past[GUARD_PAST];
+	size_t past_head, past_n;
 };
 
 struct guard_step {
 	enum guard_state state;
-	size_t level;                 /* index into the ledger's levels: the level that decided */
-	uint64_t threshold_bytes;     /* used bytes above which that level acts */
-	uint64_t deficit_bytes;       /* bytes to free, buffer included; 0: none */
-	uint64_t rate_bytes_per_s;    /* how fast that level fills; 0: it does not */
-	uint64_t time_to_limit_ns;    /* UINT64_MAX: it is not filling */
-	bool early;                   /* below the threshold, but about to hit the limit */
-	uint64_t next_ns;             /* time until the next read */
+	size_t level; /* index into the ledger's levels: the level that decided */
+	uint64_t threshold_bytes; /* used bytes above which that level acts */
+	uint64_t deficit_bytes; /* bytes to free, buffer included; 0: none */
+	uint64_t rate_bytes_per_s; /* how fast that level fills; 0: it does not */
+	uint64_t time_to_limit_ns; /* UINT64_MAX: it is not filling */
+	/*
+	 * The rate over the last 2 s, or the last one where that is less, and the time left at that rate. The rate
+	 * above is the worst of several, and decides when to act: one allocation is a rate to it. This one says how
+	 * much time there really is.
+	 */
+	uint64_t steady_bytes_per_s;
+	uint64_t steady_time_ns; /* UINT64_MAX: it does not fill */
+	bool early; /* below the threshold, but about to hit the limit */
+	uint64_t next_ns; /* time until the next read */
 };
 
 /* The threshold of a level of this size, in used bytes. */

@@ -4,8 +4,7 @@
 
 bool guard_plan_ask_first(uint64_t grace_ns, const struct guard_step *step)
 {
-	return grace_ns > 0 && step->state == GUARD_ACT && step->time_to_limit_ns != UINT64_MAX &&
-	       step->time_to_limit_ns > 2 * grace_ns;
+	return grace_ns > 0 && step->state == GUARD_ACT && step->steady_time_ns > 2 * grace_ns;
 }
 
 bool guard_plan_still_filling(const struct ledger_level *level, uint64_t threshold_bytes, uint64_t *used_frozen_bytes)

@@ -8,8 +8,9 @@
 
 /*
  * True when there is time to end the victim with SIGTERM first: a grace period is set (grace_ns; 0: never ask), the
- * level is over its threshold but not in an emergency, it is filling, and at this rate more than two grace periods are
- * left.
+ * level is over its threshold but not in an emergency, and at the steady rate more than two grace periods are left. A
+ * level that does not fill leaves any time. The worst rate decides when to act, and what is an emergency, not this: a
+ * program that allocates in steps would never be asked.
  */
 bool guard_plan_ask_first(uint64_t grace_ns, const struct guard_step *step);
 

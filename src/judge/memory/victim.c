@@ -47,8 +47,12 @@ static int victim_compare(const struct unit *a, const struct unit *b, enum victi
 	bool small_a = unit_weight(a) < worthwhile, small_b = unit_weight(b) < worthwhile;
 	if (a->launcher != b->launcher)
 		return a->launcher ? 1 : -1;
+	if ((a->wish == WISH_AVOID) != (b->wish == WISH_AVOID))
+		return a->wish == WISH_AVOID ? 1 : -1;
 	if (small_a != small_b)
 		return small_a ? 1 : -1;
+	if (a->wish != b->wish)
+		return a->wish == WISH_PREFER ? -1 : 1;
 	if (a->retriable != b->retriable)
 		return a->retriable ? -1 : 1;
 	/*
@@ -97,7 +101,7 @@ void victim_choose(const struct unit_table *units, enum victim_policy policy, ui
 	sort_units(units, policy, worthwhile, ret);
 	while (ret->n_chosen < ret->n) {
 		const struct unit *u = &units->unit[ret->order[ret->n_chosen]];
-		if (ret->n_chosen > 0 && (ret->freed_bytes >= deficit_bytes || u->launcher))
+		if (ret->n_chosen > 0 && (ret->freed_bytes >= deficit_bytes || u->launcher || u->wish == WISH_AVOID))
 			break;
 		ret->freed_bytes += unit_weight(u);
 		ret->n_chosen++;
@@ -142,6 +146,10 @@ void victim_explain(const struct unit_table *units, enum victim_policy policy, c
 		buf_add(&b, "only starts others: ended when nothing else is left");
 	else
 		explain_place(&b, u, rank_of_many ? POLICY_LARGEST : policy, p == 0);
+	if (u->wish == WISH_PREFER)
+		buf_add(&b, ", and --prefer names it");
+	if (u->wish == WISH_AVOID)
+		buf_add(&b, p == 0 ? ", to be avoided, but nobody else is left" : ", to be avoided");
 	if (c->n > 1 && u->retriable)
 		buf_add(&b, ", and can be retried");
 }

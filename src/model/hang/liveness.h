@@ -84,7 +84,7 @@ struct liveness_counters {
 	struct liveness_progress progress;
 	uint32_t processes; /* alive now, zombies not counted */
 	uint32_t n_come, n_gone; /* processes started and ended since the rank was first seen; only grow */
-	uint32_t n_loaders, n_compilers; /* alive now with ROLE_LOADER, ROLE_COMPILER */
+	uint32_t n_loaders, n_compilers; /* alive now that serve a rank (role_serves), ROLE_COMPILER */
 	struct {
 		pid_t pid; /* 0: none has ended */
 		char role[16], name[32];

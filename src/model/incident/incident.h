@@ -83,6 +83,7 @@ struct incident_shm {
 	char owners[96];
 	bool orphan;
 	bool freed; /* removed together with its owners */
+	bool left; /* the job's, and still there: ending it has not freed this memory */
 };
 
 struct incident_sample {
@@ -96,7 +97,8 @@ struct incident_grower {
 	char role[16];
 	char name[64];
 	uint64_t own_bytes;
-	int64_t growth_bytes_per_s;
+	int64_t growth_bytes_per_s; /* grown_bytes over over_ms */
+	uint64_t grown_bytes, over_ms; /* over_ms 0: unknown */
 };
 
 /* How a job ended after a hang that nothing resolved. */
@@ -147,6 +149,8 @@ struct incident {
 		char threshold[200]; /* how the threshold was chosen */
 		bool has_rate;
 		int64_t growth_bytes_per_s;
+		uint64_t growth_over_ms; /* the time it is measured over; 0: unknown */
+		uint64_t shm_left_bytes; /* sum of shm[] that are left */
 		uint64_t time_to_limit_ms; /* UINT64_MAX: not growing */
 	} memory;
 	struct {
@@ -177,7 +181,7 @@ struct incident {
 	size_t n_candidates_all;
 	struct incident_sample history[INCIDENT_HISTORY]; /* oldest first */
 	size_t n_history;
-	struct incident_grower growers[INCIDENT_GROWERS];
+	struct incident_grower growers[INCIDENT_GROWERS]; /* who grew most first */
 	size_t n_growers;
 	struct incident_shm shm[INCIDENT_SHM];
 	size_t n_shm;

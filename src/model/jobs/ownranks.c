@@ -41,7 +41,7 @@ static bool may_start(const struct role_info *parent)
 
 bool ownranks_may_be(const struct role_info *who, const struct role_info *parent)
 {
-	return who->role == ROLE_LOADER && who->rank == NO_RANK && may_start(parent);
+	return role_serves(who->role) && who->rank == NO_RANK && may_start(parent);
 }
 
 static bool has_reported(const struct ownranks_process *p, pid_t parent)

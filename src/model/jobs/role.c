@@ -3,20 +3,21 @@
 #include <string.h>
 
 static const char *const role_names[ROLE_MAX] = {
-	[ROLE_OTHER] = "other",
-	[ROLE_MAIN] = "main",
-	[ROLE_LOADER] = "loader",
-	[ROLE_COMPILER] = "compiler",
-	[ROLE_LAUNCHER] = "launcher",
-	[ROLE_RAY_WORKER] = "ray_worker",
-	[ROLE_RAY_SYSTEM] = "ray_system",
-	[ROLE_HELPER] = "helper",
-	[ROLE_SHELL] = "shell",
+	[ROLE_OTHER] = "other",		  [ROLE_MAIN] = "main",
+	[ROLE_LOADER] = "loader",	  [ROLE_WORKER] = "worker",
+	[ROLE_COMPILER] = "compiler",	  [ROLE_LAUNCHER] = "launcher",
+	[ROLE_RAY_WORKER] = "ray_worker", [ROLE_RAY_SYSTEM] = "ray_system",
+	[ROLE_HELPER] = "helper",	  [ROLE_SHELL] = "shell",
 };
 
 const char *role_name(enum role r)
 {
 	return r < ROLE_MAX ? role_names[r] : "other";
+}
+
+bool role_name_serves(const char *name)
+{
+	return strcmp(name, role_names[ROLE_LOADER]) == 0 || strcmp(name, role_names[ROLE_WORKER]) == 0;
 }
 
 /*
@@ -176,35 +177,60 @@ static bool same_command_as_parent(const struct role_input *in)
 }
 
 static const char *const launchers[] = {
-	"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun",
-	"prted", "orted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "srun", "slurmstepd", "composer", "vigil", NULL,
+	"torchrun",	      "accelerate", "deepspeed",  "horovodrun", "mpirun", "mpiexec",
+	"mpiexec.hydra",      "orterun",    "prterun",	  "prted",	"orted",  "hydra_pmi_proxy",
+	"hydra_bstrap_proxy", "srun",	    "slurmstepd", "composer",	"vigil",  NULL,
 };
 static const char *const launcher_modules[] = {
-	"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic",
-	"accelerate", "accelerate.commands.launch", "accelerate.commands.accelerate_cli", "deepspeed",
-	"deepspeed.launcher.launch", "deepspeed.launcher.runner", "horovod.runner.launch", "composer",
-	"paddle.distributed.launch", NULL,
+	"torchrun",
+	"torch.distributed.run",
+	"torch.distributed.launch",
+	"torch.distributed.elastic",
+	"accelerate",
+	"accelerate.commands.launch",
+	"accelerate.commands.accelerate_cli",
+	"deepspeed",
+	"deepspeed.launcher.launch",
+	"deepspeed.launcher.runner",
+	"horovod.runner.launch",
+	"composer",
+	"paddle.distributed.launch",
+	NULL,
 };
 static const char *const shells[] = {
-	"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "tcsh", "csh", "busybox", "timeout", "nohup", "time", "env",
-	"sudo", "su", "runuser", "setsid", "setpriv", "unshare", "tini", "dumb-init", "docker-init", "catatonit",
-	"xargs", "make", "script", "flock", "strace", NULL,
+	"sh",	   "bash",	"dash",	       "zsh",	    "ksh",   "mksh", "fish",	"tcsh",	  "csh",     "busybox",
+	"timeout", "nohup",	"time",	       "env",	    "sudo",  "su",   "runuser", "setsid", "setpriv", "unshare",
+	"tini",	   "dumb-init", "docker-init", "catatonit", "xargs", "make", "script",	"flock",  "strace",  NULL,
 };
 static const char *const compilers[] = {
-	"cc1", "cc1plus", "cc", "c++", "gcc", "g++", "clang", "clang++", "as", "ld", "ld.lld", "lld", "collect2",
-	"nvcc", "cicc", "ptxas", "fatbinary", "nvlink", "cudafe++", "ninja", "hipcc", "triton-llvm-opt", NULL,
+	"cc1",	     "cc1plus",
+	"cc",	     "c++",
+	"gcc",	     "g++",
+	"clang",     "clang++",
+	"as",	     "ld",
+	"ld.lld",    "lld",
+	"collect2",  "nvcc",
+	"cicc",	     "ptxas",
+	"fatbinary", "nvlink",
+	"cudafe++",  "ninja",
+	"hipcc",     "triton-llvm-opt",
+	NULL,
 };
 static const char *const ray_daemons[] = {"raylet", "gcs_server", "plasma_store", "plasma_store_server", NULL};
 /* Ray's agents have titles like those of tasks; the name of a task may begin with the same word. */
 static const char *const ray_agents[] = {"ray::DashboardAgent", "ray::RuntimeEnvAgent", NULL};
 static const char *const ray_scripts[] = {
-	"/ray/dashboard/", "/ray/_private/log_monitor.py", "/ray/autoscaler/_private/monitor.py",
-	"/ray/_private/runtime_env/agent/", "ray.util.client.server", NULL,
+	"/ray/dashboard/",
+	"/ray/_private/log_monitor.py",
+	"/ray/autoscaler/_private/monitor.py",
+	"/ray/_private/runtime_env/agent/",
+	"ray.util.client.server",
+	NULL,
 };
 /* Programs that are never the main program of a job, even right below a shell ("train.py | tee log"). */
 static const char *const utilities[] = {
-	"tee", "cat", "grep", "sed", "awk", "gawk", "mawk", "head", "tail", "less", "sleep", "sort", "tr", "cut", "ts",
-	"nvidia-smi", "rsync", "tar", "gzip", "zstd", "ps", "top", "watch", NULL,
+	"tee", "cat", "grep", "sed",	    "awk",   "gawk", "mawk", "head", "tail", "less", "sleep", "sort",
+	"tr",  "cut", "ts",   "nvidia-smi", "rsync", "tar",  "gzip", "zstd", "ps",   "top",  "watch", NULL,
 };
 
 static bool ray_role(const struct role_input *in, enum role *ret)
@@ -245,12 +271,12 @@ static bool python_role(const struct role_input *in, enum role *ret)
 		*ret = ROLE_HELPER;
 	else if (span_has(in->command, "from multiprocessing.forkserver import"))
 		/* The fork server forks workers, which keep its command line. */
-		*ret = span_has(in->parent_command, "from multiprocessing.forkserver import") ? ROLE_LOADER
+		*ret = span_has(in->parent_command, "from multiprocessing.forkserver import") ? ROLE_WORKER
 											      : ROLE_HELPER;
 	else if (span_has(in->command, "from multiprocessing.spawn import"))
-		*ret = ROLE_LOADER;
+		*ret = ROLE_WORKER;
 	else if (span_has(in->command, "joblib.externals.loky.backend"))
-		*ret = span_has(in->command, "resource_tracker") ? ROLE_HELPER : ROLE_LOADER;
+		*ret = span_has(in->command, "resource_tracker") ? ROLE_HELPER : ROLE_WORKER;
 	else
 		return false;
 	return true;
@@ -287,8 +313,9 @@ static enum role forked_role(enum role parent)
 	switch (parent) {
 	case ROLE_MAIN:
 	case ROLE_LOADER:
+	case ROLE_WORKER:
 	case ROLE_RAY_WORKER:
-		return ROLE_LOADER;
+		return ROLE_WORKER;
 	case ROLE_OTHER:
 		return ROLE_MAIN;
 	default:
@@ -331,9 +358,9 @@ static enum role decide(const struct role_input *in, const struct role_info *inf
 	if (has_no_command(in) && in->environ.len == 0)
 		return ROLE_OTHER;
 	if (ray_role(in, &role)) {
-		/* A fork of a Ray worker keeps its title and is its loader. */
+		/* A fork of a Ray worker keeps its title. */
 		if (role == ROLE_RAY_WORKER && same_command_as_parent(in) && in->parent->role == ROLE_RAY_WORKER)
-			return ROLE_LOADER;
+			return ROLE_WORKER;
 		return role;
 	}
 	if (python_role(in, &role))
@@ -357,6 +384,7 @@ void role_of(const struct role_input *in, struct role_info *ret)
 		info.own_number = in->parent->own_number;
 	}
 	info.role = decide(in, &info);
+	info.forked = same_command_as_parent(in) && !started_as_rank(in, &info);
 	if (info.role == ROLE_LAUNCHER) {
 		info.rank = NO_RANK;
 		info.local_rank = NO_RANK;

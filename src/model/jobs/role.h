@@ -15,7 +15,8 @@
 enum role {
 	ROLE_OTHER, /* unknown: kernel thread, zombie, unreadable */
 	ROLE_MAIN, /* the program itself: a rank, or the whole job */
-	ROLE_LOADER, /* serves its parent: data loader worker, multiprocessing child */
+	ROLE_LOADER, /* a data loader's worker that names itself so (torch: pt_data_worker) */
+	ROLE_WORKER, /* serves its parent: a fork of it, a child of multiprocessing; maybe an older torch's loader */
 	ROLE_COMPILER, /* torch inductor worker, cc, nvcc, ptxas … */
 	ROLE_LAUNCHER, /* starts ranks and waits: torchrun, mpirun, srun, accelerate … */
 	ROLE_RAY_WORKER, /* a Ray task, actor or idle worker */
@@ -29,6 +30,8 @@ enum role {
 struct role_info {
 	int32_t rank, local_rank, world_size;
 	enum role role;
+	bool forked; /* it has its parent's command line: it began with its parent's pages, shared copy-on-write */
+	uint8_t wish; /* enum wish (model/memory/wish), where the reader of the role asks for it */
 	bool own_number; /* the program gave the number: LOCAL_RANK alone, or found by model/jobs/ownranks.h */
 };
 
@@ -47,4 +50,10 @@ struct role_input {
  */
 void role_of(const struct role_input *in, struct role_info *ret);
 
+/* A process that does part of its parent's work: ROLE_LOADER or ROLE_WORKER, and by name. */
+static inline bool role_serves(enum role r)
+{
+	return r == ROLE_LOADER || r == ROLE_WORKER;
+}
+bool role_name_serves(const char *name);
 const char *role_name(enum role r); /* "main", "loader", "ray_worker" … */

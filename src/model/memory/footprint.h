@@ -2,8 +2,9 @@
  * What `vigil mem` shows: the memory at every level, the processes that hold it, and the shared memory with its
  * holders. Plain data, filled by agent/memory, shown by tell/memory/memory_show ("vigil.memory/1"). Bytes throughout.
  *
- * own = RSS - shared: the kernel gets private pages back when one process ends; shared pages stay for the other
- * processes, or in /dev/shm without any.
+ * own: what the kernel gets back when the process ends: its private pages, of those that it shares with forks its part
+ * (so that the forks' own bytes add up to what they hold together); resident less shared where that could not be read.
+ * Files and shared memory stay for the other processes, or in /dev/shm without any.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 
 enum { ROW_OPEN = -1, ROW_OTHERS = -2 };
 
-#define CHAIN_MAX 64  /* a deeper process joins the unit where the walk stopped */
+#define CHAIN_MAX 64 /* a deeper process joins the unit where the walk stopped */
 #define PROBES_MAX 64
 
 struct build {
@@ -49,24 +49,89 @@ static struct unit_known *known_find(struct unit_memory *mem, const struct task_
 	return spare;
 }
 
-int64_t unit_growth(const struct unit_memory *mem, const struct task_row *row)
+/* ---- how a process has grown ---- */
+
+static struct unit_past *past_get(const struct unit_memory *mem, pid_t pid, uint64_t start_ticks)
 {
-	size_t h = hash_slot((uint64_t)row->pid, UNIT_KNOWN_MAX - 1);
+	size_t h = hash_slot((uint64_t)pid, UNIT_PAST_MAX - 1);
 	for (uint32_t i = 0; i < PROBES_MAX; i++) {
-		const struct unit_known *k = &mem->known[(h + i) & (UNIT_KNOWN_MAX - 1)];
-		if (k->pid == row->pid && k->start_ticks == row->start_ticks && k->seen != 0)
-			return k->growth_bytes_per_s;
+		const struct unit_past *p = &mem->past[(h + i) & (UNIT_PAST_MAX - 1)];
+		if (p->seen == 0)
+			break;
+		if (p->pid == pid && p->start_ticks == start_ticks)
+			return (struct unit_past *)p;
 	}
-	return 0;
+	return NULL;
+}
+
+/* NULL: the table is full there. */
+static struct unit_past *past_new(struct unit_memory *mem, const struct task_row *row)
+{
+	size_t h = hash_slot((uint64_t)row->pid, UNIT_PAST_MAX - 1);
+	for (uint32_t i = 0; i < PROBES_MAX; i++) {
+		struct unit_past *p = &mem->past[(h + i) & (UNIT_PAST_MAX - 1)];
+		if (p->seen != 0 && p->seen + 1 >= mem->sweep)
+			continue;
+		*p = (struct unit_past){.pid = row->pid, .start_ticks = row->start_ticks, .seen = mem->sweep};
+		p->origin = (struct unit_origin){row->pid, row->start_ticks};
+		return p;
+	}
+	return NULL;
+}
+
+struct growth_said unit_grown(const struct unit_memory *mem, const struct task_row *row)
+{
+	const struct unit_past *p = past_get(mem, row->pid, row->start_ticks);
+	return p ? p->grown : (struct growth_said){.over_ns = 0};
+}
+
+/* before_ns: when it was last seen, or, if it is new, when it was not there yet; 0: unknown. */
+static void past_grow(struct build *b, struct unit_past *p, uint64_t own, uint64_t own_before, uint64_t before_ns)
+{
+	if (p->growth.n == 0 && before_ns != 0)
+		growth_add(&p->growth, before_ns, own_before);
+	uint64_t asked = add_cap(own, p->copied_bytes);
+	p->grown = growth_say(&p->growth, b->mono_ns, asked);
+	growth_add(&p->growth, b->mono_ns, asked);
+	p->seen = b->mem->sweep;
+}
+
+/* A fork has its parent's pages from its first moment on: it has not grown by them. */
+static uint64_t past_inherit(struct build *b, struct unit_past *p, uint64_t own, const struct unit_known *parent)
+{
+	const struct unit_past *of = past_get(b->mem, parent->pid, parent->start_ticks);
+	if (!of)
+		return 0;
+	p->inherited_bytes = MIN(own, parent->last_own_bytes);
+	p->origin = of->origin;
+	return p->inherited_bytes;
+}
+
+static void known_grow(struct build *b, const struct task_row *row, struct unit_known *k, bool fresh,
+		       const struct unit_known *parent)
+{
+	uint64_t before_ns = fresh ? b->mem->last_sweep_ns : k->last_mono_ns;
+	uint64_t own = task_own_bytes(row), dt = sub_floor(b->mono_ns, before_ns);
+	struct unit_past *p = past_get(b->mem, row->pid, row->start_ticks);
+	if (!p)
+		p = past_new(b->mem, row);
+	if (p && fresh && parent && k->role.forked)
+		k->last_own_bytes = past_inherit(b, p, own, parent);
+	if (before_ns != 0 && dt > NS_PER_MS)
+		k->burst_bytes_per_s = (int64_t)(((double)own - (double)k->last_own_bytes) * 1e9 / (double)dt);
+	if (p)
+		past_grow(b, p, own, k->last_own_bytes, before_ns);
+	k->last_own_bytes = own;
+	k->last_mono_ns = b->mono_ns;
 }
 
 static void known_update(struct build *b, const struct task_row *row, struct unit_known *k, bool fresh,
-			 const struct role_info *parent)
+			 const struct unit_known *parent)
 {
 	if (b->role && b->budget > 0 && (fresh || strcmp(k->comm, row->comm) != 0)) {
 		struct role_info was = k->role;
 		b->budget--;
-		b->role(b->role_ctx, row, parent, &k->role);
+		b->role(b->role_ctx, row, parent ? &parent->role : NULL, &k->role);
 		TEXT_COPY(k->comm, row->comm);
 		/* a new title may have overwritten the environment that held the rank */
 		if (k->role.rank == NO_RANK && k->role.role != ROLE_LAUNCHER) {
@@ -77,12 +142,7 @@ static void known_update(struct build *b, const struct task_row *row, struct uni
 	}
 	if (k->seen == b->mem->sweep)
 		return;
-	uint64_t before_ns = fresh ? b->mem->last_sweep_ns : k->last_mono_ns;
-	uint64_t own = task_own_bytes(row), dt = sub_floor(b->mono_ns, before_ns);
-	if (before_ns != 0 && dt > NS_PER_MS)
-		k->growth_bytes_per_s = (int64_t)(((double)own - (double)k->last_own_bytes) * 1e9 / (double)dt);
-	k->last_own_bytes = own;
-	k->last_mono_ns = b->mono_ns;
+	known_grow(b, row, k, fresh, parent);
 	k->seen = b->mem->sweep;
 }
 
@@ -165,6 +225,7 @@ static int32_t unit_new(struct build *b, size_t job, const struct task_row *row,
 		.start_ticks = row->start_ticks,
 		.rank = rank != NO_RANK ? rank : k->role.rank,
 		.role = k->role.role,
+		.wish = (enum wish)k->role.wish,
 		.retriable = b->jobs[job].retriable,
 		.protected_ = b->jobs[job].protected_,
 		/* all of Ray on the node dies with any of its daemons, also with one that starts no process */
@@ -186,17 +247,20 @@ static void unit_add(struct build *b, uint32_t row_index, int32_t unit, const st
 	struct unit *u = &t->unit[unit];
 	const struct task_row *row = &b->tasks->rows[row_index];
 	u->processes++;
-	u->own_bytes += task_own_bytes(row);
+	if (u->wish == WISH_NONE && k->role.wish == WISH_PREFER)
+		u->wish = WISH_PREFER;
 	u->rss_bytes += task_rss_bytes(row);
 	u->swap_bytes += row->swap_bytes;
 	u->shmem_bytes = MAX(u->shmem_bytes, row->rss_shmem_bytes);
-	u->growth_bytes_per_s += k->growth_bytes_per_s;
+	u->growth_bytes_per_s += unit_grown(b->mem, row).bytes_per_s;
+	u->burst_bytes_per_s += k->burst_bytes_per_s;
 	if (t->n_members >= UNIT_MEMBERS_MAX) {
 		t->n_dropped++;
+		u->own_bytes += task_own_bytes(row);
 		return;
 	}
-	t->member[t->n_members++] = (struct unit_member){.row = row_index, .unit = (uint16_t)unit,
-							   .role = (uint8_t)k->role.role};
+	t->member[t->n_members++] =
+		(struct unit_member){.row = row_index, .unit = (uint16_t)unit, .role = (uint8_t)k->role.role};
 }
 
 /* Places one row; its parent is placed already. */
@@ -213,18 +277,17 @@ static void place(struct build *b, uint32_t i, int32_t parent_row)
 		return;
 	}
 	bool fresh, parent_fresh;
-	const struct role_info *parent_role = NULL;
-	if (above >= 0)
-		parent_role = &known_find(b->mem, &b->tasks->rows[parent_row], &parent_fresh)->role;
+	const struct unit_known *parent =
+		above >= 0 ? known_find(b->mem, &b->tasks->rows[parent_row], &parent_fresh) : NULL;
 	struct unit_known *k = known_find(b->mem, row, &fresh);
-	known_update(b, row, k, fresh, parent_role);
+	known_update(b, row, k, fresh, parent);
 	int32_t unit = above;
 	if (root) {
 		unit = unit_new(b, job, row, k, rank);
-	} else if (stands_alone(&k->role, parent_role)) {
+	} else if (stands_alone(&k->role, &parent->role)) {
 		int32_t own = unit_new(b, b->out->unit[above].job, row, k, NO_RANK);
 		if (own >= 0) {
-			if (starts_others(parent_role->role))
+			if (starts_others(parent->role.role))
 				b->out->unit[above].launcher = true;
 			unit = own;
 		}
@@ -261,6 +324,136 @@ static void place_with_parents(struct build *b, uint32_t i)
 		place(b, (uint32_t)chain[n], chain[n + 1]);
 }
 
+/* ---- pages that are shared with forks ---- */
+
+static struct unit_family *family_of(struct unit_memory *mem, const struct unit_origin *o)
+{
+	for (size_t i = 0; i < mem->n_families; i++)
+		if (mem->family[i].origin.pid == o->pid && mem->family[i].origin.start_ticks == o->start_ticks)
+			return &mem->family[i];
+	return NULL;
+}
+
+/*
+ * Pages of others that it has written to since the last reading, or, for a fork, since it came: its private part grew
+ * by more than it grew itself.
+ */
+static void past_copied(struct unit_past *p, const struct unit_share *now)
+{
+	uint64_t private = p->has_share ? p->share.private_bytes : 0;
+	uint64_t anon = p->has_share ? p->share.anon_bytes : p->inherited_bytes;
+	uint64_t from_ns = p->has_share ? p->share.mono_ns : p->growth.first_ns;
+	uint64_t copied = sub_floor(sub_floor(now->private_bytes, private), sub_floor(now->anon_bytes, anon));
+	growth_raise(&p->growth, from_ns, now->mono_ns, copied);
+	p->copied_bytes = add_cap(p->copied_bytes, copied);
+}
+
+void unit_shares(struct unit_memory *mem, const struct unit_share *share, size_t n)
+{
+	struct unit_family was[UNIT_SHARES];
+	size_t n_was = mem->n_families;
+	memcpy(was, mem->family, sizeof(was));
+	mem->n_families = 0;
+	for (size_t i = 0; i < n && i < UNIT_SHARES; i++) {
+		struct unit_family *f = family_of(mem, &share[i].origin);
+		if (!f) {
+			f = &mem->family[mem->n_families++];
+			*f = (struct unit_family){.origin = share[i].origin};
+		}
+		f->read++;
+	}
+	for (size_t i = 0; i < n && i < UNIT_SHARES; i++) {
+		const struct unit_share *s = &share[i];
+		struct unit_past *p = past_get(mem, s->pid, s->start_ticks);
+		if (!p)
+			continue;
+		/* where one of them has ended, its part went to the others, and nobody has written */
+		uint32_t before = 0;
+		for (size_t j = 0; j < n_was; j++)
+			if (was[j].origin.pid == s->origin.pid && was[j].origin.start_ticks == s->origin.start_ticks)
+				before = was[j].read;
+		bool alike = before != 0 && family_of(mem, &s->origin)->read >= before;
+		if (p->has_share ? alike : p->inherited_bytes > 0)
+			past_copied(p, s);
+		/* a fork that is first seen late may have grown meanwhile: what is private is not what it came with */
+		p->inherited_bytes = MIN(p->inherited_bytes, sub_floor(s->anon_bytes, s->private_bytes));
+		p->share = *s;
+		p->has_share = true;
+	}
+}
+
+/* Whether all processes live whose sharing was read together. If not, their parts have become larger. */
+static bool share_holds(const struct unit_memory *mem, const struct unit_past *p)
+{
+	const struct unit_family *f = p->has_share ? family_of((struct unit_memory *)mem, &p->share.origin) : NULL;
+	return f && f->alive == f->read;
+}
+
+static uint64_t past_own(const struct unit_memory *mem, const struct unit_past *p, uint64_t anon_bytes)
+{
+	const struct unit_share *s = &p->share;
+	if (share_holds(mem, p)) {
+		if (anon_bytes >= s->anon_bytes)
+			return add_cap(s->pss_bytes, anon_bytes - s->anon_bytes);
+		return (uint64_t)((double)s->pss_bytes * (double)anon_bytes / (double)s->anon_bytes);
+	}
+	/* not read yet: they count with the process that they come from, if it lives */
+	const struct unit_past *of = p->inherited_bytes ? past_get(mem, p->origin.pid, p->origin.start_ticks) : NULL;
+	return of && of->seen == mem->sweep ? sub_floor(anon_bytes, p->inherited_bytes) : anon_bytes;
+}
+
+uint64_t unit_own(const struct unit_memory *mem, const struct task_row *row)
+{
+	const struct unit_past *p = past_get(mem, row->pid, row->start_ticks);
+	return p ? past_own(mem, p, task_own_bytes(row)) : task_own_bytes(row);
+}
+
+static void own_sum(struct build *b)
+{
+	struct unit_table *t = b->out;
+	for (size_t i = 0; i < b->mem->n_families; i++)
+		b->mem->family[i].alive = 0;
+	for (size_t i = 0; b->mem->n_families > 0 && i < t->n_members; i++) {
+		const struct task_row *row = &b->tasks->rows[t->member[i].row];
+		const struct unit_past *p = past_get(b->mem, row->pid, row->start_ticks);
+		struct unit_family *f = p && p->has_share ? family_of(b->mem, &p->share.origin) : NULL;
+		if (f)
+			f->alive++;
+	}
+	for (size_t i = 0; i < t->n_members; i++) {
+		const struct task_row *row = &b->tasks->rows[t->member[i].row];
+		t->unit[t->member[i].unit].own_bytes += unit_own(b->mem, row);
+	}
+}
+
+/* The row of a process that is of a unit. */
+static bool is_member(const struct tasks *tasks, const struct unit_memory *mem, const struct unit_origin *o)
+{
+	const struct task_row *row = tasks_find(tasks, o->pid);
+	return row && row->start_ticks == o->start_ticks && past_get(mem, o->pid, o->start_ticks);
+}
+
+size_t unit_sharers(const struct unit_memory *mem, const struct tasks *tasks, const struct unit_table *units,
+		    uint64_t least_bytes, struct unit_share ret[static UNIT_SHARES])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < units->n_members; i++) {
+		const struct task_row *row = &tasks->rows[units->member[i].row];
+		const struct unit_past *p = past_get(mem, row->pid, row->start_ticks);
+		if (!p || p->inherited_bytes < MAX(least_bytes, UINT64_C(1)))
+			continue;
+		bool has = !is_member(tasks, mem, &p->origin);
+		for (size_t j = 0; j < n && !has; j++)
+			has = ret[j].pid == p->origin.pid && ret[j].start_ticks == p->origin.start_ticks;
+		if (n + 1 + (has ? 0 : 1) > UNIT_SHARES)
+			return 0;
+		if (!has)
+			ret[n++] = (struct unit_share){p->origin.pid, p->origin.start_ticks, p->origin, 0, 0, 0, 0};
+		ret[n++] = (struct unit_share){row->pid, row->start_ticks, p->origin, 0, 0, 0, 0};
+	}
+	return n;
+}
+
 static void count_groups(struct unit_table *t)
 {
 	uint16_t sizes[UNIT_JOBS_MAX][ROLE_MAX] = {{0}};
@@ -280,8 +473,16 @@ void unit_build(struct unit_memory *mem, const struct tasks *tasks, const struct
 {
 	size_t n = MIN(tasks->n, (size_t)UNIT_KNOWN_MAX);
 	struct build b = {
-		.mem = mem, .tasks = tasks, .jobs = jobs, .n_jobs = MIN(n_jobs, (size_t)UNIT_JOBS_MAX), .extra = extra,
-		.mono_ns = mono_ns, .role = role, .role_ctx = role_ctx, .budget = budget, .out = ret,
+		.mem = mem,
+		.tasks = tasks,
+		.jobs = jobs,
+		.n_jobs = MIN(n_jobs, (size_t)UNIT_JOBS_MAX),
+		.extra = extra,
+		.mono_ns = mono_ns,
+		.role = role,
+		.role_ctx = role_ctx,
+		.budget = budget,
+		.out = ret,
 	};
 	mem->sweep++;
 	ret->n = ret->n_members = ret->n_dropped = 0;
@@ -290,6 +491,7 @@ void unit_build(struct unit_memory *mem, const struct tasks *tasks, const struct
 	for (uint32_t i = 0; i < n; i++)
 		if (mem->unit_of_row[i] == ROW_OPEN)
 			place_with_parents(&b, i);
+	own_sum(&b);
 	count_groups(ret);
 	mem->last_sweep_ns = mono_ns;
 }

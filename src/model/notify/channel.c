@@ -59,7 +59,7 @@ bool channel_wants(const struct channel *c, const struct notice *n)
 	enum incident_kind k = incident_kind_of(n->kind);
 	if (n->resolved)
 		return c->resolved && (!c->only_some || c->only[k]);
-	bool chosen = c->only[k] || (c->only_loss && strcmp(n->kind, NOTICE_LOSS) == 0);
+	bool chosen = strcmp(n->kind, NOTICE_LOSS) == 0 ? c->only_loss : c->only[k];
 	return n->severity >= c->least && (!c->only_some || chosen);
 }
 

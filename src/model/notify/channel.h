@@ -41,7 +41,7 @@ struct channel {
 	enum channel_starttls starttls;
 	enum notice_severity least;
 	bool only_some; /* only the kinds of incidents in `only` */
-	bool only[INCIDENT_KIND_MAX];
+	bool only[INCIDENT_KIND_MAX]; /* INCIDENT_NONE: memory_warning */
 	bool only_loss; /* only_some: and notices of a broken loss */
 	char url[512];
 	char url_file[256], secret_file[256], password_file[256], ca_file[256];

@@ -122,6 +122,20 @@ void notice_of_incident(const struct incident *i, struct notice *ret)
 	key_of(n);
 }
 
+void notice_of_warning(const char *job, const char *node, const char *kind, const char *text, int64_t now_unix_ms,
+		       struct notice *ret)
+{
+	*ret = (struct notice){.count = 1, .severity = NOTICE_WARNING, .time_unix_ms = now_unix_ms};
+	CLEAN_LINE(ret->job, job);
+	CLEAN_LINE(ret->node, node);
+	CLEAN_LINE(ret->kind, kind);
+	TEXT_FORMAT(ret->id, "%s.%s.%lld", ret->job, ret->kind, (long long)now_unix_ms);
+	CLEAN_LINE(ret->title, text);
+	clean(ret->text, sizeof(ret->text), text);
+	TEXT_FORMAT(ret->command, "vigil mem %s", ret->job);
+	key_of(ret);
+}
+
 void notice_resolve(const char *job, const char *node, const char *kind, int64_t now_unix_ms, struct notice *ret)
 {
 	*ret = (struct notice){.resolved = true, .count = 1, .severity = NOTICE_INFO, .time_unix_ms = now_unix_ms};

@@ -54,6 +54,9 @@ void notice_of_incident(const struct incident *i, struct notice *ret);
  */
 void notice_of_loss(const char *job, const char *node, uint32_t attempt, const char *what, int64_t now_unix_ms,
 		    struct notice *ret);
+/* Makes the notice of something that is no incident yet. */
+void notice_of_warning(const char *job, const char *node, const char *kind, const char *text, int64_t now_unix_ms,
+		       struct notice *ret);
 /* Makes the notice that ends all earlier ones of this key. */
 void notice_resolve(const char *job, const char *node, const char *kind, int64_t now_unix_ms, struct notice *ret);
 /* Makes a test notice, marked as such. */

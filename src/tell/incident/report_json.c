@@ -94,8 +94,10 @@ static void put_memory(struct js *o, const struct incident *i)
 		js_put_u64(m, "swap_free_bytes", i->memory.swap_free_bytes);
 	}
 	put_u64_if(m, "shm_bytes", i->memory.shm_bytes);
+	put_u64_if(m, "shm_left_bytes", i->memory.shm_left_bytes);
 	if (i->memory.has_rate) {
 		js_put_i64(m, "growth_bytes_per_s", i->memory.growth_bytes_per_s);
+		put_u64_if(m, "growth_over_ms", i->memory.growth_over_ms);
 		if (i->memory.time_to_limit_ms != UINT64_MAX)
 			js_put_u64(m, "time_to_limit_ms", i->memory.time_to_limit_ms);
 	}
@@ -213,6 +215,8 @@ static void put_history(struct js *o, const struct incident *i)
 			js_put_i64(row, "rank", i->growers[n].rank);
 		js_put_u64(row, "own_bytes", i->growers[n].own_bytes);
 		js_put_i64(row, "growth_bytes_per_s", i->growers[n].growth_bytes_per_s);
+		put_u64_if(row, "grown_bytes", i->growers[n].grown_bytes);
+		put_u64_if(row, "over_ms", i->growers[n].over_ms);
 		js_add(growers, row);
 	}
 	put_array_if(o, "growers", growers);
@@ -229,6 +233,8 @@ static void put_shm(struct js *o, const struct incident *i)
 		js_put_bool(row, "orphan", i->shm[n].orphan);
 		if (i->shm[n].freed)
 			js_put_bool(row, "freed", true);
+		if (i->shm[n].left)
+			js_put_bool(row, "left", true);
 		js_add(shm, row);
 	}
 	put_array_if(o, "shm", shm);
@@ -378,6 +384,8 @@ static void get_memory(const struct js *m, struct incident *i)
 	i->memory.swap_total_bytes = report_json_u64(m, "swap_total_bytes");
 	i->memory.swap_free_bytes = report_json_u64(m, "swap_free_bytes");
 	i->memory.shm_bytes = report_json_u64(m, "shm_bytes");
+	i->memory.shm_left_bytes = report_json_u64(m, "shm_left_bytes");
+	i->memory.growth_over_ms = report_json_u64(m, "growth_over_ms");
 	i->memory.has_rate = js_get(m, "growth_bytes_per_s") != NULL;
 	i->memory.growth_bytes_per_s = js_get_i64(m, "growth_bytes_per_s", 0);
 	i->memory.time_to_limit_ms =
@@ -469,6 +477,8 @@ static void get_history(const struct js *o, struct incident *i)
 		GET_TEXT(g->role, js_at(growers, n), "role");
 		g->own_bytes = report_json_u64(js_at(growers, n), "own_bytes");
 		g->growth_bytes_per_s = js_get_i64(js_at(growers, n), "growth_bytes_per_s", 0);
+		g->grown_bytes = report_json_u64(js_at(growers, n), "grown_bytes");
+		g->over_ms = report_json_u64(js_at(growers, n), "over_ms");
 	}
 }
 
@@ -482,6 +492,7 @@ static void get_shm_and_evidence(const struct js *o, struct incident *i)
 		GET_TEXT(s->owners, js_at(shm, n), "owners");
 		s->orphan = js_get_bool(js_at(shm, n), "orphan", false);
 		s->freed = js_get_bool(js_at(shm, n), "freed", false);
+		s->left = js_get_bool(js_at(shm, n), "left", false);
 	}
 	for (size_t n = 0; n < MIN(js_len(evidence), (size_t)INCIDENT_EVIDENCE); n++) {
 		struct incident_evidence *e = &i->evidence[i->n_evidence++];

@@ -105,6 +105,11 @@ static char *growth_format(int64_t bytes_per_s, char dst[static 24])
 	return dst;
 }
 
+static uint64_t ms_to_ns(uint64_t ms)
+{
+	return MIN(ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS;
+}
+
 static void print_memory(const struct textout *p, const struct incident *i)
 {
 	if (!i->memory.valid)
@@ -136,13 +141,15 @@ static void print_memory(const struct textout *p, const struct incident *i)
 	if (!i->memory.has_rate)
 		return;
 	char rate[24], left[24];
+	char over[32] = "", span[24];
+	if (i->memory.growth_over_ms)
+		TEXT_FORMAT(over, " over the last %s", duration_format(ms_to_ns(i->memory.growth_over_ms), span));
 	if (i->memory.time_to_limit_ms != UINT64_MAX)
-		textout_value(
-			p, "growth", "%s; the rest would have lasted %s",
-			growth_format(i->memory.growth_bytes_per_s, rate),
-			duration_format(MIN(i->memory.time_to_limit_ms, UINT64_MAX / NS_PER_MS) * NS_PER_MS, left));
+		textout_value(p, "growth", "%s%s; the rest would have lasted %s",
+			      growth_format(i->memory.growth_bytes_per_s, rate), over,
+			      duration_format(ms_to_ns(i->memory.time_to_limit_ms), left));
 	else
-		textout_value(p, "growth", "%s", growth_format(i->memory.growth_bytes_per_s, rate));
+		textout_value(p, "growth", "%s%s", growth_format(i->memory.growth_bytes_per_s, rate), over);
 }
 
 static void print_victim(const struct textout *p, const struct incident *i)
@@ -194,9 +201,10 @@ static void print_action(const struct textout *p, const struct incident *i)
 	for (size_t n = 0; n < ARRAY_SIZE(steps); n++) {
 		uint64_t us;
 		memcpy(&us, (const char *)i + steps[n].offset, sizeof(us));
+		bool stayed = n == ARRAY_SIZE(steps) - 1 && i->memory.shm_left_bytes > 0;
 		if (us > 0)
-			buf_printf(&b, "%s%s after %s", b.len ? ", " : "", steps[n].what,
-				   duration_format(us * NS_PER_US, t));
+			buf_printf(&b, "%s%s after %s", b.len ? ", " : "",
+				   stayed ? "its own memory back" : steps[n].what, duration_format(us * NS_PER_US, t));
 	}
 	if (b.len > 0)
 		textout_value(p, "what vigil did", "%s", text);
@@ -271,12 +279,15 @@ static void print_history(const struct textout *p, const struct incident *i)
 	}
 	if (i->n_growers == 0)
 		return;
-	textout_heading(p, "Growing fastest");
+	textout_heading(p, "Who grew");
 	for (size_t n = 0; n < i->n_growers; n++) {
-		char rate[24], own[16];
+		char rate[24], own[16], span[24];
 		fprintf(p->to, "  %8ld  %12s  %10s  ", (long)i->growers[n].pid,
 			growth_format(i->growers[n].growth_bytes_per_s, rate),
 			size_format(i->growers[n].own_bytes, own));
+		if (i->growers[n].over_ms)
+			fprintf(p->to, "(+%s in %s)  ", size_format(i->growers[n].grown_bytes, own),
+				duration_format(ms_to_ns(i->growers[n].over_ms), span));
 		textout_cut(p, i->growers[n].name, 50);
 		if (i->growers[n].role[0])
 			fprintf(p->to, ", %s", i->growers[n].role);

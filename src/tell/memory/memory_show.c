@@ -200,8 +200,8 @@ static void process_line(const struct textout *p, const struct footprint *f, con
 	char own[16], rss[16], shared[16], pss[16], swap[16], rank[16] = "-";
 	if (r->who.rank != NO_RANK)
 		TEXT_FORMAT(rank, "%d", r->who.rank);
-	const char *pss_text = r->pss == PSS_KNOWN ? size_format(r->pss_bytes, pss)
-			       : r->pss == PSS_LATE ? "late"
+	const char *pss_text = r->pss == PSS_KNOWN    ? size_format(r->pss_bytes, pss)
+			       : r->pss == PSS_LATE   ? "late"
 			       : r->pss == PSS_DENIED ? "denied"
 						      : "-";
 	fprintf(p->to, "  %8d %5s %-10s %11s %11s %11s %11s %11s  ", r->pid, rank,
@@ -226,9 +226,8 @@ static void processes_text(const struct textout *p, const struct footprint *f)
 		process_line(p, f, &f->rows[i]);
 	fputc('\n', p->to);
 	textout_text(p, 0,
-		     "%zu processes hold %s of their own. own = RSS - shared: private pages are what ending a process "
-		     "gives back; "
-		     "shared pages stay for whoever else maps them, or in /dev/shm.",
+		     "%zu processes hold %s of their own: what ending them gives back. A page that forks share counts "
+		     "once among them; files and shared memory stay for whoever else maps them, or in /dev/shm.",
 		     f->n_all, size_format(f->own_bytes, own));
 	if (f->n < f->n_all)
 		fprintf(p->to, "%zu smaller processes are not shown; --all shows them.\n", f->n_all - f->n);

@@ -150,6 +150,7 @@ static uint64_t look(struct bench *b, enum guard_state state)
 	struct guard_step step = {.state = state,
 				  .threshold_bytes = 95 * GIB,
 				  .time_to_limit_ns = UINT64_MAX,
+				  .steady_time_ns = NS_PER_MS,
 				  .deficit_bytes = state >= GUARD_ACT ? GIB : 0,
 				  .next_ns = NS_PER_MS};
 	uint64_t next = 0;
@@ -213,7 +214,8 @@ static void an_asked_victim_that_ends_is_not_killed(void **state)
 	struct guard_step step = {.state = GUARD_ACT,
 				  .threshold_bytes = 95 * GIB,
 				  .deficit_bytes = GIB,
-				  .time_to_limit_ns = 60 * NS_PER_S};
+				  .time_to_limit_ns = NS_PER_S / 10,
+				  .steady_time_ns = 60 * NS_PER_S};
 	uint64_t next;
 	evict_step(b->evict, &l, &step, &next);
 	assert_int_equal(b->evict->phase, EVICT_ASKED);
@@ -234,7 +236,8 @@ static void an_asked_victim_that_stays_is_killed_after_the_grace(void **state)
 	struct guard_step step = {.state = GUARD_ACT,
 				  .threshold_bytes = 95 * GIB,
 				  .deficit_bytes = GIB,
-				  .time_to_limit_ns = 60 * NS_PER_S};
+				  .time_to_limit_ns = NS_PER_S / 10,
+				  .steady_time_ns = 60 * NS_PER_S};
 	uint64_t next, began = clock_mono_ns();
 	for (int i = 0; i < 1000 && b->evict->phase != EVICT_KILLING; i++) {
 		l.mono_ns = clock_mono_ns();
@@ -257,6 +260,7 @@ static uint64_t early_look(struct bench *b)
 				  .threshold_bytes = 95 * GIB,
 				  .deficit_bytes = GIB,
 				  .time_to_limit_ns = UINT64_MAX,
+				  .steady_time_ns = UINT64_MAX,
 				  .next_ns = 250 * NS_PER_MS};
 	uint64_t next;
 	evict_step(b->evict, &l, &step, &next);

@@ -85,7 +85,7 @@ static void what_a_victim_held_is_known_when_it_is_gone(void **state)
 	in.time_unix_ms = w.unix_ms() + 1500;
 	in.n_top = 1;
 	in.top[0] = (struct incident_process){.pid = pid, .rss_bytes = 2 * HELD};
-	prefetch_tell(f, &w, &in);
+	prefetch_tell(f, &w, NULL, &in);
 	assert_true(in.top[0].has_pss);
 	assert_in_range(in.top[0].private_bytes, HELD, 3 * HELD);
 	assert_in_range(in.top[0].pss_age_ms, 1500, 30000);
@@ -112,7 +112,7 @@ static void old_sizes_are_not_told(void **state)
 	in.time_unix_ms = w.unix_ms() + 61000;
 	in.n_top = 1;
 	in.top[0] = (struct incident_process){.pid = pid};
-	prefetch_tell(f, &w, &in);
+	prefetch_tell(f, &w, NULL, &in);
 	assert_false(in.top[0].has_pss);
 	end(pid);
 	prefetch_free(f);
@@ -129,7 +129,7 @@ static void nobody_is_asked_and_nothing_is_known(void **state)
 	prefetch_ask(f, none, ARRAY_SIZE(none));
 	assert_int_equal(prefetch_rounds(f), 0);
 	memset(&in, 0, sizeof(in));
-	prefetch_tell(NULL, &w, &in);
+	prefetch_tell(NULL, &w, NULL, &in);
 	prefetch_free(f);
 	prefetch_free(NULL);
 	fixture_close(&w);

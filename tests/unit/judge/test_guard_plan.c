@@ -3,7 +3,8 @@
 #include "base/units.h"
 #include "judge/memory/guard_plan.h"
 
-static const struct guard_step over = {.state = GUARD_ACT, .time_to_limit_ns = 20 * NS_PER_S};
+static const struct guard_step over = {
+	.state = GUARD_ACT, .time_to_limit_ns = NS_PER_S, .steady_time_ns = 20 * NS_PER_S};
 
 static void a_victim_is_asked_first_when_more_than_two_grace_periods_are_left(void **state)
 {
@@ -20,7 +21,7 @@ static void without_a_grace_period_no_victim_is_asked(void **state)
 	assert_false(guard_plan_ask_first(0, &over));
 }
 
-static void an_emergency_and_a_level_that_does_not_fill_leave_no_time_to_ask(void **state)
+static void an_emergency_leaves_no_time_to_ask_and_a_level_that_does_not_fill_does(void **state)
 {
 	(void)state;
 	struct guard_step s = over;
@@ -29,15 +30,14 @@ static void an_emergency_and_a_level_that_does_not_fill_leave_no_time_to_ask(voi
 	s.state = GUARD_WARN;
 	assert_false(guard_plan_ask_first(NS_PER_S, &s));
 	s.state = GUARD_ACT;
-	s.time_to_limit_ns = UINT64_MAX;
-	assert_false(guard_plan_ask_first(NS_PER_S, &s));
+	s.steady_time_ns = UINT64_MAX;
+	assert_true(guard_plan_ask_first(NS_PER_S, &s));
 }
 
 /* 1 GiB in all, so many in use. */
 static struct ledger_level level(uint64_t used_bytes)
 {
-	return (struct ledger_level){
-		.total_bytes = GIB, .used_bytes = used_bytes, .available_bytes = GIB - used_bytes};
+	return (struct ledger_level){.total_bytes = GIB, .used_bytes = used_bytes, .available_bytes = GIB - used_bytes};
 }
 
 static void the_first_look_stores_what_is_in_use(void **state)
@@ -89,7 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_victim_is_asked_first_when_more_than_two_grace_periods_are_left),
 		cmocka_unit_test(without_a_grace_period_no_victim_is_asked),
-		cmocka_unit_test(an_emergency_and_a_level_that_does_not_fill_leave_no_time_to_ask),
+		cmocka_unit_test(an_emergency_leaves_no_time_to_ask_and_a_level_that_does_not_fill_does),
 		cmocka_unit_test(the_first_look_stores_what_is_in_use),
 		cmocka_unit_test(growth_beyond_a_sixteenth_of_the_headroom_is_filling),
 		cmocka_unit_test(noise_is_at_least_one_mebibyte),

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "judge/memory/guard.h"
+#include "judge/memory/guard_plan.h"
 
 struct scenario {
 	struct guard_settings settings;
@@ -51,7 +51,7 @@ static struct span after(struct span w, const char *prefix)
 	return (struct span){w.p + n, w.len - n};
 }
 
-static void check_word(struct span w, const struct guard_step *step, const char *where)
+static void check_word(struct span w, uint64_t grace_ns, const struct guard_step *step, const char *where)
 {
 	bool good = false;
 	if (span_eq(w, "early"))
@@ -64,6 +64,8 @@ static void check_word(struct span w, const struct guard_step *step, const char 
 		good = step->deficit_bytes >= size_of(after(w, "deficit>="));
 	else if (span_starts(w, "deficit<="))
 		good = step->deficit_bytes <= size_of(after(w, "deficit<="));
+	else if (span_eq(w, "ask") || span_eq(w, "kill"))
+		good = guard_plan_ask_first(grace_ns, step) == span_eq(w, "ask");
 	else
 		fail_msg("%s: unknown word '%.*s'", where, (int)w.len, w.p);
 	if (!good)
@@ -93,7 +95,7 @@ static void look(struct scenario *s, struct span rest, const char *where)
 	if (step.early && !span_has(rest, "early"))
 		fail_msg("%s: acted early", where);
 	while (span_word(&rest, &word))
-		check_word(word, &step, where);
+		check_word(word, s->settings.grace_ns, &step, where);
 }
 
 static void line(struct scenario *s, struct span text, const char *where)
@@ -120,6 +122,8 @@ static void line(struct scenario *s, struct span text, const char *where)
 		s->settings.reaction_ns = time_of(value);
 	else if (span_eq(key, "fastest"))
 		s->settings.fastest_bytes_per_s = size_of(value);
+	else if (span_eq(key, "grace"))
+		s->settings.grace_ns = time_of(value);
 	else
 		fail_msg("%s: unknown setting", where);
 }
@@ -129,8 +133,8 @@ static void run_file(const char *name)
 	char path[512], where[300];
 	char *text;
 	size_t len;
-	struct scenario s = {.settings = {.threshold_ratio = 0.95, .reaction_ns = 10 * NS_PER_MS,
-					  .fastest_bytes_per_s = 10 * GIB}};
+	struct scenario s = {
+		.settings = {.threshold_ratio = 0.95, .reaction_ns = 10 * NS_PER_MS, .fastest_bytes_per_s = 10 * GIB}};
 	TEXT_FORMAT(path, "%s/guard/%s", SCENARIOS, name);
 	assert_int_equal(file_slurp(AT_FDCWD, path, 1 << 20, &text, &len), 0);
 	struct span rest = {text, len}, l;

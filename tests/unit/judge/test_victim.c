@@ -1,6 +1,7 @@
 #include "testing.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "judge/memory/victim.h"
 
@@ -9,8 +10,13 @@ static struct unit_table table;
 static struct unit *add(pid_t pid, uint64_t own, uint64_t start, uint16_t group_size)
 {
 	struct unit *u = &table.unit[table.n++];
-	*u = (struct unit){.pid = pid, .own_bytes = own, .start_ticks = start, .group_size = group_size, .rank = -1,
-			   .retriable = true, .processes = 1};
+	*u = (struct unit){.pid = pid,
+			   .own_bytes = own,
+			   .start_ticks = start,
+			   .group_size = group_size,
+			   .rank = -1,
+			   .retriable = true,
+			   .processes = 1};
 	return u;
 }
 
@@ -138,6 +144,39 @@ static void a_thousand_units_are_ranked_and_explained(void **state)
 	assert_non_null(strstr(why, "the largest"));
 }
 
+static void a_preferred_unit_goes_first_where_it_helps_and_an_avoided_one_last(void **state)
+{
+	(void)state;
+	static struct victim_choice c;
+	char why[200];
+	add(1, 5 * GIB, 100, 3);
+	add(2, 3 * GIB, 200, 3)->wish = WISH_PREFER;
+	add(3, 9 * GIB, 300, 3)->wish = WISH_AVOID;
+	add(4, MIB, 400, 3)->wish = WISH_PREFER;
+	assert_int_equal(first(POLICY_LARGEST, GIB), 2);
+	victim_choose(&table, POLICY_LARGEST, GIB, &c);
+	assert_int_equal(table.unit[c.order[3]].pid, 3);
+	victim_explain(&table, POLICY_LARGEST, &c, 0, why, sizeof(why));
+	assert_non_null(strstr(why, "--prefer names it"));
+	/* an avoided one is not ended beside others: memory is looked at again first */
+	victim_choose(&table, POLICY_LARGEST, 20 * GIB, &c);
+	assert_int_equal(c.n_chosen, 3);
+	assert_false(c.enough);
+}
+
+static void an_avoided_unit_is_ended_when_no_other_is_left(void **state)
+{
+	(void)state;
+	static struct victim_choice c;
+	char why[200];
+	add(3, 9 * GIB, 300, 1)->wish = WISH_AVOID;
+	add(4, 9 * GIB, 400, 1)->protected_ = true;
+	victim_choose(&table, POLICY_LARGEST, GIB, &c);
+	assert_int_equal(c.n_chosen, 1);
+	victim_explain(&table, POLICY_LARGEST, &c, 0, why, sizeof(why));
+	assert_non_null(strstr(why, "nobody else is left"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +189,8 @@ int main(void)
 		cmocka_unit_test_setup(shared_memory_counts_towards_what_ending_frees, fresh),
 		cmocka_unit_test_setup(the_last_of_a_group_is_marked, fresh),
 		cmocka_unit_test_setup(each_policy_has_a_name_and_what_is_none_is_unknown, fresh),
+		cmocka_unit_test_setup(a_preferred_unit_goes_first_where_it_helps_and_an_avoided_one_last, fresh),
+		cmocka_unit_test_setup(an_avoided_unit_is_ended_when_no_other_is_left, fresh),
 		cmocka_unit_test_setup(a_thousand_units_are_ranked_and_explained, fresh),
 	};
 	return cmocka_run_group_tests_name("judge/memory/victim", tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 struct row {
 	const char *comm, *command, *environ; /* environ: blanks stand for NUL */
-	const char *parent_command;           /* NULL: the root */
+	const char *parent_command; /* NULL: the root */
 	enum role parent_role;
 	int32_t parent_rank;
 	enum role role;
@@ -49,7 +49,7 @@ static const struct row rows[] = {
 	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=0 WORLD_SIZE=4", "python3 t.py", ROLE_MAIN, -1, ROLE_MAIN,
 	 2, 2, 4},
 	{"python3", "python3 t.py", "LOCAL_RANK=2 WORLD_SIZE=4", "python3 t.py", ROLE_MAIN, -1, ROLE_MAIN, 2, 2, 4},
-	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=1 WORLD_SIZE=8", "python3 t.py", ROLE_MAIN, -1, ROLE_LOADER,
+	{"python3", "python3 t.py", "LOCAL_RANK=2 NODE_RANK=1 WORLD_SIZE=8", "python3 t.py", ROLE_MAIN, -1, ROLE_WORKER,
 	 -1, -1, 0},
 	{"python3", "python3 t.py", "LOCAL_RANK=4 WORLD_SIZE=4", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
 	{"python3", "python3 t.py", "LOCAL_RANK=1", NULL, 0, 0, ROLE_MAIN, -1, -1, 0},
@@ -68,18 +68,18 @@ static const struct row rows[] = {
 	 0},
 	/* workers of a rank */
 	{"python3", "python3 train.py", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=8", "python3 train.py", ROLE_MAIN, 3,
-	 ROLE_LOADER, 3, 1, 8},
+	 ROLE_WORKER, 3, 1, 8},
 	/* a program that starts itself again for each rank; a fork keeps the environment of its parent */
 	{"python3", "python3 train.py", "RANK=1 WORLD_SIZE=4", "python3 train.py", ROLE_MAIN, -1, ROLE_MAIN, 1, -1, 4},
 	{"python3", "python3 train.py", "RANK=1 WORLD_SIZE=4", "python3 train.py", ROLE_MAIN, 0, ROLE_MAIN, 1, -1, 4},
-	{"python3", "python3 train.py", "A=1", "python3 train.py", ROLE_MAIN, -1, ROLE_LOADER, -1, -1, 0},
+	{"python3", "python3 train.py", "A=1", "python3 train.py", ROLE_MAIN, -1, ROLE_WORKER, -1, -1, 0},
 	{"mpirun", "mpirun -n 4 ./a.out", "SLURM_PROCID=1", "mpirun -n 4 ./a.out", ROLE_LAUNCHER, -1, ROLE_HELPER, 1,
 	 -1, 0},
 	{"pt_data_worker", "python3 train.py", "RANK=3", NULL, 0, 0, ROLE_LOADER, 3, -1, 0},
-	{"python3", "python3 train.py", "", "python3 train.py", ROLE_LOADER, 2, ROLE_LOADER, 2, -1, 0},
-	{"python3", SPAWN, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_LOADER, 0, -1, 0},
+	{"python3", "python3 train.py", "", "python3 train.py", ROLE_WORKER, 2, ROLE_WORKER, 2, -1, 0},
+	{"python3", SPAWN, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_WORKER, 0, -1, 0},
 	{"python3", FORKSERVER, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_HELPER, 0, -1, 0},
-	{"python3", FORKSERVER, "RANK=0", FORKSERVER, ROLE_HELPER, 0, ROLE_LOADER, 0, -1, 0},
+	{"python3", FORKSERVER, "RANK=0", FORKSERVER, ROLE_HELPER, 0, ROLE_WORKER, 0, -1, 0},
 	{"python3", TRACKER, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_HELPER, 0, -1, 0},
 	{"python3", COMPILE_WORKER, "RANK=0", "python3 train.py", ROLE_MAIN, 0, ROLE_COMPILER, 0, -1, 0},
 	{"python3", COMPILE_WORKER, "RANK=0", COMPILE_WORKER, ROLE_COMPILER, 0, ROLE_COMPILER, 0, -1, 0},
@@ -94,7 +94,7 @@ static const struct row rows[] = {
 	/* Ray */
 	{"ray::train", "ray::train()", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
 	{"ray::IDLE", "ray::IDLE", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1, ROLE_RAY_WORKER, -1, -1, 0},
-	{"ray::train", "ray::train()", "A=1", "ray::train()", ROLE_RAY_WORKER, -1, ROLE_LOADER, -1, -1, 0},
+	{"ray::train", "ray::train()", "A=1", "ray::train()", ROLE_RAY_WORKER, -1, ROLE_WORKER, -1, -1, 0},
 	{"python", "python /v/ray/_private/workers/default_worker.py --node", "A=1", "raylet --x", ROLE_RAY_SYSTEM, -1,
 	 ROLE_RAY_WORKER, -1, -1, 0},
 	{"raylet", "/v/ray/core/src/ray/raylet/raylet --port=0", "A=1", NULL, 0, 0, ROLE_RAY_SYSTEM, -1, -1, 0},

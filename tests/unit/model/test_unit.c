@@ -30,8 +30,7 @@ static int fresh(void **state)
 static void proc_add(pid_t pid, pid_t ppid, uint64_t own_mib)
 {
 	struct task_row *r = &rows[tasks.n++];
-	*r = (struct task_row){.pid = pid, .ppid = ppid, .start_ticks = (uint64_t)pid,
-			       .rss_anon_bytes = own_mib * MIB};
+	*r = (struct task_row){.pid = pid, .ppid = ppid, .start_ticks = (uint64_t)pid, .rss_anon_bytes = own_mib * MIB};
 	snprintf(r->comm, sizeof(r->comm), "p%d", (int)pid);
 }
 
@@ -189,10 +188,15 @@ static void a_rank_that_hides_its_environment_behind_a_title_keeps_its_number(vo
 static void a_double_fork_is_found_at_its_reaper(void **state)
 {
 	(void)state;
-	jobs[0] = (struct unit_job){.active = true, .roots = {100}, .ranks = {NO_RANK}, .n_roots = 1, .reaper = 50,
-				    .not_ours = {51}, .n_not_ours = 1};
+	jobs[0] = (struct unit_job){.active = true,
+				    .roots = {100},
+				    .ranks = {NO_RANK},
+				    .n_roots = 1,
+				    .reaper = 50,
+				    .not_ours = {51},
+				    .n_not_ours = 1};
 	proc_add(50, 1, 5);
-	proc_add(51, 50, 3);   /* the guard */
+	proc_add(51, 50, 3); /* the guard */
 	proc_add(100, 50, 10); /* the job's main process */
 	proc_add(130, 50, 99); /* its grandchild, orphaned */
 	proc_add(131, 130, 1);
@@ -209,8 +213,8 @@ static void a_stranger_with_an_ended_ranks_pid_is_left_alone(void **state)
 	proc_add(10, 1, 100);
 	proc_add(20, 1, 100);
 	proc_add(21, 20, 100);
-	jobs[0] = (struct unit_job){.active = true, .roots = {10, 20}, .root_start_ticks = {10, 19},
-				    .ranks = {0, 1}, .n_roots = 2};
+	jobs[0] = (struct unit_job){
+		.active = true, .roots = {10, 20}, .root_start_ticks = {10, 19}, .ranks = {0, 1}, .n_roots = 2};
 	build(NS_PER_S);
 	assert_non_null(unit_of(10));
 	assert_null(unit_of(20));
@@ -231,6 +235,169 @@ static void jobs_are_kept_apart(void **state)
 	assert_false(unit_of(10)->retriable);
 }
 
+/* ---- forks ---- */
+
+static bool wanted_fork[4096];
+
+static void role_forks(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+{
+	role_table(ctx, row, parent, ret);
+	ret->forked = wanted_fork[row->pid];
+}
+
+static void build_forks(uint64_t now_ns)
+{
+	unit_build(&memory, &tasks, jobs, 2, NULL, now_ns, role_forks, NULL, 1000, &table);
+}
+
+/* A parent of 1 GiB, 10, and eight forks of it, 11 to 18, as they come. */
+static void parent_and_forks(void)
+{
+	memset(wanted_fork, 0, sizeof(wanted_fork));
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {0}, .n_roots = 1};
+	proc_add(10, 1, 1024);
+	build_forks(NS_PER_S);
+	for (pid_t p = 11; p < 19; p++) {
+		proc_add(p, 10, 1020);
+		wanted_role[p] = ROLE_WORKER;
+		wanted_fork[p] = true;
+	}
+	build_forks(2 * NS_PER_S);
+}
+
+static uint64_t own_of(pid_t pid)
+{
+	return unit_own(&memory, tasks_find(&tasks, pid));
+}
+
+static struct growth_said grown_of(pid_t pid)
+{
+	return unit_grown(&memory, tasks_find(&tasks, pid));
+}
+
+static void eight_forks_that_write_nothing_hold_what_their_parent_holds(void **state)
+{
+	(void)state;
+	parent_and_forks();
+	assert_int_equal(table.n, 1);
+	assert_true(table.unit[0].own_bytes == 1024 * MIB);
+	assert_true(own_of(12) == 0);
+	assert_true(grown_of(12).grown_bytes == 0);
+}
+
+static uint64_t read_ns; /* when the sharing was read */
+
+static struct unit_share share_of(pid_t pid, uint64_t anon_mib, uint64_t pss_mib, uint64_t private_mib)
+{
+	return (struct unit_share){pid,		  (uint64_t)pid,    {10, 10}, read_ns, anon_mib * MIB,
+				   pss_mib * MIB, private_mib * MIB};
+}
+
+static size_t shares_read(struct unit_share s[static UNIT_SHARES], uint64_t private_of_12)
+{
+	size_t n = unit_sharers(&memory, &tasks, &table, MIB, s);
+	for (size_t i = 0; i < n; i++)
+		s[i] = share_of(s[i].pid, s[i].pid == 10 ? 1024 : 1020, s[i].pid == 12 ? 113 + private_of_12 : 113,
+				s[i].pid == 12 ? private_of_12 : 0);
+	return n;
+}
+
+static void what_was_read_of_their_sharing_is_believed_until_one_of_them_ends(void **state)
+{
+	(void)state;
+	struct unit_share s[UNIT_SHARES];
+	parent_and_forks();
+	size_t n = shares_read(s, 0);
+	assert_int_equal(n, 9);
+	unit_shares(&memory, s, n);
+	build_forks(3 * NS_PER_S);
+	assert_true(own_of(12) == 113 * MIB);
+	assert_true(table.unit[0].own_bytes == 9 * 113 * MIB);
+	/* growth since then is its own */
+	rows[2].rss_anon_bytes += 100 * MIB;
+	build_forks(4 * NS_PER_S);
+	assert_true(own_of(12) == 213 * MIB);
+	tasks.n--; /* 18 ends: its part went to the others */
+	build_forks(5 * NS_PER_S);
+	assert_true(table.unit[0].own_bytes == 1124 * MIB);
+}
+
+static void pages_that_a_fork_has_written_to_are_growth_though_it_is_no_larger(void **state)
+{
+	(void)state;
+	struct unit_share s[UNIT_SHARES];
+	parent_and_forks();
+	for (uint64_t t = 3; t < 63; t++) {
+		read_ns = t * NS_PER_S;
+		unit_shares(&memory, s, shares_read(s, t * 10));
+		build_forks(t * NS_PER_S);
+	}
+	struct growth_said said = grown_of(12);
+	assert_in_range(said.bytes_per_s, 9 * MIB, 11 * MIB);
+	assert_in_range(said.over_ns, 25 * NS_PER_S, 45 * NS_PER_S);
+	assert_true(grown_of(13).grown_bytes == 0);
+}
+
+static void the_ends_of_other_forks_are_no_growth(void **state)
+{
+	(void)state;
+	struct unit_share s[UNIT_SHARES];
+	parent_and_forks();
+	unit_shares(&memory, s, shares_read(s, 0));
+	build_forks(3 * NS_PER_S);
+	tasks.n = 2; /* the parent and one fork are left: they share half and half */
+	build_forks(4 * NS_PER_S);
+	assert_int_equal(unit_sharers(&memory, &tasks, &table, MIB, s), 2);
+	s[0] = share_of(10, 1024, 514, 4);
+	s[1] = share_of(11, 1020, 510, 0);
+	unit_shares(&memory, s, 2);
+	tasks.n = 1; /* and now nothing is shared */
+	build_forks(5 * NS_PER_S);
+	s[0] = share_of(10, 1024, 1024, 1024);
+	unit_shares(&memory, s, 1);
+	build_forks(6 * NS_PER_S);
+	assert_true(grown_of(10).grown_bytes == 0);
+	assert_true(table.unit[0].own_bytes == 1024 * MIB);
+}
+
+static void a_fork_that_outlives_its_parent_holds_the_pages(void **state)
+{
+	(void)state;
+	parent_and_forks();
+	rows[0] = rows[1];
+	tasks.n = 1;
+	jobs[0].roots[0] = 11;
+	build_forks(3 * NS_PER_S);
+	assert_true(table.unit[0].own_bytes == 1020 * MIB);
+}
+
+static void a_fork_that_is_seen_late_is_known_by_what_is_private(void **state)
+{
+	(void)state;
+	struct unit_share s[UNIT_SHARES];
+	parent_and_forks();
+	/* 900 of the 1020 MiB are its own: it came with 120 */
+	read_ns = 3 * NS_PER_S;
+	size_t n = shares_read(s, 900);
+	unit_shares(&memory, s, n);
+	build_forks(4 * NS_PER_S);
+	assert_true(grown_of(12).grown_bytes == (int64_t)(900 * MIB));
+}
+
+static void too_many_sharers_are_not_read_at_all(void **state)
+{
+	(void)state;
+	struct unit_share s[UNIT_SHARES];
+	parent_and_forks();
+	for (pid_t p = 100; p < 100 + UNIT_SHARES; p++) {
+		proc_add(p, 10, 1020);
+		wanted_fork[p] = true;
+	}
+	build_forks(3 * NS_PER_S);
+	assert_int_equal(unit_sharers(&memory, &tasks, &table, MIB, s), 0);
+	assert_true(table.unit[0].own_bytes == 1024 * MIB);
+}
+
 static void growth_is_measured_between_sweeps(void **state)
 {
 	(void)state;
@@ -240,6 +407,7 @@ static void growth_is_measured_between_sweeps(void **state)
 	rows[0].rss_anon_bytes = 150 * MIB;
 	build(NS_PER_S + NS_PER_S / 2);
 	assert_true(table.unit[0].growth_bytes_per_s == (int64_t)(100 * MIB));
+	assert_true(table.unit[0].burst_bytes_per_s == (int64_t)(100 * MIB));
 	rows[0].start_ticks = 777; /* the pid was reused */
 	build(2 * NS_PER_S);
 	assert_int_equal(table.n, 1);
@@ -285,6 +453,13 @@ int main(void)
 		cmocka_unit_test_setup(a_double_fork_is_found_at_its_reaper, fresh),
 		cmocka_unit_test_setup(a_stranger_with_an_ended_ranks_pid_is_left_alone, fresh),
 		cmocka_unit_test_setup(jobs_are_kept_apart, fresh),
+		cmocka_unit_test_setup(eight_forks_that_write_nothing_hold_what_their_parent_holds, fresh),
+		cmocka_unit_test_setup(what_was_read_of_their_sharing_is_believed_until_one_of_them_ends, fresh),
+		cmocka_unit_test_setup(pages_that_a_fork_has_written_to_are_growth_though_it_is_no_larger, fresh),
+		cmocka_unit_test_setup(the_ends_of_other_forks_are_no_growth, fresh),
+		cmocka_unit_test_setup(a_fork_that_outlives_its_parent_holds_the_pages, fresh),
+		cmocka_unit_test_setup(a_fork_that_is_seen_late_is_known_by_what_is_private, fresh),
+		cmocka_unit_test_setup(too_many_sharers_are_not_read_at_all, fresh),
 		cmocka_unit_test_setup(growth_is_measured_between_sweeps, fresh),
 		cmocka_unit_test_setup(circles_and_strangers_in_the_parent_chain_end_the_walk, fresh),
 		cmocka_unit_test_setup(three_thousand_processes_and_a_deep_chain_are_placed, fresh),

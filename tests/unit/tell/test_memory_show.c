@@ -15,9 +15,16 @@ static int prepare(void **state)
 {
 	(void)state;
 	memset(&f, 0, sizeof(f));
-	rows[0] = (struct footprint_row){.pid = 12, .who = {.rank = 0}, .job = "a-1", .comm = "python",
-					 .command = "python train.py\033[0m", .own_bytes = 4 * G, .rss_bytes = 5 * G,
-					 .shared_bytes = G, .pss = PSS_KNOWN, .pss_bytes = 4 * G};
+	rows[0] = (struct footprint_row){.pid = 12,
+					 .who = {.rank = 0},
+					 .job = "a-1",
+					 .comm = "python",
+					 .command = "python train.py\033[0m",
+					 .own_bytes = 4 * G,
+					 .rss_bytes = 5 * G,
+					 .shared_bytes = G,
+					 .pss = PSS_KNOWN,
+					 .pss_bytes = 4 * G};
 	rows[1] = (struct footprint_row){
 		.pid = 13, .who = {.rank = NO_RANK}, .comm = "sh", .own_bytes = G, .pss = PSS_DENIED};
 	shm[0] = (struct footprint_shm){.path = "/dev/shm/torch_1",
@@ -29,12 +36,15 @@ static int prepare(void **state)
 					.maker_gone = true,
 					.orphan = true,
 					.user = "ann"};
-	shm[1] = (struct footprint_shm){.path = "/dev/shm/b", .kind = "file", .mapped_bytes = 2 * G, .owners = {12, 13},
-					.n_owners = 2};
+	shm[1] = (struct footprint_shm){
+		.path = "/dev/shm/b", .kind = "file", .mapped_bytes = 2 * G, .owners = {12, 13}, .n_owners = 2};
 	TEXT_COPY(f.node, "node-7");
 	f.ledger.n = 1;
-	f.ledger.level[0] = (struct ledger_level){.scope = LEDGER_NODE, .total_bytes = 16 * G, .used_bytes = 12 * G,
-						  .available_bytes = 4 * G, .reclaimable_bytes = G};
+	f.ledger.level[0] = (struct ledger_level){.scope = LEDGER_NODE,
+						  .total_bytes = 16 * G,
+						  .used_bytes = 12 * G,
+						  .available_bytes = 4 * G,
+						  .reclaimable_bytes = G};
 	TEXT_COPY(f.level_name[0], "node-7");
 	f.rows = rows;
 	f.n = f.n_all = 2;
@@ -76,7 +86,7 @@ static void processes_are_rows_and_control_characters_do_not_pass(void **state)
 	assert_has(text, "        12     0 -             4.00 GiB    5.00 GiB    1.00 GiB    4.00 GiB           -  "
 			 "python train.py?[0m\n");
 	assert_has(text, "denied           -  sh\n");
-	assert_has(text, "2 processes hold 5.00 GiB of their own.");
+	assert_has(text, "2 processes hold 5.00 GiB of their own: what ending them");
 	assert_has_no(text, "not shown");
 	f.n_all = 5;
 	assert_has(shown(), "3 smaller processes are not shown; --all shows them.\n");
