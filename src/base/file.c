@@ -60,8 +60,11 @@ int file_read_at(int dirfd, const char *path, char *buf, size_t cap, size_t *ret
 int file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t *ret_len)
 {
 	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	return fd < 0 ? -errno : file_slurp_fd(fd, max, ret_text, ret_len);
+}
+
+int file_slurp_fd(int fd, size_t max, char **ret_text, size_t *ret_len)
+{
 	size_t cap = 16384, len = 0;
 	cleanup(freep) char *text = malloc(cap);
 	if (!text)
@@ -185,9 +188,12 @@ int file_copy(int dir, const char *name, int to_dir, const char *to_name)
 	char beside[PATH_MAX];
 	if (text_format(beside, sizeof(beside), "%s.new", to_name) >= (int)sizeof(beside))
 		return -ENAMETOOLONG;
-	cleanup(closep) int from = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (from < 0)
+	struct stat st;
+	cleanup(closep) int from = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (from < 0 || fstat(from, &st) < 0)
 		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
 	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (to < 0)
 		return -errno;

@@ -24,8 +24,10 @@ int must_check file_read_fd(int fd, char *buf, size_t cap, size_t *ret_len);
 int must_check file_read_once(int fd, char *buf, size_t cap, size_t *ret_len);
 /* Up to cap bytes from an offset on, not terminated; fewer only at the end of the file. */
 int must_check file_read_from(int fd, uint64_t from, char *buf, size_t cap, size_t *ret_len);
-/* A whole regular file into malloc'ed memory, at most max bytes (-EFBIG). */
+/* A whole file into malloc'ed memory, at most max bytes (-EFBIG). A name that others chose goes to base/foreign.h. */
 int must_check file_slurp(int dirfd, const char *path, size_t max, char **ret_text, size_t *ret_len);
+/* The same from where an open descriptor stands. */
+int must_check file_slurp_fd(int fd, size_t max, char **ret_text, size_t *ret_len);
 
 int must_check file_write_at(int dirfd, const char *path, const char *text);
 /* Writes all bytes, continuing after short writes and EINTR. */

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign.h"
 #include "base/vec.h"
 #include "cli/option.h"
 
@@ -190,11 +191,11 @@ static int read_document(const struct reader *r, yaml_parser_t *parser)
 	return e;
 }
 
-int config_add_file(struct config *c, const char *path, enum config_kind kind, struct fault *f)
+static int add_open_file(struct config *c, int fd, const char *path, enum config_kind kind, struct fault *f)
 {
 	cleanup(freep) char *text = NULL;
 	size_t len;
-	int e = file_slurp(AT_FDCWD, path, LARGEST_FILE, &text, &len);
+	int e = file_slurp_fd(fd, LARGEST_FILE, &text, &len);
 	if (e < 0)
 		return fault_set(f, e, "cannot read the configuration %s: %s", path, strerror(-e));
 	if (c->n_files == ARRAY_SIZE(c->files))
@@ -214,11 +215,21 @@ int config_add_file(struct config *c, const char *path, enum config_kind kind, s
 	return e;
 }
 
-/* A project file is not used if it belongs to another user or if everybody may write to it: it could start programs. */
-static bool is_trusted(const char *path, char note[static 256])
+int config_add_file(struct config *c, const char *path, enum config_kind kind, struct fault *f)
+{
+	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? fault_set(f, -errno, "cannot read the configuration %s: %s", path, strerror(errno))
+		      : add_open_file(c, fd, path, kind, f);
+}
+
+/*
+ * A project file is not used if it belongs to another user or if everybody may write to it: it could start programs.
+ * What is judged is the file that is open, since its name may stand for another one a moment later.
+ */
+static bool is_trusted(int fd, const char *path, char note[static 256])
 {
 	struct stat st;
-	if (stat(path, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return false;
 	bool mine = st.st_uid == geteuid() || st.st_uid == 0;
 	if (mine && (st.st_mode & S_IWOTH) == 0)
@@ -226,6 +237,17 @@ static bool is_trusted(const char *path, char note[static 256])
 	(void)text_format(note, 256, "%s is not used: %s; 'vigil config check' shows what it says", path,
 			  mine ? "everybody may write to it" : "it belongs to another user");
 	return false;
+}
+
+static int add_project(struct config *c, const char *path, char note[static 256], struct fault *f)
+{
+	cleanup(closep) int seen = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	if (seen < 0 || !is_trusted(seen, path, note))
+		return 0;
+	int e = foreign_reopen(seen, NULL, O_RDONLY, &fd);
+	return e ? fault_set(f, e < 0 ? e : -EINVAL, "cannot read the configuration %s: %s", path,
+			     e < 0 ? strerror(-e) : "it is no file")
+		 : add_open_file(c, fd, path, CONFIG_PROJECT, f);
 }
 
 static int add_if_there(struct config *c, const char *path, enum config_kind kind, struct fault *f)
@@ -249,9 +271,7 @@ int config_load(struct config *c, char note[static 256], struct fault *f)
 		TEXT_FORMAT(path, "%s/.config/vigil/vigil.yaml", home ? home : "");
 	if (e == 0 && path[0] == '/')
 		e = add_if_there(c, path, CONFIG_USER, f);
-	if (e == 0 && access("vigil.yaml", F_OK) == 0 && is_trusted("vigil.yaml", note))
-		e = config_add_file(c, "vigil.yaml", CONFIG_PROJECT, f);
-	return e;
+	return e ? e : add_project(c, "vigil.yaml", note, f);
 }
 
 bool config_is_project(const struct config *c, const struct config_entry *e)

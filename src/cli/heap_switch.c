@@ -1,5 +1,6 @@
 #include "cli/heap_switch.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "sense/proc/procfile.h"
 
 #define PROCESSES_MAX 8192
 
@@ -37,19 +39,30 @@ static void folder_of(const struct world *w, const struct subject *s, char *dst,
 		span_copy(dir, dst, cap);
 }
 
+/* The folder of a job is ours; the one that a process names is opened, and written to, with the rights of its user. */
+static bool folder_open(const struct world *w, const struct subject *s, const char *folder, int *ret_fd,
+			struct foreign_user *ret_as)
+{
+	if (!s->is_job)
+		return procfile_user(w, s->pid, ret_as) == 0 && procfile_folder(w, s->pid, folder, ret_fd) == 0;
+	*ret_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *ret_fd >= 0 && foreign_owner(*ret_fd, ret_as);
+}
+
 static int switch_rate(const struct world *w, const struct subject *s, const struct heap_switch *o)
 {
 	char folder[400];
-	struct stat st;
+	struct foreign_user as;
+	cleanup(closep) int fd = -1;
 	size_t n = 0;
 	folder_of(w, s, folder, sizeof(folder));
-	if (!folder[0] || stat(folder, &st) < 0) {
+	if (!folder[0] || !folder_open(w, s, folder, &fd, &as)) {
 		log_error("%s was not started with --heap or --heap-dormant, so there is nothing to switch: 'vigil "
 			  "heap %s --attach' loads the sampler into what runs",
 			  s->text, s->is_job ? s->job.id : s->key);
 		return EXIT_ABSENT;
 	}
-	int r = heapfiles_switch(folder, o->stop ? 0 : o->rate, &n);
+	int r = heapfiles_switch(fd, &as, o->stop ? 0 : o->rate, &n);
 	if (r < 0) {
 		log_error("%s: sampling cannot be switched in %s: %s", s->text, folder, strerror(-r));
 		return r == -EACCES || r == -EPERM ? EXIT_DENIED : EXIT_PROBLEM;

@@ -3,6 +3,7 @@
  * heaptool switch FOLDER RATE: what `vigil heap JOB --start` does.
  * heaptool growth PID SECONDS: what `vigil heap PID --what growth` does: folded stacks and their bytes.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +46,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "switch") == 0) {
 		size_t n = 0;
-		int e = heapfiles_switch(argv[2], number(argv[3]), &n);
+		cleanup(closep) int folder = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int e = heapfiles_switch(folder, NULL, number(argv[3]), &n);
 		(void)printf("result %d regions %zu\n", e, n);
 		return e != 0;
 	}

@@ -490,6 +490,19 @@ static bool target_exists(const struct inject_target *t)
 	return proc_is_same(t->w, (struct proc_id){.pid = t->pid, .start_ticks = t->start_ticks}, &st);
 }
 
+/* True: a signal waits that ends vigil. No further thread is stopped then. */
+static bool asked_to_end(void)
+{
+	static const int end[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	sigset_t waiting;
+	bool any = false;
+	if (sigpending(&waiting) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(end); i++)
+		any |= sigismember(&waiting, end[i]) == 1;
+	return any;
+}
+
 static int find_and_inject(struct job *j)
 {
 	cleanup(freep) struct candidate *list = calloc(INJECT_THREADS, sizeof(*list));
@@ -520,7 +533,7 @@ static int find_and_inject(struct job *j)
 		/* Code loaded meanwhile would look unmapped. */
 		if (j->result->tries % 8 == 7)
 			inject_target_renew(j->target);
-	} while (clock_mono_ns() < until_ns);
+	} while (clock_mono_ns() < until_ns && !asked_to_end());
 	return INJECT_UNSAFE;
 }
 
@@ -540,7 +553,7 @@ static void *thread_main(void *arg)
 		return NULL;
 	do
 		j->r = find_and_inject(j);
-	while (j->r == LOADED || (j->r == 0 && j->want->again && j->want->again(j->want->arg)));
+	while (j->r == LOADED || (j->r == 0 && j->want->again && j->want->again(j->want->arg) && !asked_to_end()));
 	return NULL;
 }
 
@@ -550,13 +563,13 @@ static int in_own_thread(struct job *j)
 	pthread_t thread;
 	sigset_t all, old;
 	sigfillset(&all);
+	/* A signal that ends vigil in a call would leave the program in the middle of it: none is taken until then. */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int r = pthread_create(&thread, NULL, thread_main, j);
+	if (r == 0)
+		pthread_join(thread, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (r)
-		return -r;
-	pthread_join(thread, NULL);
-	return j->r;
+	return r ? -r : j->r;
 }
 
 static int inject_explain(const struct inject_target *t, int r, struct fault *f)

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/proc/maps.h"
-#include "sense/native/rootfile.h"
+#include "sense/proc/procfile.h"
 
 #define RANKS_MAX 8192
 #define ENVIRON_MAX (256 * KIB)
@@ -72,7 +72,7 @@ static int add_bytes(struct collectives *c, const char *path, struct span bytes)
 			return add_ring(c, rank, &ring);
 		if (e >= 0)
 			collectives_note(c, "%s: %s", path,
-			     e ? f.text : "its process had no RANK: whose calls these are is not known");
+					 e ? f.text : "its process had no RANK: whose calls these are is not known");
 		if (e == 0)
 			ncclring_done(&ring);
 		return e < 0 ? e : 0;
@@ -94,7 +94,14 @@ static int add_file(struct collectives *c, int dirfd, const char *name, const ch
 {
 	cleanup(freep) char *bytes = NULL;
 	size_t len = 0;
-	int e = file_slurp(dirfd, name, FLIGHTREC_FILE_MAX, &bytes, &len);
+	const struct foreign_place at = {.dirfd = dirfd, .flags = FOREIGN_LINKS};
+	cleanup(closep) int fd = -1;
+	/* What a person names may be a pipe; what lies in a folder may be anything. */
+	int e = dirfd < 0 ? file_slurp(dirfd, name, FLIGHTREC_FILE_MAX, &bytes, &len) : foreign_open(&at, name, &fd);
+	if (e == 0 && fd >= 0)
+		e = file_slurp_fd(fd, FLIGHTREC_FILE_MAX, &bytes, &len);
+	if (e == FOREIGN_OTHER)
+		e = -EINVAL;
 	if (e == -ENOMEM)
 		return e;
 	if (e) {
@@ -166,25 +173,14 @@ static void ranks_done(struct ranks *r)
 	free(r->row);
 }
 
-/*
- * Opens the folder of a path as the process sees it; *ret_name is the name of the file in it. False: there is no
- * regular file. Symbolic links are not followed, so a link in a container cannot lead to a file outside of it.
- */
-static bool place_open(const struct living *l, const char *path, int *ret_fd, const char **ret_name)
+static struct foreign_place place_of(const struct living *l)
 {
-	struct stat st;
-	cleanup(closep) int fd = -1;
-	if (l->root_fd < 0 || rootfile_folder(l->root_fd, path, &fd, ret_name) != 0 ||
-	    fstatat(fd, *ret_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
-		return false;
-	*ret_fd = take_fd(&fd);
-	return true;
+	return (struct foreign_place){.dirfd = l->root_fd, .as = &l->user, .flags = FOREIGN_IN_ROOT};
 }
 
 static void rank_read(const struct world *w, int32_t rank, pid_t pid, struct living *l, struct collectives *c)
 {
 	cleanup(freep) char *text = malloc(ENVIRON_MAX);
-	char root[64];
 	size_t len = 0;
 	*l = (struct living){.rank = rank, .pid = pid, .root_fd = -1};
 	int e = text ? proc_environ_read(w, l->pid, text, ENVIRON_MAX, &len) : -ENOMEM;
@@ -200,8 +196,8 @@ static void rank_read(const struct world *w, int32_t rank, pid_t pid, struct liv
 	span_copy(environ_get(block, "VIGIL_NCCL_RING"), l->ring, sizeof(l->ring));
 	span_copy(environ_get(block, "NCCL_RAS_ADDR"), l->ras, sizeof(l->ras));
 	span_copy(environ_get(block, "NCCL_RAS_ENABLE"), l->ras_enable, sizeof(l->ras_enable));
-	TEXT_FORMAT(root, "%d/root", (int)l->pid);
-	l->root_fd = openat(w->proc_fd, root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (procfile_user(w, l->pid, &l->user) != 0 || procfile_root(w, l->pid, &l->root_fd) != 0)
+		l->root_fd = -1;
 }
 
 static int find_ranks(const struct world *w, const struct members_want *want, struct ranks *ret, struct collectives *c)
@@ -246,10 +242,10 @@ static int take_ranks(const struct world *w, const struct collectives_want *want
 
 static int64_t mtime_ns(const struct living *l, const char *path)
 {
+	const struct foreign_place at = place_of(l);
+	cleanup(closep) int fd = -1;
 	struct stat st;
-	const char *name;
-	cleanup(closep) int folder = -1;
-	if (!place_open(l, path, &folder, &name) || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	if (l->root_fd < 0 || foreign_open(&at, path, &fd) != 0 || fstat(fd, &st) != 0)
 		return 0;
 	return (int64_t)st.st_mtim.tv_sec * (int64_t)NS_PER_S + st.st_mtim.tv_nsec;
 }
@@ -267,11 +263,9 @@ static int64_t dump_ns(const struct living *l)
 
 static int ask_one(const struct living *l)
 {
-	const char *prefix = l->place.pipe_prefix, *name;
-	cleanup(closep) int folder = -1;
-	if (!prefix[0] || l->root_fd < 0 || rootfile_folder(l->root_fd, prefix, &folder, &name) != 0)
-		return FLIGHTREC_NONE;
-	return flightrec_ask(folder, name, l->rank);
+	const struct foreign_place at = place_of(l);
+	const char *prefix = l->place.pipe_prefix;
+	return prefix[0] && l->root_fd >= 0 ? flightrec_ask(&at, prefix, l->rank) : FLIGHTREC_NONE;
 }
 
 /*
@@ -323,20 +317,16 @@ static int read_dump(const struct world *w, struct collectives *c, const struct 
 			collectives_note(c, "rank %d: %s is of a time to come: a clock was wrong", l->rank, path);
 			continue;
 		}
-		const char *name;
-		cleanup(closep) int folder = -1;
-		if (!place_open(l, path, &folder, &name))
-			continue;
-		int e = flightrec_read(folder, name, &dump, &f);
+		const struct foreign_place at = place_of(l);
+		int e = flightrec_read(&at, path, &dump, &f);
 		if (e == -ENOMEM)
 			return e;
 		if (e == 0) {
 			*ret_found = true;
 			return add_dump(c, l->rank, &dump);
 		}
-		if (e != FLIGHTREC_NONE)
-			collectives_note(c, "rank %d: %.*s%s", l->rank, (int)(strrchr(path, '/') + 1 - path), path,
-					 f.text);
+		if (e != FLIGHTREC_NONE && e != -ELOOP)
+			collectives_note(c, "rank %d: %s", l->rank, f.text);
 	}
 	return 0;
 }
@@ -349,15 +339,13 @@ static int read_ring(const struct world *w, struct collectives *c, const struct 
 	char path[576];
 	int e = NCCLRING_NONE;
 	if (l->root_fd >= 0 && proc_status_read(w, l->pid, &status) == 0) {
-		const char *name;
-		cleanup(closep) int folder = -1;
+		const struct foreign_place at = place_of(l);
 		/* the path is in the process's own view of the files, and ends in its own pid number */
 		if (l->ring[0])
 			TEXT_FORMAT(path, "%s%d", l->ring, (int)status.ns_pid);
 		else
 			TEXT_FORMAT(path, "/dev/shm/vigil-nccl-%u.%d", (unsigned)status.uid, (int)status.ns_pid);
-		if (place_open(l, path, &folder, &name))
-			e = ncclring_read(folder, name, &ring, &f);
+		e = ncclring_read(&at, path, &ring, &f);
 	}
 	if (e == -ENOMEM)
 		return e;
@@ -394,7 +382,7 @@ static bool is_used(const struct world *w, const struct ranks *r)
 }
 
 static int collectives_gather(const struct world *w, const struct ranks *r, const struct collectives_want *want,
-		  uint64_t deadline_ns, struct collectives *c)
+			      uint64_t deadline_ns, struct collectives *c)
 {
 	int e = 0;
 	for (size_t i = 0; i < r->n && e == 0; i++) {

@@ -3,6 +3,7 @@
 
 #include "agent/collective/collectives.h"
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "sense/collective/flightrec.h"
 #include "sense/collective/ncclras.h"
 
@@ -10,7 +11,9 @@
 struct living {
 	int32_t rank;
 	pid_t pid;
-	int root_fd; /* root directory of the process, for paths in its own view */
+	/* root of the process, for paths in its own view, which are opened with the rights of its user; -1: neither */
+	int root_fd;
+	struct foreign_user user;
 	struct flightrec_place place;
 	char ring[512], ras[128], ras_enable[8];
 	uint64_t start_ticks;

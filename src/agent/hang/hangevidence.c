@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "sense/native/unwind.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/procfile.h"
 #include "tell/stacks/stack_show.h"
 
 /* Limit for one dump of all stacks; main processes come first. */
@@ -128,21 +129,14 @@ static void dump_take(struct hangevidence *g, const struct world *w, const struc
 
 /* ---- source lines ---- */
 
-/* Opens only files that the job's owner may read, too: the path comes from the job. */
+/* The path comes from the job: only what its user may read is opened. */
 static int source_open(const struct world *w, pid_t pid, const char *file)
 {
-	char path[600];
-	struct stat st, owner;
-	if (file[0] == '/')
-		TEXT_FORMAT(path, "%d/root%s", pid, file);
-	else
-		TEXT_FORMAT(path, "%d/cwd/%s", pid, file);
-	cleanup(closep) int fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	TEXT_FORMAT(path, "%d", pid);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatat(w->proc_fd, path, &owner, 0) < 0)
+	struct stat st;
+	cleanup(closep) int fd = -1;
+	if (procfile_open(w, pid, file, FOREIGN_LINKS, &fd) != 0 || fstat(fd, &st) < 0)
 		return -1;
-	bool allowed = (st.st_mode & S_IROTH) || (st.st_uid == owner.st_uid && (st.st_mode & S_IRUSR));
-	return allowed && (uint64_t)st.st_size <= SOURCE_MOST ? take_fd(&fd) : -1;
+	return (uint64_t)st.st_size <= SOURCE_MOST ? take_fd(&fd) : -1;
 }
 
 static bool source_line(const struct world *w, pid_t pid, const char *file, int32_t number, char *dst, size_t cap)

@@ -4,9 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/framework/progress.h"
+#include "sense/proc/procfile.h"
 
 #define READ_MOST (128 * KIB)
 #define LINE_MOST 2048
@@ -26,7 +28,7 @@ struct lane {
 struct follow {
 	int fd; /* -1: not open yet */
 	char name[40];
-	bool foreign; /* name is the path of a file that vigil does not keep */
+	bool foreign; /* name is the descriptor of a process (agent/hang/ownlog), no file that vigil keeps */
 	size_t lane;
 	uint64_t at, known; /* known: size when it was opened, which is not counted */
 	char line[LINE_MOST]; /* a line without its end yet */
@@ -117,13 +119,14 @@ void hanglogs_follow(struct hanglogs *l, const char *path)
 }
 
 /* Starts near the end of the file; what it holds by now does not count as new output. */
-static void foreign_open(struct follow *f)
+static void written_open(const struct world *w, struct follow *f)
 {
 	struct stat st;
-	f->fd = open(f->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (f->fd < 0)
+	pid_t pid;
+	int fd;
+	if (!w || !world_fd_parse(f->name, &pid, &fd) || procfile_written(w, pid, fd, &f->fd) != 0)
 		return;
-	if (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	if (fstat(f->fd, &st) < 0) {
 		closep(&f->fd);
 		return;
 	}
@@ -217,15 +220,15 @@ static void step_time(struct hanglogs *l, const struct follow *f, const struct s
 	a->step_slack_ns = 0;
 }
 
-static void file_follow(struct hanglogs *l, struct follow *f, uint64_t now_ns)
+static void file_follow(struct hanglogs *l, const struct world *w, struct follow *f, uint64_t now_ns)
 {
 	char path[400];
 	struct stat st;
 	if (f->fd < 0 && f->foreign) {
-		foreign_open(f);
+		written_open(w, f);
 	} else if (f->fd < 0) {
 		TEXT_FORMAT(path, "%s/%s", l->dir, f->name);
-		f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	}
 	if (f->fd < 0 || fstat(f->fd, &st) < 0 || (uint64_t)st.st_size <= f->at)
 		return;
@@ -249,13 +252,13 @@ static void file_follow(struct hanglogs *l, struct follow *f, uint64_t now_ns)
 	f->step_lane = SIZE_MAX;
 }
 
-void hanglogs_read(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms)
+void hanglogs_read(struct hanglogs *l, const struct world *w, uint64_t now_ns, int64_t unix_ms)
 {
 	l->before_ns = l->now_ns;
 	l->now_ns = now_ns;
 	l->unix_ms = unix_ms;
 	for (size_t i = 0; i < l->n_files; i++)
-		file_follow(l, &l->file[i], now_ns);
+		file_follow(l, w, &l->file[i], now_ns);
 }
 
 static const struct lane *hanglogs_find(const struct hanglogs *l, int32_t alone, int32_t rank)

@@ -21,13 +21,14 @@ struct hanglogs *hanglogs_free(struct hanglogs *l);
  * of the job itself.
  */
 void hanglogs_begin(struct hanglogs *l, const char *dir, const int32_t *ranks, size_t n);
-/* Follows one more file, of the job itself, that vigil does not keep: its end is read, then what is new. */
+/* Follows one more file that vigil does not keep, as agent/hang/ownlog names it: its end is read, then what is new. */
 void hanglogs_follow(struct hanglogs *l, const char *path);
 /*
  * Reads what is new. The time of a step is known to the millisecond if its line is the last one of its file or has a
- * time stamp; otherwise only that it lies between this reading and the one before. unix_ms: wall clock now.
+ * time stamp; otherwise only that it lies between this reading and the one before. unix_ms: wall clock now. w may be
+ * NULL where no other file is followed.
  */
-void hanglogs_read(struct hanglogs *l, uint64_t now_ns, int64_t unix_ms);
+void hanglogs_read(struct hanglogs *l, const struct world *w, uint64_t now_ns, int64_t unix_ms);
 /*
  * Sets the log counters and the progress of *seen. alone: the rank of a job's only main process, whose output is that
  * of the job; NO_RANK: there is none.

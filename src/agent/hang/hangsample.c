@@ -360,7 +360,7 @@ void hangsample_take(struct hangsample *e, const struct world *w, const struct h
 	if (first)
 		e->first_ns = now_ns;
 	hangprocs_sample(e->procs, w, job, now_ns, thread_ns);
-	hanglogs_read(e->logs, now_ns, w->unix_ms());
+	hanglogs_read(e->logs, w, now_ns, w->unix_ms());
 	e->alone = alone_of(e, job);
 	lanes_add(e, first);
 	usage_add(e);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "sense/net/fdtarget.h"
+#include "sense/proc/procfile.h"
 
 /* A shell makes the file at most this long before it starts the program. */
 static const int64_t before_ms = 5000;
@@ -34,12 +35,11 @@ static int64_t started_unix_ms(const struct world *w, const struct proc_id *id)
 	       (int64_t)(id->start_ticks * 1000 / w->ticks_per_s);
 }
 
-static bool can_read(const struct world *w, int fd)
+/* True if the user of the process may read what it writes there; the descriptor alone proves no right to the file. */
+static bool may_read(const struct world *w, pid_t pid, int fd)
 {
-	char path[48];
-	TEXT_FORMAT(path, "self/fd/%d", fd);
-	cleanup(closep) int in = openat(w->proc_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return in >= 0;
+	cleanup(closep) int in = -1;
+	return procfile_written(w, pid, fd, &in) == 0;
 }
 
 static bool serves(const struct world *w, const struct proc_id *id, int fd, struct statx *ret)
@@ -57,7 +57,7 @@ static bool serves(const struct world *w, const struct proc_id *id, int fd, stru
 		return false;
 	bool of_this_run =
 		ret->stx_mask & STATX_BTIME && ret->stx_btime.tv_sec * 1000 + before_ms >= started_unix_ms(w, id);
-	return (of_this_run || !appends(w, id->pid, fd)) && can_read(w, file);
+	return (of_this_run || !appends(w, id->pid, fd)) && may_read(w, id->pid, fd);
 }
 
 void ownlog_find(const struct world *w, const struct proc_id *id, char ret[static 2][OWNLOG_PATH])

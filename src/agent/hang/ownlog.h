@@ -1,8 +1,8 @@
 /*
  * Finds the files that a process that vigil did not start writes its output into, where they can serve as its log:
- * regular files behind descriptors 1 and 2, readable, and on this machine, because a dead file server would block the
- * reader. A file that is appended to and is older than the process may hold output of an earlier run and does not
- * count.
+ * regular files behind descriptors 1 and 2, open for writing, readable by the user of the process, and on this machine,
+ * because a dead file server would block the reader. A file that is appended to and is older than the process may hold
+ * output of an earlier run and does not count.
  */
 #pragma once
 

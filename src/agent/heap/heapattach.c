@@ -15,6 +15,7 @@
 #include "preload/heapattach.h"
 #include "preload/heapregion.h"
 #include "sense/proc/access.h"
+#include "sense/proc/procfile.h"
 
 #define LIBRARY "libvigil_heap.so"
 /* Most time to search a safe place for the call; the process runs meanwhile. */
@@ -37,122 +38,174 @@ static int library_find(const struct world *w, char dst[static PATH_MAX], struct
 		     : 0;
 }
 
-/* True: the process would open this very folder by this path. */
-static bool sees(const struct world *w, pid_t pid, const char *folder)
+/*
+ * The folder of the profile, and what was made in it. All of it is done with the rights of the process's user and below
+ * the process's root: the user may have put anything where the folder is to be.
+ */
+struct place {
+	struct foreign_user user;
+	int root_fd, fd; /* of the process; the folder */
+	char inner[PATH_MAX]; /* its path as the process sees it */
+	char prepared[128]; /* the file that was prepared in it; "": none */
+	bool ours; /* in our state directory, which we made */
+};
+
+static void place_done(struct place *p)
 {
-	char theirs[PATH_MAX + 32];
-	struct stat ours, seen;
-	TEXT_FORMAT(theirs, "%d/root%s", (int)pid, folder);
-	return stat(folder, &ours) == 0 && fstatat(w->proc_fd, theirs, &seen, 0) == 0 && ours.st_dev == seen.st_dev &&
-	       ours.st_ino == seen.st_ino;
+	closep(&p->fd);
+	closep(&p->root_fd);
 }
 
-/* Makes the process's user the owner, since the process itself makes the file, with its own rights. */
-static int give_to(const char *folder, uid_t uid)
+static struct foreign_place below_root(const struct place *p, unsigned flags)
 {
+	return (struct foreign_place){.dirfd = p->root_fd, .as = &p->user, .flags = FOREIGN_IN_ROOT | flags};
+}
+
+static bool is_same_folder(int a, int b)
+{
+	struct stat x, y;
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Makes a folder in our state directory and gives it to the user, since the process itself makes the file. */
+static int state_folder(const char *folder, uid_t uid, int *ret_fd)
+{
+	char above[PATH_MAX];
 	struct stat st;
-	if (stat(folder, &st) < 0)
-		return -errno;
-	if (st.st_uid == uid || geteuid() != 0)
-		return 0;
-	return chown(folder, uid, (gid_t)-1) < 0 ? -errno : 0;
-}
-
-/* True: the user can reach the folder. A folder above it that the user may not pass makes it useless. */
-static bool may_write(const char *folder, uid_t uid)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	if (uid == geteuid())
-		return true;
-	text_copy(path, sizeof(path), folder);
-	if (stat(path, &st) < 0 || st.st_uid != uid)
-		return false;
-	while (path_cut(path) && path[0]) {
-		if (stat(path, &st) < 0 || !(st.st_uid == uid ? st.st_mode & S_IXUSR : st.st_mode & S_IXOTH))
-			return false;
-	}
-	return true;
-}
-
-/* Makes a folder in the process's own /tmp. inner: its path as the process sees it. */
-static int own_folder(pid_t pid, uint64_t start, uid_t uid, char *folder, size_t cap, char *inner, size_t inner_cap)
-{
-	(void)text_format(inner, inner_cap, "/tmp/vigil-heap-%d-%llu", (int)pid, (unsigned long long)start);
-	if (text_format(folder, cap, "/%s/%d/root%s", "proc", (int)pid, inner) >= (int)cap)
-		return -ENAMETOOLONG;
+	TEXT_COPY(above, folder);
+	if (!path_cut(above))
+		return -EINVAL;
+	int r = file_mkdirs(above, 0711);
+	if (r < 0)
+		return r;
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	return give_to(folder, uid);
+	cleanup(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (geteuid() == 0 && st.st_uid == 0 && uid != 0 && fchown(fd, uid, (gid_t)-1) < 0)
+		return -errno;
+	*ret_fd = take_fd(&fd);
+	return 0;
 }
 
-static int folder_make(const struct world *w, pid_t pid, const struct heapattach_want *want, struct heap_attach *a,
-		       struct heapattach_result *ret)
+/* True: the user reaches the folder of our state directory by this path, and it is the user's. */
+static bool reaches(const struct place *p, int ours)
 {
-	struct proc_stat st;
-	struct proc_status status;
-	char whole[PATH_MAX];
-	int r = proc_stat_read(w, pid, &st);
-	if (r == 0)
-		r = proc_status_read(w, pid, &status);
-	if (r)
+	const struct foreign_place at = below_root(p, 0);
+	cleanup(closep) int theirs = -1;
+	struct stat st;
+	return foreign_folder(&at, p->inner, &theirs) == 0 && is_same_folder(ours, theirs) && fstat(theirs, &st) == 0 &&
+	       st.st_uid == p->user.uid;
+}
+
+static int in_state(const struct heapattach_want *want, pid_t pid, uint64_t start, struct place *p,
+		    struct heapattach_result *ret)
+{
+	cleanup(closep) int fd = -1;
+	TEXT_FORMAT(ret->folder, "%s/heap/pid-%d-%llu", want->state, (int)pid, (unsigned long long)start);
+	int r = state_folder(ret->folder, p->user.uid, &fd);
+	if (r < 0)
 		return r;
-	if (want->folder)
-		TEXT_COPY(ret->folder, want->folder);
-	else
-		TEXT_FORMAT(ret->folder, "%s/heap/pid-%d-%llu", want->state, (int)pid,
-			    (unsigned long long)st.start_ticks);
-	r = file_mkdirs(ret->folder, 0711);
-	if (r == 0 && !want->folder)
-		r = give_to(ret->folder, status.euid);
-	if (r == 0 && realpath(ret->folder, whole) && sees(w, pid, whole) && may_write(whole, status.euid) &&
-	    strlen(whole) < MIN(sizeof(a->dir), sizeof(ret->folder))) {
-		TEXT_COPY(ret->folder, whole);
-		TEXT_COPY(a->dir, whole);
+	if (realpath(ret->folder, p->inner) && strlen(p->inner) < sizeof(ret->folder) && reaches(p, fd)) {
+		TEXT_COPY(ret->folder, p->inner);
+		p->fd = take_fd(&fd);
+		p->ours = true;
 		return 0;
 	}
-	if (!want->folder)
-		(void)rmdir(ret->folder);
-	ret->own_folder = true;
-	return own_folder(pid, st.start_ticks, status.euid, ret->folder, sizeof(ret->folder), a->dir, sizeof(a->dir));
+	(void)rmdir(ret->folder);
+	return -ENOENT;
+}
+
+/* A folder that the process sees, made by its user. */
+static int of_user(const char *inner, pid_t pid, struct place *p, struct heapattach_result *ret)
+{
+	const struct foreign_place at = below_root(p, FOREIGN_ABOVE);
+	cleanup(closep) int seen = -1;
+	TEXT_COPY(p->inner, inner);
+	int r = foreign_mkdir(&at, inner, 0700, &p->fd);
+	if (r)
+		return r < 0 ? r : -EEXIST;
+	/* Where we have another root, the folder is reached through the process. */
+	const struct foreign_place ours = {.dirfd = AT_FDCWD, .as = &p->user};
+	ret->own_folder = foreign_folder(&ours, inner, &seen) != 0 || !is_same_folder(seen, p->fd);
+	char through[32] = "";
+	if (ret->own_folder)
+		TEXT_FORMAT(through, "/%s/%d/root", "proc", (int)pid);
+	return text_format(ret->folder, sizeof(ret->folder), "%s%s", through, inner) < (int)sizeof(ret->folder)
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+static int heapattach_folder_make(const struct world *w, pid_t pid, const struct heapattach_want *want,
+				  struct heap_attach *a, struct heapattach_result *ret, struct place *p)
+{
+	struct proc_stat st;
+	char inner[128];
+	int r = proc_stat_read(w, pid, &st);
+	if (r == 0)
+		r = procfile_user(w, pid, &p->user);
+	if (r == 0)
+		r = procfile_root(w, pid, &p->root_fd);
+	if (r)
+		return r;
+	r = want->folder ? of_user(want->folder, pid, p, ret) : in_state(want, pid, st.start_ticks, p, ret);
+	if (r || strlen(p->inner) >= sizeof(a->dir)) {
+		closep(&p->fd);
+		TEXT_FORMAT(inner, "/tmp/vigil-heap-%d-%llu", (int)pid, (unsigned long long)st.start_ticks);
+		r = of_user(inner, pid, p, ret);
+		ret->own_folder = true;
+	}
+	if (r == 0)
+		TEXT_COPY(a->dir, p->inner);
+	return r;
 }
 
 /*
  * Makes the file of the profile before any thread stands still (heapattach.h). Failure is no error here: the process
  * tries for itself and reports why it cannot.
  */
-static void heapattach_file_make(const struct world *w, pid_t pid, const char *folder, struct heap_attach *a, char *dst,
-				 size_t cap)
+static void heapattach_file_make(const struct world *w, pid_t pid, struct place *p, struct heap_attach *a)
 {
 	static const uint8_t zeros[HEAP_PREPARED_LEN];
+	const struct foreign_place in = {.dirfd = p->fd, .as = &p->user};
 	struct proc_stat st;
 	struct proc_status status;
 	cleanup(closep) int fd = -1;
-	dst[0] = '\0';
 	if (proc_stat_read(w, pid, &st) != 0 || proc_status_read(w, pid, &status) != 0)
 		return;
 	for (uint32_t g = 0; g < GENERATIONS && fd < 0; g++) {
 		char generation[16] = "";
 		if (g)
 			TEXT_FORMAT(generation, ".%u", g);
-		if (text_format(dst, cap, "%s/%d.%llu%s.heap", folder, (int)(status.ns_pid > 0 ? status.ns_pid : pid),
-				(unsigned long long)st.start_ticks, generation) >= (int)cap)
-			break;
-		fd = open(dst, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (fd < 0 && errno != EEXIST)
+		TEXT_FORMAT(p->prepared, "%d.%llu%s.heap", (int)(status.ns_pid > 0 ? status.ns_pid : pid),
+			    (unsigned long long)st.start_ticks, generation);
+		int r = foreign_create(&in, p->prepared, 0600, &fd);
+		if (r && r != -EEXIST)
 			break;
 		a->prepared = g + 1;
 	}
 	bool fine = fd >= 0 && ftruncate(fd, HEAP_PREPARED_BYTES) == 0 &&
 		    pwrite(fd, zeros, HEAP_PREPARED_HEAD_BYTES, 0) == HEAP_PREPARED_HEAD_BYTES &&
-		    pwrite(fd, zeros, sizeof(zeros), HEAP_PREPARED_AT) == (ssize_t)sizeof(zeros) &&
-		    (status.euid == geteuid() || fchown(fd, status.euid, (gid_t)-1) == 0);
+		    pwrite(fd, zeros, sizeof(zeros), HEAP_PREPARED_AT) == (ssize_t)sizeof(zeros);
 	if (fine)
 		return;
 	if (fd >= 0)
-		(void)unlink(dst);
-	dst[0] = '\0';
+		ignore(foreign_unlink(&in, p->prepared, 0), "the process then finds it, and takes another name");
+	p->prepared[0] = '\0';
 	a->prepared = 0;
+}
+
+/* Removes what was made for nothing. A folder that is not empty stays. */
+static void place_clear(const struct place *p, const struct heapattach_result *ret, bool file, bool folder)
+{
+	const struct foreign_place in = {.dirfd = p->fd, .as = &p->user}, at = below_root(p, 0);
+	if (file && p->prepared[0])
+		ignore(foreign_unlink(&in, p->prepared, 0), "it is the user's to keep");
+	if (folder && p->ours)
+		(void)rmdir(ret->folder);
+	else if (folder)
+		ignore(foreign_unlink(&at, p->inner, AT_REMOVEDIR), "it is the user's to keep");
 }
 
 static int denied(const struct world *w, pid_t pid, int r, struct fault *f)
@@ -175,9 +228,12 @@ static int heapattach_explain(pid_t pid, const struct heap_attach *a, int64_t va
 	if (value == -EBUSY)
 		return fault_set(f, INJECT_UNSAFE, "process %d is loading or closing a library just now; try again",
 				 (int)pid);
+	/* The block comes back from the process: its text need not end. */
+	char dir[sizeof(a->dir)];
+	span_copy((struct span){a->dir, strnlen(a->dir, sizeof(a->dir) - 1)}, dir, sizeof(dir));
 	const char *text = a->why < ARRAY_SIZE(why) && why[a->why] ? why[a->why] : "the library refused";
 	return fault_set(f, INJECT_FAILED, "process %d: %s (%s)%s%s", (int)pid, text,
-			 strerror(a->error > 0 ? a->error : (int)-value), a->dir[0] ? ", in " : "", a->dir);
+			 strerror(a->error > 0 ? a->error : (int)-value), dir[0] ? ", in " : "", dir);
 }
 
 /* Argument of the function that inject_library calls between two calls in the program. */
@@ -253,9 +309,9 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 	       struct fault *f)
 {
 	struct progress p = {.block = {.magic = HEAP_ATTACH_MAGIC, .rate_bytes = want->rate_bytes}, .result = ret};
-	char prepared[512];
+	cleanup(place_done) struct place place = {.root_fd = -1, .fd = -1};
 	*ret = (struct heapattach_result){.files = 0};
-	int r = folder_make(w, pid, want, &p.block, ret);
+	int r = heapattach_folder_make(w, pid, want, &p.block, ret, &place);
 	if (r == WORLD_DENIED || r == -EACCES || r == -EPERM)
 		return denied(w, pid, WORLD_DENIED, f);
 	if (r == WORLD_GONE)
@@ -263,15 +319,12 @@ int heapattach(const struct world *w, pid_t pid, const struct heapattach_want *w
 	if (r)
 		return fault_set(f, r, "no folder for the profile of process %d: %s", (int)pid,
 				 strerror(r < 0 ? -r : EIO));
-	heapattach_file_make(w, pid, ret->folder, &p.block, prepared, sizeof(prepared));
+	heapattach_file_make(w, pid, &place, &p.block);
 	r = call_patiently(w, pid, "vigil_heap_attach", false, &p, f);
 	/* Files that are not tied yet are found by later samples, so the profile goes on. */
 	if (r && p.begun)
 		r = 0;
-	if (prepared[0] && !p.took)
-		(void)unlink(prepared);
-	if (r) /* has an effect only on an empty folder */
-		(void)rmdir(ret->folder);
+	place_clear(&place, ret, !p.took, r != 0);
 	return r;
 }
 

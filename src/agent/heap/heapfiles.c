@@ -197,38 +197,29 @@ int heapfiles_find(const char *folder, pid_t pid, uint64_t start_ticks, bool cop
 	return fits ? 0 : WORLD_GONE;
 }
 
-static int control_write(int dir, uint64_t rate_bytes)
+static int control_write(const struct foreign_place *in, uint64_t rate_bytes)
 {
 	const struct heap_control c = {.magic = HEAP_CONTROL_MAGIC, .rate_bytes = rate_bytes};
-	cleanup(closep) int fd =
-		openat(dir, "control.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0)
-		return -errno;
-	int r = file_write_all(fd, &c, sizeof(c));
-	if (r < 0)
-		return r;
-	return renameat(dir, "control.new", dir, "control") < 0 ? -errno : 0;
+	return foreign_replace(in, "control", &c, sizeof(c), 0644);
 }
 
-int heapfiles_switch(const char *folder, uint64_t rate_bytes, size_t *ret_regions)
+int heapfiles_switch(int folder, const struct foreign_user *as, uint64_t rate_bytes, size_t *ret_regions)
 {
-	struct heapfolder all = {.fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	const struct foreign_place in = {.dirfd = folder, .as = as};
+	struct heapfolder all;
 	size_t n = 0;
-	if (all.fd < 0)
-		return -errno;
-	int r = control_write(all.fd, rate_bytes);
-	heapfolder_done(&all);
+	int r = control_write(&in, rate_bytes);
 	/* Processes that made their file before the new control file appeared are switched one by one. */
 	if (r == 0)
-		r = heapfolder_read(NULL, folder, &all);
+		r = heapfolder_read_fd(NULL, folder, &all);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < all.n; i++) {
-		if (all.file[i].is_off)
+		cleanup(closep) int fd = -1;
+		if (all.file[i].is_off || foreign_open_both(&in, all.file[i].name, &fd) != 0)
 			continue;
-		cleanup(closep) int fd = openat(all.fd, all.file[i].name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 		const off_t at = offsetof(struct heap_header, rate_bytes);
-		n += fd >= 0 && pwrite(fd, &rate_bytes, sizeof(rate_bytes), at) == (ssize_t)sizeof(rate_bytes);
+		n += pwrite(fd, &rate_bytes, sizeof(rate_bytes), at) == (ssize_t)sizeof(rate_bytes);
 	}
 	heapfolder_done(&all);
 	*ret_regions = n;

@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include "base/foreign.h"
 #include "judge/memory/heapcopy.h"
 #include "sense/world.h"
 
@@ -43,4 +44,4 @@ uint64_t heapfiles_copy_due_ns(const struct heapfiles *h);
  */
 int must_check heapfiles_find(const char *folder, pid_t pid, uint64_t start_ticks, bool copy, char *dst, size_t cap);
 /* Switches all processes that have the library to a rate, those that come later as well; 0 off. -errno. */
-int must_check heapfiles_switch(const char *folder, uint64_t rate_bytes, size_t *ret_regions);
+int must_check heapfiles_switch(int folder, const struct foreign_user *as, uint64_t rate_bytes, size_t *ret_regions);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/foreign.h"
 #include "base/vec.h"
 #include "preload/heapregion.h"
 #include "sense/proc/proc.h"
@@ -43,12 +44,12 @@ int heapfile_parse(struct span name, struct heapfile *ret)
 	return 0;
 }
 
-static void header_read(int dir, struct heapfile *f)
+static void header_read(const struct foreign_place *at, struct heapfile *f)
 {
 	struct heap_header h;
 	struct stat st;
-	cleanup(closep) int fd = openat(dir, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	cleanup(closep) int fd = -1;
+	if (foreign_open(at, f->name, &fd) != 0 || fstat(fd, &st) < 0)
 		return;
 	f->disk_bytes = (uint64_t)st.st_blocks * 512;
 	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) || h.magic != HEAP_MAGIC)
@@ -91,12 +92,15 @@ static void alive_mark(const struct world *w, struct heapfolder *h)
 
 int heapfolder_read(const struct world *w, const char *dir, struct heapfolder *ret)
 {
-	return heapfolder_read_at(w, AT_FDCWD, dir, ret);
+	cleanup(closep) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : heapfolder_read_fd(w, fd, ret);
 }
 
-int heapfolder_read_at(const struct world *w, int dirfd, const char *dir, struct heapfolder *ret)
+int heapfolder_read_fd(const struct world *w, int dir, struct heapfolder *ret)
 {
-	struct heapfolder h = {.fd = openat(dirfd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	struct heapfolder h = {.fd = fcntl(dir, F_DUPFD_CLOEXEC, 0)};
+	struct foreign_user owner;
+	const struct foreign_place at = {.dirfd = h.fd, .as = foreign_owner(h.fd, &owner)};
 	size_t cap = 0;
 	int again = h.fd < 0 ? -1 : openat(h.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = again < 0 ? NULL : fdopendir(again);
@@ -107,7 +111,7 @@ int heapfolder_read_at(const struct world *w, int dirfd, const char *dir, struct
 		struct heapfile f;
 		if (heapfile_parse(span_of(e->d_name), &f) < 0)
 			continue;
-		header_read(h.fd, &f);
+		header_read(&at, &f);
 		r = vec_room(&h.file, &cap, h.n + 1);
 		if (r == 0)
 			h.file[h.n++] = f;

@@ -34,5 +34,6 @@ struct heapfolder {
 int must_check heapfile_parse(struct span name, struct heapfile *ret);
 /* -errno of open, -ENOMEM. world NULL: `alive` is not determined. Free with heapfolder_done. */
 int must_check heapfolder_read(const struct world *w, const char *dir, struct heapfolder *ret);
-int must_check heapfolder_read_at(const struct world *w, int dirfd, const char *dir, struct heapfolder *ret);
+/* The same of a folder that is open for reading; it stays the caller's. Files are read with the rights of its owner. */
+int must_check heapfolder_read_fd(const struct world *w, int dir, struct heapfolder *ret);
 void heapfolder_done(struct heapfolder *h);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "sense/proc/maps.h"
+#include "sense/proc/procfile.h"
 #include "tell/store/series.h"
 #include "tell/store/store.h"
 
@@ -239,7 +240,7 @@ int heapload_job(const struct world *w, const struct job *j, const struct heaplo
 /* Folder of the profile of a process that agent/heap/heapattach attached to. False: there is none. */
 static bool attached_folder(const struct world *w, pid_t pid, const char *state, char *dst, size_t cap)
 {
-	char inner[96], theirs[128];
+	cleanup(closep) int theirs = -1;
 	struct proc_stat p;
 	struct stat st;
 	if (proc_stat_read(w, pid, &p) != 0)
@@ -247,20 +248,29 @@ static bool attached_folder(const struct world *w, pid_t pid, const char *state,
 	(void)text_format(dst, cap, "%s/heap/pid-%d-%llu", state, (int)pid, (unsigned long long)p.start_ticks);
 	if (stat(dst, &st) == 0)
 		return true;
-	TEXT_FORMAT(inner, "/tmp/vigil-heap-%d-%llu", (int)pid, (unsigned long long)p.start_ticks);
-	TEXT_FORMAT(theirs, "%d/root%s", (int)pid, inner);
-	text_copy(dst, cap, inner);
-	return fstatat(w->proc_fd, theirs, &st, 0) == 0;
+	(void)text_format(dst, cap, "/tmp/vigil-heap-%d-%llu", (int)pid, (unsigned long long)p.start_ticks);
+	return procfile_folder(w, pid, dst, &theirs) == 0;
+}
+
+/* Opens the folder that a process names, or that was made for it; -1: it is tried by its path in our own state. */
+static int heapload_folder_open(const struct world *w, pid_t pid, const char *state, const char *dir)
+{
+	int fd = -1;
+	size_t len = strlen(state);
+	if (dir[0] == '/' && strncmp(dir, state, len) == 0 && dir[len] == '/' && !strstr(dir, "/../"))
+		return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return procfile_folder(w, pid, dir, &fd) == 0 ? fd : -1;
 }
 
 /* True: the folder has a profile of this process, by its own pid number. */
-static bool has_profile(const struct world *w, pid_t pid, const char *dir)
+static bool has_profile(const struct world *w, pid_t pid, const char *state, const char *dir)
 {
+	cleanup(closep) int fd = heapload_folder_open(w, pid, state, dir);
 	struct proc_stat p;
 	struct heapfolder all;
 	bool has = false;
 	pid_t inner = inner_pid(w, pid);
-	if (proc_stat_read(w, pid, &p) != 0 || heapfolder_read(NULL, dir, &all) < 0)
+	if (fd < 0 || proc_stat_read(w, pid, &p) != 0 || heapfolder_read_fd(NULL, fd, &all) < 0)
 		return false;
 	for (size_t i = 0; i < all.n; i++)
 		has |= all.file[i].pid == inner && all.file[i].start_ticks == p.start_ticks;
@@ -278,7 +288,7 @@ static bool parents_folder(const struct world *w, pid_t pid, const char *state, 
 	pid_t up = pid;
 	for (int i = 0; i < GENERATIONS && proc_stat_read(w, up, &p) == 0 && p.ppid > 1; i++) {
 		up = p.ppid;
-		if (attached_folder(w, up, state, dst, cap) && has_profile(w, pid, dst))
+		if (attached_folder(w, up, state, dst, cap) && has_profile(w, pid, state, dst))
 			return true;
 	}
 	return false;
@@ -332,25 +342,6 @@ static int folder_of(const struct world *w, pid_t pid, const char *state, char *
 	return 0;
 }
 
-/*
- * Opens the root that dir is to be read from: that of the process where vigil does not see dir, as for a container.
- * *ret_dir points into dir.
- */
-static int heapload_folder_open(const struct world *w, pid_t pid, const char *dir, const char **ret_dir)
-{
-	struct stat st;
-	char root[32];
-	*ret_dir = dir;
-	if (dir[0] != '/' || stat(dir, &st) == 0)
-		return AT_FDCWD;
-	TEXT_FORMAT(root, "%d/root", (int)pid);
-	int fd = openat(w->proc_fd, root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return AT_FDCWD;
-	*ret_dir = dir + 1;
-	return fd;
-}
-
 int heapload_pid(const struct world *w, pid_t pid, const struct heapload_want *want, struct heapload_loaded *ret,
 		 struct fault *f)
 {
@@ -365,12 +356,14 @@ int heapload_pid(const struct world *w, pid_t pid, const struct heapload_want *w
 	r = loading_open(w, &who, want, &l);
 	if (r)
 		return r;
-	const char *there;
-	cleanup(closep) int at = heapload_folder_open(w, pid, dir, &there);
+	cleanup(closep) int at = heapload_folder_open(w, pid, want->state, dir);
+	if (at < 0)
+		return fault_set(f, HEAPREAD_NONE, "the folder of heap profiles of process %d cannot be opened: %s",
+				 (int)pid, dir);
 	size_t got = 0;
 	for (size_t i = 0; i < who.n; i++) {
 		struct fault why = {.text = ""};
-		int e = heapread_folder(l.reader, at, there, who.row[i].pid, &why);
+		int e = heapread_folder(l.reader, at, dir, who.row[i].pid, &why);
 		got += e == 0;
 		if (e && (r == 0 || who.row[i].pid == pid)) {
 			r = e;

@@ -268,7 +268,7 @@ static void images_end(struct heapread *h)
 int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f)
 {
 	struct heapfolder folder;
-	int first = 0, r = heapfolder_read_at(h->w, dirfd, dir, &folder);
+	int first = 0, r = dirfd < 0 ? heapfolder_read(h->w, dir, &folder) : heapfolder_read_fd(h->w, dirfd, &folder);
 	size_t before = h->n_read;
 	if (r < 0)
 		return fault_set(f, r, "the folder of heap profiles %s cannot be read: %s", dir, strerror(-r));

@@ -51,7 +51,8 @@ static inline void heapread_freep(struct heapread **h)
 int must_check heapread_file(struct heapread *h, const char *path, struct fault *f);
 /*
  * Reads all profiles of a folder. Unreadable ones are counted, and heapread_remarks names the first; an error only if
- * none can be read. only_pid: read only this process, as vigil numbers it; 0: all.
+ * none can be read. only_pid: read only this process, as vigil numbers it; 0: all. dirfd: the folder, of which dir is
+ * the name; AT_FDCWD: it is opened by dir.
  */
 int must_check heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f);
 /* After HEAPREAD_NONE: no process left a file, not even with a reason. */

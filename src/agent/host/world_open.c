@@ -54,6 +54,22 @@ char *world_fd_path(pid_t pid, int fd, char dst[static 32])
 	return dst;
 }
 
+bool world_fd_parse(const char *path, pid_t *ret_pid, int *ret_fd)
+{
+	uint64_t pid, fd;
+	struct span rest = span_of(path);
+	static const char proc[] = "/proc/", middle[] = "/fd/";
+	if (!span_starts(rest, proc))
+		return false;
+	const char *at = strstr(path + strlen(proc), middle);
+	if (!at || span_u64((struct span){path + strlen(proc), (size_t)(at - path) - strlen(proc)}, &pid) < 0 ||
+	    span_u64(span_of(at + strlen(middle)), &fd) < 0 || pid == 0 || pid > INT32_MAX || fd > INT32_MAX)
+		return false;
+	*ret_pid = (pid_t)pid;
+	*ret_fd = (int)fd;
+	return true;
+}
+
 void world_close(struct world *w)
 {
 	int *fds[] = {&w->proc_fd, &w->sys_fd, &w->cgroup_fd, &w->shm_fd, &w->kmsg_fd};

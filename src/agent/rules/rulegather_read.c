@@ -20,11 +20,13 @@
 
 #include "agent/rules/rulegather_parts.h"
 #include "sense/framework/errorfile.h"
+#include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/collective/ncclversion.h"
 #include "sense/framework/lasterror.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/procfile.h"
 
 /* Positions and errors are searched in this many bytes at the end of what is new. */
 #define RECENT ((size_t)128 * 1024)
@@ -252,11 +254,30 @@ static uint64_t line_behind(int fd, uint64_t at)
 	return nl ? at + (uint64_t)(nl - text) + 1 : at;
 }
 
+/* A file that vigil keeps or a person named, or what a process writes to through a descriptor of its own. */
+static int log_open(const char *path, int *ret_fd)
+{
+	pid_t pid;
+	int fd;
+	if (world_fd_parse(path, &pid, &fd)) {
+		int r = procfile_written(child.g->w, pid, fd, ret_fd);
+		return r > 0 ? r == WORLD_DENIED ? -EACCES : -ENOENT : r;
+	}
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	*ret_fd = fd;
+	return 0;
+}
+
 static int log_read(struct ruleread_log *l, struct rankpace *pace)
 {
 	struct stat st;
-	cleanup(closep) int fd = open(l->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0)
+	cleanup(closep) int fd = -1;
+	int opened = log_open(l->path, &fd);
+	if (opened < 0)
+		return opened;
+	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;

@@ -476,11 +476,16 @@ int flightrec_parse(struct span bytes, struct flightrec *ret, struct fault *f)
 	return 0;
 }
 
-int flightrec_read(int dirfd, const char *path, struct flightrec *ret, struct fault *f)
+int flightrec_read(const struct foreign_place *at, const char *path, struct flightrec *ret, struct fault *f)
 {
 	cleanup(freep) char *bytes = NULL;
 	size_t len = 0;
-	int r = file_slurp(dirfd, path, FLIGHTREC_FILE_MAX, &bytes, &len);
+	cleanup(closep) int fd = -1;
+	int r = foreign_open(at, path, &fd);
+	if (r == 0)
+		r = file_slurp_fd(fd, FLIGHTREC_FILE_MAX, &bytes, &len);
+	if (r == FOREIGN_OTHER)
+		return fault_set(f, FLIGHTREC_FOREIGN, "%s: it is no regular file", path);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return fault_set(f, FLIGHTREC_NONE, "%s: there is no such file", path);
 	if (r < 0)

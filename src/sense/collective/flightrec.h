@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/foreign.h"
 #include "base/text.h"
 
 #define FLIGHTREC_ENTRIES 200000
@@ -76,7 +77,7 @@ enum {
 /* Parses either form. 0 also for an incomplete file (cut is set); FLIGHTREC_FOREIGN; -ENOMEM. Pure. */
 int must_check flightrec_parse(struct span bytes, struct flightrec *ret, struct fault *f);
 /* FLIGHTREC_NONE or FLIGHTREC_FOREIGN, both with the fault filled; -EFBIG and other errors of reading. */
-int must_check flightrec_read(int dirfd, const char *path, struct flightrec *ret, struct fault *f);
+int must_check flightrec_read(const struct foreign_place *at, const char *path, struct flightrec *ret, struct fault *f);
 void flightrec_done(struct flightrec *r);
 
 /*
@@ -102,4 +103,4 @@ bool flightrec_rank_of(const char *path, int32_t *ret);
  * The calling process must ignore SIGPIPE. FLIGHTREC_NONE: the path does not exist or is not a pipe; FLIGHTREC_NOBODY;
  * -errno.
  */
-int must_check flightrec_ask(int dirfd, const char *pipe_prefix, int32_t rank);
+int must_check flightrec_ask(const struct foreign_place *at, const char *pipe_prefix, int32_t rank);

@@ -70,25 +70,20 @@ bool flightrec_rank_of(const char *path, int32_t *ret)
 	return true;
 }
 
-int flightrec_ask(int dirfd, const char *pipe_prefix, int32_t rank)
+int flightrec_ask(const struct foreign_place *at, const char *pipe_prefix, int32_t rank)
 {
 	char path[576];
-	struct stat st;
 	struct buf b = BUF_ON(path);
+	cleanup(closep) int fd = -1;
 	buf_reset(&b);
 	buf_printf(&b, "%s%d.pipe", pipe_prefix, rank);
 	if (b.cut)
 		return FLIGHTREC_NONE;
-	/* O_NONBLOCK: without a reader open fails with ENXIO instead of waiting. */
-	cleanup(closep) int fd = openat(dirfd, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
-	if (fd < 0)
-		return errno == ENXIO					       ? FLIGHTREC_NOBODY
-		       : errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? FLIGHTREC_NONE
-									       : -errno;
-	if (fstat(fd, &st) != 0)
-		return -errno;
-	if (!S_ISFIFO(st.st_mode))
-		return FLIGHTREC_NONE;
+	int r = foreign_open_fifo(at, path, &fd);
+	if (r)
+		return r == -ENXIO							    ? FLIGHTREC_NOBODY
+		       : r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == FOREIGN_OTHER ? FLIGHTREC_NONE
+											    : r;
 	if (write(fd, "1", 1) == 1)
 		return 0;
 	return errno == EAGAIN || errno == EPIPE ? FLIGHTREC_NOBODY : -errno;

@@ -154,11 +154,16 @@ int ncclring_parse(struct span bytes, struct ncclring *ret, struct fault *f)
 	return 0;
 }
 
-int ncclring_read(int dirfd, const char *path, struct ncclring *ret, struct fault *f)
+int ncclring_read(const struct foreign_place *at, const char *path, struct ncclring *ret, struct fault *f)
 {
 	cleanup(freep) char *bytes = NULL;
 	size_t len = 0;
-	int r = file_slurp(dirfd, path, NCCLRING_FILE_MAX, &bytes, &len);
+	cleanup(closep) int fd = -1;
+	int r = foreign_open(at, path, &fd);
+	if (r == 0)
+		r = file_slurp_fd(fd, NCCLRING_FILE_MAX, &bytes, &len);
+	if (r == FOREIGN_OTHER)
+		return fault_set(f, NCCLRING_FOREIGN, "%s: it is no regular file", path);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return fault_set(f, NCCLRING_NONE, "%s: there is no such file", path);
 	if (r < 0)

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/fault.h"
+#include "base/foreign.h"
 #include "base/text.h"
 
 #define NCCLRING_FILE_MAX (64 * MIB)
@@ -55,5 +56,5 @@ enum {
 /* 0, NCCLRING_FOREIGN, -ENOMEM. Pure. */
 int must_check ncclring_parse(struct span bytes, struct ncclring *ret, struct fault *f);
 /* Also NCCLRING_NONE, and -errno of reading. */
-int must_check ncclring_read(int dirfd, const char *path, struct ncclring *ret, struct fault *f);
+int must_check ncclring_read(const struct foreign_place *at, const char *path, struct ncclring *ret, struct fault *f);
 void ncclring_done(struct ncclring *r);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/foreign.h"
 #include "base/file.h"
 
 /* More than any linker writes; a file that claims more program headers is garbage. */
@@ -147,27 +148,21 @@ void elf_done(struct elf *e)
 	*e = (struct elf){.fd = -1};
 }
 
+/*
+ * It is looked at before it is opened: the path may name a device by now, and opening some devices has effects. The
+ * rights are our own, since the process has the file mapped.
+ */
 static int open_same(int dirfd, const char *path, const struct map_row *row, int *ret)
 {
 	struct stat st;
-	/*
-	 * The type is checked before opening: the path may name a device by now, and opening some devices has effects.
-	 */
-	if (fstatat(dirfd, path, &st, 0) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -ESTALE;
-	/* O_NONBLOCK: the file may have become a FIFO since the check. */
-	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0)
+	cleanup(closep) int seen = openat(dirfd, path, O_PATH | O_CLOEXEC);
+	if (seen < 0 || fstat(seen, &st) < 0)
 		return -errno;
 	/* The device is not compared, because layered file systems show a different one in maps. */
-	if (!S_ISREG(st.st_mode) || (row->inode && st.st_ino != row->inode))
+	if (row->inode && st.st_ino != row->inode)
 		return -ESTALE;
-	*ret = take_fd(&fd);
-	return 0;
+	int r = foreign_reopen(seen, NULL, O_RDONLY, ret);
+	return r > 0 ? -ESTALE : r;
 }
 
 /* The kernel writes a newline in a path as \012 and escapes nothing else, so a literal "\012" is ambiguous. */

@@ -53,10 +53,10 @@ static void each_rank_has_its_own_steps(void **state)
 	const int32_t ranks[] = {0, 1};
 	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, ranks, 2);
-	hanglogs_read(l, NS_PER_S, 0); /* no files yet */
+	hanglogs_read(l, NULL, NS_PER_S, 0); /* no files yet */
 	append("rank-0.out", "step 3/10\nstep 4/10\nstep 5/");
 	append("rank-1.out", "step 7/10\n");
-	hanglogs_read(l, 2 * NS_PER_S, 0);
+	hanglogs_read(l, NULL, 2 * NS_PER_S, 0);
 	struct liveness_counters s = seen_of(l, NO_RANK, 0);
 	assert_true(s.has_progress && s.progress.has_step);
 	assert_int_equal(s.progress.step, 4);
@@ -64,7 +64,7 @@ static void each_rank_has_its_own_steps(void **state)
 	assert_int_equal(s.count[LIVENESS_LOG_BYTES], 27);
 	assert_int_equal(seen_of(l, NO_RANK, 1).progress.step, 7);
 	append("rank-0.out", "10\n");
-	hanglogs_read(l, 3 * NS_PER_S, 0);
+	hanglogs_read(l, NULL, 3 * NS_PER_S, 0);
 	s = seen_of(l, NO_RANK, 0);
 	assert_int_equal(s.progress.step, 5);
 	assert_int_equal(s.progress.last_step_ns, 3 * NS_PER_S);
@@ -90,26 +90,26 @@ static void a_step_s_time_is_the_file_s_or_the_line_s(void **state)
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.out", "step 100/1000\n");
 	written_at("rank-0.out", unix_ms - 300);
-	hanglogs_read(l, 50 * NS_PER_S, unix_ms);
+	hanglogs_read(l, NULL, 50 * NS_PER_S, unix_ms);
 	struct liveness_progress p = seen_of(l, NO_RANK, NO_RANK).progress;
 	assert_int_equal(p.last_step_ns, 50 * NS_PER_S - 300 * NS_PER_MS);
 	assert_int_equal(p.last_step_slack_ns, 0);
 	/* another line comes behind it */
 	append("rank-0.out", "step 101/1000\nheartbeat ok\n");
 	written_at("rank-0.out", unix_ms + 900);
-	hanglogs_read(l, 51 * NS_PER_S, unix_ms + 1000);
+	hanglogs_read(l, NULL, 51 * NS_PER_S, unix_ms + 1000);
 	p = seen_of(l, NO_RANK, NO_RANK).progress;
 	assert_true(p.last_step_ns == 51 * NS_PER_S && p.last_step_slack_ns == NS_PER_S);
 	/* it says its time, in another zone */
 	append("rank-0.out", "2026-11-28 15:34:42,600 INFO step 102/1000\nheartbeat ok\n");
-	hanglogs_read(l, 52 * NS_PER_S, unix_ms + 2000);
+	hanglogs_read(l, NULL, 52 * NS_PER_S, unix_ms + 2000);
 	p = seen_of(l, NO_RANK, NO_RANK).progress;
 	assert_int_equal(p.last_step_ns, 52 * NS_PER_S - 400 * NS_PER_MS);
 	assert_int_equal(p.last_step_slack_ns, 0);
 	/* of another day: the clocks differ */
 	append("rank-0.out", "2020-11-28 15:34:43,600 INFO step 103/1000\n");
 	written_at("rank-0.out", unix_ms - 86400000);
-	hanglogs_read(l, 53 * NS_PER_S, unix_ms + 3000);
+	hanglogs_read(l, NULL, 53 * NS_PER_S, unix_ms + 3000);
 	p = seen_of(l, NO_RANK, NO_RANK).progress;
 	assert_true(p.last_step_ns == 53 * NS_PER_S && p.last_step_slack_ns == NS_PER_S);
 	hanglogs_free(l);
@@ -121,15 +121,15 @@ static void a_bar_is_read_as_it_stands(void **state)
 	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.err", "\r  8%|#         | 151/1909 [00:46<07:57,  3.68it/s]");
-	hanglogs_read(l, NS_PER_S, 0);
+	hanglogs_read(l, NULL, NS_PER_S, 0);
 	struct liveness_counters s = seen_of(l, NO_RANK, NO_RANK);
 	assert_int_equal(s.progress.step, 151);
 	assert_int_equal(s.count[LIVENESS_LOG_LINES], 1);
 	/* torn: not yet */
 	append("rank-0.err", "\r  8%|#         | 15");
-	hanglogs_read(l, 2 * NS_PER_S, 0);
+	hanglogs_read(l, NULL, 2 * NS_PER_S, 0);
 	append("rank-0.err", "2/1909 [00:47<07:57,  3.68it/s]\n");
-	hanglogs_read(l, 3 * NS_PER_S, 0);
+	hanglogs_read(l, NULL, 3 * NS_PER_S, 0);
 	s = seen_of(l, NO_RANK, NO_RANK);
 	assert_int_equal(s.progress.step, 152);
 	assert_int_equal(s.count[LIVENESS_LOG_LINES], 2);
@@ -142,7 +142,7 @@ static void lines_of_a_launcher_go_to_the_rank_they_name(void **state)
 	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.err", "[rank2]: step 8/10\n[rank0]: step 9/10\n");
-	hanglogs_read(l, NS_PER_S, 0);
+	hanglogs_read(l, NULL, NS_PER_S, 0);
 	assert_int_equal(seen_of(l, NO_RANK, 2).progress.step, 8);
 	assert_int_equal(seen_of(l, NO_RANK, 0).progress.step, 9);
 	assert_int_equal(seen_of(l, NO_RANK, 2).has, 0); /* the bytes are the launcher's */
@@ -155,7 +155,7 @@ static void the_output_of_a_job_of_one_is_that_of_its_rank(void **state)
 	struct hanglogs *l = hanglogs_new(NULL);
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.err", "step 2/10\n");
-	hanglogs_read(l, NS_PER_S, 0);
+	hanglogs_read(l, NULL, NS_PER_S, 0);
 	assert_false(seen_of(l, NO_RANK, 5).has_progress);
 	assert_int_equal(seen_of(l, 5, 5).progress.step, 2);
 	assert_true(hanglogs_bytes(l, 5, 5) > 0);
@@ -173,7 +173,7 @@ static void a_flood_is_passed_over_and_counted(void **state)
 	for (int i = 0; i < 100; i++)
 		append("rank-0.out", block);
 	append("rank-0.out", "\nstep 77/100\n");
-	hanglogs_read(l, NS_PER_S, 0);
+	hanglogs_read(l, NULL, NS_PER_S, 0);
 	assert_int_equal(hanglogs_bytes(l, NO_RANK, NO_RANK), 100 * 4096 + 13);
 	assert_int_equal(seen_of(l, NO_RANK, NO_RANK).progress.step, 77);
 	hanglogs_free(l);
@@ -193,7 +193,7 @@ static void a_user_says_what_a_step_looks_like(void **state)
 	struct hanglogs *l = hanglogs_new(&user);
 	hanglogs_begin(l, dir, NULL, 0);
 	append("rank-0.out", "[train] it=11 of 1000 | L=0.5\n[train] it=12 of 1000 | L=nan\n");
-	hanglogs_read(l, NS_PER_S, 0);
+	hanglogs_read(l, NULL, NS_PER_S, 0);
 	struct liveness_counters s = seen_of(l, NO_RANK, NO_RANK);
 	assert_true(s.has_progress && s.progress.step == 12 && s.progress.total == 1000);
 	assert_true(s.progress.loss_broken && s.progress.loss_has_step && s.progress.loss_broken_step == 12);

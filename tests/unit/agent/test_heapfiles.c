@@ -155,7 +155,8 @@ static void a_switch_reaches_those_that_are_there_and_those_to_come(void **state
 	profile_put("13.7.heap", MIB, 4096);
 	profile_put("14.7.heap", MIB, 4096);
 	scratch_put("15.7.off-3", "", 0, 0600);
-	assert_int_equal(heapfiles_switch(scratch, 65536, &n), 0);
+	cleanup(closep) int folder = open(scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(heapfiles_switch(folder, NULL, 65536, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(file_slurp(AT_FDCWD, scratch_path("13.7.heap"), MIB, &text, &len), 0);
 	struct heap_header h;
@@ -169,7 +170,7 @@ static void a_switch_reaches_those_that_are_there_and_those_to_come(void **state
 	memcpy(&c, control, sizeof(c));
 	assert_int_equal(c.magic, HEAP_CONTROL_MAGIC);
 	assert_int_equal(c.rate_bytes, 65536);
-	assert_int_equal(heapfiles_switch("/nowhere", 1, &n), -ENOENT);
+	assert_int_equal(heapfiles_switch(-1, NULL, 1, &n), -EBADF);
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, scratch_make, scratch_remove)

@@ -240,28 +240,29 @@ static void dumps_are_looked_for_where_they_are_written(void **state)
 static void a_pipe_is_never_waited_for(void **state)
 {
 	(void)state;
+	const struct foreign_place here = {.dirfd = AT_FDCWD};
 	char folder[] = "/tmp/vigil-pipe-XXXXXX", prefix[64], path[80];
 	assert_non_null(mkdtemp(folder));
 	snprintf(prefix, sizeof(prefix), "%s/p", folder);
 	snprintf(path, sizeof(path), "%s7.pipe", prefix);
-	assert_int_equal(flightrec_ask(AT_FDCWD, prefix, 7), FLIGHTREC_NONE);
+	assert_int_equal(flightrec_ask(&here, prefix, 7), FLIGHTREC_NONE);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(flightrec_ask(AT_FDCWD, prefix, 7), FLIGHTREC_NOBODY);
+	assert_int_equal(flightrec_ask(&here, prefix, 7), FLIGHTREC_NOBODY);
 	int fd = open(path, O_RDONLY | O_NONBLOCK);
 	char byte;
-	assert_int_equal(flightrec_ask(AT_FDCWD, prefix, 7), 0);
+	assert_int_equal(flightrec_ask(&here, prefix, 7), 0);
 	assert_int_equal(read(fd, &byte, 1), 1);
 	/* a full pipe does not block either */
 	int r = 0;
 	for (int i = 0; i < 1 << 20 && r == 0; i++)
-		r = flightrec_ask(AT_FDCWD, prefix, 7);
+		r = flightrec_ask(&here, prefix, 7);
 	assert_int_equal(r, FLIGHTREC_NOBODY);
 	close(fd);
 	unlink(path);
 	assert_int_equal(file_write_at(AT_FDCWD, path, ""), -ENOENT);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	close(fd);
-	assert_int_equal(flightrec_ask(AT_FDCWD, prefix, 7), FLIGHTREC_NONE);
+	assert_int_equal(flightrec_ask(&here, prefix, 7), FLIGHTREC_NONE);
 	unlink(path);
 	rmdir(folder);
 }

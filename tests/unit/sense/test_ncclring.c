@@ -80,7 +80,7 @@ static struct ncclring in_child(void (*play)(void), int expected)
 	snprintf(path, sizeof(path), "%s%d", prefix, (int)pid);
 	struct ncclring r = {.n_calls = 0};
 	struct fault f = {.text = ""};
-	if (ncclring_read(AT_FDCWD, path, &r, &f) != 0)
+	if (ncclring_read(&(struct foreign_place){.dirfd = AT_FDCWD}, path, &r, &f) != 0)
 		fail_msg("%s", f.text);
 	assert_int_equal(r.pid, pid);
 	unlink(path);
@@ -297,7 +297,8 @@ static void other_files_are_refused(void **state)
 	static char zero[4096];
 	assert_int_equal(ncclring_parse((struct span){zero, sizeof(zero)}, &r, &f), NCCLRING_FOREIGN);
 	assert_int_equal(ncclring_parse((struct span){zero, 3}, &r, &f), NCCLRING_FOREIGN);
-	assert_int_equal(ncclring_read(AT_FDCWD, "/nonexistent", &r, &f), NCCLRING_NONE);
+	const struct foreign_place here = {.dirfd = AT_FDCWD};
+	assert_int_equal(ncclring_read(&here, "/nonexistent", &r, &f), NCCLRING_NONE);
 	struct ring_head h = {.version = 9};
 	memcpy(h.magic, RING_MAGIC, 8);
 	assert_int_equal(ncclring_parse((struct span){(char *)&h, sizeof(h)}, &r, &f), NCCLRING_FOREIGN);

@@ -107,29 +107,6 @@ static void only_regular_files_are_opened(void **state)
 	assert_int_equal(open_and_read("/to-fifo", ROOTFILE_LINKS, text, sizeof(text)), WORLD_ABSENT);
 }
 
-static void the_folder_of_a_path_stays_below_the_root(void **state)
-{
-	(void)state;
-	char path[128], text[32];
-	make("etc/file", "inside");
-	TEXT_FORMAT(path, "%s/7/root", base);
-	cleanup(closep) int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cleanup(closep) int folder = -1;
-	const char *name = NULL;
-	size_t len = 0;
-	assert_int_equal(rootfile_folder(root, "/etc/file", &folder, &name), 0);
-	assert_string_equal(name, "file");
-	assert_int_equal(file_read_at(folder, name, text, sizeof(text), &len), 0);
-	assert_string_equal(text, "inside");
-	closep(&folder);
-	link_to("../..", "up");
-	assert_int_equal(rootfile_folder(root, "/up/secret", &folder, &name), 0);
-	assert_int_equal(faccessat(folder, "secret", F_OK, 0), -1);
-	closep(&folder);
-	assert_int_equal(rootfile_folder(root, "/none/file", &folder, &name), -ENOENT);
-	assert_int_equal(rootfile_folder(root, "file", &folder, &name), -EINVAL);
-}
-
 static void a_process_that_is_gone_has_no_files(void **state)
 {
 	(void)state;
@@ -146,7 +123,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_is_found_below_the_root_of_its_process, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(links_are_followed_inside_and_only_when_asked_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_regular_files_are_opened, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_folder_of_a_path_stays_below_the_root, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_is_gone_has_no_files, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,65 @@
+/*
+ * The door for foreign names: opens, makes and removes files whose names another user could have chosen (a path from a
+ * job's environment or memory, anything in its folders, anything below its root). Everything is done with the rights of
+ * that user, so that nothing is read, made or removed that the user could not have read, made or removed alone.
+ *
+ * What is opened is looked at first (O_PATH): a device, a FIFO, a socket or a folder where a file is expected is never
+ * opened. Links that the kernel makes (/proc/PID/fd and others) are refused. No open waits for the other end of a FIFO.
+ * A file system that does not answer is waited for: only a process that may be killed opens files on other machines.
+ *
+ * Changing the user is per thread and lasts for one call (setfsuid(2)). Where it is not possible to a vigil of root
+ * (CAP_SETUID and CAP_SETGID are missing), nothing is opened. Without root nothing is changed: the rights are our own.
+ *
+ * Errors: -errno of the call that failed. FOREIGN_OTHER: it is not of the expected type, or not the user's own.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+
+#define FOREIGN_GROUPS 64
+
+enum { FOREIGN_OTHER = 1 };
+
+struct foreign_user {
+	uid_t uid;
+	gid_t gid;
+	size_t n_groups; /* at most FOREIGN_GROUPS; membership in more is not used */
+	gid_t group[FOREIGN_GROUPS];
+};
+
+enum {
+	FOREIGN_IN_ROOT = 1, /* dirfd is the root: "/" and ".." and all links stay below it (openat2(2)) */
+	FOREIGN_LINKS = 2, /* the last part of the path may be a symbolic link */
+	FOREIGN_ABOVE = 4, /* foreign_mkdir makes missing folders above as well */
+};
+
+/* Fills ret with the owner of an open file or folder, and returns it; NULL, ourselves, where that fails. */
+const struct foreign_user *foreign_owner(int fd, struct foreign_user *ret);
+
+struct foreign_place {
+	int dirfd; /* as of openat(2); borrowed */
+	const struct foreign_user *as; /* borrowed; NULL: ourselves, for files of which a person gave us the path */
+	unsigned flags;
+};
+
+/* A regular file, for reading. */
+int must_check foreign_open(const struct foreign_place *at, const char *path, int *ret_fd);
+/* The same for reading and writing. */
+int must_check foreign_open_both(const struct foreign_place *at, const char *path, int *ret_fd);
+/* The writing end of a FIFO, which does not block. -ENXIO: nobody reads. */
+int must_check foreign_open_fifo(const struct foreign_place *at, const char *path, int *ret_fd);
+/* A folder, for reading; never through a link as the last part unless FOREIGN_LINKS. */
+int must_check foreign_folder(const struct foreign_place *at, const char *path, int *ret_fd);
+/* A regular file that is held as O_PATH or otherwise: opens it again with the rights of the user. */
+int must_check foreign_reopen(int seen_fd, const struct foreign_user *as, int access, int *ret_fd);
+/* Makes a folder, or takes one that is there; it is then opened, and is the user's. */
+int must_check foreign_mkdir(const struct foreign_place *at, const char *path, mode_t mode, int *ret_fd);
+/* Makes a file that is not there (-EEXIST), for reading and writing, in the folder dirfd itself. */
+int must_check foreign_create(const struct foreign_place *at, const char *name, mode_t mode, int *ret_fd);
+/* Writes a file of a few bytes beside it ("<name>.new") and renames it, both in the folder dirfd itself. */
+int must_check foreign_replace(const struct foreign_place *at, const char *name, const void *data, size_t len,
+			       mode_t mode);
+/* unlinkat(2); a link is removed, not followed. */
+int must_check foreign_unlink(const struct foreign_place *at, const char *path, int flags);

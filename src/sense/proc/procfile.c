@@ -1,0 +1,164 @@
+#include "sense/proc/procfile.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+#define STATUS_MOST 16384
+
+/* ---- the user ---- */
+
+enum { ID_REAL, ID_EFFECTIVE, ID_SAVED, ID_FILES, ID_KINDS };
+
+static int ids_take(struct span text, const char *key, uint32_t ids[static ID_KINDS])
+{
+	struct span field, word;
+	if (text_field(text, key, &field) < 0)
+		return -EBADMSG;
+	for (int i = 0; i < ID_KINDS; i++) {
+		uint64_t id;
+		if (!span_word(&field, &word) || span_u64(word, &id) < 0 || id > UINT32_MAX)
+			return -EBADMSG;
+		ids[i] = (uint32_t)id;
+	}
+	return 0;
+}
+
+/* Who started it; of a process of root that gave up some of its ids, what it became. */
+static uint32_t least(const uint32_t ids[static ID_KINDS])
+{
+	if (ids[ID_REAL] != 0)
+		return ids[ID_REAL];
+	for (int i = 0; i < ID_KINDS; i++)
+		if (ids[i] != 0)
+			return ids[i];
+	return 0;
+}
+
+int procfile_user_parse(struct span status, struct foreign_user *ret)
+{
+	struct foreign_user u = {.n_groups = 0};
+	uint32_t uids[ID_KINDS], gids[ID_KINDS];
+	struct span field, word;
+	int r = ids_take(status, "Uid", uids);
+	if (r == 0)
+		r = ids_take(status, "Gid", gids);
+	if (r < 0)
+		return r;
+	u.uid = least(uids);
+	u.gid = u.uid == 0 ? gids[ID_FILES] : least(gids);
+	if (text_field(status, "Groups", &field) == 0)
+		while (u.n_groups < FOREIGN_GROUPS && span_word(&field, &word)) {
+			uint64_t id;
+			if (span_u64(word, &id) < 0 || id > UINT32_MAX)
+				return -EBADMSG;
+			u.group[u.n_groups++] = (gid_t)id;
+		}
+	*ret = u;
+	return 0;
+}
+
+int procfile_user(const struct world *w, pid_t pid, struct foreign_user *ret)
+{
+	char path[32], text[STATUS_MOST];
+	size_t len;
+	TEXT_FORMAT(path, "%d/status", (int)pid);
+	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
+	if (r < 0)
+		return world_condition(r);
+	return procfile_user_parse((struct span){text, len}, ret);
+}
+
+/* ---- paths ---- */
+
+static int condition(int r)
+{
+	return r == -EACCES || r == -EPERM ? WORLD_DENIED : r == -EMFILE || r == -ENFILE ? r : r ? WORLD_ABSENT : 0;
+}
+
+static int link_open(const struct world *w, pid_t pid, const char *name, int *ret_fd)
+{
+	char path[32];
+	TEXT_FORMAT(path, "%d/%s", (int)pid, name);
+	int fd = openat(w->proc_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return world_condition(-errno);
+	*ret_fd = fd;
+	return 0;
+}
+
+int procfile_root(const struct world *w, pid_t pid, int *ret_fd)
+{
+	return link_open(w, pid, "root", ret_fd);
+}
+
+static bool has_our_root(const struct world *w, pid_t pid)
+{
+	cleanup(closep) int root = -1;
+	struct stat a, b;
+	return procfile_root(w, pid, &root) == 0 && fstat(root, &a) == 0 && stat("/", &b) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+typedef int opener(const struct foreign_place *at, const char *path, int *ret_fd);
+
+static int of_process(const struct world *w, pid_t pid, const char *path, unsigned flags, opener *open_it, int *ret_fd)
+{
+	cleanup(closep) int at = -1;
+	struct foreign_user user;
+	bool whole = path[0] == '/';
+	int r = w->recorded ? WORLD_ABSENT : procfile_user(w, pid, &user);
+	if (r == 0)
+		r = link_open(w, pid, whole ? "root" : "cwd", &at);
+	if (r)
+		return r;
+	struct foreign_place place = {.dirfd = at, .as = &user, .flags = flags & FOREIGN_LINKS};
+	if (whole || !has_our_root(w, pid))
+		place.flags |= FOREIGN_IN_ROOT;
+	return condition(open_it(&place, path, ret_fd));
+}
+
+int procfile_open(const struct world *w, pid_t pid, const char *path, unsigned flags, int *ret_fd)
+{
+	return of_process(w, pid, path, flags, foreign_open, ret_fd);
+}
+
+int procfile_folder(const struct world *w, pid_t pid, const char *path, int *ret_fd)
+{
+	return of_process(w, pid, path, 0, foreign_folder, ret_fd);
+}
+
+/* ---- descriptors ---- */
+
+bool procfile_writes_parse(const char *fdinfo)
+{
+	const char *flags = strstr(fdinfo, "flags:");
+	if (!flags)
+		return false;
+	unsigned long is = strtoul(flags + strlen("flags:"), NULL, 8);
+	return !(is & O_PATH) && (is & O_ACCMODE) != O_RDONLY;
+}
+
+int procfile_written(const struct world *w, pid_t pid, int fd, int *ret_fd)
+{
+	char path[48], text[512];
+	size_t len;
+	struct foreign_user user;
+	TEXT_FORMAT(path, "%d/fdinfo/%d", (int)pid, fd);
+	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
+	if (r < 0)
+		return world_condition(r);
+	if (!procfile_writes_parse(text))
+		return WORLD_DENIED;
+	r = procfile_user(w, pid, &user);
+	if (r)
+		return r;
+	TEXT_FORMAT(path, "%d/fd/%d", (int)pid, fd);
+	cleanup(closep) int seen = openat(w->proc_fd, path, O_PATH | O_CLOEXEC);
+	if (seen < 0)
+		return world_condition(-errno);
+	return condition(foreign_reopen(seen, &user, O_RDONLY, ret_fd));
+}

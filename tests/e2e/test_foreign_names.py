@@ -1,0 +1,281 @@
+"""A user without rights names files, and vigil of root is asked to act: it does for that user what the user could do alone.
+
+The attacker is a number that nobody has; nothing is written into the user data base.
+"""
+import ctypes
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from conftest import ROOT, end_tree, wait_for
+from hangkit import events
+
+ATTACKER = 60717
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="takes root, whose vigil is asked to do what a user wants"),
+    pytest.mark.skipif(not shutil.which("unshare") or not shutil.which("mount"), reason="takes unshare and mount"),
+]
+BINARY = pathlib.Path(os.environ.get("VIGIL", ROOT / "build/src/cli/vigil")).resolve()
+LIBRARY = BINARY.parents[2] / "preload/libvigil_heap.so"
+attaches = pytest.mark.skipif(not LIBRARY.exists() or os.uname().machine != "x86_64",
+                              reason="nothing can be loaded into a program by this build")
+
+
+@pytest.fixture
+def place():
+    """A folder that everybody can pass: pytest's own are closed."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="vigil-foreign-", dir="/var/tmp"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def home(place):
+    path = place / "home"
+    path.mkdir()
+    os.chown(path, ATTACKER, ATTACKER)
+    return path
+
+
+@pytest.fixture
+def attacker(home):
+    """attacker(script, *args): a Python program of the user's; returned once it has printed "ready"."""
+    started = []
+
+    def start(script, *args, namespaces=False, env=None, name="attack.py", **popen):
+        file = home / name
+        file.write_text(script)
+        command = ["/usr/bin/python3", "-u", str(file), *map(str, args)]
+        if namespaces:
+            inner = 'mount -t tmpfs tmpfs /tmp && exec "$@"'
+            command = ["unshare", "-Urm", "sh", "-c", inner, "-", *command]
+        process = subprocess.Popen(command, user=ATTACKER, group=ATTACKER, extra_groups=[], stdin=subprocess.DEVNULL,
+                                   stdout=popen.pop("stdout", subprocess.PIPE), stderr=popen.pop("stderr", subprocess.PIPE), cwd=home,
+                                   env={"PATH": os.environ["PATH"], "HOME": str(home), **(env or {})}, **popen)
+        started.append(process)
+        if process.stdout and process.stdout.readline() != b"ready\n":
+            process.wait(10)
+            said = process.stderr.read().decode(errors="replace")
+            if namespaces and ("unshare" in said or "mount" in said):
+                pytest.skip(f"users may make no namespaces here: {said.strip()}")
+            pytest.fail(said)
+        return process
+
+    yield start
+    for process in started:
+        end_tree(process)
+        process.wait(10)
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+
+def untouched(path):
+    """What must not change of a folder or a file of root's."""
+    st = path.stat()
+    inside = sorted(p.name for p in path.iterdir()) if path.is_dir() else path.read_bytes()
+    return st.st_uid, st.st_gid, st.st_mode, inside
+
+
+PLANTS = """
+import os, sys, time
+victim = sys.argv[1]
+start = open("/proc/self/stat").read().rsplit(")", 1)[1].split()[19]
+for name in {names}:
+    os.symlink(victim, name)
+print("ready", flush=True)
+kept = []
+while True:
+    kept = (kept + [bytearray(4000)])[-50:]
+    time.sleep(0.01)
+"""
+
+
+# ---- heap --attach ----
+
+@attaches
+@pytest.mark.parametrize("form", ["absolute", "upwards"])
+def test_a_link_in_the_users_own_tmp_leads_to_no_folder_of_root(vigil, attacker, place, form):
+    victim = place / "victim"
+    victim.mkdir()
+    before = untouched(victim)
+    names = '[f"/tmp/vigil-heap-{n}-{start}" for n in [os.getpid()]]'
+    target = str(victim) if form == "absolute" else "../" * 8 + str(victim).lstrip("/")
+    process = attacker(PLANTS.format(names=names), target, namespaces=True)
+    result = vigil("heap", process.pid, "--attach")
+    assert untouched(victim) == before, result
+    assert process.poll() is None
+
+
+@attaches
+def test_a_process_that_does_not_see_our_folders_gets_a_profile_all_the_same(vigil, attacker):
+    process = attacker(PLANTS.format(names="[]"), "-", namespaces=True)
+    result = vigil("heap", process.pid, "--attach")
+    assert result.status == 0 and "/tmp/vigil-heap-" in result.text, result
+    seen = pathlib.Path(f"/proc/{process.pid}/root/tmp")
+    made = [p for p in seen.iterdir() if p.name.startswith("vigil-heap-")]
+    assert [p.lstat().st_uid for p in made] == [ATTACKER], made
+    wait_for(lambda: vigil("heap", process.pid).status == 0, what="its profile")
+
+
+@attaches
+def test_a_folder_that_the_environment_names_is_not_made_by_root(vigil, attacker, place):
+    wanted = place / "made" / "deep"
+    process = attacker(PLANTS.format(names="[]"), "-", env={"VIGIL_HEAP_DIR": str(wanted)})
+    result = vigil("heap", process.pid, "--attach")
+    assert not wanted.parent.exists(), result
+
+
+@attaches
+def test_nothing_of_root_is_made_behind_a_link_that_the_environment_names(vigil, attacker, place, home):
+    victim = place / "victim"
+    victim.mkdir()
+    before = untouched(victim)
+    (home / "link").symlink_to(victim)
+    process = attacker(PLANTS.format(names="[]"), "-", env={"VIGIL_HEAP_DIR": str(home / "link")})
+    result = vigil("heap", process.pid, "--attach")
+    assert untouched(victim) == before, result
+
+
+LIES = """
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+def patch(name, code):
+    at = ctypes.cast(getattr(libc, name), ctypes.c_void_p).value
+    page = at & ~4095
+    if libc.mprotect(ctypes.c_void_p(page), 8192, 7) != 0:
+        sys.exit("mprotect: " + os.strerror(ctypes.get_errno()))
+    ctypes.memmove(at, code, len(code))
+fd = os.open(sys.argv[1], os.O_PATH if sys.argv[2] == "path" else os.O_RDONLY)
+patch("memfd_create", b"\\xb8" + fd.to_bytes(4, "little") + b"\\xc3")
+patch("dlopen", b"\\x31\\xc0\\xc3")
+print("ready", flush=True)
+while True:
+    time.sleep(0.05)
+"""
+
+
+@attaches
+@pytest.mark.parametrize("seen", ["path", "read"])
+def test_a_descriptor_that_the_program_calls_its_memory_is_not_believed(vigil, attacker, place, seen):
+    """Its memfd_create answers with a file of root's."""
+    secret = place / "secret"
+    secret.write_text("root's own\n" * 1000)
+    secret.chmod(0o600 if seen == "path" else 0o644)
+    before = untouched(secret)
+    process = attacker(LIES, secret, seen)
+    result = vigil("heap", process.pid, "--attach")
+    assert untouched(secret) == before, result
+    assert result.status != 0 and process.poll() is None, result
+
+
+# ---- reports of hangs ----
+
+STANDS = """
+import os, sys, threading, time
+manner, path = sys.argv[1:]
+print("ready", flush=True)
+how = {"path": os.O_PATH, "read": os.O_RDONLY, "write": os.O_WRONLY | os.O_CREAT}
+if manner in how:
+    fd = os.open(path, how[manner], 0o600)
+    os.dup2(fd, 1)
+    if manner == "write":
+        os.dup2(fd, 2)
+        for i in range(30):
+            print(f"step {i}/1000 loss 0.5", flush=True)
+            time.sleep(0.05)
+    threading.Thread(target=time.sleep, args=(600,)).start()
+    raise RuntimeError("TOKEN-4711" if manner == "write" else "nothing to see")
+lock = threading.Lock()
+lock.acquire()
+exec(compile("\\n" * 40 + "lock.acquire()", path, "exec"))
+"""
+LOG = """step 1/1000 loss 0.5
+Traceback (most recent call last):
+  File "train.py", line 9, in <module>
+    raise RuntimeError("TOKEN-4711")
+RuntimeError: TOKEN-4711
+"""
+
+
+def reported(vigil, process):
+    """The report on a process of the attacker's that hangs, and everything that vigil keeps."""
+    watch = vigil.start("watch", "--pid", process.pid, "--hang-after", "4s")
+    wait_for(lambda: events(vigil, "hang"), 90, "the report")
+    report = vigil.why(events(vigil, "hang")[0]["incident"])
+    process.kill()
+    vigil.finish(watch, 30)
+    kept = b"".join(p.read_bytes() for p in vigil.state.rglob("*") if p.is_file())
+    return report, kept
+
+
+@pytest.mark.parametrize("manner", ["path", "read"])
+def test_a_file_that_a_job_holds_without_writing_is_no_log_of_it(vigil, attacker, place, manner):
+    secret = place / "secret"
+    secret.write_text(LOG)
+    secret.chmod(0o600 if manner == "path" else 0o644)
+    report, kept = reported(vigil, attacker(STANDS, manner, secret))
+    assert b"TOKEN-4711" not in kept and "TOKEN-4711" not in str(report)
+
+
+def test_the_users_own_log_is_quoted(vigil, attacker, home):
+    report, _ = reported(vigil, attacker(STANDS, "write", home / "log"))
+    assert "TOKEN-4711" in str(report), report
+
+
+def test_the_users_own_source_is_quoted(vigil, attacker, home):
+    (home / "own.py").write_text("lock.acquire() # TOKEN-4711\n" * 60)
+    (home / "own.py").chmod(0o600)
+    os.chown(home / "own.py", ATTACKER, ATTACKER)
+    home.chmod(0o700)
+    report, kept = reported(vigil, attacker(STANDS, "source", home / "own.py"))
+    assert b"TOKEN-4711" in kept, report
+
+
+def test_no_line_is_quoted_from_a_closed_folder(vigil, attacker, place):
+    closed = place / "closed"
+    closed.mkdir()
+    (closed / "settings.py").write_text("PASSWORD='TOKEN-4711'\n" * 60)
+    closed.chmod(0o700)
+    report, kept = reported(vigil, attacker(STANDS, "source", closed / "settings.py"))
+    assert b"TOKEN-4711" not in kept and "TOKEN-4711" not in str(report)
+
+
+def test_a_fifo_that_is_named_as_source_is_not_opened(vigil, attacker, place):
+    """Its writer waits for a reader, and must go on waiting."""
+    fifo = place / "fifo"
+    os.mkfifo(fifo, 0o644)
+    writer = subprocess.Popen([sys.executable, "-c", "import os, sys; os.open(sys.argv[1], os.O_WRONLY)", fifo])
+    try:
+        reported(vigil, attacker(STANDS, "source", fifo))
+        assert writer.poll() is None
+    finally:
+        writer.kill()
+        writer.wait()
+
+
+# ---- heap folders ----
+
+PLUGS = """
+import os, sys, time
+for name in ("1.1.heap", "control", "2.2.heap"):
+    try:
+        os.mkfifo(os.path.join(os.environ["VIGIL_HEAP_DIR"], name))
+    except FileExistsError:
+        pass
+for i in range(40):
+    print("line", i, flush=True)
+    time.sleep(0.1)
+"""
+
+
+@attaches
+def test_a_fifo_among_the_profiles_stops_nothing(vigil):
+    result = vigil("run", "--heap", "--", "/usr/bin/python3", "-c", PLUGS, timeout=30)
+    assert result.status == 0 and result.out.count(b"line") == 40, result
