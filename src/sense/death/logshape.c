@@ -26,7 +26,8 @@ static struct form form_of(struct span text)
 	struct form f = {.letters = 14695981039346656037U, .numbers = 14695981039346656037U};
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.p[i];
-		bool exponent = (c == 'e' || c == 'E') && i > 0 && logshape_is_digit(text.p[i - 1]) && i + 1 < text.len &&
+		bool exponent = (c == 'e' || c == 'E') && i > 0 && logshape_is_digit(text.p[i - 1]) &&
+				i + 1 < text.len &&
 				(logshape_is_digit(text.p[i + 1]) || text.p[i + 1] == '-' || text.p[i + 1] == '+');
 		if (logshape_is_digit(c) || exponent) {
 			f.numbers = mixed(f.numbers, (unsigned char)c);

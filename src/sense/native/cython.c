@@ -22,7 +22,8 @@ static bool cython_is_digit(char c)
 
 static bool is_name(char c)
 {
-	return cython_is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+	return cython_is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (unsigned char)c >= 0x80;
 }
 
 /* "5Plain_" at the beginning of the rest. */

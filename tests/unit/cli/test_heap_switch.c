@@ -102,6 +102,14 @@ static void the_environment_of_a_process_names_its_folder(void **state)
 	made_process(&made, &(struct made_process){
 				    .pid = 812, .ppid = 1, .start_ticks = 5, .comm = "python", .environ = variables});
 	made_folder(&made, "heap");
+	/* what it names is opened below its root, as its user */
+	char status[100], root[100];
+	TEXT_FORMAT(status, "Uid:\t%d\t%d\t%d\t%d\nGid:\t0\t0\t0\t0\n", (int)geteuid(), (int)geteuid(),
+		    (int)geteuid(), (int)geteuid());
+	made_write(&made, "proc/812/status", status, strlen(status));
+	TEXT_FORMAT(root, "%s/proc/812/root", made.dir);
+	assert_int_equal(symlink("/", root), 0);
+	made.w.recorded = false;
 	assert_int_equal(run((struct heap_switch){.stop = true, .rate = UINT64_MAX}), 0);
 	assert_logged("vigil: process 812 and its descendants: sampling is off; 0 processes told\n");
 }
