@@ -121,6 +121,7 @@ struct guard_case *guardcase_begin(struct evict *h, const struct ledger *l, cons
 	atomic_store(&c->phase, CASE_EMPTY);
 	atomic_store(&c->seen, CASE_SEEN_NOT);
 	atomic_store(&c->described, 0);
+	atomic_store(&c->stored, 0);
 	c->frozen = false;
 	memset(&c->incident, 0, sizeof(c->incident));
 	c->number = number;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,6 +14,7 @@
 #include "act/oomadj.h"
 #include "agent/guard/evict.h"
 #include "agent/guard/guardcase.h"
+#include "agent/guard/guardrecover.h"
 #include "agent/guard/memlock.h"
 #include "agent/guard/memwatch.h"
 #include "base/buf.h"
@@ -32,6 +34,9 @@ static const uint64_t settle_ns = 500 * NS_PER_MS;
 static const uint64_t young_ns = 4 * NS_PER_S;
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */
 static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
+
+/* Killed processes leave their group within this time, or it stays. */
+static const uint64_t remove_wait_ns = 3 * NS_PER_S;
 
 enum { WAKE_COMMAND, WAKE_SUPERVISOR };
 
@@ -383,12 +388,14 @@ static uint64_t guard_round(struct guard *g)
 	return g->settled ? next : MIN(next, settle_ns);
 }
 
-static void end_orphans(struct guard *g)
+/* Returns how many processes were asked to end. */
+static size_t end_orphans(struct guard *g)
 {
 	struct evict *h = &g->evict;
+	size_t asked = 0;
 	for (int round = 0; round < 2; round++) {
 		if (evict_sweep(h, 64) < 0)
-			return;
+			return asked;
 		uint64_t until = g->w->mono_ns() + orphan_grace_ns;
 		size_t ours = 0;
 		for (size_t i = 0; i < g->units.n_members; i++) {
@@ -401,19 +408,21 @@ static void end_orphans(struct guard *g)
 			ours++;
 			ignore(target_signal(g->w, &t, round == 0 ? SIGTERM : SIGKILL), "gone is fine");
 		}
+		asked = MAX(asked, ours);
 		while (round == 0 && ours > 0 && g->units.n_members > 0 && g->w->mono_ns() < until) {
 			struct timespec pause = {.tv_nsec = 50 * 1000000L};
 			(void)nanosleep(&pause, NULL);
 			if (evict_sweep(h, 0) < 0)
-				return;
+				return asked;
 		}
 	}
+	return asked;
 }
 
 /* The supervisor is dead, so its control groups are removed here. */
 static void groups_remove(struct guard *g)
 {
-	uint64_t until = g->w->mono_ns() + NS_PER_S;
+	uint64_t until = g->w->mono_ns() + remove_wait_ns;
 	for (size_t j = 0; j < g->n_jobs; j++) {
 		struct timespec pause = {.tv_nsec = 10 * 1000000L};
 		while (g->jobs[j].has_group && jobgroup_remove(g->w, &g->jobs[j].group) == -EBUSY &&
@@ -444,17 +453,28 @@ static size_t starting_add(struct guard *g)
 	return n;
 }
 
+/* A supervisor that died while it wrote the jobs has left their number odd, and would hide them for good. */
+static void jobs_unlock(struct guard_shm *shm)
+{
+	uint32_t seq = atomic_load(&shm->jobs_seq);
+	if (seq & 1)
+		(void)atomic_compare_exchange_strong(&shm->jobs_seq, &seq, seq + 1);
+}
+
 static void orphan(struct guard *g)
 {
+	jobs_unlock(g->shm);
 	jobs_copy(g);
 	size_t starting = starting_add(g), members = MAX(g->units.n_members, starting);
 	g->evict.orphaned = true;
-	evict_let_go(&g->evict); /* a frozen process can neither save its work nor die */
-	end_orphans(g);
+	guardrecover_finish(g->w, g->shm); /* a frozen process can neither save its work nor die */
+	evict_let_go(&g->evict);
+	atomic_store(&g->shm->orphan_phase, GUARD_ORPHAN_BEGUN);
+	size_t asked = end_orphans(g);
 	groups_remove(g);
 	for (size_t j = 0; j < g->n_jobs && on_orphan; j++)
-		if (g->jobs[j].unit.active)
-			on_orphan(g->shm, j, members);
+		on_orphan(g->shm, j, MAX(members, asked));
+	atomic_store(&g->shm->orphan_phase, GUARD_ORPHAN_DONE);
 }
 
 static bool take_events(struct guard *g, uint64_t wait_ns)
@@ -515,9 +535,31 @@ static int guard_prepare(struct guard *g, struct guard_shm *shm, const struct wo
 	return r;
 }
 
+/* Who the guard is, for the process that looks whether it still lives. */
+static void identity_note(struct guard_shm *shm, const struct world *w)
+{
+	struct proc_stat st;
+	struct proc_id self = {.pid = getpid()};
+	if (proc_stat_read(w, self.pid, &st) == 0)
+		self.start_ticks = st.start_ticks;
+	shm->guard = self;
+}
+
+/* Of the guard or of the rescue process: too large for the stack; zero pages cost nothing until used. */
+static struct guard this_guard;
+
+_Noreturn void guardloop_rescue(struct guard_shm *shm, const struct world *w)
+{
+	struct guard *g = &this_guard;
+	int r = guard_prepare(g, shm, w, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), -1);
+	if (r == 0)
+		orphan(g);
+	_exit(r == 0 ? 0 : 1);
+}
+
 _Noreturn void guardloop_main(struct guard_shm *shm, const struct world *w, int command_fd, int kick_fd)
 {
-	static struct guard g; /* too large for the stack; zero pages cost nothing until used */
+	struct guard *g = &this_guard;
 	static const int quiet[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH};
 	(void)setsid();
 	for (size_t i = 0; i < ARRAY_SIZE(quiet); i++)
@@ -525,24 +567,26 @@ _Noreturn void guardloop_main(struct guard_shm *shm, const struct world *w, int 
 	sigset_t none;
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	int r = guard_prepare(&g, shm, w, command_fd, kick_fd);
+	identity_note(shm, w);
+	int r = guard_prepare(g, shm, w, command_fd, kick_fd);
 	if (r < 0) {
 		shm->start_error = r;
 		_exit(1);
 	}
-	privileges_take(&g);
-	shm->locked = memlock_own(shm, sizeof(*shm), g.tasks.rows, g.tasks.cap * sizeof(*g.tasks.rows));
+	privileges_take(g);
+	shm->locked = memlock_own(shm, sizeof(*shm), g->tasks.rows, g->tasks.cap * sizeof(*g->tasks.rows));
 	if (!shm->locked)
 		note(shm, "memory is not locked (RLIMIT_MEMLOCK): the guard may be paged out");
 	atomic_store(&shm->ready, 1);
 	while (!atomic_load(&shm->stop)) {
-		uint64_t wait = guard_round(&g);
-		if (!take_events(&g, g.orphaned ? 0 : wait)) {
+		uint64_t wait = guard_round(g);
+		atomic_store(&shm->beat_due_ns, w->mono_ns() + wait);
+		if (!take_events(g, g->orphaned ? 0 : wait)) {
 			if (!atomic_load(&shm->stop))
-				orphan(&g);
+				orphan(g);
 			break;
 		}
 	}
-	evict_let_go(&g.evict);
+	evict_let_go(&g->evict);
 	_exit(0);
 }

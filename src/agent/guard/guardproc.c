@@ -38,6 +38,8 @@ int guardproc_start(struct guardproc *g, struct guard_shm *shm, const struct wor
 		return -errno;
 	atomic_store(&shm->stop, 0);
 	atomic_store(&shm->ready, 0);
+	atomic_store(&shm->beat_due_ns, 0);
+	shm->guard = (struct proc_id){.pid = 0};
 	pid_t pid = fork();
 	if (pid < 0)
 		return -errno;
@@ -46,7 +48,7 @@ int guardproc_start(struct guardproc *g, struct guard_shm *shm, const struct wor
 		guardloop_main(shm, w, to, from);
 	}
 	*g = (struct guardproc){.pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .to_guard_fd = to,
-				.from_guard_fd = from, .shm = shm};
+				.from_guard_fd = from, .started_ns = w->mono_ns(), .shm = shm};
 	return 0;
 }
 

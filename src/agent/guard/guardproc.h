@@ -16,6 +16,7 @@ struct guardproc {
 	int pidfd;        /* readable when it died */
 	int to_guard_fd;  /* eventfd: jobs changed, or stop */
 	int from_guard_fd; /* eventfd: a case moved on */
+	uint64_t started_ns;
 	struct guard_shm *shm;
 };
 

@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-static void release(const struct world *w, struct guard_shm *shm)
+void guardrecover_let_go(const struct world *w, struct guard_shm *shm)
 {
 	for (uint32_t j = 0; j < MIN(shm->n_jobs, (uint32_t)UNIT_JOBS_MAX); j++) {
 		struct guard_job *job = &shm->jobs[j];
@@ -33,7 +33,7 @@ void guardrecover_finish(const struct world *w, struct guard_shm *shm)
 			ignore(target_signal(w, &t, SIGKILL), "gone is fine");
 		}
 	}
-	release(w, shm);
+	guardrecover_let_go(w, shm);
 }
 
 void guardrecover_note(const struct world *w, struct guard_case *c)

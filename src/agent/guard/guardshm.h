@@ -74,6 +74,7 @@ struct guard_case {
 	uint32_t number; /* counts from 1 */
 	uint16_t job; /* index of guard_job; its id is in incident.job */
 	uint32_t n_victims;
+	_Atomic uint32_t stored;  /* its report is in the store */
 	struct proc_id victim[GUARD_CASE_PIDS]; /* largest first */
 	struct incident incident;
 };
@@ -93,6 +94,9 @@ struct guard_sample {
 	int64_t time_unix_ms;
 	uint64_t used_bytes, total_bytes, job_bytes;
 };
+
+/* How far the job of a dead supervisor has been cleared up: not begun, limits lifted and thawed, all of it. */
+enum { GUARD_ORPHAN_NOT, GUARD_ORPHAN_BEGUN, GUARD_ORPHAN_DONE };
 
 struct guard_shm {
 	/* supervisor -> guard */
@@ -115,7 +119,10 @@ struct guard_shm {
 	struct helpers own; /* the supervisor's helper processes, which are no part of a job */
 	_Atomic uint32_t stop; /* end without touching the jobs */
 	/* guard -> supervisor */
+	struct proc_id guard; /* the guard's own process; pid 0: none was started */
+	_Atomic uint32_t orphan_phase; /* GUARD_ORPHAN_…, after the supervisor's death */
 	_Atomic uint64_t beat_ns; /* time of the last sample */
+	_Atomic uint64_t beat_due_ns; /* time at which the next one is planned; 0: none was taken yet */
 	_Atomic uint32_t ready;
 	int start_error; /* -errno: the guard could not start, and a restart would fail the same way */
 	_Atomic uint32_t history_n;

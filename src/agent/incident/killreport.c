@@ -218,6 +218,7 @@ void killreport_finish(const struct killreport *e, struct guard_case *c)
 		attachments_heap(e->parts, heapcase_json(e->w, e->heap_folder, c->victim,
 							 MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS), in.victim.name));
 	recorder_incident(e->recorder, &in, e->parts, true);
+	atomic_store(&c->stored, 1);
 	attachments_done(e->parts);
 	TEXT_COPY(e->job->last_incident, in.id);
 	recorder_event(e->recorder, e->job, "memory_kill", in.id, "%s", in.summary);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "agent/incident/orphancase.h"
 #include "agent/incident/recorder.h"
 #include "agent/host/host.h"
 #include "base/buf.h"
@@ -49,33 +50,52 @@ static void orphan_describe(const struct guard_shm *shm, const struct guard_job 
 			      size_format(shm->now.job_bytes[job], used));
 }
 
-static void orphan_report(const struct guard_shm *shm, size_t job, size_t ended)
+/* The job's row after the death of its supervisor; cause: the incident that is shown as its last. */
+static void row_ended(struct recorder *k, const struct guard_job *g, struct job *row, const char *cause)
+{
+	row->state = g->unit.reaper ? JOB_FAILED : JOB_LOST;
+	row->ended_unix_ms = clock_unix_ms();
+	row->pid = 0;
+	TEXT_COPY(row->last_incident, cause);
+	recorder_job(k, row);
+}
+
+/* Report what the supervisor had not stored, then its own death, if it still had something to watch. */
+static void orphan_tell(struct recorder *k, struct guard_shm *shm, size_t job, size_t ended)
 {
 	static struct incident in;
 	const struct guard_job *g = &shm->jobs[job];
-	struct recorder k;
-	struct job row;
-	if (!kept_in)
+	struct job found, *row = k->store && store_find_job(k->store, g->id, &found) == 0 ? &found : NULL;
+	uint32_t kills = orphancase_replay(shm, job, k, row);
+	if (!g->unit.active) { /* between two attempts, or about to be over */
+		if (row && kills > 0)
+			row_ended(k, g, row, row->last_incident);
 		return;
+	}
 	memset(&in, 0, sizeof(in));
 	orphan_describe(shm, g, job, ended, &in);
-	recorder_open(&k, kept_in, g->id);
+	recorder_incident_id(k, g->id, in.id, sizeof(in.id));
+	recorder_incident(k, &in, NULL, true);
+	if (!row)
+		return;
+	row->other_deaths++;
+	/* a job that nobody had to end was over by its memory kill */
+	row_ended(k, g, row, kills > 0 && ended == 0 ? row->last_incident : in.id);
+	recorder_event(k, row, "vigil_killed", in.id, "%s", in.summary);
+}
+
+static void orphan_report(struct guard_shm *shm, size_t job, size_t ended)
+{
+	struct recorder k;
+	uint32_t n = 0;
+	if (!kept_in || shm->jobs[job].id[0] == '\0')
+		return;
+	recorder_open(&k, kept_in, shm->jobs[job].id);
 	recorder_open_store(&k);
 	k.notifier = told;
-	uint32_t n = 0;
-	if (k.store && store_count_incidents(k.store, g->id, &n) == 0)
+	if (k.store && store_count_incidents(k.store, shm->jobs[job].id, &n) == 0)
 		k.incidents = n;
-	recorder_incident_id(&k, g->id, in.id, sizeof(in.id));
-	recorder_incident(&k, &in, NULL, true);
-	if (k.store && store_find_job(k.store, g->id, &row) == 0) {
-		row.state = g->unit.reaper ? JOB_FAILED : JOB_LOST;
-		row.ended_unix_ms = in.time_unix_ms;
-		row.other_deaths++;
-		row.pid = 0;
-		TEXT_COPY(row.last_incident, in.id);
-		recorder_job(&k, &row);
-		recorder_event(&k, &row, "vigil_killed", in.id, "%s", in.summary);
-	}
+	orphan_tell(&k, shm, job, ended);
 	recorder_close(&k);
 	if (told)
 		(void)notifier_tick(told);

@@ -32,7 +32,7 @@ static void wait_for_something(struct adopt *a)
 	p[n++] = (struct pollfd){.fd = a->services.guard.pidfd, .events = POLLIN};
 	p[n++] = (struct pollfd){.fd = a->services.hang.from_fd, .events = POLLIN}; /* -1 is passed over */
 	bool by_group = false;
-	uint64_t now = a->w->mono_ns(), due = hangproc_due_ns(&a->services.hang);
+	uint64_t now = a->w->mono_ns(), due = MIN(hangproc_due_ns(&a->services.hang), services_due_ns(&a->services));
 	for (uint32_t i = 0; i < a->n; i++) {
 		if (!a->job[i].active)
 			continue;

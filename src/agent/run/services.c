@@ -7,10 +7,12 @@
 #include <time.h>
 
 #include "agent/guard/guardrecover.h"
+#include "agent/guard/rescue.h"
 #include "agent/host/helper.h"
 #include "agent/incident/orphan.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "sense/proc/proc.h"
 
 /* A guard that dies again and again is started after this pause from the fourth death on. */
 static const uint64_t revive_pause_ns = 500 * NS_PER_MS;
@@ -59,8 +61,19 @@ static int guard_start(struct services *s)
 	return r;
 }
 
+static void rescue_begin(struct services *s)
+{
+	pid_t pid = rescue_start(s->guard.shm, s->w);
+	s->rescue = MAX(pid, 0);
+	if (pid < 0)
+		log_warning("no rescue process (%s): if vigil and its guard are killed together, the job's limits stay "
+			    "until the next vigil starts",
+			    strerror(-pid));
+}
+
 int services_start(struct services *s, const struct watch_spec *spec)
 {
+	rescue_begin(s); /* before the guard sets any limit */
 	int r = guard_start(s);
 	if (r < 0)
 		return r;
@@ -80,6 +93,8 @@ void services_stop(struct services *s)
 
 void services_close(struct services *s)
 {
+	rescue_stop(s->rescue);
+	s->rescue = 0;
 	notifier_close(&s->notifier);
 	lookahead_done(&s->ahead);
 	for (size_t i = 0; i < ARRAY_SIZE(s->parts); i++)
@@ -88,7 +103,7 @@ void services_close(struct services *s)
 
 size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS])
 {
-	const pid_t all[] = {s->guard.pid, s->scope_holder, s->notifier.deliverer, s->hang.pid,
+	const pid_t all[] = {s->guard.pid, s->scope_holder, s->notifier.deliverer, s->hang.pid, s->rescue,
 			     s->among_jobs ? getpid() : 0};
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
@@ -290,6 +305,71 @@ void services_guard_died(struct services *s)
 	guardproc_jobs_end(&s->guard);
 }
 
+/* ---- a guard that does not move ---- */
+
+/* The guard takes its samples at times that it has named; it is late when it has not by that much. */
+static const uint64_t beat_late_ns = 2 * NS_PER_S;
+/* A guard that was woken and could not run: the machine itself may have stood still. */
+static const uint64_t beat_again_ns = 200 * NS_PER_MS;
+static const int stuck_end_ms = 500;
+
+static uint64_t beat_limit_ns(const struct services *s)
+{
+	uint64_t due = atomic_load(&s->guard.shm->beat_due_ns);
+	return add_cap(due ? due : s->guard.started_ns + beat_late_ns, beat_late_ns);
+}
+
+/* Lift what the guard has set, end it, and start another. */
+static void guard_replace(struct services *s, uint64_t late_ns)
+{
+	char text[200], state[2] = "?";
+	struct proc_stat st;
+	struct pollfd p = {.fd = s->guard.pidfd, .events = POLLIN};
+	if (proc_stat_read(s->w, s->guard.pid, &st) == 0)
+		state[0] = st.state;
+	guardrecover_let_go(s->w, s->guard.shm);
+	TEXT_FORMAT(text, "the guard process %d has made no progress for %.1f s (state %s); it is replaced",
+		    (int)s->guard.pid, (double)late_ns / 1e9, state);
+	log_warning("%s", text);
+	event_for_all(s, "guard_stuck", text);
+	(void)kill(s->guard.pid, SIGKILL);
+	if (s->guard.pidfd < 0 || poll(&p, 1, stuck_end_ms) > 0) {
+		services_guard_died(s);
+		return;
+	}
+	/* it stands inside the kernel, and dies as soon as it comes back from there */
+	guardproc_forget(&s->guard);
+	if (guard_start(s) < 0)
+		log_error("the guard cannot be started again; the job goes on unguarded");
+	s->guard.shm->iter_link_fd = s->iter_link_fd;
+	guardproc_jobs_begin(&s->guard);
+	guardproc_jobs_end(&s->guard);
+}
+
+static void beat_look(struct services *s)
+{
+	uint64_t now = s->w->mono_ns(), limit = beat_limit_ns(s);
+	if (s->guard.pid <= 0 || now < s->beat_look_ns)
+		return;
+	bool late = now >= limit;
+	s->beat_look_ns = late ? now + beat_again_ns : limit;
+	if (!late) {
+		s->beat_missed = false;
+	} else if (!s->beat_missed) {
+		s->beat_missed = true;
+		guardproc_wake(&s->guard);
+	} else {
+		s->beat_missed = false;
+		guard_replace(s, now - limit + beat_late_ns);
+		s->beat_look_ns = now + beat_late_ns;
+	}
+}
+
+uint64_t services_due_ns(const struct services *s)
+{
+	return s->guard.pid > 0 ? s->beat_look_ns : UINT64_MAX;
+}
+
 /* ---- messages of the hang watcher ---- */
 
 static void hang_message(struct services *s, const struct hang_message *m)
@@ -342,6 +422,11 @@ void services_hang_messages(struct services *s)
 void services_tick(struct services *s, bool may_fork)
 {
 	bool changed = notifier_tick(&s->notifier);
+	beat_look(s);
+	if (may_fork && s->rescue == 0 && s->rescue_deaths > 0 && s->rescue_deaths < SERVICES_GUARD_DEATHS) {
+		rescue_begin(s);
+		changed = true;
+	}
 	if (may_fork && hangproc_tick(&s->hang))
 		changed = true;
 	if (changed)
@@ -351,6 +436,13 @@ void services_tick(struct services *s, bool may_fork)
 bool services_reaped(struct services *s, pid_t pid, int wait_status)
 {
 	char how[200];
+	if (pid > 0 && pid == s->rescue) {
+		helper_reaped(pid);
+		s->rescue = 0;
+		s->rescue_deaths++;
+		log_debug("the rescue process ended and is started again");
+		return true;
+	}
 	if (!hangproc_reaped(&s->hang, pid, wait_status, how)) {
 		bool deliverer = pid > 0 && pid == s->notifier.deliverer;
 		notifier_reaped(&s->notifier, pid);
@@ -370,6 +462,8 @@ void services_reap(struct services *s)
 	if (s->guard.pid > 0 && waitid(P_PID, (id_t)s->guard.pid, &guard, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    guard.si_pid)
 		services_guard_died(s);
+	if (s->rescue > 0 && waitpid(s->rescue, &status, WNOHANG) == s->rescue)
+		(void)services_reaped(s, s->rescue, status);
 	if (s->hang.pid > 0 && waitpid(s->hang.pid, &status, WNOHANG) == s->hang.pid)
 		(void)services_reaped(s, s->hang.pid, status);
 }

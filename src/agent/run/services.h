@@ -47,6 +47,9 @@ struct services {
 	void *owner;
 	uint32_t n_jobs; /* indices below this may be watched */
 	struct guardproc guard;
+	pid_t rescue; /* agent/guard/rescue; 0: none */
+	uint64_t beat_look_ns; /* look again then whether the guard moves */
+	bool beat_missed; /* it had not moved at the last look, and was woken */
 	struct hangproc hang;
 	struct notifier notifier;
 	struct lookahead ahead; /* likely victims, while memory is short */
@@ -56,7 +59,7 @@ struct services {
 	uint32_t cases_seen; /* guard cases finished or dropped so far */
 	uint32_t saved_case; /* number of the last case whose victims' stacks were taken */
 	struct attachments parts[GUARD_CASES]; /* of each case, by its place in the ring */
-	uint32_t guard_deaths;
+	uint32_t guard_deaths, rescue_deaths;
 	bool clamped_reported;
 	uint32_t warning_seen, would_seen; /* guard_shm.warning.seq, .would.seq */
 };
@@ -72,7 +75,10 @@ int must_check services_open(struct services *s, const struct world *w, const st
 int must_check services_start(struct services *s, const struct watch_spec *spec);
 /* Take the last hang messages, then stop the hang watcher and the guard. The guard's shared memory stays readable. */
 void services_stop(struct services *s);
-/* After services_stop, when the last incident was reported: gives the notifier a moment to deliver. */
+/*
+ * After services_stop, when the last incident was reported and the job's group is gone: ends the rescue process and
+ * gives the notifier a moment to deliver.
+ */
 void services_close(struct services *s);
 
 /* Pids of vigil's own processes: never victims, never part of a job. Returns their number. */
@@ -91,7 +97,9 @@ void services_hang_messages(struct services *s);
  * Start what is due: the hang watcher (if may_fork), the deliverer of notices. Calls ops->helpers_changed if one was.
  */
 void services_tick(struct services *s, bool may_fork);
-/* A child was reaped. True if it was the hang watcher or the deliverer, whose end is then noted. */
+/* services_tick wants to be called at this time, to look whether the guard moves. */
+uint64_t services_due_ns(const struct services *s);
+/* A child was reaped. True if it was the hang watcher, the deliverer or the rescue process, whose end is then noted. */
 bool services_reaped(struct services *s, pid_t pid, int wait_status);
 /* Reap the guard and the hang watcher if they have ended, for a loop that reaps nothing else. */
 void services_reap(struct services *s);

@@ -166,6 +166,7 @@ static int wait_ms(const struct super *s)
 	if (heap_copies_wanted(s))
 		next = MIN(next, heapfiles_copy_due_ns(&s->tools.heap.files));
 	next = MIN(next, notifier_due_ns(&s->services.notifier));
+	next = MIN(next, services_due_ns(&s->services));
 	if (s->phase != SUPER_WAITING && (!s->bpf.started || atomic_load(&s->bpf.done)))
 		next = MIN(next, hangproc_due_ns(&s->services.hang));
 	/* past the deadline everything has been killed: its end wakes us, no timer is needed */

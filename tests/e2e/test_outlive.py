@@ -1,0 +1,100 @@
+"""Nothing outlives vigil: whichever of its processes are killed, the job is left with no limit, brake or freeze."""
+import json
+import os
+import signal
+import sys
+import time
+
+import psutil
+import pytest
+
+from conftest import wait_for
+from guardkit import groups_left, guard_of, no_trace
+
+MUTE = "import time\nx = bytearray(30 << 20)\ntime.sleep(300)"
+
+
+def part_of(process, name, besides=None):
+    def look():
+        for child in psutil.Process(process.pid).children():
+            if child.name() == name and child.pid != besides and child.status() != psutil.STATUS_ZOMBIE:
+                return child.pid
+        return None
+    return wait_for(look, 20, name)
+
+
+def killed_together(*pids):
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            os.kill(pid, number)
+
+
+def events(vigil):
+    return [json.loads(line) for line in vigil("events", "--json").out.splitlines()]
+
+
+@pytest.fixture
+def own_group(vigil):
+    """start() begins a mute job of 30 MiB below a limit of 200; it needs a group of its own."""
+    def start(*options):
+        process = vigil.start("run", *options, "--memory-limit", "200M", "--", sys.executable, "-c", MUTE)
+        guard_of(process)
+        wait_for(lambda: vigil("jobs", "--json").out, 20, "the job to be stored")
+        if not groups_left(vigil):
+            pytest.skip("no control group can be made for a job here")
+        return process
+    return start
+
+
+def test_guard_and_supervisor_killed_together_leave_no_limit_and_are_told_of(vigil, own_group):
+    process = own_group()
+    killed_together(process.pid, guard_of(process))
+    process.wait(10)
+    no_trace(vigil)
+    report = vigil.why()
+    assert report["cause"]["id"] == "supervisor_killed"
+    assert json.loads(vigil("jobs", "--json").out.splitlines()[0])["state"] == "failed"
+
+
+def test_the_rescue_process_is_replaced_and_ends_with_its_supervisor(vigil, own_group):
+    process = own_group()
+    first = part_of(process, "vigil-rescue")
+    os.kill(first, signal.SIGKILL)
+    part_of(process, "vigil-rescue", besides=first)
+    process.terminate()
+    process.wait(20)
+    no_trace(vigil)
+
+
+def test_a_guard_that_stands_still_when_the_supervisor_dies_is_ended(vigil, own_group):
+    process = own_group()
+    os.kill(guard_of(process), signal.SIGSTOP)
+    process.kill()
+    process.wait(10)
+    no_trace(vigil)
+    assert vigil.why()["cause"]["id"] == "supervisor_killed"
+
+def test_a_guard_that_makes_no_progress_is_replaced_and_told_of(vigil, own_group):
+    """A stopped guard takes no sample: the job would stand at its limit, or die of the kernel's killer."""
+    process = own_group()
+    first = guard_of(process)
+    os.kill(first, signal.SIGSTOP)
+    second = guard_of(process, besides=first)
+    wait_for(lambda: not psutil.pid_exists(first), 10, "the stopped guard to be gone")
+    assert psutil.pid_exists(second)
+    said = [e["text"] for e in events(vigil) if e["kind"] == "guard_stuck"]
+    assert len(said) == 1 and "made no progress" in said[0] and f"{first}" in said[0]
+    process.terminate()
+    process.wait(20)
+    no_trace(vigil)
+
+
+def test_a_guard_that_has_little_to_do_is_left_alone(vigil, own_group):
+    process = own_group()
+    first = guard_of(process)
+    end = psutil.Process(first).create_time() + 9
+    wait_for(lambda: time.time() > end, 12)
+    assert guard_of(process) == first
+    process.terminate()
+    process.wait(20)
+    assert not [e for e in events(vigil) if e["kind"].startswith("guard_")]
