@@ -193,6 +193,35 @@ int jobgroup_make(const struct world *w, const struct cgroup_place *ours, const 
 	return r == -EACCES || r == -EPERM || r == -EROFS ? WORLD_DENIED : WORLD_ABSENT;
 }
 
+static int own_dir_open(const struct world *w, const char *path, int *ret)
+{
+	struct stat st;
+	cleanup(closep) int fd = openat(w->cgroup_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return WORLD_ABSENT;
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid())
+		return WORLD_DENIED;
+	*ret = fd;
+	fd = -1;
+	return 0;
+}
+
+int jobgroup_reopen(const struct world *w, struct jobgroup *g)
+{
+	bool v1 = g->version == CGROUP_V1;
+	int r = w->cgroup_fd < 0 ? WORLD_ABSENT : own_dir_open(w, g->memory, &g->memory_fd);
+	if (r != 0)
+		return r;
+	if (!v1)
+		g->freezer_fd = g->memory_fd;
+	else if (g->freezer[0])
+		ignore(own_dir_open(w, g->freezer, &g->freezer_fd), "then nothing is frozen");
+	g->throttle_fd = openat(g->memory_fd, v1 ? "memory.limit_in_bytes" : "memory.high", O_RDWR | O_CLOEXEC);
+	if (g->freezer_fd >= 0)
+		g->freeze_fd = openat(g->freezer_fd, v1 ? "freezer.state" : "cgroup.freeze", O_RDWR | O_CLOEXEC);
+	return 0;
+}
+
 int jobgroup_enter(const struct jobgroup *g)
 {
 	int r = file_write_at(g->memory_fd, "cgroup.procs", "0");

@@ -45,6 +45,11 @@ struct jobgroup {
  */
 int must_check jobgroup_make(const struct world *w, const struct cgroup_place *ours, const char *id,
 			     struct jobgroup *ret, char why[static 160]);
+/*
+ * Opens the group of a vigil that is gone, of which version, memory and freezer are known. WORLD_ABSENT: there is none
+ * any more; WORLD_DENIED: it is another user's.
+ */
+int must_check jobgroup_reopen(const struct world *w, struct jobgroup *g);
 /* Between fork and exec: move the calling process in. */
 int must_check jobgroup_enter(const struct jobgroup *g);
 /* Sets the throttle, never below the present use: it slows growth and does not reclaim. */

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "agent/host/world_open.h"
+#include "agent/incident/leftover.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/state.h"
 #include "judge/host/doctor.h"
 #include "tell/host/findings.h"
 
@@ -44,6 +46,10 @@ static int doctor_run(const void *options, int argc, char **argv)
 	}
 	int r = world_open(NULL, &w, &f);
 	if (r == 0) {
+		char state[256];
+		struct fault none;
+		if (state_dir(NULL, state, sizeof(state), &none) == 0)
+			leftover_clear(&w, state);
 		r = probe_read(&w, &p);
 		if (r)
 			fault_set(&f, r, "cannot look at this machine: %s", strerror(-r));

@@ -5,6 +5,7 @@
 #include "agent/rules/rulefiles.h"
 #include "agent/run/supervise.h"
 #include "agent/host/world_open.h"
+#include "agent/incident/leftover.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/config_notify.h"
@@ -224,6 +225,7 @@ static int run(const void *opts, int argc, char **argv)
 	}
 	spec.watch.channels = channels;
 	spec.watch.state_dir = state;
+	leftover_clear(&w, state);
 	return supervise_run(&spec, &w);
 }
 

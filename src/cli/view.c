@@ -8,6 +8,7 @@
 
 #include "agent/host/host.h"
 #include "agent/host/world_open.h"
+#include "agent/incident/leftover.h"
 #include "agent/memory/pss.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -58,18 +59,21 @@ int view_failed(const struct view *v, int r, const char *what)
 int view_open(const char *state, struct view *ret)
 {
 	struct view v = {.paper = terminal()};
-	struct fault f = {.text = ""};
+	struct fault f = {.text = ""}, no_world;
 	char note[256];
 	int r = state_dir(state, v.state, sizeof(v.state), &f);
+	v.has_world = world_open(NULL, &v.world, &no_world) == 0;
+	if (r == 0 && v.has_world)
+		leftover_clear(&v.world, v.state);
 	if (r == 0)
 		r = store_open(v.state, STORE_READ, &v.store, note, &f);
 	if (r == STORE_NONE) {
 		TEXT_COPY(v.none, f.text);
 	} else if (r < 0) {
 		log_error("%s", f.text);
+		view_done(&v);
 		return view_status(r);
 	}
-	v.has_world = world_open(NULL, &v.world, &f) == 0;
 	*ret = v;
 	return 0;
 }

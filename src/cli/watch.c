@@ -3,6 +3,7 @@
 #include "agent/run/adopt.h"
 #include "agent/rules/rulefiles.h"
 #include "agent/host/world_open.h"
+#include "agent/incident/leftover.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -122,6 +123,7 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	}
 	spec.watch.channels = channels;
 	spec.watch.state_dir = state;
+	leftover_clear(&w, state);
 	return adopt_run(&spec, &w);
 }
 

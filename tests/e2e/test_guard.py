@@ -408,7 +408,7 @@ def test_a_job_that_is_stopped_when_memory_runs_out_ends_and_is_not_continued(vi
     box = small_machine(256)
     process = vigil.start("run", "--", *workload("hog", 150, "--hold", 300), box=box)
     wait_for(lambda: process.stdout.readline().startswith(b"ready"), 20)
-    job = next(c for c in psutil.Process(process.pid).children() if c.name() != "vigil-guard")
+    job = next(c for c in psutil.Process(process.pid).children() if not c.name().startswith("vigil-"))
     job.send_signal(signal.SIGSTOP)
     other = subprocess.Popen(workload("hog", 95, "--hold", 300), preexec_fn=box.enter, stdout=subprocess.PIPE)
     try:
@@ -429,7 +429,7 @@ def test_a_job_that_stops_itself_for_good_reason_stays_stopped(vigil, small_mach
     box = small_machine(256)
     process = vigil.start("run", "--", *workload("hog", 100, "--hold", 300), box=box)
     wait_for(lambda: process.stdout.readline().startswith(b"ready"), 20)
-    job = next(c for c in psutil.Process(process.pid).children() if c.name() != "vigil-guard")
+    job = next(c for c in psutil.Process(process.pid).children() if not c.name().startswith("vigil-"))
     job.send_signal(signal.SIGSTOP)
     wait_for(lambda: job.status() == psutil.STATUS_STOPPED, 5)
     os.kill(guard_of(process), signal.SIGKILL)

@@ -411,7 +411,7 @@ def test_a_job_that_was_stopped_as_a_whole_is_left_alone(vigil):
     p = vigil.start("run", "--hang-after", "3s", "--on-hang", "kill", "--nproc", 2, "--",
                     *workload("hangs", "none", "--at", -1, "--steps", 40))
     watcher_of(p)
-    ranks = [c for c in psutil.Process(p.pid).children(recursive=True) if c.name() != "vigil-hang" and c.name() != "vigil-guard"]
+    ranks = [c for c in psutil.Process(p.pid).children(recursive=True) if not c.name().startswith("vigil-")]
     for c in ranks:
         c.suspend()
     (why,) = wait_for(lambda: events(vigil, "standstill"), 60, "it to be told as benign")

@@ -2,16 +2,18 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 
 import psutil
 import pytest
 
-from conftest import wait_for
+from conftest import ROOT, wait_for
 from guardkit import groups_left, guard_of, no_trace
 
 MUTE = "import time\nx = bytearray(30 << 20)\ntime.sleep(300)"
+TRIALS = ROOT / "bench/outlive.py"
 
 
 def part_of(process, name, besides=None):
@@ -27,6 +29,12 @@ def killed_together(*pids):
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in pids:
             os.kill(pid, number)
+
+
+def trials(binary, *args):
+    done = subprocess.run([sys.executable, TRIALS, "--json", *map(str, args)], env=dict(os.environ, VIGIL=str(binary)),
+                          capture_output=True, text=True, timeout=300, check=False)
+    return json.loads(done.stdout)
 
 
 def events(vigil):
@@ -98,3 +106,9 @@ def test_a_guard_that_has_little_to_do_is_left_alone(vigil, own_group):
     process.terminate()
     process.wait(20)
     assert not [e for e in events(vigil) if e["kind"].startswith("guard_")]
+
+
+@pytest.mark.parametrize("kind", ["print-hog", "mute-hog", "print-quiet", "mute-quiet"])
+def test_any_of_vigils_processes_may_be_killed_at_any_moment(binary, kind):
+    told = trials(binary, "--jobs", kind, "--trials", 3, "--parallel", 3, "--seed", 1)
+    assert told["kinds"][kind]["trials"] == 3 and told["bad"] == []

@@ -125,6 +125,7 @@ struct super {
 	struct autopsy *autopsy; /* counters at the start and opened sources (agent/incident/autopsy) */
 	struct jobgroup group;
 	struct cgroup_place place;
+	int note_fd; /* locked note of this job (agent/incident/leftover); -1: none */
 	struct rank rank[SUPER_RANKS];
 	uint32_t nproc;
 	uint64_t start_boot_ns; /* of the job, by the clock that counts suspended time too */

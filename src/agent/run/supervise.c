@@ -6,6 +6,7 @@
 
 #include "act/oomadj.h"
 #include "agent/incident/autopsy.h"
+#include "agent/incident/leftover.h"
 #include "agent/host/host.h"
 #include "agent/run/runprotect.h"
 #include "agent/run/super.h"
@@ -105,6 +106,9 @@ static int supervise_finish(struct super *s)
 	ignore(jobgroup_unthrottle(&s->group), "the group is removed next");
 	if (jobgroup_remove(s->w, &s->group) < 0)
 		log_debug("the job's group still holds processes");
+	else
+		leftover_forget(s->spec->watch.state_dir, j->id);
+	closep(&s->note_fd);
 	recorder_close(&s->recorder);
 	if (j->state == JOB_DONE)
 		notifier_ok(&s->services.notifier, j->id);
@@ -231,6 +235,8 @@ static int supervise_prepare(struct super *s)
 	s->services.n_jobs = 1;
 	s->recorder.notifier = &s->services.notifier;
 	group_make(s);
+	/* held open: guard and rescue process inherit the lock */
+	s->note_fd = leftover_note(watch->state_dir, s->job.id, &s->group);
 	s->services.scope_holder = s->group.scope.holder;
 	super_guard_job(s);
 	r = services_start(&s->services, watch);
@@ -276,6 +282,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 			    .nproc = MAX(spec->nproc, 1),
 			    .attempts = {.first_failed = -1},
 			    .exit_status = 125,
+			    .note_fd = -1,
 			    .group = JOBGROUP_NONE};
 	if (s->nproc > SUPER_RANKS) {
 		log_error("--nproc %u: at most %d ranks are started on one node", s->nproc, SUPER_RANKS);

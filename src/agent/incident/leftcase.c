@@ -1,0 +1,137 @@
+#include "agent/incident/leftcase.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+#include "agent/host/host.h"
+#include "agent/incident/recorder.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+/* The largest first report that is read back: some hundred stacks. */
+#define FIRST_REPORT_MOST (4 * MIB)
+/* So many incidents of one job are looked at. */
+#define INCIDENTS_MOST 64
+
+static bool leftcase_is_live(const struct job *j)
+{
+	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
+}
+
+/* Store the first report of a memory kill that nobody completed. Returns whether there was one. */
+static bool first_report_store(struct recorder *k, const char *id)
+{
+	char path[PATH_MAX], summary[300];
+	cleanup(freep) char *text = NULL;
+	cleanup(js_freep) struct js *all = NULL;
+	struct fault f = {.text = ""};
+	size_t len = 0;
+	TEXT_FORMAT(path, "%s/incidents/%s.txt", k->job_dir, id);
+	if (access(path, F_OK) == 0)
+		return false; /* it was completed */
+	TEXT_FORMAT(path, "%s/incidents/%s.json", k->job_dir, id);
+	if (file_slurp(AT_FDCWD, path, FIRST_REPORT_MOST, &text, &len) != 0 || js_parse(text, len, &all, &f) != 0)
+		return false;
+	const struct js *victim = js_get(all, "victim");
+	int pid = (int)js_get_i64(victim, "pid", 0);
+	TEXT_FORMAT(summary,
+		    "memory was over its threshold and vigil was about to end %s (pid %d) when vigil itself was killed "
+		    "with all its helpers; whether it still did is not known",
+		    js_get_text(victim, "name", "a process"), pid);
+	js_put_text(all, "summary", summary);
+	cleanup(freep) char *told = js_text(all, 0);
+	if (!told || !k->store)
+		return false;
+	int r = store_put_incident(k->store, id, js_get_text(all, "job", ""), (uint32_t)js_get_i64(all, "attempt", 0),
+				   js_get_text(all, "kind", "memory_kill"),
+				   js_get_i64(all, "time_unix_ms", clock_unix_ms()), pid, summary, told);
+	return r == 0;
+}
+
+/* Store what lies in the folder only; the ids are numbered from 1 without a gap. */
+static uint32_t first_reports_store(struct recorder *k, const char *job, char last[static 80])
+{
+	uint32_t done = 0;
+	for (uint32_t n = 1; n <= k->incidents + INCIDENTS_MOST; n++) {
+		char id[80], path[PATH_MAX];
+		TEXT_FORMAT(id, "%s.%u", job, n);
+		TEXT_FORMAT(path, "%s/incidents/%s.json", k->job_dir, id);
+		if (access(path, F_OK) != 0)
+			break;
+		if (!first_report_store(k, id))
+			continue;
+		(void)text_format(last, 80, "%s", id);
+		done++;
+	}
+	return done;
+}
+
+static void describe(const struct job *row, const struct leftcase_facts *facts, const char *kill, struct incident *in)
+{
+	*in = (struct incident){.kind = INCIDENT_KILLED_BY,
+				.killer = KILLER_UNKNOWN,
+				.time_unix_ms = clock_unix_ms(),
+				.attempt = row->attempt};
+	TEXT_COPY(in->job, row->id);
+	host_name(in->node, sizeof(in->node));
+	in->victim.valid = true;
+	in->victim.pid = facts->supervisor;
+	in->victim.rank = NO_RANK;
+	in->victim.signal = SIGKILL;
+	TEXT_COPY(in->victim.name, "vigil");
+	TEXT_FORMAT(in->summary, "vigil itself (pid %d), which kept watch over %s, was killed with all its helpers",
+		    (int)facts->supervisor, row->name);
+	TEXT_COPY(in->cause.id, "supervisor_killed");
+	in->cause.confidence = CONFIDENCE_HIGH;
+	TEXT_FORMAT(in->cause.text,
+		    "All processes of vigil ended at once and without a word, so nobody saw how the job went on. This "
+		    "was found by the next vigil, at the time of this report.%s",
+		    facts->lifted ? " The limits that vigil had set for the job were lifted then." : "");
+	if (kill[0])
+		incident_evidence_add(in, "incidents", "first report", in->time_unix_ms,
+				      "memory was short just before: %s says whom vigil was about to end", kill);
+	incident_evidence_add(in, "cgroup", "cgroup.procs", in->time_unix_ms, "%zu processes of the job still run",
+			      facts->running);
+	incident_advice_add(in,
+			    "look for who killed pid %d and its helpers: an administrator, a scheduler's limit, or the "
+			    "kernel's OOM killer (dmesg)",
+			    (int)facts->supervisor);
+	incident_advice_add(in, "%s",
+			    facts->running ? "the job goes on unwatched; 'vigil watch' takes it over"
+					   : "start the job again; it continues from its last checkpoint");
+}
+
+bool leftcase_tell(const char *state_dir, const char *job, const struct leftcase_facts *facts)
+{
+	static struct incident in; /* large */
+	char kill[80] = "";
+	struct recorder k;
+	struct job row;
+	recorder_open(&k, state_dir, job);
+	recorder_open_store(&k);
+	bool tell = k.store && store_find_job(k.store, job, &row) == 0 && leftcase_is_live(&row);
+	if (tell) {
+		uint32_t n = 0;
+		ignore(store_count_incidents(k.store, job, &n), "then they are counted from 1");
+		k.incidents = n;
+		uint32_t kills = first_reports_store(&k, row.id, kill);
+		k.incidents += kills;
+		describe(&row, facts, kill, &in);
+		recorder_incident_id(&k, row.id, in.id, sizeof(in.id));
+		recorder_incident(&k, &in, NULL, false);
+		row.state = JOB_LOST;
+		row.ended_unix_ms = in.time_unix_ms;
+		row.pid = 0;
+		row.memory_kills += kills;
+		row.other_deaths++;
+		/* what the job ended for, if it has ended */
+		TEXT_COPY(row.last_incident, kills > 0 && facts->running == 0 ? kill : in.id);
+		recorder_job(&k, &row);
+		recorder_event(&k, &row, "vigil_killed", in.id, "%s", in.summary);
+	}
+	recorder_close(&k);
+	return tell;
+}
