@@ -235,25 +235,50 @@ static void now_publish(struct guard *g, const struct ledger *l, const struct gu
 	atomic_store(&shm->history_n, n + 1);
 }
 
-/* Keep each job's throttle half-way between the threshold and the limit of the tightest level above it. */
+/* How far a job may still grow before it is throttled, and from which room on it needs a throttle at all. */
+struct brake {
+	uint64_t room_bytes, reach_bytes;
+};
+
+/* The mark lies half-way between the threshold and the limit of the tightest level above the job. */
+static struct brake brake_of(const struct guard *g, const struct ledger *l, size_t job)
+{
+	const struct guard_settings *s = &g->shm->settings;
+	struct brake b = {.room_bytes = UINT64_MAX};
+	for (size_t k = 0; k < l->n; k++) {
+		if (!(g->memwatch.jobs_of[k] >> job & 1))
+			continue;
+		uint64_t threshold = guard_threshold(s, l->level[k].total_bytes);
+		uint64_t headroom = sub_floor(l->level[k].total_bytes, threshold);
+		uint64_t room = sub_floor(threshold + headroom / 2, l->level[k].used_bytes);
+		if (room >= b.room_bytes)
+			continue;
+		uint64_t leap = (uint64_t)((double)s->fastest_bytes_per_s * (double)s->reaction_ns / 1e9);
+		b = (struct brake){room, MAX(2 * headroom, leap)};
+	}
+	return b;
+}
+
+/*
+ * Throttle each job at its mark while the mark is within reach, and only then: whatever is set stays set if all
+ * processes of vigil are killed at once. The kernel's events wake the guard before a job comes within reach.
+ */
 static void throttle(struct guard *g, const struct ledger *l)
 {
 	for (size_t i = 0; i < g->memwatch.n_groups; i++) {
 		struct memwatch_group *e = &g->memwatch.group[i];
 		if (!e->own || !e->readable || !g->jobs[e->job].unit.active)
 			continue;
-		uint64_t room = UINT64_MAX;
-		for (size_t k = 0; k < l->n; k++) {
-			if (!(g->memwatch.jobs_of[k] >> e->job & 1))
-				continue;
-			uint64_t threshold = guard_threshold(&g->shm->settings, l->level[k].total_bytes);
-			uint64_t mark = threshold + sub_floor(l->level[k].total_bytes, threshold) / 2;
-			room = MIN(room, sub_floor(mark, l->level[k].used_bytes));
-		}
-		if (room == UINT64_MAX)
+		struct jobgroup *group = &g->jobs[e->job].group;
+		struct brake b = brake_of(g, l, e->job);
+		bool set = group->throttle_bytes != 0;
+		if (b.room_bytes == UINT64_MAX)
 			continue;
-		uint64_t bytes = add_cap(e->last.current_bytes, MAX(room, MIB));
-		ignore(jobgroup_throttle(&g->jobs[e->job].group, bytes), "watching works without throttling");
+		if (b.room_bytes <= b.reach_bytes || (set && b.room_bytes <= 2 * b.reach_bytes))
+			ignore(jobgroup_throttle(group, add_cap(e->last.current_bytes, MAX(b.room_bytes, MIB))),
+			       "watching works without throttling");
+		else if (set)
+			ignore(jobgroup_unthrottle(group), "watching works without throttling");
 	}
 }
 
