@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from conftest import ROOT, wait_for
-from guardkit import groups_left, guard_of, no_trace
+from guardkit import groups_left, guard_of, hog, no_trace  # noqa: F401: a fixture
 
 MUTE = "import time\nx = bytearray(30 << 20)\ntime.sleep(300)"
 TRIALS = ROOT / "bench/outlive.py"
@@ -106,6 +106,25 @@ def test_a_guard_that_has_little_to_do_is_left_alone(vigil, own_group):
     process.terminate()
     process.wait(20)
     assert not [e for e in events(vigil) if e["kind"].startswith("guard_")]
+
+
+@pytest.mark.parametrize("also", [[], ["vigil-guard"], ["vigil-guard", "vigil-rescue"]], ids=lambda also: "+".join(["supervisor", *also]))
+def test_a_memory_kill_that_was_not_stored_yet_is_told(vigil, hog, also):
+    process = vigil.start("run", "--memory-limit", "200M", "--", *hog("--way", "anon"), stdout=subprocess.DEVNULL)
+    pids = [process.pid, *[part_of(process, name) for name in also]]
+    end = time.monotonic() + 20
+    while not list(vigil.state.glob("jobs/*/incidents/*.json")) and time.monotonic() < end:
+        pass
+    killed_together(*pids)
+    process.wait(10)
+    wait_for(lambda: not vigil.strays(), 15, "the end of what is left of vigil")
+    job = json.loads(vigil("jobs", "--json").out.splitlines()[0])
+    assert job["memory_kills"] == 1 and job["last_incident"]
+    report = vigil.why()
+    assert report["kind"] == "memory_kill" and report["victim"]["pid"]
+    if "vigil-rescue" not in also:
+        assert report["killer"] == "vigil" and "about to end" not in report["summary"]
+    no_trace(vigil)
 
 
 @pytest.mark.parametrize("kind", ["print-hog", "mute-hog", "print-quiet", "mute-quiet"])

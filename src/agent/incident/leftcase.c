@@ -69,7 +69,7 @@ static uint32_t first_reports_store(struct recorder *k, const char *job, char la
 	return done;
 }
 
-static void describe(const struct job *row, const struct leftcase_facts *facts, const char *kill, struct incident *in)
+static void describe(const struct job *row, const struct leftcase_facts *facts, struct incident *in)
 {
 	*in = (struct incident){.kind = INCIDENT_KILLED_BY,
 				.killer = KILLER_UNKNOWN,
@@ -90,9 +90,6 @@ static void describe(const struct job *row, const struct leftcase_facts *facts, 
 		    "All processes of vigil ended at once and without a word, so nobody saw how the job went on. This "
 		    "was found by the next vigil, at the time of this report.%s",
 		    facts->lifted ? " The limits that vigil had set for the job were lifted then." : "");
-	if (kill[0])
-		incident_evidence_add(in, "incidents", "first report", in->time_unix_ms,
-				      "memory was short just before: %s says whom vigil was about to end", kill);
 	incident_evidence_add(in, "cgroup", "cgroup.procs", in->time_unix_ms, "%zu processes of the job still run",
 			      facts->running);
 	incident_advice_add(in,
@@ -107,7 +104,7 @@ static void describe(const struct job *row, const struct leftcase_facts *facts, 
 bool leftcase_tell(const char *state_dir, const char *job, const struct leftcase_facts *facts)
 {
 	static struct incident in; /* large */
-	char kill[80] = "";
+	char last[80] = "";
 	struct recorder k;
 	struct job row;
 	recorder_open(&k, state_dir, job);
@@ -117,20 +114,22 @@ bool leftcase_tell(const char *state_dir, const char *job, const struct leftcase
 		uint32_t n = 0;
 		ignore(store_count_incidents(k.store, job, &n), "then they are counted from 1");
 		k.incidents = n;
-		uint32_t kills = first_reports_store(&k, row.id, kill);
-		k.incidents += kills;
-		describe(&row, facts, kill, &in);
-		recorder_incident_id(&k, row.id, in.id, sizeof(in.id));
-		recorder_incident(&k, &in, NULL, false);
+		uint32_t kills = first_reports_store(&k, row.id, last);
+		if (kills == 0) {
+			describe(&row, facts, &in);
+			recorder_incident_id(&k, row.id, in.id, sizeof(in.id));
+			recorder_incident(&k, &in, NULL, false);
+			TEXT_COPY(last, in.id);
+			row.other_deaths++;
+		}
 		row.state = JOB_LOST;
-		row.ended_unix_ms = in.time_unix_ms;
+		row.ended_unix_ms = clock_unix_ms();
 		row.pid = 0;
 		row.memory_kills += kills;
-		row.other_deaths++;
-		/* what the job ended for, if it has ended */
-		TEXT_COPY(row.last_incident, kills > 0 && facts->running == 0 ? kill : in.id);
+		TEXT_COPY(row.last_incident, last);
 		recorder_job(&k, &row);
-		recorder_event(&k, &row, "vigil_killed", in.id, "%s", in.summary);
+		recorder_event(&k, &row, "vigil_killed", last, "vigil itself (pid %d) was killed with all its helpers",
+			       (int)facts->supervisor);
 	}
 	recorder_close(&k);
 	return tell;

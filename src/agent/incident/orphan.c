@@ -66,12 +66,14 @@ static void orphan_tell(struct recorder *k, struct guard_shm *shm, size_t job, s
 	static struct incident in;
 	const struct guard_job *g = &shm->jobs[job];
 	struct job found, *row = k->store && store_find_job(k->store, g->id, &found) == 0 ? &found : NULL;
-	uint32_t kills = orphancase_replay(shm, job, k, row);
-	if (!g->unit.active) { /* between two attempts, or about to be over */
-		if (row && kills > 0)
+	uint32_t kills = orphancase_replay(shm, job, k, row, ended);
+	if (kills > 0) { /* its report tells of the supervisor's end too */
+		if (row)
 			row_ended(k, g, row, row->last_incident);
 		return;
 	}
+	if (!g->unit.active)
+		return; /* between two attempts, or over */
 	memset(&in, 0, sizeof(in));
 	orphan_describe(shm, g, job, ended, &in);
 	recorder_incident_id(k, g->id, in.id, sizeof(in.id));
@@ -79,8 +81,7 @@ static void orphan_tell(struct recorder *k, struct guard_shm *shm, size_t job, s
 	if (!row)
 		return;
 	row->other_deaths++;
-	/* a job that nobody had to end was over by its memory kill */
-	row_ended(k, g, row, kills > 0 && ended == 0 ? row->last_incident : in.id);
+	row_ended(k, g, row, in.id);
 	recorder_event(k, row, "vigil_killed", in.id, "%s", in.summary);
 }
 

@@ -36,7 +36,8 @@ static char *stacks_kept(const struct recorder *k, const char *id)
 	return stacks && js_len(stacks) > 0 ? js_text(stacks, 0) : NULL;
 }
 
-static void replay_one(const struct guard_case *c, struct recorder *k, struct job *row)
+static void replay_one(const struct guard_shm *shm, const struct guard_case *c, struct recorder *k, struct job *row,
+		       size_t left)
 {
 	static struct incident in; /* large */
 	struct attachments parts = {.heap = NULL};
@@ -48,9 +49,11 @@ static void replay_one(const struct guard_case *c, struct recorder *k, struct jo
 	else
 		recorder_incident_id(k, in.job, in.id, sizeof(in.id));
 	in.victim.signal = SIGKILL;
-	incident_evidence_add(&in, "guard", "shared ring", clock_unix_ms(),
-			      "vigil's supervisor was killed before it had stored this; the report is replayed from "
-			      "what it left");
+	incident_evidence_add(
+		&in, "guard", "shared ring", clock_unix_ms(),
+		"vigil's supervisor (pid %d) was killed before it had stored this; the report is replayed "
+		"from what it left, and %zu processes of the job were ended for want of a supervisor",
+		(int)shm->supervisor, left);
 	advice_memory_kill(&in, row ? row->nproc : 0);
 	parts.hang_stacks = stacks_kept(k, in.id);
 	recorder_incident(k, &in, &parts, true);
@@ -62,7 +65,7 @@ static void replay_one(const struct guard_case *c, struct recorder *k, struct jo
 	recorder_event(k, row, "memory_kill", in.id, "%s", in.summary);
 }
 
-uint32_t orphancase_replay(struct guard_shm *shm, size_t job, struct recorder *k, struct job *row)
+uint32_t orphancase_replay(struct guard_shm *shm, size_t job, struct recorder *k, struct job *row, size_t left)
 {
 	uint32_t last = atomic_load(&shm->cases_n), done = 0;
 	uint32_t first = last > GUARD_CASES ? last - GUARD_CASES : 0;
@@ -70,7 +73,7 @@ uint32_t orphancase_replay(struct guard_shm *shm, size_t job, struct recorder *k
 		struct guard_case *c = &shm->cases[(number - 1) % GUARD_CASES];
 		if (c->number != number || !is_unstored_kill(c, job))
 			continue;
-		replay_one(c, k, row);
+		replay_one(shm, c, k, row, left);
 		atomic_store(&c->stored, 1);
 		done++;
 	}

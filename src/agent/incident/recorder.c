@@ -149,9 +149,12 @@ void recorder_skeleton(struct recorder *k, const struct incident *i, const struc
 	cleanup(freep) char *text = js_text(j, 0);
 	if (!text || incident_path(k, i->id, "json", path) < 0)
 		return;
-	cleanup(closep) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd >= 0)
-		ignore(file_write_all(fd, text, strlen(text)), "the full report follows");
+	/* whole or not at all: it is what the next vigil has if all of this one is killed now */
+	char part[PATH_MAX + 8];
+	TEXT_FORMAT(part, "%s.part", path);
+	cleanup(closep) int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd >= 0 && file_write_all(fd, text, strlen(text)) == 0)
+		ignore(rename(part, path), "the full report follows");
 }
 
 void recorder_skeleton_drop(struct recorder *k, const char *id)
