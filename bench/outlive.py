@@ -84,7 +84,9 @@ def job_pids(mark):
 
 def groups_of(job):
     """Folders of the job's groups, in every hierarchy mounted here."""
-    return [os.path.join(d, s) for d, subs, _ in os.walk("/sys/fs/cgroup") for s in subs if s == f"vigil-{job}"]
+    named = [os.path.join(d, s) for d, subs, _ in os.walk("/sys/fs/cgroup") for s in subs
+             if s in (f"vigil-{job}", f"vigil-{job}.scope")]
+    return [f"{path}/job" if os.path.isdir(f"{path}/job") else path for path in named]
 
 
 def group_faults(path, owned):

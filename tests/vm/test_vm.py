@@ -18,7 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TOOLS = ("qemu-system-x86_64", "mmdebstrap", "mke2fs", "busybox", "cpio", "zstd", "depmod")
 
-PLAIN = ["psi", "killed-by", "memory-high", "scope", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom"]
+PLAIN = ["psi", "killed-by", "memory-high", "scope", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom",
+         "outlive"]
 SWAP = ["oomd-pressure", "swap", "oomd-swap"]
 
 
@@ -104,7 +105,8 @@ def boot(out, swap_mib, scenarios):
         shutil.copy2(ROOT / "build/bench" / name, programs)
     shutil.copy2(vigil_path(), programs / "vigil")
     command = [HERE / "run-in-vm.sh", "--mem", "512", "--swap", str(swap_mib), "--timeout", "480", "--out", out / "seen",
-               "--share", f"{programs}:/b:ro", "--share", f"{HERE}:/t:ro", "--env", "VIGIL=/b/vigil",
+               "--share", f"{programs}:/b:ro", "--share", f"{HERE}:/t:ro", "--share", f"{ROOT / 'bench'}:/bench:ro",
+               "--env", "VIGIL=/b/vigil",
                "--", "bash", "/t/guest/run-scenarios.sh", *scenarios]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=600,
                           stdin=subprocess.DEVNULL)
@@ -279,3 +281,10 @@ def test_on_a_machine_with_swap_vigil_acts_before_the_kernel(with_swap):
     report = seen.why()
     assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), seen
     assert seen.number("swap.total") > 0
+
+
+def test_whichever_of_vigils_processes_are_killed_nothing_is_left(plain):
+    seen = plain.seen("outlive")
+    told = seen.json("trials.json")
+    assert told["bad"] == [], seen
+    assert all(kind["trials"] == 3 for kind in told["kinds"].values()) and len(told["kinds"]) == 4, seen

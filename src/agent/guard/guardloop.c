@@ -260,8 +260,9 @@ static struct brake brake_of(const struct guard *g, const struct ledger *l, size
 }
 
 /*
- * Throttle each job at its mark while the mark is within reach, and only then: whatever is set stays set if all
- * processes of vigil are killed at once. The kernel's events wake the guard before a job comes within reach.
+ * Throttle each job at its mark. What is set stays set if all processes of vigil are killed at once, and on v1 a job
+ * that reaches its throttle then sleeps until the next vigil starts: so on v1 the throttle is set only while the mark
+ * is within reach. The kernel's events wake the guard before a job comes within reach. On v2 the job is only slowed.
  */
 static void throttle(struct guard *g, const struct ledger *l)
 {
@@ -271,10 +272,10 @@ static void throttle(struct guard *g, const struct ledger *l)
 			continue;
 		struct jobgroup *group = &g->jobs[e->job].group;
 		struct brake b = brake_of(g, l, e->job);
-		bool set = group->throttle_bytes != 0;
+		bool set = group->throttle_bytes != 0, always = group->version != CGROUP_V1;
 		if (b.room_bytes == UINT64_MAX)
 			continue;
-		if (b.room_bytes <= b.reach_bytes || (set && b.room_bytes <= 2 * b.reach_bytes))
+		if (always || b.room_bytes <= b.reach_bytes || (set && b.room_bytes <= 2 * b.reach_bytes))
 			ignore(jobgroup_throttle(group, add_cap(e->last.current_bytes, MAX(b.room_bytes, MIB))),
 			       "watching works without throttling");
 		else if (set)
@@ -497,6 +498,8 @@ static void orphan(struct guard *g)
 	atomic_store(&g->shm->orphan_phase, GUARD_ORPHAN_BEGUN);
 	size_t asked = end_orphans(g);
 	groups_remove(g);
+	for (size_t j = 0; j < g->n_jobs; j++) /* also those that were only being started */
+		g->shm->jobs[j].unit.active |= g->jobs[j].unit.active;
 	for (size_t j = 0; j < g->n_jobs && on_orphan; j++)
 		on_orphan(g->shm, j, MAX(members, asked));
 	atomic_store(&g->shm->orphan_phase, GUARD_ORPHAN_DONE);

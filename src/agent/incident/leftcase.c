@@ -101,6 +101,26 @@ static void describe(const struct job *row, const struct leftcase_facts *facts, 
 					   : "start the job again; it continues from its last checkpoint");
 }
 
+/* False: the job's end is known, or told. A job whose vigil died before it was stored gets a row of what is known. */
+static bool row_find(struct recorder *k, const char *job, const struct leftcase_facts *facts, struct job *ret)
+{
+	if (!k->store)
+		return false;
+	if (store_find_job(k->store, job, ret) == 0)
+		return leftcase_is_live(ret);
+	if (k->incidents > 0)
+		return false;
+	*ret = (struct job){.state = JOB_STARTING, .supervisor_pid = facts->supervisor, .nproc = 1};
+	TEXT_COPY(ret->id, job);
+	TEXT_COPY(ret->name, job);
+	TEXT_COPY(ret->log_dir, k->job_dir);
+	host_name(ret->node, sizeof(ret->node));
+	host_user(ret->user, sizeof(ret->user));
+	ret->uid = geteuid();
+	ret->started_unix_ms = clock_unix_ms();
+	return true;
+}
+
 bool leftcase_tell(const char *state_dir, const char *job, const struct leftcase_facts *facts)
 {
 	static struct incident in; /* large */
@@ -109,11 +129,11 @@ bool leftcase_tell(const char *state_dir, const char *job, const struct leftcase
 	struct job row;
 	recorder_open(&k, state_dir, job);
 	recorder_open_store(&k);
-	bool tell = k.store && store_find_job(k.store, job, &row) == 0 && leftcase_is_live(&row);
-	if (tell) {
-		uint32_t n = 0;
-		ignore(store_count_incidents(k.store, job, &n), "then they are counted from 1");
+	uint32_t n = 0;
+	if (k.store && store_count_incidents(k.store, job, &n) == 0)
 		k.incidents = n;
+	bool tell = row_find(&k, job, facts, &row);
+	if (tell) {
 		uint32_t kills = first_reports_store(&k, row.id, last);
 		if (kills == 0) {
 			describe(&row, facts, &in);

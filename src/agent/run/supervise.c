@@ -293,8 +293,10 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		log_error("cannot start: %s", strerror(errno));
 		return 125;
 	}
-	if (supervise_prepare(s) < 0)
+	if (supervise_prepare(s) < 0) {
+		leftover_forget(spec->watch.state_dir, s->job.id);
 		return 125;
+	}
 	s->sample_boot_ns = clock_boot_ns();
 	if (super_attempt_start(s, &status) != 0) {
 		s->exit_status = status;
