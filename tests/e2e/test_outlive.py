@@ -108,7 +108,7 @@ def test_a_guard_that_has_little_to_do_is_left_alone(vigil, own_group):
     assert not [e for e in events(vigil) if e["kind"].startswith("guard_")]
 
 
-@pytest.mark.parametrize("also", [[], ["vigil-guard"], ["vigil-guard", "vigil-rescue"]], ids=lambda also: "+".join(["supervisor", *also]))
+@pytest.mark.parametrize("also", [[], ["vigil-guard"]], ids=lambda also: "+".join(["supervisor", *also]))
 def test_a_memory_kill_that_was_not_stored_yet_is_told(vigil, hog, also):
     process = vigil.start("run", "--memory-limit", "200M", "--", *hog("--way", "anon"), stdout=subprocess.DEVNULL)
     pids = [process.pid, *[part_of(process, name) for name in also]]
@@ -122,8 +122,7 @@ def test_a_memory_kill_that_was_not_stored_yet_is_told(vigil, hog, also):
     assert job["memory_kills"] == 1 and job["last_incident"]
     report = vigil.why()
     assert report["kind"] == "memory_kill" and report["victim"]["pid"]
-    if "vigil-rescue" not in also:
-        assert report["killer"] == "vigil" and "about to end" not in report["summary"]
+    assert report["killer"] == "vigil" and "about to end" not in report["summary"]
     no_trace(vigil)
 
 

@@ -30,8 +30,7 @@ static bool first_report_store(struct recorder *k, const char *id)
 	struct fault f = {.text = ""};
 	size_t len = 0;
 	TEXT_FORMAT(path, "%s/incidents/%s.txt", k->job_dir, id);
-	if (access(path, F_OK) == 0)
-		return false; /* it was completed */
+	bool complete = access(path, F_OK) == 0; /* its files are, and only the store lacks it */
 	TEXT_FORMAT(path, "%s/incidents/%s.json", k->job_dir, id);
 	if (file_slurp(AT_FDCWD, path, FIRST_REPORT_MOST, &text, &len) != 0 || js_parse(text, len, &all, &f) != 0)
 		return false;
@@ -41,6 +40,8 @@ static bool first_report_store(struct recorder *k, const char *id)
 		    "memory was over its threshold and vigil was about to end %s (pid %d) when vigil itself was killed "
 		    "with all its helpers; whether it still did is not known",
 		    js_get_text(victim, "name", "a process"), pid);
+	if (complete)
+		TEXT_COPY(summary, js_get_text(all, "summary", ""));
 	js_put_text(all, "summary", summary);
 	cleanup(freep) char *told = js_text(all, 0);
 	if (!told || !k->store)
@@ -55,7 +56,7 @@ static bool first_report_store(struct recorder *k, const char *id)
 static uint32_t first_reports_store(struct recorder *k, const char *job, char last[static 80])
 {
 	uint32_t done = 0;
-	for (uint32_t n = 1; n <= k->incidents + INCIDENTS_MOST; n++) {
+	for (uint32_t n = k->incidents + 1; n <= k->incidents + INCIDENTS_MOST; n++) {
 		char id[80], path[PATH_MAX];
 		TEXT_FORMAT(id, "%s.%u", job, n);
 		TEXT_FORMAT(path, "%s/incidents/%s.json", k->job_dir, id);
