@@ -95,6 +95,7 @@ static void scalars_of_numpy_have_their_value(void **state)
 		TEXT_FORMAT(plain, "<%s at 0x%llx>", cases[i].type, (unsigned long long)addr);
 		expect(m, addr, cases[i].want ? cases[i].want : plain);
 	}
+	free(m);
 }
 
 static void numbers_are_read_in_both_layouts(void **state)
