@@ -355,6 +355,10 @@ bool hang_graph_explains(struct hang_work *w)
 	bool visitor = s->end == WAITEND_VISITOR && s->n_followers == 0;
 	if ((visitor || by_absence) && !w->stepping)
 		return false; /* a server without clients */
+	const struct stackgroup_rank *waiting = hang_first_waiting(w);
+	bool guess = w->c->graph->by_absence || guessed(w, s);
+	if (guess && waiting && activity_waits_for_ranks(waiting->activity.kind))
+		return false; /* a call that is known by name says better that a rank is missing */
 	if (n->who && n->who->main && n->fact && n->fact->kind == WAITFACT_SIGNAL)
 		return false; /* where a rank waits for a signal says more */
 	if (stands_alone(w, s) && !serves_beside(w, s))
