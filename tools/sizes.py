@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Gate: no function over 100 lines, no file over 900, no header over 200.
+"""Gate: no function over 100 lines, no file over 900, no header over 200, no folder of src/ with more than 25 C files.
 
     sizes.py [--root DIR]
 
@@ -13,9 +13,11 @@ import sys
 FUNCTION_LINES = 100
 FILE_LINES = 900
 HEADER_LINES = 200
+FOLDER_FILES = 25
 CODE = ("src", "preload", "plugins")
 TREES = (*CODE, "tests", "bench", "tools", "demo", "web/src")
 SUFFIXES = {".c", ".h", ".py", ".ts", ".tsx", ".sh", ""}
+FOLDER_EXCEPTIONS = {"src/cli"}  # one file a command
 # Plain data of fixed size in one struct; splitting it would scatter one record.
 HEADER_EXCEPTIONS = {"src/model/incident/incident.h": 260, "preload/heapregion.h": 236}
 
@@ -37,6 +39,13 @@ def check_files(root):
         limit = HEADER_EXCEPTIONS.get(name, HEADER_LINES)
         if path.suffix == ".h" and name.startswith(CODE) and lines > limit:
             yield f"{name}: {lines} lines, at most {limit} for a header"
+
+
+def check_folders(root):
+    for folder in sorted({p.parent for p in files(root, ("src",), {".c"})}):
+        name, count = folder.relative_to(root).as_posix(), len(list(folder.glob("*.c")))
+        if count > FOLDER_FILES and name not in FOLDER_EXCEPTIONS:
+            yield f"{name}: {count} C files, at most {FOLDER_FILES}; make a room of those that belong together"
 
 
 def check_functions(root):
@@ -62,7 +71,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     root = parser.parse_args().root.resolve()
-    problems = [*check_files(root), *check_functions(root)]
+    problems = [*check_files(root), *check_folders(root), *check_functions(root)]
     print("\n".join(problems))
     return 1 if problems else 0
 

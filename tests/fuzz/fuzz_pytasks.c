@@ -1,5 +1,5 @@
 #include "pymemory.h"
-#include "sense/python/pytasks_parts.h"
+#include "sense/asyncio/pytasks_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

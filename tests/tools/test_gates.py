@@ -161,6 +161,15 @@ def test_sizes_refuses_long_files(tmp_path, where, lines, complaint):
     assert complaint in out
 
 
+def test_sizes_refuses_crowded_folders(tmp_path):
+    files = {f"src__sense__proc__f{i}_c": "int x;\n" for i in range(25)}
+    assert gate("sizes", "--root", tree(tmp_path, **files)) == (0, "\n")
+    status, out = gate("sizes", "--root", tree(tmp_path, src__sense__proc__one_more_c="int x;\n"))
+    assert status == 1 and "src/sense/proc: 26 C files, at most 25" in out
+    tree(tmp_path, **{f"src__cli__f{i}_c": "int x;\n" for i in range(40)})
+    assert "src/cli" not in gate("sizes", "--root", tmp_path)[1]
+
+
 # --- words
 
 @pytest.mark.parametrize("line, complaint", [

@@ -1,7 +1,7 @@
 /*
  * The asyncio tasks of a process, with the threads whose loops run them, and what each awaits in words: for `vigil
  * stack`, and as hints for the graph of waits. Read from outside, without stopping the process
- * (sense/python/pytasks.h).
+ * (sense/asyncio/pytasks.h).
  *
  * A thread in an event loop waits for everything at once; which of its tasks matters is told by the future that the
  * loop runs for (asyncio.run: the main task), and by who awaits whom from there on. Where these chains end is what the
@@ -12,7 +12,7 @@
 #include "agent/inspect/procview.h"
 #include "agent/inspect/standstill.h"
 #include "model/hang/waithint.h"
-#include "sense/python/pytasks.h"
+#include "sense/asyncio/pytasks.h"
 
 struct pyasync_loop {
 	pid_t tid; /* thread that runs it */

@@ -366,7 +366,7 @@ bool hang_graph_explains(struct hang_work *w)
 	if (serves_beside(w, s) || in_known_calls(w, s) ||
 	    (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;
-	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_CHANGING : HANG_EXPLAINED))
+	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;
 	bool sure = held && !(s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF);
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));

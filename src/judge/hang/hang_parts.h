@@ -14,7 +14,7 @@ enum hang_proof {
 	HANG_EXPLAINED, /* who is waited for is known, but it may still come */
 	HANG_VAGUE, /* nothing moves, and no more is known */
 	/* Likewise, but its stack changed between the looks, or anybody may come. */
-	HANG_CHANGING,
+	HANG_DOUBTFUL,
 };
 
 struct hang_work {

@@ -11,12 +11,12 @@ static const uint64_t vague_stepping_ns = 60 * NS_PER_S, vague_ns = 2 * 60 * NS_
 static const uint64_t vague_first_ns = 5 * 60 * NS_PER_S;
 static const uint64_t explained_stepping_ns = 40 * NS_PER_S, explained_ns = 90 * NS_PER_S;
 static const double firm_gaps = 3, vague_gaps = 5;
-static const uint64_t changing_times = 3;
+static const uint64_t doubtful_times = 3;
 
 static uint64_t needed_ns(const struct hang_work *w, enum hang_proof proof)
 {
-	if (proof == HANG_CHANGING)
-		return needed_ns(w, HANG_VAGUE) * changing_times;
+	if (proof == HANG_DOUBTFUL)
+		return needed_ns(w, HANG_VAGUE) * doubtful_times;
 	double gap = w->stepping ? w->p->gap_ns : 0;
 	uint64_t need = certain_ns;
 	if (proof == HANG_FIRM)

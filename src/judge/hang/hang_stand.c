@@ -324,7 +324,7 @@ bool hang_one_stands(struct hang_work *w)
 	if (r->compared && !r->unchanged && !id && !loader)
 		return false;
 	bool changed = r->compared && !r->unchanged;
-	if (!hang_old_enough(w, !anyone ? HANG_FIRM : changed ? HANG_CHANGING : HANG_VAGUE))
+	if (!hang_old_enough(w, !anyone ? HANG_FIRM : changed ? HANG_DOUBTFUL : HANG_VAGUE))
 		return true;
 	if (loader) {
 		loader_is(w, r);

@@ -18,8 +18,8 @@ struct spread {
 	struct wakes *wake; /* sorted by `by` */
 	size_t n, cap;
 	bool *live; /* nodes, then processes */
-	uint32_t *todo;
-	size_t n_todo;
+	uint32_t *pending;
+	size_t n_pending;
 	uint32_t n_nodes;
 	const struct waitfacts *now;
 };
@@ -35,7 +35,7 @@ static void is_live(struct spread *s, uint32_t i)
 	if (s->live[i])
 		return;
 	s->live[i] = true;
-	s->todo[s->n_todo++] = i;
+	s->pending[s->n_pending++] = i;
 }
 
 static int wake_add(struct spread *s, uint32_t by, uint32_t node)
@@ -135,8 +135,8 @@ static int wakers_of_node(struct build *b, struct spread *s, uint32_t i)
 
 static void spread(struct spread *s)
 {
-	while (s->n_todo > 0) {
-		uint32_t by = s->todo[--s->n_todo];
+	while (s->n_pending > 0) {
+		uint32_t by = s->pending[--s->n_pending];
 		size_t lo = 0, hi = s->n;
 		while (lo < hi) {
 			size_t mid = lo + (hi - lo) / 2;
@@ -178,9 +178,9 @@ int waitgraph_mark_dead(struct build *b)
 	if (b->g->one_look || b->in->now->cut || n == 0)
 		return 0;
 	cleanup(freep) bool *live = calloc(n, sizeof(*live));
-	cleanup(freep) uint32_t *todo = calloc(n, sizeof(*todo));
-	struct spread s = {.live = live, .todo = todo, .n_nodes = (uint32_t)b->g->n_nodes, .now = b->in->now};
-	if (!live || !todo)
+	cleanup(freep) uint32_t *pending = calloc(n, sizeof(*pending));
+	struct spread s = {.live = live, .pending = pending, .n_nodes = (uint32_t)b->g->n_nodes, .now = b->in->now};
+	if (!live || !pending)
 		return -ENOMEM;
 	int r = mark_all(b, &s);
 	free(s.wake);

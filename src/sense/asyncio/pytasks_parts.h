@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "sense/python/pytasks.h"
+#include "sense/asyncio/pytasks.h"
 
 /* Where the fields of a task are. */
 struct pytasks_layout {

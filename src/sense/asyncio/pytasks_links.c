@@ -3,7 +3,7 @@
 
 #include "base/vec.h"
 #include "sense/python/pylocks.h"
-#include "sense/python/pytasks_parts.h"
+#include "sense/asyncio/pytasks_parts.h"
 
 /* FutureObj_HEAD: the first callback, and a list of pairs of the others. Behind the head, the same in all versions. */
 enum {

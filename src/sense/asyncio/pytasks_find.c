@@ -3,7 +3,7 @@
 
 #include "sense/native/elffile.h"
 #include "sense/python/pynames.h"
-#include "sense/python/pytasks_parts.h"
+#include "sense/asyncio/pytasks_parts.h"
 
 #define TASK_BYTES_MAX 512
 #define SET_ROWS_MAX 65536 /* slots of the weak set's table */

@@ -1,4 +1,4 @@
-#include "sense/python/pytasks_parts.h"
+#include "sense/asyncio/pytasks_parts.h"
 
 #include <stdio.h>
 #include <string.h>
