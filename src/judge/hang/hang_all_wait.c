@@ -226,6 +226,37 @@ static bool others_alike(const struct hang_work *w)
 	return one != NULL;
 }
 
+/* A rank at the line of the program at which more than half of all are, but not all; NULL if there is none. */
+static const struct stackgroup_rank *usual_place(const struct hang_work *w)
+{
+	for (size_t i = 0; i < w->g.n; i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < w->g.n; k++)
+			n += same_line(&w->g.rank[i], &w->g.rank[k]);
+		if (n * 2 > w->g.n)
+			return n < w->g.n ? &w->g.rank[i] : NULL;
+	}
+	return NULL;
+}
+
+/*
+ * The others wait for the ranks that are elsewhere, or outside of it; where all are in it, each may be the one. A
+ * library's send or receive may be a part of the call that the program has made, so the program's lines go first.
+ */
+static const struct stackgroup_rank *accuse_elsewhere(struct hang_work *w, size_t n_p2p)
+{
+	const struct stackgroup_rank *place = usual_place(w), *one = NULL;
+	for (size_t i = 0; i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const bool is_p2p = r->activity.kind == ACTIVITY_P2P;
+		if (place ? same_line(place, r) : n_p2p < w->g.n && is_p2p)
+			continue;
+		hang_accuse(w, r->rank);
+		one = one || !place || !is_p2p ? one : r;
+	}
+	return one;
+}
+
 static bool p2p(struct hang_work *w)
 {
 	size_t n = 0;
@@ -244,13 +275,17 @@ static bool p2p(struct hang_work *w)
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
 	hang_is(w, "p2p_wait", CONFIDENCE_MEDIUM);
-	/* The others wait for the ranks outside of it; where all are in it, each may be the one. */
-	for (size_t i = 0; i < w->g.n; i++)
-		if (n == w->g.n || w->g.rank[i].activity.kind != ACTIVITY_P2P)
-			hang_accuse(w, w->g.rank[i].rank);
+	const struct stackgroup_rank *elsewhere = accuse_elsewhere(w, n);
+	/* Rank 0 alone may be the one that the others send to; and of all, each may be the one. */
+	if (w->v->n_culprits == w->g.n || (elsewhere && elsewhere->rank == 0))
+		w->v->confidence = CONFIDENCE_LOW;
 	hang_doing(w, one, doing, sizeof(doing));
 	hang_says(w, "%zu of %zu ranks wait in a send or receive whose counterpart does not come: rank %d in %s.", n,
 		  w->g.n, one->rank, doing);
+	if (elsewhere) {
+		hang_doing(w, elsewhere, doing, sizeof(doing));
+		hang_says(w, "Rank %d is not where most are: in %s.", elsewhere->rank, doing);
+	}
 	return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/proc/fdinfo.h"
 #include "sense/proc/proc.h"
 #include "sense/net/socktable.h"
 
@@ -309,6 +310,18 @@ static const char *plain_name(enum fd_kind kind)
 	}
 }
 
+bool fdtarget_timer_off(const struct world *w, pid_t pid, int fd)
+{
+	char dir[32], text[1024];
+	size_t len;
+	struct fdinfo info;
+	TEXT_FORMAT(dir, "%d/fdinfo", pid);
+	if (fdinfo_text(w, dir, fd, text, sizeof(text), &len) != 0)
+		return false;
+	fdinfo_parse((struct span){text, len}, &info);
+	return (info.has & FDINFO_TIMER) && !info.timer_set;
+}
+
 int fdtarget_read(const struct world *w, pid_t pid, int fd, uint64_t pipe_budget_ns, struct fd_link *ret, char *dst,
 		  size_t cap)
 {
@@ -327,6 +340,8 @@ int fdtarget_read(const struct world *w, pid_t pid, int fd, uint64_t pipe_budget
 		pipe_add(w, pid, fd, link, pipe_budget_ns, &b);
 	} else if (plain_name(l.kind)) {
 		buf_add(&b, plain_name(l.kind));
+		if (l.kind == FD_TIMER && fdtarget_timer_off(w, pid, fd))
+			buf_add(&b, ", which is not set");
 	} else {
 		span_copy(span_of(link), text, MIN(sizeof(text), cap > 80 ? cap - 60 : cap));
 		buf_add(&b, text);

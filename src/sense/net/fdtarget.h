@@ -46,6 +46,8 @@ bool mount_is_remote(struct span type);
 bool fd_any_socket(const struct world *w, pid_t pid);
 /* One readlink. WORLD_GONE (also: no such descriptor), WORLD_DENIED. */
 int must_check fd_link_read(const struct world *w, pid_t pid, int fd, struct fd_link *ret, char *link, size_t cap);
+/* True if it is told that the timer of a timerfd is switched off, so that no read of it will end. */
+bool fdtarget_timer_off(const struct world *w, pid_t pid, int fd);
 /*
  * The target as text: "/data/x on nfs4 server:/export", "socket tcp …", "pipe, other end: pid 812 (python)". The search
  * for the process at the other end of a pipe takes at most pipe_budget_ns (0: no search).

@@ -77,7 +77,7 @@ static enum wait_kind kind_of_call(const struct world *w, pid_t pid, const struc
 			*ret_fd = (int)t->arg[1];
 		if (*ret_fd < 0 || fd_link_read(w, pid, *ret_fd, &l, link, sizeof(link)) != 0)
 			return WAIT_UNKNOWN;
-		return wait_kind_of_fd(l.kind);
+		return l.kind == FD_TIMER && fdtarget_timer_off(w, pid, *ret_fd) ? WAIT_POLL : wait_kind_of_fd(l.kind);
 	case CALL_FILE:
 		return WAIT_FILE;
 	case CALL_LOCK:

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -210,6 +211,32 @@ static void a_select_on_nothing_says_how_long(void **state)
 	start(body_sleep_by_select);
 	struct threadwait t = await_child(WAIT_POLL);
 	assert_in_range(t.sleep_ns, 90 * NS_PER_S, 91 * NS_PER_S);
+}
+
+static void body_timer_off(void)
+{
+	uint64_t n;
+	(void)!read(timerfd_create(CLOCK_MONOTONIC, 0), &n, sizeof(n));
+}
+
+static void body_timer_on(void)
+{
+	uint64_t n;
+	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	timerfd_settime(fd, 0, &(struct itimerspec){.it_value.tv_sec = 3600}, NULL);
+	(void)!read(fd, &n, sizeof(n));
+}
+
+static void a_timer_is_a_sleep_unless_it_is_switched_off(void **state)
+{
+	(void)state;
+	start(body_timer_on);
+	struct threadwait t = await_child(WAIT_SLEEP);
+	assert_text(&t, "read on timerfd");
+	child_end();
+	start(body_timer_off);
+	t = await_child(WAIT_POLL);
+	assert_text(&t, "read on timerfd, which is not set");
 }
 
 static void body_spin(void)
@@ -753,6 +780,7 @@ int main(void)
 		LIVE(a_sleeping_thread_says_how_long),
 		LIVE(a_thread_that_sleeps_until_a_time_says_how_long_is_left),
 		LIVE(a_select_on_nothing_says_how_long),
+		LIVE(a_timer_is_a_sleep_unless_it_is_switched_off),
 		LIVE(a_busy_thread_runs),
 		LIVE(a_pipe_names_who_holds_the_other_end),
 		LIVE(a_pipe_of_ones_own_is_not_blamed_on_others),
