@@ -3,6 +3,7 @@ import os
 import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import kit2 as kit
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -34,7 +35,8 @@ if "RANK" in os.environ:
     run()
 else:
     kit.role("launcher")
-    signal.signal(signal.SIGTERM, lambda *_: (kit.end_tree(), os._exit(143)))
-    env = dict(os.environ, JOB_TMP=tempfile.mkdtemp(), WORLD_SIZE="4", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(kit.free_port()))
+    d = tempfile.mkdtemp()
+    signal.signal(signal.SIGTERM, lambda *_: (kit.end_tree(), shutil.rmtree(d, ignore_errors=True), os._exit(143)))
+    env = dict(os.environ, JOB_TMP=d, WORLD_SIZE="4", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(kit.free_port()))
     ranks = [subprocess.Popen([sys.executable, *sys.argv], env=dict(env, RANK=str(r), LOCAL_RANK=str(r))) for r in range(4)]
     sys.exit(max(p.wait() for p in ranks))
