@@ -196,8 +196,12 @@ def build(cases, bindir):
         if not m or os.path.exists(f"{bindir}/{m.group(1)}"):
             continue
         src, dst = f"{HERE}/programs/{m.group(1)}", f"{bindir}/{m.group(1)}"
+        if not any(os.path.exists(src + e) for e in (".c", ".rs", ".go")):
+            src = f"{HERE}/programs2/{m.group(1)}"
         if os.path.exists(src + ".c"):
             cmd = ["gcc", "-O1", "-g", "-Wall", "-pthread", src + ".c", "-o", dst, "-lrt"]
+        elif os.path.exists(src + ".cpp"):
+            cmd = ["g++", "-O1", "-g", "-Wall", "-pthread", src + ".cpp", "-o", dst]
         elif os.path.exists(src + ".rs") and shutil.which("rustc"):
             cmd = ["rustc", "-g", src + ".rs", "-o", dst]
         elif os.path.exists(src + ".go") and shutil.which("go"):
