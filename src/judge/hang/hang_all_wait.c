@@ -276,9 +276,14 @@ static bool p2p(struct hang_work *w)
 		return true;
 	hang_is(w, "p2p_wait", CONFIDENCE_MEDIUM);
 	const struct stackgroup_rank *elsewhere = accuse_elsewhere(w, n);
-	/* Rank 0 alone may be the one that the others send to; and of all, each may be the one. */
-	if (w->v->n_culprits == w->g.n || (elsewhere && elsewhere->rank == 0))
+	/*
+	 * Rank 0 alone may be the one that the others send to; and of all, or of senders beside ranks that have gone on
+	 * to a collective, each may be the one.
+	 */
+	if (w->v->n_culprits == w->g.n || !elsewhere || elsewhere->rank == 0) {
 		w->v->confidence = CONFIDENCE_LOW;
+		w->v->n_culprits = 0;
+	}
 	hang_doing(w, one, doing, sizeof(doing));
 	hang_says(w, "%zu of %zu ranks wait in a send or receive whose counterpart does not come: rank %d in %s.", n,
 		  w->g.n, one->rank, doing);

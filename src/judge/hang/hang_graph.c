@@ -223,6 +223,13 @@ static bool end_is_main(const struct hang_work *w, const struct waitgraph_sink *
 	return n->main && n->who && n->who->main;
 }
 
+/* True for an event loop with nothing to wait for but its timers: a sleep, which no stack shows. */
+static bool by_timer(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	return n->timed && n->fact && n->fact->kind != WAITFACT_CLOCK;
+}
+
 /*
  * True if the end runs, and is not one whose processor time says more (hang_busy): a process beside the ranks, for as
  * long as a checkpoint may take, or a rank that wakes up now and then, as one that receives a little at a time.
@@ -249,7 +256,8 @@ bool hang_graph_benign(struct hang_work *w)
 		known += activity_waits_for_ranks(w->g.rank[i].activity.kind);
 	if (!s || (known > 0 && known == w->g.n))
 		return false;
-	uint64_t limit = limit_of(w, s), sleep = MIN(hang_time(w->s->sleep_ns, HANG_SLEEP_NS), side_sleep_ns);
+	uint64_t limit = limit_of(w, s), long_sleep = hang_time(w->s->sleep_ns, HANG_SLEEP_NS);
+	uint64_t sleep = MIN(long_sleep, side_sleep_ns);
 	uint64_t margin = limit / 8 + NS_PER_S;
 	if (serves_beside(w, s))
 		return benign_end(w, s, "server", "idle by design, another thread of it waits for visitors", 0);
@@ -259,6 +267,9 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
 	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
+	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))
+		return benign_end(w, s, "sleep", "an event loop waits for its timers",
+				  s->n_followers > 0 ? sleep : long_sleep);
 	if (s->end == WAITEND_OWN && !s->dead && w->standstill_ns < patience(w, own_thread_ns))
 		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own_thread_ns);
 	if (s->end == WAITEND_TRACED && !end_is_main(w, s) && w->standstill_ns < sleep)
@@ -307,8 +318,8 @@ static const char *explained_id(const struct waitgraph_sink *s, const struct wai
 		return "orphaned_wait";
 	case WAITEND_GONE:
 		return "abandoned_wait";
-	case WAITEND_CIRCLE:
-		return s->closed && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
+	case WAITEND_CIRCLE: /* event loops beside the main threads are idle when all is well, too */
+		return s->closed && s->of_main && s->circle >= WAITGRAPH_LIKELY ? proof_id(s) : NULL;
 	default:
 		return NULL;
 	}
@@ -337,6 +348,15 @@ static bool each_stands(struct hang_work *w, const struct waitgraph_sink *s)
 	hang_says(w, "The other ranks stand for ever as well, each in a wait of its own that nobody is left to end: "
 		     "this is proved, and none of them waits for another.");
 	return true;
+}
+
+/* True if no rank is left that the end could wait for: each one waits for it. */
+static bool all_have_come(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	size_t ranks = 0;
+	for (size_t i = 0; i < w->p->n; i++)
+		ranks += !w->p->rank[i].serves && !w->p->rank[i].seen.exited;
+	return w->many && s->n_followers + s->of_main >= ranks;
 }
 
 /* An end that says why: a stopped helper, a silent server. Such a wait may still end, so it takes longer to tell. */
@@ -372,6 +392,10 @@ bool hang_graph_explains(struct hang_work *w)
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	if (visitor) /* whoever it is that should come, a person for example */
 		w->v->confidence = CONFIDENCE_LOW;
+	if (s->end == WAITEND_VISITOR && n->who && n->who->rank != NO_RANK && all_have_come(w, s)) {
+		w->v->confidence = CONFIDENCE_LOW;
+		w->v->n_culprits = 0;
+	}
 	if (s->outside)
 		spare_all(w);
 	if (s->end == WAITEND_STOPPED && n->process)

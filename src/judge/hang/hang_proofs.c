@@ -39,6 +39,23 @@ static bool waits_for_living(const struct hang_work *w, const struct stackgroup_
 	return s->n_ranks > 0;
 }
 
+/* True if each rank that lives waits on memory that it shares with others (a barrier): any of them could end it. */
+static bool all_wait_on_shared(const struct hang_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; w->c->graph && i < w->g.n; i++) {
+		const struct stackgroup_rank *r = &w->g.rank[i];
+		const struct liveness *l = liveness_find(w->p, r->rank);
+		if (l && l->seen.exited)
+			continue;
+		const struct waitgraph_sink *s = r->process ? waitgraph_end_of(w->c->graph, r->process->pid) : NULL;
+		if (!s || s->end != WAITEND_ANY)
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
 /* Of the ranks that live: the number that waits for others, and the number that is at its end. */
 static void living(const struct hang_work *w, size_t *ret_waiting, size_t *ret_ending, size_t *ret_all)
 {
@@ -87,12 +104,12 @@ static struct ends ends_of(const struct liveness_set *p)
 }
 
 /* The verdict on ranks that have ended: names those that failed, or, where none failed, all that have ended. */
-static void dead_is(struct hang_work *w, const struct ends *e)
+static void dead_is(struct hang_work *w, const struct ends *e, bool sure)
 {
 	char ranks[200], how[64], stood[24];
 	const struct liveness *one = e->bad ? e->bad : e->good;
-	hang_is(w, e->bad ? "dead_rank" : "uneven_last_epoch",
-		w->has_stacks && one->seen.has_status ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	sure &= w->has_stacks && one->seen.has_status;
+	hang_is(w, e->bad ? "dead_rank" : "uneven_last_epoch", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->p->n; i++) {
 		const struct liveness *l = &w->p->rank[i];
 		if (!l->serves && l->seen.exited && (!e->bad || !ended_well(l)))
@@ -105,7 +122,7 @@ static void dead_is(struct hang_work *w, const struct ends *e)
 	if (!e->bad)
 		hang_says(w, "It had fewer batches than they have: the data are split unevenly.");
 	progress_of_ends(w);
-	w->v->proved = e->bad && w->has_stacks && one->seen.has_status;
+	w->v->proved = e->bad && sure;
 }
 
 /* A rank has ended while others wait for it. */
@@ -116,7 +133,10 @@ bool hang_dead(struct hang_work *w)
 	if (!e.bad && !e.good)
 		return false;
 	living(w, &waiting, &at_end, &all);
-	if (!e.bad && w->n_blocking > 0 && waiting > 0) /* they may wait for a rank that is still there */
+	const bool shared = all_wait_on_shared(w);
+	if (shared) /* who has ended was one of those who could have ended their waits */
+		waiting = all;
+	if (!shared && !e.bad && w->n_blocking > 0 && waiting > 0) /* they may wait for a rank that is still there */
 		return false;
 	if (w->has_stacks && waiting == 0) {
 		if (e.bad || all == 0 || at_end < all)
@@ -126,8 +146,8 @@ bool hang_dead(struct hang_work *w)
 		hang_says(w, "the end: some ranks have finished, the rest are about to");
 		return true;
 	}
-	if (hang_old_enough(w, w->has_stacks ? HANG_CERTAIN : HANG_FIRM))
-		dead_is(w, &e);
+	if (hang_old_enough(w, w->has_stacks && !shared ? HANG_CERTAIN : HANG_FIRM))
+		dead_is(w, &e, !shared);
 	return true;
 }
 

@@ -206,6 +206,8 @@ static int build_all(struct build *b)
 	size_t threads = b->g->n_nodes;
 	for (size_t i = 0; r == 0 && i < threads; i++)
 		r = waitgraph_arrows(b, (uint32_t)i);
+	for (size_t i = 0; r == 0 && i < threads; i++)
+		waitgraph_idle_loop(b, (uint32_t)i);
 	if (r == 0)
 		r = waitgraph_mark_dead(b);
 	return r ? r : waitgraph_find_ends(b->in, b->g);

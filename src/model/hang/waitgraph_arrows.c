@@ -424,6 +424,9 @@ static void end_without_arrows(struct build *b, uint32_t from)
 			x->fact = &f[i];
 		}
 	}
+	const bool alone = x->end == WAITEND_OWN && x->process->n_threads == 1;
+	if ((x->end == WAITEND_NOBODY || alone) && x->timed) /* the timer of an event loop */
+		x->end = WAITEND_CLOCK;
 }
 
 int waitgraph_arrows(struct build *b, uint32_t from)
@@ -444,4 +447,63 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 	if (n >= 0 && node_at(b, from)->n_edges == 0)
 		end_without_arrows(b, from);
 	return n < 0 ? n : 0;
+}
+
+/* ---- event loops that wait for their own process ---- */
+
+/* What wakes an event loop of a side thread from within its process; NULL: it is none. */
+static const struct waitfact *own_alarm(const struct build *b, uint32_t i)
+{
+	size_t n;
+	const struct waitgraph_node *x = node_at(b, i);
+	const struct waitfact *f = waitgraph_facts(b, x, &n);
+	for (size_t k = 0; !x->main && n > 1 && k < n; k++)
+		if (f[k].n_holders > 0 && beside_the_point(b, i, &f[k]))
+			return &f[k];
+	return NULL;
+}
+
+/* A side thread that waits for its own process's alarm alone: anybody in it may have something for it to do. */
+static bool has_nothing_to_do(const struct build *b, uint32_t i)
+{
+	size_t n;
+	const struct waitgraph_node *x = node_at(b, i);
+	const struct waitfact *f = waitgraph_facts(b, x, &n);
+	for (size_t k = 0; k < n; k++)
+		if (!beside_the_point(b, i, &f[k]))
+			return false;
+	return !x->main;
+}
+
+/* True if another thread of its process waits for it. */
+static bool is_waited_for_within(const struct build *b, uint32_t i)
+{
+	const struct waitgraph_node *x = node_at(b, i);
+	uint32_t first = waitgraph_first_node(b, x->process);
+	for (uint32_t k = first; k < first + x->process->n_threads; k++) {
+		const struct waitgraph_node *y = node_at(b, k);
+		bool idle = k == i || has_nothing_to_do(b, k);
+		for (uint32_t e = 0; !idle && e < y->n_edges; e++)
+			if (b->g->edge[y->first_edge + e].to == i)
+				return true;
+	}
+	return false;
+}
+
+/* True if it stands in a wait of its own, which neither a clock nor a visitor ends. */
+static bool stands_elsewhere(const struct waitgraph_node *x)
+{
+	return x->main && !x->timed &&
+	       (x->n_edges > 0 || x->end == WAITEND_NOBODY || x->end == WAITEND_GONE || x->end == WAITEND_STOPPED);
+}
+
+void waitgraph_idle_loop(struct build *b, uint32_t i)
+{
+	struct waitgraph_node *x = node_at(b, i);
+	const struct waitfact *alarm = x->thread && x->n_edges > 0 ? own_alarm(b, i) : NULL;
+	uint32_t main = alarm ? waitgraph_first_node(b, x->process) : WAITGRAPH_NONE;
+	if (main == WAITGRAPH_NONE || !stands_elsewhere(node_at(b, main)) || is_waited_for_within(b, i))
+		return;
+	b->g->edge[x->first_edge] = (struct waitgraph_edge){main, WAITGRAPH_LIKELY, alarm, NULL};
+	x->n_edges = 1;
 }

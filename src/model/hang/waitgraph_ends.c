@@ -311,6 +311,20 @@ static bool in_shared_memory(enum waitfact_kind k)
 	return k == WAITFACT_SHARED || k == WAITFACT_SEMAPHORE || k == WAITFACT_MESSAGE || k == WAITFACT_EVENTFD;
 }
 
+/* True if a thread of its own to which it has an arrow waits for a process that is no rank: a broker, a server. */
+static bool asks_a_helper(const struct waitgraph *g, const struct waitgraph_node *n)
+{
+	for (uint32_t i = 0; i < n->n_edges; i++) {
+		const struct waitgraph_node *own = &g->node[g->edge[n->first_edge + i].to];
+		for (uint32_t k = 0; own->process == n->process && k < own->n_edges; k++) {
+			const struct waitgraph_node *to = &g->node[g->edge[own->first_edge + k].to];
+			if (to->process != n->process && (!to->who || to->who->rank == NO_RANK))
+				return true;
+		}
+	}
+	return false;
+}
+
 /*
  * In a circle of ranks, the arrows of a thread that waits on something shared lead to all who share it, and say
  * little. Without them the circle may have an end: that thread. True if there were any.
@@ -325,7 +339,7 @@ static bool vague_arrows_drop(struct waitgraph *g)
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		struct waitgraph_node *n = &g->node[i];
 		if (n->component != component || n->n_edges < 2 || n->thread->n != 1 ||
-		    !in_shared_memory(n->fact->kind))
+		    !in_shared_memory(n->fact->kind) || asks_a_helper(g, n))
 			continue;
 		n->n_edges = 0;
 		n->end = WAITEND_ANY;

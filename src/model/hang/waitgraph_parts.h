@@ -31,6 +31,11 @@ struct build {
 
 /* ---- waitgraph_arrows.c: to whom the arrows of a node lead ---- */
 int must_check waitgraph_arrows(struct build *b, uint32_t node);
+/*
+ * The event loop of a side thread for which no thread of its process waits has nothing to do until its main thread
+ * gives it something: its arrows to the other ends of idle connections give way to one. After all arrows are drawn.
+ */
+void waitgraph_idle_loop(struct build *b, uint32_t node);
 /* The facts of a node's thread; n 0: none. */
 const struct waitfact *waitgraph_facts(const struct build *b, const struct waitgraph_node *n, size_t *ret_n);
 uint32_t waitgraph_first_node(const struct build *b, const struct waitfact_process *p);
