@@ -50,7 +50,8 @@ static enum confidence confidence_of(const struct hang_work *w, const struct wai
 {
 	if (guessed(w, s))
 		return CONFIDENCE_MEDIUM;
-	if (s->n_followers == 0 || s->quality == WAITGRAPH_PROOF || (s->dead && is_only_end(w, s)))
+	bool all_ways = s->dead && is_only_end(w, s) && !w->c->graph->by_history;
+	if (s->n_followers == 0 || s->quality == WAITGRAPH_PROOF || all_ways)
 		return CONFIDENCE_HIGH;
 	if (s->quality == WAITGRAPH_LIKELY || is_only_end(w, s))
 		return CONFIDENCE_MEDIUM;

@@ -88,6 +88,8 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 		fact_add(n, &b);
 	if (n->place && !(n->hint && strstr(n->hint->text, " at ")))
 		buf_printf(&b, "%sat %s", b.len ? " " : "", n->place->text);
+	if (n->usual)
+		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)
 		buf_printf(&b, "%s%s", b.len ? "; " : "", waitgraph_end_text(n->end));
 }
@@ -181,18 +183,36 @@ static bool is_on(const struct waitgraph *g, const struct way *w, uint32_t node)
 	return false;
 }
 
+/* The thread of the same process that waits for this one by habit; NULL: none. Of its wait the habit is a part. */
+static const struct waitgraph_node *waiter_by_habit(const struct waitgraph *g, uint32_t node)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && e->to == node && n->usual && e->hint == n->usual && n->process == g->node[node].process)
+			return n;
+	}
+	return NULL;
+}
+
 /* of_thread: the threads of one process are told apart. */
 static void step_add(const struct waitgraph *g, uint32_t node, bool with_wait, bool of_thread, struct buf *b)
 {
-	char who[160], wait[320];
+	char who[160], wait[480];
 	waitgraph_who_text(g, node, who, sizeof(who));
 	if (of_thread && g->node[node].thread && !g->node[node].main)
 		buf_printf(b, "thread %d of ", (int)g->node[node].thread->tid);
 	buf_add(b, who);
 	if (!with_wait || !g->node[node].thread)
 		return;
+	const struct waitgraph_node *waiter = of_thread ? NULL : waiter_by_habit(g, node);
+	char habit[480] = "";
+	if (waiter)
+		waitgraph_wait_text(waiter, habit, sizeof(habit));
 	waitgraph_wait_text(&g->node[node], wait, sizeof(wait));
-	if (wait[0])
+	if (waiter)
+		buf_printf(b, " (%s; that one: %s)", habit, wait);
+	else if (wait[0])
 		buf_printf(b, " (%s)", wait);
 }
 

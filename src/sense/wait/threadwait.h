@@ -51,6 +51,7 @@ struct threadwait {
 	 * on the clock of the call and the time left. Another sleep_until_ns at a later read means another sleep.
 	 */
 	uint64_t sleep_ns, sleep_until_ns, sleep_left_ns;
+	uint64_t start_ticks; /* since boot, as in stat */
 	uint64_t user_ticks, system_ticks; /* CPU time used; grows while the thread runs */
 	char text[256];       /* one line for people: "futex, held by thread 812 (loader)" */
 };
