@@ -626,6 +626,20 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	return j;
 }
 
+/* Sends what was learned, to be kept for commands that look at the job. */
+static void wakers_send(struct watch *k)
+{
+	for (size_t i = 0; i < k->n_jobs; i++) {
+		struct watched *j = k->watched[i];
+		struct hang_message *m =
+			j && j->active && j->wakes.n > 0 ? message_new(k, j, i, HANG_SAYS_WAKERS) : NULL;
+		if (!m)
+			continue;
+		m->stacks_len = wakehist_text(&j->wakes, m->stacks, sizeof(m->stacks));
+		message_send(k);
+	}
+}
+
 /* Learns who wakes whom in the jobs that work. Returns when there is more to do. */
 static uint64_t wakers_step(struct watch *k)
 {
@@ -637,7 +651,10 @@ static uint64_t wakers_step(struct watch *k)
 		if (j && j->active && (j->works || all))
 			job[n++] = (struct hangwakers_job){j->number, j->sample.procs, &j->wakes};
 	}
-	return k->wakers ? hangwakers_step(k->wakers, job, n) : UINT64_MAX;
+	uint64_t next = k->wakers ? hangwakers_step(k->wakers, job, n) : UINT64_MAX;
+	if (k->wakers && hangwakers_learned(k->wakers))
+		wakers_send(k);
+	return next;
 }
 
 /* Does what is due for all jobs. Returns when the next thing is due. */

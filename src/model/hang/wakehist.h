@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include "base/text.h"
 #include "sense/wait/wakers.h"
 
 /* Least number of wakes that say something, and the share of them that one waker must have. */
@@ -64,5 +64,9 @@ int must_check wakehist_add(struct wakehist *h, const struct wake_who *wakee, co
 /* Who usually ends this wait of this thread; false: nobody does, or too little is known. */
 bool wakehist_usual(const struct wakehist *h, const struct wake_who *wakee, const struct wake_wait *wait,
 		    struct wakehist_usual *ret);
+/* As lines of text, "vigil.wakers/1" (docs/formats/store.md), at most cap bytes: rows that do not fit are left out. */
+size_t wakehist_text(const struct wakehist *h, char *dst, size_t cap);
+/* Reads such a text into an empty history. Lines that are none of it are passed over. -EBADMSG, -ENOMEM. */
+int must_check wakehist_parse(struct span text, struct wakehist *ret);
 /* True if anything is known of a lock by the place of its wait. */
 bool wakehist_has_places(const struct wakehist *h);

@@ -141,6 +141,60 @@ static void what_is_not_seen_any_more_makes_room(void **state)
 	assert_int_equal(usual(main, pipe_6), 12);
 }
 
+/* ---- as text ---- */
+
+static void a_text_of_it_says_the_same(void **state)
+{
+	(void)state;
+	char text[8192], again[8192];
+	struct wakehist other = {.n = 0};
+	struct wake_who main = who(10, 10, 0, "main", "python3"), a = who(10, 11, NO_RANK, "", "a b%-\n\xff");
+	add(main, at_get, &a, 50);
+	add(main, pipe_5, NULL, 30);
+	size_t len = wakehist_text(&hist, text, sizeof(text));
+	assert_int_equal(len, strlen(text));
+	assert_int_equal(wakehist_parse((struct span){text, len}, &other), 0);
+	assert_int_equal(other.n, 2);
+	struct wakehist_usual u;
+	assert_true(wakehist_usual(&other, &main, &at_get, &u));
+	assert_string_equal(u.by.name, a.name);
+	assert_int_equal(u.by.rank, NO_RANK);
+	assert_int_equal(u.by.start_ticks, 1000);
+	assert_true(other.row[1].stranger);
+	assert_int_equal(wakehist_text(&other, again, sizeof(again)), len);
+	assert_string_equal(text, again);
+	wakehist_done(&other);
+	for (size_t cap = 16; cap < len; cap++) { /* what does not fit is left out, line by line */
+		size_t n = wakehist_text(&hist, again, cap);
+		assert_true(n < cap && again[n - 1] == '\n');
+	}
+}
+
+static void a_broken_text_is_passed_over(void **state)
+{
+	(void)state;
+	char text[8192];
+	struct wake_who main = who(10, 10, 0, "main", "python3"), a = who(10, 11, 0, "main", "%x");
+	struct wakehist other = {.n = 0};
+	assert_int_equal(wakehist_parse(span_of(""), &other), -EBADMSG);
+	assert_int_equal(wakehist_parse(span_of("something else\n"), &other), -EBADMSG);
+	add(main, pipe_5, &a, 30);
+	size_t len = wakehist_text(&hist, text, sizeof(text));
+	for (size_t i = 15; i < len; i++) /* any byte of the row may be any other */
+		for (int c = 0; c < 256; c++) {
+			char was = text[i];
+			text[i] = (char)c;
+			assert_int_equal(wakehist_parse((struct span){text, len}, &other), 0);
+			assert_true(other.n <= 2);
+			wakehist_done(&other);
+			text[i] = was;
+		}
+	for (size_t i = 15; i < len; i++) {
+		assert_int_equal(wakehist_parse((struct span){text, i}, &other), 0);
+		wakehist_done(&other);
+	}
+}
+
 /* ---- hints ---- */
 
 static struct waitfact_thread threads[8];
@@ -253,6 +307,8 @@ int main(void)
 		cmocka_unit_test_teardown(a_number_that_is_used_again_is_another_thread, hist_free),
 		cmocka_unit_test_teardown(ranks_that_are_alike_and_later_attempts_share_history, hist_free),
 		cmocka_unit_test_teardown(what_is_not_seen_any_more_makes_room, hist_free),
+		cmocka_unit_test_teardown(a_text_of_it_says_the_same, hist_free),
+		cmocka_unit_test_teardown(a_broken_text_is_passed_over, hist_free),
 		cmocka_unit_test_teardown(a_hint_names_the_thread_that_lives, hist_free),
 		cmocka_unit_test_teardown(a_lock_of_python_needs_its_place, hist_free),
 		cmocka_unit_test_teardown(a_role_names_only_one_that_is_alone_in_it, hist_free),
