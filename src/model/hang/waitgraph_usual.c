@@ -55,11 +55,15 @@ int waitgraph_usual(struct build *b, uint32_t node)
 	const struct waitfact *f = fact_by(b, n, g->node[to].thread);
 	if (!f)
 		return 0;
+	/* Of a loop that waits for several things habit does not tell which of them is missing now. */
+	enum waitgraph_quality q = n->thread->n > 1 ? WAITGRAPH_POSSIBLE : WAITGRAPH_LIKELY;
+	if (n->thread->n > 1 && n->n_edges > 0)
+		return 0;
 	/* They are the last that were drawn. */
 	g->n_edges = n->first_edge;
 	if (vec_room(&g->edge, &g->cap_edges, g->n_edges + 1) < 0)
 		return -ENOMEM;
-	g->edge[g->n_edges++] = (struct waitgraph_edge){to, WAITGRAPH_LIKELY, f, h};
+	g->edge[g->n_edges++] = (struct waitgraph_edge){to, q, f, h};
 	n->n_edges = 1;
 	n->fact = f;
 	g->by_history |= g->node[to].process != n->process;

@@ -53,6 +53,7 @@ struct probe {
 	bool has_own_adj;
 	enum probe_can pidfd, mrelease, bpf, btf, kmsg, ptrace_others;
 	uint64_t memlock_bytes, files_limit; /* RLIMIT_MEMLOCK, RLIMIT_NOFILE; UINT64_MAX: unlimited */
+	bool own_pids;            /* we are in a pid namespace that is not the machine's first one */
 	bool proc_hidden;         /* /proc is mounted with hidepid: processes of other users are not shown */
 
 	enum cgroup_version memory_version;

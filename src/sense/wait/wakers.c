@@ -11,9 +11,8 @@
 #include "base/units.h"
 #include "sense/bpf/bpfload.h"
 #include "sense/bpf/records.h"
+#include "sense/ns.h"
 
-/* include/linux/proc_ns.h: inode of the initial pid namespace. */
-#define PID_NAMESPACE_INITIAL UINT64_C(0xEFFFFFFC)
 #define BATCH 256
 
 struct wakers {
@@ -149,7 +148,7 @@ static void numbers_clear(int fd)
 static bool in_initial_namespace(const struct world *w)
 {
 	struct stat st;
-	return w->proc_fd >= 0 && fstatat(w->proc_fd, "self/ns/pid", &st, 0) == 0 && st.st_ino == PID_NAMESPACE_INITIAL;
+	return w->proc_fd >= 0 && fstatat(w->proc_fd, "self/ns/pid", &st, 0) == 0 && st.st_ino == PID_NAMESPACE_FIRST;
 }
 
 static int load(struct bpf_wakers_fds *ret, char *why, size_t cap)
@@ -299,20 +298,4 @@ bool wakers_answer(struct wakers *k, pid_t tid, struct waker_thread *ret)
 		return false;
 	thread_take(k, a.waker, &a.by, ret);
 	return true;
-}
-
-bool wakers_cost(const struct wakers *k, uint64_t *ret_ns, uint64_t *ret_runs)
-{
-	struct bpf_prog_info info;
-	union bpf_attr a;
-	memset(&info, 0, sizeof(info));
-	memset(&a, 0, sizeof(a));
-	a.info.bpf_fd = (uint32_t)k->fds.prog_fd;
-	a.info.info_len = sizeof(info);
-	a.info.info = (uint64_t)(uintptr_t)&info;
-	if (bpf_call(BPF_OBJ_GET_INFO_BY_FD, &a) < 0)
-		return false;
-	*ret_ns = info.run_time_ns;
-	*ret_runs = info.run_cnt;
-	return info.run_cnt > 0;
 }

@@ -69,5 +69,3 @@ int must_check wakers_take(struct wakers *k, struct waker_row *row, size_t cap, 
 int must_check wakers_ask(struct wakers *k, pid_t tid, uint64_t turns, uint64_t arg);
 /* Takes the answer. False: there is none, and the question stands no more. */
 bool wakers_answer(struct wakers *k, pid_t tid, struct waker_thread *ret);
-/* Time that the program has taken in the kernel and how often it ran; false where the kernel does not count it. */
-bool wakers_cost(const struct wakers *k, uint64_t *ret_ns, uint64_t *ret_runs);

@@ -86,6 +86,7 @@ static void each_fault_is_found_alone(void **state)
 	WRONG(p.pidfd = PROBE_DENIED, "no-pidfd", SEVERITY_NOTE);
 	WRONG(p.bpf = PROBE_DENIED, "no-bpf", SEVERITY_NOTE);
 	WRONG(p.btf = PROBE_ABSENT, "no-bpf", SEVERITY_NOTE);
+	WRONG(p.own_pids = true, "no-wakers", SEVERITY_NOTE);
 	WRONG(p.kmsg = PROBE_DENIED, "no-kmsg", SEVERITY_NOTE);
 	WRONG(p.proc_hidden = true, "proc-hidden", SEVERITY_WARNING);
 	WRONG(p.files_limit = 256, "nofile", SEVERITY_NOTE);
