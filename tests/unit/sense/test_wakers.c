@@ -275,6 +275,27 @@ static void who_is_not_of_the_job_has_no_name(void **state)
 	close(w.proc_fd);
 }
 
+static void without_the_right_it_says_which_one_is_missing(void **state)
+{
+	(void)state;
+	const struct world w = live_world();
+	wakers_free(opened(&w)); /* it can be done here at all */
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		char why[200] = "";
+		struct wakers *k = NULL;
+		if (setresuid(65534, 65534, 65534) != 0)
+			_exit(2);
+		bool said = wakers_open(&w, &k, why, sizeof(why)) == WORLD_DENIED && strstr(why, "CAP_BPF");
+		_exit(said ? 0 : 1);
+	}
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(w.proc_fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +303,7 @@ int main(void)
 		cmocka_unit_test(the_thread_that_writes_is_the_one_that_wakes),
 		cmocka_unit_test(a_question_is_answered_for_the_wait_that_is_meant_alone),
 		cmocka_unit_test(who_is_not_of_the_job_has_no_name),
+		cmocka_unit_test(without_the_right_it_says_which_one_is_missing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
