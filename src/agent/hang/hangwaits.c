@@ -109,7 +109,7 @@ static int habits_take(struct hangwaits *h, const struct world *w, const struct 
 }
 
 const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump,
-					const struct wakehist *wakes)
+				       const struct wakehist *wakes)
 {
 	if (h->made)
 		return &h->graph;

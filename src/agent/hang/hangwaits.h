@@ -25,8 +25,9 @@ struct hangwaits {
 void hangwaits_look(struct hangwaits *h, const struct world *w, const struct hangprocs *procs);
 /*
  * Makes the graph of the looks, of what Python's locks say, of who usually ended such waits (wakes; may be NULL), and
- * of the places in a dump (may be NULL), which is read only now. NULL: there is no graph, and note says why. Borrowed until hangwaits_done.
+ * of the places in a dump (may be NULL). All that is read only now. NULL: there is no graph, and note says why.
+ * Borrowed until hangwaits_done.
  */
 const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump,
-					const struct wakehist *wakes);
+				       const struct wakehist *wakes);
 void hangwaits_done(struct hangwaits *h);

@@ -53,17 +53,6 @@ struct hangwakers *hangwakers_new(const struct world *w)
 	return h;
 }
 
-struct hangwakers *hangwakers_free(struct hangwakers *h)
-{
-	if (!h)
-		return NULL;
-	wakesample_free(h->sample);
-	wakers_free(h->bpf);
-	free(h->waked);
-	free(h);
-	return NULL;
-}
-
 bool hangwakers_counts(const struct hangwakers *h)
 {
 	return h->end_ns != 0;
@@ -86,7 +75,8 @@ static uint64_t switches_read(const struct world *w)
 	if (file_slurp(w->proc_fd, "stat", MIB, &text, &len) != 0)
 		return 0;
 	for (struct span rest = {text, len}; span_line(&rest, &line);)
-		if (span_word(&line, &word) && span_eq(word, "ctxt") && span_word(&line, &word) && span_u64(word, &n) == 0)
+		if (span_word(&line, &word) && span_eq(word, "ctxt") && span_word(&line, &word) &&
+		    span_u64(word, &n) == 0)
 			return n;
 	return 0;
 }
@@ -175,10 +165,15 @@ static void counting_begin(struct hangwakers *h, const struct hangwakers_job *jo
 	h->began_ns = h->w->mono_ns();
 	h->end_ns = h->began_ns + on_ns;
 	h->switches = switches_read(h->w);
-	if (r || h->n == 0 || wakers_on(h->bpf) < 0)
+	h->next_ns = h->began_ns + sample_gap_ns;
+	bool on = r == 0 && h->n > 0;
+	if (on && wakers_on(h->bpf) < 0) { /* attaching is forbidden, though loading is not: it stays off */
+		h->bpf = wakers_free(h->bpf);
+		h->end_ns = 0;
+		h->next_ns = UINT64_MAX;
+	} else if (!on) {
 		counting_end(h);
-	else
-		h->next_ns = h->began_ns + sample_gap_ns;
+	}
 }
 
 /* A machine that switches very often has its time in less of it. */
@@ -194,7 +189,7 @@ static void counting_shorten(struct hangwakers *h, uint64_t now_ns)
 
 /* ---- what was counted ---- */
 
-static const struct hangwakers_job *job_of(const struct hangwakers_job *job, size_t n, uint32_t number)
+static const struct hangwakers_job *hangwakers_job_of(const struct hangwakers_job *job, size_t n, uint32_t number)
 {
 	for (size_t i = 0; i < n; i++)
 		if (job[i].number == number)
@@ -228,7 +223,7 @@ static void wake_keep(struct hangwakers *h, const struct hangwakers_job *job, si
 	const struct wake_wait wait = {.kind = r->kind, .arg = r->arg, .place = place};
 	if (r->kind == WAKE_NONE || !who_of(h, &r->wakee, &wakee, &number))
 		return;
-	const struct hangwakers_job *j = job_of(job, n, number);
+	const struct hangwakers_job *j = hangwakers_job_of(job, n, number);
 	bool known = r->waker.tid != 0 && who_of(h, &r->waker, &waker, &other) && other == number;
 	if (j)
 		ignore(wakehist_add(j->hist, &wakee, &wait, known ? &waker : NULL, r->n), "less is known");

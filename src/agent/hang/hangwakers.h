@@ -1,7 +1,7 @@
 /*
- * Learns who usually ends the waits of the watched jobs' threads while they work: for two seconds of a minute, less where
- * the machine switches between threads very often, and at once for a job of which nothing is known yet. Meanwhile, the
- * places in Python at which threads wait for locks are sampled and the ones who ended those very waits asked for.
+ * Learns who usually ends the waits of the watched jobs' threads while they work: for two seconds of a minute, less
+ * where the machine switches between threads very often, and at once for a job of which nothing is known yet.
+ * Meanwhile, the places in Python at which threads wait for locks are sampled, and who ends those very waits is asked.
  *
  * One BPF program serves all jobs of a watcher; it is loaded when the first job works. Without the right to load it
  * nothing is learned, and all else goes on.
@@ -20,9 +20,8 @@ struct hangwakers_job {
 	struct wakehist *hist; /* grows */
 };
 
-/* NULL without memory. w is borrowed. */
+/* NULL without memory. w is borrowed. It lives as long as the watcher. */
 struct hangwakers *hangwakers_new(const struct world *w);
-struct hangwakers *hangwakers_free(struct hangwakers *h);
 /*
  * Does what is due: begins to count for these jobs, takes a sample, or ends. Returns when the next thing is due.
  */

@@ -36,8 +36,8 @@ static bool waits_for_lock(const struct waitfact_thread *t)
 	return !t->runs && !t->ended && t->n > 0 && t->nr >= 0 && wake_kind_of(t->nr) == WAKE_LOCK;
 }
 
-static int process_read(const struct world *w, const struct waitfacts *f, const struct waitfact_process *p, bool in_time,
-			struct places *to)
+static int wakeplace_process_read(const struct world *w, const struct waitfacts *f, const struct waitfact_process *p,
+				  bool in_time, struct places *to)
 {
 	const struct procview_want want = {.natives = NULL};
 	cleanup(procview_closep) struct procview *v = NULL;
@@ -69,7 +69,7 @@ int wakeplaces_read(const struct world *w, const struct waitfacts *facts, uint64
 		bool any = false;
 		for (uint32_t k = 0; k < p->n_threads && !any; k++)
 			any = waits_for_lock(&facts->thread[p->first_thread + k]);
-		if (any && process_read(w, facts, p, w->mono_ns() < until_ns, &all) < 0) {
+		if (any && wakeplace_process_read(w, facts, p, w->mono_ns() < until_ns, &all) < 0) {
 			free(all.at);
 			return -ENOMEM;
 		}

@@ -52,18 +52,11 @@ static void view_close(struct view *x)
 	memset(x, 0, sizeof(*x));
 }
 
-struct wakesample *wakesample_free(struct wakesample *s)
-{
-	for (size_t i = 0; s && i < WAKESAMPLE_VIEWS; i++)
-		view_close(&s->view[i]);
-	free(s);
-	return NULL;
-}
-
 static uint64_t wakesample_cpu_ns(void)
 {
 	struct timespec t;
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec : 0;
+	int r = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return r == 0 ? (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec : 0;
 }
 
 void wakesample_begin(struct wakesample *s)
@@ -137,7 +130,7 @@ static bool self_read(const struct world *w, pid_t pid, struct asked_thread *t)
 	return true;
 }
 
-static void threads_list(struct wakesample *s, struct view *x)
+static void wakesample_threads_list(struct wakesample *s, struct view *x)
 {
 	const struct pythread *list;
 	size_t n = 0;
@@ -195,7 +188,7 @@ static struct view *next_thread(struct wakesample *s, struct asked_thread **ret)
 	for (size_t tries = 0; tries <= WAKESAMPLE_VIEWS; tries++) {
 		struct view *x = &s->view[s->at_view];
 		if (x->wanted && x->v && !x->listed)
-			threads_list(s, x);
+			wakesample_threads_list(s, x);
 		if (x->wanted && x->v && s->at_thread < x->n) {
 			*ret = &x->thread[s->at_thread++];
 			return x;

@@ -14,7 +14,6 @@
 struct wakesample;
 
 struct wakesample *wakesample_new(const struct world *w); /* NULL without memory: all below then do nothing */
-struct wakesample *wakesample_free(struct wakesample *s);
 /* Begins a counting: name its processes then, the most telling ones first. */
 void wakesample_begin(struct wakesample *s);
 void wakesample_process(struct wakesample *s, pid_t pid);

@@ -379,8 +379,7 @@ bool hang_graph_explains(struct hang_work *w)
 		return false; /* where a rank waits for a signal says more */
 	if (stands_alone(w, s) && !serves_beside(w, s))
 		return each_stands(w, s);
-	if (serves_beside(w, s) || in_known_calls(w, s) ||
-	    (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
+	if (serves_beside(w, s) || in_known_calls(w, s) || (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;
 	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;

@@ -68,8 +68,8 @@ static void privilege_findings(const struct probe *p, struct findings *all)
 	if (p->bpf == PROBE_DENIED || p->bpf == PROBE_ABSENT || (p->bpf == PROBE_YES && p->btf != PROBE_YES)) {
 		f = finding_add(all, "no-bpf", SEVERITY_NOTE,
 				"BPF programs cannot be used: vigil reads /proc for its list of processes (slower with "
-				"thousands), cannot name the sender of a SIGKILL, and does not learn which thread usually "
-				"ends the wait of another, so fewer hangs are explained");
+				"thousands), cannot name the sender of a SIGKILL, and does not learn which thread "
+				"usually ends the wait of another, so fewer hangs are explained");
 		finding_evidence(f, "bpf %s, kernel type information %s",
 				 p->bpf == PROBE_YES	  ? "permitted"
 				 : p->bpf == PROBE_DENIED ? "not permitted"

@@ -1,7 +1,8 @@
 /*
  * What is known of a thread's wait beside the kernel's facts: the holder of a lock that stores none, a wait that nobody
- * can end, the ranks that a collective waits for, who usually ended such waits. Made by whoever can read it (agent/inspect/pywaits of Python's
- * locks, pyasync of the tasks of an event loop, model/hang/wakehint of earlier wakes), used by model/hang/waitgraph. Plain data.
+ * can end, the ranks that a collective waits for, who usually ended such waits. Made by whoever can read it
+ * (agent/inspect/pywaits of Python's locks, pyasync of the tasks of an event loop, model/hang/wakehint of earlier
+ * wakes), used by model/hang/waitgraph. Plain data.
  */
 #pragma once
 

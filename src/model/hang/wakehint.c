@@ -14,7 +14,8 @@ static const struct waitgraph_who *process_who(const struct wakehint_in *in, pid
 	return NULL;
 }
 
-struct wake_who wakehint_who(const struct wakehint_in *in, const struct waitfact_thread *t)
+/* A thread of the facts as the history knows it. */
+static struct wake_who wakehint_who(const struct wakehint_in *in, const struct waitfact_thread *t)
 {
 	const struct waitgraph_who *p = process_who(in, t->pid);
 	struct wake_who w = {
@@ -61,8 +62,8 @@ static const struct waitfact_thread *by_role(const struct wakehint_in *in, const
 	return found;
 }
 
-static const struct waitfact_thread *resolve(const struct wakehint_in *in, const struct wake_who *wakee,
-					     const struct wakehist_usual *u)
+static const struct waitfact_thread *live_waker(const struct wakehint_in *in, const struct wake_who *wakee,
+						const struct wakehist_usual *u)
 {
 	if (u->by_role)
 		return by_role(in, wakee, u, strcmp(u->by.role, wakee->role) == 0);
@@ -107,7 +108,7 @@ static int thread_tell(const struct wakehint_in *in, const struct waitfact_threa
 	if (t->runs || t->ended || t->n == 0 || !wait_of(in, t, &wait) ||
 	    !wakehist_usual(in->hist, &wakee, &wait, &usual))
 		return 0;
-	const struct waitfact_thread *by = resolve(in, &wakee, &usual);
+	const struct waitfact_thread *by = live_waker(in, &wakee, &usual);
 	if ((!by && usual.by_role) || by == t)
 		return 0;
 	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)

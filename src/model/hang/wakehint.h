@@ -1,6 +1,6 @@
 /*
- * What the history of wakes says of the threads that wait now, as hints for the graph of waits: who usually ended such a
- * wait, if that thread lives, or that it has ended. Pure.
+ * What the history of wakes says of the threads that wait now, as hints for the graph of waits: who usually ended such
+ * a wait, if that thread lives, or that it has ended. Pure.
  */
 #pragma once
 
@@ -24,5 +24,3 @@ struct wakehint_in {
 
 /* Adds WAITHINT_USUAL hints to an array that base/vec.h lets grow. -ENOMEM. */
 int must_check wakehint_add(const struct wakehint_in *in, struct waithint **hint, size_t *n_hints, size_t *cap_hints);
-/* A thread of the facts as the history knows it. */
-struct wake_who wakehint_who(const struct wakehint_in *in, const struct waitfact_thread *t);

@@ -33,7 +33,7 @@ static bool same_rank(const struct wake_who *a, const struct wake_who *b)
 	return a->pid == b->pid || a->rank == b->rank;
 }
 
-static bool same_wait(const struct wake_wait *a, const struct wake_wait *b)
+static bool wakehist_same_wait(const struct wake_wait *a, const struct wake_wait *b)
 {
 	return a->kind == b->kind && a->place == b->place && (a->place != 0 || a->arg == b->arg);
 }
@@ -51,7 +51,7 @@ static struct wakehist_row *row_find(const struct wakehist *h, const struct wake
 {
 	for (size_t i = 0; i < h->n; i++) {
 		struct wakehist_row *r = &h->row[i];
-		if (same_wait(&r->wait, wait) && same_thread(&r->wakee, wakee) && r->stranger == !waker &&
+		if (wakehist_same_wait(&r->wait, wait) && same_thread(&r->wakee, wakee) && r->stranger == !waker &&
 		    (!waker || same_thread(&r->waker, waker)))
 			return r;
 	}
@@ -80,7 +80,7 @@ static struct wakehist_row *row_new(struct wakehist *h)
 static void counts_halve(struct wakehist *h, const struct wake_who *wakee, const struct wake_wait *wait)
 {
 	for (size_t i = 0; i < h->n; i++)
-		if (same_wait(&h->row[i].wait, wait) && same_thread(&h->row[i].wakee, wakee))
+		if (wakehist_same_wait(&h->row[i].wait, wait) && same_thread(&h->row[i].wakee, wakee))
 			h->row[i].n = (h->row[i].n + 1) / 2;
 }
 
@@ -113,7 +113,7 @@ struct question {
 
 static bool is_about(const struct wakehist_row *r, const struct question *q)
 {
-	return same_wait(&r->wait, q->wait) &&
+	return wakehist_same_wait(&r->wait, q->wait) &&
 	       (q->by_role ? same_role(&r->wakee, q->wakee) : same_thread(&r->wakee, q->wakee));
 }
 
@@ -164,12 +164,4 @@ bool wakehist_usual(const struct wakehist *h, const struct wake_who *wakee, cons
 		return false;
 	*ret = found;
 	return true;
-}
-
-bool wakehist_has_places(const struct wakehist *h)
-{
-	for (size_t i = 0; i < h->n; i++)
-		if (h->row[i].wait.kind == WAKE_LOCK && h->row[i].wait.place != 0)
-			return true;
-	return false;
 }

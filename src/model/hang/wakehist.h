@@ -68,5 +68,3 @@ bool wakehist_usual(const struct wakehist *h, const struct wake_who *wakee, cons
 size_t wakehist_text(const struct wakehist *h, char *dst, size_t cap);
 /* Reads such a text into an empty history. Lines that are none of it are passed over. -EBADMSG, -ENOMEM. */
 int must_check wakehist_parse(struct span text, struct wakehist *ret);
-/* True if anything is known of a lock by the place of its wait. */
-bool wakehist_has_places(const struct wakehist *h);

@@ -80,7 +80,7 @@ static bool word_take(struct span *rest, char *dst, size_t cap)
 	return true;
 }
 
-static bool number_take(struct span *rest, uint64_t most, uint64_t *ret)
+static bool wakehist_number_take(struct span *rest, uint64_t most, uint64_t *ret)
 {
 	struct span w;
 	return span_word(rest, &w) && span_u64(w, ret) == 0 && *ret <= most;
@@ -91,9 +91,9 @@ static bool who_take(struct span *rest, struct wake_who *ret)
 	uint64_t pid, tid, main;
 	int64_t rank;
 	struct span w;
-	if (!number_take(rest, INT32_MAX, &pid) || !number_take(rest, INT32_MAX, &tid) ||
-	    !number_take(rest, UINT64_MAX, &ret->start_ticks) || !span_word(rest, &w) || span_i64(w, &rank) != 0 ||
-	    rank < INT32_MIN || rank > INT32_MAX || !number_take(rest, 1, &main))
+	if (!wakehist_number_take(rest, INT32_MAX, &pid) || !wakehist_number_take(rest, INT32_MAX, &tid) ||
+	    !wakehist_number_take(rest, UINT64_MAX, &ret->start_ticks) || !span_word(rest, &w) ||
+	    span_i64(w, &rank) != 0 || rank < INT32_MIN || rank > INT32_MAX || !wakehist_number_take(rest, 1, &main))
 		return false;
 	ret->pid = (pid_t)pid;
 	ret->tid = (pid_t)tid;
@@ -105,9 +105,9 @@ static bool who_take(struct span *rest, struct wake_who *ret)
 static bool row_take(struct span line, struct wakehist_row *ret)
 {
 	uint64_t kind, stranger;
-	if (!number_take(&line, WAKE_IPC, &kind) || !number_take(&line, UINT64_MAX, &ret->wait.arg) ||
-	    !number_take(&line, UINT64_MAX, &ret->wait.place) || !number_take(&line, UINT32_MAX, &ret->n) ||
-	    !number_take(&line, 1, &stranger))
+	if (!wakehist_number_take(&line, WAKE_IPC, &kind) || !wakehist_number_take(&line, UINT64_MAX, &ret->wait.arg) ||
+	    !wakehist_number_take(&line, UINT64_MAX, &ret->wait.place) ||
+	    !wakehist_number_take(&line, UINT32_MAX, &ret->n) || !wakehist_number_take(&line, 1, &stranger))
 		return false;
 	ret->wait.kind = (enum wake_kind)kind;
 	ret->stranger = stranger;

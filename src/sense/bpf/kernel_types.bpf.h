@@ -21,8 +21,13 @@ typedef _Bool bool;
 #define NULL ((void *)0)
 #define PF_KTHREAD 0x00200000
 
-enum bpf_map_type { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_LRU_HASH = 9, BPF_MAP_TYPE_RINGBUF = 27 };
-enum { BPF_ANY, BPF_NOEXIST };
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_RINGBUF = 27
+};
+enum { BPF_ANY };
 enum { BPF_F_MMAPABLE = 1 << 10 };
 
 struct bpf_pidns_info {

@@ -220,8 +220,13 @@ const char *probe_container_of(struct span cgroup_text, struct span init_environ
 	static const struct {
 		const char *mark, *name;
 	} marks[] = {
-		{"kubepods", "kubernetes"}, {"/docker", "docker"}, {"libpod", "podman"}, {"/lxc", "lxc"},
-		{"machine.slice/systemd-nspawn", "systemd-nspawn"}, {"/garden/", "garden"}, {"/apptainer", "apptainer"},
+		{"kubepods", "kubernetes"},
+		{"/docker", "docker"},
+		{"libpod", "podman"},
+		{"/lxc", "lxc"},
+		{"machine.slice/systemd-nspawn", "systemd-nspawn"},
+		{"/garden/", "garden"},
+		{"/apptainer", "apptainer"},
 	};
 	static const char *const values[] = {"docker", "podman", "lxc", "systemd-nspawn", "oci", "wsl"};
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)

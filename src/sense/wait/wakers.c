@@ -86,24 +86,12 @@ static const struct call_kind {
 	{SYS_exit_group, WAKE_NONE, BIT_OF(WAKE_LOCK) | ALL_FD},
 };
 
-static const struct call_kind *call_kind_of(int64_t nr)
+enum wake_kind wake_kind_of(int64_t nr)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		if (calls[i].nr == nr)
-			return &calls[i];
-	return NULL;
-}
-
-enum wake_kind wake_kind_of(int64_t nr)
-{
-	const struct call_kind *c = call_kind_of(nr);
-	return c ? c->waits : WAKE_NONE;
-}
-
-bool wake_ends(enum wake_kind k, int64_t by)
-{
-	const struct call_kind *c = call_kind_of(by);
-	return k != WAKE_NONE && c && c->ends & BIT_OF(k);
+			return calls[i].waits;
+	return WAKE_NONE;
 }
 
 /* ---- maps and the program, without libbpf ---- */
@@ -168,8 +156,9 @@ int wakers_open(const struct world *w, struct wakers **ret, char *why, size_t ca
 {
 	struct bpf_wakers_fds fds;
 	if (!in_initial_namespace(w) || w->ticks_per_s == 0) {
-		(void)text_copy(why, cap, "seeing who ends waits takes the machine's own process numbers, and vigil runs "
-					  "in a container that has others");
+		(void)text_copy(why, cap,
+				"seeing who ends waits takes the machine's own process numbers, and vigil runs in a "
+				"container that has others");
 		return WORLD_ABSENT;
 	}
 	struct wakers *k = calloc(1, sizeof(*k));
@@ -236,7 +225,8 @@ void wakers_off(struct wakers *k)
 
 /* ---- what was counted ---- */
 
-static void thread_take(const struct wakers *k, uint32_t tid, const struct bpf_waker_thread *t, struct waker_thread *ret)
+static void thread_take(const struct wakers *k, uint32_t tid, const struct bpf_waker_thread *t,
+			struct waker_thread *ret)
 {
 	*ret = (struct waker_thread){.tid = (pid_t)tid};
 	if (tid == 0)

@@ -1,11 +1,13 @@
 /*
- * Who ends the waits of the threads of some processes, counted by a BPF program for a short time (sense/bpf/wakers.bpf.c,
- * tracepoint sched_waking). Off, it costs nothing. One program serves all jobs; wakes of processes that are not watched
- * cost one failed look-up each while it is on. Memory in the kernel is bounded: about 1.3 MB.
+ * Who ends the waits of the threads of some processes, counted by a BPF program for a short time
+ * (sense/bpf/wakers.bpf.c, tracepoint sched_waking). Off, it costs nothing. One program serves all jobs; wakes of
+ * processes that are not watched cost one failed look-up each while it is on. Memory in the kernel is bounded: about
+ * 1.3 MB.
  *
- * A waker counts only if it is no kernel thread and stands in a system call that can end such a wait. Wakes that a timer
- * or a packet brings are ascribed to whoever was interrupted; that test leaves few of them, spread over all threads, so
- * a single count says nothing and a large share does. Who is not of the wakee's job is counted without a name.
+ * A waker counts only if it is no kernel thread and stands in a system call that can end such a wait. Wakes that a
+ * timer or a packet brings are ascribed to whoever was interrupted; that test leaves few of them, spread over all
+ * threads, so a single count says nothing and a large share does. Who is not of the wakee's job is counted without a
+ * name.
  *
  * Process numbers are those of the initial pid namespace, so vigil has to run in it. Times are ticks since boot, as in
  * /proc/PID/stat.
@@ -32,8 +34,6 @@ enum wake_kind {
 
 /* The kind of the wait in a system call; WAKE_NONE: none that is counted. Pure. */
 enum wake_kind wake_kind_of(int64_t nr);
-/* True if a thread in the system call `by` can end such a wait. Pure. */
-bool wake_ends(enum wake_kind k, int64_t by);
 
 struct waker_thread {
 	pid_t pid, tid; /* tid 0: one that is not of the job, and nothing else is known of it */

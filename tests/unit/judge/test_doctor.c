@@ -62,17 +62,17 @@ static void a_good_machine_has_no_findings(void **state)
 }
 
 /* Each thing that may be wrong, alone, gives its own finding of the expected weight. */
-#define WRONG(change, name, weight)                                    \
-	do {                                                           \
-		struct probe p = good();                               \
-		change;                                                \
-		struct findings all = examine(&p);                     \
-		const struct finding *f = finding_of(&all, (name));  \
-		if (!f)                                                \
-			fail_msg("%s not found after " #change, (name)); \
-		assert_int_equal(f->severity, (weight));               \
-		assert_true(f->n_evidence > 0);                        \
-		assert_int_equal(all.n, 1);                            \
+#define WRONG(change, name, weight)                                                                                    \
+	do {                                                                                                           \
+		struct probe p = good();                                                                               \
+		change;                                                                                                \
+		struct findings all = examine(&p);                                                                     \
+		const struct finding *f = finding_of(&all, (name));                                                    \
+		if (!f)                                                                                                \
+			fail_msg("%s not found after " #change, (name));                                               \
+		assert_int_equal(f->severity, (weight));                                                               \
+		assert_true(f->n_evidence > 0);                                                                        \
+		assert_int_equal(all.n, 1);                                                                            \
 	} while (0)
 
 static void each_fault_is_found_alone(void **state)

@@ -79,7 +79,6 @@ static void a_place_tells_waits_on_one_address_apart(void **state)
 	assert_int_equal(usual(main, at_save), 12);
 	/* the same address without a place: a thread that runs no Python */
 	assert_int_equal(usual(main, (struct wake_wait){.kind = WAKE_LOCK, .arg = 0x1000}), 0);
-	assert_true(wakehist_has_places(&hist));
 }
 
 static void a_number_that_is_used_again_is_another_thread(void **state)
