@@ -32,7 +32,8 @@ COMPILER = re.compile(
 # The objects of base that touch the world; the rest of base is pure.
 BASE_WORLDLY = {"clock", "dynlib", "file", "log", "loop", "random"}
 # Look-ups in a sample that live beside its reader; they touch nothing but their arguments.
-SENSE_PURE = {"tasks_find", "rule_extract_name", "gpu_reason_name", "waitfacts_process", "waitfacts_thread", "waitfact_kind_name"}
+SENSE_PURE = {"tasks_find", "rule_extract_name", "gpu_reason_name", "waitfacts_process", "waitfacts_thread", "waitfact_kind_name",
+              "wake_kind_of"}
 GUARD = re.compile(r"^(memory_)?(guard|victim)\w*$")
 CHECKED = ("model", "judge")
 

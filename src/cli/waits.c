@@ -80,8 +80,10 @@ static void waits_show(const struct waits_options *o, const struct subject *s, c
 	}
 }
 
-static int take_and_show(const struct world *w, const struct waits_options *o, const struct subject *s)
+static int take_and_show(const struct world *w, const struct waits_options *o, const char *state,
+			 const struct subject *s)
 {
+	cleanup(wakehist_done) struct wakehist wakes = {.n = 0};
 	const struct members_want members = {
 		.ask = true,
 		.job_id = s->is_job ? s->job.id : NULL,
@@ -91,6 +93,7 @@ static int take_and_show(const struct world *w, const struct waits_options *o, c
 	bool shows = isatty(STDERR_FILENO);
 	const struct waitsread_want want = {
 		.members = &members,
+		.wakes = &wakes,
 		.apart_ns = o->apart_ns,
 		.stop = &stop,
 		.progress = shows ? progress : NULL,
@@ -100,6 +103,8 @@ static int take_and_show(const struct world *w, const struct waits_options *o, c
 	struct waitsread r;
 	struct fault f = {.text = ""};
 	(void)sigaction(SIGINT, &action, NULL);
+	if (s->is_job)
+		waitsread_wakes(state, s->job.id, &wakes);
 	int e = waitsread_take(w, &want, &r, &f);
 	if (shows)
 		(void)fputs("\r\033[K", stderr);
@@ -146,7 +151,7 @@ static int waits_run(const void *options, int argc, char **argv)
 	r = subject_open(o->state, argv[0], &w, state, sizeof(state), &s);
 	if (r)
 		return r;
-	return take_and_show(&w, o, &s);
+	return take_and_show(&w, o, state, &s);
 }
 
 const struct command command_waits = {

@@ -32,8 +32,8 @@ def check_thread(thread):
         assert all(isinstance(h["pid"], int) for h in wait["holders"])
     for arrow in thread["arrows"]:
         assert arrow["kind"] in KINDS | {"collective"} and arrow["quality"] in QUALITIES
-        assert arrow["source"] in {"kernel", "hint"}
-        assert ("complete" in arrow) == (arrow["source"] == "kernel")
+        assert arrow["source"] in {"kernel", "hint", "history"}
+        assert ("complete" in arrow) == (arrow["source"] != "hint")
         to = arrow["to"]
         assert "pid" in to or "text" in to, to
         assert not ("tid" in to and "any_of" in to), to

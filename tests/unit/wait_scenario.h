@@ -210,7 +210,7 @@ static inline void wait_also_line(struct wait_scenario *s, struct span rest)
 		wait_fact_line(s, look, &s->thread[look][s->facts[look].n_threads - 1], rest);
 }
 
-/* hint <pid> <tid> owner <pid> <tid>|nobody|rank <n>|fact <id>|text [likely] [says <rest>] */
+/* hint <pid> <tid> owner|usual <pid> <tid, 0: ended>|nobody|rank <n>|fact <id>|text [likely] [says <rest>] */
 static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 {
 	struct waithint *h = &s->hint[s->n_hints++];
@@ -218,6 +218,11 @@ static inline void wait_hint_line(struct wait_scenario *s, struct span rest)
 	h->tid = (pid_t)wait_number(&rest);
 	if (wait_word(&rest, "owner")) {
 		h->kind = WAITHINT_OWNER;
+		h->owner_pid = (pid_t)wait_number(&rest);
+		h->owner_tid = (pid_t)wait_number(&rest);
+	} else if (wait_word(&rest, "usual")) {
+		h->kind = WAITHINT_USUAL;
+		h->proof = false;
 		h->owner_pid = (pid_t)wait_number(&rest);
 		h->owner_tid = (pid_t)wait_number(&rest);
 	} else if (wait_word(&rest, "nobody")) {

@@ -253,7 +253,7 @@ static void complete(struct hangevidence *g, const struct world *w, const struct
 	if (g->step.want & HANG_WANT_COLLECTIVE)
 		collective_take(g);
 	c->collective = g->collective.valid ? &g->collective : NULL;
-	c->graph = hangwaits_make(&g->waits, w, g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL);
+	c->graph = hangwaits_make(&g->waits, w, g->n_dumps ? &g->dump[g->n_dumps - 1] : NULL, e->wakes);
 	if (!c->graph && g->waits.note[0])
 		hangevidence_unavailable(c, "waits: %s", g->waits.note);
 	c->shares = g->shares;

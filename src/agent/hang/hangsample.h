@@ -9,12 +9,14 @@
 #include "agent/hang/hanglogs.h"
 #include "model/jobs/usage.h"
 
+struct wakehist; /* see model/hang/wakehist.h */
 struct hangdevices; /* see agent/hang/hangdevices.h */
 
 struct hangsample {
 	struct hang_job job; /* as of the last sample */
 	struct hangprocs *procs;
 	struct hanglogs *logs;
+	const struct wakehist *wakes; /* who usually ended its threads' waits; borrowed; NULL: unknown */
 	struct usage usage;
 	struct usage_process *use[2]; /* JOBPIDS_MAX rows each: the sample before and this one */
 	size_t n_use[2];

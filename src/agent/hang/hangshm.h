@@ -56,6 +56,7 @@ enum hang_message_kind {
 	 * missing) and an early verdict that is not reported by itself. A later message replaces it.
 	 */
 	HANG_SAYS_EARLY,
+	HANG_SAYS_WAKERS, /* who usually ends its threads' waits, as text in `stacks`: to be kept beside the job */
 	HANG_SAYS_MOVES, /* the suspected job has moved since: the early evidence does not count any more */
 };
 

@@ -4,6 +4,7 @@
 
 #include "agent/hang/waitlocks.h"
 #include "agent/hang/waitwho.h"
+#include "agent/hang/wakeplace.h"
 #include "base/buf.h"
 #include "base/vec.h"
 #include "model/hang/activity.h"
@@ -93,7 +94,22 @@ static int places_take(struct hangwaits *h, const struct stackdump *d)
 	return 0;
 }
 
-const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump)
+/* Who usually ended such waits. */
+static int habits_take(struct hangwaits *h, const struct world *w, const struct wakehist *wakes)
+{
+	const struct waitfacts *now = &h->look[h->n_looks - 1];
+	cleanup(freep) struct wakeplace *place = NULL;
+	struct wakehint_in in = {.hist = wakes, .facts = now, .who = h->who, .n_who = h->n_who};
+	if (!wakes || wakes->n == 0)
+		return 0;
+	if (wakeplaces_read(w, now, w->mono_ns() + locks_budget_ns, &place, &in.n_places) < 0)
+		return -ENOMEM;
+	in.place = place;
+	return wakehint_add(&in, &h->hint, &h->n_hints, &h->cap_hints);
+}
+
+const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump,
+				       const struct wakehist *wakes)
 {
 	if (h->made)
 		return &h->graph;
@@ -102,6 +118,8 @@ const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *
 	int r = locks_read(h, w);
 	if (r == 0)
 		r = places_take(h, dump);
+	if (r == 0)
+		r = habits_take(h, w, wakes);
 	struct waitgraph_in in = {
 		.before = h->n_looks > 1 ? &h->look[0] : NULL,
 		.now = &h->look[h->n_looks - 1],

@@ -6,6 +6,7 @@
 
 #include "agent/hang/hangprocs.h"
 #include "model/hang/waitgraph.h"
+#include "model/hang/wakehist.h"
 #include "model/stacks/stackdump.h"
 
 struct hangwaits {
@@ -23,8 +24,10 @@ struct hangwaits {
 /* Takes a look: the first one, or again the second one. */
 void hangwaits_look(struct hangwaits *h, const struct world *w, const struct hangprocs *procs);
 /*
- * Makes the graph of the looks, of what Python's locks say, and of the places in a dump (may be NULL), which is read
- * only now. NULL: there is no graph, and note says why. Borrowed until hangwaits_done.
+ * Makes the graph of the looks, of what Python's locks say, of who usually ended such waits (wakes; may be NULL), and
+ * of the places in a dump (may be NULL). All that is read only now. NULL: there is no graph, and note says why.
+ * Borrowed until hangwaits_done.
  */
-const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump);
+const struct waitgraph *hangwaits_make(struct hangwaits *h, const struct world *w, const struct stackdump *dump,
+				       const struct wakehist *wakes);
 void hangwaits_done(struct hangwaits *h);

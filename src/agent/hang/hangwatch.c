@@ -12,6 +12,7 @@
 
 #include "agent/hang/hangdevices.h"
 #include "agent/hang/hangevidence.h"
+#include "agent/hang/hangwakers.h"
 #include "agent/host/world_open.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -50,6 +51,9 @@ struct watched {
 	struct liveness_set liveness;
 	struct hang_history history;
 	struct hangevidence evidence;
+	struct wakehist wakes; /* of all attempts */
+	uint32_t number; /* no other job of this watcher has or had it */
+	bool works; /* as of the last sample: it is not suspected, and moves */
 	struct hangrules *rules; /* of this attempt; NULL without memory */
 	uint64_t devices_ns; /* time of the last sample of devices that rules has got */
 	uint64_t due_ns, cost_ns; /* time of the next sample; mean cost of one of a calm job */
@@ -74,10 +78,11 @@ struct watch {
 	struct world w;
 	struct procstats *procstats;
 	struct hangdevices devices;
+	struct hangwakers *wakers; /* NULL without memory */
 	struct progress_patterns progress; /* the user's */
 	struct hang_job job[HANG_JOBS];
 	size_t n_jobs;
-	uint32_t jobs_seq;
+	uint32_t jobs_seq, n_numbers;
 	struct watched *watched[HANG_JOBS]; /* NULL: none yet */
 	uint64_t thread_ns, thread_at_ns; /* saved time for threads, and when it was last updated */
 	uint64_t round_ns; /* time of the next procstats_round */
@@ -122,6 +127,7 @@ static bool hangwatch_begin(struct watch *k)
 	k->procstats = procstats_new(
 		&k->w, getrlimit(RLIMIT_NOFILE, &files) == 0 ? MIN((size_t)files.rlim_cur / 2, (size_t)FDS_MOST) : 256);
 	hangdevices_open(&k->devices, &k->w);
+	k->wakers = hangwakers_new(&k->w);
 	k->jobs_seq = UINT32_MAX;
 	patterns_begin(k);
 	return k->procstats != NULL;
@@ -549,6 +555,7 @@ static void hangwatch_sample(struct watch *k, struct watched *j, size_t index)
 	if (step.state == HANG_OK)
 		j->benign[0] = '\0';
 	bool calm = step.state == HANG_OK && !step.closely;
+	j->works = calm && !quiet;
 	suspicion(k, j, index, &step, now_ns);
 	early_withdraw(k, j, index, &step, now_ns);
 	late_dump(k, j, index, &step, now_ns);
@@ -567,7 +574,13 @@ static void watched_begin(struct watch *k, struct watched *j, const struct hang_
 	memset(&j->history, 0, sizeof(j->history));
 	j->active = true;
 	j->attempt = job->attempt;
+	if (strcmp(j->id, job->id) != 0) {
+		wakehist_done(&j->wakes);
+		j->number = ++k->n_numbers;
+	}
 	TEXT_COPY(j->id, job->id);
+	j->sample.wakes = &j->wakes;
+	j->works = false;
 	uint64_t now_ns = k->w.mono_ns();
 	uint64_t age_ns = job->started_ns ? sub_floor(now_ns, job->started_ns) : 0;
 	j->due_ns = now_ns;
@@ -613,6 +626,37 @@ static struct watched *watched_of(struct watch *k, size_t i)
 	return j;
 }
 
+/* Sends what was learned, to be kept for commands that look at the job. */
+static void wakers_send(struct watch *k)
+{
+	for (size_t i = 0; i < k->n_jobs; i++) {
+		struct watched *j = k->watched[i];
+		struct hang_message *m =
+			j && j->active && j->wakes.n > 0 ? message_new(k, j, i, HANG_SAYS_WAKERS) : NULL;
+		if (!m)
+			continue;
+		m->stacks_len = wakehist_text(&j->wakes, m->stacks, sizeof(m->stacks));
+		message_send(k);
+	}
+}
+
+/* Learns who wakes whom in the jobs that work. Returns when there is more to do. */
+static uint64_t wakers_step(struct watch *k)
+{
+	struct hangwakers_job job[HANG_JOBS];
+	size_t n = 0;
+	bool all = k->wakers && hangwakers_counts(k->wakers);
+	for (size_t i = 0; i < k->n_jobs; i++) {
+		struct watched *j = k->watched[i];
+		if (j && j->active && (j->works || all))
+			job[n++] = (struct hangwakers_job){j->number, j->sample.procs, &j->wakes};
+	}
+	uint64_t next = k->wakers ? hangwakers_step(k->wakers, job, n) : UINT64_MAX;
+	if (k->wakers && hangwakers_learned(k->wakers))
+		wakers_send(k);
+	return next;
+}
+
 /* Does what is due for all jobs. Returns when the next thing is due. */
 static uint64_t hangwatch_round(struct watch *k)
 {
@@ -637,6 +681,7 @@ static uint64_t hangwatch_round(struct watch *k)
 		if (j->evidence.busy)
 			next = MIN(next, j->evidence.next_ns);
 	}
+	next = MIN(next, wakers_step(k));
 	atomic_store(&k->shm->cpu_ns, own_cpu_ns());
 	return next;
 }

@@ -1,12 +1,15 @@
 #include "agent/hang/waitsread.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <time.h>
 
 #include "agent/hang/waitlocks.h"
 #include "agent/hang/waitsread_parts.h"
+#include "agent/hang/wakeplace.h"
 #include "agent/inspect/procview.h"
 #include "base/buf.h"
+#include "base/file.h"
 
 /* The search for holders among all processes of the machine may take this long: somebody waits for the answer. */
 static const uint64_t look_budget_ns = NS_PER_S;
@@ -34,6 +37,17 @@ void waitsread_done(struct waitsread *r)
 	free(r->who);
 	free(r->hint);
 	memset(r, 0, sizeof(*r));
+}
+
+void waitsread_wakes(const char *state, const char *job, struct wakehist *ret)
+{
+	cleanup(freep) char *text = NULL;
+	char path[400];
+	size_t len;
+	*ret = (struct wakehist){.n = 0};
+	TEXT_FORMAT(path, "%s/jobs/%s/wakers", state, job);
+	if (file_slurp(AT_FDCWD, path, MIB, &text, &len) == 0)
+		ignore(wakehist_parse((struct span){text, len}, ret), "then nothing is known");
 }
 
 /* ---- a look ---- */
@@ -95,6 +109,18 @@ static int rights_check(struct taking *t, struct fault *f)
 	return WORLD_DENIED;
 }
 
+/* Who usually ended such waits. */
+static int habits_read(struct taking *t, uint64_t until_ns)
+{
+	struct waitsread *r = t->r;
+	cleanup(freep) struct wakeplace *place = NULL;
+	struct wakehint_in in = {.hist = t->want->wakes, .facts = &r->look[0], .who = r->who, .n_who = r->n_who};
+	if (wakeplaces_read(t->w, &r->look[0], until_ns, &place, &in.n_places) < 0)
+		return -ENOMEM;
+	in.place = place;
+	return wakehint_add(&in, &r->hint, &r->n_hints, &t->cap_hints);
+}
+
 /* What Python says of its locks: in the time between the looks, which is there anyway. */
 static int hints_read(struct taking *t)
 {
@@ -103,6 +129,8 @@ static int hints_read(struct taking *t)
 	uint64_t until_ns = began_ns + (t->want->budget_ns ? t->want->budget_ns : usual_ns);
 	int e = waitlocks_read(t->w, &r->look[0], r->who, r->n_who, until_ns, t->want->stop, &r->hint, &r->n_hints,
 			       &t->cap_hints);
+	if (e == 0 && t->want->wakes && t->want->wakes->n > 0)
+		e = habits_read(t, until_ns);
 	r->took_ns += t->w->mono_ns() - began_ns;
 	return e;
 }

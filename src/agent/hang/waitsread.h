@@ -7,12 +7,14 @@
 #include "agent/jobs/members.h"
 #include "base/fault.h"
 #include "model/hang/waitgraph.h"
+#include "model/hang/wakehist.h"
 
 /* Less time between the looks proves nothing: a thread that is about to wake looks as if it stood. */
 #define WAITSREAD_LEAST_NS (2 * NS_PER_S)
 
 struct waitsread_want {
 	const struct members_want *members;
+	const struct wakehist *wakes; /* who usually ended such waits; NULL: unknown */
 	uint64_t apart_ns; /* time between the looks, at least WAITSREAD_LEAST_NS; 0: one look, and nothing is proved */
 	uint64_t budget_ns; /* most time for Python; 0: what there is between the looks, or 2 s */
 	const volatile bool *stop; /* set by a signal handler: no more waiting, what is there is shown; may be NULL */
@@ -44,4 +46,6 @@ enum {
 /* WORLD_DENIED: none of its processes may be looked into; WAITSREAD_*, WORLD_ABSENT, -errno. The fault says why. */
 int must_check waitsread_take(const struct world *w, const struct waitsread_want *want, struct waitsread *ret,
 			      struct fault *f);
+/* Reads what a watcher has learned of a job, from <state>/jobs/<job>/wakers; empty where there is nothing. */
+void waitsread_wakes(const char *state, const char *job, struct wakehist *ret);
 void waitsread_done(struct waitsread *r);

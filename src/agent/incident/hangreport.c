@@ -150,3 +150,8 @@ void hangreport_loss(const struct hangreport *e, const struct hang_message *m, b
 	if (!e->quiet)
 		log_warning("%s: %s", e->job->id, m->text);
 }
+
+void hangreport_wakers(const struct hangreport *e, const struct hang_message *m)
+{
+	recorder_wakers(e->recorder, m->stacks, MIN(m->stacks_len, sizeof(m->stacks)));
+}

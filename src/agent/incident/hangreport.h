@@ -37,5 +37,7 @@ void hangreport_resolved(const struct hangreport *e, const struct hang_message *
  * told on stderr and by a notice as well.
  */
 void hangreport_loss(const struct hangreport *e, const struct hang_message *m, bool first);
+/* Keep who usually ends the waits of the job's threads, for vigil waits. */
+void hangreport_wakers(const struct hangreport *e, const struct hang_message *m);
 void hangreport_suspect(const struct hangreport *e, const struct hang_message *m);
 void hangreport_benign(const struct hangreport *e, const struct hang_message *m);

@@ -169,6 +169,18 @@ void recorder_skeleton_drop(struct recorder *k, const char *id)
 		k->incidents--; /* the number is used again */
 }
 
+void recorder_wakers(struct recorder *k, const char *text, size_t len)
+{
+	char path[PATH_MAX], part[PATH_MAX + 8];
+	if (!k->job_dir[0])
+		return;
+	TEXT_FORMAT(path, "%s/wakers", k->job_dir);
+	TEXT_FORMAT(part, "%s.part", path);
+	cleanup(closep) int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd >= 0 && file_write_all(fd, text, len) == 0)
+		ignore(rename(part, path), "vigil waits then names fewer");
+}
+
 static int write_text(const struct incident *i, const struct js *all, const char *path)
 {
 	char *text = NULL;

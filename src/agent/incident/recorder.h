@@ -4,6 +4,7 @@
  *
  *   <state>/vigil.db
  *   <state>/jobs/<id>/attempt-<n>/rank-<r>.out .err
+ *   <state>/jobs/<id>/wakers
  *   <state>/jobs/<id>/incidents/<incident>.json .txt
  */
 #pragma once
@@ -56,6 +57,8 @@ void recorder_skeleton_drop(struct recorder *k, const char *id);
  * replaced.
  */
 void recorder_incident(struct recorder *k, const struct incident *i, const struct attachments *a, bool notify);
+/* Write who usually ends the waits of the job's threads (model/hang/wakehist), without fsync, which is quick. */
+void recorder_wakers(struct recorder *k, const char *text, size_t len);
 /* Path of the text report; "" if it could not be written. */
 void recorder_report_path(const struct recorder *k, const char *incident_id, char *dst, size_t cap);
 /* Open a log file for appending; -1 when it cannot be made (warned of once). */

@@ -103,8 +103,8 @@ void services_close(struct services *s)
 
 size_t services_helpers(const struct services *s, pid_t ret[static SERVICES_HELPERS])
 {
-	const pid_t all[] = {s->guard.pid, s->scope_holder, s->notifier.deliverer, s->hang.pid, s->rescue,
-			     s->among_jobs ? getpid() : 0};
+	const pid_t all[] = {s->guard.pid, s->scope_holder, s->notifier.deliverer,
+			     s->hang.pid,  s->rescue,	    s->among_jobs ? getpid() : 0};
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		if (all[i] > 0)
@@ -400,6 +400,9 @@ static void hang_message(struct services *s, const struct hang_message *m)
 		break;
 	case HANG_SAYS_MOVES:
 		jobhang_forget_early(kept);
+		break;
+	case HANG_SAYS_WAKERS:
+		hangreport_wakers(&e, m);
 		break;
 	case HANG_SAYS_LOSS:
 		hangreport_loss(&e, m, !kept->loss_reported);

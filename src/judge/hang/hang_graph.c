@@ -50,7 +50,8 @@ static enum confidence confidence_of(const struct hang_work *w, const struct wai
 {
 	if (guessed(w, s))
 		return CONFIDENCE_MEDIUM;
-	if (s->n_followers == 0 || s->quality == WAITGRAPH_PROOF || (s->dead && is_only_end(w, s)))
+	bool all_ways = s->dead && is_only_end(w, s) && !w->c->graph->by_history;
+	if (s->n_followers == 0 || s->quality == WAITGRAPH_PROOF || all_ways)
 		return CONFIDENCE_HIGH;
 	if (s->quality == WAITGRAPH_LIKELY || is_only_end(w, s))
 		return CONFIDENCE_MEDIUM;
@@ -244,6 +245,19 @@ static bool runs_along(const struct hang_work *w, const struct waitgraph_sink *s
 	return w->standstill_ns < patience(w, runs_ns) && (!r || r->cores < busy_cores);
 }
 
+/* True if a thread of the same process waits for the end by habit alone. */
+static bool is_habit_of_own(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && e->to == s->node && n->usual && e->hint == n->usual && n->process == g->node[s->node].process)
+			return true;
+	}
+	return false;
+}
+
 /*
  * The others wait for a process that works, sleeps, or waits within a limit. Main processes of ranks are judged by
  * what they do (hang_benign, hang_busy), as their stacks say more.
@@ -265,6 +279,8 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "time_limit", "it waits within a time limit", limit + margin);
 	if (s->end == WAITEND_RUNS && runs_along(w, s))
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
+	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
+		sleep = MIN(sleep, patience(w, own_thread_ns));
 	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
 	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))
@@ -383,8 +399,7 @@ bool hang_graph_explains(struct hang_work *w)
 		return false; /* where a rank waits for a signal says more */
 	if (stands_alone(w, s) && !serves_beside(w, s))
 		return each_stands(w, s);
-	if (serves_beside(w, s) || in_known_calls(w, s) ||
-	    (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
+	if (serves_beside(w, s) || in_known_calls(w, s) || (s->n_ranks == 1 && hang_stands_for_a_cause(w, s->rank[0])))
 		return false;
 	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;

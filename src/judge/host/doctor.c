@@ -68,7 +68,8 @@ static void privilege_findings(const struct probe *p, struct findings *all)
 	if (p->bpf == PROBE_DENIED || p->bpf == PROBE_ABSENT || (p->bpf == PROBE_YES && p->btf != PROBE_YES)) {
 		f = finding_add(all, "no-bpf", SEVERITY_NOTE,
 				"BPF programs cannot be used: vigil reads /proc for its list of processes (slower with "
-				"thousands), and cannot name the sender of a SIGKILL");
+				"thousands), cannot name the sender of a SIGKILL, and does not learn which thread "
+				"usually ends the wait of another, so fewer hangs are explained");
 		finding_evidence(f, "bpf %s, kernel type information %s",
 				 p->bpf == PROBE_YES	  ? "permitted"
 				 : p->bpf == PROBE_DENIED ? "not permitted"
@@ -76,6 +77,13 @@ static void privilege_findings(const struct probe *p, struct findings *all)
 				 p->btf == PROBE_YES ? "there" : "missing");
 		finding_advice(
 			f, "run vigil as root or with CAP_BPF and CAP_PERFMON; the kernel needs CONFIG_DEBUG_INFO_BTF");
+	}
+	if (p->bpf == PROBE_YES && p->btf == PROBE_YES && p->own_pids) {
+		f = finding_add(all, "no-wakers", SEVERITY_NOTE,
+				"vigil runs in a container with process numbers of its own: it does not learn which "
+				"thread usually ends the wait of another, so fewer hangs are explained");
+		finding_evidence(f, "/proc/self/ns/pid is not that of the machine");
+		finding_advice(f, "run vigil on the machine, or with its process numbers (docker run --pid=host)");
 	}
 	if (p->kmsg == PROBE_DENIED || p->kmsg == PROBE_ABSENT) {
 		char restrict_text[24];

@@ -65,7 +65,7 @@ struct waitgraph_edge {
 	uint32_t to; /* node */
 	enum waitgraph_quality quality;
 	const struct waitfact *fact; /* NULL: of a hint */
-	const struct waithint *hint; /* NULL: of a fact */
+	const struct waithint *hint; /* NULL: of a fact alone; with a fact: which of those who could it usually is */
 };
 
 struct waitgraph_node {
@@ -79,6 +79,7 @@ struct waitgraph_node {
 	const struct waitfact *fact; /* what it waits for, of an end too; NULL: nothing, or unknown */
 	const struct waithint *hint; /* what Python says of the wait; NULL: nothing */
 	const struct waithint *place; /* where it stands; NULL: unknown */
+	const struct waithint *usual; /* who usually ended such a wait; NULL: unknown */
 	uint32_t first_edge, n_edges;
 	uint32_t component;
 	uint32_t sink; /* of a main process's main thread: index of the end that it comes to; else WAITGRAPH_NONE */
@@ -91,7 +92,7 @@ struct waitgraph_sink {
 	enum waitgraph_end end;
 	enum waitgraph_quality quality; /* of the weakest arrow on the best way to it; PROOF where nobody waits */
 	bool dead; /* all its nodes are */
-	bool closed; /* WAITEND_CIRCLE: each thread waits for exactly one other */
+	bool closed; /* WAITEND_CIRCLE: each thread waits for exactly one other, and none by history alone */
 	enum waitgraph_quality circle; /* of the weakest arrow within it */
 	/* Ranks to whom its processes belong. */
 	int32_t rank[WAITGRAPH_RANKS];
@@ -113,6 +114,7 @@ struct waitgraph {
 	size_t n_mains; /* main processes in the facts */
 	size_t n_dead; /* threads */
 	bool one_look; /* no second look: nothing is proved */
+	bool by_history; /* an arrow leads to another process because of who usually ended such waits */
 	bool by_polling; /* ranks that poll have arrows to the end of the others */
 	bool by_absence; /* a rank waits for visitors, and has arrows to the ranks that do not come to it */
 };

@@ -440,8 +440,11 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 		return 0;
 	}
 	int n = to_hints(b, from);
-	if (n == 0)
+	if (n == 0) {
 		n = to_facts(b, from, false);
+		if (n == 0)
+			n = waitgraph_usual(b, from);
+	}
 	if (n == 0 && node_at(b, from)->n_edges == 0)
 		n = to_facts(b, from, true);
 	if (n >= 0 && node_at(b, from)->n_edges == 0)

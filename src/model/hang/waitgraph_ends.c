@@ -133,7 +133,8 @@ static void sink_take(const struct waitgraph_in *in, struct waitgraph *g, struct
 	s->one_process = first || (s->one_process && n->process == g->node[s->node].process);
 	s->outside = (first || s->outside) && !n->thread;
 	s->of_main |= n->main && n->who && n->who->main;
-	s->closed = (first || s->closed) && n->n_edges == 1;
+	bool by_history = n->n_edges == 1 && n->usual && g->edge[n->first_edge].hint == n->usual;
+	s->closed = (first || s->closed) && n->n_edges == 1 && !by_history;
 	for (uint32_t k = 0; k < n->n_edges; k++)
 		s->circle = MIN(s->circle, g->edge[n->first_edge + k].quality);
 	if (n->thread)

@@ -44,6 +44,10 @@ uint32_t waitgraph_node_of(const struct build *b, pid_t pid, pid_t tid); /* WAIT
 const struct waithint *const *waitgraph_hints(const struct build *b, pid_t pid, pid_t tid, size_t *ret_n);
 const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_t pid);
 
+/* ---- waitgraph_usual.c: one arrow in place of several, by who usually ended such a wait ---- */
+/* 1: there is one. -ENOMEM. */
+int must_check waitgraph_usual(struct build *b, uint32_t node);
+
 /* ---- waitgraph_dead.c: which threads can never run again ---- */
 int must_check waitgraph_mark_dead(struct build *b);
 

@@ -88,6 +88,8 @@ void waitgraph_wait_text(const struct waitgraph_node *n, char *dst, size_t cap)
 		fact_add(n, &b);
 	if (n->place && !(n->hint && strstr(n->hint->text, " at ")))
 		buf_printf(&b, "%sat %s", b.len ? " " : "", n->place->text);
+	if (n->usual)
+		buf_printf(&b, "%s%s", b.len ? ", " : "", n->usual->text);
 	if (n->end != WAITEND_NONE)
 		buf_printf(&b, "%s%s", b.len ? "; " : "", waitgraph_end_text(n->end));
 }
@@ -181,19 +183,42 @@ static bool is_on(const struct waitgraph *g, const struct way *w, uint32_t node)
 	return false;
 }
 
+/* The thread of the same process that waits for this one by habit; NULL: none. Of its wait the habit is a part. */
+static const struct waitgraph_node *waiter_by_habit(const struct waitgraph *g, uint32_t node)
+{
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		const struct waitgraph_edge *e = n->n_edges == 1 ? &g->edge[n->first_edge] : NULL;
+		if (e && e->to == node && n->usual && e->hint == n->usual && n->process == g->node[node].process)
+			return n;
+	}
+	return NULL;
+}
+
+/* What the thread waits for, and whose wait of its process it usually ends. */
+static void step_wait_add(const struct waitgraph *g, uint32_t node, const struct waitgraph_node *waiter, struct buf *b)
+{
+	char wait[480], habit[480];
+	waitgraph_wait_text(&g->node[node], wait, sizeof(wait));
+	if (waiter) {
+		waitgraph_wait_text(waiter, habit, sizeof(habit));
+		buf_printf(b, " (%s; that one: %s)", habit, wait);
+	} else if (wait[0]) {
+		buf_printf(b, " (%s)", wait);
+	}
+}
+
 /* of_thread: the threads of one process are told apart. */
 static void step_add(const struct waitgraph *g, uint32_t node, bool with_wait, bool of_thread, struct buf *b)
 {
-	char who[160], wait[320];
+	char who[160];
 	waitgraph_who_text(g, node, who, sizeof(who));
 	if (of_thread && g->node[node].thread && !g->node[node].main)
 		buf_printf(b, "thread %d of ", (int)g->node[node].thread->tid);
 	buf_add(b, who);
-	if (!with_wait || !g->node[node].thread)
-		return;
-	waitgraph_wait_text(&g->node[node], wait, sizeof(wait));
-	if (wait[0])
-		buf_printf(b, " (%s)", wait);
+	const struct waitgraph_node *waiter = of_thread ? NULL : waiter_by_habit(g, node);
+	if (g->node[node].thread && (with_wait || waiter))
+		step_wait_add(g, node, waiter, b);
 }
 
 static void ranks_add(const int32_t *rank, size_t n, struct buf *b)
@@ -235,10 +260,13 @@ static void way_write(const struct text_work *t, const struct way *longest, stru
 		if (starts(&t->g->node[i]) && t->g->node[i].who->rank != NO_RANK && n < WAITGRAPH_RANKS &&
 		    way_of(t, i, &other) && joins(t->g, longest, &other))
 			rank[n++] = t->g->node[i].who->rank;
-	if (n > 0)
-		ranks_add(rank, n, b);
-	else
+	const struct waitgraph_node *waiter = waiter_by_habit(t->g, longest->step[0]);
+	if (n == 0)
 		step_add(t->g, longest->step[0], false, false, b);
+	else
+		ranks_add(rank, n, b);
+	if (n > 0 && waiter)
+		step_wait_add(t->g, longest->step[0], waiter, b);
 	for (size_t i = 1; i < longest->n; i++) {
 		if (longest->n > STEPS_SHOWN && i >= STEPS_SHOWN - 2 && i < longest->n - 1) {
 			buf_printf(b, " → … %zu more", longest->n - STEPS_SHOWN + 1);

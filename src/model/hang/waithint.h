@@ -1,7 +1,8 @@
 /*
  * What is known of a thread's wait beside the kernel's facts: the holder of a lock that stores none, a wait that nobody
- * can end, the ranks that a collective waits for. Made by whoever can read it (agent/inspect/pywaits of Python's
- * locks and pyasync of the tasks of an event loop), used by model/hang/waitgraph. Plain data.
+ * can end, the ranks that a collective waits for, who usually ended such waits. Made by whoever can read it
+ * (agent/inspect/pywaits of Python's locks, pyasync of the tasks of an event loop, model/hang/wakehint of earlier
+ * wakes), used by model/hang/waitgraph. Plain data.
  */
 #pragma once
 
@@ -15,6 +16,7 @@ enum waithint_kind {
 	WAITHINT_RANK, /* rank has to come: one hint for each rank that is needed */
 	WAITHINT_FACT, /* of the facts of the thread the one with this id is meant: one hint for each */
 	WAITHINT_TEXT, /* no more than what it waits for, in words */
+	WAITHINT_USUAL, /* owner_tid of owner_pid usually ended such a wait; owner_tid 0: it has ended */
 	WAITHINT_PLACE, /* no more than where it stands: "train.py:40 in step"; may be beside another hint */
 };
 

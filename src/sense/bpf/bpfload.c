@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/buf.h"
+#include "sense/bpf/records.h"
 
 /* The generated headers write __attribute__((unused)), which collides with base.h's macro `unused`. */
 #pragma push_macro("unused")
@@ -14,6 +15,7 @@
 #include "instant.skel.h"
 #include "sigwatch.skel.h"
 #include "taskiter.skel.h"
+#include "wakers.skel.h"
 #pragma pop_macro("unused")
 
 /*
@@ -179,4 +181,44 @@ int bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap)
 	(void)libbpf_set_print(no_talk);
 	int r = instant_load(ret);
 	return r < 0 ? condition_of(r, "looking at threads that run without stopping them", why, cap) : 0;
+}
+
+static void wakers_skel_freep(struct wakers_bpf **skel)
+{
+	wakers_bpf__destroy(*skel);
+}
+
+static int wakers_load(const uint16_t *waits, const uint16_t *ends, struct bpf_wakers_fds *ret)
+{
+	cleanup(closep) int prog = -1, pairs = -1, watched = -1;
+	int asked = -1;
+	cleanup(wakers_skel_freep) struct wakers_bpf *skel = wakers_bpf__open();
+	if (!skel)
+		return -errno;
+	memcpy((void *)skel->rodata->waits, waits, sizeof(skel->rodata->waits));
+	memcpy((void *)skel->rodata->ends, ends, sizeof(skel->rodata->ends));
+	int r = wakers_bpf__load(skel);
+	if (r == 0)
+		r = fd_keep(bpf_program__fd(skel->progs.wakers), &prog);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.pairs), &pairs);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.watched), &watched);
+	if (r == 0)
+		r = fd_keep(bpf_map__fd(skel->maps.asked), &asked);
+	if (r < 0)
+		return r;
+	*ret = (struct bpf_wakers_fds){.prog_fd = take_fd(&prog),
+				       .pairs_fd = take_fd(&pairs),
+				       .watched_fd = take_fd(&watched),
+				       .asked_fd = asked};
+	return 0;
+}
+
+int bpf_wakers_load(const uint16_t *waits, const uint16_t *ends, struct bpf_wakers_fds *ret, char *why, size_t cap)
+{
+	cleanup(memlock_restore) unused struct memlock limit = memlock_remember();
+	(void)libbpf_set_print(no_talk);
+	int r = wakers_load(waits, ends, ret);
+	return r < 0 ? condition_of(r, "seeing who ends waits", why, cap) : 0;
 }

@@ -1,10 +1,10 @@
 /*
  * Loads vigil's BPF programs into the kernel and returns plain descriptors. The only user of libbpf: the readers of the
- * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant) do not need it, in any process they are
- * passed to. A program stays in the kernel as long as its link is open.
+ * descriptors (sense/proc/tasks, sense/death/sigwatch, sense/native/instant, sense/wait/wakers) do not need it, in any
+ * process they are passed to. A program stays in the kernel as long as its link is open.
  *
- * Needs Linux 5.8 with BTF (an instant 5.17), and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN). Built without BPF the same
- * functions return WORLD_ABSENT.
+ * Needs Linux 5.8 with BTF (an instant 5.17, wakers 5.15 on x86_64), and CAP_BPF + CAP_PERFMON (or CAP_SYS_ADMIN).
+ * Built without BPF the same functions return WORLD_ABSENT.
  *
  * Conditions: WORLD_ABSENT (this kernel or this build cannot), WORLD_DENIED (no permission). `why` (cap bytes) then
  * holds a sentence for people.
@@ -40,3 +40,15 @@ struct bpf_instant_fds {
  * close-on-exec.
  */
 int must_check bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap);
+
+struct bpf_wakers_fds {
+	int prog_fd; /* to be attached and detached: it is a raw tracepoint with type information */
+	int pairs_fd, watched_fd, asked_fd; /* its maps, as in sense/bpf/records.h */
+};
+
+/*
+ * Loads the program that counts who ends waits, without attaching it. waits, ends: of each system call by number, which
+ * kinds of waits are made and ended in it; records.h says how many. All descriptors are the caller's, close-on-exec.
+ */
+int must_check bpf_wakers_load(const uint16_t *waits, const uint16_t *ends, struct bpf_wakers_fds *ret, char *why,
+			       size_t cap);

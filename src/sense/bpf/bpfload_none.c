@@ -27,3 +27,11 @@ int bpf_instant_load(struct bpf_instant_fds *ret, char *why, size_t cap)
 	(void)ret;
 	return absent(why, cap);
 }
+
+int bpf_wakers_load(const uint16_t *waits, const uint16_t *ends, struct bpf_wakers_fds *ret, char *why, size_t cap)
+{
+	(void)waits;
+	(void)ends;
+	(void)ret;
+	return absent(why, cap);
+}

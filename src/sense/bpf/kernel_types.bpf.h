@@ -21,7 +21,13 @@ typedef _Bool bool;
 #define NULL ((void *)0)
 #define PF_KTHREAD 0x00200000
 
-enum bpf_map_type { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27 };
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_RINGBUF = 27
+};
+enum { BPF_ANY };
 enum { BPF_F_MMAPABLE = 1 << 10 };
 
 struct bpf_pidns_info {
@@ -76,6 +82,10 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 };
 
+struct sched_info {
+	unsigned long pcount; /* turns on a processor */
+};
+
 struct list_head {
 	struct list_head *next, *prev;
 };
@@ -92,6 +102,7 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	struct sched_entity se;
+	struct sched_info sched_info;
 	int exit_code;
 	struct list_head thread_node;
 };
@@ -110,7 +121,7 @@ struct kernel_siginfo {
 };
 
 struct pt_regs {
-	unsigned long sp;
+	unsigned long sp, di, orig_ax;
 };
 
 enum bpf_func_id___newer { BPF_FUNC_task_pt_regs___newer = 175 };

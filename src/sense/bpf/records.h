@@ -84,3 +84,36 @@ struct bpf_instant {
 	unsigned char stack[BPF_INSTANT_STACK + BPF_INSTANT_PAGE];
 	unsigned char bytes[BPF_INSTANT_BYTES + BPF_INSTANT_PAGE]; /* of the chunks, one behind the other */
 };
+
+/* System calls by number, as far as they matter to wakers.bpf.c. */
+#define BPF_WAKER_CALLS 512
+#define BPF_WAKER_PAIRS 4096
+#define BPF_WAKER_PROCESSES 2048
+#define BPF_WAKER_ASKED 512
+
+/* One way in which waits ended. Numbers are of the initial pid namespace. */
+struct bpf_waker_key {
+	unsigned wakee, waker; /* threads; waker 0: one that is not of the wakee's job */
+	unsigned long long arg; /* first argument of the call in which the wakee waited */
+	int nr, by; /* that call, and the one in which the waker was */
+};
+
+struct bpf_waker_thread {
+	unsigned long long start_boot_ns, process_start_boot_ns;
+	unsigned tgid, pad;
+	char comm[BPF_COMM_MAX];
+};
+
+struct bpf_waker_count {
+	unsigned long long n;
+	struct bpf_waker_thread wakee, waker; /* waker: zeroes if it is not of the job */
+};
+
+/* Who ends one certain wait: asked by the reader, answered once. */
+struct bpf_waker_asked {
+	unsigned long long arg; /* of the wait that is meant */
+	unsigned long long turns; /* of the thread on a processor so far: it has not run since it was asked for */
+	unsigned answered; /* 1: the fields below are filled */
+	unsigned waker; /* 0: one that is not of the job */
+	struct bpf_waker_thread by;
+};

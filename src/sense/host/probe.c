@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -12,6 +13,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/memory/psi.h"
+#include "sense/ns.h"
 
 static enum probe_can can_of(int err)
 {
@@ -133,6 +135,8 @@ static void calls_probe(const struct world *w, struct probe *p)
 		       (probe_has_cap(p, PROBE_CAP_BPF) && probe_has_cap(p, PROBE_CAP_PERFMON));
 	if (p->bpf == PROBE_YES && !tracing)
 		p->bpf = PROBE_DENIED; /* maps are allowed for every user, but iterators and tracepoints are not */
+	struct stat ns;
+	p->own_pids = fstatat(w->proc_fd, "self/ns/pid", &ns, 0) == 0 && ns.st_ino != PID_NAMESPACE_FIRST;
 	p->kmsg = w->kmsg_fd >= 0 ? PROBE_YES : PROBE_DENIED;
 	p->ptrace_others = probe_has_cap(p, PROBE_CAP_SYS_PTRACE) ? PROBE_YES : PROBE_DENIED;
 }
@@ -216,8 +220,13 @@ const char *probe_container_of(struct span cgroup_text, struct span init_environ
 	static const struct {
 		const char *mark, *name;
 	} marks[] = {
-		{"kubepods", "kubernetes"}, {"/docker", "docker"}, {"libpod", "podman"}, {"/lxc", "lxc"},
-		{"machine.slice/systemd-nspawn", "systemd-nspawn"}, {"/garden/", "garden"}, {"/apptainer", "apptainer"},
+		{"kubepods", "kubernetes"},
+		{"/docker", "docker"},
+		{"libpod", "podman"},
+		{"/lxc", "lxc"},
+		{"machine.slice/systemd-nspawn", "systemd-nspawn"},
+		{"/garden/", "garden"},
+		{"/apptainer", "apptainer"},
 	};
 	static const char *const values[] = {"docker", "podman", "lxc", "systemd-nspawn", "oci", "wsl"};
 	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)

@@ -43,23 +43,24 @@ struct probe {
 	uid_t uid;
 	bool has_caps;
 	uint64_t cap_effective;
-	bool user_namespace;      /* we are in a user namespace, so our capabilities are not valid on the host */
-	int seccomp;              /* 0: none, 1: strict, 2: filter; -1: unknown */
+	bool user_namespace; /* we are in a user namespace, so our capabilities are not valid on the host */
+	int seccomp; /* 0: none, 1: strict, 2: filter; -1: unknown */
 
 	enum probe_can psi, psi_trigger;
-	uint64_t psi_window_us;   /* smallest window that the kernel accepted, if psi_trigger is PROBE_YES */
+	uint64_t psi_window_us; /* smallest window that the kernel accepted, if psi_trigger is PROBE_YES */
 	enum probe_can lower_adj; /* we may lower our oom_score_adj below its present value */
 	int own_adj;
 	bool has_own_adj;
 	enum probe_can pidfd, mrelease, bpf, btf, kmsg, ptrace_others;
 	uint64_t memlock_bytes, files_limit; /* RLIMIT_MEMLOCK, RLIMIT_NOFILE; UINT64_MAX: unlimited */
-	bool proc_hidden;         /* /proc is mounted with hidepid: processes of other users are not shown */
+	bool own_pids; /* we are in a pid namespace that is not the machine's first one */
+	bool proc_hidden; /* /proc is mounted with hidepid: processes of other users are not shown */
 
 	enum cgroup_version memory_version;
 	bool hybrid;
 	bool has_place;
 	struct cgroup_place place;
-	enum probe_can cgroup_write;  /* we may create a group below our own and move processes into it */
+	enum probe_can cgroup_write; /* we may create a group below our own and move processes into it */
 	enum probe_can cgroup_memory; /* we may also set its memory limit */
 
 	bool has_meminfo;
@@ -70,13 +71,13 @@ struct probe {
 	struct probe_number panic_on_oom, oom_kill_allocating_task, oom_dump_tasks;
 	struct probe_number overcommit_memory, overcommit_ratio;
 	struct probe_number ptrace_scope, perf_event_paranoid, dmesg_restrict, unprivileged_bpf_disabled;
-	char core_pattern[256];   /* "": unknown */
+	char core_pattern[256]; /* "": unknown */
 	uint64_t core_limit_bytes;
 	char kernel[96];
-	char container[48];       /* "docker", "kubernetes", "podman" …; "": none found */
+	char container[48]; /* "docker", "kubernetes", "podman" …; "": none found */
 
 	struct oom_daemons oom_daemons;
-	struct oomdconf oomd;     /* meaningful when systemd-oomd runs */
+	struct oomdconf oomd; /* meaningful when systemd-oomd runs */
 };
 
 int must_check probe_read(const struct world *w, struct probe *ret);

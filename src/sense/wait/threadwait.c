@@ -162,6 +162,7 @@ static int task_read_parts(const struct world *w, pid_t pid, pid_t tid, bool det
 	t->state = stat.state;
 	t->user_ticks = stat.utime_ticks;
 	t->system_ticks = stat.stime_ticks;
+	t->start_ticks = stat.start_ticks;
 	TEXT_COPY(t->comm, stat.comm);
 	r = task_file_read(w, pid, tid, "syscall", text, sizeof(text), &len);
 	if (r == WORLD_GONE && t->state != 'Z')

@@ -14,36 +14,36 @@
 #include "sense/world.h"
 
 enum wait_kind {
-	WAIT_UNKNOWN,  /* the reason of the wait is unknown; text says what was read */
-	WAIT_RUNNING,  /* on a processor, or runnable */
-	WAIT_LOCK,     /* futex: a mutex, condition variable or semaphore */
-	WAIT_SLEEP,    /* nanosleep and the like: an intended wait */
-	WAIT_POLL,     /* select, poll, epoll */
-	WAIT_FILE,     /* read, write, fsync of a file */
+	WAIT_UNKNOWN, /* the reason of the wait is unknown; text says what was read */
+	WAIT_RUNNING, /* on a processor, or runnable */
+	WAIT_LOCK, /* futex: a mutex, condition variable or semaphore */
+	WAIT_SLEEP, /* nanosleep and the like: an intended wait */
+	WAIT_POLL, /* select, poll, epoll */
+	WAIT_FILE, /* read, write, fsync of a file */
 	WAIT_PIPE,
 	WAIT_SOCKET,
 	WAIT_TTY,
-	WAIT_CHILD,    /* wait4, waitid, vfork */
-	WAIT_SIGNAL,   /* pause, sigwait */
-	WAIT_DISK,     /* state D: uninterruptible */
-	WAIT_GPU,      /* ioctl or poll on a GPU's device file */
-	WAIT_MEMORY,   /* page fault, memory.high throttling, swap-in */
-	WAIT_STOPPED,  /* SIGSTOP, ptrace stop, frozen control group */
+	WAIT_CHILD, /* wait4, waitid, vfork */
+	WAIT_SIGNAL, /* pause, sigwait */
+	WAIT_DISK, /* state D: uninterruptible */
+	WAIT_GPU, /* ioctl or poll on a GPU's device file */
+	WAIT_MEMORY, /* page fault, memory.high throttling, swap-in */
+	WAIT_STOPPED, /* SIGSTOP, ptrace stop, frozen control group */
 	WAIT_ZOMBIE,
 };
 
 struct threadwait {
 	enum wait_kind kind;
-	char state;           /* R S D T t Z X */
+	char state; /* R S D T t Z X */
 	char comm[16];
-	bool has_syscall;     /* false for running threads and without the right to read it */
-	int64_t nr;           /* system call number; -1: blocked outside one */
+	bool has_syscall; /* false for running threads and without the right to read it */
+	int64_t nr; /* system call number; -1: blocked outside one */
 	uint64_t arg[6], sp, pc;
-	char wchan[64];       /* ""; "0" is made "" */
-	pid_t owner;          /* WAIT_LOCK: thread that holds it; 0 unknown */
-	bool owner_gone;      /* the owner is no thread of this process: inherited over fork */
-	int fd;               /* -1: none */
-	bool listens;         /* only with detail: accepts connections on a listening socket */
+	char wchan[64]; /* ""; "0" is made "" */
+	pid_t owner; /* WAIT_LOCK: thread that holds it; 0 unknown */
+	bool owner_gone; /* the owner is no thread of this process: inherited over fork */
+	int fd; /* -1: none */
+	bool listens; /* only with detail: accepts connections on a listening socket */
 	/* of fd: path, "socket tcp 10.0.0.3:4000 -> 10.0.0.7:29500", "pipe to pid 812 (python)" */
 	char target[200];
 	/*
@@ -51,8 +51,9 @@ struct threadwait {
 	 * on the clock of the call and the time left. Another sleep_until_ns at a later read means another sleep.
 	 */
 	uint64_t sleep_ns, sleep_until_ns, sleep_left_ns;
+	uint64_t start_ticks; /* since boot, as in stat */
 	uint64_t user_ticks, system_ticks; /* CPU time used; grows while the thread runs */
-	char text[256];       /* one line for people: "futex, held by thread 812 (loader)" */
+	char text[256]; /* one line for people: "futex, held by thread 812 (loader)" */
 };
 
 /* Name of a system call of this machine; "syscall 999" for unknown ones. Borrowed. */

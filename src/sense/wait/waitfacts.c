@@ -266,6 +266,8 @@ static int thread_add(struct waitlook *l, struct waitproc *p, pid_t tid)
 	int r = threadwait_read(l->w, pid, tid, &p->remote, false, &tw);
 	if (r)
 		return r == -ENOMEM ? r : 0; /* ended meanwhile */
+	t.start_ticks = tw.start_ticks;
+	TEXT_COPY(t.name, tw.comm);
 	t.user_ticks = tw.user_ticks;
 	t.system_ticks = tw.system_ticks;
 	t.wait = tw.kind;

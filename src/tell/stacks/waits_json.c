@@ -58,7 +58,8 @@ struct js *waits_arrow_json(const struct waitgraph *g, const struct waits_arrow 
 	if (e->fact && e->fact->id)
 		js_put_u64(j, "id", e->fact->id);
 	js_put_text(j, "quality", waitgraph_quality_name(e->quality));
-	js_put_text(j, "source", e->fact ? "kernel" : "hint");
+	bool habit = e->hint && e->hint->kind == WAITHINT_USUAL;
+	js_put_text(j, "source", habit ? "history" : e->fact ? "kernel" : "hint");
 	if (e->fact)
 		js_put_bool(j, "complete", e->fact->complete);
 	js_put_text_if(j, "text", e->hint ? e->hint->text : e->fact ? e->fact->text : "");
@@ -69,13 +70,24 @@ static struct js *hint_json(const struct waithint *h)
 {
 	static const char *const kinds[] = {
 		[WAITHINT_OWNER] = "owner",	[WAITHINT_NOBODY] = "nobody", [WAITHINT_RANK] = "rank",
-		[WAITHINT_FACT] = "connection", [WAITHINT_TEXT] = "text",
+		[WAITHINT_FACT] = "connection", [WAITHINT_TEXT] = "text",     [WAITHINT_USUAL] = "usual",
 	};
 	struct js *j = js_object();
 	js_put_text(j, "kind", (size_t)h->kind < ARRAY_SIZE(kinds) ? kinds[h->kind] : "text");
 	js_put_bool(j, "proof", h->proof);
 	js_put_text_if(j, "text", h->text);
 	js_put_text_if(j, "owner_text", h->owner_text);
+	return j;
+}
+
+static struct js *usual_json(const struct waithint *h)
+{
+	struct js *j = js_object();
+	if (h->owner_tid) {
+		js_put_i64(j, "pid", h->owner_pid);
+		js_put_i64(j, "tid", h->owner_tid);
+	}
+	js_put_text(j, "text", h->text);
 	return j;
 }
 
@@ -105,6 +117,8 @@ static struct js *waits_thread_json(const struct waits_view *v, const struct wai
 	js_put(j, "waits", waits);
 	if (n->hint)
 		js_put(j, "hint", hint_json(n->hint));
+	if (n->usual)
+		js_put(j, "usual", usual_json(n->usual));
 	for (uint32_t at = 0; waits_arrow_next(v->graph, n, &at, &a);)
 		js_add(arrows, waits_arrow_json(v->graph, &a));
 	js_put(j, "arrows", arrows);

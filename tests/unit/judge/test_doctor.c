@@ -62,17 +62,17 @@ static void a_good_machine_has_no_findings(void **state)
 }
 
 /* Each thing that may be wrong, alone, gives its own finding of the expected weight. */
-#define WRONG(change, name, weight)                                    \
-	do {                                                           \
-		struct probe p = good();                               \
-		change;                                                \
-		struct findings all = examine(&p);                     \
-		const struct finding *f = finding_of(&all, (name));  \
-		if (!f)                                                \
-			fail_msg("%s not found after " #change, (name)); \
-		assert_int_equal(f->severity, (weight));               \
-		assert_true(f->n_evidence > 0);                        \
-		assert_int_equal(all.n, 1);                            \
+#define WRONG(change, name, weight)                                                                                    \
+	do {                                                                                                           \
+		struct probe p = good();                                                                               \
+		change;                                                                                                \
+		struct findings all = examine(&p);                                                                     \
+		const struct finding *f = finding_of(&all, (name));                                                    \
+		if (!f)                                                                                                \
+			fail_msg("%s not found after " #change, (name));                                               \
+		assert_int_equal(f->severity, (weight));                                                               \
+		assert_true(f->n_evidence > 0);                                                                        \
+		assert_int_equal(all.n, 1);                                                                            \
 	} while (0)
 
 static void each_fault_is_found_alone(void **state)
@@ -86,6 +86,7 @@ static void each_fault_is_found_alone(void **state)
 	WRONG(p.pidfd = PROBE_DENIED, "no-pidfd", SEVERITY_NOTE);
 	WRONG(p.bpf = PROBE_DENIED, "no-bpf", SEVERITY_NOTE);
 	WRONG(p.btf = PROBE_ABSENT, "no-bpf", SEVERITY_NOTE);
+	WRONG(p.own_pids = true, "no-wakers", SEVERITY_NOTE);
 	WRONG(p.kmsg = PROBE_DENIED, "no-kmsg", SEVERITY_NOTE);
 	WRONG(p.proc_hidden = true, "proc-hidden", SEVERITY_WARNING);
 	WRONG(p.files_limit = 256, "nofile", SEVERITY_NOTE);

@@ -1,0 +1,132 @@
+#include "model/hang/wakehint.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "sense/rank.h"
+
+static const struct waitgraph_who *process_who(const struct wakehint_in *in, pid_t pid)
+{
+	for (size_t i = 0; i < in->n_who; i++)
+		if (in->who[i].pid == pid)
+			return &in->who[i];
+	return NULL;
+}
+
+/* A thread of the facts as the history knows it. */
+static struct wake_who wakehint_who(const struct wakehint_in *in, const struct waitfact_thread *t)
+{
+	const struct waitgraph_who *p = process_who(in, t->pid);
+	struct wake_who w = {
+		.pid = t->pid,
+		.tid = t->tid,
+		.start_ticks = t->start_ticks,
+		.rank = p ? p->rank : NO_RANK,
+		.main = t->tid == t->pid,
+	};
+	if (p)
+		TEXT_COPY(w.role, p->role);
+	TEXT_COPY(w.name, t->name);
+	return w;
+}
+
+/* False: it is in Python, and where is unknown. */
+static bool wait_of(const struct wakehint_in *in, const struct waitfact_thread *t, struct wake_wait *ret)
+{
+	*ret = (struct wake_wait){.kind = t->nr >= 0 ? wake_kind_of(t->nr) : WAKE_NONE, .arg = t->arg0};
+	for (size_t i = 0; i < in->n_places && ret->kind == WAKE_LOCK; i++)
+		if (in->place[i].pid == t->pid && in->place[i].tid == t->tid) {
+			ret->place = in->place[i].place;
+			return ret->place != 0;
+		}
+	return ret->kind != WAKE_NONE;
+}
+
+/* The one thread that has the usual waker's role for this thread; NULL: none, or several. */
+static const struct waitfact_thread *by_role(const struct wakehint_in *in, const struct wake_who *wakee,
+					     const struct wakehist_usual *u, bool own_process)
+{
+	const struct waitfact_thread *found = NULL;
+	for (size_t i = 0; i < in->facts->n_threads; i++) {
+		const struct waitfact_thread *t = &in->facts->thread[i];
+		struct wake_who w = wakehint_who(in, t);
+		bool near = own_process ? w.pid == wakee->pid : w.pid != wakee->pid && w.rank == wakee->rank;
+		if (!near || t->ended || w.tid == wakee->tid || w.main != u->by.main ||
+		    strcmp(w.role, u->by.role) != 0 || strcmp(w.name, u->by.name) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = t;
+	}
+	return found;
+}
+
+static const struct waitfact_thread *live_waker(const struct wakehint_in *in, const struct wake_who *wakee,
+						const struct wakehist_usual *u)
+{
+	if (u->by_role)
+		return by_role(in, wakee, u, strcmp(u->by.role, wakee->role) == 0);
+	const struct waitfact_thread *t = waitfacts_thread(in->facts, u->by.pid, u->by.tid);
+	return t && t->start_ticks == u->by.start_ticks && !t->ended ? t : NULL;
+}
+
+static void name_add(struct buf *b, const char *name)
+{
+	buf_add(b, " (");
+	for (const char *c = name; *c; c++)
+		buf_printf(b, "%c", *c >= ' ' && *c < 0x7f ? *c : '?');
+	buf_add(b, ")");
+}
+
+static void text_make(const struct wake_who *wakee, const struct wakehist_usual *u, const struct waitfact_thread *t,
+		      struct waithint *h)
+{
+	struct buf b = BUF_ON(h->text);
+	pid_t pid = t ? t->pid : u->by.pid, tid = t ? t->tid : u->by.tid;
+	buf_reset(&b);
+	buf_add(&b, "usually woken by ");
+	if (pid == wakee->pid)
+		buf_printf(&b, "%s%d", tid == pid ? "the main thread, " : "thread ", (int)tid);
+	else if (tid == pid)
+		buf_printf(&b, "process %d", (int)pid);
+	else
+		buf_printf(&b, "thread %d of process %d", (int)tid, (int)pid);
+	name_add(&b, t ? t->name : u->by.name);
+	if (!t)
+		buf_add(&b, ", which has ended");
+	buf_printf(&b, ": %llu of %llu times%s", (unsigned long long)u->n, (unsigned long long)u->of,
+		   u->by_role ? ", by threads like it" : "");
+}
+
+static int thread_tell(const struct wakehint_in *in, const struct waitfact_thread *t, struct waithint **hint,
+		       size_t *n_hints, size_t *cap_hints)
+{
+	struct wake_wait wait;
+	struct wakehist_usual usual;
+	struct wake_who wakee = wakehint_who(in, t);
+	if (t->runs || t->ended || t->n == 0 || !wait_of(in, t, &wait) ||
+	    !wakehist_usual(in->hist, &wakee, &wait, &usual))
+		return 0;
+	const struct waitfact_thread *by = live_waker(in, &wakee, &usual);
+	if ((!by && usual.by_role) || by == t)
+		return 0;
+	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
+		return -ENOMEM;
+	struct waithint *h = &(*hint)[(*n_hints)++];
+	*h = (struct waithint){.kind = WAITHINT_USUAL, .pid = t->pid, .tid = t->tid, .rank = NO_RANK};
+	if (by) {
+		h->owner_pid = by->pid;
+		h->owner_tid = by->tid;
+	}
+	text_make(&wakee, &usual, by, h);
+	return 0;
+}
+
+int wakehint_add(const struct wakehint_in *in, struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	for (size_t i = 0; i < in->facts->n_threads && in->hist->n > 0; i++)
+		if (thread_tell(in, &in->facts->thread[i], hint, n_hints, cap_hints) < 0)
+			return -ENOMEM;
+	return 0;
+}
