@@ -21,6 +21,7 @@ struct guard_options {
 	struct option_list notify;
 	const char *state;
 	const char *name;
+	const char *config; /* the one file that replaces the usual ones; NULL: these */
 };
 
 extern const char *const policy_choices[];
@@ -99,6 +100,12 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 	 .arg = "NAME,…",                                                                                              \
 	 .help = "tell these channels of the configuration what happens, instead of its default ones; none for none",  \
 	 .offset = offsetof(S, guard.notify)},                                                                         \
+	{.name = "config",                                                                                             \
+	 .type = OPTION_TEXT,                                                                                          \
+	 .arg = "FILE",                                                                                                \
+	 .help = "read this configuration and none of the usual files; see vigil config",                              \
+	 .offset = offsetof(S, guard.config),                                                                          \
+	 .no_key = true},                                                                                              \
 	{.name = "state",                                                                                              \
 	 .type = OPTION_TEXT,                                                                                          \
 	 .arg = "DIR",                                                                                                 \

@@ -111,7 +111,7 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	char state[256];
 	static struct channels *channels; /* never freed: adopt_run uses it until the end */
 	if (state_dir(g->state, state, sizeof(state), &f) < 0 ||
-	    config_channels_chosen(&g->notify, &channels, &f) < 0 || world_open(NULL, &w, &f) < 0) {
+	    config_channels_chosen(g->config, &g->notify, &channels, &f) < 0 || world_open(NULL, &w, &f) < 0) {
 		log_error("%s", f.text);
 		return 2;
 	}
@@ -187,13 +187,14 @@ const struct command command_watch = {
 
 const struct command command_agent = {
 	.name = "agent",
-	.usage = "vigil agent [OPTIONS]",
+	.usage = "vigil agent [--config FILE] [OPTIONS]",
 	.summary = "keep watch over the jobs of this machine, as a service",
 	.about = "Adopts every process or control group that its settings name, now and later, and guards them as "
 		 "`vigil run` would. Started by the unit vigil-agent.service; settings are in the section agent: of "
-		 "/etc/vigil/vigil.yaml.",
+		 "/etc/vigil/vigil.yaml, or of the file that --config names.",
 	.examples = "vigil agent --ray\n"
-		    "vigil agent --command train.py --policy largest\n",
+		    "vigil agent --command train.py --policy largest\n"
+		    "vigil agent --config /srv/vigil/node.yaml\n",
 	.options = agent_table,
 	.options_size = sizeof(struct agent_options),
 	.defaults = &agent_defaults,
