@@ -97,7 +97,7 @@ void jobpids_find(struct jobpids *p, const struct world *w, const struct jobpids
 		if (jobpids_is_ours(want, before[i]))
 			jobpids_add(p, before[i]);
 	n = 0;
-	if (want->cgroup && cgroup_pids(w, want->cgroup, before, ARRAY_SIZE(before), &n) == 0) {
+	if (want->cgroup && cgroup_tree_pids(w, want->cgroup, before, ARRAY_SIZE(before), &n) == 0) {
 		for (size_t i = 0; i < MIN(n, ARRAY_SIZE(before)); i++)
 			if (jobpids_is_ours(want, before[i]))
 				jobpids_add(p, before[i]);
