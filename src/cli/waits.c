@@ -110,8 +110,14 @@ static int take_and_show(const struct world *w, const struct waits_options *o, c
 								   : EXIT_PROBLEM;
 	}
 	waits_show(o, s, &r);
+	bool denied = r.subject_denied;
 	waitsread_done(&r);
-	return 0;
+	if (denied)
+		log_error(
+			"process %d itself may not be looked into, and only its descendants are shown; be its user, or "
+			"root",
+			(int)s->pid);
+	return denied ? EXIT_DENIED : 0;
 }
 
 static int check(const struct waits_options *o, int argc)

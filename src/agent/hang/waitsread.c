@@ -71,6 +71,7 @@ static int rights_check(struct taking *t, struct fault *f)
 {
 	const struct waitfacts *now = &t->r->look[t->r->n_looks - 1];
 	const struct procview_want none = {.natives = NULL};
+	const struct members_want *members = t->want->members;
 	size_t alive = 0;
 	pid_t first = 0;
 	t->r->n_denied = 0;
@@ -83,6 +84,7 @@ static int rights_check(struct taking *t, struct fault *f)
 			continue;
 		first = first ? first : p->pid;
 		t->r->n_denied++;
+		t->r->subject_denied |= !members->job_id && p->pid == members->root;
 	}
 	if (t->r->n_denied == 0 || t->r->n_denied < alive)
 		return 0;

@@ -34,6 +34,7 @@ struct waitsread {
 	bool stopped; /* ended early: there is one look */
 	bool cut; /* processes are missing: there are more than are read, or memory is short */
 	size_t n_denied; /* processes that may not be looked into */
+	bool subject_denied; /* the very process that was asked for is one of them */
 };
 
 enum {
