@@ -110,10 +110,10 @@ void hang_collective_joins(struct hang_work *w)
 /* True for verdicts that say where the job stands, but not why. */
 static bool asks_why(const char *id)
 {
-	static const char *const ids[] = {"missing_rank",      "equal_count_stall", "hang_unknown", "p2p_wait",
-					  "rank_finishing",    "lock_wait",	    "loader_stuck", "rendezvous",
-					  "waits_for_process", "checkpoint_stuck",  "network_wait", "orphaned_wait",
-					  "abandoned_wait",    "waits_for_visitor"};
+	static const char *const ids[] = {"missing_rank",      "equal_count_stall", "hang_unknown",	"p2p_wait",
+					  "rank_finishing",    "lock_wait",	    "loader_stuck",	"rendezvous",
+					  "waits_for_process", "waits_for_thread",  "checkpoint_stuck", "network_wait",
+					  "orphaned_wait",     "abandoned_wait",    "waits_for_visitor"};
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		if (strcmp(ids[i], id) == 0)
 			return true;

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "judge/hang/hang.h"
 #include "judge/hang_verdict_check.h"
+#include "judge/plain_words.h"
 #include "wait_scenario.h"
 
 #define RANKS 64
@@ -562,6 +563,7 @@ static void judge(struct scenario *s, const char *where)
 		    (in->cause.n_advice == 0 && s->verdict.kind == HANG_HANG))
 			fail_msg("%s: the incident '%s' is not complete: %zu advice, %zu evidence", where,
 				 s->verdict.id, in->cause.n_advice, in->n_evidence);
+		plain_words(in, where);
 	}
 	for (size_t i = 0; i < HANG_DUMPS; i++)
 		stackdump_done(&dumps[i]);
