@@ -716,7 +716,10 @@ static void book_line(struct scenario *s, struct span rest, const char *where)
 	*b = (struct cause_verdict){.valid = true};
 	span_copy(next(&rest, where), b->id, sizeof(b->id));
 	struct span w = next(&rest, where);
-	b->role = span_eq(w, "root") ? RULE_ROOT : span_eq(w, "cascade") ? RULE_CASCADE : RULE_CONFIRMATION;
+	b->of_stack = b->of_main_thread = span_eq(w, "root-of-stack");
+	b->role = b->of_stack || span_eq(w, "root") ? RULE_ROOT
+		  : span_eq(w, "cascade")	    ? RULE_CASCADE
+						    : RULE_CONFIRMATION;
 	b->confidence = (enum rule_confidence)confidence_read(next(&rest, where));
 	w = next(&rest, where);
 	if (!span_eq(w, "-"))
