@@ -65,6 +65,7 @@ static void waits_show(const struct waits_options *o, const struct subject *s, c
 		.took_ns = r->took_ns,
 		.stopped = r->stopped,
 		.cut = r->cut,
+		.hints_late = r->hints_late,
 		.n_denied = r->n_denied,
 	};
 	const struct waits_how how = {.all = o->all};

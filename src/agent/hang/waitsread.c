@@ -106,7 +106,8 @@ static int hints_read(struct taking *t)
 	int e = waitlocks_read(t->w, &r->look[0], r->who, r->n_who, until_ns, t->want->stop, &r->hint, &r->n_hints,
 			       &t->cap_hints);
 	r->took_ns += t->w->mono_ns() - began_ns;
-	return e;
+	r->hints_late = e == WAITLOCKS_LATE;
+	return r->hints_late ? 0 : e;
 }
 
 /* ---- the two looks ---- */
