@@ -357,7 +357,7 @@ static int show_samples(struct showing *s, const struct view *v, const struct su
 	}
 	r = show(s);
 	flame_summary(set, stderr);
-	return r;
+	return r ? r : recording_status(set, what);
 }
 
 /* Only what a process itself left, when the job was named by it. */

@@ -104,6 +104,8 @@ static int check_entry(const struct config *c, const struct config_entry *e, con
 	const struct option *o = option_find(command, e->key);
 	if (!o)
 		return unknown_key(e, command, f);
+	if (o->no_key)
+		return entry_fault(e, f, "a file cannot name another one; use --config or VIGIL_CONFIG");
 	if (project && strcmp(e->key, "state") == 0)
 		return entry_fault(e, f,
 				   "a project's vigil.yaml may not choose the state directory; put it into your own "
@@ -159,7 +161,7 @@ const struct config_entry *config_find(const struct config *c, const char *secti
 int config_apply(const struct config *c, const struct command *command, void *opts, struct fault *f)
 {
 	for (const struct option *o = command->options; o && o->name; o++) {
-		const struct config_entry *e = config_find(c, command->name, option_name(o));
+		const struct config_entry *e = o->no_key ? NULL : config_find(c, command->name, option_name(o));
 		int r = e ? set_entry(e, o, opts, f) : 0;
 		if (r < 0)
 			return r;

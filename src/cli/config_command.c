@@ -33,7 +33,7 @@ static int config_command_check(const char *file)
 	cleanup(config_done) struct config c = {.entries = NULL};
 	struct fault f = {.text = ""};
 	char note[256] = "";
-	int r = file ? config_add_file(&c, file, CONFIG_NAMED, &f) : config_load(&c, note, &f);
+	int r = file ? config_add_file(&c, file, CONFIG_NAMED, &f) : config_load(&c, NULL, note, &f);
 	if (note[0])
 		log_warning("%s", note);
 	if (r == 0 && config_check_all(&c, commands, mistake_log) > 0)
@@ -115,6 +115,8 @@ static int show_command(const struct config *c, const struct command *command, c
 	int r = config_apply(c, command, opts, f);
 	for (const struct option *each = command->options; r == 0 && each->name; each++) {
 		struct value v;
+		if (each->no_key)
+			continue;
 		r = value_of(c, command, each, opts, &v, f);
 		if (r == 0)
 			print_value(&v, o, section);
@@ -139,7 +141,7 @@ static int config_command_show(const struct config_options *o)
 	struct fault f = {.text = ""};
 	char note[256] = "";
 	const char *section = NULL;
-	int r = config_load(&c, note, &f);
+	int r = config_load(&c, NULL, note, &f);
 	if (r == 0)
 		r = config_check(&c, commands, &f);
 	if (note[0])
@@ -172,7 +174,8 @@ const struct command command_config = {
 	.summary = "check or show the configuration",
 	.about = "A value comes from the first of: a flag, an environment variable (VIGIL_SOME_OPTION), the project's "
 		 "./vigil.yaml, the user's $XDG_CONFIG_HOME/vigil/vigil.yaml, /etc/vigil/vigil.yaml, the default. "
-		 "VIGIL_CONFIG names one file that replaces the three.\n"
+		 "VIGIL_CONFIG, or --config of the command, names one file that replaces the three; root refuses one "
+		 "that others can write.\n"
 		 "\n"
 		 "A file has a section for each command that acts, with the names of its options as keys, and may have "
 		 "'state: DIR' and 'notify:', the list of channels of vigil notify, at the top. A project's file may "

@@ -413,11 +413,11 @@ static int choose(const struct channels *all, const struct option_list *wanted, 
 	return 0;
 }
 
-int config_channels_chosen(const struct option_list *wanted, struct channels **ret, struct fault *f)
+int config_channels_chosen(const char *named, const struct option_list *wanted, struct channels **ret, struct fault *f)
 {
 	cleanup(config_done) struct config c = {.entries = NULL};
 	char note[256];
-	int r = config_load(&c, note, f);
+	int r = config_load(&c, named, note, f);
 	if (r < 0)
 		return r;
 	bool some = false;

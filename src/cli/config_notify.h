@@ -16,10 +16,11 @@ bool config_is_notify(const struct config_entry *e);
  */
 int must_check config_channels(const struct config *c, struct channels *ret, struct fault *f);
 /*
- * The channels of this user's configuration that a command sends notices to: those named in `wanted`, none for "none",
- * the default ones when it is empty. *ret is malloc'ed, or NULL when there are none.
+ * The channels of the configuration (`named` as in config_load) that a command sends notices to: those named in
+ * `wanted`, none for "none", the default ones when it is empty. *ret is malloc'ed, or NULL when there are none.
  */
-int must_check config_channels_chosen(const struct option_list *wanted, struct channels **ret, struct fault *f);
+int must_check config_channels_chosen(const char *named, const struct option_list *wanted, struct channels **ret,
+				      struct fault *f);
 /* Call `say` with a sentence for each file of a channel that cannot be read, or that everybody can read. */
 void config_channels_files(const struct channels *all, void (*say)(const char *fmt, ...));
 /* Print the channels for `config show`: as YAML, secrets in addresses masked. */

@@ -257,12 +257,41 @@ static int add_if_there(struct config *c, const char *path, enum config_kind kin
 	return config_add_file(c, path, kind, f);
 }
 
-int config_load(struct config *c, char note[static 256], struct fault *f)
+/* Why root must not take what stands in the file; NULL if it may. */
+static const char *distrust(const struct stat *st)
+{
+	if (st->st_uid != 0)
+		return "it belongs to another user";
+	if (st->st_mode & S_IWOTH)
+		return "everybody may write to it";
+	return (st->st_mode & S_IWGRP) && st->st_gid != 0 ? "its group may write to it" : NULL;
+}
+
+/* What is judged is the file that is open. O_NONBLOCK: a FIFO of another user does not hold root up. */
+static int add_named(struct config *c, const char *path, struct fault *f)
+{
+	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return fault_set(f, -errno, "cannot read the configuration %s: %s", path, strerror(errno));
+	const char *why = geteuid() == 0 ? distrust(&st) : NULL;
+	if (why)
+		return fault_set(f, -EPERM, "the configuration %s is refused: %s, and what it names is started as root",
+				 path, why);
+	int flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+		return fault_set(f, -errno, "cannot read the configuration %s: %s", path, strerror(errno));
+	return add_open_file(c, fd, path, CONFIG_NAMED, f);
+}
+
+int config_load(struct config *c, const char *named, char note[static 256], struct fault *f)
 {
 	note[0] = '\0';
-	const char *named = getenv("VIGIL_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	if (named && *named)
-		return config_add_file(c, named, CONFIG_NAMED, f);
+	const char *variable = getenv("VIGIL_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	if (!named && variable && *variable)
+		named = variable;
+	if (named)
+		return add_named(c, named, f);
 	int e = add_if_there(c, "/etc/vigil/vigil.yaml", CONFIG_SYSTEM, f);
 	char path[PATH_MAX];
 	if (xdg && xdg[0] == '/')

@@ -4,9 +4,9 @@
  * vigil-config. The only user of libyaml. config.h applies the entries to options.
  *
  * A later file overrides an earlier one: /etc/vigil/vigil.yaml, the user's $XDG_CONFIG_HOME/vigil/vigil.yaml, the
- * project's ./vigil.yaml. VIGIL_CONFIG names one file that replaces all three. A project file comes with a checkout, so
- * it is trusted least: it may have the sections "run" and "map" only, must belong to the user or root, and must not be
- * writable by others.
+ * project's ./vigil.yaml. --config or VIGIL_CONFIG names one file that replaces all three; root refuses one that others
+ * can write. A project file comes with a checkout, so it is trusted least: it may have the sections "run" and "map"
+ * only, must belong to the user or root, and must not be writable by others.
  */
 #pragma once
 
@@ -39,10 +39,11 @@ void config_done(struct config *c);
  */
 int must_check config_add_file(struct config *c, const char *path, enum config_kind kind, struct fault *f);
 /*
- * Add the files of this user and directory. Files that do not exist are skipped. note gets a sentence when a project
- * file was not trusted, else "".
+ * Add the one file that is named (NULL: that VIGIL_CONFIG names), else those of this user and directory; of these, what
+ * does not exist is skipped. -EPERM when root may not trust the named file. note gets a sentence when a project's file
+ * was not trusted, else "".
  */
-int must_check config_load(struct config *c, char note[static 256], struct fault *f);
+int must_check config_load(struct config *c, const char *named, char note[static 256], struct fault *f);
 
 /* True if the entry comes from a project's file, which is trusted least. */
 bool config_is_project(const struct config *c, const struct config_entry *e);

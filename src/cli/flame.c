@@ -403,7 +403,7 @@ static int flame_run(const void *options, int argc, char **argv)
 		return r;
 	r = finish(o, &c, set, s.key);
 	flame_summary(set, stderr);
-	return r;
+	return r ? r : recording_status(set, &s);
 }
 
 const struct command command_flame = {

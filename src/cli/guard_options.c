@@ -1,5 +1,19 @@
 #include "cli/guard_options.h"
 
+#include <string.h>
+
+#include "model/memory/wish.h"
+
+_Static_assert(2 * ARRAY_SIZE(((struct option_list *)0)->item) <= WISHES_MAX, "no pattern is left out");
+
+int guard_pattern_check(const char *item, struct fault *f)
+{
+	if (strlen(item) < WISH_TEXT)
+		return 0;
+	return fault_set(f, -EINVAL, "'%.40s…' is %zu bytes long; a pattern of --prefer or --avoid has at most %d",
+			 item, strlen(item), WISH_TEXT - 1);
+}
+
 struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang_options *h, const char *rules,
 				struct hang_settings *settings)
 {

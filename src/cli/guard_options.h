@@ -21,9 +21,13 @@ struct guard_options {
 	struct option_list notify;
 	const char *state;
 	const char *name;
+	const char *config; /* the one file that replaces the usual ones; NULL: these */
 };
 
 extern const char *const policy_choices[];
+
+/* A pattern of --prefer or --avoid. -EINVAL with a sentence that begins with it when it is longer than one may be. */
+int guard_pattern_check(const char *item, struct fault *f);
 
 /*
  * Turn the options into the specification that supervise_run and adopt_run take. settings is filled if hangs are
@@ -71,12 +75,14 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 	 .type = OPTION_LIST,                                                                                          \
 	 .arg = "PATTERN",                                                                                             \
 	 .help = "end processes like this first: a name, or command:, user: or rank: and a pattern; may be repeated",  \
-	 .offset = offsetof(S, guard.prefer)},                                                                         \
+	 .offset = offsetof(S, guard.prefer),                                                                          \
+	 .check = guard_pattern_check},                                                                                \
 	{.name = "avoid",                                                                                              \
 	 .type = OPTION_LIST,                                                                                          \
 	 .arg = "PATTERN",                                                                                             \
 	 .help = "end processes like this only when no other is left",                                                 \
-	 .offset = offsetof(S, guard.avoid)},                                                                          \
+	 .offset = offsetof(S, guard.avoid),                                                                           \
+	 .check = guard_pattern_check},                                                                                \
 	{.name = "dry-run",                                                                                            \
 	 .type = OPTION_FLAG,                                                                                          \
 	 .help = "end nobody for memory: only tell whom it would be",                                                  \
@@ -99,6 +105,12 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 	 .arg = "NAME,…",                                                                                              \
 	 .help = "tell these channels of the configuration what happens, instead of its default ones; none for none",  \
 	 .offset = offsetof(S, guard.notify)},                                                                         \
+	{.name = "config",                                                                                             \
+	 .type = OPTION_TEXT,                                                                                          \
+	 .arg = "FILE",                                                                                                \
+	 .help = "read this configuration and none of the usual files; see vigil config",                              \
+	 .offset = offsetof(S, guard.config),                                                                          \
+	 .no_key = true},                                                                                              \
 	{.name = "state",                                                                                              \
 	 .type = OPTION_TEXT,                                                                                          \
 	 .arg = "DIR",                                                                                                 \

@@ -57,10 +57,33 @@ void command_unknown(const char *name)
 }
 
 /*
+ * The configuration's file that the command line names: the arguments are parsed once before the configuration is read,
+ * without keeping anything else of it. *ret is NULL if none is named.
+ */
+static int named_config(const struct command *c, int argc, char **argv, const char **ret, struct fault *f)
+{
+	const struct option *o = option_find(c, "config");
+	*ret = NULL;
+	if (!o || !o->no_key)
+		return 0;
+	cleanup(freep) char *scratch = calloc(1, c->options_size);
+	cleanup(freep) char **words = calloc((size_t)argc + 1, sizeof(*words));
+	int rest;
+	if (!scratch || !words)
+		return fault_set(f, -ENOMEM, "no memory to start");
+	if (c->defaults)
+		memcpy(scratch, c->defaults, c->options_size);
+	memcpy(words, argv, (size_t)argc * sizeof(*words)); /* parsing puts them in another order */
+	int r = option_parse(c, argc, words, scratch, &rest, f);
+	memcpy(ret, scratch + o->offset, sizeof(*ret));
+	return r;
+}
+
+/*
  * A command that acts stops at a configuration that cannot be read, because it would act against the user's wishes. A
  * command that reads goes on: a mistake in the file must not hide a report.
  */
-static int configure(const struct command *c, void *opts)
+static int configure(const struct command *c, const char *named, void *opts)
 {
 	static struct config config; /* never freed: options point into it */
 	static char note[256];
@@ -68,7 +91,7 @@ static int configure(const struct command *c, void *opts)
 	struct fault f = {.text = ""};
 	if (!strict && !option_find(c, "state") && !option_find(c, "rules"))
 		return 0;
-	int r = config_load(&config, note, &f);
+	int r = config_load(&config, named, note, &f);
 	if (r == 0)
 		r = strict ? config_check(&config, commands, &f) : 0;
 	if (r == 0)
@@ -88,6 +111,7 @@ static int call(const struct command *c, int argc, char **argv)
 {
 	struct fault f = {.text = ""};
 	cleanup(freep) void *opts = calloc(1, c->options_size ? c->options_size : 1);
+	const char *named;
 	int rest = 0;
 	if (!opts) {
 		log_error("no memory to start");
@@ -95,9 +119,11 @@ static int call(const struct command *c, int argc, char **argv)
 	}
 	if (c->defaults)
 		memcpy(opts, c->defaults, c->options_size);
-	if (configure(c, opts) < 0)
+	int r = named_config(c, argc, argv, &named, &f);
+	if (r == 0 && configure(c, named, opts) < 0)
 		return c->usage_status;
-	int r = option_parse(c, argc, argv, opts, &rest, &f);
+	if (r == 0)
+		r = option_parse(c, argc, argv, opts, &rest, &f);
 	if (r == OPTION_HELP) {
 		option_help(c, stdout);
 		return 0;

@@ -57,7 +57,7 @@ static int channels_all(struct channels **ret)
 	cleanup(freep) struct channels *all = calloc(1, sizeof(*all));
 	struct fault f = {.text = "no memory for the configuration"};
 	char note[256] = "";
-	int r = all ? config_load(&c, note, &f) : -ENOMEM;
+	int r = all ? config_load(&c, NULL, note, &f) : -ENOMEM;
 	if (r == 0)
 		r = config_channels(&c, all, &f);
 	if (r < 0) {

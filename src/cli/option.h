@@ -36,6 +36,7 @@ struct option {
 	const char *arg;     /* "SIZE"; NULL for flags */
 	const char *help;    /* one sentence, lower case, no full stop; NULL: not shown */
 	size_t offset;       /* of the field in the command's options struct */
+	bool no_key; /* flag and environment only: a configuration file cannot set it */
 	const char *const *choices; /* NULL-terminated, for OPTION_CHOICE */
 	const char *choices_why; /* a clause that says why another command's choice is missing here; may be NULL */
 	/*
@@ -74,8 +75,7 @@ enum {
  * Fill opts (options_size bytes, already holding the defaults) from the environment and argv. argv is reordered;
  * *ret_rest: index of the first word that is no option. Errors are one sentence, with a suggestion for typing mistakes.
  */
-int must_check option_parse(const struct command *c, int argc, char **argv, void *opts, int *ret_rest,
-			    struct fault *f);
+int must_check option_parse(const struct command *c, int argc, char **argv, void *opts, int *ret_rest, struct fault *f);
 /* Print the text of --help. */
 void option_help(const struct command *c, FILE *to);
 /* Print the man page, in roff. */

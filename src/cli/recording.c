@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "cli/commands.h"
 #include "cli/state.h"
 #include "tell/stacks/flame.h"
 #include "tell/store/store.h"
@@ -82,6 +83,16 @@ int recording_make(const struct world *w, const struct recording_want *want, str
 	TEXT_COPY(stackset_meta(*ret)->title, want->subject->text);
 	remember(want, *ret);
 	return 0;
+}
+
+int recording_status(const struct stackset *s, const struct subject *asked)
+{
+	const struct stackset_meta *m = stackset_meta_of(s);
+	if (!m->subject_denied)
+		return 0;
+	log_error("process %d itself could not be read, and only its descendants are shown: %s", (int)asked->pid,
+		  m->missing);
+	return EXIT_DENIED;
 }
 
 int recording_load(const char *path, struct stackset **ret, struct fault *f)

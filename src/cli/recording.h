@@ -25,6 +25,12 @@ int must_check recording_make(const struct world *w, const struct recording_want
 /* A recording written before: "vigil.flame/1" or folded lines; "-" is stdin. */
 int must_check recording_load(const char *path, struct stackset **ret, struct fault *f);
 
+/*
+ * The status of a command that has shown a recording, 0 otherwise: 3, with a sentence, where the very process that was
+ * asked for could not be read.
+ */
+int recording_status(const struct stackset *s, const struct subject *asked);
+
 struct recording_out {
 	FILE *to;
 	char path[512]; /* final name; "" is stdout */

@@ -219,7 +219,7 @@ static int run(const void *opts, int argc, char **argv)
 	if (rules_check(o, &w) < 0)
 		return 125;
 	static struct channels *channels; /* never freed: the supervisor uses it until the end */
-	if (config_channels_chosen(&o->guard.notify, &channels, &f) < 0) {
+	if (config_channels_chosen(o->guard.config, &o->guard.notify, &channels, &f) < 0) {
 		log_error("%s", f.text);
 		return 125;
 	}

@@ -61,10 +61,13 @@ static void on_interrupt(int signal)
 	stop = true;
 }
 
-static void show(const struct stack_options *o, const struct stackdump *d, const struct waitgraph *waits)
+/* late: hints on the waits are missing, as their time was up. */
+static void show(const struct stack_options *o, const struct stackdump *d, const struct waitgraph *waits, bool late)
 {
 	if (o->json) {
 		struct js *j = stack_json(d, waits);
+		if (late)
+			js_put_bool(j, "waits_late", true);
 		ignore(js_write(j, stdout, 0), "main looks at stdout in the end");
 		js_free(j);
 		return;
@@ -74,6 +77,7 @@ static void show(const struct stack_options *o, const struct stackdump *d, const
 		.all_threads = o->threads == THREADS_ALL,
 		.locals = o->locals,
 		.waits = waits,
+		.waits_late = late,
 	};
 	stack_text(d, &how, stdout);
 }
@@ -120,7 +124,7 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		log_error("%s: %s", s->text, f.text);
 		return r == SNAPSHOT_NONE ? EXIT_ABSENT : r == WORLD_DENIED ? EXIT_DENIED : EXIT_PROBLEM;
 	}
-	show(o, &d, told ? &waits.graph : NULL);
+	show(o, &d, told ? &waits.graph : NULL, told && waits.hints_late);
 	bool denied = subject_denied(&d, s);
 	stackdump_done(&d);
 	waitsread_done(&waits);

@@ -65,6 +65,7 @@ static void waits_show(const struct waits_options *o, const struct subject *s, c
 		.took_ns = r->took_ns,
 		.stopped = r->stopped,
 		.cut = r->cut,
+		.hints_late = r->hints_late,
 		.n_denied = r->n_denied,
 	};
 	const struct waits_how how = {.all = o->all};
@@ -115,8 +116,14 @@ static int take_and_show(const struct world *w, const struct waits_options *o, c
 								   : EXIT_PROBLEM;
 	}
 	waits_show(o, s, &r);
+	bool denied = r.subject_denied;
 	waitsread_done(&r);
-	return 0;
+	if (denied)
+		log_error(
+			"process %d itself may not be looked into, and only its descendants are shown; be its user, or "
+			"root",
+			(int)s->pid);
+	return denied ? EXIT_DENIED : 0;
 }
 
 static int check(const struct waits_options *o, int argc)

@@ -17,6 +17,7 @@ struct watch_options {
 	struct guard_options guard;
 	uint32_t pid;
 	const char *cgroup;
+	const char *slurm;
 	const char *rules;
 	bool ray;
 	struct hang_options hang;
@@ -36,6 +37,11 @@ static const struct option watch_table[] = {
 	 .arg = "GROUP",
 	 .help = "every process of this control group",
 	 .offset = offsetof(struct watch_options, cgroup)},
+	{.name = "slurm",
+	 .type = OPTION_TEXT,
+	 .arg = "JOB",
+	 .help = "this job of Slurm's, as far as it runs on this node: its number as SLURM_JOB_ID has it",
+	 .offset = offsetof(struct watch_options, slurm)},
 	{.name = "ray",
 	 .type = OPTION_FLAG,
 	 .help = "the Ray workers of this node",
@@ -111,7 +117,7 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	char state[256];
 	static struct channels *channels; /* never freed: adopt_run uses it until the end */
 	if (state_dir(g->state, state, sizeof(state), &f) < 0 ||
-	    config_channels_chosen(&g->notify, &channels, &f) < 0 || world_open(NULL, &w, &f) < 0) {
+	    config_channels_chosen(g->config, &g->notify, &channels, &f) < 0 || world_open(NULL, &w, &f) < 0) {
 		log_error("%s", f.text);
 		return 2;
 	}
@@ -127,6 +133,19 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	return adopt_run(&spec, &w);
 }
 
+static int slurm_target(const char *text, struct adopt_target *ret)
+{
+	uint64_t job;
+	if (span_u64(span_of(text), &job) < 0 || job == 0 || job > UINT32_MAX) {
+		log_error("--slurm: '%s' is not the number of a job; give what SLURM_JOB_ID has, which of an array's "
+			  "task is a number of its own (squeue --Format=JobArrayID,JobID)",
+			  text);
+		return -EINVAL;
+	}
+	*ret = (struct adopt_target){.kind = ADOPT_SLURM, .job = (uint32_t)job};
+	return 0;
+}
+
 static int watch_run(const void *opts, int argc, char **argv)
 {
 	const struct watch_options *o = opts;
@@ -135,10 +154,14 @@ static int watch_run(const void *opts, int argc, char **argv)
 		log_error("'%s': watch takes options only; did you mean --pid %s?", argv[0], argv[0]);
 		return 2;
 	}
-	if ((o->pid != 0) + (o->cgroup != NULL) + o->ray != 1) {
-		log_error("say what to watch with one of --pid PID, --cgroup GROUP or --ray");
+	if ((o->pid != 0) + (o->cgroup != NULL) + (o->slurm != NULL) + o->ray != 1) {
+		log_error("say what to watch with one of --pid PID, --cgroup GROUP, --slurm JOB or --ray");
 		return 2;
 	}
+	if (o->slurm && slurm_target(o->slurm, &t) < 0)
+		return 2;
+	if (o->slurm)
+		return adopt(&o->guard, &o->hang, o->rules, &t, 1, false);
 	if (o->pid)
 		t = (struct adopt_target){.kind = ADOPT_PID, .pid = (pid_t)o->pid};
 	else if (o->cgroup)
@@ -171,13 +194,16 @@ static int agent_run(const void *opts, int argc, char **argv)
 
 const struct command command_watch = {
 	.name = "watch",
-	.usage = "vigil watch --pid PID | --cgroup GROUP | --ray [OPTIONS]",
+	.usage = "vigil watch --pid PID | --cgroup GROUP | --slurm JOB | --ray [OPTIONS]",
 	.summary = "keep watch over a job that is already running",
 	.about = "The same guard as `vigil run`, for processes that somebody else started. Ctrl-C stops watching; the "
 		 "job goes on. The exit status of somebody else's child cannot be had, and is not made up; its output "
-		 "is read where it goes to local files of this run.",
+		 "is read where it goes to local files of this run.\n\n"
+		 "A job of Slurm's is found by the control group that slurmstepd made for it, else by SLURM_JOB_ID in "
+		 "the environment of its owner's processes; neither Slurm's library nor its commands are needed.",
 	.examples = "vigil watch --pid 4242\n"
-		    "vigil watch --cgroup system.slice/train.service --memory-threshold 0.9\n",
+		    "vigil watch --cgroup system.slice/train.service --memory-threshold 0.9\n"
+		    "vigil watch --slurm 4242 --on-hang kill\n",
 	.options = watch_table,
 	.options_size = sizeof(struct watch_options),
 	.defaults = &watch_defaults,
@@ -187,13 +213,14 @@ const struct command command_watch = {
 
 const struct command command_agent = {
 	.name = "agent",
-	.usage = "vigil agent [OPTIONS]",
+	.usage = "vigil agent [--config FILE] [OPTIONS]",
 	.summary = "keep watch over the jobs of this machine, as a service",
 	.about = "Adopts every process or control group that its settings name, now and later, and guards them as "
 		 "`vigil run` would. Started by the unit vigil-agent.service; settings are in the section agent: of "
-		 "/etc/vigil/vigil.yaml.",
+		 "/etc/vigil/vigil.yaml, or of the file that --config names.",
 	.examples = "vigil agent --ray\n"
-		    "vigil agent --command train.py --policy largest\n",
+		    "vigil agent --command train.py --policy largest\n"
+		    "vigil agent --config /srv/vigil/node.yaml\n",
 	.options = agent_table,
 	.options_size = sizeof(struct agent_options),
 	.defaults = &agent_defaults,

@@ -1,5 +1,6 @@
 """vigil itself: help, manuals, completion, mistakes, the configuration."""
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -146,6 +147,35 @@ def test_a_named_file_replaces_all_others(here, tmp_path):
     assert got[("run", "name")]["value"] == "other"
     result = here("run", "--", "true", env={"VIGIL_CONFIG": tmp_path / "absent.yaml"})
     assert result.status == 125 and "absent.yaml" in result.text
+
+
+def test_a_file_named_by_a_flag_replaces_all_others(here, tmp_path):
+    here.project.write_text("run: [\n")
+    other = tmp_path / "other.yaml"
+    other.write_text("run:\n  name: other\n")
+    result = here("run", "--config", other, "--", "true", env={"VIGIL_CONFIG": tmp_path / "absent.yaml"})
+    assert result.status == 0, result
+    assert json.loads(here("jobs", "--json").out.splitlines()[0])["name"] == "other"
+    result = here("agent", f"--config={tmp_path / 'absent.yaml'}")
+    assert (result.status, result.out) == (2, b"") and "absent.yaml: No such file" in result.text, result
+    other.write_text("agent:\n  polcy: newest\n")
+    result = here("agent", "--ray", "--config", other)
+    assert result.status == 2 and f"{other}:2:3: unknown key 'polcy'" in result.text, result
+    # the job's own option of that name is the job's
+    here.project.write_text("")
+    assert here("run", "--", "echo", "--config", "x").out == b"--config x\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file away")
+def test_root_refuses_a_named_file_of_others_in_one_sentence(here, tmp_path):
+    other = tmp_path / "other.yaml"
+    other.write_text("agent:\n  ray: yes\n")
+    os.chown(other, 65534, 65534)
+    for call, env in ((("agent", "--config", other), {}), (("watch", "--ray"), {"VIGIL_CONFIG": other})):
+        result = here(*call, env=env)
+        assert (result.status, result.out) == (2, b""), result
+        assert result.text.strip().splitlines() == [
+            f"vigil: the configuration {other} is refused: it belongs to another user, and what it names is started as root"]
 
 
 def test_config_check_tells_file_line_and_column(here, tmp_path):

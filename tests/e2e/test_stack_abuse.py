@@ -274,6 +274,27 @@ def test_a_child_that_may_not_be_looked_into_is_told_of(nobodys_vigil, begin, as
         assert "user 65533" in result.text + result.out.decode(), result
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root")
+def test_where_only_a_descendant_can_be_read_the_status_says_so(nobodys_vigil, begin, as_nobody):
+    """The asked process is another user's: 3, with its number, and what could be read is shown all the same."""
+    vigil = nobodys_vigil
+    script = "import os, sys\nif os.fork() == 0:\n    os.setgid(65534), os.setuid(65534)\n" \
+             "    os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])\nos.setuid(65533)\n" \
+             "os.execv('/bin/sleep', ['sleep', '1000'])"
+    process = begin(["/usr/bin/python3", "-c", script, SPIN])
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    wait_for(lambda: pathlib.Path(f"/proc/{process.pid}/comm").read_text() == "sleep\n" and children.read_text().strip())
+    child = int(children.read_text())
+    wait_for(lambda: "spin" in vigil("stack", child).out.decode())
+    for command in (["stack"], ["flame", "-d", 0.2, "-f", "folded"], ["calls", "-d", 0.2], ["waits", "-s", 0]):
+        result = vigil(*command, process.pid, prefix=as_nobody, cwd=vigil.folder)
+        assert result.status == 3, (command, result)
+        if command[0] != "waits": # which shows who waits, and this child does not
+            assert b"spin" in result.out, result
+        assert re.search(rf"\b{process.pid}\b.*(user 65533|may not be looked into)", result.text + result.out.decode()), result
+        assert vigil(*command, child, prefix=as_nobody, cwd=vigil.folder).status == 0
+
+
 def test_what_only_waits_is_not_paused(vigil, begin):
     process = begin([PYTHON, "-c", SLEEP])
     wait_for(lambda: state_of(process.pid) == "S")

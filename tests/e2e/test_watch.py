@@ -155,11 +155,59 @@ def test_an_absent_group_gives_status_4(vigil):
 
 
 @pytest.mark.parametrize("args", [[], ["--pid", "1", "--cgroup", "x"], ["--pid", "0"], ["--pid", "-3"], ["--pid", "train"], ["12"],
+                                  ["--slurm", "12_3"], ["--slurm", "0"], ["--slurm", "4.0"], ["--slurm", "1", "--ray"],
                                   ["--pid", "99999999999999999999"]])
 def test_a_watch_of_nothing_sensible_is_refused(vigil, args):
     result = vigil("watch", *args)
     assert result.status == 2, result
     assert result.text.count("\n") <= 3 and result.text.startswith("vigil"), result
+
+
+def test_an_absent_job_of_slurms_gives_status_4_and_a_sentence(vigil):
+    result = vigil("watch", "--slurm", 4_000_000_000)
+    assert result.status == 4, result
+    assert result.text.strip() == "vigil: no process of job 4000000000 of Slurm runs on this machine" \
+        f"{'' if os.geteuid() == 0 else ' as you'}; 'squeue --job 4000000000' tells its nodes"
+
+
+def test_a_job_of_slurms_is_watched_by_its_group_down_to_the_tasks(vigil, small_machine, others, tmp_path):
+    box = small_machine(256)
+    number = os.getpid()
+    task = box.path / "slurm_here/uid_0" / f"job_{number}" / "step_0/task_0"
+    if box.version == 2:
+        task = box.path / "here_slurmstepd.scope" / f"job_{number}" / "step_0/user/task_0"
+    task.mkdir(parents=True)
+
+    def enter():
+        (task / "cgroup.procs").write_text("0")
+    box.enter = enter
+    job = others([PYTHON, "-u", "-c", LATER, tmp_path / "go", 2000, "--rate", 300], box=box)
+    watch = waiting(vigil, "watch", "--slurm", number)
+    listed = [json.loads(line) for line in vigil("ps", "last", "--json").out.splitlines()]
+    assert [p["pid"] for p in listed] == [job.pid]
+    (tmp_path / "go").touch()
+    assert job.wait(30) == -signal.SIGKILL
+    assert box.kernel_kills() == 0
+    report = wait_for(lambda: (r := vigil("why", "last", "--json")).status == 0 and r.json(), 20, "the report")
+    assert report["victim"]["pid"] == job.pid and report["job"].startswith(f"slurm-{number}"), report
+    box.remove() # as Slurm does at the job's end
+    assert vigil.finish(watch, 30).status == 0
+
+
+def test_a_job_of_slurms_without_a_group_is_known_by_its_environment(vigil, others):
+    number = 3_000_000_000 + os.getpid()
+    env = {**os.environ, "SLURM_JOB_ID": str(number)}
+    first, second = (others(["sleep", "300"], env=env) for _ in range(2))
+    watch = waiting(vigil, "watch", "--slurm", number)
+    beside = others(["sleep", "300"], env={**env, "SLURM_JOB_ID": "1"})
+    later = others(["sleep", "300"], env=env) # as the next step of the job
+    first.kill()
+    second.kill()
+    wait_for(lambda: any(str(later.pid) in text for text in events_of(vigil, "job_adopted")), 20, "the later step")
+    assert watch.poll() is None
+    later.kill()
+    assert vigil.finish(watch, 30).status == 0
+    assert beside.poll() is None
 
 
 def test_stopping_the_watch_leaves_the_job_alone(vigil, others):

@@ -65,7 +65,7 @@ static void read_group_pids(struct evict *h, struct unit_extra *extra)
 		const char *path = h->orphaned && job->has_group ? job->group.memory : job->adopted_cgroup;
 		if (path[0] == '\0' || !job->unit.active)
 			continue;
-		if (cgroup_pids(h->w, path, pool + used, room, &n) != 0)
+		if (cgroup_tree_pids(h->w, path, pool + used, room, &n) != 0)
 			continue;
 		extra[j].n = MIN(n, room);
 		pids_sort(pool + used, extra[j].n);
@@ -201,7 +201,7 @@ static bool jobs_pids(const struct evict *h, pid_t pids[static REFRESH_MOST], si
 		const char *path = job->has_group ? job->group.memory : job->adopted_cgroup;
 		if (!job->unit.active)
 			continue;
-		if (path[0] == '\0' || cgroup_pids(h->w, path, pids + n, REFRESH_MOST - n, &more) != 0 ||
+		if (path[0] == '\0' || cgroup_tree_pids(h->w, path, pids + n, REFRESH_MOST - n, &more) != 0 ||
 		    more > REFRESH_MOST - n)
 			return false;
 		n += more;

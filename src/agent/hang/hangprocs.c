@@ -344,6 +344,7 @@ void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct h
 		.cgroup = job->cgroup[0] ? job->cgroup : NULL, .root = job->root, .root_is_ours = job->root_is_ours};
 	_Static_assert(sizeof(want.not_ours) == sizeof(job->not_ours), "both name the same helpers");
 	memcpy(want.not_ours, job->not_ours, sizeof(want.not_ours));
+	memcpy(want.also, job->also, sizeof(want.also));
 	jobpids_find(&c->pids, w, &want, c->samples % THREADS_EVERY == 0);
 	for (size_t i = 0; i < c->pids.n; i++)
 		c->n_now += member_read(c, c->pids.pid[i], now_ns, &c->now[c->n_now]) ? 1 : 0;

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "agent/hang/ownlog.h"
+#include "agent/jobs/jobpids.h"
 #include "judge/hang/hang.h"
 #include "model/memory/unit.h"
 #include "sense/memory/cgroup.h"
@@ -38,6 +39,7 @@ struct hang_job {
 	char freezer[CGROUP_PATH_MAX]; /* the same, of the group whose freezer shows that the job is frozen */
 	pid_t root; /* its descendants belong to the job */
 	bool root_is_ours; /* root itself belongs to the job, too */
+	pid_t also[JOBPIDS_ALSO]; /* further roots that belong to the job; 0: none */
 	pid_t not_ours[8]; /* descendants that do not belong to it; 0: none */
 	struct hang_rank rank[HANG_RANKS]; /* main processes that the owner started */
 	size_t n_ranks;

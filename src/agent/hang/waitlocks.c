@@ -52,14 +52,18 @@ int waitlocks_read(const struct world *w, const struct waitfacts *facts, const s
 		   uint64_t until_ns, const volatile bool *stop, struct waithint **hint, size_t *n_hints,
 		   size_t *cap_hints)
 {
+	bool late = false;
 	for (int turn = 0; turn < 2; turn++)
-		for (size_t i = 0; i < n_who && !(stop && *stop); i++) {
+		for (size_t i = 0; i < n_who; i++) {
 			const struct waitfact_process *p = waitfacts_process(facts, who[i].pid);
-			if (who[i].main != (turn == 0) || !p || w->mono_ns() > until_ns)
+			struct asked asked = p ? asks_python(facts, p) : (struct asked){.locks = false};
+			if (who[i].main != (turn == 0) || !(asked.locks || asked.loops))
 				continue;
-			struct asked asked = asks_python(facts, p);
-			if ((asked.locks || asked.loops) && locks_of(w, p->pid, asked, hint, n_hints, cap_hints) < 0)
+			if ((stop && *stop) || w->mono_ns() > until_ns)
+				late = true;
+			else if (locks_of(w, p->pid, asked, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
 		}
-	return waitshared_read(w, facts, until_ns, hint, n_hints, cap_hints);
+	int e = waitshared_read(w, facts, until_ns, hint, n_hints, cap_hints);
+	return e == 0 && late ? WAITLOCKS_LATE : e;
 }

@@ -7,10 +7,15 @@
 #include "model/hang/waitgraph.h"
 #include "sense/world.h"
 
+enum {
+	WAITLOCKS_LATE = 1, /* the time was up before all were asked that may have something to say */
+};
+
 /*
  * Adds to the hints, an array that base/vec.h lets grow, what the Pythons of these processes say; main processes come
  * first. What the time until until_ns (the world's monotonic clock) does not suffice for, or *stop (may be NULL) cuts
- * off, goes without. Processes that end meanwhile, have no Python or may not be looked into add nothing. -ENOMEM.
+ * off, goes without: WAITLOCKS_LATE. Processes that end meanwhile, have no Python or may not be looked into add
+ * nothing. -ENOMEM.
  */
 int must_check waitlocks_read(const struct world *w, const struct waitfacts *facts, const struct waitgraph_who *who,
 			      size_t n_who, uint64_t until_ns, const volatile bool *stop, struct waithint **hint,

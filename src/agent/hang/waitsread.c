@@ -85,6 +85,7 @@ static int rights_check(struct taking *t, struct fault *f)
 {
 	const struct waitfacts *now = &t->r->look[t->r->n_looks - 1];
 	const struct procview_want none = {.natives = NULL};
+	const struct members_want *members = t->want->members;
 	size_t alive = 0;
 	pid_t first = 0;
 	t->r->n_denied = 0;
@@ -97,6 +98,7 @@ static int rights_check(struct taking *t, struct fault *f)
 			continue;
 		first = first ? first : p->pid;
 		t->r->n_denied++;
+		t->r->subject_denied |= !members->job_id && p->pid == members->root;
 	}
 	if (t->r->n_denied == 0 || t->r->n_denied < alive)
 		return 0;
@@ -132,7 +134,8 @@ static int hints_read(struct taking *t)
 	if (e == 0 && t->want->wakes && t->want->wakes->n > 0)
 		e = habits_read(t, until_ns);
 	r->took_ns += t->w->mono_ns() - began_ns;
-	return e;
+	r->hints_late = e == WAITLOCKS_LATE;
+	return r->hints_late ? 0 : e;
 }
 
 /* ---- the two looks ---- */

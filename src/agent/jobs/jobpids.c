@@ -73,6 +73,9 @@ static void jobpids_walk(struct jobpids *p, const struct world *w, const struct 
 		jobpids_add(p, want->root);
 	else
 		add_children_of_threads(p, w, want, want->root);
+	for (size_t i = 0; i < JOBPIDS_ALSO; i++)
+		if (want->also[i] > 0)
+			jobpids_add(p, want->also[i]);
 	for (size_t i = 0; i < p->n; i++) { /* p->n grows in the loop */
 		if (all_threads)
 			add_children_of_threads(p, w, want, p->pid[i]);
@@ -97,7 +100,7 @@ void jobpids_find(struct jobpids *p, const struct world *w, const struct jobpids
 		if (jobpids_is_ours(want, before[i]))
 			jobpids_add(p, before[i]);
 	n = 0;
-	if (want->cgroup && cgroup_pids(w, want->cgroup, before, ARRAY_SIZE(before), &n) == 0) {
+	if (want->cgroup && cgroup_tree_pids(w, want->cgroup, before, ARRAY_SIZE(before), &n) == 0) {
 		for (size_t i = 0; i < MIN(n, ARRAY_SIZE(before)); i++)
 			if (jobpids_is_ours(want, before[i]))
 				jobpids_add(p, before[i]);

@@ -14,12 +14,14 @@
 
 #define JOBPIDS_MAX 4096
 #define JOBPIDS_NOT_OURS 8
+#define JOBPIDS_ALSO 32
 
 struct jobpids_want {
 	const char *cgroup; /* relative to world->cgroup_fd; NULL: walk */
 	pid_t root; /* start of the walk; 0: none */
 	bool root_is_ours; /* true: the root belongs to the job; false: only its descendants do */
 	pid_t not_ours[JOBPIDS_NOT_OURS]; /* 0: none */
+	pid_t also[JOBPIDS_ALSO]; /* further roots, which belong to the job; 0: none */
 };
 
 struct jobpids {

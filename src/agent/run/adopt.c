@@ -8,6 +8,7 @@
 #include "agent/run/adopt_parts.h"
 #include "agent/run/sdnotify.h"
 #include "base/log.h"
+#include "sense/proc/slurmjob.h"
 
 /* A service looks for new jobs this often; a watched group is checked for life at the same time. */
 static const int rescan_ms = 5000;
@@ -70,6 +71,14 @@ static int first_adoption(struct adopt *a)
 			continue;
 		if (t->kind == ADOPT_PID)
 			log_error("there is no process %d to watch", (int)t->pid);
+		else if (t->kind == ADOPT_SLURM && r == SLURMJOB_CLAIMED)
+			log_error("processes of several users say that they are of job %u, and no slurmstepd tells "
+				  "which are; watch it as its owner",
+				  t->job);
+		else if (t->kind == ADOPT_SLURM)
+			log_error("no process of job %u of Slurm runs on this machine%s; 'squeue --job %u' tells its "
+				  "nodes",
+				  t->job, geteuid() == 0 ? "" : " as you", t->job);
 		else
 			log_error("there is no control group '%s' below the cgroup mount; give its path as in "
 				  "/sys/fs/cgroup without that prefix (of version 1 with its controller: memory/…)",
@@ -86,6 +95,12 @@ static void rescan(struct adopt *a)
 	a->rescan_ns = a->w->mono_ns() + (uint64_t)rescan_ms * NS_PER_MS;
 	for (size_t i = 0; i < a->spec->n_targets; i++)
 		ignore(adopt_target(a, &a->spec->target[i]), "it may come later");
+}
+
+/* A service's jobs come and go, and a job of Slurm's gets further steps. */
+static bool looks_again(const struct adopt *a)
+{
+	return a->spec->service || (any_active(a) && a->spec->target[0].kind == ADOPT_SLURM);
 }
 
 static int signals_take(struct adopt *a)
@@ -121,20 +136,30 @@ static int adopt_prepare(struct adopt *a)
 	return 0;
 }
 
+/* Before a job of Slurm's is over, a step that has just begun is looked for. */
+static bool has_ended(struct adopt *a, struct adopted *j)
+{
+	if (adopt_still_alive(a, j))
+		return false;
+	if (j->slurm)
+		adopt_slurm_again(a, j);
+	return !j->slurm || !adopt_still_alive(a, j);
+}
+
 static void work(struct adopt *a)
 {
 	services_cases(&a->services);
 	for (uint32_t i = 0; i < a->n; i++)
 		autopsy_signals_take(a->job[i].active ? a->job[i].autopsy : NULL);
 	for (uint32_t i = 0; i < a->n; i++)
-		if (a->job[i].active && !adopt_still_alive(a, &a->job[i]))
+		if (a->job[i].active && has_ended(a, &a->job[i]))
 			adopt_ended(a, &a->job[i]);
 	adopt_samples(a);
 	services_hang_messages(&a->services);
 	services_reap(&a->services);
 	services_tick(&a->services, true);
 	adopt_hang_deadlines(a);
-	if (a->spec->service && a->w->mono_ns() >= a->rescan_ns)
+	if (looks_again(a) && a->w->mono_ns() >= a->rescan_ns)
 		rescan(a);
 	sd_notify_alive();
 }

@@ -8,11 +8,12 @@
 #include "agent/run/runspec.h"
 #include "sense/world.h"
 
-enum adopt_kind { ADOPT_PID, ADOPT_CGROUP, ADOPT_COMMAND };
+enum adopt_kind { ADOPT_PID, ADOPT_CGROUP, ADOPT_COMMAND, ADOPT_SLURM };
 
 struct adopt_target {
 	enum adopt_kind kind;
 	pid_t pid;
+	uint32_t job; /* its number in Slurm */
 	const char *text; /* cgroup below the cgroup mount, or a piece of the command line */
 };
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/slurmjob.h"
 
 static bool known(const struct adopt *a, pid_t pid, const char *cgroup)
 {
@@ -57,6 +58,71 @@ static int adopt_pid(struct adopt *a, pid_t pid, const char *name)
 		TEXT_COPY(command, st.comm);
 	adopt_begin(a, j, name ? name : proc_known_as(st.comm), command);
 	return 0;
+}
+
+static struct adopted *slurm_known(struct adopt *a, uint32_t job)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active && a->job[i].slurm == job)
+			return &a->job[i];
+	return NULL;
+}
+
+static int adopt_slurm(struct adopt *a, uint32_t job, const char *name)
+{
+	struct slurmjob s;
+	char own[32], command[64];
+	int r = slurmjob_find(a->w, job, geteuid(), &s);
+	if (r != 0)
+		return r;
+	struct adopted *j = adopt_slot(a);
+	if (!j)
+		return -ENOSPC;
+	*j = (struct adopted){.pidfd = -1, .slurm = job};
+	TEXT_COPY(j->cgroup, s.group);
+	TEXT_COPY(j->cgroup_name, s.group_name);
+	if (s.n_roots > 0) {
+		j->id = s.root[0];
+		j->n_also = s.n_roots - 1;
+		memcpy(j->also, s.root + 1, j->n_also * sizeof(j->also[0]));
+		may_not_say(a->w, j->id.pid);
+	}
+	if (s.n_dropped > 0)
+		log_warning("job %u has %zu tasks more than vigil can follow without control groups; they are not "
+			    "watched",
+			    job, s.n_dropped);
+	TEXT_FORMAT(own, "slurm-%u", job);
+	TEXT_FORMAT(command, "job %u of Slurm", job);
+	adopt_begin(a, j, name ? name : own, command);
+	return 0;
+}
+
+/* What came later takes the places of roots that have ended. */
+void adopt_slurm_again(struct adopt *a, struct adopted *j)
+{
+	struct slurmjob s;
+	struct proc_stat st;
+	size_t kept = 0;
+	bool more = false;
+	if (!j->id.pid || slurmjob_find(a->w, j->slurm, geteuid(), &s) != 0)
+		return;
+	for (size_t i = 0; i < j->n_also; i++)
+		if (proc_is_same(a->w, j->also[i], &st))
+			j->also[kept++] = j->also[i];
+	j->n_also = kept;
+	for (size_t i = 0; i < s.n_roots && j->n_also < ARRAY_SIZE(j->also); i++) {
+		bool is_known = s.root[i].pid == j->id.pid;
+		for (size_t k = 0; k < kept && !is_known; k++)
+			is_known = s.root[i].pid == j->also[k].pid;
+		if (is_known)
+			continue;
+		j->also[j->n_also++] = s.root[i];
+		more = true;
+		recorder_event(&j->recorder, &j->job, "job_adopted", NULL,
+			       "a further process of job %u of Slurm, pid %d", j->slurm, (int)s.root[i].pid);
+	}
+	if (more)
+		adopt_pass_on(a, (uint32_t)(j - a->job));
 }
 
 static int adopt_cgroup(struct adopt *a, const char *path, const char *name)
@@ -125,6 +191,15 @@ static void adopt_matching(struct adopt *a, const char *text)
 	}
 }
 
+static int adopt_slurm_or_again(struct adopt *a, uint32_t job)
+{
+	struct adopted *j = slurm_known(a, job);
+	if (!j)
+		return adopt_slurm(a, job, a->spec->watch.name);
+	adopt_slurm_again(a, j);
+	return 0;
+}
+
 int adopt_target(struct adopt *a, const struct adopt_target *t)
 {
 	switch (t->kind) {
@@ -132,6 +207,8 @@ int adopt_target(struct adopt *a, const struct adopt_target *t)
 		return known(a, t->pid, NULL) ? 0 : adopt_pid(a, t->pid, a->spec->watch.name);
 	case ADOPT_CGROUP:
 		return known(a, 0, t->text) ? 0 : adopt_cgroup(a, t->text, a->spec->watch.name);
+	case ADOPT_SLURM:
+		return adopt_slurm_or_again(a, t->job);
 	case ADOPT_COMMAND:
 		adopt_matching(a, t->text);
 		return 0;

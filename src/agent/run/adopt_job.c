@@ -50,6 +50,13 @@ static void guard_pass_on(struct adopt *a, uint32_t i)
 		g->unit.ranks[0] = NO_RANK;
 		g->unit.n_roots = 1;
 	}
+	_Static_assert(UNIT_ROOTS_MAX > JOBPIDS_ALSO, "room for all roots");
+	for (size_t k = 0; k < j->n_also; k++) {
+		size_t n = g->unit.n_roots++;
+		g->unit.roots[n] = j->also[k].pid;
+		g->unit.root_start_ticks[n] = j->also[k].start_ticks;
+		g->unit.ranks[n] = NO_RANK;
+	}
 	_Static_assert(ARRAY_SIZE(g->unit.not_ours) > SERVICES_HELPERS, "room for all helpers and the parent");
 	size_t n = services_helpers(&a->services, g->unit.not_ours);
 	g->unit.not_ours[n++] = getppid(); /* the shell or service that started us may live in the watched group */
@@ -69,6 +76,8 @@ static void hang_pass_on(struct adopt *a, uint32_t i)
 	*h = (struct hang_job){.active = j->active, .root = j->id.pid, .root_is_ours = true};
 	_Static_assert(ARRAY_SIZE(h->not_ours) >= SERVICES_HELPERS, "room for all helpers");
 	(void)services_helpers(&a->services, h->not_ours);
+	for (size_t k = 0; k < j->n_also; k++)
+		h->also[k] = j->also[k].pid;
 	TEXT_COPY(h->id, j->job.id);
 	TEXT_COPY(h->cgroup, j->cgroup);
 	TEXT_COPY(h->freezer, j->cgroup);
@@ -97,6 +106,18 @@ struct adopted *adopt_slot(struct adopt *a)
 	return a->n < UNIT_JOBS_MAX ? &a->job[a->n++] : NULL;
 }
 
+/* Limits and names are those of the watched group and of the groups above it, not of vigil's own. */
+static void place_of_group(const struct adopt *a, struct adopted *j)
+{
+	struct cgroup g;
+	if (!j->cgroup[0] || cgroup_open(a->w, j->place.memory_version, j->cgroup, &g) != 0)
+		return;
+	cgroup_close(&g);
+	TEXT_COPY(j->place.memory, j->cgroup);
+	if (j->cgroup_name[0])
+		TEXT_COPY(j->place.name, j->cgroup_name);
+}
+
 void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const char *command)
 {
 	j->active = true;
@@ -107,8 +128,9 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 	TEXT_COPY(j->job.log_dir, j->recorder.job_dir);
 	if (cgroup_place_read(a->w, j->id.pid, &j->place) != 0)
 		j->place = (struct cgroup_place){0};
+	place_of_group(a, j);
 	if (j->cgroup[0])
-		TEXT_COPY(j->job.cgroup, j->cgroup);
+		TEXT_COPY(j->job.cgroup, j->cgroup_name[0] ? j->cgroup_name : j->cgroup);
 	j->autopsy = autopsy_new(a->w, &j->place);
 	int link = -1;
 	if (j->autopsy)
@@ -165,18 +187,27 @@ static void job_died(struct adopt *a, struct adopted *j)
 	killreport_show(&e, &in);
 }
 
+struct jobpids_want adopt_pids_want(const struct adopt *a, const struct adopted *j)
+{
+	struct jobpids_want want = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL};
+	_Static_assert(ARRAY_SIZE(want.not_ours) >= SERVICES_HELPERS, "room for all helpers");
+	(void)services_helpers(&a->services, want.not_ours);
+	for (size_t i = 0; i < j->n_also; i++)
+		want.also[i] = j->also[i].pid;
+	return want;
+}
+
 static void sample(struct adopt *a, struct adopted *j)
 {
 	const struct guard_shm *shm = a->services.guard.shm;
 	struct sampler_want want = {
-		.pids = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL},
+		.pids = adopt_pids_want(a, j),
 		.node_used_bytes = shm->now.node_used_bytes,
 		.node_total_bytes = shm->now.node_total_bytes,
 		.job_bytes = shm->now.job_bytes[j - a->job],
 		.own = hangproc_own(&a->services.hang, (size_t)(j - a->job)),
 		.steps = hangproc_steps(&a->services.hang, (size_t)(j - a->job)),
 	};
-	(void)services_helpers(&a->services, want.pids.not_ours);
 	int r = sampler_look(j->sampler, &want);
 	if (r < 0)
 		log_warning("cannot keep samples for the timeline in %s: %s", j->recorder.job_dir, strerror(-r));
@@ -226,13 +257,19 @@ void adopt_ended(struct adopt *a, struct adopted *j)
 	j->autopsy = autopsy_free(j->autopsy);
 }
 
+static bool root_lives(const struct adopt *a, struct proc_id id)
+{
+	struct proc_stat st;
+	return proc_is_same(a->w, id, &st) && !proc_is_over(&st);
+}
+
 bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
 {
-	if (j->id.pid) {
-		struct proc_stat st;
-		return proc_stat_read(a->w, j->id.pid, &st) == 0 && st.start_ticks == j->id.start_ticks &&
-		       !proc_is_over(&st);
-	}
+	for (size_t i = 0; i < j->n_also; i++)
+		if (root_lives(a, j->also[i]))
+			return true;
+	if (j->id.pid)
+		return root_lives(a, j->id);
 	pid_t one[4];
 	size_t n = 0;
 	if (cgroup_pids(a->w, j->cgroup, one, ARRAY_SIZE(one), &n) != 0)

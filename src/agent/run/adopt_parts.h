@@ -16,8 +16,12 @@ struct adopted {
 	struct autopsy *autopsy;
 	struct sampler *sampler; /* NULL: nothing is sampled */
 	struct proc_id id; /* pid 0: by group */
+	struct proc_id also[JOBPIDS_ALSO]; /* further roots of a job of Slurm's without a group */
+	size_t n_also;
+	uint32_t slurm; /* the job's number in Slurm; 0: it is none */
 	int pidfd;
 	char cgroup[CGROUP_PATH_MAX];
+	char cgroup_name[CGROUP_PATH_MAX]; /* as /proc/PID/cgroup has it; "": not known */
 	struct cgroup_place place;
 	uint32_t kills;
 	struct job_hang hang;
@@ -42,12 +46,17 @@ struct adopt {
 /* 0 also when it is watched already, or nothing matches now; WORLD_GONE: there is no such process or group; -ENOSPC. */
 int must_check adopt_target(struct adopt *a, const struct adopt_target *t);
 
+/* Look for further roots of a job of Slurm's without a group, which come with its next steps. */
+void adopt_slurm_again(struct adopt *a, struct adopted *j);
+
 /* ---- adopt_job.c: one job's beginning and end ---- */
 
 /* A free place for a job, cleared by the caller; NULL: all are taken. */
 struct adopted *adopt_slot(struct adopt *a);
 /* j->id or j->cgroup say what it is. */
 void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const char *command);
+/* Which processes belong to the job, for jobpids_find. */
+struct jobpids_want adopt_pids_want(const struct adopt *a, const struct adopted *j);
 bool adopt_still_alive(const struct adopt *a, const struct adopted *j);
 void adopt_ended(struct adopt *a, struct adopted *j);
 /* The context of a kill report of this job. */

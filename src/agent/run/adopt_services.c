@@ -3,6 +3,7 @@
 #include "agent/run/adopt_parts.h"
 #include "act/target.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/slurmjob.h"
 
 /* A job that hangs and is to be ended gets this long between SIGTERM and SIGKILL. */
 static const uint64_t hang_grace_ns = 10 * NS_PER_S;
@@ -11,14 +12,13 @@ static const uint64_t hang_grace_ns = 10 * NS_PER_S;
 static void processes_signal(struct adopt *a, struct adopted *j, int signal)
 {
 	static struct jobpids pids;
-	struct jobpids_want want = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL};
-	_Static_assert(ARRAY_SIZE(want.not_ours) >= SERVICES_HELPERS, "room for all helpers");
-	(void)services_helpers(&a->services, want.not_ours);
+	const struct jobpids_want want = adopt_pids_want(a, j);
 	pids.n = 0;
 	jobpids_find(&pids, a->w, &want, true);
 	for (size_t i = 0; i < pids.n; i++) {
 		struct proc_stat st;
-		if (proc_stat_read(a->w, pids.pid[i], &st) != 0)
+		/* slurmstepd has to live: it reaps the step and tells Slurm of its end */
+		if (proc_stat_read(a->w, pids.pid[i], &st) != 0 || (j->slurm && slurmjob_is_stepd(st.comm)))
 			continue;
 		struct target t = {.id = {pids.pid[i], st.start_ticks}, .pidfd = -1};
 		if (target_open(a->w, &t, true) == 0)

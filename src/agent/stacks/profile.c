@@ -114,8 +114,10 @@ static int profile_refuse(struct recording *r, pid_t pid, const struct fault *f)
 	if (vec_room(&r->refused, &r->cap_refused, r->n_refused + 1) < 0)
 		return -ENOMEM;
 	r->refused[r->n_refused++] = pid;
-	if (r->denied++ == 0)
+	bool asked = !r->want->members->job_id && pid == r->want->members->root;
+	if (r->denied++ == 0 || asked)
 		r->first_denied = *f;
+	stackset_meta(r->set)->subject_denied |= asked;
 	return 0;
 }
 

@@ -33,7 +33,8 @@ enum { PROFILE_NONE = 4 }; /* no process of it runs */
 
 /*
  * *ret is the recording, with its meta filled except for the title; free it with stackset_free. WORLD_DENIED: no
- * process may be read. PROFILE_NONE, -errno. Ends early when all processes have ended.
+ * process may be read; where only descendants may, meta has it. PROFILE_NONE, -errno. Ends early when all have
+ * ended.
  */
 int must_check profile_record(const struct world *w, const struct profile_want *want, struct stackset **ret,
 			      struct fault *f);

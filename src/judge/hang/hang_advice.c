@@ -142,7 +142,12 @@ static const struct {
 	{"lock_wait",
 	 {"look at who holds the lock: two threads that wait for each other need one order of locks",
 	  "a queue or event that nobody serves any more: has the thread that should do so ended?"}},
-	{"waits_for_process", {"look at the child process that it waits for, and give the wait a time-out"}},
+	{"waits_for_process", {"look at the process that it waits for, and give the wait a time-out"}},
+	{"waits_for_thread",
+	 {"look at where the thread stands that is named above: the main thread waits for its end",
+	  "give what that thread does a time-out, or the join (thread.join(timeout=…)); a thread whose work may be "
+	  "lost "
+	  "can be a daemon (daemon=True), which the program's end does not wait for"}},
 	{"spin",
 	 {"the program runs in a circle: look at the condition of the loop at the named line",
 	  "`vigil flame` shows where its time goes"}},

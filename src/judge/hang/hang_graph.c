@@ -405,6 +405,9 @@ bool hang_graph_explains(struct hang_work *w)
 		return true;
 	bool sure = held && !(s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF);
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
+	if (s->outside && !w->many && w->g.n == 1 && w->g.rank[0].process && hang_joins_thread(&w->g.rank[0]) &&
+	    hang_thread_of_graph(w, w->g.rank[0].process->pid))
+		TEXT_COPY(w->v->id, "waits_for_thread");
 	if (visitor) /* whoever it is that should come, a person for example */
 		w->v->confidence = CONFIDENCE_LOW;
 	if (s->end == WAITEND_VISITOR && n->who && n->who->rank != NO_RANK && all_have_come(w, s)) {

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "judge/hang/hang_parts.h"
+#include "judge/hang/hang_refine.h"
 
 static bool in(const int32_t *ranks, size_t n, int32_t rank)
 {
@@ -107,19 +108,6 @@ void hang_collective_joins(struct hang_work *w)
 	hang_says(w, "The collective library's own counters name %s instead.", ranks);
 }
 
-/* True for verdicts that say where the job stands, but not why. */
-static bool asks_why(const char *id)
-{
-	static const char *const ids[] = {"missing_rank",      "equal_count_stall", "hang_unknown", "p2p_wait",
-					  "rank_finishing",    "lock_wait",	    "loader_stuck", "rendezvous",
-					  "waits_for_process", "checkpoint_stuck",  "network_wait", "orphaned_wait",
-					  "abandoned_wait",    "waits_for_visitor"};
-	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
-		if (strcmp(ids[i], id) == 0)
-			return true;
-	return false;
-}
-
 /*
  * What a rule found in stacks says why the job stands only if it found it in a thread that others wait for: the main
  * thread of an accused rank. Other threads (of a progress bar, of a writer) always wait for something.
@@ -137,7 +125,7 @@ void hang_book_joins(struct hang_work *w)
 	const struct cause_verdict *b = w->c->book;
 	if (!b || !b->valid)
 		return;
-	if (b->role != RULE_ROOT || b->confidence < RULE_MEDIUM || !asks_why(w->v->id) ||
+	if (b->role != RULE_ROOT || b->confidence < RULE_MEDIUM || !hang_may_refine(w->v->id, b) ||
 	    !agrees(w, b->culprits, b->n_culprits) || !stands_there(w, b)) {
 		hang_evidence(w, "cause_book", "", "%s: %s", b->id, b->text);
 		return;

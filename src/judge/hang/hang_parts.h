@@ -138,6 +138,13 @@ void hang_process_who(const struct dump_process *p, char *dst, size_t cap);
 void hang_place(const struct hang_work *w, const struct dump_process *p, const struct dump_thread *t, char *dst,
 		size_t cap);
 
+/* True if its main thread waits for the end of a thread of its own. */
+bool hang_joins_thread(const struct stackgroup_rank *r);
+/* Adds which thread that is and where it stands, as the graph of waits has it; false: that has no such thread. */
+bool hang_thread_of_graph(struct hang_work *w, pid_t pid);
+/* Adds where its other threads stand. */
+void hang_thread_of_stacks(struct hang_work *w, const struct stackgroup_rank *r);
+
 /* ---- parts, in order ---- */
 bool hang_stopped(struct hang_work *w);
 bool hang_dead(struct hang_work *w);

@@ -220,6 +220,11 @@ static void lock_says(struct hang_work *w, const struct stackgroup_rank *r)
 	}
 }
 
+static const char *waits_for(const struct stackgroup_rank *r)
+{
+	return hang_joins_thread(r) ? "waits_for_thread" : "waits_for_process";
+}
+
 /* The cause's id by what the rank stands in; NULL: nothing specific. */
 static const char *hang_stand_cause_of(const struct hang_work *w, const struct stackgroup_rank *r, enum confidence *ret)
 {
@@ -234,7 +239,7 @@ static const char *hang_stand_cause_of(const struct hang_work *w, const struct s
 	case ACTIVITY_DOWNLOAD:
 		return "download_stuck";
 	case ACTIVITY_EXIT:
-		return w->many ? "rank_finishing" : "waits_for_process";
+		return w->many ? "rank_finishing" : waits_for(r);
 	case ACTIVITY_DEBUGGER:
 		return "rank_traced";
 	case ACTIVITY_GPU_SYNC:
@@ -243,7 +248,7 @@ static const char *hang_stand_cause_of(const struct hang_work *w, const struct s
 		return hang_sleep_ns_of(w, r) > 0 && hang_sleep_ns_of(w, r) < w->standstill_ns / 3 ? "poll_loop"
 												   : "rank_sleeps";
 	case ACTIVITY_JOIN:
-		return hang_first_waiting(w) ? NULL : "waits_for_process";
+		return hang_first_waiting(w) ? NULL : waits_for(r);
 	case ACTIVITY_LOCK:
 		return hang_first_waiting(w) ? NULL : "lock_wait";
 	default:
@@ -291,7 +296,8 @@ bool hang_shared_error(struct hang_work *w)
 /* Causes that say no more than where a thread stands: they explain nothing of ranks that all stand. */
 static bool says_no_more_than_where(const char *id)
 {
-	static const char *const ids[] = {"lock_wait", "network_wait", "waits_for_process", "poll_loop", "rank_sleeps"};
+	static const char *const ids[] = {"lock_wait",	      "network_wait", "waits_for_process",
+					  "waits_for_thread", "poll_loop",    "rank_sleeps"};
 	for (size_t i = 0; id && i < ARRAY_SIZE(ids); i++)
 		if (strcmp(ids[i], id) == 0)
 			return true;
@@ -349,6 +355,8 @@ bool hang_one_stands(struct hang_work *w)
 				  r->acting->wait.text);
 		}
 		lock_says(w, r);
+		if (hang_joins_thread(r) && !hang_thread_of_graph(w, r->process->pid))
+			hang_thread_of_stacks(w, r);
 		if (id && strcmp(id, "poll_loop") == 0)
 			hang_says(
 				w,

@@ -103,10 +103,41 @@ static const char *source_line(const struct hang_work *w, int32_t rank)
 	return "";
 }
 
+static uint64_t sleep_written(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	const char *line = r->activity.user ? source_line(w, r->rank) : "";
+	const char *at = strstr(line, "sleep(");
+	if (!at)
+		return 0;
+	double s = 0, unit = 1;
+	bool point = false, any = false;
+	for (at += strlen("sleep("); (*at >= '0' && *at <= '9') || (*at == '.' && !point) || *at == '_'; at++) {
+		if (*at == '_')
+			continue;
+		if (*at == '.') {
+			point = true;
+			continue;
+		}
+		any = true;
+		s = s * 10 + (*at - '0');
+		unit *= point ? 10 : 1;
+	}
+	s /= unit;
+	return any && *at == ')' && s < 1e9 ? (uint64_t)(s * 1e9) : 0;
+}
+
+/* The line it stands at; "" where that is of an earlier moment: the kernel has more left of the sleep than it says. */
+static const char *line_of(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	uint64_t said = sleep_written(w, r);
+	bool stale = said && r->acting && r->acting->wait.sleep_left_ns > said;
+	return r->activity.user && !stale ? source_line(w, r->rank) : "";
+}
+
 void hang_doing(const struct hang_work *w, const struct stackgroup_rank *r, char *dst, size_t cap)
 {
 	const struct activity_found *f = &r->activity;
-	const char *line = f->user ? source_line(w, r->rank) : "";
+	const char *line = line_of(w, r);
 	if (f->kind == ACTIVITY_SLEEP && strstr(line, "sleep(")) {
 		text_format(dst, cap, "%s at %s:%d", line, frame_file_short(f->user->file), f->user->line);
 		return;
@@ -155,36 +186,14 @@ uint64_t hang_sleep_made_again(const struct hang_work *w, const struct stackgrou
 	return most == UINT64_MAX ? 0 : MAX(most, now->sleep_left_ns);
 }
 
-static uint64_t sleep_written(const struct hang_work *w, const struct stackgroup_rank *r)
-{
-	const char *line = r->activity.user ? source_line(w, r->rank) : "";
-	const char *at = strstr(line, "sleep(");
-	if (!at)
-		return 0;
-	double s = 0, unit = 1;
-	bool point = false, any = false;
-	for (at += strlen("sleep("); (*at >= '0' && *at <= '9') || (*at == '.' && !point) || *at == '_'; at++) {
-		if (*at == '_')
-			continue;
-		if (*at == '.') {
-			point = true;
-			continue;
-		}
-		any = true;
-		s = s * 10 + (*at - '0');
-		unit *= point ? 10 : 1;
-	}
-	s /= unit;
-	return any && *at == ')' && s < 1e9 ? (uint64_t)(s * 1e9) : 0;
-}
-
 uint64_t hang_sleep_ns_of(const struct hang_work *w, const struct stackgroup_rank *r)
 {
 	const struct threadwait *now = r->acting ? &r->acting->wait : NULL;
 	if (now && now->sleep_ns)
 		return now->sleep_ns;
 	uint64_t again = now && now->sleep_until_ns ? hang_sleep_made_again(w, r) : 0;
-	return again ? again : sleep_written(w, r);
+	uint64_t said = again ? again : sleep_written(w, r);
+	return said && now ? MAX(said, now->sleep_left_ns) : said;
 }
 
 /* "Ranks 0-2 wait in all_reduce at train.py:40 in step." */
@@ -366,7 +375,7 @@ static enum incident_kind incident_of(enum hang_kind k)
 
 static void summary(const struct hang_verdict *v, struct incident *in)
 {
-	char stood[24], ranks[200], ratio[48] = "";
+	char stood[24], ranks[200], ratio[48] = "", cause[sizeof(v->id)];
 	duration_format(v->standstill_ns, stood);
 	hang_ranks_text(v->culprits, v->n_culprits, ranks, sizeof(ranks));
 	if (v->ratio > 0)
@@ -382,8 +391,11 @@ static void summary(const struct hang_verdict *v, struct incident *in)
 			    v->split[0] ? " (" : "", v->split, v->split[0] ? ")" : "");
 		return;
 	default:
+		TEXT_COPY(cause, v->id);
+		for (char *at = cause; *at; at++)
+			*at = *at == '_' ? ' ' : *at; /* the id is in a field of its own */
 		TEXT_FORMAT(in->summary, "The job has been standing still for %s%s%s (%s).", stood,
-			    v->n_culprits > 0 ? ", held up by " : "", v->n_culprits > 0 ? ranks : "", v->id);
+			    v->n_culprits > 0 ? ", held up by " : "", v->n_culprits > 0 ? ranks : "", cause);
 		return;
 	}
 }

@@ -14,7 +14,7 @@
 
 enum wish { WISH_NONE, WISH_PREFER, WISH_AVOID };
 
-#define WISHES_MAX 32
+#define WISHES_MAX 64 /* as many as --prefer and --avoid take together */
 #define WISH_TEXT 96
 
 struct wishes {

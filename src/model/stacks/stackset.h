@@ -61,6 +61,7 @@ struct stackset_meta {
 	double moved_ratio; /* ratio of kept stacks whose thread moved while it was read */
 	double wrong_ratio; /* upper limit of the ratio of kept stacks that mix two moments */
 	bool native, idle, gil_only, interrupted;
+	bool subject_denied; /* the very process that was asked for may not be read: all is of its descendants */
 	char missing[700]; /* a sentence or two on data that is not shown, and why; "": all is */
 };
 

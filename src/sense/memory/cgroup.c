@@ -1,7 +1,9 @@
 #include "sense/memory/cgroup.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -384,18 +386,14 @@ static void pid_take(struct span line, pid_t *pids, size_t cap, size_t *n)
 	(*n)++;
 }
 
-int cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n)
+/* The pids of the group that dirfd and file say, added to *n. */
+static int pids_add(int dirfd, const char *file, pid_t *pids, size_t cap, size_t *n)
 {
-	char file[CGROUP_PATH_MAX + 16], text[4096];
-	if (w->cgroup_fd < 0)
-		return WORLD_ABSENT;
-	if (text_format(file, sizeof(file), "%s/cgroup.procs", path[0] != '\0' ? path : ".") >= (int)sizeof(file))
-		return -ENAMETOOLONG;
-	cleanup(closep) int fd = openat(w->cgroup_fd, file, O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	cleanup(closep) int fd = openat(dirfd, file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return world_condition(-errno);
-	size_t n = 0, kept = 0;
-	for (;;) {
+	for (size_t kept = 0;;) {
 		ssize_t got = read(fd, text + kept, sizeof(text) - kept);
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -407,13 +405,91 @@ int cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap
 			struct span line;
 			if (!span_line(&rest, &line))
 				break;
-			pid_take(line, pids, cap, &n);
+			pid_take(line, pids, cap, n);
 		}
 		if (got == 0)
-			break;
+			return 0;
 		kept = rest.len < sizeof(text) ? rest.len : 0;
 		memmove(text, rest.p, kept);
 	}
+}
+
+int cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n)
+{
+	char file[CGROUP_PATH_MAX + 16];
+	size_t n = 0;
+	if (w->cgroup_fd < 0)
+		return WORLD_ABSENT;
+	if (text_format(file, sizeof(file), "%s/cgroup.procs", path[0] != '\0' ? path : ".") >= (int)sizeof(file))
+		return -ENAMETOOLONG;
+	int r = pids_add(w->cgroup_fd, file, pids, cap, &n);
+	if (r == 0)
+		*ret_n = n;
+	return r;
+}
+
+/* A walk through the groups below one: at each level an open folder and what was last read of its entries. */
+struct group_walk {
+	int fd[CGROUP_MAX_LEVELS];
+	size_t depth;
+	char entries[CGROUP_MAX_LEVELS][1024] __attribute__((aligned(__alignof__(struct dirent64))));
+	ssize_t got[CGROUP_MAX_LEVELS];
+	ssize_t at[CGROUP_MAX_LEVELS];
+};
+
+static void walk_done(struct group_walk *g)
+{
+	while (g->depth > 0)
+		closep(&g->fd[--g->depth]);
+}
+
+/* Go down into the next group below the one at hand, else up again. False: there is no more. */
+static bool walk_next(struct group_walk *g)
+{
+	while (g->depth > 0) {
+		size_t i = g->depth - 1;
+		if (g->at[i] >= g->got[i]) {
+			g->at[i] = 0;
+			g->got[i] = getdents64(g->fd[i], g->entries[i], sizeof(g->entries[i]));
+		}
+		if (g->got[i] <= 0) {
+			closep(&g->fd[i]);
+			g->depth--;
+			continue;
+		}
+		const struct dirent64 *e = (const void *)(g->entries[i] + g->at[i]);
+		g->at[i] += e->d_reclen;
+		if (e->d_type != DT_DIR || e->d_name[0] == '.' || g->depth == CGROUP_MAX_LEVELS)
+			continue;
+		int fd = openat(g->fd[i], e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			continue; /* it was removed */
+		g->fd[g->depth] = fd;
+		g->at[g->depth] = g->got[g->depth] = 0;
+		g->depth++;
+		return true;
+	}
+	return false;
+}
+
+int cgroup_tree_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n)
+{
+	cleanup(walk_done) struct group_walk g = {.depth = 0};
+	struct stat st;
+	size_t n = 0;
+	if (w->cgroup_fd < 0)
+		return WORLD_ABSENT;
+	int fd = openat(w->cgroup_fd, path[0] != '\0' ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return world_condition(-errno);
+	g.fd[g.depth++] = fd;
+	int r = pids_add(fd, "cgroup.procs", pids, cap, &n);
+	if (r < 0 || r == WORLD_DENIED || fstat(fd, &st) < 0)
+		return r ? r : -errno;
+	/* a folder without others in it has two links: a group without groups below it costs no listing */
+	while (st.st_nlink != 2 && walk_next(&g))
+		if (pids_add(g.fd[g.depth - 1], "cgroup.procs", pids, cap, &n) < 0)
+			break;
 	*ret_n = n;
 	return 0;
 }

@@ -98,3 +98,8 @@ void cgroup_chain_close(struct cgroup_chain *c);
 
 /* Pids of a group (cgroup.procs), at most cap; *ret_n is the number found, which may exceed cap. */
 int must_check cgroup_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n);
+/*
+ * The same of a group and of all groups below it: on v2, and below Slurm, the processes of a job are in the innermost
+ * groups only. Groups more than CGROUP_MAX_LEVELS below it are left out. Allocates nothing.
+ */
+int must_check cgroup_tree_pids(const struct world *w, const char *path, pid_t *pids, size_t cap, size_t *ret_n);

@@ -225,6 +225,11 @@ void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *t
 	}
 	if (d->cut)
 		(void)fputs("\nincomplete: the time was up before all threads were read\n", to);
+	if (how->waits_late)
+		(void)fputs("\nincomplete: the time was up before all of Python's locks and tasks were read, so who "
+			    "waits for whom "
+			    "may be missing; `vigil waits` takes longer and has it\n",
+			    to);
 	if (d->wrong_possible)
 		(void)fputs("\npossibly wrong: a thread ran while it was read, so some of its frames may be of another "
 			    "moment\n",

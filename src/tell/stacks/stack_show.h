@@ -16,6 +16,7 @@ struct stack_show {
 	bool locals;
 	size_t width; /* 0: do not cut */
 	const struct waitgraph *waits; /* whom the threads wait for; NULL: not told */
+	bool waits_late; /* the time was up before every Python was asked about its locks and tasks */
 };
 void stack_text(const struct stackdump *d, const struct stack_show *how, FILE *to);
 /* waits: as above. */

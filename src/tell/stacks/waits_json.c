@@ -197,6 +197,8 @@ struct js *waits_json(const struct waits_view *v)
 	js_put_u64(j, "mains", g->n_mains);
 	js_put_u64(j, "dead_threads", g->n_dead);
 	js_put_bool(j, "complete", v->n_denied == 0 && !v->cut && !v->now->cut && !v->now->out_of_time);
+	if (v->hints_late)
+		js_put_bool(j, "hints_late", true);
 	if (v->n_denied)
 		js_put_u64(j, "denied", v->n_denied);
 	if (v->now->unreadable)

@@ -202,6 +202,10 @@ static void waits_text_notes(const struct waits_view *v, const struct textout *p
 		textout_value(p, "cut", "there are more processes, threads or descriptors than are read");
 	if (v->now->out_of_time)
 		textout_value(p, "time", "the machine has more processes than were searched, so nothing is proved");
+	if (v->hints_late)
+		textout_value(p, "time",
+			      "the time was up before all of Python's locks and tasks were read, so who waits "
+			      "for whom may be missing; --seconds gives more");
 }
 
 void waits_text(const struct waits_view *v, const struct waits_how *how, const struct textout *p)

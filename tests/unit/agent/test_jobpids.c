@@ -63,6 +63,13 @@ static void the_root_may_belong_to_the_job(void **state)
 	expect(&want, false, (const pid_t[]){20, 21, 25, 30}, 4);
 }
 
+static void a_job_may_have_several_roots(void **state)
+{
+	(void)state;
+	const struct jobpids_want want = {.root = 25, .root_is_ours = true, .also = {30, 29, 25}};
+	expect(&want, false, (const pid_t[]){25, 29, 30, 31}, 4);
+}
+
 static void children_of_other_threads_are_found_on_request_and_stay(void **state)
 {
 	(void)state;
@@ -113,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_walk_finds_descendants_without_the_supervisor_and_its_helpers, fresh),
 		cmocka_unit_test_setup(the_root_may_belong_to_the_job, fresh),
+		cmocka_unit_test_setup(a_job_may_have_several_roots, fresh),
 		cmocka_unit_test_setup(children_of_other_threads_are_found_on_request_and_stay, fresh),
 		cmocka_unit_test_setup(a_control_group_is_read_instead_of_a_walk, fresh),
 		cmocka_unit_test_setup(without_its_group_the_job_is_walked, fresh),

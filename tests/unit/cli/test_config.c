@@ -10,7 +10,7 @@
 #include "cli/config.h"
 
 struct opts {
-	const char *name, *state;
+	const char *name, *state, *config;
 	uint32_t retries;
 	uint64_t limit;
 	bool freeze;
@@ -19,6 +19,7 @@ struct opts {
 
 static const struct option table[] = {
 	{.name = "name", .type = OPTION_TEXT, .help = "x", .offset = offsetof(struct opts, name)},
+	{.name = "config", .type = OPTION_TEXT, .help = "x", .offset = offsetof(struct opts, config), .no_key = true},
 	{.name = "state", .type = OPTION_TEXT, .help = "x", .offset = offsetof(struct opts, state)},
 	{.name = "retries", .type = OPTION_U32, .help = "x", .offset = offsetof(struct opts, retries)},
 	{.name = "memory-limit", .type = OPTION_SIZE, .help = "x", .offset = offsetof(struct opts, limit)},
@@ -168,7 +169,7 @@ static void the_project_comes_before_the_user(void **state)
 	cleanup(config_done) struct config c = {.entries = NULL};
 	write_text("vigil/vigil.yaml", "run:\n  name: mine\n  retries: 2\n");
 	write_text("vigil.yaml", "run:\n  name: project\n");
-	assert_int_equal(config_load(&c, note, &fault), 0);
+	assert_int_equal(config_load(&c, NULL, note, &fault), 0);
 	assert_string_equal(note, "");
 	assert_int_equal(config_check(&c, all, &fault), 0);
 	struct opts o = {.name = NULL};
@@ -188,13 +189,48 @@ static void one_named_file_stands_for_all(void **state)
 	write_text("vigil.yaml", "run:\n  name: project\n");
 	write_text("one.yaml", "agent:\n  retries: 9\n");
 	setenv("VIGIL_CONFIG", "one.yaml", 1);
-	assert_int_equal(config_load(&c, note, &fault), 0);
+	assert_int_equal(config_load(&c, NULL, note, &fault), 0);
 	assert_int_equal(c.n_files, 1);
 	assert_null(config_find(&c, "run", "name"));
 	setenv("VIGIL_CONFIG", "/nowhere/vigil.yaml", 1);
-	assert_int_equal(config_load(&c, note, &fault), -ENOENT);
+	assert_int_equal(config_load(&c, NULL, note, &fault), -ENOENT);
 	assert_non_null(strstr(fault.text, "/nowhere/vigil.yaml"));
+	assert_int_equal(config_load(&c, "one.yaml", note, &fault), 0); /* the flag comes before the environment */
 	unsetenv("VIGIL_CONFIG");
+	assert_int_equal(config_load(&c, "absent.yaml", note, &fault), -ENOENT);
+}
+
+/* Root starts what a configuration names, so only root may have written it. */
+static void root_refuses_a_named_file_of_others(void **state)
+{
+	(void)state;
+	cleanup(config_done) struct config c = {.entries = NULL};
+	int refused = geteuid() == 0 ? -EPERM : 0;
+	write_file("one.yaml", "run:\n  name: x\n", 15, 0602);
+	assert_int_equal(config_load(&c, "one.yaml", note, &fault), refused);
+	assert_true(!refused || strstr(fault.text, "one.yaml is refused: everybody may write to it"));
+	assert_int_equal(chmod("one.yaml", 0640), 0);
+	assert_int_equal(config_load(&c, "one.yaml", note, &fault), 0);
+	if (!refused)
+		return;
+	assert_int_equal(chown("one.yaml", 0, 65534), 0);
+	assert_int_equal(config_load(&c, "one.yaml", note, &fault), 0);
+	assert_int_equal(chmod("one.yaml", 0660), 0);
+	assert_int_equal(config_load(&c, "one.yaml", note, &fault), refused);
+	assert_non_null(strstr(fault.text, "its group may write to it"));
+	assert_int_equal(chown("one.yaml", 65534, 0), 0);
+	assert_int_equal(chmod("one.yaml", 0600), 0);
+	setenv("VIGIL_CONFIG", "one.yaml", 1);
+	assert_int_equal(config_load(&c, NULL, note, &fault), refused);
+	assert_non_null(strstr(fault.text, "it belongs to another user"));
+	unsetenv("VIGIL_CONFIG");
+}
+
+static void a_file_does_not_name_another_one(void **state)
+{
+	(void)state;
+	assert_true(judge("agent:\n  config: other.yaml\n", CONFIG_USER) < 0);
+	assert_non_null(strstr(fault.text, "2:3: a file cannot name another one; use --config or VIGIL_CONFIG"));
 }
 
 static void a_project_may_not_reach_beyond_its_run(void **state)
@@ -214,14 +250,14 @@ static void a_project_file_of_others_is_not_used(void **state)
 	(void)state;
 	cleanup(config_done) struct config c = {.entries = NULL};
 	write_file("vigil.yaml", "run:\n  name: x\n", 15, 0666);
-	assert_int_equal(config_load(&c, note, &fault), 0);
+	assert_int_equal(config_load(&c, NULL, note, &fault), 0);
 	assert_int_equal(c.n, 0);
 	assert_non_null(strstr(note, "everybody may write to it"));
 	write_text("vigil.yaml", "run:\n  name: x\n");
 	assert_int_equal(chmod("vigil.yaml", 0600), 0);
 	if (geteuid() == 0) {
 		assert_int_equal(chown("vigil.yaml", 65534, 65534), 0);
-		assert_int_equal(config_load(&c, note, &fault), 0);
+		assert_int_equal(config_load(&c, NULL, note, &fault), 0);
 		assert_int_equal(c.n, 0);
 		assert_non_null(strstr(note, "belongs to another user"));
 	}
@@ -238,6 +274,8 @@ int main(void)
 		CONFIG_TEST(any_bytes_are_survived),
 		CONFIG_TEST(the_project_comes_before_the_user),
 		CONFIG_TEST(one_named_file_stands_for_all),
+		CONFIG_TEST(root_refuses_a_named_file_of_others),
+		CONFIG_TEST(a_file_does_not_name_another_one),
 		CONFIG_TEST(a_project_may_not_reach_beyond_its_run),
 		CONFIG_TEST(a_project_file_of_others_is_not_used),
 	};

@@ -177,7 +177,7 @@ static size_t choose(const char *names, struct channels **ret)
 		wanted.item[wanted.n++] = strsep(&rest, ",");
 	fault = (struct fault){.text = ""};
 	*ret = NULL;
-	if (config_channels_chosen(&wanted, ret, &fault) < 0)
+	if (config_channels_chosen(NULL, &wanted, ret, &fault) < 0)
 		return SIZE_MAX;
 	return *ret ? (*ret)->n : 0;
 }

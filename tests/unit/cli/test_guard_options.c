@@ -124,6 +124,29 @@ static void hangs_can_be_switched_off_and_progress_is_borrowed(void **state)
 
 #define GUARD_TEST(t) cmocka_unit_test_setup_teardown(t, begin, begin)
 
+/* What the guard's table does not hold is refused, not left out without a word. */
+static void more_or_longer_patterns_than_fit_are_refused(void **state)
+{
+	(void)state;
+	char text[40 * 16] = "", longest[200];
+	char *argv[] = {(char *)"--prefer", text};
+	int rest = 0;
+	struct fault f = {.text = ""};
+	struct buf b = BUF_ON(text);
+	buf_reset(&b);
+	for (int i = 0; i < 33; i++)
+		buf_printf(&b, "p%d,", i);
+	got = defaults;
+	assert_true(option_parse(&run, 2, argv, &got, &rest, &f) < 0);
+	assert_string_equal(f.text, "--prefer: more than 32 values; 32 is the most");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	char *other[] = {(char *)"--avoid", longest};
+	got = defaults;
+	assert_true(option_parse(&run, 2, other, &got, &rest, &f) < 0);
+	assert_non_null(strstr(f.text, "is 199 bytes long; a pattern of --prefer or --avoid has at most 95"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +154,7 @@ int main(void)
 		GUARD_TEST(each_option_reaches_its_place),
 		GUARD_TEST(the_names_of_policies_are_in_the_order_of_the_policies),
 		GUARD_TEST(variables_of_ray_count_after_flags),
+		GUARD_TEST(more_or_longer_patterns_than_fit_are_refused),
 		GUARD_TEST(hangs_can_be_switched_off_and_progress_is_borrowed),
 	};
 	return cmocka_run_group_tests_name("cli/guard_options", tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "base/signame.h"
 #include "base/text.h"
 #include "judge/death/postmortem.h"
+#include "judge/plain_words.h"
 #include "sense/death/deathlog.h"
 #include "sense/death/killerlog.h"
 #include "sense/death/oomlog.h"
@@ -400,6 +401,7 @@ static void the_recorded_death_gets_its_expected_verdict(void **state)
 	s.d.ranks = s.ranks;
 	postmortem(&s.d, &i);
 	verdict_check(&s, &i);
+	plain_words(&i, "death");
 }
 
 static int is_death(const struct dirent *e)

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "judge/hang/hang.h"
 #include "judge/hang/hang_parts.h"
+#include "judge/plain_words.h"
 
 static uint64_t seed = 1;
 
@@ -595,55 +596,17 @@ static void ranks_are_written_as_ranges(void **state)
 static void every_cause_has_its_advice(void **state)
 {
 	(void)state;
-	static const char *const ids[] = {
-		"dead_rank",
-		"uneven_last_epoch",
-		"rank_not_started",
-		"rendezvous_mismatch",
-		"rendezvous",
-		"store_lost",
-		"rank_stopped",
-		"rank_traced",
-		"fork_lock",
-		"python_fork_lock",
-		"deadlock",
-		"openmp_fork",
-		"gil_held",
-		"storage_stall",
-		"loader_worker_dead",
-		"loader_stuck",
-		"data_copy_stuck",
-		"download_stuck",
-		"checkpoint_stuck",
-		"tensorboard_remote",
-		"sync_batch_norm",
-		"missing_rank",
-		"mismatched_collective",
-		"p2p_wait",
-		"equal_count_stall",
-		"rank_finishing",
-		"one_rank_failed",
-		"rank_sleeps",
-		"poll_loop",
-		"lock_wait",
-		"waits_for_process",
-		"spin",
-		"busy_without_steps",
-		"gpu_stuck",
-		"network_wait",
-		"hang_unknown",
-	};
 	struct hang_verdict *v = calloc(1, sizeof(*v));
 	struct hang_work *w = calloc(1, sizeof(*w));
 	w->v = v;
-	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(hang_cause_ids); i++) {
 		v->n_advice = 0;
-		hang_advise_for(w, ids[i]);
+		hang_advise_for(w, hang_cause_ids[i]);
 		if (v->n_advice == 0)
-			fail_msg("no advice for %s", ids[i]);
+			fail_msg("no advice for %s", hang_cause_ids[i]);
 		for (size_t k = 0; k < v->n_advice; k++)
 			if (strlen(v->advice[k]) + 1 >= sizeof(v->advice[k]))
-				fail_msg("advice %zu for %s is cut", k, ids[i]);
+				fail_msg("advice %zu for %s is cut", k, hang_cause_ids[i]);
 	}
 	free(v);
 	free(w);

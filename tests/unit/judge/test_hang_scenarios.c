@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "judge/hang/hang.h"
 #include "judge/hang_verdict_check.h"
+#include "judge/plain_words.h"
 #include "wait_scenario.h"
 
 #define RANKS 64
@@ -562,6 +563,7 @@ static void judge(struct scenario *s, const char *where)
 		    (in->cause.n_advice == 0 && s->verdict.kind == HANG_HANG))
 			fail_msg("%s: the incident '%s' is not complete: %zu advice, %zu evidence", where,
 				 s->verdict.id, in->cause.n_advice, in->n_evidence);
+		plain_words(in, where);
 	}
 	for (size_t i = 0; i < HANG_DUMPS; i++)
 		stackdump_done(&dumps[i]);
@@ -714,7 +716,10 @@ static void book_line(struct scenario *s, struct span rest, const char *where)
 	*b = (struct cause_verdict){.valid = true};
 	span_copy(next(&rest, where), b->id, sizeof(b->id));
 	struct span w = next(&rest, where);
-	b->role = span_eq(w, "root") ? RULE_ROOT : span_eq(w, "cascade") ? RULE_CASCADE : RULE_CONFIRMATION;
+	b->of_stack = b->of_main_thread = span_eq(w, "root-of-stack");
+	b->role = b->of_stack || span_eq(w, "root") ? RULE_ROOT
+		  : span_eq(w, "cascade")	    ? RULE_CASCADE
+						    : RULE_CONFIRMATION;
 	b->confidence = (enum rule_confidence)confidence_read(next(&rest, where));
 	w = next(&rest, where);
 	if (!span_eq(w, "-"))

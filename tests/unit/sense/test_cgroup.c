@@ -236,6 +236,22 @@ static void pids_beyond_the_room_are_counted(void **state)
 	fixture_close(&w);
 }
 
+static void pids_of_groups_below_are_found_with_those_of_the_group(void **state)
+{
+	(void)state;
+	pid_t pids[8];
+	size_t n;
+	struct world w = fixture_world("systemd-v2");
+	assert_int_equal(cgroup_pids(&w, "user.slice/user-1000.slice", pids, 8, &n), WORLD_GONE); /* no file there */
+	assert_int_equal(cgroup_tree_pids(&w, "user.slice/user-1000.slice", pids, 8, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(pids[2], 57);
+	assert_int_equal(cgroup_tree_pids(&w, "user.slice/user-1000.slice/session-3.scope", pids, 2, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(cgroup_tree_pids(&w, "nowhere", pids, 2, &n), WORLD_GONE);
+	fixture_close(&w);
+}
+
 static void this_machine_can_be_read(void **state)
 {
 	(void)state;
@@ -272,6 +288,7 @@ int main(void)
 		cmocka_unit_test(the_chain_holds_the_innermost_and_the_limited_levels),
 		cmocka_unit_test(groups_that_are_gone_or_uncounted_are_told_apart),
 		cmocka_unit_test(pids_beyond_the_room_are_counted),
+		cmocka_unit_test(pids_of_groups_below_are_found_with_those_of_the_group),
 		cmocka_unit_test(this_machine_can_be_read),
 	};
 	return cmocka_run_group_tests_name("sense/memory/cgroup", tests, NULL, NULL);

@@ -112,6 +112,10 @@ static void what_is_missing_is_said_in_plain_words(void **state)
 	assert_has(
 		text,
 		"\npossibly wrong: a thread ran while it was read, so some of its frames may be of another moment\n");
+	assert_has_no(text, "locks and tasks");
+	text = shown((struct stack_show){.waits_late = true});
+	assert_has(text,
+		   "\nincomplete: the time was up before all of Python's locks and tasks were read, so who waits");
 	threads[0].cut = true;
 	text = shown((struct stack_show){0});
 	assert_has(text, "      … (the stack is deeper than what vigil keeps)\n");

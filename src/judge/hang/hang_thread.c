@@ -1,0 +1,68 @@
+/* A main thread that waits for a thread of its own process: which one it is, and where that stands. */
+#include <string.h>
+
+#include "judge/hang/hang_parts.h"
+#include "model/hang/waitgraph.h"
+
+#define THREADS_NAMED 2
+
+bool hang_joins_thread(const struct stackgroup_rank *r)
+{
+	const char *op = r->activity.op ? r->activity.op : "";
+	return strcmp(op, "a thread's end") == 0 || strcmp(op, "the interpreter's end (threads still run)") == 0;
+}
+
+/* The thread of its own that this main thread waits for; NULL: none, or several. */
+static const struct waitgraph_node *own_thread(const struct waitgraph *g, const struct waitgraph_node *main)
+{
+	const struct waitgraph_node *one = NULL;
+	for (uint32_t i = 0; i < main->n_edges; i++) {
+		const struct waitgraph_node *to = &g->node[g->edge[main->first_edge + i].to];
+		if (!to->thread || to->process != main->process || one)
+			return NULL;
+		one = to;
+	}
+	return one;
+}
+
+static void name_of(const struct hang_work *w, pid_t pid, pid_t tid, char *dst, size_t cap)
+{
+	const struct dump_thread *t = hang_thread_in(hang_newest(w), pid, tid);
+	text_format(dst, cap, t && t->name[0] ? "%d (%s)" : "%d", (int)tid, t ? t->name : "");
+}
+
+bool hang_thread_of_graph(struct hang_work *w, pid_t pid)
+{
+	char name[100], wait[300];
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *main = g ? waitgraph_thread(g, pid, 0) : NULL;
+	const struct waitgraph_node *to = main ? own_thread(g, main) : NULL;
+	if (!to)
+		return false;
+	name_of(w, pid, to->thread->tid, name, sizeof(name));
+	waitgraph_wait_text(to, wait, sizeof(wait));
+	hang_says(w, "Its main thread waits for its own thread %s: %s.", name,
+		  wait[0] ? wait : "where that stands could not be read");
+	return true;
+}
+
+void hang_thread_of_stacks(struct hang_work *w, const struct stackgroup_rank *r)
+{
+	char name[100], place[300];
+	size_t named = 0, more = 0;
+	for (size_t i = 0; r->process && i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		if (t == r->acting || t->main || !t->has_python || t->n_frames == 0)
+			continue;
+		if (named == THREADS_NAMED) {
+			more++;
+			continue;
+		}
+		named++;
+		name_of(w, r->process->pid, t->tid, name, sizeof(name));
+		hang_place(w, r->process, t, place, sizeof(place));
+		hang_says(w, "Beside it stands thread %s: %s.", name, place);
+	}
+	if (more > 0)
+		hang_says(w, "%zu more threads are in the stacks.", more);
+}
