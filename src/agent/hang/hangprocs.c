@@ -145,7 +145,7 @@ static void role_read(struct hangprocs *c, const struct world *w, const struct h
 	struct role_input in = {
 		.comm = span_of(m->comm),
 		.command = span_of(command),
-		.environ = {c->environ, len},
+		.numbers = role_numbers_of((struct span){c->environ, len}),
 		.parent = parent ? &parent->who : NULL,
 		.parent_comm = span_of(parent ? parent->comm : ""),
 		.parent_command = span_of(above),

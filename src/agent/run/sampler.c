@@ -188,7 +188,7 @@ static void role_read(struct sampler *s, size_t i)
 	struct role_input in = {
 		.comm = span_of(about->comm),
 		.command = span_of(command),
-		.environ = {s->environ, len},
+		.numbers = role_numbers_of((struct span){s->environ, len}),
 		.parent = parent ? &parent->who : NULL,
 		.parent_comm = span_of(parent ? parent->comm : ""),
 		.parent_command = span_of(above),

@@ -35,10 +35,20 @@ struct role_info {
 	bool own_number; /* the program gave the number: LOCAL_RANK alone, or found by model/jobs/ownranks.h */
 };
 
+/* What a launcher has written into the environment of a process. */
+struct role_numbers {
+	bool known; /* an environment was there to be read */
+	bool own_number; /* as in struct role_info */
+	int32_t rank, local_rank, world_size;
+};
+
+/* The numbers in an environment, a NUL-separated block (proc_environ_read); empty: none are known. */
+struct role_numbers role_numbers_of(struct span environ);
+
 struct role_input {
 	struct span comm;
 	struct span command; /* arguments joined by blanks (proc_command_read); empty: unknown */
-	struct span environ; /* NUL-separated block (proc_environ_read); empty: unreadable */
+	struct role_numbers numbers;
 	/* The parent if it belongs to the same job; NULL: this process is the root of the job. */
 	const struct role_info *parent;
 	struct span parent_comm, parent_command;

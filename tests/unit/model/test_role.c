@@ -128,7 +128,7 @@ static struct role_info judge_row(const struct row *r)
 	struct role_input in = {
 		.comm = span_of(r->comm),
 		.command = span_of(r->command),
-		.environ = {block, n},
+		.numbers = role_numbers_of((struct span){block, n}),
 		.parent = r->parent_command ? &parent : NULL,
 		.parent_command = span_of(r->parent_command ? r->parent_command : ""),
 	};
