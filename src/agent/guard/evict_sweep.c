@@ -32,6 +32,7 @@ static bool role_take(void *ctx, const struct task_row *row, const struct role_i
 	struct role_input in = {.comm = span_of(row->comm),
 				.command = span_of(named.command),
 				.numbers = named.numbers,
+				.proof = named.proof,
 				.parent = parent};
 	const struct task_row *up = parent ? tasks_find(h->tasks, row->ppid) : NULL;
 	if (up) {

@@ -57,5 +57,6 @@ void guardnames_answer(struct guard_names *n, const struct guard_named *named)
 	memcpy(p->comm, named->comm, sizeof(p->comm));
 	memcpy(p->command, named->command, sizeof(p->command));
 	p->numbers = named->numbers;
+	p->proof = named->proof;
 	(void)atomic_fetch_add(&p->seq, 1);
 }

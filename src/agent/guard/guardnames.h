@@ -23,6 +23,7 @@ struct guard_named {
 	char comm[16]; /* the name that the process had when this was read */
 	char command[512]; /* "": it could not be read in time, or not at all */
 	struct role_numbers numbers;
+	enum role_proof proof;
 };
 
 struct guard_wanted {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 
@@ -44,6 +45,21 @@ static void namereader_destroy(struct namereader *r)
 	free(r);
 }
 
+/* Which file it runs, and whose that is. */
+static enum role_proof namereader_proof(const struct world *w, const struct guard_wanted *want, const char *command)
+{
+	char link[32], path[512];
+	struct stat st;
+	struct proc_status who;
+	TEXT_FORMAT(link, "%d/exe", (int)want->id.pid);
+	ssize_t n = readlinkat(w->proc_fd, link, path, sizeof(path));
+	if (n <= 0 || fstatat(w->proc_fd, link, &st, 0) < 0 || proc_status_read(w, want->id.pid, &who) != 0)
+		return ROLE_UNPROVEN;
+	const struct role_program program = {
+		.path = {path, (size_t)n}, .of_root = st.st_uid == 0, .of_user = st.st_uid == who.uid};
+	return role_proof_of(span_of(want->comm), span_of(command), &program);
+}
+
 static void namereader_read(const struct world *w, const struct guard_wanted *want, struct guard_named *ret)
 {
 	static const size_t cap = 4096;
@@ -57,6 +73,7 @@ static void namereader_read(const struct world *w, const struct guard_wanted *wa
 	if (block && proc_environ_read(w, want->id.pid, block, cap, &len) != 0)
 		len = 0;
 	ret->numbers = role_numbers_of((struct span){block ? block : "", len});
+	ret->proof = namereader_proof(w, want, ret->command);
 	/* another process by now: what was read is not this one's */
 	if (!proc_is_same(w, want->id, &st))
 		ret->command[0] = '\0';

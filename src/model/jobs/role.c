@@ -300,6 +300,40 @@ static bool named_role(const struct role_input *in, enum role *ret)
 	return true;
 }
 
+/* What Ray gives its daemons when it starts them, whatever else. */
+static const char *const daemon_arguments[] = {
+	"--raylet_socket_name=", "--store_socket_name=", "--gcs_server_port=", "--config_list=", "--log_dir=", NULL,
+};
+
+static bool has_any(struct span s, const char *const *list)
+{
+	for (; *list; list++)
+		if (span_has(s, *list))
+			return true;
+	return false;
+}
+
+enum role_proof role_proof_of(struct span comm, struct span command, const struct role_program *program)
+{
+	const struct role_input in = {.comm = comm, .command = command};
+	struct span file = base_name(program->path);
+	enum role ray;
+	if (program->path.len == 0)
+		return ROLE_UNPROVEN;
+	if (in_list(file, ray_daemons)) {
+		bool trusted = program->of_root || program->of_user;
+		bool started_so = span_has(program->path, "/ray/") && has_any(command, daemon_arguments);
+		return trusted && started_so ? ROLE_PROVEN : ROLE_UNPROVEN;
+	}
+	if (program->of_root && (in_list(file, launchers) || in_list(file, shells)))
+		return ROLE_PROVEN;
+	if (!span_starts(file, "python") && !span_starts(file, "pypy"))
+		return ROLE_UNPROVEN;
+	bool daemon = in_list(comm, ray_daemons) || in_list(command_word(command, 0), ray_daemons);
+	bool script = runs_module(command, launcher_modules) || (!daemon && ray_role(&in, &ray));
+	return script ? ROLE_LIKELY : ROLE_UNPROVEN;
+}
+
 /*
  * True for a rank that its parent started with the same command line. A mere fork would have the environment, and so
  * the rank, of the parent.
@@ -389,6 +423,7 @@ void role_of(const struct role_input *in, struct role_info *ret)
 		info.own_number = in->parent->own_number;
 	}
 	info.role = decide(in, &info);
+	info.proof = in->proof;
 	info.forked = same_command_as_parent(in) && !started_as_rank(in, &info);
 	if (info.role == ROLE_LAUNCHER) {
 		info.rank = NO_RANK;

@@ -250,6 +250,14 @@ static bool stands_alone(const struct role_info *child, const struct role_info *
 	return child->role == ROLE_MAIN && child->rank != NO_RANK && child->rank != parent->rank;
 }
 
+/* A program that only borrows a name grows beyond 32 MiB; a launcher in Python that imports a framework has 512. */
+static bool is_believed(const struct role_info *r, const struct task_row *row)
+{
+	static const uint64_t most[] = {
+		[ROLE_UNPROVEN] = 32 * MIB, [ROLE_LIKELY] = 512 * MIB, [ROLE_PROVEN] = UINT64_MAX};
+	return task_own_bytes(row) < most[r->proof];
+}
+
 static int32_t unit_new(struct build *b, size_t job, const struct task_row *row, const struct unit_known *k,
 			int32_t rank)
 {
@@ -266,15 +274,15 @@ static int32_t unit_new(struct build *b, size_t job, const struct task_row *row,
 		.wish = (enum wish)k->role.wish,
 		.retriable = b->jobs[job].retriable,
 		.protected_ = b->jobs[job].protected_,
-		/* all of Ray on the node dies with any of its daemons, also with one that starts no process */
-		.launcher = k->role.role == ROLE_RAY_SYSTEM,
+		.believed = is_believed(&k->role, row),
 	};
+	/* all of Ray on the node dies with any of its daemons, also with one that starts no process */
+	u->launcher = k->role.role == ROLE_RAY_SYSTEM && u->believed;
 	TEXT_COPY(u->comm, row->comm);
 	/*
-	 * Killing the guard of another vigil frees nothing and leaves its job unguarded. A process that only borrows
-	 * the name grows beyond 32 MiB.
+	 * Killing the guard of another vigil frees nothing and leaves its job unguarded.
 	 */
-	if (strcmp(u->comm, "vigil-guard") == 0 && task_own_bytes(row) < 32 * MIB)
+	if (strcmp(u->comm, "vigil-guard") == 0 && is_believed(&(struct role_info){.proof = ROLE_UNPROVEN}, row))
 		u->protected_ = true;
 	return (int32_t)t->n++;
 }
@@ -327,7 +335,7 @@ static void place(struct build *b, uint32_t i, int32_t parent_row)
 		int32_t own = unit_new(b, b->out->unit[above].job, row, k, NO_RANK);
 		if (own >= 0) {
 			if (starts_others(parent->role.role))
-				b->out->unit[above].launcher = true;
+				b->out->unit[above].launcher = b->out->unit[above].believed;
 			unit = own;
 		}
 	}

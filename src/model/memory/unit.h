@@ -50,7 +50,8 @@ struct unit {
 	int32_t rank; /* NO_RANK */
 	enum role role;
 	enum wish wish; /* of its main process, or a preferred one among the others */
-	bool launcher; /* shell or launcher: ended last */
+	bool launcher; /* shell, launcher or daemon that may be one: ended last */
+	bool believed; /* what its main process is called is proven, or it is small */
 	bool retriable, protected_;
 	uint32_t processes;
 	uint64_t own_bytes; /* what ending all its processes frees; shared pages count once */

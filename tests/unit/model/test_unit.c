@@ -13,11 +13,13 @@ static struct unit_job jobs[2];
 
 static enum role wanted_role[4096];
 static int32_t wanted_rank[4096];
+static enum role_proof wanted_proof;
 
 static int fresh(void **state)
 {
 	(void)state;
 	tasks.n = 0;
+	wanted_proof = ROLE_PROVEN;
 	memset(&memory, 0, sizeof(memory));
 	memset(jobs, 0, sizeof(jobs));
 	for (size_t i = 0; i < ARRAY_SIZE(wanted_role); i++) {
@@ -40,6 +42,7 @@ static bool role_table(void *ctx, const struct task_row *row, const struct role_
 	(void)parent;
 	ret->role = wanted_role[row->pid];
 	ret->rank = wanted_rank[row->pid];
+	ret->proof = wanted_proof;
 	return true;
 }
 
@@ -234,6 +237,26 @@ static void jobs_are_kept_apart(void **state)
 	assert_int_equal(unit_of(21)->job, 1);
 	assert_true(unit_of(21)->retriable);
 	assert_false(unit_of(10)->retriable);
+}
+
+/* Whether a process called a daemon of Ray, with so much memory, is spared while others are left. */
+static bool daemon_is_spared(enum role_proof proof, uint64_t own_mib)
+{
+	fresh(NULL);
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, own_mib);
+	wanted_role[10] = ROLE_RAY_SYSTEM;
+	wanted_proof = proof;
+	unit_build(&memory, &tasks, jobs, 2, NULL, NS_PER_S, role_table, NULL, 1000, &table);
+	return unit_of(10)->launcher;
+}
+
+static void a_name_spares_who_proves_it_or_is_small(void **state)
+{
+	(void)state;
+	assert_true(daemon_is_spared(ROLE_PROVEN, 3000));
+	assert_true(daemon_is_spared(ROLE_LIKELY, 300) && !daemon_is_spared(ROLE_LIKELY, 600));
+	assert_true(daemon_is_spared(ROLE_UNPROVEN, 20) && !daemon_is_spared(ROLE_UNPROVEN, 123));
 }
 
 /* ---- forks ---- */
@@ -479,6 +502,7 @@ int main(void)
 		cmocka_unit_test_setup(a_double_fork_is_found_at_its_reaper, fresh),
 		cmocka_unit_test_setup(a_stranger_with_an_ended_ranks_pid_is_left_alone, fresh),
 		cmocka_unit_test_setup(jobs_are_kept_apart, fresh),
+		cmocka_unit_test_setup(a_name_spares_who_proves_it_or_is_small, fresh),
 		cmocka_unit_test_setup(a_process_whose_role_is_not_known_yet_counts_no_page_twice, fresh),
 		cmocka_unit_test_setup(eight_forks_that_write_nothing_hold_what_their_parent_holds, fresh),
 		cmocka_unit_test_setup(what_was_read_of_their_sharing_is_believed_until_one_of_them_ends, fresh),
