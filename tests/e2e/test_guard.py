@@ -331,10 +331,13 @@ def test_a_hog_that_borrows_a_daemons_name_is_the_victim(vigil):
     """An innocent worker and a hog below a shell; the hog calls itself raylet."""
     script = f'{PYTHON} -c "$1" & {PYTHON} -c "$2" & wait'
     worker = "x = [b'x' * (1 << 20) for _ in range(60)]\nimport time\ntime.sleep(60)"
-    result = vigil("run", "--memory-limit", "200M", "--grace", "0", "--policy", "newest", "--", "sh", "-c", script, "sh", NAMED, worker)
+    process = vigil.start("run", "--memory-limit", "200M", "--grace", "0", "--policy", "largest", "--",
+                          "sh", "-c", script, "sh", NAMED, worker)
     report = report_of(vigil, kind="memory_kill")
-    assert report["victim"]["name"] == "raylet", (result, report["victim"])
+    assert report["victim"]["name"] == "raylet", report["victim"]
     assert report["candidates"][0]["own_bytes"] > 100 * MIB
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process, 30)
 
 
 def test_a_limit_is_kept_without_a_group_of_its_own(nobodys_hog_run):

@@ -66,7 +66,8 @@ static void hang_pass_on(struct adopt *a, uint32_t i)
 		return;
 	hangproc_jobs_begin(&a->services.hang);
 	struct hang_job *h = &a->services.hang.shm->job[i];
-	*h = (struct hang_job){.active = j->active, .root = j->id.pid, .root_is_ours = true};
+	*h = (struct hang_job){
+		.active = j->active, .root = j->id.pid, .root_start_ticks = j->id.start_ticks, .root_is_ours = true};
 	_Static_assert(ARRAY_SIZE(h->not_ours) >= SERVICES_HELPERS, "room for all helpers");
 	(void)services_helpers(&a->services, h->not_ours);
 	TEXT_COPY(h->id, j->job.id);
@@ -169,7 +170,10 @@ static void sample(struct adopt *a, struct adopted *j)
 {
 	const struct guard_shm *shm = a->services.guard.shm;
 	struct sampler_want want = {
-		.pids = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL},
+		.pids = {.root = j->id.pid,
+			 .root_start_ticks = j->id.start_ticks,
+			 .root_is_ours = true,
+			 .cgroup = j->cgroup[0] ? j->cgroup : NULL},
 		.node_used_bytes = shm->now.node_used_bytes,
 		.node_total_bytes = shm->now.node_total_bytes,
 		.job_bytes = shm->now.job_bytes[j - a->job],

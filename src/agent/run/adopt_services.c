@@ -7,20 +7,28 @@
 /* A job that hangs and is to be ended gets this long between SIGTERM and SIGKILL. */
 static const uint64_t hang_grace_ns = 10 * NS_PER_S;
 
-/* Signals go through pidfds, so that a reused pid cannot be hit. */
+/*
+ * Signals go through pidfds. A pidfd is taken first and the start time looked at afterwards (target_open), so that a
+ * stranger who got a number of the job in between is not hit; whose the number was is known from the search.
+ */
 static void processes_signal(struct adopt *a, struct adopted *j, int signal)
 {
-	static struct jobpids pids;
-	struct jobpids_want want = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL};
+	cleanup(freep) struct jobpids *pids = calloc(1, sizeof(*pids));
+	if (!pids)
+		return;
+	struct jobpids_want want = {.root = j->id.pid,
+				    .root_start_ticks = j->id.start_ticks,
+				    .root_is_ours = true,
+				    .cgroup = j->cgroup[0] ? j->cgroup : NULL};
 	_Static_assert(ARRAY_SIZE(want.not_ours) >= SERVICES_HELPERS, "room for all helpers");
 	(void)services_helpers(&a->services, want.not_ours);
-	pids.n = 0;
-	jobpids_find(&pids, a->w, &want, true);
-	for (size_t i = 0; i < pids.n; i++) {
+	jobpids_find(pids, a->w, &want, true);
+	for (size_t i = 0; i < pids->n; i++) {
 		struct proc_stat st;
-		if (proc_stat_read(a->w, pids.pid[i], &st) != 0)
+		pid_t pid = pids->of[i].pid;
+		if (proc_stat_read(a->w, pid, &st) != 0 || !jobpids_is(pids, i, st.ppid, st.start_ticks))
 			continue;
-		struct target t = {.id = {pids.pid[i], st.start_ticks}, .pidfd = -1};
+		struct target t = {.id = {pid, st.start_ticks}, .pidfd = -1};
 		if (target_open(a->w, &t, true) == 0)
 			ignore(target_signal(a->w, &t, signal), "it has ended, or belongs to somebody else");
 		target_close(&t);
