@@ -113,10 +113,8 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 	j->autopsy = autopsy_new(a->w, &j->place);
 	int link = -1;
 	if (j->autopsy)
-		autopsy_watch_signals(j->autopsy, 0, &link);
-	if (a->has_iterator)
-		closep(&link);
-	else if (link >= 0)
+		autopsy_watch_signals(j->autopsy, 0, a->has_iterator ? NULL : &link);
+	if (link >= 0)
 		a->services.iter_link_fd = a->services.guard.shm->iter_link_fd = link;
 	a->has_iterator = true;
 	adopt_pass_on(a, (uint32_t)(j - a->job));
@@ -244,19 +242,25 @@ bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
 	return true; /* an empty group may fill again; a removed one is gone */
 }
 
+void adopt_release(struct adopt *a, struct adopted *j, const char *why)
+{
+	sample_last(a, j);
+	j->job.state = JOB_LOST;
+	recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
+	recorder_event(&j->recorder, &j->job, "unwatched", NULL, "%s", why);
+	recorder_job(&j->recorder, &j->job);
+	j->autopsy = autopsy_free(j->autopsy);
+	jobhang_clear(&j->hang);
+	notifier_ended(&a->services.notifier, j->job.id);
+	j->active = false;
+	adopt_pass_on(a, (uint32_t)(j - a->job));
+	closep(&j->pidfd);
+	j->pidfd = -1;
+}
+
 void adopt_leave(struct adopt *a)
 {
-	for (uint32_t i = 0; i < a->n; i++) {
-		struct adopted *j = &a->job[i];
-		if (!j->active)
-			continue;
-		sample_last(a, j);
-		j->job.state = JOB_LOST;
-		recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
-		recorder_event(&j->recorder, &j->job, "unwatched", NULL,
-			       "vigil was told to stop watching; the job goes on");
-		recorder_job(&j->recorder, &j->job);
-		j->autopsy = autopsy_free(j->autopsy);
-		jobhang_clear(&j->hang);
-	}
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active)
+			adopt_release(a, &a->job[i], "vigil was told to stop watching; the job goes on");
 }
