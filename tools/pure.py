@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Gate: judge and model compute; they do not look at the world. And what the guard runs never allocates.
+"""Gate: judge and model compute; they do not look at the world. And what the guard runs never allocates, nor waits for
+a process: nothing in agent/guard reads what takes the memory lock of another process.
 
     pure.py --archive judge=PATH --archive model=PATH --archive base=PATH ...
 
@@ -9,6 +10,7 @@ guard*.o and victim*.o (of judge/memory) is checked again without the allocating
 Exit status 1 names the object and the symbol.
 """
 import argparse
+import pathlib
 import re
 import subprocess
 import sys
@@ -34,6 +36,9 @@ BASE_WORLDLY = {"clock", "dynlib", "file", "log", "loop", "random"}
 # Look-ups in a sample that live beside its reader; they touch nothing but their arguments.
 SENSE_PURE = {"tasks_find", "rule_extract_name", "gpu_reason_name", "waitfacts_process", "waitfacts_thread", "waitfact_kind_name",
               "wake_kind_of"}
+# What takes the memory lock of the process that is read: it may not come back for seconds, or at all.
+LOCKING = re.compile(r"\b(proc_(command|environ|auxv|rollup|io)_read|procsize\w*_read|pss_read|remote_\w+|process_vm_readv)\b"
+                      r"|/(cmdline|environ|auxv|maps|smaps|smaps_rollup|numa_maps|mem|pagemap)\"")
 GUARD = re.compile(r"^(memory_)?(guard|victim)\w*$")
 CHECKED = ("model", "judge")
 
@@ -91,6 +96,15 @@ def check(archives):
     return problems
 
 
+def check_room(root):
+    """Files of the guard that would wait for a process."""
+    for path in sorted((root / "src/agent/guard").glob("*.c")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = LOCKING.search(line)
+            if found:
+                yield f"{path.relative_to(root)}:{number}: {found.group(0)} waits for the process that it reads; the guard may not"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--archive", action="append", required=True, metavar="LAYER=PATH")
@@ -98,7 +112,7 @@ def main():
     missing = [layer for layer in CHECKED if layer not in archives]
     if missing:
         parser.error(f"no archive given for {', '.join(missing)}")
-    problems = check(archives)
+    problems = check(archives) + list(check_room(pathlib.Path(__file__).resolve().parents[1]))
     print("\n".join(problems))
     return 1 if problems else 0
 

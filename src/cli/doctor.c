@@ -4,6 +4,7 @@
 
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
+#include "agent/jobs/unguarded.h"
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/state.h"
@@ -32,11 +33,21 @@ static void doctor_show(const struct findings *all)
 		       all->n ? "; the notes say what vigil does in another way here" : "");
 }
 
+static void crowd_finding(const struct unguarded *u, struct findings *all)
+{
+	char text[200];
+	unguarded_text(u, text, sizeof(text));
+	struct finding *f = finding_add(all, "jobs-unguarded", SEVERITY_WARNING, "%s", text);
+	finding_advice(f, "name fewer programs in the agent's --command, or start large ones under vigil run");
+}
+
 static int doctor_run(const void *options, int argc, char **argv)
 {
 	const struct doctor_options *o = options;
 	struct world w;
 	struct fault f = {.text = ""};
+	struct unguarded crowd;
+	bool crowded = false;
 	static struct probe p;
 	static struct findings all;
 	if (argc > 0) {
@@ -48,8 +59,10 @@ static int doctor_run(const void *options, int argc, char **argv)
 	if (r == 0) {
 		char state[256];
 		struct fault none;
-		if (state_dir(NULL, state, sizeof(state), &none) == 0)
+		if (state_dir(NULL, state, sizeof(state), &none) == 0) {
 			leftover_clear(&w, state);
+			crowded = unguarded_read(&w, state, &crowd);
+		}
 		r = probe_read(&w, &p);
 		if (r)
 			fault_set(&f, r, "cannot look at this machine: %s", strerror(-r));
@@ -60,6 +73,8 @@ static int doctor_run(const void *options, int argc, char **argv)
 		return r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	}
 	doctor_machine(&p, &all);
+	if (crowded)
+		crowd_finding(&crowd, &all);
 	findings_sort(&all);
 	if (o->json) {
 		struct js *j = findings_json(&all);

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "agent/jobs/forget.h"
+#include "agent/jobs/unguarded.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -151,6 +152,17 @@ static int forget(struct view *v, const struct jobs_options *o)
 	return 0;
 }
 
+/* Programs that the agent should guard and has no place for. */
+static void crowd_show(const struct view *v, bool json)
+{
+	struct unguarded crowd;
+	char text[200];
+	if (json || !unguarded_read(&v->world, v->state, &crowd))
+		return;
+	unguarded_text(&crowd, text, sizeof(text));
+	log_info("%s", text);
+}
+
 static int jobs_run(const void *opts, int argc, char **argv)
 {
 	const struct jobs_options *o = opts;
@@ -168,6 +180,7 @@ static int jobs_run(const void *opts, int argc, char **argv)
 		return view_failed(&v, r, "the jobs");
 	if (l.shown == 0 && !o->json)
 		log_info("%s", v.store && o->running ? "no job is running" : v.store ? "no job is recorded" : v.none);
+	crowd_show(&v, o->json);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 """`vigil agent`: whom it adopts by the text of a command line."""
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -22,3 +23,35 @@ def test_a_program_below_a_folder_called_vigil_is_adopted_and_vigil_itself_is_no
     finally:
         job.kill()
         job.wait(10)
+
+
+def test_a_crowd_of_one_user_does_not_take_all_places(vigil, tmp_path):
+    """70 sleepers of one user, and a hog that comes later: the hog is guarded, and it is told how many are not."""
+    text = f"crowd-{os.getpid()}"
+    sleepers = [subprocess.Popen([sleep_named(tmp_path, text), "300"]) for _ in range(70)]
+    hog = None
+    try:
+        agent = vigil.start("agent", "--command", text, "--hang-after", "0")
+        adopted = lambda: [j["pid"] for j in map(json.loads, vigil("jobs", "-n", "0", "--running", "--json").out.splitlines())]  # noqa: E731
+        wait_for(lambda: "not guarded" in vigil("jobs").text, 60, "the crowd to be told of")
+        hog = subprocess.Popen([sys.executable, "-c", "x = b'x' * (40 << 20); import time; time.sleep(300)", text])
+        wait_for(lambda: hog.pid in adopted(), 90, "the hog to be guarded")
+        told = next(f for f in vigil("doctor", "--json").json()["findings"] if f["id"] == "jobs-unguarded")
+        assert "guards 64" in told["text"], told
+    finally:
+        for p in [*sleepers, hog]:
+            if p:
+                p.kill()
+                p.wait(10)
+    agent.terminate()
+    result = vigil.finish(agent, 60)
+    assert result.text.count("not guarded") == 1, "told of once"
+    assert "not guarded" not in vigil("jobs").text
+
+
+def sleep_named(folder, text):
+    """The path of a copy of sleep with the text in its name."""
+    program = folder / f"sleep-{text}"
+    if not program.exists():
+        shutil.copy("/bin/sleep", program)
+    return str(program)

@@ -319,6 +319,27 @@ def test_the_policy_decides_which_independent_worker_goes(vigil, small_machine, 
 
 # --- limits and attempts
 
+NAMED = """
+import time
+open("/proc/self/comm", "w").write("raylet")
+time.sleep(1)
+x = [b"x" * (1 << 20) for _ in range(1000)]
+"""
+
+
+def test_a_hog_that_borrows_a_daemons_name_is_the_victim(vigil):
+    """An innocent worker and a hog below a shell; the hog calls itself raylet."""
+    script = f'{PYTHON} -c "$1" & {PYTHON} -c "$2" & wait'
+    worker = "x = [b'x' * (1 << 20) for _ in range(60)]\nimport time\ntime.sleep(60)"
+    process = vigil.start("run", "--memory-limit", "200M", "--grace", "0", "--policy", "largest", "--",
+                          "sh", "-c", script, "sh", NAMED, worker)
+    report = report_of(vigil, kind="memory_kill")
+    assert report["victim"]["name"] == "raylet", report["victim"]
+    assert report["candidates"][0]["own_bytes"] > 100 * MIB
+    process.send_signal(signal.SIGTERM)
+    vigil.finish(process, 30)
+
+
 def test_a_limit_is_kept_without_a_group_of_its_own(nobodys_hog_run):
     vigil, run = nobodys_hog_run
     result = run("--memory-limit", "128M", hog=("1000", "--rate", "200"))

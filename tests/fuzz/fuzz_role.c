@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in.comm = next_part(&rest);
 	in.command = next_part(&rest);
 	in.parent_command = next_part(&rest);
-	in.environ = rest;
+	in.numbers = role_numbers_of(rest);
 	struct role_info got;
 	role_of(&in, &got);
 	return got.role < ROLE_MAX ? 0 : 1;

@@ -1,9 +1,9 @@
 /*
  * A file system that stops answering, as a server of files does that is gone: deadfs FOLDER mounts it there, prints
  * "ready", and serves until it is ended. It has a file "data" of 1 MiB. Who opens it succeeds, who reads it waits in
- * state D for as long as this lives, for the kernel's read-ahead holds the page. Files can be made; what is written to
- * them is never taken. With "hard" as second argument not even SIGKILL ends who waits for that, as with a hard mount of
- * NFS. Needs root.
+ * state D for as long as this lives, for the kernel's read-ahead holds the page. Its file "paper" can be read: zeros.
+ * Files can be made; what is written to any file is never taken. With "hard" as second argument not even SIGKILL ends
+ * who waits for that, as with a hard mount of NFS. Needs root.
  *
  * The protocol is that of /dev/fuse: linux/fuse.h, and man 4 fuse.
  */
@@ -22,6 +22,7 @@
 #define SIZE (1u << 20)
 #define FILE_NODE 2
 #define MADE_NODE 3
+#define PAPER_NODE 4
 
 static int fd = -1;
 static const char *folder;
@@ -42,7 +43,7 @@ static struct fuse_attr attr_of(uint64_t node)
 {
 	struct fuse_attr a = {.ino = node, .nlink = 1, .blksize = 4096};
 	a.mode = node == FUSE_ROOT_ID ? S_IFDIR | 0777 : S_IFREG | 0666;
-	a.size = node == FILE_NODE ? SIZE : 0;
+	a.size = node == FILE_NODE || node == PAPER_NODE ? SIZE : 0;
 	return a;
 }
 
@@ -63,10 +64,23 @@ static void create(uint64_t unique)
 
 static void begin(uint64_t unique, const struct fuse_init_in *in)
 {
-	struct fuse_init_out out = {.major = FUSE_KERNEL_VERSION, .minor = FUSE_KERNEL_MINOR_VERSION,
-				    .max_readahead = in->max_readahead, .flags = FUSE_ASYNC_READ & in->flags,
-				    .max_background = 64, .congestion_threshold = 48, .max_write = 1 << 16};
+	struct fuse_init_out out = {.major = FUSE_KERNEL_VERSION,
+				    .minor = FUSE_KERNEL_MINOR_VERSION,
+				    .max_readahead = in->max_readahead,
+				    .flags = FUSE_ASYNC_READ & in->flags,
+				    .max_background = 64,
+				    .congestion_threshold = 48,
+				    .max_write = 1 << 16};
 	answer(unique, 0, &out, sizeof(out));
+}
+
+static void zeros(uint64_t unique, uint32_t n)
+{
+	static char out[sizeof(struct fuse_out_header) + SIZE];
+	struct fuse_out_header h = {.len = (uint32_t)sizeof(h) + (n < SIZE ? n : SIZE), .unique = unique};
+	memcpy(out, &h, sizeof(h));
+	if (write(fd, out, h.len) < 0 && errno != ENOENT)
+		perror("deadfs: answer");
 }
 
 static void serve(const char *request)
@@ -82,6 +96,8 @@ static void serve(const char *request)
 	case FUSE_LOOKUP:
 		if (strcmp(name, "data") == 0)
 			entry(h->unique, FILE_NODE);
+		else if (strcmp(name, "paper") == 0)
+			entry(h->unique, PAPER_NODE);
 		else
 			answer(h->unique, ENOENT, NULL, 0);
 		return;
@@ -97,6 +113,9 @@ static void serve(const char *request)
 		create(h->unique);
 		return;
 	case FUSE_READ: /* this is what it is about */
+		if (h->nodeid == PAPER_NODE)
+			zeros(h->unique, ((const struct fuse_read_in *)(const void *)name)->size);
+		return;
 	case FUSE_WRITE:
 	case FUSE_FSYNC:
 	case FUSE_FORGET:

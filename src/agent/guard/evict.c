@@ -12,14 +12,20 @@
 
 /* Time for the supervisor to begin reading the frozen victim's stacks. */
 static const uint64_t begin_budget_ns = 10 * NS_PER_MS;
-/* Time for it in all, once it has begun. */
+/* Time for it in all, once it has begun, and the longest for one thread: it may wait for a process for ever. */
 static const uint64_t stacks_budget_ns = 50 * NS_PER_MS;
+static const uint64_t stack_budget_ns = 10 * NS_PER_MS;
+/* Time for it to end a look ahead before it begins. */
+static const uint64_t preload_budget_ns = 5 * NS_PER_MS;
+/* Time for the names of processes that are new, by which victims are chosen, and between two looks for them. */
+static const uint64_t names_budget_ns = 4 * NS_PER_MS;
+static const uint64_t names_look_ns = 200 * NS_PER_US;
 /* A victim that lives this long after SIGKILL is reported as stuck in the kernel (state D). */
 static const uint64_t stuck_ns = 2 * NS_PER_S;
 static const uint64_t acting_look_ns = 1 * NS_PER_MS;
 static const uint64_t no_victim_look_ns = 100 * NS_PER_MS;
 
-static void kick(struct evict *h)
+void evict_kick(struct evict *h)
 {
 	uint64_t one = 1;
 	ignore(write(h->kick_fd, &one, sizeof(one)), "the supervisor also looks by itself");
@@ -28,7 +34,7 @@ static void kick(struct evict *h)
 static void phase_publish(struct evict *h, enum case_phase p)
 {
 	atomic_store(&h->now->phase, (uint32_t)p);
-	kick(h);
+	evict_kick(h);
 }
 
 /* Bits of the jobs below this level, which alone can relieve it. */
@@ -246,33 +252,54 @@ static void offer_to_kernel(struct evict *h)
 	}
 }
 
-/* Freeze, sweep, choose, and open a case. False: there is no process to end. */
-static bool case_begin(struct evict *h, const struct ledger *l, const struct guard_step *step, bool freeze)
+/*
+ * True while a choice has to wait for the names of processes that are new: without them a worker is not known from the
+ * program that it serves. They come within a millisecond where the supervisor runs and nobody keeps it waiting.
+ */
+static bool names_awaited(struct evict *h, uint64_t now, bool emergency)
 {
-	uint64_t now = l->mono_ns;
-	h->crossing_ns = now;
+	bool wanted = h->n_want > 0 && h->units->n_members > 1 && !emergency && !h->orphaned;
+	if (wanted && h->named_until_ns == 0)
+		h->named_until_ns = now + names_budget_ns;
+	bool awaited = wanted && now < h->named_until_ns;
+	if (!awaited)
+		h->named_until_ns = 0;
+	return awaited;
+}
+
+enum case_beginning { CASE_OPENED, CASE_NO_VICTIM, CASE_NAMES_AWAITED };
+
+/* Freeze, sweep, choose, and open a case. */
+static enum case_beginning case_begin(struct evict *h, const struct ledger *l, const struct guard_step *step,
+				      bool freeze)
+{
+	bool fresh = evict_is_fresh(h), again = h->named_until_ns != 0;
 	h->level = step->level;
-	bool fresh = evict_is_fresh(h);
 	freeze_first(h, step->level, freeze);
-	uint64_t frozen_ns = h->w->mono_ns();
+	if (!again) {
+		h->crossing_ns = l->mono_ns;
+		h->frozen_ns = h->w->mono_ns();
+	}
 	bool costly = h->tasks->source == TASKS_PROC && h->tasks->n > 1000, emergency = step->state == GUARD_EMERGENCY;
 	size_t budget = emergency ? 16 : 256;
 	if (!evict_refresh(h, budget) && !(fresh && costly && emergency))
 		ignore(evict_sweep(h, budget), "the last sweep still serves");
+	if (names_awaited(h, l->mono_ns, emergency))
+		return CASE_NAMES_AWAITED;
 	exclude_uninvolved(h, jobs_below(h, step->level));
 	victim_choose(h->units, h->shm->policy, step->deficit_bytes, &h->choice);
 	if (h->choice.n == 0) {
 		h->n_targets = 0;
 		thaw(h, true);
-		return false;
+		return CASE_NO_VICTIM;
 	}
 	targets_collect(h);
 	h->asked = false;
 	h->now = guardcase_begin(h, l, step);
 	struct incident *in = &h->now->incident;
-	in->action.notice_us = (frozen_ns - h->crossing_ns) / NS_PER_US;
+	in->action.notice_us = (h->frozen_ns - h->crossing_ns) / NS_PER_US;
 	in->action.freeze_us = any_frozen(h) ? in->action.notice_us : 0;
-	return true;
+	return CASE_OPENED;
 }
 
 /* Returns how many processes were still there; those that are gone are marked. */
@@ -399,11 +426,22 @@ static void step_asked(struct evict *h, const struct ledger *l, const struct gua
 	}
 }
 
+/* Until when the supervisor is waited for: longer while it gets on. */
+static uint64_t stacks_deadline_ns(struct evict *h, uint32_t seen, uint64_t now)
+{
+	uint32_t progress = atomic_load(&h->now->progress) + seen;
+	if (progress != h->progress_seen)
+		h->progress_ns = now;
+	h->progress_seen = progress;
+	if (seen == CASE_SEEN_NOT)
+		return h->deadline_ns + (atomic_load(&h->shm->preloading) ? preload_budget_ns : 0);
+	return MIN(h->deadline_ns + stacks_budget_ns - begin_budget_ns, h->progress_ns + stack_budget_ns);
+}
+
 static void step_frozen(struct evict *h, const struct ledger *l, const struct guard_step *step)
 {
 	uint32_t seen = atomic_load(&h->now->seen);
-	bool busy = seen == CASE_SEEN_BEGUN || atomic_load(&h->shm->preloading);
-	uint64_t deadline_ns = h->deadline_ns + (busy ? stacks_budget_ns - begin_budget_ns : 0);
+	uint64_t deadline_ns = stacks_deadline_ns(h, seen, l->mono_ns);
 	if (step->state < GUARD_ACT) {
 		case_drop(h, CASE_CANCELLED); /* other processes freed memory meanwhile */
 		return;
@@ -492,8 +530,10 @@ static void would_end(struct evict *h, const struct ledger *l, const struct guar
 	}
 	if (h->would_told)
 		return;
-	h->would_told = true;
 	ignore(evict_sweep(h, 256), "the last sweep still serves");
+	if (names_awaited(h, l->mono_ns, false))
+		return;
+	h->would_told = true;
 	exclude_uninvolved(h, jobs_below(h, step->level));
 	victim_choose(h->units, h->shm->policy, step->deficit_bytes, &h->choice);
 	if (h->choice.n == 0)
@@ -508,7 +548,7 @@ static void would_end(struct evict *h, const struct ledger *l, const struct guar
 		size_format(v->used_bytes, used), size_format(v->total_bytes, total), u->comm, (int)u->pid,
 		size_format(u->own_bytes, own), h->choice.n_chosen > 1 ? " and others" : "", why);
 	(void)atomic_fetch_add(&h->shm->would.seq, 1);
-	kick(h);
+	evict_kick(h);
 }
 
 /* No case is open; a short freeze may be in effect. */
@@ -518,6 +558,8 @@ static void step_idle(struct evict *h, const struct ledger *l, const struct guar
 	h->no_victim = h->brief_freeze = false;
 	if (freeze_goes_on)
 		return;
+	if (early || step->state < GUARD_ACT)
+		h->named_until_ns = 0;
 	if (any_frozen(h) && (early || step->state < GUARD_ACT))
 		thaw(h, true); /* end of a short freeze; a job over its threshold stays frozen */
 	if (step->state < GUARD_ACT)
@@ -529,8 +571,9 @@ static void step_idle(struct evict *h, const struct ledger *l, const struct guar
 	}
 	bool ask = guard_plan_ask_first(h->shm->settings.grace_ns, step);
 	bool freeze = h->shm->freeze && !ask; /* a frozen process cannot save its work */
-	h->no_victim = !case_begin(h, l, step, freeze);
-	if (h->no_victim)
+	enum case_beginning begun = case_begin(h, l, step, freeze);
+	h->no_victim = begun == CASE_NO_VICTIM;
+	if (begun != CASE_OPENED)
 		return;
 	if (ask) {
 		ask_first(h, l);
@@ -545,6 +588,7 @@ static void step_idle(struct evict *h, const struct ledger *l, const struct guar
 	stop_victims(h);
 	h->now->frozen = true;
 	h->used_frozen = 0;
+	h->progress_seen = 0;
 	h->deadline_ns = h->w->mono_ns() + begin_budget_ns;
 	phase_publish(h, CASE_DECIDED);
 	offer_to_kernel(h);
@@ -578,4 +622,6 @@ void evict_step(struct evict *h, const struct ledger *l, const struct guard_step
 	if (h->phase == EVICT_IDLE && (h->no_victim || h->shm->dry_run))
 		*ret_next_ns =
 			MAX(*ret_next_ns, no_victim_look_ns); /* nothing to be done: not a thousand times a second */
+	if (h->phase == EVICT_IDLE && h->named_until_ns != 0)
+		*ret_next_ns = names_look_ns;
 }

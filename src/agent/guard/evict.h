@@ -15,17 +15,10 @@
 #include "agent/guard/guardshm.h"
 
 #define EVICT_TARGETS GUARD_FROZEN
-#define EVICT_COMMANDS 4
 #define EVICT_UNKILLABLE 64
 #define EVICT_HELD 512 /* a pidfd is kept of this many of the largest targets */
 
 enum evict_phase { EVICT_IDLE, EVICT_ASKED, EVICT_FROZEN, EVICT_KILLING, EVICT_SETTLING };
-
-/* A command line read while its process still had one. */
-struct evict_command {
-	pid_t pid;
-	char text[200];
-};
 
 struct evict {
 	const struct world *w;
@@ -45,8 +38,13 @@ struct evict {
 	struct victim_choice choice;
 	struct target target[EVICT_TARGETS];
 	size_t n_targets, n_held;
-	struct evict_command command[EVICT_COMMANDS]; /* of the largest targets */
+	struct guard_wanted want[GUARD_ASKED]; /* processes whose names the last sweep lacked */
+	size_t n_want;
 	uint64_t group_frozen; /* bit per job frozen by its group */
+	uint64_t named_until_ns; /* a case begins then, though names are missing; 0: it does not wait for names */
+	uint64_t progress_ns; /* when the supervisor was last seen to get on with the stacks */
+	uint32_t progress_seen;
+	uint64_t frozen_ns; /* when the growth was stopped */
 	uint64_t crossing_ns, deadline_ns, killed_ns, swept_ns;
 	uint32_t shares_seq; /* of the sharing that was last taken over */
 	uint64_t sweep_cost_ns; /* duration of the last sweep */
@@ -74,6 +72,8 @@ bool must_check evict_refresh(struct evict *h, size_t budget);
 bool evict_is_fresh(const struct evict *h);
 /* The processes that would be ended now, the first choice and its largest processes first; 0 fills up the rest. */
 void evict_likely(const struct evict *h, pid_t ret[static GUARD_LIKELY]);
+/* Wake the supervisor. */
+void evict_kick(struct evict *h);
 /* A sample was judged: begin, continue or finish a case. *ret_next_ns: time until the next sample. */
 void evict_step(struct evict *h, const struct ledger *l, const struct guard_step *step, uint64_t *ret_next_ns);
 /* Bytes held by the units of job j at the last sweep. */

@@ -9,36 +9,55 @@
 /* Sizes of processes outside the jobs, which are never ended, may be this old in a report. */
 static const uint64_t fresh_ns = 500 * NS_PER_MS;
 
-struct role_reader {
-	struct evict *h;
-	char environ[4096], command[512], parent_command[512];
-};
-
-static void read_role(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+/* Asks for the names of a process that is new; there is room for as many as are read at a time. */
+static void name_want(struct evict *h, const struct task_row *row)
 {
-	struct role_reader *rr = ctx;
-	size_t env_len = 0;
-	struct role_input in = {.comm = span_of(row->comm), .parent = parent};
-	if (proc_command_read(rr->h->w, row->pid, rr->command, sizeof(rr->command)) == 0)
-		in.command = span_of(rr->command);
-	else
-		rr->command[0] = '\0';
-	if (proc_environ_read(rr->h->w, row->pid, rr->environ, sizeof(rr->environ), &env_len) == 0)
-		in.environ = (struct span){rr->environ, env_len};
-	const struct task_row *above = parent ? tasks_find(rr->h->tasks, row->ppid) : NULL;
-	if (above) {
-		in.parent_comm = span_of(above->comm);
-		if (proc_command_read(rr->h->w, above->pid, rr->parent_command, sizeof(rr->parent_command)) == 0)
-			in.parent_command = span_of(rr->parent_command);
+	if (h->n_want == GUARD_ASKED)
+		return;
+	struct guard_wanted *w = &h->want[h->n_want++];
+	*w = (struct guard_wanted){.id = {row->pid, row->start_ticks}};
+	TEXT_COPY(w->comm, row->comm);
+}
+
+/* Called by unit_build. The names themselves are read by the supervisor: reading them here could take for ever. */
+static bool role_take(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+{
+	static struct guard_named named, above;
+	struct evict *h = ctx;
+	struct proc_id id = {row->pid, row->start_ticks};
+	if (!guardnames_find(&h->shm->names, id, &named) || strcmp(named.comm, row->comm) != 0) {
+		name_want(h, row);
+		return false;
+	}
+	struct role_input in = {.comm = span_of(row->comm),
+				.command = span_of(named.command),
+				.numbers = named.numbers,
+				.proof = named.proof,
+				.parent = parent};
+	const struct task_row *up = parent ? tasks_find(h->tasks, row->ppid) : NULL;
+	if (up) {
+		in.parent_comm = span_of(up->comm);
+		if (guardnames_find(&h->shm->names, (struct proc_id){up->pid, up->start_ticks}, &above))
+			in.parent_command = span_of(above.command);
 	}
 	role_of(&in, ret);
-	if (rr->h->shm->wishes.n == 0)
-		return;
+	if (h->shm->wishes.n == 0)
+		return true;
 	struct proc_status st;
-	struct wish_process p = {.name = row->comm, .command = rr->command, .rank = ret->rank};
-	p.has_uid = proc_status_read(rr->h->w, row->pid, &st) == 0;
+	struct wish_process p = {.name = row->comm, .command = named.command, .rank = ret->rank};
+	p.has_uid = proc_status_read(h->w, row->pid, &st) == 0;
 	p.uid = p.has_uid ? st.uid : 0;
-	ret->wish = (uint8_t)wishes_of(&rr->h->shm->wishes, &p);
+	ret->wish = (uint8_t)wishes_of(&h->shm->wishes, &p);
+	return true;
+}
+
+/* Those who were asked for in this sweep. The supervisor is woken: it answers within a millisecond, if it runs. */
+static void names_ask(struct evict *h)
+{
+	if (h->n_want == 0)
+		return;
+	guardnames_want(&h->shm->names, h->want, h->n_want);
+	evict_kick(h);
 }
 
 static void pids_sort(pid_t *pids, size_t n)
@@ -156,7 +175,6 @@ static void shares_want(struct evict *h)
 /* read: the processes whose rows are new; NULL: all. */
 static void units_build(struct evict *h, const struct unit_extra *read, size_t budget)
 {
-	static struct role_reader reader;
 	static struct unit_extra extra[UNIT_JOBS_MAX];
 	static struct unit_job jobs[UNIT_JOBS_MAX];
 	for (size_t j = 0; j < h->n_jobs; j++) {
@@ -168,9 +186,10 @@ static void units_build(struct evict *h, const struct unit_extra *read, size_t b
 	read_group_pids(h, extra);
 	if (h->tasks->source == TASKS_PROC)
 		shared_read(h, read);
-	reader.h = h;
+	h->n_want = 0;
 	shares_take(h);
-	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->w->mono_ns(), read_role, &reader, budget, h->units);
+	unit_build(h->known, h->tasks, jobs, h->n_jobs, extra, h->w->mono_ns(), role_take, h, budget, h->units);
+	names_ask(h);
 	former_note(h);
 	shares_want(h);
 }

@@ -70,7 +70,8 @@ static void write_victim(struct evict *h, struct incident *in)
 	in->victim.pid = u->pid;
 	in->victim.rank = u->rank;
 	TEXT_COPY(in->victim.name, u->comm);
-	if (proc_command_read(h->w, u->pid, in->victim.command, sizeof(in->victim.command)) != 0)
+	if (!guardnames_command(&h->shm->names, (struct proc_id){u->pid, u->start_ticks}, in->victim.command,
+				sizeof(in->victim.command)))
 		TEXT_COPY(in->victim.command, u->comm);
 	in->victim.has_memory = true;
 	/* forks whose sharing was not read yet may count more than there is */
@@ -81,25 +82,6 @@ static void write_victim(struct evict *h, struct incident *in)
 	in->memory.shm_bytes = h->memwatch->meminfo.bytes[MEMINFO_SHMEM];
 	in->memory.job_bytes = shm_job_bytes(h);
 	in->victim.swap_bytes = u->swap_bytes;
-}
-
-/* Read the command lines of the largest victims before they are dead and have none. */
-static void read_commands(struct evict *h)
-{
-	for (size_t i = 0; i < EVICT_COMMANDS; i++) {
-		struct evict_command *c = &h->command[i];
-		c->pid = i < h->n_targets ? h->target[i].id.pid : 0;
-		if (c->pid && proc_command_read(h->w, c->pid, c->text, sizeof(c->text)) != 0)
-			c->pid = 0;
-	}
-}
-
-static const char *command_read_before(const struct evict *h, pid_t pid)
-{
-	for (size_t i = 0; i < EVICT_COMMANDS; i++)
-		if (h->command[i].pid == pid)
-			return h->command[i].text;
-	return NULL;
 }
 
 static struct guard_case *next_case(struct guard_shm *shm)
@@ -120,6 +102,7 @@ struct guard_case *guardcase_begin(struct evict *h, const struct ledger *l, cons
 	struct guard_case *c = next_case(shm);
 	atomic_store(&c->phase, CASE_EMPTY);
 	atomic_store(&c->seen, CASE_SEEN_NOT);
+	atomic_store(&c->progress, 0);
 	atomic_store(&c->described, 0);
 	atomic_store(&c->stored, 0);
 	c->frozen = false;
@@ -135,7 +118,6 @@ struct guard_case *guardcase_begin(struct evict *h, const struct ledger *l, cons
 	in->time_unix_ms = h->w->unix_ms();
 	in->attempt = h->jobs[c->job].attempt;
 	TEXT_COPY(in->job, h->jobs[c->job].id);
-	read_commands(h);
 	write_trigger(h, in, l, step);
 	write_victim(h, in);
 	TEXT_COPY(in->policy.name, victim_policy_name(shm->policy));
@@ -193,10 +175,8 @@ static void write_top_row(struct evict *h, uint32_t row_index, struct incident_p
 	};
 	if (m)
 		TEXT_COPY(p->role, role_name((enum role)m->role));
-	const char *before = command_read_before(h, row->pid);
-	if (before)
-		TEXT_COPY(p->command, before);
-	else if (proc_command_read(h->w, row->pid, p->command, sizeof(p->command)) != 0 || p->command[0] == '\0')
+	if (!guardnames_command(&h->shm->names, (struct proc_id){row->pid, row->start_ticks}, p->command,
+				sizeof(p->command)))
 		TEXT_COPY(p->command, row->comm);
 }
 

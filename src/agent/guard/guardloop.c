@@ -32,6 +32,10 @@ static const uint64_t settle_ns = 500 * NS_PER_MS;
 #define SWEEP_SHARE_YOUNG 6000
 #define SWEEP_SHARE 40000
 static const uint64_t young_ns = 4 * NS_PER_S;
+/* Names that were asked for are there soon: so many sweeps come early for them, at most 1/100 of the time. */
+static const uint64_t sweep_names_ns = 100 * NS_PER_MS;
+#define SWEEP_NAMES_SHARE 100
+#define SWEEP_NAMES_MOST 3
 /* Orphaned jobs get this long between SIGTERM and SIGKILL. */
 static const uint64_t orphan_grace_ns = 5 * NS_PER_S;
 
@@ -61,6 +65,7 @@ struct guard {
 	int epoll_fd, command_fd, supervisor_fd;
 	uint64_t last_history_ns, born_ns;
 	uint64_t likely_ns; /* of the sweep by which the likely ones were named */
+	uint32_t names_sweeps; /* early ones since the last sweep that lacked no name */
 	bool orphaned, settled;
 };
 
@@ -304,6 +309,14 @@ static void iterator_fetch(struct guard *g)
 	g->tasks.source = TASKS_BPF;
 }
 
+/* Time from a sweep that lacked names to the next; UINT64_MAX: nobody answers, or all are known. */
+static uint64_t names_period_ns(const struct guard *g)
+{
+	if (g->evict.n_want == 0 || g->names_sweeps >= SWEEP_NAMES_MOST)
+		return UINT64_MAX;
+	return MAX(sweep_names_ns, g->evict.sweep_cost_ns * SWEEP_NAMES_SHARE);
+}
+
 static void sweep_if_due(struct guard *g, enum guard_state state)
 {
 	uint64_t now = g->w->mono_ns(), age = now - g->evict.swept_ns;
@@ -311,12 +324,13 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 	/* a young job changes fast, an old one slowly */
 	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
 	far = MAX(far, g->evict.sweep_cost_ns * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
-	uint64_t period = always ? 0 : state >= GUARD_WARN ? sweep_near_ns : far;
+	uint64_t period = always ? 0 : MIN(state >= GUARD_WARN ? sweep_near_ns : far, names_period_ns(g));
 	if (g->evict.phase != EVICT_IDLE || (g->evict.swept_ns != 0 && age < period))
 		return;
 	if (!g->settled && !always && state < GUARD_WARN)
 		return;
 	iterator_fetch(g);
+	g->names_sweeps = g->evict.n_want == 0 ? 0 : g->names_sweeps + 1;
 	if (evict_sweep(&g->evict, 64) < 0)
 		return;
 	for (size_t j = 0; j < g->n_jobs; j++)

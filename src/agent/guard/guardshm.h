@@ -12,6 +12,7 @@
 
 #include "act/jobgroup.h"
 #include "act/target.h"
+#include "agent/guard/guardnames.h"
 #include "agent/host/helper.h"
 #include "judge/memory/guard.h"
 #include "judge/memory/victim.h"
@@ -70,11 +71,12 @@ struct guard_case {
 	_Atomic uint32_t phase;
 	_Atomic uint32_t described; /* the incident's tables are filled: shortly after CASE_DECIDED */
 	_Atomic uint32_t seen; /* CASE_SEEN_…: how far the supervisor is */
+	_Atomic uint32_t progress; /* grows while it reads the stacks */
 	bool frozen; /* the victims are frozen while the phase is CASE_DECIDED */
 	uint32_t number; /* counts from 1 */
 	uint16_t job; /* index of guard_job; its id is in incident.job */
 	uint32_t n_victims;
-	_Atomic uint32_t stored;  /* its report is in the store */
+	_Atomic uint32_t stored; /* its report is in the store */
 	struct proc_id victim[GUARD_CASE_PIDS]; /* largest first */
 	struct incident incident;
 };
@@ -128,6 +130,7 @@ struct guard_shm {
 	_Atomic uint32_t history_n;
 	struct guard_sample history[GUARD_HISTORY];
 	struct guard_sharing sharing; /* seen: supervisor -> guard */
+	struct guard_names names; /* named: supervisor -> guard */
 	struct guard_former former[GUARD_FORMER]; /* place: pid modulo GUARD_FORMER */
 	/* The last early warning. seq is odd while it is being written. */
 	struct {

@@ -90,10 +90,11 @@ const struct hangprocs_member *hangprocs_main(const struct hangprocs *c, int32_t
 
 /* ---- one process ---- */
 
-static bool member_read(struct hangprocs *c, pid_t pid, uint64_t now_ns, struct hangprocs_member *m)
+static bool member_read(struct hangprocs *c, size_t at, uint64_t now_ns, struct hangprocs_member *m)
 {
+	pid_t pid = c->pids.of[at].pid;
 	struct procstats_process p;
-	if (procstats_process_read(c->procstats, pid, &p) != 0)
+	if (procstats_process_read(c->procstats, pid, &p) != 0 || !jobpids_is(&c->pids, at, p.ppid, p.start_ticks))
 		return false;
 	const struct hangprocs_member *before = find_in(c->was, c->n_was, pid);
 	if (before && before->start_ticks != p.start_ticks)
@@ -145,7 +146,7 @@ static void role_read(struct hangprocs *c, const struct world *w, const struct h
 	struct role_input in = {
 		.comm = span_of(m->comm),
 		.command = span_of(command),
-		.environ = {c->environ, len},
+		.numbers = role_numbers_of((struct span){c->environ, len}),
 		.parent = parent ? &parent->who : NULL,
 		.parent_comm = span_of(parent ? parent->comm : ""),
 		.parent_command = span_of(above),
@@ -340,16 +341,18 @@ void hangprocs_sample(struct hangprocs *c, const struct world *w, const struct h
 	c->n_was = c->n_now;
 	c->now = swap;
 	c->n_now = 0;
-	struct jobpids_want want = {
-		.cgroup = job->cgroup[0] ? job->cgroup : NULL, .root = job->root, .root_is_ours = job->root_is_ours};
+	struct jobpids_want want = {.cgroup = job->cgroup[0] ? job->cgroup : NULL,
+				    .root = job->root,
+				    .root_start_ticks = job->root_start_ticks,
+				    .root_is_ours = job->root_is_ours};
 	_Static_assert(sizeof(want.not_ours) == sizeof(job->not_ours), "both name the same helpers");
 	memcpy(want.not_ours, job->not_ours, sizeof(want.not_ours));
 	memcpy(want.also, job->also, sizeof(want.also));
 	jobpids_find(&c->pids, w, &want, c->samples % THREADS_EVERY == 0);
 	for (size_t i = 0; i < c->pids.n; i++)
-		c->n_now += member_read(c, c->pids.pid[i], now_ns, &c->now[c->n_now]) ? 1 : 0;
+		c->n_now += member_read(c, i, now_ns, &c->now[c->n_now]) ? 1 : 0;
 	for (size_t i = 0; i < c->n_now; i++)
-		c->pids.pid[i] = c->now[i].pid; /* without those that have ended */
+		jobpids_keep(&c->pids, i, c->now[i].pid, c->now[i].start_ticks);
 	c->pids.n = c->n_now;
 	roles_read(c, w, job);
 	own_ranks_read(c, w);

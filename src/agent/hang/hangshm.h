@@ -38,8 +38,9 @@ struct hang_job {
 	char cgroup[CGROUP_PATH_MAX]; /* relative to world->cgroup_fd; "": none */
 	char freezer[CGROUP_PATH_MAX]; /* the same, of the group whose freezer shows that the job is frozen */
 	pid_t root; /* its descendants belong to the job */
+	uint64_t root_start_ticks; /* 0: unknown */
 	bool root_is_ours; /* root itself belongs to the job, too */
-	pid_t also[JOBPIDS_ALSO]; /* further roots that belong to the job; 0: none */
+	struct proc_id also[JOBPIDS_ALSO]; /* further roots that belong to the job; pid 0: none */
 	pid_t not_ours[8]; /* descendants that do not belong to it; 0: none */
 	struct hang_rank rank[HANG_RANKS]; /* main processes that the owner started */
 	size_t n_ranks;

@@ -49,9 +49,12 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd)
 {
 	char why[160];
-	*ret_iter_link_fd = -1;
 	a->below = below != 0;
-	ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)), "the guard reads /proc where BPF is not to be had");
+	if (ret_iter_link_fd) {
+		*ret_iter_link_fd = -1;
+		ignore(bpf_tasks_load(ret_iter_link_fd, why, sizeof(why)),
+		       "the guard reads /proc where BPF is not to be had");
+	}
 	if (bpf_sigwatch_load(below, &a->fds, a->unavailable, sizeof(a->unavailable)) != 0) {
 		atomic_store(&a->blind_set, true);
 		return;

@@ -24,14 +24,14 @@ struct autopsy_subject {
 	bool stopping;
 	int stop_signal;
 	const char *log_out, *log_err; /* paths; NULL: none */
-	const char *rules;             /* the user's files of rules, with ',' between; NULL */
-	const char *error_dir;         /* of the ranks' error files; NULL: none */
+	const char *rules; /* the user's files of rules, with ',' between; NULL */
+	const char *error_dir; /* of the ranks' error files; NULL: none */
 	uint32_t n_ranks;
-	const char *cgroup;            /* the job's group as the kernel names it; "" unknown */
-	bool own_group;                /* the group was made for this job alone */
+	const char *cgroup; /* the job's group as the kernel names it; "" unknown */
+	bool own_group; /* the group was made for this job alone */
 	const struct death_former *former; /* processes that were the job's when last seen */
 	size_t n_former;
-	bool has_limits;               /* its resource limits at its end */
+	bool has_limits; /* its resource limits at its end */
 	uint64_t soft_limit[PROCESS_LIMITS], hard_limit[PROCESS_LIMITS];
 	bool has_cpu;
 	uint64_t cpu_ns;
@@ -44,7 +44,7 @@ struct autopsy *autopsy_new(const struct world *w, const struct cgroup_place *pl
 /*
  * Start watching who sends signals, by BPF. Takes about 25 ms, so it may run in a thread of its own; all other
  * functions are called by one thread. below: only signals to descendants of this process; 0: all signals.
- * *ret_iter_link_fd: the BPF task iterator, -1 without.
+ * *ret_iter_link_fd: the BPF task iterator, -1 without; NULL: none is wanted.
  */
 void autopsy_watch_signals(struct autopsy *a, pid_t below, int *ret_iter_link_fd);
 /* Readable when signals were seen; -1 while signals are not watched. */

@@ -12,13 +12,13 @@
 #include "agent/heap/heapcase.h"
 #include "agent/guard/memlock.h"
 #include "agent/host/host.h"
+#include "agent/memory/toprows.h"
 #include "agent/stacks/snapshot.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "judge/memory/advice.h"
 #include "sense/proc/proc.h"
-#include "sense/proc/procsize.h"
 #include "tell/incident/report.h"
 
 void killreport_common(const struct killreport *e, struct incident *in)
@@ -48,7 +48,7 @@ void killreport_retry(const struct killreport *e, struct incident *in)
 	TEXT_COPY(in->retry.reason, e->retry->reason);
 }
 
-/* Time for reading the PSS of surviving processes (about 20 ms each). */
+/* Time for reading the sizes of surviving processes (about 20 ms each), and their command lines. */
 static const uint64_t pss_budget_ns = 40 * NS_PER_MS;
 
 /* Time for reading the frozen victim's stacks; the guard waits 50 ms in all. */
@@ -64,22 +64,6 @@ static int32_t victim_rank(const struct guard_case *c, pid_t pid)
 	return c->incident.victim.rank;
 }
 
-/* Read the proportional sizes of the top rows that still live, the largest first, until the time is used up. */
-static void read_pss(const struct world *w, struct incident *in)
-{
-	const uint64_t end_ns = w->mono_ns() + pss_budget_ns;
-	for (size_t i = 0; i < in->n_top && w->mono_ns() < end_ns; i++) {
-		struct incident_process *p = &in->top[i];
-		struct procsize size;
-		if (procsize_read(w, p->pid, &size) != 0)
-			continue;
-		p->has_pss = true;
-		p->pss_bytes = size.pss_bytes;
-		p->private_bytes = size.private_bytes;
-		p->pss_sampled = size.sampled;
-	}
-}
-
 /* Wait until the guard has filled its tables (about 0.1 ms). Time out if the guard has died. */
 static void wait_for_tables(const struct world *w, const struct guard_case *c)
 {
@@ -89,14 +73,27 @@ static void wait_for_tables(const struct world *w, const struct guard_case *c)
 		(void)nanosleep(&pause, NULL);
 }
 
+/* The guard knows command lines from its last sweep, and of processes that are new since then none. */
+static void command_tell(const struct dump_process *p, struct incident *in)
+{
+	if (p->command[0] == '\0')
+		return;
+	if (in->victim.pid == p->pid)
+		TEXT_COPY(in->victim.command, p->command);
+	for (size_t i = 0; i < in->n_top; i++)
+		if (in->top[i].pid == p->pid)
+			TEXT_COPY(in->top[i].command, p->command);
+}
+
 /* Read the victims' stacks, the largest victim first. They are frozen, or are ended soon: the time is the guard's. */
-static void victim_stacks(const struct killreport *e, const struct guard_case *c)
+static void victim_stacks(const struct killreport *e, struct guard_case *c)
 {
 	pid_t pids[CASE_STACK_PIDS];
 	struct stackdump d;
 	struct fault f = {.text = ""};
 	struct snapshot_want want = {.pids = pids,
 				     .frozen = c->frozen,
+				     .progress = &c->progress,
 				     .budget_ns = stacks_budget_ns,
 				     .views = &e->ahead->views,
 				     .natives = e->ahead->views.natives};
@@ -106,8 +103,10 @@ static void victim_stacks(const struct killreport *e, const struct guard_case *c
 	wait_for_tables(e->w, c);
 	if (r != 0)
 		return; /* the report then has no stacks */
-	for (size_t i = 0; i < d.n; i++)
+	for (size_t i = 0; i < d.n; i++) {
 		d.processes[i].rank = victim_rank(c, d.processes[i].pid);
+		command_tell(&d.processes[i], &c->incident);
+	}
 	attachments_stacks(e->parts, &d);
 }
 
@@ -206,7 +205,7 @@ void killreport_finish(const struct killreport *e, struct guard_case *c)
 	killreport_retry(e, &in);
 	if (in.n_culprits == 0 && in.victim.rank != NO_RANK)
 		in.culprit_ranks[in.n_culprits++] = in.victim.rank;
-	read_pss(e->w, &in);
+	toprows_read(e->w, in.top, in.n_top, pss_budget_ns);
 	const struct shmheld_job whose = {.ended = c->victim,
 					  .n_ended = MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS),
 					  .since_unix_ms = e->job->started_unix_ms,

@@ -13,6 +13,10 @@ _Static_assert(VIEWCACHE_PLACES == GUARD_LIKELY, "a place for each process that 
 void lookahead_refresh(struct lookahead *a, const struct world *w, struct guard_shm *shm)
 {
 	pid_t pids[GUARD_LIKELY];
+	if (!a->names && atomic_load(&shm->names.want_seq) > 0)
+		a->names = namereader_new(w, &shm->names);
+	if (a->names)
+		namereader_refresh(a->names);
 	if (!a->sharing && shm->sharing.n_want > 0)
 		a->sharing = sharing_new(w, shm);
 	if (a->sharing)
@@ -49,4 +53,5 @@ void lookahead_done(struct lookahead *a)
 	viewcache_clear(&a->views);
 	a->sizes = prefetch_free(a->sizes);
 	a->sharing = sharing_free(a->sharing);
+	a->names = namereader_free(a->names);
 }

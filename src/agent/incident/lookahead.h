@@ -8,6 +8,7 @@
 #include "agent/guard/guardshm.h"
 #include "agent/incident/prefetch.h"
 #include "agent/inspect/viewcache.h"
+#include "agent/memory/namereader.h"
 #include "agent/memory/sharing.h"
 #include "model/incident/incident.h"
 
@@ -15,6 +16,7 @@ struct lookahead {
 	struct viewcache views;
 	struct prefetch *sizes; /* owned; NULL: memory has never been short */
 	struct sharing *sharing; /* owned; NULL: no process has had forks */
+	struct namereader *names; /* owned; NULL: the guard has asked for no names yet */
 	struct incident draft; /* the first report of a case, as the guard had it when it was told to go on */
 };
 

@@ -121,7 +121,7 @@ static void role_fill(struct members_sweep *g, struct member *m, const struct me
 	struct role_input in = {
 		.comm = span_of(m->task->comm),
 		.command = span_of(m->command),
-		.environ = block,
+		.numbers = role_numbers_of(block),
 		.parent = parent ? &parent->who : NULL,
 		.parent_comm = span_of(parent ? parent->task->comm : ""),
 		.parent_command = span_of(parent ? parent->command : ""),

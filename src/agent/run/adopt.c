@@ -64,6 +64,7 @@ static void wait_for_something(struct adopt *a)
 
 static int first_adoption(struct adopt *a)
 {
+	adopt_crowd_begin(a);
 	for (size_t i = 0; i < a->spec->n_targets; i++) {
 		const struct adopt_target *t = &a->spec->target[i];
 		int r = adopt_target(a, t);
@@ -85,6 +86,7 @@ static int first_adoption(struct adopt *a)
 				  t->text);
 		return 4;
 	}
+	adopt_crowd_tell(a);
 	if (a->spec->n_targets > 0 && !any_active(a) && !a->spec->watch.quiet)
 		log_info("nothing of it runs yet; it is watched as soon as it does");
 	return 0;
@@ -93,8 +95,10 @@ static int first_adoption(struct adopt *a)
 static void rescan(struct adopt *a)
 {
 	a->rescan_ns = a->w->mono_ns() + (uint64_t)rescan_ms * NS_PER_MS;
+	adopt_crowd_begin(a);
 	for (size_t i = 0; i < a->spec->n_targets; i++)
 		ignore(adopt_target(a, &a->spec->target[i]), "it may come later");
+	adopt_crowd_tell(a);
 }
 
 /* A service's jobs come and go, and a job of Slurm's gets further steps. */
@@ -178,6 +182,8 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 		work(a);
 	}
 	adopt_leave(a);
+	adopt_crowd_begin(a);
+	adopt_crowd_tell(a);
 	services_stop(&a->services);
 	recorder_close(&a->recorder);
 	services_close(&a->services);

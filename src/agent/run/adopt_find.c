@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "model/jobs/crowd.h"
 #include "sense/proc/proc.h"
 #include "sense/proc/slurmjob.h"
 
@@ -170,25 +171,109 @@ static bool is_helper(const struct services *s, pid_t pid)
 	return false;
 }
 
-/* Adopt the outermost processes whose command lines have the text, but for our own. */
+static struct adopted *job_of_process(struct adopt *a, const struct task_row *row)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active && a->job[i].id.pid == row->pid && a->job[i].id.start_ticks == row->start_ticks)
+			return &a->job[i];
+	return NULL;
+}
+
+/* True for the outermost processes whose command lines have the text, but for our own. */
+static bool matches(const struct adopt *a, const struct task_row *row, const char *text)
+{
+	static char command[4096], above[4096];
+	if (is_helper(&a->services, row->pid) || proc_command_read(a->w, row->pid, command, sizeof(command)) != 0 ||
+	    !strstr(command, text))
+		return false;
+	bool inner = proc_command_read(a->w, row->ppid, above, sizeof(above)) == 0 && strstr(above, text);
+	return !inner && !runs_vigil(command);
+}
+
+/* Adds the memory of each process to the program that it descends from. member_of: by row, place in m; SIZE_MAX: none. */
+static void sizes_add(const struct tasks *t, const size_t *member_of, struct crowd_member *m)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct task_row *row = &t->rows[i];
+		for (size_t depth = 0; row && depth < 64; depth++) {
+			size_t at = member_of[row - t->rows];
+			if (at != SIZE_MAX) {
+				m[at].bytes += task_rss_bytes(&t->rows[i]);
+				break;
+			}
+			row = row->ppid > 1 ? tasks_find(t, row->ppid) : NULL;
+		}
+	}
+}
+
+/* All that have a place by their command lines, and all that match and have none. Returns how many. */
+static size_t crowd_find(struct adopt *a, const struct tasks *t, const char *text, struct crowd_member *m,
+			 size_t *member_of)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct task_row *row = &t->rows[i];
+		const struct adopted *j = job_of_process(a, row);
+		struct proc_status st;
+		member_of[i] = SIZE_MAX;
+		if (j ? !j->by_command : !matches(a, row, text))
+			continue;
+		member_of[i] = n;
+		m[n] = (struct crowd_member){.pid = row->pid, .start_ticks = row->start_ticks, .has_place = j != NULL};
+		m[n++].uid = proc_status_read(a->w, row->pid, &st) == 0 ? st.uid : 0;
+	}
+	sizes_add(t, member_of, m);
+	return n;
+}
+
+static void crowd_take(struct adopt *a, const struct tasks *t, const struct crowd_member *m, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct adopted *j = m[i].has_place ? job_of_process(a, tasks_find(t, m[i].pid)) : NULL;
+		if (j && !m[i].chosen)
+			adopt_release(a, j, "its place is taken by a larger one, or by one of a user who has fewer");
+	}
+	for (size_t i = 0; i < n; i++)
+		if (m[i].chosen && !m[i].has_place && adopt_pid(a, m[i].pid, NULL) == 0)
+			job_of_process(a, tasks_find(t, m[i].pid))->by_command = true;
+}
+
+void adopt_crowd_begin(struct adopt *a)
+{
+	a->crowd = (struct unguarded){.matching = 0};
+}
+
+void adopt_crowd_tell(struct adopt *a)
+{
+	char text[200];
+	unguarded_note(a->w, a->spec->watch.state_dir, &a->crowd);
+	if (a->crowd_told || a->crowd.matching <= a->crowd.guarded)
+		return;
+	a->crowd_told = true;
+	unguarded_text(&a->crowd, text, sizeof(text));
+	log_warning("%s; `vigil jobs` and `vigil doctor` say how many as long as it is so", text);
+}
+
 static void adopt_matching(struct adopt *a, const char *text)
 {
 	static struct tasks t;
-	static char command[4096], above[4096];
-	if (t.rows == NULL && tasks_init(&t, UNIT_KNOWN_MAX, -1) < 0)
+	size_t places = UNIT_JOBS_MAX;
+	if ((t.rows == NULL && tasks_init(&t, UNIT_KNOWN_MAX, -1) < 0) || tasks_scan(&t, a->w) < 0)
 		return;
-	if (tasks_scan(&t, a->w) < 0)
+	for (uint32_t i = 0; i < a->n; i++)
+		places -= a->job[i].active && !a->job[i].by_command ? 1 : 0;
+	cleanup(freep) struct crowd_member *m = calloc(t.n + 1, sizeof(*m));
+	cleanup(freep) size_t *member_of = calloc(t.n + 1, sizeof(*member_of));
+	if (!m || !member_of)
 		return;
-	for (size_t i = 0; i < t.n; i++) {
-		pid_t pid = t.rows[i].pid, parent = t.rows[i].ppid;
-		if (is_helper(&a->services, pid) || known(a, pid, NULL))
-			continue;
-		if (proc_command_read(a->w, pid, command, sizeof(command)) != 0 || !strstr(command, text))
-			continue;
-		bool inner = proc_command_read(a->w, parent, above, sizeof(above)) == 0 && strstr(above, text);
-		if (!inner && !runs_vigil(command))
-			ignore(adopt_pid(a, pid, NULL), "gone again");
-	}
+	size_t n = crowd_find(a, &t, text, m, member_of);
+	if (guard_case_pending(a->services.guard.shm) || crowd_choose(m, n, places) < 0)
+		return;
+	a->crowd.matching += n;
+	a->crowd.guarded += MIN(n, places);
+	if (n > places)
+		adopt_crowd_tell(a); /* to begin with many takes seconds */
+	crowd_take(a, &t, m, n);
 }
 
 static int adopt_slurm_or_again(struct adopt *a, uint32_t job)

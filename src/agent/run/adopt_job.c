@@ -73,11 +73,12 @@ static void hang_pass_on(struct adopt *a, uint32_t i)
 		return;
 	hangproc_jobs_begin(&a->services.hang);
 	struct hang_job *h = &a->services.hang.shm->job[i];
-	*h = (struct hang_job){.active = j->active, .root = j->id.pid, .root_is_ours = true};
+	*h = (struct hang_job){
+		.active = j->active, .root = j->id.pid, .root_start_ticks = j->id.start_ticks, .root_is_ours = true};
 	_Static_assert(ARRAY_SIZE(h->not_ours) >= SERVICES_HELPERS, "room for all helpers");
 	(void)services_helpers(&a->services, h->not_ours);
 	for (size_t k = 0; k < j->n_also; k++)
-		h->also[k] = j->also[k].pid;
+		h->also[k] = j->also[k];
 	TEXT_COPY(h->id, j->job.id);
 	TEXT_COPY(h->cgroup, j->cgroup);
 	TEXT_COPY(h->freezer, j->cgroup);
@@ -134,10 +135,8 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 	j->autopsy = autopsy_new(a->w, &j->place);
 	int link = -1;
 	if (j->autopsy)
-		autopsy_watch_signals(j->autopsy, 0, &link);
-	if (a->has_iterator)
-		closep(&link);
-	else if (link >= 0)
+		autopsy_watch_signals(j->autopsy, 0, a->has_iterator ? NULL : &link);
+	if (link >= 0)
 		a->services.iter_link_fd = a->services.guard.shm->iter_link_fd = link;
 	a->has_iterator = true;
 	adopt_pass_on(a, (uint32_t)(j - a->job));
@@ -189,11 +188,14 @@ static void job_died(struct adopt *a, struct adopted *j)
 
 struct jobpids_want adopt_pids_want(const struct adopt *a, const struct adopted *j)
 {
-	struct jobpids_want want = {.root = j->id.pid, .root_is_ours = true, .cgroup = j->cgroup[0] ? j->cgroup : NULL};
+	struct jobpids_want want = {.root = j->id.pid,
+				    .root_start_ticks = j->id.start_ticks,
+				    .root_is_ours = true,
+				    .cgroup = j->cgroup[0] ? j->cgroup : NULL};
 	_Static_assert(ARRAY_SIZE(want.not_ours) >= SERVICES_HELPERS, "room for all helpers");
 	(void)services_helpers(&a->services, want.not_ours);
 	for (size_t i = 0; i < j->n_also; i++)
-		want.also[i] = j->also[i].pid;
+		want.also[i] = j->also[i];
 	return want;
 }
 
@@ -277,19 +279,25 @@ bool adopt_still_alive(const struct adopt *a, const struct adopted *j)
 	return true; /* an empty group may fill again; a removed one is gone */
 }
 
+void adopt_release(struct adopt *a, struct adopted *j, const char *why)
+{
+	sample_last(a, j);
+	j->job.state = JOB_LOST;
+	recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
+	recorder_event(&j->recorder, &j->job, "unwatched", NULL, "%s", why);
+	recorder_job(&j->recorder, &j->job);
+	j->autopsy = autopsy_free(j->autopsy);
+	jobhang_clear(&j->hang);
+	notifier_ended(&a->services.notifier, j->job.id);
+	j->active = false;
+	adopt_pass_on(a, (uint32_t)(j - a->job));
+	closep(&j->pidfd);
+	j->pidfd = -1;
+}
+
 void adopt_leave(struct adopt *a)
 {
-	for (uint32_t i = 0; i < a->n; i++) {
-		struct adopted *j = &a->job[i];
-		if (!j->active)
-			continue;
-		sample_last(a, j);
-		j->job.state = JOB_LOST;
-		recorder_ended(&j->recorder, &j->job, clock_boot_ns() - j->start_boot_ns);
-		recorder_event(&j->recorder, &j->job, "unwatched", NULL,
-			       "vigil was told to stop watching; the job goes on");
-		recorder_job(&j->recorder, &j->job);
-		j->autopsy = autopsy_free(j->autopsy);
-		jobhang_clear(&j->hang);
-	}
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->job[i].active)
+			adopt_release(a, &a->job[i], "vigil was told to stop watching; the job goes on");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "agent/incident/autopsy.h"
+#include "agent/jobs/unguarded.h"
 #include "agent/run/adopt.h"
 #include "agent/run/jobhang.h"
 #include "agent/run/sampler.h"
@@ -10,6 +11,7 @@
 
 struct adopted {
 	bool active;
+	bool by_command; /* it matched a text, and may have to give its place to another that does */
 	struct job job;
 	uint64_t start_boot_ns;
 	struct recorder recorder;
@@ -38,6 +40,8 @@ struct adopt {
 	int signal_fd;
 	bool has_iterator; /* the guard was given a BPF iterator, or there is none */
 	uint64_t rescan_ns;
+	struct unguarded crowd; /* of the last look */
+	bool crowd_told;
 	bool stop;
 };
 
@@ -45,6 +49,9 @@ struct adopt {
 
 /* 0 also when it is watched already, or nothing matches now; WORLD_GONE: there is no such process or group; -ENOSPC. */
 int must_check adopt_target(struct adopt *a, const struct adopt_target *t);
+/* Around the calls for all targets: how many match and cannot be guarded is counted, and told of once. */
+void adopt_crowd_begin(struct adopt *a);
+void adopt_crowd_tell(struct adopt *a);
 
 /* Look for further roots of a job of Slurm's without a group, which come with its next steps. */
 void adopt_slurm_again(struct adopt *a, struct adopted *j);
@@ -59,6 +66,8 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 struct jobpids_want adopt_pids_want(const struct adopt *a, const struct adopted *j);
 bool adopt_still_alive(const struct adopt *a, const struct adopted *j);
 void adopt_ended(struct adopt *a, struct adopted *j);
+/* It goes on without us; its place is free. */
+void adopt_release(struct adopt *a, struct adopted *j, const char *why);
 /* The context of a kill report of this job. */
 struct killreport adopt_killreport(struct adopt *a, struct adopted *j);
 /* We were told to stop watching; the jobs go on. */

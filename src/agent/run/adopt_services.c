@@ -8,19 +8,26 @@
 /* A job that hangs and is to be ended gets this long between SIGTERM and SIGKILL. */
 static const uint64_t hang_grace_ns = 10 * NS_PER_S;
 
-/* Signals go through pidfds, so that a reused pid cannot be hit. */
+/*
+ * Signals go through pidfds. A pidfd is taken first and the start time looked at afterwards (target_open), so that a
+ * stranger who got a number of the job in between is not hit; whose the number was is known from the search.
+ */
 static void processes_signal(struct adopt *a, struct adopted *j, int signal)
 {
-	static struct jobpids pids;
+	cleanup(freep) struct jobpids *pids = calloc(1, sizeof(*pids));
+	if (!pids)
+		return;
 	const struct jobpids_want want = adopt_pids_want(a, j);
-	pids.n = 0;
-	jobpids_find(&pids, a->w, &want, true);
-	for (size_t i = 0; i < pids.n; i++) {
+	jobpids_find(pids, a->w, &want, true);
+	for (size_t i = 0; i < pids->n; i++) {
 		struct proc_stat st;
-		/* slurmstepd has to live: it reaps the step and tells Slurm of its end */
-		if (proc_stat_read(a->w, pids.pid[i], &st) != 0 || (j->slurm && slurmjob_is_stepd(st.comm)))
+		pid_t pid = pids->of[i].pid;
+		if (proc_stat_read(a->w, pid, &st) != 0 || !jobpids_is(pids, i, st.ppid, st.start_ticks))
 			continue;
-		struct target t = {.id = {pids.pid[i], st.start_ticks}, .pidfd = -1};
+		/* slurmstepd has to live: it reaps the step and tells Slurm of its end */
+		if (j->slurm && slurmjob_is_stepd(st.comm))
+			continue;
+		struct target t = {.id = {pid, st.start_ticks}, .pidfd = -1};
 		if (target_open(a->w, &t, true) == 0)
 			ignore(target_signal(a->w, &t, signal), "it has ended, or belongs to somebody else");
 		target_close(&t);

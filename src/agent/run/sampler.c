@@ -126,13 +126,15 @@ static const struct about *same_before(const struct sampler *s, const struct usa
 	return i != SIZE_MAX && s->was->use[i].start_ticks == p->start_ticks ? &s->was->about[i] : NULL;
 }
 
-/* False: the process is gone, or its pid was reused before we read it. */
-static bool process_read(struct sampler *s, pid_t pid, struct usage_process *p, struct about *about)
+/* False: the process is gone, or a stranger has its number. */
+static bool process_read(struct sampler *s, size_t at, struct usage_process *p, struct about *about)
 {
+	pid_t pid = s->pids.of[at].pid;
 	struct proc_stat st;
 	struct proc_statm m;
 	struct proc_io io;
-	if (proc_stat_read(s->w, pid, &st) != 0 || st.kernel_thread)
+	if (proc_stat_read(s->w, pid, &st) != 0 || st.kernel_thread ||
+	    !jobpids_is(&s->pids, at, st.ppid, st.start_ticks))
 		return false;
 	uint64_t tick_ns = NS_PER_S / s->w->ticks_per_s;
 	*p = (struct usage_process){
@@ -188,7 +190,7 @@ static void role_read(struct sampler *s, size_t i)
 	struct role_input in = {
 		.comm = span_of(about->comm),
 		.command = span_of(command),
-		.environ = {s->environ, len},
+		.numbers = role_numbers_of((struct span){s->environ, len}),
 		.parent = parent ? &parent->who : NULL,
 		.parent_comm = span_of(parent ? parent->comm : ""),
 		.parent_command = span_of(above),
@@ -431,9 +433,9 @@ int sampler_look(struct sampler *s, const struct sampler_want *want)
 	jobpids_find(&s->pids, s->w, &want->pids, s->looks % THREADS_EVERY == 0);
 	t->n = 0;
 	for (size_t i = 0; i < s->pids.n; i++)
-		t->n += process_read(s, s->pids.pid[i], &t->use[t->n], &t->about[t->n]) ? 1 : 0;
+		t->n += process_read(s, i, &t->use[t->n], &t->about[t->n]) ? 1 : 0;
 	for (size_t i = 0; i < t->n; i++)
-		s->pids.pid[i] = t->use[i].pid; /* processes that are gone are not read again */
+		jobpids_keep(&s->pids, i, t->use[i].pid, t->use[i].start_ticks);
 	s->pids.n = t->n;
 	uint64_t roles_began = own_cpu_ns();
 	roles_read(s, want);

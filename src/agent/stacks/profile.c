@@ -180,7 +180,7 @@ static bool family_changed(struct recording *r)
 	r->family->n = 0;
 	jobpids_find(r->family, r->w, &want, false);
 	for (size_t i = 0; i < r->family->n; i++)
-		sum = hash_mix(sum ^ (uint64_t)r->family->pid[i]);
+		sum = hash_mix(sum ^ (uint64_t)r->family->of[i].pid);
 	bool changed = sum != r->family_sum;
 	r->family_sum = sum;
 	return changed;

@@ -30,6 +30,8 @@ struct snap {
 
 static bool over(const struct snap *s)
 {
+	if (s->want->progress)
+		(void)atomic_fetch_add(s->want->progress, 1);
 	return (s->want->stop && *s->want->stop) || s->w->mono_ns() >= s->end_ns;
 }
 

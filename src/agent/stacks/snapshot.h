@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "agent/jobs/members.h"
 #include "agent/inspect/viewcache.h"
 #include "base/fault.h"
@@ -23,6 +25,7 @@ struct snapshot_want {
 	/* interrupts threads that run, to read native frames; NULL: threads are stopped instead */
 	struct instant *instant;
 	struct natives *natives; /* symbols, kept by a caller that takes several snapshots; NULL: read anew */
+	_Atomic uint32_t *progress; /* counted up with each process and thread; NULL: nobody looks */
 	uint64_t budget_ns; /* most time; what was read until then is kept; 0: no limit */
 	const volatile bool *stop; /* set by a signal handler to end early; may be NULL */
 };

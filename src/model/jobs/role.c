@@ -89,7 +89,7 @@ static int32_t rank_number(struct span s, int32_t fallback)
  * Lightning sets only LOCAL_RANK and WORLD_SIZE for the ranks that it starts. On the first machine the local rank is
  * the rank; on the others the number of ranks before this machine is unknown.
  */
-static void rank_by_local(const struct rank_values *v, struct role_info *ret)
+static void rank_by_local(const struct rank_values *v, struct role_numbers *ret)
 {
 	int32_t local = rank_number(v->value[0][1], NO_RANK), world = rank_number(v->value[0][2], 0);
 	if (local == NO_RANK || local >= world || rank_number(v->node, 0) != 0)
@@ -99,8 +99,9 @@ static void rank_by_local(const struct rank_values *v, struct role_info *ret)
 	ret->own_number = true;
 }
 
-static void role_read_rank(struct span block, struct role_info *ret)
+struct role_numbers role_numbers_of(struct span block)
 {
+	struct role_numbers ret = {.known = block.len > 0, .rank = NO_RANK, .local_rank = NO_RANK};
 	struct rank_values v = {0};
 	while (block.len > 0) {
 		const char *end = memchr(block.p, '\0', block.len);
@@ -114,14 +115,15 @@ static void role_read_rank(struct span block, struct role_info *ret)
 		int32_t rank = rank_number(v.value[f][0], NO_RANK);
 		if (rank == NO_RANK)
 			continue;
-		ret->rank = rank;
-		ret->local_rank = rank_number(v.value[f][1], NO_RANK);
-		ret->world_size = rank_number(v.value[f][2], 0);
-		if (ret->world_size <= rank)
-			ret->world_size = 0; /* contradicts the rank */
-		return;
+		ret.rank = rank;
+		ret.local_rank = rank_number(v.value[f][1], NO_RANK);
+		ret.world_size = rank_number(v.value[f][2], 0);
+		if (ret.world_size <= rank)
+			ret.world_size = 0; /* contradicts the rank */
+		return ret;
 	}
-	rank_by_local(&v, ret);
+	rank_by_local(&v, &ret);
+	return ret;
 }
 
 static bool in_list(struct span s, const char *const *list)
@@ -298,6 +300,40 @@ static bool named_role(const struct role_input *in, enum role *ret)
 	return true;
 }
 
+/* What Ray gives its daemons when it starts them, whatever else. */
+static const char *const daemon_arguments[] = {
+	"--raylet_socket_name=", "--store_socket_name=", "--gcs_server_port=", "--config_list=", "--log_dir=", NULL,
+};
+
+static bool has_any(struct span s, const char *const *list)
+{
+	for (; *list; list++)
+		if (span_has(s, *list))
+			return true;
+	return false;
+}
+
+enum role_proof role_proof_of(struct span comm, struct span command, const struct role_program *program)
+{
+	const struct role_input in = {.comm = comm, .command = command};
+	struct span file = base_name(program->path);
+	enum role ray;
+	if (program->path.len == 0)
+		return ROLE_UNPROVEN;
+	if (in_list(file, ray_daemons)) {
+		bool trusted = program->of_root || program->of_user;
+		bool started_so = span_has(program->path, "/ray/") && has_any(command, daemon_arguments);
+		return trusted && started_so ? ROLE_PROVEN : ROLE_UNPROVEN;
+	}
+	if (program->of_root && (in_list(file, launchers) || in_list(file, shells)))
+		return ROLE_PROVEN;
+	if (!span_starts(file, "python") && !span_starts(file, "pypy"))
+		return ROLE_UNPROVEN;
+	bool daemon = in_list(comm, ray_daemons) || in_list(command_word(command, 0), ray_daemons);
+	bool script = runs_module(command, launcher_modules) || (!daemon && ray_role(&in, &ray));
+	return script ? ROLE_LIKELY : ROLE_UNPROVEN;
+}
+
 /*
  * True for a rank that its parent started with the same command line. A mere fork would have the environment, and so
  * the rank, of the parent.
@@ -355,7 +391,7 @@ static bool has_no_command(const struct role_input *in)
 static enum role decide(const struct role_input *in, const struct role_info *info)
 {
 	enum role role;
-	if (has_no_command(in) && in->environ.len == 0)
+	if (has_no_command(in) && !in->numbers.known)
 		return ROLE_OTHER;
 	if (ray_role(in, &role)) {
 		/* A fork of a Ray worker keeps its title. */
@@ -375,8 +411,11 @@ static enum role decide(const struct role_input *in, const struct role_info *inf
 void role_of(const struct role_input *in, struct role_info *ret)
 {
 	struct role_info info = {.rank = NO_RANK, .local_rank = NO_RANK, .role = ROLE_OTHER};
-	if (in->environ.len > 0) {
-		role_read_rank(in->environ, &info);
+	if (in->numbers.known) {
+		info.rank = in->numbers.rank;
+		info.local_rank = in->numbers.local_rank;
+		info.world_size = in->numbers.world_size;
+		info.own_number = in->numbers.own_number;
 	} else if (in->parent) {
 		info.rank = in->parent->rank;
 		info.local_rank = in->parent->local_rank;
@@ -384,6 +423,7 @@ void role_of(const struct role_input *in, struct role_info *ret)
 		info.own_number = in->parent->own_number;
 	}
 	info.role = decide(in, &info);
+	info.proof = in->proof;
 	info.forked = same_command_as_parent(in) && !started_as_rank(in, &info);
 	if (info.role == ROLE_LAUNCHER) {
 		info.rank = NO_RANK;

@@ -26,19 +26,41 @@ enum role {
 	ROLE_MAX,
 };
 
+/*
+ * How far a process is what its name says. Shells, launchers and daemons are spared while others are left to end, and
+ * anybody may call a program "raylet".
+ */
+enum role_proof {
+	ROLE_UNPROVEN, /* nothing but the name */
+	ROLE_LIKELY, /* a script of that name in a Python */
+	ROLE_PROVEN, /* the program file is of that name and its owner is to be trusted with it */
+};
+
 /* rank, local_rank: NO_RANK if unknown; world_size: 0 if unknown. */
 struct role_info {
 	int32_t rank, local_rank, world_size;
 	enum role role;
+	enum role_proof proof; /* of a shell, a launcher or a daemon */
 	bool forked; /* it has its parent's command line: it began with its parent's pages, shared copy-on-write */
 	uint8_t wish; /* enum wish (model/memory/wish), where the reader of the role asks for it */
 	bool own_number; /* the program gave the number: LOCAL_RANK alone, or found by model/jobs/ownranks.h */
 };
 
+/* What a launcher has written into the environment of a process. */
+struct role_numbers {
+	bool known; /* an environment was there to be read */
+	bool own_number; /* as in struct role_info */
+	int32_t rank, local_rank, world_size;
+};
+
+/* The numbers in an environment, a NUL-separated block (proc_environ_read); empty: none are known. */
+struct role_numbers role_numbers_of(struct span environ);
+
 struct role_input {
 	struct span comm;
 	struct span command; /* arguments joined by blanks (proc_command_read); empty: unknown */
-	struct span environ; /* NUL-separated block (proc_environ_read); empty: unreadable */
+	struct role_numbers numbers;
+	enum role_proof proof; /* role_proof_of; callers that do not ask leave it */
 	/* The parent if it belongs to the same job; NULL: this process is the root of the job. */
 	const struct role_info *parent;
 	struct span parent_comm, parent_command;
@@ -49,6 +71,14 @@ struct role_input {
  * Launchers have no rank: the variables they inherit (SLURM_PROCID) number the node, not a rank.
  */
 void role_of(const struct role_input *in, struct role_info *ret);
+
+/* The file that a process runs. path: as the kernel shows it (/proc/PID/exe); empty: unknown. */
+struct role_program {
+	struct span path;
+	bool of_root; /* root owns the file */
+	bool of_user; /* whoever runs the process does */
+};
+enum role_proof role_proof_of(struct span comm, struct span command, const struct role_program *program);
 
 /* A process that does part of its parent's work: ROLE_LOADER or ROLE_WORKER, and by name. */
 static inline bool role_serves(enum role r)

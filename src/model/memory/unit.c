@@ -107,6 +107,26 @@ static uint64_t past_inherit(struct build *b, struct unit_past *p, uint64_t own,
 	return p->inherited_bytes;
 }
 
+static void past_begin(struct build *b, struct unit_past *p, uint64_t own, uint64_t before_ns)
+{
+	p->first_ns = b->mono_ns;
+	p->first_own_bytes = own;
+	p->before_ns = before_ns;
+}
+
+/* It was taken for a fork until its role was read, and is none: what it came with it has taken itself. */
+static void past_is_no_fork(struct unit_past *p)
+{
+	if (p->inherited_bytes == 0 || p->has_share)
+		return;
+	p->inherited_bytes = 0;
+	p->origin = (struct unit_origin){p->pid, p->start_ticks};
+	p->growth = (struct growth){.n = 0};
+	if (p->before_ns != 0)
+		growth_add(&p->growth, p->before_ns, 0);
+	growth_add(&p->growth, p->first_ns, p->first_own_bytes);
+}
+
 static void known_grow(struct build *b, const struct task_row *row, struct unit_known *k, bool fresh,
 		       const struct unit_known *parent)
 {
@@ -115,7 +135,9 @@ static void known_grow(struct build *b, const struct task_row *row, struct unit_
 	struct unit_past *p = past_get(b->mem, row->pid, row->start_ticks);
 	if (!p)
 		p = past_new(b->mem, row);
-	if (p && fresh && parent && k->role.forked)
+	if (p && fresh)
+		past_begin(b, p, own, before_ns);
+	if (p && fresh && parent && (k->role.forked || !k->named))
 		k->last_own_bytes = past_inherit(b, p, own, parent);
 	if (before_ns != 0 && dt > NS_PER_MS)
 		k->burst_bytes_per_s = (int64_t)(((double)own - (double)k->last_own_bytes) * 1e9 / (double)dt);
@@ -125,20 +147,36 @@ static void known_grow(struct build *b, const struct task_row *row, struct unit_
 	k->last_mono_ns = b->mono_ns;
 }
 
+/* False: its role is not known yet. */
+static bool role_update(struct build *b, const struct task_row *row, struct unit_known *k,
+			const struct unit_known *parent)
+{
+	struct role_info was = k->role;
+	b->budget--;
+	if (!b->role(b->role_ctx, row, parent ? &parent->role : NULL, &k->role)) {
+		k->role = was;
+		return false;
+	}
+	TEXT_COPY(k->comm, row->comm);
+	k->named = true;
+	/* a new title may have overwritten the environment that held the rank */
+	if (k->role.rank == NO_RANK && k->role.role != ROLE_LAUNCHER) {
+		k->role.rank = was.rank;
+		k->role.local_rank = was.local_rank;
+		k->role.world_size = was.world_size;
+	}
+	return true;
+}
+
 static void known_update(struct build *b, const struct task_row *row, struct unit_known *k, bool fresh,
 			 const struct unit_known *parent)
 {
-	if (b->role && b->budget > 0 && (fresh || strcmp(k->comm, row->comm) != 0)) {
-		struct role_info was = k->role;
-		b->budget--;
-		b->role(b->role_ctx, row, parent ? &parent->role : NULL, &k->role);
-		TEXT_COPY(k->comm, row->comm);
-		/* a new title may have overwritten the environment that held the rank */
-		if (k->role.rank == NO_RANK && k->role.role != ROLE_LAUNCHER) {
-			k->role.rank = was.rank;
-			k->role.local_rank = was.local_rank;
-			k->role.world_size = was.world_size;
-		}
+	bool first = !k->named;
+	bool unread = !k->named || strcmp(k->comm, row->comm) != 0;
+	if (b->role && b->budget > 0 && unread && role_update(b, row, k, parent) && !fresh && !k->role.forked) {
+		struct unit_past *p = past_get(b->mem, row->pid, row->start_ticks);
+		if (p && first)
+			past_is_no_fork(p);
 	}
 	if (k->seen == b->mem->sweep)
 		return;
@@ -212,6 +250,14 @@ static bool stands_alone(const struct role_info *child, const struct role_info *
 	return child->role == ROLE_MAIN && child->rank != NO_RANK && child->rank != parent->rank;
 }
 
+/* A program that only borrows a name grows beyond 32 MiB; a launcher in Python that imports a framework has 512. */
+static bool is_believed(const struct role_info *r, const struct task_row *row)
+{
+	static const uint64_t most[] = {
+		[ROLE_UNPROVEN] = 32 * MIB, [ROLE_LIKELY] = 512 * MIB, [ROLE_PROVEN] = UINT64_MAX};
+	return task_own_bytes(row) < most[r->proof];
+}
+
 static int32_t unit_new(struct build *b, size_t job, const struct task_row *row, const struct unit_known *k,
 			int32_t rank)
 {
@@ -228,15 +274,15 @@ static int32_t unit_new(struct build *b, size_t job, const struct task_row *row,
 		.wish = (enum wish)k->role.wish,
 		.retriable = b->jobs[job].retriable,
 		.protected_ = b->jobs[job].protected_,
-		/* all of Ray on the node dies with any of its daemons, also with one that starts no process */
-		.launcher = k->role.role == ROLE_RAY_SYSTEM,
+		.believed = is_believed(&k->role, row),
 	};
+	/* all of Ray on the node dies with any of its daemons, also with one that starts no process */
+	u->launcher = k->role.role == ROLE_RAY_SYSTEM && u->believed;
 	TEXT_COPY(u->comm, row->comm);
 	/*
-	 * Killing the guard of another vigil frees nothing and leaves its job unguarded. A process that only borrows
-	 * the name grows beyond 32 MiB.
+	 * Killing the guard of another vigil frees nothing and leaves its job unguarded.
 	 */
-	if (strcmp(u->comm, "vigil-guard") == 0 && task_own_bytes(row) < 32 * MIB)
+	if (strcmp(u->comm, "vigil-guard") == 0 && is_believed(&(struct role_info){.proof = ROLE_UNPROVEN}, row))
 		u->protected_ = true;
 	return (int32_t)t->n++;
 }
@@ -247,6 +293,7 @@ static void unit_add(struct build *b, uint32_t row_index, int32_t unit, const st
 	struct unit *u = &t->unit[unit];
 	const struct task_row *row = &b->tasks->rows[row_index];
 	u->processes++;
+	t->n_unnamed += k->named ? 0 : 1;
 	if (u->wish == WISH_NONE && k->role.wish == WISH_PREFER)
 		u->wish = WISH_PREFER;
 	u->rss_bytes += task_rss_bytes(row);
@@ -288,7 +335,7 @@ static void place(struct build *b, uint32_t i, int32_t parent_row)
 		int32_t own = unit_new(b, b->out->unit[above].job, row, k, NO_RANK);
 		if (own >= 0) {
 			if (starts_others(parent->role.role))
-				b->out->unit[above].launcher = true;
+				b->out->unit[above].launcher = b->out->unit[above].believed;
 			unit = own;
 		}
 	}
@@ -485,7 +532,7 @@ void unit_build(struct unit_memory *mem, const struct tasks *tasks, const struct
 		.out = ret,
 	};
 	mem->sweep++;
-	ret->n = ret->n_members = ret->n_dropped = 0;
+	ret->n = ret->n_members = ret->n_dropped = ret->n_unnamed = 0;
 	for (size_t i = 0; i < n; i++)
 		mem->unit_of_row[i] = ROW_OPEN;
 	for (uint32_t i = 0; i < n; i++)

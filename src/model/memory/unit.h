@@ -50,7 +50,8 @@ struct unit {
 	int32_t rank; /* NO_RANK */
 	enum role role;
 	enum wish wish; /* of its main process, or a preferred one among the others */
-	bool launcher; /* shell or launcher: ended last */
+	bool launcher; /* shell, launcher or daemon that may be one: ended last */
+	bool believed; /* what its main process is called is proven, or it is small */
 	bool retriable, protected_;
 	uint32_t processes;
 	uint64_t own_bytes; /* what ending all its processes frees; shared pages count once */
@@ -80,6 +81,7 @@ struct unit_table {
 	struct unit_member member[UNIT_MEMBERS_MAX]; /* in order of rows */
 	size_t n_members;
 	size_t n_dropped;
+	size_t n_unnamed; /* members whose roles are not known yet */
 };
 
 struct unit_origin {
@@ -120,6 +122,7 @@ struct unit_known {
 	uint64_t last_own_bytes, last_mono_ns;
 	int64_t burst_bytes_per_s; /* between the last two sweeps */
 	uint32_t seen; /* number of the last sweep that saw it; stale entries are reused */
+	bool named; /* the role was read */
 };
 
 /*
@@ -137,7 +140,9 @@ struct unit_past {
 	struct growth growth;
 	struct growth_said grown;
 	uint64_t copied_bytes;
-	uint64_t inherited_bytes; /* pages that a fork came with */
+	uint64_t inherited_bytes; /* pages that a fork came with; role unknown: all that it was first seen with */
+	/* when it was first seen, with how much, and the sweep before that */
+	uint64_t first_ns, first_own_bytes, before_ns;
 	struct unit_origin origin; /* whose pages they are; itself if it is no fork */
 	bool has_share;
 	struct unit_share share; /* as last read */
@@ -157,10 +162,11 @@ struct unit_memory {
 };
 
 /*
- * Reads the role of a process that is new or has another name than before; may leave it ROLE_OTHER. Called at most
- * `budget` times a sweep.
+ * The role of a process that is new or has another name than before; may leave it ROLE_OTHER. Called at most `budget`
+ * times a sweep. False: it is not known yet, and is asked for again in the next sweep. Until then a process is taken
+ * for a fork of its parent, as it would count twice if it is one.
  */
-typedef void unit_role_fn(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret);
+typedef bool unit_role_fn(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret);
 
 /* Pids in the control group of a job, sorted; may be empty. One entry for each job. */
 struct unit_extra {

@@ -197,7 +197,7 @@ static void a_guard_locks_its_tables_and_not_all_that_is_mapped(void **state)
 	if (pid == 0) {
 		bool locked = memlock_own(a, table, b, table);
 		uint64_t kib = locked_kib(&l->w);
-		_exit(!locked ? 1 : kib < 2 * table / KIB ? 2 : kib > 6 * 1024 ? 3 : 0);
+		_exit(!locked ? 1 : kib < 2 * table / KIB ? 2 : kib > 7 * 1024 ? 3 : 0);
 	}
 	int status = 0;
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -11,11 +11,12 @@ static int begin(void **state)
 	(void)state;
 	made_begin(&made);
 	const struct made_process list[] = {
-		{.pid = 20, .ppid = 1, .comm = "vigil", .children = "30 21 29"},
-		{.pid = 21, .ppid = 20, .comm = "python", .children = "25 "},
-		{.pid = 25, .ppid = 21, .comm = "worker"},
-		{.pid = 29, .ppid = 20, .comm = "guard", .children = "31"},
-		{.pid = 30, .ppid = 20, .comm = "python"},
+		{.pid = 20, .start_ticks = 20, .ppid = 1, .comm = "vigil", .children = "30 21 29"},
+		{.pid = 21, .start_ticks = 21, .ppid = 20, .comm = "python", .children = "25 "},
+		{.pid = 25, .start_ticks = 25, .ppid = 21, .comm = "worker"},
+		{.pid = 26, .start_ticks = 26, .ppid = 21, .comm = "worker"},
+		{.pid = 29, .start_ticks = 29, .ppid = 20, .comm = "guard", .children = "31"},
+		{.pid = 30, .start_ticks = 30, .ppid = 20, .comm = "python"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
 		made_process(&made, &list[i]);
@@ -45,8 +46,21 @@ static void expect(const struct jobpids_want *want, bool all_threads, const pid_
 {
 	jobpids_find(&pids, &made.w, want, all_threads);
 	assert_int_equal(pids.n, n);
-	assert_memory_equal(pids.pid, list, n * sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(pids.of[i].pid, list[i]);
 	assert_int_equal(pids.dropped, 0);
+}
+
+/* Takes over what was found, as those do who read the processes. */
+static void keep_all(void)
+{
+	size_t n = pids.n, kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct proc_stat st;
+		if (proc_stat_read(&made.w, pids.of[i].pid, &st) == 0 && jobpids_is(&pids, i, st.ppid, st.start_ticks))
+			jobpids_keep(&pids, kept++, st.pid, st.start_ticks);
+	}
+	pids.n = kept;
 }
 
 static void a_walk_finds_descendants_without_the_supervisor_and_its_helpers(void **state)
@@ -66,7 +80,7 @@ static void the_root_may_belong_to_the_job(void **state)
 static void a_job_may_have_several_roots(void **state)
 {
 	(void)state;
-	const struct jobpids_want want = {.root = 25, .root_is_ours = true, .also = {30, 29, 25}};
+	const struct jobpids_want want = {.root = 25, .root_is_ours = true, .also = {{30, 0}, {29, 0}, {25, 0}}};
 	expect(&want, false, (const pid_t[]){25, 29, 30, 31}, 4);
 }
 
@@ -79,6 +93,7 @@ static void children_of_other_threads_are_found_on_request_and_stay(void **state
 	fresh(NULL);
 	expect(&above, false, (const pid_t[]){21, 25, 30}, 3);
 	expect(&above, true, (const pid_t[]){21, 25, 26, 30}, 4);
+	keep_all();
 	expect(&above, false, (const pid_t[]){21, 25, 26, 30}, 4);
 }
 
@@ -96,6 +111,38 @@ static void without_its_group_the_job_is_walked(void **state)
 	expect(&want, false, (const pid_t[]){21, 25, 30}, 3);
 }
 
+static void a_stranger_who_gets_the_number_is_none_of_the_job(void **state)
+{
+	(void)state;
+	const struct jobpids_want want = {.root = 21, .root_is_ours = true};
+	expect(&want, true, (const pid_t[]){21, 25, 26}, 3);
+	keep_all();
+	assert_int_equal(pids.n, 3);
+	/* 25 and 26 are left by their parent: they stay */
+	made_process(&made, &(struct made_process){.pid = 21, .start_ticks = 21, .ppid = 20, .comm = "python"});
+	made_write(&made, "proc/21/task/22/children", "", 0);
+	made_gone(&made, 26);
+	expect(&want, true, (const pid_t[]){21, 25}, 2);
+	keep_all();
+	/* its number is somebody else's now, and so is that of the job's first process */
+	made_process(&made, &(struct made_process){.pid = 25, .start_ticks = 99, .ppid = 1, .comm = "other"});
+	expect(&want, true, (const pid_t[]){21}, 1);
+	const struct jobpids_want root = {.root = 21, .root_start_ticks = 77, .root_is_ours = true};
+	fresh(NULL);
+	expect(&root, true, NULL, 0);
+}
+
+static void who_started_since_the_search_is_not_who_was_found(void **state)
+{
+	(void)state;
+	const struct jobpids_want want = {.cgroup = "job"};
+	jobpids_find(&pids, &made.w, &want, true);
+	assert_int_equal(pids.of[0].pid, 21);
+	assert_true(jobpids_is(&pids, 0, 1, 21));
+	assert_false(jobpids_is(&pids, 0, 1, pids.found_ticks + 1));
+	assert_true(jobpids_is(&pids, 0, 40, pids.found_ticks + 1)); /* a child of one of the job is of the job */
+}
+
 static void what_does_not_fit_is_counted(void **state)
 {
 	(void)state;
@@ -108,11 +155,15 @@ static void what_does_not_fit_is_counted(void **state)
 	made_folder(&made, "cgroup/many");
 	made_write(&made, "cgroup/many/cgroup.procs", list, b.len);
 	pids.n = 3;
-	memcpy(pids.pid, (const pid_t[]){7, 8, 100}, 3 * sizeof(pid_t));
+	for (size_t i = 0; i < 3; i++) {
+		const pid_t pid = (const pid_t[]){7, 8, 100}[i];
+		made_process(&made, &(struct made_process){.pid = pid, .start_ticks = 5, .ppid = 1, .comm = "p"});
+		jobpids_keep(&pids, i, pid, 5);
+	}
 	jobpids_find(&pids, &made.w, &want, false);
 	assert_int_equal(pids.n, JOBPIDS_MAX);
 	assert_int_equal(pids.dropped, 1);
-	assert_int_equal(pids.pid[0], 7);
+	assert_int_equal(pids.of[0].pid, 7);
 }
 
 int main(void)
@@ -124,7 +175,9 @@ int main(void)
 		cmocka_unit_test_setup(children_of_other_threads_are_found_on_request_and_stay, fresh),
 		cmocka_unit_test_setup(a_control_group_is_read_instead_of_a_walk, fresh),
 		cmocka_unit_test_setup(without_its_group_the_job_is_walked, fresh),
+		cmocka_unit_test_setup(who_started_since_the_search_is_not_who_was_found, fresh),
 		cmocka_unit_test_setup(what_does_not_fit_is_counted, fresh),
+		cmocka_unit_test_setup(a_stranger_who_gets_the_number_is_none_of_the_job, fresh),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

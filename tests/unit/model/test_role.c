@@ -128,7 +128,7 @@ static struct role_info judge_row(const struct row *r)
 	struct role_input in = {
 		.comm = span_of(r->comm),
 		.command = span_of(r->command),
-		.environ = {block, n},
+		.numbers = role_numbers_of((struct span){block, n}),
 		.parent = r->parent_command ? &parent : NULL,
 		.parent_command = span_of(r->parent_command ? r->parent_command : ""),
 	};
@@ -150,6 +150,44 @@ static void each_process_is_recognised_from_what_it_shows(void **state)
 	}
 }
 
+struct proof_row {
+	const char *comm, *command, *path;
+	bool of_root, of_user;
+	enum role_proof proof;
+};
+
+static const struct proof_row proofs[] = {
+	{"raylet", "/v/ray/core/src/ray/raylet/raylet --raylet_socket_name=/tmp/ray/s/raylet",
+	 "/v/ray/core/src/ray/raylet/raylet", false, true, ROLE_PROVEN},
+	{"gcs_server", "/v/ray/core/src/ray/gcs/gcs_server --log_dir=/tmp/ray/s/logs",
+	 "/v/ray/core/src/ray/gcs/gcs_server", true, false, ROLE_PROVEN},
+	/* of somebody else, without what Ray gives it, elsewhere, a program of another name, unknown */
+	{"raylet", "/v/ray/raylet --raylet_socket_name=/x", "/v/ray/raylet", false, false, ROLE_UNPROVEN},
+	{"raylet", "/v/ray/raylet", "/v/ray/raylet", false, true, ROLE_UNPROVEN},
+	{"raylet", "raylet --raylet_socket_name=/x", "/home/u/raylet", false, true, ROLE_UNPROVEN},
+	{"raylet", "raylet --raylet_socket_name=/x", "/usr/bin/python3.11", true, false, ROLE_UNPROVEN},
+	{"raylet", "python hog.py", "/usr/bin/python3.11", true, false, ROLE_UNPROVEN},
+	{"raylet", "raylet --raylet_socket_name=/x", "", false, false, ROLE_UNPROVEN},
+	{"bash", "bash -c x", "/usr/bin/bash", true, false, ROLE_PROVEN},
+	{"sh", "sh -c x", "/usr/bin/dash", true, false, ROLE_PROVEN},
+	{"bash", "bash -c x", "/home/u/bash", false, true, ROLE_UNPROVEN},
+	{"bash", "bash -c x", "/home/u/hog", false, true, ROLE_UNPROVEN},
+	{"torchrun", "python hog.py", "/usr/bin/python3.11", true, false, ROLE_UNPROVEN},
+	{"torchrun", "/v/bin/python /v/bin/torchrun t.py", "/usr/bin/python3.11", true, false, ROLE_LIKELY},
+	{"python", "/v/bin/python -u /v/ray/dashboard/dashboard.py", "/v/bin/python3.11", false, true, ROLE_LIKELY},
+};
+
+static void a_name_is_proven_by_the_program_file_and_its_owner(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(proofs); i++) {
+		const struct proof_row *r = &proofs[i];
+		struct role_program p = {span_of(r->path), r->of_root, r->of_user};
+		if (role_proof_of(span_of(r->comm), span_of(r->command), &p) != r->proof)
+			fail_msg("row %zu (%s as %s)", i, r->path, r->command);
+	}
+}
+
 static void each_role_has_a_name_of_its_own(void **state)
 {
 	(void)state;
@@ -163,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_process_is_recognised_from_what_it_shows),
+		cmocka_unit_test(a_name_is_proven_by_the_program_file_and_its_owner),
 		cmocka_unit_test(each_role_has_a_name_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

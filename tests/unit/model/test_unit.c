@@ -13,11 +13,13 @@ static struct unit_job jobs[2];
 
 static enum role wanted_role[4096];
 static int32_t wanted_rank[4096];
+static enum role_proof wanted_proof;
 
 static int fresh(void **state)
 {
 	(void)state;
 	tasks.n = 0;
+	wanted_proof = ROLE_PROVEN;
 	memset(&memory, 0, sizeof(memory));
 	memset(jobs, 0, sizeof(jobs));
 	for (size_t i = 0; i < ARRAY_SIZE(wanted_role); i++) {
@@ -34,12 +36,14 @@ static void proc_add(pid_t pid, pid_t ppid, uint64_t own_mib)
 	snprintf(r->comm, sizeof(r->comm), "p%d", (int)pid);
 }
 
-static void role_table(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+static bool role_table(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
 {
 	(void)ctx;
 	(void)parent;
 	ret->role = wanted_role[row->pid];
 	ret->rank = wanted_rank[row->pid];
+	ret->proof = wanted_proof;
+	return true;
 }
 
 static void build(uint64_t now_ns)
@@ -235,14 +239,34 @@ static void jobs_are_kept_apart(void **state)
 	assert_false(unit_of(10)->retriable);
 }
 
+/* Whether a process called a daemon of Ray, with so much memory, is spared while others are left. */
+static bool daemon_is_spared(enum role_proof proof, uint64_t own_mib)
+{
+	fresh(NULL);
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {NO_RANK}, .n_roots = 1};
+	proc_add(10, 1, own_mib);
+	wanted_role[10] = ROLE_RAY_SYSTEM;
+	wanted_proof = proof;
+	unit_build(&memory, &tasks, jobs, 2, NULL, NS_PER_S, role_table, NULL, 1000, &table);
+	return unit_of(10)->launcher;
+}
+
+static void a_name_spares_who_proves_it_or_is_small(void **state)
+{
+	(void)state;
+	assert_true(daemon_is_spared(ROLE_PROVEN, 3000));
+	assert_true(daemon_is_spared(ROLE_LIKELY, 300) && !daemon_is_spared(ROLE_LIKELY, 600));
+	assert_true(daemon_is_spared(ROLE_UNPROVEN, 20) && !daemon_is_spared(ROLE_UNPROVEN, 123));
+}
+
 /* ---- forks ---- */
 
 static bool wanted_fork[4096];
 
-static void role_forks(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+static bool role_forks(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
 {
-	role_table(ctx, row, parent, ret);
 	ret->forked = wanted_fork[row->pid];
+	return role_table(ctx, row, parent, ret);
 }
 
 static void build_forks(uint64_t now_ns)
@@ -283,6 +307,31 @@ static void eight_forks_that_write_nothing_hold_what_their_parent_holds(void **s
 	assert_true(table.unit[0].own_bytes == 1024 * MIB);
 	assert_true(own_of(12) == 0);
 	assert_true(grown_of(12).grown_bytes == 0);
+}
+
+static bool role_late(void *ctx, const struct task_row *row, const struct role_info *parent, struct role_info *ret)
+{
+	return row->pid < 11 && role_forks(ctx, row, parent, ret);
+}
+
+static void a_process_whose_role_is_not_known_yet_counts_no_page_twice(void **state)
+{
+	(void)state;
+	memset(wanted_fork, 0, sizeof(wanted_fork));
+	jobs[0] = (struct unit_job){.active = true, .roots = {10}, .ranks = {0}, .n_roots = 1};
+	proc_add(10, 1, 1024);
+	unit_build(&memory, &tasks, jobs, 2, NULL, NS_PER_S, role_late, NULL, 1000, &table);
+	proc_add(11, 10, 1020);
+	proc_add(12, 10, 300);
+	wanted_fork[11] = true;
+	unit_build(&memory, &tasks, jobs, 2, NULL, 2 * NS_PER_S, role_late, NULL, 1000, &table);
+	assert_int_equal(table.n_unnamed, 2);
+	assert_true(own_of(11) == 0 && own_of(12) == 0);
+	rows[2].rss_anon_bytes = 310 * MIB;
+	build_forks(3 * NS_PER_S); /* now it is: 11 is a fork, 12 another program */
+	assert_int_equal(table.n_unnamed, 0);
+	assert_true(own_of(11) == 0 && own_of(12) == 310 * MIB);
+	assert_true(grown_of(11).grown_bytes == 0 && grown_of(12).grown_bytes == (int64_t)(310 * MIB));
 }
 
 static uint64_t read_ns; /* when the sharing was read */
@@ -453,6 +502,8 @@ int main(void)
 		cmocka_unit_test_setup(a_double_fork_is_found_at_its_reaper, fresh),
 		cmocka_unit_test_setup(a_stranger_with_an_ended_ranks_pid_is_left_alone, fresh),
 		cmocka_unit_test_setup(jobs_are_kept_apart, fresh),
+		cmocka_unit_test_setup(a_name_spares_who_proves_it_or_is_small, fresh),
+		cmocka_unit_test_setup(a_process_whose_role_is_not_known_yet_counts_no_page_twice, fresh),
 		cmocka_unit_test_setup(eight_forks_that_write_nothing_hold_what_their_parent_holds, fresh),
 		cmocka_unit_test_setup(what_was_read_of_their_sharing_is_believed_until_one_of_them_ends, fresh),
 		cmocka_unit_test_setup(pages_that_a_fork_has_written_to_are_growth_though_it_is_no_larger, fresh),

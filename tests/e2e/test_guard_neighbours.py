@@ -1,0 +1,129 @@
+"""The guard waits for nobody: kills beside processes that hold their memory lock, a stopped supervisor, a full pipe, a locked store."""
+import fcntl
+import os
+import signal
+import struct
+import sys
+import time
+
+import psutil
+import pytest
+
+from conftest import wait_for
+from deadkit import dead_files  # noqa: F401
+from guardkit import guard_of, hog  # noqa: F401
+
+MIB = 1 << 20
+# Waits for the word, then grows for ever.
+GROW = """
+import os, sys, time
+while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+x = []
+while True: x.append(b"x" * (1 << 20))
+"""
+# The same, after it has started another program: both are one unit, so both are victims.
+FAMILY = "import subprocess, sys\nsubprocess.Popen(sys.argv[2:])\n" + GROW
+
+
+@pytest.fixture
+def holdlock(binary):
+    tool = binary.parents[2] / "tests/tool/holdlock"
+    if not tool.exists():
+        pytest.skip(f"{tool} is not built")
+    return lambda *args: [str(tool), *map(str, args)]
+
+
+class Race:
+    """A job that waits for the word, with a limit of 100 MiB; grow() lets it grow and wants it dead within 2 s."""
+
+    def __init__(self, vigil, tmp_path):
+        self.vigil, self.word = vigil, tmp_path / "go"
+
+    def start(self, *command, script=GROW, **popen):
+        self.process = self.vigil.start("run", "--retries", "0", "--grace", "0", "--memory-limit", "100M", "--",
+                                        sys.executable, "-c", script, self.word, *command, **popen)
+        self.guard = guard_of(self.process)
+        self.job = wait_for(self.grower, 20, "the job")
+        return self
+
+    def grower(self):
+        for child in psutil.Process(self.process.pid).children():
+            if child.cmdline()[1:2] == ["-c"]:
+                return child
+        return None
+
+    def grow(self):
+        self.word.touch()
+        wait_for(lambda: not self.job.is_running() or self.job.status() == psutil.STATUS_ZOMBIE or self.size() > 60 * MIB, 20,
+                 "the job to grow")
+        wait_for(lambda: not self.job.is_running() or self.job.status() == psutil.STATUS_ZOMBIE, 2, "the guard to end the job")
+        assert psutil.Process(self.process.pid).children(), "it ends with the report, not before"
+
+    def size(self):
+        try:
+            return self.job.memory_info().rss
+        except psutil.NoSuchProcess:
+            return 0
+
+
+@pytest.fixture
+def race(vigil, tmp_path):
+    return Race(vigil, tmp_path)
+
+
+def state_of(name):
+    return [p for p in psutil.process_iter() if p.name() == name]
+
+
+def child_called(race, name):
+    return next((p for p in race.job.children(recursive=True) if p.name() == name), None)
+
+
+def test_beside_a_member_whose_memory_lock_is_always_taken(race, holdlock):
+    race.start(*holdlock("busy"), script=FAMILY)
+    wait_for(lambda: child_called(race, "holdlock") and child_called(race, "holdlock").num_threads() > 6, 20, "the neighbour")
+    race.grow()
+
+
+def test_beside_a_member_whose_memory_lock_never_comes_back(race, holdlock, dead_files):
+    race.start(*holdlock("dead", dead_files("hard")), script=FAMILY)
+    wait_for(lambda: child_called(race, "holdlock") and child_called(race, "holdlock").status() == psutil.STATUS_DISK_SLEEP, 20,
+             "the neighbour to stand")
+    # it is looked at while nothing is short, too: the guard goes on
+    beat = psutil.Process(race.guard).num_ctx_switches().voluntary
+    wait_for(lambda: psutil.Process(race.guard).num_ctx_switches().voluntary > beat + 3, 20, "the guard to take samples")
+    race.grow()
+    assert guard_of(race.process) == race.guard, "no guard had to be replaced"
+    dead_files.end()
+
+
+def test_beside_a_stopped_supervisor(race):
+    race.start()
+    race.process.send_signal(signal.SIGSTOP)
+    try:
+        race.grow()
+    finally:
+        race.process.send_signal(signal.SIGCONT)
+    assert race.process.wait(20) == 137
+    assert race.vigil.why()["kind"] == "memory_kill"
+
+
+def test_beside_an_output_that_nobody_reads(race):
+    script = "import sys\n" + GROW.replace("x = []", "import threading\nthreading.Thread(target=lambda: [print('y' * 1000) for _ in "
+                                          "iter(int, 1)], daemon=True).start()\nx = []")
+    race.start(script=script)
+    race.grow()
+    race.process.stdout.close()
+    race.process.wait(20)
+
+
+def test_beside_a_store_that_somebody_has_locked(race):
+    race.start()
+    wait_for(lambda: (race.vigil.state / "vigil.db-shm").exists(), 20, "the store")
+    fd = os.open(race.vigil.state / "vigil.db-shm", os.O_RDWR)
+    fcntl.fcntl(fd, fcntl.F_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 120, 8, 0))
+    try:
+        race.grow()
+    finally:
+        os.close(fd)
+    assert race.process.wait(60) == 137
