@@ -309,6 +309,11 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 	return h->n_read > before ? 0 : nothing(h, dir, first, f);
 }
 
+void heapread_as_seen_by(struct heapread *h, pid_t pid)
+{
+	h->seen_by = pid;
+}
+
 bool heapread_is_empty(const struct heapread *h)
 {
 	size_t off = 0;

@@ -19,6 +19,7 @@ struct heapread {
 	uint64_t shares_ns; /* time spent on reading shared pages */
 	struct heapresident *resident;
 	size_t n_read, n_failed, n_approximate, n_stacks;
+	pid_t seen_by; /* see heapread_as_seen_by() */
 	char first_failed[300];
 	size_t off[HEAPREAD_OFF_REASONS];
 	uint64_t skipped_rows;

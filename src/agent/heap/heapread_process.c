@@ -120,6 +120,7 @@ void heapread_describe(struct heapread_one *rd, const char *path)
 		TEXT_COPY(p->role, who->role);
 	}
 	TEXT_COPY(p->file, path);
+	p->seen_by = rd->h->seen_by;
 	p->begun_unix_ms = (int64_t)(MIN(h->begun_unix_ns, (uint64_t)INT64_MAX) / NS_PER_MS);
 	uint64_t end_ns = MAX(h->last_mono_ns, rd->alive ? rd->h->w->mono_ns() : 0);
 	rd->end_mono_ns = end_ns;
