@@ -147,7 +147,7 @@ static int type_check(int seen, mode_t type)
 	if ((st.st_mode & S_IFMT) != type)
 		return FOREIGN_OTHER;
 	if (fstatfs(seen, &fs) < 0)
-		return -errno;
+		return errno == ENOSYS ? 0 : -errno; /* a file system in user space may have no answer to that */
 	/* The kernel's own files look regular, and reading one may have effects or show what vigil itself is. */
 	static const long kernel[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,	DEBUGFS_MAGIC,
 				      TRACEFS_MAGIC,	BPF_FS_MAGIC,	CGROUP_SUPER_MAGIC,

@@ -349,7 +349,7 @@ static int read_ring(const struct world *w, struct collectives *c, const struct 
 	}
 	if (e == -ENOMEM)
 		return e;
-	if (e == NCCLRING_FOREIGN)
+	if (e == NCCLRING_FOREIGN || e == -ETIMEDOUT)
 		collectives_note(c, "rank %d: %s", l->rank, f.text);
 	if (e)
 		return 0;
