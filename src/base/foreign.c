@@ -298,6 +298,23 @@ int foreign_reopen(int seen_fd, const struct foreign_user *as, int access, int *
 	return foreign_is_near(seen_fd) ? reopen_work(&a, ret_fd) : far_work(reopen_work, &a, ret_fd);
 }
 
+int foreign_open_kept(const char *path, int *ret_fd)
+{
+	char above[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	struct foreign_user owner;
+	cleanup(closep) int folder = -1;
+	const struct foreign_place way = {.dirfd = AT_FDCWD, .flags = FOREIGN_LINKS | FOREIGN_TYPED};
+	if (text_format(above, sizeof(above), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".") >=
+	    (int)sizeof(above))
+		return -ENAMETOOLONG;
+	int r = foreign_folder(&way, above, &folder);
+	if (r)
+		return r;
+	const struct foreign_place in = {.dirfd = folder, .as = foreign_owner(folder, &owner)};
+	return foreign_open(&in, slash ? slash + 1 : path, ret_fd);
+}
+
 int foreign_copy(const struct foreign_place *at, const char *path, int to_dir, const char *to_name)
 {
 	cleanup(closep) int from = -1;

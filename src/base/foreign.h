@@ -54,7 +54,12 @@ struct foreign_place {
 
 /* A regular file, for reading. */
 int must_check foreign_open(const struct foreign_place *at, const char *path, int *ret_fd);
-/* The same for reading and writing. */
+/*
+ * A regular file, for reading, in a folder that vigil keeps or a person typed: with the rights of the folder's owner,
+ * who could have put anything there. The last part of the path may be no link.
+ */
+int must_check foreign_open_kept(const char *path, int *ret_fd);
+/* The same as foreign_open for reading and writing. */
 int must_check foreign_open_both(const struct foreign_place *at, const char *path, int *ret_fd);
 /* The writing end of a FIFO, which does not block. -ENXIO: nobody reads. */
 int must_check foreign_open_fifo(const struct foreign_place *at, const char *path, int *ret_fd);

@@ -1,11 +1,9 @@
 #include "cli/heap_save.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/foreign.h"
 #include "base/path.h"
@@ -19,18 +17,9 @@ static bool is_wanted(const struct heapset_want *want, const struct heapset_proc
 /* As it was read: through its process, or with the rights of who owns the folder. */
 static int profile_open(const struct world *w, const struct heapset_process *p, int *ret_fd)
 {
-	char above[PATH_MAX];
-	struct foreign_user owner;
-	cleanup(closep) int folder = -1;
 	if (p->seen_by)
 		return procfile_open(w, p->seen_by, p->file, 0, ret_fd) == 0 ? 0 : -ENOENT;
-	TEXT_COPY(above, p->file);
-	const struct foreign_place way = {.dirfd = AT_FDCWD, .flags = FOREIGN_LINKS | FOREIGN_TYPED};
-	int r = foreign_folder(&way, path_cut(above) ? above : ".", &folder);
-	if (r)
-		return r < 0 ? r : -ENOTDIR;
-	const struct foreign_place in = {.dirfd = folder, .as = foreign_owner(folder, &owner)};
-	r = foreign_open(&in, path_name(p->file), ret_fd);
+	int r = foreign_open_kept(p->file, ret_fd);
 	return r > 0 ? -EINVAL : r;
 }
 

@@ -489,7 +489,10 @@ int heapregion_read(int dirfd, const char *path, struct heapregion *ret, struct 
 		return fault_set(f, HEAPREGION_NOT, "this is no heap profile: it has only %lld bytes",
 				 (long long)st.st_size);
 	/* At most HEAP_FILE_BYTES_MAX bytes are read, even of a longer file. */
-	return passes_read(fd, (size_t)MIN(st.st_size, (off_t)HEAP_FILE_BYTES_MAX), ret, f);
+	r = passes_read(fd, (size_t)MIN(st.st_size, (off_t)HEAP_FILE_BYTES_MAX), ret, f);
+	if (r == 0)
+		ret->inode = st.st_ino;
+	return r;
 }
 
 const char *heapregion_lost_words(enum heap_lost why)

@@ -89,6 +89,7 @@ struct heapregion {
 	struct heapregion_skipped skipped;
 	uint8_t *image; /* owned; the bytes read, which the spans point into */
 	size_t image_len;
+	uint64_t inode; /* of the file; 0: it was parsed only */
 };
 
 /*
