@@ -1,4 +1,4 @@
-/* JSON that was cut or is wrong: what comes out is no longer than its brackets allow, and mending it again changes nothing. */
+/* JSON that was cut or is wrong: what comes out is longer by added commas and closing brackets only. */
 #include <assert.h>
 #include <string.h>
 
