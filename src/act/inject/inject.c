@@ -571,11 +571,11 @@ static int tracer_main(void *arg)
 		(void)setpriority(PRIO_PROCESS, 0, -20);
 	j->r = filters_check(j);
 	if (j->r)
-		_exit(0);
+		return 0;
 	do
 		j->r = find_and_inject(j);
 	while (j->r == LOADED || (j->r == 0 && j->want->again && j->want->again(j->want->arg) && !asked_to_end(j)));
-	_exit(0); /* its end detaches everything */
+	return 0; /* clone(2) ends it with that, and its end detaches everything */
 }
 
 /*
