@@ -183,17 +183,11 @@ static int copy_sparse(int from, int to)
 	return errno == ENXIO ? 0 : -errno; /* ENXIO: no more data up to the end */
 }
 
-int file_copy(int dir, const char *name, int to_dir, const char *to_name)
+int file_copy_fd(int from, int to_dir, const char *to_name)
 {
 	char beside[PATH_MAX];
 	if (text_format(beside, sizeof(beside), "%s.new", to_name) >= (int)sizeof(beside))
 		return -ENAMETOOLONG;
-	struct stat st;
-	cleanup(closep) int from = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	if (from < 0 || fstat(from, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
 	cleanup(closep) int to = openat(to_dir, beside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (to < 0)
 		return -errno;

@@ -35,10 +35,10 @@ int must_check file_write_all(int fd, const void *data, size_t len);
 /* Writes a temporary file beside it, calls fsync and renames it: readers see the old or the new file, never a part. */
 int must_check file_replace(const char *path, const void *data, size_t len, mode_t mode);
 /*
- * Copies a regular file as it is now and keeps its holes: written beside the target as "<to_name>.new" with mode 0600,
- * then renamed. dir and to_dir as of openat(2); links are not followed. On -errno there is no new file.
+ * Copies an open regular file as it is now and keeps its holes: written beside the target as "<to_name>.new" with mode
+ * 0600, then renamed. to_dir as of openat(2); links are not followed. On -errno there is no new file.
  */
-int must_check file_copy(int dir, const char *name, int to_dir, const char *to_name);
+int must_check file_copy_fd(int from, int to_dir, const char *to_name);
 /* mkdir -p; existing directories are fine. */
 int must_check file_mkdirs(const char *path, mode_t mode);
 

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign_helper.h"
 
 /* The open does not wait for the other end of a FIFO, and takes no controlling terminal. */
 #define QUIET (O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -104,6 +105,13 @@ static bool is_our_root(int dirfd)
 	return fstat(dirfd, &a) == 0 && stat("/", &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+static unsigned resolve_of(const struct foreign_place *at)
+{
+	if (at->flags & FOREIGN_TYPED)
+		return 0;
+	return RESOLVE_NO_MAGICLINKS | (at->flags & FOREIGN_IN_ROOT ? RESOLVE_IN_ROOT : 0U);
+}
+
 /*
  * Without openat2 (a kernel before 5.6, or a filter) nothing keeps a path below another root: only our own root is
  * served, with the rights of the user.
@@ -111,8 +119,7 @@ static bool is_our_root(int dirfd)
 static int below(const struct foreign_place *at, const char *path, int flags)
 {
 	bool rooted = at->flags & FOREIGN_IN_ROOT;
-	struct open_how how = {.flags = (unsigned)flags,
-			       .resolve = RESOLVE_NO_MAGICLINKS | (rooted ? RESOLVE_IN_ROOT : UINT64_C(0))};
+	struct open_how how = {.flags = (unsigned)flags, .resolve = resolve_of(at)};
 	if (!(at->flags & FOREIGN_LINKS))
 		how.flags |= O_NOFOLLOW;
 	long fd = syscall(SYS_openat2, at->dirfd, path, &how, sizeof(how));
@@ -140,7 +147,7 @@ static int type_check(int seen, mode_t type)
 	if ((st.st_mode & S_IFMT) != type)
 		return FOREIGN_OTHER;
 	if (fstatfs(seen, &fs) < 0)
-		return -errno;
+		return errno == ENOSYS ? 0 : -errno; /* a file system in user space may have no answer to that */
 	/* The kernel's own files look regular, and reading one may have effects or show what vigil itself is. */
 	static const long kernel[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,	DEBUGFS_MAGIC,
 				      TRACEFS_MAGIC,	BPF_FS_MAGIC,	CGROUP_SUPER_MAGIC,
@@ -151,11 +158,8 @@ static int type_check(int seen, mode_t type)
 	return 0;
 }
 
-static int open_as_self(const struct foreign_place *at, const char *path, mode_t type, int flags, int *ret_fd)
+static int open_seen(int seen, mode_t type, int flags, int *ret_fd)
 {
-	cleanup(closep) int seen = below(at, path, O_PATH | O_CLOEXEC);
-	if (seen < 0)
-		return seen;
 	int r = type_check(seen, type);
 	if (r)
 		return r;
@@ -166,11 +170,90 @@ static int open_as_self(const struct foreign_place *at, const char *path, mode_t
 	return 0;
 }
 
-static int open_type(const struct foreign_place *at, const char *path, mode_t type, int flags, int *ret_fd)
+static int open_as_self(const struct foreign_place *at, const char *path, mode_t type, int flags, int *ret_fd)
+{
+	cleanup(closep) int seen = below(at, path, O_PATH | O_CLOEXEC);
+	return seen < 0 ? seen : open_seen(seen, type, flags, ret_fd);
+}
+
+/* ---- what may not answer ---- */
+
+/* What is asked of the door; each operation uses its part. */
+struct asked {
+	const struct foreign_place *at;
+	const char *path;
+	mode_t type, mode;
+	int flags, seen;
+	const void *data;
+	size_t len;
+};
+
+static int far_work(foreign_work *work, const struct asked *a, int *ret_fd)
+{
+	if (foreign_is_dead(a->at->dirfd, a->path))
+		return -ETIMEDOUT;
+	int r = foreign_in_helper(work, a, a->at->dirfd, FOREIGN_WAIT_NS, ret_fd);
+	if (r == -ETIMEDOUT)
+		foreign_died(a->at->dirfd, a->path);
+	return r;
+}
+
+/*
+ * Holds the file if that cannot wait for another machine: all parts of the path are in the kernel's cache, or on the
+ * file system of the folder where it begins, which is near. -EAGAIN: it could, or the kernel cannot tell.
+ */
+static int near_seen(const struct foreign_place *at, const char *path)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC | (at->flags & FOREIGN_LINKS ? 0 : O_NOFOLLOW)};
+	how.resolve = resolve_of(at) | RESOLVE_CACHED;
+	long fd = syscall(SYS_openat2, at->dirfd, path, &how, sizeof(how));
+	if (fd < 0 && (errno == EAGAIN || errno == EINVAL)) {
+		const int start = path[0] == '/' && !(at->flags & FOREIGN_IN_ROOT) ? -1 : at->dirfd;
+		cleanup(closep) int top = start < 0 && start != AT_FDCWD ? open("/", O_PATH | O_CLOEXEC) : -1;
+		if (!foreign_is_near(top >= 0 ? top : start))
+			return -EAGAIN;
+		how.resolve = resolve_of(at) | RESOLVE_NO_XDEV;
+		fd = syscall(SYS_openat2, at->dirfd, path, &how, sizeof(how));
+	}
+	if (fd < 0)
+		return errno == EXDEV || errno == ENOSYS || errno == EPERM || errno == EINVAL ? -EAGAIN : -errno;
+	if (foreign_is_near((int)fd))
+		return (int)fd;
+	(void)close((int)fd);
+	return -EAGAIN;
+}
+
+/* In the helper. A file of which the first byte never comes would hold whoever reads it: that is found out here. */
+static int open_far(const void *arg, int *ret_fd)
+{
+	const struct asked *a = arg;
+	cleanup(self_again) struct self self;
+	char first;
+	int r = become(a->at->as, &self);
+	if (r == 0)
+		r = open_as_self(a->at, a->path, a->type, a->flags, ret_fd);
+	if (r == 0 && a->type == S_IFREG && (a->flags & O_ACCMODE) != O_WRONLY && pread(*ret_fd, &first, 1, 0) < 0)
+		return -errno;
+	return r;
+}
+
+static int open_near(const struct asked *a, int *ret_fd)
 {
 	cleanup(self_again) struct self self;
-	int r = become(at->as, &self);
-	return r ? r : open_as_self(at, path, type, flags, ret_fd);
+	int r = become(a->at->as, &self);
+	if (r)
+		return r;
+	cleanup(closep) int seen = near_seen(a->at, a->path);
+	return seen < 0 ? seen : open_seen(seen, a->type, a->flags, ret_fd);
+}
+
+static int open_type(const struct foreign_place *at, const char *path, mode_t type, int flags, int *ret_fd)
+{
+	const struct asked a = {.at = at, .path = path, .type = type, .flags = flags};
+	if (at->flags & FOREIGN_TYPED)
+		return open_as_self(at, path, type, flags, ret_fd);
+	int r = open_near(&a, ret_fd);
+	return r == -EAGAIN ? far_work(open_far, &a, ret_fd) : r;
 }
 
 int foreign_open(const struct foreign_place *at, const char *path, int *ret_fd)
@@ -193,18 +276,52 @@ int foreign_folder(const struct foreign_place *at, const char *path, int *ret_fd
 	return open_type(at, path, S_IFDIR, O_RDONLY | O_DIRECTORY, ret_fd);
 }
 
-int foreign_reopen(int seen_fd, const struct foreign_user *as, int access, int *ret_fd)
+static int reopen_work(const void *arg, int *ret_fd)
 {
-	int r = type_check(seen_fd, S_IFREG);
+	const struct asked *a = arg;
+	int r = type_check(a->seen, S_IFREG);
 	if (r)
 		return r;
 	cleanup(self_again) struct self self;
-	r = become(as, &self);
-	int fd = r ? r : again(seen_fd, access);
+	r = become(a->at->as, &self);
+	int fd = r ? r : again(a->seen, a->flags);
 	if (fd < 0)
 		return fd;
 	*ret_fd = fd;
 	return 0;
+}
+
+int foreign_reopen(int seen_fd, const struct foreign_user *as, int access, int *ret_fd)
+{
+	const struct foreign_place at = {.dirfd = seen_fd, .as = as};
+	const struct asked a = {.at = &at, .path = "", .seen = seen_fd, .flags = access};
+	return foreign_is_near(seen_fd) ? reopen_work(&a, ret_fd) : far_work(reopen_work, &a, ret_fd);
+}
+
+int foreign_open_kept(const char *path, int *ret_fd)
+{
+	char above[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	struct foreign_user owner;
+	cleanup(closep) int folder = -1;
+	const struct foreign_place way = {.dirfd = AT_FDCWD, .flags = FOREIGN_LINKS | FOREIGN_TYPED};
+	if (text_format(above, sizeof(above), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".") >=
+	    (int)sizeof(above))
+		return -ENAMETOOLONG;
+	int r = foreign_folder(&way, above, &folder);
+	if (r)
+		return r;
+	const struct foreign_place in = {.dirfd = folder, .as = foreign_owner(folder, &owner)};
+	return foreign_open(&in, slash ? slash + 1 : path, ret_fd);
+}
+
+int foreign_copy(const struct foreign_place *at, const char *path, int to_dir, const char *to_name)
+{
+	cleanup(closep) int from = -1;
+	int r = foreign_open(at, path, &from);
+	if (r)
+		return r < 0 ? r : -EINVAL;
+	return file_copy_fd(from, to_dir, to_name);
 }
 
 /* ---- making and removing ---- */
@@ -267,28 +384,48 @@ static void above_make(const struct foreign_place *at, const char *path, mode_t 
 	}
 }
 
-int foreign_mkdir(const struct foreign_place *at, const char *path, mode_t mode, int *ret_fd)
+static int mkdir_work(const void *arg, int *ret_fd)
 {
+	const struct asked *a = arg;
 	cleanup(self_again) struct self self;
-	int r = become(at->as, &self);
-	if (r == 0 && at->flags & FOREIGN_ABOVE)
-		above_make(at, path, mode);
-	return r ? r : foreign_folder_make(at, path, mode, ret_fd);
+	int r = become(a->at->as, &self);
+	if (r == 0 && a->at->flags & FOREIGN_ABOVE)
+		above_make(a->at, a->path, a->mode);
+	return r ? r : foreign_folder_make(a->at, a->path, a->mode, ret_fd);
 }
 
-int foreign_create(const struct foreign_place *at, const char *name, mode_t mode, int *ret_fd)
+int foreign_mkdir(const struct foreign_place *at, const char *path, mode_t mode, int *ret_fd)
 {
+	const struct asked a = {.at = at, .path = path, .mode = mode};
+	return far_work(mkdir_work, &a, ret_fd);
+}
+
+/* A name without a slash stays in the folder, so it is as near as the folder is. */
+static int in_folder(foreign_work *work, const struct asked *a, int *ret_fd)
+{
+	if (strchr(a->path, '/'))
+		return -EINVAL;
+	return foreign_is_near(a->at->dirfd) ? work(a, ret_fd) : far_work(work, a, ret_fd);
+}
+
+static int create_work(const void *arg, int *ret_fd)
+{
+	const struct asked *a = arg;
 	cleanup(self_again) struct self self;
-	int r = become(at->as, &self);
+	int r = become(a->at->as, &self);
 	if (r)
 		return r;
-	if (strchr(name, '/'))
-		return -EINVAL;
-	int fd = openat(at->dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | QUIET, mode);
+	int fd = openat(a->at->dirfd, a->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | QUIET, a->mode);
 	if (fd < 0)
 		return -errno;
 	*ret_fd = fd;
 	return 0;
+}
+
+int foreign_create(const struct foreign_place *at, const char *name, mode_t mode, int *ret_fd)
+{
+	const struct asked a = {.at = at, .path = name, .mode = mode};
+	return in_folder(create_work, &a, ret_fd);
 }
 
 static int replace_as_self(int dir, const char *beside, const char *name, const void *data, size_t len, mode_t mode)
@@ -305,27 +442,43 @@ static int replace_as_self(int dir, const char *beside, const char *name, const 
 	return r;
 }
 
-int foreign_replace(const struct foreign_place *at, const char *name, const void *data, size_t len, mode_t mode)
+static int replace_work(const void *arg, int *ret_fd)
 {
+	const struct asked *a = arg;
 	char beside[NAME_MAX + 1];
 	cleanup(self_again) struct self self;
-	int r = become(at->as, &self);
+	(void)ret_fd;
+	if (text_format(beside, sizeof(beside), "%s.new", a->path) >= (int)sizeof(beside))
+		return -EINVAL;
+	int r = become(a->at->as, &self);
+	return r ? r : replace_as_self(a->at->dirfd, beside, a->path, a->data, a->len, a->mode);
+}
+
+int foreign_replace(const struct foreign_place *at, const char *name, const void *data, size_t len, mode_t mode)
+{
+	const struct asked a = {.at = at, .path = name, .mode = mode, .data = data, .len = len};
+	int none = -1;
+	return in_folder(replace_work, &a, &none);
+}
+
+static int unlink_work(const void *arg, int *ret_fd)
+{
+	const struct asked *a = arg;
+	cleanup(closep) int parent = -1;
+	cleanup(self_again) struct self self;
+	const char *name;
+	(void)ret_fd;
+	int r = become(a->at->as, &self);
+	if (r == 0)
+		r = parent_open(a->at, a->path, &parent, &name);
 	if (r)
 		return r;
-	if (strchr(name, '/') || text_format(beside, sizeof(beside), "%s.new", name) >= (int)sizeof(beside))
-		return -EINVAL;
-	return replace_as_self(at->dirfd, beside, name, data, len, mode);
+	return unlinkat(parent, name, a->flags) < 0 ? -errno : 0;
 }
 
 int foreign_unlink(const struct foreign_place *at, const char *path, int flags)
 {
-	cleanup(closep) int parent = -1;
-	cleanup(self_again) struct self self;
-	const char *name;
-	int r = become(at->as, &self);
-	if (r == 0)
-		r = parent_open(at, path, &parent, &name);
-	if (r)
-		return r;
-	return unlinkat(parent, name, flags) < 0 ? -errno : 0;
+	const struct asked a = {.at = at, .path = path, .flags = flags};
+	int none = -1;
+	return far_work(unlink_work, &a, &none);
 }

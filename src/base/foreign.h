@@ -5,7 +5,10 @@
  *
  * What is opened is looked at first (O_PATH): a device, a FIFO, a socket or a folder where a file is expected is never
  * opened. Links that the kernel makes (/proc/PID/fd and others) are refused. No open waits for the other end of a FIFO.
- * A file system that does not answer is waited for: only a process that may be killed opens files on other machines.
+ *
+ * A file system that does not answer in 3 s costs those 3 s once (-ETIMEDOUT): what is not on a disk or in the memory
+ * of this machine is looked at, opened and its first byte read in a helper process. A folder that did not answer is
+ * left alone for a minute. What stops answering after that holds whoever reads the descriptor.
  *
  * Changing the user is per thread and lasts for one call (setfsuid(2)). Where it is not possible to a vigil of root
  * (CAP_SETUID and CAP_SETGID are missing), nothing is opened. Without root nothing is changed: the rights are our own.
@@ -33,6 +36,11 @@ enum {
 	FOREIGN_IN_ROOT = 1, /* dirfd is the root: "/" and ".." and all links stay below it (openat2(2)) */
 	FOREIGN_LINKS = 2, /* the last part of the path may be a symbolic link */
 	FOREIGN_ABOVE = 4, /* foreign_mkdir makes missing folders above as well */
+	/*
+	 * A person typed this path: links of the kernel (/dev/stdin) are followed, and a file system that does not
+	 * answer is waited for, as any other command waits.
+	 */
+	FOREIGN_TYPED = 8,
 };
 
 /* Fills ret with the owner of an open file or folder, and returns it; NULL, ourselves, where that fails. */
@@ -46,7 +54,12 @@ struct foreign_place {
 
 /* A regular file, for reading. */
 int must_check foreign_open(const struct foreign_place *at, const char *path, int *ret_fd);
-/* The same for reading and writing. */
+/*
+ * A regular file, for reading, in a folder that vigil keeps or a person typed: with the rights of the folder's owner,
+ * who could have put anything there. The last part of the path may be no link.
+ */
+int must_check foreign_open_kept(const char *path, int *ret_fd);
+/* The same as foreign_open for reading and writing. */
 int must_check foreign_open_both(const struct foreign_place *at, const char *path, int *ret_fd);
 /* The writing end of a FIFO, which does not block. -ENXIO: nobody reads. */
 int must_check foreign_open_fifo(const struct foreign_place *at, const char *path, int *ret_fd);
@@ -61,5 +74,7 @@ int must_check foreign_create(const struct foreign_place *at, const char *name, 
 /* Writes a file of a few bytes beside it ("<name>.new") and renames it, both in the folder dirfd itself. */
 int must_check foreign_replace(const struct foreign_place *at, const char *name, const void *data, size_t len,
 			       mode_t mode);
+/* Copies a regular file that it opens as foreign_open does; the copy is vigil's own (file_copy_fd). */
+int must_check foreign_copy(const struct foreign_place *at, const char *path, int to_dir, const char *to_name);
 /* unlinkat(2); a link is removed, not followed. */
 int must_check foreign_unlink(const struct foreign_place *at, const char *path, int flags);

@@ -394,7 +394,8 @@ static int heap_run(const void *options, int argc, char **argv)
 		log_error("%s", f.text);
 		return r == -EINVAL ? EXIT_USAGE : heap_status(r);
 	}
-	const struct heap_write_want to = {.set = s.set,
+	const struct heap_write_want to = {.world = s.w,
+					   .set = s.set,
 					   .show = &want,
 					   .name = &s.name,
 					   .output = s.o->output,

@@ -96,7 +96,7 @@ static int save_profiles(const struct heap_write_want *s, const struct heapset_w
 {
 	struct fault f = {.text = ""};
 	size_t n = 0;
-	if (heap_save(s->set, part, s->output, &n, &f) != 0) {
+	if (heap_save(s->world, s->set, part, s->output, &n, &f) != 0) {
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
 	}

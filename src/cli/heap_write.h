@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "sense/world.h"
 #include "tell/heap/heap_show.h"
 
 enum heap_format { HEAP_TABLE, HEAP_HTML, HEAP_SVG, HEAP_FOLDED, HEAP_PPROF, HEAP_JSON };
@@ -19,6 +20,7 @@ struct heap_name {
 };
 
 struct heap_write_want {
+	const struct world *world;
 	const struct heapset *set;
 	const struct heap_show_want *show;
 	const struct heap_name *name;

@@ -10,10 +10,10 @@ def dead_files(binary, tmp_path):
     tool = binary.parents[2] / "tests/tool/deadfs"
     servers = []
 
-    def make(*words):
+    def make(*words, at=tmp_path):
         if not tool.exists():
             pytest.skip(f"{tool} is not built")
-        folder = tmp_path / f"dead-{len(servers)}"
+        folder = at / f"dead-{len(servers)}"
         folder.mkdir()
         server = subprocess.Popen([tool, folder, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         servers.append(server)

@@ -6,14 +6,18 @@ import ctypes
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import pytest
 
 from conftest import ROOT, end_tree, wait_for
+from deadkit import dead_files  # noqa: F401
 from hangkit import events
+from ranksim import RasServer, ras_report, world as ranks
 
 ATTACKER = 60717
 pytestmark = [
@@ -97,6 +101,15 @@ while True:
 """
 
 
+REPLACES = PLANTS.format(names="[]").replace("import os,", "import glob, os, signal,").replace("start =", """
+def replace(*_):
+    profile, = glob.glob("/tmp/vigil-heap-*/*.heap")
+    os.unlink(profile)
+    os.symlink(victim, profile)
+    print("replaced", flush=True)
+signal.signal(signal.SIGUSR1, replace)
+start =""")
+
 # ---- heap --attach ----
 
 @attaches
@@ -114,7 +127,7 @@ def test_a_link_in_the_users_own_tmp_leads_to_no_folder_of_root(vigil, attacker,
 
 
 @attaches
-def test_a_process_that_does_not_see_our_folders_gets_a_profile_all_the_same(vigil, attacker):
+def test_a_process_that_does_not_see_our_folders_gets_a_profile_all_the_same(vigil, attacker, place):
     process = attacker(PLANTS.format(names="[]"), "-", namespaces=True)
     result = vigil("heap", process.pid, "--attach")
     assert result.status == 0 and "/tmp/vigil-heap-" in result.text, result
@@ -122,6 +135,26 @@ def test_a_process_that_does_not_see_our_folders_gets_a_profile_all_the_same(vig
     made = [p for p in seen.iterdir() if p.name.startswith("vigil-heap-")]
     assert [p.lstat().st_uid for p in made] == [ATTACKER], made
     wait_for(lambda: vigil("heap", process.pid).status == 0, what="its profile")
+    saved = place / "saved.heap"
+    result = vigil("heap", process.pid, "-o", saved)
+    assert result.status == 0 and saved.stat().st_uid == 0, result
+    assert vigil("heap", saved).status == 0
+
+
+@attaches
+def test_a_saved_profile_is_not_a_file_of_root_that_a_link_names(vigil, attacker, place):
+    """The profile is replaced by a link once it has been read."""
+    secret = place / "secret"
+    secret.write_bytes(b"x" * 4096)
+    secret.chmod(0o600)
+    process = attacker(REPLACES, secret, namespaces=True)
+    assert vigil("heap", process.pid, "--attach").status == 0
+    wait_for(lambda: vigil("heap", process.pid).status == 0, what="its profile")
+    process.send_signal(signal.SIGUSR1)
+    assert process.stdout.readline() == b"replaced\n"
+    saved = place / "saved.heap"
+    result = vigil("heap", process.pid, "-o", saved)
+    assert result.status != 0 and not saved.exists(), result
 
 
 @attaches
@@ -279,3 +312,79 @@ for i in range(40):
 def test_a_fifo_among_the_profiles_stops_nothing(vigil):
     result = vigil("run", "--heap", "--", "/usr/bin/python3", "-c", PLUGS, timeout=30)
     assert result.status == 0 and result.out.count(b"line") == 40, result
+
+
+# ---- collectives ----
+
+RANK = """
+import time
+print("ready", flush=True)
+time.sleep(600)
+"""
+RANK_ENV = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "2"}
+
+
+def test_a_file_system_that_does_not_answer_costs_seconds(vigil, attacker, place, dead_files):
+    """A rank says that its calls stand in a file there; reading it would never end."""
+    dead = dead_files("hard", at=place)
+    process = attacker(RANK, env={**RANK_ENV, "VIGIL_NCCL_RING": str(dead / "data")})
+    begun = time.monotonic()
+    result = vigil("collectives", process.pid, "--no-ras", timeout=60)
+    dead_files.end()
+    assert b"does not answer" in result.out and time.monotonic() - begun < 40, result
+
+
+def test_the_server_of_another_user_is_not_asked_because_a_job_names_it(vigil, attacker):
+    server = RasServer([ras_report([1, 2], [41, 40])])
+    process = attacker(RANK, env={**RANK_ENV, "NCCL_RAS_ADDR": server.address})
+    result = vigil("collectives", process.pid, "--force", "--wait", "3s")
+    assert b"another user listens" in result.out and server.commands == [], result
+
+
+def test_no_other_host_is_asked_because_a_job_names_it(vigil, attacker):
+    process = attacker(RANK, env={**RANK_ENV, "NCCL_RAS_ADDR": "192.0.2.1:80"})
+    result = vigil("collectives", process.pid, "--force", "--wait", "3s")
+    assert b"no address of this host" in result.out, result
+
+
+# ---- races ----
+
+SWAPS = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+one, other = (os.fsencode(name) for name in sys.argv[1:])
+exchange = lambda: libc.renameat2(-100, one, -100, other, 2)
+if exchange() != 0:
+    sys.exit("renameat2: " + os.strerror(ctypes.get_errno()))
+print("ready", flush=True)
+while exchange() == 0:
+    pass
+"""
+RACES = 40
+
+
+def test_a_fifo_that_is_swapped_in_for_a_dump_is_not_waited_for(vigil, attacker, home):
+    dumps = home / "dumps"
+    dumps.mkdir()
+    os.chown(dumps, ATTACKER, ATTACKER)
+    rank, = ranks(1)
+    os.chown(rank.write(dumps), ATTACKER, ATTACKER)
+    os.mkfifo(home / "fifo")
+    os.chown(home / "fifo", ATTACKER, ATTACKER)
+    swaps = attacker(SWAPS, dumps / "nccl_trace_rank_0", home / "fifo")
+    for _ in range(RACES):
+        vigil("collectives", dumps, timeout=30)
+    assert swaps.poll() is None
+
+
+def test_a_project_file_is_judged_and_read_as_one_file(vigil, attacker, home):
+    """It belongs to root at one moment and to the user at the next."""
+    trusted, hostile = home / "vigil.yaml", home / "hostile"
+    trusted.write_text("run:\n  retries: 2\n")
+    hostile.write_text("run:\n  retries: 99\n")
+    os.chown(hostile, ATTACKER, ATTACKER)
+    swaps = attacker(SWAPS, trusted, hostile)
+    for _ in range(RACES):
+        result = vigil("config", "show", cwd=home)
+        assert b"99" not in result.out, result
+    assert swaps.poll() is None

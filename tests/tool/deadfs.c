@@ -1,9 +1,9 @@
 /*
  * A file system that stops answering, as a server of files does that is gone: deadfs FOLDER mounts it there, prints
- * "ready", and serves until it is ended. It has a file "data" of 1 MiB. Who opens it succeeds, who reads it waits in
- * state D for as long as this lives, for the kernel's read-ahead holds the page. Its file "paper" can be read: zeros.
- * Files can be made; what is written to any file is never taken. With "hard" as second argument not even SIGKILL ends
- * who waits for that, as with a hard mount of NFS. Needs root.
+ * "ready", and serves until it is ended. It has a file "data" of 1 MiB, which any name that begins so stands for. Who
+ * opens it succeeds, who reads it waits in state D for as long as this lives, for the kernel's read-ahead holds the
+ * page. Its file "paper" can be read: zeros. Files can be made; what is written to any file is never taken. With "hard"
+ * as second argument not even SIGKILL ends who waits for that, as with a hard mount of NFS. Needs root.
  *
  * The protocol is that of /dev/fuse: linux/fuse.h, and man 4 fuse.
  */
@@ -94,7 +94,7 @@ static void serve(const char *request)
 		begin(h->unique, (const void *)name);
 		return;
 	case FUSE_LOOKUP:
-		if (strcmp(name, "data") == 0)
+		if (strncmp(name, "data", 4) == 0)
 			entry(h->unique, FILE_NODE);
 		else if (strcmp(name, "paper") == 0)
 			entry(h->unique, PAPER_NODE);

@@ -252,3 +252,65 @@ def test_names_takes_reasoned_exceptions_and_refuses_stale_ones(tmp_path):
     assert "'a' is no longer needed" in gate("names", "--root", tmp_path)[1]
     tree(tmp_path, tools__names_ini="a\n")
     assert "expected 'function: reason'" in gate("names", "--root", tmp_path)[1]
+
+
+# --- foreign names
+
+@pytest.mark.parametrize("body, complaint", [
+    ("\tint fd = open(path, O_RDONLY);", "f: open(path, O_RDONLY...)"),
+    ("\tint fd = openat(dir, e->d_name, O_RDONLY);", "f: openat(dir, e->d_name...)"),
+    ("\tFILE *to = fopen(name(a, b), \"r\");", "f: fopen(name(a, b), \"r\"...)"),
+    ("\tchown(folder, uid, gid);", "f: chown(folder, uid...)"),
+    ("\tif (mkdir(folder, 0700) < 0)\n\t\treturn;", "f: mkdir(folder, 0700...)"),
+    ("\t(void)symlink(\"/a\", link);", "f: symlink(\"/a\", link...)"),
+    ("\trename(from, to);", "f: rename(from, to...)"),
+    ("\topendir(dir);", "f: opendir(dir...)"),
+    ("\tstat(path, &st);", "f: stat(path, &st...)"),
+    ("\tconnect(fd, to, len);", "f: connect(fd, to...)"),
+    ("\tfile_slurp(AT_FDCWD, path, 9, &t, &n);", "f: file_slurp(AT_FDCWD, path...)"),
+    ("\topenat(dirfd(d), \"data\", O_RDONLY);", "f: openat(dirfd(d), \"data\"...)"),
+    ("\tTEXT_FORMAT(path, \"%d/root/%s\", pid, rest);", "is a name below what a process chose"),
+    ("\tTEXT_FORMAT(path, \"%d/cwd\", pid);", "is a name below what a process chose"),
+    ("\tTEXT_FORMAT(path, \"%d/fd/%d\", pid, fd);", "is a name below what a process chose"),
+    ("\tTEXT_FORMAT(path, \"/proc/%ld/map_files/%llx\", pid, at);", "is a name below what a process chose"),
+])
+def test_foreign_refuses_names_of_others(tmp_path, body, complaint):
+    tree(tmp_path, src__sense__a_c="static void e(void)\n{\n}\n\nstatic void f(const char *path)\n{\n" + body + "\n}\n")
+    status, out = gate("foreign", "--root", tmp_path)
+    assert status == 1
+    assert "src/sense/a.c:7: f: " in out and complaint in out
+
+
+@pytest.mark.parametrize("body", [
+    "\topen(\"/dev/null\", O_RDWR);",
+    "\topenat(fd, \".\", O_RDONLY);",
+    "\t/* open(path) and \"%d/root\" */ // stat(path)",
+    "\tlog_error(\"open(path) failed\");",
+    "\tbackend->open(path);\n\tp.stat(path, &st);\n\treopen(path);",
+    "\tTEXT_FORMAT(path, \"%d/fdinfo/%d\", pid, fd);",
+    "\tfstat(fd, &st);",
+])
+def test_foreign_takes_names_of_the_source(tmp_path, body):
+    tree(tmp_path, src__sense__a_c="static void f(const char *path)\n{\n" + body + "\n}\n")
+    assert gate("foreign", "--root", tmp_path) == (0, "\n")
+
+
+def test_foreign_does_not_look_behind_the_door(tmp_path):
+    tree(tmp_path, src__base__foreign_c="int f(const char *path)\n{\n\treturn open(path, 0);\n}\n")
+    assert gate("foreign", "--root", tmp_path) == (0, "\n")
+
+
+def test_foreign_takes_reasoned_exceptions_and_refuses_stale_ones(tmp_path):
+    opens = "int f(const char *path)\n{\n\treturn open(path, 0);\n}\n"
+    tree(tmp_path, src__tell__store__a_c=opens, src__cli__b_c=opens,
+         src__sense__c_c="int f(struct world *w, const char *path)\n{\n\treturn openat(w->proc_fd, path, 0);\n}\n",
+         tools__foreign_ini="[descriptors]\nproc_fd: the kernel's\n[files]\ntell/store/*.c: our own\n"
+                            "[functions]\ncli/b.c f: typed\n")
+    assert gate("foreign", "--root", tmp_path) == (0, "\n")
+    for name in ("src/tell/store/a.c", "src/cli/b.c", "src/sense/c.c"):
+        (tmp_path / name).write_text("int f(void);\n")
+    out = gate("foreign", "--root", tmp_path)[1]
+    for entry in ("proc_fd", "tell/store/*.c", "cli/b.c f"):
+        assert f"'{entry}' is no longer needed" in out
+    tree(tmp_path, tools__foreign_ini="[files]\ncli/b.c\n")
+    assert "expected 'entry: reason'" in gate("foreign", "--root", tmp_path)[1]

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -36,6 +37,7 @@
 #define STUCK_NS (2 * NS_PER_S)
 #define TRAP_BIT (UINT64_C(1) << (SIGTRAP - 1))
 #define PATH_BYTES 4096
+#define TRACER_STACK_BYTES (8 * MIB)
 
 struct job {
 	struct inject_target *target;
@@ -44,6 +46,7 @@ struct job {
 	struct fault *f;
 	int perf_fd; /* see breakpoints_prepare(); -1: not opened yet */
 	pid_t warmed; /* thread whose stack has been read in advance, by warm_up() */
+	pid_t vigil; /* who waits for the tracer */
 	int r;
 };
 /* ---- safe places ---- */
@@ -191,7 +194,7 @@ static int run_out(struct tracee *t, uint64_t addr, uint64_t run_out_ns)
 			return WORLD_GONE;
 		r = tracee_wait(t, clock_mono_ns() + STUCK_NS, &status);
 		if (r)
-			return r == TRY_AGAIN ? -ETIMEDOUT : r; /* the end of our own thread detaches it */
+			return r == TRY_AGAIN ? -ETIMEDOUT : r; /* the end of the tracer detaches it */
 	}
 	if (r == 0)
 		r = tracee_regs(t);
@@ -490,16 +493,30 @@ static bool target_exists(const struct inject_target *t)
 	return proc_is_same(t->w, (struct proc_id){.pid = t->pid, .start_ticks = t->start_ticks}, &st);
 }
 
-/* True: a signal waits that ends vigil. No further thread is stopped then. */
-static bool asked_to_end(void)
+/* The signals that wait for vigil, as of /proc/PID/status; all of them where it is gone. */
+static uint64_t waiting_for(const struct job *j, const char *which)
+{
+	char path[32], text[8192], hex[32];
+	struct span pending;
+	size_t len;
+	TEXT_FORMAT(path, "%d/status", (int)j->vigil);
+	if (getppid() != j->vigil)
+		return UINT64_MAX;
+	if (file_read_at(j->target->w->proc_fd, path, text, sizeof(text), &len) < 0 ||
+	    text_field((struct span){text, len}, which, &pending) != 0)
+		return 0;
+	span_copy(span_trim(pending), hex, sizeof(hex));
+	return strtoull(hex, NULL, 16);
+}
+
+/* True: vigil is gone, or a signal waits that ends it. No further thread is stopped then. */
+static bool asked_to_end(const struct job *j)
 {
 	static const int end[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	sigset_t waiting;
+	uint64_t waiting = waiting_for(j, "ShdPnd:") | waiting_for(j, "SigPnd:");
 	bool any = false;
-	if (sigpending(&waiting) < 0)
-		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(end); i++)
-		any |= sigismember(&waiting, end[i]) == 1;
+		any |= waiting >> (end[i] - 1) & 1;
 	return any;
 }
 
@@ -527,49 +544,63 @@ static int find_and_inject(struct job *j)
 			if (r != TRY_AGAIN && !ended)
 				return r;
 			if (lost)
-				return INJECT_UNSAFE; /* only the end of our own thread detaches it */
+				return INJECT_UNSAFE; /* only the end of the tracer detaches it */
 		}
 		(void)nanosleep(&pause, NULL);
 		/* Code loaded meanwhile would look unmapped. */
 		if (j->result->tries % 8 == 7)
 			inject_target_renew(j->target);
-	} while (clock_mono_ns() < until_ns && !asked_to_end());
+	} while (clock_mono_ns() < until_ns && !asked_to_end(j));
 	return INJECT_UNSAFE;
 }
 
-static void *thread_main(void *arg)
+/* What traces: a process that shares all memory and descriptors with vigil, but does not end with it. */
+static int tracer_main(void *arg)
 {
 	struct job *j = arg;
+	/* What ends a whole group of processes, as a terminal and timeout(1) do, leaves it alone. */
+	(void)setpgid(0, 0);
+	(void)prctl(PR_SET_NAME, "vigil-attach");
 	/*
 	 * A thread is stopped meanwhile: sleep in microseconds and, if permitted, with a higher priority. Niceness
 	 * counts only among the processes of one session (sched(7), autogroup).
 	 */
 	(void)prctl(PR_SET_TIMERSLACK, 1000UL);
 	const struct sched_param first = {.sched_priority = 1};
-	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) != 0)
-		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
+	if (sched_setscheduler(0, SCHED_FIFO, &first) != 0)
+		(void)setpriority(PRIO_PROCESS, 0, -20);
 	j->r = filters_check(j);
 	if (j->r)
-		return NULL;
+		return 0;
 	do
 		j->r = find_and_inject(j);
-	while (j->r == LOADED || (j->r == 0 && j->want->again && j->want->again(j->want->arg) && !asked_to_end()));
-	return NULL;
+	while (j->r == LOADED || (j->r == 0 && j->want->again && j->want->again(j->want->arg) && !asked_to_end(j)));
+	return 0; /* clone(2) ends it with that, and its end detaches everything */
 }
 
-/* Runs in a thread of its own: ptrace is tied to the tracing thread, and its end detaches everything. */
-static int in_own_thread(struct job *j)
+/*
+ * A vigil that ends in the middle of a call would leave the program there, on its way to an address that ends it. So no
+ * signal is taken until then, and for SIGKILL the calls are made by a process of its own, which finishes what it has
+ * begun. CLONE_VFORK keeps this thread out of its memory and its thread-local data meanwhile, and lets SIGKILL through
+ * (clone(2)).
+ */
+static int in_own_process(struct job *j)
 {
-	pthread_t thread;
 	sigset_t all, old;
+	char *stack = mmap(NULL, TRACER_STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+	if (stack == MAP_FAILED)
+		return -errno;
 	sigfillset(&all);
-	/* A signal that ends vigil in a call would leave the program in the middle of it: none is taken until then. */
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int r = pthread_create(&thread, NULL, thread_main, j);
-	if (r == 0)
-		pthread_join(thread, NULL);
+	j->vigil = getpid();
+	pid_t pid = clone(tracer_main, stack + TRACER_STACK_BYTES, CLONE_VM | CLONE_FILES | CLONE_VFORK, j);
+	int r = pid < 0 ? -errno : 0;
+	if (pid > 0)
+		(void)waitpid(pid, NULL, __WALL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return r ? -r : j->r;
+	(void)munmap(stack, TRACER_STACK_BYTES);
+	return r ? r : j->r;
 }
 
 static int inject_explain(const struct inject_target *t, int r, struct fault *f)
@@ -605,7 +636,7 @@ int inject_library(const struct world *w, pid_t pid, const struct inject_want *w
 	int r = inject_target_open(w, pid, want, &target, f);
 	ret->was_loaded = target.symbol != 0;
 	if (r == 0)
-		r = in_own_thread(&j);
+		r = in_own_process(&j);
 	closep(&j.perf_fd);
 	r = inject_explain(&target, r, f);
 	inject_target_close(&target);

@@ -12,7 +12,8 @@
  * glibc (static, musl, 32-bit), programs with a seccomp filter that is not the container's or that may end them because
  * of our calls, and processes that we may not trace.
  *
- * Not covered: if vigil itself is killed with SIGKILL in these milliseconds, the program dies too.
+ * A process of its own traces ("vigil-attach"). Signals to vigil wait until it is done; if vigil is killed by SIGKILL,
+ * it finishes the call that it has begun. Not covered: if it is killed itself in these milliseconds, the program dies.
  */
 #pragma once
 

@@ -126,7 +126,7 @@ struct tracee {
 int must_check tracee_seize(struct tracee *t);
 /*
  * Also INJECT_REFUSED: another process stopped it, and it was let go. TRY_AGAIN leaves it seized: then only the end of
- * our own thread detaches it.
+ * the tracer detaches it.
  */
 int must_check tracee_stop(struct tracee *t);
 /*

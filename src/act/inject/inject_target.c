@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "sense/native/elffile.h"
+#include "sense/proc/procfile.h"
 #include "sense/proc/proc.h"
 #include "sense/wait/threadwait.h"
 
@@ -260,14 +261,13 @@ static void function_find(struct inject_target *t, const struct inject_want *wan
 
 static int find_library(struct inject_target *t, const struct inject_want *want, struct fault *f)
 {
-	char theirs[PATH_MAX + 32];
+	cleanup(closep) int theirs = -1;
 	struct stat st, seen;
 	struct elf e;
 	if (want->library[0] != '/' || stat(want->library, &st) != 0)
 		return fault_set(f, INJECT_REFUSED, "%s: vigil's own library is not there", want->library);
-	TEXT_FORMAT(theirs, "%d/root%s", (int)t->pid, want->library);
-	t->sees_file =
-		fstatat(t->w->proc_fd, theirs, &seen, 0) == 0 && seen.st_dev == st.st_dev && seen.st_ino == st.st_ino;
+	t->sees_file = procfile_open(t->w, t->pid, want->library, FOREIGN_LINKS, &theirs) == 0 &&
+		       fstat(theirs, &seen) == 0 && seen.st_dev == st.st_dev && seen.st_ino == st.st_ino;
 	const struct map_row *row = library_row(t, &st);
 	if (!row && want->only_loaded)
 		return fault_set(f, INJECT_ABSENT, "process %d has not got vigil's heap library", (int)t->pid);

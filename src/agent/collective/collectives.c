@@ -94,7 +94,9 @@ static int add_file(struct collectives *c, int dirfd, const char *name, const ch
 {
 	cleanup(freep) char *bytes = NULL;
 	size_t len = 0;
-	const struct foreign_place at = {.dirfd = dirfd, .flags = FOREIGN_LINKS};
+	struct foreign_user owner;
+	const struct foreign_place at = {
+		.dirfd = dirfd, .as = dirfd < 0 ? NULL : foreign_owner(dirfd, &owner), .flags = FOREIGN_LINKS};
 	cleanup(closep) int fd = -1;
 	/* What a person names may be a pipe; what lies in a folder may be anything. */
 	int e = dirfd < 0 ? file_slurp(dirfd, name, FLIGHTREC_FILE_MAX, &bytes, &len) : foreign_open(&at, name, &fd);
@@ -349,7 +351,7 @@ static int read_ring(const struct world *w, struct collectives *c, const struct 
 	}
 	if (e == -ENOMEM)
 		return e;
-	if (e == NCCLRING_FOREIGN)
+	if (e == NCCLRING_FOREIGN || e == -ETIMEDOUT)
 		collectives_note(c, "rank %d: %s", l->rank, f.text);
 	if (e)
 		return 0;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "sense/collective/ncclversion.h"
 #include "sense/net/netns.h"
+#include "sense/net/socktable.h"
 #include "sense/proc/proc.h"
 
 /* Time between the two reports: long enough for any step that moves at all to show. */
@@ -125,6 +126,47 @@ static int ask_twice(const struct world *w, const struct ras_question *q, struct
 }
 
 /*
+ * The address stands in the environment of a rank, so the job's user chose it. It is asked only where this host itself
+ * has the address and where sockets of that user alone listen: vigil connects to nothing that the user names
+ * elsewhere. 0, or the fault says why nothing is left.
+ */
+static int own_only(const struct world *w, const struct living *l, const struct netns *ns, struct ncclras_address *a,
+		    struct fault *f)
+{
+	struct ncclras_address own = {.n = 0};
+	int r = SOCK_NONE;
+	const char *text = l->ras[0] ? l->ras : "localhost";
+	if (l->root_fd < 0)
+		return fault_set(f, NCCLRAS_NOT_OURS, "the user of rank %d is not known: its RAS is not asked",
+				 l->rank);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct sockaddr *at = (const struct sockaddr *)&a->at[i];
+		int one = netns_is_own(ns, at, a->len[i]) ? socktable_listener(w, l->pid, at, l->user.uid)
+							   : NCCLRAS_NOT_OURS;
+		if (one == 0) {
+			own.at[own.n] = a->at[i];
+			own.len[own.n++] = a->len[i];
+		} else if (one != SOCK_NONE)
+			r = one;
+	}
+	*a = own;
+	if (own.n > 0)
+		return 0;
+	if (r == SOCK_NONE)
+		return ncclras_refused(f);
+	if (r == SOCK_OTHERS)
+		return fault_set(f, NCCLRAS_NOT_OURS,
+				 "at %s, where rank %d is to have its RAS, another user listens: it is not asked",
+				 text, l->rank);
+	if (r == NCCLRAS_NOT_OURS)
+		return fault_set(f, r,
+				 "NCCL_RAS_ADDR=%s of rank %d is no address of this host: it is not asked "
+				 "(--ras-addr asks any)",
+				 text, l->rank);
+	return fault_set(f, NCCLRAS_NOT_OURS, "who listens at %s could not be read: it is not asked", text);
+}
+
+/*
  * Asks the server of one rank, which reports on all ranks that it is connected with. Servers in other network
  * namespaces are asked while there is no answer.
  */
@@ -158,6 +200,8 @@ static int ask_ras(const struct world *w, const struct ranks *r, const struct co
 		q.ns = &ns;
 		asked = true;
 		int e = ncclras_address_parse(span_of(text), &q.address, &f);
+		if (e == 0 && !want->ras_address)
+			e = own_only(w, &r->row[i], &ns, &q.address, &f);
 		if (e == 0)
 			e = ask_twice(w, &q, &f, &got, c);
 		if (e == -ENOMEM)

@@ -9,6 +9,7 @@
 #include "agent/host/datadir.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign.h"
 #include "base/path.h"
 
 #define LIBRARY "libvigil-nccl.so"
@@ -82,11 +83,13 @@ void ncclrun_keep(struct ncclrun *n)
 	bool moves = d && to >= 0 && fstat(dirfd(d), &here) == 0 && fstat(to, &there) == 0 &&
 		     (here.st_dev != there.st_dev || here.st_ino != there.st_ino);
 	unsigned kept = 0;
+	struct foreign_user owner;
+	const struct foreign_place in = {.dirfd = d ? dirfd(d) : -1, .as = d ? foreign_owner(dirfd(d), &owner) : NULL};
 	for (struct dirent *e; moves && (e = readdir(d));) {
 		if (strncmp(e->d_name, "ring.", 5) != 0)
 			continue;
 		if (kept++ < KEPT_MAX)
-			ignore(file_copy(dirfd(d), e->d_name, to, e->d_name), "a full disk costs the ring only");
+			ignore(foreign_copy(&in, e->d_name, to, e->d_name), "a full disk costs the ring only");
 		(void)unlinkat(dirfd(d), e->d_name, 0);
 	}
 	if (moves)

@@ -147,8 +147,10 @@ static void copies_make(const struct world *w, const struct heapfolder *all, con
 		(void)unlinkat(old.fd, old.file[i].name, 0);
 		(void)unlinkat(old.fd, share, 0);
 	}
+	struct foreign_user owner;
+	const struct foreign_place in = {.dirfd = all->fd, .as = foreign_owner(all->fd, &owner)};
 	for (size_t i = 0; i < n; i++)
-		ignore(file_copy(all->fd, running[i]->name, old.fd, running[i]->name),
+		ignore(foreign_copy(&in, running[i]->name, old.fd, running[i]->name),
 		       "the file itself is still there");
 	for (size_t i = 0; i < n; i++)
 		copy_note(w, running[i], old.fd);

@@ -52,6 +52,7 @@ static void header_read(const struct foreign_place *at, struct heapfile *f)
 	if (foreign_open(at, f->name, &fd) != 0 || fstat(fd, &st) < 0)
 		return;
 	f->disk_bytes = (uint64_t)st.st_blocks * 512;
+	f->inode = st.st_ino;
 	if (pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) || h.magic != HEAP_MAGIC)
 		return;
 	f->state = h.state;

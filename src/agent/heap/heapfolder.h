@@ -19,7 +19,7 @@ struct heapfile {
 	bool newest; /* there is no file of a later image of the same process, or of a later attach */
 	bool alive; /* the process runs, and this is its newest file */
 	bool is_off; /* an empty file, which says why there is no profile */
-	uint64_t disk_bytes;
+	uint64_t disk_bytes, inode;
 	uint32_t state; /* enum heap_state of the header; 0: no header yet */
 	uint64_t live_bytes, peak_bytes; /* estimates of the header; 0: no header yet */
 };

@@ -252,12 +252,23 @@ static bool attached_folder(const struct world *w, pid_t pid, const char *state,
 	return procfile_folder(w, pid, dst, &theirs) == 0;
 }
 
-/* Opens the folder that a process names, or that was made for it; -1: it is tried by its path in our own state. */
-static int heapload_folder_open(const struct world *w, pid_t pid, const char *state, const char *dir)
+static bool is_in_state(const char *state, const char *dir)
+{
+	size_t len = strlen(state);
+	return strncmp(dir, state, len) == 0 && dir[len] == '/' && !strstr(dir, "/../");
+}
+
+/*
+ * Opens the folder that a process names, or that was made for it; -1: it cannot be. *ret_seen_by: 0 for a folder of our
+ * own state directory, else the process, through which it is seen.
+ */
+static int heapload_folder_open(const struct world *w, pid_t pid, const char *state, const char *dir,
+				pid_t *ret_seen_by)
 {
 	int fd = -1;
-	size_t len = strlen(state);
-	if (dir[0] == '/' && strncmp(dir, state, len) == 0 && dir[len] == '/' && !strstr(dir, "/../"))
+	bool ours = is_in_state(state, dir);
+	*ret_seen_by = ours ? 0 : pid;
+	if (ours)
 		return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return procfile_folder(w, pid, dir, &fd) == 0 ? fd : -1;
 }
@@ -265,7 +276,8 @@ static int heapload_folder_open(const struct world *w, pid_t pid, const char *st
 /* True: the folder has a profile of this process, by its own pid number. */
 static bool has_profile(const struct world *w, pid_t pid, const char *state, const char *dir)
 {
-	cleanup(closep) int fd = heapload_folder_open(w, pid, state, dir);
+	pid_t seen_by;
+	cleanup(closep) int fd = heapload_folder_open(w, pid, state, dir, &seen_by);
 	struct proc_stat p;
 	struct heapfolder all;
 	bool has = false;
@@ -356,11 +368,13 @@ int heapload_pid(const struct world *w, pid_t pid, const struct heapload_want *w
 	r = loading_open(w, &who, want, &l);
 	if (r)
 		return r;
-	cleanup(closep) int at = heapload_folder_open(w, pid, want->state, dir);
+	pid_t seen_by;
+	cleanup(closep) int at = heapload_folder_open(w, pid, want->state, dir, &seen_by);
 	if (at < 0)
 		return fault_set(f, HEAPREAD_NONE, "the folder of heap profiles of process %d cannot be opened: %s",
 				 (int)pid, dir);
 	size_t got = 0;
+	heapread_as_seen_by(l.reader, seen_by);
 	for (size_t i = 0; i < who.n; i++) {
 		struct fault why = {.text = ""};
 		int e = heapread_folder(l.reader, at, dir, who.row[i].pid, &why);
@@ -410,10 +424,13 @@ static int of_file(const struct world *w, const char *path, const struct heaploa
 	cleanup(loading_done) struct loading l = {.set = NULL};
 	char head[16];
 	size_t len = 0;
-	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return fault_set(f, -errno, "%s cannot be read: %s", path, strerror(errno));
-	int r = file_read_from(fd, 0, head, sizeof(head), &len);
+	const struct foreign_place at = {.dirfd = AT_FDCWD, .flags = FOREIGN_LINKS | FOREIGN_TYPED};
+	cleanup(closep) int fd = -1;
+	int r = foreign_open(&at, path, &fd);
+	if (r > 0)
+		return fault_set(f, -EINVAL, "%s is no file that could be read", path);
+	if (r == 0)
+		r = file_read_from(fd, 0, head, sizeof(head), &len);
 	if (r < 0)
 		return fault_set(f, r, "%s cannot be read: %s", path, strerror(-r));
 	if (!heapregion_is(head, len) && torchsnap_is(head, len)) {

@@ -150,14 +150,13 @@ static int read_one(struct heapread *h, int dirfd, const char *name, const char 
 	int r = heapregion_read(dirfd, name, &rd.r, f);
 	if (r)
 		return condition_of(r, path, f);
-	struct stat st;
-	rd.inode = fstatat(dirfd, name, &st, 0) == 0 ? st.st_ino : 0;
+	rd.inode = rd.r.inode;
 	heapread_describe(&rd, path);
 	r = heapread_rows_make(&rd);
 	if (r == 0)
 		r = heapread_resident(&rd);
 	if (r == 0)
-		heapread_resident_noted(&rd, path);
+		heapread_resident_noted(&rd, name);
 	if (r == 0) {
 		heapread_rows_sort(&rd);
 		r = put_all(&rd);
@@ -279,7 +278,7 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 		h->n_profiles += !folder.file[i].is_off;
 		if (is_wanted(h, &folder.file[i], only_pid)) {
 			h->n_files++;
-			h->any_runs = h->any_runs || heapread_is_running(h, &folder, &folder.file[i], dir);
+			h->any_runs = h->any_runs || heapread_is_running(h, &folder.file[i], dir);
 		}
 		if (folder.file[i].is_off)
 			off_note(h, &folder.file[i]);
@@ -307,6 +306,11 @@ int heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_p
 	ranks_inherit(h);
 	images_end(h);
 	return h->n_read > before ? 0 : nothing(h, dir, first, f);
+}
+
+void heapread_as_seen_by(struct heapread *h, pid_t pid)
+{
+	h->seen_by = pid;
 }
 
 bool heapread_is_empty(const struct heapread *h)

@@ -55,6 +55,8 @@ int must_check heapread_file(struct heapread *h, const char *path, struct fault 
  * the name; AT_FDCWD: it is opened by dir.
  */
 int must_check heapread_folder(struct heapread *h, int dirfd, const char *dir, pid_t only_pid, struct fault *f);
+/* The paths of folders that are read from now on are as this process sees them; 0, as at first: as vigil does. */
+void heapread_as_seen_by(struct heapread *h, pid_t pid);
 /* After HEAPREAD_NONE: no process left a file, not even with a reason. */
 bool heapread_is_empty(const struct heapread *h);
 /*

@@ -19,6 +19,7 @@ struct heapread {
 	uint64_t shares_ns; /* time spent on reading shared pages */
 	struct heapresident *resident;
 	size_t n_read, n_failed, n_approximate, n_stacks;
+	pid_t seen_by; /* see heapread_as_seen_by() */
 	char first_failed[300];
 	size_t off[HEAPREAD_OFF_REASONS];
 	uint64_t skipped_rows;
@@ -58,8 +59,7 @@ const struct heapread_who *heapread_who_of(const struct heapread *h, int32_t pid
  * True: the process of this file runs and writes to it. dir: path of the folder, as the maps of the process may show
  * it.
  */
-bool heapread_is_running(const struct heapread *h, const struct heapfolder *folder, const struct heapfile *file,
-			 const char *dir);
+bool heapread_is_running(const struct heapread *h, const struct heapfile *file, const char *dir);
 /* Sets rd->p except for its figures, and the fields of rd that describe the process. */
 void heapread_describe(struct heapread_one *rd, const char *path);
 
@@ -73,4 +73,4 @@ int must_check heapread_rows_make(struct heapread_one *rd);
 /* Adds which blocks of a running process lie in memory, and what it shares. -ENOMEM. */
 int must_check heapread_resident(struct heapread_one *rd);
 /* Adds the same for a process that has ended, from the note of when memory got short. */
-void heapread_resident_noted(struct heapread_one *rd, const char *path);
+void heapread_resident_noted(struct heapread_one *rd, const char *name);

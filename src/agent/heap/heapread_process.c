@@ -120,6 +120,7 @@ void heapread_describe(struct heapread_one *rd, const char *path)
 		TEXT_COPY(p->role, who->role);
 	}
 	TEXT_COPY(p->file, path);
+	p->seen_by = rd->h->seen_by;
 	p->begun_unix_ms = (int64_t)(MIN(h->begun_unix_ns, (uint64_t)INT64_MAX) / NS_PER_MS);
 	uint64_t end_ns = MAX(h->last_mono_ns, rd->alive ? rd->h->w->mono_ns() : 0);
 	rd->end_mono_ns = end_ns;
@@ -152,16 +153,13 @@ void heapread_describe(struct heapread_one *rd, const char *path)
 		TEXT_COPY(p->note, "it is switched off: nothing is sampled until it is switched on");
 }
 
-bool heapread_is_running(const struct heapread *h, const struct heapfolder *folder, const struct heapfile *file,
-		       const char *dir)
+bool heapread_is_running(const struct heapread *h, const struct heapfile *file, const char *dir)
 {
 	const struct heapread_who *who = heapread_who_of(h, file->pid, file->start_ticks);
 	pid_t pid = who && who->pid ? who->pid : file->pid;
 	char path[512];
-	struct stat st;
-	if (!file->newest || file->state != HEAP_RUNNING || !runs(h->w, pid, file->start_ticks) ||
-	    fstatat(folder->fd, file->name, &st, 0) < 0)
+	if (!file->newest || file->state != HEAP_RUNNING || !runs(h->w, pid, file->start_ticks))
 		return false;
 	TEXT_FORMAT(path, "%s/%s", dir, file->name);
-	return mapped_as(h->w, pid, file->name, st.st_ino, path) == MAPPED;
+	return mapped_as(h->w, pid, file->name, file->inode, path) == MAPPED;
 }

@@ -64,11 +64,11 @@ static int shares_read(struct heapread_one *rd, uint64_t budget_ns, double *ret_
 }
 
 /* Of what does not run any more, as it was when memory got short. */
-void heapread_resident_noted(struct heapread_one *rd, const char *path)
+void heapread_resident_noted(struct heapread_one *rd, const char *name)
 {
 	cleanup(heapshare_done) struct heapshare noted = {.row = NULL};
 	/* beside processes that run, nothing of it is shown */
-	if (rd->alive || rd->earlier || rd->h->any_runs || heapresident_noted(path, &noted) != 0)
+	if (rd->alive || rd->earlier || rd->h->any_runs || heapresident_noted(rd->dir, name, &noted) != 0)
 		return;
 	rd->p.seen_unix_ms = noted.time_unix_ms;
 	for (size_t i = 0; i < rd->r.n_stacks; i++) {

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/foreign.h"
 #include "base/vec.h"
 #include "sense/proc/pagemap.h"
 #include "sense/proc/proc.h"
@@ -316,17 +317,23 @@ int heapresident_note(const struct world *w, pid_t pid, int dir, const char *nam
 	return e ? e : share_write(&s, dir, name);
 }
 
-int heapresident_noted(const char *path, struct heapshare *ret)
+int heapresident_noted(int dir, const char *path, struct heapshare *ret)
 {
 	char beside[PATH_MAX], below[PATH_MAX];
 	const char *slash = strrchr(path, '/');
 	cleanup(freep) char *text = NULL;
+	cleanup(closep) int fd = -1;
+	struct foreign_user owner;
 	size_t len = 0;
 	int n = slash ? (int)(slash - path) + 1 : 0;
 	TEXT_FORMAT(beside, "%s" HEAPRESIDENT_SUFFIX, path);
 	TEXT_FORMAT(below, "%.*swarn/%s" HEAPRESIDENT_SUFFIX, n, path, slash ? slash + 1 : path);
-	if (file_slurp(AT_FDCWD, beside, SHARE_BYTES_MAX, &text, &len) != 0 &&
-	    file_slurp(AT_FDCWD, below, SHARE_BYTES_MAX, &text, &len) != 0)
+	const struct foreign_place at = {.dirfd = dir,
+					 .as = dir < 0 ? NULL : foreign_owner(dir, &owner),
+					 .flags = dir < 0 ? FOREIGN_TYPED : 0};
+	if (foreign_open(&at, beside, &fd) != 0 && foreign_open(&at, below, &fd) != 0)
+		return WORLD_GONE;
+	if (file_slurp_fd(fd, SHARE_BYTES_MAX, &text, &len) != 0)
 		return WORLD_GONE;
 	return heapshare_parse((struct span){text, len}, ret) == 0 ? 0 : WORLD_GONE;
 }

@@ -34,10 +34,10 @@ struct heapresident_shares heapresident_shares(const struct world *w, pid_t pid,
  */
 int must_check heapresident_note(const struct world *w, pid_t pid, int dir, const char *name, uint64_t budget_ns);
 /*
- * Reads the note beside the profile at path, or beside its copy in warn/. WORLD_GONE: there is none. Free with
- * heapshare_done.
+ * Reads the note beside the profile, or beside its copy in warn/. WORLD_GONE: there is none. Free with heapshare_done.
+ * dir, path: as of heapregion_read().
  */
-int must_check heapresident_noted(const char *path, struct heapshare *ret);
+int must_check heapresident_noted(int dir, const char *path, struct heapshare *ret);
 
 struct heapresident_inherited {
 	double resident_bytes; /* estimate of ancestors' blocks that are resident in this process */

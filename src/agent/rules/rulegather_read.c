@@ -263,11 +263,9 @@ static int log_open(const char *path, int *ret_fd)
 		int r = procfile_written(child.g->w, pid, fd, ret_fd);
 		return r > 0 ? r == WORLD_DENIED ? -EACCES : -ENOENT : r;
 	}
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	*ret_fd = fd;
-	return 0;
+	const struct foreign_place at = {.dirfd = AT_FDCWD, .flags = FOREIGN_LINKS | FOREIGN_TYPED};
+	int r = foreign_open(&at, path, ret_fd);
+	return r > 0 ? -EINVAL : r;
 }
 
 static int log_read(struct ruleread_log *l, struct rankpace *pace)

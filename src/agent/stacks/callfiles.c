@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -64,8 +65,9 @@ static void note_read(struct call_source *s, const char *suffix)
 	size_t len, stem = strlen(s->path) - strlen(".prof");
 	cleanup(js_freep) struct js *j = NULL;
 	TEXT_FORMAT(path, "%.*s%s", (int)stem, s->path, suffix);
-	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || file_read_fd(fd, text, sizeof(text), &len) < 0 || js_parse(text, len, &j, NULL) < 0)
+	cleanup(closep) int fd = -1;
+	if (foreign_open_kept(path, &fd) != 0 || file_read_fd(fd, text, sizeof(text), &len) < 0 ||
+	    js_parse(text, len, &j, NULL) < 0)
 		return;
 	s->has_note = true;
 	s->rank = (int32_t)js_get_i64(j, "rank", s->rank);
@@ -91,9 +93,9 @@ static bool callfiles_exists(const char *path)
 	return stat(path, &st) == 0;
 }
 
-int callfiles_add_file(struct call_sources *s, const char *path)
+static int profile_add(struct call_sources *s, const char *path, bool typed)
 {
-	struct call_source one = {.rank = NO_RANK, .has_profile = true};
+	struct call_source one = {.rank = NO_RANK, .has_profile = true, .typed = typed};
 	if (strlen(path) >= sizeof(one.path))
 		return -ENAMETOOLONG;
 	TEXT_COPY(one.path, path);
@@ -101,6 +103,11 @@ int callfiles_add_file(struct call_sources *s, const char *path)
 	if (callfiles_ends_with(path, ".prof"))
 		note_read(&one, ".json");
 	return source_add(s, &one);
+}
+
+int callfiles_add_file(struct call_sources *s, const char *path)
+{
+	return profile_add(s, path, true);
 }
 
 /* Adds a note that has no profile: its process had a reason to leave none, or ended before it could. */
@@ -127,7 +134,7 @@ int callfiles_add_dir(struct call_sources *s, const char *dir)
 		    text_format(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
 			continue;
 		if (callfiles_ends_with(e->d_name, ".prof"))
-			r = callfiles_add_file(s, path);
+			r = profile_add(s, path, false);
 		else if (callfiles_ends_with(e->d_name, ".json"))
 			r = note_add(s, path, ".json");
 		else if (callfiles_ends_with(e->d_name, ".begun"))
@@ -154,16 +161,16 @@ void callfiles_sort(struct call_sources *s)
 }
 
 /* Reads the whole file into a buffer that is reused and grows from file to file. */
-static int slurp(const char *path, char **text, size_t *cap, size_t *ret_len)
+static int slurp(const struct call_source *s, char **text, size_t *cap, size_t *ret_len)
 {
 	struct stat st;
-	cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0)
+	cleanup(closep) int fd = -1;
+	const struct foreign_place at = {.dirfd = AT_FDCWD, .flags = FOREIGN_LINKS | FOREIGN_TYPED};
+	int r = s->typed ? foreign_open(&at, s->path, &fd) : foreign_open_kept(s->path, &fd);
+	if (r)
+		return r < 0 ? r : -EINVAL;
+	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
 	if (st.st_size > (off_t)PROFILE_MAX)
 		return -EFBIG;
 	if ((size_t)st.st_size > *cap || !*text) {
@@ -193,7 +200,7 @@ static int source_read(struct call_source *s, struct calls *c, bool check, char 
 	static const struct pstats_sink nothing = {.function = ignore_function, .edge = ignore_function};
 	struct fault f = {.text = ""};
 	size_t len = 0;
-	int r = slurp(s->path, text, cap, &len);
+	int r = slurp(s, text, cap, &len);
 	if (r < 0) {
 		TEXT_FORMAT(s->fault, "%s", strerror(-r));
 		return r == -ENOMEM ? r : CALLFILES_NOTHING;

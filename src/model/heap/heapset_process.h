@@ -55,6 +55,7 @@ struct heapset_process {
 	char role[16];
 	char name[96]; /* "python train.py" */
 	char file[256]; /* file that it was read from */
+	int32_t seen_by; /* the path is as this process sees it; 0: as vigil does */
 	enum heapset_life life;
 	bool earlier; /* a later profile of the same process exists */
 	int64_t begun_unix_ms; /* start of the profile */

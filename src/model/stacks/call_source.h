@@ -10,6 +10,7 @@
 
 struct call_source {
 	char path[512]; /* of the .prof file */
+	bool typed; /* a person named the file itself, not its folder */
 	int32_t rank; /* NO_RANK */
 	pid_t pid; /* 0: unknown */
 	char role[16]; /* "main", "fork"; "": unknown */

@@ -123,7 +123,10 @@ enum {
 	NCCLRAS_REFUSED = 3, /* nothing listens there */
 	NCCLRAS_STRANGE = 4, /* something listens there that does not speak RAS */
 	NCCLRAS_HUNG_UP = 5, /* the connection ended before the answer was complete */
+	NCCLRAS_NOT_OURS = 6, /* the address is not asked at all */
 };
+/* Fills the fault for NCCLRAS_REFUSED and returns that. */
+int ncclras_refused(struct fault *f);
 /*
  * Asks the addresses in turn for their status until one answer is about a process of ours (any answer, if n_ours is 0).
  * It asks several times, because the kernel picks any of the processes that share the port. The calling thread waits,

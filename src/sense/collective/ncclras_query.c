@@ -205,15 +205,20 @@ static int one_answer(const struct netns *ns, const struct sockaddr *to, socklen
 	return r;
 }
 
+int ncclras_refused(struct fault *f)
+{
+	return fault_set(f, NCCLRAS_REFUSED,
+			 "nobody listens at NCCL's RAS address: no NCCL of 2.24 or later runs there, or it is switched "
+			 "off");
+}
+
 static int fault_of(int r, struct fault *f)
 {
 	switch (r) {
 	case NCCLRAS_LATE:
 		return fault_set(f, r, "NCCL's RAS did not answer in time");
 	case NCCLRAS_REFUSED:
-		return fault_set(f, r,
-				 "nobody listens at NCCL's RAS address: no NCCL of 2.24 or later runs there, or it is "
-				 "switched off");
+		return ncclras_refused(f);
 	case NCCLRAS_STRANGE:
 		return fault_set(f, r, "what listens at NCCL's RAS address does not talk its protocol");
 	case NCCLRAS_HUNG_UP:

@@ -166,6 +166,8 @@ int ncclring_read(const struct foreign_place *at, const char *path, struct ncclr
 		return fault_set(f, NCCLRING_FOREIGN, "%s: it is no regular file", path);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return fault_set(f, NCCLRING_NONE, "%s: there is no such file", path);
+	if (r == -ETIMEDOUT)
+		return fault_set(f, r, "%s: its file system does not answer", path);
 	if (r < 0)
 		return fault_set(f, r, "%s: cannot be read: %s", path, strerror(-r));
 	struct fault why = {.text = ""};

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/foreign.h"
 
 /* The header of the first version 1; files with a header that is shorter than ours are still read. */
 #define HEADER_LEAST 2080
@@ -472,19 +473,26 @@ static int passes_read(int fd, size_t len, struct heapregion *ret, struct fault 
 
 int heapregion_read(int dirfd, const char *path, struct heapregion *ret, struct fault *f)
 {
-	cleanup(closep) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct foreign_user owner;
+	const bool in_folder = dirfd >= 0;
+	const struct foreign_place at = {.dirfd = dirfd,
+					 .as = in_folder ? foreign_owner(dirfd, &owner) : NULL,
+					 .flags = in_folder ? 0 : FOREIGN_LINKS | FOREIGN_TYPED};
+	cleanup(closep) int fd = -1;
 	struct stat st;
-	if (fd < 0)
-		return -errno;
+	int r = foreign_open(&at, path, &fd);
+	if (r)
+		return r == FOREIGN_OTHER ? -EINVAL : r;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
 	if (st.st_size < (off_t)sizeof(uint64_t))
 		return fault_set(f, HEAPREGION_NOT, "this is no heap profile: it has only %lld bytes",
 				 (long long)st.st_size);
 	/* At most HEAP_FILE_BYTES_MAX bytes are read, even of a longer file. */
-	return passes_read(fd, (size_t)MIN(st.st_size, (off_t)HEAP_FILE_BYTES_MAX), ret, f);
+	r = passes_read(fd, (size_t)MIN(st.st_size, (off_t)HEAP_FILE_BYTES_MAX), ret, f);
+	if (r == 0)
+		ret->inode = st.st_ino;
+	return r;
 }
 
 const char *heapregion_lost_words(enum heap_lost why)

@@ -89,6 +89,7 @@ struct heapregion {
 	struct heapregion_skipped skipped;
 	uint8_t *image; /* owned; the bytes read, which the spans point into */
 	size_t image_len;
+	uint64_t inode; /* of the file; 0: it was parsed only */
 };
 
 /*
@@ -97,7 +98,10 @@ struct heapregion {
  */
 int must_check heapregion_parse(const uint8_t *image, size_t len, const uint64_t *again, size_t n_again,
 				struct heapregion *ret, struct fault *f);
-/* A condition above, or -errno of open and read; -EINVAL if the file is not a regular one. */
+/*
+ * A condition above, or -errno of open and read; -EINVAL if the file is not a regular one. dirfd: a folder, and the
+ * file is opened with the rights of its owner, who could have put anything there; AT_FDCWD: a path that a person typed.
+ */
 int must_check heapregion_read(int dirfd, const char *path, struct heapregion *ret, struct fault *f);
 void heapregion_done(struct heapregion *r);
 /* True if the first bytes are those of a heap profile of any version. */

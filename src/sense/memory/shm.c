@@ -120,6 +120,9 @@ static int file_found(struct scan *s, const struct statx *st, const char *path)
 static int shm_walk(struct scan *s, int fd_taken, const char *prefix, int depth)
 {
 	cleanup(closep) int fd = fd_taken;
+	struct statx own;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &own))
+		return 0;
 	cleanup(closedirp) DIR *dir = fdopendir(fd);
 	if (!dir)
 		return -errno == -ENOMEM ? -ENOMEM : 0;
@@ -140,7 +143,8 @@ static int shm_walk(struct scan *s, int fd_taken, const char *prefix, int depth)
 		int r = 0;
 		if (S_ISREG(st.stx_mode)) {
 			r = file_found(s, &st, path);
-		} else if (S_ISDIR(st.stx_mode) && depth < DEPTH_MAX) {
+		} else if (S_ISDIR(st.stx_mode) && depth < DEPTH_MAX && st.stx_dev_major == own.stx_dev_major &&
+			   st.stx_dev_minor == own.stx_dev_minor) { /* what a user has mounted in it is none */
 			int sub = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			size_t n = strlen(path);
 			path[n] = '/';

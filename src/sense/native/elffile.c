@@ -5,8 +5,9 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
-#include "base/foreign.h"
 #include "base/file.h"
+#include "base/foreign.h"
+#include "sense/native/rootfile.h"
 
 /* More than any linker writes; a file that claims more program headers is garbage. */
 #define PHDR_MAX 4096
@@ -148,21 +149,34 @@ void elf_done(struct elf *e)
 	*e = (struct elf){.fd = -1};
 }
 
-/*
- * It is looked at before it is opened: the path may name a device by now, and opening some devices has effects. The
- * rights are our own, since the process has the file mapped.
- */
-static int open_same(int dirfd, const char *path, const struct map_row *row, int *ret)
+/* The device is not compared, because layered file systems show a different one in maps. */
+static int take_same(const struct map_row *row, int *fd, int *ret)
 {
 	struct stat st;
-	cleanup(closep) int seen = openat(dirfd, path, O_PATH | O_CLOEXEC);
-	if (seen < 0 || fstat(seen, &st) < 0)
+	if (fstat(*fd, &st) < 0)
 		return -errno;
-	/* The device is not compared, because layered file systems show a different one in maps. */
 	if (row->inode && st.st_ino != row->inode)
 		return -ESTALE;
-	int r = foreign_reopen(seen, NULL, O_RDONLY, ret);
-	return r > 0 ? -ESTALE : r;
+	*ret = take_fd(fd);
+	return 0;
+}
+
+/* A link of the kernel to what is mapped, with our own rights: the path to it may be closed to the process itself. */
+static int open_linked(const struct world *w, const char *path, const struct map_row *row, int *ret)
+{
+	cleanup(closep) int seen = openat(w->proc_fd, path, O_PATH | O_CLOEXEC), fd = -1;
+	int r = seen < 0 ? -errno : foreign_reopen(seen, NULL, O_RDONLY, &fd);
+	return r < 0 ? r : r > 0 ? -ESTALE : take_same(row, &fd, ret);
+}
+
+/* The path may name anything by now. */
+static int open_named(const struct world *w, pid_t pid, const char *path, const struct map_row *row, int *ret)
+{
+	cleanup(closep) int fd = -1;
+	int r = rootfile_open(w, pid, path, ROOTFILE_LINKS, &fd);
+	if (r == WORLD_DENIED || r == WORLD_GONE)
+		return r == WORLD_GONE ? -ESRCH : -EACCES;
+	return r < 0 ? r : r > 0 ? -ESTALE : take_same(row, &fd, ret);
 }
 
 /* The kernel writes a newline in a path as \012 and escapes nothing else, so a literal "\012" is ambiguous. */
@@ -177,14 +191,14 @@ static bool newlines_back(char *path)
 	return any;
 }
 
-static int open_by_path(int proc_fd, pid_t pid, const struct map_row *row, int *ret)
+static int open_by_path(const struct world *w, pid_t pid, const struct map_row *row, int *ret)
 {
 	char path[4200];
 	if (row->path[0] != '/' || row->deleted)
 		return -ESTALE;
-	TEXT_FORMAT(path, "%d/root%s", pid, row->path);
-	int r = open_same(proc_fd, path, row, ret);
-	return r < 0 && newlines_back(path) ? open_same(proc_fd, path, row, ret) : r;
+	TEXT_COPY(path, row->path);
+	int r = open_named(w, pid, path, row, ret);
+	return r < 0 && newlines_back(path) ? open_named(w, pid, path, row, ret) : r;
 }
 
 int elf_open_map(const struct world *w, pid_t pid, const struct map_row *row, struct elf *ret)
@@ -193,15 +207,15 @@ int elf_open_map(const struct world *w, pid_t pid, const struct map_row *row, st
 	int fd = -1;
 	if (!row->inode)
 		return ELF_NOT;
-	int r = open_by_path(w->proc_fd, pid, row, &fd), first = r;
+	int r = open_by_path(w, pid, row, &fd), first = r;
 	if (r < 0) {
 		TEXT_FORMAT(path, "%d/exe", pid);
-		r = open_same(w->proc_fd, path, row, &fd);
+		r = open_linked(w, path, row, &fd);
 	}
 	if (r < 0) {
 		TEXT_FORMAT(path, "%d/map_files/%llx-%llx", pid, (unsigned long long)row->start,
 			    (unsigned long long)row->end);
-		r = open_same(w->proc_fd, path, row, &fd);
+		r = open_linked(w, path, row, &fd);
 		/* /proc/PID/map_files is open to root only, so this error says nothing about the file itself. */
 		if (r == -EPERM || r == -EACCES)
 			r = first;

@@ -1,8 +1,8 @@
 /*
  * Files as a process sees them: paths are resolved below its own root (proc(5), /proc/PID/root), symbolic links
  * included, so that a link in a container cannot lead to files of the host (openat2(2), RESOLVE_IN_ROOT). Only regular
- * files are opened, never FIFOs or devices. The rights are vigil's own, so this is for files of which only their
- * symbols are shown; what a process may quote is opened by sense/proc/procfile.
+ * files are opened, never FIFOs or devices. The rights are those of the process's user (sense/proc/procfile);
+ * below our own root (pid 0) they are vigil's own.
  */
 #pragma once
 

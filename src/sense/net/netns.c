@@ -1,6 +1,7 @@
 #include "sense/net/netns.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -154,4 +155,36 @@ int netns_socket(const struct netns *n, int family, int type, int *ret_fd)
 int netns_netlink(const struct netns *n, int protocol, int *ret_fd)
 {
 	return socket_inside(n, AF_NETLINK, SOCK_DGRAM, protocol, ret_fd);
+}
+
+static bool is_loopback(const struct sockaddr_storage *at)
+{
+	struct sockaddr_in in;
+	memcpy(&in, at, sizeof(in));
+	return at->ss_family == AF_INET && ntohl(in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+static bool netns_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET)
+		return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
+		       ((const struct sockaddr_in *)b)->sin_addr.s_addr;
+	return memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr, &((const struct sockaddr_in6 *)b)->sin6_addr, 16) ==
+	       0;
+}
+
+/* What goes to an own address comes from it, or from another of the loopback's; connecting a datagram socket asks. */
+bool netns_is_own(const struct netns *n, const struct sockaddr *at, socklen_t len)
+{
+	cleanup(closep) int fd = -1;
+	struct sockaddr_storage to = {.ss_family = AF_UNSPEC}, from;
+	socklen_t from_len = sizeof(from);
+	if (len > sizeof(to) || netns_socket(n, at->sa_family, SOCK_DGRAM, &fd) < 0)
+		return false;
+	memcpy(&to, at, len);
+	if (connect(fd, at, len) < 0 || getsockname(fd, (struct sockaddr *)&from, &from_len) < 0)
+		return false;
+	return netns_same_host(&from, &to) || (is_loopback(&from) && is_loopback(&to));
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "sense/world.h"
@@ -26,5 +27,7 @@ void netns_done(struct netns *n);
  * -errno.
  */
 int must_check netns_socket(const struct netns *n, int family, int type, int *ret_fd);
+/* True if the address is one of the host in that namespace. Nothing is sent. */
+bool netns_is_own(const struct netns *n, const struct sockaddr *at, socklen_t len);
 /* The same for netlink(7): NETLINK_SOCK_DIAG and the like. */
 int must_check netns_netlink(const struct netns *n, int protocol, int *ret_fd);

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/vec.h"
 
 /* At 150 bytes a line, 28,000 sockets. Searching more would take too long for one line of text. */
@@ -69,8 +71,11 @@ int sock_line_parse(struct span line, struct sock_line *ret)
 	if (address_parse(word[1], l.local, &l.local_port, &l.v6) < 0 ||
 	    address_parse(word[2], l.remote, &l.remote_port, &remote_v6) < 0 || remote_v6 != l.v6)
 		return -EBADMSG;
-	if (hex_u32(word[3], &l.state) < 0 || span_u64(word[9], &l.inode) < 0)
+	uint64_t uid;
+	if (hex_u32(word[3], &l.state) < 0 || span_u64(word[9], &l.inode) < 0 || span_u64(word[7], &uid) < 0 ||
+	    uid > UINT32_MAX)
 		return -EBADMSG;
+	l.uid = (uint32_t)uid;
 	*ret = l;
 	return 0;
 }
@@ -303,4 +308,84 @@ int socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_l
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		free(own[i].text);
 	return r;
+}
+
+/* ---- who listens ---- */
+
+static const uint8_t zeros[16], mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+struct wanted {
+	uint8_t v4[4], v6[16];
+	bool has_v4, has_v6;
+	uint16_t port;
+};
+
+static bool wanted_of(const struct sockaddr *to, struct wanted *ret)
+{
+	struct wanted want = {.port = 0};
+	if (to->sa_family == AF_INET) {
+		struct sockaddr_in in;
+		memcpy(&in, to, sizeof(in));
+		memcpy(want.v4, &in.sin_addr, sizeof(want.v4));
+		want.port = ntohs(in.sin_port);
+		want.has_v4 = true;
+	} else if (to->sa_family == AF_INET6) {
+		struct sockaddr_in6 in;
+		memcpy(&in, to, sizeof(in));
+		memcpy(want.v6, &in.sin6_addr, sizeof(want.v6));
+		memcpy(want.v4, want.v6 + sizeof(mapped_prefix), sizeof(want.v4));
+		want.port = ntohs(in.sin6_port);
+		want.has_v6 = true;
+		want.has_v4 = memcmp(want.v6, mapped_prefix, sizeof(mapped_prefix)) == 0;
+	}
+	*ret = want;
+	return want.has_v4 || want.has_v6;
+}
+
+/* True if a connection to the address may end at this socket. One of IPv6 without an address may serve IPv4 as well. */
+static bool would_answer(const struct sock_line *l, const struct wanted *want)
+{
+	if (l->state != TCP_LISTEN || l->local_port != want->port)
+		return false;
+	if (!l->v6)
+		return want->has_v4 && (memcmp(l->local, zeros, 4) == 0 || memcmp(l->local, want->v4, 4) == 0 ||
+					memcmp(want->v4, zeros, 4) == 0);
+	if (memcmp(l->local, zeros, 16) == 0)
+		return true;
+	if (want->has_v6)
+		return memcmp(l->local, want->v6, 16) == 0 || memcmp(want->v6, zeros, 16) == 0;
+	return memcmp(l->local, mapped_prefix, sizeof(mapped_prefix)) == 0 &&
+	       memcmp(l->local + sizeof(mapped_prefix), want->v4, 4) == 0;
+}
+
+int socktable_listener(const struct world *w, pid_t pid, const struct sockaddr *to, uid_t uid)
+{
+	static const char *const files[] = {"tcp", "tcp6"};
+	struct wanted want;
+	size_t n = 0, others = 0, read = 0;
+	int condition = WORLD_ABSENT;
+	if (!wanted_of(to, &want))
+		return SOCK_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char path[48];
+		cleanup(freep) char *text = NULL;
+		size_t len = 0;
+		struct span line;
+		struct sock_line l;
+		TEXT_FORMAT(path, "%d/net/%s", (int)pid, files[i]);
+		int r = file_slurp(w->proc_fd, path, TABLE_MAX_BYTES, &text, &len);
+		if (r < 0) {
+			condition = world_condition(r);
+			continue;
+		}
+		read++;
+		for (struct span rest = {text, len}; span_line(&rest, &line);)
+			if (sock_line_parse(line, &l) == 0 && would_answer(&l, &want)) {
+				n++;
+				others += l.uid != uid;
+			}
+	}
+	if (read == 0)
+		return condition;
+	return n == 0 ? SOCK_NONE : others ? SOCK_OTHERS : 0;
 }

@@ -6,11 +6,14 @@
  */
 #pragma once
 
+#include <sys/socket.h>
+
 #include "base/text.h"
 #include "sense/world.h"
 
 enum {
 	SOCK_NONE = 7, /* not in the table: another family, or closed meanwhile */
+	SOCK_OTHERS, /* it is another user's */
 };
 
 struct sock_line {
@@ -19,6 +22,7 @@ struct sock_line {
 	uint8_t local[16], remote[16]; /* network order; the first 4 bytes for IPv4 */
 	uint16_t local_port, remote_port;
 	uint32_t state; /* TCP_ESTABLISHED… of netinet/tcp.h */
+	uint32_t uid; /* who made the socket */
 };
 
 /* A line of tcp, tcp6, udp or udp6. -EBADMSG (also for the heading). Pure. */
@@ -34,3 +38,9 @@ void sock_line_format(const struct sock_line *l, const char *protocol, char *dst
  */
 int must_check socktable_find(const struct world *w, pid_t pid, uint64_t inode, bool *ret_listens, char *dst,
 			      size_t cap);
+
+/*
+ * Who would answer a TCP connection to this address in the network namespace of pid: 0 if sockets of that user alone
+ * listen there, SOCK_OTHERS, SOCK_NONE: nobody does; the conditions of world.h.
+ */
+int must_check socktable_listener(const struct world *w, pid_t pid, const struct sockaddr *to, uid_t uid);

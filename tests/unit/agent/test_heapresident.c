@@ -53,7 +53,7 @@ static void pages_that_were_touched_are_noted(void **state)
 	image_put("1.1.heap");
 	assert_int_equal(heapresident_note(&w, getpid(), dir, "1.1.heap", NS_PER_S), 0);
 	assert_true(scratch_has("1.1.heap.share"));
-	assert_int_equal(heapresident_noted(scratch_path("1.1.heap"), &s), 0);
+	assert_int_equal(heapresident_noted(AT_FDCWD, scratch_path("1.1.heap"), &s), 0);
 	assert_int_equal(s.n, 2);
 	assert_int_equal(heapshare_find(&s, in)->resident_bytes, bytes);
 	assert_int_equal(heapshare_find(&s, out)->resident_bytes, 0);
@@ -66,7 +66,7 @@ static void a_note_is_found_beside_the_copy_too(void **state)
 {
 	(void)state;
 	struct heapshare s;
-	assert_int_equal(heapresident_noted(scratch_path("1.1.heap"), &s), WORLD_GONE);
+	assert_int_equal(heapresident_noted(AT_FDCWD, scratch_path("1.1.heap"), &s), WORLD_GONE);
 	const struct heapshare_row row = {.stack = 3, .seen_bytes = 10, .resident_bytes = 4};
 	const struct heapshare made = {.time_unix_ms = 5, .row = (struct heapshare_row *)(uintptr_t)&row, .n = 1};
 	cleanup(freep) char *text = NULL;
@@ -74,12 +74,12 @@ static void a_note_is_found_beside_the_copy_too(void **state)
 	assert_int_equal(heapshare_format(&made, &text, &len), 0);
 	assert_int_equal(mkdir(scratch_path("warn"), 0700), 0);
 	scratch_put("warn/1.1.heap.share", text, len, 0600);
-	assert_int_equal(heapresident_noted(scratch_path("1.1.heap"), &s), 0);
+	assert_int_equal(heapresident_noted(AT_FDCWD, scratch_path("1.1.heap"), &s), 0);
 	assert_int_equal(s.time_unix_ms, 5);
 	assert_int_equal(s.row[0].resident_bytes, 4);
 	heapshare_done(&s);
 	scratch_put("warn/1.1.heap.share", "garbage", 7, 0600);
-	assert_int_equal(heapresident_noted(scratch_path("1.1.heap"), &s), WORLD_GONE);
+	assert_int_equal(heapresident_noted(AT_FDCWD, scratch_path("1.1.heap"), &s), WORLD_GONE);
 }
 
 /* The parent asked for both blocks; the child was forked between them, and has used one address again. */

@@ -1,4 +1,5 @@
 #include "agent/scratch_fixture.h"
+#include "base/foreign.h"
 
 static int folder(void)
 {
@@ -132,6 +133,12 @@ static void folders_are_made_down_to_the_last(void **state)
 	assert_int_equal(file_mkdirs(longest, 0700), -ENAMETOOLONG);
 }
 
+static int copied(int dir, const char *from, int to_dir, const char *to)
+{
+	const struct foreign_place at = {.dirfd = dir};
+	return foreign_copy(&at, from, to_dir, to);
+}
+
 static void a_copy_keeps_bytes_and_holes(void **state)
 {
 	(void)state;
@@ -142,7 +149,7 @@ static void a_copy_keeps_bytes_and_holes(void **state)
 	assert_int_equal(pwrite(fd, "middle", 6, far), 6);
 	assert_int_equal(ftruncate(fd, 2 * far), 0);
 	scratch_put("to", "what was there", 14, 0644);
-	assert_int_equal(file_copy(dir, "from", dir, "to"), 0);
+	assert_int_equal(copied(dir, "from", dir, "to"), 0);
 	struct stat from, to;
 	assert_true(fstat(fd, &from) == 0 && fstatat(dir, "to", &to, 0) == 0);
 	assert_int_equal(to.st_size, 2 * far);
@@ -165,7 +172,7 @@ static void an_empty_file_is_copied(void **state)
 	struct stat to;
 	cleanup(closep) int dir = folder();
 	scratch_put("from", "", 0, 0600);
-	assert_int_equal(file_copy(dir, "from", dir, "to"), 0);
+	assert_int_equal(copied(dir, "from", dir, "to"), 0);
 	assert_int_equal(fstatat(dir, "to", &to, 0), 0);
 	assert_int_equal(to.st_size, 0);
 }
@@ -177,16 +184,16 @@ static void a_copy_that_fails_leaves_no_new_file(void **state)
 	size_t len;
 	cleanup(closep) int dir = folder();
 	scratch_put("to", "old", 3, 0600);
-	assert_int_equal(file_copy(dir, "none", dir, "to"), -ENOENT);
+	assert_int_equal(copied(dir, "none", dir, "to"), -ENOENT);
 	assert_int_equal(symlink("to", scratch_path("link")), 0);
-	assert_int_equal(file_copy(dir, "link", dir, "to"), -ELOOP);
+	assert_int_equal(copied(dir, "link", dir, "to"), -ELOOP);
 	assert_int_equal(file_read_at(dir, "to", text, sizeof(text), &len), 0);
 	assert_string_equal(text, "old");
 	assert_false(scratch_has("to.new"));
 	assert_int_equal(mkdir(scratch_path("dir"), 0700), 0);
-	assert_int_equal(file_copy(dir, "to", dir, "dir"), -EISDIR);
+	assert_int_equal(copied(dir, "to", dir, "dir"), -EISDIR);
 	assert_false(scratch_has("dir.new"));
-	assert_true(file_copy(dir, "dir", dir, "to") < 0); /* a folder has no bytes */
+	assert_true(copied(dir, "dir", dir, "to") < 0); /* a folder has no bytes */
 	assert_false(scratch_has("to.new"));
 }
 

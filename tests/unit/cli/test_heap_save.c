@@ -48,7 +48,7 @@ static int save(const struct heapset_want *want, const char *to)
 {
 	char path[200];
 	TEXT_FORMAT(path, "%s/%s", made.dir, to);
-	return heap_save(set, want, path, &n_saved, &fault);
+	return heap_save(&made.w, set, want, path, &n_saved, &fault);
 }
 
 static void assert_file(const char *name, const char *text)

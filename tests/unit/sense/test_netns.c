@@ -1,5 +1,7 @@
 #include "agent/made_world.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "sense/net/netns.h"
@@ -33,6 +35,23 @@ static void our_own_socket_is_made_here(void **state)
 	int fd = -7;
 	assert_int_equal(netns_socket(NULL, 9999, SOCK_STREAM, &fd), -EAFNOSUPPORT);
 	assert_int_equal(fd, -7);
+}
+
+static bool own(const char *host)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(80)};
+	assert_int_equal(inet_pton(AF_INET, host, &at.sin_addr), 1);
+	return netns_is_own(NULL, (const struct sockaddr *)&at, sizeof(at));
+}
+
+static void addresses_of_other_hosts_are_told_apart(void **state)
+{
+	(void)state;
+	if (!own("127.0.0.1"))
+		skip(); /* a namespace without lo */
+	assert_true(own("127.0.0.9"));
+	assert_false(own("192.0.2.1")); /* of no host (RFC 5737) */
+	assert_false(own("169.254.169.254"));
 }
 
 static void another_namespace_is_kept_open(void **state)
@@ -75,6 +94,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_beside_us_shares_our_namespace),
 		cmocka_unit_test(our_own_socket_is_made_here),
+		cmocka_unit_test(addresses_of_other_hosts_are_told_apart),
 		cmocka_unit_test(another_namespace_is_kept_open),
 		cmocka_unit_test(a_process_that_ended_is_gone),
 	};

@@ -39,6 +39,10 @@ static int set_up(void **state)
 	world = (struct world){.proc_fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	assert_true(world.proc_fd >= 0);
 	make("etc", NULL);
+	char status[128];
+	TEXT_FORMAT(status, "%s/7/status", base);
+	const char *ids = "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n";
+	assert_int_equal(file_replace(status, ids, strlen(ids), 0644), 0);
 	char outside[128];
 	TEXT_FORMAT(outside, "%s/secret", base);
 	assert_int_equal(file_replace(outside, "outside", 7, 0644), 0);

@@ -1,5 +1,8 @@
 #include "agent/made_world.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include "sense/net/socktable.h"
 
 #define HEAD "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
@@ -133,10 +136,49 @@ static void broken_lines_are_refused(void **state)
 
 #define MADE(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
+static int listener(int family, const char *host, uint16_t port, uid_t uid)
+{
+	struct sockaddr_storage to = {.ss_family = (sa_family_t)family};
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&to;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&to;
+	if (family == AF_INET) {
+		v4->sin_port = htons(port);
+		assert_int_equal(inet_pton(family, host, &v4->sin_addr), 1);
+	} else {
+		v6->sin6_port = htons(port);
+		assert_int_equal(inet_pton(family, host, &v6->sin6_addr), 1);
+	}
+	return socktable_listener(&m.w, 812, (struct sockaddr *)&to, uid);
+}
+
+static void who_listens_is_found_by_address_port_and_user(void **state)
+{
+	(void)state;
+	assert_int_equal(listener(AF_INET, "127.0.0.1", 8080, 1000), WORLD_GONE); /* no table */
+	table("tcp", HEAD "   0: 0100007F:1F90 00000000:0000 0A 0:0 0:0 0 1000 0 41 1\n"
+			  "   1: 00000000:1F91 00000000:0000 0A 0:0 0:0 0 1000 0 42 1\n"
+			  "   2: 0100007F:1F92 0700000A:733C 01 0:0 0:0 0 1000 0 43 1\n"
+			  "   3: 0100007F:1F93 00000000:0000 0A 0:0 0:0 0 1000 0 44 1\n"
+			  "   4: 00000000:1F93 00000000:0000 0A 0:0 0:0 0 0 0 45 1\n");
+	table("tcp6", HEAD "   0: 00000000000000000000000000000000:1F94 00000000000000000000000000000000:0000 0A "
+			   "0:0 0:0 0 7 0 46 1\n");
+	assert_int_equal(listener(AF_INET, "127.0.0.1", 8080, 1000), 0);
+	assert_int_equal(listener(AF_INET, "127.0.0.1", 8080, 0), SOCK_OTHERS);
+	assert_int_equal(listener(AF_INET, "10.0.0.1", 8080, 1000), SOCK_NONE); /* it listens at another address */
+	assert_int_equal(listener(AF_INET, "10.0.0.1", 8081, 1000), 0); /* at all */
+	assert_int_equal(listener(AF_INET, "127.0.0.1", 8082, 1000), SOCK_NONE); /* a connection, no listener */
+	assert_int_equal(listener(AF_INET, "127.0.0.1", 8083, 1000), SOCK_OTHERS); /* either could answer */
+	assert_int_equal(listener(AF_INET, "127.0.0.1", 8084, 7), 0); /* IPv6 serves IPv4 */
+	assert_int_equal(listener(AF_INET6, "::1", 8084, 7), 0);
+	assert_int_equal(listener(AF_INET6, "::1", 8080, 1000), SOCK_NONE);
+	assert_int_equal(listener(AF_INET6, "::ffff:127.0.0.1", 8080, 1000), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		MADE(a_socket_is_found_in_the_table_of_its_family),
+		MADE(who_listens_is_found_by_address_port_and_user),
 		MADE(a_socket_of_no_table_is_none),
 		MADE(lines_across_reads_and_overlong_lines_are_survived),
 		cmocka_unit_test(states_have_words),

@@ -1,0 +1,303 @@
+#include "base/foreign_helper.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+#define MOUNTS_TEXT_MAX ((size_t)4 << 20)
+#define DEAD_FOLDERS 4
+#define DEAD_NS (60 * NS_PER_S)
+#define END_WAIT_MS 50
+
+/* ---- near or far ---- */
+
+struct place_id {
+	uint32_t major, minor;
+	uint64_t mount; /* 0: not known (Linux before 5.8) */
+};
+
+static bool place_id_read(int fd, struct place_id *ret)
+{
+	struct statx x;
+	/* The kernel is asked for nothing that the file system would have to answer. */
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_MNT_ID, &x) < 0)
+		return false;
+	*ret = (struct place_id){x.stx_dev_major, x.stx_dev_minor, x.stx_mask & STATX_MNT_ID ? x.stx_mnt_id : 0};
+	return true;
+}
+
+/* A line of mountinfo (proc(5)): number, parent, major:minor, root, mount point, options, ..., "-", type. */
+static bool line_is(struct span line, const struct place_id *id)
+{
+	char device[32];
+	struct span number, word;
+	uint64_t n;
+	TEXT_FORMAT(device, "%u:%u", id->major, id->minor);
+	if (!span_word(&line, &number) || !span_word(&line, &word) || !span_word(&line, &word))
+		return false;
+	return (id->mount && span_u64(number, &n) == 0 && n == id->mount) || span_eq(word, device);
+}
+
+static bool line_is_near(struct span line)
+{
+	static const char *const near[] = {"overlay", "tmpfs", "btrfs",	  "ramfs",    "zfs",
+					   "rootfs",  "ubifs", "hugetlbfs", "bcachefs", "devtmpfs"};
+	struct span word;
+	while (span_word(&line, &word))
+		if (span_eq(word, "-"))
+			break;
+	if (!span_word(&line, &word))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(near); i++)
+		if (span_eq(word, near[i]))
+			return true;
+	return false;
+}
+
+bool foreign_is_near(int fd)
+{
+	char path[32];
+	struct place_id id;
+	struct span rest, line;
+	size_t len = 0;
+	cleanup(freep) char *text = NULL;
+	if (!place_id_read(fd, &id))
+		return false;
+	/* File systems on block devices have the device's number; those of servers have one with major 0. */
+	if (id.major != 0)
+		return true;
+	TEXT_FORMAT(path, "/%s/self/mountinfo", "proc");
+	if (file_slurp(AT_FDCWD, path, MOUNTS_TEXT_MAX, &text, &len) != 0)
+		return false;
+	rest = (struct span){text, len};
+	while (span_line(&rest, &line))
+		if (line_is(line, &id))
+			return line_is_near(line);
+	return false;
+}
+
+/* ---- the helper ---- */
+
+struct reply {
+	int r;
+	bool has_fd;
+};
+
+static void reply_send(int to, int r, int fd)
+{
+	struct reply reply = {r, fd >= 0};
+	struct iovec part = {&reply, sizeof(reply)};
+	alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+	if (fd >= 0) {
+		m.msg_control = room;
+		m.msg_controllen = sizeof(room);
+		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	(void)sendmsg(to, &m, MSG_NOSIGNAL);
+}
+
+static int reply_take(int from, int *ret_fd)
+{
+	struct reply reply;
+	struct iovec part = {&reply, sizeof(reply)};
+	alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
+	ssize_t n = recvmsg(from, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (n != (ssize_t)sizeof(reply))
+		return n < 0 ? -errno : -EIO; /* it ended without an answer */
+	const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	bool has = c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS;
+	if (reply.has_fd && !has)
+		return -EMFILE; /* the kernel dropped it */
+	if (has)
+		memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
+	return reply.r;
+}
+
+static void close_between(unsigned first, unsigned last)
+{
+	if (first <= last && syscall(SYS_close_range, first, last, 0) < 0)
+		for (unsigned fd = first; fd <= MIN(last, 1023U); fd++)
+			(void)close((int)fd);
+}
+
+/* The helper may stand for hours: nobody else's pipe may be kept open by it. */
+static void others_close(int a, int b)
+{
+	unsigned low = (unsigned)MIN(a, b), high = (unsigned)MAX(a, b);
+	if (MIN(a, b) < 0)
+		low = high;
+	if (low > 0)
+		close_between(0, low - 1);
+	if (high > low)
+		close_between(low + 1, high - 1);
+	close_between(high + 1, UINT_MAX);
+}
+
+static _Noreturn void helper_main(foreign_work *work, const void *arg, int dirfd, int to)
+{
+	int fd = -1;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	others_close(to, dirfd);
+	int r = work(arg, &fd);
+	reply_send(to, r, fd);
+	_exit(0);
+}
+
+/* True: it waits for no file system, it only has not run yet. */
+static bool wants_processor(pid_t pid)
+{
+	char path[32], text[512];
+	size_t len;
+	TEXT_FORMAT(path, "/%s/%d/stat", "proc", (int)pid);
+	const char *end = file_read_at(AT_FDCWD, path, text, sizeof(text), &len) == 0 ? strrchr(text, ')') : NULL;
+	return end && end[1] == ' ' && end[2] == 'R';
+}
+
+static bool answers(int from, pid_t pid, uint64_t wait_ns)
+{
+	uint64_t begun_ns = clock_mono_ns();
+	for (;;) {
+		struct pollfd p = {.fd = from, .events = POLLIN};
+		uint64_t gone_ns = clock_mono_ns() - begun_ns;
+		int left_ms = gone_ns < wait_ns ? (int)((wait_ns - gone_ns) / NS_PER_MS) + 1 : 0;
+		if (poll(&p, 1, left_ms) > 0)
+			return true;
+		if (clock_mono_ns() - begun_ns < wait_ns)
+			continue; /* a signal */
+		if (wait_ns >= FOREIGN_CROWDED_NS || !wants_processor(pid))
+			return false;
+		wait_ns += NS_PER_S;
+	}
+}
+
+/*
+ * Helpers give no SIGCHLD and are found by __WCLONE only, so that nobody who waits for children of his own meets one.
+ * One that stands is left; it is taken in by a later call, or by init.
+ */
+static void helpers_reap(void)
+{
+	while (waitpid(-1, NULL, (int)__WCLONE | WNOHANG) > 0)
+		;
+}
+
+static void helper_end(pid_t pid, int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	(void)kill(pid, SIGKILL);
+	if (pidfd >= 0)
+		(void)poll(&p, 1, END_WAIT_MS);
+	(void)waitpid(pid, NULL, __WALL | WNOHANG);
+}
+
+/* As fork(2) without handlers of libraries: what follows in the helper are system calls only. */
+static pid_t helper_fork(int *ret_pidfd)
+{
+	struct {
+		uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+	} how = {.flags = CLONE_PIDFD, .pidfd = (uintptr_t)ret_pidfd};
+	long pid = syscall(SYS_clone3, &how, sizeof(how));
+	if (pid >= 0)
+		return (pid_t)pid;
+	*ret_pidfd = -1;
+	/* A filter that knows no clone3. All arguments are 0, so their order, which differs, says nothing. */
+	return errno == ENOSYS || errno == EPERM ? (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0) : -1;
+}
+
+int foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t wait_ns, int *ret_fd)
+{
+	int pair[2], pidfd = -1, fd = -1;
+	sigset_t all, old;
+	helpers_reap();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	cleanup(closep) int ours = pair[0];
+	cleanup(closep) int theirs = pair[1];
+	/* A handler of ours may not run in the helper. */
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid_t pid = helper_fork(&pidfd);
+	if (pid == 0)
+		helper_main(work, arg, dirfd, theirs);
+	int e = errno;
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (pid < 0)
+		return -e;
+	cleanup(closep) int held = pidfd;
+	closep(&theirs);
+	int r = answers(ours, pid, wait_ns) ? reply_take(ours, &fd) : -ETIMEDOUT;
+	helper_end(pid, held);
+	if (r != 0)
+		closep(&fd);
+	else if (fd >= 0)
+		*ret_fd = fd;
+	return r;
+}
+
+/* ---- what did not answer ---- */
+
+struct dead_folder {
+	uint64_t mount, until_ns;
+	char path[PATH_MAX];
+};
+
+static _Thread_local struct dead_folder *dead; /* DEAD_FOLDERS of them, made when the first is met */
+static _Thread_local unsigned n_died;
+
+static size_t folder_len(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static uint64_t mount_id_of(int dirfd)
+{
+	struct place_id id;
+	return place_id_read(dirfd, &id) ? id.mount : 0;
+}
+
+bool foreign_is_dead(int dirfd, const char *path)
+{
+	if (!dead)
+		return false;
+	uint64_t now_ns = clock_mono_ns(), mount = mount_id_of(dirfd);
+	for (size_t i = 0; i < DEAD_FOLDERS; i++)
+		if (now_ns < dead[i].until_ns && dead[i].mount == mount &&
+		    strncmp(path, dead[i].path, strlen(dead[i].path)) == 0)
+			return true;
+	return false;
+}
+
+void foreign_died(int dirfd, const char *path)
+{
+	size_t len = folder_len(path);
+	if (!dead)
+		dead = calloc(DEAD_FOLDERS, sizeof(*dead));
+	/* A name without a folder says nothing about its neighbours unless they are on its mount. */
+	if (!dead || len >= PATH_MAX || len == 1)
+		return;
+	struct dead_folder *d = &dead[n_died++ % DEAD_FOLDERS];
+	memcpy(d->path, path, len);
+	d->path[len] = '\0';
+	d->mount = mount_id_of(dirfd);
+	d->until_ns = clock_mono_ns() + DEAD_NS;
+}

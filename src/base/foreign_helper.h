@@ -1,0 +1,33 @@
+/*
+ * For base/foreign only: work on a name whose file system may never answer (a server of files that is gone, a file
+ * system in user space that stands) is done by a helper process, which can be abandoned. A thread could not: whoever
+ * waits in the kernel for such an answer may not even be killed, and a process ends only with all its threads.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/base.h"
+
+/* Longest waits for a helper. One that has had no processor yet is given more, as it waits for no file system. */
+#define FOREIGN_WAIT_NS (3 * NS_PER_S)
+#define FOREIGN_CROWDED_NS (15 * NS_PER_S)
+
+/*
+ * True if what the descriptor stands for lies on a disk or in memory of this machine, so that looking at it, opening it
+ * and reading it always comes to an end. Never waits itself; works on O_PATH.
+ */
+bool foreign_is_near(int fd);
+
+/* Called in the helper, which may not allocate: 0 and, if the work opens something, *ret_fd; else as of the door. */
+typedef int foreign_work(const void *arg, int *ret_fd);
+
+/*
+ * Does the work in a helper that keeps of all descriptors only dirfd (-1 or AT_FDCWD: none). *ret_fd stays untouched
+ * where the work opened nothing. -ETIMEDOUT: no answer in wait_ns (or later, see above).
+ */
+int must_check foreign_in_helper(foreign_work *work, const void *arg, int dirfd, uint64_t wait_ns, int *ret_fd);
+
+/* True: a name in the same folder got no answer in the last minute, and is not asked for again. Of this thread only. */
+bool foreign_is_dead(int dirfd, const char *path);
+void foreign_died(int dirfd, const char *path);
