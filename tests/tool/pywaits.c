@@ -3,6 +3,9 @@
  * of JSON a process, {"pid", "result", "hints": [{"kind", "tid", "owner", "proof", "text", "owner_text"}], "us"}.
  * Without PID: one line for each process number on stdin, until it ends.
  *
+ * pywaits -H: the same for the locks that threads hold by `with`: {"pid", "result", "held": [{"tid", "object", "type",
+ * "sure", "text"}], "us"}, for each process number on stdin.
+ *
  * pywaits -r FILE PID TID: writes what reading the innermost frame of that thread touches in the memory of the process,
  * as an input of tests/fuzz/fuzz_pylocks.c.
  */
@@ -132,9 +135,42 @@ static struct js *look_at(const struct world *w, pid_t pid)
 	return o;
 }
 
-static int answer(const struct world *w, const char *pid)
+static struct js *held_of(const struct pywaits_held *h)
 {
-	cleanup(js_freep) struct js *o = look_at(w, (pid_t)strtol(pid, NULL, 10));
+	struct js *o = js_object();
+	js_put_i64(o, "tid", h->tid);
+	js_put_u64(o, "object", h->object);
+	js_put_text(o, "type", h->type);
+	js_put_bool(o, "sure", !h->may_release);
+	js_put_text(o, "text", h->text);
+	return o;
+}
+
+static struct js *held_at(const struct world *w, pid_t pid)
+{
+	struct fault f = {};
+	struct procview_want want = {.natives = NULL};
+	cleanup(procview_closep) struct procview *v = NULL;
+	cleanup(freep) struct pywaits_held *held = NULL;
+	struct js *o = js_object(), *all = js_array();
+	size_t n = 0;
+	int e = procview_open(w, pid, &want, &v, &f);
+	uint64_t start = clock_mono_ns();
+	if (e == 0)
+		e = pywaits_held_read(w, v, &held, &n);
+	js_put_i64(o, "pid", pid);
+	js_put_i64(o, "result", e);
+	js_put_u64(o, "us", (clock_mono_ns() - start) / NS_PER_US);
+	for (size_t i = 0; i < n; i++)
+		js_add(all, held_of(&held[i]));
+	js_put(o, "held", all);
+	return o;
+}
+
+static int answer(const struct world *w, const char *pid, bool holders)
+{
+	pid_t of = (pid_t)strtol(pid, NULL, 10);
+	cleanup(js_freep) struct js *o = holders ? held_at(w, of) : look_at(w, of);
 	int r = js_write(o, stdout, 0);
 	putchar('\n');
 	(void)fflush(stdout);
@@ -157,10 +193,11 @@ int main(int argc, char **argv)
 		world_close(&w);
 		return r;
 	}
-	for (int i = 1; i < argc && r >= 0; i++)
-		r = answer(&w, argv[i]);
-	while (argc == 1 && r >= 0 && getline(&line, &cap, stdin) > 0)
-		r = answer(&w, line);
+	bool holders = argc == 2 && strcmp(argv[1], "-H") == 0;
+	for (int i = 1; i < argc && !holders && r >= 0; i++)
+		r = answer(&w, argv[i], false);
+	while ((holders || argc == 1) && r >= 0 && getline(&line, &cap, stdin) > 0)
+		r = answer(&w, line, holders);
 	world_close(&w);
 	return r < 0 ? 2 : 0;
 }
