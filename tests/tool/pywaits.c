@@ -7,7 +7,8 @@
  * "sure", "text"}], "us"}, for each process number on stdin.
  *
  * pywaits -r FILE PID TID: writes what reading the innermost frame of that thread touches in the memory of the process,
- * as an input of tests/fuzz/fuzz_pylocks.c.
+ * as an input of tests/fuzz/fuzz_pylocks.c; of a thread that waits for a batch of a DataLoader, what reading that
+ * touches, as an input of tests/fuzz/fuzz_pyloader.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "agent/inspect/pywaits.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "sense/python/pyloader.h"
 #include "sense/python/pylocks.h"
 
 static const struct remote_ops *below;
@@ -43,6 +45,11 @@ static ssize_t recording_readv(struct remote *r, const struct iovec *into, size_
 
 static const struct remote_ops recording = {.readv = recording_readv};
 
+static bool is_loader(const struct pyframe *f)
+{
+	return pylocks_is_function(f, "_try_get_data", "dataloader.py");
+}
+
 static int frame_record(struct procview *v, const struct pyframe *f, uint64_t futex)
 {
 	cleanup(pylocks_freep) struct pylocks *p = NULL;
@@ -62,6 +69,13 @@ static int frame_record(struct procview *v, const struct pyframe *f, uint64_t fu
 	below = v->remote.ops;
 	v->remote.ops = &recording;
 	v->rt.code_type = 0; /* the fuzzer does not know it */
+	if (is_loader(f)) {
+		struct pyloader found;
+		int r = pyloader_awaited(&v->rt, &v->remote, f, 1, &found);
+		v->remote.ops = below;
+		fprintf(stderr, "worker %d\n", (int)found.worker);
+		return r;
+	}
 	int e = pylocks_new(&v->rt, &v->remote, &p);
 	if (e == 0 && p)
 		e = pylocks_held(p, &frames, held, &n);
@@ -90,8 +104,11 @@ static int record(const struct world *w, const char *path, pid_t pid, pid_t tid)
 	if (thread)
 		e = pystacks_read(v->stacks, thread, false, &stack);
 	file = fopen(path, "we");
+	size_t at = 0;
+	while (at < stack.n && !is_loader(&stack.frames[at]))
+		at++;
 	if (e == 0 && stack.n && file)
-		e = frame_record(v, &stack.frames[0], call.arg[0]);
+		e = frame_record(v, &stack.frames[at < stack.n ? at : 0], call.arg[0]);
 	return !file || fclose(file) != 0 || e ? 2 : 0;
 }
 

@@ -377,10 +377,8 @@ int pywaits_read(const struct world *w, struct procview *v, struct waithint **re
 static void held_tell(const struct pylook *k, const struct holder *h, struct pywaits_held *ret)
 {
 	const struct still_thread *t = &k->thread[h->thread];
-	*ret = (struct pywaits_held){.tid = t->py->tid,
-				     .object = h->held.object,
-				     .word = h->word,
-				     .may_release = h->held.may_release};
+	*ret = (struct pywaits_held){
+		.tid = t->py->tid, .object = h->held.object, .word = h->word, .may_release = h->held.may_release};
 	TEXT_COPY(ret->type, h->held.type);
 	struct buf b = BUF_ON(ret->text);
 	buf_add(&b, "with lock");
