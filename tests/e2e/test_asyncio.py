@@ -52,11 +52,15 @@ def look(binary, command, pid, *args):
     return json.loads(done.stdout)
 
 
+FORSAKEN = "a future that nothing else refers to"
 # Name: what it awaits, its own line, the line's function, who awaits it.
 TASKS = {
-    "Task-1": ("a future", "await asyncio.get_running_loop().create_future()", "future", []),
+    "Task-1": (FORSAKEN, "await asyncio.get_running_loop().create_future()", "future", []),
     "queue": ("Queue.get", "await asyncio.Queue().get()", "queue", []),
-    "future": ("a future", "await asyncio.get_running_loop().create_future()", "future", []),
+    "future": (FORSAKEN, "await asyncio.get_running_loop().create_future()", "future", []),
+    "local": (FORSAKEN, "await done  # of nobody else", "local", []),
+    "kept": ("a future", "await futures[-1]", "kept", []),
+    "scheduled": ("a future", None, "scheduled", []),
     "stream": ("StreamReader.readline (descriptor {fd})", "return await reader.readline()", "inner_read", []),
     "receive": ("loop.sock_recv (descriptor {fd})", "return await asyncio.get_running_loop().sock_recv(sock, 1)",
                 "receive", []),
@@ -67,7 +71,7 @@ TASKS = {
     "gathering": (None, 'await asyncio.gather(named("child a", event()), named("child b", future()))', "gathering",
                   []),
     "child a": ("Event.wait", "await asyncio.Event().wait()", "event", ["gathering"]),
-    "child b": ("a future", "await asyncio.get_running_loop().create_future()", "future", ["gathering"]),
+    "child b": (FORSAKEN, "await asyncio.get_running_loop().create_future()", "future", ["gathering"]),
     "one": ("task 'held'", "await task", "one", []),
     "held": ("Event.wait", None, "hold", ["one", "wants"]),
     "wants": ("Lock.acquire, held by task 'held'", "async with lock:", "wants", []),
@@ -120,6 +124,16 @@ def test_a_loop_whose_main_task_waits_says_for_what(python, what, text, binary):
 
 
 @every_python
+@pytest.mark.parametrize("what", ["local", "kept"])
+def test_a_future_that_only_its_task_has_is_set_by_nobody(python, what, binary):
+    with running(python, what) as (process, truth):
+        thread, hint = hint_of(look(binary, "waits", process.pid, "--seconds", "0"), truth["main"])
+    alone = what == "local"
+    assert hint["kind"] == ("nobody" if alone else "text") and not hint["proof"], hint
+    assert (FORSAKEN in hint["text"]) == alone and hint["text"].startswith("asyncio task 'Task-1' awaits a future ")
+
+
+@every_python
 def test_a_task_that_reads_a_stream_waits_for_whoever_has_the_other_end(python, binary):
     with running(python, "stream") as (process, truth):
         thread, hint = hint_of(look(binary, "waits", process.pid, "--seconds", "0"), truth["main"])
@@ -149,7 +163,7 @@ def test_a_child_that_a_task_has_forked_is_in_no_loop(python, binary):
     with running(python, "fork") as (process, truth):
         seen = look(binary, "waits", process.pid, "--seconds", "0")
     _, hint = hint_of(seen, truth["main"])
-    assert hint["text"].startswith("asyncio task 'Task-1' awaits a future at ")
+    assert hint["text"].startswith("asyncio task 'Task-1' awaits a future ")
     thread, hint = hint_of(seen, truth["peer"])
     assert not hint.get("text", "").startswith("asyncio"), thread
 

@@ -1,7 +1,8 @@
 """Who holds Python's own locks, and who could still release them, told from outside: tests/tool/pywaits against programs
 that know the truth. Every Python of this machine (tests/pythons.py).
 
-VIGIL_TEST_LOCK_STATES is the number of random states, 2,000 unless told; VIGIL_TEST_LOCK_SEED where they begin."""
+VIGIL_TEST_LOCK_STATES is the number of random states, 2,000 unless told; VIGIL_TEST_LOCK_SEED where they begin.
+VIGIL_TEST_LOCK_PROGRAMS is the number of random programs for each Python, 300 unless told (bench/holders.py: many)."""
 import collections
 import contextlib
 import json
@@ -13,6 +14,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import holderkit  # noqa: E402
 import pythons  # noqa: E402
 from conftest import ROOT, WORKLOADS, wait_for  # noqa: E402
 
@@ -118,6 +120,13 @@ def test_random_states_of_locks_are_read_without_an_error(python, look):
     assert total["needed"] > 5 * rounds and total["named"] == total["needed"]
     assert total["named for certain"] > 0.8 * total["needed"]
     assert total["unreachable"] > 5 * rounds and total["unreachable proved"] > 0.15 * total["unreachable"]
+
+
+@every_python
+def test_whoever_holds_a_lock_by_with_is_found_in_random_programs(python, binary):
+    count, wrong = holderkit.check(python, holderkit.tool_of(binary), holderkit.programs_of_test(300), SEED)
+    assert not wrong, "\n".join(wrong[:3]) + f"\n{len(wrong)} wrong of {dict(count)}"
+    assert count["told"] == count["needed"] > count["programs"] and count["sure"] > 0.8 * count["needed"]
 
 
 LINE = {name: 1 + (WORKLOADS / "pylocks.py").read_text().splitlines().index(text) for name, text in

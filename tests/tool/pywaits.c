@@ -3,8 +3,12 @@
  * of JSON a process, {"pid", "result", "hints": [{"kind", "tid", "owner", "proof", "text", "owner_text"}], "us"}.
  * Without PID: one line for each process number on stdin, until it ends.
  *
+ * pywaits -H: the same for the locks that threads hold by `with`: {"pid", "result", "held": [{"tid", "object", "type",
+ * "sure", "text"}], "us"}, for each process number on stdin.
+ *
  * pywaits -r FILE PID TID: writes what reading the innermost frame of that thread touches in the memory of the process,
- * as an input of tests/fuzz/fuzz_pylocks.c.
+ * as an input of tests/fuzz/fuzz_pylocks.c; of a thread that waits for a batch of a DataLoader, what reading that
+ * touches, as an input of tests/fuzz/fuzz_pyloader.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +17,7 @@
 #include "agent/inspect/pywaits.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "sense/python/pyloader.h"
 #include "sense/python/pylocks.h"
 
 static const struct remote_ops *below;
@@ -40,6 +45,11 @@ static ssize_t recording_readv(struct remote *r, const struct iovec *into, size_
 
 static const struct remote_ops recording = {.readv = recording_readv};
 
+static bool is_loader(const struct pyframe *f)
+{
+	return pylocks_is_function(f, "_try_get_data", "dataloader.py");
+}
+
 static int frame_record(struct procview *v, const struct pyframe *f, uint64_t futex)
 {
 	cleanup(pylocks_freep) struct pylocks *p = NULL;
@@ -59,6 +69,13 @@ static int frame_record(struct procview *v, const struct pyframe *f, uint64_t fu
 	below = v->remote.ops;
 	v->remote.ops = &recording;
 	v->rt.code_type = 0; /* the fuzzer does not know it */
+	if (is_loader(f)) {
+		struct pyloader found;
+		int r = pyloader_awaited(&v->rt, &v->remote, f, 1, &found);
+		v->remote.ops = below;
+		fprintf(stderr, "worker %d\n", (int)found.worker);
+		return r;
+	}
 	int e = pylocks_new(&v->rt, &v->remote, &p);
 	if (e == 0 && p)
 		e = pylocks_held(p, &frames, held, &n);
@@ -87,8 +104,11 @@ static int record(const struct world *w, const char *path, pid_t pid, pid_t tid)
 	if (thread)
 		e = pystacks_read(v->stacks, thread, false, &stack);
 	file = fopen(path, "we");
+	size_t at = 0;
+	while (at < stack.n && !is_loader(&stack.frames[at]))
+		at++;
 	if (e == 0 && stack.n && file)
-		e = frame_record(v, &stack.frames[0], call.arg[0]);
+		e = frame_record(v, &stack.frames[at < stack.n ? at : 0], call.arg[0]);
 	return !file || fclose(file) != 0 || e ? 2 : 0;
 }
 
@@ -132,9 +152,42 @@ static struct js *look_at(const struct world *w, pid_t pid)
 	return o;
 }
 
-static int answer(const struct world *w, const char *pid)
+static struct js *held_of(const struct pywaits_held *h)
 {
-	cleanup(js_freep) struct js *o = look_at(w, (pid_t)strtol(pid, NULL, 10));
+	struct js *o = js_object();
+	js_put_i64(o, "tid", h->tid);
+	js_put_u64(o, "object", h->object);
+	js_put_text(o, "type", h->type);
+	js_put_bool(o, "sure", !h->may_release);
+	js_put_text(o, "text", h->text);
+	return o;
+}
+
+static struct js *held_at(const struct world *w, pid_t pid)
+{
+	struct fault f = {};
+	struct procview_want want = {.natives = NULL};
+	cleanup(procview_closep) struct procview *v = NULL;
+	cleanup(freep) struct pywaits_held *held = NULL;
+	struct js *o = js_object(), *all = js_array();
+	size_t n = 0;
+	int e = procview_open(w, pid, &want, &v, &f);
+	uint64_t start = clock_mono_ns();
+	if (e == 0)
+		e = pywaits_held_read(w, v, &held, &n);
+	js_put_i64(o, "pid", pid);
+	js_put_i64(o, "result", e);
+	js_put_u64(o, "us", (clock_mono_ns() - start) / NS_PER_US);
+	for (size_t i = 0; i < n; i++)
+		js_add(all, held_of(&held[i]));
+	js_put(o, "held", all);
+	return o;
+}
+
+static int answer(const struct world *w, const char *pid, bool holders)
+{
+	pid_t of = (pid_t)strtol(pid, NULL, 10);
+	cleanup(js_freep) struct js *o = holders ? held_at(w, of) : look_at(w, of);
 	int r = js_write(o, stdout, 0);
 	putchar('\n');
 	(void)fflush(stdout);
@@ -157,10 +210,11 @@ int main(int argc, char **argv)
 		world_close(&w);
 		return r;
 	}
-	for (int i = 1; i < argc && r >= 0; i++)
-		r = answer(&w, argv[i]);
-	while (argc == 1 && r >= 0 && getline(&line, &cap, stdin) > 0)
-		r = answer(&w, line);
+	bool holders = argc == 2 && strcmp(argv[1], "-H") == 0;
+	for (int i = 1; i < argc && !holders && r >= 0; i++)
+		r = answer(&w, argv[i], false);
+	while ((holders || argc == 1) && r >= 0 && getline(&line, &cap, stdin) > 0)
+		r = answer(&w, line, holders);
 	world_close(&w);
 	return r < 0 ? 2 : 0;
 }

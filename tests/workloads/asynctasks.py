@@ -1,7 +1,7 @@
 """Asyncio tasks in each kind of wait. Writes one line of JSON, {"peer": its child}, and waits for ever.
 
     asynctasks.py all            a task of each kind, by their names
-    asynctasks.py KIND           the main task alone is in it: queue, stream, executor, chain, lock
+    asynctasks.py KIND           the main task alone is in it: queue, stream, executor, chain, lock, local, kept
     asynctasks.py fork           a task has forked a child, which waits for a lock in a copy of the loop
 """
 import asyncio
@@ -23,6 +23,22 @@ async def queue():
 
 async def future():
     await asyncio.get_running_loop().create_future()
+
+
+async def local():
+    done = asyncio.get_running_loop().create_future()
+    await done  # of nobody else
+
+
+async def kept(futures):
+    futures.append(asyncio.get_running_loop().create_future())
+    await futures[-1]
+
+
+async def scheduled():
+    done = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_later(3600, done.set_result, 1)
+    await done
 
 
 async def event():
@@ -105,12 +121,12 @@ def copy():
 
 
 async def main(what):
-    kept = []
+    tasks, futures = [], []
     loop = asyncio.get_running_loop()
 
     def named(name, coroutine):
-        kept.append(asyncio.Task(coroutine, loop=loop, name=name))
-        return kept[-1]
+        tasks.append(asyncio.Task(coroutine, loop=loop, name=name))
+        return tasks[-1]
 
     lock, taken = asyncio.Lock(), asyncio.Event()
     sock, pid = pair() if what in ("all", "stream") else (None, 0)
@@ -120,6 +136,9 @@ async def main(what):
     if what == "all":
         named("queue", queue())
         named("future", future())
+        named("local", local())
+        named("kept", kept(futures))
+        named("scheduled", scheduled())
         named("stream", stream(sock))
         named("receive", receive(plain))
         named("nap", nap())
@@ -137,6 +156,10 @@ async def main(what):
         await future()
     elif what == "queue":
         await queue()
+    elif what == "local":
+        await local()
+    elif what == "kept":
+        await kept(futures)
     elif what == "stream":
         await stream(sock)
     elif what == "executor":

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "agent/hang/waitloader.h"
 #include "agent/hang/waitshared.h"
 #include "agent/inspect/pyasync.h"
 #include "agent/inspect/pywaits.h"
@@ -27,8 +28,21 @@ static struct asked asks_python(const struct waitfacts *f, const struct waitfact
 	return ret;
 }
 
-static int locks_of(const struct world *w, pid_t pid, struct asked asked, struct waithint **hint, size_t *n_hints,
-		    size_t *cap_hints)
+static int loader_of(const struct world *w, const struct waitfacts *facts, struct procview *view,
+		     struct waithint **hint, size_t *n_hints, size_t *cap_hints)
+{
+	struct waithint one;
+	bool found = false;
+	if (waitloader_read(w, facts, view, &one, &found) != 0 || !found)
+		return 0;
+	if (vec_room(hint, cap_hints, *n_hints + 1) < 0)
+		return -ENOMEM;
+	(*hint)[(*n_hints)++] = one;
+	return 0;
+}
+
+static int locks_of(const struct world *w, const struct waitfacts *facts, pid_t pid, struct asked asked,
+		    struct waithint **hint, size_t *n_hints, size_t *cap_hints)
 {
 	struct fault fault = {.text = ""};
 	const struct procview_want want = {.natives = NULL};
@@ -38,6 +52,8 @@ static int locks_of(const struct world *w, pid_t pid, struct asked asked, struct
 	if (procview_open(w, pid, &want, &view, &fault) != 0)
 		return 0; /* it may not be looked into: the facts alone count */
 	if (asked.loops && pyasync_hints(w, view, hint, n_hints, cap_hints) == -ENOMEM)
+		return -ENOMEM;
+	if (loader_of(w, facts, view, hint, n_hints, cap_hints) < 0)
 		return -ENOMEM;
 	if (!asked.locks || pywaits_read(w, view, &found, &n) != 0 || n == 0)
 		return 0;
@@ -61,7 +77,7 @@ int waitlocks_read(const struct world *w, const struct waitfacts *facts, const s
 				continue;
 			if ((stop && *stop) || w->mono_ns() > until_ns)
 				late = true;
-			else if (locks_of(w, p->pid, asked, hint, n_hints, cap_hints) < 0)
+			else if (locks_of(w, facts, p->pid, asked, hint, n_hints, cap_hints) < 0)
 				return -ENOMEM;
 		}
 	int e = waitshared_read(w, facts, until_ns, hint, n_hints, cap_hints);

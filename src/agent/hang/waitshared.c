@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/vec.h"
 
-#define HELD_MOST 64 /* locks that one process holds */
 #define PROCESSES_MOST 256 /* that are looked into */
 
 /* Somebody who holds a lock in shared memory. */
@@ -32,15 +31,16 @@ static int holders_of(struct sharing *x, pid_t pid)
 	const struct procview_want want = {.natives = NULL};
 	cleanup(procview_closep) struct procview *view = NULL;
 	cleanup(maps_done) struct maps maps = {.n = 0};
-	struct pywaits_held held[HELD_MOST];
+	cleanup(freep) struct pywaits_held *held = NULL;
 	size_t n = 0;
-	if (procview_open(x->w, pid, &want, &view, &fault) != 0 ||
-	    pywaits_shared_held(x->w, view, held, HELD_MOST, &n) != 0 || n == 0 || maps_read(x->w, pid, &maps) != 0)
+	if (procview_open(x->w, pid, &want, &view, &fault) != 0 || pywaits_held_read(x->w, view, &held, &n) != 0 ||
+	    n == 0 || maps_read(x->w, pid, &maps) != 0)
 		return 0; /* without Python, or not to be looked into */
 	if (vec_room(&x->holder, &x->cap, x->n + n) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		const struct map_row *row = maps_find(&maps, held[i].word);
+		bool shared = strcmp(held[i].type, "SemLock") == 0 && !held[i].may_release;
+		const struct map_row *row = shared ? maps_find(&maps, held[i].word) : NULL;
 		if (row && row->flags & MAP_IS_SHARED)
 			x->holder[x->n++] =
 				(struct shared_holder){waitfacts_shared_id(row, held[i].word), pid, held[i]};

@@ -95,7 +95,10 @@ void pyasync_awaits_text(const struct pyasync *a, size_t task, char *dst, size_t
 	if (t->moved || t->ready)
 		return;
 	if (!awaited_add(a, task, false, "", &b))
-		buf_add(&b, t->on[0] ? t->on : t->work ? "the result of a pool" : "a future");
+		buf_add(&b, t->on[0]	  ? t->on
+			    : t->work	  ? "the result of a pool"
+			    : t->forsaken ? "a future that nothing else refers to"
+					  : "a future");
 	(void)awaited_add(a, task, true, ", held by ", &b);
 	if (t->fd >= 0)
 		buf_printf(&b, " (descriptor %d)", t->fd);

@@ -185,6 +185,9 @@ static int leaf_hint(struct hinting *x, size_t leaf)
 		h.kind = h.id ? WAITHINT_FACT : WAITHINT_TEXT;
 		h.proof = x->exact && x->n_leaves + x->n_more == 1 && !t->timed;
 	}
+	/* Whoever has the task may still cancel it, so this names and proves nothing. */
+	if (h.kind == WAITHINT_TEXT && t->forsaken && !t->timed && x->n_leaves + x->n_more == 1)
+		h.kind = WAITHINT_NOBODY;
 	if (h.kind == WAITHINT_TEXT && x->n > 0)
 		return 0; /* one text is enough */
 	loop_summary(x, leaf, h.text, sizeof(h.text));

@@ -374,28 +374,34 @@ int pywaits_read(const struct world *w, struct procview *v, struct waithint **re
 	return 0;
 }
 
-int pywaits_shared_held(const struct world *w, struct procview *v, struct pywaits_held *ret, size_t cap, size_t *ret_n)
+static void held_tell(const struct pylook *k, const struct holder *h, struct pywaits_held *ret)
+{
+	const struct still_thread *t = &k->thread[h->thread];
+	*ret = (struct pywaits_held){
+		.tid = t->py->tid, .object = h->held.object, .word = h->word, .may_release = h->held.may_release};
+	TEXT_COPY(ret->type, h->held.type);
+	struct buf b = BUF_ON(ret->text);
+	buf_add(&b, "with lock");
+	pytext_place_add(&b, &k->v->rt, &t->frame[h->held.frame], h->line);
+}
+
+int pywaits_held_read(const struct world *w, struct procview *v, struct pywaits_held **ret, size_t *ret_n)
 {
 	cleanup(look_done) struct pylook k = {};
+	*ret = NULL;
 	*ret_n = 0;
 	if (!v->has_python || !v->stacks)
 		return 0;
 	int e = threads_look(w, v, &k);
 	if (e == 0 && k.n)
 		e = holders_find(&k);
-	for (size_t i = 0; e == 0 && i < k.n_holders && *ret_n < cap; i++) {
-		const struct holder *h = &k.holder[i];
-		const struct still_thread *t = &k.thread[h->thread];
-		struct pywaits_held *one = &ret[*ret_n];
-		if (strcmp(h->held.type, "SemLock") != 0 || h->held.may_release || has_moved(&k, t))
-			continue;
-		struct buf b = BUF_ON(one->text);
-		buf_reset(&b);
-		one->tid = t->py->tid;
-		one->word = h->word;
-		buf_add(&b, "with lock");
-		pytext_place_add(&b, &v->rt, &t->frame[h->held.frame], h->line);
-		++*ret_n;
-	}
-	return e;
+	if (e || k.n_holders == 0)
+		return e;
+	*ret = calloc(k.n_holders, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	for (size_t i = 0; i < k.n_holders; i++)
+		if (!has_moved(&k, &k.thread[k.holder[i].thread]))
+			held_tell(&k, &k.holder[i], &(*ret)[(*ret_n)++]);
+	return 0;
 }

@@ -17,12 +17,16 @@
  */
 int must_check pywaits_read(const struct world *w, struct procview *v, struct waithint **ret, size_t *ret_n);
 
-/* A lock of multiprocessing that a thread of the process holds by a `with` that has not ended. */
+/* A lock that a thread of the process holds by a `with` that has not ended. */
 struct pywaits_held {
 	pid_t tid;
+	uint64_t object; /* address of the lock, of a Condition that of its lock */
 	uint64_t word; /* address in this process of what waiters sleep on */
+	bool may_release; /* the function may have let it go again */
+	char type[32]; /* "lock", "RLock", "Condition", "SemLock": a lock of multiprocessing */
 	char text[120]; /* "with lock at train.py:31 in save" */
 };
-/* Those of threads that stand still; at most cap. Errors as pywaits_read. */
-int must_check pywaits_shared_held(const struct world *w, struct procview *v, struct pywaits_held *ret, size_t cap,
-				   size_t *ret_n);
+/*
+ * All of threads that stand still, of one look. *ret is malloc'ed; empty as of pywaits_read. Errors as pywaits_read.
+ */
+int must_check pywaits_held_read(const struct world *w, struct procview *v, struct pywaits_held **ret, size_t *ret_n);

@@ -190,7 +190,9 @@ static bool matches(const struct adopt *a, const struct task_row *row, const cha
 	return !inner && !runs_vigil(command);
 }
 
-/* Adds the memory of each process to the program that it descends from. member_of: by row, place in m; SIZE_MAX: none. */
+/*
+ * Adds the memory of each process to the program that it descends from. member_of: by row, place in m; SIZE_MAX: none.
+ */
 static void sizes_add(const struct tasks *t, const size_t *member_of, struct crowd_member *m)
 {
 	for (size_t i = 0; i < t->n; i++) {

@@ -212,6 +212,18 @@ static bool stopped(const struct liveness *l)
 	return l->seen.frozen || l->seen.state == 'T' || l->seen.state == 't';
 }
 
+/*
+ * The debugger is no person's: it waits itself for what nobody is left to do, so it will never let go. NULL: not
+ * proved.
+ */
+static const struct waitgraph_node *dead_debugger(const struct hang_work *w, const struct liveness *l)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *held = g ? waitgraph_thread(g, l->seen.pid, 0) : NULL;
+	const struct waitgraph_node *by = held ? waitgraph_thread(g, l->seen.tracer, 0) : NULL;
+	return by && by->dead && held->dead ? by : NULL;
+}
+
 /* Stopped by hand: a job of which all ranks are stopped is meant to stand; one stopped rank holds up the rest. */
 bool hang_stopped(struct hang_work *w)
 {
@@ -238,7 +250,8 @@ bool hang_stopped(struct hang_work *w)
 		return true;
 	}
 	bool traced = one->seen.tracer != 0;
-	if (traced && w->standstill_ns < hang_time(w->s->sleep_ns, HANG_SLEEP_NS)) {
+	const struct waitgraph_node *by = traced ? dead_debugger(w, one) : NULL;
+	if (traced && !by && w->standstill_ns < hang_time(w->s->sleep_ns, HANG_SLEEP_NS)) {
 		benign_is(w, "debugger", hang_time(w->s->sleep_ns, HANG_SLEEP_NS));
 		hang_says(w, "a debugger (pid %d) holds %s, the others wait for it", (int)one->seen.tracer,
 			  hang_who(one->rank, who));
@@ -257,6 +270,13 @@ bool hang_stopped(struct hang_work *w)
 		  : traced	   ? "held by a debugger"
 				   : "stopped (state T: SIGSTOP)",
 		  n == 1 ? "it" : "them");
+	if (by) {
+		char waits[200];
+		waitgraph_wait_text(by, waits, sizeof(waits));
+		hang_says(w, "The debugger (process %d) will never let go: %s. This is proved, seen twice.",
+			  (int)one->seen.tracer, waits);
+		w->v->proved = true;
+	}
 	if (!traced && !one->seen.frozen)
 		hang_advise(w, "let it go on: kill -CONT %d", (int)one->seen.pid);
 	return true;

@@ -163,7 +163,8 @@ bool hang_graph_proof(struct hang_work *w)
 	if (!hang_old_enough(w, HANG_CERTAIN))
 		return true;
 	/* That none of many can go on is proved; which of them is to blame is not, where each waits for several. */
-	bool nameless = s->end == WAITEND_CIRCLE && !s->closed && s->n_ranks > 1;
+	bool guess = !s->closed || s->circle < WAITGRAPH_LIKELY;
+	bool nameless = s->end == WAITEND_CIRCLE && guess && s->n_ranks > 1;
 	graph_is(w, s, id, nameless ? CONFIDENCE_LOW : confidence_of(w, s));
 	w->v->n_culprits = nameless ? 0 : w->v->n_culprits;
 	w->v->proved = true;

@@ -447,6 +447,10 @@ int waitgraph_arrows(struct build *b, uint32_t from)
 	}
 	if (n == 0 && node_at(b, from)->n_edges == 0)
 		n = to_facts(b, from, true);
+	/* A loop whose task waits for something else than a descriptor: which of them leads to that is a guess. */
+	const struct waitgraph_node *x = node_at(b, from);
+	for (uint32_t i = 0; h && h->kind == WAITHINT_TEXT && !h->proof && i < x->n_edges; i++)
+		b->g->edge[x->first_edge + i].quality = WAITGRAPH_POSSIBLE;
 	if (n >= 0 && node_at(b, from)->n_edges == 0)
 		end_without_arrows(b, from);
 	return n < 0 ? n : 0;

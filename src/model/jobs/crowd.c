@@ -14,7 +14,7 @@ static uint64_t crowd_weight(const struct crowd_member *m)
 }
 
 /* Largest first; who has a place before who has none, then the older number, so that an order stays as it is. */
-static int by_weight(const struct crowd_rank *x, const struct crowd_rank *y)
+static int crowd_by_weight(const struct crowd_rank *x, const struct crowd_rank *y)
 {
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
@@ -28,7 +28,7 @@ static int by_user(const void *a, const void *b)
 	const struct crowd_rank *x = a, *y = b;
 	if (x->m->uid != y->m->uid)
 		return x->m->uid < y->m->uid ? -1 : 1;
-	return by_weight(x, y);
+	return crowd_by_weight(x, y);
 }
 
 static int by_turn(const void *a, const void *b)
@@ -36,7 +36,7 @@ static int by_turn(const void *a, const void *b)
 	const struct crowd_rank *x = a, *y = b;
 	if (x->of_user != y->of_user)
 		return x->of_user < y->of_user ? -1 : 1;
-	return by_weight(x, y);
+	return crowd_by_weight(x, y);
 }
 
 int crowd_choose(struct crowd_member *m, size_t n, size_t places)

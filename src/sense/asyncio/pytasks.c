@@ -41,16 +41,14 @@ bool pytask_is_library(const struct pyframe *f)
 
 /* ---- the chain of coroutines ---- */
 
-/* What lies on top of the evaluation stack of a frame that does not run; 0: nothing. */
-static int top_of(struct pytasks_reader *x, uint64_t frame, uint64_t *ret)
+int pytasks_stack_of(struct pytasks_reader *x, uint64_t frame, uint64_t *ret_base, uint64_t *ret_n)
 {
 	const struct pyoffsets *o = &x->rt->off;
-	uint64_t base = frame + o->frame.localsplus, top = 0, most = PYSLOTS_MAX * 8;
+	uint64_t base = frame + o->frame.localsplus, top = 0;
 	int32_t depth = 0;
 	uint8_t minor = x->rt->minor;
-	bool counted;
 	int e = 0;
-	*ret = 0;
+	*ret_n = 0;
 	if (minor < 11)
 		e = pyobj_u64(&x->objs, frame + VALUESTACK_AT, &base);
 	if (e == 0 && (minor < 10 || minor >= 14))
@@ -62,12 +60,25 @@ static int top_of(struct pytasks_reader *x, uint64_t frame, uint64_t *ret)
 		return e;
 	if (minor >= 10 && minor < 14)
 		top = depth > 0 && depth <= PYSLOTS_MAX ? base + 8 * (uint64_t)depth : 0;
-	if (top <= base || top - base > most || top % 8)
-		return 0;
-	e = pyobj_u64(&x->objs, top - 8, ret);
+	*ret_base = base;
+	if (top > base && top - base <= PYSLOTS_MAX * 8 && top % 8 == 0)
+		*ret_n = (top - base) / 8;
+	return 0;
+}
+
+/* What lies on top of the evaluation stack of a frame that does not run; 0: nothing. */
+static int top_of(struct pytasks_reader *x, uint64_t frame, uint64_t *ret)
+{
+	uint64_t base = 0, n = 0;
+	bool counted;
+	*ret = 0;
+	int e = pytasks_stack_of(x, frame, &base, &n);
+	if (e || n == 0)
+		return e;
+	e = pyobj_u64(&x->objs, base + 8 * (n - 1), ret);
 	*ret = pyslots_object(&x->objs, *ret, &counted);
-	if (e == 0 && *ret == 0 && minor >= 15 && top - base >= 16) { /* an index, or none, stands on what is awaited */
-		e = pyobj_u64(&x->objs, top - 16, ret);
+	if (e == 0 && *ret == 0 && x->rt->minor >= 15 && n >= 2) { /* an index, or none, stands on what is awaited */
+		e = pyobj_u64(&x->objs, base + 8 * (n - 2), ret);
 		*ret = pyslots_object(&x->objs, *ret, &counted);
 	}
 	return e;
@@ -232,6 +243,7 @@ static int task_check(struct pytasks_reader *x, struct pytask *t)
 		t->moved = true;
 		t->n = 0;
 		t->future = t->work = 0;
+		t->forsaken = false;
 		t->fd = -1;
 		t->on[0] = '\0';
 		t->place = 0;

@@ -23,6 +23,11 @@ struct pytasks_reader {
 	struct pytasks *out;
 };
 
+/*
+ * The slots of a frame that does not run: from 3.11 on its variables and its evaluation stack, before the stack alone.
+ * *ret_n 0: none.
+ */
+int must_check pytasks_stack_of(struct pytasks_reader *x, uint64_t frame, uint64_t *ret_base, uint64_t *ret_n);
 /* Reads the tasks at these addresses into `out`, twice. Errors as pytasks_read. */
 int must_check pytasks_fill(struct pytasks_reader *x, const uint64_t *addr, size_t n);
 

@@ -228,6 +228,21 @@ int pyobj_int(struct pyobjs *o, uint64_t object, uint64_t *ret)
 	return e;
 }
 
+int pyobj_index(struct pyobjs *o, uint64_t object, uint64_t *ret)
+{
+	const struct pyobj_type *t;
+	uint64_t tag = 0;
+	int e = pyobj_type(o, object, &t);
+	if (e == 0 && strcmp(t->name, "int") != 0)
+		return REMOTE_FAULT;
+	if (e == 0)
+		e = pyobj_u64(o, object + o->rt->off.integer.tag, &tag);
+	bool zero = o->rt->minor >= 12 ? (tag & 3) == 1 : tag == 0;
+	if (e == 0 && zero)
+		*ret = 0;
+	return e || zero ? e : pyobj_int(o, object, ret);
+}
+
 static int children_add(struct pyobjs *o, uint64_t items, uint64_t n, struct pyobj_child *ret, size_t *ret_n)
 {
 	uint64_t words[PYOBJ_CHILDREN];
@@ -286,6 +301,16 @@ static int dict_children(struct pyobjs *o, uint64_t dict, bool alone, struct pyo
 	if (e || (alone && refs != 1))
 		return e; /* somebody else has the dict, and so the attributes */
 	return table_children(o, keys, values ? values + o->layout->dict_values_at : 0, ret, ret_n);
+}
+
+int pyobj_items(struct pyobjs *o, uint64_t dict, struct pyobj_child ret[static PYOBJ_CHILDREN], size_t *ret_n)
+{
+	const struct pyobj_type *t;
+	*ret_n = 0;
+	int e = pyobj_type(o, dict, &t);
+	if (e)
+		return e;
+	return strcmp(t->name, "dict") == 0 ? dict_children(o, dict, false, ret, ret_n) : REMOTE_FAULT;
 }
 
 /* PyHeapTypeObject.ht_cached_keys: the names of the values of instances without a dict. */

@@ -90,6 +90,11 @@ int must_check pyobj_attr(struct pyobjs *o, uint64_t object, const char *name, u
 bool pyobj_str_is(struct pyobjs *o, uint64_t str, const char *text);
 /* The value of an int from 0 to 2^64 - 1. */
 int must_check pyobj_int(struct pyobjs *o, uint64_t object, uint64_t *ret);
+/* The same, 0 included; REMOTE_FAULT: it is no int, or negative. */
+int must_check pyobj_index(struct pyobjs *o, uint64_t object, uint64_t *ret);
+/* Keys (as names) and values of a dict; nothing of larger ones. REMOTE_FAULT: it is none. */
+int must_check pyobj_items(struct pyobjs *o, uint64_t dict, struct pyobj_child ret[static PYOBJ_CHILDREN],
+			   size_t *ret_n);
 /* The file's name without folders, and whether it is that of the code of a function. */
 bool pyobj_function_is(struct pyobjs *o, uint64_t function, const char *name, const char *file);
 /* The name of a method in C: builtin or descriptor. */

@@ -12,7 +12,7 @@
 #include "sense/python/pyobj.h"
 #include "sense/python/pystack.h"
 
-#define PYSLOTS_MAX 512 /* frames with more are left out */
+#define PYSLOTS_MAX 2048 /* frames with more are left out */
 #define PYSLOTS_WITHS 32 /* nested `with` blocks of one frame */
 
 struct pyslots_with {
