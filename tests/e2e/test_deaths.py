@@ -1,20 +1,24 @@
 """Why jobs died: in the order of time, by what the kernel says, with both ends of what was said."""
 import os
+import pathlib
 import signal
 import socket
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
+
+from conftest import wait_for
 
 
 def python(text, *prefix):
     return ["--", *prefix, sys.executable, "-u", "-c", textwrap.dedent(text)]
 
 
-def died(vigil, command, *options, status=None):
-    result = vigil("run", *options, *command)
+def died(vigil, command, *options, status=None, prefix=()):
+    result = vigil("run", *options, *command, prefix=prefix)
     assert status is None or result.status == status, result
     return vigil.why()
 
@@ -145,6 +149,30 @@ def test_a_worker_that_crashed_long_before_its_launcher_ended_is_told(vigil, tmp
     assert report["culprit_ranks"] == [5], report
 
 
+@pytest.fixture
+def pids_group():
+    """pids_group(40) makes a control group for 40 processes and threads."""
+    made = []
+
+    def make(most):
+        v1, v2 = pathlib.Path("/sys/fs/cgroup/pids"), pathlib.Path("/sys/fs/cgroup")
+        if not v1.is_dir() and "pids" not in (v2 / "cgroup.subtree_control").read_text().split():
+            pytest.skip("no control group counts processes here")
+        group = (v1 if v1.is_dir() else v2) / f"vigil-test-{os.getpid()}-{time.monotonic_ns()}"
+        try:
+            group.mkdir()
+            made.append(group)
+            (group / "pids.max").write_text(str(most))
+        except OSError as e:
+            pytest.skip(f"no control group of its own: {e.strerror}")
+        return group
+
+    yield make
+    for group in made:
+        wait_for(lambda g=group: not (g / "cgroup.procs").read_text(), 20)
+        group.rmdir()
+
+
 LIMITS = {
     "t 1": ("cpu_limit", 137, "while True: pass"),
     "f 100": ("file_size_limit", 1, "open('big', 'wb').write(b'x' * 10_000_000)"),
@@ -236,6 +264,38 @@ def test_the_rank_that_noticed_is_not_told_before_the_one_that_failed(vigil):
         """), "--nproc", "2")
     assert report["cause"]["id"] == "python_exception" and "no such layer" in report["summary"], report
     assert report["culprit_ranks"] == [1], report
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
+def test_a_file_system_without_inodes_is_not_told_as_full(vigil, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,nr_inodes=40", "tmpfs", disk]).returncode:
+        pytest.skip("no file system of its own here")
+    try:
+        report = died(vigil, python(f"""
+            for n in range(100): open(f"{disk}/{{n}}", "w").close()
+            """), status=1)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+    assert report["cause"]["id"] == "inodes_full" and str(disk) in report["summary"], report
+    assert "All 40 inodes are in use" in report["cause"]["text"], report
+    assert any("0 free of 40 inodes" in e["text"] for e in report["evidence"]), report
+
+
+def test_a_thread_that_the_group_refused_names_its_limit(vigil, pids_group):
+    """40 tasks in a group of its own: vigil's are some of them."""
+    group = pids_group(40)
+    report = died(vigil, python("""
+        import threading
+        stop = threading.Event()
+        try:
+            for _ in range(100): threading.Thread(target=stop.wait).start()
+        finally:
+            stop.set()
+        """), status=1, prefix=["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group)])
+    assert report["cause"]["id"] == "group_processes_limit" and "may have 40 of them" in report["summary"], report
+    assert any(e["source"] == "pids.events" and "refused" in e["text"] for e in report["evidence"]), report
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")

@@ -17,14 +17,21 @@
 /* Less room than this counts as none: a writer stops at a block that does not fit, not at the last byte. */
 static const uint64_t no_room_bytes = 4 * MIB;
 
+static const uint64_t no_room_inodes = 4;
+
 static bool no_room(const char *path, struct death_disk *ret)
 {
 	struct statvfs fs;
 	if (statvfs(path, &fs) < 0 || fs.f_blocks == 0 || (fs.f_flag & ST_RDONLY))
 		return false;
 	uint64_t total = (uint64_t)fs.f_blocks * fs.f_frsize, left = (uint64_t)fs.f_bavail * fs.f_frsize;
-	if (left >= MIN(no_room_bytes, total / 50))
+	bool no_inodes = fs.f_files > 0 && fs.f_favail < no_room_inodes;
+	bool no_blocks = left < MIN(no_room_bytes, total / 50);
+	if (!no_blocks && !no_inodes)
 		return false;
+	ret->no_inodes = no_inodes && !no_blocks;
+	ret->total_inodes = fs.f_files;
+	ret->free_inodes = fs.f_favail;
 	TEXT_COPY(ret->path, path);
 	ret->total_bytes = total;
 	ret->free_bytes = left;

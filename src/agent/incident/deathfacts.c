@@ -25,6 +25,7 @@
 #include "sense/death/journal.h"
 #include "sense/log/kmsg.h"
 #include "sense/memory/meminfo.h"
+#include "sense/memory/pidslimit.h"
 #include "sense/death/oomlog.h"
 #include "sense/ns.h"
 
@@ -81,6 +82,9 @@ struct deathfacts {
 	bool has_before[CGROUP_MAX_LEVELS];
 	char names[CGROUP_MAX_LEVELS][256];
 	bool has_chain;
+	struct cgroup_place place;
+	struct pidslimit pids_before;
+	bool has_pids;
 	uint64_t vmstat_before;
 	bool has_vmstat;
 	struct slow *slow;
@@ -140,6 +144,10 @@ struct deathfacts *deathfacts_new(const struct world *w, const struct cgroup_pla
 		g->kmsg.fd = -1;
 	TEXT_COPY(g->signals_why, "no tracepoint is watched");
 	counters_begin(g, place);
+	if (place) {
+		g->place = *place;
+		g->has_pids = pidslimit_read(w, place, &g->pids_before) == 0 && g->pids_before.has_refused;
+	}
 	return g;
 }
 
@@ -246,6 +254,18 @@ static void counters_gather(struct deathfacts *g, struct death *d)
 		c->max_events_after = now.max_events;
 		c->limit_bytes = now.max_bytes == CGROUP_NO_LIMIT ? 0 : now.max_bytes;
 	}
+}
+
+/* The group that refused a process or thread since the attempt began. */
+static void pids_gather(const struct deathfacts *g, struct death *d)
+{
+	struct pidslimit now;
+	if (!g->has_pids || pidslimit_read(g->w, &g->place, &now) != 0 || !now.group[0] ||
+	    now.refused <= g->pids_before.refused)
+		return;
+	TEXT_COPY(d->pids.group, now.group);
+	d->pids.max = now.max;
+	d->pids.refused = now.refused - g->pids_before.refused;
 }
 
 static void around_gather(struct deathfacts *g, struct death *d)
@@ -564,6 +584,7 @@ void deathfacts_read(struct deathfacts *g, const struct deathfacts_logs *logs, s
 	d->rules.valid = false;
 	kernel_gather(g, d);
 	counters_gather(g, d);
+	pids_gather(g, d);
 	around_gather(g, d);
 	if (g->signals_why[0])
 		blind_add(d, "signals", g->signals_why);

@@ -38,6 +38,14 @@ struct death_rank {
 struct death_disk {
 	char path[160]; /* where it is mounted */
 	uint64_t free_bytes, total_bytes;
+	uint64_t free_inodes, total_inodes; /* total 0: it has no fixed number of them */
+	bool no_inodes; /* there is room, but for no further file */
+};
+
+/* A control group's limit on processes and threads that refused one during the attempt. */
+struct death_pids {
+	char group[256]; /* "": none did, or it is not known */
+	uint64_t max, refused; /* tasks; how often */
 };
 
 /* Who has the port that the process could not have. */
@@ -99,6 +107,7 @@ struct death {
 	struct death_disk disks[DEATH_DISKS];
 	size_t n_disks;
 	struct death_port port;
+	struct death_pids pids;
 	bool has_core_limit;
 	uint64_t core_limit_bytes; /* RLIMIT_CORE; UINT64_MAX unlimited */
 	/* the facts */

@@ -169,8 +169,35 @@ static void refusal_verdict(struct pm *p, const struct refusal *r, const struct 
 		pm_advise_less_memory(p);
 }
 
+/* The group's limit is known to have refused one: the user's own limit need not have been reached. */
+static bool group_refused(struct pm *p)
+{
+	const struct death *d = p->d;
+	const struct log_hint *h = pm_hint(d, "no_room_for_process");
+	char who[PM_WHO];
+	if (!h || !d->pids.group[0])
+		return false;
+	pm_verdict(p, p->end.signal ? INCIDENT_CRASH : INCIDENT_ERROR_EXIT, KILLER_NONE, "group_processes_limit",
+		   CONFIDENCE_HIGH);
+	pm_summary(
+		p,
+		"%s could not start one more thread or process: its control group may have %llu of them (pids.max of "
+		"%s).",
+		pm_who(d, who), (unsigned long long)d->pids.max, d->pids.group);
+	pm_quote(p, "Its log says", h->text, strlen(h->text) + 1 >= sizeof(h->text));
+	incident_evidence_add(p->i, "limit", "pids.events", 0, "pids.max %llu; refused %llu times during this attempt",
+			      (unsigned long long)d->pids.max, (unsigned long long)d->pids.refused);
+	incident_advice_add(
+		p->i, "Raise the group's limit: docker run --pids-limit, TasksMax= of the systemd unit, podPidsLimit "
+		      "of the kubelet.");
+	incident_advice_add(p->i, "Or start fewer: num_workers of data loaders, OMP_NUM_THREADS, thread pools.");
+	return true;
+}
+
 bool pm_limit_words(struct pm *p)
 {
+	if (group_refused(p))
+		return true;
 	for (size_t k = 0; k < ARRAY_SIZE(refusals); k++) {
 		const struct log_hint *h = pm_hint(p->d, refusals[k].hint);
 		if (!h || limit_of_it(p->d, refusals[k].resource) == UINT64_MAX)
@@ -258,11 +285,41 @@ bool pm_port(struct pm *p)
 
 static void disk_evidence(struct pm *p)
 {
-	char free_words[16], total[16];
-	for (size_t i = 0; i < p->d->n_disks; i++)
-		incident_evidence_add(p->i, "disk", p->d->disks[i].path, 0, "%s: %s free of %s after the death",
-				      p->d->disks[i].path, size_format(p->d->disks[i].free_bytes, free_words),
-				      size_format(p->d->disks[i].total_bytes, total));
+	char free_words[16], total[16], inodes[80];
+	for (size_t i = 0; i < p->d->n_disks; i++) {
+		const struct death_disk *k = &p->d->disks[i];
+		inodes[0] = '\0';
+		if (k->total_inodes)
+			TEXT_FORMAT(inodes, ", %llu free of %llu inodes", (unsigned long long)k->free_inodes,
+				    (unsigned long long)k->total_inodes);
+		incident_evidence_add(p->i, "disk", k->path, 0, "%s: %s free of %s%s after the death", k->path,
+				      size_format(k->free_bytes, free_words), size_format(k->total_bytes, total),
+				      inodes);
+	}
+}
+
+/* There is room, but no file more: each file and folder takes an inode, of which there is a fixed number. */
+static bool inodes_full(struct pm *p, const struct death_disk *disk, const struct log_hint *said)
+{
+	char who[PM_WHO], size[16];
+	if (!disk || !disk->no_inodes || !said)
+		return false;
+	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "inodes_full", CONFIDENCE_HIGH);
+	pm_summary(p,
+		   "%s failed because the file system at %s has no inodes left for another file (No space left on "
+		   "device).",
+		   pm_who(p->d, who), disk->path);
+	pm_quote(p, "Its log says", said->text, strlen(said->text) + 1 >= sizeof(said->text));
+	pm_text(p,
+		"All %llu inodes are in use, one for each file and folder; %s are free, so room is not what it wants.",
+		(unsigned long long)disk->total_inodes, size_format(disk->free_bytes, size));
+	if (said->rank != NO_RANK && said->rank != p->d->rank)
+		pm_culprit(p, said->rank);
+	disk_evidence(p);
+	incident_advice_add(
+		p->i, "Remove small files on %s (df -i; du --inodes -sh), or keep them in archives (tar, WebDataset).",
+		disk->path);
+	return true;
 }
 
 /* The full file system that it wrote to: the one of the path in its message, or the first where there is no path. */
@@ -290,6 +347,8 @@ bool pm_disk(struct pm *p)
 	if (!h || (!said && d->n_disks == 0))
 		return false;
 	const struct death_disk *disk = disk_of(d, h);
+	if (inodes_full(p, disk, said))
+		return true;
 	if (disk)
 		TEXT_FORMAT(where, "the file system at %s (%s)", disk->path, size_format(disk->total_bytes, size));
 	pm_verdict(p, INCIDENT_ERROR_EXIT, KILLER_NONE, "disk_full", said ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);

@@ -179,6 +179,10 @@ static void disk_add(struct scene *s, struct span v)
 	span_copy(path, k->path, sizeof(k->path));
 	k->free_bytes = word_number(&v);
 	k->total_bytes = word_number(&v);
+	if (span_trim(v).len > 0) { /* of a file system that has room, but no inodes */
+		k->total_inodes = word_number(&v);
+		k->no_inodes = true;
+	}
 }
 
 static bool field_of_death(struct scene *s, struct span key, struct span v)
@@ -244,6 +248,12 @@ static bool field_of_surroundings(struct scene *s, struct span key, struct span 
 		rank_add(s, v);
 	} else if (span_eq(key, "port")) {
 		port_set(s, v);
+	} else if (span_eq(key, "pids")) { /* GROUP LIMIT REFUSED */
+		struct span group;
+		assert_true(span_word(&v, &group));
+		span_copy(group, s->d.pids.group, sizeof(s->d.pids.group));
+		s->d.pids.max = word_number(&v);
+		s->d.pids.refused = word_number(&v);
 	} else if (span_eq(key, "disk")) {
 		disk_add(s, v);
 	} else if (span_eq(key, "job")) {

@@ -41,11 +41,12 @@ static void mount_v1(bool memory, bool freezer)
 	text_write("proc/self/mountinfo", text);
 }
 
-static void process(pid_t pid, pid_t ppid, uid_t uid, const char *comm, const char *groups, const char *environ,
+static void process(pid_t pid, pid_t ppid, uid_t uid, const char *comm, const char *groups, const char *variables,
 		    const char *command)
 {
 	char path[64], text[200];
-	const struct made_process p = {.pid = pid, .ppid = ppid, .comm = comm, .environ = environ, .command = command};
+	const struct made_process p = {
+		.pid = pid, .ppid = ppid, .comm = comm, .environ = variables, .command = command};
 	made_process(&made, &p);
 	TEXT_FORMAT(path, "proc/%d/cgroup", (int)pid);
 	text_write(path, groups);
