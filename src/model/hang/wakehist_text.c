@@ -102,7 +102,7 @@ static bool who_take(struct span *rest, struct wake_who *ret)
 	return word_take(rest, ret->role, sizeof(ret->role)) && word_take(rest, ret->name, sizeof(ret->name));
 }
 
-static bool row_take(struct span line, struct wakehist_row *ret)
+static bool wakehist_row_take(struct span line, struct wakehist_row *ret)
 {
 	uint64_t kind, stranger;
 	if (!wakehist_number_take(&line, WAKE_IPC, &kind) || !wakehist_number_take(&line, UINT64_MAX, &ret->wait.arg) ||
@@ -122,7 +122,7 @@ int wakehist_parse(struct span text, struct wakehist *ret)
 		return -EBADMSG;
 	while (h.n < WAKEHIST_ROWS && span_line(&text, &line)) {
 		struct wakehist_row r = {.n = 0};
-		if (!row_take(line, &r))
+		if (!wakehist_row_take(line, &r))
 			continue;
 		if (vec_room(&h.row, &h.cap, h.n + 1) < 0) {
 			wakehist_done(&h);
