@@ -27,7 +27,7 @@ if os.fork() == 0:
     while os.read(there[0], 1):
         os.write(back[1], b"x")
     os._exit(0)
-end, said, n = time.time() + float(sys.argv[1]), time.time(), 0
+end, said, n, step = time.time() + float(sys.argv[1]), time.time(), 0, 0
 while time.time() < end:
     for _ in range(100):
         os.write(there[1], b"x")
@@ -35,7 +35,8 @@ while time.time() < end:
     n += 200
     if time.time() - said > 1:
         said += 1
-        print(f"step {n} loss 0.5", flush=True)
+        step += 1
+        print(f"step {step} loss 0.5", flush=True)
 print("wakes a second", int(n / float(sys.argv[1])), flush=True)
 """
 

@@ -121,7 +121,7 @@ def test_who_usually_ended_a_wait_is_named_once_it_is_missing(vigil, tmp_path):
         queues = sum(n for kind, place, n, of, by in found if of == (main, main) and by == (main, names["loader"]) and place)
         alarms = sum(n for kind, place, n, of, by in found if of == (main, names["loops"]) and by == (main, names["ticker"]))
         return min(queues, alarms) >= LEAST
-    wait_for(learned, 120, "twenty wakes of each")
+    wait_for(learned, 240, "twenty wakes of each")
 
     # Nobody but the job's own threads, and no sleeper, is in there. Rare wakes are an interrupt that hit somebody's call.
     allowed = {main, names["worker"], 0}

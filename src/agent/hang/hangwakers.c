@@ -11,14 +11,17 @@
 
 /* The program is on for this long of each minute. */
 static const uint64_t on_ns = 2 * NS_PER_S, minute_ns = 60 * NS_PER_S;
-/* After this time for a job of which nothing is known. */
+/* Again after this time for a job of which little is known: it has been counted less than NEW_ROUNDS times. */
+#define NEW_ROUNDS 3
 static const uint64_t new_job_ns = 8 * NS_PER_S, first_ns = 4 * NS_PER_S;
 /* While no job works. */
 static const uint64_t idle_again_ns = 5 * NS_PER_S;
-/* Time in the kernel that a minute may cost, and what a wake takes at most: 0.05 % of a core. */
-static const uint64_t minute_cost_ns = 30 * NS_PER_MS, wake_cost_ns = 350;
+/* Time in the kernel that a minute may cost, and what a wake takes at most: 0.03 % of a core, and sampling 0.02. */
+static const uint64_t minute_cost_ns = 20 * NS_PER_MS, wake_cost_ns = 350;
 /* Pause between two samples of places. */
-static const uint64_t sample_gap_ns = 50 * NS_PER_MS;
+static const uint64_t sample_gap_ns = 10 * NS_PER_MS;
+/* When it is known how often the machine switches. */
+static const uint64_t rate_ns = 50 * NS_PER_MS;
 /* Processes of one job that are watched, if others need room. */
 #define JOB_LEAST 32
 
@@ -179,8 +182,9 @@ static void counting_begin(struct hangwakers *h, const struct hangwakers_job *jo
 /* A machine that switches very often has its time in less of it. */
 static void counting_shorten(struct hangwakers *h, uint64_t now_ns)
 {
-	uint64_t n = switches_read(h->w) - h->switches, took_ns = MAX(now_ns - h->began_ns, NS_PER_MS);
-	if (h->switches == 0 || n == 0)
+	uint64_t took_ns = now_ns - h->began_ns;
+	uint64_t n = h->switches && took_ns >= rate_ns ? switches_read(h->w) - h->switches : 0;
+	if (n == 0)
 		return;
 	uint64_t most_ns = minute_cost_ns / wake_cost_ns * took_ns / n;
 	h->end_ns = MIN(h->end_ns, h->began_ns + most_ns);
@@ -210,7 +214,8 @@ static bool who_of(const struct hangwakers *h, const struct waker_thread *t, str
 	ret->tid = t->tid;
 	ret->main = t->tid == t->pid;
 	ret->start_ticks = t->start_ticks;
-	TEXT_COPY(ret->name, t->name);
+	const char *python = wakesample_name(h->sample, t->pid, t->tid);
+	TEXT_COPY(ret->name, python && python[0] ? python : t->name);
 	*ret_job = p->job;
 	return true;
 }
@@ -236,7 +241,7 @@ static void counting_take(struct hangwakers *h, const struct hangwakers_job *job
 	if (wakers_take(h->bpf, row, ARRAY_SIZE(row), &n_rows) < 0)
 		return;
 	for (size_t i = 0; i < n_rows; i++)
-		if (row[i].kind != WAKE_LOCK || !wakesample_has(h->sample, row[i].wakee.pid, row[i].wakee.tid))
+		if (row[i].kind != WAKE_LOCK || !wakesample_name(h->sample, row[i].wakee.pid, row[i].wakee.tid))
 			wake_keep(h, job, n, &row[i], 0);
 	h->learned = n_rows > 0;
 }
@@ -258,7 +263,7 @@ static void sample_keep(void *ctx, const struct waker_row *r, uint64_t place)
 static bool is_new(const struct hangwakers_job *job, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (job[i].hist->round == 0)
+		if (job[i].hist->round < NEW_ROUNDS)
 			return true;
 	return false;
 }
@@ -279,6 +284,17 @@ static void maybe_begin(struct hangwakers *h, const struct hangwakers_job *job, 
 		h->next_ns = UINT64_MAX;
 }
 
+void hangwakers_end(struct hangwakers *h, const struct hangwakers_job *job, size_t n)
+{
+	struct keeping keeping = {h, job, n};
+	if (h->end_ns == 0)
+		return;
+	wakers_off(h->bpf);
+	wakesample_take(h->sample, h->bpf, false, sample_keep, &keeping);
+	counting_take(h, job, n);
+	counting_end(h);
+}
+
 uint64_t hangwakers_step(struct hangwakers *h, const struct hangwakers_job *job, size_t n)
 {
 	uint64_t now_ns = h->w->mono_ns();
@@ -290,13 +306,11 @@ uint64_t hangwakers_step(struct hangwakers *h, const struct hangwakers_job *job,
 		return h->next_ns;
 	}
 	counting_shorten(h, now_ns);
-	wakesample_take(h->sample, h->bpf, now_ns < h->end_ns, sample_keep, &keeping);
-	if (now_ns < h->end_ns) {
-		h->next_ns = MIN(now_ns + sample_gap_ns, h->end_ns);
+	if (now_ns >= h->end_ns) {
+		hangwakers_end(h, job, n);
 		return h->next_ns;
 	}
-	wakers_off(h->bpf);
-	counting_take(h, job, n);
-	counting_end(h);
+	wakesample_take(h->sample, h->bpf, true, sample_keep, &keeping);
+	h->next_ns = MIN(now_ns + sample_gap_ns, h->end_ns);
 	return h->next_ns;
 }

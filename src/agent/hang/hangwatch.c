@@ -640,21 +640,40 @@ static void wakers_send(struct watch *k)
 	}
 }
 
-/* Learns who wakes whom in the jobs that work. Returns when there is more to do. */
-static uint64_t wakers_step(struct watch *k)
+/* The jobs that learning is about: those that work, or, while wakes are counted, all. */
+static size_t wakers_jobs(const struct watch *k, struct hangwakers_job job[static HANG_JOBS])
 {
-	struct hangwakers_job job[HANG_JOBS];
 	size_t n = 0;
-	bool all = k->wakers && hangwakers_counts(k->wakers);
+	bool all = hangwakers_counts(k->wakers);
 	for (size_t i = 0; i < k->n_jobs; i++) {
 		struct watched *j = k->watched[i];
 		if (j && j->active && (j->works || all))
 			job[n++] = (struct hangwakers_job){j->number, j->sample.procs, &j->wakes};
 	}
-	uint64_t next = k->wakers ? hangwakers_step(k->wakers, job, n) : UINT64_MAX;
-	if (k->wakers && hangwakers_learned(k->wakers))
+	return n;
+}
+
+/* Learns who wakes whom in the jobs that work. Returns when there is more to do. */
+static uint64_t wakers_step(struct watch *k)
+{
+	struct hangwakers_job job[HANG_JOBS];
+	if (!k->wakers)
+		return UINT64_MAX;
+	for (size_t i = 0; i < k->n_jobs; i++)
+		if (k->watched[i] && k->watched[i]->active && k->watched[i]->evidence.busy)
+			return k->w.mono_ns() + sample_ns; /* it would be ended at once */
+	uint64_t next = hangwakers_step(k->wakers, job, wakers_jobs(k, job));
+	if (hangwakers_learned(k->wakers))
 		wakers_send(k);
 	return next;
+}
+
+/* Gathering evidence takes seconds at times, and wakes must not be counted for so long. */
+static void wakers_over(struct watch *k)
+{
+	struct hangwakers_job job[HANG_JOBS];
+	if (k->wakers && hangwakers_counts(k->wakers))
+		hangwakers_end(k->wakers, job, wakers_jobs(k, job));
 }
 
 /* Does what is due for all jobs. Returns when the next thing is due. */
@@ -672,6 +691,8 @@ static uint64_t hangwatch_round(struct watch *k)
 			continue;
 		if (k->w.mono_ns() >= j->due_ns)
 			hangwatch_sample(k, j, i);
+		if (j->evidence.busy)
+			wakers_over(k);
 		bool over = j->evidence.busy && hangevidence_step(&j->evidence, &k->w, &j->sample);
 		if (j->evidence.busy)
 			early_try(k, j, i);

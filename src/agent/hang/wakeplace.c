@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -31,9 +32,15 @@ struct places {
 	size_t n, cap;
 };
 
-static bool waits_for_lock(const struct waitfact_thread *t)
+static bool waits(const struct waitfact_thread *t)
 {
-	return !t->runs && !t->ended && t->n > 0 && t->nr >= 0 && wake_kind_of(t->nr) == WAKE_LOCK;
+	return !t->runs && !t->ended && t->n > 0 && t->nr >= 0 && wake_kind_of(t->nr) != WAKE_NONE;
+}
+
+void wakeplace_name(struct procview *v, const struct pythread *t, char *dst, size_t cap)
+{
+	const char *name = t->tid == v->pid ? NULL : procview_thread_name(v, t);
+	(void)text_copy(dst, cap, name ? name : "");
 }
 
 static int wakeplace_process_read(const struct world *w, const struct waitfacts *f, const struct waitfact_process *p,
@@ -51,11 +58,16 @@ static int wakeplace_process_read(const struct world *w, const struct waitfacts 
 	for (uint32_t i = 0; i < p->n_threads; i++) {
 		const struct waitfact_thread *t = &f->thread[p->first_thread + i];
 		const struct pythread *py = listed ? procview_python_thread(list, n_list, t->tid) : NULL;
-		if (!waits_for_lock(t) || (listed && !py))
+		struct wakeplace place = {.pid = t->pid, .tid = t->tid};
+		if (listed && !py)
 			continue;
 		if (vec_room(&to->at, &to->cap, to->n + 1) < 0)
 			return -ENOMEM;
-		to->at[to->n++] = (struct wakeplace){t->pid, t->tid, py ? wakeplace_of(v, py) : 0};
+		if (py && waits(t) && wake_kind_of(t->nr) == WAKE_LOCK)
+			place.place = wakeplace_of(v, py);
+		if (py)
+			wakeplace_name(v, py, place.name, sizeof(place.name));
+		to->at[to->n++] = place;
 	}
 	return 0;
 }
@@ -68,12 +80,14 @@ int wakeplaces_read(const struct world *w, const struct waitfacts *facts, uint64
 		const struct waitfact_process *p = &facts->process[i];
 		bool any = false;
 		for (uint32_t k = 0; k < p->n_threads && !any; k++)
-			any = waits_for_lock(&facts->thread[p->first_thread + k]);
+			any = waits(&facts->thread[p->first_thread + k]);
 		if (any && wakeplace_process_read(w, facts, p, w->mono_ns() < until_ns, &all) < 0) {
 			free(all.at);
 			return -ENOMEM;
 		}
 	}
+	if (all.n)
+		qsort(all.at, all.n, sizeof(*all.at), wakeplace_compare);
 	*ret = all.at;
 	*ret_n = all.n;
 	return 0;

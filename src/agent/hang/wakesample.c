@@ -12,7 +12,7 @@
 
 #define THREADS_MOST 32 /* of one process */
 #define OPENED_MOST 4 /* views that are opened in one counting: each takes milliseconds */
-static const uint64_t budget_ns = 15 * NS_PER_MS;
+static const uint64_t budget_ns = 10 * NS_PER_MS;
 
 /* A Python thread, and what was asked of it. */
 struct asked_thread {
@@ -20,6 +20,7 @@ struct asked_thread {
 	bool open; /* a question stands */
 	uint64_t place, arg;
 	struct waker_thread self;
+	char name[32]; /* Python's */
 };
 
 struct view {
@@ -104,13 +105,13 @@ void wakesample_process(struct wakesample *s, pid_t pid)
 	x->wanted = true;
 }
 
-bool wakesample_has(const struct wakesample *s, pid_t pid, pid_t tid)
+const char *wakesample_name(const struct wakesample *s, pid_t pid, pid_t tid)
 {
 	for (size_t i = 0; s && i < WAKESAMPLE_VIEWS; i++)
 		for (size_t k = 0; s->view[i].pid == pid && k < s->view[i].n; k++)
 			if (s->view[i].thread[k].py.tid == tid)
-				return true;
-	return false;
+				return s->view[i].thread[k].name;
+	return NULL;
 }
 
 /* ---- one thread ---- */
@@ -140,8 +141,11 @@ static void wakesample_threads_list(struct wakesample *s, struct view *x)
 		return;
 	for (size_t i = 0; i < n && x->n < THREADS_MOST; i++) {
 		x->thread[x->n] = (struct asked_thread){.py = list[i]};
-		if (list[i].tid > 0 && list[i].interp_id == 0 && self_read(s->w, x->pid, &x->thread[x->n]))
-			x->n++;
+		struct asked_thread *t = &x->thread[x->n];
+		if (list[i].tid <= 0 || list[i].interp_id != 0 || !self_read(s->w, x->pid, t))
+			continue;
+		wakeplace_name(x->v, &list[i], t->name, sizeof(t->name));
+		x->n++;
 	}
 }
 

@@ -7,18 +7,23 @@
 #include "model/hang/waitgraph.h"
 #include "model/hang/wakehist.h"
 
-/* Where a thread that waits for a lock stands in its program. */
+/* What Python knows of one of its threads. */
 struct wakeplace {
 	pid_t pid, tid;
-	uint64_t place; /* as in struct wake_wait; 0: in Python, but it could not be read */
+	uint64_t place; /* where it waits for a lock, as in struct wake_wait; 0: it does not, or that is unknown */
+	char name[32]; /* ""; or as in struct wake_who */
 };
+
+/* Order of places, for qsort. */
+int wakeplace_compare(const void *a, const void *b);
 
 struct wakehint_in {
 	const struct wakehist *hist;
 	const struct waitfacts *facts;
 	const struct waitgraph_who *who;
 	size_t n_who;
-	const struct wakeplace *place; /* threads that run Python; a lock's address decides for all others */
+	const struct wakeplace
+		*place; /* of threads that run Python, by pid and tid; a lock's address decides for all others */
 	size_t n_places;
 };
 

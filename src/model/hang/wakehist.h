@@ -26,7 +26,7 @@ struct wake_who {
 	int32_t rank; /* NO_RANK */
 	bool main; /* the main thread of its process */
 	char role[16]; /* of its process: "main", "loader" */
-	char name[16]; /* of the thread */
+	char name[32]; /* of the thread: Python's, else the kernel's, as always of a main one */
 };
 
 struct wake_wait {

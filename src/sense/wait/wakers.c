@@ -237,8 +237,8 @@ static void thread_take(const struct wakers *k, uint32_t tid, const struct bpf_w
 	span_copy((struct span){t->comm, strnlen(t->comm, sizeof(t->comm))}, ret->name, sizeof(ret->name));
 }
 
-static void wakers_row_take(const struct wakers *k, const struct bpf_waker_key *key, const struct bpf_waker_count *c,
-		     struct waker_row *ret)
+static void waker_row_take(const struct wakers *k, const struct bpf_waker_key *key, const struct bpf_waker_count *c,
+			   struct waker_row *ret)
 {
 	*ret = (struct waker_row){.kind = wake_kind_of(key->nr), .arg = key->arg, .n = c->n};
 	thread_take(k, key->wakee, &c->wakee, &ret->wakee);
@@ -263,7 +263,7 @@ int wakers_take(struct wakers *k, struct waker_row *row, size_t cap, size_t *ret
 		a.batch.count = (uint32_t)MIN((size_t)BATCH, cap - n);
 		r = bpf_call(BPF_MAP_LOOKUP_AND_DELETE_BATCH, &a);
 		for (uint32_t i = 0; (r == 0 || r == -ENOENT) && i < a.batch.count && n < cap; i++)
-			wakers_row_take(k, &key[i], &value[i], &row[n++]);
+			waker_row_take(k, &key[i], &value[i], &row[n++]);
 	}
 	*ret_n = n;
 	/* The last batch ends with ENOENT; a bucket that does not fit, with ENOSPC: the rest comes another time. */

@@ -269,11 +269,30 @@ static void a_lock_of_python_needs_its_place(void **state)
 	thread_put(20, 21, "python3", SYS_futex, 0x2000);
 	add(main, at_get, &a, 30);
 	add(main, (struct wake_wait){.kind = WAKE_LOCK, .arg = 0x1000}, &a, 30);
-	const struct wakeplace get = {20, 20, 77}, save = {20, 20, 78}, unknown = {20, 20, 0};
+	const struct wakeplace get = {20, 20, 77, ""}, save = {20, 20, 78, ""}, unknown = {20, 20, 0, ""};
 	assert_int_equal(hints(&get, 1, &h), 1);
 	assert_int_equal(hints(&save, 1, &h), 0);
 	assert_int_equal(hints(&unknown, 1, &h), 0);
 	assert_int_equal(hints(NULL, 0, &h), 1); /* no Python: the address decides */
+}
+
+static void names_that_python_gives_tell_threads_of_a_later_attempt_apart(void **state)
+{
+	(void)state;
+	struct waithint h;
+	struct wake_who main = who(10, 10, 1, "main", "python3"), a = who(10, 11, 1, "main", "Thread-1 (loader)");
+	facts.n_processes = facts.n_threads = 0;
+	thread_put(20, 20, "python3", SYS_futex, 0x3000);
+	thread_put(20, 21, "python3", -1, 0);
+	thread_put(20, 22, "python3", -1, 0);
+	add(main, at_get, &a, 30);
+	const struct wakeplace place[] = {
+		{20, 20, 77, ""}, {20, 21, 0, "Thread-2 (saver)"}, {20, 22, 0, "Thread-1 (loader)"}};
+	assert_int_equal(hints(place, 3, &h), 1);
+	assert_int_equal(h.owner_tid, 22);
+	assert_string_equal(h.text,
+			    "usually woken by thread 22 (Thread-1 (loader)): 30 of 30 times, by threads like it");
+	assert_int_equal(hints(place, 1, &h), 0); /* unnamed, several could be it */
 }
 
 static void a_role_names_only_one_that_is_alone_in_it(void **state)
@@ -310,6 +329,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_broken_text_is_passed_over, hist_free),
 		cmocka_unit_test_teardown(a_hint_names_the_thread_that_lives, hist_free),
 		cmocka_unit_test_teardown(a_lock_of_python_needs_its_place, hist_free),
+		cmocka_unit_test_teardown(names_that_python_gives_tell_threads_of_a_later_attempt_apart, hist_free),
 		cmocka_unit_test_teardown(a_role_names_only_one_that_is_alone_in_it, hist_free),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
