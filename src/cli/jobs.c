@@ -168,6 +168,8 @@ static int jobs_run(const void *opts, int argc, char **argv)
 		return view_failed(&v, r, "the jobs");
 	if (l.shown == 0 && !o->json)
 		log_info("%s", v.store && o->running ? "no job is running" : v.store ? "no job is recorded" : v.none);
+	if (!o->json)
+		view_others(&v);
 	return 0;
 }
 

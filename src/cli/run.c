@@ -7,6 +7,7 @@
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
 #include "base/log.h"
+#include "base/private.h"
 #include "cli/commands.h"
 #include "cli/config_notify.h"
 #include "cli/guard_options.h"
@@ -225,6 +226,7 @@ static int run(const void *opts, int argc, char **argv)
 	}
 	spec.watch.channels = channels;
 	spec.watch.state_dir = state;
+	private_umask();
 	leftover_clear(&w, state);
 	return supervise_run(&spec, &w);
 }

@@ -2,35 +2,57 @@
  * Keeps what happens to a job: the store, the log folders, the incident files. A full or broken disk is warned of once
  * and never stops the job or the guard; what cannot be kept is still printed.
  *
+ * The store is never waited for longer than STORE_HASTE_MS: what a lock keeps out of it goes to a file and is stored
+ * later (agent/incident/unstored).
+ *
  *   <state>/vigil.db
  *   <state>/jobs/<id>/attempt-<n>/rank-<r>.out .err
  *   <state>/jobs/<id>/wakers
  *   <state>/jobs/<id>/incidents/<incident>.json .txt
+ *   <state>/users/<uid>/jobs/<id>/…     the same of another user's job, kept by root: the user may read it
+ *   <state>/users/<uid>/jobs/<id>/rows  its rows of the store, which the user may not read
  */
 #pragma once
 
 #include "agent/incident/attachments.h"
+#include "agent/incident/unstored.h"
 #include "agent/notify/notifier.h"
 #include "model/incident/incident.h"
 #include "model/jobs/job.h"
 #include "tell/store/store.h"
 
+/* Name of the file of rows in the job's folder. */
+#define RECORDER_ROWS "rows"
+
 struct recorder {
 	char state_dir[200];
 	char job_dir[256];
-	struct store *store; /* NULL: not kept */
+	char job_id[64];
+	struct store *store; /* NULL: not kept, or locked */
+	const struct recorder *owner; /* the recorder whose store is used; NULL: our own */
+	bool locked; /* the store could not be opened because of a lock; it is tried again */
+	uint64_t again_ns; /* then */
+	struct unstored unstored;
+	int rows_fd; /* for the owner of the job; -1: none */
 	struct notifier *notifier; /* notified of each report; NULL: no notices */
-	bool borrowed; /* the store belongs to another recorder */
 	bool complained;
 	uint32_t incidents;
 };
 
 /* Make the folders only, which is quick. Never fails: a state directory that cannot be used is warned of once. */
 void recorder_open(struct recorder *k, const char *state_dir, const char *job_id);
+/*
+ * The same for a job of this user. A vigil of root keeps it where the user can read it, unless the file system has no
+ * access lists.
+ */
+void recorder_open_for(struct recorder *k, const char *state_dir, const char *job_id, uid_t owner);
 /* Open the store. It takes some milliseconds, so do it after the job has been started. */
 void recorder_open_store(struct recorder *k);
-/* Use the store of another recorder, which stays its owner. */
+/* Use the store of another recorder, which stays its owner and must live longer. */
 void recorder_share_store(struct recorder *k, const struct recorder *owner);
+/* The store that rows go to; NULL: none, or locked. Borrowed. */
+struct store *recorder_store(const struct recorder *k);
+/* Puts what waits into the store, unless it is still locked. */
 void recorder_close(struct recorder *k);
 void recorder_job(struct recorder *k, const struct job *j);
 /*
