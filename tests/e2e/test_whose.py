@@ -194,3 +194,49 @@ def test_a_lock_on_the_store_holds_nothing_up_and_the_job_is_stored_later(vigil,
     kinds = [e["kind"] for e in map(json.loads, vigil("events", "locked", "--json").out.splitlines())]
     assert kinds.count("job_start") == kinds.count("job_end") == 1, kinds
     assert not list(vigil.state.glob("unstored/*"))
+
+
+LEAKY = """
+import sys
+print("DB_PASSWORD=hunter2-env", file=sys.stderr)
+raise RuntimeError("cannot reach postgres://bob:hunter2-url@db:5432/x with password='hunter2-arg'")
+"""
+
+
+def test_secrets_are_in_no_report(vigil):
+    result = vigil("run", "--name", "leaky", "--", "/usr/bin/python3", "-c", LEAKY, "--password", "hunter2-option",
+                   "--api-key=hunter2-key", "HF_TOKEN=hunter2-token", "https://bob:hunter2-pw@host/x")
+    assert result.status == 1 and result.text.count("hunter2-url") == 1, result  # the program's own line, not the report
+    assert "password='***'" in json.dumps(vigil.why("leaky"))
+    for path in below(vigil.state):
+        if path.is_file() and "attempt-" not in str(path):
+            assert b"hunter2" not in path.read_bytes(), path
+    shown = b"".join(vigil(*command).out for command in (["why", "leaky"], ["show", "leaky"], ["jobs"], ["events", "leaky"]))
+    assert b"hunter2" not in shown
+    assert b"--password *** --api-key=*** HF_TOKEN=*** https://bob:***@host/x" in shown
+
+
+HOLDS = """
+import time
+def connect(user, password, options):
+    print("ready", flush=True)
+    time.sleep(600)
+connect("bob", "hunter2-local", {"token": "hunter2-inner", "port": 5432})
+"""
+
+
+def test_locals_called_like_secrets_are_masked_unless_asked_for(vigil, tmp_path):
+    script = tmp_path / "holds.py"
+    script.write_text(HOLDS)
+    holder = subprocess.Popen(["/usr/bin/python3", script], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout.readline() == b"ready\n"
+        masked = vigil("stack", holder.pid, "--locals")
+        if masked.status == 3 or b"connect" not in masked.out:
+            pytest.skip(f"this Python cannot be looked into here: {masked}")
+        assert b"bob" in masked.out and b"5432" in masked.out and b"hunter2" not in masked.out, masked
+        plain = vigil("stack", holder.pid, "--locals", "--no-mask", "--json")
+        assert b"hunter2-local" in plain.out and b"hunter2-inner" in plain.out, plain
+    finally:
+        end_tree(holder)
+        holder.wait(10)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mask.h"
 #include "base/private.h"
 #include "base/units.h"
 #include "tell/incident/report.h"
@@ -188,6 +189,7 @@ void recorder_event(struct recorder *k, const struct job *j, const char *kind, c
 	va_start(ap, fmt);
 	(void)vsnprintf(e.text, sizeof(e.text), fmt, ap);
 	va_end(ap);
+	mask_text(e.text);
 	recorder_put(k, ROWLOG_EVENT, &e, "an event");
 }
 
@@ -234,15 +236,18 @@ static int incident_path(const struct recorder *k, const char *id, const char *s
 	return r;
 }
 
-static struct js *incident_json(const struct incident *i, const struct attachments *a)
+/* Masks the incident as well, which is shown and sent next. */
+static struct js *incident_json(struct incident *i, const struct attachments *a)
 {
+	incident_mask(i);
 	struct js *j = report_json(i);
 	if (a)
 		attachments_put(a, j);
+	js_change_texts(j, mask_text);
 	return j;
 }
 
-void recorder_skeleton(struct recorder *k, const struct incident *i, const struct attachments *a)
+void recorder_skeleton(struct recorder *k, struct incident *i, const struct attachments *a)
 {
 	char path[PATH_MAX];
 	cleanup(js_freep) struct js *j = incident_json(i, a);
@@ -276,7 +281,7 @@ void recorder_wakers(struct recorder *k, const char *text, size_t len)
 		return;
 	TEXT_FORMAT(path, "%s/wakers", k->job_dir);
 	TEXT_FORMAT(part, "%s.part", path);
-	cleanup(closep) int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	cleanup(closep) int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, private_file());
 	if (fd >= 0 && file_write_all(fd, text, len) == 0)
 		ignore(rename(part, path), "vigil waits then names fewer");
 }
@@ -297,7 +302,7 @@ static int write_text(const struct incident *i, const struct js *all, const char
 	return r;
 }
 
-void recorder_incident(struct recorder *k, const struct incident *i, const struct attachments *a, bool notify)
+void recorder_incident(struct recorder *k, struct incident *i, const struct attachments *a, bool notify)
 {
 	char path[PATH_MAX];
 	cleanup(js_freep) struct js *j = incident_json(i, a);

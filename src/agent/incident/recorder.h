@@ -71,14 +71,14 @@ void recorder_incident_id(struct recorder *k, const char *job_id, char *dst, siz
  * The first report of a case, written before the kill: the JSON file only, without fsync, which is quick. a may be
  * NULL, here and below.
  */
-void recorder_skeleton(struct recorder *k, const struct incident *i, const struct attachments *a);
+void recorder_skeleton(struct recorder *k, struct incident *i, const struct attachments *a);
 /* The case ended without a kill: remove its first report and reuse its number. */
 void recorder_skeleton_drop(struct recorder *k, const char *id);
 /*
- * Write the report (store, JSON file, text file), and notify if `notify`. An incident that was written before is
- * replaced.
+ * Write the report (store, JSON file, text file), and notify if `notify`. Secrets are masked before, in *i too. An
+ * incident that was written before is replaced.
  */
-void recorder_incident(struct recorder *k, const struct incident *i, const struct attachments *a, bool notify);
+void recorder_incident(struct recorder *k, struct incident *i, const struct attachments *a, bool notify);
 /* Write who usually ends the waits of the job's threads (model/hang/wakehist), without fsync, which is quick. */
 void recorder_wakers(struct recorder *k, const char *text, size_t len);
 /* Path of the text report; "" if it could not be written. */

@@ -13,12 +13,31 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mask.h"
 #include "base/path.h"
 #include "sense/proc/proc.h"
 #include "tell/jobs/job_json.h"
 
 /* BPF is loaded when the job has lived this long: a short job never pays for it. */
 static const uint64_t bpf_delay_ns = 300 * NS_PER_MS;
+
+/* The arguments as one line, without secrets. */
+static void command_line(char *const *argv, char *dst, size_t cap)
+{
+	char args[8192];
+	size_t len = 0;
+	for (size_t i = 0; argv[i] && len < sizeof(args); i++) {
+		size_t n = MIN(strlen(argv[i]) + 1, sizeof(args) - len);
+		memcpy(args + len, argv[i], n);
+		len += n;
+	}
+	args[sizeof(args) - 1] = '\0';
+	len = mask_args(args, len);
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	for (size_t at = 0; at < len; at += strlen(args + at) + 1)
+		buf_printf(&b, "%s%s", at ? " " : "", args + at);
+}
 
 static void job_describe(struct super *s)
 {
@@ -38,9 +57,7 @@ static void job_describe(struct super *s)
 	if (!spec->watch.name && dot && strcmp(dot, ".py") == 0)
 		*dot = '\0';
 	host_job_id(j->name, j->id, sizeof(j->id));
-	struct buf b = BUF_ON(j->command);
-	for (size_t i = 0; spec->argv[i]; i++)
-		buf_printf(&b, "%s%s", i ? " " : "", spec->argv[i]);
+	command_line(spec->argv, j->command, sizeof(j->command));
 	if (!getcwd(j->cwd, sizeof(j->cwd)))
 		j->cwd[0] = '\0';
 	host_name(j->node, sizeof(j->node));
