@@ -240,3 +240,55 @@ def test_locals_called_like_secrets_are_masked_unless_asked_for(vigil, tmp_path)
     finally:
         end_tree(holder)
         holder.wait(10)
+
+
+CHATTY = """
+import sys
+line = "line {:08d} " + "x" * 82 + "\\n"
+for i in range(int(sys.argv[1])):
+    sys.stdout.write(line.format(i))
+sys.stdout.flush()
+raise ValueError("the very end")
+"""
+
+
+def on_disk(path):
+    return sum(p.stat().st_blocks * 512 for p in below(path) if p.is_file() and p.suffix in (".out", ".err"))
+
+
+def test_kept_output_has_a_limit_and_its_beginning_and_end_stay(vigil):
+    lines = 40_000  # of 100 bytes
+    result = vigil("run", "--name", "chatty", "--keep-output", "1M", "--", "/usr/bin/python3", "-c", CHATTY, lines)
+    assert result.status == 1 and result.out.count(b"\n") == lines, result  # shown as a whole
+    assert "--keep-output" in result.text
+    assert on_disk(vigil.state) < 1.5 * 2**20, on_disk(vigil.state)
+    shown = vigil("logs", "chatty", "--stdout").out.splitlines()
+    assert shown[0].startswith(b"line 00000000 ") and shown[-1].startswith(b"line %08d " % (lines - 1))
+    assert [s for s in shown if s.startswith(b"[vigil: ") and b"not kept" in s] and not any(b"\0" in s for s in shown)
+    assert vigil("logs", "chatty", "--stdout", "--tail", "1").out.startswith(b"line %08d " % (lines - 1))
+    last = vigil("logs", "chatty", "--stdout", "--tail", str(lines)).out
+    assert last.startswith(b"line 00000000 "), last[:100]
+    report = json.dumps(vigil.why("chatty"))
+    assert "the very end" in report and "are not kept" in report
+    assert "output_cut" in vigil("events", "chatty", "--json").out.decode()
+
+
+def test_the_next_attempt_has_room_and_the_last_one_stays_readable(vigil):
+    result = vigil("run", "--name", "again", "--keep-output", "1M", "--retries", "2", "--retry-on", "any", "--backoff", "10ms",
+                   "--", "/usr/bin/python3", "-c", CHATTY, 20_000)
+    assert result.status == 1, result
+    assert on_disk(vigil.state) < 1.5 * 2**20, on_disk(vigil.state)
+    for attempt in (1, 2):
+        shown = vigil("logs", "again", "--stdout", "--attempt", str(attempt)).out
+        assert shown.startswith(b"line 00000000 ") and shown.rstrip().splitlines()[-1].startswith(b"line 00019999 ")
+
+
+def test_the_output_of_the_jobs_that_ended_first_makes_room(vigil):
+    for i in range(4):
+        assert vigil("run", "--name", f"job{i}", "--keep-output-all", "2M", "--", "/usr/bin/python3", "-c", CHATTY,
+                     10_000).status == 1
+    assert on_disk(vigil.state) < 3.3 * 2**20
+    assert vigil("logs", "job3", "--stdout").out.count(b"\n") == 10_000
+    gone = vigil("logs", "job0", "--stdout")
+    assert gone.status == 4 and b"line" not in gone.out, gone
+    assert vigil("why", "job0").status == 0

@@ -356,3 +356,10 @@ int recorder_log_open(struct recorder *k, uint32_t attempt, int32_t rank, const 
 		complain(k, "the job's output", r);
 	return fd;
 }
+
+int recorder_log_again(const struct recorder *k, uint32_t attempt, int32_t rank, const char *suffix)
+{
+	char path[400];
+	TEXT_FORMAT(path, "%s/attempt-%u/rank-%d.%s", k->job_dir, attempt, rank, suffix);
+	return open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+}

@@ -85,3 +85,5 @@ void recorder_wakers(struct recorder *k, const char *text, size_t len);
 void recorder_report_path(const struct recorder *k, const char *incident_id, char *dst, size_t cap);
 /* Open a log file for appending; -1 when it cannot be made (warned of once). */
 int recorder_log_open(struct recorder *k, uint32_t attempt, int32_t rank, const char *suffix);
+/* Open a log file that is there; -1: it is not. */
+int recorder_log_again(const struct recorder *k, uint32_t attempt, int32_t rank, const char *suffix);

@@ -8,6 +8,7 @@
 #include "agent/incident/autopsy.h"
 #include "agent/incident/leftover.h"
 #include "agent/host/host.h"
+#include "agent/jobs/keptoutput.h"
 #include "agent/run/runprotect.h"
 #include "agent/run/super.h"
 #include "base/buf.h"
@@ -136,6 +137,10 @@ static int supervise_finish(struct super *s)
 	if (s->spec->watch.json)
 		json_print(j);
 	super_output_end(s);
+	struct keptoutput_result swept;
+	keptoutput_ended(s->spec->watch.state_dir, j->id, s->output.kept.kept_bytes, s->spec->keep_all_bytes, &swept);
+	if (swept.jobs > 0)
+		log_debug("the kept output of %zu ended jobs was removed (--keep-output-all)", swept.jobs);
 	return s->exit_status;
 }
 
@@ -300,6 +305,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 			    .attempts = {.first_failed = -1},
 			    .exit_status = 125,
 			    .note_fd = -1,
+			    .output = {.kept = {.most_bytes = spec->keep_bytes}},
 			    .group = JOBGROUP_NONE};
 	if (s->nproc > SUPER_RANKS) {
 		log_error("--nproc %u: at most %d ranks are started on one node", s->nproc, SUPER_RANKS);
