@@ -35,8 +35,9 @@ static int child_make(const struct world *w, const char *parent, const char *par
 		return -ENOENT;
 	if (text_format(path, CGROUP_PATH_MAX, "%s/vigil-%s", parent, id) >= CGROUP_PATH_MAX)
 		return -ENAMETOOLONG;
-	if (mkdirat(w->cgroup_fd, path, 0755) < 0 && errno != EEXIST)
-		return -errno;
+	int r = jobscope_mkdir(w, path);
+	if (r < 0)
+		return r;
 	(void)text_format(name, CGROUP_PATH_MAX, "%s/vigil-%s", parent_name[0] && parent_name[1] ? parent_name : "",
 			  id);
 	return 0;
@@ -69,8 +70,9 @@ static int leaf_for_us(const struct world *w, const struct cgroup_place *ours, c
 		return -ENAMETOOLONG;
 	char *end = strrchr(leaf, '/');
 	*end = '\0';
-	if (mkdirat(w->cgroup_fd, leaf, 0755) < 0 && errno != EEXIST)
-		return -errno;
+	int r = jobscope_mkdir(w, leaf);
+	if (r < 0)
+		return r;
 	*end = '/';
 	return file_write_at(w->cgroup_fd, leaf, "0");
 }

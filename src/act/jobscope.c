@@ -132,11 +132,20 @@ _Noreturn static void holder_main(pid_t parent)
 		(void)pause();
 }
 
+int jobscope_mkdir(const struct world *w, const char *path)
+{
+	if (mkdirat(w->cgroup_fd, path, 0755) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	/* programs read their own limits there: whatever our umask is */
+	ignore(fchmodat(w->cgroup_fd, path, 0755, 0), "the group works all the same");
+	return 0;
+}
+
 static int make_group(const struct world *w, const char *scope, const char *leaf, char path[static CGROUP_PATH_MAX])
 {
 	if (text_format(path, CGROUP_PATH_MAX, "%s/%s", scope, leaf) >= CGROUP_PATH_MAX)
 		return -ENAMETOOLONG;
-	return mkdirat(w->cgroup_fd, path, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	return jobscope_mkdir(w, path);
 }
 
 /* Divides the scope into leaf groups, as no group may have both processes and controllers below it. */

@@ -37,6 +37,8 @@ bool jobscope_bare(const struct world *w, const struct cgroup_place *ours);
 int must_check jobscope_make(const struct world *w, const struct cgroup_place *ours, const char *id,
 			     struct jobscope *ret, char path[static CGROUP_PATH_MAX],
 			     char name[static CGROUP_PATH_MAX]);
+/* A group that every program may read, there or made now. */
+int must_check jobscope_mkdir(const struct world *w, const char *path);
 /* Between fork and exec: asks systemd to move the calling process, where it may not move itself. */
 int must_check jobscope_enter(const struct jobscope *s);
 /* The holder ended on its own and waits to be reaped. */

@@ -10,6 +10,7 @@
 
 #include "act/oomadj.h"
 #include "base/file.h"
+#include "base/private.h"
 
 extern char **environ;
 
@@ -105,6 +106,7 @@ _Noreturn static void child_main(const struct launch *l, const struct channel *o
 	(void)dup2(err->theirs, STDERR_FILENO);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &l->mask, NULL);
+	private_umask_undo();
 	execvpe(l->argv[0], l->argv, env);
 	int e = errno;
 	ignore(file_write_all(status_fd, &e, sizeof(e)), "the parent then sees exit status 127 only");

@@ -148,6 +148,36 @@ int js_each(const struct js *obj, int (*fn)(void *ctx, const char *key, const st
 	}
 	return 0;
 }
+
+static void texts_change(json_t *j, void (*fn)(char *text))
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+	if (json_is_string(j)) {
+		char *copy = strdup(json_string_value(j));
+		if (!copy)
+			return;
+		fn(copy);
+		if (strcmp(copy, json_string_value(j)) != 0)
+			(void)json_string_set(j, copy);
+		free(copy);
+	}
+	json_object_foreach(j, key, value)
+	{
+		texts_change(value, fn);
+	}
+	json_array_foreach(j, i, value)
+	{
+		texts_change(value, fn);
+	}
+}
+
+void js_change_texts(struct js *j, void (*fn)(char *text))
+{
+	texts_change(in(j), fn);
+}
+
 const char *js_as_text(const struct js *j, const char *fallback)
 {
 	const char *s = json_string_value(in(j));

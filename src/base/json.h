@@ -49,6 +49,11 @@ size_t js_len(const struct js *arr);
 const struct js *js_at(const struct js *arr, size_t i);
 /* Each key of an object with its value, in their order; ends early when fn gives non-zero, which is returned. */
 int js_each(const struct js *obj, int (*fn)(void *ctx, const char *key, const struct js *value), void *ctx);
+/*
+ * Has fn change each text below j, in place and never longer: in objects and arrays of any depth, not the keys. Out of
+ * memory: the text stays as it was.
+ */
+void js_change_texts(struct js *j, void (*fn)(char *text));
 const char *js_as_text(const struct js *j, const char *fallback);
 int64_t js_as_i64(const struct js *j, int64_t fallback);
 bool js_as_bool(const struct js *j, bool fallback);

@@ -181,6 +181,8 @@ static int jobs_run(const void *opts, int argc, char **argv)
 	if (l.shown == 0 && !o->json)
 		log_info("%s", v.store && o->running ? "no job is running" : v.store ? "no job is recorded" : v.none);
 	crowd_show(&v, o->json);
+	if (!o->json)
+		view_others(&v);
 	return 0;
 }
 

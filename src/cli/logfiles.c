@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "base/vec.h"
 
 /* Bytes. A longer line is handed out in parts. */
@@ -113,6 +114,14 @@ void logfiles_done(struct logfiles *l)
 	*l = (struct logfiles){.files = NULL};
 }
 
+/* What was taken out of the middle of a file (agent/run/keptlog); both 0: nothing. */
+static void hole_find(int fd, uint64_t *ret_from, uint64_t *ret_to)
+{
+	off_t from = lseek(fd, 0, SEEK_HOLE), to = from < 0 ? -1 : lseek(fd, from, SEEK_DATA);
+	*ret_from = to > from ? (uint64_t)from : 0; /* the end of a file counts as a hole without an end */
+	*ret_to = to > from ? (uint64_t)to : 0;
+}
+
 int logfiles_tail(struct logfile *f, uint64_t lines)
 {
 	char block[8192];
@@ -120,10 +129,16 @@ int logfiles_tail(struct logfile *f, uint64_t lines)
 	if (fstat(f->fd, &st) < 0)
 		return -errno;
 	uint64_t end = (uint64_t)st.st_size, seen = 0;
+	uint64_t hole_from, hole_to;
+	hole_find(f->fd, &hole_from, &hole_to);
 	f->at = end;
 	if (lines == 0)
 		return 0;
 	for (uint64_t from = end; from > 0;) {
+		if (from > hole_from && from <= hole_to)
+			from = hole_from;
+		if (from == 0)
+			break;
 		size_t n = (size_t)MIN(from, (uint64_t)sizeof(block));
 		from -= n;
 		ssize_t got = pread(f->fd, block, n, (off_t)from);
@@ -173,12 +188,35 @@ static int hand_out(struct logfile *f, size_t len, bool all, logfiles_fn *fn, vo
 	return 0;
 }
 
+/* At a hole: says what is missing and goes on behind it. */
+static int hole_skip(struct logfile *f, logfiles_fn *fn, void *ctx)
+{
+	char text[96], size[24];
+	off_t data = lseek(f->fd, (off_t)f->at, SEEK_DATA);
+	if (data <= (off_t)f->at)
+		return 0; /* the end of the file, or no hole */
+	int r = hand_out(f, f->n_partial, true, fn, ctx);
+	(void)size_format((uint64_t)data - f->at, size);
+	TEXT_FORMAT(text, "%s[vigil: %s of the output are not kept here]\n", f->at > 0 ? "\n" : "", size);
+	if (r == 0 && fn(ctx, f, text, strlen(text)) != 0)
+		r = -ECANCELED;
+	f->at = (uint64_t)data;
+	return r;
+}
+
 int logfiles_read(struct logfile *f, bool raw, bool last, logfiles_fn *fn, void *ctx)
 {
 	if (!f->partial && !(f->partial = malloc(LONGEST_LINE)))
 		return -ENOMEM;
 	for (;;) {
-		ssize_t n = pread(f->fd, f->partial + f->n_partial, LONGEST_LINE - f->n_partial, (off_t)f->at);
+		int skipped = hole_skip(f, fn, ctx);
+		if (skipped < 0)
+			return skipped;
+		size_t room = LONGEST_LINE - f->n_partial;
+		off_t hole = lseek(f->fd, (off_t)f->at, SEEK_HOLE); /* no further: zeros come then */
+		if (hole > (off_t)f->at)
+			room = MIN(room, (size_t)(hole - (off_t)f->at));
+		ssize_t n = pread(f->fd, f->partial + f->n_partial, room, (off_t)f->at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

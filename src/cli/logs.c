@@ -145,7 +145,7 @@ static int no_logs(const struct logs *l, int r)
 	if (l->job.adopted)
 		log_error("job %s was not started by vigil, so its output is not kept", l->id);
 	else if (r == -ENOENT)
-		log_error("no output is kept for %s%s in %s", l->id,
+		log_error("no output is kept, or no longer, for %s%s in %s", l->id,
 			  l->options->attempt == NOT_GIVEN ? "" : " in that attempt", l->log_dir);
 	else
 		log_error("cannot read the logs in %s: %s", l->log_dir, strerror(-r));
@@ -178,7 +178,8 @@ static int open_first(struct logs *l)
 			  l->files.dir, l->id);
 		return EXIT_ABSENT;
 	}
-	return 0;
+	/* removed to make room (agent/jobs/keptoutput), or it could not be written */
+	return l->files.n == 0 && !l->options->follow ? no_logs(l, -ENOENT) : 0;
 }
 
 /* Goes on with the files of a new attempt, and with files that appeared. */

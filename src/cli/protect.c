@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/private.h"
 #include "cli/commands.h"
 #include "cli/subject.h"
 #include "tell/memory/protection_show.h"
@@ -184,7 +185,7 @@ static int protect_run(const void *options, int argc, char **argv)
 	if (r)
 		return r;
 	if (!o->dry_run) {
-		r = file_mkdirs(state, 0700);
+		r = private_state(state);
 		r = r ? r : store_open(state, STORE_WRITE, &st, note, &f);
 		if (note[0])
 			log_warning("%s", note);

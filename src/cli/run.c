@@ -7,6 +7,7 @@
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
 #include "base/log.h"
+#include "base/private.h"
 #include "cli/commands.h"
 #include "cli/config_notify.h"
 #include "cli/guard_options.h"
@@ -20,6 +21,7 @@ struct run_options {
 	struct option_list retry_on;
 	uint64_t backoff;
 	uint64_t summary_every;
+	uint64_t keep_output, keep_output_all;
 	bool calls;
 	bool heap, heap_dormant, heap_objects;
 	bool collectives;
@@ -41,6 +43,8 @@ static const struct run_options defaults = {
 	.backoff = 1 * NS_PER_S,
 	.summary_every = 60 * NS_PER_S,
 	.heap_rate = UINT64_MAX, /* not given */
+	.keep_output = 256 * MIB,
+	.keep_output_all = UINT64_MAX, /* not given */
 	.hang = HANG_DEFAULTS,
 };
 
@@ -71,6 +75,17 @@ static const struct option options[] = {
 	 .arg = "TIME",
 	 .help = "how often kills are summed up; 0 never",
 	 .offset = offsetof(struct run_options, summary_every)},
+	{.name = "keep-output",
+	 .type = OPTION_SIZE,
+	 .arg = "SIZE",
+	 .help = "keep at most this much of the output: its beginning and its end; 0 keeps all",
+	 .offset = offsetof(struct run_options, keep_output)},
+	{.name = "keep-output-all",
+	 .type = OPTION_SIZE,
+	 .arg = "SIZE",
+	 .help = "keep at most this much output of all jobs, the newest; 0 keeps all; not given: 4G, or a tenth of the "
+		 "disk where that is less",
+	 .offset = offsetof(struct run_options, keep_output_all)},
 	{.name = "calls",
 	 .type = OPTION_FLAG,
 	 .help = "count calls with cProfile in each Python process; see vigil calls",
@@ -146,6 +161,10 @@ static int options_check(const struct run_options *o, int argc)
 			"--heap-objects and --heap-rate say how memory is sampled, and nothing samples it: add --heap");
 		return -EINVAL;
 	}
+	if (o->keep_output > 0 && o->keep_output < MIB) {
+		log_error("--keep-output %" PRIu64 " bytes: at least 1M is kept, or with 0 everything", o->keep_output);
+		return -EINVAL;
+	}
 	if (o->nproc == 0) {
 		log_error("--nproc 0: at least one rank is needed; leave the option out to run COMMAND as it is");
 		return -EINVAL;
@@ -198,6 +217,8 @@ static int run(const void *opts, int argc, char **argv)
 								: o->heap_rate,
 		.heap_objects = o->heap_objects,
 		.collectives = o->collectives,
+		.keep_bytes = o->keep_output,
+		.keep_all_bytes = o->keep_output_all,
 		.summary_ns = o->summary_every,
 	};
 	struct fault f = {0};
@@ -225,6 +246,7 @@ static int run(const void *opts, int argc, char **argv)
 	}
 	spec.watch.channels = channels;
 	spec.watch.state_dir = state;
+	private_umask();
 	leftover_clear(&w, state);
 	return supervise_run(&spec, &w);
 }

@@ -14,7 +14,7 @@ struct stack_options {
 	const char *state;
 	int threads;
 	bool kernel, native;
-	bool locals;
+	bool locals, no_mask;
 	bool json;
 };
 
@@ -38,6 +38,10 @@ static const struct option stack_options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "what the local variables of Python frames hold",
 	 .offset = offsetof(struct stack_options, locals)},
+	{.name = "no-mask",
+	 .type = OPTION_FLAG,
+	 .help = "show the values of locals that are called like a password, token or key, and such parts of others",
+	 .offset = offsetof(struct stack_options, no_mask)},
 	{.name = "threads",
 	 .letter = 't',
 	 .type = OPTION_CHOICE,
@@ -106,6 +110,7 @@ static int take_and_show(const struct world *w, const struct stack_options *o, c
 		.instant = instant,
 		.lines = true,
 		.locals = o->locals,
+		.unmasked = o->no_mask,
 		.kernel = o->kernel,
 		.tasks = true,
 		.stop = &stop,

@@ -2,8 +2,22 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <limits.h>
+#include <string.h>
 
+#include "agent/incident/lentrows.h"
 #include "base/buf.h"
+#include "base/log.h"
+#include "base/private.h"
+
+/* Where a vigil of root keeps what it watches; tests name another one. */
+#define NODE_STATE "/var/lib/vigil"
+
+static const char *node_state(void)
+{
+	const char *env = getenv("VIGIL_NODE_STATE_DIR");
+	return env && *env ? env : NODE_STATE;
+}
 
 /*
  * A folder below /tmp for a user without HOME, as in containers. It is refused unless it is a directory of this user
@@ -28,7 +42,7 @@ int state_dir(const char *given, char *dst, size_t cap, struct fault *f)
 	else if (env && *env)
 		n = text_format(dst, cap, "%s", env);
 	else if (geteuid() == 0)
-		n = text_format(dst, cap, "/var/lib/vigil");
+		n = text_format(dst, cap, NODE_STATE);
 	else if (xdg && *xdg == '/')
 		n = text_format(dst, cap, "%s/vigil", xdg);
 	else if (home && *home)
@@ -43,4 +57,38 @@ int state_dir(const char *given, char *dst, size_t cap, struct fault *f)
 	if ((size_t)n >= cap)
 		return fault_set(f, -ENAMETOOLONG, "the state directory's path is longer than %zu bytes", cap - 1);
 	return 0;
+}
+
+void state_lend(const char *given, struct store **s)
+{
+	char folder[PATH_MAX];
+	size_t jobs = 0;
+	if (geteuid() == 0 || (given && *given))
+		return;
+	TEXT_FORMAT(folder, "%s/users/%u", node_state(), (unsigned)geteuid());
+	if (access(folder, R_OK | X_OK) < 0)
+		return;
+	bool made = !*s;
+	int r = made ? store_open_empty(s) : 0;
+	if (r == 0)
+		r = lentrows_read(folder, *s, &jobs);
+	if (r < 0 && r != -ENOENT)
+		log_warning("cannot read what root's vigil keeps of your jobs in %s: %s", folder, strerror(-r));
+	if (made && jobs == 0)
+		*s = store_close(*s);
+}
+
+bool state_others(const char *given, char *dst, size_t cap)
+{
+	char db[PATH_MAX];
+	if (geteuid() == 0 || (given && *given))
+		return false;
+	TEXT_FORMAT(db, "%s/" STORE_FILE, node_state());
+	if (access(db, F_OK) < 0 || access(db, R_OK) == 0)
+		return false;
+	(void)text_format(dst, cap,
+			  "jobs of other users that root's vigil keeps in %s are not shown: only root and the group "
+			  "%s may read them",
+			  node_state(), PRIVATE_GROUP);
+	return true;
 }

@@ -9,6 +9,7 @@
 #include "agent/host/host.h"
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
+#include "agent/incident/unstored.h"
 #include "agent/memory/pss.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -66,16 +67,27 @@ int view_open(const char *state, struct view *ret)
 	if (r == 0 && v.has_world)
 		leftover_clear(&v.world, v.state);
 	if (r == 0)
+		unstored_take_up(v.state, NULL);
+	if (r == 0)
 		r = store_open(v.state, STORE_READ, &v.store, note, &f);
-	if (r == STORE_NONE) {
+	if (r == 0 || r == STORE_NONE) {
 		TEXT_COPY(v.none, f.text);
-	} else if (r < 0) {
+		state_lend(state, &v.store);
+		if (!state_others(state, v.others, sizeof(v.others)))
+			v.others[0] = '\0';
+	} else {
 		log_error("%s", f.text);
 		view_done(&v);
 		return view_status(r);
 	}
 	*ret = v;
 	return 0;
+}
+
+void view_others(const struct view *v)
+{
+	if (v->others[0])
+		log_info("%s", v->others);
 }
 
 void view_done(struct view *v)
@@ -181,6 +193,7 @@ static int no_such_job(const struct view *v, const char *text)
 		else
 			log_error("no job '%s' in %s; 'vigil jobs' lists the jobs", text, v->state);
 	}
+	view_others(v);
 	return EXIT_ABSENT;
 }
 
@@ -190,6 +203,7 @@ int view_job(const struct view *v, const char *text, struct job *ret)
 	uint64_t pid;
 	if (!v->store) {
 		log_error("%s", v->none);
+		view_others(v);
 		return EXIT_ABSENT;
 	}
 	const char *name = text ? text : "last";

@@ -14,6 +14,7 @@ struct view {
 	struct store *store;   /* NULL: there is none yet */
 	char none[512];        /* the message to print if store is NULL */
 	char state[256];
+	char others[320];      /* that there are jobs which may not be read; "" if not */
 	bool has_world;
 	struct world world;
 	struct textout paper; /* stdout; width 0: not a terminal, nothing is cut */
@@ -24,6 +25,9 @@ struct view {
 /* state: --state or NULL. A store that does not exist yet is no error. */
 int must_check view_open(const char *state, struct view *ret);
 void view_done(struct view *v);
+
+/* Say that there are jobs which may not be read, if there are any. */
+void view_others(const struct view *v);
 
 /* Log an error of the store, r, while reading `what`. Returns the exit status. */
 int view_failed(const struct view *v, int r, const char *what);

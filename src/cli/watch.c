@@ -5,6 +5,7 @@
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
 #include "base/log.h"
+#include "base/private.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/config_notify.h"
@@ -129,6 +130,7 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	}
 	spec.watch.channels = channels;
 	spec.watch.state_dir = state;
+	private_umask();
 	leftover_clear(&w, state);
 	return adopt_run(&spec, &w);
 }

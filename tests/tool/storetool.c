@@ -86,12 +86,17 @@ static int put_incident(struct store *s, const struct js *o)
 	const struct js *report = js_get(o, "report");
 	cleanup(freep) char *json = js_text(report, 0);
 	const char *text = json ? json : js_get_text(o, "text", ""); /* "text": a damaged one */
-	return store_put_incident(s, js_get_text(report, "id", js_get_text(o, "id", "i")),
-				  js_get_text(report, "job", js_get_text(o, "job", "")),
-				  (uint32_t)js_get_i64(report, "attempt", 0), js_get_text(report, "kind", "none"),
-				  js_get_i64(report, "time_unix_ms", 0),
-				  (pid_t)js_get_i64(js_get(report, "victim"), "pid", 0),
-				  js_get_text(report, "summary", ""), text);
+	const struct store_incident i = {
+		.id = js_get_text(report, "id", js_get_text(o, "id", "i")),
+		.job = js_get_text(report, "job", js_get_text(o, "job", "")),
+		.attempt = (uint32_t)js_get_i64(report, "attempt", 0),
+		.kind = js_get_text(report, "kind", "none"),
+		.time_unix_ms = js_get_i64(report, "time_unix_ms", 0),
+		.victim_pid = (pid_t)js_get_i64(js_get(report, "victim"), "pid", 0),
+		.summary = js_get_text(report, "summary", ""),
+		.json = text,
+	};
+	return store_put_incident(s, &i);
 }
 
 static int put_line(struct store *s, const char *line, size_t len)

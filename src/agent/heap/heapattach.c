@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/private.h"
 #include "judge/host/access.h"
 #include "preload/heapattach.h"
 #include "preload/heapregion.h"
@@ -68,14 +69,16 @@ static bool is_same_folder(int a, int b)
 }
 
 /* Makes a folder in our state directory and gives it to the user, since the process itself makes the file. */
-static int state_folder(const char *folder, uid_t uid, int *ret_fd)
+static int state_folder(const char *state, const char *folder, uid_t uid, int *ret_fd)
 {
 	char above[PATH_MAX];
 	struct stat st;
 	TEXT_COPY(above, folder);
 	if (!path_cut(above))
 		return -EINVAL;
-	int r = file_mkdirs(above, 0711);
+	int r = private_state(state);
+	if (r == 0)
+		r = private_passed_folder(above);
 	if (r < 0)
 		return r;
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
@@ -104,7 +107,7 @@ static int in_state(const struct heapattach_want *want, pid_t pid, uint64_t star
 {
 	cleanup(closep) int fd = -1;
 	TEXT_FORMAT(ret->folder, "%s/heap/pid-%d-%llu", want->state, (int)pid, (unsigned long long)start);
-	int r = state_folder(ret->folder, p->user.uid, &fd);
+	int r = state_folder(want->state, ret->folder, p->user.uid, &fd);
 	if (r < 0)
 		return r;
 	if (realpath(ret->folder, p->inner) && strlen(p->inner) < sizeof(ret->folder) && reaches(p, fd)) {

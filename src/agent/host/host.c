@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -41,6 +42,25 @@ void host_user(char *dst, size_t cap)
 		(void)text_copy(dst, cap, p->pw_name);
 	else
 		(void)text_format(dst, cap, "%u", (unsigned)getuid());
+}
+
+void host_user_of(uid_t uid, char *dst, size_t cap)
+{
+	if (uid == getuid()) {
+		host_user(dst, cap);
+		return;
+	}
+	(void)text_format(dst, cap, "%u", (unsigned)uid);
+	/* the machine's own users only: asking a directory service may take long */
+	FILE *f = fopen("/etc/passwd", "re");
+	for (const struct passwd *p; f && (p = fgetpwent(f));) {
+		if (p->pw_uid != uid)
+			continue;
+		(void)text_copy(dst, cap, p->pw_name);
+		break;
+	}
+	if (f)
+		(void)fclose(f);
 }
 
 void host_job_id(const char *name, char *dst, size_t cap)

@@ -8,6 +8,8 @@ void host_name(char *dst, size_t cap);
 void host_ip(char *dst, size_t cap);
 /* $USER, else the account's name, else the uid as a number. */
 void host_user(char *dst, size_t cap);
+/* The name of this user, or the number. */
+void host_user_of(uid_t uid, char *dst, size_t cap);
 /*
  * "<name>-<4 random letters>". The name is cut at 40 bytes, and characters other than A-Z, a-z, 0-9 and _ become '-';
  * an empty name becomes "job".

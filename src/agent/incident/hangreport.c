@@ -109,7 +109,7 @@ void hangreport_incident(const struct hangreport *e, const struct hang_message *
 	hangreport_show(e, in);
 }
 
-void hangreport_update(const struct hangreport *e, const struct incident *in, const struct attachments *parts)
+void hangreport_update(const struct hangreport *e, struct incident *in, const struct attachments *parts)
 {
 	recorder_incident(e->recorder, in, parts, false);
 }

@@ -26,7 +26,7 @@ struct hangreport {
 void hangreport_incident(const struct hangreport *e, const struct hang_message *m, struct incident *in,
 			 struct attachments *parts);
 /* Write the incident in its new state (a retry was decided), without another notice. */
-void hangreport_update(const struct hangreport *e, const struct incident *in, const struct attachments *parts);
+void hangreport_update(const struct hangreport *e, struct incident *in, const struct attachments *parts);
 /* Attach what the first look at a suspicion saw to the report of its job's end. */
 void hangreport_early(const struct hang_message *m, struct attachments *parts);
 /* The job moves again: mark the incident as over. */

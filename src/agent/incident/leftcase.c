@@ -46,10 +46,17 @@ static bool first_report_store(struct recorder *k, const char *id)
 	cleanup(freep) char *told = js_text(all, 0);
 	if (!told || !k->store)
 		return false;
-	int r = store_put_incident(k->store, id, js_get_text(all, "job", ""), (uint32_t)js_get_i64(all, "attempt", 0),
-				   js_get_text(all, "kind", "memory_kill"),
-				   js_get_i64(all, "time_unix_ms", clock_unix_ms()), pid, summary, told);
-	return r == 0;
+	const struct store_incident i = {
+		.id = id,
+		.job = js_get_text(all, "job", ""),
+		.attempt = (uint32_t)js_get_i64(all, "attempt", 0),
+		.kind = js_get_text(all, "kind", "memory_kill"),
+		.time_unix_ms = js_get_i64(all, "time_unix_ms", clock_unix_ms()),
+		.victim_pid = pid,
+		.summary = summary,
+		.json = told,
+	};
+	return store_put_incident(k->store, &i) == 0;
 }
 
 /* Store what lies in the folder only; the ids are numbered from 1 without a gap. */

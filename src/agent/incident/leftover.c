@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/private.h"
 #include "base/path.h"
 
 #define NOTE_FIRST_LINE "vigil.watched/1"
@@ -36,10 +37,10 @@ int leftover_note(const char *state_dir, const char *job, const struct jobgroup 
 {
 	char path[PATH_MAX], node[80], text[NOTE_MOST + 200];
 	TEXT_FORMAT(path, "%s/watched", state_dir);
-	if (file_mkdirs(path, 0755) < 0)
+	if (private_mkdirs(path) < 0)
 		return -1;
 	note_path(path, state_dir, job);
-	cleanup(closep) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	cleanup(closep) int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, private_file());
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return -1;
 	host_name(node, sizeof(node));

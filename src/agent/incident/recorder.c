@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mask.h"
+#include "base/private.h"
 #include "base/units.h"
 #include "tell/incident/report.h"
 
@@ -22,28 +24,73 @@ static void complain(struct recorder *k, const char *what, int r)
 		    what, k->state_dir, strerror(r < 0 ? -r : EIO));
 }
 
-void recorder_open(struct recorder *k, const char *state_dir, const char *job_id)
+/* The folder of the job; for a user who is not ourselves, the file for the rows as well. */
+static int job_folder(struct recorder *k, uid_t owner)
 {
-	*k = (struct recorder){0};
+	char users[PATH_MAX], rows[PATH_MAX];
+	bool others = geteuid() == 0 && owner != 0;
+	int r = others ? private_user_folder(k->state_dir, owner, users, sizeof(users)) : 0;
+	if (r < 0) {
+		log_debug("user %u may not read what is kept of %s: %s", (unsigned)owner, k->job_id, strerror(-r));
+		others = false;
+	}
+	if (text_format(k->job_dir, sizeof(k->job_dir), "%s/jobs/%s", others ? users : k->state_dir, k->job_id) >=
+	    (int)sizeof(k->job_dir))
+		return -ENAMETOOLONG;
+	r = private_mkdirs(k->job_dir);
+	if (r < 0 || !others)
+		return r;
+	TEXT_FORMAT(rows, "%s/" RECORDER_ROWS, k->job_dir);
+	k->rows_fd = open(rows, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, private_file());
+	return k->rows_fd < 0 ? -errno : 0;
+}
+
+void recorder_open_for(struct recorder *k, const char *state_dir, const char *job_id, uid_t owner)
+{
+	*k = (struct recorder){.rows_fd = -1, .unstored = UNSTORED_NONE};
 	TEXT_COPY(k->state_dir, state_dir);
-	TEXT_FORMAT(k->job_dir, "%s/jobs/%s", state_dir, job_id);
-	int r = file_mkdirs(k->job_dir, 0755);
+	TEXT_COPY(k->job_id, job_id);
+	int r = private_state(state_dir);
+	if (r == 0)
+		r = job_folder(k, owner);
 	if (r < 0) {
 		complain(k, "anything", r);
 		k->job_dir[0] = '\0';
 	}
 }
 
-void recorder_open_store(struct recorder *k)
+void recorder_open(struct recorder *k, const char *state_dir, const char *job_id)
 {
-	if (k->job_dir[0] == '\0')
-		return;
+	recorder_open_for(k, state_dir, job_id, geteuid());
+}
+
+/* ---- the store ---- */
+
+/* A store that could not be opened is tried again after this long. */
+static const uint64_t open_again_ns = 10 * NS_PER_S;
+
+static int try_open(struct recorder *k, struct fault *f)
+{
 	char note[256] = "";
-	struct fault f = {0};
-	int r = store_open(k->state_dir, STORE_WRITE, &k->store, note, &f);
+	int r = store_open(k->state_dir, STORE_HASTE, &k->store, note, f);
 	if (note[0])
 		log_warning("%s", note);
-	if (r != 0) {
+	k->locked = r == -EBUSY;
+	k->again_ns = clock_mono_ns() + open_again_ns;
+	return r;
+}
+
+void recorder_open_store(struct recorder *k)
+{
+	struct fault f = {0};
+	if (k->job_dir[0] == '\0')
+		return;
+	int r = try_open(k, &f);
+	if (r == 0) {
+		unstored_take_up(k->state_dir, k->store);
+	} else if (k->locked) {
+		log_debug("%s: the job is stored later", f.text);
+	} else {
 		k->complained = true;
 		log_warning("%s; the job goes on, but is not kept in the store", f.text);
 	}
@@ -51,27 +98,83 @@ void recorder_open_store(struct recorder *k)
 
 void recorder_share_store(struct recorder *k, const struct recorder *owner)
 {
-	k->store = owner->store;
-	k->borrowed = true;
+	k->owner = owner;
+}
+
+struct store *recorder_store(const struct recorder *k)
+{
+	return k->owner ? k->owner->store : k->store;
+}
+
+static bool is_locked(const struct recorder *k)
+{
+	return k->owner ? k->owner->locked : k->locked;
+}
+
+/* -EBUSY: the store is still locked. */
+static int catch_up(struct recorder *k)
+{
+	struct fault f;
+	if (!k->owner && k->locked && clock_mono_ns() >= k->again_ns)
+		ignore(try_open(k, &f), "it is tried again");
+	struct store *s = recorder_store(k);
+	return s ? unstored_replay(&k->unstored, s) : -EBUSY;
+}
+
+/* Once a row waits, the later ones go behind it: an earlier one must not replace a later one. */
+static int put_stored(struct recorder *k, const struct rowlog_row *row)
+{
+	int r = 0;
+	if (k->unstored.fd >= 0 || is_locked(k))
+		r = catch_up(k);
+	if (r == 0 && recorder_store(k))
+		r = rowlog_store(recorder_store(k), row);
+	if (r != -EBUSY)
+		return r;
+	r = k->unstored.fd >= 0 ? 0 : unstored_open(&k->unstored, k->state_dir, k->job_id);
+	return r == 0 ? rowlog_write(k->unstored.fd, row) : r;
+}
+
+static void recorder_put(struct recorder *k, enum rowlog_kind kind, const void *what, const char *name)
+{
+	const struct rowlog_row row = {.kind = kind, .what = what};
+	int kept = k->rows_fd >= 0 ? rowlog_write(k->rows_fd, &row) : 0;
+	int r = recorder_store(k) || is_locked(k) ? put_stored(k, &row) : 0;
+	if (r < 0 || kept < 0)
+		complain(k, name, r < 0 ? r : kept);
+}
+
+/* Asks anew, and no longer than STORE_HASTE_MS, whatever was answered before. */
+static int last_try(struct recorder *k)
+{
+	if (!k->owner) {
+		k->store = store_close(k->store);
+		k->locked = true;
+		k->again_ns = 0;
+	}
+	return catch_up(k);
 }
 
 void recorder_close(struct recorder *k)
 {
-	k->store = k->borrowed ? NULL : store_close(k->store);
+	if (k->unstored.fd >= 0 && last_try(k) < 0)
+		log_warning("the store in %s is locked by another program; the job is added to it by the next command "
+			    "of vigil",
+			    k->state_dir);
+	unstored_close(&k->unstored);
+	closep(&k->rows_fd);
+	k->rows_fd = -1;
+	k->store = store_close(k->store);
 }
 
 void recorder_job(struct recorder *k, const struct job *j)
 {
-	int r = k->store ? store_put_job(k->store, j) : 0;
-	if (r < 0)
-		complain(k, "the job", r);
+	recorder_put(k, ROWLOG_JOB, j, "the job");
 }
 
 void recorder_process(struct recorder *k, const struct job_process *p)
 {
-	int r = k->store ? store_put_process(k->store, p) : 0;
-	if (r < 0)
-		complain(k, "a process", r);
+	recorder_put(k, ROWLOG_PROCESS, p, "a process");
 }
 
 void recorder_event(struct recorder *k, const struct job *j, const char *kind, const char *incident, const char *fmt,
@@ -86,9 +189,8 @@ void recorder_event(struct recorder *k, const struct job *j, const char *kind, c
 	va_start(ap, fmt);
 	(void)vsnprintf(e.text, sizeof(e.text), fmt, ap);
 	va_end(ap);
-	int r = k->store ? store_add_event(k->store, &e, NULL) : 0;
-	if (r < 0)
-		complain(k, "an event", r);
+	mask_text(e.text);
+	recorder_put(k, ROWLOG_EVENT, &e, "an event");
 }
 
 void recorder_ended(struct recorder *k, struct job *j, uint64_t lived_ns)
@@ -122,7 +224,7 @@ static int incident_dir(const struct recorder *k, char *dst, size_t cap)
 	if (k->job_dir[0] == '\0')
 		return -ENOENT;
 	(void)text_format(dst, cap, "%s/incidents", k->job_dir);
-	return file_mkdirs(dst, 0755);
+	return private_mkdirs(dst);
 }
 
 static int incident_path(const struct recorder *k, const char *id, const char *suffix, char dst[static PATH_MAX])
@@ -134,15 +236,18 @@ static int incident_path(const struct recorder *k, const char *id, const char *s
 	return r;
 }
 
-static struct js *incident_json(const struct incident *i, const struct attachments *a)
+/* Masks the incident as well, which is shown and sent next. */
+static struct js *incident_json(struct incident *i, const struct attachments *a)
 {
+	incident_mask(i);
 	struct js *j = report_json(i);
 	if (a)
 		attachments_put(a, j);
+	js_change_texts(j, mask_text);
 	return j;
 }
 
-void recorder_skeleton(struct recorder *k, const struct incident *i, const struct attachments *a)
+void recorder_skeleton(struct recorder *k, struct incident *i, const struct attachments *a)
 {
 	char path[PATH_MAX];
 	cleanup(js_freep) struct js *j = incident_json(i, a);
@@ -152,7 +257,7 @@ void recorder_skeleton(struct recorder *k, const struct incident *i, const struc
 	/* whole or not at all: it is what the next vigil has if all of this one is killed now */
 	char part[PATH_MAX + 8];
 	TEXT_FORMAT(part, "%s.part", path);
-	cleanup(closep) int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	cleanup(closep) int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, private_file());
 	if (fd >= 0 && file_write_all(fd, text, strlen(text)) == 0)
 		ignore(rename(part, path), "the full report follows");
 }
@@ -176,7 +281,7 @@ void recorder_wakers(struct recorder *k, const char *text, size_t len)
 		return;
 	TEXT_FORMAT(path, "%s/wakers", k->job_dir);
 	TEXT_FORMAT(part, "%s.part", path);
-	cleanup(closep) int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	cleanup(closep) int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, private_file());
 	if (fd >= 0 && file_write_all(fd, text, len) == 0)
 		ignore(rename(part, path), "vigil waits then names fewer");
 }
@@ -192,12 +297,12 @@ static int write_text(const struct incident *i, const struct js *all, const char
 	report_hang_text(js_get(all, "hang"), REPORT_PLAIN, f);
 	report_heap_text(js_get(all, "heap"), REPORT_PLAIN, f);
 	report_stacks_text(js_get(all, "hang") ? NULL : js_get(all, "stacks"), REPORT_PLAIN, f);
-	int r = fclose(f) == 0 ? file_replace(path, text, len, 0644) : -EIO;
+	int r = fclose(f) == 0 ? file_replace(path, text, len, private_file()) : -EIO;
 	free(text);
 	return r;
 }
 
-void recorder_incident(struct recorder *k, const struct incident *i, const struct attachments *a, bool notify)
+void recorder_incident(struct recorder *k, struct incident *i, const struct attachments *a, bool notify)
 {
 	char path[PATH_MAX];
 	cleanup(js_freep) struct js *j = incident_json(i, a);
@@ -206,19 +311,24 @@ void recorder_incident(struct recorder *k, const struct incident *i, const struc
 		return;
 	int r = incident_path(k, i->id, "json", path);
 	if (r == 0)
-		r = file_replace(path, text, strlen(text), 0644);
+		r = file_replace(path, text, strlen(text), private_file());
 	if (r == 0 && (r = incident_path(k, i->id, "txt", path)) == 0)
 		r = write_text(i, j, path);
 	if (r < 0 && k->job_dir[0])
 		complain(k, "the report", r);
 	if (notify)
 		notifier_incident(k->notifier, i);
-	if (!k->store)
-		return;
-	r = store_put_incident(k->store, i->id, i->job, i->attempt, incident_kind_name(i->kind), i->time_unix_ms,
-			       i->victim.valid ? i->victim.pid : 0, i->summary, text);
-	if (r < 0)
-		complain(k, "the report", r);
+	const struct store_incident row = {
+		.id = i->id,
+		.job = i->job,
+		.attempt = i->attempt,
+		.kind = incident_kind_name(i->kind),
+		.time_unix_ms = i->time_unix_ms,
+		.victim_pid = i->victim.valid ? i->victim.pid : 0,
+		.summary = i->summary,
+		.json = text,
+	};
+	recorder_put(k, ROWLOG_INCIDENT, &row, "the report");
 }
 
 void recorder_report_path(const struct recorder *k, const char *incident_id, char *dst, size_t cap)
@@ -235,14 +345,21 @@ int recorder_log_open(struct recorder *k, uint32_t attempt, int32_t rank, const 
 	if (k->job_dir[0] == '\0')
 		return -1;
 	TEXT_FORMAT(dir, "%s/attempt-%u", k->job_dir, attempt);
-	int r = file_mkdirs(dir, 0755);
+	int r = private_mkdirs(dir);
 	int fd = -1;
 	if (r == 0) {
 		TEXT_FORMAT(path, "%s/rank-%d.%s", dir, rank, suffix);
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, private_file());
 		r = fd < 0 ? -errno : 0;
 	}
 	if (r < 0)
 		complain(k, "the job's output", r);
 	return fd;
+}
+
+int recorder_log_again(const struct recorder *k, uint32_t attempt, int32_t rank, const char *suffix)
+{
+	char path[400];
+	TEXT_FORMAT(path, "%s/attempt-%u/rank-%d.%s", k->job_dir, attempt, rank, suffix);
+	return open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
 }

@@ -54,7 +54,10 @@ struct old {
 	forget_lives_fn *lives;
 	void *ctx;
 	size_t n, kept;
-	char id[JOBS_AT_ONCE][64];
+	struct {
+		char id[64];
+		uid_t uid;
+	} job[JOBS_AT_ONCE];
 };
 
 static int old_add(void *ctx, const struct job *j)
@@ -67,8 +70,21 @@ static int old_add(void *ctx, const struct job *j)
 		o->kept++;
 		return 0;
 	}
-	TEXT_COPY(o->id[o->n], j->id);
+	TEXT_COPY(o->job[o->n].id, j->id);
+	o->job[o->n].uid = j->uid;
 	return ++o->n == JOBS_AT_ONCE;
+}
+
+/* What a vigil of root keeps for the owner of the job, if anything. */
+static int users_forget(int state, uid_t uid, const char *id, struct forgotten *ret, struct fault *f)
+{
+	char path[48];
+	TEXT_FORMAT(path, "users/%u/jobs", (unsigned)uid);
+	cleanup(closep) int jobs = openat(state, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r = jobs >= 0 ? tree_remove(jobs, id, DEPTH_MOST, &ret->bytes) : 0;
+	return r < 0 ? fault_set(f, r, "the folder of job %s could not be removed: %s; its record is kept", id,
+				 strerror(-r))
+		     : 0;
 }
 
 static int job_forget(struct store *s, int jobs, const char *id, struct forgotten *ret, struct fault *f)
@@ -123,7 +139,9 @@ int forget_jobs(struct store *s, const char *state_dir, int64_t before_unix_ms, 
 			return fault_set(f, r, "the jobs could not be read: %s", strerror(-r));
 		ret->kept = old.kept;
 		for (size_t i = 0; i < old.n; i++) {
-			r = job_forget(s, jobs, old.id[i], ret, f);
+			r = users_forget(state, old.job[i].uid, old.job[i].id, ret, f);
+			if (r == 0)
+				r = job_forget(s, jobs, old.job[i].id, ret, f);
 			if (r < 0)
 				return r;
 		}

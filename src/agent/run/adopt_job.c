@@ -8,10 +8,33 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "sense/proc/proc.h"
+#include "sense/proc/procfile.h"
 #include "tell/jobs/job_json.h"
 
 /* A kill's numbers are complete within milliseconds; a stuck victim may take longer. */
 static const uint64_t case_wait_ns = 2 * NS_PER_S;
+
+/*
+ * Whose job it is, and who may read its reports: the user of the process, or of all processes of the group. Ourselves
+ * where they are several users', or nobody is there yet.
+ */
+static uid_t owner_of(const struct adopt *a, const struct adopted *j)
+{
+	static pid_t pids[1024];
+	struct foreign_user user;
+	size_t n = 0;
+	uid_t owner = geteuid();
+	if (j->id.pid)
+		return procfile_user(a->w, j->id.pid, &user) == 0 ? user.uid : owner;
+	if (cgroup_pids(a->w, j->cgroup, pids, ARRAY_SIZE(pids), &n) != 0)
+		return owner;
+	for (size_t i = 0; i < n; i++) {
+		if (procfile_user(a->w, pids[i], &user) != 0 || (i > 0 && user.uid != owner))
+			return geteuid();
+		owner = user.uid;
+	}
+	return owner;
+}
 
 static void job_describe(struct adopt *a, struct adopted *j, const char *name, const char *command)
 {
@@ -19,8 +42,8 @@ static void job_describe(struct adopt *a, struct adopted *j, const char *name, c
 	host_job_id(name, j->job.id, sizeof(j->job.id));
 	TEXT_COPY(j->job.command, command);
 	host_name(j->job.node, sizeof(j->job.node));
-	host_user(j->job.user, sizeof(j->job.user));
-	j->job.uid = getuid();
+	j->job.uid = owner_of(a, j);
+	host_user_of(j->job.uid, j->job.user, sizeof(j->job.user));
 	j->job.adopted = true;
 	j->job.pid = j->id.pid;
 	j->job.state = JOB_RUNNING;
@@ -123,7 +146,7 @@ void adopt_begin(struct adopt *a, struct adopted *j, const char *name, const cha
 {
 	j->active = true;
 	job_describe(a, j, name, command);
-	recorder_open(&j->recorder, a->spec->watch.state_dir, j->job.id);
+	recorder_open_for(&j->recorder, a->spec->watch.state_dir, j->job.id, j->job.uid);
 	recorder_share_store(&j->recorder, &a->recorder);
 	j->recorder.notifier = &a->services.notifier;
 	TEXT_COPY(j->job.log_dir, j->recorder.job_dir);
@@ -257,6 +280,7 @@ void adopt_ended(struct adopt *a, struct adopted *j)
 	closep(&j->pidfd);
 	j->pidfd = -1;
 	j->autopsy = autopsy_free(j->autopsy);
+	recorder_close(&j->recorder);
 }
 
 static bool root_lives(const struct adopt *a, struct proc_id id)
@@ -288,6 +312,7 @@ void adopt_release(struct adopt *a, struct adopted *j, const char *why)
 	recorder_job(&j->recorder, &j->job);
 	j->autopsy = autopsy_free(j->autopsy);
 	jobhang_clear(&j->hang);
+	recorder_close(&j->recorder);
 	notifier_ended(&a->services.notifier, j->job.id);
 	j->active = false;
 	adopt_pass_on(a, (uint32_t)(j - a->job));

@@ -7,6 +7,7 @@
 #include "agent/host/datadir.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/private.h"
 
 static int plugin_find(const struct world *w, char dst[static PATH_MAX], struct fault *f)
 {
@@ -52,7 +53,7 @@ int callrun_attempt(struct callrun *c, const char *job_dir, uint32_t attempt)
 	if (job_dir[0] == '\0')
 		return -ENOENT;
 	TEXT_FORMAT(dir, "%s/attempt-%u/calls", job_dir, attempt);
-	int r = file_mkdirs(dir, 0755);
+	int r = private_mkdirs(dir);
 	if (r < 0)
 		return r;
 	/* an absolute path, because the job may change its folder */

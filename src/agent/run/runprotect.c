@@ -10,7 +10,7 @@ void runprotect_apply(const struct world *w, struct recorder *k, const struct jo
 	const struct protectjob_want want = {
 		.members = &members, .subject = j->name, .key = j->id, .level = PROTECT_NORMAL, .guarded = true};
 	struct fault f = {.text = ""};
-	if (protectjob_apply(w, &want, k->store, &sh, &f) != 0) {
+	if (protectjob_apply(w, &want, recorder_store(k), &sh, &f) != 0) {
 		log_warning("the job could not be protected: %s", f.text);
 		return;
 	}

@@ -53,5 +53,7 @@ struct run_spec {
 	uint64_t heap_rate_bytes; /* mean distance of samples; 0: dormant */
 	bool heap_objects;
 	bool collectives; /* NCCL loads the plugin that records its calls */
+	uint64_t keep_bytes; /* kept output of this job; 0: no limit */
+	uint64_t keep_all_bytes; /* of all jobs; 0: no limit, UINT64_MAX: by the disk (agent/jobs/keptoutput) */
 	uint64_t summary_ns; /* how often kills are summed up on stderr */
 };

@@ -36,6 +36,10 @@ void super_finish_case(struct super *s, struct guard_case *c, const struct retry
 void super_output_open(struct super *s);
 /* Poll what can move: the job's output while there is room for it, our readers while something is kept for them. */
 void super_output_poll(struct super *s);
+/* More is kept than may be: takes it out of the fullest file. */
+void super_output_trim(struct super *s);
+/* The attempt has ended, and another may follow: takes out what is above half of the limit. */
+void super_output_make_room(struct super *s);
 /* Our reader can take more. */
 void super_output_push(struct super *s, struct outbuf *o);
 /* The last line that a rank has written, "" if none, by preference to stderr. True: it was to stderr. */

@@ -193,6 +193,7 @@ static int rank_start(struct super *s, uint32_t i)
 		 recorder_log_open(&s->recorder, s->job.attempt, r->rank, "out"));
 	tee_open(&r->err, r->proc.err_fd, s->output.err_to,
 		 recorder_log_open(&s->recorder, s->job.attempt, r->rank, "err"));
+	r->out.kept.job = r->err.kept.job = &s->output.kept;
 	super_output_poll(s);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "judge/death/consequence.h"
 #include "tell/incident/report.h"
 
@@ -147,6 +148,8 @@ static bool died_for_memory(const struct super *s, const struct rank *r)
 static void outputs_end(struct super *s)
 {
 	uint64_t until = s->w->mono_ns() + output_wait_ns;
+	if (s->job.attempt < s->job.max_retries)
+		super_output_make_room(s);
 	for (uint32_t i = 0; i < s->nproc; i++) {
 		tee_finish(&s->rank[i].out, s->w->mono_ns, until);
 		tee_finish(&s->rank[i].err, s->w->mono_ns, until);
@@ -241,6 +244,18 @@ static const struct rank *root_death(struct super *s, const struct rank *first, 
 	return first;
 }
 
+/* A report that quotes a log whose middle is gone says so. */
+static void kept_in_part(const struct super *s, struct incident *in)
+{
+	const struct keptlogs *kept = &s->output.kept;
+	char most[24], left_out[24];
+	if (kept->left_out_bytes > 0)
+		incident_evidence_add(in, "not_read", "output", 0,
+				      "%s of the job's output are not kept: it was more than %s (--keep-output), and "
+				      "beginnings and ends are kept",
+				      size_format(kept->left_out_bytes, left_out), size_format(kept->most_bytes, most));
+}
+
 static void other_death(struct super *s, const struct rank *r, struct incident *in, struct attachments *parts)
 {
 	struct killreport e = super_killreport(s);
@@ -248,6 +263,7 @@ static void other_death(struct super *s, const struct rank *r, struct incident *
 	r = root_death(s, r, in);
 	killreport_common(&e, in);
 	last_words(r, in);
+	kept_in_part(s, in);
 	recorder_incident_id(&s->recorder, s->job.id, in->id, sizeof(in->id));
 	super_hang_ended(s, in, parts);
 	const struct proc_id victim = {r->proc.pid, r->start_ticks};

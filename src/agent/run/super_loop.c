@@ -124,6 +124,7 @@ static void timers(struct super *s)
 	if (s->phase == SUPER_WAITING && now >= s->deadline_ns) {
 		int status;
 		s->job.attempt++;
+		keptlogs_next_attempt(&s->output.kept, s->recorder.job_dir, s->job.attempt);
 		if (super_attempt_start(s, &status) != 0) {
 			s->exit_status = status;
 			s->phase = SUPER_OVER;
@@ -191,7 +192,10 @@ static void pump(struct super *s, uint64_t key)
 {
 	struct rank *r = &s->rank[(key - SUPER_KEY_RANKS) / 2];
 	struct tee *t = (key & 1) ? &r->err : &r->out;
-	if (!tee_pump(t))
+	bool open = tee_pump(t);
+	if (keptlogs_over(&s->output.kept))
+		super_output_trim(s);
+	if (!open)
 		return;
 	if (t->log_failed) {
 		t->log_failed = false;

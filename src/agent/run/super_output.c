@@ -7,6 +7,7 @@
 
 #include "agent/run/super.h"
 #include "base/log.h"
+#include "base/units.h"
 
 /* Time for a stuck reader to take the last output after the user asked to end. */
 static const int end_wait_ms = 500;
@@ -82,6 +83,66 @@ void super_output_push(struct super *s, struct outbuf *o)
 {
 	if (outbuf_push(o) != 0)
 		reader_gone(s, o);
+}
+
+static void trimmed_say(struct super *s)
+{
+	struct keptlogs *kept = &s->output.kept;
+	char most[24];
+	if (kept->said)
+		return;
+	kept->said = true;
+	(void)size_format(kept->most_bytes, most);
+	recorder_event(&s->recorder, &s->job, "output_cut", NULL,
+		       "the kept output has reached %s: its beginning and its end are kept", most);
+	if (!s->spec->watch.quiet)
+		log_info("the kept output of the job has reached %s: from now on its beginning and its end are kept "
+			 "(--keep-output); it is still shown as a whole",
+			 most);
+}
+
+struct fullest {
+	struct tee *tee; /* NULL: none */
+	const struct rank *rank;
+	bool err;
+};
+
+static struct fullest fullest_find(struct super *s, bool closed_too)
+{
+	struct fullest f = {.tee = NULL};
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		struct tee *both[] = {&s->rank[i].out, &s->rank[i].err};
+		for (size_t k = 0; k < ARRAY_SIZE(both); k++) {
+			if (!both[k]->to || (both[k]->log_fd < 0 && !closed_too))
+				continue;
+			if (!f.tee || keptlog_bytes(&both[k]->kept) > keptlog_bytes(&f.tee->kept))
+				f = (struct fullest){.tee = both[k], .rank = &s->rank[i], .err = k == 1};
+		}
+	}
+	return f;
+}
+
+void super_output_trim(struct super *s)
+{
+	struct fullest f = fullest_find(s, false);
+	if (f.tee && keptlog_trim(&f.tee->kept, f.tee->log_fd))
+		trimmed_say(s);
+}
+
+/* The job has closed its output, so the files are opened once more. */
+void super_output_make_room(struct super *s)
+{
+	const struct keptlogs *kept = &s->output.kept;
+	while (kept->most_bytes > 0 && kept->kept_bytes - kept->former_bytes > kept->most_bytes / 2) {
+		struct fullest f = fullest_find(s, true);
+		int fd = f.tee ? recorder_log_again(&s->recorder, s->job.attempt, f.rank->rank, f.err ? "err" : "out")
+			       : -1;
+		bool trimmed = fd >= 0 && keptlog_trim(&f.tee->kept, fd);
+		closep(&fd);
+		if (!trimmed)
+			break;
+		trimmed_say(s);
+	}
 }
 
 static bool asked_to_end(const struct super *s)

@@ -63,6 +63,7 @@ struct super_output {
 	struct outbuf out, err; /* our stdout and stderr */
 	struct outbuf *err_to; /* &out where both are one */
 	bool out_polled, err_polled;
+	struct keptlogs kept; /* how much of it is kept */
 };
 
 /* super_attempt.c, super_end.c */

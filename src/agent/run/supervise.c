@@ -8,17 +8,37 @@
 #include "agent/incident/autopsy.h"
 #include "agent/incident/leftover.h"
 #include "agent/host/host.h"
+#include "agent/jobs/keptoutput.h"
 #include "agent/run/runprotect.h"
 #include "agent/run/super.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mask.h"
 #include "base/path.h"
 #include "sense/proc/proc.h"
 #include "tell/jobs/job_json.h"
 
 /* BPF is loaded when the job has lived this long: a short job never pays for it. */
 static const uint64_t bpf_delay_ns = 300 * NS_PER_MS;
+
+/* The arguments as one line, without secrets. */
+static void command_line(char *const *argv, char *dst, size_t cap)
+{
+	char args[8192];
+	size_t len = 0;
+	for (size_t i = 0; argv[i] && len < sizeof(args); i++) {
+		size_t n = MIN(strlen(argv[i]) + 1, sizeof(args) - len);
+		memcpy(args + len, argv[i], n);
+		len += n;
+	}
+	args[sizeof(args) - 1] = '\0';
+	len = mask_args(args, len);
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	for (size_t at = 0; at < len; at += strlen(args + at) + 1)
+		buf_printf(&b, "%s%s", at ? " " : "", args + at);
+}
 
 static void job_describe(struct super *s)
 {
@@ -38,9 +58,7 @@ static void job_describe(struct super *s)
 	if (!spec->watch.name && dot && strcmp(dot, ".py") == 0)
 		*dot = '\0';
 	host_job_id(j->name, j->id, sizeof(j->id));
-	struct buf b = BUF_ON(j->command);
-	for (size_t i = 0; spec->argv[i]; i++)
-		buf_printf(&b, "%s%s", i ? " " : "", spec->argv[i]);
+	command_line(spec->argv, j->command, sizeof(j->command));
 	if (!getcwd(j->cwd, sizeof(j->cwd)))
 		j->cwd[0] = '\0';
 	host_name(j->node, sizeof(j->node));
@@ -119,6 +137,10 @@ static int supervise_finish(struct super *s)
 	if (s->spec->watch.json)
 		json_print(j);
 	super_output_end(s);
+	struct keptoutput_result swept;
+	keptoutput_ended(s->spec->watch.state_dir, j->id, s->output.kept.kept_bytes, s->spec->keep_all_bytes, &swept);
+	if (swept.jobs > 0)
+		log_debug("the kept output of %zu ended jobs was removed (--keep-output-all)", swept.jobs);
 	return s->exit_status;
 }
 
@@ -283,6 +305,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 			    .attempts = {.first_failed = -1},
 			    .exit_status = 125,
 			    .note_fd = -1,
+			    .output = {.kept = {.most_bytes = spec->keep_bytes}},
 			    .group = JOBGROUP_NONE};
 	if (s->nproc > SUPER_RANKS) {
 		log_error("--nproc %u: at most %d ranks are started on one node", s->nproc, SUPER_RANKS);

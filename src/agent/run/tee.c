@@ -45,6 +45,8 @@ static bool move(struct tee *t)
 			t->log_errno = -r;
 			closep(&t->log_fd);
 			t->log_fd = -1;
+		} else {
+			keptlog_wrote(&t->kept, (size_t)n);
 		}
 	}
 	if (outbuf_put(t->to, chunk, (size_t)n) != 0) {

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "agent/run/keptlog.h"
 #include "agent/run/outbuf.h"
 #include "base/base.h"
 
@@ -16,6 +17,7 @@ struct tee {
 	struct outbuf *to; /* borrowed; other channels write there too */
 	bool polled;   /* used by the owner: from_fd is being polled */
 	int log_fd;    /* -1: not kept */
+	struct keptlog kept; /* what is in the log; set by the owner */
 	uint64_t bytes;
 	bool log_failed; /* set when writing the log failed; the caller says so */
 	int log_errno;

@@ -7,6 +7,7 @@
 #include "agent/inspect/procview.h"
 #include "agent/stacks/snaptasks.h"
 #include "base/buf.h"
+#include "base/mask.h"
 #include "base/vec.h"
 #include "sense/proc/proc.h"
 #include "sense/python/pylocals.h"
@@ -35,7 +36,7 @@ static bool over(const struct snap *s)
 	return (s->want->stop && *s->want->stop) || s->w->mono_ns() >= s->end_ns;
 }
 
-static int locals_of(struct procview *l, const struct pyframe *py, struct dump_frame *to)
+static int locals_of(struct procview *l, const struct pyframe *py, bool unmasked, struct dump_frame *to)
 {
 	struct pylocals locals = {.n = 0};
 	if (pylocals_read(&l->rt, &l->remote, py->addr, py->code, &locals) != 0)
@@ -46,6 +47,8 @@ static int locals_of(struct procview *l, const struct pyframe *py, struct dump_f
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < locals.n; i++) {
+		if (!unmasked)
+			mask_value(locals.items[i].name, locals.items[i].value);
 		to->locals[i] = (struct dump_local){.name = take(&locals.items[i].name),
 						    .value = take(&locals.items[i].value),
 						    .is_arg = locals.items[i].is_arg};
@@ -65,7 +68,7 @@ static int frame_add(struct snap *s, struct procview *l, const struct procview_f
 	to->module = text.module[0] ? strdup(text.module) : NULL;
 	if (!to->name || (text.file[0] && !to->file) || (text.module[0] && !to->module))
 		return -ENOMEM;
-	return f->python && s->want->locals ? locals_of(l, f->py, to) : 0;
+	return f->python && s->want->locals ? locals_of(l, f->py, s->want->unmasked, to) : 0;
 }
 
 static enum dump_gil gil_of(enum pygil g)

@@ -18,6 +18,7 @@ struct snapshot_want {
 	bool native; /* native frames, merged with Python's; false: only where there is no Python */
 	bool lines; /* find source lines of native frames in their debug information */
 	bool locals;
+	bool unmasked; /* show secrets in locals as well (base/mask) */
 	bool kernel; /* of threads that wait also the frames in the kernel, where they may be read */
 	bool tasks; /* of event loops in Python */
 	bool frozen; /* the processes are in a frozen group: nothing changes, and no thread can be stopped */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mask.h"
 
 static const char *const kind_names[INCIDENT_KIND_MAX] = {
 	[INCIDENT_NONE] = "none",
@@ -144,4 +145,20 @@ void incident_advice_name_job(struct incident *i)
 		}
 		buf_add(&b, rest);
 	}
+}
+
+void incident_mask(struct incident *i)
+{
+	mask_text(i->summary);
+	mask_text(i->cause.text);
+	mask_text(i->killer_text);
+	mask_text(i->victim.command);
+	mask_text(i->policy.reason);
+	mask_text(i->retry.reason);
+	for (size_t k = 0; k < i->cause.n_advice; k++)
+		mask_text(i->cause.advice[k]);
+	for (size_t k = 0; k < i->n_top; k++)
+		mask_text(i->top[k].command);
+	for (size_t k = 0; k < i->n_evidence; k++)
+		mask_text(i->evidence[k].text);
 }

@@ -204,6 +204,8 @@ const char *memory_scope_name(enum memory_scope s); /* NULL for none */
 void incident_evidence_add(struct incident *i, const char *kind, const char *source, int64_t time_unix_ms,
 			   const char *fmt, ...) printf_like(5, 6);
 void incident_advice_add(struct incident *i, const char *fmt, ...) printf_like(2, 3);
+/* Hides secrets in all texts that come from a job: quoted lines, command lines (base/mask). */
+void incident_mask(struct incident *i);
 /*
  * Advice is written before its job has a name: puts the name of i->job ("last" if it has none) where a command of vigil
  * has the word JOB: "vigil show JOB". Nothing of the kind may reach a report.

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mask.h"
 
 /* include/linux/sched.h: the task runs no user program. */
 #define PF_KTHREAD UINT64_C(0x00200000)
@@ -349,6 +350,7 @@ int proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 		len--;
 	if (len == 0)
 		return comm_read(w, pid, dst, cap);
+	len = mask_args(text, len);
 	for (size_t i = 0; i < len; i++)
 		if (text[i] == '\0')
 			text[i] = ' ';

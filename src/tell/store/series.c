@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/private.h"
 
 static const char magic[8] = {'v', 'i', 'g', 'i', 'l', 'T', 'S', '1'};
 #define MARK 0x5653u /* "SV": every record begins with it */
@@ -315,7 +316,7 @@ int series_create(const char *path, size_t max_bytes, struct series_writer **ret
 	w->spacing_ns = SPACING_NS;
 	TEXT_COPY(w->path, path);
 	(void)unlink(path);
-	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, private_file());
 	int r = w->fd < 0 ? -errno : file_write_all(w->fd, magic, sizeof(magic));
 	if (r < 0) {
 		(void)series_close(w);
@@ -526,7 +527,7 @@ static int replace(struct series_writer *w, const unsigned char *text, size_t le
 	char beside[PATH_MAX];
 	if (text_format(beside, sizeof(beside), "%s.new", w->path) >= (int)sizeof(beside))
 		return -ENAMETOOLONG;
-	cleanup(closep) int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	cleanup(closep) int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, private_file());
 	int r = fd < 0 ? -errno : file_write_all(fd, text, len);
 	if (r == 0 && rename(beside, w->path) < 0)
 		r = -errno;

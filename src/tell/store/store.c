@@ -12,96 +12,25 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/path.h"
+#include "base/private.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "tell/store/store_fault.h"
 #include "tell/store/store_sql.h"
 
-/* How long a write waits for another vigil's write. */
-#define BUSY_MS (STORE_BUSY_S * 1000)
+/* After -EBUSY, a store in haste is not tried again for a second, then two, at most a minute. */
+#define CLOSED_FIRST_NS NS_PER_S
+#define CLOSED_MOST_NS (60 * NS_PER_S)
 /* Pages of write-ahead log before they move into the database: recovery at open stays below a millisecond. */
 #define CHECKPOINT_PAGES 256
-
-enum statement {
-	PUT_JOB,
-	PUT_PROCESS,
-	ADD_EVENT,
-	PUT_INCIDENT,
-	PUT_NOTE,
-	GET_NOTE,
-	DROP_NOTE,
-	FORGET_PROCESSES,
-	FORGET_EVENTS,
-	FORGET_INCIDENTS,
-	FORGET_NOTES,
-	FORGET_JOB,
-	EACH_NOTE,
-	JOB_BY_ID,
-	JOB_BY_NAME,
-	JOB_LAST,
-	JOB_BY_PID,
-	EACH_JOB,
-	EACH_PROCESS,
-	EACH_EVENT,
-	INCIDENT_BY_ID,
-	INCIDENT_BY_JOB,
-	INCIDENT_BY_PID,
-	INCIDENT_LAST,
-	EACH_INCIDENT,
-	COUNT_INCIDENTS,
-	STATEMENT_MAX,
-};
-
-/* Rows more than a day in the future were stored with a wrong clock; sort them last. */
-#define TO_COME(t) t ">(strftime('%s','now')+86400)*1000"
-#define NEWEST_JOB "ORDER BY " TO_COME("started_unix_ms") ", started_unix_ms DESC, rowid DESC "
-#define INCIDENT_JSON "SELECT json FROM incident "
-#define NEWEST_INCIDENT "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC LIMIT 1"
-
-static const struct {
-	const struct table *table; /* the statement's beginning is generated from it */
-	bool put;
-	const char *sql;
-} statements[STATEMENT_MAX] = {
-	[PUT_JOB] = {&store_job_table, true, ""},
-	[PUT_PROCESS] = {&store_process_table, true, ""},
-	[ADD_EVENT] = {&store_event_table, true, ""},
-	[PUT_INCIDENT] = {NULL, true,
-			  "INSERT INTO incident(id,job,attempt,kind,time_unix_ms,victim_pid,summary,json)"
-			  " VALUES(?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT(id) DO UPDATE SET job=?2,attempt=?3,kind=?4,"
-			  "time_unix_ms=?5,victim_pid=?6,summary=?7,json=?8"},
-	[PUT_NOTE] = {NULL, true,
-		      "INSERT INTO note(job,key,value) VALUES(?1,?2,?3) ON CONFLICT(job,key) DO UPDATE SET value=?3"},
-	[GET_NOTE] = {NULL, false, "SELECT value FROM note WHERE job=?1 AND key=?2"},
-	[DROP_NOTE] = {NULL, true, "DELETE FROM note WHERE job=?1 AND key=?2"},
-	[FORGET_PROCESSES] = {NULL, true, "DELETE FROM process WHERE job=?1"},
-	[FORGET_EVENTS] = {NULL, true, "DELETE FROM event WHERE job=?1"},
-	[FORGET_INCIDENTS] = {NULL, true, "DELETE FROM incident WHERE job=?1"},
-	[FORGET_NOTES] = {NULL, true, "DELETE FROM note WHERE job=?1"},
-	[FORGET_JOB] = {NULL, true, "DELETE FROM job WHERE id=?1"},
-	[EACH_NOTE] = {NULL, false, "SELECT key,value FROM note WHERE job=?1 ORDER BY key"},
-	[JOB_BY_ID] = {&store_job_table, false, "WHERE id=?1"},
-	[JOB_BY_NAME] = {&store_job_table, false, "WHERE name=?1 " NEWEST_JOB "LIMIT 1"},
-	[JOB_LAST] = {&store_job_table, false, NEWEST_JOB "LIMIT 1"},
-	[JOB_BY_PID] = {&store_job_table, false,
-			"WHERE pid=?1 OR id IN (SELECT job FROM process WHERE pid=?1) " NEWEST_JOB "LIMIT 1"},
-	[EACH_JOB] = {&store_job_table, false, NEWEST_JOB "LIMIT ?1"},
-	[EACH_PROCESS] = {&store_process_table, false, "WHERE job=?1 ORDER BY attempt, rank, started_unix_ms, pid"},
-	[EACH_EVENT] = {&store_event_table, false, "WHERE seq>?1 AND (?2 IS NULL OR job=?2) ORDER BY seq"},
-	[INCIDENT_BY_ID] = {NULL, false, INCIDENT_JSON "WHERE id=?1"},
-	[INCIDENT_BY_JOB] = {NULL, false, INCIDENT_JSON "WHERE job=?1 " NEWEST_INCIDENT},
-	[INCIDENT_BY_PID] = {NULL, false, INCIDENT_JSON "WHERE victim_pid=?1 " NEWEST_INCIDENT},
-	[INCIDENT_LAST] = {NULL, false, INCIDENT_JSON NEWEST_INCIDENT},
-	[EACH_INCIDENT] = {NULL, false,
-			   "SELECT id,json FROM incident WHERE ?1 IS NULL OR job=?1 ORDER BY time_unix_ms, rowid"},
-	[COUNT_INCIDENTS] = {NULL, false, "SELECT count(*) FROM incident WHERE job=?1"},
-};
 
 struct store {
 	sqlite3 *db;
 	enum store_mode mode;
 	dev_t dev; /* of the open file: another vigil may have moved it aside */
 	ino_t ino;
+	bool lent; /* rows go to the tables of store_lent_tables */
+	uint64_t closed_ns, closed_until_ns; /* STORE_HASTE: no write is tried before */
 	sqlite3_stmt *statement[STATEMENT_MAX];
 	char path[PATH_MAX - 64]; /* room for suffixes */
 	char note[256];
@@ -192,9 +121,9 @@ static int store_prepare(struct store *s, enum statement id, sqlite3_stmt **ret)
 		char sql[1600];
 		struct buf b = BUF_ON(sql);
 		buf_reset(&b);
-		if (statements[id].table)
-			(statements[id].put ? store_sql_put : store_sql_select)(statements[id].table, &b);
-		buf_add(&b, statements[id].sql);
+		if (store_statements[id].table)
+			(store_statements[id].put ? store_sql_put : store_sql_select)(store_statements[id].table, &b);
+		buf_add(&b, store_statements[id].sql);
 		int rc = sqlite3_prepare_v3(s->db, sql, (int)b.len, SQLITE_PREPARE_PERSISTENT, &s->statement[id], NULL);
 		if (rc != SQLITE_OK)
 			return error_of(s->db, rc);
@@ -207,7 +136,7 @@ static int store_prepare(struct store *s, enum statement id, sqlite3_stmt **ret)
 static int check_tables(struct store *s)
 {
 	sqlite3_stmt *q;
-	for (size_t i = 0; i < STATEMENT_MAX; i++) {
+	for (size_t i = 0; i < STATEMENTS_ALWAYS; i++) {
 		int r = store_prepare(s, (enum statement)i, &q);
 		if (r < 0)
 			return r;
@@ -246,12 +175,18 @@ static int create(struct store *s)
 	return r < 0 ? r : migrate(s);
 }
 
+/* How long a write waits for another vigil's write. */
+static int busy_ms(const struct store *s)
+{
+	return s->mode == STORE_HASTE ? STORE_HASTE_MS : STORE_BUSY_S * 1000;
+}
+
 static int connect(struct store *s, int flags)
 {
 	int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (rc != SQLITE_OK)
 		return error_of(s->db, rc);
-	sqlite3_busy_timeout(s->db, BUSY_MS);
+	sqlite3_busy_timeout(s->db, busy_ms(s));
 	sqlite3_wal_autocheckpoint(s->db, CHECKPOINT_PAGES);
 	/* The log is kept at close, so that `vigil run -- true` does not wait for the disk when it ends. */
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -319,6 +254,9 @@ static int open_existing(struct store *s)
 
 static int open_new(struct store *s)
 {
+	/* SQLite would make a file that all may read; its log and index take over the mode */
+	int made = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC, private_file());
+	closep(&made);
 	int r = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 	if (r == 0)
 		r = create(s);
@@ -339,7 +277,7 @@ static int lock_take(const struct store *s)
 	if (path_with(s, ".lock", path) < 0)
 		return -1;
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	uint64_t end = clock_mono_ns() + BUSY_MS * NS_PER_MS;
+	uint64_t end = clock_mono_ns() + (uint64_t)busy_ms(s) * NS_PER_MS;
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK && clock_mono_ns() < end)
 		(void)poll(NULL, 0, 2);
 	return fd;
@@ -381,7 +319,7 @@ static bool suspected(const struct store *s)
 static void suspect(const struct store *s, bool on)
 {
 	char path[PATH_MAX];
-	if (path_with(s, ".suspect", path) < 0)
+	if (s->path[0] == '\0' || path_with(s, ".suspect", path) < 0)
 		return;
 	if (!on) {
 		(void)unlink(path);
@@ -511,10 +449,8 @@ static int run_put(struct store *s, sqlite3_stmt *q)
 
 typedef int put_fn(struct store *s, const void *what);
 
-static int store_put(struct store *s, put_fn *fn, const void *what)
+static int put_repairing(struct store *s, put_fn *fn, const void *what)
 {
-	if (s->mode != STORE_WRITE)
-		return -EROFS;
 	int r = s->db && still_in_place(s) ? 0 : reopen(s);
 	if (r == 0)
 		r = fn(s, what);
@@ -522,6 +458,24 @@ static int store_put(struct store *s, put_fn *fn, const void *what)
 		return r;
 	r = repair(s);
 	return r < 0 ? r : fn(s, what);
+}
+
+static int store_put(struct store *s, put_fn *fn, const void *what)
+{
+	if (s->lent)
+		return fn(s, what);
+	if (s->mode == STORE_READ)
+		return -EROFS;
+	if (s->closed_until_ns > 0 && clock_mono_ns() < s->closed_until_ns)
+		return -EBUSY;
+	int r = put_repairing(s, fn, what);
+	if (r == -EBUSY && s->mode == STORE_HASTE) {
+		s->closed_ns = s->closed_ns ? MIN(2 * s->closed_ns, CLOSED_MOST_NS) : CLOSED_FIRST_NS;
+		s->closed_until_ns = clock_mono_ns() + s->closed_ns;
+	} else if (r == 0) {
+		s->closed_ns = s->closed_until_ns = 0;
+	}
+	return r;
 }
 
 static int bind_text(sqlite3_stmt *q, int at, const char *text)
@@ -602,13 +556,13 @@ static int put_row(struct store *s, enum statement id, const void *row, size_t n
 	sqlite3_stmt *q;
 	int r = store_prepare(s, id, &q);
 	for (size_t i = 0; r == 0 && i < n_bound; i++)
-		r = error_of(s->db, bind_column(q, (int)i + 1, &statements[id].table->columns[i], row));
+		r = error_of(s->db, bind_column(q, (int)i + 1, &store_statements[id].table->columns[i], row));
 	return r < 0 ? r : run_put(s, q);
 }
 
 static int put_job_row(struct store *s, const void *row)
 {
-	return put_row(s, PUT_JOB, row, store_job_table.n);
+	return put_row(s, s->lent ? LEND_JOB : PUT_JOB, row, store_job_table.n);
 }
 
 int store_put_job(struct store *s, const struct job *j)
@@ -618,7 +572,7 @@ int store_put_job(struct store *s, const struct job *j)
 
 static int put_process_row(struct store *s, const void *row)
 {
-	return put_row(s, PUT_PROCESS, row, store_process_table.n);
+	return put_row(s, s->lent ? LEND_PROCESS : PUT_PROCESS, row, store_process_table.n);
 }
 
 int store_put_process(struct store *s, const struct job_process *p)
@@ -628,7 +582,8 @@ int store_put_process(struct store *s, const struct job_process *p)
 
 static int add_event_row(struct store *s, const void *row)
 {
-	return put_row(s, ADD_EVENT, row, store_event_table.n - 1); /* seq stays NULL: the next number */
+	/* seq stays NULL: the next number */
+	return put_row(s, s->lent ? LEND_EVENT : ADD_EVENT, row, store_event_table.n - 1);
 }
 
 int store_add_event(struct store *s, const struct job_event *e, uint64_t *ret_seq)
@@ -657,16 +612,64 @@ static int put_texts(struct store *s, const void *what)
 	return r < 0 ? r : run_put(s, q);
 }
 
-int store_put_incident(struct store *s, const char *id, const char *job, uint32_t attempt, const char *kind,
-		       int64_t time_unix_ms, pid_t victim_pid, const char *summary, const char *json)
+int store_put_incident(struct store *s, const struct store_incident *i)
 {
 	const struct put_texts p = {
-		.id = PUT_INCIDENT,
-		.text = {id, job, NULL, kind, NULL, NULL, summary, json},
-		.number = {0, 0, attempt, 0, time_unix_ms, victim_pid},
+		.id = s->lent ? LEND_INCIDENT : PUT_INCIDENT,
+		.text = {i->id, i->job, NULL, i->kind, NULL, NULL, i->summary, i->json},
+		.number = {0, 0, i->attempt, 0, i->time_unix_ms, i->victim_pid},
 		.n = 8,
 	};
 	return store_put(s, put_texts, &p);
+}
+
+static int begin_now(struct store *s, const void *what)
+{
+	(void)what;
+	return exec(s, "BEGIN IMMEDIATE");
+}
+
+int store_begin(struct store *s)
+{
+	return store_put(s, begin_now, NULL);
+}
+
+int store_commit(struct store *s)
+{
+	return s->db ? exec(s, "COMMIT") : -EBADF;
+}
+
+/* ---- lending ---- */
+
+int store_open_empty(struct store **ret)
+{
+	cleanup(store_closep) struct store *s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->mode = STORE_READ;
+	int rc = sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	int r = error_of(s->db, rc);
+	if (r == 0)
+		r = migrate(s);
+	if (r == 0)
+		*ret = take(&s);
+	return r;
+}
+
+int store_lend_begin(struct store *s)
+{
+	int r = exec(s, "PRAGMA query_only=0");
+	if (r == 0)
+		r = exec(s, store_lent_tables);
+	s->lent = r == 0;
+	return r == 0 ? exec(s, "SAVEPOINT lent") : r;
+}
+
+int store_lend_end(struct store *s)
+{
+	int r = exec(s, "RELEASE lent");
+	s->lent = false;
+	return r == 0 ? exec(s, "PRAGMA query_only=1") : r;
 }
 
 int store_put_note(struct store *s, const char *job, const char *key, const char *value)
@@ -866,6 +869,19 @@ int store_find_incident(struct store *s, const char *what, char **ret_json)
 	if (r == STORE_NONE && strcmp(what, "last") == 0)
 		r = one_json(s, INCIDENT_LAST, NULL, NULL, ret_json);
 	return r;
+}
+
+bool store_has_event(struct store *s, const struct job_event *e)
+{
+	sqlite3_stmt *q;
+	int r = store_ask(s, HAS_EVENT, e->job, e->kind, &q);
+	if (r == 0)
+		r = error_of(s->db, bind_text(q, 3, e->text));
+	if (r == 0)
+		r = error_of(s->db, sqlite3_bind_int64(q, 4, e->time_unix_ms));
+	if (r == 0)
+		r = error_of(s->db, sqlite3_bind_int64(q, 5, e->attempt));
+	return r == 0 && next(s, q) == 0 && done(q, 0) == 0;
 }
 
 int store_each_incident(struct store *s, const char *job, store_incident_fn *fn, void *ctx)

@@ -12,6 +12,10 @@
  * store_take_note); a reader that meets it leaves a mark, and the next vigil
  * that writes looks the whole file over. One thread at a time.
  *
+ * STORE_HASTE is for who must not wait: a lock that another program holds makes a write fail with -EBUSY after
+ * STORE_HASTE_MS, and all writes at once for a time after that, a second at first and a minute at most. What could not
+ * be written is the caller's to keep (tell/store/rowlog).
+ *
  * Strings and structs passed in are copied. Row callbacks return 0 to go on.
  */
 #pragma once
@@ -23,6 +27,15 @@
 
 struct store;
 
+/* A report as it is stored. Texts are borrowed. */
+struct store_incident {
+	const char *id, *job, *kind, *summary;
+	const char *json; /* the whole "vigil.incident/1" object */
+	uint32_t attempt;
+	int64_t time_unix_ms;
+	pid_t victim_pid; /* 0: none */
+};
+
 /* The database inside the state directory; its -wal changes with every write. */
 #define STORE_FILE "vigil.db"
 
@@ -33,6 +46,8 @@ struct store;
  */
 int must_check store_open(const char *state_dir, enum store_mode mode, struct store **ret, char note[static 256],
 			  struct fault *f);
+/* A store in memory, without rows, for reading what is lent to it. */
+int must_check store_open_empty(struct store **ret);
 /* Copies a sentence about repairs since the last call; false: there were none. */
 bool store_take_note(struct store *s, char note[static 256]);
 struct store *store_close(struct store *s);
@@ -47,16 +62,27 @@ int must_check store_put_job(struct store *s, const struct job *j);
 int must_check store_put_process(struct store *s, const struct job_process *p);
 /* Appends; *ret_seq may be NULL. */
 int must_check store_add_event(struct store *s, const struct job_event *e, uint64_t *ret_seq);
-/* json: the whole "vigil.incident/1" object. Insert or replace by id. */
-int must_check store_put_incident(struct store *s, const char *id, const char *job, uint32_t attempt,
-				  const char *kind, int64_t time_unix_ms, pid_t victim_pid, const char *summary,
-				  const char *json);
+/* Insert or replace by id. */
+int must_check store_put_incident(struct store *s, const struct store_incident *i);
 /* Old values that `protect` must be able to restore; key is free text ("oom_score_adj 812 99123"). */
 int must_check store_put_note(struct store *s, const char *job, const char *key, const char *value);
 int must_check store_get_note(struct store *s, const char *job, const char *key, char *dst, size_t cap);
 int must_check store_drop_note(struct store *s, const char *job, const char *key);
 typedef int store_note_fn(void *ctx, const char *key, const char *value);
 int must_check store_each_note(struct store *s, const char *job, store_note_fn *fn, void *ctx);
+
+/* Several writes as one, and faster. A write that fails leaves the others to be committed. */
+int must_check store_begin(struct store *s);
+int must_check store_commit(struct store *s);
+/* True if this event is stored already, whatever its number. */
+bool store_has_event(struct store *s, const struct job_event *e);
+
+/*
+ * Between the two calls, rows that are put into a store that is open for reading go to this connection only. Every
+ * question sees them from then on as if they were in the file.
+ */
+int must_check store_lend_begin(struct store *s);
+int must_check store_lend_end(struct store *s);
 
 /* Deletes everything about a job, its own row last, so that an interrupted call can be repeated. */
 int must_check store_forget_job(struct store *s, const char *job);

@@ -30,6 +30,8 @@ int store_explain(const char *db, const char *dir, enum store_mode mode, int r, 
 		return fault_set(f, r, "may not %s %s (%s); choose a directory of your own with --state",
 				 mode == STORE_READ ? "read" : "write", db, strerror(-r));
 	case -EBUSY:
+		if (mode == STORE_HASTE)
+			return fault_set(f, r, "%s is locked by another program", db);
 		return fault_set(f, r, "%s is being written by another program for more than %d s; try again", db,
 				 STORE_BUSY_S);
 	default:
@@ -44,8 +46,8 @@ int store_check_directory(const char *dir, enum store_mode mode, struct fault *f
 		return fault_set(f, -errno, "cannot reach the state directory %s: %s", dir, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return fault_set(f, -ENOTDIR, "the state directory %s is not a directory", dir);
-	if (access(dir, mode == STORE_WRITE ? W_OK | X_OK : X_OK) < 0)
+	if (access(dir, mode == STORE_READ ? X_OK : W_OK | X_OK) < 0)
 		return fault_set(f, -errno, "may not %s the state directory %s (%s); choose another with --state",
-				 mode == STORE_WRITE ? "write to" : "enter", dir, strerror(errno));
+				 mode == STORE_READ ? "enter" : "write to", dir, strerror(errno));
 	return 0;
 }

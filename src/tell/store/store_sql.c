@@ -36,12 +36,20 @@ const char *const store_migrations[STORE_SCHEMA] = {
 	"ALTER TABLE job ADD COLUMN limit_bytes INTEGER NOT NULL DEFAULT 0;",
 };
 
-#define FIELD(st, f, t) {.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f)}
-#define KEY(st, f, t) \
-	{.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f), .key = true}
-#define MAYBE(st, f, t, has)                                                                              \
-	{.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f),  \
-	 .valid = offsetof(struct st, has)}
+#define FIELD(st, f, t)                                                                                                \
+	{                                                                                                              \
+		.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f)         \
+	}
+#define KEY(st, f, t)                                                                                                  \
+	{                                                                                                              \
+		.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f),        \
+		.key = true                                                                                            \
+	}
+#define MAYBE(st, f, t, has)                                                                                           \
+	{                                                                                                              \
+		.name = #f, .type = (t), .offset = offsetof(struct st, f), .size = sizeof(((struct st *)0)->f),        \
+		.valid = offsetof(struct st, has)                                                                      \
+	}
 
 static const struct column job_columns[] = {
 	KEY(job, id, COLUMN_TEXT),
@@ -104,6 +112,71 @@ static const struct column event_columns[] = {
 	KEY(job_event, seq, COLUMN_U64),
 };
 const struct table store_event_table = {"event", event_columns, ARRAY_SIZE(event_columns)};
+
+static const struct table lent_job_table = {"lent_job", job_columns, ARRAY_SIZE(job_columns)};
+static const struct table lent_process_table = {"lent_process", process_columns, ARRAY_SIZE(process_columns)};
+static const struct table lent_event_table = {"lent_event", event_columns, ARRAY_SIZE(event_columns)};
+
+#define LENT(t, key)                                                                                                   \
+	"CREATE TEMP TABLE lent_" t " AS SELECT * FROM main." t " WHERE 0;"                                            \
+	"CREATE UNIQUE INDEX temp.lent_" t "_key ON lent_" t "(" key ");"
+#define WITH_LENT(t, rowid, lent_rowid)                                                                                \
+	"CREATE TEMP VIEW " t " AS SELECT " rowid "* FROM main." t " UNION ALL SELECT " lent_rowid "* FROM lent_" t ";"
+const char store_lent_tables[] = LENT("job", "id") LENT("process", "job,attempt,pid,start_ticks")
+	LENT("incident", "id") "CREATE TEMP TABLE lent_event(seq INTEGER PRIMARY KEY, time_unix_ms, job, attempt, "
+			       "kind, text, incident);" WITH_LENT("job", "rowid AS rowid,", "-rowid,")
+				       WITH_LENT("process", "", "") WITH_LENT("incident", "rowid AS rowid,", "-rowid,")
+					       WITH_LENT("event", "", "");
+
+/* Rows more than a day in the future were stored with a wrong clock; sort them last. */
+#define TO_COME(t) t ">(strftime('%s','now')+86400)*1000"
+#define NEWEST_JOB "ORDER BY " TO_COME("started_unix_ms") ", started_unix_ms DESC, rowid DESC "
+#define INCIDENT_JSON "SELECT json FROM incident "
+#define NEWEST_INCIDENT "ORDER BY " TO_COME("time_unix_ms") ", time_unix_ms DESC, rowid DESC LIMIT 1"
+
+const struct store_statement store_statements[STATEMENT_MAX] = {
+	[PUT_JOB] = {&store_job_table, true, ""},
+	[PUT_PROCESS] = {&store_process_table, true, ""},
+	[ADD_EVENT] = {&store_event_table, true, ""},
+	[PUT_INCIDENT] = {NULL, true,
+			  "INSERT INTO incident(id,job,attempt,kind,time_unix_ms,victim_pid,summary,json)"
+			  " VALUES(?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT(id) DO UPDATE SET job=?2,attempt=?3,kind=?4,"
+			  "time_unix_ms=?5,victim_pid=?6,summary=?7,json=?8"},
+	[PUT_NOTE] = {NULL, true,
+		      "INSERT INTO note(job,key,value) VALUES(?1,?2,?3) ON CONFLICT(job,key) DO UPDATE SET value=?3"},
+	[GET_NOTE] = {NULL, false, "SELECT value FROM note WHERE job=?1 AND key=?2"},
+	[DROP_NOTE] = {NULL, true, "DELETE FROM note WHERE job=?1 AND key=?2"},
+	[FORGET_PROCESSES] = {NULL, true, "DELETE FROM process WHERE job=?1"},
+	[FORGET_EVENTS] = {NULL, true, "DELETE FROM event WHERE job=?1"},
+	[FORGET_INCIDENTS] = {NULL, true, "DELETE FROM incident WHERE job=?1"},
+	[FORGET_NOTES] = {NULL, true, "DELETE FROM note WHERE job=?1"},
+	[FORGET_JOB] = {NULL, true, "DELETE FROM job WHERE id=?1"},
+	[EACH_NOTE] = {NULL, false, "SELECT key,value FROM note WHERE job=?1 ORDER BY key"},
+	[JOB_BY_ID] = {&store_job_table, false, "WHERE id=?1"},
+	[JOB_BY_NAME] = {&store_job_table, false, "WHERE name=?1 " NEWEST_JOB "LIMIT 1"},
+	[JOB_LAST] = {&store_job_table, false, NEWEST_JOB "LIMIT 1"},
+	[JOB_BY_PID] = {&store_job_table, false,
+			"WHERE pid=?1 OR id IN (SELECT job FROM process WHERE pid=?1) " NEWEST_JOB "LIMIT 1"},
+	[EACH_JOB] = {&store_job_table, false, NEWEST_JOB "LIMIT ?1"},
+	[EACH_PROCESS] = {&store_process_table, false, "WHERE job=?1 ORDER BY attempt, rank, started_unix_ms, pid"},
+	[EACH_EVENT] = {&store_event_table, false, "WHERE seq>?1 AND (?2 IS NULL OR job=?2) ORDER BY seq"},
+	[INCIDENT_BY_ID] = {NULL, false, INCIDENT_JSON "WHERE id=?1"},
+	[INCIDENT_BY_JOB] = {NULL, false, INCIDENT_JSON "WHERE job=?1 " NEWEST_INCIDENT},
+	[INCIDENT_BY_PID] = {NULL, false, INCIDENT_JSON "WHERE victim_pid=?1 " NEWEST_INCIDENT},
+	[INCIDENT_LAST] = {NULL, false, INCIDENT_JSON NEWEST_INCIDENT},
+	[EACH_INCIDENT] = {NULL, false,
+			   "SELECT id,json FROM incident WHERE ?1 IS NULL OR job=?1 ORDER BY time_unix_ms, rowid"},
+	[HAS_EVENT] = {NULL, false,
+		       "SELECT 1 FROM event WHERE job=?1 AND kind=?2 AND text=?3 AND time_unix_ms=?4 AND attempt=?5"},
+	[LEND_JOB] = {&lent_job_table, true, ""},
+	[LEND_PROCESS] = {&lent_process_table, true, ""},
+	[LEND_EVENT] = {&lent_event_table, true, ""},
+	[LEND_INCIDENT] = {NULL, true,
+			   "INSERT INTO lent_incident(id,job,attempt,kind,time_unix_ms,victim_pid,summary,json)"
+			   " VALUES(?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT(id) DO UPDATE SET job=?2,attempt=?3,kind=?4,"
+			   "time_unix_ms=?5,victim_pid=?6,summary=?7,json=?8"},
+	[COUNT_INCIDENTS] = {NULL, false, "SELECT count(*) FROM incident WHERE job=?1"},
+};
 
 static void add_names(const struct table *t, struct buf *b)
 {

@@ -63,6 +63,14 @@ static int put_job(struct store *s, const char *id, const char *name, int64_t st
 	return store_put_job(s, &j);
 }
 
+static int put_incident(struct store *s, const char *id, const char *job, uint32_t attempt, int64_t time_unix_ms,
+			pid_t victim, const char *json)
+{
+	const struct store_incident i = {.id = id, .job = job, .kind = "crash", .summary = "s", .json = json,
+					 .attempt = attempt, .time_unix_ms = time_unix_ms, .victim_pid = victim};
+	return store_put_incident(s, &i);
+}
+
 static const char *in_dir(const char *name)
 {
 	static char path[256];
@@ -236,16 +244,16 @@ static void incidents_are_found_by_id_job_name_pid_and_as_last(void **state)
 	assert_int_equal(store_find_incident(s, "last", &none), STORE_NONE);
 	assert_int_equal(put_job(s, "job-1", "train", 1), 0);
 	assert_int_equal(put_job(s, "job-2", "train", 2), 0);
-	assert_int_equal(store_put_incident(s, "i1", "job-1", 0, "crash", 10, 50, "s", "{1}"), 0);
-	assert_int_equal(store_put_incident(s, "i2", "job-1", 1, "crash", 30, 51, "s", "{2}"), 0);
-	assert_int_equal(store_put_incident(s, "i3", "job-2", 0, "crash", 20, 50, "s", "{3}"), 0);
+	assert_int_equal(put_incident(s, "i1", "job-1", 0, 10, 50, "{1}"), 0);
+	assert_int_equal(put_incident(s, "i2", "job-1", 1, 30, 51, "{2}"), 0);
+	assert_int_equal(put_incident(s, "i3", "job-2", 0, 20, 50, "{3}"), 0);
 	expect_incident(s, "i1", "{1}");
 	expect_incident(s, "job-1", "{2}");
 	expect_incident(s, "train", "{3}");
 	expect_incident(s, "50", "{3}");
 	expect_incident(s, "51", "{2}");
 	expect_incident(s, "last", "{2}");
-	assert_int_equal(store_put_incident(s, "i2", "job-1", 1, "crash", 30, 51, "s", "{2, with timing}"), 0);
+	assert_int_equal(put_incident(s, "i2", "job-1", 1, 30, 51, "{2, with timing}"), 0);
 	expect_incident(s, "i2", "{2, with timing}");
 	uint32_t n;
 	assert_int_equal(store_count_incidents(s, "job-1", &n), 0);

@@ -1,0 +1,155 @@
+#include "testing.h"
+
+#include "base/buf.h"
+#include "base/mask.h"
+
+static void names_of_secrets_and_of_other_things(void **state)
+{
+	(void)state;
+	static const char *const secret[] = {"PASSWORD",      "db_password",
+					     "dbPassword",    "PGPASSWORD",
+					     "MYSQL_PWD",     "HF_TOKEN",
+					     "token",	      "hfToken",
+					     "--api-key",     "AWS_SECRET_ACCESS_KEY",
+					     "WANDB_API_KEY", "GOOGLE_CREDENTIALS",
+					     "client_secret", "ssh_key",
+					     "OPENAI_APIKEY", "mypassword",
+					     "auth.token",    "credential"};
+	static const char *const plain[] = {"",		  "-",		"PWD",	       "OLDPWD",	"tokens",
+					    "max_tokens", "num_tokens", "tokenizer",   "token_ids",	"pad_token",
+					    "eos_token",  "key",	"sort_key",    "keyboard",	"monkey",
+					    "public_key", "TOKEN_FILE", "secret_name", "PASSWORD_PATH", "query_key",
+					    "author",	  "compass",	"secretary",   "passed",	"KeyError"};
+	for (size_t i = 0; i < ARRAY_SIZE(secret); i++)
+		if (!mask_is_secret(span_of(secret[i])))
+			fail_msg("'%s' is a secret", secret[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
+		if (mask_is_secret(span_of(plain[i])))
+			fail_msg("'%s' is none", plain[i]);
+}
+
+static void texts(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *from, *to;
+	} table[] = {
+		{"", ""},
+		{"plain words, nothing else", "plain words, nothing else"},
+		{"postgres://bob:hunter2@db:5432/x", "postgres://bob:***@db:5432/x"},
+		{"https://0123456789abcdef0123@git.example/x", "https://***@git.example/x"},
+		{"https://bob@git.example/x?a=b@c", "https://bob@git.example/x?a=b@c"},
+		{"http://host/a:b@c", "http://host/a:b@c"},
+		{"http://u:p@ss@h/", "http://u:***@h/"},
+		{"DB_PASSWORD=hunter2 rest", "DB_PASSWORD=*** rest"},
+		{"DB_PASSWORD=a", "DB_PASSWORD=*"},
+		{"password = \"two words\" # x", "password = \"***\" # x"},
+		{"connect(host='h', password='s3cret', port=1)", "connect(host='h', password='***', port=1)"},
+		{"{'api_key': 'abc', 'n': 1}", "{'api_key': '***', 'n': 1}"},
+		{"{\"token\":\"abc\",\"x\":\"y\"}", "{\"token\":\"***\",\"x\":\"y\"}"},
+		{"{\\\"token\\\": \\\"abcd\\\"}", "{\\\"token\\\": \\\"***\\\"}"},
+		{"token=50256 pad_token=<pad>", "token=50256 pad_token=<pad>"},
+		{"token=None, key=x", "token=None, key=x"},
+		{"Invalid token: unexpected end", "Invalid token: unexpected end"},
+		{"KeyError: 'token'", "KeyError: 'token'"},
+		{"if password == other:", "if password == other:"},
+		{"Authorization: Bearer abcdefgh.ijk", "Authorization: Bearer ***"},
+		{"Bearer of news", "Bearer of news"},
+		{"pushed hf_abcdefghijklmnopqrst now", "pushed hf_*** now"},
+		{"half_abcdefghijklmnopqrstuvw", "half_abcdefghijklmnopqrstuvw"},
+		{"sk-learn is fine", "sk-learn is fine"},
+		{"b'x' secret=b'bytes' u", "b'x' secret=b'***' u"},
+		{"password=", "password="},
+		{"password='", "password='"},
+		{"x?token=abcdef&y=1", "x?token=***&y=1"},
+		{"https://h/x?access_token=abcdef", "https://h/x?access_token=***"},
+		{"loss=0.5 step=7 lr=1e-4", "loss=0.5 step=7 lr=1e-4"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		char text[128];
+		TEXT_COPY(text, table[i].from);
+		mask_text(text);
+		assert_string_equal(text, table[i].to);
+		mask_text(text); /* masked once, it stays */
+		assert_string_equal(text, table[i].to);
+	}
+}
+
+#define ARGS(from, to)                                                                                                 \
+	{                                                                                                              \
+		(from), sizeof(from), (to), sizeof(to)                                                                 \
+	}
+
+static void arguments(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *from;
+		size_t from_len;
+		const char *to;
+		size_t to_len;
+	} table[] = {
+		ARGS("python3\0t.py\0--lr\0"
+		     "0.1",
+		     "python3\0t.py\0--lr\0"
+		     "0.1"),
+		ARGS("t\0--password\0two words\0--x", "t\0--password\0***\0--x"),
+		ARGS("t\0--password=two words\0--x", "t\0--password=***\0--x"),
+		ARGS("t\0--api-key\0k\0end", "t\0--api-key\0*\0end"),
+		ARGS("t\0--use-token\0--verbose\0v", "t\0--use-token\0--verbose\0v"),
+		ARGS("t\0db.password=x1y2\0v", "t\0db.password=***\0v"),
+		ARGS("env\0HF_TOKEN=abcd\0python", "env\0HF_TOKEN=***\0python"),
+		ARGS("git\0clone\0https://u:pw@h/x", "git\0clone\0https://u:**@h/x"),
+		ARGS("curl\0-H\0Authorization: Bearer abcdefghij", "curl\0-H\0Authorization: Bearer ***"),
+		ARGS("t\0--max-tokens\0"
+		     "512",
+		     "t\0--max-tokens\0"
+		     "512"),
+		ARGS("t\0--token", "t\0--token"),
+		ARGS("", ""),
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		char text[128];
+		memcpy(text, table[i].from, table[i].from_len);
+		size_t n = mask_args(text, table[i].from_len);
+		assert_int_equal(n, table[i].to_len);
+		assert_memory_equal(text, table[i].to, n);
+	}
+}
+
+static void values_of_variables(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *from, *to;
+	} table[] = {
+		{"password", "'hunter2'", "'***'"},
+		{"password", "'it\\'s'", "'***'"},
+		{"password", "'cut off…", "'***"},
+		{"token", "b'abc'", "b'***'"},
+		{"token", "50256", "50256"},
+		{"api_key", "<Tensor 0x7f00>", "<Tensor 0x7f00>"},
+		{"pad_token", "'<pad>'", "'<pad>'"},
+		{"config", "{'password': 'abc', 'lr': 0.1}", "{'password': '***', 'lr': 0.1}"},
+		{"url", "'redis://:pw@h:1/0'", "'redis://:**@h:1/0'"},
+		{"secret", "None", "None"},
+		{"secret", "''", "''"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		char text[128];
+		TEXT_COPY(text, table[i].from);
+		mask_value(table[i].name, text);
+		assert_string_equal(text, table[i].to);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_of_secrets_and_of_other_things),
+		cmocka_unit_test(texts),
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(values_of_variables),
+	};
+	return cmocka_run_group_tests_name("base/mask", tests, NULL, NULL);
+}
