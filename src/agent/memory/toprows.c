@@ -73,7 +73,7 @@ static struct top_work *top_work_new(const struct world *w, const struct inciden
 	return k;
 }
 
-static void row_take(const struct top_row *row, struct incident_process *p)
+static void toprows_row_take(const struct top_row *row, struct incident_process *p)
 {
 	if (row->has_size) {
 		p->has_pss = true;
@@ -102,7 +102,7 @@ void toprows_read(const struct world *w, struct incident_process *rows, size_t n
 	while (!k->over && pthread_cond_timedwait(&k->more, &k->lock, &until) == 0)
 		continue;
 	for (size_t i = 0; i < k->done; i++)
-		row_take(&k->row[i], &rows[i]);
+		toprows_row_take(&k->row[i], &rows[i]);
 	bool over = k->over;
 	k->abandoned = !over;
 	pthread_mutex_unlock(&k->lock);

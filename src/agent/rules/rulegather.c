@@ -109,10 +109,65 @@ static void source_end(struct rulegather *g)
 
 /* ---- creation ---- */
 
-static int rulegather_book(const struct world *w, const char *rules, struct rulebook *b, struct fault *f)
+struct sharedbook {
+	size_t users;
+	char *rules; /* owned; NULL: no rules but our own */
+	struct rulebook book;
+	struct rulescan *scan; /* has what was compiled; reads nothing itself */
+};
+
+/* The book that was last made, while somebody uses it. */
+static struct sharedbook *shared;
+
+static void sharedbook_free(struct sharedbook *s)
 {
-	int r = rulefiles_own(w, b, f);
-	return r == 0 ? rulefiles_add_list(b, rules, f) : r;
+	rulescan_free(s->scan);
+	rulebook_done(&s->book);
+	free(s->rules);
+	free(s);
+}
+
+static void sharedbook_freep(struct sharedbook **s)
+{
+	if (*s)
+		sharedbook_free(*s);
+}
+
+static void sharedbook_give_back(struct sharedbook *s)
+{
+	if (!s || --s->users > 0)
+		return;
+	if (shared == s)
+		shared = NULL;
+	sharedbook_free(s);
+}
+
+static bool same_rules(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static int sharedbook_take(const struct world *w, const char *rules, struct sharedbook **ret, struct fault *f)
+{
+	if (shared && same_rules(shared->rules, rules)) {
+		shared->users++;
+		*ret = shared;
+		return 0;
+	}
+	cleanup(sharedbook_freep) struct sharedbook *s = calloc(1, sizeof(*s));
+	if (!s || (rules && !(s->rules = strdup(rules))))
+		return -ENOMEM;
+	s->users = 1;
+	int r = rulefiles_own(w, &s->book, f);
+	if (r == 0)
+		r = rulefiles_add_list(&s->book, rules, f);
+	/* the own matcher is enough for this little text; a library would make the process larger */
+	if (r == 0)
+		r = rulescan_new(&s->book, LITERAL_OWN, rulegather_match, NULL, &s->scan);
+	if (r != 0)
+		return r;
+	*ret = shared = take(&s);
+	return 0;
 }
 
 static void kmsg_start(struct rulegather *g)
@@ -147,10 +202,9 @@ int rulegather_new(const struct world *w, const char *rules, const char *ib_excl
 	g->gpus = calloc(1, sizeof(*g->gpus));
 	if (!g->log || !g->gpus)
 		return -ENOMEM;
-	int r = rulegather_book(w, rules, &g->book, f);
-	/* the own matcher is enough for this little text; a library would make the process larger */
+	int r = sharedbook_take(w, rules, &g->book, f);
 	if (r == 0)
-		r = rulescan_new(&g->book, LITERAL_OWN, rulegather_match, g, &g->scan);
+		r = rulescan_new_like(g->book->scan, rulegather_match, g, &g->scan);
 	if (r != 0)
 		return r;
 	ssize_t n = readlinkat(w->proc_fd, "self/ns/pid", ns, sizeof(ns) - 1);
@@ -177,8 +231,8 @@ struct rulegather *rulegather_free(struct rulegather *g)
 	for (size_t i = 0; i < RULEGATHER_RANKS; i++)
 		free(g->environ[i].text);
 	rulescan_free(g->scan);
-	rulebook_done(&g->book);
 	cause_set_done(&g->kept);
+	sharedbook_give_back(g->book);
 	free(g->gpus);
 	free(g->log);
 	free(g);

@@ -111,7 +111,7 @@ struct ruleread_shared {
 struct rulegather {
 	const struct world *w;
 	const struct progress_patterns *progress; /* the user's; may be NULL */
-	struct rulebook book;
+	struct sharedbook *book; /* one for all jobs that are judged by the same rules */
 	struct rulescan *scan;
 	char ib_exclude[200];
 	int64_t started_unix_ms, started_boot_ms; /* the same moment; 0, any: not known */

@@ -6,8 +6,8 @@
 #include "base/vec.h"
 
 /* The largest machine-learning libraries have about 100 MiB; int32_t must be able to address the section. */
-#define FRAME_MAX GIB
-#define HDR_MAX (256 * MIB)
+#define FRAME_MAX (128 * MIB)
+#define HDR_MAX (32 * MIB)
 
 /*
  * Rows kept per file at first. A program has hundreds of hot return addresses; a full table is emptied and starts
@@ -15,6 +15,9 @@
  */
 #define ROWS_FIRST 64
 #define ROWS_MAX 4096
+
+/* Most ends of tables, which are entries without a length, in one section. */
+#define EMPTY_MAX 65536
 
 struct index_row {
 	uint64_t start;
@@ -87,12 +90,14 @@ static int by_start(const void *a, const void *b)
 /* Walks all entries in order; an entry that is not understood is skipped by its length. */
 static int index_build(struct ehtable *t)
 {
-	size_t cap = 0;
+	size_t cap = 0, empty = 0;
 	for (size_t at = 0, next = 0; at < t->frame.len; at = next) {
 		struct eh_function f;
 		int r = eh_function_at(&t->frame, at, &f, &next);
 		if (r == EH_BAD && next <= at)
 			break;
+		if (next - at <= sizeof(uint32_t) && ++empty > EMPTY_MAX)
+			break; /* zeros, not entries */
 		if (r || f.end == f.start)
 			continue;
 		if (vec_room(&t->index, &cap, t->n_index + 1) < 0)
@@ -238,6 +243,11 @@ int ehtable_from(struct eh_section frame, struct eh_section hdr, struct ehtable 
 	return 0;
 }
 
+uint64_t ehtable_bytes(const struct ehtable *t)
+{
+	return t->frame.len + t->hdr.len + t->n_index * sizeof(*t->index);
+}
+
 static int section_load(const struct elf *e, const char *name, uint64_t max, struct eh_section *ret)
 {
 	void *bytes = NULL;
@@ -251,10 +261,11 @@ static int section_load(const struct elf *e, const char *name, uint64_t max, str
 }
 
 /* Loads a part of a segment, from vaddr to the end of the segment's bytes in the file. */
-static int segment_part_load(const struct elf *e, const Elf64_Phdr *p, uint64_t vaddr, struct eh_section *ret)
+static int segment_part_load(const struct elf *e, const Elf64_Phdr *p, uint64_t vaddr, uint64_t max,
+			     struct eh_section *ret)
 {
 	uint64_t skip = vaddr - p->p_vaddr, len = p->p_filesz - skip;
-	if (len > FRAME_MAX)
+	if (len > max)
 		return ELF_NONE;
 	cleanup(freep) uint8_t *bytes = malloc(len + 1);
 	if (!bytes)
@@ -270,13 +281,13 @@ static int segment_part_load(const struct elf *e, const Elf64_Phdr *p, uint64_t 
  * For files without a section table (sstrip, packers): the header has a segment of its own, which gives the start of
  * .eh_frame.
  */
-static int segments_load(const struct elf *e, struct eh_section *ret_frame, struct eh_section *ret_hdr)
+static int segments_load(const struct elf *e, uint64_t max, struct eh_section *ret_frame, struct eh_section *ret_hdr)
 {
 	const Elf64_Phdr *p = elf_segment(e, PT_GNU_EH_FRAME);
 	if (!p || p->p_filesz > HDR_MAX)
 		return ELF_NONE;
 	if (!ret_hdr->bytes) {
-		int r = segment_part_load(e, p, p->p_vaddr, ret_hdr);
+		int r = segment_part_load(e, p, p->p_vaddr, HDR_MAX, ret_hdr);
 		if (r)
 			return r;
 	}
@@ -288,20 +299,21 @@ static int segments_load(const struct elf *e, struct eh_section *ret_frame, stru
 	for (size_t i = 0; i < e->n_phdr && !b.bad; i++) {
 		const Elf64_Phdr *l = &e->phdr[i];
 		if (l->p_type == PT_LOAD && vaddr >= l->p_vaddr && vaddr - l->p_vaddr < l->p_filesz)
-			return segment_part_load(e, l, vaddr, ret_frame);
+			return segment_part_load(e, l, vaddr, max, ret_frame);
 	}
 	return ELF_NONE;
 }
 
-int ehtable_load(const struct elf *e, struct ehtable **ret)
+int ehtable_load(const struct elf *e, uint64_t max_bytes, struct ehtable **ret)
 {
+	uint64_t max = MIN(max_bytes, FRAME_MAX);
 	cleanup(section_done) struct eh_section hdr = {.bytes = NULL};
 	cleanup(section_done) struct eh_section frame = {.bytes = NULL};
 	int r = section_load(e, ".eh_frame_hdr", HDR_MAX, &hdr);
 	if (r >= 0)
-		r = section_load(e, ".eh_frame", FRAME_MAX, &frame);
+		r = section_load(e, ".eh_frame", max, &frame);
 	if (r > 0)
-		r = segments_load(e, &frame, &hdr);
+		r = segments_load(e, max, &frame, &hdr);
 	if (r)
 		return r < 0 ? r : ELF_NONE;
 	struct eh_section both[2] = {frame, hdr};

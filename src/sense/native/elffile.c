@@ -25,10 +25,29 @@
 #error "vigil looks into processes on x86_64 and aarch64 only"
 #endif
 
+/* Tables are read whole, and linkers write every byte of them: what is mostly a hole costs memory and is no table. */
+#define HOLE_MIN (64 * KIB)
+#define HOLE_SHARE 16
+
+bool elf_is_hollow(const struct elf *e, uint64_t offset, uint64_t len)
+{
+	uint64_t end = offset + len, missing = 0;
+	for (uint64_t at = offset; at < end;) {
+		off_t hole = lseek(e->fd, (off_t)at, SEEK_HOLE);
+		if (hole < 0 || (uint64_t)hole >= end)
+			break; /* all there, or this file system does not tell */
+		off_t data = lseek(e->fd, hole, SEEK_DATA);
+		uint64_t next = data < 0 ? end : MIN((uint64_t)data, end);
+		missing += next - (uint64_t)hole;
+		at = next;
+	}
+	return missing > MAX(HOLE_MIN, len / HOLE_SHARE);
+}
+
 int elf_read(const struct elf *e, uint64_t offset, void *into, size_t len)
 {
 	size_t n = 0;
-	if (offset > e->size || len > e->size - offset)
+	if (offset > e->size || len > e->size - offset || (len > HOLE_MIN && elf_is_hollow(e, offset, len)))
 		return ELF_NOT;
 	int r = file_read_from(e->fd, offset, into, len, &n);
 	if (r < 0)

@@ -13,30 +13,30 @@
 #include "sense/proc/maps.h"
 
 enum {
-	ELF_NOT = 6,     /* not an ELF file, or one that contradicts itself */
+	ELF_NOT = 6, /* not an ELF file, or one that contradicts itself */
 	ELF_FOREIGN = 7, /* 32-bit, big-endian, or of a machine that this vigil was not built for */
-	ELF_NONE = 8,    /* there is no such section or symbol */
+	ELF_NONE = 8, /* there is no such section or symbol */
 };
 
 #define ELF_BUILD_ID_MAX 64
 
 struct elf {
-	int fd;             /* owned */
-	uint64_t size;      /* of the file, in bytes */
+	int fd; /* owned */
+	uint64_t size; /* of the file, in bytes */
 	uint16_t type, machine;
-	Elf64_Phdr *phdr;   /* owned */
+	Elf64_Phdr *phdr; /* owned */
 	size_t n_phdr;
-	Elf64_Shdr *shdr;   /* owned; none in some stripped files */
+	Elf64_Shdr *shdr; /* owned; none in some stripped files */
 	size_t n_shdr;
-	char *names;        /* owned: section names, terminated */
+	char *names; /* owned: section names, terminated */
 	size_t names_len;
 	uint8_t build_id[ELF_BUILD_ID_MAX];
-	size_t n_build_id;  /* 0: the file has none */
+	size_t n_build_id; /* 0: the file has none */
 };
 
 struct elf_symbol {
 	uint64_t value, size; /* value: address before the load bias; size 0: not known */
-	unsigned type;        /* STT_* */
+	unsigned type; /* STT_* */
 };
 
 /* Takes fd, also on failure. ELF_NOT, ELF_FOREIGN. */
@@ -49,8 +49,10 @@ int must_check elf_open_fd(int fd, struct elf *ret);
 int must_check elf_open_map(const struct world *w, pid_t pid, const struct map_row *row, struct elf *ret);
 void elf_done(struct elf *e);
 
-/* Reads exactly len bytes of the file, or ELF_NOT. */
+/* Reads exactly len bytes of the file, or ELF_NOT; that also where a large range is mostly a hole of a sparse file. */
 int must_check elf_read(const struct elf *e, uint64_t offset, void *into, size_t len);
+/* True if so much of a range is not on disk that it is nothing a linker has written. */
+bool elf_is_hollow(const struct elf *e, uint64_t offset, uint64_t len);
 /* Loads a whole section, malloc'ed with a NUL behind it; at most max bytes. ELF_NONE (also for SHT_NOBITS). */
 int must_check elf_section_load(const struct elf *e, const Elf64_Shdr *s, uint64_t max, void **ret, size_t *ret_len);
 /* Borrowed; NULL: there is no section of that name. */

@@ -261,8 +261,10 @@ struct ehtable *native_eh(struct native *p, const struct native_spot *s)
 	if (!f || f->tried_eh || !native_file_open(p, s))
 		return f ? f->eh : NULL;
 	f->tried_eh = true;
-	if (ehtable_load(&f->elf, &f->eh) != 0)
+	if (ehtable_load(&f->elf, sub_floor(NATIVE_EH_BYTES, p->files->eh_bytes), &f->eh) != 0)
 		f->eh = NULL;
+	else
+		p->files->eh_bytes += ehtable_bytes(f->eh);
 	return f->eh;
 }
 

@@ -9,8 +9,12 @@
 
 /* ehframe.c: one file's call frame information, compiled. Addresses are the file's own (before the bias). */
 struct ehtable;
-/* Loads .eh_frame whole; rows are compiled when they are asked for. ELF_NONE: the file has no usable information. */
-int must_check ehtable_load(const struct elf *e, struct ehtable **ret);
+/*
+ * Loads .eh_frame whole, if it has at most max_bytes; rows are compiled when they are asked for. ELF_NONE: the file has
+ * no usable information.
+ */
+int must_check ehtable_load(const struct elf *e, uint64_t max_bytes, struct ehtable **ret);
+uint64_t ehtable_bytes(const struct ehtable *t);
 struct ehtable *ehtable_free(struct ehtable *t);
 
 /* symtab.c: one file's functions, sorted. debug: the file's separate debug file, or NULL. */
@@ -57,7 +61,14 @@ struct natives {
 	struct names *names;
 	struct libdw *libdw; /* NULL: not loaded, or not installed */
 	bool tried_libdw;
+	uint64_t eh_bytes; /* of the tables that were loaded */
 };
+
+/*
+ * For all files that one reader knows. Those of a framework have some 60 MiB together; whoever has libraries beyond
+ * that is shown without the frames in them.
+ */
+#define NATIVE_EH_BYTES (128 * MIB)
 
 struct native_row {
 	struct native_file *file;

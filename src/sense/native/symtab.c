@@ -189,7 +189,8 @@ static int symtab_row_add(struct loading *l, const Elf64_Sym *s, uint8_t table)
 static int place_load(struct loading *l, const struct place *f, uint8_t table)
 {
 	Elf64_Sym some[1024];
-	if (f->n > SYMBOLS_MAX || f->n * sizeof(some[0]) > f->elf->size)
+	if (f->n > SYMBOLS_MAX || f->n * sizeof(some[0]) > f->elf->size ||
+	    elf_is_hollow(f->elf, f->offset, f->n * sizeof(some[0])))
 		return ELF_NOT;
 	int r = strtab_open(f->elf, f->names_offset, f->names_len, &l->t->names[table]);
 	for (uint64_t i = 0; i < f->n && r == 0; i += ARRAY_SIZE(some)) {

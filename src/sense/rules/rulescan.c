@@ -30,7 +30,8 @@ struct rulescan {
 	enum literal_engine engine;
 	rule_found *found;
 	void *data;
-	struct source_set sets[RULE_SOURCES];
+	struct source_set *sets; /* [RULE_SOURCES]; those of another scan of the same book, or own_sets */
+	struct source_set own_sets[RULE_SOURCES];
 	uint32_t *n_reported; /* [rule * RULE_EVENTS + event]: number of reports in this stream */
 	bool *open; /* [rule]: it has matched in any stream, so its 'clear' lines count */
 	uint64_t *done_until; /* [rule * RULE_EVENTS + event]: offset in the stream up to which it is done */
@@ -124,8 +125,8 @@ static int set_make(struct rulescan *s, enum rule_source source)
 	return r;
 }
 
-int rulescan_new(const struct rulebook *b, enum literal_engine engine, rule_found *found, void *data,
-		 struct rulescan **ret)
+static int scan_new(const struct rulebook *b, enum literal_engine engine, struct source_set *sets, rule_found *found,
+		    void *data, struct rulescan **ret)
 {
 	struct rulescan *s = malloc(sizeof(*s));
 	if (!s)
@@ -134,6 +135,7 @@ int rulescan_new(const struct rulebook *b, enum literal_engine engine, rule_foun
 	s->buffer[BUFFER] = '\0';
 	s->book = b;
 	s->engine = engine;
+	s->sets = sets ? sets : s->own_sets;
 	s->found = found;
 	s->data = data;
 	s->done_until = calloc(b->n * RULE_EVENTS + 1, sizeof(*s->done_until));
@@ -148,13 +150,24 @@ int rulescan_new(const struct rulebook *b, enum literal_engine engine, rule_foun
 	return 0;
 }
 
+int rulescan_new(const struct rulebook *b, enum literal_engine engine, rule_found *found, void *data,
+		 struct rulescan **ret)
+{
+	return scan_new(b, engine, NULL, found, data, ret);
+}
+
+int rulescan_new_like(const struct rulescan *like, rule_found *found, void *data, struct rulescan **ret)
+{
+	return scan_new(like->book, like->engine, like->sets, found, data, ret);
+}
+
 struct rulescan *rulescan_free(struct rulescan *s)
 {
 	if (!s)
 		return NULL;
 	for (size_t i = 0; i < RULE_SOURCES; i++) {
-		literalset_free(s->sets[i].set);
-		free(s->sets[i].triggers);
+		literalset_free(s->own_sets[i].set);
+		free(s->own_sets[i].triggers);
 	}
 	free(s->done_until);
 	free(s->n_reported);

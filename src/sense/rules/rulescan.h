@@ -27,8 +27,8 @@ enum rule_event {
 /* Owner of the process that a line names. */
 enum rule_whose {
 	RULE_WHOSE_UNKNOWN, /* the line names no process, or its owner is unknown */
-	RULE_WHOSE_OURS,    /* a process or thread of the job */
-	RULE_WHOSE_OTHERS,  /* a process outside of the job */
+	RULE_WHOSE_OURS, /* a process or thread of the job */
+	RULE_WHOSE_OTHERS, /* a process outside of the job */
 };
 
 struct rule_match {
@@ -54,6 +54,8 @@ struct rulescan;
  */
 int must_check rulescan_new(const struct rulebook *b, enum literal_engine engine, rule_found *found, void *data,
 			    struct rulescan **ret);
+/* A scan of the same book that shares what was compiled, which takes most of the memory; like must outlive it. */
+int must_check rulescan_new_like(const struct rulescan *like, rule_found *found, void *data, struct rulescan **ret);
 struct rulescan *rulescan_free(struct rulescan *s);
 static inline void rulescan_freep(struct rulescan **s)
 {

@@ -50,7 +50,7 @@ static int rows(const char *path)
 	struct ehtable *t = NULL;
 	unsigned long long at;
 	int r = elf_open_fd(open(path, O_RDONLY | O_CLOEXEC), &e);
-	if (r || (r = ehtable_load(&e, &t)) != 0) {
+	if (r || (r = ehtable_load(&e, GIB, &t)) != 0) {
 		printf("none %d\n", r);
 		return 1;
 	}

@@ -286,6 +286,26 @@ static void what_is_no_regular_file_is_never_waited_for(void **state)
 	fixture_close(&w);
 }
 
+static void a_range_that_is_mostly_a_hole_is_no_table(void **state)
+{
+	(void)state;
+	FILE *f = tmpfile();
+	assert_non_null(f);
+	struct elf e = {.fd = fileno(f), .size = 2 * GIB};
+	const size_t len = 4 * MIB;
+	cleanup(freep) char *bytes = calloc(1, len);
+	assert_non_null(bytes);
+	assert_int_equal(pwrite(e.fd, bytes, len, 0), (ssize_t)len);
+	assert_int_equal(ftruncate(e.fd, (off_t)e.size), 0);
+	if (lseek(e.fd, 0, SEEK_HOLE) == (off_t)e.size)
+		skip(); /* this file system does not tell */
+	assert_int_equal(elf_read(&e, 0, bytes, len), 0);
+	assert_int_equal(elf_read(&e, GIB, bytes, len), ELF_NOT);
+	assert_int_equal(elf_read(&e, GIB, bytes, 4096), 0);
+	assert_true(elf_is_hollow(&e, 0, GIB) && !elf_is_hollow(&e, 0, len));
+	(void)fclose(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +316,7 @@ int main(void)
 		cmocka_unit_test(a_whole_file_is_read_and_every_shorter_one_survived),
 		cmocka_unit_test(headers_that_lie_are_refused),
 		cmocka_unit_test(what_is_no_regular_file_is_never_waited_for),
+		cmocka_unit_test(a_range_that_is_mostly_a_hole_is_no_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
