@@ -1,6 +1,7 @@
 #include "sense/proc/procfile.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -105,6 +106,28 @@ static bool has_our_root(const struct world *w, pid_t pid)
 
 typedef int opener(const struct foreign_place *at, const char *path, int *ret_fd);
 
+/*
+ * A path from the process's folder, by way of its root: an absolute link in it then stays among the process's own
+ * mounts, of which a service has fewer (PrivateTmp=, ProtectHome=). Only where its root is ours is the link's text a
+ * path below it.
+ */
+static int by_root(const struct world *w, pid_t pid, const struct foreign_place *from, const char *path,
+		   opener *open_it, int *ret_fd)
+{
+	char link[32], folder[PATH_MAX], whole[PATH_MAX];
+	cleanup(closep) int root = -1;
+	TEXT_FORMAT(link, "%d/cwd", (int)pid);
+	ssize_t n = readlinkat(w->proc_fd, link, folder, sizeof(folder) - 1);
+	if (n <= 0 || folder[0] != '/')
+		return -ENOENT;
+	folder[n] = '\0';
+	if (text_format(whole, sizeof(whole), "%s/%s", folder, path) >= (int)sizeof(whole))
+		return -ENAMETOOLONG;
+	int r = procfile_root(w, pid, &root);
+	const struct foreign_place place = {.dirfd = root, .as = from->as, .flags = from->flags | FOREIGN_IN_ROOT};
+	return r ? r : open_it(&place, whole, ret_fd);
+}
+
 static int of_process(const struct world *w, pid_t pid, const char *path, unsigned flags, opener *open_it, int *ret_fd)
 {
 	cleanup(closep) int at = -1;
@@ -118,7 +141,10 @@ static int of_process(const struct world *w, pid_t pid, const char *path, unsign
 	struct foreign_place place = {.dirfd = at, .as = &user, .flags = flags & FOREIGN_LINKS};
 	if (whole || !has_our_root(w, pid))
 		place.flags |= FOREIGN_IN_ROOT;
-	return condition(open_it(&place, path, ret_fd));
+	r = open_it(&place, path, ret_fd);
+	if (r && !(place.flags & FOREIGN_IN_ROOT) && by_root(w, pid, &place, path, open_it, ret_fd) == 0)
+		r = 0;
+	return condition(r);
 }
 
 int procfile_open(const struct world *w, pid_t pid, const char *path, unsigned flags, int *ret_fd)
