@@ -2,6 +2,8 @@
 import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 
@@ -55,3 +57,26 @@ def sleep_named(folder, text):
     if not program.exists():
         shutil.copy("/bin/sleep", program)
     return str(program)
+
+
+def test_the_service_is_ready_before_it_adopts(vigil, tmp_path):
+    """Its manager gives a service a minute and a half, and there may be many jobs. One queue holds both in their order."""
+    mark = f"ready-test-{os.getpid()}"
+    said = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    said.bind(str(tmp_path / "said"))
+    said.settimeout(20)
+    err = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    err.connect(str(tmp_path / "said"))
+    job = subprocess.Popen(["sh", "-c", f"sleep 60; : {mark}"], start_new_session=True)
+    try:
+        vigil.start("agent", "--command", mark, env={"NOTIFY_SOCKET": str(tmp_path / "said")}, stderr=err)
+        seen = []
+        while "watching" not in seen:
+            text = said.recv(65536).decode(errors="replace")
+            seen += [word for word in ("READY=1", "watching") if word in text]
+        assert seen == ["READY=1", "watching"]
+    finally:
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait(10)
+        said.close()
+        err.close()

@@ -175,8 +175,12 @@ int adopt_run(const struct adopt_spec *spec, const struct world *w)
 	*a = (struct adopt){.spec = spec, .w = w};
 	if (adopt_prepare(a) < 0)
 		return 125;
+	/* The guard stands. However many jobs are already there, the manager does not wait for them. */
+	if (spec->service)
+		sd_notify_ready();
 	int status = first_adoption(a);
-	sd_notify_ready();
+	if (!spec->service)
+		sd_notify_ready();
 	while (status == 0 && !a->stop && (spec->service || any_active(a))) {
 		wait_for_something(a);
 		work(a);
