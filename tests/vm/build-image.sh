@@ -100,7 +100,7 @@ else # what tests may ask for: virtio, 9p, fuse, overlay, zram, loop, tun, bridg
 			fs/fscache drivers/char/hw_random drivers/net/virtio_net.ko drivers/net/net_failover.ko \
 			drivers/net/tun.ko drivers/net/veth.ko drivers/net/dummy.ko net/core mm crypto lib \
 			arch/x86/crypto fs/mbcache.ko drivers/char/virtio_console.ko kernel net/packet \
-			net/bridge net/llc net/802; do
+			net/bridge net/llc net/802 net/unix net/ipv4/inet_diag.ko net/ipv4/tcp_diag.ko; do
 			[ -e "$modules/$d" ] || continue
 			mkdir -p "$r/$(dirname "$modules/$d")"
 			cp -a "$modules/$d" "$r/$(dirname "$modules/$d")/"

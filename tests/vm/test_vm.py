@@ -19,8 +19,10 @@ ROOT = HERE.parents[1]
 TOOLS = ("qemu-system-x86_64", "mmdebstrap", "mke2fs", "busybox", "cpio", "zstd", "depmod")
 
 PLAIN = ["psi", "killed-by", "memory-high", "scope", "cgroup-limit", "race-cgroup", "protect", "race-global", "global-oom",
-         "outlive"]
+         "outlive", "unit"]
 SWAP = ["oomd-pressure", "swap", "oomd-swap"]
+# Refusals by the unit's own limits, as its journal would have them.
+REFUSED = re.compile(r"denied|EPERM|Operation not permitted|bad system call|SIGSYS|status=31|core-dump|CAP_[A-Z_]+", re.I)
 
 
 def why_not():
@@ -104,8 +106,13 @@ def boot(out, swap_mib, scenarios):
     for name in ("hog", "race"):
         shutil.copy2(ROOT / "build/bench" / name, programs)
     shutil.copy2(vigil_path(), programs / "vigil")
+    installed = out / "installed"
+    done = subprocess.run(["meson", "install", "-C", ROOT / "build", "--no-rebuild", "--quiet", "--destdir", installed],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
     command = [HERE / "run-in-vm.sh", "--mem", "512", "--swap", str(swap_mib), "--timeout", "480", "--out", out / "seen",
                "--share", f"{programs}:/b:ro", "--share", f"{HERE}:/t:ro", "--share", f"{ROOT / 'bench'}:/bench:ro",
+               "--share", f"{installed}:/installed:ro",
                "--env", "VIGIL=/b/vigil",
                "--", "bash", "/t/guest/run-scenarios.sh", *scenarios]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", timeout=600,
@@ -288,3 +295,58 @@ def test_whichever_of_vigils_processes_are_killed_nothing_is_left(plain):
     told = seen.json("trials.json")
     assert told["bad"] == [], seen
     assert all(kind["trials"] == 3 for kind in told["kinds"].values()) and len(told["kinds"]) == 4, seen
+
+
+def test_the_service_adopts_and_guards_as_it_is_installed(plain):
+    seen = plain.seen("unit")
+    assert seen.number("start.status") == 0, seen
+    for kind in ("steps", "grow", "hold", "both_wait"):
+        assert f"unitjob.py {kind}" in seen.fact("adopted"), seen
+    shown = dict(line.split("=", 1) for line in seen.fact("show").splitlines() if "=" in line)
+    assert (shown["NRestarts"], shown["Slice"], seen.fact("result")) == ("0", "vigil.slice", "success"), seen
+    assert seen.fact("steps.alive") == "active", f"who makes steps is left alone\n{seen}"
+
+
+def test_nothing_is_refused_to_the_service(plain):
+    """The scenario has system calls that the filter leaves out end the process, and what vigil keeps to itself is said."""
+    seen = plain.seen("unit")
+    said = [line for name in ("journal", "journal.systemd") for line in seen.fact(name).splitlines() if REFUSED.search(line)]
+    assert said == [], seen
+
+
+def test_the_service_ends_a_job_at_its_limit_before_the_kernel_does(plain):
+    seen = plain.seen("unit")
+    report = seen.json("grow.json")
+    assert (report["kind"], report["killer"]) == ("memory_kill", "vigil"), seen
+    assert seen.number("kernel.after") == seen.number("kernel.before"), seen
+
+
+def test_the_service_reads_the_kernels_own_kill(plain):
+    seen = plain.seen("unit")
+    report = seen.json("hold.json")
+    assert (report["kind"], report["killer"]) == ("kernel_oom", "kernel"), seen
+    assert "Killed process" in json.dumps(report), f"in the kernel's own words\n{seen}"
+
+
+def test_the_service_sees_who_waits_for_whom_in_another_network_namespace(plain):
+    seen = plain.seen("unit")
+    report = seen.json("both_wait.json")
+    text = json.dumps(report)
+    assert report["kind"] == "hang" and "wait_circle" in text, seen
+    assert "answer_wait" in text and "unitjob.py" in text, f"with its stacks\n{seen}"
+
+
+def test_the_service_has_the_rights_that_it_needs_and_no_others(plain):
+    seen = plain.seen("unit")
+    processes = {words[1]: words for words in (line.split() for line in seen.fact("processes").splitlines())}
+    fifo = "1"
+    assert processes["vigil-guard"][2] == fifo, f"real time for the guard\n{seen}"
+    locked = int(next(w for w in processes["vigil-guard"] if w.startswith("VmLck:")).removeprefix("VmLck:"))
+    assert locked > 0, f"the guard's memory is locked without CAP_IPC_LOCK\n{seen}"
+    assert all("Seccomp:2" in words for words in processes.values()), seen
+    for line in seen.fact("modes").splitlines():
+        mode, owner, _, path = line.split(None, 3)
+        # others may pass these, and read nothing in them
+        passed = path in (".", "./users", "./heap")
+        assert owner == "root" and int(mode, 8) & (0o006 if passed else 0o007) == 0, f"{path} may be read by all\n{seen}"
+    assert seen.number("reads.4711") == 0 and seen.number("reads.4712") != 0, seen
