@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+"""Inside the throw-away machine, for unit.sh: the jobs, and what the service takes meanwhile.
+
+    unitload.py watch JOBS PROCESSES MINUTES WORK_MS
+    unitload.py job PROCESSES WORK_MS            a job: steps, and work in each process
+    unitload.py hostile PROGRAM                  a job that stands still, and whose table of frames is a hole
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import time
+
+UNIT = "vigil-agent.service"
+HOLE = 1 << 30
+
+
+def work(ms):
+    end = time.process_time() + ms / 1000
+    while time.process_time() < end:
+        pass
+
+
+def job(processes, work_ms):
+    for _ in range(processes - 1):
+        if os.fork() == 0:
+            break
+    step = 0
+    while True:
+        work(work_ms)
+        step += 1
+        if step % 10 == 0:
+            print(f"step {step} loss {1 / step:.4f}", flush=True)
+        time.sleep(1)
+
+
+def hole_make(program, to):
+    """The section .eh_frame of the copy is a hole behind its end."""
+    data = bytearray(open(program, "rb").read())
+    at, size, n, names_at = *struct.unpack_from("<Q", data, 0x28), *struct.unpack_from("<HHH", data, 0x3a)
+    names = struct.unpack_from("<Q", data, at + names_at * size + 0x18)[0]
+    for i in range(n):
+        row = at + i * size
+        name = names + struct.unpack_from("<I", data, row)[0]
+        if data[name:data.index(0, name)] == b".eh_frame":
+            struct.pack_into("<QQ", data, row + 0x18, len(data), HOLE)
+    with open(to, "wb") as f:
+        f.write(data)
+        f.truncate(len(data) + HOLE)
+
+
+def hostile(program):
+    hole_make(program, "/var/tmp/hole")
+    os.chmod("/var/tmp/hole", 0o755)
+    os.execv("/var/tmp/hole", ["/var/tmp/hole", "unitload.py"])
+
+
+def shown(name):
+    return subprocess.run(["systemctl", "show", "-P", name, UNIT], text=True, capture_output=True).stdout.strip()
+
+
+def read(path):
+    try:
+        with open(path) as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+def measure(started):
+    group = "/sys/fs/cgroup" + shown("ControlGroup")
+    events = dict(line.split() for line in read(group + "/memory.events").splitlines())
+    stat = dict(line.split() for line in read(group + "/memory.stat").splitlines())
+    row = {"minute": round((time.monotonic() - started) / 60, 1), "restarts": int(shown("NRestarts") or -1), "state": shown("ActiveState"),
+           "memory": int(read(group + "/memory.current") or 0), "anon": int(stat.get("anon", 0)),
+           "peak": int(read(group + "/memory.peak") or 0), "tasks": int(read(group + "/pids.current") or 0),
+           "tasks_peak": int(read(group + "/pids.peak") or 0), "oom_kill": int(events.get("oom_kill", 0)),
+           "at_limit": int(events.get("max", 0)), "cpu_s": round(int(shown("CPUUsageNSec") or 0) / 1e9, 1),
+           "adopted": sum(name != "agent" for name in os.listdir("/var/lib/vigil/jobs"))}
+    print(json.dumps(row), flush=True)
+    return row
+
+
+def watch(jobs, processes, minutes, work_ms):
+    me = "/w/unitload.py"  # this one is read from stdin: by its name it would be a job itself
+    null = subprocess.DEVNULL
+    for _ in range(jobs - 1):
+        subprocess.Popen([sys.executable, "-S", me, "job", str(processes), str(work_ms)], stdout=null, stdin=null)
+    subprocess.Popen([sys.executable, me, "hostile", "/w/hostile"], stdout=null, stdin=null)
+    started = time.monotonic()
+    rows = []
+    while not rows or rows[-1]["minute"] < minutes:
+        time.sleep(60)
+        rows.append(measure(started))
+    early = min(rows, key=lambda row: abs(row["minute"] - 5))
+    said = subprocess.run(["journalctl", "-u", UNIT, "-o", "cat", "--no-pager"], text=True, capture_output=True).stdout.splitlines()
+    died = [line for line in said if "died" in line or "killed" in line.lower()]
+    print(json.dumps({"end": rows[-1], "memory_minute_5": early["memory"], "anon_minute_5": early["anon"], "died": died[:20]}), flush=True)
+
+
+if __name__ == "__main__":
+    what, *words = sys.argv[1:]
+    {"job": job, "watch": watch, "hostile": hostile}[what](*(int(w) if w.isdigit() else w for w in words))
