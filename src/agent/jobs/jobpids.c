@@ -172,8 +172,8 @@ bool jobpids_is(const struct jobpids *p, size_t i, pid_t ppid, uint64_t start_ti
 		return true;
 	if (!of->found)
 		return false;
-	/* it was there when it was listed, so it is who was listed */
-	if (start_ticks < p->found_ticks)
+	/* it was there when it was listed, so it is who was listed; numbers do not come round within a tick */
+	if (start_ticks < p->found_ticks || (of->pid == p->root && start_ticks == p->found_ticks))
 		return true;
 	return ppid > 0 && (ppid == p->root || jobpids_has(p, ppid));
 }
