@@ -411,7 +411,7 @@ bool hang_graph_explains(struct hang_work *w)
 		TEXT_COPY(w->v->id, "waits_for_thread");
 	if (visitor) /* whoever it is that should come, a person for example */
 		w->v->confidence = CONFIDENCE_LOW;
-	if (s->end == WAITEND_VISITOR && n->who && n->who->rank != NO_RANK && all_have_come(w, s)) {
+	if (s->end == WAITEND_VISITOR && n->who && n->who->main && all_have_come(w, s)) {
 		w->v->confidence = CONFIDENCE_LOW;
 		w->v->n_culprits = 0;
 	}
