@@ -60,8 +60,11 @@ static const struct {
 	{"busy_without_steps", HANG_REFINE_NEVER},
 };
 
-/* Rules of stacks that say why; the others know a place in which a program may also stand for another reason. */
-static const char *const reasons[] = {"fork_with_lock", "openmp_after_fork", "tqdm_lock_after_fork"};
+/* Rules of stacks in the book that know a place, in which a program may also stand for another reason. */
+static const char *const places[] = {
+	"writer_on_remote_store", "storage_stall", "sync_batch_norm", "slow_checkpoint", "copy_to_object_store",
+	"loader_waits"
+};
 
 enum hang_refine hang_refine_of(const char *id)
 {
@@ -73,10 +76,10 @@ enum hang_refine hang_refine_of(const char *id)
 
 static bool says_why(const struct cause_verdict *by)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
-		if (strcmp(reasons[i], by->id) == 0)
-			return true;
-	return !by->of_stack;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (strcmp(places[i], by->id) == 0)
+			return !by->of_stack;
+	return true;
 }
 
 bool hang_may_refine(const char *id, const struct cause_verdict *by)
