@@ -216,7 +216,7 @@ def test_a_kept_log_that_is_no_text_hides_no_hang(vigil):
     result = vigil("run", "--hang-after", "4s", "--on-hang", "kill", "--", sys.executable, "-u", "-c", script, timeout=90)
     assert result.status == 124, result.text[-3000:]
     report = vigil.why()
-    assert looks(report)[:2] == ("hang", "waits_for_process"), report
+    assert looks(report)[0] == "hang" and looks(report)[1] in ("waits_for_process", "waits_for_thread"), report
     assert "the interpreter's end" in report["cause"]["text"], report
     shown = [e["text"] for e in report["evidence"]]
     assert any("expected 8 samples" in text for text in shown) and any("step 39" in text for text in shown), report

@@ -23,8 +23,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	char *text = copy_of(data, size);
 	size_t len = strnlen(text, size);
-	char *line = strndup(text, len), *value = strndup(text, len);
+	char *line = calloc(len + 1, 1), *value = calloc(len + 1, 1);
 	assert(line && value);
+	memcpy(line, text, len);
+	memcpy(value, text, len);
 	mask_text(line);
 	assert(strlen(line) <= len);
 	mask_value("password", value);
