@@ -167,8 +167,10 @@ static int rank_start(struct super *s, uint32_t i)
 			   .keep_stdin = i == 0,
 			   .announce = announce_child,
 			   .ctx = s};
-	if (i == 0 && s->job.attempt == 0)
+	if (i == 0 && s->job.attempt == 0) {
+		recorder_begin(&s->recorder, &s->job);
 		l.meanwhile = open_store;
+	}
 	int e = 0;
 	*r = (struct rank){.rank = (int32_t)i, .proc = {.pidfd = -1, .out_fd = -1, .err_fd = -1}};
 	int c = launch(&l, &r->proc, &e);
