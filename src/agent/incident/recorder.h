@@ -47,8 +47,8 @@ void recorder_open(struct recorder *k, const char *state_dir, const char *job_id
  */
 void recorder_open_for(struct recorder *k, const char *state_dir, const char *job_id, uid_t owner);
 /*
- * Note the job before it starts, in a file, which is quick: a vigil that is killed before it has opened the store is told
- * of by the next one.
+ * Note the job before it starts, in a file, which is quick: a vigil that is killed before it has opened the store is
+ * told of by the next one.
  */
 void recorder_begin(struct recorder *k, const struct job *j);
 /* Open the store. It takes some milliseconds, so do it after the job has been started. */
