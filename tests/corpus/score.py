@@ -147,7 +147,8 @@ def score_hang(run, args):
         row.update(id=r["cause"]["id"], confidence=r["cause"]["confidence"], ranks=r.get("culprit_ranks", []),
                    culprit=culprit_right(truth, r, run.roles()), text=r["cause"]["text"],
                    cause=any(re.search(w, words_of(r), re.I) for w in truth["why"]))
-        row["wrong"] = not row["culprit"] and row["confidence"] != "low"
+        row["forbidden"] = any(re.search(n, words_of(r), re.I) for n in truth.get("not", []))
+        row["wrong"] = (not row["culprit"] or row["forbidden"]) and row["confidence"] != "low"
         row["ended"] = run.process.poll() is not None
     return row
 
@@ -188,8 +189,8 @@ def show(row):
         good = row["quiet"] and not row["ended"]
         return f"{'ok    ' if good else 'ALARM '} {row['name']} {row['seconds']} s code {row['code']} {row.get('id', '')} " \
                f"{row.get('confidence', '')} {row.get('text', '')}"
-    word = "silent" if not row["kind"] else "ok    " if row["culprit"] and row["cause"] else \
-        "cause " if row["culprit"] else "WRONG " if row["wrong"] else "unsure"
+    word = "silent" if not row["kind"] else "WRONG " if row["wrong"] else "ok    " if row["culprit"] and row["cause"] else \
+        "cause " if row["culprit"] else "unsure"
     return f"{word} {row['name']} {row['seconds']} s {row.get('id', '')} {row.get('confidence', '')} " \
            f"{row.get('ranks', '')} {row.get('text', '')}"
 
