@@ -30,8 +30,9 @@ bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *
 		const struct waitgraph_node *n = &g->node[i];
 		if (!acts(n) || n->process == stopped || !n->who || n->who->launcher)
 			continue;
-		bool pauses = n->end != WAITEND_RUNS && (n->naps || (sleeps_for(n) > 0 && sleeps_for(n) < pause_least_ns));
-		if (!n->who->main || !pauses)
+		uint64_t sleep_ns = sleeps_for(n);
+		bool short_one = n->naps || (sleep_ns > 0 && sleep_ns < pause_least_ns);
+		if (!n->who->main || n->end == WAITEND_RUNS || !short_one)
 			return true;
 	}
 	return false;
