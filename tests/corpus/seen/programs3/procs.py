@@ -25,9 +25,9 @@ def load(i):
     return i
 
 
-@hang("u-pool-killed", "pool, a worker was killed", {"ranks": [0]}, r"kill|died|ended|pool|worker|queue|nobody", ranks=2,
+@hang("u-pool-killed", "pool, a worker was killed", {"ranks": [0]}, r"kill|died|ended|lost|nobody", ranks=2,
       check={"rank0": "futex", "others": "recvfrom"}, forbid=[r"rank 1 (is|does|never)"])
-def pool_killed():
+def map_samples():
     """The kernel killed a worker of multiprocessing.Pool; its task's result never comes."""
     star = kit.Star()
     if kit.RANK == 0:
@@ -95,9 +95,9 @@ def joblib_fifo():
     joblib.Parallel(n_jobs=2)(joblib.delayed(open_labels)(p) for p in ["/dev/null", path])
 
 
-@hang("u-lock-holder-killed", "multiprocessing.Lock, holder killed", {"outside": r"kill|dead|died|ended|gone|abandon|nobody|no process"},
+@hang("u-lock-holder-killed", "multiprocessing.Lock, holder killed", {"outside": r"\b(killed|dead|died|ended|gone|abandoned|nobody|no process)\b"},
       r"lock|semaphore", ranks=1, check={"worker1": "futex"})
-def lock_holder_killed():
+def shared_lock():
     """A worker was killed inside `with lock`, the other and the main process wait for it."""
     lock = FORK.Lock()
 
@@ -268,7 +268,7 @@ def zstd_stopped():
 
 @hang("u-ssh-password", "child asks for a password", {"role": "fetch"}, r"password|terminal|tty|input|stdin|person|prompt", ranks=2,
       check={"rank0": "wait4", "fetch": "read", "others": "recvfrom"})
-def ssh_password():
+def remote_copy():
     """rank 0 waits for a copy that asks for a password at a terminal nobody looks at."""
     star = kit.Star()
     for i in range(6):
