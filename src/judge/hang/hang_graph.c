@@ -409,7 +409,7 @@ bool hang_graph_explains(struct hang_work *w)
 		return false;
 	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;
-	bool sure = held && !(s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF);
+	bool sure = held && s->circle == WAITGRAPH_PROOF;
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	if (s->outside && !w->many && w->g.n == 1 && w->g.rank[0].process && hang_joins_thread(&w->g.rank[0]) &&
 	    hang_thread_of_graph(w, w->g.rank[0].process->pid))
