@@ -73,6 +73,21 @@ static double median_of(const struct waitshare *s, size_t without, double (*valu
 	return stats_median(v, n);
 }
 
+/*
+ * How much the others wait: the middle one, of an even number the lower. Who waits as little as the slowest is as slow,
+ * and who waits all the time may have come to its end: neither is an average with the other.
+ */
+static double waiting_of_others(const struct waitshare *s, size_t without)
+{
+	double v[WAITSHARE_RANKS];
+	size_t n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (i != without && s->rank[i].n > 0)
+			v[n++] = waitshare_waiting(&s->rank[i]);
+	sort(v, n);
+	return n > 0 ? v[(n - 1) / 2] : 0;
+}
+
 static double loader_share(const struct waitshare_rank *r)
 {
 	return part(r->loader, r);
@@ -117,7 +132,7 @@ static bool straggler_of(const struct waitshare *s, double ratio, struct straggl
 	if (s->n < 2)
 		return false;
 	*ret = (struct straggler){
-		.at = at, .least = waitshare_waiting(&s->rank[at]), .others = median_of(s, at, waitshare_waiting)};
+		.at = at, .least = waitshare_waiting(&s->rank[at]), .others = waiting_of_others(s, at)};
 	double diff = ret->others - ret->least;
 	for (size_t i = 0; i < s->n; i++)
 		others += i != at ? s->rank[i].n : 0;
