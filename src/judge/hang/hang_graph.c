@@ -411,6 +411,9 @@ bool hang_graph_explains(struct hang_work *w)
 		return true;
 	bool sure = held && s->circle == WAITGRAPH_PROOF;
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
+	if (s->end == WAITEND_NOBODY && n->end == WAITEND_NONE)
+		hang_says(w, "All who share it wait for it themselves: nobody is left who could end these waits, so "
+			     "who had it has probably ended.");
 	if (s->outside && !w->many && w->g.n == 1 && w->g.rank[0].process && hang_joins_thread(&w->g.rank[0]) &&
 	    hang_thread_of_graph(w, w->g.rank[0].process->pid))
 		TEXT_COPY(w->v->id, "waits_for_thread");

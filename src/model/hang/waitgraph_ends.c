@@ -194,11 +194,9 @@ static int sinks_list(const struct waitgraph_in *in, struct waitgraph *g, uint32
 	}
 	for (size_t i = 0; i < g->n_sinks; i++) {
 		struct waitgraph_sink *s = &g->sink[i];
-		struct waitgraph_node *n = &g->node[s->node];
+		const struct waitgraph_node *n = &g->node[s->node];
 		s->end = s->n_nodes > 1 || n->n_edges > 0 ? circle_end(g, n->component, s) : n->end;
 		s->closed &= s->end == WAITEND_CIRCLE;
-		if (s->end == WAITEND_NOBODY)
-			n->end = s->end;
 	}
 	return 0;
 }
