@@ -33,7 +33,7 @@ ROOMS = {
     "act": ["", "inject"],
     "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs"],
     "agent": ["host", "inspect", "jobs", "guard", "notify", "rules", "gpu", "memory", "stacks", "heap", "collective",
-              "hang", "incident", "run"],
+              "hang", "incident", "output", "run"],
 }
 
 # What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at

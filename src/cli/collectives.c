@@ -141,15 +141,11 @@ static int collectives_run(const void *options, int argc, char **argv)
 	char state[256], folder[320];
 	/* a rank that closes its pipe must not end this process */
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (argc == 0) {
-		log_error("a JOB, a PID, or FILEs are expected; see 'vigil help collectives'");
-		return EXIT_USAGE;
-	}
 	if (o->ras_addr && ncclras_address_parse(span_of(o->ras_addr), &address, &f) != 0) {
 		log_error("--ras-addr: %s", f.text);
 		return EXIT_USAGE;
 	}
-	if (all_are_files(argc, argv))
+	if (argc > 0 && all_are_files(argc, argv))
 		return of_files(o, argc, argv);
 	if (argc > 1) {
 		log_error("one JOB or PID is expected, or only files; see 'vigil help collectives'");
@@ -159,7 +155,7 @@ static int collectives_run(const void *options, int argc, char **argv)
 		log_error("%s", f.text);
 		return EXIT_PROBLEM;
 	}
-	int r = subject_find(&w, state, argv[0], &s, &f);
+	int r = subject_find(&w, state, argc == 1 ? argv[0] : "last", &s, &f);
 	int status = r == SUBJECT_NONE ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;
 	if (r)
 		log_error("%s", f.text);
@@ -171,7 +167,7 @@ static int collectives_run(const void *options, int argc, char **argv)
 
 const struct command command_collectives = {
 	.name = "collectives",
-	.usage = "vigil collectives [OPTIONS] FILE…|JOB|PID",
+	.usage = "vigil collectives [OPTIONS] [FILE…|JOB|PID|last]",
 	.summary = "which rank holds up the collectives of a distributed job, and how",
 	.about = "Compares what all ranks asked their collective library for, and says who did not join, who called "
 		 "something else, which send has no receive, which ranks wait for each other, or that all are in the "

@@ -373,11 +373,9 @@ static int flame_run(const void *options, int argc, char **argv)
 	struct fault f = {.text = ""};
 	cleanup(chosen_done) struct chosen c = {.against = NULL};
 	char state[256];
-	if (argc != 1) {
-		log_error(
-			"one JOB, PID or recording is expected, not %d; 'vigil flame last' records the newest job, see "
-			"'vigil help flame'",
-			argc);
+	const char *what = argc == 1 ? argv[0] : "last";
+	if (argc > 1) {
+		log_error("one JOB, PID or recording is expected, not %d; see 'vigil help flame'", argc);
 		return EXIT_USAGE;
 	}
 	int r = check(o);
@@ -388,9 +386,9 @@ static int flame_run(const void *options, int argc, char **argv)
 		log_error("%s", f.text);
 		return r;
 	}
-	if (stat(argv[0], &st) == 0 && S_ISREG(st.st_mode))
-		return of_file(o, &c, argv[0]);
-	r = subject_open(o->state, argv[0], &w, state, sizeof(state), &s);
+	if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
+		return of_file(o, &c, what);
+	r = subject_open(o->state, what, &w, state, sizeof(state), &s);
 	if (r)
 		return r;
 	r = recording_out_probe(o->output, &f);
@@ -408,7 +406,7 @@ static int flame_run(const void *options, int argc, char **argv)
 
 const struct command command_flame = {
 	.name = "flame",
-	.usage = "vigil flame [OPTIONS] JOB|PID|FILE",
+	.usage = "vigil flame [OPTIONS] [JOB|PID|last|FILE]",
 	.summary = "record where a job spends its time, as a flame graph",
 	.about = "Looks at every thread of every process of a job many times a second and draws what was seen: the "
 		 "wider a frame, "

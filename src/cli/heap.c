@@ -371,7 +371,8 @@ static int heap_run(const void *options, int argc, char **argv)
 	cleanup(showing_done) struct showing s = {.o = options, .w = &w};
 	struct heap_show_want want;
 	struct fault f = {.text = ""};
-	if (argc != 1) {
+	const char *what = argc == 1 ? argv[0] : "last";
+	if (argc > 1 || (argc == 0 && heap_switch_wanted(&s.o->change))) {
 		log_error("one JOB, PID or FILE is expected, not %d; see 'vigil help heap'", argc);
 		return EXIT_USAGE;
 	}
@@ -380,17 +381,17 @@ static int heap_run(const void *options, int argc, char **argv)
 		return EXIT_PROBLEM;
 	}
 	if (heap_switch_wanted(&s.o->change))
-		return change(&s, argv[0]);
+		return change(&s, what);
 	if (s.o->change.rate != UINT64_MAX) {
 		log_error("--rate is for --attach and --start: a profile that is shown has the rate it was made with");
 		return EXIT_USAGE;
 	}
-	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, argv[0], &f) : heap_load(&s, argv[0], &s.set, &s.name, &f);
+	int r = s.o->what == HEAPSET_GROWTH ? watch(&s, what, &f) : heap_load(&s, what, &s.set, &s.name, &f);
 	if (r == 0)
 		r = heap_prepare(&s, &want, &f);
 	if (r) {
 		if (!f.text[0])
-			fault_set(&f, r, "%s: %s", argv[0], strerror(r < 0 ? -r : EIO));
+			fault_set(&f, r, "%s: %s", what, strerror(r < 0 ? -r : EIO));
 		log_error("%s", f.text);
 		return r == -EINVAL ? EXIT_USAGE : heap_status(r);
 	}
@@ -407,7 +408,7 @@ static int heap_run(const void *options, int argc, char **argv)
 
 const struct command command_heap = {
 	.name = "heap",
-	.usage = "vigil heap [OPTIONS] JOB|PID|FILE",
+	.usage = "vigil heap [OPTIONS] [JOB|PID|last|FILE]",
 	.summary = "who asked for the memory: by stack, from a heap profile",
 	.about = "Shows which lines of a program asked for the memory that it holds, held at its highest moment, keeps "
 		 "ever more of, or takes and gives back again and again: Python and native code, all ranks and "

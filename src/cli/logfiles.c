@@ -114,7 +114,7 @@ void logfiles_done(struct logfiles *l)
 	*l = (struct logfiles){.files = NULL};
 }
 
-/* What was taken out of the middle of a file (agent/run/keptlog); both 0: nothing. */
+/* What was taken out of the middle of a file (agent/output/keptlog); both 0: nothing. */
 static void hole_find(int fd, uint64_t *ret_from, uint64_t *ret_to)
 {
 	off_t from = lseek(fd, 0, SEEK_HOLE), to = from < 0 ? -1 : lseek(fd, from, SEEK_DATA);

@@ -142,13 +142,11 @@ static int stack_run(const void *options, int argc, char **argv)
 	struct world w;
 	struct subject s;
 	char state[256];
-	if (argc != 1) {
-		log_error("one JOB or PID is expected, not %d; 'vigil stack last' shows the newest job, see 'vigil "
-			  "help stack'",
-			  argc);
+	if (argc > 1) {
+		log_error("one JOB or PID is expected, not %d; see 'vigil help stack'", argc);
 		return EXIT_USAGE;
 	}
-	int r = subject_open(o->state, argv[0], &w, state, sizeof(state), &s);
+	int r = subject_open(o->state, argc == 1 ? argv[0] : "last", &w, state, sizeof(state), &s);
 	if (r)
 		return r;
 	return take_and_show(&w, o, &s);
@@ -156,7 +154,7 @@ static int stack_run(const void *options, int argc, char **argv)
 
 const struct command command_stack = {
 	.name = "stack",
-	.usage = "vigil stack [OPTIONS] JOB|PID",
+	.usage = "vigil stack [OPTIONS] [JOB|PID|last]",
 	.summary = "what every thread of a job is doing at this moment",
 	.about = "Prints the stack of each thread of each process of a job, or of a process and its descendants: "
 		 "innermost frame "

@@ -52,6 +52,9 @@ int subject_find(const struct world *w, const char *state, const char *what, str
 		return fault_set(f, r,
 				 "there is no process %s, and no job of that name in %s; `vigil jobs` lists the jobs",
 				 what, state);
+	if (r == SUBJECT_NONE && strcmp(what, "last") == 0)
+		return fault_set(f, r, "no job has been recorded in %s yet; start one with 'vigil run -- COMMAND'",
+				 state);
 	if (r == SUBJECT_NONE)
 		return fault_set(
 			f, r,

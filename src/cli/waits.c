@@ -128,10 +128,8 @@ static int take_and_show(const struct world *w, const struct waits_options *o, c
 
 static int check(const struct waits_options *o, int argc)
 {
-	if (argc != 1) {
-		log_error("one JOB or PID is expected, not %d; 'vigil waits last' looks at the newest job, see 'vigil "
-			  "help waits'",
-			  argc);
+	if (argc > 1) {
+		log_error("one JOB or PID is expected, not %d; see 'vigil help waits'", argc);
 		return EXIT_USAGE;
 	}
 	if (o->json && o->dot) {
@@ -155,7 +153,7 @@ static int waits_run(const void *options, int argc, char **argv)
 	int r = check(o, argc);
 	if (r)
 		return r;
-	r = subject_open(o->state, argv[0], &w, state, sizeof(state), &s);
+	r = subject_open(o->state, argc == 1 ? argv[0] : "last", &w, state, sizeof(state), &s);
 	if (r)
 		return r;
 	return take_and_show(&w, o, state, &s);
@@ -163,7 +161,7 @@ static int waits_run(const void *options, int argc, char **argv)
 
 const struct command command_waits = {
 	.name = "waits",
-	.usage = "vigil waits [OPTIONS] JOB|PID",
+	.usage = "vigil waits [OPTIONS] [JOB|PID|last]",
 	.summary = "who waits for whom in a job, and where the waiting ends",
 	.about = "Looks twice at what each thread of a job, or of a process and its descendants, waits for and at who "
 		 "could end that wait: the other end of a connection or pipe, the owner of a lock, a child, a file "

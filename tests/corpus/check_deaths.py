@@ -196,7 +196,7 @@ def main():
     p.add_argument("--bin")
     args = p.parse_args()
     half = HERE / args.half
-    cases = [c for name in ("deaths.json", "memory.json") for c in json.loads((half / name).read_text())
+    cases = [c for name in sorted([*half.glob("deaths*.json"), *half.glob("memory*.json")]) for c in json.loads(name.read_text())
              if re.search(args.only, c["name"]) and args.sort in (None, c["class"])]
     bin_dir = pathlib.Path(args.bin or tempfile.mkdtemp(prefix="corpus-bin-"))
     bin_dir.mkdir(exist_ok=True)

@@ -144,10 +144,13 @@ def score_hang(run, args):
     truth = run.case["truth"]
     if reports:
         r = reports[0]
+        stood = r.get("hang", {})
         row.update(id=r["cause"]["id"], confidence=r["cause"]["confidence"], ranks=r.get("culprit_ranks", []),
-                   culprit=culprit_right(truth, r, run.roles()), text=r["cause"]["text"],
+                   stood=stood.get("standstill_ms", 0) / 1000, suspected=stood.get("suspected_ms", 0) / 1000,
+                   proved="proved" in r["cause"]["text"], culprit=culprit_right(truth, r, run.roles()), text=r["cause"]["text"],
                    cause=any(re.search(w, words_of(r), re.I) for w in truth["why"]))
-        row["wrong"] = not row["culprit"] and row["confidence"] != "low"
+        row["forbidden"] = any(re.search(n, words_of(r), re.I) for n in truth.get("not", []))
+        row["wrong"] = (not row["culprit"] or row["forbidden"]) and row["confidence"] != "low"
         row["ended"] = run.process.poll() is not None
     return row
 
@@ -188,19 +191,36 @@ def show(row):
         good = row["quiet"] and not row["ended"]
         return f"{'ok    ' if good else 'ALARM '} {row['name']} {row['seconds']} s code {row['code']} {row.get('id', '')} " \
                f"{row.get('confidence', '')} {row.get('text', '')}"
-    word = "silent" if not row["kind"] else "ok    " if row["culprit"] and row["cause"] else \
-        "cause " if row["culprit"] else "WRONG " if row["wrong"] else "unsure"
+    word = "silent" if not row["kind"] else "WRONG " if row["wrong"] else "ok    " if row["culprit"] and row["cause"] else \
+        "cause " if row["culprit"] else "unsure"
     return f"{word} {row['name']} {row['seconds']} s {row.get('id', '')} {row.get('confidence', '')} " \
            f"{row.get('ranks', '')} {row.get('text', '')}"
+
+
+def at(ascending, percent):
+    return ascending[min(len(ascending) - 1, len(ascending) * percent // 100)]
+
+
+def show_times(rows):
+    """Seconds from the beginning of the standstill to the suspicion and to the verdict, by verdict, slowest first."""
+    by_id = {}
+    for r in rows:
+        if r.get("kind") and "stood" in r:
+            by_id.setdefault(r["id"] + (" (proved)" if r["proved"] else ""), []).append(r)
+    for name, group in sorted(by_id.items(), key=lambda x: -max(r["stood"] for r in x[1])):
+        stood, seen = sorted(r["stood"] for r in group), sorted(r["suspected"] for r in group)
+        print(f"{len(group):4} {name:32} suspected p50 {at(seen, 50):5.1f}  told p50 {at(stood, 50):5.1f} p95 {at(stood, 95):5.1f}")
 
 
 def totals(rows):
     hangs = [r for r in rows if r["class"] == "hang" and not r.get("skipped")]
     quiet = [r for r in rows if r["class"] == "benign" and not r.get("skipped")]
     times = sorted(r["seconds"] for r in hangs if r["kind"]) or [0]
+    stood = sorted(r["stood"] for r in hangs if r["kind"]) or [0]
     return {"hangs": len(hangs), "told": sum(r["kind"] for r in hangs), "culprit right": sum(r.get("culprit", 0) for r in hangs),
             "cause right": sum(bool(r.get("cause")) for r in hangs), "confident and wrong": sum(r.get("wrong", 0) for r in rows),
-            "seconds p50": times[len(times) // 2], "seconds p95": times[min(len(times) - 1, len(times) * 95 // 100)],
+            "seconds p50": at(times, 50), "seconds p95": at(times, 95),
+            "stood p50": at(stood, 50), "stood p95": at(stood, 95), "most ranks named": max([len(r.get("ranks", [])) for r in rows] or [0]),
             "benign": len(quiet), "quiet": sum(r["quiet"] for r in quiet), "healthy jobs ended": sum(r["ended"] for r in quiet),
             "skipped": sum(bool(r.get("skipped")) for r in rows)}
 
@@ -224,6 +244,8 @@ def main():
                 print(show(rows[-1]), flush=True)
     if args.out:
         pathlib.Path(args.out).write_text("".join(json.dumps(r) + "\n" for r in rows))
+    if not args.totals:
+        show_times(rows)
     print(json.dumps(totals(rows)))
     return 0
 

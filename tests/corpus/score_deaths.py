@@ -176,8 +176,8 @@ def totals(rows):
 
 def main(args):
     folder = HERE / args.half
-    name = {"death": "deaths.json", "memory": "memory.json"}[args.sort]
-    cases = [c for c in json.loads((folder / name).read_text()) if re.search(args.only, c["name"])]
+    names = {"death": "deaths*.json", "memory": "memory*.json"}[args.sort]
+    cases = [c for name in sorted(folder.glob(names)) for c in json.loads(name.read_text()) if re.search(args.only, c["name"])]
     bin_dir = pathlib.Path(args.bin or tempfile.mkdtemp(prefix="corpus-bin-"))
     bin_dir.mkdir(exist_ok=True)
     score.compiled(folder, bin_dir, score.stems(cases))

@@ -71,7 +71,7 @@ class Tally:
 
 
 class Attack:
-    """Trials of one manner; the moments are spread over the time that vigil takes when nobody disturbs it."""
+    """Trials of one manner; the moments are spread over the time that vigil takes, first when nobody disturbs it."""
 
     def __init__(self, vigil, manner, folder, state, seed=1):
         self.vigil, self.manner, self.folder, self.random = vigil, manner, folder, random.Random(seed)
@@ -104,7 +104,9 @@ class Attack:
         looker = self.call(self.manner)
         time.sleep(self.random.uniform(0, self.takes_s * 1.1))
         tally.trials += 1
-        tally.reached += looker.poll() is None
+        there = looker.poll() is None
+        tally.reached += there
+        self.takes_s *= 1.15 if there else 0.8  # the machine is not always as busy as it was at first
         looker.send_signal(number)
         looker.wait(60)
         if not self.target.runs_on():

@@ -495,7 +495,7 @@ def test_what_has_no_profile_is_told_what_to_do(vigil):
     result = vigil("heap", pid)
     assert result.status == 4 and "--heap" in result.text, result
     sleeper.send_signal(signal.SIGTERM)
-    assert vigil("heap").status == 2
+    assert vigil("heap", "--attach").status == 2
     assert vigil("heap", "plain", "--rank", "x").status in (2, 4)
 
 

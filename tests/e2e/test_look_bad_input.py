@@ -12,6 +12,7 @@ import pytest
 from conftest import wait_for, workload
 from guardkit import nobodys_vigil  # noqa: F401
 
+TO_LAST = ("stack", "waits", "flame", "heap", "collectives", "calls", "timeline", "show", "why", "logs")
 LOOKS = {"stack": [], "flame": ["-d", 0.3, "-f", "folded"], "calls": ["-d", 0.3]}
 COMMANDS = {**LOOKS, "timeline": []}
 SPIN = "def spin():\n    while True:\n        pass\nprint('begun', flush=True)\nspin()\n"
@@ -51,11 +52,18 @@ def test_what_is_not_there_is_named(known, command, what):
 def test_called_without_anything_or_with_too_much(vigil, command):
     assert vigil(command, "-1").status == 2
     assert vigil(command, "--no-such-option").status == 2
-    if command in ("stack", "flame"):
-        refused(vigil(command), 2, "expected, not 0")
-    else:
-        refused(vigil(command), 4, "no job")
     assert vigil(command, "last", "last").status in (2, 4)
+
+
+@pytest.mark.parametrize("command", TO_LAST)
+def test_called_without_anything_it_means_the_last_job(vigil, command):
+    none = vigil(command)
+    assert none.status in (0, 4) and not none.out and "no job has been recorded" in none.text, none
+    assert vigil("run", "--name", "first", "--", "true").status == 0
+    assert vigil("run", "--name", "second", "--", "true").status == 0
+    bare, last = vigil(command), vigil(command, "last")
+    assert (bare.status, bare.out) == (last.status, last.out), (bare, last)
+    assert "first" not in bare.text and b"first" not in bare.out
 
 
 @commands

@@ -115,7 +115,8 @@ def test_a_thread_that_wakes_up_is_read_again_each_time(oracle, pyoracle, python
     """It sleeps for a millisecond in one chain, then in another: an old stack shown again would hide turns."""
     napper = oracle(python, "naps")
     result, said = napper.sample(pyoracle, 100_000)
-    assert result["judged"] and result["wrong"] == 0 and result["still"] > 20_000, f"{result}\n{said}"
+    # Beside a crowd one of 100,000 pictures may be torn, as above; that none is an old one is compared below.
+    assert result["judged"] and result["wrong"] <= 2 and result["still"] > 20_000, f"{result}\n{said}"
     compared, _ = napper.sample(pyoracle, 20_000, "check")
     assert compared["compared"] > 2000 and compared["unlike"] == 0 and compared["turns"] > 50, compared
 

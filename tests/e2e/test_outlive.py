@@ -82,6 +82,15 @@ def test_a_guard_that_stands_still_when_the_supervisor_dies_is_ended(vigil, own_
     no_trace(vigil)
     assert vigil.why()["cause"]["id"] == "supervisor_killed"
 
+
+@pytest.mark.parametrize("after", ["0", "0.002", "0.01"])
+def test_a_supervisor_that_is_killed_before_it_has_opened_the_store_is_told_of(vigil, after):
+    process = vigil.start("run", "--name", "young", "--", "/bin/sh", "-c", f"sleep {after}; kill -9 $PPID; exec sleep 300")
+    assert process.wait(20) == -signal.SIGKILL
+    assert wait_for(lambda: vigil("why", "young", "--json").out, 20, "a report")
+    assert vigil.why("young")["cause"]["id"] in ("supervisor_killed", "supervisor_lost")
+
+
 def test_a_guard_that_makes_no_progress_is_replaced_and_told_of(vigil, own_group):
     """A stopped guard takes no sample: the job would stand at its limit, or die of the kernel's killer."""
     process = own_group()

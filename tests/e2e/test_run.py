@@ -143,7 +143,7 @@ def test_output_comes_while_the_job_runs(vigil):
     process = vigil.start("run", "--", *workload("sleeper"))
     ready(process)
     assert process.poll() is None
-    assert b"ready" in vigil.log().read_bytes()
+    wait_for(lambda: b"ready" in vigil.log().read_bytes(), 10, "the kept copy")
 
 
 def test_input_is_passed_on(vigil):

@@ -269,6 +269,6 @@ def test_a_job_that_ends_meanwhile(vigil, begin):
 
 
 def test_wrong_calls(vigil):
-    for args in ([], ["1", "2"], ["1", "--seconds", "1"], ["1", "--seconds", "7200"], ["1", "--json", "--dot"]):
+    for args in (["1", "2"], ["1", "--seconds", "1"], ["1", "--seconds", "7200"], ["1", "--json", "--dot"]):
         result = vigil("waits", *args)
         assert result.status == 2 and result.text and not result.out, result

@@ -113,7 +113,7 @@ static inline enum waitfact_kind wait_kind_of(struct span w)
 	return WAITFACT_UNKNOWN;
 }
 
-/* <kind> [id n] [peer n] [write] [by pid|pid.tid ...] [open] [owner] [gone] [timed] [text <rest>] */
+/* <kind> [id n] [peer n] [write] [by pid|pid.tid ...] [open] [owner] [gone] [timed] [naps] [text <rest>] */
 static inline void wait_fact_line(struct wait_scenario *s, int look, struct waitfact_thread *t, struct span rest)
 {
 	struct waitfacts *f = &s->facts[look];
@@ -138,6 +138,10 @@ static inline void wait_fact_line(struct wait_scenario *s, int look, struct wait
 			x->owner_gone = true;
 		} else if (wait_word(&rest, "timed")) {
 			t->timed = true;
+		} else if (wait_word(&rest, "naps")) {
+			t->timed = true;
+			t->limit_ns = NS_PER_S;
+			t->runs_so_far = (uint64_t)look + 1;
 		} else if (wait_word(&rest, "by")) {
 			by = true;
 		} else if (wait_word(&rest, "text")) {

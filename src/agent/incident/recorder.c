@@ -80,6 +80,18 @@ static int try_open(struct recorder *k, struct fault *f)
 	return r;
 }
 
+void recorder_begin(struct recorder *k, const struct job *j)
+{
+	const struct rowlog_row row = {.kind = ROWLOG_JOB, .what = j};
+	if (k->job_dir[0] == '\0')
+		return;
+	int r = unstored_open(&k->unstored, k->state_dir, k->job_id);
+	if (r == 0)
+		r = rowlog_write(k->unstored.fd, &row);
+	if (r < 0)
+		log_debug("%s: %s; the job is noted in the store only", k->unstored.path, strerror(-r));
+}
+
 void recorder_open_store(struct recorder *k)
 {
 	struct fault f = {0};
@@ -88,9 +100,11 @@ void recorder_open_store(struct recorder *k)
 	int r = try_open(k, &f);
 	if (r == 0) {
 		unstored_take_up(k->state_dir, k->store);
+		ignore(unstored_replay(&k->unstored, k->store), "the next row tries it again");
 	} else if (k->locked) {
 		log_debug("%s: the job is stored later", f.text);
 	} else {
+		unstored_drop(&k->unstored);
 		k->complained = true;
 		log_warning("%s; the job goes on, but is not kept in the store", f.text);
 	}

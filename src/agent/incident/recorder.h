@@ -3,7 +3,7 @@
  * and never stops the job or the guard; what cannot be kept is still printed.
  *
  * The store is never waited for longer than STORE_HASTE_MS: what a lock keeps out of it goes to a file and is stored
- * later (agent/incident/unstored).
+ * later (agent/incident/unstored), as is the row of a job that has just begun.
  *
  *   <state>/vigil.db
  *   <state>/jobs/<id>/attempt-<n>/rank-<r>.out .err
@@ -46,6 +46,11 @@ void recorder_open(struct recorder *k, const char *state_dir, const char *job_id
  * access lists.
  */
 void recorder_open_for(struct recorder *k, const char *state_dir, const char *job_id, uid_t owner);
+/*
+ * Note the job before it starts, in a file, which is quick: a vigil that is killed before it has opened the store is
+ * told of by the next one.
+ */
+void recorder_begin(struct recorder *k, const struct job *j);
 /* Open the store. It takes some milliseconds, so do it after the job has been started. */
 void recorder_open_store(struct recorder *k);
 /* Use the store of another recorder, which stays its owner and must live longer. */

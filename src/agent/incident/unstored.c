@@ -43,6 +43,13 @@ void unstored_close(struct unstored *u)
 	u->fd = -1;
 }
 
+void unstored_drop(struct unstored *u)
+{
+	if (u->fd >= 0)
+		(void)unlink(u->path);
+	unstored_close(u);
+}
+
 int unstored_replay(struct unstored *u, struct store *s)
 {
 	cleanup(freep) char *text = NULL;
@@ -65,8 +72,7 @@ int unstored_replay(struct unstored *u, struct store *s)
 	if (end < 0)
 		return end;
 	log_debug("%zu rows of %s are stored now", n, u->path);
-	(void)unlink(u->path);
-	unstored_close(u);
+	unstored_drop(u);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Rows that could not be stored because another program held the store's lock: kept in "<state>/unstored/<job>.rows"
- * (tell/store/rowlog) and put into the store later, by the same vigil or by the next one. The file is locked (flock)
- * while its writer lives, so that two never put the same rows.
+ * Rows that could not be stored, because the store was not open yet or another program held its lock: kept in
+ * "<state>/unstored/<job>.rows" (tell/store/rowlog) and put into the store later, by the same vigil or by the next one.
+ * The file is locked (flock) while its writer lives, so that two never put the same rows.
  *
  * Errors: -errno.
  */
@@ -20,6 +20,8 @@ struct unstored {
 int must_check unstored_open(struct unstored *u, const char *state_dir, const char *job);
 /* Puts the rows into the store and removes the file. -EBUSY: the store is still locked. */
 int must_check unstored_replay(struct unstored *u, struct store *s);
+/* Removes the file, if there is one. */
+void unstored_drop(struct unstored *u);
 /* Leaves the file, if there is one, to the next vigil. */
 void unstored_close(struct unstored *u);
 /*

@@ -33,15 +33,17 @@ void super_killed(struct super *s, struct guard_case *c);
 void super_finish_case(struct super *s, struct guard_case *c, const struct retry_decision *retry);
 
 /* ---- super_output.c: our own stdout and stderr, and their readers ---- */
-void super_output_open(struct super *s);
-/* Poll what can move: the job's output while there is room for it, our readers while something is kept for them. */
-void super_output_poll(struct super *s);
-/* More is kept than may be: takes it out of the fullest file. */
-void super_output_trim(struct super *s);
-/* The attempt has ended, and another may follow: takes out what is above half of the limit. */
-void super_output_make_room(struct super *s);
-/* Our reader can take more. */
-void super_output_push(struct super *s, struct outbuf *o);
+int must_check super_output_open(struct super *s);
+/* An attempt begins: the channels of the last one are forgotten. */
+void super_output_forget(struct super *s);
+/* A rank has been started: pass its output on and keep it. */
+void super_output_begin(struct super *s, struct rank *r);
+/* A rank has ended: read what it wrote before, and where it failed have it in the kept copy. */
+void super_output_drain(struct super *s, struct rank *r, bool failed);
+/* The attempt has ended: all that is on its way is passed on and kept. again: another attempt may follow. */
+void super_output_finish(struct super *s, bool again);
+/* Say what happened to the kept copy. */
+void super_output_news(struct super *s);
 /* The last line that a rank has written, "" if none, by preference to stderr. True: it was to stderr. */
 bool super_last_line(const struct rank *r, char dst[static TEE_LAST_LINE]);
 /* The job is over: wait until everything is read, or a request to end comes. */

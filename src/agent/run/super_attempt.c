@@ -167,8 +167,10 @@ static int rank_start(struct super *s, uint32_t i)
 			   .keep_stdin = i == 0,
 			   .announce = announce_child,
 			   .ctx = s};
-	if (i == 0 && s->job.attempt == 0)
+	if (i == 0 && s->job.attempt == 0) {
+		recorder_begin(&s->recorder, &s->job);
 		l.meanwhile = open_store;
+	}
 	int e = 0;
 	*r = (struct rank){.rank = (int32_t)i, .proc = {.pidfd = -1, .out_fd = -1, .err_fd = -1}};
 	int c = launch(&l, &r->proc, &e);
@@ -189,12 +191,7 @@ static int rank_start(struct super *s, uint32_t i)
 	if (proc_stat_read(s->w, r->proc.pid, &st) == 0)
 		r->start_ticks = st.start_ticks;
 	r->started_unix_ms = s->w->unix_ms();
-	tee_open(&r->out, r->proc.out_fd, &s->output.out,
-		 recorder_log_open(&s->recorder, s->job.attempt, r->rank, "out"));
-	tee_open(&r->err, r->proc.err_fd, s->output.err_to,
-		 recorder_log_open(&s->recorder, s->job.attempt, r->rank, "err"));
-	r->out.kept.job = r->err.kept.job = &s->output.kept;
-	super_output_poll(s);
+	super_output_begin(s, r);
 	return 0;
 }
 
@@ -243,6 +240,7 @@ static void tell_guard(struct super *s)
 int super_attempt_start(struct super *s, int *ret_status)
 {
 	s->attempts.first_failed = -1;
+	super_output_forget(s);
 	s->kills.n = 0;
 	s->kills.rest_killed = false;
 	s->kills.pending = NULL;
@@ -283,23 +281,13 @@ int super_attempt_start(struct super *s, int *ret_status)
 	return 0;
 }
 
-static void tee_drain(struct tee *t)
-{
-	/* read what the job wrote before it died */
-	for (int i = 0; i < 1024 && t->from_fd >= 0; i++) {
-		uint64_t before = t->bytes;
-		if (!tee_pump(t) || t->bytes == before)
-			break;
-	}
-}
-
 void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 {
 	r->running = false;
 	r->wait_status = wait_status;
 	r->ended_unix_ms = s->w->unix_ms();
-	tee_drain(&r->out);
-	tee_drain(&r->err);
+	bool failed = !(WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0);
+	super_output_drain(s, r, failed);
 	r->row.has_status = true;
 	r->row.wait_status = wait_status;
 	r->row.ended_unix_ms = r->ended_unix_ms;
@@ -312,7 +300,6 @@ void super_rank_ended(struct super *s, struct rank *r, int wait_status)
 	}
 	closep(&r->proc.pidfd);
 	r->proc.pidfd = -1;
-	bool failed = !(WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0);
 	if (failed && s->attempts.first_failed < 0 && !r->ended_by_us)
 		s->attempts.first_failed = (int)(r - s->rank);
 	if (failed && s->phase == SUPER_RUNNING && s->nproc > 1)

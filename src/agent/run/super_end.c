@@ -19,9 +19,6 @@
 /* A kill's numbers are complete within milliseconds; a stuck victim may take seconds. */
 static const uint64_t case_wait_ns = 4 * NS_PER_S;
 
-/* A process outside the job may hold its output open: wait for the end of output no longer than this. */
-static const uint64_t output_wait_ns = 500 * NS_PER_MS;
-
 static int exit_status_of(int wait_status)
 {
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -110,7 +107,7 @@ static void attempt_record(struct super *s, enum incident_kind kind)
 				    .peak_bytes = s->services.guard.shm->now.job_peak_bytes[0],
 				    .stopping = s->ending.stopping};
 	a->has_last_line =
-		tee_last_line_hash(&r->out, &a->last_line_hash) || tee_last_line_hash(&r->err, &a->last_line_hash);
+		lastline_hash(&r->out.last, &a->last_line_hash) || lastline_hash(&r->err.last, &a->last_line_hash);
 	s->attempts.n = MIN(s->attempts.n + 1, (uint32_t)SUPER_ATTEMPTS);
 }
 
@@ -142,18 +139,6 @@ static bool died_for_memory(const struct super *s, const struct rank *r)
 	if (s->attempts.first_failed < 0 || s->kills.n == 0 || s->ending.stopping)
 		return false;
 	return r->proc.pid == s->kills.last_victim || consequence_of_kill(s->kills.last_ns, s->w->mono_ns());
-}
-
-/* The ranks have ended, but their last output may still be on its way, above all on a terminal. */
-static void outputs_end(struct super *s)
-{
-	uint64_t until = s->w->mono_ns() + output_wait_ns;
-	if (s->job.attempt < s->job.max_retries)
-		super_output_make_room(s);
-	for (uint32_t i = 0; i < s->nproc; i++) {
-		tee_finish(&s->rank[i].out, s->w->mono_ns, until);
-		tee_finish(&s->rank[i].err, s->w->mono_ns, until);
-	}
 }
 
 /* Add what people look for first: the last line of output. */
@@ -254,6 +239,15 @@ static void kept_in_part(const struct super *s, struct incident *in)
 				      "%s of the job's output are not kept: it was more than %s (--keep-output), and "
 				      "beginnings and ends are kept",
 				      size_format(kept->left_out_bytes, left_out), size_format(kept->most_bytes, most));
+	uint64_t gaps = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(s->output.keeper.file); i++)
+		if (s->output.keeper.file[i].used)
+			gaps += s->output.keeper.file[i].gap_bytes;
+	if (gaps > 0)
+		incident_evidence_add(in, "not_read", "output", 0,
+				      "%s of the job's output are not kept: they came faster than they could be; the "
+				      "kept copy says where",
+				      size_format(gaps, left_out));
 }
 
 static void other_death(struct super *s, const struct rank *r, struct incident *in, struct attachments *parts)
@@ -329,7 +323,7 @@ static void failed_attempt_ended(struct super *s, const struct rank *r, bool for
 
 void super_attempt_ended(struct super *s)
 {
-	outputs_end(s);
+	super_output_finish(s, s->job.attempt < s->job.max_retries);
 	services_cases_wait(&s->services, case_wait_ns);
 	notifier_ended(&s->services.notifier, s->job.id);
 	const struct rank *r = &s->rank[MAX(s->attempts.first_failed, 0)];

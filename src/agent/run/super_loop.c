@@ -188,24 +188,6 @@ static int wait_ms(const struct super *s)
 	return next <= now ? 0 : (int)MIN((next - now + NS_PER_MS - 1) / NS_PER_MS, 3600000);
 }
 
-static void pump(struct super *s, uint64_t key)
-{
-	struct rank *r = &s->rank[(key - SUPER_KEY_RANKS) / 2];
-	struct tee *t = (key & 1) ? &r->err : &r->out;
-	bool open = tee_pump(t);
-	if (keptlogs_over(&s->output.kept))
-		super_output_trim(s);
-	if (!open)
-		return;
-	if (t->log_failed) {
-		t->log_failed = false;
-		log_warning("cannot keep the output of rank %d (%s); it is still shown, but no longer logged", r->rank,
-			    strerror(t->log_errno));
-		recorder_event(&s->recorder, &s->job, "log_failed", NULL, "rank %d: %s", r->rank,
-			       strerror(t->log_errno));
-	}
-}
-
 void super_loop(struct super *s)
 {
 	while (s->phase != SUPER_OVER) {
@@ -213,9 +195,7 @@ void super_loop(struct super *s)
 		int n = epoll_wait(s->epoll_fd, ev, ARRAY_SIZE(ev), wait_ms(s));
 		for (int i = 0; i < n; i++) {
 			uint64_t key = ev[i].data.u64, count;
-			if (key >= SUPER_KEY_RANKS) {
-				pump(s, key);
-			} else if (key == SUPER_KEY_SIGNAL) {
+			if (key == SUPER_KEY_SIGNAL) {
 				super_signals_read(s);
 			} else if (key == SUPER_KEY_GUARD) {
 				ignore(read(s->services.guard.from_guard_fd, &count, sizeof(count)),
@@ -227,10 +207,9 @@ void super_loop(struct super *s)
 				ignore(read(s->services.hang.from_fd, &count, sizeof(count)),
 				       "only the wake-up counts");
 				services_hang_messages(&s->services);
-			} else if (key == SUPER_KEY_OUT) {
-				super_output_push(s, &s->output.out);
-			} else if (key == SUPER_KEY_ERR) {
-				super_output_push(s, &s->output.err);
+			} else if (key == SUPER_KEY_OUTPUT) {
+				ignore(read(s->output.news_fd, &count, sizeof(count)), "only the wake-up counts");
+				super_output_news(s);
 			} else if (key == SUPER_KEY_SENDERS) {
 				autopsy_signals_take(s->autopsy);
 			} else if (key == SUPER_KEY_GUARD_DIED) {
@@ -242,6 +221,5 @@ void super_loop(struct super *s)
 			s->phase == SUPER_RUNNING || s->phase == SUPER_ENDING || s->phase == SUPER_LINGERING;
 		if (attempt_over && !super_any_running(s))
 			after_ranks(s);
-		super_output_poll(s);
 	}
 }

@@ -1,88 +1,103 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
 #include "agent/run/super.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/units.h"
 
 /* Time for a stuck reader to take the last output after the user asked to end. */
 static const int end_wait_ms = 500;
 
+/* A process outside the job may hold its output open: wait for the end of output no longer than this. */
+static const uint64_t output_wait_ns = 500 * NS_PER_MS;
+/* The disk is waited for while it takes something; a rank's failure is looked into sooner. */
+static const uint64_t keep_wait_ns = 20 * NS_PER_S, keep_quiet_ns = 2 * NS_PER_S;
+static const uint64_t failed_wait_ns = 200 * NS_PER_MS;
+
 /* Log sink: vigil's messages go through the job's output buffer, so that they keep their place. */
 static void log_to_outbuf(void *ctx, const char *text, size_t len)
 {
-	ignore(outbuf_put(ctx, text, len), "there is nowhere left to complain");
+	struct pump *p = ctx;
+	if (getpid() != p->pid) { /* a child, which has neither the thread nor the buffer's reader */
+		ignore(file_write_all(STDERR_FILENO, text, len), "there is nowhere left to complain");
+		return;
+	}
+	pump_lock(p);
+	ignore(outbuf_put(p->err_to, text, len), "there is nowhere left to complain");
+	pump_unlock(p);
 }
 
-void super_output_open(struct super *s)
+int super_output_open(struct super *s)
 {
 	struct stat out, err;
-	outbuf_open(&s->output.out, s->w->proc_fd, STDOUT_FILENO);
+	struct pump *p = &s->output.pump;
+	outbuf_open(&p->out, s->w->proc_fd, STDOUT_FILENO);
 	bool one = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
-		   out.st_ino == err.st_ino && s->output.out.kind != OUTBUF_PATIENT;
-	s->output.err = (struct outbuf){.fd = -1};
-	s->output.err_to =
-		one ? &s->output.out : &s->output.err; /* one reader gets both in the order they were written */
+		   out.st_ino == err.st_ino && p->out.kind != OUTBUF_PATIENT;
+	p->err = (struct outbuf){.fd = -1};
+	p->err_to = one ? &p->out : &p->err; /* one reader gets both in the order they were written */
 	if (!one)
-		outbuf_open(&s->output.err, s->w->proc_fd, STDERR_FILENO);
-	log_set_sink(log_to_outbuf, s->output.err_to);
+		outbuf_open(&p->err, s->w->proc_fd, STDERR_FILENO);
+	s->output.news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->output.news_fd < 0)
+		return -errno;
+	keeper_init(&s->output.keeper, &s->output.kept, s->output.news_fd);
+	super_poll_add(s, s->output.news_fd, SUPER_KEY_OUTPUT);
+	int r = pump_start(p, s->output.news_fd);
+	if (r == 0)
+		log_set_sink(log_to_outbuf, p);
+	return r;
 }
 
-static void poll_outlet(struct super *s, struct outbuf *o, uint64_t key, bool *polled)
+void super_output_forget(struct super *s)
 {
-	bool want = o->len > 0;
-	struct epoll_event ev = {.events = EPOLLOUT, .data.u64 = key};
-	if (want == *polled)
-		return;
-	if (epoll_ctl(s->epoll_fd, want ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, o->fd, &ev) < 0)
-		log_debug("epoll: %s", strerror(errno));
-	*polled = want;
+	pump_lock(&s->output.pump);
+	pump_forget(&s->output.pump);
+	pump_unlock(&s->output.pump);
+	keeper_files_forget(&s->output.keeper);
 }
 
-/* Remove it from epoll instead of masking it: the end of the job's output would wake us again and again. */
-static void poll_tee(struct super *s, struct tee *t, uint64_t key)
+void super_output_begin(struct super *s, struct rank *r)
 {
-	bool want = t->from_fd >= 0 && !outbuf_is_full(t->to);
-	if (want == t->polled)
-		return;
-	if (want)
-		super_poll_add(s, t->from_fd, key);
-	else if (t->from_fd >= 0)
-		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, t->from_fd, NULL);
-	t->polled = want;
+	struct pump *p = &s->output.pump;
+	struct keeper *k = &s->output.keeper;
+	const uint32_t attempt = s->job.attempt;
+	struct keeper_file *out =
+		keeper_file_open(k, recorder_log_open(&s->recorder, attempt, r->rank, "out"), r->rank, false);
+	struct keeper_file *err =
+		keeper_file_open(k, recorder_log_open(&s->recorder, attempt, r->rank, "err"), r->rank, true);
+	pump_lock(p);
+	tee_open(&r->out, r->proc.out_fd, &p->out, k, out);
+	tee_open(&r->err, r->proc.err_fd, p->err_to, k, err);
+	pump_add(p, &r->out);
+	pump_add(p, &r->err);
+	pump_unlock(p);
 }
 
-void super_output_poll(struct super *s)
+static void drain(struct tee *t)
 {
-	poll_outlet(s, &s->output.out, SUPER_KEY_OUT, &s->output.out_polled);
-	poll_outlet(s, &s->output.err, SUPER_KEY_ERR, &s->output.err_polled);
-	for (uint32_t i = 0; i < s->nproc; i++) {
-		if (!s->rank[i].out.to)
-			continue; /* not started yet */
-		poll_tee(s, &s->rank[i].out, SUPER_KEY_RANKS + i * 2);
-		poll_tee(s, &s->rank[i].err, SUPER_KEY_RANKS + i * 2 + 1);
+	for (int i = 0; i < 1024 && t->from_fd >= 0; i++) {
+		uint64_t before = t->bytes;
+		if (!tee_pump(t) || t->bytes == before)
+			break;
 	}
+	if (tee_is_rushing(t))
+		tee_settle(t);
 }
 
-/* Our reader has gone: close the job's end too, so that the job sees what it would have seen without vigil. */
-static void reader_gone(struct super *s, const struct outbuf *o)
+void super_output_drain(struct super *s, struct rank *r, bool failed)
 {
-	for (uint32_t i = 0; i < s->nproc; i++) {
-		if (s->rank[i].out.to == o)
-			tee_close(&s->rank[i].out);
-		if (s->rank[i].err.to == o)
-			tee_close(&s->rank[i].err);
-	}
-}
-
-void super_output_push(struct super *s, struct outbuf *o)
-{
-	if (outbuf_push(o) != 0)
-		reader_gone(s, o);
+	pump_lock(&s->output.pump);
+	drain(&r->out);
+	drain(&r->err);
+	pump_unlock(&s->output.pump);
+	if (failed)
+		(void)keeper_flush(&s->output.keeper, s->w->mono_ns, s->w->mono_ns() + failed_wait_ns, failed_wait_ns);
 }
 
 static void trimmed_say(struct super *s)
@@ -101,47 +116,81 @@ static void trimmed_say(struct super *s)
 			 most);
 }
 
-struct fullest {
-	struct tee *tee; /* NULL: none */
-	const struct rank *rank;
-	bool err;
-};
-
-static struct fullest fullest_find(struct super *s, bool closed_too)
+static struct keeper_file *fullest_find(struct keeper *k)
 {
-	struct fullest f = {.tee = NULL};
-	for (uint32_t i = 0; i < s->nproc; i++) {
-		struct tee *both[] = {&s->rank[i].out, &s->rank[i].err};
-		for (size_t k = 0; k < ARRAY_SIZE(both); k++) {
-			if (!both[k]->to || (both[k]->log_fd < 0 && !closed_too))
-				continue;
-			if (!f.tee || keptlog_bytes(&both[k]->kept) > keptlog_bytes(&f.tee->kept))
-				f = (struct fullest){.tee = both[k], .rank = &s->rank[i], .err = k == 1};
-		}
+	struct keeper_file *fullest = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(k->file); i++) {
+		struct keeper_file *f = &k->file[i];
+		if (f->used && (!fullest || keptlog_bytes(&f->kept) > keptlog_bytes(&fullest->kept)))
+			fullest = f;
 	}
-	return f;
+	return fullest;
 }
 
-void super_output_trim(struct super *s)
-{
-	struct fullest f = fullest_find(s, false);
-	if (f.tee && keptlog_trim(&f.tee->kept, f.tee->log_fd))
-		trimmed_say(s);
-}
-
-/* The job has closed its output, so the files are opened once more. */
-void super_output_make_room(struct super *s)
+/* Takes out what is above half of the limit. The keeper is idle and has closed the files: they are opened once more. */
+static void output_make_room(struct super *s)
 {
 	const struct keptlogs *kept = &s->output.kept;
 	while (kept->most_bytes > 0 && kept->kept_bytes - kept->former_bytes > kept->most_bytes / 2) {
-		struct fullest f = fullest_find(s, true);
-		int fd = f.tee ? recorder_log_again(&s->recorder, s->job.attempt, f.rank->rank, f.err ? "err" : "out")
-			       : -1;
-		bool trimmed = fd >= 0 && keptlog_trim(&f.tee->kept, fd);
+		struct keeper_file *f = fullest_find(&s->output.keeper);
+		int fd = f ? recorder_log_again(&s->recorder, s->job.attempt, f->rank, f->err ? "err" : "out") : -1;
+		bool trimmed = fd >= 0 && keptlog_trim(&f->kept, fd);
 		closep(&fd);
 		if (!trimmed)
 			break;
 		trimmed_say(s);
+	}
+}
+
+void super_output_finish(struct super *s, bool again)
+{
+	struct pump *p = &s->output.pump;
+	const uint64_t now = s->w->mono_ns();
+	pump_lock(p);
+	for (uint32_t i = 0; i < s->nproc; i++) {
+		tee_finish(&s->rank[i].out, s->w->mono_ns, now + output_wait_ns);
+		tee_finish(&s->rank[i].err, s->w->mono_ns, now + output_wait_ns);
+	}
+	pump_unlock(p);
+	const uint64_t most = s->ending.stopping ? keep_quiet_ns : keep_wait_ns;
+	bool all = keeper_flush(&s->output.keeper, s->w->mono_ns, s->w->mono_ns() + most, keep_quiet_ns);
+	super_output_news(s);
+	if (!all)
+		log_warning("the disk does not take the end of the job's output (%s): it was shown, and is not kept",
+			    s->recorder.job_dir);
+	else if (again)
+		output_make_room(s);
+}
+
+static void failure_say(struct super *s, struct keeper_file *f)
+{
+	f->error_said = true;
+	log_warning("cannot keep the output of rank %d (%s); it is still shown, but no longer logged", f->rank,
+		    strerror(f->error));
+	recorder_event(&s->recorder, &s->job, "log_failed", NULL, "rank %d: %s", f->rank, strerror(f->error));
+}
+
+static void gap_say(struct super *s, const struct keeper_file *f)
+{
+	s->output.gap_said = true;
+	recorder_event(&s->recorder, &s->job, "output_gap", NULL,
+		       "rank %d: output came faster than it can be kept; each gap is a line in the kept copy", f->rank);
+	if (!s->spec->watch.quiet)
+		log_info("the output of the job comes faster than it can be kept: it is shown as a whole; what is left "
+			 "out of the kept copy is counted there");
+}
+
+void super_output_news(struct super *s)
+{
+	struct keeper *k = &s->output.keeper;
+	if (k->trimmed)
+		trimmed_say(s);
+	for (size_t i = 0; i < ARRAY_SIZE(k->file); i++) {
+		struct keeper_file *f = &k->file[i];
+		if (f->used && f->error && !f->error_said)
+			failure_say(s, f);
+		if (f->used && f->gaps > 0 && !s->output.gap_said)
+			gap_say(s, f);
 	}
 }
 
@@ -168,8 +217,8 @@ static void outbuf_drain(struct super *s, struct outbuf *o)
 
 bool super_last_line(const struct rank *r, char dst[static TEE_LAST_LINE])
 {
-	bool err = r->err.last_len + r->err.line_len > 0;
-	const struct tee *t = err ? &r->err : &r->out;
+	bool err = r->err.last.last_len + r->err.last.line_len > 0;
+	const struct lastline *t = err ? &r->err.last : &r->out.last;
 	const struct span line =
 		t->line_len ? (struct span){t->line, t->line_len} : (struct span){t->last, t->last_len};
 	span_copy(line, dst, TEE_LAST_LINE);
@@ -178,9 +227,12 @@ bool super_last_line(const struct rank *r, char dst[static TEE_LAST_LINE])
 
 void super_output_end(struct super *s)
 {
-	outbuf_drain(s, &s->output.out);
-	outbuf_drain(s, &s->output.err);
+	struct pump *p = &s->output.pump;
+	pump_stop(p);
 	log_set_sink(NULL, NULL);
-	outbuf_close(&s->output.out);
-	outbuf_close(&s->output.err);
+	outbuf_drain(s, &p->out);
+	outbuf_drain(s, &p->err);
+	outbuf_close(&p->out);
+	outbuf_close(&p->err);
+	keeper_stop(&s->output.keeper);
 }

@@ -9,26 +9,24 @@
 #include "agent/heap/heaprun.h"
 #include "agent/run/callrun.h"
 #include "agent/run/jobhang.h"
-#include "agent/run/outbuf.h"
+#include "agent/output/keeper.h"
+#include "agent/output/pump.h"
 #include "agent/run/sampler.h"
 #include "agent/run/services.h"
 #include "agent/run/supervise.h"
-#include "agent/run/tee.h"
 #include "model/jobs/job.h"
 
 #define SUPER_RANKS UNIT_ROOTS_MAX
 #define SUPER_ATTEMPTS 256
 
-/* What an epoll event is of. From SUPER_KEY_RANKS on: output of the ranks, two keys a rank, stdout first. */
+/* What an epoll event is of. */
 enum super_key {
 	SUPER_KEY_SIGNAL = 1,
 	SUPER_KEY_GUARD, /* a case moved on */
 	SUPER_KEY_GUARD_DIED,
 	SUPER_KEY_SENDERS, /* BPF saw a signal being sent */
 	SUPER_KEY_HANG, /* a message of the hang watcher */
-	SUPER_KEY_OUT, /* our stdout has room again */
-	SUPER_KEY_ERR,
-	SUPER_KEY_RANKS = 100,
+	SUPER_KEY_OUTPUT, /* the threads that pass output on and keep it have something to tell */
 };
 
 struct rank {
@@ -60,10 +58,11 @@ struct super_tools {
 
 /* super_output.c */
 struct super_output {
-	struct outbuf out, err; /* our stdout and stderr */
-	struct outbuf *err_to; /* &out where both are one */
-	bool out_polled, err_polled;
-	struct keptlogs kept; /* how much of it is kept */
+	struct pump pump;
+	struct keeper keeper;
+	int news_fd;
+	bool gap_said;
+	struct keptlogs kept; /* how much of it is kept; the keeper's, but where it is idle */
 };
 
 /* super_attempt.c, super_end.c */

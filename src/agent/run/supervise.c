@@ -274,8 +274,10 @@ static int supervise_prepare(struct super *s)
 		TEXT_COPY(place.name, s->group.name);
 	}
 	s->autopsy = autopsy_new(s->w, &place);
-	super_output_open(s);
-	return 0;
+	r = super_output_open(s);
+	if (r < 0)
+		log_error("cannot pass output on: %s", strerror(-r));
+	return r;
 }
 
 /* Do what can wait until the ranks run. */

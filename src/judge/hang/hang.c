@@ -7,6 +7,10 @@
 static const uint64_t late_part = 2;
 static const uint32_t want_dumps = 3;
 static const uint64_t want_gap_ns = 2 * NS_PER_S;
+/* Gathering takes so long: where a verdict is due soon, it begins that much earlier. */
+static const uint64_t gather_ns = (3 - 1) * 2 * NS_PER_S, soon_ns = 45 * NS_PER_S;
+/* Pause between two rounds of evidence at the least. */
+static const uint64_t again_least_ns = NS_PER_S;
 
 /* A job recovers after moving for this long, which is longer than a silence needs to be noticed. */
 static const uint64_t recover_ns = 40 * NS_PER_S;
@@ -180,7 +184,10 @@ void hang_keep_verdict(struct hang_history *m, const struct hang_verdict *v, con
 	m->proved = v->proved;
 	m->confidence = v->confidence;
 	m->hung_step_ns = p->step_ns;
-	m->again_ns = p->now_ns + (v->again_ns ? MIN(v->again_ns, patience) : patience);
+	uint64_t due = v->again_ns ? MIN(v->again_ns, patience) : patience;
+	if (v->again_ns && due <= soon_ns)
+		due = MAX(sub_floor(due, gather_ns), again_least_ns);
+	m->again_ns = p->now_ns + due;
 	m->state = v->kind == HANG_HANG ? HANG_HUNG : v->benign ? HANG_BENIGN : HANG_SUSPECT;
 	if (v->again_ns == 0 || v->again_ns > patience)
 		m->rounds++;

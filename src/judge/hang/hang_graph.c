@@ -13,6 +13,8 @@ static const uint64_t beside_again_ns = 30 * NS_PER_S;
 static const uint64_t side_sleep_ns = 2 * 60 * NS_PER_S, side_stop_ns = 75 * NS_PER_S;
 /* A rank that waits for another thread of its own, which lives, may be waiting for its work. */
 static const uint64_t own_thread_ns = 80 * NS_PER_S;
+/* The same where the threads of its own are only services, and of a stop where nobody in the job could end it. */
+static const uint64_t own_services_ns = 30 * NS_PER_S, nobodys_stop_ns = 25 * NS_PER_S;
 /* A rank that only wakes up now and then counts as working for this long. */
 static const uint64_t runs_ns = 5 * 60 * NS_PER_S;
 
@@ -287,12 +289,15 @@ bool hang_graph_benign(struct hang_work *w)
 	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))
 		return benign_end(w, s, "sleep", "an event loop waits for its timers",
 				  s->n_followers > 0 ? sleep : long_sleep);
-	if (s->end == WAITEND_OWN && !s->dead && w->standstill_ns < patience(w, own_thread_ns))
-		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own_thread_ns);
+	uint64_t own = s->end == WAITEND_OWN && hang_only_services_beside(w, s) ? own_services_ns : own_thread_ns;
+	if (s->end == WAITEND_OWN && !s->dead && w->standstill_ns < patience(w, own))
+		return benign_end(w, s, "own_thread", "it waits for another thread of its own", own);
 	if (s->end == WAITEND_TRACED && !end_is_main(w, s) && w->standstill_ns < sleep)
 		return benign_end(w, s, "debugger", "a debugger holds what it waits for", sleep);
-	if (s->end == WAITEND_STOPPED && !end_is_main(w, s) && w->standstill_ns < patience(w, side_stop_ns))
-		return benign_end(w, s, "stopped", "what it waits for was stopped a moment ago", side_stop_ns);
+	bool stopped = s->end == WAITEND_STOPPED && !end_is_main(w, s);
+	uint64_t stop = stopped && !hang_stopper_lives(w, s) ? nobodys_stop_ns : side_stop_ns;
+	if (stopped && w->standstill_ns < patience(w, stop))
+		return benign_end(w, s, "stopped", "what it waits for was stopped a moment ago", stop);
 	return false;
 }
 
@@ -404,7 +409,7 @@ bool hang_graph_explains(struct hang_work *w)
 		return false;
 	if (!hang_old_enough(w, held ? HANG_FIRM : visitor ? HANG_DOUBTFUL : HANG_EXPLAINED))
 		return true;
-	bool sure = held && !(s->end == WAITEND_CIRCLE && s->circle < WAITGRAPH_PROOF);
+	bool sure = held && s->circle == WAITGRAPH_PROOF;
 	graph_is(w, s, id, sure ? confidence_of(w, s) : MIN(confidence_of(w, s), CONFIDENCE_MEDIUM));
 	if (s->outside && !w->many && w->g.n == 1 && w->g.rank[0].process && hang_joins_thread(&w->g.rank[0]) &&
 	    hang_thread_of_graph(w, w->g.rank[0].process->pid))

@@ -157,6 +157,10 @@ bool hang_benign(struct hang_work *w);
  * How sure the graph is that the others wait for this rank; false: it does not say so, or there is no graph.
  */
 bool hang_graph_names(const struct hang_work *w, int32_t rank, enum confidence *ret);
+/* True if somebody in the job may have stopped this end for a while and let it go on. */
+bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s);
+/* True if the threads beside the end, a main thread, are services that each rank has: none of them works for it. */
+bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s);
 bool hang_graph_explains(struct hang_work *w); /* a stopped helper, a silent server */
 bool hang_python_locks(struct hang_work *w); /* the same for locks without owners */
 bool hang_gil(struct hang_work *w);

@@ -8,6 +8,8 @@
 
 /* Processor time between two looks above which a thread works rather than wakes up now and then. */
 static const uint64_t working_ticks = 5;
+/* The longest wait that still is a nap; two looks are further apart. */
+static const uint64_t nap_most_ns = 1500 * NS_PER_MS;
 
 const struct waitgraph_who *waitgraph_who_of(const struct waitgraph_in *in, pid_t pid)
 {
@@ -56,6 +58,22 @@ static bool moves(const struct waitgraph_in *in, const struct waitfact_thread *t
 	if (is_clock(in->now, t) && is_clock(in->before, before))
 		return false;
 	return !same_facts(in->before, before, in->now, t) || (!t->timed && t->runs_so_far != before->runs_so_far);
+}
+
+/* The time for which its call waits at most, or still will; 0: unknown, or without end. */
+static uint64_t waits_at_most(const struct waitfact_thread *t)
+{
+	return t->timed || t->limit_ns || t->left_ns ? MAX(t->limit_ns, t->left_ns) : 0;
+}
+
+/* One long sleep has two seconds more to go in the look before, so that both are short in a loop only. */
+static bool naps(const struct waitgraph_in *in, const struct waitfact_thread *t)
+{
+	const struct waitfact_thread *before = in->before ? waitfacts_thread(in->before, t->pid, t->tid) : NULL;
+	if (!before || t->runs || before->runs || t->runs_so_far == before->runs_so_far || t->nr != before->nr)
+		return false;
+	uint64_t now_ns = waits_at_most(t), then_ns = waits_at_most(before);
+	return now_ns > 0 && then_ns > 0 && MAX(now_ns, then_ns) <= nap_most_ns;
 }
 
 static int hints_compare(const void *a, const void *b)
@@ -159,6 +177,7 @@ static int process_add(struct build *b, const struct waitfact_process *p)
 		if (still)
 			n.hint = best_hint(b, t->pid, t->tid, false);
 		n.place = best_hint(b, t->pid, t->tid, true);
+		n.naps = still && naps(b->in, t);
 		if (graph_node_add(b->g, &n) < 0)
 			return -ENOMEM;
 	}

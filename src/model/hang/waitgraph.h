@@ -75,6 +75,7 @@ struct waitgraph_node {
 	bool main; /* the main thread of its process */
 	bool timed;
 	bool dead; /* proved: it can never run again */
+	bool naps; /* it woke up between the looks, did next to nothing, and waits for a second or so at most again */
 	enum waitgraph_end end; /* WAITEND_NONE: it has arrows */
 	const struct waitfact *fact; /* what it waits for, of an end too; NULL: nothing, or unknown */
 	const struct waithint *hint; /* what Python says of the wait; NULL: nothing */

@@ -141,10 +141,26 @@ static void sink_take(const struct waitgraph_in *in, struct waitgraph *g, struct
 		sink_rank_add(s, rank_of(in, n));
 }
 
+/* Who all wait for one thing that they share are rivals, not a circle: none of them has it. */
+static bool is_one_thing(const struct waitgraph *g, uint32_t component, const struct waitgraph_sink *s)
+{
+	const struct waitfact *thing = g->node[s->node].fact;
+	if (!thing || thing->kind != WAITFACT_SHARED)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitfact *fact = g->node[i].component == component ? g->node[i].fact : thing;
+		if (!fact || fact->kind != thing->kind || fact->id != thing->id)
+			return false;
+	}
+	return true;
+}
+
 /* What a circle is: of threads of one process whose arrows are only possible ones, it is no circle. */
 static enum waitgraph_end circle_end(const struct waitgraph *g, uint32_t component, const struct waitgraph_sink *s)
 {
 	const struct waitfact_process *p = NULL;
+	if (s->closed && is_one_thing(g, component, s))
+		return WAITEND_NOBODY;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		if (g->node[i].component != component)
 			continue;
@@ -178,9 +194,11 @@ static int sinks_list(const struct waitgraph_in *in, struct waitgraph *g, uint32
 	}
 	for (size_t i = 0; i < g->n_sinks; i++) {
 		struct waitgraph_sink *s = &g->sink[i];
-		const struct waitgraph_node *n = &g->node[s->node];
+		struct waitgraph_node *n = &g->node[s->node];
 		s->end = s->n_nodes > 1 || n->n_edges > 0 ? circle_end(g, n->component, s) : n->end;
 		s->closed &= s->end == WAITEND_CIRCLE;
+		if (s->end == WAITEND_NOBODY)
+			n->end = s->end;
 	}
 	return 0;
 }

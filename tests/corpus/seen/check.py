@@ -163,7 +163,7 @@ def one(case, a):
         c = case["truth"]["culprit"]
         need = [f"rank{r}" for r in c.get("ranks", [])] + c.get("cycle", []) + ([c["role"]] if "role" in c else [])
         for r in need:
-            if r not in roles or not threads(roles[r]):
+            if r not in roles or not threads(roles[r]) and not case.get("gone"):
                 good = False
                 res["notes"].append(f"culprit {r} is not alive")
         for r, rx in case.get("check", {}).items():
@@ -192,12 +192,13 @@ def one(case, a):
 def build(cases, bindir):
     os.makedirs(bindir, exist_ok=True)
     for c in cases:
-        m = re.match(r"\{bin\}/(.+)", c["run"][0])
+        m = next(filter(None, (re.match(r"\{bin\}/(.+)", w) for w in c["run"])), None)
         if not m or os.path.exists(f"{bindir}/{m.group(1)}"):
             continue
         src, dst = f"{HERE}/programs/{m.group(1)}", f"{bindir}/{m.group(1)}"
-        if not any(os.path.exists(src + e) for e in (".c", ".rs", ".go")):
-            src = f"{HERE}/programs2/{m.group(1)}"
+        for folder in ("programs2", "programs3"):
+            if not any(os.path.exists(src + e) for e in (".c", ".cpp", ".rs", ".go")):
+                src = f"{HERE}/{folder}/{m.group(1)}"
         if os.path.exists(src + ".c"):
             cmd = ["gcc", "-O1", "-g", "-Wall", "-pthread", src + ".c", "-o", dst, "-lrt"]
         elif os.path.exists(src + ".cpp"):

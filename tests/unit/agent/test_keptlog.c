@@ -1,7 +1,7 @@
 #include "agent/scratch_fixture.h"
 
 #include "agent/jobs/keptoutput.h"
-#include "agent/run/keptlog.h"
+#include "agent/output/keptlog.h"
 
 /* Appends a part of n bytes that all are this letter, and counts it. */
 static void append(struct keptlog *k, int fd, char letter, size_t n)

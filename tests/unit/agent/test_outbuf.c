@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "agent/run/outbuf.h"
+#include "agent/output/outbuf.h"
 
 static int ends[2];
 static char chunk[65536];

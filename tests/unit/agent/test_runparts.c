@@ -128,10 +128,10 @@ static void addresses_that_are_none_are_passed_over(void **state)
 
 static void said(struct tee *t, const char *last, const char *line)
 {
-	t->last_len = strlen(last);
-	memcpy(t->last, last, t->last_len);
-	t->line_len = strlen(line);
-	memcpy(t->line, line, t->line_len);
+	t->last.last_len = strlen(last);
+	memcpy(t->last.last, last, t->last.last_len);
+	t->last.line_len = strlen(line);
+	memcpy(t->last.line, line, t->last.line_len);
 }
 
 static void the_last_words_are_those_on_stderr_if_there_are_any(void **state)

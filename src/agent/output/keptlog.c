@@ -1,4 +1,4 @@
-#include "agent/run/keptlog.h"
+#include "agent/output/keptlog.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "agent/run/outbuf.h"
+#include "agent/output/outbuf.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,9 +18,13 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 		return;
 	if (S_ISSOCK(st.st_mode))
 		o->kind = OUTBUF_SOCKET;
+	/* a file that is appended to refuses, and terminals copy */
+	o->splices = S_ISFIFO(st.st_mode) || (!S_ISSOCK(st.st_mode) && !isatty(fd) &&
+					      !(fcntl(fd, F_GETFL) & O_APPEND));
 	if (!S_ISFIFO(st.st_mode) && !isatty(fd))
 		return;
 	o->kind = OUTBUF_SHARED;
+	o->splices = false;
 	TEXT_FORMAT(path, "self/fd/%d", fd);
 	int again = proc_fd < 0 ? -1 : openat(proc_fd, path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (again < 0)
@@ -28,6 +32,7 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd)
 	o->fd = again;
 	o->ours = true;
 	o->kind = OUTBUF_OPENED;
+	o->splices = S_ISFIFO(st.st_mode);
 }
 
 void outbuf_close(struct outbuf *o)
@@ -106,9 +111,32 @@ static int pass_on(struct outbuf *o, const char **p, size_t *n)
 	return 0;
 }
 
+int outbuf_splice(struct outbuf *o, int pipe_fd, size_t n, size_t *ret)
+{
+	*ret = 0;
+	if (o->fd < 0 || o->gone)
+		return OUTBUF_BROKEN;
+	ssize_t r = splice(pipe_fd, NULL, o->fd, NULL, n, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	if (r >= 0) {
+		*ret = (size_t)r;
+		return 0;
+	}
+	if (errno == EINTR)
+		return 0;
+	if (errno == EAGAIN) {
+		o->blocked = o->kind == OUTBUF_OPENED;
+		return 0;
+	}
+	if (errno != EINVAL)
+		return broken(o);
+	o->splices = false;
+	return OUTBUF_NO_SPLICE;
+}
+
 int outbuf_push(struct outbuf *o)
 {
 	size_t before = o->len, left = o->len;
+	o->blocked = false;
 	if (o->fd < 0 || o->gone)
 		return OUTBUF_BROKEN;
 	if (left == 0)

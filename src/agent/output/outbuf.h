@@ -25,6 +25,8 @@ struct outbuf {
 	int fd; /* where it goes */
 	bool ours; /* fd was opened by us and is closed by us */
 	bool gone; /* the reader has gone */
+	bool splices; /* splice(2) to it was not refused yet */
+	bool blocked; /* it took nothing of what was spliced: wait until it can be written again */
 	enum outbuf_kind kind;
 	char *kept; /* what is kept: len bytes from kept + at on */
 	size_t at, len, cap;
@@ -35,12 +37,28 @@ void outbuf_open(struct outbuf *o, int proc_fd, int fd);
 void outbuf_close(struct outbuf *o);
 static inline bool outbuf_is_full(const struct outbuf *o)
 {
-	return o->len >= OUTBUF_FULL_BYTES;
+	return o->len >= OUTBUF_FULL_BYTES || o->blocked;
 }
 
-enum { OUTBUF_BROKEN = 1 }; /* the reader has gone */
+/* True: something waits for the reader. */
+static inline bool outbuf_waits(const struct outbuf *o)
+{
+	return !o->gone && (o->len > 0 || o->blocked);
+}
+/* True: a pipe's content can be moved there without being copied. */
+static inline bool outbuf_splices(const struct outbuf *o)
+{
+	return o->splices && !o->gone;
+}
+
+enum {
+	OUTBUF_BROKEN = 1, /* the reader has gone */
+	OUTBUF_NO_SPLICE,
+};
 
 /* Write all of it, now or later. Takes it even when full: the caller decides. */
 int must_check outbuf_put(struct outbuf *o, const char *p, size_t n);
+/* Move up to n bytes from a pipe, while nothing is kept; *ret: how many. 0 of them: blocked, or the pipe is empty. */
+int must_check outbuf_splice(struct outbuf *o, int pipe_fd, size_t n, size_t *ret);
 /* Write what is kept, as far as the reader takes it. */
 int must_check outbuf_push(struct outbuf *o);

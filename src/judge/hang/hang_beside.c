@@ -1,0 +1,92 @@
+/* What else lives in the job beside the end of a chain of waits: who could end it, and who surely will not. */
+#include <string.h>
+
+#include "base/units.h"
+#include "judge/hang/hang_parts.h"
+
+/* A sleep of this length may be the pause that somebody makes before he lets a stopped process go on. */
+static const uint64_t pause_least_ns = 5 * NS_PER_S;
+
+static uint64_t sleeps_for(const struct waitgraph_node *n)
+{
+	return MAX(n->thread->limit_ns, n->thread->left_ns);
+}
+
+/* True if it may act by itself: it runs, sleeps, or waits within a limit. */
+static bool acts(const struct waitgraph_node *n)
+{
+	return n->thread && (n->end == WAITEND_RUNS || n->end == WAITEND_CLOCK || n->timed);
+}
+
+/*
+ * True if a process of the job may be the one that stopped this end for a while: a helper that is awake or sleeps, or
+ * a thread of a rank that runs or makes a long pause. Launchers look at their children now and then.
+ */
+bool hang_stopper_lives(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitfact_process *stopped = g->node[s->node].process;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!acts(n) || n->process == stopped || !n->who || n->who->launcher)
+			continue;
+		uint64_t sleep_ns = sleeps_for(n);
+		bool short_one = n->naps || (sleep_ns > 0 && sleep_ns < pause_least_ns);
+		if (!n->who->main || n->end == WAITEND_RUNS || !short_one)
+			return true;
+	}
+	return false;
+}
+
+/* True if both nap at one place of the program: threads of one kind. */
+static bool are_twins(const struct waitgraph_node *a, const struct waitgraph_node *b)
+{
+	if (!b->thread || !b->naps || b->main || a->thread->nr != b->thread->nr)
+		return false;
+	if (a->place || b->place)
+		return a->place && b->place && strcmp(a->place->text, b->place->text) == 0;
+	return strncmp(a->thread->name, b->thread->name, sizeof(a->thread->name)) == 0;
+}
+
+static bool has_twin(const struct waitgraph *g, const struct waitgraph_node *of, const struct waitfact_process *in)
+{
+	for (size_t i = 0; i < g->n_nodes; i++)
+		if (g->node[i].process == in && are_twins(of, &g->node[i]))
+			return true;
+	return false;
+}
+
+/* True if each other rank, none of which waits for a thread of its own, has such a thread, which naps there as well. */
+static bool in_all_others(const struct waitgraph *g, const struct waitgraph_node *of)
+{
+	size_t others = 0;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->main || !n->who || !n->who->main || n->process == of->process)
+			continue;
+		if (n->end == WAITEND_OWN || !has_twin(g, of, n->process))
+			return false;
+		others++;
+	}
+	return others > 0;
+}
+
+/*
+ * A main thread waits for another thread of its own, and all that are alive there only nap: heartbeats, which the other
+ * ranks have as well, at the same place, while these do not wait for a thread. Nobody then makes what it waits for.
+ */
+bool hang_only_services_beside(const struct hang_work *w, const struct waitgraph_sink *s)
+{
+	const struct waitgraph *g = w->c->graph;
+	const struct waitgraph_node *end = &g->node[s->node];
+	if (!w->stepping || !w->many || !end->main)
+		return false;
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		const struct waitgraph_node *n = &g->node[i];
+		if (!n->thread || n->process != end->process || n == end || n->dead || n->end == WAITEND_GONE)
+			continue;
+		if (!n->naps || !in_all_others(g, n))
+			return false;
+	}
+	return true;
+}
