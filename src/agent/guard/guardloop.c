@@ -15,6 +15,7 @@
 #include "agent/guard/evict.h"
 #include "agent/guard/guardcase.h"
 #include "agent/guard/guardrecover.h"
+#include "agent/guard/leavers.h"
 #include "agent/guard/memlock.h"
 #include "agent/guard/memwatch.h"
 #include "base/buf.h"
@@ -67,6 +68,7 @@ struct guard {
 	uint64_t likely_ns; /* of the sweep by which the likely ones were named */
 	uint32_t names_sweeps; /* early ones since the last sweep that lacked no name */
 	bool orphaned, settled;
+	bool leavers_young; /* a process seems to have left its group, but is too young to be believed */
 };
 
 static guardloop_orphan_fn *on_orphan;
@@ -161,8 +163,9 @@ static uint64_t job_group_bytes(const struct guard *g, size_t j)
 {
 	for (size_t i = 0; i < g->memwatch.n_groups; i++) {
 		const struct memwatch_group *e = &g->memwatch.group[i];
+		uint64_t away = g->memwatch.away >> j & 1 ? g->job_used[j] : 0;
 		if (e->own && e->job == j && e->readable)
-			return sub_floor(e->last.current_bytes, ledger_group_reclaimable(&e->last));
+			return MAX(away, sub_floor(e->last.current_bytes, ledger_group_reclaimable(&e->last)));
 	}
 	return g->job_used[j];
 }
@@ -288,10 +291,12 @@ static void throttle(struct guard *g, const struct ledger *l)
 	}
 }
 
-static bool limit_without_group(const struct guard *g)
+/* True if a limit has to be kept by adding up processes: there is no group, or one of them is not in it. */
+static bool limit_by_processes(const struct guard *g)
 {
 	for (size_t j = 0; j < g->n_jobs; j++)
-		if (g->jobs[j].unit.active && !g->jobs[j].has_group && g->jobs[j].limit_bytes != CGROUP_NO_LIMIT)
+		if (g->jobs[j].unit.active && (!g->jobs[j].has_group || (g->memwatch.away >> j & 1)) &&
+		    g->jobs[j].limit_bytes != CGROUP_NO_LIMIT)
 			return true;
 	return false;
 }
@@ -317,13 +322,38 @@ static uint64_t names_period_ns(const struct guard *g)
 	return MAX(sweep_names_ns, g->evict.sweep_cost_ns * SWEEP_NAMES_SHARE);
 }
 
+/* After a sweep: who is in another group than the job, for the limit and for the supervisor, which tells of it. */
+static void leavers_look(struct guard *g)
+{
+	struct leavers l;
+	g->leavers_young = false;
+	g->memwatch.away = 0;
+	for (size_t j = 0; j < g->n_jobs; j++) {
+		leavers_find(&g->evict, j, &l);
+		g->leavers_young |= l.young;
+		if (l.n == 0)
+			continue;
+		g->memwatch.away |= UINT64_C(1) << j;
+		if (g->shm->away.job == j && g->shm->away.pid == l.pid && g->shm->away.n == l.n)
+			continue;
+		(void)atomic_fetch_add(&g->shm->away.seq, 1);
+		g->shm->away.job = (uint16_t)j;
+		g->shm->away.n = l.n;
+		g->shm->away.pid = l.pid;
+		TEXT_COPY(g->shm->away.name, l.name);
+		(void)atomic_fetch_add(&g->shm->away.seq, 1);
+		wake_supervisor(g);
+	}
+}
+
 static void sweep_if_due(struct guard *g, enum guard_state state)
 {
 	uint64_t now = g->w->mono_ns(), age = now - g->evict.swept_ns;
-	bool always = limit_without_group(g);
+	bool always = limit_by_processes(g) || atomic_exchange(&g->shm->sweep_wanted, 0) != 0;
 	/* a young job changes fast, an old one slowly */
 	uint64_t far = MIN(sweep_far_ns, MAX(NS_PER_S, now - g->born_ns));
 	far = MAX(far, g->evict.sweep_cost_ns * (far < young_ns ? SWEEP_SHARE_YOUNG : SWEEP_SHARE));
+	far = g->leavers_young ? MIN(far, NS_PER_S) : far;
 	uint64_t period = always ? 0 : MIN(state >= GUARD_WARN ? sweep_near_ns : far, names_period_ns(g));
 	if (g->evict.phase != EVICT_IDLE || (g->evict.swept_ns != 0 && age < period))
 		return;
@@ -335,6 +365,7 @@ static void sweep_if_due(struct guard *g, enum guard_state state)
 		return;
 	for (size_t j = 0; j < g->n_jobs; j++)
 		g->job_used[j] = evict_job_bytes(&g->evict, j);
+	leavers_look(g);
 }
 
 /* Drop the history when the set of levels has changed: points of other levels would look like a sudden rise. */
@@ -407,7 +438,7 @@ static uint64_t guard_round(struct guard *g)
 	jobs_copy(g);
 	if (g->n_jobs == 0)
 		return NS_PER_S;
-	if (limit_without_group(g))
+	if (limit_by_processes(g))
 		sweep_if_due(g, GUARD_WARN);
 	if (memwatch_look(&g->memwatch, g->jobs, g->n_jobs, g->job_used, &l, &covered, &g->shm->settings) < 0)
 		return 100 * NS_PER_MS;
@@ -423,7 +454,7 @@ static uint64_t guard_round(struct guard *g)
 	now_publish(g, &l, &step);
 	warnings_check(g, &l, step.state);
 	atomic_store(&g->shm->beat_ns, l.mono_ns);
-	if (limit_without_group(g))
+	if (limit_by_processes(g))
 		next = MAX(next, 5 * NS_PER_MS);
 	return g->settled ? next : MIN(next, settle_ns);
 }

@@ -119,6 +119,7 @@ struct guard_shm {
 	struct proc_id starting[UNIT_ROOTS_MAX];
 	_Atomic uint32_t n_starting;
 	struct helpers own; /* the supervisor's helper processes, which are no part of a job */
+	_Atomic uint32_t sweep_wanted; /* a process of a job seems to have left its group: sweep now */
 	_Atomic uint32_t stop; /* end without touching the jobs */
 	/* guard -> supervisor */
 	struct proc_id guard; /* the guard's own process; pid 0: none was started */
@@ -138,6 +139,17 @@ struct guard_shm {
 		uint64_t jobs; /* bit per job that can relieve the level */
 		struct warning_facts facts;
 	} warning;
+	/*
+	 * Processes of job `job` that are in another control group than the job: how many, and the one that has lived
+	 * longest. seq is odd while it is being written.
+	 */
+	struct {
+		_Atomic uint32_t seq;
+		uint16_t job;
+		uint32_t n;
+		pid_t pid;
+		char name[16];
+	} away;
 	/* With dry_run: whom the guard would end now. seq is odd while it is being written. */
 	struct {
 		_Atomic uint32_t seq;

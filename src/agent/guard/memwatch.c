@@ -244,8 +244,20 @@ static void group_read(struct memwatch *e, struct memwatch_group *g, uint64_t jo
 	g->full_ns = now_ns;
 }
 
+/*
+ * The user's limit of a job with a group. Where processes have left the group, what they had taken before is still
+ * charged to it and the rest is not: the group's use and the sum of the processes are both too low, neither too high.
+ */
+static struct ledger_level own_level(const struct memwatch *e, const struct cgroup_memory *m, size_t job,
+				     uint64_t job_used)
+{
+	struct ledger_level v = ledger_group_level(m, LEDGER_JOB, e->meminfo.bytes[MEMINFO_TOTAL]);
+	bool more = (e->away >> job & 1) && job_used > v.used_bytes;
+	return more ? ledger_job_level(job_used, m->max_bytes) : v;
+}
+
 static void group_sample(struct memwatch *e, size_t gi, const struct guard_job *jobs, uint64_t active,
-			  struct ledger *l, uint32_t *covered, const struct guard_settings *s)
+			 const uint64_t *job_used, struct ledger *l, uint32_t *covered, const struct guard_settings *s)
 {
 	struct memwatch_group *g = &e->group[gi];
 	if (g->jobs == 0)
@@ -262,9 +274,10 @@ static void group_sample(struct memwatch *e, size_t gi, const struct guard_job *
 		m.max_bytes = jobs[g->job].limit_bytes;
 		m.high_bytes = CGROUP_NO_LIMIT;
 		m.hierarchy_max_bytes = 0;
-		*covered |= UINT32_C(1) << l->n;
+		if (!(e->away >> g->job & 1))
+			*covered |= UINT32_C(1) << l->n;
 		arm_own(e, gi, s, m.max_bytes);
-		level_add(e, l, ledger_group_level(&m, LEDGER_JOB, node), g->jobs & active, (int16_t)gi);
+		level_add(e, l, own_level(e, &m, g->job, job_used[g->job]), g->jobs & active, (int16_t)gi);
 		return;
 	}
 	/*
@@ -297,7 +310,7 @@ int memwatch_look(struct memwatch *e, const struct guard_job *jobs, size_t n_job
 	uint64_t active = jobs_active(jobs, n_jobs);
 	level_add(e, ret, ledger_node_level(&e->meminfo, 0), active, -1);
 	for (size_t i = 0; i < e->n_groups; i++)
-		group_sample(e, i, jobs, active, ret, ret_covered, s);
+		group_sample(e, i, jobs, active, job_used, ret, ret_covered, s);
 	for (size_t j = 0; j < n_jobs; j++) {
 		if (!(active >> j & 1) || jobs[j].has_group || jobs[j].limit_bytes == CGROUP_NO_LIMIT)
 			continue;

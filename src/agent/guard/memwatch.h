@@ -46,6 +46,7 @@ struct memwatch {
 	uint64_t jobs_of[LEDGER_MAX_LEVELS]; /* bit per job, by ledger level, after memwatch_look */
 	int16_t group_of[LEDGER_MAX_LEVELS]; /* -1: no group */
 	uint64_t clamps; /* number of implausible values that were clamped */
+	uint64_t away; /* bit per job with processes outside of its own group: job_used counts as well */
 	uint64_t unwatched; /* number of limited groups that did not fit into the table */
 };
 
@@ -60,8 +61,8 @@ void memwatch_add_job(struct memwatch *e, const struct guard_job *job, size_t j)
 /* The job is over: close groups that no other job lies below, and free their places. */
 void memwatch_drop_job(struct memwatch *e, size_t j);
 /*
- * job_used: by job, bytes used by jobs that have a limit and no group of their own. *ret_covered: see
- * judge/memory/guard.
+ * job_used: by job, bytes held by the processes of jobs that have a limit and no group of their own, or processes
+ * outside of it. *ret_covered: see judge/memory/guard.
  */
 int must_check memwatch_look(struct memwatch *e, const struct guard_job *jobs, size_t n_jobs, const uint64_t *job_used,
 			     struct ledger *ret, uint32_t *ret_covered, const struct guard_settings *s);

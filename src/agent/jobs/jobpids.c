@@ -20,7 +20,7 @@ static bool jobpids_is_ours(const struct jobpids_want *want, pid_t pid)
 	return pid > 0 && (want->root_is_ours || pid != want->root);
 }
 
-static void jobpids_add(struct jobpids *p, pid_t pid, bool found)
+static void jobpids_add(struct jobpids *p, pid_t pid, bool found, bool outside)
 {
 	size_t at = hash_slot((uint64_t)pid, PLACES - 1);
 	while (p->seen[at] != 0 && p->seen[at] != pid)
@@ -32,7 +32,7 @@ static void jobpids_add(struct jobpids *p, pid_t pid, bool found)
 		return;
 	}
 	p->seen[at] = pid; /* at most half of the places are used */
-	p->of[p->n++] = (struct jobpid){.pid = pid, .found = found};
+	p->of[p->n++] = (struct jobpid){.pid = pid, .found = found, .outside = outside};
 }
 
 static bool jobpids_has(const struct jobpids *p, pid_t pid)
@@ -55,7 +55,7 @@ static void add_children(struct jobpids *p, const struct world *w, const struct 
 	uint64_t child;
 	while (span_word(&rest, &word))
 		if (span_u64(word, &child) == 0 && child <= INT32_MAX && jobpids_is_ours(want, (pid_t)child))
-			jobpids_add(p, (pid_t)child, true);
+			jobpids_add(p, (pid_t)child, true, want->cgroup != NULL);
 }
 
 static void add_children_of_threads(struct jobpids *p, const struct world *w, const struct jobpids_want *want,
@@ -95,21 +95,19 @@ static bool is_still(const struct world *w, struct proc_id id)
 	return id.pid > 0 && (id.start_ticks == 0 || proc_is_same(w, id, &st));
 }
 
-static void jobpids_from_root(struct jobpids *p, const struct world *w, const struct jobpids_want *want,
-			      bool all_threads)
+static void jobpids_from_root(struct jobpids *p, const struct world *w, const struct jobpids_want *want)
 {
 	struct proc_id root = {want->root, want->root_start_ticks};
 	if (is_still(w, root)) {
 		p->root = want->root;
 		if (want->root_is_ours)
-			jobpids_add(p, want->root, true);
+			jobpids_add(p, want->root, true, false);
 		else
 			add_children_of_threads(p, w, want, want->root);
 	}
 	for (size_t i = 0; i < JOBPIDS_ALSO; i++)
 		if (is_still(w, want->also[i]))
-			jobpids_add(p, want->also[i].pid, true);
-	jobpids_walk(p, w, want, all_threads, 0);
+			jobpids_add(p, want->also[i].pid, true, false);
 }
 
 static int pid_order(const void *a, const void *b)
@@ -126,7 +124,7 @@ static void jobpids_again(struct jobpids *p, const struct world *w, const struct
 	for (size_t i = 0; i < n; i++) {
 		struct proc_id id = {before[i].pid, before[i].start_ticks};
 		if (jobpids_is_ours(want, id.pid) && !jobpids_has(p, id.pid) && proc_is_same(w, id, &st))
-			jobpids_add(p, id.pid, false);
+			jobpids_add(p, id.pid, false, want->cgroup != NULL);
 	}
 }
 
@@ -154,13 +152,13 @@ void jobpids_find(struct jobpids *p, const struct world *w, const struct jobpids
 	bool by_group = want->cgroup && cgroup_tree_pids(w, want->cgroup, pids, ARRAY_SIZE(p->listed), &n) == 0;
 	for (size_t i = 0; by_group && i < MIN(n, ARRAY_SIZE(p->listed)); i++)
 		if (jobpids_is_ours(want, pids[i]))
-			jobpids_add(p, pids[i], true);
+			jobpids_add(p, pids[i], true, false);
 	if (!by_group)
-		jobpids_from_root(p, w, want, all_threads);
+		jobpids_from_root(p, w, want);
+	jobpids_walk(p, w, want, all_threads, 0);
 	size_t found = p->n;
 	jobpids_again(p, w, want, before, n_before);
-	if (!by_group)
-		jobpids_walk(p, w, want, all_threads, found);
+	jobpids_walk(p, w, want, all_threads, found);
 	qsort(p->of, p->n, sizeof(p->of[0]), pid_order);
 	jobpids_starts(p, before, n_before);
 }

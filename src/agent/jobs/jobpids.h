@@ -1,9 +1,10 @@
 /*
  * Finds the processes of a job cheaply enough to do it every second: from its
- * control group in one read, else by walking from parents to children
- * (/proc/PID/task/TID/children, kernel: proc_pid_children(5)). The kernel lists
- * children under the thread that made them: the main threads are read each
- * time, all threads on request. Processes found before stay in the list,
+ * control group in one read and from parents to children
+ * (/proc/PID/task/TID/children, kernel: proc_pid_children(5)): a process may
+ * leave its group, and its children then begin outside. Without a group from
+ * the root's children on. The kernel lists children under the thread that made
+ * them: the main threads are read each time, all threads on request. Processes found before stay in the list,
  * wherever they have moved, for as long as they live: a process is a number and
  * the time of its start, and a stranger who gets the number is none of the job.
  */
@@ -19,8 +20,8 @@
 #define JOBPIDS_ALSO 32
 
 struct jobpids_want {
-	const char *cgroup; /* relative to world->cgroup_fd; NULL: walk */
-	pid_t root; /* start of the walk; 0: none */
+	const char *cgroup; /* relative to world->cgroup_fd; NULL: by the root's children */
+	pid_t root; /* start of the walk where there is no group; 0: none */
 	uint64_t root_start_ticks; /* 0: unknown; a root with another start is a stranger, and nobody is found */
 	bool root_is_ours; /* true: the root belongs to the job; false: only its descendants do */
 	pid_t not_ours[JOBPIDS_NOT_OURS]; /* 0: none */
@@ -30,6 +31,7 @@ struct jobpids_want {
 struct jobpid {
 	pid_t pid;
 	bool found; /* in the last jobpids_find, by group or by walk */
+	bool outside; /* there is a group, and it is not in it */
 	uint64_t start_ticks; /* as the caller read it when it was of the job; 0: it is new */
 };
 

@@ -55,6 +55,7 @@ struct sampler {
 	struct table table[2], *was, *now;
 	struct ownranks_process own[JOBPIDS_MAX]; /* ranks that the program has started itself, now */
 	struct series_steps steps; /* that were written last */
+	bool leaver; /* a process of the last sample is not in the job's group */
 	uint32_t own_seen; /* number of such ranks at the last sample */
 	char environ[ENVIRON_CAP];
 };
@@ -118,6 +119,16 @@ bool sampler_recall(const struct sampler *s, pid_t pid, uint64_t start_ticks, st
 		return true;
 	}
 	return false;
+}
+
+bool sampler_saw_leaver(const struct sampler *s)
+{
+	return s->leaver;
+}
+
+bool sampler_has(const struct sampler *s, pid_t pid)
+{
+	return index_of(s->now, pid) != SIZE_MAX;
 }
 
 static const struct about *same_before(const struct sampler *s, const struct usage_process *p)
@@ -432,8 +443,13 @@ int sampler_look(struct sampler *s, const struct sampler_want *want)
 	s->looked_ns = s->w->mono_ns();
 	jobpids_find(&s->pids, s->w, &want->pids, s->looks % THREADS_EVERY == 0);
 	t->n = 0;
-	for (size_t i = 0; i < s->pids.n; i++)
-		t->n += process_read(s, i, &t->use[t->n], &t->about[t->n]) ? 1 : 0;
+	s->leaver = false;
+	for (size_t i = 0; i < s->pids.n; i++) {
+		if (!process_read(s, i, &t->use[t->n], &t->about[t->n]))
+			continue;
+		s->leaver |= s->pids.of[i].outside && t->use[t->n].rss_bytes > 0;
+		t->n++;
+	}
 	for (size_t i = 0; i < t->n; i++)
 		jobpids_keep(&s->pids, i, t->use[i].pid, t->use[i].start_ticks);
 	s->pids.n = t->n;

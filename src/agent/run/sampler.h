@@ -37,6 +37,10 @@ struct sampler;
  */
 struct sampler *sampler_new(const struct world *w, const char *dir, uint64_t since_boot_ns);
 struct sampler *sampler_free(struct sampler *s);
+/* True if a living process that the last sample found is not in the job's group. */
+bool sampler_saw_leaver(const struct sampler *s);
+/* True if the last sample has this process. */
+bool sampler_has(const struct sampler *s, pid_t pid);
 /* When the next sample is due, monotonic. */
 uint64_t sampler_due_ns(const struct sampler *s);
 /* Sample now. The first error of the file is returned, once; what could not be written is lost, sampling goes on. */

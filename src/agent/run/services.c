@@ -166,6 +166,28 @@ static void would_report(struct services *s)
 	recorder_event(e.recorder, e.job, "memory_dry_run", NULL, "%s", shm->would.text);
 }
 
+/* Once a job: one of its processes has left the job's group. */
+static void away_report(struct services *s)
+{
+	const struct guard_shm *shm = s->guard.shm;
+	struct killreport e;
+	uint32_t seq = atomic_load(&shm->away.seq), job = shm->away.job, n = shm->away.n;
+	pid_t pid = shm->away.pid;
+	char text[300], name[16];
+	TEXT_COPY(name, shm->away.name);
+	if (n == 0 || (seq & 1) || atomic_load(&shm->away.seq) != seq || (s->away_told >> job & 1) ||
+	    !s->ops->report(s->owner, job, &e))
+		return;
+	s->away_told |= UINT64_C(1) << job;
+	bool limited = shm->jobs[job].limit_bytes != CGROUP_NO_LIMIT;
+	TEXT_FORMAT(text, "process %d (%s) has left the job's group%s: it stays in the job%s and ends with it, but it "
+		    "cannot be slowed or frozen with the others", (int)pid, name,
+		    n > 1 ? ", and it is not the only one" : "", limited ? ", counts for --memory-limit" : "");
+	recorder_event(e.recorder, e.job, "left_group", NULL, "%s", text);
+	if (!e.quiet)
+		log_warning("%s", text);
+}
+
 bool services_report(struct services *s, const struct guard_case *c, struct killreport *ret)
 {
 	if (!s->ops->report(s->owner, c->job, ret))
@@ -231,6 +253,7 @@ void services_cases(struct services *s)
 	clamped_report(s);
 	warning_report(s);
 	would_report(s);
+	away_report(s);
 	uint32_t begun = atomic_load(&shm->cases_n);
 	while (s->cases_seen < begun) {
 		struct guard_case *c = &shm->cases[s->cases_seen % GUARD_CASES];

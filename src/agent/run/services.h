@@ -62,6 +62,7 @@ struct services {
 	uint32_t guard_deaths, rescue_deaths;
 	bool clamped_reported;
 	uint32_t warning_seen, would_seen; /* guard_shm.warning.seq, .would.seq */
+	uint64_t away_told; /* bit per job of which it was told that processes have left its group */
 };
 
 /* Prepares what needs no process: the guard's shared memory with its settings, the notifier. -ENOMEM. */

@@ -34,11 +34,38 @@ void super_sample_begin(struct super *s)
 	s->sampler = sampler_new(s->w, s->recorder.job_dir, s->sample_boot_ns);
 }
 
+/* A child of ours that the group does not have: whoever left it and then lost its parent. */
+static bool stray_child(struct super *s)
+{
+	pid_t pids[64];
+	size_t n = super_leftovers(s, pids, ARRAY_SIZE(pids));
+	for (size_t i = 0; i < MIN(n, ARRAY_SIZE(pids)); i++)
+		if (!sampler_has(s->sampler, pids[i]) && pids[i] != s->stray) {
+			s->stray = pids[i];
+			return true;
+		}
+	return false;
+}
+
+/* The guard knows who is of the job, and looks at once. */
+static void leavers_tell(struct super *s)
+{
+	struct guard_shm *shm = s->services.guard.shm;
+	if (!shm || !shm->jobs[0].has_group || s->services.guard.pid <= 0)
+		return;
+	bool known = s->services.away_told & 1;
+	if ((known || !sampler_saw_leaver(s->sampler)) && !stray_child(s))
+		return;
+	atomic_store(&shm->sweep_wanted, 1);
+	guardproc_wake(&s->services.guard);
+}
+
 void super_sample(struct super *s)
 {
 	struct sampler_want want;
 	want_fill(s, &want);
 	complain_if(s, sampler_look(s->sampler, &want));
+	leavers_tell(s);
 }
 
 void super_sample_last(struct super *s)

@@ -97,11 +97,13 @@ static void children_of_other_threads_are_found_on_request_and_stay(void **state
 	expect(&above, false, (const pid_t[]){21, 25, 26, 30}, 4);
 }
 
-static void a_control_group_is_read_instead_of_a_walk(void **state)
+static void a_control_group_is_read_and_the_children_of_who_is_in_it(void **state)
 {
 	(void)state;
 	const struct jobpids_want want = {.cgroup = "job", .root = 20, .not_ours = {41}};
-	expect(&want, true, (const pid_t[]){21, 40}, 2);
+	expect(&want, true, (const pid_t[]){21, 25, 26, 40}, 4);
+	for (size_t i = 0; i < pids.n; i++) /* whoever is not in it has left it */
+		assert_int_equal(pids.of[i].outside, pids.of[i].pid == 25 || pids.of[i].pid == 26);
 }
 
 static void without_its_group_the_job_is_walked(void **state)
@@ -173,7 +175,7 @@ int main(void)
 		cmocka_unit_test_setup(the_root_may_belong_to_the_job, fresh),
 		cmocka_unit_test_setup(a_job_may_have_several_roots, fresh),
 		cmocka_unit_test_setup(children_of_other_threads_are_found_on_request_and_stay, fresh),
-		cmocka_unit_test_setup(a_control_group_is_read_instead_of_a_walk, fresh),
+		cmocka_unit_test_setup(a_control_group_is_read_and_the_children_of_who_is_in_it, fresh),
 		cmocka_unit_test_setup(without_its_group_the_job_is_walked, fresh),
 		cmocka_unit_test_setup(who_started_since_the_search_is_not_who_was_found, fresh),
 		cmocka_unit_test_setup(what_does_not_fit_is_counted, fresh),
