@@ -8,6 +8,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "agent/output/keptlog.h"
 #include "base/base.h"
@@ -21,10 +22,10 @@ struct keeper_file {
 	bool err; /* stderr of the rank */
 	int32_t rank;
 	struct keptlog kept;
-	int error; /* errno of the write that failed, after which nothing is kept; 0: none */
+	_Atomic int error; /* errno of the write that failed, after which nothing is kept; 0: none */
 	bool error_said; /* by the owner */
-	uint64_t gap_bytes; /* not kept, as they came too fast */
-	uint32_t gaps;
+	_Atomic uint64_t gap_bytes; /* not kept, as they came too fast */
+	_Atomic uint32_t gaps;
 };
 
 struct keeper_piece;
@@ -38,7 +39,7 @@ struct keeper {
 	uint64_t waiting_bytes; /* what the thread has in hand included */
 	uint64_t written_bytes;
 	struct keptlogs *job; /* borrowed */
-	bool trimmed; /* something was taken out */
+	_Atomic bool trimmed; /* something was taken out */
 	int news_fd; /* eventfd, borrowed: written to when there is something to say; -1: none */
 	struct keeper_file file[KEEPER_FILES];
 };
