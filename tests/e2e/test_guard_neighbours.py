@@ -99,6 +99,7 @@ def test_beside_a_member_whose_memory_lock_never_comes_back(race, holdlock, dead
 
 def test_beside_a_stopped_supervisor(race):
     race.start()
+    wait_for(lambda: b"job_start" in race.vigil("events").out, 20, "the guard to have been told of the job")
     race.process.send_signal(signal.SIGSTOP)
     try:
         race.grow()
