@@ -15,6 +15,7 @@ struct reading {
 	struct span latest[DEATHLOG_LATEST]; /* the latest lines that are not empty; a ring */
 	size_t n_latest;
 	bool traceback; /* inside a traceback: its last line has not come yet */
+	bool ignored; /* the next traceback, or this one, is of an exception that Python itself passes over */
 	int32_t traceback_rank;
 	uint32_t traceback_line; /* where it began */
 	bool group;            /* inside the tree of an ExceptionGroup */

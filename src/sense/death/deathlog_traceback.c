@@ -141,6 +141,11 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		r->direct = direct;
 		return true;
 	}
+	if (span_starts(line, "Exception ignored ")) { /* in a __del__, a callback, at the interpreter's end */
+		r->ignored = true;
+		r->traceback = false;
+		return true;
+	}
 	bool inner = span_starts(line, "Original Traceback (most recent call last):");
 	if (inner || span_starts(line, "Traceback (most recent call last):")) {
 		r->chained |= inner; /* the exception of a worker, which the text of the one before quotes */
@@ -158,8 +163,9 @@ bool traceback_line(struct reading *r, struct span line, int32_t rank)
 		return true;
 	}
 	r->traceback = false;
-	if (exception_like(line))
+	if (exception_like(line) && !r->ignored)
 		exception_add(r, line, rank);
+	r->ignored = false;
 	r->chained = r->direct = r->group_member = false;
 	return true;
 }

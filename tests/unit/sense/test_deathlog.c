@@ -76,6 +76,23 @@ static void both_ends_of_chained_exceptions_are_one_traceback(void **state)
 	assert_true(span_starts(span_of(hint("python_traceback", n)->first), "RuntimeError: Caught ValueError"));
 }
 
+static void an_exception_that_python_ignores_ends_nothing(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nAttributeError: no rope_theta\n"
+			    "Exception ignored in: <function Loader.__del__ at 0x7f>\n"
+			    "Traceback (most recent call last):\n  File \"b\", line 2\nTypeError: not callable\n"));
+	assert_string_equal(hint("python_traceback", n)->text, "AttributeError: no rope_theta");
+	n = fed(SPAN("Exception ignored in: <function Loader.__del__ at 0x7f>\n"
+		     "Traceback (most recent call last):\n  File \"b\", line 2\nTypeError: not callable\n"
+		     "Traceback (most recent call last):\n  File \"a\", line 1\nValueError: the end\n"));
+	assert_string_equal(hint("python_traceback", n)->text, "ValueError: the end");
+	n = fed(SPAN("Exception ignored in: <function Loader.__del__ at 0x7f>\n"
+		     "Traceback (most recent call last):\n  File \"b\", line 2\nTypeError: not callable\n"));
+	for (size_t i = 0; i < n; i++)
+		assert_string_not_equal(hints[i].id, "python_traceback");
+}
+
 static void the_reason_stands_before_the_frames_of_a_stack(void **state)
 {
 	(void)state;
@@ -284,6 +301,7 @@ int main(void)
 		cmocka_unit_test(a_worker_s_pid_and_signal_are_taken),
 		cmocka_unit_test(the_last_line_of_the_last_traceback_counts),
 		cmocka_unit_test(both_ends_of_chained_exceptions_are_one_traceback),
+		cmocka_unit_test(an_exception_that_python_ignores_ends_nothing),
 		cmocka_unit_test(the_reason_stands_before_the_frames_of_a_stack),
 		cmocka_unit_test(the_members_of_a_group_of_exceptions_are_told_with_it),
 		cmocka_unit_test(whether_the_program_went_on_after_a_message_is_seen_by_its_loop),
