@@ -201,13 +201,17 @@ while True:
 def test_what_the_victim_had_is_told_though_it_is_gone(vigil, tmp_path):
     """Its proportional size and its shared memory were looked up while memory was merely short."""
     left = pathlib.Path("/dev/shm/vigil-test-" + tmp_path.name)
-    try:
-        result = vigil("run", "--memory-limit", "200M", "--", "/usr/bin/python3", "-c", HOLDER, tmp_path.name)
-    finally:
-        left.unlink(missing_ok=True)
-    assert result.status == 137, result
-    report = vigil.why()
-    top = next(row for row in report["top"] if row["pid"] == report["victim"]["pid"])
+    top = {}
+    for _ in range(4):  # beside a crowd the look ahead may come too late: it takes a fiftieth of the time at most
+        try:
+            result = vigil("run", "--memory-limit", "200M", "--", "/usr/bin/python3", "-c", HOLDER, tmp_path.name)
+        finally:
+            left.unlink(missing_ok=True)
+        assert result.status == 137, result
+        report = vigil.why()
+        top = next((row for row in report["top"] if row["pid"] == report["victim"]["pid"]), {})
+        if "pss_age_ms" in top:
+            break
     assert 40 * MIB < top["private_bytes"] <= top["pss_bytes"] < 200 * MIB, top
     assert 0 < top["pss_age_ms"] <= 20_000, top
     victim = str(report["victim"]["pid"])
