@@ -212,11 +212,13 @@ static void threads_fill_the_ring_without_spoiling_it(void **state)
 	assert_int_equal(r.n_made, THREADS * EACH);
 	/* a thread that was asleep for a whole round leaves its call out: a few on a crowded machine */
 	assert_true(r.n_calls + r.n_torn == RING_CALLS && r.n_torn < RING_CALLS / 16);
+	size_t open = 0; /* the same thread's end finds its place taken */
 	for (size_t i = 0; i < r.n_calls; i++) {
 		assert_true(i == 0 || r.calls[i].order > r.calls[i - 1].order);
 		assert_string_equal(r.calls[i].func, "AllGather");
-		assert_true(r.calls[i].ended);
+		open += !r.calls[i].ended;
 	}
+	assert_true(open < RING_CALLS / 16);
 	ncclring_done(&r);
 }
 
