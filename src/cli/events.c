@@ -133,7 +133,7 @@ static int events_follow(struct list *l, struct job *j)
 	if (j)
 		follow_process(&f, j->supervisor_pid);
 	for (int status = 0; status == 0;) {
-		bool live = !j || view_is_live(j);
+		bool live = !j || job_is_open(j);
 		status = show_new(l);
 		if (status != 0 || !live)
 			return status;

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "agent/jobs/retention.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "model/memory/wish.h"
 
 _Static_assert(2 * ARRAY_SIZE(((struct option_list *)0)->item) <= WISHES_MAX, "no pattern is left out");
@@ -41,4 +44,16 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 		.quiet = g->quiet,
 		.json = g->json,
 	};
+}
+
+void guard_options_sweep(const struct guard_options *g, const struct world *w, const char *state_dir)
+{
+	const struct retention keep = {.most_bytes = g->keep_jobs, .longest_ns = g->keep_jobs_for};
+	struct forgotten gone;
+	struct fault f = {.text = ""};
+	int r = retention_sweep(w, state_dir, &keep, clock_unix_ms(), &gone, &f);
+	if (r < 0)
+		log_debug("what ended jobs left was not looked through: %s", f.text);
+	else if (gone.jobs > 0)
+		log_debug("%zu ended jobs were forgotten (--keep-jobs, --keep-jobs-for)", gone.jobs);
 }

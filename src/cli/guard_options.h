@@ -4,6 +4,7 @@
 #include "agent/run/runspec.h"
 #include "cli/hang_options.h"
 #include "cli/option.h"
+#include "sense/world.h"
 
 struct guard_options {
 	double memory_threshold;
@@ -20,6 +21,7 @@ struct guard_options {
 	bool json;
 	struct option_list notify;
 	const char *state;
+	uint64_t keep_jobs, keep_jobs_for; /* agent/jobs/retention */
 	const char *name;
 	const char *config; /* the one file that replaces the usual ones; NULL: these */
 };
@@ -35,6 +37,9 @@ int guard_pattern_check(const char *item, struct fault *f);
  */
 struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang_options *h, const char *rules,
 				struct hang_settings *settings);
+
+/* Forget what ended jobs left, if it is time. What goes wrong with that is no reason to fail: it is debug talk. */
+void guard_options_sweep(const struct guard_options *g, const struct world *w, const char *state_dir);
 
 /* Rows for an option table whose struct S holds a struct guard_options named `guard`. */
 #define GUARD_OPTIONS(S)                                                                                               \
@@ -116,6 +121,17 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 	 .arg = "DIR",                                                                                                 \
 	 .help = "where jobs, logs and reports are kept",                                                              \
 	 .offset = offsetof(S, guard.state)},                                                                          \
+	{.name = "keep-jobs",                                                                                          \
+	 .type = OPTION_SIZE,                                                                                          \
+	 .arg = "SIZE",                                                                                                \
+	 .help = "keep at most this much of what ended jobs left besides output; the oldest go first; 0 keeps all; "   \
+		 "not given: 2G, or a twentieth of the disk where that is less",                                       \
+	 .offset = offsetof(S, guard.keep_jobs)},                                                                      \
+	{.name = "keep-jobs-for",                                                                                      \
+	 .type = OPTION_DURATION,                                                                                      \
+	 .arg = "TIME",                                                                                                \
+	 .help = "forget jobs that ended longer ago; 0 for never",                                                     \
+	 .offset = offsetof(S, guard.keep_jobs_for)},                                                                  \
 	{.name = "quiet",                                                                                              \
 	 .letter = 'q',                                                                                                \
 	 .type = OPTION_FLAG,                                                                                          \
@@ -130,5 +146,7 @@ struct watch_spec watch_spec_of(const struct guard_options *g, const struct hang
 	{.memory_threshold = 0.95,                                                                                     \
 	 .warn_at = 0.85,                                                                                              \
 	 .grace = 2 * NS_PER_S,                                                                                        \
+	 .keep_jobs = UINT64_MAX, /* not given */                                                                      \
+	 .keep_jobs_for = 365 * 24 * 3600 * NS_PER_S,                                                                  \
 	 .policy = POLICY_GROUP,                                                                                       \
 	 .freeze = true}

@@ -68,7 +68,7 @@ static void print_row(const struct list *l, const struct job *j)
 {
 	const struct textout *p = &l->view->paper;
 	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", step[48] = "-";
-	if (view_is_live(j))
+	if (job_is_open(j))
 		past_step_short(j, step);
 	if (j->has_exit)
 		(void)snprintf(exit, sizeof(exit), "%d", j->exit_status);
@@ -99,13 +99,13 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 	struct list *l = ctx;
 	struct job j = *stored;
 	view_refresh(l->view, &j);
-	if (l->options->running && !view_is_live(&j))
+	if (l->options->running && !job_is_open(&j))
 		return 0;
 	if (l->options->limit > 0 && l->shown >= l->options->limit)
 		return 1;
 	if (l->options->json) {
 		cleanup(js_freep) struct js *o = job_json(&j);
-		if (view_is_live(&j)) {
+		if (job_is_open(&j)) {
 			static struct job_steps known;
 			past_steps(&j, &known);
 			past_steps_put(o, &known);
@@ -123,7 +123,7 @@ static bool lives(void *ctx, const struct job *stored)
 {
 	struct job j = *stored;
 	view_refresh(ctx, &j);
-	return view_is_live(&j);
+	return job_is_open(&j);
 }
 
 static int forget(struct view *v, const struct jobs_options *o)

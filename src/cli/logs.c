@@ -216,7 +216,7 @@ static int logs_follow(struct logs *l)
 		unsigned what = 0;
 		/* read before the files, so that all output of a job that has ended is shown */
 		int status = view_job(l->view, l->id, &l->job);
-		bool live = view_is_live(&l->job);
+		bool live = job_is_open(&l->job);
 		if (status == 0)
 			status = follow_attempt(l, &f);
 		if (status == 0)

@@ -36,7 +36,7 @@ void past_steps(const struct job *j, struct job_steps *ret)
 
 void past_steps_text(const struct job *j, const struct job_steps *s, char *dst, size_t cap)
 {
-	job_steps_text(s, view_is_live(j) ? clock_unix_ms() : 0, dst, cap);
+	job_steps_text(s, job_is_open(j) ? clock_unix_ms() : 0, dst, cap);
 }
 
 void past_steps_put(struct js *o, const struct job_steps *s)

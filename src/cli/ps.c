@@ -126,7 +126,7 @@ static int show_members(struct list *l, const struct job *j)
 	const struct members_want want = {
 		.ask = true, .job_id = j->id, .root = j->adopted ? j->pid : 0, .group = j->cgroup};
 	struct members m;
-	if (!l->view->has_world || !view_is_live(j))
+	if (!l->view->has_world || !job_is_open(j))
 		return 0;
 	if (!l->listed) {
 		int r = tasks_init(&l->tasks, TASKS_CAP, -1);
@@ -172,7 +172,7 @@ static int show_job(void *ctx, const struct job *stored)
 	struct list *l = ctx;
 	struct job j = *stored;
 	view_refresh(l->view, &j);
-	if (!l->options->all && !view_is_live(&j) && j.state != JOB_LOST)
+	if (!l->options->all && !job_is_open(&j) && j.state != JOB_LOST)
 		return 0;
 	int r = show_processes(l, &j);
 	if (r < 0)
@@ -186,7 +186,7 @@ static int one_job(struct list *l, const char *name)
 	int status = view_job(l->view, name, &j);
 	if (status != 0)
 		return status;
-	l->all = l->options->all || (!view_is_live(&j) && j.state != JOB_LOST);
+	l->all = l->options->all || (!job_is_open(&j) && j.state != JOB_LOST);
 	int r = show_processes(l, &j);
 	if (r < 0)
 		return view_failed(l->view, r, "the processes");

@@ -248,7 +248,9 @@ static int run(const void *opts, int argc, char **argv)
 	spec.watch.state_dir = state;
 	private_umask();
 	leftover_clear(&w, state);
-	return supervise_run(&spec, &w);
+	int status = supervise_run(&spec, &w);
+	guard_options_sweep(&o->guard, &w, state);
+	return status;
 }
 
 const struct command command_run = {

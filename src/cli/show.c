@@ -62,9 +62,9 @@ static void print_job(const struct view *v, const struct job *j)
 	if (j->node[0])
 		textout_value(p, "on", "%s%s%s", j->node, j->user[0] ? ", user " : "", j->user);
 	print_times(v, j);
-	if (j->pid > 0 && view_is_live(j))
+	if (j->pid > 0 && job_is_open(j))
 		textout_value(p, "main process", "%ld", (long)j->pid);
-	if (j->supervisor_pid > 0 && view_is_live(j))
+	if (j->supervisor_pid > 0 && job_is_open(j))
 		textout_value(p, "watched by", "pid %ld%s", (long)j->supervisor_pid, j->adopted ? " (adopted)" : "");
 	if (j->nproc > 1)
 		textout_value(p, "ranks", "%u", j->nproc);

@@ -72,7 +72,7 @@ static void signal_text(const struct reading *g, struct incident_end *e)
 static void end_tell(const struct reading *g, const struct job *j, struct incident_end *e)
 {
 	char ran[24];
-	if (view_is_live(j))
+	if (job_is_open(j))
 		return;
 	e->time_unix_ms = j->ended_unix_ms;
 	if (strcmp(g->story.newest.id, g->story.hang.id) != 0) {

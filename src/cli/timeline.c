@@ -45,7 +45,7 @@ static int timeline_write_to(const struct view *v, const struct job *j, FILE *to
 					   .job = j,
 					   .series = {series, len},
 					   .now_unix_ms = clock_unix_ms(),
-					   .running = view_is_live(j)};
+					   .running = job_is_open(j)};
 	int r = timeline_write(&want, to);
 	return r < 0 ? view_failed(v, r, "the timeline") : 0;
 }

@@ -10,6 +10,7 @@
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
 #include "agent/incident/unstored.h"
+#include "agent/jobs/joblife.h"
 #include "agent/memory/pss.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -98,30 +99,9 @@ void view_done(struct view *v)
 	v->has_world = false;
 }
 
-bool view_is_live(const struct job *j)
-{
-	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
-}
-
-/* True if the process with this pid and this start time runs. */
-static bool view_is_running(const struct view *v, pid_t pid, uint64_t start_ticks)
-{
-	struct proc_stat st;
-	int r = proc_stat_read(&v->world, pid, &st);
-	if (r == WORLD_DENIED)
-		return true; /* there is one, but it may not be read */
-	return r == 0 && st.start_ticks == start_ticks && !proc_is_over(&st);
-}
-
 void view_refresh(const struct view *v, struct job *j)
 {
-	char here[80] = "";
-	if (!view_is_live(j) || !v->has_world || j->supervisor_pid <= 0)
-		return;
-	/* the state directory may be shared with other machines, whose processes are out of sight */
-	if (gethostname(here, sizeof(here) - 1) == 0 && j->node[0] && strcmp(here, j->node) != 0)
-		return;
-	if (!view_is_running(v, j->supervisor_pid, j->supervisor_start_ticks))
+	if (v->has_world && joblife_is_lost(&v->world, j))
 		j->state = JOB_LOST;
 }
 
@@ -148,7 +128,7 @@ static void own_read(const struct view *v, struct job_process *p)
 bool view_process_now(const struct view *v, struct job_process *p)
 {
 	struct proc_status s;
-	if (!v->has_world || p->ended_unix_ms > 0 || !view_is_running(v, p->pid, p->start_ticks))
+	if (!v->has_world || p->ended_unix_ms > 0 || !joblife_runs(&v->world, p->pid, p->start_ticks))
 		return false;
 	if (proc_status_read(&v->world, p->pid, &s) == 0 && s.has_memory) {
 		p->rss_bytes = s.rss_bytes;

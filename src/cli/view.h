@@ -41,8 +41,6 @@ int must_check view_job(const struct view *v, const char *text, struct job *ret)
 
 /* Set the state to JOB_LOST if the job is live in the store but its vigil, on this machine, is gone. */
 void view_refresh(const struct view *v, struct job *j);
-/* True if the job starts, runs or waits for a retry. */
-bool view_is_live(const struct job *j);
 /* True if this process still runs; its memory is then set to what it uses now. */
 bool view_process_now(const struct view *v, struct job_process *p);
 

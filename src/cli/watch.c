@@ -132,6 +132,7 @@ static int adopt(const struct guard_options *g, const struct hang_options *hang,
 	spec.watch.state_dir = state;
 	private_umask();
 	leftover_clear(&w, state);
+	guard_options_sweep(g, &w, state); /* before: the agent does not end */
 	return adopt_run(&spec, &w);
 }
 

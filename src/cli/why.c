@@ -281,7 +281,7 @@ static void print_after(const struct why *w, const struct job *j, const struct j
 		fputs("\nBefore that it had hung: ", stdout);
 		textout_text(&w->view->paper, 0, "%s  vigil why %s", s->before_text, s->before);
 	}
-	if (view_is_live(j))
+	if (job_is_open(j))
 		printf("\nJob %s goes on: it is %s, attempt %u.\n", j->id, job_state_name(j->state), j->attempt);
 	else if (j->state == JOB_DONE && !s->end.text[0])
 		printf("\nAfter that job %s went on and ended as it should, in attempt %u.\n", j->id, j->attempt);

@@ -52,3 +52,19 @@ def test_where_nothing_is_nothing_is_forgotten(vigil):
     assert vigil("jobs", "--forget", "1d").status == 0
     done = vigil("jobs", "--forget", "soon")
     assert done.status == 2 and b"--forget" in done.err, done
+
+
+def test_old_jobs_go_by_themselves_when_a_run_ends(vigil):
+    keep = ("--keep-jobs-for", "30d", "--quiet")
+    for name in ("old", "young"):
+        assert vigil("run", "--name", name, *keep, "--", "sh", "-c", "exit 3").status == 3
+    old, young = (next(j for j in names(vigil) if j.startswith(n)) for n in ("old", "young"))
+    age(vigil, old, 40)
+    # it has been looked through a moment ago, when the first one ended
+    assert vigil("run", "--name", "soon", *keep, "--", "true").status == 0
+    assert old in names(vigil)
+    os.utime(vigil.state / "swept", (time.time() - 7200,) * 2)
+    done = vigil("run", "--name", "later", *keep, "--", "true")
+    assert done.status == 0 and not done.err.strip(), done
+    assert old not in names(vigil) and old not in folders(vigil)
+    assert young in names(vigil) and len(names(vigil)) == 3

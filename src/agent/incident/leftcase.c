@@ -16,11 +16,6 @@
 /* So many incidents of one job are looked at. */
 #define INCIDENTS_MOST 64
 
-static bool leftcase_is_live(const struct job *j)
-{
-	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
-}
-
 /* Store the first report of a memory kill that nobody completed. Returns whether there was one. */
 static bool first_report_store(struct recorder *k, const char *id)
 {
@@ -115,7 +110,7 @@ static bool row_find(struct recorder *k, const char *job, const struct leftcase_
 	if (!k->store)
 		return false;
 	if (store_find_job(k->store, job, ret) == 0)
-		return leftcase_is_live(ret);
+		return job_is_open(ret);
 	if (k->incidents > 0)
 		return false;
 	*ret = (struct job){.state = JOB_STARTING, .supervisor_pid = facts->supervisor, .nproc = 1};

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/jobs/keptoutput.h"
 #include "base/buf.h"
 #include "base/file.h"
 
@@ -49,6 +50,45 @@ static bool is_name(const char *id)
 	return id[0] != '\0' && id[0] != '.' && !strchr(id, '/');
 }
 
+int64_t forget_ended_unix_ms(const struct job *j)
+{
+	return j->ended_unix_ms > 0 ? j->ended_unix_ms : j->started_unix_ms;
+}
+
+/* Sums the disk space of the files below a folder, except for kept output. */
+static uint64_t tree_bytes(int parent, const char *name, unsigned depth)
+{
+	uint64_t bytes = 0;
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup(closedirp) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		closep(&fd);
+		return 0;
+	}
+	for (const struct dirent *d; (d = readdir(dir));) {
+		struct stat st;
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 || keptoutput_is(d->d_name) ||
+		    fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISDIR(st.st_mode))
+			bytes += depth > 0 ? tree_bytes(dirfd(dir), d->d_name, depth - 1) : 0;
+		else
+			bytes += (uint64_t)st.st_blocks * 512;
+	}
+	return bytes;
+}
+
+uint64_t forget_job_bytes(int state_fd, const struct job *j)
+{
+	char path[128];
+	if (!is_name(j->id))
+		return 0;
+	TEXT_FORMAT(path, "jobs/%s", j->id);
+	uint64_t bytes = tree_bytes(state_fd, path, DEPTH_MOST);
+	TEXT_FORMAT(path, "users/%u/jobs/%s", (unsigned)j->uid, j->id);
+	return bytes + tree_bytes(state_fd, path, DEPTH_MOST);
+}
+
 struct old {
 	int64_t before_unix_ms;
 	forget_lives_fn *lives;
@@ -63,10 +103,8 @@ struct old {
 static int old_add(void *ctx, const struct job *j)
 {
 	struct old *o = ctx;
-	bool open = j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
-	/* a lost job has no time of its end: its start counts */
-	int64_t ended = j->ended_unix_ms > 0 ? j->ended_unix_ms : j->started_unix_ms;
-	if (!is_name(j->id) || ended >= o->before_unix_ms || (open && o->lives(o->ctx, j))) {
+	if (!is_name(j->id) || forget_ended_unix_ms(j) >= o->before_unix_ms ||
+	    (job_is_open(j) && o->lives(o->ctx, j))) {
 		o->kept++;
 		return 0;
 	}

@@ -19,6 +19,10 @@ struct forgotten {
 /* True if a job whose record says that it runs does run. */
 typedef bool forget_lives_fn(void *ctx, const struct job *j);
 
+/* When the job ended; of a lost one, which has no time of its end, when it started. */
+int64_t forget_ended_unix_ms(const struct job *j);
+/* Disk space of what forget_jobs would remove of this job, less its kept output (agent/jobs/keptoutput has that). */
+uint64_t forget_job_bytes(int state_fd, const struct job *j);
 /*
  * Removes jobs that ended before before_unix_ms. A job whose folder cannot be
  * removed keeps its record, so that a second call tries again; the call

@@ -20,7 +20,7 @@
 
 /* ---- an attempt ---- */
 
-static bool is_output(const char *name)
+bool keptoutput_is(const char *name)
 {
 	struct span s = span_of(name);
 	return span_starts(s, "rank-") && s.len > 4 &&
@@ -39,7 +39,7 @@ static uint64_t attempt_walk(int parent, const char *name, bool drop, int64_t *r
 	}
 	for (const struct dirent *e; (e = readdir(d));) {
 		struct stat st;
-		if (!is_output(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		if (!keptoutput_is(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode) || (drop && unlinkat(dirfd(d), e->d_name, 0) < 0))
 			continue;
 		bytes += (uint64_t)st.st_blocks * 512;

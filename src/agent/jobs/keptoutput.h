@@ -11,6 +11,8 @@ struct keptoutput_result {
 	uint64_t bytes;
 };
 
+/* True of the names rank-*.out and rank-*.err. */
+bool keptoutput_is(const char *name);
 /* Removes the files rank-*.out and .err of an attempt's folder; returns the bytes of disk that they had. */
 uint64_t keptoutput_remove(const char *attempt_dir);
 /*

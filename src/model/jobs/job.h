@@ -47,6 +47,12 @@ struct job {
 	char cgroup[512]; /* control group of the job as in /proc/PID/cgroup; empty: it has no group of its own */
 };
 
+/* True if the record says that the job starts, runs or waits for a retry. */
+static inline bool job_is_open(const struct job *j)
+{
+	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_WAITING;
+}
+
 /* One process of a job as it was last sampled. */
 struct job_process {
 	char job[64];

@@ -95,7 +95,7 @@ static void three_states_are_live(void **state)
 	(void)state;
 	for (enum job_state s = JOB_STARTING; s < JOB_STATE_MAX; s++) {
 		struct job j = {.state = s};
-		assert_int_equal(view_is_live(&j), s == JOB_STARTING || s == JOB_RUNNING || s == JOB_WAITING);
+		assert_int_equal(job_is_open(&j), s == JOB_STARTING || s == JOB_RUNNING || s == JOB_WAITING);
 	}
 }
 
