@@ -27,6 +27,7 @@ extern const struct command command_run;
 extern const struct command command_show;
 extern const struct command command_timeline;
 extern const struct command command_stack;
+extern const struct command command_top;
 extern const struct command command_version;
 extern const struct command command_waits;
 extern const struct command command_watch;

@@ -18,6 +18,7 @@ const struct command *const commands[] = {
 	&command_logs,
 	&command_timeline,
 	&command_agent,
+	&command_top,
 	&command_mem,
 	&command_collectives,
 	&command_gpus,

@@ -6,12 +6,12 @@
 #include "agent/host/world_open.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/memgather.h"
 #include "cli/state.h"
 #include "cli/subject.h"
 #include "tell/heap/heap_show.h"
 #include "tell/memory/memory_show.h"
 #include "tell/incident/report.h"
-#include "tell/store/store.h"
 
 struct mem_options {
 	const char *state;
@@ -44,53 +44,11 @@ static struct js *heap_of(const struct world *w, const char *state, const struct
 	return j;
 }
 
-/* Jobs of the store that have not ended. */
-struct known {
-	struct job job[FOOTPRINT_JOBS];
-	size_t n;
-};
-
-static int known_add(void *ctx, const struct job *j)
-{
-	struct known *k = ctx;
-	if (j->ended_unix_ms == 0 && k->n < ARRAY_SIZE(k->job))
-		k->job[k->n++] = *j;
-	return 0;
-}
-
-/* Without a store, or with one that may not be read, the limits of jobs are not shown. */
-static void known_read(const char *state, struct known *k)
-{
-	cleanup(store_closep) struct store *store = NULL;
-	char note[256];
-	struct fault f;
-	if (store_open(state, STORE_READ, &store, note, &f) == 0)
-		ignore(store_each_job(store, 0, known_add, k), "what was read until then is shown");
-}
-
 static int mem_show(const struct world *w, const struct mem_options *o, const char *state, const struct subject *s)
 {
-	const struct members_want members = {
-		.ask = true,
-		.job_id = s && s->is_job ? s->job.id : NULL,
-		.root = s ? s->pid : 0,
-		.group = s && s->is_job ? s->job.cgroup : NULL,
-	};
-	cleanup(freep) struct known *known = calloc(1, sizeof(*known));
-	if (!known)
-		return EXIT_PROBLEM;
-	if (s && s->is_job)
-		(void)known_add(known, &s->job);
-	else if (!s)
-		known_read(state, known);
-	const struct memory_want want = {.members = s ? &members : NULL,
-					 .subject = s ? s->text : "",
-					 .jobs = known->job,
-					 .n_jobs = known->n,
-					 .all = o->all};
 	struct footprint p;
 	struct fault f = {.text = ""};
-	int r = memory_gather(w, &want, &p, &f);
+	int r = memgather(w, state, s, o->all, &p, &f);
 	if (r) {
 		log_error("%s", f.text);
 		return r == MEMORY_NO_PROCESS ? EXIT_ABSENT : r == -EACCES ? EXIT_DENIED : EXIT_PROBLEM;

@@ -47,7 +47,7 @@ static struct js *node_json(const struct footprint *f)
 	return j;
 }
 
-static struct js *memory_show_process_json(const struct footprint_row *r)
+struct js *memory_show_process_json(const struct footprint_row *r)
 {
 	struct js *j = js_object();
 	js_put_i64(j, "pid", r->pid);

@@ -9,5 +9,7 @@
 #include "base/json.h"
 #include "model/memory/footprint.h"
 
+/* One of its processes. */
+struct js *memory_show_process_json(const struct footprint_row *r);
 struct js *memory_json(const struct footprint *f);
 void memory_text(const struct footprint *f, bool colour, FILE *to);

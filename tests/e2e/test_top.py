@@ -1,0 +1,115 @@
+"""vigil top: the table once, and the screen in a terminal of its own."""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pyte
+from conftest import wait_for
+
+HOLD = "import time; kept = bytearray(60 << 20); print('ready', flush=True); time.sleep(600)"
+
+
+class Screen:
+    """A terminal with `vigil top` in it."""
+
+    def __init__(self, vigil, *args, columns=100, rows=30):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.screen = pyte.Screen(columns, rows)
+        self.stream = pyte.ByteStream(self.screen)
+        self.process = subprocess.Popen([vigil.binary, "top", *args], stdin=slave, stdout=slave, stderr=slave,
+                                        env=vigil.environment({"TERM": "linux", "LC_ALL": "C.UTF-8"}),
+                                        start_new_session=True)
+        os.close(slave)
+
+    def read(self, pattern, seconds=30):
+        """Until the screen has the pattern; returns its text."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            text = "\n".join(self.screen.display)
+            if re.search(pattern, text):
+                return text
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.stream.feed(os.read(self.master, 65536))
+        raise AssertionError(f"{pattern!r} never came:\n{text}")
+
+    def press(self, keys):
+        os.write(self.master, keys.encode())
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+def holder(vigil):
+    """A running job with 60 MiB; its process as the table has it."""
+    vigil.start("run", "--name", "held", "--", "/usr/bin/python3", "-c", HOLD)
+
+    def rows():
+        found = vigil("top", "--once", "--json").json()["processes"]
+        return next((p for p in found if p.get("job", "").startswith("held") and p["own_bytes"] > 60 << 20
+                     and "cpu_ratio" in p), None)  # not before it was seen twice
+    return wait_for(rows)
+
+
+def test_once_prints_the_processes_of_jobs(vigil):
+    row = holder(vigil)
+    assert row["state"] in "SRD" and row["cpu_ratio"] < 1.5 and row["rss_bytes"] >= row["own_bytes"]
+    out = vigil("top", "--once").out.decode()
+    assert re.search(rf"^ *{row['pid']} held-\w+ .*MiB .* S /usr/bin/python3 -c", out, re.M), out
+    assert "of no job are hidden" in out and re.search(r"^node +\[", out, re.M)
+    everything = json.loads(vigil("top", "--once", "--all", "--json").out)
+    assert any(p["pid"] == os.getpid() for p in everything["processes"]) and everything["hidden"] == 0
+    assert vigil("top", "--once", "no-such-job").status == 4
+    assert vigil("top", "--every", "1ms").status == 2
+
+
+def test_the_screen_is_searched_and_ends_a_process(vigil):
+    row = holder(vigil)
+    screen = Screen(vigil, "--every", "300ms")
+    try:
+        screen.read(rf"{row['pid']} held-")
+        screen.press("/nothing-like-this\r")
+        screen.read(r"0 processes")
+        screen.press("/" + "\x7f" * 20 + "kept = byte\r")  # what was there is erased first
+        screen.read(r"1 process,")
+        screen.press("k")
+        screen.read(rf"send SIGTERM to pid {row['pid']}")
+        screen.press("n")
+        screen.read(r"q ends")
+        screen.press("k")
+        screen.read(rf"send SIGTERM to pid {row['pid']}")
+        assert os.path.exists(f"/proc/{row['pid']}")
+        screen.press("y")
+        screen.read(r"SIGTERM was sent")
+        wait_for(lambda: not os.path.exists(f"/proc/{row['pid']}"))
+        screen.press("q")
+        assert screen.process.wait(30) == 0
+    finally:
+        screen.close()
+
+
+def test_ctrl_c_gives_the_terminal_back(vigil):
+    row = holder(vigil)
+    screen = Screen(vigil, "--readonly", columns=50)
+    try:
+        screen.read(str(row["pid"]))
+        screen.press("k")
+        screen.read(r"--readonly")
+        os.kill(row["pid"], 0)
+        screen.press("\x03")
+        assert screen.process.wait(30) == 0
+        attributes = termios.tcgetattr(screen.master)
+        assert attributes[3] & termios.ECHO and attributes[3] & termios.ICANON
+    finally:
+        screen.close()
+        os.kill(row["pid"], signal.SIGTERM)

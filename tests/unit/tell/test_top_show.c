@@ -1,0 +1,119 @@
+#include "testing.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "tell/memory/top_show.h"
+#include "tell/text/textout.h"
+
+static struct footprint_row process;
+static struct toplist_row row;
+static struct toplist list;
+
+static int begin(void **state)
+{
+	(void)state;
+	process = (struct footprint_row){.pid = 4711,
+					 .ppid = 1,
+					 .has_role = true,
+					 .who = {.rank = 3, .role = ROLE_MAIN},
+					 .own_bytes = 3 * GIB / 2,
+					 .rss_bytes = 2 * GIB,
+					 .shared_bytes = GIB / 2};
+	TEXT_COPY(process.job, "train-3f2a");
+	TEXT_COPY(process.command, "python train.py --lr 0.1");
+	row = (struct toplist_row){.process = &process, .has_cpu = true, .cpu_ratio = 1.25, .state = 'R'};
+	list = (struct toplist){.row = &row, .n = 1};
+	return 0;
+}
+
+static void a_row_stands_under_its_titles(void **state)
+{
+	(void)state;
+	struct top_show s;
+	char titles[TOP_SHOW_LINE], line[TOP_SHOW_LINE];
+	top_show_begin(&s, 0, &list);
+	top_show_titles(&s, titles);
+	top_show_row(&s, &row, line);
+	assert_string_equal(titles, "     PID JOB              RANK ROLE          RES      SHR      OWN      PSS "
+				    "  CPU% S COMMAND");
+	assert_string_equal(line, "    4711 train-3f2a          3 main     2.00 GiB  512 MiB 1.50 GiB        - "
+				  " 125.0 R python train.py --lr 0.1");
+}
+
+static void a_gpu_has_a_column_where_one_is_used(void **state)
+{
+	(void)state;
+	struct top_show s;
+	char titles[TOP_SHOW_LINE];
+	process.has_gpu = true;
+	top_show_begin(&s, 0, &list);
+	top_show_titles(&s, titles);
+	assert_non_null(strstr(titles, " GPU "));
+}
+
+static void no_line_is_wider_than_the_terminal(void **state)
+{
+	(void)state;
+	memset(process.command, 'x', sizeof(process.command) - 1);
+	memset(process.job, 'j', sizeof(process.job) - 1);
+	row.depth = TOPLIST_DEEPEST;
+	struct footprint f = {.ledger = {.n = 1}, .n_jobs = 2};
+	f.ledger.level[0] = (struct ledger_level){.total_bytes = 1023 * MIB, .used_bytes = 1022 * MIB,
+						  .swap_total_bytes = 1023 * MIB};
+	for (size_t width = 1; width < 200; width++) {
+		size_t most = MAX(width, (size_t)TOP_SHOW_NARROWEST);
+		struct top_show s;
+		char line[4][TOP_SHOW_LINE];
+		top_show_begin(&s, width, &list);
+		top_show_titles(&s, line[0]);
+		top_show_row(&s, &row, line[1]);
+		top_show_level(&s, &f, 0, line[2]);
+		top_show_sum(&s, &f, &list, line[3]);
+		for (size_t i = 0; i < 4; i++)
+			assert_true(textout_columns(line[i], strlen(line[i])) <= most);
+		assert_non_null(strstr(line[1], "1.50 GiB"));
+		assert_non_null(strstr(line[1], "4711"));
+	}
+}
+
+static void control_characters_of_a_process_do_not_pass(void **state)
+{
+	(void)state;
+	struct top_show s;
+	char line[TOP_SHOW_LINE];
+	TEXT_COPY(process.command, "a\x1b[31mb\nc\xff");
+	TEXT_COPY(process.job, "\x1b]0;x");
+	top_show_begin(&s, 0, &list);
+	top_show_row(&s, &row, line);
+	for (const char *p = line; *p; p++)
+		assert_true((unsigned char)*p >= ' ' && *p != 0x7f);
+	assert_null(strchr(line, '\xff'));
+}
+
+static void the_sum_tells_of_what_is_hidden(void **state)
+{
+	(void)state;
+	struct top_show s;
+	struct footprint f = {.n_jobs = 1};
+	char line[TOP_SHOW_LINE];
+	top_show_begin(&s, 0, &list);
+	top_show_sum(&s, &f, &list, line);
+	assert_string_equal(line, "1 process, 1.50 GiB of their own; 1 job");
+	list.hidden = 40;
+	f.n_jobs = 3;
+	top_show_sum(&s, &f, &list, line);
+	assert_string_equal(line, "1 process, 1.50 GiB of their own; 3 jobs; 40 of no job are hidden (a)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_row_stands_under_its_titles, begin),
+		cmocka_unit_test_setup(a_gpu_has_a_column_where_one_is_used, begin),
+		cmocka_unit_test_setup(no_line_is_wider_than_the_terminal, begin),
+		cmocka_unit_test_setup(control_characters_of_a_process_do_not_pass, begin),
+		cmocka_unit_test_setup(the_sum_tells_of_what_is_hidden, begin),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
