@@ -105,11 +105,12 @@ const struct command command_report = {
 	.name = "report",
 	.usage = "vigil report [JOB|PID|last] [--html FILE] [--json]",
 	.summary = "write one page about a job, to send to somebody",
-	.about = "One HTML file that holds all it shows: the verdict as 'vigil why' says it and what to do, the memory "
-		 "over the job's life with its limit, ranks and processes, attempts, events, each incident with its "
-		 "evidence and stacks, and the last lines of the kept output. It loads nothing and runs no script.\n\n"
-		 "Secrets in command lines, texts and output that are known by their name or form are shown as ***; read "
-		 "the page before you send it on. Only its owner may read the file.\n\n"
+	.about = "One HTML file that holds all it shows: the verdict as 'vigil why' says it and what to do, the "
+		 "memory over the job's life with its limit, ranks and processes, attempts, events, each incident "
+		 "with its evidence and stacks, and the last lines of the kept output. It loads nothing and runs no "
+		 "script.\n\n"
+		 "Secrets that are known by their name or form are shown as ***, also in the output; read the page "
+		 "before you send it on. Only its owner may read the file.\n\n"
 		 "Without --html the page goes to stdout; where stdout is a terminal it goes to vigil-report-JOB.html in "
 		 "the current directory.",
 	.examples = "vigil report last --html report.html\n"

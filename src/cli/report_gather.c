@@ -221,7 +221,7 @@ static void memory_gather(struct gather *g)
 
 /* ---- processes, events, attempts, incidents ---- */
 
-static int process_take(void *ctx, const struct job_process *stored)
+static int report_process_take(void *ctx, const struct job_process *stored)
 {
 	struct gather *g = ctx;
 	struct job_process p = *stored;
@@ -236,9 +236,9 @@ static const char *severity_of(const struct job_event *e)
 {
 	static const char *const errors[] = {"guard_died", "guard_stuck", "vigil_killed", "unkillable"};
 	static const char *const warnings[] = {
-		"retry",      "hold_fire",  "end_others",     "absurd_numbers", "log_failed", "output_cut", "output_gap",
-		"suspected",  "standstill", "memory_warning", "loss_broken",    "clock_set",  "left_behind", "left_group",
-		"unwatched",  "signal",     "memory_dry_run"};
+		"retry",	  "hold_fire",	"end_others", "absurd_numbers", "log_failed",  "output_cut",
+		"output_gap",	  "suspected",	"standstill", "memory_warning", "loss_broken", "clock_set",
+		"memory_dry_run", "left_group", "unwatched",  "left_behind",	"signal"};
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
 		if (strcmp(e->kind, errors[i]) == 0)
 			return "error";
@@ -308,7 +308,7 @@ static int incident_take(void *ctx, const char *id, const char *text)
 static int rows_gather(struct gather *g)
 {
 	struct store *store = g->view->store;
-	int r = past_each_process(g->view, g->job, process_take, g);
+	int r = past_each_process(g->view, g->job, report_process_take, g);
 	if (r == 0)
 		r = store_each_event(store, g->job->id, 0, event_count, g);
 	if (r == 0)

@@ -32,7 +32,7 @@ static void line_clean(char *line)
 	line[n] = '\0';
 }
 
-static int line_take(void *ctx, const struct logfile *f, const char *text, size_t len)
+static int output_line_take(void *ctx, const struct logfile *f, const char *text, size_t len)
 {
 	struct js *lines = ctx;
 	(void)f;
@@ -51,7 +51,7 @@ static void file_take(const struct logfiles *l, struct logfile *f, struct js *al
 	struct js *lines = js_array();
 	int r = logfiles_tail(f, LINES_MOST);
 	if (r == 0)
-		r = logfiles_read(f, false, true, line_take, lines);
+		r = logfiles_read(f, false, true, output_line_take, lines);
 	if (r < 0)
 		log_warning("cannot read all of the output of rank %d in %s: %s", f->rank, l->dir, strerror(-r));
 	if (js_len(lines) == 0) {
@@ -66,7 +66,7 @@ static void file_take(const struct logfiles *l, struct logfile *f, struct js *al
 	js_add(all, o);
 }
 
-static bool is_named(const struct js *lead, int32_t rank)
+static bool output_is_named(const struct js *lead, int32_t rank)
 {
 	const struct js *culprits = js_get(lead, "culprit_ranks");
 	for (size_t i = 0; i < js_len(culprits); i++)
@@ -92,7 +92,7 @@ struct js *report_output(const struct view *v, const struct job *j, const struct
 		log_warning("cannot read the output in %s: %s; it is left out", log_dir, strerror(-r));
 	for (int named = 1; named >= 0; named--)
 		for (size_t i = 0; r == 0 && i < l.n && js_len(all) < FILES_MOST; i++)
-			if (is_named(lead, l.files[i].rank) == (named == 1))
+			if (output_is_named(lead, l.files[i].rank) == (named == 1))
 				file_take(&l, &l.files[i], all);
 	return all;
 }

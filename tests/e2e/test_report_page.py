@@ -82,7 +82,7 @@ def test_a_page_says_what_why_says_and_loads_nothing(vigil, job, tmp_path):
     file.chmod(0o644)
     told = vigil("report", "--html", file)
     assert told.status == 0 and told.out == b"", told
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and os.listdir(tmp_path) .count("page.html") == 1
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and os.listdir(tmp_path).count("page.html") == 1
     assert not [f for f in os.listdir(tmp_path) if f.startswith("page.html.")], "no temporary file is left"
     page, why = Page(file.read_text(encoding="utf-8", errors="strict")), vigil.why()
     assert page.csp.startswith("default-src 'none';") and "script-src" not in page.csp

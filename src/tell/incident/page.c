@@ -18,8 +18,8 @@ static const char head[] =
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<style>\n"
 	":root{color-scheme:light dark;--bg:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d1d9e0;--box:#f6f8fa;"
 	"--bad:#b3261e;--warn:#8a5a00;--good:#1a6b34;--blue:#0757b8}\n"
-	"@media(prefers-color-scheme:dark){:root{--bg:#14171b;--ink:#e6edf3;--soft:#a0abb7;--line:#39414a;--box:#1e2329;"
-	"--bad:#ff8a80;--warn:#f0b849;--good:#6fce8b;--blue:#79b8ff}}\n"
+	"@media(prefers-color-scheme:dark){:root{--bg:#14171b;--ink:#e6edf3;--soft:#a0abb7;--line:#39414a;"
+	"--box:#1e2329;--bad:#ff8a80;--warn:#f0b849;--good:#6fce8b;--blue:#79b8ff}}\n"
 	"body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:62rem;background:var(--bg);"
 	"color:var(--ink);overflow-wrap:anywhere}\n"
 	"h1{font-size:1.1rem;margin:0;color:var(--soft);font-weight:600}h2{font-size:1.15rem;margin:2rem 0 .5rem}\n"
@@ -32,10 +32,10 @@ static const char head[] =
 	"table{border-collapse:collapse;font-size:.9rem;width:100%}caption{text-align:left;color:var(--soft)}\n"
 	"th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;"
 	"overflow-wrap:normal}\n"
-	"td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}td.t{overflow-wrap:anywhere;"
+	".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}td.t{overflow-wrap:anywhere;"
 	"min-width:14rem}\n"
-	".wide{overflow-x:auto}pre{white-space:pre-wrap;background:var(--box);border:1px solid var(--line);padding:.6rem;"
-	"font:.82rem/1.45 ui-monospace,monospace;max-height:40rem;overflow:auto}\n"
+	".wide{overflow-x:auto}pre{white-space:pre-wrap;background:var(--box);border:1px solid var(--line);"
+	"padding:.6rem;font:.82rem/1.45 ui-monospace,monospace;max-height:40rem;overflow:auto}\n"
 	"figure{margin:0}figcaption{font-size:.9rem;color:var(--soft)}\n"
 	"svg{display:block;width:100%;height:15rem;border:1px solid var(--line);background:var(--box)}\n"
 	"svg *{vector-effect:non-scaling-stroke}.area{fill:var(--blue);opacity:.18}\n"
@@ -171,8 +171,8 @@ static void process_put(const struct js *p, FILE *to)
 
 static void processes_put(const struct js *list, FILE *to)
 {
-	static const char *const names[] = {"Attempt", "Rank",	   "Role",     "PID",	  "Own",    "Shared",
-					    "Resident", "Own peak", "How it ended", "Command", NULL};
+	static const char *const names[] = {">Attempt",  ">Rank",     "Role",	       ">PID",	  ">Own", ">Shared",
+					    ">Resident", ">Own peak", "How it ended", "Command", NULL};
 	fputs("<section aria-labelledby=\"ranks\"><h2 id=\"ranks\">Ranks and processes</h2>\n", to);
 	if (js_len(list) == 0)
 		fputs("<p>None are known.</p>\n", to);
@@ -187,7 +187,7 @@ static void processes_put(const struct js *list, FILE *to)
 
 static void attempts_put(const struct js *list, FILE *to)
 {
-	static const char *const names[] = {"Attempt", "Began", "Its last word", NULL};
+	static const char *const names[] = {">Attempt", "Began", "Its last word", NULL};
 	char a[24];
 	if (js_len(list) == 0)
 		return;
@@ -209,13 +209,14 @@ static void attempts_put(const struct js *list, FILE *to)
 
 static void events_put(const struct js *report, FILE *to)
 {
-	static const char *const names[] = {"Time", "Attempt", "Severity", "Type", "What", NULL};
+	static const char *const names[] = {"Time", ">Attempt", "Severity", "Type", "What", NULL};
 	const struct js *list = js_get(report, "events");
 	char a[24];
 	fputs("<section aria-labelledby=\"events\"><h2 id=\"events\">Events</h2>\n", to);
 	int64_t left_out = js_get_i64(report, "events_left_out", 0);
 	if (left_out > 0)
-		fprintf(to, "<p>The newest %zu; %lld older ones are left out.</p>\n", js_len(list), (long long)left_out);
+		fprintf(to, "<p>The newest %zu; %lld older ones are left out.</p>\n", js_len(list),
+			(long long)left_out);
 	if (js_len(list) == 0)
 		fputs("<p>None were kept.</p>\n", to);
 	else

@@ -62,8 +62,10 @@ void page_table(const char *caption, const char *const *names, FILE *to)
 	fputs("\"><table>", to);
 	page_element("caption", caption, to);
 	fputs("<thead><tr>", to);
-	for (size_t i = 0; names[i]; i++)
-		page_element("th scope=\"col\"", names[i], to);
+	for (size_t i = 0; names[i]; i++) {
+		bool numbers = names[i][0] == '>';
+		page_element(numbers ? "th class=\"n\" scope=\"col\"" : "th scope=\"col\"", names[i] + numbers, to);
+	}
 	fputs("</tr></thead><tbody>\n", to);
 }
 

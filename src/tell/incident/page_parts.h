@@ -13,7 +13,7 @@ void page_element(const char *tag, const char *text, FILE *to);
 void page_cell(const char *text, FILE *to);
 /* A cell for numbers, right-aligned. */
 void page_number_cell(const char *text, FILE *to);
-/* "<caption>" and a row of "<th scope=col>"; names ends with NULL. */
+/* "<caption>" and a row of "<th scope=col>"; names ends with NULL, '>' begins that of a column of numbers. */
 void page_table(const char *caption, const char *const *names, FILE *to);
 void page_table_end(FILE *to);
 /* A size as people read it, "" if the key is absent. Returns dst. */

@@ -85,7 +85,7 @@ static void marks_put(const struct picture *p, const struct js *incidents)
 
 static void words_put(const struct picture *p)
 {
-	char peak[16], limit[16], from[24], to[24];
+	char peak[16], limit[16], from[24], to[24], top[16];
 	fputs("<figcaption>", p->to);
 	fprintf(p->to, "Solid line and area: the job's memory, at most %s in the samples kept. Thin line: the sum of "
 		       "what its processes own. ",
@@ -97,8 +97,8 @@ static void words_put(const struct picture *p)
 	} else {
 		fputs("No limit is known. ", p->to);
 	}
-	fprintf(p->to, "Upright dashes: incidents. From %s to %s.</figcaption>\n", time_format(p->from_ms, from),
-		time_format(p->to_ms, to));
+	fprintf(p->to, "Upright dashes: incidents. Lower edge: 0, upper edge: %s. From %s to %s.</figcaption>\n",
+		size_format((uint64_t)p->top_bytes, top), time_format(p->from_ms, from), time_format(p->to_ms, to));
 }
 
 static void drawing_put(const struct picture *p, const struct js *incidents)
