@@ -111,8 +111,8 @@ const struct command command_report = {
 		 "script.\n\n"
 		 "Secrets that are known by their name or form are shown as ***, also in the output; read the page "
 		 "before you send it on. Only its owner may read the file.\n\n"
-		 "Without --html the page goes to stdout; where stdout is a terminal it goes to vigil-report-JOB.html in "
-		 "the current directory.",
+		 "Without --html the page goes to stdout; where stdout is a terminal it goes to "
+		 "vigil-report-JOB.html in the current directory.",
 	.examples = "vigil report last --html report.html\n"
 		    "vigil report digits --json",
 	.options = options,

@@ -6,6 +6,7 @@
 
 /*
  * j: brought up to date by view_job. *ret is owned by the caller; secrets in it are masked. Returns 0 or the exit
- * status of the command; what is wrong has then been logged. What cannot be read of series and output is left out, logged.
+ * status of the command; what is wrong has then been logged. What cannot be read of series and output is left out, and
+ * logged.
  */
 int must_check report_gather(const struct view *v, const struct job *j, struct js **ret);
