@@ -25,6 +25,7 @@ extern const struct command command_ps;
 extern const struct command command_rules;
 extern const struct command command_run;
 extern const struct command command_show;
+extern const struct command command_report;
 extern const struct command command_timeline;
 extern const struct command command_stack;
 extern const struct command command_top;

@@ -17,6 +17,7 @@ const struct command *const commands[] = {
 	&command_events,
 	&command_logs,
 	&command_timeline,
+	&command_report,
 	&command_agent,
 	&command_top,
 	&command_mem,

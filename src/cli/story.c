@@ -112,6 +112,11 @@ int job_story_read(const struct view *v, const struct job *j, struct job_story *
 	return 0;
 }
 
+bool job_story_leads(const struct job *j, const struct job_story *s)
+{
+	return s->json && (j->state != JOB_LOST || j->ended_unix_ms > 0 || s->leads_hang);
+}
+
 void job_story_done(struct job_story *s)
 {
 	free(s->json);

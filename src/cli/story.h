@@ -16,4 +16,9 @@ struct job_story {
 
 /* j: brought up to date by view_job. 0 or a negative errno. */
 int must_check job_story_read(const struct view *v, const struct job *j, struct job_story *ret);
+/*
+ * True if the stored incident is what to tell first. False: there is none, or the job is lost: its loss is newer than
+ * its last incident, and says less than a hang.
+ */
+bool job_story_leads(const struct job *j, const struct job_story *s);
 void job_story_done(struct job_story *s);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/ending.h"
 #include "cli/past.h"
 #include "cli/story.h"
 #include "cli/view.h"
@@ -80,93 +81,6 @@ static void print_made(struct why *w, const struct incident *i)
 	cleanup(freep) char *text = js_text(j, 0);
 	if (text)
 		ignore(print_report(w, text), "what we wrote ourselves can be read");
-}
-
-/* The end of a job without a stored incident, in the form of an incident. */
-static struct incident incident_of(const struct job *j)
-{
-	struct incident i = {.attempt = j->attempt, .victim = {.rank = NO_RANK}, .time_unix_ms = j->ended_unix_ms};
-	TEXT_COPY(i.job, j->id);
-	TEXT_COPY(i.node, j->node);
-	TEXT_COPY(i.log_dir, j->log_dir);
-	return i;
-}
-
-static void explain_done(struct why *w, const struct job *j)
-{
-	struct incident i = incident_of(j);
-	char ran[24];
-	i.kind = INCIDENT_CLEAN_EXIT;
-	i.killer = KILLER_NONE;
-	if (!j->has_exit) { /* adopted: the child of another process */
-		i.kind = INCIDENT_NONE;
-		TEXT_FORMAT(i.summary,
-			    "Job %s has ended after %s. Nothing was seen that ended it; its exit status is known only "
-			    "to its parent, because vigil did not start it.",
-			    j->id, view_ran(j, 0, ran));
-		print_made(w, &i);
-		return;
-	}
-	TEXT_FORMAT(i.summary, "Job %s ended as it should, with exit status 0 after %s.", j->id, view_ran(j, 0, ran));
-	print_made(w, &i);
-}
-
-static void explain_failed(struct why *w, const struct job *j)
-{
-	struct incident i = incident_of(j);
-	i.kind = INCIDENT_ERROR_EXIT;
-	i.killer = KILLER_UNKNOWN;
-	if (j->has_exit) {
-		i.victim.valid = i.victim.has_exit_code = true;
-		i.victim.exit_code = j->exit_status;
-		TEXT_FORMAT(i.summary, "Job %s ended with exit status %d; no report was written about it.", j->id,
-			    j->exit_status);
-	} else {
-		TEXT_FORMAT(i.summary, "Job %s failed; no report was written about it.", j->id);
-	}
-	incident_advice_add(&i, "Read what it printed last: vigil logs %s --tail 50", j->id);
-	print_made(w, &i);
-}
-
-/* The vigil in charge of the job is gone: reports what is known. */
-static void explain_lost(struct why *w, const struct job *j)
-{
-	struct incident i = incident_of(j);
-	if (j->ended_unix_ms > 0) { /* its vigil ended as it was told to */
-		TEXT_FORMAT(i.summary, "Vigil was told to stop watching job %s; what became of it since is not known.",
-			    j->id);
-		i.kind = INCIDENT_NONE;
-		i.killer = KILLER_NONE;
-		print_made(w, &i);
-		return;
-	}
-	int64_t boot_unix_ms = clock_unix_ms() - (int64_t)(clock_boot_ns() / NS_PER_MS);
-	bool restarted = j->started_unix_ms > 0 && j->started_unix_ms < boot_unix_ms;
-	char when[24];
-	i.kind = INCIDENT_KILLED_BY;
-	i.killer = KILLER_UNKNOWN;
-	TEXT_COPY(i.cause.id, restarted ? "machine_restarted" : "supervisor_lost");
-	i.cause.confidence = restarted ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
-	TEXT_FORMAT(i.summary,
-		    "Job %s is lost: the vigil in charge of it (pid %ld) is gone and did not say how the job ended.",
-		    j->id, (long)j->supervisor_pid);
-	if (restarted) {
-		TEXT_FORMAT(i.cause.text,
-			    "The machine was started at %s, after the job: it was restarted or lost power while the "
-			    "job ran.",
-			    time_format(boot_unix_ms, when));
-		incident_evidence_add(&i, "clock", "CLOCK_BOOTTIME", boot_unix_ms, "the machine was started");
-		incident_advice_add(&i, "Look at the end of the previous boot's journal: journalctl -b -1 -e");
-	} else {
-		TEXT_FORMAT(i.cause.text,
-			    "Vigil itself was ended, most likely by SIGKILL, which no program can answer. The job's "
-			    "processes may have been ended with it or may still run: vigil ps %s",
-			    j->id);
-		incident_advice_add(&i, "Look for what ended it: journalctl -k --since '%s'",
-				    time_format(j->started_unix_ms, when));
-	}
-	incident_advice_add(&i, "Read what the job printed last: vigil logs %s --tail 50", j->id);
-	print_made(w, &i);
 }
 
 static int print_process(void *ctx, const struct job_process *stored)
@@ -248,21 +162,11 @@ static int explain_live(struct why *w, const struct job *j)
 
 static int explain_job(struct why *w, const struct job *j)
 {
-	switch (j->state) {
-	case JOB_DONE:
-		explain_done(w, j);
-		return 0;
-	case JOB_LOST:
-		explain_lost(w, j);
-		return 0;
-	case JOB_STARTING:
-	case JOB_RUNNING:
-	case JOB_WAITING:
+	static struct incident made; /* too large for the stack */
+	if (!job_ending(j, &made))
 		return explain_live(w, j);
-	default:
-		explain_failed(w, j);
-		return 0;
-	}
+	print_made(w, &made);
+	return 0;
 }
 
 static int print_each(void *ctx, const char *id, const char *json)
@@ -296,8 +200,7 @@ static int why_job(struct why *w, const struct job *j)
 		return view_failed(w->view, r, "the report");
 	if (w->shown > 0)
 		return w->broken ? EXIT_PROBLEM : 0;
-	/* a lost job: its loss is newer than its last incident, and says less than a hang */
-	if (!s.json || (j->state == JOB_LOST && j->ended_unix_ms <= 0 && !s.leads_hang)) {
+	if (!job_story_leads(j, &s)) {
 		int status = explain_job(w, j);
 		if (s.json && !w->options->json)
 			printf("\nEarlier in this job: vigil why %s\n", j->last_incident);

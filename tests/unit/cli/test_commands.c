@@ -14,6 +14,7 @@ const struct command *const commands[] = {
 	&command_jobs,	      &command_logs,
 	&command_mem,	      &command_notify,
 	&command_protect,     &command_ps,
+	&command_report,
 	&command_rules,	      &command_run,
 	&command_show,	      &command_stack,
 	&command_timeline,    &command_version,

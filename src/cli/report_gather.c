@@ -1,0 +1,356 @@
+#include "cli/report_gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mask.h"
+#include "cli/commands.h"
+#include "cli/ending.h"
+#include "cli/past.h"
+#include "cli/report_output.h"
+#include "cli/story.h"
+#include "tell/incident/report.h"
+#include "tell/jobs/job_json.h"
+
+#define EVENTS_MOST 500
+#define SAMPLES_MOST 600
+
+struct gather {
+	const struct view *view;
+	const struct job *job;
+	struct js *report, *incidents, *events, *attempts, *processes;
+	const struct js *lead; /* borrowed from report; NULL: none */
+	uint64_t n_events, at_event;
+	struct job_event first, last; /* of the attempt that is being read; kind empty: none yet */
+};
+
+/* ---- verdict ---- */
+
+static void after_add(struct js *after, const char *text)
+{
+	if (text[0])
+		js_add_text(after, text);
+}
+
+static void after_put(const struct job *j, const struct job_story *s, struct js *verdict)
+{
+	struct js *after = js_array();
+	char text[600];
+	after_add(after, s->end.text);
+	if (s->before[0]) {
+		TEXT_FORMAT(text, "Before that it had hung: %s", s->before_text);
+		after_add(after, text);
+	}
+	text[0] = '\0';
+	if (view_is_live(j))
+		TEXT_FORMAT(text, "Job %s goes on: it is %s, attempt %u.", j->id, job_state_name(j->state), j->attempt);
+	else if (j->state == JOB_DONE && !s->end.text[0])
+		TEXT_FORMAT(text, "After that job %s went on and ended as it should, in attempt %u.", j->id,
+			    j->attempt);
+	after_add(after, text);
+	js_put(verdict, "after", after);
+}
+
+/* tone: good, warn, bad, or empty where nothing is known. */
+static const char *health_of(const struct job *j, const struct job_story *s, const char **ret_tone)
+{
+	*ret_tone = "bad";
+	if (view_is_live(j) && s->leads_hang)
+		return "hangs";
+	if (j->state == JOB_FAILED)
+		return "failed";
+	if (j->state == JOB_LOST && j->ended_unix_ms <= 0)
+		return "lost: how it ended is not known";
+	*ret_tone = "warn";
+	if (j->state == JOB_LOST)
+		return "no longer watched";
+	if (j->state == JOB_WAITING)
+		return "waits for its next attempt";
+	if (view_is_live(j) && s->json)
+		return "runs; there was an incident before";
+	*ret_tone = j->state == JOB_DONE && !j->has_exit ? "" : "good";
+	if (view_is_live(j))
+		return "runs";
+	return j->has_exit ? "ended well" : "ended; its exit status is known only to its parent";
+}
+
+static struct js *lead_stored(const struct job_story *s)
+{
+	static struct incident i; /* too large for the stack */
+	struct js *j = NULL;
+	if (js_parse(s->json, strlen(s->json), &j, NULL) < 0)
+		return NULL;
+	i.ended = s->end;
+	report_ended_put(j, &i);
+	return j;
+}
+
+static int verdict_gather(struct gather *g)
+{
+	static struct incident made;
+	cleanup(job_story_done) struct job_story s = {.json = NULL};
+	const struct job *j = g->job;
+	char text[300], ran[24];
+	const char *tone;
+	int r = job_story_read(g->view, j, &s);
+	if (r < 0)
+		return r;
+	struct js *verdict = js_object(), *lead = NULL;
+	bool stored = job_story_leads(j, &s);
+	if (stored) {
+		lead = lead_stored(&s);
+		if (!lead)
+			log_warning("a stored report of %s cannot be read back; it is left out", j->id);
+	} else if (job_ending(j, &made)) {
+		lead = report_json(&made);
+	}
+	TEXT_FORMAT(text, "Job %s is %s, for %s, attempt %u; there was no incident so far.", j->id,
+		    job_state_name(j->state), view_ran(j, clock_unix_ms(), ran), j->attempt);
+	if (!lead && !view_is_live(j))
+		TEXT_FORMAT(text, "Job %s has ended; what is kept of it cannot be read.", j->id);
+	js_put_text(verdict, "text", lead ? js_get_text(lead, "summary", text) : text);
+	js_put_text(verdict, "health", health_of(j, &s, &tone));
+	js_put_text_if(verdict, "tone", tone);
+	if (stored)
+		after_put(j, &s, verdict);
+	if (lead)
+		js_put(verdict, "incident", lead);
+	js_put(g->report, "verdict", verdict);
+	g->lead = js_get(js_get(g->report, "verdict"), "incident");
+	return 0;
+}
+
+/* ---- memory ---- */
+
+/* Each part of the run is told by the sample of it that has most memory, so that no peak is lost. */
+struct thinned {
+	uint64_t n, at, slot, highest_bytes;
+	struct js *kept, *best;
+	uint64_t node_total_bytes;
+};
+
+static struct js *sample_json(const struct series_sample *s, uint64_t own_bytes)
+{
+	struct js *o = js_object();
+	js_put_i64(o, "time_unix_ms", s->time_unix_ms);
+	js_put_u64(o, "attempt", s->attempt);
+	if (s->job_bytes > 0)
+		js_put_u64(o, "job_bytes", s->job_bytes);
+	js_put_u64(o, "own_bytes", own_bytes);
+	if (s->node_used_bytes > 0)
+		js_put_u64(o, "node_used_bytes", s->node_used_bytes);
+	return o;
+}
+
+static void sample_take(struct thinned *t, const struct series_sample *s)
+{
+	uint64_t own_bytes = 0, slot = t->at++ * SAMPLES_MOST / MAX(t->n, (uint64_t)SAMPLES_MOST);
+	for (uint32_t i = 0; i < s->n_lanes; i++)
+		own_bytes += s->lane[i].own_bytes;
+	uint64_t bytes = MAX(s->job_bytes, own_bytes);
+	t->node_total_bytes = s->node_total_bytes ? s->node_total_bytes : t->node_total_bytes;
+	if (t->best && slot == t->slot && bytes <= t->highest_bytes)
+		return;
+	if (t->best && slot != t->slot)
+		js_add(t->kept, take(&t->best));
+	js_free(t->best);
+	t->best = sample_json(s, own_bytes);
+	t->slot = slot;
+	t->highest_bytes = bytes;
+}
+
+static uint64_t each_sample(struct span text, struct thinned *t)
+{
+	static struct series_record record;
+	struct series_reader reader;
+	uint64_t n = 0;
+	if (series_reader_init(&reader, text) < 0)
+		return 0;
+	while (series_next(&reader, &record))
+		if (record.kind == SERIES_SAMPLE) {
+			n++;
+			if (t)
+				sample_take(t, &record.sample);
+		}
+	return n;
+}
+
+static void limit_put(const struct gather *g, uint64_t node_total_bytes, struct js *memory)
+{
+	const struct js *met = js_get(g->lead, "memory");
+	uint64_t met_bytes = (uint64_t)MAX(js_get_i64(met, "total_bytes", 0), (int64_t)0);
+	const char *level = js_get_text(met, "level", "");
+	char what[300] = "the job's own limit";
+	uint64_t bytes = g->job->limit_bytes;
+	if (bytes == 0 && met_bytes > 0) {
+		bytes = met_bytes;
+		TEXT_FORMAT(what, "the limit that the report names%s%s", level[0] ? ": " : "", level);
+	} else if (bytes == 0) {
+		bytes = node_total_bytes;
+		TEXT_COPY(what, "the memory of the machine or container");
+	}
+	if (bytes > 0) {
+		js_put_u64(memory, "limit_bytes", bytes);
+		js_put_text(memory, "limit", what);
+	}
+}
+
+static void memory_gather(struct gather *g)
+{
+	size_t len;
+	int error;
+	cleanup(freep) char *text = past_read(g->job, &len, &error);
+	struct thinned t = {.kept = js_array()};
+	if (error)
+		log_warning("cannot read %s/%s (%s); the report has no picture of the memory", g->job->log_dir,
+			    SERIES_FILE, strerror(error));
+	if (text) {
+		t.n = each_sample((struct span){text, len}, NULL);
+		(void)each_sample((struct span){text, len}, &t);
+	}
+	if (t.best)
+		js_add(t.kept, t.best);
+	struct js *memory = js_object();
+	limit_put(g, t.node_total_bytes, memory);
+	js_put(memory, "samples", t.kept);
+	js_put(g->report, "memory", memory);
+}
+
+/* ---- processes, events, attempts, incidents ---- */
+
+static int report_process_take(void *ctx, const struct job_process *stored)
+{
+	struct gather *g = ctx;
+	struct job_process p = *stored;
+	bool live = view_process_now(g->view, &p);
+	struct js *o = process_json(&p);
+	js_put_bool(o, "running", live);
+	js_add(g->processes, o);
+	return 0;
+}
+
+static const char *severity_of(const struct job_event *e)
+{
+	static const char *const errors[] = {"guard_died", "guard_stuck", "vigil_killed", "unkillable"};
+	static const char *const warnings[] = {
+		"retry",	  "hold_fire",	"end_others", "absurd_numbers", "log_failed",  "output_cut",
+		"output_gap",	  "suspected",	"standstill", "memory_warning", "loss_broken", "clock_set",
+		"memory_dry_run", "left_group", "unwatched",  "left_behind",	"signal"};
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+		if (strcmp(e->kind, errors[i]) == 0)
+			return "error";
+	for (size_t i = 0; i < ARRAY_SIZE(warnings); i++)
+		if (strcmp(e->kind, warnings[i]) == 0)
+			return "warning";
+	switch (incident_kind_of(e->kind)) {
+	case INCIDENT_NONE:
+	case INCIDENT_CLEAN_EXIT:
+		return "info";
+	case INCIDENT_STRAGGLER:
+	case INCIDENT_SLOWDOWN:
+		return "warning";
+	default:
+		return "error";
+	}
+}
+
+static void attempt_put(struct gather *g)
+{
+	char text[560];
+	if (!g->first.kind[0])
+		return;
+	struct js *o = js_object();
+	js_put_u64(o, "attempt", g->first.attempt);
+	js_put_i64(o, "began_unix_ms", g->first.time_unix_ms);
+	TEXT_FORMAT(text, "%s%s%s", g->last.kind, g->last.text[0] ? ": " : "", g->last.text);
+	js_put_text(o, "last", text);
+	js_add(g->attempts, o);
+}
+
+static int event_count(void *ctx, const struct job_event *e)
+{
+	struct gather *g = ctx;
+	(void)e;
+	g->n_events++;
+	return 0;
+}
+
+static int event_take(void *ctx, const struct job_event *e)
+{
+	struct gather *g = ctx;
+	if (!g->first.kind[0] || e->attempt > g->first.attempt) {
+		attempt_put(g);
+		g->first = *e;
+	}
+	g->last = *e;
+	if (g->at_event++ + EVENTS_MOST < g->n_events)
+		return 0;
+	struct js *o = event_json(e);
+	js_put_text(o, "severity", severity_of(e));
+	js_add(g->events, o);
+	return 0;
+}
+
+static int incident_take(void *ctx, const char *id, const char *text)
+{
+	struct gather *g = ctx;
+	struct js *j = NULL;
+	if (js_parse(text, strlen(text), &j, NULL) == 0)
+		js_add(g->incidents, j);
+	else
+		log_warning("the stored report %s cannot be read back; it is left out", id);
+	return 0;
+}
+
+static int rows_gather(struct gather *g)
+{
+	struct store *store = g->view->store;
+	int r = past_each_process(g->view, g->job, report_process_take, g);
+	if (r == 0)
+		r = store_each_event(store, g->job->id, 0, event_count, g);
+	if (r == 0)
+		r = store_each_event(store, g->job->id, 0, event_take, g);
+	attempt_put(g);
+	return r == 0 ? store_each_incident(store, g->job->id, incident_take, g) : r;
+}
+
+static void progress_put(const struct gather *g)
+{
+	static struct job_steps known;
+	char text[160];
+	past_steps(g->job, &known);
+	past_steps_put(g->report, &known);
+	past_steps_text(g->job, &known, text, sizeof(text));
+	js_put_text_if(g->report, "progress", text);
+}
+
+int report_gather(const struct view *v, const struct job *j, struct js **ret)
+{
+	struct gather g = {.view = v, .job = j, .report = js_object(), .incidents = js_array(), .events = js_array(),
+			   .attempts = js_array(), .processes = js_array()};
+	js_put_text(g.report, "schema", "vigil.report/1");
+	js_put_i64(g.report, "made_unix_ms", clock_unix_ms());
+	js_put(g.report, "job", job_json(j));
+	int r = verdict_gather(&g);
+	if (r == 0)
+		r = rows_gather(&g);
+	progress_put(&g);
+	memory_gather(&g);
+	js_put(g.report, "processes", g.processes);
+	js_put(g.report, "attempts", g.attempts);
+	js_put(g.report, "events", g.events);
+	if (g.n_events > EVENTS_MOST)
+		js_put_u64(g.report, "events_left_out", g.n_events - EVENTS_MOST);
+	js_put(g.report, "incidents", g.incidents);
+	js_put(g.report, "output", report_output(v, j, g.lead));
+	if (r < 0) {
+		js_free(g.report);
+		return view_failed(v, r, "the job");
+	}
+	js_change_texts(g.report, mask_text);
+	*ret = g.report;
+	return 0;
+}

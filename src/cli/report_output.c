@@ -1,0 +1,98 @@
+#include "cli/report_output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "cli/logfiles.h"
+
+#define LINES_MOST 40
+#define LINE_BYTES_MOST 2000
+#define FILES_MOST 32
+
+/* What a terminal would show of it: the last state of a progress bar, without the codes for colours. In place. */
+static void line_clean(char *line)
+{
+	size_t len = strcspn(line, "\n"), n = 0;
+	while (len > 0 && line[len - 1] == '\r')
+		len--;
+	line[len] = '\0';
+	const char *from = strrchr(line, '\r');
+	for (const char *p = from ? from + 1 : line; *p; p++) {
+		if (p[0] == '\033' && p[1] == '[') {
+			p += 2 + strspn(p + 2, "0123456789;:?");
+			if (!*p)
+				break;
+			continue;
+		}
+		line[n++] = *p;
+	}
+	line[n] = '\0';
+}
+
+static int output_line_take(void *ctx, const struct logfile *f, const char *text, size_t len)
+{
+	struct js *lines = ctx;
+	(void)f;
+	/* of an endless line the end is what was printed last */
+	size_t skipped = len > LINE_BYTES_MOST ? len - LINE_BYTES_MOST : 0;
+	cleanup(freep) char *line = strndup(text + skipped, len - skipped);
+	if (!line)
+		return -1;
+	line_clean(line);
+	js_add_text(lines, line);
+	return 0;
+}
+
+static void file_take(const struct logfiles *l, struct logfile *f, struct js *all)
+{
+	struct js *lines = js_array();
+	int r = logfiles_tail(f, LINES_MOST);
+	if (r == 0)
+		r = logfiles_read(f, false, true, output_line_take, lines);
+	if (r < 0)
+		log_warning("cannot read all of the output of rank %d in %s: %s", f->rank, l->dir, strerror(-r));
+	if (js_len(lines) == 0) {
+		js_free(lines);
+		return;
+	}
+	struct js *o = js_object();
+	js_put_i64(o, "rank", f->rank);
+	js_put_u64(o, "attempt", l->attempt);
+	js_put_text(o, "stream", f->err ? "stderr" : "stdout");
+	js_put(o, "lines", lines);
+	js_add(all, o);
+}
+
+static bool output_is_named(const struct js *lead, int32_t rank)
+{
+	const struct js *culprits = js_get(lead, "culprit_ranks");
+	for (size_t i = 0; i < js_len(culprits); i++)
+		if (js_as_i64(js_at(culprits, i), -1) == rank)
+			return true;
+	return js_get_i64(js_get(lead, "victim"), "rank", -1) == rank;
+}
+
+struct js *report_output(const struct view *v, const struct job *j, const struct js *lead)
+{
+	struct js *all = js_array();
+	cleanup(logfiles_done) struct logfiles l = {.n = 0};
+	char log_dir[300];
+	uint32_t attempt = 0;
+	if (j->log_dir[0] && access(j->log_dir, F_OK) == 0)
+		TEXT_COPY(log_dir, j->log_dir);
+	else /* a state directory that was copied or moved */
+		TEXT_FORMAT(log_dir, "%.200s/jobs/%.64s", v->state, j->id);
+	int r = logfiles_newest(log_dir, &attempt);
+	if (r == 0)
+		r = logfiles_open(&l, log_dir, attempt, -1, LOGFILES_OUT | LOGFILES_ERR);
+	if (r < 0 && r != -ENOENT)
+		log_warning("cannot read the output in %s: %s; it is left out", log_dir, strerror(-r));
+	for (int named = 1; named >= 0; named--)
+		for (size_t i = 0; r == 0 && i < l.n && js_len(all) < FILES_MOST; i++)
+			if (output_is_named(lead, l.files[i].rank) == (named == 1))
+				file_take(&l, &l.files[i], all);
+	return all;
+}
