@@ -113,7 +113,7 @@ static size_t first_panic_at(const struct reading *r, size_t have, size_t at)
 		struct span line = *kept(r, back);
 		if (logshape_repeats(&r->shape, line))
 			break;
-		if (!span_starts(line, "thread '") || !span_has(line, "' panicked at "))
+		if (!span_starts(line, "thread '") || !span_has(line, " panicked at "))
 			continue;
 		/* Since 1.73 the message has a line of its own below. */
 		size_t text = line.p[line.len - 1] == ':' ? back - 1 : back;
@@ -191,6 +191,8 @@ void deathlog_last(struct reading *r)
 		struct span line = *kept(r, back);
 		if (indented(line) || logshape_repeats(&r->shape, line))
 			break;
+		if (wordless(line))
+			continue;
 		before[n++] = line;
 	}
 	struct buf b = BUF_ON(h.first);

@@ -135,7 +135,7 @@ static void the_reason_stands_before_the_frames_of_a_stack(void **state)
 		      "of memory\n----- Native stack trace -----\n\n 1: 0xb76dc5 node::OOMErrorHandler\n"
 		      "10: 0x7f1da3e0 \n11: 0x19c0 [node]\n"),
 		 "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"},
-		{SPAN("\nthread '<unnamed>' panicked at x.rs:4:40:\ncalled `unwrap()` on an `Err` value: TooShort\nnote: run "
+		{SPAN("\nthread '<unnamed>' (72) panicked at x.rs:4:40:\ncalled `unwrap()` on an `Err` value: TooShort\nnote: run "
 		      "with `RUST_BACKTRACE=1`\n\nthread 'main' panicked at x.rs:8:14:\ncalled `unwrap()` on an `Err` "
 		      "value: Any { .. }\n"),
 		 "called `unwrap()` on an `Err` value: TooShort"},
