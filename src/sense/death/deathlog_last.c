@@ -177,6 +177,18 @@ static struct span json_exception(struct span line)
 	return begin >= 2 && s.len > 0 && !indented(s) ? s : line;
 }
 
+/* An exception is told, or left out, by its own hint. */
+static bool ended_traceback(const struct reading *r, struct span line)
+{
+	for (size_t i = 0; i < r->d->n; i++) {
+		const struct log_hint *h = &r->d->hints[i];
+		bool traceback = strcmp(h->id, "python_traceback") == 0 || strcmp(h->id, "earlier_traceback") == 0;
+		if (traceback && strcmp(h->source, r->source) == 0 && span_starts(line, h->text))
+			return true;
+	}
+	return false;
+}
+
 void deathlog_last(struct reading *r)
 {
 	const size_t have = MIN(r->n_latest, (size_t)DEATHLOG_LATEST);
@@ -190,6 +202,8 @@ void deathlog_last(struct reading *r)
 	for (size_t back = at + 1; back < have && n < BEFORE; back++) {
 		struct span line = *kept(r, back);
 		if (indented(line) || logshape_repeats(&r->shape, line))
+			break;
+		if (ended_traceback(r, line))
 			break;
 		if (wordless(line))
 			continue;

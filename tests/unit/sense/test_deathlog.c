@@ -193,6 +193,28 @@ static void whether_the_program_went_on_after_a_message_is_seen_by_its_loop(void
 	assert_false(hint("bad_alloc", n)->went_on);
 }
 
+static void steps_between_two_places_of_a_log_are_seen(void **state)
+{
+	(void)state;
+	struct span log = SPAN("step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\nstep 4 loss 0.2\nbye\n");
+	assert_true(deathlog_steps_between(log, 32, 64));
+	assert_true(deathlog_steps_between(log, 16, 64));
+	assert_true(deathlog_steps_between(log, 32, 1000));
+	assert_false(deathlog_steps_between(log, 64, 1000));
+	assert_false(deathlog_steps_between(log, 32, 48)); /* one is no series */
+	assert_false(deathlog_steps_between(SPAN("flushed\nleaving now\nbye\n"), 0, 1000));
+}
+
+static void an_exception_is_not_told_once_more_before_the_last_line(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nOSError: refused\n"
+			    "will go on offline\nearly stopping\n"));
+	assert_int_equal(hint("python_traceback", n)->at_bytes, 54);
+	assert_string_equal(hint("last_line", n)->text, "early stopping");
+	assert_string_equal(hint("last_line", n)->first, "will go on offline");
+}
+
 static void a_port_in_use_is_taken_from_the_message_or_the_traceback(void **state)
 {
 	(void)state;
@@ -339,6 +361,8 @@ int main(void)
 		cmocka_unit_test(the_reason_stands_before_the_frames_of_a_stack),
 		cmocka_unit_test(the_members_of_a_group_of_exceptions_are_told_with_it),
 		cmocka_unit_test(whether_the_program_went_on_after_a_message_is_seen_by_its_loop),
+		cmocka_unit_test(steps_between_two_places_of_a_log_are_seen),
+		cmocka_unit_test(an_exception_is_not_told_once_more_before_the_last_line),
 		cmocka_unit_test(a_port_in_use_is_taken_from_the_message_or_the_traceback),
 		cmocka_unit_test(ranks_in_front_of_lines_are_told_apart),
 		cmocka_unit_test(torchrun_s_root_cause_is_taken_apart),
