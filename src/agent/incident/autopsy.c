@@ -197,6 +197,7 @@ void autopsy_of(struct autopsy *a, const struct autopsy_subject *who, struct inc
 	autopsy_signals_take(a);
 	const struct deathfacts_logs logs = {.out = who->log_out,
 					     .err = who->log_err,
+					     .order = who->order,
 					     .rules = who->rules,
 					     .error_dir = who->error_dir,
 					     .n_ranks = who->n_ranks};

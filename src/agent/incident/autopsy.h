@@ -24,6 +24,7 @@ struct autopsy_subject {
 	bool stopping;
 	int stop_signal;
 	const char *log_out, *log_err; /* paths; NULL: none */
+	const struct streamorder *order; /* of both; NULL: not known */
 	const char *rules; /* the user's files of rules, with ',' between; NULL */
 	const char *error_dir; /* of the ranks' error files; NULL: none */
 	uint32_t n_ranks;

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -302,6 +303,41 @@ static void around_gather(struct deathfacts *g, struct death *d)
 
 /* ---- in the child */
 
+/* The tail of a kept log, and where in the file it begins. False: it is not as long as what was kept. */
+static bool tail_placed(struct slow *s, const char *path, uint64_t kept_bytes, struct span *ret_tail, uint64_t *ret_from)
+{
+	struct stat st;
+	if (!path || deathlog_tail(AT_FDCWD, path, s->tail, sizeof(s->tail), ret_tail) != 0 || stat(path, &st) < 0 ||
+	    (uint64_t)st.st_size != kept_bytes)
+		return false;
+	*ret_from = kept_bytes - ret_tail->len;
+	return true;
+}
+
+/*
+ * A traceback in stderr that was handled: on stdout the program's loop went on after it and before the last words in
+ * stderr. One burst may be what a failing program flushes at its end.
+ */
+static void steps_elsewhere(struct slow *s, const struct deathfacts_logs *logs, const char *err_source, size_t n)
+{
+	const uint32_t bursts_least = 3;
+	struct span tail;
+	uint64_t from = 0;
+	if (!logs->order || !tail_placed(s, logs->err, logs->order->err_bytes, &tail, &from))
+		return;
+	const uint64_t err_from = from;
+	if (!tail_placed(s, logs->out, logs->order->out_bytes, &tail, &from))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct log_hint *h = &s->hints[i];
+		struct streamorder_part part;
+		if (strcmp(h->id, "python_traceback") != 0 || strcmp(h->source, err_source) != 0 || h->went_on ||
+		    !streamorder_after(logs->order, err_from + h->at_bytes, &part) || part.bursts < bursts_least)
+			continue;
+		h->went_on = deathlog_steps_between(tail, sub_floor(part.out_from, from), sub_floor(part.out_to, from));
+	}
+}
+
 static void logs_read(struct slow *s, const struct deathfacts_logs *logs, const struct death *d)
 {
 	const char *paths[] = {logs->out, logs->err}, *names[] = {"stdout", "stderr"};
@@ -323,6 +359,7 @@ static void logs_read(struct slow *s, const struct deathfacts_logs *logs, const 
 		else
 			deathlog_parse(&log, tail, source, d->rank);
 	}
+	steps_elsewhere(s, logs, source, log.n); /* source: that of stderr, the last */
 	s->n_hints = log.n;
 	s->n_lines = k.n;
 	__atomic_store_n(&s->logs_done, true, __ATOMIC_RELEASE);

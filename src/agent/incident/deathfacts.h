@@ -11,6 +11,7 @@
 
 #include "judge/death/postmortem.h"
 #include "sense/memory/cgroup.h"
+#include "sense/death/streamorder.h"
 #include "sense/world.h"
 
 #define DEATHFACTS_MS 800
@@ -42,6 +43,7 @@ void deathfacts_signals_unavailable(struct deathfacts *g, const char *why);
 
 struct deathfacts_logs {
 	const char *out, *err; /* paths of the kept output; NULL: none */
+	const struct streamorder *order; /* of both; NULL: not known */
 	const char *rules; /* the user's files of rules, with ',' between; NULL: only vigil's */
 	const char *error_dir; /* where ranks write their error files; NULL: nowhere */
 	uint32_t n_ranks; /* number of ranks */

@@ -56,6 +56,10 @@ static void tokens_earn(struct tee *t, uint64_t now)
 static void tee_keep(struct tee *t, const char *p, size_t n)
 {
 	lastline_add(&t->last, p, n);
+	if (t->order && t->order_err)
+		streamorder_err(t->order, n);
+	else if (t->order)
+		streamorder_out(t->order, n, clock_mono_ns());
 	keeper_put(t->keeper, t->file, p, n);
 	t->tokens -= (int64_t)n;
 }
@@ -149,6 +153,8 @@ static void rush_begin(struct tee *t, uint64_t now)
 	struct tee_rush *r = &t->rush;
 	*r = no_rush;
 	r->on = true;
+	if (t->order) /* when what is held was written is not known */
+		t->order->lost = true;
 	r->since_ns = r->last_ns = now;
 	r->held = malloc(HELD_BYTES);
 	if (t->from_pipe && outbuf_splices(t->to))

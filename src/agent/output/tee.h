@@ -14,6 +14,7 @@
 #include "agent/output/lastline.h"
 #include "agent/output/outbuf.h"
 #include "base/base.h"
+#include "sense/death/streamorder.h"
 
 #define TEE_LAST_LINE LASTLINE_MAX
 #define TEE_KEPT_BYTES_PER_S (128 * MIB)
@@ -38,6 +39,8 @@ struct tee {
 	bool polled;   /* used by the owner: from_fd is being polled */
 	struct keeper *keeper; /* borrowed; NULL: not kept */
 	struct keeper_file *file; /* NULL: not kept */
+	struct streamorder *order; /* of its rank, borrowed, set by the owner after tee_open(); NULL: not noted */
+	bool order_err; /* this is the stderr of it */
 	uint64_t bytes;
 	int64_t tokens; /* bytes that may be kept now */
 	uint64_t tokens_ns;

@@ -64,6 +64,9 @@ static void autopsy_rank(struct super *s, const struct rank *r, int wait_status,
 	TEXT_FORMAT(err, "%s/rank-%d.err", dir, r->rank);
 	static struct death_former former[GUARD_FORMER];
 	static struct death_rank ranks[SUPER_RANKS];
+	pump_lock(&s->output.pump);
+	const struct streamorder order = r->order;
+	pump_unlock(&s->output.pump);
 	struct autopsy_subject who = {
 		.job = s->job.id,
 		.attempt = s->job.attempt,
@@ -80,6 +83,7 @@ static void autopsy_rank(struct super *s, const struct rank *r, int wait_status,
 		.stop_signal = s->ending.stop_signal,
 		.log_out = out,
 		.log_err = err,
+		.order = &order,
 		.rules = s->spec->watch.rules,
 		.error_dir = s->recorder.job_dir[0] ? dir : NULL,
 		.n_ranks = s->spec->nproc ? s->nproc : 0,

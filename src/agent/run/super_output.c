@@ -74,6 +74,9 @@ void super_output_begin(struct super *s, struct rank *r)
 	pump_lock(p);
 	tee_open(&r->out, r->proc.out_fd, &p->out, k, out);
 	tee_open(&r->err, r->proc.err_fd, p->err_to, k, err);
+	r->order = (struct streamorder){.n = 0};
+	r->out.order = r->err.order = &r->order;
+	r->err.order_err = true;
 	pump_add(p, &r->out);
 	pump_add(p, &r->err);
 	pump_unlock(p);

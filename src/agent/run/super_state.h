@@ -40,6 +40,7 @@ struct rank {
 	bool has_limits, has_cpu; /* at its end */
 	uint64_t soft_limit[PROCESS_LIMITS], hard_limit[PROCESS_LIMITS], cpu_ns;
 	struct tee out, err;
+	struct streamorder order; /* of both; with the pump's lock */
 	struct job_process row;
 };
 

@@ -49,6 +49,21 @@ static const struct killer_line *scheduler_line(const struct pm *p, enum killer 
 	return NULL;
 }
 
+/* What Slurm wrote into the job's own output about its end, where that end was by a signal that Slurm sends. */
+static const struct killer_line *slurm_notice(const struct pm *p)
+{
+	if (p->end.reported != SIGTERM && p->end.reported != SIGKILL && p->end.reported != SIGINT)
+		return NULL;
+	for (size_t n = p->d->n_killer_lines; n-- > 0;) {
+		const struct killer_line *l = &p->d->killer_lines[n];
+		bool ends = strcmp(l->action, "time_limit") == 0 || strcmp(l->action, "preempt") == 0 ||
+			    strcmp(l->action, "cancel") == 0;
+		if (l->killer == KILLER_SLURM && ends && strncmp(l->source, "log", 3) == 0)
+			return l;
+	}
+	return NULL;
+}
+
 static void sender_evidence(struct pm *p, const struct signal_sent *s, const char *name)
 {
 	incident_evidence_add(p->i, "signal", "signal trace", s->time_unix_ms,
@@ -111,6 +126,11 @@ static void sender_verdict(struct pm *p, const struct signal_sent *s, enum kille
 	sender_evidence(p, s, name);
 	if (why)
 		pm_line_evidence(p, why);
+	const struct killer_line *notice = k == KILLER_SIGNAL ? slurm_notice(p) : NULL;
+	if (notice) { /* who sent it is proved; that it was for this reason is not */
+		pm_quote(p, "Slurm announced an end in its output before", notice->line, false);
+		pm_line_evidence(p, notice);
+	}
 	if (strcmp(s->sender_comm, "systemd") == 0)
 		incident_advice_add(p->i, "systemd ends services that are stopped and sessions that log out: run long "
 					  "jobs as a service, or enable lingering (loginctl enable-linger).");

@@ -177,7 +177,7 @@ void deathlog_hint_add(struct deathlog *d, const struct log_hint *add)
 
 struct log_hint deathlog_hint_make(const struct reading *r, const char *id, struct span text, int32_t rank)
 {
-	struct log_hint h = {.rank = rank, .line = r->line, .first_line = r->line};
+	struct log_hint h = {.rank = rank, .line = r->line, .at_bytes = r->at_bytes, .first_line = r->line};
 	TEXT_COPY(h.id, id);
 	TEXT_COPY(h.source, r->source);
 	span_copy(span_trim(text), h.text, sizeof(h.text));
@@ -407,16 +407,34 @@ void deathlog_parse(struct deathlog *d, struct span tail, const char *source, in
 {
 	struct reading r = {.d = d, .source = source, .rank = rank};
 	struct span line;
+	const char *begin = tail.p;
 	while (next_line(&tail, &line)) {
 		if (line.len == 0 || line.len > 16384)
 			continue;
 		r.line++;
+		r.at_bytes = (uint64_t)(line.p - begin);
 		line_read(&r, line);
 	}
 	if (r.root_cause && r.torchrun.rank != NO_RANK)
 		deathlog_hint_add(d, &r.torchrun);
 	deathlog_last(&r);
 	order_set(&r);
+}
+
+bool deathlog_steps_between(struct span tail, uint64_t from_bytes, uint64_t to_bytes)
+{
+	struct logshape shape = {.n = 0};
+	struct span line;
+	uint32_t number = 0, place = 1; /* lines have even numbers, the place between two an odd one */
+	tail.len = MIN(tail.len, (size_t)MIN(to_bytes, (uint64_t)SIZE_MAX));
+	for (const char *begin = tail.p; next_line(&tail, &line);) {
+		number += 2;
+		if ((uint64_t)(line.p - begin) < from_bytes)
+			place = number + 1;
+		if (line.len > 0 && line.len < 16384 && line.p[0] != ' ' && line.p[0] != '\t' && !of_an_end(line))
+			logshape_add(&shape, line, number);
+	}
+	return logshape_went_on(&shape, place);
 }
 
 uint32_t deathlog_handled_until(struct span tail)

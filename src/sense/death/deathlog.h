@@ -43,5 +43,7 @@ void deathlog_parse(struct deathlog *d, struct span tail, const char *source, in
  * there was handled. 0: none. Pure.
  */
 uint32_t deathlog_handled_until(struct span tail);
+/* True when lines of the program's loop stand there, which go on or begin a series. Offsets in this text. Pure. */
+bool deathlog_steps_between(struct span tail, uint64_t from_bytes, uint64_t to_bytes);
 /* Reads the last DEATHLOG_TAIL bytes of a file into buf, at most cap. -EINVAL: not a regular file. */
 int must_check deathlog_tail(int dirfd, const char *path, char *buf, size_t cap, struct span *ret_tail);

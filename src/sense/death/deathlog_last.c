@@ -11,15 +11,64 @@ static bool indented(struct span line)
 	return line.len > 0 && (line.p[0] == ' ' || line.p[0] == '\t');
 }
 
-/* What runtimes (Go, Rust, Node.js) write around the frames of a stack. */
+/* What runtimes (Go, Rust, Node.js, V8, Fortran, sanitizers) write around the frames of a stack. */
 static bool around_frames(struct span line)
 {
-	static const char *const starts[] = {
-		"note: ", "Node.js v", "goroutine ", "stack backtrace:", "exit status ", "[signal SIG", "created by "};
+	static const char *const starts[] = {"note: ",
+					     "Node.js v",
+					     "goroutine ",
+					     "stack backtrace:",
+					     "exit status ",
+					     "[signal SIG",
+					     "created by ",
+					     "Error termination. Backtrace:",
+					     "----- Native stack trace -----",
+					     "READ of size ",
+					     "WRITE of size ",
+					     "freed by thread ",
+					     "previously allocated by thread ",
+					     "Shadow byte",
+					     "SUMMARY: "};
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (span_starts(line, starts[i]))
 			return true;
 	return false;
+}
+
+static size_t digits_at(struct span line, size_t from)
+{
+	size_t n = from;
+	while (n < line.len && line.p[n] >= '0' && line.p[n] <= '9')
+		n++;
+	return n - from;
+}
+
+/* "#0  0x7f52 in main", "10: 0xb7a940 node::Abort()", "0x602000000013 is located 3 bytes inside", "=>0x0c04: fa". */
+static bool numbered_frame(struct span line)
+{
+	size_t n = digits_at(line, 0);
+	struct span rest = {line.p + n, line.len - n};
+	return (n > 0 && span_starts(rest, ": 0x")) || span_starts(line, "0x") || span_starts(line, "=>0x") ||
+	       (span_starts(line, "#") && digits_at(line, 1) > 0);
+}
+
+/* What a sanitizer writes with its pid in front: "==71==ABORTING", and its rulers. The line of the error is the reason. */
+static bool sanitizer_talk(struct span line)
+{
+	size_t n = span_starts(line, "==") ? digits_at(line, 2) : 0;
+	struct span rest = {line.p + n + 2, line.len - n - 2};
+	return n > 0 && span_starts(rest, "==") && !span_starts(rest, "==ERROR: ");
+}
+
+/* A bracket that closes the fields of an error, a ruler. */
+static bool wordless(struct span line)
+{
+	for (size_t i = 0; i < line.len; i++) {
+		unsigned char c = (unsigned char)line.p[i];
+		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80)
+			return false;
+	}
+	return true;
 }
 
 /* Go writes each frame as two lines: the function, and its place below it. */
@@ -36,15 +85,108 @@ static const struct span *kept(const struct reading *r, size_t back)
 /* How many lines back the reason stands; 0: the last line. */
 static size_t reason_at(const struct reading *r, size_t have)
 {
+	size_t summary = 0;
 	for (size_t back = 0; back < have; back++) {
 		struct span line = *kept(r, back);
-		if (indented(line) || around_frames(line))
+		if (span_starts(line, "SUMMARY: ") && summary == 0)
+			summary = back;
+		if (indented(line) || around_frames(line) || numbered_frame(line) || sanitizer_talk(line) ||
+		    wordless(line))
 			continue;
 		if (back > 0 && names_function(line, *kept(r, back - 1)))
 			continue;
 		return back;
 	}
-	return 0;
+	return summary; /* the stacks of a long report may fill all that is kept */
+}
+
+/*
+ * In Rust, a thread that joins one that has panicked panics in its turn, with "Any { .. }" for a reason: the first of
+ * the panics says why.
+ */
+static size_t first_panic_at(const struct reading *r, size_t have, size_t at)
+{
+	size_t found = at;
+	if (!span_has(*kept(r, at), "Any { .. }"))
+		return at;
+	for (size_t back = at + 1; back < have; back++) {
+		struct span line = *kept(r, back);
+		if (logshape_repeats(&r->shape, line))
+			break;
+		if (!span_starts(line, "thread '") || !span_has(line, " panicked at "))
+			continue;
+		/* Since 1.73 the message has a line of its own below. */
+		size_t text = line.p[line.len - 1] == ':' ? back - 1 : back;
+		if (!span_has(*kept(r, text), "Any { .. }"))
+			found = text;
+	}
+	return found;
+}
+
+static bool json_object(struct span line)
+{
+	return line.len > 1 && line.p[0] == '{' && line.p[line.len - 1] == '}';
+}
+
+static bool json_of_error(struct span line)
+{
+	static const char *const levels[] = {"error", "ERROR", "critical", "CRITICAL", "fatal", "FATAL"};
+	static const char *const keys[] = {"\"level\"", "\"levelname\"", "\"severity\"", "\"log_level\""};
+	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
+		struct span value = span_trim(span_after(line, keys[k]));
+		if (!value.p || !span_starts(value, ":"))
+			continue;
+		value = span_before(span_after(span_after(value, ":"), "\""), "\"");
+		for (size_t l = 0; value.p && l < ARRAY_SIZE(levels); l++)
+			if (span_eq(value, levels[l]))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * A program that logs JSON tells its error as one line, and others of the same end may follow. at: where the last line
+ * stands. What its loop went on after is no reason.
+ */
+static size_t json_error_at(const struct reading *r, size_t have, size_t at)
+{
+	for (size_t back = at; back < have && json_object(*kept(r, back)); back++) {
+		if (logshape_repeats(&r->shape, *kept(r, back)))
+			break;
+		if (json_of_error(*kept(r, back)))
+			return back;
+	}
+	return at;
+}
+
+/* The exception at the end of a traceback that stands in a JSON string, with its line ends escaped; else the line. */
+static struct span json_exception(struct span line)
+{
+	struct span s = json_object(line) ? span_after(line, "Traceback (most recent call last):") : (struct span){0};
+	size_t end = 0, begin;
+	if (!s.p)
+		return line;
+	while (end < s.len && s.p[end] != '"')
+		end += s.p[end] == '\\' ? 2 : 1;
+	s.len = MIN(end, s.len);
+	while (s.len >= 2 && s.p[s.len - 2] == '\\' && s.p[s.len - 1] == 'n')
+		s.len -= 2;
+	for (begin = s.len; begin >= 2 && !(s.p[begin - 2] == '\\' && s.p[begin - 1] == 'n');)
+		begin--;
+	s = (struct span){s.p + begin, s.len - begin};
+	return begin >= 2 && s.len > 0 && !indented(s) ? s : line;
+}
+
+/* An exception is told, or left out, by its own hint. */
+static bool ended_traceback(const struct reading *r, struct span line)
+{
+	for (size_t i = 0; i < r->d->n; i++) {
+		const struct log_hint *h = &r->d->hints[i];
+		bool traceback = strcmp(h->id, "python_traceback") == 0 || strcmp(h->id, "earlier_traceback") == 0;
+		if (traceback && strcmp(h->source, r->source) == 0 && span_starts(line, h->text))
+			return true;
+	}
+	return false;
 }
 
 void deathlog_last(struct reading *r)
@@ -53,13 +195,18 @@ void deathlog_last(struct reading *r)
 	size_t at, n = 0;
 	if (have == 0)
 		return;
-	at = reason_at(r, have);
-	struct log_hint h = deathlog_hint_make(r, "last_line", *kept(r, at), r->rank);
+	at = first_panic_at(r, have, reason_at(r, have));
+	at = json_error_at(r, have, at);
+	struct log_hint h = deathlog_hint_make(r, "last_line", json_exception(*kept(r, at)), r->rank);
 	struct span before[BEFORE];
 	for (size_t back = at + 1; back < have && n < BEFORE; back++) {
 		struct span line = *kept(r, back);
 		if (indented(line) || logshape_repeats(&r->shape, line))
 			break;
+		if (ended_traceback(r, line))
+			break;
+		if (wordless(line))
+			continue;
 		before[n++] = line;
 	}
 	struct buf b = BUF_ON(h.first);

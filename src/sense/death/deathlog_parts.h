@@ -12,6 +12,7 @@ struct reading {
 	const char *source;
 	int32_t rank; /* of the log; NO_RANK */
 	uint32_t line; /* number of this line, from 1 on */
+	uint64_t at_bytes; /* where it begins in the text */
 	struct span latest[DEATHLOG_LATEST]; /* the latest lines that are not empty; a ring */
 	size_t n_latest;
 	bool traceback; /* inside a traceback: its last line has not come yet */

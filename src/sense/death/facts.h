@@ -147,6 +147,7 @@ struct log_hint {
 	uint64_t bytes;            /* a size named in the message; 0 none */
 	uint16_t port;             /* port_in_use: named in the message; 0 none */
 	uint32_t line;             /* its number among the lines that were read; 0 unknown */
+	uint64_t at_bytes;         /* where it begins in the text that was read */
 	uint32_t first_line;       /* of a traceback: where its chain begins; else equal to line */
 	uint32_t after;            /* lines after it, without tracebacks, stack frames and known messages */
 	uint32_t to_end;           /* all lines after it */

@@ -88,6 +88,54 @@ static void the_log_s_last_words_come_through_the_helper_process(void **state)
 	assert_true(told);
 }
 
+static void file_made(char *path, const char *text)
+{
+	cleanup(closep) int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
+}
+
+/* A traceback in stderr; then steps on stdout, in so many bursts; then the last words in stderr. */
+static void judged_with_steps(unsigned bursts, size_t not_kept, struct incident *ret)
+{
+	static const char out[] = "step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\nstep 4 loss 0.2\n";
+	static const char first[] = "Traceback (most recent call last):\n  File \"a\"\nOSError: refused\n";
+	static const char last[] = "early stopping: no patience left\n";
+	char out_path[] = "/tmp/vigil-gather-XXXXXX", err_path[] = "/tmp/vigil-gather-XXXXXX", err[200];
+	const size_t step = strlen("step 1 loss 0.5\n");
+	struct streamorder order = {.n = 0};
+	TEXT_FORMAT(err, "%s%s", first, last);
+	file_made(out_path, out);
+	file_made(err_path, err);
+	streamorder_out(&order, step, 1 * NS_PER_S);
+	streamorder_err(&order, strlen(first));
+	for (unsigned i = 1; i < 4; i++)
+		streamorder_out(&order, step, 2 * NS_PER_S + i * (bursts > 1 ? NS_PER_S : 1));
+	streamorder_err(&order, strlen(last) + not_kept);
+	cleanup(deathfacts_freep) struct deathfacts *g = deathfacts_new(&world, NULL);
+	struct death d = death_of(1 << 21, 1 << 8, clock_unix_ms());
+	struct deathfacts_logs logs = {.out = out_path, .err = err_path, .order = &order};
+	deathfacts_read(g, &logs, &d);
+	postmortem(&d, ret);
+	assert_int_equal(unlink(out_path), 0);
+	assert_int_equal(unlink(err_path), 0);
+}
+
+static void an_exception_after_which_stdout_went_on_was_handled(void **state)
+{
+	(void)state;
+	static struct incident i;
+	judged_with_steps(3, 0, &i);
+	assert_string_equal(i.cause.id, "exit_1");
+	assert_non_null(strstr(i.summary, "early stopping"));
+	/* what a failing program flushes at its end comes at once */
+	judged_with_steps(1, 0, &i);
+	assert_string_equal(i.cause.id, "python_exception");
+	/* the kept file is not what was read: no order */
+	judged_with_steps(3, 1, &i);
+	assert_string_equal(i.cause.id, "python_exception");
+}
+
 static void a_sender_that_was_seen_is_named(void **state)
 {
 	(void)state;
@@ -177,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sigkill_by_hand_stays_unknown_and_lists_what_was_read),
 		cmocka_unit_test(the_log_s_last_words_come_through_the_helper_process),
+		cmocka_unit_test(an_exception_after_which_stdout_went_on_was_handled),
 		cmocka_unit_test(a_sender_that_was_seen_is_named),
 		cmocka_unit_test(a_clean_exit_costs_no_helper_process),
 		cmocka_unit_test(a_real_kernel_kill_at_a_group_s_limit_is_proved_by_its_record),

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "judge/death/postmortem.h"
@@ -187,6 +188,26 @@ static void oomd_s_rules_are_told_apart(void **state)
 	assert_string_equal(in.cause.id, "sigkill_unknown");
 }
 
+static void slurm_s_notice_in_the_log_is_told_beside_the_seen_sender(void **state)
+{
+	(void)state;
+	sent[0].signal = d.wait_status = SIGTERM;
+	add_line((struct killer_line){.killer = KILLER_SLURM,
+				      .action = "time_limit",
+				      .line = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***"});
+	judge();
+	assert_null(strstr(in.cause.text, "TIME LIMIT")); /* the journal may speak of another job */
+	TEXT_COPY(line[0].source, "log stderr");
+	judge();
+	assert_string_equal(in.cause.id, "signal_sent");
+	assert_int_equal(in.killer, KILLER_SIGNAL);
+	assert_non_null(strstr(in.cause.text, "DUE TO TIME LIMIT"));
+	/* Slurm ends nothing by SIGUSR1 */
+	sent[0].signal = d.wait_status = SIGUSR1;
+	judge();
+	assert_null(strstr(in.cause.text, "TIME LIMIT"));
+}
+
 static void a_scheduler_s_reason_names_the_end(void **state)
 {
 	(void)state;
@@ -227,6 +248,7 @@ int main(void)
 		cmocka_unit_test_setup(earlyoom_s_line_with_the_pid_is_proof, killed_by_bash),
 		cmocka_unit_test_setup(pid_1_gives_the_most_exact_of_its_reasons, killed_by_bash),
 		cmocka_unit_test_setup(oomd_s_rules_are_told_apart, killed_by_bash),
+		cmocka_unit_test_setup(slurm_s_notice_in_the_log_is_told_beside_the_seen_sender, killed_by_bash),
 		cmocka_unit_test_setup(a_scheduler_s_reason_names_the_end, killed_by_bash),
 	};
 	return cmocka_run_group_tests_name("judge/death/postmortem_killer", tests, NULL, NULL);

@@ -115,6 +115,40 @@ static void the_reason_stands_before_the_frames_of_a_stack(void **state)
 		{SPAN("usage: t.py [-h]\n            [--x X]\nt.py: error: unrecognized arguments: --y\n"),
 		 "t.py: error: unrecognized arguments: --y"},
 		{SPAN("   only this\n"), "only this"},
+		{SPAN("=================\n==71==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000013 at "
+		      "pc 0x55\nREAD of size 1 at 0x602000000013 thread T0\n    #0 0x5591 in main s.c:3\n\n"
+		      "0x602000000013 is located 3 bytes inside of 10-byte region [0x602000000010,0x60200000001a)\n"
+		      "freed by thread T0 here:\n    #0 0x7f2 in free\n\npreviously allocated by thread T0 here:\n"
+		      "    #0 0x7f3 in malloc\n\nSUMMARY: AddressSanitizer: heap-use-after-free s.c:3 in main\n"
+		      "Shadow bytes around the buggy address:\n  0x0c047fff7fb0: 00 00\n=>0x0c047fff8000: fa fa[fd]fd\n"
+		      "  0x0c047fff8010: fa fa\nShadow byte legend (one shadow byte represents 8 application bytes):\n"
+		      "  Addressable:           00\n==71==ABORTING\n"),
+		 "==71==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000013 at pc 0x55"},
+		{SPAN("At line 8 of file f.f90\nFortran runtime error: Index '11' of dimension 1 of array 'a' above upper "
+		      "bound of 10\n\nError termination. Backtrace:\n#0  0x7f52a1 in ???\n#1  0x7f52a2 in ???\n"),
+		 "Fortran runtime error: Index '11' of dimension 1 of array 'a' above upper bound of 10"},
+		{SPAN("node:internal/process/promises:394\n      triggerUncaughtException(err, true);\n      ^\n\n"
+		      "[Error: ENOENT: no such file, open '/m/tokenizer.json'] {\n  errno: -2,\n  code: 'ENOENT'\n}\n\n"
+		      "Node.js v20.20.2\n"),
+		 "[Error: ENOENT: no such file, open '/m/tokenizer.json'] {"},
+		{SPAN("<--- JS stacktrace --->\n\nFATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out "
+		      "of memory\n----- Native stack trace -----\n\n 1: 0xb76dc5 node::OOMErrorHandler\n"
+		      "10: 0x7f1da3e0 \n11: 0x19c0 [node]\n"),
+		 "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"},
+		{SPAN("\nthread '<unnamed>' (72) panicked at x.rs:4:40:\ncalled `unwrap()` on an `Err` value: TooShort\nnote: run "
+		      "with `RUST_BACKTRACE=1`\n\nthread 'main' panicked at x.rs:8:14:\ncalled `unwrap()` on an `Err` "
+		      "value: Any { .. }\n"),
+		 "called `unwrap()` on an `Err` value: TooShort"},
+		{SPAN("{\"level\": \"info\", \"step\": 1}\n{\"level\": \"info\", \"step\": 2}\n"
+		      "{\"level\": \"error\", \"exception\": \"Traceback (most recent call last):\\n  File \\\"t.py\\\", "
+		      "line 2\\nIndexError: label 1001\\n\", \"rank\": 0}\n{\"level\": \"info\", \"event\": \"flush\"}\n"),
+		 "IndexError: label 1001"},
+		/* What the loop went on after was handled. */
+		{SPAN("{\"level\": \"info\", \"step\": 1}\n{\"level\": \"error\", \"event\": \"lost\"}\n"
+		      "{\"level\": \"info\", \"step\": 2}\n{\"level\": \"info\", \"event\": \"leaving\"}\n"),
+		 "{\"level\": \"info\", \"event\": \"leaving\"}"},
+		{SPAN("==71==ERROR: AddressSanitizer: a child's\n==71==ABORTING\nno licence for 8 devices\n"),
+		 "no licence for 8 devices"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(logs); i++) {
 		size_t n = fed(logs[i].log);
@@ -157,6 +191,28 @@ static void whether_the_program_went_on_after_a_message_is_seen_by_its_loop(void
 	n = fed(SPAN("std::bad_alloc\nframe #1: f + 0x12\nframe #2: f + 0x13\nframe #3: f + 0x14\nsaved 1\nsaved "
 		     "1\nsaved 1\n"));
 	assert_false(hint("bad_alloc", n)->went_on);
+}
+
+static void steps_between_two_places_of_a_log_are_seen(void **state)
+{
+	(void)state;
+	struct span log = SPAN("step 1 loss 0.5\nstep 2 loss 0.4\nstep 3 loss 0.3\nstep 4 loss 0.2\nbye\n");
+	assert_true(deathlog_steps_between(log, 32, 64));
+	assert_true(deathlog_steps_between(log, 16, 64));
+	assert_true(deathlog_steps_between(log, 32, 1000));
+	assert_false(deathlog_steps_between(log, 64, 1000));
+	assert_false(deathlog_steps_between(log, 32, 48)); /* one is no series */
+	assert_false(deathlog_steps_between(SPAN("flushed\nleaving now\nbye\n"), 0, 1000));
+}
+
+static void an_exception_is_not_told_once_more_before_the_last_line(void **state)
+{
+	(void)state;
+	size_t n = fed(SPAN("Traceback (most recent call last):\n  File \"a\", line 1\nOSError: refused\n"
+			    "will go on offline\nearly stopping\n"));
+	assert_int_equal(hint("python_traceback", n)->at_bytes, 54);
+	assert_string_equal(hint("last_line", n)->text, "early stopping");
+	assert_string_equal(hint("last_line", n)->first, "will go on offline");
 }
 
 static void a_port_in_use_is_taken_from_the_message_or_the_traceback(void **state)
@@ -305,6 +361,8 @@ int main(void)
 		cmocka_unit_test(the_reason_stands_before_the_frames_of_a_stack),
 		cmocka_unit_test(the_members_of_a_group_of_exceptions_are_told_with_it),
 		cmocka_unit_test(whether_the_program_went_on_after_a_message_is_seen_by_its_loop),
+		cmocka_unit_test(steps_between_two_places_of_a_log_are_seen),
+		cmocka_unit_test(an_exception_is_not_told_once_more_before_the_last_line),
 		cmocka_unit_test(a_port_in_use_is_taken_from_the_message_or_the_traceback),
 		cmocka_unit_test(ranks_in_front_of_lines_are_told_apart),
 		cmocka_unit_test(torchrun_s_root_cause_is_taken_apart),
