@@ -196,4 +196,7 @@ def test_a_kill_beside_a_member_whose_memory_lock_never_comes_back(vigil, tmp_pa
     talk.word.touch()
     wait_for(lambda: b"memory_kill" in vigil("events").out, 30, "the report of the kill")
     assert talk.stands(), "the report is written while the lock is held"
+    report = vigil.why()
+    assert "not ended yet" in report["retry"]["reason"], report["retry"]
+    assert any("holdlock" in e["text"] and "memory lock" in e["text"] for e in report["evidence"]), report["evidence"]
     dead_files.end()

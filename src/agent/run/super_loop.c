@@ -186,8 +186,10 @@ static void timers(struct super *s)
 		s->tally.next_ns = now + s->spec->summary_ns;
 		super_summary(s, "the last time period");
 	}
-	if (kill_report_due(s, now))
+	if (kill_report_due(s, now)) {
+		s->kills.stand = s->phase != SUPER_RUNNING;
 		super_finish_case(s, s->kills.pending, NULL);
+	}
 }
 
 static int wait_ms(const struct super *s)

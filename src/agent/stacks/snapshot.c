@@ -297,6 +297,7 @@ static int process_fill(struct snap *s, struct dump_process *p)
 	cleanup(procview_closep) struct procview *l = NULL;
 	int r = process_open(s, p, &l);
 	if (r == -ETIMEDOUT) { /* the others are read all the same */
+		p->stands = true;
 		TEXT_COPY(p->note, "its memory lock does not come back, so its stacks could not be read");
 		return 0;
 	}
