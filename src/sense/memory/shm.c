@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "sense/proc/lockwait.h"
 
 #define ITEMS_MAX 65536
 #define OWNERS_MAX 1048576
@@ -297,9 +296,6 @@ static int maps_lines(struct scan *s, struct span text, bool last, size_t *ret_u
 static int maps_read(struct scan *s)
 {
 	char path[32];
-	int stands = lockwait_ask(s->w->proc_fd, s->pid);
-	if (stands != 0)
-		return stands;
 	TEXT_FORMAT(path, "%d/maps", s->pid);
 	cleanup(closep) int fd = openat(s->w->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -1,7 +1,7 @@
 /*
  * Whether a process would answer: its command line, environment, mappings, page counts and memory are read under its
- * memory lock, which may never come back (a thread that replaces a mapping of a file on a dead server keeps it). Whoever
- * asks then waits in the kernel, and on older ones not even SIGKILL ends the wait.
+ * memory lock, which may never come back (a thread that replaces a mapping of a file on a dead server keeps it).
+ * Whoever asks then waits in the kernel, and on older ones not even SIGKILL ends the wait.
  *
  * A thread that may not wait, the loop of a supervisor, says so once (lockwait_begin). From then on the readers of this
  * folder ask here first, for that thread only: a helper process reads one byte that takes the lock. Who does not answer
