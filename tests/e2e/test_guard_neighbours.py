@@ -128,3 +128,75 @@ def test_beside_a_store_that_somebody_has_locked(race):
     finally:
         os.close(fd)
     assert race.process.wait(60) == 137
+
+
+# Prints a line each 50 ms while a program that it has started stands; ends with 7 at SIGTERM. With the word it starts a hog.
+TALK = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, lambda *_: (print("told to end", flush=True), os._exit(7)))
+subprocess.Popen(sys.argv[3:])
+grown = False
+for i in range(10**9):
+    print("line", i, time.monotonic(), flush=True)
+    time.sleep(0.05)
+    if not grown and os.path.exists(sys.argv[1]):
+        grown = subprocess.Popen([sys.executable, "-c", sys.argv[2]])
+"""
+HOG = "import time\nx = []\nwhile True: x.append(b'x' * (1 << 20)); time.sleep(0.001)"
+
+
+class Talk:
+    """A job that prints beside a member whose memory lock never comes back, once that stands."""
+
+    def __init__(self, vigil, tmp_path, member):
+        self.word = tmp_path / "go"
+        self.process = vigil.start("run", "--retries", "0", "--memory-limit", "200M", "--", sys.executable, "-c", TALK, self.word,
+                                   HOG, *member)
+        wait_for(self.stands, 20, "the neighbour to stand")
+
+    def stands(self):
+        return any(p.name() == "holdlock" and p.status() == psutil.STATUS_DISK_SLEEP
+                   for p in psutil.Process(self.process.pid).children(recursive=True))
+
+    def lag_s(self):
+        """How old the next line that was not there yet is when it comes."""
+        os.set_blocking(self.process.stdout.fileno(), False)
+        while self.process.stdout.read(1 << 16):
+            pass
+        os.set_blocking(self.process.stdout.fileno(), True)
+        self.process.stdout.readline()
+        line = self.process.stdout.readline()
+        return time.monotonic() - float(line.split()[2])
+
+
+def answers_within(limit_s, what):
+    """The answer of what(), which must come: a pipe that nothing comes through ends the test, not the run of all tests."""
+    signal.signal(signal.SIGALRM, lambda *_: pytest.fail(f"nothing came within {limit_s} s"))
+    signal.alarm(limit_s)
+    try:
+        return what()
+    finally:
+        signal.alarm(0)
+
+
+def test_lines_and_signals_beside_a_member_whose_memory_lock_never_comes_back(vigil, tmp_path, holdlock, dead_files):
+    talk = Talk(vigil, tmp_path, holdlock("dead", dead_files("hard")))
+    # several samples of the timeline are taken meanwhile; each would stand
+    begun = time.monotonic()
+    while time.monotonic() < begun + 4:
+        assert answers_within(20, talk.lag_s) < 5
+    talk.process.send_signal(signal.SIGTERM)
+    answers_within(20, lambda: next(line for line in talk.process.stdout if line == b"told to end\n"))
+    dead_files.end()
+    assert talk.process.wait(60) == 7
+
+
+def test_a_kill_beside_a_member_whose_memory_lock_never_comes_back(vigil, tmp_path, holdlock, dead_files):
+    talk = Talk(vigil, tmp_path, holdlock("dead", dead_files("hard")))
+    talk.word.touch()
+    wait_for(lambda: b"memory_kill" in vigil("events").out, 30, "the report of the kill")
+    assert talk.stands(), "the report is written while the lock is held"
+    report = vigil.why()
+    assert "not ended yet" in report["retry"]["reason"], report["retry"]
+    assert any("holdlock" in e["text"] and "memory lock" in e["text"] for e in report["evidence"]), report["evidence"]
+    dead_files.end()

@@ -40,7 +40,9 @@ void killreport_retry(const struct killreport *e, struct incident *in)
 	if (!e->retry) {
 		in->retry.next = RETRY_NONE;
 		TEXT_COPY(in->retry.reason,
-			  e->job->adopted ? "vigil did not start this job" : "the job went on after it");
+			  e->job->adopted	? "vigil did not start this job"
+			  : e->victims_stand ? "processes that SIGKILL was sent to have not ended yet"
+					     : "the job went on after it");
 		return;
 	}
 	in->retry.next = e->retry->next;
@@ -106,6 +108,9 @@ static void victim_stacks(const struct killreport *e, struct guard_case *c)
 	for (size_t i = 0; i < d.n; i++) {
 		d.processes[i].rank = victim_rank(c, d.processes[i].pid);
 		command_tell(&d.processes[i], &c->incident);
+		if (d.processes[i].stands)
+			incident_evidence_add(&c->incident, "not_read", "stacks", 0, "the stacks of %s (pid %d): %s",
+					      d.processes[i].name, (int)d.processes[i].pid, d.processes[i].note);
 	}
 	attachments_stacks(e->parts, &d);
 }

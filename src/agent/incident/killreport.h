@@ -17,6 +17,7 @@ struct killreport {
 	uint32_t nproc; /* number of ranks whose logs we keep; 0: none (adopted) */
 	bool quiet;
 	const struct retry_decision *retry; /* NULL: not decided, or the job cannot be retried by us */
+	bool victims_stand; /* SIGKILL has not ended them, so what follows is not decided */
 	uint32_t retry_max;
 	struct lookahead *ahead; /* what was read of likely victims beforehand */
 	struct attachments *parts; /* of this case: killreport_look fills it, killreport_finish frees it */

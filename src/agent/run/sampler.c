@@ -29,6 +29,7 @@ static const uint64_t quiet_ns = 5 * NS_PER_S, old_quiet_ns = 10 * NS_PER_S, qui
 struct about {
 	struct role_info who;
 	bool named; /* role and name have been read */
+	bool unread; /* its memory lock did not come: its name and rank are asked for again */
 	bool told;
 	uint32_t attempt;
 	int64_t started_unix_ms;
@@ -176,8 +177,10 @@ static bool process_read(struct sampler *s, size_t at, struct usage_process *p, 
 			(struct sampler_memory){.own_bytes = p->own_bytes,
 						.rss_bytes = p->rss_bytes,
 						.peak_own_bytes = MAX(about->memory.peak_own_bytes, p->own_bytes)};
-	if (before && strcmp(before->comm, st.comm) == 0)
+	if (before && strcmp(before->comm, st.comm) == 0) {
+		about->named &= !about->unread;
 		return true;
+	}
 	TEXT_COPY(about->comm, st.comm);
 	about->named = about->told = false; /* exec or a new title changes what the process is */
 	if (!before)
@@ -193,8 +196,11 @@ static void role_read(struct sampler *s, size_t i)
 	char command[2048] = "", above[2048] = "";
 	size_t len = 0, up = index_of(s->now, p->ppid);
 	const struct about *parent = up == SIZE_MAX ? NULL : &s->now->about[up];
-	if (proc_environ_read(s->w, p->pid, s->environ, sizeof(s->environ), &len) != 0)
+	int r = proc_environ_read(s->w, p->pid, s->environ, sizeof(s->environ), &len);
+	if (r != 0)
 		len = 0;
+	about->told &= !about->unread || r == -ETIMEDOUT;
+	about->unread = r == -ETIMEDOUT;
 	ignore(proc_command_read(s->w, p->pid, command, sizeof(command)), "gone or hidden: the role is then 'other'");
 	if (parent)
 		ignore(proc_command_read(s->w, p->ppid, above, sizeof(above)), "gone");

@@ -69,6 +69,8 @@ void super_finish_case(struct super *s, struct guard_case *c, const struct retry
 	if (!services_report(&s->services, c, &e))
 		return;
 	e.retry = retry;
+	e.victims_stand = s->kills.stand;
+	s->kills.stand = false;
 	for (uint32_t i = 0; i < s->nproc; i++)
 		if (s->rank[i].proc.pid == c->incident.victim.pid && !s->rank[i].running) {
 			e.has_status = true;

@@ -11,6 +11,8 @@
 
 /* Processes left behind by the main process are announced after this long. */
 static const uint64_t linger_say_ns = 1 * NS_PER_S;
+/* A kill whose attempt has not ended by then is told of before it ends. */
+static const uint64_t kill_report_ns = 2 * NS_PER_S;
 /* After this time a process that survived SIGKILL is taken as stuck in the kernel. */
 static const uint64_t stuck_say_ns = 5 * NS_PER_S;
 
@@ -110,6 +112,38 @@ static void heap_copy(struct super *s)
 		heapfiles_copy(&s->tools.heap.files, s->w);
 }
 
+static bool is_victim(const struct guard_case *c, pid_t pid)
+{
+	for (uint32_t i = 0; i < MIN(c->n_victims, (uint32_t)GUARD_CASE_PIDS); i++)
+		if (c->victim[i].pid == pid)
+			return true;
+	return false;
+}
+
+/*
+ * The report of a kill waits for the end of its attempt, to say what follows. Not where the job lives on without the
+ * victim, nor where all that is left are victims that SIGKILL did not end: that may last for ever.
+ */
+static bool kill_report_due(struct super *s, uint64_t now_ns)
+{
+	pid_t pids[256];
+	const struct guard_case *c = s->kills.pending;
+	if (!c || now_ns - s->kills.pending_since_ns <= kill_report_ns)
+		return false;
+	if (s->phase == SUPER_RUNNING)
+		return true;
+	if (s->phase != SUPER_ENDING && s->phase != SUPER_LINGERING)
+		return false;
+	for (uint32_t i = 0; i < s->nproc; i++)
+		if (s->rank[i].running && !is_victim(c, s->rank[i].proc.pid))
+			return false;
+	size_t n = super_leftovers(s, pids, ARRAY_SIZE(pids));
+	for (size_t i = 0; i < MIN(n, ARRAY_SIZE(pids)); i++)
+		if (!is_victim(c, pids[i]))
+			return false;
+	return n > 0 && n <= ARRAY_SIZE(pids);
+}
+
 static void timers(struct super *s)
 {
 	uint64_t now = s->w->mono_ns();
@@ -152,8 +186,10 @@ static void timers(struct super *s)
 		s->tally.next_ns = now + s->spec->summary_ns;
 		super_summary(s, "the last time period");
 	}
-	if (s->kills.pending && s->phase == SUPER_RUNNING && now - s->kills.pending_since_ns > 2 * NS_PER_S)
-		super_finish_case(s, s->kills.pending, NULL); /* the job lives on without its victim */
+	if (kill_report_due(s, now)) {
+		s->kills.stand = s->phase != SUPER_RUNNING;
+		super_finish_case(s, s->kills.pending, NULL);
+	}
 }
 
 static int wait_ms(const struct super *s)

@@ -90,6 +90,7 @@ struct super_ending {
 /* super_guard.c: memory kills of this attempt */
 struct super_kills {
 	struct guard_case *pending; /* a complete kill whose report waits for the attempt's end */
+	bool stand; /* its victims were not ended by SIGKILL, and are told of as they stand */
 	uint64_t pending_since_ns, last_ns;
 	uint32_t n;
 	pid_t last_victim;

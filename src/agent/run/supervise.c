@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mask.h"
 #include "base/path.h"
+#include "sense/proc/lockwait.h"
 #include "sense/proc/proc.h"
 #include "tell/jobs/job_json.h"
 
@@ -328,6 +329,7 @@ int supervise_run(const struct run_spec *spec, const struct world *w)
 		return supervise_finish(s);
 	}
 	started(s);
+	lockwait_begin(); /* output, signals and reports may not wait for a process of the job */
 	super_loop(s);
 	if (s->bpf.started)
 		(void)pthread_join(s->bpf.thread, NULL);

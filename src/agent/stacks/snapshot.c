@@ -296,6 +296,11 @@ static int process_fill(struct snap *s, struct dump_process *p)
 {
 	cleanup(procview_closep) struct procview *l = NULL;
 	int r = process_open(s, p, &l);
+	if (r == -ETIMEDOUT) { /* the others are read all the same */
+		p->stands = true;
+		TEXT_COPY(p->note, "its memory lock does not come back, so its stacks could not be read");
+		return 0;
+	}
 	if (r == WORLD_GONE) {
 		s->d->n--;
 		return 0;
@@ -315,7 +320,9 @@ static int process_fill(struct snap *s, struct dump_process *p)
 		r = snaptasks_fill(s->w, l, p);
 	if (r == 0 && procview_changed(l))
 		TEXT_COPY(p->note, "it became another program while it was looked at: frames may be missing or wrong");
-	return r == WORLD_GONE ? 0 : r;
+	if (r == -ETIMEDOUT)
+		TEXT_COPY(p->note, "its memory lock was taken while it was looked at: frames are missing");
+	return r == WORLD_GONE || r == -ETIMEDOUT ? 0 : r;
 }
 
 static int process_add(struct snap *s, pid_t pid)

@@ -66,6 +66,7 @@ struct dump_process {
 	char state; /* state letter of /proc/PID/stat */
 	char python[64]; /* "3.11.2"; "": no interpreter found */
 	bool denied; /* it may not be looked into; note has the reason */
+	bool stands; /* it keeps its memory lock, so nothing of it could be read */
 	char note[400]; /* why something could not be shown; "": all is */
 	struct dump_thread *threads; /* main first, then by tid; owned */
 	size_t n_threads;

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/proc/lockwait.h"
 
 /* Limit of the text: the kernel allows 65,530 mappings by default, at about 100 bytes a line. */
 #define MAPS_TEXT_MAX (64 * MIB)
@@ -116,8 +117,11 @@ int maps_read(const struct world *w, pid_t pid, struct maps *ret)
 	size_t len = 0;
 	if (w->proc_fd < 0)
 		return WORLD_ABSENT;
+	int r = lockwait_ask(w->proc_fd, pid);
+	if (r != 0)
+		return r;
 	TEXT_FORMAT(path, "%d/maps", pid);
-	int r = file_slurp(w->proc_fd, path, MAPS_TEXT_MAX, &text, &len);
+	r = file_slurp(w->proc_fd, path, MAPS_TEXT_MAX, &text, &len);
 	if (r < 0)
 		return world_condition(r);
 	return maps_rows(text, len, ret);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "sense/proc/lockwait.h"
 
 #define PRESENT (UINT64_C(1) << 63)
 #define SWAPPED (UINT64_C(1) << 62)
@@ -111,6 +112,9 @@ static int pagemap_open(const struct world *w, pid_t pid, int *ret_fd)
 	char path[32];
 	if (w->recorded || w->proc_fd < 0)
 		return WORLD_ABSENT;
+	int r = lockwait_ask(w->proc_fd, pid);
+	if (r != 0)
+		return r;
 	TEXT_FORMAT(path, "%d/pagemap", (int)pid);
 	*ret_fd = openat(w->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	return *ret_fd < 0 ? world_condition(-errno) : 0;

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mask.h"
+#include "sense/proc/lockwait.h"
 
 /* include/linux/sched.h: the task runs no user program. */
 #define PF_KTHREAD UINT64_C(0x00200000)
@@ -38,6 +39,14 @@ static int pid_file_once(const struct world *w, pid_t pid, const char *file, cha
 static int pid_file_read(const struct world *w, pid_t pid, const char *file, char *buf, size_t cap, size_t *ret_len)
 {
 	return pid_file_by(file_read_fd, w, pid, file, buf, cap, ret_len);
+}
+
+/* The same of a file that takes the memory lock of the process (sense/proc/lockwait). */
+static int pid_file_locked(file_reader *read, const struct world *w, pid_t pid, const char *file, char *buf, size_t cap,
+			   size_t *ret_len)
+{
+	int r = lockwait_ask(w->proc_fd, pid);
+	return r != 0 ? r : pid_file_by(read, w, pid, file, buf, cap, ret_len);
 }
 
 static uint64_t kib_bytes(uint64_t kib)
@@ -312,7 +321,7 @@ int proc_rollup_read(const struct world *w, pid_t pid, struct proc_rollup *ret)
 {
 	char text[PROC_TEXT_MAX];
 	size_t len;
-	int r = pid_file_once(w, pid, "smaps_rollup", text, sizeof(text), &len);
+	int r = pid_file_locked(file_read_once, w, pid, "smaps_rollup", text, sizeof(text), &len);
 	if (r != 0)
 		return r;
 	/* The file of kernel threads and zombies is empty. */
@@ -343,7 +352,7 @@ int proc_command_read(const struct world *w, pid_t pid, char *dst, size_t cap)
 	size_t len;
 	if (cap == 0)
 		return -EINVAL;
-	int r = pid_file_read(w, pid, "cmdline", text, sizeof(text), &len);
+	int r = pid_file_locked(file_read_fd, w, pid, "cmdline", text, sizeof(text), &len);
 	if (r != 0)
 		return r;
 	while (len > 0 && text[len - 1] == '\0')
@@ -381,7 +390,7 @@ int proc_environ_read(const struct world *w, pid_t pid, char *dst, size_t cap, s
 	size_t len;
 	if (cap == 0)
 		return -EINVAL;
-	int r = pid_file_read(w, pid, "environ", dst, cap, &len);
+	int r = pid_file_locked(file_read_fd, w, pid, "environ", dst, cap, &len);
 	if (r != 0)
 		return r;
 	while (len > 0 && dst[len - 1] == '\0')

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "sense/proc/lockwait.h"
 
 static ssize_t live_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from,
 			  size_t n_from)
@@ -89,6 +90,9 @@ static ssize_t readv_any(struct remote *r, const struct iovec *into, size_t n_in
 			 size_t n_from)
 {
 	r->calls++;
+	int stands = r->ops == &live_ops ? lockwait_ask(r->proc_fd, r->pid) : 0;
+	if (stands != 0)
+		return stands;
 	if (!r->by_file) {
 		ssize_t n = r->ops->readv(r, into, n_into, from, n_from);
 		/* A seccomp filter may refuse the call with EPERM while the file can still be opened. */
