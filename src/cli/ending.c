@@ -86,7 +86,7 @@ static void ending_lost(const struct job *j, struct incident *i)
 
 bool job_ending(const struct job *j, struct incident *ret)
 {
-	if (view_is_live(j))
+	if (job_is_open(j))
 		return false;
 	*ret = incident_of(j);
 	if (j->state == JOB_DONE)

@@ -45,7 +45,7 @@ static void after_put(const struct job *j, const struct job_story *s, struct js 
 		after_add(after, text);
 	}
 	text[0] = '\0';
-	if (view_is_live(j))
+	if (job_is_open(j))
 		TEXT_FORMAT(text, "Job %s goes on: it is %s, attempt %u.", j->id, job_state_name(j->state), j->attempt);
 	else if (j->state == JOB_DONE && !s->end.text[0])
 		TEXT_FORMAT(text, "After that job %s went on and ended as it should, in attempt %u.", j->id,
@@ -58,7 +58,7 @@ static void after_put(const struct job *j, const struct job_story *s, struct js 
 static const char *health_of(const struct job *j, const struct job_story *s, const char **ret_tone)
 {
 	*ret_tone = "bad";
-	if (view_is_live(j) && s->leads_hang)
+	if (job_is_open(j) && s->leads_hang)
 		return "hangs";
 	if (j->state == JOB_FAILED)
 		return "failed";
@@ -69,10 +69,10 @@ static const char *health_of(const struct job *j, const struct job_story *s, con
 		return "no longer watched";
 	if (j->state == JOB_WAITING)
 		return "waits for its next attempt";
-	if (view_is_live(j) && s->json)
+	if (job_is_open(j) && s->json)
 		return "runs; there was an incident before";
 	*ret_tone = j->state == JOB_DONE && !j->has_exit ? "" : "good";
-	if (view_is_live(j))
+	if (job_is_open(j))
 		return "runs";
 	return j->has_exit ? "ended well" : "ended; its exit status is known only to its parent";
 }
@@ -109,7 +109,7 @@ static int verdict_gather(struct gather *g)
 	}
 	TEXT_FORMAT(text, "Job %s is %s, for %s, attempt %u; there was no incident so far.", j->id,
 		    job_state_name(j->state), view_ran(j, clock_unix_ms(), ran), j->attempt);
-	if (!lead && !view_is_live(j))
+	if (!lead && !job_is_open(j))
 		TEXT_FORMAT(text, "Job %s has ended; what is kept of it cannot be read.", j->id);
 	js_put_text(verdict, "text", lead ? js_get_text(lead, "summary", text) : text);
 	js_put_text(verdict, "health", health_of(j, &s, &tone));

@@ -304,7 +304,8 @@ static void around_gather(struct deathfacts *g, struct death *d)
 /* ---- in the child */
 
 /* The tail of a kept log, and where in the file it begins. False: it is not as long as what was kept. */
-static bool tail_placed(struct slow *s, const char *path, uint64_t kept_bytes, struct span *ret_tail, uint64_t *ret_from)
+static bool tail_placed(struct slow *s, const char *path, uint64_t kept_bytes, struct span *ret_tail,
+			uint64_t *ret_from)
 {
 	struct stat st;
 	if (!path || deathlog_tail(AT_FDCWD, path, s->tail, sizeof(s->tail), ret_tail) != 0 || stat(path, &st) < 0 ||

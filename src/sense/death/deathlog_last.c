@@ -52,7 +52,7 @@ static bool numbered_frame(struct span line)
 	       (span_starts(line, "#") && digits_at(line, 1) > 0);
 }
 
-/* What a sanitizer writes with its pid in front: "==71==ABORTING", and its rulers. The line of the error is the reason. */
+/* What a sanitizer writes with its pid in front, "==71==ABORTING", and its rulers. The error's line is the reason. */
 static bool sanitizer_talk(struct span line)
 {
 	size_t n = span_starts(line, "==") ? digits_at(line, 2) : 0;

@@ -1,5 +1,5 @@
 /*
- * Which part of a process's stdout came before which part of its stderr, as the reader of both pipes saw it. Offsets are
+ * Which part of a process's stdout came before which part of its stderr, as the reader of both saw it. Offsets are
  * bytes of the kept copies. What was read in one go has no order; the latest STREAMORDER_MARKS changes from one stream
  * to the other are known.
  *

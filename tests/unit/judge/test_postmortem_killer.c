@@ -16,11 +16,21 @@ static struct incident in;
 static int killed_by_bash(void **state)
 {
 	(void)state;
-	d = (struct death){.pid = 100, .rank = NO_RANK, .name = "python3", .cgroup = "/system.slice/train.service",
-			   .has_status = true, .wait_status = SIGKILL, .start_unix_ms = 100000, .end_unix_ms = 900000};
+	d = (struct death){.pid = 100,
+			   .rank = NO_RANK,
+			   .name = "python3",
+			   .cgroup = "/system.slice/train.service",
+			   .has_status = true,
+			   .wait_status = SIGKILL,
+			   .start_unix_ms = 100000,
+			   .end_unix_ms = 900000};
 	memset(line, 0, sizeof(line));
-	sent[0] = (struct signal_sent){.signal = SIGKILL, .target = 100, .sender = 50, .sender_uid = 1000,
-				       .sender_comm = "bash", .time_unix_ms = 899999};
+	sent[0] = (struct signal_sent){.signal = SIGKILL,
+				       .target = 100,
+				       .sender = 50,
+				       .sender_uid = 1000,
+				       .sender_comm = "bash",
+				       .time_unix_ms = 899999};
 	d.signals = sent;
 	d.n_signals = 1;
 	d.killer_lines = line;
@@ -128,8 +138,8 @@ static void earlyoom_s_line_with_the_pid_is_proof(void **state)
 	(void)state;
 	d.n_signals = 0;
 	add_line((struct killer_line){.killer = KILLER_EARLYOOM, .action = "low_memory", .value_ratio = 0.081});
-	add_line((struct killer_line){.killer = KILLER_EARLYOOM, .action = "kill", .pid = 100, .signal = SIGKILL,
-				      .victim_bytes = GIB});
+	add_line((struct killer_line){
+		.killer = KILLER_EARLYOOM, .action = "kill", .pid = 100, .signal = SIGKILL, .victim_bytes = GIB});
 	judge();
 	assert_int_equal(in.kind, INCIDENT_OTHER_OOM_DAEMON);
 	assert_string_equal(in.cause.id, "earlyoom_kill");
@@ -145,8 +155,8 @@ static void pid_1_gives_the_most_exact_of_its_reasons(void **state)
 {
 	(void)state;
 	d.n_signals = 0;
-	add_line((struct killer_line){.killer = KILLER_SIGNAL, .action = "kill", .pid = 100, .signal = SIGKILL,
-				      .group = "train.service"});
+	add_line((struct killer_line){
+		.killer = KILLER_SIGNAL, .action = "kill", .pid = 100, .signal = SIGKILL, .group = "train.service"});
 	judge();
 	assert_string_equal(in.cause.id, "systemd_stop");
 	TEXT_COPY(line[0].name, "client request");
@@ -192,9 +202,10 @@ static void slurm_s_notice_in_the_log_is_told_beside_the_seen_sender(void **stat
 {
 	(void)state;
 	sent[0].signal = d.wait_status = SIGTERM;
-	add_line((struct killer_line){.killer = KILLER_SLURM,
-				      .action = "time_limit",
-				      .line = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***"});
+	add_line((struct killer_line){
+		.killer = KILLER_SLURM,
+		.action = "time_limit",
+		.line = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT x DUE TO TIME LIMIT ***"});
 	judge();
 	assert_null(strstr(in.cause.text, "TIME LIMIT")); /* the journal may speak of another job */
 	TEXT_COPY(line[0].source, "log stderr");
@@ -215,10 +226,8 @@ static void a_scheduler_s_reason_names_the_end(void **state)
 		enum killer killer;
 		const char *action, *id;
 	} ends[] = {
-		{KILLER_SLURM, "cancel", "slurm_cancelled"},
-		{KILLER_SLURM, "time_limit", "slurm_time_limit"},
-		{KILLER_SLURM, "preempt", "slurm_preempted"},
-		{KILLER_KUBERNETES, "evict", "kubernetes_evicted"},
+		{KILLER_SLURM, "cancel", "slurm_cancelled"},  {KILLER_SLURM, "time_limit", "slurm_time_limit"},
+		{KILLER_SLURM, "preempt", "slurm_preempted"}, {KILLER_KUBERNETES, "evict", "kubernetes_evicted"},
 		{KILLER_SLURM, "step_oom", "slurm_oom"},
 	};
 	d.n_signals = 0;

@@ -115,7 +115,8 @@ static void the_reason_stands_before_the_frames_of_a_stack(void **state)
 		{SPAN("usage: t.py [-h]\n            [--x X]\nt.py: error: unrecognized arguments: --y\n"),
 		 "t.py: error: unrecognized arguments: --y"},
 		{SPAN("   only this\n"), "only this"},
-		{SPAN("=================\n==71==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000013 at "
+		{SPAN("=================\n==71==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000013 "
+		      "at "
 		      "pc 0x55\nREAD of size 1 at 0x602000000013 thread T0\n    #0 0x5591 in main s.c:3\n\n"
 		      "0x602000000013 is located 3 bytes inside of 10-byte region [0x602000000010,0x60200000001a)\n"
 		      "freed by thread T0 here:\n    #0 0x7f2 in free\n\npreviously allocated by thread T0 here:\n"
@@ -124,24 +125,29 @@ static void the_reason_stands_before_the_frames_of_a_stack(void **state)
 		      "  0x0c047fff8010: fa fa\nShadow byte legend (one shadow byte represents 8 application bytes):\n"
 		      "  Addressable:           00\n==71==ABORTING\n"),
 		 "==71==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000013 at pc 0x55"},
-		{SPAN("At line 8 of file f.f90\nFortran runtime error: Index '11' of dimension 1 of array 'a' above upper "
+		{SPAN("At line 8 of file f.f90\nFortran runtime error: Index '11' of dimension 1 of array 'a' above "
+		      "upper "
 		      "bound of 10\n\nError termination. Backtrace:\n#0  0x7f52a1 in ???\n#1  0x7f52a2 in ???\n"),
 		 "Fortran runtime error: Index '11' of dimension 1 of array 'a' above upper bound of 10"},
 		{SPAN("node:internal/process/promises:394\n      triggerUncaughtException(err, true);\n      ^\n\n"
 		      "[Error: ENOENT: no such file, open '/m/tokenizer.json'] {\n  errno: -2,\n  code: 'ENOENT'\n}\n\n"
 		      "Node.js v20.20.2\n"),
 		 "[Error: ENOENT: no such file, open '/m/tokenizer.json'] {"},
-		{SPAN("<--- JS stacktrace --->\n\nFATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out "
+		{SPAN("<--- JS stacktrace --->\n\nFATAL ERROR: Reached heap limit Allocation failed - JavaScript heap "
+		      "out "
 		      "of memory\n----- Native stack trace -----\n\n 1: 0xb76dc5 node::OOMErrorHandler\n"
 		      "10: 0x7f1da3e0 \n11: 0x19c0 [node]\n"),
 		 "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"},
-		{SPAN("\nthread '<unnamed>' (72) panicked at x.rs:4:40:\ncalled `unwrap()` on an `Err` value: TooShort\nnote: run "
+		{SPAN("\nthread '<unnamed>' (72) panicked at x.rs:4:40:\ncalled `unwrap()` on an `Err` value: "
+		      "TooShort\nnote: run "
 		      "with `RUST_BACKTRACE=1`\n\nthread 'main' panicked at x.rs:8:14:\ncalled `unwrap()` on an `Err` "
 		      "value: Any { .. }\n"),
 		 "called `unwrap()` on an `Err` value: TooShort"},
 		{SPAN("{\"level\": \"info\", \"step\": 1}\n{\"level\": \"info\", \"step\": 2}\n"
-		      "{\"level\": \"error\", \"exception\": \"Traceback (most recent call last):\\n  File \\\"t.py\\\", "
-		      "line 2\\nIndexError: label 1001\\n\", \"rank\": 0}\n{\"level\": \"info\", \"event\": \"flush\"}\n"),
+		      "{\"level\": \"error\", \"exception\": \"Traceback (most recent call last):\\n  File "
+		      "\\\"t.py\\\", "
+		      "line 2\\nIndexError: label 1001\\n\", \"rank\": 0}\n{\"level\": \"info\", \"event\": "
+		      "\"flush\"}\n"),
 		 "IndexError: label 1001"},
 		/* What the loop went on after was handled. */
 		{SPAN("{\"level\": \"info\", \"step\": 1}\n{\"level\": \"error\", \"event\": \"lost\"}\n"
