@@ -1,5 +1,5 @@
 /*
- * For base/foreign and sense/proc/lockwait only: work on a name whose file system may never answer (a server of
+ * For base/foreign and sense/lockwait only: work on a name whose file system may never answer (a server of
  * files that is gone, a file system in user space that stands), or on a process whose memory lock may never come, is
  * done by a helper process, which can be abandoned. A thread could not: whoever waits in the kernel for such an answer
  * may not even be killed, and a process ends only with all its threads.

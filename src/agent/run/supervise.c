@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/mask.h"
 #include "base/path.h"
-#include "sense/proc/lockwait.h"
+#include "sense/lockwait.h"
 #include "sense/proc/proc.h"
 #include "tell/jobs/job_json.h"
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "sense/lockwait.h"
 
 #define ITEMS_MAX 65536
 #define OWNERS_MAX 1048576
@@ -296,6 +297,8 @@ static int maps_lines(struct scan *s, struct span text, bool last, size_t *ret_u
 static int maps_read(struct scan *s)
 {
 	char path[32];
+	if (lockwait_ask(s->w->proc_fd, s->pid) != 0)
+		return WORLD_DENIED; /* counted as one that cannot be read; the others are */
 	TEXT_FORMAT(path, "%d/maps", s->pid);
 	cleanup(closep) int fd = openat(s->w->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

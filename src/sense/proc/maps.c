@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "sense/proc/lockwait.h"
+#include "sense/lockwait.h"
 
 /* Limit of the text: the kernel allows 65,530 mappings by default, at about 100 bytes a line. */
 #define MAPS_TEXT_MAX (64 * MIB)

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mask.h"
-#include "sense/proc/lockwait.h"
+#include "sense/lockwait.h"
 
 /* include/linux/sched.h: the task runs no user program. */
 #define PF_KTHREAD UINT64_C(0x00200000)
@@ -41,7 +41,7 @@ static int pid_file_read(const struct world *w, pid_t pid, const char *file, cha
 	return pid_file_by(file_read_fd, w, pid, file, buf, cap, ret_len);
 }
 
-/* The same of a file that takes the memory lock of the process (sense/proc/lockwait). */
+/* The same of a file that takes the memory lock of the process (sense/lockwait). */
 static int pid_file_locked(file_reader *read, const struct world *w, pid_t pid, const char *file, char *buf, size_t cap,
 			   size_t *ret_len)
 {

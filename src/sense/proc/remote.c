@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "sense/proc/lockwait.h"
+#include "sense/lockwait.h"
 
 static ssize_t live_readv(struct remote *r, const struct iovec *into, size_t n_into, const struct iovec *from,
 			  size_t n_from)

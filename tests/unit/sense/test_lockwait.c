@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "sense/proc/lockwait.h"
+#include "sense/lockwait.h"
 
 /* A folder that plays /proc: 11 answers, 12 does not (a FIFO that nobody writes to), 13 is not there. */
 static int proc_make(char folder[static 32])

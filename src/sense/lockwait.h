@@ -4,7 +4,7 @@
  * Whoever asks then waits in the kernel, and on older ones not even SIGKILL ends the wait.
  *
  * A thread that may not wait, the loop of a supervisor, says so once (lockwait_begin). From then on the readers of this
- * folder ask here first, for that thread only: a helper process reads one byte that takes the lock. Who does not answer
+ * layer ask here first, for that thread only: a helper process reads one byte that takes the lock. Who does not answer
  * it in 0.1 s is not asked again for 5 s, then 10, up to a minute. An answer counts for a second, so that many small
  * reads cost one helper. A lock that is lost within that second still holds the reader.
  */

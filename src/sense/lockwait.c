@@ -1,4 +1,4 @@
-#include "sense/proc/lockwait.h"
+#include "sense/lockwait.h"
 
 #include <fcntl.h>
 #include <unistd.h>
