@@ -58,8 +58,8 @@ static const struct {
 	const char *name;
 	bool passed;
 } kept[] = {
-	{"vigil.db*", false}, {"jobs", false}, {"watched", false}, {"unstored", false},
-	{"notify", false},    {"kept", false}, {"heap", true},	   {"users", true},
+	{"vigil.db*", false}, {"jobs", false},	{"watched", false}, {"unstored", false}, {"notify", false},
+	{"kept", false},      {"swept", false}, {"heap", true},	    {"users", true},
 };
 
 /* -1: not vigil's. */
