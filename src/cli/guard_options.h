@@ -130,7 +130,7 @@ void guard_options_sweep(const struct guard_options *g, const struct world *w, c
 	{.name = "keep-jobs-for",                                                                                      \
 	 .type = OPTION_DURATION,                                                                                      \
 	 .arg = "TIME",                                                                                                \
-	 .help = "forget jobs that ended longer ago; 0 for never",                                                     \
+	 .help = "forget jobs that ended longer ago; not given, or 0: never by their age alone",                       \
 	 .offset = offsetof(S, guard.keep_jobs_for)},                                                                  \
 	{.name = "quiet",                                                                                              \
 	 .letter = 'q',                                                                                                \
@@ -147,6 +147,5 @@ void guard_options_sweep(const struct guard_options *g, const struct world *w, c
 	 .warn_at = 0.85,                                                                                              \
 	 .grace = 2 * NS_PER_S,                                                                                        \
 	 .keep_jobs = UINT64_MAX, /* not given */                                                                      \
-	 .keep_jobs_for = 365 * 24 * 3600 * NS_PER_S,                                                                  \
 	 .policy = POLICY_GROUP,                                                                                       \
 	 .freeze = true}
