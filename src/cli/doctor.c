@@ -98,5 +98,6 @@ const struct command command_doctor = {
 	.options = doctor_options,
 	.options_size = sizeof(struct doctor_options),
 	.run = doctor_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

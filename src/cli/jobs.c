@@ -2,6 +2,7 @@
 
 #include "agent/jobs/forget.h"
 #include "agent/jobs/unguarded.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
@@ -9,6 +10,7 @@
 #include "cli/past.h"
 #include "cli/view.h"
 #include "tell/jobs/job_json.h"
+#include "tell/text/textcols.h"
 
 struct jobs_options {
 	uint32_t limit;
@@ -64,10 +66,23 @@ static enum textout_ink state_ink(enum job_state s)
 	}
 }
 
+static const struct textcol columns[] = {
+	{.head = "JOB", .width = 20, .left = true, .cut = true},
+	{.head = "STATE", .width = 8, .left = true, .cut = true},
+	{.head = "EXIT", .width = 4, .spare = 1},
+	{.head = "STARTED", .width = 19, .spare = 4},
+	{.head = "RAN", .width = 11},
+	{.head = "TRY", .width = 3, .spare = 5},
+	{.head = "PEAK", .width = 8, .spare = 2},
+	{.head = "MEM+OTH", .width = 8, .spare = 3},
+	{.head = "STEP", .width = 13, .spare = 6},
+	{.head = "COMMAND", .width = 16, .gap = 2},
+};
+
 static void print_row(const struct list *l, const struct job *j)
 {
 	const struct textout *p = &l->view->paper;
-	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", step[48] = "-";
+	char when[24], ran[24], peak[16] = "-", exit[16] = "-", kills[16] = "-", step[48] = "-", attempt[16];
 	if (job_is_open(j))
 		past_step_short(j, step);
 	if (j->has_exit)
@@ -76,22 +91,15 @@ static void print_row(const struct list *l, const struct job *j)
 		(void)size_format(j->peak_bytes, peak);
 	if (j->memory_kills + j->other_deaths > 0)
 		(void)snprintf(kills, sizeof(kills), "%u+%u", j->memory_kills, j->other_deaths);
-	const int wide = p->width > 0 && p->width < 120 ? 0 : 13; /* a narrow terminal has no room for steps */
-	if (l->shown == 0) {
-		textout_ink(p, INK_DIM);
-		fprintf(p->to, "%-20s %-8s %4s %-19s %11s %3s %8s %8s %*s  %s\n", "JOB", "STATE", "EXIT", "STARTED",
-			"RAN", "TRY", "PEAK", "MEM+OTH", wide, wide ? "STEP" : "", "COMMAND");
-		textout_ink(p, INK_PLAIN);
-	}
-	textout_cell(p, j->id, 20);
-	fputc(' ', p->to);
-	textout_ink(p, state_ink(j->state));
-	textout_cell(p, job_state_name(j->state), 8);
-	textout_ink(p, INK_PLAIN);
-	fprintf(p->to, " %4s %19s %11s %3u %8s %8s %*s  ", exit, time_format(j->started_unix_ms, when),
-		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills, wide, wide ? step : "");
-	textout_cut(p, j->command, view_rest(l->view, wide ? 104 : 91));
-	fputc('\n', p->to);
+	TEXT_FORMAT(attempt, "%u", j->attempt);
+	if (l->shown == 0)
+		textcols_head(p, columns, ARRAY_SIZE(columns), 0, true);
+	const struct textcells cells = {
+		.text = {j->id, job_state_name(j->state), exit, time_format(j->started_unix_ms, when),
+			 view_ran(j, l->now_unix_ms, ran), attempt, peak, kills, step, j->command},
+		.ink = {[1] = state_ink(j->state)},
+	};
+	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);
 }
 
 static int jobs_show_one(void *ctx, const struct job *stored)
@@ -199,5 +207,6 @@ const struct command command_jobs = {
 	.options_size = sizeof(struct jobs_options),
 	.defaults = &defaults,
 	.run = jobs_run,
+	.paged = true,
 	.usage_status = EXIT_USAGE,
 };

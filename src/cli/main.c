@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/config.h"
 #include "cli/nearest.h"
+#include "cli/pager.h"
 
 const struct command *const commands[] = {
 	&command_run,
@@ -126,6 +127,8 @@ static int call(const struct command *c, int argc, char **argv)
 		return c->usage_status;
 	if (r == 0)
 		r = option_parse(c, argc, argv, opts, &rest, &f);
+	if (r == OPTION_HELP || (r == 0 && c->paged))
+		pager_begin();
 	if (r == OPTION_HELP) {
 		option_help(c, stdout);
 		return 0;
@@ -157,7 +160,7 @@ int main(int argc, char **argv)
 	}
 	int status = call(c, argc - 2, argv + 2);
 	/* Output that could not be written is a failure that scripts must see; a closed pipe is not a failure. */
-	if ((fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
+	if ((!pager_end() || fflush(stdout) == EOF || ferror(stdout)) && errno != EPIPE && status == 0) {
 		log_error("cannot write the output: %s", strerror(errno ? errno : EIO));
 		return EXIT_PROBLEM;
 	}

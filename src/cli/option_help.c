@@ -78,8 +78,15 @@ static const char *exit_statuses(const struct command *c)
 
 void option_help(const struct command *c, FILE *to)
 {
-	const struct textout p = {.to = to};
-	fprintf(to, "vigil %s: %s\n\nUsage: %s\n", c->name, c->summary, c->usage);
+	const struct textout p = {.to = to, .width = textout_width(to)};
+	const size_t usage_column = 7; /* behind "Usage: " */
+	if (p.width) {
+		textout_text(&p, 0, "vigil %s: %s", c->name, c->summary);
+		fputs("\nUsage: ", to);
+		textout_text(&p, usage_column, "%s", c->usage);
+	} else {
+		fprintf(to, "vigil %s: %s\n\nUsage: %s\n", c->name, c->summary, c->usage);
+	}
 	if (c->examples) {
 		fputs("\nExamples:\n", to);
 		print_block(c->examples, "  ", to);
