@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/jobs/forget.h"
 #include "agent/jobs/unguarded.h"
@@ -16,6 +17,7 @@ struct jobs_options {
 	uint32_t limit;
 	bool running;
 	bool json;
+	bool names; /* for completion: ids and names, a line each, without anything that a shell could mistake */
 	uint64_t forget_ns; /* UINT64_MAX: none */
 	const char *state;
 };
@@ -40,6 +42,7 @@ static const struct option options[] = {
 	 .help = "remove the records, output and profiles of jobs that ended longer ago than this (30d); nothing else "
 		 "does",
 	 .offset = offsetof(struct jobs_options, forget_ns)},
+	{.name = "names", .type = OPTION_FLAG, .offset = offsetof(struct jobs_options, names)},
 	OPTION_JSON(jobs_options),
 	OPTION_STATE(jobs_options),
 	OPTION_END,
@@ -102,6 +105,12 @@ static void print_row(const struct list *l, const struct job *j)
 	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);
 }
 
+static void print_word(const char *text)
+{
+	if (text[0] && text[0] != '-' && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0')
+		puts(text);
+}
+
 static int jobs_show_one(void *ctx, const struct job *stored)
 {
 	struct list *l = ctx;
@@ -111,7 +120,10 @@ static int jobs_show_one(void *ctx, const struct job *stored)
 		return 0;
 	if (l->options->limit > 0 && l->shown >= l->options->limit)
 		return 1;
-	if (l->options->json) {
+	if (l->options->names) {
+		print_word(j.id);
+		print_word(j.name);
+	} else if (l->options->json) {
 		cleanup(js_freep) struct js *o = job_json(&j);
 		if (job_is_open(&j)) {
 			static struct job_steps known;
@@ -186,6 +198,8 @@ static int jobs_run(const void *opts, int argc, char **argv)
 	int r = v.store ? store_each_job(v.store, 0, jobs_show_one, &l) : 0;
 	if (r < 0)
 		return view_failed(&v, r, "the jobs");
+	if (o->names)
+		return 0;
 	if (l.shown == 0 && !o->json)
 		log_info("%s", v.store && o->running ? "no job is running" : v.store ? "no job is recorded" : v.none);
 	crowd_show(&v, o->json);
