@@ -107,7 +107,9 @@ static void print_row(const struct list *l, const struct job *j)
 
 static void print_word(const char *text)
 {
-	if (text[0] && text[0] != '-' && text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0')
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	if (text[0] && text[0] != '-' &&
+	    text[strspn(text, plain)] == '\0')
 		puts(text);
 }
 
