@@ -108,8 +108,7 @@ static void print_row(const struct list *l, const struct job *j)
 static void print_word(const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-	if (text[0] && text[0] != '-' &&
-	    text[strspn(text, plain)] == '\0')
+	if (text[0] && text[0] != '-' && text[strspn(text, plain)] == '\0')
 		puts(text);
 }
 

@@ -149,12 +149,12 @@ static void standing_say(const struct command *c)
 	pid_t pid[4];
 	size_t n = c->paged || c == &command_top ? lockwait_standing(pid, ARRAY_SIZE(pid)) : 0;
 	if (n == 1)
-		log_info("process %d does not answer, as something holds its memory lock: what only it could tell "
-			 "is left out",
+		log_info("process %d does not answer, as something holds its memory lock: what only it could "
+			 "tell is left out",
 			 (int)pid[0]);
 	else if (n > 1)
-		log_info("%zu processes do not answer (%d, %d%s), as something holds their memory locks: what only they "
-			 "could tell is left out",
+		log_info("%zu processes do not answer (%d, %d%s), as something holds their memory locks: what only "
+			 "they could tell is left out",
 			 n, (int)pid[0], (int)pid[1], n > 2 ? ", …" : "");
 }
 

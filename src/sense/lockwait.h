@@ -3,11 +3,11 @@
  * memory lock, which may never come back (a thread that replaces a mapping of a file on a dead server keeps it).
  * Whoever asks then waits in the kernel, and on older ones not even SIGKILL ends the wait.
  *
- * A thread that may not wait, the loop of a supervisor or a command that reads, says so once (lockwait_begin). From then
- * on the readers of this layer ask here first, for that thread only: a helper process, which stays, reads one byte that
- * takes the lock. Who does not answer it in 0.1 s is not asked again for 5 s, then 10, up to a minute, and the helper
- * that stands is replaced. An answer counts for a second, so that many small reads cost one question. A lock that is
- * lost within that second still holds the reader.
+ * A thread that may not wait, the loop of a supervisor or a command that reads, says so once (lockwait_begin). From
+ * then on the readers of this layer ask here first, for that thread only: a helper process, which stays, reads one byte
+ * that takes the lock. Who does not answer it in 0.1 s is not asked again for 5 s, then 10, up to a minute, and the
+ * helper that stands is replaced. An answer counts for a second, so that many small reads cost one question. A lock
+ * that is lost within that second still holds the reader.
  */
 #pragma once
 
