@@ -35,9 +35,43 @@ static bool others_wait_by_name(const struct hang_work *w)
 	return n > 0;
 }
 
+/* True if another thread of the rank is in the others' call: then that one counts, and its main thread may sleep. */
+static bool joins_beside(const struct stackgroup_rank *r)
+{
+	struct activity_found f;
+	for (size_t i = 0; i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		activity_of(t, &f);
+		if (t != r->acting && activity_waits_for_ranks(f.kind))
+			return true;
+	}
+	return false;
+}
+
+/* True if another thread of the rank may be the one that answers: it runs, or waits for connections or data. */
+static bool serves_in_its_stead(const struct stackgroup_rank *r)
+{
+	for (size_t i = 0; i < r->process->n_threads; i++) {
+		const struct dump_thread *t = &r->process->threads[i];
+		bool busy = t->wait.kind == WAIT_RUNNING || t->wait.kind == WAIT_POLL || t->wait.kind == WAIT_SOCKET;
+		if (t != r->acting && busy)
+			return true;
+	}
+	return false;
+}
+
+/* True if the others wait for this rank: by the names of their calls, or by the graph. */
+static bool is_waited_for(const struct hang_work *w, const struct stackgroup_rank *r)
+{
+	enum confidence by_graph = CONFIDENCE_LOW;
+	if (others_wait_by_name(w))
+		return !joins_beside(r);
+	return hang_graph_names(w, r->rank, &by_graph) && by_graph >= CONFIDENCE_MEDIUM && !serves_in_its_stead(r);
+}
+
 bool hang_outsleeps(const struct hang_work *w, const struct stackgroup_rank *r)
 {
-	if (!w->many || r->activity.kind != ACTIVITY_SLEEP || !r->acting || hang_works(w, r) || !others_wait_by_name(w))
+	if (!w->many || r->activity.kind != ACTIVITY_SLEEP || !r->acting || hang_works(w, r) || !is_waited_for(w, r))
 		return false;
 	uint64_t excuse = sub_floor(hang_time(w->s->sleep_ns, HANG_SLEEP_NS), w->standstill_ns);
 	return sleep_left_ns(w, r) > excuse;
@@ -66,7 +100,8 @@ bool hang_long_sleep(struct hang_work *w)
 		return false;
 	if (!hang_old_enough(w, HANG_FIRM))
 		return true;
-	hang_is(w, "rank_sleeps", hang_all_still(w) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
+	bool sure = hang_all_still(w) && others_wait_by_name(w);
+	hang_is(w, "rank_sleeps", sure ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM);
 	for (size_t i = 0; i < w->n_blocking; i++) {
 		if (w->benign[i])
 			continue;
@@ -75,4 +110,14 @@ bool hang_long_sleep(struct hang_work *w)
 	}
 	hang_says_who_waits(w);
 	return true;
+}
+
+bool hang_end_outsleeps(const struct hang_work *w, const struct waitgraph_sink *s, uint64_t excuse_ns)
+{
+	const struct waitgraph_node *n = &w->c->graph->node[s->node];
+	bool beside = n->thread && n->fact && n->fact->kind == WAITFACT_CLOCK && !(n->who && n->who->main);
+	if (s->end != WAITEND_CLOCK || !beside || n->naps || s->n_followers == 0 || s->quality < WAITGRAPH_LIKELY)
+		return false;
+	uint64_t length = sub_floor(n->thread->limit_ns, w->p->job_age_ns);
+	return MAX(n->thread->left_ns, length) > sub_floor(excuse_ns, w->standstill_ns);
 }
