@@ -284,7 +284,8 @@ bool hang_graph_benign(struct hang_work *w)
 		return benign_end(w, s, "work", "what it waits for works", runs_ns);
 	if (is_habit_of_own(w, s)) /* as of any other thread of its own */
 		sleep = MIN(sleep, patience(w, own_thread_ns));
-	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep)
+	if (s->end == WAITEND_CLOCK && !end_is_main(w, s) && w->standstill_ns < sleep &&
+	    !hang_end_outsleeps(w, s, sleep))
 		return benign_end(w, s, "sleep", "what it waits for sleeps", sleep);
 	if (s->end == WAITEND_CLOCK && by_timer(w, s) && w->standstill_ns < (s->n_followers > 0 ? sleep : long_sleep))
 		return benign_end(w, s, "sleep", "an event loop waits for its timers",
