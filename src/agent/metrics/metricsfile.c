@@ -20,7 +20,9 @@ int metricsfile_write(const char *folder, const char *text, size_t len, struct f
 	if (r < 0)
 		return fault_set(f, r, "--textfile: cannot open the folder %s: %s", folder, strerror(-r));
 	const struct foreign_place in = {.dirfd = fd, .as = foreign_owner(fd, &owner)};
+	mode_t before = umask(0022); /* node_exporter is another user */
 	r = foreign_replace(&in, METRICSFILE_NAME, text, len, 0644);
+	(void)umask(before);
 	if (r != 0)
 		return fault_set(f, r < 0 ? r : -EEXIST,
 				 "--textfile: cannot write %s/%s: %s; the old file stays as it was", folder,

@@ -12,6 +12,7 @@
 #include "sense/proc/tasks.h"
 
 #define TASKS_CAP 65536
+#define HELPER_NAME "vigil-"
 #define GPU_CALL_NS NS_PER_S
 
 static void container_read(const struct world *w, uint64_t node_total_bytes, struct metrics_facts *ret)
@@ -57,7 +58,7 @@ static void self_add(const struct world *w, const struct task_row *t, struct met
 	s->rss_bytes += task_rss_bytes(t);
 }
 
-/* A helper is a fork of its supervisor, so it has its name; the job's first process has another parent or name. */
+/* A helper is a child of the supervisor, by name: vigil-guard, vigil-hang. The job's first process is one as well. */
 static void self_of(const struct world *w, const struct tasks *t, struct metrics_job *j)
 {
 	const struct task_row *own = tasks_find(t, j->job.supervisor_pid);
@@ -66,7 +67,7 @@ static void self_of(const struct world *w, const struct tasks *t, struct metrics
 	self_add(w, own, &j->self[METRICS_SUPERVISOR]);
 	for (size_t i = 0; i < t->n; i++)
 		if (t->rows[i].ppid == own->pid && t->rows[i].pid != j->job.pid &&
-		    strcmp(t->rows[i].comm, own->comm) == 0)
+		    strncmp(t->rows[i].comm, HELPER_NAME, sizeof(HELPER_NAME) - 1) == 0)
 			self_add(w, &t->rows[i], &j->self[METRICS_HELPERS]);
 }
 

@@ -129,7 +129,8 @@ int metricspush_open(struct metrics_receiver *r, const char *url, bool insecure,
 
 static bool worth_a_try(const struct notify_answer *a)
 {
-	return (a->status == 0 && !a->config_error) || a->status == 429 || a->status == 502 || a->status == 503 ||
+	/* an answer that broke off is none */
+	return (a->error[0] && !a->config_error) || a->status == 429 || a->status == 502 || a->status == 503 ||
 	       a->status == 504;
 }
 
@@ -154,7 +155,7 @@ static int answer_fault(const struct metrics_receiver *r, const char *path, cons
 {
 	char said[120];
 	span_copy((struct span){a->body, MIN(a->body_len, sizeof(said) - 1)}, said, sizeof(said));
-	if (a->status == 0)
+	if (a->error[0])
 		return fault_set(f, -EHOSTUNREACH, "%s%s did not take it: %s (%u tries)", r->url, path, a->error,
 				 tries);
 	return fault_set(f, a->status == 400 || a->status == 413 ? -EPROTO : -EBUSY,
@@ -190,7 +191,7 @@ static int post(struct metrics_receiver *r, const char *path, char *body, struct
 		(void)poll(NULL, 0, (int)wait_ms);
 	}
 	notify_request_done(&request);
-	if (a.status < 200 || a.status > 299)
+	if (a.status < 200 || a.status > 299 || a.error[0])
 		return answer_fault(r, path, &a, tries, f);
 	rejected_count(r, &a);
 	return 0;
