@@ -203,7 +203,7 @@ const struct command command_metrics = {
 		"Counters go on through restarts of vigil and through vigil jobs --forget.\n"
 		"\n"
 		"With --otlp, events go along as log records, each once. Dashboard, alerts and rules that give Ray's "
-		"names are installed in share/grafana and share/prometheus.\n",
+		"names are installed in share/vigil.\n",
 	.examples = "vigil metrics\n"
 		    "vigil metrics --textfile /var/lib/prometheus/node-exporter --watch 15s\n"
 		    "vigil metrics --otlp http://127.0.0.1:4318 --watch 30s",
