@@ -1,0 +1,62 @@
+/* Devices under the names that DCGM's exporter gives them, with its units (percent, MiB, MHz, mJ, watt). */
+#include <inttypes.h>
+
+#include "tell/metrics/metricset.h"
+
+struct gpu_field {
+	enum gpu_value value;
+	const char *name, *help;
+	bool counter;
+	double scale; /* the value is multiplied by it */
+};
+
+static const struct gpu_field fields[] = {
+	{GPU_BUSY, "DCGM_FI_DEV_GPU_UTIL", "GPU utilization (in %).", false, 1},
+	{GPU_MEMORY_BUSY, "DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization (in %).", false, 1},
+	{GPU_MEMORY_TOTAL, "DCGM_FI_DEV_FB_TOTAL", "Frame buffer memory (in MiB).", false, 1.0 / 1048576},
+	{GPU_MEMORY_USED, "DCGM_FI_DEV_FB_USED", "Frame buffer memory used (in MiB).", false, 1.0 / 1048576},
+	{GPU_MEMORY_RESERVED, "DCGM_FI_DEV_FB_RESERVED", "Frame buffer memory of the driver (in MiB).", false,
+	 1.0 / 1048576},
+	{GPU_POWER, "DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", false, 1.0 / 1000},
+	{GPU_ENERGY, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "Energy since the driver was loaded (in mJ).", true, 1},
+	{GPU_SM_CLOCK, "DCGM_FI_DEV_SM_CLOCK", "SM clock (in MHz).", false, 1},
+	{GPU_MEMORY_CLOCK, "DCGM_FI_DEV_MEM_CLOCK", "Memory clock (in MHz).", false, 1},
+	{GPU_TEMPERATURE, "DCGM_FI_DEV_GPU_TEMP", "Temperature (in C).", false, 1},
+	{GPU_REASONS, "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", "Why the clocks are not higher (bits).", false, 1},
+	{GPU_PCIE_REPLAYS, "DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "PCIe retries.", true, 1},
+	{GPU_ECC_CORRECTED, "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", "Corrected memory errors.", true, 1},
+	{GPU_ECC_UNCORRECTED, "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "Uncorrected memory errors.", true, 1},
+	{GPU_ROWS_CORRECTABLE, "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS", "Rows replaced for corrected errors.", true, 1},
+	{GPU_ROWS_UNCORRECTABLE, "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", "Rows replaced for uncorrected errors.",
+	 true, 1},
+	{GPU_ROWS_FAILED, "DCGM_FI_DEV_ROW_REMAP_FAILURE", "Whether replacing rows failed.", false, 1},
+};
+
+static void gpu_labels(struct metricset *s, struct metric_sample *m, const struct gpu_sample *g, const char *node)
+{
+	char index[16], device[32];
+	TEXT_FORMAT(index, "%" PRIu32, g->index);
+	TEXT_FORMAT(device, "nvidia%" PRIu32, g->has_number ? g->number : g->index);
+	metricset_label(s, m, "gpu", index);
+	metricset_label(s, m, "UUID", g->uuid);
+	metricset_label(s, m, "device", g->vendor == GPU_NVIDIA ? device : gpu_vendor_name(g->vendor));
+	metricset_label(s, m, "modelName", g->name);
+	metricset_label(s, m, "Hostname", node);
+}
+
+void metrics_of_gpus(struct metricset *s, const struct metrics_facts *f)
+{
+	for (size_t i = 0; f->gpus && i < ARRAY_SIZE(fields); i++) {
+		struct metric_family *family = metricset_family(s, fields[i].counter ? METRIC_COUNTER : METRIC_GAUGE,
+								fields[i].name, "", fields[i].help);
+		family->foreign = true;
+		for (uint32_t k = 0; k < f->gpus->set.n; k++) {
+			const struct gpu_sample *g = &f->gpus->set.gpu[k];
+			if (gpu_has(g, fields[i].value))
+				gpu_labels(
+					s,
+					metricset_add(s, family, (double)g->value[fields[i].value] * fields[i].scale),
+					g, f->node);
+		}
+	}
+}
