@@ -7,6 +7,7 @@
 #include "agent/jobs/unguarded.h"
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/doctor_file.h"
 #include "cli/doctor_job.h"
 #include "cli/state.h"
 #include "judge/host/doctor.h"
@@ -92,6 +93,19 @@ static int doctor_here(const struct doctor_options *o)
 	return findings_worst(&all) >= SEVERITY_WARNING ? EXIT_PROBLEM : 0;
 }
 
+/* What looks like a path is a file; jobs have no '/' in their names. */
+static bool is_file(const char *what)
+{
+	static const char *const ends[] = {".json", ".gz", ".trace"};
+	const size_t n = strlen(what);
+	if (strchr(what, '/'))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (n > strlen(ends[i]) && strcmp(what + n - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
 static int doctor_run(const void *options, int argc, char **argv)
 {
 	const struct doctor_options *o = options;
@@ -105,13 +119,15 @@ static int doctor_run(const void *options, int argc, char **argv)
 		log_error("--for: expected 1 to 600 seconds; a shorter look proves nothing");
 		return EXIT_USAGE;
 	}
+	if (is_file(argv[0]))
+		return doctor_file(argv[0], o->json);
 	const struct doctor_job d = {.state = o->state, .what = argv[0], .for_ns = o->for_ns, .json = o->json};
 	return doctor_job(&d);
 }
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.usage = "vigil doctor [OPTIONS] [JOB|PID|last]",
+	.usage = "vigil doctor [OPTIONS] [JOB|PID|last|FILE]",
 	.summary = "why a job is not faster; what is unsafe on this machine",
 	.about = "With a JOB or PID, watches it and its descendants for some seconds and says what holds it back, in "
 		 "the order of what it costs, each with the evidence, the remedy, and how much faster the job would be "
@@ -120,13 +136,22 @@ const struct command command_doctor = {
 		 "faults, memory, a broken loss. Nothing is stopped or changed. Where nothing is found, it says what "
 		 "was looked at.\n"
 		 "\n"
+		 "With a FILE, judges a trace in Chrome's format, packed with gzip or not, as `ray timeline`, "
+		 "torch.profiler and others write it: tasks that are too small or of unequal length, one worker that "
+		 "does everything, workers that work one after another, times in which nobody works. A name with a '/' "
+		 "or "
+		 "one that ends in .json, .gz or .trace is a file. The file is read part by part; of one that is cut "
+		 "off, "
+		 "what is there is judged.\n"
+		 "\n"
 		 "Without an argument, tries what vigil needs and looks at what endangers long jobs on this machine: "
 		 "kernel settings, limits, other programs that end processes. Each finding says what suffers, on what "
 		 "evidence, and what to do.\n"
 		 "\n"
 		 "Exit status 1 when something needs attention (a warning or a problem), else 0; 4 if there is no such "
-		 "job or process.",
-	.examples = "vigil doctor\nvigil doctor last\nvigil doctor 4711 --for 10\nvigil doctor last --json | jq "
+		 "job, process or file.",
+	.examples = "vigil doctor\nvigil doctor last\nvigil doctor 4711 --for 10\nvigil doctor timeline.json\nvigil "
+		    "doctor last --json | jq "
 		    "'.findings[0]'",
 	.options = doctor_options,
 	.options_size = sizeof(struct doctor_options),

@@ -116,7 +116,8 @@ static const struct option options[] = {
 	{.name = "threads",
 	 .type = OPTION_TEXT,
 	 .arg = "auto|N|keep",
-	 .help = "threads that numeric libraries start in each rank (OMP_NUM_THREADS and others): auto fits ranks times "
+	 .help = "threads that numeric libraries start in each rank (OMP_NUM_THREADS and others): auto fits ranks "
+		 "times "
 		 "threads to the physical cores of the cpuset and quota; what the environment has set stays",
 	 .offset = offsetof(struct run_options, threads)},
 	{.name = "rules",
@@ -232,7 +233,8 @@ static int run(const void *opts, int argc, char **argv)
 	struct fault f = {0};
 	struct world w;
 	char state[256];
-	if (options_check(o, argc) < 0 || run_threads_check(o->threads) < 0 || retry_kinds(&o->retry_on, &spec.retry) < 0)
+	if (options_check(o, argc) < 0 || run_threads_check(o->threads) < 0 ||
+	    retry_kinds(&o->retry_on, &spec.retry) < 0)
 		return 125;
 	if (o->hang.on_hang == ON_HANG_RESTART && o->retries == 0) {
 		log_error("--on-hang restart starts the job again as often as --retries N allows, and N is 0; add "

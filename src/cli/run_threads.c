@@ -41,7 +41,7 @@ int run_threads_check(const char *text)
 	return -EINVAL;
 }
 
-static void say(const struct threadplan *p, uint32_t threads, uint32_t ranks, const struct threadroom *room)
+static void run_threads_say(const struct threadplan *p, uint32_t threads, uint32_t ranks, const struct threadroom *room)
 {
 	char text[256];
 	struct buf kept = BUF_ON(text);
@@ -80,5 +80,5 @@ void run_threads_set(const char *text, const struct world *w, struct run_spec *s
 	spec->env = items;
 	spec->n_env = plan.n;
 	if (!spec->watch.quiet)
-		say(&plan, threads, ranks, by_cores ? &room : NULL);
+		run_threads_say(&plan, threads, ranks, by_cores ? &room : NULL);
 }
