@@ -8,7 +8,6 @@ same work. tests/e2e/test_doctor_speed.py and bench/doctor.py run them.
 import argparse
 import multiprocessing
 import os
-import queue
 import socket
 import subprocess
 import sys
@@ -272,11 +271,11 @@ def serial(fixed, seconds):
 def faults(fixed, seconds):
     """Makes and frees a large array in each step."""
     import numpy
-    a = numpy.ones(8_000_000, dtype=numpy.uint8)
+    a = numpy.ones(48_000_000, dtype=numpy.uint8)
     out = numpy.empty_like(a)
 
     def one():
-        for _ in range(20):
+        for _ in range(4):
             if fixed:
                 numpy.add(a, 1, out=out)
             else:

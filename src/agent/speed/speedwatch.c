@@ -64,14 +64,20 @@ static void costs_read(struct speedwatch *s, bool first)
 	}
 }
 
-static void reaped_read(struct speedwatch *s)
+static void process_costs(struct speedwatch *s)
 {
 	for (size_t i = 0; i < s->f->n_processes; i++) {
+		struct speedwatch_process *p = &s->process[i];
+		struct speed_process *to = &s->f->process[i];
 		struct proc_stat st;
-		if (!s->process[i].gone && proc_stat_read(s->w, s->f->process[i].pid, &st) == 0)
-			s->process[i].reaped_ns = st.reaped_ticks * (NS_PER_S / s->w->ticks_per_s);
-		s->f->process[i].started = (double)sub_floor(s->process[i].reaped_ns, s->process[i].reaped_begin_ns) /
-					   1e9 / s->f->watched_s;
+		struct iocalls io;
+		if (!p->gone && proc_stat_read(s->w, to->pid, &st) == 0)
+			p->reaped_ns = st.reaped_ticks * (NS_PER_S / s->w->ticks_per_s);
+		to->started = (double)sub_floor(p->reaped_ns, p->reaped_begin_ns) / 1e9 / s->f->watched_s;
+		if (p->gone || !p->has_io || iocalls_read(s->w, to->pid, &io) != 0)
+			continue;
+		to->reads = (double)sub_floor(io.reads, p->io_begin.reads) / s->f->watched_s;
+		to->writes = (double)sub_floor(io.writes, p->io_begin.writes) / s->f->watched_s;
 	}
 }
 
@@ -141,7 +147,7 @@ static int speedwatch_run(struct speedwatch *s, pid_t pid)
 		s->f->watched_s = (double)MAX(s->w->mono_ns() - s->begin_ns, 1u) / 1e9;
 		for (size_t i = 0; i < s->f->n_threads; i++)
 			thread_costs(s, i);
-		reaped_read(s);
+		process_costs(s);
 		speedwatch_around_read(s->w, pid, &around[1]);
 		speedwatch_machine(s, &around[0], &around[1]);
 	}

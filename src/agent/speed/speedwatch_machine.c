@@ -74,6 +74,7 @@ static void processors(const struct speedwatch *s, const struct speedwatch_aroun
 
 static void quota(const struct speedwatch_around *a, const struct speedwatch_around *b, struct speed_machine *m)
 {
+	const double seconds = (double)MAX(sub_floor(b->at_ns, a->at_ns), 1u) / 1e9;
 	if (!b->has_quota || b->quota.cores <= 0)
 		return;
 	m->quota_cores = b->quota.cores;
@@ -82,6 +83,7 @@ static void quota(const struct speedwatch_around *a, const struct speedwatch_aro
 		return;
 	m->periods = (double)sub_floor(b->quota.periods, a->quota.periods);
 	m->throttled = (double)sub_floor(b->quota.throttled, a->quota.throttled);
+	m->throttled_cores = (double)sub_floor(b->quota.throttled_ns, a->quota.throttled_ns) / 1e9 / seconds;
 }
 
 static void memory(const struct speedwatch *s, struct speed_machine *m)

@@ -16,6 +16,8 @@ struct speedwatch_thread {
 struct speedwatch_process {
 	struct procview *view; /* NULL: no Python, or not to be read */
 	uint64_t reaped_begin_ns, reaped_ns;
+	bool has_io;
+	struct iocalls io_begin;
 	bool gone;
 };
 

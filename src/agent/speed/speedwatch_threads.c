@@ -154,6 +154,7 @@ static int speedwatch_add_process(struct speedwatch *s, const struct member *m)
 	struct proc_stat st;
 	if (proc_stat_read(s->w, p.pid, &st) == 0)
 		s->process[f->n_processes].reaped_begin_ns = st.reaped_ticks * (NS_PER_S / s->w->ticks_per_s);
+	s->process[f->n_processes].has_io = iocalls_read(s->w, p.pid, &s->process[f->n_processes].io_begin) == 0;
 	f->process[f->n_processes++] = p;
 	return 0;
 }

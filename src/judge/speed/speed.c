@@ -48,6 +48,12 @@ const struct speed_thread *speed_lead_thread(const struct speedfacts *f, size_t 
 	return NULL;
 }
 
+double speed_others_counted(const struct speedview *v)
+{
+	const struct speed_machine *m = &v->f->machine;
+	return m->has_running && m->running > v->wanted ? m->running - v->wanted : 0;
+}
+
 double speed_fair(const struct speedview *v, double want)
 {
 	const double cpus = MIN(v->room, v->cpus);
@@ -87,6 +93,19 @@ struct finding *speed_add(struct findings *all, const char *id, const char *conf
 	return f;
 }
 
+/*
+ * Threads outside the job that compete with it, as threads of its own weight. They are counted; but what the job got of
+ * its processors says better how much they weigh, where it did not get all that it wanted.
+ */
+static double others_of(const struct speedview *v)
+{
+	double counted = speed_others_counted(v);
+	if (v->run < 0.1 || v->run > v->cpus || v->room < v->cpus)
+		return counted;
+	double felt = v->wanted * (v->cpus - v->run) / v->run;
+	return v->queued > 0.1 * v->run ? MIN(felt, 4 * counted) : MIN(felt, counted);
+}
+
 void speedview_of(const struct speedfacts *f, struct speedview *ret)
 {
 	struct speedview v = {.f = f, .lead = SIZE_MAX};
@@ -108,7 +127,7 @@ void speedview_of(const struct speedfacts *f, struct speedview *ret)
 	}
 	v.cpus = MAX(f->machine.job_cpus, 1u);
 	v.room = f->machine.quota_cores > 0 ? MIN(v.cpus, f->machine.quota_cores) : v.cpus;
-	v.others = f->machine.has_running && f->machine.running > v.wanted ? f->machine.running - v.wanted : 0;
+	v.others = others_of(&v);
 	*ret = v;
 }
 

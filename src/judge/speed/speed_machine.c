@@ -59,11 +59,11 @@ static void quota(const struct speedview *v, struct findings *all)
 static void cpuset(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
-	if (m->job_cpus == 0 || m->job_cpus >= m->cpus || v->wanted < v->cpus * 1.25 || v->run < v->cpus * 0.3 ||
-	    quota_binds(v))
+	if (m->job_cpus == 0 || m->job_cpus >= m->cpus || v->wanted < v->cpus * 1.25 || quota_binds(v))
 		return;
 	struct speedview wide = *v;
 	wide.cpus = m->cpus;
+	wide.others = speed_others_counted(v);
 	wide.room = m->quota_cores > 0 ? MIN(wide.cpus, m->quota_cores) : wide.cpus;
 	double speedup = speed_fair(&wide, v->wanted) / MAX(v->run, 0.01);
 	struct finding *f = speed_add(all, "cpuset-small", "high", speedup, 0,

@@ -51,7 +51,7 @@ static void pressure(const struct speedview *v, struct findings *all)
 /* The kernel spends 0.1 to 4 us on a fault; what is beside that is not spent on faults. */
 static void faults(const struct speedview *v, struct findings *all)
 {
-	if (v->faults < 10000 || v->run < 0.1 || v->system < 0.1 * v->run)
+	if (v->run < 0.05 || v->faults < 10000 * v->run || v->system < 0.1 * v->run)
 		return;
 	double each_us = v->system / v->faults * 1e6;
 	if (each_us < 0.05 || each_us > 6)

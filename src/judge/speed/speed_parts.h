@@ -16,6 +16,8 @@ double speed_busy(const struct speedfacts *f, size_t process);
 double speed_run_of(const struct speedfacts *f, size_t process);
 /* The main thread; NULL if it is not watched. */
 const struct speed_thread *speed_lead_thread(const struct speedfacts *f, size_t process);
+/* Runnable threads outside the job on the whole machine. */
+double speed_others_counted(const struct speedview *v);
 /* Cores that `want` threads get on the processors of the job, beside those of others. */
 double speed_fair(const struct speedview *v, double want);
 /* Part of the sweeps in which no thread of the job but `except` runs or wants to, while except is in `letters`. */

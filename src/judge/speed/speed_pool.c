@@ -23,6 +23,7 @@ struct pool {
 	double worker_run, lead_run; /* cores */
 	double worker_system;
 	double switches; /* voluntary ones a second of all workers */
+	double messages; /* calls that write, a second, of all workers */
 };
 
 static bool is_worker(const struct speedfacts *f, size_t i, size_t lead)
@@ -67,6 +68,7 @@ static void pool_worker(const struct speedfacts *f, size_t i, struct pool *p)
 	} else {
 		p->second = MAX(p->second, busy);
 	}
+	p->messages += f->process[i].writes;
 	for (size_t k = 0; k < f->n_threads; k++)
 		if (f->thread[k].process == i) {
 			p->worker_run += f->thread[k].run;
@@ -194,26 +196,26 @@ static void serial(const struct speedview *v, const struct pool *p, struct findi
 
 static void tiny(const struct speedview *v, const struct pool *p, struct findings *all)
 {
-	if (p->switches < 500 || p->worker_run < 0.05)
-		return;
-	double each_us = p->worker_run / p->switches * 1e6;
-	double work = MAX(p->worker_run - p->worker_system, 0.01);
-	if (each_us > 2000 || p->lead_run < 0.25 * work || p->lead_run < 0.2)
+	/* A worker writes a result for each task; where that may not be read, it waits at most once for each. */
+	const double rate = MAX(p->messages, p->switches);
+	const double work = MAX(p->worker_run - p->worker_system, 0.01);
+	const double each_us = rate > 0 ? p->worker_run / rate * 1e6 : 0;
+	if (rate < 500 || p->worker_run < 0.05 || each_us > 2000 || p->lead_run < 0.25 * work || p->lead_run < 0.1)
 		return;
 	/* What is left when only the work itself is done, by all workers at once. */
-	double speedup = speed_fair(v, (double)p->n) / work;
+	double speedup = MIN(speed_fair(v, (double)p->n), v->room) / work;
 	struct finding *f =
 		speed_add(all, "tiny-tasks", "medium", speedup, 0,
-			  "the tasks are too small: a worker works for %.0f us and then waits for the next one, "
-			  "and handing them out takes the main process as long",
-			  each_us);
+			  "the tasks are too small: a worker works for %.0f us on each, and the main process for "
+			  "%.0f us to hand it out",
+			  each_us, p->lead_run / rate * 1e6);
 	if (!f)
 		return;
 	finding_evidence(
 		f,
-		"%.0f waits a second of %zu workers; main process %.2f, workers %.2f processors, %.2f of that in "
-		"the kernel",
-		p->switches, p->n, p->lead_run, p->worker_run, p->worker_system);
+		"%.0f results a second of %zu workers; the main process uses %.2f processors, the workers %.2f, "
+		"%.2f of that in the kernel",
+		rate, p->n, p->lead_run, p->worker_run, p->worker_system);
 	finding_advice(
 		f,
 		"hand out %.0f of them at once (chunksize= of a Pool or executor, a loop inside the Ray task), so "

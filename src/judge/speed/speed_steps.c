@@ -8,9 +8,9 @@ static void loss_broken(const struct speedview *v, struct findings *all)
 	const struct speed_steps *s = &v->f->steps;
 	if (!s->broken)
 		return;
-	struct finding *f = speed_add(all, "loss-broken", "high", 0, 1,
-				      "the loss is %s: all that is computed from here on is lost",
-				      s->infinite ? "infinite" : "not a number (NaN)");
+	struct finding *f =
+		speed_add(all, "loss-broken", "high", 0, 1, "the loss is %s: all that is computed from here on is lost",
+			  s->infinite ? "infinite" : "not a number (NaN)");
 	if (!f)
 		return;
 	if (s->has_broken_step)

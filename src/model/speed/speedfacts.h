@@ -60,6 +60,7 @@ struct speed_process {
 	unsigned libs; /* enum threadlib */
 	/* What its environment sets, as it was when the program was started; 0: not set or not a number. */
 	uint32_t set_threads; /* the smallest of the thread variables */
+	double reads, writes; /* calls a second; 0 where they may not be read */
 	double started; /* children that it waited for, in cores */
 };
 
@@ -70,6 +71,7 @@ struct speed_machine {
 	double quota_cores; /* 0: none */
 	char quota_group[256];
 	double periods, throttled; /* of the quota's group, while it was watched */
+	double throttled_cores; /* time that it was held back for, summed over the processors; 0: not known */
 	bool has_cpu; /* the three below; in cores */
 	double busy, steal, iowait;
 	double idle_elsewhere; /* of processors that the job may not use */

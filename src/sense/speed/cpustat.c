@@ -158,6 +158,9 @@ int cpuquota_read(const struct world *w, pid_t pid, struct cpuquota *ret)
 		if (text_field_u64(all, "nr_periods", &best.periods) < 0 ||
 		    text_field_u64(all, "nr_throttled", &best.throttled) < 0)
 			best.periods = best.throttled = 0;
+		uint64_t us = 0;
+		if (text_field_u64(all, "throttled_time", &best.throttled_ns) < 0)
+			best.throttled_ns = text_field_u64(all, "throttled_usec", &us) == 0 ? us * NS_PER_US : 0;
 	} while (path_cut(group));
 	if (!any)
 		return WORLD_ABSENT;

@@ -32,6 +32,7 @@ int must_check swapstat_read(const struct world *w, struct swapstat *ret);
 
 struct cpuquota {
 	double cores; /* 0: none */
+	uint64_t throttled_ns; /* summed over the processors */
 	uint64_t periods, throttled; /* throttled: those of periods that the group was held back in */
 	char group[256]; /* below the folder of the control groups */
 };

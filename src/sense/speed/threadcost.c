@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "sense/proc/maps.h"
+#include "sense/proc/procstats.h"
 #include "sense/wait/threadlist.h"
 
 /* Fields of stat after the name in brackets, counted from the state, which is 0. */
@@ -97,6 +98,21 @@ int threadcost_allowed_read(const struct world *w, pid_t pid, pid_t tid, struct 
 		return r;
 	if (text_field((struct span){text, len}, "Cpus_allowed_list", &value) < 0 || cpulist_parse(value, ret) < 0)
 		return WORLD_ABSENT;
+	return 0;
+}
+
+int iocalls_read(const struct world *w, pid_t pid, struct iocalls *ret)
+{
+	char text[1024], path[32];
+	struct procstats_io io;
+	size_t len;
+	TEXT_FORMAT(path, "%d/io", pid);
+	int r = file_read_at(w->proc_fd, path, text, sizeof(text), &len);
+	if (r < 0)
+		return world_condition(r);
+	if (procstats_io_parse((struct span){text, len}, &io) < 0)
+		return WORLD_GONE;
+	*ret = (struct iocalls){.reads = io.read_calls, .writes = io.write_calls};
 	return 0;
 }
 

@@ -31,6 +31,12 @@ int must_check threadcost_read(const struct world *w, pid_t pid, pid_t tid, stru
 /* The processors that a thread may use. WORLD_GONE, WORLD_ABSENT. */
 int must_check threadcost_allowed_read(const struct world *w, pid_t pid, pid_t tid, struct cpuset_bits *ret);
 
+/* Calls that read and write, of a process; reading them takes the rights of a tracer. WORLD_GONE, WORLD_DENIED. */
+struct iocalls {
+	uint64_t reads, writes;
+};
+int must_check iocalls_read(const struct world *w, pid_t pid, struct iocalls *ret);
+
 /* Libraries that start threads of their own. The value is a bit. */
 enum threadlib {
 	THREADLIB_OPENBLAS = 1,

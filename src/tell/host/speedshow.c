@@ -54,6 +54,8 @@ static struct js *process_json(const struct speedfacts *f, size_t i)
 	js_put_text(j, "name", p->name);
 	js_put_text(j, "role", role_name(p->role));
 	js_put_u64(j, "own_bytes", p->own_bytes);
+	js_put_double(j, "read_calls_per_s", p->reads);
+	js_put_double(j, "write_calls_per_s", p->writes);
 	if (p->rank != NO_RANK)
 		js_put_i64(j, "rank", p->rank);
 	for (size_t k = 0; k < f->n_threads && n < SPEEDSHOW_THREADS; k++)
