@@ -30,15 +30,23 @@ static bool quota_binds(const struct speedview *v)
 	return m->quota_cores > 0 && m->periods >= 5 && m->throttled >= 0.1 * m->periods && v->run > 0;
 }
 
+/* Each thread that wants to run is held back for its part of the time. */
+static double quota_gain(const struct speedview *v)
+{
+	const struct speed_machine *m = &v->f->machine;
+	struct speedview free = *v;
+	if (m->throttled_cores > 0)
+		return 1 / (1 - MIN(m->throttled_cores / MAX(MIN(v->wanted, v->cpus), 0.1), 0.98));
+	free.room = v->cpus;
+	return speed_fair(&free, v->wanted) / MAX(MIN(v->run, m->quota_cores), 0.01);
+}
+
 static void quota(const struct speedview *v, struct findings *all)
 {
 	const struct speed_machine *m = &v->f->machine;
 	if (!quota_binds(v))
 		return;
-	struct speedview free = *v;
-	free.room = v->cpus;
-	/* Others in the same group may use a part of the quota: the job gets the same part of a larger one. */
-	double speedup = speed_fair(&free, v->wanted) / MAX(MIN(v->run, m->quota_cores), 0.01);
+	double speedup = quota_gain(v);
 	struct finding *f =
 		speed_add(all, "cpu-quota", "high", MAX(speedup, 1.0), 0,
 			  "the control group may use %.2g processors, the job wants %.2g: it is stopped for "

@@ -20,6 +20,7 @@ static void a_quota_that_holds_back_is_named_with_what_is_wanted(void **state)
 	s.f.machine.quota_cores = 0.5;
 	s.f.machine.periods = 50;
 	s.f.machine.throttled = 48;
+	s.f.machine.throttled_cores = 0.5;
 	scene_expect(&s, "cpu-quota", 2);
 }
 
@@ -34,6 +35,25 @@ static void a_quota_of_two_stops_four_threads(void **state)
 	s.f.machine.periods = 50;
 	s.f.machine.throttled = 40;
 	scene_expect(&s, "cpu-quota", 2);
+}
+
+static void a_quota_costs_only_the_time_that_it_took(void **state)
+{
+	(void)state;
+	scene_begin(&s, 2);
+	scene_thread(&s, scene_process(&s, ROLE_MAIN), "R", 0.7); /* others want the processors as well */
+	s.f.machine.running += 9;
+	s.f.machine.quota_cores = 0.4;
+	s.f.machine.periods = 50;
+	s.f.machine.throttled = 23;
+	s.f.machine.throttled_cores = 0.25;
+	(void)scene_first(&s);
+	for (size_t i = 0; i < s.found.n; i++)
+		if (strcmp(s.found.row[i].id, "cpu-quota") == 0) {
+			assert_true(s.found.row[i].speedup > 1.3 && s.found.row[i].speedup < 1.4);
+			return;
+		}
+	fail();
 }
 
 static void a_small_cpuset_is_named(void **state)
@@ -627,6 +647,7 @@ int main(void)
 		cmocka_unit_test(a_stopped_process_is_named),
 		cmocka_unit_test(a_quota_that_holds_back_is_named_with_what_is_wanted),
 		cmocka_unit_test(a_quota_of_two_stops_four_threads),
+		cmocka_unit_test(a_quota_costs_only_the_time_that_it_took),
 		cmocka_unit_test(a_small_cpuset_is_named),
 		cmocka_unit_test(a_wider_cpuset_promises_only_a_fair_share),
 		cmocka_unit_test(stolen_time_is_named),
