@@ -27,14 +27,14 @@ ALLOWED = {
 # The rooms of each layer, from the lowest up. "" is the layer's own folder; a layer that is not named here has no other.
 ROOMS = {
     "sense": ["", "format", "heap", "log", "memory", "bpf", "proc", "host", "rules", "gpu", "net", "native", "death",
-              "collective", "wait", "framework", "python", "asyncio"],
-    "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify"],
-    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death"],
+              "collective", "wait", "speed", "framework", "python", "asyncio"],
+    "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify", "speed"],
+    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death", "speed"],
     "act": ["", "inject"],
     "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs",
              "metrics"],
     "agent": ["host", "inspect", "jobs", "guard", "notify", "rules", "gpu", "memory", "stacks", "heap", "collective",
-              "hang", "incident", "metrics", "output", "run"],
+              "hang", "incident", "metrics", "output", "run", "speed"],
 }
 
 # What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at

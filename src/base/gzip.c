@@ -80,3 +80,71 @@ struct gzip *gzip_free(struct gzip *g)
 	free(g);
 	return NULL;
 }
+
+struct gunzip {
+	z_stream z;
+	bool over;
+	unsigned char out[65536];
+};
+
+int gunzip_open(struct gunzip **ret)
+{
+	struct gunzip *g = calloc(1, sizeof(*g));
+	if (!g)
+		return -ENOMEM;
+	if (inflateInit2(&g->z, GZIP_WINDOW) != Z_OK) {
+		free(g);
+		return -ENOMEM;
+	}
+	*ret = g;
+	return 0;
+}
+
+/* One turn of zlib over what is there. */
+static int inflate_some(struct gunzip *g, int (*to)(void *ctx, const char *data, size_t len), void *ctx)
+{
+	if (g->over && inflateReset(&g->z) != Z_OK)
+		return GUNZIP_BROKEN;
+	g->over = false;
+	g->z.next_out = g->out;
+	g->z.avail_out = sizeof(g->out);
+	int z = inflate(&g->z, Z_NO_FLUSH);
+	size_t n = sizeof(g->out) - g->z.avail_out;
+	int r = n > 0 ? to(ctx, (const char *)g->out, n) : 0;
+	if (r)
+		return r;
+	if (z == Z_MEM_ERROR)
+		return -ENOMEM;
+	g->over = z == Z_STREAM_END;
+	return z == Z_OK || z == Z_STREAM_END || (z == Z_BUF_ERROR && n > 0) ? 0 : GUNZIP_BROKEN;
+}
+
+int gunzip_feed(struct gunzip *g, const void *data, size_t len, int (*to)(void *ctx, const char *data, size_t len),
+		void *ctx)
+{
+	union {
+		const void *ours;
+		unsigned char *theirs;
+	} in = {.ours = data};
+	while (len > 0) {
+		size_t piece = MIN(len, (size_t)GIB);
+		g->z.next_in = in.theirs;
+		g->z.avail_in = (unsigned int)piece;
+		do {
+			int r = inflate_some(g, to, ctx);
+			if (r)
+				return r;
+		} while (g->z.avail_in > 0 || g->z.avail_out == 0);
+		in.theirs += piece;
+		len -= piece;
+	}
+	return 0;
+}
+
+struct gunzip *gunzip_free(struct gunzip *g)
+{
+	if (g)
+		(void)inflateEnd(&g->z);
+	free(g);
+	return NULL;
+}

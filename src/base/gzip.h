@@ -1,6 +1,6 @@
 /*
- * A gzip file written in parts to a stream (RFC 1952). The only user of zlib. The header holds no name and no time:
- * equal data gives equal files.
+ * gzip files in parts (RFC 1952): written to a stream, and unpacked from parts to parts. The only user of zlib. The
+ * header of what is written holds no name and no time: equal data gives equal files.
  */
 #pragma once
 
@@ -19,4 +19,20 @@ struct gzip *gzip_free(struct gzip *g);
 static inline void gzip_freep(struct gzip **g)
 {
 	*g = gzip_free(*g);
+}
+
+struct gunzip;
+enum { GUNZIP_BROKEN = 1 }; /* this is not gzip, or damaged */
+/* -ENOMEM. */
+int must_check gunzip_open(struct gunzip **ret);
+/*
+ * Unpacks a part and hands it on in parts of some KiB; a non-zero result of to ends it and is returned. Files that were
+ * put one after another are one. GUNZIP_BROKEN, -ENOMEM.
+ */
+int must_check gunzip_feed(struct gunzip *g, const void *data, size_t len,
+			   int (*to)(void *ctx, const char *data, size_t len), void *ctx);
+struct gunzip *gunzip_free(struct gunzip *g);
+static inline void gunzip_freep(struct gunzip **g)
+{
+	*g = gunzip_free(*g);
 }

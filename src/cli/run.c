@@ -12,6 +12,7 @@
 #include "cli/config_notify.h"
 #include "cli/guard_options.h"
 #include "cli/hang_options.h"
+#include "cli/run_threads.h"
 #include "cli/state.h"
 
 struct run_options {
@@ -25,6 +26,7 @@ struct run_options {
 	bool calls;
 	bool heap, heap_dormant, heap_objects;
 	bool collectives;
+	const char *threads;
 	uint64_t heap_rate;
 	const char *rules;
 	struct hang_options hang;
@@ -111,6 +113,13 @@ static const struct option options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "have NCCL load vigil's plugin, which records its calls; see vigil collectives",
 	 .offset = offsetof(struct run_options, collectives)},
+	{.name = "threads",
+	 .type = OPTION_TEXT,
+	 .arg = "auto|N|keep",
+	 .help = "threads that numeric libraries start in each rank (OMP_NUM_THREADS and others): auto fits ranks "
+		 "times "
+		 "threads to the physical cores of the cpuset and quota; what the environment has set stays",
+	 .offset = offsetof(struct run_options, threads)},
 	{.name = "rules",
 	 .type = OPTION_TEXT,
 	 .arg = "FILE,…",
@@ -224,7 +233,8 @@ static int run(const void *opts, int argc, char **argv)
 	struct fault f = {0};
 	struct world w;
 	char state[256];
-	if (options_check(o, argc) < 0 || retry_kinds(&o->retry_on, &spec.retry) < 0)
+	if (options_check(o, argc) < 0 || run_threads_check(o->threads) < 0 ||
+	    retry_kinds(&o->retry_on, &spec.retry) < 0)
 		return 125;
 	if (o->hang.on_hang == ON_HANG_RESTART && o->retries == 0) {
 		log_error("--on-hang restart starts the job again as often as --retries N allows, and N is 0; add "
@@ -246,6 +256,7 @@ static int run(const void *opts, int argc, char **argv)
 	}
 	spec.watch.channels = channels;
 	spec.watch.state_dir = state;
+	run_threads_set(o->threads, &w, &spec);
 	private_umask();
 	leftover_clear(&w, state);
 	int status = supervise_run(&spec, &w);

@@ -172,7 +172,9 @@ def test_unknown_jobs_and_wrong_calls_are_told_apart(vigil):
     assert vigil("mem", "a", "b").status == 2
     assert vigil("protect").status == 2
     assert vigil("protect", "1", "--level", "higher").status == 2
-    assert vigil("doctor", "x").status == 2
+    assert vigil("doctor", "no-such-job").status == 4
+    assert vigil("doctor", "a", "b").status == 2
+    assert vigil("doctor", "1", "--for", "0.1").status == 2
 
 
 def test_protect_does_what_it_says_or_names_the_missing_privilege(vigil, job):

@@ -55,5 +55,7 @@ struct run_spec {
 	bool collectives; /* NCCL loads the plugin that records its calls */
 	uint64_t keep_bytes; /* kept output of this job; 0: no limit */
 	uint64_t keep_all_bytes; /* of all jobs; 0: no limit, UINT64_MAX: by the disk (agent/jobs/keptoutput) */
+	const char *const *env; /* "NAME=value" for each rank; n_env of them */
+	size_t n_env;
 	uint64_t summary_ns; /* how often kills are summed up on stderr */
 };

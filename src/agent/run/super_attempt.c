@@ -29,7 +29,7 @@ static int free_port(void)
 	return ntohs(a.sin_port);
 }
 
-#define ENV_MAX 20
+#define ENV_MAX 32
 
 struct rank_env {
 	char text[ENV_MAX][160];
@@ -71,6 +71,8 @@ static void rank_environment(const struct super *s, uint32_t i, struct rank_env 
 		if (s->tools.nccl.plugin[0])
 			e->item[e->n++] = s->tools.nccl.plugin;
 	}
+	for (size_t k = 0; k < s->spec->n_env && e->n < ENV_MAX - 8; k++)
+		e->item[e->n++] = s->spec->env[k];
 	if (s->spec->nproc == 0)
 		return;
 	env_add(e, "RANK=%u", i);

@@ -56,13 +56,33 @@ enum severity findings_worst(const struct findings *all)
 	return worst;
 }
 
-void findings_sort(struct findings *all)
+/* Insertion sort: there are few rows, and equal ones keep their order. */
+static void sort_by(struct findings *all, bool (*before)(const struct finding *a, const struct finding *b))
 {
-	/* Insertion sort: there are few rows, and equal ones keep their order. */
 	for (size_t i = 1; i < all->n; i++)
-		for (size_t k = i; k > 0 && all->row[k].severity > all->row[k - 1].severity; k--) {
+		for (size_t k = i; k > 0 && before(&all->row[k], &all->row[k - 1]); k--) {
 			struct finding t = all->row[k];
 			all->row[k] = all->row[k - 1];
 			all->row[k - 1] = t;
 		}
+}
+
+static bool is_worse(const struct finding *a, const struct finding *b)
+{
+	return a->severity > b->severity;
+}
+
+static bool is_dearer(const struct finding *a, const struct finding *b)
+{
+	return a->cost_ratio > b->cost_ratio;
+}
+
+void findings_sort(struct findings *all)
+{
+	sort_by(all, is_worse);
+}
+
+void findings_sort_cost(struct findings *all)
+{
+	sort_by(all, is_dearer);
 }

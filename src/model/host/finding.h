@@ -23,6 +23,10 @@ struct finding {
 	size_t n_evidence;
 	char advice[FINDING_ADVICE][400];
 	size_t n_advice;
+	/* Of what holds a job back; 0 and "": does not apply, or is not known. */
+	double cost_ratio; /* part of the time that is lost to it */
+	double speedup; /* times faster once it is gone, at most */
+	char confidence[8]; /* "high", "medium", "low" */
 };
 
 #define FINDINGS_MAX 48
@@ -43,3 +47,5 @@ const char *severity_name(enum severity s); /* "note" "warning" "problem" */
 enum severity findings_worst(const struct findings *all);
 /* Sorts worst first; rows of one severity keep their order. */
 void findings_sort(struct findings *all);
+/* Sorts by cost, the dearest first; rows of equal cost keep their order. */
+void findings_sort_cost(struct findings *all);

@@ -28,6 +28,7 @@ struct cgroup_place {
 	char freezer[CGROUP_PATH_MAX]; /* v1 freezer group, or the v2 group */
 	char unified[CGROUP_PATH_MAX]; /* v2 group, also on hybrid */
 	char pids[CGROUP_PATH_MAX];    /* group that counts processes and threads: of v1, else the v2 group */
+	char cpu[CGROUP_PATH_MAX];     /* group that shares out processors: of v1, else the v2 group */
 	char name[CGROUP_PATH_MAX];    /* as /proc/PID/cgroup says it, for reports */
 };
 

@@ -24,7 +24,7 @@ struct mount {
 };
 
 struct mounts {
-	struct mount memory, freezer, pids, unified;
+	struct mount memory, freezer, pids, cpu, unified;
 };
 
 /* A path and the length of its part up to the mount; the group below the mount may not exist. */
@@ -35,7 +35,7 @@ struct place_path {
 
 struct place_draft {
 	struct cgroup_place place;
-	struct place_path memory, freezer, pids, unified;
+	struct place_path memory, freezer, pids, cpu, unified;
 };
 
 /* Decodes \ooo, which mountinfo writes for blanks and backslashes. False if the result does not fit. */
@@ -125,6 +125,8 @@ static void mount_line(struct span line, struct mounts *ret)
 		mount_take(&ret->freezer, root, dir);
 	if (list_has(options, "pids"))
 		mount_take(&ret->pids, root, dir);
+	if (list_has(options, "cpu"))
+		mount_take(&ret->cpu, root, dir);
 }
 
 /*
@@ -188,6 +190,8 @@ static void group_line(struct span line, const struct mounts *at, struct place_d
 		place_join(&at->freezer, group, &d->freezer);
 	if (list_has(controllers, "pids"))
 		place_join(&at->pids, group, &d->pids);
+	if (list_has(controllers, "cpu"))
+		place_join(&at->cpu, group, &d->cpu);
 }
 
 /* A controller is in one hierarchy only: v2 counts memory where v1 does not. */
@@ -203,6 +207,8 @@ static void draft_settle(struct place_draft *d, bool memory_named)
 		d->freezer = d->unified;
 	if (d->pids.path[0] == '\0')
 		d->pids = d->unified;
+	if (d->cpu.path[0] == '\0')
+		d->cpu = d->unified;
 }
 
 static int draft_parse(struct span cgroup_text, struct span mountinfo_text, struct place_draft *ret)
@@ -230,6 +236,7 @@ static void draft_finish(struct place_draft *d, struct cgroup_place *ret)
 	TEXT_COPY(d->place.freezer, d->freezer.path);
 	TEXT_COPY(d->place.unified, d->unified.path);
 	TEXT_COPY(d->place.pids, d->pids.path);
+	TEXT_COPY(d->place.cpu, d->cpu.path);
 	*ret = d->place;
 }
 
@@ -276,6 +283,7 @@ int cgroup_place_read(const struct world *w, pid_t pid, struct cgroup_place *ret
 	path_settle(w, &d.freezer);
 	path_settle(w, &d.unified);
 	path_settle(w, &d.pids);
+	path_settle(w, &d.cpu);
 	if (d.memory.path[0] == '\0')
 		d.place.memory_version = CGROUP_NONE;
 	draft_finish(&d, ret);

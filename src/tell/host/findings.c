@@ -17,6 +17,11 @@ struct js *findings_array_json(const struct findings *all)
 			js_add_text(advice, f->advice[k]);
 		js_put(j, "evidence", evidence);
 		js_put(j, "advice", advice);
+		if (f->cost_ratio > 0)
+			js_put_double(j, "cost_ratio", f->cost_ratio);
+		if (f->speedup > 0)
+			js_put_double(j, "speedup", f->speedup);
+		js_put_text_if(j, "confidence", f->confidence);
 		js_add(array, j);
 	}
 	return array;
@@ -32,6 +37,22 @@ struct js *findings_json(const struct findings *all)
 	return j;
 }
 
+/* What it costs, and what its remedy brings. */
+static void finding_gain(const struct textout *p, const struct finding *f)
+{
+	if (f->confidence[0] == '\0')
+		return;
+	fputs("           costs: ", p->to);
+	if (f->speedup > 0)
+		textout_text(p, 18, "%.0f %% of the time; without it up to %.2f times as fast (confidence %s)",
+			     f->cost_ratio * 100, f->speedup, f->confidence);
+	else if (f->cost_ratio > 0)
+		textout_text(p, 18, "%.0f %% of the time; what its end would bring is not known (confidence %s)",
+			     f->cost_ratio * 100, f->confidence);
+	else
+		textout_text(p, 18, "not known (confidence %s)", f->confidence);
+}
+
 void findings_text(const struct findings *all, bool colour, FILE *to)
 {
 	static const enum textout_ink inks[] = {
@@ -43,6 +64,7 @@ void findings_text(const struct findings *all, bool colour, FILE *to)
 		fprintf(to, "%-9s", severity_name(f->severity));
 		textout_ink(&p, INK_PLAIN);
 		textout_text(&p, 9, "%s [%s]", f->text, f->id);
+		finding_gain(&p, f);
 		for (size_t k = 0; k < f->n_evidence; k++) {
 			fputs("           seen: ", to);
 			textout_text(&p, 17, "%s", f->evidence[k]);

@@ -118,6 +118,95 @@ static void a_full_disk_is_reported(void **state)
 	fclose(f);
 }
 
+struct unpacked {
+	char *bytes;
+	size_t len, calls;
+	size_t stop_at; /* call that refuses; 0: none */
+};
+
+static int unpack_part(void *ctx, const char *data, size_t len)
+{
+	struct unpacked *u = ctx;
+	if (++u->calls == u->stop_at)
+		return 7;
+	u->bytes = realloc(u->bytes, u->len + len);
+	assert_non_null(u->bytes);
+	memcpy(u->bytes + u->len, data, len);
+	u->len += len;
+	return 0;
+}
+
+static int unpack(const char *data, size_t len, size_t part, struct unpacked *u)
+{
+	cleanup(gunzip_freep) struct gunzip *g = NULL;
+	int r = 0;
+	assert_int_equal(gunzip_open(&g), 0);
+	for (size_t at = 0; at < len && r == 0; at += part)
+		r = gunzip_feed(g, data + at, MIN(part, len - at), unpack_part, u);
+	return r;
+}
+
+static void what_was_packed_is_unpacked_in_parts_of_any_size(void **state)
+{
+	(void)state;
+	static char data[200000];
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (char)(i % 251 ^ i / 1000);
+	struct made m = pack(data, sizeof(data), 4096);
+	for (size_t part = 1; part < 2 * m.len; part = part * 8 + 1) {
+		struct unpacked u = {.len = 0};
+		assert_int_equal(unpack(m.bytes, m.len, part, &u), 0);
+		assert_int_equal(u.len, sizeof(data));
+		assert_memory_equal(u.bytes, data, sizeof(data));
+		free(u.bytes);
+	}
+	free(m.bytes);
+}
+
+static void files_one_after_another_are_one(void **state)
+{
+	(void)state;
+	struct made a = pack("hello ", 6, 6), b = pack("world", 5, 5);
+	char both[200];
+	struct unpacked u = {.len = 0};
+	memcpy(both, a.bytes, a.len);
+	memcpy(both + a.len, b.bytes, b.len);
+	assert_int_equal(unpack(both, a.len + b.len, 3, &u), 0);
+	assert_int_equal(u.len, 11);
+	assert_memory_equal(u.bytes, "hello world", 11);
+	free(u.bytes);
+	free(a.bytes);
+	free(b.bytes);
+}
+
+static void damage_is_told_after_what_was_whole(void **state)
+{
+	(void)state;
+	static char data[100000];
+	struct made m = pack(data, sizeof(data), sizeof(data));
+	struct unpacked u = {.len = 0};
+	m.bytes[m.len - 6] ^= 1; /* the checksum */
+	assert_int_equal(unpack(m.bytes, m.len, 64, &u), GUNZIP_BROKEN);
+	assert_int_equal(u.len, sizeof(data));
+	free(u.bytes);
+	u = (struct unpacked){.len = 0};
+	assert_int_equal(unpack("no gzip at all", 14, 14, &u), GUNZIP_BROKEN);
+	assert_int_equal(u.len, 0);
+	free(m.bytes);
+}
+
+static void the_taker_s_refusal_is_handed_on(void **state)
+{
+	(void)state;
+	static char data[1000000];
+	struct made m = pack(data, sizeof(data), sizeof(data));
+	struct unpacked u = {.stop_at = 2};
+	assert_int_equal(unpack(m.bytes, m.len, m.len, &u), 7);
+	assert_int_equal(u.calls, 2);
+	free(u.bytes);
+	free(m.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +216,10 @@ int main(void)
 		cmocka_unit_test(data_that_cannot_be_packed_grows_little),
 		cmocka_unit_test(an_empty_file_is_one),
 		cmocka_unit_test(a_full_disk_is_reported),
+		cmocka_unit_test(what_was_packed_is_unpacked_in_parts_of_any_size),
+		cmocka_unit_test(files_one_after_another_are_one),
+		cmocka_unit_test(damage_is_told_after_what_was_whole),
+		cmocka_unit_test(the_taker_s_refusal_is_handed_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+"""How well `vigil doctor` names what holds a program back, and how well it tells the speed-up.
+
+    doctor.py [--rounds N] [--seconds S] [--vigil PATH] [NAME…]
+
+Each planted program of tests/workloads/speed.py runs for S seconds while it is watched, then the same with the fix; in
+each round one after the other, so that both have the same neighbours. Says for each: how often the fault was named
+first, the speed-up that was told and the one that was measured (medians over the rounds). The healthy programs are then
+watched once a round each. "others-busy" is no fault of a program: where the machine is shared it is true, and is passed
+over here, but counted. Last, what watching costs: rounds per second of one busy program with and without a doctor.
+
+Numbers of a shared machine: other programs take part of each run, and the two runs of a round may get unequal parts.
+"""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROGRAM = ROOT / "tests/workloads/speed.py"
+# What the doctor is to call each fault.
+EXPECTED = {
+    "blas": "oversubscribed", "gil": "gil-bound", "one_worker": "one-worker", "tiny": "tiny-tasks",
+    "uneven": "uneven-tasks", "poll": "sleeping", "cpuset": "cpuset-small", "loader": "loader-bound",
+    "lock": "lock-contention", "serial": "serial-part", "faults": "page-faults", "quota": "cpu-quota",
+    "stopped": "stopped", "memory_fit": "memory-fit", "fsync": "disk-wait",
+}
+HEALTHY = ["compute", "two_processes", "numpy_alone", "numpy_threads", "sleeping", "cron", "idle_server", "thread_server",
+           "pool_even", "loader_ahead", "hash_threads", "pipeline", "barrier", "child", "event_loop", "writer", "idle_pool"]
+GROUPS = pathlib.Path("/sys/fs/cgroup")
+
+
+def write(path, text):
+    path.write_text(str(text))
+
+
+def group_for(name, folder):
+    """A control group (version 1) with the limit that the fault needs; None: none is needed. OSError: not possible here."""
+    if name == "quota":
+        g = GROUPS / "cpu" / f"vigil-doctor-{os.getpid()}"
+        g.mkdir(exist_ok=True)
+        write(g / "cpu.cfs_period_us", 100000)
+        write(g / "cpu.cfs_quota_us", 40000)
+    elif name == "memory_fit":
+        g = GROUPS / "memory" / f"vigil-doctor-{os.getpid()}"
+        g.mkdir(exist_ok=True)
+        write(g / "memory.limit_in_bytes", 512 << 20)
+    elif name == "fsync":
+        g = GROUPS / "blkio" / f"vigil-doctor-{os.getpid()}"
+        g.mkdir(exist_ok=True)
+        device = os.stat(folder).st_dev
+        write(g / "blkio.throttle.write_iops_device", f"{os.major(device)}:{os.minor(device)} 100")
+    else:
+        return None
+    return g
+
+
+class Program:
+    def __init__(self, name, seconds, folder, fixed=False, group=None):
+        args = ["/usr/bin/python3", str(PROGRAM), name, "--for", str(seconds), *(["--fixed"] if fixed else [])]
+        join = (lambda: write(group / "cgroup.procs", os.getpid())) if group else None
+        self.process = subprocess.Popen(args, stdout=subprocess.PIPE, text=True, preexec_fn=join,
+                                        env={**os.environ, "SPEED_DIR": folder}, start_new_session=True)
+
+    def rate(self):
+        out, _ = self.process.communicate(timeout=120)
+        return float(out.split()[-1]) if out.strip() else 0.0
+
+    def end(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.communicate()
+
+
+def doctor(vigil, pid, seconds, state):
+    out = subprocess.run([vigil, "doctor", str(pid), "--for", str(seconds), "--json", "--state", state],
+                         capture_output=True, text=True, timeout=120)
+    if not out.stdout:
+        raise SystemExit(f"doctor said nothing: {out.stderr}")
+    return json.loads(out.stdout)
+
+
+def watch(vigil, name, seconds, folder, group=None):
+    """The findings without the neighbours, whether there were neighbours, and the program's rate."""
+    program = Program(name, seconds + 3, folder, group=group)
+    try:
+        time.sleep(1.5)  # the program's start is not what is watched
+        if name == "stopped":
+            os.kill(program.process.pid, signal.SIGSTOP)
+        told = doctor(vigil, program.process.pid, seconds, folder)
+        if name == "stopped":
+            return told["findings"], 0.0, told
+        rate = program.rate()
+    finally:
+        program.end()
+    return told["findings"], rate, told
+
+
+def planted(vigil, name, rounds, seconds, folder):
+    named, told, measured, others, seen = 0, [], [], 0, []
+    try:
+        group = group_for(name, folder)
+    except OSError as e:
+        print(f"{name:12} cannot be planted here: {e}")
+        return None
+    try:
+        for _ in range(rounds):
+            findings, rate, _ = watch(vigil, name, seconds, folder, group)
+            others += any(f["id"] == "others-busy" for f in findings)
+            own = [f for f in findings if f["id"] != "others-busy"]
+            seen.append(own[0]["id"] if own else "-")
+            if not own or own[0]["id"] != EXPECTED[name]:
+                continue
+            named += 1
+            if "speedup" not in own[0] or name == "stopped":
+                continue
+            fixed = Program(name, seconds + 3, folder, fixed=True, group=None if name == "quota" else group)
+            try:
+                after = fixed.rate()
+            finally:
+                fixed.end()
+            told.append(own[0]["speedup"])
+            measured.append(after / rate if rate else 0)
+    finally:
+        if group:
+            for _ in range(50):
+                try:
+                    group.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+    line = f"{name:12} {EXPECTED[name]:16} named {named}/{rounds}"
+    if told:
+        t, m = statistics.median(told), statistics.median(measured)
+        line += f"  told {t:5.2f}  measured {m:5.2f}  off by {abs(t / m - 1) * 100 if m else 0:3.0f} %"
+    print(line + (f"  neighbours in {others}" if others else "") + ("" if named == rounds else f"  {seen}"), flush=True)
+    return named
+
+
+def cost(vigil, seconds, folder):
+    """Rounds per second of a busy program, watched and not, in turn."""
+    with_doctor, without = [], []
+    for _ in range(5):
+        for rates, watched in ((without, False), (with_doctor, True)):
+            program = Program("compute", seconds, folder)
+            helper = subprocess.Popen([vigil, "doctor", str(program.process.pid), "--for", str(seconds - 1), "--json",
+                                       "--state", folder], stdout=subprocess.DEVNULL) if watched else None
+            rates.append(program.rate())
+            if helper:
+                helper.wait()
+    a, b = statistics.median(without), statistics.median(with_doctor)
+    print(f"watching: {a:.2f} rounds/s without, {b:.2f} with: {100 * (1 - b / a):.1f} % slower")
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--seconds", type=float, default=5)
+    p.add_argument("--vigil", default=str(ROOT / "build/src/cli/vigil"))
+    p.add_argument("names", nargs="*")
+    a = p.parse_args()
+    names = a.names or [*EXPECTED, *HEALTHY, "cost"]
+    with tempfile.TemporaryDirectory(dir=os.environ.get("SPEED_DIR")) as folder:
+        total, runs = 0, 0
+        for name in names:
+            if name in EXPECTED:
+                named = planted(a.vigil, name, a.rounds, a.seconds, folder)
+                if named is not None:
+                    total, runs = total + named, runs + a.rounds
+        if runs:
+            print(f"named first: {total} of {runs}")
+        for name in names:
+            if name in HEALTHY:
+                wrong = []
+                for _ in range(a.rounds):
+                    findings, _, _ = watch(a.vigil, name, a.seconds, folder)
+                    wrong += [f["id"] for f in findings if f["id"] != "others-busy"]
+                print(f"{name:14} healthy: {'nothing' if not wrong else wrong}", flush=True)
+        if "cost" in names:
+            cost(a.vigil, a.seconds + 3, folder)
+
+
+if __name__ == "__main__":
+    main()

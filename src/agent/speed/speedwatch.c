@@ -1,0 +1,177 @@
+#include "agent/speed/speedwatch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/speed/speedwatch_parts.h"
+#include "base/buf.h"
+
+/* Most instants; the letters of all threads then take some megabytes at most. */
+#define SWEEPS_MAX 1200
+#define SWEEP_LEAST_NS (20 * NS_PER_MS)
+/* Looking takes at most this part of one processor. */
+#define SWEEP_SHARE 50
+#define LIST_EVERY_NS (500 * NS_PER_MS)
+
+static void speedwatch_done(struct speedwatch *s)
+{
+	for (size_t i = 0; i < s->own_process_cap && i < s->f->n_processes; i++)
+		s->process[i].view = procview_close(s->process[i].view);
+	free(s->process);
+	free(s->thread);
+}
+
+/* Costs a second, from what was read first and last. */
+static void thread_costs(struct speedwatch *s, size_t i)
+{
+	const struct speedwatch_thread *t = &s->thread[i];
+	struct speed_thread *to = &s->f->thread[i];
+	const double s_all = s->f->watched_s;
+	to->gone = t->gone;
+	to->run = (double)sub_floor(t->last.run_ns, t->begin.run_ns) / 1e9 / s_all;
+	to->queued = (double)sub_floor(t->last.queued_ns, t->begin.queued_ns) / 1e9 / s_all;
+	to->system = MIN((double)sub_floor(t->last.system_ns, t->begin.system_ns) / 1e9 / s_all, to->run);
+	to->slices = (double)sub_floor(t->last.slices, t->begin.slices) / s_all;
+	to->voluntary = (double)sub_floor(t->last.voluntary, t->begin.voluntary) / s_all;
+	to->involuntary = (double)sub_floor(t->last.involuntary, t->begin.involuntary) / s_all;
+	to->minor_faults = (double)sub_floor(t->last.minor_faults, t->begin.minor_faults) / s_all;
+	to->major_faults = (double)sub_floor(t->last.major_faults, t->begin.major_faults) / s_all;
+	to->block = (double)sub_floor(t->last.block_ns, t->begin.block_ns) / 1e9 / s_all;
+	to->processor = t->last.processor;
+	for (size_t k = 0, most = 0; k < ARRAY_SIZE(t->lock); k++)
+		if (t->lock_n[k] > most) {
+			most = t->lock_n[k];
+			to->lock = t->lock[k];
+		}
+}
+
+static void costs_read(struct speedwatch *s, bool first)
+{
+	for (size_t i = 0; i < s->f->n_threads; i++) {
+		struct speedwatch_thread *t = &s->thread[i];
+		const pid_t pid = s->f->process[s->f->thread[i].process].pid;
+		struct threadcost c;
+		if (t->gone)
+			continue;
+		if (threadcost_read(s->w, pid, s->f->thread[i].tid, &c) != 0 ||
+		    (!first && c.start_ticks != t->begin.start_ticks)) {
+			t->gone = true;
+			continue;
+		}
+		t->last = c;
+	}
+}
+
+static void process_costs(struct speedwatch *s)
+{
+	for (size_t i = 0; i < s->f->n_processes; i++) {
+		struct speedwatch_process *p = &s->process[i];
+		struct speed_process *to = &s->f->process[i];
+		struct proc_stat st;
+		struct iocalls io;
+		if (!p->gone && proc_stat_read(s->w, to->pid, &st) == 0)
+			p->reaped_ns = st.reaped_ticks * (NS_PER_S / s->w->ticks_per_s);
+		to->started = (double)sub_floor(p->reaped_ns, p->reaped_begin_ns) / 1e9 / s->f->watched_s;
+		if (p->gone || !p->has_io || iocalls_read(s->w, to->pid, &io) != 0)
+			continue;
+		to->reads = (double)sub_floor(io.reads, p->io_begin.reads) / s->f->watched_s;
+		to->writes = (double)sub_floor(io.writes, p->io_begin.writes) / s->f->watched_s;
+	}
+}
+
+static void pause_until(const struct world *w, uint64_t until_ns)
+{
+	uint64_t now = w->mono_ns();
+	if (now >= until_ns)
+		return;
+	struct timespec ts = {.tv_sec = (time_t)((until_ns - now) / NS_PER_S),
+			      .tv_nsec = (long)((until_ns - now) % NS_PER_S)};
+	(void)nanosleep(&ts, NULL); /* a signal ends it early: the caller looks at the clock */
+}
+
+/* Steps of equal length would fall in step with the job's own: they vary by a third. */
+static uint64_t step_ns(uint64_t mean_ns, size_t sweep)
+{
+	return mean_ns * (16 + (uint32_t)(sweep * 2654435761u) / 53687092u % 16) / 24;
+}
+
+static bool all_gone(const struct speedwatch *s)
+{
+	for (size_t i = 0; i < s->f->n_processes; i++)
+		if (!s->process[i].gone)
+			return false;
+	return true;
+}
+
+static int sweeps(struct speedwatch *s)
+{
+	const uint64_t end = s->begin_ns + s->want->for_ns;
+	uint64_t listed = s->begin_ns, told = 0, mean = MAX(SWEEP_LEAST_NS, s->want->for_ns / (SWEEPS_MAX - 100));
+	while (s->w->mono_ns() < end && !(s->want->stop && *s->want->stop) && s->f->n_sweeps < s->sweep_cap) {
+		uint64_t now = s->w->mono_ns();
+		speedwatch_sweep(s);
+		uint64_t took = s->w->mono_ns() - now;
+		mean = MAX(mean, MIN(took * SWEEP_SHARE, s->want->for_ns / 40));
+		if (s->want->progress && now >= told + 100 * NS_PER_MS) {
+			told = now;
+			s->want->progress(s->want->ctx, sub_floor(end, now));
+		}
+		if (now >= listed + LIST_EVERY_NS) {
+			int r = speedwatch_new_threads(s);
+			if (r)
+				return r;
+			listed = s->w->mono_ns();
+			if (all_gone(s))
+				break;
+		}
+		pause_until(s->w, MIN(now + step_ns(mean, s->f->n_sweeps), end));
+	}
+	return 0;
+}
+
+static int speedwatch_run(struct speedwatch *s, pid_t pid)
+{
+	struct speedwatch_around *around = calloc(2, sizeof(*around));
+	if (!around)
+		return -ENOMEM;
+	speedwatch_around_read(s->w, pid, &around[0]);
+	s->begin_ns = s->w->mono_ns();
+	costs_read(s, true);
+	for (size_t i = 0; i < s->f->n_threads; i++)
+		s->thread[i].begin = s->thread[i].last;
+	int r = sweeps(s);
+	if (r == 0) {
+		costs_read(s, false);
+		s->f->watched_s = (double)MAX(s->w->mono_ns() - s->begin_ns, 1u) / 1e9;
+		for (size_t i = 0; i < s->f->n_threads; i++)
+			thread_costs(s, i);
+		process_costs(s);
+		speedwatch_around_read(s->w, pid, &around[1]);
+		speedwatch_machine(s, &around[0], &around[1]);
+	}
+	speedwatch_around_done(&around[0]);
+	speedwatch_around_done(&around[1]);
+	free(around);
+	return r;
+}
+
+int speedwatch_take(const struct world *w, const struct speedwatch_want *want, struct speedfacts *ret, struct fault *f)
+{
+	struct speedfacts facts = {.n_threads = 0};
+	struct speedwatch s = {.w = w, .want = want, .f = &facts, .sweep_cap = SWEEPS_MAX};
+	int r = speedwatch_processes(&s);
+	if (r == 0 && facts.n_processes == 0)
+		r = fault_set(f, SPEEDWATCH_NONE, "no process of it runs");
+	else if (r == 0)
+		r = speedwatch_run(&s, facts.process[0].pid);
+	if (r < 0)
+		r = fault_set(f, r, "cannot speedwatch_run it: %s", strerror(-r));
+	speedwatch_done(&s);
+	if (r)
+		speedfacts_done(&facts);
+	else
+		*ret = facts;
+	return r;
+}

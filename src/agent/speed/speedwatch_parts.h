@@ -1,0 +1,64 @@
+/* What the files of agent/speed/speedwatch share. */
+#pragma once
+
+#include "agent/inspect/procview.h"
+#include "agent/speed/speedwatch.h"
+#include "sense/speed/cpustat.h"
+
+struct speedwatch_thread {
+	struct threadcost begin, last;
+	uint64_t begin_ns;
+	bool gone;
+	uint32_t lock[4], lock_n[4]; /* the futexes that it waited for most: numbers, and how often */
+};
+
+/* One process while it is watched; the facts of it have the same index. */
+struct speedwatch_process {
+	struct procview *view; /* NULL: no Python, or not to be read */
+	uint64_t reaped_begin_ns, reaped_ns;
+	bool has_io;
+	struct iocalls io_begin;
+	bool gone;
+};
+
+struct speedwatch {
+	const struct world *w;
+	const struct speedwatch_want *want;
+	struct speedfacts *f;
+	size_t process_cap, thread_cap;
+	struct speedwatch_process *process; /* owned */
+	size_t own_process_cap;
+	struct speedwatch_thread *thread; /* owned */
+	size_t own_thread_cap;
+	size_t sweep_cap;
+	uint64_t begin_ns;
+	uint64_t running; /* sum over the sweeps of the machine's runnable threads, without vigil */
+	size_t n_running;
+	struct cpuset_bits allowed; /* of all threads together */
+};
+
+/* The processes of the job and their threads, and those that have been added since. -ENOMEM. */
+int must_check speedwatch_processes(struct speedwatch *s);
+/* Threads that have started since. -ENOMEM. */
+int must_check speedwatch_new_threads(struct speedwatch *s);
+/* One instant of all threads. */
+void speedwatch_sweep(struct speedwatch *s);
+
+/* The machine and those outside the job: read at the start and at the end. */
+struct speedwatch_around {
+	struct cputopo topo;
+	bool has_topo;
+	struct cpustat *cpu; /* owned; NULL: unknown */
+	struct swapstat swap;
+	bool has_swap;
+	struct cpuquota quota;
+	bool has_quota;
+	uint64_t pressure_us;
+	bool has_pressure;
+	struct tasks tasks; /* owned */
+	uint64_t at_ns;
+};
+void speedwatch_around_read(const struct world *w, pid_t pid, struct speedwatch_around *ret);
+void speedwatch_around_done(struct speedwatch_around *a);
+void speedwatch_machine(const struct speedwatch *s, const struct speedwatch_around *a,
+			const struct speedwatch_around *b);

@@ -1,0 +1,297 @@
+/* The processes and threads of a job that is watched, and what each thread does at an instant. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/speed/speedwatch_parts.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "sense/wait/threadlist.h"
+
+#define SPEEDWATCH_TASKS 65536
+#define SPEEDWATCH_PROCESSES 1024
+#define SPEEDWATCH_THREADS 8192
+/* Interpreters whose lock is looked for: finding it takes some milliseconds each. */
+#define SPEEDWATCH_PYTHONS 128
+
+/* The variables of /proc/PID/environ that limit threads. */
+static const char *const variables[] = {
+	"OMP_NUM_THREADS",     "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+	"NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS",    "BLIS_NUM_THREADS",
+};
+
+static uint32_t threads_set(const struct world *w, pid_t pid)
+{
+	cleanup(freep) char *text = malloc(64 * KIB);
+	uint32_t least = 0;
+	size_t len;
+	if (!text || proc_environ_read(w, pid, text, 64 * KIB, &len) != 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
+		struct span value = environ_get((struct span){text, len}, variables[i]);
+		uint64_t n;
+		if (value.p && span_u64_prefix(value, &n) == 0 && n > 0 && n < 100000 && (least == 0 || n < least))
+			least = (uint32_t)n;
+	}
+	return least;
+}
+
+static bool has_thread(const struct speedwatch *s, size_t process, pid_t tid)
+{
+	for (size_t i = 0; i < s->f->n_threads; i++)
+		if (s->f->thread[i].process == process && s->f->thread[i].tid == tid && !s->thread[i].gone)
+			return true;
+	return false;
+}
+
+static int speedwatch_add_thread(struct speedwatch *s, size_t process, pid_t tid)
+{
+	struct speedfacts *f = s->f;
+	const pid_t pid = f->process[process].pid;
+	struct threadcost cost;
+	struct cpuset_bits allowed;
+	if (f->n_threads >= SPEEDWATCH_THREADS) {
+		f->cut = true;
+		return 0;
+	}
+	if (threadcost_read(s->w, pid, tid, &cost) != 0)
+		return 0; /* it has ended by now */
+	if (vec_room(&f->thread, &s->thread_cap, f->n_threads + 1) < 0 ||
+	    vec_room(&s->thread, &s->own_thread_cap, f->n_threads + 1) < 0)
+		return -ENOMEM;
+	struct speed_thread t = {.tid = tid, .process = process, .lead = tid == pid};
+	t.at = malloc(s->sweep_cap + 1);
+	if (!t.at)
+		return -ENOMEM;
+	memset(t.at, SPEED_AWAY, s->sweep_cap);
+	t.at[s->sweep_cap] = '\0';
+	(void)task_comm(s->w, pid, tid, t.comm);
+	if (threadcost_allowed_read(s->w, pid, tid, &allowed) == 0)
+		for (size_t i = 0; i < ARRAY_SIZE(allowed.word); i++)
+			s->allowed.word[i] |= allowed.word[i];
+	s->thread[f->n_threads] = (struct speedwatch_thread){.begin = cost, .last = cost};
+	f->thread[f->n_threads++] = t;
+	f->process[process].n++;
+	return 0;
+}
+
+static int threads_add(struct speedwatch *s, size_t process)
+{
+	cleanup(freep) pid_t *tids = NULL;
+	size_t n;
+	int r = threads_read(s->w, s->f->process[process].pid, &tids, &n);
+	if (r == WORLD_GONE)
+		s->process[process].gone = true;
+	if (r)
+		return r < 0 ? r : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (has_thread(s, process, tids[i]))
+			continue;
+		r = speedwatch_add_thread(s, process, tids[i]);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int speedwatch_new_threads(struct speedwatch *s)
+{
+	for (size_t i = 0; i < s->f->n_processes; i++) {
+		int r = s->process[i].gone ? 0 : threads_add(s, i);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static void python_open(struct speedwatch *s, size_t i, size_t *pythons)
+{
+	static const struct procview_want want = {.natives = NULL};
+	struct speed_process *p = &s->f->process[i];
+	struct fault f;
+	struct procview *view = NULL;
+	int r = *pythons < SPEEDWATCH_PYTHONS ? procview_open(s->w, p->pid, &want, &view, &f) : WORLD_ABSENT;
+	if (r == WORLD_DENIED) {
+		p->denied = true;
+		s->f->n_denied++;
+	}
+	if (r)
+		return;
+	if (view->has_python) {
+		p->python = true;
+		s->process[i].view = view;
+		(*pythons)++;
+	} else {
+		ignore(procview_close(view), "freed");
+	}
+}
+
+static int speedwatch_add_process(struct speedwatch *s, const struct member *m)
+{
+	struct speedfacts *f = s->f;
+	if (vec_room(&f->process, &s->process_cap, f->n_processes + 1) < 0 ||
+	    vec_room(&s->process, &s->own_process_cap, f->n_processes + 1) < 0)
+		return -ENOMEM;
+	struct speed_process p = {
+		.pid = m->task->pid,
+		.ppid = m->task->ppid,
+		.role = m->who.role,
+		.rank = m->who.rank,
+		.own_bytes = task_own_bytes(m->task),
+		.parent = SIZE_MAX,
+	};
+	struct proc_status status;
+	if (proc_status_read(s->w, p.pid, &status) == 0 && status.has_memory)
+		p.own_bytes = status.rss_anon_bytes;
+	TEXT_COPY(p.name, proc_known_as(m->task->comm));
+	if (threadlibs_read(s->w, p.pid, &p.libs) != 0)
+		p.libs = 0;
+	p.set_threads = threads_set(s->w, p.pid);
+	s->process[f->n_processes] = (struct speedwatch_process){.view = NULL};
+	struct proc_stat st;
+	if (proc_stat_read(s->w, p.pid, &st) == 0)
+		s->process[f->n_processes].reaped_begin_ns = st.reaped_ticks * (NS_PER_S / s->w->ticks_per_s);
+	s->process[f->n_processes].has_io = iocalls_read(s->w, p.pid, &s->process[f->n_processes].io_begin) == 0;
+	f->process[f->n_processes++] = p;
+	return 0;
+}
+
+/* Main are the ranks; without ranks the first process that does the job's own work. */
+static void speedwatch_mains(struct speedfacts *f)
+{
+	size_t first = SIZE_MAX;
+	for (size_t i = 0; i < f->n_processes; i++) {
+		struct speed_process *p = &f->process[i];
+		for (size_t k = 0; k < f->n_processes; k++)
+			if (k != i && f->process[k].pid == p->ppid)
+				p->parent = k;
+		p->main = p->role == ROLE_MAIN;
+		if (p->main && first == SIZE_MAX)
+			first = i;
+	}
+	if (first != SIZE_MAX)
+		return;
+	for (size_t i = 0; i < f->n_processes; i++)
+		if (f->process[i].parent == SIZE_MAX) {
+			f->process[i].main = true;
+			return;
+		}
+}
+
+static int members_add(struct speedwatch *s, const struct members *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		if (m->row[i].task->pid == getpid())
+			continue; /* vigil leaves itself out where the job has started it */
+		if (s->f->n_processes == SPEEDWATCH_PROCESSES) {
+			s->f->cut = true;
+			break;
+		}
+		int r = speedwatch_add_process(s, &m->row[i]);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int speedwatch_processes(struct speedwatch *s)
+{
+	cleanup(tasks_done) struct tasks t = {.n = 0};
+	cleanup(members_done) struct members m = {.n = 0};
+	size_t pythons = 0;
+	int r = tasks_init(&t, SPEEDWATCH_TASKS, -1);
+	if (r == 0)
+		r = tasks_scan(&t, s->w);
+	if (r == 0)
+		r = members_read(s->w, &t, s->want->members, &m);
+	if (r == 0)
+		r = members_add(s, &m);
+	if (r)
+		return r;
+	speedwatch_mains(s->f);
+	for (size_t i = 0; i < s->f->n_processes; i++) {
+		python_open(s, i, &pythons);
+		s->f->process[i].first = s->f->n_threads;
+		r = threads_add(s, i);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+#define FUTEX_MASK 127u /* the operation without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
+
+/* glibc's mutex waits with FUTEX_WAIT while its word is 2; condition variables and semaphores with BITSET. */
+static char lock_letter(const struct threadwait *t)
+{
+	const uint64_t op = t->arg[1] & FUTEX_MASK;
+	if (t->nr != SYS_futex)
+		return SPEED_LOCK;
+	return (op == 0 && (uint32_t)t->arg[2] == 2) || op == 6 || op == 13 ? SPEED_MUTEX : SPEED_LOCK;
+}
+
+static char letter_of(const struct threadwait *t)
+{
+	static const char letters[] = {
+		[WAIT_UNKNOWN] = SPEED_OTHER, [WAIT_RUNNING] = SPEED_RUN,   [WAIT_LOCK] = SPEED_LOCK,
+		[WAIT_SLEEP] = SPEED_SLEEP,   [WAIT_POLL] = SPEED_POLL,	    [WAIT_FILE] = SPEED_FILE,
+		[WAIT_PIPE] = SPEED_PIPE,     [WAIT_SOCKET] = SPEED_SOCKET, [WAIT_TTY] = SPEED_OTHER,
+		[WAIT_CHILD] = SPEED_CHILD,   [WAIT_SIGNAL] = SPEED_OTHER,  [WAIT_DISK] = SPEED_DISK,
+		[WAIT_GPU] = SPEED_GPU,	      [WAIT_MEMORY] = SPEED_MEMORY, [WAIT_STOPPED] = SPEED_STOPPED,
+		[WAIT_ZOMBIE] = SPEED_AWAY,
+	};
+	if (t->kind == WAIT_LOCK)
+		return lock_letter(t);
+	return (size_t)t->kind < ARRAY_SIZE(letters) ? letters[t->kind] : SPEED_OTHER;
+}
+
+/* Counts a futex among the few that a thread waited for most; the rarest makes room. */
+static void lock_count(struct speedwatch_thread *t, uint64_t address)
+{
+	const uint32_t id = (uint32_t)(address >> 2) | 1u;
+	size_t rarest = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(t->lock); i++) {
+		if (t->lock[i] == id) {
+			t->lock_n[i]++;
+			return;
+		}
+		if (t->lock_n[i] < t->lock_n[rarest])
+			rarest = i;
+	}
+	t->lock[rarest] = id;
+	t->lock_n[rarest] = 1;
+}
+
+void speedwatch_sweep(struct speedwatch *s)
+{
+	struct speedfacts *f = s->f;
+	uint64_t running;
+	if (loadavg_read(s->w, &running) == 0) {
+		s->running += sub_floor(running, 1); /* vigil itself runs */
+		s->n_running++;
+	}
+	for (size_t i = 0; i < f->n_threads; i++) {
+		struct speedwatch_thread *own = &s->thread[i];
+		const struct speedwatch_process *p = &s->process[f->thread[i].process];
+		struct threadwait t;
+		if (own->gone)
+			continue;
+		int r = threadwait_read(s->w, f->process[f->thread[i].process].pid, f->thread[i].tid, NULL, false, &t);
+		if (r == WORLD_GONE)
+			own->gone = true;
+		if (r)
+			continue;
+		char letter = letter_of(&t);
+		if (letter == SPEED_LOCK || letter == SPEED_MUTEX) {
+			if (p->view && procview_waits_for_gil(p->view, t.nr, t.arg[0]))
+				letter = SPEED_GIL;
+			else if (t.has_syscall)
+				lock_count(own, t.arg[0]);
+		}
+		f->thread[i].at[f->n_sweeps] = letter;
+	}
+	f->n_sweeps++;
+}

@@ -1,0 +1,147 @@
+#include "judge/speed/speed.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "judge/speed/speed_parts.h"
+
+double speed_share(const struct speedfacts *f, const struct speed_thread *t, const char *letters)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->n_sweeps; i++)
+		n += t->at[i] != '\0' && strchr(letters, t->at[i]) ? 1 : 0;
+	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
+}
+
+/* Threads that start later stand behind those of other processes, so all are looked at. */
+bool speed_runs_at(const struct speedfacts *f, size_t process, size_t sweep)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->thread[i].process == process && f->thread[i].at[sweep] == SPEED_RUN)
+			return true;
+	return false;
+}
+
+double speed_busy(const struct speedfacts *f, size_t process)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->n_sweeps; i++)
+		n += speed_runs_at(f, process, i);
+	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
+}
+
+double speed_run_of(const struct speedfacts *f, size_t process)
+{
+	double run = 0;
+	for (size_t i = 0; i < f->n_threads; i++)
+		run += f->thread[i].process == process ? f->thread[i].run : 0;
+	return run;
+}
+
+const struct speed_thread *speed_lead_thread(const struct speedfacts *f, size_t process)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->thread[i].process == process && f->thread[i].lead)
+			return &f->thread[i];
+	return NULL;
+}
+
+double speed_others_counted(const struct speedview *v)
+{
+	const struct speed_machine *m = &v->f->machine;
+	return m->has_running && m->running > v->wanted ? m->running - v->wanted : 0;
+}
+
+double speed_fair(const struct speedview *v, double want)
+{
+	const double cpus = MIN(v->room, v->cpus);
+	if (want + v->others > v->cpus)
+		return MIN(MIN(want, v->cpus * want / (want + v->others)), cpus);
+	return MIN(want, cpus);
+}
+
+double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < f->n_sweeps; i++) {
+		bool alone = except->at[i] != '\0' && strchr(letters, except->at[i]);
+		for (size_t k = 0; k < f->n_threads && alone; k++)
+			alone = &f->thread[k] == except || f->thread[k].at[i] != SPEED_RUN;
+		n += alone;
+	}
+	return f->n_sweeps ? (double)n / (double)f->n_sweeps : 0;
+}
+
+struct finding *speed_add(struct findings *all, const char *id, const char *confidence, double speedup, double cost,
+			  const char *fmt, ...)
+{
+	char text[480];
+	if (speedup > 0)
+		cost = speedup > 1 ? 1 - 1 / speedup : 0;
+	if (cost < SPEED_LEAST_COST)
+		return NULL;
+	va_list ap;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	struct finding *f = finding_add(all, id, cost >= 0.3 ? SEVERITY_PROBLEM : SEVERITY_WARNING, "%s", text);
+	f->cost_ratio = MIN(cost, 1.0);
+	f->speedup = speedup;
+	TEXT_COPY(f->confidence, confidence);
+	return f;
+}
+
+/*
+ * Threads outside the job that compete with it, as threads of its own weight. They are counted; but what the job got of
+ * its processors says better how much they weigh, where it did not get all that it wanted.
+ */
+static double others_of(const struct speedview *v)
+{
+	double counted = speed_others_counted(v);
+	if (v->run < 0.1 || v->run > v->cpus || v->room < v->cpus)
+		return counted;
+	double felt = v->wanted * (v->cpus - v->run) / v->run;
+	return v->queued > 0.1 * v->run ? MIN(felt, 4 * counted) : MIN(felt, counted);
+}
+
+void speedview_of(const struct speedfacts *f, struct speedview *ret)
+{
+	struct speedview v = {.f = f, .lead = SIZE_MAX};
+	size_t wanted = 0;
+	for (size_t i = 0; i < f->n_threads; i++) {
+		const struct speed_thread *t = &f->thread[i];
+		v.run += t->run;
+		v.queued += t->queued;
+		v.system += t->system;
+		v.faults += t->minor_faults;
+		for (size_t k = 0; k < f->n_sweeps; k++)
+			wanted += t->at[k] == SPEED_RUN;
+	}
+	v.wanted = f->n_sweeps ? (double)wanted / (double)f->n_sweeps : 0;
+	for (size_t i = 0; i < f->n_processes; i++) {
+		v.run += f->process[i].started;
+		if (f->process[i].main && v.lead == SIZE_MAX)
+			v.lead = i;
+	}
+	v.cpus = MAX(f->machine.job_cpus, 1u);
+	v.room = f->machine.quota_cores > 0 ? MIN(v.cpus, f->machine.quota_cores) : v.cpus;
+	v.others = others_of(&v);
+	*ret = v;
+}
+
+void speed_judge(const struct speedfacts *f, struct findings *ret)
+{
+	struct speedview v;
+	speedview_of(f, &v);
+	if (f->n_sweeps == 0 || v.lead == SIZE_MAX)
+		return;
+	speed_step_rules(&v, ret);
+	speed_machine_rules(&v, ret);
+	speed_memory_rules(&v, ret);
+	speed_thread_rules(&v, ret);
+	speed_wait_rules(&v, ret);
+	speed_pool_rules(&v, ret);
+	findings_sort_cost(ret);
+}

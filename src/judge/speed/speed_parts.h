@@ -1,0 +1,38 @@
+/* What the files of judge/speed share. */
+#pragma once
+
+#include "judge/speed/speed.h"
+
+/* What costs less is not worth a person's time. */
+#define SPEED_LEAST_COST 0.10
+
+/* Part of the sweeps in which the thread's letter is one of `letters`. */
+double speed_share(const struct speedfacts *f, const struct speed_thread *t, const char *letters);
+/* True if a thread of the process runs, or wants to, at this sweep. */
+bool speed_runs_at(const struct speedfacts *f, size_t process, size_t sweep);
+/* Part of the sweeps in which one of its threads runs or wants to. */
+double speed_busy(const struct speedfacts *f, size_t process);
+/* Sum of the processor time of its threads, in cores. */
+double speed_run_of(const struct speedfacts *f, size_t process);
+/* The main thread; NULL if it is not watched. */
+const struct speed_thread *speed_lead_thread(const struct speedfacts *f, size_t process);
+/* Runnable threads outside the job on the whole machine. */
+double speed_others_counted(const struct speedview *v);
+/* Cores that `want` threads get on the processors of the job, beside those of others. */
+double speed_fair(const struct speedview *v, double want);
+/* Part of the sweeps in which no thread of the job but `except` runs or wants to, while except is in `letters`. */
+double speed_alone(const struct speedfacts *f, const struct speed_thread *except, const char *letters);
+
+/*
+ * Adds a finding with its gain, unless it costs too little: cost follows from speedup. NULL then. speedup 0: not known,
+ * and cost counts as it is given.
+ */
+struct finding *speed_add(struct findings *all, const char *id, const char *confidence, double speedup, double cost,
+			  const char *fmt, ...) printf_like(6, 7);
+
+void speed_machine_rules(const struct speedview *v, struct findings *all);
+void speed_memory_rules(const struct speedview *v, struct findings *all);
+void speed_thread_rules(const struct speedview *v, struct findings *all);
+void speed_wait_rules(const struct speedview *v, struct findings *all);
+void speed_pool_rules(const struct speedview *v, struct findings *all);
+void speed_step_rules(const struct speedview *v, struct findings *all);

@@ -1,0 +1,190 @@
+/* Threads that hold each other up: the GIL, locks, more of them than processors. */
+#include "base/buf.h"
+#include "judge/speed/speed_parts.h"
+
+/* Python's lock lets one thread of a process run at a time. */
+static void gil_turns(const struct speedview *v, size_t process, struct findings *all)
+{
+	double waiting = 0, wanting = 0, run = speed_run_of(v->f, process);
+	size_t n = 0;
+	for (size_t i = 0; i < v->f->n_threads; i++) {
+		const struct speed_thread *t = &v->f->thread[i];
+		if (t->process != process)
+			continue;
+		double w = speed_share(v->f, t, "G");
+		if (w < 0.05)
+			continue;
+		waiting += w;
+		wanting += w + speed_share(v->f, t, "R");
+		n++;
+	}
+	if (n < 2 || waiting < 0.25 || wanting < 1.2)
+		return;
+	double rest = MAX(v->run - run, 0);
+	double speedup = speed_fair(v, wanting + rest) / MAX(speed_fair(v, MAX(wanting - waiting, 0.5) + rest), 0.01);
+	struct finding *f =
+		speed_add(all, "gil-bound", "high", speedup, 0,
+			  "%zu threads of process %d take turns: Python lets one of them run at a time (the "
+			  "GIL)",
+			  n, v->f->process[process].pid);
+	if (!f)
+		return;
+	finding_evidence(f, "on average %.1f of them wait for the GIL; together they use %.2f processors", waiting,
+			 run);
+	finding_advice(f, "use processes instead of threads for what is computed in Python (multiprocessing, "
+			  "ProcessPoolExecutor, num_workers= of a loader), or a free-threaded Python");
+}
+
+struct turn {
+	uint32_t lock;
+	size_t n; /* threads that wait there and also run */
+	double waiting, running;
+	bool mutex;
+};
+
+/* The threads of the process that wait at the same place as thread i, and how often. */
+static struct turn turn_of(const struct speedfacts *f, size_t i)
+{
+	struct turn t = {.lock = f->thread[i].lock};
+	double mutex = 0;
+	for (size_t k = 0; k < f->n_threads; k++) {
+		const struct speed_thread *x = &f->thread[k];
+		if (x->process != f->thread[i].process || x->lock != t.lock)
+			continue;
+		double at_mutex = speed_share(f, x, "M"), wait = at_mutex + speed_share(f, x, "L");
+		double run = speed_share(f, x, "R");
+		if (wait < 0.15 || run < 0.1)
+			continue;
+		t.n++;
+		t.waiting += wait;
+		t.running += run;
+		mutex += at_mutex;
+	}
+	t.mutex = mutex > 0.5 * t.waiting;
+	return t;
+}
+
+/* Part of the sweeps in which at least one thread runs, of those that wait for the lock of thread i at other times. */
+static double one_runs(const struct speedfacts *f, size_t i)
+{
+	size_t n = 0;
+	for (size_t s = 0; s < f->n_sweeps; s++) {
+		bool any = false;
+		for (size_t k = 0; k < f->n_threads && !any; k++)
+			any = f->thread[k].process == f->thread[i].process && f->thread[k].lock == f->thread[i].lock &&
+			      f->thread[k].at[s] == SPEED_RUN;
+		n += any;
+	}
+	return (double)n / (double)f->n_sweeps;
+}
+
+static bool is_first_of_lock(const struct speedfacts *f, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (f->thread[k].process == f->thread[i].process && f->thread[k].lock == f->thread[i].lock)
+			return false;
+	return true;
+}
+
+static void locks(const struct speedview *v, struct findings *all)
+{
+	const struct speedfacts *f = v->f;
+	for (size_t i = 0; i < f->n_threads; i++) {
+		if (f->thread[i].lock == 0 || !is_first_of_lock(f, i))
+			continue;
+		struct turn t = turn_of(f, i);
+		/* At a mutex they wait for each other. Elsewhere they may wait for work, unless one always runs. */
+		if (t.n < 2 || t.waiting < 0.25 || t.running > 0.7 * (t.running + t.waiting) ||
+		    (!t.mutex && (t.running > 1.15 || one_runs(f, i) < 0.9)))
+			continue;
+		double rest = MAX(v->wanted - t.running, 0);
+		double speedup =
+			speed_fair(v, t.running + t.waiting + rest) / MAX(speed_fair(v, t.running + rest), 0.01);
+		struct finding *o = speed_add(all, "lock-contention", t.mutex ? "high" : "medium", speedup, 0,
+					      "%zu threads of process %d take turns at one lock", t.n,
+					      f->process[f->thread[i].process].pid);
+		if (!o)
+			continue;
+		finding_evidence(o, "%.1f of them run and %.1f wait at the same %s, on average", t.running, t.waiting,
+				 t.mutex ? "mutex" : "futex");
+		finding_advice(o,
+			       "hold the lock for a shorter time, or give each thread its own part of the data; `vigil "
+			       "stack %d --native` says where they wait",
+			       f->process[f->thread[i].process].pid);
+	}
+}
+
+struct crowd {
+	size_t n_processes, n_threads; /* that run side by side in libraries which start threads */
+	size_t most; /* most busy threads of one process */
+	size_t at; /* that process */
+	double run, slices;
+};
+
+/* Busy threads of processes that have more than one of them and a library that starts them. */
+static struct crowd crowd_of(const struct speedfacts *f)
+{
+	struct crowd c = {.at = SIZE_MAX};
+	for (size_t p = 0; p < f->n_processes; p++) {
+		size_t n = 0;
+		double run = 0, slices = 0;
+		for (size_t i = 0; i < f->n_threads && f->process[p].libs; i++) {
+			const struct speed_thread *t = &f->thread[i];
+			if (t->process != p || speed_share(f, t, "R") < 0.1)
+				continue;
+			n++;
+			run += t->run;
+			slices += t->slices;
+		}
+		if (n < 2)
+			continue;
+		c.n_processes++;
+		c.n_threads += n;
+		c.run += run;
+		c.slices += slices;
+		if (n > c.most) {
+			c.most = n;
+			c.at = p;
+		}
+	}
+	return c;
+}
+
+static void oversubscribed(const struct speedview *v, struct findings *all)
+{
+	const struct speed_machine *m = &v->f->machine;
+	struct crowd c = crowd_of(v->f);
+	if (c.n_processes == 0 || v->wanted < v->cpus * 1.4 || (double)c.n_threads < v->cpus * 1.4)
+		return;
+	const struct speed_process *p = &v->f->process[c.at];
+	const uint32_t cores = MAX(m->job_cores, 1u);
+	uint32_t each = (uint32_t)MAX(cores / MAX(c.n_processes, 1u), 1u);
+	double cost = (v->wanted - v->cpus) / v->wanted;
+	struct finding *f = speed_add(
+		all, "oversubscribed", "high", 0, cost,
+		"%.1f threads want to run at once on %u processors: %zu process%s with up to %zu busy "
+		"threads each, which wait for one another inside %s",
+		v->wanted, m->job_cpus, c.n_processes, c.n_processes == 1 ? "" : "es", c.most, threadlib_name(p->libs));
+	if (!f)
+		return;
+	finding_evidence(f, "a thread runs for %.2f ms before another takes its place, %.0f times a second in all",
+			 c.slices > 0 ? c.run / c.slices * 1e3 : 0, c.slices);
+	finding_evidence(f, "threads waited for a processor as long as %.2f would run; %.2f were used", v->queued,
+			 v->run);
+	if (p->set_threads)
+		finding_evidence(f, "process %d was started with %u threads set in its environment", p->pid,
+				 p->set_threads);
+	finding_advice(f,
+		       "set %s to %u for each of the %zu processes, so that processes times threads are %u; `vigil run "
+		       "--threads auto` does",
+		       threadlib_remedy(p->libs), each, c.n_processes, cores);
+}
+
+void speed_thread_rules(const struct speedview *v, struct findings *all)
+{
+	for (size_t i = 0; i < v->f->n_processes; i++)
+		if (v->f->process[i].python)
+			gil_turns(v, i, all);
+	locks(v, all);
+	oversubscribed(v, all);
+}

@@ -1,0 +1,18 @@
+/* The numbers of a trace that its judge decides by. */
+#pragma once
+
+#include "judge/speed/tracejudge.h"
+
+struct traceview {
+	const struct tracefacts *f;
+	struct tracesum sum;
+	size_t *worker; /* rows; owned */
+	double *busy_s; /* of each worker; owned */
+	size_t busiest; /* index of worker */
+	uint32_t name; /* of most of the work */
+	double name_share; /* its part of the work */
+};
+
+/* -ENOMEM. Free with traceview_done also then. */
+int must_check traceview_make(const struct tracefacts *f, struct traceview *ret);
+void traceview_done(struct traceview *v);

@@ -1,0 +1,46 @@
+#include "model/speed/speedfacts.h"
+
+void speedfacts_done(struct speedfacts *f)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		free(f->thread[i].at);
+	free(f->thread);
+	free(f->process);
+	*f = (struct speedfacts){.n_threads = 0};
+}
+
+static const struct threadlib_words {
+	unsigned bit;
+	const char *name, *remedy;
+} threadlib_words[] = {
+	{THREADLIB_OPENBLAS, "OpenBLAS", "OPENBLAS_NUM_THREADS"},
+	{THREADLIB_MKL, "MKL", "MKL_NUM_THREADS"},
+	{THREADLIB_BLIS, "BLIS", "BLIS_NUM_THREADS"},
+	{THREADLIB_TORCH, "PyTorch", "OMP_NUM_THREADS or torch.set_num_threads"},
+	{THREADLIB_NUMBA, "numba", "NUMBA_NUM_THREADS or numba.set_num_threads"},
+	{THREADLIB_NUMEXPR, "numexpr", "NUMEXPR_NUM_THREADS"},
+	{THREADLIB_TBB, "TBB", "tbb::global_control(max_allowed_parallelism)"},
+	{THREADLIB_GOMP, "OpenMP (libgomp)", "OMP_NUM_THREADS"},
+	{THREADLIB_IOMP, "OpenMP (libomp)", "OMP_NUM_THREADS"},
+};
+
+/* The first in the table that is in bits: the library that a person has called, before those that it calls. */
+static const struct threadlib_words *words_of(unsigned bits)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(threadlib_words); i++)
+		if (threadlib_words[i].bit & bits)
+			return &threadlib_words[i];
+	return NULL;
+}
+
+const char *threadlib_name(unsigned bits)
+{
+	const struct threadlib_words *w = words_of(bits);
+	return w ? w->name : "its own threads";
+}
+
+const char *threadlib_remedy(unsigned bits)
+{
+	const struct threadlib_words *w = words_of(bits);
+	return w ? w->remedy : "the number of threads that it starts";
+}

@@ -1,0 +1,133 @@
+/*
+ * What was seen of a job while it was watched for some seconds, for the judge of its speed: what each of its threads
+ * cost, and what each of them did at each of many instants. Plain data; owned by whoever fills it.
+ *
+ * "Cores" are sums of processor time over the time of watching: 1.5 means that one and a half processors were used.
+ * Ratios are 0..1 of the time of watching.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "model/jobs/role.h"
+#include "sense/speed/threadcost.h"
+
+/* What a thread did at one instant; the letters stand in scenarios and in the rows of struct speedfacts. */
+#define SPEED_RUN 'R' /* on a processor, or wants to be */
+#define SPEED_GIL 'G' /* waits for Python's GIL */
+#define SPEED_MUTEX 'M' /* waits for a mutex */
+#define SPEED_LOCK 'L' /* other futex: a condition variable or semaphore, so most often for work */
+#define SPEED_SLEEP 's' /* sleeps by its own wish */
+#define SPEED_POLL 'p'
+#define SPEED_PIPE 'i'
+#define SPEED_SOCKET 'k'
+#define SPEED_CHILD 'c' /* for a child to end */
+#define SPEED_FILE 'f'
+#define SPEED_DISK 'D' /* uninterruptible, most often for a disk or a file server */
+#define SPEED_MEMORY 'm' /* for a page, or held back by memory.high */
+#define SPEED_GPU 'g'
+#define SPEED_STOPPED 'T'
+#define SPEED_OTHER '.' /* waits; for what is not known */
+#define SPEED_AWAY ' ' /* not there yet, or no more */
+
+struct speed_thread {
+	pid_t tid;
+	char comm[16];
+	size_t process; /* index */
+	bool lead; /* the main thread of its process */
+	bool gone; /* ended while it was watched: its costs are those until it was last read */
+	double run, queued; /* cores; run includes system */
+	double system;
+	double slices, voluntary, involuntary; /* a second */
+	double minor_faults, major_faults; /* a second */
+	double block; /* ratio: waiting for disks; 0 where it is not counted */
+	uint32_t lock; /* the futex it waited for most while in SPEED_MUTEX or SPEED_LOCK: equal numbers, equal place */
+	uint32_t processor; /* where it last ran */
+	char *at; /* n_sweeps letters */
+};
+
+struct speed_process {
+	pid_t pid, ppid;
+	enum role role;
+	int32_t rank;
+	char name[32];
+	bool main; /* a rank, or what the job was begun with */
+	bool denied; /* what its threads wait for may not be read */
+	bool python;
+	size_t parent; /* index; SIZE_MAX: not of this job */
+	size_t first, n; /* its threads */
+	uint64_t own_bytes;
+	unsigned libs; /* enum threadlib */
+	/* What its environment sets, as it was when the program was started; 0: not set or not a number. */
+	uint32_t set_threads; /* the smallest of the thread variables */
+	double reads, writes; /* calls a second; 0 where they may not be read */
+	double started; /* children that it waited for, in cores */
+};
+
+struct speed_machine {
+	uint32_t cpus, cores; /* of the machine */
+	uint32_t job_cpus, job_cores; /* that the job may use */
+	uint32_t job_pairs; /* cores of which the job's threads ran on two processors at once, mostly */
+	double quota_cores; /* 0: none */
+	char quota_group[256];
+	double periods, throttled; /* of the quota's group, while it was watched */
+	double throttled_cores; /* time that it was held back for, summed over the processors; 0: not known */
+	bool has_cpu; /* the three below; in cores */
+	double busy, steal, iowait;
+	double idle_elsewhere; /* of processors that the job may not use */
+	bool has_running;
+	double running; /* mean number of threads of the whole machine that ran or wanted to; without vigil */
+	bool has_clock;
+	double clock_ratio; /* present frequency over the highest one */
+	double throttles; /* a second: clock lowered by heat or power */
+	bool has_swap;
+	double swap_in_bytes, swap_out_bytes; /* a second */
+	bool has_pressure;
+	double memory_pressure; /* ratio of time in which some task waited for memory */
+	uint64_t shm_total_bytes, shm_free_bytes; /* 0: unknown */
+	uint64_t limit_bytes, used_bytes; /* of the control group or the machine; 0: unknown */
+	bool limit_is_group;
+	uint32_t nodes; /* NUMA */
+	bool has_remote;
+	double remote_ratio; /* of the memory of the busiest process, on another node than it runs on */
+};
+
+/* The most processor time that processes outside the job used. */
+struct speed_other {
+	pid_t pid;
+	char name[32];
+	double run;
+};
+#define SPEED_OTHERS 3
+
+/* What the job's output says. */
+struct speed_steps {
+	bool broken, infinite; /* the loss is no number */
+	bool has_broken_step;
+	uint64_t broken_step;
+	bool has_rate;
+	double rate_now, rate_before; /* steps a second: while it was watched, and from the start to then */
+	uint64_t step;
+};
+
+struct speedfacts {
+	double watched_s;
+	size_t n_sweeps;
+	struct speed_process *process;
+	size_t n_processes;
+	struct speed_thread *thread; /* sorted by process */
+	size_t n_threads;
+	struct speed_machine machine;
+	struct speed_other other[SPEED_OTHERS];
+	size_t n_others;
+	struct speed_steps steps;
+	size_t n_denied; /* processes that could not be looked into */
+	bool cut; /* there are more processes or threads than are watched */
+};
+
+void speedfacts_done(struct speedfacts *f);
+
+/* Of the library that a person calls, where bits has several: "OpenBLAS", and "OPENBLAS_NUM_THREADS". */
+const char *threadlib_name(unsigned bits);
+
+const char *threadlib_remedy(unsigned bits);

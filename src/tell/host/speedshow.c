@@ -1,0 +1,116 @@
+#include "tell/host/speedshow.h"
+
+#include <string.h>
+
+#include "tell/text/textout.h"
+
+#define SPEEDSHOW_THREADS 64 /* the busiest that an object names of each process */
+
+/* The letters of model/speed/speedfacts.h in words. */
+static const struct speed_word {
+	char letter;
+	const char *word;
+} words[] = {
+	{SPEED_RUN, "running"}, {SPEED_GIL, "gil"},	    {SPEED_MUTEX, "mutex"},   {SPEED_LOCK, "lock"},
+	{SPEED_SLEEP, "sleep"}, {SPEED_POLL, "poll"},	    {SPEED_PIPE, "pipe"},     {SPEED_SOCKET, "socket"},
+	{SPEED_CHILD, "child"}, {SPEED_FILE, "file"},	    {SPEED_DISK, "disk"},     {SPEED_MEMORY, "memory"},
+	{SPEED_GPU, "gpu"},	{SPEED_STOPPED, "stopped"}, {SPEED_OTHER, "unknown"},
+};
+
+static struct js *shares_json(const struct speedfacts *f, const struct speed_thread *t)
+{
+	struct js *j = js_object();
+	for (size_t k = 0; k < ARRAY_SIZE(words) && f->n_sweeps; k++) {
+		size_t n = 0;
+		for (size_t i = 0; i < f->n_sweeps; i++)
+			n += t->at[i] == words[k].letter;
+		if (n)
+			js_put_double(j, words[k].word, (double)n / (double)f->n_sweeps);
+	}
+	return j;
+}
+
+static struct js *thread_json(const struct speedfacts *f, const struct speed_thread *t)
+{
+	struct js *j = js_object();
+	js_put_i64(j, "tid", t->tid);
+	js_put_text(j, "name", t->comm);
+	js_put_double(j, "run_cores", t->run);
+	js_put_double(j, "queued_cores", t->queued);
+	js_put_double(j, "system_cores", t->system);
+	js_put_double(j, "switches_voluntary_per_s", t->voluntary);
+	js_put_double(j, "switches_involuntary_per_s", t->involuntary);
+	js_put_double(j, "page_faults_per_s", t->minor_faults);
+	js_put(j, "time", shares_json(f, t));
+	return j;
+}
+
+static struct js *process_json(const struct speedfacts *f, size_t i)
+{
+	struct js *j = js_object(), *threads = js_array();
+	const struct speed_process *p = &f->process[i];
+	size_t n = 0;
+	js_put_i64(j, "pid", p->pid);
+	js_put_text(j, "name", p->name);
+	js_put_text(j, "role", role_name(p->role));
+	js_put_u64(j, "own_bytes", p->own_bytes);
+	js_put_double(j, "read_calls_per_s", p->reads);
+	js_put_double(j, "write_calls_per_s", p->writes);
+	if (p->rank != NO_RANK)
+		js_put_i64(j, "rank", p->rank);
+	for (size_t k = 0; k < f->n_threads && n < SPEEDSHOW_THREADS; k++)
+		if (f->thread[k].process == i) {
+			js_add(threads, thread_json(f, &f->thread[k]));
+			n++;
+		}
+	js_put(j, "threads", threads);
+	return j;
+}
+
+struct js *speedshow_json(const struct speedshow *s)
+{
+	const struct speedfacts *f = s->facts;
+	struct js *j = js_object(), *processes = js_array();
+	js_put_double(j, "seconds", f->watched_s);
+	js_put_u64(j, "sweeps", f->n_sweeps);
+	js_put_double(j, "run_cores", s->run);
+	js_put_double(j, "queued_cores", s->queued);
+	js_put_double(j, "wanted_cores", s->wanted);
+	js_put_double(j, "room_cores", s->room);
+	js_put_u64(j, "cpus", f->machine.job_cpus);
+	js_put_u64(j, "machine_cpus", f->machine.cpus);
+	if (f->machine.has_running)
+		js_put_double(j, "machine_wanted_cores", f->machine.running);
+	if (f->n_denied)
+		js_put_u64(j, "denied", f->n_denied);
+	js_put_bool(j, "cut", f->cut);
+	for (size_t i = 0; i < f->n_processes; i++)
+		js_add(processes, process_json(f, i));
+	js_put(j, "processes", processes);
+	return j;
+}
+
+void speedshow_text(const struct speedshow *s, FILE *to)
+{
+	const struct speedfacts *f = s->facts;
+	const struct speed_machine *m = &f->machine;
+	const struct textout p = {.to = to};
+	textout_text(
+		&p, 0,
+		"Looked %zu times within %.1f s at %zu threads in %zu processes: they used %.2f processors, wanted "
+		"%.2f, and may use %.2f of %u.",
+		f->n_sweeps, f->watched_s, f->n_threads, f->n_processes, s->run, s->wanted, s->room, m->cpus);
+	textout_text(
+		&p, 0,
+		"Looked at: processors and quota, thread pools, Python's GIL, locks, loaders and workers, sleeping "
+		"and disks, page faults, swap and memory, %sstolen time%s. Not seen from outside: memory bandwidth, "
+		"caches, and what a GPU does inside.",
+		m->has_clock ? "clocks, " : "", m->nodes > 1 && m->has_remote ? ", NUMA nodes" : "");
+	if (f->n_denied)
+		textout_text(&p, 0,
+			     "Of %zu processes it may not be read what they wait for: be their user, or root, to learn "
+			     "more.",
+			     f->n_denied);
+	if (f->cut)
+		textout_text(&p, 0, "There are more processes or threads than are looked at.");
+}

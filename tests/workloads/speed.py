@@ -1,0 +1,526 @@
+"""Programs that something holds back, each also with the fix, and programs that nothing holds back.
+
+    speed.py NAME [--fixed] [--for SECONDS]
+
+Works in rounds until the time is up, then prints "NAME rounds/s". Rounds of the planted and of the fixed program do the
+same work. tests/e2e/test_doctor_speed.py and bench/doctor.py run them.
+"""
+import argparse
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+FORK = multiprocessing.get_context("fork")
+PROGRAMS, HEALTHY = {}, {}
+
+
+def planted(f):
+    PROGRAMS[f.__name__] = f
+    return f
+
+
+def healthy(f):
+    HEALTHY[f.__name__] = f
+    return f
+
+
+def work(seconds):
+    """Uses that much processor time, whoever else runs."""
+    end, x = time.thread_time() + seconds, 0
+    while time.thread_time() < end:
+        for i in range(200):
+            x += i * i
+    return x
+
+
+def rounds(seconds, one):
+    """Rounds per second of one()."""
+    begin, n = time.monotonic(), 0
+    while time.monotonic() - begin < seconds:
+        one()
+        n += 1
+    return n / (time.monotonic() - begin)
+
+
+def counted(seconds, start):
+    """Rounds per second of processes that count on their own: start(counter) gives the processes."""
+    counter = FORK.Value("Q", 0)
+    processes = start(counter)
+    for p in processes:
+        p.daemon = True
+        p.start()
+    begin = time.monotonic()
+    for p in processes:
+        p.join(max(0, seconds - (time.monotonic() - begin)))
+    n = counter.value
+    took = time.monotonic() - begin
+    for p in processes:
+        p.kill()
+    return n / took
+
+
+def spin_rounds(counter, seconds=0.02):
+    while True:
+        work(seconds)
+        with counter.get_lock():
+            counter.value += 1
+
+
+# What is planted.
+
+
+def matmul_rounds(counter, n):
+    import numpy
+    a = numpy.random.default_rng(1).random((n, n))
+    while True:
+        a @ a
+        with counter.get_lock():
+            counter.value += 1
+
+
+@planted
+def blas(fixed, seconds):
+    """Four processes, each with a BLAS of eight threads, on few cores."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1" if fixed else "8"
+    return counted(seconds, lambda c: [FORK.Process(target=matmul_rounds, args=(c, 300)) for _ in range(2 if fixed else 4)])
+
+
+@planted
+def gil(fixed, seconds):
+    """Two threads of pure Python."""
+    counter = FORK.Value("Q", 0)
+    if fixed:
+        return counted(seconds, lambda c: [FORK.Process(target=spin_rounds, args=(c,)) for _ in range(2)])
+    begin = time.monotonic()
+    done = [0, 0]
+
+    def one(i):
+        while time.monotonic() - begin < seconds:
+            x = 0
+            for k in range(60000):
+                x += k * k
+            done[i] += 1
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    del counter
+    return sum(done) / (time.monotonic() - begin)
+
+
+def gil_rounds(counter):
+    while True:
+        x = 0
+        for k in range(60000):
+            x += k * k
+        with counter.get_lock():
+            counter.value += 1
+
+
+def gil_fixed(seconds):
+    return counted(seconds, lambda c: [FORK.Process(target=gil_rounds, args=(c,)) for _ in range(2)])
+
+
+def serve(inbox, outbox):
+    while True:
+        outbox.put(work(inbox.get()))
+
+
+@planted
+def one_worker(fixed, seconds):
+    """Three workers, of which one is given all the tasks."""
+    outbox = FORK.SimpleQueue()
+    inbox = [FORK.SimpleQueue() for _ in range(2)]
+    for q in inbox:
+        FORK.Process(target=serve, args=(q, outbox), daemon=True).start()
+
+    def one():
+        for i in range(4):
+            inbox[i % 2 if fixed else 0].put(0.03)
+        for _ in range(4):
+            outbox.get()
+    return rounds(seconds, one)
+
+
+def tiny_task(x):
+    s = 0
+    for i in range(300):
+        s += i * x
+    return s
+
+
+@planted
+def tiny(fixed, seconds):
+    """A pool with tasks of some microseconds, handed out one by one."""
+    with FORK.Pool(2) as pool:
+        return rounds(seconds, lambda: sum(pool.imap_unordered(tiny_task, range(2000), chunksize=500 if fixed else 1)))
+
+
+@planted
+def uneven(fixed, seconds):
+    """Rounds of one long and some short tasks; who is done waits for the long one."""
+    lengths = [0.30, 0.05, 0.05, 0.05, 0.05]
+    with FORK.Pool(2) as pool:
+        if not fixed:
+            return rounds(seconds, lambda: pool.map(work, lengths, chunksize=1))
+        begin, n = time.monotonic(), 0
+        def endless():
+            while time.monotonic() - begin < seconds:
+                yield from lengths
+        # A round is its tasks; results are taken as they come, and the next tasks do not wait.
+        gate = threading.Semaphore(8)
+        def gated():
+            for x in endless():
+                gate.acquire()
+                yield x
+        for _ in pool.imap_unordered(work, gated()):
+            gate.release()
+            n += 1
+        return n / len(lengths) / (time.monotonic() - begin)
+
+
+@planted
+def poll(fixed, seconds):
+    """Waits for a worker by looking every 0.1 s."""
+    inbox, outbox = FORK.SimpleQueue(), FORK.SimpleQueue()
+    FORK.Process(target=serve, args=(inbox, outbox), daemon=True).start()
+
+    def one():
+        work(0.01)
+        inbox.put(0.03)
+        while not fixed and outbox.empty():
+            time.sleep(0.1)
+        outbox.get()
+    return rounds(seconds, one)
+
+
+@planted
+def cpuset(fixed, seconds):
+    """Two busy processes that may use one processor."""
+    if not fixed:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    return counted(seconds, lambda c: [FORK.Process(target=spin_rounds, args=(c,)) for _ in range(2)])
+
+
+def load_batches(outbox, seconds):
+    while True:
+        work(seconds)
+        outbox.put(b"x" * 1000)
+
+
+def loader_program(workers, load_s, compute_s, seconds):
+    outbox = FORK.Queue(4)
+    for _ in range(workers):
+        FORK.Process(target=load_batches, args=(outbox, load_s), daemon=True, name="loader").start()
+
+    def one():
+        outbox.get()
+        work(compute_s)
+    return rounds(seconds, one)
+
+
+@planted
+def loader(fixed, seconds):
+    """Computes for 10 ms on what a loader needs 40 ms for."""
+    return loader_program(2 if fixed else 1, 0.04, 0.01, seconds)
+
+
+@planted
+def lock(fixed, seconds):
+    """Two threads that release the GIL but hold one lock around all their work."""
+    import hashlib
+    data, one_lock = b"x" * 4_000_000, threading.Lock()
+    done, begin = [0, 0], time.monotonic()
+
+    def run(i):
+        while time.monotonic() - begin < seconds:
+            if fixed:
+                hashlib.sha256(data).digest()
+            else:
+                with one_lock:
+                    hashlib.sha256(data).digest()
+            done[i] += 1
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return sum(done) / (time.monotonic() - begin)
+
+
+@planted
+def serial(fixed, seconds):
+    """A step in the main process between each two rounds of a pool."""
+    with FORK.Pool(2) as pool:
+        def one():
+            if fixed:
+                pool.map(work, [0.05] * 4, chunksize=1)
+            else:
+                work(0.1)
+                pool.map(work, [0.05] * 2, chunksize=1)
+        return rounds(seconds, one)
+
+
+@planted
+def faults(fixed, seconds):
+    """Makes and frees a large array in each step."""
+    import numpy
+    a = numpy.ones(48_000_000, dtype=numpy.uint8)
+    out = numpy.empty_like(a)
+
+    def one():
+        for _ in range(4):
+            if fixed:
+                numpy.add(a, 1, out=out)
+            else:
+                numpy.add(a, 1)
+    return rounds(seconds, one)
+
+
+@planted
+def fsync(fixed, seconds):
+    """Waits for the disk after each small record."""
+    with tempfile.TemporaryFile(dir=os.environ.get("SPEED_DIR", ".")) as f:
+        def one():
+            for _ in range(5):
+                work(0.001)
+                f.write(b"x" * 4096)
+                f.flush()
+                if not fixed:
+                    os.fsync(f.fileno())
+        return rounds(seconds, one)
+
+
+@planted
+def stopped(fixed, seconds):
+    """A stopped process. The one who runs it sends SIGSTOP."""
+    return rounds(seconds, lambda: work(0.02))
+
+
+@planted
+def quota(fixed, seconds):
+    """One busy process. The one who runs it sets the quota."""
+    return rounds(seconds, lambda: work(0.02))
+
+
+@planted
+def memory_fit(fixed, seconds):
+    """Workers that each hold a lot. The one who runs it sets a limit of 512 MiB."""
+    def hold(counter):
+        held = bytearray(os.urandom(1)) * (110 << 20)
+        spin_rounds(counter)
+        del held
+    return counted(seconds, lambda c: [FORK.Process(target=hold, args=(c,)) for _ in range(2 if fixed else 4)])
+
+
+@planted
+def slower(fixed, seconds):
+    """Prints steps that take longer and longer."""
+    begin, step = time.monotonic(), 0
+    while time.monotonic() - begin < seconds:
+        age = time.monotonic() - begin
+        work(0.02 if fixed else min(0.02 + max(0, age - 4) * 0.03, 0.3))
+        step += 1
+        print(f"step {step} loss 0.5", flush=True)
+    return step / (time.monotonic() - begin)
+
+
+@planted
+def nan_loss(fixed, seconds):
+    """Goes on training with a loss that is no number."""
+    begin, step = time.monotonic(), 0
+    while time.monotonic() - begin < seconds:
+        work(0.05)
+        step += 1
+        print(f"step {step} loss {0.5 if fixed or step < 10 else float('nan')}", flush=True)
+    return step / (time.monotonic() - begin)
+
+
+# What nothing holds back.
+
+
+@healthy
+def compute(seconds):
+    return rounds(seconds, lambda: work(0.02))
+
+
+@healthy
+def two_processes(seconds):
+    return counted(seconds, lambda c: [FORK.Process(target=spin_rounds, args=(c,)) for _ in range(2)])
+
+
+@healthy
+def numpy_alone(seconds):
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    import numpy
+    a = numpy.random.default_rng(1).random((400, 400))
+    return rounds(seconds, lambda: a @ a)
+
+
+@healthy
+def numpy_threads(seconds):
+    os.environ["OPENBLAS_NUM_THREADS"] = "2"
+    import numpy
+    a = numpy.random.default_rng(1).random((1200, 1200))
+    return rounds(seconds, lambda: a @ a)
+
+
+@healthy
+def sleeping(seconds):
+    time.sleep(seconds)
+    return 0
+
+
+@healthy
+def cron(seconds):
+    """Looks twice a second whether there is something to do."""
+    return rounds(seconds, lambda: time.sleep(0.5))
+
+
+@healthy
+def idle_server(seconds):
+    s = socket.create_server(("127.0.0.1", 0))
+    s.settimeout(seconds)
+    try:
+        s.accept()
+    except TimeoutError:
+        pass
+    return 0
+
+
+@healthy
+def thread_server(seconds):
+    """Ten threads that wait for connections, and a client that asks now and then."""
+    s = socket.create_server(("127.0.0.1", 0))
+
+    def answer():
+        while True:
+            c, _ = s.accept()
+            with c:
+                c.sendall(c.recv(100))
+    for _ in range(10):
+        threading.Thread(target=answer, daemon=True).start()
+
+    def ask():
+        with socket.create_connection(s.getsockname()) as c:
+            c.sendall(b"hello")
+            c.recv(100)
+        time.sleep(0.05)
+    return rounds(seconds, ask)
+
+
+@healthy
+def pool_even(seconds):
+    with FORK.Pool(2) as pool:
+        return rounds(seconds, lambda: pool.map(work, [0.05] * 20, chunksize=1))
+
+
+@healthy
+def loader_ahead(seconds):
+    """Computes for 40 ms on what two loaders need 10 ms for."""
+    return loader_program(2, 0.01, 0.04, seconds)
+
+
+@healthy
+def hash_threads(seconds):
+    """Two threads that release the GIL."""
+    return lock(True, seconds)
+
+
+@healthy
+def pipeline(seconds):
+    """Two stages of equal length."""
+    inbox, outbox = FORK.Queue(4), FORK.SimpleQueue()
+
+    def stage():
+        while True:
+            work(inbox.get())
+    FORK.Process(target=stage, daemon=True).start()
+    del outbox
+
+    def one():
+        work(0.03)
+        inbox.put(0.03)
+    return rounds(seconds, one)
+
+
+@healthy
+def barrier(seconds):
+    """Two ranks that meet after each step."""
+    meet = FORK.Barrier(2)
+
+    def rank(counter):
+        while True:
+            work(0.05)
+            meet.wait()
+            with counter.get_lock():
+                counter.value += 1
+    return counted(seconds, lambda c: [FORK.Process(target=rank, args=(c,)) for _ in range(2)])
+
+
+@healthy
+def child(seconds):
+    """Waits for a program that works."""
+    subprocess.run(["/usr/bin/timeout", str(seconds), "sh", "-c", "while :; do :; done"], check=False)
+    return 0
+
+
+@healthy
+def event_loop(seconds):
+    import asyncio
+
+    async def main():
+        async def tick():
+            while True:
+                await asyncio.sleep(0.02)
+                work(0.001)
+        tasks = [asyncio.create_task(tick()) for _ in range(5)]
+        await asyncio.sleep(seconds)
+        for t in tasks:
+            t.cancel()
+    asyncio.run(main())
+    return 0
+
+
+@healthy
+def writer(seconds):
+    """Writes a file through the cache and computes."""
+    with tempfile.TemporaryFile(dir=os.environ.get("SPEED_DIR", ".")) as f:
+        def one():
+            f.seek(0)
+            f.write(b"x" * 100_000)
+            work(0.02)
+        return rounds(seconds, one)
+
+
+@healthy
+def idle_pool(seconds):
+    """A pool that was used once and a main process that computes."""
+    with FORK.Pool(2) as pool:
+        pool.map(work, [0.01] * 4)
+        return rounds(seconds, lambda: work(0.02))
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("name", choices=[*PROGRAMS, *HEALTHY])
+    p.add_argument("--fixed", action="store_true")
+    p.add_argument("--for", dest="seconds", type=float, default=30)
+    a = p.parse_args()
+    if a.name in HEALTHY:
+        rate = HEALTHY[a.name](a.seconds)
+    elif a.name == "gil" and a.fixed:
+        rate = gil_fixed(a.seconds)
+    else:
+        rate = PROGRAMS[a.name](a.fixed, a.seconds)
+    print(f"{a.name} {rate:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
