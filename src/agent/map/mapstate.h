@@ -1,0 +1,89 @@
+/* What the runner of a bag knows, and what its files do for each other. */
+#pragma once
+
+#include "agent/map/maplog.h"
+#include "agent/map/mapinputs.h"
+#include "agent/map/mapoutput.h"
+#include "act/spawn.h"
+#include "sense/world.h"
+
+struct map_task {
+	struct map_task *next; /* of those that wait to be tried again */
+	uint64_t seq;
+	struct map_args args;
+	uint32_t tries;
+};
+
+/* Why we ended it. */
+enum map_why { MAP_WHY_NONE, MAP_WHY_TIMEOUT, MAP_WHY_STOP };
+
+struct map_runner {
+	struct map_task *task;
+	pid_t pid;
+	uint32_t slot; /* from 1 */
+	int64_t started_unix_ms;
+	uint64_t started_ns;
+	struct map_files files;
+	char *line; /* the command, for the joblog */
+	enum map_why why;
+	uint64_t kill_ns; /* SIGKILL then; 0: it was not asked to end */
+};
+
+#define MAP_TIMES 512
+
+struct map {
+	const struct map_spec *spec;
+	const struct world *w;
+	struct mapinputs *in;
+	struct maplog log;
+	struct mapoutput output;
+	struct template_words words;
+	uint64_t total, next_seq;
+	bool inputs_over, in_polled;
+	struct map_task *again, **again_end; /* to be tried again, first come first served */
+	struct map_runner *runner[MAP_SLOTS]; /* the oldest first */
+	uint32_t n_runners;
+	bool slot_used[MAP_SLOTS + 1];
+	struct map_tally tally;
+	uint64_t skipped; /* were run before */
+	enum halt_when halt;
+	uint32_t stops; /* signals that asked us to end */
+	int fatal; /* exit status, once the bag cannot go on; 0: it can */
+	double time_s[MAP_TIMES]; /* of tasks that succeeded, the last ones */
+	uint64_t n_times;
+	uint64_t last_start_ns;
+	int epoll_fd, signal_fd, null_fd;
+	sigset_t old_mask;
+	char **env; /* of a task, with places for what differs */
+	char env_text[4][128];
+	bool complained;
+};
+
+/* ---- map_start.c ---- */
+int must_check map_start_prepare(struct map *m);
+/* Starts what may be started now. */
+void map_start_all(struct map *m);
+/* True if another task could be started but for the inputs that have not come, or a delay. */
+bool map_start_open(const struct map *m);
+uint64_t map_start_due_ns(const struct map *m);
+
+/* ---- map_end.c ---- */
+void map_reap(struct map *m);
+void map_ask_end(struct map *m, struct map_runner *r, enum map_why why);
+void map_kill(struct map *m, struct map_runner *r);
+/* Timeouts and tasks that did not end when asked to. */
+void map_end_timers(struct map *m);
+uint64_t map_end_due_ns(const struct map *m);
+/* A task is over for good, or was not run at all. */
+void map_count(struct map *m, bool failed, int status);
+void map_task_free(struct map_task *t);
+/* The inputs joined by blanks, if lines are to begin with them; malloc'ed. */
+char *map_tag(const struct map *m, const struct map_task *t);
+
+/* ---- map_resume.c ---- */
+/* Compares the tasks that a joblog says were run with those at hand. -errno with a sentence. */
+int must_check map_resume_check(struct map *m, struct fault *f);
+/* True if the joblog says that this task need not be run. */
+bool map_resume_done(const struct map *m, uint64_t seq);
+/* The words of a task into m->words. */
+int must_check map_fill(struct map *m, const struct map_task *t, uint32_t slot);
