@@ -61,6 +61,8 @@ static const struct option options[] = {
 	MAP_ROW("halt", 0, OPTION_TEXT, "WHEN", halt,
 		"end early: soon or now, then fail, success or done with a number or a share, as now,fail=1 or "
 		"soon,fail=20%"),
+	MAP_ROW("memory-limit", 0, OPTION_SIZE, "SIZE", memory_limit,
+		"what all tasks together may hold; not given: what the machine or container has"),
 	MAP_ROW("keep-order", 'k', OPTION_FLAG, NULL, keep_order, "pass output on in the order of the inputs"),
 	MAP_ROW("group", 0, OPTION_FLAG, NULL, group,
 		"pass a task's output on when it has ended; this is so if nothing is said"),
@@ -258,8 +260,8 @@ static int spec_of(const struct map_options *o, int argc, char **argv, struct ma
 				  .tries = o->retries,
 				  .memory_limit_bytes = o->memory_limit ? o->memory_limit : UINT64_MAX,
 				  .output = o->line_buffer || o->lb ? MAP_LINES
-					    : o->ungroup   ? MAP_UNGROUP
-							   : MAP_GROUP,
+					    : o->ungroup	    ? MAP_UNGROUP
+								    : MAP_GROUP,
 				  .keep_order = o->keep_order,
 				  .tag = o->tag,
 				  .dry_run = o->dry_run,

@@ -83,6 +83,7 @@ static void input_poll(struct map *m)
 static int wait_ms(const struct map *m)
 {
 	uint64_t now = m->w->mono_ns(), next = MIN(map_start_due_ns(m), map_end_due_ns(m));
+	next = MIN(next, map_memory_due_ns(m));
 	if (next == UINT64_MAX)
 		return -1;
 	return next <= now ? 0 : (int)MIN((next - now + NS_PER_MS - 1) / NS_PER_MS, 3600000);
@@ -112,6 +113,8 @@ static void map_loop(struct map *m)
 				lines_read(m, ev[i].data.u64);
 		}
 		map_end_timers(m);
+		if (m->w->mono_ns() >= map_memory_due_ns(m))
+			map_memory_look(m);
 	}
 }
 
@@ -139,6 +142,8 @@ static int prepare(struct map *m)
 	if (r == 0 && (m->epoll_fd < 0 || m->null_fd < 0))
 		r = -errno;
 	r = r == 0 ? signals_take(m) : r;
+	if (r == 0)
+		map_memory_open(m);
 	if (r < 0)
 		log_error("cannot start: %s", strerror(-r));
 	return r;
@@ -146,6 +151,7 @@ static int prepare(struct map *m)
 
 static void finish(struct map *m)
 {
+	map_memory_close(m);
 	maplog_close(&m->log);
 	mapoutput_done(&m->output);
 	m->in = mapinputs_close(m->in);
@@ -171,7 +177,8 @@ int map_run(const struct map_spec *spec, const struct world *w)
 			  .log = MAPLOG_NONE,
 			  .epoll_fd = -1,
 			  .signal_fd = -1,
-			  .null_fd = -1};
+			  .null_fd = -1,
+			  .memory = {.meminfo_fd = -1}};
 	m->again_end = &m->again;
 	mapoutput_init(&m->output, spec);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);

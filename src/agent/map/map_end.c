@@ -1,11 +1,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "agent/map/mapstate.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "base/units.h"
 
 /* From SIGTERM to SIGKILL. */
 static const uint64_t timeout_grace_ns = 1 * NS_PER_S;
@@ -45,17 +47,16 @@ char *map_tag(const struct map *m, const struct map_task *t)
 
 void map_kill(struct map *m, struct map_runner *r)
 {
-	(void)m;
-	(void)kill(-r->pid, SIGKILL);
-	(void)kill(r->pid, SIGKILL);
+	map_signal(m, r, SIGKILL);
 }
 
 void map_ask_end(struct map *m, struct map_runner *r, enum map_why why)
 {
 	if (r->why == MAP_WHY_NONE)
 		r->why = why;
-	(void)kill(-r->pid, SIGTERM);
-	(void)kill(-r->pid, SIGCONT);
+	map_memory_resume(m, r);
+	map_signal(m, r, SIGTERM);
+	map_signal(m, r, SIGCONT); /* a stopped one would not notice */
 	r->kill_ns = m->w->mono_ns() + (why == MAP_WHY_STOP ? stop_grace_ns : timeout_grace_ns);
 }
 
@@ -76,7 +77,8 @@ void map_end_timers(struct map *m)
 		struct map_runner *r = m->runner[i];
 		if (r->kill_ns > 0 && now >= r->kill_ns)
 			map_kill(m, r);
-		else if (r->kill_ns == 0 && limit_ns > 0 && now - r->started_ns >= limit_ns)
+		else if (r->kill_ns == 0 && limit_ns > 0 && !r->suspended &&
+			 now - r->started_ns >= limit_ns + r->suspended_ns)
 			map_ask_end(m, r, MAP_WHY_TIMEOUT);
 	}
 }
@@ -88,8 +90,8 @@ uint64_t map_end_due_ns(const struct map *m)
 		const struct map_runner *r = m->runner[i];
 		if (r->kill_ns > 0)
 			next = MIN(next, r->kill_ns);
-		else if (limit_ns > 0)
-			next = MIN(next, r->started_ns + limit_ns);
+		else if (limit_ns > 0 && !r->suspended)
+			next = MIN(next, r->started_ns + limit_ns + r->suspended_ns);
 	}
 	return next;
 }
@@ -117,7 +119,8 @@ void map_count(struct map *m, bool failed, int status)
 
 static void row_write(struct map *m, const struct map_runner *r, int status, uint64_t run_ms, uint64_t receive)
 {
-	bool ended = r->why == MAP_WHY_TIMEOUT;
+	bool ended = r->why == MAP_WHY_TIMEOUT || r->why == MAP_WHY_TOO_BIG;
+	int by = r->why == MAP_WHY_TIMEOUT ? SIGTERM : SIGKILL;
 	struct joblog_row row = {.seq = r->task->seq,
 				 .start_unix_ms = r->started_unix_ms,
 				 .run_ms = run_ms,
@@ -125,7 +128,7 @@ static void row_write(struct map *m, const struct map_runner *r, int status, uin
 				 .exit_value = ended		   ? -1
 					       : WIFEXITED(status) ? WEXITSTATUS(status)
 								   : 0,
-				 .signal = ended		 ? SIGTERM
+				 .signal = ended		 ? by
 					   : WIFSIGNALED(status) ? WTERMSIG(status)
 								 : 0,
 				 .command = span_of(r->line)};
@@ -143,21 +146,39 @@ static void try_again(struct map *m, struct map_task *t)
 	m->again_end = &t->next;
 }
 
+static void too_big_say(struct map *m, const struct map_runner *r)
+{
+	char held[24], room[24];
+	m->tally.for_memory = true;
+	log_error("task %llu is too big: alone, it held %s, and %s is all that tasks may hold here (%s); it was ended, "
+		  "and "
+		  "is not tried again: %.200s",
+		  (unsigned long long)r->task->seq, size_format(r->peak_bytes, held),
+		  size_format(m->memory.room_bytes, room),
+		  m->spec->memory_limit_bytes == UINT64_MAX ? "a twentieth is left to the machine" : "--memory-limit",
+		  r->line);
+}
+
 /* r is out of the table, and all of its processes are gone. */
-static void runner_over(struct map *m, struct map_runner *r, int status)
+static void runner_over(struct map *m, struct map_runner *r, int status, uint64_t max_rss_bytes)
 {
 	bool failed = !(WIFEXITED(status) && WEXITSTATUS(status) == 0) || r->why == MAP_WHY_TIMEOUT;
+	bool for_memory = r->why == MAP_WHY_MEMORY && failed, too_big = r->why == MAP_WHY_TOO_BIG && failed;
 	bool stopping = m->stops > 0 || m->halt == HALT_NOW;
 	uint64_t run_ms = (m->w->mono_ns() - r->started_ns) / NS_PER_MS;
-	if (failed && !stopping && r->task->tries < m->spec->tries) {
+	if (for_memory)
+		r->task->tries--; /* it made room for others: that is no failure of its own */
+	if (failed && !stopping && !too_big && (for_memory || r->task->tries < m->spec->tries)) {
 		mapoutput_drop(&m->output, &r->files);
 		try_again(m, r->task);
 		r->task = NULL;
 		return;
 	}
+	if (r->why == MAP_WHY_NONE)
+		map_memory_learn(m, r, r->peak_bytes ? r->peak_bytes : max_rss_bytes);
 	cleanup(freep) char *tag = map_tag(m, r->task);
 	uint64_t receive = mapoutput_over(&m->output, r->task->seq, &r->files, tag);
-	if (r->why == MAP_WHY_STOP && failed)
+	if ((r->why == MAP_WHY_STOP || for_memory) && failed)
 		return; /* not the task's own end: --resume runs it again */
 	row_write(m, r, status, run_ms, receive);
 	if (!failed)
@@ -165,6 +186,8 @@ static void runner_over(struct map *m, struct map_runner *r, int status)
 	if (r->why == MAP_WHY_TIMEOUT && !m->spec->quiet)
 		log_warning("task %llu was ended: it ran longer than --timeout allows: %.200s",
 			    (unsigned long long)r->task->seq, r->line);
+	if (too_big)
+		too_big_say(m, r);
 	map_count(m, failed, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
@@ -193,11 +216,12 @@ void map_reap(struct map *m)
 		struct map_runner *r = runner_take(m, info.si_pid);
 		if (r)
 			(void)kill(-info.si_pid, SIGKILL);
-		if (waitpid(info.si_pid, &status, 0) < 0)
+		struct rusage used = {.ru_maxrss = 0};
+		if (wait4(info.si_pid, &status, 0, &used) < 0)
 			status = 0;
 		if (!r)
 			continue;
-		runner_over(m, r, status);
+		runner_over(m, r, status, (uint64_t)used.ru_maxrss * KIB);
 		map_task_free(r->task);
 		free(r->line);
 		free(r);

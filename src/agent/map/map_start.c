@@ -62,6 +62,16 @@ static void inputs_failed(struct map *m, const struct fault *f)
 	m->fatal = 125;
 }
 
+/* It stays the first in the queue, until there is memory for it. */
+static void task_wait(struct map *m, struct map_task *t)
+{
+	t->next = m->again;
+	m->again = t;
+	if (!t->next)
+		m->again_end = &t->next;
+	m->no_memory = true;
+}
+
 /* The next of the inputs that is to be run; NULL: none now. */
 static struct map_task *task_new(struct map *m)
 {
@@ -190,10 +200,12 @@ static void task_start(struct map *m, struct map_task *t, uint32_t slot)
 	}
 	r->task = t;
 	r->slot = slot;
+	r->expected_bytes = t->expected_bytes;
 	t->tries++;
 	c = runner_spawn(m, r);
 	if (c == 0) {
 		mapoutput_started(&r->files);
+		map_memory_soon(m);
 		m->slot_used[slot] = true;
 		m->runner[m->n_runners++] = r;
 		lines_poll(m, r);
@@ -217,13 +229,14 @@ bool map_start_open(const struct map *m)
 
 uint64_t map_start_due_ns(const struct map *m)
 {
-	if (!map_start_open(m) || m->spec->delay_ns == 0 || m->last_start_ns == 0)
+	if (!map_start_open(m) || m->no_memory || m->spec->delay_ns == 0 || m->last_start_ns == 0)
 		return UINT64_MAX;
 	return m->last_start_ns + m->spec->delay_ns;
 }
 
 void map_start_all(struct map *m)
 {
+	m->no_memory = false;
 	while (map_start_open(m)) {
 		if (map_start_due_ns(m) != UINT64_MAX && m->w->mono_ns() < map_start_due_ns(m))
 			return;
@@ -232,6 +245,10 @@ void map_start_all(struct map *m)
 			t = task_new(m);
 		if (!t)
 			return;
+		if (!map_memory_admits(m, t)) {
+			task_wait(m, t);
+			return;
+		}
 		task_start(m, t, slot_free(m));
 	}
 }

@@ -5,6 +5,10 @@
 #include "agent/map/mapinputs.h"
 #include "agent/map/mapoutput.h"
 #include "act/spawn.h"
+#include "judge/map/admit.h"
+#include "model/map/forecast.h"
+#include "sense/memory/cgroup.h"
+#include "sense/proc/proctree.h"
 #include "sense/world.h"
 
 struct map_task {
@@ -12,10 +16,13 @@ struct map_task {
 	uint64_t seq;
 	struct map_args args;
 	uint32_t tries;
+	bool has_size; /* its input is a file */
+	uint64_t size_bytes;
+	uint64_t expected_bytes, reserve_bytes; /* reserve: at least, after it was ended for memory */
 };
 
 /* Why we ended it. */
-enum map_why { MAP_WHY_NONE, MAP_WHY_TIMEOUT, MAP_WHY_STOP };
+enum map_why { MAP_WHY_NONE, MAP_WHY_TIMEOUT, MAP_WHY_STOP, MAP_WHY_MEMORY, MAP_WHY_TOO_BIG };
 
 struct map_runner {
 	struct map_task *task;
@@ -27,6 +34,22 @@ struct map_runner {
 	char *line; /* the command, for the joblog */
 	enum map_why why;
 	uint64_t kill_ns; /* SIGKILL then; 0: it was not asked to end */
+	uint64_t own_bytes, peak_bytes;
+	uint64_t expected_bytes;
+	bool suspended;
+	uint64_t suspended_since_ns, suspended_ns; /* suspended time does not count for --timeout */
+};
+
+/* map_memory.c */
+struct map_memory {
+	int meminfo_fd;
+	struct cgroup_chain chain;
+	uint64_t room_bytes; /* for all tasks, at the last look */
+	uint64_t used_bytes, grow_bytes_per_s; /* by all tasks */
+	uint64_t looked_ns, next_ns; /* the last look and the next */
+	struct forecast forecast;
+	uint64_t peak_bytes; /* of any task so far */
+	uint64_t suspends, kills;
 };
 
 #define MAP_TIMES 512
@@ -44,6 +67,7 @@ struct map {
 	struct map_runner *runner[MAP_SLOTS]; /* the oldest first */
 	uint32_t n_runners;
 	bool slot_used[MAP_SLOTS + 1];
+	struct map_memory memory;
 	struct map_tally tally;
 	uint64_t skipped; /* were run before */
 	enum halt_when halt;
@@ -57,6 +81,7 @@ struct map {
 	char **env; /* of a task, with places for what differs */
 	char env_text[4][128];
 	bool complained;
+	bool no_memory; /* the next task waits until there is room for it */
 };
 
 /* ---- map_start.c ---- */
@@ -79,6 +104,19 @@ void map_count(struct map *m, bool failed, int status);
 void map_task_free(struct map_task *t);
 /* The inputs joined by blanks, if lines are to begin with them; malloc'ed. */
 char *map_tag(const struct map *m, const struct map_task *t);
+
+/* ---- map_memory.c: what tasks hold, who may start, who has to wait or go ---- */
+void map_memory_open(struct map *m);
+void map_memory_close(struct map *m);
+/* Notes what the task is expected to need. False: not now. */
+bool map_memory_admits(struct map *m, struct map_task *t);
+void map_memory_learn(struct map *m, const struct map_runner *r, uint64_t peak_bytes);
+void map_memory_look(struct map *m);
+void map_memory_soon(struct map *m);
+void map_memory_resume(struct map *m, struct map_runner *r);
+uint64_t map_memory_due_ns(const struct map *m);
+/* To all processes of a task. */
+void map_signal(struct map *m, const struct map_runner *r, int signal);
 
 /* ---- map_resume.c ---- */
 /* Compares the tasks that a joblog says were run with those at hand. -errno with a sentence. */
