@@ -79,6 +79,7 @@ static const struct option options[] = {
 	MAP_ROW("dry-run", 0, OPTION_FLAG, NULL, dry_run, "print the commands instead of running them"),
 	MAP_ROW("quote", 'q', OPTION_FLAG, NULL, quote,
 		"for GNU parallel's sake: words are never read by a shell here"),
+	MAP_ROW("name", 0, OPTION_TEXT, "N", name, "what to call the job"),
 	MAP_ROW("state", 0, OPTION_TEXT, "DIR", state, "where jobs, logs and reports are kept"),
 	MAP_ROW("quiet", 0, OPTION_FLAG, NULL, quiet, "say only what went wrong"),
 	OPTION_END,

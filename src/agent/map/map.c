@@ -8,7 +8,9 @@
 #include <sys/signalfd.h>
 
 #include "agent/map/mapstate.h"
+#include "base/buf.h"
 #include "base/log.h"
+#include "sense/lockwait.h"
 
 #define KEY_SIGNAL 0
 #define KEY_INPUT 1
@@ -54,7 +56,10 @@ static void signals_read(struct map *m)
 		for (size_t i = 0; i < (size_t)n / sizeof(*info); i++)
 			if (info[i].ssi_signo != SIGCHLD)
 				stop(m, (int)info[i].ssi_signo);
+	uint32_t before = m->n_runners;
 	map_reap(m);
+	if (m->n_runners < before)
+		map_strays_end(m, false);
 }
 
 static void lines_read(struct map *m, uint64_t key)
@@ -100,6 +105,7 @@ static void map_loop(struct map *m)
 	for (;;) {
 		struct epoll_event ev[64];
 		map_start_all(m);
+		map_job_started(m);
 		if (m->output.error && m->stops == 0)
 			stop(m, SIGPIPE);
 		if (is_over(m))
@@ -136,7 +142,13 @@ static int prepare(struct map *m)
 		log_error("%s; nothing was started", f.text);
 		return r;
 	}
+	map_resume_left(m);
+	if (!spec->dry_run)
+		map_job_begin(m);
+	TEXT_FORMAT(m->env_job, "VIGIL_JOB_ID=%s", m->job.id);
 	r = map_start_prepare(m);
+	if (r == 0 && !spec->dry_run)
+		r = warden_start(m->w, m->env_job, &m->warden);
 	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	m->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (r == 0 && (m->epoll_fd < 0 || m->null_fd < 0))
@@ -151,6 +163,7 @@ static int prepare(struct map *m)
 
 static void finish(struct map *m)
 {
+	warden_end(&m->warden);
 	map_memory_close(m);
 	maplog_close(&m->log);
 	mapoutput_done(&m->output);
@@ -178,14 +191,19 @@ int map_run(const struct map_spec *spec, const struct world *w)
 			  .epoll_fd = -1,
 			  .signal_fd = -1,
 			  .null_fd = -1,
-			  .memory = {.meminfo_fd = -1}};
+			  .memory = {.meminfo_fd = -1},
+			  .note_fd = -1,
+			  .warden = {.fd = -1}};
 	m->again_end = &m->again;
 	mapoutput_init(&m->output, spec);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	int status = 125;
+	lockwait_begin(); /* the loop may not wait for a process of a task */
 	if (prepare(m) == 0) {
 		map_loop(m);
+		map_strays_last(m);
 		status = m->fatal ? m->fatal : map_exit_status(&m->tally);
+		map_job_end(m, status);
 	}
 	finish(m);
 	return status;

@@ -167,7 +167,7 @@ static void runner_over(struct map *m, struct map_runner *r, int status, uint64_
 	bool stopping = m->stops > 0 || m->halt == HALT_NOW;
 	uint64_t run_ms = (m->w->mono_ns() - r->started_ns) / NS_PER_MS;
 	if (for_memory)
-		r->task->tries--; /* it made room for others: that is no failure of its own */
+		r->task->tries--, r->task->kills++; /* it made room for others: that is no failure of its own */
 	if (failed && !stopping && !too_big && (for_memory || r->task->tries < m->spec->tries)) {
 		mapoutput_drop(&m->output, &r->files);
 		try_again(m, r->task);
@@ -181,6 +181,11 @@ static void runner_over(struct map *m, struct map_runner *r, int status, uint64_
 	if ((r->why == MAP_WHY_STOP || for_memory) && failed)
 		return; /* not the task's own end: --resume runs it again */
 	row_write(m, r, status, run_ms, receive);
+	if (failed)
+		map_job_event(m, "task_failed", "task %llu (pid %d) failed: %s %d: %.300s",
+			      (unsigned long long)r->task->seq, (int)r->pid,
+			      WIFSIGNALED(status) ? "signal" : "exit status",
+			      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), r->line);
 	if (!failed)
 		m->time_s[m->n_times++ % MAP_TIMES] = (double)run_ms / 1e3;
 	if (r->why == MAP_WHY_TIMEOUT && !m->spec->quiet)
@@ -221,6 +226,7 @@ void map_reap(struct map *m)
 			status = 0;
 		if (!r)
 			continue;
+		map_job_process_end(m, r, status);
 		runner_over(m, r, status, (uint64_t)used.ru_maxrss * KIB);
 		map_task_free(r->task);
 		free(r->line);

@@ -142,6 +142,8 @@ static void memory_suspend(struct map *m, struct map_runner *r)
 	r->suspended = true;
 	r->suspended_since_ns = m->w->mono_ns();
 	m->memory.suspends++;
+	map_job_event(m, "suspend", "task %llu (pid %d) is suspended: memory is short",
+		      (unsigned long long)r->task->seq, (int)r->pid);
 	log_debug("task %llu is suspended", (unsigned long long)r->task->seq);
 }
 
@@ -159,7 +161,7 @@ static void memory_kill(struct map *m, struct map_runner *r, enum map_why why)
 	r->why = why;
 	r->task->reserve_bytes = admit_more(r->own_bytes, r->expected_bytes);
 	map_kill(m, r);
-	m->memory.kills++;
+	map_job_killed(m, r);
 	log_debug("task %llu is ended for memory", (unsigned long long)r->task->seq);
 }
 
@@ -215,7 +217,9 @@ void map_memory_look(struct map *m)
 		if (now - r->started_ns >= young_ns && !r->suspended)
 			grown_bytes += runner_look(m, r);
 		used_bytes = add_cap(used_bytes, r->own_bytes);
+		map_job_process(m, r);
 	}
+	mem->most_bytes = MAX(mem->most_bytes, used_bytes);
 	mem->grow_bytes_per_s = mem->looked_ns > 0 && now > mem->looked_ns
 					? (uint64_t)((double)grown_bytes * 1e9 / (double)(now - mem->looked_ns))
 					: 0;

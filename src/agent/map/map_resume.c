@@ -1,6 +1,8 @@
 #include <string.h>
 
 #include "agent/map/mapstate.h"
+#include "base/buf.h"
+#include "base/log.h"
 
 int map_fill(struct map *m, const struct map_task *t, uint32_t slot)
 {
@@ -17,6 +19,18 @@ bool map_resume_done(const struct map *m, uint64_t seq)
 {
 	const struct joblog_row *row = maplog_find(&m->log, seq);
 	return row && (m->spec->resume || (row->exit_value == 0 && row->signal == 0));
+}
+
+void map_resume_left(struct map *m)
+{
+	char variable[80];
+	if (m->log.fd < 0)
+		return;
+	TEXT_FORMAT(variable, "VIGIL_MAP_LOG=%s", m->log.id);
+	size_t n = mapleft_end(m->w, variable);
+	if (n > 0 && !m->spec->quiet)
+		log_info("%zu process%s of an earlier run with this joblog, whose vigil is gone, still ran: ended", n,
+			 n == 1 ? "" : "es");
 }
 
 static int resume_compare(struct map *m, struct map_task *t, struct fault *f)

@@ -8,8 +8,9 @@
 
 extern char **environ;
 
-enum { ENV_SEQ, ENV_SLOT, ENV_PID, ENV_LOG, ENV_OURS };
-static const char *const env_names[] = {"PARALLEL_SEQ=", "PARALLEL_JOBSLOT=", "PARALLEL_PID=", "VIGIL_MAP_LOG="};
+enum { ENV_SEQ, ENV_SLOT, ENV_PID, ENV_LOG, ENV_JOB, ENV_ATTEMPT, ENV_OURS };
+static const char *const env_names[] = {
+	"PARALLEL_SEQ=", "PARALLEL_JOBSLOT=", "PARALLEL_PID=", "VIGIL_MAP_LOG=", "VIGIL_JOB_ID=", "VIGIL_ATTEMPT="};
 
 int map_start_prepare(struct map *m)
 {
@@ -30,6 +31,8 @@ int map_start_prepare(struct map *m)
 	}
 	TEXT_FORMAT(m->env_text[ENV_PID], "PARALLEL_PID=%d", (int)getpid());
 	TEXT_FORMAT(m->env_text[ENV_LOG], "VIGIL_MAP_LOG=%s", m->log.id);
+	TEXT_FORMAT(m->env_text[ENV_ATTEMPT], "VIGIL_ATTEMPT=0");
+	m->env[ENV_JOB] = m->env_job;
 	return 0;
 }
 

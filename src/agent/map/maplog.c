@@ -103,6 +103,18 @@ static int log_read(struct maplog *l, const char *path, struct fault *f)
 	return r;
 }
 
+/* The warden of a runner that was killed keeps the lock for a moment, until all of its tasks are gone. */
+static int lock_wait(int fd)
+{
+	for (int i = 0; i < 100; i++) {
+		struct timespec pause = {.tv_nsec = 50 * (long)NS_PER_MS};
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		(void)nanosleep(&pause, NULL);
+	}
+	return -EBUSY;
+}
+
 int maplog_open(struct maplog *l, const struct map_spec *spec, struct fault *f)
 {
 	struct stat st;
@@ -117,7 +129,7 @@ int maplog_open(struct maplog *l, const struct map_spec *spec, struct fault *f)
 	if (fstat(l->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return fault_set(f, -EINVAL, "the joblog %s is no file; name a file", path);
 	TEXT_FORMAT(l->id, "%llx:%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
-	if (flock(l->fd, LOCK_EX | LOCK_NB) < 0)
+	if (lock_wait(l->fd) < 0)
 		return fault_set(
 			f, -EBUSY,
 			"the joblog %s is in use: another vigil map writes it; wait for its end, or name another "

@@ -1,6 +1,8 @@
 /* What the runner of a bag knows, and what its files do for each other. */
 #pragma once
 
+#include "agent/incident/recorder.h"
+#include "agent/map/mapleft.h"
 #include "agent/map/maplog.h"
 #include "agent/map/mapinputs.h"
 #include "agent/map/mapoutput.h"
@@ -15,7 +17,7 @@ struct map_task {
 	struct map_task *next; /* of those that wait to be tried again */
 	uint64_t seq;
 	struct map_args args;
-	uint32_t tries;
+	uint32_t tries, kills; /* kills: for memory, to make room for others */
 	bool has_size; /* its input is a file */
 	uint64_t size_bytes;
 	uint64_t expected_bytes, reserve_bytes; /* reserve: at least, after it was ended for memory */
@@ -38,6 +40,8 @@ struct map_runner {
 	uint64_t expected_bytes;
 	bool suspended;
 	uint64_t suspended_since_ns, suspended_ns; /* suspended time does not count for --timeout */
+	bool has_row;
+	struct job_process row;
 };
 
 /* map_memory.c */
@@ -49,7 +53,8 @@ struct map_memory {
 	uint64_t looked_ns, next_ns; /* the last look and the next */
 	struct forecast forecast;
 	uint64_t peak_bytes; /* of any task so far */
-	uint64_t suspends, kills;
+	uint64_t most_bytes; /* that tasks held together */
+	uint64_t suspends;
 };
 
 #define MAP_TIMES 512
@@ -79,7 +84,15 @@ struct map {
 	int epoll_fd, signal_fd, null_fd;
 	sigset_t old_mask;
 	char **env; /* of a task, with places for what differs */
-	char env_text[4][128];
+	char env_text[6][128];
+	char env_job[96]; /* VIGIL_JOB_ID=…, as tasks have it */
+	struct warden warden;
+	struct job job;
+	struct recorder recorder;
+	bool stored;
+	int note_fd; /* of agent/incident/leftover */
+	uint32_t n_events;
+	uint64_t start_boot_ns;
 	bool complained;
 	bool no_memory; /* the next task waits until there is room for it */
 };
@@ -118,7 +131,27 @@ uint64_t map_memory_due_ns(const struct map *m);
 /* To all processes of a task. */
 void map_signal(struct map *m, const struct map_runner *r, int signal);
 
+/* ---- map_strays.c: our children that are no tasks were left by one ---- */
+/* Ends those whose task is over; all: those of any. */
+void map_strays_end(struct map *m, bool all);
+/* The bag is over: nothing of it stays. */
+void map_strays_last(struct map *m);
+
+/* ---- map_job.c: the bag as a job of the store ---- */
+void map_job_begin(struct map *m);
+/* The first tasks run. */
+void map_job_started(struct map *m);
+void map_job_event(struct map *m, const char *kind, const char *fmt, ...) printf_like(3, 4);
+/* A task that has lived for a while becomes a row of `vigil ps`. */
+void map_job_process(struct map *m, struct map_runner *r);
+void map_job_process_end(struct map *m, struct map_runner *r, int status);
+/* A task is ended for memory: the report. */
+void map_job_killed(struct map *m, const struct map_runner *r);
+void map_job_end(struct map *m, int status);
+
 /* ---- map_resume.c ---- */
+/* Ends what tasks of a runner that is gone have left, if it wrote the same joblog. */
+void map_resume_left(struct map *m);
 /* Compares the tasks that a joblog says were run with those at hand. -errno with a sentence. */
 int must_check map_resume_check(struct map *m, struct fault *f);
 /* True if the joblog says that this task need not be run. */
