@@ -28,13 +28,14 @@ ALLOWED = {
 ROOMS = {
     "sense": ["", "format", "heap", "log", "memory", "bpf", "proc", "host", "rules", "gpu", "net", "native", "death",
               "collective", "wait", "speed", "framework", "python", "asyncio"],
-    "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify", "speed"],
-    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death", "speed"],
+    "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify",
+              "speed", "map"],
+    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death", "speed", "map", "health"],
     "act": ["", "inject"],
     "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs",
              "metrics"],
     "agent": ["host", "inspect", "jobs", "guard", "notify", "rules", "gpu", "memory", "stacks", "heap", "collective",
-              "hang", "incident", "metrics", "output", "run", "speed"],
+              "hang", "incident", "metrics", "output", "run", "speed", "map", "web"],
 }
 
 # What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at

@@ -18,6 +18,7 @@ extern const struct command command_gpus;
 extern const struct command command_help;
 extern const struct command command_jobs;
 extern const struct command command_logs;
+extern const struct command command_map;
 extern const struct command command_mem;
 extern const struct command command_metrics;
 extern const struct command command_notify;

@@ -11,6 +11,7 @@
 
 const struct command *const commands[] = {
 	&command_run,
+	&command_map,
 	&command_watch,
 	&command_why,
 	&command_jobs,

@@ -1,0 +1,84 @@
+#include "act/spawn.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "act/oomadj.h"
+#include "base/private.h"
+
+/* execvpe keeps a path on the stack, and a copy of argv where it starts a script that names no interpreter. */
+#define STACK_BYTES (128 * KIB)
+
+struct spawn_child {
+	const struct spawn *s;
+	pid_t parent;
+	int error; /* written by the child, in our memory */
+};
+
+static void move_fd(int from, int to)
+{
+	if (from >= 0)
+		(void)dup2(from, to);
+}
+
+/*
+ * Runs in our memory on a stack of its own: system calls only. It never returns, which AddressSanitizer cannot
+ * follow.
+ */
+__attribute__((no_sanitize("address"))) static int spawn_main(void *arg)
+{
+	struct spawn_child *c = arg;
+	const struct spawn *s = c->s;
+	(void)setpgid(0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* vigil died before the death signal was set */
+	if (getppid() != c->parent)
+		_exit(127);
+	oomadj_restore();
+	move_fd(s->in_fd, STDIN_FILENO);
+	move_fd(s->out_fd, STDOUT_FILENO);
+	move_fd(s->err_fd, STDERR_FILENO);
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)sigprocmask(SIG_SETMASK, &s->mask, NULL);
+	private_umask_undo();
+	execvpe(s->argv[0], s->argv, s->env);
+	c->error = errno;
+	_exit(127);
+}
+
+int spawn_start(const struct spawn *s, pid_t *ret_pid)
+{
+	size_t argc = 0;
+	while (s->argv[argc])
+		argc++;
+	size_t size = STACK_BYTES + (argc * sizeof(char *) + 65535) / 65536 * 65536;
+	static char *stack; /* kept for the next one */
+	static size_t stack_bytes;
+	if (size > stack_bytes) {
+		char *more = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+		if (more == MAP_FAILED)
+			return -errno;
+		if (stack)
+			(void)munmap(stack, stack_bytes);
+		stack = more;
+		stack_bytes = size;
+	}
+	struct spawn_child c = {.s = s, .parent = getpid()};
+	sigset_t all, old;
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &old); /* no handler of ours may run in the child */
+	pid_t pid = clone(spawn_main, stack + stack_bytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &c);
+	int clone_errno = errno;
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	if (pid < 0)
+		return -clone_errno;
+	if (c.error) {
+		(void)waitpid(pid, NULL, 0);
+		return c.error;
+	}
+	*ret_pid = pid;
+	return 0;
+}

@@ -1,0 +1,210 @@
+#include "agent/map/map.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+
+#include "agent/map/mapstate.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "sense/lockwait.h"
+
+#define KEY_SIGNAL 0
+#define KEY_INPUT 1
+#define KEY_LINES 2 /* and 3: of stdout and stderr, with the slot above */
+
+static int signals_take(struct map *m)
+{
+	sigset_t ours;
+	(void)sigemptyset(&ours);
+	static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		(void)sigaddset(&ours, taken[i]);
+	(void)sigprocmask(SIG_BLOCK, &ours, &m->old_mask);
+	(void)signal(SIGPIPE, SIG_IGN);
+	m->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = KEY_SIGNAL};
+	if (m->signal_fd < 0 || epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, m->signal_fd, &ev) < 0)
+		return -errno;
+	return 0;
+}
+
+/* The first time tasks are asked to end, the second time they are killed. */
+static void stop(struct map *m, int signal)
+{
+	m->stops++;
+	m->tally.stop_signal = signal;
+	if (m->stops == 1 && signal != SIGPIPE && m->n_runners > 0 && !m->spec->quiet)
+		log_info("ending: %u task%s asked to end, no more are started%s", m->n_runners,
+			 m->n_runners == 1 ? " is" : "s are", signal == SIGINT ? " (once more kills them)" : "");
+	for (uint32_t i = 0; i < m->n_runners; i++) {
+		if (m->stops == 1)
+			map_ask_end(m, m->runner[i], MAP_WHY_STOP);
+		else
+			map_kill(m, m->runner[i]);
+	}
+}
+
+static void signals_read(struct map *m)
+{
+	struct signalfd_siginfo info[8];
+	ssize_t n;
+	while ((n = read(m->signal_fd, info, sizeof(info))) > 0)
+		for (size_t i = 0; i < (size_t)n / sizeof(*info); i++)
+			if (info[i].ssi_signo != SIGCHLD)
+				stop(m, (int)info[i].ssi_signo);
+	uint32_t before = m->n_runners;
+	map_reap(m);
+	if (m->n_runners < before)
+		map_strays_end(m, false);
+}
+
+static void lines_read(struct map *m, uint64_t key)
+{
+	for (uint32_t i = 0; i < m->n_runners; i++) {
+		struct map_runner *r = m->runner[i];
+		if (r->slot != key >> 2)
+			continue;
+		cleanup(freep) char *tag = map_tag(m, r->task);
+		mapoutput_readable(&m->output, &r->files, (int)(key & 1), tag);
+	}
+}
+
+/* Inputs that come later wake the loop, while a task could be started with them. */
+static void input_poll(struct map *m)
+{
+	int fd = mapinputs_fd(m->in);
+	bool want = fd >= 0 && map_start_open(m) && !m->again && map_start_due_ns(m) == UINT64_MAX;
+	if (want == m->in_polled)
+		return;
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = KEY_INPUT};
+	if (epoll_ctl(m->epoll_fd, want ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &ev) == 0 || errno != EPERM)
+		m->in_polled = want;
+}
+
+static int wait_ms(const struct map *m)
+{
+	uint64_t now = m->w->mono_ns(), next = MIN(map_start_due_ns(m), map_end_due_ns(m));
+	next = MIN(next, map_memory_due_ns(m));
+	if (next == UINT64_MAX)
+		return -1;
+	return next <= now ? 0 : (int)MIN((next - now + NS_PER_MS - 1) / NS_PER_MS, 3600000);
+}
+
+static bool is_over(const struct map *m)
+{
+	return m->n_runners == 0 &&
+	       (m->stops > 0 || m->fatal || m->halt != HALT_NEVER || (m->inputs_over && !m->again));
+}
+
+static void map_loop(struct map *m)
+{
+	for (;;) {
+		struct epoll_event ev[64];
+		map_start_all(m);
+		map_job_started(m);
+		if (m->output.error && m->stops == 0)
+			stop(m, SIGPIPE);
+		if (is_over(m))
+			return;
+		input_poll(m);
+		int n = epoll_wait(m->epoll_fd, ev, ARRAY_SIZE(ev), wait_ms(m));
+		for (int i = 0; i < n; i++) {
+			if (ev[i].data.u64 == KEY_SIGNAL)
+				signals_read(m);
+			else if (ev[i].data.u64 >= KEY_LINES)
+				lines_read(m, ev[i].data.u64);
+		}
+		map_end_timers(m);
+		if (m->w->mono_ns() >= map_memory_due_ns(m))
+			map_memory_look(m);
+	}
+}
+
+static int prepare(struct map *m)
+{
+	const struct map_spec *spec = m->spec;
+	struct fault f = {.text = ""};
+	bool resume = spec->resume || spec->resume_failed;
+	bool whole =
+		resume || spec->bar || spec->eta || template_wants_total(spec->template) || spec->halt.share_ratio > 0;
+	int r = maplog_open(&m->log, spec, &f);
+	if (r == 0)
+		r = mapinputs_open(spec, whole, &m->in, &f);
+	if (r == 0) {
+		m->total = mapinputs_total(m->in);
+		r = resume ? map_resume_check(m, &f) : 0;
+	}
+	if (r < 0) {
+		log_error("%s; nothing was started", f.text);
+		return r;
+	}
+	map_resume_left(m);
+	if (!spec->dry_run)
+		map_job_begin(m);
+	TEXT_FORMAT(m->env_job, "VIGIL_JOB_ID=%s", m->job.id);
+	r = map_start_prepare(m);
+	if (r == 0 && !spec->dry_run)
+		r = warden_start(m->w, m->env_job, &m->warden);
+	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	m->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (r == 0 && (m->epoll_fd < 0 || m->null_fd < 0))
+		r = -errno;
+	r = r == 0 ? signals_take(m) : r;
+	if (r == 0)
+		map_memory_open(m);
+	if (r < 0)
+		log_error("cannot start: %s", strerror(-r));
+	return r;
+}
+
+static void finish(struct map *m)
+{
+	warden_end(&m->warden);
+	map_memory_close(m);
+	maplog_close(&m->log);
+	mapoutput_done(&m->output);
+	m->in = mapinputs_close(m->in);
+	while (m->again) {
+		struct map_task *t = m->again;
+		m->again = t->next;
+		map_task_free(t);
+	}
+	template_words_done(&m->words);
+	free(m->env);
+	closep(&m->epoll_fd);
+	closep(&m->signal_fd);
+	closep(&m->null_fd);
+}
+
+int map_run(const struct map_spec *spec, const struct world *w)
+{
+	static struct map map; /* large: many slots */
+	struct map *m = &map;
+	*m = (struct map){.spec = spec,
+			  .w = w,
+			  .next_seq = 1,
+			  .log = MAPLOG_NONE,
+			  .epoll_fd = -1,
+			  .signal_fd = -1,
+			  .null_fd = -1,
+			  .memory = {.meminfo_fd = -1},
+			  .note_fd = -1,
+			  .warden = {.fd = -1}};
+	m->again_end = &m->again;
+	mapoutput_init(&m->output, spec);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	int status = 125;
+	lockwait_begin(); /* the loop may not wait for a process of a task */
+	if (prepare(m) == 0) {
+		map_loop(m);
+		map_strays_last(m);
+		status = m->fatal ? m->fatal : map_exit_status(&m->tally);
+		map_job_end(m, status);
+	}
+	finish(m);
+	return status;
+}

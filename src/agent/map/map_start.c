@@ -1,0 +1,257 @@
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "agent/map/mapstate.h"
+#include "base/buf.h"
+#include "base/log.h"
+
+extern char **environ;
+
+enum { ENV_SEQ, ENV_SLOT, ENV_PID, ENV_LOG, ENV_JOB, ENV_ATTEMPT, ENV_OURS };
+static const char *const env_names[] = {
+	"PARALLEL_SEQ=", "PARALLEL_JOBSLOT=", "PARALLEL_PID=", "VIGIL_MAP_LOG=", "VIGIL_JOB_ID=", "VIGIL_ATTEMPT="};
+
+int map_start_prepare(struct map *m)
+{
+	size_t n = 0, used = 0;
+	while (environ[n])
+		n++;
+	m->env = calloc(n + ENV_OURS + 1, sizeof(*m->env));
+	if (!m->env)
+		return -ENOMEM;
+	for (; used < ENV_OURS; used++)
+		m->env[used] = m->env_text[used];
+	for (size_t i = 0; i < n; i++) {
+		bool ours = false;
+		for (size_t k = 0; k < ENV_OURS; k++)
+			ours |= strncmp(environ[i], env_names[k], strlen(env_names[k])) == 0;
+		if (!ours)
+			m->env[used++] = environ[i];
+	}
+	TEXT_FORMAT(m->env_text[ENV_PID], "PARALLEL_PID=%d", (int)getpid());
+	TEXT_FORMAT(m->env_text[ENV_LOG], "VIGIL_MAP_LOG=%s", m->log.id);
+	TEXT_FORMAT(m->env_text[ENV_ATTEMPT], "VIGIL_ATTEMPT=0");
+	m->env[ENV_JOB] = m->env_job;
+	return 0;
+}
+
+static uint32_t slot_free(const struct map *m)
+{
+	for (uint32_t i = 1; i <= m->spec->slots; i++)
+		if (!m->slot_used[i])
+			return i;
+	return 0;
+}
+
+/* ---- what comes next ---- */
+
+static struct map_task *task_again(struct map *m)
+{
+	struct map_task *t = m->again;
+	if (t) {
+		m->again = t->next;
+		if (!m->again)
+			m->again_end = &m->again;
+		t->next = NULL;
+	}
+	return t;
+}
+
+static void inputs_failed(struct map *m, const struct fault *f)
+{
+	log_error("%s; no more tasks are started", f->text);
+	m->inputs_over = true;
+	m->fatal = 125;
+}
+
+/* It stays the first in the queue, until there is memory for it. */
+static void task_wait(struct map *m, struct map_task *t)
+{
+	t->next = m->again;
+	m->again = t;
+	if (!t->next)
+		m->again_end = &t->next;
+	m->no_memory = true;
+}
+
+/* The next of the inputs that is to be run; NULL: none now. */
+static struct map_task *task_new(struct map *m)
+{
+	struct fault f = {.text = ""};
+	while (!m->inputs_over) {
+		struct map_task *t = calloc(1, sizeof(*t));
+		int r = t ? mapinputs_next(m->in, &t->args, &f) : fault_set(&f, -ENOMEM, "no memory for a task");
+		if (r == 0) {
+			t->seq = m->next_seq++;
+			if (!map_resume_done(m, t->seq))
+				return t;
+			m->skipped++;
+			mapoutput_skip(&m->output, t->seq);
+		}
+		map_task_free(t);
+		if (r < 0)
+			inputs_failed(m, &f);
+		if (r == MAPINPUTS_END)
+			m->inputs_over = true;
+		if (r != 0)
+			return NULL;
+	}
+	return NULL;
+}
+
+/* ---- starting one ---- */
+
+static void dry_run(struct map *m, const char *line, uint64_t seq)
+{
+	if (printf("%s\n", line) < 0)
+		m->fatal = 125;
+	mapoutput_skip(&m->output, seq);
+	map_count(m, false, 0);
+}
+
+static void lines_poll(struct map *m, struct map_runner *r)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct epoll_event ev = {.events = EPOLLIN, .data.u64 = (uint64_t)r->slot << 2 | (i + 2)};
+		if (r->files.line[i].fd >= 0)
+			(void)epoll_ctl(m->epoll_fd, EPOLL_CTL_ADD, r->files.line[i].fd, &ev);
+	}
+}
+
+static int stdin_of(const struct map *m, const struct map_task *t)
+{
+	bool ours = t->seq == 1 && !mapinputs_use_stdin(m->in) && !isatty(STDIN_FILENO);
+	return ours ? -1 : m->null_fd;
+}
+
+/* A program that could not be executed. If every task is of the same one, none is started any more. */
+static void exec_failed(struct map *m, struct map_runner *r, int error)
+{
+	bool missing = error == ENOENT;
+	const char *hint = strchr(m->words.argv[0], ' ')
+				   ? "; a command is given as words, not as one text: for a line of shell write sh -c "
+				     "'…'"
+			   : missing ? "; check the spelling or give its path"
+				     : "";
+	if (!m->fatal)
+		log_error("cannot run '%s': %s%s", m->words.argv[0], missing ? "no such command" : strerror(error),
+			  hint);
+	if (template_program(m->spec->template))
+		m->fatal = missing ? 127 : 126;
+	struct joblog_row row = {.seq = r->task->seq,
+				 .start_unix_ms = r->started_unix_ms,
+				 .exit_value = missing ? 127 : 126,
+				 .command = span_of(r->line)};
+	if (!m->fatal && maplog_write(&m->log, &row) < 0)
+		m->complained = true;
+	mapoutput_drop(&m->output, &r->files);
+	mapoutput_skip(&m->output, r->task->seq);
+	map_count(m, true, row.exit_value);
+	map_task_free(r->task);
+}
+
+static int runner_spawn(struct map *m, struct map_runner *r)
+{
+	TEXT_FORMAT(m->env_text[ENV_SEQ], "PARALLEL_SEQ=%llu", (unsigned long long)r->task->seq);
+	TEXT_FORMAT(m->env_text[ENV_SLOT], "PARALLEL_JOBSLOT=%u", r->slot);
+	struct spawn s = {.argv = m->words.argv,
+			  .env = m->env,
+			  .in_fd = stdin_of(m, r->task),
+			  .out_fd = r->files.out,
+			  .err_fd = r->files.err,
+			  .mask = m->old_mask};
+	r->started_unix_ms = m->w->unix_ms();
+	r->started_ns = m->last_start_ns = m->w->mono_ns();
+	return spawn_start(&s, &r->pid);
+}
+
+static void runner_free(struct map_runner *r)
+{
+	free(r->line);
+	free(r);
+}
+
+static void cannot_start(struct map *m, struct map_task *t, int r, const char *text)
+{
+	if (!m->fatal)
+		log_error("cannot start task %llu: %s", (unsigned long long)t->seq, text ? text : strerror(-r));
+	m->fatal = 125;
+	map_task_free(t);
+}
+
+static void task_start(struct map *m, struct map_task *t, uint32_t slot)
+{
+	struct fault f = {.text = ""};
+	struct map_runner *r = calloc(1, sizeof(*r));
+	int c = r ? map_fill(m, t, slot) : -ENOMEM;
+	if (c == 0 && !(r->line = template_line(&m->words)))
+		c = -ENOMEM;
+	if (c == 0 && m->spec->dry_run) {
+		dry_run(m, r->line, t->seq);
+		runner_free(r);
+		map_task_free(t);
+		return;
+	}
+	if (c == 0)
+		c = mapoutput_take(&m->output, &t->args, t->seq, &r->files, &f);
+	if (c < 0) {
+		cannot_start(m, t, c, f.text[0] ? f.text : NULL);
+		if (r)
+			runner_free(r);
+		return;
+	}
+	r->task = t;
+	r->slot = slot;
+	r->expected_bytes = t->expected_bytes;
+	t->tries++;
+	c = runner_spawn(m, r);
+	if (c == 0) {
+		mapoutput_started(&r->files);
+		map_memory_soon(m);
+		m->slot_used[slot] = true;
+		m->runner[m->n_runners++] = r;
+		lines_poll(m, r);
+		return;
+	}
+	if (c > 0) {
+		exec_failed(m, r, c);
+	} else {
+		mapoutput_drop(&m->output, &r->files);
+		cannot_start(m, t, c, NULL);
+	}
+	runner_free(r);
+}
+
+bool map_start_open(const struct map *m)
+{
+	bool more = m->again || !m->inputs_over;
+	return more && !m->fatal && m->stops == 0 && m->halt == HALT_NEVER && m->n_runners < m->spec->slots &&
+	       !mapoutput_full(&m->output);
+}
+
+uint64_t map_start_due_ns(const struct map *m)
+{
+	if (!map_start_open(m) || m->no_memory || m->spec->delay_ns == 0 || m->last_start_ns == 0)
+		return UINT64_MAX;
+	return m->last_start_ns + m->spec->delay_ns;
+}
+
+void map_start_all(struct map *m)
+{
+	m->no_memory = false;
+	while (map_start_open(m)) {
+		if (map_start_due_ns(m) != UINT64_MAX && m->w->mono_ns() < map_start_due_ns(m))
+			return;
+		struct map_task *t = task_again(m);
+		if (!t)
+			t = task_new(m);
+		if (!t)
+			return;
+		if (!map_memory_admits(m, t)) {
+			task_wait(m, t);
+			return;
+		}
+		task_start(m, t, slot_free(m));
+	}
+}

@@ -1,0 +1,39 @@
+/*
+ * The inputs of a bag: from the command line, from files, from stdin; combined to tasks. The last source changes
+ * fastest. A single source that is stdin or a FIFO is read as it comes: tasks start before it has ended, and whoever
+ * uses it polls mapinputs_fd() where MAPINPUTS_LATER is returned. Everything else is read at the start.
+ *
+ * An input ends at the delimiter; it may hold any other bytes but NUL, at which it is refused.
+ */
+#pragma once
+
+#include "agent/map/mapspec.h"
+
+enum { MAPINPUTS_END = 1, MAPINPUTS_LATER = 2 };
+
+/* The inputs of one task; owned, freed by mapinputs_free. */
+struct map_args {
+	char **arg; /* one block with the texts behind */
+	size_t n;
+};
+
+struct mapinputs;
+
+/* whole: read all at the start, because their number is asked for. -errno with a sentence. */
+int must_check mapinputs_open(const struct map_spec *spec, bool whole, struct mapinputs **ret, struct fault *f);
+struct mapinputs *mapinputs_close(struct mapinputs *in);
+static inline void mapinputs_closep(struct mapinputs **in)
+{
+	*in = mapinputs_close(*in);
+}
+/* The next task's inputs. MAPINPUTS_END; MAPINPUTS_LATER: not here yet; -errno with a sentence. */
+int must_check mapinputs_next(struct mapinputs *in, struct map_args *ret, struct fault *f);
+/* To be polled; -1: never. */
+int mapinputs_fd(const struct mapinputs *in);
+/* True if the inputs are those of stdin, which tasks then do not get. */
+bool mapinputs_use_stdin(const struct mapinputs *in);
+/* The number of tasks; 0: not known yet. */
+uint64_t mapinputs_total(const struct mapinputs *in);
+/* Begin again; not of a stream. */
+void mapinputs_rewind(struct mapinputs *in);
+void map_args_done(struct map_args *a);

@@ -1,0 +1,160 @@
+/* What the runner of a bag knows, and what its files do for each other. */
+#pragma once
+
+#include "agent/incident/recorder.h"
+#include "agent/map/mapleft.h"
+#include "agent/map/maplog.h"
+#include "agent/map/mapinputs.h"
+#include "agent/map/mapoutput.h"
+#include "act/spawn.h"
+#include "judge/map/admit.h"
+#include "model/map/forecast.h"
+#include "sense/memory/cgroup.h"
+#include "sense/proc/proctree.h"
+#include "sense/world.h"
+
+struct map_task {
+	struct map_task *next; /* of those that wait to be tried again */
+	uint64_t seq;
+	struct map_args args;
+	uint32_t tries, kills; /* kills: for memory, to make room for others */
+	bool has_size; /* its input is a file */
+	uint64_t size_bytes;
+	uint64_t expected_bytes, reserve_bytes; /* reserve: at least, after it was ended for memory */
+};
+
+/* Why we ended it. */
+enum map_why { MAP_WHY_NONE, MAP_WHY_TIMEOUT, MAP_WHY_STOP, MAP_WHY_MEMORY, MAP_WHY_TOO_BIG };
+
+struct map_runner {
+	struct map_task *task;
+	pid_t pid;
+	uint32_t slot; /* from 1 */
+	int64_t started_unix_ms;
+	uint64_t started_ns;
+	struct map_files files;
+	char *line; /* the command, for the joblog */
+	enum map_why why;
+	uint64_t kill_ns; /* SIGKILL then; 0: it was not asked to end */
+	uint64_t own_bytes, peak_bytes;
+	uint64_t expected_bytes;
+	bool suspended;
+	uint64_t suspended_since_ns, suspended_ns; /* suspended time does not count for --timeout */
+	bool has_row;
+	struct job_process row;
+};
+
+/* map_memory.c */
+struct map_memory {
+	int meminfo_fd;
+	struct cgroup_chain chain;
+	uint64_t room_bytes; /* for all tasks, at the last look */
+	uint64_t used_bytes, grow_bytes_per_s; /* by all tasks */
+	uint64_t looked_ns, next_ns; /* the last look and the next */
+	struct forecast forecast;
+	uint64_t peak_bytes; /* of any task so far */
+	uint64_t most_bytes; /* that tasks held together */
+	uint64_t suspends;
+};
+
+#define MAP_TIMES 512
+
+struct map {
+	const struct map_spec *spec;
+	const struct world *w;
+	struct mapinputs *in;
+	struct maplog log;
+	struct mapoutput output;
+	struct template_words words;
+	uint64_t total, next_seq;
+	bool inputs_over, in_polled;
+	struct map_task *again, **again_end; /* to be tried again, first come first served */
+	struct map_runner *runner[MAP_SLOTS]; /* the oldest first */
+	uint32_t n_runners;
+	bool slot_used[MAP_SLOTS + 1];
+	struct map_memory memory;
+	struct map_tally tally;
+	uint64_t skipped; /* were run before */
+	enum halt_when halt;
+	uint32_t stops; /* signals that asked us to end */
+	int fatal; /* exit status, once the bag cannot go on; 0: it can */
+	double time_s[MAP_TIMES]; /* of tasks that succeeded, the last ones */
+	uint64_t n_times;
+	uint64_t last_start_ns;
+	int epoll_fd, signal_fd, null_fd;
+	sigset_t old_mask;
+	char **env; /* of a task, with places for what differs */
+	char env_text[6][128];
+	char env_job[96]; /* VIGIL_JOB_ID=…, as tasks have it */
+	struct warden warden;
+	struct job job;
+	struct recorder recorder;
+	bool stored;
+	int note_fd; /* of agent/incident/leftover */
+	uint32_t n_events;
+	uint64_t start_boot_ns;
+	bool complained;
+	bool no_memory; /* the next task waits until there is room for it */
+};
+
+/* ---- map_start.c ---- */
+int must_check map_start_prepare(struct map *m);
+/* Starts what may be started now. */
+void map_start_all(struct map *m);
+/* True if another task could be started but for the inputs that have not come, or a delay. */
+bool map_start_open(const struct map *m);
+uint64_t map_start_due_ns(const struct map *m);
+
+/* ---- map_end.c ---- */
+void map_reap(struct map *m);
+void map_ask_end(struct map *m, struct map_runner *r, enum map_why why);
+void map_kill(struct map *m, struct map_runner *r);
+/* Timeouts and tasks that did not end when asked to. */
+void map_end_timers(struct map *m);
+uint64_t map_end_due_ns(const struct map *m);
+/* A task is over for good, or was not run at all. */
+void map_count(struct map *m, bool failed, int status);
+void map_task_free(struct map_task *t);
+/* The inputs joined by blanks, if lines are to begin with them; malloc'ed. */
+char *map_tag(const struct map *m, const struct map_task *t);
+
+/* ---- map_memory.c: what tasks hold, who may start, who has to wait or go ---- */
+void map_memory_open(struct map *m);
+void map_memory_close(struct map *m);
+/* Notes what the task is expected to need. False: not now. */
+bool map_memory_admits(struct map *m, struct map_task *t);
+void map_memory_learn(struct map *m, const struct map_runner *r, uint64_t peak_bytes);
+void map_memory_look(struct map *m);
+void map_memory_soon(struct map *m);
+void map_memory_resume(struct map *m, struct map_runner *r);
+uint64_t map_memory_due_ns(const struct map *m);
+/* To all processes of a task. */
+void map_signal(struct map *m, const struct map_runner *r, int signal);
+
+/* ---- map_strays.c: our children that are no tasks were left by one ---- */
+/* Ends those whose task is over; all: those of any. */
+void map_strays_end(struct map *m, bool all);
+/* The bag is over: nothing of it stays. */
+void map_strays_last(struct map *m);
+
+/* ---- map_job.c: the bag as a job of the store ---- */
+void map_job_begin(struct map *m);
+/* The first tasks run. */
+void map_job_started(struct map *m);
+void map_job_event(struct map *m, const char *kind, const char *fmt, ...) printf_like(3, 4);
+/* A task that has lived for a while becomes a row of `vigil ps`. */
+void map_job_process(struct map *m, struct map_runner *r);
+void map_job_process_end(struct map *m, struct map_runner *r, int status);
+/* A task is ended for memory: the report. */
+void map_job_killed(struct map *m, const struct map_runner *r);
+void map_job_end(struct map *m, int status);
+
+/* ---- map_resume.c ---- */
+/* Ends what tasks of a runner that is gone have left, if it wrote the same joblog. */
+void map_resume_left(struct map *m);
+/* Compares the tasks that a joblog says were run with those at hand. -errno with a sentence. */
+int must_check map_resume_check(struct map *m, struct fault *f);
+/* True if the joblog says that this task need not be run. */
+bool map_resume_done(const struct map *m, uint64_t seq);
+/* The words of a task into m->words. */
+int must_check map_fill(struct map *m, const struct map_task *t, uint32_t slot);

@@ -1,0 +1,104 @@
+#include "judge/map/admit.h"
+
+/* Of the room: below the first, tasks are suspended; below the second, they are ended. */
+#define SHORT_SHARE 20
+#define CRITICAL_SHARE 50
+/* Of the machine: left to others and to the kernel. */
+#define RESERVE_SHARE 20
+
+struct sums {
+	uint64_t own_bytes, expected_bytes; /* expected: of those that run, never less than they hold */
+	size_t n, n_running, n_suspended, n_ending;
+	size_t oldest_suspended, newest_suspended, newest_running, only;
+};
+
+/* A task that holds more than was expected is expected to grow on. */
+static uint64_t expected_of(const struct admit_task *t)
+{
+	return t->own_bytes > t->expected_bytes ? t->own_bytes + t->own_bytes / 10 : t->expected_bytes;
+}
+
+static struct sums sums_of(const struct admit_state *s)
+{
+	struct sums v = {.n = 0};
+	for (size_t i = 0; i < s->n; i++) {
+		const struct admit_task *t = &s->task[i];
+		v.own_bytes = add_cap(v.own_bytes, t->own_bytes);
+		if (t->ending) {
+			v.n_ending++;
+			continue;
+		}
+		v.n++;
+		v.only = i;
+		v.expected_bytes = add_cap(v.expected_bytes, t->suspended ? t->own_bytes : expected_of(t));
+		if (t->suspended) {
+			v.oldest_suspended = v.n_suspended++ == 0 ? i : v.oldest_suspended;
+			v.newest_suspended = i;
+		} else {
+			v.n_running++;
+			v.newest_running = i;
+		}
+	}
+	return v;
+}
+
+bool admit_start(const struct admit_state *s, uint64_t expected_bytes)
+{
+	struct sums v = sums_of(s);
+	if (v.n == 0)
+		return v.n_ending == 0;
+	if (v.n_suspended > 0 || v.n_ending > 0)
+		return false;
+	/* up to where memory would count as short: what was expected shall not be suspended */
+	return add_cap(v.expected_bytes, expected_bytes) <= s->room_bytes - s->room_bytes / SHORT_SHARE;
+}
+
+static struct admit_verdict when_critical(const struct admit_state *s, const struct sums *v)
+{
+	if (v->n_running >= 2)
+		return (struct admit_verdict){ADMIT_SUSPEND, v->newest_running};
+	if (v->n_ending > 0)
+		return (struct admit_verdict){ADMIT_NOTHING, 0}; /* its memory comes back in a moment */
+	if (v->n_running == 1 && v->n_suspended > 0)
+		return (struct admit_verdict){ADMIT_KILL, v->newest_suspended};
+	if (v->n == 1 && v->own_bytes >= s->room_bytes)
+		return (struct admit_verdict){ADMIT_TOO_BIG, v->only};
+	return (struct admit_verdict){ADMIT_NOTHING, 0};
+}
+
+/* The oldest suspended one goes on when it fits. */
+static struct admit_verdict when_suspended(const struct admit_state *s, const struct sums *v, uint64_t left_bytes)
+{
+	const struct admit_task *t = &s->task[v->oldest_suspended];
+	uint64_t growth = sub_floor(v->expected_bytes, v->own_bytes) + sub_floor(expected_of(t), t->own_bytes);
+	if (sub_floor(left_bytes, growth) > s->room_bytes / SHORT_SHARE)
+		return (struct admit_verdict){ADMIT_RESUME, v->oldest_suspended};
+	return (struct admit_verdict){ADMIT_NOTHING, 0};
+}
+
+struct admit_verdict admit_judge(const struct admit_state *s)
+{
+	struct sums v = sums_of(s);
+	uint64_t left_bytes = sub_floor(s->room_bytes, v.own_bytes);
+	/* nothing runs: the oldest goes on, however short memory is, and may then be found too big */
+	if (v.n_running == 0 && v.n_suspended > 0)
+		return (struct admit_verdict){ADMIT_RESUME, v.oldest_suspended};
+	if (left_bytes <= add_cap(s->room_bytes / CRITICAL_SHARE, s->ahead_bytes))
+		return when_critical(s, &v);
+	if (left_bytes <= s->room_bytes / SHORT_SHARE)
+		return v.n_running >= 2 ? (struct admit_verdict){ADMIT_SUSPEND, v.newest_running}
+					: (struct admit_verdict){ADMIT_NOTHING, 0};
+	if (v.n_suspended > 0 && v.n_ending == 0)
+		return when_suspended(s, &v, left_bytes);
+	return (struct admit_verdict){ADMIT_NOTHING, 0};
+}
+
+uint64_t admit_more(uint64_t own_bytes, uint64_t expected_bytes)
+{
+	return MAX(add_cap(own_bytes, own_bytes / 2), expected_bytes);
+}
+
+uint64_t admit_room(uint64_t limit_bytes, uint64_t own_bytes, uint64_t available_bytes, uint64_t total_bytes)
+{
+	return MIN(limit_bytes, add_cap(own_bytes, sub_floor(available_bytes, total_bytes / RESERVE_SHARE)));
+}

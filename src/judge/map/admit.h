@@ -1,0 +1,43 @@
+/*
+ * Memory of a bag of tasks: whether another one may start, and what is done when it runs short. Pure.
+ *
+ * The room is what all tasks together may hold. A task is admitted if what it is expected to need fits beside what
+ * those that run hold or are expected to need yet. One task alone is always admitted: else the bag would be stuck.
+ *
+ * Short of memory, the newest task is suspended, then the next newest; suspended memory does not grow. If that is not
+ * enough, the newest suspended one is ended and tried again later with more room set aside. The oldest goes on in any
+ * case, so that a bag always gets on; only if it is alone and holds all of the room is it too big, and fails.
+ */
+#pragma once
+
+#include "base/base.h"
+
+struct admit_task {
+	uint64_t own_bytes; /* now */
+	uint64_t expected_bytes; /* at most */
+	bool suspended;
+	bool ending; /* it was killed and is not gone yet */
+};
+
+struct admit_state {
+	uint64_t room_bytes;
+	uint64_t ahead_bytes; /* by which the tasks may grow until the next look */
+	const struct admit_task *task; /* the oldest first */
+	size_t n;
+};
+
+enum admit_act { ADMIT_NOTHING, ADMIT_SUSPEND, ADMIT_RESUME, ADMIT_KILL, ADMIT_TOO_BIG };
+
+struct admit_verdict {
+	enum admit_act act;
+	size_t task;
+};
+
+/* True if a task that is expected to need so much may start. */
+bool admit_start(const struct admit_state *s, uint64_t expected_bytes);
+/* What is to be done now; asked again after it was done, until it is nothing. */
+struct admit_verdict admit_judge(const struct admit_state *s);
+/* The memory to set aside for a task that was ended with so much. */
+uint64_t admit_more(uint64_t own_bytes, uint64_t expected_bytes);
+/* What the tasks may hold: the limit, and what is available beside a reserve of the machine or container. */
+uint64_t admit_room(uint64_t limit_bytes, uint64_t own_bytes, uint64_t available_bytes, uint64_t total_bytes);

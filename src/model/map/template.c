@@ -1,0 +1,354 @@
+#include "model/map/template.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+enum part_kind { PART_TEXT, PART_INPUT, PART_SEQ, PART_TOTAL, PART_SLOT };
+enum part_cut { CUT_NONE, CUT_EXTENSION, CUT_NAME, CUT_FOLDER, CUT_STEM };
+
+struct part {
+	enum part_kind kind;
+	enum part_cut cut;
+	int32_t index; /* of an input; 0: all of them */
+	struct span text;
+};
+
+struct word {
+	size_t first, n; /* parts */
+	bool script; /* a shell reads it */
+	bool all; /* has an input that stands for all of them */
+};
+
+struct template
+{
+	struct part *part;
+	size_t n_parts, parts_cap;
+	struct word *word;
+	size_t n_words, words_cap;
+	bool replaces, total, slot;
+};
+
+/* ---- reading ---- */
+
+static int part_add(struct template *t, struct part p)
+{
+	if (vec_room(&t->part, &t->parts_cap, t->n_parts + 1) < 0)
+		return -ENOMEM;
+	t->part[t->n_parts++] = p;
+	t->word[t->n_words - 1].n++;
+	return 0;
+}
+
+static bool cut_of(struct span s, enum part_cut *ret)
+{
+	static const char *const names[] = {"", ".", "/", "//", "/."};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!span_eq(s, names[i]))
+			continue;
+		*ret = (enum part_cut)i;
+		return true;
+	}
+	return false;
+}
+
+/* What stands between the braces; false: no replacement. */
+static bool template_part(struct span s, struct part *ret)
+{
+	*ret = (struct part){.kind = PART_INPUT};
+	if (span_eq(s, "#") || span_eq(s, "##") || span_eq(s, "%")) {
+		ret->kind = s.len == 2 ? PART_TOTAL : s.p[0] == '#' ? PART_SEQ : PART_SLOT;
+		return true;
+	}
+	bool minus = s.len > 1 && s.p[0] == '-';
+	size_t digits = minus ? 1 : 0, from = digits;
+	while (digits < s.len && s.p[digits] >= '0' && s.p[digits] <= '9' && digits - from < 6)
+		ret->index = ret->index * 10 + (s.p[digits++] - '0');
+	if ((minus || digits > from) && ret->index == 0)
+		return false;
+	if (minus)
+		ret->index = -ret->index;
+	return cut_of((struct span){s.p + digits, s.len - digits}, &ret->cut);
+}
+
+static int word_parts(struct template *t, const char *text)
+{
+	const char *plain = text;
+	for (const char *p = text; *p;) {
+		const char *end = *p == '{' ? strchr(p, '}') : NULL;
+		struct part part;
+		if (!end || !template_part((struct span){p + 1, (size_t)(end - p - 1)}, &part)) {
+			p++;
+			continue;
+		}
+		struct part before = {.kind = PART_TEXT, .text = {plain, (size_t)(p - plain)}};
+		if ((p > plain && part_add(t, before) < 0) || part_add(t, part) < 0)
+			return -ENOMEM;
+		t->replaces = true;
+		t->total |= part.kind == PART_TOTAL;
+		t->slot |= part.kind == PART_SLOT;
+		t->word[t->n_words - 1].all |= part.kind == PART_INPUT && part.index == 0;
+		plain = p = end + 1;
+	}
+	struct part rest = {.kind = PART_TEXT, .text = span_of(plain)};
+	return *plain ? part_add(t, rest) : 0;
+}
+
+static int template_word(struct template *t, const char *text, bool script)
+{
+	if (vec_room(&t->word, &t->words_cap, t->n_words + 1) < 0)
+		return -ENOMEM;
+	t->word[t->n_words++] = (struct word){.first = t->n_parts, .script = script};
+	return word_parts(t, text);
+}
+
+static bool is_shell(const char *word)
+{
+	static const char *const shells[] = {"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"};
+	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
+		if (strcmp(path_name(word), shells[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The word that a shell reads as its script: after a group of letters of a shell that ends in c. 0: there is none. */
+static size_t script_word(char *const *words, size_t n)
+{
+	for (size_t i = 0; i + 2 < n; i++) {
+		if (!is_shell(words[i]))
+			continue;
+		for (size_t k = i + 1; k + 1 < n && words[k][0] == '-'; k++)
+			if (words[k][1] != '-' && strchr(words[k], 'c'))
+				return k + 1;
+	}
+	return 0;
+}
+
+int template_new(char *const *words, size_t n, struct template **ret, struct fault *f)
+{
+	cleanup(template_freep) struct template *t = calloc(1, sizeof(*t));
+	size_t script = script_word(words, n);
+	for (size_t i = 0; t && i < n; i++) {
+		const char *perl = strstr(words[i], "{=");
+		if (perl && strstr(perl, "=}"))
+			return fault_set(
+				f, -EINVAL,
+				"'%.60s': {= … =} is Perl, which vigil does not run; use {} {.} {/} {//} {/.}, or "
+				"a script of your own",
+				words[i]);
+		if (template_word(t, words[i], script > 0 && i == script) < 0)
+			return fault_set(f, -ENOMEM, "no memory for the command");
+	}
+	if (!t || (!t->replaces && template_word(t, "{}", false) < 0))
+		return fault_set(f, -ENOMEM, "no memory for the command");
+	*ret = take(&t);
+	return 0;
+}
+
+struct template *template_free(struct template *t)
+{
+	if (t) {
+		free(t->part);
+		free(t->word);
+		free(t);
+	}
+	return NULL;
+}
+
+bool template_wants_total(const struct template *t)
+{
+	return t->total;
+}
+
+bool template_wants_slot(const struct template *t)
+{
+	return t->slot;
+}
+
+const char *template_program(const struct template *t)
+{
+	const struct word *w = &t->word[0];
+	/* a word of one text is the user's own, and ended by a NUL */
+	return w->n == 1 && t->part[w->first].kind == PART_TEXT ? t->part[w->first].text.p : NULL;
+}
+
+/* ---- filling ---- */
+
+static struct span no_trailing_slashes(struct span s)
+{
+	while (s.len > 1 && s.p[s.len - 1] == '/')
+		s.len--;
+	return s;
+}
+
+/* As dirname of Perl's File::Basename, which GNU parallel uses. */
+static struct span template_folder(struct span s)
+{
+	for (int again = 0; again < 2; again++) {
+		const char *slash = span_rfind(s, "/");
+		bool named = !slash || slash + 1 < s.p + s.len;
+		s = slash ? (struct span){s.p, (size_t)(slash + 1 - s.p)} : SPAN(".");
+		s = no_trailing_slashes(s);
+		if (named)
+			break;
+	}
+	return s;
+}
+
+static struct span template_name(struct span s)
+{
+	const char *slash = span_rfind(s, "/");
+	return slash ? (struct span){slash + 1, (size_t)(s.p + s.len - slash - 1)} : s;
+}
+
+static struct span without_extension(struct span s)
+{
+	const char *dot = span_rfind(s, "."), *slash = span_rfind(s, "/");
+	return dot && (!slash || slash < dot) ? (struct span){s.p, (size_t)(dot - s.p)} : s;
+}
+
+static struct span template_cut(enum part_cut c, struct span s)
+{
+	switch (c) {
+	case CUT_EXTENSION:
+		return without_extension(s);
+	case CUT_NAME:
+		return template_name(s);
+	case CUT_FOLDER:
+		return template_folder(s);
+	case CUT_STEM:
+		return without_extension(template_name(s));
+	case CUT_NONE:
+		break;
+	}
+	return s;
+}
+
+static int text_add(struct template_words *w, const char *p, size_t len)
+{
+	if (vec_room(&w->text, &w->cap, w->len + len + 1) < 0)
+		return -ENOMEM;
+	memcpy(w->text + w->len, p, len);
+	w->len += len;
+	return 0;
+}
+
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-_.+/", c));
+}
+
+/* Quoted so that a shell reads it as one word. */
+static int quoted_add(struct template_words *w, struct span s)
+{
+	size_t plain = 0;
+	while (plain < s.len && is_plain(s.p[plain]))
+		plain++;
+	if (s.len > 0 && plain == s.len)
+		return text_add(w, s.p, s.len);
+	int r = text_add(w, "'", 1);
+	for (size_t i = 0; i < s.len && r == 0; i++)
+		r = s.p[i] == '\'' ? text_add(w, "'\"'\"'", 5) : text_add(w, s.p + i, 1);
+	return r == 0 ? text_add(w, "'", 1) : r;
+}
+
+static int input_add(struct template_words *w, const struct word *word, const struct part *p, const char *arg)
+{
+	struct span s = template_cut(p->cut, span_of(arg));
+	return word->script ? quoted_add(w, s) : text_add(w, s.p, s.len);
+}
+
+/* only: index of the one input that {} stands for; SIZE_MAX: all, with blanks between. */
+static int inputs_add(struct template_words *w, const struct word *word, const struct part *p,
+		      const struct template_values *v, size_t only)
+{
+	int64_t n = (int64_t)v->n_args, at = p->index > 0 ? p->index - 1 : n + p->index;
+	if (p->index != 0)
+		return at >= 0 && at < n ? input_add(w, word, p, v->arg[at]) : 0;
+	if (only != SIZE_MAX)
+		return input_add(w, word, p, v->arg[only]);
+	int r = 0;
+	for (size_t i = 0; i < v->n_args && r == 0; i++) {
+		r = i > 0 ? text_add(w, " ", 1) : 0;
+		r = r == 0 ? input_add(w, word, p, v->arg[i]) : r;
+	}
+	return r;
+}
+
+static int part_fill(struct template_words *w, const struct word *word, const struct part *p,
+		     const struct template_values *v, size_t only)
+{
+	char number[24];
+	if (p->kind == PART_TEXT)
+		return text_add(w, p->text.p, p->text.len);
+	if (p->kind == PART_INPUT)
+		return inputs_add(w, word, p, v, only);
+	uint64_t n = p->kind == PART_SEQ ? v->seq : p->kind == PART_SLOT ? v->slot : v->total;
+	int len = snprintf(number, sizeof(number), "%llu", (unsigned long long)n);
+	return text_add(w, number, (size_t)len);
+}
+
+static int word_fill(const struct template *t, const struct word *word, const struct template_values *v, size_t only,
+		     struct template_words *w)
+{
+	if (vec_room(&w->at, &w->at_cap, w->argc + 1) < 0)
+		return -ENOMEM;
+	w->at[w->argc++] = w->len;
+	for (size_t i = 0; i < word->n; i++) {
+		int r = part_fill(w, word, &t->part[word->first + i], v, only);
+		if (r < 0)
+			return r;
+	}
+	return text_add(w, "", 1);
+}
+
+static bool word_repeats(const struct word *word, const struct template_values *v)
+{
+	return word->all && !word->script && (word->n == 1 || (v->each && v->n_args > 0));
+}
+
+int template_fill(const struct template *t, const struct template_values *v, struct template_words *w)
+{
+	w->argc = w->len = 0;
+	for (size_t i = 0; i < t->n_words; i++) {
+		const struct word *word = &t->word[i];
+		bool repeats = word_repeats(word, v);
+		for (size_t k = 0; k < (repeats ? v->n_args : 1); k++) {
+			int r = word_fill(t, word, v, repeats ? k : SIZE_MAX, w);
+			if (r < 0)
+				return r;
+		}
+	}
+	if (vec_room(&w->argv, &w->argv_cap, w->argc + 1) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->argc; i++)
+		w->argv[i] = w->text + w->at[i];
+	w->argv[w->argc] = NULL;
+	return 0;
+}
+
+void template_words_done(struct template_words *w)
+{
+	free(w->argv);
+	free(w->text);
+	free(w->at);
+	*w = (struct template_words){.argv = NULL};
+}
+
+char *template_line(const struct template_words *w)
+{
+	struct template_words line = {.argv = NULL};
+	int r = 0;
+	for (size_t i = 0; i < w->argc && r == 0; i++) {
+		r = i > 0 ? text_add(&line, " ", 1) : 0;
+		r = r == 0 ? quoted_add(&line, span_of(w->argv[i])) : r;
+	}
+	if (r == 0)
+		r = text_add(&line, "", 1);
+	if (r < 0)
+		template_words_done(&line);
+	return line.text;
+}

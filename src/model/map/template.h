@@ -1,0 +1,58 @@
+/*
+ * The command of a bag of tasks with its replacement strings, as GNU parallel spells them, and what becomes of it for
+ * one task. There is no shell: each word of the command is one argument, and a replacement changes what is inside of
+ * it.
+ *
+ *   {} {.} {/} {//} {/.}   the input; without extension; name; folder; name without extension
+ *   {N} {N.} {-1/} …       the same of the Nth input of a task, from the end where N is negative
+ *   {#} {##} {%}           number of the task; of all tasks; of the place it runs in
+ *
+ * A word that is only {} becomes one word for each input of the task. The script of `sh -c SCRIPT` is the one text
+ * that a shell reads: inputs are quoted in it, so that no input becomes a command. Any other text in braces stays as
+ * it is.
+ *
+ * Pure. Texts given are borrowed for as long as the template lives.
+ */
+#pragma once
+
+#include "base/base.h"
+#include "base/fault.h"
+
+struct template;
+
+/* What a task has to put in. each: a word with {} inside becomes a word for each input (-N). */
+struct template_values {
+	const char *const *arg;
+	size_t n_args;
+	bool each;
+	uint64_t seq, slot, total;
+};
+
+/* The words of one task. Reused from task to task; zeroed before the first. */
+struct template_words {
+	char **argv; /* NULL-terminated, into text */
+	size_t argc, argv_cap;
+	char *text; /* each word ended by a NUL */
+	size_t len, cap;
+	size_t *at; /* offsets of the words */
+	size_t at_cap;
+};
+
+/* A command without any replacement gets {} as its last word. -EINVAL with a sentence, -ENOMEM. */
+int must_check template_new(char *const *words, size_t n, struct template **ret, struct fault *f);
+struct template *template_free(struct template *t);
+static inline void template_freep(struct template **t)
+{
+	*t = template_free(*t);
+}
+/* True if {##} stands in it, so that all inputs must be read before the first task starts. */
+bool template_wants_total(const struct template *t);
+/* True if {%} stands in it, so that the words depend on where a task runs. */
+bool template_wants_slot(const struct template *t);
+/* The first word if it is the same for every task; else NULL. */
+const char *template_program(const struct template *t);
+/* -ENOMEM. */
+int must_check template_fill(const struct template *t, const struct template_values *v, struct template_words *ret);
+void template_words_done(struct template_words *w);
+/* The words as one line that a shell would read as these words; malloc'ed, or NULL. */
+char *template_line(const struct template_words *w);

@@ -1,0 +1,190 @@
+"""vigil map: a bag of tasks, beside GNU parallel where its spellings are used."""
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from conftest import wait_for
+
+NASTY = ["a b", "it's", "a/b.c", "/x", "x/", ".hid", "a.b/c", "", "-x", "a$b", "a\tb", "a\\b", "ü", "a.tar.gz", "./..", "/",
+         "a//b", "a=b,c:d@e%f+g_h^~", "*", "$(touch pwned)", "; exit 9", "`id`", "a'b\"c", "{}", "{1}"]
+PARALLEL = shutil.which("parallel")
+
+
+@pytest.fixture
+def bag(vigil, tmp_path):
+    def run(*args, **kwargs):
+        kwargs.setdefault("cwd", tmp_path)
+        return vigil("map", *args, **kwargs)
+    return run
+
+
+def parallel(*args, cwd, input=b""):
+    home = cwd / "parallel"
+    home.mkdir(exist_ok=True)
+    (home / "will-cite").touch()
+    done = subprocess.run([PARALLEL, *args], input=input, capture_output=True, cwd=cwd, timeout=60, check=False,
+                          env={**os.environ, "PARALLEL_HOME": str(home)})
+    return done.stdout, done.returncode
+
+
+SPELLINGS = [
+    ["echo"], ["echo", "{}"], ["echo", "{.}", "{/}", "{//}", "{/.}"], ["echo", "[{}]{.}-{#}"], ["-N2", "echo", "{1}-{2}"],
+    ["-N2", "echo", "x{}y"], ["-N", "3", "echo"], ["--tag", "echo"], ["-d", ",", "echo"], ["-j", "50%", "echo"], ["-j+0", "echo"],
+    ["-u", "-j1", "echo"], ["--line-buffer", "-j1", "echo"], ["--retries", "2", "echo"], ["--delay", "0.01", "echo"],
+    ["--dry-run", "echo", "{}"], ["--timeout", "20", "echo"], ["--halt", "soon,fail=1", "echo"], ["-q", "echo", "{}"],
+]
+
+
+@pytest.mark.skipif(not PARALLEL, reason="GNU parallel is not installed")
+@pytest.mark.parametrize("spelling", SPELLINGS, ids=" ".join)
+def test_output_is_that_of_gnu_parallel(bag, tmp_path, spelling):
+    order = [] if "-u" in spelling or "--line-buffer" in spelling else ["-k"]
+    lines = "".join(f"{x}\n" for x in NASTY).encode()
+    expected, status = parallel(*order, *spelling, cwd=tmp_path, input=lines)
+    result = bag(*order, *spelling, input=lines)
+    assert result.out == expected and result.status == status, result
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.skipif(not PARALLEL, reason="GNU parallel is not installed")
+@pytest.mark.parametrize("args", [
+    ["echo", "{1}-{2}", ":::", "a", "b", ":::", "c", "d"], ["echo", "{2}", "{-1}", "{}", ":::", "a", "b c", ":::", "d"],
+    ["echo", "a{}b", ":::", "1", "2", ":::", "3"], ["echo", "{1/}", "{2.}", "{-1//}", ":::", "a/b", ":::", "c/d.e"],
+    ["echo", "::::", "one", "two"], ["-a", "one", "-a", "two", "echo"], ["-a", "one", "echo", ":::", "x"], ["echo", ":::"],
+    ["-0", "echo", "::::", "nul"],
+], ids=" ".join)
+def test_sources_combine_as_in_gnu_parallel(bag, tmp_path, args):
+    (tmp_path / "one").write_bytes(b"1\n2 2\n\n3")
+    (tmp_path / "two").write_bytes(b"x\ny\n")
+    (tmp_path / "nul").write_bytes(b"a\nb\0c\0\0")
+    expected, status = parallel("-k", *args, cwd=tmp_path)
+    result = bag("-k", *args)
+    assert result.out == expected and result.status == status, result
+
+
+@pytest.mark.skipif(not PARALLEL, reason="GNU parallel is not installed")
+@pytest.mark.parametrize("script,inputs,extra", [
+    ("exit {}", ["0", "3", "200"], []), ("kill -{} $$", ["9", "15", "6"], []), ("exit {}", ["0", "7", "3"], ["--halt", "now,fail=1"]),
+    ("exit {}", ["0", "7", "3"], ["--halt", "soon,fail=1"]), ("exit {}", ["5", "0", "3"], ["--halt", "now,success=1"]),
+    ("exit {}", ["5", "0", "3"], ["--halt", "now,done=1"]), ("echo {}; exit 1", ["a"], ["--retries", "3"]),
+    ("sleep {}", ["9"], ["--timeout", "0.3"]),
+])
+def test_the_joblog_and_the_status_are_those_of_gnu_parallel(bag, tmp_path, script, inputs, extra):
+    _, status = parallel("-j1", "--joblog", "theirs", *extra, script, ":::", *inputs, cwd=tmp_path)
+    result = bag("-j1", "--joblog", "ours", *extra, "sh", "-c", script, ":::", *inputs)
+    assert result.status == status, result
+
+    def rows(name):
+        lines = [line.split("\t") for line in (tmp_path / name).read_text().splitlines()]
+        assert all(len(line) == 9 for line in lines)
+        return lines[0], [(c[0], c[4], c[5], c[6], c[7]) for c in lines[1:]]
+    assert rows("ours") == rows("theirs")
+
+
+@pytest.mark.skipif(not PARALLEL, reason="GNU parallel is not installed")
+def test_results_lie_where_gnu_parallel_puts_them(bag, tmp_path):
+    inputs = ["a/b", "t\tt", "x y", "back\\slash"]
+    parallel("--results", "theirs", "echo", ":::", *inputs, ":::", "z", cwd=tmp_path)
+    assert bag("--results", "ours", "echo", ":::", *inputs, ":::", "z").status == 0
+
+    def files(name):
+        return {str(p.relative_to(tmp_path / name)): p.read_bytes() for p in (tmp_path / name).rglob("*") if p.is_file()}
+    assert files("ours") == files("theirs") and len(files("ours")) == 3 * len(inputs)
+
+
+def test_results_stay_in_their_folder(bag, tmp_path):
+    assert bag("--results", "in/r", "echo", ":::", "..", ".", "../../out").status == 0
+    assert [p.name for p in (tmp_path / "in").iterdir()] == ["r"] and not (tmp_path / "out").exists()
+    assert sorted(p.name for p in (tmp_path / "in/r/1").iterdir()) == ["..\\_..\\_out", "\\.", "\\.."]
+
+
+def test_a_program_that_is_not_there(bag):
+    result = bag("no-such-program", ":::", "a", "b")
+    assert result.status == 127 and result.text.count("no such command") == 1, result
+    result = bag("/etc/passwd", ":::", "a")
+    assert result.status == 126 and "Permission denied" in result.text, result
+    result = bag("{}", ":::", "no-such-program", "true")
+    assert result.status == 1, result  # one of two tasks failed
+    result = bag("echo {}", ":::", "a")
+    assert result.status == 1 and "sh -c" in result.text, result
+
+
+@pytest.mark.parametrize("args,said", [
+    ([], "no command"), ([":::", "a"], "no command"), (["--resume", "true"], "--joblog"), (["--retries", "0", "true"], "--retries"),
+    (["--halt", "sometimes", "true"], "now,fail=1"), (["-j", "many", "true"], "--jobs"), (["-d", "ab", "true"], "--delimiter"),
+    (["--timeout", "x%", "true"], "--timeout"), (["true", "::::", "absent"], "absent"), (["true", "::::", "/"], "folder"),
+    (["true", ":::+", "a"], ":::+"), (["echo", "{= $_ =}", ":::", "a"], "Perl"), (["-k", "-u", "true"], "--keep-order"),
+    (["--joblog", "/no/such/folder/log", "true", ":::", "a"], "/no/such/folder/log"),
+])
+def test_a_wrong_call_is_told_in_one_sentence(bag, args, said):
+    result = bag(*args)
+    assert result.status == 125 and said in result.text and len(result.text.splitlines()) == 1, result
+
+
+def test_inputs_of_any_bytes(bag):
+    every = bytes(b for b in range(1, 256) if b != 10)
+    result = bag("printf", "%s", input=every + b"\n")
+    assert result.status == 0 and result.out == every, result
+    result = bag("-0", "-k", "printf", "%s.", input=b"a\nb\0\xff\xfe\0\0")
+    assert result.status == 0 and result.out == b"a\nb.\xff\xfe..", result
+    result = bag("echo", input=b"a\0b\n")
+    assert result.status == 125 and "-0" in result.text, result
+    result = bag("echo", input=b"x" * 200_000)
+    assert result.status == 125 and "128 KiB" in result.text, result
+
+
+def test_no_inputs_run_nothing(bag):
+    assert (bag("echo").out, bag("echo").status) == (b"", 0)
+    assert (bag("echo", ":::").out, bag("echo", input=b"").status) == (b"", 0)
+
+
+def test_tasks_start_before_the_inputs_have_ended(vigil, tmp_path):
+    process = vigil.start("map", "--line-buffer", "echo", "got", stdin=subprocess.PIPE)
+    process.stdin.write(b"one\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == b"got one\n"
+    process.stdin.write(b"two")
+    process.stdin.close()
+    assert process.stdout.readline() == b"got two\n"
+    assert process.wait(20) == 0
+
+
+def test_order_is_kept_and_groups_are_whole(bag):
+    script = "i={}; while [ $((i+=1)) -lt 400 ]; do echo {}; done; echo e{} >&2"
+    result = bag("-k", "-j4", "sh", "-c", script, ":::", *map(str, range(40)))
+    groups = [line for i, line in enumerate(result.out.split()) if i == 0 or result.out.split()[i - 1] != line]
+    assert groups == [str(i).encode() for i in range(40)] and result.status == 0
+    assert sorted(result.err.split()) == sorted(f"e{i}".encode() for i in range(40))
+
+
+def test_what_a_task_left_behind_ends_with_it(bag, tmp_path):
+    result = bag("sh", "-c", "sleep 1000 & echo $! > {}.pid", ":::", "a", "b")
+    assert result.status == 0, result
+    for name in "ab":
+        pid = int((tmp_path / f"{name}.pid").read_text())
+        wait_for(lambda: not os.path.exists(f"/proc/{pid}"), what=f"the end of what task {name} left")
+
+
+def test_the_first_signal_asks_and_the_second_kills(vigil, tmp_path):
+    script = "trap 'echo asked > asked' TERM; echo > ready; while :; do sleep 0.1; done"
+    process = vigil.start("map", "sh", "-c", script, ":::", "x", cwd=tmp_path)
+    wait_for((tmp_path / "ready").exists)
+    process.send_signal(signal.SIGINT)
+    wait_for((tmp_path / "asked").exists)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130
+    assert b"asked to end" in process.stderr.read()
+
+
+def test_a_reader_that_leaves_ends_the_bag(vigil):
+    process = vigil.start("map", "-j2", "yes", stdin=subprocess.PIPE)
+    process.stdin.close()
+    assert process.wait(20) == 0
+    process = vigil.start("map", "-j2", "seq", ":::", *map(str, range(1, 2000)))
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.wait(30) == 128 + signal.SIGPIPE
