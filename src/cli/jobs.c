@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/past.h"
+#include "agent/jobs/past.h"
 #include "cli/view.h"
 #include "tell/jobs/job_json.h"
 
@@ -89,7 +89,7 @@ static void print_row(const struct list *l, const struct job *j)
 	textout_cell(p, job_state_name(j->state), 8);
 	textout_ink(p, INK_PLAIN);
 	fprintf(p->to, " %4s %19s %11s %3u %8s %8s %*s  ", exit, time_format(j->started_unix_ms, when),
-		view_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills, wide, wide ? step : "");
+		job_ran(j, l->now_unix_ms, ran), j->attempt, peak, kills, wide, wide ? step : "");
 	textout_cut(p, j->command, view_rest(l->view, wide ? 104 : 91));
 	fputc('\n', p->to);
 }

@@ -1,4 +1,4 @@
-#include "cli/past.h"
+#include "agent/jobs/past.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static int stored_take(void *ctx, const struct job_process *stored)
 	return p->fn(p->ctx, &one);
 }
 
-int past_each_process(const struct view *v, const struct job *j, past_process_fn *fn, void *ctx)
+int past_each_process(struct store *store, const struct job *j, past_process_fn *fn, void *ctx)
 {
 	size_t len;
 	int error;
@@ -135,7 +135,7 @@ int past_each_process(const struct view *v, const struct job *j, past_process_fn
 	int r = job_processes_of((struct span){text, len}, &list, &p.n);
 	p.of = list;
 	if (r == 0)
-		r = store_each_process(v->store, j->id, stored_take, &p);
+		r = store_each_process(store, j->id, stored_take, &p);
 	for (size_t i = 0; r == 0 && i < p.n; i++) {
 		const struct series_process *s = &p.of[i];
 		if (s->pid == 0 || !is_shown(s))
