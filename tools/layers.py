@@ -29,11 +29,11 @@ ROOMS = {
     "sense": ["", "format", "heap", "log", "memory", "bpf", "proc", "host", "rules", "gpu", "net", "native", "death",
               "collective", "wait", "framework", "python", "asyncio"],
     "model": ["incident", "host", "jobs", "rules", "stacks", "gpu", "memory", "collective", "heap", "hang", "notify"],
-    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death"],
+    "judge": ["host", "memory", "gpu", "rules", "notify", "collective", "hang", "death", "health"],
     "act": ["", "inject"],
     "tell": ["text", "store", "notify", "host", "gpu", "collective", "stacks", "heap", "incident", "memory", "jobs"],
     "agent": ["host", "inspect", "jobs", "guard", "notify", "rules", "gpu", "memory", "stacks", "heap", "collective",
-              "hang", "incident", "output", "run"],
+              "hang", "incident", "output", "run", "web"],
 }
 
 # What runs inside the user's process: nothing of src/, and of libraries only libc. The tool that makes its tables at

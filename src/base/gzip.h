@@ -20,3 +20,5 @@ static inline void gzip_freep(struct gzip **g)
 {
 	*g = gzip_free(*g);
 }
+/* What a gzip file of one part holds, in memory: exactly len bytes, malloc'ed. NULL: it does not, or no memory. */
+char *gunzip(const void *gz, size_t gz_len, size_t len);

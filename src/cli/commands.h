@@ -10,6 +10,7 @@ extern const struct command command_agent;
 extern const struct command command_calls;
 extern const struct command command_collectives;
 extern const struct command command_config;
+extern const struct command command_dashboard;
 extern const struct command command_doctor;
 extern const struct command command_events;
 extern const struct command command_flame;
@@ -52,10 +53,17 @@ enum {
 };
 
 /* Rows of an option table that many commands share. */
-#define OPTION_STATE(st)                                                                                    \
-	{.name = "state", .type = OPTION_TEXT, .arg = "DIR", .help = "directory of the store and the logs", \
-	 .offset = offsetof(struct st, state), .env = "VIGIL_STATE"}
-#define OPTION_JSON(st)                                                              \
-	{.name = "json", .type = OPTION_FLAG, .help = "print JSON, one object a line", \
-	 .offset = offsetof(struct st, json)}
-#define OPTION_END {.name = NULL}
+#define OPTION_STATE(st)                                                                                               \
+	{                                                                                                              \
+		.name = "state", .type = OPTION_TEXT, .arg = "DIR", .help = "directory of the store and the logs",     \
+		.offset = offsetof(struct st, state), .env = "VIGIL_STATE"                                             \
+	}
+#define OPTION_JSON(st)                                                                                                \
+	{                                                                                                              \
+		.name = "json", .type = OPTION_FLAG, .help = "print JSON, one object a line",                          \
+		.offset = offsetof(struct st, json)                                                                    \
+	}
+#define OPTION_END                                                                                                     \
+	{                                                                                                              \
+		.name = NULL                                                                                           \
+	}

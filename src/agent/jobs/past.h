@@ -28,3 +28,7 @@ typedef int past_process_fn(void *ctx, const struct job_process *p);
  * that they were last known by, then those that only the series has. 0, what fn returned, or a negative errno.
  */
 int must_check past_each_process(struct store *s, const struct job *j, past_process_fn *fn, void *ctx);
+/* The job's steps as past_steps has them, from the end of the file only: enough for what is going on now. */
+void past_steps_tail(const struct job *j, struct job_steps *ret);
+/* The beginning of the series (what makes it one) and its last bytes, malloc'ed; NULL: there is none. */
+char *past_read_tail(const struct job *j, size_t most, size_t *ret_len);
