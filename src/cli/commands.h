@@ -53,17 +53,10 @@ enum {
 };
 
 /* Rows of an option table that many commands share. */
-#define OPTION_STATE(st)                                                                                               \
-	{                                                                                                              \
-		.name = "state", .type = OPTION_TEXT, .arg = "DIR", .help = "directory of the store and the logs",     \
-		.offset = offsetof(struct st, state), .env = "VIGIL_STATE"                                             \
-	}
-#define OPTION_JSON(st)                                                                                                \
-	{                                                                                                              \
-		.name = "json", .type = OPTION_FLAG, .help = "print JSON, one object a line",                          \
-		.offset = offsetof(struct st, json)                                                                    \
-	}
-#define OPTION_END                                                                                                     \
-	{                                                                                                              \
-		.name = NULL                                                                                           \
-	}
+#define OPTION_STATE(st)                                                                                    \
+	{.name = "state", .type = OPTION_TEXT, .arg = "DIR", .help = "directory of the store and the logs", \
+	 .offset = offsetof(struct st, state), .env = "VIGIL_STATE"}
+#define OPTION_JSON(st)                                                              \
+	{.name = "json", .type = OPTION_FLAG, .help = "print JSON, one object a line", \
+	 .offset = offsetof(struct st, json)}
+#define OPTION_END {.name = NULL}

@@ -82,8 +82,16 @@ int must_check web_last_event(struct store *s, uint64_t *ret);
 
 struct js *web_health_json(struct web *w, const struct job *j);
 void web_healths_free(struct web *w);
+/* True if the trouble that is told of the job names this rank as its cause. */
+bool web_health_culprit(struct web *w, const struct job *j, int32_t rank);
 /* vigil.job/1 with steps and health. */
 struct js *web_job_json(struct web *w, const struct job *j);
+
+/* An array of the ranks from a place on, owned by the caller, and their number. */
+int must_check web_ranks_rows(struct web *w, const struct job *j, uint64_t from, uint64_t limit, struct js **ret,
+			      uint64_t *ret_total);
+/* The newest look at the job's memory, "vigil.memory_point/1", owned by the caller; NULL: there is none. */
+struct js *web_memory_point(const struct job *j, int64_t *ret_unix_ms);
 
 /* ---- handlers ---- */
 

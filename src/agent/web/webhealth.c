@@ -213,6 +213,18 @@ struct js *web_health_json(struct web *w, const struct job *j)
 	return health_json(&h);
 }
 
+bool web_health_culprit(struct web *w, const struct job *j, int32_t rank)
+{
+	struct kept *k = kept_find(w, j->id);
+	if (!k)
+		return false;
+	kept_gather(w, j, k);
+	for (size_t i = 0; i < k->facts.trouble.n_culprits; i++)
+		if (k->facts.trouble.culprit[i] == rank)
+			return true;
+	return false;
+}
+
 struct js *web_job_json(struct web *w, const struct job *j)
 {
 	struct js *o = job_json(j);

@@ -261,7 +261,7 @@ void web_memory(const struct webcall *c)
 	times_write(&p, to);
 	memory_lanes_write(&p, to);
 	column_write(&p, "shared", job_shared, to);
-	column_write(&p, "job", job_used, to);
+	column_write(&p, "job_bytes", job_used, to);
 	column_write(&p, "used", node_used, to);
 	uint64_t total_bytes = p.n > 0 ? p.of[p.n - 1].node_total_bytes : 0;
 	if (j.limit_bytes > 0)

@@ -12,6 +12,7 @@
 #include "agent/host/world_open.h"
 #include "agent/web/web.h"
 #include "agent/web/weblisten.h"
+#include "agent/web/webstream.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -41,6 +42,8 @@ static handler_fn *const handlers[] = {
 	[ROUTE_LOGS] = web_logs,
 	[ROUTE_LOG] = web_log,
 	[ROUTE_OPENAPI] = web_openapi,
+	[ROUTE_RANKS] = web_ranks,
+	[ROUTE_STREAM] = web_stream,
 };
 
 static void route_refuse(const struct webcall *c, int status, const char *allow)
@@ -227,6 +230,13 @@ static void loop_done(struct loop *l)
 	closep(&l->until_fd);
 }
 
+/* The next turn of the streams, or of libmicrohttpd, whatever is first. -1: neither is due. */
+static int wait_ms(struct web *w)
+{
+	int streams = webstream_turn(w), httpd = httpd_timeout_ms(w->httpd);
+	return streams < 0 ? httpd : httpd < 0 ? streams : MIN(streams, httpd);
+}
+
 static int loop_run(struct web *w, const struct loop *l)
 {
 	while (!w->stop) {
@@ -235,7 +245,7 @@ static int loop_run(struct web *w, const struct loop *l)
 			{.fd = l->signal_fd, .events = POLLIN},
 			{.fd = l->until_fd, .events = POLLIN},
 		};
-		if (poll(p, ARRAY_SIZE(p), httpd_timeout_ms(w->httpd)) < 0 && errno != EINTR)
+		if (poll(p, ARRAY_SIZE(p), wait_ms(w)) < 0 && errno != EINTR)
 			return -errno;
 		httpd_run(w->httpd);
 		w->stop = p[1].revents || p[2].revents;
@@ -285,5 +295,6 @@ int webserver_run(const struct web_want *want, struct fault *f)
 	w.httpd = httpd_stop(w.httpd);
 	web_store_close(&w);
 	web_healths_free(&w);
+	webstream_free(&w);
 	return r;
 }
