@@ -147,6 +147,7 @@ static int dashboard_run(const void *opts, int argc, char **argv)
 	ignore(private_state(d.state), "then the tokens are in memory, and the page says that there is no job");
 	unstored_take_up(d.state, NULL);
 	struct web_want want = {.state_dir = d.state,
+				.state_given = o->state != NULL,
 				.listen = o->listen,
 				.port = o->port,
 				.tls_cert = o->tls_cert,

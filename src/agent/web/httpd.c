@@ -77,6 +77,7 @@ struct httpd {
 	size_t n_peers;
 	uint64_t swept_ns;
 	bool stopping;
+	bool resumed; /* a connection goes on in the next run, and libmicrohttpd does not ask for one */
 };
 
 struct httpd_call {
@@ -285,6 +286,7 @@ static void call_resume(struct httpd_call *c)
 		c->of->waiting = c->after;
 	if (c->after)
 		c->after->before = c->before;
+	c->of->resumed = true;
 	mhd.resume(c->connection);
 }
 
@@ -490,6 +492,7 @@ int httpd_fd(const struct httpd *h)
 
 void httpd_run(struct httpd *h)
 {
+	h->resumed = false;
 	(void)mhd.run(h->daemon);
 	peers_sweep(h);
 }
@@ -497,10 +500,7 @@ void httpd_run(struct httpd *h)
 int httpd_timeout_ms(const struct httpd *h)
 {
 	unsigned long long ms;
+	if (h->resumed)
+		return 0;
 	return mhd.timeout(h->daemon, &ms) == MHD_YES ? (int)MIN(ms, 1000ULL) : h->n_peers > 0 ? 1000 : -1;
-}
-
-size_t httpd_connections(const struct httpd *h)
-{
-	return h->n_peers;
 }

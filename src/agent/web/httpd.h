@@ -74,7 +74,6 @@ int httpd_fd(const struct httpd *h);
 void httpd_run(struct httpd *h);
 /* Call httpd_run after at most so long, in any case. */
 int httpd_timeout_ms(const struct httpd *h);
-size_t httpd_connections(const struct httpd *h);
 
 void httpd_reply(struct httpd_call *call, const struct httpd_answer *a);
 /* The answer comes later, by httpd_reply. */

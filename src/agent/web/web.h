@@ -14,6 +14,8 @@
 #include "sense/world.h"
 
 struct webchildren;
+struct webasks;
+struct webprofiles;
 struct webstreams;
 struct webhealths;
 
@@ -33,6 +35,8 @@ struct web {
 	uint64_t store_opened_ns;
 	uint64_t store_turn; /* grows when another file is opened */
 	struct webchildren *children;
+	struct webasks *asks;
+	struct webprofiles *profiles;
 	struct webstreams *streams;
 	struct webhealths *healths;
 	uint32_t refused; /* wrong tokens since refused_since_ns */
@@ -74,6 +78,11 @@ void web_store_close(struct web *w);
 struct store *web_store_or_fail(const struct webcall *c);
 /* The job of the path, brought up to date; false after an answer. */
 bool web_job(const struct webcall *c, struct job *ret);
+/*
+ * True if this process may be looked into on behalf of the caller: it runs as this user, or is of a job of the store.
+ * False after an answer.
+ */
+bool web_may_look(const struct webcall *c, pid_t pid);
 void web_job_refresh(const struct web *w, struct job *j);
 /* Number of the newest event; 0: none. A negative errno. */
 int must_check web_last_event(struct store *s, uint64_t *ret);

@@ -11,7 +11,10 @@
 
 #include "agent/host/world_open.h"
 #include "agent/web/web.h"
+#include "agent/web/webask.h"
+#include "agent/web/webchild.h"
 #include "agent/web/weblisten.h"
+#include "agent/web/webprofiles.h"
 #include "agent/web/webstream.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -43,6 +46,19 @@ static handler_fn *const handlers[] = {
 	[ROUTE_LOG] = web_log,
 	[ROUTE_OPENAPI] = web_openapi,
 	[ROUTE_RANKS] = web_ranks,
+	[ROUTE_PROFILES] = web_profiles,
+	[ROUTE_PROFILE] = web_profile,
+	[ROUTE_PROFILE_START] = web_profile_start,
+	[ROUTE_PROFILE_DATA] = web_profile_data,
+	[ROUTE_PROFILE_DROP] = web_profile_drop,
+	[ROUTE_NODE] = web_node,
+	[ROUTE_DOCTOR] = web_doctor,
+	[ROUTE_TIMELINE] = web_timeline,
+	[ROUTE_WAITS] = web_waits,
+	[ROUTE_STACKS] = web_stacks,
+	[ROUTE_RAY_TRACEBACK] = web_ray_traceback,
+	[ROUTE_RAY_CPU] = web_ray_cpu,
+	[ROUTE_RAY_MEMORY] = web_ray_memory,
 	[ROUTE_STREAM] = web_stream,
 };
 
@@ -113,8 +129,7 @@ static void on_request(void *ctx, const struct httpd_request *r)
 
 static void on_gone(void *ctx, struct httpd_call *call)
 {
-	(void)ctx;
-	(void)call;
+	webask_gone(ctx, call);
 }
 
 /* ---- start ---- */
@@ -230,22 +245,23 @@ static void loop_done(struct loop *l)
 	closep(&l->until_fd);
 }
 
-/* The next turn of the streams, or of libmicrohttpd, whatever is first. -1: neither is due. */
-static int wait_ms(struct web *w)
+static int sooner(int a_ms, int b_ms)
 {
-	int streams = webstream_turn(w), httpd = httpd_timeout_ms(w->httpd);
-	return streams < 0 ? httpd : httpd < 0 ? streams : MIN(streams, httpd);
+	return a_ms < 0 ? b_ms : b_ms < 0 ? a_ms : MIN(a_ms, b_ms);
 }
 
 static int loop_run(struct web *w, const struct loop *l)
 {
 	while (!w->stop) {
-		struct pollfd p[] = {
+		struct pollfd p[3 + WEBCHILDREN_MOST] = {
 			{.fd = httpd_fd(w->httpd), .events = POLLIN},
 			{.fd = l->signal_fd, .events = POLLIN},
 			{.fd = l->until_fd, .events = POLLIN},
 		};
-		if (poll(p, ARRAY_SIZE(p), wait_ms(w)) < 0 && errno != EINTR)
+		int children_ms = webchild_turn(w), streams_ms = webstream_turn(w);
+		int wait_ms = sooner(sooner(children_ms, streams_ms), httpd_timeout_ms(w->httpd));
+		size_t n = 3 + webchild_fds(w, p + 3);
+		if (poll(p, n, wait_ms) < 0 && errno != EINTR)
 			return -errno;
 		httpd_run(w->httpd);
 		w->stop = p[1].revents || p[2].revents;
@@ -292,7 +308,10 @@ int webserver_run(const struct web_want *want, struct fault *f)
 		r = loop_open(want, &loop, f);
 	if (r == 0)
 		r = web_serve(&w, &l, &loop, f);
+	webchild_free(&w);
 	w.httpd = httpd_stop(w.httpd);
+	webask_free(&w);
+	webprofiles_free(&w);
 	web_store_close(&w);
 	web_healths_free(&w);
 	webstream_free(&w);

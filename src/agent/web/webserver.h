@@ -27,6 +27,7 @@ struct web_address {
 
 struct web_want {
 	const char *state_dir;
+	bool state_given; /* by --state: children are told so */
 	/* Where to listen: "ADDR:PORT", "unix:PATH"; NULL: 127.0.0.1, at port or the next that is free */
 	const char *listen;
 	uint32_t port; /* 0: WEB_PORT or the next free one */

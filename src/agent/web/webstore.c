@@ -5,6 +5,7 @@
 #include "agent/web/web.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "sense/proc/proc.h"
 
 /* Rows that are lent are copies, read again so often. A store that cannot be opened is tried again so often. */
 #define LENT_NS (10 * NS_PER_S)
@@ -86,6 +87,24 @@ bool web_job(const struct webcall *c, struct job *ret)
 	else
 		web_job_refresh(c->web, ret);
 	return r == 0;
+}
+
+bool web_may_look(const struct webcall *c, pid_t pid)
+{
+	struct proc_status st;
+	struct job j;
+	struct store *s = web_store(c->web);
+	int r = proc_status_read(&c->web->world, pid, &st);
+	if (r != 0) {
+		web_fail(c, 404, "absent", "there is no process %d", (int)pid);
+		return false;
+	}
+	if (st.uid == geteuid() && geteuid() != 0)
+		return true;
+	if (s && store_find_job_of_pid(s, pid, &j) == 0 && job_is_open(&j))
+		return true;
+	web_fail(c, 403, "forbidden", "process %d is of no job that vigil watches here", (int)pid);
+	return false;
 }
 
 static int event_seen(void *ctx, const struct job_event *e)
