@@ -52,7 +52,7 @@ static const struct option options[] = {
 	{.name = "until",
 	 .type = OPTION_U32,
 	 .arg = "PID",
-	 .help = "end when this process, the one that started it, has ended",
+	 .help = "end when this process has ended; stderr is left alone once the address is printed",
 	 .offset = offsetof(struct dashboard_options, until)},
 	{.name = "open",
 	 .type = OPTION_FLAG,
@@ -121,6 +121,8 @@ static void listens(void *ctx, const struct web_address *a)
 	}
 	if (d->options->open && !a->is_unix)
 		browser_open(a->url);
+	if (d->options->until > 0) /* whoever reads the job's stderr to its end must not wait for us */
+		(void)freopen("/dev/null", "w", stderr);
 }
 
 static int dashboard_run(const void *opts, int argc, char **argv)

@@ -4,6 +4,7 @@
 
 #include "agent/rules/rulefiles.h"
 #include "agent/run/supervise.h"
+#include "agent/web/webbeside.h"
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
 #include "base/log.h"
@@ -23,6 +24,7 @@ struct run_options {
 	uint64_t summary_every;
 	uint64_t keep_output, keep_output_all;
 	bool calls;
+	bool dashboard;
 	bool heap, heap_dormant, heap_objects;
 	bool collectives;
 	uint64_t heap_rate;
@@ -111,6 +113,10 @@ static const struct option options[] = {
 	 .type = OPTION_FLAG,
 	 .help = "have NCCL load vigil's plugin, which records its calls; see vigil collectives",
 	 .offset = offsetof(struct run_options, collectives)},
+	{.name = "dashboard",
+	 .type = OPTION_FLAG,
+	 .help = "serve the page for as long as the job runs, and print its address; see vigil dashboard",
+	 .offset = offsetof(struct run_options, dashboard)},
 	{.name = "rules",
 	 .type = OPTION_TEXT,
 	 .arg = "FILE,…",
@@ -201,6 +207,16 @@ static int rules_check(const struct run_options *o, const struct world *w)
 	return 0;
 }
 
+/* A page that cannot be served is no reason not to run the job. */
+static void dashboard_start(const char *state)
+{
+	int r = private_state(state);
+	if (r == 0)
+		r = webbeside_start(state);
+	if (r < 0)
+		log_warning("the page cannot be served: %s", strerror(-r));
+}
+
 static int run(const void *opts, int argc, char **argv)
 {
 	const struct run_options *o = opts;
@@ -248,6 +264,8 @@ static int run(const void *opts, int argc, char **argv)
 	spec.watch.state_dir = state;
 	private_umask();
 	leftover_clear(&w, state);
+	if (o->dashboard)
+		dashboard_start(state);
 	int status = supervise_run(&spec, &w);
 	guard_options_sweep(&o->guard, &w, state);
 	return status;

@@ -118,5 +118,7 @@ void web_incidents(const struct webcall *c);
 void web_incident(const struct webcall *c);
 void web_logs(const struct webcall *c);
 void web_log(const struct webcall *c);
+void web_moment(const struct webcall *c);
+void web_signal(const struct webcall *c);
 void web_page(const struct webcall *c);
 void web_openapi(const struct webcall *c);

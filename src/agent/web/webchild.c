@@ -119,12 +119,14 @@ static void said_read(int fd, char dst[static 500])
 	if (file_read_from(fd, from, text, sizeof(text), &len) < 0)
 		len = 0;
 	rest = (struct span){text, len};
-	while (span_line(&rest, &line))
-		if (span_trim(line).len > 0)
-			last = span_trim(line);
-	if (span_starts(last, "vigil: "))
-		last = (struct span){last.p + 7, last.len - 7};
+	while (span_line(&rest, &line)) /* a message may quote a command of several lines */
+		if (span_starts(line, "vigil: "))
+			last = (struct span){line.p + 7, (size_t)(text + len - line.p) - 7};
+	last = span_trim(last);
 	span_copy(last, dst, 500);
+	for (char *p = dst; *p; p++)
+		if (*p == '?' && last.p[p - dst] == '\n')
+			*p = ' ';
 }
 
 static void child_done(struct webchild *c, int status)

@@ -46,6 +46,8 @@ static handler_fn *const handlers[] = {
 	[ROUTE_LOG] = web_log,
 	[ROUTE_OPENAPI] = web_openapi,
 	[ROUTE_RANKS] = web_ranks,
+	[ROUTE_MOMENT] = web_moment,
+	[ROUTE_SIGNAL] = web_signal,
 	[ROUTE_PROFILES] = web_profiles,
 	[ROUTE_PROFILE] = web_profile,
 	[ROUTE_PROFILE_START] = web_profile_start,
@@ -233,7 +235,7 @@ static int loop_open(const struct web_want *want, struct loop *ret, struct fault
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	ret->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	ret->until_fd = want->until > 0 ? (int)syscall(SYS_pidfd_open, want->until, 0) : -1;
-	if (want->until > 0 && (ret->until_fd < 0 || getppid() != want->until))
+	if (want->until > 0 && ret->until_fd < 0)
 		return fault_set(f, -ESRCH, "process %d, which the page was to be served for, has ended",
 				 (int)want->until);
 	return ret->signal_fd < 0 ? fault_set(f, -errno, "cannot wait for signals: %s", strerror(errno)) : 0;
