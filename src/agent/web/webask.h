@@ -1,6 +1,6 @@
 /*
- * Routes whose answer a child makes: the command's own output. Those who ask the same while it runs, and for some seconds
- * after, share one child.
+ * Routes whose answer a child makes: the command's own output. Those who ask the same while it runs, and for some
+ * seconds after, share one child.
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 #include "agent/web/webbeside.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -9,7 +10,7 @@
 #include "base/buf.h"
 
 /* In the grandchild. */
-static _Noreturn void server_become(const char *state_dir, pid_t until)
+static _Noreturn void server_become(int proc_fd, const char *state_dir, pid_t until)
 {
 	char pid[16];
 	sigset_t none;
@@ -20,13 +21,14 @@ static _Noreturn void server_become(const char *state_dir, pid_t until)
 	int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0)
 		_exit(125);
-	(void)syscall(SYS_close_range, 3u, ~0u, 0u);
+	(void)syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
 	TEXT_FORMAT(pid, "%d", (int)until);
-	execl("/proc/self/exe", "vigil", "dashboard", "--until", pid, "--state", state_dir, (char *)NULL);
+	const char *argv[] = {"vigil", "dashboard", "--until", pid, "--state", state_dir, NULL};
+	(void)execveat(proc_fd, "self/exe", (char *const *)(uintptr_t)argv, environ, 0);
 	_exit(127);
 }
 
-int webbeside_start(const char *state_dir)
+int webbeside_start(const struct world *w, const char *state_dir)
 {
 	int status;
 	pid_t supervisor = getpid(), pid = fork();
@@ -35,7 +37,7 @@ int webbeside_start(const char *state_dir)
 	if (pid == 0) {
 		pid_t server = fork();
 		if (server == 0)
-			server_become(state_dir, supervisor);
+			server_become(w->proc_fd, state_dir, supervisor);
 		_exit(server < 0 ? 1 : 0);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -4,11 +4,11 @@
  */
 #pragma once
 
-#include "base/base.h"
+#include "sense/world.h"
 
 /*
- * To be called before the supervisor starts anything. The server is no child of the supervisor's and in a session of its
- * own, so neither Ctrl-C nor the supervisor's wait meets it. Its address is printed on stderr by itself. -errno: it was
- * not started.
+ * To be called before the supervisor starts anything. The server is no child of the supervisor's and in a session of
+ * its own, so neither Ctrl-C nor the supervisor's wait meets it. It prints its address on stderr. -errno: it was not
+ * started.
  */
-int must_check webbeside_start(const char *state_dir);
+int must_check webbeside_start(const struct world *w, const char *state_dir);

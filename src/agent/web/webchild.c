@@ -1,6 +1,7 @@
 #include "agent/web/webchild.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static _Noreturn void child_become(const struct web *w, const struct webchild_wa
 	sigset_t none;
 	const char *argv[32] = {"vigil"};
 	size_t n = 1;
+	const int proc_fd = w->world.proc_fd;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)setsid();
 	(void)sigemptyset(&none);
@@ -52,8 +54,8 @@ static _Noreturn void child_become(const struct web *w, const struct webchild_wa
 	if (getppid() != parent || null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
 	    dup2(want->out_fd, STDOUT_FILENO) < 0 || dup2(err_fd, STDERR_FILENO) < 0)
 		_exit(125);
-	(void)syscall(SYS_close_range, 3u, ~0u, 0u);
-	execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+	(void)syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
+	(void)execveat(proc_fd, "self/exe", (char *const *)(uintptr_t)argv, environ, 0);
 	_exit(127);
 }
 

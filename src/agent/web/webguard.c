@@ -12,7 +12,8 @@ static bool port_is_plain(const char *p)
 	return *p == '\0' || (*p == ':' && strlen(p) <= 6 && span_u64(span_of(p + 1), &port) == 0 && port <= 65535);
 }
 
-bool webguard_host_name(const char *host, char *dst, size_t cap)
+/* The name in a Host header or an authority "name:port", without the port; false: it is none. */
+static bool host_name_of(const char *host, char *dst, size_t cap)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
 	size_t len;
@@ -33,7 +34,7 @@ bool webguard_host_name(const char *host, char *dst, size_t cap)
 
 bool webguard_allow(struct webguard *g, const char *host)
 {
-	if (g->n_hosts == WEBGUARD_HOSTS || !webguard_host_name(host, g->host[g->n_hosts], sizeof(g->host[0])))
+	if (g->n_hosts == WEBGUARD_HOSTS || !host_name_of(host, g->host[g->n_hosts], sizeof(g->host[0])))
 		return false;
 	g->n_hosts++;
 	return true;
@@ -43,7 +44,7 @@ static bool host_is_ours(const struct webguard *g, const char *host)
 {
 	static const char *const own[] = {"localhost", "127.0.0.1", "[::1]"};
 	char name[128];
-	if (!host || !webguard_host_name(host, name, sizeof(name)))
+	if (!host || !host_name_of(host, name, sizeof(name)))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (strcasecmp(own[i], name) == 0)

@@ -31,8 +31,6 @@ struct webguard_refusal {
 
 /* False: no room, or no name. */
 bool webguard_allow(struct webguard *g, const char *host);
-/* The name in a Host header or an authority "name:port", without the port; false: it is none. */
-bool webguard_host_name(const char *host, char *dst, size_t cap);
 /* data: it is for data, not for a file of the page; reads: GET or HEAD. True: go on. */
 bool webguard_check(const struct webguard *g, const struct webguard_headers *h, bool data, bool reads,
 		    struct webguard_refusal *ret);

@@ -1,6 +1,6 @@
 /*
- * What a profile is asked for as: the body of `POST /api/v1/profiles` taken apart, and the arguments of the command that
- * records it. Every value is checked against a list or a range. Pure.
+ * What a profile is asked for as: the body of `POST /api/v1/profiles` taken apart, and the arguments of the command
+ * that records it. Every value is checked against a list or a range. Pure.
  */
 #pragma once
 

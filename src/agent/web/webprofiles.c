@@ -49,9 +49,10 @@ static struct profile *running_find(const struct web *w, const char *id)
 
 /* ---- files ---- */
 
+/* Of a job that root's vigil keeps, its user's profiles are in the user's own state directory. */
 static void dir_of(const struct web *w, const struct job *j, char dst[static 400])
 {
-	if (j->log_dir[0] && access(j->log_dir, F_OK) == 0)
+	if (j->log_dir[0] && access(j->log_dir, W_OK) == 0)
 		(void)text_format(dst, 400, "%s/profiles", j->log_dir);
 	else
 		(void)text_format(dst, 400, "%.200s/jobs/%.64s/profiles", w->want->state_dir, j->id);

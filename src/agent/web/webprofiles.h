@@ -1,6 +1,6 @@
 /*
  * Profiles that the page asks for: each is a child that records into "<state>/jobs/<job>/profiles/<id>.json", beside
- * "<id>.about", which says what it is. They are listed from there, so they are kept with the job and go with it, and are
+ * "<id>.about", which says what it is. They are listed from there: they are kept with the job, go with it, and are
  * there after the server has ended.
  */
 #pragma once

@@ -304,6 +304,7 @@ int webserver_run(const struct web_want *want, struct fault *f)
 	cleanup(weblisten_done) struct weblisten l = {.fd = -1};
 	w = (struct web){.want = want};
 	(void)prctl(PR_SET_DUMPABLE, 0); /* tokens of another user's browser are in this memory */
+	(void)prctl(PR_SET_NAME, "vigil"); /* started by its descriptor it would be called exe */
 	files_raise();
 	int r = world_open(NULL, &w.world, f);
 	if (r == 0)
