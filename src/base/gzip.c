@@ -148,3 +148,18 @@ struct gunzip *gunzip_free(struct gunzip *g)
 	free(g);
 	return NULL;
 }
+
+char *gunzip(const void *gz, size_t gz_len, size_t len)
+{
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)gz, .avail_in = (uInt)gz_len};
+	cleanup(freep) char *text = malloc(len + 1);
+	if (!text || inflateInit2(&z, GZIP_WINDOW) != Z_OK)
+		return NULL;
+	z.next_out = (Bytef *)text;
+	z.avail_out = (uInt)len;
+	int r = inflate(&z, Z_FINISH);
+	bool whole = r == Z_STREAM_END && z.total_out == len;
+	(void)inflateEnd(&z);
+	text[len] = '\0';
+	return whole ? take(&text) : NULL;
+}

@@ -36,3 +36,6 @@ static inline void gunzip_freep(struct gunzip **g)
 {
 	*g = gunzip_free(*g);
 }
+
+/* What a gzip file of one part holds, in memory: exactly len bytes, malloc'ed. NULL: it does not, or no memory. */
+char *gunzip(const void *gz, size_t gz_len, size_t len);

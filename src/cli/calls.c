@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/logfiles.h"
+#include "agent/jobs/logfiles.h"
 #include "cli/recording.h"
 #include "cli/view.h"
 #include "model/stacks/calls_stackset.h"

@@ -10,6 +10,7 @@ extern const struct command command_agent;
 extern const struct command command_calls;
 extern const struct command command_collectives;
 extern const struct command command_config;
+extern const struct command command_dashboard;
 extern const struct command command_doctor;
 extern const struct command command_events;
 extern const struct command command_flame;

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/past.h"
+#include "agent/jobs/past.h"
 #include "cli/view.h"
 #include "tell/jobs/job_json.h"
 #include "tell/text/textcols.h"
@@ -99,7 +99,7 @@ static void print_row(const struct list *l, const struct job *j)
 		textcols_head(p, columns, ARRAY_SIZE(columns), 0, true);
 	const struct textcells cells = {
 		.text = {j->id, job_state_name(j->state), exit, time_format(j->started_unix_ms, when),
-			 view_ran(j, l->now_unix_ms, ran), attempt, peak, kills, step, j->command},
+			 job_ran(j, l->now_unix_ms, ran), attempt, peak, kills, step, j->command},
 		.ink = {[1] = state_ink(j->state)},
 	};
 	textcols_row(p, columns, ARRAY_SIZE(columns), 0, &cells);

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/follow.h"
-#include "cli/logfiles.h"
+#include "agent/jobs/logfiles.h"
 #include "cli/view.h"
 #include "sense/rank.h"
 

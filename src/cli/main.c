@@ -21,6 +21,7 @@ const struct command *const commands[] = {
 	&command_logs,
 	&command_timeline,
 	&command_report,
+	&command_dashboard,
 	&command_agent,
 	&command_top,
 	&command_mem,

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/past.h"
+#include "agent/jobs/past.h"
 #include "cli/view.h"
 #include "model/incident/incident.h"
 #include "tell/jobs/job_json.h"
@@ -176,7 +176,7 @@ static int show_processes(struct list *l, const struct job *j)
 {
 	l->n_stored = 0;
 	past_steps(j, &l->steps);
-	int r = past_each_process(l->view, j, show_process, l);
+	int r = past_each_process(l->view->store, j, show_process, l);
 	return r < 0 ? r : show_members(l, j);
 }
 

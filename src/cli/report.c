@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/commands.h"
-#include "cli/report_gather.h"
+#include "agent/incident/report_gather.h"
 #include "cli/view.h"
 #include "tell/incident/page.h"
 
@@ -81,6 +81,13 @@ static int tell(const struct report_options *o, const struct job *j, const struc
 	return write_file(report, o->html && *o->html ? o->html : path, o->html != NULL);
 }
 
+static int gather(const struct view *v, const struct job *j, struct js **ret)
+{
+	const struct report_from from = {v->store, v->has_world ? &v->world : NULL, v->state};
+	int r = report_gather(&from, j, ret);
+	return r < 0 ? view_failed(v, r, "the job") : 0;
+}
+
 static int report_run(const void *opts, int argc, char **argv)
 {
 	const struct report_options *o = opts;
@@ -97,7 +104,7 @@ static int report_run(const void *opts, int argc, char **argv)
 	if (status == 0)
 		status = view_job(&v, argc == 1 ? argv[0] : NULL, &j);
 	if (status == 0)
-		status = report_gather(&v, &j, &report);
+		status = gather(&v, &j, &report);
 	return status != 0 ? status : tell(o, &j, report);
 }
 

@@ -4,6 +4,7 @@
 
 #include "agent/rules/rulefiles.h"
 #include "agent/run/supervise.h"
+#include "agent/web/webbeside.h"
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
 #include "base/log.h"
@@ -24,6 +25,7 @@ struct run_options {
 	uint64_t summary_every;
 	uint64_t keep_output, keep_output_all;
 	bool calls;
+	bool dashboard;
 	bool heap, heap_dormant, heap_objects;
 	bool collectives;
 	const char *threads;
@@ -120,6 +122,10 @@ static const struct option options[] = {
 		 "times "
 		 "threads to the physical cores of the cpuset and quota; what the environment has set stays",
 	 .offset = offsetof(struct run_options, threads)},
+	{.name = "dashboard",
+	 .type = OPTION_FLAG,
+	 .help = "serve the page for as long as the job runs, and print its address; see vigil dashboard",
+	 .offset = offsetof(struct run_options, dashboard)},
 	{.name = "rules",
 	 .type = OPTION_TEXT,
 	 .arg = "FILE,…",
@@ -210,6 +216,16 @@ static int rules_check(const struct run_options *o, const struct world *w)
 	return 0;
 }
 
+/* A page that cannot be served is no reason not to run the job. */
+static void dashboard_start(const struct world *w, const char *state)
+{
+	int r = private_state(state);
+	if (r == 0)
+		r = webbeside_start(w, state);
+	if (r < 0)
+		log_warning("the page cannot be served: %s", strerror(-r));
+}
+
 static int run(const void *opts, int argc, char **argv)
 {
 	const struct run_options *o = opts;
@@ -259,6 +275,8 @@ static int run(const void *opts, int argc, char **argv)
 	run_threads_set(o->threads, &w, &spec);
 	private_umask();
 	leftover_clear(&w, state);
+	if (o->dashboard)
+		dashboard_start(&w, state);
 	int status = supervise_run(&spec, &w);
 	guard_options_sweep(&o->guard, &w, state);
 	return status;

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/past.h"
+#include "agent/jobs/past.h"
 #include "cli/view.h"
 #include "model/incident/incident.h"
 #include "tell/jobs/job_json.h"
@@ -30,13 +30,13 @@ static void print_times(const struct view *v, const struct job *j)
 	if (j->state == JOB_LOST && j->ended_unix_ms > 0) {
 		textout_value(p, "watched until",
 			      "%s, for %s: then vigil was told to stop watching, and the job went on",
-			      time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
+			      time_format(j->ended_unix_ms, ended), job_ran(j, 0, ran));
 		return;
 	}
 	if (j->ended_unix_ms > 0)
-		textout_value(p, "ended", "%s, after %s", time_format(j->ended_unix_ms, ended), view_ran(j, 0, ran));
+		textout_value(p, "ended", "%s, after %s", time_format(j->ended_unix_ms, ended), job_ran(j, 0, ran));
 	else if (j->state != JOB_LOST)
-		textout_value(p, "running for", "%s", view_ran(j, clock_unix_ms(), ran));
+		textout_value(p, "running for", "%s", job_ran(j, clock_unix_ms(), ran));
 	if (j->state == JOB_LOST)
 		textout_value(p, "lost",
 			      "the vigil in charge (pid %ld) is gone and did not say how the job ended; 'vigil why %s' "
@@ -190,7 +190,7 @@ static int show_json(const struct view *v, const struct job *j)
 	past_steps(j, &known);
 	past_steps_put(o, &known);
 	struct part processes = {v, js_array(), 0}, events = {v, js_array(), 0}, incidents = {v, js_array(), 0};
-	int r = past_each_process(v, j, show_process, &processes);
+	int r = past_each_process(v->store, j, show_process, &processes);
 	if (r == 0)
 		r = store_each_event(v->store, j->id, 0, show_event, &events);
 	if (r == 0)
@@ -208,7 +208,7 @@ static int show_text(const struct view *v, const struct job *j)
 {
 	struct part processes = {.view = v}, events = {.view = v}, incidents = {.view = v};
 	print_job(v, j);
-	int r = past_each_process(v, j, show_process, &processes);
+	int r = past_each_process(v->store, j, show_process, &processes);
 	if (r == 0)
 		r = store_each_event(v->store, j->id, 0, show_event, &events);
 	if (r == 0)

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/commands.h"
-#include "cli/past.h"
+#include "agent/jobs/past.h"
 #include "cli/view.h"
 #include "tell/jobs/timeline.h"
 

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "agent/web/webassets.h"
 #include "cli/commands.h"
 
 static int version_run(const void *options, int argc, char **argv)
@@ -7,7 +8,8 @@ static int version_run(const void *options, int argc, char **argv)
 	(void)options;
 	(void)argc;
 	(void)argv;
-	printf("vigil %s\n", VIGIL_VERSION);
+	printf("vigil %s%s\n", VIGIL_VERSION,
+	       webassets_full ? "" : " (built without its page: vigil dashboard shows a small one)");
 	return 0;
 }
 

@@ -5,21 +5,16 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "agent/host/host.h"
 #include "agent/host/world_open.h"
 #include "agent/incident/leftover.h"
 #include "agent/incident/unstored.h"
 #include "agent/jobs/joblife.h"
-#include "agent/memory/pss.h"
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/nearest.h"
 #include "cli/state.h"
-#include "sense/proc/proc.h"
 
 static struct textout terminal(void)
 {
@@ -103,43 +98,6 @@ void view_refresh(const struct view *v, struct job *j)
 		j->state = JOB_LOST;
 }
 
-/* Smaller processes are not worth a look at how their pages are shared. */
-#define OWN_LEAST_BYTES (4 * MIB)
-#define OWN_BUDGET_NS (3 * NS_PER_S)
-
-/* Lowers own_bytes to the process's part of what it shares with forks, while the command has time for that. */
-static void own_read(const struct view *v, struct job_process *p)
-{
-	static struct footprint_row row; /* large */
-	static struct world kept; /* a thread that is stuck in the kernel outlives the view */
-	static uint64_t spent_ns;
-	uint64_t began_ns = v->world.mono_ns();
-	if (p->own_bytes < OWN_LEAST_BYTES || spent_ns >= OWN_BUDGET_NS)
-		return;
-	kept = v->world;
-	row = (struct footprint_row){.pid = p->pid, .own_bytes = p->own_bytes};
-	ignore(pss_read(&kept, &row, 1, OWN_BUDGET_NS - spent_ns), "then it is resident less shared");
-	spent_ns += v->world.mono_ns() - began_ns;
-	p->own_bytes = row.own_bytes;
-}
-
-bool view_process_now(const struct view *v, struct job_process *p)
-{
-	struct proc_status s;
-	if (!v->has_world || p->ended_unix_ms > 0 || !joblife_runs(&v->world, p->pid, p->start_ticks))
-		return false;
-	if (proc_status_read(&v->world, p->pid, &s) == 0 && s.has_memory) {
-		p->rss_bytes = s.rss_bytes;
-		p->shared_bytes = add_cap(s.rss_file_bytes, s.rss_shmem_bytes);
-		p->own_bytes = sub_floor(s.rss_bytes, p->shared_bytes);
-		p->swap_bytes = s.swap_bytes;
-		own_read(v, p);
-		if (p->peak_own_bytes > 0) /* 0: it was not measured while it ran, so its memory now is no peak */
-			p->peak_own_bytes = MAX(p->peak_own_bytes, p->own_bytes);
-	}
-	return true;
-}
-
 static int offer_job(void *ctx, const struct job *j)
 {
 	static char kept[64]; /* the nearest name must outlive the row */
@@ -202,30 +160,6 @@ size_t view_rest(const struct view *v, size_t used)
 	if (v->paper.width == 0)
 		return VIEW_UNCUT;
 	return v->paper.width > used + 8 ? v->paper.width - used : 8;
-}
-
-/* Time since the supervisor of a job that runs here began, by a clock that cannot be set. False: not known. */
-static bool lived_here(const struct job *j, uint64_t *ret_ns)
-{
-	char node[sizeof(j->node)];
-	uint64_t ticks_per_s = (uint64_t)sysconf(_SC_CLK_TCK), now_ns = clock_boot_ns();
-	uint64_t began_ns = j->supervisor_start_ticks * (NS_PER_S / ticks_per_s);
-	host_name(node, sizeof(node));
-	if (j->ended_unix_ms > 0 || j->adopted || began_ns == 0 || began_ns > now_ns || strcmp(node, j->node) != 0)
-		return false;
-	*ret_ns = now_ns - began_ns;
-	return true;
-}
-
-char *view_ran(const struct job *j, int64_t now_unix_ms, char dst[static 24])
-{
-	int64_t end = j->ended_unix_ms > 0 ? j->ended_unix_ms : now_unix_ms;
-	uint64_t lived_ns;
-	if (j->state != JOB_LOST && lived_here(j, &lived_ns))
-		return duration_format(lived_ns, dst);
-	if (j->started_unix_ms <= 0 || end < j->started_unix_ms || (j->state == JOB_LOST && j->ended_unix_ms <= 0))
-		return text_copy(dst, 24, "-"); /* the end of a lost job was not seen */
-	return duration_format((uint64_t)(end - j->started_unix_ms) * NS_PER_MS, dst);
 }
 
 char *view_exit(bool known, int32_t wait_status, char dst[static 24])

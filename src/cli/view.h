@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "agent/jobs/jobran.h"
+#include "agent/memory/procnow.h"
 #include "model/jobs/job.h"
 #include "sense/world.h"
 #include "tell/text/textout.h"
@@ -41,13 +43,14 @@ int must_check view_job(const struct view *v, const char *text, struct job *ret)
 
 /* Set the state to JOB_LOST if the job is live in the store but its vigil, on this machine, is gone. */
 void view_refresh(const struct view *v, struct job *j);
-/* True if this process still runs; its memory is then set to what it uses now. */
-bool view_process_now(const struct view *v, struct job_process *p);
+/* As procnow_read. */
+static inline bool view_process_now(const struct view *v, struct job_process *p)
+{
+	return procnow_read(v->has_world ? &v->world : NULL, p);
+}
 
 /* Columns left for the last column of a table whose others take `used`; at least 8, VIEW_UNCUT if not a terminal. */
 size_t view_rest(const struct view *v, size_t used);
-/* How long the job ran or has been running, until now_unix_ms; "-" if that is not known. Returns dst. */
-char *view_ran(const struct job *j, int64_t now_unix_ms, char dst[static 24]);
 /* "exit 3", "SIGKILL"; "-" if not known. wait_status: of wait(2). Returns dst. */
 char *view_exit(bool known, int32_t wait_status, char dst[static 24]);
 /* 0, or EXIT_USAGE, logged, if there are more words than the command takes. */

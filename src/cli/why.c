@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/ending.h"
-#include "cli/past.h"
-#include "cli/story.h"
+#include "agent/incident/ending.h"
+#include "agent/jobs/past.h"
+#include "agent/incident/story.h"
 #include "cli/view.h"
 #include "tell/incident/report.h"
 
@@ -148,7 +148,7 @@ static int explain_live(struct why *w, const struct job *j)
 		return EXIT_ABSENT;
 	}
 	printf("Job %s is %s, for %s, attempt %u; %s%s\n\n", j->id, job_state_name(j->state),
-	       view_ran(j, clock_unix_ms(), ran), j->attempt, what, recent.n ? ". What was told of it last:" : ".");
+	       job_ran(j, clock_unix_ms(), ran), j->attempt, what, recent.n ? ". What was told of it last:" : ".");
 	past_steps(j, &known);
 	past_steps_text(j, &known, steps, sizeof(steps));
 	if (steps[0])
@@ -195,7 +195,7 @@ static int why_job(struct why *w, const struct job *j)
 {
 	cleanup(job_story_done) struct job_story s = {.json = NULL};
 	int r = w->options->all ? store_each_incident(w->view->store, j->id, print_each, w)
-				: job_story_read(w->view, j, &s);
+				: job_story_read(w->view->store, j, &s);
 	if (r < 0)
 		return view_failed(w->view, r, "the report");
 	if (w->shown > 0)

@@ -1,5 +1,6 @@
 #include "tell/jobs/job_json.h"
 
+#include <string.h>
 #include <sys/wait.h>
 
 #include "model/incident/incident.h"
@@ -93,4 +94,29 @@ struct js *event_json(const struct job_event *e)
 	js_put_text_if(o, "text", e->text);
 	js_put_text_if(o, "incident", e->incident);
 	return o;
+}
+
+const char *event_severity(const struct job_event *e)
+{
+	static const char *const errors[] = {"guard_died", "guard_stuck", "vigil_killed", "unkillable"};
+	static const char *const warnings[] = {
+		"retry",	  "hold_fire",	"end_others", "absurd_numbers", "log_failed",  "output_cut",
+		"output_gap",	  "suspected",	"standstill", "memory_warning", "loss_broken", "clock_set",
+		"memory_dry_run", "left_group", "unwatched",  "left_behind",	"signal"};
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+		if (strcmp(e->kind, errors[i]) == 0)
+			return "error";
+	for (size_t i = 0; i < ARRAY_SIZE(warnings); i++)
+		if (strcmp(e->kind, warnings[i]) == 0)
+			return "warning";
+	switch (incident_kind_of(e->kind)) {
+	case INCIDENT_NONE:
+	case INCIDENT_CLEAN_EXIT:
+		return "info";
+	case INCIDENT_STRAGGLER:
+	case INCIDENT_SLOWDOWN:
+		return "warning";
+	default:
+		return "error";
+	}
 }

@@ -11,3 +11,5 @@
 struct js *job_json(const struct job *j);
 struct js *process_json(const struct job_process *p);
 struct js *event_json(const struct job_event *e);
+/* "info", "warning" or "error". */
+const char *event_severity(const struct job_event *e);

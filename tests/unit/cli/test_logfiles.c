@@ -1,7 +1,7 @@
 #include "testing.h"
 
 #include "agent/made_world.h"
-#include "cli/logfiles.h"
+#include "agent/jobs/logfiles.h"
 
 static struct made_world made;
 static struct logfiles files;

@@ -79,15 +79,15 @@ static void the_time_a_job_ran_is_told_where_it_is_known(void **state)
 	(void)state;
 	char text[24];
 	struct job j = {.state = JOB_DONE, .started_unix_ms = 1000, .ended_unix_ms = 91000};
-	assert_string_equal(view_ran(&j, 0, text), "1 m 30 s");
+	assert_string_equal(job_ran(&j, 0, text), "1 m 30 s");
 	j.ended_unix_ms = 500; /* a clock that was set back */
-	assert_string_equal(view_ran(&j, 0, text), "-");
+	assert_string_equal(job_ran(&j, 0, text), "-");
 	j = (struct job){.state = JOB_RUNNING, .adopted = true, .started_unix_ms = 1000};
-	assert_string_equal(view_ran(&j, 11000, text), "10.0 s");
+	assert_string_equal(job_ran(&j, 11000, text), "10.0 s");
 	j.state = JOB_LOST; /* when it ended is not known */
-	assert_string_equal(view_ran(&j, 11000, text), "-");
+	assert_string_equal(job_ran(&j, 11000, text), "-");
 	j.ended_unix_ms = 3000;
-	assert_string_equal(view_ran(&j, 11000, text), "2.0 s");
+	assert_string_equal(job_ran(&j, 11000, text), "2.0 s");
 }
 
 static void three_states_are_live(void **state)

@@ -1,4 +1,4 @@
-#include "cli/report_gather.h"
+#include "agent/incident/report_gather.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mask.h"
-#include "cli/commands.h"
-#include "cli/ending.h"
-#include "cli/past.h"
-#include "cli/report_output.h"
-#include "cli/story.h"
+#include "agent/incident/ending.h"
+#include "agent/jobs/jobran.h"
+#include "agent/jobs/past.h"
+#include "agent/memory/procnow.h"
+#include "agent/incident/report_output.h"
+#include "agent/incident/story.h"
 #include "tell/incident/report.h"
 #include "tell/jobs/job_json.h"
 
@@ -19,7 +20,7 @@
 #define SAMPLES_MOST 600
 
 struct gather {
-	const struct view *view;
+	const struct report_from *from;
 	const struct job *job;
 	struct js *report, *incidents, *events, *attempts, *processes;
 	const struct js *lead; /* borrowed from report; NULL: none */
@@ -95,7 +96,7 @@ static int verdict_gather(struct gather *g)
 	const struct job *j = g->job;
 	char text[300], ran[24];
 	const char *tone;
-	int r = job_story_read(g->view, j, &s);
+	int r = job_story_read(g->from->store, j, &s);
 	if (r < 0)
 		return r;
 	struct js *verdict = js_object(), *lead = NULL;
@@ -108,7 +109,7 @@ static int verdict_gather(struct gather *g)
 		lead = report_json(&made);
 	}
 	TEXT_FORMAT(text, "Job %s is %s, for %s, attempt %u; there was no incident so far.", j->id,
-		    job_state_name(j->state), view_ran(j, clock_unix_ms(), ran), j->attempt);
+		    job_state_name(j->state), job_ran(j, clock_unix_ms(), ran), j->attempt);
 	if (!lead && !job_is_open(j))
 		TEXT_FORMAT(text, "Job %s has ended; what is kept of it cannot be read.", j->id);
 	js_put_text(verdict, "text", lead ? js_get_text(lead, "summary", text) : text);
@@ -225,36 +226,11 @@ static int report_process_take(void *ctx, const struct job_process *stored)
 {
 	struct gather *g = ctx;
 	struct job_process p = *stored;
-	bool live = view_process_now(g->view, &p);
+	bool live = procnow_read(g->from->world, &p);
 	struct js *o = process_json(&p);
 	js_put_bool(o, "running", live);
 	js_add(g->processes, o);
 	return 0;
-}
-
-static const char *severity_of(const struct job_event *e)
-{
-	static const char *const errors[] = {"guard_died", "guard_stuck", "vigil_killed", "unkillable"};
-	static const char *const warnings[] = {
-		"retry",	  "hold_fire",	"end_others", "absurd_numbers", "log_failed",  "output_cut",
-		"output_gap",	  "suspected",	"standstill", "memory_warning", "loss_broken", "clock_set",
-		"memory_dry_run", "left_group", "unwatched",  "left_behind",	"signal"};
-	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
-		if (strcmp(e->kind, errors[i]) == 0)
-			return "error";
-	for (size_t i = 0; i < ARRAY_SIZE(warnings); i++)
-		if (strcmp(e->kind, warnings[i]) == 0)
-			return "warning";
-	switch (incident_kind_of(e->kind)) {
-	case INCIDENT_NONE:
-	case INCIDENT_CLEAN_EXIT:
-		return "info";
-	case INCIDENT_STRAGGLER:
-	case INCIDENT_SLOWDOWN:
-		return "warning";
-	default:
-		return "error";
-	}
 }
 
 static void attempt_put(struct gather *g)
@@ -289,7 +265,7 @@ static int event_take(void *ctx, const struct job_event *e)
 	if (g->at_event++ + EVENTS_MOST < g->n_events)
 		return 0;
 	struct js *o = event_json(e);
-	js_put_text(o, "severity", severity_of(e));
+	js_put_text(o, "severity", event_severity(e));
 	js_add(g->events, o);
 	return 0;
 }
@@ -307,8 +283,8 @@ static int incident_take(void *ctx, const char *id, const char *text)
 
 static int rows_gather(struct gather *g)
 {
-	struct store *store = g->view->store;
-	int r = past_each_process(g->view, g->job, report_process_take, g);
+	struct store *store = g->from->store;
+	int r = past_each_process(store, g->job, report_process_take, g);
 	if (r == 0)
 		r = store_each_event(store, g->job->id, 0, event_count, g);
 	if (r == 0)
@@ -327,9 +303,9 @@ static void progress_put(const struct gather *g)
 	js_put_text_if(g->report, "progress", text);
 }
 
-int report_gather(const struct view *v, const struct job *j, struct js **ret)
+int report_gather(const struct report_from *from, const struct job *j, struct js **ret)
 {
-	struct gather g = {.view = v, .job = j, .report = js_object(), .incidents = js_array(), .events = js_array(),
+	struct gather g = {.from = from, .job = j, .report = js_object(), .incidents = js_array(), .events = js_array(),
 			   .attempts = js_array(), .processes = js_array()};
 	js_put_text(g.report, "schema", "vigil.report/1");
 	js_put_i64(g.report, "made_unix_ms", clock_unix_ms());
@@ -345,10 +321,10 @@ int report_gather(const struct view *v, const struct job *j, struct js **ret)
 	if (g.n_events > EVENTS_MOST)
 		js_put_u64(g.report, "events_left_out", g.n_events - EVENTS_MOST);
 	js_put(g.report, "incidents", g.incidents);
-	js_put(g.report, "output", report_output(v, j, g.lead));
+	js_put(g.report, "output", report_output(from->state_dir, j, g.lead));
 	if (r < 0) {
 		js_free(g.report);
-		return view_failed(v, r, "the job");
+		return r;
 	}
 	js_change_texts(g.report, mask_text);
 	*ret = g.report;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/json.h"
-#include "cli/view.h"
+#include "model/jobs/job.h"
 
 /*
  * An array of {"rank", "attempt", "stream", "lines"}, owned by the caller; empty if nothing is kept. The victim and the
  * culprit ranks of lead (a "vigil.incident/1", NULL: none) come first; of many ranks not all are in it.
  */
-struct js *report_output(const struct view *v, const struct job *j, const struct js *lead);
+struct js *report_output(const char *state_dir, const struct job *j, const struct js *lead);

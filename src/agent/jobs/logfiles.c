@@ -1,4 +1,4 @@
-#include "cli/logfiles.h"
+#include "agent/jobs/logfiles.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,9 @@
-#include "cli/past.h"
+#include "agent/jobs/past.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -31,6 +32,37 @@ void past_steps(const struct job *j, struct job_steps *ret)
 	size_t len;
 	int error;
 	cleanup(freep) char *text = past_read(j, &len, &error);
+	job_steps_of((struct span){text, len}, j->attempt, ret);
+}
+
+/* What makes a file a series; a reader passes over the part of a record that follows it here. */
+#define SERIES_HEAD 8
+/* Minutes of 64 ranks that are looked at each second. */
+#define STEPS_TAIL (512 * KIB)
+
+char *past_read_tail(const struct job *j, size_t most, size_t *ret_len)
+{
+	char path[320];
+	struct stat st;
+	size_t head = 0, len = 0;
+	TEXT_FORMAT(path, "%s/%s", j->log_dir, SERIES_FILE);
+	cleanup(closep) int fd = j->log_dir[0] ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	cleanup(freep) char *text = malloc(most + SERIES_HEAD);
+	uint64_t from = MAX(sub_floor((uint64_t)st.st_size, most), (uint64_t)SERIES_HEAD);
+	from -= from % 8; /* records are multiples of eight bytes */
+	if (!text || file_read_from(fd, 0, text, SERIES_HEAD, &head) < 0 || head < SERIES_HEAD ||
+	    file_read_from(fd, from, text + SERIES_HEAD, most, &len) < 0)
+		return NULL;
+	*ret_len = SERIES_HEAD + len;
+	return take(&text);
+}
+
+void past_steps_tail(const struct job *j, struct job_steps *ret)
+{
+	size_t len = 0;
+	cleanup(freep) char *text = past_read_tail(j, STEPS_TAIL, &len);
 	job_steps_of((struct span){text, len}, j->attempt, ret);
 }
 
@@ -125,7 +157,7 @@ static int stored_take(void *ctx, const struct job_process *stored)
 	return p->fn(p->ctx, &one);
 }
 
-int past_each_process(const struct view *v, const struct job *j, past_process_fn *fn, void *ctx)
+int past_each_process(struct store *store, const struct job *j, past_process_fn *fn, void *ctx)
 {
 	size_t len;
 	int error;
@@ -135,7 +167,7 @@ int past_each_process(const struct view *v, const struct job *j, past_process_fn
 	int r = job_processes_of((struct span){text, len}, &list, &p.n);
 	p.of = list;
 	if (r == 0)
-		r = store_each_process(v->store, j->id, stored_take, &p);
+		r = store_each_process(store, j->id, stored_take, &p);
 	for (size_t i = 0; r == 0 && i < p.n; i++) {
 		const struct series_process *s = &p.of[i];
 		if (s->pid == 0 || !is_shown(s))

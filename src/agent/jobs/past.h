@@ -2,8 +2,9 @@
 #pragma once
 
 #include "base/json.h"
-#include "cli/view.h"
+#include "model/jobs/job.h"
 #include "tell/jobs/jobpast.h"
+#include "tell/store/store.h"
 
 /* A series file may pass its bound for a while when writing fails, but stays below twice of it. */
 #define PAST_READ_MAX (2 * SERIES_MAX_BYTES + MIB)
@@ -26,4 +27,8 @@ typedef int past_process_fn(void *ctx, const struct job_process *p);
  * The main processes, launchers and Ray workers of a job, running and ended: those of the store, with the rank and role
  * that they were last known by, then those that only the series has. 0, what fn returned, or a negative errno.
  */
-int must_check past_each_process(const struct view *v, const struct job *j, past_process_fn *fn, void *ctx);
+int must_check past_each_process(struct store *s, const struct job *j, past_process_fn *fn, void *ctx);
+/* The job's steps as past_steps has them, from the end of the file only: enough for what is going on now. */
+void past_steps_tail(const struct job *j, struct job_steps *ret);
+/* The beginning of the series (what makes it one) and its last bytes, malloc'ed; NULL: there is none. */
+char *past_read_tail(const struct job *j, size_t most, size_t *ret_len);

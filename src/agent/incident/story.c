@@ -1,8 +1,9 @@
-#include "cli/story.h"
+#include "agent/incident/story.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/jobs/jobran.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "judge/death/story.h"
@@ -85,20 +86,20 @@ static void end_tell(const struct reading *g, const struct job *j, struct incide
 				    : "Vigil itself was ended while the job hung, most likely by SIGKILL.");
 	} else if (j->has_exit) {
 		TEXT_FORMAT(e->text, "It ended with exit status %d, after %s in all.", j->exit_status,
-			    view_ran(j, 0, ran));
+			    job_ran(j, 0, ran));
 	} else {
 		TEXT_FORMAT(e->text, "It ended after %s in all; its exit status is known only to its parent.",
-			    view_ran(j, 0, ran));
+			    job_ran(j, 0, ran));
 	}
 	signal_text(g, e);
 }
 
-int job_story_read(const struct view *v, const struct job *j, struct job_story *ret)
+int job_story_read(struct store *store, const struct job *j, struct job_story *ret)
 {
 	cleanup(story_reading_done) struct reading g = {.signal = {.seq = 0}};
-	int r = store_each_incident(v->store, j->id, incident_take, &g);
+	int r = store_each_incident(store, j->id, incident_take, &g);
 	if (r == 0 && g.story.hang.id[0])
-		r = store_each_event(v->store, j->id, 0, signal_take, &g);
+		r = store_each_event(store, j->id, 0, signal_take, &g);
 	if (r < 0)
 		return r;
 	*ret = (struct job_story){.leads_hang = story_hang_leads(&g.story)};

@@ -7,5 +7,5 @@
 #include "model/incident/incident.h"
 #include "model/jobs/job.h"
 
-/* j: brought up to date by view_job. False: the job has not ended; *ret is then unchanged. */
+/* j: with a state that is up to date (agent/jobs/joblife). False: the job has not ended; *ret is then unchanged. */
 bool job_ending(const struct job *j, struct incident *ret);

@@ -1,4 +1,4 @@
-#include "cli/report_output.h"
+#include "agent/incident/report_output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "cli/logfiles.h"
+#include "agent/jobs/logfiles.h"
 
 #define LINES_MOST 40
 #define LINE_BYTES_MOST 2000
@@ -75,7 +75,7 @@ static bool output_is_named(const struct js *lead, int32_t rank)
 	return js_get_i64(js_get(lead, "victim"), "rank", -1) == rank;
 }
 
-struct js *report_output(const struct view *v, const struct job *j, const struct js *lead)
+struct js *report_output(const char *state_dir, const struct job *j, const struct js *lead)
 {
 	struct js *all = js_array();
 	cleanup(logfiles_done) struct logfiles l = {.n = 0};
@@ -84,7 +84,7 @@ struct js *report_output(const struct view *v, const struct job *j, const struct
 	if (j->log_dir[0] && access(j->log_dir, F_OK) == 0)
 		TEXT_COPY(log_dir, j->log_dir);
 	else /* a state directory that was copied or moved */
-		TEXT_FORMAT(log_dir, "%.200s/jobs/%.64s", v->state, j->id);
+		TEXT_FORMAT(log_dir, "%.200s/jobs/%.64s", state_dir, j->id);
 	int r = logfiles_newest(log_dir, &attempt);
 	if (r == 0)
 		r = logfiles_open(&l, log_dir, attempt, -1, LOGFILES_OUT | LOGFILES_ERR);

@@ -4,8 +4,9 @@
  */
 #pragma once
 
-#include "cli/view.h"
 #include "model/incident/incident.h"
+#include "model/jobs/job.h"
+#include "tell/store/store.h"
 
 struct job_story {
 	char *json; /* the incident that leads, as it was stored; owned; NULL: there is none */
@@ -14,8 +15,8 @@ struct job_story {
 	char before[64], before_text[400]; /* a hang that nothing resolved came before what leads; empty: none */
 };
 
-/* j: brought up to date by view_job. 0 or a negative errno. */
-int must_check job_story_read(const struct view *v, const struct job *j, struct job_story *ret);
+/* j: brought up to date by its caller. 0 or a negative errno. */
+int must_check job_story_read(struct store *store, const struct job *j, struct job_story *ret);
 /*
  * True if the stored incident is what to tell first. False: there is none, or the job is lost: its loss is newer than
  * its last incident, and says less than a hang.

@@ -1,9 +1,9 @@
-#include "cli/ending.h"
+#include "agent/incident/ending.h"
 
+#include "agent/jobs/jobran.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/units.h"
-#include "cli/view.h"
 
 /* The end of a job without a stored incident, in the form of an incident. */
 static struct incident incident_of(const struct job *j)
@@ -25,10 +25,10 @@ static void ending_done(const struct job *j, struct incident *i)
 		TEXT_FORMAT(i->summary,
 			    "Job %s has ended after %s. Nothing was seen that ended it; its exit status is known only "
 			    "to its parent, because vigil did not start it.",
-			    j->id, view_ran(j, 0, ran));
+			    j->id, job_ran(j, 0, ran));
 		return;
 	}
-	TEXT_FORMAT(i->summary, "Job %s ended as it should, with exit status 0 after %s.", j->id, view_ran(j, 0, ran));
+	TEXT_FORMAT(i->summary, "Job %s ended as it should, with exit status 0 after %s.", j->id, job_ran(j, 0, ran));
 }
 
 static void ending_failed(const struct job *j, struct incident *i)

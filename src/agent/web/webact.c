@@ -1,0 +1,86 @@
+#include <signal.h>
+#include <string.h>
+
+#include "act/target.h"
+#include "agent/web/web.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+struct chosen {
+	bool by_rank;
+	int32_t rank;
+	pid_t pid;
+	uint32_t attempt;
+	struct job_process found; /* pid 0: none */
+};
+
+static int chosen_take(void *ctx, const struct job_process *p)
+{
+	struct chosen *c = ctx;
+	bool is_it = c->by_rank ? p->rank == c->rank && strcmp(p->role, "main") == 0 : p->pid == c->pid;
+	if (is_it && p->attempt == c->attempt && p->ended_unix_ms == 0 &&
+	    p->started_unix_ms >= c->found.started_unix_ms)
+		c->found = *p;
+	return 0;
+}
+
+/* Who has sent it is kept with the job, whatever comes of it. */
+static void act_note(const struct webcall *c, const struct job *j, const char *what)
+{
+	cleanup(store_closep) struct store *s = NULL;
+	char note[256];
+	struct fault f = {.text = ""};
+	struct job_event e = {.time_unix_ms = clock_unix_ms(), .kind = "signal", .attempt = j->attempt};
+	TEXT_COPY(e.job, j->id);
+	TEXT_COPY(e.text, what);
+	int r = store_open(c->web->want->state_dir, STORE_HASTE, &s, note, &f);
+	if (r == 0)
+		r = store_add_event(s, &e, NULL);
+	if (r < 0)
+		log_warning("%s; it could not be stored: %s", what, strerror(-r));
+}
+
+static void act_signal(const struct webcall *c, const struct job *j, const struct job_process *p, int number)
+{
+	char text[200];
+	const char *name = number == SIGKILL ? "SIGKILL" : "SIGTERM";
+	struct target t = {.id = {p->pid, p->start_ticks}, .pidfd = -1};
+	int r = target_open(&c->web->world, &t, true);
+	if (r == 0)
+		r = target_signal(&c->web->world, &t, number);
+	target_close(&t);
+	if (r == WORLD_GONE)
+		return web_fail(c, 409, "ended", "process %d has ended already", (int)p->pid);
+	if (r != 0)
+		return web_fail(c, 403, "forbidden", "process %d may not be signalled by the user of this server",
+				(int)p->pid);
+	TEXT_FORMAT(text, "%s was sent to %s (pid %d) from the page", name, p->name, (int)p->pid);
+	act_note(c, j, text);
+	web_done(c);
+}
+
+void web_signal(const struct webcall *c)
+{
+	cleanup(js_freep) struct js *o = NULL;
+	struct job j;
+	if (js_parse(c->request->body, c->request->body_len, &o, NULL) < 0)
+		return web_fail(c, 400, "bad_request",
+				"the body must be {\"rank\" or \"pid\": N, \"signal\": \"TERM\"}");
+	const char *name = js_get_text(o, "signal", "");
+	int number = strcmp(name, "TERM") == 0 ? SIGTERM : strcmp(name, "KILL") == 0 ? SIGKILL : 0;
+	int64_t rank = js_get_i64(o, "rank", -1), pid = js_get_i64(o, "pid", 0);
+	if (number == 0)
+		return web_fail(c, 400, "bad_request", "signal: TERM or KILL is expected");
+	if ((rank < 0) == (pid <= 0) || rank > INT32_MAX || pid > INT32_MAX)
+		return web_fail(c, 400, "bad_request", "give one of rank and pid, a number");
+	if (!web_job(c, &j))
+		return;
+	struct chosen chosen = {.by_rank = rank >= 0, .rank = (int32_t)rank, .pid = (pid_t)pid, .attempt = j.attempt};
+	int r = store_each_process(c->web->store, j.id, chosen_take, &chosen);
+	if (r < 0)
+		return web_store_failed(c, r, "the processes");
+	if (chosen.found.pid == 0 || !job_is_open(&j))
+		return web_fail(c, 404, "absent", "job %s runs no such process", j.id);
+	act_signal(c, &j, &chosen.found, number);
+}

@@ -1,0 +1,14 @@
+/*
+ * The page's server beside a job: `vigil run --dashboard` starts `vigil dashboard --until PID` as a process of its own.
+ * The job never waits for it: it is started and forgotten, and it ends by itself when the supervisor has ended.
+ */
+#pragma once
+
+#include "sense/world.h"
+
+/*
+ * To be called before the supervisor starts anything. The server is no child of the supervisor's and in a session of
+ * its own, so neither Ctrl-C nor the supervisor's wait meets it. It prints its address on stderr. -errno: it was not
+ * started.
+ */
+int must_check webbeside_start(const struct world *w, const char *state_dir);

@@ -1,0 +1,236 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/incident/ending.h"
+#include "agent/incident/story.h"
+#include "agent/jobs/jobran.h"
+#include "agent/jobs/past.h"
+#include "agent/web/web.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "judge/health/health.h"
+#include "tell/incident/report.h"
+#include "tell/jobs/health_json.h"
+#include "tell/jobs/job_json.h"
+
+/* What was gathered of a job is kept, because to gather it takes parsing its reports: of so many jobs. */
+#define KEPT 256
+/* Of a job that runs it is gathered anew after this time. */
+#define FRESH_NS (900 * NS_PER_MS)
+
+struct kept {
+	char job[64];
+	/* what it was gathered from */
+	enum job_state state;
+	uint32_t attempt, deaths;
+	char last_incident[64];
+	uint64_t turn, events_seq, gathered_ns, used;
+	struct health_facts facts; /* .job is of no use here */
+	struct js *steps; /* {"steps", "steps_unix_ms"}; NULL: none */
+};
+
+struct webhealths {
+	struct kept of[KEPT];
+	uint64_t used;
+};
+
+static struct kept *kept_find(struct web *w, const char *job)
+{
+	if (!w->healths && !(w->healths = calloc(1, sizeof(*w->healths))))
+		return NULL;
+	struct webhealths *h = w->healths;
+	struct kept *oldest = &h->of[0];
+	for (size_t i = 0; i < KEPT; i++) {
+		if (strcmp(h->of[i].job, job) == 0) {
+			h->of[i].used = ++h->used;
+			return &h->of[i];
+		}
+		oldest = h->of[i].used < oldest->used ? &h->of[i] : oldest;
+	}
+	js_free(oldest->steps);
+	*oldest = (struct kept){.used = ++h->used};
+	TEXT_COPY(oldest->job, job);
+	return oldest;
+}
+
+void web_healths_free(struct web *w)
+{
+	for (size_t i = 0; w->healths && i < KEPT; i++)
+		js_free(w->healths->of[i].steps);
+	free(w->healths);
+	w->healths = NULL;
+}
+
+/* ---- facts ---- */
+
+static void list_take(const struct js *list, char *dst, size_t each, size_t most, size_t *n)
+{
+	for (size_t i = 0; i < js_len(list) && *n < most; i++) {
+		const struct js *one = js_at(list, i);
+		const char *text = js_as_text(one, js_get_text(one, "text", ""));
+		if (text[0])
+			text_copy(dst + each * (*n)++, each, text);
+	}
+}
+
+static void trouble_take(const struct js *j, struct health_facts *f)
+{
+	const struct js *cause = js_get(j, "cause"), *culprits = js_get(j, "culprit_ranks");
+	f->trouble.kind = incident_kind_of(js_get_text(j, "kind", ""));
+	TEXT_COPY(f->trouble.id, js_get_text(j, "id", ""));
+	TEXT_COPY(f->trouble.summary, js_get_text(j, "summary", ""));
+	f->trouble.time_unix_ms = js_get_i64(j, "time_unix_ms", 0);
+	f->trouble.attempt = (uint32_t)MAX(js_get_i64(j, "attempt", 0), (int64_t)0);
+	f->trouble.resolved = js_get_bool(js_get(j, "hang"), "resolved", false);
+	list_take(js_get(cause, "advice"), f->trouble.advice[0], sizeof(f->trouble.advice[0]), HEALTH_ADVICE,
+		  &f->trouble.n_advice);
+	list_take(js_get(j, "evidence"), f->trouble.evidence[0], sizeof(f->trouble.evidence[0]), HEALTH_EVIDENCE,
+		  &f->trouble.n_evidence);
+	for (size_t i = 0; i < js_len(culprits) && i < INCIDENT_CULPRITS; i++)
+		f->trouble.culprit[f->trouble.n_culprits++] = (int32_t)js_as_i64(js_at(culprits, i), -1);
+}
+
+static int trouble_gather(struct store *s, const struct job *j, struct health_facts *f)
+{
+	static struct incident made; /* too large for the stack */
+	cleanup(job_story_done) struct job_story story = {.json = NULL};
+	cleanup(js_freep) struct js *lead = NULL;
+	memset(&f->trouble, 0, sizeof(f->trouble));
+	int r = job_story_read(s, j, &story);
+	if (r < 0)
+		return r;
+	if (job_story_leads(j, &story)) {
+		if (js_parse(story.json, strlen(story.json), &lead, NULL) < 0)
+			return 0; /* 'vigil why' reports the damage */
+	} else if (job_ending(j, &made)) {
+		lead = report_json(&made);
+	}
+	if (lead)
+		trouble_take(lead, f);
+	return 0;
+}
+
+static int health_event_take(void *ctx, const struct job_event *e)
+{
+	struct kept *k = ctx;
+	struct health_facts *f = &k->facts;
+	k->events_seq = e->seq;
+	if (strcmp(e->kind, "attempt_start") == 0 || strcmp(e->kind, "hang_resolved") == 0)
+		f->suspicion_unix_ms = f->warning_unix_ms = 0;
+	if (strcmp(e->kind, "suspected") == 0 || strcmp(e->kind, "standstill") == 0) {
+		f->suspicion_unix_ms = e->time_unix_ms;
+		TEXT_COPY(f->suspicion, e->text);
+	}
+	if (strcmp(e->kind, "memory_warning") == 0) {
+		f->warning_unix_ms = e->time_unix_ms;
+		TEXT_COPY(f->warning, e->text);
+	}
+	return 0;
+}
+
+static void steps_gather(const struct job *j, struct kept *k)
+{
+	static struct job_steps s; /* large */
+	struct health_facts *f = &k->facts;
+	past_steps_tail(j, &s);
+	f->steps[0] = '\0';
+	f->steps_unix_ms = 0;
+	f->has_rate = false;
+	js_free(k->steps);
+	k->steps = NULL;
+	if (s.n == 0)
+		return;
+	past_steps_text(j, &s, f->steps, sizeof(f->steps));
+	f->steps_unix_ms = s.time_unix_ms;
+	f->has_rate = s.of[0].has_rate;
+	f->per_s = s.of[0].per_s;
+	k->steps = js_object();
+	past_steps_put(k->steps, &s);
+}
+
+static bool is_the_same(const struct kept *k, const struct web *w, const struct job *j)
+{
+	return k->gathered_ns > 0 && k->turn == w->store_turn && k->state == j->state && k->attempt == j->attempt &&
+	       k->deaths == j->memory_kills + j->other_deaths && strcmp(k->last_incident, j->last_incident) == 0;
+}
+
+static void kept_note(struct kept *k, const struct web *w, const struct job *j, uint64_t now_ns)
+{
+	k->turn = w->store_turn;
+	k->state = j->state;
+	k->attempt = j->attempt;
+	k->deaths = j->memory_kills + j->other_deaths;
+	TEXT_COPY(k->last_incident, j->last_incident);
+	k->gathered_ns = now_ns;
+}
+
+/* Reads what can have changed. A store that fails now leaves what was known. */
+static void kept_gather(struct web *w, const struct job *j, struct kept *k)
+{
+	uint64_t now_ns = clock_mono_ns();
+	bool same = is_the_same(k, w, j);
+	if (same && (!job_is_open(j) || now_ns - k->gathered_ns < FRESH_NS))
+		return;
+	if (k->turn != w->store_turn) {
+		k->events_seq = 0;
+		k->facts = (struct health_facts){.job = NULL};
+	}
+	uint64_t seen = k->events_seq;
+	if (w->store)
+		ignore(store_each_event(w->store, j->id, k->events_seq, health_event_take, k), "told later");
+	/* a report that is stored or resolved comes with an event */
+	if (w->store && (!same || seen != k->events_seq))
+		ignore(trouble_gather(w->store, j, &k->facts), "told later");
+	steps_gather(j, k);
+	kept_note(k, w, j, now_ns);
+}
+
+static int js_put_copy(void *ctx, const char *key, const struct js *value)
+{
+	cleanup(freep) char *text = js_text(value, 0);
+	struct js *copy = NULL;
+	if (strcmp(key, "steps") != 0)
+		js_put_i64(ctx, key, js_as_i64(value, 0));
+	else if (text && js_parse(text, strlen(text), &copy, NULL) == 0)
+		js_put(ctx, key, copy);
+	return 0;
+}
+
+struct js *web_health_json(struct web *w, const struct job *j)
+{
+	static struct health h; /* large */
+	struct kept *k = kept_find(w, j->id);
+	if (!k)
+		return js_object();
+	kept_gather(w, j, k);
+	struct health_facts *f = &k->facts;
+	f->job = j;
+	f->now_unix_ms = clock_unix_ms();
+	(void)job_ran(j, f->now_unix_ms, f->ran);
+	health_judge(f, &h);
+	f->job = NULL;
+	return health_json(&h);
+}
+
+bool web_health_culprit(struct web *w, const struct job *j, int32_t rank)
+{
+	struct kept *k = kept_find(w, j->id);
+	if (!k)
+		return false;
+	kept_gather(w, j, k);
+	for (size_t i = 0; i < k->facts.trouble.n_culprits; i++)
+		if (k->facts.trouble.culprit[i] == rank)
+			return true;
+	return false;
+}
+
+struct js *web_job_json(struct web *w, const struct job *j)
+{
+	struct js *o = job_json(j);
+	js_put(o, "health", web_health_json(w, j));
+	const struct kept *k = kept_find(w, j->id);
+	if (k && k->steps)
+		(void)js_each(k->steps, js_put_copy, o);
+	return o;
+}

@@ -1,0 +1,143 @@
+#include <string.h>
+
+#include "agent/web/web.h"
+#include "agent/web/webassets.h"
+#include "agent/host/host.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/gzip.h"
+#include "base/log.h"
+
+#define REFUSED_MOST 30
+#define REFUSED_NS (60 * NS_PER_S)
+
+/* ---- who is there ---- */
+
+static void login_refuse(const struct webcall *c)
+{
+	struct web *w = c->web;
+	uint64_t now_ns = clock_mono_ns();
+	if (now_ns - w->refused_since_ns > REFUSED_NS) {
+		w->refused_since_ns = now_ns;
+		w->refused = 0;
+	}
+	if (++w->refused == REFUSED_MOST)
+		log_warning("the page: %u wrong tokens within a minute", REFUSED_MOST);
+	if (w->refused >= REFUSED_MOST)
+		web_fail(c, 429, "busy", "too many wrong tokens; try again in a minute (a right one always goes)");
+	else
+		web_fail(c, 401, "no_token",
+			 "that is no token of this server; 'vigil dashboard' prints the address with it");
+}
+
+void web_login(const struct webcall *c)
+{
+	const struct httpd_request *r = c->request;
+	cleanup(js_freep) struct js *o = NULL;
+	char session[112], cookie[240];
+	if (js_parse(r->body, r->body_len, &o, NULL) < 0 || !js_get_text(o, "token", NULL))
+		return web_fail(c, 400, "bad_request", "the body must be {\"token\": \"...\"}");
+	enum web_role role = webauth_token(&c->web->auth, js_get_text(o, "token", ""));
+	if (role == WEB_NOBODY)
+		return login_refuse(c);
+	webauth_session(&c->web->auth, role, clock_unix_ms() / 1000, session);
+	TEXT_FORMAT(cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%lld%s", c->web->auth.cookie, session,
+		    (long long)WEBAUTH_SESSION_S, c->web->want->tls_cert ? "; Secure" : "");
+	struct httpd_answer a = {.status = 204,
+				 .fd = -1,
+				 .header = {{"Set-Cookie", cookie}, {"Cache-Control", "no-store"}},
+				 .n_headers = 2};
+	httpd_reply(r->call, &a);
+}
+
+void web_logout(const struct webcall *c)
+{
+	char cookie[120];
+	TEXT_FORMAT(cookie, "%s=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0", c->web->auth.cookie);
+	struct httpd_answer a = {.status = 204, .fd = -1, .header = {{"Set-Cookie", cookie}}, .n_headers = 1};
+	httpd_reply(c->request->call, &a);
+}
+
+void web_me(const struct webcall *c)
+{
+	struct js *o = js_object();
+	char node[80], user[48];
+	host_name(node, sizeof(node));
+	js_put_text(o, "schema", "vigil.me/1");
+	js_put_text(o, "role", web_role_name(c->role));
+	host_user(user, sizeof(user));
+	js_put_text(o, "user", user);
+	js_put_text(o, "version", VIGIL_VERSION);
+	js_put_text(o, "node", node);
+	js_put_i64(o, "now_unix_ms", clock_unix_ms());
+	web_json(c, 200, o);
+}
+
+/* ---- files ---- */
+
+/* "a/b.js" of the url's segments; "index.html" for the root. */
+static void path_of(const struct weburl *u, char *dst, size_t cap)
+{
+	struct buf b = {.text = dst, .cap = cap};
+	buf_reset(&b);
+	for (size_t i = 0; i < u->n_segments; i++)
+		buf_printf(&b, "%s%s", i ? "/" : "", u->segment[i]);
+	if (u->n_segments == 0)
+		buf_add(&b, "index.html");
+}
+
+static const struct webasset *asset_find(const char *path)
+{
+	for (size_t i = 0; i < webassets_n; i++)
+		if (strcmp(webassets[i].path, path) == 0)
+			return &webassets[i];
+	return NULL;
+}
+
+static void asset_send(const struct webcall *c, const struct webasset *a)
+{
+	const char *tags = c->request->if_none_match, *takes = c->request->accept_encoding;
+	bool gzip = takes && strstr(takes, "gzip");
+	struct httpd_answer answer = {
+		.status = 200,
+		.type = a->mime,
+		.bytes = a->gz,
+		.fd = -1,
+		.len = a->gz_len,
+		.header = {{"Cache-Control", a->hashed ? "public, max-age=31536000, immutable" : "no-store"},
+			   {"ETag", a->etag},
+			   {"Vary", "Accept-Encoding"},
+			   {"Content-Encoding", "gzip"}},
+		.n_headers = gzip ? 4 : 3};
+	if (tags && strstr(tags, a->etag)) {
+		answer.status = 304;
+		answer.bytes = NULL;
+		answer.type = NULL;
+		answer.n_headers = 3;
+	} else if (!gzip) {
+		answer.bytes = NULL;
+		answer.text = gunzip(a->gz, a->gz_len, a->len);
+		answer.len = a->len;
+		if (!answer.text)
+			return web_fail(c, 500, "memory", "no memory for the file");
+	}
+	httpd_reply(c->request->call, &answer);
+}
+
+void web_page(const struct webcall *c)
+{
+	char path[300];
+	path_of(&c->url, path, sizeof(path));
+	const struct webasset *a = asset_find(path);
+	if (!a)
+		return web_fail(c, 404, "absent", "the page has no such file");
+	asset_send(c, a);
+}
+
+void web_openapi(const struct webcall *c)
+{
+	const struct webasset *a = asset_find("openapi.json");
+	if (!a)
+		return web_fail(c, 404, "absent", "this vigil was built without the description of its API");
+	asset_send(c, a);
+}

@@ -1,0 +1,402 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/jobs/past.h"
+#include "agent/web/web.h"
+#include "base/vec.h"
+#include "sense/rank.h"
+#include "tell/store/series.h"
+
+#define LANES_SHOWN 40
+/* Without a look for so long, or four times what a point stands for, nothing is known in between. */
+#define GAP_MS (INT64_C(60) * 1000)
+
+/* Points of a job's series between two times, thinned to a number. */
+struct points {
+	struct series_sample *of; /* owned */
+	size_t n, cap;
+	struct series_steps *steps; /* owned, of each point; NULL: they are not asked for */
+	size_t cap_steps;
+	int64_t from, to;
+};
+
+static void points_done(struct points *p)
+{
+	free(p->of);
+	free(p->steps);
+}
+
+static uint64_t sample_bytes(const struct series_sample *s)
+{
+	uint64_t own_bytes = 0;
+	for (uint32_t i = 0; i < s->n_lanes; i++)
+		own_bytes += s->lane[i].own_bytes;
+	return MAX(s->job_bytes, own_bytes);
+}
+
+/* Each part of the time is told by its last look, or by the one with most memory, so that no peak is lost. */
+static int point_take(struct points *p, const struct series_sample *s, uint64_t slot, uint64_t *last_slot, bool peaks)
+{
+	if (p->n > 0 && slot == *last_slot) {
+		struct series_sample *last = &p->of[p->n - 1];
+		if (!peaks || sample_bytes(s) > sample_bytes(last))
+			*last = *s;
+		return 0;
+	}
+	*last_slot = slot;
+	if (vec_room(&p->of, &p->cap, p->n + 1) < 0)
+		return -ENOMEM;
+	p->of[p->n++] = *s;
+	return 0;
+}
+
+static size_t samples_count(struct span text, const struct points *p)
+{
+	static struct series_record record;
+	struct series_reader reader;
+	size_t n = 0;
+	if (series_reader_init(&reader, text) < 0)
+		return 0;
+	while (series_next(&reader, &record))
+		n += record.kind == SERIES_SAMPLE && record.sample.time_unix_ms >= p->from &&
+		     record.sample.time_unix_ms <= p->to;
+	return n;
+}
+
+static int points_read(const struct job *j, uint64_t most, bool peaks, bool steps, struct points *p)
+{
+	static struct series_record record;
+	static struct series_steps latest;
+	struct series_reader reader;
+	size_t len = 0;
+	int error = 0, r = 0;
+	latest.n = 0;
+	uint64_t at = 0, slot = 0;
+	cleanup(freep) char *text = past_read(j, &len, &error);
+	struct span all = {text, len};
+	size_t n = text ? samples_count(all, p) : 0;
+	if (!text || series_reader_init(&reader, all) < 0)
+		return -error;
+	while (r == 0 && series_next(&reader, &record)) {
+		if (record.kind == SERIES_STEPS)
+			latest = record.steps;
+		if (record.kind != SERIES_SAMPLE || record.sample.time_unix_ms < p->from ||
+		    record.sample.time_unix_ms > p->to)
+			continue;
+		r = point_take(p, &record.sample, at++ * most / MAX(n, (size_t)most), &slot, peaks);
+		if (r == 0 && steps)
+			r = vec_room(&p->steps, &p->cap_steps, p->n);
+		if (r == 0 && steps)
+			p->steps[p->n - 1] = latest;
+	}
+	return r;
+}
+
+static bool range_want(const struct webcall *c, struct points *p, uint64_t *ret_points)
+{
+	struct fault f = {.text = ""};
+	uint64_t from, to;
+	int r = weburl_u64(&c->url, "from", 0, 0, INT64_MAX, &from, &f);
+	if (r == 0)
+		r = weburl_u64(&c->url, "to", INT64_MAX, 0, INT64_MAX, &to, &f);
+	if (r == 0)
+		r = weburl_u64(&c->url, "points", 600, 2, 2000, ret_points, &f);
+	if (r == 0 && to < from)
+		r = fault_set(&f, -EINVAL, "to is before from");
+	if (r < 0) {
+		web_fault(c, &f);
+		return false;
+	}
+	p->from = (int64_t)from;
+	p->to = (int64_t)to;
+	return true;
+}
+
+/* ---- what is written: numbers in many arrays, so text is made at once ---- */
+
+static void times_write(const struct points *p, FILE *to)
+{
+	fputs("\"times\":[", to);
+	for (size_t i = 0; i < p->n; i++)
+		fprintf(to, "%s%lld", i ? "," : "", (long long)p->of[i].time_unix_ms);
+	fputs("],\"gaps\":[", to);
+	int64_t width = p->n > 1 ? (p->of[p->n - 1].time_unix_ms - p->of[0].time_unix_ms) / (int64_t)(p->n - 1) : 0;
+	bool any = false;
+	for (size_t i = 1; i < p->n; i++) {
+		int64_t a = p->of[i - 1].time_unix_ms, b = p->of[i].time_unix_ms;
+		if (b - a <= MAX(GAP_MS, 4 * width))
+			continue;
+		fprintf(to, "%s[%lld,%lld]", any ? "," : "", (long long)a, (long long)b);
+		any = true;
+	}
+	fputc(']', to);
+}
+
+static const struct series_lane *lane_of(const struct series_sample *s, int32_t rank)
+{
+	for (uint32_t i = 0; i < s->n_lanes; i++)
+		if (s->lane[i].rank == rank)
+			return &s->lane[i];
+	return NULL;
+}
+
+struct lane_peak {
+	int32_t rank;
+	uint64_t bytes;
+};
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct lane_peak *x = a, *y = b;
+	return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* The lanes of all points, the largest first. */
+static size_t lanes_of(const struct points *p, struct lane_peak lanes[static SERIES_LANES])
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n; i++)
+		for (uint32_t k = 0; k < p->of[i].n_lanes; k++) {
+			const struct series_lane *l = &p->of[i].lane[k];
+			size_t at = 0;
+			while (at < n && lanes[at].rank != l->rank)
+				at++;
+			if (at == n && n == SERIES_LANES)
+				continue;
+			if (at == n)
+				lanes[n++] = (struct lane_peak){.rank = l->rank};
+			lanes[at].bytes = MAX(lanes[at].bytes, l->own_bytes);
+		}
+	if (n > 0)
+		qsort(lanes, n, sizeof(*lanes), by_peak);
+	return n;
+}
+
+static void own_write(const struct points *p, const struct lane_peak *lanes, size_t n, FILE *to)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		uint64_t bytes = 0;
+		bool known = false;
+		for (size_t k = 0; k < n; k++) {
+			const struct series_lane *l = lane_of(&p->of[i], lanes[k].rank);
+			bytes += l ? l->own_bytes : 0;
+			known |= l != NULL;
+		}
+		if (known)
+			fprintf(to, "%s%llu", i ? "," : "", (unsigned long long)bytes);
+		else
+			fprintf(to, "%snull", i ? "," : "");
+	}
+}
+
+static void memory_lanes_write(const struct points *p, FILE *to)
+{
+	struct lane_peak lanes[SERIES_LANES];
+	size_t n = lanes_of(p, lanes), shown = n <= LANES_SHOWN ? n : LANES_SHOWN - 1;
+	fputs(",\"series\":[", to);
+	for (size_t i = 0; i < shown; i++) {
+		if (lanes[i].rank == NO_RANK)
+			fprintf(to, "%s{\"name\":\"no rank\",\"own\":[", i ? "," : "");
+		else
+			fprintf(to, "%s{\"rank\":%d,\"own\":[", i ? "," : "", lanes[i].rank);
+		own_write(p, &lanes[i], 1, to);
+		fputs("]}", to);
+	}
+	if (n > shown) {
+		fputs(",{\"name\":\"others\",\"own\":[", to);
+		own_write(p, &lanes[shown], n - shown, to);
+		fputs("]}", to);
+	}
+	fputc(']', to);
+}
+
+/* A number of each point; 0 is unknown. */
+static void column_write(const struct points *p, const char *name, uint64_t (*of)(const struct series_sample *),
+			 FILE *to)
+{
+	fprintf(to, ",\"%s\":[", name);
+	for (size_t i = 0; i < p->n; i++) {
+		uint64_t v = of(&p->of[i]);
+		if (v > 0)
+			fprintf(to, "%s%llu", i ? "," : "", (unsigned long long)v);
+		else
+			fprintf(to, "%snull", i ? "," : "");
+	}
+	fputc(']', to);
+}
+
+static uint64_t node_used(const struct series_sample *s)
+{
+	return s->node_used_bytes;
+}
+
+static uint64_t job_used(const struct series_sample *s)
+{
+	return s->job_bytes;
+}
+
+/* What the job's group holds beside the own bytes of its processes: shared pages, files, the kernel's. */
+static uint64_t job_shared(const struct series_sample *s)
+{
+	uint64_t own_bytes = 0;
+	for (uint32_t i = 0; i < s->n_lanes; i++)
+		own_bytes += s->lane[i].own_bytes;
+	return sub_floor(s->job_bytes, own_bytes);
+}
+
+void web_memory(const struct webcall *c)
+{
+	cleanup(points_done) struct points p = {.n = 0};
+	uint64_t most;
+	struct job j;
+	char *text = NULL;
+	size_t len = 0;
+	if (!range_want(c, &p, &most) || !web_job(c, &j))
+		return;
+	FILE *to = points_read(&j, most, true, false, &p) == 0 ? open_memstream(&text, &len) : NULL;
+	if (!to)
+		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);
+	fprintf(to, "{\"schema\":\"vigil.memory_series/1\",\"job\":\"%s\",", j.id);
+	times_write(&p, to);
+	memory_lanes_write(&p, to);
+	column_write(&p, "shared", job_shared, to);
+	column_write(&p, "job_bytes", job_used, to);
+	column_write(&p, "used", node_used, to);
+	uint64_t total_bytes = p.n > 0 ? p.of[p.n - 1].node_total_bytes : 0;
+	if (j.limit_bytes > 0)
+		fprintf(to, ",\"limit_bytes\":%llu", (unsigned long long)j.limit_bytes);
+	if (total_bytes > 0)
+		fprintf(to, ",\"total_bytes\":%llu", (unsigned long long)total_bytes);
+	fputs("}", to);
+	(void)fclose(to);
+	web_json_text(c->request->call, 200, text);
+}
+
+/* ---- rates ---- */
+
+struct rate {
+	const char *label, *unit;
+	double each; /* divided by this */
+	uint64_t (*of)(const struct series_lane *l);
+};
+
+static uint64_t lane_cpu(const struct series_lane *l)
+{
+	return l->cpu_ns;
+}
+
+static uint64_t lane_read(const struct series_lane *l)
+{
+	return l->has_io ? l->read_bytes : 0;
+}
+
+static uint64_t lane_written(const struct series_lane *l)
+{
+	return l->has_io ? l->written_bytes : 0;
+}
+
+/* A counter that is smaller than before is that of another attempt. */
+static void rate_write(const struct points *p, int32_t rank, const struct rate *r, FILE *to)
+{
+	fputs("null", to);
+	for (size_t i = 1; i < p->n; i++) {
+		const struct series_sample *a = &p->of[i - 1], *b = &p->of[i];
+		const struct series_lane *x = lane_of(a, rank), *y = lane_of(b, rank);
+		if (!x || !y || b->mono_ns <= a->mono_ns || a->attempt != b->attempt || r->of(y) < r->of(x))
+			fputs(",null", to);
+		else
+			fprintf(to, ",%.6g",
+				(double)(r->of(y) - r->of(x)) / r->each / ((double)(b->mono_ns - a->mono_ns) / 1e9));
+	}
+}
+
+static void rates_write(const struct points *p, const struct rate *rates, size_t n_rates, FILE *to)
+{
+	struct lane_peak lanes[SERIES_LANES];
+	size_t n = p->n > 0 ? MIN(lanes_of(p, lanes), (size_t)LANES_SHOWN) : 0;
+	fputs(",\"series\":[", to);
+	for (size_t i = 0; i < n * n_rates; i++) {
+		const struct rate *r = &rates[i % n_rates];
+		fprintf(to, "%s{", i ? "," : "");
+		if (lanes[i / n_rates].rank != NO_RANK)
+			fprintf(to, "\"rank\":%d,", lanes[i / n_rates].rank);
+		fprintf(to, "\"label\":\"%s\",\"unit\":\"%s\",\"values\":[", r->label, r->unit);
+		rate_write(p, lanes[i / n_rates].rank, r, to);
+		fputs("]}", to);
+	}
+	fputc(']', to);
+}
+
+static const struct series_step *step_at(const struct points *p, int32_t rank, size_t at)
+{
+	for (uint32_t k = 0; k < p->steps[at].n; k++)
+		if (p->steps[at].of[k].rank == rank)
+			return &p->steps[at].of[k];
+	return NULL;
+}
+
+static void steps_of_rank_write(const struct points *p, int32_t rank, FILE *to)
+{
+	const struct series_step *before = NULL;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct series_step *now = step_at(p, rank, i);
+		if (!before || !now || now->step < before->step || p->of[i].mono_ns <= p->of[i - 1].mono_ns)
+			fprintf(to, "%snull", i ? "," : "");
+		else
+			fprintf(to, ",%.6g",
+				(double)(now->step - before->step) /
+					((double)(p->of[i].mono_ns - p->of[i - 1].mono_ns) / 1e9));
+		before = now;
+	}
+}
+
+static void steps_write(const struct points *p, FILE *to)
+{
+	const struct series_steps *last = &p->steps[p->n - 1];
+	fputs(",\"series\":[", to);
+	for (uint32_t i = 0; i < last->n && i < LANES_SHOWN; i++) {
+		fprintf(to, "%s{", i ? "," : "");
+		if (last->of[i].rank != NO_RANK)
+			fprintf(to, "\"rank\":%d,", last->of[i].rank);
+		fputs("\"label\":\"steps\",\"unit\":\"1/s\",\"values\":[", to);
+		steps_of_rank_write(p, last->of[i].rank, to);
+		fputs("]}", to);
+	}
+	fputc(']', to);
+}
+
+void web_series(const struct webcall *c)
+{
+	static const char *const whats[] = {"cpu", "io", "step", "gpu", NULL};
+	static const struct rate cpu[] = {{"cpu", "cores", 1e9, lane_cpu}};
+	static const struct rate io[] = {{"read", "bytes/s", 1, lane_read}, {"written", "bytes/s", 1, lane_written}};
+	cleanup(points_done) struct points p = {.n = 0};
+	struct fault f = {.text = ""};
+	uint64_t most;
+	size_t what, len = 0;
+	struct job j;
+	char *text = NULL;
+	if (weburl_choice(&c->url, "what", whats, 0, &what, &f) < 0)
+		return web_fault(c, &f);
+	if (!range_want(c, &p, &most) || !web_job(c, &j))
+		return;
+	FILE *to = points_read(&j, most, false, what == 2, &p) == 0 ? open_memstream(&text, &len) : NULL;
+	if (!to)
+		return web_fail(c, 503, "io", "cannot read the series of job %s", j.id);
+	fprintf(to, "{\"schema\":\"vigil.series/1\",\"job\":\"%s\",\"what\":\"%s\",", j.id, whats[what]);
+	times_write(&p, to);
+	if (p.n > 0 && what == 0)
+		rates_write(&p, cpu, ARRAY_SIZE(cpu), to);
+	else if (p.n > 0 && what == 1)
+		rates_write(&p, io, ARRAY_SIZE(io), to);
+	else if (p.n > 0 && what == 2)
+		steps_write(&p, to);
+	else
+		fputs(",\"series\":[]", to);
+	if (what == 3)
+		fputs(",\"note\":\"what GPUs do is not recorded over time; 'vigil gpus' shows it now\"", to);
+	fputs("}", to);
+	(void)fclose(to);
+	web_json_text(c->request->call, 200, text);
+}

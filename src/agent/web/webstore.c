@@ -1,0 +1,132 @@
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/jobs/joblife.h"
+#include "agent/web/web.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "sense/proc/proc.h"
+
+/* Rows that are lent are copies, read again so often. A store that cannot be opened is tried again so often. */
+#define LENT_NS (10 * NS_PER_S)
+#define RETRY_NS (1 * NS_PER_S)
+
+void web_store_close(struct web *w)
+{
+	w->store = store_close(w->store);
+	w->store_opened_ns = 0;
+}
+
+static bool is_replaced(const struct web *w)
+{
+	char path[320];
+	struct stat st;
+	TEXT_FORMAT(path, "%s/" STORE_FILE, w->want->state_dir);
+	bool there = stat(path, &st) == 0;
+	if (!w->store || w->store_lent)
+		return false; /* tried again after a time */
+	return there ? st.st_dev != w->store_dev || st.st_ino != w->store_ino : true;
+}
+
+static void store_note(struct web *w)
+{
+	char path[320];
+	struct stat st;
+	TEXT_FORMAT(path, "%s/" STORE_FILE, w->want->state_dir);
+	bool there = stat(path, &st) == 0;
+	if (there && (st.st_dev != w->store_dev || st.st_ino != w->store_ino))
+		w->store_turn++;
+	w->store_dev = there ? st.st_dev : 0;
+	w->store_ino = there ? st.st_ino : 0;
+}
+
+struct store *web_store(struct web *w)
+{
+	uint64_t now_ns = clock_mono_ns(), age_ns = now_ns - w->store_opened_ns;
+	struct fault f = {.text = ""};
+	bool old = w->store ? w->store_lent && age_ns > LENT_NS : age_ns > RETRY_NS;
+	if (w->store_opened_ns > 0 && !old && !is_replaced(w))
+		return w->store;
+	w->store = store_close(w->store);
+	w->store_lent = false;
+	w->store_opened_ns = now_ns;
+	store_note(w);
+	int r = w->want->open_store(w->want->ctx, &w->store, &w->store_lent, &f);
+	w->store_error = r < 0 ? r : 0;
+	TEXT_COPY(w->store_text, f.text);
+	return w->store;
+}
+
+struct store *web_store_or_fail(const struct webcall *c)
+{
+	struct store *s = web_store(c->web);
+	if (!s && c->web->store_error)
+		web_fail(c, 503, "store", "%s", c->web->store_text);
+	else if (!s)
+		web_fail(c, 404, "absent", "no job has been recorded in %s yet; start one with 'vigil run -- COMMAND'",
+			 c->web->want->state_dir);
+	return s;
+}
+
+void web_job_refresh(const struct web *w, struct job *j)
+{
+	if (joblife_is_lost(&w->world, j))
+		j->state = JOB_LOST;
+}
+
+bool web_job(const struct webcall *c, struct job *ret)
+{
+	struct store *s = web_store_or_fail(c);
+	if (!s)
+		return false;
+	int r = store_find_job(s, c->route.id, ret);
+	if (r == STORE_NONE)
+		web_fail(c, 404, "absent", "there is no job '%s' in %s", c->route.id, c->web->want->state_dir);
+	else if (r < 0)
+		web_store_failed(c, r, "the job");
+	else
+		web_job_refresh(c->web, ret);
+	return r == 0;
+}
+
+bool web_may_look(const struct webcall *c, pid_t pid)
+{
+	struct proc_status st;
+	struct job j;
+	struct store *s = web_store(c->web);
+	int r = proc_status_read(&c->web->world, pid, &st);
+	if (r != 0) {
+		web_fail(c, 404, "absent", "there is no process %d", (int)pid);
+		return false;
+	}
+	if (st.uid == geteuid() && geteuid() != 0)
+		return true;
+	if (s && store_find_job_of_pid(s, pid, &j) == 0 && job_is_open(&j))
+		return true;
+	web_fail(c, 403, "forbidden", "process %d is of no job that vigil watches here", (int)pid);
+	return false;
+}
+
+static int event_seen(void *ctx, const struct job_event *e)
+{
+	*(uint64_t *)ctx = e->seq;
+	return 1;
+}
+
+/* The events are ordered by their numbers, so each question costs one look; at most 63 are needed. */
+int web_last_event(struct store *s, uint64_t *ret)
+{
+	uint64_t low = 0, high = UINT64_C(1) << 62; /* one after low is looked for; there is none after high */
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2, seen = 0;
+		int r = store_each_event(s, NULL, middle, event_seen, &seen);
+		if (r < 0)
+			return r;
+		if (seen > 0)
+			low = seen;
+		else
+			high = middle;
+	}
+	*ret = low;
+	return 0;
+}

@@ -1,0 +1,95 @@
+#include "judge/health/health.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/units.h"
+
+static void trouble_tell(const struct health_facts *f, enum health_level level, struct health *h)
+{
+	h->level = level;
+	TEXT_COPY(h->sentence, f->trouble.summary);
+	TEXT_COPY(h->incident, f->trouble.id);
+	h->since_unix_ms = f->trouble.time_unix_ms;
+	memcpy(h->culprit, f->trouble.culprit, sizeof(h->culprit));
+	h->n_culprits = f->trouble.n_culprits;
+	memcpy(h->advice, f->trouble.advice, sizeof(h->advice));
+	h->n_advice = f->trouble.n_advice;
+	memcpy(h->evidence, f->trouble.evidence, sizeof(h->evidence));
+	h->n_evidence = f->trouble.n_evidence;
+}
+
+static void ended_tell(const struct health_facts *f, struct health *h)
+{
+	const struct job *j = f->job;
+	bool well = j->state == JOB_DONE;
+	if (f->trouble.summary[0] && f->trouble.kind != INCIDENT_CLEAN_EXIT &&
+	    !(well && f->trouble.attempt < j->attempt))
+		trouble_tell(f, well ? HEALTH_ENDED : HEALTH_DIED, h);
+	else if (well)
+		TEXT_FORMAT(h->sentence, "ended as it should, after %s", f->ran);
+	else if (j->has_exit)
+		TEXT_FORMAT(h->sentence, "ended with exit status %d, after %s", j->exit_status, f->ran);
+	else
+		TEXT_FORMAT(h->sentence, "failed, after %s", f->ran);
+	h->level = j->state == JOB_LOST ? HEALTH_LOST : well ? HEALTH_ENDED : HEALTH_DIED;
+	h->since_unix_ms = j->ended_unix_ms > 0 ? j->ended_unix_ms : h->since_unix_ms;
+}
+
+static bool is_slow(const struct health_facts *f)
+{
+	bool kind = f->trouble.kind == INCIDENT_STRAGGLER || f->trouble.kind == INCIDENT_SLOWDOWN;
+	return kind && !f->trouble.resolved && f->trouble.attempt == f->job->attempt &&
+	       f->now_unix_ms - f->trouble.time_unix_ms < HEALTH_SLOW_MS;
+}
+
+static void steps_tell(const struct health_facts *f, struct health *h)
+{
+	char time[24];
+	int64_t age_ms = f->now_unix_ms - f->steps_unix_ms;
+	double usual_ms = f->has_rate && f->per_s > 0 ? 100 * 1000.0 / f->per_s : 0;
+	h->level = HEALTH_QUIET;
+	if (!f->steps[0])
+		TEXT_FORMAT(h->sentence, "runs since %s and prints no steps that vigil knows", f->ran);
+	else if (age_ms > HEALTH_QUIET_MS && (double)age_ms > usual_ms)
+		TEXT_FORMAT(h->sentence, "%s; none since %s", f->steps,
+			    duration_format((uint64_t)age_ms * NS_PER_MS, time));
+	else {
+		h->level = HEALTH_WELL;
+		TEXT_COPY(h->sentence, f->steps);
+	}
+}
+
+static void running_tell(const struct health_facts *f, struct health *h)
+{
+	if (f->trouble.kind == INCIDENT_HANG && !f->trouble.resolved && f->trouble.attempt == f->job->attempt) {
+		trouble_tell(f, HEALTH_HUNG, h);
+	} else if (f->warning_unix_ms > 0 && f->now_unix_ms - f->warning_unix_ms < HEALTH_WARNING_MS) {
+		h->level = HEALTH_MEMORY;
+		TEXT_COPY(h->sentence, f->warning);
+		h->since_unix_ms = f->warning_unix_ms;
+	} else if (f->suspicion_unix_ms > f->steps_unix_ms &&
+		   f->now_unix_ms - f->suspicion_unix_ms < HEALTH_SUSPICION_MS) {
+		h->level = HEALTH_SUSPECTED;
+		TEXT_COPY(h->sentence, f->suspicion);
+		h->since_unix_ms = f->suspicion_unix_ms;
+	} else if (is_slow(f)) {
+		trouble_tell(f, HEALTH_SLOW, h);
+	} else if (f->job->state == JOB_WAITING) {
+		trouble_tell(f, HEALTH_DIED, h);
+		TEXT_FORMAT(h->sentence, "waits for attempt %u%s%s", f->job->attempt + 1,
+			    f->trouble.summary[0] ? ": " : "", f->trouble.summary);
+	} else {
+		steps_tell(f, h);
+		h->since_unix_ms = f->job->started_unix_ms;
+	}
+}
+
+void health_judge(const struct health_facts *f, struct health *ret)
+{
+	*ret = (struct health){.level = HEALTH_UNKNOWN};
+	if (job_is_open(f->job))
+		running_tell(f, ret);
+	else
+		ended_tell(f, ret);
+}

@@ -1,0 +1,15 @@
+/* Whether a job is well (model/jobs/health). Pure. */
+#pragma once
+
+#include "model/jobs/health.h"
+
+/* No step for as long as a hundred of them take, and for at least this time: the job is quiet. */
+#define HEALTH_QUIET_MS (60 * 1000)
+/* A warning of memory holds so long; it is repeated while it lasts. */
+#define HEALTH_WARNING_MS (120 * 1000)
+/* A suspicion is dropped by the next step, and where none are printed after this time. */
+#define HEALTH_SUSPICION_MS (INT64_C(10) * 60 * 1000)
+/* A slow rank that was reported longer ago is no news. */
+#define HEALTH_SLOW_MS (INT64_C(15) * 60 * 1000)
+
+void health_judge(const struct health_facts *f, struct health *ret);

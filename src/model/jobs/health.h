@@ -1,0 +1,69 @@
+/*
+ * Whether a job is well, in one sentence for a tired person: the first line of the page. Judged by judge/health, told
+ * as "vigil.health/1" by tell/jobs/health_json.
+ */
+#pragma once
+
+#include "model/incident/incident.h"
+#include "model/jobs/job.h"
+
+enum health_level {
+	HEALTH_UNKNOWN,
+	HEALTH_WELL,
+	HEALTH_QUIET, /* it runs, and nothing is told of its steps, or none for a while */
+	HEALTH_SUSPECTED, /* vigil looks whether it hangs */
+	HEALTH_HUNG,
+	HEALTH_SLOW,
+	HEALTH_MEMORY, /* memory runs out */
+	HEALTH_DIED,
+	HEALTH_ENDED, /* as it should */
+	HEALTH_LOST,
+	HEALTH_LEVEL_MAX,
+};
+
+#define HEALTH_ADVICE 4
+#define HEALTH_EVIDENCE 6
+
+/* What is known of a job's last trouble and of its steps, as the store and the series tell it. */
+struct health_facts {
+	const struct job *job; /* with a state that is up to date */
+	int64_t now_unix_ms;
+	char ran[24]; /* how long, in words; "-": unknown */
+	/* The incident that leads (judge/death/story), or what its end is told as; kind INCIDENT_NONE: none */
+	struct {
+		enum incident_kind kind;
+		char id[64]; /* empty: it is not stored */
+		char summary[400];
+		char advice[HEALTH_ADVICE][320];
+		size_t n_advice;
+		int32_t culprit[INCIDENT_CULPRITS];
+		size_t n_culprits;
+		char evidence[HEALTH_EVIDENCE][200];
+		size_t n_evidence;
+		int64_t time_unix_ms;
+		uint32_t attempt;
+		bool resolved; /* a hang, a slow rank: it is over */
+	} trouble;
+	/* Events of the running attempt; time 0: there was none, or it is over */
+	char suspicion[512], warning[512];
+	int64_t suspicion_unix_ms, warning_unix_ms;
+	char steps[160]; /* in words; empty: none are printed */
+	int64_t steps_unix_ms; /* of the last one */
+	bool has_rate;
+	double per_s;
+};
+
+struct health {
+	enum health_level level;
+	char sentence[600];
+	int32_t culprit[INCIDENT_CULPRITS];
+	size_t n_culprits;
+	char advice[HEALTH_ADVICE][320];
+	size_t n_advice;
+	char evidence[HEALTH_EVIDENCE][200];
+	size_t n_evidence;
+	char incident[64]; /* empty: none */
+	int64_t since_unix_ms; /* 0: unknown */
+};
+
+const char *health_level_name(enum health_level l);

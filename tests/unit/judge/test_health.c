@@ -1,0 +1,156 @@
+/* Whether a job is well, from what is known of it. */
+#include "testing.h"
+
+#include "base/buf.h"
+#include "judge/health/health.h"
+
+#define NOW INT64_C(1000000000)
+
+static struct job job;
+static struct health_facts facts;
+static struct health h;
+
+static int begin(void **state)
+{
+	(void)state;
+	job = (struct job){.state = JOB_RUNNING, .attempt = 1, .started_unix_ms = NOW - 3600000};
+	facts = (struct health_facts){.job = &job, .now_unix_ms = NOW, .ran = "1 h"};
+	return 0;
+}
+
+static enum health_level level(void)
+{
+	health_judge(&facts, &h);
+	assert_true(h.sentence[0] != '\0');
+	return h.level;
+}
+
+static void trouble(enum incident_kind kind, uint32_t attempt)
+{
+	facts.trouble.kind = kind;
+	facts.trouble.attempt = attempt;
+	facts.trouble.time_unix_ms = NOW - 60000;
+	facts.trouble.n_culprits = 1;
+	facts.trouble.culprit[0] = 2;
+	TEXT_COPY(facts.trouble.id, "a.1");
+	TEXT_COPY(facts.trouble.summary, "rank 2 holds the others up");
+}
+
+static void a_job_whose_steps_go_on_is_well(void **state)
+{
+	(void)state;
+	TEXT_COPY(facts.steps, "step 812 of 5000, 1.9/s");
+	facts.steps_unix_ms = NOW - 500;
+	assert_int_equal(level(), HEALTH_WELL);
+	assert_string_equal(h.sentence, "step 812 of 5000, 1.9/s");
+}
+
+static void one_without_a_step_for_long_is_quiet_unless_steps_are_slow(void **state)
+{
+	(void)state;
+	TEXT_COPY(facts.steps, "step 812");
+	facts.steps_unix_ms = NOW - 2 * HEALTH_QUIET_MS;
+	facts.has_rate = true;
+	facts.per_s = 2;
+	assert_int_equal(level(), HEALTH_QUIET);
+	facts.per_s = 0.01; /* a hundred seconds a step */
+	assert_int_equal(level(), HEALTH_WELL);
+	facts.steps[0] = '\0';
+	assert_int_equal(level(), HEALTH_QUIET);
+}
+
+static void an_unresolved_hang_of_this_attempt_is_told_with_its_culprit(void **state)
+{
+	(void)state;
+	trouble(INCIDENT_HANG, 1);
+	assert_int_equal(level(), HEALTH_HUNG);
+	assert_string_equal(h.sentence, "rank 2 holds the others up");
+	assert_int_equal(h.n_culprits, 1);
+	assert_int_equal(h.culprit[0], 2);
+	assert_string_equal(h.incident, "a.1");
+	facts.trouble.resolved = true;
+	assert_int_equal(level(), HEALTH_QUIET);
+	facts.trouble.resolved = false;
+	facts.trouble.attempt = 0;
+	assert_int_equal(level(), HEALTH_QUIET);
+}
+
+static void a_suspicion_goes_with_the_next_step(void **state)
+{
+	(void)state;
+	TEXT_COPY(facts.suspicion, "nothing has moved for 30 s");
+	TEXT_COPY(facts.steps, "step 5");
+	facts.suspicion_unix_ms = NOW - 30000;
+	facts.steps_unix_ms = NOW - 60000;
+	assert_int_equal(level(), HEALTH_SUSPECTED);
+	facts.steps_unix_ms = NOW - 1000;
+	assert_int_equal(level(), HEALTH_WELL);
+	facts.steps_unix_ms = 0;
+	facts.suspicion_unix_ms = NOW - 2 * HEALTH_SUSPICION_MS;
+	assert_int_not_equal(level(), HEALTH_SUSPECTED);
+}
+
+static void a_warning_of_memory_comes_before_a_suspicion(void **state)
+{
+	(void)state;
+	TEXT_COPY(facts.suspicion, "nothing has moved");
+	TEXT_COPY(facts.warning, "memory runs out in 2 m");
+	facts.suspicion_unix_ms = facts.warning_unix_ms = NOW - 1000;
+	assert_int_equal(level(), HEALTH_MEMORY);
+	facts.warning_unix_ms = NOW - 2 * HEALTH_WARNING_MS;
+	assert_int_equal(level(), HEALTH_SUSPECTED);
+}
+
+static void a_slow_rank_is_news_for_a_time(void **state)
+{
+	(void)state;
+	trouble(INCIDENT_STRAGGLER, 1);
+	assert_int_equal(level(), HEALTH_SLOW);
+	facts.trouble.time_unix_ms = NOW - 2 * HEALTH_SLOW_MS;
+	assert_int_not_equal(level(), HEALTH_SLOW);
+}
+
+static void the_end_of_a_job_is_told_by_its_last_report(void **state)
+{
+	(void)state;
+	job.state = JOB_FAILED;
+	job.has_exit = true;
+	job.exit_status = 3;
+	job.ended_unix_ms = NOW - 5;
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_string_equal(h.sentence, "ended with exit status 3, after 1 h");
+	trouble(INCIDENT_MEMORY_KILL, 1);
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_string_equal(h.sentence, "rank 2 holds the others up");
+	assert_int_equal(h.since_unix_ms, NOW - 5);
+	job.state = JOB_LOST;
+	assert_int_equal(level(), HEALTH_LOST);
+	job.state = JOB_DONE;
+	facts.trouble.attempt = 0; /* of an attempt before the one that went well */
+	assert_int_equal(level(), HEALTH_ENDED);
+	assert_string_equal(h.sentence, "ended as it should, after 1 h");
+}
+
+static void a_job_between_attempts_says_why(void **state)
+{
+	(void)state;
+	job.state = JOB_WAITING;
+	trouble(INCIDENT_CRASH, 1);
+	assert_int_equal(level(), HEALTH_DIED);
+	assert_string_equal(h.sentence, "waits for attempt 2: rank 2 holds the others up");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_job_whose_steps_go_on_is_well, begin),
+		cmocka_unit_test_setup(one_without_a_step_for_long_is_quiet_unless_steps_are_slow, begin),
+		cmocka_unit_test_setup(an_unresolved_hang_of_this_attempt_is_told_with_its_culprit, begin),
+		cmocka_unit_test_setup(a_suspicion_goes_with_the_next_step, begin),
+		cmocka_unit_test_setup(a_warning_of_memory_comes_before_a_suspicion, begin),
+		cmocka_unit_test_setup(a_slow_rank_is_news_for_a_time, begin),
+		cmocka_unit_test_setup(the_end_of_a_job_is_told_by_its_last_report, begin),
+		cmocka_unit_test_setup(a_job_between_attempts_says_why, begin),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

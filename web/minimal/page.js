@@ -1,0 +1,69 @@
+// The small page: logs in with the token of the address and lists the jobs, live by the server's stream.
+"use strict";
+const said = document.getElementById("said");
+const form = document.getElementById("login");
+const table = document.getElementById("jobs");
+
+async function login(token) {
+  const answer = await fetch("api/v1/login", {
+    method: "POST", headers: { "Content-Type": "application/json", "X-Vigil-CSRF": "1" }, body: JSON.stringify({ token }),
+  });
+  return answer.ok ? "" : (await answer.json()).text;
+}
+
+function row(job) {
+  const line = document.createElement("tr");
+  const cell = (...parts) => {
+    const td = document.createElement("td");
+    td.append(...parts);
+    line.append(td);
+  };
+  const links = ["", "ranks", "processes", "memory", "events", "incidents", "logs"].map((what) => {
+    const a = document.createElement("a");
+    a.href = "api/v1/jobs/" + encodeURIComponent(job.id) + (what ? "/" + what : "");
+    a.textContent = what || "job";
+    return a;
+  });
+  cell(job.id);
+  cell(job.state);
+  cell(job.health ? job.health.level + ": " + job.health.sentence : "");
+  cell(...links.flatMap((a) => [a, " "]));
+  return line;
+}
+
+async function show() {
+  const answer = await fetch("api/v1/jobs");
+  if (answer.status === 401) {
+    form.hidden = false;
+    said.textContent = "Log in with the token that 'vigil dashboard' printed.";
+    return false;
+  }
+  const list = await answer.json();
+  said.textContent = answer.ok ? list.total + " jobs" : list.text;
+  if (answer.ok) table.tBodies[0].replaceChildren(...list.jobs.map(row));
+  table.hidden = !answer.ok;
+  form.hidden = answer.ok;
+  return answer.ok;
+}
+
+function follow() {
+  const stream = new EventSource("api/v1/stream?topics=jobs");
+  stream.addEventListener("jobs", show);
+  stream.onerror = () => { said.textContent = "The server does not answer; the list may be old."; };
+}
+
+async function begin() {
+  const given = /^#token=([0-9a-f]+)$/.exec(location.hash);
+  if (given) {
+    history.replaceState(null, "", location.pathname + location.search);
+    said.textContent = await login(given[1]);
+  }
+  if (await show()) follow();
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  said.textContent = await login(document.getElementById("token").value.trim());
+  if (await show()) follow();
+});
+begin();
