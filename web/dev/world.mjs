@@ -121,7 +121,7 @@ function logsOf(entry, lines) {
 
 function recorded(name, now) {
 	const raw = fixture(name);
-	const d = { ...shift(raw, now - raw.recorded_unix_ms), timeline: raw.timeline };
+	const d = { ...shift(raw, now - raw.recorded_unix_ms), timeline: raw.timeline && { ...raw.timeline, otherData: shift(raw.timeline.otherData, now - raw.recorded_unix_ms) } };
 	const running = d.job.state === "running";
 	const incidents = d.incident ? [d.incident] : [];
 	const entry = {

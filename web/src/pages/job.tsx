@@ -41,7 +41,7 @@ function StepPicture({ job, ranks }: { job: Job; ranks: Rank[] }) {
 	if (steps.length === 0) return null;
 	const first = steps.reduce((a, b) => ((b.step ?? 0) < (a.step ?? 0) ? b : a));
 	const lead = steps.reduce((a, b) => ((b.step ?? 0) > (a.step ?? 0) ? b : a));
-	const left = running(job) ? timeLeft(first.step, first.total, first.per_s) : undefined;
+	const left = running(job) && !STANDS.includes(job.health?.level ?? "") ? timeLeft(first.step, first.total, first.per_s) : undefined;
 	return (
 		<div class="steps">
 			{first.total ? <Bar ratio={first.step! / first.total} label={`step ${first.step} of ${first.total}`} tone="good" /> : null}
@@ -99,7 +99,8 @@ function Standing({ job, waits }: { job: Job; waits: Loaded<Waits> }) {
 	const level = job.health?.level ?? "unknown";
 	const stands = STANDS.includes(level);
 	const stacks = useLoad<Stacks>(stands || asked ? jobPath(job.id, "stacks") : undefined);
-	const groups = useMemo(() => (stacks.data ? groupStacks(stacks.data) : []), [stacks.data]);
+	const culprits = job.health?.culprit_ranks ?? [];
+	const groups = useMemo(() => (stacks.data ? groupStacks(stacks.data, culprits) : []), [stacks.data, culprits.join()]);
 	if (!running(job)) return null;
 	return (
 		<Card title="What the ranks do now" id="stacks"

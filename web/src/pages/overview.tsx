@@ -47,9 +47,11 @@ export function stepText(job: Job): string {
 	const steps = job.steps ?? [];
 	if (steps.length === 0) return "";
 	const slowest = steps.reduce((a, b) => (b.step < a.step ? b : a));
-	const left = running(job) ? timeLeft(slowest.step, slowest.total, slowest.per_s) : undefined;
+	// A job that stands has no speed, whatever its last minute was.
+	const goes = running(job) && !["hung", "suspected"].includes(job.health?.level ?? "");
+	const left = goes ? timeLeft(slowest.step, slowest.total, slowest.per_s) : undefined;
 	const parts = [`step ${count(slowest.step)}${slowest.total ? ` of ${count(slowest.total)}` : ""}`];
-	if (running(job) && slowest.per_s) parts.push(`${decimal(slowest.per_s)}/s`);
+	if (goes && slowest.per_s) parts.push(`${decimal(slowest.per_s)}/s`);
 	if (left !== undefined) parts.push(`${duration(left)} left`);
 	return parts.join(" · ");
 }

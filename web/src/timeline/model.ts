@@ -112,7 +112,7 @@ export function lanesOf(trace: Trace): Lanes {
 	for (const lane of lanes) {
 		out.push({ lane, title: names.lanes.get(lane) ?? `lane ${lane}`, kind: "lane", spans: [], points: [], most: 0 });
 		const order = { spans: 0, moments: 1, counter: 2, lane: 3 };
-		out.push(...[...rows.values()].filter((r) => r.lane === lane).sort((a, b) => order[a.kind] - order[b.kind] || a.title.localeCompare(b.title)));
+		out.push(...[...rows.values()].filter((r) => r.lane === lane && (r.kind !== "counter" || r.most > 0)).sort((a, b) => order[a.kind] - order[b.kind] || a.title.localeCompare(b.title)));
 	}
 	const incidents = [...rows.values()].flatMap((r) => (r.title === "incidents" ? r.spans : []));
 	return { rows: out, from: from < to ? from : 0, to: from < to ? to : 1e6, start_unix_ms: trace.otherData?.started_unix_ms ?? 0, incidents };

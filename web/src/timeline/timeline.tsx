@@ -61,9 +61,12 @@ function drawMoments(f: Frame, row: Row, y: number, h: number): void {
 		f.ctx.beginPath();
 		f.ctx.moveTo(x, y + 3); f.ctx.lineTo(x + 6, y + h / 2); f.ctx.lineTo(x, y + h - 3); f.ctx.lineTo(x - 6, y + h / 2);
 		f.ctx.fill();
-		if (x < edge) continue;
-		f.ctx.fillText(s.name.replace(/_/g, " "), x + 9, y + h / 2);
-		edge = x + 16 + s.name.length * 6.5;
+		const name = s.name.replace(/_/g, " ");
+		const wide = f.ctx.measureText(name).width + 18;
+		const left = x + wide > f.width;
+		if (x - (left ? wide : 0) < edge) continue;
+		f.ctx.fillText(name, left ? x - wide + 8 : x + 9, y + h / 2);
+		edge = x + (left ? 8 : wide);
 	}
 }
 

@@ -17,11 +17,14 @@ export interface Mark {
 	text: string;
 }
 
-function axes(value: (v: number) => string, space: number): uPlot.Axis[] {
+/** Steps between marks of an axis of bytes: 256 MiB, not 286.1. */
+const BYTE_STEPS = Array.from({ length: 46 }, (_, i) => 2 ** i);
+
+function axes(value: (v: number) => string, space: number, incrs?: number[]): uPlot.Axis[] {
 	const common = { stroke: cssColor("dim"), grid: { stroke: cssColor("line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
 	return [
-		{ ...common, space: 70, values: (_u: uPlot, ticks: number[]) => ticks.map((t) => clock(t * 1000).slice(0, ticks.length > 1 && ticks[1]! - ticks[0]! >= 60 ? 5 : 8)) },
-		{ ...common, size: space, values: (_u: uPlot, ticks: number[]) => ticks.map(value) },
+		{ ...common, space: 70, size: 26, values: (_u: uPlot, ticks: number[]) => ticks.map((t) => clock(t * 1000).slice(0, ticks.length > 1 && ticks[1]! - ticks[0]! >= 60 ? 5 : 8)) },
+		{ ...common, size: space, values: (_u: uPlot, ticks: number[]) => ticks.map(value), ...(incrs ? { incrs } : {}) },
 	];
 }
 
@@ -109,7 +112,15 @@ function hatch(color: string): CanvasPattern | string {
 	return ctx.createPattern(tile, "repeat") ?? color;
 }
 
-/** Names of the thickest layers, written into them at their right edge. */
+/** Where a layer is thickest, not too near to an end, where curves rise and fall. */
+function thickest(layer: Layer): number {
+	const n = layer.values.length;
+	let best = Math.floor(n / 2);
+	for (let i = Math.floor(n * 0.12); i < n * 0.88; i++) if ((layer.values[i] ?? 0) > (layer.values[best] ?? 0) * 1.02) best = i;
+	return best;
+}
+
+/** Names of the thickest layers, written into them. */
 function layerNames(layers: Layer[]): uPlot.Plugin {
 	return {
 		hooks: {
@@ -117,16 +128,16 @@ function layerNames(layers: Layer[]): uPlot.Plugin {
 				u.ctx.save();
 				u.ctx.font = `600 ${11 * devicePixelRatio}px system-ui, sans-serif`;
 				u.ctx.fillStyle = cssColor("ink");
-				u.ctx.textAlign = "right";
+				u.ctx.textAlign = "center";
 				for (let i = 0; i < layers.length; i++) {
-					const last = layers[i]!.upper.length - 1;
-					let at = last;
-					while (at > 0 && layers[i]!.values[at] == null) at--;
+					const at = thickest(layers[i]!);
 					const top = u.valToPos(layers[i]!.upper[at] ?? 0, "y", true);
 					const bottom = u.valToPos((layers[i]!.upper[at] ?? 0) - (layers[i]!.values[at] ?? 0), "y", true);
 					if (bottom - top < 14 * devicePixelRatio) continue;
-					const x = Math.min(u.bbox.left + u.bbox.width, u.valToPos((u.data[0][at] ?? 0), "x", true));
-					u.ctx.fillText(layers[i]!.label, x - 6 * devicePixelRatio, (top + bottom) / 2 + 4 * devicePixelRatio);
+					const half = u.ctx.measureText(layers[i]!.label).width / 2 + 4 * devicePixelRatio;
+					const x = u.valToPos(u.data[0][at] ?? 0, "x", true);
+					const inside = Math.max(u.bbox.left + half, Math.min(u.bbox.left + u.bbox.width - half, x));
+					u.ctx.fillText(layers[i]!.label, inside, (top + bottom) / 2 + 4 * devicePixelRatio);
 				}
 				u.ctx.restore();
 			},
@@ -158,7 +169,7 @@ function memoryOptions(layers: Layer[], limit: number | undefined, props: Memory
 		legend: { show: false },
 		cursor: { points: { show: false }, drag: { x: false, y: false } },
 		scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, (max || 1) * 1.06] } },
-		axes: axes((v) => bytes(v), 62),
+		axes: axes((v) => bytes(v), 62, BYTE_STEPS),
 		series: [{}, ...series],
 		bands: Array.from({ length: Math.max(0, n - 1) }, (_, i) => ({ series: [i + 1, i + 2] as [number, number] })),
 		plugins: [layerNames(layers), marks(props.marks ?? [], props.moment)],
@@ -210,7 +221,7 @@ export function SeriesChart({ series, title, marks: list, moment, onPick }: {
 		legend: { show: false },
 		cursor: { drag: { x: false, y: false } },
 		scales: { x: { time: true }, y: { range: (_u: uPlot, _min: number, max: number) => [0, (max || 1) * 1.08] as [number, number] } },
-		axes: axes(value, 62),
+		axes: axes(value, 70, shown[0]?.unit?.startsWith("bytes") ? BYTE_STEPS : undefined),
 		series: [{}, ...shown.map((_, i) => ({ label: names[i]!, stroke: seriesColor(i, isDark()), dash: DASHES[Math.floor(i / 8) % 4]!, width: 1.5, points: { show: false } }))],
 		plugins: [marks(list ?? [], moment)],
 	});

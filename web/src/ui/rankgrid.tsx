@@ -110,6 +110,11 @@ export function RankGrid({ ranks, job }: { ranks: Rank[]; job: string }) {
 	const rank = ranks.find((r) => r.rank === at);
 	const most = small ? 0 : ranks.reduce((max, r) => Math.max(max, r.own_bytes ?? 0), 0);
 	useEffect(() => {
+		const box = list.current;
+		const cell = culprit === undefined ? null : document.getElementById(`rank-${culprit}`);
+		if (box && cell) box.scrollTop = cell.offsetTop - box.clientHeight / 2;
+	}, [culprit]);
+	useEffect(() => {
 		if (chosen !== undefined) document.getElementById(`rank-${chosen}`)?.scrollIntoView({ block: "nearest" });
 	}, [chosen]);
 	if (ranks.length === 0) return <Empty>This job has no ranks that vigil knows.</Empty>;

@@ -1,4 +1,4 @@
-// Stacks of many ranks: those with the same stack are one group, the smallest first, as it is the odd one out.
+// Stacks of many ranks: those with the same stack are one group. Culprits come first, then the smallest: it is the odd one out.
 import { rankList } from "../format";
 import type { Frame, StackGroup, Stacks } from "../types";
 import { Empty, Frames } from "./parts";
@@ -14,7 +14,7 @@ export interface Group {
 const frameKey = (f: Frame) => `${f.name}\0${f.file}\0${f.line}`;
 
 /** Main threads of the ranks' main processes, by stack. */
-export function groupStacks(stacks: Stacks): Group[] {
+export function groupStacks(stacks: Stacks, culprits: number[] = []): Group[] {
 	const groups = new Map<string, { ranks: number[]; names: string[]; activity: string; frames: Frame[] }>();
 	for (const process of stacks.processes) {
 		if (process.role !== undefined && process.role !== "main") continue;
@@ -27,9 +27,10 @@ export function groupStacks(stacks: Stacks): Group[] {
 		else group.names.push(`${process.name ?? "process"} ${process.pid}`);
 		groups.set(key, group);
 	}
-	return [...groups.values()].map((g) => ({
+	const first = (g: { ranks: number[] }) => (g.ranks.some((r) => culprits.includes(r)) ? 0 : 1);
+	return [...groups.values()].sort((a, b) => first(a) - first(b) || a.ranks.length - b.ranks.length).map((g) => ({
 		ranks: g.ranks.length ? rankList(g.ranks) : g.names.slice(0, 3).join(", "), count: g.ranks.length + g.names.length, activity: g.activity, frames: g.frames,
-	})).sort((a, b) => a.count - b.count);
+	}));
 }
 
 /** "recv [libc.so.6]", "train (train.py:48)" as a frame */
